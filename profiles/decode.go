@@ -1,7 +1,6 @@
 package profiles
 
 import (
-	"bufio"
 	"bytes"
 	"fmt"
 	"io"
@@ -60,23 +59,45 @@ func DecodeDevice(name string, c Content, device int, poll *engine.Poll) (*Profi
 		return nil, err
 	}
 	q := &reading{plainName(name), device, poll}
-	if data, ok := c.(Bytes); ok {
-		return q.held(data)
-	}
-	f, r, total, err := stream(c)
-	if err != nil {
+	head := make([]byte, min(c.Size(), HeadSize))
+	if err := readAt(c, head, 0); err != nil {
 		return nil, err
 	}
-	if f != nil {
-		return q.stream(f, r, total)
+	if isGzip(head) {
+		return q.packed(c)
 	}
-	data := make([]byte, c.Size())
+	data, inMemory := c.(Bytes)
+	if inMemory {
+		return q.held(data)
+	}
+	all := io.NewSectionReader(c, 0, c.Size())
+	if f := streamer(head); f != nil {
+		if c.Size() > int64(f.mostStreamed()) {
+			return nil, tooLarge(f.mostStreamed())
+		}
+		if bytes.HasPrefix(head, byteOrderMark) {
+			_, _ = io.CopyN(io.Discard, all, int64(len(byteOrderMark))) // skipped: head shows that it is there
+		}
+		return q.stream(f, all, int(c.Size()))
+	}
+	if most := limit(bytes.TrimPrefix(head, byteOrderMark)); c.Size() > int64(most) {
+		return nil, tooLarge(most)
+	}
+	data = make([]byte, c.Size())
 	for at := 0; at < len(data); at += ReadAhead { // in parts: a reader may copy what is requested
-		if _, err := c.ReadAt(data[at:min(at+ReadAhead, len(data))], int64(at)); err != nil && err != io.EOF {
+		if err := readAt(c, data[at:min(at+ReadAhead, len(data))], int64(at)); err != nil {
 			return nil, err
 		}
 	}
 	return q.held(data)
+}
+
+// readAt fills p from c, or as much of it as there is.
+func readAt(c Content, p []byte, off int64) error {
+	if _, err := c.ReadAt(p, off); err != nil && err != io.EOF {
+		return err
+	}
+	return nil
 }
 
 // reading holds the arguments of one call of DecodeDevice.
@@ -91,52 +112,26 @@ func (q *reading) stream(f *Format, r io.Reader, total int) (*Profile, error) {
 	return f.finished(func() *Profile { return f.Stream(q.name, r, total, q.device, q.poll) })
 }
 
-// stream returns the format that streams c, a reader of the content for it, and the size of the
-// unpacked content, or 0 if that is unknown. f is nil if c has to be read whole; if c is too
-// large for that, stream returns an error.
-func stream(c Content) (f *Format, r io.Reader, total int, err error) {
-	head := make([]byte, min(c.Size(), HeadSize))
-	if _, err := c.ReadAt(head, 0); err != nil && err != io.EOF {
-		return nil, nil, 0, err
-	}
-	all := io.NewSectionReader(c, 0, c.Size())
-	if isGzip(head) {
-		tail := make([]byte, min(c.Size(), 4))
-		if _, err := c.ReadAt(tail, c.Size()-int64(len(tail))); err != nil && err != io.EOF {
-			return nil, nil, 0, err
-		}
-		f, r = streamed(bufio.NewReaderSize(all, ReadAhead), c.Size())
-		if f == nil && c.Size() > MaxSize {
-			err = tooLarge(min(limit(head), MaxSize))
-		}
-		return f, r, int(unpackedSize(tail, c.Size())), err
-	}
-	if f = streamer(head); f == nil {
-		if most := limit(bytes.TrimPrefix(head, byteOrderMark)); c.Size() > int64(most) {
-			err = tooLarge(most)
-		}
-		return nil, nil, 0, err
-	}
-	if c.Size() > int64(f.mostStreamed()) {
-		return nil, nil, 0, tooLarge(f.mostStreamed())
-	}
-	if bytes.HasPrefix(head, byteOrderMark) {
-		_, _ = io.CopyN(io.Discard, all, int64(len(byteOrderMark))) // skipped: head shows that it is there
-	}
-	return f, all, int(c.Size()), nil
-}
-
-// held decodes content that is in memory.
-func (q *reading) held(data []byte) (*Profile, error) {
-	if err := q.poll.Err(); err != nil {
+// packed decodes gzip data: while it is unpacked, if its format supports that.
+func (q *reading) packed(c Content) (*Profile, error) {
+	u, err := unzip(c)
+	if err != nil {
 		return nil, err
 	}
-	if isGzip(data) {
-		if f, r := streamed(bytes.NewReader(data), int64(len(data))); f != nil {
-			return q.stream(f, r, int(unpackedSize(data, int64(len(data)))))
-		}
+	if f := streamer(u.head); f != nil {
+		u.limit(f.mostStreamed())
+		return q.stream(f, io.MultiReader(bytes.NewReader(bytes.TrimPrefix(u.head, byteOrderMark)), u), u.said)
 	}
-	data, err := unpack(data, q.poll)
+	data, err := u.whole(u.usual(), q.poll)
+	if err != nil {
+		return nil, err
+	}
+	return q.held(data)
+}
+
+// held decodes content that is in memory and not packed.
+func (q *reading) held(data []byte) (*Profile, error) {
+	data, err := unmarked(data)
 	if err != nil {
 		return nil, err
 	}

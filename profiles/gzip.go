@@ -1,6 +1,7 @@
 package profiles
 
 import (
+	"bufio"
 	"bytes"
 	"compress/gzip"
 	"encoding/binary"
@@ -11,14 +12,22 @@ import (
 	"memtide/engine"
 )
 
-// unpack unzips data if it is gzipped, and removes a byte order mark.
-func unpack(data []byte, poll *engine.Poll) ([]byte, error) {
+// Unpack unzips data if it is gzipped, and removes a byte order mark, as Decode does.
+func Unpack(data []byte, poll *engine.Poll) ([]byte, error) {
 	if isGzip(data) {
-		var err error
-		if data, err = gunzip(data, limit, poll); err != nil {
+		u, err := unzip(Bytes(data))
+		if err != nil {
+			return nil, err
+		}
+		if data, err = u.whole(u.usual(), poll); err != nil {
 			return nil, err
 		}
 	}
+	return unmarked(data)
+}
+
+// unmarked removes a byte order mark, and refuses content that is larger than its format reads.
+func unmarked(data []byte) ([]byte, error) {
 	data = bytes.TrimPrefix(data, byteOrderMark)
 	if most := limit(data); len(data) > most {
 		return nil, tooLarge(most)
@@ -26,35 +35,36 @@ func unpack(data []byte, poll *engine.Poll) ([]byte, error) {
 	return data, nil
 }
 
-// Unpack unzips data if it is gzipped, and removes a byte order mark, as Decode does.
-func Unpack(data []byte, poll *engine.Poll) ([]byte, error) { return unpack(data, poll) }
-
 // isGzip reports whether data is gzipped.
 func isGzip(data []byte) bool { return bytes.HasPrefix(data, []byte{0x1f, 0x8b}) }
 
-// streamed returns the format that streams the content of packed, gzip data of size bytes, and
-// a reader of the content. The format is nil if the data is damaged or has to be read whole.
-func streamed(packed io.Reader, size int64) (*Format, io.Reader) {
-	zr, err := gzip.NewReader(packed)
-	if err != nil {
-		return nil, nil // unpack says why
-	}
-	head := make([]byte, HeadSize)
-	n, _ := io.ReadFull(zr, head)
-	head = bytes.TrimPrefix(head[:n], byteOrderMark)
-	f := streamer(head)
-	if f == nil {
-		return nil, nil
-	}
-	most := min(f.mostStreamed(), mostUnpacked(size))
-	return f, io.MultiReader(bytes.NewReader(head), &unzipped{zr, most - len(head), f.mostStreamed(), size})
-}
-
-// unzipped reads gzip data, up to a limit. Its errors are *FormatError.
+// unzipped reads gzip data behind its head, up to a limit. Its errors are *FormatError.
 type unzipped struct {
 	zr         *gzip.Reader
+	head       []byte // of the unpacked content; a part of it if the data is damaged
+	said       int    // size of the unpacked content by the trailer; 0 if that is not plausible
 	left, most int
 	size       int64 // of the packed content
+}
+
+// unzip begins to unpack c.
+func unzip(c Content) (*unzipped, error) {
+	tail := make([]byte, min(c.Size(), 4))
+	if err := readAt(c, tail, c.Size()-int64(len(tail))); err != nil {
+		return nil, err
+	}
+	zr, err := gzip.NewReader(bufio.NewReaderSize(io.NewSectionReader(c, 0, c.Size()), int(min(c.Size(), ReadAhead))))
+	if err != nil {
+		return nil, badGzip(err)
+	}
+	head := make([]byte, HeadSize)
+	n, _ := io.ReadFull(zr, head) // an error comes again when the rest is read
+	return &unzipped{zr: zr, head: head[:n], said: int(unpackedSize(tail, c.Size())), size: c.Size()}, nil
+}
+
+// limit sets the most that may be unpacked.
+func (u *unzipped) limit(most int) {
+	u.most, u.left = most, min(most, mostUnpacked(u.size))-len(u.head)
 }
 
 func (u *unzipped) Read(p []byte) (int, error) {
@@ -66,6 +76,30 @@ func (u *unzipped) Read(p []byte) (int, error) {
 		err = badGzip(err)
 	}
 	return n, err
+}
+
+// usual returns the largest size at which the content is read whole.
+func (u *unzipped) usual() int { return limit(bytes.TrimPrefix(u.head, byteOrderMark)) }
+
+// whole returns all of the unpacked content, which is at most most bytes.
+func (u *unzipped) whole(most int, poll *engine.Poll) ([]byte, error) {
+	u.limit(most)
+	if packed := mostUnpacked(u.size); u.said > min(u.most, packed) {
+		return nil, tooLargeUnpacked(u.most, packed, int(u.size))
+	}
+	var all bytes.Buffer // the size in the trailer is wrong for concatenated gzip files: then it grows
+	all.Grow(max(u.said, len(u.head)) + bytes.MinRead)
+	all.Write(u.head)
+	for {
+		if err := poll.Err(); err != nil {
+			return nil, err
+		}
+		if _, err := io.CopyN(&all, u, ReadAhead); err == io.EOF {
+			return all.Bytes(), nil
+		} else if err != nil {
+			return nil, err
+		}
+	}
 }
 
 // badGzip returns the error for damaged gzip data. An error of the content itself is returned
@@ -80,61 +114,6 @@ func badGzip(err error) error {
 	}
 	return &FormatError{Found: found, Expected: "A complete gzip file is expected.",
 		Remedy: "Copy or download the file again, or unpack it first."}
-}
-
-// gunzip unpacks data. limit returns the largest unpacked size, given the first bytes.
-func gunzip(data []byte, limit func(head []byte) int, poll *engine.Poll) ([]byte, error) {
-	zr, err := gzip.NewReader(bytes.NewReader(data))
-	if err != nil {
-		return nil, badGzip(err)
-	}
-	head := make([]byte, HeadSize)
-	n, err := io.ReadFull(zr, head)
-	if err == io.EOF || err == io.ErrUnexpectedEOF {
-		return checkedEnd(zr, head[:n])
-	}
-	if err != nil {
-		return nil, badGzip(err)
-	}
-	most, packed := limit(bytes.TrimPrefix(head, byteOrderMark)), mostUnpacked(int64(len(data)))
-	said := int(unpackedSize(data, int64(len(data))))
-	if said > min(most, packed) {
-		return nil, tooLargeUnpacked(most, packed, len(data))
-	}
-	// The size in the trailer is wrong for concatenated gzip files. The rest of such a file is
-	// read into further parts, so that no large slice has to grow by copying.
-	parts := [][]byte{append(make([]byte, 0, max(said, HeadSize)), head...)}
-	for all := HeadSize; ; {
-		if err := poll.Err(); err != nil {
-			return nil, err
-		}
-		last := &parts[len(parts)-1]
-		if len(*last) == cap(*last) {
-			parts = append(parts, make([]byte, 0, ReadAhead))
-			last = &parts[len(parts)-1]
-		}
-		n, err := zr.Read((*last)[len(*last):min(cap(*last), len(*last)+ReadAhead)])
-		*last = (*last)[:len(*last)+n]
-		if all += n; all > min(most, packed) {
-			return nil, tooLargeUnpacked(most, packed, len(data))
-		}
-		switch {
-		case err == io.EOF && len(parts) == 1:
-			return *last, nil
-		case err == io.EOF:
-			return bytes.Join(parts, nil), nil
-		case err != nil:
-			return nil, badGzip(err)
-		}
-	}
-}
-
-// checkedEnd returns content, which has been read completely, after checking the gzip trailer.
-func checkedEnd(zr *gzip.Reader, content []byte) ([]byte, error) {
-	if _, err := zr.Read(make([]byte, 1)); err != io.EOF {
-		return nil, badGzip(err)
-	}
-	return content, nil
 }
 
 // mostUnpacked returns the largest size to which packed bytes may unpack. Traces, the most

@@ -3,8 +3,6 @@ package doctor
 import (
 	"cmp"
 	"slices"
-	"strconv"
-	"strings"
 
 	"memtide/engine"
 	"memtide/profiles"
@@ -54,12 +52,6 @@ const (
 	leastShare = 200
 )
 
-// lives reports whether a buffer is in use after an event.
-func (r *Recording) lives(buffer, at int) bool {
-	b := &r.Requests.Buffers[buffer]
-	return b.Start <= at && at < b.End && r.placed(buffer)
-}
-
 // Alive returns what is in use after an event, or at the Decisive moment; after the first or
 // the last one if there is no such event.
 func (r *Recording) Alive(at int) *Alive {
@@ -74,28 +66,25 @@ func (r *Recording) Alive(at int) *Alive {
 	if r.history.Times != nil {
 		a.Time = r.history.Times[at]
 	}
-	shares := map[Category]*Share{}
+	var shares [len(parts{})]Share
 	byStack := make([]parts, len(r.history.Stacks.Calls))
 	for i := range r.Requests.Buffers {
-		if !r.lives(i, at) {
+		if !r.Lives(i, at) {
 			continue
 		}
 		n, k := r.Requests.Buffers[i].Bytes, r.kinds[i]
-		s := shares[k.category]
-		if s == nil {
-			s = &Share{Category: k.category}
-			shares[k.category] = s
-		}
-		s.Bytes, s.Count = s.Bytes+n, s.Count+1
+		c := slices.Index(Categories, k.category)
+		s := &shares[c]
+		s.Category, s.Bytes, s.Count = k.category, s.Bytes+n, s.Count+1
 		if k.guessed {
 			s.Guessed += n
 		}
 		a.Bytes, a.Count = a.Bytes+n, a.Count+1
-		byStack[r.history.Stack[i]][slices.Index(Categories, k.category)] += n
+		byStack[r.history.Stack[i]][c] += n
 	}
-	for _, c := range Categories {
-		if s := shares[c]; s != nil {
-			a.Categories = append(a.Categories, *s)
+	for _, s := range shares {
+		if s.Count > 0 {
+			a.Categories = append(a.Categories, s)
 		}
 	}
 	a.Sites = r.sites(at)
@@ -111,37 +100,27 @@ func (r *Recording) Alive(at int) *Alive {
 
 // sites returns all places with something in use after an event, the largest first.
 func (r *Recording) sites(at int) (list []Site) {
-	type part struct {
-		site     string
-		category Category
-	}
-	parts := map[part]*Site{}
+	held, kinds := map[string]*Site{}, map[string]*parts{}
 	for i := range r.Requests.Buffers {
-		if r.lives(i, at) {
-			p := part{r.site(i), r.kinds[i].category}
-			if parts[p] == nil {
-				parts[p] = &Site{Site: p.site, Category: p.category}
-			}
-			parts[p].Bytes += r.Requests.Buffers[i].Bytes
-			parts[p].Count++
+		if !r.Lives(i, at) {
+			continue
 		}
+		site := r.site(i)
+		if held[site] == nil {
+			held[site], kinds[site] = &Site{Site: site}, &parts{}
+		}
+		n := r.Requests.Buffers[i].Bytes
+		held[site].Bytes, held[site].Count = held[site].Bytes+n, held[site].Count+1
+		kinds[site][slices.Index(Categories, r.kinds[i].category)] += n
 	}
-	for _, s := range parts {
+	for site, s := range held {
+		s.Category = kinds[site].category()
 		list = append(list, *s)
 	}
 	slices.SortFunc(list, func(a, b Site) int {
-		return cmp.Or(cmp.Compare(a.Site, b.Site), cmp.Compare(b.Bytes, a.Bytes), cmp.Compare(a.Category, b.Category))
+		return cmp.Or(cmp.Compare(b.Bytes, a.Bytes), cmp.Compare(a.Site, b.Site))
 	})
-	joined := list[:0]
-	for _, s := range list {
-		if n := len(joined); n > 0 && joined[n-1].Site == s.Site {
-			joined[n-1].Bytes, joined[n-1].Count = joined[n-1].Bytes+s.Bytes, joined[n-1].Count+s.Count
-		} else {
-			joined = append(joined, s)
-		}
-	}
-	slices.SortStableFunc(joined, func(a, b Site) int { return cmp.Compare(b.Bytes, a.Bytes) })
-	return joined
+	return list
 }
 
 // parts are bytes by category, in the order of Categories.
@@ -183,7 +162,7 @@ func flame(s *profiles.Stacks, sums []parts) *Flame {
 		if up == nil || n == 0 || n < all/leastShare {
 			continue
 		}
-		nodes[i] = &Flame{Name: frameText(&s.Frames[s.Calls[i].Frame]), Category: sums[i].category(), Bytes: n}
+		nodes[i] = &Flame{Name: s.Frames[s.Calls[i].Frame].Text(), Category: sums[i].category(), Bytes: n}
 		up.Calls = append(up.Calls, nodes[i])
 	}
 	if n := own.total(); n > 0 {
@@ -195,13 +174,4 @@ func flame(s *profiles.Stacks, sums []parts) *Flame {
 		}
 	}
 	return root
-}
-
-// frameText returns a frame for people.
-func frameText(f *profiles.Frame) string {
-	text := f.File[strings.LastIndexByte(f.File, '/')+1:]
-	if f.Line > 0 {
-		text += ":" + strconv.Itoa(f.Line)
-	}
-	return strings.TrimSpace(text + " " + f.Name)
 }

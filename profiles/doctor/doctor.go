@@ -14,11 +14,11 @@ import (
 
 // Report is what there is to say about a recording. Moments are numbers of events.
 type Report struct {
-	Device   int            `json:"device"`
-	Devices  []DeviceReport `json:"devices"`
-	Events   int            `json:"events"`
-	Recorded int            `json:"recorded_events"`    // without those that bring back what was there before
-	Settings string         `json:"settings,omitempty"` // of the run; empty if not recorded
+	Device   int                     `json:"device"`
+	Devices  []profiles.DeviceMemory `json:"devices"`
+	Events   int                     `json:"events"`
+	Recorded int                     `json:"recorded_events"`    // without those that bring back what was there before
+	Settings string                  `json:"settings,omitempty"` // of the run; empty if not recorded
 
 	Peak         engine.Bytes `json:"peak_bytes"` // most in use, as asked for
 	PeakAt       int          `json:"peak_at"`
@@ -34,15 +34,6 @@ type Report struct {
 	Curve   []Point  `json:"curve"`
 }
 
-// DeviceReport is a device that the file covers.
-type DeviceReport struct {
-	Device   int          `json:"device"`
-	Events   int          `json:"events"`
-	Reserved engine.Bytes `json:"reserved_bytes"` // at the end
-	InUse    engine.Bytes `json:"in_use_bytes"`   // at the end
-	Failed   bool         `json:"failed"`         // a request found no room
-}
-
 // Decisive is the moment of the request that found no room, or else that of the peak.
 const Decisive = -1
 
@@ -54,12 +45,11 @@ var ErrNoRecording = errors.New("the file is no memory snapshot: nothing tells w
 type Recording struct {
 	*profiles.Memory
 	history  *profiles.History
-	kinds    []kind   // of each buffer
-	turns    []bool   // it was asked for within a backward or by an optimizer
-	facts    Report   // what does not depend on a moment
-	replayed []Replay // by setting; nil until Replay was called
-	known    []bool
-	own      *Replay // of the settings of the run; nil until ownSettings was called
+	kinds    []kind            // of each buffer
+	turns    []bool            // it was asked for within a backward or by an optimizer
+	facts    Report            // what does not depend on a moment
+	replayed [Settings]*Replay // nil until Replay was called
+	own      *Replay           // of the settings of the run; nil until ownSettings was called
 }
 
 // Read returns the recording of a profile, which must not change any more. The error is
@@ -77,9 +67,7 @@ func Read(p *profiles.Profile) (*Recording, error) {
 		f.Advice = Advice{Verdict: Unrecorded}
 	}
 	r.classify()
-	for _, d := range r.history.Devices {
-		f.Devices = append(f.Devices, DeviceReport(d))
-	}
+	f.Devices = r.history.Devices
 	f.Peak, f.PeakAt = r.peak()
 	f.Failure = r.failure()
 	if f.Failure != nil {
@@ -135,14 +123,6 @@ func (r *Recording) Advise(poll *engine.Poll) (Advice, error) {
 
 // place says whether a buffer was served.
 func (r *Recording) placed(buffer int) bool { return r.Recorded.Addr[buffer] != alloc.NoAddr }
-
-// took returns what a buffer occupies.
-func (r *Recording) took(buffer int) engine.Bytes {
-	if r.Recorded.Took == nil {
-		return r.Requests.Buffers[buffer].Bytes
-	}
-	return r.Recorded.Took[buffer]
-}
 
 // site names the place in the program that asked for a buffer.
 func (r *Recording) site(buffer int) string {

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"memtide/engine"
-	"memtide/profiles"
 )
 
 // Failure is a request that found no room, and the room there was.
@@ -58,21 +57,15 @@ func (r *Recording) failure() *Failure {
 			out.Reserved = v.Bytes
 		}
 	}
-	var used []int
 	for i := range r.Requests.Buffers {
-		if r.lives(i, f.Event) {
-			used = append(used, i)
-			out.InUse += r.took(i)
+		if r.Lives(i, f.Event) {
+			out.InUse += r.Took(i)
 		}
 	}
-	slices.SortFunc(used, func(a, b int) int { return cmp.Compare(r.Recorded.Addr[a], r.Recorded.Addr[b]) })
-	for _, s := range r.PoolAt(r.Recorded, r.history, f.Event, f.Bytes) {
-		out.Holes = append(out.Holes, r.holesIn(s, used, f.Event)...)
-	}
-	for i := range out.Holes {
-		h := &out.Holes[i]
+	for _, h := range r.Memory.Holes(r.history, f.Event, f.Bytes) {
 		out.Free += h.Bytes
-		h.Missing = max(0, f.Bytes-h.Bytes)
+		out.Holes = append(out.Holes, Hole{h.Addr, h.Bytes, max(0, f.Bytes-h.Bytes), r.neighbour(h.Below, f.Event),
+			r.neighbour(h.Above, f.Event)})
 	}
 	if r.history.Expandable {
 		out.Unmapped = r.Unmapped(f.Event)
@@ -83,24 +76,12 @@ func (r *Recording) failure() *Failure {
 	return out
 }
 
-// holesIn returns the holes of a segment between the buffers in use, which are by address.
-func (r *Recording) holesIn(s profiles.Segment, used []int, at int) (list []Hole) {
-	addr := r.Recorded.Addr
-	k, _ := slices.BinarySearchFunc(used, s.Addr, func(i int, at engine.Bytes) int { return cmp.Compare(addr[i], at) })
-	from, below := s.Addr, Neighbour{End: true}
-	hole := func(to engine.Bytes, above Neighbour) {
-		if to > from {
-			list = append(list, Hole{Addr: from, Bytes: to - from, Below: below, Above: above})
-		}
+// neighbour returns a buffer as that of a hole at an event; -1 is the end of a segment.
+func (r *Recording) neighbour(buffer, at int) Neighbour {
+	if buffer < 0 {
+		return Neighbour{End: true}
 	}
-	for ; k < len(used) && addr[used[k]] < s.Addr+s.Size; k++ {
-		i := used[k]
-		b := &r.Requests.Buffers[i]
-		n := Neighbour{Buffer: i, Site: r.site(i), Category: r.kinds[i].category, Bytes: b.Bytes, Age: at - b.Start,
-			Stays: b.End >= len(r.Requests.Events)}
-		hole(addr[i], n)
-		from, below = max(from, addr[i]+r.took(i)), n
-	}
-	hole(s.Addr+s.Size, Neighbour{End: true})
-	return list
+	b := &r.Requests.Buffers[buffer]
+	return Neighbour{Buffer: buffer, Site: r.site(buffer), Category: r.kinds[buffer].category, Bytes: b.Bytes,
+		Age: at - b.Start, Stays: b.End >= len(r.Requests.Events)}
 }

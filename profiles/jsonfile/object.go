@@ -71,7 +71,7 @@ func (o *Object) Raw(key string) *Object {
 		return nil
 	}
 	o.Knows(key)
-	fields, e := Split(raw)
+	fields, e := split(raw)
 	if e != nil {
 		e.Path = o.At(key)
 		o.Errs.Stop(e)

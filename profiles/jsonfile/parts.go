@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"slices"
 
 	"memtide/engine"
 	"memtide/profiles"
@@ -40,7 +41,7 @@ func Open(data []byte, errs *parse.Errors) *Object {
 	if !json.Valid(data) || bytes.TrimLeft(data, " \t\r\n")[0] != '{' {
 		errs.Fail(syntaxError(data, json.Unmarshal(data, &struct{}{})))
 	}
-	fields, e := Split(data)
+	fields, e := split(data)
 	if e != nil {
 		errs.Fail(e)
 	}
@@ -54,7 +55,11 @@ func scan(data []byte) *profiles.FormatError {
 	for i := 0; i < len(data); i++ {
 		switch c := data[i]; {
 		case c == '"':
-			n := textEnd(data[i:])
+			end := (&Stream{Eof: true}).stringEnd(data, i)
+			if end < 0 {
+				end = len(data)
+			}
+			n := end - i
 			if n > mostString {
 				return tooLongJSON(data, i, "a text", n, mostString)
 			}
@@ -96,56 +101,22 @@ func tooLongJSON(data []byte, at int, what string, n, most int) *profiles.Format
 
 func lineAt(data []byte, at int) int { return 1 + bytes.Count(data[:at], []byte("\n")) }
 
-// textEnd returns the length of the text that b begins with, quotes included; all of b
-// if it does not end.
-func textEnd(b []byte) int {
-	for i := 1; i < len(b); {
-		n := bytes.IndexByte(b[i:], '"')
-		if n < 0 {
-			break
-		}
-		end, slashes := i+n, 0
-		for b[end-1-slashes] == '\\' {
-			slashes++ // the first byte, a quote, ends this
-		}
-		if slashes%2 == 0 {
-			return end + 1
-		}
-		i = end + 1
-	}
-	return len(b)
-}
-
-// nextPart returns the next value behind white space and commas, and what follows it;
-// nil at the end of its list or object. It is valid JSON.
-func nextPart(b []byte) (part, rest []byte) {
-	b = bytes.TrimLeft(b, " \t\r\n,:")
-	if len(b) == 0 || b[0] == ']' || b[0] == '}' {
-		return nil, nil
-	}
-	n := (&Stream{Eof: true}).ValueEnd(b)
-	return b[:n], b[n:]
-}
-
-// Split takes an object apart, which is valid JSON. The fields are parts of
+// split takes an object apart, which is valid JSON. The fields are parts of
 // data; the last of those with one name counts.
-func Split(data []byte) (map[string]any, *profiles.FormatError) {
-	fields := map[string]any{}
-	data = bytes.TrimLeft(data, " \t\r\n")
-	for key, rest := nextPart(data[1:]); key != nil; key, rest = nextPart(rest) {
+func split(data []byte) (fields map[string]any, many *profiles.FormatError) {
+	fields = map[string]any{}
+	(&Stream{Eof: true}).EachField(bytes.TrimSpace(data), func(key, value []byte) {
 		var name string
-		if json.Unmarshal(key, &name) != nil {
-			return fields, nil // it cannot be
-		}
-		if len(fields) == mostKeys {
-			return nil, &profiles.FormatError{Found: fmt.Sprintf("An object has more than %d keys", mostKeys),
+		switch err := json.Unmarshal(slices.Concat([]byte{'"'}, key, []byte{'"'}), &name); {
+		case err != nil: // it cannot be
+		case len(fields) == mostKeys:
+			many = &profiles.FormatError{Found: fmt.Sprintf("An object has more than %d keys", mostKeys),
 				Expected: fmt.Sprintf("At most %d are read.", mostKeys), Remedy: "Keep only the keys of the format."}
+		default:
+			fields[name] = json.RawMessage(value)
 		}
-		var value []byte
-		value, rest = nextPart(rest)
-		fields[name] = json.RawMessage(value)
-	}
-	return fields, nil
+	})
+	return fields, many
 }
 
 // EachIn calls visit with the items of a list of at most most, decoded one at a
@@ -157,8 +128,8 @@ func (o *Object) EachIn(key string, most int, poll *engine.Poll, visit func(i in
 		return false
 	}
 	i := 0
-	d := newPartDecoder()
-	for item, rest := nextPart(raw[1:]); item != nil; item, rest = nextPart(rest) {
+	s, d := &Stream{Eof: true}, newPartDecoder()
+	for item, rest := s.NextItem(raw[1:]); item != nil; item, rest = s.NextItem(rest) {
 		profiles.End(poll.Err())
 		if i == most {
 			o.Errs.Fail(&profiles.FormatError{Path: o.At(key),
@@ -222,38 +193,31 @@ func (d *partDecoder) decode(raw []byte) (v any) {
 // their values where these are texts.
 func Outer(head []byte) iter.Seq2[string, string] {
 	return func(yield func(key, text string) bool) {
-		dec := json.NewDecoder(bytes.NewReader(head))
-		if t, err := dec.Token(); err != nil || t != json.Delim('{') {
+		s := &Stream{buf: head, end: len(head), Eof: true}
+		if s.Next() != '{' {
 			return
 		}
-		for {
-			token, err := dec.Token()
-			key, ok := token.(string)
-			if err != nil || !ok { // or the object has ended
+		s.Pos++
+		for s.Next() == '"' {
+			var name, text string
+			key, err := s.Value()
+			if err != nil || json.Unmarshal(key, &name) != nil {
 				return
 			}
-			value, err := dec.Token()
-			text, _ := value.(string)
-			if !yield(key, text) {
+			var value []byte
+			if s.Next() == ':' {
+				s.Pos++
+				value, _ = s.Value() // nil where the head ends within it
+			}
+			if len(value) > 0 && value[0] == '"' {
+				_ = json.Unmarshal(value, &text)
+			}
+			if !yield(name, text) || value == nil {
 				return
 			}
-			for depth := nesting(value); depth > 0 && err == nil; depth += nesting(value) {
-				value, err = dec.Token()
-			}
-			if err != nil {
-				return
+			if s.Next() == ',' {
+				s.Pos++
 			}
 		}
 	}
-}
-
-// nesting returns how much deeper it is behind a token.
-func nesting(t json.Token) int {
-	switch t {
-	case json.Delim('{'), json.Delim('['):
-		return 1
-	case json.Delim('}'), json.Delim(']'):
-		return -1
-	}
-	return 0
 }

@@ -16,6 +16,7 @@ type Ask struct {
 	Context engine.Bytes // of CUDA and the collectives, beside what PyTorch reserves
 	Args    engine.Args  // that it was made of, for questions that differ in some
 	NoCurve bool         // Plan finds no curves
+	Parts   int          // stages of Plan, of PlanStages; 0: all
 
 	altered bool               // Card is another than Args say
 	fullest bool               // of a pipeline's ranks only the fullest is asked for, see ranker

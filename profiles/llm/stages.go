@@ -1,6 +1,7 @@
 package llm
 
 import (
+	"cmp"
 	"memtide/engine"
 	"memtide/profiles"
 )
@@ -88,7 +89,7 @@ func (a Ask) Plan(poll *engine.Poll, tell func(*Plan)) (*Plan, error) {
 			return err
 		},
 	}
-	for _, stage := range stages {
+	for _, stage := range stages[:cmp.Or(a.Parts, PlanStages)] {
 		_, err := profiles.Try(func() *Plan {
 			profiles.End(stage())
 			profiles.End(poll.Err()) // which may have ended an answer that was then left out

@@ -39,11 +39,10 @@ type port struct {
 // events are the functions that a worker's messages call. They are called one after the other, in
 // the order of the messages, and never from within start, send or kill.
 type events struct {
-	ready       func()
-	beat        func()       // it is working
-	speculative func([]byte) // see speculative.message
-	message     func([]byte)
-	died        func(detail string) // detail is the last that it wrote
+	ready   func()
+	beat    func() // it is working
+	message func([]byte)
+	died    func(detail string) // detail is the last that it wrote
 }
 
 // Pool implements proto.Pool. Up to width workers may be busy with sweeps and questions. There is
@@ -56,21 +55,20 @@ type Pool struct {
 
 	spoil func(proto.Request) proto.Request // in self-tests: returns what is sent instead of a request; otherwise nil
 
-	mu          sync.Mutex
-	workers     []*worker   // one per slot; nil where none runs
-	speculative speculative // from the first worker, until the first solve
-	answered    bool        // the first answer has arrived
-	full        bool        // every slot should have a worker, not only the first
-	failed      int         // workers that died unused since one was last of use
-	broken      string      // why no more workers are started; empty if they are
-	urgent      []*job      // everything but sweeps and questions; files that are opened come first
-	patient     []*job
-	held        int         // calls of Hold that have not been released
-	asked       time.Time   // when the last solve came
-	several     bool        // it came less than debounce after the one before
-	resume      *time.Timer // calls pump when the debounce is over; nil if no timer runs
-	onSilence   func(proto.Request, time.Duration)
-	notices     inbox // calls of onSilence, in the order in which they were decided
+	mu        sync.Mutex
+	workers   []*worker // one per slot; nil where none runs
+	answered  bool      // the first answer has arrived
+	full      bool      // every slot should have a worker, not only the first
+	failed    int       // workers that died unused since one was last of use
+	broken    string    // why no more workers are started; empty if they are
+	urgent    []*job    // everything but sweeps and questions; files that are opened come first
+	patient   []*job
+	held      int         // calls of Hold that have not been released
+	asked     time.Time   // when the last solve came
+	several   bool        // it came less than debounce after the one before
+	resume    *time.Timer // calls pump when the debounce is over; nil if no timer runs
+	onSilence func(proto.Request, time.Duration)
+	notices   inbox // calls of onSilence, in the order in which they were decided
 }
 
 type worker struct {
@@ -135,9 +133,6 @@ func (p *Pool) one(ctx context.Context, req proto.Request, tell func(any)) (any,
 	payload, err := proto.EncodeRequest(sent)
 	if err != nil {
 		return nil, proto.Fail(proto.BadRequest, "%v", err)
-	}
-	if r := p.takeSpeculative(req, payload); r != nil {
-		return r.Result()
 	}
 	j := &job{req: req, payload: payload, tell: tell, done: make(chan *proto.Reply, 1)}
 	if file := proto.FileOf(req); file != nil {
@@ -252,11 +247,10 @@ func (p *Pool) spawn(slot int) {
 	}
 	w := &worker{slot: slot, begun: time.Now()}
 	port, err := p.start(events{
-		ready:       func() { p.onReady(w) },
-		beat:        func() { p.onBeat(w) },
-		speculative: p.onSpeculative,
-		message:     func(b []byte) { p.onMessage(w, b) },
-		died:        func(detail string) { p.onDeath(w, detail) },
+		ready:   func() { p.onReady(w) },
+		beat:    func() { p.onBeat(w) },
+		message: func(b []byte) { p.onMessage(w, b) },
+		died:    func(detail string) { p.onDeath(w, detail) },
 	})
 	if err != nil {
 		p.startFailed(slot, err.Error())

@@ -10,9 +10,6 @@ const (
 	PartReport Part = "report" // all but the replays, and what is in use at the time that matters most
 	PartAlive  Part = "alive"  // what is in use after the event At
 	PartReplay Part = "replay" // the replay of a Setting; with the last one the advice
-	// PartCompare asks how the recording in File differs from the one that the worker keeps under
-	// the number With. File is not kept.
-	PartCompare Part = "compare"
 )
 
 // Doctor asks about the recording in a file. Only the second program answers it (see package
@@ -23,7 +20,6 @@ type Doctor struct {
 	Part    Part `json:"part"`
 	At      int  `json:"at,omitempty"`      // PartAlive: index of the event
 	Setting int  `json:"setting,omitempty"` // PartReplay: which one, below doctor.Settings
-	With    int  `json:"with,omitempty"`    // PartCompare: Open.Keep of the first recording
 }
 
 // Op implements Request.
@@ -33,12 +29,11 @@ func (d *Doctor) columns(c *codec) { d.File.columns(c) }
 
 // Examined is the answer to Doctor. Fields that were not asked for are nil.
 type Examined struct {
-	Report     *doctor.Report     `json:"report,omitempty"`
-	Alive      *doctor.Alive      `json:"alive,omitempty"`
-	Replay     *doctor.Replay     `json:"replay,omitempty"`
-	More       bool               `json:"more,omitempty"`       // there are settings after the one of Replay
-	Advice     *doctor.Advice     `json:"advice,omitempty"`     // with the last replay
-	Comparison *doctor.Comparison `json:"comparison,omitempty"` // without replays and flame graphs
+	Report *doctor.Report `json:"report,omitempty"`
+	Alive  *doctor.Alive  `json:"alive,omitempty"`
+	Replay *doctor.Replay `json:"replay,omitempty"`
+	More   bool           `json:"more,omitempty"`   // there are settings after the one of Replay
+	Advice *doctor.Advice `json:"advice,omitempty"` // with the last replay
 }
 
 // FileOf returns the file that r is about, or nil if r is about no file.

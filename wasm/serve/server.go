@@ -97,9 +97,8 @@ type kept struct {
 	examine Examiner
 }
 
-// Examiner answers requests about one recording, one at a time. second is the recording to compare
-// it with for proto.PartCompare, otherwise nil.
-type Examiner func(q *proto.Doctor, second *profiles.Profile, poll *engine.Poll) (*proto.Examined, error)
+// Examiner answers requests about one recording, one at a time.
+type Examiner func(q *proto.Doctor, poll *engine.Poll) (*proto.Examined, error)
 
 // network is a profile, ready to be solved. preset, source and graph are as in the request.
 type network struct {

@@ -32,9 +32,6 @@ func (s *Server) keep(q *proto.Open, p *profiles.Profile) {
 func (s *Server) examine(ctx context.Context, q *proto.Doctor, _ func(*proto.Nothing)) (*proto.Examined,
 	*proto.Failure) {
 	poll := engine.NewPoll(ctx, nil)
-	if q.Part == proto.PartCompare {
-		return s.compare(ctx, q, poll)
-	}
 	if q.File.Keep == 0 || s.kept.number != q.File.Keep {
 		s.kept = kept{}
 		p, fail := decode(&q.File, poll)
@@ -47,25 +44,7 @@ func (s *Server) examine(ctx context.Context, q *proto.Doctor, _ func(*proto.Not
 		}
 		s.kept = kept{q.File.Keep, of}
 	}
-	return s.ask(ctx, q, nil, poll)
-}
-
-// compare reads a second recording and compares it with the one that is kept.
-func (s *Server) compare(ctx context.Context, q *proto.Doctor, poll *engine.Poll) (*proto.Examined, *proto.Failure) {
-	if s.kept.examine == nil || s.kept.number != q.With {
-		return nil, proto.Fail(proto.BadRequest, "the first snapshot is not at hand any more; open it again")
-	}
-	p, fail := decode(&q.File, poll)
-	if fail != nil {
-		return nil, fail
-	}
-	return s.ask(ctx, q, p, poll)
-}
-
-// ask asks the examiner of the recording that is kept. second is what to compare it with, or nil.
-func (s *Server) ask(ctx context.Context, q *proto.Doctor, second *profiles.Profile,
-	poll *engine.Poll) (*proto.Examined, *proto.Failure) {
-	out, err := s.kept.examine(q, second, poll)
+	out, err := s.kept.examine(q, poll)
 	if err != nil {
 		if ctx.Err() != nil || poll.Err() != nil {
 			return nil, proto.Fail(proto.Deadline, "it was stopped before it was done")

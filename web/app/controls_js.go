@@ -107,12 +107,6 @@ func (a *controls) command(c input.Command, element safejs.Value) {
 			set(element, "value", "") // so that the same file can be opened again
 		}
 		return
-	case "second-file":
-		if c.Settled && !a.view {
-			a.files.second(get(element, "files", "0"))
-			set(element, "value", "")
-		}
-		return
 	case "skip":
 		call(call(global("document"), "getElementById", "stage"), "focus")
 		return

@@ -94,13 +94,6 @@ func (a *files) read(files safejs.Value) {
 	})
 }
 
-// second compares the recording that is open with a file.
-func (a *files) second(file safejs.Value) {
-	if exists(file) {
-		a.content(file, func(p state.PickFile) { a.Post(state.PickSecond(p)) })
-	}
-}
-
 // readTwo compares the first two of several files.
 func (a *files) readTwo(first, second safejs.Value, files int) {
 	a.content(first, func(one state.PickFile) {

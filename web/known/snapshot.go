@@ -80,28 +80,14 @@ type Doctor struct {
 	Replays []doctor.Replay
 	Advice  *doctor.Advice // when all have been replayed
 	Stopped bool           // no more replays are asked for
-	Second  *Second        // what it is compared with; nil: nothing
 
 	alive   *doctor.Alive // at the moment that was chosen last
 	refused int           // the event that has no answer, and one more
 	flame   Flame
 }
 
-// Second is a snapshot that a recording is compared with.
-type Second struct {
-	Name       string
-	File       proto.Open
-	Comparison *doctor.Comparison // nil: it is on its way, or Failed says why there is none
-	Failed     string
-
-	ready bool // the worker was asked about the first one, which it compares this one with
-}
-
-// awaited reports whether another recording has to be compared.
-func (x *Second) awaited() bool { return x != nil && x.Comparison == nil && x.Failed == "" }
-
 // Next returns what is asked next: the report first, then what is in use after the event at,
-// then the other recording, then replay by replay. ok is false if all is known that can be.
+// then replay by replay. ok is false if all is known that can be.
 func (d *Doctor) Next(at int) (q proto.Doctor, ok bool) {
 	q.File = d.File
 	switch {
@@ -110,14 +96,6 @@ func (d *Doctor) Next(at int) (q proto.Doctor, ok bool) {
 		return q, d.Failed == ""
 	case at != doctor.Decisive && at+1 != d.refused && (d.alive == nil || d.alive.At != at):
 		q.Part, q.At = proto.PartAlive, at
-	// a worker that was stopped has forgotten the first one: it reads it again
-	case d.Second.awaited() && !d.Second.ready:
-		d.Second.ready = true
-		if q.Part, q.At = proto.PartAlive, at; at == doctor.Decisive {
-			q.At = d.Report.Alive.At
-		}
-	case d.Second.awaited():
-		q = proto.Doctor{File: d.Second.File, Part: proto.PartCompare, With: d.File.Keep}
 	case !d.Stopped && d.Advice == nil:
 		q.Part, q.Setting = proto.PartReplay, len(d.Replays)
 	default:
@@ -136,8 +114,6 @@ func (d *Doctor) Take(r *proto.Examined) {
 		}
 	case r.Alive != nil:
 		d.alive = r.Alive
-	case r.Comparison != nil && d.Second != nil:
-		d.Second.Comparison = r.Comparison
 	case r.Replay != nil:
 		d.Replays, d.Advice = append(d.Replays, *r.Replay), r.Advice
 		d.Stopped = !r.More && r.Advice == nil
@@ -146,12 +122,6 @@ func (d *Doctor) Take(r *proto.Examined) {
 
 // Refuse says why there is no answer to what was asked, which is not asked again.
 func (d *Doctor) Refuse(part proto.Part, at int, why string) {
-	if part == proto.PartCompare {
-		if d.Second != nil {
-			d.Second.Failed = why
-		}
-		return
-	}
 	d.Failed = why
 	switch part {
 	case proto.PartAlive:

@@ -176,39 +176,3 @@ func (m MarkCall) apply(s *State) []Effect {
 type ZoomOut struct{}
 
 func (ZoomOut) apply(s *State) []Effect { return ZoomCall{s.Flame().Zoomed().Index}.apply(s) }
-
-// PickSecond compares the recording that is open with another one: a file that was
-// picked, or the second one of two that were dropped.
-type PickSecond File
-
-func (m PickSecond) apply(s *State) []Effect {
-	d := s.Doctor()
-	if d == nil {
-		return nil
-	}
-	s.DOM++
-	d.Second = &known.Second{Name: m.Name, File: proto.Open{File: m.Name, Bytes: m.Bytes, Handle: m.Handle}}
-	return s.cancelComparing()
-}
-
-// DropSecond ends the comparison with another recording.
-type DropSecond struct{}
-
-func (DropSecond) apply(s *State) []Effect {
-	d := s.Doctor()
-	if d == nil {
-		return nil
-	}
-	s.DOM++
-	d.Second = nil
-	return s.cancelComparing()
-}
-
-func (s *State) cancelComparing() []Effect {
-	e := s.examining
-	if e == nil || e.part != proto.PartCompare {
-		return nil
-	}
-	s.examining = nil
-	return []Effect{Cancel{e.id}}
-}

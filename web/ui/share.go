@@ -99,9 +99,7 @@ func (c *Share) Verdict() string {
 	if c.S.Step == nil && (long(a) || long(b)) {
 		text += " The operators are too long for a link: for plans of the model send the file too."
 	}
-	if d := c.S.Doctor(); d != nil && d.Second != nil {
-		text += " The snapshots are not in it: send both files too."
-	} else if c.S.Memory != nil {
+	if c.S.Memory != nil {
 		text += " The file is not in it: send it too."
 	}
 	return text

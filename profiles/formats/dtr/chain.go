@@ -18,19 +18,21 @@ import (
 
 // lives are the spans of storages among the functions.
 type lives struct {
-	maker    []int  // function; -1: there before
-	lastFwd  []int  // last reader or changer in the forward; -1: none
-	altered  []int  // last change in the forward; -1: none
-	last     []int  // last reader of all, or the function before the release; -1: none
-	turn     int    // the first function of the backward
-	readBack []bool // by a function of the backward, or not released before it
+	maker    []int   // function; -1: there before
+	lastFwd  []int   // last reader or changer in the forward; -1: none
+	altered  []int   // last change in the forward; -1: none
+	last     []int   // last reader of all, or the function before the release; -1: none
+	turn     int     // the first function of the backward
+	readBack []bool  // by a function of the backward, or not released before it
+	held     [][]int // by function: storages that nothing reads later, but the log releases only behind it
 }
 
 func (d *dtrLog) lives() lives {
 	n := len(d.storages)
 	l := lives{maker: slices.Repeat([]int{-1}, n), lastFwd: slices.Repeat([]int{-1}, n),
 		altered: slices.Repeat([]int{-1}, n),
-		last:    slices.Repeat([]int{-1}, n), readBack: make([]bool, n), turn: len(d.calls)}
+		last:    slices.Repeat([]int{-1}, n), readBack: make([]bool, n), turn: len(d.calls),
+		held: make([][]int, len(d.calls))}
 	for i := range d.calls {
 		c := &d.calls[i]
 		if c.back && l.turn == len(d.calls) {
@@ -58,6 +60,9 @@ func (d *dtrLog) lives() lives {
 			continue
 		}
 		if at := d.releasedAfter(s); at > l.last[s] {
+			if !d.output(s) {
+				l.held[at] = append(l.held[at], s)
+			}
 			l.last[s] = at
 			l.readBack[s] = l.readBack[s] || at >= l.turn
 		}
@@ -102,9 +107,8 @@ func (d *dtrLog) cuts(l lives) (ends, crossing []int) {
 }
 
 // chain is nil if there is none. stages are those of the functions, 0 if none.
-func (d *dtrLog) chain(poll *engine.Poll) (c *engine.Chain, stages []int) {
+func (d *dtrLog) chain(l lives, poll *engine.Poll) (c *engine.Chain, stages []int) {
 	stages = make([]int, len(d.calls))
-	l := d.lives()
 	ends, crossing := d.cuts(l)
 	if d.again > 0 || len(ends) == 0 || len(ends) >= parse.MaxStageRows {
 		return nil, stages

@@ -16,12 +16,12 @@ import (
 func (c *call) fold() {
 	out := &c.outs[0]
 	count, ok := parse.Elements(out.dims)
-	if c.node.op == "Concat" && isFloat(out.dtype) && count <= onnxMostDims { // factors of a resize
+	if c.node.Op == "Concat" && isFloat(out.dtype) && count <= onnxMostDims { // factors of a resize
 		for i := range c.ins {
 			out.scales = append(out.scales, c.in(i).scales...)
 		}
 	}
-	if !ok || count > onnxMostValues || out.vals != nil || isFloat(out.dtype) && c.node.op != "Cast" {
+	if !ok || count > onnxMostValues || out.vals != nil || isFloat(out.dtype) && c.node.Op != "Cast" {
 		return
 	}
 	var in [3][]int64
@@ -40,7 +40,7 @@ func (c *call) fold() {
 	if len(c.ins) == 0 || c.in(0) == nil {
 		return
 	}
-	switch c.node.op {
+	switch c.node.Op {
 	case "Reshape", "Squeeze", "Unsqueeze", "Identity", "Cast", "Flatten":
 		out.vals = in[0]
 	case "Concat":
@@ -71,7 +71,7 @@ func (c *call) fold() {
 			}
 		}
 	default:
-		if f := integerOps[c.node.op]; f != nil && len(c.ins) == 2 {
+		if f := integerOps[c.node.Op]; f != nil && len(c.ins) == 2 {
 			out.vals = zip(spread(in[0], count), spread(in[1], count), f)
 		}
 	}
@@ -174,7 +174,7 @@ func (c *call) foldSlice(out *onnxValue, list []int64) {
 // shapes: constants, shapes, ranges. It says whether the node is one of these.
 func (c *call) source() bool {
 	out := &c.outs[0]
-	switch c.node.op {
+	switch c.node.Op {
 	case "Constant":
 		c.constant(out)
 	case "ConstantOfShape":
@@ -182,7 +182,7 @@ func (c *call) source() bool {
 	case "Shape", "Size":
 		x := c.need(0)
 		out.vals = slices.Clone(x.dims)
-		if c.node.op == "Size" {
+		if c.node.Op == "Size" {
 			c.set(0, onnxInt64, nil)
 			out.vals = []int64{elementCount(x.dims)}
 			return true
@@ -220,7 +220,7 @@ func (c *call) constant(out *onnxValue) {
 			if a.tensor == nil {
 				profiles.End(errOnnxInputs)
 			}
-			c.set(0, a.tensor.dtype, a.tensor.dims)
+			c.set(0, a.tensor.Type, a.tensor.Dims)
 			out.vals, out.scales = a.tensor.vals, a.tensor.scales
 			return
 		case "value_int":
@@ -252,7 +252,7 @@ func (c *call) constantOfShape(out *onnxValue) {
 	}
 	dtype, value := int64(onnxFloat), []int64(nil)
 	if a := c.node.attr("value"); a != nil && a.tensor != nil {
-		dtype, value = a.tensor.dtype, a.tensor.vals
+		dtype, value = a.tensor.Type, a.tensor.vals
 	}
 	c.set(0, dtype, shape.vals)
 	if n, ok := parse.Elements(shape.vals); ok && n <= onnxMostValues && len(value) == 1 {

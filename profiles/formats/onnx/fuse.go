@@ -21,20 +21,20 @@ func (m *onnxModel) fuse() {
 	f := &fuser{m: m, makers: map[string]int{}, readers: map[string][]int{}, fixed: map[string]bool{},
 		gone: make([]bool, len(m.nodes))}
 	for i := range m.weights {
-		f.fixed[m.weights[i].name] = true
+		f.fixed[m.weights[i].Name] = true
 	}
 	for i := range m.nodes {
 		n := &m.nodes[i]
-		for _, name := range n.out {
+		for _, name := range n.Out {
 			f.makers[name] = i
-			f.fixed[name] = f.fixed[name] || n.op == "Constant"
+			f.fixed[name] = f.fixed[name] || n.Op == "Constant"
 		}
-		for _, name := range n.in {
+		for _, name := range n.In {
 			f.readers[name] = append(f.readers[name], i)
 		}
 	}
 	for i := range m.nodes {
-		switch m.nodes[i].op {
+		switch m.nodes[i].Op {
 		case "Erf":
 			f.gelu(i)
 		case "Sqrt":
@@ -42,14 +42,14 @@ func (m *onnxModel) fuse() {
 				f.rmsNorm(i)
 			}
 		case "Sigmoid":
-			if times := f.after(i, "Mul"); times >= 0 && len(m.nodes[i].in) == 1 &&
-				f.other(times, i) == m.nodes[i].in[0] {
-				f.replace("Swish", m.nodes[i].in, i, times)
+			if times := f.after(i, "Mul"); times >= 0 && len(m.nodes[i].In) == 1 &&
+				f.other(times, i) == m.nodes[i].In[0] {
+				f.replace("Swish", m.nodes[i].In, i, times)
 			}
 		}
 	}
 	at := 0
-	m.nodes = slices.DeleteFunc(m.nodes, func(onnxNode) bool {
+	m.nodes = slices.DeleteFunc(m.nodes, func(Node) bool {
 		at++
 		return f.gone[at-1]
 	})
@@ -58,12 +58,12 @@ func (m *onnxModel) fuse() {
 // before returns the node that makes an input of a node, if it is one of these
 // operators; -1 otherwise.
 func (f *fuser) before(node, input int, ops ...string) int {
-	if node < 0 || input >= len(f.m.nodes[node].in) {
+	if node < 0 || input >= len(f.m.nodes[node].In) {
 		return -1
 	}
-	i, ok := f.makers[f.m.nodes[node].in[input]]
-	if !ok || i >= node || !slices.Contains(ops, f.m.nodes[i].op) || len(f.m.nodes[i].out) != 1 ||
-		len(f.m.nodes[i].in) == 0 {
+	i, ok := f.makers[f.m.nodes[node].In[input]]
+	if !ok || i >= node || !slices.Contains(ops, f.m.nodes[i].Op) || len(f.m.nodes[i].Out) != 1 ||
+		len(f.m.nodes[i].In) == 0 {
 		return -1
 	}
 	return i
@@ -72,12 +72,12 @@ func (f *fuser) before(node, input int, ops ...string) int {
 // after returns the only node that reads the result of a node, if it is one of these
 // operators with two inputs; -1 otherwise.
 func (f *fuser) after(node int, ops ...string) int {
-	if node < 0 || len(f.m.nodes[node].out) != 1 {
+	if node < 0 || len(f.m.nodes[node].Out) != 1 {
 		return -1
 	}
-	r := f.readers[f.m.nodes[node].out[0]]
-	if len(r) != 1 || r[0] <= node || !slices.Contains(ops, f.m.nodes[r[0]].op) || len(f.m.nodes[r[0]].in) != 2 ||
-		len(f.m.nodes[r[0]].out) != 1 {
+	r := f.readers[f.m.nodes[node].Out[0]]
+	if len(r) != 1 || r[0] <= node || !slices.Contains(ops, f.m.nodes[r[0]].Op) || len(f.m.nodes[r[0]].In) != 2 ||
+		len(f.m.nodes[r[0]].Out) != 1 {
 		return -1
 	}
 	return r[0]
@@ -85,8 +85,8 @@ func (f *fuser) after(node int, ops ...string) int {
 
 // other returns the input of a node of two that another node does not make.
 func (f *fuser) other(node, than int) string {
-	in := f.m.nodes[node].in
-	if in[0] == f.m.nodes[than].out[0] {
+	in := f.m.nodes[node].In
+	if in[0] == f.m.nodes[than].Out[0] {
 		return in[1]
 	}
 	return in[0]
@@ -100,7 +100,7 @@ func (f *fuser) replace(op string, in []string, nodes ...int) {
 	}
 	f.gone[last] = false
 	n := &f.m.nodes[last]
-	n.op, n.domain, n.in, n.attrs = op, "", in, nil
+	n.Op, n.domain, n.In, n.attrs = op, "", in, nil
 }
 
 // gelu is x/2 (1 + erf(x/√2)), in one of two orders.
@@ -108,10 +108,10 @@ func (f *fuser) gelu(erf int) {
 	scaled := f.before(erf, 0, "Div", "Mul")
 	plus := f.after(erf, "Add")
 	times := f.after(plus, "Mul")
-	if scaled < 0 || times < 0 || len(f.readers[f.m.nodes[scaled].out[0]]) != 1 {
+	if scaled < 0 || times < 0 || len(f.readers[f.m.nodes[scaled].Out[0]]) != 1 {
 		return
 	}
-	x := f.m.nodes[scaled].in[0]
+	x := f.m.nodes[scaled].In[0]
 	factor := f.other(times, plus)
 	if factor == x {
 		if last := f.after(times, "Mul"); last >= 0 && f.fixed[f.other(last, times)] {
@@ -120,8 +120,8 @@ func (f *fuser) gelu(erf int) {
 		return
 	}
 	half, ok := f.makers[factor]
-	if ok && f.m.nodes[half].op == "Mul" && half < times && len(f.m.nodes[half].in) == 2 &&
-		slices.Contains(f.m.nodes[half].in, x) && len(f.readers[factor]) == 1 {
+	if ok && f.m.nodes[half].Op == "Mul" && half < times && len(f.m.nodes[half].In) == 2 &&
+		slices.Contains(f.m.nodes[half].In, x) && len(f.readers[factor]) == 1 {
 		f.replace("Gelu", []string{x}, scaled, erf, plus, half, times)
 	}
 }
@@ -135,23 +135,23 @@ func (f *fuser) layerNorm(root int) bool {
 	centred := f.before(square, 0, "Sub")
 	mean := f.before(centred, 1, "ReduceMean")
 	quotient := f.after(root, "Div")
-	if mean < 0 || quotient < 0 || f.m.nodes[centred].in[0] != f.m.nodes[mean].in[0] ||
-		f.other(quotient, root) != f.m.nodes[centred].out[0] {
+	if mean < 0 || quotient < 0 || f.m.nodes[centred].In[0] != f.m.nodes[mean].In[0] ||
+		f.other(quotient, root) != f.m.nodes[centred].Out[0] {
 		return false
 	}
 	// The difference is read by its square and by the quotient, and nothing else is
 	// read by others.
 	for _, i := range []int{eps, variance, square, mean} {
-		if len(f.readers[f.m.nodes[i].out[0]]) != 1 {
+		if len(f.readers[f.m.nodes[i].Out[0]]) != 1 {
 			return false
 		}
 	}
-	for _, r := range f.readers[f.m.nodes[centred].out[0]] {
+	for _, r := range f.readers[f.m.nodes[centred].Out[0]] {
 		if r != square && r != quotient {
 			return false
 		}
 	}
-	in := []string{f.m.nodes[centred].in[0]}
+	in := []string{f.m.nodes[centred].In[0]}
 	nodes := []int{mean, centred, square, variance, eps, root, quotient}
 	if times := f.after(quotient, "Mul"); times >= 0 && f.fixed[f.other(times, quotient)] {
 		in, nodes = append(in, f.other(times, quotient)), append(nodes, times)
@@ -173,7 +173,7 @@ func (f *fuser) rmsNorm(root int) {
 	if square < 0 || quotient < 0 {
 		return
 	}
-	x := f.m.nodes[square].in[0]
+	x := f.m.nodes[square].In[0]
 	nodes := []int{square, mean, eps, root, quotient}
 	if f.other(quotient, root) != x {
 		if quotient = f.after(quotient, "Mul"); quotient < 0 || f.other(quotient, nodes[4]) != x {
@@ -182,7 +182,7 @@ func (f *fuser) rmsNorm(root int) {
 		nodes = append(nodes, quotient)
 	}
 	for _, i := range nodes[:3] {
-		if len(f.readers[f.m.nodes[i].out[0]]) != 1 {
+		if len(f.readers[f.m.nodes[i].Out[0]]) != 1 {
 			return
 		}
 	}

@@ -14,7 +14,7 @@ import (
 // operators adds the operator of a node, or one for each part of a split.
 func (g *onnxGraph) operators(c *call) {
 	first := &c.outs[0]
-	o := chainify.Operator{Name: onnxLabel(c.name()), Kind: profiles.Clip(c.node.op), Family: c.rule.family,
+	o := chainify.Operator{Name: onnxLabel(c.name()), Kind: profiles.Clip(c.node.Op), Family: c.rule.family,
 		Traits: c.rule.traits, Out: first.bytes()}
 	for _, v := range c.ins {
 		if v != nil && v.op >= 0 {
@@ -29,8 +29,8 @@ func (g *onnxGraph) operators(c *call) {
 	biased := g.moveBiases(c, &o)
 	first.learns = first.learns && isFloat(first.dtype) && c.rule.cost != costCompare
 	g.describe(c, &o)
-	if c.node.inPlace && o.Is(chainify.SavesIn) && c.node.op != "LeakyRelu" &&
-		c.node.op != "Elu" { // autograd keeps a copy of what is lost
+	if c.node.InPlace && o.Is(chainify.SavesIn) && c.node.Op != "LeakyRelu" &&
+		c.node.Op != "Elu" { // autograd keeps a copy of what is lost
 		o.Traits, o.Aux = o.Traits&^chainify.SavesIn, o.Aux+o.Out
 	}
 	if !first.learns { // autograd does not record it
@@ -58,13 +58,13 @@ func (g *onnxGraph) operators(c *call) {
 	}
 	inPlace := c.rule.cost == costClip || c.rule.cost == costAdd || c.rule.cost == costScale && len(o.Preds) == 1
 	g.add(o)
-	g.clip[len(g.ops)-1] = inPlace && (!g.m.traced || c.node.inPlace)
+	g.clip[len(g.ops)-1] = inPlace && (!g.m.traced || c.node.InPlace)
 }
 
 // joinPad lets a mean pool read what was padded for it: exporters write its padding
 // as an operator, and frameworks do it in the pool.
 func (g *onnxGraph) joinPad(c *call, o *chainify.Operator) {
-	if c.node.op != "AveragePool" || len(o.Preds) != 1 {
+	if c.node.Op != "AveragePool" || len(o.Preds) != 1 {
 		return
 	}
 	if pad := &g.ops[o.Preds[0]]; pad.Kind == "Pad" && len(pad.Preds) == 1 {
@@ -92,10 +92,10 @@ func (g *onnxGraph) moveBiases(c *call, o *chainify.Operator) bool {
 
 // name returns that of the node, or of what it makes.
 func (c *call) name() string {
-	if c.node.name == "" && len(c.node.out) > 0 {
-		return c.node.out[0]
+	if c.node.Name == "" && len(c.node.Out) > 0 {
+		return c.node.Out[0]
 	}
-	return c.node.name
+	return c.node.Name
 }
 
 // trained counts the weights that an operator is the first to read.
@@ -107,7 +107,7 @@ func (g *onnxGraph) trained(c *call) (sum engine.Bytes) {
 		if v == nil || v.op >= 0 || v.root.fixed || !isFloat(v.dtype) || elementCount(v.dims) < 2 {
 			continue
 		}
-		if c.node.op == "BatchNormalization" && i > 2 { // running averages
+		if c.node.Op == "BatchNormalization" && i > 2 { // running averages
 			g.buffers += v.bytes()
 			continue
 		}
@@ -126,12 +126,12 @@ func (g *onnxGraph) describe(c *call, o *chainify.Operator) {
 	switch c.rule.cost {
 	case costNothing:
 		switch {
-		case c.node.op == "Transpose":
+		case c.node.Op == "Transpose":
 			out.turned = true
-		case c.node.op == "Reshape" && x.turned: // as PyTorch does
+		case c.node.Op == "Reshape" && x.turned: // as PyTorch does
 			o.Traits &^= chainify.IsView
 			o.Traits &^= chainify.PassesGrad
-		case c.node.op == "Expand": // a view that takes no memory of its own
+		case c.node.Op == "Expand": // a view that takes no memory of its own
 			o.Out = x.bytes()
 		default:
 			out.turned = x.turned
@@ -157,7 +157,7 @@ func (g *onnxGraph) describe(c *call, o *chainify.Operator) {
 	case costAttention: // the logarithm of each row's sum
 		o.Aux = engine.Bytes(4 * count / max(1, out.dims[len(out.dims)-1]))
 	case costElement:
-		if c.node.op == "Where" && c.in(0).op >= 0 {
+		if c.node.Op == "Where" && c.in(0).op >= 0 {
 			o.Aux = engine.Bytes(elementCount(c.in(0).dims))
 		}
 	}
@@ -168,7 +168,7 @@ func (g *onnxGraph) describe(c *call, o *chainify.Operator) {
 func (g *onnxGraph) statistics(c *call) int64 {
 	x := c.in(0)
 	count := elementCount(x.dims)
-	switch c.node.op {
+	switch c.node.Op {
 	case "BatchNormalization":
 		if len(x.dims) > 1 {
 			g.norms++
@@ -184,7 +184,7 @@ func (g *onnxGraph) statistics(c *call) int64 {
 		}
 	case "LayerNormalization", "RMSNormalization":
 		at, ok := findAxis(c.node.int("axis", -1), len(x.dims))
-		if ok && c.node.op == "RMSNormalization" {
+		if ok && c.node.Op == "RMSNormalization" {
 			return elementCount(x.dims[:at])
 		}
 		if ok {
@@ -246,7 +246,7 @@ func (g *onnxGraph) convolution(c *call, bytes float64) analytic.Time {
 	x, w := c.in(0), c.in(1)
 	group := c.node.int("group", 1)
 	in, out, results := x.dims[1], w.dims[0], elementCount(c.outs[0].dims)
-	if c.node.op == "ConvTranspose" {
+	if c.node.Op == "ConvTranspose" {
 		out, results = w.dims[1]*group, elementCount(x.dims)
 	}
 	taps := float64(elementCount(w.dims[1:]))

@@ -3,7 +3,9 @@
 package onnx
 
 import (
+	"encoding/binary"
 	"fmt"
+	"io"
 	"slices"
 
 	"memtide/engine"
@@ -35,37 +37,46 @@ do_constant_folding=False).`,
 		MaxSize:    profiles.MaxSize,
 		MaxStream:  profiles.MaxStream,
 		Match:      matchOnnx,
-		Decode:     decode,
-		Stream:     streamOnnx,
+		Stream:     decode,
 	})
 }
 
 // matchOnnx claims a message that begins like a model: the version of the format
 // first, then fields of a model until a graph or an operator set begins.
 func matchOnnx(head []byte) bool {
-	w := wire{data: head}
-	for n := 0; w.at < len(head); n++ {
-		key := head[w.at]
-		switch {
-		case n == 0 && key != 1<<3|byte(wireVarint):
+	number := func() uint64 {
+		v, n := binary.Uvarint(head)
+		head = head[max(n, 0):]
+		return v
+	}
+	for first := true; len(head) > 0; first = false {
+		switch key := number(); {
+		case first:
+			if version := number(); key != 1<<3|uint64(wireVarint) || version == 0 || version > 100 {
+				return false
+			}
+		case key == 7<<3|uint64(wireBytes), key == 8<<3|uint64(wireBytes):
+			return true
+		case key < 1<<3 || key >= 26<<3:
 			return false
-		case key == 7<<3|byte(wireBytes), key == 8<<3|byte(wireBytes):
-			return n > 0
-		}
-		f, ok := w.next()
-		switch {
-		case !ok, n == 0 && (f.value == 0 || f.value > 100):
-			return false
-		case f.number > 25, f.kind != wireVarint && f.kind != wireBytes:
+		case wireKind(key&7) == wireVarint:
+			number()
+		case wireKind(key&7) == wireBytes:
+			n := number()
+			if n > uint64(len(head)) {
+				return false
+			}
+			head = head[n:]
+		default:
 			return false
 		}
 	}
 	return false
 }
 
-func decode(name string, data []byte, poll *engine.Poll) *profiles.Profile {
-	m := readOnnx(data, poll)
-	errs := parse.NewErrors(onnxName, len(data))
+func decode(name string, r io.Reader, total, _ int, poll *engine.Poll) *profiles.Profile {
+	m := readOnnx(r, total, poll)
+	errs := parse.NewErrors(onnxName, total)
 	if !m.hasGraph || len(m.nodes) == 0 {
 		errs.Fail(&profiles.FormatError{Found: "The model has no graph of operators",
 			Expected: "A network is expected.",

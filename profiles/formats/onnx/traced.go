@@ -20,37 +20,16 @@ type Traced struct {
 	Budget   *profiles.Budget
 }
 
-// Tensor is a name with a shape. Type is a number of onnx.proto's TensorProto.DataType.
-type Tensor struct {
-	Name string
-	Type int64
-	Dims []int64
-}
-
-// Node is an operator. Of Attributes only those are read that ONNX has for it.
-type Node struct {
-	Name, Op   string
-	In, Out    []string // "" in In: left out
-	InPlace    bool     // overwrites its input
-	Attributes map[string][]int64
-}
-
 // Profile makes a chain and a graph of the program, whose file has size bytes.
 func (t *Traced) Profile(name string, size int, poll *engine.Poll) *profiles.Profile {
 	p, err := profiles.Try(func() *profiles.Profile {
 		m := &onnxModel{producer: t.Producer, tool: t.Tool, traced: true, hasGraph: true, budget: t.Budget,
-			inputs: tensors(t.Inputs), weights: tensors(append(t.Weights, t.Fixed...)), known: tensors(t.Inside)}
-		m.fixed = len(t.Weights)
-		for _, n := range t.Nodes {
-			node := onnxNode{name: n.Name, op: n.Op, in: n.In, out: n.Out, inPlace: n.InPlace}
-			for key, v := range n.Attributes {
-				a := attr{name: key, ints: v}
-				if len(v) == 1 {
-					a.i = v[0]
-				}
-				node.attrs = append(node.attrs, a)
+			nodes: t.Nodes, inputs: t.Inputs, weights: append(t.Weights, t.Fixed...), known: t.Inside,
+			fixed: len(t.Weights)}
+		for _, list := range [][]Tensor{m.inputs, m.known} {
+			for i := range list {
+				list[i].shaped = true
 			}
-			m.nodes = append(m.nodes, node)
 		}
 		return m.profile(name, parse.NewErrors(t.Format, size), poll)
 	})
@@ -61,23 +40,14 @@ func (t *Traced) Profile(name string, size int, poll *engine.Poll) *profiles.Pro
 	return p
 }
 
-// tensors returns the same tensors as the reader of ONNX has them.
-func tensors(list []Tensor) (out []onnxTensor) {
-	for _, t := range list {
-		out = append(out, onnxTensor{name: t.Name, dtype: t.Type, dims: t.Dims, params: make([]string, len(t.Dims)),
-			shaped: true})
-	}
-	return out
-}
-
 // stated takes the shapes of results as the file states them.
 func (g *onnxGraph) stated(c *call) {
-	for i, name := range c.node.out {
+	for i, name := range c.node.Out {
 		t := g.known[name]
 		if t == nil {
 			wrongShape("the file states no shape of its result %q", profiles.Clip(name))
 		}
-		c.set(i, t.dtype, t.dims)
+		c.set(i, t.Type, t.Dims)
 	}
 	if len(c.ins) == 0 { // it makes a constant
 		return

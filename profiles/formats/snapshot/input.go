@@ -47,21 +47,11 @@ func (in *input) fill(n int) {
 	}
 	copy(in.buf, in.buf[in.lo:in.hi])
 	in.base, in.hi, in.lo = in.base+in.lo, in.hi-in.lo, 0
-	for idle := 0; in.hi < n && idle < 100; idle++ {
-		k, err := in.r.Read(in.buf[in.hi:])
-		in.hi += k
-		if k > 0 {
-			idle = 0
-		}
-		if err != nil {
-			in.ended = true
-			if err != io.EOF {
-				in.err = err
-			}
-			break
-		}
+	k, err := io.ReadAtLeast(in.r, in.buf[in.hi:], n-in.hi)
+	in.hi += k
+	if in.ended = err != nil; in.ended && err != io.EOF && err != io.ErrUnexpectedEOF {
+		in.err = err
 	}
-	in.ended = in.ended || in.hi < n
 	if in.base == 0 {
 		in.head = append(in.head[:0], in.buf[:min(in.hi, profiles.HeadSize)]...)
 	}
@@ -82,41 +72,27 @@ func (in *input) skip(n uint64) bool {
 
 // texts keeps texts, equal ones once.
 type texts struct {
-	parts [][]byte
 	list  []text
 	known map[string]pval
 }
 
 // text is a text, and what it means as a key and as a word.
 type text struct {
-	at, size uint32
-	field    field
-	word     snapWord
+	content string
+	field   field
+	word    snapWord
 }
 
 // Of a long text its beginning and its end are kept. Snapshots have few different texts: equal texts are found among
 // the
 // first shortTexts of up to shortText bytes.
 const (
-	textPart   = 1 << 20
 	textEnd    = 2000
 	shortText  = 256
 	shortTexts = 1 << 16
-	textRoom   = 20 // beside its bytes
+	textRoom   = 60 // beside its bytes, in a list that grows
 	knownRoom  = 100
 )
-
-func (t *texts) add(content []byte) pval {
-	last := len(t.parts) - 1
-	if last < 0 || len(t.parts[last])+len(content) > textPart {
-		t.parts = append(t.parts, nil)
-		last++
-	}
-	at := last*textPart + len(t.parts[last])
-	t.parts[last] = append(t.parts[last], content...)
-	t.list = append(t.list, text{uint32(at), uint32(len(content)), fields[string(content)], words[string(content)]})
-	return indexed(pvText, len(t.list)-1)
-}
 
 // readText reads a text of n bytes.
 func (u *unpickler) readText(n uint64) {
@@ -148,19 +124,20 @@ func (u *unpickler) pushText(content []byte) {
 		return
 	}
 	u.build(textRoom + len(content))
-	v := u.texts.add(content)
+	t := text{string(content), fields[string(content)], words[string(content)]}
+	u.texts.list = append(u.texts.list, t)
+	v := indexed(pvText, len(u.texts.list)-1)
 	if len(content) <= shortText && len(u.texts.known) < shortTexts {
 		u.build(knownRoom)
-		u.texts.known[string(content)] = v
+		u.texts.known[t.content] = v
 	}
 	u.push(v)
 }
 
-// text returns the bytes of a text; nil of anything else.
-func (x *values) text(v pval) []byte {
+// text returns a text; empty for anything else.
+func (x *values) text(v pval) string {
 	if v.kind() != pvText {
-		return nil
+		return ""
 	}
-	t := &x.texts.list[v.index()]
-	return x.texts.parts[t.at/textPart][t.at%textPart : t.at%textPart+t.size]
+	return x.texts.list[v.index()].content
 }

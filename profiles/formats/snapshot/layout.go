@@ -186,8 +186,10 @@ func (s *snapshot) finish() {
 		return cmp.Or(cmp.Compare(a.Addr, b.Addr), cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To),
 			cmp.Compare(a.Size, b.Size))
 	})
-	if s.failed != nil {
-		s.holes(l)
+	if f := s.failed; f != nil {
+		for _, hole := range m.Holes(s.history, f.Event, f.Bytes) {
+			f.Largest, f.Free = max(f.Largest, hole.Bytes), f.Free+hole.Bytes
+		}
 	}
 	if !slices.ContainsFunc(m.Requests.Events,
 		func(e alloc.Event) bool { return l.Took[e.Buffer] > m.Requests.Buffers[e.Buffer].Bytes }) {
@@ -302,31 +304,6 @@ func (e *segmentEnds) advance(event int) {
 	}
 }
 
-// holes finds the room there was for the request that failed, in segments of its pool.
-func (s *snapshot) holes(l *alloc.Layout) {
-	m, f := s.memory, s.failed
-	var used []span
-	for i, b := range m.Requests.Buffers {
-		if b.Start < f.Event && f.Event < b.End && s.at[i] >= 0 {
-			used = append(used, span{int64(l.Addr[i]), int64(l.Took[i])})
-		}
-	}
-	slices.SortFunc(used, func(a, b span) int { return cmp.Compare(a.at, b.at) })
-	for _, seg := range m.PoolAt(l, s.history, f.Event, f.Bytes) {
-		from, end := int64(seg.Addr), int64(seg.Addr+seg.Size)
-		hole := func(to int64) {
-			f.Largest = max(f.Largest, engine.Bytes(to-from))
-			f.Free += max(0, engine.Bytes(to-from))
-		}
-		k, _ := slices.BinarySearchFunc(used, from, func(u span, at int64) int { return cmp.Compare(u.at, at) })
-		for ; k < len(used) && used[k].at < end; k++ {
-			hole(used[k].at)
-			from = max(from, used[k].end())
-		}
-		hole(end)
-	}
-}
-
 // rebase lays the reserved stretches of addresses side by side, from 0. Buffers
 // outside them, of traces that lack events, get stretches of their own.
 func (s *snapshot) rebase(l *alloc.Layout) {
@@ -397,10 +374,10 @@ func (s *snapshot) warnings() (list []string) {
 		add("The %d oldest events were left out; shown are the %d newest.", s.trace.left(), s.trace.size())
 	}
 	if s.odd > 0 {
-		add("%s others in the recording; addresses there are uncertain.", speak(s.odd, "event"))
+		add("%s others in the recording; addresses there are uncertain.", does(s.odd, "event", "contradict"))
 	}
 	if s.strays > 0 {
-		add("%s outside all segments that the snapshot names.", lie(s.strays, "buffer"))
+		add("%s outside all segments that the snapshot names.", does(s.strays, "buffer", "lie"))
 	}
 	if s.ooms > 1 {
 		add("%d requests found no room; the last one is marked.", s.ooms)
@@ -411,18 +388,12 @@ func (s *snapshot) warnings() (list []string) {
 	return list
 }
 
-func speak(n int, noun string) string {
+// does says what a number of things do: "1 event contradicts", "3 events contradict".
+func does(n int, noun, verb string) string {
 	if n == 1 {
-		return "1 " + noun + " contradicts"
+		verb += "s"
 	}
-	return profiles.Count(n, noun) + " contradict"
-}
-
-func lie(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun + " lies"
-	}
-	return profiles.Count(n, noun) + " lie"
+	return profiles.Count(n, noun) + " " + verb
 }
 
 func (s *snapshot) notes() []string {

@@ -81,7 +81,7 @@ func newSnapshot(u *unpickler, root pval, device int) *snapshot {
 		foreign(u.head, e)
 		profiles.End(e)
 	}
-	s.history.Settings = profiles.Clip(profiles.CleanText(string(u.text(u.conf))))
+	s.history.Settings = profiles.Clip(profiles.CleanText(u.text(u.conf)))
 	traces = traces[:min(len(traces), math.MaxInt16)]
 	s.chooseDevice(traces, segments, device)
 	if s.device < len(traces) {

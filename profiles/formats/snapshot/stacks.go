@@ -1,8 +1,8 @@
 package snapshot
 
 import (
+	"path"
 	"slices"
-	"strconv"
 	"strings"
 
 	"memtide/profiles"
@@ -15,8 +15,7 @@ type stacks struct {
 	calls  map[profiles.Call]int32
 	frames map[profiles.Frame]int32
 	places map[framePlace]int32
-	names  []string // of each call, once it was asked for
-	named  []bool
+	names  map[int32]string // of calls, once they were asked for
 }
 
 // framePlace is a frame by the numbers of its texts.
@@ -28,6 +27,7 @@ type framePlace struct {
 func (s *stacks) init() {
 	s.known, s.calls, s.frames, s.places = map[uint64]int32{}, map[profiles.Call]int32{}, map[profiles.Frame]int32{},
 		map[framePlace]int32{}
+	s.names = map[int32]string{}
 	s.Frames, s.Calls = make([]profiles.Frame, 1), make([]profiles.Call, 1)
 }
 
@@ -96,8 +96,8 @@ func (u *unpickler) frameOf(r *record) int32 {
 	}
 	file, name := u.text(r.a), u.text(r.b)
 	f := profiles.Frame{Line: int(max(0, min(r.at, 1<<31-1))),
-		File: profiles.CleanText(strings.ReplaceAll(string(file[max(0, len(file)-briefText):]), `\`, "/")),
-		Name: profiles.CleanText(string(name[:min(len(name), briefText)]))}
+		File: profiles.CleanText(strings.ReplaceAll(file[max(0, len(file)-briefText):], `\`, "/")),
+		Name: profiles.CleanText(name[:min(len(name), briefText)])}
 	at, ok := s.frames[f]
 	if !ok {
 		at = int32(len(s.Frames))
@@ -112,13 +112,12 @@ func (u *unpickler) frameOf(r *record) int32 {
 
 // name returns the text for a stack.
 func (s *stacks) name(stack int32) string {
-	if s.names == nil {
-		s.names, s.named = make([]string, len(s.Calls)), make([]bool, len(s.Calls))
+	name, ok := s.names[stack]
+	if !ok {
+		name = profiles.Clip(s.describe(stack))
+		s.names[stack] = name
 	}
-	if !s.named[stack] {
-		s.names[stack], s.named[stack] = profiles.Clip(s.describe(stack)), true
-	}
-	return s.names[stack]
+	return name
 }
 
 // describe names the innermost Python frame outside PyTorch, with the module or
@@ -146,14 +145,17 @@ func (s *stacks) describe(stack int32) string {
 				python = f
 			}
 		default:
-			return where(what, f)
+			if what != "" {
+				what += ", "
+			}
+			return what + f.Text()
 		}
 	}
 	switch {
 	case back != nil:
 		return strings.TrimPrefix(back.Name, "torch::autograd::generated::")
 	case python != nil:
-		return where("", python)
+		return python.Text()
 	}
 	return ""
 }
@@ -180,24 +182,7 @@ func module(f *profiles.Frame) string {
 	case strings.HasSuffix(f.File, "torch/nn/modules/module.py"):
 		return "" // every module goes through it
 	case strings.Contains(f.File, "torch/nn/modules/"), strings.Contains(f.File, "torch/optim/"):
-		return strings.TrimSuffix(baseName(f.File), ".py")
+		return strings.TrimSuffix(path.Base(f.File), ".py")
 	}
 	return ""
-}
-
-func baseName(file string) string { return file[strings.LastIndexByte(file, '/')+1:] }
-
-// where writes a frame.
-func where(what string, f *profiles.Frame) string {
-	text := baseName(f.File)
-	if what != "" {
-		text = what + ", " + text
-	}
-	if f.Line > 0 {
-		text += ":" + strconv.Itoa(f.Line)
-	}
-	if f.Name != "" {
-		text += " " + f.Name
-	}
-	return text
 }

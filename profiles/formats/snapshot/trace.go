@@ -3,7 +3,6 @@ package snapshot
 import (
 	"iter"
 	"math"
-	"slices"
 	"strings"
 
 	"memtide/engine"
@@ -22,59 +21,42 @@ type event struct {
 // the newest ones.
 type trace struct {
 	number int
-	count  int       // of all items of the list
-	parts  [][]event // of tracePart events, but for the last one
-	first  int       // of parts[0] that is kept
-	kept   int       // events
-	cut    int       // events that are not kept any more
-	spare  []event   // a part that they were in
-	failed bool      // a request found no room
-	bad    string    // what is wrong with an item, the first one that is wrong
+	count  int           // of all items of the list
+	events chunks[event] // those that are kept; the newest take the places of the oldest
+	cut    int           // events that are not kept any more
+	failed bool          // a request found no room
+	bad    string        // what is wrong with an item, the first one that is wrong
 	badAt  int
 }
 
-const tracePart = 4096
-
-// add adds an event with its stack. It returns 1 if one more event is kept now, or 0 if most are kept already and the
-// oldest one went.
-func (t *trace) add(r *record, stack int32, most int) int {
+// add adds an event with its stack; where most are kept already, the oldest one goes.
+func (t *trace) add(r *record, stack int32, most int) {
 	t.count++
 	t.failed = t.failed || r.is == actionOOM
 	if r.is == unknownWord || r.is == actionFreeRequested {
-		return 0
+		return
 	}
 	if r.is == actionOOM && r.has&hasAt == 0 {
 		r.has, r.at = r.has|hasAt, 0
 	}
 	if bad := misplaced(r); bad != "" {
 		t.wrong(bad)
-		return 0
+		return
 	}
 	e := event{at: r.at, size: r.size, stack: stack, stream: r.stream, is: r.is}
 	if r.b.kind() == pvInt {
 		e.time = r.b.int()
 	}
-	if n := len(t.parts); n == 0 || len(t.parts[n-1]) == tracePart {
-		part := t.spare
-		t.spare = nil
-		if part == nil && n > 0 { // the first one grows
-			part = make([]event, 0, tracePart)
-		}
-		t.parts = append(t.parts, part)
+	if t.events.n < most {
+		t.events.add(e)
+		return
 	}
-	last := &t.parts[len(t.parts)-1]
-	*last = append(*last, e)
-	if t.kept < most {
-		t.kept++
-		return 1
-	}
+	*t.at(0) = e
 	t.cut++
-	t.first++
-	if t.first == tracePart {
-		t.spare, t.parts, t.first = t.parts[0][:0], t.parts[1:], 0
-	}
-	return 0
 }
+
+// at returns one of the events that are kept, counted from the oldest.
+func (t *trace) at(i int) *event { return t.events.at((t.cut + i) % t.events.n) }
 
 // skip counts an item that is no event: of dictionaries no more than that is wanted.
 func (t *trace) skip(v pval) {
@@ -93,13 +75,7 @@ func (t *trace) wrong(what string) {
 // all returns the events that are kept, the oldest first; none of nil.
 func (t *trace) all() iter.Seq[*event] {
 	return func(yield func(*event) bool) {
-		for k := 0; t != nil && k < len(t.parts); k++ {
-			part := t.part(k)
-			for i := range part {
-				if !yield(&part[i]) {
-					return
-				}
-			}
+		for i := 0; i < t.size() && yield(t.at(i)); i++ {
 		}
 	}
 }
@@ -107,23 +83,9 @@ func (t *trace) all() iter.Seq[*event] {
 // backward returns the events that are kept, the newest first; none of nil.
 func (t *trace) backward() iter.Seq[*event] {
 	return func(yield func(*event) bool) {
-		for k := 0; t != nil && k < len(t.parts); k++ {
-			part := t.part(len(t.parts) - 1 - k)
-			for i := range slices.Backward(part) {
-				if !yield(&part[i]) {
-					return
-				}
-			}
+		for i := t.size() - 1; i >= 0 && yield(t.at(i)); i-- {
 		}
 	}
-}
-
-// part returns what is kept of a part.
-func (t *trace) part(k int) []event {
-	if k == 0 {
-		return t.parts[0][t.first:]
-	}
-	return t.parts[k]
 }
 
 // size returns how many events are kept, left how many not any more.
@@ -131,7 +93,7 @@ func (t *trace) size() int {
 	if t == nil {
 		return 0
 	}
-	return t.kept
+	return t.events.n
 }
 
 func (t *trace) left() int {

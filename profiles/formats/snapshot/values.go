@@ -164,7 +164,10 @@ func (u *unpickler) event(l *openList, r *record) {
 		u.traces = append(u.traces, l.trace)
 		u.build(traceRoom)
 	}
-	u.build(eventRoom * l.trace.add(r, u.stackOf(r.a), u.events))
+	if l.trace.events.full() {
+		u.build(chunkSize * eventRoom)
+	}
+	l.trace.add(r, u.stackOf(r.a), u.events)
 }
 
 // finished finishes a dictionary or a list that is taken up; other values stay what they

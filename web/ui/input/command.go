@@ -134,8 +134,6 @@ var commands = map[string]meaning{
 	"replays-go":   does(state.StopReplays{Go: true}),
 	"flame-out":    does(state.ZoomOut{}),
 	"flame-svg":    browser,
-	"second-drop":  does(state.DropSecond{}),
-	"second-file":  browser,
 	"recording-device": settled(func(c Command, _ *state.State) state.Message {
 		return numbered(c.Value, 1<<16, func(n int) state.Message { return state.OpenDevice{Device: n} })
 	}),

@@ -98,9 +98,6 @@ var commands = map[string]meaning{
 	// Questions.
 	"ask":   does(state.StartQuestion{}),
 	"unask": does(state.StopQuestion{}),
-	"try-answer": func(c Command, _ *state.State) state.Message {
-		return state.TryAnswer{Index: c.Index}
-	},
 	"use-answer": func(c Command, _ *state.State) state.Message {
 		return state.UseAnswer{Index: c.Index}
 	},

@@ -38,11 +38,11 @@ func TestShaken(t *testing.T) {
 			if err != nil {
 				t.Fatalf("seed %d: %v", seed, err)
 			}
-			fastest, err := fastest(p, o)
+			lines, err := fastestLines(p, o.plans, 1, false)
 			if err != nil {
 				t.Fatalf("seed %d: a plan does not run any more: %v", seed, err)
 			}
-			if want := int64(fastest) * tm.q; after != want || after > before {
+			if want := int64(lines[0].Makespan) * tm.q; after != want || after > before {
 				t.Errorf("seed %d: %d ticks, from %d; the fastest plan takes %d", seed, after, before, want)
 			}
 			if tm.effort.left >= 0 && after > o.bound || tm.effort.left < -work {

@@ -43,6 +43,9 @@ func (s *State) openStep(c Choice, h History) (out []Effect) {
 	return append(out, s.askStep(s.limit(h))...)
 }
 
+// viewParts are the stages of an answer that a view in another page shows: up to what would help.
+const viewParts = 3
+
 // askStep asks for the answer to the choice, unless it is known.
 func (s *State) askStep(limit time.Duration) []Effect {
 	out, key := s.Step.cancel(), s.Choice.StepKey()
@@ -56,15 +59,23 @@ func (s *State) askStep(limit time.Duration) []Effect {
 		return out
 	}
 	s.Step.id = s.newID()
+	parts := 0
+	if s.View.Frame.Embed {
+		parts = viewParts
+	}
 	return append(out, AskStep{s.Step.id,
-		proto.Step{Model: s.Choice.Step, Args: s.Choice.StepArgs, Limit: limit, Brief: s.View.Frame.Embed}})
+		proto.Step{Model: s.Choice.Step, Args: s.Choice.StepArgs, Limit: limit, Parts: parts}})
 }
 
 // endStep keeps what is known of the answer under way, which nothing more is told about.
 func (s *State) endStep(by Ended) []Effect {
 	out := cancel(&s.Step.id)
-	if s.Step.Ended = by; s.Step.Shown == nil || s.Late() {
+	s.Step.Ended = by
+	switch {
+	case s.Step.Shown == nil || s.Late():
 		s.Step.Failed = "it was stopped before anything was known"
+	case by == ByLimit && s.View.Frame.Embed: // the verdict is there, which a view is for
+		s.Step.Ended = NotEnded
 	}
 	s.DOM++
 	return out

@@ -176,13 +176,13 @@ func TestStepLimits(t *testing.T) {
 		embed bool
 		then  []Message
 		limit time.Duration
-		brief bool
+		parts int
 	}{
-		{"a link", false, nil, pageLimit, false},
-		{"a link in a view", true, nil, viewLimit, true},
-		{"another link", false, []Message{Navigate{Choice: stepOf("gpt2", nil)}}, pageLimit, false},
-		{"a control", false, []Message{SetStep{"gpus", "8"}}, 0, false},
-		{"the list of models", false, []Message{PickStep{"gpt2"}}, 0, false},
+		{"a link", false, nil, pageLimit, 0},
+		{"a link in a view", true, nil, viewLimit, 3},
+		{"another link", false, []Message{Navigate{Choice: stepOf("gpt2", nil)}}, pageLimit, 0},
+		{"a control", false, []Message{SetStep{"gpus", "8"}}, 0, 0},
+		{"the list of models", false, []Message{PickStep{"gpt2"}}, 0, 0},
 	} {
 		p := &player{State: New()}
 		p.play(Start{Choice: stepOf("llama3-8b", nil), Look: link.Look{Frame: link.Frame{Embed: c.embed}}})
@@ -192,8 +192,8 @@ func TestStepLimits(t *testing.T) {
 			}
 			p.play(m)
 		}
-		if got := last[AskStep](t, p).Request; got.Limit != c.limit || got.Brief != c.brief {
-			t.Errorf("%s: a limit of %v, brief: %v; want %v, %v", c.what, got.Limit, got.Brief, c.limit, c.brief)
+		if got := last[AskStep](t, p).Request; got.Limit != c.limit || got.Parts != c.parts {
+			t.Errorf("%s: a limit of %v, %d parts; want %v, %d", c.what, got.Limit, got.Parts, c.limit, c.parts)
 		}
 	}
 }

@@ -96,6 +96,30 @@ func (c *Page) Rows() (out []Row) {
 	return c.scaled(out)
 }
 
+// lineRows is how many changes a line says.
+const lineRows = 3
+
+// Line returns the first rows in a sentence, or the empty string if there are none.
+func (c *Page) Line() string {
+	var list []string
+	for _, o := range c.Rows() {
+		if o.now || len(list) == lineRows {
+			continue
+		}
+		said := []string{o.bytes}
+		for _, words := range []string{o.time, o.about} {
+			if words != "" {
+				said = append(said, words)
+			}
+		}
+		list = append(list, o.title+" ("+strings.Join(said, ", ")+")")
+	}
+	if list == nil {
+		return ""
+	}
+	return strings.TrimSuffix(c.Title(), "?") + ": " + strings.Join(list, ", ")
+}
+
 // row returns a change that can be taken over.
 func (c *Page) row(x *proto.StepChange, list string, i int) Row {
 	r := c.reply()

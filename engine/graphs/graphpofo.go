@@ -25,7 +25,7 @@ the network is a chain; and a plan that moves everything out and in around every
 is never slower than any of them. Then it anneals, as graphsearch does, over sequences that have
 transfers in them. The offload, the wait and the fetch of a value that lies long over
 a crowded moment come and go together; what is fetched can be made again instead. Every
-better plan is played as it is, and without its waits: then runs wait for room by themselves.
+better plan is played as it is, and without its waits.
 
 Where bytes stream, the plans are those for whole transfers. The lower bound takes the
 operation beside which most is above the budget: that can be made again, which costs its
@@ -99,9 +99,6 @@ func (j *joint) solve() (*engine.Solution, error) {
 	j.begin()
 	if j.best != nil && j.m != nil && !j.done() {
 		j.search()
-	}
-	if j.best != nil && !j.done() {
-		j.best = combined.Earlier(p, j.best, false, j.poll)
 	}
 	return j.answer()
 }

@@ -102,9 +102,8 @@ func Plans(p *engine.Problem, args engine.Parsed, poll *engine.Poll) (*engine.So
 	return solveFrom(p, args, rotor, err, &shared{}, poll)
 }
 
-// sweepPofo shares between budgets what rotor shares, and what does not depend
-// on them. Budgets come in rotor's order. A plan for one budget counts for every other
-// that it fits into.
+// sweepPofo shares between budgets what does not depend on them. A plan for one budget
+// counts for every other that it fits into.
 func sweepPofo(p *engine.Problem, args engine.Parsed, budgets []engine.Bytes, poll *engine.Poll,
 	yield func(int, *engine.Solution, error)) {
 	answers := engine.NewAnswers(budgets, yield)
@@ -114,17 +113,12 @@ func sweepPofo(p *engine.Problem, args engine.Parsed, budgets []engine.Bytes, po
 		return
 	}
 	common := &shared{}
-	remat.Rotor.Sweep(p, nil, budgets, poll, func(i int, rotor *engine.Solution, err error) {
-		if stopped := poll.Err(); stopped != nil {
-			answers.Tell(i, nil, stopped)
-			return
-		}
+	engine.SolveEach(func(p *engine.Problem, args engine.Parsed, poll *engine.Poll) (*engine.Solution, error) {
 		common.fronts = nil
-		within := p.WithBudget(budgets[i])
-		sol, err := solveFrom(within, args, rotor, err, common, poll)
-		sol, err = better(within, args, sol, err, poll)
-		answers.Tell(i, sol, err)
-	})
+		rotor, err := remat.Rotor.Solve(p, nil, poll)
+		sol, err := solveFrom(p, args, rotor, err, common, poll)
+		return better(p, args, sol, err, poll)
+	}, p, args, budgets, poll, answers.Tell)
 }
 
 // better returns the answer of the plans, or what offloading alone does better.
@@ -197,12 +191,12 @@ func solveFrom(p *engine.Problem, args engine.Parsed, rotor *engine.Solution, er
 			poll.Report(engine.Progress{Done: o.searches, Total: len(widths), Best: common.show(sol)})
 		}
 	}
-	t.polish = func(o *optimum) error { return polished(p, t, o, poll) }
 	if rotor != nil {
 		t.found(&optimum{cost: int64(rotor.Makespan) * t.q, bound: t.base[t.n]})
 	}
 	o, err := optimize(t, rotor, poll)
 	if err == nil && p.Transfers == engine.Whole {
+		t.effort.left = wholeEffort
 		err = wholePlans(p, t, o, overlap, poll)
 	}
 	sol, problem := choose(p, t, o, rotor, overlap)

@@ -31,8 +31,7 @@ type terms struct {
 	everySize  int64   // sum of all sizes
 	effort     *effort
 	shared     *shared
-	found      func(*optimum)       // hears of the best so far; may be nil
-	polish     func(*optimum) error // adds better plans near those that are there; may be nil
+	found      func(*optimum) // hears of the best so far; may be nil
 }
 
 // tooLong bounds all sums of ticks.

@@ -23,21 +23,9 @@ type UseAnswer struct {
 }
 
 func (m UseAnswer) apply(s *State) []Effect {
-	c, ok := s.answered(m)
-	switch {
-	case !ok:
-		return nil
-	case c.Source.Same(s.Choice.Source):
-		return s.choose(c, Push, false)
-	}
-	return s.open(c, nil, Push)
-}
-
-// answered returns the choice that an answer stands for; ok is false if it is not there.
-func (s *State) answered(m UseAnswer) (c Choice, ok bool) {
 	a := s.Answers()
 	if a == nil || m.Index < 0 || m.Index >= len(a.List) || a.List[m.Index].StepTime <= 0 {
-		return c, false
+		return nil
 	}
 	x, c := a.List[m.Index], s.Choice
 	if x.Strategy != c.Strategy {
@@ -52,10 +40,11 @@ func (s *State) answered(m UseAnswer) (c Choice, ok bool) {
 		}
 		c.ToHost, c.ToDev, c.Duplex = d.ToHost, d.ToDev, d.Duplex
 	}
-	if x.Preset != "" {
-		c.Source = Source{Preset: x.Preset}
+	if x.Preset == "" || c.Source.Same(Source{Preset: x.Preset}) {
+		return s.choose(c, Push, false)
 	}
-	return c, true
+	c.Source = Source{Preset: x.Preset}
+	return s.open(c, nil, Push)
 }
 
 // What people decide about a schedule. Settled is false while a slider is still
@@ -209,18 +198,14 @@ func (s *State) chooseWithin(c Choice, h History, soon bool, limit time.Duration
 	return append(out, s.solve(&s.Side, soon, limit)...)
 }
 
-// Hover previews a point of the curve.
+// Hover previews a point of the curve, as soon as there is a picture of it.
 type Hover struct{ Point tradeoff.Point }
 
 func (m Hover) apply(s *State) []Effect {
 	if s.Network == nil {
 		return nil
 	}
-	return s.preview(m.Point.Choice(s.Choice), true)
-}
-
-// preview shows the picture of a choice instead, as soon as there is one.
-func (s *State) preview(c Choice, soon bool) []Effect {
+	c := m.Point.Choice(s.Choice)
 	key := s.Network.PictureKey(c)
 	if key == s.hover {
 		return nil
@@ -231,7 +216,7 @@ func (s *State) preview(c Choice, soon bool) []Effect {
 		s.touch()
 		return nil
 	}
-	return []Effect{Solve{ID: s.newID(), Choice: c, Request: s.Network.Request(c), Slot: ForPreview, Soon: soon}}
+	return []Effect{Solve{ID: s.newID(), Choice: c, Request: s.Network.Request(c), Slot: ForPreview, Soon: true}}
 }
 
 // Unhover ends that.

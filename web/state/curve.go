@@ -112,14 +112,6 @@ func (m SetAxis) apply(s *State) []Effect {
 	return []Effect{WriteURL{Replace}}
 }
 
-// ToggleLineList opens and closes the list of all lines.
-type ToggleLineList struct{}
-
-func (ToggleLineList) apply(s *State) []Effect {
-	s.View.LineList = !s.View.LineList
-	return s.looked()
-}
-
 // SetLines chooses what the curve draws, nil for the default.
 type SetLines struct{ Names []string }
 

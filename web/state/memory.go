@@ -8,7 +8,6 @@ import (
 	"memtide/wasm/proto"
 	"memtide/web/choice"
 	"memtide/web/draw"
-	"memtide/web/format"
 	"memtide/web/known"
 	"memtide/web/lookup"
 )
@@ -90,11 +89,7 @@ func (s *State) PlacesNeed() engine.Bytes {
 	if s.Memory != nil || s.Places == nil || s.Places.Placed == nil || s.Places.Placed.Needs == 0 {
 		return 0
 	}
-	b := s.Places.Placed.Needs + s.Places.Placed.Resident
-	if up, err := format.ParseBytes(format.BytesUp(b)); err == nil && up >= b {
-		return up
-	}
-	return b
+	return offer(s.Places.Placed.Needs + s.Places.Placed.Resident)
 }
 
 // TogglePlaces opens the address view or closes it.

@@ -141,7 +141,7 @@ func TestLayerTable(t *testing.T) {
 	if len(p.LayerRows()) != 0 {
 		t.Error("the table has rows while it is closed")
 	}
-	p.play(ToggleLayers{}, StepLayer{By: 1})
+	p.play(ToggleLayers, StepLayer{By: 1})
 	if n := len(p.LayerRows()); n != 4 || p.LayerRow() != 0 ||
 		p.View.Selected != (lookup.Target{Kind: lookup.OnStage, Index: 1}) {
 		t.Fatalf("%d rows, row %d, selected %+v; want 4, and the first selected", n, p.LayerRow(), p.View.Selected)
@@ -170,7 +170,7 @@ func TestLayerTable(t *testing.T) {
 	if p.DOM != dom+1 {
 		t.Error("scrolling draws the page again")
 	}
-	p.play(ToggleChain{})
+	p.play(ToggleChain)
 	if !p.View.Chain {
 		t.Error("the critical chain is not shown")
 	}

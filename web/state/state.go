@@ -128,9 +128,8 @@ type File struct {
 
 // byBudget is the part of the state about step time against budget.
 type byBudget struct {
-	Curve *tradeoff.Curve // of the present setting; nil before the first
-	// shown instead of Shown while the pointer is on the curve, while an answer is tried, or by the story
-	Preview *known.Picture
+	Curve   *tradeoff.Curve // of the present setting; nil before the first
+	Preview *known.Picture  // shown instead of Shown while the pointer is on the curve
 
 	hover  string // key of the point under the pointer
 	curves recent[*tradeoff.Curve]

@@ -64,10 +64,6 @@ func deberta(c *config, m *llm.Model) {
 		m.Positions = 0
 	}
 	c.flags(false, "a deberta whose blocks are not understood", "relative_attention")
-	if c.or(0, "conv_kernel_size") > 0 {
-		c.unknown("conv_kernel_size", "a deberta whose blocks are not understood")
-	}
-	if n := c.or(m.Hidden, "embedding_size"); n != m.Hidden {
-		c.unknown("embedding_size", "a deberta whose blocks are not understood")
-	}
+	c.same(0, "conv_kernel_size")
+	c.same(m.Hidden, "embedding_size")
 }

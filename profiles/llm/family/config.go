@@ -76,6 +76,13 @@ func (c *config) flags(usual bool, why string, keys ...string) {
 	}
 }
 
+// same refuses a size that is another than usual.
+func (c *config) same(usual int64, key string) {
+	if c.or(usual, key) != usual {
+		c.unknown(key, unclear)
+	}
+}
+
 // open parses a config.json as Python writes it: Infinity and NaN are numbers, which no
 // size is; they read as null.
 func open(data []byte) (*config, error) {

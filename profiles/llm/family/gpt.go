@@ -88,9 +88,7 @@ func opt(c *config, m *llm.Model) {
 	m.Act = c.gelu("activation_function", "relu")
 	m.Dropout, m.DropAttn = c.above(0.1, "dropout"), c.above(0, "attention_dropout")
 	c.flags(true, unclear, "do_layer_norm_before", "enable_bias", "layer_norm_elementwise_affine")
-	if c.or(m.Hidden, "word_embed_proj_dim") != m.Hidden {
-		c.unknown("word_embed_proj_dim", "ends that are not understood")
-	}
+	c.same(m.Hidden, "word_embed_proj_dim")
 }
 
 // bloom has slopes in the place of positions, and a norm behind its embedding.

@@ -115,12 +115,6 @@ func (c *config) heads() {
 	}
 }
 
-// rounded are families whose heads are as wide as the width divided by their number, rounded
-// down, or have widths of other keys.
-var rounded = map[string]bool{"glm4_moe": true, "glm4_moe_lite": true, "mistral4": true, "deepseek_v2": true,
-	"deepseek_v3": true, "kimi_k2": true,
-	"deepseek_v32": true, "glm_moe_dsa": true}
-
 // headless are families without attention and without a feed-forward net.
 var headless = map[string]bool{"mamba": true, "mamba2": true}
 
@@ -159,7 +153,8 @@ func (c *config) decoder(kind string) *llm.Model {
 	}
 	m.Head = c.size("head_dim")
 	if m.Head == 0 && m.Heads > 0 {
-		if m.Hidden%m.Heads != 0 && !rounded[kind] {
+		// Latent heads have widths of other keys, and GLM rounds down.
+		if m.Hidden%m.Heads != 0 && c.all["kv_lora_rank"] == nil && kind != "glm4_moe" {
 			width, heads := c.named("hidden_size", "n_embd", "d_model"),
 				c.named("num_attention_heads", "n_head", "n_heads")
 			c.fail(width, fmt.Sprintf("%s is %d, which does not divide among the %d of %s", width, m.Hidden, m.Heads,

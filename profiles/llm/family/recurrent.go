@@ -119,9 +119,7 @@ func zamba2(c *config, m *llm.Model) {
 	m.NoRope = !c.flag("use_mem_rope", false)
 	m.NoTables = m.NoRope
 	m.Head = c.or(2*m.Hidden/max(1, m.Heads), "attention_head_dim")
-	if n := c.or(2*m.Hidden, "attention_hidden_size"); n != 2*m.Hidden {
-		c.unknown("attention_hidden_size", unclear)
-	}
+	c.same(2*m.Hidden, "attention_hidden_size")
 	c.flags(false, unclear, "add_bias_linear", "use_long_context")
 	heads := max(1, c.or(8, "n_mamba_heads"))
 	m.SSM = &llm.SSM{Heads: heads, Head: c.or(c.or(2, "mamba_expand")*m.Hidden/heads, "mamba_headdim"),

@@ -16,7 +16,7 @@ func (c *config) towers(m *llm.Model) {
 		if !ok || len(in) == 0 {
 			continue
 		}
-		v := &config{all: in, read: map[string]bool{}}
+		v := c.part(in)
 		kind := v.text("model_type", cmp.Or(c.outer, m.Family))
 		build := towerKinds[strings.TrimSuffix(kind, "_vision")]
 		if build == nil {
@@ -27,8 +27,7 @@ func (c *config) towers(m *llm.Model) {
 		fill(in, kind)
 		t := build(v, m)
 		joint, known := c.joint(v, t.width, m.Hidden)
-		if v.err != nil {
-			c.err = v.err
+		if c.err != nil {
 			return
 		}
 		if !known {

@@ -3,6 +3,9 @@ package profiles
 import (
 	"bufio"
 	"bytes"
+	"compress/gzip"
+	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -60,23 +63,45 @@ func DecodeDevice(name string, c Content, device int, poll *engine.Poll) (*Profi
 		return nil, err
 	}
 	q := &reading{plainName(name), device, poll}
-	if data, ok := c.(Bytes); ok {
-		return q.held(data)
-	}
-	f, r, total, err := stream(c)
-	if err != nil {
+	head := make([]byte, min(c.Size(), HeadSize))
+	if err := readAt(c, head, 0); err != nil {
 		return nil, err
 	}
-	if f != nil {
-		return q.stream(f, r, total)
+	if isGzip(head) {
+		return q.packed(c)
 	}
-	data := make([]byte, c.Size())
+	data, inMemory := c.(Bytes)
+	if inMemory {
+		return q.held(data)
+	}
+	all := io.NewSectionReader(c, 0, c.Size())
+	if f := streamer(head); f != nil {
+		if c.Size() > int64(f.mostStreamed()) {
+			return nil, tooLarge(f.mostStreamed())
+		}
+		if bytes.HasPrefix(head, byteOrderMark) {
+			_, _ = io.CopyN(io.Discard, all, int64(len(byteOrderMark))) // skipped: head shows that it is there
+		}
+		return q.stream(f, all, int(c.Size()))
+	}
+	if most := limit(bytes.TrimPrefix(head, byteOrderMark)); c.Size() > int64(most) {
+		return nil, tooLarge(most)
+	}
+	data = make([]byte, c.Size())
 	for at := 0; at < len(data); at += ReadAhead { // in parts: a reader may copy what is requested
-		if _, err := c.ReadAt(data[at:min(at+ReadAhead, len(data))], int64(at)); err != nil && err != io.EOF {
+		if err := readAt(c, data[at:min(at+ReadAhead, len(data))], int64(at)); err != nil {
 			return nil, err
 		}
 	}
 	return q.held(data)
+}
+
+// readAt fills p from c, or as much of it as there is.
+func readAt(c Content, p []byte, off int64) error {
+	if _, err := c.ReadAt(p, off); err != nil && err != io.EOF {
+		return err
+	}
+	return nil
 }
 
 // reading holds the arguments of one call of DecodeDevice.
@@ -91,52 +116,26 @@ func (q *reading) stream(f *Format, r io.Reader, total int) (*Profile, error) {
 	return f.finished(func() *Profile { return f.Stream(q.name, r, total, q.device, q.poll) })
 }
 
-// stream returns the format that streams c, a reader of the content for it, and the size of the
-// unpacked content, or 0 if that is unknown. f is nil if c has to be read whole; if c is too
-// large for that, stream returns an error.
-func stream(c Content) (f *Format, r io.Reader, total int, err error) {
-	head := make([]byte, min(c.Size(), HeadSize))
-	if _, err := c.ReadAt(head, 0); err != nil && err != io.EOF {
-		return nil, nil, 0, err
-	}
-	all := io.NewSectionReader(c, 0, c.Size())
-	if isGzip(head) {
-		tail := make([]byte, min(c.Size(), 4))
-		if _, err := c.ReadAt(tail, c.Size()-int64(len(tail))); err != nil && err != io.EOF {
-			return nil, nil, 0, err
-		}
-		f, r = streamed(bufio.NewReaderSize(all, ReadAhead), c.Size())
-		if f == nil && c.Size() > MaxSize {
-			err = tooLarge(min(limit(head), MaxSize))
-		}
-		return f, r, int(unpackedSize(tail, c.Size())), err
-	}
-	if f = streamer(head); f == nil {
-		if most := limit(bytes.TrimPrefix(head, byteOrderMark)); c.Size() > int64(most) {
-			err = tooLarge(most)
-		}
-		return nil, nil, 0, err
-	}
-	if c.Size() > int64(f.mostStreamed()) {
-		return nil, nil, 0, tooLarge(f.mostStreamed())
-	}
-	if bytes.HasPrefix(head, byteOrderMark) {
-		_, _ = io.CopyN(io.Discard, all, int64(len(byteOrderMark))) // skipped: head shows that it is there
-	}
-	return f, all, int(c.Size()), nil
-}
-
-// held decodes content that is in memory.
-func (q *reading) held(data []byte) (*Profile, error) {
-	if err := q.poll.Err(); err != nil {
+// packed decodes gzip data: while it is unpacked, if its format supports that.
+func (q *reading) packed(c Content) (*Profile, error) {
+	u, err := unzip(c)
+	if err != nil {
 		return nil, err
 	}
-	if isGzip(data) {
-		if f, r := streamed(bytes.NewReader(data), int64(len(data))); f != nil {
-			return q.stream(f, r, int(unpackedSize(data, int64(len(data)))))
-		}
+	if f := streamer(u.head); f != nil {
+		u.limit(f.mostStreamed())
+		return q.stream(f, io.MultiReader(bytes.NewReader(bytes.TrimPrefix(u.head, byteOrderMark)), u), u.said)
 	}
-	data, err := unpack(data, q.poll)
+	data, err := u.whole(u.usual(), q.poll)
+	if err != nil {
+		return nil, err
+	}
+	return q.held(data)
+}
+
+// held decodes content that is in memory and not packed.
+func (q *reading) held(data []byte) (*Profile, error) {
+	data, err := unmarked(data)
 	if err != nil {
 		return nil, err
 	}
@@ -272,4 +271,136 @@ func unknownContent(data []byte) error {
 		return &FormatError{Found: "The content is not in memtide's own format", Expected: "Only that is read here."}
 	}
 	return diagnose(data[:min(len(data), HeadSize)])
+}
+
+// Unpack unzips data if it is gzipped, and removes a byte order mark, as Decode does.
+func Unpack(data []byte, poll *engine.Poll) ([]byte, error) {
+	if isGzip(data) {
+		u, err := unzip(Bytes(data))
+		if err != nil {
+			return nil, err
+		}
+		if data, err = u.whole(u.usual(), poll); err != nil {
+			return nil, err
+		}
+	}
+	return unmarked(data)
+}
+
+// unmarked removes a byte order mark, and refuses content that is larger than its format reads.
+func unmarked(data []byte) ([]byte, error) {
+	data = bytes.TrimPrefix(data, byteOrderMark)
+	if most := limit(data); len(data) > most {
+		return nil, tooLarge(most)
+	}
+	return data, nil
+}
+
+// isGzip reports whether data is gzipped.
+func isGzip(data []byte) bool { return bytes.HasPrefix(data, []byte{0x1f, 0x8b}) }
+
+// unzipped reads gzip data behind its head, up to a limit. Its errors are *FormatError.
+type unzipped struct {
+	zr         *gzip.Reader
+	head       []byte // of the unpacked content; a part of it if the data is damaged
+	said       int    // size of the unpacked content by the trailer; 0 if that is not plausible
+	left, most int
+	size       int64 // of the packed content
+}
+
+// unzip begins to unpack c.
+func unzip(c Content) (*unzipped, error) {
+	tail := make([]byte, min(c.Size(), 4))
+	if err := readAt(c, tail, c.Size()-int64(len(tail))); err != nil {
+		return nil, err
+	}
+	zr, err := gzip.NewReader(bufio.NewReaderSize(io.NewSectionReader(c, 0, c.Size()), int(min(c.Size(), ReadAhead))))
+	if err != nil {
+		return nil, badGzip(err)
+	}
+	head := make([]byte, HeadSize)
+	n, _ := io.ReadFull(zr, head) // an error comes again when the rest is read
+	return &unzipped{zr: zr, head: head[:n], said: int(unpackedSize(tail, c.Size())), size: c.Size()}, nil
+}
+
+// limit sets the most that may be unpacked.
+func (u *unzipped) limit(most int) {
+	u.most, u.left = most, min(most, mostUnpacked(u.size))-len(u.head)
+}
+
+func (u *unzipped) Read(p []byte) (int, error) {
+	n, err := u.zr.Read(p)
+	if u.left -= n; u.left < 0 {
+		return 0, tooLargeUnpacked(u.most, mostUnpacked(u.size), int(u.size))
+	}
+	if err != nil && err != io.EOF {
+		err = badGzip(err)
+	}
+	return n, err
+}
+
+// usual returns the largest size at which the content is read whole.
+func (u *unzipped) usual() int { return limit(bytes.TrimPrefix(u.head, byteOrderMark)) }
+
+// whole returns all of the unpacked content, which is at most most bytes.
+func (u *unzipped) whole(most int, poll *engine.Poll) ([]byte, error) {
+	u.limit(most)
+	if packed := mostUnpacked(u.size); u.said > min(u.most, packed) {
+		return nil, tooLargeUnpacked(u.most, packed, int(u.size))
+	}
+	var all bytes.Buffer // the size in the trailer is wrong for concatenated gzip files: then it grows
+	all.Grow(max(u.said, len(u.head)) + bytes.MinRead)
+	all.Write(u.head)
+	for {
+		if err := poll.Err(); err != nil {
+			return nil, err
+		}
+		if _, err := io.CopyN(&all, u, ReadAhead); err == io.EOF {
+			return all.Bytes(), nil
+		} else if err != nil {
+			return nil, err
+		}
+	}
+}
+
+// badGzip returns the error for damaged gzip data. An error of the content itself is returned
+// as it is.
+func badGzip(err error) error {
+	if own := (*FormatError)(nil); errors.As(err, &own) { // about the content, not about gzip
+		return own
+	}
+	found := "The gzip data is damaged"
+	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
+		found = "The gzip data ends early"
+	}
+	return &FormatError{Found: found, Expected: "A complete gzip file is expected.",
+		Remedy: "Copy or download the file again, or unpack it first."}
+}
+
+// mostUnpacked returns the largest size to which packed bytes may unpack. Traces, the most
+// repetitive files, shrink by a factor of 35; deflate can reach 1000.
+func mostUnpacked(packed int64) int { return int(min(64<<20+40*packed, MaxStream)) }
+
+// tooLargeUnpacked returns the error for content of size packed bytes that unpacks to more than
+// most, the limit of its format, or than packed, the limit by mostUnpacked.
+func tooLargeUnpacked(most, packed, size int) error {
+	if most <= packed {
+		return tooLarge(most)
+	}
+	return &FormatError{Found: fmt.Sprintf("The file unpacks to more than %s, from %d bytes", megabytes(packed), size),
+		Expected: "A packed file may unpack to 64 MiB and 40 times its size.",
+		Remedy:   "If it is what it should be, unpack it first and open that."}
+}
+
+// unpackedSize returns the content size in the trailer end of a gzip file of packed bytes, or 0
+// if it is not plausible: deflate packs at most 1032 bytes into one (RFC 1951).
+func unpackedSize(end []byte, packed int64) int64 {
+	if len(end) < 4 || packed < 18 {
+		return 0
+	}
+	n := int64(binary.LittleEndian.Uint32(end[len(end)-4:]))
+	if n > 1032*packed {
+		return 0
+	}
+	return n
 }

@@ -50,7 +50,11 @@ func TestStreamer(t *testing.T) {
 		"toyusual": ""} {
 		packed := gzipped(t, []byte(content))
 		got := ""
-		if f, _ := streamed(bytes.NewReader(packed), int64(len(packed))); f != nil {
+		u, err := unzip(Bytes(packed))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if f := streamer(u.head); f != nil {
 			got = f.Name
 		}
 		if got != want {

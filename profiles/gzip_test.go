@@ -10,11 +10,17 @@ import (
 // that unpacks to a huge one does not fill the memory.
 func TestGzip(t *testing.T) {
 	packed := gzipped(t, make([]byte, 1<<20))
-	most := func(n int) func([]byte) int { return func([]byte) int { return n } }
-	if out, err := gunzip(packed, most(1<<20), nil); err != nil || len(out) != 1<<20 {
+	gunzip := func(most int) ([]byte, error) {
+		u, err := unzip(Bytes(packed))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return u.whole(most, nil)
+	}
+	if out, err := gunzip(1 << 20); err != nil || len(out) != 1<<20 {
 		t.Errorf("gunzip at the limit: %d bytes, %v; want 1 MiB", len(out), err)
 	}
-	_, err := gunzip(packed, most(1<<20-1), nil)
+	_, err := gunzip(1<<20 - 1)
 	if want := "The content is larger than 0 MiB, unpacked. At most 0 MiB are read."; err == nil ||
 		err.Error() != want {
 		t.Errorf("gunzip above the limit: %v, want %v", err, want)

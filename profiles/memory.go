@@ -3,6 +3,8 @@ package profiles
 import (
 	"cmp"
 	"slices"
+	"strconv"
+	"strings"
 
 	"memtide/engine"
 	"memtide/engine/alloc"
@@ -54,11 +56,11 @@ type History struct {
 
 // DeviceMemory summarizes what a recording has about one device.
 type DeviceMemory struct {
-	Device   int
-	Events   int
-	Reserved engine.Bytes // at the end
-	InUse    engine.Bytes // at the end
-	Failed   bool         // a request could not be satisfied
+	Device   int          `json:"device"`
+	Events   int          `json:"events"`
+	Reserved engine.Bytes `json:"reserved_bytes"` // at the end
+	InUse    engine.Bytes `json:"in_use_bytes"`   // at the end
+	Failed   bool         `json:"failed"`         // a request could not be satisfied
 }
 
 // Stacks holds call stacks as a tree: stacks with the same outer frames share them.
@@ -77,6 +79,15 @@ type Frame struct {
 	Line       int
 }
 
+// Text returns the frame for people: "net.py:42 forward".
+func (f *Frame) Text() string {
+	text := f.File[strings.LastIndexByte(f.File, '/')+1:]
+	if f.Line > 0 {
+		text += ":" + strconv.Itoa(f.Line)
+	}
+	return strings.TrimSpace(text + " " + f.Name)
+}
+
 // Segment is an address range that was reserved from event From until event To, which is the
 // number of events if it was never released.
 type Segment struct {
@@ -88,11 +99,11 @@ type Segment struct {
 // segments are 2 MiB.
 const smallRequest = engine.MiB
 
-// PoolAt returns the segments that could have served a request for bytes at event at, by
+// poolAt returns the segments that could have served a request for bytes at event at, by
 // address: those of the pool for that size, without those that overlap an earlier one. The pool
 // of a segment follows from its size. For expandable segments, whose touching parts are joined,
-// it follows from the buffers that layout ever places there. m.Segments has to be sorted.
-func (m *Memory) PoolAt(layout *alloc.Layout, h *History, at int, bytes engine.Bytes) (list []Segment) {
+// it follows from the buffers that are ever placed there. m.Segments has to be sorted.
+func (m *Memory) poolAt(h *History, at int, bytes engine.Bytes) (list []Segment) {
 	small := bytes <= smallRequest
 	for _, s := range m.Segments {
 		if s.From > at || at >= s.To {
@@ -113,12 +124,12 @@ func (m *Memory) PoolAt(layout *alloc.Layout, h *History, at int, bytes engine.B
 	}
 	ours, others := make([]bool, len(list)), make([]bool, len(list))
 	for i, b := range m.Requests.Buffers {
-		k, exact := slices.BinarySearchFunc(list, layout.Addr[i],
+		k, exact := slices.BinarySearchFunc(list, m.Recorded.Addr[i],
 			func(s Segment, at engine.Bytes) int { return cmp.Compare(s.Addr, at) })
 		if !exact {
 			k--
 		}
-		if k >= 0 && layout.Addr[i] < list[k].Addr+list[k].Size {
+		if k >= 0 && m.Recorded.Addr[i] < list[k].Addr+list[k].Size {
 			mine := (b.Bytes <= smallRequest) == small
 			ours[k], others[k] = ours[k] || mine, others[k] || !mine
 		}
@@ -146,4 +157,54 @@ func (m *Memory) Unmapped(at int) (bytes engine.Bytes) {
 		}
 	}
 	return bytes
+}
+
+// Lives reports whether a buffer has a place that is in use after an event.
+func (m *Memory) Lives(buffer, at int) bool {
+	b := &m.Requests.Buffers[buffer]
+	return b.Start <= at && at < b.End && m.Recorded.Addr[buffer] != alloc.NoAddr
+}
+
+// Took returns what a buffer occupies in Recorded.
+func (m *Memory) Took(buffer int) engine.Bytes {
+	if m.Recorded.Took == nil {
+		return m.Requests.Buffers[buffer].Bytes
+	}
+	return m.Recorded.Took[buffer]
+}
+
+// Hole is free memory in a segment, between the buffers Below and Above; they are -1 where the
+// segment ends.
+type Hole struct {
+	Addr, Bytes  engine.Bytes
+	Below, Above int
+}
+
+// Holes returns the free memory that there was for a request for bytes at event at, by address,
+// in the segments of its pool.
+func (m *Memory) Holes(h *History, at int, bytes engine.Bytes) (list []Hole) {
+	addr := m.Recorded.Addr
+	var used []int
+	for i := range m.Requests.Buffers {
+		if m.Lives(i, at) {
+			used = append(used, i)
+		}
+	}
+	slices.SortFunc(used, func(a, b int) int { return cmp.Compare(addr[a], addr[b]) })
+	for _, s := range m.poolAt(h, at, bytes) {
+		from, below := s.Addr, -1
+		hole := func(to engine.Bytes, above int) {
+			if to > from {
+				list = append(list, Hole{from, to - from, below, above})
+			}
+		}
+		k, _ := slices.BinarySearchFunc(used, s.Addr,
+			func(i int, at engine.Bytes) int { return cmp.Compare(addr[i], at) })
+		for ; k < len(used) && addr[used[k]] < s.Addr+s.Size; k++ {
+			hole(addr[used[k]], used[k])
+			from, below = max(from, addr[used[k]]+m.Took(used[k])), used[k]
+		}
+		hole(s.Addr+s.Size, -1)
+	}
+	return list
 }

@@ -30,7 +30,7 @@
 //   - the linked program is rewritten (cmd/wasmopt, 28 %);
 //   - brotli gets its largest window (1 %);
 //   - of the chart library only lines, marks and axes of numbers are in the bundle
-//     (scripts.go, 35 KB).
+//     (site.go, 35 KB).
 //
 // Replacing files of the standard library, and the generated components by shorter ones,
 // would take 6 % more, which is not worth what it costs to keep up with both.
@@ -68,9 +68,7 @@
 // before anything else is read. The worker loads and compiles the program and posts it
 // to the page: the page's own thread is free for the prepared picture, and the worker
 // waits for no message of the page, which would have to pass through that busy thread.
-// It solves what the address asks for (wasm/pool/speculative.go) while the page is still being
-// set up, and the answer lies there when the page's first request is the expected one;
-// any other request is solved as usual. Nothing is preloaded, because a browser finds
+// Nothing is preloaded, because a browser finds
 // compiled code again only for a program that was not. Bytes are counted for the
 // progress bar on the first visit only, because counting takes as long as compiling. The
 // other workers start a moment after the first answer, or when something waits for them.

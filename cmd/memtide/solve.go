@@ -335,7 +335,7 @@ func (in *input) levers(ctx context.Context, limit, base time.Duration) (help []
 		limit = leverLimit
 	}
 	a := question.Answers{Strategy: in.method().Strategy, Base: base}
-	q := &proto.Question{Setting: in.setting(), Method: in.method(), Budget: in.link.Budget, Name: "help", Limit: limit}
+	q := &proto.Question{Setting: in.setting(), Method: in.method(), Budget: in.link.Budget, Limit: limit}
 	_, err := proto.Do(ctx, new(serve.Server).Handle, q, func(x *proto.Answer) { a.List = append(a.List, *x) })
 	help, none = []leverReport{}, []string{}
 	if err != nil && len(a.List) == 0 {

@@ -71,7 +71,7 @@ type chainOf struct {
 	grad   []engine.Bytes // of what comes back to every cut
 	limit  engine.Bytes
 	fronts [][]point // by number of part; nil if it is not known
-	lent   []growing // and given back
+	grows  growing   // the front that is made
 	poll   *engine.Poll
 }
 
@@ -251,7 +251,8 @@ func (c *chainOf) front(s, t int) []point {
 	if c.fronts[part] != nil {
 		return c.fronts[part]
 	}
-	f, most := c.lend(), c.most()
+	f, most := &c.grows, c.most()
+	f.all = f.all[:0]
 	in := c.info[s]
 	for k, o := range in.options {
 		if c.poll.Err() != nil {
@@ -284,25 +285,14 @@ func (c *chainOf) front(s, t int) []point {
 		f.merge(c.limit, loose*most)
 	}
 	front := append([]point{}, evenly(f.all, most)...) // not nil: known, also if nothing fits
-	c.lent = append(c.lent, f)
 	if c.poll.Err() == nil {
 		c.fronts[part] = front
 	}
 	return front
 }
 
-// growing is a front that grows, and what it is made of.
+// growing is a front that grows, and what it is made of; the next one uses its room.
 type growing struct{ all, next, spare []point }
-
-// lend returns an empty front, with the room of one that is done.
-func (c *chainOf) lend() growing {
-	var f growing
-	if n := len(c.lent); n > 0 {
-		f, c.lent = c.lent[n-1], c.lent[:n-1]
-		f.all = f.all[:0]
-	}
-	return f
-}
 
 // climb appends a point that needs at least as much memory as the last one and takes
 // less time.

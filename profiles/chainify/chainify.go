@@ -135,22 +135,24 @@ func successors(ops []Operator) [][]int {
 func sortOperators(ops []Operator, poll *engine.Poll) []Operator {
 	succs := successors(ops)
 	missing := make([]int, len(ops))
-	var ready intHeap
+	var ready []int // sorted
 	for i := range ops {
 		if missing[i] = len(ops[i].Preds); missing[i] == 0 {
-			ready.push(i)
+			ready = append(ready, i)
 		}
 	}
 	place := make([]int, len(ops))
 	var sorted []Operator
 	for len(ready) > 0 {
 		profiles.End(poll.Err())
-		i := ready.pop()
+		i := ready[0]
+		ready = ready[1:]
 		place[i] = len(sorted)
 		sorted = append(sorted, ops[i])
 		for _, s := range succs[i] {
 			if missing[s]--; missing[s] == 0 {
-				ready.push(s)
+				at, _ := slices.BinarySearch(ready, s)
+				ready = slices.Insert(ready, at, s)
 			}
 		}
 	}
@@ -172,37 +174,6 @@ func renumber(preds, place []int) []int {
 		}
 	}
 	return mapped
-}
-
-// intHeap is a binary heap with the smallest number on top.
-type intHeap []int
-
-func (h *intHeap) push(v int) {
-	*h = append(*h, v)
-	for i := len(*h) - 1; i > 0 && (*h)[i] < (*h)[(i-1)/2]; i = (i - 1) / 2 {
-		(*h)[i], (*h)[(i-1)/2] = (*h)[(i-1)/2], (*h)[i]
-	}
-}
-
-func (h *intHeap) pop() int {
-	old := *h
-	top, n := old[0], len(old)-1
-	old[0] = old[n]
-	*h = old[:n]
-	for i := 0; ; {
-		c := 2*i + 1
-		if c >= n {
-			return top
-		}
-		if c+1 < n && old[c+1] < old[c] {
-			c++
-		}
-		if old[i] <= old[c] {
-			return top
-		}
-		old[i], old[c] = old[c], old[i]
-		i = c
-	}
 }
 
 // dropDeadViews removes views and shapes that have no reader, such as the hidden

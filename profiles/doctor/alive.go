@@ -3,7 +3,6 @@ package doctor
 import (
 	"cmp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"memtide/engine"
@@ -54,12 +53,6 @@ const (
 	leastShare = 200
 )
 
-// lives reports whether a buffer is in use after an event.
-func (r *Recording) lives(buffer, at int) bool {
-	b := &r.Requests.Buffers[buffer]
-	return b.Start <= at && at < b.End && r.placed(buffer)
-}
-
 // Alive returns what is in use after an event, or at the Decisive moment; after the first or
 // the last one if there is no such event.
 func (r *Recording) Alive(at int) *Alive {
@@ -74,28 +67,25 @@ func (r *Recording) Alive(at int) *Alive {
 	if r.history.Times != nil {
 		a.Time = r.history.Times[at]
 	}
-	shares := map[Category]*Share{}
+	var shares [len(parts{})]Share
 	byStack := make([]parts, len(r.history.Stacks.Calls))
 	for i := range r.Requests.Buffers {
-		if !r.lives(i, at) {
+		if !r.Lives(i, at) {
 			continue
 		}
 		n, k := r.Requests.Buffers[i].Bytes, r.kinds[i]
-		s := shares[k.category]
-		if s == nil {
-			s = &Share{Category: k.category}
-			shares[k.category] = s
-		}
-		s.Bytes, s.Count = s.Bytes+n, s.Count+1
+		c := slices.Index(Categories, k.category)
+		s := &shares[c]
+		s.Category, s.Bytes, s.Count = k.category, s.Bytes+n, s.Count+1
 		if k.guessed {
 			s.Guessed += n
 		}
 		a.Bytes, a.Count = a.Bytes+n, a.Count+1
-		byStack[r.history.Stack[i]][slices.Index(Categories, k.category)] += n
+		byStack[r.history.Stack[i]][c] += n
 	}
-	for _, c := range Categories {
-		if s := shares[c]; s != nil {
-			a.Categories = append(a.Categories, *s)
+	for _, s := range shares {
+		if s.Count > 0 {
+			a.Categories = append(a.Categories, s)
 		}
 	}
 	a.Sites = r.sites(at)
@@ -111,37 +101,27 @@ func (r *Recording) Alive(at int) *Alive {
 
 // sites returns all places with something in use after an event, the largest first.
 func (r *Recording) sites(at int) (list []Site) {
-	type part struct {
-		site     string
-		category Category
-	}
-	parts := map[part]*Site{}
+	held, kinds := map[string]*Site{}, map[string]*parts{}
 	for i := range r.Requests.Buffers {
-		if r.lives(i, at) {
-			p := part{r.site(i), r.kinds[i].category}
-			if parts[p] == nil {
-				parts[p] = &Site{Site: p.site, Category: p.category}
-			}
-			parts[p].Bytes += r.Requests.Buffers[i].Bytes
-			parts[p].Count++
+		if !r.Lives(i, at) {
+			continue
 		}
+		site := r.site(i)
+		if held[site] == nil {
+			held[site], kinds[site] = &Site{Site: site}, &parts{}
+		}
+		n := r.Requests.Buffers[i].Bytes
+		held[site].Bytes, held[site].Count = held[site].Bytes+n, held[site].Count+1
+		kinds[site][slices.Index(Categories, r.kinds[i].category)] += n
 	}
-	for _, s := range parts {
+	for site, s := range held {
+		s.Category = kinds[site].category()
 		list = append(list, *s)
 	}
 	slices.SortFunc(list, func(a, b Site) int {
-		return cmp.Or(cmp.Compare(a.Site, b.Site), cmp.Compare(b.Bytes, a.Bytes), cmp.Compare(a.Category, b.Category))
+		return cmp.Or(cmp.Compare(b.Bytes, a.Bytes), cmp.Compare(a.Site, b.Site))
 	})
-	joined := list[:0]
-	for _, s := range list {
-		if n := len(joined); n > 0 && joined[n-1].Site == s.Site {
-			joined[n-1].Bytes, joined[n-1].Count = joined[n-1].Bytes+s.Bytes, joined[n-1].Count+s.Count
-		} else {
-			joined = append(joined, s)
-		}
-	}
-	slices.SortStableFunc(joined, func(a, b Site) int { return cmp.Compare(b.Bytes, a.Bytes) })
-	return joined
+	return list
 }
 
 // parts are bytes by category, in the order of Categories.
@@ -183,7 +163,7 @@ func flame(s *profiles.Stacks, sums []parts) *Flame {
 		if up == nil || n == 0 || n < all/leastShare {
 			continue
 		}
-		nodes[i] = &Flame{Name: frameText(&s.Frames[s.Calls[i].Frame]), Category: sums[i].category(), Bytes: n}
+		nodes[i] = &Flame{Name: s.Frames[s.Calls[i].Frame].Text(), Category: sums[i].category(), Bytes: n}
 		up.Calls = append(up.Calls, nodes[i])
 	}
 	if n := own.total(); n > 0 {
@@ -197,11 +177,125 @@ func flame(s *profiles.Stacks, sums []parts) *Flame {
 	return root
 }
 
-// frameText returns a frame for people.
-func frameText(f *profiles.Frame) string {
-	text := f.File[strings.LastIndexByte(f.File, '/')+1:]
-	if f.Line > 0 {
-		text += ":" + strconv.Itoa(f.Line)
+// Category is what a buffer is for, as far as its stack and its life tell.
+type Category string
+
+// The categories, in the order in which they are shown.
+const (
+	Weights     Category = "weights"
+	Gradients   Category = "gradients"
+	Optimizer   Category = "optimizer"
+	Activations Category = "activations"
+	Temporaries Category = "temporaries"
+	Unknown     Category = "unknown"
+)
+
+// Categories lists all.
+var Categories = []Category{Weights, Gradients, Optimizer, Activations, Temporaries, Unknown}
+
+// kind is the category of a buffer; guessed, if its life alone told it.
+type kind struct {
+	category Category
+	guessed  bool
+}
+
+// phase is the part of a step that a stack belongs to.
+type phase uint8
+
+const (
+	noPhase phase = iota // there is no stack
+	otherPhase
+	buildPhase
+	forwardPhase
+	backwardPhase
+	optimizerPhase
+)
+
+// soon returns the number of events within which a temporary is given back, less in a short
+// recording.
+func (r *Recording) soon() int { return max(2, min(16, len(r.Requests.Events)/64)) }
+
+// classify tells what every buffer is for: by the innermost part of its stack that says
+// something, and by how long it lives. Where most requests have a stack, those without
+// one come from the backward: autograd runs in a thread of its own, without Python.
+func (r *Recording) classify() {
+	stacks := &r.history.Stacks
+	phases := make([]phase, len(stacks.Calls)) // a stack comes after those that it begins with
+	with := 0
+	for i := range stacks.Calls {
+		if i > 0 {
+			c := stacks.Calls[i]
+			phases[i] = phaseOf(&stacks.Frames[c.Frame])
+			if phases[i] == otherPhase && c.Parent > 0 {
+				phases[i] = phases[c.Parent]
+			}
+		}
 	}
-	return strings.TrimSpace(text + " " + f.Name)
+	asked := r.Requests.Buffers[min(r.Before, len(r.Requests.Buffers)):]
+	for i := range asked {
+		if r.history.Stack[i+r.Before] > 0 {
+			with++
+		}
+	}
+	stackless := 2*with > len(asked)
+	within := make([]bool, len(phases)) // a backward
+	for i, c := range stacks.Calls {
+		within[i] = phases[i] == backwardPhase || i > 0 && within[c.Parent]
+	}
+	r.kinds, r.turns = make([]kind, len(r.Requests.Buffers)), make([]bool, len(r.Requests.Buffers))
+	for i := range r.kinds {
+		stack := r.history.Stack[i]
+		r.kinds[i] = r.kindOf(i, phases[stack], stackless)
+		r.turns[i] = within[stack] || phases[stack] == optimizerPhase
+		r.facts.Trains = r.facts.Trains || r.turns[i] && r.Requests.Buffers[i].Start >= r.Before
+	}
+}
+
+// Category returns what a buffer is for.
+func (r *Recording) Category(buffer int) Category { return r.kinds[buffer].category }
+
+func (r *Recording) kindOf(i int, p phase, stackless bool) kind {
+	b := &r.Requests.Buffers[i]
+	before, stays := b.Start < r.Before, b.End >= len(r.Requests.Events)
+	short := !before && b.End-b.Start <= r.soon() && !stays
+	switch {
+	case p == buildPhase:
+		return kind{Weights, false}
+	case short:
+		return kind{Temporaries, p <= otherPhase}
+	case p == optimizerPhase:
+		return kind{Optimizer, false}
+	case p == backwardPhase:
+		return kind{Gradients, false}
+	case p == forwardPhase:
+		return kind{Activations, false}
+	case before && stays:
+		return kind{Weights, true}
+	case p == noPhase && !before && stackless:
+		return kind{Gradients, true}
+	}
+	return kind{Unknown, false}
+}
+
+// phaseOf returns what a frame says; otherPhase if it says nothing.
+func phaseOf(f *profiles.Frame) phase {
+	name := f.Name
+	switch {
+	case strings.Contains(f.File, "torch/optim/"), strings.Contains(f.File, "/optimizers/"),
+		strings.Contains(f.File, "bitsandbytes/optim"):
+		return optimizerPhase
+	case strings.Contains(name, "Backward"), strings.Contains(name, "AccumulateGrad"),
+		strings.Contains(name, "autograd::Engine"),
+		name == "backward", name == "_engine_run_backward",
+		name == "unpack_hook" && strings.HasSuffix(f.File, "torch/utils/checkpoint.py"): // it runs the forward again
+		return backwardPhase
+	case name == "forward":
+		return forwardPhase
+	case name == "reset_parameters", name == "load_state_dict", name == "_load_from_state_dict",
+		name == "from_pretrained",
+		name == "__init__" && strings.Contains(f.File, "nn/"), name == "_apply" &&
+			strings.HasSuffix(f.File, "nn/modules/module.py"):
+		return buildPhase
+	}
+	return otherPhase
 }

@@ -194,7 +194,7 @@ func TestLayersAreNoSteps(t *testing.T) {
 // TestPieces: what is asked for piece by piece is what Examine says at once.
 func TestPieces(t *testing.T) {
 	want := examine(t, failing(t))
-	if n := len(settings()); n != Settings {
+	if n := len(settings); n != Settings {
 		t.Fatalf("there are %d settings, and Settings is %d", n, Settings)
 	}
 	r, err := Read(failing(t))

@@ -1,7 +1,6 @@
 package doctor
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -29,25 +28,23 @@ type setting struct {
 	rules caching.Rules
 }
 
-// settings returns all, in the order in which equal ones are preferred; the first is the
-// default.
-func settings() []setting {
-	list := []setting{{}, {"expandable_segments:True", caching.Rules{Expandable: true}}}
-	for _, mib := range []int{512, 256, 128, 64, 32} {
-		list = append(list, setting{fmt.Sprintf("max_split_size_mb:%d", mib),
-			caching.Rules{MaxSplit: engine.Bytes(mib) * engine.MiB}})
-	}
-	for _, percent := range []int{80, 60} {
-		list = append(list, setting{fmt.Sprintf(collecting+"0.%d", percent/10), caching.Rules{Collect: percent}})
-	}
-	for _, n := range []int{8, 4} {
-		list = append(list, setting{fmt.Sprintf("roundup_power2_divisions:%d", n), caching.Rules{Divisions: n}})
-	}
-	return list
+// settings are all, in the order in which equal ones are preferred; the first is the default.
+var settings = [...]setting{
+	{},
+	{"expandable_segments:True", caching.Rules{Expandable: true}},
+	{"max_split_size_mb:512", caching.Rules{MaxSplit: 512 * engine.MiB}},
+	{"max_split_size_mb:256", caching.Rules{MaxSplit: 256 * engine.MiB}},
+	{"max_split_size_mb:128", caching.Rules{MaxSplit: 128 * engine.MiB}},
+	{"max_split_size_mb:64", caching.Rules{MaxSplit: 64 * engine.MiB}},
+	{"max_split_size_mb:32", caching.Rules{MaxSplit: 32 * engine.MiB}},
+	{collecting + "0.8", caching.Rules{Collect: 80}},
+	{collecting + "0.6", caching.Rules{Collect: 60}},
+	{"roundup_power2_divisions:8", caching.Rules{Divisions: 8}},
+	{"roundup_power2_divisions:4", caching.Rules{Divisions: 4}},
 }
 
 // Settings is how many settings are replayed, the default first.
-const Settings = 11
+const Settings = len(settings)
 
 // Line returns what sets a setting, as it is typed: environment variable and value.
 func Line(setting string) string { return "PYTORCH_CUDA_ALLOC_CONF=" + setting }
@@ -58,18 +55,14 @@ func Line(setting string) string { return "PYTORCH_CUDA_ALLOC_CONF=" + setting }
 // reserved or what the default reserves. What it found before it knows. The errors are
 // the poll's.
 func (r *Recording) Replay(i int, poll *engine.Poll) (Replay, error) {
-	if r.known == nil {
-		r.known, r.replayed = make([]bool, Settings), make([]Replay, Settings)
+	if r.replayed[i] != nil {
+		return *r.replayed[i], nil
 	}
-	if r.known[i] {
-		return r.replayed[i], nil
+	v, err := r.tryOut(settings[i], poll)
+	if err == nil {
+		r.replayed[i] = &v
 	}
-	v, err := r.tryOut(settings()[i], poll)
-	if err != nil {
-		return v, err
-	}
-	r.replayed[i], r.known[i] = v, true
-	return v, nil
+	return v, err
 }
 
 // tryOut runs the requests under a setting.
@@ -113,7 +106,7 @@ func (r *Recording) ownSettings(poll *engine.Poll) (*Replay, error) {
 		return r.own, nil
 	}
 	v, err := Replay{}, error(nil)
-	if i := slices.IndexFunc(settings(), func(s setting) bool { return s.rules == rules }); i >= 0 {
+	if i := slices.IndexFunc(settings[:], func(s setting) bool { return s.rules == rules }); i >= 0 {
 		v, err = r.Replay(i, poll)
 	} else {
 		v, err = r.tryOut(setting{r.history.Settings, rules}, poll)

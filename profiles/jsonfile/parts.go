@@ -4,8 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"io"
 	"iter"
+	"slices"
+	"unicode/utf8"
 
 	"memtide/engine"
 	"memtide/profiles"
@@ -40,7 +41,7 @@ func Open(data []byte, errs *parse.Errors) *Object {
 	if !json.Valid(data) || bytes.TrimLeft(data, " \t\r\n")[0] != '{' {
 		errs.Fail(syntaxError(data, json.Unmarshal(data, &struct{}{})))
 	}
-	fields, e := Split(data)
+	fields, e := split(data)
 	if e != nil {
 		errs.Fail(e)
 	}
@@ -54,7 +55,11 @@ func scan(data []byte) *profiles.FormatError {
 	for i := 0; i < len(data); i++ {
 		switch c := data[i]; {
 		case c == '"':
-			n := textEnd(data[i:])
+			end := (&Stream{Eof: true}).stringEnd(data, i)
+			if end < 0 {
+				end = len(data)
+			}
+			n := end - i
 			if n > mostString {
 				return tooLongJSON(data, i, "a text", n, mostString)
 			}
@@ -96,56 +101,19 @@ func tooLongJSON(data []byte, at int, what string, n, most int) *profiles.Format
 
 func lineAt(data []byte, at int) int { return 1 + bytes.Count(data[:at], []byte("\n")) }
 
-// textEnd returns the length of the text that b begins with, quotes included; all of b
-// if it does not end.
-func textEnd(b []byte) int {
-	for i := 1; i < len(b); {
-		n := bytes.IndexByte(b[i:], '"')
-		if n < 0 {
-			break
-		}
-		end, slashes := i+n, 0
-		for b[end-1-slashes] == '\\' {
-			slashes++ // the first byte, a quote, ends this
-		}
-		if slashes%2 == 0 {
-			return end + 1
-		}
-		i = end + 1
-	}
-	return len(b)
-}
-
-// nextPart returns the next value behind white space and commas, and what follows it;
-// nil at the end of its list or object. It is valid JSON.
-func nextPart(b []byte) (part, rest []byte) {
-	b = bytes.TrimLeft(b, " \t\r\n,:")
-	if len(b) == 0 || b[0] == ']' || b[0] == '}' {
-		return nil, nil
-	}
-	n := (&Stream{Eof: true}).ValueEnd(b)
-	return b[:n], b[n:]
-}
-
-// Split takes an object apart, which is valid JSON. The fields are parts of
+// split takes an object apart, which is valid JSON. The fields are parts of
 // data; the last of those with one name counts.
-func Split(data []byte) (map[string]any, *profiles.FormatError) {
-	fields := map[string]any{}
-	data = bytes.TrimLeft(data, " \t\r\n")
-	for key, rest := nextPart(data[1:]); key != nil; key, rest = nextPart(rest) {
-		var name string
-		if json.Unmarshal(key, &name) != nil {
-			return fields, nil // it cannot be
+func split(data []byte) (fields map[string]any, many *profiles.FormatError) {
+	fields = map[string]any{}
+	(&Stream{Eof: true}).EachField(bytes.TrimSpace(data), func(key, value []byte) {
+		if len(fields) < mostKeys {
+			fields[unquote(key)] = json.RawMessage(value)
+			return
 		}
-		if len(fields) == mostKeys {
-			return nil, &profiles.FormatError{Found: fmt.Sprintf("An object has more than %d keys", mostKeys),
-				Expected: fmt.Sprintf("At most %d are read.", mostKeys), Remedy: "Keep only the keys of the format."}
-		}
-		var value []byte
-		value, rest = nextPart(rest)
-		fields[name] = json.RawMessage(value)
-	}
-	return fields, nil
+		many = &profiles.FormatError{Found: fmt.Sprintf("An object has more than %d keys", mostKeys),
+			Expected: fmt.Sprintf("At most %d are read.", mostKeys), Remedy: "Keep only the keys of the format."}
+	})
+	return fields, many
 }
 
 // EachIn calls visit with the items of a list of at most most, decoded one at a
@@ -157,8 +125,8 @@ func (o *Object) EachIn(key string, most int, poll *engine.Poll, visit func(i in
 		return false
 	}
 	i := 0
-	d := newPartDecoder()
-	for item, rest := nextPart(raw[1:]); item != nil; item, rest = nextPart(rest) {
+	s := &Stream{Eof: true}
+	for item, rest := s.NextItem(raw[1:]); item != nil; item, rest = s.NextItem(rest) {
 		profiles.End(poll.Err())
 		if i == most {
 			o.Errs.Fail(&profiles.FormatError{Path: o.At(key),
@@ -169,7 +137,7 @@ func (o *Object) EachIn(key string, most int, poll *engine.Poll, visit func(i in
 		if len(item) > mostPart {
 			o.Errs.Fail(tooLargePart(fmt.Sprintf("%s[%d]", o.At(key), i), len(item)))
 		}
-		visit(i, d.decode(item))
+		visit(i, s.decode(item))
 		if o.Errs.Enough() {
 			o.Errs.End()
 		}
@@ -183,77 +151,67 @@ func tooLargePart(path string, n int) *profiles.FormatError {
 		Expected: fmt.Sprintf("At most %d bytes are read.", mostPart), Remedy: "Keep only what the format has."}
 }
 
-// partDecoder decodes one piece of valid JSON after the other; numbers stay texts.
-type partDecoder struct {
-	rest []byte // of the piece, and then of a line end, which ends a number
-	dec  *json.Decoder
+// decode decodes a piece of valid JSON; numbers stay texts. How deep it goes has been checked.
+func (s *Stream) decode(raw []byte) any {
+	switch raw[0] {
+	case '{':
+		object := map[string]any{}
+		s.EachField(raw, func(key, value []byte) { object[unquote(key)] = s.decode(value) })
+		return object
+	case '[':
+		list := []any{}
+		for item, rest := s.NextItem(raw[1:]); item != nil; item, rest = s.NextItem(rest) {
+			list = append(list, s.decode(item))
+		}
+		return list
+	case '"':
+		return unquote(raw[1 : len(raw)-1])
+	case 't', 'f':
+		return raw[0] == 't'
+	case 'n':
+		return nil
+	}
+	return json.Number(raw)
 }
 
-func newPartDecoder() *partDecoder {
-	d := &partDecoder{}
-	d.dec = json.NewDecoder(d)
-	d.dec.UseNumber()
-	return d
-}
-
-func (d *partDecoder) Read(p []byte) (n int, err error) {
-	if d.rest == nil {
-		return 0, io.EOF
+// unquote returns the text between quotes of valid JSON.
+func unquote(inner []byte) (text string) {
+	if bytes.IndexByte(inner, '\\') < 0 && utf8.Valid(inner) {
+		return string(inner)
 	}
-	n = copy(p, d.rest)
-	d.rest = d.rest[n:]
-	if len(d.rest) == 0 && n < len(p) {
-		p[n] = '\n'
-		n++
-		d.rest = nil
-	}
-	return n, nil
-}
-
-func (d *partDecoder) decode(raw []byte) (v any) {
-	d.rest = raw
-	if d.dec.Decode(&v) != nil {
-		return nil // the syntax has been checked, so it cannot be
-	}
-	return v
+	_ = json.Unmarshal(slices.Concat([]byte{'"'}, inner, []byte{'"'}), &text) // it cannot fail
+	return text
 }
 
 // Outer goes through the outermost object of a head that may end anywhere: its keys, and
 // their values where these are texts.
 func Outer(head []byte) iter.Seq2[string, string] {
 	return func(yield func(key, text string) bool) {
-		dec := json.NewDecoder(bytes.NewReader(head))
-		if t, err := dec.Token(); err != nil || t != json.Delim('{') {
+		s := &Stream{buf: head, end: len(head), Eof: true}
+		if s.Next() != '{' {
 			return
 		}
-		for {
-			token, err := dec.Token()
-			key, ok := token.(string)
-			if err != nil || !ok { // or the object has ended
+		s.Pos++
+		for s.Next() == '"' {
+			var name, text string
+			key, err := s.Value()
+			if err != nil || json.Unmarshal(key, &name) != nil {
 				return
 			}
-			value, err := dec.Token()
-			text, _ := value.(string)
-			if !yield(key, text) {
+			var value []byte
+			if s.Next() == ':' {
+				s.Pos++
+				value, _ = s.Value() // nil where the head ends within it
+			}
+			if len(value) > 0 && value[0] == '"' {
+				_ = json.Unmarshal(value, &text)
+			}
+			if !yield(name, text) || value == nil {
 				return
 			}
-			for depth := nesting(value); depth > 0 && err == nil; depth += nesting(value) {
-				value, err = dec.Token()
-			}
-			if err != nil {
-				return
+			if s.Next() == ',' {
+				s.Pos++
 			}
 		}
 	}
-}
-
-// nesting returns how much deeper it is behind a token.
-func nesting(t json.Token) int {
-	switch t {
-	case json.Delim('{'), json.Delim('['):
-		return 1
-	case json.Delim('}'), json.Delim(']'):
-		return -1
-	}
-	return 0
 }

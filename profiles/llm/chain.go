@@ -172,7 +172,7 @@ func (o *outline) stages(c *Card) []engine.Stage {
 	wait := o.tensorSeconds(c) / float64(2*len(o.units)) // half on the way there, half back
 	for i, u := range o.units {
 		var w work
-		w.add(u.block.tape)
+		w.add(u.block.tape, nil)
 		out = append(out, engine.Stage{Name: fmt.Sprintf("block %d", i+1), Kind: "block", Out: written(i + 1),
 			Grad:    written(i + 1),
 			Forward: seconds(w.seconds(c) + wait), Back: seconds(w.back(c) + wait)})

@@ -98,7 +98,9 @@ func runStage(s *Setup, of share, limit engine.Bytes) *Result {
 // result loads the states and runs steps of a program: a first one without moments, and
 // others.
 func (p *program) result(step func(), limit engine.Bytes) *Result {
-	p.s.tally.add(func(t *tally) { t.plays++ })
+	if p.s.tally != nil {
+		p.s.tally.plays++
+	}
 	p.ledger = ledgers.Get().(*ledger)
 	defer func() {
 		p.ledger.reuse()
@@ -114,7 +116,9 @@ func (p *program) result(step func(), limit engine.Bytes) *Result {
 		r.Pools += n
 	}
 	if r.Reserved, r.Expandable = r.Pools, r.Pools; r.Pools <= limit {
-		p.s.tally.add(func(t *tally) { t.replays++ })
+		if p.s.tally != nil {
+			p.s.tally.replays++
+		}
 		r.replayed = true
 		for range settling {
 			step()
@@ -129,10 +133,4 @@ func (p *program) result(step func(), limit engine.Bytes) *Result {
 type tally struct {
 	plays   int // of steps on one rank
 	replays int // of those, through the allocator
-}
-
-func (t *tally) add(one func(*tally)) {
-	if t != nil {
-		one(t)
-	}
 }

@@ -4,7 +4,6 @@ import (
 	"maps"
 	"slices"
 
-	"memtide/engine"
 	"memtide/profiles"
 )
 
@@ -182,7 +181,11 @@ func (p *program) all() []*unit {
 func (p *program) loads() {
 	p.phase = Load
 	if p.first {
-		p.take(p.towerBytes(), Weights)
+		n := p.s.Model.towers() // which no step on text alone gathers or trains
+		if p.s.gathers() {
+			n = ceil(n, p.s.Shard)
+		}
+		p.take(size(n, p.s.Weight), Weights)
 	}
 	for _, u := range p.all() {
 		p.load(u)
@@ -196,15 +199,6 @@ func (p *program) play(steps int) {
 	for range steps {
 		p.step()
 	}
-}
-
-// towerBytes returns the weights of towers, which no step on text alone gathers or trains.
-func (p *program) towerBytes() engine.Bytes {
-	n := p.s.Model.towers()
-	if p.s.gathers() {
-		n = ceil(n, p.s.Shard)
-	}
-	return size(n, p.s.Weight)
 }
 
 // pass is what a micro batch holds between its forward and its backward.

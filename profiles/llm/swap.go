@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"memtide/engine"
+	"memtide/profiles"
 )
 
 // Block swap keeps the frozen products of some blocks in host memory. The card has room for the other
@@ -209,15 +210,11 @@ func (s *Setup) swapSaid() string {
 
 // FewestSwapped returns how many blocks have to be swapped for the question to fit, or 0 if none have to
 // be, or if all that can be are too few.
-func (a Ask) FewestSwapped(poll *engine.Poll) (int64, error) {
+func (a Ask) FewestSwapped() (int64, error) { return profiles.Try(a.fewestSwapped) }
+
+func (a Ask) fewestSwapped() int64 {
 	if a.Setup.LoRA == nil {
-		return 0, poll.Now()
+		return 0
 	}
-	fits := func(n int64) bool { return a.fits(engine.Args{"swap-blocks": number(n)}) }
-	low, high := int64(0), a.Setup.MostSwapped()
-	if fits(low) || !fits(high) {
-		return 0, poll.Now()
-	}
-	_, high, err := bisect(low, high, poll, func(n int64) bool { return !fits(n) })
-	return high, err
+	return a.fewest(a.Setup.MostSwapped(), func(n int64) bool { return a.fits(engine.Args{"swap-blocks": number(n)}) })
 }

@@ -208,7 +208,12 @@ func (p *program) reduceUnit(u *unit) {
 		return
 	}
 	p.give(p.reducing)
-	p.reducing = p.takeIn(p.reduceInput(), all, Buffers)
+	// Before June 2024 it was copied together in the reductions' stream, which gives it back at once [pytorch#129721].
+	from := compute
+	if p.s.ReduceAside {
+		from = reduce
+	}
+	p.reducing = p.takeIn(from, all, Buffers)
 	for i := range u.fresh {
 		p.give(u.fresh[i])
 	}
@@ -237,15 +242,6 @@ func (p *program) reduceUnit(u *unit) {
 		return
 	}
 	u.reduced = share
-}
-
-// reduceInput returns the pool of what is reduced. Before June 2024 it was copied together in
-// the reductions' stream, which gives it back at once [pytorch#129721].
-func (p *program) reduceInput() pool {
-	if p.s.ReduceAside {
-		return reduce
-	}
-	return compute
 }
 
 // accumulate adds a micro batch's gradients up as they are, in the type of the reduction:

@@ -14,12 +14,11 @@ import (
 	_ "memtide/engine/window"
 	"memtide/wasm/pool"
 	"memtide/web/app"
-	"memtide/web/jobs"
 )
 
 func main() {
 	if len(os.Args) > 1 && os.Args[1] == "worker" {
-		pool.Serve(jobs.Expected)
+		pool.Serve()
 		return
 	}
 	page, err := safejs.Global().Get("memtide")

@@ -2,6 +2,7 @@ package pool
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -39,11 +40,10 @@ type port struct {
 // events are the functions that a worker's messages call. They are called one after the other, in
 // the order of the messages, and never from within start, send or kill.
 type events struct {
-	ready       func()
-	beat        func()       // it is working
-	speculative func([]byte) // see speculative.message
-	message     func([]byte)
-	died        func(detail string) // detail is the last that it wrote
+	ready   func()
+	beat    func() // it is working
+	message func([]byte)
+	died    func(detail string) // detail is the last that it wrote
 }
 
 // Pool implements proto.Pool. Up to width workers may be busy with sweeps and questions. There is
@@ -56,21 +56,19 @@ type Pool struct {
 
 	spoil func(proto.Request) proto.Request // in self-tests: returns what is sent instead of a request; otherwise nil
 
-	mu          sync.Mutex
-	workers     []*worker   // one per slot; nil where none runs
-	speculative speculative // from the first worker, until the first solve
-	answered    bool        // the first answer has arrived
-	full        bool        // every slot should have a worker, not only the first
-	failed      int         // workers that died unused since one was last of use
-	broken      string      // why no more workers are started; empty if they are
-	urgent      []*job      // everything but sweeps and questions; files that are opened come first
-	patient     []*job
-	held        int         // calls of Hold that have not been released
-	asked       time.Time   // when the last solve came
-	several     bool        // it came less than debounce after the one before
-	resume      *time.Timer // calls pump when the debounce is over; nil if no timer runs
-	onSilence   func(proto.Request, time.Duration)
-	notices     inbox // calls of onSilence, in the order in which they were decided
+	mu        sync.Mutex
+	workers   []*worker // one per slot; nil where none runs
+	answered  bool      // the first answer has arrived
+	full      bool      // every slot should have a worker, not only the first
+	failed    int       // workers that died unused since one was last of use
+	broken    string    // why no more workers are started; empty if they are
+	urgent    []*job    // everything but sweeps and questions; files that are opened come first
+	patient   []*job
+	asked     time.Time   // when the last solve came
+	several   bool        // it came less than debounce after the one before
+	resume    *time.Timer // calls pump when the debounce is over; nil if no timer runs
+	onSilence func(proto.Request, time.Duration)
+	notices   inbox // calls of onSilence, in the order in which they were decided
 }
 
 type worker struct {
@@ -136,9 +134,6 @@ func (p *Pool) one(ctx context.Context, req proto.Request, tell func(any)) (any,
 	if err != nil {
 		return nil, proto.Fail(proto.BadRequest, "%v", err)
 	}
-	if r := p.takeSpeculative(req, payload); r != nil {
-		return r.Result()
-	}
 	j := &job{req: req, payload: payload, tell: tell, done: make(chan *proto.Reply, 1)}
 	if file := proto.FileOf(req); file != nil {
 		j.handle = file.Handle
@@ -193,7 +188,7 @@ func (p *Pool) pump() {
 		switch {
 		case len(p.urgent) > 0:
 			j, p.urgent = p.urgent[0], p.urgent[1:]
-		case len(p.patient) > 0 && busy < p.width && p.held == 0 && p.debounced():
+		case len(p.patient) > 0 && busy < p.width && p.debounced():
 			j, p.patient = p.patient[0], p.patient[1:]
 		default:
 			return
@@ -252,11 +247,10 @@ func (p *Pool) spawn(slot int) {
 	}
 	w := &worker{slot: slot, begun: time.Now()}
 	port, err := p.start(events{
-		ready:       func() { p.onReady(w) },
-		beat:        func() { p.onBeat(w) },
-		speculative: p.onSpeculative,
-		message:     func(b []byte) { p.onMessage(w, b) },
-		died:        func(detail string) { p.onDeath(w, detail) },
+		ready:   func() { p.onReady(w) },
+		beat:    func() { p.onBeat(w) },
+		message: func(b []byte) { p.onMessage(w, b) },
+		died:    func(detail string) { p.onDeath(w, detail) },
 	})
 	if err != nil {
 		p.startFailed(slot, err.Error())
@@ -397,8 +391,8 @@ func (p *Pool) giveUp(j *job) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	j.given = true
-	p.urgent = without(p.urgent, j)
-	p.patient = without(p.patient, j)
+	given := func(other *job) bool { return other == j }
+	p.urgent, p.patient = slices.DeleteFunc(p.urgent, given), slices.DeleteFunc(p.patient, given)
 	for _, w := range p.workers {
 		if w != nil && w.job == j {
 			time.AfterFunc(p.cancelGrace, func() { p.endIfStill(w, j) })
@@ -412,13 +406,4 @@ func (p *Pool) endIfStill(w *worker, j *job) {
 	if p.workers[w.slot] == w && w.job == j {
 		p.bury(w, "cancelled")
 	}
-}
-
-func without(q []*job, j *job) []*job {
-	for i := range q {
-		if q[i] == j {
-			return append(q[:i:i], q[i+1:]...)
-		}
-	}
-	return q
 }

@@ -19,11 +19,9 @@ import (
 // optimizes code after it has run a few times.
 const warmUps = 5
 
-// Serve runs a worker: it answers the page's requests, one after the other, and never returns. The
-// first worker of a page computes an answer ahead: expect returns the request that the page with
-// this address will send first, or nil if it sends none. While no request has come a worker warms
-// itself up.
-func Serve(expect func(search, hash string) proto.Request) {
+// Serve runs a worker: it answers the page's requests, one after the other, and never returns. While
+// no request has come a worker warms itself up.
+func Serve() {
 	self := safejs.Global()
 	requests := make(chan asked, 1)
 	listener := must(safejs.FuncOf(func(_ safejs.Value, args []safejs.Value) any {
@@ -35,7 +33,6 @@ func Serve(expect func(search, hash string) proto.Request) {
 	must(self.Call("postMessage", map[string]any{"type": "ready"}))
 	w := worksite{self: self, selftest: selftestAllowed(self)}
 	w.server.Unseen = unseen
-	w.lookAhead(expect)
 	for cold := warmUps; ; cold-- {
 		var idle <-chan time.Time // never, once it is warm
 		if cold > 0 {
@@ -62,33 +59,13 @@ type asked struct {
 const unseen = 150 * time.Millisecond
 
 type worksite struct {
-	self        safejs.Value
-	selftest    bool
-	server      serve.Server
-	speculative speculative
-	beaten      time.Time // when the last beat was sent
-}
-
-// lookAhead computes the answer that the page will ask for first and sends it. If the page's
-// request was already on its way, answer replies with the same bytes.
-func (w *worksite) lookAhead(expect func(search, hash string) proto.Request) {
-	first := get(w.self, "first")
-	if first.IsUndefined() {
-		return
-	}
-	if req := expect(stringField(first, "search"), stringField(first, "hash")); req != nil {
-		w.speculative = must(speculate(&w.server, req))
-		profiles.End(post(w.self, "speculative", w.speculative.message(), nil))
-	}
+	self     safejs.Value
+	selftest bool
+	server   serve.Server
+	beaten   time.Time // when the last beat was sent
 }
 
 func (w *worksite) answer(r asked) {
-	a := w.speculative
-	w.speculative = speculative{}
-	if a.answers(r.body) {
-		profiles.End(post(w.self, "reply", a.reply, nil))
-		return
-	}
 	req, err := proto.DecodeRequest(r.body)
 	if err == nil && !r.file.IsUndefined() {
 		if file := proto.FileOf(req); file != nil {

@@ -164,9 +164,6 @@ func dispatch(data safejs.Value, e events) {
 		case "reply":
 			b := body(data)
 			return func() { e.message(b) }
-		case "speculative":
-			b := body(data)
-			return func() { e.speculative(b) }
 		case "exit":
 			profiles.End(errors.New(stringField(data, "detail")))
 		}

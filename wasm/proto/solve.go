@@ -46,9 +46,6 @@ type Solve struct {
 	Limit time.Duration `json:"limit,omitempty"`
 }
 
-// Op implements Request.
-func (*Solve) Op() string { return "solve" }
-
 // Solving is the progress of a solve, from time to time with the best so far.
 type Solving struct {
 	Progress
@@ -126,9 +123,6 @@ type Sweep struct {
 	Limit   time.Duration   `json:"limit,omitempty"` // per point; 0: none. Points that share work share it
 }
 
-// Op implements Request.
-func (*Sweep) Op() string { return "sweep" }
-
 // Point is one strategy at one budget. If Failure is not nil there is no schedule (Failure.Kind
 // says why: Infeasible, Unsupported, ...), unless StepTime is above 0: then the deadline has passed
 // and this is the best so far.
@@ -159,19 +153,15 @@ type Swept struct {
 	KeepAll Reference `json:"keep_all"`
 }
 
-// Question asks something about a problem that takes several schedules to answer.
+// Question asks what would help about a problem, which takes several schedules to answer.
 type Question struct {
 	brings[*Answered, *Answer]
 	Setting
 	Method
 	Budget  choice.Budget `json:"budget"`
-	Name    string        `json:"question"`         // see package question
-	Methods []Method      `json:"others,omitempty"` // that the question takes besides
+	Methods []Method      `json:"others,omitempty"` // that are solved besides
 	Limit   time.Duration `json:"limit,omitempty"`  // per schedule; 0: no limit
 }
-
-// Op implements Request.
-func (*Question) Op() string { return "ask" }
 
 // Answer is one answer to a Question. It names only what the question varies; the rest is as in the
 // Question. A schedule was computed for it.
@@ -218,9 +208,6 @@ type Export struct {
 	Class    string          `json:"class,omitempty"` // FormPlan: the class of the model
 	Schedule engine.Schedule `json:"-"`
 }
-
-// Op implements Request.
-func (*Export) Op() string { return "export" }
 
 func (e *Export) columns(c *codec) {
 	e.Setting.columns(c)

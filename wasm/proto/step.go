@@ -14,7 +14,7 @@ type Step struct {
 	Model string      `json:"model"`           // a known one, or the text of its config.json
 	Args  engine.Args `json:"args,omitempty"`  // see package ask
 	Chain bool        `json:"chain,omitempty"` // asks for Stepped.Profile alone
-	Brief bool        `json:"brief,omitempty"` // the first stage of the answer alone, see Stepped.Done
+	Parts int         `json:"parts,omitempty"` // stages of the answer that are wanted, see Stepped.Done; 0: all
 	// Policies asks for the step as it is and for Stepped.Policies of frameworks, without what
 	// strategies find.
 	Policies bool `json:"policies,omitempty"`
@@ -22,9 +22,6 @@ type Step struct {
 	// failure of kind Deadline; what was known came as progress.
 	Limit time.Duration `json:"limit,omitempty"`
 }
-
-// Op implements Request.
-func (*Step) Op() string { return "step" }
 
 // Fit is the verdict of a step.
 type Fit string

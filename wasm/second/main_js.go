@@ -20,5 +20,5 @@ func main() {
 	// Workers let much garbage lie, for speed: see worker.js. What a large file is read
 	// into would take several times its room, which WebAssembly never gives back.
 	debug.SetGCPercent(100)
-	pool.Serve(nil)
+	pool.Serve()
 }

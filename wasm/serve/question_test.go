@@ -48,8 +48,7 @@ func stepTime(t *testing.T, about *proto.Question, change func(*proto.Solve)) *p
 
 // What would help is what solving the changed problem gives.
 func TestWhatHelps(t *testing.T) {
-	req := questionAbout(proto.Question{Name: "help",
-		Methods: []proto.Method{{Strategy: "rotor"}, {Strategy: "greedy"}}})
+	req := questionAbout(proto.Question{Methods: []proto.Method{{Strategy: "rotor"}, {Strategy: "greedy"}}})
 	got := answers(t, req)
 	budget := stepTime(t, req, func(*proto.Solve) {}).Budget
 	want := []struct {
@@ -89,8 +88,7 @@ func TestQuestionFails(t *testing.T) {
 		q    proto.Question
 		want string
 	}{
-		{proto.Question{Name: "why"}, `no question "why"`},
-		{proto.Question{Name: "help", Methods: []proto.Method{{Strategy: "none"}}}, `no strategy "none"`},
+		{proto.Question{Methods: []proto.Method{{Strategy: "none"}}}, `no strategy "none"`},
 	} {
 		_, fail, _ := ask(t, new(Server), questionAbout(c.q))
 		if fail == nil || fail.Kind != proto.BadRequest || !strings.Contains(fail.Text, c.want) {

@@ -339,7 +339,7 @@ func TestWhoseFailure(t *testing.T) {
 	if len(all) == 0 || all[len(all)-1].Failure == nil || all[len(all)-1].Failure.Kind != proto.Crash {
 		t.Errorf("sweep: got %+v, want a failure of the program", all)
 	}
-	_, _, told := ask(t, &s, &proto.Question{Name: "help", Setting: set, Method: broken[0], Methods: broken,
+	_, _, told := ask(t, &s, &proto.Question{Setting: set, Method: broken[0], Methods: broken,
 		Budget: choice.Budget{Bytes: engine.GiB}})
 	if len(told) == 0 || told[0].Failure == nil || told[0].Failure.Kind != proto.Crash {
 		t.Errorf("question: got %+v, want a failure of the program", told)

@@ -99,46 +99,6 @@ func TestDoctorReadsAgain(t *testing.T) {
 	}
 }
 
-// A recording is compared with another one that is read beside it, and stays at hand.
-func TestDoctorCompares(t *testing.T) {
-	var s Server
-	ask(t, &s, &proto.Open{Bytes: recording(t), Keep: 7})
-	compare := func(with int, content []byte) (*proto.Examined, *proto.Failure) {
-		return handled(t, &s, -1, &proto.Doctor{File: proto.Open{Bytes: content}, Part: proto.PartCompare, With: with})
-	}
-	r, fail := compare(7, recording(t))
-	if fail != nil {
-		t.Fatal(fail)
-	}
-	c := r.Comparison
-	for _, d := range append(c.Sites, c.Categories...) {
-		if d.First == 0 || d.First != d.Second {
-			t.Errorf("%s: %d and %d bytes; want the same of the same", d.Name, d.First, d.Second)
-		}
-	}
-	if len(c.Sites) == 0 || len(c.First.Curve) == 0 || !reflect.DeepEqual(c.First.Curve, c.Second.Curve) {
-		t.Errorf("%d places, curves %v and %v; want places, and the same curve twice", len(c.Sites), c.First.Curve,
-			c.Second.Curve)
-	}
-	for _, c := range []struct {
-		want string
-		with int
-		file []byte
-	}{
-		{"not at hand", 6, recording(t)},
-		{"no memory snapshot", 7, []byte("id,lower,upper,size\n1,0,5,7\n")},
-		{"begins with", 7, []byte("hello")},
-	} {
-		if r, fail := compare(c.with, c.file); fail == nil || fail.Kind != proto.BadRequest ||
-			!strings.Contains(fail.Text, c.want) {
-			t.Errorf("%+v, %v; want a bad request: %s", r, fail, c.want)
-		}
-	}
-	if _, fail := handled(t, &s, -1, about(proto.Open{Keep: 7}, proto.PartReport, 0)); fail != nil {
-		t.Errorf("afterwards the first one is gone: %v", fail)
-	}
-}
-
 // What cannot be answered is refused with the reason.
 func TestDoctorRefuses(t *testing.T) {
 	var s Server

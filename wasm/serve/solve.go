@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"memtide/engine"
@@ -299,15 +298,6 @@ func init() { Register((*Server).question) }
 // a Failure; a bad request fails the whole question.
 func (s *Server) question(ctx context.Context, q *proto.Question, tell func(*proto.Answer)) (*proto.Answered,
 	*proto.Failure) {
-	def := question.Lookup(q.Name)
-	if def == nil {
-		var names []string
-		for _, known := range question.All() {
-			names = append(names, known.Name)
-		}
-		return nil, proto.Fail(proto.BadRequest, "there is no question %q; expected one of %s", q.Name,
-			strings.Join(names, ", "))
-	}
 	t, fail := s.task(&q.Setting, &q.Method, q.Budget)
 	if fail != nil {
 		return nil, fail
@@ -328,7 +318,7 @@ func (s *Server) question(ctx context.Context, q *proto.Question, tell func(*pro
 		}
 		w.Methods = append(w.Methods, whatif.Method{Strategy: m.strategy, Args: m.args})
 	}
-	switch err := def.Answer(ctx, w); {
+	switch err := w.Answer(ctx); {
 	case errors.Is(err, preset.ErrElsewhere):
 		return nil, proto.Fail(proto.Elsewhere, "%v", err)
 	case err != nil:

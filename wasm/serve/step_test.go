@@ -100,7 +100,7 @@ func TestOneStep(t *testing.T) {
 		}
 		for _, args := range []engine.Args{{"seq": "2048"}, {"seq": "2048", "gpus": "8"},
 			{"seq": "2048", "lora": "16"}} {
-			said, _, fail := stepped(t, &proto.Step{Model: m.ID, Args: args, Brief: true})
+			said, _, fail := stepped(t, &proto.Step{Model: m.ID, Args: args, Parts: 1})
 			if fail != nil {
 				t.Fatalf("%s %v: %v", m.ID, args, fail)
 			}
@@ -152,13 +152,13 @@ func TestStepRefused(t *testing.T) {
 // An answer that is to be brief is its first stage; one that is stopped says so, and what
 // was known until then came before.
 func TestStepLimit(t *testing.T) {
-	q := &proto.Step{Model: "gpt2", Args: engine.Args{"seq": "1024"}, Brief: true}
+	q := &proto.Step{Model: "gpt2", Args: engine.Args{"seq": "1024"}, Parts: 1}
 	if got, before, fail := stepped(t, q); fail != nil || got.Done != 1 || got.Total < 2 || got.Fit == "" ||
 		len(before) != 0 {
 		t.Errorf("%+v after %d, %v; want the verdict alone", got, len(before), fail)
 	}
 	whole := *q
-	whole.Brief = false
+	whole.Parts = 0
 	for _, c := range []struct {
 		q      *proto.Step
 		calls  int
@@ -168,7 +168,7 @@ func TestStepLimit(t *testing.T) {
 		_, err := new(serve.Server).Handle(engine.LimitCalls(t.Context(), c.calls), c.q, func(any) { told++ })
 		fail, ok := errors.AsType[*proto.Failure](err)
 		if !ok || fail.Kind != proto.Deadline || (told > 0) != c.before {
-			t.Errorf("stopped after %d calls, brief: %v: %v after %d parts; want a failure of kind %s, parts before: %v", c.calls, c.q.Brief, err, told, proto.Deadline, c.before)
+			t.Errorf("stopped after %d calls, parts %d: %v after %d parts; want a failure of kind %s, parts before: %v", c.calls, c.q.Parts, err, told, proto.Deadline, c.before)
 		}
 	}
 	if _, _, fail := stepped(t, &proto.Step{Model: "gpt2", Limit: 1}); fail == nil || fail.Kind != proto.Deadline {
@@ -181,7 +181,7 @@ func TestStepNotes(t *testing.T) {
 	const wan = `{"_class_name": "WanTransformer3DModel", "num_layers": 4, "num_attention_heads": 12, "attention_head_dim": 128, "ffn_dim": 8960, "in_channels": 16, "text_dim": 4096, "patch_size": [1, 2, 2]}`
 	said, _, fail := stepped(t, &proto.Step{Model: wan,
 		Args:  engine.Args{"frames": "17", "height": "480", "width": "832", "lora": "8", "swap-blocks": "2"},
-		Brief: true})
+		Parts: 1})
 	if fail != nil {
 		t.Fatal(fail)
 	}

@@ -274,7 +274,7 @@ func (p *pictures) repaint(c *canvas) {
 func (p *pictures) subject(c *canvas) subject {
 	if c.Picture == draw.Flames {
 		if m := p.s.Flame(); m != nil {
-			return flames{m.Flame}
+			return m.Flame
 		}
 		return nil
 	}
@@ -286,7 +286,7 @@ func (p *pictures) subject(c *canvas) subject {
 	}
 	if !c.Timed() {
 		if m := p.s.PlacesModel(); m != nil {
-			return places{m}
+			return m
 		}
 		return nil
 	}
@@ -303,22 +303,6 @@ type subject interface {
 	Hit(draw.Picture, draw.View, float64, float64) (lookup.Target, time.Duration)
 	TimeAt(draw.View, float64) time.Duration
 }
-
-// places is a placement as a subject: all its time axes are alike.
-type places struct{ *draw.Places }
-
-func (m places) TimeAt(v draw.View, x float64) time.Duration {
-	return m.Places.TimeAt(draw.AddressTime, v, x)
-}
-
-// flames is a flame graph as a subject: it has no time.
-type flames struct{ *draw.Flame }
-
-func (m flames) Hit(pic draw.Picture, v draw.View, x, y float64) (lookup.Target, time.Duration) {
-	return m.Flame.Hit(pic, v, x, y), draw.NoCursor
-}
-
-func (flames) TimeAt(draw.View, float64) time.Duration { return 0 }
 
 // put has the scene painted on a canvas when all are flushed.
 func (p *pictures) put(canvas safejs.Value) {
@@ -392,12 +376,12 @@ func (p *pictures) point(c *canvas, x, y float64, event safejs.Value) {
 	}
 	set(get(c.inner, "style"), "cursor", cursor)
 	switch m := m.(type) {
-	case flames:
+	case *draw.Flame:
 		p.tip.show(m.Sentence(target), event)
 	case *draw.Passes:
 		p.tip.show(m.Sentence(target), event)
-	case places:
-		p.tip.show(timeline.TipOfPlaces(m.Places, c.Picture, target, at), event)
+	case *draw.Places:
+		p.tip.show(timeline.TipOfPlaces(m, c.Picture, target, at), event)
 	case *draw.Model:
 		p.tip.show(strings.Join(timeline.TipLines(m, target, at), "\n"), event)
 	}

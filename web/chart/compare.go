@@ -123,9 +123,9 @@ func (p *Plot) letterLabel(dot string, look Look) node {
 	if name == "" {
 		return nil
 	}
-	return node{"show": true, "position": position, "formatter": name, "color": look.Colours[display.Ink],
-		"fontSize": 12, "fontWeight": 600, "fontFamily": look.Font,
-		"textBorderColor": look.Colours[display.Surface], "textBorderWidth": 3}
+	n := look.words(name, display.Ink, 12)
+	n["position"], n["fontWeight"] = position, 600
+	return n
 }
 
 // OtherSide returns the other side of a comparison; nil without one, and while it has

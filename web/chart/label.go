@@ -1,9 +1,9 @@
 package chart
 
 import (
-	"cmp"
 	"math"
 	"slices"
+	"sort"
 
 	"memtide/web/display"
 	"memtide/web/tradeoff"
@@ -55,14 +55,9 @@ func (p *Plot) labels() []label {
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(a, b int) int { // the chosen one first, then from the bottom up
-		if ends[a].chosen != ends[b].chosen {
-			if ends[a].chosen {
-				return -1
-			}
-			return 1
-		}
-		return cmp.Compare(ends[b].y, ends[a].y)
+	sort.SliceStable(order, func(i, j int) bool { // the chosen one first, then from the bottom up
+		a, b := &ends[order[i]], &ends[order[j]]
+		return a.chosen && !b.chosen || a.chosen == b.chosen && a.y > b.y
 	})
 	out := make([]label, len(ends))
 	if p.Width < roomForLabels {
@@ -236,15 +231,13 @@ func (p *Plot) marked() (out []rect) {
 	return append(out, p.letterRects()...)
 }
 
-func endLabel(at label, name string, look Look, r display.Role) map[string]any {
+func endLabel(at label, name string, look Look, r display.Role) node {
 	align := "left"
 	if at.left {
 		align = "right"
 	}
-	return map[string]any{
-		"show": true, "formatter": name, "color": look.Colours[r], "fontSize": 11, "fontFamily": look.Font,
-		"align": align, "verticalAlign": "middle", "distance": 0,
-		"offset":          []float64{math.Round(at.x), math.Round(-at.y)},
-		"textBorderColor": look.Colours[display.Surface], "textBorderWidth": 3,
-	}
+	n := look.words(name, r, 11)
+	n["align"], n["verticalAlign"], n["distance"] = align, "middle", 0
+	n["offset"] = []float64{math.Round(at.x), math.Round(-at.y)}
+	return n
 }

@@ -126,10 +126,9 @@ func (p *Plot) shownLabel(look Look) node {
 	if p.shownRight() {
 		position = "right"
 	}
-	return node{"show": true, "position": position, "offset": []int{0, p.shownAway()}, "formatter": p.shownWords(),
-		"color":    look.Colours[display.Ink],
-		"fontSize": 13, "fontWeight": 600, "fontFamily": look.Font, "textBorderColor": look.Colours[display.Surface],
-		"textBorderWidth": 3}
+	n := look.words(p.shownWords(), display.Ink, 13)
+	n["position"], n["offset"], n["fontWeight"] = position, []int{0, p.shownAway()}, 600
+	return n
 }
 
 // shownAway returns how far below the dot its label stands, in CSS pixels: lines that go

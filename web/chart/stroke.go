@@ -6,7 +6,7 @@ import (
 	"memtide/engine"
 )
 
-// rect is a rectangle in CSS pixels, or the straight stroke from its first corner
+// rect is a rectangle in CSS pixels, or the level or upright stroke from its first corner
 // to its second.
 type rect struct{ x0, y0, x1, y1 float64 }
 
@@ -45,54 +45,19 @@ func (r rect) meets(o rect) bool {
 	return r.x0 < o.x1-touch && o.x0 < r.x1-touch && r.y0 < o.y1-touch && o.y0 < r.y1-touch
 }
 
-// holds returns the length of the part of a stroke that lies in the rectangle.
+// holds returns the length of the part of a stroke that lies in the rectangle. Strokes are level or upright.
 func (r rect) holds(s rect) float64 {
-	from, to := 0.0, 1.0
-	for _, axis := range [2][4]float64{{s.x0, s.x1, r.x0, r.x1}, {s.y0, s.y1, r.y0, r.y1}} {
-		start, way := axis[0], axis[1]-axis[0]
-		if way == 0 {
-			if start <= axis[2] || start >= axis[3] {
-				return 0
-			}
-			continue
-		}
-		a, b := (axis[2]-start)/way, (axis[3]-start)/way
-		from, to = max(from, min(a, b)), min(to, max(a, b))
+	a := s.around()
+	if a.x1 <= r.x0 || a.x0 >= r.x1 || a.y1 <= r.y0 || a.y0 >= r.y1 {
+		return 0
 	}
-	return max(to-from, 0) * math.Hypot(s.x1-s.x0, s.y1-s.y0)
+	return min(r.x1, a.x1) - max(r.x0, a.x0) + min(r.y1, a.y1) - max(r.y0, a.y0)
 }
 
 // gap returns the least distance from the rectangle to a stroke, 0 if it is touched.
 func (r rect) gap(s rect) float64 {
-	if r.holds(s) > 0 {
-		return 0
-	}
-	if s.x0 == s.x1 || s.y0 == s.y1 {
-		a := s.around()
-		return math.Hypot(max(r.x0-a.x1, 0, a.x0-r.x1), max(r.y0-a.y1, 0, a.y0-r.y1))
-	}
-	least := min(r.distance(s.x0, s.y0), r.distance(s.x1, s.y1))
-	for _, x := range [2]float64{r.x0, r.x1} {
-		for _, y := range [2]float64{r.y0, r.y1} {
-			least = min(least, s.along(x, y))
-		}
-	}
-	return least
-}
-
-// distance returns that from a place to the rectangle, 0 inside of it.
-func (r rect) distance(x, y float64) float64 {
-	return math.Hypot(max(r.x0-x, 0, x-r.x1), max(r.y0-y, 0, y-r.y1))
-}
-
-// along returns the distance from a place to a stroke.
-func (s rect) along(x, y float64) float64 {
-	dx, dy := s.x1-s.x0, s.y1-s.y0
-	share := 0.0
-	if length := dx*dx + dy*dy; length > 0 {
-		share = max(0, min(((x-s.x0)*dx+(y-s.y0)*dy)/length, 1))
-	}
-	return math.Hypot(x-s.x0-share*dx, y-s.y0-share*dy)
+	a := s.around()
+	return math.Hypot(max(r.x0-a.x1, 0, a.x0-r.x1), max(r.y0-a.y1, 0, a.y0-r.y1))
 }
 
 // widened returns the rectangle with so much more on every side.

@@ -260,10 +260,8 @@ func TestHolds(t *testing.T) {
 		{rect{0, 20, 40, 20}, 10}, // through it
 		{rect{40, 20, 0, 20}, 10}, // the other way
 		{rect{15, 0, 15, 100}, 20},
-		{rect{12, 12, 15, 16}, 5}, // within
-		{rect{0, 10, 40, 10}, 0},  // along its edge
+		{rect{0, 10, 40, 10}, 0}, // along its edge
 		{rect{0, 0, 9, 100}, 0},
-		{rect{0, 40, 40, 31}, 0},
 		{rect{15, 20, 15, 20}, 0},
 	} {
 		if got := r.holds(c.stroke); math.Abs(got-c.want) > 1e-9 {

@@ -23,10 +23,8 @@ func alike(a, b *node) bool {
 }
 
 func attribute(v *vugu.VGNode, key string) string {
-	for i := range v.Attr {
-		if v.Attr[i].Key == key {
-			return v.Attr[i].Val
-		}
+	if i := find(v.Attr, key); i >= 0 {
+		return v.Attr[i].Val
 	}
 	return ""
 }
@@ -36,10 +34,7 @@ func (t *Tree) patch(old, next *node) {
 	next.id = old.id
 	if next.el == nil {
 		if old.text != next.text {
-			t.begin("text")
-			t.number(next.id)
-			t.string(next.text)
-			t.end()
+			t.change("text", next.id, next.text)
 		}
 		return
 	}
@@ -47,10 +42,7 @@ func (t *Tree) patch(old, next *node) {
 	t.properties(next.id, old.el, next.el)
 	if html := next.el.InnerHTML; html != nil {
 		if *html != *old.el.InnerHTML {
-			t.begin("html")
-			t.number(next.id)
-			t.string(*html)
-			t.end()
+			t.change("html", next.id, *html)
 		}
 		return
 	}
@@ -65,20 +57,13 @@ func (t *Tree) attributes(id int, old, next *vugu.VGNode) {
 		if j := find(old.Attr, a.Key); j >= 0 && old.Attr[j].Val == a.Val {
 			continue
 		}
-		t.begin("set")
-		t.number(id)
-		t.string(a.Key)
-		t.string(a.Val)
-		t.end()
+		t.change("set", id, a.Key, a.Val)
 	}
 	for i, a := range old.Attr {
 		if i < len(next.Attr) && next.Attr[i].Key == a.Key || find(next.Attr, a.Key) >= 0 {
 			continue
 		}
-		t.begin("unset")
-		t.number(id)
-		t.string(a.Key)
-		t.end()
+		t.change("unset", id, a.Key)
 	}
 }
 

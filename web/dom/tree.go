@@ -127,6 +127,16 @@ func (t *Tree) begin(op string) {
 	t.out = append(append(append(t.out, `["`...), op...), '"')
 }
 
+// change writes an instruction for a node, with texts.
+func (t *Tree) change(op string, id int, texts ...string) {
+	t.begin(op)
+	t.number(id)
+	for _, s := range texts {
+		t.string(s)
+	}
+	t.end()
+}
+
 func (t *Tree) end() { t.out = append(t.out, ']') }
 
 func (t *Tree) number(n int) { t.out = strconv.AppendInt(append(t.out, ','), int64(n), 10) }

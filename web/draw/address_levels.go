@@ -28,16 +28,16 @@ func (x *Places) drawHoles(s *Scene, f *frame) {
 		s.Line(display.StrokeOf(display.Grid, 1), f.left, at, f.right, at)
 		s.Text(display.Muted, f.left-8, y(part)+4, display.End, format.Share(part))
 	}
-	xy := f.steps(s.xy[:0], x.lastShown(f), len(x.p.Levels), func(i int) time.Duration { return x.p.Levels[i].At },
+	xy := f.steps(nil, x.lastShown(f), len(x.p.Levels), func(i int) time.Duration { return x.p.Levels[i].At },
 		func(i int) float64 {
 			if i < 0 {
 				return y(0)
 			}
 			return y(x.p.Levels[i].Fragmentation())
 		})
-	s.xy = append(xy, xy[len(xy)-2], bottom, f.left, bottom)
+	xy = append(xy, xy[len(xy)-2], bottom, f.left, bottom)
 	s.Path(display.OpArea, display.Style{Fill: display.Surface, Stroke: display.Muted, Pattern: display.ThinHatch,
-		Lines: display.Muted, Width: 1}, s.xy)
+		Lines: display.Muted, Width: 1}, xy)
 	at := x.moment(f.View)
 	l := x.LevelAt(at)
 	if x.failing(at) {
@@ -85,15 +85,14 @@ func (x *Places) drawHost(s *Scene, f *frame) {
 		return
 	}
 	s.Text(display.Muted, f.left-8, top+9, display.End, format.Bytes(peak))
-	s.xy = f.steps(append(s.xy[:0], f.left, bottom), f.To, len(x.p.Host),
+	xy := f.steps([]float64{f.left, bottom}, f.To, len(x.p.Host),
 		func(i int) time.Duration { return x.p.Host[i].At }, func(i int) float64 {
 			if i < 0 {
 				return bottom
 			}
 			return bottom - float64(x.p.Host[i].Used)/float64(peak)*(bottom-top)
 		})
-	s.xy = append(s.xy, f.right, bottom)
-	s.Path(display.OpArea, inFlightStyle, s.xy)
+	s.Path(display.OpArea, inFlightStyle, append(xy, f.right, bottom))
 	label := "peak " + format.Bytes(peak)
 	s.Text(display.Muted, f.right, 13, display.End, display.Fit(label, f.right-display.TextWidth(Host.Title())-14))
 }

@@ -195,16 +195,12 @@ func TestCellsKeepArea(t *testing.T) {
 			if rng.IntN(2) == 0 {
 				w, h = h, w
 			}
-			c.add(rng.IntN(numKindsOfCells), x, y, w, h)
+			c.add(sim.Category(rng.IntN(int(sim.NumCategories))), x, y, w, h)
 			want += w * h
 		}
-		var s Scene
-		c.flush(&s.slices) // sizes what rows are added up in
-		clear(c.running)
 		got := 0.0
-		for row := range c.rows {
-			c.sumRow(row)
-			for _, v := range c.total {
+		for _, of := range c.cover {
+			for _, v := range of {
 				got += float64(v) * cell * cell
 			}
 		}

@@ -32,7 +32,7 @@ func (sc *addressScale) y(b float64) float64 { return sc.bottom - b*sc.perByte }
 
 func init() {
 	pictures[AddressTime] = picture{name: "addresses", title: "Addresses", height: 262}
-	placed[AddressTime-NumPictures] = placesLayout{
+	placed[AddressTime-NumPictures] = layoutOf[*Places]{
 		draw: (*Places).drawTime,
 		overlay: func(x *Places, s *Scene, f *frame) {
 			if f.Hover.Kind == lookup.OnBuffer {
@@ -102,7 +102,7 @@ func (x *Places) drawBlocks(s *Scene, f *frame, sc *addressScale) {
 		case h <= 0:
 			return
 		case w < leastSide || h < leastSide || w*h < leastArea:
-			c.add(int(b.Kind), x0, y0, w, h)
+			c.add(b.Kind, x0, y0, w, h)
 			return
 		}
 		// A space to the neighbours, as wide as the block allows.
@@ -131,14 +131,6 @@ func (s *Scene) flushBlocks() {
 	}
 }
 
-// lastShown returns where the view ends, or the step, if a request finds no room.
-func (x *Places) lastShown(f *frame) time.Duration {
-	if x.p.Failed != nil {
-		return min(x.p.Failed.At, f.To)
-	}
-	return f.To
-}
-
 func (x *Places) drawLabel(s *Scene, l blockLabel) {
 	b := l.block
 	name, layer := x.name(b.Buffer)
@@ -162,14 +154,13 @@ func (x *Places) drawReserved(s *Scene, f *frame, sc *addressScale) {
 	if !x.grows() {
 		return
 	}
-	xy := f.steps(s.xy[:0], f.To, len(x.p.Levels), func(i int) time.Duration { return x.p.Levels[i].At },
+	xy := f.steps(nil, f.To, len(x.p.Levels), func(i int) time.Duration { return x.p.Levels[i].At },
 		func(i int) float64 {
 			if i < 0 {
 				return sc.bottom
 			}
 			return sc.y(float64(x.p.Levels[i].Reserved))
 		})
-	s.xy = xy
 	s.Path(display.OpLine, display.StrokeOf(display.Surface, 3.5), xy)
 	s.Path(display.OpLine, display.StrokeOf(display.Ink, 1.5), xy)
 	if n := len(xy); n >= 2 {
@@ -235,4 +226,10 @@ func (x *Places) hitTime(f *frame, px, py float64) lookup.Target {
 		return lookup.Target{}
 	}
 	return x.find(f.time(px), (sc.bottom-py)/sc.perByte, reach/sc.perByte)
+}
+
+// blockLabel is a block that has room for its name.
+type blockLabel struct {
+	block      *Block
+	x, y, w, h float64
 }

@@ -45,11 +45,7 @@ func (m *Model) drawBeside(s *Scene, f *frame, sc *memoryScale) {
 	if len(s.bands) == 0 {
 		return
 	}
-	xy := s.xy[:0]
-	for i := range s.bands {
-		xy = corner(xy, s.bands[i].x, sc.y(s.bands[i].sum[sim.NumCategories-1]))
-	}
-	s.xy = xy
+	xy := sc.border(s.bands, int(sim.NumCategories)-1)
 	s.Path(display.OpLine, display.StrokeOf(display.Surface, 3), xy)
 	s.Path(display.OpLine, otherStyle, xy)
 	if f.Beside.Over {

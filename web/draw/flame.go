@@ -3,6 +3,7 @@ package draw
 import (
 	"fmt"
 	"math"
+	"time"
 
 	"memtide/engine"
 	"memtide/web/display"
@@ -214,8 +215,11 @@ func (x *Flame) Overlay(s *Scene, _ Picture, v View) {
 	}
 }
 
-// Hit returns the call at a place, or the one nearest to it within a few pixels.
-func (x *Flame) Hit(_ Picture, v View, px, py float64) lookup.Target {
+// TimeAt returns 0: a flame graph has no time.
+func (x *Flame) TimeAt(View, float64) time.Duration { return 0 }
+
+// Hit returns the call at a place, or the one nearest to it within a few pixels, and NoCursor.
+func (x *Flame) Hit(_ Picture, v View, px, py float64) (lookup.Target, time.Duration) {
 	_, z := x.frame(v)
 	best, dist := lookup.Target{}, reach
 	for i := range x.calls {
@@ -225,7 +229,7 @@ func (x *Flame) Hit(_ Picture, v View, px, py float64) lookup.Target {
 			}
 		}
 	}
-	return best
+	return best, NoCursor
 }
 
 // Beside returns the call that is n to the right of a call, or down from it: among

@@ -43,7 +43,7 @@ func TestFlameHit(t *testing.T) {
 		{99, 5, 5, "all"},
 	} {
 		got := ""
-		if h := x.Hit(Flames, flameView(1000, c.zoom), c.px, c.py); h.Kind == lookup.OnCall {
+		if h, _ := x.Hit(Flames, flameView(1000, c.zoom), c.px, c.py); h.Kind == lookup.OnCall {
 			got = x.calls[h.Index].Name
 		}
 		if got != c.want {

@@ -2,6 +2,7 @@ package draw
 
 import (
 	"math"
+	"sort"
 
 	"memtide/engine"
 	"memtide/engine/sim"
@@ -62,8 +63,8 @@ func rise(wide, room float64) float64 { return math.Min(math.Max(1.1*wide, 16), 
 // x returns the middle of the mark of a place.
 func (g *arcGeometry) x(place int32) float64 { return g.left + (float64(place)+0.5)*g.step }
 
-// curve appends the points of an arc: an upright cubic curve, the higher the longer.
-func (g *arcGeometry) curve(xy []float64, a *lookup.Arc) []float64 {
+// curve returns the points of an arc: an upright cubic curve, the higher the longer.
+func (g *arcGeometry) curve(a *lookup.Arc) (xy []float64) {
 	x0, x1, y := g.x(a.From), g.x(a.To), g.base-1
 	room := (g.base - graphTop) * (0.2 + 0.8*math.Sqrt(math.Min((x1-x0)/g.longest, 1)))
 	rise := rise(x1-x0, room) * 4 / 3
@@ -109,8 +110,7 @@ func (m *Model) drawGraph(s *Scene, f *frame) {
 		if a.Value == selected {
 			style.Stroke, style.Width = tell.DecisionRole(st.Decisions[a.From]), style.Width+1
 		}
-		s.xy = geo.curve(s.xy[:0], a)
-		s.Path(display.OpLine, style, s.xy)
+		s.Path(display.OpLine, style, geo.curve(a))
 	}
 	m.drawMarks(s, f, &geo)
 	m.markSelected(s, f, &geo)
@@ -186,8 +186,7 @@ func (m *Model) markSelected(s *Scene, f *frame, g *arcGeometry) {
 			s.Text(display.Ink, math.Min(math.Max(x, f.left+half), f.right-half), below, display.Middle, word.s)
 		}
 	}
-	s.xy = g.curve(s.xy[:0], a)
-	top := float64(s.xy[arcSteps+1]) // y of its middle
+	top := g.curve(a)[arcSteps+1] // y of its middle
 	words := display.Fit(m.ArcSentence(a), f.right-f.left)
 	half := display.TextWidth(words) / 2
 	x := math.Min(math.Max((g.x(a.From)+g.x(a.To))/2, f.left+half), f.right-half)
@@ -227,8 +226,7 @@ func (m *Model) overGraph(s *Scene, f *frame) {
 	m.outlinePlaces(s, f, f.Hover, display.StrokeOf(display.Ink, 1.5))
 	if a := st.ArcOf(m.ValueOf(f.Hover)); a != nil && m.Valid(f.Hover) {
 		style := display.StrokeOf(tell.DecisionRole(st.Decisions[a.From]), 2.5)
-		s.xy = geo.curve(s.xy[:0], a)
-		s.Path(display.OpLine, style, s.xy)
+		s.Path(display.OpLine, style, geo.curve(a))
 	}
 }
 
@@ -249,9 +247,8 @@ func (m *Model) hitGraph(f *frame, x, y float64) lookup.Target {
 	}
 	arcs, _, _ := drawnArcs(st, f, m.ValueOf(f.Selected), m.openBlock(f))
 	best, least := lookup.Target{}, arcReach
-	var xy []float64
 	for i := range arcs {
-		xy = geo.curve(xy[:0], &arcs[i])
+		xy := geo.curve(&arcs[i])
 		for j := 0; j+3 < len(xy); j += 2 {
 			if d := away(x, y, xy[j:j+4]); d <= least {
 				best, least = lookup.Target{Kind: lookup.OnValue, Index: int(arcs[i].Value)}, d
@@ -263,8 +260,8 @@ func (m *Model) hitGraph(f *frame, x, y float64) lookup.Target {
 
 // away returns how far a point is from a line.
 func away(x, y float64, line []float64) float64 {
-	x0, y0 := float64(line[0]), float64(line[1])
-	dx, dy := float64(line[2])-x0, float64(line[3])-y0
+	x0, y0 := line[0], line[1]
+	dx, dy := line[2]-x0, line[3]-y0
 	u := 0.0
 	if l := dx*dx + dy*dy; l > 0 {
 		u = math.Min(math.Max(((x-x0)*dx+(y-y0)*dy)/l, 0), 1)
@@ -279,38 +276,22 @@ const fewArcs = 3
 // are not: beside those of blocks, and within them.
 func drawnArcs(st *lookup.Structure, f *frame, selected engine.ValueID, open int32) (arcs []lookup.Arc, more,
 	folded int) {
-	most, by := lookup.MostArcs, (*lookup.Arc).Weight
-	if f.Width <= slimWidth {
-		most, by = fewArcs, func(a *lookup.Arc) float64 { return float64(a.To - a.From) }
-	}
-	var on *lookup.Arc
+	var on []lookup.Arc
 	for i := range st.Arcs {
 		switch a := &st.Arcs[i]; {
 		case a.Value == selected:
-			on = a
+			on = append(on, *a)
 		case a.Block != 0 && a.Block != open:
 			folded++
-		case len(arcs) < most:
-			arcs = append(arcs, *a)
 		default:
-			more++
-			if least := lightest(arcs, by); by(a) > by(&arcs[least]) {
-				arcs[least] = *a
-			}
+			arcs = append(arcs, *a)
 		}
 	}
-	if on != nil {
-		arcs = append(arcs, *on)
+	most := lookup.MostArcs
+	if f.Width <= slimWidth {
+		most = fewArcs
+		sort.SliceStable(arcs, func(i, j int) bool { return arcs[i].To-arcs[i].From > arcs[j].To-arcs[j].From })
 	}
-	return arcs, more, folded
-}
-
-// lightest returns the last of the arcs that weigh least.
-func lightest(arcs []lookup.Arc, by func(*lookup.Arc) float64) (least int) {
-	for i := range arcs {
-		if by(&arcs[i]) <= by(&arcs[least]) {
-			least = i
-		}
-	}
-	return least
+	most = min(most, len(arcs))
+	return append(arcs[:most:most], on...), len(arcs) - most, folded
 }

@@ -89,7 +89,7 @@ func TestHitGraph(t *testing.T) {
 	geo := geometry(m.Structure(), &f)
 	for i := range m.Structure().Arcs {
 		a := &m.Structure().Arcs[i]
-		xy := geo.curve(nil, a)
+		xy := geo.curve(a)
 		x, y := float64(xy[arcSteps]), float64(xy[arcSteps+1])
 		if got, _ := m.Hit(Strip, v, x, y); got != (lookup.Target{Kind: lookup.OnValue, Index: int(a.Value)}) {
 			t.Errorf("at the top of the arc of x%d: %+v", a.Value, got)

@@ -105,7 +105,7 @@ func TestSink(t *testing.T) {
 	sc := m.memoryScale(&f)
 	pieces := m.sunkPieces(&f, &sc)
 	plain := m.bandPoints(&f, nil)
-	sunk := m.sink(&f, pieces, plain, nil)
+	sunk := m.sink(&f, pieces, plain)
 	const top = sim.NumCategories - 1
 	for _, p := range sunk {
 		below := p.sum[0] + p.sunk

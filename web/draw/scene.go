@@ -6,16 +6,13 @@ import (
 )
 
 // Scene is a display list, with what is collected on the way to it: kept here so that
-// a scene that is reused allocates nothing. Its zero value is empty.
+// a scene that is reused allocates little. Its zero value is empty.
 type Scene struct {
 	display.List
 
 	slices byKind
 	bands  []bandPoint
-	sunk   []bandPoint
-	seams  []seam
 	placed []box
-	xy     []float64
 	cells  cells
 }
 
@@ -42,15 +39,9 @@ func (p *bandPoint) thick(b int) bool { return p.sum[b] > p.below(b) }
 
 // seam is the outline of a piece while it is drawn.
 type seam struct {
-	piece int32
+	piece *lookup.Piece
 	xy    []float64
 	foot  float64 // where it stood in the last stretch that was drawn
-}
-
-// blockLabel is a block that has room for its name.
-type blockLabel struct {
-	block      *Block
-	x, y, w, h float64
 }
 
 // box is where something stands that no label may cover.

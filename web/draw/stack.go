@@ -52,7 +52,7 @@ func (m *Model) sunkAt(f *frame, pieces []int32, x float64, before bool) (by [si
 // sink takes the pieces of a stage out of the bands of pts and lays them on what is
 // fixed, so that one can follow them through the step: every point's sunk is how high
 // they are there. What lies above all bands stays.
-func (m *Model) sink(f *frame, pieces []int32, pts, out []bandPoint) []bandPoint {
+func (m *Model) sink(f *frame, pieces []int32, pts []bandPoint) (out []bandPoint) {
 	add := func(p bandPoint, before bool) {
 		by, sum := m.sunkAt(f, pieces, p.x, before)
 		const top = sim.NumCategories - 1
@@ -113,7 +113,7 @@ func (m *Model) drawSunk(s *Scene, f *frame, sc *memoryScale, pieces []int32) {
 
 // outlineSunk draws a line in ink around what was sunk, as long as it is there.
 func outlineSunk(s *Scene, sc *memoryScale) {
-	xy := s.xy[:0]
+	var xy []float64
 	flush := func(base int64) {
 		if len(xy) > 2 {
 			y := sc.foot(base)
@@ -136,7 +136,6 @@ func outlineSunk(s *Scene, sc *memoryScale) {
 	if n := len(s.bands); n > 0 {
 		flush(s.bands[n-1].sum[0])
 	}
-	s.xy = xy
 }
 
 // Seams are lines between values that are at least seamHeight high and wide; if
@@ -164,40 +163,33 @@ func (m *Model) drawSeams(s *Scene, f *frame, sc *memoryScale, sunk []int32) {
 		size *= 2
 	}
 	for b := 1; b < len(lookup.Stack); b++ {
-		s.seams = s.seams[:0]
+		var seams []seam
 		for _, i := range ids {
-			p := &x.All[i]
-			if _, down := slices.BinarySearch(sunk, i); down || p.Band != lookup.Stack[b] {
-				continue
-			}
-			if n := len(s.seams); n < cap(s.seams) {
-				s.seams = s.seams[:n+1]
-				s.seams[n].piece, s.seams[n].xy = i, s.seams[n].xy[:0]
-			} else {
-				s.seams = append(s.seams, seam{piece: i})
+			if p := &x.All[i]; p.Band == lookup.Stack[b] && !slices.Contains(sunk, i) {
+				seams = append(seams, seam{piece: p})
 			}
 		}
-		m.drawSeamsOf(s, f, sc, b)
+		drawSeamsOf(s, f, sc, b, seams)
 	}
 }
 
-// drawSeamsOf draws those of the pieces in s.seams, which are of one band.
-func (m *Model) drawSeamsOf(s *Scene, f *frame, sc *memoryScale, b int) {
-	all, st := m.Pieces().All, display.StrokeOf(display.Surface, 0.8)
+// drawSeamsOf draws seams, which are of one band.
+func drawSeamsOf(s *Scene, f *frame, sc *memoryScale, b int, seams []seam) {
+	st := display.StrokeOf(display.Surface, 0.8)
 	first, open := 0, 0 // of the seams, those that may still be drawn
-	for i := 0; i+1 < len(s.bands) && first < len(s.seams); i++ {
+	for i := 0; i+1 < len(s.bands) && first < len(seams); i++ {
 		l, r := &s.bands[i], &s.bands[i+1]
 		if r.x-l.x < 0.005 {
 			continue
 		}
 		at := int64(f.From) + int64(((l.x+r.x)/2-f.left)/f.scale)
-		for open < len(s.seams) && all[s.seams[open].piece].From <= at {
+		for open < len(seams) && seams[open].piece.From <= at {
 			open++
 		}
 		base := [2]int64{l.below(b), r.below(b)}
 		for k := first; k < open; k++ {
-			g := &s.seams[k]
-			p := &all[g.piece]
+			g := &seams[k]
+			p := g.piece
 			if p.To <= at {
 				g.close(s, st)
 				if k == first {
@@ -219,7 +211,7 @@ func (m *Model) drawSeamsOf(s *Scene, f *frame, sc *memoryScale, b int) {
 		}
 	}
 	for k := first; k < open; k++ {
-		s.seams[k].close(s, st)
+		seams[k].close(s, st)
 	}
 }
 

@@ -90,16 +90,6 @@ func TestNewestSolveIsNotKeptWaiting(t *testing.T) {
 	}
 }
 
-// A schedule that the second program has to find is not solved ahead.
-func TestExpected(t *testing.T) {
-	for strategy, want := range map[string]bool{"rotor": true, "testfar": false} {
-		got := Expected("", "#v=1&p=resnet101-b32&s="+strategy)
-		if q, ok := got.(*proto.Solve); ok != want || ok && q.Strategy != strategy || !ok && got != nil {
-			t.Errorf("%s: expects %+v; want a request: %t", strategy, got, want)
-		}
-	}
-}
-
 // Two files that are opened at once are read by one worker.
 func TestOneSecond(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

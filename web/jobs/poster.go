@@ -30,7 +30,7 @@ func Poster(ctx context.Context, pool proto.Pool, w io.Writer, fragment string, 
 	var scene draw.Scene
 	svg := display.SVGOptions{Standalone: true, Link: "#" + fragment}
 	if choice.Step != "" { // the second program has to be linked
-		r, err := proto.Do(ctx, pool.Do, &proto.Step{Model: choice.Step, Args: choice.StepArgs, Brief: true}, nil)
+		r, err := proto.Do(ctx, pool.Do, &proto.Step{Model: choice.Step, Args: choice.StepArgs, Parts: 1}, nil)
 		if err != nil {
 			return 0, fmt.Errorf("the link %s: %w", fragment, err)
 		}

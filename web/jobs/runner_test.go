@@ -68,7 +68,7 @@ type worker struct {
 }
 
 func (w *worker) Do(ctx context.Context, req proto.Request, _ func(any)) (any, error) {
-	w.count(req.Op(), 1)
+	w.count(proto.Op(req), 1)
 	defer w.count("", -1)
 	select {
 	case err := <-w.answer:
@@ -242,7 +242,7 @@ func TestIdleQuestions(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				p := &paper{}
 				j := &Runner{Page: p, Pool: c.pool, Sentence: func(s string) string { return s }}
-				j.Start(state.Question{ID: 7, Request: proto.Question{Name: "help"}, Idle: true})
+				j.Start(state.Question{ID: 7, Request: proto.Question{}, Idle: true})
 				p.work()
 				w, _ := c.pool.(*worker)
 				if w != nil && len(w.asked) > 0 {

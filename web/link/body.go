@@ -205,7 +205,7 @@ func (r *bodyReader) extra(stages []engine.Stage) {
 		}
 	}
 	if !r.bad {
-		r.bad, r.b = true, nil
+		r.fail()
 		r.err = choice.Sentence("This link needs a newer version of this page: its stages have something that this one does not know. Reload the page.")
 	}
 }
@@ -218,7 +218,7 @@ func (r *bodyReader) give(x *extra, stages []engine.Stage) {
 		}
 		s := &stages[i]
 		if yes != 1 || x.has(s) { // no writer writes that, nor an extra twice
-			r.bad, r.b = true, nil
+			r.fail()
 			return
 		}
 		x.give(s)

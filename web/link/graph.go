@@ -177,7 +177,7 @@ func decodeGraph(b []byte, budget *profiles.Budget) (*profiles.Profile, error) {
 // is bad.
 func (r *bodyReader) within(n int64, most int) int {
 	if n < 0 || n > int64(most) {
-		r.bad, r.b = true, nil
+		r.fail()
 		return 0
 	}
 	return int(n)

@@ -8,6 +8,8 @@
 package lookup
 
 import (
+	"math"
+	"slices"
 	"sync"
 	"time"
 
@@ -151,7 +153,6 @@ type Arc struct {
 type Block struct {
 	Stage       int32
 	First, Last int32 // places of its operations
-	arcs        int
 }
 
 // Valid reports whether t exists in the model.
@@ -217,7 +218,7 @@ func (m *Model) CriticalChain() []ChainLink {
 }
 
 func (m *Model) criticalChain() []ChainLink {
-	at, id := m.Trace.Makespan, m.lastSpan()
+	at, id := m.Trace.Makespan, m.latest(math.MaxInt64, func(sim.SpanID) bool { return true })
 	var back []ChainLink
 	for id != sim.NoSpan {
 		s := &m.Trace.Spans[id]
@@ -236,25 +237,25 @@ func (m *Model) criticalChain() []ChainLink {
 			at = from
 		}
 	}
-	for i, j := 0, len(back)-1; i < j; i, j = i+1, j-1 {
-		back[i], back[j] = back[j], back[i]
-	}
+	slices.Reverse(back)
 	return back
 }
 
-// lastSpan returns a span that ends with the step, of several the first in the order
-// of lanes.
-func (m *Model) lastSpan() sim.SpanID {
-	best, end := sim.NoSpan, int64(-1)
+// latest returns the span that ended last, of several the first in the order of lanes, among those of each lane that
+// ended by a moment and are admitted.
+func (m *Model) latest(by int64, admits func(id sim.SpanID) bool) sim.SpanID {
+	best := sim.NoSpan
 	for l := range m.Lanes {
 		ln := &m.Lanes[l]
-		for i := len(ln.Ref) - 1; i >= 0; i-- {
-			if ln.Ref[i] >= 0 {
-				if ln.To[i] > end {
-					best, end = sim.SpanID(ln.Ref[i]), ln.To[i]
-				}
-				break
+		for i := ln.FirstEnding(by) - 1; i >= 0; i-- {
+			id := sim.SpanID(ln.Ref[i])
+			if id < 0 || !admits(id) {
+				continue
 			}
+			if b := m.Span(best); b == nil || m.Trace.Spans[id].End > b.End {
+				best = id
+			}
+			break
 		}
 	}
 	return best
@@ -269,19 +270,7 @@ func (m *Model) before(id sim.SpanID) sim.SpanID {
 	if c := m.Span(s.Cause); c != nil && s.Cause < id && c.Start <= s.Start {
 		return s.Cause
 	}
-	best := sim.NoSpan
-	for l := range m.Lanes {
-		ln := &m.Lanes[l]
-		for i := min(ln.FirstEnding(int64(s.Start)), len(ln.Ref)) - 1; i >= 0; i-- {
-			p := sim.SpanID(ln.Ref[i])
-			if p < 0 || p >= id || sim.Lane(l) == sim.Compute && m.Trace.Spans[p].Step > s.Step {
-				continue
-			}
-			if b := m.Span(best); b == nil || m.Trace.Spans[p].End > b.End {
-				best = p
-			}
-			break
-		}
-	}
-	return best
+	return m.latest(int64(s.Start), func(p sim.SpanID) bool {
+		return p < id && (m.Trace.Spans[p].Lane != sim.Compute || m.Trace.Spans[p].Step <= s.Step)
+	})
 }

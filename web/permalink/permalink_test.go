@@ -51,7 +51,7 @@ func TestInserted(t *testing.T) {
 		{map[string]string{"d": "1.BB"}, "v=1&m=80%25&s=sequential&s.segments=4&d=1.BB"},
 		{map[string]string{"sel": ""}, "v=1&p=vgg16-b64&m=80%25&s=sequential&s.segments=4&t=1-2&title=x"},
 		{map[string]string{"title": "a&b=c d#e%"},
-			"v=1&p=vgg16-b64&m=80%25&s=sequential&s.segments=4&t=1-2&sel=B1&title=a%26b=c%20d%23e%25"},
+			"v=1&p=vgg16-b64&m=80%25&s=sequential&s.segments=4&t=1-2&sel=B1&title=a%26b%3Dc%20d%23e%25"},
 	} {
 		now := now
 		if _, other := c.params["d"]; other { // operators belong to the chain

@@ -3,8 +3,6 @@ package question_test
 import (
 	"context"
 	"fmt"
-	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -35,7 +33,7 @@ func init() {
 	}
 }
 
-// networks are what every question is asked about.
+// networks are what the question is asked about.
 var networks = []string{"alexnet-b16", "alexnet-graph-b16"}
 
 // budgets are those in which they are asked about: some plans fit, and some do not.
@@ -55,16 +53,16 @@ func page(t *testing.T, preset string) *state.State {
 
 // asked asks a question on a page and has the engine answer it, without a limit of
 // time: what comes out is the same on every machine.
-func asked(t *testing.T, s *state.State, q *question.Question) (*state.Answers, state.Question) {
+func asked(t *testing.T, s *state.State) (*state.Answers, state.Question) {
 	t.Helper()
 	var e state.Question
-	for _, effect := range s.Update(state.StartQuestion{Name: q.Name}) {
+	for _, effect := range s.Update(state.StartQuestion{}) {
 		if x, ok := effect.(state.Question); ok {
 			e = x
 		}
 	}
-	if e.ID == 0 || e.Request.Name != q.Name || e.Request.Limit <= 0 {
-		t.Fatalf("%s: starting it does %+v; want a request with a limit", q.Name, e)
+	if e.ID == 0 || e.Request.Limit <= 0 {
+		t.Fatalf("starting it does %+v; want a request with a limit", e)
 	}
 	e.Request.Limit = 0
 	e.Request.Methods = slices.DeleteFunc(e.Request.Methods,
@@ -77,24 +75,24 @@ func asked(t *testing.T, s *state.State, q *question.Question) (*state.Answers, 
 	for _, m := range append(heard, end) {
 		s.Update(m)
 	}
-	a := s.Answers(q)
+	a := s.Answers()
 	if a == nil || !a.Complete() || len(a.List) == 0 || a.Done != len(a.List) {
-		t.Fatalf("%s: got %+v after %+v; want all answers", q.Name, a, end)
+		t.Fatalf("got %+v after %+v; want all answers", a, end)
 	}
 	return a, e
 }
 
 // clicks uses every answer that has a schedule: each is a choice that the engine can solve.
-func clicks(t *testing.T, q *question.Question, preset string, a *state.Answers) {
+func clicks(t *testing.T, preset string, a *state.Answers) {
 	t.Helper()
 	for i, x := range a.List {
 		if x.StepTime <= 0 {
 			continue
 		}
 		s := page(t, preset)
-		s.Update(state.StartQuestion{Name: q.Name})
-		s.Answers(q).List = a.List
-		s.Update(state.UseAnswer{Name: q.Name, Index: i})
+		s.Update(state.StartQuestion{})
+		s.Answers().List = a.List
+		s.Update(state.UseAnswer{Index: i})
 		c := s.Choice
 		if s.Opening != nil {
 			c = s.Opening.Choice
@@ -105,91 +103,79 @@ func clicks(t *testing.T, q *question.Question, preset string, a *state.Answers)
 				Transfers: c.Transfers},
 			Method: proto.Method{Strategy: c.Strategy, Args: c.Args}, Budget: c.Budget}, nil)
 		if err != nil || r.Trace.Makespan != x.StepTime || c.Strategy != x.Strategy {
-			t.Errorf("%s of %s: using %+v chooses %+v, which gives %+v, %v; want the schedule of the answer", q.Name,
-				preset, x, c, r, err)
+			t.Errorf("%s: using %+v chooses %+v, which gives %+v, %v; want the schedule of the answer", preset, x, c,
+				r, err)
 		}
 	}
 }
 
-// Every question can be asked about a chain and a graph, and what is clicked is what was
-// answered. What it answers is written down.
-func TestQuestions(t *testing.T) {
-	name := regexp.MustCompile(`^[a-z]+$`)
-	for _, q := range question.All() {
-		t.Run(q.Name, func(t *testing.T) {
-			if !name.MatchString(q.Name) || q.Limit <= 0 {
-				t.Errorf("%+v lacks a name of letters or a limit", q)
+// It can be asked about a chain and a graph, and what is clicked is what was answered. What it answers is written
+// down.
+func TestQuestion(t *testing.T) {
+	var b strings.Builder
+	for _, preset := range networks {
+		s := page(t, preset)
+		a, e := asked(t, s)
+		fmt.Fprintf(&b, "help, %s\n%d answers with %v\n", preset, len(a.List), e.Request.Methods)
+		for _, i := range a.ByGain() {
+			if x := &a.List[i]; x.Failure != nil {
+				fmt.Fprintf(&b, "%s: %s\n", question.ChangeName(x), x.Failure.Kind)
+			} else {
+				fmt.Fprintf(&b, "%s: %s\n", question.ChangeName(x), format.Duration(x.StepTime))
 			}
-			var b strings.Builder
-			for _, preset := range networks {
-				s := page(t, preset)
-				a, e := asked(t, s, q)
-				fmt.Fprintf(&b, "%s, %s\n%d answers with %v\n", q.Name, preset, len(a.List), e.Request.Methods)
-				for _, i := range a.ByGain() {
-					if x := &a.List[i]; x.Failure != nil {
-						fmt.Fprintf(&b, "%s: %s\n", question.ChangeName(x), x.Failure.Kind)
-					} else {
-						fmt.Fprintf(&b, "%s: %s\n", question.ChangeName(x), format.Duration(x.StepTime))
-					}
-				}
-				clicks(t, q, preset, a)
-			}
-			golden.File(t, filepath.Join("testdata", q.Name+".golden"), b.String())
-		})
+		}
+		clicks(t, preset, a)
 	}
+	golden.File(t, "testdata/help.golden", b.String())
 }
 
 // However the chosen strategy fails, its answers say so, and none of them is used.
-func TestQuestionsFail(t *testing.T) {
-	for _, q := range question.All() {
-		for kind := range failures {
-			s := page(t, networks[0])
-			s.Update(state.SetStrategy{Name: "test" + string(kind)})
-			a, _ := asked(t, s, q)
-			for i, x := range a.List {
-				if x.Strategy != s.Choice.Strategy {
-					continue
-				}
-				if x.Failure == nil || x.Failure.Kind != kind || x.StepTime != 0 {
-					t.Errorf("%s: %s has the answer %+v; want a failure of kind %s", q.Name, x.Strategy, x, kind)
-				}
-				if got := s.Update(state.UseAnswer{Name: q.Name, Index: i}); len(got) != 0 {
-					t.Errorf("%s: an answer without a schedule is used: %+v", q.Name, got)
-				}
+func TestQuestionFails(t *testing.T) {
+	for kind := range failures {
+		s := page(t, networks[0])
+		s.Update(state.SetStrategy{Name: "test" + string(kind)})
+		a, _ := asked(t, s)
+		for i, x := range a.List {
+			if x.Strategy != s.Choice.Strategy {
+				continue
+			}
+			if x.Failure == nil || x.Failure.Kind != kind || x.StepTime != 0 {
+				t.Errorf("%s has the answer %+v; want a failure of kind %s", x.Strategy, x, kind)
+			}
+			if got := s.Update(state.UseAnswer{Index: i}); len(got) != 0 {
+				t.Errorf("an answer without a schedule is used: %+v", got)
 			}
 		}
 	}
 }
 
-// Every question stops, between two answers or while it looks for the first.
-func TestQuestionsStop(t *testing.T) {
-	for _, q := range question.All() {
-		s := page(t, networks[0])
-		for _, after := range []int{0, 1} {
-			var e state.Question
-			for _, effect := range s.Update(state.StartQuestion{Name: q.Name}) {
-				if x, ok := effect.(state.Question); ok {
-					e = x
-				}
+// It stops, between two answers or while it looks for the first.
+func TestQuestionStops(t *testing.T) {
+	s := page(t, networks[0])
+	for _, after := range []int{0, 1} {
+		var e state.Question
+		for _, effect := range s.Update(state.StartQuestion{}) {
+			if x, ok := effect.(state.Question); ok {
+				e = x
 			}
-			ctx, cancel := context.WithCancel(t.Context())
-			if after == 0 {
-				cancel()
-			}
-			var answers []*proto.Answer
-			r, err := proto.Do(ctx, new(serve.Local).Do, &e.Request, func(x *proto.Answer) {
-				answers = append(answers, x)
-				cancel()
-			})
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		if after == 0 {
 			cancel()
-			if len(answers) != after || err == nil && r.Answers != answers[0].Total {
-				t.Errorf("%s: the context ended after %d answers, and %d were given (%v); want no more of them: "+
-					"Answer returns when w.give says false, and asks ctx.Err() before it gives what no solver had to find", q.Name, after, len(answers), err)
-			}
-			if effects := s.Update(state.StopQuestion{Name: q.Name}); !slices.Contains(effects,
-				state.Effect(state.Cancel{ID: e.ID})) || !s.Answers(q).Stopped {
-				t.Errorf("%s: stopping it does %+v; want its request cancelled", q.Name, effects)
-			}
+		}
+		var answers []*proto.Answer
+		r, err := proto.Do(ctx, new(serve.Local).Do, &e.Request, func(x *proto.Answer) {
+			answers = append(answers, x)
+			cancel()
+		})
+		cancel()
+		if len(answers) != after || err == nil && r.Answers != answers[0].Total {
+			t.Errorf("the context ended after %d answers, and %d were given (%v); want no more of them: Answer returns when "+
+				"w.give says false, and asks ctx.Err() before it gives what no solver had to find", after, len(answers), err)
+		}
+		if effects := s.Update(state.StopQuestion{}); !slices.Contains(effects,
+			state.Effect(state.Cancel{ID: e.ID})) || !s.Answers().Stopped {
+			t.Errorf("stopping it does %+v; want its request cancelled", effects)
 		}
 	}
 }

@@ -16,48 +16,46 @@ import (
 	"memtide/web/format"
 )
 
-// What would help: more memory, a faster link, other strategies. One answer each.
-func init() {
-	register(&Question{
-		Name: "help", Limit: solves,
-		Methods: func(s Subject) (out []proto.Method) {
-			for _, st := range slices.SortedFunc(slices.Values(s.Usable), engine.ByRank(s.Graph)) {
-				if st.Name != s.Method.Strategy {
-					out = append(out, proto.Method{Strategy: st.Name})
-				}
-			}
-			return out
-		},
-		Answer: func(ctx context.Context, w *Work) error {
-			changes, err := w.levers()
-			if err != nil {
-				return err
-			}
-			for _, c := range whatif.Changes(w.Problem, w.Method, w.Methods) {
-				changes = append(changes, change{Change: c})
-			}
-			w.Total = len(changes)
-			fits, err := w.try(ctx, changes)
-			switch {
-			case err != nil || ctx.Err() != nil:
-				return err
-			case fits:
-				return w.more(ctx)
-			}
-			last, err := w.lastLevers()
-			if err != nil {
-				return err
-			}
-			w.Total += len(last)
-			if fits, err = w.try(ctx, last); fits || err != nil || ctx.Err() != nil {
-				return err
-			}
-			pairs := w.pairs(append(changes, last...))
-			w.Total += len(pairs)
-			_, err = w.try(ctx, pairs)
-			return err
-		},
-	})
+// Methods returns what is solved beside the chosen method: the other strategies, in their order.
+func Methods(s Subject) (out []proto.Method) {
+	for _, st := range slices.SortedFunc(slices.Values(s.Usable), engine.ByRank(s.Graph)) {
+		if st.Name != s.Method.Strategy {
+			out = append(out, proto.Method{Strategy: st.Name})
+		}
+	}
+	return out
+}
+
+// Answer finds what would help, more memory, a faster link, other strategies, and gives one answer each. The error
+// says what is wrong with what was asked. It ends soon after ctx does.
+func (w *Work) Answer(ctx context.Context) error {
+	changes, err := w.levers()
+	if err != nil {
+		return err
+	}
+	for _, c := range whatif.Changes(w.Problem, w.Method, w.Methods) {
+		changes = append(changes, change{Change: c})
+	}
+	w.Total = len(changes)
+	fits, err := w.try(ctx, changes)
+	switch {
+	case err != nil || ctx.Err() != nil:
+		return err
+	case fits:
+		return w.more(ctx)
+	}
+	last, err := w.lastLevers()
+	if err != nil {
+		return err
+	}
+	w.Total += len(last)
+	if fits, err = w.try(ctx, last); fits || err != nil || ctx.Err() != nil {
+		return err
+	}
+	pairs := w.pairs(append(changes, last...))
+	w.Total += len(pairs)
+	_, err = w.try(ctx, pairs)
+	return err
 }
 
 // change is one thing that might help, of a language model another step for the same work.

@@ -30,7 +30,7 @@ func tried(t *testing.T, ref string, budget engine.Bytes) (out []proto.Answer) {
 	w := &question.Work{Problem: problem.WithBudget(budget),
 		Method: whatif.Method{Strategy: engine.Lookup("keepall")}, Preset: ref,
 		Emit: func(a *proto.Answer, _ error) { out = append(out, *a) }}
-	if err := question.Lookup("help").Answer(t.Context(), w); err != nil {
+	if err := w.Answer(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if last := out[len(out)-1]; last.Done != len(out) || last.Total != len(out) {

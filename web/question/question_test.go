@@ -37,13 +37,3 @@ func TestHelps(t *testing.T) {
 		t.Errorf("where nothing fits the order is %v; want adapters last", best)
 	}
 }
-
-// A question with the name of another is refused.
-func TestRegisterTwice(t *testing.T) {
-	defer func() {
-		if recover() == nil {
-			t.Error("a second help is taken")
-		}
-	}()
-	register(&Question{Name: "help"})
-}

@@ -134,7 +134,7 @@ func (m Opened) apply(s *State) []Effect {
 		next := s.next
 		out := append(s.closeOther(), s.openedMemory(o, m.Reply)...)
 		if next != nil && next.file != nil { // of two files
-			out = append(out, PickSecond(*next.file).apply(s)...)
+			s.alert(&Alert{Text: "Two files of memory are compared by the command line: memtide doctor FIRST SECOND."})
 		}
 		return out
 	case !memory && (m.Profile.Chain != nil || m.Profile.Graph != nil):

@@ -7,7 +7,6 @@ import (
 
 	"memtide/engine"
 	"memtide/wasm/proto"
-	"memtide/web/question"
 )
 
 // planOf is a plan of the list; it fails if there is none.
@@ -39,7 +38,7 @@ func swept(t *testing.T, ms func(method, index int) int) (*player, Sweep) {
 			p.play(pt)
 		}
 	}
-	p.play(Swept{e.ID, proto.Reference{StepTime: 10 * time.Millisecond, Peak: 9 * engine.GiB}})
+	p.play(Swept{ID: e.ID, KeepAll: proto.Reference{StepTime: 10 * time.Millisecond, Peak: 9 * engine.GiB}})
 	return p, e
 }
 
@@ -104,12 +103,12 @@ func TestPlansThatFail(t *testing.T) {
 func TestIdleQuestion(t *testing.T) {
 	p, _ := swept(t, func(m, i int) int { return 20 })
 	e := last[Question](t, p)
-	if !e.Idle || e.Request.Name != HelpName {
+	if !e.Idle {
 		t.Fatalf("asks %+v; want what would help, for nobody", e)
 	}
-	p.play(StartQuestion{HelpName})
+	p.play(StartQuestion{})
 	own := last[Question](t, p)
-	if own.Idle || own.Request.Name != HelpName || !contains(p.effects, Cancel{e.ID}) {
+	if own.Idle || !contains(p.effects, Cancel{e.ID}) {
 		t.Errorf("a person's question: effects %s; want the other one ended", names(p.effects))
 	}
 	if p.play(SetBudget{Bytes: 3 * engine.GiB}); !contains(p.effects, Cancel{own.ID}) {
@@ -142,7 +141,7 @@ func TestIdleQuestionOfView(t *testing.T) {
 	if len(got) != 1 {
 		t.Fatalf("a view that is slower asks %s; want what would help", names(got))
 	}
-	if q, ok := got[0].(Question); !ok || !q.Idle || q.Request.Name != HelpName || len(q.Request.Methods) != 0 {
+	if q, ok := got[0].(Question); !ok || !q.Idle || len(q.Request.Methods) != 0 {
 		t.Errorf("it asks %+v; want what would help, and no other plans", got[0])
 	}
 }
@@ -163,7 +162,7 @@ func TestIdleQuestionStaysHere(t *testing.T) {
 	} {
 		p, _ := swept(t, func(m, i int) int { return 20 })
 		c.change(p.State)
-		got := p.ask(question.Lookup(HelpName), c.idle)
+		got := p.ask(c.idle)
 		methods := got[len(got)-1].(Question).Request.Methods
 		if far := slices.ContainsFunc(methods,
 			func(m proto.Method) bool { return m.Strategy == "testfar" }); far != c.want || len(methods) < 2 {
@@ -175,11 +174,9 @@ func TestIdleQuestionStaysHere(t *testing.T) {
 // A question that was given up is not asked again by itself.
 func TestStoppedIdleQuestion(t *testing.T) {
 	p, _ := swept(t, func(m, i int) int { return 20 })
-	for _, q := range question.All() {
-		p.play(StopQuestion{q.Name})
-		if a := answersTo(p, q.Name); a == nil || !a.Stopped {
-			t.Fatalf("%s was not at work: %+v", q.Name, a)
-		}
+	p.play(StopQuestion{})
+	if a := p.Answers(); a == nil || !a.Stopped {
+		t.Fatalf("it was not at work: %+v", a)
 	}
 	if got := p.followIdle(); got != nil {
 		t.Errorf("asks %s; want nothing", names(got))

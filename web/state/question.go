@@ -18,44 +18,39 @@ func (o *Side) Subject() question.Subject {
 		Usable: o.CurveStrategies()}
 }
 
-// answersKey identifies what the answers to a question depend on.
-func (s *State) answersKey(q *question.Question) string {
-	return fmt.Sprintf("%s|%s|%s|%d", q.Name, s.Choice.SettingKey(), s.Choice.MethodKey(), s.Budget())
+// answersKey identifies what the answers depend on.
+func (s *State) answersKey() string {
+	return fmt.Sprintf("%s|%s|%d", s.Choice.SettingKey(), s.Choice.MethodKey(), s.Budget())
 }
 
 // followQuestions drops what was answered about another choice, and stops what is
 // being answered about it.
 func (s *State) followQuestions() (out []Effect) {
-	if s.Network == nil {
+	a := s.Answers()
+	if s.Network == nil || a == nil && len(s.complete.keys) == 0 {
 		return nil
 	}
-	for _, q := range question.All() {
-		a := s.Answers(q)
-		if a == nil && len(s.complete.keys) == 0 {
-			continue
-		}
-		key := s.answersKey(q)
-		if a != nil && a.key == key {
-			continue
-		}
-		if a != nil {
-			out = append(out, s.forget(a)...)
-			s.DOM++
-		}
-		if a, ok := s.complete.get(key); ok {
-			s.answers = append(s.answers, a)
-			s.DOM++
-		}
+	key := s.answersKey()
+	if a != nil && a.key == key {
+		return nil
+	}
+	out = s.questions.drop()
+	known, ok := s.complete.get(key)
+	if ok {
+		s.answers = known
+	}
+	if ok || a != nil {
+		s.DOM++
 	}
 	return out
 }
 
-// StopQuestion gives a question up.
-type StopQuestion struct{ Name string }
+// StopQuestion gives the question up.
+type StopQuestion struct{}
 
 func (m StopQuestion) apply(s *State) []Effect {
 	s.DOM++
-	a := s.Answers(question.Lookup(m.Name))
+	a := s.Answers()
 	if a == nil || a.ID == 0 {
 		return nil
 	}
@@ -63,20 +58,14 @@ func (m StopQuestion) apply(s *State) []Effect {
 	return a.cancel()
 }
 
-// StartQuestion asks a question about the present choice, again if it was given up.
-type StartQuestion struct{ Name string }
+// StartQuestion asks what would help the present choice, again if it was given up.
+type StartQuestion struct{}
 
 func (m StartQuestion) apply(s *State) (out []Effect) {
-	q := question.Lookup(m.Name)
-	if s.Network == nil || q == nil {
+	if s.Network == nil {
 		return nil
 	}
-	for _, a := range slices.Clone(s.answers) { // what somebody waits for comes first
-		if a.Idle && a.ID != 0 {
-			out = append(out, s.forget(a)...)
-		}
-	}
-	return append(out, s.ask(q, false)...)
+	return s.ask(false)
 }
 
 // idleOps is how many operations a network may have for questions to be answered that
@@ -99,18 +88,15 @@ func (s *State) rests() bool {
 	return c != nil && c.Complete() && (c.ID == 0 || c.Improving > 0) && (s.OverBudget != nil || shown)
 }
 
-// followIdle asks, once nothing else is to be done, the next question that is
-// answered without being asked. It is given up as soon as anything changes.
+// followIdle asks what would help, once nothing else is to be done. It is given up as soon as anything changes.
 func (s *State) followIdle() []Effect {
 	if !s.rests() || s.asking != 0 || s.Working() || len(s.Network.Graph.Ops) > idleOps {
 		return nil
 	}
-	for _, q := range question.All() {
-		if s.Answers(q) == nil {
-			return s.ask(q, true)
-		}
+	if s.Answers() != nil {
+		return nil
 	}
-	return nil
+	return s.ask(true)
 }
 
 // Exceeds returns the device if what is shown of the present choice is more than it has;
@@ -123,11 +109,11 @@ func (s *State) Exceeds() *card.Card {
 	return d
 }
 
-// ask has a question about the present choice answered, again if it was given up.
-func (s *State) ask(q *question.Question, idle bool) (out []Effect) {
+// ask has the question about the present choice answered, again if it was given up.
+func (s *State) ask(idle bool) (out []Effect) {
 	s.DOM++
-	out = s.forget(s.Answers(q))
-	a := &Answers{ID: s.newID(), Question: q, Idle: idle, key: s.answersKey(q), found: s.foundKey()}
+	out = s.questions.drop()
+	a := &Answers{ID: s.newID(), Idle: idle, key: s.answersKey(), found: s.foundKey()}
 	a.Strategy = s.Choice.Strategy
 	if p := s.current(); p != nil {
 		a.KeepAll = p.Solved.KeepAll.StepTime
@@ -135,27 +121,24 @@ func (s *State) ask(q *question.Question, idle bool) (out []Effect) {
 			a.Base = p.Solved.Trace.Makespan
 		}
 	}
-	s.answers = append(s.answers, a)
+	s.answers = a
 	subject := s.Subject()
 	req := proto.Question{Setting: s.Network.Setting(s.Choice), Method: subject.Method,
-		Budget: choice.Budget{Bytes: max(s.Budget(), 1)},
-		Name:   q.Name, Limit: q.Limit}
-	if q.Methods != nil && !s.View.Frame.Embed { // a view tries no other plans
-		req.Methods = q.Methods(subject)
+		Budget: choice.Budget{Bytes: max(s.Budget(), 1)}, Limit: question.Limit}
+	if !s.View.Frame.Embed { // a view tries no other plans
+		req.Methods = question.Methods(subject)
 	}
 	if idle && !subject.Graph && !elsewhere(subject.Method) { // nobody has asked for the other program
 		req.Methods = slices.DeleteFunc(req.Methods, elsewhere)
 	}
-	switch {
-	case q.Name != HelpName:
-	case s.Exceeds() != nil: // any plan that the device is likely to serve would help
+	if d := s.Exceeds(); d != nil { // any plan that the device is likely to serve would help
 		a.found, a.Base = "", 0
-		req.Budget = choice.Budget{Bytes: max(choice.Usable(s.Exceeds().Memory), 1)}
+		req.Budget = choice.Budget{Bytes: max(choice.Usable(d.Memory), 1)}
 		if req.Method.Strategy != engine.KeepAll {
 			req.Methods = append([]proto.Method{req.Method}, req.Methods...)
 			req.Method = proto.Method{Strategy: engine.KeepAll}
 		}
-	default:
+	} else {
 		req.Methods, a.List = s.knownMethods(req.Methods)
 		a.prior = len(a.List)
 	}

@@ -10,22 +10,19 @@ import (
 	"memtide/wasm/proto"
 	"memtide/web/choice"
 	"memtide/web/lookup"
-	"memtide/web/question"
 	"memtide/web/tell"
 )
 
 // asking is a page that has been asked a question, with what it asks a worker.
-func asking(t *testing.T, name string) (*player, Question) {
+func asking(t *testing.T) (*player, Question) {
 	t.Helper()
 	p := shown(t)
-	if answersTo(p, name) != nil {
-		t.Fatalf("%s has an answer before it was asked", name)
+	if p.Answers() != nil {
+		t.Fatal("it has an answer before it was asked")
 	}
-	p.play(StartQuestion{name})
+	p.play(StartQuestion{})
 	return p, last[Question](t, p)
 }
-
-func answersTo(p *player, name string) *Answers { return p.Answers(question.Lookup(name)) }
 
 // variant is an answer with a step of so many ms; 0: there is no schedule.
 func variant(e Question, strategy string, ms int, budget engine.Bytes) Answered {
@@ -38,9 +35,9 @@ func variant(e Question, strategy string, ms int, budget engine.Bytes) Answered 
 }
 
 func TestAskWhatHelps(t *testing.T) {
-	p, e := asking(t, "help")
+	p, e := asking(t)
 	q := e.Request
-	if q.Name != "help" || q.Budget.Bytes != p.Budget() || q.Strategy != "testremat" || q.Limit <= 0 {
+	if q.Budget.Bytes != p.Budget() || q.Strategy != "testremat" || q.Limit <= 0 {
 		t.Errorf("asks %+v; want what helps the chosen strategy in its budget, with a limit for each schedule", q)
 	}
 	for _, m := range q.Methods {
@@ -50,7 +47,7 @@ func TestAskWhatHelps(t *testing.T) {
 	}
 	more := variant(e, "testremat", 11, p.Budget()+engine.GiB)
 	p.play(variant(e, "testoffload", 0, p.Budget()), variant(e, "testshare", 15, p.Budget()), more)
-	a := answersTo(p, "help")
+	a := p.Answers()
 	if a == nil || a.Base != 12*time.Millisecond || a.KeepAll != 10*time.Millisecond || a.Done != 1 || a.Total != 3 ||
 		a.Complete() {
 		t.Fatalf("asked %+v; want the step times of now, 12 ms, and of keeping everything, 10 ms, and the question at work", a)
@@ -59,61 +56,33 @@ func TestAskWhatHelps(t *testing.T) {
 	if !a.Complete() {
 		t.Error("all answers are there, but the question is not complete")
 	}
-	p.play(UseAnswer{"help", 0})
+	p.play(UseAnswer{0})
 	if len(p.effects) != 0 {
 		t.Errorf("an answer without a schedule does %s; want nothing", names(p.effects))
 	}
-	p.play(UseAnswer{"help", 2})
+	p.play(UseAnswer{2})
 	if want := (choice.Budget{Bytes: more.Answer.Budget}); p.Choice.Budget != want || p.Choice.Strategy != "testremat" {
 		t.Errorf("using 1 GiB more chooses %+v; want %v and the same strategy", p.Choice, want)
 	}
 	last[WriteURL](t, p)
-	if answersTo(p, "help") != nil {
+	if p.Answers() != nil {
 		t.Error("the answers about another budget stay")
 	}
 	p.play(answer(last[Solve](t, p), 11), SetBudget{Share: 60 * choice.Percent, Settled: true})
-	if answersTo(p, "help") != a {
+	if p.Answers() != a {
 		t.Error("back at the budget that was asked about, its answers are gone")
-	}
-}
-
-// An answer that is tried is shown and not chosen: until it is tried again, given up,
-// or anything else is decided.
-func TestTryAnswer(t *testing.T) {
-	for name, end := range map[string]Message{
-		"tried again": TryAnswer{"help", 0}, "Esc": Dismiss{},
-		"a decision": SetBudget{Bytes: 7 * engine.GiB, Settled: true},
-	} {
-		p, e := asking(t, "help")
-		more := variant(e, "testremat", 11, p.Budget()+engine.GiB)
-		p.play(more, QuestionEnded{ID: e.ID})
-		choice, try := p.Choice, TryAnswer{"help", 0}
-		p.play(try)
-		job := last[Solve](t, p)
-		if job.Slot != ForPreview || job.Choice.Budget.Bytes != more.Answer.Budget || !p.Tries(try) {
-			t.Fatalf("asks for %+v, tried %v; want a preview of %d", job, p.Tries(try), more.Answer.Budget)
-		}
-		p.play(answer(job, 11))
-		if p.Preview == nil || p.Visible().Choice.Budget != job.Choice.Budget || !p.Choice.Equal(choice) {
-			t.Errorf("%s: shows %+v and chooses %+v; want the answer shown, and nothing chosen", name, p.Preview,
-				p.Choice)
-		}
-		p.play(end)
-		if p.Preview != nil || p.Tries(try) {
-			t.Errorf("%s: the answer is still shown", name)
-		}
 	}
 }
 
 // A change of the link is taken over as it was solved, and the device is no longer
 // the one of the list.
 func TestUseLinkOfAnswer(t *testing.T) {
-	p, e := asking(t, "help")
+	p, e := asking(t)
 	p.Choice.Device = "some-device"
 	x := variant(e, "testoffload", 5, p.Budget())
 	x.Answer.Device = &engine.Device{ToHost: 2e9, ToDev: 2e9, Duplex: engine.FullDuplex}
 	budget := p.Choice.Budget
-	p.play(x, UseAnswer{"help", 0})
+	p.play(x, UseAnswer{0})
 	if c := p.Choice; c.Device != "" || c.ToHost != 2e9 || c.ToDev != 2e9 || c.Duplex != engine.FullDuplex ||
 		c.Strategy != "testoffload" || c.Budget != budget {
 		t.Errorf("choice %+v; want the link and the strategy of the answer, and the budget as it was", c)
@@ -124,9 +93,9 @@ func TestUseLinkOfAnswer(t *testing.T) {
 }
 
 func TestStopAsking(t *testing.T) {
-	p, e := asking(t, "help")
-	p.play(variant(e, "testshare", 9, p.Budget()), StopQuestion{"help"})
-	a := answersTo(p, "help")
+	p, e := asking(t)
+	p.play(variant(e, "testshare", 9, p.Budget()), StopQuestion{})
+	a := p.Answers()
 	if !reflect.DeepEqual(p.effects, []Effect{Cancel{e.ID}}) || a == nil || !a.Stopped || len(a.List) != 1 {
 		t.Fatalf("effects %s, asked %+v; want it cancelled, and what was known kept", names(p.effects), a)
 	}
@@ -134,33 +103,33 @@ func TestStopAsking(t *testing.T) {
 	if len(a.List) != 1 {
 		t.Error("an answer that came late is taken")
 	}
-	p.play(StartQuestion{"help"})
+	p.play(StartQuestion{})
 	again := last[Question](t, p)
-	if a := answersTo(p, "help"); again.ID == e.ID || a == nil || len(a.List) != 1 ||
+	if a := p.Answers(); again.ID == e.ID || a == nil || len(a.List) != 1 ||
 		a.List[0].Strategy != "testshare" ||
 		slices.ContainsFunc(again.Request.Methods, func(m proto.Method) bool { return m.Strategy == "testshare" }) {
 		t.Errorf("asked again: %+v, answers %+v; want it to begin again, and what was found of testshare not asked twice", again.Request.Methods, a)
 	}
-	p.play(QuestionEnded{ID: answersTo(p, "help").ID, Failed: "It crashed."})
-	if a := answersTo(p, "help"); a.Failed != "It crashed." || a.Complete() {
+	p.play(QuestionEnded{ID: p.Answers().ID, Failed: "It crashed."})
+	if a := p.Answers(); a.Failed != "It crashed." || a.Complete() {
 		t.Errorf("asked %+v; want why it failed", a)
 	}
 	p.play(PickPreset{"other-b8"})
 	p.play(opened(last[Open](t, p).ID, chain("other")))
-	if answersTo(p, "help") != nil {
+	if p.Answers() != nil {
 		t.Error("answers about another network stay")
 	}
 }
 
 // An answer about another step of the network opens it, in the budget of the answer.
 func TestUseOtherStep(t *testing.T) {
-	p, e := asking(t, "help")
+	p, e := asking(t)
 	if e.Request.Budget.Bytes != p.Budget() {
 		t.Errorf("asks in %v; want %d bytes: a share is another amount of every network", e.Request.Budget, p.Budget())
 	}
 	x := variant(e, "testremat", 30, p.Budget())
 	x.Answer.Preset = "resnet50-b19"
-	p.play(x, QuestionEnded{ID: e.ID}, UseAnswer{"help", 0})
+	p.play(x, QuestionEnded{ID: e.ID}, UseAnswer{0})
 	if c := p.Opening.Choice; last[Open](t, p).Request.Preset != "resnet50-b19" || c.Strategy != "testremat" ||
 		c.Budget.Bytes != x.Answer.Budget {
 		t.Errorf("opens %+v; want the network of the answer with its strategy and budget", c)
@@ -172,7 +141,7 @@ func TestLayerTable(t *testing.T) {
 	if len(p.LayerRows()) != 0 {
 		t.Error("the table has rows while it is closed")
 	}
-	p.play(ToggleLayers{}, StepLayer{By: 1})
+	p.play(ToggleLayers, StepLayer{By: 1})
 	if n := len(p.LayerRows()); n != 4 || p.LayerRow() != 0 ||
 		p.View.Selected != (lookup.Target{Kind: lookup.OnStage, Index: 1}) {
 		t.Fatalf("%d rows, row %d, selected %+v; want 4, and the first selected", n, p.LayerRow(), p.View.Selected)
@@ -201,7 +170,7 @@ func TestLayerTable(t *testing.T) {
 	if p.DOM != dom+1 {
 		t.Error("scrolling draws the page again")
 	}
-	p.play(ToggleChain{})
+	p.play(ToggleChain)
 	if !p.View.Chain {
 		t.Error("the critical chain is not shown")
 	}

@@ -1,6 +1,7 @@
 package state
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -116,18 +117,18 @@ func TestDoctorStops(t *testing.T) {
 // What fails is said and not asked for again.
 func TestDoctorFails(t *testing.T) {
 	p := told(t)
-	p.play(ExamineFailed{ID: last[Examine](t, p).ID, Text: "no recording"})
+	p.play(Examined{ID: last[Examine](t, p).ID, Failed: "no recording"})
 	if p.Doctor().Failed != "no recording" || len(examines(p)) > 0 {
 		t.Errorf("failed with %q, asked for %+v; want nothing more", p.Doctor().Failed, examines(p))
 	}
 	p = told(t)
 	examinedReport(p, last[Examine](t, p))
-	p.play(ExamineFailed{ID: last[Examine](t, p).ID, Text: "no room"})
+	p.play(Examined{ID: last[Examine](t, p).ID, Failed: "no room"})
 	if d := p.Doctor(); !d.Stopped || len(examines(p)) > 0 {
 		t.Errorf("a replay failed: stopped %t, asked for %+v; want nothing more", d.Stopped, examines(p))
 	}
 	p.play(SetPlayhead{At: 5 * time.Microsecond})
-	p.play(ExamineFailed{ID: last[Examine](t, p).ID, Text: "no room"})
+	p.play(Examined{ID: last[Examine](t, p).ID, Failed: "no room"})
 	if len(examines(p)) > 0 || p.Alive().At != 3 {
 		t.Errorf("a moment failed: asked for %+v, told is event %d; want the decisive one", examines(p), p.Alive().At)
 	}
@@ -170,55 +171,8 @@ func TestFlameZoom(t *testing.T) {
 	}
 }
 
-// Another recording is compared before the next replay: the second of two files, or one
-// that is chosen. What fails there is its own; a file that takes its place ends the first.
-func TestDoctorCompares(t *testing.T) {
-	p := told(t)
-	keep := last[Examine](t, p).Request.File.Keep
-	examinedReport(p, last[Examine](t, p))
-	p.play(Examined{ID: last[Examine](t, p).ID, Reply: &proto.Examined{Replay: &doctor.Replay{}, More: true}})
-	replay := last[Examine](t, p)
-	p.play(PickSecond{Name: "second.pickle", Bytes: []byte("two")})
-	p.play(Examined{ID: replay.ID, Reply: &proto.Examined{Replay: &doctor.Replay{}, More: true}})
-	ask := func() Examine { // which goes before the comparison
-		t.Helper()
-		e := last[Examine](t, p)
-		if q := e.Request; q.Part != proto.PartAlive || q.At != 3 || q.File.Keep != keep {
-			t.Fatalf("asked for %+v; want the first recording, which may have to be read again", q)
-		}
-		p.play(Examined{ID: e.ID, Reply: &proto.Examined{Alive: &doctor.Alive{At: 3}}})
-		return last[Examine](t, p)
-	}
-	e := ask()
-	if q := e.Request; q.Part != proto.PartCompare || q.With != keep || string(q.File.Bytes) != "two" ||
-		q.File.Keep != 0 {
-		t.Fatalf("asked for %+v; want the comparison with what is kept as %d", q, keep)
-	}
-	p.play(PickSecond{Name: "third.pickle", Handle: 3})
-	if got := last[Cancel](t, p); got.ID != e.ID {
-		t.Errorf("another second file gives %s; want that the one before is given up", names(p.effects))
-	}
-	e = ask()
-	p.play(ExamineFailed{ID: e.ID, Text: "no"})
-	if d := p.Doctor(); d.Second.Failed != "no" || d.Failed != "" || e.Request.File.Handle != 3 {
-		t.Errorf("after a failure: %+v, the recording %q; want it with the second one", d.Second, d.Failed)
-	}
-	if q := last[Examine](t, p).Request; q.Part != proto.PartReplay {
-		t.Errorf("then asked for %+v; want the next replay", q)
-	}
-	p.play(Examined{ID: last[Examine](t, p).ID,
-		Reply: &proto.Examined{Replay: &doctor.Replay{}, Advice: &doctor.Advice{}}})
-	p.play(PickSecond{Name: "second.pickle", Bytes: []byte("two")})
-	p.play(Examined{ID: ask().ID, Reply: &proto.Examined{Comparison: &doctor.Comparison{End: 7}}})
-	if d := p.Doctor(); d.Second.Comparison == nil || d.Second.Comparison.End != 7 || len(examines(p)) > 0 {
-		t.Errorf("afterwards: %+v, asked for %+v; want the comparison and nothing more", d.Second, examines(p))
-	}
-	if p.play(DropSecond{}); p.Doctor().Second != nil {
-		t.Error("the comparison has not ended")
-	}
-}
-
-// Of two files that are dropped at once, both recordings, the second is compared.
+// Of two files that are dropped at once, both recordings, the first is opened, and it is said who
+// compares them.
 func TestTwoRecordings(t *testing.T) {
 	p := shown(t)
 	p.play(PickFiles{A: PickFile{Name: "one.pickle", Bytes: []byte("one")},
@@ -226,13 +180,8 @@ func TestTwoRecordings(t *testing.T) {
 	m := &proto.Memory{Name: "one", Told: true,
 		Buffers: &proto.Buffers{List: []alloc.Buffer{{Bytes: 4, End: 10}}, Tick: time.Microsecond}}
 	p.play(Opened{ID: last[Open](t, p).ID, Reply: &proto.Opened{Memory: m}})
-	if x := p.Doctor().Second; x == nil || x.Name != "two.pickle" || string(x.File.Bytes) != "two" {
-		t.Errorf("it is compared with %+v; want two.pickle", x)
-	}
-	p.play(PickFiles{A: PickFile{Name: "one.pickle", Handle: 1}, B: PickFile{Name: "two.pickle", Handle: 2}})
-	open := last[Open](t, p)
-	p.play(Opened{ID: open.ID, Reply: &proto.Opened{Memory: m}})
-	if x := p.Doctor().Second; open.Request.Handle != 1 || x == nil || x.File.Handle != 2 {
-		t.Errorf("opened is %+v, compared %+v; want the large files themselves", open.Request, x)
+	if p.Memory == nil || p.Memory.File != "one.pickle" || p.Alert == nil ||
+		!strings.Contains(p.Alert.Text, "memtide doctor") {
+		t.Errorf("open is %+v, the alert %+v; want one.pickle and that the command line compares", p.Memory, p.Alert)
 	}
 }

@@ -1,8 +1,6 @@
 package state
 
 import (
-	"slices"
-
 	"memtide/wasm/proto"
 	"memtide/web/draw"
 	"memtide/web/known"
@@ -12,7 +10,7 @@ import (
 )
 
 // State is everything the page knows. Only Update changes it. What its parts hold is said
-// below, in side.go, answers.go and training.go; what happens to a part, in its file.
+// below and in side.go; what happens to a part, in its file.
 type State struct {
 	Side             // what the page is about: the controls change it
 	Compare *Compare // the other side of a comparison; nil if nothing is compared
@@ -130,9 +128,8 @@ type File struct {
 
 // byBudget is the part of the state about step time against budget.
 type byBudget struct {
-	Curve *tradeoff.Curve // of the present setting; nil before the first
-	// shown instead of Shown while the pointer is on the curve, while an answer is tried, or by the story
-	Preview *known.Picture
+	Curve   *tradeoff.Curve // of the present setting; nil before the first
+	Preview *known.Picture  // shown instead of Shown while the pointer is on the curve
 
 	hover  string // key of the point under the pointer
 	curves recent[*tradeoff.Curve]
@@ -239,6 +236,18 @@ func (t *Step) Busy() bool { return t != nil && t.id != 0 }
 // Chaining reports whether the step is being made a chain.
 func (t *Step) Chaining() bool { return t != nil && t.chain != 0 }
 
+// Passes returns those of the pipeline of the step that is open; nil without one.
+func (s *State) Passes() *draw.Passes {
+	t := s.Step
+	if t == nil || t.Shown == nil {
+		return nil
+	}
+	if t.drawn != t.Shown {
+		t.drawn, t.passes = t.Shown, known.PassesOf(t.Shown)
+	}
+	return t.passes
+}
+
 // Rank returns the rank of a pipeline that the pictures show; -1 without a pipeline.
 func (t *Step) Rank() int {
 	switch r := t.Shown; {
@@ -262,16 +271,15 @@ type frameworks struct {
 	about    string                 // policiesKey of the request, or of what is known
 }
 
-// Answers are those to a question that was asked, by a person or, once nothing else was
+// Answers say what would help, asked by a person or, once nothing else was
 // to be done, by the page itself (see followIdle).
 type Answers struct {
 	question.Answers
-	ID       int // of the request at work, 0 if none is
-	Question *question.Question
-	Done     int
-	Total    int // 0 if unknown
-	Stopped  bool
-	Failed   string
+	ID      int // of the request at work, 0 if none is
+	Done    int
+	Total   int // 0 if unknown
+	Stopped bool
+	Failed  string
 
 	Idle bool // it was not asked for: it is answered because nothing else is to be done
 
@@ -286,52 +294,33 @@ func (a *Answers) Complete() bool { return a.ID == 0 && !a.Stopped && a.Failed =
 // cancel stops the request of the question, if it is at work.
 func (a *Answers) cancel() []Effect { return cancel(&a.ID) }
 
-// questions is the part of the state about questions.
+// questions is the part of the state about what would help.
 type questions struct {
-	answers  []*Answers       // about the present choice, at most one of a question
+	answers  *Answers         // about the present choice; nil: it was not asked
 	complete recent[*Answers] // complete ones, by their key
 
 	results recent[map[string]proto.Answer] // of strategies with their defaults, by State.foundKey
 }
 
-// Answers returns those to a question about the present choice, or nil if it was not asked.
-func (p *questions) Answers(q *question.Question) *Answers {
-	for _, a := range p.answers {
-		if a.Question == q {
-			return a
-		}
-	}
-	return nil
-}
+// Answers returns those about the present choice, or nil if it was not asked.
+func (p *questions) Answers() *Answers { return p.answers }
 
-// Working reports whether a question is being answered.
-func (p *questions) Working() bool {
-	return slices.ContainsFunc(p.answers, func(a *Answers) bool { return a.ID != 0 })
-}
+// Working reports whether the question is being answered.
+func (p *questions) Working() bool { return p.answers != nil && p.answers.ID != 0 }
 
-// answering returns the question that waits for answers under an ID, nil if none does:
+// answering returns what waits for answers under an ID, nil if nothing does:
 // answers to older questions are dropped.
 func (p *questions) answering(id int) *Answers {
-	for _, a := range p.answers {
-		if a.ID != 0 && a.ID == id {
-			return a
-		}
+	if p.Working() && p.answers.ID == id {
+		return p.answers
 	}
 	return nil
 }
 
-// forget drops answers, and cancels their request if it is at work.
-func (p *questions) forget(a *Answers) (out []Effect) {
-	if i := slices.Index(p.answers, a); i >= 0 {
-		out, p.answers = a.cancel(), slices.Delete(p.answers, i, i+1)
-	}
-	return out
-}
-
-// drop forgets and stops them all.
+// drop forgets the answers, and cancels their request if it is at work.
 func (p *questions) drop() (out []Effect) {
-	for _, a := range p.answers {
-		out = append(out, a.cancel()...)
+	if p.answers != nil {
+		out = p.answers.cancel()
 	}
 	p.answers = nil
 	return out
@@ -339,7 +328,7 @@ func (p *questions) drop() (out []Effect) {
 
 // note keeps what an answer found, if it is about another strategy and nothing else.
 func (p *questions) note(a *Answers, x proto.Answer) {
-	if a.found == "" || a.Question.Name != HelpName || x.Device != nil || x.Strategy == a.Strategy {
+	if a.found == "" || x.Device != nil || x.Strategy == a.Strategy {
 		return
 	}
 	all, _ := p.results.get(a.found)
@@ -349,6 +338,3 @@ func (p *questions) note(a *Answers, x proto.Answer) {
 	all[x.Strategy] = x
 	p.results.put(a.found, all)
 }
-
-// HelpName is the name of the question what would help.
-const HelpName = "help"

@@ -43,6 +43,9 @@ func (s *State) openStep(c Choice, h History) (out []Effect) {
 	return append(out, s.askStep(s.limit(h))...)
 }
 
+// viewParts are the stages of an answer that a view in another page shows: up to what would help.
+const viewParts = 3
+
 // askStep asks for the answer to the choice, unless it is known.
 func (s *State) askStep(limit time.Duration) []Effect {
 	out, key := s.Step.cancel(), s.Choice.StepKey()
@@ -56,29 +59,26 @@ func (s *State) askStep(limit time.Duration) []Effect {
 		return out
 	}
 	s.Step.id = s.newID()
+	parts := 0
+	if s.View.Frame.Embed {
+		parts = viewParts
+	}
 	return append(out, AskStep{s.Step.id,
-		proto.Step{Model: s.Choice.Step, Args: s.Choice.StepArgs, Limit: limit, Brief: s.View.Frame.Embed}})
+		proto.Step{Model: s.Choice.Step, Args: s.Choice.StepArgs, Limit: limit, Parts: parts}})
 }
 
 // endStep keeps what is known of the answer under way, which nothing more is told about.
 func (s *State) endStep(by Ended) []Effect {
 	out := cancel(&s.Step.id)
-	if s.Step.Ended = by; s.Step.Shown == nil || s.Late() {
+	s.Step.Ended = by
+	switch {
+	case s.Step.Shown == nil || s.Late():
 		s.Step.Failed = "it was stopped before anything was known"
+	case by == ByLimit && s.View.Frame.Embed: // the verdict is there, which a view is for
+		s.Step.Ended = NotEnded
 	}
 	s.DOM++
 	return out
-}
-
-// StepEnded is a step whose time was over before all of it was known.
-type StepEnded struct{ ID int }
-
-func (m StepEnded) apply(s *State) []Effect {
-	if s.Step.Busy() && s.Step.id == m.ID {
-		s.Step.id = 0
-		return s.endStep(ByLimit)
-	}
-	return nil
 }
 
 // GoOn asks again for the answer that was ended, for as long as it takes.
@@ -234,7 +234,8 @@ func (m StepAnswered) apply(s *State) (out []Effect) {
 	return out
 }
 
-// StepFailed is a step that cannot be answered about, or no chain.
+// StepFailed is a step that cannot be answered about, or no chain; without a text, a step
+// whose time was over before all of it was known.
 type StepFailed struct {
 	ID   int
 	Text string
@@ -246,6 +247,9 @@ func (m StepFailed) apply(s *State) []Effect {
 	case m.ID == s.Step.chain:
 		s.Step.chain = 0
 		return s.alert(textAlert(m.Text))
+	case m.ID == s.Step.id && m.Text == "":
+		s.Step.id = 0
+		return s.endStep(ByLimit)
 	case m.ID == s.Step.id:
 		s.Step.id, s.Step.Failed = 0, textAlert(m.Text).Text
 		s.DOM++
@@ -291,4 +295,46 @@ func (t *byBudget) cancelSweep() []Effect {
 	}
 	c.Improving = 0
 	return cancel(&c.ID)
+}
+
+// PickPass selects a pass of a pipeline or an idle stretch, and the rank that it is on.
+type PickPass struct{ Target lookup.Target }
+
+func (m PickPass) apply(s *State) []Effect {
+	x := s.Passes()
+	if x == nil {
+		return nil
+	}
+	t := m.Target
+	from, to, rank := x.Interval(t)
+	if rank < 0 {
+		t = lookup.Target{}
+	} else {
+		s.Step.rank = rank + 1
+		s.View.Show(from, to, x.End())
+	}
+	s.View.Selected = t
+	return s.touch()
+}
+
+// MovePass selects what is to the right of the selected pass, or at the same moment on a rank below.
+type MovePass struct{ Right, Down int }
+
+func (m MovePass) apply(s *State) []Effect {
+	x := s.Passes()
+	if x == nil {
+		return nil
+	}
+	return PickPass{x.Beside(s.View.Selected, m.Right, m.Down)}.apply(s)
+}
+
+// FollowPass selects what led to the selected idle stretch or pass.
+type FollowPass struct{}
+
+func (FollowPass) apply(s *State) []Effect {
+	x := s.Passes()
+	if x == nil {
+		return nil
+	}
+	return PickPass{x.Follow(s.View.Selected)}.apply(s)
 }

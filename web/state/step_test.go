@@ -176,13 +176,13 @@ func TestStepLimits(t *testing.T) {
 		embed bool
 		then  []Message
 		limit time.Duration
-		brief bool
+		parts int
 	}{
-		{"a link", false, nil, pageLimit, false},
-		{"a link in a view", true, nil, viewLimit, true},
-		{"another link", false, []Message{Navigate{Choice: stepOf("gpt2", nil)}}, pageLimit, false},
-		{"a control", false, []Message{SetStep{"gpus", "8"}}, 0, false},
-		{"the list of models", false, []Message{PickStep{"gpt2"}}, 0, false},
+		{"a link", false, nil, pageLimit, 0},
+		{"a link in a view", true, nil, viewLimit, 3},
+		{"another link", false, []Message{Navigate{Choice: stepOf("gpt2", nil)}}, pageLimit, 0},
+		{"a control", false, []Message{SetStep{"gpus", "8"}}, 0, 0},
+		{"the list of models", false, []Message{PickStep{"gpt2"}}, 0, 0},
 	} {
 		p := &player{State: New()}
 		p.play(Start{Choice: stepOf("llama3-8b", nil), Look: link.Look{Frame: link.Frame{Embed: c.embed}}})
@@ -192,8 +192,8 @@ func TestStepLimits(t *testing.T) {
 			}
 			p.play(m)
 		}
-		if got := last[AskStep](t, p).Request; got.Limit != c.limit || got.Brief != c.brief {
-			t.Errorf("%s: a limit of %v, brief: %v; want %v, %v", c.what, got.Limit, got.Brief, c.limit, c.brief)
+		if got := last[AskStep](t, p).Request; got.Limit != c.limit || got.Parts != c.parts {
+			t.Errorf("%s: a limit of %v, %d parts; want %v, %d", c.what, got.Limit, got.Parts, c.limit, c.parts)
 		}
 	}
 }
@@ -220,7 +220,7 @@ func TestEndStep(t *testing.T) {
 		if c.known {
 			p.play(StepAnswered{ID: id, Stepped: &proto.Stepped{High: 1, Done: 1, Total: 7}})
 		}
-		var m Message = StepEnded{ID: id}
+		var m Message = StepFailed{ID: id}
 		if c.person {
 			m = Stop{}
 		}
@@ -229,12 +229,12 @@ func TestEndStep(t *testing.T) {
 			t.Errorf("%s: effects %q, ended %v, %s, shown %v, failed %q; want %q, %v, %s, shown: %v", c.what, got,
 				p.Step.Ended, p.Phase(), p.Step.Shown, p.Step.Failed, c.effects, c.by, c.phase, c.known)
 		}
-		p.play(StepEnded{ID: id}) // late
+		p.play(StepFailed{ID: id}) // late
 		if got := names(p.play(GoOn{})); got != "AskStep" || last[AskStep](t, p).Request.Limit != 0 ||
 			p.Step.Ended != NotEnded || p.Step.Failed != "" || p.Phase() != "solving" {
 			t.Errorf("%s, going on: effects %q, limit %v, ended %v, failed %q, %s; want that it is asked for without a limit", c.what, got, last[AskStep](t, p).Request.Limit, p.Step.Ended, p.Step.Failed, p.Phase())
 		}
-		p.play(StepEnded{ID: id})
+		p.play(StepFailed{ID: id})
 		if !p.Step.Busy() {
 			t.Errorf("%s: the end of the first request ends the second one", c.what)
 		}

@@ -30,8 +30,7 @@
   };
   // The program is asked for before the worker's own script, so that both arrive together.
   const source = "globalThis.first = {program: fetch(" + address(own.wasm) + "), url: " + address(own.wasm) + ", counted: " + !visited() +
-    ", selftest: " + new URLSearchParams(location.search).has("selftest") +
-    ", search: " + JSON.stringify(location.search) + ", hash: " + JSON.stringify(location.hash) + "};\nimportScripts(" + address(own.worker) + ");";
+    ", selftest: " + new URLSearchParams(location.search).has("selftest") + "};\nimportScripts(" + address(own.worker) + ");";
   try {
     first.worker = new Worker(URL.createObjectURL(new Blob([source], { type: "text/javascript" })));
   } catch {

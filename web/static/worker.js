@@ -11,7 +11,6 @@
 //   counted   false if a service worker may keep it: unless it does, the page wants to
 //             hear how much of it has arrived, and the first digits of its SHA-256
 //   selftest  as in boot.js
-//   search, hash  of the page's address, for what the page will ask first
 (() => {
   const keep = 16384;
   let tail = "";

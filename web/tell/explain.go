@@ -46,11 +46,11 @@ func (m *Model) Explain(t lookup.Target) []Said {
 		return m.explainGap(t.Index)
 	case lookup.OnSpan:
 		s := &m.Trace.Spans[t.Index]
-		out := []Said{{roleOf(s.Kind), "", capital(m.what(s)), ", " + format.Span(s.Start, s.End) + "."}}
+		out := []Said{{kindRoles[s.Kind], "", capital(m.what(s)), ", " + format.Span(s.Start, s.End) + "."}}
 		if w := m.waited(s); w != "" {
 			role := display.Waiting
 			if c := m.Span(s.Cause); c != nil {
-				role = roleOf(c.Kind)
+				role = kindRoles[c.Kind]
 			}
 			out = append(out, Said{role, "It " + strings.TrimPrefix(w, "it "), "", "."})
 		}
@@ -67,22 +67,26 @@ func (m *Model) explainGap(i int) []Said {
 	g := &m.Trace.Gaps[i]
 	cause, moment := m.Span(g.Cause), func(at time.Duration) string { return format.Moment(at, m.Trace.Makespan) }
 	if g.Reason == sim.Drain {
+		last := "copy"
+		if queued(cause) {
+			last = "operation"
+		}
 		out := []Said{{display.Waiting, "All computations are over at ", "",
-			moment(g.Start) + "; the step ends when the last " + lastWord(cause) + " has."}}
+			moment(g.Start) + "; the step ends when the last " + last + " has."}}
 		if cause != nil {
-			out = append(out, Said{roleOf(cause.Kind), "That is ", m.Called(cause),
+			out = append(out, Said{kindRoles[cause.Kind], "That is ", m.Called(cause),
 				", " + kindWords[cause.Kind] + ", until " + moment(cause.End) + "."})
 		}
 		return append(out, m.notEarlier(cause)...)
 	}
 	who, role := "The step", display.Waiting
 	if s := m.BlockedSpan(i); s != nil {
-		who, role = capital(m.Called(s)), roleOf(s.Kind)
+		who, role = capital(m.Called(s)), kindRoles[s.Kind]
 	}
 	ready := Said{role, "", who, " is ready at " + moment(g.Start)}
 	var freed []Said
 	free := func(before, name, after string) {
-		freed = []Said{{roleOf(cause.Kind), before, name, after + " at " + moment(cause.End) + "."}}
+		freed = []Said{{kindRoles[cause.Kind], before, name, after + " at " + moment(cause.End) + "."}}
 	}
 	switch g.Reason {
 	case sim.NeedsRoom:
@@ -128,7 +132,7 @@ func (m *Model) notEarlier(s *sim.Span) []Said {
 	out := Said{Role: display.Transfer, Before: "It could not " + verb + " earlier: "}
 	cause := m.Span(s.Cause)
 	if cause != nil {
-		out.Role = roleOf(cause.Kind)
+		out.Role = kindRoles[cause.Kind]
 	}
 	switch {
 	case s.Why == sim.Window:
@@ -161,14 +165,6 @@ var endWords = [...]string{
 	sim.SpanNetwork: "had ended", sim.SpanCPU: "had ended",
 }
 
-// lastWord returns what a step ends with, if it is not a run.
-func lastWord(s *sim.Span) string {
-	if queued(s) {
-		return "operation"
-	}
-	return "copy"
-}
-
 func (m *Model) explainPeak() []Said {
 	t := m.Trace
 	if t.Peak <= 0 {
@@ -179,7 +175,7 @@ func (m *Model) explainPeak() []Said {
 	ln := &m.Lanes[sim.Compute]
 	if i := ln.At(int64(t.PeakAt)); i >= 0 && ln.Ref[i] >= 0 {
 		s := &t.Spans[ln.Ref[i]]
-		out = Said{roleOf(s.Kind), "The most memory is in use at " + format.Moment(t.PeakAt, t.Makespan) +
+		out = Said{kindRoles[s.Kind], "The most memory is in use at " + format.Moment(t.PeakAt, t.Makespan) +
 			", in the " + kindWords[s.Kind] + " of ", m.Called(s), ": " + format.Bytes(t.Peak) + "."}
 	}
 	return []Said{out}

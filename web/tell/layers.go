@@ -55,18 +55,25 @@ func (c LayerColumn) Doc() string { return layerColumns[c].doc }
 // Amount reports whether a column holds amounts, of which the largest come first.
 func (c LayerColumn) Amount() bool { return c >= LayerSize && c <= LayerWaiting }
 
-var layerColumns = [NumLayerColumns]struct{ title, doc string }{
-	{"#", "Place in the network"},
-	{"Block", "Name"},
-	{"K/R/O", "Kept, computed again (R) or moved (O)"},
-	{"Size", "What it saves for its backward pass"},
-	{"Forward", "Time of its first run"},
-	{"Backward", "Time of its backward pass"},
-	{"Again", "Time of its further runs"},
-	{"Copies", "Time of its copies, both ways"},
-	{"Between", "From the end of its first run to the start of its backward pass"},
-	{"Waiting", "How long compute stood still until one of its copies"},
-	{"Why", "What the decision costs, and what the others would"},
+var layerColumns = [NumLayerColumns]struct {
+	title, doc string
+	amount     func(r *LayerRow) int64  // what rows are sorted by, or
+	text       func(r *LayerRow) string // that
+}{
+	{"#", "Place in the network", func(r *LayerRow) int64 { return int64(r.Stage) }, nil},
+	{"Block", "Name", nil, func(r *LayerRow) string { return r.Name }},
+	{"K/R/O", "Kept, computed again (R) or moved (O)", nil,
+		func(r *LayerRow) string { return DecisionLetter(r.Decision) }},
+	{"Size", "What it saves for its backward pass", func(r *LayerRow) int64 { return int64(r.Size) }, nil},
+	{"Forward", "Time of its first run", func(r *LayerRow) int64 { return int64(r.Forward) }, nil},
+	{"Backward", "Time of its backward pass", func(r *LayerRow) int64 { return int64(r.Backward) }, nil},
+	{"Again", "Time of its further runs", func(r *LayerRow) int64 { return int64(r.Recompute) }, nil},
+	{"Copies", "Time of its copies, both ways", func(r *LayerRow) int64 { return int64(r.Copies) }, nil},
+	{"Between", "From the end of its first run to the start of its backward pass",
+		func(r *LayerRow) int64 { return int64(r.Slack) }, nil},
+	{"Waiting", "How long compute stood still until one of its copies",
+		func(r *LayerRow) int64 { return int64(r.Waiting) }, nil},
+	{"Why", "What the decision costs, and what the others would", nil, func(r *LayerRow) string { return r.Why }},
 }
 
 // LayerTable lists the stages by a column; down: the largest first. Rows in which
@@ -90,29 +97,11 @@ func (m *Model) LayerTable(by LayerColumn, down bool, find string) []LayerRow {
 }
 
 func (c LayerColumn) compare(a, b *LayerRow) int {
-	switch c {
-	case LayerName:
-		return cmp.Compare(a.Name, b.Name)
-	case LayerDecision:
-		return cmp.Compare(DecisionLetter(a.Decision), DecisionLetter(b.Decision))
-	case LayerSize:
-		return cmp.Compare(a.Size, b.Size)
-	case LayerForward:
-		return cmp.Compare(a.Forward, b.Forward)
-	case LayerBackward:
-		return cmp.Compare(a.Backward, b.Backward)
-	case LayerRecompute:
-		return cmp.Compare(a.Recompute, b.Recompute)
-	case LayerCopies:
-		return cmp.Compare(a.Copies, b.Copies)
-	case LayerSlack:
-		return cmp.Compare(a.Slack, b.Slack)
-	case LayerWaiting:
-		return cmp.Compare(a.Waiting, b.Waiting)
-	case LayerWhy:
-		return cmp.Compare(a.Why, b.Why)
+	col := &layerColumns[c]
+	if col.text != nil {
+		return cmp.Compare(col.text(a), col.text(b))
 	}
-	return cmp.Compare(a.Stage, b.Stage)
+	return cmp.Compare(col.amount(a), col.amount(b))
 }
 
 // waitsByStage returns the waiting that ended with a copy of each stage's values.

@@ -250,8 +250,8 @@ func (m *Model) GapSentence(i int) string {
 func (m *Model) stageSentence(k int) string {
 	d := m.Decision(k)
 	str := m.StageName(k)
-	if at, blocks := m.place(k); at > 0 {
-		str += fmt.Sprintf(", block %d of %d", at, blocks)
+	if blocks := m.blocks(); slices.Contains(blocks, k) {
+		str += fmt.Sprintf(", block %d of %d", slices.Index(blocks, k)+1, len(blocks))
 	} else if k > m.Count && str != "loss" {
 		str += ", the loss"
 	}
@@ -307,10 +307,19 @@ func (m *Model) Summary(budget engine.Bytes) string {
 		format.Duration(t.WaitingTotal()))
 }
 
-// IsBlock reports whether stage k is one of the repeated parts of a network; where it names
+// IsBlock reports whether stage k is one of the repeated parts of a network.
+func (m *Model) IsBlock(k int) bool { return slices.Contains(m.blocks(), k) }
+
+// blocks returns the stages that are blocks, in their order; where the network names
 // none, every stage but a loss at the end is a block.
-func (m *Model) IsBlock(k int) bool {
-	return k <= m.Count && (m.unnamed() || named(m.StageName(k)))
+func (m *Model) blocks() (out []int) {
+	unnamed := !slices.ContainsFunc(m.Names, named)
+	for k := 1; k <= m.Count; k++ {
+		if unnamed || named(m.StageName(k)) {
+			out = append(out, k)
+		}
+	}
+	return out
 }
 
 // named reports whether the name of a stage is that of a block: "block 3", "block3".
@@ -320,32 +329,13 @@ func named(stage string) bool {
 	return ok && number != "" && strings.Trim(number, "0123456789") == ""
 }
 
-// unnamed reports whether no stage is named as a block.
-func (m *Model) unnamed() bool { return !slices.ContainsFunc(m.Names, named) }
-
-// place returns the number of stage k among the blocks, and how many there are, or 0 if it is none.
-func (m *Model) place(k int) (at, blocks int) {
-	all := m.unnamed()
-	for i := 1; i <= m.Count; i++ {
-		if all || named(m.StageName(i)) {
-			if blocks++; i == k {
-				at = blocks
-			}
-		}
-	}
-	return at, blocks
-}
-
 // Tally counts the blocks, and by decision what becomes of them.
 func (m *Model) Tally() (blocks int, by [8]int) {
-	all := m.unnamed()
-	for k := 1; k <= m.Count; k++ {
-		if all || named(m.StageName(k)) {
-			blocks++
-			by[m.Decision(k)&7]++
-		}
+	all := m.blocks()
+	for _, k := range all {
+		by[m.Decision(k)&7]++
 	}
-	return blocks, by
+	return len(all), by
 }
 
 // StripDesc describes the strip of blocks.

@@ -17,6 +17,7 @@ import (
 	"memtide/web/ui/mount"
 	"memtide/web/ui/names"
 	"memtide/web/ui/questions"
+	"memtide/web/ui/step"
 )
 
 // Root is the whole page below the body.
@@ -201,6 +202,9 @@ func (c *Embed) Address() string {
 func (c *Embed) Helps() string {
 	if !c.S.View.Frame.Embed {
 		return ""
+	}
+	if c.S.Step != nil {
+		return (&step.Page{S: c.S}).Line()
 	}
 	return (&questions.Better{S: c.S}).Line()
 }

@@ -5,7 +5,6 @@ package ui
 import (
 	"context"
 	"encoding/json"
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -286,13 +285,5 @@ func TestShareSnapshots(t *testing.T) {
 	}
 	if got, wrong := c.Reopens(), "opens this view again"; strings.Contains(got, wrong) {
 		t.Errorf("one snapshot: of files the dialog says %q", got)
-	}
-	data, err := os.ReadFile(pagetest.Root(t) + "/cmd/memtide/testdata/first.pickle")
-	if err != nil {
-		t.Fatal(err)
-	}
-	pagetest.Do(t, s, state.PickSecond{Name: "first.pickle", Bytes: data})
-	if got, want := c.Verdict(), "The snapshots are not in it: send both files too."; !strings.HasSuffix(got, want) {
-		t.Errorf("two snapshots: the dialog says %q; want %q at its end", got, want)
 	}
 }

@@ -148,9 +148,9 @@ func TestNotices(t *testing.T) {
 // With everything open the tree stays small enough to be drawn within a frame.
 func TestOpenTreeIsSmall(t *testing.T) {
 	s := pagetest.Small(t)
-	pagetest.Ask(t, s, "help")
-	s.Update(state.ToggleLayers{})
-	s.Update(state.ToggleChain{})
+	pagetest.Ask(t, s)
+	s.Update(state.ToggleLayers)
+	s.Update(state.ToggleChain)
 	env, err := vugu.NewBuildEnv()
 	if err != nil {
 		t.Fatal(err)

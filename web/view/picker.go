@@ -20,7 +20,8 @@ const StepEntry = "step/"
 
 // Steps returns the models whose whole step the query finds, those that are usual first, and
 // those alone if it is empty.
-func (p Picker) Steps() (out []*ask.Model) {
+func (p Picker) Steps() []*ask.Model {
+	var usual, other []*ask.Model
 	words := strings.Fields(strings.ToLower(p.Query))
 	list := slices.Concat(ask.Models, ask.Diffusers)
 	for i := range list {
@@ -29,21 +30,16 @@ func (p Picker) Steps() (out []*ask.Model) {
 		if ask.Pictures(m.ID) {
 			kind = " diffusion picture video"
 		}
-		if in := strings.ToLower(m.Title + " " + m.ID + kind + " transformer whole training step"); len(words) == 0 &&
-			m.Usual || len(words) > 0 && holdsAll(in, words) {
-			out = append(out, m)
+		in := strings.ToLower(m.Title + " " + m.ID + kind + " transformer whole training step")
+		switch {
+		case !holdsAll(in, words):
+		case m.Usual:
+			usual = append(usual, m)
+		case len(words) > 0:
+			other = append(other, m)
 		}
 	}
-	slices.SortStableFunc(out, func(a, b *ask.Model) int {
-		switch {
-		case a.Usual == b.Usual:
-			return 0
-		case a.Usual:
-			return -1
-		}
-		return 1
-	})
-	return out
+	return append(usual, other...)
 }
 
 // Entries returns the ids of all that the query finds, in the order of the list: whole steps,
@@ -82,22 +78,18 @@ func (p Picker) Matches() []*preset.Preset {
 
 // found returns the presets of which the text holds every word. Language models are among the
 // steps: a network is in the list once.
-func found(words []string, text func(*preset.Preset) string) (out []*preset.Preset) {
+func found(words []string, text func(*preset.Preset) string) []*preset.Preset {
+	var sequences, other []*preset.Preset
 	for _, p := range preset.Presets() {
-		if p.Model() == nil && holdsAll(strings.ToLower(text(p)), words) {
-			out = append(out, p)
+		switch {
+		case p.Model() != nil || !holdsAll(strings.ToLower(text(p)), words):
+		case p.Sequences():
+			sequences = append(sequences, p)
+		default:
+			other = append(other, p)
 		}
 	}
-	slices.SortStableFunc(out, func(a, b *preset.Preset) int {
-		switch {
-		case a.Sequences() == b.Sequences():
-			return 0
-		case a.Sequences():
-			return -1
-		}
-		return 1
-	})
-	return out
+	return append(sequences, other...)
 }
 
 // Best returns the match that Enter chooses after typing: the first whose title or id

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"memtide/engine"
+	_ "memtide/engine/all"
 	"memtide/profiles"
 )
 

@@ -51,11 +51,10 @@ const dtrMost = parse.MaxGraph / 2
 // arguments.
 const dtrLongest = 256 << 10
 
-// dtrLine is one instruction.
+// dtrLine is one instruction: its texts and numbers, and its lists, by their keys.
 type dtrLine struct {
-	instruction, name, dst, src, annotation string
-	args, results, mutates                  []string
-	time, memory, alias                     string
+	text map[string]string
+	list map[string][]string
 }
 
 // dtrCall is a function that runs.
@@ -148,41 +147,17 @@ func (d *dtrLog) fail(found, expected, remedy string) {
 
 // parse takes a line apart.
 func (d *dtrLog) parse(line []byte) (l dtrLine, ok bool) {
-	text := func(v []byte) string { return string(jsonfile.PlainText(v)) }
-	texts := func(v []byte) (list []string) {
-		if len(v) < 2 || v[0] != '[' {
-			return nil
-		}
-		for item, rest := d.scan.NextItem(v[1:]); item != nil; item, rest = d.scan.NextItem(rest) {
-			list = append(list, text(item))
-		}
-		return list
-	}
+	l = dtrLine{map[string]string{}, map[string][]string{}}
 	ok = d.scan.EachField(line, func(key, v []byte) {
-		switch string(key) {
-		case "INSTRUCTION":
-			l.instruction = text(v)
-		case "NAME":
-			l.name = text(v)
-		case "DST":
-			l.dst = text(v)
-		case "SRC":
-			l.src = text(v)
-		case "ANNOTATION":
-			l.annotation = text(v)
-		case "ARGS":
-			l.args = texts(v)
-		case "RESULT":
-			l.results = texts(v)
-		case "MUTATE":
-			l.mutates = texts(v)
-		case "TIME":
-			l.time = text(v)
-		case "MEMORY":
-			l.memory = text(v)
-		case "ALIAS":
-			l.alias = text(v)
+		if v[0] != '[' {
+			l.text[string(key)] = string(jsonfile.PlainText(v))
+			return
 		}
+		var list []string
+		for item, rest := d.scan.NextItem(v[1:]); item != nil; item, rest = d.scan.NextItem(rest) {
+			list = append(list, string(jsonfile.PlainText(item)))
+		}
+		l.list[string(key)] = list
 	})
 	return l, ok && bytes.HasSuffix(line, []byte("}"))
 }
@@ -194,40 +169,40 @@ func (d *dtrLog) read(line []byte) {
 		d.fail(fmt.Sprintf("the line is %q", profiles.Clip(string(line))), "Every line is one JSON object { }.",
 			"Complete or remove the line.")
 	}
-	if d.pending != nil && l.instruction != "MEMORY" && l.instruction != "ALIAS" {
-		d.fail(fmt.Sprintf("%s follows within the results of %s", profiles.Clip(l.instruction),
+	if d.pending != nil && l.text["INSTRUCTION"] != "MEMORY" && l.text["INSTRUCTION"] != "ALIAS" {
+		d.fail(fmt.Sprintf("%s follows within the results of %s", profiles.Clip(l.text["INSTRUCTION"]),
 			profiles.Clip(d.pending.name)),
 			"Every result has a MEMORY and an ALIAS.", "Log the step again, or complete the lines.")
 	}
-	switch l.instruction {
+	switch l.text["INSTRUCTION"] {
 	case "MEMORY":
-		d.size, d.sized = l.memory, l.name
-		if s, ok := d.names[l.name]; ok && d.storages[s].constant && d.pending == nil {
+		d.size, d.sized = l.text["MEMORY"], l.text["NAME"]
+		if s, ok := d.names[l.text["NAME"]]; ok && d.storages[s].constant && d.pending == nil {
 			d.constantSize(s, l)
 		}
 	case "ALIAS":
 		d.result(l)
 	case "CONSTANT":
-		d.bind(l.name, dtrStorage{constant: true})
+		d.bind(l.text["NAME"], dtrStorage{constant: true})
 	case "COPY", "COPY_FROM":
 		d.copyName(l)
 	case "RELEASE":
-		d.release(l.name)
+		d.release(l.text["NAME"])
 	case "CALL":
 		d.call(l)
 	case "MUTATE":
 		d.mutate(l)
 	case "ANNOTATE":
-		d.back = d.back || l.annotation == "BACKWARD"
+		d.back = d.back || l.text["ANNOTATION"] == "BACKWARD"
 	default:
-		d.fail(fmt.Sprintf("the instruction is %q", profiles.Clip(l.instruction)),
+		d.fail(fmt.Sprintf("the instruction is %q", profiles.Clip(l.text["INSTRUCTION"])),
 			"Read are CONSTANT, MEMORY, CALL, ALIAS, MUTATE, COPY, COPY_FROM, RELEASE and ANNOTATE.",
 			"Remove the line, or log with the version of simrd.")
 	}
 }
 
 func (d *dtrLog) constantSize(storage int, l dtrLine) {
-	v, e := parse.ByteCount.Read("MEMORY", l.memory)
+	v, e := parse.ByteCount.Read("MEMORY", l.text["MEMORY"])
 	d.errs.FailAt(d.lines, e)
 	d.storages[storage].size = engine.Bytes(v)
 }
@@ -247,18 +222,18 @@ func (d *dtrLog) bind(name string, s dtrStorage) {
 
 // copyName makes a name another one of a storage.
 func (d *dtrLog) copyName(l dtrLine) {
-	s, ok := d.names[l.src]
+	s, ok := d.names[l.text["SRC"]]
 	if !ok {
-		d.unknown(l.src)
+		d.unknown(l.text["SRC"])
 	}
-	d.errs.FailAt(d.lines, d.errs.Budget.Name("the name of a value", len(l.dst)))
+	d.errs.FailAt(d.lines, d.errs.Budget.Name("the name of a value", len(l.text["DST"])))
 	if len(d.names) >= 2*dtrMost {
 		d.fail(fmt.Sprintf("there are more than %d names", 2*dtrMost), "Longer logs are not read.",
 			"Log one training step.")
 	}
 	d.storages[s].refs++
-	d.release(l.dst)
-	d.names[l.dst] = s
+	d.release(l.text["DST"])
+	d.names[l.text["DST"]] = s
 }
 
 func (d *dtrLog) unknown(name string) {
@@ -287,19 +262,19 @@ func (d *dtrLog) start(l dtrLine) *dtrCall {
 		d.fail(fmt.Sprintf("there are more than %d functions", dtrMost), "Longer logs are not read.",
 			"Log one training step.")
 	}
-	v, e := dtrTime.Read("TIME", l.time)
+	v, e := dtrTime.Read("TIME", l.text["TIME"])
 	d.errs.FailAt(d.lines, e)
 	// Functions called backward may run in the forward (max_pool2d_backward is one
 	// of DTR's): names only count where nothing else tells.
-	d.back = d.back || !d.marked && strings.Contains(l.name, "backward")
-	c := &dtrCall{name: strings.ToValidUTF8(l.name, "?"), took: parse.Nanoseconds(v), back: d.back}
+	d.back = d.back || !d.marked && strings.Contains(l.text["NAME"], "backward")
+	c := &dtrCall{name: strings.ToValidUTF8(l.text["NAME"], "?"), took: parse.Nanoseconds(v), back: d.back}
 	d.room(l)
-	for _, arg := range l.args {
+	for _, arg := range l.list["ARGS"] {
 		s, ok := d.names[arg]
 		if !ok {
 			d.unknown(arg)
 		}
-		if d.input < 0 && d.storages[s].constant && len(l.results) > 0 {
+		if d.input < 0 && d.storages[s].constant && len(l.list["RESULT"]) > 0 {
 			d.input = s // the first thing that the first function reads
 		}
 		c.reads = append(c.reads, s)
@@ -311,8 +286,9 @@ func (d *dtrLog) start(l dtrLine) *dtrCall {
 
 // room charges what a function takes: its name, and what it reads and writes.
 func (d *dtrLog) room(l dtrLine) {
-	d.errs.FailAt(d.lines, d.errs.Budget.Name("the name of the function", len(l.name)))
-	d.errs.FailAt(d.lines, d.errs.Budget.Memory("this function", 200+24*(len(l.args)+len(l.results)+len(l.mutates))))
+	d.errs.FailAt(d.lines, d.errs.Budget.Name("the name of the function", len(l.text["NAME"])))
+	n := len(l.list["ARGS"]) + len(l.list["RESULT"]) + len(l.list["MUTATE"])
+	d.errs.FailAt(d.lines, d.errs.Budget.Memory("this function", 200+24*n))
 }
 
 // dtrTime is the unit of times in these logs.
@@ -320,27 +296,27 @@ var dtrTime = parse.Quantity{Plural: "Times", Unit: "nanoseconds", Whole: true}
 
 func (d *dtrLog) call(l dtrLine) {
 	c := d.start(l)
-	d.pending, d.results, d.args, d.size, d.sized = c, l.results, l.args, "", ""
+	d.pending, d.results, d.args, d.size, d.sized = c, l.list["RESULT"], l.list["ARGS"], "", ""
 	d.close()
 }
 
 // result gives the next result of a call its storage.
 func (d *dtrLog) result(l dtrLine) {
-	if d.pending == nil || l.name != d.results[0] || l.name != d.sized {
-		d.fail(fmt.Sprintf("ALIAS of %q follows neither its CALL nor its MEMORY", profiles.Clip(l.name)),
+	if d.pending == nil || l.text["NAME"] != d.results[0] || l.text["NAME"] != d.sized {
+		d.fail(fmt.Sprintf("ALIAS of %q follows neither its CALL nor its MEMORY", profiles.Clip(l.text["NAME"])),
 			"Every result of a CALL has a MEMORY and an ALIAS, in this order.", "Log the step again.")
 	}
 	v, e := parse.ByteCount.Read("MEMORY", d.size)
 	d.errs.FailAt(d.lines-1, e)
-	if at, ok := jsonfile.Integer([]byte(l.alias)); ok && at >= 0 && at < int64(len(d.args)) {
+	if at, ok := jsonfile.Integer([]byte(l.text["ALIAS"])); ok && at >= 0 && at < int64(len(d.args)) {
 		if s, known := d.names[d.args[at]]; known {
 			d.storages[s].refs++
-			d.release(l.name)
-			d.names[l.name] = s
+			d.release(l.text["NAME"])
+			d.names[l.text["NAME"]] = s
 		}
 	} else {
 		d.pending.writes = append(d.pending.writes, len(d.storages))
-		d.bind(l.name, dtrStorage{size: engine.Bytes(v), back: d.back})
+		d.bind(l.text["NAME"], dtrStorage{size: engine.Bytes(v), back: d.back})
 	}
 	d.results = d.results[1:]
 	d.close()
@@ -366,13 +342,13 @@ func (d *dtrLog) close() {
 
 func (d *dtrLog) mutate(l dtrLine) {
 	c := d.start(l)
-	for _, m := range l.mutates {
+	for _, m := range l.list["MUTATE"] {
 		at, ok := jsonfile.Integer([]byte(m))
-		if !ok || at < 0 || at >= int64(len(l.args)) {
+		if !ok || at < 0 || at >= int64(len(l.list["ARGS"])) {
 			d.fail("MUTATE names argument "+profiles.Clip(m),
-				fmt.Sprintf("There are %d arguments, counted from 0.", len(l.args)), "Log the step again.")
+				fmt.Sprintf("There are %d arguments, counted from 0.", len(l.list["ARGS"])), "Log the step again.")
 		}
-		c.alters = append(c.alters, d.names[l.args[at]])
+		c.alters = append(c.alters, d.names[l.list["ARGS"][at]])
 	}
 	slices.Sort(c.alters)
 	c.alters = slices.Compact(c.alters)

@@ -10,8 +10,9 @@ import (
 
 // profile makes the graph of the step, and its chain if there is one.
 func (d *dtrLog) profile(name string, poll *engine.Poll) *profiles.Profile {
-	c, stages := d.chain(poll)
-	g := d.graph(stages)
+	l := d.lives()
+	c, stages := d.chain(l, poll)
+	g := d.graph(l, stages)
 	d.errs.CheckGraph(g)
 	p := &profiles.Profile{Name: name, Graph: g,
 		Source: profiles.Source{Tool: "DTR logger", Times: profiles.Measured, Sizes: profiles.Measured, Notes: []string{
@@ -53,30 +54,18 @@ func (d *dtrLog) output(s int) bool { return d.storages[s].back && d.storages[s]
 
 // graph is one step: values are storages. At its end every output is read once,
 // so that it stays until then. stages are those of the functions.
-func (d *dtrLog) graph(stages []int) *engine.Graph {
+func (d *dtrLog) graph(l lives, stages []int) *engine.Graph {
 	g := &engine.Graph{Done: engine.NoValue}
 	ids := make([]engine.ValueID, len(d.storages))
 	stageOf := make([]int, len(d.storages))
-	used := make([]bool, len(d.storages))
-	last := make([]int, len(d.storages)) // reader or maker
-	for i := range d.calls {
-		c := &d.calls[i]
-		for _, s := range c.writes {
-			stageOf[s], used[s], last[s] = stages[i], true, i
-		}
-		for _, s := range c.reads {
-			used[s], last[s] = true, i
-		}
-	}
-	held := make([][]int, len(d.calls)) // what the log releases only behind a function
-	for s := range d.storages {
-		if at := d.releasedAfter(s); used[s] && !d.storages[s].constant && !d.output(s) && at > last[s] {
-			held[at] = append(held[at], s)
+	for s, maker := range l.maker {
+		if maker >= 0 {
+			stageOf[s] = stages[maker]
 		}
 	}
 	for s := range d.storages {
 		st := &d.storages[s]
-		if ids[s] = engine.NoValue; !used[s] || st.size == 0 {
+		if ids[s] = engine.NoValue; l.last[s] < 0 || st.size == 0 {
 			if st.constant {
 				g.Fixed += st.size
 			}
@@ -106,7 +95,7 @@ func (d *dtrLog) graph(stages []int) *engine.Graph {
 	}
 	for i := range d.calls {
 		c := &d.calls[i]
-		op := engine.Op{Name: c.name, Stage: stages[i], Time: c.took, In: pick(append(c.reads, held[i]...)),
+		op := engine.Op{Name: c.name, Stage: stages[i], Time: c.took, In: pick(append(c.reads, l.held[i]...)),
 			Out: pick(c.writes)}
 		if c.back {
 			op.Pass = engine.Backward

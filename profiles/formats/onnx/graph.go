@@ -44,7 +44,7 @@ func (v *onnxValue) bytes() engine.Bytes {
 
 // call is a node with its inputs, on the way to its outputs.
 type call struct {
-	node  *onnxNode
+	node  *Node
 	rule  onnxRule
 	ins   []*onnxValue // nil where an optional input is left out
 	outs  []onnxValue
@@ -76,7 +76,7 @@ func (c *call) set(i int, dtype int64, dims []int64) {
 type onnxGraph struct {
 	m       *onnxModel
 	values  map[string]*onnxValue
-	known   map[string]*onnxTensor // shapes that the file states
+	known   map[string]*Tensor // shapes that the file states
 	ops     []chainify.Operator
 	clip    []bool // by operator: it may work in place, see workInPlace
 	time    analytic.Model
@@ -102,10 +102,10 @@ var weightInputs = map[string]int{"Conv": 1, "ConvTranspose": 1, "Gemm": 1, "Bat
 func (m *onnxModel) findWeights() {
 	asWeight, asData := map[string]bool{}, map[string]bool{}
 	for i := range m.nodes {
-		from, ok := weightInputs[m.nodes[i].op]
-		for j, name := range m.nodes[i].in {
+		from, ok := weightInputs[m.nodes[i].Op]
+		for j, name := range m.nodes[i].In {
 			switch {
-			case ok && j >= from, m.nodes[i].op == "Gather" && j == 0 && len(m.inputs) > 1:
+			case ok && j >= from, m.nodes[i].Op == "Gather" && j == 0 && len(m.inputs) > 1:
 				asWeight[name] = true
 			default:
 				asData[name] = true
@@ -114,8 +114,8 @@ func (m *onnxModel) findWeights() {
 	}
 	rest := m.inputs[:0:0]
 	for _, t := range m.inputs {
-		_, sized := parse.Elements(t.dims)
-		if asWeight[t.name] && !asData[t.name] && t.shaped && sized && isFloat(t.dtype) {
+		_, sized := parse.Elements(t.Dims)
+		if asWeight[t.Name] && !asData[t.Name] && t.shaped && sized && isFloat(t.Type) {
 			m.weights = append(m.weights, t)
 			continue
 		}
@@ -126,16 +126,16 @@ func (m *onnxModel) findWeights() {
 
 // buildOnnx makes the operators of a model.
 func buildOnnx(m *onnxModel, poll *engine.Poll) *onnxGraph {
-	g := &onnxGraph{m: m, values: map[string]*onnxValue{}, known: map[string]*onnxTensor{}, sized: map[string]int64{},
+	g := &onnxGraph{m: m, values: map[string]*onnxValue{}, known: map[string]*Tensor{}, sized: map[string]int64{},
 		plain: true,
 		time:  analytic.V100, dtype: "f32", names: map[string]int{}}
 	for i := range m.known {
-		g.known[m.known[i].name] = &m.known[i]
+		g.known[m.known[i].Name] = &m.known[i]
 	}
 	for i := range m.weights {
 		t := &m.weights[i]
 		fixed := m.traced && i >= m.fixed
-		v := g.define(onnxValue{name: t.name, dtype: t.dtype, dims: t.dims, vals: t.vals, scales: t.scales, op: -1,
+		v := g.define(onnxValue{name: t.Name, dtype: t.Type, dims: t.Dims, vals: t.vals, scales: t.scales, op: -1,
 			fixed: fixed})
 		if fixed {
 			g.buffers += v.bytes()
@@ -143,7 +143,7 @@ func buildOnnx(m *onnxModel, poll *engine.Poll) *onnxGraph {
 	}
 	g.choosePrecision()
 	for i := range m.inputs {
-		if t := &m.inputs[i]; g.values[t.name] == nil {
+		if t := &m.inputs[i]; g.values[t.Name] == nil {
 			g.input(t)
 		}
 	}
@@ -161,7 +161,7 @@ func buildOnnx(m *onnxModel, poll *engine.Poll) *onnxGraph {
 }
 
 // nodeError names the node.
-func (g *onnxGraph) nodeError(i int, n *onnxNode, err error) error {
+func (g *onnxGraph) nodeError(i int, n *Node, err error) error {
 	if e, ok := errors.AsType[*profiles.FormatError](err); ok {
 		e.Found = nodeLabel(i, n) + e.Found
 		return e
@@ -178,16 +178,16 @@ func (g *onnxGraph) nodeError(i int, n *onnxNode, err error) error {
 }
 
 // nodeLabel says which node it is about: its number, operator and name.
-func nodeLabel(i int, n *onnxNode) string {
+func nodeLabel(i int, n *Node) string {
 	label := fmt.Sprintf("Node %d", i+1)
-	if n.op != "" {
-		label += ", " + profiles.Clip(n.op)
+	if n.Op != "" {
+		label += ", " + profiles.Clip(n.Op)
 	}
 	switch {
-	case n.name != "":
-		label += " (" + profiles.Clip(n.name) + ")"
-	case len(n.out) > 0 && n.out[0] != "":
-		label += " (makes " + profiles.Clip(n.out[0]) + ")"
+	case n.Name != "":
+		label += " (" + profiles.Clip(n.Name) + ")"
+	case len(n.Out) > 0 && n.Out[0] != "":
+		label += " (makes " + profiles.Clip(n.Out[0]) + ")"
 	}
 	return label + ": "
 }
@@ -208,13 +208,13 @@ func (g *onnxGraph) define(v onnxValue) *onnxValue {
 func (g *onnxGraph) choosePrecision() {
 	var half, brain, full int64
 	for i := range g.m.weights {
-		switch t := &g.m.weights[i]; t.dtype {
+		switch t := &g.m.weights[i]; t.Type {
 		case onnxFloat16:
-			half += elementCount(t.dims) >> 8
+			half += elementCount(t.Dims) >> 8
 		case onnxBfloat16:
-			brain += elementCount(t.dims) >> 8
+			brain += elementCount(t.Dims) >> 8
 		case onnxFloat:
-			full += elementCount(t.dims) >> 8
+			full += elementCount(t.Dims) >> 8
 		}
 	}
 	if g.half = half+brain > full; g.half {
@@ -226,15 +226,15 @@ func (g *onnxGraph) choosePrecision() {
 }
 
 // input is an operator that brings data in.
-func (g *onnxGraph) input(t *onnxTensor) {
-	if !t.shaped || onnxBytes[t.dtype&31] == 0 {
+func (g *onnxGraph) input(t *Tensor) {
+	if !t.shaped || onnxBytes[t.Type&31] == 0 {
 		profiles.End(&profiles.FormatError{Format: onnxName,
-			Found:    fmt.Sprintf("The input %q has no shape, or is not a tensor", profiles.Clip(t.name)),
+			Found:    fmt.Sprintf("The input %q has no shape, or is not a tensor", profiles.Clip(t.Name)),
 			Expected: "Inputs of a network are tensors of known dimensions.",
 			Remedy:   "Export the model with an example input."})
 	}
-	dims := make([]int64, len(t.dims))
-	for i, d := range t.dims {
+	dims := make([]int64, len(t.Dims))
+	for i, d := range t.Dims {
 		if d < 0 {
 			d = g.assume(t, i)
 		}
@@ -242,14 +242,14 @@ func (g *onnxGraph) input(t *onnxTensor) {
 	}
 	if _, ok := parse.Elements(dims); !ok {
 		profiles.End(&profiles.FormatError{Format: onnxName,
-			Found:    fmt.Sprintf("The input %q has the shape %s", profiles.Clip(t.name), shapeText(dims)),
+			Found:    fmt.Sprintf("The input %q has the shape %s", profiles.Clip(t.Name), shapeText(dims)),
 			Expected: "Sizes of tensors are not above 2^53.", Remedy: "Export the model with a smaller example input."})
 	}
-	v := g.define(onnxValue{name: t.name, dtype: t.dtype, dims: dims, op: len(g.ops)})
+	v := g.define(onnxValue{name: t.Name, dtype: t.Type, dims: dims, op: len(g.ops)})
 	if g.batch == 0 && len(dims) > 0 {
 		g.batch = dims[0]
 	}
-	g.add(chainify.Operator{Name: onnxLabel(t.name), Kind: "Input", Out: v.bytes(), Traits: chainify.IsInput})
+	g.add(chainify.Operator{Name: onnxLabel(t.Name), Kind: "Input", Out: v.bytes(), Traits: chainify.IsInput})
 }
 
 // What is taken for dimensions that the file does not size.
@@ -260,7 +260,7 @@ const (
 
 // assume sizes a dimension of an input: one sample, images of 224 px, 128 tokens.
 // Dimensions of one name have one size.
-func (g *onnxGraph) assume(t *onnxTensor, i int) int64 {
+func (g *onnxGraph) assume(t *Tensor, i int) int64 {
 	name := t.params[i]
 	if n, ok := g.sized[name]; ok && name != "" {
 		return n
@@ -269,15 +269,15 @@ func (g *onnxGraph) assume(t *onnxTensor, i int) int64 {
 	switch {
 	case i == 0:
 		n, what = 1, "sample"
-	case i == 1 && len(t.dims) == 4:
+	case i == 1 && len(t.Dims) == 4:
 		n, what = 3, "channels"
-	case len(t.dims) == 4 || len(t.dims) == 5:
+	case len(t.Dims) == 4 || len(t.Dims) == 5:
 		n, what = assumedSide, "px"
 	}
-	label := fmt.Sprintf("dimension %d of the input %q", i, profiles.Clip(t.name))
+	label := fmt.Sprintf("dimension %d of the input %q", i, profiles.Clip(t.Name))
 	if name != "" {
 		g.sized[name] = n
-		label = fmt.Sprintf("dimension %q of the input %q", profiles.Clip(name), profiles.Clip(t.name))
+		label = fmt.Sprintf("dimension %q of the input %q", profiles.Clip(name), profiles.Clip(t.Name))
 	}
 	if len(g.assumed) < 8 {
 		g.assumed = append(g.assumed,
@@ -305,13 +305,13 @@ func (g *onnxGraph) add(o chainify.Operator) {
 }
 
 // node makes the outputs of one node; what it ends with is about the node.
-func (g *onnxGraph) node(n *onnxNode) *call {
-	if n.op == "" || len(n.out) == 0 {
+func (g *onnxGraph) node(n *Node) *call {
+	if n.Op == "" || len(n.Out) == 0 {
 		profiles.End(errOnnxEmpty)
 	}
-	c := &call{node: n, outs: make([]onnxValue, len(n.out))}
+	c := &call{node: n, outs: make([]onnxValue, len(n.Out))}
 	constant := true
-	for _, name := range n.in {
+	for _, name := range n.In {
 		v := g.values[name]
 		if v == nil && name != "" {
 			wrongShape("no node before it makes its input %q", profiles.Clip(name))
@@ -340,7 +340,7 @@ func (g *onnxGraph) node(n *onnxNode) *call {
 	} else if !done && c.in(0) != nil && isFloat(c.outs[0].dtype) {
 		c.outs[0].root = c.in(0).root // weights that are turned or cut are the same weights
 	}
-	for i, name := range n.out {
+	for i, name := range n.Out {
 		if name != "" {
 			c.outs[i].name, c.outs[i].fixed = name, g.m.traced && c.outs[i].op < 0
 			g.define(c.outs[i])
@@ -356,7 +356,7 @@ func (g *onnxGraph) node(n *onnxNode) *call {
 // is where the file states the shapes of its results.
 func (g *onnxGraph) infer(c *call, constant bool) {
 	n := c.node
-	rule, ok := onnxRules[n.op]
+	rule, ok := onnxRules[n.Op]
 	if standard := n.domain == "" || n.domain == "ai.onnx"; ok && standard {
 		c.rule = rule
 		if g.m.traced {
@@ -369,37 +369,37 @@ func (g *onnxGraph) infer(c *call, constant bool) {
 		g.others(c)
 		return
 	}
-	if why, ok := refusals[n.op]; ok {
+	if why, ok := refusals[n.Op]; ok {
 		profiles.End(&profiles.FormatError{Format: onnxName, Found: "the operator is not supported: " + why,
 			Expected: "Operators of convolutional networks and transformers are read.",
 			Remedy:   "Measure the network with the collector."})
 	}
-	for i, name := range n.out {
+	for i, name := range n.Out {
 		t := g.known[name]
 		if name == "" {
 			continue
 		}
-		if t == nil || !t.shaped || onnxBytes[t.dtype&31] == 0 {
+		if t == nil || !t.shaped || onnxBytes[t.Type&31] == 0 {
 			profiles.End(&profiles.FormatError{Format: onnxName, Found: "the operator is not known",
 				Expected: "Operators of convolutional networks and transformers are read; of others, the file has to state the shapes of the results.",
 				Remedy:   "Run onnx.shape_inference.infer_shapes on the model, or measure the network with the collector."})
 		}
-		dims := make([]int64, len(t.dims))
-		for j, d := range t.dims {
+		dims := make([]int64, len(t.Dims))
+		for j, d := range t.Dims {
 			if dims[j] = d; d < 0 {
 				dims[j] = g.sized[t.params[j]]
 			}
 		}
-		c.set(i, t.dtype, dims)
+		c.set(i, t.Type, dims)
 	}
 	if constant && g.m.traced {
 		return
 	}
 	g.plain = false
 	c.rule = onnxRule{traits: chainify.SavesIn | chainify.SavesOut, cost: costElement, trains: true}
-	if g.names[n.op]++; g.names[n.op] == 1 && len(g.assumed) < 16 {
+	if g.names[n.Op]++; g.names[n.Op] == 1 && len(g.assumed) < 16 {
 		g.assumed = append(g.assumed,
-			fmt.Sprintf("The operator %s is not known: it is assumed to keep its inputs and its result, and to take as long as an activation.", profiles.Clip(n.op)))
+			fmt.Sprintf("The operator %s is not known: it is assumed to keep its inputs and its result, and to take as long as an activation.", profiles.Clip(n.Op)))
 	}
 }
 

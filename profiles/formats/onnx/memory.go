@@ -14,7 +14,7 @@ import (
 // operators adds the operator of a node, or one for each part of a split.
 func (g *onnxGraph) operators(c *call) {
 	first := &c.outs[0]
-	o := chainify.Operator{Name: onnxLabel(c.name()), Kind: profiles.Clip(c.node.op), Family: c.rule.family,
+	o := chainify.Operator{Name: onnxLabel(c.name()), Kind: profiles.Clip(c.node.Op), Family: c.rule.family,
 		Traits: c.rule.traits, Out: first.bytes()}
 	for _, v := range c.ins {
 		if v != nil && v.op >= 0 {
@@ -29,8 +29,8 @@ func (g *onnxGraph) operators(c *call) {
 	biased := g.moveBiases(c, &o)
 	first.learns = first.learns && isFloat(first.dtype) && c.rule.cost != costCompare
 	g.describe(c, &o)
-	if c.node.inPlace && o.Is(chainify.SavesIn) && c.node.op != "LeakyRelu" &&
-		c.node.op != "Elu" { // autograd keeps a copy of what is lost
+	if c.node.InPlace && o.Is(chainify.SavesIn) && c.node.Op != "LeakyRelu" &&
+		c.node.Op != "Elu" { // autograd keeps a copy of what is lost
 		o.Traits, o.Aux = o.Traits&^chainify.SavesIn, o.Aux+o.Out
 	}
 	if !first.learns { // autograd does not record it
@@ -58,13 +58,13 @@ func (g *onnxGraph) operators(c *call) {
 	}
 	inPlace := c.rule.cost == costClip || c.rule.cost == costAdd || c.rule.cost == costScale && len(o.Preds) == 1
 	g.add(o)
-	g.clip[len(g.ops)-1] = inPlace && (!g.m.traced || c.node.inPlace)
+	g.clip[len(g.ops)-1] = inPlace && (!g.m.traced || c.node.InPlace)
 }
 
 // joinPad lets a mean pool read what was padded for it: exporters write its padding
 // as an operator, and frameworks do it in the pool.
 func (g *onnxGraph) joinPad(c *call, o *chainify.Operator) {
-	if c.node.op != "AveragePool" || len(o.Preds) != 1 {
+	if c.node.Op != "AveragePool" || len(o.Preds) != 1 {
 		return
 	}
 	if pad := &g.ops[o.Preds[0]]; pad.Kind == "Pad" && len(pad.Preds) == 1 {
@@ -92,10 +92,10 @@ func (g *onnxGraph) moveBiases(c *call, o *chainify.Operator) bool {
 
 // name returns that of the node, or of what it makes.
 func (c *call) name() string {
-	if c.node.name == "" && len(c.node.out) > 0 {
-		return c.node.out[0]
+	if c.node.Name == "" && len(c.node.Out) > 0 {
+		return c.node.Out[0]
 	}
-	return c.node.name
+	return c.node.Name
 }
 
 // trained counts the weights that an operator is the first to read.
@@ -107,7 +107,7 @@ func (g *onnxGraph) trained(c *call) (sum engine.Bytes) {
 		if v == nil || v.op >= 0 || v.root.fixed || !isFloat(v.dtype) || elementCount(v.dims) < 2 {
 			continue
 		}
-		if c.node.op == "BatchNormalization" && i > 2 { // running averages
+		if c.node.Op == "BatchNormalization" && i > 2 { // running averages
 			g.buffers += v.bytes()
 			continue
 		}
@@ -126,12 +126,12 @@ func (g *onnxGraph) describe(c *call, o *chainify.Operator) {
 	switch c.rule.cost {
 	case costNothing:
 		switch {
-		case c.node.op == "Transpose":
+		case c.node.Op == "Transpose":
 			out.turned = true
-		case c.node.op == "Reshape" && x.turned: // as PyTorch does
+		case c.node.Op == "Reshape" && x.turned: // as PyTorch does
 			o.Traits &^= chainify.IsView
 			o.Traits &^= chainify.PassesGrad
-		case c.node.op == "Expand": // a view that takes no memory of its own
+		case c.node.Op == "Expand": // a view that takes no memory of its own
 			o.Out = x.bytes()
 		default:
 			out.turned = x.turned
@@ -157,7 +157,7 @@ func (g *onnxGraph) describe(c *call, o *chainify.Operator) {
 	case costAttention: // the logarithm of each row's sum
 		o.Aux = engine.Bytes(4 * count / max(1, out.dims[len(out.dims)-1]))
 	case costElement:
-		if c.node.op == "Where" && c.in(0).op >= 0 {
+		if c.node.Op == "Where" && c.in(0).op >= 0 {
 			o.Aux = engine.Bytes(elementCount(c.in(0).dims))
 		}
 	}
@@ -168,7 +168,7 @@ func (g *onnxGraph) describe(c *call, o *chainify.Operator) {
 func (g *onnxGraph) statistics(c *call) int64 {
 	x := c.in(0)
 	count := elementCount(x.dims)
-	switch c.node.op {
+	switch c.node.Op {
 	case "BatchNormalization":
 		if len(x.dims) > 1 {
 			g.norms++
@@ -184,7 +184,7 @@ func (g *onnxGraph) statistics(c *call) int64 {
 		}
 	case "LayerNormalization", "RMSNormalization":
 		at, ok := findAxis(c.node.int("axis", -1), len(x.dims))
-		if ok && c.node.op == "RMSNormalization" {
+		if ok && c.node.Op == "RMSNormalization" {
 			return elementCount(x.dims[:at])
 		}
 		if ok {
@@ -246,7 +246,7 @@ func (g *onnxGraph) convolution(c *call, bytes float64) analytic.Time {
 	x, w := c.in(0), c.in(1)
 	group := c.node.int("group", 1)
 	in, out, results := x.dims[1], w.dims[0], elementCount(c.outs[0].dims)
-	if c.node.op == "ConvTranspose" {
+	if c.node.Op == "ConvTranspose" {
 		out, results = w.dims[1]*group, elementCount(x.dims)
 	}
 	taps := float64(elementCount(w.dims[1:]))
@@ -314,4 +314,156 @@ func (g *onnxGraph) free(i int, readers []int) bool {
 		}
 		i = next
 	}
+}
+
+// onnxRule is what an operator means: its shape, and how PyTorch's autograd treats
+// memory in the operator that does the same. See traits.
+type onnxRule struct {
+	shape  func(c *call, x *onnxValue) // x is the first input
+	family string
+	traits chainify.Traits
+	cost   cost
+	// trains: constant inputs of floats are parameters.
+	trains bool
+	// plain: PyTorch has the same operator, so that sizes are exact.
+	plain bool
+}
+
+// cost is what kind of work an operator is, and with that the further rules of
+// its kind (see onnxGraph.describe).
+type cost uint8
+
+const (
+	costNothing   cost = iota // renames its input
+	costCopy                  // moves numbers
+	costElement               // an activation, or arithmetic on two
+	costAdd                   // hands gradients on
+	costScale                 // keeps the other factor, which may be a constant
+	costClip                  // an activation that may work in place, and keeps its result then
+	costNorm                  // keeps statistics
+	costConv                  //
+	costProduct               // of matrices
+	costMaxPool               // keeps indices
+	costMeanPool              //
+	costDropout               // keeps a mask
+	costLookUp                // rows of a table
+	costCompare               // has no gradient
+	costSplit                 // several outputs, each a part of the input
+	costAttention             // two products, of which what is between them is not kept
+)
+
+// onnxRules are the operators that are read. What each keeps is what PyTorch's
+// derivatives.yaml names: inputs of convolutions, products, normalisations, pools
+// and most activations; results of sigmoid, tanh, softmax, exp, sqrt.
+var onnxRules = makeOnnxRules()
+
+func makeOnnxRules() map[string]onnxRule {
+	rules := ownRules()
+	for _, g := range groups {
+		for _, name := range g.names {
+			rules[name] = g.rule
+		}
+	}
+	return rules
+}
+
+// ownRules returns those of operators that differ from all others.
+func ownRules() map[string]onnxRule {
+	return map[string]onnxRule{
+		"Conv":          {convShape, "conv", chainify.SavesIn, costConv, true, true},
+		"ConvTranspose": {transposedShape, "conv", chainify.SavesIn, costConv, true, true},
+		"Gemm":          {gemmShape, "fc", chainify.SavesIn, costProduct, true, true},
+		"MatMul":        {matMulShape, "fc", chainify.SavesIn, costProduct, true, false},
+
+		"BatchNormalization":    {sameShape, "norm", chainify.SavesIn, costNorm, true, true},
+		"InstanceNormalization": {sameShape, "norm", chainify.SavesIn, costNorm, true, true},
+		"LayerNormalization":    {sameShape, "norm", chainify.SavesIn, costNorm, true, true},
+		"GroupNormalization":    {sameShape, "norm", chainify.SavesIn, costNorm, true, true},
+		"RMSNormalization":      {sameShape, "norm", chainify.SavesIn, costNorm, true, true},
+		"LRN":                   {sameShape, "norm", chainify.SavesIn | chainify.SavesOut, costNorm, false, false},
+		"LpNormalization":       {sameShape, "norm", chainify.SavesIn | chainify.SavesOut, costNorm, false, false},
+
+		"MaxPool":           {poolShape, "pool", chainify.SavesIn, costMaxPool, false, true},
+		"AveragePool":       {poolShape, "pool", chainify.SavesIn, costMeanPool, false, true},
+		"GlobalAveragePool": {globalPoolShape, "pool", 0, costMeanPool, false, true},
+		"GlobalMaxPool":     {globalPoolShape, "pool", chainify.SavesIn, costMaxPool, false, true},
+
+		"Relu":      {sameShape, "act", chainify.SavesOut, costClip, false, true},
+		"LeakyRelu": {sameShape, "act", chainify.SavesIn, costClip, false, true},
+		"Clip":      {sameShape, "act", chainify.SavesIn, costClip, false, true},
+		"PRelu":     {sameShape, "act", chainify.SavesIn, costElement, true, true},
+		"Dropout":   {sameShape, "act", 0, costDropout, false, true},
+
+		"Add":   {broadcastShape, "", chainify.PassesGrad, costAdd, true, true},
+		"Sum":   {broadcastShape, "", chainify.PassesGrad, costAdd, true, true},
+		"Sub":   {broadcastShape, "", chainify.PassesGrad, costAdd, true, true},
+		"Mul":   {broadcastShape, "", chainify.SavesIn, costScale, true, true},
+		"Div":   {broadcastShape, "", chainify.SavesIn, costScale, true, true},
+		"Pow":   {broadcastShape, "", chainify.SavesIn, costElement, false, true},
+		"Max":   {broadcastShape, "", chainify.SavesIn, costElement, false, true},
+		"Min":   {broadcastShape, "", chainify.SavesIn, costElement, false, true},
+		"Mean":  {broadcastShape, "", 0, costElement, false, true},
+		"Where": {whereShape, "", 0, costElement, false, false},
+
+		"Concat":         {concatShape, "", chainify.PassesGrad, costCopy, false, true},
+		"Split":          {splitShape, "", chainify.IsView | chainify.PassesGrad, costSplit, false, true},
+		"Slice":          {sliceShape, "", chainify.IsView, costNothing, false, true},
+		"Gather":         {gatherShape, "embed", chainify.SavesIn, costLookUp, true, true},
+		"GatherElements": {secondShape, "", 0, costCopy, false, false},
+		"Pad":            {padShape, "", 0, costCopy, false, true},
+		"Tile":           {tileShape, "", 0, costCopy, false, true},
+		"Resize":         {resizeShape, "", 0, costCopy, false, true},
+		"Upsample":       {resizeShape, "", 0, costCopy, false, true},
+		"DepthToSpace":   {blockShape, "", 0, costCopy, false, true},
+		"SpaceToDepth":   {blockShape, "", 0, costCopy, false, true},
+		"Cast":           {castShape, "", 0, costCopy, false, true},
+		"Expand":         {expandShape, "", chainify.IsView, costNothing, false, true},
+		"Reshape":        {reshapeShape, "", chainify.IsView | chainify.PassesGrad, costNothing, false, true},
+		"Flatten":        {flattenShape, "", chainify.IsView | chainify.PassesGrad, costNothing, false, true},
+		"Transpose":      {transposeShape, "", chainify.IsView | chainify.PassesGrad, costNothing, false, true},
+		"Squeeze":        {squeezeShape, "", chainify.IsView | chainify.PassesGrad, costNothing, false, true},
+		"Unsqueeze":      {unsqueezeShape, "", chainify.IsView | chainify.PassesGrad, costNothing, false, true},
+		"Identity":       {sameShape, "", chainify.IsView | chainify.PassesGrad, costNothing, false, true},
+		"ArgMax":         {reduceShape, "", 0, costCompare, false, true},
+		"ArgMin":         {reduceShape, "", 0, costCompare, false, true},
+
+		// This is no operator of ONNX: traced programs have it.
+		"FusedAttention": {sameShape, "attention", chainify.SavesIn | chainify.SavesOut, costAttention, false, true},
+	}
+}
+
+// groups are operators that are treated alike.
+var groups = []struct {
+	names []string
+	rule  onnxRule
+}{
+	{[]string{"Sigmoid", "Tanh", "Softmax", "LogSoftmax"},
+		onnxRule{sameShape, "act", chainify.SavesOut, costElement, false, true}},
+	{[]string{"Exp", "Sqrt", "Reciprocal"}, onnxRule{sameShape, "", chainify.SavesOut, costElement, false, true}},
+	{[]string{"Gelu", "HardSigmoid", "HardSwish", "Elu", "Selu", "Celu", "Softplus", "Softsign", "Mish", "Swish",
+		"ThresholdedRelu"},
+		onnxRule{sameShape, "act", chainify.SavesIn, costElement, false, true}},
+	{[]string{"Erf", "Log", "Abs", "Sin", "Cos"}, onnxRule{sameShape, "", chainify.SavesIn, costElement, false, true}},
+	{[]string{"Neg"}, onnxRule{sameShape, "", 0, costElement, false, true}},
+	{[]string{"Floor", "Ceil", "Round", "Sign", "Not", "IsNaN", "IsInf"},
+		onnxRule{sameShape, "", 0, costCompare, false, true}},
+	{[]string{"Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual", "And", "Or", "Xor"},
+		onnxRule{compareShape, "", 0, costCompare, false, true}},
+	{[]string{"ReduceMean", "ReduceSum"}, onnxRule{reduceShape, "pool", 0, costMeanPool, false, true}},
+	{[]string{"ReduceMax", "ReduceMin", "ReduceL1", "ReduceL2", "ReduceProd", "ReduceLogSumExp", "ReduceSumSquare"},
+		onnxRule{reduceShape, "", chainify.SavesIn | chainify.SavesOut, costMeanPool, false, false}},
+}
+
+// refusals say of operators that people will have why they are not read.
+var refusals = map[string]string{
+	"LSTM": "recurrent layers keep sets that depend on the library",
+	"GRU":  "recurrent layers keep sets that depend on the library",
+	"RNN":  "recurrent layers keep sets that depend on the library",
+	"If":   "what it runs depends on values", "Loop": "how often it runs depends on values",
+	"Scan":              "how often it runs depends on values",
+	"NonZero":           "the size of its result depends on values",
+	"NonMaxSuppression": "the size of its result depends on values",
+	"QLinearConv":       "integer arithmetic is not trained", "QLinearMatMul": "integer arithmetic is not trained",
+	"ConvInteger": "integer arithmetic is not trained", "MatMulInteger": "integer arithmetic is not trained",
+	"QuantizeLinear": "integer arithmetic is not trained", "DequantizeLinear": "integer arithmetic is not trained",
 }

@@ -3,6 +3,9 @@ package onnx
 import (
 	"encoding/binary"
 	"fmt"
+	"io"
+	"math"
+	"slices"
 	"strings"
 
 	"memtide/engine"
@@ -25,11 +28,11 @@ const (
 // onnxModel is a model, read.
 type onnxModel struct {
 	producer string
-	nodes    []onnxNode
-	weights  []onnxTensor // initializers
-	inputs   []onnxTensor
+	nodes    []Node
+	weights  []Tensor // initializers
+	inputs   []Tensor
 	outputs  []string
-	known    []onnxTensor // shapes that the file states of values inside
+	known    []Tensor // shapes that the file states of values inside
 	hasGraph bool
 	traced   bool   // see Traced
 	fixed    int    // of a traced model: the weights from this one on are not trained
@@ -37,12 +40,13 @@ type onnxModel struct {
 	budget   *profiles.Budget
 }
 
-// onnxNode is an operator of the file.
-type onnxNode struct {
-	name, op, domain string
-	in, out          []string
+// Node is an operator of the file.
+type Node struct {
+	Name, Op, domain string
+	In, Out          []string // "" in In: left out
 	attrs            []attr
-	inPlace          bool // of a traced model: it overwrites its input
+	InPlace          bool               // of a traced model: it overwrites its input
+	Attributes       map[string][]int64 // of a traced model; only those are read that ONNX has for the operator
 }
 
 // attr is an attribute of a node.
@@ -52,15 +56,16 @@ type attr struct {
 	text   string
 	ints   []int64
 	floats []float32
-	tensor *onnxTensor
+	tensor *Tensor
 }
 
-// onnxTensor is a tensor of the file: an initializer, or an input, whose
+// Tensor is a tensor of the file: an initializer, or an input, whose
+// Tensor is a tensor of the file: an initializer, or an input, whose
 // dimensions may have names instead of sizes.
-type onnxTensor struct {
-	name   string
-	dtype  int64
-	dims   []int64   // -1 where the file names no size
+type Tensor struct {
+	Name   string
+	Type   int64     // a number of onnx.proto's TensorProto.DataType
+	Dims   []int64   // -1 where the file names no size
 	params []string  // names of dimensions; nil of initializers
 	vals   []int64   // of a small integer tensor; nil if they are not known
 	scales []float32 // of a tensor of few 32-bit floats, such as factors of a resize
@@ -69,15 +74,15 @@ type onnxTensor struct {
 
 // reader reads the messages of one file.
 type reader struct {
-	poll   *engine.Poll
+	w      *wire
 	m      onnxModel
 	budget *profiles.Budget
 }
 
 // name reads a name of the file.
 func (r *reader) name(f wireField, into *string) {
-	r.within(r.budget.Name("a name", len(f.data)))
-	*into = profiles.CleanText(onnxText(f.data))
+	r.within(r.budget.Name("a name", f.size()))
+	*into = profiles.CleanText(strings.ToValidUTF8(string(f.bytes()), "?"))
 }
 
 // names appends a name to a list.
@@ -109,36 +114,27 @@ const (
 	tensorRoom = 400
 )
 
-// readOnnx reads a model.
-func readOnnx(data []byte, poll *engine.Poll) *onnxModel {
-	r := &reader{poll: poll, budget: profiles.FileBudget(len(data))}
+// mostBuilt bounds what may be built of a model by its size: most of a larger one is numbers.
+const mostBuilt = 64 << 20
+
+// readOnnx reads a model of total bytes, 0 if that is not known.
+func readOnnx(content io.Reader, total int, poll *engine.Poll) *onnxModel {
+	r := &reader{w: newWire(content, total, poll), budget: profiles.FileBudget(min(total, mostBuilt))}
 	r.m.budget, r.m.tool = r.budget, "ONNX model"
-	r.each("the model", data, func(f wireField) {
+	end := int64(math.MaxInt64)
+	if r.w.seek != nil {
+		end = int64(total)
+	}
+	r.w.each("the model", end, func(f wireField) {
 		switch f.number {
 		case 2: // producer_name
-			r.m.producer = profiles.Clip(string(f.data[:min(len(f.data), profiles.MaxName)]))
+			r.m.producer = profiles.Clip(string(f.w.take(min(f.size(), profiles.MaxName), f.end)))
 		case 7:
 			r.m.hasGraph = true
 			r.graph(f)
 		}
 	})
 	return &r.m
-}
-
-// each calls visit for every field of a message.
-func (r *reader) each(what string, data []byte, visit func(f wireField)) {
-	w := wire{what: what, data: data}
-	for n := 0; ; n++ {
-		if n%256 == 0 {
-			profiles.End(r.poll.Err())
-		}
-		f, ok := w.next()
-		if !ok {
-			break
-		}
-		visit(f)
-	}
-	w.end()
 }
 
 // damaged ends: a message is not what it should be.
@@ -153,28 +149,25 @@ func tooMany(what string, most int) {
 		Expected: "Larger models are not read.", Remedy: "Simplify the model, or measure it with the collector."})
 }
 
-// onnxText returns a name of the file.
-func onnxText(b []byte) string { return strings.ToValidUTF8(string(b), "?") }
-
 func (r *reader) graph(f wireField) {
 	f.is(wireBytes)
-	r.each("the graph", f.data, func(f wireField) {
+	r.w.each("the graph", f.end, func(f wireField) {
 		if f.number == 2 || f.number == 10 { // name, documentation
 			return
 		}
 		f.is(wireBytes)
 		switch f.number {
 		case 1:
-			r.node(f.data)
+			r.node(f)
 		case 5:
-			r.m.weights = append(r.m.weights, r.tensor("a tensor of weights", f.data))
+			r.m.weights = append(r.m.weights, r.tensor("a tensor of weights", f))
 		case 11, 12, 13:
-			t := r.valueInfo(f.data)
+			t := r.valueInfo(f)
 			switch f.number {
 			case 11:
 				r.m.inputs = append(r.m.inputs, t)
 			case 12:
-				r.m.outputs = append(r.m.outputs, t.name)
+				r.m.outputs = append(r.m.outputs, t.Name)
 			}
 			r.m.known = append(r.m.known, t)
 		}
@@ -184,24 +177,24 @@ func (r *reader) graph(f wireField) {
 	})
 }
 
-func (r *reader) node(data []byte) {
-	var n onnxNode
+func (r *reader) node(f wireField) {
+	var n Node
 	r.room(nodeRoom)
-	r.each(fmt.Sprintf("node %d", len(r.m.nodes)+1), data, func(f wireField) {
+	r.w.each(fmt.Sprintf("node %d", len(r.m.nodes)+1), f.end, func(f wireField) {
 		if f.kind != wireBytes {
 			return
 		}
 		switch f.number {
 		case 1:
-			r.names(f, &n.in)
+			r.names(f, &n.In)
 		case 2:
-			r.names(f, &n.out)
+			r.names(f, &n.Out)
 		case 3:
-			r.name(f, &n.name)
+			r.name(f, &n.Name)
 		case 4:
-			r.name(f, &n.op)
+			r.name(f, &n.Op)
 		case 5:
-			n.attrs = append(n.attrs, r.attribute(f.data))
+			n.attrs = append(n.attrs, r.attribute(f))
 		case 7:
 			r.name(f, &n.domain)
 		}
@@ -209,20 +202,20 @@ func (r *reader) node(data []byte) {
 	r.m.nodes = append(r.m.nodes, n)
 }
 
-func (r *reader) attribute(data []byte) (a attr) {
+func (r *reader) attribute(f wireField) (a attr) {
 	r.room(attrRoom)
-	r.each(fmt.Sprintf("an attribute of node %d", len(r.m.nodes)+1), data, func(f wireField) {
+	r.w.each(fmt.Sprintf("an attribute of node %d", len(r.m.nodes)+1), f.end, func(f wireField) {
 		switch f.number {
 		case 1:
 			r.name(f, &a.name)
 		case 3:
 			a.i = int64(f.value)
 		case 4: // programs for special hardware are texts, too
-			if a.text = ""; len(f.data) <= profiles.MaxName {
+			if a.text = ""; f.size() <= profiles.MaxName {
 				r.name(f, &a.text)
 			}
 		case 5:
-			t := r.tensor("a constant", f.data)
+			t := r.tensor("a constant", f)
 			a.tensor = &t
 		case 7:
 			a.floats = f.floats(a.floats, onnxMostValues)
@@ -236,43 +229,48 @@ func (r *reader) attribute(data []byte) (a attr) {
 
 // tensor reads the shape of a tensor, and its values if they are few integers.
 // Where the numbers of a large one are, in the file or beside it, does not matter.
-func (r *reader) tensor(what string, data []byte) (t onnxTensor) {
+func (r *reader) tensor(what string, f wireField) (t Tensor) {
 	t.shaped = true
 	r.room(tensorRoom)
 	var vals []int64
 	var floats []float32
 	var raw []byte
-	r.each(what, data, func(f wireField) {
+	r.w.each(what, f.end, func(f wireField) {
 		switch f.number {
 		case 1:
-			t.dims = f.ints(t.dims, onnxMostDims+1)
+			t.Dims = f.ints(t.Dims, onnxMostDims+1)
 		case 2:
-			t.dtype = int64(f.value)
+			t.Type = int64(f.value)
 		case 4: // float_data
 			floats = f.floats(floats, onnxMostDims)
 		case 5, 7: // int32_data, int64_data
 			vals = f.ints(vals, onnxMostValues+1)
 		case 8:
-			r.name(f, &t.name)
+			r.name(f, &t.Name)
 		case 9:
-			raw = f.data
+			if raw = nil; f.size() <= short {
+				raw = slices.Clone(f.bytes())
+			}
 		}
 	})
-	count, ok := parse.Elements(t.dims)
-	if !ok || len(t.dims) > onnxMostDims {
+	count, ok := parse.Elements(t.Dims)
+	if !ok || len(t.Dims) > onnxMostDims {
 		profiles.End(&profiles.FormatError{Format: onnxName,
-			Found:    fmt.Sprintf("The tensor %q has the shape %s", profiles.Clip(t.name), shapeText(t.dims)),
+			Found:    fmt.Sprintf("The tensor %q has the shape %s", profiles.Clip(t.Name), shapeText(t.Dims)),
 			Expected: "Sizes of tensors are 0 or more, and not above 2^53 together.",
 			Remedy:   "Export the model again."})
 	}
 	if count <= onnxMostValues {
-		if t.vals = values(t.dtype, count, vals, raw); t.vals != nil {
+		if t.vals = values(t.Type, count, vals, raw); t.vals != nil {
 			r.room(8 * len(t.vals))
 		}
 	}
-	if t.dtype == onnxFloat && count <= onnxMostDims {
+	if t.Type == onnxFloat && count <= onnxMostDims {
 		if len(raw) > 0 {
-			floats = wireField{kind: wireBytes, data: raw}.floats(nil, onnxMostDims)
+			floats = nil
+			for ; len(raw) >= 4 && len(floats) < onnxMostDims; raw = raw[4:] {
+				floats = append(floats, math.Float32frombits(binary.LittleEndian.Uint32(raw)))
+			}
 		}
 		t.scales = floats
 	}
@@ -304,14 +302,14 @@ func values(dtype, count int64, vals []int64, raw []byte) []int64 {
 }
 
 // valueInfo reads the name, the type and the shape of a value.
-func (r *reader) valueInfo(data []byte) (t onnxTensor) {
+func (r *reader) valueInfo(f wireField) (t Tensor) {
 	r.room(tensorRoom)
-	r.each("the type of a value", data, func(f wireField) {
+	r.w.each("the type of a value", f.end, func(f wireField) {
 		switch f.number {
 		case 1:
-			r.name(f, &t.name)
+			r.name(f, &t.Name)
 		case 2:
-			r.tensorType(&t, f.data)
+			r.tensorType(&t, f)
 		}
 	})
 	return t
@@ -319,34 +317,34 @@ func (r *reader) valueInfo(data []byte) (t onnxTensor) {
 
 // tensorType reads a type that is, in the end, a tensor: other types have no
 // field of this number and kind.
-func (r *reader) tensorType(t *onnxTensor, data []byte) {
-	r.each("the type of a value", data, func(f wireField) {
+func (r *reader) tensorType(t *Tensor, f wireField) {
+	r.w.each("the type of a value", f.end, func(f wireField) {
 		if f.number != 1 || f.kind != wireBytes {
 			return
 		}
-		r.each("the type of a tensor", f.data, func(f wireField) {
+		r.w.each("the type of a tensor", f.end, func(f wireField) {
 			switch f.number {
 			case 1:
-				t.dtype = int64(f.value)
+				t.Type = int64(f.value)
 			case 2:
 				t.shaped = true
-				r.dims(t, f.data)
+				r.dims(t, f)
 			}
 		})
 	})
 }
 
 // dims reads the dimensions of a shape: sizes, names, or nothing.
-func (r *reader) dims(t *onnxTensor, data []byte) {
-	r.each("a shape", data, func(f wireField) {
+func (r *reader) dims(t *Tensor, f wireField) {
+	r.w.each("a shape", f.end, func(f wireField) {
 		if f.number != 1 {
 			return
 		}
-		if len(t.dims) == onnxMostDims {
+		if len(t.Dims) == onnxMostDims {
 			tooMany("dimensions", onnxMostDims)
 		}
 		size, param := int64(-1), ""
-		r.each("a dimension", f.data, func(f wireField) {
+		r.w.each("a dimension", f.end, func(f wireField) {
 			switch {
 			case f.number == 1 && int64(f.value) > 0: // some exporters write 0 or -1 for unknown sizes
 				size = int64(f.value)
@@ -354,6 +352,6 @@ func (r *reader) dims(t *onnxTensor, data []byte) {
 				r.name(f, &param)
 			}
 		})
-		t.dims, t.params = append(t.dims, size), append(t.params, param)
+		t.Dims, t.params = append(t.Dims, size), append(t.params, param)
 	})
 }

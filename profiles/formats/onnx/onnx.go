@@ -3,7 +3,9 @@
 package onnx
 
 import (
+	"encoding/binary"
 	"fmt"
+	"io"
 	"slices"
 
 	"memtide/engine"
@@ -35,37 +37,46 @@ do_constant_folding=False).`,
 		MaxSize:    profiles.MaxSize,
 		MaxStream:  profiles.MaxStream,
 		Match:      matchOnnx,
-		Decode:     decode,
-		Stream:     streamOnnx,
+		Stream:     decode,
 	})
 }
 
 // matchOnnx claims a message that begins like a model: the version of the format
 // first, then fields of a model until a graph or an operator set begins.
 func matchOnnx(head []byte) bool {
-	w := wire{data: head}
-	for n := 0; w.at < len(head); n++ {
-		key := head[w.at]
-		switch {
-		case n == 0 && key != 1<<3|byte(wireVarint):
+	number := func() uint64 {
+		v, n := binary.Uvarint(head)
+		head = head[max(n, 0):]
+		return v
+	}
+	for first := true; len(head) > 0; first = false {
+		switch key := number(); {
+		case first:
+			if version := number(); key != 1<<3|uint64(wireVarint) || version == 0 || version > 100 {
+				return false
+			}
+		case key == 7<<3|uint64(wireBytes), key == 8<<3|uint64(wireBytes):
+			return true
+		case key < 1<<3 || key >= 26<<3:
 			return false
-		case key == 7<<3|byte(wireBytes), key == 8<<3|byte(wireBytes):
-			return n > 0
-		}
-		f, ok := w.next()
-		switch {
-		case !ok, n == 0 && (f.value == 0 || f.value > 100):
-			return false
-		case f.number > 25, f.kind != wireVarint && f.kind != wireBytes:
+		case wireKind(key&7) == wireVarint:
+			number()
+		case wireKind(key&7) == wireBytes:
+			n := number()
+			if n > uint64(len(head)) {
+				return false
+			}
+			head = head[n:]
+		default:
 			return false
 		}
 	}
 	return false
 }
 
-func decode(name string, data []byte, poll *engine.Poll) *profiles.Profile {
-	m := readOnnx(data, poll)
-	errs := parse.NewErrors(onnxName, len(data))
+func decode(name string, r io.Reader, total, _ int, poll *engine.Poll) *profiles.Profile {
+	m := readOnnx(r, total, poll)
+	errs := parse.NewErrors(onnxName, total)
 	if !m.hasGraph || len(m.nodes) == 0 {
 		errs.Fail(&profiles.FormatError{Found: "The model has no graph of operators",
 			Expected: "A network is expected.",
@@ -146,12 +157,72 @@ func (g *onnxGraph) notes() []string {
 		notes = append(notes, fmt.Sprintf("The batch, %d, is inferred: the first dimension of the first input.",
 			g.batch))
 	}
-	convs := false
-	for i := range g.ops {
-		convs = convs || g.ops[i].Family == "conv"
-	}
+	convs := slices.ContainsFunc(g.ops, func(o chainify.Operator) bool { return o.Family == "conv" })
 	if convs && g.norms == 0 && !g.m.traced {
 		notes = append(notes, "There is no batch normalisation: exporters fold it into the convolutions for inference. If the network has it, training keeps more; export for training.")
 	}
 	return notes
+}
+
+// Traced is the forward pass of a program whose exporter states every shape and which constants
+// are trained. Its operators have the names that ONNX has for them, and keep what those keep.
+type Traced struct {
+	Format   string // of the file, for errors
+	Tool     string // what such a file is called
+	Producer string // "PyTorch 2.9"; empty if unknown
+	Inputs   []Tensor
+	Weights  []Tensor // trained
+	Fixed    []Tensor // buffers, constants and frozen weights
+	Inside   []Tensor // what operators make
+	Nodes    []Node
+	Budget   *profiles.Budget
+}
+
+// Profile makes a chain and a graph of the program, whose file has size bytes.
+func (t *Traced) Profile(name string, size int, poll *engine.Poll) *profiles.Profile {
+	p, err := profiles.Try(func() *profiles.Profile {
+		m := &onnxModel{producer: t.Producer, tool: t.Tool, traced: true, hasGraph: true, budget: t.Budget,
+			nodes: t.Nodes, inputs: t.Inputs, weights: append(t.Weights, t.Fixed...), known: t.Inside,
+			fixed: len(t.Weights)}
+		for _, list := range [][]Tensor{m.inputs, m.known} {
+			for i := range list {
+				list[i].shaped = true
+			}
+		}
+		return m.profile(name, parse.NewErrors(t.Format, size), poll)
+	})
+	for _, e := range profiles.Problems(err) {
+		e.Format = t.Format
+	}
+	profiles.End(err)
+	return p
+}
+
+// stated takes the shapes of results as the file states them.
+func (g *onnxGraph) stated(c *call) {
+	for i, name := range c.node.Out {
+		t := g.known[name]
+		if t == nil {
+			wrongShape("the file states no shape of its result %q", profiles.Clip(name))
+		}
+		c.set(i, t.Type, t.Dims)
+	}
+	if len(c.ins) == 0 { // it makes a constant
+		return
+	}
+	x := c.need(0)
+	switch c.rule.cost {
+	case costConv:
+		c.image2()
+	case costProduct, costLookUp:
+		c.need(1)
+	case costAttention:
+		if k := c.need(1); len(x.dims) < 2 || len(k.dims) < 2 || len(c.outs[0].dims) == 0 {
+			profiles.End(errOnnxInputs)
+		}
+	}
+	c.inner = 1
+	if n := len(x.dims); n > 0 {
+		c.inner = x.dims[n-1]
+	}
 }

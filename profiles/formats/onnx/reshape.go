@@ -288,7 +288,7 @@ func blockShape(c *call, x *onnxValue) {
 	}
 	n, ch, h, w := x.dims[0], x.dims[1], x.dims[2], x.dims[3]
 	out := []int64{n, ch / (b * b), h * b, w * b}
-	if c.node.op == "SpaceToDepth" {
+	if c.node.Op == "SpaceToDepth" {
 		out = []int64{n, ch * b * b, h / b, w / b}
 	}
 	c.set(0, x.dtype, out)

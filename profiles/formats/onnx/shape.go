@@ -48,7 +48,7 @@ func shapeText(dims []int64) string {
 }
 
 // attr finds an attribute; nil if the node has none of this name.
-func (n *onnxNode) attr(name string) *attr {
+func (n *Node) attr(name string) *attr {
 	for i := range n.attrs {
 		if n.attrs[i].name == name {
 			return &n.attrs[i]
@@ -57,21 +57,24 @@ func (n *onnxNode) attr(name string) *attr {
 	return nil
 }
 
-func (n *onnxNode) int(name string, otherwise int64) int64 {
+func (n *Node) int(name string, otherwise int64) int64 {
 	if a := n.attr(name); a != nil {
 		return a.i
+	}
+	if v := n.Attributes[name]; len(v) == 1 {
+		return v[0]
 	}
 	return otherwise
 }
 
-func (n *onnxNode) ints(name string) []int64 {
+func (n *Node) ints(name string) []int64 {
 	if a := n.attr(name); a != nil {
 		return a.ints
 	}
-	return nil
+	return n.Attributes[name]
 }
 
-func (n *onnxNode) text(name string) string {
+func (n *Node) text(name string) string {
 	if a := n.attr(name); a != nil {
 		return a.text
 	}
@@ -364,7 +367,7 @@ func matMulShape(c *call, x *onnxValue) {
 // reduceShape keeps the dimensions that are not reduced, and the others as 1.
 func reduceShape(c *call, x *onnxValue) {
 	axes := c.list("axes", 1)
-	if a := c.node.attr("axis"); a != nil || strings.HasPrefix(c.node.op, "Arg") {
+	if a := c.node.attr("axis"); a != nil || strings.HasPrefix(c.node.Op, "Arg") {
 		axes = []int64{c.node.int("axis", 0)}
 	}
 	if len(axes) == 0 && c.node.int("noop_with_empty_axes", 0) != 0 {
@@ -382,7 +385,7 @@ func reduceShape(c *call, x *onnxValue) {
 		}
 	}
 	c.set(0, x.dtype, out)
-	if strings.HasPrefix(c.node.op, "Arg") {
+	if strings.HasPrefix(c.node.Op, "Arg") {
 		c.outs[0].dtype = onnxInt64
 	}
 }

@@ -1,16 +1,24 @@
 package onnx
 
 import (
+	"bufio"
 	"encoding/binary"
 	"errors"
+	"io"
 	"math"
 	"slices"
+
+	"memtide/engine"
+	"memtide/profiles"
 )
 
 // The wire format of protocol buffers, as far as ONNX models need it: a message
 // is a row of fields, each a key (number and kind), then a varint, 4 bytes, 8
 // bytes, or a length and as many bytes as it says
 // (https://protobuf.dev/programming-guides/encoding/).
+//
+// Most of a model that was trained is the numbers of its weights, which nothing here reads: what
+// of a field is not asked for is left out, without reading it where the content can be sought.
 
 // What can be wrong with a message.
 var (
@@ -33,135 +41,187 @@ const (
 
 // wireField is one field of a message.
 type wireField struct {
+	w      *wire
 	number int
 	kind   wireKind
 	value  uint64 // of a varint, or of fixed bytes
-	data   []byte // of wireBytes: part of the message, not a copy
-	what   string // the message is, for errors
+	end    int64  // place behind the field; the content of wireBytes goes to there
 }
 
-// wire reads the fields of a message in turn.
+// wire reads the fields of messages in turn.
 type wire struct {
-	what string // it is, for errors
-	data []byte
-	at   int
-	err  error
+	r     *bufio.Reader
+	seek  func(n int64) error // leaves out what follows the buffer; nil if that is not possible
+	what  string              // the message that is read, for errors
+	at    int64               // bytes read
+	total int                 // bytes of the content; 0 if that is not known
+	steps int
+	poll  *engine.Poll
 }
 
-// next reads a field; false at the end of the message and at errors.
-func (w *wire) next() (f wireField, ok bool) {
-	if w.err != nil || w.at == len(w.data) {
-		return f, false
+// short is the longest piece that is read at once. It is well above onnxMostValues integers.
+const short = 64 << 10
+
+func newWire(r io.Reader, total int, poll *engine.Poll) *wire {
+	w := &wire{r: bufio.NewReaderSize(r, short), total: total, poll: poll}
+	if s, ok := r.(io.Seeker); ok && total > 0 {
+		w.seek = func(n int64) error {
+			_, err := s.Seek(n, io.SeekCurrent)
+			w.r.Reset(r)
+			return err
+		}
 	}
-	key := w.varint()
-	f.what, f.number, f.kind = w.what, int(key>>3&math.MaxInt32), wireKind(key&7)
+	return w
+}
+
+// each calls visit for every field of a message that ends at a place, and leaves out what visit
+// does not read. The whole model, of which that place is not known, ends where the content does.
+func (w *wire) each(what string, end int64, visit func(f wireField)) {
+	outer := w.what
+	for w.at < end {
+		if w.what = what; end == math.MaxInt64 {
+			if _, err := w.r.Peek(1); err == io.EOF {
+				break
+			}
+		}
+		f := w.next(end)
+		visit(f)
+		w.skip(f.end - w.at)
+	}
+	w.what = outer
+}
+
+// next reads a field up to its content.
+func (w *wire) next(end int64) wireField {
+	w.pause()
+	key := w.varint(end)
+	f := wireField{w: w, number: int(key >> 3 & math.MaxInt32), kind: wireKind(key & 7)}
 	switch {
-	case w.err != nil:
 	case f.number == 0:
-		w.err = errWireNumber
+		w.fail(errWireNumber)
 	case f.kind == wireVarint:
-		f.value = w.varint()
+		f.value = w.varint(end)
 	case f.kind == wireFixed8:
-		if b := w.take(8); b != nil {
-			f.value = binary.LittleEndian.Uint64(b)
-		}
+		f.value = binary.LittleEndian.Uint64(w.take(8, end))
 	case f.kind == wireFixed4:
-		if b := w.take(4); b != nil {
-			f.value = uint64(binary.LittleEndian.Uint32(b))
-		}
+		f.value = uint64(binary.LittleEndian.Uint32(w.take(4, end)))
 	case f.kind == wireBytes:
-		f.data = w.take(w.varint())
+		n := w.varint(end)
+		if n > uint64(end-w.at) {
+			w.fail(errWireEnds)
+		}
+		f.end = w.at + int64(n)
+		return f
 	default: // groups, which ONNX does not have
-		w.err = errWireKind
+		w.fail(errWireKind)
 	}
-	return f, w.err == nil
+	f.end = w.at
+	return f
 }
 
-// varint reads a number of seven bits a byte, the lowest first.
-func (w *wire) varint() (v uint64) {
+// varint reads a number of seven bits a byte, the lowest first, that ends before a place.
+func (w *wire) varint(end int64) (v uint64) {
 	for shift := 0; shift < 70; shift += 7 {
-		if w.at == len(w.data) {
-			w.err = errWireEnds
-			return 0
-		}
-		b := w.data[w.at]
-		w.at++
+		b := w.take(1, end)[0]
 		v |= uint64(b&0x7f) << shift
 		if b < 0x80 {
 			return v
 		}
 	}
-	w.err = errWireVarint
+	w.fail(errWireVarint)
 	return 0
 }
 
-// take returns the next n bytes, or nil if fewer are left. For n = 0 it returns an empty slice that is not nil.
-func (w *wire) take(n uint64) []byte {
-	if w.err != nil {
-		return nil
+// take returns the next n bytes, at most short, which end before a place. They are valid until
+// more is read.
+func (w *wire) take(n int, end int64) []byte {
+	if int64(n) > end-w.at {
+		w.fail(errWireEnds)
 	}
-	if n > uint64(len(w.data)-w.at) {
-		w.err = errWireEnds
-		return nil
-	}
-	b := w.data[w.at : w.at+int(n) : w.at+int(n)]
-	w.at += int(n)
+	b, err := w.r.Peek(n)
+	w.fail(err)
+	_, err = w.r.Discard(n)
+	w.fail(err)
+	w.at += int64(n)
 	return b
 }
+
+// skip leaves n bytes out.
+func (w *wire) skip(n int64) {
+	if rest := n - int64(w.r.Buffered()); rest > 0 && w.seek != nil {
+		if w.at += n; w.at > int64(w.total) {
+			w.fail(errWireEnds)
+		}
+		w.fail(w.seek(rest))
+		return
+	}
+	for n > 0 { // in parts, so that a person can stop it
+		w.pause()
+		got, err := w.r.Discard(int(min(n, profiles.ReadAhead)))
+		w.at += int64(got)
+		n -= int64(got)
+		w.fail(err)
+	}
+}
+
+// pause lets a person stop the reading, and says how far it is.
+func (w *wire) pause() {
+	if w.steps%64 == 0 {
+		w.poll.Report(engine.Progress{Done: int(w.at), Total: max(w.total, 0)})
+		profiles.End(w.poll.Err())
+	}
+	w.steps++
+}
+
+// fail ends with an error, if there is one: it says what is wrong, and where.
+func (w *wire) fail(err error) {
+	switch err {
+	case io.EOF, io.ErrUnexpectedEOF:
+		damaged(w.what, errWireEnds)
+	case errWireEnds, errWireVarint, errWireKind, errWireNumber, errWireMistype:
+		damaged(w.what, err)
+	}
+	profiles.End(err)
+}
+
+// size returns the length of the content of wireBytes.
+func (f wireField) size() int { return int(f.end - f.w.at) }
+
+// bytes returns the content of wireBytes, at most short, until more is read.
+func (f wireField) bytes() []byte { return f.w.take(f.size(), f.end) }
 
 // ints appends the numbers of a repeated integer field, packed or not, to list. It stops when list has most
 // numbers: no rule needs the values of long lists.
 func (f wireField) ints(list []int64, most int) []int64 {
-	switch f.kind {
-	case wireVarint:
-		if len(list) < most {
-			list = append(list, int64(f.value))
-		}
-		return list
-	case wireBytes:
-		w := wire{what: f.what, data: f.data}
-		list = slices.Grow(list, max(0, min(len(f.data), most-len(list))))
-		for w.at < len(w.data) && w.err == nil && len(list) < most {
-			list = append(list, int64(w.varint()))
-		}
-		w.end()
-		return list
+	if f.kind == wireVarint && len(list) < most {
+		return append(list, int64(f.value))
 	}
-	f.mistyped()
-	return nil
+	f.is(wireBytes, wireVarint)
+	list = slices.Grow(list, max(0, min(f.size(), most-len(list))))
+	for f.w.at < f.end && len(list) < most {
+		list = append(list, int64(f.w.varint(f.end)))
+	}
+	return list
 }
 
 // floats appends the numbers of a repeated field of 32-bit floats, packed or not, to list, up to most of them.
 func (f wireField) floats(list []float32, most int) []float32 {
-	switch f.kind {
-	case wireFixed4:
-		if len(list) < most {
-			list = append(list, math.Float32frombits(uint32(f.value)))
-		}
-		return list
-	case wireBytes:
-		for b := f.data; len(b) >= 4 && len(list) < most; b = b[4:] {
-			list = append(list, math.Float32frombits(binary.LittleEndian.Uint32(b)))
-		}
-		return list
+	if f.kind == wireFixed4 && len(list) < most {
+		return append(list, math.Float32frombits(uint32(f.value)))
 	}
-	f.mistyped()
-	return nil
+	f.is(wireBytes, wireFixed4)
+	for f.size() >= 4 && len(list) < most {
+		list = append(list, math.Float32frombits(binary.LittleEndian.Uint32(f.w.take(4, f.end))))
+	}
+	return list
 }
 
-// is ends the decoder unless the field is of this kind.
-func (f wireField) is(kind wireKind) {
-	if f.kind != kind {
-		f.mistyped()
+// is ends the decoder unless the field is of one of these kinds.
+func (f wireField) is(kinds ...wireKind) {
+	for _, kind := range kinds {
+		if f.kind == kind {
+			return
+		}
 	}
-}
-
-// mistyped ends the decoder: ONNX has no field of this kind here.
-func (f wireField) mistyped() { damaged(f.what, errWireMistype) }
-
-// end ends the decoder if the message was damaged.
-func (w *wire) end() {
-	if w.err != nil {
-		damaged(w.what, w.err)
-	}
+	f.w.fail(errWireMistype)
 }

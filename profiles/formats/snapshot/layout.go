@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"math/bits"
 	"slices"
 
 	"memtide/engine"
@@ -186,8 +187,10 @@ func (s *snapshot) finish() {
 		return cmp.Or(cmp.Compare(a.Addr, b.Addr), cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To),
 			cmp.Compare(a.Size, b.Size))
 	})
-	if s.failed != nil {
-		s.holes(l)
+	if f := s.failed; f != nil {
+		for _, hole := range m.Holes(s.history, f.Event, f.Bytes) {
+			f.Largest, f.Free = max(f.Largest, hole.Bytes), f.Free+hole.Bytes
+		}
 	}
 	if !slices.ContainsFunc(m.Requests.Events,
 		func(e alloc.Event) bool { return l.Took[e.Buffer] > m.Requests.Buffers[e.Buffer].Bytes }) {
@@ -302,31 +305,6 @@ func (e *segmentEnds) advance(event int) {
 	}
 }
 
-// holes finds the room there was for the request that failed, in segments of its pool.
-func (s *snapshot) holes(l *alloc.Layout) {
-	m, f := s.memory, s.failed
-	var used []span
-	for i, b := range m.Requests.Buffers {
-		if b.Start < f.Event && f.Event < b.End && s.at[i] >= 0 {
-			used = append(used, span{int64(l.Addr[i]), int64(l.Took[i])})
-		}
-	}
-	slices.SortFunc(used, func(a, b span) int { return cmp.Compare(a.at, b.at) })
-	for _, seg := range m.PoolAt(l, s.history, f.Event, f.Bytes) {
-		from, end := int64(seg.Addr), int64(seg.Addr+seg.Size)
-		hole := func(to int64) {
-			f.Largest = max(f.Largest, engine.Bytes(to-from))
-			f.Free += max(0, engine.Bytes(to-from))
-		}
-		k, _ := slices.BinarySearchFunc(used, from, func(u span, at int64) int { return cmp.Compare(u.at, at) })
-		for ; k < len(used) && used[k].at < end; k++ {
-			hole(used[k].at)
-			from = max(from, used[k].end())
-		}
-		hole(end)
-	}
-}
-
 // rebase lays the reserved stretches of addresses side by side, from 0. Buffers
 // outside them, of traces that lack events, get stretches of their own.
 func (s *snapshot) rebase(l *alloc.Layout) {
@@ -390,17 +368,17 @@ func (s *snapshot) warnings() (list []string) {
 	if text := s.deviceWarning(); text != "" {
 		list = append(list, text)
 	}
-	if s.trace.size() == 0 {
+	if s.trace.events.n == 0 {
 		add("The snapshot has no events: shown is what was in use when it was written. Call torch.cuda.memory._record_memory_history() first.")
 	}
-	if s.trace.left() > 0 {
-		add("The %d oldest events were left out; shown are the %d newest.", s.trace.left(), s.trace.size())
+	if s.trace.cut > 0 {
+		add("The %d oldest events were left out; shown are the %d newest.", s.trace.cut, s.trace.events.n)
 	}
 	if s.odd > 0 {
-		add("%s others in the recording; addresses there are uncertain.", speak(s.odd, "event"))
+		add("%s others in the recording; addresses there are uncertain.", does(s.odd, "event", "contradict"))
 	}
 	if s.strays > 0 {
-		add("%s outside all segments that the snapshot names.", lie(s.strays, "buffer"))
+		add("%s outside all segments that the snapshot names.", does(s.strays, "buffer", "lie"))
 	}
 	if s.ooms > 1 {
 		add("%d requests found no room; the last one is marked.", s.ooms)
@@ -411,25 +389,88 @@ func (s *snapshot) warnings() (list []string) {
 	return list
 }
 
-func speak(n int, noun string) string {
+// does says what a number of things do: "1 event contradicts", "3 events contradict".
+func does(n int, noun, verb string) string {
 	if n == 1 {
-		return "1 " + noun + " contradicts"
+		verb += "s"
 	}
-	return profiles.Count(n, noun) + " contradict"
-}
-
-func lie(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun + " lies"
-	}
-	return profiles.Count(n, noun) + " lie"
+	return profiles.Count(n, noun) + " " + verb
 }
 
 func (s *snapshot) notes() []string {
 	list := []string{"Addresses are recorded; segments are laid side by side in their order."}
-	if s.memory.Before > 0 && s.trace.size() > 0 {
+	if s.memory.Before > 0 && s.trace.events.n > 0 {
 		list = append(list, "In use before the recording began: "+profiles.Count(s.memory.Before,
 			"buffer")+"; what of it stayed in use to the end counts as weights.")
 	}
 	return list
+}
+
+// addrSet is a set of addresses that are known beforehand, for finding the next
+// one above another: bits, and bits that say which words of bits are not empty.
+type addrSet struct {
+	all    []int64 // every address that can be in it, sorted
+	levels [][]uint64
+}
+
+func newAddrSet(addrs []int64) *addrSet {
+	s := &addrSet{all: slices.Clone(addrs)}
+	slices.Sort(s.all)
+	s.all = slices.Compact(s.all)
+	for n := len(s.all); ; n = (n + 63) / 64 {
+		s.levels = append(s.levels, make([]uint64, (n+63)/64))
+		if n <= 64 {
+			return s
+		}
+	}
+}
+
+func (s *addrSet) add(at int64) {
+	i, _ := slices.BinarySearch(s.all, at)
+	for _, level := range s.levels {
+		level[i/64] |= 1 << (i % 64)
+		i /= 64
+	}
+}
+
+func (s *addrSet) remove(at int64) {
+	i, _ := slices.BinarySearch(s.all, at)
+	for _, level := range s.levels {
+		level[i/64] &^= 1 << (i % 64)
+		if level[i/64] != 0 {
+			return
+		}
+		i /= 64
+	}
+}
+
+// after returns the next address above one; the largest number if there is none.
+func (s *addrSet) after(at int64) int64 {
+	i, ok := slices.BinarySearch(s.all, at)
+	if ok {
+		i++
+	}
+	i = s.next(i)
+	if i < len(s.all) {
+		return s.all[i]
+	}
+	return math.MaxInt64
+}
+
+// next returns the first member at place i or behind it.
+func (s *addrSet) next(i int) int {
+	for k, level := range s.levels {
+		if i/64 >= len(level) {
+			break
+		}
+		if word := level[i/64] >> (i % 64); word != 0 {
+			i += bits.TrailingZeros64(word)
+			for k--; k >= 0; k-- {
+				i = 64*i + bits.TrailingZeros64(s.levels[k][i])
+			}
+			return i
+		}
+		i = i/64 + 1
+	}
+	return len(s.all)
 }

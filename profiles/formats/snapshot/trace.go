@@ -3,10 +3,12 @@ package snapshot
 import (
 	"iter"
 	"math"
+	"path"
 	"slices"
 	"strings"
 
 	"memtide/engine"
+	"memtide/profiles"
 )
 
 // event is an event of the allocator.
@@ -22,59 +24,42 @@ type event struct {
 // the newest ones.
 type trace struct {
 	number int
-	count  int       // of all items of the list
-	parts  [][]event // of tracePart events, but for the last one
-	first  int       // of parts[0] that is kept
-	kept   int       // events
-	cut    int       // events that are not kept any more
-	spare  []event   // a part that they were in
-	failed bool      // a request found no room
-	bad    string    // what is wrong with an item, the first one that is wrong
+	count  int           // of all items of the list
+	events chunks[event] // those that are kept; the newest take the places of the oldest
+	cut    int           // events that are not kept any more
+	failed bool          // a request found no room
+	bad    string        // what is wrong with an item, the first one that is wrong
 	badAt  int
 }
 
-const tracePart = 4096
-
-// add adds an event with its stack. It returns 1 if one more event is kept now, or 0 if most are kept already and the
-// oldest one went.
-func (t *trace) add(r *record, stack int32, most int) int {
+// add adds an event with its stack; where most are kept already, the oldest one goes.
+func (t *trace) add(r *record, stack int32, most int) {
 	t.count++
 	t.failed = t.failed || r.is == actionOOM
 	if r.is == unknownWord || r.is == actionFreeRequested {
-		return 0
+		return
 	}
 	if r.is == actionOOM && r.has&hasAt == 0 {
 		r.has, r.at = r.has|hasAt, 0
 	}
 	if bad := misplaced(r); bad != "" {
 		t.wrong(bad)
-		return 0
+		return
 	}
 	e := event{at: r.at, size: r.size, stack: stack, stream: r.stream, is: r.is}
 	if r.b.kind() == pvInt {
 		e.time = r.b.int()
 	}
-	if n := len(t.parts); n == 0 || len(t.parts[n-1]) == tracePart {
-		part := t.spare
-		t.spare = nil
-		if part == nil && n > 0 { // the first one grows
-			part = make([]event, 0, tracePart)
-		}
-		t.parts = append(t.parts, part)
+	if t.events.n < most {
+		t.events.add(e)
+		return
 	}
-	last := &t.parts[len(t.parts)-1]
-	*last = append(*last, e)
-	if t.kept < most {
-		t.kept++
-		return 1
-	}
+	*t.at(0) = e
 	t.cut++
-	t.first++
-	if t.first == tracePart {
-		t.spare, t.parts, t.first = t.parts[0][:0], t.parts[1:], 0
-	}
-	return 0
 }
+
+// at returns one of the events that are kept, counted from the oldest.
+func (t *trace) at(i int) *event { return t.events.at((t.cut + i) % t.events.n) }
 
 // skip counts an item that is no event: of dictionaries no more than that is wanted.
 func (t *trace) skip(v pval) {
@@ -90,55 +75,20 @@ func (t *trace) wrong(what string) {
 	}
 }
 
-// all returns the events that are kept, the oldest first; none of nil.
+// all returns the events that are kept, the oldest first.
 func (t *trace) all() iter.Seq[*event] {
 	return func(yield func(*event) bool) {
-		for k := 0; t != nil && k < len(t.parts); k++ {
-			part := t.part(k)
-			for i := range part {
-				if !yield(&part[i]) {
-					return
-				}
-			}
+		for i := 0; i < t.events.n && yield(t.at(i)); i++ {
 		}
 	}
 }
 
-// backward returns the events that are kept, the newest first; none of nil.
+// backward returns the events that are kept, the newest first.
 func (t *trace) backward() iter.Seq[*event] {
 	return func(yield func(*event) bool) {
-		for k := 0; t != nil && k < len(t.parts); k++ {
-			part := t.part(len(t.parts) - 1 - k)
-			for i := range slices.Backward(part) {
-				if !yield(&part[i]) {
-					return
-				}
-			}
+		for i := t.events.n - 1; i >= 0 && yield(t.at(i)); i-- {
 		}
 	}
-}
-
-// part returns what is kept of a part.
-func (t *trace) part(k int) []event {
-	if k == 0 {
-		return t.parts[0][t.first:]
-	}
-	return t.parts[k]
-}
-
-// size returns how many events are kept, left how many not any more.
-func (t *trace) size() int {
-	if t == nil {
-		return 0
-	}
-	return t.kept
-}
-
-func (t *trace) left() int {
-	if t == nil {
-		return 0
-	}
-	return t.cut
 }
 
 // emptying is a moment at which segments were given back one after the other.
@@ -203,4 +153,179 @@ func (s *snapshot) emptyings() (list []int, pressed bool) {
 		pressed = pressed || !e.sure && !collects && e.need > most
 	}
 	return list, pressed
+}
+
+// stacks are the call stacks of a snapshot, equal ones once, and what they are called.
+type stacks struct {
+	profiles.Stacks
+	known  map[uint64]int32 // the newest stack with a sum over its frames
+	calls  map[profiles.Call]int32
+	frames map[profiles.Frame]int32
+	places map[framePlace]int32
+	names  map[int32]string // of calls, once they were asked for
+}
+
+// framePlace is a frame by the numbers of its texts.
+type framePlace struct {
+	file, name pval
+	line       int64
+}
+
+func (s *stacks) init() {
+	s.known, s.calls, s.frames, s.places = map[uint64]int32{}, map[profiles.Call]int32{}, map[profiles.Frame]int32{},
+		map[framePlace]int32{}
+	s.names = map[int32]string{}
+	s.Frames, s.Calls = make([]profiles.Frame, 1), make([]profiles.Call, 1)
+}
+
+// frameRoom is about what a frame takes, placeRoom and callRoom what another way to say
+// it and a call do, and briefText how much of a text is kept: texts are shared, and a
+// long one may be named often. Stacks are as deep as Python's, and a little deeper.
+const (
+	frameRoom = 600
+	placeRoom = 60
+	callRoom  = 60
+	briefText = 200
+	mostDeep  = 1100
+)
+
+// stackFor returns the stack of a list of frames, innermost first.
+func (u *unpickler) stackFor(items []pval) (at int32) {
+	s := &u.stacks
+	sum := uint64(14695981039346656037) // FNV-1a, by words
+	for _, v := range items {
+		sum = (sum ^ uint64(v)) * 1099511628211
+	}
+	if at, ok := s.known[sum]; ok && s.is(at, items) {
+		return at
+	}
+	for _, v := range slices.Backward(items) {
+		if v.kind() == pvFrame {
+			at = u.call(profiles.Call{Parent: at, Frame: int32(v.index())})
+		}
+	}
+	u.built += callRoom // if that is too much, the next object says so
+	s.known[sum] = at
+	return at
+}
+
+// is reports whether a stack is that of a list of frames, innermost first.
+func (s *stacks) is(at int32, items []pval) bool {
+	for _, v := range items {
+		if v.kind() != pvFrame {
+			continue
+		}
+		if at == 0 || s.Calls[at].Frame != int32(v.index()) {
+			return false
+		}
+		at = s.Calls[at].Parent
+	}
+	return at == 0
+}
+
+func (u *unpickler) call(c profiles.Call) int32 {
+	s := &u.stacks
+	at, ok := s.calls[c]
+	if !ok {
+		at = int32(len(s.Calls))
+		s.Calls = append(s.Calls, c)
+		s.calls[c] = at
+		u.built += callRoom
+	}
+	return at
+}
+
+// frameOf returns the place of a frame among the stacks.
+func (u *unpickler) frameOf(r *record) int32 {
+	s, p := &u.stacks, framePlace{r.a, r.b, r.at}
+	if at, ok := s.places[p]; ok {
+		return at
+	}
+	file, name := u.text(r.a), u.text(r.b)
+	f := profiles.Frame{Line: int(max(0, min(r.at, 1<<31-1))),
+		File: profiles.CleanText(strings.ReplaceAll(file[max(0, len(file)-briefText):], `\`, "/")),
+		Name: profiles.CleanText(name[:min(len(name), briefText)])}
+	at, ok := s.frames[f]
+	if !ok {
+		at = int32(len(s.Frames))
+		s.Frames = append(s.Frames, f)
+		s.frames[f] = at
+		u.built += frameRoom
+	}
+	s.places[p] = at
+	u.built += placeRoom
+	return at
+}
+
+// name returns the text for a stack.
+func (s *stacks) name(stack int32) string {
+	name, ok := s.names[stack]
+	if !ok {
+		name = profiles.Clip(s.describe(stack))
+		s.names[stack] = name
+	}
+	return name
+}
+
+// describe names the innermost Python frame outside PyTorch, with the module or
+// function of PyTorch that it called: "conv, net.py:42 forward". Without such a
+// frame it is the step of autograd that was running, if C++ was recorded, or the
+// innermost Python frame.
+func (s *stacks) describe(stack int32) string {
+	var back, python *profiles.Frame
+	what := ""
+	for ; stack > 0; stack = s.Calls[stack].Parent {
+		f := &s.Frames[s.Calls[stack].Frame]
+		if f.File == "" {
+			continue
+		}
+		switch {
+		case !strings.HasSuffix(f.File, ".py") && f.File[0] != '<':
+			if back == nil && strings.Contains(f.Name, "Backward") {
+				back = f
+			}
+		case isLibrary(f.File):
+			if what == "" {
+				what = module(f)
+			}
+			if python == nil {
+				python = f
+			}
+		default:
+			if what != "" {
+				what += ", "
+			}
+			return what + f.Text()
+		}
+	}
+	switch {
+	case back != nil:
+		return strings.TrimPrefix(back.Name, "torch::autograd::generated::")
+	case python != nil:
+		return python.Text()
+	}
+	return ""
+}
+
+// libraries are parts of the paths of PyTorch and of Python itself.
+var libraries = []string{"-packages/torch/", "pytorch/torch/", "torch/nn/", "torch/optim/", "torch/autograd/",
+	"torch/utils/", "<frozen", "<eval_with_key>"}
+
+func isLibrary(file string) bool {
+	return slices.ContainsFunc(libraries, func(part string) bool { return strings.Contains(file, part) }) ||
+		strings.Contains(file, "lib/python3") && !strings.Contains(file, "-packages/")
+}
+
+// module returns the word for a frame in PyTorch that says what was computed: the
+// function of functional.py, the file of a module or of an optimizer.
+func module(f *profiles.Frame) string {
+	switch {
+	case strings.HasSuffix(f.File, "torch/nn/functional.py"):
+		return f.Name
+	case strings.HasSuffix(f.File, "torch/nn/modules/module.py"):
+		return "" // every module goes through it
+	case strings.Contains(f.File, "torch/nn/modules/"), strings.Contains(f.File, "torch/optim/"):
+		return strings.TrimSuffix(path.Base(f.File), ".py")
+	}
+	return ""
 }

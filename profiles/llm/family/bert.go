@@ -17,11 +17,7 @@ func bert(c *config, m *llm.Model) {
 	m.Dropped, m.FirstNorm, m.Masked, m.HeadBias = m.Dropout, true, true, true
 	m.Tied = c.flag("tie_word_embeddings", true)
 	m.Positions, m.Types = c.or(512, "max_position_embeddings"), c.or(2, "type_vocab_size")
-	for _, key := range []string{"is_decoder", "add_cross_attention"} {
-		if c.flag(key, false) {
-			c.unknown(key, "a bert whose blocks are not understood")
-		}
-	}
+	c.without("a bert whose blocks are not understood", "is_decoder", "add_cross_attention")
 }
 
 // roberta computes the positions of each input.
@@ -37,8 +33,7 @@ func modernBERT(c *config, m *llm.Model) {
 	m.Gated, m.Layer, m.NoBias, m.Both, m.Joined, m.GateUp, m.NoIDs, m.Axes = true, true, true, true, true, true,
 		true, 1
 	m.NoBias = !c.flag("norm_bias", false)
-	m.QKVBias = c.flag("attention_bias", false)
-	m.OutBias, m.MLPBias = m.QKVBias, c.flag("mlp_bias", false)
+	c.biases(m)
 	m.Act = c.gelu("hidden_activation", "gelu")
 	m.FirstNorm, m.LastNorm, m.Masked, m.HeadBias = true, true, true, c.flag("decoder_bias", true)
 	m.Dropped = c.above(0, "embedding_dropout")
@@ -46,22 +41,15 @@ func modernBERT(c *config, m *llm.Model) {
 	m.Tied = c.flag("tie_word_embeddings", true)
 	m.Fp32Loss = true
 	every := c.or(3, "global_attn_every_n_layers")
-	types := c.layerTypes(m.Layers, 0)
-	if c.all["layer_types"] == nil {
-		for l := range types {
-			if int64(l)%max(every, 1) != 0 {
-				types[l] = "sliding_attention"
-			}
+	types := c.layerTypes(m.Layers, func(l int64) string {
+		if l%max(every, 1) != 0 {
+			return sliding
 		}
-	}
-	c.otherTypes(types, "full_attention", "sliding_attention")
-	window := c.or(128, "local_attention") / 2
-	pattern(m, func(l int64, b *llm.Block) {
-		b.RopeName, b.NoFirst = types[l], l == 0
-		if types[l] == "sliding_attention" {
-			b.Window = window
-		}
+		return full(l)
 	})
+	c.otherTypes(types, "full_attention", sliding)
+	slide(m, types, c.or(128, "local_attention")/2)
+	pattern(m, func(l int64, b *llm.Block) { b.RopeName, b.NoFirst = types[l], l == 0 })
 }
 
 // deberta has scores of contents alone, with a mask in each layer. Those of relative positions are
@@ -73,9 +61,7 @@ func deberta(c *config, m *llm.Model) {
 	if !c.flag("position_biased_input", true) {
 		m.Positions = 0
 	}
-	if c.flag("relative_attention", false) {
-		c.unknown("relative_attention", "a deberta whose blocks are not understood")
-	}
+	c.without("a deberta whose blocks are not understood", "relative_attention")
 	if c.or(0, "conv_kernel_size") > 0 {
 		c.unknown("conv_kernel_size", "a deberta whose blocks are not understood")
 	}

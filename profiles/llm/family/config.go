@@ -2,6 +2,7 @@ package family
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -20,13 +21,29 @@ import (
 type config struct {
 	all   map[string]any
 	read  map[string]bool // keys that were asked for
-	outer any             // model_type of the file whose text_config this is
+	outer string          // model_type of the file whose text_config this is
+	whole *config         // of a part: the file, which has the error
 	notes []string
 	err   error
 }
 
+// part returns what the file says of a part, whose errors are the file's.
+func (c *config) part(of any) *config {
+	all, _ := of.(map[string]any)
+	return &config{all: all, read: map[string]bool{}, whole: cmp.Or(c.whole, c)}
+}
+
 // FormatName is that of a config.json among the formats.
 const FormatName = "hfconfig"
+
+// Kinds of layers.
+const (
+	linear  = "linear_attention"
+	sliding = "sliding_attention"
+)
+
+// unclear is what a key makes that changes blocks.
+const unclear = "blocks that are not understood"
 
 // correct is what to do about a number that is wrong.
 const correct = "Correct it in the config.json."
@@ -34,7 +51,7 @@ const correct = "Correct it in the config.json."
 // fail keeps the first error: the key that is wrong, what was found, what is expected and what
 // to do.
 func (c *config) fail(key, found, expected, remedy string) {
-	if c.err == nil {
+	if c = cmp.Or(c.whole, c); c.err == nil {
 		c.err = &profiles.FormatError{Format: FormatName, Path: key, Found: found, Expected: expected, Remedy: remedy}
 	}
 }
@@ -43,6 +60,15 @@ func (c *config) fail(key, found, expected, remedy string) {
 func (c *config) unknown(key, why string) {
 	c.fail(key, fmt.Sprintf("%s is %s, which makes %s", key, told(c.all[key]), why),
 		"Blocks that are known are expected.", wayOut)
+}
+
+// without refuses flags that make blocks which are not known.
+func (c *config) without(why string, keys ...string) {
+	for _, key := range keys {
+		if c.flag(key, false) {
+			c.unknown(key, why)
+		}
+	}
 }
 
 // open parses a config.json as Python writes it: Infinity and NaN are numbers, which no
@@ -281,20 +307,40 @@ func (c *config) partial(head int64, otherwise float64) int64 {
 	return engine.Int64(float64(head) * share)
 }
 
-// layerTypes returns the kind of attention of every layer: what layer_types says, or, without it,
-// a repeating group of pattern layers of which the last sees the whole sequence.
-func (c *config) layerTypes(layers, pattern int64) []string {
+// layerTypes returns the kind of attention of every layer: what layer_types says, or, without it, the usual one.
+func (c *config) layerTypes(layers int64, usual func(layer int64) string) []string {
 	out := make([]string, layers)
 	given := c.list("layer_types", layers)
 	for i := range out {
-		out[i] = "full_attention"
 		if given != nil {
 			out[i] = fmt.Sprint(given[i])
-		} else if pattern > 0 && (int64(i)+1)%pattern != 0 {
-			out[i] = "sliding_attention"
+		} else {
+			out[i] = usual(int64(i))
 		}
 	}
 	return out
+}
+
+// full are layers that see the whole sequence.
+func full(int64) string { return "full_attention" }
+
+// lastFull are groups of so many layers, of which the last sees the whole sequence; without a number all do.
+func lastFull(group int64, others string) func(layer int64) string {
+	return func(l int64) string {
+		if group > 0 && (l+1)%group != 0 {
+			return others
+		}
+		return "full_attention"
+	}
+}
+
+// slide puts a window into the layers whose attention slides.
+func slide(m *llm.Model, types []string, window int64) {
+	pattern(m, func(l int64, b *llm.Block) {
+		if types[l] == sliding {
+			b.Window = window
+		}
+	})
 }
 
 // otherTypes refuses kinds of layers that a family does not have.

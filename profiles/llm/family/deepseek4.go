@@ -39,13 +39,9 @@ func deepseekV4(c *config, m *llm.Model) {
 			"Groups of heads and at least one stream are expected.", correct)
 	}
 	sparse, heavy := base, base
-	rates, _ := c.value("compress_rates").(map[string]any)
-	in := &config{all: rates, read: map[string]bool{}}
+	in := c.part(c.value("compress_rates"))
 	sparse.Rate, sparse.Overlap = max(1, in.or(4, "compressed_sparse_attention")), true
 	heavy.Rate = max(1, in.or(128, "heavily_compressed_attention"))
-	if in.err != nil {
-		c.err = in.err
-	}
 	kinds := map[string]*llm.Compressed{"sliding_attention": &base, "compressed_sparse_attention": &sparse,
 		"heavily_compressed_attention": &heavy}
 	types := c.list("layer_types", m.Layers)
@@ -57,13 +53,13 @@ func deepseekV4(c *config, m *llm.Model) {
 	if mlp := c.list("mlp_layer_types", m.Layers); mlp != nil {
 		for _, t := range mlp {
 			if t != "moe" && t != "hash_moe" {
-				c.unknown("mlp_layer_types", "blocks that are not understood")
+				c.unknown("mlp_layer_types", unclear)
 			}
 		}
 	}
 	pattern(m, func(l int64, b *llm.Block) {
 		if b.Compressed = kinds[fmt.Sprint(types[l])]; b.Compressed == nil {
-			c.unknown("layer_types", "blocks that are not understood")
+			c.unknown("layer_types", unclear)
 			b.Compressed = &base
 		}
 	})

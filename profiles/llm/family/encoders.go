@@ -182,7 +182,7 @@ func dinov2(c *config, m *llm.Model) {
 		b.Gated, b.Act, b.Wide = true, llm.ActKernel, (b.Wide*2/3+7)/8*8
 	}
 	if c.above(0, "drop_path_rate") {
-		c.unknown("drop_path_rate", "blocks that are not understood")
+		c.unknown("drop_path_rate", unclear)
 	}
 	if b.Dropout {
 		c.unknown("hidden_dropout_prob", "ends that are not understood")
@@ -198,39 +198,24 @@ func dinov2(c *config, m *llm.Model) {
 	}
 }
 
-// partSizes are what a part has where its config leaves it out.
-var partSizes = map[string]string{
-	"clip text_config":     `{"hidden_size":512,"intermediate_size":2048,"num_hidden_layers":12,"num_attention_heads":8,"vocab_size":49408}`,
-	"siglip text_config":   `{"hidden_size":768,"intermediate_size":3072,"num_hidden_layers":12,"num_attention_heads":12,"vocab_size":32000}`,
-	"clip vision_config":   `{"hidden_size":768,"intermediate_size":3072,"num_hidden_layers":12,"num_attention_heads":12,"patch_size":32}`,
-	"siglip vision_config": `{"hidden_size":768,"intermediate_size":3072,"num_hidden_layers":12,"num_attention_heads":12,"patch_size":16}`,
-}
-
-// part is one of the two parts of a network that compares texts and pictures: its config, its block
+// tower is one of the two parts of a network that compares texts and pictures: its config, its block
 // and how many layers it has.
-func (c *config) part(m *llm.Model, key string) (*config, llm.Block, int64) {
-	usual, err := open([]byte(partSizes[m.Family+" "+key]))
-	if err != nil {
-		panic(err)
-	}
-	in := usual.all
+func (c *config) tower(m *llm.Model, key string) (*config, llm.Block, int64) {
+	in := map[string]any{}
 	if given, ok := c.value(key).(map[string]any); ok {
-		maps.Copy(in, given)
+		in = maps.Clone(given)
 	}
-	of := &config{all: in, read: map[string]bool{}}
-	b, layers := of.seer(m), of.need("num_hidden_layers")
-	if of.err != nil && c.err == nil {
-		c.err = of.err
-	}
-	return of, b, layers
+	fill(in, m.Family+"_"+strings.Replace(key, "config", "model", 1))
+	of := c.part(in)
+	return of, of.seer(m), of.need("num_hidden_layers")
 }
 
 // clip has a text of a fixed length beside each picture.
 func clip(c *config, m *llm.Model) {
-	text, b, layers := c.part(m, "text_config")
+	text, b, layers := c.tower(m, "text_config")
 	th, tokens := m.Hidden, text.or(77, "max_position_embeddings")
 	words := text.need("vocab_size")
-	seen, p, more := c.part(m, "vision_config")
+	seen, p, more := c.tower(m, "vision_config")
 	v := m.Hidden
 	width := c.or(512, "projection_dim")
 	b.Act, p.Act = text.gelu("hidden_act", "quick_gelu"), seen.gelu("hidden_act", "quick_gelu")
@@ -238,15 +223,15 @@ func clip(c *config, m *llm.Model) {
 		Params: 1 + (words+tokens)*th + 2*th + v + seen.patches(v, 1, 0) + 4*v + (th+v)*width}
 	b.Both = false
 	p.Own.More = 1
-	c.compare(m, b, p, tokens, layers, more, text, seen)
+	c.compare(m, b, p, tokens, layers, more, text)
 }
 
 // siglip has no token of the picture's own, and a pooling attention behind its patches.
 func siglip(c *config, m *llm.Model) {
-	text, b, layers := c.part(m, "text_config")
+	text, b, layers := c.tower(m, "text_config")
 	th, tokens := m.Hidden, text.or(64, "max_position_embeddings")
 	words := text.need("vocab_size")
-	seen, p, more := c.part(m, "vision_config")
+	seen, p, more := c.tower(m, "vision_config")
 	v := m.Hidden
 	width := text.or(th, "projection_size")
 	if width != v && c.err == nil {
@@ -257,16 +242,11 @@ func siglip(c *config, m *llm.Model) {
 	m.Ends = &llm.Ends{Kind: llm.EndSigLIP, Width: width, Heads: p.Heads, Wide: p.Wide,
 		Params: 2 + (words+tokens)*th + 2*th + th*width + width + seen.patches(v, 0, 1) + 2*v + v + 4*(v*v+v) + 2*v +
 			2*v*p.Wide + p.Wide + v}
-	c.compare(m, b, p, tokens, layers, more, text, seen)
+	c.compare(m, b, p, tokens, layers, more, text)
 }
 
 // compare puts the two towers in a row, texts first.
-func (c *config) compare(m *llm.Model, text, seen llm.Block, tokens, layers, more int64, of ...*config) {
-	for _, in := range of {
-		if in.err != nil && c.err == nil {
-			c.err = in.err
-		}
-	}
+func (c *config) compare(m *llm.Model, text, seen llm.Block, tokens, layers, more int64, of *config) {
 	if tokens < 1 && c.err == nil {
 		c.fail("max_position_embeddings", "max_position_embeddings is 0", "The tokens of a text are expected.", correct)
 	}
@@ -274,10 +254,7 @@ func (c *config) compare(m *llm.Model, text, seen llm.Block, tokens, layers, mor
 		return
 	}
 	m.Words, m.Tied, m.NarrowLoss = 1, true, true
-	text.Own = llm.Own{Fixed: tokens, Last: true}
-	if len(of) == 2 {
-		text.Own.Hidden = of[0].size("hidden_size")
-	}
+	text.Own = llm.Own{Hidden: of.size("hidden_size"), Fixed: tokens, Last: true}
 	row(m, layers, text, nil)
 	row(m, more, seen, nil)
 	c.read["text_config"], c.read["vision_config"] = true, true

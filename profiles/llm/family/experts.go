@@ -88,9 +88,15 @@ func qwen3VLMoE(c *config, m *llm.Model) {
 func qwen2MoE(c *config, m *llm.Model) {
 	m.Gated, m.QKVBias = true, c.flag("qkv_bias", true)
 	c.usedWindow(m)
+	c.gatedMixture(m)
+	c.sparse(m)
+}
+
+// gatedMixture has a gate for what every token goes through.
+func (c *config) gatedMixture(m *llm.Model) *llm.MoE {
 	e := c.mixture(m)
 	e.Shared, e.Gate = c.need("shared_expert_intermediate_size"), true
-	c.sparse(m)
+	return e
 }
 
 func olmoe(c *config, m *llm.Model) {
@@ -169,8 +175,7 @@ func (c *config) latent(m *llm.Model) {
 func deepseekV3(c *config, m *llm.Model) {
 	m.Gated = true
 	c.latent(m)
-	if c.all["n_routed_experts"] != nil || c.all["num_experts"] != nil || c.all["num_local_experts"] != nil ||
-		c.all["num_routed_experts"] != nil {
+	if c.has("n_routed_experts", "num_experts", "num_local_experts", "num_routed_experts") {
 		c.groups(m)
 		c.firstDense(m)
 	}
@@ -182,7 +187,7 @@ func deepseekV32(c *config, m *llm.Model) {
 	c.need("q_lora_rank")
 	m.Index = &llm.Index{Heads: c.or(64, "index_n_heads"), Head: c.or(128, "index_head_dim"),
 		TopK: c.or(2048, "index_topk")}
-	c.otherTypes(c.layerTypes(m.Layers, 0), "full_attention", "deepseek_sparse_attention")
+	c.otherTypes(c.layerTypes(m.Layers, full), "full_attention", "deepseek_sparse_attention")
 	pattern(m, func(_ int64, b *llm.Block) { b.Index = m.Index })
 }
 
@@ -227,34 +232,26 @@ func mistral4(c *config, m *llm.Model) {
 // gptOSS has sinks, windows in every other layer, and experts with biases.
 func gptOSS(c *config, m *llm.Model) {
 	m.Gated, m.Form, m.Sinks, m.RopeHalf = true, llm.FormWide, true, true
-	m.QKVBias = c.flag("attention_bias", true)
-	m.OutBias = m.QKVBias
+	c.attentionBias(m, true)
 	m.Head = c.or(64, "head_dim")
 	e := c.mixture(m)
 	e.Wide = m.Wide
 	e.Router = llm.Router{First: true, Narrow: true, Bias: true}
 	e.Biases, e.Clamped = true, true
-	types := c.layerTypes(m.Layers, 0)
-	if c.all["layer_types"] == nil {
-		for l := range types {
-			if l%2 == 0 {
-				types[l] = "sliding_attention"
-			}
+	types := c.layerTypes(m.Layers, func(l int64) string {
+		if l%2 == 0 {
+			return sliding
 		}
-	}
-	c.otherTypes(types, "full_attention", "sliding_attention")
-	window := c.or(128, "sliding_window")
-	pattern(m, func(l int64, b *llm.Block) {
-		if types[l] == "sliding_attention" {
-			b.Window = window
-		}
+		return full(l)
 	})
+	c.otherTypes(types, "full_attention", sliding)
+	slide(m, types, c.or(128, "sliding_window"))
 }
 
 // phiMoE chooses one expert after the other, with noise.
 func phiMoE(c *config, m *llm.Model) {
-	m.Layer, m.Gated, m.QKVBias, m.HeadBias = true, true, c.flag("attention_bias", false), c.flag("lm_head_bias", false)
-	m.OutBias = m.QKVBias
+	m.Layer, m.Gated, m.HeadBias = true, true, c.flag("lm_head_bias", false)
+	c.attentionBias(m, false)
 	m.Window = c.size("sliding_window")
 	e := c.mixture(m)
 	e.Router = llm.Router{Mixer: true}
@@ -269,8 +266,7 @@ func phiMoE(c *config, m *llm.Model) {
 // token.
 func llama4(c *config, m *llm.Model) {
 	m.Gated, m.Bare, m.HeadLast, m.Narrow = true, true, true, true
-	m.QKVBias = c.flag("attention_bias", false)
-	m.OutBias = m.QKVBias
+	c.attentionBias(m, false)
 	normed := c.flag("use_qk_norm", true)
 	narrow := m.Wide
 	m.Wide = c.or(2*narrow, "intermediate_size_mlp")

@@ -47,11 +47,7 @@ func gpt2(c *config, m *llm.Model) {
 	m.Act = c.gelu("activation_function", "gelu_new")
 	m.Dropout, m.DropAttn, m.Dropped = c.above(0.1, "resid_pdrop"), c.above(0.1, "attn_pdrop"),
 		c.above(0.1, "embd_pdrop")
-	for _, key := range []string{"reorder_and_upcast_attn", "add_cross_attention"} {
-		if c.flag(key, false) {
-			c.unknown(key, "a gpt2 whose blocks are not understood")
-		}
-	}
+	c.without("a gpt2 whose blocks are not understood", "reorder_and_upcast_attn", "add_cross_attention")
 }
 
 func phi(c *config, m *llm.Model) {
@@ -87,21 +83,15 @@ func falcon(c *config, m *llm.Model) {
 	if !c.flag("parallel_attn", true) {
 		c.unknown("parallel_attn", "a falcon whose blocks are not understood")
 	}
-	if c.flag("alibi", false) {
-		c.unknown("alibi", "a falcon whose blocks are not understood")
-	}
+	c.without("a falcon whose blocks are not understood", "alibi")
 }
 
 // mpt has learned positions where attention has no slopes. What was never published of the
 // family is refused.
 func mpt(c *config, m *llm.Model) {
-	attention, _ := c.value("attn_config").(map[string]any)
-	in := &config{all: attention, read: map[string]bool{}}
+	in := c.part(c.value("attn_config"))
 	if in.flag("qk_ln", false) || in.or(m.Heads, "kv_n_heads") != m.Heads || !c.flag("no_bias", true) {
 		c.fail("attn_config", "qk_ln, kv_n_heads or no_bias makes an mpt with biases, norms or shared keys, whose blocks are not understood", "An mpt as it was published is expected.", wayOut)
-	}
-	if in.err != nil {
-		c.err = in.err
 	}
 	m.Layer, m.NoBias, m.Tied, m.Joined, m.NoIDs = true, true, true, true, true
 	m.Wide = c.or(4, "expansion_ratio") * m.Hidden

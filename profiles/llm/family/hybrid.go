@@ -14,8 +14,6 @@ func init() {
 	}
 }
 
-const linear = "linear_attention"
-
 // kernels says that mixers other than attention are torch code without packages of kernels.
 func (c *config) kernels() {
 	c.notes = append(c.notes,
@@ -28,14 +26,7 @@ func (c *config) delta(m *llm.Model, every int64) []string {
 	d := &llm.Delta{KeyHeads: c.or(16, "linear_num_key_heads"), ValueHeads: c.or(32, "linear_num_value_heads"),
 		Key:   c.or(128, "linear_key_head_dim"),
 		Value: c.or(128, "linear_value_head_dim"), Kernel: c.or(4, "linear_conv_kernel_dim")}
-	types := c.layerTypes(m.Layers, 0)
-	if c.all["layer_types"] == nil {
-		for l := range types {
-			if (int64(l)+1)%every != 0 {
-				types[l] = linear
-			}
-		}
-	}
+	types := c.layerTypes(m.Layers, lastFull(every, linear))
 	c.otherTypes(types, "full_attention", linear)
 	pattern(m, func(l int64, b *llm.Block) {
 		if types[l] == linear {
@@ -57,9 +48,7 @@ func (c *config) gatedAttention(m *llm.Model) {
 // qwen3Next has experts behind every layer.
 func qwen3Next(c *config, m *llm.Model) {
 	c.gatedAttention(m)
-	e := c.mixture(m)
-	e.Router.Norm = c.flag("norm_topk_prob", true)
-	e.Shared, e.Gate = c.need("shared_expert_intermediate_size"), true
+	c.gatedMixture(m).Router.Norm = c.flag("norm_topk_prob", true)
 	c.sparse(m)
 	c.delta(m, c.or(4, "full_attention_interval"))
 }
@@ -71,9 +60,7 @@ func qwen35(c *config, m *llm.Model) {
 
 func qwen35MoE(c *config, m *llm.Model) {
 	c.gatedAttention(m)
-	e := c.mixture(m)
-	e.Router.Norm = true
-	e.Shared, e.Gate = c.need("shared_expert_intermediate_size"), true
+	c.gatedMixture(m).Router.Norm = true
 	c.delta(m, c.or(4, "full_attention_interval"))
 }
 
@@ -97,13 +84,19 @@ func (c *config) stateSpace(heads, head, groups, state, kernel string) *llm.SSM 
 		Kernel: c.or(4, kernel), Chunk: max(1, c.or(256, "mamba_chunk_size", "chunk_size"))}
 }
 
+// mamba2Beside is Mamba 2 beside attention in other layers.
+func (c *config) mamba2Beside() *llm.SSM {
+	s := c.stateSpace("mamba_n_heads", "mamba_d_head", "mamba_n_groups", "mamba_d_state", "mamba_d_conv")
+	s.Bias, s.ConvBias = c.flag("mamba_proj_bias", false), c.flag("mamba_conv_bias", true)
+	return s
+}
+
 // nemotronH has one part in each block: a state space, a net, experts or attention.
 func nemotronH(c *config, m *llm.Model) {
 	s := c.stateSpace("mamba_num_heads", "mamba_head_dim", "n_groups", "ssm_state_size", "conv_kernel")
 	s.Bias, s.ConvBias = c.flag("mamba_proj_bias", false), c.flag("use_conv_bias", true)
 	m.NoRope, m.NoTables = true, true
-	m.QKVBias = c.flag("attention_bias", false)
-	m.OutBias, m.MLPBias = m.QKVBias, c.flag("mlp_bias", false)
+	c.biases(m)
 	m.Act = c.gelu("mlp_hidden_act", "relu2")
 	var types []string
 	kinds := map[rune]string{'M': linear, '*': "full_attention", '-': "mlp", 'E': "moe"}
@@ -148,8 +141,7 @@ func nemotronH(c *config, m *llm.Model) {
 func bamba(c *config, m *llm.Model) {
 	llama(c, m)
 	m.Rope = c.partial(m.Head, 0.5)
-	s := c.stateSpace("mamba_n_heads", "mamba_d_head", "mamba_n_groups", "mamba_d_state", "mamba_d_conv")
-	s.Bias, s.ConvBias = c.flag("mamba_proj_bias", false), c.flag("mamba_conv_bias", true)
+	s := c.mamba2Beside()
 	seen := map[int64]bool{}
 	list, _ := c.value("attn_layer_indices").([]any)
 	for _, v := range list {
@@ -166,8 +158,7 @@ func bamba(c *config, m *llm.Model) {
 // graniteHybrid has experts and a net beside them behind Mamba 2 or attention.
 func graniteHybrid(c *config, m *llm.Model) {
 	granite(c, m)
-	s := c.stateSpace("mamba_n_heads", "mamba_d_head", "mamba_n_groups", "mamba_d_state", "mamba_d_conv")
-	s.Bias, s.ConvBias = c.flag("mamba_proj_bias", false), c.flag("mamba_conv_bias", true)
+	s := c.mamba2Beside()
 	m.NoRope = c.text("position_embedding_type", "nope") != "rope"
 	m.NoTables, m.NoIDs = m.NoRope, m.NoRope
 	m.Wide = c.need("shared_intermediate_size")
@@ -177,7 +168,7 @@ func graniteHybrid(c *config, m *llm.Model) {
 		e := c.mixture(m)
 		e.Router.First, e.Shared = true, wide
 	}
-	types := c.layerTypes(m.Layers, 0)
+	types := c.layerTypes(m.Layers, full)
 	if list := c.list("layers_block_type", m.Layers); list != nil && c.all["layer_types"] == nil {
 		for i, t := range list {
 			types[i], _ = t.(string)
@@ -201,7 +192,7 @@ func lfm2(c *config, m *llm.Model) {
 		m.Wide = of * ((m.Wide + of - 1) / max(of, 1))
 	}
 	conv := &llm.ShortConv{Kernel: c.or(3, "conv_L_cache"), Bias: c.flag("conv_bias", false)}
-	types := c.layerTypes(m.Layers, 0)
+	types := c.layerTypes(m.Layers, full)
 	c.otherTypes(types, "full_attention", "conv")
 	c.read["full_attn_idxs"] = true
 	pattern(m, func(l int64, b *llm.Block) {
@@ -215,8 +206,6 @@ func lfm2(c *config, m *llm.Model) {
 func falconH1(c *config, m *llm.Model) {
 	llama(c, m)
 	c.flag("projectors_bias", false)
-	s := c.stateSpace("mamba_n_heads", "mamba_d_head", "mamba_n_groups", "mamba_d_state", "mamba_d_conv")
-	s.Bias, s.ConvBias, s.NoNorm = c.flag("mamba_proj_bias", false), c.flag("mamba_conv_bias", true),
-		!c.flag("mamba_rms_norm", false)
-	m.SSM, m.Twin = s, true
+	m.SSM, m.Twin = c.mamba2Beside(), true
+	m.SSM.NoNorm = !c.flag("mamba_rms_norm", false)
 }

@@ -14,6 +14,7 @@ func init() {
 		"ministral": mistral, "ministral3": ministral3, "granite": granite, "arcee": arcee, "apertus": apertus,
 		"seed_oss": seedOSS, "ernie4_5": ernie,
 		"hunyuan_v1_dense": hunyuan, "exaone4": exaone4, "olmo2": olmo2, "olmo3": olmo3, "glm": glm, "glm4": glm4,
+		"glm4v_text":    glm4V,
 		"nanochat":      nanochat,
 		"qwen3_vl_text": qwen3VL, "qwen2_vl_text": qwen2VL, "qwen2_5_vl_text": qwen2VL, "qwen2_vl": qwen2VL,
 		"qwen2_5_vl": qwen2VL,
@@ -25,9 +26,14 @@ func init() {
 // biases are those of the products of attention and of the feed-forward net, by the keys
 // that most families have.
 func (c *config) biases(m *llm.Model) {
-	m.QKVBias = c.flag("attention_bias", false)
-	m.OutBias = m.QKVBias
+	c.attentionBias(m, false)
 	m.MLPBias = c.flag("mlp_bias", false)
+}
+
+// attentionBias are those of all products of attention.
+func (c *config) attentionBias(m *llm.Model, usual bool) {
+	m.QKVBias = c.flag("attention_bias", usual)
+	m.OutBias = m.QKVBias
 }
 
 func llama(c *config, m *llm.Model) {
@@ -45,29 +51,29 @@ func mistral(c *config, m *llm.Model) {
 	m.Gated = true
 	m.Window = c.size("sliding_window")
 	if c.all["layer_types"] != nil {
-		c.windows(m, 0)
+		c.windows(m, full)
 	}
 }
 
-// windows puts the window into the layers whose attention slides.
-func (c *config) windows(m *llm.Model, every int64) []string {
-	types := c.layerTypes(m.Layers, every)
-	c.otherTypes(types, "full_attention", "sliding_attention")
-	window := c.size("sliding_window")
-	m.Window = 0
-	pattern(m, func(l int64, b *llm.Block) {
-		if types[l] == "sliding_attention" {
-			b.Window = window
-		}
-	})
+// windows puts the window into the layers whose attention slides: by layer_types, or the usual ones.
+func (c *config) windows(m *llm.Model, usual func(layer int64) string) []string {
+	types := c.layerTypes(m.Layers, usual)
+	c.slides(m, types)
 	return types
+}
+
+// slides are windows where the kinds of layers are known.
+func (c *config) slides(m *llm.Model, types []string) {
+	c.otherTypes(types, "full_attention", sliding)
+	m.Window = 0
+	slide(m, types, c.size("sliding_window"))
 }
 
 // usedWindow is a window that a family has only if its file says so.
 func (c *config) usedWindow(m *llm.Model) {
 	switch used := c.flag("use_sliding_window", false); {
 	case used && c.all["layer_types"] != nil:
-		c.windows(m, 0)
+		c.windows(m, full)
 	case used:
 		m.Window = c.size("sliding_window")
 	default:
@@ -169,10 +175,8 @@ func exaone4(c *config, m *llm.Model) {
 	if c.size("sliding_window") == 0 {
 		return
 	}
-	types := c.windows(m, every)
-	pattern(m, func(l int64, b *llm.Block) {
-		b.NoRope = types[l] == "full_attention"
-	})
+	types := c.windows(m, lastFull(every, sliding))
+	pattern(m, func(l int64, b *llm.Block) { b.NoRope = types[l] == "full_attention" })
 }
 
 // text4 returns a pattern of layers as a number, or as a word of L and G.
@@ -192,7 +196,7 @@ func olmo2(c *config, m *llm.Model) {
 // olmo3 has tables of rotation of their own for its windows.
 func olmo3(c *config, m *llm.Model) {
 	olmo2(c, m)
-	types := c.windows(m, 4)
+	types := c.windows(m, lastFull(4, sliding))
 	pattern(m, func(l int64, b *llm.Block) { b.RopeName = types[l] })
 }
 
@@ -205,6 +209,12 @@ func glm(c *config, m *llm.Model) {
 func glm4(c *config, m *llm.Model) {
 	glm(c, m)
 	m.GateUp, m.QKVBias, m.Around = true, c.flag("attention_bias", false), llm.AroundBoth
+}
+
+// glm4V makes tables of three axes for each sequence.
+func glm4V(c *config, m *llm.Model) {
+	glm4(c, m)
+	m.QKVBias, m.NoIDs, m.Axes, m.Each = c.flag("attention_bias", true), true, 3, true
 }
 
 // nanochat has norms without weights, one behind the embedding too, and caps its logits.

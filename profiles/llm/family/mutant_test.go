@@ -77,7 +77,7 @@ var smallConfigs = map[string]object{
 	"ernie4_5_moe": {"moe_num_experts": 4, "moe_k": 2, "moe_intermediate_size": 16, "moe_num_shared_experts": 1},
 	"ministral":    {"sliding_window": 32}, "ministral3": {}, "granite": {}, "arcee": {}, "apertus": {},
 	"seed_oss": {}, "ernie4_5": {}, "hunyuan_v1_dense": {}, "exaone4": {"sliding_window": 32},
-	"olmo2": {}, "olmo3": {"sliding_window": 32}, "glm": {}, "glm4": {}, "nanochat": {}, "qwen3_vl_text": {},
+	"olmo2": {}, "olmo3": {"sliding_window": 32}, "glm": {}, "glm4": {}, "glm4v_text": {}, "nanochat": {}, "qwen3_vl_text": {},
 	"qwen2_vl_text": {}, "qwen2_5_vl_text": {}, "qwen2_vl": {}, "qwen2_5_vl": {},
 	"gemma2": {"head_dim": 16, "sliding_window": 32}, "gemma3_text": {"head_dim": 16, "sliding_window": 32},
 	"gemma3": {"head_dim": 16}, "cohere": {}, "cohere2": {"sliding_window": 32},

@@ -1,8 +1,10 @@
 package family
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -36,12 +38,7 @@ const notOfType = "The blocks of its model_type are expected."
 
 // Names returns the families that are known, in order.
 func Names() []string {
-	out := make([]string, 0, len(families))
-	for name := range families {
-		out = append(out, name)
-	}
-	slices.Sort(out)
-	return out
+	return slices.Sorted(maps.Keys(families))
 }
 
 // Read returns the model of a Hugging Face config.json. Families whose blocks are not known are
@@ -98,26 +95,6 @@ func Read(data []byte) (*Reading, error) {
 	return &Reading{Model: m, Longest: longest, Config: c.understood()}, nil
 }
 
-// language goes on with the language part of a model that has others beside it, and says
-// which those are.
-func (c *config) language() {
-	text, ok := c.all["text_config"].(map[string]any)
-	if kind, _ := c.all["model_type"].(string); !ok || c.all["hidden_size"] != nil || ownSizes[kind] {
-		return
-	}
-	whole := c.all
-	c.all, c.outer = text, whole["model_type"]
-	if text["model_type"] == nil {
-		text["model_type"] = whole["model_type"]
-	}
-	for _, key := range []string{"tie_word_embeddings", "quantization_config", "_name_or_path", "architectures",
-		"vision_config", "audio_config", "speech_config"} {
-		if whole[key] != nil {
-			text[key] = whole[key]
-		}
-	}
-}
-
 // heads refuses what is no language model but a part that guesses words for one.
 func (c *config) heads() {
 	architectures, _ := c.all["architectures"].([]any)
@@ -162,24 +139,19 @@ func (c *config) decoder(kind string) *llm.Model {
 	if list, ok := c.all["layers_block_type"].([]any); ok && c.all["num_hidden_layers"] == nil { // as long as it
 		c.all["num_hidden_layers"] = json.Number(fmt.Sprint(len(list)))
 	}
+	m := &llm.Model{Name: cmp.Or(c.text("_name_or_path", ""), kind), Family: kind,
+		Tied: c.flag("tie_word_embeddings", ownSizes[kind])}
 	if ownSizes[kind] {
-		m := &llm.Model{Name: kind, Family: kind, Tied: c.flag("tie_word_embeddings", true)}
-		if name := c.text("_name_or_path", ""); name != "" {
-			m.Name = name
-		}
 		return m
 	}
-	m := &llm.Model{Name: kind, Family: kind, Layers: c.need("num_hidden_layers", "n_layer", "n_layers", "num_layers"),
-		Hidden: c.need("hidden_size", "n_embd", "d_model"), Words: c.need("vocab_size"),
-		Tied: c.flag("tie_word_embeddings", false)}
-	if name := c.text("_name_or_path", ""); name != "" {
-		m.Name = name
-	}
+	m.Layers, m.Hidden = c.need("num_hidden_layers", "n_layer", "n_layers", "num_layers"),
+		c.need("hidden_size", "n_embd", "d_model", "n_embed")
+	m.Words = c.need("vocab_size", "padded_vocab_size")
 	if headless[kind] {
 		m.Heads, m.Keys, m.Head, m.Wide = 1, 1, m.Hidden, m.Hidden // no block reads them
 		return m
 	}
-	m.Heads = c.need("num_attention_heads", "n_head", "n_heads")
+	m.Heads = c.need("num_attention_heads", "n_head", "n_heads", "num_heads")
 	m.Keys = c.or(m.Heads, "num_key_value_heads")
 	if _, each := c.all["intermediate_size"].([]any); !each || kind != "gemma3n_text" { // which reads it itself
 		m.Wide = c.or(4*m.Hidden, "intermediate_size", "n_inner", "ffn_dim")
@@ -225,12 +197,7 @@ func (c *config) dropped(m *llm.Model) {
 // unlike refuses keys that change blocks and that the family did not ask for, and says of
 // layers for more tokens that they are not there.
 func (c *config) unlike(kind string) {
-	keys := make([]string, 0, len(changing))
-	for key := range changing {
-		keys = append(keys, key)
-	}
-	slices.Sort(keys)
-	for _, key := range keys {
+	for _, key := range slices.Sorted(maps.Keys(changing)) {
 		v := c.all[key]
 		if v == nil || c.read[key] || slices.Contains(changing[key], told(v)) {
 			continue

@@ -14,7 +14,7 @@ func init() {
 // stream is what all blocks of a state-space model without attention have: one part each, and
 // a residual stream in 4 bytes.
 func (c *config) stream(m *llm.Model) {
-	c.onlySilu("hidden_act")
+	c.onlySilu()
 	m.Alone, m.NoTables, m.NoIDs = true, true, true
 	if c.flag("residual_in_fp32", true) {
 		m.WideSum = true
@@ -29,9 +29,9 @@ func (c *config) loops() {
 }
 
 // onlySilu refuses activations of convolutions other than SiLU.
-func (c *config) onlySilu(key string) {
-	if act := c.text(key, "silu"); act != "silu" && act != "swish" {
-		c.unknown(key, "blocks that are not understood")
+func (c *config) onlySilu() {
+	if act := c.text("hidden_act", "silu"); act != "silu" && act != "swish" {
+		c.unknown("hidden_act", unclear)
 	}
 }
 
@@ -49,9 +49,7 @@ func mamba(c *config, m *llm.Model) {
 	m.Scan = &llm.Scan{Inner: c.or(c.or(2, "expand")*m.Hidden, "intermediate_size"), State: c.or(16, "state_size"),
 		Rank:   c.stepRank(m, "time_step_rank"),
 		Kernel: c.or(4, "conv_kernel"), Bias: c.flag("use_bias", false), ConvBias: c.flag("use_conv_bias", true)}
-	if c.flag("use_mambapy", false) {
-		c.unknown("use_mambapy", "a scan that is not understood")
-	}
+	c.without("a scan that is not understood", "use_mambapy")
 	c.loops()
 	c.stream(m)
 }
@@ -68,26 +66,24 @@ func mamba2(c *config, m *llm.Model) {
 // jamba has Mamba 1 with norms or attention without positions in front of nets or experts.
 func jamba(c *config, m *llm.Model) {
 	c.loops()
-	c.onlySilu("hidden_act")
+	c.onlySilu()
 	m.Gated, m.NoRope, m.NoTables = true, true, true
 	m.Tied = c.flag("tie_word_embeddings", false)
 	s := &llm.Scan{Inner: c.or(2, "mamba_expand") * m.Hidden, State: c.or(16, "mamba_d_state"),
 		Rank: c.stepRank(m, "mamba_dt_rank"), Kernel: c.or(4, "mamba_d_conv"),
 		Bias: c.flag("mamba_proj_bias", false), ConvBias: c.flag("mamba_conv_bias", true), Norms: true}
-	if c.flag("use_mambapy", false) {
-		c.unknown("use_mambapy", "a scan that is not understood")
-	}
+	c.without("a scan that is not understood", "use_mambapy")
 	every, first := max(1, c.or(8, "attn_layer_period")), c.or(4, "attn_layer_offset")
 	sparse, offset := max(1, c.or(2, "expert_layer_period")), c.or(1, "expert_layer_offset")
 	if experts := c.or(16, "num_experts"); experts > 1 {
 		m.MoE = &llm.MoE{Experts: experts, TopK: c.or(2, "num_experts_per_tok"), Wide: m.Wide}
 	}
-	types := c.layerTypes(m.Layers, 0)
-	for l := range types {
-		if c.all["layer_types"] == nil && int64(l)%every != first {
-			types[l] = "mamba"
+	types := c.layerTypes(m.Layers, func(l int64) string {
+		if l%every != first {
+			return "mamba"
 		}
-	}
+		return full(l)
+	})
 	if list := c.list("layers_block_type", m.Layers); list != nil {
 		for l := range types {
 			types[l] = fmt.Sprint(list[l])
@@ -146,13 +142,9 @@ func zamba2(c *config, m *llm.Model) {
 	m.NoTables = m.NoRope
 	m.Head = c.or(2*m.Hidden/max(1, m.Heads), "attention_head_dim")
 	if n := c.or(2*m.Hidden, "attention_hidden_size"); n != 2*m.Hidden {
-		c.unknown("attention_hidden_size", "blocks that are not understood")
+		c.unknown("attention_hidden_size", unclear)
 	}
-	for _, key := range []string{"add_bias_linear", "use_long_context"} {
-		if c.flag(key, false) {
-			c.unknown(key, "blocks that are not understood")
-		}
-	}
+	c.without(unclear, "add_bias_linear", "use_long_context")
 	heads := max(1, c.or(8, "n_mamba_heads"))
 	m.SSM = &llm.SSM{Heads: heads, Head: c.or(c.or(2, "mamba_expand")*m.Hidden/heads, "mamba_headdim"),
 		Groups: c.or(1, "mamba_ngroups"), State: c.or(64, "mamba_d_state"),

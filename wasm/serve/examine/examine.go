@@ -32,7 +32,7 @@ func examiner(p *profiles.Profile) (serve.Examiner, error) {
 			p.Memory.Requests.Buffers[i].Kind = k
 		}
 	}
-	return func(q *proto.Doctor, second *profiles.Profile, poll *engine.Poll) (*proto.Examined, error) {
+	return func(q *proto.Doctor, poll *engine.Poll) (*proto.Examined, error) {
 		switch out := new(proto.Examined); {
 		case q.Part == proto.PartReport:
 			out.Report = r.Report(doctor.Decisive)
@@ -42,8 +42,6 @@ func examiner(p *profiles.Profile) (serve.Examiner, error) {
 			return out, nil
 		case q.Part == proto.PartReplay && q.Setting >= 0 && q.Setting < doctor.Settings:
 			return replay(r, q.Setting, poll)
-		case q.Part == proto.PartCompare:
-			return compare(r, second)
 		}
 		return nil, fmt.Errorf("a recording has no part %q with the setting %d", q.Part, q.Setting)
 	}, nil
@@ -64,15 +62,4 @@ func replay(r *doctor.Recording, setting int, poll *engine.Poll) (*proto.Examine
 		out.Advice = &a
 	}
 	return out, nil
-}
-
-// compare says what differs in a second recording.
-func compare(r *doctor.Recording, second *profiles.Profile) (*proto.Examined, error) {
-	other, err := doctor.Read(second)
-	if err != nil {
-		return nil, err
-	}
-	c := r.Against(other)
-	c.First.Alive.Flame, c.Second.Alive.Flame = nil, nil
-	return &proto.Examined{Comparison: c}, nil
 }

@@ -44,25 +44,20 @@ func answer(_ *serve.Server, ctx context.Context, q *proto.Step, tell func(*prot
 	switch a = a.Until(poll); {
 	case q.Chain:
 		return chain(a)
-	case q.Brief:
-		p := &llm.Plan{Ask: a, Done: 1}
-		if p.Answer, err = a.Answer(); err == nil {
-			fill(out, p)
-		}
-		return ended(out, err, poll)
 	case q.Policies:
 		p := &llm.Plan{Ask: a}
 		if p.Answer, err = a.Answer(); err == nil {
-			p.Policies, err = a.Policies(poll)
+			p.Policies, err = a.Policies()
 		}
 		if err == nil {
 			fill(out, p)
 		}
 		return ended(out, err, poll)
 	}
+	a.Parts = q.Parts
 	_, err = a.Plan(poll, func(p *llm.Plan) {
 		fill(out, p)
-		if p.Done < llm.PlanStages {
+		if p.Done < cmp.Or(q.Parts, llm.PlanStages) {
 			so := *out
 			tell(&so)
 		}

@@ -3,6 +3,7 @@
 package tracetest
 
 import (
+	"cmp"
 	"math/rand/v2"
 	"slices"
 	"time"
@@ -135,7 +136,9 @@ func Random(n int, seed uint64) (*engine.Problem, *sim.Trace) {
 	}
 	t.Makespan = slices.Max(at[:])
 	randomMemory(t, r, n)
-	sortSpans(t)
+	slices.SortStableFunc(t.Spans, func(a, b sim.Span) int {
+		return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.Lane, b.Lane))
+	})
 	return p, t
 }
 
@@ -154,27 +157,6 @@ func randomMemory(t *sim.Trace, r *rand.Rand, n int) {
 	}
 	s.At = t.Makespan
 	t.Memory = append(t.Memory, s)
-}
-
-func sortSpans(t *sim.Trace) {
-	var byLane [sim.NumLanes][]sim.Span
-	for _, s := range t.Spans {
-		byLane[s.Lane] = append(byLane[s.Lane], s)
-	}
-	t.Spans = t.Spans[:0]
-	for {
-		best := -1
-		for l := range byLane {
-			if len(byLane[l]) > 0 && (best < 0 || byLane[l][0].Start < byLane[best][0].Start) {
-				best = l
-			}
-		}
-		if best < 0 {
-			return
-		}
-		t.Spans = append(t.Spans, byLane[best][0])
-		byLane[best] = byLane[best][1:]
-	}
 }
 
 // Empty returns a trace in which nothing runs.

@@ -13,7 +13,6 @@ import (
 	"memtide/wasm/proto"
 	"memtide/web/choice"
 	"memtide/web/known"
-	"memtide/web/question"
 	"memtide/web/state"
 	"memtide/web/ui/input"
 	"memtide/web/ui/pagetest"
@@ -124,8 +123,8 @@ func TestGainOfOption(t *testing.T) {
 	if got := gain(s, "norm"); got != "" {
 		t.Errorf("before anything was tried: %q; want nothing", got)
 	}
-	s.Update(state.StartQuestion{Name: state.HelpName})
-	a := s.Answers(question.Lookup(state.HelpName))
+	s.Update(state.StartQuestion{})
+	a := s.Answers()
 	a.List = []proto.Answer{{Name: "8-bit moments", StepTime: a.Base}, {Name: "fused norm", StepTime: a.Base / 2}}
 	for option, want := range map[string]string{"norm": "fused norm: 100 % faster", "optimizer": "", "loss": ""} {
 		if got := gain(s, option); got != want {

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -26,7 +27,6 @@ import (
 	_ "memtide/wasm/serve/step"
 	"memtide/web/choice"
 	"memtide/web/jobs"
-	"memtide/web/question"
 	"memtide/web/state"
 )
 
@@ -191,23 +191,11 @@ func WellFormed(t *testing.T, page string) {
 // Number reads a number as it stands on the page.
 func Number(t *testing.T, text string) float64 {
 	t.Helper()
-	sign := 1.0
-	if strings.HasPrefix(text, "−") {
-		sign = -1
+	n, err := strconv.ParseFloat(strings.NewReplacer("−", "-", "±", "").Replace(text), 64)
+	if err != nil {
+		t.Errorf("%q is no number", text)
 	}
-	n, unit := 0.0, 1.0
-	for _, r := range strings.TrimLeft(text, "−+±") {
-		switch {
-		case r == '.':
-			unit = 0.1
-		case unit < 1:
-			n += float64(r-'0') * unit
-			unit /= 10
-		default:
-			n = 10*n + float64(r-'0')
-		}
-	}
-	return sign * n
+	return n
 }
 
 // skipFile returns a graph of n operations with weights and their backward, as a file:
@@ -260,10 +248,10 @@ func Graph(t *testing.T, change func(*state.Choice)) *state.State {
 	return open(t, c)
 }
 
-// Ask asks a question and answers it with the engine itself.
-func Ask(t *testing.T, s *state.State, name string) {
+// Ask asks what would help and answers it with the engine itself.
+func Ask(t *testing.T, s *state.State) {
 	t.Helper()
-	for _, e := range s.Update(state.StartQuestion{Name: name}) {
+	for _, e := range s.Update(state.StartQuestion{}) {
 		if e, ok := e.(state.Question); ok {
 			var heard []state.Message
 			end := jobs.Question(context.Background(), new(serve.Local), e,
@@ -273,8 +261,8 @@ func Ask(t *testing.T, s *state.State, name string) {
 			}
 		}
 	}
-	if a := s.Answers(question.Lookup(name)); a == nil || !a.Complete() || len(a.List) == 0 {
-		t.Fatalf("%s: got %+v; want all answers", name, a)
+	if a := s.Answers(); a == nil || !a.Complete() || len(a.List) == 0 {
+		t.Fatalf("got %+v; want all answers", a)
 	}
 }
 

@@ -3,13 +3,10 @@
 package snapshot
 
 import (
-	"fmt"
-	"os"
 	"strings"
 	"testing"
 	"time"
 
-	"memtide/web/format"
 	"memtide/web/lookup"
 	"memtide/web/state"
 	"memtide/web/ui/address"
@@ -166,34 +163,4 @@ func TestRemedies(t *testing.T) {
 	if got := c.tried(); got[0].title != "PyTorch&#39;s default" && got[0].title != wordsDefault || len(got) != 3 {
 		t.Errorf("while replays are missing the settings are %+v; want them as they came", got)
 	}
-}
-
-// Two snapshots: which holds more, both curves on one axis, what differs by place; and a
-// second file that is none.
-func TestDoctorCompares(t *testing.T) {
-	s := pagetest.Snapshot(t, "snapshot.pickle")
-	if page := shown(t, s); !strings.Contains(page, wordsSecondPick) || strings.Contains(page, "second-curves") {
-		t.Error("want a snapshot to be asked for, and nothing compared")
-	}
-	data, err := os.ReadFile(pagetest.Root(t) + "/cmd/memtide/testdata/first.pickle")
-	if err != nil {
-		t.Fatal(err)
-	}
-	pagetest.Do(t, s, state.PickSecond{Name: "<first>.pickle", Bytes: data})
-	page := shown(t, s)
-	pagetest.WellFormed(t, page)
-	d := s.Doctor().Second.Comparison
-	if d == nil {
-		t.Fatalf("it is compared with %+v", s.Doctor().Second)
-	}
-	contains(t, "two snapshots", page, `data-testid="second-curves"`, "&lt;first&gt;.pickle",
-		"more than snapshot.pickle, each ", wordsByPlace, wordsByCategory, wordsSecondOther,
-		fmt.Sprintf(`<th scope="row">%s</th><td>%s</td><td><b>%s</b>`, d.Sites[0].Name,
-			fmt.Sprintf(wordsFirstSecond, format.Bytes(d.Sites[0].First), format.Bytes(d.Sites[0].Second)),
-			format.BytesChange(d.Sites[0].More())))
-	if n := strings.Count(page, "<path class=\"two\" d=\"M"); n != 1 {
-		t.Errorf("%d curves of the second are drawn, want 1", n)
-	}
-	pagetest.Do(t, s, state.PickSecond{Name: "x.csv", Bytes: []byte("name\n")})
-	contains(t, "no snapshot", shown(t, s), "x.csv cannot be compared: ")
 }

@@ -60,6 +60,10 @@ func TestStepRows(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("rows\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
+	line := "What would make it fit: bf16 states (30 GiB, +10 %, fits), A + b (30 GiB, +10 %, fits, 2 cards), Full (30 GiB, +10 %, may fit)"
+	if got := p.Line(); got != line {
+		t.Errorf("in a view\n%s\nwant\n%s", got, line)
+	}
 }
 
 // Everything that can be asked has one control: in the sentence, or among what is assumed. A side

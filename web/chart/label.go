@@ -1,9 +1,9 @@
 package chart
 
 import (
-	"cmp"
 	"math"
 	"slices"
+	"sort"
 
 	"memtide/web/display"
 	"memtide/web/tradeoff"
@@ -55,14 +55,9 @@ func (p *Plot) labels() []label {
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(a, b int) int { // the chosen one first, then from the bottom up
-		if ends[a].chosen != ends[b].chosen {
-			if ends[a].chosen {
-				return -1
-			}
-			return 1
-		}
-		return cmp.Compare(ends[b].y, ends[a].y)
+	sort.SliceStable(order, func(i, j int) bool { // the chosen one first, then from the bottom up
+		a, b := &ends[order[i]], &ends[order[j]]
+		return a.chosen && !b.chosen || a.chosen == b.chosen && a.y > b.y
 	})
 	out := make([]label, len(ends))
 	if p.Width < roomForLabels {

@@ -66,7 +66,7 @@ func (x *Places) mapScale(f *frame) float64 { return (f.Width - 2) / float64(x.h
 
 func init() {
 	pictures[AddressMap] = picture{name: "map", title: "Memory map", height: 120, still: true}
-	placed[AddressMap-NumPictures] = placesLayout{draw: (*Places).drawMap, overlay: (*Places).outlineInMap,
+	placed[AddressMap-NumPictures] = layoutOf[*Places]{draw: (*Places).drawMap, overlay: (*Places).outlineInMap,
 		hit: (*Places).hitMap}
 }
 

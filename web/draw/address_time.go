@@ -32,7 +32,7 @@ func (sc *addressScale) y(b float64) float64 { return sc.bottom - b*sc.perByte }
 
 func init() {
 	pictures[AddressTime] = picture{name: "addresses", title: "Addresses", height: 262}
-	placed[AddressTime-NumPictures] = placesLayout{
+	placed[AddressTime-NumPictures] = layoutOf[*Places]{
 		draw: (*Places).drawTime,
 		overlay: func(x *Places, s *Scene, f *frame) {
 			if f.Hover.Kind == lookup.OnBuffer {
@@ -131,14 +131,6 @@ func (s *Scene) flushBlocks() {
 	}
 }
 
-// lastShown returns where the view ends, or the step, if a request finds no room.
-func (x *Places) lastShown(f *frame) time.Duration {
-	if x.p.Failed != nil {
-		return min(x.p.Failed.At, f.To)
-	}
-	return f.To
-}
-
 func (x *Places) drawLabel(s *Scene, l blockLabel) {
 	b := l.block
 	name, layer := x.name(b.Buffer)
@@ -234,4 +226,10 @@ func (x *Places) hitTime(f *frame, px, py float64) lookup.Target {
 		return lookup.Target{}
 	}
 	return x.find(f.time(px), (sc.bottom-py)/sc.perByte, reach/sc.perByte)
+}
+
+// blockLabel is a block that has room for its name.
+type blockLabel struct {
+	block      *Block
+	x, y, w, h float64
 }

@@ -2,8 +2,12 @@ package draw
 
 import (
 	"math"
+	"strings"
+
 	"memtide/engine"
+	"memtide/engine/sim"
 	"memtide/web/display"
+	"memtide/web/tell"
 )
 
 // stripStep is how wide a bar of the strip is with the space beside it, at
@@ -19,7 +23,7 @@ type bar struct {
 	x, w        float64
 }
 
-// barsOf returns the bars for n things, with so much space between them at most.
+// barsOf returns the bars for n things; space is the most between two of them.
 func barsOf(f *frame, n int, space float64) []bar {
 	bars := make([]bar, min(n, int((f.right-f.left)/stripStep)))
 	step := (f.right - f.left) / float64(len(bars))
@@ -142,3 +146,21 @@ func (m *Model) barHeight(f *frame, k int) float64 {
 	top, bottom := stripBox(f.Height)
 	return 2 + (bottom-top-2)*float64(m.Sizes[k-1])/math.Max(float64(m.largest(f)), 1)
 }
+
+// collectBar puts a bar among the slices of what its colours mean.
+func (s *Scene) collectBar(d sim.Decision, x, y, w, h float64) {
+	switch d {
+	case sim.Recompute | sim.Offload: // upper half offloaded, lower half recomputed
+		s.slices[sim.SpanOffload].add(x, y, w, h/2)
+		s.slices[sim.SpanRecompute].add(x, y+h/2, w, h-h/2)
+	case sim.Recompute:
+		s.slices[sim.SpanRecompute].add(x, y, w, h)
+	case sim.Offload:
+		s.slices[sim.SpanOffload].add(x, y, w, h)
+	default:
+		s.slices[sim.SpanForward].add(x, y, w, h)
+	}
+}
+
+// letters returns the short form of a decision where there is little room.
+func letters(d sim.Decision) string { return strings.ReplaceAll(tell.DecisionLetter(d), "+", "") }

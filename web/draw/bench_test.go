@@ -9,7 +9,7 @@ import (
 )
 
 // One frame of the timeline, and one of the memory, all of the trace and zoomed
-// to 2 % of it: the size of the trace should hardly show.
+// to 2 % of it.
 func BenchmarkDraw(b *testing.B) {
 	for _, n := range []int{1_000, 10_000, 100_000, 1_000_000} {
 		m := randomModel(n, 1)

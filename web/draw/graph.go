@@ -2,6 +2,7 @@ package draw
 
 import (
 	"math"
+	"sort"
 
 	"memtide/engine"
 	"memtide/engine/sim"
@@ -275,38 +276,22 @@ const fewArcs = 3
 // are not: beside those of blocks, and within them.
 func drawnArcs(st *lookup.Structure, f *frame, selected engine.ValueID, open int32) (arcs []lookup.Arc, more,
 	folded int) {
-	most, by := lookup.MostArcs, (*lookup.Arc).Weight
-	if f.Width <= slimWidth {
-		most, by = fewArcs, func(a *lookup.Arc) float64 { return float64(a.To - a.From) }
-	}
-	var on *lookup.Arc
+	var on []lookup.Arc
 	for i := range st.Arcs {
 		switch a := &st.Arcs[i]; {
 		case a.Value == selected:
-			on = a
+			on = append(on, *a)
 		case a.Block != 0 && a.Block != open:
 			folded++
-		case len(arcs) < most:
-			arcs = append(arcs, *a)
 		default:
-			more++
-			if least := lightest(arcs, by); by(a) > by(&arcs[least]) {
-				arcs[least] = *a
-			}
+			arcs = append(arcs, *a)
 		}
 	}
-	if on != nil {
-		arcs = append(arcs, *on)
+	most := lookup.MostArcs
+	if f.Width <= slimWidth {
+		most = fewArcs
+		sort.SliceStable(arcs, func(i, j int) bool { return arcs[i].To-arcs[i].From > arcs[j].To-arcs[j].From })
 	}
-	return arcs, more, folded
-}
-
-// lightest returns the last of the arcs that weigh least.
-func lightest(arcs []lookup.Arc, by func(*lookup.Arc) float64) (least int) {
-	for i := range arcs {
-		if by(&arcs[i]) <= by(&arcs[least]) {
-			least = i
-		}
-	}
-	return least
+	most = min(most, len(arcs))
+	return append(arcs[:most:most], on...), len(arcs) - most, folded
 }

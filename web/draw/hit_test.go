@@ -143,15 +143,15 @@ func TestHitMemoryIsPainted(t *testing.T) {
 
 func TestHitStrip(t *testing.T) {
 	m := smallModel()
-	v := View{Width: 386, Gutter: 76} // 300 pixels of plot, 100 for each of three bars
+	v := View{Width: 370} // 300 pixels of plot, 100 for each of three bars
 	for _, c := range []struct {
 		x, y float64
 		want lookup.Target
 	}{
-		{80, 50, lookup.Target{Kind: lookup.OnStage, Index: 1}},
-		{200, 70, lookup.Target{Kind: lookup.OnStage, Index: 2}},
-		{370, 25, lookup.Target{Kind: lookup.OnStage, Index: 3}},
-		{70, 50, lookup.Target{}}, {377, 50, lookup.Target{}}, {200, 5, lookup.Target{}},
+		{64, 50, lookup.Target{Kind: lookup.OnStage, Index: 1}},
+		{184, 70, lookup.Target{Kind: lookup.OnStage, Index: 2}},
+		{354, 25, lookup.Target{Kind: lookup.OnStage, Index: 3}},
+		{54, 50, lookup.Target{}}, {361, 50, lookup.Target{}}, {184, 5, lookup.Target{}},
 	} {
 		if got, _ := m.Hit(Strip, v, c.x, c.y); got != c.want {
 			t.Errorf("Hit(Strip, %v, %v) = %+v, want %+v", c.x, c.y, got, c.want)
@@ -202,15 +202,15 @@ func TestBudgetLine(t *testing.T) {
 // A point a little beside a slice means it, a point further away does not.
 func TestHitBeside(t *testing.T) {
 	m := smallModel()
-	v := View{Width: 284, Gutter: GutterWidth, To: 190 * ms} // a pixel is a millisecond
+	v := View{Width: 260, To: 190 * ms} // a pixel is a millisecond
 	f := m.frame(Timeline, v)
 	y, h := m.laneBox(&f, int(sim.ToHost))
 	for x, want := range map[float64]lookup.Target{
-		GutterWidth + 72: {Kind: lookup.OnSpan, Index: 2}, GutterWidth + 18: {Kind: lookup.OnSpan, Index: 2},
-		GutterWidth + 76: {}, GutterWidth + 12: {},
+		SlimGutter + 72: {Kind: lookup.OnSpan, Index: 2}, SlimGutter + 18: {Kind: lookup.OnSpan, Index: 2},
+		SlimGutter + 76: {}, SlimGutter + 12: {},
 	} {
 		if got, _ := m.Hit(Timeline, v, x, y+h/2); got != want {
-			t.Errorf("Hit at %v ms = %+v, want %+v", x-GutterWidth, got, want)
+			t.Errorf("Hit at %v ms = %+v, want %+v", x-SlimGutter, got, want)
 		}
 	}
 }

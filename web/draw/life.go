@@ -20,7 +20,7 @@ const (
 
 func init() {
 	pictures[Life] = picture{name: "life", title: "its life", height: lifeHeight, compared: 0}
-	timed[Life] = modelLayout{
+	timed[Life] = layoutOf[*Model]{
 		draw: (*Model).drawLife,
 		overlay: func(m *Model, s *Scene, f *frame) {
 			if m.IsGraph() {

@@ -3,6 +3,7 @@ package draw
 import (
 	"math"
 	"slices"
+	"time"
 
 	"memtide/engine"
 	"memtide/engine/sim"
@@ -14,12 +15,12 @@ import (
 func init() {
 	pictures[Memory] = picture{name: "memory", title: "Device memory", height: 420, slim: 330, embedded: 260,
 		compared: 196}
-	timed[Memory] = modelLayout{
+	timed[Memory] = layoutOf[*Model]{
 		draw: (*Model).drawMemory,
 		overlay: func(m *Model, s *Scene, f *frame) {
 			m.fade(s, f)
 			m.drawCursor(s, f, titleLine, f.Height-6, false)
-			m.drawPlayhead(s, f, 0, f.Height-6)
+			m.drawPlayhead(s, f, 0, f.Height-6, false)
 		},
 		hit: (*Model).hitMemory,
 	}
@@ -152,4 +153,51 @@ func (m *Model) hitMemory(f *frame, x, y float64) lookup.Target {
 		}
 	}
 	return lookup.Target{}
+}
+
+// The ghost is the memory over time if everything is kept, on the same axes: what
+// the schedule saves and, where it ends earlier, what that costs.
+
+var ghostLine = display.DashedOf(display.Muted, 1.3, display.DashGhost)
+
+// drawGhost draws the outline of keeping everything, and hatches what of it is more
+// than the device has. What is above the axis is cut off, and its label says so.
+func (m *Model) drawGhost(s *Scene, f *frame, sc *memoryScale) {
+	if len(f.Ghost) == 0 || f.Beside != nil {
+		return
+	}
+	top := sc.most + engine.Bytes(6/sc.perByte) // a little above the axis, so that the line leaves the picture
+	height := func(i int) float64 {
+		if i < 0 {
+			return sc.foot(int64(m.Memory.Fixed))
+		}
+		return sc.foot(int64(max(min(f.Ghost[i].Used, top), m.Memory.Fixed)))
+	}
+	var xy []float64
+	if f.From == 0 {
+		xy = append(xy, f.left, height(-1))
+	}
+	end := min(f.Ghost[len(f.Ghost)-1].At, f.To)
+	xy = f.steps(xy, end, len(f.Ghost), func(i int) time.Duration { return f.Ghost[i].At }, height)
+	drawBeyond(s, f, sc, xy)
+	line := ghostLine
+	if f.Capacity > 0 && ghostPeak(f.Ghost) > f.Capacity {
+		line.Stroke = display.Over
+	}
+	s.Path(display.OpLine, line, xy)
+}
+
+// drawBeyond hatches what lies above the device's line under an outline; where the
+// device cannot even hold what is fixed, that would be all of the picture.
+func drawBeyond(s *Scene, f *frame, sc *memoryScale, outline []float64) {
+	if f.Capacity <= sc.fixed || f.Capacity >= sc.most {
+		return
+	}
+	line := sc.y(int64(f.Capacity))
+	for i := 0; i+3 < len(outline); i += 2 {
+		x0, y0, x1 := outline[i], outline[i+1], outline[i+2]
+		if y0 == outline[i+3] && y0 < line && x1 > x0 {
+			s.Rect(waitingStyle, x0, y0, x1-x0, line-y0)
+		}
+	}
 }

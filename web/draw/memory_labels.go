@@ -263,3 +263,6 @@ func nameBand(s *Scene, f *frame, sc *memoryScale, columns []bandPoint, first, b
 	spots := []spot{{x, high - 7, display.Middle}, {x, y + 4, display.Middle}}
 	s.place(f, bandInk[lookup.Stack[b]], t, false, spots...)
 }
+
+// deviceLine is how what the device has is drawn.
+var deviceLine = display.StrokeOf(display.Ink, 2)

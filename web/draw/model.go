@@ -1,6 +1,44 @@
+// Package draw makes the pictures: which stages are kept, recomputed or
+// offloaded (Strip), what runs when (Timeline) and what the memory holds
+// (Memory), the last two on one time axis.
+//
+//	engine.Problem + sim.Trace -> lookup.Model -> tell.Model -> Model -> Draw(View) -> Scene -> paint.js | SVG
+//
+// Of a graph of operations the strip has them in the order in which they run, with
+// arcs from values to their last forward readers, and Life says when the selected
+// value is on the device.
+//
+// Page stacks the pictures, Figure adds a Legend; both are for files and
+// for the first picture of the page.
+//
+// A Model is built once per trace. Draw lays a picture out for a View (a
+// stretch of time and a size in CSS pixels) as a Scene, which is a display list
+// (package display): painted on a canvas or written as SVG it comes out the same, so
+// that the prepared page's first picture is replaced by the live one without a jump.
+// Its size is bounded by pixels, not by the trace. What a Model finds and says it has
+// from packages lookup and tell; Hit tells what is at a point.
+//
+// In the memory every value that is large enough has a seam: pieces says for every
+// stretch of a life in which band it is, and the stage that is selected is sunk to the
+// bottom of the stack, so that one sees it leave and come back. The playhead is part of
+// the overlay: while it moves nothing is laid out again.
+//
+// A View with a Beside is one side of a comparison: both sides have one time
+// axis, one memory axis and one order of layers (see Align), and what differs is
+// marked.
+//
+// Places does the same for addresses: a Placement says where buffers lie, and its
+// pictures show that over time, at one moment, the fragmentation and the host
+// memory.
+//
+// Passes draw the ranks of a pipeline: a lane each, and their memory on the same axis.
+//
+// The package is plain Go: it knows no browser.
 package draw
 
 import (
+	"slices"
+
 	"memtide/engine"
 	"memtide/engine/sim"
 	"memtide/web/tell"
@@ -13,4 +51,101 @@ type Model struct{ *tell.Model }
 // while the model is in use. It takes time and memory in proportion to the trace.
 func NewModel(p *engine.Problem, t *sim.Trace) *Model {
 	return &Model{tell.New(p, t)}
+}
+
+// Alignment puts the layers of two models side by side: the columns of both
+// strips. Layers of the same name share a column, in the order that both have.
+type Alignment struct{ columns [][2]int } // layers from 1, of either side; 0: it has none there
+
+// maxAligned bounds the work of an alignment: the product of the numbers of
+// layers. Larger networks are aligned by number.
+const maxAligned = 1 << 20
+
+// Align aligns two models. Layers that have no names in common are aligned by
+// their numbers. Names may repeat: the longest common subsequence counts.
+func Align(a, b *Model) *Alignment { return align(a.Names, b.Names) }
+
+func align(a, b []string) *Alignment {
+	n, m := len(a), len(b)
+	var pairs [][2]int
+	if !slices.Equal(a, b) && n*m <= maxAligned {
+		pairs = common(a, b)
+	}
+	if len(pairs) == 0 {
+		for k := 1; k <= min(n, m); k++ {
+			pairs = append(pairs, [2]int{k, k})
+		}
+	}
+	al := &Alignment{}
+	i, j := 1, 1
+	for _, p := range append(pairs, [2]int{n + 1, m + 1}) {
+		for ; i < p[0]; i++ {
+			al.columns = append(al.columns, [2]int{i, 0})
+		}
+		for ; j < p[1]; j++ {
+			al.columns = append(al.columns, [2]int{0, j})
+		}
+		if i <= n {
+			al.columns = append(al.columns, p)
+		}
+		i, j = i+1, j+1
+	}
+	return al
+}
+
+// common returns the longest common subsequence of two lists of names, as pairs of
+// positions from 1. Layers without a name are like no other.
+func common(a, b []string) (pairs [][2]int) {
+	length := make([][]int32, len(a)+1) // of the best for a[i:], b[j:]
+	for i := range length {
+		length[i] = make([]int32, len(b)+1)
+	}
+	for i := len(a) - 1; i >= 0; i-- {
+		for j := len(b) - 1; j >= 0; j-- {
+			if a[i] == b[j] && a[i] != "" {
+				length[i][j] = length[i+1][j+1] + 1
+			} else {
+				length[i][j] = max(length[i+1][j], length[i][j+1])
+			}
+		}
+	}
+	for i, j := 0, 0; i < len(a) && j < len(b); {
+		switch {
+		case a[i] == b[j] && a[i] != "":
+			pairs = append(pairs, [2]int{i + 1, j + 1})
+			i, j = i+1, j+1
+		case length[i+1][j] >= length[i][j+1]:
+			i++
+		default:
+			j++
+		}
+	}
+	return pairs
+}
+
+// Turned returns the alignment seen from the other side.
+func (al *Alignment) Turned() *Alignment {
+	out := &Alignment{columns: make([][2]int, len(al.columns))}
+	for i, c := range al.columns {
+		out.columns[i] = [2]int{c[1], c[0]}
+	}
+	return out
+}
+
+// Columns returns how many columns there are.
+func (al *Alignment) Columns() int { return len(al.columns) }
+
+// Layers returns the layers of column i, from 0, or 0 where a side has none.
+func (al *Alignment) Layers(i int) (mine, other int) {
+	return al.columns[i][0], al.columns[i][1]
+}
+
+// Across returns the other side's layer beside layer k, or 0 if there is none.
+func (al *Alignment) Across(k int) int {
+	for _, c := range al.columns {
+		if k > 0 && c[0] == k {
+			return c[1]
+		}
+	}
+	return 0
 }

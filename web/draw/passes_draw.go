@@ -24,27 +24,15 @@ func (x *Passes) Draw(s *Scene, _ Picture, v View) {
 	s.Title, s.Desc = x.Title, x.Summary()
 	s.AddText(display.Ink, 0, 13, display.Text{S: x.Title, Bold: true, Large: true})
 	x.drawAxis(s, &f)
-	var all [NumPassKinds]rects
-	var labels []passLabel
+	var marks passMarks
 	for r := range x.ranks {
-		x.drawLane(&f, r, &all, &labels)
+		x.drawLane(&f, r, &marks)
 	}
-	for k, rects := range all {
+	for k, rects := range marks.all {
 		s.Rects(passStyles[k], rects)
 	}
-	for _, l := range labels {
-		if l.dark { // legible on the lines
-			w := display.TextWidth(l.text) + 2
-			s.Rect(backwardStyle, l.x-w/2, l.y-10, w, 12)
-		}
-	}
-	for _, k := range []PassKind{PassForward, PassBackward} {
-		for _, l := range labels {
-			if l.ink == passStyles[k].Fill.On() {
-				s.Text(l.ink, l.x, l.y, display.Middle, l.text)
-			}
-		}
-	}
+	s.Rects(backwardStyle, marks.plates)
+	s.drawLabels(marks.labels)
 	x.drawPath(s, &f)
 	if !x.Bare {
 		x.drawMemory(s, &f)
@@ -97,21 +85,20 @@ func (x *Passes) drawPath(s *Scene, f *frame) {
 	s.Path(display.OpLine, display.StrokeOf(display.Ink, 2), xy)
 }
 
-// passLabel is the number of a micro batch on its pass.
-type passLabel struct {
-	x, y float64
-	ink  display.Role
-	text string
-	dark bool
+// passMarks are what lanes show: passes by kind, and the numbers of their micro batches.
+type passMarks struct {
+	all    [NumPassKinds]rects
+	labels []label
+	plates rects // on which labels are legible, over lines
 }
 
 // drawLane collects the passes of a rank: boxes of those that are wide, and bands of those that
 // are narrow and follow each other.
-func (x *Passes) drawLane(f *frame, r int, all *[NumPassKinds]rects, labels *[]passLabel) {
+func (x *Passes) drawLane(f *frame, r int, out *passMarks) {
 	y, h := x.lane(r)
 	list := x.ranks[r].Passes
 	i := sort.Search(len(list), func(i int) bool { return list[i].End > f.From })
-	band := passBand{f: f, y: y, h: h, all: all}
+	band := passBand{f: f, y: y, h: h, all: &out.all}
 	for ; i < len(list) && list[i].Start < f.To; i++ {
 		p := &list[i]
 		x0, x1 := f.clip(f.x(int64(p.Start))), f.clip(f.x(int64(p.End)))
@@ -125,13 +112,18 @@ func (x *Passes) drawLane(f *frame, r int, all *[NumPassKinds]rects, labels *[]p
 			top, high = y+h/2, h/2
 		}
 		x1 -= math.Min(1, x1-x0)
-		all[p.Kind].add(x0, top, x1-x0, high)
+		out.all[p.Kind].add(x0, top, x1-x0, high)
 		if x1-x0 < 14 || high < 11 {
 			continue
 		}
-		if text := fmt.Sprint(p.Micro); display.TextWidth(text) <= x1-x0-2 {
-			*labels = append(*labels, passLabel{(x0 + x1) / 2, top + high/2 + 4, passStyles[p.Kind].Fill.On(), text,
-				p.Kind == PassWeights})
+		text := fmt.Sprint(p.Micro)
+		w, middle, base := display.TextWidth(text), (x0+x1)/2, top+high/2+4
+		if w > x1-x0-2 {
+			continue
+		}
+		out.labels = append(out.labels, label{middle, base, passStyles[p.Kind].Fill.On(), text})
+		if p.Kind == PassWeights {
+			out.plates.add(middle-w/2-1, base-10, w+2, 12)
 		}
 	}
 	band.flush()

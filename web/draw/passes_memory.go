@@ -2,7 +2,6 @@ package draw
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"sort"
 	"time"
@@ -39,13 +38,12 @@ func (x *Passes) drawMemory(s *Scene, f *frame) {
 		s.Line(display.StrokeOf(display.Grid, 1), f.left, at, f.right, at)
 		s.Text(display.Muted, f.left-8, at+4, display.End, k.Label)
 	}
-	edges := edgesOf(f)
-	x.drawOthers(s, f, edges, y)
+	x.drawOthers(s, f, y)
 	line := display.StrokeOf(display.Ink, 2.5)
 	if max(x.most[x.full], reserved) > x.room {
 		line = display.StrokeOf(display.Over, 2.5)
 	}
-	highest, at := x.drawLine(s, f, edges, x.full, line, y)
+	highest, at := x.drawLine(s, f, x.full, line, y)
 	limit := top + 9
 	if shown {
 		limit = y(x.room)
@@ -79,16 +77,20 @@ func (x *Passes) drawMemory(s *Scene, f *frame) {
 }
 
 // drawOthers draws the ranks beside the fullest one: lines, or of many a band between the least and the most.
-func (x *Passes) drawOthers(s *Scene, f *frame, edges []time.Duration, y func(engine.Bytes) float64) {
+func (x *Passes) drawOthers(s *Scene, f *frame, y func(engine.Bytes) float64) {
 	if len(x.ranks) <= mostLines {
 		for r := range x.ranks {
 			if r != x.full {
-				x.drawLine(s, f, edges, r, display.StrokeOf(display.Muted, 1), y)
+				x.drawLine(s, f, r, display.StrokeOf(display.Muted, 1), y)
 			}
 		}
 		return
 	}
 	var low, high []engine.Bytes
+	var edges []time.Duration // the moments at which the columns of pixels begin, and where the last one ends
+	for px := f.left; px < f.right+1; px++ {
+		edges = append(edges, f.time(px))
+	}
 	for r := range x.ranks {
 		if r == x.full {
 			continue
@@ -116,37 +118,17 @@ func (x *Passes) drawOthers(s *Scene, f *frame, edges []time.Duration, y func(en
 }
 
 // drawLine draws the memory of a rank, and returns its most in view and where that is.
-func (x *Passes) drawLine(s *Scene, f *frame, edges []time.Duration, r int, st display.Style,
-	y func(engine.Bytes) float64) (highest engine.Bytes, at float64) {
-	var xy []float64
-	x.columns(edges, r, func(i int, least, most engine.Bytes) {
-		px := math.Floor(f.left + float64(i))
-		if most > highest {
-			highest, at = most, px
+func (x *Passes) drawLine(s *Scene, f *frame, r int, st display.Style, y func(engine.Bytes) float64) (
+	highest engine.Bytes, at float64) {
+	list, end := x.level[r], min(f.To, x.end)
+	for i := lastAt(list, f.From); i < len(list) && list[i].at < end; i++ {
+		if list[i].bytes > highest {
+			highest, at = list[i].bytes, f.clip(f.x(int64(list[i].at)))
 		}
-		if n := len(xy); n == 0 || xy[n-1] != y(most) || least < most {
-			if n > 0 {
-				xy = append(xy, px, xy[n-1])
-			}
-			xy = append(xy, px, y(most))
-		}
-		if least < most {
-			xy = append(xy, px, y(least))
-		}
-	})
-	if n := len(xy); n > 0 {
-		xy = append(xy, f.clip(f.x(int64(min(f.To, x.end)))), xy[n-1])
 	}
-	s.Path(display.OpLine, st, xy)
+	s.Path(display.OpLine, st, f.steps(nil, end, len(list), func(i int) time.Duration { return list[i].at },
+		func(i int) float64 { return y(list[i].bytes) }))
 	return highest, at
-}
-
-// edgesOf returns the moments at which the columns of pixels begin, and where the last one ends.
-func edgesOf(f *frame) (edges []time.Duration) {
-	for px := f.left; px < f.right+1; px++ {
-		edges = append(edges, f.time(px))
-	}
-	return edges
 }
 
 // columns tells of each column of pixels the least and the most that a rank holds.

@@ -214,9 +214,9 @@ func TestNarrowPassesJoin(t *testing.T) {
 	}
 	x := NewPasses(list, []PassStage{{First: true, Last: true}}, engine.GiB, 0)
 	f := x.frame(View{Width: 500})
-	var all [NumPassKinds]rects
-	var labels []passLabel
-	x.drawLane(&f, 0, &all, &labels)
+	var marks passMarks
+	x.drawLane(&f, 0, &marks)
+	all, labels := &marks.all, marks.labels
 	_, h := x.lane(0)
 	if len(all[PassForward]) != 4 || len(all[PassBackward]) != 4 || len(labels) > 0 {
 		t.Fatalf("forwards %v, backwards %v, labels %v; want one band of each and no label", all[PassForward],

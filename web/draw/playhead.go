@@ -2,6 +2,7 @@ package draw
 
 import (
 	"math"
+
 	"memtide/engine/sim"
 	"memtide/web/display"
 	"memtide/web/format"
@@ -9,30 +10,21 @@ import (
 
 // The playhead is painted over the pictures: what lies under it is not laid out again.
 
-// drawPlayhead draws the line of the playhead, and in the memory where it is.
-func (m *Model) drawPlayhead(s *Scene, f *frame, top, bottom float64) {
+// drawPlayhead draws the line of the playhead; with its handle also that, with the moment and what the memory holds
+// then.
+func (m *Model) drawPlayhead(s *Scene, f *frame, top, bottom float64, handle bool) {
 	if f.Playhead <= 0 || f.Playhead < f.From || f.Playhead > f.To {
 		return
 	}
 	x := f.x(int64(f.Playhead))
 	s.Line(display.StrokeOf(display.Ink, 1), x, top, x, bottom)
-}
-
-// drawHandle draws the handle of the playhead over the timeline, with the moment and
-// what the memory holds then.
-func (m *Model) drawHandle(s *Scene, f *frame) {
-	if f.Playhead <= 0 || f.Playhead < f.From || f.Playhead > f.To {
+	if !handle {
 		return
 	}
-	x := f.x(int64(f.Playhead))
 	s.Area(display.FillOf(display.Ink), x-5, 2, x+5, 2, x+5, 9, x, 14, x-5, 9)
-	used := m.Memory.Used(f.Playhead)
-	total := used[0]
-	for _, b := range used[1:] {
-		total += b
-	}
-	t := display.Text{S: format.Moment(f.Playhead, f.To-f.From) + ", " + format.Bytes(total), Bold: true, Large: true,
-		Halo: true}
+	held := sim.Sample{Used: m.Memory.Used(f.Playhead)}
+	t := display.Text{S: format.Moment(f.Playhead, f.To-f.From) + ", " + format.Bytes(held.Total()), Bold: true,
+		Large: true, Halo: true}
 	at := spot{x + 10, 13, display.Start}
 	if !fits(&t, f, &at) {
 		at = spot{x - 10, 13, display.End}

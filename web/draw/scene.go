@@ -44,12 +44,6 @@ type seam struct {
 	foot  float64 // where it stood in the last stretch that was drawn
 }
 
-// blockLabel is a block that has room for its name.
-type blockLabel struct {
-	block      *Block
-	x, y, w, h float64
-}
-
 // box is where something stands that no label may cover.
 type box struct{ x0, y0, x1, y1 float64 }
 

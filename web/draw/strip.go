@@ -3,18 +3,16 @@ package draw
 import (
 	"math"
 	"strconv"
-	"strings"
 
 	"memtide/engine/sim"
 	"memtide/web/display"
 	"memtide/web/format"
 	"memtide/web/lookup"
-	"memtide/web/tell"
 )
 
 func init() {
 	pictures[Strip] = picture{name: "layers", title: "Blocks", height: 96, embedded: 80, compared: 70, still: true}
-	timed[Strip] = modelLayout{
+	timed[Strip] = layoutOf[*Model]{
 		draw: (*Model).drawStrip,
 		overlay: func(m *Model, s *Scene, f *frame) {
 			if m.showsGraph(f) {
@@ -73,21 +71,6 @@ func (m *Model) drawStrip(s *Scene, f *frame) {
 	m.outlineBar(s, f, m.Lit(f.Selected), display.StrokeOf(display.Ink, 2))
 }
 
-// collectBar puts a bar among the slices of what its colours mean.
-func (s *Scene) collectBar(d sim.Decision, x, y, w, h float64) {
-	switch d {
-	case sim.Recompute | sim.Offload: // upper half offloaded, lower half recomputed
-		s.slices[sim.SpanOffload].add(x, y, w, h/2)
-		s.slices[sim.SpanRecompute].add(x, y+h/2, w, h-h/2)
-	case sim.Recompute:
-		s.slices[sim.SpanRecompute].add(x, y, w, h)
-	case sim.Offload:
-		s.slices[sim.SpanOffload].add(x, y, w, h)
-	default:
-		s.slices[sim.SpanForward].add(x, y, w, h)
-	}
-}
-
 func (m *Model) hitStrip(f *frame, x, y float64) lookup.Target {
 	if m.showsGraph(f) {
 		return m.hitGraph(f, x, y)
@@ -135,9 +118,6 @@ func (m *Model) drawLetters(s *Scene, bars []bar, bottom float64) {
 		}
 	}
 }
-
-// letters returns the short form of a decision where there is little room.
-func letters(d sim.Decision) string { return strings.ReplaceAll(tell.DecisionLetter(d), "+", "") }
 
 // drawGroups names every run of layers that are treated alike once, by a bracket above
 // them, and the layer that is lit.

@@ -15,7 +15,7 @@ import (
 func init() {
 	pictures[Timeline] = picture{name: "timeline", title: "Timeline", height: TimelineHeight(2),
 		compared: TimelineHeight(2)}
-	timed[Timeline] = modelLayout{
+	timed[Timeline] = layoutOf[*Model]{
 		draw: (*Model).drawTimeline,
 		overlay: func(m *Model, s *Scene, f *frame) {
 			if k := m.StageOf(f.Hover); k > 0 {
@@ -26,8 +26,7 @@ func init() {
 			}
 			bottom, _ := m.laneBox(f, int(sim.NumLanes))
 			m.drawCursor(s, f, titleLine-4, bottom, true)
-			m.drawPlayhead(s, f, titleLine-8, bottom)
-			m.drawHandle(s, f)
+			m.drawPlayhead(s, f, titleLine-8, bottom, true)
 		},
 		hit: (*Model).hitTimeline,
 		height: func(m *Model, width float64) float64 {
@@ -84,9 +83,21 @@ func (m *Model) drawTimeAxis(s *Scene, f *frame) {
 
 // label is a text on a slice, kept until all slices are drawn.
 type label struct {
-	x    float64
+	x, y float64
 	ink  display.Role
 	text string
+}
+
+// drawLabels draws texts, those of one colour together.
+func (s *Scene) drawLabels(labels []label) {
+	for _, ink := range [...]display.Role{display.OnForward, display.OnRecompute, display.OnBackward,
+		display.OnTransfer, display.OnFixed, display.Budget} {
+		for _, l := range labels {
+			if l.ink == ink {
+				s.Text(ink, l.x, l.y, display.Middle, l.text)
+			}
+		}
+	}
 }
 
 // drawLane draws what a lane shows in a row.
@@ -118,6 +129,7 @@ func (m *Model) drawLane(s *Scene, f *frame, l int, y, h float64) {
 		}
 		if k.slice >= 0 && x1-x0 >= labelRoom {
 			if lb, ok := m.label(ln, k, x0, x1); ok {
+				lb.y = y + h/2 + 4
 				labels = append(labels, lb)
 			}
 		}
@@ -127,29 +139,22 @@ func (m *Model) drawLane(s *Scene, f *frame, l int, y, h float64) {
 	for _, lb := range labels {
 		if lb.ink == display.Budget { // legible on the hatch
 			w := display.TextWidth(lb.text) + 4
-			s.Rect(display.FillOf(display.Surface), lb.x-w/2, y+h/2-7, w, 14)
+			s.Rect(display.FillOf(display.Surface), lb.x-w/2, lb.y-11, w, 14)
 		}
 	}
-	for _, ink := range [...]display.Role{display.OnForward, display.OnRecompute, display.OnBackward,
-		display.OnTransfer, display.OnFixed, display.Budget} {
-		for _, lb := range labels {
-			if lb.ink == ink {
-				s.Text(ink, lb.x, y+h/2+4, display.Middle, lb.text)
-			}
-		}
-	}
+	s.drawLabels(labels)
 }
 
 // minLetters is how many bytes a shortened name must have: what remains of "B18"
 // would be misleading.
 const minLetters = 8
 
-// label returns the longest name of a slice that fits between x0 and x1.
+// label returns the longest name of a slice that fits between x0 and x1, without its y.
 func (m *Model) label(ln *lookup.Lane, k mark, x0, x1 float64) (label, bool) {
 	room, ref := x1-x0-6, ln.Ref[k.slice]
 	if ref < 0 {
 		g := &m.Trace.Gaps[^ref]
-		lb := label{(x0 + x1) / 2, display.Budget, format.Duration(g.End - g.Start)}
+		lb := label{(x0 + x1) / 2, 0, display.Budget, format.Duration(g.End - g.Start)}
 		return lb, display.TextWidth(lb.text)+8 <= room
 	}
 	sp := &m.Trace.Spans[ref]
@@ -164,7 +169,7 @@ func (m *Model) label(ln *lookup.Lane, k mark, x0, x1 float64) (label, bool) {
 		}
 		for _, name := range [...]string{m.StageName(stage), number} {
 			if name != "" && display.TextWidth(name) <= room {
-				return label{x, ink, name}, true
+				return label{x, 0, ink, name}, true
 			}
 		}
 		if !m.IsGraph() { // the name of its operation says less
@@ -174,9 +179,9 @@ func (m *Model) label(ln *lookup.Lane, k mark, x0, x1 float64) (label, bool) {
 	name := m.SpanName(sp)
 	if display.TextWidth(name) > room {
 		name = display.Fit(name, room) // long names, of operators
-		return label{x, ink, name}, len(name) > minLetters
+		return label{x, 0, ink, name}, len(name) > minLetters
 	}
-	return label{x, ink, name}, true
+	return label{x, 0, ink, name}, true
 }
 
 // lastNumber returns the number at the end of a name such as block28, or the empty string if it is no
@@ -294,4 +299,91 @@ func nearest(l *lookup.Lane, f *frame, x float64) int {
 		}
 	}
 	return best
+}
+
+// mark is a slice on the screen, or what became of several slices that are
+// narrower than a pixel.
+type mark struct {
+	x0, x1 float64
+	kind   uint8
+	slice  int // index into the lane, -1 for merged slices
+}
+
+const (
+	// Slices from this width on have whole pixels and a space to the next one.
+	crispWidth = 4.0
+	// A merged mark that far from others is drawn one pixel wide to be seen.
+	lonelySpace = 3.0
+)
+
+// marks calls emit with what a lane shows, from left to right. Slices that are
+// at least a pixel wide are marks of their own. The others are merged by pixel
+// column: all that start in a column become one mark of the kind that has most
+// of their time (the smaller kind of equals), as wide as their time together,
+// so that a lane that is half busy looks half busy at every zoom. Adjacent
+// merged marks of one kind become one. That makes at most two marks per column.
+func marks(l *lookup.Lane, f *frame, emit func(mark)) {
+	from, to := int64(f.From), int64(f.To)
+	pending := mark{slice: -1, x0: f.left, x1: f.left - 1} // a merged mark that may grow; x1 < x0: none
+	flush := func() {
+		if pending.x1 > pending.x0 {
+			emit(pending)
+		}
+		pending.x1 = pending.x0 - 1
+	}
+	drawn := math.Inf(-1) // the end of the last mark
+	for i := l.FirstEnding(from); i < len(l.From) && l.From[i] < to; {
+		x0, x1 := f.clip(f.x(l.From[i])), f.clip(f.x(l.To[i]))
+		if x1-x0 >= 1 {
+			flush()
+			emit(mark{x0, x1, l.Kind[i], i})
+			drawn = x1
+			i++
+			continue
+		}
+		j := l.FirstStarting(i+1, min(f.ceilTime(math.Floor(x0)+1), to))
+		// Only the last slice of a column can be wide.
+		if j > i+1 && f.clip(f.x(l.To[j-1]))-f.clip(f.x(l.From[j-1])) >= 1 {
+			j--
+		}
+		m := merge(l, f, i, j, x0)
+		i = j
+		if m.x1 <= m.x0 {
+			continue // nothing but runs of no duration
+		}
+		if m.x1-m.x0 < 1 && m.x0-drawn > lonelySpace && m.x0+1 <= f.right &&
+			(j == len(l.From) || f.x(l.From[j])-m.x1 > lonelySpace) {
+			m.x1 = m.x0 + 1
+		}
+		drawn = m.x1
+		if pending.x1 > pending.x0 && pending.kind == m.kind && m.x0-pending.x1 < 0.05 {
+			pending.x1 = m.x1
+			continue
+		}
+		flush()
+		pending = m
+	}
+	flush()
+}
+
+// merge makes one mark of slices [i, j), which start at x0.
+func merge(l *lookup.Lane, f *frame, i, j int, x0 float64) mark {
+	busy := l.BusyIn(i, j)
+	// What is outside of the view does not count.
+	if before := int64(f.From) - l.From[i]; before > 0 {
+		busy[l.Kind[i]] -= before
+	}
+	if after := l.To[j-1] - int64(f.To); after > 0 {
+		busy[l.Kind[j-1]] -= after
+	}
+	var total int64
+	kind := uint8(0)
+	for k, b := range busy {
+		total += b
+		if b > busy[kind] {
+			kind = uint8(k)
+		}
+	}
+	x1 := math.Min(x0+float64(total)*f.scale, f.clip(f.x(l.To[j-1])))
+	return mark{x0, x1, kind, -1}
 }

@@ -1,13 +1,100 @@
 package draw
 
 import (
+	"cmp"
 	"math"
 	"time"
 
 	"memtide/engine"
 	"memtide/engine/sim"
+	"memtide/web/display"
+	"memtide/web/format"
 	"memtide/web/lookup"
 )
+
+// Picture names one of the pictures.
+type Picture uint8
+
+// The pictures that share a time axis, from top to bottom: their places on the page
+// and in files.
+const (
+	Strip    Picture = iota // one bar per stage: size and decision
+	Timeline                // what runs when, three lanes
+	Life                    // of a graph: when the selected value is on the device
+	Memory                  // what the device memory holds
+	NumPictures
+)
+
+// The pictures of where the bytes lie. Places draws them; Page leaves them out.
+// All but the map share the time axis of the others.
+const (
+	AddressTime Picture = NumPictures + iota // addresses over time
+	AddressMap                               // the addresses at one moment
+	Holes                                    // fragmentation over time
+	Host                                     // pinned host memory over time
+	Flames                                   // what is held, by call stack: a Flame draws it
+	PassLanes                                // ranks of a pipeline: Passes draw them
+	AllPictures                              // how many pictures there are in all
+)
+
+// picture is what a picture is. Its file fills it in.
+type picture struct {
+	name     string  // of its element on the page
+	title    string  // the heading that is drawn in it
+	height   float64 // the standard one, in CSS pixels
+	compared float64 // the height beside that of another side, of those on the time axis
+	slim     float64 // the height where there is little width; 0: the standard one
+	embedded float64 // the height in another page; 0: the standard one
+	still    bool    // its horizontal axis is not time
+}
+
+// layoutOf is how a picture of a Model or of Places is laid out. A nil overlay or hit does nothing.
+type layoutOf[M any] struct {
+	draw, overlay func(M, *Scene, *frame)
+	hit           func(M, *frame, float64, float64) lookup.Target
+	height        func(m M, width float64) float64 // where it depends on the model; nil: the standard one
+}
+
+// What the files of the pictures fill in, in their init functions.
+var (
+	pictures [AllPictures]picture
+	timed    [NumPictures]layoutOf[*Model]
+)
+
+// Name returns the name of the picture's element on the page.
+func (p Picture) Name() string { return pictures[p].name }
+
+// Title returns the heading that is drawn in the picture.
+func (p Picture) Title() string { return pictures[p].title }
+
+// Height returns the standard height of a picture in CSS pixels.
+func (p Picture) Height() float64 { return pictures[p].height }
+
+// HeightAt returns the standard height of a picture that is so wide.
+func (p Picture) HeightAt(width float64) float64 {
+	if width <= slimWidth {
+		return cmp.Or(pictures[p].slim, pictures[p].height)
+	}
+	return pictures[p].height
+}
+
+// EmbeddedHeight is its height in another page, which keeps little room for it.
+func (p Picture) EmbeddedHeight() float64 { return cmp.Or(pictures[p].embedded, pictures[p].height) }
+
+// ComparedHeight is its height while two sides are compared: two stand where one stood.
+func (p Picture) ComparedHeight() float64 { return pictures[p].compared }
+
+// Still reports whether the horizontal axis is not time.
+func (p Picture) Still() bool { return pictures[p].still }
+
+// heightAt returns the height of a picture of the model that stands alone and is so wide,
+// in CSS pixels; 0: the model has nothing for it.
+func (m *Model) heightAt(pic Picture, width float64) float64 {
+	if height := timed[pic].height; height != nil {
+		return height(m, width)
+	}
+	return pic.HeightAt(width)
+}
 
 // Sizes in CSS pixels. GutterWidth and SlimGutter are the room for labels left of every picture.
 // Page is as high as the pictures with PageGap between them.
@@ -30,7 +117,6 @@ type View struct {
 	From, To time.Duration // the time range of Timeline and Memory; To 0: the end of the step
 	Width    float64       // CSS pixels
 	Height   float64       // CSS pixels; 0: the picture's standard height
-	Gutter   float64       // CSS pixels; 0: GutterWidth or SlimGutter
 	Budget   engine.Bytes  // the budget line; 0: the problem's budget
 	Selected lookup.Target // outlined, with an arrow from its cause
 	Chain    bool          // the critical chain is underlined in Timeline
@@ -102,3 +188,69 @@ func (v *View) end(own time.Duration) time.Duration {
 	}
 	return max(own, v.Beside.Model.Trace.Makespan)
 }
+
+// newFrame fills in the defaults of a picture of a step that ends at end.
+func newFrame(pic Picture, v View, end time.Duration) frame {
+	if v.Height <= 0 {
+		v.Height = pic.HeightAt(v.Width)
+	}
+	left := GutterWidth
+	if v.Width <= slimWidth {
+		left = SlimGutter
+	}
+	if v.To <= v.From {
+		v.To = max(v.end(end), v.From+1)
+	}
+	f := frame{View: v, left: left, right: math.Max(v.Width-rightPad, left+1)}
+	f.scale = (f.right - f.left) / float64(v.To-v.From)
+	return f
+}
+
+func (m *Model) frame(pic Picture, v View) frame {
+	if v.Budget == 0 {
+		v.Budget = m.Problem.Budget
+	}
+	if v.Height <= 0 && v.Beside == nil {
+		v.Height = m.heightAt(pic, v.Width)
+	}
+	return newFrame(pic, v, m.Trace.Makespan)
+}
+
+// TimeAt returns the moment at x, in CSS pixels, in a view of Timeline or Memory; left and
+// right of the axis it is that of its end.
+func (m *Model) TimeAt(v View, x float64) time.Duration {
+	f := m.frame(Timeline, v)
+	return f.time(x)
+}
+
+// drawTicks draws lines from top to bottom at the marks of the time axis, and their labels at y, with the unit left
+// of the first.
+func (f *frame) drawTicks(s *Scene, ticks []format.TimeTick, unit string, top, bottom, y float64) {
+	for _, k := range ticks {
+		x := math.Floor(f.x(int64(k.At))) + 0.5
+		s.Line(display.StrokeOf(display.Grid, 1), x, top, x, bottom)
+	}
+	unitX := f.left - 8
+	for _, k := range ticks {
+		half := display.TextWidth(k.Label) / 2
+		x := math.Min(f.x(int64(k.At)), f.Width-half)
+		unitX = math.Min(unitX, x-half-4)
+		s.Text(display.Muted, x, y, display.Middle, k.Label)
+	}
+	s.Text(display.Muted, unitX, y, display.End, unit)
+}
+
+// title returns the heading of a picture, with the letter of its side.
+func (v *View) title(pic Picture) display.Text {
+	if v.Beside == nil {
+		return display.Text{S: pic.Title(), Bold: true, Large: true}
+	}
+	if pic == Memory && v.Beside.Over {
+		return display.Text{S: pic.Title() + ": " + v.Beside.Letter + " filled, " + v.Beside.Other + " as a line",
+			Bold: true, Large: true}
+	}
+	return display.Text{S: v.Beside.Letter + " " + pic.Title(), Bold: true, Large: true}
+}
+
+// reach is how far beside a slice, in pixels, a point still means it.
+const reach = 3.0

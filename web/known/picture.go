@@ -1,6 +1,8 @@
 package known
 
 import (
+	"time"
+
 	"memtide/engine"
 	"memtide/engine/sim"
 	"memtide/wasm/proto"
@@ -47,4 +49,87 @@ func (p *Picture) Gaps() []sim.Gap { return p.Solved.Trace.Gaps }
 func (p *Picture) Tally() (again, out int) {
 	_, by := p.Model().Tally()
 	return by[sim.Recompute] + by[sim.Recompute|sim.Offload], by[sim.Offload] + by[sim.Recompute|sim.Offload]
+}
+
+// Delta is what changes from schedule A to schedule B. The parts add up to the
+// change of the step time, exactly: the compute lane of a trace is covered by
+// runs and waits, see sim.Trace.
+type Delta struct {
+	Step  time.Duration
+	Parts []DeltaPart // in a fixed order, also those that do not change
+	Peak  engine.Bytes
+}
+
+// DeltaPart is a part of the step time, on both sides.
+type DeltaPart struct {
+	Name string // for people
+	A, B time.Duration
+}
+
+// Change is B - A.
+func (p DeltaPart) Change() time.Duration { return p.B - p.A }
+
+// waits are the reasons for which the compute lane waits, in the order of their parts.
+var waits = []struct {
+	reason sim.Reason
+	name   string
+}{{sim.NeedsData, "waiting for data"}, {sim.NeedsRoom, "waiting for memory"}, {sim.CopyOut, "waiting for copies out"},
+	{sim.Drain, "waiting at the end"}, {sim.Window, "waiting for the window"}, {sim.Dependency, "waiting in order"},
+	{sim.None, "waiting"}}
+
+// DeltaOf returns the change from the trace a to the trace b.
+func DeltaOf(a, b *sim.Trace) Delta {
+	d := Delta{Step: b.Makespan - a.Makespan, Peak: b.Peak - a.Peak}
+	d.Parts = append(d.Parts, DeltaPart{"compute", a.ComputeTime, b.ComputeTime},
+		DeltaPart{"recompute", a.RecomputeTime, b.RecomputeTime})
+	for _, w := range waits {
+		if a.Waiting[w.reason] != 0 || b.Waiting[w.reason] != 0 {
+			d.Parts = append(d.Parts, DeltaPart{w.name, a.Waiting[w.reason], b.Waiting[w.reason]})
+		}
+	}
+	return d
+}
+
+// Rounded returns the changes of the step and of every part, rounded to one unit
+// such that the rounded parts still add up to the rounded step: three digits of
+// the largest, what remains goes to the parts that lose most by rounding.
+func (d *Delta) Rounded() (step time.Duration, parts []time.Duration) {
+	most := d.Step.Abs()
+	for _, p := range d.Parts {
+		most = max(most, p.Change().Abs())
+	}
+	unit := time.Duration(1)
+	for most/unit >= 1000 {
+		unit *= 10
+	}
+	step = floorTo(d.Step+unit/2, unit)
+	rest := step
+	parts = make([]time.Duration, len(d.Parts))
+	for i, p := range d.Parts {
+		parts[i] = floorTo(p.Change(), unit)
+		rest -= parts[i]
+	}
+	for rest != 0 {
+		best, sign := -1, time.Duration(1)
+		if rest < 0 {
+			sign = -1
+		}
+		for i, p := range d.Parts {
+			if best < 0 || sign*(p.Change()-parts[i]) > sign*(d.Parts[best].Change()-parts[best]) {
+				best = i
+			}
+		}
+		parts[best] += sign * unit
+		rest -= sign * unit
+	}
+	return step, parts
+}
+
+// floorTo returns the largest multiple of unit that is not above t.
+func floorTo(t, unit time.Duration) time.Duration {
+	q := t / unit
+	if t%unit < 0 {
+		q--
+	}
+	return q * unit
 }

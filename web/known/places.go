@@ -83,23 +83,23 @@ func (p *Places) Model() *draw.Places {
 func (p *Places) placement() draw.Placement {
 	out := draw.Placement{Pool: p.Placed.Pool, PeakAt: p.Placed.PeakAt}
 	out.Blocks = make([]draw.Block, len(p.Placed.Pieces))
+	for i, x := range p.Placed.Pieces {
+		out.Blocks[i] = draw.Block{Buffer: x.Buffer, Addr: x.Addr, Bytes: x.Bytes}
+	}
 	if m := p.Of.Memory; m != nil {
 		b := m.Data.Buffers
 		out.End, out.Tick = m.End, b.Tick
 		out.Name = func(i int) (string, string) { return b.List[i].Name, "" }
-		for i, x := range p.Placed.Pieces {
-			l := &b.List[x.Buffer]
-			out.Blocks[i] = draw.Block{Buffer: x.Buffer, From: b.At(l.Start), To: b.At(l.End), Addr: x.Addr,
-				Bytes: x.Bytes, Asked: l.Bytes, Kind: l.Kind}
+		for i := range out.Blocks {
+			x, l := &out.Blocks[i], &b.List[out.Blocks[i].Buffer]
+			x.From, x.To, x.Asked, x.Kind = b.At(l.Start), b.At(l.End), l.Bytes, l.Kind
 		}
 	} else {
 		t, model := p.Of.Picture.Solved.Trace, p.Of.Picture.Model()
-		out.End, out.Name = t.Makespan, model.LifeName
-		out.Host = t.Host
-		for i, x := range p.Placed.Pieces {
-			l := &t.Lives[x.Buffer]
-			out.Blocks[i] = draw.Block{Buffer: x.Buffer, From: l.Start, To: l.End, Addr: x.Addr, Bytes: x.Bytes,
-				Asked: l.Bytes, Kind: l.Category}
+		out.End, out.Name, out.Host = t.Makespan, model.LifeName, t.Host
+		for i := range out.Blocks {
+			x, l := &out.Blocks[i], &t.Lives[out.Blocks[i].Buffer]
+			x.From, x.To, x.Asked, x.Kind = l.Start, l.End, l.Bytes, l.Category
 		}
 	}
 	out.Levels = make([]draw.Level, len(p.Placed.Moments))

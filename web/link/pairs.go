@@ -1,6 +1,8 @@
 package link
 
 import (
+	"fmt"
+	"strconv"
 	"strings"
 
 	"memtide/profiles"
@@ -24,4 +26,39 @@ func pairsOf(fragment string) (out []pair) {
 			profiles.CleanText(raw)})
 	}
 	return out
+}
+
+// EscapeValue writes a value so that it can stand in a fragment: what is readable in a fragment and in chat
+// messages as it is, every other byte as %XX. Package net/url alone would make the program 1 % larger.
+func EscapeValue(s string) string {
+	var b strings.Builder
+	for i := range len(s) {
+		c := s[i]
+		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' ||
+			strings.IndexByte("-._~@:,/", c) >= 0 {
+			b.WriteByte(c)
+		} else {
+			fmt.Fprintf(&b, "%%%02X", c)
+		}
+	}
+	return b.String()
+}
+
+// unescapeValue reads what EscapeValue writes. It reports false if a % is not
+// followed by two hexadecimal digits.
+func unescapeValue(s string) (string, bool) {
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		if c == '%' {
+			n, err := strconv.ParseUint(s[i+1:min(i+3, len(s))], 16, 8)
+			if err != nil || i+2 >= len(s) {
+				return "", false
+			}
+			c = byte(n)
+			i += 2
+		}
+		b.WriteByte(c)
+	}
+	return b.String(), true
 }

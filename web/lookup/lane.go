@@ -15,16 +15,7 @@ type Lane struct {
 }
 
 func newLane(t *sim.Trace, which sim.Lane) Lane {
-	n := 0
-	for i := range t.Spans {
-		if t.Spans[i].Lane == which {
-			n++
-		}
-	}
-	if which == sim.Compute {
-		n += len(t.Gaps)
-	}
-	l := Lane{From: make([]int64, 0, n), To: make([]int64, 0, n), Kind: make([]uint8, 0, n), Ref: make([]int32, 0, n)}
+	var l Lane
 	j := 0
 	// Strictly before: a run of no duration goes before the gap that starts with
 	// it, so that ends are sorted too.

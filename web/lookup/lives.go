@@ -58,10 +58,8 @@ type HeldValue struct {
 // HeldAt returns what the memory holds at a moment, with the n largest values. What
 // stays for the whole step is in Used[sim.Fixed] only.
 func (m *Model) HeldAt(at time.Duration, n int) Held {
-	h := Held{At: at, Used: m.Memory.Used(at)}
-	for _, b := range h.Used {
-		h.Total += b
-	}
+	held := sim.Sample{Used: m.Memory.Used(at)}
+	h := Held{At: at, Used: held.Used, Total: held.Total()}
 	var ids []int
 	for i := range m.Trace.Lives {
 		if l := &m.Trace.Lives[i]; l.Start <= at && at < l.End && l.Bytes > 0 {

@@ -153,7 +153,6 @@ type Arc struct {
 type Block struct {
 	Stage       int32
 	First, Last int32 // places of its operations
-	arcs        int
 }
 
 // Valid reports whether t exists in the model.

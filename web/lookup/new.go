@@ -1,6 +1,9 @@
 package lookup
 
 import (
+	"slices"
+	"time"
+
 	"memtide/engine"
 	"memtide/engine/sim"
 )
@@ -32,4 +35,62 @@ func New(p *engine.Problem, t *sim.Trace) *Model {
 		}
 	}
 	return m
+}
+
+// findPhases tells the forward pass, the loss where the network ends in one, the backward
+// pass, and the optimizer where the step has one behind that; nothing where the step has no
+// two of them. What is computed again is within the backward pass.
+func (m *Model) findPhases() []Phase {
+	end, turn := m.Trace.Makespan, time.Duration(-1)
+	stepFrom := end
+	lossFrom, lossTo := time.Duration(-1), time.Duration(-1)
+	for i := range m.Trace.Spans {
+		s := &m.Trace.Spans[i]
+		if s.Lane != sim.Compute {
+			continue
+		}
+		loss := m.Count < len(m.Sizes) && m.StageOfSpan(s) == len(m.Sizes)
+		switch {
+		case loss && s.Kind == sim.SpanForward && lossFrom < 0:
+			lossFrom = s.Start
+		case loss && s.Kind == sim.SpanBackward:
+			lossTo = max(lossTo, s.End)
+		}
+		switch steps := m.optimizes(s); {
+		case steps:
+			stepFrom = min(stepFrom, s.Start)
+		case s.Kind == sim.SpanBackward && turn < 0:
+			turn = s.Start
+		case s.Kind == sim.SpanBackward: // the optimizer is what comes behind all of them
+			stepFrom = end
+		}
+	}
+	var last []Phase
+	if stepFrom < end {
+		last = []Phase{{"optimizer", stepFrom, end}}
+	}
+	switch {
+	case turn <= 0 || turn >= end:
+		return nil
+	case lossFrom > 0 && lossTo > lossFrom && lossTo < end:
+		return append([]Phase{{"forward", 0, lossFrom}, {"loss", lossFrom, lossTo}, {"backward", lossTo, stepFrom}},
+			last...)
+	}
+	return append([]Phase{{"forward", 0, turn}, {"backward", turn, stepFrom}}, last...)
+}
+
+// optimizes reports whether a span is the optimizer's: the backward of a chain's stage for it,
+// or an operation of the backward that makes nothing and so changes the weights that it reads.
+func (m *Model) optimizes(s *sim.Span) bool {
+	if s.Kind != sim.SpanBackward || s.Op == engine.NoOp {
+		return false
+	}
+	if c := m.Problem.Chain; c != nil {
+		return c.Chain.Stages[0].Kind == engine.OptimizerKind && s.Op == c.Bwd(1)
+	}
+	op := &m.Problem.Graph.Ops[s.Op]
+	return len(op.Out) == 0 && slices.ContainsFunc(op.In, func(v engine.ValueID) bool {
+		at := m.Value(v)
+		return at.Initial != 0 && (at.Kind == engine.KindWeight || at.Kind == engine.KindState)
+	})
 }

@@ -130,7 +130,7 @@ func (st *Structure) fold(g *engine.Graph) {
 		if len(list) == 0 || alike[string(shapes[k])] < 2 {
 			continue
 		}
-		st.Blocks = append(st.Blocks, Block{int32(k), first[k], last[k] - 1, len(list)})
+		st.Blocks = append(st.Blocks, Block{int32(k), first[k], last[k] - 1})
 		for _, i := range list {
 			st.Arcs[i].Block = int32(k)
 		}

@@ -1,3 +1,8 @@
+// Package permalink turns the state of the page into a link, and a link into what
+// the page does to show what it says. Package link knows how a link is written, and
+// package choice which of its values are defaults; this one knows what a file or a
+// view in another page changes, and what to tell a person about a link of which not
+// everything can be taken.
 package permalink
 
 import (
@@ -5,6 +10,7 @@ import (
 	"strings"
 
 	"memtide/engine"
+	"memtide/profiles/preset"
 	"memtide/web/choice"
 	"memtide/web/link"
 	"memtide/web/state"
@@ -87,4 +93,129 @@ func Read(fragment string) (l link.Link, m state.Start, notes []string) {
 	notes = append(notes, more...)
 	l.Lines = knownLines(l.Lines)
 	return l, state.Start{Choice: c, B: b, Look: l.Look}, notes
+}
+
+// Page is where the page lies and what it was opened with.
+type Page struct {
+	Base string    // its address, without query and fragment; of a file, the site's that it is from, or empty
+	File bool      // it was opened from a disk
+	Keep link.Link // that it was opened with
+}
+
+// Locate says where the page lies. A file on a disk has an address that means
+// nothing to others and names folders of its owner: what is shared from there leads
+// to the site that the file is from.
+func (p *Page) Locate(href, site string) {
+	p.Base, _, _ = strings.Cut(href, "#")
+	p.Base, _, _ = strings.Cut(p.Base, "?")
+	if p.File = !strings.HasPrefix(p.Base, "http"); p.File {
+		p.Base = site
+	}
+}
+
+// Docs returns where the documentation lies, or the empty string if unknown.
+func (p *Page) Docs() string {
+	switch {
+	case p == nil || !p.File:
+		return "docs/"
+	case p.Base == "":
+		return ""
+	}
+	return p.Folder() + "docs/"
+}
+
+// Address returns the address of exactly what is shown, or, if exact is false,
+// without the visible range and the selection.
+func (p *Page) Address(s *state.State, exact bool) string {
+	return p.Base + "#" + p.fragment(s, exact)
+}
+
+func (p *Page) fragment(s *state.State, exact bool) string {
+	l := Of(s, p.Keep)
+	if !exact {
+		l.Range, l.Wanted, l.Playhead = link.Range{}, "", 0
+	}
+	return l.Sealed()
+}
+
+// Folder returns where the files of the site lie.
+func (p *Page) Folder() string { return p.Base[:strings.LastIndexByte(p.Base, '/')+1] }
+
+// inserted returns a fragment with other values for some keys. What belongs to a value
+// that is replaced goes with it: the arguments of a strategy, the other source.
+func inserted(fragment string, params map[string]string) string {
+	gone := func(key string) bool {
+		_, same := params[key]
+		_, strategy := params["s"]
+		_, preset := params["p"]
+		_, data := params["d"]
+		_, allocator := params["alloc"]
+		return same || strategy && strings.HasPrefix(key, "s.") || allocator && strings.HasPrefix(key, "alloc.") ||
+			(preset || data) && (key == "p" || key == "d" || key == "ops" || link.About(key) == choice.Network)
+	}
+	var out []string
+	for pair := range strings.SplitSeq(fragment, "&") {
+		if key, _, _ := strings.Cut(pair, "="); !gone(key) {
+			out = append(out, pair)
+		}
+	}
+	keys := make([]string, 0, len(params))
+	for key := range params {
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	for _, key := range keys {
+		if params[key] != "" {
+			out = append(out, key+"="+link.EscapeValue(params[key]))
+		}
+	}
+	return strings.Join(out, "&")
+}
+
+// WithoutEmbed returns a fragment that opens the page itself and not a view.
+func WithoutEmbed(fragment string) string {
+	return strings.Join(slices.DeleteFunc(strings.Split(fragment, "&"), func(pair string) bool {
+		key, _, _ := strings.Cut(pair, "=")
+		return link.About(strings.ToLower(strings.TrimLeft(key, "#"))) == choice.Embed
+	}), "&")
+}
+
+// Empty reports whether nothing is open yet, or that it could not be opened.
+func Empty(s *state.State) bool { return s.Network == nil && s.Memory == nil && s.Step == nil }
+
+// Refusal puts together what is wrong with a link of which nothing was taken.
+func Refusal(notes []string) string {
+	return strings.ReplaceAll(strings.Join(notes, "\n"), " It was left out.", "")
+}
+
+// Changed returns the message of a view's own fragment with other values for some keys.
+// What is wrong with the values is said and nothing else: some of what a view shows
+// is in no link, and stays.
+func Changed(s *state.State, now string, params map[string]string) (link.Link, state.Start, []string) {
+	_, _, before := Embedded(s.View.Frame, now)
+	l, m, notes := Embedded(s.View.Frame, inserted(now, params))
+	notes = slices.DeleteFunc(notes, func(note string) bool { return slices.Contains(before, note) })
+	if !l.Named() && s.Network != nil {
+		m.Choice.Source = s.Choice.Source
+		if l.Budget.Bytes > 0 {
+			m.Choice.Budget = choice.Budget{Bytes: l.Budget.Bytes}
+		}
+	}
+	return l, m, notes
+}
+
+// Embedded returns a link's message for a view that stays what it is: in another page,
+// with or without a slider. If there are notes on what is wrong with the link,
+// nothing of it is to be shown: a view stands among the words of another page,
+// which would be wrong about anything else.
+func Embedded(f link.Frame, fragment string) (link.Link, state.Start, []string) {
+	l, m, notes := Read(fragment)
+	if _, _, err := preset.Parse(l.Preset); l.Preset != "" && err != nil {
+		notes = append(notes, "The link names the network "+l.Preset+", which is not known here.")
+	}
+	m.Frame.Embed, m.Frame.Control = f.Embed, f.Control
+	if m.Frame.Show == nil {
+		m.Frame.Show = f.Show
+	}
+	return l, m, notes
 }

@@ -73,10 +73,13 @@ func BackToB(said *choice.Said, a state.Choice, file state.Source) *state.Choice
 	return b
 }
 
+// spoken are what keys name, in words.
+var spoken = map[string]string{"dev": "device", "s": "strategy", "alloc": "allocator", "step": "language model"}
+
 // notesOf says what of a link cannot be taken.
 func notesOf(side string, problems []choice.Problem) (notes []string) {
 	for i := range problems {
-		what, p := "arguments", &problems[i]
+		p := &problems[i]
 		switch p.Key {
 		case "d":
 			notes = append(notes, side+p.Err.Error())
@@ -84,18 +87,10 @@ func notesOf(side string, problems []choice.Problem) (notes []string) {
 		case "p":
 			notes = append(notes, side+p.Err.Error()+".")
 			continue
-		case "dev":
-			what = "device"
-		case "s":
-			what = "strategy"
-		case "alloc":
-			what = "allocator"
-		case "step":
-			what = "language model"
 		}
-		text := fmt.Sprintf("The link names the %s %s, which is not known here.", what, p.Name)
+		text := fmt.Sprintf("The link names the %s %s, which is not known here.", spoken[p.Key], p.Name)
 		if p.Name == "" {
-			text = fmt.Sprintf("The link's %s are not used: %v.", what, p.Err)
+			text = fmt.Sprintf("The link's arguments are not used: %v.", p.Err)
 		}
 		notes = append(notes, side+text)
 	}

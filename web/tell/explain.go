@@ -67,8 +67,12 @@ func (m *Model) explainGap(i int) []Said {
 	g := &m.Trace.Gaps[i]
 	cause, moment := m.Span(g.Cause), func(at time.Duration) string { return format.Moment(at, m.Trace.Makespan) }
 	if g.Reason == sim.Drain {
+		last := "copy"
+		if queued(cause) {
+			last = "operation"
+		}
 		out := []Said{{display.Waiting, "All computations are over at ", "",
-			moment(g.Start) + "; the step ends when the last " + lastWord(cause) + " has."}}
+			moment(g.Start) + "; the step ends when the last " + last + " has."}}
 		if cause != nil {
 			out = append(out, Said{kindRoles[cause.Kind], "That is ", m.Called(cause),
 				", " + kindWords[cause.Kind] + ", until " + moment(cause.End) + "."})
@@ -159,14 +163,6 @@ var endWords = [...]string{
 	sim.SpanForward: "had run forward", sim.SpanRecompute: "was computed again", sim.SpanBackward: "had run backward",
 	sim.SpanOffload: "was copied to the host", sim.SpanFetch: "was copied to the device",
 	sim.SpanNetwork: "had ended", sim.SpanCPU: "had ended",
-}
-
-// lastWord returns what a step ends with, if it is not a run.
-func lastWord(s *sim.Span) string {
-	if queued(s) {
-		return "operation"
-	}
-	return "copy"
 }
 
 func (m *Model) explainPeak() []Said {

@@ -1,9 +1,13 @@
 package tell
 
 import (
+	"fmt"
+	"strings"
+
 	"memtide/engine"
 	"memtide/engine/sim"
 	"memtide/web/display"
+	"memtide/web/format"
 	"memtide/web/lookup"
 )
 
@@ -24,3 +28,84 @@ type Said struct {
 
 // String returns the sentence.
 func (s Said) String() string { return s.Before + s.Name + s.After }
+
+// decisions are the letters and the words of decisions, by their bits.
+var decisions = [...]struct{ letter, words string }{
+	sim.Keep:                    {"K", "kept"},
+	sim.Recompute:               {"R", "computed again"},
+	sim.Offload:                 {"O", "moved"},
+	sim.Recompute | sim.Offload: {"R+O", "computed again and moved"},
+}
+
+// DecisionLetter returns the short form of a decision: K, R, O or R+O.
+func DecisionLetter(d sim.Decision) string { return decisions[d].letter }
+
+// DecisionName returns a decision in words.
+func DecisionName(d sim.Decision) string { return decisions[d].words }
+
+// kindRoles are the colours of kinds of spans.
+var kindRoles = [...]display.Role{sim.SpanForward: display.Forward, sim.SpanRecompute: display.Recompute,
+	sim.SpanBackward: display.Backward,
+	sim.SpanOffload:  display.Transfer, sim.SpanFetch: display.Transfer, sim.SpanNetwork: display.Transfer,
+	sim.SpanCPU: display.Fixed}
+
+// roleOfStage returns the colour of what is decided about a stage.
+func (m *Model) roleOfStage(k int) display.Role {
+	switch d := m.Decision(k); {
+	case d&sim.Offload != 0:
+		return display.Transfer
+	case d&sim.Recompute != 0:
+		return display.Recompute
+	}
+	return display.Forward
+}
+
+// DecisionRole returns the colour of a decision.
+func DecisionRole(d sim.Decision) display.Role {
+	switch {
+	case d&sim.Recompute != 0:
+		return display.Recompute
+	case d&sim.Offload != 0:
+		return display.Transfer
+	}
+	return display.Forward
+}
+
+// ArcWords says how many values have arcs, and where those are that are not drawn.
+func ArcWords(all, more, folded, blocks int) string {
+	if all == 0 {
+		return fmt.Sprintf("no value is read more than %d operations later", lookup.FarReader)
+	}
+	words := fmt.Sprintf("%s values read more than %d operations later", format.Count(all), lookup.FarReader)
+	if more > 0 {
+		words += ", " + format.Count(more) + " not drawn"
+	}
+	if folded > 0 {
+		words += fmt.Sprintf(", %s within %d repeated blocks", format.Count(folded), blocks)
+	}
+	return words
+}
+
+// ArcSentence returns an arc in short: "pool1 to cat: 8 MiB, read 20 operations later".
+func (m *Model) ArcSentence(a *lookup.Arc) string {
+	g, st := m.Problem.Graph, m.Structure()
+	return fmt.Sprintf("%s to %s: %s, read %s operations later", bareName(&g.Ops[st.Ops[a.From]]),
+		bareName(&g.Ops[st.Ops[a.To]]),
+		format.Bytes(a.Bytes), format.Count(int(a.To-a.From)))
+}
+
+// bareName returns the name of a forward operation without the mark that some formats
+// put before it.
+func bareName(op *engine.Op) string {
+	return strings.TrimPrefix(strings.ToValidUTF8(op.Name, "\uFFFD"), "F ")
+}
+
+// GraphDesc says what the strip of a graph shows.
+func (m *Model) GraphDesc() string {
+	st := m.Structure()
+	words := fmt.Sprintf("%s forward operations; %s.", format.Count(len(st.Ops)), ArcWords(len(st.Arcs), 0, 0, 0))
+	if len(st.Arcs) > 0 {
+		words += " The heaviest is " + m.ArcSentence(&st.Arcs[0]) + "."
+	}
+	return words
+}

@@ -58,7 +58,7 @@ func (m *Model) Table() (head []string, rows [][]string) {
 // CSV returns a table as comma-separated values.
 func CSV(head []string, rows [][]string) string {
 	var b strings.Builder
-	line := func(cells []string) {
+	for _, cells := range append([][]string{head}, rows...) {
 		for i, c := range cells {
 			if i > 0 {
 				b.WriteByte(',')
@@ -66,10 +66,6 @@ func CSV(head []string, rows [][]string) string {
 			b.WriteString(quoteCSV(c))
 		}
 		b.WriteByte('\n')
-	}
-	line(head)
-	for _, r := range rows {
-		line(r)
 	}
 	return b.String()
 }

@@ -160,7 +160,7 @@ func (p *planFlags) ask(ctx context.Context, e *env, args []string) llm.Ask {
 	delete(p.args, swap)
 	poll := engine.NewPoll(ctx, nil)
 	a := valid(llm.New(m, p.args)).Until(poll)
-	n := valid(a.FewestSwapped(poll))
+	n := valid(a.FewestSwapped())
 	if n == 0 && valid(a.Answer()).Verdict != llm.Fits { // no number fits
 		n = a.Setup.MostSwapped()
 	}

@@ -95,7 +95,7 @@ func (a Ask) answer(limit engine.Bytes) (*Answer, error) {
 	return out, err
 }
 
-// played is answer, which ends at an error.
+// played is answer, which ends at an error: of one rank, which stands for all, or of every rank of a pipeline.
 func (a Ask) played(limit engine.Bytes) *Answer {
 	a.Setup.Workspace = a.Card.Workspace
 	if need := orOne(a.Setup.Shard) * orOne(a.Setup.Tensor) * orOne(a.Setup.Stages); a.GPUs < need {
@@ -103,7 +103,11 @@ func (a Ask) played(limit engine.Bytes) *Answer {
 			orOne(a.Setup.Shard), orOne(a.Setup.Tensor), orOne(a.Setup.Stages), need, a.GPUs)
 	}
 	a.Card.check(&a.Setup)
-	return a.play(limit)
+	if a.Setup.Schedule != "" {
+		return a.ordered(limit)
+	}
+	r := runUpTo(a.Setup, limit)
+	return a.reserves(r, r.program.stepTime(a.Card))
 }
 
 // reserves returns the answer about what was played: what an allocator reserves for it, beside
@@ -116,28 +120,14 @@ func (a Ask) reserves(r *Result, t time.Duration) *Answer {
 		out.Low = engine.Bytes(engine.Int64(float64(out.Low) * (1 - moeAbove)))
 		out.High = engine.Bytes(engine.Int64(float64(out.High) / (1 - moeBelow)))
 	}
-	out.judge()
+	out.Verdict = Uncertain
+	switch room := float64(out.Capacity); {
+	case float64(out.High)*(1+uncertain) <= room:
+		out.Verdict = Fits
+	case float64(out.Low)*(1-uncertain) > room:
+		out.Verdict = FitsNot
+	}
 	return out
-}
-
-// judge says whether what is reserved fits.
-func (a *Answer) judge() {
-	a.Verdict = Uncertain
-	switch room := float64(a.Capacity); {
-	case float64(a.High)*(1+uncertain) <= room:
-		a.Verdict = Fits
-	case float64(a.Low)*(1-uncertain) > room:
-		a.Verdict = FitsNot
-	}
-}
-
-// play plays the step: on one rank, which stands for all, or on every rank of a pipeline.
-func (a Ask) play(limit engine.Bytes) *Answer {
-	if a.Setup.Schedule != "" {
-		return a.ordered(limit)
-	}
-	r := runUpTo(a.Setup, limit)
-	return a.reserves(r, r.program.stepTime(a.Card))
 }
 
 // onRanks returns the answer about a pipeline that was played: that of the fullest rank.
@@ -154,12 +144,9 @@ func (a Ask) onRanks(ranks *Ranks) *Answer {
 // states returns the bytes of the program's states.
 func (p *program) states() (n engine.Bytes) {
 	s := p.s
-	for _, u := range p.all() {
-		for _, w := range u.weights {
-			n += s.weightBytes(w)
-			if !w.trained {
-				continue
-			}
+	for w := range p.weights() {
+		n += s.weightBytes(w)
+		if w.trained {
 			n += s.stays(s.stateBytes(w))
 		}
 	}
@@ -171,11 +158,9 @@ func (p *program) states() (n engine.Bytes) {
 
 // gradients returns the bytes of all stored gradients.
 func (p *program) gradients() (n engine.Bytes) {
-	for _, u := range p.all() {
-		for _, w := range u.weights {
-			if w.trained {
-				n += p.s.at(w, 2, p.s.storedBytes(w, p.s.Grad))
-			}
+	for w := range p.weights() {
+		if w.trained {
+			n += p.s.at(w, 2, p.s.storedBytes(w, p.s.Grad))
 		}
 	}
 	return n

@@ -39,14 +39,6 @@ func (s *Setup) masked(k *Block) bool { return s.windowed(k) || k.Index != nil }
 // [transformers: masking_utils.py, _ignore_causal_mask_sdpa].
 func (s *Setup) windowed(k *Block) bool { return k.Window > 0 && s.Seq >= k.Window }
 
-// turned returns how many numbers of a head are rotated.
-func (k *Block) turned() int64 {
-	if k.MLA != nil {
-		return k.MLA.Rope
-	}
-	return cmp.Or(k.Rope, k.Head)
-}
-
 // tables are what blocks share: positions, tables of their rotation, masks.
 func (b *builder) tables() {
 	if b.seen == nil || !b.s.written() {
@@ -73,8 +65,8 @@ func (b *builder) tables() {
 	if !k.NoIDs {
 		first("positions", size(s.Seq, 8), false)
 	}
-	if b.m.Positions == 0 && k.tables() {
-		first("rotation "+k.RopeName, b.tableBytes(), k.rotates() && !k.RopeOwn)
+	if b.m.Positions == 0 && !k.NoTables && (!k.NoIDs || k.Axes > 0) { // the model hands tables to the block
+		first("rotation "+k.RopeName, b.tableBytes(), !k.NoRope && k.attends() && !k.RopeOwn)
 	}
 	if k.Cross {
 		first("encoder", size(s.encoder.Batch*s.encoder.Seq*s.encoder.Model.Hidden, b.e), true)
@@ -118,17 +110,11 @@ func (b *builder) tables() {
 	}
 }
 
-// rotates reports whether a block rotates queries and keys.
-func (k *Block) rotates() bool { return !k.NoRope && k.attends() }
-
 // attends reports whether a block has attention.
 func (k *Block) attends() bool {
 	return !k.NoMixer && k.Delta == nil && (k.SSM == nil || k.Twin || k.Hybrid != nil) && k.Conv == nil &&
 		k.Scan == nil && k.LRU == nil
 }
-
-// tables reports whether the model hands tables of rotation to the block.
-func (k *Block) tables() bool { return !k.NoTables && (!k.NoIDs || k.Axes > 0) }
 
 // tableBytes returns those of the tables of rotation: cosines and sines.
 func (b *builder) tableBytes() engine.Bytes {
@@ -140,7 +126,11 @@ func (b *builder) tableBytes() engine.Bytes {
 	if k.RopeWide || b.s.wideStream() {
 		e = 4
 	}
-	n := 2 * ceil(k.turned(), 2)
+	turned := cmp.Or(k.Rope, k.Head) // numbers of a head that are rotated
+	if k.MLA != nil {
+		turned = k.MLA.Rope
+	}
+	n := 2 * ceil(turned, 2)
 	if k.RopeHalf {
 		n /= 2
 	}
@@ -188,11 +178,7 @@ func (b *builder) attention(n valueID) valueID {
 		sig := b.keep(b.point("gate.sigmoid", b.act(wide), []valueID{gate}))
 		a = b.point("gate.out", b.act(wide), []valueID{a, sig}, a, sig)
 	}
-	out := int64(0)
-	if k.Bias || k.OutBias {
-		out = b.m.Hidden
-	}
-	return b.scatter(b.linear(a, "o", wide, b.m.Hidden, out))
+	return b.scatter(b.linear(a, "o", wide, b.m.Hidden, given(k.Bias || k.OutBias, b.m.Hidden)))
 }
 
 // scaled multiplies queries by a number of each position, if the block does.
@@ -210,12 +196,7 @@ const noValue valueID = -1
 // queries returns the products that make queries, keys and values, and a gate if there is one.
 func (b *builder) queries(n valueID, wide, keys int64) (q, k, v, gate valueID) {
 	gate = noValue
-	bias := func(n int64) int64 {
-		if b.k.QKVBias || b.k.Bias {
-			return n
-		}
-		return 0
-	}
+	bias := func(n int64) int64 { return given(b.k.QKVBias || b.k.Bias, n) }
 	h := b.m.Hidden
 	if b.s.FusedQKV || b.k.Joined && b.s.written() {
 		qkv := b.linear(n, "qkv", h, wide+2*keys, bias(wide+2*keys))
@@ -239,11 +220,7 @@ func (b *builder) queries(n valueID, wide, keys int64) (q, k, v, gate valueID) {
 		k = b.linear(n, "k", h, keys, bias(keys))
 		v = k
 	default:
-		own := bias(keys)
-		if b.k.BareKeys {
-			own = 0
-		}
-		k, v = b.linear(n, "k", h, keys, own), b.linear(n, "v", h, keys, bias(keys))
+		k, v = b.linear(n, "k", h, keys, given(!b.k.BareKeys, bias(keys))), b.linear(n, "v", h, keys, bias(keys))
 	}
 	return q, k, v, gate
 }
@@ -283,13 +260,10 @@ func (b *builder) rotate(x valueID, name string, n int64) valueID {
 	y := b.add(op{in: []valueID{x}, temp: temp, back: temp}, name, bytes)
 	b.values[y].wide = b.s.wideStream()
 	if b.k.RopeOwn && b.s.written() && name == "q.rope" {
-		b.aside("tables", b.ownTables())
+		b.aside("tables", b.tableBytes()/engine.Bytes(max(b.k.Axes, 1))) // of which one axis is left
 	}
 	return y
 }
-
-// ownTables returns those that each layer makes, of which one axis is left.
-func (b *builder) ownTables() engine.Bytes { return b.tableBytes() / engine.Bytes(max(b.k.Axes, 1)) }
 
 func (b *builder) repeat(x valueID, name string, wide int64) valueID {
 	return b.add(op{in: []valueID{x}}, name, b.act(wide))
@@ -346,17 +320,12 @@ func (b *builder) attend(q, k, v valueID, wide, keys, values int64) valueID {
 		b.positionBias(efficient)
 	}
 	if efficient && b.s.masked(b.k) {
-		b.aside("mask", b.maskBytes())
+		b.aside("mask", size(b.s.Batch*b.s.Seq*upTo(b.s.Seq, efficientMask), b.e))
 	}
 	if pad || !efficient && b.s.written() && b.concatenated() {
 		return b.add(op{in: []valueID{a}}, "attention.rows", b.act(rows))
 	}
 	return a
-}
-
-// maskBytes returns the bytes of the mask that a memory-efficient kernel keeps, one of each sequence.
-func (b *builder) maskBytes() engine.Bytes {
-	return size(b.s.Batch*b.s.Seq*upTo(b.s.Seq, efficientMask), b.e)
 }
 
 // The memory-efficient kernel pads its statistics to a multiple of efficientRows rows, and needs

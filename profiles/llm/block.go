@@ -85,19 +85,17 @@ func (t *tape) block(s *Setup, layer int64, x valueID, seen map[string]bool) {
 	b := newBuilder(t, s, s.Model.At(layer))
 	b.seen = seen
 	b.tables()
-	if b.k.AltUp != nil {
+	switch {
+	case b.k.AltUp != nil:
 		b.output = b.altUp(x)
 		return
-	}
-	if b.k.Hyper != nil {
-		b.output = b.hyper(x)
+	case b.k.Hyper != nil: // of DeepSeek V4 [transformers: modeling_deepseek_v4.py]
+		b.output = b.mixed(b.mixed(x, "n1", b.compressed), "n2", b.feedForward)
 		return
-	}
-	if b.k.Dit != nil {
+	case b.k.Dit != nil:
 		b.output = b.dit(x)
 		return
-	}
-	if b.k.Unet != nil && b.k.Unet.Part != UnetBlock {
+	case b.k.Unet != nil && b.k.Unet.Part != UnetBlock:
 		b.output = b.unet(x)
 		return
 	}
@@ -254,6 +252,14 @@ func (b *builder) linear(x valueID, name string, in, out, bias int64) valueID {
 	return y
 }
 
+// given returns n, or 0 without it.
+func given(has bool, n int64) int64 {
+	if !has {
+		return 0
+	}
+	return n
+}
+
 // feedForward returns the net behind the second normalisation.
 func (b *builder) feedForward(n valueID) valueID {
 	if b.k.MoE != nil {
@@ -265,12 +271,7 @@ func (b *builder) feedForward(n valueID) valueID {
 // net returns a feed-forward net of a width.
 func (b *builder) net(n valueID, wide int64) valueID {
 	h := b.m.Hidden
-	bias := func(n int64) int64 {
-		if b.k.Bias || b.k.MLPBias {
-			return n
-		}
-		return 0
-	}
+	bias := func(n int64) int64 { return given(b.k.Bias || b.k.MLPBias, n) }
 	if !b.k.Gated {
 		up := b.linear(n, "up", h, wide, bias(wide))
 		return b.linear(b.droppedNet(b.activation(up, "gelu", b.values[up].bytes)), "down", wide, h, bias(h))

@@ -21,7 +21,12 @@ func (b *block) fill(percent int64) {
 	}
 	var items []valueID
 	var all engine.Bytes
-	flops := b.producers()
+	flops := make([]float64, len(b.values)) // that make each value, by root
+	for _, o := range b.ops {
+		for _, v := range o.out {
+			flops[b.values[v].root] += o.flops
+		}
+	}
 	for root, n := range b.keepers {
 		if root == 0 || b.values[root].bytes == 0 {
 			continue
@@ -56,15 +61,4 @@ func (b *block) fill(percent int64) {
 			at -= cells(items[i])
 		}
 	}
-}
-
-// producers returns the operations that make each value, by root.
-func (b *block) producers() []float64 {
-	out := make([]float64, len(b.values))
-	for _, o := range b.ops {
-		for _, v := range o.out {
-			out[b.values[v].root] += o.flops
-		}
-	}
-	return out
 }

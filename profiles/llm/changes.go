@@ -3,11 +3,11 @@ package llm
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
 	"memtide/engine"
+	"memtide/profiles"
 )
 
 // Change is a plan with some knobs turned.
@@ -23,40 +23,30 @@ type Change struct {
 }
 
 // settle plays the allocator's part of an answer that lacks it, up to a limit, and of a pipeline
-// in the fastest order of passes if that is asked for.
-func (c *Change) settle(limit engine.Bytes) error {
+// in the fastest order of passes if that is asked for. It ends where the poll or the answer does.
+func (c *Change) settle(limit engine.Bytes) {
+	c.turned.goOn()
 	if c.Answer.replayed && c.turned.order == "" {
-		return nil
+		return
 	}
 	c.turned.order = ""
-	answer, err := c.turned.answer(limit)
-	if err == nil {
-		c.Answer = answer
-	}
-	return err
+	c.Answer = have(c.turned.answer(limit))
 }
 
-// settleAll plays the allocator's part of all changes that lack it.
-func settleAll(list []Change, poll *engine.Poll) error {
-	for i := range list {
-		if err := poll.Now(); err != nil {
-			return err
-		}
-		if err := list[i].settle(engine.NoLimit); err != nil {
-			return err
-		}
-	}
-	return nil
+// have returns what is there, or ends with the error.
+func have[T any](v T, err error) T {
+	profiles.End(err)
+	return v
 }
+
+// goOn ends where the poll has to. What searches for several answers calls it between them.
+func (a *Ask) goOn() { profiles.End(a.Setup.poll.Now()) }
 
 // turn tries every knob on a question, one at a time, in their order, without the
 // allocator's part.
-func (a Ask) turn(poll *engine.Poll) ([]Change, error) {
-	var out []Change
+func (a Ask) turn() (out []Change) {
 	for _, k := range knobs {
-		if err := poll.Now(); err != nil {
-			return out, err
-		}
+		a.goOn()
 		b, ok := a.turned(&k)
 		if !ok {
 			continue
@@ -68,7 +58,8 @@ func (a Ask) turn(poll *engine.Poll) ([]Change, error) {
 		out = append(out, Change{Names: []string{a.said(&k, &b)}, Args: b.Args, Card: b.altered, Answer: answer,
 			GPUs: b.GPUs, turned: b})
 	}
-	return out, poll.Now()
+	a.goOn()
+	return out
 }
 
 // said returns the name of a knob that makes b of the question; of one that takes more cards with their number.
@@ -111,29 +102,25 @@ const (
 	deepest   = 4 // knobs of one combination
 )
 
-// Fixes finds up to three ways to make a question fit, none with a knob of
+// fixes finds up to three ways to make a question fit, none with a knob of
 // another one: single knobs, and where these are too few, knobs on top of those that need
 // the least. Those of one depth come in the order of their cards and of what a token costs. The
 // allocator's part is played of what may be one of them; single is settled as far.
-func Fixes(single []Change, poll *engine.Poll) (out []Change, err error) {
+func fixes(single []Change) (out []Change) {
 	seen := map[string]bool{}
 	for level, depth := single, 1; ; depth++ {
-		rest, err := fits(level, &out, poll)
-		if err != nil || len(out) == mostFixes || depth == deepest {
-			return out, err
+		rest := fits(level, &out)
+		if len(out) == mostFixes || depth == deepest {
+			return out
 		}
 		slices.SortStableFunc(rest, func(a, b Change) int { return cmp.Compare(a.Answer.Pools, b.Answer.Pools) })
 		level = nil
 		for _, c := range rest[:min(len(rest), widest)] {
-			more, err := c.turned.turn(poll)
-			if err != nil {
-				return out, err
-			}
-			for _, m := range more {
-				m.Names = append(slices.Clone(c.Names), m.Names...)
-				key := strings.Join(slices.Sorted(maps.Keys(m.settings())), " ")
-				if m.Answer.Pools < c.Answer.Pools && !again(m.Names) && !seen[key] {
+			for _, m := range c.turned.turn() {
+				key := fmt.Sprint(m.Args) // in the order of names
+				if m.Answer.Pools < c.Answer.Pools && !alike(c.Names, m.Names) && !seen[key] {
 					seen[key] = true
+					m.Names = append(slices.Clone(c.Names), m.Names...)
 					level = append(level, m)
 				}
 			}
@@ -159,21 +146,17 @@ func (a Ask) useful(now *Answer, all []Change) (out []Change) {
 			out = append(out, *c)
 		}
 	}
+	order := map[Verdict]int{Uncertain: 1, FitsNot: 1}
 	slices.SortStableFunc(out, func(x, y Change) int {
-		xFits, yFits := x.Answer.Verdict == Fits, y.Answer.Verdict == Fits
 		faster := cmp.Compare(x.turned.perToken(x.Answer), y.turned.perToken(y.Answer))
-		switch {
+		switch fits := cmp.Compare(order[x.Answer.Verdict], order[y.Answer.Verdict]); {
 		case now.Verdict == Fits:
 			return faster
-		case xFits != yFits:
-			if xFits {
-				return -1
-			}
-			return 1
-		case xFits:
-			return cmp.Or(cmp.Compare(x.GPUs, y.GPUs), faster)
+		case x.Answer.Verdict == Fits:
+			return cmp.Or(fits, cmp.Compare(x.GPUs, y.GPUs), faster)
+		default:
+			return cmp.Or(fits, cmp.Compare(freed(&y), freed(&x)))
 		}
-		return cmp.Compare(freed(&y), freed(&x))
 	})
 	return out
 }
@@ -185,18 +168,9 @@ func (a Ask) perToken(answer *Answer) float64 {
 	return answer.Time.Seconds() * float64(a.GPUs) / (float64(orOne(s.Batch)*s.Seq*orOne(s.Accumulate)) * groups)
 }
 
-// settings returns the options of a change with their values.
-func (c *Change) settings() map[string]bool {
-	out := map[string]bool{}
-	for name, value := range c.Args {
-		out[name+"="+value] = true
-	}
-	return out
-}
-
 // fits adds those of a level that fit to what is found, as far as there is room for them,
 // and returns those that do not.
-func fits(level []Change, found *[]Change, poll *engine.Poll) (rest []Change, err error) {
+func fits(level []Change, found *[]Change) (rest []Change) {
 	var may []*Change
 	for i := range level {
 		if c := &level[i]; c.Answer.Verdict == Fits {
@@ -213,40 +187,23 @@ func fits(level []Change, found *[]Change, poll *engine.Poll) (rest []Change, er
 		if len(*found) == mostFixes {
 			break
 		}
-		if covered(*found, *c) {
+		if slices.ContainsFunc(*found, func(f Change) bool { return alike(c.Names, f.Names) }) {
 			continue
 		}
-		if err := poll.Now(); err != nil {
-			return rest, err
-		}
-		if err := c.settle(c.turned.enough()); err != nil {
-			return rest, err
-		}
-		if c.Answer.Verdict == Fits {
+		if c.settle(c.turned.enough()); c.Answer.Verdict == Fits {
 			*found = append(*found, *c)
 		} else {
 			rest = append(rest, *c)
 		}
 	}
-	return rest, nil
+	return rest
 }
 
-// covered reports whether a fix that was found turns one of the same knobs, to whatever
-// number.
-func covered(found []Change, c Change) bool {
-	return slices.ContainsFunc(found, func(f Change) bool {
-		return slices.ContainsFunc(c.Names, func(name string) bool {
-			return slices.ContainsFunc(f.Names,
-				func(other string) bool { return numberless(name) == numberless(other) })
-		})
+// alike reports whether some knobs and others have one of them in common, to whatever number.
+func alike(names, others []string) bool {
+	return slices.ContainsFunc(names, func(name string) bool {
+		return slices.ContainsFunc(others, func(other string) bool { return numberless(name) == numberless(other) })
 	})
-}
-
-// again reports whether the last knob of some is one of the others, to another number.
-func again(names []string) bool {
-	last := len(names) - 1
-	return slices.ContainsFunc(names[:last],
-		func(name string) bool { return numberless(name) == numberless(names[last]) })
 }
 
 // numberless returns a name without its digits.

@@ -14,52 +14,35 @@ const mostParams = 1 << 45
 // Check reports a model that cannot be: everything that describes one comes through here,
 // whatever it was read from. Errors name the number by its key in a config.json.
 func (m *Model) Check() error {
-	err := cmp.Or(m.checkSizes(), m.checkExperts(), m.checkLatent(), m.checkPattern())
-	if err == nil {
+	wide := int64(1)
+	if m.MoE != nil && m.MoE.Dense == 0 {
+		wide = 0 // no layer has it
+	}
+	err := cmp.Or(ask.CheckSize("num_hidden_layers", m.Layers, 1), ask.CheckSize("hidden_size", m.Hidden, 1),
+		ask.CheckSize("num_attention_heads", m.Heads, 1), ask.CheckSize("num_key_value_heads", m.Keys, 1),
+		ask.CheckSize("head_dim", m.Head, 1),
+		ask.CheckSize("intermediate_size", m.Wide, wide), ask.CheckSize("vocab_size", m.Words, 1),
+		ask.CheckSize("max_position_embeddings", m.Positions, 0), ask.CheckSize("sliding_window", m.Window, 0))
+	if e := m.MoE; e != nil && err == nil {
+		err = cmp.Or(ask.CheckSize("num_experts", e.Experts, 1), ask.CheckSize("num_experts_per_tok", e.TopK, 1),
+			ask.CheckSize("moe_intermediate_size", e.Wide, 1), ask.CheckSize("first_k_dense_replace", e.Dense, 0),
+			above("num_experts_per_tok", e.TopK, "num_experts", e.Experts),
+			above("first_k_dense_replace", e.Dense, "num_hidden_layers", m.Layers))
+	}
+	if l := m.MLA; l != nil && err == nil {
+		err = cmp.Or(ask.CheckSize("q_lora_rank", l.QRank, 0), ask.CheckSize("kv_lora_rank", l.KVRank, 1),
+			ask.CheckSize("qk_nope_head_dim", l.Nope, 0), ask.CheckSize("qk_rope_head_dim", l.Rope, 0),
+			ask.CheckSize("v_head_dim", l.Value, 1),
+			above("q_lora_rank", l.QRank, "hidden_size", m.Hidden),
+			above("kv_lora_rank", l.KVRank, "hidden_size", m.Hidden))
+	}
+	if err = cmp.Or(err, m.checkPattern()); err == nil {
 		err = m.checkTogether()
 	}
 	if err != nil {
 		return fmt.Errorf("model %s: %w", m.Name, err)
 	}
 	return nil
-}
-
-// checkSizes reports what every model has.
-func (m *Model) checkSizes() error {
-	wide := int64(1)
-	if m.MoE != nil && m.MoE.Dense == 0 {
-		wide = 0 // no layer has it
-	}
-	return cmp.Or(ask.CheckSize("num_hidden_layers", m.Layers, 1), ask.CheckSize("hidden_size", m.Hidden, 1),
-		ask.CheckSize("num_attention_heads", m.Heads, 1), ask.CheckSize("num_key_value_heads", m.Keys, 1),
-		ask.CheckSize("head_dim", m.Head, 1),
-		ask.CheckSize("intermediate_size", m.Wide, wide), ask.CheckSize("vocab_size", m.Words, 1),
-		ask.CheckSize("max_position_embeddings", m.Positions, 0), ask.CheckSize("sliding_window", m.Window, 0))
-}
-
-// checkExperts reports those of a mixture.
-func (m *Model) checkExperts() error {
-	e := m.MoE
-	if e == nil {
-		return nil
-	}
-	return cmp.Or(ask.CheckSize("num_experts", e.Experts, 1), ask.CheckSize("num_experts_per_tok", e.TopK, 1),
-		ask.CheckSize("moe_intermediate_size", e.Wide, 1), ask.CheckSize("first_k_dense_replace", e.Dense, 0),
-		above("num_experts_per_tok", e.TopK, "num_experts", e.Experts),
-		above("first_k_dense_replace", e.Dense, "num_hidden_layers", m.Layers))
-}
-
-// checkLatent reports DeepSeek's attention.
-func (m *Model) checkLatent() error {
-	l := m.MLA
-	if l == nil {
-		return nil
-	}
-	return cmp.Or(ask.CheckSize("q_lora_rank", l.QRank, 0), ask.CheckSize("kv_lora_rank", l.KVRank, 1),
-		ask.CheckSize("qk_nope_head_dim", l.Nope, 0), ask.CheckSize("qk_rope_head_dim", l.Rope, 0),
-		ask.CheckSize("v_head_dim", l.Value, 1),
-		above("q_lora_rank", l.QRank, "hidden_size", m.Hidden),
-		above("kv_lora_rank", l.KVRank, "hidden_size", m.Hidden))
 }
 
 // above reports a number that is more than the one that it is a part of.

@@ -208,12 +208,7 @@ func (b *builder) doubleDit(x valueID) valueID {
 }
 
 // biased returns the number of biases of a product with n outputs.
-func (b *builder) biased(n int64) int64 {
-	if b.k.Dit.Plain {
-		return 0
-	}
-	return n
-}
+func (b *builder) biased(n int64) int64 { return given(!b.k.Dit.Plain, n) }
 
 // ditNet returns a net up to its last product.
 func (b *builder) ditNet(n valueID, name string) valueID {

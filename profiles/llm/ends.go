@@ -149,22 +149,16 @@ func (b *builder) cross(n valueID) valueID {
 	k, h := b.k, b.m.Hidden
 	enc := b.s.encoder
 	wide := k.Heads * k.Head
-	bias := func(n int64, has bool) int64 {
-		if has {
-			return n
-		}
-		return 0
-	}
-	q := b.linear(n, "cross.q", h, wide, bias(wide, k.Bias))
+	q := b.linear(n, "cross.q", h, wide, given(k.Bias, wide))
 	states := b.add(op{in: []valueID{n}}, "cross.states", 0) // counted where they are first seen
 	inner, keys := b.inner, b.keys
 	b.inner = enc.Batch * enc.Seq
-	key := b.linear(states, "cross.k", enc.Model.Hidden, wide, bias(wide, k.Bias && !k.BareKeys))
-	v := b.linear(states, "cross.v", enc.Model.Hidden, wide, bias(wide, k.Bias))
+	key := b.linear(states, "cross.k", enc.Model.Hidden, wide, given(k.Bias && !k.BareKeys, wide))
+	v := b.linear(states, "cross.v", enc.Model.Hidden, wide, given(k.Bias, wide))
 	b.inner, b.keys, b.crossing = inner, enc.Seq, true
 	a := b.attend(q, key, v, wide, wide, wide)
 	b.keys, b.crossing = keys, false
-	return b.linear(a, "cross.o", wide, h, bias(h, k.Bias || k.OutBias))
+	return b.linear(a, "cross.o", wide, h, given(k.Bias || k.OutBias, h))
 }
 
 // positionBias is what T5's biases of positions keep: where they are made, the buckets; under

@@ -37,19 +37,12 @@ func (b *builder) chosen(n valueID, route func(valueID) valueID) valueID {
 		sent = b.add(op{in: []valueID{sent}}, "permuted", r)
 	}
 	if b.s.written() { // three index vectors, one more for biases, and which rows count [integrations/moe.py]
-		index := int64(3*8 + 1)
-		if moe.Biases {
-			index += 8
-		}
-		b.aside("index", size(rows, index))
+		b.aside("index", size(rows, 3*8+1+given(moe.Biases, 8)))
 	}
 	own := moe.Experts / b.s.Expert
 	grouped := func(x valueID, name string, in, out int64) valueID {
-		bias := int64(0)
-		if moe.Biases {
-			bias = own * out
-		}
-		w := weight{name: name, n: own*in*out + bias, trained: b.s.trains(), expert: true, rows: in, cols: out}
+		w := weight{name: name, n: own*in*out + given(moe.Biases, own*out), trained: b.s.trains(), expert: true,
+			rows: in, cols: out}
 		o := op{kind: opProduct, in: []valueID{x}, keeps: trainedKeep(b.s, x), weights: []weight{w},
 			flops: 2 * float64(rows) * float64(in) * float64(out)}
 		if b.s.quantised(w) {
@@ -123,16 +116,8 @@ func (b *builder) gatedShared(n, y valueID) valueID {
 func (b *builder) route(n valueID) valueID {
 	moe := b.k.MoE
 	rows := b.outer * moe.TopK
-	w := weight{name: "router", n: b.m.Hidden * moe.Experts, trained: b.s.trains()}
-	if moe.Router.Bias {
-		w.n += moe.Experts
-	}
-	if moe.Counted {
-		w.n += moe.Experts
-	}
-	if moe.Router.Scaled {
-		w.n += b.m.Hidden + moe.Experts
-	}
+	w := weight{name: "router", trained: b.s.trains(), n: b.m.Hidden*moe.Experts + given(moe.Router.Bias, moe.Experts) +
+		given(moe.Counted, moe.Experts) + given(moe.Router.Scaled, b.m.Hidden+moe.Experts)}
 	if b.s.written() {
 		return b.writtenRoute(n, w)
 	}
@@ -177,8 +162,7 @@ func (b *builder) writtenRoute(n valueID, w weight) valueID {
 		return b.scoreRows(b.keep(b.add(op{in: []valueID{top}}, "top.share", size(rows, e))))
 	}
 	if r.Sqrt {
-		soft := b.point("softplus", size(all, e), []valueID{scores}, scores)
-		scores = soft
+		scores = b.point("softplus", size(all, e), []valueID{scores}, scores)
 	}
 	probs := b.keep(b.add(op{in: []valueID{scores}}, "probs", size(all, e)))
 	if r.Groups > 0 { // the best two of each group, the groups, and a mask of experts

@@ -8,9 +8,6 @@ type Hyper struct {
 	Streams, Steps int64
 }
 
-// mixes returns how many numbers of a token mix the streams: before, behind, and among each other.
-func (y *Hyper) mixes() int64 { return y.Streams * (y.Streams + 2) }
-
 // Compressed is DeepSeek V4's attention: one head of keys, which are the values too, and beside
 // it keys of several tokens each, of which an indexer may choose.
 type Compressed struct {
@@ -21,17 +18,11 @@ type Compressed struct {
 	Index         Index
 }
 
-// hyper returns a block of DeepSeek V4 [transformers: modeling_deepseek_v4.py].
-func (b *builder) hyper(x valueID) valueID {
-	x = b.mixed(x, "n1", func(n valueID) valueID { return b.compressed(n) })
-	return b.mixed(x, "n2", func(n valueID) valueID { return b.feedForward(n) })
-}
-
 // mixed puts the streams together for a part of the block, and its result back into all.
 func (b *builder) mixed(x valueID, name string, part func(valueID) valueID) valueID {
 	y, h, t := b.k.Hyper, b.m.Hidden, b.outer
 	n, comb := y.Streams, y.Streams*y.Streams
-	mixes := b.streamMix(x, name, y.mixes(), 3)
+	mixes := b.streamMix(x, name, n*(n+2), 3) // before, behind, and among each other
 	b.aside(name+".sinkhorn", size(t*(2*y.Steps*comb+(2*y.Steps-1)*n), 4))
 	b.aside(name+".sigmoids", size(3*t*n, 4))
 	one := b.add(op{in: []valueID{x, mixes}, keeps: []valueID{x}}, name+".one", b.act(h))
@@ -66,14 +57,6 @@ func (b *builder) unmix(x valueID) valueID {
 	return b.add(op{in: []valueID{x, mixes}, keeps: []valueID{x}}, "last.one", b.act(b.m.Hidden))
 }
 
-// unmixed returns the weights of that.
-func (m *Model) unmixed() int64 {
-	if y := m.Hyper; y != nil {
-		return y.Streams*y.Streams*m.Hidden + y.Streams + 1
-	}
-	return 0
-}
-
 // compressed is attention over single and compressed keys with sinks, by products and a softmax.
 func (b *builder) compressed(n valueID) valueID {
 	c, k, h, t := b.k.Compressed, b.k, b.m.Hidden, b.inner
@@ -100,13 +83,11 @@ func (b *builder) compressed(n valueID) valueID {
 		v = b.add(op{in: []valueID{kv}}, "v.rep", each)
 		kv = b.add(op{in: []valueID{kv}}, "k.rep", each)
 	}
-	s := b.add(op{kind: opAttention, in: []valueID{q, kv}, keeps: []valueID{q, kv}, flops: b.attentionFlops(wide)},
-		"scores", size(rows*keys, b.e))
+	s := b.pairs(q, kv, "scores", wide, size(rows*keys, b.e))
 	p := b.keep(b.add(op{in: []valueID{s}}, "softmax", size(rows*(keys+1), b.e)))
 	b.extra("sinks", k.Heads)
 	b.aside("softmax.max", size(rows, 8))
-	a := b.add(op{kind: opAttention, in: []valueID{p, v}, keeps: []valueID{p, v}, flops: b.attentionFlops(wide)},
-		"attention", b.act(wide))
+	a := b.pairs(p, v, "attention", wide, b.act(wide))
 	a = b.ownRotated(a, "attention.rope", b.act(wide), b.s.Seq)
 	group := wide / c.Groups
 	w := weight{name: "o.down", n: group * c.Groups * c.ORank, trained: b.s.trains(), rows: group, cols: c.ORank}

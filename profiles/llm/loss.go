@@ -25,9 +25,6 @@ type lossState struct {
 	early  handle   // the gradient of hidden, where the forward makes it
 }
 
-// logits returns how many there are on a rank.
-func (p *program) logits() int64 { return p.s.logits() }
-
 func (p *program) logit(n, bytes int64) handle { return p.take(size(n, bytes), Logits) }
 
 // lossForward runs the last norm, the head and the loss on the output of the blocks,
@@ -37,8 +34,7 @@ func (p *program) lossForward(w *pass, x handle) {
 	p.cast(p.head)
 	p.unshard(p.head)
 	p.receive(p.head, true)
-	_, outer := p.s.tail().tokens()
-	h := p.s.tail().Model.Hidden
+	inner, outer, h := p.behind()
 	w.loss.norm = p.finalNorm()
 	w.loss.hidden, w.loss.kept = w.loss.norm.forward(p.ledger, x)
 	if w.loss.norm.keepers[0] > 0 {
@@ -46,7 +42,6 @@ func (p *program) lossForward(w *pass, x handle) {
 	} else {
 		p.give(x)
 	}
-	inner, _ := p.s.tail().tokens()
 	var all handle
 	if inner != outer { // the head reads the tokens of the whole group
 		all = p.take(size(inner*h, p.s.Compute), Working)
@@ -60,12 +55,19 @@ func (p *program) lossForward(w *pass, x handle) {
 	p.uncast()
 }
 
+// behind returns the tokens of the products and of the stream behind the last block, and its width.
+func (p *program) behind() (inner, outer, h int64) {
+	t := p.s.tail()
+	inner, outer = t.tokens()
+	return inner, outer, t.Model.Hidden
+}
+
 // lastNorm is the name of the normalisation behind the last block.
 const lastNorm = "final"
 
 // finalNorm returns the normalisation behind the last block.
 func (p *program) finalNorm() *block {
-	_, outer := p.s.tail().tokens()
+	_, outer, _ := p.behind()
 	s := p.s.tail()
 	b := newBuilder(newTape(s.stream(outer, &s.Model.Block, s.Model.WideSum), true), s, &s.Model.Block)
 	b.values[blockInput].wide = s.wideStream()
@@ -73,11 +75,14 @@ func (p *program) finalNorm() *block {
 	return newPlayed(b.tape, &Setup{}, CheckpointNone)
 }
 
+// withoutLogits are the losses that never have all logits.
+var withoutLogits = []LossKind{LossChunked, LossVocabChunked, LossFused}
+
 // lossKept plays the forward of the loss: section by section, what is taken and kept.
 func (p *program) lossKept(l *lossState) {
-	n, e := p.logits(), p.s.Compute
+	n, e := p.s.logits(), p.s.Compute
 	if p.s.Model.LogitCap && p.s.written() &&
-		!slices.Contains([]LossKind{LossChunked, LossVocabChunked, LossFused}, p.s.Loss) {
+		!slices.Contains(withoutLogits, p.s.Loss) {
 		l.capped = p.logit(n, e)
 	}
 	switch p.s.Loss {
@@ -92,8 +97,9 @@ func (p *program) lossKept(l *lossState) {
 			p.give(logits)
 			logits = 0
 		}
-		if p.s.LogitsHeld == 4 {
-			p.hold(wide)
+		if p.s.LogitsHeld == 4 { // by the training loop's variable, until the next micro batch has its own
+			p.give(p.held)
+			p.held = wide
 		}
 		l.saved = append(l.saved, p.logit(n, 4))
 		if p.s.LogitsHeld != 4 {
@@ -113,19 +119,12 @@ func (p *program) lossKept(l *lossState) {
 	case LossChunked:
 		p.lossChunks(l)
 	case LossVocabChunked:
-		inner, _ := p.s.tail().tokens()
+		inner, _, _ := p.behind()
 		l.saved = append(l.saved, p.logit(inner, statsOfTokens))
 		p.vocabChunks(false)
 	case LossFused:
 		p.fusedChunks(l)
 	}
-}
-
-// hold names logits by the training loop's variable, which keeps them until the next
-// micro batch has its own: through the backward, the optimizer's step and a forward.
-func (p *program) hold(logits handle) {
-	p.give(p.held)
-	p.held = logits
 }
 
 // holdOr keeps the logits in the compute type if the output of the forward does.
@@ -140,14 +139,12 @@ func (p *program) holdOr(l *lossState, logits handle, e int64) {
 // lossBackward plays the backward of the loss, the head and the last norm, and returns
 // the gradient of the last block's output.
 func (p *program) lossBackward(w *pass) handle {
-	_, outer := p.s.tail().tokens()
-	h := p.s.tail().Model.Hidden
+	inner, outer, h := p.behind()
 	if !p.last {
 		return p.take(size(outer*h, p.s.Compute), Backwards)
 	}
 	p.phase = LossBackward
 	l := &w.loss
-	inner, _ := p.s.tail().tokens()
 	var all handle // gathered once more
 	if inner != outer && p.s.Static {
 		all = p.take(size(inner*h, p.s.Compute), Backwards)
@@ -181,7 +178,7 @@ func (p *program) giveAll(hs []handle) {
 
 // lossGradient plays the backward from the loss to the gradient of what the head reads.
 func (p *program) lossGradient(l *lossState) handle {
-	n, e := p.logits(), p.s.Compute
+	n, e := p.s.logits(), p.s.Compute
 	var g handle // of the logits
 	switch p.s.Loss {
 	case LossBF16:
@@ -251,8 +248,8 @@ func (p *program) chunksBackward(l *lossState, n int64) handle {
 // headGradients makes the gradient of the head's input and that of its weights.
 func (p *program) headGradients() handle {
 	p.workspace(1)
-	inner, _ := p.s.tail().tokens()
-	x := p.take(size(inner*p.s.tail().Model.Hidden, p.s.Compute), Backwards)
+	inner, _, h := p.behind()
+	x := p.take(size(inner*h, p.s.Compute), Backwards)
 	if p.s.trains() {
 		p.headGradient()
 	}
@@ -284,12 +281,10 @@ func (p *program) headGradient() {
 // lossChunks runs head, loss and their backward for one chunk of tokens after the other
 // [torchtitan: ChunkedCELoss; TRL].
 func (p *program) lossChunks(l *lossState) {
-	inner, _ := p.s.tail().tokens()
-	chunk := p.s.LossChunk
-	chunk = cmp.Or(chunk, tokenChunks)
-	chunk = min(chunk, inner)
+	inner, _, h := p.behind()
+	chunk := min(cmp.Or(p.s.LossChunk, tokenChunks), inner)
 	n := chunk * ceil(p.s.Model.Words, p.s.Tensor)
-	l.early = p.take(size(inner*p.s.tail().Model.Hidden, p.s.Compute), Backwards)
+	l.early = p.take(size(inner*h, p.s.Compute), Backwards)
 	for range min(ceil(inner, chunk), 3) { // later chunks repeat the third
 		logits := p.logit(n, p.s.Compute)
 		wide := p.logit(n, 4)
@@ -302,7 +297,7 @@ func (p *program) lossChunks(l *lossState) {
 		g := p.logit(n, p.s.Compute)
 		p.give(two)
 		p.give(logits)
-		p.give(p.take(size(chunk*p.s.tail().Model.Hidden, p.s.Compute), Backwards))
+		p.give(p.take(size(chunk*h, p.s.Compute), Backwards))
 		if p.s.trains() {
 			p.headGradient()
 		}
@@ -313,11 +308,9 @@ func (p *program) lossChunks(l *lossState) {
 // vocabChunks goes over the words in chunks [prime-rl lm_head.py]. What a pass of the
 // loop names lives until the next pass names it again.
 func (p *program) vocabChunks(backward bool) {
-	inner, _ := p.s.tail().tokens()
-	words := p.s.LossChunk
-	words = cmp.Or(words, vocabChunk)
-	words = min(words, p.s.Model.Words)
-	n, e, h := inner*words, p.s.Compute, p.s.tail().Model.Hidden
+	inner, _, h := p.behind()
+	words := min(cmp.Or(p.s.LossChunk, vocabChunk), p.s.Model.Words)
+	n, e := inner*words, p.s.Compute
 	var logits, wide, probs, grads, part handle
 	name := func(v *handle, fresh handle) {
 		p.give(*v)
@@ -351,9 +344,9 @@ func (p *program) vocabChunks(backward bool) {
 // fusedChunks is Liger's fused head and loss: gradients of the input and of the head are
 // made in the forward, the head's as a product that is added to a sum.
 func (p *program) fusedChunks(l *lossState) {
-	inner, _ := p.s.tail().tokens()
-	n := fusedChunk(inner, p.s.tail().Model.Hidden, p.s.Model.Words) * p.s.Model.Words
-	l.early = p.take(size(inner*p.s.tail().Model.Hidden, p.s.Compute), Backwards)
+	inner, _, h := p.behind()
+	n := fusedChunk(inner, h, p.s.Model.Words) * p.s.Model.Words
+	l.early = p.take(size(inner*h, p.s.Compute), Backwards)
 	for range 3 {
 		logits, wide := p.logit(n, p.s.Compute), p.logit(n, 4)
 		g := p.logit(n, p.s.Compute)

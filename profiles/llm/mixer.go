@@ -31,14 +31,6 @@ func (s *SSM) widths() (inner, conv int64) {
 	return inner, inner + 2*s.Groups*s.State
 }
 
-// biases returns the biases of a product that writes n numbers: n, or 0 without them.
-func (s *SSM) biases(n int64) int64 {
-	if s.Bias {
-		return n
-	}
-	return 0
-}
-
 // ShortConv is LFM2's gated convolution in the place of attention.
 type ShortConv struct {
 	Kernel int64
@@ -169,7 +161,7 @@ func (b *builder) stateSpace(n valueID) valueID {
 	if b.s.written() && !b.s.Kernels {
 		return b.torchState(n)
 	}
-	in := b.linear(n, "ssm.in", h, inner+conv+s.Heads, s.biases(inner+conv+s.Heads))
+	in := b.linear(n, "ssm.in", h, inner+conv+s.Heads, given(s.Bias, inner+conv+s.Heads))
 	scan := b.add(op{kind: opAttention, in: []valueID{in}, keeps: []valueID{in}, back: b.act(inner + conv),
 		flops: 6 * float64(t) * float64(inner) * float64(s.State)}, "ssm.scan", b.act(inner))
 	b.keep(scan)
@@ -183,7 +175,7 @@ func (b *builder) stateSpace(n valueID) valueID {
 		b.extra("ssm.norm", inner)
 		b.aside("ssm.rstd", size(t*s.Groups, 4))
 	}
-	w := weight{name: "ssm.o", n: inner*h + s.biases(h), trained: b.s.trains(), rows: inner, cols: h}
+	w := weight{name: "ssm.o", n: inner*h + given(s.Bias, h), trained: b.s.trains(), rows: inner, cols: h}
 	return b.add(op{kind: opProduct, in: []valueID{y}, weights: []weight{w},
 		flops: 2 * float64(t) * float64(inner) * float64(h)}, "ssm.o", size(b.outer*h, b.e))
 }
@@ -192,7 +184,7 @@ func (b *builder) stateSpace(n valueID) valueID {
 func (b *builder) torchState(n valueID) valueID {
 	s, h, t := b.k.SSM, b.m.Hidden, b.inner
 	inner, conv := s.widths()
-	in := b.linear(n, "ssm.in", h, inner+conv+s.Heads, s.biases(inner+conv+s.Heads))
+	in := b.linear(n, "ssm.in", h, inner+conv+s.Heads, given(s.Bias, inner+conv+s.Heads))
 	mixed := b.point("ssm.conv", b.padded(conv, s.Kernel), []valueID{in}, in)
 	b.keep(mixed)
 	scan := b.add(op{kind: opAttention, in: []valueID{mixed},
@@ -203,7 +195,7 @@ func (b *builder) torchState(n valueID) valueID {
 	}
 	b.aside("ssm.steps", b.stateSteps())
 	if s.NoNorm {
-		return b.linear(scan, "ssm.o", inner, h, s.biases(h))
+		return b.linear(scan, "ssm.o", inner, h, given(s.Bias, h))
 	}
 	y := b.add(op{in: []valueID{scan}}, "ssm.normed", b.act(inner))
 	b.extra("ssm.norm", inner)
@@ -212,7 +204,7 @@ func (b *builder) torchState(n valueID) valueID {
 		groups = 1
 	}
 	b.aside("ssm.norm.kept", size(4*t*inner+t*groups, 4))
-	return b.linear(y, "ssm.o", inner, h, s.biases(h))
+	return b.linear(y, "ssm.o", inner, h, given(s.Bias, h))
 }
 
 // stateSteps returns what the scan keeps: steps, operands of all tokens and of all chunks, squares
@@ -231,15 +223,11 @@ func (b *builder) stateSteps() engine.Bytes {
 // modeling_lfm2.py, Lfm2ShortConv], with the kernel of causal_conv1d or without.
 func (b *builder) shortConv(n valueID) valueID {
 	h, c := b.m.Hidden, b.k.Conv
-	bias := int64(0)
-	if c.Bias {
-		bias = 1
-	}
-	all := b.linear(n, "conv.in", h, 3*h, 3*h*bias)
+	all := b.linear(n, "conv.in", h, 3*h, given(c.Bias, 3*h))
 	parts := b.split(all, []string{"conv.b", "conv.c", "conv.x"}, []engine.Bytes{b.act(h), b.act(h), b.act(h)})
 	bx := b.point("conv.bx", b.act(h), []valueID{parts[0], parts[2]}, parts[0], parts[2])
 	y := b.point("conv", b.act(h), []valueID{bx}, bx)
-	b.extra("conv", h*(c.Kernel+bias))
+	b.extra("conv", h*c.Kernel+given(c.Bias, h))
 	out := b.point("conv.out", b.act(h), []valueID{parts[1], y}, parts[1], y)
-	return b.linear(out, "conv.o", h, h, h*bias)
+	return b.linear(out, "conv.o", h, h, given(c.Bias, h))
 }

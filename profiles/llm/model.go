@@ -114,6 +114,7 @@ type Block struct {
 	Sinks    bool // a learned number of each head joins the scores
 	ScoreCap bool // scores go through a tanh
 	Narrow   bool // the softmax of eager attention is in the compute type
+	Upcast   bool // and its queries and keys are in 4 bytes
 
 	Act       Act
 	MLPBias   bool
@@ -258,10 +259,7 @@ func (m *Model) finalParams() int64 {
 	}
 	n := m.normParams(m.Hidden)
 	if m.Masked {
-		n += m.Hidden * m.Hidden
-		if m.Bias {
-			n += m.Hidden
-		}
+		n += m.Hidden*m.Hidden + given(m.Bias, m.Hidden)
 	}
 	if m.LastNorm {
 		n += m.normParams(m.Hidden)
@@ -269,7 +267,10 @@ func (m *Model) finalParams() int64 {
 	if m.AltUp != nil {
 		n += (m.AltUp.Streams - 1) * m.Hidden * m.Hidden
 	}
-	return n + m.unmixed()
+	if y := m.Hyper; y != nil {
+		n += y.Streams*y.Streams*m.Hidden + y.Streams + 1
+	}
+	return n
 }
 
 // head returns the weights behind the last block: the norm and what is not tied.
@@ -277,14 +278,7 @@ func (m *Model) head() int64 {
 	if m.Ends.contrasts() {
 		return 0
 	}
-	n := m.finalParams()
-	if !m.Tied {
-		n += m.Words * m.Hidden
-	}
-	if m.HeadBias {
-		n += m.Words
-	}
-	return n
+	return m.finalParams() + given(!m.Tied, m.Words*m.Hidden) + given(m.HeadBias, m.Words)
 }
 
 // Buffers returns the numbers of the model that do not train: the correction biases of routers.
@@ -299,8 +293,7 @@ func (m *Model) Buffers() (n int64) {
 
 // Params returns how many numbers the model trains, those beside its blocks included.
 func (m *Model) Params() int64 {
-	n := m.embedding() + m.head()
-	n += m.towers()
+	n := m.embedding() + m.head() + m.towers()
 	for _, g := range m.layerParams() {
 		n += g[0] * g[1]
 	}

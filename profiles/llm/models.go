@@ -63,15 +63,10 @@ func gemma(name string, layers, h, heads, keys, wide int64) *Model {
 	return m
 }
 
+// falcon has two norms where heads are in groups.
 func falcon(name string, layers, h, heads, keys int64) *Model {
 	return &Model{Name: name, Layers: layers, Hidden: h, Words: 65024, Tied: true,
-		Block: Block{Heads: heads, Keys: keys, Head: 64, Wide: 4 * h, Layer: true, Parallel: true, OneNorm: true}}
-}
-
-// twoNorms returns the Falcons with groups of heads.
-func twoNorms(m *Model) *Model {
-	m.OneNorm = false
-	return m
+		Block: Block{Heads: heads, Keys: keys, Head: 64, Wide: 4 * h, Layer: true, Parallel: true, OneNorm: keys == 1}}
 }
 
 func qwen3moe(name string, layers, h, heads, experts, wide int64) *Model {
@@ -87,17 +82,11 @@ func mixtral(name string, layers, h, heads, wide, words int64) *Model {
 }
 
 // small16 returns the 16-billion networks of DeepSeek's design: 64 experts of 1408, two
-// shared, six chosen; queries not compressed.
-func small16(name string, wide, words int64) *Model {
+// shared, six chosen; queries not compressed. The router may have the correction bias of DeepSeek-V3.
+func small16(name string, wide, words int64, biased bool) *Model {
 	m := llama(name, 27, 2048, 16, 16, wide, words, false)
 	m.MLA = &MLA{KVRank: 512, Nope: 128, Rope: 64, Value: 128}
-	m.MoE = &MoE{Experts: 64, TopK: 6, Wide: 1408, Shared: 2816, Dense: 1}
-	return m
-}
-
-// biased returns a mixture whose router has the correction bias of DeepSeek-V3.
-func biased(m *Model) *Model {
-	m.MoE.Bias = true
+	m.MoE = &MoE{Experts: 64, TopK: 6, Wide: 1408, Shared: 2816, Dense: 1, Bias: biased}
 	return m
 }
 
@@ -154,7 +143,7 @@ var models = []*Model{
 	neox("pythia-1b", 16, 2048, 8, 50304),
 	neox("pythia-6.9b", 32, 4096, 32, 50432),
 	falcon("falcon-7b", 32, 4544, 71, 1),
-	twoNorms(falcon("falcon-40b", 60, 8192, 128, 8)),
+	falcon("falcon-40b", 60, 8192, 128, 8),
 	mpt("mpt-125m", 12, 768, 12),
 	mpt("mpt-350m", 24, 1024, 16),
 	mpt("mpt-760m", 24, 1536, 12),
@@ -164,8 +153,8 @@ var models = []*Model{
 	mpt("mpt-13b", 40, 5120, 40),
 	mpt("mpt-30b", 48, 7168, 56),
 	mpt("mpt-70b", 64, 8192, 64),
-	small16("deepseek-v3-16b", 10944, 102400),
-	biased(small16("moonlight-16b", 11264, 163840)),
+	small16("deepseek-v3-16b", 10944, 102400, false),
+	small16("moonlight-16b", 11264, 163840, true),
 	deepseekV3("deepseek-v3-671b"),
 }
 

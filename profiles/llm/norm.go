@@ -1,5 +1,7 @@
 package llm
 
+import "memtide/engine"
+
 // NormForm is how Transformers writes a normalisation.
 type NormForm uint8
 
@@ -69,13 +71,18 @@ func (b *builder) normAs(form NormForm, x valueID, name string, rows, n, weights
 	if weights == 0 {
 		return narrow
 	}
-	o := op{in: []valueID{narrow}, weights: []weight{w}}
-	if w.trained {
-		o.keeps, o.back = []valueID{narrow}, out
-	}
-	y = b.add(o, name, out)
+	y = b.weighted(narrow, name, w, out)
 	b.values[y].wide = wide
 	return y
+}
+
+// weighted multiplies by a weight.
+func (b *builder) weighted(x valueID, name string, w weight, bytes engine.Bytes) valueID {
+	o := op{in: []valueID{x}, weights: []weight{w}}
+	if w.trained {
+		o.keeps, o.back = []valueID{x}, bytes
+	}
+	return b.add(o, name, bytes)
 }
 
 // oneKernel keeps its input and a statistic of each row, or two of a LayerNorm.
@@ -85,7 +92,8 @@ func (b *builder) oneKernel(form NormForm, x valueID, name string, rows, n int64
 		stats *= 2
 	}
 	e := b.e
-	if b.s.autocast() && b.s.Norm == NormLayer {
+	bare := form == FormBare && b.s.written() && !b.values[x].wide // OLMo's
+	if b.s.autocast() && b.s.Norm == NormLayer || bare {
 		x, e = b.widen(x, name, size(rows*n, 4)), 4
 	} else if b.values[x].wide {
 		e = 4
@@ -93,6 +101,9 @@ func (b *builder) oneKernel(form NormForm, x valueID, name string, rows, n int64
 	y := b.add(op{in: []valueID{x}, keeps: []valueID{x}, weights: []weight{w}}, name, size(rows*n, e))
 	b.values[y].wide = e > b.e
 	b.aside(name+".stat", stats)
+	if bare {
+		return b.add(op{in: []valueID{y}}, name+".narrow", size(rows*n, b.e))
+	}
 	if e > b.e && b.s.Weight < e {
 		b.aside(name+".f32.weights", size(w.n, 4))
 	}
@@ -123,11 +134,7 @@ func (b *builder) writtenNorm(form NormForm, x valueID, name string, rows, n int
 	}
 	y := b.add(op{in: []valueID{f, r}, keeps: []valueID{f, r}, back: wide}, name+".mul", wide)
 	if w.n > 0 {
-		o := op{in: []valueID{y}, weights: []weight{w}}
-		if w.trained {
-			o.keeps, o.back = []valueID{y}, wide
-		}
-		y = b.add(o, name+".weighted", wide)
+		y = b.weighted(y, name+".weighted", w, wide)
 		if form != FormWide && w.trained {
 			b.aside(name+".weight", size(n, 4))
 		}
@@ -146,11 +153,7 @@ func (b *builder) plainNorm(x valueID, name string, rows, n int64, w weight) val
 	mean := b.add(op{in: []valueID{sq}}, name+".mean", size(rows, b.e))
 	r := b.keep(b.add(op{in: []valueID{mean}}, name+".rsqrt", size(rows, b.e)))
 	y := b.add(op{in: []valueID{x, r}, keeps: []valueID{x, r}, back: out}, name+".mul", out)
-	o := op{in: []valueID{y}, weights: []weight{w}}
-	if w.trained {
-		o.keeps, o.back = []valueID{y}, out
-	}
-	return b.add(o, name, out)
+	return b.weighted(y, name, w, out)
 }
 
 // final is what stands between the last block and the words: a norm, or BERT's head.
@@ -164,11 +167,8 @@ func (b *builder) final() {
 		x = b.norm(x, "last", b.outer, b.m.Hidden)
 	}
 	if b.m.Masked {
-		bias := int64(0)
-		if b.k.Bias {
-			bias = b.m.Hidden
-		}
-		x = b.activation(b.linear(x, "transform", b.m.Hidden, b.m.Hidden, bias), "gelu", b.act(b.m.Hidden))
+		x = b.activation(b.linear(x, "transform", b.m.Hidden, b.m.Hidden, given(b.k.Bias, b.m.Hidden)), "gelu",
+			b.act(b.m.Hidden))
 	}
 	if b.k.WideSum && b.s.written() { // narrowed behind the norm
 		b.e = 4

@@ -50,13 +50,12 @@ const (
 // What is found is played as the step is (follower), the optimizer included; the collectives
 // take the time that they take of a policy. A pipeline has no chain, and of more than
 // mostChain blocks none is looked for.
-func (a Ask) optima(own *Answer, policies []Change, poll *engine.Poll) (rows []Change, curves []Curve, err error) {
-	if err := poll.Now(); err != nil {
-		return nil, nil, err
-	}
+func (a Ask) optima(own *Answer, policies []Change) (rows []Change, curves []Curve) {
+	a.goOn()
 	profile, err := a.Profile()
 	if err != nil || a.Setup.Model.Layers > mostChain {
-		return nil, nil, poll.Now()
+		a.goOn()
+		return nil, nil
 	}
 	s := a.Setup.keeping().normal() // as the profile's
 	s.Workspace = a.Card.Workspace
@@ -69,13 +68,11 @@ func (a Ask) optima(own *Answer, policies []Change, poll *engine.Poll) (rows []C
 		}
 		least := m.budget(m.room())
 		var small *engine.InfeasibleError
-		if _, err := strategy.Solve(m.problem.WithBudget(0), nil, poll); errors.As(err, &small) && small.Smallest > 0 {
+		_, err := strategy.Solve(m.problem.WithBudget(0), nil, s.poll)
+		if errors.As(err, &small) && small.Smallest > 0 {
 			least = small.Smallest
 		}
-		answer, err := m.fitting(strategy, least, poll)
-		if err != nil {
-			return rows, curves, err
-		}
+		answer := m.fitting(strategy, least)
 		if n := len(rows); n > 0 &&
 			(answer == nil || !answer.better(rows[n-1].Answer)) { // which is a plan of this kind, too
 			answer = rows[n-1].Answer
@@ -85,15 +82,12 @@ func (a Ask) optima(own *Answer, policies []Change, poll *engine.Poll) (rows []C
 				Words:  fmt.Sprintf("%s (%s), on the chain of the step", strategy.Title, strategy.Name),
 				Method: strategy.Name, Answer: answer, GPUs: a.GPUs})
 		}
-		if a.NoCurve || small == nil && answer == nil {
-			continue
-		}
-		curves = append(curves, Curve{strategy.Name, o.class, o.title, m.curve(strategy, least, policies, poll)})
-		if err := poll.Now(); err != nil {
-			return rows, curves, err
+		if !a.NoCurve && (small != nil || answer != nil) {
+			curves = append(curves, Curve{strategy.Name, o.class, o.title, m.curve(strategy, least, policies)})
+			a.goOn()
 		}
 	}
-	return rows, curves, nil
+	return rows, curves
 }
 
 // better reports whether a plan is to be taken rather than another one.
@@ -131,30 +125,26 @@ const tries = 6
 // fitting returns the answer about a plan of a strategy that fits, in as much memory as possible,
 // or, where none of those that were tried does, about the last one, or nil if there is no plan.
 // Least is the least memory that it has a plan for.
-func (m *onChain) fitting(strategy *engine.Strategy, least engine.Bytes, poll *engine.Poll) (last *Answer, err error) {
+func (m *onChain) fitting(strategy *engine.Strategy, least engine.Bytes) (last *Answer) {
 	most := m.budget(m.room())
 	if most < least {
-		return nil, nil
+		return nil
 	}
 	for i := range engine.Bytes(tries) {
-		sol, _ := strategy.Solve(m.problem.WithBudget(most-(most-least)*i/(tries-1)), nil, poll.Limited(callsOfRow))
-		if err := poll.Now(); err != nil {
-			return last, err
-		}
-		if sol == nil {
-			return last, nil
+		sol, _ := strategy.Solve(m.problem.WithBudget(most-(most-least)*i/(tries-1)), nil, m.s.poll.Limited(callsOfRow))
+		if m.a.goOn(); sol == nil {
+			break
 		}
 		if last = m.answer(sol, m.a.enough()); last.Verdict == Fits || most == least {
-			return last, nil
+			break
 		}
 	}
-	return last, nil
+	return last
 }
 
 // curve solves the chain from the least memory to that of keeping everything, and within
 // what each policy takes. The allocator is given what it takes of the step as it is.
-func (m *onChain) curve(strategy *engine.Strategy, least engine.Bytes, policies []Change,
-	poll *engine.Poll) (out []Spot) {
+func (m *onChain) curve(strategy *engine.Strategy, least engine.Bytes, policies []Change) (out []Spot) {
 	most := m.problem.Chain.Chain.KeepAllPeak()
 	var budgets []engine.Bytes
 	for i := range engine.Bytes(spots) {
@@ -168,11 +158,8 @@ func (m *onChain) curve(strategy *engine.Strategy, least engine.Bytes, policies 
 	slices.Sort(budgets)
 	budgets = slices.Compact(budgets)
 	for _, b := range budgets {
-		sol, _ := strategy.Solve(m.problem.WithBudget(b), nil, poll.Limited(callsOfSpot))
-		if poll.Now() != nil {
-			return nil
-		}
-		if sol != nil {
+		sol, _ := strategy.Solve(m.problem.WithBudget(b), nil, m.s.poll.Limited(callsOfSpot))
+		if m.a.goOn(); sol != nil {
 			a := m.answer(sol, probed)
 			out = append(out, Spot{a.Allocated + m.own.High - m.own.Allocated, a.Time})
 		}
@@ -198,15 +185,9 @@ func (m *onChain) answer(sol *engine.Solution, limit engine.Bytes) *Answer {
 // time returns that of a step whose chain takes so long.
 func (m *onChain) time(chain time.Duration) time.Duration {
 	p, c, ops := m.program, m.a.Card, m.problem.Chain.Ops
-	var all float64
-	for _, u := range p.all() {
-		for _, w := range u.weights {
-			all += float64(w.n)
-		}
-	}
 	of := m.problem.Chain
 	// without the embedding's, which answers leave out
 	passes := chain - ops[of.Bwd(1)].Time - ops[of.Fwd(2)].Time - ops[of.Bwd(2)].Time
-	one := max(passes.Seconds(), p.gatherSeconds(c, all)+p.tensorSeconds(c))
+	one := max(passes.Seconds(), p.gatherSeconds(c)+p.tensorSeconds(c))
 	return seconds(one*float64(p.s.Accumulate) + p.stepSeconds(c))
 }

@@ -16,12 +16,6 @@ type Formula struct {
 	Mode       string `json:"mode"` // none, seq, sel, seqsel, full
 }
 
-// check ends with what cannot be.
-func (f *Formula) check() {
-	checkSizes([]named{{"s", f.S}, {"b", f.B}, {"h", f.H}, {"L", f.Layers}, {"a", f.Heads}, {"t", f.Tensor},
-		{"p", f.Stages}, {"interleave", f.Interleave + 1}})
-}
-
 // named is a number of a row by the name of its field.
 type named struct {
 	field string
@@ -60,7 +54,8 @@ func (f *Formula) perToken() float64 {
 // bytes returns what the first stage keeps: L blocks of it, more by the share of the
 // interleaved schedule that is not yet used up (section 4.2.3).
 func (f *Formula) bytes() float64 {
-	f.check()
+	checkSizes([]named{{"s", f.S}, {"b", f.B}, {"h", f.H}, {"L", f.Layers}, {"a", f.Heads}, {"t", f.Tensor},
+		{"p", f.Stages}, {"interleave", f.Interleave + 1}})
 	layers := float64(f.Layers)
 	if f.Interleave > 1 {
 		layers *= 1 + float64(f.Stages-1)/float64(f.Stages*f.Interleave)

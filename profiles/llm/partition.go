@@ -48,22 +48,16 @@ func (b *block) roots(list []valueID) (out []valueID) {
 // need computes again what leads to a value that is not there.
 func (b *block) need(l *ledger, k *kept, root valueID) {
 	a := k.again
-	if i := a.producer[root]; root == blockInput || k.storage[root] != 0 || a.ran[i] {
+	i := a.producer[root]
+	if root == blockInput || k.storage[root] != 0 || a.ran[i] {
 		return
 	}
-	i := a.producer[root]
 	o := &b.ops[i]
 	in := b.roots(o.in)
 	for _, r := range in {
 		b.need(l, k, r)
 	}
-	temp := l.take(o.temp, Working)
-	for _, v := range o.out {
-		if w := b.values[v]; w.root == v && k.storage[v] == 0 {
-			k.storage[v] = l.take(w.bytes, Working)
-		}
-	}
-	l.give(temp)
+	b.write(l, k, o)
 	a.ran[i] = true
 	for _, r := range in {
 		a.readers[r]--

@@ -63,16 +63,16 @@ func TestVerdicts(t *testing.T) {
 // What is found fits, turns different knobs, and says what it turned; it is the same
 // every time.
 func TestFixes(t *testing.T) {
-	knobs, err := small().turn(nil)
+	knobs, err := profiles.Try(small().turn)
 	if err != nil || len(knobs) < 8 {
 		t.Fatalf("%d knobs were turned (%v), want at least 8", len(knobs), err)
 	}
-	fixes, err := Fixes(knobs, nil)
-	if err != nil || len(fixes) == 0 {
-		t.Fatalf("%d fixes (%v), want some", len(fixes), err)
+	found, err := profiles.Try(func() []Change { return fixes(knobs) })
+	if err != nil || len(found) == 0 {
+		t.Fatalf("%d fixes (%v), want some", len(found), err)
 	}
 	var names []string
-	for _, f := range fixes {
+	for _, f := range found {
 		if f.Answer.Verdict != Fits {
 			t.Errorf("%q: %s, want that it fits", f.Names, f.Answer.Verdict)
 		}
@@ -81,11 +81,10 @@ func TestFixes(t *testing.T) {
 	if all := len(names); len(slices.Compact(slices.Sorted(slices.Values(names)))) != all {
 		t.Errorf("the fixes turn %q; want each knob once", names)
 	}
-	knobs, _ = small().turn(nil)
-	again, _ := Fixes(knobs, nil)
-	for i := range fixes {
-		if !slices.Equal(fixes[i].Names, again[i].Names) {
-			t.Errorf("fix %d: %q, and the second time %q", i, fixes[i].Names, again[i].Names)
+	again := fixes(small().turn())
+	for i := range found {
+		if !slices.Equal(found[i].Names, again[i].Names) {
+			t.Errorf("fix %d: %q, and the second time %q", i, found[i].Names, again[i].Names)
 		}
 	}
 }
@@ -97,21 +96,21 @@ func TestMost(t *testing.T) {
 	for _, c := range []struct {
 		option string
 		step   int64
-		search func(Ask) (int64, error)
+		search func(Ask) int64
 		beyond func(int64) int64
 	}{
-		{"seq", seqStep, func(a Ask) (int64, error) { return a.Longest(nil) },
+		{"seq", seqStep, Ask.longest,
 			func(n int64) int64 { return n + seqStep }},
-		{"batch", 1, func(a Ask) (int64, error) { return a.Batch(nil) }, func(n int64) int64 { return n + 1 }},
-		{"gpus", 1, func(a Ask) (int64, error) { return a.Fewest(nil) }, func(n int64) int64 { return n / 2 }},
+		{"batch", 1, func(a Ask) int64 { return a.most("batch", 1, mostSequences) }, func(n int64) int64 { return n + 1 }},
+		{"gpus", 1, Ask.fewestCards, func(n int64) int64 { return n / 2 }},
 	} {
 		if c.option == "gpus" {
 			delete(args, "lora")
 		}
 		a := asked(args)
-		got, err := c.search(a)
-		if err != nil || got == 0 {
-			t.Fatalf("%s: %d (%v), want some", c.option, got, err)
+		got := c.search(a)
+		if got == 0 {
+			t.Fatalf("%s: %d, want some", c.option, got)
 		}
 		for n, fits := range map[int64]bool{got: true, c.beyond(got): false} {
 			b, err := a.with(engine.Args{c.option: number(n)})
@@ -128,12 +127,12 @@ func TestMost(t *testing.T) {
 // No search goes on without end where more always fits, or nothing does.
 func TestNoMost(t *testing.T) {
 	a := asked(engine.Args{"lora": "8", "device": "h200-sxm-141gb"})
-	if got, err := a.most("seq", seqStep, 4*seqStep, nil); err != nil || got != 4 {
-		t.Errorf("on a large card: %d steps (%v), want the limit of 4", got, err)
+	if got := a.most("seq", seqStep, 4*seqStep); got != 4 {
+		t.Errorf("on a large card: %d steps, want the limit of 4", got)
 	}
 	a = asked(engine.Args{"seq": "1024", "device": "v100-pcie-16gb", "shard": "none"})
-	if got, err := a.Fewest(nil); err != nil || got != 0 {
-		t.Errorf("states that nobody shares: %d cards (%v), want none", got, err)
+	if got := a.fewestCards(); got != 0 {
+		t.Errorf("states that nobody shares: %d cards, want none", got)
 	}
 }
 
@@ -216,8 +215,8 @@ func TestLongestHasPositions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n, err := a.Longest(nil); n != 1024 || err != nil {
-		t.Errorf("sequences of up to %d tokens (%v); want the 1,024 that it has positions for", n, err)
+	if n := a.longest(); n != 1024 {
+		t.Errorf("sequences of up to %d tokens; want the 1,024 that it has positions for", n)
 	}
 }
 
@@ -297,7 +296,7 @@ func TestPlaysOfAPlan(t *testing.T) {
 	if got := at[2]; got.plays > 100 || got.replays > 1+2*mostFixes {
 		t.Errorf("after the fixes %d plays, %d replays; want at most 100 and %d", got.plays, got.replays, 1+2*mostFixes)
 	}
-	single, _ := a.turn(nil)
+	single := a.turn()
 	if got := at[3].replays - at[2].replays; got > len(single) {
 		t.Errorf("%d replays for %d changes, want one each at most", got, len(single))
 	}
@@ -321,11 +320,7 @@ func TestProbesLeaveNothingOut(t *testing.T) {
 	for _, args := range []engine.Args{{}, {"gpus": "8"}, {"gpus": "8", "ckpt": "full", "seq": "32768"},
 		{"gpus": "4", "pp": "4", "accumulate": "4"}} {
 		a := asked(args)
-		single, err := a.turn(nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, c := range single {
+		for _, c := range a.turn() {
 			whole := answer(t, c.turned)
 			// of a pipeline another rank is the fullest
 			other := whole.Ranks != nil && whole.Ranks.Full != c.Answer.Ranks.Full

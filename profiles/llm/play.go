@@ -39,7 +39,7 @@ func prepared(t *tape, s *Setup, mode CheckpointKind, late bool) *block {
 		}
 		if len(o.keeps) > 0 {
 			b.stop = i
-			if keepsOwn(o) {
+			if slices.ContainsFunc(o.keeps, func(v valueID) bool { return slices.Contains(o.out, v) }) {
 				b.stop = i + 1
 			}
 		}
@@ -113,17 +113,6 @@ func (b *block) prune() {
 	for root := range b.cached {
 		b.cached[root] = b.cached[root] && read[root]
 	}
-}
-
-func keepsOwn(o op) bool {
-	for _, v := range o.keeps {
-		for _, out := range o.out {
-			if v == out {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // selected reports whether a selective policy keeps what an operator writes: torchtitan's
@@ -205,17 +194,22 @@ func (b *block) passBy(l *ledger, x handle) handle {
 func (b *block) run(l *ledger, k *kept, to int, some []bool, holds func(valueID) bool) {
 	output := b.values[b.output].root
 	for i := range b.ops[:to] {
-		if o := &b.ops[i]; some == nil || some[i] {
-			temp := l.take(o.temp, Working)
-			for _, v := range o.out {
-				if w := b.values[v]; w.root == v && k.storage[v] == 0 {
-					k.storage[v] = l.take(w.bytes, Working)
-				}
-			}
-			l.give(temp)
+		if some == nil || some[i] {
+			b.write(l, k, &b.ops[i])
 		}
 		b.sweep(l, k, i, to, output, holds)
 	}
+}
+
+// write takes what an operator writes and is not there.
+func (b *block) write(l *ledger, k *kept, o *op) {
+	temp := l.take(o.temp, Working)
+	for _, v := range o.out {
+		if w := b.values[v]; w.root == v && k.storage[v] == 0 {
+			k.storage[v] = l.take(w.bytes, Working)
+		}
+	}
+	l.give(temp)
 }
 
 // sweep gives back what operator i was the last to touch.
@@ -285,11 +279,7 @@ func (b *block) undo(l *ledger, k *kept, i int, grads []handle, grad func(weight
 			b.need(l, k, b.values[v].root)
 		}
 	}
-	any := false
-	for _, v := range o.out {
-		any = any || grads[v] != 0
-	}
-	if any {
+	if slices.ContainsFunc(o.out, func(v valueID) bool { return grads[v] != 0 }) {
 		if o.byRef {
 			b.handOn(l, o, grads)
 		} else {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"memtide/engine"
+	"memtide/profiles"
 	"memtide/profiles/llm/ask"
 )
 
@@ -71,70 +72,46 @@ func (a Ask) under(args engine.Args) (Ask, error) {
 
 // Policies returns what the question comes to under each policy of a framework, and under the
 // two that checkpoint as few blocks as fit.
-func (a Ask) Policies(poll *engine.Poll) ([]Change, error) {
-	var out []Change
-	for i := range policies {
-		p := &policies[i]
-		if err := poll.Now(); err != nil {
-			return out, err
-		}
-		if p.has != nil && !p.has(a.Setup.Model) {
-			continue
-		}
-		if c := a.policed(p.title, p.words, p.args); c != nil {
-			out = append(out, *c)
-		}
-	}
-	for _, p := range []struct{ ckpt, title, words string }{
-		{"full", "full checkpointing of as few blocks as fit, %d", "Megatron full, block %d"},
-		{"sac_op", "every second product kept in as few blocks as fit, %d",
-			"torchtitan selective op, in the first blocks alone"},
-	} {
-		n, err := a.fewestBlocks(p.ckpt, poll)
-		if err != nil {
-			return out, err
-		}
-		if n == 0 {
-			continue
-		}
-		words := p.words
-		if p.ckpt == "full" {
-			words = fmt.Sprintf(words, n)
-		}
-		if c := a.policed(fmt.Sprintf(p.title, n), words, engine.Args{"ckpt": p.ckpt, "first": number(n)}); c != nil {
-			out = append(out, *c)
-		}
-	}
-	return out, poll.Now()
-}
+func (a Ask) Policies() ([]Change, error) { return profiles.Try(a.policed) }
 
-// policed returns the answer under a policy, or nil if the setup does not have that.
-func (a Ask) policed(title, words string, args engine.Args) *Change {
-	b, err := a.under(args)
-	if err != nil {
-		return nil
+// policed is Policies, which ends at an error.
+func (a Ask) policed() (out []Change) {
+	add := func(title, words string, args engine.Args) {
+		a.goOn()
+		b, err := a.under(args)
+		if err != nil {
+			return // the setup does not have that
+		}
+		if answer, err := b.Answer(); err == nil {
+			out = append(out, Change{Names: []string{title}, Words: words, Args: b.Args, Answer: answer, GPUs: b.GPUs,
+				turned: b})
+		}
 	}
-	answer, err := b.Answer()
-	if err != nil {
-		return nil
+	for _, p := range policies {
+		if p.has == nil || p.has(a.Setup.Model) {
+			add(p.title, p.words, p.args)
+		}
 	}
-	return &Change{Names: []string{title}, Words: words, Args: b.Args, Answer: answer, GPUs: b.GPUs, turned: b}
+	if n := a.fewestBlocks("full"); n > 0 {
+		add(fmt.Sprintf("full checkpointing of as few blocks as fit, %d", n), fmt.Sprintf("Megatron full, block %d", n),
+			engine.Args{"ckpt": "full", "first": number(n)})
+	}
+	if n := a.fewestBlocks("sac_op"); n > 0 {
+		add(fmt.Sprintf("every second product kept in as few blocks as fit, %d", n),
+			"torchtitan selective op, in the first blocks alone", engine.Args{"ckpt": "sac_op", "first": number(n)})
+	}
+	a.goOn()
+	return out
 }
 
 // fewestBlocks returns how many of a card's first blocks have to be checkpointed for the question
 // to fit, or 0 if none have to be, or if all of them are too few.
-func (a Ask) fewestBlocks(ckpt string, poll *engine.Poll) (int64, error) {
-	fits := func(n int64) bool {
+func (a Ask) fewestBlocks(ckpt string) int64 {
+	return a.fewest(ceil(a.Setup.Model.Layers, orOne(a.Setup.Stages)), func(n int64) bool {
 		args := engine.Args{}
 		if n > 0 {
 			args["ckpt"], args["first"] = ckpt, number(n)
 		}
 		return answersFits(a.under(args))
-	}
-	low, high := int64(0), ceil(a.Setup.Model.Layers, orOne(a.Setup.Stages))
-	if fits(low) || !fits(high) {
-		return 0, poll.Now()
-	}
-	_, high, err := bisect(low, high, poll, func(n int64) bool { return !fits(n) })
-	return high, err
+	})
 }

@@ -2,6 +2,7 @@ package llm
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 
 	"memtide/engine"
@@ -76,10 +77,7 @@ type knob struct {
 // turns returns a knob of one option, a lever of package ask, where it changes something.
 func turns(option, value string, changes func(*Setup) bool) knob {
 	return knob{name: ask.LeverOf(option, value).Name, set: func(a *Ask) engine.Args {
-		if !changes(&a.Setup) {
-			return nil
-		}
-		return engine.Args{option: value}
+		return where(changes(&a.Setup), engine.Args{option: value})
 	}}
 }
 
@@ -88,10 +86,7 @@ func (s *Setup) keepsAll() bool { return s.Checkpoint == "" || s.Checkpoint == C
 
 // knobs are the single changes that a plan tries.
 var knobs = []knob{
-	turns("loss", "chunked", func(s *Setup) bool {
-		return s.Loss != LossChunked && s.Loss != LossVocabChunked &&
-			s.Loss != LossFused
-	}),
+	turns("loss", "chunked", func(s *Setup) bool { return !slices.Contains(withoutLogits, s.Loss) }),
 	turns("logits", "deleted", func(s *Setup) bool { return s.LogitsHeld != 0 }),
 	turns("norm", "fused", func(s *Setup) bool { return !s.Model.Layer && !s.Compiled && s.Norm != NormFused }),
 	turns("compile", "yes", func(s *Setup) bool { return !s.Compiled }),
@@ -108,43 +103,27 @@ var knobs = []knob{
 	turns("kernel", "fused", func(s *Setup) bool { return s.Optimizer == "" || s.Optimizer == StepForeach }),
 	turns("lora", "16", func(s *Setup) bool { return s.LoRA == nil }),
 	turns("base", "nf4", func(s *Setup) bool {
-		return s.LoRA != nil && (s.Base == "" || s.Base == BaseSame) &&
-			!s.Float8
+		return s.LoRA != nil && (s.Base == "" || s.Base == BaseSame) && !s.Float8
 	}),
 	{name: "swap blocks", set: func(a *Ask) engine.Args {
 		if a.Setup.Model.Latents == nil || a.Setup.Swap > 0 {
 			return nil
 		}
-		n, err := a.FewestSwapped(a.Setup.poll)
-		if err != nil || n == 0 {
-			return nil
-		}
-		return engine.Args{"swap-blocks": number(n)}
+		n := a.fewestSwapped()
+		return where(n > 0, engine.Args{"swap-blocks": number(n)})
 	}, words: func(b *Ask) string { return fmt.Sprintf("swap %d blocks", b.Setup.Swap) }},
 	{name: "FSDP over the same cards", set: func(a *Ask) engine.Args {
-		if a.GPUs <= orOne(a.Setup.Tensor) || a.Setup.Zero == 3 {
-			return nil
-		}
-		return engine.Args{"shard": "zero3"}
+		return where(a.GPUs > orOne(a.Setup.Tensor) && a.Setup.Zero != 3, engine.Args{"shard": "zero3"})
 	}},
 	spread(2), spread(4), spread(8),
 	{set: func(a *Ask) engine.Args {
-		if a.Setup.Schedule == "" || a.Setup.Schedule == ScheduleAuto {
-			return nil
-		}
-		return engine.Args{"schedule": ScheduleAuto}
+		return where(a.Setup.Schedule != "" && a.Setup.Schedule != ScheduleAuto, engine.Args{"schedule": ScheduleAuto})
 	}, words: func(*Ask) string { return "the fastest order of passes that fits" }},
 	{name: "twice as many micro batches", set: func(a *Ask) engine.Args {
-		if a.Setup.Schedule == "" {
-			return nil
-		}
-		return engine.Args{"accumulate": number(2 * orOne(a.Setup.Accumulate))}
+		return where(a.Setup.Schedule != "", engine.Args{"accumulate": number(2 * orOne(a.Setup.Accumulate))})
 	}},
 	{set: func(a *Ask) engine.Args {
-		if a.Setup.Schedule == "" {
-			return nil
-		}
-		return engine.Args{"lighter": number(a.Setup.Lighter + 1)}
+		return where(a.Setup.Schedule != "", engine.Args{"lighter": number(a.Setup.Lighter + 1)})
 	}, words: func(b *Ask) string {
 		if b.Setup.Lighter == 1 {
 			return "one layer fewer on the last stage, beside the head"
@@ -153,27 +132,28 @@ var knobs = []knob{
 	}},
 	{set: func(a *Ask) engine.Args {
 		n := a.lacking()
-		if n == 0 || n >= a.Setup.Stages || n == a.Setup.OnRanks {
-			return nil
-		}
-		return engine.Args{"ckpt": "full", "ranks": number(n)}
+		return where(n > 0 && n < a.Setup.Stages && n != a.Setup.OnRanks,
+			engine.Args{"ckpt": "full", "ranks": number(n)})
 	}, words: func(b *Ask) string {
 		return fmt.Sprintf("full checkpointing on the first %d ranks alone", b.Setup.OnRanks)
 	}},
 	{name: "1 GiB more on each card", card: func(c *Card) { c.Memory += engine.GiB }},
-	{name: "a link to the host twice as fast", card: func(c *Card) { c.Link, c.Back = 2*c.Link, 2*c.back() }},
+	{name: "a link to the host twice as fast", card: func(c *Card) { c.Link, c.Back = 2*c.Link, 2*c.Back }},
 	{name: "half the sequences of a micro batch, twice as many micro batches", set: func(a *Ask) engine.Args {
-		if a.Setup.Batch < 2 {
-			return nil
-		}
-		return engine.Args{"batch": number(ceil(a.Setup.Batch, 2)), "accumulate": number(2 * orOne(a.Setup.Accumulate))}
+		return where(a.Setup.Batch >= 2,
+			engine.Args{"batch": number(ceil(a.Setup.Batch, 2)), "accumulate": number(2 * orOne(a.Setup.Accumulate))})
 	}},
 	{name: "sequences of half the length", set: func(a *Ask) engine.Args {
-		if a.Setup.Seq < 2*shortest || a.Setup.Height > 0 {
-			return nil
-		}
-		return engine.Args{"seq": number(ceil(a.Setup.Seq, 2))}
+		return where(a.Setup.Seq >= 2*shortest && a.Setup.Height == 0, engine.Args{"seq": number(ceil(a.Setup.Seq, 2))})
 	}},
+}
+
+// where returns args where a knob changes something.
+func where(changes bool, args engine.Args) engine.Args {
+	if !changes {
+		return nil
+	}
+	return args
 }
 
 // shortest is the length below which sequences are not shortened.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"memtide/engine"
@@ -77,8 +76,10 @@ func (k *ranker) fill(out *Ranks, limit engine.Bytes) *Ranks {
 	most := map[string]int{} // of the ranks that are alike, the one that holds most
 	for r, of := range l.shares {
 		at[r] = k.onRank(out, r)
-		like[r] = fmt.Sprint(of.first, of.last, at[r].Accumulate, at[r].lateLoss, at[r].Checkpoint, limit,
-			k.s.kinds(of.layers))
+		like[r] = fmt.Sprint(of.first, of.last, at[r].Accumulate, at[r].lateLoss, at[r].Checkpoint, limit)
+		for _, layer := range of.layers { // what they hold may differ
+			like[r] += fmt.Sprintln(*k.s.Model.At(layer))
+		}
 		if !k.fullest {
 			like[r] += fmt.Sprint(at[r].InFlight, " ", at[r].more)
 		}
@@ -131,15 +132,6 @@ func (s *Setup) checkpointing(r int) *Setup {
 	at := *s
 	at.Checkpoint, at.OffloadX, at.Group = CheckpointNone, false, 1
 	return &at
-}
-
-// kinds tells layers apart that hold different things.
-func (s *Setup) kinds(layers []int64) string {
-	var b strings.Builder
-	for _, l := range layers {
-		fmt.Fprintln(&b, *s.Model.At(l))
-	}
-	return b.String()
 }
 
 // lay is how layers lie on ranks, with what a pass of each stage takes and holds.
@@ -274,10 +266,10 @@ func (p *program) holds() (h pipeline.Holds) {
 	if !p.last {
 		return h
 	}
-	_, outer := p.s.tail().tokens()
-	h.Act += size(outer*p.s.tail().Model.Hidden, p.s.Compute) // which waits for the loss
+	_, outer, wide := p.behind()
+	h.Act += size(outer*wide, p.s.Compute) // which waits for the loss
 	if p.s.trains() && p.s.Loss.whole() {
-		h.Rest += size(outer*p.s.tail().Model.Hidden, p.s.Compute) + size(p.logits(), p.s.Compute)
+		h.Rest += size(outer*wide+p.s.logits(), p.s.Compute)
 	}
 	return h
 }
@@ -287,7 +279,7 @@ func (p *program) holds() (h pipeline.Holds) {
 func (b *block) operands() (n engine.Bytes) {
 	seen := map[valueID]bool{}
 	for _, o := range b.ops {
-		if o.kind != opProduct || !slices.ContainsFunc(o.weights, func(w weight) bool { return w.trained }) {
+		if o.kind != opProduct || !o.trains() {
 			continue
 		}
 		for _, v := range o.in {
@@ -323,7 +315,6 @@ func (s *Setup) cut(stages int64) (out [][]int64) {
 			counts = append(counts, s.Model.Layers-left)
 		}
 	}
-	next := int64(0)
 	for _, n := range counts {
 		if n < 1 {
 			refuse("a stage of the pipeline is to have %d layers; it needs one at least", n)
@@ -334,10 +325,11 @@ func (s *Setup) cut(stages int64) (out [][]int64) {
 		refuse("%d layers are laid out over %d stages; %s has %d layers, and the schedule has %d stages", all,
 			len(counts), s.Model.Name, s.Model.Layers, stages)
 	}
+	next := int64(0)
 	for _, n := range counts {
-		var layers []int64
-		for range n {
-			layers = append(layers, next)
+		layers := make([]int64, n)
+		for i := range layers {
+			layers[i] = next
 			next++
 		}
 		out = append(out, layers)

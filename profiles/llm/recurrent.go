@@ -18,11 +18,7 @@ type Scan struct {
 // over tokens, each of which keeps the state.
 func (b *builder) scan(n valueID) valueID {
 	m, h, t := b.k.Scan, b.m.Hidden, b.inner
-	bias := int64(0)
-	if m.Bias {
-		bias = 1
-	}
-	in := b.linear(n, "scan.in", h, 2*m.Inner, 2*m.Inner*bias)
+	in := b.linear(n, "scan.in", h, 2*m.Inner, given(m.Bias, 2*m.Inner))
 	conv := b.point("scan.conv", b.padded(m.Inner, m.Kernel), []valueID{in}, in)
 	b.extra("scan.conv", m.Inner*m.Kernel)
 	if m.ConvBias {
@@ -48,7 +44,8 @@ func (b *builder) scan(n valueID) valueID {
 	b.aside("scan.steps", size(2*states+t*(2*states+m.State+m.Inner)+b.s.Batch*(b.s.Seq-1)*states+m.Inner,
 		4)+size(b.s.Batch*(b.s.Seq+1)*states, b.e))
 	gate := b.keep(b.point("scan.gate", b.act(m.Inner), []valueID{in}))
-	return b.linear(b.point("scan.gated", b.act(m.Inner), []valueID{y, gate}, y, gate), "scan.o", m.Inner, h, h*bias)
+	return b.linear(b.point("scan.gated", b.act(m.Inner), []valueID{y, gate}, y, gate), "scan.o", m.Inner, h,
+		given(m.Bias, h))
 }
 
 // LRU is the gated linear recurrent unit of RecurrentGemma in the place of attention.

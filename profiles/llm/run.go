@@ -34,10 +34,8 @@ type Result struct {
 }
 
 // PartsOf returns what lives at the peak of a phase, without empty classes.
-func (r *Result) PartsOf(p Phase) []Part { return parts(r.phaseParts[p]) }
-
-func parts(classes [numClasses]engine.Bytes) (out []Part) {
-	for c, n := range classes {
+func (r *Result) PartsOf(p Phase) (out []Part) {
+	for c, n := range r.phaseParts[p] {
 		if n > 0 {
 			out = append(out, Part{Class(c), n})
 		}
@@ -98,7 +96,9 @@ func runStage(s *Setup, of share, limit engine.Bytes) *Result {
 // result loads the states and runs steps of a program: a first one without moments, and
 // others.
 func (p *program) result(step func(), limit engine.Bytes) *Result {
-	p.s.tally.add(func(t *tally) { t.plays++ })
+	if p.s.tally != nil {
+		p.s.tally.plays++
+	}
 	p.ledger = ledgers.Get().(*ledger)
 	defer func() {
 		p.ledger.reuse()
@@ -109,12 +109,15 @@ func (p *program) result(step func(), limit engine.Bytes) *Result {
 		step()
 	}
 	r := &Result{Allocated: p.peak, Phase: p.peakPhase, Phases: p.phasePeaks, phaseParts: p.phaseParts,
-		Loaded: p.phasePeaks[Load], Parts: parts(p.peakClasses), states: p.states(), Host: p.mostHost, program: p}
+		Loaded: p.phasePeaks[Load], states: p.states(), Host: p.mostHost, program: p}
+	r.Parts = r.PartsOf(r.Phase)
 	for _, n := range p.poolPeaks {
 		r.Pools += n
 	}
 	if r.Reserved, r.Expandable = r.Pools, r.Pools; r.Pools <= limit {
-		p.s.tally.add(func(t *tally) { t.replays++ })
+		if p.s.tally != nil {
+			p.s.tally.replays++
+		}
 		r.replayed = true
 		for range settling {
 			step()
@@ -129,10 +132,4 @@ func (p *program) result(step func(), limit engine.Bytes) *Result {
 type tally struct {
 	plays   int // of steps on one rank
 	replays int // of those, through the allocator
-}
-
-func (t *tally) add(one func(*tally)) {
-	if t != nil {
-		one(t)
-	}
 }

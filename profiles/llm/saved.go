@@ -37,9 +37,12 @@ func (p *program) saved() (out Kept) {
 			n -= u.front().values[0].bytes
 		}
 		if u.front().mode != CheckpointNone { // a checkpoint within is counted outside by the hooks of PyTorch
-			inner := u.front().held("beside")
-			n -= inner
-			out.Outside += inner
+			for _, v := range u.front().values {
+				if v.held && v.name == "beside" {
+					n -= v.bytes
+					out.Outside += v.bytes
+				}
+			}
 		}
 		out.Blocks = appendRun(out.Blocks, int64(n))
 	}
@@ -125,16 +128,6 @@ func (s *Setup) Said() (notes []string) {
 		text += fmt.Sprintf(": each such block keeps a mask of its own for a window or for what an indexer chooses, %d bytes", int64(size(s.Batch*s.Seq*s.Seq, 2)))
 	}
 	return append(notes, text+".")
-}
-
-// held returns the bytes of a value by its name that a checkpoint holds.
-func (b *block) held(name string) (n engine.Bytes) {
-	for _, v := range b.values {
-		if v.held && v.name == name {
-			n += v.bytes
-		}
-	}
-	return n
 }
 
 // keeps returns the bytes that a block holds from its forward to its backward.

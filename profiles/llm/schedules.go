@@ -96,42 +96,37 @@ func (k *ranker) timed(names []string) (out []*Ranks, refused map[string]error) 
 	return out, refused
 }
 
-// Orders returns all schedules of the pipeline: first those that fit, fastest first, then those
+// orders returns all schedules of the pipeline: first those that fit, fastest first, then those
 // that may fit, those that do not, and those that the layout does not admit. It is nil if there is
 // no pipeline.
-func (a Ask) Orders(poll *engine.Poll) ([]Order, error) {
+func (a Ask) orders() (out []Order) {
 	if a.Setup.Schedule == "" {
-		return nil, nil
+		return nil
 	}
-	return profiles.Try(func() []Order {
-		a := a.Until(poll)
-		a.Setup.Workspace = a.Card.Workspace
-		s := a.Setup.normal()
-		k := newRanker(&s, a.Card)
-		k.fullest = true
-		played, refused := k.timed(pipeline.Names())
-		var out []Order
-		for _, ranks := range played {
-			got, err := profiles.Try(func() *Answer { return a.onRanks(k.fill(ranks, a.enough())) })
-			profiles.End(poll.Now())
-			if err != nil {
-				refused[ranks.Schedule.Name] = err
-				continue
-			}
-			out = append(out, Order{Name: ranks.Schedule.Name, Answer: got})
+	a.Setup.Workspace = a.Card.Workspace
+	s := a.Setup.normal()
+	k := newRanker(&s, a.Card)
+	k.fullest = true
+	played, refused := k.timed(pipeline.Names())
+	for _, ranks := range played {
+		got, err := profiles.Try(func() *Answer { return a.onRanks(k.fill(ranks, a.enough())) })
+		a.goOn()
+		if err != nil {
+			refused[ranks.Schedule.Name] = err
+			continue
 		}
-		rank := map[Verdict]int{Fits: 0, Uncertain: 1, FitsNot: 2}
-		slices.SortStableFunc(out, func(x,
-			y Order) int {
-			return cmp.Compare(rank[x.Answer.Verdict], rank[y.Answer.Verdict])
-		})
-		for _, name := range pipeline.Names() {
-			if err := refused[name]; err != nil {
-				out = append(out, Order{Name: name, Reason: err.Error()})
-			}
-		}
-		return out
+		out = append(out, Order{Name: ranks.Schedule.Name, Answer: got})
+	}
+	rank := map[Verdict]int{Fits: 0, Uncertain: 1, FitsNot: 2}
+	slices.SortStableFunc(out, func(x, y Order) int {
+		return cmp.Compare(rank[x.Answer.Verdict], rank[y.Answer.Verdict])
 	})
+	for _, name := range pipeline.Names() {
+		if err := refused[name]; err != nil {
+			out = append(out, Order{Name: name, Reason: err.Error()})
+		}
+	}
+	return out
 }
 
 // leastOrder returns the order that reserves least, or an empty one if all are refused.

@@ -104,10 +104,8 @@ func (s *Scored) predict(row *Row, read ReadModel) *Scored {
 		scoreStep(row, s, read)
 	case "time":
 		scoreTime(row, s, read)
-	case "formula", "formula_relative":
+	case "formula", "formula_relative", "loss_kernel":
 		scoreFormula(row, s)
-	case "loss_kernel":
-		scoreKernel(row, s)
 	default:
 		refuse("rows of kind %q are for orders and differences", row.Kind)
 	}
@@ -167,7 +165,7 @@ func scoreStep(row *Row, out *Scored, read ReadModel) {
 	case strings.Contains(metric, "reserved"):
 		low, high = min(r.Reserved, r.Expandable), max(r.Reserved, r.Expandable)
 		set = "reserved_eager"
-		if c.Compile {
+		if c.Compiled {
 			set = "reserved_compiled"
 		}
 	case strings.Contains(metric, "nvidia-smi"): // what the driver counts has CUDA's context, too
@@ -209,21 +207,19 @@ func scoreTime(row *Row, out *Scored, read ReadModel) {
 }
 
 func scoreFormula(row *Row, out *Scored) {
-	var f Formula
-	strict(row.Config, &f)
-	if row.Kind == "formula" {
-		out.Predicted = f.bytes()
+	out.Set = "formula"
+	if row.Kind == "loss_kernel" {
+		var k LossKernel
+		strict(row.Config, &k)
+		out.Set, out.Predicted = row.Kind, float64(k.bytes())
 	} else {
-		out.Measured, out.Metric = row.Measured.Percent, "percent of none"
-		out.Predicted = f.percent()
+		var f Formula
+		if strict(row.Config, &f); row.Kind == "formula" {
+			out.Predicted = f.bytes()
+		} else {
+			out.Predicted, out.Measured, out.Metric = f.percent(), row.Measured.Percent, "percent of none"
+		}
 	}
-	out.Set, out.Low, out.High = "formula", (1-rounded)*out.Predicted, (1+rounded)*out.Predicted
-}
-
-func scoreKernel(row *Row, out *Scored) {
-	var k LossKernel
-	strict(row.Config, &k)
-	out.Set, out.Predicted = "loss_kernel", float64(k.bytes())
 	out.Low, out.High = (1-rounded)*out.Predicted, (1+rounded)*out.Predicted
 }
 

@@ -30,66 +30,35 @@ type Measured struct {
 	Percent float64 `json:"percent_of_none"`
 }
 
-// rowConfig are the fields of a step's configuration.
+// rowConfig are the fields of a step's configuration: those of a Setup, and what is read otherwise.
 type rowConfig struct {
 	Model   string `json:"model"`
 	Compute string `json:"compute"`
 
 	JSON json.RawMessage `json:"config_json"` // instead of Model: the name of a config.json, or what stands in it
 
+	Work
+	Precision
+	Code
+	Checkpointing
+	Stepping
+	HeadLoss
+	Layout
+
 	ParamBytes float64 `json:"param_bytes"`
-	GradBytes  int64   `json:"grad_bytes"`
-	OptBytes   int64   `json:"opt_bytes"`
-	Reduce     int64   `json:"reduce_bytes"`
-	Gather     int64   `json:"gather_bytes"`
-	Master     int64   `json:"master_bytes"`
-
-	Norm       NormKind       `json:"norm"`
-	FusedGate  bool           `json:"fused_swiglu"`
-	RepeatKV   bool           `json:"repeat_kv"`
-	RopeTemp   int64          `json:"rope_tmp"`
-	FusedQKV   bool           `json:"fused_qkv"`
-	DQ         *bool          `json:"fa_dq_fp32"`
-	Compile    bool           `json:"compile"`
-	Checkpoint CheckpointKind `json:"ckpt"`
-	OffloadX   bool           `json:"offload_x"`
-	StepInBack bool           `json:"opt_in_bwd"`
-	Optimizer  string         `json:"optimizer"`
-	OptImpl    StepKind       `json:"opt_impl"`
-	OnHost     bool           `json:"opt_on_host"`
-	Attention  string         `json:"attention"`
-
-	Loss       LossKind `json:"loss"`
-	LossImpl   string   `json:"loss_impl"`
-	LossChunk  int64    `json:"loss_chunk"`
-	LogitsHeld int64    `json:"logits_held"`
-
-	MicroBatch  int64  `json:"micro_batch"`
-	Seq         int64  `json:"seq"`
-	Accumulate  int64  `json:"grad_accum"`
-	Zero        int    `json:"zero"`
-	Shard       int64  `json:"shard"`
-	GPUs        int64  `json:"gpus"`
-	FSDPOne     bool   `json:"fsdp_one"`
-	Reshard     *bool  `json:"reshard"`
-	EndsApart   *bool  `json:"ends_apart"`
-	Static      bool   `json:"grads_static"`
-	TP          int64  `json:"tp"`
-	SP          *bool  `json:"sp"`
-	CP          int64  `json:"cp"`
-	EP          int64  `json:"ep"`
-	ExpertShard int64  `json:"expert_shard"`
-	PP          int64  `json:"pp"`
-	InFlight    int64  `json:"in_flight"`
-	Schedule    string `json:"schedule"`
-	Rank        *int64 `json:"rank"` // of the pipeline, counted from 0, whose peak it is: all ranks are played
-	Chunks      int64  `json:"vpp"`
-	Buckets     bool   `json:"ddp_buckets"`
-	HW          string `json:"hw"`
-	Delta       bool   `json:"delta"`
-	Float8      bool   `json:"float8"`
-	Modules     string `json:"recompute_modules"`
-	Selectors   string `json:"saved_selectors"`
+	DQ         *bool   `json:"fa_dq_fp32"`
+	Reshard    *bool   `json:"reshard"`
+	EndsApart  *bool   `json:"ends_apart"`
+	SP         *bool   `json:"sp"`
+	Optimizer  string  `json:"optimizer"`
+	Attention  string  `json:"attention"`
+	LossImpl   string  `json:"loss_impl"`
+	GPUs       int64   `json:"gpus"`
+	Rank       *int64  `json:"rank"` // of the pipeline, counted from 0, whose peak it is: all ranks are played
+	HW         string  `json:"hw"`
+	Delta      bool    `json:"delta"`
+	Modules    string  `json:"recompute_modules"`
+	Selectors  string  `json:"saved_selectors"`
 
 	LoRA       *rowLoRA `json:"lora"`
 	LoRAParams int64    `json:"lora_params"`
@@ -154,7 +123,7 @@ func (c *rowConfig) late() bool {
 	if c.EndsApart != nil {
 		return *c.EndsApart
 	}
-	return c.RepeatKV && c.Loss == LossCompiled
+	return c.RepeatKeys && c.Loss == LossCompiled
 }
 
 // setup returns the Setup of a row.
@@ -163,17 +132,12 @@ func (c *rowConfig) setup(read ReadModel) Setup {
 	if c.Compute != "" && c.Compute != "bf16" {
 		refuse("compute type %q is not known", c.Compute)
 	}
-	s := Setup{Model: m, Work: Work{Batch: c.MicroBatch, Seq: c.Seq, Accumulate: c.Accumulate},
-		Precision: Precision{Grad: c.GradBytes, Master: c.Master, Moments: c.OptBytes, Reduce: c.Reduce},
-		Code: Code{Norm: c.Norm, FusedGate: c.FusedGate, RepeatKeys: c.RepeatKV, RotateTemp: c.RopeTemp,
-			FusedQKV: c.FusedQKV, PlainDQ: c.DQ != nil && !*c.DQ, Compiled: c.Compile, Written: m.Written},
-		Checkpointing: Checkpointing{Checkpoint: c.Checkpoint, OffloadX: c.OffloadX},
-		Stepping:      Stepping{Optimizer: c.OptImpl, StepInBack: c.StepInBack, HostStep: c.OnHost},
-		HeadLoss:      HeadLoss{Loss: c.Loss, LossChunk: c.LossChunk, LogitsHeld: c.LogitsHeld},
-		Layout: Layout{Zero: c.Zero, Shard: c.Shard, FSDPOne: c.FSDPOne, NoReshard: c.Reshard != nil &&
-			!*c.Reshard, Static: c.Static, Tensor: c.TP, NoSP: c.SP != nil && !*c.SP, Context: c.CP, Expert: c.EP,
-			ExpertShard: c.ExpertShard, Stages: c.PP, InFlight: c.InFlight, Buckets: c.Buckets}}
-	s.ReduceAside = c.LossImpl == heldPred
+	s := Setup{Model: m, Work: c.Work, Precision: c.Precision, Code: c.Code, Checkpointing: c.Checkpointing,
+		Stepping: c.Stepping, HeadLoss: c.HeadLoss, Layout: c.Layout}
+	told := func(is *bool) bool { return is != nil && !*is }
+	s.Attention, s.Written, s.PlainDQ = "", m.Written, told(c.DQ)
+	s.NoReshard, s.NoSP, s.ReduceAside = told(c.Reshard), told(c.SP), c.LossImpl == heldPred
+	s.Schedule, s.Chunks = "", 0 // see ranks
 	s.EndsApart = c.late()
 	if card := CardOf(c.HW); card != nil {
 		s.Workspace = card.Workspace
@@ -222,7 +186,6 @@ func isPlus(r rune) bool { return r == '+' || r == ',' }
 
 // narrow sets types of less than 16 bits.
 func (c *rowConfig) narrow(s *Setup) {
-	s.Float8, s.Gather = c.Float8, c.Gather
 	switch n := c.ParamBytes; {
 	case n >= 0.5 && n < 0.6 && c.LoRA != nil: // of frozen products, with their scales
 		s.Weight, s.Base = 2, BaseNF4
@@ -243,7 +206,7 @@ func (c *rowConfig) ranks(s *Setup) {
 	if c.GPUs < 0 {
 		refuse("gpus is %d; want at least 1", c.GPUs)
 	}
-	if c.PP < 2 || c.InFlight != 0 {
+	if c.Stages < 2 || c.InFlight != 0 {
 		return
 	}
 	name := strings.ToLower(c.Schedule)
@@ -255,7 +218,7 @@ func (c *rowConfig) ranks(s *Setup) {
 	case "gpipe":
 		s.InFlight = orOne(c.Accumulate)
 	case "1f1b":
-		s.InFlight = c.PP
+		s.InFlight = c.Stages
 		if c.Accumulate > 0 {
 			s.InFlight = min(s.InFlight, c.Accumulate)
 		}

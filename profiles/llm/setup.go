@@ -1,7 +1,6 @@
 package llm
 
 import (
-	"cmp"
 	"slices"
 
 	"memtide/engine"
@@ -60,16 +59,16 @@ func (s *Setup) checkNumbers() {
 	if s.Seq <= 0 || s.Seq > mostSeq || s.Batch > mostBatch {
 		refuse("%d sequences of %d tokens; want 1 to %d of 1 to %d", s.Batch, s.Seq, mostBatch, mostSeq)
 	}
-	for _, part := range [][]bound{s.Work.bounds(), s.Precision.bounds(), s.HeadLoss.bounds(), s.Stepping.bounds(),
-		s.Code.bounds(), s.Layout.bounds(), s.Checkpointing.bounds()} {
-		for _, v := range part {
-			if v.n < 0 || v.n > v.most {
-				refuse("%s: %d; want up to %d", v.name, v.n, v.most)
-			}
+	for _, v := range s.bounds() {
+		if v.n < 0 || v.n > v.most {
+			refuse("%s: %d; want up to %d", v.name, v.n, v.most)
 		}
 	}
 	s.LoRA.check(s.Model)
-	s.checkTokens()
+	if n := float64(orOne(s.Batch)) * float64(s.Seq) * float64(s.Model.widest()); n > mostValue {
+		refuse("%d sequences of %d tokens make an activation of %.3g numbers; want 2^53 at most: lower batch or seq",
+			s.Batch, s.Seq, n)
+	}
 }
 
 func (l *LoRA) check(m *Model) {
@@ -86,51 +85,41 @@ func (l *LoRA) check(m *Model) {
 	}
 }
 
-// defaults fills in what is not chosen.
-func (s *Setup) defaults() {
-	s.Work.defaults()
-	s.Code.defaults(s.Model.Layer)
-	if s.Model.OnlyEager {
-		s.Attention = AttentionEager
-	}
-	s.Checkpointing.defaults()
-	s.HeadLoss.defaults()
-	s.Stepping.defaults()
-	s.Precision.defaults()
-	s.Layout.defaults()
-	if s.LoRA != nil {
-		l := *s.LoRA
-		l.Bytes = cmp.Or(l.Bytes, s.Compute)
-		l.Stored = cmp.Or(l.Stored, 4)
-		l.Moments = cmp.Or(l.Moments, 2*l.Stored)
-		s.LoRA = &l
-	}
-}
-
 // checkParts ends with what parts do not do together, and with what each of them does not
 // do by itself.
 func (s *Setup) checkParts() {
 	s.checkFamily()
 	s.checkWidened()
-	if s.Base != BaseSame && s.LoRA == nil {
-		refuse("weights in 8 or 4 bits are for frozen ones with adapters beside them; there are no adapters")
-	}
 	budget := s.Checkpoint == CheckpointBudget
-	switch {
+	switch o := s.Optimizer; {
+	case s.Base != BaseSame && s.LoRA == nil:
+		refuse("weights in 8 or 4 bits are for frozen ones with adapters beside them; there are no adapters")
 	case budget && !s.Compiled:
 		refuse("a memory budget is the compiler's; the blocks are not compiled")
 	case s.OneGraph && budget && (s.gathers() || s.Tensor > 1 || s.Stages > 1 || s.LoRA != nil):
 		refuse("blocks that are gathered, shared, in a pipeline or beside adapters are not compiled as one graph here")
-	}
-	s.Stepping.check()
-	switch o := s.Optimizer; {
+	case s.HostStep && (o == StepMuon || o == StepAdafactor || o == StepGaLore):
+		refuse("a step of %s on the host is not known", o)
 	case (o == StepAdafactor || o == StepGaLore) && (s.Zero > 0 || s.Tensor > 1):
 		refuse("%s works on rows and columns of whole matrices: with shared states or tensor parallel ranks it is not known; want -shard none on several cards", o)
 	case o == StepGaLore && s.LoRA != nil:
 		refuse("GaLore projects gradients of the model's own weights; there are adapters: leave -lora out, or take another optimizer")
+	case s.Base != BaseSame && s.Float8:
+		refuse("products in 8 bits of weights in %s are not known", s.Base)
+	case s.Gather != s.Compute && (s.Gather != 1 || !s.Float8):
+		refuse("weights gathered in %d bytes are not known; want those of the compute type, or 1 for products in 8 bits", s.Gather)
+	case s.Group > 1 && (s.Checkpoint != CheckpointFull || s.Every > 1 || s.First > 0 || len(s.Keep) > 0):
+		refuse("several blocks are one checkpoint only where all blocks are checkpointed in full")
+	case s.Stash && s.Checkpoint != CheckpointNone:
+		refuse("what blocks keep waits in host memory only where nothing is checkpointed; there is %q", s.Checkpoint)
+	case budget && (s.Budget < 0 || s.Budget > 100):
+		refuse("a memory budget of %d %% is not known; want 0 to 100", s.Budget)
 	}
-	s.Precision.check()
-	s.Checkpointing.check()
+	for _, m := range s.Recompute {
+		if modules[m] == nil {
+			refuse("module %q to recompute is not known", m)
+		}
+	}
 	s.Layout.check(s.Model)
 	s.checkSwap()
 }
@@ -221,14 +210,10 @@ func (s *Setup) checkWidened() {
 }
 
 // wideStream reports whether the residual stream has the 4 bytes of its weights under autocast, or
-// of what DoRA adds to products in 4 bits.
+// of what DoRA adds to products in 4 bits, which is not narrowed under autocast [PEFT: lora/bnb.py].
 func (s *Setup) wideStream() bool {
-	return s.autocast() && s.Weight > s.Compute || s.wideDora()
+	return s.autocast() && s.Weight > s.Compute || s.LoRA != nil && s.LoRA.Dora && s.bitsandbytes()
 }
-
-// wideDora reports whether DoRA's sums stay in 4 bytes: beside products in 4 bits they are not
-// narrowed under autocast [PEFT: lora/bnb.py].
-func (s *Setup) wideDora() bool { return s.LoRA != nil && s.LoRA.Dora && s.bitsandbytes() }
 
 // gathers reports whether weights are gathered for each block: ZeRO-3 and FSDP.
 func (s *Setup) gathers() bool { return s.Zero == 3 }

@@ -14,13 +14,13 @@ type Plan struct {
 	Fixes   []Change // that make it fit; none are looked for if it does
 	Changes []Change // single ones that help, see useful
 
-	Orders []Order // of a pipeline, see Ask.Orders
+	Orders []Order // of a pipeline, see Ask.orders
 
-	Longest int64 // tokens of a sequence, see Ask.Longest
+	Longest int64 // tokens of a sequence, see Ask.longest
 	Batch   int64 // sequences of a micro batch
 	Fewest  int64 // cards
 
-	Policies []Change  // see Ask.Policies; what strategies find comes first
+	Policies []Change  // see Ask.policed; what strategies find comes first
 	Curves   []Curve   // of those strategies
 	Nearest  *Compared // the published run that is nearest
 
@@ -39,59 +39,46 @@ func (a Ask) Plan(poll *engine.Poll, tell func(*Plan)) (*Plan, error) {
 	a.known = map[string]*Answer{}
 	one := a // in one order of passes, if the fastest is asked for: knobs are turned with the one that was found
 	var single []Change
-	stages := [PlanStages]func() error{
-		func() (err error) {
-			if p.Answer, err = a.Answer(); err == nil && a.Setup.Schedule == ScheduleAuto {
+	stages := [PlanStages]func(){
+		func() {
+			if p.Answer = have(a.Answer()); a.Setup.Schedule == ScheduleAuto {
 				one.order = p.Answer.Ranks.Schedule.Name
 			}
-			return err
 		},
-		func() (err error) {
-			if single, err = one.turn(poll); err == nil && p.Answer.Verdict != Fits {
-				p.Fixes, err = Fixes(single, poll)
+		func() {
+			if single = one.turn(); p.Answer.Verdict != Fits {
+				p.Fixes = fixes(single)
 			}
-			return err
 		},
-		func() error {
+		func() {
 			single = a.useful(p.Answer, single) // by what no allocator does without
-			err := settleAll(single, poll)
-			p.Changes = a.useful(p.Answer, single)
-			return err
-		},
-		func() (err error) {
-			if p.Orders, err = a.Orders(poll); err != nil {
-				return err
+			for i := range single {
+				single[i].settle(engine.NoLimit)
 			}
-			if a.Setup.Schedule == ScheduleAuto { // the one that holds least decides what fits
+			p.Changes = a.useful(p.Answer, single)
+		},
+		func() {
+			if p.Orders = a.orders(); a.Setup.Schedule == ScheduleAuto { // the one that holds least decides what fits
 				one.order = leastOrder(p.Orders)
 			}
-			p.Longest, err = one.Longest(poll)
-			return err
+			p.Longest = one.longest()
 		},
-		func() (err error) {
-			if p.Batch, err = one.Batch(poll); err == nil {
-				p.Fewest, err = a.Fewest(poll)
-			}
-			return err
-		},
-		func() (err error) {
+		func() { p.Batch, p.Fewest = one.most("batch", 1, mostSequences), a.fewestCards() },
+		func() {
 			if a.Setup.Model.Latents == nil { // published runs are of language models
-				p.Nearest, err = a.Nearest()
+				p.Nearest = have(a.Nearest())
 			}
-			if err == nil {
-				p.Policies, err = a.Policies(poll)
-			}
-			return err
+			p.Policies = a.policed()
 		},
-		func() error {
-			found, curves, err := a.optima(p.Answer, p.Policies, poll)
-			p.Policies, p.Curves = append(found, p.Policies...), curves
-			return err
+		func() {
+			var found []Change
+			found, p.Curves = a.optima(p.Answer, p.Policies)
+			p.Policies = append(found, p.Policies...)
 		},
 	}
 	for _, stage := range stages[:cmp.Or(a.Parts, PlanStages)] {
 		_, err := profiles.Try(func() *Plan {
-			profiles.End(stage())
+			stage()
 			profiles.End(poll.Err()) // which may have ended an answer that was then left out
 			return p
 		})

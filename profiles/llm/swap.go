@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"memtide/engine"
+	"memtide/profiles"
 )
 
 // Block swap keeps the frozen products of some blocks in host memory. The card has room for the other
@@ -147,7 +148,7 @@ func (p *program) swap(out, in int) {
 
 // swapSeconds returns how long a card copies two blocks that change places: one out, then one in.
 func (p *program) swapSeconds(out, in int, c *Card) float64 {
-	return float64(p.swapBytes(p.units[out]))/c.Link + float64(p.swapBytes(p.units[in]))/c.back()
+	return float64(p.swapBytes(p.units[out]))/c.Link + float64(p.swapBytes(p.units[in]))/c.Back
 }
 
 // swapLink returns how long the link copies blocks in a forward, and in a backward.
@@ -209,15 +210,11 @@ func (s *Setup) swapSaid() string {
 
 // FewestSwapped returns how many blocks have to be swapped for the question to fit, or 0 if none have to
 // be, or if all that can be are too few.
-func (a Ask) FewestSwapped(poll *engine.Poll) (int64, error) {
+func (a Ask) FewestSwapped() (int64, error) { return profiles.Try(a.fewestSwapped) }
+
+func (a Ask) fewestSwapped() int64 {
 	if a.Setup.LoRA == nil {
-		return 0, poll.Now()
+		return 0
 	}
-	fits := func(n int64) bool { return a.fits(engine.Args{"swap-blocks": number(n)}) }
-	low, high := int64(0), a.Setup.MostSwapped()
-	if fits(low) || !fits(high) {
-		return 0, poll.Now()
-	}
-	_, high, err := bisect(low, high, poll, func(n int64) bool { return !fits(n) })
-	return high, err
+	return a.fewest(a.Setup.MostSwapped(), func(n int64) bool { return a.fits(engine.Args{"swap-blocks": number(n)}) })
 }

@@ -2,6 +2,7 @@ package llm
 
 import (
 	"fmt"
+	"slices"
 
 	"memtide/engine"
 )
@@ -67,6 +68,11 @@ type op struct {
 	narrow  bool    // a product in 8 bits
 }
 
+// trains reports whether a weight that an operator reads trains.
+func (o *op) trains() bool {
+	return slices.ContainsFunc(o.weights, func(w weight) bool { return w.trained })
+}
+
 // tape is the forward of one block at its sizes.
 type tape struct {
 	values []value
@@ -83,13 +89,7 @@ func newTape(in engine.Bytes, needsGrad bool) *tape {
 // The value needs a gradient if an input does or a weight trains; only then are values
 // kept.
 func (t *tape) add(o op, name string, bytes engine.Bytes) valueID {
-	needs := false
-	for _, v := range o.in {
-		needs = needs || t.values[v].needs
-	}
-	for _, w := range o.weights {
-		needs = needs || w.trained
-	}
+	needs := o.trains() || slices.ContainsFunc(o.in, func(v valueID) bool { return t.values[v].needs })
 	id := valueID(len(t.values))
 	t.values = append(t.values, value{name: t.scope + name, bytes: bytes, grad: bytes, root: id, needs: needs})
 	o.out = append(o.out, id)

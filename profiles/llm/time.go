@@ -43,25 +43,21 @@ type work struct {
 	kernels   float64
 }
 
-// add counts all operators of a tape.
-func (w *work) add(t *tape) { w.some(t, func(int) bool { return true }) }
-
 // again counts what a block computes once more.
 func (w *work) again(b *block) {
-	if b.mode == CheckpointNone {
-		return
+	switch b.mode {
+	case CheckpointNone:
+	case CheckpointFull: // whoever calls it runs all of it
+		w.add(b.tape, nil)
+	default:
+		w.add(b.tape, b.rerun)
 	}
-	if b.mode == CheckpointFull { // whoever calls it runs all of it
-		w.add(b.tape)
-		return
-	}
-	w.some(b.tape, func(i int) bool { return b.rerun[i] })
 }
 
-// some counts the operators of a tape that count.
-func (w *work) some(t *tape, counts func(int) bool) {
+// add counts the operators of a tape, all or some of them.
+func (w *work) add(t *tape, some []bool) {
 	for i, o := range t.ops {
-		if !counts(i) {
+		if some != nil && !some[i] {
 			continue
 		}
 		switch o.kind {
@@ -72,11 +68,7 @@ func (w *work) some(t *tape, counts func(int) bool) {
 			}
 			w.products[at] += o.flops
 			w.traffic += narrowTraffic * float64(o.temp)
-			trained := false
-			for _, v := range o.weights {
-				trained = trained || v.trained
-			}
-			if !trained {
+			if !o.trains() {
 				w.frozen[at] += o.flops
 			}
 		case opAttention:
@@ -138,12 +130,15 @@ func (p *program) stepTime(c *Card) time.Duration {
 // of the backward that makes the gradients of weights.
 func (p *program) passSeconds(c *Card) (forward, back, late float64) {
 	s := p.s
-	forward, back, late = p.blockSeconds(c)
+	for _, u := range p.units {
+		there, again, weights := p.unitSeconds(u, c)
+		forward, back, late = forward+there, back+again, late+weights
+	}
 	waits, again := p.swapWaits(c)
 	forward, back = forward+waits, back+again
 	if moved := p.moved(); moved > 0 {
 		there, again := p.swapLink(c)
-		forward, back = max(forward, float64(moved)/c.Link+there), max(back, float64(moved)/c.back()+again)
+		forward, back = max(forward, float64(moved)/c.Link+there), max(back, float64(moved)/c.Back+again)
 	}
 	if p.last {
 		there, again := p.headSeconds(c)
@@ -153,13 +148,7 @@ func (p *program) passSeconds(c *Card) (forward, back, late float64) {
 			late += p.headProduct(c)
 		}
 	}
-	var all float64
-	for _, u := range p.all() {
-		for _, w := range u.weights {
-			all += float64(w.n)
-		}
-	}
-	pass := max(forward+back, p.gatherSeconds(c, all)) + p.tensorSeconds(c)
+	pass := max(forward+back, p.gatherSeconds(c)) + p.tensorSeconds(c)
 	if rate := pass / (forward + back); forward+back > 0 {
 		forward, back = forward*rate, back*rate
 	}
@@ -168,12 +157,12 @@ func (p *program) passSeconds(c *Card) (forward, back, late float64) {
 
 // headProduct returns the seconds of the product with the head's weights.
 func (p *program) headProduct(c *Card) float64 {
-	return 2 * float64(p.logits()) * float64(p.s.tail().Model.Hidden) / (c.Peak * c.Share)
+	return 2 * float64(p.s.logits()) * float64(p.s.tail().Model.Hidden) / (c.Peak * c.Share)
 }
 
 // headSeconds returns those of the head and the loss, forward and backward.
 func (p *program) headSeconds(c *Card) (forward, back float64) {
-	head, loss := p.headProduct(c), lossTraffic*float64(p.logits())/(c.Bandwidth*trafficShare)
+	head, loss := p.headProduct(c), lossTraffic*float64(p.s.logits())/(c.Bandwidth*trafficShare)
 	return head + loss/3, 2*head + loss*2/3
 }
 
@@ -196,39 +185,28 @@ func (p *program) moved() (n engine.Bytes) {
 // stepSeconds returns those of the optimizer.
 func (p *program) stepSeconds(c *Card) float64 {
 	var trained, matrices float64
-	for _, u := range p.all() {
-		for _, w := range u.weights {
-			if w.trained {
-				trained += float64(p.s.at(w, 1, 1))
-			}
-			if p.s.orthogonal(w) {
-				matrices += muonFlops(w) / float64(p.s.split(w))
-			}
+	for w := range p.weights() {
+		if w.trained {
+			trained += float64(p.s.at(w, 1, 1))
+		}
+		if p.s.orthogonal(w) {
+			matrices += muonFlops(w) / float64(p.s.split(w))
 		}
 	}
 	if p.s.HostStep {
 		there := float64(p.s.HostPart) / 100 * trained
 		trained -= there
 		return trained*stepTraffic/c.Bandwidth +
-			there*(stepTraffic/hostMemory+float64(p.s.Grad)/c.Link+float64(p.s.Compute)/c.back())
+			there*(stepTraffic/hostMemory+float64(p.s.Grad)/c.Link+float64(p.s.Compute)/c.Back)
 	}
 	return trained*stepTraffic/c.Bandwidth + matrices/(c.Peak*c.Share)
 }
 
-// blockSeconds returns those of all blocks, forward and backward, with what is computed again;
+// unitSeconds returns those of a block, forward and backward, with what is computed again;
 // late is the part of the backward that makes the gradients of weights.
-func (p *program) blockSeconds(c *Card) (forward, back, late float64) {
-	for _, u := range p.units {
-		there, again, weights := p.unitSeconds(u, c)
-		forward, back, late = forward+there, back+again, late+weights
-	}
-	return forward, back, late
-}
-
-// unitSeconds are blockSeconds of one block.
 func (p *program) unitSeconds(u *unit, c *Card) (forward, back, late float64) {
 	var w, more work
-	w.add(u.block.tape)
+	w.add(u.block.tape, nil)
 	more.again(u.front())
 	return w.seconds(c), w.back(c) + more.seconds(c), c.products(w.products) - c.products(w.frozen)
 }
@@ -236,13 +214,17 @@ func (p *program) unitSeconds(u *unit, c *Card) (forward, back, late float64) {
 // gatherSeconds returns those of FSDP's collectives of a micro batch, which run beside the
 // arithmetic: the weights for the forward and, if they were given back, for the backward,
 // and the gradients once.
-func (p *program) gatherSeconds(c *Card, params float64) float64 {
+func (p *program) gatherSeconds(c *Card) float64 {
 	if !p.s.gathers() || p.s.Shard < 2 {
 		return 0
 	}
 	times := 2.0
 	if p.s.NoReshard {
 		times = 1
+	}
+	var params float64
+	for w := range p.weights() {
+		params += float64(w.n)
 	}
 	return params * (times*float64(p.s.Compute) + float64(p.s.Reduce)) / p.collectiveRate(c)
 }

@@ -28,14 +28,11 @@ var timeClasses = []runs{
 	{[]card.Kind{card.Hopper}, func(s *Setup) bool { return s.Float8 }, 1.05, 2.1, 7},
 	{[]card.Kind{card.Blackwell}, func(s *Setup) bool { return s.Float8 }, 1.5, 2.7, 4},
 	{[]card.Kind{card.Blackwell}, nil, 1.5, 2.3, 6},
-	{[]card.Kind{card.Ampere, card.Hopper}, (*Setup).divided, 0.6, 1.6, 12},
+	{[]card.Kind{card.Ampere, card.Hopper}, func(s *Setup) bool { return s.Tensor > 1 || s.Context > 1 }, 0.6, 1.6, 12},
 	{[]card.Kind{card.Hopper}, func(s *Setup) bool { inner, _ := s.tokens(); return inner < fullSteps }, 1, 1.9, 5},
 	{[]card.Kind{card.Hopper}, nil, 0.7, 1.7, 40},
 	{[]card.Kind{card.Ampere}, nil, 0.85, 1.4, 25},
 }
-
-// divided reports whether ranks share the products or the sequences of a block.
-func (s *Setup) divided() bool { return s.Tensor > 1 || s.Context > 1 }
 
 // TimeRange returns between which times nine of ten published steps of the same class of
 // card, precision and size lie, for a step that the model says takes t. It is 0 and 0 where

@@ -11,14 +11,6 @@ const (
 	mostValue  = 1 << 53 // numbers of one activation
 )
 
-// checkTokens ends with activations that are larger than anything could hold.
-func (s *Setup) checkTokens() {
-	if n := float64(orOne(s.Batch)) * float64(s.Seq) * float64(s.Model.widest()); n > mostValue {
-		refuse("%d sequences of %d tokens make an activation of %.3g numbers; want 2^53 at most: lower batch or seq",
-			s.Batch, s.Seq, n)
-	}
-}
-
 // widest returns the most numbers of a token that an operator writes.
 func (m *Model) widest() int64 {
 	n := max(m.Hidden, m.Words, m.Wide, m.Heads*m.Head)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"memtide/engine"
+	"memtide/profiles"
 )
 
 // decoder returns a small model with the given number of layers.
@@ -72,22 +73,17 @@ func TestStoppedSearches(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, search := range map[string]func(Ask, *engine.Poll) (int64, error){
-		"longest": Ask.Longest, "batch": Ask.Batch, "fewest": Ask.Fewest,
-		"fewest blocks": func(a Ask, poll *engine.Poll) (int64, error) { return a.fewestBlocks("full", poll) },
-		"knobs": func(a Ask, poll *engine.Poll) (int64, error) {
-			list, err := a.turn(poll)
-			return int64(len(list)), err
-		},
-		"policies": func(a Ask, poll *engine.Poll) (int64, error) {
-			list, err := a.Policies(poll)
-			return int64(len(list)), err
-		},
+	for name, search := range map[string]func(Ask) int64{
+		"longest": Ask.longest, "batch": func(a Ask) int64 { return a.most("batch", 1, mostSequences) },
+		"fewest":        Ask.fewestCards,
+		"fewest blocks": func(a Ask) int64 { return a.fewestBlocks("full") },
+		"knobs":         func(a Ask) int64 { return int64(len(a.turn())) },
+		"policies":      func(a Ask) int64 { return int64(len(a.policed())) },
 	} {
 		within := func(limit int) (int64, error) {
 			b := a
 			b.Setup.poll = engine.NewPoll(engine.LimitCalls(t.Context(), limit), nil)
-			return search(b, b.Setup.poll)
+			return profiles.Try(func() int64 { return search(b) })
 		}
 		want, err := within(1 << 30)
 		if err != nil {

@@ -45,7 +45,7 @@ func (p *Preset) batched(batch int) *Preset {
 }
 
 // imageNotes say where the numbers of a network on images come from.
-func imageNotes(s setting) []string {
+func imageNotes(s setting, _ string) []string {
 	resident := "Resident: weights, their gradients, SGD's momentum, running averages of batch normalisation."
 	if s.precision.half() {
 		resident = "Resident: 16-bit weights and gradients, a 32-bit copy of the weights and SGD's momentum, running averages of batch normalisation."
@@ -71,80 +71,44 @@ func imageTimes(s setting) string {
 		s.device.Name, 8*s.precision.bytes(), share)
 }
 
-// imageNet writes down a network on images stage by stage.
-type imageNet struct {
-	batch int64
-	elem  engine.Bytes
-	time  func(*tape, *op) opTime
-	net   network
-	next  value // the output of the last stage
-}
-
-func newImageNet(s setting) *imageNet {
-	elem := s.precision.bytes()
-	image := value{bytes: engine.Bytes(s.batch*3*s.side*s.side) * elem, c: 3, h: s.side, w: s.side}
-	return &imageNet{batch: s.batch, elem: elem, time: s.model().time, net: network{input: image.bytes}, next: image}
-}
-
-// stage appends a stage; ops records its operators, from the tape's input to
-// the output it returns.
-func (b *imageNet) stage(name, kind string, ops func(t *tape, x valueID) valueID) {
-	t := newTape(b.batch, b.elem, b.next)
-	s := stage{name: name, kind: kind, tape: t, fromData: len(b.net.stages) == 0, time: b.time}
-	s.output = ops(t, stageInput)
-	b.next = t.values[s.output]
-	b.net.stages = append(b.net.stages, s)
-}
-
-// trained closes the network: what stays is one copy of the parameters for
-// each of weights, gradients and SGD's momentum, and in 16 bits the copy that is
-// trained, beside a momentum in 32 bits.
-func (b *imageNet) trained() network {
-	var params int64
-	for i := range b.net.stages {
-		t := b.net.stages[i].tape
-		params += t.params
-		b.net.resident.Pinned += t.buffers
-	}
-	b.net.resident.Weights = engine.Bytes(params) * b.elem
-	b.net.resident.Grads = b.net.resident.Weights
-	b.net.resident.Optimizer = engine.Bytes(params) * fp32Bytes
-	if b.elem < fp32Bytes {
-		b.net.resident.Optimizer *= 2
-	}
-	return b.net
+// newImageNet begins a network on images.
+func newImageNet(s setting) *writer {
+	bytes := engine.Bytes(s.batch*3*s.side*s.side) * s.precision.bytes()
+	return newWriter(s, value{bytes: bytes, c: 3, h: s.side, w: s.side})
 }
 
 // Stages that many networks have.
 
 // convReLU is a convolution with biases and its activation.
-func (b *imageNet) convReLU(name string, planes int64, f filter) {
+func (b *writer) convReLU(name string, planes int64, f filter) {
 	b.stage(name+"+relu", "conv", func(t *tape, x valueID) valueID { return t.relu(t.conv(x, planes, f, true)) })
 }
 
-func (b *imageNet) pool(name string, f filter) {
+func (b *writer) pool(name string, f filter) {
 	b.stage(name, "pool", func(t *tape, x valueID) valueID { return t.maxPool(x, f) })
 }
 
 // head averages to side x side and makes a vector of it.
-func (b *imageNet) head(side int64) {
+func (b *writer) head(side int64) {
 	b.stage("avgpool", "pool", func(t *tape, x valueID) valueID { return t.avgPool(x, side) })
 	b.flatten()
 }
 
-func (b *imageNet) flatten() {
+func (b *writer) flatten() {
 	b.stage("flatten", "view", func(t *tape, x valueID) valueID { return t.flatten(x) })
 }
 
-func (b *imageNet) linearReLU(name string, out int64) {
+func (b *writer) linearReLU(name string, out int64) {
 	b.stage(name+"+relu", "fc", func(t *tape, x valueID) valueID { return t.relu(t.linear(x, out)) })
 }
 
-func (b *imageNet) linear(name string, out int64) {
+// classify ends the network with a linear layer; what stays is what SGD with momentum needs.
+func (b *writer) classify(name string, out int64) network {
 	b.stage(name, "fc", func(t *tape, x valueID) valueID { return t.linear(x, out) })
+	return b.trained(fp32Bytes)
 }
 
-func (b *imageNet) dropout(name string) {
+func (b *writer) dropout(name string) {
 	b.stage(name, "dropout", func(t *tape, x valueID) valueID { return t.dropout(x) })
 }
 

@@ -1,6 +1,7 @@
 package preset
 
 import (
+	"slices"
 	"time"
 
 	"memtide/engine"
@@ -32,12 +33,11 @@ const (
 // madeNote says what kind of numbers a hand-made chain has.
 const madeNote = "Made by hand: one unit of time is 1 ms, one unit of memory 1 MiB, and the link to the host carries 1 MiB in 1 ms."
 
-// handMade are the options of what is made by hand.
-var handMade = Options{Precision: string(f32), Device: card.DefaultID}
-
-// said returns what a preset says about itself whatever it is built for.
-func said(notes ...string) func(setting) []string {
-	return func(setting) []string { return append([]string(nil), notes...) }
+// handMade returns a preset that is no network, of batch size 1, with what it says about itself.
+func handMade(id, title, doc, url string, see *Suggestion, notes ...string) *Preset {
+	return &Preset{ID: id, Title: title, Doc: doc, Group: counterexampleGroup, DefaultBatch: 1, MaxBatch: 1,
+		DType: string(f32), URL: url, Suggest: see, own: Options{Precision: string(f32), Device: card.DefaultID},
+		sizes: profiles.Exact, notes: func(setting, string) []string { return slices.Clone(notes) }}
 }
 
 // Lemma 3 of Beaumont, Eyraud-Dubois and Shilova (2020) says that any schedule
@@ -46,72 +46,45 @@ func said(notes ...string) func(setting) []string {
 // third, while x_3 must leave after it: keeping both away until the backward
 // costs three more units of prefetch.
 func lemma3() *Preset {
-	return &Preset{
-		ID: "lemma3", Title: "Lemma 3: 30 ordered, 27 true", Group: counterexampleGroup, DefaultBatch: 1, MaxBatch: 1,
-		DType:   "f32",
-		Doc:     "The smallest chain found on which the best schedule fetches data back before it offloads other data.",
-		URL:     beaumont2020,
-		Suggest: &Suggestion{Strategy: "offloadexact", Budget: 13 * unitSize, Link: unitRate},
-		own:     handMade,
-		sizes:   profiles.Exact,
-		notes: said(
-			"Lemma 3 of Beaumont et al. (2020) says that some schedule with all offloads before all prefetches is always as fast as any. In 13 MiB ordered schedules need 30 ms here (strategy dynprog); the true optimum is 27 ms (offloadexact).",
-			"The optimum fetches x0 back during the forward pass, before it offloads x3.",
-			madeNote,
-		),
-		chain: func() *engine.Chain {
-			return made(3, 0, []unit{
-				{forward: 3}, {forward: 1, fwdTemp: 13}, {forward: 3, out: 10}, {forward: 10}, {fwdTemp: 10},
-			})
-		},
+	p := handMade("lemma3", "Lemma 3: 30 ordered, 27 true",
+		"The smallest chain found on which the best schedule fetches data back before it offloads other data.", beaumont2020,
+		&Suggestion{Strategy: "offloadexact", Budget: 13 * unitSize, Link: unitRate},
+		"Lemma 3 of Beaumont et al. (2020) says that some schedule with all offloads before all prefetches is always as fast as any. In 13 MiB ordered schedules need 30 ms here (strategy dynprog); the true optimum is 27 ms (offloadexact).",
+		"The optimum fetches x0 back during the forward pass, before it offloads x3.", madeNote)
+	p.chain = func() *engine.Chain {
+		return made(3, 0, []unit{
+			{forward: 3}, {forward: 1, fwdTemp: 13}, {forward: 3, out: 10}, {forward: 10}, {fwdTemp: 10},
+		})
 	}
+	return p
 }
 
 // lemma3Mirror is lemma3 read backwards: every prefetch is in the backward pass.
 func lemma3Mirror() *Preset {
-	return &Preset{
-		ID: "lemma3-mirror", Title: "Lemma 3, mirrored", Group: counterexampleGroup, DefaultBatch: 1, MaxBatch: 1,
-		DType:   "f32",
-		Doc:     "The counterexample of Lemma 3 read backwards: an offload follows a prefetch in the backward pass.",
-		URL:     beaumont2020,
-		Suggest: &Suggestion{Strategy: "offloadexact", Budget: 13 * unitSize, Link: unitRate},
-		own:     handMade,
-		sizes:   profiles.Exact,
-		notes: said(
-			"Lemma 3 of Beaumont et al. (2020) fails in the backward pass too: in 13 MiB ordered schedules need 30 ms here (strategy dynprog); the true optimum is 27 ms (offloadexact).",
-			"The optimum offloads x0 only in the backward pass, after x4 has come back.",
-			madeNote,
-		),
-		chain: func() *engine.Chain {
-			return made(3, 0, []unit{
-				{}, {back: 3}, {back: 1, bwdTemp: 13}, {out: 10}, {back: 3}, {back: 10, fwdTemp: 10},
-			})
-		},
+	p := handMade("lemma3-mirror", "Lemma 3, mirrored",
+		"The counterexample of Lemma 3 read backwards: an offload follows a prefetch in the backward pass.", beaumont2020,
+		&Suggestion{Strategy: "offloadexact", Budget: 13 * unitSize, Link: unitRate},
+		"Lemma 3 of Beaumont et al. (2020) fails in the backward pass too: in 13 MiB ordered schedules need 30 ms here (strategy dynprog); the true optimum is 27 ms (offloadexact).",
+		"The optimum offloads x0 only in the backward pass, after x4 has come back.", madeNote)
+	p.chain = func() *engine.Chain {
+		return made(3, 0, []unit{{}, {back: 3}, {back: 1, bwdTemp: 13}, {out: 10}, {back: 3}, {back: 10, fwdTemp: 10}})
 	}
+	return p
 }
 
 // nonpersistent returns the smallest chain found on which a schedule gains by
 // dropping a checkpoint before it has been used for the last time.
 func nonpersistent() *Preset {
-	return &Preset{
-		ID: "nonpersistent", Title: "Non-persistent: 15 kept, 12 dropped", Group: counterexampleGroup,
-		DefaultBatch: 1, MaxBatch: 1, DType: "f32",
-		Doc:     "The smallest chain found on which dropping a checkpoint early and computing it again beats every schedule that keeps it.",
-		URL:     beaumont2019,
-		Suggest: &Suggestion{Strategy: "nonpersistent", Budget: 9 * unitSize},
-		own:     handMade,
-		sizes:   profiles.Exact,
-		notes: said(
-			"Optimal persistent schedules keep a checkpoint until the backward has reached it (Beaumont et al. 2019). In 9 MiB they need 15 ms here (strategy rotor); a schedule that drops one early needs 12 ms (nonpersistent).",
-			"The paper's own example, figure 2, needs the sizes that the figure shows; with those of the text it does not behave as described.",
-			madeNote,
-		),
-		chain: func() *engine.Chain {
-			return made(0, 2, []unit{
-				{forward: 3, out: 1, grad: 4}, {forward: 2, out: 4}, {out: 1, grad: 4}, {grad: 2},
-			})
-		},
+	p := handMade("nonpersistent", "Non-persistent: 15 kept, 12 dropped",
+		"The smallest chain found on which dropping a checkpoint early and computing it again beats every schedule that keeps it.",
+		beaumont2019, &Suggestion{Strategy: "nonpersistent", Budget: 9 * unitSize},
+		"Optimal persistent schedules keep a checkpoint until the backward has reached it (Beaumont et al. 2019). In 9 MiB they need 15 ms here (strategy rotor); a schedule that drops one early needs 12 ms (nonpersistent).",
+		"The paper's own example, figure 2, needs the sizes that the figure shows; with those of the text it does not behave as described.",
+		madeNote)
+	p.chain = func() *engine.Chain {
+		return made(0, 2, []unit{{forward: 3, out: 1, grad: 4}, {forward: 2, out: 4}, {out: 1, grad: 4}, {grad: 2}})
 	}
+	return p
 }
 
 // unit is a stage in units. What is not named is 0, and the saved set is the output.

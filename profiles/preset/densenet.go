@@ -54,8 +54,7 @@ func (d denseShape) network(s setting) network {
 	b.stage("norm5", "act", func(t *tape, x valueID) valueID { return t.batchNorm(x) })
 	b.stage("relu+avgpool", "pool", func(t *tape, x valueID) valueID { return t.avgPool(t.reluCopy(x), 1) })
 	b.flatten()
-	b.linear("classifier", classes)
-	return b.trained()
+	return b.classify("classifier", classes)
 }
 
 // layer computes growth channels from all before them, and appends them.

@@ -4,8 +4,8 @@
 // host link people ask about.
 //
 // A network is written down as the operators of each stage, in a file for each
-// family: resnet.go, vgg.go (AlexNet too), densenet.go, inception.go, gpt.go,
-// bert.go, llama.go. From their shapes come the sizes, exactly, by following which
+// family: resnet.go, vgg.go (AlexNet too), densenet.go, inception.go,
+// transformers.go. From their shapes come the sizes, exactly, by following which
 // tensors the backward keeps (memory.go); from their arithmetic and traffic come
 // the times, by a model fitted to measurements of one device and estimated for the
 // others (times.go, package analytic). The same operators are also a graph, with

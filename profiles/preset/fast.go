@@ -105,7 +105,7 @@ func (s *stage) fast(m model) *engine.Algorithm {
 		return nil
 	}
 	m1 := s.measure()
-	return &engine.Algorithm{Forward: nanoseconds(sum.Forward), Back: nanoseconds(sum.Back),
+	return &engine.Algorithm{Forward: analytic.Duration(sum.Forward), Back: analytic.Duration(sum.Back),
 		FwdTemp: m1.FwdTemp + forward, BwdTemp: m1.BwdTemp + back}
 }
 

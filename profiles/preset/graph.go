@@ -2,8 +2,10 @@ package preset
 
 import (
 	"fmt"
+	"slices"
 
 	"memtide/engine"
+	"memtide/profiles/analytic"
 )
 
 // How the operators of a network become a graph of functions and variables, as
@@ -48,18 +50,15 @@ func (n *network) graph() *engine.Graph {
 	}
 	last := b.value(engine.Value{Name: "input", Size: n.input, Initial: engine.OnDevice})
 	b.data = last
-	stages := n.stages
-	if n.loss != nil {
-		stages = append(stages[:len(stages):len(stages)], *n.loss)
+	for i := range n.stages {
+		last = b.forward(&n.stages[i], i+1, last)
 	}
-	for i := range stages {
-		last = b.forward(&stages[i], i+1, last)
-	}
-	b.g.Stages = len(stages)
-	if n.loss == nil { // a loss without cost
-		b.g.Stages++
-	}
-	b.seed(last)
+	b.g.Stages = len(n.blocks()) + 1 // with the loss, which may have no cost
+	v := b.g.Values[last]            // which the loss turns into its gradient
+	grad := b.value(engine.Value{Name: "d " + v.Name, Kind: engine.KindGradient, Size: v.Size, Stage: b.g.Stages})
+	b.g.Ops = append(b.g.Ops, engine.Op{Name: "loss", Pass: engine.Backward, Stage: b.g.Stages,
+		In: []engine.ValueID{last}, Out: []engine.ValueID{grad}})
+	b.grads[last], b.users[grad] = grad, 1
 	for i := len(b.functions) - 1; i >= 0; i-- {
 		b.backward(&b.functions[i])
 	}
@@ -110,7 +109,7 @@ func (b *grapher) forward(s *stage, number int, in engine.ValueID) engine.ValueI
 			weights += engine.Bytes(op.params) * t.elem
 			seconds += s.time(t, op).Forward
 		}
-		o.Time = nanoseconds(seconds)
+		o.Time = analytic.Duration(seconds)
 		if weights > 0 {
 			f.weights = b.value(engine.Value{Name: name + " weights", Kind: engine.KindWeight, Size: weights,
 				Stage: number, Initial: engine.OnDevice})
@@ -147,28 +146,12 @@ func inPlace(t *tape) (groups [][]*op) {
 // reads appends the variables of values that are not own.
 func (b *grapher) reads(list []engine.ValueID, own engine.ValueID, t *tape, at []engine.ValueID,
 	values []valueID) []engine.ValueID {
-next:
 	for _, v := range values {
-		id := at[t.values[v].root]
-		for _, known := range list {
-			if known == id {
-				continue next
-			}
-		}
-		if id != own {
+		if id := at[t.values[v].root]; id != own && !slices.Contains(list, id) {
 			list = append(list, id)
 		}
 	}
 	return list
-}
-
-// seed is the loss: it turns the output into its gradient.
-func (b *grapher) seed(out engine.ValueID) {
-	v := b.g.Values[out]
-	grad := b.value(engine.Value{Name: "d " + v.Name, Kind: engine.KindGradient, Size: v.Size, Stage: b.g.Stages})
-	b.g.Ops = append(b.g.Ops, engine.Op{Name: "loss", Pass: engine.Backward, Stage: b.g.Stages,
-		In: []engine.ValueID{out}, Out: []engine.ValueID{grad}})
-	b.grads[out], b.users[grad] = grad, 1
 }
 
 // backward writes the backward of a function: it reads the gradient of its
@@ -214,7 +197,7 @@ func (b *grapher) backward(f *function) {
 			o.Temp -= min(o.Temp, b.g.Values[v].Size)
 		}
 	}
-	o.Time = nanoseconds(seconds)
+	o.Time = analytic.Duration(seconds)
 	b.g.Ops = append(b.g.Ops, o)
 }
 

@@ -48,8 +48,7 @@ func inception(s setting) network {
 	module("Mixed_7c", inceptionE)
 	b.head(1)
 	b.dropout("dropout")
-	b.linear("fc", classes)
-	return b.trained()
+	return b.classify("fc", classes)
 }
 
 // step is a convolution of a branch.

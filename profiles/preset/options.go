@@ -157,7 +157,7 @@ func (p *Preset) checkSize(what, unit, suffix string, got, least, most, own int)
 	if got < least || got > most {
 		return fmt.Errorf("preset %q: %s of %d %s; %d to %d are possible, for example %s", p.ID, what, got, unit,
 			least, most,
-			Ref(p.base().ID+"-"+strconv.Itoa(own)+suffix, p.DefaultBatch))
+			Ref(p.Base().ID+"-"+strconv.Itoa(own)+suffix, p.DefaultBatch))
 	}
 	return nil
 }

@@ -35,9 +35,9 @@ type Preset struct {
 	maxTokens int     // longest sequence; 0 is MaxTokens
 
 	sizes    profiles.Origin
-	tokenNet bool // the times are a share of the peak, see mfuTime
-	notes    func(s setting) []string
-	model    *ask.Model // instead of build: the step of a language model
+	tokenNet bool                                    // the times are a share of the peak, see mfuTime
+	notes    func(s setting, params string) []string // told how many parameters there are
+	model    *ask.Model                              // instead of build: the step of a language model
 	build    func(s setting) network
 	chain    func() *engine.Chain    // instead of build: hand-made, of batch size 1
 	memory   func() *profiles.Memory // instead of build: requests for memory
@@ -79,7 +79,7 @@ func Lookup(id string) *Preset {
 }
 
 // Earlier reports whether a preset is in no list any more: links open it as it was.
-func (p *Preset) Earlier() bool { return slices.Contains(earlier, p.base()) }
+func (p *Preset) Earlier() bool { return slices.Contains(earlier, p.Base()) }
 
 // Unit returns what its batch counts, one of them.
 func (p *Preset) Unit() string {
@@ -148,7 +148,7 @@ func (p *Preset) Build(o Options) (*profiles.Profile, error) {
 		Batch:  o.Batch,
 		DType:  o.Precision,
 		Format: "preset",
-		Source: profiles.Source{Tool: "preset", Times: profiles.Exact, Sizes: p.sizes, URL: p.URL, Notes: p.notes(s)},
+		Source: profiles.Source{Tool: "preset", Times: profiles.Exact, Sizes: p.sizes, URL: p.URL},
 	}
 	ref := Ref(v.ID, o.Batch)
 	if p.build == nil {
@@ -158,6 +158,7 @@ func (p *Preset) Build(o Options) (*profiles.Profile, error) {
 	out.Source.Times, out.Source.Device = p.timed(s)
 	out.Device = &s.device.Device
 	net, optimizer := p.build(s), profiles.FindOptimizer(o.Optimizer)
+	out.Source.Notes = p.notes(s, thousands(int64(net.resident.Weights/s.precision.bytes())))
 	if optimizer != nil {
 		net.resident.Optimizer = optimizer.States(net.resident.Weights, o.Precision)
 	}
@@ -166,32 +167,31 @@ func (p *Preset) Build(o Options) (*profiles.Profile, error) {
 	}
 	if o.Graph {
 		out.Graph = net.graph()
-		return stepped(out, optimizer, s.device)
-	}
-	out.Chain = net.chain(ref, o.Batch)
-	if o.Fast {
-		for i := range net.stages {
-			out.Chain.Stages[i].Fast = net.stages[i].fast(s.model())
+	} else {
+		out.Chain = net.chain(ref, o.Batch)
+		if o.Fast {
+			for i := range net.stages {
+				out.Chain.Stages[i].Fast = net.stages[i].fast(s.model())
+			}
+			out.Source.Notes = append(out.Source.Notes, fastNote)
 		}
-		out.Source.Notes = append(out.Source.Notes, fastNote)
+		out.Source.Notes = append(out.Source.Notes, net.leanNote())
 	}
-	out.Source.Notes = append(out.Source.Notes, net.leanNote())
-	return stepped(out, optimizer, s.device)
-}
-
-// stepped returns a network with the step of its optimizer, if it has one.
-func stepped(p *profiles.Profile, o *profiles.Optimizer, on *card.Card) (*profiles.Profile, error) {
-	if o == nil {
-		return p, nil
+	if optimizer == nil {
+		return out, nil
 	}
-	return p.Trained(o, on.MemoryRate)
+	return out.Trained(optimizer, s.device.MemoryRate)
 }
 
 // made fills in what was made by hand.
 func (p *Preset) made(out *profiles.Profile, ref string) {
-	out.Name = p.Title
-	device := p.device()
-	out.Device = &device
+	out.Name, out.Source.Notes = p.Title, p.notes(setting{}, "")
+	out.Device = &engine.Device{Name: "1 MiB in 1 ms"}
+	if p.Suggest == nil || p.Suggest.Link == 0 {
+		*out.Device = card.Default().Device
+	} else {
+		out.Device.ToHost, out.Device.ToDev = p.Suggest.Link, p.Suggest.Link
+	}
 	if p.memory != nil {
 		out.Memory = p.memory()
 		return
@@ -212,66 +212,4 @@ func (p *Preset) timed(s setting) (profiles.Origin, string) {
 		return profiles.Analytic, "Tesla V100, 32-bit"
 	}
 	return profiles.Estimated, on
-}
-
-// device returns the default one with the link that the preset suggests.
-func (p *Preset) device() engine.Device {
-	if p.Suggest == nil || p.Suggest.Link == 0 {
-		return card.Default().Device
-	}
-	return engine.Device{Name: "1 MiB in 1 ms", ToHost: p.Suggest.Link, ToDev: p.Suggest.Link}
-}
-
-// network is one network at one batch size: what its stages do, and the memory
-// that stays.
-type network struct {
-	input engine.Bytes
-	// inputGrad is the gradient of the input. Images and tokens need none.
-	inputGrad engine.Bytes
-	stages    []stage
-	loss      *stage // nil: a loss without cost or size
-	resident  engine.Resident
-	frees     bool // outputs that no backward reads are unsaved (engine.Stage.Unsaved)
-}
-
-// chain adds up the operators of each stage.
-func (n *network) chain(name string, batch int) *engine.Chain {
-	c := &engine.Chain{Name: name, Batch: batch, Input: n.input, InputGrad: n.inputGrad, Resident: n.resident}
-	for i := range n.stages {
-		c.Stages = append(c.Stages, n.stages[i].measure())
-	}
-	last := engine.Stage{Name: "loss", Kind: "loss"}
-	if n.loss != nil {
-		last = n.loss.measure()
-	}
-	c.Stages = append(c.Stages, last)
-	for i := range n.stages {
-		next := n.loss
-		if i+1 < len(n.stages) {
-			next = &n.stages[i+1]
-		}
-		if st := &c.Stages[i]; n.frees && next != nil && !n.stages[i].tape.reads(n.stages[i].output) &&
-			!next.tape.reads(stageInput) {
-			st.Saved, st.Unsaved = st.Saved-st.Out, true
-		}
-	}
-	return c
-}
-
-// leanNote says how far the temporaries fall short of a forward that keeps
-// nothing, at the stage where that is most.
-func (n *network) leanNote() string {
-	var most engine.Bytes
-	where := ""
-	for i := range n.stages {
-		if short := n.stages[i].leanShortfall(); short > most {
-			most, where = short, n.stages[i].name
-		}
-	}
-	note := "Temporaries are those of a forward that keeps the saved set"
-	if most == 0 {
-		return note + "; one that keeps nothing needs no more."
-	}
-	return fmt.Sprintf("%s; one that keeps nothing would need up to %d MiB more (stage %s).", note,
-		(most+engine.MiB-1)/engine.MiB, where)
 }

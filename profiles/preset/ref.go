@@ -156,7 +156,7 @@ var variants = struct {
 // With returns the preset with other choices than its own; the batch size stays open.
 // Equal choices give the same pointer. Errors are those of Build.
 func (p *Preset) With(o Options) (*Preset, error) {
-	base := p.base()
+	base := p.Base()
 	o = p.filled(o)
 	if err := base.check(o); err != nil {
 		return nil, err
@@ -191,14 +191,7 @@ func (p *Preset) With(o Options) (*Preset, error) {
 }
 
 // Base returns the preset that is listed: p itself, unless it is a variant.
-func (p *Preset) Base() *Preset { return p.base() }
-
-func (p *Preset) base() *Preset {
-	if p.of != nil {
-		return p.of
-	}
-	return p
-}
+func (p *Preset) Base() *Preset { return cmp.Or(p.of, p) }
 
 // chosen returns what the choices add to the id and to the title of a preset that is listed.
 func (p *Preset) chosen(o Options) (id, title string) {

@@ -51,24 +51,27 @@ func (r resnetShape) network(s setting) network {
 	})
 	b.stage("bn1+relu", "act", func(t *tape, x valueID) valueID { return t.relu(t.batchNorm(x)) })
 	b.pool("maxpool", filter{size: 3, stride: 2, pad: 1})
-	for layer, n := range r.blocks {
-		planes := int64(64) << layer
+	block := r.bottleneck
+	if r.basic {
+		block = basicBlock
+	}
+	b.residual(r.blocks[:], block)
+	b.head(1)
+	return b.classify("fc", classes)
+}
+
+// residual appends layers of so many blocks, each with twice the planes of the one before and half its sides.
+func (b *writer) residual(blocks []int, block func(t *tape, x valueID, planes, stride int64) valueID) {
+	for layer, n := range blocks {
 		for i := range n {
 			stride := int64(1)
 			if layer > 0 && i == 0 {
 				stride = 2
 			}
-			b.stage(fmt.Sprintf("layer%d.%d", layer+1, i), "conv", func(t *tape, x valueID) valueID {
-				if r.basic {
-					return basicBlock(t, x, planes, stride)
-				}
-				return r.bottleneck(t, x, planes, stride)
-			})
+			b.stage(fmt.Sprintf("layer%d.%d", layer+1, i), "conv",
+				func(t *tape, x valueID) valueID { return block(t, x, int64(64)<<layer, stride) })
 		}
 	}
-	b.head(1)
-	b.linear("fc", classes)
-	return b.trained()
 }
 
 // bottleneck is 1x1, 3x3, 1x1 around a shortcut. The sum overwrites the main branch.
@@ -108,22 +111,10 @@ func resnet1001(s setting) network {
 		return t.conv(x, 16, filter{size: 3, stride: 1, pad: 1}, false)
 	})
 	b.stage("bn1+relu", "act", func(t *tape, x valueID) valueID { return t.relu(t.batchNorm(x)) })
-	for layer := range 3 {
-		planes := int64(64) << layer
-		for i := range 111 {
-			stride := int64(1)
-			if layer > 0 && i == 0 {
-				stride = 2
-			}
-			b.stage(fmt.Sprintf("layer%d.%d", layer+1, i), "conv", func(t *tape, x valueID) valueID {
-				return preActivation(t, x, planes, stride)
-			})
-		}
-	}
+	b.residual([]int{111, 111, 111}, preActivation)
 	b.stage("bn+relu", "act", func(t *tape, x valueID) valueID { return t.relu(t.batchNorm(x)) })
 	b.head(1)
-	b.linear("fc", 10)
-	return b.trained()
+	return b.classify("fc", 10)
 }
 
 // preActivation returns a bottleneck whose normalisations come before the

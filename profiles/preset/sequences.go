@@ -30,12 +30,9 @@ func sequencePresets() []*Preset {
 
 // sequence returns a preset of requests, written as "+name:size" in units and "-name".
 func sequence(id, title, doc, text string, notes ...string) *Preset {
-	return &Preset{
-		ID: id, Title: title, Doc: doc, Group: counterexampleGroup, DefaultBatch: 1, MaxBatch: 1, DType: string(f32),
-		URL: shriram2019, own: handMade, sizes: profiles.Exact,
-		notes:  said(append(notes, "Made by hand: one unit of memory is 1 MiB.")...),
-		memory: func() *profiles.Memory { return &profiles.Memory{Requests: requests(text)} },
-	}
+	p := handMade(id, title, doc, shriram2019, nil, append(notes, "Made by hand: one unit of memory is 1 MiB.")...)
+	p.memory = func() *profiles.Memory { return &profiles.Memory{Requests: requests(text)} }
+	return p
 }
 
 // requests reads what sequence describes; a mistake in it is one of this program.

@@ -2,7 +2,6 @@ package preset
 
 import (
 	"strings"
-	"time"
 
 	"memtide/profiles/analytic"
 	"memtide/profiles/card"
@@ -92,21 +91,3 @@ func (m model) time(t *tape, o *op) opTime {
 	}
 	return m.Element(n, out)
 }
-
-// mfuTime returns the model of transformer layers: see analytic.Utilised.
-func mfuTime(peak card.Flops, share float64) func(*tape, *op) opTime {
-	return func(_ *tape, o *op) opTime { return analytic.Utilised(float64(peak), share, float64(o.macs)) }
-}
-
-// duration sums the operators of a stage, rounded up to a nanosecond.
-func (s *stage) duration() (forward, back time.Duration) {
-	var sum opTime
-	for i := range s.tape.ops {
-		d := s.time(s.tape, &s.tape.ops[i])
-		sum.Forward += d.Forward
-		sum.Back += d.Back
-	}
-	return nanoseconds(sum.Forward), nanoseconds(sum.Back)
-}
-
-func nanoseconds(seconds float64) time.Duration { return analytic.Duration(seconds) }

@@ -63,8 +63,7 @@ func (v vggShape) network(s setting) network {
 		b.linearReLU(fmt.Sprintf("fc%d", i+6), 4096)
 		b.dropout(fmt.Sprintf("dropout%d", i+6))
 	}
-	b.linear("fc8", classes)
-	return b.trained()
+	return b.classify("fc8", classes)
 }
 
 // alexNet returns the network of Krizhevsky (2014), as torchvision has it.
@@ -76,8 +75,7 @@ func alexNet(s setting) network {
 	b.linearReLU("fc6", 4096)
 	b.dropout("dropout7")
 	b.linearReLU("fc7", 4096)
-	b.linear("fc8", classes)
-	return b.trained()
+	return b.classify("fc8", classes)
 }
 
 // alexNet2012 has the widths of Krizhevsky, Sutskever and Hinton (2012).
@@ -89,12 +87,11 @@ func alexNet2012(s setting) network {
 	b.dropout("dropout6")
 	b.linearReLU("fc7", 4096)
 	b.dropout("dropout7")
-	b.linear("fc8", classes)
-	return b.trained()
+	return b.classify("fc8", classes)
 }
 
 // alexConvs is five convolutions of these widths with three pools between.
-func (b *imageNet) alexConvs(planes [5]int64, pad int64) {
+func (b *writer) alexConvs(planes [5]int64, pad int64) {
 	filters := [5]filter{{size: 11, stride: 4, pad: pad}, {size: 5, stride: 1, pad: 2}, {size: 3, stride: 1, pad: 1},
 		{size: 3, stride: 1, pad: 1}, {size: 3, stride: 1, pad: 1}}
 	for i, f := range filters {

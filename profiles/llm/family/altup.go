@@ -48,7 +48,7 @@ func gemma3n(c *config, m *llm.Model) {
 	c.valueNorm(m, 30)
 	c.perLayer(m)
 	if m.PerLayer == nil {
-		c.unknown("hidden_size_per_layer_input", "blocks that are not understood")
+		c.unknown("hidden_size_per_layer_input", unclear)
 	}
 	m.AltUp = &llm.AltUp{Streams: c.or(4, "altup_num_inputs"), Laurel: c.or(64, "laurel_rank"),
 		Scaled: c.flag("altup_correct_scale", true)}
@@ -56,7 +56,7 @@ func gemma3n(c *config, m *llm.Model) {
 		c.fail("altup_num_inputs", "altup_num_inputs is less than 2", "Streams beside the active one are expected.",
 			correct)
 	}
-	types := c.windows(m, 5)
+	types := c.windows(m, lastFull(5, sliding))
 	same := c.shareKV(m, types, 15)
 	var widths, sparse []any
 	if m.Wide == 0 {
@@ -89,20 +89,17 @@ func gemma3n(c *config, m *llm.Model) {
 func gemma4(c *config, m *llm.Model) {
 	c.valueNorm(m, 0)
 	c.perLayer(m)
-	switch c.text("use_bidirectional_attention", "") {
-	case "", "vision":
-	default:
-		c.unknown("use_bidirectional_attention", "blocks that are not understood")
+	if seen := c.text("use_bidirectional_attention", ""); seen != "" && seen != "vision" {
+		c.unknown("use_bidirectional_attention", unclear)
 	}
 	if c.flag("enable_moe_block", false) {
 		m.MoE = &llm.MoE{Experts: c.need("num_experts"), TopK: c.need("top_k_experts", "num_experts_per_tok"),
 			Wide: c.need("moe_intermediate_size"), WideScore: true}
 		m.MoE.Router.Scaled, m.MoE.Router.Norm, m.Besides = true, true, true
 	}
-	types := c.layerTypes(m.Layers, 6)
+	types := c.layerTypes(m.Layers, lastFull(6, sliding))
 	types[max(0, m.Layers-1)] = "full_attention"
-	c.all["layer_types"] = anyList(types)
-	c.windows(m, 0)
+	c.slides(m, types)
 	same, double, equal := c.shareKV(m, types, 0), c.flag("use_double_wide_mlp", false),
 		c.flag("attention_k_eq_v", false)
 	head, keys := c.or(512, "global_head_dim"), m.Keys
@@ -128,14 +125,6 @@ func gemma4(c *config, m *llm.Model) {
 	})
 }
 
-// anyList returns a list of words as JSON has it.
-func anyList(words []string) (out []any) {
-	for _, w := range words {
-		out = append(out, w)
-	}
-	return out
-}
-
 // ownLayers reads what per_layer_config says of a layer, if the file has it.
 func (c *config) ownLayers() func(layer int64, key string, otherwise int64) int64 {
 	given, ok := c.value("per_layer_config").(map[string]any)
@@ -153,20 +142,16 @@ func (c *config) ownLayers() func(layer int64, key string, otherwise int64) int6
 		}
 		for key := range keys {
 			if key != "head_dim" && key != "num_key_value_heads" {
-				c.unknown("per_layer_config", "blocks that are not understood")
+				c.unknown("per_layer_config", unclear)
 			}
 		}
-		layers[layer] = &config{all: keys, read: map[string]bool{}}
+		layers[layer] = c.part(keys)
 	}
 	return func(layer int64, key string, otherwise int64) int64 {
 		of := layers[layer]
 		if of == nil {
 			return otherwise
 		}
-		n := of.or(otherwise, key)
-		if of.err != nil && c.err == nil {
-			c.err = of.err
-		}
-		return n
+		return of.or(otherwise, key)
 	}
 }

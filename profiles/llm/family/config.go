@@ -2,6 +2,7 @@ package family
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -21,12 +22,28 @@ type config struct {
 	all   map[string]any
 	read  map[string]bool // keys that were asked for
 	outer string          // model_type of the file whose text_config this is
+	whole *config         // of a part: the file, which has the error
 	notes []string
 	err   error
 }
 
+// part returns what the file says of a part, whose errors are the file's.
+func (c *config) part(of any) *config {
+	all, _ := of.(map[string]any)
+	return &config{all: all, read: map[string]bool{}, whole: cmp.Or(c.whole, c)}
+}
+
 // FormatName is that of a config.json among the formats.
 const FormatName = "hfconfig"
+
+// Kinds of layers.
+const (
+	linear  = "linear_attention"
+	sliding = "sliding_attention"
+)
+
+// unclear is what a key makes that changes blocks.
+const unclear = "blocks that are not understood"
 
 // correct is what to do about a number that is wrong.
 const correct = "Correct it in the config.json."
@@ -34,15 +51,29 @@ const correct = "Correct it in the config.json."
 // fail keeps the first error: the key that is wrong, what was found, what is expected and what
 // to do.
 func (c *config) fail(key, found, expected, remedy string) {
-	if c.err == nil {
+	if c = cmp.Or(c.whole, c); c.err == nil {
 		c.err = &profiles.FormatError{Format: FormatName, Path: key, Found: found, Expected: expected, Remedy: remedy}
 	}
+}
+
+// note says something of how the file was read.
+func (c *config) note(format string, of ...any) {
+	c.notes = append(c.notes, fmt.Sprintf(format, of...))
 }
 
 // unknown refuses a value of a key that makes blocks which are not known.
 func (c *config) unknown(key, why string) {
 	c.fail(key, fmt.Sprintf("%s is %s, which makes %s", key, told(c.all[key]), why),
 		"Blocks that are known are expected.", wayOut)
+}
+
+// flags refuses flags that are not as usual, which makes blocks that are not known.
+func (c *config) flags(usual bool, why string, keys ...string) {
+	for _, key := range keys {
+		if c.flag(key, usual) != usual {
+			c.unknown(key, why)
+		}
+	}
 }
 
 // open parses a config.json as Python writes it: Infinity and NaN are numbers, which no
@@ -150,6 +181,14 @@ func (c *config) named(keys ...string) string {
 		}
 	}
 	return keys[0]
+}
+
+// side returns a number of pixels, or the first of a list of two.
+func (c *config) side(key string, usual int64) int64 {
+	if list, ok := c.value(key).([]any); ok && len(list) > 0 {
+		c.all[key] = list[0]
+	}
+	return max(1, c.or(usual, key))
 }
 
 // or is size, or another number where no key has a value.
@@ -281,20 +320,75 @@ func (c *config) partial(head int64, otherwise float64) int64 {
 	return engine.Int64(float64(head) * share)
 }
 
-// layerTypes returns the kind of attention of every layer: what layer_types says, or, without it,
-// a repeating group of pattern layers of which the last sees the whole sequence.
-func (c *config) layerTypes(layers, pattern int64) []string {
+// layerTypes returns the kind of every layer: what the file says, or, where it does not, the usual one.
+func (c *config) layerTypes(layers int64, usual func(layer int64) string) []string {
+	for _, key := range []string{"layer_types", "layers_block_type"} {
+		if given := c.words(key, layers); given != nil {
+			return given
+		}
+	}
 	out := make([]string, layers)
-	given := c.list("layer_types", layers)
 	for i := range out {
-		out[i] = "full_attention"
-		if given != nil {
-			out[i] = fmt.Sprint(given[i])
-		} else if pattern > 0 && (int64(i)+1)%pattern != 0 {
-			out[i] = "sliding_attention"
+		out[i] = usual(int64(i))
+	}
+	return out
+}
+
+// words returns a list with a word for each layer, or nil if the key has no value.
+func (c *config) words(key string, layers int64) (out []string) {
+	if list := c.list(key, layers); list != nil {
+		for _, v := range list[:layers] {
+			out = append(out, fmt.Sprint(v))
 		}
 	}
 	return out
+}
+
+// indices returns the layers that a list names, or nil if the key has none.
+func (c *config) indices(key string) map[int64]bool {
+	list, ok := c.value(key).([]any)
+	if !ok {
+		return nil
+	}
+	out := map[int64]bool{}
+	for _, v := range list {
+		if n, ok := whole(v); ok {
+			out[n] = true
+		}
+	}
+	return out
+}
+
+// full are layers that see the whole sequence.
+func full(int64) string { return "full_attention" }
+
+// lastFull are groups of so many layers, of which the last sees the whole sequence; without a number all do.
+func lastFull(group int64, others string) func(layer int64) string {
+	return oneFull(group, group-1, others)
+}
+
+// oneFull are groups of so many layers, of which the one at a place sees the whole sequence.
+func oneFull(group, at int64, others string) func(layer int64) string {
+	return func(l int64) string {
+		if group > 0 && l%group != at {
+			return others
+		}
+		return "full_attention"
+	}
+}
+
+// slide puts a window into the layers whose attention slides.
+func slide(m *llm.Model, types []string, window int64) {
+	where(m, types, func(b *llm.Block) { b.Window = window }, sliding)
+}
+
+// where changes the blocks of the layers that are of some kinds.
+func where(m *llm.Model, types []string, change func(b *llm.Block), kinds ...string) {
+	pattern(m, func(l int64, b *llm.Block) {
+		if slices.Contains(kinds, types[l]) {
+			change(b)
+		}
+	})
 }
 
 // otherTypes refuses kinds of layers that a family does not have.

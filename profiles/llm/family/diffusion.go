@@ -32,14 +32,8 @@ func (c *config) denoiser(m *llm.Model, latents llm.Latents, text int64) (block 
 	}
 	m.Hidden, m.Words, m.Tied, m.NarrowLoss = h, 1, true, true
 	m.Ends, m.Latents = &llm.Ends{Kind: llm.EndDiffusion}, &latents
-	c.notes = append(c.notes,
-		fmt.Sprintf("The tokens of the latents are %s; a text of %d tokens, and no encoder of it, is beside them.",
-			latents.Said(), text))
-	for _, key := range []string{"zero_cond_t", "use_additional_t_cond", "use_layer3d_rope"} {
-		if c.flag(key, false) {
-			c.unknown(key, "blocks that are not understood")
-		}
-	}
+	c.note("The tokens of the latents are %s; a text of %d tokens, and no encoder of it, is beside them.", latents.Said(), text)
+	c.flags(false, unclear, "zero_cond_t", "use_additional_t_cond", "use_layer3d_rope")
 	return llm.Block{Heads: heads, Keys: heads, Head: head, Wide: 4 * h, Both: true}, h
 }
 
@@ -122,10 +116,10 @@ func chroma(c *config, m *llm.Model) {
 func sd3(c *config, m *llm.Model) {
 	b, h := c.denoiser(m, ofPictures, 333)
 	if n := c.or(h, "caption_projection_dim"); n != h {
-		c.unknown("caption_projection_dim", "blocks that are not understood")
+		c.unknown("caption_projection_dim", unclear)
 	}
 	if dual, ok := c.value("dual_attention_layers").([]any); ok && len(dual) > 0 {
-		c.unknown("dual_attention_layers", "blocks that are not understood")
+		c.unknown("dual_attention_layers", unclear)
 	}
 	d := llm.Dit{Text: 333, Copied: true, Bare: true, Norms: llm.FormInput}
 	switch c.text("qk_norm", "") {
@@ -133,7 +127,7 @@ func sd3(c *config, m *llm.Model) {
 	case "rms_norm":
 		d.Bare = false
 	default:
-		c.unknown("qk_norm", "blocks that are not understood")
+		c.unknown("qk_norm", unclear)
 	}
 	in, side := c.need("in_channels"), c.or(2, "patch_size")
 	out := c.or(in, "out_channels") * side * side
@@ -152,9 +146,7 @@ func sd3(c *config, m *llm.Model) {
 func qwenImage(c *config, m *llm.Model) {
 	b, h := c.denoiser(m, ofPictures, 256)
 	in, side, joint := c.need("in_channels"), c.or(2, "patch_size"), c.need("joint_attention_dim")
-	if c.flag("guidance_embeds", false) {
-		c.unknown("guidance_embeds", "ends that are not understood")
-	}
+	c.flags(false, "ends that are not understood", "guidance_embeds")
 	out := c.or(in, "out_channels") * side * side
 	e := m.Ends
 	e.Params, e.Each = timed(h, out, 256)
@@ -171,7 +163,7 @@ func hunyuanVideo(c *config, m *llm.Model) {
 	b, h := c.denoiser(m, ofVideos, text)
 	b.Wide = engine.Int64(c.number("mlp_ratio", 4) * float64(h))
 	if c.text("qk_norm", "rms_norm") != "rms_norm" {
-		c.unknown("qk_norm", "blocks that are not understood")
+		c.unknown("qk_norm", unclear)
 	}
 	in, side := c.need("in_channels"), c.or(2, "patch_size")
 	patch := side * side * c.or(1, "patch_size_t")
@@ -197,7 +189,7 @@ func wan(c *config, m *llm.Model) {
 	b, h := c.denoiser(m, ofVideos, 512)
 	b.Wide = c.need("ffn_dim")
 	if !c.flag("cross_attn_norm", true) || c.text("qk_norm", "rms_norm_across_heads") != "rms_norm_across_heads" {
-		c.unknown("qk_norm", "blocks that are not understood")
+		c.unknown("qk_norm", unclear)
 	}
 	patch := int64(1)
 	if sides, ok := c.value("patch_size").([]any); ok && len(sides) == 3 {
@@ -222,7 +214,7 @@ func wan(c *config, m *llm.Model) {
 		const tokens = 257
 		d.Seen = tokens
 		if n := c.or(h, "added_kv_proj_dim"); n != h || c.or(0, "pos_embed_seq_len") > 0 {
-			c.unknown("added_kv_proj_dim", "blocks that are not understood")
+			c.unknown("added_kv_proj_dim", unclear)
 		}
 		e.Params += 2*seen + product(seen, seen) + product(seen, h) + 2*h
 		e.Each += tokens*(4*seen+8+6*seen+4*h+8) + 8*seen + 8*h
@@ -263,7 +255,7 @@ func pixart(c *config, m *llm.Model) {
 	b, h := c.denoiser(m, ofPictures, text)
 	if c.flag("use_additional_conditions", false) || c.or(h, "cross_attention_dim") != h ||
 		!c.flag("attention_bias", true) || c.above(0, "dropout") {
-		c.unknown("use_additional_conditions", "blocks that are not understood")
+		c.unknown("use_additional_conditions", unclear)
 	}
 	in, side := c.need("in_channels"), c.or(2, "patch_size")
 	c.tabled(m, h, in*side*side, c.or(in, "out_channels")*side*side)
@@ -278,7 +270,7 @@ func ltx(c *config, m *llm.Model) {
 	if c.flag("norm_elementwise_affine", false) || c.or(h, "cross_attention_dim") != h ||
 		!c.flag("attention_bias", true) || !c.flag("attention_out_bias", true) ||
 		c.text("qk_norm", "rms_norm_across_heads") != "rms_norm_across_heads" {
-		c.unknown("norm_elementwise_affine", "blocks that are not understood")
+		c.unknown("norm_elementwise_affine", unclear)
 	}
 	in, patch := c.need("in_channels"), c.or(1, "patch_size")*c.or(1, "patch_size")*c.or(1, "patch_size_t")
 	c.tabled(m, h, in*patch, c.or(in, "out_channels")*patch)
@@ -290,13 +282,9 @@ func ltx(c *config, m *llm.Model) {
 func cogvideo(c *config, m *llm.Model) {
 	text := c.or(226, "max_text_seq_length")
 	b, h := c.denoiser(m, ofVideos, text)
-	for _, key := range []string{"use_rotary_positional_embeddings", "use_learned_positional_embeddings"} {
-		if c.flag(key, false) {
-			c.unknown(key, "blocks that are not understood")
-		}
-	}
+	c.flags(false, unclear, "use_rotary_positional_embeddings", "use_learned_positional_embeddings")
 	if c.has("patch_size_t", "ofs_embed_dim") || !c.flag("norm_elementwise_affine", true) || c.above(0, "dropout") {
-		c.unknown("patch_size_t", "blocks that are not understood")
+		c.unknown("patch_size_t", unclear)
 	}
 	in, side, time := c.need("in_channels"), c.or(2, "patch_size"), c.or(512, "time_embed_dim")
 	out := c.or(in, "out_channels") * side * side
@@ -320,7 +308,7 @@ func zImage(c *config, m *llm.Model) {
 	frames, also := c.value("all_f_patch_size").([]any)
 	if !ok || !also || len(sides) != 1 || len(frames) != 1 || told(frames[0]) != "1" || !c.flag("qk_norm", true) ||
 		c.or(b.Heads, "n_kv_heads") != b.Heads {
-		c.unknown("all_patch_size", "blocks that are not understood")
+		c.unknown("all_patch_size", unclear)
 		return
 	}
 	side, _ := whole(sides[0])
@@ -357,7 +345,7 @@ func sana(c *config, m *llm.Model) {
 	if cross*c.need("cross_attention_head_dim") != h || c.or(h, "cross_attention_dim") != h ||
 		c.flag("attention_bias", false) || c.flag("guidance_embeds", false) ||
 		c.has("qk_norm") || c.above(0, "dropout") || c.flag("norm_elementwise_affine", false) {
-		c.unknown("cross_attention_dim", "blocks that are not understood")
+		c.unknown("cross_attention_dim", unclear)
 	}
 	b.Wide = engine.Int64(c.number("mlp_ratio", 2.5) * float64(h))
 	in, side := c.need("in_channels"), c.or(1, "patch_size")

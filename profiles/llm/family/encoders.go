@@ -9,10 +9,8 @@ import (
 )
 
 func init() {
-	for name, b := range map[string]builder{"t5": t5, "mt5": t5, "whisper": whisper, "vit": vit, "dinov2": dinov2,
-		"clip": clip, "siglip": siglip} {
-		families[name] = b
-	}
+	maps.Copy(families, map[string]builder{"t5": t5, "mt5": t5, "umt5": t5, "whisper": whisper, "vit": vit,
+		"dinov2": dinov2, "clip": clip, "siglip": siglip})
 }
 
 // row are the layers of one part of a network, of which each has a block of its own fields.
@@ -57,16 +55,12 @@ func t5(c *config, m *llm.Model) {
 	b.Keys = b.Heads
 	net := c.text("feed_forward_proj", "relu")
 	b.Gated = strings.HasPrefix(net, "gated-")
-	switch act := strings.TrimPrefix(net, "gated-"); act {
-	case "relu":
-		b.Act = llm.ActRelu
-	case "gelu":
-		if b.Act = llm.ActKernel; b.Gated {
-			b.Act = llm.ActNew
-		}
-	case "silu":
-	default:
+	known := false
+	if b.Act, known = acts[strings.TrimPrefix(net, "gated-")]; !known {
 		c.unknown("feed_forward_proj", "a t5 whose blocks are not understood")
+	}
+	if net == "gated-gelu" {
+		b.Act = llm.ActNew
 	}
 	c.read["dense_act_fn"], c.read["is_gated_act"] = true, true
 	dropped := c.above(0.1, "dropout_rate")
@@ -81,12 +75,12 @@ func t5(c *config, m *llm.Model) {
 	}
 	m.Ends = &llm.Ends{Kind: llm.EndT5, Params: m.Hidden}
 	m.NarrowLoss = true
-	first := func(l int64, b *llm.Block) { b.FirstBias = l == 0 }
+	first := func(l int64, b *llm.Block) { b.FirstBias = l == 0 || m.Family == "umt5" }
 	b.Own.Last = true
 	row(m, layers, b, first)
 	b.Own, b.Both, b.Cross = llm.Own{Share: 4}, false, true
 	row(m, decoders, b, first)
-	c.notes = append(c.notes, "The decoder reads a quarter of the encoder's tokens, which -seq says.")
+	c.note("The decoder reads a quarter of the encoder's tokens, which -seq says.")
 }
 
 // whisper has an encoder of a fixed number of frames.
@@ -121,7 +115,7 @@ func whisper(c *config, m *llm.Model) {
 	row(m, layers, b, nil)
 	decoder.Both, decoder.Cross = false, true
 	row(m, decoders, decoder, nil)
-	c.notes = append(c.notes, fmt.Sprintf("The encoder reads %d frames; -seq says the tokens of the decoder.", frames))
+	c.note("The encoder reads %d frames; -seq says the tokens of the decoder.", frames)
 }
 
 // seer returns a block of a transformer that reads patches or texts: norms before, biases everywhere.
@@ -142,8 +136,8 @@ func (c *config) seer(m *llm.Model) llm.Block {
 // patches returns the weights of an embedding of pictures, with a position for each patch and some
 // more.
 func (c *config) patches(h, more, bias int64) int64 {
-	side := c.or(16, "patch_size")
-	n := c.or(224, "image_size") / max(1, side)
+	side := c.side("patch_size", 16)
+	n := c.side("image_size", 224) / side
 	return c.or(3, "num_channels")*side*side*h + bias*h + (n*n+more)*h
 }
 
@@ -154,7 +148,7 @@ func (c *config) labels(m *llm.Model) {
 		m.Words = int64(len(of))
 	}
 	m.HeadBias, m.NarrowLoss = true, true
-	c.notes = append(c.notes, "-seq says the patches of a picture; the step is one of a classifier.")
+	c.note("-seq says the patches of a picture; the step is one of a classifier.")
 }
 
 // vit classifies pictures by a token of its own.
@@ -182,7 +176,7 @@ func dinov2(c *config, m *llm.Model) {
 		b.Gated, b.Act, b.Wide = true, llm.ActKernel, (b.Wide*2/3+7)/8*8
 	}
 	if c.above(0, "drop_path_rate") {
-		c.unknown("drop_path_rate", "blocks that are not understood")
+		c.unknown("drop_path_rate", unclear)
 	}
 	if b.Dropout {
 		c.unknown("hidden_dropout_prob", "ends that are not understood")
@@ -198,28 +192,24 @@ func dinov2(c *config, m *llm.Model) {
 	}
 }
 
-// part is one of the two parts of a network that compares texts and pictures: its config, its block
+// tower is one of the two parts of a network that compares texts and pictures: its config, its block
 // and how many layers it has.
-func (c *config) part(m *llm.Model, key string) (*config, llm.Block, int64) {
+func (c *config) tower(m *llm.Model, key string) (*config, llm.Block, int64) {
 	in := map[string]any{}
 	if given, ok := c.value(key).(map[string]any); ok {
 		in = maps.Clone(given)
 	}
 	fill(in, m.Family+"_"+strings.Replace(key, "config", "model", 1))
-	of := &config{all: in, read: map[string]bool{}}
-	b, layers := of.seer(m), of.need("num_hidden_layers")
-	if of.err != nil && c.err == nil {
-		c.err = of.err
-	}
-	return of, b, layers
+	of := c.part(in)
+	return of, of.seer(m), of.need("num_hidden_layers")
 }
 
 // clip has a text of a fixed length beside each picture.
 func clip(c *config, m *llm.Model) {
-	text, b, layers := c.part(m, "text_config")
+	text, b, layers := c.tower(m, "text_config")
 	th, tokens := m.Hidden, text.or(77, "max_position_embeddings")
 	words := text.need("vocab_size")
-	seen, p, more := c.part(m, "vision_config")
+	seen, p, more := c.tower(m, "vision_config")
 	v := m.Hidden
 	width := c.or(512, "projection_dim")
 	b.Act, p.Act = text.gelu("hidden_act", "quick_gelu"), seen.gelu("hidden_act", "quick_gelu")
@@ -227,15 +217,15 @@ func clip(c *config, m *llm.Model) {
 		Params: 1 + (words+tokens)*th + 2*th + v + seen.patches(v, 1, 0) + 4*v + (th+v)*width}
 	b.Both = false
 	p.Own.More = 1
-	c.compare(m, b, p, tokens, layers, more, text, seen)
+	c.compare(m, b, p, tokens, layers, more, text)
 }
 
 // siglip has no token of the picture's own, and a pooling attention behind its patches.
 func siglip(c *config, m *llm.Model) {
-	text, b, layers := c.part(m, "text_config")
+	text, b, layers := c.tower(m, "text_config")
 	th, tokens := m.Hidden, text.or(64, "max_position_embeddings")
 	words := text.need("vocab_size")
-	seen, p, more := c.part(m, "vision_config")
+	seen, p, more := c.tower(m, "vision_config")
 	v := m.Hidden
 	width := text.or(th, "projection_size")
 	if width != v && c.err == nil {
@@ -246,16 +236,11 @@ func siglip(c *config, m *llm.Model) {
 	m.Ends = &llm.Ends{Kind: llm.EndSigLIP, Width: width, Heads: p.Heads, Wide: p.Wide,
 		Params: 2 + (words+tokens)*th + 2*th + th*width + width + seen.patches(v, 0, 1) + 2*v + v + 4*(v*v+v) + 2*v +
 			2*v*p.Wide + p.Wide + v}
-	c.compare(m, b, p, tokens, layers, more, text, seen)
+	c.compare(m, b, p, tokens, layers, more, text)
 }
 
 // compare puts the two towers in a row, texts first.
-func (c *config) compare(m *llm.Model, text, seen llm.Block, tokens, layers, more int64, of ...*config) {
-	for _, in := range of {
-		if in.err != nil && c.err == nil {
-			c.err = in.err
-		}
-	}
+func (c *config) compare(m *llm.Model, text, seen llm.Block, tokens, layers, more int64, of *config) {
 	if tokens < 1 && c.err == nil {
 		c.fail("max_position_embeddings", "max_position_embeddings is 0", "The tokens of a text are expected.", correct)
 	}
@@ -263,13 +248,9 @@ func (c *config) compare(m *llm.Model, text, seen llm.Block, tokens, layers, mor
 		return
 	}
 	m.Words, m.Tied, m.NarrowLoss = 1, true, true
-	text.Own = llm.Own{Fixed: tokens, Last: true}
-	if len(of) == 2 {
-		text.Own.Hidden = of[0].size("hidden_size")
-	}
+	text.Own = llm.Own{Hidden: of.size("hidden_size"), Fixed: tokens, Last: true}
 	row(m, layers, text, nil)
 	row(m, more, seen, nil)
 	c.read["text_config"], c.read["vision_config"] = true, true
-	c.notes = append(c.notes,
-		fmt.Sprintf("-seq says the patches of a picture; each has a text of %d tokens beside it.", tokens))
+	c.note("-seq says the patches of a picture; each has a text of %d tokens beside it.", tokens)
 }

@@ -11,9 +11,7 @@ func init() {
 // gemma multiplies by 1 + w in its norms, and ties its head.
 func gemma(c *config, m *llm.Model) {
 	m.Gated, m.Form = true, llm.FormPlus
-	m.QKVBias = c.flag("attention_bias", false)
-	m.OutBias = m.QKVBias
-	m.Tied = c.flag("tie_word_embeddings", true)
+	c.attentionBias(m, false)
 	m.Head = c.or(256, "head_dim")
 }
 
@@ -22,7 +20,7 @@ func gemma2(c *config, m *llm.Model) {
 	gemma(c, m)
 	m.Around = llm.AroundBoth
 	m.ScoreCap, m.LogitCap = c.number("attn_logit_softcapping", 50) > 0, c.number("final_logit_softcapping", 30) > 0
-	c.windows(m, 2)
+	c.windows(m, lastFull(2, sliding))
 }
 
 // gemma3 has five windows for each layer that sees all, with tables of rotation of their own.
@@ -30,28 +28,20 @@ func gemma3(c *config, m *llm.Model) {
 	gemma(c, m)
 	m.Around, m.QKNorm = llm.AroundBoth, true
 	m.ScoreCap, m.LogitCap = c.number("attn_logit_softcapping", 0) > 0, c.number("final_logit_softcapping", 0) > 0
-	if c.flag("use_bidirectional_attention", false) {
-		c.unknown("use_bidirectional_attention", "blocks that are not understood")
-	}
-	types := c.windows(m, c.or(6, "sliding_window_pattern"))
-	pattern(m, func(l int64, b *llm.Block) {
-		b.RopeName = types[l]
-	})
+	c.flags(false, unclear, "use_bidirectional_attention")
+	types := c.windows(m, lastFull(c.or(6, "sliding_window_pattern"), sliding))
+	pattern(m, func(l int64, b *llm.Block) { b.RopeName = types[l] })
 }
 
 // cohere has one LayerNorm for both parts of a block, in 4 bytes and without a bias.
 func cohere(c *config, m *llm.Model) {
 	m.Gated, m.Layer, m.NoBias, m.Form, m.Parallel, m.OneNorm = true, true, true, llm.FormLayerWide, true, true
-	m.QKVBias = c.flag("attention_bias", false)
-	m.OutBias = m.QKVBias
-	m.Tied = c.flag("tie_word_embeddings", true)
+	c.attentionBias(m, false)
 }
 
 // cohere2 rotates only where a window slides.
 func cohere2(c *config, m *llm.Model) {
 	cohere(c, m)
-	types := c.windows(m, c.or(4, "sliding_window_pattern"))
-	pattern(m, func(l int64, b *llm.Block) {
-		b.NoRope = types[l] == "full_attention"
-	})
+	types := c.windows(m, lastFull(c.or(4, "sliding_window_pattern"), sliding))
+	pattern(m, func(l int64, b *llm.Block) { b.NoRope = types[l] == "full_attention" })
 }

@@ -1,25 +1,21 @@
 package family
 
 import (
+	"maps"
+
 	"memtide/engine"
 	"memtide/profiles/llm"
 )
 
 func init() {
-	for name, b := range map[string]builder{"qwen3_next": qwen3Next, "qwen3_5_text": qwen35,
-		"qwen3_5_moe_text": qwen35MoE, "olmo_hybrid": olmoHybrid,
-		"nemotron_h": nemotronH, "bamba": bamba, "granitemoehybrid": graniteHybrid, "lfm2": lfm2,
-		"falcon_h1": falconH1} {
-		families[name] = b
-	}
+	maps.Copy(families, map[string]builder{"qwen3_next": qwen3Next, "qwen3_5_text": qwen35, "lfm2_moe": lfm2MoE,
+		"qwen3_5_moe_text": qwen35MoE, "olmo_hybrid": olmoHybrid, "nemotron_h": nemotronH, "bamba": bamba,
+		"granitemoehybrid": graniteHybrid, "lfm2": lfm2, "falcon_h1": falconH1})
 }
-
-const linear = "linear_attention"
 
 // kernels says that mixers other than attention are torch code without packages of kernels.
 func (c *config) kernels() {
-	c.notes = append(c.notes,
-		"Linear attention and state spaces run as torch code, which keeps several times more than the kernels of fla, causal_conv1d and mamba_ssm: -kernels.")
+	c.note("Linear attention and state spaces run as torch code, which keeps several times more than the kernels of fla, causal_conv1d and mamba_ssm: -kernels.")
 }
 
 // delta puts gated delta nets into the layers of linear attention.
@@ -28,20 +24,9 @@ func (c *config) delta(m *llm.Model, every int64) []string {
 	d := &llm.Delta{KeyHeads: c.or(16, "linear_num_key_heads"), ValueHeads: c.or(32, "linear_num_value_heads"),
 		Key:   c.or(128, "linear_key_head_dim"),
 		Value: c.or(128, "linear_value_head_dim"), Kernel: c.or(4, "linear_conv_kernel_dim")}
-	types := c.layerTypes(m.Layers, 0)
-	if c.all["layer_types"] == nil {
-		for l := range types {
-			if (int64(l)+1)%every != 0 {
-				types[l] = linear
-			}
-		}
-	}
+	types := c.layerTypes(m.Layers, lastFull(every, linear))
 	c.otherTypes(types, "full_attention", linear)
-	pattern(m, func(l int64, b *llm.Block) {
-		if types[l] == linear {
-			b.Delta = d
-		}
-	})
+	where(m, types, func(b *llm.Block) { b.Delta = d }, linear)
 	return types
 }
 
@@ -57,9 +42,7 @@ func (c *config) gatedAttention(m *llm.Model) {
 // qwen3Next has experts behind every layer.
 func qwen3Next(c *config, m *llm.Model) {
 	c.gatedAttention(m)
-	e := c.mixture(m)
-	e.Router.Norm = c.flag("norm_topk_prob", true)
-	e.Shared, e.Gate = c.need("shared_expert_intermediate_size"), true
+	c.gatedMixture(m).Router.Norm = c.flag("norm_topk_prob", true)
 	c.sparse(m)
 	c.delta(m, c.or(4, "full_attention_interval"))
 }
@@ -71,9 +54,7 @@ func qwen35(c *config, m *llm.Model) {
 
 func qwen35MoE(c *config, m *llm.Model) {
 	c.gatedAttention(m)
-	e := c.mixture(m)
-	e.Router.Norm = true
-	e.Shared, e.Gate = c.need("shared_expert_intermediate_size"), true
+	c.gatedMixture(m).Router.Norm = true
 	c.delta(m, c.or(4, "full_attention_interval"))
 }
 
@@ -82,12 +63,7 @@ func olmoHybrid(c *config, m *llm.Model) {
 	olmo2(c, m)
 	types := c.delta(m, 4)
 	twice := c.flag("linear_allow_neg_eigval", true)
-	pattern(m, func(l int64, b *llm.Block) {
-		if types[l] == linear {
-			b.Around, b.NoTables = llm.AroundBefore, true
-			b.Delta.Twice = twice
-		}
-	})
+	where(m, types, func(b *llm.Block) { b.Around, b.NoTables, b.Delta.Twice = llm.AroundBefore, true, twice }, linear)
 }
 
 // stateSpace is Mamba 2 by the keys that most families have.
@@ -97,22 +73,23 @@ func (c *config) stateSpace(heads, head, groups, state, kernel string) *llm.SSM 
 		Kernel: c.or(4, kernel), Chunk: max(1, c.or(256, "mamba_chunk_size", "chunk_size"))}
 }
 
+// mamba2Beside is Mamba 2 beside attention in other layers.
+func (c *config) mamba2Beside() *llm.SSM {
+	s := c.stateSpace("mamba_n_heads", "mamba_d_head", "mamba_n_groups", "mamba_d_state", "mamba_d_conv")
+	s.Bias, s.ConvBias = c.flag("mamba_proj_bias", false), c.flag("mamba_conv_bias", true)
+	return s
+}
+
 // nemotronH has one part in each block: a state space, a net, experts or attention.
 func nemotronH(c *config, m *llm.Model) {
 	s := c.stateSpace("mamba_num_heads", "mamba_head_dim", "n_groups", "ssm_state_size", "conv_kernel")
 	s.Bias, s.ConvBias = c.flag("mamba_proj_bias", false), c.flag("use_conv_bias", true)
 	m.NoRope, m.NoTables = true, true
-	m.QKVBias = c.flag("attention_bias", false)
-	m.OutBias, m.MLPBias = m.QKVBias, c.flag("mlp_bias", false)
+	c.biases(m)
 	m.Act = c.gelu("mlp_hidden_act", "relu2")
-	var types []string
+	types := c.words("layers_block_type", m.Layers)
 	kinds := map[rune]string{'M': linear, '*': "full_attention", '-': "mlp", 'E': "moe"}
-	if list := c.list("layers_block_type", m.Layers); list != nil {
-		for _, t := range list {
-			word, _ := t.(string)
-			types = append(types, word)
-		}
-	} else {
+	if types == nil {
 		for _, letter := range c.text("hybrid_override_pattern", "") {
 			types = append(types, kinds[letter])
 		}
@@ -148,14 +125,8 @@ func nemotronH(c *config, m *llm.Model) {
 func bamba(c *config, m *llm.Model) {
 	llama(c, m)
 	m.Rope = c.partial(m.Head, 0.5)
-	s := c.stateSpace("mamba_n_heads", "mamba_d_head", "mamba_n_groups", "mamba_d_state", "mamba_d_conv")
-	s.Bias, s.ConvBias = c.flag("mamba_proj_bias", false), c.flag("mamba_conv_bias", true)
-	seen := map[int64]bool{}
-	list, _ := c.value("attn_layer_indices").([]any)
-	for _, v := range list {
-		n, _ := whole(v)
-		seen[n] = true
-	}
+	s := c.mamba2Beside()
+	seen := c.indices("attn_layer_indices")
 	pattern(m, func(l int64, b *llm.Block) {
 		if !seen[l] {
 			b.SSM = s
@@ -165,9 +136,8 @@ func bamba(c *config, m *llm.Model) {
 
 // graniteHybrid has experts and a net beside them behind Mamba 2 or attention.
 func graniteHybrid(c *config, m *llm.Model) {
-	granite(c, m)
-	s := c.stateSpace("mamba_n_heads", "mamba_d_head", "mamba_n_groups", "mamba_d_state", "mamba_d_conv")
-	s.Bias, s.ConvBias = c.flag("mamba_proj_bias", false), c.flag("mamba_conv_bias", true)
+	llama(c, m)
+	s := c.mamba2Beside()
 	m.NoRope = c.text("position_embedding_type", "nope") != "rope"
 	m.NoTables, m.NoIDs = m.NoRope, m.NoRope
 	m.Wide = c.need("shared_intermediate_size")
@@ -177,18 +147,9 @@ func graniteHybrid(c *config, m *llm.Model) {
 		e := c.mixture(m)
 		e.Router.First, e.Shared = true, wide
 	}
-	types := c.layerTypes(m.Layers, 0)
-	if list := c.list("layers_block_type", m.Layers); list != nil && c.all["layer_types"] == nil {
-		for i, t := range list {
-			types[i], _ = t.(string)
-		}
-	}
+	types := c.layerTypes(m.Layers, full)
 	c.otherTypes(types, "full_attention", "attention", linear, "mamba")
-	pattern(m, func(l int64, b *llm.Block) {
-		if types[l] == linear || types[l] == "mamba" {
-			b.SSM = s
-		}
-	})
+	where(m, types, func(b *llm.Block) { b.SSM = s }, linear, "mamba")
 }
 
 // lfm2 has short convolutions or attention in front of each net, whose width is rounded.
@@ -201,12 +162,21 @@ func lfm2(c *config, m *llm.Model) {
 		m.Wide = of * ((m.Wide + of - 1) / max(of, 1))
 	}
 	conv := &llm.ShortConv{Kernel: c.or(3, "conv_L_cache"), Bias: c.flag("conv_bias", false)}
-	types := c.layerTypes(m.Layers, 0)
+	types := c.layerTypes(m.Layers, full)
 	c.otherTypes(types, "full_attention", "conv")
 	c.read["full_attn_idxs"] = true
+	where(m, types, func(b *llm.Block) { b.Conv = conv }, "conv")
+}
+
+// lfm2MoE has experts behind its first layers.
+func lfm2MoE(c *config, m *llm.Model) {
+	wide, first := m.Wide, c.or(2, "num_dense_layers")
+	e := c.mixture(m)
+	e.Router, e.Bias = llm.Router{Narrow: true, Norm: c.flag("norm_topk_prob", true)}, c.flag("use_expert_bias", true)
+	lfm2(c, m)
 	pattern(m, func(l int64, b *llm.Block) {
-		if types[l] == "conv" {
-			b.Conv = conv
+		if b.Wide = wide; l < first {
+			b.MoE = nil
 		}
 	})
 }
@@ -215,8 +185,6 @@ func lfm2(c *config, m *llm.Model) {
 func falconH1(c *config, m *llm.Model) {
 	llama(c, m)
 	c.flag("projectors_bias", false)
-	s := c.stateSpace("mamba_n_heads", "mamba_d_head", "mamba_n_groups", "mamba_d_state", "mamba_d_conv")
-	s.Bias, s.ConvBias, s.NoNorm = c.flag("mamba_proj_bias", false), c.flag("mamba_conv_bias", true),
-		!c.flag("mamba_rms_norm", false)
-	m.SSM, m.Twin = s, true
+	m.SSM, m.Twin = c.mamba2Beside(), true
+	m.SSM.NoNorm = !c.flag("mamba_rms_norm", false)
 }

@@ -122,7 +122,7 @@ func TestFewestSwapped(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	n, err := a.FewestSwapped(nil)
+	n, err := a.FewestSwapped()
 	if err != nil || n == 0 {
 		t.Fatalf("%d blocks (%v), want some", n, err)
 	}

@@ -98,7 +98,7 @@ func unet(c *config, m *llm.Model) {
 	}
 	for _, key := range slices.Sorted(maps.Keys(unetUsual)) {
 		if v := c.value(key); v != nil && told(v) != unetUsual[key] {
-			c.unknown(key, "blocks that are not understood")
+			c.unknown(key, unclear)
 		}
 	}
 	width, layers := c.levels("block_out_channels", 1, n), c.levels("layers_per_block", 2, n)

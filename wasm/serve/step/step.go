@@ -47,7 +47,7 @@ func answer(_ *serve.Server, ctx context.Context, q *proto.Step, tell func(*prot
 	case q.Policies:
 		p := &llm.Plan{Ask: a}
 		if p.Answer, err = a.Answer(); err == nil {
-			p.Policies, err = a.Policies(poll)
+			p.Policies, err = a.Policies()
 		}
 		if err == nil {
 			fill(out, p)

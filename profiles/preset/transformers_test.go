@@ -26,7 +26,7 @@ func TestTransformerFormula(t *testing.T) {
 			const b = 3
 			s, h, a, e := g.positions, g.hidden, g.heads, int64(p.bytes())
 			want := engine.Bytes(s*b*h*(16*e+2) + a*s*s*b*(2*e+1) + 16*s*b)
-			for name, net := range map[string]network{"gpt": g.network(on(b, s, p)), "bert": g.bert(on(b, s, p))} {
+			for name, net := range map[string]network{"gpt": g.gpt(on(b, s, p)), "bert": g.bert(on(b, s, p))} {
 				c := net.chain("test", b)
 				if got := c.Stages[1].Saved; got != want {
 					t.Errorf("%s %+v, batch %d, %s: a layer saves %d bytes; want %d", name, g, b, p, got, want)
@@ -51,11 +51,11 @@ func TestTransformerFormula(t *testing.T) {
 // at 2sbh(1+2k/a), the gated net at 8sbf, FlashAttention's statistics at 4abs, and
 // 4 bytes for each token and normalisation.
 func TestGatedFormula(t *testing.T) {
-	for _, g := range []llama{llama8B, llama70B} {
+	for _, g := range []transformer{llama8B, llama70B} {
 		const b, s = 2, 4096
 		h, a, k, f := g.hidden, g.heads, g.keyHeads, g.wide
 		want := engine.Bytes(10*s*b*h + 2*s*b*h*(a+2*k)/a + 8*s*b*f + 4*a*b*s + 8*s*b)
-		net := g.network(on(b, s, bf16))
+		net := g.llama(on(b, s, bf16))
 		if got := net.stages[1].measure().Saved; got != want {
 			t.Errorf("%+v: a layer saves %d bytes; want %d", g, got, want)
 		}
@@ -103,8 +103,8 @@ func TestPublishedTransformers(t *testing.T) {
 		const s = 2048
 		g := test.g
 		g.words, g.positions = 51200, s
-		net := g.network(on(1, s, f16))
-		operations := macs(net.loss)
+		net := g.gpt(on(1, s, f16))
+		operations := int64(0)
 		for i := range net.stages {
 			operations += macs(&net.stages[i])
 		}
@@ -156,7 +156,7 @@ func TestTorchBlock(t *testing.T) {
 		t.Fatal(err)
 	}
 	const b, s, h, a = 4, 128, 256, 8
-	net := transformer{layers: 4, hidden: h, heads: a, positions: s, words: 100}.network(on(b, s, f32))
+	net := transformer{layers: 4, hidden: h, heads: a, positions: s, words: 100}.gpt(on(b, s, f32))
 	got := net.stages[1].measure().Saved + 3*(2*s*b*h+a*s*s*b) + 8
 	weights := engine.Bytes(net.stages[1].tape.params) * fp32Bytes
 	for i, w := range file.Stages[:4] { // behind them stands the loss

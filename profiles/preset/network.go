@@ -1,0 +1,117 @@
+package preset
+
+import (
+	"fmt"
+	"time"
+
+	"memtide/engine"
+	"memtide/profiles/analytic"
+)
+
+// network is one network at one batch size: what its stages do, and the memory
+// that stays.
+type network struct {
+	input engine.Bytes
+	// inputGrad is the gradient of the input. Images and tokens need none.
+	inputGrad engine.Bytes
+	stages    []stage // the loss is the last one, if it has a cost and a size
+	resident  engine.Resident
+	frees     bool // outputs that no backward reads are unsaved (engine.Stage.Unsaved)
+}
+
+// blocks returns the stages without the loss.
+func (n *network) blocks() []stage {
+	if last := len(n.stages) - 1; n.stages[last].kind == "loss" {
+		return n.stages[:last]
+	}
+	return n.stages
+}
+
+// chain adds up the operators of each stage.
+func (n *network) chain(name string, batch int) *engine.Chain {
+	c := &engine.Chain{Name: name, Batch: batch, Input: n.input, InputGrad: n.inputGrad, Resident: n.resident}
+	for i := range n.stages {
+		st := n.stages[i].measure()
+		if n.frees && i+1 < len(n.stages) && !n.stages[i].tape.reads(n.stages[i].output) &&
+			!n.stages[i+1].tape.reads(stageInput) {
+			st.Saved, st.Unsaved = st.Saved-st.Out, true
+		}
+		c.Stages = append(c.Stages, st)
+	}
+	if len(n.blocks()) == len(n.stages) {
+		c.Stages = append(c.Stages, engine.Stage{Name: "loss", Kind: "loss"})
+	}
+	return c
+}
+
+// leanNote says how far the temporaries fall short of a forward that keeps
+// nothing, at the stage where that is most.
+func (n *network) leanNote() string {
+	var most engine.Bytes
+	where := ""
+	for _, s := range n.blocks() {
+		if short := s.leanShortfall(); short > most {
+			most, where = short, s.name
+		}
+	}
+	note := "Temporaries are those of a forward that keeps the saved set"
+	if most == 0 {
+		return note + "; one that keeps nothing needs no more."
+	}
+	return fmt.Sprintf("%s; one that keeps nothing would need up to %d MiB more (stage %s).", note,
+		(most+engine.MiB-1)/engine.MiB, where)
+}
+
+// ops records the operators of a stage, from the tape's input to the output that it returns.
+type ops = func(t *tape, x valueID) valueID
+
+// writer writes down a network stage by stage.
+type writer struct {
+	s    setting
+	net  network
+	next value // the output of the last stage
+}
+
+// newWriter begins a network that reads this value.
+func newWriter(s setting, in value) *writer {
+	return &writer{s: s, net: network{input: in.bytes}, next: in}
+}
+
+// stage appends a stage. Those of a transformer that are matrix products take their share of the
+// device's peak.
+func (b *writer) stage(name, kind string, ops ops) {
+	s := stage{name: name, kind: kind, tape: newTape(b.s.batch, b.s.precision.bytes(), b.next), time: b.s.model().time,
+		fromData: len(b.net.stages) == 0 && b.net.inputGrad == 0}
+	if kind == "block" || kind == "loss" {
+		s.time = b.s.utilised
+	}
+	s.output = ops(s.tape, stageInput)
+	b.next = s.tape.values[s.output]
+	b.net.stages = append(b.net.stages, s)
+}
+
+// trained closes the network: what stays is one copy of the parameters for each of weights and gradients, of
+// the optimizer's numbers of so many bytes, and in 16 bits a 32-bit copy of the weights, which is trained.
+func (b *writer) trained(optimizer engine.Bytes) network {
+	r, elem, n := &b.net.resident, b.s.precision.bytes(), engine.Bytes(0)
+	for i := range b.net.stages {
+		n += engine.Bytes(b.net.stages[i].tape.params)
+		r.Pinned += b.net.stages[i].tape.buffers
+	}
+	if b.s.precision.half() {
+		optimizer += fp32Bytes
+	}
+	r.Weights, r.Grads, r.Optimizer = n*elem, n*elem, n*optimizer
+	return b.net
+}
+
+// duration sums the operators of a stage, rounded up to a nanosecond.
+func (s *stage) duration() (forward, back time.Duration) {
+	var sum opTime
+	for i := range s.tape.ops {
+		d := s.time(s.tape, &s.tape.ops[i])
+		sum.Forward += d.Forward
+		sum.Back += d.Back
+	}
+	return analytic.Duration(sum.Forward), analytic.Duration(sum.Back)
+}

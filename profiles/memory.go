@@ -198,7 +198,8 @@ func (m *Memory) Holes(h *History, at int, bytes engine.Bytes) (list []Hole) {
 				list = append(list, Hole{from, to - from, below, above})
 			}
 		}
-		k, _ := slices.BinarySearchFunc(used, s.Addr, func(i int, at engine.Bytes) int { return cmp.Compare(addr[i], at) })
+		k, _ := slices.BinarySearchFunc(used, s.Addr,
+			func(i int, at engine.Bytes) int { return cmp.Compare(addr[i], at) })
 		for ; k < len(used) && addr[used[k]] < s.Addr+s.Size; k++ {
 			hole(addr[used[k]], used[k])
 			from, below = max(from, addr[used[k]]+m.Took(used[k])), used[k]

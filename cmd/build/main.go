@@ -30,7 +30,7 @@
 //   - the linked program is rewritten (cmd/wasmopt, 28 %);
 //   - brotli gets its largest window (1 %);
 //   - of the chart library only lines, marks and axes of numbers are in the bundle
-//     (scripts.go, 35 KB).
+//     (site.go, 35 KB).
 //
 // Replacing files of the standard library, and the generated components by shorter ones,
 // would take 6 % more, which is not worth what it costs to keep up with both.

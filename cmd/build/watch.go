@@ -31,26 +31,23 @@ type watcher struct {
 	list string // of described
 
 	second sync.Mutex // held while the second program is compiled
-
-	mu    sync.Mutex
-	built int64         // names what has been built
-	newer chan struct{} // closed when that is built again
 }
 
-// The addresses that only this server knows: of the second program, and of the stream
-// that names what has been built, at once and whenever that has changed.
+// The addresses that only this server knows: of the second program, and of a file with the time
+// of the last build.
 const (
-	secondAddress  = "second.wasm"
-	changesAddress = "changes"
+	secondAddress = "second.wasm"
+	builtAddress  = "built"
 )
 
 // reload loads the page again when something else has been built than what it was loaded
 // with. What a release has left behind for a time without a network would be in its way.
 const reload = `let built;
-new EventSource("` + changesAddress + `").onmessage = ({ data }) => {
-  if (built && built !== data) location.reload();
-  built = data;
-};
+setInterval(async () => {
+  const now = await (await fetch("` + builtAddress + `", { cache: "no-store" })).text();
+  if (built && built !== now) location.reload();
+  built = now;
+}, 500);
 navigator.serviceWorker?.getRegistrations().then((all) => all.forEach((r) => r.unregister()));
 `
 
@@ -63,7 +60,7 @@ func watch(ctx context.Context, root, addr string) {
 	defer os.RemoveAll(tmp)
 	s := &site{root: root, dir: filepath.Join(tmp, "site"), Second: secondAddress, extra: [][]byte{[]byte(reload)}}
 	cli.Check(os.Mkdir(s.dir, 0o755))
-	w := &watcher{site: s, tmp: tmp, list: described(root, tmp), newer: make(chan struct{})}
+	w := &watcher{site: s, tmp: tmp, list: described(root, tmp)}
 	listener := cli.Must(net.Listen("tcp", addr))
 	server := &http.Server{Handler: w.handler()}
 	defer server.Close()
@@ -76,7 +73,6 @@ func watch(ctx context.Context, root, addr string) {
 func (w *watcher) handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("/", fileserver.Handler(w.site.dir))
-	mux.HandleFunc("/"+changesAddress, w.changes)
 	mux.HandleFunc("/"+secondAddress, w.compileSecond)
 	return mux
 }
@@ -96,7 +92,6 @@ func (w *watcher) run(ctx context.Context) {
 				built = now
 				fmt.Printf("%d files, the first %s: built after %v\n", len(changed), changed[0],
 					time.Since(start).Round(10*time.Millisecond))
-				w.tell(start.UnixNano())
 			}
 		}
 		select {
@@ -180,6 +175,7 @@ func (w *watcher) build(changed []string) {
 	}
 	s.scripts()
 	s.page()
+	cli.Check(os.WriteFile(filepath.Join(s.dir, builtAddress), []byte(time.Now().String()), 0o644))
 }
 
 // compileSecond answers with the second program as its sources are now.
@@ -195,33 +191,4 @@ func (w *watcher) compileSecond(out http.ResponseWriter, r *http.Request) {
 	out.Header().Set("Content-Type", "application/wasm")
 	out.Header().Set("Cache-Control", "no-store")
 	http.ServeFile(out, r, file)
-}
-
-// tell tells the open pages that something else has been built.
-func (w *watcher) tell(built int64) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.built = built
-	close(w.newer)
-	w.newer = make(chan struct{})
-}
-
-// changes writes the name of what has been built, and writes it again when it changes.
-func (w *watcher) changes(out http.ResponseWriter, r *http.Request) {
-	out.Header().Set("Content-Type", "text/event-stream")
-	out.Header().Set("Cache-Control", "no-store")
-	for {
-		w.mu.Lock()
-		built, newer := w.built, w.newer
-		w.mu.Unlock()
-		fmt.Fprintf(out, "data: %d\n\n", built)
-		if err := http.NewResponseController(out).Flush(); err != nil {
-			return
-		}
-		select {
-		case <-newer:
-		case <-r.Context().Done():
-			return
-		}
-	}
 }

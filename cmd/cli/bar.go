@@ -11,15 +11,14 @@ import (
 )
 
 // Bar is a progress bar on a terminal. On anything else it writes nothing: logs
-// and pipes should not be filled with it. It draws at its own pace, so that it
-// is up to date even when nothing new comes for a while.
+// and pipes should not be filled with it. What is new is drawn a little later, all at
+// once.
 type Bar struct {
+	w     io.Writer // nil if that is no terminal
 	mu    sync.Mutex
-	line  string // what should be on the screen
-	shown string // what is
-	w     io.Writer
-	stop  chan struct{} // closed by Clear; nil if nothing is drawn
-	ended chan struct{} // closed when nothing is drawn any more
+	line  string      // what should be on the screen
+	shown string      // what is
+	next  *time.Timer // draws it; nil if nothing new came
 }
 
 const (
@@ -28,30 +27,12 @@ const (
 	barEvery = 100 * time.Millisecond // what takes less is never shown
 )
 
-// NewBar starts a bar on w if that is a terminal.
+// NewBar returns a bar on w if that is a terminal.
 func NewBar(w io.Writer) *Bar {
-	b := &Bar{w: w}
-	if isTerminal(w) {
-		b.start()
+	if !isTerminal(w) {
+		return &Bar{}
 	}
-	return b
-}
-
-func (b *Bar) start() {
-	b.stop, b.ended = make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(b.ended)
-		tick := time.NewTicker(barEvery)
-		defer tick.Stop()
-		for {
-			select {
-			case <-tick.C:
-				b.draw()
-			case <-b.stop:
-				return
-			}
-		}
-	}()
+	return &Bar{w: w}
 }
 
 // isTerminal reports whether somebody watches w who understands "\r".
@@ -69,6 +50,9 @@ func (b *Bar) Set(done, total int, text string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.line = barText(done, total, text)
+	if b.w != nil && b.next == nil {
+		b.next = time.AfterFunc(barEvery, b.draw)
+	}
 }
 
 func barText(done, total int, text string) string {
@@ -87,19 +71,20 @@ func barText(done, total int, text string) string {
 func (b *Bar) draw() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	b.next = nil
 	if b.line != b.shown {
 		fmt.Fprintf(b.w, "\r\x1b[K%s", b.line)
 		b.shown = b.line
 	}
 }
 
-// Clear ends the bar and takes it off the screen.
+// Clear takes the bar off the screen.
 func (b *Bar) Clear() {
-	if b.stop == nil {
+	if b.w == nil {
 		return
 	}
-	close(b.stop)
-	<-b.ended
-	b.stop, b.line = nil, ""
+	b.mu.Lock()
+	b.line = ""
+	b.mu.Unlock()
 	b.draw()
 }

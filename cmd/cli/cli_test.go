@@ -49,7 +49,6 @@ func TestBar(t *testing.T) {
 	}
 	var screen bytes.Buffer
 	b := &Bar{w: &screen}
-	b.start()
 	b.Set(1, 2, "half")
 	b.draw()
 	b.draw() // nothing new: nothing is written

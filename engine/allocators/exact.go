@@ -29,7 +29,6 @@ type exact struct {
 	left   []int64 // of sections: sizes that are not placed
 	cuts   []int32 // unplaced buffers that live in sections s and s+1
 
-	without rule // for tests: what is switched off
 	ranking int
 	arena   []candidate // candidates of all open nodes
 	undo    []change
@@ -37,17 +36,6 @@ type exact struct {
 	stamp   []int32 // when a section was touched last
 	now     int32
 }
-
-// rule is a set of the rules that prune the search.
-type rule uint8
-
-const (
-	canonical rule = 1 << iota
-	dominance
-	inference
-	decomposition
-	allRules = canonical | dominance | inference | decomposition
-)
 
 // candidate is a buffer that can be placed next.
 type candidate struct {
@@ -202,10 +190,10 @@ func (s *exact) search(open []candidate, lo, hi int32, least int64, leastRank in
 	}
 	slices.SortFunc(mine, candidate.compare)
 	for _, c := range mine {
-		if c.addr >= lowestTop && s.without&dominance == 0 { // and so for all that follow
+		if c.addr >= lowestTop { // and so for all that follow
 			break
 		}
-		if s.without&canonical == 0 && (c.addr < least || c.addr == least && c.rank < leastRank) {
+		if c.addr < least || c.addr == least && c.rank < leastRank {
 			continue
 		}
 		mark := len(s.undo)
@@ -233,7 +221,7 @@ func (s *exact) descend(open []candidate, lo, hi int32, c candidate) outcome {
 			at = append(at, i+1)
 		}
 	}
-	if at == nil || s.without&decomposition != 0 {
+	if at == nil {
 		return s.search(open, lo, hi, c.addr, c.rank)
 	}
 	rest := make([]int32, 0, len(open))
@@ -246,16 +234,9 @@ func (s *exact) descend(open []candidate, lo, hi int32, c candidate) outcome {
 // fits reports whether the capacity can still be kept. By inference, what is placed
 // after c lies at or above its address.
 func (s *exact) fits(lo, hi int32, c candidate) bool {
-	if s.without&inference != 0 {
-		return c.addr+s.size[c.buffer] <= s.capacity
-	}
-	least := c.addr
-	if s.without&canonical != 0 {
-		least = 0
-	}
 	for i := lo; i < hi; i++ {
 		// Where nothing is left, the floor is the top of what was placed last.
-		if need := s.floor[i] + s.left[i]; need > s.capacity || s.left[i] > 0 && least+s.left[i] > s.capacity {
+		if need := s.floor[i] + s.left[i]; need > s.capacity || s.left[i] > 0 && c.addr+s.left[i] > s.capacity {
 			return false
 		}
 	}

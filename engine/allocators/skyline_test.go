@@ -206,7 +206,6 @@ func TestQuickPlacements(t *testing.T) {
 		o.dive(nil)
 		high, best := o.high, o.best
 		s := newExact(g, nil)
-		s.without = decomposition
 		s.capacity, s.nodes = high, int64(len(g.buffers))+1 // none to spare
 		if s.search(s.ranked(g.buffers), 0, g.count, 0, 0) == found {
 			same++

@@ -109,11 +109,6 @@ func (c *Cache) Reserved() engine.Bytes { return c.reserved }
 
 // pool returns the place of a pool among lists.
 func (c *Cache) pool(k poolKey) int {
-	for i := range min(len(c.lists), 4) { // there are few
-		if c.lists[i].poolKey == k {
-			return i
-		}
-	}
 	i, ok := c.pools[k]
 	if !ok {
 		p := pool{poolKey: k, growing: none, pageSize: largeSegment}

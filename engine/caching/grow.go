@@ -18,7 +18,7 @@ func (c *Cache) grow(p int, n engine.Bytes) int32 {
 			return b
 		}
 	}
-	c.releaseAll()
+	c.Empty()
 	return c.reserve(p, n)
 }
 
@@ -42,10 +42,7 @@ func (c *Cache) reserve(p int, n engine.Bytes) int32 {
 }
 
 // Empty gives back all that is wholly free, as torch.cuda.empty_cache does.
-func (c *Cache) Empty() { c.releaseAll() }
-
-// releaseAll gives back all that is wholly free.
-func (c *Cache) releaseAll() {
+func (c *Cache) Empty() {
 	for _, s := range slices.Backward(c.byAddr) {
 		switch {
 		case c.rules.Expandable && s == c.lists[c.segments[s].pool].growing:

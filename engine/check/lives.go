@@ -126,32 +126,8 @@ func (c *checker) eventsOf(lives []*sim.Life) []event {
 	for _, l := range lives {
 		events = append(events, event{l.StartSeq, l.Bytes, l}, event{l.EndSeq, -l.Bytes, l})
 	}
-	if sorted, ok := numbered(events, 2*len(c.t.Lives)); ok {
-		return sorted
-	}
-	slices.SortStableFunc(events, func(a,
-		b event) int {
+	slices.SortStableFunc(events, func(a, b event) int {
 		return cmp.Or(cmp.Compare(a.seq, b.seq), cmp.Compare(a.bytes, b.bytes))
 	})
 	return events
-}
-
-// numbered sorts events by putting each at the place that its number says. That
-// can be done if all numbers are below limit and none is there twice: the
-// simulator counts so.
-func numbered(events []event, limit int) ([]event, bool) {
-	places := make([]event, limit)
-	for _, e := range events {
-		if e.seq < 0 || e.seq >= limit || places[e.seq].life != nil {
-			return nil, false
-		}
-		places[e.seq] = e
-	}
-	sorted := events[:0]
-	for _, e := range places {
-		if e.life != nil {
-			sorted = append(sorted, e)
-		}
-	}
-	return sorted, true
 }

@@ -43,8 +43,7 @@
 // Labels that cannot beat the limit are dropped.
 //
 // Rounding. A transfer takes whole nanoseconds, so schedules take a little longer than
-// the model. A last search with rounded debts finds or rules out what is between
-// (rounded).
+// the model, and are then said to be within so much of the best.
 //
 // Budgets. A sweep shares what does not depend on the room (shared): it changes no answer.
 //

@@ -102,7 +102,7 @@ func TestWholeEffort(t *testing.T) {
 				t.Fatalf("seed %d: %v, %d plans; want some", seed, err, len(o.plans))
 			}
 			tm.effort.left = allowed
-			if _, err := lessRoom(p, tm, o, o.ceiling, 0, false, nil); err != nil {
+			if err := wholePlans(p, tm, o, false, nil); err != nil {
 				t.Fatal(err)
 			}
 			return allowed - tm.effort.left

@@ -148,7 +148,7 @@ func (s *sweep) expand(l *label, id int32, i int) {
 		}
 		keep = keep && need+z <= s.room
 		stall = s.stall(stall, l, i, j, z)
-		costB, which := s.f.cost(i, j, l.held+z, s.partly(l.in, i))
+		costB, which := s.f.cost(i, j, l.held+z, l.in)
 		if which >= 0 {
 			s.push(l, id, i, j+1, false, z, s.until[j]-s.until[i-1]+stall, costB, keep)
 		}
@@ -159,8 +159,8 @@ func (s *sweep) expand(l *label, id int32, i int) {
 func (s *sweep) keeping(l *label, i int, z int64) (costF, costB int64, ok bool) {
 	m := s.room - l.held - z
 	needF, needB := s.terms.all(i, s.n), s.back(i)
-	costF = s.fwd[i] + max(0, (needF-m)*s.out+s.partly(l.out, i))
-	costB = s.bwd[i] + max(0, (needB-m)*s.in+s.partly(l.in, i))
+	costF = s.fwd[i] + max(0, (needF-m)*s.out+l.out)
+	costB = s.bwd[i] + max(0, (needB-m)*s.in+l.in)
 	return costF, costB, needF <= m && needB <= m
 }
 
@@ -168,7 +168,7 @@ func (s *sweep) keeping(l *label, i int, z int64) (costF, costB int64, ok bool) 
 // is that of i..j-1.
 func (s *sweep) stall(before int64, l *label, i, j int, z int64) int64 {
 	need := s.none(i, s.n, j) + l.held + z
-	return max(before, (need-s.room)*s.out+s.partly(l.out, i)-(s.until[j-1]-s.until[i-1]))
+	return max(before, (need-s.room)*s.out+l.out-(s.until[j-1]-s.until[i-1]))
 }
 
 // push notes the states after a segment that starts with stage i and ends before
@@ -192,7 +192,7 @@ func (s *sweep) move(n, l *label, z, costF, costB int64) {
 	n.cost = l.cost + costF + costB
 	n.held, n.out, n.in = l.held, max(0, l.out-costF), max(0, l.in-costB)
 	if n.offload {
-		n.out, n.in = max(0, l.out+s.taking(z*s.terms.out)-costF), n.in+s.taking(z*s.terms.in)
+		n.out, n.in = max(0, l.out+z*s.terms.out-costF), n.in+z*s.terms.in
 	} else {
 		n.held += z
 	}

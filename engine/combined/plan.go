@@ -48,7 +48,7 @@ func (s *sweep) plan(last int32) []segment {
 			}
 			costF += s.until[j] - s.until[i-1]
 			var which int
-			costB, which = s.f.cost(i, j, l.held+z, s.partly(l.in, i))
+			costB, which = s.f.cost(i, j, l.held+z, l.in)
 			seg.backward = s.f.unfold(nil, i, j, s.f.at(i, j)[which])
 		}
 		n := label{offload: to.offload}

@@ -40,15 +40,15 @@ are, and the transfers of one pass do not run into the other.
 The method is POFO: Beaumont, Eyraud-Dubois and Shilova, "Efficient Combination of
 Rematerialization and Offloading for Training DNNs", NeurIPS 2021, section 4.
 
-The model knows no outputs that no backward reads. Stages that have such an output
-are taken together with the one after them, what they save stays on the device, and
-nothing is proven about the result. Such plans need less memory than they are made
-for, so some are made for more than the budget.
+The model knows no outputs that no backward reads. Plans take them as saved, their
+schedules let go of them once nothing reads them, and nothing is proven about the
+result. Such plans need less memory than they are made for, so some are made for more
+than the budget.
 
 Whole transfers, as programs make them, follow the same plan and wait until whole
-values have left. That can be slower than the model says. Fetches for which runs wait
-begin as soon as there is room; and where a set of activations that is offloaded, without any
-recomputation, is faster (offloadsearch), the schedule is that of the set.`,
+values have left. That can be slower than the model says. Where a set of activations
+that is offloaded, without any recomputation, is faster (offloadsearch), the schedule
+is that of the set.`,
 	Class: engine.MayRecompute | engine.MayOffload,
 	Short: "Recompute + offload",
 	Rank:  engine.Rank{Chain: 1},
@@ -102,9 +102,8 @@ func Plans(p *engine.Problem, args engine.Parsed, poll *engine.Poll) (*engine.So
 	return solveFrom(p, args, rotor, err, &shared{}, poll)
 }
 
-// sweepPofo shares between budgets what rotor shares, and what does not depend
-// on them. Budgets come in rotor's order. A plan for one budget counts for every other
-// that it fits into.
+// sweepPofo shares between budgets what does not depend on them. A plan for one budget
+// counts for every other that it fits into.
 func sweepPofo(p *engine.Problem, args engine.Parsed, budgets []engine.Bytes, poll *engine.Poll,
 	yield func(int, *engine.Solution, error)) {
 	answers := engine.NewAnswers(budgets, yield)
@@ -114,21 +113,15 @@ func sweepPofo(p *engine.Problem, args engine.Parsed, budgets []engine.Bytes, po
 		return
 	}
 	common := &shared{}
-	remat.Rotor.Sweep(p, nil, budgets, poll, func(i int, rotor *engine.Solution, err error) {
-		if stopped := poll.Err(); stopped != nil {
-			answers.Tell(i, nil, stopped)
-			return
-		}
+	engine.SolveEach(func(p *engine.Problem, args engine.Parsed, poll *engine.Poll) (*engine.Solution, error) {
 		common.fronts = nil
-		within := p.WithBudget(budgets[i])
-		sol, err := solveFrom(within, args, rotor, err, common, poll)
-		sol, err = better(within, args, sol, err, poll)
-		answers.Tell(i, sol, err)
-	})
+		rotor, err := remat.Rotor.Solve(p, nil, poll)
+		sol, err := solveFrom(p, args, rotor, err, common, poll)
+		return better(p, args, sol, err, poll)
+	}, p, args, budgets, poll, answers.Tell)
 }
 
-// better returns the answer of the plans, or what offloading alone does better, with fetches as soon as there
-// is room where runs wait for them.
+// better returns the answer of the plans, or what offloading alone does better.
 func better(p *engine.Problem, args engine.Parsed, sol *engine.Solution, err error,
 	poll *engine.Poll) (*engine.Solution, error) {
 	var refused, other *engine.InfeasibleError
@@ -153,7 +146,7 @@ func better(p *engine.Problem, args engine.Parsed, sol *engine.Solution, err err
 		}
 		return nil, err
 	}
-	return Earlier(p, sol, args.Is("overlap", "no"), poll), poll.Err()
+	return sol, poll.Err()
 }
 
 // onlyOffloads is the note of a schedule that offloading alone found.
@@ -198,15 +191,12 @@ func solveFrom(p *engine.Problem, args engine.Parsed, rotor *engine.Solution, er
 			poll.Report(engine.Progress{Done: o.searches, Total: len(widths), Best: common.show(sol)})
 		}
 	}
-	t.polish = func(o *optimum) error { return polished(p, t, o, poll) }
 	if rotor != nil {
 		t.found(&optimum{cost: int64(rotor.Makespan) * t.q, bound: t.base[t.n]})
 	}
 	o, err := optimize(t, rotor, poll)
-	if err == nil && p.Transfers == engine.Streamed && !overlap {
-		err = rounded(p, t, o, poll)
-	}
 	if err == nil && p.Transfers == engine.Whole {
+		t.effort.left = wholeEffort
 		err = wholePlans(p, t, o, overlap, poll)
 	}
 	sol, problem := choose(p, t, o, rotor, overlap)

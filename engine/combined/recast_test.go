@@ -64,7 +64,7 @@ func TestRecastPlays(t *testing.T) {
 }
 
 // TestApartOffloads plans blocks that save much more than their outputs, which nobody
-// saves: a transformer's. What they save is offloaded, which joined blocks cannot do, and
+// saves: a transformer's. What they save is offloaded, and
 // the step is faster than with recomputation alone.
 func TestApartOffloads(t *testing.T) {
 	c := &engine.Chain{Name: "blocks", Batch: 1, Input: 1}

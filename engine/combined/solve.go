@@ -42,7 +42,6 @@ type effort struct{ left int64 }
 const (
 	modelEffort   = 4e9 // for the paper's model
 	wholeEffort   = 2e9 // more, for schedules of whole transfers
-	polishEffort  = 5e8 // of it, for better plans before a long search
 	perPair       = 25  // of triples
 	perRun        = 60  // of a timeline
 	perLabel      = 80
@@ -80,11 +79,6 @@ func solve(t *terms, limit int64, use tricks, steps []int, poll *engine.Poll) (*
 	for x, width := range steps {
 		if o.bound >= o.cost {
 			break
-		}
-		if t.polish != nil && (width == 0 || width >= deepWidth) {
-			if err := t.polish(o); err != nil {
-				return o, err
-			}
 		}
 		thin := 0
 		if x == 0 && width > 0 {

@@ -31,9 +31,7 @@ type terms struct {
 	everySize  int64   // sum of all sizes
 	effort     *effort
 	shared     *shared
-	grain      int64                // ticks that a transfer takes a whole number of; 0: bytes move evenly
-	found      func(*optimum)       // hears of the best so far; may be nil
-	polish     func(*optimum) error // adds better plans near those that are there; may be nil
+	found      func(*optimum) // hears of the best so far; may be nil
 }
 
 // tooLong bounds all sums of ticks.

@@ -2,7 +2,6 @@ package combined
 
 import (
 	"cmp"
-	"math/rand/v2"
 	"slices"
 	"time"
 
@@ -25,71 +24,37 @@ var wholeWidths = []int{12, 30, 120}
 
 const tries = 8
 
-const polishSlack = 200
-
 // wholePlans replaces the plans of o by better ones for whole transfers, and adds
 // those of less room. Whole transfers never beat the model, so a plan of less room
 // is of no use if the model does not beat the best schedule so far.
 func wholePlans(p *engine.Problem, t *terms, o *optimum, overlap bool, poll *engine.Poll) error {
-	t.effort.left = wholeEffort
-	limit, err := lessRoom(p, t, o, o.ceiling, 0, overlap, poll)
-	if err != nil || o.note == "" {
-		return err
-	}
-	t.effort.left = min(t.effort.left, shakeEffort)
-	_, err = shaken(p, t, o, limit, overlap, poll)
-	return err
-}
-
-// polished makes the plans of a search that is not at its end better in the same
-// way, for values that are sent byte by byte: on long chains that comes closer to
-// the optimum than a wider search does, and makes that search smaller.
-func polished(p *engine.Problem, t *terms, o *optimum, poll *engine.Poll) error {
-	streamed := *p
-	streamed.Transfers = engine.Streamed
-	left := t.effort.left
-	t.effort.left = min(left, polishEffort)
-	left -= t.effort.left
-	cost, err := lessRoom(&streamed, t, o, o.cost, o.cost/polishSlack, false, poll)
-	t.effort.left += left
-	o.cost = min(o.cost, cost)
-	return err
-}
-
-// lessRoom makes the plans of o better as p sends them, and adds plans of less
-// room that may beat limit. It returns the ticks of the fastest if it is below.
-func lessRoom(p *engine.Problem, t *terms, o *optimum, limit, slack int64, overlap bool, poll *engine.Poll) (int64,
-	error) {
+	limit := o.ceiling
 	plans, err := wholeBest(p, t, o.plans, &limit, overlap, poll)
 	o.plans = plans
 	if err != nil {
-		return limit, err
+		return err
 	}
-	tried := shares
-	if slack > 0 {
-		tried = append([]int64{100}, shares...)
-	}
-	for _, share := range tried {
+	for _, share := range shares {
 		if t.effort.left < 0 {
 			break
 		}
 		less := *t
-		less.found, less.polish = nil, nil
+		less.found = nil
 		less.room = t.room / 100 * share
-		more, err := solve(&less, limit+slack, allTricks, wholeWidths, poll)
+		more, err := solve(&less, limit, allTricks, wholeWidths, poll)
 		if err != nil {
-			return limit, err
+			return err
 		}
-		if len(more.plans) == 0 && more.bound >= limit+slack {
+		if len(more.plans) == 0 && more.bound >= limit {
 			break // and even less room costs more
 		}
 		plans, err := wholeBest(p, t, more.plans, &limit, overlap, poll)
 		o.plans = append(o.plans, plans...)
 		if err != nil {
-			return limit, err
+			return err
 		}
 	}
-	return limit, nil
+	return nil
 }
 
 // wholeBest makes the best few of some plans better, and lowers the limit to the
@@ -174,63 +139,4 @@ func (t *timeline) improve(overlap bool, e *effort, poll *engine.Poll) (best tim
 		}
 	}
 	return best, nil
-}
-
-// Making a plan better ends where no change of one or two inputs helps. On long
-// chains, where the best plan is not known, a few random changes before that lead
-// to better ends.
-
-const (
-	shakeEffort = 1e9 // for plans of a search that was not finished
-	shakenPlans = 6   // of the best
-)
-
-// shaken disturbs the offloads of the best plans of o and makes them better again,
-// until its work is used up. It returns the ticks of the fastest, if that is below limit.
-func shaken(p *engine.Problem, t *terms, o *optimum, limit int64, overlap bool, poll *engine.Poll) (int64, error) {
-	lines, err := fastestLines(p, o.plans, shakenPlans, overlap)
-	if err != nil || len(lines) == 0 {
-		return limit, err
-	}
-	r := rand.New(rand.NewPCG(1, 0))
-	for round := 0; t.effort.left >= 0 && limit > o.bound; round++ {
-		line := lines[round%len(lines)]
-		err := line.shake(r, overlap, t.effort, poll)
-		limit = min(limit, int64(line.Makespan)*t.q)
-		if err != nil {
-			return limit, err
-		}
-	}
-	return limit, nil
-}
-
-// shake changes a few inputs at random, improves what comes out, and keeps it
-// unless it is slower.
-func (t *timeline) shake(r *rand.Rand, overlap bool, e *effort, poll *engine.Poll) error {
-	was, offloads := t.Makespan, make([]bool, len(t.segs))
-	for x := range t.segs {
-		offloads[x] = t.segs[x].offload
-	}
-	if last := len(t.segs) - 1; last > 0 {
-		for range 2 + r.IntN(5) {
-			x := r.IntN(last)
-			t.segs[x].offload = !t.segs[x].offload
-		}
-	}
-	e.spend(int64(perRun * len(t.Runs)))
-	slower, err := true, error(nil)
-	if t.Play(overlap, tooLong) {
-		var best time.Duration
-		t.Measure()
-		best, err = t.improve(overlap, e, poll)
-		slower = best > was
-	}
-	if slower {
-		for x := range t.segs {
-			t.segs[x].offload = offloads[x]
-		}
-	}
-	t.Play(overlap, tooLong) // the last change that was tried need not have been kept
-	t.Measure()
-	return err
 }

@@ -2,6 +2,7 @@ package export
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"time"
@@ -117,30 +118,35 @@ var (
 	passes     = []string{"forward", "backward"}
 )
 
-// JSON returns the plan as a file; ParseJSON reads it. Equal plans are equal bytes.
+// JSON returns the plan as a file; ParseJSON reads it. Equal plans are equal bytes. A schedule that cannot be played
+// is not exported.
 func (p *File) JSON() ([]byte, error) {
-	tr, err := p.play()
+	tr, err := sim.Play(p.Problem, p.Schedule)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("the schedule cannot be exported because it cannot be played: %w", err)
 	}
+	d := &p.Problem.Device
 	head := fileHead{Schema: Schema, Name: p.Name, Strategy: p.Strategy, Args: p.Args,
 		Transfers: p.Problem.Transfers.String(),
-		Device:    deviceOf(&p.Problem.Device), Budget: p.Problem.Budget,
-		StepTimeNS: int64(tr.Makespan), Peak: tr.Peak, HostPeak: tr.HostPeak}
-	var w writer
-	if p.Problem.Chain != nil {
-		c := p.Problem.Chain.Chain
-		head.Chain = chainOf(c, p.Name)
-		w.object(head)
-		list(&w, "stages", len(c.Stages), func(i int) any { return stageOf(&c.Stages[i]) })
+		Device: fileDevice{Name: d.Name, Memory: d.Memory, ToHost: d.ToHost, ToDev: d.ToDev,
+			Duplex: d.Duplex.String()},
+		Budget: p.Problem.Budget, StepTimeNS: int64(tr.Makespan), Peak: tr.Peak, HostPeak: tr.HostPeak}
+	chain, g := p.Problem.Chain, p.Problem.Graph
+	if chain != nil {
+		head.Chain = chainOf(chain.Chain, p.Name)
 	} else {
-		g := p.Problem.Graph
-		head.Graph = &fileGraph{Fixed: g.Fixed, Stages: g.Stages, Done: nameOrNone(p.Problem, g.Done)}
-		w.object(head)
-		list(&w, "values", len(g.Values), func(i int) any { return valueOf(p.Problem, &g.Values[i]) })
-		list(&w, "ops", len(g.Ops), func(i int) any { return operationOf(p.Problem, &g.Ops[i]) })
+		head.Graph = &fileGraph{Fixed: g.Fixed, Stages: g.Stages, Done: p.valueName(g.Done)}
 	}
-	list(&w, "steps", len(p.Schedule), func(i int) any { return stepOf(p.Problem, &p.Schedule[i]) })
+	var w writer
+	w.value(head)
+	w.buf.Truncate(w.buf.Len() - 1) // the end of the object stands behind its lists
+	if chain != nil {
+		list(&w, "stages", chain.Chain.Stages, stageOf)
+	} else {
+		list(&w, "values", g.Values, p.valueOf)
+		list(&w, "ops", g.Ops, p.operationOf)
+	}
+	list(&w, "steps", p.Schedule, p.stepOf)
 	w.buf.WriteString("\n}\n")
 	return w.buf.Bytes(), w.err
 }
@@ -152,41 +158,22 @@ type writer struct {
 	err error
 }
 
-// object begins the outer object with the fields of v.
-func (w *writer) object(v any) {
-	text, err := json.Marshal(v)
-	if err != nil {
-		w.err = err
-		return
-	}
-	w.buf.Write(bytes.TrimSuffix(text, []byte("}")))
-}
-
-func (w *writer) key(name string) { w.buf.WriteString(",\n\"" + name + "\":") }
-
 func (w *writer) value(v any) {
 	text, err := json.Marshal(v)
-	if err != nil && w.err == nil {
-		w.err = err
-	}
+	w.err = cmp.Or(w.err, err)
 	w.buf.Write(text)
 }
 
-func list(w *writer, name string, n int, item func(i int) any) {
-	w.key(name)
-	w.buf.WriteByte('[')
-	for i := range n {
+func list[T, F any](w *writer, name string, items []T, of func(*T) F) {
+	w.buf.WriteString(",\n\"" + name + "\":[")
+	for i := range items {
 		if i > 0 {
 			w.buf.WriteByte(',')
 		}
 		w.buf.WriteString("\n ")
-		w.value(item(i))
+		w.value(of(&items[i]))
 	}
 	w.buf.WriteByte(']')
-}
-
-func deviceOf(d *engine.Device) fileDevice {
-	return fileDevice{Name: d.Name, Memory: d.Memory, ToHost: d.ToHost, ToDev: d.ToDev, Duplex: d.Duplex.String()}
 }
 
 func chainOf(c *engine.Chain, name string) *fileChain {
@@ -204,9 +191,9 @@ func stageOf(s *engine.Stage) fileStage {
 		Grad:    s.Grad, FwdTemp: s.FwdTemp, BwdTemp: s.BwdTemp, Fast: (*fileFast)(s.Fast)}
 }
 
-func valueOf(p *engine.Problem, v *engine.Value) fileValue {
+func (p *File) valueOf(v *engine.Value) fileValue {
 	f := fileValue{Name: v.Name, Kind: valueKinds[v.Kind], Bytes: v.Size, Stage: v.Stage,
-		Within: nameOrNone(p, v.PartOf)}
+		Within: p.valueName(v.PartOf)}
 	if v.Initial&engine.OnDevice != 0 {
 		f.Initial = append(f.Initial, "device")
 	}
@@ -216,14 +203,14 @@ func valueOf(p *engine.Problem, v *engine.Value) fileValue {
 	return f
 }
 
-func operationOf(p *engine.Problem, op *engine.Op) fileOp {
+func (p *File) operationOf(op *engine.Op) fileOp {
 	names := func(ids []engine.ValueID) []string {
 		if ids == nil {
 			return nil
 		}
 		list := []string{}
 		for _, v := range ids {
-			list = append(list, valueName(p, v))
+			list = append(list, p.valueName(v))
 		}
 		return list
 	}
@@ -231,21 +218,14 @@ func operationOf(p *engine.Problem, op *engine.Op) fileOp {
 		In: names(op.In), Out: names(op.Out), Lean: names(op.OutputOnly), Alt: (*fileAlt)(op.Alt)}
 }
 
-func stepOf(p *engine.Problem, s *engine.Step) fileStep {
+func (p *File) stepOf(s *engine.Step) fileStep {
 	f := fileStep{Do: doing[s.Kind], Lean: s.OutputOnly, Alt: s.Alt, NotBefore: s.NotBefore, Reserve: s.Reserve}
 	if s.Kind == engine.StepRun {
-		f.Op = opName(p, s.Op)
+		f.Op = p.opName(s.Op)
 	} else {
-		f.Value = valueName(p, s.Value)
+		f.Value = p.valueName(s.Value)
 	}
 	return f
-}
-
-func nameOrNone(p *engine.Problem, v engine.ValueID) string {
-	if v == engine.NoValue {
-		return ""
-	}
-	return valueName(p, v)
 }
 
 // File is a schedule with all that it was made for.
@@ -257,27 +237,21 @@ type File struct {
 	Schedule engine.Schedule
 }
 
-// play returns what the schedule does; schedules that cannot be played are not exported.
-func (p *File) play() (*sim.Trace, error) {
-	tr, err := sim.Play(p.Problem, p.Schedule)
-	if err != nil {
-		return nil, fmt.Errorf("the schedule cannot be exported because it cannot be played: %w", err)
-	}
-	return tr, nil
-}
-
 // opName returns how files call an operation (see the package comment).
-func opName(p *engine.Problem, op engine.OpID) string {
-	if p.Chain != nil {
-		return p.Graph.Ops[op].Name
+func (p *File) opName(op engine.OpID) string {
+	if p.Problem.Chain != nil {
+		return p.Problem.Graph.Ops[op].Name
 	}
 	return fmt.Sprintf("o%d", op)
 }
 
-// valueName returns how files call a value.
-func valueName(p *engine.Problem, v engine.ValueID) string {
-	if p.Chain != nil {
-		return p.Graph.Values[v].Name
+// valueName returns how files call a value, which is nothing where there is none.
+func (p *File) valueName(v engine.ValueID) string {
+	switch {
+	case v == engine.NoValue:
+		return ""
+	case p.Problem.Chain != nil:
+		return p.Problem.Graph.Values[v].Name
 	}
 	return fmt.Sprintf("v%d", v)
 }

@@ -172,11 +172,12 @@ func (r *reader) graph() *engine.Graph {
 // names lists how steps call operations and values.
 func (r *reader) names(p *engine.Problem) {
 	r.ops, r.values = map[string]engine.OpID{}, map[string]engine.ValueID{}
+	f := &File{Problem: p}
 	for i := range p.Graph.Ops {
-		r.ops[opName(p, engine.OpID(i))] = engine.OpID(i)
+		r.ops[f.opName(engine.OpID(i))] = engine.OpID(i)
 	}
 	for i := range p.Graph.Values {
-		r.values[valueName(p, engine.ValueID(i))] = engine.ValueID(i)
+		r.values[f.valueName(engine.ValueID(i))] = engine.ValueID(i)
 	}
 }
 

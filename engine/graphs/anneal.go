@@ -182,25 +182,11 @@ func (r *random) near(n int32, power int) int32 {
 // exponential is one of 1024 numbers with the exponential distribution.
 func (r *random) exponential() float64 { return exponentials[r.next()>>54] }
 
+// exponentials are rounded, so that they are the same on machines whose logarithms differ in the last bit.
 var exponentials = func() (list [1024]float64) {
+	const grains = 1 << 40
 	for i := range list {
-		list[i] = minusLog(uint64(2*i+1) << 53)
+		list[i] = math.Round(-grains*math.Log(float64(2*i+1)/2048)) / grains
 	}
 	return list
 }()
-
-// minusLog is -ln(u/2^64). Every step is rounded by itself, so that it is the same on
-// machines that fuse products and sums.
-func minusLog(u uint64) float64 {
-	const ln2 = 0.6931471805599453
-	zeros := bits.LeadingZeros64(u)
-	x := float64(u<<zeros>>11) / (1 << 52) // from 1 to 2
-	z := (x - 1) / (x + 1)
-	square := float64(z * z)
-	sum, power := 0.0, z
-	for k := 1; k <= 15; k += 2 {
-		sum += float64(2 * power / float64(k)) // ln x = 2 artanh z
-		power = float64(power * square)
-	}
-	return float64(float64(zeros+1)*ln2) - sum
-}

@@ -37,5 +37,5 @@
 // How the code is divided: model is a graph in these terms, sequence says what a
 // sequence of runs costs and writes the schedule; space is the exact search; state is
 // a sequence that moves change, annealer and searcher look for fast ones; joint does with
-// transfers, and programs tries all of a small graph; plans are what methods make whatever the budget.
+// transfers; plans are what methods make whatever the budget.
 package graphs

@@ -99,7 +99,6 @@ func (s *state) sort(op int32) {
 			list[j], list[j-1] = list[j-1], list[j]
 		}
 	}
-	s.final[op] = list[len(list)-1]
 }
 
 // insert puts a run of a kind at a place; what was there comes after it.
@@ -125,14 +124,9 @@ func (s *state) insert(id kindID, p int32) {
 
 // putIn is insert, the memory aside.
 func (s *state) putIn(x, p int32) {
-	s.order = slices.Insert(s.order, int(p), x)
-	s.number(p, int32(len(s.order)))
-	s.join(x)
-}
-
-// join puts a run that is in the sequence among those of its operation.
-func (s *state) join(x int32) {
 	op := s.op(x)
+	s.order = slices.Insert(s.order, int(p), x)
+	s.number(p)
 	s.runs[op] = append(s.runs[op], x)
 	s.list(op)
 	s.sort(op)
@@ -141,10 +135,10 @@ func (s *state) join(x int32) {
 	}
 }
 
-// number gives their places to the runs from a place to before another.
-func (s *state) number(from, to int32) {
+// number gives their places to the runs from a place on.
+func (s *state) number(from int32) {
 	place, p := s.place, from
-	for _, x := range s.order[from:to] {
+	for _, x := range s.order[from:] {
 		place[x] = p
 		p++
 	}
@@ -183,21 +177,11 @@ func (s *state) remove(p int32) {
 // takeOut is remove, the memory aside.
 func (s *state) takeOut(p int32) {
 	x := s.order[p]
-	s.order = slices.Delete(s.order, int(p), int(p)+1)
-	s.number(p, int32(len(s.order)))
-	s.leave(x)
-}
-
-// leave takes a run that is no longer in the sequence from those of its operation.
-func (s *state) leave(x int32) {
 	op := s.op(x)
-	list := s.runs[op]
-	at := slices.Index(list, x)
-	list = append(list[:at], list[at+1:]...)
-	s.runs[op] = list
-	if at > 0 && at == len(list) {
-		s.final[op] = list[at-1]
-	}
+	s.order = slices.Delete(s.order, int(p), int(p)+1)
+	s.number(p)
+	at := slices.Index(s.runs[op], x)
+	s.runs[op] = slices.Delete(s.runs[op], at, at+1)
 	s.list(op)
 	if s.clock != nil {
 		s.count(&s.m.kinds[s.kind[x]], -1)
@@ -228,18 +212,15 @@ func (s *state) there(x int32) bool {
 // excess is known to be above it.
 func (s *state) evaluate(limit int64) {
 	for _, v := range s.dirty {
-		op := s.m.maker[v]
-		for _, x := range s.runs[op] {
-			if s.plain {
-				s.settle(s.copies[x]+s.m.slot[v], s.lastUser(x, op, v))
-			} else if w := s.m.kinds[s.kind[x]].write(v); w != none {
+		for _, x := range s.runs[s.m.maker[v]] {
+			if w := s.m.kinds[s.kind[x]].write(v); w != none {
 				s.settle(s.copies[x]+w, s.lastReader(x, w))
 			}
 		}
 	}
 	s.high = min(s.high, int32(len(s.order))-1)
 	s.low = min(s.low, s.high)
-	s.newDuring = slices.Grow(s.newDuring[:0], len(s.order))
+	s.newDuring = s.newDuring[:0]
 	excess := s.excess - (s.overs[s.high-s.grown+1] - s.overs[s.low])
 	s.newExcess = s.sweep(excess, limit)
 	if s.clock != nil && s.newExcess <= limit {
@@ -255,20 +236,13 @@ func (s *state) sweep(excess, limit int64) int64 {
 		x := s.order[s.low-1]
 		used = s.during[s.low-1] - s.room[x].needs + s.room[x].net
 	}
-	list, room, bar, unit := s.order[s.low:s.high+1], s.room, s.bar(), s.unit&63
-	for len(list) > 0 {
-		part := list[:min(len(list), 32)]
-		list = list[len(part):]
-		at := len(s.newDuring)
-		s.newDuring = s.newDuring[:at+len(part)]
-		fresh := s.newDuring[at:]
-		for k, x := range part {
-			r := room[x]
-			during := used + r.needs
-			fresh[k] = during
-			used += r.net
-			excess += max((during-bar)>>unit, 0)
-		}
+	bar, unit := s.bar(), s.unit&63
+	for _, x := range s.order[s.low : s.high+1] {
+		r := s.room[x]
+		during := used + r.needs
+		s.newDuring = append(s.newDuring, during)
+		used += r.net
+		excess += max((during-bar)>>unit, 0)
 		if excess > limit {
 			return math.MaxInt64
 		}
@@ -336,36 +310,15 @@ func (s *state) undo() {
 		s.room[o.run].net -= s.size[o.copy]
 		s.last[o.copy] = o.run
 	}
-	s.reverse()
 	for k := len(s.edits) - 1; k >= 0; k-- {
 		switch e := s.edits[k]; e.what {
 		case shifted:
-			s.sort(s.op(e.run))
+			s.rotate(e.to, e.from)
 		case inserted:
-			s.leave(e.run)
+			s.takeOut(e.to)
 			s.spare[s.kind[e.run]] = append(s.spare[s.kind[e.run]], e.run)
 		case removed:
-			s.join(e.run)
+			s.putIn(e.run, e.from)
 		}
 	}
-}
-
-// reverse takes the edits of the order back. Runs whose places they have not changed keep theirs.
-func (s *state) reverse() {
-	low, high := nowhere, int32(0)
-	for k := len(s.edits) - 1; k >= 0; k-- {
-		e := s.edits[k]
-		if e.what != removed {
-			s.order = slices.Delete(s.order, int(e.to), int(e.to)+1)
-		}
-		if e.what != inserted {
-			s.order = slices.Insert(s.order, int(e.from), e.run)
-		}
-		low, high = min(low, e.from, e.to), max(high, e.from, e.to)
-	}
-	high += int32(len(s.edits))
-	if s.grown != 0 || int(high) > len(s.order) {
-		high = int32(len(s.order))
-	}
-	s.number(min(low, high), high)
 }

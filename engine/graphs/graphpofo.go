@@ -8,7 +8,6 @@ import (
 	"memtide/engine"
 	"memtide/engine/bound"
 	"memtide/engine/combined"
-	"memtide/engine/sim"
 	"memtide/engine/window"
 )
 
@@ -25,25 +24,20 @@ and reorder; window and lms, which offload; pofo, which knows what offloading al
 the network is a chain; and a plan that moves everything out and in around every operation. So it
 is never slower than any of them. Then it anneals, as graphsearch does, over sequences that have
 transfers in them. The offload, the wait and the fetch of a value that lies long over
-a crowded moment come and go together; what is made again can be fetched instead, or
-the other way round. Every better plan is played as it is, and without its waits;
-in the last one, fetches for which runs wait begin as soon as there is room.
+a crowded moment come and go together; what is fetched can be made again instead. Every
+better plan is played as it is, and without its waits.
 
-All programs are tried for whole transfers on graphs of up to 8 operations and 12 values, every one of
-which is needed and runs in one way only, and that keep nothing to the end of the step, as long as the machine
-has no more than 10,000 states on the way, four times as many with each step of the effort.
-A chain has two ways to run a stage forward, and a second algorithm is another: of such graphs
-not all programs are tried, however small they are. Where bytes stream, the plans are those for
-whole transfers. The lower bound takes the operation beside which most is above the budget: that can be made again,
-which costs its time, or leave before it and come back after it. The combination of recomputation and offloading is that of POFO, on chains;
-no method for graphs is published.`,
+Where bytes stream, the plans are those for whole transfers. The lower bound takes the
+operation beside which most is above the budget: that can be made again, which costs its
+time, or leave before it and come back after it. The combination of recomputation and
+offloading is that of POFO, on chains; no method for graphs is published.`,
 	Class: engine.MayRecompute | engine.MayOffload, Graphs: true,
 	Cost: engine.CostSearch,
 	Cites: []engine.Cite{
 		{Text: "Beaumont, Eyraud-Dubois, Shilova: Efficient Combination of Rematerialization and Offloading for Training DNNs. NeurIPS 2021",
 			ID: combined.Pofo.Cites[0].ID, Section: combined.Pofo.Cites[0].Section}, moccasin},
 	Params: []engine.Param{orderParam, {Name: "effort", Title: "Effort", Default: "1", Min: 1, Max: 6,
-		Doc: "How many proposals are tried: up to 4000 for each operation, and twice as many with each step."},
+		Doc: "How many proposals are tried: 20,000 at least and up to 4000 for each operation, and twice as many with each step."},
 		seedParam},
 	Solver: solveGraphPofo, Sweeper: sweepUp(sweptPofo),
 }
@@ -60,7 +54,6 @@ type joint struct {
 	best  *engine.Solution
 	how   string   // what found it
 	seq   []kindID // its sequence, if it is of one
-	exact bool     // nothing that was tried is faster, and all was
 	least engine.Bytes
 	why   string
 	first error // why the first method does not apply
@@ -103,42 +96,16 @@ func (j *joint) solve() (*engine.Solution, error) {
 			j.m = m.linked(p)
 		}
 	}
-	j.begin(m)
-	if j.best != nil && j.m != nil && !j.done() {
-		j.tryAll(m)
-	}
+	j.begin()
 	if j.best != nil && j.m != nil && !j.done() {
 		j.search()
-	}
-	if j.best != nil && !j.done() {
-		j.best = combined.Earlier(p, j.best, false, j.poll)
 	}
 	return j.answer()
 }
 
-// tryAll tries all programs, if the graph is small.
-func (j *joint) tryAll(m *model) {
-	s := newPrograms(j.p, m, j.poll)
-	if s == nil {
-		return
-	}
-	s.limit <<= 2 * (j.args.Int("effort") - 1)
-	steps, ok := s.find()
-	if !ok {
-		return
-	}
-	if trace, err := sim.Play(j.p, steps); err == nil && trace.Makespan <= j.best.Makespan {
-		j.exact = true
-		if trace.Makespan < j.best.Makespan {
-			j.best, j.how, j.seq = &engine.Solution{Schedule: steps, Makespan: trace.Makespan, Peak: trace.Peak},
-				"Found by trying all programs.", nil
-		}
-	}
-}
-
 // begin takes the best of what others find. Where everything can move, the serial plan
 // needs the least memory of all.
-func (j *joint) begin(m *model) {
+func (j *joint) begin() {
 	if j.m != nil {
 		seq := j.m.serial()
 		if peak, _, ok := j.m.cost(seq); ok && peak <= j.p.Budget {
@@ -148,34 +115,11 @@ func (j *joint) begin(m *model) {
 			return
 		}
 	}
-	if s := j.fewSpace(m); s != nil {
-		j.recompute(m, s)
-	} else {
-		j.ask(graphSearch, searchArgs(j.args))
-	}
+	j.ask(graphSearch, searchArgs(j.args))
 	j.ask(window.Window, nil)
 	j.ask(window.LMS, nil)
 	if j.p.Chain != nil {
 		j.ask(combined.Pofo, nil)
-	}
-}
-
-// fewSpace returns the exact search that graphsearch leaves small graphs to, if a plan fits
-// already, so that it need not tell the smallest budget.
-func (j *joint) fewSpace(m *model) *space {
-	if j.m == nil || j.best == nil {
-		return nil
-	}
-	return newFewSpace(m, j.args.Is("order", "kept"), j.poll)
-}
-
-// recompute takes the fastest sequence without transfers, as graphsearch does.
-func (j *joint) recompute(m *model, s *space) {
-	seq, err := s.find(j.p.Budget, false)
-	if err != nil {
-		j.ask(graphSearch, searchArgs(j.args))
-	} else if seq != nil {
-		j.better(m.solution(seq), graphSearch)
 	}
 }
 
@@ -223,7 +167,7 @@ func (j *joint) refused(least engine.Bytes, why string) {
 }
 
 // done reports whether nothing can be faster.
-func (j *joint) done() bool { return j.best != nil && (j.exact || j.best.Makespan <= j.lower) }
+func (j *joint) done() bool { return j.best != nil && j.best.Makespan <= j.lower }
 
 // tell reports the best solution so far.
 func (j *joint) tell(done, total int) {
@@ -250,19 +194,20 @@ func (j *joint) answer() (*engine.Solution, error) {
 	return nil, j.first
 }
 
-// How many proposals the search makes for each operation: few on small graphs, where it
-// is one of many methods that are tried.
+// How many proposals the search makes for each operation, and at least in all, with which it finds the optimum of
+// nearly every graph that is small enough for trying all programs.
 const (
 	firstJoint = 100
 	eachJoint  = 25 // more for every operation
 	mostJoint  = 4000
+	leastJoint = 20_000
 )
 
 // search anneals in rounds, each twice as long as the one before: from the best sequence,
 // from the order that keeps everything, and from the sequences of the others in turn.
 func (j *joint) search() {
 	n := len(j.m.order)
-	total := n * min(firstJoint+eachJoint*n, mostJoint) << (j.args.Int("effort") - 1)
+	total := max(n*min(firstJoint+eachJoint*n, mostJoint), leastJoint) << (j.args.Int("effort") - 1)
 	given := j.m.given()
 	starts := [][]kindID{given}
 	if seq := j.m.ofSchedule(j.p, j.best.Schedule); seq != nil {

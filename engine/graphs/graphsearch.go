@@ -29,7 +29,7 @@ with the order kept, is that of Moccasin, which solves it by constraint programm
 	Cost:   engine.CostSearch,
 	Cites:  []engine.Cite{moccasin, checkmate},
 	Params: []engine.Param{orderParam, effortParam, seedParam},
-	Solver: solveGraphSearch, Sweeper: sweepGraphSearch,
+	Solver: solveGraphSearch, Sweeper: sweepUp(sweptSearch),
 }
 
 var (

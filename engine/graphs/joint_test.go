@@ -65,7 +65,9 @@ func TestClock(t *testing.T) {
 				ks = append(ks, m.step(id).Describe(p.Graph))
 			}
 			for _, x := range a.order {
-				if k := m.kinds[a.kind[x]]; k.what == engine.StepFetch && a.leavesAfter(k.writes[0], a.place[x]) {
+				k := m.kinds[a.kind[x]]
+				if k.what == engine.StepFetch && slices.ContainsFunc(a.runs[m.kinds[m.offload[k.writes[0]]].op],
+					func(y int32) bool { return a.place[y] > a.place[x] }) {
 					t.Fatalf("seed %d, fetched before it left: %v\n%v", seed, a.edits, ks)
 				}
 			}
@@ -127,55 +129,7 @@ func TestJointVectors(t *testing.T) {
 	}
 }
 
-// TestProgramsOf: all programs are tried of the graphs that the strategy's words name, and of no others.
-func TestProgramsOf(t *testing.T) {
-	value := func() engine.Value { return engine.Value{Size: 1, PartOf: engine.NoValue} }
-	line := func(ops int) *engine.Graph {
-		g := &engine.Graph{Done: engine.NoValue}
-		for i := range ops {
-			o := engine.Op{Time: 1, Out: []engine.ValueID{engine.ValueID(i)}}
-			if i > 0 {
-				o.In = []engine.ValueID{engine.ValueID(i - 1)}
-			}
-			g.Ops, g.Values = append(g.Ops, o), append(g.Values, value())
-		}
-		return g
-	}
-	wide, again, second := line(8), line(8), line(8)
-	for v := range 5 {
-		wide.Ops[0].Out = append(wide.Ops[0].Out, engine.ValueID(8+v))
-		wide.Values = append(wide.Values, value())
-	}
-	again.Values = append(again.Values, value())
-	again.Ops[1].OutputOnly, again.Values[8].PartOf = []engine.ValueID{8}, 1
-	second.Ops[3].Alt = &engine.Alt{Time: 2}
-	unneeded := line(8)
-	unneeded.Done = 6
-	chain := engine.NewChainProblem(&engine.Chain{Input: 1, Stages: make([]engine.Stage, 1)},
-		enginetest.Device(engine.HalfDuplex), engine.Whole, 9)
-	for name, tc := range map[string]struct {
-		g         *engine.Graph
-		transfers engine.Transfers
-		want      bool
-	}{"8 operations": {line(8), engine.Whole, true}, "9 operations": {line(9), engine.Whole, false},
-		"13 values":   {wide, engine.Whole, false},
-		"output only": {again, engine.Whole, false}, "second way": {second, engine.Whole, false},
-		"streamed":          {line(8), engine.Streamed, false},
-		"one is not needed": {unneeded, engine.Whole, false}, "a chain": {chain.Graph, engine.Whole, false}} {
-		p := &engine.Problem{Graph: tc.g, Device: enginetest.Device(engine.HalfDuplex), Transfers: tc.transfers,
-			Budget: 9}
-		m, err := newModelOfWays(tc.g)
-		if err != nil {
-			t.Errorf("%s: %v", name, err)
-			continue
-		}
-		if got := newPrograms(p, m, nil) != nil; got != tc.want {
-			t.Errorf("%s: all programs are tried: %v, want %v", name, got, tc.want)
-		}
-	}
-}
-
-// TestJointAnneals: without trying all programs, the annealing by itself finds most of them.
+// TestJointAnneals: the annealing finds optima that no other method does.
 func TestJointAnneals(t *testing.T) {
 	equal, faster := 0, 0
 	for _, v := range enginetest.Load("graph_joint_tiny") {
@@ -188,7 +142,7 @@ func TestJointAnneals(t *testing.T) {
 			t.Fatal(err)
 		}
 		j.m = m.linked(p)
-		if j.begin(m); j.best == nil {
+		if j.begin(); j.best == nil {
 			continue
 		}
 		before := j.best.Makespan
@@ -199,7 +153,7 @@ func TestJointAnneals(t *testing.T) {
 			equal++
 		}
 	}
-	if equal < 90 || faster < 3 {
+	if equal < 97 || faster < 3 {
 		t.Errorf("%d are optimal, and %d faster than what others find", equal, faster)
 	}
 	t.Logf("%d are optimal, %d faster than what others find", equal, faster)

@@ -43,7 +43,6 @@ type model struct {
 	in     [][]int32  // of every operation, with source and sink: what it reads, each once
 	users  [][]int32  // of every value: operations that have to run and read it
 	maker  []int32    // of every value: the operation that makes it, or none
-	slot   []int32    // of every value: which write of a full run serves it, or none
 	size   []engine.Bytes
 	needed []bool        // operations that have to run
 	once   []bool        // operations that never run again
@@ -70,10 +69,10 @@ func newModelOfWays(g *engine.Graph) (*model, error) { return read(g, true) }
 
 func read(g *engine.Graph, ways bool) (*model, error) {
 	n := len(g.Ops)
-	m := &model{g: g, ops: n, lean: make([]kindID, n+2), ways: make([][]kindID, n+2), in: make([][]int32, n+2),
+	m := &model{g: g, ops: n, lean: slices.Repeat([]kindID{none}, n+2), ways: make([][]kindID, n+2), in: make([][]int32, n+2),
 		users: make([][]int32, len(g.Values)),
-		maker: make([]int32, len(g.Values)), slot: make([]int32, len(g.Values)),
-		size: make([]engine.Bytes, len(g.Values)), needed: make([]bool, n+2), once: make([]bool, n+2)}
+		maker: make([]int32, len(g.Values)),
+		size:  make([]engine.Bytes, len(g.Values)), needed: make([]bool, n+2), once: make([]bool, n+2)}
 	for v := range g.Values {
 		m.maker[v], m.size[v] = none, g.Values[v].Size
 		if g.Values[v].Initial&engine.OnDevice != 0 {
@@ -90,12 +89,6 @@ func read(g *engine.Graph, ways bool) (*model, error) {
 		return nil, err
 	}
 	m.listKinds(ways)
-	for v, i := range m.maker {
-		m.slot[v] = none
-		if i != none {
-			m.slot[v] = m.kinds[i].write(int32(v))
-		}
-	}
 	for _, i := range m.order {
 		m.base += m.least(i)
 	}
@@ -209,61 +202,57 @@ func (m *model) findNeeded() error {
 // output-only runs and second algorithms. Those of source and sink have their numbers too.
 func (m *model) listKinds(ways bool) {
 	g := m.g
-	for i := range g.Ops {
-		m.lean[i], m.ways[i] = none, []kindID{kindID(i)}
-		m.add(int32(i), g.Ops[i].Out, g.Ops[i].Time, g.Ops[i].Temp)
-	}
 	var initial []engine.ValueID
 	for v := range g.Values {
 		if m.maker[v] == m.source() {
 			initial = append(initial, engine.ValueID(v))
 		}
 	}
-	m.add(m.source(), initial, 0, 0)
-	m.add(m.sink(), nil, 0, 0)
-	m.lean[m.source()], m.lean[m.sink()] = none, none
+	for i := range g.Ops {
+		m.add(kind{op: int32(i), time: g.Ops[i].Time, temp: g.Ops[i].Temp}, g.Ops[i].Out)
+	}
+	m.add(kind{op: m.source()}, initial)
+	m.add(kind{op: m.sink()}, nil)
 	for i := range g.Ops {
 		op := &g.Ops[i]
-		more := func(k kind, out []engine.ValueID, time time.Duration, temp engine.Bytes) {
-			m.ways[i] = append(m.ways[i], kindID(len(m.kinds)))
-			m.add(int32(i), out, time, temp)
-			last := &m.kinds[len(m.kinds)-1]
-			last.lean, last.alt = k.lean, k.alt
-		}
+		full := kind{op: int32(i), time: op.Time, temp: op.Temp}
 		// Only a full run makes Done.
 		isLean := op.OutputOnly != nil && (g.Done == engine.NoValue || m.maker[g.Done] != int32(i))
 		if isLean {
-			m.lean[i] = kindID(len(m.kinds))
-			more(kind{lean: true}, op.OutputOnly, op.Time, op.Temp)
+			k := full
+			k.lean, m.lean[i] = true, kindID(len(m.kinds))
+			m.add(k, op.OutputOnly)
 		}
-		if ways && op.Alt != nil {
-			more(kind{alt: true}, op.Out, op.Alt.Time, op.Alt.Temp)
+		if !ways || op.Alt == nil {
+			continue
 		}
-		if ways && op.Alt != nil && isLean {
-			more(kind{lean: true, alt: true}, op.OutputOnly, op.Alt.Time, op.Alt.Temp)
+		full.alt, full.time, full.temp = true, op.Alt.Time, op.Alt.Temp
+		m.add(full, op.Out)
+		if isLean {
+			full.lean = true
+			m.add(full, op.OutputOnly)
 		}
 	}
 	m.runs, m.reads = len(m.kinds), len(m.kinds)
 }
 
-func (m *model) add(op int32, out []engine.ValueID, time time.Duration, temp engine.Bytes) {
-	k := kind{op: op, reads: m.in[op], time: time, temp: temp}
-	for _, v := range out {
-		k.writes = append(k.writes, int32(v))
+// add adds a kind of run that makes some values.
+func (m *model) add(k kind, out []engine.ValueID) {
+	k.reads = m.in[k.op]
+	for w, id := range out {
+		v := int32(id)
+		k.writes, k.serves = append(k.writes, v), append(k.serves, serve{v, int32(w)})
 		k.bytes += m.size[v]
 	}
-	for w, v := range k.writes {
-		k.serves = append(k.serves, serve{v, int32(w)})
-	}
 	// What is within a write, and made by the other kind of run alone.
-	if int(op) < m.ops {
-		for _, v := range m.g.Ops[op].OutputOnly {
-			if w := slices.Index(k.writes, int32(m.g.Values[v].PartOf)); w >= 0 &&
-				!slices.Contains(k.writes, int32(v)) {
+	if int(k.op) < m.ops {
+		for _, v := range m.g.Ops[k.op].OutputOnly {
+			if w := slices.Index(out, m.g.Values[v].PartOf); w >= 0 && !slices.Contains(out, v) {
 				k.serves = append(k.serves, serve{int32(v), int32(w)})
 			}
 		}
 	}
+	m.ways[k.op] = append(m.ways[k.op], kindID(len(m.kinds)))
 	m.kinds = append(m.kinds, k)
 }
 

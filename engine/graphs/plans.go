@@ -135,20 +135,11 @@ func (m *model) firstForward() []int32 {
 	if at := slices.IndexFunc(m.order, m.isBackward); at >= 0 {
 		return m.order[:at]
 	}
-	list, _ := m.lives(m.given())
-	change := make([]engine.Bytes, len(m.order)+2)
-	for _, l := range list {
-		change[max(l.from, 0)] += m.size[l.value]
-		change[l.to+1] -= m.size[l.value]
+	during, _ := m.usage(m.given())
+	if len(during) == 0 {
+		return nil
 	}
-	at, used, most := 0, engine.Bytes(0), engine.Bytes(-1)
-	for p, i := range m.order {
-		used += change[p]
-		if used+m.kinds[i].temp > most {
-			at, most = p, used+m.kinds[i].temp
-		}
-	}
-	return m.order[:at]
+	return m.order[:slices.Index(during, slices.Max(during))]
 }
 
 // saving returns the sequence that runs the forward operations in some order, each before the others

@@ -74,14 +74,18 @@ func (m *model) ofSchedule(p *engine.Problem, steps engine.Schedule) []kindID {
 	if err != nil {
 		return nil
 	}
-	at, begins, ends := spansOf(trace, steps)
-	during := func(t time.Duration) int { // the first run that is not over
-		n, _ := slices.BinarySearchFunc(ends, t,
-			func(end, t time.Duration) int { return cmp.Or(cmp.Compare(end, t), -1) })
-		return n
+	at := make([]*sim.Span, len(steps))
+	var begins, ends []time.Duration // of runs, in their order
+	for i := range trace.Spans {
+		at[trace.Spans[i].Step] = &trace.Spans[i]
 	}
-	from := func(t time.Duration) int { // the first run that begins no sooner
-		n, _ := slices.BinarySearch(begins, t)
+	for i, st := range steps {
+		if st.Kind == engine.StepRun {
+			begins, ends = append(begins, at[i].Start), append(ends, at[i].End)
+		}
+	}
+	first := func(times []time.Duration, t time.Duration) int { // the first of them that is not before t
+		n, _ := slices.BinarySearch(times, t)
 		return n
 	}
 	var list []element
@@ -106,14 +110,14 @@ func (m *model) ofSchedule(p *engine.Problem, steps engine.Schedule) []kindID {
 				return nil
 			}
 			if wait[v] == 0 { // once is enough
-				list = append(list, element{runs, 0, m.offload[v]}, element{max(runs, from(at[i].End)), 1, m.wait[v]})
+				list = append(list, element{runs, 0, m.offload[v]}, element{max(runs, first(begins, at[i].End)), 1, m.wait[v]})
 				wait[v] = len(list)
 			}
 		case engine.StepFetch:
 			if wait[v] == 0 {
 				return nil
 			}
-			slot := max(during(at[i].Start), list[wait[v]-2].slot)
+			slot := max(first(ends, at[i].Start+1), list[wait[v]-2].slot)
 			list[wait[v]-1].slot = min(list[wait[v]-1].slot, slot)
 			list = append(list, element{slot, 2, m.fetch[v]})
 		}
@@ -130,44 +134,6 @@ func (m *model) ofSchedule(p *engine.Problem, steps engine.Schedule) []kindID {
 		return nil
 	}
 	return seq
-}
-
-// spansOf returns the span of each step of a schedule, and when its runs begin and end, in their order.
-func spansOf(trace *sim.Trace, steps engine.Schedule) (at []*sim.Span, begins, ends []time.Duration) {
-	at = make([]*sim.Span, len(steps))
-	for i := range trace.Spans {
-		at[trace.Spans[i].Step] = &trace.Spans[i]
-	}
-	for i, st := range steps {
-		if st.Kind == engine.StepRun {
-			begins, ends = append(begins, at[i].Start), append(ends, at[i].End)
-		}
-	}
-	return at, begins, ends
-}
-
-// versions are schedules of a sequence: as it is, and without its waits, so that
-// runs wait for room by themselves, with fetches as soon as there is room and not before
-// the planned times.
-func (m *model) versions(seq []kindID, planned *sim.Trace) (list []engine.Schedule) {
-	loose := slices.DeleteFunc(slices.Clone(seq), func(id kindID) bool { return m.kinds[id].what == engine.StepWait })
-	if len(loose) == len(seq) {
-		return nil
-	}
-	steps := m.schedule(loose)
-	timed := slices.Clone(steps)
-	starts := map[engine.ValueID][]time.Duration{} // of fetches, in the order of the program
-	for i := range planned.Spans {
-		if sp := &planned.Spans[i]; sp.Kind == sim.SpanFetch {
-			starts[sp.Value] = append(starts[sp.Value], sp.Start)
-		}
-	}
-	for i := range timed {
-		if st := &timed[i]; st.Kind == engine.StepFetch {
-			st.NotBefore, starts[st.Value] = starts[st.Value][0], starts[st.Value][1:]
-		}
-	}
-	return []engine.Schedule{steps, timed}
 }
 
 // used returns a sequence without fetches that have no reader, and without offloads of what is
@@ -194,30 +160,29 @@ func (m *model) used(seq []kindID) []kindID {
 	return out
 }
 
-// play plays a sequence, and takes it if it is better than the best; ok is false if it cannot
-// be played within the budget.
+// play plays a sequence, and takes it if it is better than the best, as it is or without its waits, so that
+// runs wait for room by themselves; ok is false if it cannot be played within the budget.
 func (j *joint) play(seq []kindID, how string) (ok bool) {
 	seq = j.m.used(seq)
-	steps := j.m.schedule(seq)
-	planned, err := sim.Play(j.p, steps)
-	if err != nil {
+	if !j.playAs(seq, seq, how) {
 		return false
 	}
-	j.keepBest(steps, planned, seq, how)
-	for _, other := range j.m.versions(seq, planned) {
-		if trace, err := sim.Play(j.p, other); err == nil {
-			j.keepBest(other, trace, seq, how)
-		}
+	loose := slices.DeleteFunc(slices.Clone(seq), func(id kindID) bool { return j.m.kinds[id].what == engine.StepWait })
+	if len(loose) < len(seq) {
+		j.playAs(loose, seq, how)
 	}
 	return true
 }
 
-// keepBest keeps a played schedule if it is faster than the best one, with the sequence and how it was found.
-func (j *joint) keepBest(steps engine.Schedule, trace *sim.Trace, seq []kindID, how string) {
-	if j.best == nil || trace.Makespan < j.best.Makespan {
+// playAs plays a sequence, and keeps it with the one that it stands for and how that was found if it is the fastest.
+func (j *joint) playAs(played, seq []kindID, how string) (ok bool) {
+	steps := j.m.schedule(played)
+	trace, err := sim.Play(j.p, steps)
+	if err == nil && (j.best == nil || trace.Makespan < j.best.Makespan) {
 		j.best, j.how, j.seq = &engine.Solution{Schedule: steps, Makespan: trace.Makespan, Peak: trace.Peak,
 			Notes: []string{j.m.describeAll(seq)}}, how, seq
 	}
+	return err == nil
 }
 
 // describeAll says what runs again and what moves.

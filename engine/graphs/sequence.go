@@ -63,24 +63,29 @@ func (m *model) lives(seq []kindID) (list []life, ok bool) {
 	return list, read(m.in[m.sink()], len(seq))
 }
 
-// cost returns the peak of a sequence, resident memory included, and its time. ok is as
-// in lives.
-func (m *model) cost(seq []kindID) (peak engine.Bytes, took time.Duration, ok bool) {
+// usage returns the memory in use during every run of a sequence. ok is as in lives.
+func (m *model) usage(seq []kindID) (during []engine.Bytes, ok bool) {
 	list, ok := m.lives(seq)
 	change := make([]engine.Bytes, len(seq)+2)
 	for _, l := range list {
 		change[max(l.from, 0)] += m.size[l.value]
-		if l.to >= 0 {
-			change[l.to+1] -= m.size[l.value]
-		} else {
-			change[0] -= m.size[l.value]
-		}
+		change[l.to+1] -= m.size[l.value]
 	}
-	peak = m.g.Fixed + m.kinds[m.source()].bytes
 	used := m.g.Fixed
 	for p, id := range seq {
 		used += change[p]
-		peak = max(peak, used+m.kinds[id].temp)
+		during = append(during, used+m.kinds[id].temp)
+	}
+	return during, ok
+}
+
+// cost returns the peak of a sequence, resident memory included, and its time. ok is as
+// in lives.
+func (m *model) cost(seq []kindID) (peak engine.Bytes, took time.Duration, ok bool) {
+	during, ok := m.usage(seq)
+	peak = m.g.Fixed + m.kinds[m.source()].bytes
+	for p, id := range seq {
+		peak = max(peak, during[p])
 		took += m.kinds[id].time
 	}
 	return peak, took, ok

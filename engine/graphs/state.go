@@ -20,7 +20,6 @@ type state struct {
 	budget engine.Bytes
 	kept   bool    // first runs keep the order of the operations
 	unit   uint    // excess is counted in units of 1<<unit bytes, so that sums stay in range
-	plain  bool    // every run of an operation makes all that the operation makes, and nothing moves
 	rank   []int32 // of every operation its index in m.order
 
 	order  []int32   // of every place its run
@@ -32,7 +31,6 @@ type state struct {
 	opOf   []int32   // of every run
 	room   []room    // of every run
 	runs   [][]int32 // of every operation, by place
-	final  []int32   // of every operation the last of its runs
 	spare  [][]int32 // of every kind: numbers of runs that are removed
 	again  []int32   // operations that have several runs, in no order
 	listed []int32   // of every operation its index in again, or none
@@ -56,8 +54,7 @@ const nowhere = int32(1 << 30)
 // newState begins with a sequence for which cost says ok.
 func newState(m *model, budget engine.Bytes, kept bool, seq []kindID) *state {
 	s := &state{m: m, budget: budget, kept: kept, rank: make([]int32, m.ops+2),
-		plain: m.moves == nil && !m.varied(), runs: make([][]int32, len(m.in)), final: make([]int32, len(m.in)),
-		spare: make([][]int32, len(m.kinds))}
+		runs: make([][]int32, len(m.in)), spare: make([][]int32, len(m.kinds))}
 	if m.moves != nil {
 		s.clock = newClock(m)
 	}
@@ -86,7 +83,6 @@ func (s *state) load(seq []kindID) {
 		s.place[x] = int32(len(s.order))
 		s.order = append(s.order, x)
 		s.runs[k.op] = append(s.runs[k.op], x)
-		s.final[k.op] = x
 		s.list(k.op)
 		s.repeats += min(len(s.runs[k.op])-1, 1)
 		s.took += k.time
@@ -168,9 +164,6 @@ func (s *state) op(x int32) int32 { return s.opOf[x] }
 // lastReader returns the run that reads a write of a run last, itself if none does.
 func (s *state) lastReader(x, write int32) int32 {
 	k := &s.m.kinds[s.kind[x]]
-	if s.plain {
-		return s.lastUser(x, k.op, k.writes[write])
-	}
 	best, at, place := x, s.place[x], s.place
 	for _, sv := range k.serves {
 		if sv.write != write {
@@ -191,33 +184,8 @@ func (s *state) lastReader(x, write int32) int32 {
 	return best
 }
 
-// lastUser is lastReader in a plain state, of a value that a run of an operation makes.
-func (s *state) lastUser(x, op, v int32) int32 {
-	best, at, place, final := x, s.place[x], s.place, s.final
-	if final[op] == x {
-		for _, i := range s.m.users[v] {
-			y := final[i]
-			if p := place[y]; p > at {
-				best, at = y, p
-			}
-		}
-		return best
-	}
-	end := s.nextMaker(x, v)
-	for _, i := range s.m.users[v] {
-		for _, y := range s.runs[i] {
-			if p := place[y]; p > at && p <= end {
-				best, at = y, p
-			}
-		}
-	}
-	return best
-}
-
 // makes reports whether a run of the operation that makes a value makes it.
-func (s *state) makes(x, v int32) bool {
-	return s.plain || s.m.kinds[s.kind[x]].write(v) != none
-}
+func (s *state) makes(x, v int32) bool { return s.m.kinds[s.kind[x]].write(v) != none }
 
 // nextMaker returns the place of the next run after x that makes a value; nowhere if
 // there is none.

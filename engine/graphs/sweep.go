@@ -56,16 +56,9 @@ const (
 	upShare   = 8
 )
 
-// sweepGraphSearch shares the plans of blocks and, both ways, what is found. First it
-// goes down: the sequence of a budget is annealed a little within the next smaller one.
-// Then it goes up with the search itself, as sweepUp does; the fastest sequence of
-// all so far that fits is annealed a little more.
-func sweepGraphSearch(p *engine.Problem, args engine.Parsed, budgets []engine.Bytes, poll *engine.Poll,
-	yield func(int, *engine.Solution, error)) {
-	sweepUp(sweptSearch)(p, args, budgets, poll, yield)
-}
-
-// sweptSearch is graphsearch for budgets in rising order.
+// sweptSearch is graphsearch for budgets in rising order. It shares the plans of blocks and, both ways, what is
+// found. First it goes down: the sequence of a budget is annealed a little within the next smaller one. The
+// fastest sequence of all so far that fits is annealed a little more after the search of each budget.
 func sweptSearch(p *engine.Problem, args engine.Parsed, budgets []engine.Bytes, poll *engine.Poll,
 	_ *engine.Found) solver {
 	m, err := newModelOfWays(p.Graph)

@@ -1,10 +1,6 @@
 package graphs
 
-import (
-	"slices"
-
-	"memtide/engine"
-)
+import "memtide/engine"
 
 // freeTransfer narrows the range of places of a transfer: a value is fetched after it
 // has left, and leaves from the copy that it would leave from now.
@@ -199,69 +195,15 @@ func (s *state) owns(x, v int32) bool {
 	return k.writes[k.write(v)] == v
 }
 
-// leavesAfter reports whether a value leaves, or is waited for, after a place.
-func (s *state) leavesAfter(v, p int32) bool {
-	return slices.ContainsFunc(s.runs[s.m.kinds[s.m.offload[v]].op], func(y int32) bool { return s.place[y] > p })
-}
-
-// proposeFetch fetches what runs again to be made, instead.
-func (s *state) proposeFetch(r *random) bool {
-	if s.repeats == 0 {
-		return false
-	}
-	for range 40 {
-		p := s.anywhere(r)
-		x := s.order[p]
-		list := s.runs[s.op(x)]
-		if len(list) < 2 || s.isTransfer(x) || list[0] == x {
-			continue
-		}
-		v := none
-		for _, w := range s.m.kinds[s.kind[x]].writes {
-			if s.last[s.copies[x]] != x && s.m.offload[w] != none {
-				v = w
-			}
-		}
-		if v == none || s.leavesAfter(v, p) || s.missed(p, s.m.fetch[v]) {
-			continue
-		}
-		y := s.makerBefore(v, p)
-		if y == none || !s.owns(y, v) {
-			continue
-		}
-		s.remove(p)
-		s.insert(s.m.fetch[v], p)
-		if s.offloadOf(v) != none {
-			return true
-		}
-		leave := s.place[y] + 1
-		over := leave
-		for _, i := range s.m.users[v] {
-			for _, z := range s.runs[i] {
-				if q := s.place[z]; q < p && q >= over && s.isReader(z) {
-					over = q + 1
-				}
-			}
-		}
-		s.insert(s.m.wait[v], over)
-		s.insert(s.m.offload[v], leave)
-		return true
-	}
-	return false
-}
-
 // proposeTransfer makes the edits of a move about transfers; false if there is none.
 func (a *annealer) proposeTransfer(r *random) bool {
-	switch u := r.below(16); {
+	u := r.below(16)
+	switch {
 	case u < 5:
 		return (a.excess > 0 || r.one(2)) && a.proposeSwap(r)
 	case u < 11:
 		p := a.transferAt(r, func(engine.StepKind) bool { return true })
 		return p != none && a.proposeShift(r, p)
-	case u < 13:
-		return a.proposeStay(r, false)
-	case u < 14:
-		return a.proposeStay(r, true)
 	}
-	return a.proposeFetch(r)
+	return a.proposeStay(r, u >= 13)
 }

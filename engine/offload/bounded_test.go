@@ -46,42 +46,6 @@ func TestBelow(t *testing.T) {
 	}
 }
 
-// TestSums raises amounts to sums of whole values and compares with all subsets.
-func TestSums(t *testing.T) {
-	r := enginetest.Rand(5)
-	raised := 0
-	for range 500 {
-		n, grain := 1+r.IntN(9), engine.Bytes(1+r.IntN(7))
-		most := 1 + r.IntN(300) // more are told apart by their least sum only
-		s := sums{bits: make([]uint64, most/64+1), above: 1 << 40}
-		s.bits[0] = 1
-		all := []engine.Bytes{0}
-		for range n {
-			x := engine.Bytes(r.IntN(90))
-			s.add(int(x))
-			for _, y := range all {
-				all = append(all, y+x*grain)
-			}
-			v := engine.Bytes(r.IntN(most+1)) * grain
-			want := engine.Bytes(1<<40) * grain
-			for _, y := range all {
-				if y >= v {
-					want = min(want, y)
-				}
-			}
-			if got := s.raise(v, grain); got != want {
-				t.Fatalf("grain %d, most %d, sums %v: %d is raised to %d, want %d", grain, most, all, v, got, want)
-			}
-			if want > v {
-				raised++
-			}
-		}
-	}
-	if raised < 500 {
-		t.Errorf("only %d amounts were raised", raised)
-	}
-}
-
 // TestFrontierNarrow: what a search with few partial decisions says is true: the
 // set takes what it says, none takes less than the bound, and a proof is one.
 func TestFrontierNarrow(t *testing.T) {

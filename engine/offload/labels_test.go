@@ -3,8 +3,6 @@ package offload
 import (
 	"context"
 	"errors"
-	"maps"
-	"math"
 	"testing"
 
 	"memtide/engine"
@@ -70,34 +68,6 @@ func TestFluidOutOfTime(t *testing.T) {
 		}
 		if _, err := BestFluid(p, engine.NewPoll(over, nil)); !errors.Is(err, context.Canceled) {
 			t.Errorf("seed %d: got %v, want %v", seed, err, context.Canceled)
-		}
-	}
-}
-
-// TestSumsOfValues compares the sums of values, a bit each, with a set of them.
-func TestSumsOfValues(t *testing.T) {
-	r := enginetest.Rand(8)
-	for range 300 {
-		words := 1 + r.IntN(6)
-		s := sums{bits: make([]uint64, words), above: math.MaxInt}
-		s.bits[0] = 1
-		all := map[int]bool{0: true}
-		var values []int
-		for range 1 + r.IntN(7) {
-			v := r.IntN(200)
-			if r.IntN(4) == 0 {
-				v = v / 64 * 64
-			}
-			values = append(values, v)
-			s.add(v)
-			for sum := range maps.Clone(all) {
-				all[sum+v] = true
-			}
-		}
-		for k := range 64 * words {
-			if got := s.bits[k/64]>>(k%64)&1 == 1; got != all[k] {
-				t.Fatalf("values %v in %d words: %d is a sum: got %v, want %v", values, words, k, got, all[k])
-			}
 		}
 	}
 }

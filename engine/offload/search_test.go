@@ -128,9 +128,9 @@ func TestFluidOptimumExhaustive(t *testing.T) {
 
 // TestFrontierExhaustive holds the proof of offloadsearch against all sets, for
 // both ways to transfer, from a set that is far from optimal, so that its bounds
-// have to be right; half of the time with amounts raised to whole values.
+// have to be right.
 func TestFrontierExhaustive(t *testing.T) {
-	better, raised := 0, 0
+	better := 0
 	for seed := range uint64(2500) {
 		for _, mode := range []engine.Transfers{engine.Whole, engine.Streamed} {
 			p := randomProblem(seed, enginetest.Shape{MaxStages: 10}, mode)
@@ -141,17 +141,7 @@ func TestFrontierExhaustive(t *testing.T) {
 				best = min(best, m.time(fromMask(s.n, mask)))
 			}
 			all := fromMask(s.n, 1<<s.n-1)
-			from, plain := m.time(all), ideal.relax()
-			if m.rule == whole && seed%2 == 0 {
-				ideal.coarsen()
-				m.overF, m.overB, m.excess = ideal.overF, ideal.overB, ideal.excess
-				if m.time(all) != from {
-					t.Fatalf("seed %d: raising amounts changes a step time from %d to %d", seed, from, m.time(all))
-				}
-			}
-			if ideal.relax() > plain {
-				raised++
-			}
+			from := m.time(all)
 			f := newFrontier(m, ideal, all, from, 1<<40, nil)
 			floor := int64(ideal.nanoseconds(ideal.relax()))
 			if !f.run(8000, 1) || f.value != best || m.time(f.best) != best || f.least != best || floor > best {
@@ -164,9 +154,8 @@ func TestFrontierExhaustive(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("%d improved, %d bounds raised", better, raised)
-	if better < 500 || raised < 100 {
-		t.Errorf("only %d cases had to be improved, and %d bounds are raised: the generator is off", better, raised)
+	if better < 500 {
+		t.Errorf("only %d cases had to be improved: the generator is off", better)
 	}
 }
 

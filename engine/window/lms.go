@@ -134,42 +134,34 @@ func (n *network) lms(threshold, ahead int) walk {
 	return func(budget engine.Bytes) (*run, bool) {
 		r := n.start(budget)
 		in := make([][]due, len(n.funcs))
+		fetch := func(from, use int, v engine.ValueID) {
+			at := max(from, use-ahead)
+			in[at] = append(in[at], due{use, v})
+		}
 		seen := make([]bool, len(n.p.Graph.Values))
 		for at, v := range n.seq {
 			if !seen[v] && r.place[v] == onHost {
-				in[max(0, n.owner[at]-ahead)] = append(in[max(0, n.owner[at]-ahead)], due{n.owner[at], v})
+				fetch(0, n.owner[at], v)
 			}
 			seen[v] = true
 		}
-		for i, f := range n.funcs {
-			r.at = i
-			if n.poll.Err() != nil {
-				return r, false
-			}
+		return r, r.over(func(i int) bool {
 			slices.SortStableFunc(in[i], n.order)
 			for _, d := range in[i] {
 				for r.place[d.v] == leaving {
 					r.evict()
 				}
 				if !r.fetch(d.v) {
-					return r, false
+					return false
 				}
 			}
-			if !r.execute(i) {
-				return r, false
+			return true
+		}, func(at int) {
+			if i, use := n.owner[at], n.owner[n.next[at]]; use-i >= threshold {
+				r.leave(n.seq[at])
+				fetch(i+1, use, n.seq[at])
 			}
-			for at := f.first; at < f.last; at++ {
-				v, next := n.seq[at], n.next[at]
-				if next == len(n.seq) {
-					r.drop(v)
-				} else if use := n.owner[next]; use-i >= threshold {
-					r.leave(v)
-					in[max(i+1, use-ahead)] = append(in[max(i+1, use-ahead)], due{use, v})
-				}
-			}
-		}
-		r.finish()
-		return r, true
+		})
 	}
 }
 

@@ -153,9 +153,24 @@ func (r *run) execute(i int) bool {
 	return true
 }
 
-// finish removes what was cancelled.
-func (r *run) finish() {
+// over goes over the functions: fetch brings what is needed before each, and used may let go of a variable of it,
+// at a place of the sequence, that is used again. ok is false if something does not fit, or time is over.
+func (r *run) over(fetch func(i int) bool, used func(at int)) (ok bool) {
+	for i, f := range r.funcs {
+		r.at = i
+		if r.poll.Err() != nil || !fetch(i) || !r.execute(i) {
+			return false
+		}
+		for at := f.first; at < f.last; at++ {
+			if r.next[at] == len(r.seq) {
+				r.drop(r.seq[at])
+			} else {
+				used(at)
+			}
+		}
+	}
 	r.steps = slices.DeleteFunc(r.steps, func(s engine.Step) bool { return s.Kind == cancelled })
+	return true
 }
 
 // duration returns how long the schedule takes. There is room for everything when it

@@ -143,39 +143,26 @@ func (n *network) largestWindow() (most engine.Bytes, ok bool) {
 // windowed walks with a window of a size in bytes.
 func (n *network) windowed(bytes engine.Bytes) walk {
 	return func(budget engine.Bytes) (*run, bool) {
-		r := n.start(budget)
-		right := 0 // [r] the first place beyond the window
-		sums := n.sums
-		for i, f := range n.funcs {
-			r.at = i
-			if n.poll.Err() != nil {
-				return r, false
-			}
-			limit := sums[f.first] + bytes
-			end := sort.Search(len(n.seq), func(k int) bool { return sums[k+1] > limit })
+		r, right := n.start(budget), 0 // [r] the first place beyond the window
+		return r, r.over(func(i int) bool {
+			f := n.funcs[i]
+			limit := n.sums[f.first] + bytes
+			end := sort.Search(len(n.seq), func(k int) bool { return n.sums[k+1] > limit })
 			end = max(end, f.last, right)
 			for _, v := range n.seq[right:end] {
 				switch {
 				case r.place[v] == leaving:
 					r.stay(v)
 				case r.place[v] == onHost && !r.fetch(v):
-					return r, false
+					return false
 				}
 			}
 			right = end
-			if !r.execute(i) {
-				return r, false
+			return true
+		}, func(at int) {
+			if n.next[at] >= right {
+				r.leave(n.seq[at])
 			}
-			for at := f.first; at < f.last; at++ {
-				switch v := n.seq[at]; {
-				case n.next[at] == len(n.seq):
-					r.drop(v)
-				case n.next[at] >= right:
-					r.leave(v)
-				}
-			}
-		}
-		r.finish()
-		return r, true
+		})
 	}
 }

@@ -57,7 +57,7 @@ func (o *Object) Value(key string) any {
 	if len(raw) > mostPart {
 		o.Errs.Stop(tooLargePart(o.At(key), len(raw)))
 	} else {
-		v = newPartDecoder().decode(raw) // the outer pass has checked the syntax
+		v = (&Stream{Eof: true}).decode(raw) // the outer pass has checked the syntax
 	}
 	o.Fields[key] = v
 	return v

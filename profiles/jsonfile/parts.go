@@ -4,9 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"io"
 	"iter"
 	"slices"
+	"unicode/utf8"
 
 	"memtide/engine"
 	"memtide/profiles"
@@ -106,15 +106,12 @@ func lineAt(data []byte, at int) int { return 1 + bytes.Count(data[:at], []byte(
 func split(data []byte) (fields map[string]any, many *profiles.FormatError) {
 	fields = map[string]any{}
 	(&Stream{Eof: true}).EachField(bytes.TrimSpace(data), func(key, value []byte) {
-		var name string
-		switch err := json.Unmarshal(slices.Concat([]byte{'"'}, key, []byte{'"'}), &name); {
-		case err != nil: // it cannot be
-		case len(fields) == mostKeys:
-			many = &profiles.FormatError{Found: fmt.Sprintf("An object has more than %d keys", mostKeys),
-				Expected: fmt.Sprintf("At most %d are read.", mostKeys), Remedy: "Keep only the keys of the format."}
-		default:
-			fields[name] = json.RawMessage(value)
+		if len(fields) < mostKeys {
+			fields[unquote(key)] = json.RawMessage(value)
+			return
 		}
+		many = &profiles.FormatError{Found: fmt.Sprintf("An object has more than %d keys", mostKeys),
+			Expected: fmt.Sprintf("At most %d are read.", mostKeys), Remedy: "Keep only the keys of the format."}
 	})
 	return fields, many
 }
@@ -128,7 +125,7 @@ func (o *Object) EachIn(key string, most int, poll *engine.Poll, visit func(i in
 		return false
 	}
 	i := 0
-	s, d := &Stream{Eof: true}, newPartDecoder()
+	s := &Stream{Eof: true}
 	for item, rest := s.NextItem(raw[1:]); item != nil; item, rest = s.NextItem(rest) {
 		profiles.End(poll.Err())
 		if i == most {
@@ -140,7 +137,7 @@ func (o *Object) EachIn(key string, most int, poll *engine.Poll, visit func(i in
 		if len(item) > mostPart {
 			o.Errs.Fail(tooLargePart(fmt.Sprintf("%s[%d]", o.At(key), i), len(item)))
 		}
-		visit(i, d.decode(item))
+		visit(i, s.decode(item))
 		if o.Errs.Enough() {
 			o.Errs.End()
 		}
@@ -154,39 +151,36 @@ func tooLargePart(path string, n int) *profiles.FormatError {
 		Expected: fmt.Sprintf("At most %d bytes are read.", mostPart), Remedy: "Keep only what the format has."}
 }
 
-// partDecoder decodes one piece of valid JSON after the other; numbers stay texts.
-type partDecoder struct {
-	rest []byte // of the piece, and then of a line end, which ends a number
-	dec  *json.Decoder
+// decode decodes a piece of valid JSON; numbers stay texts. How deep it goes has been checked.
+func (s *Stream) decode(raw []byte) any {
+	switch raw[0] {
+	case '{':
+		object := map[string]any{}
+		s.EachField(raw, func(key, value []byte) { object[unquote(key)] = s.decode(value) })
+		return object
+	case '[':
+		list := []any{}
+		for item, rest := s.NextItem(raw[1:]); item != nil; item, rest = s.NextItem(rest) {
+			list = append(list, s.decode(item))
+		}
+		return list
+	case '"':
+		return unquote(raw[1 : len(raw)-1])
+	case 't', 'f':
+		return raw[0] == 't'
+	case 'n':
+		return nil
+	}
+	return json.Number(raw)
 }
 
-func newPartDecoder() *partDecoder {
-	d := &partDecoder{}
-	d.dec = json.NewDecoder(d)
-	d.dec.UseNumber()
-	return d
-}
-
-func (d *partDecoder) Read(p []byte) (n int, err error) {
-	if d.rest == nil {
-		return 0, io.EOF
+// unquote returns the text between quotes of valid JSON.
+func unquote(inner []byte) (text string) {
+	if bytes.IndexByte(inner, '\\') < 0 && utf8.Valid(inner) {
+		return string(inner)
 	}
-	n = copy(p, d.rest)
-	d.rest = d.rest[n:]
-	if len(d.rest) == 0 && n < len(p) {
-		p[n] = '\n'
-		n++
-		d.rest = nil
-	}
-	return n, nil
-}
-
-func (d *partDecoder) decode(raw []byte) (v any) {
-	d.rest = raw
-	if d.dec.Decode(&v) != nil {
-		return nil // the syntax has been checked, so it cannot be
-	}
-	return v
+	_ = json.Unmarshal(slices.Concat([]byte{'"'}, inner, []byte{'"'}), &text) // it cannot fail
+	return text
 }
 
 // Outer goes through the outermost object of a head that may end anywhere: its keys, and

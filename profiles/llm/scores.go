@@ -15,6 +15,9 @@ func (b *builder) scores(q, k, v valueID, wide, keys, values int64) valueID {
 	if keys < wide && (b.k.Keys > 1 || b.s.Batch > 1) { // of one head it is a view
 		k, v = b.repeat(k, "k.rep", wide), b.repeat(v, "v.rep", wide)
 	}
+	if b.k.Upcast && b.s.written() && !b.s.autocast() {
+		q, k = b.widen(q, "q.wide", size(b.inner*wide, 4)), b.widen(k, "k.wide", size(b.inner*keys, 4))
+	}
 	n := b.inner * (b.k.Heads / b.s.Tensor) * b.keys
 	narrow := size(n, b.e)
 	s := b.pairs(q, k, "scores", wide, narrow)

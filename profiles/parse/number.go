@@ -62,7 +62,11 @@ func (q Quantity) Read(field, text string) (int64, *profiles.FormatError) {
 	}
 	v, fraction, fits := ScaleDecimal(mantissa, exponent+q.Shift)
 	if !fits {
-		return refused(q.Plural+" above 2^53 "+q.base()+" are not read.",
+		base := q.Unit
+		if q.Shift > 0 {
+			base = "nanoseconds"
+		}
+		return refused(q.Plural+" above 2^53 "+base+" are not read.",
 			"Check the unit: the number has to be in "+q.Unit+".")
 	}
 	if fraction && q.Whole {
@@ -70,14 +74,6 @@ func (q Quantity) Read(field, text string) (int64, *profiles.FormatError) {
 			"Check the unit: the number has to be in "+q.Unit+".")
 	}
 	return v, nil
-}
-
-// base returns the unit of the integer.
-func (q Quantity) base() string {
-	if q.Shift > 0 {
-		return "nanoseconds"
-	}
-	return q.Unit
 }
 
 func isNotFinite(text string) bool {

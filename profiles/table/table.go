@@ -2,10 +2,10 @@
 package table
 
 import (
+	"bytes"
 	"encoding/csv"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 
 	"memtide/profiles"
@@ -19,84 +19,57 @@ const (
 	MaxColumns = 1000     // also keeps out what only looks like a table of stages
 )
 
-// errRow is why a row is not read.
-type errRow struct {
-	line  int // of the content, 1-based, where the row begins
-	found string
-}
-
-func (e *errRow) Error() string { return e.found }
-
-// rowGuard is a table on its way to a reader of CSV. It ends with an *errRow
-// before a row that is too long or has too many cells.
-type rowGuard struct {
-	rest   []byte
-	comma  byte
-	line   int // of the next row
-	passed int // bytes that have been looked at and not been read
-	err    error
-}
-
-// Rows reads a table, whose errors Explain explains. A row is valid until the next.
-func Rows(data []byte, comma rune) *csv.Reader {
-	r := csv.NewReader(&rowGuard{rest: data, comma: byte(comma), line: 1})
+// Rows returns a reader of a table that begins on line first of its file, and why it is not read if a row is too long
+// or has too many cells. Explain explains the errors of the reader. A row is valid until the next.
+func Rows(data []byte, comma rune, first int) (*csv.Reader, *profiles.FormatError) {
+	if line, found := check(data, byte(comma)); found != "" {
+		return nil, &profiles.FormatError{Line: first + line, Found: found,
+			Expected: fmt.Sprintf("Rows of at most %d cells and %d KiB are read.", MaxColumns, mostRow>>10),
+			Remedy:   "Keep only the columns of the format, and close all quotes."}
+	}
+	r := csv.NewReader(bytes.NewReader(data))
 	r.Comma = comma
 	r.FieldsPerRecord, r.ReuseRecord = -1, true
-	return r
+	return r, nil
 }
 
-func (g *rowGuard) Read(p []byte) (int, error) {
-	if g.passed == 0 && g.err == nil {
-		g.err = g.row()
-	}
-	if g.passed == 0 {
-		return 0, g.err
-	}
-	n := copy(p, g.rest[:g.passed])
-	g.rest, g.passed = g.rest[n:], g.passed-n
-	return n, nil
-}
-
-// row looks at the next row.
-func (g *rowGuard) row() error {
-	if len(g.rest) == 0 {
-		return io.EOF
-	}
-	begin, cells, quoted := g.line, 1, false
-	comment := g.rest[0] == '#'
-	for i, c := range g.rest {
-		switch {
-		case c == '\n':
-			g.line++
-			if !quoted {
-				g.passed = i + 1
-				return nil
+// check returns what is wrong with the first row that is too long or has too many cells, and how many lines are before
+// it. It returns "" if there is none.
+func check(data []byte, comma byte) (line int, found string) {
+	lines := 0
+	for len(data) > 0 {
+		cells, quoted, comment, end := 1, false, data[0] == '#', len(data)
+		for i, c := range data {
+			switch {
+			case c == '\n':
+				lines++
+				if !quoted {
+					end = i + 1
+				}
+			case c == '"' && !comment:
+				quoted = !quoted
+			case c == comma && !quoted && !comment:
+				cells++
 			}
-		case c == '"' && !comment:
-			quoted = !quoted
-		case c == g.comma && !quoted && !comment:
-			cells++
+			switch {
+			case i == mostRow && quoted:
+				return line, fmt.Sprintf("a row is longer than %d KiB; its last quote is not closed", mostRow>>10)
+			case i == mostRow:
+				return line, fmt.Sprintf("a row is longer than %d KiB", mostRow>>10)
+			case cells > MaxColumns:
+				return line, fmt.Sprintf("a row has more than %d cells", MaxColumns)
+			}
+			if i+1 == end {
+				break
+			}
 		}
-		switch {
-		case i == mostRow && quoted:
-			return &errRow{begin, fmt.Sprintf("a row is longer than %d KiB; its last quote is not closed", mostRow>>10)}
-		case i == mostRow:
-			return &errRow{begin, fmt.Sprintf("a row is longer than %d KiB", mostRow>>10)}
-		case cells > MaxColumns:
-			return &errRow{begin, fmt.Sprintf("a row has more than %d cells", MaxColumns)}
-		}
+		data, line = data[end:], lines
 	}
-	g.passed = len(g.rest)
-	return nil
+	return 0, ""
 }
 
 // Explain says why a table cannot be read; first is the line where it begins.
 func Explain(err error, first int) *profiles.FormatError {
-	if own, ok := errors.AsType[*errRow](err); ok {
-		return &profiles.FormatError{Line: first - 1 + own.line, Found: own.found,
-			Expected: fmt.Sprintf("Rows of at most %d cells and %d KiB are read.", MaxColumns, mostRow>>10),
-			Remedy:   "Keep only the columns of the format, and close all quotes."}
-	}
 	e := &profiles.FormatError{Found: "The table cannot be read", Expected: "Cells with quotes need a closing quote.",
 		Remedy: "Remove the quotes, or save the table as CSV again."}
 	if at, ok := errors.AsType[*csv.ParseError](err); ok {

@@ -25,20 +25,6 @@ func (p *Pool) queue(j *job) {
 	}
 }
 
-// Hold keeps points of sweeps from beginning until release is called, because a file is being
-// opened elsewhere and needs the processor. Points that have begun go on.
-func (p *Pool) Hold() (release func()) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.held++
-	return sync.OnceFunc(func() {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		p.held--
-		p.pump()
-	})
-}
-
 // preempt ends workers that compute points of sweeps if urgent jobs have no worker that is free or
 // about to be. The points go back to the front of their queue and are computed again from the
 // start. The caller holds the lock.

@@ -2,6 +2,7 @@ package pool
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -63,7 +64,6 @@ type Pool struct {
 	broken    string    // why no more workers are started; empty if they are
 	urgent    []*job    // everything but sweeps and questions; files that are opened come first
 	patient   []*job
-	held      int         // calls of Hold that have not been released
 	asked     time.Time   // when the last solve came
 	several   bool        // it came less than debounce after the one before
 	resume    *time.Timer // calls pump when the debounce is over; nil if no timer runs
@@ -188,7 +188,7 @@ func (p *Pool) pump() {
 		switch {
 		case len(p.urgent) > 0:
 			j, p.urgent = p.urgent[0], p.urgent[1:]
-		case len(p.patient) > 0 && busy < p.width && p.held == 0 && p.debounced():
+		case len(p.patient) > 0 && busy < p.width && p.debounced():
 			j, p.patient = p.patient[0], p.patient[1:]
 		default:
 			return
@@ -391,8 +391,8 @@ func (p *Pool) giveUp(j *job) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	j.given = true
-	p.urgent = without(p.urgent, j)
-	p.patient = without(p.patient, j)
+	given := func(other *job) bool { return other == j }
+	p.urgent, p.patient = slices.DeleteFunc(p.urgent, given), slices.DeleteFunc(p.patient, given)
 	for _, w := range p.workers {
 		if w != nil && w.job == j {
 			time.AfterFunc(p.cancelGrace, func() { p.endIfStill(w, j) })
@@ -406,13 +406,4 @@ func (p *Pool) endIfStill(w *worker, j *job) {
 	if p.workers[w.slot] == w && w.job == j {
 		p.bury(w, "cancelled")
 	}
-}
-
-func without(q []*job, j *job) []*job {
-	for i := range q {
-		if q[i] == j {
-			return append(q[:i:i], q[i+1:]...)
-		}
-	}
-	return q
 }

@@ -67,7 +67,7 @@ func (s *stage) work(req proto.Request, e events, end chan bool) {
 	s.mu.Lock()
 	s.running++
 	s.most = max(s.most, s.running)
-	s.requests = append(s.requests, req.Op()+nameOf(req))
+	s.requests = append(s.requests, proto.Op(req)+nameOf(req))
 	s.mu.Unlock()
 	defer func() { s.mu.Lock(); s.running--; s.mu.Unlock() }()
 	if s.behave != nil {

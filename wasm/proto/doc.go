@@ -32,7 +32,7 @@
 //
 //	solved, err := proto.Do(ctx, pool.Do, &proto.Solve{...}, func(s *proto.Solving) { ... })
 //
-// A new request also needs a method Op and a place in Requests. Its type alone tells DecodeReply
+// A new request also needs a place in Requests. Its type alone tells DecodeReply
 // what to allocate for a reply.
 //
 // # Encoding

@@ -44,7 +44,7 @@ type head struct {
 type columnar interface{ columns(*codec) }
 
 // EncodeRequest writes a request as one message.
-func EncodeRequest(r Request) ([]byte, error) { return encode(&head{Op: r.Op(), Value: r}) }
+func EncodeRequest(r Request) ([]byte, error) { return encode(&head{Op: Op(r), Value: r}) }
 
 // EncodeReply writes a reply as one message.
 func EncodeReply(r *Reply) ([]byte, error) {
@@ -57,7 +57,7 @@ func DecodeRequest(b []byte) (Request, error) {
 	c := &codec{buf: b, reading: true}
 	h, value := c.head()
 	for _, r := range Requests() {
-		if r.Op() == h.Op && c.err == nil {
+		if Op(r) == h.Op && c.err == nil {
 			return r, c.value(value, r)
 		}
 	}
@@ -132,6 +132,3 @@ type Break struct {
 	brings[*Nothing, *Nothing]
 	How string `json:"how"`
 }
-
-// Op implements Request.
-func (*Break) Op() string { return "break" }

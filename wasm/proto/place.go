@@ -25,9 +25,6 @@ type Place struct {
 	Buffers  *Buffers        `json:"-"`
 }
 
-// Op implements Request.
-func (*Place) Op() string { return "place" }
-
 func (p *Place) columns(c *codec) {
 	p.Setting.columns(c)
 	c.schedule(&p.Schedule)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"strings"
 	"time"
 
 	"memtide/engine"
@@ -13,9 +14,11 @@ import (
 // Request is a question to a worker. Requests lists the types that implement it; each is in a file
 // of its own with its result and its progress.
 type Request interface {
-	Op() string                      // its name in messages
 	replies() (result, progress any) // a new result and a new progress value, for decoding
 }
+
+// Op returns the name of a request in messages, that of its type.
+func Op(r Request) string { return strings.ToLower(reflect.TypeOf(r).Elem().Name()) }
 
 // Asks is a Request with a result of type R and progress of type P, both pointers. It lets the
 // compiler infer R and P from the type of a request (see Do and serve.Register).
@@ -25,7 +28,7 @@ type Asks[R, P any] interface {
 }
 
 // brings is embedded in a struct to make it a Request whose result is an R and whose progress is a
-// P, both pointers. The struct only has to add the method Op.
+// P, both pointers.
 type brings[R, P any] struct{}
 
 // of is never called. It puts R and P into the method set, from which Asks infers them.

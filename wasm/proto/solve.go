@@ -46,9 +46,6 @@ type Solve struct {
 	Limit time.Duration `json:"limit,omitempty"`
 }
 
-// Op implements Request.
-func (*Solve) Op() string { return "solve" }
-
 // Solving is the progress of a solve, from time to time with the best so far.
 type Solving struct {
 	Progress
@@ -126,9 +123,6 @@ type Sweep struct {
 	Limit   time.Duration   `json:"limit,omitempty"` // per point; 0: none. Points that share work share it
 }
 
-// Op implements Request.
-func (*Sweep) Op() string { return "sweep" }
-
 // Point is one strategy at one budget. If Failure is not nil there is no schedule (Failure.Kind
 // says why: Infeasible, Unsupported, ...), unless StepTime is above 0: then the deadline has passed
 // and this is the best so far.
@@ -168,9 +162,6 @@ type Question struct {
 	Methods []Method      `json:"others,omitempty"` // that are solved besides
 	Limit   time.Duration `json:"limit,omitempty"`  // per schedule; 0: no limit
 }
-
-// Op implements Request.
-func (*Question) Op() string { return "ask" }
 
 // Answer is one answer to a Question. It names only what the question varies; the rest is as in the
 // Question. A schedule was computed for it.
@@ -217,9 +208,6 @@ type Export struct {
 	Class    string          `json:"class,omitempty"` // FormPlan: the class of the model
 	Schedule engine.Schedule `json:"-"`
 }
-
-// Op implements Request.
-func (*Export) Op() string { return "export" }
 
 func (e *Export) columns(c *codec) {
 	e.Setting.columns(c)

@@ -23,9 +23,6 @@ type Step struct {
 	Limit time.Duration `json:"limit,omitempty"`
 }
 
-// Op implements Request.
-func (*Step) Op() string { return "step" }
-
 // Fit is the verdict of a step.
 type Fit string
 

@@ -37,10 +37,11 @@ var handlers = map[string]handler{}
 func Register[Q proto.Asks[R, P], R, P any](f func(s *Server, ctx context.Context, q Q, tell func(P)) (R,
 	*proto.Failure)) {
 	var q Q // nil: Op does not look at its receiver
-	if handlers[q.Op()] != nil {
-		panic("serve: two packages answer the request " + q.Op())
+	if handlers[proto.Op(q)] != nil {
+		panic("serve: two packages answer the request " + proto.Op(q))
 	}
-	handlers[q.Op()] = func(s *Server, ctx context.Context, req proto.Request, tell func(any)) (any, *proto.Failure) {
+	handlers[proto.Op(q)] = func(s *Server, ctx context.Context, req proto.Request, tell func(any)) (any,
+		*proto.Failure) {
 		r, fail := f(s, ctx, req.(Q), func(p P) {
 			if tell != nil {
 				tell(p)
@@ -54,7 +55,7 @@ func Register[Q proto.Asks[R, P], R, P any](f func(s *Server, ctx context.Contex
 }
 
 // Answers reports whether this program answers requests of the type of req.
-func Answers(req proto.Request) bool { return handlers[req.Op()] != nil }
+func Answers(req proto.Request) bool { return handlers[proto.Op(req)] != nil }
 
 // Handle answers req as proto.Pool.Do does. It never panics: it returns a panic of a strategy as a
 // failure of kind Crash. If ctx is cancelled, the error is a failure of kind Deadline.
@@ -67,9 +68,9 @@ func (s *Server) Handle(ctx context.Context, req proto.Request, tell func(any)) 
 			result, err = nil, f
 		}
 	}()
-	answer := handlers[req.Op()]
+	answer := handlers[proto.Op(req)]
 	if answer == nil {
-		return nil, proto.Fail(proto.Elsewhere, "this program does not answer the request %q", req.Op())
+		return nil, proto.Fail(proto.Elsewhere, "this program does not answer the request %q", proto.Op(req))
 	}
 	result, fail := answer(s, ctx, req, tell)
 	if fail != nil { // a nil *Failure in an error would not equal nil
@@ -115,8 +116,7 @@ type network struct {
 // threads. A strategy that is cancelled stops at its next poll. One that crashes the process cannot
 // be survived. The zero value is ready.
 type Local struct {
-	mu   sync.Mutex
-	idle []*Server
+	idle sync.Pool // of *Server
 }
 
 // Do implements proto.Pool.
@@ -134,28 +134,14 @@ func (l *Local) Size() int { return runtime.GOMAXPROCS(0) }
 func (l *Local) OnSilence(func(proto.Request, time.Duration)) {}
 
 func (l *Local) one(ctx context.Context, req proto.Request, tell func(any)) (any, error) {
-	s := l.take()
-	defer l.give(s)
+	s, ok := l.idle.Get().(*Server)
+	if !ok {
+		s = new(Server)
+	}
+	defer l.idle.Put(s)
 	result, err := s.Handle(ctx, req, tell)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
 	return result, err
-}
-
-func (l *Local) take() *Server {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if n := len(l.idle); n > 0 {
-		s := l.idle[n-1]
-		l.idle = l.idle[:n-1]
-		return s
-	}
-	return new(Server)
-}
-
-func (l *Local) give(s *Server) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.idle = append(l.idle, s)
 }

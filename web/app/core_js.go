@@ -76,7 +76,7 @@ const noteTime = 4000
 
 // forget takes the note that is shown away, after a while.
 func (c *core) forget() {
-	after(noteTime, func() { c.Post(state.ForgetNote{}) })
+	after(noteTime, func() { c.Post(state.Tell{}) })
 }
 
 // After calls f in some milliseconds.

@@ -11,7 +11,16 @@ import (
 
 // curve draws the trade-off curve with ECharts and listens to the pointer over it.
 type curve struct {
-	echart
+	*core
+	element  safejs.Value // host of the chart
+	inner    safejs.Value
+	chart    safejs.Value // ECharts instance
+	loading  bool         // the library is on its way
+	ready    bool
+	drawing  bool    // a drawing is scheduled
+	option   string  // what it shows
+	width    float64 // CSS pixels, as the browser told last: asking for them takes long
+	height   float64
 	tip      *tip
 	leave    func()       // takes the cursor out of the pictures
 	status   safejs.Value // host of the progress
@@ -42,13 +51,9 @@ const (
 func (c *curve) host(name string, element safejs.Value) {
 	switch {
 	case name == "tradeoff" && c.element.Type() != safejs.TypeObject:
-		c.echart = newChart(c.core, element)
+		c.element, c.inner = element, create(element, "div", "chart")
 		c.listen()
-		c.load(func() { c.dirty = true }, func(why string) {
-			if c.line.Type() == safejs.TypeObject {
-				c.caption(ui.NoChart(why))
-			}
-		})
+		c.load()
 	case name == "sweep" && c.status.Type() != safejs.TypeObject:
 		c.status = element
 		c.bar = create(element, "progress", "")
@@ -88,16 +93,26 @@ func (c *curve) draw() {
 	c.meter.begin()
 	defer c.meter.end("curve")
 	c.dirty, c.drawn, c.drawnAt = false, c.s.DOM, now()
-	s := c.s
 	c.tell()
 	if !c.ready || c.width <= 0 { // it is drawn when its size is known
 		return
 	}
-	if c.plot = chart.New(s, c.width, c.height); c.plot == nil {
-		c.show(nil, c.look)
+	if c.plot = chart.New(c.s, c.width, c.height); c.plot == nil {
+		call(c.chart, "clear")
+		c.option = ""
 		return
 	}
-	c.show(c.plot.Option, c.look)
+	out, err := c.plot.Option(chart.Look{Colours: display.Palette(c.look), Font: "system-ui, sans-serif"})
+	if err != nil {
+		complain("chart", err)
+		return
+	}
+	c.meter.end("option")
+	if c.option == string(out) { // most decisions are about something else
+		return
+	}
+	c.option = string(out)
+	call(c.chart, "setOption", call(global("JSON"), "parse", c.option), map[string]any{"notMerge": true})
 }
 
 // tell shows how far the curve is, without waiting for the chart.
@@ -220,75 +235,33 @@ func (c *curve) release(x, y float64) {
 func (c *curve) flush() {
 	if c.ready {
 		c.draw()
-		c.paint()
+		call(call(c.chart, "getZr"), "flush")
 	}
 }
 
-// echart is a chart of ECharts in an element of its own.
-type echart struct {
-	*core
-	element safejs.Value // its host
-	inner   safejs.Value
-	chart   safejs.Value // ECharts instance
-	loading bool         // the library is on its way
-	ready   bool
-	drawing bool    // a drawing is scheduled
-	option  string  // what it shows
-	width   float64 // CSS pixels, as the browser told last: asking for them takes long
-	height  float64
-}
-
-func newChart(c *core, element safejs.Value) echart {
-	return echart{core: c, element: element, inner: create(element, "div", "chart")}
-}
-
-// load waits for the library, which arrives after the first picture. changed is called
-// when it is there, and when the chart has another size; failed with why it does not come.
-func (c *echart) load(changed func(), failed func(why string)) {
+// load waits for the library, which arrives after the first picture.
+func (c *curve) load() {
 	charts := global("memtide", "charts")
 	c.loading = exists(charts)
 	then(charts, func(lib safejs.Value) {
 		c.Later(func() {
 			c.chart = call(lib, "init", c.inner, nil, map[string]any{"renderer": "canvas"})
-			c.loading, c.ready = false, true
+			c.loading, c.ready, c.dirty = false, true, true
 			onResize(c.element, func() {
 				width, height := number(c.element, "clientWidth"), number(c.element, "clientHeight")
 				c.Later(func() {
-					c.width, c.height = width, height
+					c.width, c.height, c.dirty = width, height, true
 					call(c.chart, "resize", map[string]any{"width": width, "height": height})
-					changed()
 				})
 			})
-			changed()
 		})
 	}, func(reason safejs.Value) {
 		why := text(reason, "message")
 		c.Later(func() {
 			c.loading = false
-			failed(why)
+			if c.line.Type() == safejs.TypeObject {
+				c.caption(ui.NoChart(why))
+			}
 		})
 	})
 }
-
-// show draws a plot in the colours of a theme; nil: nothing.
-func (c *echart) show(option func(chart.Look) ([]byte, error), theme display.Theme) {
-	if option == nil {
-		call(c.chart, "clear")
-		c.option = ""
-		return
-	}
-	out, err := option(chart.Look{Colours: display.Palette(theme), Font: "system-ui, sans-serif"})
-	if err != nil {
-		complain("chart", err)
-		return
-	}
-	c.meter.end("option")
-	if c.option == string(out) { // most decisions are about something else
-		return
-	}
-	c.option = string(out)
-	call(c.chart, "setOption", call(global("JSON"), "parse", c.option), map[string]any{"notMerge": true})
-}
-
-// paint has what is shown painted at once.
-func (c *echart) paint() { call(call(c.chart, "getZr"), "flush") }

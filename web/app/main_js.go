@@ -177,7 +177,7 @@ func (a *app) followed(m state.Message, effects []state.Effect) {
 	}
 	a.address.renew()
 	switch m := m.(type) {
-	case state.SweptPoint, state.Swept, state.SweepFailed:
+	case state.SweptPoint, state.Swept:
 		a.curve.dirty = true
 	case state.SetBudget: // while a slider is dragged its schedules are waited for, which come soon
 		a.awaited = a.awaited || m.Settled || a.s.Solving == nil

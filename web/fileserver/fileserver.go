@@ -150,25 +150,20 @@ func (s folder) serve(w http.ResponseWriter, r *http.Request, file string) {
 			continue
 		}
 		h.Set("Content-Encoding", e.name)
-		s.send(w, r, file+e.suffix)
+		s.send(w, r, file+e.suffix, st)
 		return
 	}
-	s.send(w, r, file)
+	s.send(w, r, file, plain)
 }
 
 // send leaves ranges, validators and HEAD to net/http.
-func (s folder) send(w http.ResponseWriter, r *http.Request, file string) {
+func (s folder) send(w http.ResponseWriter, r *http.Request, file string, st fs.FileInfo) {
 	f, err := s.root.Open(file)
 	if err != nil {
 		http.NotFound(w, r)
 		return
 	}
 	defer f.Close()
-	st, err := f.Stat()
-	if err != nil {
-		http.NotFound(w, r)
-		return
-	}
 	http.ServeContent(w, r, "", st.ModTime(), f)
 }
 

@@ -53,17 +53,18 @@ func Solve(ctx context.Context, pool proto.Pool, e state.Solve, tell func(state.
 func Place(ctx context.Context, pool proto.Pool, e state.Place, tell func(state.Message)) state.Message {
 	r, err := proto.Do(ctx, pool.Do, &e.Request,
 		func(p *proto.Progress) { tell(state.PlaceProgressed{ID: e.ID, Progress: *p}) })
+	m := state.Placed{ID: e.ID, Placed: r}
 	if err != nil {
-		return state.PlaceFailed{ID: e.ID, Failure: proto.FailureOf(err), Best: r}
+		m.Failure = proto.FailureOf(err)
 	}
-	return state.Placed{ID: e.ID, Placed: r}
+	return m
 }
 
 // Sweep asks for points.
 func Sweep(ctx context.Context, pool proto.Pool, e state.Sweep, tell func(state.Message)) state.Message {
 	r, err := proto.Do(ctx, pool.Do, &e.Request, func(p *proto.Point) { tell(state.SweptPoint{ID: e.ID, Point: *p}) })
 	if err != nil {
-		return state.SweepFailed{ID: e.ID, Text: err.Error()}
+		return state.Swept{ID: e.ID, Failed: err.Error()}
 	}
 	return state.Swept{ID: e.ID, KeepAll: r.KeepAll}
 }
@@ -82,7 +83,7 @@ func Question(ctx context.Context, pool proto.Pool, e state.Question, tell func(
 func Examine(ctx context.Context, pool proto.Pool, e state.Examine) state.Message {
 	r, err := proto.Do(ctx, pool.Do, &e.Request, nil)
 	if err != nil {
-		return state.ExamineFailed{ID: e.ID, Text: err.Error()}
+		return state.Examined{ID: e.ID, Failed: err.Error()}
 	}
 	return state.Examined{ID: e.ID, Reply: r}
 }
@@ -98,7 +99,7 @@ func Step(ctx context.Context, pool proto.Pool, e state.AskStep, tell func(state
 	case e.Request.Policies:
 		return state.Policed{ID: e.ID, Stepped: r}
 	case failed && f.Kind == proto.Deadline && !e.Request.Chain:
-		return state.StepEnded{ID: e.ID}
+		return state.StepFailed{ID: e.ID}
 	case err != nil:
 		return state.StepFailed{ID: e.ID, Text: err.Error()}
 	case e.Request.Chain:

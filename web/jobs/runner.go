@@ -63,23 +63,21 @@ func (j *Runner) Start(e state.Effect) bool {
 	case state.Solve:
 		j.solves.ask(e)
 	case state.Sweep:
-		j.request(e.ID, j.untilSweep(e),
-			func(ctx context.Context) state.Message { return Sweep(ctx, j.pool(nil), e, j.Page.Post) }, nothing)
+		j.request(e.ID, j.untilSweep(e), func(ctx context.Context) state.Message {
+			return Sweep(ctx, j.pool(nil), e, j.Page.Post)
+		})
 	case state.Place:
 		j.request(e.ID, sweepDelay, func(ctx context.Context) state.Message {
-			return Place(ctx, j.pool(nil), e,
-				j.Page.Post)
-		}, nothing)
+			return Place(ctx, j.pool(nil), e, j.Page.Post)
+		})
 	case state.Question:
 		j.question(e)
 	case state.Examine:
-		j.request(e.ID, atOnce, func(ctx context.Context) state.Message { return Examine(ctx, j.pool(nil), e) },
-			nothing)
+		j.request(e.ID, atOnce, func(ctx context.Context) state.Message { return Examine(ctx, j.pool(nil), e) })
 	case state.AskStep:
 		j.request(e.ID, atOnce, func(ctx context.Context) state.Message {
-			return Step(ctx, j.pool(nil), e,
-				j.Page.Post)
-		}, nothing)
+			return Step(ctx, j.pool(nil), e, j.Page.Post)
+		})
 	case state.Cancel:
 		j.cancel(e.ID)
 	case state.UseThread:
@@ -122,9 +120,9 @@ func (j *Runner) cancel(id int) {
 const atOnce = -1
 
 // request finds an answer on a goroutine of its own, in some milliseconds or at once,
-// and gives it to the page; then there is done. A request that has been given up is not
-// begun, or not answered.
-func (j *Runner) request(id, ms int, answer func(context.Context) state.Message, done func()) {
+// and gives it to the page. A request that has been given up is not begun, or not
+// answered.
+func (j *Runner) request(id, ms int, answer func(context.Context) state.Message) {
 	ctx := j.context(id)
 	begin := func() {
 		if ctx.Err() != nil {
@@ -138,7 +136,6 @@ func (j *Runner) request(id, ms int, answer func(context.Context) state.Message,
 				if !stopped {
 					j.Page.Do(m)
 				}
-				done()
 			})
 		}()
 	}
@@ -149,36 +146,17 @@ func (j *Runner) request(id, ms int, answer func(context.Context) state.Message,
 	j.Page.After(ms, begin)
 }
 
-// nothing is done after most requests.
-func nothing() {}
-
 func (j *Runner) open(e state.Open) {
-	var held []func()
 	j.request(e.ID, atOnce, func(ctx context.Context) state.Message {
 		var p proto.Pool = &j.Local
 		if e.Request.Preset == "" && e.Request.Decoded == nil {
-			held = append(held, hold(j.Pool))
 			var err error
 			if p, err = j.Second.forFile(ctx, j.Pool, e.Request.Bytes); err != nil {
 				return state.OpenFailed{ID: e.ID, Text: j.NoSecond(err)}
 			}
-			held = append(held, hold(p))
 		}
 		return Open(ctx, either{p, &j.Second, j.NoSecond, nil}, e, j.Page.Post)
-	}, func() { // the sweep of what was shown before has been given up, if the file could be read
-		for _, release := range held {
-			release()
-		}
 	})
-}
-
-// hold has no point of a sweep begin in a pool until a file is open: it comes first,
-// whichever program reads it.
-func hold(p proto.Pool) (release func()) {
-	if h, ok := p.(interface{ Hold() func() }); ok {
-		return h.Hold()
-	}
-	return func() {}
 }
 
 func (j *Runner) solve(e state.Solve) {
@@ -229,7 +207,7 @@ func (j *Runner) question(e state.Question) {
 		end := Question(ctx, j.pool(nil), e, j.Page.Post)
 		end.Failed = j.Sentence(end.Failed)
 		return end
-	}, nothing)
+	})
 }
 
 // Export has a schedule written down and gives its text, with an address in it, to the page.

@@ -68,7 +68,7 @@ type worker struct {
 }
 
 func (w *worker) Do(ctx context.Context, req proto.Request, _ func(any)) (any, error) {
-	w.count(req.Op(), 1)
+	w.count(proto.Op(req), 1)
 	defer w.count("", -1)
 	select {
 	case err := <-w.answer:

@@ -24,9 +24,9 @@ func TestExamine(t *testing.T) {
 	}{
 		{"an answer", nil, nil, false, []state.Message{state.Examined{ID: 7}}},
 		{"a failure", nil, errors.New("no recording"), false,
-			[]state.Message{state.ExamineFailed{ID: 7, Text: "no recording"}}},
+			[]state.Message{state.Examined{ID: 7, Failed: "no recording"}}},
 		{"no second program", errors.New("offline"), nil, false,
-			[]state.Message{state.ExamineFailed{ID: 7, Text: "no second program: offline"}}},
+			[]state.Message{state.Examined{ID: 7, Failed: "no second program: offline"}}},
 		{"given up", nil, nil, true, nil},
 	} {
 		bench(t, func(j *Runner, p *paper, own *worker) {

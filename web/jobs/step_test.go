@@ -26,7 +26,7 @@ func TestStep(t *testing.T) {
 			a.Stepped.Policies[0].Allocated == a.Stepped.Allocated
 	}
 	end := Step(engine.LimitCalls(t.Context(), 10), new(serve.Local), state.AskStep{ID: 7, Request: small}, ignored)
-	if end != (state.StepEnded{ID: 7}) {
+	if end != (state.StepFailed{ID: 7}) {
 		t.Errorf("stopped at its limit: %#v; want that it has ended", end)
 	}
 	for _, c := range []struct {

@@ -8,6 +8,45 @@ import (
 	"memtide/web/tradeoff"
 )
 
+// Adopt makes a point of the curve the choice.
+type Adopt struct{ Point tradeoff.Point }
+
+func (m Adopt) apply(s *State) []Effect {
+	s.unpreview()
+	return s.choose(m.Point.Choice(s.Choice), Push, false)
+}
+
+// UseAnswer chooses what an answer was solved for: the network, the budget, the link,
+// the strategy.
+type UseAnswer struct {
+	Index int // into Answers.List
+}
+
+func (m UseAnswer) apply(s *State) []Effect {
+	a := s.Answers()
+	if a == nil || m.Index < 0 || m.Index >= len(a.List) || a.List[m.Index].StepTime <= 0 {
+		return nil
+	}
+	x, c := a.List[m.Index], s.Choice
+	if x.Strategy != c.Strategy {
+		c.Strategy, c.Args = x.Strategy, nil
+	}
+	if x.Preset != "" || x.Budget != s.Budget() { // a share would be of another amount of another network
+		c.Budget = choice.Budget{Bytes: x.Budget}
+	}
+	if d := x.Device; d != nil {
+		if d.ToHost != c.ToHost || d.ToDev != c.ToDev {
+			c.Device = ""
+		}
+		c.ToHost, c.ToDev, c.Duplex = d.ToHost, d.ToDev, d.Duplex
+	}
+	if x.Preset == "" || c.Source.Same(Source{Preset: x.Preset}) {
+		return s.choose(c, Push, false)
+	}
+	c.Source = Source{Preset: x.Preset}
+	return s.open(c, nil, Push)
+}
+
 // What people decide about a schedule. Settled is false while a slider is still
 // being dragged.
 
@@ -159,18 +198,14 @@ func (s *State) chooseWithin(c Choice, h History, soon bool, limit time.Duration
 	return append(out, s.solve(&s.Side, soon, limit)...)
 }
 
-// Hover previews a point of the curve.
+// Hover previews a point of the curve, as soon as there is a picture of it.
 type Hover struct{ Point tradeoff.Point }
 
 func (m Hover) apply(s *State) []Effect {
 	if s.Network == nil {
 		return nil
 	}
-	return s.preview(m.Point.Choice(s.Choice), true)
-}
-
-// preview shows the picture of a choice instead, as soon as there is one.
-func (s *State) preview(c Choice, soon bool) []Effect {
+	c := m.Point.Choice(s.Choice)
 	key := s.Network.PictureKey(c)
 	if key == s.hover {
 		return nil
@@ -181,7 +216,7 @@ func (s *State) preview(c Choice, soon bool) []Effect {
 		s.touch()
 		return nil
 	}
-	return []Effect{Solve{ID: s.newID(), Choice: c, Request: s.Network.Request(c), Slot: ForPreview, Soon: soon}}
+	return []Effect{Solve{ID: s.newID(), Choice: c, Request: s.Network.Request(c), Slot: ForPreview, Soon: true}}
 }
 
 // Unhover ends that.

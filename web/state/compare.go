@@ -19,10 +19,7 @@ func (ToggleCompare) apply(s *State) []Effect {
 		return append(out, s.choose(s.Choice.Otherwise(s.Network.Totals.KeepAllPeak, s.Network.Chain == nil), Replace,
 			false)...)
 	}
-	var out []Effect
-	if s.Opening != nil {
-		out, s.Opening = append(out, Cancel{s.Opening.ID}), nil
-	}
+	out := s.cancelOpening()
 	if !s.Compare.OnA {
 		out = append(out, s.turn()...)
 	}

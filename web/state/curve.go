@@ -112,14 +112,6 @@ func (m SetAxis) apply(s *State) []Effect {
 	return []Effect{WriteURL{Replace}}
 }
 
-// ToggleLineList opens and closes the list of all lines.
-type ToggleLineList struct{}
-
-func (ToggleLineList) apply(s *State) []Effect {
-	s.View.LineList = !s.View.LineList
-	return s.looked()
-}
-
 // SetLines chooses what the curve draws, nil for the default.
 type SetLines struct{ Names []string }
 
@@ -237,32 +229,23 @@ func (m SweptPoint) apply(s *State) []Effect {
 	return nil
 }
 
-// Swept ends a curve.
+// Swept ends a curve, early if Failed says why.
 type Swept struct {
 	ID      int
 	KeepAll proto.Reference
+	Failed  string
 }
 
 func (m Swept) apply(s *State) []Effect {
-	if !s.Curve.Sweeps(m.ID) {
-		return nil
-	}
-	s.Curve.End(m.KeepAll)
-	s.DOM++
-	return s.improve(s.Curve)
-}
-
-// SweepFailed ends it early.
-type SweepFailed struct {
-	ID   int
-	Text string
-}
-
-func (m SweepFailed) apply(s *State) []Effect {
 	c := s.Curve
 	if !c.Sweeps(m.ID) {
 		return nil
 	}
-	c.ID, c.Failed, c.Improving = 0, headline(m.Text), 0
-	return s.touchDOM()
+	s.DOM++
+	if m.Failed != "" {
+		c.ID, c.Failed, c.Improving = 0, headline(m.Failed), 0
+		return nil
+	}
+	c.End(m.KeepAll)
+	return s.improve(c)
 }

@@ -92,7 +92,7 @@ func TestStopAndResumeSweep(t *testing.T) {
 
 func TestCurveOfEachSetting(t *testing.T) {
 	p, e := curved(t)
-	p.play(Swept{e.ID, proto.Reference{StepTime: time.Millisecond, Peak: 1}})
+	p.play(Swept{ID: e.ID, KeepAll: proto.Reference{StepTime: time.Millisecond, Peak: 1}})
 	first := p.Curve
 	if got := names(p.play(SetBudget{Bytes: 3 * engine.GiB})); got != "WriteURL replace, Solve, Cancel" {
 		t.Errorf("a budget: effects %s; want no other curve, and what was asked while nothing else was to be done given up", got)

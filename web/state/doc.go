@@ -19,11 +19,11 @@
 //
 //	update                 what follows every message
 //	opening, solved        what a person opens; answers: networks, schedules
-//	compare, picker, adopt what a person compares, picks from the list, takes over
+//	compare, picker        what a person compares, picks from the list
 //	choosing               the choice, and all that follows it
 //	curve, question        what is asked about it, of itself or by a person
-//	place, snapshot        where its bytes lie; what a recording tells
-//	policies, passes       what frameworks make of a step; its ranks
+//	memory                 where its bytes lie; what a recording tells
+//	policies               what frameworks make of a step
 //	ask, step              what is asked for in place of what is open
 //	view                   how it is looked at
 //	share                  how it is given away

@@ -26,13 +26,13 @@ func TestFolds(t *testing.T) {
 		in   Message
 		want []string
 	}{
-		{ToggleLayers{}, []string{"lines", "layers", "table"}},
-		{ToggleLineList{}, []string{"layers", "table"}},
-		{ToggleLineList{}, []string{"lines", "layers", "table"}},
-		{ToggleTable{}, []string{"lines", "layers"}},
-		{ToggleSides{}, []string{"lines", "layers", "sides"}},
-		{ToggleSides{}, []string{"lines", "layers"}},
-		{ToggleChain{}, []string{"lines", "layers"}},
+		{ToggleLayers, []string{"lines", "layers", "table"}},
+		{ToggleLineList, []string{"layers", "table"}},
+		{ToggleLineList, []string{"lines", "layers", "table"}},
+		{ToggleTable, []string{"lines", "layers"}},
+		{ToggleSides, []string{"lines", "layers", "sides"}},
+		{ToggleSides, []string{"lines", "layers"}},
+		{ToggleChain, []string{"lines", "layers"}},
 	} {
 		if out := s.Update(c.in); len(out) == 0 || out[len(out)-1] != (WriteURL{Replace}) {
 			t.Errorf("%#v asks for %#v; want the address to be written", c.in, out)

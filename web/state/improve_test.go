@@ -39,7 +39,7 @@ func partly(t *testing.T) (*player, Sweep) {
 			}
 		}
 	}
-	p.play(Swept{e.ID, proto.Reference{StepTime: time.Millisecond, Peak: 1}})
+	p.play(Swept{ID: e.ID, KeepAll: proto.Reference{StepTime: time.Millisecond, Peak: 1}})
 	return p, e
 }
 
@@ -60,7 +60,7 @@ func TestImprove(t *testing.T) {
 	if got := p.Curve.Points[0][3]; got.StepTime != 14*time.Millisecond {
 		t.Errorf("the point is %+v; want the finished one of 14 ms", got)
 	}
-	p.play(Swept{e.ID, proto.Reference{}})
+	p.play(Swept{ID: e.ID, KeepAll: proto.Reference{}})
 	e = last[Sweep](t, p)
 	if q := e.Request; q.Methods[0].Strategy != all.Request.Methods[1].Strategy || len(q.Budgets) != 2 {
 		t.Fatalf("asks for %+v; want two budgets of the second method", q)
@@ -70,7 +70,7 @@ func TestImprove(t *testing.T) {
 		b != 17*time.Millisecond {
 		t.Errorf("the points are %v and %v; want the old best of 20 ms and the new one of 17 ms", a, b)
 	}
-	if got := p.play(Swept{e.ID, proto.Reference{}}); len(got) != 0 || p.Curve.ID != 0 || p.Curve.Improving != 0 {
+	if got := p.play(Swept{ID: e.ID, KeepAll: proto.Reference{}}); len(got) != 0 || p.Curve.ID != 0 || p.Curve.Improving != 0 {
 		t.Errorf("effects %s, sweep %d, improving %d; want an end", names(got), p.Curve.ID, p.Curve.Improving)
 	}
 	if p.Curve.KeepAll.Peak != 1 || p.Curve.Done != p.Curve.Total {

@@ -19,7 +19,7 @@ func TestKeyboard(t *testing.T) {
 		{SetShortcuts{Off: true}, []Effect{SaveShortcuts{Off: true}}, func() any { return s.View.NoShortcuts }, true},
 		{SetShortcuts{}, []Effect{SaveShortcuts{}}, func() any { return s.View.NoShortcuts }, false},
 		{Tell{"Saved."}, nil, func() any { return s.View.Note }, "Saved."},
-		{ForgetNote{}, nil, func() any { return s.View.Note }, ""},
+		{Tell{}, nil, func() any { return s.View.Note }, ""},
 	} {
 		drawn := s.DOM
 		if got := s.Update(c.in); !reflect.DeepEqual(got, c.want) {

@@ -39,7 +39,7 @@ func finish(p *player, e Sweep) {
 			p.play(point(e, m, i, 20+m))
 		}
 	}
-	p.play(Swept{e.ID, proto.Reference{StepTime: 10, Peak: 8 * engine.GiB}})
+	p.play(Swept{ID: e.ID, KeepAll: proto.Reference{StepTime: 10, Peak: 8 * engine.GiB}})
 }
 
 // A line that is drawn is computed then, and only it; what is hidden again stays

@@ -54,7 +54,7 @@ func TestAddressWhileOpening(t *testing.T) {
 				p.play(start)
 			}
 			id := last[Open](t, p).ID
-			p.play(SetTransfers{engine.Streamed}, ToggleTable{}, SetRange{From: 1, To: 2})
+			p.play(SetTransfers{engine.Streamed}, ToggleTable, SetRange{From: 1, To: 2})
 			if n := count[WriteURL](p); n != 0 {
 				t.Errorf("%s, %s: %s while the profile is read; want the address left alone", first, name,
 					names(p.effects))
@@ -70,7 +70,7 @@ func TestAddressWhileOpening(t *testing.T) {
 			if n := count[WriteURL](p); n != 1 || last[WriteURL](t, p).History != Replace {
 				t.Errorf("%s, %s: %s; want the address rewritten once", first, name, names(p.effects))
 			}
-			if p.play(ToggleTable{}); count[WriteURL](p) != 1 {
+			if p.play(ToggleTable); count[WriteURL](p) != 1 {
 				t.Errorf("%s, %s: %s for a change after that; want the address written", first, name, names(p.effects))
 			}
 		}

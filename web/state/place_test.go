@@ -99,7 +99,7 @@ func TestPlacesStop(t *testing.T) {
 	if p.Placing.Progress.Done != 1 {
 		t.Errorf("progress is %+v, want 1 of 2", p.Placing.Progress)
 	}
-	p.play(PlaceFailed{ID: e.ID, Failure: proto.Fail(proto.Deadline, "stopped"), Best: placedAs("optimal", 1)})
+	p.play(Placed{ID: e.ID, Failure: proto.Fail(proto.Deadline, "stopped"), Placed: placedAs("optimal", 1)})
 	if p.Places.Placed == nil || p.Places.Failure == nil || len(p.effects) != 0 {
 		t.Errorf("after the deadline: %+v, effects %s; want the best so far and no new request", p.Places,
 			names(p.effects))

@@ -38,7 +38,7 @@ func swept(t *testing.T, ms func(method, index int) int) (*player, Sweep) {
 			p.play(pt)
 		}
 	}
-	p.play(Swept{e.ID, proto.Reference{StepTime: 10 * time.Millisecond, Peak: 9 * engine.GiB}})
+	p.play(Swept{ID: e.ID, KeepAll: proto.Reference{StepTime: 10 * time.Millisecond, Peak: 9 * engine.GiB}})
 	return p, e
 }
 

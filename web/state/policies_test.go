@@ -27,7 +27,7 @@ func policed(t *testing.T, ref, device string) *player {
 			p.play(point(e, m, i, 20))
 		}
 	}
-	p.play(Swept{e.ID, proto.Reference{StepTime: 10 * time.Millisecond, Peak: 9 * engine.GiB}})
+	p.play(Swept{ID: e.ID, KeepAll: proto.Reference{StepTime: 10 * time.Millisecond, Peak: 9 * engine.GiB}})
 	return p
 }
 

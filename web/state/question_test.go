@@ -74,34 +74,6 @@ func TestAskWhatHelps(t *testing.T) {
 	}
 }
 
-// An answer that is tried is shown and not chosen: until it is tried again, given up,
-// or anything else is decided.
-func TestTryAnswer(t *testing.T) {
-	for name, end := range map[string]Message{
-		"tried again": TryAnswer{0}, "Esc": Dismiss{},
-		"a decision": SetBudget{Bytes: 7 * engine.GiB, Settled: true},
-	} {
-		p, e := asking(t)
-		more := variant(e, "testremat", 11, p.Budget()+engine.GiB)
-		p.play(more, QuestionEnded{ID: e.ID})
-		choice, try := p.Choice, TryAnswer{0}
-		p.play(try)
-		job := last[Solve](t, p)
-		if job.Slot != ForPreview || job.Choice.Budget.Bytes != more.Answer.Budget || !p.Tries(try) {
-			t.Fatalf("asks for %+v, tried %v; want a preview of %d", job, p.Tries(try), more.Answer.Budget)
-		}
-		p.play(answer(job, 11))
-		if p.Preview == nil || p.Visible().Choice.Budget != job.Choice.Budget || !p.Choice.Equal(choice) {
-			t.Errorf("%s: shows %+v and chooses %+v; want the answer shown, and nothing chosen", name, p.Preview,
-				p.Choice)
-		}
-		p.play(end)
-		if p.Preview != nil || p.Tries(try) {
-			t.Errorf("%s: the answer is still shown", name)
-		}
-	}
-}
-
 // A change of the link is taken over as it was solved, and the device is no longer
 // the one of the list.
 func TestUseLinkOfAnswer(t *testing.T) {
@@ -169,7 +141,7 @@ func TestLayerTable(t *testing.T) {
 	if len(p.LayerRows()) != 0 {
 		t.Error("the table has rows while it is closed")
 	}
-	p.play(ToggleLayers{}, StepLayer{By: 1})
+	p.play(ToggleLayers, StepLayer{By: 1})
 	if n := len(p.LayerRows()); n != 4 || p.LayerRow() != 0 ||
 		p.View.Selected != (lookup.Target{Kind: lookup.OnStage, Index: 1}) {
 		t.Fatalf("%d rows, row %d, selected %+v; want 4, and the first selected", n, p.LayerRow(), p.View.Selected)
@@ -198,7 +170,7 @@ func TestLayerTable(t *testing.T) {
 	if p.DOM != dom+1 {
 		t.Error("scrolling draws the page again")
 	}
-	p.play(ToggleChain{})
+	p.play(ToggleChain)
 	if !p.View.Chain {
 		t.Error("the critical chain is not shown")
 	}

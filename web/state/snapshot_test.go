@@ -117,18 +117,18 @@ func TestDoctorStops(t *testing.T) {
 // What fails is said and not asked for again.
 func TestDoctorFails(t *testing.T) {
 	p := told(t)
-	p.play(ExamineFailed{ID: last[Examine](t, p).ID, Text: "no recording"})
+	p.play(Examined{ID: last[Examine](t, p).ID, Failed: "no recording"})
 	if p.Doctor().Failed != "no recording" || len(examines(p)) > 0 {
 		t.Errorf("failed with %q, asked for %+v; want nothing more", p.Doctor().Failed, examines(p))
 	}
 	p = told(t)
 	examinedReport(p, last[Examine](t, p))
-	p.play(ExamineFailed{ID: last[Examine](t, p).ID, Text: "no room"})
+	p.play(Examined{ID: last[Examine](t, p).ID, Failed: "no room"})
 	if d := p.Doctor(); !d.Stopped || len(examines(p)) > 0 {
 		t.Errorf("a replay failed: stopped %t, asked for %+v; want nothing more", d.Stopped, examines(p))
 	}
 	p.play(SetPlayhead{At: 5 * time.Microsecond})
-	p.play(ExamineFailed{ID: last[Examine](t, p).ID, Text: "no room"})
+	p.play(Examined{ID: last[Examine](t, p).ID, Failed: "no room"})
 	if len(examines(p)) > 0 || p.Alive().At != 3 {
 		t.Errorf("a moment failed: asked for %+v, told is event %d; want the decisive one", examines(p), p.Alive().At)
 	}

@@ -10,7 +10,7 @@ import (
 )
 
 // State is everything the page knows. Only Update changes it. What its parts hold is said
-// below, in side.go, answers.go and training.go; what happens to a part, in its file.
+// below and in side.go; what happens to a part, in its file.
 type State struct {
 	Side             // what the page is about: the controls change it
 	Compare *Compare // the other side of a comparison; nil if nothing is compared
@@ -128,9 +128,8 @@ type File struct {
 
 // byBudget is the part of the state about step time against budget.
 type byBudget struct {
-	Curve *tradeoff.Curve // of the present setting; nil before the first
-	// shown instead of Shown while the pointer is on the curve, while an answer is tried, or by the story
-	Preview *known.Picture
+	Curve   *tradeoff.Curve // of the present setting; nil before the first
+	Preview *known.Picture  // shown instead of Shown while the pointer is on the curve
 
 	hover  string // key of the point under the pointer
 	curves recent[*tradeoff.Curve]
@@ -236,6 +235,18 @@ func (t *Step) Busy() bool { return t != nil && t.id != 0 }
 
 // Chaining reports whether the step is being made a chain.
 func (t *Step) Chaining() bool { return t != nil && t.chain != 0 }
+
+// Passes returns those of the pipeline of the step that is open; nil without one.
+func (s *State) Passes() *draw.Passes {
+	t := s.Step
+	if t == nil || t.Shown == nil {
+		return nil
+	}
+	if t.drawn != t.Shown {
+		t.drawn, t.passes = t.Shown, known.PassesOf(t.Shown)
+	}
+	return t.passes
+}
 
 // Rank returns the rank of a pipeline that the pictures show; -1 without a pipeline.
 func (t *Step) Rank() int {

@@ -81,17 +81,6 @@ func (s *State) endStep(by Ended) []Effect {
 	return out
 }
 
-// StepEnded is a step whose time was over before all of it was known.
-type StepEnded struct{ ID int }
-
-func (m StepEnded) apply(s *State) []Effect {
-	if s.Step.Busy() && s.Step.id == m.ID {
-		s.Step.id = 0
-		return s.endStep(ByLimit)
-	}
-	return nil
-}
-
 // GoOn asks again for the answer that was ended, for as long as it takes.
 type GoOn struct{}
 
@@ -245,7 +234,8 @@ func (m StepAnswered) apply(s *State) (out []Effect) {
 	return out
 }
 
-// StepFailed is a step that cannot be answered about, or no chain.
+// StepFailed is a step that cannot be answered about, or no chain; without a text, a step
+// whose time was over before all of it was known.
 type StepFailed struct {
 	ID   int
 	Text string
@@ -257,6 +247,9 @@ func (m StepFailed) apply(s *State) []Effect {
 	case m.ID == s.Step.chain:
 		s.Step.chain = 0
 		return s.alert(textAlert(m.Text))
+	case m.ID == s.Step.id && m.Text == "":
+		s.Step.id = 0
+		return s.endStep(ByLimit)
 	case m.ID == s.Step.id:
 		s.Step.id, s.Step.Failed = 0, textAlert(m.Text).Text
 		s.DOM++
@@ -302,4 +295,46 @@ func (t *byBudget) cancelSweep() []Effect {
 	}
 	c.Improving = 0
 	return cancel(&c.ID)
+}
+
+// PickPass selects a pass of a pipeline or an idle stretch, and the rank that it is on.
+type PickPass struct{ Target lookup.Target }
+
+func (m PickPass) apply(s *State) []Effect {
+	x := s.Passes()
+	if x == nil {
+		return nil
+	}
+	t := m.Target
+	from, to, rank := x.Interval(t)
+	if rank < 0 {
+		t = lookup.Target{}
+	} else {
+		s.Step.rank = rank + 1
+		s.View.Show(from, to, x.End())
+	}
+	s.View.Selected = t
+	return s.touch()
+}
+
+// MovePass selects what is to the right of the selected pass, or at the same moment on a rank below.
+type MovePass struct{ Right, Down int }
+
+func (m MovePass) apply(s *State) []Effect {
+	x := s.Passes()
+	if x == nil {
+		return nil
+	}
+	return PickPass{x.Beside(s.View.Selected, m.Right, m.Down)}.apply(s)
+}
+
+// FollowPass selects what led to the selected idle stretch or pass.
+type FollowPass struct{}
+
+func (FollowPass) apply(s *State) []Effect {
+	x := s.Passes()
+	if x == nil {
+		return nil
+	}
+	return PickPass{x.Follow(s.View.Selected)}.apply(s)
 }

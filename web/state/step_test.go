@@ -220,7 +220,7 @@ func TestEndStep(t *testing.T) {
 		if c.known {
 			p.play(StepAnswered{ID: id, Stepped: &proto.Stepped{High: 1, Done: 1, Total: 7}})
 		}
-		var m Message = StepEnded{ID: id}
+		var m Message = StepFailed{ID: id}
 		if c.person {
 			m = Stop{}
 		}
@@ -229,12 +229,12 @@ func TestEndStep(t *testing.T) {
 			t.Errorf("%s: effects %q, ended %v, %s, shown %v, failed %q; want %q, %v, %s, shown: %v", c.what, got,
 				p.Step.Ended, p.Phase(), p.Step.Shown, p.Step.Failed, c.effects, c.by, c.phase, c.known)
 		}
-		p.play(StepEnded{ID: id}) // late
+		p.play(StepFailed{ID: id}) // late
 		if got := names(p.play(GoOn{})); got != "AskStep" || last[AskStep](t, p).Request.Limit != 0 ||
 			p.Step.Ended != NotEnded || p.Step.Failed != "" || p.Phase() != "solving" {
 			t.Errorf("%s, going on: effects %q, limit %v, ended %v, failed %q, %s; want that it is asked for without a limit", c.what, got, last[AskStep](t, p).Request.Limit, p.Step.Ended, p.Step.Failed, p.Phase())
 		}
-		p.play(StepEnded{ID: id})
+		p.play(StepFailed{ID: id})
 		if !p.Step.Busy() {
 			t.Errorf("%s: the end of the first request ends the second one", c.what)
 		}

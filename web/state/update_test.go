@@ -474,7 +474,7 @@ func TestEscapeTakesBackWhatWasTyped(t *testing.T) {
 func TestSolveHere(t *testing.T) {
 	p := shown(t)
 	sweep := p.Curve.ID
-	p.play(SweepFailed{ID: sweep, Text: "no workers"}, SetBudget{Share: 70 * choice.Percent, Settled: true})
+	p.play(Swept{ID: sweep, Failed: "no workers"}, SetBudget{Share: 70 * choice.Percent, Settled: true})
 	p.play(SolveFailed{ID: last[Solve](t, p).ID, Choice: p.Choice,
 		Failure: proto.Fail(proto.NoWorker, "The engine cannot start here.")})
 	if p.Alert == nil || p.Alert.Action != "Solve here" {

@@ -9,19 +9,22 @@ import (
 	"memtide/web/view"
 )
 
-// ToggleTable opens the table of operations and closes it.
-type ToggleTable struct{}
+// Toggle shows a part of the page, or hides it.
+type Toggle int
 
-func (ToggleTable) apply(s *State) []Effect {
-	s.View.Table = !s.View.Table
-	return s.looked()
-}
+// The parts.
+const (
+	ToggleTable    Toggle = iota // of operations
+	ToggleSides                  // the memory of both sides side by side, or in one picture
+	ToggleLayers                 // the table of layers
+	ToggleChain                  // the critical chain
+	ToggleLineList               // the list of all lines of the curve
+)
 
-// ToggleSides shows the memory of both sides side by side, or in one picture.
-type ToggleSides struct{}
-
-func (ToggleSides) apply(s *State) []Effect {
-	s.View.Sides = !s.View.Sides
+func (m Toggle) apply(s *State) []Effect {
+	v := &s.View
+	shown := []*bool{&v.Table, &v.Sides, &v.LayerList, &v.Chain, &v.LineList}[m]
+	*shown = !*shown
 	return s.looked()
 }
 
@@ -95,14 +98,6 @@ func (m Copied) apply(s *State) []Effect {
 	return s.touch()
 }
 
-// ForgetNote takes the note away that a button left.
-type ForgetNote struct{}
-
-func (ForgetNote) apply(s *State) []Effect {
-	s.View.Note = ""
-	return s.touch()
-}
-
 // Select selects something in the pictures; lookup.Target{}: nothing.
 type Select struct{ Target lookup.Target }
 
@@ -153,15 +148,6 @@ func (m SetRange) apply(s *State) []Effect {
 	return []Effect{WriteURL{Replace}}
 }
 
-// ToggleLayers opens the table of layers and closes it.
-type ToggleLayers struct{}
-
-func (ToggleLayers) apply(s *State) []Effect {
-	s.View.LayerList = !s.View.LayerList
-	s.DOM++
-	return []Effect{WriteURL{Replace}}
-}
-
 // SortLayers sorts the table by a column, see view.LayerTable.
 type SortLayers struct{ By tell.LayerColumn }
 
@@ -206,14 +192,6 @@ func (m StepLayer) apply(s *State) []Effect {
 	}
 	Select{lookup.Target{Kind: lookup.OnStage, Index: rows[at].Stage}}.apply(s)
 	return nil
-}
-
-// ToggleChain shows the critical chain, or no longer.
-type ToggleChain struct{}
-
-func (ToggleChain) apply(s *State) []Effect {
-	s.View.Chain = !s.View.Chain
-	return s.looked()
 }
 
 // LayerRows returns the rows of the table of layers, see view.View.
@@ -310,7 +288,8 @@ func (m SetLabels) apply(s *State) []Effect {
 	return s.touchDOM()
 }
 
-// Tell shows one line that tells what a shortcut did.
+// Tell shows one line that tells what a shortcut did; the empty string takes the note away
+// that a button left.
 type Tell struct{ Text string }
 
 func (m Tell) apply(s *State) []Effect {

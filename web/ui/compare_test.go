@@ -69,7 +69,7 @@ func TestComparePanel(t *testing.T) {
 func TestCompareTable(t *testing.T) {
 	s := pagetest.First(t)
 	pagetest.Do(t, s, state.ToggleCompare{}, state.SetStrategy{Name: "greedy"},
-		state.SetBudget{Share: 90 * choice.Percent, Settled: true}, state.ToggleTable{})
+		state.SetBudget{Share: 90 * choice.Percent, Settled: true}, state.ToggleTable)
 	c := Compare{S: s}
 	table := string(c.Table())
 	for _, want := range []string{"<th scope=\"col\">A</th><th scope=\"col\">B</th>",

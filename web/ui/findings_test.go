@@ -88,7 +88,7 @@ func TestFindings(t *testing.T) {
 	if got := string(c.First()); !strings.Contains(got, `data-do="layers">Show the blocks</button></li>`) {
 		t.Errorf("about stages: %s; want a button that shows them", got)
 	}
-	s.Update(state.ToggleLayers{})
+	s.Update(state.ToggleLayers)
 	if got := string(c.First()); strings.Contains(got, "Show the blocks") {
 		t.Errorf("the layers are shown: %s; want no button for it", got)
 	}

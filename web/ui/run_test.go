@@ -65,7 +65,7 @@ func TestRunThis(t *testing.T) {
 func TestRunFromOperators(t *testing.T) {
 	s := pagetest.First(t)
 	s.Choice.Strategy = "sequential"
-	s.Update(state.ForgetNote{}) // whatever the message, the curve is asked for
+	s.Update(state.Tell{}) // whatever the message, the curve is asked for
 	if m := (input.Command{Do: "save-plan"}).Message(s); len(s.Update(m)) != 0 {
 		t.Error("a preset has no operators, and a plan is asked for")
 	}

@@ -149,8 +149,8 @@ func TestNotices(t *testing.T) {
 func TestOpenTreeIsSmall(t *testing.T) {
 	s := pagetest.Small(t)
 	pagetest.Ask(t, s)
-	s.Update(state.ToggleLayers{})
-	s.Update(state.ToggleChain{})
+	s.Update(state.ToggleLayers)
+	s.Update(state.ToggleChain)
 	env, err := vugu.NewBuildEnv()
 	if err != nil {
 		t.Fatal(err)

@@ -10,7 +10,7 @@ import (
 )
 
 // A verifier sees that the tables are those of this layout, every byte from the head
-// to the end and every word of moduledata, by what they point to: each part ends where
+// to the end and every word of moduledata that is read, by what they point to: each part ends where
 // the next begins, each offset leads to the beginning of what it should lead to, what
 // says the same says the same, and nothing is left over. A word more or less anywhere
 // contradicts some of that. It writes nothing.
@@ -41,11 +41,6 @@ func align(n, to int) int { return (n + to - 1) / to * to }
 func (v *verifier) verifyModule() {
 	mod := func(i, want int, what string) {
 		v.expect(v.mod(i) == want, "word %d of moduledata (%s) is %#x, want %#x", i, what, v.mod(i), want)
-	}
-	zero := func(from, to int, what string) {
-		for i := from; i < to; i++ {
-			mod(i, 0, what)
-		}
 	}
 	slice := func(i, at, n int, what string) {
 		mod(i, at, what)
@@ -92,72 +87,6 @@ func (v *verifier) verifyModule() {
 	mod(modMinPC, first, "minpc")
 	v.expect(v.mod(modMaxPC) > last && v.mod(modMaxPC) <= last+placesOfEach,
 		"word %d of moduledata (maxpc) is %#x, want one in function %d", modMaxPC, v.mod(modMaxPC), v.funcs-1)
-	mod(modText, 0, "text")
-	mod(modTextEnd, v.funcs*codeAlignment, "etext")
-	for i := modData; i < modEnd; i++ {
-		v.expect(v.mod(i) <= v.mod(i+1), "words %d and %d of moduledata are %#x and %#x, want a rising order", i, i+1,
-			v.mod(i), v.mod(i+1))
-	}
-	v.verifyRest(mod, zero, slice)
-}
-
-// verifyRest verifies the words of moduledata that no pass reads: they say whether
-// those between them are where they should be.
-func (v *verifier) verifyRest(mod func(i, want int, what string), zero func(from, to int, what string),
-	slice func(i, at, n int, what string)) {
-	readOnly := func(i int) bool { return v.mod(i) >= v.mod(modReadOnly) && v.mod(i) <= v.head }
-	v.expect(v.pointsTo(v.module), "no variable points to moduledata at %#x, as runtime.lastmoduledatap does", v.module)
-	v.expect(v.mod(modData) >= v.module+8*moduleWords && v.mod(modData) < v.module+8*moduleWords+64,
-		"word %d of moduledata (noptrdata) is %#x, want what follows moduledata, which ends at %#x", modData,
-		v.mod(modData), v.module+8*moduleWords)
-	for _, i := range []int{modGCData, modGCBSS, modTypes, modTypesEnd, modReadOnly, modTexts} {
-		v.expect(readOnly(i), "word %d of moduledata is %#x, want one of what is only read, from %#x to %#x", i,
-			v.mod(i), v.mod(modReadOnly), v.head)
-	}
-	v.expect(v.mod(modGCData) < v.mod(modGCBSS) && v.mod(modTypes) < v.mod(modTypesEnd),
-		"words %d to %d of moduledata are %#x, %#x, %#x and %#x, want rising pairs",
-		modGCData, modTypesEnd, v.mod(modGCData), v.mod(modGCBSS), v.mod(modTypes), v.mod(modTypesEnd))
-	slice(modTexts, v.mod(modTexts), 1, "sections of code")
-	text := v.mod(modTexts) // of this one, where it begins and ends, and is
-	v.expect(v.long(text) == 0 && v.long(text+8) == v.mod(modTextEnd)+1 && v.long(text+16) == 0,
-		"the section of code goes from %#x to %#x and is at %#x, want 0, %#x and 0",
-		v.long(text), v.long(text+8), v.long(text+16), v.mod(modTextEnd)+1)
-
-	links, n := v.mod(modTypeLinks), v.mod(modTypeLinks+1)
-	v.expect(links >= v.mod(modTablesEnd) && links < v.mod(modTablesEnd)+64,
-		"word %d of moduledata (typelinks) is %#x, want what follows the tables, which end at %#x", modTypeLinks,
-		links, v.mod(modTablesEnd))
-	slice(modTypeLinks, links, n, "typelinks")
-	for k := range n {
-		if !v.expect(v.word(links+4*k) < v.mod(modTypesEnd)-v.mod(modTypes),
-			"type %d of %d is at %#x, behind them all", k, n, v.word(links+4*k)) {
-			break
-		}
-	}
-	itabs := v.mod(modITabLinks)
-	v.expect(itabs >= links+4*n && itabs < links+4*n+64,
-		"word %d of moduledata (itablinks) is %#x, want what follows the types, which end at %#x", modITabLinks,
-		itabs, links+4*n)
-	slice(modITabLinks, itabs, v.mod(modITabLinks+1), "itablinks")
-	v.expect(itabs+8*v.mod(modITabLinks+1) <= v.module,
-		"the itabs end at %#x, behind the beginning of moduledata at %#x", itabs+8*v.mod(modITabLinks+1), v.module)
-	zero(modPlugins, modInits, "plugins")
-	v.expect(v.mod(modInits) >= v.mod(modData) && v.mod(modInits) < v.mod(modEnd),
-		"word %d of moduledata (inittasks) is %#x, want one of the data", modInits, v.mod(modInits))
-	slice(modInits, v.mod(modInits), v.mod(modInits+1), "inittasks")
-	zero(modName, modHasMain, "names of modules")
-	mod(modHasMain, 1, "hasmain")
-	zero(modLater, moduleWords, "what the runtime fills in")
-}
-
-// pointsTo reports whether one of the initialized variables is an address.
-func (v *verifier) pointsTo(address int) bool {
-	for at := v.mod(modData); at < v.mod(modDataEnd) && v.within(at, 8); at += 8 {
-		if binary.LittleEndian.Uint64(v.b[at:]) == uint64(address) {
-			return true
-		}
-	}
-	return false
 }
 
 // verifyFunctions verifies the list of functions and their records.

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"memtide/profiles"
+	"memtide/profiles/parse"
 )
 
 func init() { profiles.RegisterDiagnosis(diagnose) }
@@ -34,6 +35,8 @@ const (
 	traceHint   = "Export the trace of torch.profiler instead: export_chrome_trace."
 	memoryHint  = "Record a memory snapshot: torch.cuda.memory._record_memory_history(), and after the step torch.cuda.memory._dump_snapshot(\"snapshot.pickle\")."
 	againHint   = "Save it again as UTF-8 text."
+	oldPickle   = "a pickle of protocol 0 or 1, which is not read"
+	pickleHint  = "Write it again with protocol 2 or higher; torch.cuda.memory._dump_snapshot does."
 )
 
 // signatures are files that people have at hand and that are no profiles.
@@ -69,6 +72,14 @@ var signatures = []signature{
 	{"digraph", "a Graphviz graph", collectHint},
 	{"import ", "a Python program", collectHint},
 	{"from ", "a Python program", collectHint},
+	{"(dp0\n", oldPickle, pickleHint}, // pickles of protocols 0 and 1 begin with what they hold
+	{"(lp0\n", oldPickle, pickleHint},
+	{"(dp1\n", oldPickle, pickleHint},
+	{"(lp1\n", oldPickle, pickleHint},
+	{"}q\x00", oldPickle, pickleHint},
+	{"]q\x00", oldPickle, pickleHint},
+	{"ccopy_reg\n", oldPickle, pickleHint},
+	{"c__builtin__\n", oldPickle, pickleHint},
 }
 
 // looksLike names what a head belongs to and says what to do with it.
@@ -86,9 +97,6 @@ func looksLike(head []byte) (what, remedy string) {
 			}
 			return "This looks like " + s.what, s.remedy
 		}
-	}
-	if what, remedy, ok := looksLikePickle(head); ok {
-		return what, remedy
 	}
 	switch {
 	case !utf8.Valid(head[:validEnd(head)]) || bytes.IndexFunc(head, isBinary) >= 0:
@@ -114,19 +122,6 @@ func validEnd(head []byte) int {
 		}
 	}
 	return end
-}
-
-// looksLikePickle knows the pickles of protocols 0 and 1, which begin with what they
-// hold.
-func looksLikePickle(head []byte) (what, remedy string, ok bool) {
-	const remedyOld = "Write it again with protocol 2 or higher; torch.cuda.memory._dump_snapshot does."
-	for _, begin := range []string{"(dp0\n", "(lp0\n", "(dp1\n", "(lp1\n", "}q\x00", "]q\x00", "ccopy_reg\n",
-		"c__builtin__\n"} {
-		if bytes.HasPrefix(head, []byte(begin)) {
-			return "This looks like a pickle of protocol 0 or 1, which is not read", remedyOld, true
-		}
-	}
-	return "", "", false
 }
 
 // looksLikeBinary names what is no text.
@@ -287,7 +282,7 @@ func looksLikeText(head []byte) (what, remedy string) {
 	case strings.Contains(first, "forward_s") && strings.Contains(first, "|"):
 		return fmt.Sprintf("This looks like a table whose first line is %q", profiles.Clip(first)),
 			"Separate its columns by commas, semicolons or tabs."
-	case strings.Count(first, ";") > 1 && isCount(first[strings.LastIndexByte(first, ' ')+1:]):
+	case strings.Count(first, ";") > 1 && parse.AllDigits(first[strings.LastIndexByte(first, ' ')+1:]):
 		return "This looks like stacks with their times (export_stacks)", traceHint
 	case len(strings.Split(first, ",")) > 2:
 		return fmt.Sprintf("This looks like a table whose first line is %q", profiles.Clip(first)),
@@ -297,9 +292,6 @@ func looksLikeText(head []byte) (what, remedy string) {
 	}
 	return fmt.Sprintf("This is text that begins with %q", profiles.Clip(first)), collectHint
 }
-
-// isCount reports whether a text is a number of microseconds.
-func isCount(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
 
 // isYAML reports whether the first lines of a text, three at most, are keys with values.
 func isYAML(text string) bool {

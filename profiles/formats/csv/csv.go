@@ -195,7 +195,10 @@ func (t *stageTable) readNotes(errs *parse.Errors, p *profiles.Profile) {
 // readRows reads the stages; hasLoss tells whether the last one is the loss.
 func (t *stageTable) readRows(data []byte, stages *parse.StageReader, c *engine.Chain,
 	poll *engine.Poll) (hasLoss bool) {
-	r := table.Rows(data[t.rest:], t.comma)
+	r, e := table.Rows(data[t.rest:], t.comma, t.line)
+	if e != nil {
+		stages.Errs.Fail(e)
+	}
 	r.Comment, r.TrimLeadingSpace = '#', t.comma != '\t'
 	for {
 		profiles.End(poll.Err())

@@ -287,7 +287,8 @@ func (d *dtrLog) start(l dtrLine) *dtrCall {
 // room charges what a function takes: its name, and what it reads and writes.
 func (d *dtrLog) room(l dtrLine) {
 	d.errs.FailAt(d.lines, d.errs.Budget.Name("the name of the function", len(l.text["NAME"])))
-	d.errs.FailAt(d.lines, d.errs.Budget.Memory("this function", 200+24*(len(l.list["ARGS"])+len(l.list["RESULT"])+len(l.list["MUTATE"]))))
+	n := len(l.list["ARGS"]) + len(l.list["RESULT"]) + len(l.list["MUTATE"])
+	d.errs.FailAt(d.lines, d.errs.Budget.Memory("this function", 200+24*n))
 }
 
 // dtrTime is the unit of times in these logs.

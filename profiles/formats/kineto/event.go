@@ -81,10 +81,8 @@ func (t *trace) readComplete(e *event) {
 			t.spans = append(t.spans, ktSpan{e.start, e.start + e.took, t.text(e.name[len(module):]), t.text(e.thread)})
 		}
 	default:
-		for _, begin := range []string{"devtools", "disabled-by-default-devtools", "blink", "v8"} {
-			if bytes.HasPrefix(e.category, []byte(begin)) {
-				t.maker = "Chrome's developer tools"
-			}
+		if begins(string(e.category), "devtools", "disabled-by-default-devtools", "blink", "v8") {
+			t.maker = "Chrome's developer tools"
 		}
 	}
 }
@@ -168,7 +166,7 @@ func (t *trace) readOp(e *event) {
 // Tensors of fewer dimensions than least do not count.
 func (t *trace) firstTensor(dims, types []byte, least int) (size int64, batch int32, kind dType) {
 	if len(dims) < 2 || len(types) < 2 {
-		return 0, 0, ktOther
+		return 0, 0, 0
 	}
 	dims, types = dims[1:], types[1:]
 	for {
@@ -176,9 +174,9 @@ func (t *trace) firstTensor(dims, types []byte, least int) (size int64, batch in
 		list, dims = t.stream.NextItem(dims)
 		typ, types = t.stream.NextItem(types)
 		if list == nil || typ == nil {
-			return 0, 0, ktOther
+			return 0, 0, 0
 		}
-		kind = ktTypes[string(jsonfile.PlainText(typ))]
+		kind = typeOf(jsonfile.PlainText(typ))
 		if size, batch = tensorBytes(list, kind); size > 0 && bytes.Count(list, []byte{','})+1 >= least {
 			return size, batch, kind
 		}
@@ -199,8 +197,7 @@ func (t *trace) withoutFirst(list []byte) []byte {
 
 // tensorBytes returns the size of a tensor of dimensions such as [32, 3, 224].
 func tensorBytes(dims []byte, kind dType) (size int64, batch int32) {
-	size = ktTypeBytes[kind]
-	if kind == ktOther {
+	if size = ktTypes[kind].bytes; size == 0 {
 		return 0, 0
 	}
 	n := 0

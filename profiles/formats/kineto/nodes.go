@@ -110,13 +110,13 @@ func (s *ktStep) namedNodes() []*node {
 
 // ofPyTorch tells ranges that PyTorch names itself, not the author of the model.
 func ofPyTorch(name string) bool {
-	for _, prefix := range []string{"ProfilerStep", "Optimizer.", "enumerate(", "DistributedDataParallel.",
-		"FullyShardedDataParallel.", "FSDP::", "Torch-Compiled Region"} {
-		if strings.HasPrefix(name, prefix) {
-			return true
-		}
-	}
-	return communicates(name)
+	return communicates(name) || begins(name, "ProfilerStep", "Optimizer.", "enumerate(", "DistributedDataParallel.",
+		"FullyShardedDataParallel.", "FSDP::", "Torch-Compiled Region")
+}
+
+// begins reports whether a name begins with one of these.
+func begins(name string, prefixes ...string) bool {
+	return slices.ContainsFunc(prefixes, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
 }
 
 // phaseWords are those of names such as "## zero_grad ##" and "train step 7".

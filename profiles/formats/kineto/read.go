@@ -55,27 +55,27 @@ type memory struct {
 	device           int32 // type and number
 }
 
-// dType is the type of a tensor's elements.
+// dType is the type of a tensor's elements: a place in ktTypes, 0 if its size is not known.
 type dType uint8
 
-// The types whose size is known.
-const (
-	ktOther dType = iota
-	ktF32
-	ktF16
-	ktBF16
-	ktF64
-	ktI64
-	ktI32
-	ktByte
-)
+// ktTypes are the types whose size is known, by the names of PyTorch, with the words of profiles.
+var ktTypes = []struct {
+	name  string
+	bytes int64
+	word  string
+}{{}, {"float", 4, "f32"}, {"c10::Half", 2, "f16"}, {"c10::BFloat16", 2, "bf16"}, {"double", 8, ""},
+	{"long int", 8, ""}, {"long", 8, ""}, {"int", 4, ""}, {"unsigned char", 1, ""}, {"signed char", 1, ""},
+	{"bool", 1, ""}}
 
-var ktTypes = map[string]dType{
-	"float": ktF32, "c10::Half": ktF16, "c10::BFloat16": ktBF16, "double": ktF64, "long int": ktI64, "long": ktI64,
-	"int": ktI32, "unsigned char": ktByte, "signed char": ktByte, "bool": ktByte,
+// typeOf returns the type of a name.
+func typeOf(name []byte) dType {
+	for i := range ktTypes {
+		if string(name) == ktTypes[i].name {
+			return dType(i)
+		}
+	}
+	return 0
 }
-
-var ktTypeBytes = [...]int64{ktF32: 4, ktF16: 2, ktBF16: 2, ktF64: 8, ktI64: 8, ktI32: 4, ktByte: 1}
 
 // trace is the content of a trace.
 type trace struct {
@@ -271,17 +271,11 @@ func (t *trace) readRank(v []byte) {
 
 // readDevices keeps the names of the devices.
 func (t *trace) readDevices(list []byte) {
-	for i := 1; i < len(list); i++ {
-		if list[i] != '{' {
-			continue
-		}
-		n := t.stream.ValueEnd(list[i:])
-		if n < 0 {
-			return
-		}
+	s := t.stream
+	for item, rest := s.NextItem(list[1:]); item != nil && len(t.devices) < 1024; item, rest = s.NextItem(rest) {
 		var device string
 		id := int64(len(t.devices))
-		t.stream.EachField(list[i:i+n], func(key, value []byte) {
+		s.EachField(item, func(key, value []byte) {
 			switch string(key) {
 			case "id":
 				if v, ok := jsonfile.Integer(value); ok {
@@ -291,9 +285,6 @@ func (t *trace) readDevices(list []byte) {
 				device = string(jsonfile.PlainText(value))
 			}
 		})
-		if len(t.devices) < 1024 {
-			t.devices[id] = device
-		}
-		i += n - 1
+		t.devices[id] = device
 	}
 }

@@ -108,7 +108,10 @@ func nameCapacity(name string) (string, engine.Bytes) {
 }
 
 func readTable(r *parse.BufferReader, columns []string, data []byte, poll *engine.Poll) {
-	t := table.Rows(data, ',')
+	t, e := table.Rows(data, ',', 1)
+	if e != nil {
+		r.Errs.Fail(e)
+	}
 	t.TrimLeadingSpace = true
 	ids := map[string]int{}
 	for first := true; ; first = false {

@@ -7,7 +7,13 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"memtide/engine"
 	"memtide/engine/play"
@@ -112,4 +118,241 @@ func sha(t *play.Trace) string {
 	}
 	sum := sha256.Sum256([]byte(strings.Join(names, "\n")))
 	return hex.EncodeToString(sum[:])[:16]
+}
+
+// reader builds a trace from the outer object.
+type reader struct {
+	data  []byte // the file, unpacked
+	top   *jsonfile.Object
+	poll  *engine.Poll
+	p     *profiles.Profile
+	t     *play.Trace
+	roles map[int]string // of resident storages
+}
+
+// wrong is the error of a part that is something else.
+func (r *reader) wrong(path, expected string) {
+	r.top.Errs.Add(&profiles.FormatError{Path: path, Found: path + " is something else", Expected: expected,
+		Remedy: "Collect the model again."})
+}
+
+// each walks a list that has to be there.
+func (r *reader) each(key string, visit func(i int, v any)) {
+	if !r.top.EachIn(key, most, r.poll, visit) {
+		r.wrong(key, "A list is expected.")
+	}
+}
+
+// number reads v as a place in a list of n. It returns -1 and notes an error if v is not one.
+func (r *reader) number(v any, n int, path string) int {
+	text, _ := v.(json.Number)
+	k, err := strconv.Atoi(text.String())
+	if err != nil || k < 0 || k >= n {
+		r.wrong(path, fmt.Sprintf("A whole number below %d is expected.", n))
+		return -1
+	}
+	return k
+}
+
+// numbers returns the items of a list as places in a list of n.
+func (r *reader) numbers(v any, n int, path string) []int {
+	list, ok := v.([]any)
+	if !ok && v != nil {
+		r.wrong(path, "A list of numbers is expected.")
+	}
+	out := make([]int, 0, len(list))
+	for _, item := range list {
+		if k := r.number(item, n, path); k >= 0 {
+			out = append(out, k)
+		}
+	}
+	return out
+}
+
+func (r *reader) name(v any, path string) string {
+	s, ok := v.(string)
+	if !ok {
+		r.wrong(path, "A text in quotes is expected.")
+		return ""
+	}
+	if e := r.top.Errs.Budget.Name(path, len(s)); e != nil {
+		e.Path = path
+		r.top.Errs.Stop(e)
+		return ""
+	}
+	return profiles.CleanText(s)
+}
+
+func (r *reader) frame() {
+	r.t.Autocast, r.t.Modules, r.t.Warnings = r.top.Text("autocast"), r.top.Text("modules_sha"), r.top.Texts("warnings")
+	for i, v := range r.top.List("inputs") {
+		row, _ := v.([]any)
+		path := fmt.Sprintf("inputs[%d]", i)
+		if len(row) != 3 {
+			r.wrong(path, "A name, a shape and a type are expected.")
+			continue
+		}
+		in := play.Input{Name: r.name(row[0], path), DType: r.name(row[2], path)}
+		for _, n := range r.numbers(row[1], 1<<31-1, path) {
+			in.Shape = append(in.Shape, int64(n))
+		}
+		r.t.Inputs = append(r.t.Inputs, in)
+	}
+}
+
+func (r *reader) storages() {
+	r.each("storages", func(i int, v any) {
+		path := fmt.Sprintf("storages[%d]", i)
+		n, e := parse.ByteCount.Read("a storage", jsonfile.Text(v))
+		if e != nil {
+			e.Path = path
+			r.top.Errs.Add(e)
+		}
+		r.t.Storages = append(r.t.Storages, engine.Bytes(n))
+	})
+	r.t.Resident = make([]bool, len(r.t.Storages))
+	r.each("resident", func(i int, v any) {
+		if n := r.number(v, len(r.t.Storages), fmt.Sprintf("resident[%d]", i)); n >= 0 {
+			r.t.Resident[n] = true
+		}
+	})
+	roles, _ := r.top.Value("roles").(map[string]any)
+	for _, key := range slices.Sorted(maps.Keys(roles)) {
+		if n, err := strconv.Atoi(key); err == nil {
+			r.roles[n], _ = roles[key].(string)
+		}
+	}
+}
+
+func (r *reader) operators() {
+	n := len(r.t.Storages)
+	r.each("ops", func(i int, v any) {
+		path := fmt.Sprintf("ops[%d]", i)
+		fields, _ := v.(map[string]any)
+		o := &jsonfile.Object{Path: path, Fields: fields, Errs: r.top.Errs, Known: &jsonfile.Keys{}}
+		r.t.Ops = append(r.t.Ops, play.Op{Name: r.name(o.Value("name"), path+".name"),
+			New: r.numbers(o.Value("new"), n, path+".new"),
+			In:  r.numbers(o.Value("in"), n, path+".in"), Write: r.numbers(o.Value("write"), n, path+".write"),
+			Time: time.Duration(o.Count("time_s", parse.Seconds)), Temp: o.Size("temp_bytes")})
+	})
+	r.t.Forward = r.number(r.top.Value("forward_ops"), len(r.t.Ops)+1, "forward_ops")
+}
+
+func (r *reader) calls() {
+	n, ops, last := len(r.t.Storages), len(r.t.Ops), 0
+	r.each("calls", func(i int, v any) {
+		path := fmt.Sprintf("calls[%d]", i)
+		fields, _ := v.(map[string]any)
+		c := play.Call{Path: r.name(fields["path"], path+".path"), Class: r.name(fields["class"], path+".class"),
+			Op: r.number(fields["op"], ops+1, path+".op"), End: r.number(fields["end"], ops+1, path+".end")}
+		if c.Op < last || c.End < c.Op || c.End > r.t.Forward {
+			r.wrong(path, "Calls lie in the forward, in the order in which they begin.")
+		}
+		last = c.Op
+		args, _ := fields["args"].([]any)
+		for _, a := range args {
+			row, _ := a.([]any)
+			if len(row) != 2 {
+				r.wrong(path+".args", "A storage and a list are expected.")
+				continue
+			}
+			arg := play.Arg{Storage: max(0, r.number(row[0], n, path+".args"))}
+			made, _ := row[1].([]any)
+			for _, m := range made {
+				if two, _ := m.([]any); len(two) == 2 {
+					arg.Made = append(arg.Made, max(0, r.number(two[0], i, path+".args")))
+				}
+			}
+			c.Args = append(c.Args, arg)
+		}
+		r.t.Calls = append(r.t.Calls, c)
+	})
+}
+
+func (r *reader) keeps() {
+	r.each("keeps", func(i int, v any) {
+		path := fmt.Sprintf("keeps[%d]", i)
+		row, _ := v.([]any)
+		if len(row) != 2 {
+			r.wrong(path, "A storage and a call are expected.")
+			return
+		}
+		k := play.Keep{Storage: max(0, r.number(row[0], len(r.t.Storages), path)), Call: -1}
+		if row[1] != nil {
+			k.Call = r.number(row[1], len(r.t.Calls), path)
+		}
+		r.t.Keeps = append(r.t.Keeps, k)
+	})
+}
+
+func (r *reader) units() {
+	r.t.Units = r.numbers(r.top.Value("units"), len(r.t.Calls), "units")
+	r.t.Tied = r.numbers(r.top.Value("tied"), len(r.t.Units), "tied")
+	if !slices.IsSorted(r.t.Units) {
+		r.wrong("units", "Units stand in the order of the calls.")
+	}
+}
+
+// kind returns the event with a word, and how many there are to number; none of other words.
+func (r *reader) kind(word string) (kind play.EventKind, n int) {
+	numbered := [len(words)]int{play.EventOp: len(r.t.Ops), play.EventEnter: len(r.t.Calls),
+		play.EventLeave: len(r.t.Calls), play.EventFree: len(r.t.Storages),
+		play.EventPack: len(r.t.Keeps), play.EventUnpack: len(r.t.Keeps), play.EventRelease: len(r.t.Keeps),
+		play.EventBackward: 1}
+	at := slices.Index(words[:], word)
+	if at < 0 {
+		return 0, 0
+	}
+	return play.EventKind(at), numbered[at]
+}
+
+func (r *reader) events() {
+	backward := 0
+	entered, left := make([]int, len(r.t.Calls)), make([]int, len(r.t.Calls))
+	r.each("events", func(i int, v any) {
+		path := fmt.Sprintf("events[%d]", i)
+		row, _ := v.([]any)
+		if len(row) != 2 {
+			r.wrong(path, "A word and a number are expected.")
+			return
+		}
+		word, _ := row[0].(string)
+		kind, n := r.kind(word)
+		id := max(0, r.number(row[1], n, path))
+		if n == 0 {
+			return
+		}
+		switch kind {
+		case play.EventBackward:
+			backward++
+		case play.EventEnter:
+			entered[id]++
+		case play.EventLeave:
+			if left[id]++; entered[id] != left[id] {
+				r.wrong(path, "A call is entered before it is left.")
+			}
+		}
+		r.t.Events = append(r.t.Events, play.Event{Kind: kind, ID: id})
+	})
+	if backward != 1 {
+		r.wrong("events", "The backward begins once.")
+	}
+	for i := range entered {
+		if entered[i] != 1 || left[i] != 1 {
+			r.wrong(fmt.Sprintf("calls[%d]", i), "Every call is entered and left once, in events.")
+			break
+		}
+	}
+}
+
+func (r *reader) frees() {
+	r.each("python_frees", func(i int, v any) {
+		path := fmt.Sprintf("python_frees[%d]", i)
+		row := r.numbers(v, max(len(r.t.Storages), len(r.t.Ops)+1), path)
+		if len(row) != 2 || row[0] >= len(r.t.Storages) {
+			r.wrong(path, "A storage and an operator are expected.")
+			return
+		}
+		r.t.Frees = append(r.t.Frees, play.Free{Storage: row[0], Op: row[1]})
+	})
 }

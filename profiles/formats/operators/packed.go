@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"unicode/utf8"
 
+	"memtide/engine"
 	"memtide/engine/play"
 	"memtide/profiles"
 )
@@ -278,16 +279,9 @@ func text(frame string, t *play.Trace, roles map[int]string) ([]byte, error) {
 	for _, f := range t.Frees {
 		frees = append(frees, pair{f.Storage, f.Op})
 	}
-	for i, v := range []any{append([]int64{}, bytesOf(t)...), resident, named, ops, t.Forward, calls, keeps,
+	for i, v := range []any{slices.Concat([]engine.Bytes{}, t.Storages), resident, named, ops, t.Forward, calls, keeps,
 		slices.Concat([]int{}, t.Units), slices.Concat([]int{}, t.Tied), events, frees} {
 		set(lists[i], v)
 	}
 	return json.Marshal(head)
-}
-
-func bytesOf(t *play.Trace) (out []int64) {
-	for _, b := range t.Storages {
-		out = append(out, int64(b))
-	}
-	return out
 }

@@ -119,7 +119,7 @@ func TestLean(t *testing.T) {
 		t.Errorf("%d events in %d bytes: %v; %d bytes counted and %d allocated, want at most %d", events, len(data),
 			err, u.built, spent, most)
 	}
-	if got := u.traces[0]; got.size() != kept || got.left() != events-kept {
-		t.Errorf("%d events are kept and %d left out; want %d and %d", got.size(), got.left(), kept, events-kept)
+	if got := u.traces[0]; got.events.n != kept || got.cut != events-kept {
+		t.Errorf("%d events are kept and %d left out; want %d and %d", got.events.n, got.cut, kept, events-kept)
 	}
 }

@@ -26,10 +26,6 @@ const (
 	mostRoom  = 768 << 20 // bytes of everything that is built
 )
 
-// pickleRoom returns how many bytes may be built of a pickle of size bytes: a small one never
-// takes much. Blocks, which are small, take a little more than their bytes.
-func pickleRoom(size int) int { return min(64<<20+2*size, mostRoom) }
-
 // lookEvery is how many bytes are read between two looks at the poll.
 const lookEvery = 1 << 14
 
@@ -168,13 +164,9 @@ func (u *unpickler) header(op byte, operand uint64) {
 
 func (u *unpickler) push(v pval) {
 	if len(u.stack) == mostStack {
-		u.overflow()
+		u.damaged(fmt.Sprintf("more than %d values wait for their list", mostStack))
 	}
 	u.stack = append(u.stack, v)
-}
-
-func (u *unpickler) overflow() {
-	u.damaged(fmt.Sprintf("more than %d values wait for their list", mostStack))
 }
 
 // pop takes n values off the stack, none of them from before the last mark. The
@@ -275,11 +267,13 @@ func (u *unpickler) build(bytes int) {
 	}
 }
 
+// allowed returns how many bytes may be built: of a small pickle never much. Blocks, which are
+// small, take a little more than their bytes.
 func (u *unpickler) allowed() int {
 	if u.most > 0 {
 		return u.most
 	}
-	return pickleRoom(max(u.total, u.place()))
+	return min(64<<20+2*max(u.total, u.place()), mostRoom)
 }
 
 // recall fetches a value from the memo.

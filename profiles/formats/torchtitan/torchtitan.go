@@ -4,6 +4,7 @@ package torchtitan
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -255,12 +256,7 @@ func (r *reader) profile(name string) *profiles.Profile {
 		c.Stages = append(c.Stages, s)
 	}
 	stage("embedding", before)
-	var numbers []int
-	for n := range layers {
-		numbers = append(numbers, n)
-	}
-	slices.Sort(numbers)
-	for _, n := range numbers {
+	for _, n := range slices.Sorted(maps.Keys(layers)) {
 		stage(fmt.Sprintf("layers.%d", n), layers[n])
 	}
 	stage("output", after)

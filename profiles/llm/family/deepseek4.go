@@ -9,8 +9,7 @@ func init() { families["deepseek_v4"] = deepseekV4 }
 // onlyEager says that attention by products and a softmax is the only one that is known.
 func (c *config) onlyEager(m *llm.Model) {
 	m.OnlyEager = true
-	c.notes = append(c.notes,
-		"Attention runs as products and a softmax, the only way that is known of this family: -attention changes nothing.")
+	c.note("Attention runs as products and a softmax, the only way that is known of this family: -attention changes nothing.")
 }
 
 // deepseekV4 has four residual streams, attention over single and compressed keys, and experts

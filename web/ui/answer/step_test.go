@@ -94,7 +94,7 @@ func TestStepWork(t *testing.T) {
 		work, ended string
 	}{
 		"at work":             {func(*state.State, int) {}, wordsMoreWork, ""},
-		"ended at its limit":  {func(s *state.State, id int) { s.Update(state.StepEnded{ID: id}) }, "", wordsLimit},
+		"ended at its limit":  {func(s *state.State, id int) { s.Update(state.StepFailed{ID: id}) }, "", wordsLimit},
 		"stopped by a person": {func(s *state.State, id int) { s.Update(state.Stop{}) }, "", wordsStopped},
 		"whole": {func(s *state.State, id int) {
 			s.Update(state.StepAnswered{ID: id, Stepped: &proto.Stepped{Phases: []proto.StepPhase{{Name: "forward"}}},

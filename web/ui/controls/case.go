@@ -122,12 +122,7 @@ func (c *Case) Images() []panel.Option {
 	if base == nil || !base.Images() {
 		return nil
 	}
-	return sizes(o.Image, []int{base.Options().Image, 224, 500, 1000}, "px", func(n int) bool {
-		with := o
-		with.Image = n
-		_, err := base.With(with)
-		return err == nil
-	})
+	return sizes(base, &o, &o.Image, []int{base.Options().Image, 224, 500, 1000}, "px")
 }
 
 // Tokens are lengths of sequences that the preset is built for.
@@ -136,21 +131,19 @@ func (c *Case) Tokens() []panel.Option {
 	if base == nil || !base.Sequences() {
 		return nil
 	}
-	return sizes(o.Tokens, []int{base.Options().Tokens, 128, 512, 1024, 2048, 4096, 8192, 32768, 131072}, "tokens",
-		func(n int) bool {
-			with := o
-			with.Tokens = n
-			_, err := base.With(with)
-			return err == nil
-		})
+	return sizes(base, &o, &o.Tokens,
+		[]int{base.Options().Tokens, 128, 512, 1024, 2048, 4096, 8192, 32768, 131072}, "tokens")
 }
 
-// sizes lists the possible ones of some sizes in order, and the present one.
-func sizes(now int, usual []int, unit string, possible func(int) bool) (out []panel.Option) {
+// sizes lists the usual sizes that a preset can be built for with these options, of which size is
+// one, in order, and the present one.
+func sizes(base *preset.Preset, o *preset.Options, size *int, usual []int, unit string) (out []panel.Option) {
+	now := *size
 	list := append(usual, now)
 	slices.Sort(list)
 	for _, n := range slices.Compact(list) {
-		if n == now || possible(n) {
+		*size = n
+		if _, err := base.With(*o); err == nil || n == now {
 			out = append(out, panel.Option{ID: strconv.Itoa(n), Title: format.Count(n) + " " + unit,
 				Selected: n == now})
 		}

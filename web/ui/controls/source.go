@@ -3,13 +3,18 @@ package controls
 import (
 	"fmt"
 	"strconv"
+	"strings"
 
+	"github.com/vugu/vugu"
 	"memtide/profiles"
 	"memtide/profiles/card"
 	"memtide/profiles/llm/ask"
 	"memtide/profiles/preset"
 	"memtide/web/format"
 	"memtide/web/state"
+	"memtide/web/ui/input"
+	"memtide/web/ui/names"
+	"memtide/web/view"
 )
 
 // source returns what is open, or being opened before anything is; of a training step only its
@@ -104,4 +109,141 @@ func linkOrigin(s *state.State) Origin {
 
 func teraflops(f card.Flops) string {
 	return strconv.FormatFloat(float64(f)/1e12, 'g', 4, 64)
+}
+
+// Picker names the network that is open and offers the others: a button and,
+// while it is open, a search field above a list.
+type Picker struct {
+	S        *state.State
+	Starting bool
+}
+
+// ID returns that of the preset, without what is chosen about it; empty for files.
+func (c *Picker) ID() string {
+	if base, _ := source(c.S).Variant(); base != nil {
+		return base.ID
+	}
+	return ""
+}
+
+// Name returns the preset's title or the name of the file.
+func (c *Picker) Name() string {
+	src := source(c.S)
+	if base, _ := src.Variant(); base != nil {
+		return base.Title
+	}
+	return src.File
+}
+
+// Label returns what the button says of itself.
+func (c *Picker) Label() string { return "Network: " + c.Name() }
+
+// Title says more about the network than its name.
+func (c *Picker) Title() string {
+	if base, _ := source(c.S).Variant(); base != nil {
+		return base.Doc + " (M: choose another)"
+	}
+	return c.Name()
+}
+
+// Open reports whether the list is open.
+func (c *Picker) Open() bool { return c.S.View.Picker.Open }
+
+// Group is entries of a list under a heading.
+type Group struct {
+	Title   string
+	Options []PickerOption
+}
+
+// PickerOption is an entry of the list of networks.
+type PickerOption struct {
+	ID, Element string // see view.Picker.Entries; and of its element
+	Text        vugu.HTML
+	Active      bool
+}
+
+// Selected is for aria-selected.
+func (o PickerOption) Selected() string { return strconv.FormatBool(o.Active) }
+
+// Groups returns the presets that match, by group.
+func (c *Picker) Groups() (out []Group) {
+	p := c.S.View.Picker
+	for i, m := range p.Steps() {
+		if i == 0 {
+			out = append(out, Group{Title: wordsSteps})
+		}
+		id := view.StepEntry + m.ID
+		text := vugu.HTML(m.Title + ` <span class="picker-own">` + names.Whole + `</span>`)
+		out[0].Options = append(out[0].Options, PickerOption{id, input.OptionElement(id), text, id == p.Active})
+	}
+	for _, m := range p.Matches() {
+		if n := len(out); n == 0 || out[n-1].Title != m.Group {
+			out = append(out, Group{Title: m.Group})
+		}
+		text := vugu.HTML(m.Title + ` <span class="picker-own">` + own(m) + `</span>`)
+		g := &out[len(out)-1]
+		g.Options = append(g.Options, PickerOption{m.ID, input.OptionElement(m.ID), text, m.ID == p.Active})
+	}
+	return out
+}
+
+// own returns what a preset is built for by default.
+func own(p *preset.Preset) string {
+	o := p.Options()
+	switch {
+	case p.Images():
+		return fmt.Sprintf("%d px, batch %d", o.Image, o.Batch)
+	case p.Sequences():
+		return fmt.Sprintf("%d tokens, batch %d", o.Tokens, o.Batch)
+	}
+	return ""
+}
+
+// None says that nothing matches; empty if something does.
+func (c *Picker) None() string {
+	if c.S.View.Picker.Active != "" {
+		return ""
+	}
+	return "memtide knows no network of that name. To ask about it, open a file with it: an ONNX model, a profiler's trace, a config.json or a table of its blocks. " +
+		"Or choose one that is like it, such as resnet50 for images."
+}
+
+// ActiveElement returns the id of the active entry's element.
+func (c *Picker) ActiveElement() string {
+	if id := c.S.View.Picker.Active; id != "" {
+		return input.OptionElement(id)
+	}
+	return ""
+}
+
+// About describes the active preset.
+func (c *Picker) About() string {
+	if strings.HasPrefix(c.S.View.Picker.Active, view.StepEntry) {
+		return wordsStepDoc
+	}
+	p := preset.Lookup(c.S.View.Picker.Active)
+	if p == nil {
+		return ""
+	}
+	return p.Doc
+}
+
+// Needs counts the layers of the active preset at its usual batch and says what keeping
+// everything takes.
+func (c *Picker) Needs() string {
+	p := preset.Lookup(c.S.View.Picker.Active)
+	if p == nil {
+		return ""
+	}
+	profile, err := p.Profile(p.DefaultBatch)
+	switch {
+	case err != nil:
+	case profile.Memory != nil:
+		return fmt.Sprintf("%d buffers, for the address view.", len(profile.Memory.Requests.Buffers))
+	case profile.Chain != nil:
+		t := profile.Totals()
+		return fmt.Sprintf("%d blocks; everything needs %s at batch %d.", t.Stages, format.Bytes(t.KeepAllPeak),
+			profile.Batch)
+	}
+	return ""
 }

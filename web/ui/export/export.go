@@ -43,34 +43,31 @@ func Of(s *state.State, kind, address string) (f File, ok bool) {
 	if tables != nil {
 		return tableFile(s, kind, address, tables), true
 	}
-	f.Name = Name(s, kind)
-	var b bytes.Buffer
 	switch kind {
 	case "svg":
-		f.Type = "image/svg+xml"
 		var scene draw.Scene
 		theme := display.Light
 		if s.Sharing != nil && s.Sharing.Theme == "dark" {
 			theme = display.Dark
 		}
 		Figure(&scene, s, s.Sharing == nil || s.Sharing.Exact)
-		if scene.WriteSVG(&b, display.SVGOptions{Standalone: true, Theme: &theme, Surface: true,
-			Link: address}) != nil {
-			return f, false
-		}
+		return SVG(Name(s, kind), &scene, theme, address)
 	case "json":
-		f.Type = "application/json"
+		var b bytes.Buffer
 		e := json.NewEncoder(&b)
 		e.SetIndent("", " ")
 		e.SetEscapeHTML(false)
-		if e.Encode(documentOf(s, address)) != nil {
-			return f, false
-		}
-	default:
-		return f, false
+		err := e.Encode(documentOf(s, address))
+		return File{Name(s, kind), "application/json", b.Bytes()}, err == nil
 	}
-	f.Bytes = b.Bytes()
-	return f, true
+	return f, false
+}
+
+// SVG returns a scene as a file of its own, with a link in it if address is not empty.
+func SVG(name string, scene *draw.Scene, theme display.Theme, address string) (f File, ok bool) {
+	var b bytes.Buffer
+	err := scene.WriteSVG(&b, display.SVGOptions{Standalone: true, Theme: &theme, Surface: true, Link: address})
+	return File{name, "image/svg+xml", b.Bytes()}, err == nil
 }
 
 // tableSide is a table of one side.

@@ -69,7 +69,7 @@ var commands = map[string]meaning{
 	"lines-all": func(Command, *state.State) state.Message {
 		return state.SetLines{Names: []string{tradeoff.AllLines}}
 	},
-	"lines-list": does(state.ToggleLineList{}),
+	"lines-list": does(state.ToggleLineList),
 
 	// The step.
 	"play":       browser,
@@ -78,7 +78,7 @@ var commands = map[string]meaning{
 	"cause":      does(state.FollowCause{}),
 	"retrace":    does(state.Retrace{}),
 	"row":        selectRow,
-	"table":      does(state.ToggleTable{}),
+	"table":      does(state.ToggleTable),
 	"rows-first": does(state.ScrollTable{}),
 	"rows-back": func(_ Command, s *state.State) state.Message {
 		return state.ScrollTable{Top: s.View.TableTop - TableRows}
@@ -86,7 +86,7 @@ var commands = map[string]meaning{
 	"rows-on": func(_ Command, s *state.State) state.Message {
 		return state.ScrollTable{Top: s.View.TableTop + TableRows}
 	},
-	"layers":      does(state.ToggleLayers{}),
+	"layers":      does(state.ToggleLayers),
 	"layers-find": func(c Command, _ *state.State) state.Message { return state.FindLayers{Text: c.Value} },
 	"layers-sort": func(c Command, _ *state.State) state.Message {
 		return numbered(c.Arg, int(tell.NumLayerColumns), func(n int) state.Message {
@@ -98,9 +98,6 @@ var commands = map[string]meaning{
 	// Questions.
 	"ask":   does(state.StartQuestion{}),
 	"unask": does(state.StopQuestion{}),
-	"try-answer": func(c Command, _ *state.State) state.Message {
-		return state.TryAnswer{Index: c.Index}
-	},
 	"use-answer": func(c Command, _ *state.State) state.Message {
 		return state.UseAnswer{Index: c.Index}
 	},
@@ -111,7 +108,7 @@ var commands = map[string]meaning{
 	"fit-other": does(state.FitOther{}),
 	"side-a":    does(state.EditSide{A: true}),
 	"side-b":    does(state.EditSide{}),
-	"sides":     does(state.ToggleSides{}),
+	"sides":     does(state.ToggleSides),
 
 	// Addresses.
 	"places":       does(state.TogglePlaces{}),
@@ -281,18 +278,15 @@ func nextTheme(theme string) string {
 // HTML instead of components, so that they cost one node, not hundreds.
 const TableRows = 40
 
+// arrows are how far the arrow keys lead: right and down.
+var arrows = map[string][2]int{"ArrowLeft": {-1, 0}, "ArrowRight": {1, 0}, "ArrowUp": {0, -1}, "ArrowDown": {0, 1}}
+
 // PassKey returns what a key does while the picture of a pipeline has the focus.
 func PassKey(k Key) state.Message {
-	switch k.Key {
-	case "ArrowLeft":
-		return state.MovePass{Right: -1}
-	case "ArrowRight":
-		return state.MovePass{Right: 1}
-	case "ArrowUp":
-		return state.MovePass{Down: -1}
-	case "ArrowDown":
-		return state.MovePass{Down: 1}
-	case "Enter":
+	if by, ok := arrows[k.Key]; ok {
+		return state.MovePass{Right: by[0], Down: by[1]}
+	}
+	if k.Key == "Enter" {
 		return state.FollowPass{}
 	}
 	return nil
@@ -300,15 +294,10 @@ func PassKey(k Key) state.Message {
 
 // FlameKey returns what a key does while the flame graph has the focus.
 func FlameKey(k Key, s *state.State) state.Message {
+	if by, ok := arrows[k.Key]; ok {
+		return state.MarkCall{Right: by[0], Down: by[1]}
+	}
 	switch k.Key {
-	case "ArrowLeft":
-		return state.MarkCall{Right: -1}
-	case "ArrowRight":
-		return state.MarkCall{Right: 1}
-	case "ArrowUp":
-		return state.MarkCall{Down: -1}
-	case "ArrowDown":
-		return state.MarkCall{Down: 1}
 	case "Enter":
 		return state.ZoomCall{Call: s.Flame().Marked().Index}
 	case "Backspace":

@@ -45,7 +45,7 @@ func TestCommands(t *testing.T) {
 		{Command{Do: "ask", Arg: "help", Settled: true}, state.StartQuestion{}},
 		{Command{Do: "unask", Arg: "help", Settled: true}, state.StopQuestion{}},
 		{Command{Do: "use-answer", Arg: "help", Index: 3, Settled: true}, state.UseAnswer{Index: 3}},
-		{Command{Do: "layers", Settled: true}, state.ToggleLayers{}},
+		{Command{Do: "layers", Settled: true}, state.ToggleLayers},
 		{Command{Do: "layers-sort", Arg: "3", Settled: true}, state.SortLayers{By: tell.LayerSize}},
 		{Command{Do: "layers-sort", Arg: "99", Settled: true}, nil},
 		{Command{Do: "layers-find", Value: "conv"}, state.FindLayers{Text: "conv"}},
@@ -127,7 +127,7 @@ func TestKeys(t *testing.T) {
 		{Key{Code: "Digit0", Key: "0"}, state.SetRange{}},
 		{Key{Code: "Slash", Key: "?", Shift: true}, state.ToggleHelp{}},
 		{Key{Code: "Escape", Key: "Escape"}, state.Dismiss{}},
-		{Key{Code: "KeyT", Key: "t"}, state.ToggleTable{}},
+		{Key{Code: "KeyT", Key: "t"}, state.ToggleTable},
 		{Key{Code: "KeyC", Key: "c"}, state.ToggleCompare{}},
 		{Key{Code: "KeyX", Key: "x"}, state.SwapSides{}},
 		// On AZERTY the key at the place of W types z: the place wins.

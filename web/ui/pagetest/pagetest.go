@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -190,23 +191,11 @@ func WellFormed(t *testing.T, page string) {
 // Number reads a number as it stands on the page.
 func Number(t *testing.T, text string) float64 {
 	t.Helper()
-	sign := 1.0
-	if strings.HasPrefix(text, "−") {
-		sign = -1
+	n, err := strconv.ParseFloat(strings.NewReplacer("−", "-", "±", "").Replace(text), 64)
+	if err != nil {
+		t.Errorf("%q is no number", text)
 	}
-	n, unit := 0.0, 1.0
-	for _, r := range strings.TrimLeft(text, "−+±") {
-		switch {
-		case r == '.':
-			unit = 0.1
-		case unit < 1:
-			n += float64(r-'0') * unit
-			unit /= 10
-		default:
-			n = 10*n + float64(r-'0')
-		}
-	}
-	return sign * n
+	return n
 }
 
 // skipFile returns a graph of n operations with weights and their backward, as a file:

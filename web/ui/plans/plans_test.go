@@ -46,7 +46,7 @@ func TestPlanTable(t *testing.T) {
 		t.Errorf("folded it has revolve: %v, and %q; want it among the methods of the literature", folded["revolve"],
 			c.MoreText())
 	}
-	s.Update(state.ToggleLineList{})
+	s.Update(state.ToggleLineList)
 	seen := map[string]int{}
 	for _, g := range c.Groups() {
 		for _, o := range g.Rows {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"html"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/vugu/vugu"
@@ -21,8 +20,6 @@ import (
 // the step faster for the same work, with the step time now and after. Where nothing fits, it is
 // what would make it fit.
 type Better struct{ S *state.State }
-
-const wordsTry = "Press to see it in the pictures, Enter to use it"
 
 // answers returns those about the present choice; nil before anything was asked.
 func (c *Better) answers() *state.Answers { return c.S.Answers() }
@@ -79,8 +76,7 @@ func (c *Better) Caption() string {
 
 // Gain is an answer as it is read.
 type Gain struct {
-	Answer       int    // index into Answers.List
-	Tried        string // for aria-pressed: it is in the pictures
+	Answer       int // index into Answers.List
 	title, about string
 	words        string
 	better       bool
@@ -107,7 +103,6 @@ func (c *Better) Rows() (out []Gain) {
 		if c.unfit() {
 			o.after, o.mark = float64(a.List[i].Peak)/float64(most), float64(c.room())/float64(most)
 		}
-		o.Tried = strconv.FormatBool(c.S.Tries(state.TryAnswer{Index: i}))
 		out = append(out, o)
 	}
 	return out
@@ -136,7 +131,6 @@ func (c *Better) more(a *state.Answers) []Gain {
 	if gain := 1/each - 1; gain > 0 {
 		o.words, o.better = strings.TrimPrefix(format.Percent(gain), "+")+" faster", true
 	}
-	o.Tried = "false"
 	return []Gain{o}
 }
 

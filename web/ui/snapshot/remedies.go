@@ -1,7 +1,6 @@
 package snapshot
 
 import (
-	"bytes"
 	"fmt"
 	"html"
 	"math"
@@ -232,11 +231,5 @@ func FlameFile(s *state.State) (export.File, bool) {
 	var scene, whole draw.Scene
 	m.Draw(&scene, draw.Flames, draw.View{Width: export.FigureWidth, Selected: s.Flame().Zoomed()})
 	draw.Headed(&whole, &scene, draw.Heading{Title: wordsFlame, Lines: []string{s.Memory.File + ": " + moment(s)}})
-	theme := display.Light
-	var b bytes.Buffer
-	if whole.WriteSVG(&b, display.SVGOptions{Standalone: true, Theme: &theme, Surface: true}) != nil {
-		return export.File{}, false
-	}
-	return export.File{Name: export.NameFor(s.Memory.File+" stacks", "svg"), Type: "image/svg+xml",
-		Bytes: b.Bytes()}, true
+	return export.SVG(export.NameFor(s.Memory.File+" stacks", "svg"), &whole, display.Light, "")
 }

@@ -1,7 +1,6 @@
 package step
 
 import (
-	"bytes"
 	"fmt"
 	"html"
 	"slices"
@@ -243,10 +242,5 @@ func PassesFile(s *state.State) (export.File, bool) {
 		Cursor: draw.NoCursor, Selected: s.View.Selected})
 	draw.Headed(&whole, &scene, draw.Heading{Title: fmt.Sprintf("%s on %d × %s", r.Name, r.GPUs, r.Card),
 		Lines: append([]string{format.Capital(r.Order) + ". " + x.Summary(), x.Made}, x.Why(s.View.Selected)...)})
-	theme := display.Light
-	var b bytes.Buffer
-	if whole.WriteSVG(&b, display.SVGOptions{Standalone: true, Theme: &theme, Surface: true}) != nil {
-		return export.File{}, false
-	}
-	return export.File{Name: export.NameFor(r.Name+" ranks", "svg"), Type: "image/svg+xml", Bytes: b.Bytes()}, true
+	return export.SVG(export.NameFor(r.Name+" ranks", "svg"), &whole, display.Light, "")
 }

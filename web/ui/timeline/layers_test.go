@@ -16,7 +16,7 @@ import (
 // height.
 func TestLayerRows(t *testing.T) {
 	s := pagetest.First(t)
-	s.Update(state.ToggleLayers{})
+	s.Update(state.ToggleLayers)
 	c := &Layers{S: s}
 	total := len(s.LayerRows())
 	for _, top := range []int{0, 7, total - 5, total + 50} {

@@ -4,11 +4,12 @@ import (
 	"time"
 
 	"memtide/engine"
+	"memtide/profiles/doctor"
 	"memtide/wasm/proto"
 	"memtide/web/choice"
 	"memtide/web/draw"
-	"memtide/web/format"
 	"memtide/web/known"
+	"memtide/web/lookup"
 )
 
 // searching is the allocator that searches, and says when it was stopped what it
@@ -88,11 +89,7 @@ func (s *State) PlacesNeed() engine.Bytes {
 	if s.Memory != nil || s.Places == nil || s.Places.Placed == nil || s.Places.Placed.Needs == 0 {
 		return 0
 	}
-	b := s.Places.Placed.Needs + s.Places.Placed.Resident
-	if up, err := format.ParseBytes(format.BytesUp(b)); err == nil && up >= b {
-		return up
-	}
-	return b
+	return offer(s.Places.Placed.Needs + s.Places.Placed.Resident)
 }
 
 // TogglePlaces opens the address view or closes it.
@@ -180,42 +177,174 @@ func (m PlaceProgressed) apply(s *State) []Effect {
 	return nil
 }
 
-// Placed is a placement.
+// Placed is a placement, or why there is none; if its deadline passed, both.
 type Placed struct {
-	ID     int
-	Placed *proto.Placed
+	ID      int
+	Placed  *proto.Placed
+	Failure *proto.Failure
 }
 
 func (m Placed) apply(s *State) []Effect {
-	if p := s.placed(m.ID, m.Placed, nil); p != nil {
-		p.Keep()
-	}
-	return nil
-}
-
-// PlaceFailed is a request without a placement, except for Best if a deadline
-// passed.
-type PlaceFailed struct {
-	ID      int
-	Failure *proto.Failure
-	Best    *proto.Placed
-}
-
-func (m PlaceFailed) apply(s *State) []Effect {
-	s.placed(m.ID, m.Best, m.Failure)
-	return nil
-}
-
-// placed shows what came out of a request; nil if it is no longer waited for.
-func (s *State) placed(id int, placed *proto.Placed, why *proto.Failure) *known.Places {
 	p := s.Placing
-	if p == nil || p.ID != id {
+	if p == nil || p.ID != m.ID {
 		return nil
 	}
-	s.Placing, s.Places = nil, &known.Places{Of: p.of, Placed: placed, Failure: why}
-	s.touch()
-	return s.Places
+	s.Placing, s.Places = nil, &known.Places{Of: p.of, Placed: m.Placed, Failure: m.Failure}
+	if m.Failure == nil {
+		s.Places.Keep()
+	}
+	return s.touch()
 }
 
 // PlacesModel returns the placement, arranged for drawing, or nil if there is none yet.
 func (s *State) PlacesModel() *draw.Places { return s.Places.Model() }
+
+// Doctor returns what is known about the recording that is open, or nil if none is.
+func (s *State) Doctor() *known.Doctor {
+	if s.Memory == nil {
+		return nil
+	}
+	return s.Memory.Doctor
+}
+
+// Examining returns what is being asked about the recording; empty if nothing is.
+func (s *State) Examining() proto.Part {
+	if s.examining == nil {
+		return ""
+	}
+	return s.examining.part
+}
+
+// followDoctor asks what is not known yet about the recording: the report first, then
+// what is in use at the moment that was chosen, then replay by replay. It is called
+// after every message. While a file is being opened nothing is asked: it reads.
+func (s *State) followDoctor() []Effect {
+	d, e := s.Doctor(), s.examining
+	var out []Effect
+	if e != nil && (e.memory != s.Memory || s.Opening != nil) {
+		out = append(out, Cancel{e.id})
+		s.examining, e = nil, nil
+	}
+	if d == nil || e != nil || s.Opening != nil {
+		return out
+	}
+	q, ok := d.Next(s.Moment())
+	if !ok {
+		return out
+	}
+	s.examining = &examining{id: s.newID(), memory: s.Memory, part: q.Part, at: q.At}
+	s.DOM++
+	return append(out, Examine{ID: s.examining.id, Request: q})
+}
+
+// Moment returns the event after which memory is told: that of the playhead, or
+// doctor.Decisive.
+func (s *State) Moment() int { return s.Memory.Moment(s.View.Playhead) }
+
+// Alive returns what is in use at the chosen moment, or at the last one that was told; nil
+// before anything was.
+func (s *State) Alive() *doctor.Alive { return s.Doctor().Alive(s.Moment()) }
+
+// Flame returns the flame graph of the chosen moment, or nil if there is none.
+func (s *State) Flame() *known.Flame { return s.Doctor().Flame(s.Moment()) }
+
+// Examined is an answer of the second program, or says why there is none.
+type Examined struct {
+	ID     int
+	Reply  *proto.Examined
+	Failed string
+}
+
+func (m Examined) apply(s *State) []Effect {
+	e, d := s.examining, s.Doctor()
+	if e == nil || e.id != m.ID || d == nil {
+		return nil
+	}
+	s.examining = nil
+	if m.Failed != "" {
+		d.Refuse(e.part, e.at, m.Failed)
+	} else {
+		d.Take(m.Reply)
+	}
+	return s.touch()
+}
+
+// StopReplays asks for no more replays, or goes on with them.
+type StopReplays struct{ Go bool }
+
+func (m StopReplays) apply(s *State) []Effect {
+	s.DOM++
+	d := s.Doctor()
+	if d == nil || d.Stopped == !m.Go {
+		return nil
+	}
+	d.Stopped, d.Failed = !m.Go, ""
+	if e := s.examining; e != nil && e.part == proto.PartReplay && d.Stopped {
+		s.examining = nil
+		return []Effect{Cancel{e.id}}
+	}
+	return nil
+}
+
+// ShowBuffer selects a buffer of the recording in the pictures, at the decisive moment.
+type ShowBuffer struct{ Buffer int }
+
+func (m ShowBuffer) apply(s *State) []Effect {
+	s.touch()
+	if s.Memory == nil || m.Buffer < 0 || m.Buffer >= len(s.Memory.Data.Buffers.List) {
+		return nil
+	}
+	t := lookup.Target{Kind: lookup.OnBuffer, Index: m.Buffer}
+	if s.View.Selected == t { // again: it is let go of
+		t = lookup.Target{}
+	}
+	s.View.Selected, s.View.Playhead = t, 0
+	return []Effect{WriteURL{Replace}}
+}
+
+// OpenDevice shows another device of the recording that is open.
+type OpenDevice struct{ Device int }
+
+func (m OpenDevice) apply(s *State) []Effect {
+	s.DOM++
+	d := s.Doctor()
+	if d == nil {
+		return nil
+	}
+	out := s.Side.cancelOpening()
+	file := d.File
+	file.Keep, file.Device = s.newID(), &m.Device
+	s.Opening = &Opening{ID: file.Keep, Name: s.Memory.File, Choice: s.Choice, History: Replace,
+		Title: s.View.Frame.Title, file: file}
+	return append(out, Open{ID: file.Keep, Request: file})
+}
+
+// ZoomCall makes a call of the flame graph as wide as it; the one that is so already
+// goes back to the one around it.
+type ZoomCall struct{ Call int }
+
+func (m ZoomCall) apply(s *State) []Effect {
+	f := s.Flame()
+	if f == nil {
+		return nil
+	}
+	f.Zoom(m.Call)
+	return s.touch()
+}
+
+// MarkCall moves the keyboard's place in the graph.
+type MarkCall struct{ Right, Down int }
+
+func (m MarkCall) apply(s *State) []Effect {
+	f := s.Flame()
+	if f == nil {
+		return nil
+	}
+	f.Move(m.Right, m.Down)
+	return s.touch()
+}
+
+// ZoomOut goes back to the call around the one that is as wide as the graph.
+type ZoomOut struct{}
+
+func (ZoomOut) apply(s *State) []Effect { return ZoomCall{s.Flame().Zoomed().Index}.apply(s) }

@@ -27,7 +27,7 @@ exact bytes.
 The idea is Rockmate's, which solves integer programs for the ways of a block and
 counts memory in slots. Blocks with many values to save are tried along one greedy
 order only, and of the trade-offs between memory and time of a part of the chain at most
-2000 are kept, in long chains and those of many different blocks fewer, so plans need not be the best there are.
+2000 are kept, in chains of many different blocks fewer, so plans need not be the best there are.
 In a step of several backward passes the forward pass is what stands before the first; all behind it runs once.`,
 	Class: engine.MayRecompute, Graphs: true,
 	Rank: engine.Rank{Graph: 1},
@@ -38,17 +38,9 @@ In a step of several backward passes the forward pass is what stands before the 
 	Solver: maker(blockPlans).solve, Sweeper: maker(blockPlans).sweep,
 }
 
-// quickOps is from how many operations on there are plans in which equal blocks are alike, which are made
-// at once, before those that take time.
+// quickOps is from how many operations on there are plans at once, segments that are made again as a whole,
+// before those that take time.
 const quickOps = 600
-
-// maxPoints is how many trade-offs of a part of the chain are kept, fewPoints in chains of
-// more than longChain blocks.
-const (
-	maxPoints = 2000
-	fewPoints = 600
-	longChain = 200
-)
 
 // point is a plan for a part of the chain: with an option for its first block and a
 // plan for the rest, or passed over up to a split. Points are found by index.
@@ -78,8 +70,9 @@ type chainOf struct {
 // maxParts bounds the different parts of a chain, maxBlocks its length; of longer
 // chains neighbours are taken together.
 const (
-	maxParts    = 6000
-	maxBlocks   = 512
+	maxParts    = 2500
+	maxBlocks   = 320
+	maxPoints   = 2000       // trade-offs of a part that are kept
 	maxSplits   = 48         // that are tried for a part, of more evenly
 	mostWork    = 60_000_000 // parts, splits and points together: chains of few equal parts have fewer points
 	leastPoints = 100
@@ -88,6 +81,11 @@ const (
 
 func blockPlans(l *plans, _ engine.Parsed, poll *engine.Poll) {
 	m := l.m.whole()
+	if len(m.order) > quickOps {
+		for n := 4; n <= 64; n *= 2 {
+			l.addSegments(m.forward(), n)
+		}
+	}
 	before := 0
 	for _, fewest := range m.groups() {
 		if blocks := m.blocks(fewest); len(blocks) != before && len(blocks) > 1 {
@@ -100,9 +98,6 @@ func blockPlans(l *plans, _ engine.Parsed, poll *engine.Poll) {
 // plan adds the plans of the chain.
 func (c *chainOf) plan(l *plans, m *model) {
 	poll := c.poll
-	if len(c.blocks) > longChain || len(m.order) > quickOps {
-		c.uniform(l, m)
-	}
 	for len(c.blocks) > maxBlocks {
 		c.blocks = pairs(c.blocks)
 	}
@@ -119,14 +114,7 @@ func (c *chainOf) plan(l *plans, m *model) {
 	if poll.Err() != nil {
 		return
 	}
-	// Shorter parts come first, so that the recursion is never deep.
-	for length := range n {
-		poll.Report(engine.Progress{Done: length, Total: n})
-		for s := 0; s+length < n; s++ {
-			c.front(s, s+length)
-		}
-	}
-	all := c.front(0, n-1)
+	all := c.solve()
 	if poll.Err() != nil {
 		return
 	}
@@ -134,6 +122,18 @@ func (c *chainOf) plan(l *plans, m *model) {
 	for k := range all {
 		l.add(c.build(0, n-1, int32(k), nil), note)
 	}
+}
+
+// solve returns the plans of the whole chain. Those of shorter parts are made first.
+func (c *chainOf) solve() []point {
+	n := len(c.blocks)
+	for length := range n {
+		c.poll.Report(engine.Progress{Done: length, Total: n})
+		for s := 0; s+length < n; s++ {
+			c.front(s, s+length)
+		}
+	}
+	return c.front(0, n-1)
 }
 
 // analyse finds what the chain has to know of its blocks, fewer of them if poll says
@@ -243,9 +243,8 @@ func pairs(list []block) (out []block) {
 }
 
 // front returns the plans of blocks s to t that no other plan beats in memory and time, in the order of memory. It
-// keeps
-// them for the next call. Block s either runs once, by one of its options, or together with the blocks up to some split
-// it runs again.
+// keeps them for the next call; those of shorter parts are known. Block s either runs once, by one of its options, or
+// together with the blocks up to some split it runs again.
 func (c *chainOf) front(s, t int) []point {
 	part := c.parts[s][t]
 	if c.fronts[part] != nil {
@@ -358,9 +357,6 @@ func (c *chainOf) both(list []point, a, b []point, cut engine.Bytes, p point) []
 
 // most returns how many points a front keeps.
 func (c *chainOf) most() int {
-	if len(c.blocks) > longChain {
-		return fewPoints
-	}
 	return min(maxPoints, max(mostWork/(len(c.fronts)*min(len(c.blocks), maxSplits)), leastPoints))
 }
 

@@ -40,9 +40,13 @@ func chenPlans(l *plans, args engine.Parsed, poll *engine.Poll) {
 		low, high = n, n
 	}
 	for n := low; n <= high && poll.Err() == nil; n++ {
-		seq := l.m.saving(forward, l.m.crossing(forward, n))
-		l.add(seq, fmt.Sprintf("The forward pass is cut into %d segments.", n))
+		l.addSegments(forward, n)
 	}
+}
+
+// addSegments adds the plan with n segments.
+func (l *plans) addSegments(forward []int32, n int) {
+	l.add(l.m.saving(forward, l.m.crossing(forward, n)), fmt.Sprintf("The forward pass is cut into %d segments.", n))
 }
 
 // crossing tells which values pass from one of n segments of about equal bytes to

@@ -7,6 +7,12 @@ func adapter(name string, n, row int64) weight {
 	return weight{name: name, n: n, trained: true, adapter: true, row: row}
 }
 
+// low is a product of an adapter with n numbers.
+func (b *builder) low(x valueID, name string, n, row int64, bytes engine.Bytes) valueID {
+	return b.add(op{kind: opProduct, in: []valueID{x}, keeps: []valueID{x}, weights: []weight{adapter(name, n, row)}},
+		name, bytes)
+}
+
 // adapt adds the low-rank product beside a frozen one. An adapter in fp32 widens its
 // input and its sum [PEFT lora/layer.py], but not of a product in 4 bits under autocast, whose
 // result is copied [lora/bnb.py]; a dropout keeps its result and a mask.
@@ -28,10 +34,8 @@ func (b *builder) adapt(x, y valueID, name string, in, out int64) valueID {
 		x = b.add(op{in: []valueID{x}}, name+".dropped", at(in))
 		b.aside(name+".mask", size(b.inner*in, 1))
 	}
-	low := b.add(op{kind: opProduct, in: []valueID{x}, keeps: []valueID{x},
-		weights: []weight{adapter(name+".A", in*l.Rank, in)}}, name+".A", at(l.Rank))
-	high := b.add(op{kind: opProduct, in: []valueID{low}, keeps: []valueID{low},
-		weights: []weight{adapter(name+".B", out*l.Rank, l.Rank)}}, name+".B", at(out))
+	low := b.low(x, name+".A", in*l.Rank, in, at(l.Rank))
+	high := b.low(low, name+".B", out*l.Rank, l.Rank, at(out))
 	if l.Scale {
 		high = b.add(op{in: []valueID{high}}, name+".scaled", at(out))
 	}
@@ -104,10 +108,8 @@ func (b *builder) adaptQKV(x, qkv valueID, wide, keys int64) valueID {
 	}
 	rank := parts * l.Rank
 	all := b.act(wide + 2*keys)
-	low := b.add(op{kind: opProduct, in: []valueID{x}, keeps: []valueID{x},
-		weights: []weight{adapter("qkv.A", b.m.Hidden*rank, b.m.Hidden)}}, "qkv.A", b.act(rank))
-	high := b.add(op{kind: opProduct, in: []valueID{low}, keeps: []valueID{low},
-		weights: []weight{adapter("qkv.B", out*l.Rank, l.Rank)}}, "qkv.B", b.act(out))
+	low := b.low(x, "qkv.A", b.m.Hidden*rank, b.m.Hidden, b.act(rank))
+	high := b.low(low, "qkv.B", out*l.Rank, l.Rank, b.act(out))
 	padded := b.add(op{in: []valueID{high}, keeps: []valueID{high}, temp: all}, "qkv.padded", all)
 	scaled := b.add(op{in: []valueID{padded}}, "qkv.scaled", all)
 	return b.add(op{in: []valueID{qkv, scaled}, byRef: true}, "qkv.sum", all)

@@ -144,12 +144,10 @@ func (a Ask) onRanks(ranks *Ranks) *Answer {
 // states returns the bytes of the program's states.
 func (p *program) states() (n engine.Bytes) {
 	s := p.s
-	for _, u := range p.all() {
-		for _, w := range u.weights {
-			n += s.weightBytes(w)
-			if w.trained {
-				n += s.stays(s.stateBytes(w))
-			}
+	for w := range p.weights() {
+		n += s.weightBytes(w)
+		if w.trained {
+			n += s.stays(s.stateBytes(w))
 		}
 	}
 	for _, r := range p.swaps {
@@ -160,11 +158,9 @@ func (p *program) states() (n engine.Bytes) {
 
 // gradients returns the bytes of all stored gradients.
 func (p *program) gradients() (n engine.Bytes) {
-	for _, u := range p.all() {
-		for _, w := range u.weights {
-			if w.trained {
-				n += p.s.at(w, 2, p.s.storedBytes(w, p.s.Grad))
-			}
+	for w := range p.weights() {
+		if w.trained {
+			n += p.s.at(w, 2, p.s.storedBytes(w, p.s.Grad))
 		}
 	}
 	return n

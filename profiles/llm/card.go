@@ -22,7 +22,7 @@ type Card struct {
 	Workspace engine.Bytes
 	Link      float64 // to the host
 	Peak8     float64 // of 8-bit products, dense; 0 without units for them
-	Back      float64 // from the host; 0: as Link
+	Back      float64 // from the host
 
 	Table *card.Card // the card itself, with where its figures come from
 	Lent  string     // the card whose rates stand in, of one whose own are not known
@@ -82,14 +82,6 @@ const (
 	assumedBetween engine.Rate = 25e9 // that of most links to the host
 	assumedNetwork engine.Rate = 12e9 // 100 Gbit/s
 )
-
-// back returns how fast the card reads host memory.
-func (c *Card) back() float64 {
-	if c.Back > 0 {
-		return c.Back
-	}
-	return c.Link
-}
 
 // CardOf finds the card that a report of a run names; nil if none is known.
 func CardOf(name string) *Card {

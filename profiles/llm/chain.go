@@ -27,7 +27,7 @@ func (a Ask) profile(as form) (*profiles.Profile, error) {
 		return nil, err
 	}
 	p.Device = &engine.Device{Name: a.Card.Name, Memory: a.Card.Memory - a.Context,
-		ToHost: engine.Rate(engine.Int64(a.Card.Link)), ToDev: engine.Rate(engine.Int64(a.Card.back()))}
+		ToHost: engine.Rate(engine.Int64(a.Card.Link)), ToDev: engine.Rate(engine.Int64(a.Card.Back))}
 	return p, nil
 }
 
@@ -120,16 +120,16 @@ func (o *outline) chain(c *Card) *engine.Chain {
 	chain := &engine.Chain{Name: s.Model.Name, Batch: int(s.Batch),
 		Stages: append([]engine.Stage{optimizer}, o.stages(c)...)}
 	r := &chain.Resident
-	for _, u := range o.all() {
-		for _, w := range u.weights {
-			r.Weights += s.weightBytes(w)
-			if w.trained && o.accumulated() {
-				r.Grads += s.at(w, 2, s.storedBytes(w, s.Grad))
-			}
-			if w.trained {
-				r.Optimizer += s.stays(s.stateBytes(w))
-			}
+	for w := range o.weights() {
+		r.Weights += s.weightBytes(w)
+		if w.trained && o.accumulated() {
+			r.Grads += s.at(w, 2, s.storedBytes(w, s.Grad))
 		}
+		if w.trained {
+			r.Optimizer += s.stays(s.stateBytes(w))
+		}
+	}
+	for _, u := range o.all() {
 		r.Pinned += o.casted(u) + o.pinned(u)
 	}
 	r.Pinned += max(0, o.record[0].live-r.Weights-r.Grads-r.Optimizer) + o.skips()

@@ -146,21 +146,17 @@ func (a Ask) useful(now *Answer, all []Change) (out []Change) {
 			out = append(out, *c)
 		}
 	}
+	order := map[Verdict]int{Uncertain: 1, FitsNot: 1}
 	slices.SortStableFunc(out, func(x, y Change) int {
-		xFits, yFits := x.Answer.Verdict == Fits, y.Answer.Verdict == Fits
 		faster := cmp.Compare(x.turned.perToken(x.Answer), y.turned.perToken(y.Answer))
-		switch {
+		switch fits := cmp.Compare(order[x.Answer.Verdict], order[y.Answer.Verdict]); {
 		case now.Verdict == Fits:
 			return faster
-		case xFits != yFits:
-			if xFits {
-				return -1
-			}
-			return 1
-		case xFits:
-			return cmp.Or(cmp.Compare(x.GPUs, y.GPUs), faster)
+		case x.Answer.Verdict == Fits:
+			return cmp.Or(fits, cmp.Compare(x.GPUs, y.GPUs), faster)
+		default:
+			return cmp.Or(fits, cmp.Compare(freed(&y), freed(&x)))
 		}
-		return cmp.Compare(freed(&y), freed(&x))
 	})
 	return out
 }

@@ -3,6 +3,7 @@ package llm
 import (
 	"slices"
 	"strconv"
+	"time"
 
 	"memtide/engine"
 	_ "memtide/engine/lanes" // operations of other lanes are played here
@@ -68,24 +69,24 @@ type grapher struct {
 	c       *Card
 	of      *engine.ChainGraph
 	g       *engine.Graph
-	units   []*values      // by unit, the root first
-	at      []engine.OpID  // by operation of the chain
-	reduced engine.OpID    // the reduction of embedding and head
-	stepped []engine.OpID  // of the optimizer on the device
-	after   engine.ValueID // of no bytes: gradients of the stage behind are there
-	numbers float64        // that the rank steps on
+	units   []*values        // by unit, the root first
+	at      []engine.OpID    // by operation of the chain
+	reduced engine.OpID      // the reduction of embedding and head
+	stepped []engine.OpID    // of the optimizer on the device
+	after   engine.ValueID   // of no bytes: gradients of the stage behind are there
+	numbers float64          // that the rank steps on
+	updated []engine.ValueID // weights that the host has stepped on
 }
 
 // values are those of a unit; NoValue where it has none.
 type values struct {
 	*unit
-	name    string
-	shard   engine.ValueID   // what is stored
-	whole   engine.ValueID   // gathered, or cast
-	states  engine.ValueID   // of the optimizer
-	made    []engine.ValueID // gradients, as the backward makes them or as they are stored
-	share   engine.ValueID   // of the gradient, that the optimizer reads
-	updated []engine.ValueID
+	name   string
+	shard  engine.ValueID   // what is stored
+	whole  engine.ValueID   // gathered, or cast
+	states engine.ValueID   // of the optimizer
+	made   []engine.ValueID // gradients, as the backward makes them or as they are stored
+	share  engine.ValueID   // of the gradient, that the optimizer reads
 }
 
 func (w *grapher) value(name string, kind engine.ValueKind, n engine.Bytes, at engine.Place) engine.ValueID {
@@ -168,16 +169,20 @@ func (w *grapher) gather(i int, after engine.OpID) {
 	if !w.s.gathers() {
 		return
 	}
-	o := engine.Op{Name: "gather " + v.name, Lane: engine.LaneNetwork,
-		Time: seconds(float64(w.g.Values[v.whole].Size) / w.collectiveRate(w.c)),
-		In:   []engine.ValueID{v.shard}, Out: []engine.ValueID{v.whole}}
-	if w.s.Shard < 2 {
-		o.Time = 0
-	}
+	o := engine.Op{Name: "gather " + v.name, Lane: engine.LaneNetwork, Time: w.collective(w.g.Values[v.whole].Size),
+		In: []engine.ValueID{v.shard}, Out: []engine.ValueID{v.whole}}
 	if after != engine.NoOp {
 		o.After = []engine.OpID{after}
 	}
 	w.op(o)
+}
+
+// collective returns how long the ranks gather or reduce so many bytes; a rank alone takes no time.
+func (w *grapher) collective(n engine.Bytes) time.Duration {
+	if w.s.Shard < 2 {
+		return 0
+	}
+	return seconds(float64(n) / w.collectiveRate(w.c))
 }
 
 // cast writes the copy of a unit's weights that autocast makes, once: it keeps it to the
@@ -282,13 +287,8 @@ func (w *grapher) reduce(i int) {
 				all += size(x.n, w.s.Reduce)
 			}
 		}
-		o := engine.Op{Name: "reduce " + v.name, Pass: engine.Backward, Lane: engine.LaneNetwork, Once: true,
-			Time: seconds(float64(all) / w.collectiveRate(w.c)),
-			In:   v.made, Out: []engine.ValueID{v.share}}
-		if w.s.Shard < 2 {
-			o.Time = 0
-		}
-		id := w.op(o)
+		id := w.op(engine.Op{Name: "reduce " + v.name, Pass: engine.Backward, Lane: engine.LaneNetwork, Once: true,
+			Time: w.collective(all), In: v.made, Out: []engine.ValueID{v.share}})
 		if i == 0 { // beside nothing else
 			w.reduced = id
 		}
@@ -309,7 +309,7 @@ func (w *grapher) hostStep(v *values) {
 	w.op(engine.Op{Name: "step " + v.name, Pass: engine.Backward, Lane: engine.LaneCPU,
 		Time: seconds(w.trained(v) * stepTraffic / hostMemory),
 		In:   append(slices.Clone(v.made), v.states), Out: []engine.ValueID{fresh}})
-	v.updated = append(v.updated, fresh)
+	w.updated = append(w.updated, fresh)
 }
 
 // trained returns how many numbers of a unit the rank steps on.
@@ -326,11 +326,7 @@ func (w *grapher) trained(v *values) (n float64) {
 // the host has stepped on is there at the end.
 func (w *grapher) optimizer() {
 	if w.s.HostStep {
-		o := engine.Op{Name: "new weights", Pass: engine.Backward}
-		for _, v := range w.units {
-			o.In = append(o.In, v.updated...)
-		}
-		w.op(o)
+		w.op(engine.Op{Name: "new weights", Pass: engine.Backward, In: w.updated})
 		return
 	}
 	if w.s.StepInBack {
@@ -390,7 +386,7 @@ func (w *grapher) beside(some map[engine.OpID]engine.Bytes) map[engine.OpID]engi
 		w.g.Ops[id].Temp = 1 // so that its time is told
 	}
 	p := &engine.Problem{Graph: w.g, Device: engine.Device{ToHost: engine.Rate(engine.Int64(w.c.Link)),
-		ToDev: engine.Rate(engine.Int64(w.c.back()))}, Budget: engine.NoLimit}
+		ToDev: engine.Rate(engine.Int64(w.c.Back))}, Budget: engine.NoLimit}
 	sol, err := engine.Lookup(engine.KeepAll).Solve(p, nil, nil)
 	profiles.End(err)
 	t, err := sim.Play(p, sol.Schedule)

@@ -83,13 +83,11 @@ func (b *builder) compressed(n valueID) valueID {
 		v = b.add(op{in: []valueID{kv}}, "v.rep", each)
 		kv = b.add(op{in: []valueID{kv}}, "k.rep", each)
 	}
-	s := b.add(op{kind: opAttention, in: []valueID{q, kv}, keeps: []valueID{q, kv}, flops: b.attentionFlops(wide)},
-		"scores", size(rows*keys, b.e))
+	s := b.pairs(q, kv, "scores", wide, size(rows*keys, b.e))
 	p := b.keep(b.add(op{in: []valueID{s}}, "softmax", size(rows*(keys+1), b.e)))
 	b.extra("sinks", k.Heads)
 	b.aside("softmax.max", size(rows, 8))
-	a := b.add(op{kind: opAttention, in: []valueID{p, v}, keeps: []valueID{p, v}, flops: b.attentionFlops(wide)},
-		"attention", b.act(wide))
+	a := b.pairs(p, v, "attention", wide, b.act(wide))
 	a = b.ownRotated(a, "attention.rope", b.act(wide), b.s.Seq)
 	group := wide / c.Groups
 	w := weight{name: "o.down", n: group * c.Groups * c.ORank, trained: b.s.trains(), rows: group, cols: c.ORank}

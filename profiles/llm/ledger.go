@@ -81,12 +81,11 @@ type ledger struct {
 	classes [numClasses]engine.Bytes
 	pools   [numPools]engine.Bytes
 
-	peak        engine.Bytes
-	peakPhase   Phase
-	peakClasses [numClasses]engine.Bytes
-	poolPeaks   [numPools]engine.Bytes
-	phasePeaks  [numPhases]engine.Bytes
-	phaseParts  [numPhases][numClasses]engine.Bytes // at the peak of each
+	peak       engine.Bytes
+	peakPhase  Phase
+	poolPeaks  [numPools]engine.Bytes
+	phasePeaks [numPhases]engine.Bytes
+	phaseParts [numPhases][numClasses]engine.Bytes // at the peak of each
 
 	host, mostHost engine.Bytes // what waits in host memory, and the most that did
 
@@ -143,7 +142,7 @@ func (l *ledger) takeIn(p pool, n engine.Bytes, c Class) handle {
 		l.phasePeaks[l.phase], l.phaseParts[l.phase] = l.live, l.classes
 	}
 	if l.live > l.peak {
-		l.peak, l.peakPhase, l.peakClasses = l.live, l.phase, l.classes
+		l.peak, l.peakPhase = l.live, l.phase
 	}
 	return h
 }

@@ -114,6 +114,7 @@ type Block struct {
 	Sinks    bool // a learned number of each head joins the scores
 	ScoreCap bool // scores go through a tanh
 	Narrow   bool // the softmax of eager attention is in the compute type
+	Upcast   bool // and its queries and keys are in 4 bytes
 
 	Act       Act
 	MLPBias   bool

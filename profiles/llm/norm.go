@@ -92,7 +92,8 @@ func (b *builder) oneKernel(form NormForm, x valueID, name string, rows, n int64
 		stats *= 2
 	}
 	e := b.e
-	if b.s.autocast() && b.s.Norm == NormLayer {
+	bare := form == FormBare && b.s.written() && !b.values[x].wide // OLMo's
+	if b.s.autocast() && b.s.Norm == NormLayer || bare {
 		x, e = b.widen(x, name, size(rows*n, 4)), 4
 	} else if b.values[x].wide {
 		e = 4
@@ -100,6 +101,9 @@ func (b *builder) oneKernel(form NormForm, x valueID, name string, rows, n int64
 	y := b.add(op{in: []valueID{x}, keeps: []valueID{x}, weights: []weight{w}}, name, size(rows*n, e))
 	b.values[y].wide = e > b.e
 	b.aside(name+".stat", stats)
+	if bare {
+		return b.add(op{in: []valueID{y}}, name+".narrow", size(rows*n, b.e))
+	}
 	if e > b.e && b.s.Weight < e {
 		b.aside(name+".f32.weights", size(w.n, 4))
 	}

@@ -185,15 +185,9 @@ func (m *onChain) answer(sol *engine.Solution, limit engine.Bytes) *Answer {
 // time returns that of a step whose chain takes so long.
 func (m *onChain) time(chain time.Duration) time.Duration {
 	p, c, ops := m.program, m.a.Card, m.problem.Chain.Ops
-	var all float64
-	for _, u := range p.all() {
-		for _, w := range u.weights {
-			all += float64(w.n)
-		}
-	}
 	of := m.problem.Chain
 	// without the embedding's, which answers leave out
 	passes := chain - ops[of.Bwd(1)].Time - ops[of.Fwd(2)].Time - ops[of.Bwd(2)].Time
-	one := max(passes.Seconds(), p.gatherSeconds(c, all)+p.tensorSeconds(c))
+	one := max(passes.Seconds(), p.gatherSeconds(c)+p.tensorSeconds(c))
 	return seconds(one*float64(p.s.Accumulate) + p.stepSeconds(c))
 }

@@ -279,11 +279,7 @@ func (b *block) undo(l *ledger, k *kept, i int, grads []handle, grad func(weight
 			b.need(l, k, b.values[v].root)
 		}
 	}
-	any := false
-	for _, v := range o.out {
-		any = any || grads[v] != 0
-	}
-	if any {
+	if slices.ContainsFunc(o.out, func(v valueID) bool { return grads[v] != 0 }) {
 		if o.byRef {
 			b.handOn(l, o, grads)
 		} else {

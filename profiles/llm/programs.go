@@ -138,7 +138,7 @@ var knobs = []knob{
 		return fmt.Sprintf("full checkpointing on the first %d ranks alone", b.Setup.OnRanks)
 	}},
 	{name: "1 GiB more on each card", card: func(c *Card) { c.Memory += engine.GiB }},
-	{name: "a link to the host twice as fast", card: func(c *Card) { c.Link, c.Back = 2*c.Link, 2*c.back() }},
+	{name: "a link to the host twice as fast", card: func(c *Card) { c.Link, c.Back = 2*c.Link, 2*c.Back }},
 	{name: "half the sequences of a micro batch, twice as many micro batches", set: func(a *Ask) engine.Args {
 		return where(a.Setup.Batch >= 2,
 			engine.Args{"batch": number(ceil(a.Setup.Batch, 2)), "accumulate": number(2 * orOne(a.Setup.Accumulate))})

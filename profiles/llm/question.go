@@ -57,15 +57,11 @@ func New(m *Model, args engine.Args) (Ask, error) {
 
 // choose overrides what the program does.
 func (s *Setup) choose(p engine.Parsed) {
-	switch p.Word("shard") {
-	case "none":
-		s.Zero, s.Shard = 0, 1
-	case "zero1":
-		s.Zero = 1
-	case "zero2":
-		s.Zero = 2
-	case "zero3":
-		s.Zero = 3
+	if level := slices.Index([]string{"none", "zero1", "zero2", "zero3"}, p.Word("shard")); level >= 0 {
+		s.Zero = level
+	}
+	if p.Is("shard", "none") {
+		s.Shard = 1
 	}
 	switch p.Word("states") {
 	case "fp32":

@@ -34,10 +34,8 @@ type Result struct {
 }
 
 // PartsOf returns what lives at the peak of a phase, without empty classes.
-func (r *Result) PartsOf(p Phase) []Part { return parts(r.phaseParts[p]) }
-
-func parts(classes [numClasses]engine.Bytes) (out []Part) {
-	for c, n := range classes {
+func (r *Result) PartsOf(p Phase) (out []Part) {
+	for c, n := range r.phaseParts[p] {
 		if n > 0 {
 			out = append(out, Part{Class(c), n})
 		}
@@ -111,7 +109,8 @@ func (p *program) result(step func(), limit engine.Bytes) *Result {
 		step()
 	}
 	r := &Result{Allocated: p.peak, Phase: p.peakPhase, Phases: p.phasePeaks, phaseParts: p.phaseParts,
-		Loaded: p.phasePeaks[Load], Parts: parts(p.peakClasses), states: p.states(), Host: p.mostHost, program: p}
+		Loaded: p.phasePeaks[Load], states: p.states(), Host: p.mostHost, program: p}
+	r.Parts = r.PartsOf(r.Phase)
 	for _, n := range p.poolPeaks {
 		r.Pools += n
 	}

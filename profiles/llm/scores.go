@@ -1,5 +1,7 @@
 package llm
 
+import "memtide/engine"
+
 // scores is attention by products and a softmax, in 4 bytes mostly [transformers:
 // eager_attention_forward].
 func (b *builder) scores(q, k, v valueID, wide, keys, values int64) valueID {
@@ -13,10 +15,12 @@ func (b *builder) scores(q, k, v valueID, wide, keys, values int64) valueID {
 	if keys < wide && (b.k.Keys > 1 || b.s.Batch > 1) { // of one head it is a view
 		k, v = b.repeat(k, "k.rep", wide), b.repeat(v, "v.rep", wide)
 	}
+	if b.k.Upcast && b.s.written() && !b.s.autocast() {
+		q, k = b.widen(q, "q.wide", size(b.inner*wide, 4)), b.widen(k, "k.wide", size(b.inner*keys, 4))
+	}
 	n := b.inner * (b.k.Heads / b.s.Tensor) * b.keys
 	narrow := size(n, b.e)
-	s := b.add(op{kind: opAttention, in: []valueID{q, k}, keeps: []valueID{q, k}, flops: b.attentionFlops(wide)},
-		"scores", narrow)
+	s := b.pairs(q, k, "scores", wide, narrow)
 	if b.k.Buckets > 0 {
 		b.positionBias(false)
 	}
@@ -40,9 +44,18 @@ func (b *builder) scores(q, k, v valueID, wide, keys, values int64) valueID {
 		p = b.point("softmax.dropped", narrow, []valueID{p})
 		b.aside("softmax.mask", size(n, 1))
 	}
-	a := b.add(op{kind: opAttention, in: []valueID{p, v}, keeps: []valueID{p, v}, flops: b.attentionFlops(values)},
-		"attention", b.act(values))
-	return b.add(op{in: []valueID{a}}, "attention.rows", b.act(values))
+	return b.mix(p, v, values, b.act(values))
+}
+
+// pairs is a product over all pairs of tokens, which keeps its operands.
+func (b *builder) pairs(x, y valueID, name string, widths int64, bytes engine.Bytes) valueID {
+	return b.add(op{kind: opAttention, in: []valueID{x, y}, keeps: []valueID{x, y}, flops: b.attentionFlops(widths)},
+		name, bytes)
+}
+
+// mix weights values by what a softmax has written, and puts the heads together in rows.
+func (b *builder) mix(p, v valueID, values int64, bytes engine.Bytes) valueID {
+	return b.add(op{in: []valueID{b.pairs(p, v, "attention", values, bytes)}}, "attention.rows", b.act(values))
 }
 
 // mathScores is scaled_dot_product_attention without a kernel: all in 4 bytes, keys and values at
@@ -51,12 +64,9 @@ func (b *builder) mathScores(q, k, v valueID, wide, values int64) valueID {
 	q, k, v = b.widen(q, "q", size(b.inner*wide, 4)), b.add(op{in: []valueID{k}}, "k.rep", size(b.inner*wide, 4)),
 		b.add(op{in: []valueID{v}}, "v.rep", size(b.inner*values, 4))
 	scores := size(b.inner*(b.k.Heads/b.s.Tensor)*b.keys, 4)
-	s := b.add(op{kind: opAttention, in: []valueID{q, k}, keeps: []valueID{q, k}, flops: b.attentionFlops(wide)},
-		"scores", scores)
+	s := b.pairs(q, k, "scores", wide, scores)
 	p := b.keep(b.add(op{in: []valueID{s}, back: scores}, "softmax", scores))
-	a := b.add(op{kind: opAttention, in: []valueID{p, v}, keeps: []valueID{p, v}, flops: b.attentionFlops(values)},
-		"attention", size(b.inner*values, 4))
-	return b.add(op{in: []valueID{a}}, "attention.rows", b.act(values))
+	return b.mix(p, v, values, size(b.inner*values, 4))
 }
 
 // sunk returns the rest of attention with a learned number of each head beside its scores: the
@@ -72,7 +82,5 @@ func (b *builder) sunk(s, v valueID, values int64) valueID {
 	if e > b.e { // without that of the sinks
 		p = b.add(op{in: []valueID{p}}, "softmax.narrow", size(b.inner*heads*b.s.Seq, b.e))
 	}
-	a := b.add(op{kind: opAttention, in: []valueID{p, v}, keeps: []valueID{p, v}, flops: b.attentionFlops(values)},
-		"attention", b.act(values))
-	return b.add(op{in: []valueID{a}}, "attention.rows", b.act(values))
+	return b.mix(p, v, values, b.act(values))
 }

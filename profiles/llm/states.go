@@ -1,6 +1,10 @@
 package llm
 
-import "memtide/engine"
+import (
+	"iter"
+
+	"memtide/engine"
+)
 
 // split is over how many ranks the states of a weight are shared.
 func (s *Setup) split(w weight) int64 {
@@ -101,4 +105,17 @@ func (b *builder) narrowed(w weight, tokens int64) (forward, back engine.Bytes) 
 		return in + weights, back
 	}
 	return 0, 0
+}
+
+// weights are those of all units.
+func (p *program) weights() iter.Seq[weight] {
+	return func(yield func(weight) bool) {
+		for _, u := range p.all() {
+			for _, w := range u.weights {
+				if !yield(w) {
+					return
+				}
+			}
+		}
+	}
 }

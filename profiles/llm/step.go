@@ -23,10 +23,10 @@ type program struct {
 	first bool // has the embedding
 	last  bool // has the head
 
-	held     handle // logits that a variable of the program keeps
-	previous handle // the output of the last all-gather of a forward
-	reducing handle // the input of the last reduce-scatter
-	moments  []handle
+	held     handle    // logits that a variable of the program keeps
+	previous handle    // the output of the last all-gather of a forward
+	reducing handle    // the input of the last reduce-scatter
+	stepped  bool      // moments are there, which stay
 	final    bool      // the micro batch under way is the step's last one
 	blas     [2]handle // workspaces of cuBLAS: of the forward's thread, of autograd's
 }
@@ -102,11 +102,8 @@ func newProgram(s *Setup, of share) *program {
 		}
 		p.units = append(p.units, u)
 	}
-	p.units[len(p.units)-1].stays = !p.apart()
-	if s.NoReshard {
-		for _, u := range p.units {
-			u.stays = true
-		}
+	for i, u := range p.units {
+		u.stays = s.NoReshard || i == len(p.units)-1 && !p.apart()
 	}
 	return p
 }
@@ -441,14 +438,13 @@ func (p *program) optimize() {
 		p.drop()
 		return
 	}
-	if p.moments == nil {
-		p.moments = []handle{}
-		for _, u := range p.all() {
-			for _, w := range u.weights {
-				if w.trained {
-					n := s.moments(w)
-					p.moments = append(p.moments, p.take(s.stays(n[0]), Moments), p.take(s.stays(n[1]), Moments))
-				}
+	if !p.stepped {
+		p.stepped = true
+		for w := range p.weights() {
+			if w.trained {
+				n := s.moments(w)
+				p.take(s.stays(n[0]), Moments)
+				p.take(s.stays(n[1]), Moments)
 			}
 		}
 	}
@@ -461,21 +457,19 @@ func (p *program) optimize() {
 // stepTemps takes the optimizer's temporaries.
 func (p *program) stepTemps() {
 	var all []handle
-	for _, u := range p.all() {
-		for _, w := range u.weights {
-			if !w.trained {
-				continue
-			}
-			var of []handle
-			temps, together := p.s.stepTemps(w)
-			for _, bytes := range temps {
-				of = append(of, p.take(p.s.stays(bytes), StepTemps))
-			}
-			if together {
-				all = append(all, of...)
-			} else {
-				p.giveAll(of)
-			}
+	for w := range p.weights() {
+		if !w.trained {
+			continue
+		}
+		var of []handle
+		temps, together := p.s.stepTemps(w)
+		for _, bytes := range temps {
+			of = append(of, p.take(p.s.stays(bytes), StepTemps))
+		}
+		if together {
+			all = append(all, of...)
+		} else {
+			p.giveAll(of)
 		}
 	}
 	p.giveAll(all)
@@ -489,9 +483,7 @@ func (p *program) drop() {
 	for _, u := range p.all() {
 		p.give(u.reduced)
 		u.reduced = 0
-		for i, h := range u.grads {
-			p.give(h)
-			u.grads[i] = 0
-		}
+		p.giveAll(u.grads)
+		clear(u.grads)
 	}
 }

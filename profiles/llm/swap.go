@@ -148,7 +148,7 @@ func (p *program) swap(out, in int) {
 
 // swapSeconds returns how long a card copies two blocks that change places: one out, then one in.
 func (p *program) swapSeconds(out, in int, c *Card) float64 {
-	return float64(p.swapBytes(p.units[out]))/c.Link + float64(p.swapBytes(p.units[in]))/c.back()
+	return float64(p.swapBytes(p.units[out]))/c.Link + float64(p.swapBytes(p.units[in]))/c.Back
 }
 
 // swapLink returns how long the link copies blocks in a forward, and in a backward.

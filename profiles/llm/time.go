@@ -138,7 +138,7 @@ func (p *program) passSeconds(c *Card) (forward, back, late float64) {
 	forward, back = forward+waits, back+again
 	if moved := p.moved(); moved > 0 {
 		there, again := p.swapLink(c)
-		forward, back = max(forward, float64(moved)/c.Link+there), max(back, float64(moved)/c.back()+again)
+		forward, back = max(forward, float64(moved)/c.Link+there), max(back, float64(moved)/c.Back+again)
 	}
 	if p.last {
 		there, again := p.headSeconds(c)
@@ -148,13 +148,7 @@ func (p *program) passSeconds(c *Card) (forward, back, late float64) {
 			late += p.headProduct(c)
 		}
 	}
-	var all float64
-	for _, u := range p.all() {
-		for _, w := range u.weights {
-			all += float64(w.n)
-		}
-	}
-	pass := max(forward+back, p.gatherSeconds(c, all)) + p.tensorSeconds(c)
+	pass := max(forward+back, p.gatherSeconds(c)) + p.tensorSeconds(c)
 	if rate := pass / (forward + back); forward+back > 0 {
 		forward, back = forward*rate, back*rate
 	}
@@ -191,21 +185,19 @@ func (p *program) moved() (n engine.Bytes) {
 // stepSeconds returns those of the optimizer.
 func (p *program) stepSeconds(c *Card) float64 {
 	var trained, matrices float64
-	for _, u := range p.all() {
-		for _, w := range u.weights {
-			if w.trained {
-				trained += float64(p.s.at(w, 1, 1))
-			}
-			if p.s.orthogonal(w) {
-				matrices += muonFlops(w) / float64(p.s.split(w))
-			}
+	for w := range p.weights() {
+		if w.trained {
+			trained += float64(p.s.at(w, 1, 1))
+		}
+		if p.s.orthogonal(w) {
+			matrices += muonFlops(w) / float64(p.s.split(w))
 		}
 	}
 	if p.s.HostStep {
 		there := float64(p.s.HostPart) / 100 * trained
 		trained -= there
 		return trained*stepTraffic/c.Bandwidth +
-			there*(stepTraffic/hostMemory+float64(p.s.Grad)/c.Link+float64(p.s.Compute)/c.back())
+			there*(stepTraffic/hostMemory+float64(p.s.Grad)/c.Link+float64(p.s.Compute)/c.Back)
 	}
 	return trained*stepTraffic/c.Bandwidth + matrices/(c.Peak*c.Share)
 }
@@ -222,13 +214,17 @@ func (p *program) unitSeconds(u *unit, c *Card) (forward, back, late float64) {
 // gatherSeconds returns those of FSDP's collectives of a micro batch, which run beside the
 // arithmetic: the weights for the forward and, if they were given back, for the backward,
 // and the gradients once.
-func (p *program) gatherSeconds(c *Card, params float64) float64 {
+func (p *program) gatherSeconds(c *Card) float64 {
 	if !p.s.gathers() || p.s.Shard < 2 {
 		return 0
 	}
 	times := 2.0
 	if p.s.NoReshard {
 		times = 1
+	}
+	var params float64
+	for w := range p.weights() {
+		params += float64(w.n)
 	}
 	return params * (times*float64(p.s.Compute) + float64(p.s.Reduce)) / p.collectiveRate(c)
 }

@@ -9,9 +9,7 @@ type unit struct {
 	block   *block // nil of the root
 	light   *block // the block as it runs in the forward where several are one checkpoint, else nil
 
-	states   []handle // weights, masters, moments: they stay
 	base     []handle // frozen weights that block swap moves, while they are here
-	master   []handle
 	grads    []handle // by weight: the stored gradients, 0 if there are none
 	summed   handle   // gradients of earlier micro batches of a pipeline, not reduced
 	reduced  handle   // the gradients of FSDP: one storage
@@ -34,14 +32,14 @@ func (u *unit) front() *block {
 	return u.block
 }
 
-// load takes the stored weights, and gradients that have a buffer.
+// load takes the stored weights, which stay, and gradients that have a buffer.
 func (p *program) load(u *unit) {
 	for i, w := range u.weights {
 		if w.trained && p.s.Buckets {
-			u.states = append(u.states, p.take(size(w.n, p.s.storedBytes(w, p.s.Grad)), Buffers))
+			p.take(size(w.n, p.s.storedBytes(w, p.s.Grad)), Buffers)
 		}
 		if !p.s.moves(w) {
-			u.states = append(u.states, p.take(p.s.weightBytes(w), Weights))
+			p.take(p.s.weightBytes(w), Weights)
 		}
 		if w.trained && p.s.HostStep { // the weights that it steps on, moments and gradients
 			stored := p.s.storedBytes(w, max(p.s.Master, p.s.Weight))
@@ -49,7 +47,7 @@ func (p *program) load(u *unit) {
 			p.toHost(n - p.s.stays(n))
 		}
 		if w.trained {
-			u.master = append(u.master, p.take(p.s.stays(p.s.at(w, 1, p.s.Master)), Masters))
+			p.take(p.s.stays(p.s.at(w, 1, p.s.Master)), Masters)
 		}
 		if w.trained && p.s.Static {
 			u.grads[i] = p.take(p.s.at(w, 2, p.s.storedBytes(w, p.s.Grad)), Gradients)
@@ -142,10 +140,8 @@ func (p *program) receive(u *unit, forward bool) {
 
 // reshard gives the gathered weights back.
 func (p *program) reshard(u *unit) {
-	for i, h := range u.whole {
-		p.give(h)
-		u.whole[i] = 0
-	}
+	p.giveAll(u.whole)
+	clear(u.whole)
 }
 
 // gradient takes the gradient of a weight as the backward makes it.
@@ -171,9 +167,7 @@ func (p *program) newGradient(u *unit, i int) {
 	switch {
 	case p.s.gathers():
 		u.fresh[i] = h
-	case p.s.StepInBack:
-		p.give(h)
-	case u.grads[i] != 0: // added to what is there
+	case p.s.StepInBack, u.grads[i] != 0: // stepped on, or added to what is there
 		p.give(h)
 	case p.s.Zero < 2 && p.s.Grad == p.s.Compute:
 		u.grads[i] = h
@@ -194,10 +188,12 @@ func (p *program) reduceUnit(u *unit) {
 	if !p.s.NoReshard || p.final {
 		p.reshard(u)
 	}
-	var all engine.Bytes
+	var all, out, stored engine.Bytes
 	for i, w := range u.weights {
 		if u.fresh[i] != 0 {
 			all += size(w.n, p.s.Reduce)
+			out += p.s.at(w, 3, p.s.Reduce)
+			stored += p.s.at(w, 3, p.s.storedBytes(w, p.s.Grad))
 		}
 	}
 	if all == 0 {
@@ -214,19 +210,10 @@ func (p *program) reduceUnit(u *unit) {
 		from = reduce
 	}
 	p.reducing = p.takeIn(from, all, Buffers)
-	for i := range u.fresh {
-		p.give(u.fresh[i])
-	}
+	p.giveAll(u.fresh)
+	clear(u.fresh)
 	p.give(u.summed)
 	u.summed = 0
-	var out, stored engine.Bytes
-	for i, w := range u.weights {
-		if u.fresh[i] != 0 {
-			u.fresh[i] = 0
-			out += p.s.at(w, 3, p.s.Reduce)
-			stored += p.s.at(w, 3, p.s.storedBytes(w, p.s.Grad))
-		}
-	}
 	share := p.takeIn(reduce, out, Gradients)
 	if p.s.ReduceAside {
 		p.give(p.reducing)
@@ -250,8 +237,6 @@ func (p *program) accumulate(u *unit, all engine.Bytes) {
 	if u.summed == 0 {
 		u.summed = p.take(all, Gradients)
 	}
-	for i := range u.fresh {
-		p.give(u.fresh[i])
-		u.fresh[i] = 0
-	}
+	p.giveAll(u.fresh)
+	clear(u.fresh)
 }

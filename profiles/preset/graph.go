@@ -54,7 +54,11 @@ func (n *network) graph() *engine.Graph {
 		last = b.forward(&n.stages[i], i+1, last)
 	}
 	b.g.Stages = len(n.blocks()) + 1 // with the loss, which may have no cost
-	b.seed(last)
+	v := b.g.Values[last]            // which the loss turns into its gradient
+	grad := b.value(engine.Value{Name: "d " + v.Name, Kind: engine.KindGradient, Size: v.Size, Stage: b.g.Stages})
+	b.g.Ops = append(b.g.Ops, engine.Op{Name: "loss", Pass: engine.Backward, Stage: b.g.Stages,
+		In: []engine.ValueID{last}, Out: []engine.ValueID{grad}})
+	b.grads[last], b.users[grad] = grad, 1
 	for i := len(b.functions) - 1; i >= 0; i-- {
 		b.backward(&b.functions[i])
 	}
@@ -148,15 +152,6 @@ func (b *grapher) reads(list []engine.ValueID, own engine.ValueID, t *tape, at [
 		}
 	}
 	return list
-}
-
-// seed is the loss: it turns the output into its gradient.
-func (b *grapher) seed(out engine.ValueID) {
-	v := b.g.Values[out]
-	grad := b.value(engine.Value{Name: "d " + v.Name, Kind: engine.KindGradient, Size: v.Size, Stage: b.g.Stages})
-	b.g.Ops = append(b.g.Ops, engine.Op{Name: "loss", Pass: engine.Backward, Stage: b.g.Stages,
-		In: []engine.ValueID{out}, Out: []engine.ValueID{grad}})
-	b.grads[out], b.users[grad] = grad, 1
 }
 
 // backward writes the backward of a function: it reads the gradient of its

@@ -1,6 +1,10 @@
 package preset
 
-import "memtide/engine"
+import (
+	"slices"
+
+	"memtide/engine"
+)
 
 // How the sizes of a stage follow from its operators.
 //
@@ -20,21 +24,17 @@ func (s *stage) measure() engine.Stage {
 	out := s.tape.values[s.output].bytes
 	saved := s.tape.savedBytes(s.output)
 	forward, back := s.duration()
+	inputGrad := s.tape.values[stageInput].bytes // that the stage hands on
+	if s.fromData {
+		inputGrad = 0
+	}
 	return engine.Stage{
 		Name: s.name, Kind: s.kind,
 		Forward: forward, Back: back,
 		Out: out, Saved: saved, Grad: out,
 		FwdTemp: s.tape.forwardPeak(s.output, true) - saved,
-		BwdTemp: max(0, s.tape.backwardPeak(s.output, s.fromData)-saved-out-s.inputGrad()),
+		BwdTemp: max(0, s.tape.backwardPeak(s.output, s.fromData)-saved-out-inputGrad),
 	}
-}
-
-// inputGrad returns the size of the gradient that the stage hands on.
-func (s *stage) inputGrad() engine.Bytes {
-	if s.fromData {
-		return 0
-	}
-	return s.tape.values[stageInput].bytes
 }
 
 // kept marks, by root, the storages of the saved set.
@@ -52,14 +52,9 @@ func (t *tape) kept(output valueID) []bool {
 
 // reads reports whether a backward of the stage reads a value's storage.
 func (t *tape) reads(v valueID) bool {
-	for i := range t.ops {
-		for _, k := range t.ops[i].keeps {
-			if t.values[k].root == t.values[v].root {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(t.ops, func(o op) bool {
+		return slices.ContainsFunc(o.keeps, func(k valueID) bool { return t.values[k].root == t.values[v].root })
+	})
 }
 
 // savedBytes returns the size of the saved set.

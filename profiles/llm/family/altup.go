@@ -89,9 +89,7 @@ func gemma3n(c *config, m *llm.Model) {
 func gemma4(c *config, m *llm.Model) {
 	c.valueNorm(m, 0)
 	c.perLayer(m)
-	switch c.text("use_bidirectional_attention", "") {
-	case "", "vision":
-	default:
+	if seen := c.text("use_bidirectional_attention", ""); seen != "" && seen != "vision" {
 		c.unknown("use_bidirectional_attention", unclear)
 	}
 	if c.flag("enable_moe_block", false) {

@@ -1,12 +1,14 @@
 package family
 
-import "memtide/profiles/llm"
+import (
+	"maps"
+
+	"memtide/profiles/llm"
+)
 
 func init() {
-	families["bert"], families["modernbert"], families["deberta-v2"] = bert, modernBERT, deberta
-	for _, name := range []string{"roberta", "xlm-roberta", "camembert"} {
-		families[name] = roberta
-	}
+	maps.Copy(families, map[string]builder{"bert": bert, "roberta": roberta, "xlm-roberta": roberta,
+		"camembert": roberta, "modernbert": modernBERT, "deberta-v2": deberta, "distilbert": distilBERT})
 }
 
 // bert looks both ways, normalises its sums, and guesses masked words.
@@ -15,9 +17,16 @@ func bert(c *config, m *llm.Model) {
 	m.Act = c.gelu("hidden_act", "gelu")
 	m.Dropout, m.DropAttn = c.above(0.1, "hidden_dropout_prob"), c.above(0.1, "attention_probs_dropout_prob")
 	m.Dropped, m.FirstNorm, m.Masked, m.HeadBias = m.Dropout, true, true, true
-	m.Tied = c.flag("tie_word_embeddings", true)
 	m.Positions, m.Types = c.or(512, "max_position_embeddings"), c.or(2, "type_vocab_size")
-	c.without("a bert whose blocks are not understood", "is_decoder", "add_cross_attention")
+	c.flags(false, "a bert whose blocks are not understood", "is_decoder", "add_cross_attention")
+}
+
+// distilBERT has one kind of sentences.
+func distilBERT(c *config, m *llm.Model) {
+	bert(c, m)
+	m.Types, m.Act = 0, c.gelu("activation", "gelu")
+	m.Dropout, m.DropAttn = c.above(0.1, "dropout"), c.above(0.1, "attention_dropout")
+	m.Dropped = m.Dropout
 }
 
 // roberta computes the positions of each input.
@@ -38,15 +47,8 @@ func modernBERT(c *config, m *llm.Model) {
 	m.FirstNorm, m.LastNorm, m.Masked, m.HeadBias = true, true, true, c.flag("decoder_bias", true)
 	m.Dropped = c.above(0, "embedding_dropout")
 	m.Dropout, m.DropAttn = c.above(0, "mlp_dropout"), c.above(0, "attention_dropout")
-	m.Tied = c.flag("tie_word_embeddings", true)
 	m.Fp32Loss = true
-	every := c.or(3, "global_attn_every_n_layers")
-	types := c.layerTypes(m.Layers, func(l int64) string {
-		if l%max(every, 1) != 0 {
-			return sliding
-		}
-		return full(l)
-	})
+	types := c.layerTypes(m.Layers, oneFull(c.or(3, "global_attn_every_n_layers"), 0, sliding))
 	c.otherTypes(types, "full_attention", sliding)
 	slide(m, types, c.or(128, "local_attention")/2)
 	pattern(m, func(l int64, b *llm.Block) { b.RopeName, b.NoFirst = types[l], l == 0 })
@@ -61,7 +63,7 @@ func deberta(c *config, m *llm.Model) {
 	if !c.flag("position_biased_input", true) {
 		m.Positions = 0
 	}
-	c.without("a deberta whose blocks are not understood", "relative_attention")
+	c.flags(false, "a deberta whose blocks are not understood", "relative_attention")
 	if c.or(0, "conv_kernel_size") > 0 {
 		c.unknown("conv_kernel_size", "a deberta whose blocks are not understood")
 	}

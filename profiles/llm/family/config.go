@@ -56,16 +56,21 @@ func (c *config) fail(key, found, expected, remedy string) {
 	}
 }
 
+// note says something of how the file was read.
+func (c *config) note(format string, of ...any) {
+	c.notes = append(c.notes, fmt.Sprintf(format, of...))
+}
+
 // unknown refuses a value of a key that makes blocks which are not known.
 func (c *config) unknown(key, why string) {
 	c.fail(key, fmt.Sprintf("%s is %s, which makes %s", key, told(c.all[key]), why),
 		"Blocks that are known are expected.", wayOut)
 }
 
-// without refuses flags that make blocks which are not known.
-func (c *config) without(why string, keys ...string) {
+// flags refuses flags that are not as usual, which makes blocks that are not known.
+func (c *config) flags(usual bool, why string, keys ...string) {
 	for _, key := range keys {
-		if c.flag(key, false) {
+		if c.flag(key, usual) != usual {
 			c.unknown(key, why)
 		}
 	}
@@ -175,6 +180,14 @@ func (c *config) named(keys ...string) string {
 		}
 	}
 	return keys[0]
+}
+
+// side returns a number of pixels, or the first of a list of two.
+func (c *config) side(key string, usual int64) int64 {
+	if list, ok := c.value(key).([]any); ok && len(list) > 0 {
+		c.all[key] = list[0]
+	}
+	return max(1, c.or(usual, key))
 }
 
 // or is size, or another number where no key has a value.
@@ -306,15 +319,40 @@ func (c *config) partial(head int64, otherwise float64) int64 {
 	return engine.Int64(float64(head) * share)
 }
 
-// layerTypes returns the kind of attention of every layer: what layer_types says, or, without it, the usual one.
+// layerTypes returns the kind of every layer: what the file says, or, where it does not, the usual one.
 func (c *config) layerTypes(layers int64, usual func(layer int64) string) []string {
+	for _, key := range []string{"layer_types", "layers_block_type"} {
+		if given := c.words(key, layers); given != nil {
+			return given
+		}
+	}
 	out := make([]string, layers)
-	given := c.list("layer_types", layers)
 	for i := range out {
-		if given != nil {
-			out[i] = fmt.Sprint(given[i])
-		} else {
-			out[i] = usual(int64(i))
+		out[i] = usual(int64(i))
+	}
+	return out
+}
+
+// words returns a list with a word for each layer, or nil if the key has no value.
+func (c *config) words(key string, layers int64) (out []string) {
+	if list := c.list(key, layers); list != nil {
+		for _, v := range list[:layers] {
+			out = append(out, fmt.Sprint(v))
+		}
+	}
+	return out
+}
+
+// indices returns the layers that a list names, or nil if the key has none.
+func (c *config) indices(key string) map[int64]bool {
+	list, ok := c.value(key).([]any)
+	if !ok {
+		return nil
+	}
+	out := map[int64]bool{}
+	for _, v := range list {
+		if n, ok := whole(v); ok {
+			out[n] = true
 		}
 	}
 	return out
@@ -325,8 +363,13 @@ func full(int64) string { return "full_attention" }
 
 // lastFull are groups of so many layers, of which the last sees the whole sequence; without a number all do.
 func lastFull(group int64, others string) func(layer int64) string {
+	return oneFull(group, group-1, others)
+}
+
+// oneFull are groups of so many layers, of which the one at a place sees the whole sequence.
+func oneFull(group, at int64, others string) func(layer int64) string {
 	return func(l int64) string {
-		if group > 0 && (l+1)%group != 0 {
+		if group > 0 && l%group != at {
 			return others
 		}
 		return "full_attention"
@@ -335,9 +378,14 @@ func lastFull(group int64, others string) func(layer int64) string {
 
 // slide puts a window into the layers whose attention slides.
 func slide(m *llm.Model, types []string, window int64) {
+	where(m, types, func(b *llm.Block) { b.Window = window }, sliding)
+}
+
+// where changes the blocks of the layers that are of some kinds.
+func where(m *llm.Model, types []string, change func(b *llm.Block), kinds ...string) {
 	pattern(m, func(l int64, b *llm.Block) {
-		if types[l] == sliding {
-			b.Window = window
+		if slices.Contains(kinds, types[l]) {
+			change(b)
 		}
 	})
 }

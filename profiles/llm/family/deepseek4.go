@@ -1,8 +1,6 @@
 package family
 
 import (
-	"fmt"
-
 	"memtide/profiles/llm"
 )
 
@@ -11,8 +9,7 @@ func init() { families["deepseek_v4"] = deepseekV4 }
 // onlyEager says that attention by products and a softmax is the only one that is known.
 func (c *config) onlyEager(m *llm.Model) {
 	m.OnlyEager = true
-	c.notes = append(c.notes,
-		"Attention runs as products and a softmax, the only way that is known of this family: -attention changes nothing.")
+	c.note("Attention runs as products and a softmax, the only way that is known of this family: -attention changes nothing.")
 }
 
 // deepseekV4 has four residual streams, attention over single and compressed keys, and experts
@@ -44,21 +41,19 @@ func deepseekV4(c *config, m *llm.Model) {
 	heavy.Rate = max(1, in.or(128, "heavily_compressed_attention"))
 	kinds := map[string]*llm.Compressed{"sliding_attention": &base, "compressed_sparse_attention": &sparse,
 		"heavily_compressed_attention": &heavy}
-	types := c.list("layer_types", m.Layers)
+	types := c.words("layer_types", m.Layers)
 	if types == nil {
 		c.fail("layer_types", "layer_types is missing", "The kind of attention of each layer is expected.",
 			"Add it, or correct it in the config.json.")
 		return
 	}
-	if mlp := c.list("mlp_layer_types", m.Layers); mlp != nil {
-		for _, t := range mlp {
-			if t != "moe" && t != "hash_moe" {
-				c.unknown("mlp_layer_types", unclear)
-			}
+	for _, t := range c.words("mlp_layer_types", m.Layers) {
+		if t != "moe" && t != "hash_moe" {
+			c.unknown("mlp_layer_types", unclear)
 		}
 	}
 	pattern(m, func(l int64, b *llm.Block) {
-		if b.Compressed = kinds[fmt.Sprint(types[l])]; b.Compressed == nil {
+		if b.Compressed = kinds[types[l]]; b.Compressed == nil {
 			c.unknown("layer_types", unclear)
 			b.Compressed = &base
 		}

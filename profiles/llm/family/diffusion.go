@@ -32,10 +32,8 @@ func (c *config) denoiser(m *llm.Model, latents llm.Latents, text int64) (block 
 	}
 	m.Hidden, m.Words, m.Tied, m.NarrowLoss = h, 1, true, true
 	m.Ends, m.Latents = &llm.Ends{Kind: llm.EndDiffusion}, &latents
-	c.notes = append(c.notes,
-		fmt.Sprintf("The tokens of the latents are %s; a text of %d tokens, and no encoder of it, is beside them.",
-			latents.Said(), text))
-	c.without(unclear, "zero_cond_t", "use_additional_t_cond", "use_layer3d_rope")
+	c.note("The tokens of the latents are %s; a text of %d tokens, and no encoder of it, is beside them.", latents.Said(), text)
+	c.flags(false, unclear, "zero_cond_t", "use_additional_t_cond", "use_layer3d_rope")
 	return llm.Block{Heads: heads, Keys: heads, Head: head, Wide: 4 * h, Both: true}, h
 }
 
@@ -148,7 +146,7 @@ func sd3(c *config, m *llm.Model) {
 func qwenImage(c *config, m *llm.Model) {
 	b, h := c.denoiser(m, ofPictures, 256)
 	in, side, joint := c.need("in_channels"), c.or(2, "patch_size"), c.need("joint_attention_dim")
-	c.without("ends that are not understood", "guidance_embeds")
+	c.flags(false, "ends that are not understood", "guidance_embeds")
 	out := c.or(in, "out_channels") * side * side
 	e := m.Ends
 	e.Params, e.Each = timed(h, out, 256)
@@ -284,7 +282,7 @@ func ltx(c *config, m *llm.Model) {
 func cogvideo(c *config, m *llm.Model) {
 	text := c.or(226, "max_text_seq_length")
 	b, h := c.denoiser(m, ofVideos, text)
-	c.without(unclear, "use_rotary_positional_embeddings", "use_learned_positional_embeddings")
+	c.flags(false, unclear, "use_rotary_positional_embeddings", "use_learned_positional_embeddings")
 	if c.has("patch_size_t", "ofs_embed_dim") || !c.flag("norm_elementwise_affine", true) || c.above(0, "dropout") {
 		c.unknown("patch_size_t", unclear)
 	}

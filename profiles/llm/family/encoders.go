@@ -9,10 +9,8 @@ import (
 )
 
 func init() {
-	for name, b := range map[string]builder{"t5": t5, "mt5": t5, "whisper": whisper, "vit": vit, "dinov2": dinov2,
-		"clip": clip, "siglip": siglip} {
-		families[name] = b
-	}
+	maps.Copy(families, map[string]builder{"t5": t5, "mt5": t5, "umt5": t5, "whisper": whisper, "vit": vit,
+		"dinov2": dinov2, "clip": clip, "siglip": siglip})
 }
 
 // row are the layers of one part of a network, of which each has a block of its own fields.
@@ -57,16 +55,12 @@ func t5(c *config, m *llm.Model) {
 	b.Keys = b.Heads
 	net := c.text("feed_forward_proj", "relu")
 	b.Gated = strings.HasPrefix(net, "gated-")
-	switch act := strings.TrimPrefix(net, "gated-"); act {
-	case "relu":
-		b.Act = llm.ActRelu
-	case "gelu":
-		if b.Act = llm.ActKernel; b.Gated {
-			b.Act = llm.ActNew
-		}
-	case "silu":
-	default:
+	known := false
+	if b.Act, known = acts[strings.TrimPrefix(net, "gated-")]; !known {
 		c.unknown("feed_forward_proj", "a t5 whose blocks are not understood")
+	}
+	if net == "gated-gelu" {
+		b.Act = llm.ActNew
 	}
 	c.read["dense_act_fn"], c.read["is_gated_act"] = true, true
 	dropped := c.above(0.1, "dropout_rate")
@@ -81,12 +75,12 @@ func t5(c *config, m *llm.Model) {
 	}
 	m.Ends = &llm.Ends{Kind: llm.EndT5, Params: m.Hidden}
 	m.NarrowLoss = true
-	first := func(l int64, b *llm.Block) { b.FirstBias = l == 0 }
+	first := func(l int64, b *llm.Block) { b.FirstBias = l == 0 || m.Family == "umt5" }
 	b.Own.Last = true
 	row(m, layers, b, first)
 	b.Own, b.Both, b.Cross = llm.Own{Share: 4}, false, true
 	row(m, decoders, b, first)
-	c.notes = append(c.notes, "The decoder reads a quarter of the encoder's tokens, which -seq says.")
+	c.note("The decoder reads a quarter of the encoder's tokens, which -seq says.")
 }
 
 // whisper has an encoder of a fixed number of frames.
@@ -121,7 +115,7 @@ func whisper(c *config, m *llm.Model) {
 	row(m, layers, b, nil)
 	decoder.Both, decoder.Cross = false, true
 	row(m, decoders, decoder, nil)
-	c.notes = append(c.notes, fmt.Sprintf("The encoder reads %d frames; -seq says the tokens of the decoder.", frames))
+	c.note("The encoder reads %d frames; -seq says the tokens of the decoder.", frames)
 }
 
 // seer returns a block of a transformer that reads patches or texts: norms before, biases everywhere.
@@ -142,8 +136,8 @@ func (c *config) seer(m *llm.Model) llm.Block {
 // patches returns the weights of an embedding of pictures, with a position for each patch and some
 // more.
 func (c *config) patches(h, more, bias int64) int64 {
-	side := c.or(16, "patch_size")
-	n := c.or(224, "image_size") / max(1, side)
+	side := c.side("patch_size", 16)
+	n := c.side("image_size", 224) / side
 	return c.or(3, "num_channels")*side*side*h + bias*h + (n*n+more)*h
 }
 
@@ -154,7 +148,7 @@ func (c *config) labels(m *llm.Model) {
 		m.Words = int64(len(of))
 	}
 	m.HeadBias, m.NarrowLoss = true, true
-	c.notes = append(c.notes, "-seq says the patches of a picture; the step is one of a classifier.")
+	c.note("-seq says the patches of a picture; the step is one of a classifier.")
 }
 
 // vit classifies pictures by a token of its own.
@@ -258,6 +252,5 @@ func (c *config) compare(m *llm.Model, text, seen llm.Block, tokens, layers, mor
 	row(m, layers, text, nil)
 	row(m, more, seen, nil)
 	c.read["text_config"], c.read["vision_config"] = true, true
-	c.notes = append(c.notes,
-		fmt.Sprintf("-seq says the patches of a picture; each has a text of %d tokens beside it.", tokens))
+	c.note("-seq says the patches of a picture; each has a text of %d tokens beside it.", tokens)
 }

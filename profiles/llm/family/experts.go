@@ -2,25 +2,21 @@ package family
 
 import (
 	"fmt"
-	"slices"
+	"maps"
 
 	"memtide/profiles/llm"
 )
 
 func init() {
 	for name, b := range map[string]builder{"mixtral": mixtral, "qwen3_moe": qwen3MoE, "deepseek_v3": deepseekV3,
-		"deepseek_v2": deepseekV2} {
+		"deepseek_v2": deepseekV2, "kimi_k2": deepseekV3} {
 		families[name], classic[name] = b, true
 	}
-	families["kimi_k2"], classic["kimi_k2"] = deepseekV3, true
-	families["deepseek_v32"], families["glm_moe_dsa"] = deepseekV32, glmMoeDSA
-	for name, b := range map[string]builder{"qwen2_moe": qwen2MoE, "olmoe": olmoe, "dots1": dots1,
-		"ernie4_5_moe": ernieMoE, "glm4_moe": glm4MoE,
-		"glm4_moe_lite": deepseekV3, "minimax_m2": minimaxM2, "qwen3_vl_moe_text": qwen3VLMoE, "mistral4": mistral4,
-		"granitemoe": graniteMoE,
-		"gpt_oss":    gptOSS, "phimoe": phiMoE, "llama4_text": llama4, "llama4": llama4} {
-		families[name] = b
-	}
+	maps.Copy(families, map[string]builder{"deepseek_v32": deepseekV32, "glm_moe_dsa": glmMoeDSA, "qwen2_moe": qwen2MoE,
+		"olmoe": olmoe, "dots1": dots1, "ernie4_5_moe": ernieMoE, "glm4_moe": glm4MoE, "glm4_moe_lite": deepseekV3,
+		"minimax_m2": minimaxM2, "qwen3_vl_moe_text": qwen3VLMoE, "qwen3_omni_moe_text": qwen3VLMoE,
+		"mistral4": mistral4, "granitemoe": graniteMoE, "gpt_oss": gptOSS, "phimoe": phiMoE, "llama4_text": llama4,
+		"llama4": llama4})
 }
 
 // mixture returns a net of experts by the keys that most families have. Layers of a list and those
@@ -29,6 +25,7 @@ func (c *config) mixture(m *llm.Model) *llm.MoE {
 	m.MoE = &llm.MoE{Experts: c.need("num_experts", "num_local_experts", "n_routed_experts", "num_routed_experts"),
 		TopK: c.need("num_experts_per_tok"),
 		Wide: c.or(m.Wide, "moe_intermediate_size")}
+	m.MoE.Shared = c.size("n_shared_experts") * m.MoE.Wide
 	m.MoE.Router.Norm = c.flag("norm_topk_prob", false)
 	return m.MoE
 }
@@ -45,17 +42,14 @@ func dense(m *llm.Model, is func(layer int64) bool) {
 // sparse makes the layers dense that Qwen's keys say.
 func (c *config) sparse(m *llm.Model) {
 	step := c.or(1, "decoder_sparse_step")
-	only, _ := c.value("mlp_only_layers").([]any)
-	dense(m, func(l int64) bool {
-		return step == 0 || (l+1)%step != 0 ||
-			slices.ContainsFunc(only, func(v any) bool { n, ok := whole(v); return ok && n == l })
-	})
+	only := c.indices("mlp_only_layers")
+	dense(m, func(l int64) bool { return step == 0 || (l+1)%step != 0 || only[l] })
 }
 
 // firstDense makes the first layers dense.
 func (c *config) firstDense(m *llm.Model) {
 	first := c.size("first_k_dense_replace")
-	if types := c.list("mlp_layer_types", m.Layers); types != nil {
+	if types := c.words("mlp_layer_types", m.Layers); types != nil {
 		dense(m, func(l int64) bool { return types[l] == "dense" })
 		return
 	}
@@ -99,6 +93,13 @@ func (c *config) gatedMixture(m *llm.Model) *llm.MoE {
 	return e
 }
 
+// deepseek is the first one, with the attention of Llama.
+func deepseek(c *config, m *llm.Model) {
+	llama(c, m)
+	c.mixture(m)
+	c.firstDense(m)
+}
+
 func olmoe(c *config, m *llm.Model) {
 	llama(c, m)
 	m.QKNorm, m.WholeQK = true, true
@@ -108,7 +109,6 @@ func olmoe(c *config, m *llm.Model) {
 // groups is DeepSeek-V3's router: sigmoids in 4 bytes, the best groups of experts first.
 func (c *config) groups(m *llm.Model) *llm.MoE {
 	e := c.mixture(m)
-	e.Shared = c.size("n_shared_experts") * e.Wide
 	e.Bias, e.WideScore = true, true
 	r := &e.Router
 	r.Wide = true
@@ -160,7 +160,7 @@ func ernieMoE(c *config, m *llm.Model) {
 
 // graniteMoE chooses experts before it scores them.
 func graniteMoE(c *config, m *llm.Model) {
-	granite(c, m)
+	llama(c, m)
 	c.mixture(m).Router.First = true
 }
 
@@ -196,10 +196,10 @@ func glmMoeDSA(c *config, m *llm.Model) {
 	deepseekV32(c, m)
 	next, shared := *m.Index, *m.Index
 	next.Handed, shared.Handed, shared.Shared = true, true, true
-	types := c.list("indexer_types", m.Layers)
+	types := c.words("indexer_types", m.Layers)
 	pattern(m, func(l int64, b *llm.Block) {
 		switch {
-		case l > 0 && types != nil && told(types[l]) == `"shared"`:
+		case l > 0 && types != nil && types[l] == "shared":
 			b.Index = &shared
 		case l > 0:
 			b.Index = &next
@@ -238,12 +238,7 @@ func gptOSS(c *config, m *llm.Model) {
 	e.Wide = m.Wide
 	e.Router = llm.Router{First: true, Narrow: true, Bias: true}
 	e.Biases, e.Clamped = true, true
-	types := c.layerTypes(m.Layers, func(l int64) string {
-		if l%2 == 0 {
-			return sliding
-		}
-		return full(l)
-	})
+	types := c.layerTypes(m.Layers, lastFull(2, sliding))
 	c.otherTypes(types, "full_attention", sliding)
 	slide(m, types, c.or(128, "sliding_window"))
 }
@@ -274,7 +269,7 @@ func llama4(c *config, m *llm.Model) {
 		Wide: narrow, Shared: narrow, All: true}
 	rotated, every := c.list("no_rope_layers", m.Layers), c.or(4, "no_rope_layer_interval")
 	step := c.or(1, "interleave_moe_layer_step")
-	listed, _ := c.value("moe_layers").([]any)
+	listed := c.indices("moe_layers")
 	tuned := c.flag("attn_temperature_tuning", true)
 	chunk := c.or(8192, "attention_chunk_size")
 	c.read["layer_types"] = true
@@ -290,7 +285,7 @@ func llama4(c *config, m *llm.Model) {
 		}
 		experts := (l+1)%max(step, 1) == 0
 		if listed != nil {
-			experts = slices.ContainsFunc(listed, func(v any) bool { n, ok := whole(v); return ok && n == l })
+			experts = listed[l]
 		}
 		if !experts {
 			b.MoE = nil

@@ -12,7 +12,6 @@ func init() {
 func gemma(c *config, m *llm.Model) {
 	m.Gated, m.Form = true, llm.FormPlus
 	c.attentionBias(m, false)
-	m.Tied = c.flag("tie_word_embeddings", true)
 	m.Head = c.or(256, "head_dim")
 }
 
@@ -29,7 +28,7 @@ func gemma3(c *config, m *llm.Model) {
 	gemma(c, m)
 	m.Around, m.QKNorm = llm.AroundBoth, true
 	m.ScoreCap, m.LogitCap = c.number("attn_logit_softcapping", 0) > 0, c.number("final_logit_softcapping", 0) > 0
-	c.without(unclear, "use_bidirectional_attention")
+	c.flags(false, unclear, "use_bidirectional_attention")
 	types := c.windows(m, lastFull(c.or(6, "sliding_window_pattern"), sliding))
 	pattern(m, func(l int64, b *llm.Block) { b.RopeName = types[l] })
 }
@@ -38,7 +37,6 @@ func gemma3(c *config, m *llm.Model) {
 func cohere(c *config, m *llm.Model) {
 	m.Gated, m.Layer, m.NoBias, m.Form, m.Parallel, m.OneNorm = true, true, true, llm.FormLayerWide, true, true
 	c.attentionBias(m, false)
-	m.Tied = c.flag("tie_word_embeddings", true)
 }
 
 // cohere2 rotates only where a window slides.

@@ -1,6 +1,8 @@
 package family
 
 import (
+	"maps"
+
 	"memtide/engine"
 	"memtide/profiles/llm"
 )
@@ -9,7 +11,8 @@ func init() {
 	for name, b := range map[string]builder{"gpt2": gpt2, "phi": phi, "gpt_neox": neox, "falcon": falcon, "mpt": mpt} {
 		families[name], classic[name] = b, true
 	}
-	families["starcoder2"], families["stablelm"], families["nemotron"] = starcoder2, stablelm, nemotron
+	maps.Copy(families, map[string]builder{"starcoder2": starcoder2, "stablelm": stablelm, "nemotron": nemotron,
+		"gpt_bigcode": bigcode, "gptj": gptJ, "codegen": gptJ, "gpt_neo": gptNeo, "opt": opt, "bloom": bloom})
 }
 
 // acts are the activations by their names, as Transformers writes them [activations.py].
@@ -42,12 +45,60 @@ func (c *config) otherActs() {
 // gpt2 learns its positions, writes its activation out, and drops out.
 func gpt2(c *config, m *llm.Model) {
 	m.Layer, m.Bias, m.Joined, m.Narrow, m.NoIDs, m.OwnIDs = true, true, true, true, true, true
-	m.Tied = c.flag("tie_word_embeddings", true)
 	m.Positions = c.or(1024, "n_positions", "max_position_embeddings")
 	m.Act = c.gelu("activation_function", "gelu_new")
 	m.Dropout, m.DropAttn, m.Dropped = c.above(0.1, "resid_pdrop"), c.above(0.1, "attn_pdrop"),
 		c.above(0.1, "embd_pdrop")
-	c.without("a gpt2 whose blocks are not understood", "reorder_and_upcast_attn", "add_cross_attention")
+	c.flags(false, "a gpt2 whose blocks are not understood", "reorder_and_upcast_attn", "add_cross_attention")
+}
+
+// bigcode is GPT-2 with one head of keys.
+func bigcode(c *config, m *llm.Model) {
+	gpt2(c, m)
+	m.Act = c.gelu("activation_function", "gelu_pytorch_tanh")
+	m.Narrow = !c.flag("attention_softmax_in_fp32", true)
+	if c.flag("multi_query", true) {
+		m.Keys = 1
+	}
+}
+
+// gptJ rotates a part of each head by tables of the layer's own, and scores in 4 bytes.
+func gptJ(c *config, m *llm.Model) {
+	c.onlyEager(m)
+	m.Layer, m.MLPBias, m.HeadBias, m.Parallel, m.OneNorm, m.Upcast = true, true, true, true, true, true
+	m.Rope, m.RopeOwn, m.RopeWide, m.NoTables = c.or(64, "rotary_dim"), true, true, true
+	m.Act = c.gelu("activation_function", "gelu_new")
+	m.Dropout, m.DropAttn, m.Dropped = c.above(0, "resid_pdrop"), c.above(0, "attn_pdrop"), c.above(0, "embd_pdrop")
+}
+
+// gptNeo learns its positions, and scores in 4 bytes. Its windows are a mask that nothing keeps.
+func gptNeo(c *config, m *llm.Model) {
+	c.onlyEager(m)
+	m.Layer, m.OutBias, m.MLPBias, m.NoIDs, m.OwnIDs, m.Upcast = true, true, true, true, true, true
+	m.Positions = c.or(2048, "max_position_embeddings")
+	m.Act = c.gelu("activation_function", "gelu_new")
+	m.Dropout, m.DropAttn, m.Dropped = c.above(0, "resid_dropout"), c.above(0, "attention_dropout"),
+		c.above(0, "embed_dropout")
+}
+
+// opt learns two positions more than it says.
+func opt(c *config, m *llm.Model) {
+	m.Layer, m.Bias, m.OwnIDs = true, true, true
+	m.Positions = c.or(2048, "max_position_embeddings") + 2
+	m.Act = c.gelu("activation_function", "relu")
+	m.Dropout, m.DropAttn = c.above(0.1, "dropout"), c.above(0, "attention_dropout")
+	c.flags(true, unclear, "do_layer_norm_before", "enable_bias", "layer_norm_elementwise_affine")
+	if c.or(m.Hidden, "word_embed_proj_dim") != m.Hidden {
+		c.unknown("word_embed_proj_dim", "ends that are not understood")
+	}
+}
+
+// bloom has slopes in the place of positions, and a norm behind its embedding.
+func bloom(c *config, m *llm.Model) {
+	c.onlyEager(m)
+	m.Layer, m.Bias, m.NoRope, m.NoTables, m.NoIDs, m.FirstNorm = true, true, true, true, true, true
+	m.Dropout, m.DropAttn = c.above(0, "hidden_dropout"), c.above(0, "attention_dropout")
+	c.flags(false, unclear, "apply_residual_connection_post_layernorm")
 }
 
 func phi(c *config, m *llm.Model) {
@@ -61,18 +112,14 @@ func neox(c *config, m *llm.Model) {
 	m.Layer, m.Bias, m.Parallel, m.Joined = true, true, true, true
 	m.Rope = engine.Int64(float64(m.Head) * c.rope("partial_rotary_factor", c.number("rotary_pct", 0.25)))
 	m.Act = c.gelu("hidden_act", "gelu")
-	for _, key := range []string{"use_parallel_residual", "attention_bias"} {
-		if !c.flag(key, true) {
-			c.unknown(key, "a gpt_neox whose blocks are not understood")
-		}
-	}
+	c.flags(true, "a gpt_neox whose blocks are not understood", "use_parallel_residual", "attention_bias")
 }
 
 // falcon shares one head of keys and one norm in its first models; the later ones have groups
 // and two norms.
 func falcon(c *config, m *llm.Model) {
 	m.Layer, m.Parallel, m.OneNorm, m.Joined = true, true, true, true
-	m.Tied, m.Bias = c.flag("tie_word_embeddings", true), c.flag("bias", false)
+	m.Bias = c.flag("bias", false)
 	m.Keys = m.Heads
 	switch {
 	case c.flag("new_decoder_architecture", false):
@@ -80,10 +127,8 @@ func falcon(c *config, m *llm.Model) {
 	case c.flag("multi_query", true):
 		m.Keys, m.Single = 1, true
 	}
-	if !c.flag("parallel_attn", true) {
-		c.unknown("parallel_attn", "a falcon whose blocks are not understood")
-	}
-	c.without("a falcon whose blocks are not understood", "alibi")
+	c.flags(true, "a falcon whose blocks are not understood", "parallel_attn")
+	c.flags(false, "a falcon whose blocks are not understood", "alibi")
 }
 
 // mpt has learned positions where attention has no slopes. What was never published of the
@@ -104,7 +149,6 @@ func mpt(c *config, m *llm.Model) {
 
 func starcoder2(c *config, m *llm.Model) {
 	m.Layer, m.Bias = true, c.flag("use_bias", true)
-	m.Tied = c.flag("tie_word_embeddings", true)
 	m.Dropout = c.above(0, "residual_dropout")
 	m.Window = c.size("sliding_window")
 	m.Act = c.gelu("hidden_act", "gelu_pytorch_tanh")

@@ -1,23 +1,21 @@
 package family
 
 import (
+	"maps"
+
 	"memtide/engine"
 	"memtide/profiles/llm"
 )
 
 func init() {
-	for name, b := range map[string]builder{"qwen3_next": qwen3Next, "qwen3_5_text": qwen35,
-		"qwen3_5_moe_text": qwen35MoE, "olmo_hybrid": olmoHybrid,
-		"nemotron_h": nemotronH, "bamba": bamba, "granitemoehybrid": graniteHybrid, "lfm2": lfm2,
-		"falcon_h1": falconH1} {
-		families[name] = b
-	}
+	maps.Copy(families, map[string]builder{"qwen3_next": qwen3Next, "qwen3_5_text": qwen35, "lfm2_moe": lfm2MoE,
+		"qwen3_5_moe_text": qwen35MoE, "olmo_hybrid": olmoHybrid, "nemotron_h": nemotronH, "bamba": bamba,
+		"granitemoehybrid": graniteHybrid, "lfm2": lfm2, "falcon_h1": falconH1})
 }
 
 // kernels says that mixers other than attention are torch code without packages of kernels.
 func (c *config) kernels() {
-	c.notes = append(c.notes,
-		"Linear attention and state spaces run as torch code, which keeps several times more than the kernels of fla, causal_conv1d and mamba_ssm: -kernels.")
+	c.note("Linear attention and state spaces run as torch code, which keeps several times more than the kernels of fla, causal_conv1d and mamba_ssm: -kernels.")
 }
 
 // delta puts gated delta nets into the layers of linear attention.
@@ -28,11 +26,7 @@ func (c *config) delta(m *llm.Model, every int64) []string {
 		Value: c.or(128, "linear_value_head_dim"), Kernel: c.or(4, "linear_conv_kernel_dim")}
 	types := c.layerTypes(m.Layers, lastFull(every, linear))
 	c.otherTypes(types, "full_attention", linear)
-	pattern(m, func(l int64, b *llm.Block) {
-		if types[l] == linear {
-			b.Delta = d
-		}
-	})
+	where(m, types, func(b *llm.Block) { b.Delta = d }, linear)
 	return types
 }
 
@@ -69,12 +63,7 @@ func olmoHybrid(c *config, m *llm.Model) {
 	olmo2(c, m)
 	types := c.delta(m, 4)
 	twice := c.flag("linear_allow_neg_eigval", true)
-	pattern(m, func(l int64, b *llm.Block) {
-		if types[l] == linear {
-			b.Around, b.NoTables = llm.AroundBefore, true
-			b.Delta.Twice = twice
-		}
-	})
+	where(m, types, func(b *llm.Block) { b.Around, b.NoTables, b.Delta.Twice = llm.AroundBefore, true, twice }, linear)
 }
 
 // stateSpace is Mamba 2 by the keys that most families have.
@@ -98,14 +87,9 @@ func nemotronH(c *config, m *llm.Model) {
 	m.NoRope, m.NoTables = true, true
 	c.biases(m)
 	m.Act = c.gelu("mlp_hidden_act", "relu2")
-	var types []string
+	types := c.words("layers_block_type", m.Layers)
 	kinds := map[rune]string{'M': linear, '*': "full_attention", '-': "mlp", 'E': "moe"}
-	if list := c.list("layers_block_type", m.Layers); list != nil {
-		for _, t := range list {
-			word, _ := t.(string)
-			types = append(types, word)
-		}
-	} else {
+	if types == nil {
 		for _, letter := range c.text("hybrid_override_pattern", "") {
 			types = append(types, kinds[letter])
 		}
@@ -142,12 +126,7 @@ func bamba(c *config, m *llm.Model) {
 	llama(c, m)
 	m.Rope = c.partial(m.Head, 0.5)
 	s := c.mamba2Beside()
-	seen := map[int64]bool{}
-	list, _ := c.value("attn_layer_indices").([]any)
-	for _, v := range list {
-		n, _ := whole(v)
-		seen[n] = true
-	}
+	seen := c.indices("attn_layer_indices")
 	pattern(m, func(l int64, b *llm.Block) {
 		if !seen[l] {
 			b.SSM = s
@@ -157,7 +136,7 @@ func bamba(c *config, m *llm.Model) {
 
 // graniteHybrid has experts and a net beside them behind Mamba 2 or attention.
 func graniteHybrid(c *config, m *llm.Model) {
-	granite(c, m)
+	llama(c, m)
 	s := c.mamba2Beside()
 	m.NoRope = c.text("position_embedding_type", "nope") != "rope"
 	m.NoTables, m.NoIDs = m.NoRope, m.NoRope
@@ -169,17 +148,8 @@ func graniteHybrid(c *config, m *llm.Model) {
 		e.Router.First, e.Shared = true, wide
 	}
 	types := c.layerTypes(m.Layers, full)
-	if list := c.list("layers_block_type", m.Layers); list != nil && c.all["layer_types"] == nil {
-		for i, t := range list {
-			types[i], _ = t.(string)
-		}
-	}
 	c.otherTypes(types, "full_attention", "attention", linear, "mamba")
-	pattern(m, func(l int64, b *llm.Block) {
-		if types[l] == linear || types[l] == "mamba" {
-			b.SSM = s
-		}
-	})
+	where(m, types, func(b *llm.Block) { b.SSM = s }, linear, "mamba")
 }
 
 // lfm2 has short convolutions or attention in front of each net, whose width is rounded.
@@ -195,9 +165,18 @@ func lfm2(c *config, m *llm.Model) {
 	types := c.layerTypes(m.Layers, full)
 	c.otherTypes(types, "full_attention", "conv")
 	c.read["full_attn_idxs"] = true
+	where(m, types, func(b *llm.Block) { b.Conv = conv }, "conv")
+}
+
+// lfm2MoE has experts behind its first layers.
+func lfm2MoE(c *config, m *llm.Model) {
+	wide, first := m.Wide, c.or(2, "num_dense_layers")
+	e := c.mixture(m)
+	e.Router, e.Bias = llm.Router{Narrow: true, Norm: c.flag("norm_topk_prob", true)}, c.flag("use_expert_bias", true)
+	lfm2(c, m)
 	pattern(m, func(l int64, b *llm.Block) {
-		if types[l] == "conv" {
-			b.Conv = conv
+		if b.Wide = wide; l < first {
+			b.MoE = nil
 		}
 	})
 }

@@ -1,6 +1,8 @@
 package family
 
 import (
+	"maps"
+
 	"memtide/engine"
 	"memtide/profiles/llm"
 )
@@ -10,16 +12,17 @@ func init() {
 		"phi3": phi3, "smollm3": smollm3} {
 		families[name], classic[name] = b, true
 	}
-	for name, b := range map[string]builder{
-		"ministral": mistral, "ministral3": ministral3, "granite": granite, "arcee": arcee, "apertus": apertus,
-		"seed_oss": seedOSS, "ernie4_5": ernie,
-		"hunyuan_v1_dense": hunyuan, "exaone4": exaone4, "olmo2": olmo2, "olmo3": olmo3, "glm": glm, "glm4": glm4,
-		"glm4v_text":    glm4V,
-		"nanochat":      nanochat,
-		"qwen3_vl_text": qwen3VL, "qwen2_vl_text": qwen2VL, "qwen2_5_vl_text": qwen2VL, "qwen2_vl": qwen2VL,
-		"qwen2_5_vl": qwen2VL,
-	} {
-		families[name] = b
+	maps.Copy(families, map[string]builder{"ministral": mistral, "ministral3": ministral3, "granite": llama,
+		"arcee": arcee, "apertus": apertus, "seed_oss": seedOSS, "ernie4_5": ernie, "hunyuan_v1_dense": hunyuan,
+		"exaone4": exaone4, "olmo": olmo, "olmo2": olmo2, "olmo3": olmo3, "glm": glm, "glm4": glm4, "glm4v_text": glm4V,
+		"nanochat": nanochat, "qwen3_vl_text": qwen3VL, "qwen2_vl_text": qwen2VL, "qwen2_5_vl_text": qwen2VL,
+		"qwen2_vl": qwen2VL, "qwen2_5_vl": qwen2VL, "qwen2_5_omni_text": qwen2VL})
+	for name, b := range map[string]builder{"exaone": llama, "internlm2": internLM2, "baichuan": baichuan,
+		"chatglm": chatGLM, "qwen": qwen, "minicpm": llama, "deepseek": deepseek} {
+		families[name] = func(c *config, m *llm.Model) {
+			b(c, m)
+			c.note("The code of this family comes with the model: what its blocks keep is what such blocks of Transformers do.")
+		}
 	}
 }
 
@@ -39,11 +42,6 @@ func (c *config) attentionBias(m *llm.Model, usual bool) {
 func llama(c *config, m *llm.Model) {
 	m.Gated = true
 	c.biases(m)
-}
-
-func granite(c *config, m *llm.Model) {
-	llama(c, m)
-	m.Tied = c.flag("tie_word_embeddings", false)
 }
 
 // mistral has a window in every layer.
@@ -122,7 +120,6 @@ func phi3(c *config, m *llm.Model) {
 // smollm3 does not rotate every fourth layer.
 func smollm3(c *config, m *llm.Model) {
 	llama(c, m)
-	m.Tied = c.flag("tie_word_embeddings", true)
 	c.usedWindow(m)
 	rotated, every := c.list("no_rope_layers", m.Layers), c.or(4, "no_rope_layer_interval")
 	pattern(m, func(l int64, b *llm.Block) {
@@ -157,7 +154,6 @@ func seedOSS(c *config, m *llm.Model) {
 func ernie(c *config, m *llm.Model) {
 	m.Gated, m.Bias = true, c.flag("use_bias", false)
 	m.RopeOwn, m.RopeWide = true, true
-	m.Tied = c.flag("tie_word_embeddings", true)
 }
 
 func hunyuan(c *config, m *llm.Model) {
@@ -185,6 +181,42 @@ func (c *config) text4(key string) int64 {
 		return int64(len(word))
 	}
 	return engine.Int64(c.number(key, 0))
+}
+
+// internLM2 makes queries, keys and values in one product.
+func internLM2(c *config, m *llm.Model) {
+	m.Gated, m.Joined, m.QKVBias = true, true, c.flag("bias", false)
+	m.OutBias = m.QKVBias
+}
+
+// baichuan has slopes in the place of positions in its larger models, which say none.
+func baichuan(c *config, m *llm.Model) {
+	m.Gated, m.Joined, m.NoRope = true, true, !c.has("max_position_embeddings")
+}
+
+// qwen is the first one, whose nets are half as wide as it says.
+func qwen(c *config, m *llm.Model) {
+	m.Gated, m.Joined, m.QKVBias = true, true, true
+	m.Head = c.or(m.Head, "kv_channels")
+	m.Wide /= 2
+	c.flags(true, unclear, "no_bias")
+}
+
+// chatGLM rotates half of each head.
+func chatGLM(c *config, m *llm.Model) {
+	m.Gated, m.Joined, m.GateUp, m.Head = true, true, true, c.or(m.Head, "kv_channels")
+	m.Rope, m.RopeHalf, m.QKVBias = m.Head/2, true, c.flag("add_qkv_bias", false)
+	m.OutBias, m.MLPBias = c.flag("add_bias_linear", false), c.flag("add_bias_linear", false)
+	if c.flag("multi_query_attention", false) {
+		m.Keys = c.need("multi_query_group_num")
+	}
+	c.flags(true, unclear, "rmsnorm", "post_layer_norm")
+}
+
+// olmo has LayerNorms without weights.
+func olmo(c *config, m *llm.Model) {
+	llama(c, m)
+	m.Layer, m.Form = true, llm.FormBare
 }
 
 // olmo2 has its norms behind, with weights in 4 bytes, and normalises all heads at once.

@@ -2,41 +2,33 @@ package family
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 )
 
-// nested are the keys of the language part of a model that has others beside it.
-var nested = []string{"text_config", "llm_config"}
-
 // ofWhole are keys of the whole model that say something of its parts.
 var ofWhole = []string{"tie_word_embeddings", "quantization_config", "_name_or_path", "architectures",
 	"vision_config", "audio_config", "speech_config", "encoder_config", "vision_feature_layer",
-	"multimodal_projector_bias", "spatial_merge_size", "scale_factor", "alignment_intermediate_size"}
+	"multimodal_projector_bias", "spatial_merge_size", "scale_factor"}
 
 // language goes on with the language part of a model that has others beside it, and says
 // which those are.
 func (c *config) language() {
 	c.outer = c.text("outer_model_type", "") // of what is passed on of such a file
-	if in, ok := c.all["thinker_config"].(map[string]any); ok {
-		in["model_type"] = c.all["model_type"]
-		c.all = in
-		c.notes = append(c.notes, "What speaks is not counted: this is thinker_config alone.")
+	whole, kind, key := c.all, c.text("model_type", ""), "text_config"
+	if whole[key] == nil {
+		key = "llm_config"
 	}
-	whole, kind := c.all, c.text("model_type", "")
-	at := slices.IndexFunc(nested, func(key string) bool { _, ok := whole[key].(map[string]any); return ok })
-	if at < 0 || ownSizes[kind] || c.has("hidden_size") && c.has("num_hidden_layers") {
+	text, ok := whole[key].(map[string]any)
+	if !ok || ownSizes[kind] || c.has("hidden_size") && c.has("num_hidden_layers") {
 		return
 	}
-	text := maps.Clone(whole[nested[at]].(map[string]any))
 	c.all, c.outer = text, kind
 	if text["model_type"] == nil {
 		text["model_type"] = kind
 	}
 	if added := fill(text, fmt.Sprint(text["model_type"])); len(added) > 0 {
-		c.notes = append(c.notes, fmt.Sprintf("%s leaves out %s, as save_pretrained does with sizes of the class of %q: they are those.",
-			nested[at], strings.Join(added, ", "), text["model_type"]))
+		c.note("%s leaves out %s, as save_pretrained does with sizes of the class of %q: they are those.", key, strings.Join(added, ", "), text["model_type"])
 	}
 	text["outer_model_type"] = kind
 	for _, key := range ofWhole {
@@ -49,12 +41,9 @@ func (c *config) language() {
 // fill adds to a nested config the sizes of its class that it leaves out, and returns their keys.
 func fill(in map[string]any, kind string) (added []string) {
 	kind = strings.TrimSuffix(kind, "_vision")
-	if classSizes[kind] == "" {
+	usual, _ := open([]byte(classSizes[kind]))
+	if usual == nil {
 		return nil
-	}
-	usual, err := open([]byte(classSizes[kind]))
-	if err != nil {
-		panic(err)
 	}
 	for key, v := range usual.all {
 		if _, given := in[key]; !given {
@@ -79,8 +68,6 @@ var classSizes = map[string]string{
 	"gemma2":              `{"vocab_size":256000,"hidden_size":2304,"intermediate_size":9216,"num_hidden_layers":26,"num_attention_heads":8,"num_key_value_heads":4,"head_dim":256,"sliding_window":4096}`,
 	"gemma3_text":         `{"vocab_size":262208,"hidden_size":2304,"intermediate_size":9216,"num_hidden_layers":26,"num_attention_heads":8,"num_key_value_heads":4,"head_dim":256,"sliding_window":4096}`,
 	"gemma4_text":         `{"vocab_size":262144,"hidden_size":2304,"intermediate_size":9216,"num_hidden_layers":30,"num_attention_heads":8,"num_key_value_heads":4,"head_dim":256,"sliding_window":512}`,
-	"cohere2":             `{"vocab_size":256000,"hidden_size":8192,"intermediate_size":22528,"num_hidden_layers":40,"num_attention_heads":64,"sliding_window":4096}`,
-	"glm4v_text":          `{"vocab_size":151552,"hidden_size":4096,"intermediate_size":13696,"num_hidden_layers":40,"num_attention_heads":32,"num_key_value_heads":2}`,
 	"clip_text_model":     `{"hidden_size":512,"intermediate_size":2048,"num_hidden_layers":12,"num_attention_heads":8,"vocab_size":49408}`,
 	"siglip_text_model":   `{"hidden_size":768,"intermediate_size":3072,"num_hidden_layers":12,"num_attention_heads":12,"vocab_size":32000}`,
 	"clip_vision_model":   `{"hidden_size":768,"intermediate_size":3072,"num_hidden_layers":12,"num_attention_heads":12,"image_size":224,"patch_size":32}`,
@@ -92,5 +79,4 @@ var classSizes = map[string]string{
 	"qwen2_vl":            `{"depth":32,"embed_dim":1280}`,
 	"qwen2_5_vl":          `{"depth":32,"hidden_size":3584,"intermediate_size":3420,"out_hidden_size":3584}`,
 	"qwen3_vl":            `{"depth":27,"hidden_size":1152,"intermediate_size":4304,"out_hidden_size":3584,"deepstack_visual_indexes":[8,16,24]}`,
-	"glm4v":               `{"depth":24,"hidden_size":1536,"intermediate_size":13696,"out_hidden_size":4096}`,
 }

@@ -51,16 +51,15 @@ func Read(data []byte) (*Reading, error) {
 	c.language()
 	named := c.named("model_type", "_class_name") // that of diffusers
 	kind := c.text(named, "")
-	if c.err == nil && kind == "" {
+	if kind == "" {
 		c.fail("model_type", "model_type is missing", "The config.json of a model is expected.",
 			"Give that file of the model.")
 	}
 	build := families[kind]
-	switch {
-	case c.err != nil:
-		return nil, c.err
-	case build == nil:
+	if build == nil {
 		c.fail(named, fmt.Sprintf("%s %q is not understood", named, kind), known, wayOut)
+	}
+	if c.err != nil {
 		return nil, c.err
 	}
 	c.heads()
@@ -76,9 +75,6 @@ func Read(data []byte) (*Reading, error) {
 		c.otherActs()
 		c.unlike(kind)
 		c.dropped(m)
-	}
-	if c.err != nil {
-		return nil, c.err
 	}
 	longest := c.size("max_position_embeddings", "n_positions", "n_ctx", "max_seq_len")
 	if m.OwnIDs && m.Types > 0 { // the first ones are of padding
@@ -115,8 +111,7 @@ func (c *config) heads() {
 			"One row of blocks is expected.", wayOut)
 	}
 	if c.has("quantization_config") {
-		c.notes = append(c.notes,
-			"quantization_config is read as this: training takes the weights in 16 bits; adapters on the quantised ones are the option -lora with -base nf4.")
+		c.note("quantization_config is read as this: training takes the weights in 16 bits; adapters on the quantised ones are the option -lora with -base nf4.")
 	}
 }
 
@@ -131,8 +126,14 @@ var headless = map[string]bool{"mamba": true, "mamba2": true}
 
 // ownSizes are families that say all their sizes themselves: networks of two parts, and those
 // that read pictures.
-var ownSizes = map[string]bool{"t5": true, "mt5": true, "whisper": true, "vit": true, "dinov2": true, "clip": true,
-	"siglip": true}
+var ownSizes = map[string]bool{"t5": true, "mt5": true, "umt5": true, "whisper": true, "vit": true,
+	"dinov2": true, "clip": true, "siglip": true}
+
+// tied are families whose head has the weights of the embedding where the file does not say so.
+var tied = []string{"bert", "bloom", "camembert", "clip", "cohere", "cohere2", "deberta-v2", "dinov2", "distilbert",
+	"ernie4_5", "ernie4_5_moe", "falcon", "gemma", "gemma2", "gemma3", "gemma3_text", "gemma3n_text", "gemma4_text",
+	"gpt2", "gpt_bigcode", "gpt_neo", "mamba", "minicpm", "modernbert", "mt5", "opt", "recurrent_gemma", "roberta",
+	"siglip", "smollm3", "starcoder2", "t5", "umt5", "vit", "whisper", "xlm-roberta", "zamba2"}
 
 // decoder has the sizes of all decoders.
 func (c *config) decoder(kind string) *llm.Model {
@@ -140,12 +141,12 @@ func (c *config) decoder(kind string) *llm.Model {
 		c.all["num_hidden_layers"] = json.Number(fmt.Sprint(len(list)))
 	}
 	m := &llm.Model{Name: cmp.Or(c.text("_name_or_path", ""), kind), Family: kind,
-		Tied: c.flag("tie_word_embeddings", ownSizes[kind])}
+		Tied: c.flag("tie_word_embeddings", slices.Contains(tied, kind))}
 	if ownSizes[kind] {
 		return m
 	}
 	m.Layers, m.Hidden = c.need("num_hidden_layers", "n_layer", "n_layers", "num_layers"),
-		c.need("hidden_size", "n_embd", "d_model", "n_embed")
+		c.need("hidden_size", "n_embd", "d_model", "n_embed", "dim")
 	m.Words = c.need("vocab_size", "padded_vocab_size")
 	if headless[kind] {
 		m.Heads, m.Keys, m.Head, m.Wide = 1, 1, m.Hidden, m.Hidden // no block reads them
@@ -154,7 +155,7 @@ func (c *config) decoder(kind string) *llm.Model {
 	m.Heads = c.need("num_attention_heads", "n_head", "n_heads", "num_heads")
 	m.Keys = c.or(m.Heads, "num_key_value_heads")
 	if _, each := c.all["intermediate_size"].([]any); !each || kind != "gemma3n_text" { // which reads it itself
-		m.Wide = c.or(4*m.Hidden, "intermediate_size", "n_inner", "ffn_dim")
+		m.Wide = c.or(4*m.Hidden, "intermediate_size", "n_inner", "ffn_dim", "hidden_dim", "ffn_hidden_size")
 	}
 	m.Head = c.size("head_dim")
 	if m.Head == 0 && m.Heads > 0 {
@@ -209,14 +210,11 @@ func (c *config) unlike(kind string) {
 		c.unknown(key, fmt.Sprintf("a %q whose blocks are not understood", kind))
 	}
 	if c.flag("output_router_logits", false) && c.has("num_experts_per_tok", "num_local_experts", "num_experts") {
-		c.notes = append(c.notes,
-			"output_router_logits is true: what the auxiliary loss keeps of all routers is not counted.")
+		c.note("output_router_logits is true: what the auxiliary loss keeps of all routers is not counted.")
 	}
 	for _, key := range []string{"num_nextn_predict_layers", "mtp_num_hidden_layers"} {
 		if n := c.number(key, 0); n > 0 {
-			c.notes = append(c.notes,
-				fmt.Sprintf("%s is %g: these layers for more tokens are not built by Transformers and not counted.",
-					key, n))
+			c.note("%s is %g: these layers for more tokens are not built by Transformers and not counted.", key, n)
 		}
 	}
 }

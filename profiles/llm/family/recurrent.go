@@ -14,7 +14,6 @@ func init() {
 // stream is what all blocks of a state-space model without attention have: one part each, and
 // a residual stream in 4 bytes.
 func (c *config) stream(m *llm.Model) {
-	c.onlySilu()
 	m.Alone, m.NoTables, m.NoIDs = true, true, true
 	if c.flag("residual_in_fp32", true) {
 		m.WideSum = true
@@ -24,15 +23,7 @@ func (c *config) stream(m *llm.Model) {
 
 // loops says that a recurrence runs as torch code.
 func (c *config) loops() {
-	c.notes = append(c.notes,
-		"The recurrence runs as torch code, a loop over tokens of which each keeps the state; what kernels for it keep is not known.")
-}
-
-// onlySilu refuses activations of convolutions other than SiLU.
-func (c *config) onlySilu() {
-	if act := c.text("hidden_act", "silu"); act != "silu" && act != "swish" {
-		c.unknown("hidden_act", unclear)
-	}
+	c.note("The recurrence runs as torch code, a loop over tokens of which each keeps the state; what kernels for it keep is not known.")
 }
 
 // stepRank returns the width of Mamba 1's steps: a sixteenth of the model's where it is not said.
@@ -45,11 +36,11 @@ func (c *config) stepRank(m *llm.Model, key string) int64 {
 
 // mamba has a loss of its own, which leaves the last token out.
 func mamba(c *config, m *llm.Model) {
-	m.Tied, m.Shorter = c.flag("tie_word_embeddings", true), true
+	m.Shorter = true
 	m.Scan = &llm.Scan{Inner: c.or(c.or(2, "expand")*m.Hidden, "intermediate_size"), State: c.or(16, "state_size"),
 		Rank:   c.stepRank(m, "time_step_rank"),
 		Kernel: c.or(4, "conv_kernel"), Bias: c.flag("use_bias", false), ConvBias: c.flag("use_conv_bias", true)}
-	c.without("a scan that is not understood", "use_mambapy")
+	c.flags(false, "a scan that is not understood", "use_mambapy")
 	c.loops()
 	c.stream(m)
 }
@@ -66,29 +57,17 @@ func mamba2(c *config, m *llm.Model) {
 // jamba has Mamba 1 with norms or attention without positions in front of nets or experts.
 func jamba(c *config, m *llm.Model) {
 	c.loops()
-	c.onlySilu()
 	m.Gated, m.NoRope, m.NoTables = true, true, true
-	m.Tied = c.flag("tie_word_embeddings", false)
 	s := &llm.Scan{Inner: c.or(2, "mamba_expand") * m.Hidden, State: c.or(16, "mamba_d_state"),
 		Rank: c.stepRank(m, "mamba_dt_rank"), Kernel: c.or(4, "mamba_d_conv"),
 		Bias: c.flag("mamba_proj_bias", false), ConvBias: c.flag("mamba_conv_bias", true), Norms: true}
-	c.without("a scan that is not understood", "use_mambapy")
+	c.flags(false, "a scan that is not understood", "use_mambapy")
 	every, first := max(1, c.or(8, "attn_layer_period")), c.or(4, "attn_layer_offset")
 	sparse, offset := max(1, c.or(2, "expert_layer_period")), c.or(1, "expert_layer_offset")
 	if experts := c.or(16, "num_experts"); experts > 1 {
 		m.MoE = &llm.MoE{Experts: experts, TopK: c.or(2, "num_experts_per_tok"), Wide: m.Wide}
 	}
-	types := c.layerTypes(m.Layers, func(l int64) string {
-		if l%every != first {
-			return "mamba"
-		}
-		return full(l)
-	})
-	if list := c.list("layers_block_type", m.Layers); list != nil {
-		for l := range types {
-			types[l] = fmt.Sprint(list[l])
-		}
-	}
+	types := c.layerTypes(m.Layers, oneFull(every, first, "mamba"))
 	c.otherTypes(types, "full_attention", "attention", "mamba", linear)
 	pattern(m, func(l int64, b *llm.Block) {
 		if types[l] == "mamba" || types[l] == linear {
@@ -106,7 +85,7 @@ func recurrentGemma(c *config, m *llm.Model) {
 	m.Gated, m.Form, m.NoTables, m.MLPBias, m.OutBias = true, llm.FormPlus, true, true, true
 	m.QKVBias = c.flag("attention_bias", false)
 	m.RopeOwn, m.Apart, m.Repeat, m.MaskAll = true, true, true, true
-	m.Tied, m.LogitCap = c.flag("tie_word_embeddings", true), c.number("logits_soft_cap", 30) > 0
+	m.LogitCap = c.number("logits_soft_cap", 30) > 0
 	m.Act = c.gelu("hidden_activation", "gelu_pytorch_tanh")
 	m.Wide /= 2
 	window := c.or(2048, "attention_window_size")
@@ -136,7 +115,6 @@ func recurrentGemma(c *config, m *llm.Model) {
 func zamba2(c *config, m *llm.Model) {
 	c.kernels()
 	m.Gated, m.Alone, m.Original, m.MaskAll = true, true, true, true
-	m.Tied = c.flag("tie_word_embeddings", true)
 	m.Act = c.gelu("hidden_act", "gelu")
 	m.NoRope = !c.flag("use_mem_rope", false)
 	m.NoTables = m.NoRope
@@ -144,13 +122,13 @@ func zamba2(c *config, m *llm.Model) {
 	if n := c.or(2*m.Hidden, "attention_hidden_size"); n != 2*m.Hidden {
 		c.unknown("attention_hidden_size", unclear)
 	}
-	c.without(unclear, "add_bias_linear", "use_long_context")
+	c.flags(false, unclear, "add_bias_linear", "use_long_context")
 	heads := max(1, c.or(8, "n_mamba_heads"))
 	m.SSM = &llm.SSM{Heads: heads, Head: c.or(c.or(2, "mamba_expand")*m.Hidden/heads, "mamba_headdim"),
 		Groups: c.or(1, "mamba_ngroups"), State: c.or(64, "mamba_d_state"),
 		Kernel: c.or(4, "mamba_d_conv"), Chunk: max(1, c.or(256, "chunk_size")),
 		ConvBias: c.flag("use_conv_bias", true)}
-	list := c.list("layers_block_type", m.Layers)
+	list := c.words("layers_block_type", m.Layers)
 	if list == nil {
 		c.fail("layers_block_type", "layers_block_type is missing", "The kind of each layer is expected.",
 			"Add it, or correct it in the config.json.")
@@ -165,7 +143,7 @@ func zamba2(c *config, m *llm.Model) {
 	each := llm.Hybrid{Rank: c.or(128, "adapter_rank"), QKV: c.flag("use_shared_attention_adapter", false)}
 	again, at := &each, int64(0)
 	pattern(m, func(l int64, b *llm.Block) {
-		switch fmt.Sprint(list[l]) {
+		switch list[l] {
 		case "mamba", linear:
 		case "hybrid":
 			b.Hybrid = again

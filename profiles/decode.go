@@ -170,7 +170,6 @@ func (f *Format) finished(read func() *Profile) (*Profile, error) {
 // format and adds the warnings of Lint.
 func (f *Format) Complete(p *Profile) (*Profile, error) {
 	if e := Admit(p); e != nil {
-		e.Format = f.Name
 		return nil, e
 	}
 	p.Format = f.Name

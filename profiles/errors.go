@@ -9,11 +9,10 @@ import (
 
 // FormatError says why content is refused, and where.
 type FormatError struct {
-	Format string // name of the format that claimed the content; empty if none did
-	Line   int    // 1-based line of the file; 0 if Path or Stage tells the place
-	Path   string // place in JSON, such as stages[2].forward_s; may be empty
-	Stage  int    // 1-based stage; 0 if the error is not about one
-	Name   string // name of the stage, if it has one
+	Line  int    // 1-based line of the file; 0 if Path or Stage tells the place
+	Path  string // place in JSON, such as stages[2].forward_s; may be empty
+	Stage int    // 1-based stage; 0 if the error is not about one
+	Name  string // name of the stage, if it has one
 
 	Found    string // what is wrong, without a full stop: "forward_s is -3"
 	Expected string // the rule it breaks, a sentence: "Times cannot be negative."

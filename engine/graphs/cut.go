@@ -92,21 +92,15 @@ const (
 
 // How many forward operations parts have at least where single values pass again and again: what is
 // made again within a block is chosen operation by operation, of whole blocks everything is.
-// Chains of more than manyForward operations take one way for all equal blocks, and small ones have
-// better ways; those of fewForward at most are cut at every such value too, which small budgets need.
+// Graphs of fewForward at most are cut at every such value too, which small budgets need.
 const (
-	inGroup      = 8
-	inLongChains = 4
-	fewForward   = 600
-	manyForward  = 2400
+	inGroup    = 8
+	fewForward = 600
 )
 
 // groups returns the least sizes of parts that are tried.
 func (m *model) groups() []int {
-	switch n := len(m.firstForward()); {
-	case n > manyForward:
-		return []int{inLongChains}
-	case n > fewForward:
+	if len(m.firstForward()) > fewForward {
 		return []int{inGroup}
 	}
 	return []int{inGroup, 1}

@@ -10,7 +10,6 @@ package remat
 // for descending s, so all rows that start at t+1 are known when those that end
 // at t begin, and say what the right part costs at least.
 type contexts struct {
-	most  int       // cells that it was made for
 	front *frontier // with as many cells as the contexts
 	rest  [][]int64 // rest[j][cell]: least cost of what is right of a split before j by one who has m in this cell
 	of    []outer   // by t
@@ -27,23 +26,18 @@ type outer struct {
 // contextCells bounds the number of cells, contextBytes what the costs of all t
 // take, for they are kept until their last row is computed. contextShare is the
 // share of one forward pass from which on a limit leaves so much in the table
-// that contexts are worth their time, and coarseShare that from which on
-// contexts of coarseCells are.
+// that contexts are worth their time.
 const (
-	contextCells = 256
-	coarseCells  = 32
+	contextCells = 128
 	contextBytes = 64 << 20
-	contextShare = 5
-	coarseShare  = 16
+	contextShare = 8
 )
 
-// newContexts prepares contexts of up to cells cells, as many as contextBytes hold.
-func newContexts(n int, room int64, cells int) *contexts {
-	values := contextBytes / 8
-	most := max(1, min(cells, n, values/(n*n/2+1)))
-	c := &contexts{most: cells, front: newFrontier(n, room, most), rest: make([][]int64, n+1),
-		of: make([]outer, n)}
-	cells = c.front.cells
+// newContexts prepares contexts of as many cells as contextBytes hold.
+func newContexts(n int, room int64) *contexts {
+	most := max(1, min(contextCells, n, contextBytes/8/(n*n/2+1)))
+	c := &contexts{front: newFrontier(n, room, most), rest: make([][]int64, n+1), of: make([]outer, n)}
+	cells := c.front.cells
 	all := make([]int64, (n+1)*cells)
 	for j := range c.rest {
 		c.rest[j], all = all[:cells], all[cells:]

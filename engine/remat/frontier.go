@@ -128,6 +128,7 @@ func (f *frontier) highest(s int, cost int64) int64 {
 		return top
 	}
 	// Costs rise with the cell: this is the first that is dearer.
-	k, _ := slices.BinarySearchFunc(cells[:last], cost, func(c, cost int64) int { return cmp.Or(cmp.Compare(c, cost), -1) })
+	k, _ := slices.BinarySearchFunc(cells[:last], cost,
+		func(c, cost int64) int { return cmp.Or(cmp.Compare(c, cost), -1) })
 	return int64(k)<<f.shift - 1
 }

@@ -21,7 +21,8 @@ func persistent(p *engine.Problem, t *terms, poll *engine.Poll) (*engine.Solutio
 	}, poll)
 	if errors.Is(err, errNoRoom) {
 		least := engine.Bytes(o.floors.root()) + c.Input + c.Resident.Total()
-		return nil, &engine.InfeasibleError{Budget: p.Budget, Smallest: least, Why: p.Chain.Needs(o.floors.neediest(), least)}
+		return nil, &engine.InfeasibleError{Budget: p.Budget, Smallest: least,
+			Why: p.Chain.Needs(o.floors.neediest(), least)}
 	}
 	if err != nil && (o.seq == nil || err != errTableFull && errors.Is(err, engine.ErrUnsupported)) {
 		return nil, err

@@ -158,13 +158,9 @@ func (x *table) fill(limit int64) (found bool, err error) {
 		return false, err
 	}
 	x.around = nil
-	if x.use.context && x.use.forward && x.use.limit && limit > x.until[x.n+1]/coarseShare {
-		cells := coarseCells
-		if limit > x.until[x.n+1]/contextShare {
-			cells = contextCells
-		}
-		if x.spare == nil || x.spare.most != cells {
-			x.spare = newContexts(x.n, x.room, cells)
+	if x.use.context && x.use.forward && x.use.limit && limit > x.until[x.n+1]/contextShare {
+		if x.spare == nil {
+			x.spare = newContexts(x.n, x.room)
 		}
 		x.around = x.spare
 		if err := x.around.begin(x); err != nil {

@@ -11,7 +11,7 @@ import (
 // An Object collects what is wrong with its fields, and knows which keys nothing has asked for.
 func ExampleOpen() {
 	data := []byte(`{"name": "net", "batch": "many", "bytch": 3}`)
-	errs := parse.NewErrors("example", len(data))
+	errs := parse.NewErrors(len(data))
 	o := jsonfile.Open(data, errs)
 	name, batch := o.Text("name"), o.Count("batch", parse.ByteCount)
 	o.NoteOthers()

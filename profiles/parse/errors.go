@@ -10,7 +10,6 @@ import "memtide/profiles"
 
 // Errors collects the errors of one file, and what it may still take.
 type Errors struct {
-	format string
 	list   []*profiles.FormatError
 	more   int
 	Budget *profiles.Budget
@@ -18,8 +17,8 @@ type Errors struct {
 }
 
 // NewErrors returns an empty list of errors for a file that has size bytes when it is unpacked.
-func NewErrors(format string, size int) *Errors {
-	return &Errors{format: format, Budget: profiles.FileBudget(size)}
+func NewErrors(size int) *Errors {
+	return &Errors{Budget: profiles.FileBudget(size)}
 }
 
 // Enough reports whether what follows need not be read: a limit is reached, or there is
@@ -41,7 +40,6 @@ func (l *Errors) Add(e *profiles.FormatError) {
 		l.more++
 		return
 	}
-	e.Format = l.format
 	l.list = append(l.list, e)
 }
 

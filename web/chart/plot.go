@@ -103,7 +103,7 @@ func (look Look) words(text string, r display.Role, size int) node {
 		"textBorderColor": look.Colours[display.Surface], "textBorderWidth": 3}
 }
 
-// This file works on options as trees of maps, slices and values.
+// What follows works on options as trees of maps, slices and values.
 
 // dress puts colours and the font in place of the strings that stand for them.
 func dress(at any, look Look) any {

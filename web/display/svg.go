@@ -124,7 +124,7 @@ func (w *svgWriter) patterns() {
 	for i, st := range w.fills {
 		w.raw(`<pattern id="`, w.opts.ID, `-p`, strconv.Itoa(i),
 			`" width="8" height="8" patternUnits="userSpaceOnUse"><path`,
-			w.paint(FillOf(st.Fill)), ` d="M0 0h8v8h-8z"/><path`, w.attr("stroke", st.Lines), ` fill="none" `,
+			w.paint(FillOf(st.Fill)), ` d="M0 0h8v8h-8z"/><path`, w.stroke(st.Lines), ` fill="none" `,
 			patternPaths[st.Pattern], `/></pattern>`)
 	}
 	w.raw("</defs>\n")
@@ -140,16 +140,13 @@ func (w *svgWriter) patternOf(st Style) int {
 	return -1
 }
 
-// attr returns a paint attribute and the class that overrides it with the page's colour.
-func (w *svgWriter) attr(name string, r Role) string {
-	a := ` ` + name + `="` + w.colour(r) + `"`
+// stroke returns the attribute of a stroke and the class that overrides it with the page's colour.
+func (w *svgWriter) stroke(r Role) string {
+	a := ` stroke="` + w.colour(r) + `"`
 	if w.opts.Theme != nil {
 		return a
 	}
-	if name == "stroke" {
-		return a + ` class="mt-s-` + roleNames[r] + `"`
-	}
-	return a + ` class="mt-` + roleNames[r] + `"`
+	return a + ` class="mt-s-` + roleNames[r] + `"`
 }
 
 func (w *svgWriter) colour(r Role) string {

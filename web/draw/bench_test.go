@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"memtide/web/lookup"
-	"memtide/web/lookup/tracetest"
 )
 
 // One frame of the timeline, and one of the memory, all of the trace and zoomed
@@ -40,7 +39,7 @@ func BenchmarkDraw(b *testing.B) {
 // sunk.
 func BenchmarkSeams(b *testing.B) {
 	for _, n := range []int{1_000, 100_000} {
-		m := NewModel(tracetest.ManyLives(n))
+		m := NewModel(manyLives(n))
 		v := View{Width: 1600, Selected: lookup.Target{Kind: lookup.OnStage, Index: 3}}
 		b.Run(fmt.Sprintf("values=%d", n), func(b *testing.B) {
 			var s Scene

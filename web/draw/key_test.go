@@ -87,7 +87,7 @@ func TestWaitIsNamed(t *testing.T) {
 // Seams are bounded by pixels, however many values there are.
 func TestSeamsAreBounded(t *testing.T) {
 	for _, n := range []int{100, 3000, 60_000} {
-		m := NewModel(tracetest.ManyLives(n))
+		m := NewModel(manyLives(n))
 		for _, to := range []time.Duration{0, m.Makespan() / 50} {
 			var s Scene
 			m.Draw(&s, Memory, View{To: to, Width: 1000})

@@ -101,7 +101,9 @@ func Parse(fragment string) (l Link, notes []string) {
 	}
 	r := reader{l: &l, budget: newBudget(), a: l.table()}
 	pairs := pairsOf(fragment)
-	r.checkSum(pairs)
+	if stated, altered := statedSum(pairs); altered {
+		r.note("The settings of this link do not match its checksum: it was changed, or cut, on its way. They are taken as they are now; who changes a link by hand can leave out sum=%s.", clip(stated))
+	}
 	for _, p := range pairs {
 		r.pair(p.key, p.value, p.raw)
 		if r.newer {
@@ -133,7 +135,7 @@ func (r *reader) pair(key, value, raw string) {
 	case "v":
 		r.version(value)
 		return
-	case keySum: // see checkSum
+	case keySum: // see Parse
 		return
 	case "d":
 		r.sawData = true
@@ -322,15 +324,6 @@ func statedSum(pairs []pair) (stated string, other bool) {
 		return "", false
 	}
 	return pairs[i].value, !strings.EqualFold(pairs[i].value, sumOf(pairs))
-}
-
-// checkSum notes settings that do not match their checksum.
-func (r *reader) checkSum(pairs []pair) {
-	stated, altered := statedSum(pairs)
-	if !altered {
-		return
-	}
-	r.note("The settings of this link do not match its checksum: it was changed, or cut, on its way. They are taken as they are now; who changes a link by hand can leave out sum=%s.", clip(stated))
 }
 
 // clip shortens foreign text for a note.

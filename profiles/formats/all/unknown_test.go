@@ -103,7 +103,7 @@ func TestProblemParts(t *testing.T) {
 	_, err := profiles.Decode("x",
 		profiles.Bytes(`{"format":"memtide/1","stages":[{"forward_s":1,"backward_s":2,"output_bytes":3},{"name":"layer1.0","forward_s":1,"backward_s":-2,"output_bytes":1}]}`), nil)
 	got := *profiles.Problems(err)[0]
-	want := profiles.FormatError{Format: "memtide", Path: "stages[1].backward_s", Stage: 2, Name: "layer1.0",
+	want := profiles.FormatError{Path: "stages[1].backward_s", Stage: 2, Name: "layer1.0",
 		Found:    "backward_s is -2",
 		Expected: "Times cannot be negative.", Remedy: "Correct the number, or measure again; 0 is allowed."}
 	if got != want {

@@ -110,7 +110,7 @@ func (t *stageTable) readColumns(line string) *stageTable {
 }
 
 func decode(name string, data []byte, poll *engine.Poll) *profiles.Profile {
-	errs := parse.NewErrors("csv", len(data))
+	errs := parse.NewErrors(len(data))
 	if !bytes.Contains(data, []byte("\n")) && bytes.IndexByte(bytes.TrimRight(data, "\r"), '\r') >= 0 {
 		errs.Fail(&profiles.FormatError{Found: "The lines end in carriage returns alone, as of old Macs",
 			Expected: "Lines end in a line feed, with or without a carriage return before it.",

@@ -101,7 +101,7 @@ type dtrLog struct {
 
 func decodeDTR(name string, data []byte, poll *engine.Poll) *profiles.Profile {
 	d := &dtrLog{names: map[string]int{}, input: -1, scan: &jsonfile.Stream{Eof: true},
-		errs: parse.NewErrors("dtr", len(data))}
+		errs: parse.NewErrors(len(data))}
 	if at := bytes.Index(data, []byte(`"START"`)); at >= 0 {
 		// What was logged before the start is not part of the step.
 		end := bytes.IndexByte(data[at:], '\n')

@@ -104,7 +104,7 @@ func decodeHFConfig(name string, data []byte, poll *engine.Poll) *profiles.Profi
 	profiles.End(poll.Err())
 	m, err := family.Read(data)
 	profiles.End(err)
-	errs := parse.NewErrors(family.FormatName, len(data))
+	errs := parse.NewErrors(len(data))
 	top := jsonfile.Open(family.Plain(data), errs)
 	c, warnings := readChoices(top, m)
 	c.check(m, errs)
@@ -238,7 +238,7 @@ func (c *choices) setup(m *llm.Model) (llm.Setup, *llm.Card) {
 func (c *choices) override(p *profiles.Profile, width int64) {
 	size := float64(c.perSBH) * float64(c.seq) * float64(c.batch) * float64(width)
 	if size > 1000*(1<<53) {
-		profiles.End(&profiles.FormatError{Format: family.FormatName, Found: "A layer would keep more than 2^53 bytes",
+		profiles.End(&profiles.FormatError{Found: "A layer would keep more than 2^53 bytes",
 			Expected: "Sizes of a network that a device could hold a part of are expected.",
 			Remedy:   "Check bytes_per_sbh, the batch and the sequence length."})
 	}

@@ -128,7 +128,7 @@ func (t *trace) text(v []byte) int32 {
 // readTrace reads all events. total is the size of the content, for progress.
 func readTrace(r io.Reader, total int, poll *engine.Poll) *trace {
 	t := &trace{known: map[string]int32{}, textRoom: mostText, devices: map[int64]string{},
-		stream: jsonfile.NewStream(r), errs: parse.NewErrors("kineto", 0)}
+		stream: jsonfile.NewStream(r), errs: parse.NewErrors(0)}
 	t.text(nil)
 	_, err := profiles.Try(func() *trace { return t.readAll(total, poll) })
 	profiles.End(poll.Err())

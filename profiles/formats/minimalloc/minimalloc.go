@@ -64,7 +64,7 @@ func miniColumns(head []byte) []string {
 }
 
 func decode(name string, data []byte, poll *engine.Poll) *profiles.Profile {
-	errs := parse.NewErrors("minimalloc", len(data))
+	errs := parse.NewErrors(len(data))
 	p := &profiles.Profile{Source: profiles.Source{Tool: "MiniMalloc CSV",
 		Notes: []string{"The clock of the lives has no unit."}}}
 	m := &profiles.Memory{}

@@ -124,7 +124,7 @@ func outer(head []byte, key string) string {
 }
 
 func decode(name string, data []byte, poll *engine.Poll) *profiles.Profile {
-	errs := parse.NewErrors("memtide", len(data))
+	errs := parse.NewErrors(len(data))
 	top := jsonfile.Open(data, errs)
 	if v := top.Text("format"); v != Version {
 		errs.Fail(&profiles.FormatError{Path: "format", Found: "format is " + strconv.Quote(profiles.Clip(v)),

@@ -173,7 +173,7 @@ func (g *onnxGraph) nodeError(i int, n *Node, err error) error {
 	if err == errOnnxDynamic {
 		remedy = "Export the model with fixed shapes, or simplify it with onnx-simplifier."
 	}
-	return &profiles.FormatError{Format: onnxName, Found: nodeLabel(i, n) + err.Error(),
+	return &profiles.FormatError{Found: nodeLabel(i, n) + err.Error(),
 		Expected: "Shapes of every operator follow from those before it.", Remedy: remedy}
 }
 
@@ -199,7 +199,7 @@ func (g *onnxGraph) define(v onnxValue) *onnxValue {
 	}
 	g.values[v.name] = p
 	if e := g.m.budget.Memory("the shapes of this model", 200+8*(len(v.dims)+len(v.vals))); e != nil && g.over == nil {
-		e.Format, g.over = onnxName, e
+		g.over = e
 	}
 	return p
 }
@@ -228,8 +228,7 @@ func (g *onnxGraph) choosePrecision() {
 // input is an operator that brings data in.
 func (g *onnxGraph) input(t *Tensor) {
 	if !t.shaped || onnxBytes[t.Type&31] == 0 {
-		profiles.End(&profiles.FormatError{Format: onnxName,
-			Found:    fmt.Sprintf("The input %q has no shape, or is not a tensor", profiles.Clip(t.Name)),
+		profiles.End(&profiles.FormatError{Found: fmt.Sprintf("The input %q has no shape, or is not a tensor", profiles.Clip(t.Name)),
 			Expected: "Inputs of a network are tensors of known dimensions.",
 			Remedy:   "Export the model with an example input."})
 	}
@@ -241,8 +240,7 @@ func (g *onnxGraph) input(t *Tensor) {
 		dims[i] = d
 	}
 	if _, ok := parse.Elements(dims); !ok {
-		profiles.End(&profiles.FormatError{Format: onnxName,
-			Found:    fmt.Sprintf("The input %q has the shape %s", profiles.Clip(t.Name), shapeText(dims)),
+		profiles.End(&profiles.FormatError{Found: fmt.Sprintf("The input %q has the shape %s", profiles.Clip(t.Name), shapeText(dims)),
 			Expected: "Sizes of tensors are not above 2^53.", Remedy: "Export the model with a smaller example input."})
 	}
 	v := g.define(onnxValue{name: t.Name, dtype: t.Type, dims: dims, op: len(g.ops)})
@@ -370,7 +368,7 @@ func (g *onnxGraph) infer(c *call, constant bool) {
 		return
 	}
 	if why, ok := refusals[n.Op]; ok {
-		profiles.End(&profiles.FormatError{Format: onnxName, Found: "the operator is not supported: " + why,
+		profiles.End(&profiles.FormatError{Found: "the operator is not supported: " + why,
 			Expected: "Operators of convolutional networks and transformers are read.",
 			Remedy:   "Measure the network with the collector."})
 	}
@@ -380,7 +378,7 @@ func (g *onnxGraph) infer(c *call, constant bool) {
 			continue
 		}
 		if t == nil || !t.shaped || onnxBytes[t.Type&31] == 0 {
-			profiles.End(&profiles.FormatError{Format: onnxName, Found: "the operator is not known",
+			profiles.End(&profiles.FormatError{Found: "the operator is not known",
 				Expected: "Operators of convolutional networks and transformers are read; of others, the file has to state the shapes of the results.",
 				Remedy:   "Run onnx.shape_inference.infer_shapes on the model, or measure the network with the collector."})
 		}

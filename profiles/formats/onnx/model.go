@@ -101,7 +101,6 @@ func (r *reader) within(e *profiles.FormatError) {
 	if e == nil {
 		return
 	}
-	e.Format = onnxName
 	e.Found = fmt.Sprintf("After %s and %s, %s", profiles.Count(len(r.m.nodes), "node"),
 		profiles.Count(len(r.m.weights)+len(r.m.known), "tensor"), e.Found)
 	profiles.End(e)
@@ -139,13 +138,13 @@ func readOnnx(content io.Reader, total int, poll *engine.Poll) *onnxModel {
 
 // damaged ends: a message is not what it should be.
 func damaged(what string, err error) {
-	profiles.End(&profiles.FormatError{Format: onnxName, Found: "Reading " + what + " fails: " + err.Error(),
+	profiles.End(&profiles.FormatError{Found: "Reading " + what + " fails: " + err.Error(),
 		Expected: "A complete ONNX model is expected.", Remedy: "Copy, download or export the model again."})
 }
 
 // tooMany ends: a limit is reached.
 func tooMany(what string, most int) {
-	profiles.End(&profiles.FormatError{Format: onnxName, Found: fmt.Sprintf("There are more than %d %s", most, what),
+	profiles.End(&profiles.FormatError{Found: fmt.Sprintf("There are more than %d %s", most, what),
 		Expected: "Larger models are not read.", Remedy: "Simplify the model, or measure it with the collector."})
 }
 
@@ -255,8 +254,7 @@ func (r *reader) tensor(what string, f wireField) (t Tensor) {
 	})
 	count, ok := parse.Elements(t.Dims)
 	if !ok || len(t.Dims) > onnxMostDims {
-		profiles.End(&profiles.FormatError{Format: onnxName,
-			Found:    fmt.Sprintf("The tensor %q has the shape %s", profiles.Clip(t.Name), shapeText(t.Dims)),
+		profiles.End(&profiles.FormatError{Found: fmt.Sprintf("The tensor %q has the shape %s", profiles.Clip(t.Name), shapeText(t.Dims)),
 			Expected: "Sizes of tensors are 0 or more, and not above 2^53 together.",
 			Remedy:   "Export the model again."})
 	}

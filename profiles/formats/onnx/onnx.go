@@ -14,11 +14,9 @@ import (
 	"memtide/profiles/parse"
 )
 
-const onnxName = "onnx"
-
 func init() {
 	profiles.Register(&profiles.Format{
-		Name:  onnxName,
+		Name:  "onnx",
 		Title: "ONNX model",
 		Doc: `A network as operators: exact sizes from its shapes, times from a model.
 
@@ -76,7 +74,7 @@ func matchOnnx(head []byte) bool {
 
 func decode(name string, r io.Reader, total, _ int, poll *engine.Poll) *profiles.Profile {
 	m := readOnnx(r, total, poll)
-	errs := parse.NewErrors(onnxName, total)
+	errs := parse.NewErrors(total)
 	if !m.hasGraph || len(m.nodes) == 0 {
 		errs.Fail(&profiles.FormatError{Found: "The model has no graph of operators",
 			Expected: "A network is expected.",
@@ -167,7 +165,6 @@ func (g *onnxGraph) notes() []string {
 // Traced is the forward pass of a program whose exporter states every shape and which constants
 // are trained. Its operators have the names that ONNX has for them, and keep what those keep.
 type Traced struct {
-	Format   string // of the file, for errors
 	Tool     string // what such a file is called
 	Producer string // "PyTorch 2.9"; empty if unknown
 	Inputs   []Tensor
@@ -180,22 +177,15 @@ type Traced struct {
 
 // Profile makes a chain and a graph of the program, whose file has size bytes.
 func (t *Traced) Profile(name string, size int, poll *engine.Poll) *profiles.Profile {
-	p, err := profiles.Try(func() *profiles.Profile {
-		m := &onnxModel{producer: t.Producer, tool: t.Tool, traced: true, hasGraph: true, budget: t.Budget,
-			nodes: t.Nodes, inputs: t.Inputs, weights: append(t.Weights, t.Fixed...), known: t.Inside,
-			fixed: len(t.Weights)}
-		for _, list := range [][]Tensor{m.inputs, m.known} {
-			for i := range list {
-				list[i].shaped = true
-			}
+	m := &onnxModel{producer: t.Producer, tool: t.Tool, traced: true, hasGraph: true, budget: t.Budget,
+		nodes: t.Nodes, inputs: t.Inputs, weights: append(t.Weights, t.Fixed...), known: t.Inside,
+		fixed: len(t.Weights)}
+	for _, list := range [][]Tensor{m.inputs, m.known} {
+		for i := range list {
+			list[i].shaped = true
 		}
-		return m.profile(name, parse.NewErrors(t.Format, size), poll)
-	})
-	for _, e := range profiles.Problems(err) {
-		e.Format = t.Format
 	}
-	profiles.End(err)
-	return p
+	return m.profile(name, parse.NewErrors(size), poll)
 }
 
 // stated takes the shapes of results as the file states them.

@@ -85,7 +85,7 @@ func Read(name string, data []byte, poll *engine.Poll) (*profiles.Profile, *play
 func read(name string, data []byte, poll *engine.Poll) *reader {
 	data, err := plain(data)
 	profiles.End(err)
-	errs := parse.NewErrors("operators", len(data))
+	errs := parse.NewErrors(len(data))
 	top, p := jsonfile.Open(data, errs), &profiles.Profile{Name: name}
 	native.ReadFrame(top, p)
 	r := &reader{data: data, top: top, poll: poll, p: p, t: &play.Trace{}, roles: map[int]string{}}

@@ -41,9 +41,9 @@ const (
 )
 
 var (
-	errPacked = &profiles.FormatError{Format: "operators", Found: "The packed operators are damaged",
+	errPacked = &profiles.FormatError{Found: "The packed operators are damaged",
 		Expected: "All of the link is expected.", Remedy: "Ask for the link again, or open the file itself."}
-	errNewer = &profiles.FormatError{Format: "operators", Found: "The packed operators are of a newer version",
+	errNewer = &profiles.FormatError{Found: "The packed operators are of a newer version",
 		Expected: "Version 1 is expected.", Remedy: "Reload the page."}
 	errLarge = errors.New("the step is too large to be packed")
 )

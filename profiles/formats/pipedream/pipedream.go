@@ -85,7 +85,7 @@ type pdEdge struct {
 }
 
 func decodePipeDream(name string, data []byte, poll *engine.Poll) *profiles.Profile {
-	g := &graph{byID: map[string]int{}, errs: parse.NewErrors("pipedream", len(data))}
+	g := &graph{byID: map[string]int{}, errs: parse.NewErrors(len(data))}
 	g.readLines(string(data), poll)
 	g.connect()
 	g.errs.End()

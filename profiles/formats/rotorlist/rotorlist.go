@@ -60,7 +60,7 @@ type entry struct {
 
 // decodeRotor reads entries 0..L into stages 1..L and the loss.
 func decodeRotor(name string, data []byte, poll *engine.Poll) *profiles.Profile {
-	errs := parse.NewErrors("rotor", len(data))
+	errs := parse.NewErrors(len(data))
 	entries := splitRotor(data, errs, poll)
 	if len(entries) < 2 {
 		errs.Fail(parse.EmptyChain())

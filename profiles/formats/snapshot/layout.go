@@ -155,8 +155,7 @@ func (s *snapshot) finish() {
 	m := s.memory
 	end := len(m.Requests.Events)
 	if end == 0 {
-		profiles.End(&profiles.FormatError{Format: "snapshot",
-			Found:    "The snapshot holds no buffer: nothing was in use and nothing was recorded",
+		profiles.End(&profiles.FormatError{Found: "The snapshot holds no buffer: nothing was in use and nothing was recorded",
 			Expected: "At least one buffer is expected.",
 			Remedy:   "Call torch.cuda.memory._record_memory_history() before the training step, and dump after it."})
 	}

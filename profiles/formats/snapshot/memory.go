@@ -77,7 +77,7 @@ func newSnapshot(u *unpickler, root pval, device int) *snapshot {
 		segments = u.items(root)
 	}
 	if len(traces) == 0 && len(segments) == 0 {
-		e := &profiles.FormatError{Format: "snapshot", Found: "This pickle holds no memory snapshot, or an empty one",
+		e := &profiles.FormatError{Found: "This pickle holds no memory snapshot, or an empty one",
 			Expected: "A dictionary with segments and device_traces is expected.", Remedy: dumpAgain}
 		foreign(u.head, e)
 		profiles.End(e)
@@ -132,13 +132,13 @@ func misplaced(r *record) string {
 
 // failAt ends at an item that has no place.
 func failAt(what string, i int, found string) {
-	profiles.End(&profiles.FormatError{Format: "snapshot", Found: fmt.Sprintf("%s %d %s", what, i, found),
+	profiles.End(&profiles.FormatError{Found: fmt.Sprintf("%s %d %s", what, i, found),
 		Expected: "Addresses and sizes below 2^57 and 2^53 are expected.", Remedy: dumpAgain})
 }
 
 // wrong ends where objects make no sense together.
 func (s *snapshot) wrong(found string) {
-	profiles.End(&profiles.FormatError{Format: "snapshot", Found: "The snapshot makes no sense: " + found,
+	profiles.End(&profiles.FormatError{Found: "The snapshot makes no sense: " + found,
 		Expected: "A memory snapshot as PyTorch writes it is expected.", Remedy: dumpAgain})
 }
 
@@ -392,8 +392,7 @@ func (s *snapshot) takeDevice(asked int) {
 		}
 		known = append(known, fmt.Sprint(d.Device))
 	}
-	profiles.End(&profiles.FormatError{Format: "snapshot",
-		Found:    fmt.Sprintf("The snapshot says nothing about device %d", asked),
+	profiles.End(&profiles.FormatError{Found: fmt.Sprintf("The snapshot says nothing about device %d", asked),
 		Expected: "It covers " + strings.Join(known, ", ") + ".", Remedy: "Choose one of these."})
 }
 

@@ -259,9 +259,8 @@ func (u *unpickler) container(op byte) {
 func (u *unpickler) build(bytes int) {
 	u.built += bytes
 	if u.built > u.allowed() {
-		profiles.End(&profiles.FormatError{Format: "snapshot",
-			Found: fmt.Sprintf("From byte %d on, the snapshot would take more than %d MiB of memory to read", u.op,
-				u.allowed()>>20),
+		profiles.End(&profiles.FormatError{Found: fmt.Sprintf("From byte %d on, the snapshot would take more than %d MiB of memory to read", u.op,
+			u.allowed()>>20),
 			Expected: "Recordings of any number of events are read; memory is taken for 64 MiB and twice the size of the file.",
 			Remedy:   "Record fewer events: torch.cuda.memory._record_memory_history(max_entries=100000)."})
 	}

@@ -95,7 +95,7 @@ const dumpAgain = "Write the snapshot again with torch.cuda.memory._dump_snapsho
 // refuse ends at an instruction that is not read.
 func (u *unpickler) refuse(op byte) {
 	code := &pickleCodes[op]
-	e := &profiles.FormatError{Format: "snapshot", Remedy: dumpAgain,
+	e := &profiles.FormatError{Remedy: dumpAgain,
 		Expected: "A memory snapshot consists of dictionaries, lists, texts and numbers."}
 	switch {
 	case code.acts:
@@ -114,15 +114,13 @@ func (u *unpickler) refuse(op byte) {
 // early ends a file that is cut off.
 func (u *unpickler) early() {
 	profiles.End(u.err)
-	profiles.End(&profiles.FormatError{Format: "snapshot",
-		Found:    fmt.Sprintf("The pickle ends early, after %d bytes", max(u.total, u.base+u.hi)),
+	profiles.End(&profiles.FormatError{Found: fmt.Sprintf("The pickle ends early, after %d bytes", max(u.total, u.base+u.hi)),
 		Expected: "A complete memory snapshot is expected.", Remedy: "Copy or download the file again."})
 }
 
 // damaged ends a pickle that makes no sense at an instruction.
 func (u *unpickler) damaged(why string) {
-	profiles.End(&profiles.FormatError{Format: "snapshot",
-		Found:    fmt.Sprintf("The pickle makes no sense near byte %d: %s", u.op, why),
+	profiles.End(&profiles.FormatError{Found: fmt.Sprintf("The pickle makes no sense near byte %d: %s", u.op, why),
 		Expected: "A memory snapshot as PyTorch writes it is expected.",
 		Remedy:   "Copy or download the file again. " + dumpAgain})
 }

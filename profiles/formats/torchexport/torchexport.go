@@ -17,8 +17,6 @@ import (
 	"memtide/profiles/parse"
 )
 
-const formatName = "torchexport"
-
 // Limits of a program, far above what networks have.
 const (
 	mostNodes = 50_000
@@ -27,7 +25,7 @@ const (
 
 func init() {
 	profiles.Register(&profiles.Format{
-		Name:  formatName,
+		Name:  "torchexport",
 		Title: "torch.export program",
 		Doc: `A network as the ATen operators that torch.export traced: exact sizes, times from a model.
 
@@ -76,13 +74,13 @@ func match(head []byte) bool {
 }
 
 func decode(name string, data []byte, poll *engine.Poll) *profiles.Profile {
-	errs := parse.NewErrors(formatName, len(data))
+	errs := parse.NewErrors(len(data))
 	if bytes.HasPrefix(data, []byte(entry)) {
 		data = unzip(data, errs)
 	}
 	top := jsonfile.Open(data, errs)
 	r := &reader{poll: poll, errs: errs,
-		t: &onnx.Traced{Format: formatName, Tool: "torch.export program", Budget: errs.Budget}}
+		t: &onnx.Traced{Tool: "torch.export program", Budget: errs.Budget}}
 	if v := top.Object("schema_version").Count("major", parse.Samples); v < 5 || v > 8 {
 		errs.Fail(&profiles.FormatError{Path: "schema_version.major",
 			Found:    fmt.Sprintf("The program has version %d of its schema", v),

@@ -15,11 +15,9 @@ import (
 	"memtide/profiles/parse"
 )
 
-const formatName = "torchtitan"
-
 func init() {
 	profiles.Register(&profiles.Format{
-		Name:  formatName,
+		Name:  "torchtitan",
 		Title: "torchtitan's list of saved activations",
 		Doc: `What the forward of each layer saves for the backward, as torchtitan's graph trainer lists it.
 
@@ -70,7 +68,7 @@ func (r *reader) fail(found, expected string) {
 }
 
 func decode(name string, data []byte, poll *engine.Poll) *profiles.Profile {
-	r := &reader{errs: parse.NewErrors(formatName, len(data))}
+	r := &reader{errs: parse.NewErrors(len(data))}
 	list, total := false, -1
 	for line := range strings.Lines(string(data)) {
 		profiles.End(poll.Err())

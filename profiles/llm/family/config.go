@@ -52,7 +52,7 @@ const correct = "Correct it in the config.json."
 // to do.
 func (c *config) fail(key, found, expected, remedy string) {
 	if c = cmp.Or(c.whole, c); c.err == nil {
-		c.err = &profiles.FormatError{Format: FormatName, Path: key, Found: found, Expected: expected, Remedy: remedy}
+		c.err = &profiles.FormatError{Path: key, Found: found, Expected: expected, Remedy: remedy}
 	}
 }
 
@@ -98,8 +98,7 @@ func open(data []byte) (*config, error) {
 		return c, nil
 	}
 	var at *json.SyntaxError
-	wrong := &profiles.FormatError{Format: FormatName,
-		Found:    "This is no JSON: " + strings.TrimPrefix(err.Error(), "json: "),
+	wrong := &profiles.FormatError{Found: "This is no JSON: " + strings.TrimPrefix(err.Error(), "json: "),
 		Expected: "The JSON object that save_pretrained of Transformers writes is expected.",
 		Remedy:   "Give the config.json of the model."}
 	if errors.As(err, &at) {

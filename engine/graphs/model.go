@@ -69,7 +69,8 @@ func newModelOfWays(g *engine.Graph) (*model, error) { return read(g, true) }
 
 func read(g *engine.Graph, ways bool) (*model, error) {
 	n := len(g.Ops)
-	m := &model{g: g, ops: n, lean: slices.Repeat([]kindID{none}, n+2), ways: make([][]kindID, n+2), in: make([][]int32, n+2),
+	m := &model{g: g, ops: n, lean: slices.Repeat([]kindID{none}, n+2),
+		ways: make([][]kindID, n+2), in: make([][]int32, n+2),
 		users: make([][]int32, len(g.Values)),
 		maker: make([]int32, len(g.Values)),
 		size:  make([]engine.Bytes, len(g.Values)), needed: make([]bool, n+2), once: make([]bool, n+2)}

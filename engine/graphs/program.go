@@ -110,7 +110,8 @@ func (m *model) ofSchedule(p *engine.Problem, steps engine.Schedule) []kindID {
 				return nil
 			}
 			if wait[v] == 0 { // once is enough
-				list = append(list, element{runs, 0, m.offload[v]}, element{max(runs, first(begins, at[i].End)), 1, m.wait[v]})
+				list = append(list, element{runs, 0, m.offload[v]},
+					element{max(runs, first(begins, at[i].End)), 1, m.wait[v]})
 				wait[v] = len(list)
 			}
 		case engine.StepFetch:

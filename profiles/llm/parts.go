@@ -178,7 +178,8 @@ type Layout struct {
 	Expert      int64 `json:"ep"`           // expert parallel degree [1]
 	ExpertShard int64 `json:"expert_shard"` // ranks that share an expert's states [Shard/Expert]
 	Stages      int64 `json:"pp"`           // pipeline stages [1]; with Schedule: ranks of the pipeline
-	InFlight    int64 `json:"in_flight"`    // micro batches of the fullest stage at once [1]; with Schedule it follows from the order
+	// micro batches of the fullest stage at once [1]; with Schedule it follows from the order
+	InFlight int64 `json:"in_flight"`
 	// order of the passes on the ranks, of engine/pipeline; empty: only the two ends are played
 	Schedule string  `json:"schedule"`
 	Chunks   int64   `json:"vpp"` // stages of a rank where the schedule lets them be chosen [2]

@@ -228,7 +228,8 @@ func (g *onnxGraph) choosePrecision() {
 // input is an operator that brings data in.
 func (g *onnxGraph) input(t *Tensor) {
 	if !t.shaped || onnxBytes[t.Type&31] == 0 {
-		profiles.End(&profiles.FormatError{Found: fmt.Sprintf("The input %q has no shape, or is not a tensor", profiles.Clip(t.Name)),
+		profiles.End(&profiles.FormatError{
+			Found:    fmt.Sprintf("The input %q has no shape, or is not a tensor", profiles.Clip(t.Name)),
 			Expected: "Inputs of a network are tensors of known dimensions.",
 			Remedy:   "Export the model with an example input."})
 	}
@@ -240,7 +241,8 @@ func (g *onnxGraph) input(t *Tensor) {
 		dims[i] = d
 	}
 	if _, ok := parse.Elements(dims); !ok {
-		profiles.End(&profiles.FormatError{Found: fmt.Sprintf("The input %q has the shape %s", profiles.Clip(t.Name), shapeText(dims)),
+		profiles.End(&profiles.FormatError{
+			Found:    fmt.Sprintf("The input %q has the shape %s", profiles.Clip(t.Name), shapeText(dims)),
 			Expected: "Sizes of tensors are not above 2^53.", Remedy: "Export the model with a smaller example input."})
 	}
 	v := g.define(onnxValue{name: t.Name, dtype: t.Type, dims: dims, op: len(g.ops)})

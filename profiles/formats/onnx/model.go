@@ -254,7 +254,8 @@ func (r *reader) tensor(what string, f wireField) (t Tensor) {
 	})
 	count, ok := parse.Elements(t.Dims)
 	if !ok || len(t.Dims) > onnxMostDims {
-		profiles.End(&profiles.FormatError{Found: fmt.Sprintf("The tensor %q has the shape %s", profiles.Clip(t.Name), shapeText(t.Dims)),
+		profiles.End(&profiles.FormatError{
+			Found:    fmt.Sprintf("The tensor %q has the shape %s", profiles.Clip(t.Name), shapeText(t.Dims)),
 			Expected: "Sizes of tensors are 0 or more, and not above 2^53 together.",
 			Remedy:   "Export the model again."})
 	}

@@ -114,7 +114,8 @@ func (u *unpickler) refuse(op byte) {
 // early ends a file that is cut off.
 func (u *unpickler) early() {
 	profiles.End(u.err)
-	profiles.End(&profiles.FormatError{Found: fmt.Sprintf("The pickle ends early, after %d bytes", max(u.total, u.base+u.hi)),
+	profiles.End(&profiles.FormatError{
+		Found:    fmt.Sprintf("The pickle ends early, after %d bytes", max(u.total, u.base+u.hi)),
 		Expected: "A complete memory snapshot is expected.", Remedy: "Copy or download the file again."})
 }
 

@@ -31,7 +31,7 @@ func ExampleStrategy_Solve() {
 	}
 	fmt.Println(sol.Makespan, sol.Peak.Text(), sol.OptimalAmong)
 	for _, s := range sol.Schedule {
-		if s.Kind == engine.StepRun {
+		if s.Kind == engine.DoRun {
 			fmt.Println(s.Describe(p.Graph))
 		}
 	}

@@ -5,22 +5,22 @@ import (
 	"time"
 )
 
-// StepKind is the kind of a step of a schedule.
-type StepKind uint8
+// InstructionKind is the kind of an instruction of a schedule.
+type InstructionKind uint8
 
-// The kinds of steps.
+// The kinds of instructions.
 const (
-	StepRun     StepKind = iota // run Op on the compute lane
-	StepFree                    // release the device copy of Value
-	StepOffload                 // queue a copy of Value to the host; the device copy stays
-	StepFetch                   // queue a copy of Value to the device
-	StepWait                    // hold the counter until no transfer of Value is queued or running
+	DoRun     InstructionKind = iota // run Op on the compute lane
+	DoFree                           // release the device copy of Value
+	DoOffload                        // queue a copy of Value to the host; the device copy stays
+	DoFetch                          // queue a copy of Value to the device
+	DoWait                           // hold the counter until no transfer of Value is queued or running
 )
 
-// Step is one step of a schedule. Use keyed literals.
-type Step struct {
-	Kind       StepKind
-	Op         OpID    // of StepRun
+// Instruction is one of a schedule. Use keyed literals.
+type Instruction struct {
+	Kind       InstructionKind
+	Op         OpID    // of DoRun
 	Value      ValueID // of every other kind
 	OutputOnly bool    // the run writes Op.OutputOnly instead of Op.Out
 	Alt        bool    // the run uses the time and the temporaries of Op.Alt
@@ -34,36 +34,36 @@ type Step struct {
 	Reserve bool
 }
 
-// Schedule is a program for the device: a counter walks the steps in order. Run and Wait hold it until they have
-// ended; the other steps take no time. The documentation of package sim defines exactly what a schedule means and
+// Schedule is a program for the device: a counter walks the instructions in order. Run and Wait hold it until they have
+// ended; the others take no time. The documentation of package sim defines exactly what a schedule means and
 // when it is refused.
-type Schedule []Step
+type Schedule []Instruction
 
-// Run returns a step that runs op and writes all its outputs.
-func Run(op OpID) Step { return Step{Kind: StepRun, Op: op, Value: NoValue} }
+// Run returns an instruction that runs op and writes all its outputs.
+func Run(op OpID) Instruction { return Instruction{Kind: DoRun, Op: op, Value: NoValue} }
 
-// RunOutputOnly returns a step that runs op and keeps only the output, not the saved activations.
-func RunOutputOnly(op OpID) Step {
-	return Step{Kind: StepRun, Op: op, Value: NoValue, OutputOnly: true}
+// RunOutputOnly returns an instruction that runs op and keeps only the output, not the saved activations.
+func RunOutputOnly(op OpID) Instruction {
+	return Instruction{Kind: DoRun, Op: op, Value: NoValue, OutputOnly: true}
 }
 
-// Free returns a step that releases the device copy of v.
-func Free(v ValueID) Step { return Step{Kind: StepFree, Op: NoOp, Value: v} }
+// Free returns an instruction that releases the device copy of v.
+func Free(v ValueID) Instruction { return Instruction{Kind: DoFree, Op: NoOp, Value: v} }
 
-// Offload returns a step that queues a copy of v to the host.
-func Offload(v ValueID) Step { return Step{Kind: StepOffload, Op: NoOp, Value: v} }
+// Offload returns an instruction that queues a copy of v to the host.
+func Offload(v ValueID) Instruction { return Instruction{Kind: DoOffload, Op: NoOp, Value: v} }
 
-// Fetch returns a step that queues a copy of v to the device, which starts no earlier than notBefore after the
+// Fetch returns an instruction that queues a copy of v to the device, which starts no earlier than notBefore after the
 // start of the training step.
-func Fetch(v ValueID, notBefore time.Duration) Step {
-	return Step{Kind: StepFetch, Op: NoOp, Value: v, NotBefore: notBefore}
+func Fetch(v ValueID, notBefore time.Duration) Instruction {
+	return Instruction{Kind: DoFetch, Op: NoOp, Value: v, NotBefore: notBefore}
 }
 
-// Wait returns a step that holds the schedule until v's transfers have ended.
-func Wait(v ValueID) Step { return Step{Kind: StepWait, Op: NoOp, Value: v} }
+// Wait returns an instruction that holds the schedule until v's transfers have ended.
+func Wait(v ValueID) Instruction { return Instruction{Kind: DoWait, Op: NoOp, Value: v} }
 
-// Describe returns the step in words: "run F3", "fetch s2".
-func (s Step) Describe(g *Graph) string {
+// Describe returns the instruction in words: "run F3", "fetch s2".
+func (s Instruction) Describe(g *Graph) string {
 	name := func() string {
 		if !g.hasValue(s.Value) {
 			return fmt.Sprintf("value %d", s.Value)
@@ -71,7 +71,7 @@ func (s Step) Describe(g *Graph) string {
 		return g.Values[s.Value].Name
 	}
 	switch s.Kind {
-	case StepRun:
+	case DoRun:
 		if s.Op < 0 || int(s.Op) >= len(g.Ops) {
 			return fmt.Sprintf("run operation %d", s.Op)
 		}
@@ -83,13 +83,13 @@ func (s Step) Describe(g *Graph) string {
 			what += ", second algorithm"
 		}
 		return what
-	case StepFree:
+	case DoFree:
 		return "free " + name()
-	case StepOffload:
+	case DoOffload:
 		return "offload " + name()
-	case StepFetch:
+	case DoFetch:
 		return "fetch " + name()
-	case StepWait:
+	case DoWait:
 		return "wait for " + name()
 	}
 	return fmt.Sprintf("step of unknown kind %d", s.Kind)

@@ -122,7 +122,7 @@ func svg(ctx context.Context, e *env, in *input, o svgOptions) {
 	}
 	var scene draw.Scene
 	view := draw.View{Width: float64(o.width), Cursor: draw.NoCursor, From: in.link.Look.From, To: in.link.Look.To}
-	draw.NewModel(in.problem(solved.Budget), solved.Trace).Figure(&scene, view)
+	draw.NewIndex(in.problem(solved.Budget), solved.Trace).Figure(&scene, view)
 	options := display.SVGOptions{Standalone: true, Surface: true, Link: address, Anchor: o.base != ""}
 	if name := in.link.Frame.Theme; name != "" {
 		theme := display.Light

@@ -61,7 +61,7 @@ the medians of each stage and kind in it; and without -schedule its own order is
 
 // pipelineFlags are what is asked, as it is typed.
 type pipelineFlags struct {
-	plan                     pipeline.Plan
+	plan                     pipeline.Request
 	schedule, shape          string
 	messages                 string
 	forward, inputs, weights time.Duration

@@ -140,7 +140,7 @@ func chosenWays(t *testing.T, input string, p *engine.Problem) (all []answer) {
 		for _, a := range answers(t, input, q, defaults) {
 			steps := slices.Clone(a.sol.Schedule)
 			for i := range steps {
-				steps[i].Alt = steps[i].Kind == engine.StepRun && alt[steps[i].Op]
+				steps[i].Alt = steps[i].Kind == engine.DoRun && alt[steps[i].Op]
 			}
 			f, err := play(p, steps)
 			if err != nil {

@@ -103,17 +103,17 @@ func waiting(g *engine.ChainGraph, s engine.Schedule, early int) (w engine.Sched
 	for _, st := range s {
 		w = append(w, st)
 		switch {
-		case st.Kind == engine.StepOffload:
+		case st.Kind == engine.DoOffload:
 			out = append(out, st.Value)
-		case st.Kind == engine.StepRun && st.Op == last && swept < 0:
+		case st.Kind == engine.DoRun && st.Op == last && swept < 0:
 			for _, v := range out {
 				w = append(w, engine.Wait(v))
 			}
 			swept = len(w)
-		case st.Kind == engine.StepFetch:
+		case st.Kind == engine.DoFetch:
 			at := len(w) - 1
-			for runs := 0; at > max(swept, 0) && w[at-1].Kind != engine.StepFetch && runs < early; at-- {
-				if w[at-1].Kind == engine.StepRun {
+			for runs := 0; at > max(swept, 0) && w[at-1].Kind != engine.DoFetch && runs < early; at-- {
+				if w[at-1].Kind == engine.DoRun {
 					runs++
 				}
 			}
@@ -134,7 +134,7 @@ func (f *played) read(s engine.Schedule) {
 	gone := map[engine.ValueID]bool{} // offloaded, and not fetched since
 	for _, st := range s {
 		switch st.Kind {
-		case engine.StepRun:
+		case engine.DoRun:
 			op := &f.g.Ops[st.Op]
 			k := op.Stage
 			f.alt = f.alt || st.Alt
@@ -146,13 +146,13 @@ func (f *played) read(s engine.Schedule) {
 				f.savedHeld = f.savedHeld && (k == 1 || t.there[k-1])
 			}
 			f.needed = t.run(f.g, st) && f.needed
-		case engine.StepOffload:
+		case engine.DoOffload:
 			gone[st.Value] = true
 			// In the first sweep, and kept: as the input of a segment is.
 			f.inputs = f.inputs && runs[f.g.Fwd(n)] <= 1 && !t.back[n]
-		case engine.StepFetch:
+		case engine.DoFetch:
 			delete(gone, st.Value)
-		case engine.StepFree:
+		case engine.DoFree:
 			k, activation := layer(f.g, st.Value)
 			if !activation || gone[st.Value] {
 				f.inputs = f.inputs && !(activation && k < n && runs[f.g.Fwd(k+1)] > 1)
@@ -259,8 +259,8 @@ func TestMembers(t *testing.T) {
 	run, lean, free := engine.Run, engine.RunOutputOnly, engine.Free
 	f1, f2, f3, b1, b2, b3 := run(g.Fwd(1)), run(g.Fwd(2)), run(g.Fwd(3)), run(g.Bwd(1)), run(g.Bwd(2)), run(g.Bwd(3))
 	a0, a1, s1 := g.Act(0), g.Act(1), g.Saved(1)
-	out := func(v engine.ValueID) engine.Step { return engine.Offload(v) }
-	in := func(v engine.ValueID) engine.Step { return engine.Fetch(v, 0) }
+	out := func(v engine.ValueID) engine.Instruction { return engine.Offload(v) }
+	in := func(v engine.ValueID) engine.Instruction { return engine.Fetch(v, 0) }
 	const (
 		again, keptOrder = "schedules that recompute in any order and do not offload",
 			"schedules that recompute with the order kept and do not offload"

@@ -7,7 +7,7 @@ import (
 )
 
 // stored is a solution in the words of the stored hashes, which stay when the fields
-// of engine.Solution and engine.Step are renamed.
+// of engine.Solution and engine.Instruction are renamed.
 type stored struct {
 	Schedule []storedStep
 	Makespan time.Duration
@@ -20,7 +20,7 @@ type stored struct {
 }
 
 type storedStep struct {
-	Kind      engine.StepKind
+	Kind      engine.InstructionKind
 	Op        engine.OpID
 	Value     engine.ValueID
 	Lean      bool

@@ -46,7 +46,7 @@ func (t *table) holds(k, n int) bool {
 }
 
 // run is a run; needed tells whether it is no forward of a stage whose saved set is there.
-func (t *table) run(g *engine.ChainGraph, st engine.Step) (needed bool) {
+func (t *table) run(g *engine.ChainGraph, st engine.Instruction) (needed bool) {
 	if t.lean > 0 && t.act[t.lean-1] == fresh {
 		t.act[t.lean-1] = kept
 	}
@@ -168,7 +168,7 @@ func (s *search) expand(at entry) {
 	}
 }
 
-func (s *search) run(at entry, st engine.Step, need engine.Bytes) {
+func (s *search) run(at entry, st engine.Instruction, need engine.Bytes) {
 	op := &s.g.Ops[st.Op]
 	if need > s.room || !at.run(s.g, st) {
 		return
@@ -248,8 +248,8 @@ func TestForgetting(t *testing.T) {
 	}{{one, 36, 41, 0}, {two, 40, 0, 26}} {
 		p := engine.NewChainProblem(tc.chain, engine.Device{}, engine.Whole, 25)
 		g := p.Chain
-		run, lean, free := func(k int) engine.Step { return engine.Run(g.Fwd(k)) },
-			func(k int) engine.Step { return engine.RunOutputOnly(g.Fwd(k)) }, engine.Free
+		run, lean, free := func(k int) engine.Instruction { return engine.Run(g.Fwd(k)) },
+			func(k int) engine.Instruction { return engine.RunOutputOnly(g.Fwd(k)) }, engine.Free
 		back := func(k int) engine.Schedule {
 			return engine.Schedule{engine.Run(g.Bwd(k)), free(g.Grad(k)), free(g.Saved(k))}
 		}

@@ -68,9 +68,9 @@ func inSet(t *testing.T, p *engine.Problem, steps engine.Schedule, set string) b
 	last, inOrder, moves := engine.OpID(-1), true, false
 	for _, st := range steps {
 		switch {
-		case st.Kind == engine.StepOffload || st.Kind == engine.StepFetch:
+		case st.Kind == engine.DoOffload || st.Kind == engine.DoFetch:
 			moves = true
-		case st.Kind == engine.StepRun && !ran[st.Op]:
+		case st.Kind == engine.DoRun && !ran[st.Op]:
 			ran[st.Op], inOrder, last = true, inOrder && st.Op > last, st.Op
 		}
 	}

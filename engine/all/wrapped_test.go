@@ -11,26 +11,26 @@ import (
 // run whose input is forgotten before the next run goes on with the run before it.
 func wrapped(g *engine.ChainGraph, s engine.Schedule) bool {
 	n := g.Chain.Len()
-	var got, want []engine.Step
+	var got, want []engine.Instruction
 	joined := make([]bool, n+2)
 	for i, st := range s {
-		if st.Kind != engine.StepRun {
+		if st.Kind != engine.DoRun {
 			continue
 		}
-		got = append(got, engine.Step{Op: st.Op, OutputOnly: st.OutputOnly})
+		got = append(got, engine.Instruction{Op: st.Op, OutputOnly: st.OutputOnly})
 		k := g.Ops[st.Op].Stage
 		for _, next := range s[i+1:] {
-			if next.Kind == engine.StepRun {
+			if next.Kind == engine.DoRun {
 				break
 			}
-			joined[k] = joined[k] || st.OutputOnly && next.Kind == engine.StepFree && next.Value == g.Act(k-1)
+			joined[k] = joined[k] || st.OutputOnly && next.Kind == engine.DoFree && next.Value == g.Act(k-1)
 		}
 	}
 	if len(got) < n {
 		return false
 	}
 	for k := 1; k <= n; k++ {
-		want = append(want, engine.Step{Op: g.Fwd(k), OutputOnly: got[k-1].OutputOnly && k < n})
+		want = append(want, engine.Instruction{Op: g.Fwd(k), OutputOnly: got[k-1].OutputOnly && k < n})
 	}
 	for k := n; k >= 1; k-- {
 		first := k
@@ -38,10 +38,10 @@ func wrapped(g *engine.ChainGraph, s engine.Schedule) bool {
 			first--
 		}
 		for j := first; j <= k && want[k-1].OutputOnly; j++ {
-			want = append(want, engine.Step{Op: g.Fwd(j)})
+			want = append(want, engine.Instruction{Op: g.Fwd(j)})
 		}
 		for j := k; j >= first; j-- {
-			want = append(want, engine.Step{Op: g.Bwd(j)})
+			want = append(want, engine.Instruction{Op: g.Bwd(j)})
 		}
 		k = first
 	}

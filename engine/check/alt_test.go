@@ -26,7 +26,7 @@ func TestSecondWay(t *testing.T) {
 			t.Fatalf("seed %d, case %d: %v\n%v", seed, i, err, c)
 		}
 		for k, st := range c.s {
-			if st.Kind != engine.StepRun || c.p.Graph.Ops[st.Op].Alt == nil {
+			if st.Kind != engine.DoRun || c.p.Graph.Ops[st.Op].Alt == nil {
 				continue
 			}
 			changed++

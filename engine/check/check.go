@@ -72,8 +72,8 @@ func (c *checker) span(id sim.SpanID) *sim.Span { return &c.t.Spans[id] }
 // at returns the span of a step that has one.
 func (c *checker) at(step int) *sim.Span { return c.span(c.spanOf[step]) }
 
-func hasSpan(k engine.StepKind) bool {
-	return k == engine.StepRun || k == engine.StepOffload || k == engine.StepFetch
+func hasSpan(k engine.InstructionKind) bool {
+	return k == engine.DoRun || k == engine.DoOffload || k == engine.DoFetch
 }
 
 // checkProblem makes sure that every name can be looked up.
@@ -88,15 +88,15 @@ func (c *checker) checkProblem() *Refutation {
 	for i := range c.s {
 		st, what := &c.s[i], ""
 		switch {
-		case st.Kind > engine.StepWait:
+		case st.Kind > engine.DoWait:
 			what = fmt.Sprintf("a step of kind %d", st.Kind)
-		case st.Kind == engine.StepRun && (st.Op < 0 || int(st.Op) >= len(c.g.Ops)):
+		case st.Kind == engine.DoRun && (st.Op < 0 || int(st.Op) >= len(c.g.Ops)):
 			what = fmt.Sprintf("operation %d", st.Op)
-		case st.Kind == engine.StepRun && st.OutputOnly && c.g.Ops[st.Op].OutputOnly == nil:
+		case st.Kind == engine.DoRun && st.OutputOnly && c.g.Ops[st.Op].OutputOnly == nil:
 			what = fmt.Sprintf("an output-only run of %s, which cannot run that way", c.g.Ops[st.Op].Name)
-		case st.Kind == engine.StepRun && st.Alt && c.g.Ops[st.Op].Alt == nil:
+		case st.Kind == engine.DoRun && st.Alt && c.g.Ops[st.Op].Alt == nil:
 			what = fmt.Sprintf("a run of %s by a second algorithm, which it does not have", c.g.Ops[st.Op].Name)
-		case st.Kind != engine.StepRun && (st.Value < 0 || int(st.Value) >= len(c.g.Values)):
+		case st.Kind != engine.DoRun && (st.Value < 0 || int(st.Value) >= len(c.g.Values)):
 			what = fmt.Sprintf("value %d", st.Value)
 		}
 		if what != "" {
@@ -113,7 +113,7 @@ func (c *checker) checkProblem() *Refutation {
 func (c *checker) hostUse() (points []sim.Point) {
 	lastFetch := make([]int, len(c.g.Values)) // step + 1; 0 for a value that is not fetched
 	for i := range c.s {
-		if st := &c.s[i]; st.Kind == engine.StepFetch {
+		if st := &c.s[i]; st.Kind == engine.DoFetch {
 			lastFetch[st.Value] = i + 1
 		}
 	}
@@ -134,12 +134,12 @@ func (c *checker) hostUse() (points []sim.Point) {
 	}
 	for i := range c.s {
 		switch st := &c.s[i]; {
-		case st.Kind == engine.StepOffload:
+		case st.Kind == engine.DoOffload:
 			take(st.Value, c.at(i).Start)
-		case st.Kind == engine.StepFetch && lastFetch[st.Value] == i+1 && held[st.Value]:
+		case st.Kind == engine.DoFetch && lastFetch[st.Value] == i+1 && held[st.Value]:
 			held[st.Value] = false
 			points = append(points, sim.Point{At: c.at(i).End, Used: -c.g.Values[st.Value].Size})
-		case st.Kind == engine.StepRun && c.g.Ops[st.Op].Lane == engine.LaneCPU:
+		case st.Kind == engine.DoRun && c.g.Ops[st.Op].Lane == engine.LaneCPU:
 			for _, v := range c.g.Ops[st.Op].Out {
 				take(v, c.at(i).Start)
 			}

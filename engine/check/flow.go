@@ -112,7 +112,7 @@ func (r *replayer) advance(at time.Duration) *Refutation {
 		if !r.moving[q] {
 			continue
 		}
-		if i := steps[r.head[q]]; r.s[i].Kind == engine.StepOffload {
+		if i := steps[r.head[q]]; r.s[i].Kind == engine.DoOffload {
 			if id := r.plan[i].source; r.copies[id].freed {
 				r.set(id, r.left(&r.copies[id]))
 			}

@@ -80,9 +80,9 @@ func (c *checker) checkGap(g *sim.Gap) *Refutation {
 	}
 	switch {
 	case g.Step == len(c.s):
-	case c.s[g.Step].Kind == engine.StepRun && g.Reason != sim.NeedsRoom:
+	case c.s[g.Step].Kind == engine.DoRun && g.Reason != sim.NeedsRoom:
 		return c.checkDataGap(g, wrong)
-	case c.s[g.Step].Kind != engine.StepWait:
+	case c.s[g.Step].Kind != engine.DoWait:
 		return c.checkRoomGap(g, wrong)
 	}
 	if cause.End != g.End {
@@ -144,7 +144,7 @@ func (c *checker) checkDataGap(g *sim.Gap, wrong func(Reason, string, string) *R
 // checkRoomGap is about a run that has its data and waits for room, or about a fetch that
 // reserves its room: that waits for nothing else.
 func (c *checker) checkRoomGap(g *sim.Gap, wrong func(Reason, string, string) *Refutation) *Refutation {
-	run := c.s[g.Step].Kind == engine.StepRun
+	run := c.s[g.Step].Kind == engine.DoRun
 	if g.Reason != sim.NeedsRoom {
 		return wrong(GapReason, fmt.Sprintf("%v of value %d", g.Reason, g.Value), "missing room")
 	}
@@ -187,7 +187,7 @@ func (c *checker) letsGo(id sim.SpanID, at time.Duration) bool {
 	}
 	src := &c.copies[c.plan[sp.Step].source]
 	if c.readAfter(src, at) || !src.freed || src.freedBy >= 0 && c.heldUntil(src.freedBy) > at &&
-		c.s[src.freedBy].Kind == engine.StepFree {
+		c.s[src.freedBy].Kind == engine.DoFree {
 		return false
 	}
 	if c.streamed() {

@@ -116,7 +116,7 @@ func exampleLives() []sim.Life {
 }
 
 // insert puts a step before step i and moves the steps of spans and gaps along.
-func (e *example) insert(i int, st engine.Step) {
+func (e *example) insert(i int, st engine.Instruction) {
 	e.s = slices.Insert(e.s, i, st)
 	for k := range e.t.Spans {
 		if e.t.Spans[k].Step >= i {

@@ -31,7 +31,7 @@ func LinkLanes() {
 
 // computes reports whether a step runs on the compute lane, and holds the counter.
 func (c *checker) computes(i int) bool {
-	return c.s[i].Kind == engine.StepRun && c.g.Ops[c.s[i].Op].Lane == engine.LaneCompute
+	return c.s[i].Kind == engine.DoRun && c.g.Ops[c.s[i].Op].Lane == engine.LaneCompute
 }
 
 // copies reports whether a lane is one of the link to the host.

@@ -30,7 +30,7 @@ func perturb(r *rand.Rand, c *played) engine.Schedule {
 		default:
 			v := engine.ValueID(r.IntN(len(c.p.Graph.Values)))
 			at := time.Duration(r.Int64N(int64(c.t.Makespan) + 1))
-			s = slices.Insert(s, i, []engine.Step{engine.Offload(v), engine.Fetch(v, at), engine.Wait(v),
+			s = slices.Insert(s, i, []engine.Instruction{engine.Offload(v), engine.Fetch(v, at), engine.Wait(v),
 				engine.Free(v)}[r.IntN(4)])
 		}
 	}
@@ -41,7 +41,7 @@ func perturb(r *rand.Rand, c *played) engine.Schedule {
 func plain(g *engine.Graph, s engine.Schedule) bool {
 	gone := map[engine.ValueID]bool{}
 	for _, st := range s {
-		if st.Kind == engine.StepOffload {
+		if st.Kind == engine.DoOffload {
 			if gone[st.Value] || g.Values[st.Value].Kind != engine.KindActivation {
 				return false
 			}

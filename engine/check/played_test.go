@@ -319,7 +319,7 @@ func longTrace(tb testing.TB, stages int, transfers engine.Transfers, duplex eng
 	}
 	var out engine.Schedule
 	for _, st := range s {
-		if st.Kind == engine.StepRun {
+		if st.Kind == engine.DoRun {
 			k := p.Graph.Ops[st.Op].Stage
 			if p.Graph.Ops[st.Op].Pass == engine.Backward && k > 8 && k+4 < stages && k%4 == 0 {
 				out = append(out, engine.Fetch(p.Chain.Saved(k-4), 0))

@@ -95,7 +95,7 @@ func idles(g *engine.Graph, s engine.Schedule) (all []idle) {
 		}
 		for i, st := range s {
 			var touch, makes, drops bool
-			if st.Kind == engine.StepFree {
+			if st.Kind == engine.DoFree {
 				drops = st.Value == id
 			} else {
 				op := &g.Ops[st.Op]
@@ -137,7 +137,7 @@ func withTransfers(r *rand.Rand, g *engine.Graph, s engine.Schedule, span time.D
 		off := gap.from + 1
 		drop := off + r.IntN(gap.to-off)
 		back := drop + r.IntN(gap.to-drop) + 1
-		put := func(i int, st engine.Step) { before[i] = append(before[i], st) }
+		put := func(i int, st engine.Instruction) { before[i] = append(before[i], st) }
 		put(off, engine.Offload(gap.v))
 		if r.IntN(4) == 0 {
 			put(drop, engine.Wait(gap.v))
@@ -146,7 +146,7 @@ func withTransfers(r *rand.Rand, g *engine.Graph, s engine.Schedule, span time.D
 		fetch := engine.Fetch(gap.v, time.Duration(r.IntN(2))*time.Duration(r.Int64N(int64(span)+1)))
 		fetch.Reserve = r.IntN(3) == 0
 		put(back, fetch)
-		if r.IntN(4) == 0 || s[gap.to].Kind == engine.StepFree || !reads(g, s[gap.to], gap.v) {
+		if r.IntN(4) == 0 || s[gap.to].Kind == engine.DoFree || !reads(g, s[gap.to], gap.v) {
 			put(gap.to, engine.Wait(gap.v))
 		}
 	}
@@ -156,7 +156,7 @@ func withTransfers(r *rand.Rand, g *engine.Graph, s engine.Schedule, span time.D
 	return out
 }
 
-func reads(g *engine.Graph, st engine.Step, v engine.ValueID) bool {
+func reads(g *engine.Graph, st engine.Instruction, v engine.ValueID) bool {
 	for _, in := range g.Ops[st.Op].In {
 		if in == v || g.Values[in].PartOf == v {
 			return true
@@ -212,7 +212,7 @@ func randomPlayed(t *testing.T, r *rand.Rand, transfers engine.Transfers, duplex
 		t.Fatalf("chain %+v: %v", chain, err)
 	}
 	for i := range s {
-		s[i].Alt = s[i].Kind == engine.StepRun && p.Graph.Ops[s[i].Op].Alt != nil && r.IntN(2) == 0
+		s[i].Alt = s[i].Kind == engine.DoRun && p.Graph.Ops[s[i].Op].Alt != nil && r.IntN(2) == 0
 	}
 	s = withTransfers(r, p.Graph, s, chain.ForwardTime()+chain.BackTime())
 	free, err := sim.Play(p, s)

@@ -87,11 +87,11 @@ func (r *replayer) start() {
 	half := r.p.Device.Duplex == engine.HalfDuplex
 	r.queues = make([][]int, 4)
 	for i := range r.s {
-		if kind := r.s[i].Kind; kind == engine.StepFetch && !half {
+		if kind := r.s[i].Kind; kind == engine.DoFetch && !half {
 			r.queues[1] = append(r.queues[1], i)
-		} else if kind == engine.StepFetch || kind == engine.StepOffload {
+		} else if kind == engine.DoFetch || kind == engine.DoOffload {
 			r.queues[0] = append(r.queues[0], i)
-		} else if kind == engine.StepRun && !r.computes(i) {
+		} else if kind == engine.DoRun && !r.computes(i) {
 			lane := 2 + r.g.Ops[r.s[i].Op].Lane - engine.LaneNetwork
 			r.queues[lane] = append(r.queues[lane], i)
 		}
@@ -218,9 +218,9 @@ func (r *replayer) endMoves() {
 		i := steps[r.head[q]]
 		r.moving[q], r.over[r.spanOf[i]] = false, true
 		r.head[q]++
-		if r.s[i].Kind == engine.StepRun {
+		if r.s[i].Kind == engine.DoRun {
 			lanes.end(r, i)
-		} else if r.s[i].Kind == engine.StepFetch {
+		} else if r.s[i].Kind == engine.DoFetch {
 			r.arrived(copyID(r.plan[i].makes.from))
 		} else if cp := &r.copies[r.plan[i].source]; cp.freed {
 			r.shrink(r.plan[i].source)
@@ -235,7 +235,7 @@ func (r *replayer) count() *Refutation {
 		i := r.pc
 		plan := &r.plan[i]
 		switch r.s[i].Kind {
-		case engine.StepRun:
+		case engine.DoRun:
 			if !r.computes(i) {
 				break // it is queued
 			}
@@ -244,13 +244,13 @@ func (r *replayer) count() *Refutation {
 				return ref
 			}
 			continue
-		case engine.StepWait:
+		case engine.DoWait:
 			for _, id := range r.lists.afterOf(plan) {
 				if !r.over[id] {
 					return nil
 				}
 			}
-		case engine.StepFree:
+		case engine.DoFree:
 			id := r.lists.dropsOf(plan)[0]
 			if !r.copies[id].whole {
 				return r.atStep(FreeAbsent, i, r.now, r.name(i)+" while it is still arriving",
@@ -258,7 +258,7 @@ func (r *replayer) count() *Refutation {
 			}
 			r.giveUp(id)
 			r.event()
-		case engine.StepFetch:
+		case engine.DoFetch:
 			// A fetch that reserves takes its room here, and holds the counter without.
 			if r.s[i].Reserve {
 				size := r.g.Values[r.s[i].Value].Size
@@ -269,7 +269,7 @@ func (r *replayer) count() *Refutation {
 				r.appear(copyID(plan.makes.from), size)
 				r.event()
 			}
-		case engine.StepOffload:
+		case engine.DoOffload:
 			if !r.copies[plan.source].whole {
 				return r.atStep(OffloadAbsent, i, r.now, r.name(i)+" while it is still arriving",
 					"a value that is on the device")
@@ -373,7 +373,7 @@ func (r *replayer) startHead(q int) *Refutation {
 	if i >= r.pc || r.s[i].NotBefore > r.now {
 		return nil
 	}
-	if r.s[i].Kind == engine.StepRun {
+	if r.s[i].Kind == engine.DoRun {
 		return lanes.start(r, q, i)
 	}
 	for _, id := range r.lists.afterOf(&r.plan[i]) {
@@ -381,7 +381,7 @@ func (r *replayer) startHead(q int) *Refutation {
 			return nil
 		}
 	}
-	sp, fetch := r.at(i), r.s[i].Kind == engine.StepFetch
+	sp, fetch := r.at(i), r.s[i].Kind == engine.DoFetch
 	size := r.g.Values[r.s[i].Value].Size
 	asks := fetch && !r.s[i].Reserve // for room, now
 	if asks && !r.streamed() && r.missing(size) > 0 {
@@ -420,7 +420,7 @@ func (r *replayer) closeInstant() *Refutation {
 		}
 		i := r.t.Spans[id].Step
 		need := r.plan[i].need
-		if r.s[i].Kind == engine.StepFetch {
+		if r.s[i].Kind == engine.DoFetch {
 			need = r.g.Values[r.s[i].Value].Size
 		}
 		if missing := r.missing(need); missing > 0 && i <= r.pc {

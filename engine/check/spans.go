@@ -59,9 +59,9 @@ func (c *checker) checkIdentity(i int, ran []bool) *Refutation {
 	st, sp := &c.s[i], c.at(i)
 	want := identity{op: engine.NoOp, value: st.Value}
 	switch st.Kind {
-	case engine.StepOffload:
+	case engine.DoOffload:
 		want.lane, want.kind = sim.ToHost, sim.SpanOffload
-	case engine.StepFetch:
+	case engine.DoFetch:
 		want.lane, want.kind = sim.ToDev, sim.SpanFetch
 	default:
 		want = identity{lane: sim.Compute, op: st.Op, value: engine.NoValue, lean: st.OutputOnly, alt: st.Alt}
@@ -104,12 +104,12 @@ func (d identity) String() string {
 // workOf returns how long a step takes when nothing holds it up.
 func (c *checker) workOf(i int) time.Duration {
 	switch st := &c.s[i]; st.Kind {
-	case engine.StepRun:
+	case engine.DoRun:
 		if st.Alt {
 			return c.g.Ops[st.Op].Alt.Time
 		}
 		return c.g.Ops[st.Op].Time
-	case engine.StepOffload:
+	case engine.DoOffload:
 		return c.p.Device.ToHost.Time(c.g.Values[st.Value].Size)
 	default:
 		return c.p.Device.ToDev.Time(c.g.Values[st.Value].Size)
@@ -120,19 +120,19 @@ func (c *checker) workOf(i int) time.Duration {
 // that has not reserved its room may be longer: the replay says whether it had to be.
 func (c *checker) checkDuration(i int) *Refutation {
 	sp, work := c.at(i), c.workOf(i)
-	if st := &c.s[i]; st.Kind != engine.StepRun && c.g.Values[st.Value].Size > 0 && c.rateOf(i) <= 0 {
+	if st := &c.s[i]; st.Kind != engine.DoRun && c.g.Values[st.Value].Size > 0 && c.rateOf(i) <= 0 {
 		return c.atStep(NoLink, i, sp.Start, c.name(i),
 			"no transfer: the device has no link to the host in that direction")
 	}
 	long := sp.End - sp.Start
-	if long == work || long > work && c.streamed() && c.s[i].Kind == engine.StepFetch && !c.s[i].Reserve && work > 0 {
+	if long == work || long > work && c.streamed() && c.s[i].Kind == engine.DoFetch && !c.s[i].Reserve && work > 0 {
 		return nil
 	}
 	return c.atStep(WrongDuration, i, sp.Start, fmt.Sprintf("%v for %s", long, c.name(i)), fmt.Sprint(work))
 }
 
 func (c *checker) rateOf(i int) engine.Rate {
-	if c.s[i].Kind == engine.StepOffload {
+	if c.s[i].Kind == engine.DoOffload {
 		return c.p.Device.ToHost
 	}
 	return c.p.Device.ToDev
@@ -144,7 +144,7 @@ func (c *checker) checkComplete() *Refutation {
 	done := c.g.Done == engine.NoValue
 	for i := range c.s {
 		st := &c.s[i]
-		if st.Kind != engine.StepRun {
+		if st.Kind != engine.DoRun {
 			continue
 		}
 		op := &c.g.Ops[st.Op]

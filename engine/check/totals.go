@@ -20,7 +20,7 @@ func (c *checker) checkCauses() *Refutation {
 	}
 	for i := range c.s {
 		kind := c.s[i].Kind
-		if kind == engine.StepWait || kind == engine.StepFetch {
+		if kind == engine.DoWait || kind == engine.DoFetch {
 			holds = c.heldBy(i, holds)
 		}
 		if !hasSpan(kind) {
@@ -58,7 +58,7 @@ func (c *checker) heldBy(i int, holds []sim.SpanID) []sim.SpanID {
 	if c.reach[i+1] > c.reach[i] {
 		holds = holds[:0]
 	}
-	if c.s[i].Kind == engine.StepFetch {
+	if c.s[i].Kind == engine.DoFetch {
 		if k, ok := c.gapUntil(c.reach[i+1]); ok && c.t.Gaps[k].Step == i {
 			holds = append(holds, c.t.Gaps[k].Cause)
 		}

@@ -98,17 +98,17 @@ func (c *checker) walk() *Refutation {
 	for i := range c.s {
 		var r *Refutation
 		switch c.s[i].Kind {
-		case engine.StepRun:
+		case engine.DoRun:
 			if lanes.run != nil {
 				r = lanes.run(w, i)
 			} else {
 				r = w.run(i)
 			}
-		case engine.StepFree:
+		case engine.DoFree:
 			r = w.free(i)
-		case engine.StepOffload:
+		case engine.DoOffload:
 			r = w.offload(i)
-		case engine.StepFetch:
+		case engine.DoFetch:
 			r = w.fetch(i)
 		default:
 			v := c.s[i].Value
@@ -289,7 +289,7 @@ func (c *checker) checkTimes() *Refutation {
 	for i := range c.s {
 		kind := c.s[i].Kind
 		c.reach[i] = now
-		if kind == engine.StepWait {
+		if kind == engine.DoWait {
 			for _, id := range c.lists.afterOf(&c.plan[i]) {
 				now = max(now, c.span(id).End)
 			}
@@ -323,7 +323,7 @@ func (c *checker) checkStart(i int, lastOf []sim.SpanID) *Refutation {
 	if last := lastOf[sp.Lane]; last != sim.NoSpan && sp.Start < c.span(last).End {
 		return late(LaneOverlap, c.span(last).End, "when the lane is free")
 	}
-	if st.Kind == engine.StepRun {
+	if st.Kind == engine.DoRun {
 		for k, ids := range c.lists.inputsOf(&c.plan[i]) {
 			if ready := c.readyAt(ids); sp.Start < ready {
 				return late(InputNotReady, ready, "when "+c.g.Values[c.g.Ops[st.Op].In[k]].Name+" is there")
@@ -337,7 +337,7 @@ func (c *checker) checkStart(i int, lastOf []sim.SpanID) *Refutation {
 	}
 	for _, id := range c.lists.afterOf(&c.plan[i]) {
 		if before := c.span(id); sp.Start < before.End {
-			if st.Kind == engine.StepRun && c.isAfter(i, id) {
+			if st.Kind == engine.DoRun && c.isAfter(i, id) {
 				return late(NotAfter, before.End, "when "+c.name(before.Step)+" is over")
 			}
 			return late(HostCopyNotReady, before.End, "when the copy to the host is over")

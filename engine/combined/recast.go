@@ -168,7 +168,7 @@ func (a *apart) schedule() engine.Schedule {
 	}
 	for i, st := range a.from {
 		switch k := unsaved[st.Value]; {
-		case st.Kind == engine.StepRun:
+		case st.Kind == engine.DoRun:
 			a.run(i, st)
 		case k == 0:
 			a.to = append(a.to, st)
@@ -180,8 +180,8 @@ func (a *apart) schedule() engine.Schedule {
 }
 
 // move adds step i, which moves or frees what stage k saves or its output.
-func (a *apart) move(i, k int, st engine.Step) {
-	if st.Kind == engine.StepFetch && a.sent[k] { // before what is saved: it is read first
+func (a *apart) move(i, k int, st engine.Instruction) {
+	if st.Kind == engine.DoFetch && a.sent[k] { // before what is saved: it is read first
 		a.to = append(a.to, engine.Fetch(a.g.Act(k), st.NotBefore))
 		a.here[k] = true
 	}
@@ -189,9 +189,9 @@ func (a *apart) move(i, k int, st engine.Step) {
 		a.to = append(a.to, st)
 	}
 	switch st.Kind {
-	case engine.StepFree:
+	case engine.DoFree:
 		a.free(k)
-	case engine.StepOffload:
+	case engine.DoOffload:
 		a.sent[k] = a.read(k, a.freed(i))
 		if a.sent[k] {
 			a.to = append(a.to, engine.Offload(a.g.Act(k)))
@@ -200,7 +200,7 @@ func (a *apart) move(i, k int, st engine.Step) {
 }
 
 // run adds the run of step i, and frees the outputs that nothing reads after it.
-func (a *apart) run(i int, st engine.Step) {
+func (a *apart) run(i int, st engine.Instruction) {
 	a.to = append(a.to, st)
 	k := a.forward[st.Op]
 	if k == 0 {
@@ -225,7 +225,7 @@ func (a *apart) free(k int) {
 // read reports whether a^k, as it is after step i, is read by a forward of the plan.
 func (a *apart) read(k, i int) bool {
 	for _, st := range a.from[i+1:] {
-		if st.Kind != engine.StepRun {
+		if st.Kind != engine.DoRun {
 			continue
 		}
 		switch {
@@ -241,7 +241,7 @@ func (a *apart) read(k, i int) bool {
 // freed returns the step that frees what step i offloads.
 func (a *apart) freed(i int) int {
 	for x := i + 1; x < len(a.from); x++ {
-		if st := a.from[x]; st.Kind == engine.StepFree && st.Value == a.from[i].Value {
+		if st := a.from[x]; st.Kind == engine.DoFree && st.Value == a.from[i].Value {
 			return x
 		}
 	}

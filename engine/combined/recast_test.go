@@ -50,7 +50,7 @@ func TestRecastPlays(t *testing.T) {
 			}
 			solved++
 			for _, st := range sol.Schedule {
-				if st.Kind == engine.StepOffload {
+				if st.Kind == engine.DoOffload {
 					moving++
 					break
 				}
@@ -85,7 +85,7 @@ func TestApartOffloads(t *testing.T) {
 	}
 	saved := 0
 	for _, st := range sol.Schedule {
-		if st.Kind == engine.StepOffload && p.Graph.Values[st.Value].Size == 96 {
+		if st.Kind == engine.DoOffload && p.Graph.Values[st.Value].Size == 96 {
 			saved++
 		}
 	}

@@ -64,7 +64,7 @@ func sweepIsSolve(t *testing.T, input string, p *engine.Problem, budgets []engin
 				wantErr)
 		}
 		if sol != nil && slices.ContainsFunc(sol.Schedule,
-			func(s engine.Step) bool { return s.Kind == engine.StepOffload }) {
+			func(s engine.Instruction) bool { return s.Kind == engine.DoOffload }) {
 			offloads++
 		}
 	})

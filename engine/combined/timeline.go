@@ -78,7 +78,7 @@ func (t *timeline) schedule() (engine.Schedule, error) {
 	fetch := len(t.Transfers) - 1
 	for x := range steps {
 		r := &t.Runs[owner[x]]
-		if steps[x].Kind != engine.StepRun {
+		if steps[x].Kind != engine.DoRun {
 			sched = append(sched, steps[x])
 			continue
 		}

@@ -218,9 +218,9 @@ func (p *File) operationOf(op *engine.Op) fileOp {
 		In: names(op.In), Out: names(op.Out), Lean: names(op.OutputOnly), Alt: (*fileAlt)(op.Alt)}
 }
 
-func (p *File) stepOf(s *engine.Step) fileStep {
+func (p *File) stepOf(s *engine.Instruction) fileStep {
 	f := fileStep{Do: doing[s.Kind], Lean: s.OutputOnly, Alt: s.Alt, NotBefore: s.NotBefore, Reserve: s.Reserve}
-	if s.Kind == engine.StepRun {
+	if s.Kind == engine.DoRun {
 		f.Op = p.opName(s.Op)
 	} else {
 		f.Value = p.valueName(s.Value)

@@ -96,7 +96,7 @@ func graphPlan(g *engine.Graph) *export.File {
 	for i, v := range g.Values {
 		if v.Initial == engine.OnHost {
 			p.Schedule = append(p.Schedule,
-				engine.Step{Kind: engine.StepFetch, Op: engine.NoOp, Value: engine.ValueID(i),
+				engine.Instruction{Kind: engine.DoFetch, Op: engine.NoOp, Value: engine.ValueID(i),
 					NotBefore: time.Duration(i), Reserve: i%2 == 0})
 		}
 	}
@@ -135,9 +135,9 @@ func small() *export.File {
 			engine.RunOutputOnly(g.Fwd(1)), engine.Free(g.Act(0)),
 			engine.Run(g.Fwd(2)), engine.Wait(g.Act(0)), engine.Run(g.Fwd(3)),
 			engine.Run(g.Bwd(3)), engine.Free(g.Grad(3)), engine.Free(g.Saved(3)),
-			{Kind: engine.StepFetch, Op: engine.NoOp, Value: g.Act(0), NotBefore: 4000, Reserve: true},
+			{Kind: engine.DoFetch, Op: engine.NoOp, Value: g.Act(0), NotBefore: 4000, Reserve: true},
 			engine.Run(g.Bwd(2)), engine.Free(g.Grad(2)), engine.Free(g.Saved(2)), engine.Free(g.Act(1)),
-			{Kind: engine.StepRun, Op: g.Fwd(1), Value: engine.NoValue, Alt: true},
+			{Kind: engine.DoRun, Op: g.Fwd(1), Value: engine.NoValue, Alt: true},
 			engine.Run(g.Bwd(1)), engine.Free(g.Grad(1)), engine.Free(g.Saved(1)), engine.Free(g.Act(0)),
 		}}
 }

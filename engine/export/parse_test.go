@@ -181,13 +181,13 @@ func (r *reader) names(p *engine.Problem) {
 	}
 }
 
-func (r *reader) step(i int) engine.Step {
+func (r *reader) step(i int) engine.Instruction {
 	f := &r.f.Steps[i]
 	where := fmt.Sprintf("steps[%d]", i)
-	s := engine.Step{Kind: engine.StepKind(r.word(where+".do", f.Do, doing)), Op: engine.NoOp, Value: engine.NoValue,
+	s := engine.Instruction{Kind: engine.InstructionKind(r.word(where+".do", f.Do, doing)), Op: engine.NoOp, Value: engine.NoValue,
 		OutputOnly: f.Lean, Alt: f.Alt, NotBefore: f.NotBefore, Reserve: f.Reserve}
 	var ok bool
-	if s.Kind == engine.StepRun {
+	if s.Kind == engine.DoRun {
 		if s.Op, ok = r.ops[f.Op]; !ok {
 			r.fail("%s runs %q, and there is no such operation", where, f.Op)
 		}

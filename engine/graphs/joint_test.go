@@ -66,7 +66,7 @@ func TestClock(t *testing.T) {
 			}
 			for _, x := range a.order {
 				k := m.kinds[a.kind[x]]
-				if k.what == engine.StepFetch && slices.ContainsFunc(a.runs[m.kinds[m.offload[k.writes[0]]].op],
+				if k.what == engine.DoFetch && slices.ContainsFunc(a.runs[m.kinds[m.offload[k.writes[0]]].op],
 					func(y int32) bool { return a.place[y] > a.place[x] }) {
 					t.Fatalf("seed %d, fetched before it left: %v\n%v", seed, a.edits, ks)
 				}

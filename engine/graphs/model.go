@@ -17,7 +17,7 @@ const none = int32(-1)
 // kind is a way to run an operation, or a transfer (see linked).
 type kind struct {
 	op     int32
-	what   engine.StepKind
+	what   engine.InstructionKind
 	reads  []int32
 	writes []int32 // values that take their room when it starts
 	serves []serve // what can be read when it ends
@@ -305,7 +305,7 @@ func (m *model) slim(id kindID) kindID {
 }
 
 // of returns the kind of a run of a schedule; none if there is no such run.
-func (m *model) of(st engine.Step) kindID {
+func (m *model) of(st engine.Instruction) kindID {
 	for _, id := range m.ways[st.Op] {
 		if k := &m.kinds[id]; k.lean == st.OutputOnly && k.alt == st.Alt {
 			return id

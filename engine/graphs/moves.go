@@ -35,7 +35,7 @@ func (s *state) free(p int32) (low, high int32) {
 	for _, v := range k.reads {
 		low = max(low, s.place[s.makerBefore(v, p)]+1)
 	}
-	if k.what != engine.StepRun {
+	if k.what != engine.DoRun {
 		low, high = s.freeTransfer(p, low, high)
 	} else if s.kept && at == 0 {
 		r := s.rank[k.op]

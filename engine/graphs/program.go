@@ -80,7 +80,7 @@ func (m *model) ofSchedule(p *engine.Problem, steps engine.Schedule) []kindID {
 		at[trace.Spans[i].Step] = &trace.Spans[i]
 	}
 	for i, st := range steps {
-		if st.Kind == engine.StepRun {
+		if st.Kind == engine.DoRun {
 			begins, ends = append(begins, at[i].Start), append(ends, at[i].End)
 		}
 	}
@@ -92,11 +92,11 @@ func (m *model) ofSchedule(p *engine.Problem, steps engine.Schedule) []kindID {
 	runs := 0
 	wait := make([]int, len(m.size)) // where it is in the list, plus 1
 	for i, st := range steps {
-		if st.Kind != engine.StepRun && (m.size[st.Value] == 0 || len(m.users[st.Value]) == 0) {
+		if st.Kind != engine.DoRun && (m.size[st.Value] == 0 || len(m.users[st.Value]) == 0) {
 			continue // it stays, or goes when it is made
 		}
 		switch v := st.Value; st.Kind {
-		case engine.StepRun:
+		case engine.DoRun:
 			id := m.of(st)
 			if id == none {
 				return nil
@@ -105,7 +105,7 @@ func (m *model) ofSchedule(p *engine.Problem, steps engine.Schedule) []kindID {
 				list = append(list, element{runs, 3, id})
 			}
 			runs++
-		case engine.StepOffload:
+		case engine.DoOffload:
 			if m.offload[v] == none {
 				return nil
 			}
@@ -114,7 +114,7 @@ func (m *model) ofSchedule(p *engine.Problem, steps engine.Schedule) []kindID {
 					element{max(runs, first(begins, at[i].End)), 1, m.wait[v]})
 				wait[v] = len(list)
 			}
-		case engine.StepFetch:
+		case engine.DoFetch:
 			if wait[v] == 0 {
 				return nil
 			}
@@ -144,17 +144,17 @@ func (m *model) used(seq []kindID) []kindID {
 	idle := make([]bool, len(seq))
 	for _, l := range list {
 		idle[max(l.from, 0)] = idle[max(l.from, 0)] || l.from >= 0 && l.from == l.to &&
-			m.kinds[seq[l.from]].what == engine.StepFetch
+			m.kinds[seq[l.from]].what == engine.DoFetch
 	}
 	fetched := make([]bool, len(m.size))
 	for at, id := range seq {
-		if k := &m.kinds[id]; k.what == engine.StepFetch && !idle[at] {
+		if k := &m.kinds[id]; k.what == engine.DoFetch && !idle[at] {
 			fetched[k.writes[0]] = true
 		}
 	}
 	out := make([]kindID, 0, len(seq))
 	for at, id := range seq {
-		if k := &m.kinds[id]; !idle[at] && (k.what == engine.StepRun || fetched[m.moved(k)]) {
+		if k := &m.kinds[id]; !idle[at] && (k.what == engine.DoRun || fetched[m.moved(k)]) {
 			out = append(out, id)
 		}
 	}
@@ -168,7 +168,7 @@ func (j *joint) play(seq []kindID, how string) (ok bool) {
 	if !j.playAs(seq, seq, how) {
 		return false
 	}
-	loose := slices.DeleteFunc(slices.Clone(seq), func(id kindID) bool { return j.m.kinds[id].what == engine.StepWait })
+	loose := slices.DeleteFunc(slices.Clone(seq), func(id kindID) bool { return j.m.kinds[id].what == engine.DoWait })
 	if len(loose) < len(seq) {
 		j.playAs(loose, seq, how)
 	}
@@ -191,12 +191,12 @@ func (m *model) describeAll(seq []kindID) string {
 	outs, ins := 0, 0
 	for _, id := range seq {
 		switch m.kinds[id].what {
-		case engine.StepOffload:
+		case engine.DoOffload:
 			outs++
-		case engine.StepFetch:
+		case engine.DoFetch:
 			ins++
 		}
 	}
-	runs := slices.DeleteFunc(slices.Clone(seq), func(id kindID) bool { return m.kinds[id].what != engine.StepRun })
+	runs := slices.DeleteFunc(slices.Clone(seq), func(id kindID) bool { return m.kinds[id].what != engine.DoRun })
 	return fmt.Sprintf("%s There are %d offloads and %d fetches.", m.describe(runs), outs, ins)
 }

@@ -47,7 +47,7 @@ func (m *model) lives(seq []kindID) (list []life, ok bool) {
 		if !read(k.reads, p) {
 			return list, false
 		}
-		if k.what == engine.StepRun {
+		if k.what == engine.DoRun {
 			if ran[k.op] && m.once[k.op] {
 				return list, false
 			}
@@ -113,19 +113,19 @@ func (m *model) schedule(seq []kindID) engine.Schedule {
 }
 
 // step returns the step of a schedule that a kind stands for.
-func (m *model) step(id kindID) engine.Step {
+func (m *model) step(id kindID) engine.Instruction {
 	k := &m.kinds[id]
-	if k.what == engine.StepRun {
-		return engine.Step{Op: engine.OpID(k.op), Value: engine.NoValue, OutputOnly: k.lean, Alt: k.alt}
+	if k.what == engine.DoRun {
+		return engine.Instruction{Op: engine.OpID(k.op), Value: engine.NoValue, OutputOnly: k.lean, Alt: k.alt}
 	}
-	return engine.Step{Kind: k.what, Op: engine.NoOp, Value: engine.ValueID(m.moved(k))}
+	return engine.Instruction{Kind: k.what, Op: engine.NoOp, Value: engine.ValueID(m.moved(k))}
 }
 
 // reruns returns the number of runs that repeat an operation, and the sum of their times.
 func (m *model) reruns(seq []kindID) (runs int, took time.Duration) {
 	ran := make([]bool, m.ops)
 	for _, id := range seq {
-		if k := &m.kinds[id]; k.what != engine.StepRun {
+		if k := &m.kinds[id]; k.what != engine.DoRun {
 			continue
 		} else if ran[k.op] {
 			runs++

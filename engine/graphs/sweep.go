@@ -126,7 +126,7 @@ func (s *searcher) warm(p *engine.Problem, sol *engine.Solution, found *plans) *
 // sequenceOf returns the sequence of a solution of the search.
 func (s *searcher) sequenceOf(sol *engine.Solution) (seq []kindID) {
 	for _, st := range sol.Schedule {
-		if st.Kind != engine.StepRun {
+		if st.Kind != engine.DoRun {
 			continue
 		}
 		seq = append(seq, s.m.of(st))

@@ -7,7 +7,7 @@ import "memtide/engine"
 func (s *state) freeTransfer(p, low, high int32) (int32, int32) {
 	k := &s.m.kinds[s.kind[s.order[p]]]
 	v := s.m.moved(k)
-	if k.what == engine.StepFetch {
+	if k.what == engine.DoFetch {
 		for _, y := range s.runs[s.m.kinds[s.m.offload[v]].op] {
 			low = max(low, s.place[y]+1)
 		}
@@ -139,7 +139,7 @@ func (s *state) swap(r *random, g gap, j int32) bool {
 }
 
 // transferAt returns the place of some transfer of a kind, if one is found soon; none otherwise.
-func (s *state) transferAt(r *random, what func(engine.StepKind) bool) int32 {
+func (s *state) transferAt(r *random, what func(engine.InstructionKind) bool) int32 {
 	for range 24 {
 		p := s.anywhere(r)
 		if x := s.order[p]; s.isTransfer(x) && what(s.m.kinds[s.kind[x]].what) {
@@ -149,7 +149,7 @@ func (s *state) transferAt(r *random, what func(engine.StepKind) bool) int32 {
 	return none
 }
 
-func isFetch(k engine.StepKind) bool { return k == engine.StepFetch }
+func isFetch(k engine.InstructionKind) bool { return k == engine.DoFetch }
 
 // proposeStay takes out a fetch, and the offload if it was the only one. With again, the value
 // is made again instead.
@@ -202,7 +202,7 @@ func (a *annealer) proposeTransfer(r *random) bool {
 	case u < 5:
 		return (a.excess > 0 || r.one(2)) && a.proposeSwap(r)
 	case u < 11:
-		p := a.transferAt(r, func(engine.StepKind) bool { return true })
+		p := a.transferAt(r, func(engine.InstructionKind) bool { return true })
 		return p != none && a.proposeShift(r, p)
 	}
 	return a.proposeStay(r, u >= 13)

@@ -44,14 +44,14 @@ func (m *model) linked(p *engine.Problem) *model {
 			l.kinds = append(l.kinds, k)
 			return kindID(len(l.kinds) - 1)
 		}
-		l.offload[v] = add(kind{op: op, what: engine.StepOffload, reads: []int32{at}})
-		l.wait[v] = add(kind{op: op, what: engine.StepWait, reads: []int32{at}})
+		l.offload[v] = add(kind{op: op, what: engine.DoOffload, reads: []int32{at}})
+		l.wait[v] = add(kind{op: op, what: engine.DoWait, reads: []int32{at}})
 	}
 	l.reads = len(l.kinds)
 	for v := range m.size {
 		if at := int32(v); l.offload[v] != none {
 			l.fetch[v] = kindID(len(l.kinds))
-			l.kinds = append(l.kinds, kind{op: m.maker[v], what: engine.StepFetch, writes: []int32{at},
+			l.kinds = append(l.kinds, kind{op: m.maker[v], what: engine.DoFetch, writes: []int32{at},
 				serves: m.within(at), bytes: m.size[v]})
 		}
 	}
@@ -71,7 +71,7 @@ func (m *model) within(v int32) (list []serve) {
 
 // moved returns the value of a transfer.
 func (m *model) moved(k *kind) int32 {
-	if k.what == engine.StepFetch {
+	if k.what == engine.DoFetch {
 		return k.writes[0]
 	}
 	return k.reads[0]
@@ -118,7 +118,7 @@ func (c *clock) undo() {
 
 // count keeps fetched true when a run comes or goes.
 func (c *clock) count(k *kind, by int32) {
-	if k.what == engine.StepFetch {
+	if k.what == engine.DoFetch {
 		for _, sv := range k.serves {
 			c.fetched[sv.value] += by
 		}
@@ -188,25 +188,25 @@ func (s *state) advance(t moment, p int32, late int64) (moment, int64) {
 	k := &m.kinds[s.kind[x]]
 	var end int64
 	switch k.what {
-	case engine.StepRun:
+	case engine.DoRun:
 		for _, v := range k.reads {
 			if c.fetched[v] > 0 {
-				if y := s.makerBefore(v, p); y != none && m.kinds[s.kind[y]].what == engine.StepFetch {
+				if y := s.makerBefore(v, p); y != none && m.kinds[s.kind[y]].what == engine.DoFetch {
 					t.now = max(t.now, c.done[y])
 				}
 			}
 		}
 		t.now += int64(k.time)
 		return t, late
-	case engine.StepWait:
+	case engine.DoWait:
 		if y := s.offloadOf(k.reads[0]); y != none && s.place[y] < p {
 			t.now = max(t.now, c.done[y])
 		}
 		return t, late
-	case engine.StepOffload:
+	case engine.DoOffload:
 		end = max(t.now, t.out) + m.out[k.reads[0]]
 		t.out = end
-	case engine.StepFetch:
+	case engine.DoFetch:
 		end = max(t.now, t.in)
 		if y := s.offloadOf(k.writes[0]); y != none {
 			end = max(end, c.done[y])

@@ -170,9 +170,9 @@ func (k *keeper) add(id engine.OpID) error {
 
 // isLate reports whether an operation needs one that is late.
 func (k *keeper) isLate(op *engine.Op) bool {
-	return slices.ContainsFunc(k.late, func(st engine.Step) bool {
+	return slices.ContainsFunc(k.late, func(st engine.Instruction) bool {
 		makes := func(v engine.ValueID) bool { return slices.Contains(op.In, v) }
-		return st.Kind == engine.StepRun &&
+		return st.Kind == engine.DoRun &&
 			(slices.Contains(op.After, st.Op) || slices.ContainsFunc(k.g.Ops[st.Op].Out, makes))
 	})
 }
@@ -182,7 +182,7 @@ func (k *keeper) settle(n int) error {
 	due := k.late[:n:n]
 	k.late = slices.Clone(k.late[n:])
 	for _, st := range due {
-		if st.Kind != engine.StepRun {
+		if st.Kind != engine.DoRun {
 			k.move(st)
 		} else if err := k.onHost(st.Op); err != nil {
 			return err

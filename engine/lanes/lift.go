@@ -76,17 +76,17 @@ func refusal(p, q *engine.Problem, err error) error {
 type lifter struct {
 	*device
 	*places
-	plan engine.Schedule // with the graph's operations
-	at   int             // in the plan
-	ran  []bool          // by operation: it has run or is queued
-	late []engine.Step   // steps that wait for something to arrive, put behind the next run
+	plan engine.Schedule      // with the graph's operations
+	at   int                  // in the plan
+	ran  []bool               // by operation: it has run or is queued
+	late []engine.Instruction // steps that wait for something to arrive, put behind the next run
 }
 
 // lift returns a plan for the device with the operations of other lanes.
 func (d *device) lift(plan engine.Schedule) (engine.Schedule, error) {
 	l := &lifter{device: d, places: newPlaces(d.of), ran: make([]bool, len(d.of.Ops))}
 	for _, st := range plan {
-		if st.Kind == engine.StepRun {
+		if st.Kind == engine.DoRun {
 			st.Op = d.ops[st.Op]
 		}
 		l.plan = append(l.plan, st)
@@ -102,7 +102,7 @@ func (d *device) lift(plan engine.Schedule) (engine.Schedule, error) {
 }
 
 // step puts one step of the plan into the schedule.
-func (l *lifter) step(st engine.Step) error {
+func (l *lifter) step(st engine.Instruction) error {
 	if l.waits(st) {
 		l.late = append(l.late, st)
 		return nil
@@ -110,7 +110,7 @@ func (l *lifter) step(st engine.Step) error {
 	if l.blocked(st) {
 		l.settle()
 	}
-	if st.Kind != engine.StepRun {
+	if st.Kind != engine.DoRun {
 		l.move(st)
 		return nil
 	}
@@ -128,13 +128,13 @@ func (l *lifter) step(st engine.Step) error {
 
 // waits reports whether a step would hold the counter for something to arrive: a step of the
 // host whose input is on its way to the device, and what belongs to its inputs.
-func (l *lifter) waits(st engine.Step) bool {
+func (l *lifter) waits(st engine.Instruction) bool {
 	switch st.Kind {
-	case engine.StepRun:
+	case engine.DoRun:
 		op := &l.g.Ops[st.Op]
 		return op.Lane == engine.LaneCPU &&
 			slices.ContainsFunc(op.In, func(v engine.ValueID) bool { return !l.host[v] && l.coming[v] })
-	case engine.StepFree, engine.StepOffload:
+	case engine.DoFree, engine.DoOffload:
 		return l.coming[st.Value] || l.isLate(st.Value)
 	}
 	return false
@@ -142,8 +142,8 @@ func (l *lifter) waits(st engine.Step) bool {
 
 // isLate reports whether a late step is about a value.
 func (l *lifter) isLate(v engine.ValueID) bool {
-	return slices.ContainsFunc(l.late, func(st engine.Step) bool {
-		if st.Kind != engine.StepRun {
+	return slices.ContainsFunc(l.late, func(st engine.Instruction) bool {
+		if st.Kind != engine.DoRun {
 			return st.Value == v
 		}
 		op := &l.g.Ops[st.Op]
@@ -152,8 +152,8 @@ func (l *lifter) isLate(v engine.ValueID) bool {
 }
 
 // blocked reports whether a step needs a late one.
-func (l *lifter) blocked(st engine.Step) bool {
-	if st.Kind != engine.StepRun {
+func (l *lifter) blocked(st engine.Instruction) bool {
+	if st.Kind != engine.DoRun {
 		return l.isLate(st.Value)
 	}
 	op := &l.g.Ops[st.Op]
@@ -165,7 +165,7 @@ func (l *lifter) settle() {
 	due := l.late
 	l.late = nil
 	for _, st := range due {
-		if st.Kind != engine.StepRun {
+		if st.Kind != engine.DoRun {
 			l.move(st)
 			continue
 		}
@@ -174,14 +174,14 @@ func (l *lifter) settle() {
 }
 
 // run is a run, of whatever lane.
-func (l *lifter) run(st engine.Step, op *engine.Op) {
+func (l *lifter) run(st engine.Instruction, op *engine.Op) {
 	l.ran[st.Op] = true
 	l.places.run(st, op.In)
 }
 
 // onHost is a run on the host, with copies of what it reads there, and of what it makes
 // here: for the strategy that is on the device.
-func (l *lifter) onHost(st engine.Step, op *engine.Op) {
+func (l *lifter) onHost(st engine.Instruction, op *engine.Op) {
 	for _, v := range op.In {
 		if !l.host[v] {
 			l.move(engine.Offload(v))
@@ -195,7 +195,7 @@ func (l *lifter) onHost(st engine.Step, op *engine.Op) {
 
 // compute returns a run on the device: what it reads has been gathered, what the next one reads
 // is on its way, and what neither of them reads goes. Late steps come behind it.
-func (l *lifter) compute(st engine.Step, op *engine.Op) error {
+func (l *lifter) compute(st engine.Instruction, op *engine.Op) error {
 	for _, v := range op.In {
 		if l.gathers[v] != nil && !l.gather(v, st.Op) {
 			return fmt.Errorf("%w: %s cannot be gathered again before %s", engine.ErrUnsupported, l.g.Values[v].Name,
@@ -226,7 +226,7 @@ func (l *lifter) compute(st engine.Step, op *engine.Op) error {
 // next returns the next run of the plan on the device, or nil if there is none.
 func (l *lifter) next() *engine.Op {
 	for _, st := range l.plan[l.at+1:] {
-		if st.Kind == engine.StepRun && l.g.Ops[st.Op].Lane == engine.LaneCompute {
+		if st.Kind == engine.DoRun && l.g.Ops[st.Op].Lane == engine.LaneCompute {
 			return &l.g.Ops[st.Op]
 		}
 	}
@@ -386,26 +386,26 @@ func newPlaces(g *engine.Graph) *places {
 }
 
 // move is a step about a value, which is whole before it is freed or copied.
-func (p *places) move(st engine.Step) {
+func (p *places) move(st engine.Instruction) {
 	v := st.Value
-	if p.coming[v] && (st.Kind == engine.StepFree || st.Kind == engine.StepOffload) {
+	if p.coming[v] && (st.Kind == engine.DoFree || st.Kind == engine.DoOffload) {
 		p.steps, p.coming[v] = append(p.steps, engine.Wait(v)), false
 	}
 	switch st.Kind {
-	case engine.StepFree:
+	case engine.DoFree:
 		p.dev[v] = false
-	case engine.StepOffload:
+	case engine.DoOffload:
 		p.host[v] = true
-	case engine.StepFetch:
+	case engine.DoFetch:
 		p.dev[v], p.coming[v] = true, true
-	case engine.StepWait:
+	case engine.DoWait:
 		p.coming[v] = false
 	}
 	p.steps = append(p.steps, st)
 }
 
 // run is a run of whatever lane, which reads the copies of some values.
-func (p *places) run(st engine.Step, in []engine.ValueID) {
+func (p *places) run(st engine.Instruction, in []engine.ValueID) {
 	p.steps = append(p.steps, st)
 	op := &p.g.Ops[st.Op]
 	for _, v := range in {

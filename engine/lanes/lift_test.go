@@ -202,7 +202,7 @@ func TestGatheredAgain(t *testing.T) {
 	}
 	var runs []string
 	for _, st := range sol.Schedule {
-		if st.Kind == engine.StepRun {
+		if st.Kind == engine.DoRun {
 			runs = append(runs, g.Ops[st.Op].Name)
 		}
 	}

@@ -95,7 +95,8 @@ func (l *layered) need() (need engine.Bytes, op engine.OpID) {
 func (l *layered) schedule() (sched engine.Schedule) {
 	g := l.p.Chain
 	fetch := func(x int) {
-		sched = append(sched, engine.Step{Kind: engine.StepFetch, Op: engine.NoOp, Value: item(g, x), Reserve: true})
+		sched = append(sched,
+			engine.Instruction{Kind: engine.DoFetch, Op: engine.NoOp, Value: item(g, x), Reserve: true})
 	}
 	run := func(op engine.OpID) {
 		st := engine.Run(op)

@@ -118,8 +118,8 @@ func TestVDNNAhead(t *testing.T) {
 			}
 			fetched, before := false, engine.NoOp
 			for _, st := range sol.Schedule {
-				fetched = fetched || st.Kind == engine.StepFetch && st.Value == p.Chain.Act(0)
-				if fetched && st.Kind == engine.StepRun {
+				fetched = fetched || st.Kind == engine.DoFetch && st.Value == p.Chain.Act(0)
+				if fetched && st.Kind == engine.DoRun {
 					before = st.Op
 					break
 				}

@@ -214,9 +214,9 @@ func TestEarlyFetchDeadlocks(t *testing.T) {
 		var early engine.Schedule
 		for _, step := range plan.Schedule() {
 			switch {
-			case step.Kind == engine.StepFetch:
+			case step.Kind == engine.DoFetch:
 				continue
-			case step.Kind == engine.StepFree && step.Value == p.Chain.Act(0) &&
+			case step.Kind == engine.DoFree && step.Value == p.Chain.Act(0) &&
 				!slices.Contains(early, engine.Fetch(step.Value, 0)):
 				early = append(early, step, engine.Fetch(step.Value, 0))
 			default:

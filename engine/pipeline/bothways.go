@@ -12,7 +12,7 @@ func init() {
 	)
 }
 
-func refuseDual(p *Plan) error {
+func refuseDual(p *Request) error {
 	switch {
 	case p.Micro%2 != 0:
 		return fmt.Errorf("%d micro batches do not divide between two directions; %d do", p.Micro, p.Micro+1)
@@ -26,7 +26,7 @@ func refuseDual(p *Plan) error {
 	return nil
 }
 
-func refuseDualV(p *Plan) error {
+func refuseDualV(p *Request) error {
 	if p.Micro < 2*p.Ranks {
 		return fmt.Errorf("DualPipeV on %d ranks needs %d micro batches or more; there are %d", p.Ranks, 2*p.Ranks,
 			p.Micro)
@@ -35,9 +35,9 @@ func refuseDualV(p *Plan) error {
 }
 
 // dualPipe sends half of the micro batches each way. A rank's own direction is the one that enters nearer to it.
-func dualPipe(p *Plan, _ *Problem) [][]Pass {
+func dualPipe(p *Request, _ *Problem) [][]Pass {
 	half := p.Ranks / 2
-	return eachRank(&Plan{Ranks: p.Ranks, Micro: p.Micro / 2}, func(w *writer, r int) {
+	return eachRank(&Request{Ranks: p.Ranks, Micro: p.Micro / 2}, func(w *writer, r int) {
 		own, other := r, 2*p.Ranks-1-r
 		if r >= half {
 			own, other = other, own
@@ -46,7 +46,7 @@ func dualPipe(p *Plan, _ *Problem) [][]Pass {
 	})
 }
 
-func dualPipeV(p *Plan, _ *Problem) [][]Pass {
+func dualPipeV(p *Request, _ *Problem) [][]Pass {
 	return eachRank(p, func(w *writer, r int) { eightPhases(w, p.Ranks, r, r, 2*p.Ranks-1-r) })
 }
 

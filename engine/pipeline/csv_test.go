@@ -13,7 +13,7 @@ import (
 // Every schedule of one path comes back from torch's CSV as it was, and those of two paths are refused.
 func TestCSVRoundTrip(t *testing.T) {
 	for _, name := range pipeline.Names() {
-		s, err := pipeline.New(name, pipeline.Plan{Ranks: 4, Micro: 8, Cost: costs(1, 1, 1)})
+		s, err := pipeline.New(name, pipeline.Request{Ranks: 4, Micro: 8, Cost: costs(1, 1, 1)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -73,7 +73,7 @@ func TestReadCSV(t *testing.T) {
 
 // The trace for Chrome has every pass with its rank and times.
 func TestChromeTrace(t *testing.T) {
-	s, err := pipeline.New("1f1b", pipeline.Plan{Ranks: 2, Micro: 2, Cost: costs(2000, 1000, 1000)})
+	s, err := pipeline.New("1f1b", pipeline.Request{Ranks: 2, Micro: 2, Cost: costs(2000, 1000, 1000)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -27,7 +27,7 @@ func init() {
 
 // megatronRounds are rounds of a group, the last with what is left
 // (--microbatch-group-size-per-virtual-pipeline-stage).
-func megatronRounds(p *Plan) (rounds []int) {
+func megatronRounds(p *Request) (rounds []int) {
 	for left := p.Micro; left > 0; left -= p.Group {
 		rounds = append(rounds, min(left, p.Group))
 	}
@@ -35,7 +35,7 @@ func megatronRounds(p *Plan) (rounds []int) {
 }
 
 // evenRounds are as many rounds as ranks go into the micro batches. torch refuses rounds of two sizes.
-func evenRounds(p *Plan) (rounds []int) {
+func evenRounds(p *Request) (rounds []int) {
 	n := max(1, p.Micro/p.Ranks)
 	for i := range n {
 		size := p.Micro / n
@@ -48,14 +48,14 @@ func evenRounds(p *Plan) (rounds []int) {
 }
 
 // refuseMegatron refuses a last round that is shorter than the pipeline: it could wait for ever.
-func refuseMegatron(p *Plan) error {
+func refuseMegatron(p *Request) error {
 	if last := p.Micro % p.Group; last == 0 || last >= p.Ranks {
 		return nil
 	}
 	return fmt.Errorf("the interleaved schedule needs a multiple of %d micro batches, one for each rank; there are %d: interleaved-even takes them in rounds %s", p.Group, p.Micro, sum(evenRounds(p)))
 }
 
-func refuseTorch(p *Plan) error {
+func refuseTorch(p *Request) error {
 	n := max(1, p.Micro/p.Ranks)
 	if p.Micro%n == 0 {
 		return nil
@@ -69,8 +69,8 @@ func sum(rounds []int) string {
 
 // interleaved is Megatron-LM's order [arXiv:2104.04473, section 2.2]: the micro batches of a round go through one stage
 // of a rank after the other. Megatron before 2024 ran all forwards first if there were as many micro batches as ranks.
-func interleaved(rounds func(*Plan) []int) func(*Plan, *Problem) [][]Pass {
-	return func(p *Plan, _ *Problem) [][]Pass {
+func interleaved(rounds func(*Request) []int) func(*Request, *Problem) [][]Pass {
+	return func(p *Request, _ *Problem) [][]Pass {
 		list := rounds(p)
 		var chunks []int // of the k-th forward of a rank
 		for _, size := range list {
@@ -88,7 +88,7 @@ func interleaved(rounds func(*Plan) []int) func(*Plan, *Problem) [][]Pass {
 	}
 }
 
-func loopedBFS(p *Plan, _ *Problem) [][]Pass {
+func loopedBFS(p *Request, _ *Problem) [][]Pass {
 	return eachRank(p, func(w *writer, r int) {
 		for c := range p.Chunks {
 			for range p.Micro {
@@ -104,7 +104,7 @@ func loopedBFS(p *Plan, _ *Problem) [][]Pass {
 }
 
 // groups is loopedBFS for one group of micro batches after the other, with backwards in their order.
-func groups(p *Plan, _ *Problem) [][]Pass {
+func groups(p *Request, _ *Problem) [][]Pass {
 	return eachRank(p, func(w *writer, r int) {
 		for _, size := range megatronRounds(p) {
 			for c := range p.Chunks {

@@ -37,7 +37,7 @@ func TestCritical(t *testing.T) {
 
 // Two ranks, two micro batches: F0 and F1 of rank 0, then rank 1 from the message on, and back.
 func TestCriticalPath(t *testing.T) {
-	s, err := pipeline.New("gpipe", pipeline.Plan{Ranks: 2, Micro: 2, Send: 3, Cost: costs(10, 10, 10)})
+	s, err := pipeline.New("gpipe", pipeline.Request{Ranks: 2, Micro: 2, Send: 3, Cost: costs(10, 10, 10)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +59,7 @@ func TestCriticalPath(t *testing.T) {
 // it is the same.
 func TestMeasuredRoundTrip(t *testing.T) {
 	for _, name := range []string{"1f1b", "zb-v", "dualpipev", "interleaved"} {
-		s, err := pipeline.New(name, pipeline.Plan{Ranks: 4, Micro: 8, Send: 7 * time.Microsecond,
+		s, err := pipeline.New(name, pipeline.Request{Ranks: 4, Micro: 8, Send: 7 * time.Microsecond,
 			Cost: costs(11000, 23001, 12000)})
 		if err != nil {
 			t.Fatal(err)
@@ -164,7 +164,7 @@ func TestMeasuredRefuses(t *testing.T) {
 
 // Beside a played step a measured one says which passes took longer, where its order differs, and that clocks do.
 func TestMeasuredBeside(t *testing.T) {
-	s, err := pipeline.New("gpipe", pipeline.Plan{Ranks: 2, Micro: 2, Cost: costs(10000, 10000, 10000)})
+	s, err := pipeline.New("gpipe", pipeline.Request{Ranks: 2, Micro: 2, Cost: costs(10000, 10000, 10000)})
 	if err != nil {
 		t.Fatal(err)
 	}

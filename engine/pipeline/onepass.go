@@ -7,7 +7,7 @@ func init() {
 	)
 }
 
-func gpipe(p *Plan, _ *Problem) [][]Pass {
+func gpipe(p *Request, _ *Problem) [][]Pass {
 	return eachRank(p, func(w *writer, r int) {
 		for range p.Micro {
 			w.put(Forward, r, false)
@@ -18,14 +18,14 @@ func gpipe(p *Plan, _ *Problem) [][]Pass {
 	})
 }
 
-func oneByOne(p *Plan, _ *Problem) [][]Pass {
+func oneByOne(p *Request, _ *Problem) [][]Pass {
 	return eachRank(p, func(w *writer, r int) {
 		warm(p.Micro, p.Ranks-1-r, func(int) { w.put(Forward, r, false) }, func(int) { w.put(Backward, r, false) })
 	})
 }
 
 // eachRank collects what a rule writes for every rank.
-func eachRank(p *Plan, write func(w *writer, r int)) [][]Pass {
+func eachRank(p *Request, write func(w *writer, r int)) [][]Pass {
 	order := make([][]Pass, p.Ranks)
 	for r := range order {
 		w := newWriter(p.Micro)

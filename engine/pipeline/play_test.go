@@ -15,7 +15,7 @@ import (
 
 // randomProblem draws a small pipeline: a straight, wrapped or V-shaped path, or two of them.
 func randomProblem(r *rand.Rand) *pipeline.Problem {
-	plan := pipeline.Plan{Ranks: 1 + r.IntN(4), Micro: 1 + r.IntN(5), Chunks: 2}
+	plan := pipeline.Request{Ranks: 1 + r.IntN(4), Micro: 1 + r.IntN(5), Chunks: 2}
 	shape := pipeline.Shape(r.IntN(4))
 	if shape == pipeline.BothWays {
 		plan.Micro++
@@ -186,7 +186,7 @@ func TestCheckerRefutes(t *testing.T) {
 
 // Orders that cannot run name what waits and for what.
 func TestRefusals(t *testing.T) {
-	plan := pipeline.Plan{Ranks: 2, Micro: 2, Cost: costs(1, 1, 1)}
+	plan := pipeline.Request{Ranks: 2, Micro: 2, Cost: costs(1, 1, 1)}
 	s, err := pipeline.New("1f1b", plan)
 	if err != nil {
 		t.Fatal(err)

@@ -10,8 +10,8 @@ import (
 	"memtide/engine"
 )
 
-// Plan is what a schedule is made for.
-type Plan struct {
+// Request is what a schedule is made for.
+type Request struct {
 	Ranks, Micro int // micro batches of a step, of both directions together
 	Chunks       int // stages of a rank where a schedule lets them be chosen; 0: 2
 	Group        int // micro batches of a round where a schedule lets them be chosen; 0: as many as ranks
@@ -60,10 +60,10 @@ type maker struct {
 	name, title string
 	paper       string // arXiv number: schedules are listed by its age
 	shape       Shape
-	split       bool                // some backwards are in two parts
-	searched    bool                // by Search, which does not begin with it
-	refuse      func(p *Plan) error // nil: nothing
-	make        func(p *Plan, q *Problem) [][]Pass
+	split       bool                   // some backwards are in two parts
+	searched    bool                   // by Search, which does not begin with it
+	refuse      func(p *Request) error // nil: nothing
+	make        func(p *Request, q *Problem) [][]Pass
 }
 
 var makers []maker
@@ -126,7 +126,7 @@ func Layout(name string, ranks, chunks int) (out []int) {
 	if m == nil {
 		return nil
 	}
-	p := Plan{Ranks: ranks, Micro: 2, Chunks: chunks}
+	p := Request{Ranks: ranks, Micro: 2, Chunks: chunks}
 	for _, st := range p.Problem(m.shape).Stages {
 		out = append(out, st.Rank)
 	}
@@ -137,7 +137,7 @@ func Layout(name string, ranks, chunks int) (out []int) {
 const most = 1 << 20
 
 // New makes a schedule. The error says what the schedule cannot do, in terms of the plan, and what it can.
-func New(name string, p Plan) (*Schedule, error) {
+func New(name string, p Request) (*Schedule, error) {
 	m := lookup(name)
 	if m == nil {
 		return nil, fmt.Errorf("there is no schedule %q; known are %s", name, strings.Join(Names(), ", "))
@@ -162,7 +162,7 @@ func New(name string, p Plan) (*Schedule, error) {
 }
 
 // Problem returns what the orders of a plan are played on, if the stages lie in a shape.
-func (p *Plan) Problem(shape Shape) *Problem {
+func (p *Request) Problem(shape Shape) *Problem {
 	q := &Problem{Ranks: p.Ranks, Micro: []int{p.Micro}, Cost: p.Cost}
 	stages, of := p.Ranks, func(s int) int { return s }
 	switch shape {

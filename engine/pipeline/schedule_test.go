@@ -22,7 +22,7 @@ func costs(f, b, w time.Duration) func(pipeline.Pass) time.Duration {
 }
 
 // played plays a schedule and has the trace checked.
-func played(t *testing.T, name string, p pipeline.Plan) *pipeline.Trace {
+func played(t *testing.T, name string, p pipeline.Request) *pipeline.Trace {
 	t.Helper()
 	s, err := pipeline.New(name, p)
 	if err != nil {
@@ -122,7 +122,7 @@ func TestFormulas(t *testing.T) {
 						continue
 					}
 					trace := played(t, c.name,
-						pipeline.Plan{Ranks: p, Micro: m, Chunks: c.chunks, Cost: costs(u[0], u[1], u[2])})
+						pipeline.Request{Ranks: p, Micro: m, Chunks: c.chunks, Cost: costs(u[0], u[1], u[2])})
 					if idle := int64(trace.Makespan - slices.Max(trace.Busy)); c.idle != nil &&
 						idle != c.idle(p, m, u[0], u[1], u[2]) {
 						t.Errorf("%s, %d ranks, %d micro batches, times %d: idle for %d; want %d", c.name, p, m, u,
@@ -153,7 +153,7 @@ func TestUneven(t *testing.T) {
 	}
 	for i := range plans {
 		ranks := 1 + r.IntN(6)
-		p := pipeline.Plan{Ranks: ranks, Micro: 2 * ranks * (1 + r.IntN(3)), Chunks: 1 + r.IntN(3),
+		p := pipeline.Request{Ranks: ranks, Micro: 2 * ranks * (1 + r.IntN(3)), Chunks: 1 + r.IntN(3),
 			Send: time.Duration(r.IntN(20))}
 		cost := make([]time.Duration, 200)
 		for i := range cost {
@@ -174,21 +174,21 @@ func TestUneven(t *testing.T) {
 func TestRefuses(t *testing.T) {
 	for _, c := range []struct {
 		name string
-		plan pipeline.Plan
+		plan pipeline.Request
 		want string
 	}{
-		{"1f1b", pipeline.Plan{Micro: 2},
+		{"1f1b", pipeline.Request{Micro: 2},
 			"0 ranks, 2 micro batches and 2 stages a rank; want at least one of each and no more than 1048576 passes"},
-		{"gpipe", pipeline.Plan{Ranks: 1 << 20, Micro: 1 << 20},
+		{"gpipe", pipeline.Request{Ranks: 1 << 20, Micro: 1 << 20},
 			"1048576 ranks, 1048576 micro batches and 2 stages a rank; want at least one of each and no more than 1048576 passes"},
-		{"interleaved", pipeline.Plan{Ranks: 8, Micro: 20},
+		{"interleaved", pipeline.Request{Ranks: 8, Micro: 20},
 			"the interleaved schedule needs a multiple of 8 micro batches, one for each rank; there are 20: interleaved-even takes them in rounds 10 + 10"},
-		{"interleaved-torch", pipeline.Plan{Ranks: 4, Micro: 9},
+		{"interleaved-torch", pipeline.Request{Ranks: 4, Micro: 9},
 			"torch cuts 9 micro batches into 2 rounds of one size; 8 or 10 micro batches can be, and interleaved-even takes them in rounds 5 + 4"},
-		{"dualpipe", pipeline.Plan{Ranks: 4, Micro: 9}, "9 micro batches do not divide between two directions; 10 do"},
-		{"dualpipe", pipeline.Plan{Ranks: 3, Micro: 8},
+		{"dualpipe", pipeline.Request{Ranks: 4, Micro: 9}, "9 micro batches do not divide between two directions; 10 do"},
+		{"dualpipe", pipeline.Request{Ranks: 3, Micro: 8},
 			"DualPipe needs an even number of ranks; there are 3, and dualpipev takes any number"},
-		{"dualpipev", pipeline.Plan{Ranks: 4, Micro: 7},
+		{"dualpipev", pipeline.Request{Ranks: 4, Micro: 7},
 			"DualPipeV on 4 ranks needs 8 micro batches or more; there are 7"},
 	} {
 		if _, err := pipeline.New(c.name, c.plan); err == nil || err.Error() != c.want {
@@ -196,14 +196,14 @@ func TestRefuses(t *testing.T) {
 				c.want)
 		}
 	}
-	if _, err := pipeline.New("1f2b", pipeline.Plan{Ranks: 2, Micro: 2}); err == nil {
+	if _, err := pipeline.New("1f2b", pipeline.Request{Ranks: 2, Micro: 2}); err == nil {
 		t.Error("a schedule that does not exist was made")
 	}
 }
 
 // A round that is shorter than the pipeline waits for ever: that is why it is refused.
 func TestShortRound(t *testing.T) {
-	s, err := pipeline.New("interleaved", pipeline.Plan{Ranks: 8, Micro: 20, Group: 20, Cost: costs(1, 1, 1)})
+	s, err := pipeline.New("interleaved", pipeline.Request{Ranks: 8, Micro: 20, Group: 20, Cost: costs(1, 1, 1)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -151,7 +151,7 @@ func (s *searching) seeds() {
 
 // named tries the published schedules that lie on the ranks in the same way: those by rule, or those that are searched.
 func (s *searching) named(searched bool) {
-	plan := Plan{Ranks: s.p.Ranks, Group: s.p.Ranks, Chunks: max(1, len(s.p.Stages)/s.p.Ranks)}
+	plan := Request{Ranks: s.p.Ranks, Group: s.p.Ranks, Chunks: max(1, len(s.p.Stages)/s.p.Ranks)}
 	for _, n := range s.p.Micro {
 		plan.Micro += n
 	}

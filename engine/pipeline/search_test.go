@@ -64,7 +64,7 @@ func TestSearchHolds(t *testing.T) {
 	}
 	for i := range plans {
 		r := enginetest.Rand(uint64(i))
-		plan := pipeline.Plan{Ranks: 2 + r.IntN(4), Send: time.Duration(r.IntN(3)),
+		plan := pipeline.Request{Ranks: 2 + r.IntN(4), Send: time.Duration(r.IntN(3)),
 			Cost: costs(time.Duration(1+r.IntN(9)), time.Duration(1+r.IntN(9)), time.Duration(1+r.IntN(9)))}
 		plan.Micro = 2 * plan.Ranks
 		shape := pipeline.Shape(i % 4)
@@ -104,7 +104,7 @@ func TestSearchHolds(t *testing.T) {
 
 // What the search does not know is refused, and a pass that does not fit alone is named.
 func TestSearchRefuses(t *testing.T) {
-	plan := pipeline.Plan{Ranks: 2, Micro: 2, Cost: costs(1, 1, 1),
+	plan := pipeline.Request{Ranks: 2, Micro: 2, Cost: costs(1, 1, 1),
 		Room: func(int) (fixed, limit engine.Bytes) { return 5, 5 }}
 	p := plan.Problem(pipeline.Straight)
 	if _, err := pipeline.Search(p, pipeline.Options{Effort: 1000}, nil); err == nil ||
@@ -124,7 +124,7 @@ func TestSearchRefuses(t *testing.T) {
 func TestBoundCorollary(t *testing.T) {
 	for _, c := range []struct{ p, m, f, b, w, c int64 }{{4, 8, 1, 1, 1, 0}, {8, 24, 18522, 18086, 9337, 601},
 		{3, 9, 2, 5, 7, 1}, {16, 48, 11347, 11248, 8132, 377}} {
-		plan := pipeline.Plan{Ranks: int(c.p), Micro: int(c.m), Send: time.Duration(c.c),
+		plan := pipeline.Request{Ranks: int(c.p), Micro: int(c.m), Send: time.Duration(c.c),
 			Cost: costs(time.Duration(c.f), time.Duration(c.b), time.Duration(c.w)),
 			Room: func(int) (fixed, limit engine.Bytes) { return 0, engine.Bytes(c.p) }}
 		want := c.m*(c.f+c.b+c.w) + (c.p-1)*(c.b+2*c.c) + (c.p-1)*max(0, c.f+2*c.c-c.w)
@@ -138,7 +138,7 @@ func TestBoundCorollary(t *testing.T) {
 // is far more than there are moments.
 func TestExactStopsWithinAMoment(t *testing.T) {
 	holds := pipeline.Holds{Act: 1, Rest: 1, Off: 1, Out: 1, In: 1}
-	plan := pipeline.Plan{Ranks: 4, Micro: 6, Cost: costs(1, 1, 1), Keep: func(int) pipeline.Holds { return holds },
+	plan := pipeline.Request{Ranks: 4, Micro: 6, Cost: costs(1, 1, 1), Keep: func(int) pipeline.Holds { return holds },
 		Room: func(int) (fixed, limit engine.Bytes) { return 0, 3 }}
 	const states, calls = 200, 2000
 	poll := engine.NewPoll(engine.LimitCalls(t.Context(), calls), nil)

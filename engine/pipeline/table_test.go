@@ -57,7 +57,7 @@ var rows = []row{
 }
 
 func (c *row) problem() *pipeline.Problem {
-	plan := pipeline.Plan{Ranks: c.ranks, Micro: c.micro, Chunks: 2, Send: c.c, Cost: costs(c.f, c.b, c.w),
+	plan := pipeline.Request{Ranks: c.ranks, Micro: c.micro, Chunks: 2, Send: c.c, Cost: costs(c.f, c.b, c.w),
 		Room: func(int) (fixed, limit engine.Bytes) { return 0, c.passes }}
 	p := plan.Problem(c.shape)
 	p.Cost, p.Fused = nil, c.fused

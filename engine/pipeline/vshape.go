@@ -15,7 +15,7 @@ func init() {
 }
 
 // zeroBubbleV returns the order of torch's ScheduleZBVZeroBubble. With few micro batches it is made for more and cut.
-func zeroBubbleV(p *Plan, _ *Problem) [][]Pass {
+func zeroBubbleV(p *Request, _ *Problem) [][]Pass {
 	n := max(2*p.Ranks-1, p.Micro)
 	return eachRank(p, func(w *writer, r int) {
 		first, second := r, 2*p.Ranks-1-r
@@ -61,7 +61,7 @@ func zeroBubbleV(p *Plan, _ *Problem) [][]Pass {
 // micro batch follows six slots later.
 type block [4]int // first F, second F, second B, first B
 
-func vHalf(p *Plan, _ *Problem) [][]Pass {
+func vHalf(p *Request, _ *Problem) [][]Pass {
 	i := 0
 	if p.Ranks%2 == 0 {
 		i = 3
@@ -71,7 +71,7 @@ func vHalf(p *Plan, _ *Problem) [][]Pass {
 	})
 }
 
-func vMin(p *Plan, _ *Problem) [][]Pass {
+func vMin(p *Request, _ *Problem) [][]Pass {
 	i := 0
 	if p.Ranks%3 == 0 {
 		i = 2
@@ -86,7 +86,7 @@ func vMin(p *Plan, _ *Problem) [][]Pass {
 // ways, with
 // forwards that overtake passes which wait and without, the shorter is taken. The authors' program squeezes further in
 // places: V-Half takes 53 slots for 4 ranks and 8 micro batches there, 55 here.
-func (p *Plan) blocks(peak int, of func(r int) block) [][]Pass {
+func (p *Request) blocks(peak int, of func(r int) block) [][]Pass {
 	var shorter *squeezing
 	for _, overtake := range []bool{false, true} {
 		s := &squeezing{peak: peak, overtake: overtake, ends: map[Pass]int{}, last: 2*p.Ranks - 1,

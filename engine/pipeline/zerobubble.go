@@ -11,10 +11,10 @@ func init() {
 			split: true, make: zeroBubbleH2},
 		maker{name: "zb-1p", title: "searched, with the memory of 1F1B (ZB-1p, section 3)", paper: paper, split: true,
 			searched: true,
-			make:     func(p *Plan, q *Problem) [][]Pass { return within(q, p.Ranks, zeroBubbleH1(p, q)) }},
+			make:     func(p *Request, q *Problem) [][]Pass { return within(q, p.Ranks, zeroBubbleH1(p, q)) }},
 		maker{name: "zb-2p", title: "searched, with twice the memory of 1F1B (ZB-2p, section 3)", paper: paper,
 			split: true, searched: true,
-			make: func(p *Plan, q *Problem) [][]Pass { return within(q, 2*p.Ranks, zeroBubbleH2(p, q)) }},
+			make: func(p *Request, q *Problem) [][]Pass { return within(q, 2*p.Ranks, zeroBubbleH2(p, q)) }},
 	)
 }
 
@@ -33,12 +33,12 @@ func late(w *writer, n, stage, ahead, behind int) {
 
 // zeroBubbleH1 returns a rule. Where nothing is freed before the weights' backward, as many passes as ranks fit and
 // messages take no time, no order is faster (Bound).
-func zeroBubbleH1(p *Plan, _ *Problem) [][]Pass {
+func zeroBubbleH1(p *Request, _ *Problem) [][]Pass {
 	return eachRank(p, func(w *writer, r int) { late(w, p.Micro, r, p.Ranks-1-r, r) })
 }
 
 // zeroBubbleH2 fills the time until the first backward with forwards.
-func zeroBubbleH2(p *Plan, _ *Problem) [][]Pass {
+func zeroBubbleH2(p *Request, _ *Problem) [][]Pass {
 	return eachRank(p, func(w *writer, r int) { late(w, p.Micro, r, 2*(p.Ranks-1-r), 2*r) })
 }
 

@@ -29,9 +29,9 @@ func Nested(p *engine.Problem, schedule engine.Schedule) ([]Part, error) {
 	var moved []engine.ValueID
 	for i := range schedule {
 		switch s := &schedule[i]; s.Kind {
-		case engine.StepOffload:
+		case engine.DoOffload:
 			moved = append(moved, s.Value)
-		case engine.StepRun:
+		case engine.DoRun:
 			n.runs = append(n.runs, s)
 		}
 	}
@@ -74,7 +74,7 @@ func (n *nesting) offload(parts []Part, v engine.ValueID) ([]Part, error) {
 // nesting walks over the computations of a schedule.
 type nesting struct {
 	g    *engine.ChainGraph
-	runs []*engine.Step
+	runs []*engine.Instruction
 }
 
 // next returns the stage of the next computation, and whether it is a forward.

@@ -105,7 +105,7 @@ func TestNestedOffload(t *testing.T) {
 // TestNotNested: what no runs do is refused, with what it is.
 func TestNotNested(t *testing.T) {
 	p, s := compiled(t, 3, "F1 F2 F3 B3 B2 B1")
-	last := slices.IndexFunc(s, func(s engine.Step) bool { return s.Kind == engine.StepRun && s.Op == p.Chain.Bwd(1) })
+	last := slices.IndexFunc(s, func(s engine.Instruction) bool { return s.Kind == engine.DoRun && s.Op == p.Chain.Bwd(1) })
 	for words, schedule := range map[string]engine.Schedule{
 		"This schedule drops s1 and makes it again while its run is not in progress: no wrapper does that": slices.Insert(slices.Clone(s), last, engine.Run(p.Chain.Fwd(1))),
 	} {

@@ -44,7 +44,7 @@ func TestSecondWay(t *testing.T) {
 			t.Errorf("%v: fits into %d bytes; want that refused", want.alt, want.peak-1)
 		}
 	}
-	s := engine.Schedule{{Kind: engine.StepRun, Op: p.Chain.Fwd(1), Value: engine.NoValue, Alt: true}}
+	s := engine.Schedule{{Kind: engine.DoRun, Op: p.Chain.Fwd(1), Value: engine.NoValue, Alt: true}}
 	if got := s[0].Describe(p.Graph); !strings.Contains(got, "second algorithm") {
 		t.Errorf("the step reads %q; want it to name the second algorithm", got)
 	}

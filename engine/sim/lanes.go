@@ -8,7 +8,7 @@ import "memtide/engine"
 // lanes are the functions of this file that the rest calls; nil in a program that does
 // not know other lanes, which plays none.
 var lanes struct {
-	queue   func(pl *player, st *engine.Step, op *engine.Op) error
+	queue   func(pl *player, st *engine.Instruction, op *engine.Op) error
 	after   func(pl *player, op *engine.Op, tr *transfer) (wait bool, err error)
 	blocked func(pl *player, tr *transfer) Reason
 	start   func(pl *player, sp Span, tr *transfer)
@@ -35,7 +35,7 @@ type job struct {
 }
 
 // queueJob queues an operation of another lane.
-func (pl *player) queueJob(st *engine.Step, op *engine.Op) error {
+func (pl *player) queueJob(st *engine.Instruction, op *engine.Op) error {
 	lane := Network + Lane(op.Lane-engine.LaneNetwork)
 	for _, v := range op.In {
 		at := &pl.places[v]

@@ -82,7 +82,7 @@ func (l *link) idle() bool {
 	return true
 }
 
-func (pl *player) queueOffload(st *engine.Step) error {
+func (pl *player) queueOffload(st *engine.Instruction) error {
 	at := &pl.places[st.Value]
 	c := at.copy
 	switch {
@@ -99,7 +99,7 @@ func (pl *player) queueOffload(st *engine.Step) error {
 	return nil
 }
 
-func (pl *player) stepFetch(st *engine.Step) (hold, error) {
+func (pl *player) stepFetch(st *engine.Instruction) (hold, error) {
 	size := pl.g.Values[st.Value].Size
 	at := &pl.places[st.Value]
 	switch {
@@ -133,7 +133,7 @@ func (pl *player) reserve(tr *transfer) {
 	pl.sample()
 }
 
-func (pl *player) queue(lane Lane, st *engine.Step) *transfer {
+func (pl *player) queue(lane Lane, st *engine.Instruction) *transfer {
 	if len(pl.moves) == 0 {
 		pl.moves = make([]transfer, 16)
 	}
@@ -141,7 +141,7 @@ func (pl *player) queue(lane Lane, st *engine.Step) *transfer {
 	pl.moves = pl.moves[1:]
 	*tr = transfer{lane: lane, step: pl.pc, value: st.Value, notBefore: st.NotBefore,
 		issuedAt: pl.now, issuedBy: pl.cause, streamed: pl.link.streamed && !st.Reserve, span: NoSpan}
-	if st.Kind != engine.StepRun {
+	if st.Kind != engine.DoRun {
 		tr.size = pl.g.Values[st.Value].Size
 	}
 	if q := pl.link.of(lane); q.head == nil {

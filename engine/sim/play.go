@@ -151,12 +151,12 @@ func (pl *player) expect() {
 	spans, lives, frees := 0, len(pl.g.Values), 0
 	for i := range pl.s {
 		switch st := &pl.s[i]; {
-		case st.Kind == engine.StepRun:
+		case st.Kind == engine.DoRun:
 			spans++
 			lives += 2 // an output and temporaries; a few have more
-		case st.Kind == engine.StepOffload:
+		case st.Kind == engine.DoOffload:
 			spans++
-		case st.Kind == engine.StepFetch:
+		case st.Kind == engine.DoFetch:
 			spans++
 			lives++
 			if st.Value >= 0 && int(st.Value) < len(pl.places) {
@@ -246,16 +246,16 @@ func (pl *player) stepCounter() (moved bool, err error) {
 }
 
 // step carries out the step at the counter, or says why it has to wait.
-func (pl *player) step(st *engine.Step) (hold, error) {
+func (pl *player) step(st *engine.Instruction) (hold, error) {
 	if err := pl.checkIDs(st); err != nil {
 		return hold{}, err
 	}
 	switch st.Kind {
-	case engine.StepRun:
+	case engine.DoRun:
 		return pl.stepRun(st)
-	case engine.StepWait:
+	case engine.DoWait:
 		return pl.stepWait(st)
-	case engine.StepFree:
+	case engine.DoFree:
 		c := pl.places[st.Value].copy
 		if c == nil {
 			return hold{}, pl.fail("it is not on the device")
@@ -264,20 +264,20 @@ func (pl *player) step(st *engine.Step) (hold, error) {
 		pl.forget(c)
 		pl.sample()
 		return hold{}, nil
-	case engine.StepOffload:
+	case engine.DoOffload:
 		return hold{}, pl.queueOffload(st)
 	default:
 		return pl.stepFetch(st)
 	}
 }
 
-func (pl *player) checkIDs(st *engine.Step) error {
+func (pl *player) checkIDs(st *engine.Instruction) error {
 	switch {
-	case st.Kind > engine.StepWait:
+	case st.Kind > engine.DoWait:
 		return pl.fail("there is no such step")
-	case st.Kind == engine.StepRun && (st.Op < 0 || int(st.Op) >= len(pl.g.Ops)):
+	case st.Kind == engine.DoRun && (st.Op < 0 || int(st.Op) >= len(pl.g.Ops)):
 		return pl.fail("the graph has no such operation")
-	case st.Kind != engine.StepRun && (st.Value < 0 || int(st.Value) >= len(pl.g.Values)):
+	case st.Kind != engine.DoRun && (st.Value < 0 || int(st.Value) >= len(pl.g.Values)):
 		return pl.fail("the graph has no such value")
 	case st.NotBefore < 0:
 		return pl.fail("its earliest start is negative")
@@ -285,7 +285,7 @@ func (pl *player) checkIDs(st *engine.Step) error {
 	return nil
 }
 
-func (pl *player) stepWait(st *engine.Step) (hold, error) {
+func (pl *player) stepWait(st *engine.Instruction) (hold, error) {
 	switch at := &pl.places[st.Value]; {
 	case at.fetching != nil:
 		return hold{reason: NeedsData, value: st.Value}, nil
@@ -296,7 +296,7 @@ func (pl *player) stepWait(st *engine.Step) (hold, error) {
 	return hold{}, nil
 }
 
-func (pl *player) stepRun(st *engine.Step) (hold, error) {
+func (pl *player) stepRun(st *engine.Instruction) (hold, error) {
 	op := &pl.g.Ops[st.Op]
 	outs := op.Out
 	if st.OutputOnly {
@@ -363,7 +363,7 @@ func (pl *player) served(v engine.ValueID) (ready bool, coming engine.ValueID) {
 
 // startRun puts an operation on the compute lane for d, with work bytes of
 // temporaries.
-func (pl *player) startRun(st *engine.Step, outs []engine.ValueID, d time.Duration, work engine.Bytes) {
+func (pl *player) startRun(st *engine.Instruction, outs []engine.ValueID, d time.Duration, work engine.Bytes) {
 	pl.closeGap()
 	op := &pl.g.Ops[st.Op]
 	sp := Span{Lane: Compute, Kind: SpanForward, OutputOnly: st.OutputOnly, Alt: st.Alt, Step: pl.pc, Op: st.Op,

@@ -63,7 +63,7 @@ func show(g *engine.Graph, t *sim.Trace) string {
 // what let them, gaps of the compute lane, totals.
 func TestPlay(t *testing.T) {
 	run, free, off, wait := engine.Run, engine.Free, engine.Offload, engine.Wait
-	fetch := func(v engine.ValueID, at time.Duration) engine.Step { return engine.Fetch(v, at) }
+	fetch := func(v engine.ValueID, at time.Duration) engine.Instruction { return engine.Fetch(v, at) }
 	for _, tc := range []struct {
 		name string
 		p    *engine.Problem
@@ -235,7 +235,7 @@ func randomSchedule(r *rand.Rand, g *engine.Graph) engine.Schedule {
 		case 3:
 			s = append(s, engine.Wait(v))
 		case 4:
-			s = append(s, engine.Step{Kind: engine.StepFetch, Op: engine.NoOp, Value: v, Reserve: true})
+			s = append(s, engine.Instruction{Kind: engine.DoFetch, Op: engine.NoOp, Value: v, Reserve: true})
 		default:
 			s = append(s, engine.Run(engine.OpID(r.IntN(len(g.Ops)))))
 		}

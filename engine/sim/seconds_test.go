@@ -74,11 +74,11 @@ func (w *seconds) stay(size engine.Bytes) *stay {
 // lane numbers the lanes of steps; -1 is none: the step takes no time.
 func (w *seconds) lane(i int) int {
 	switch w.s[i].Kind {
-	case engine.StepRun:
+	case engine.DoRun:
 		return int(w.g.Ops[w.s[i].Op].Lane)
-	case engine.StepOffload:
+	case engine.DoOffload:
 		return 3
-	case engine.StepFetch:
+	case engine.DoFetch:
 		return 3 + int(w.p.Device.Duplex)
 	}
 	return -1
@@ -115,9 +115,9 @@ func (w *seconds) onHost(v engine.ValueID) bool {
 	taken, last := false, -1
 	for i, st := range w.s {
 		switch {
-		case st.Kind == engine.StepOffload && st.Value == v, w.lane(i) == 2 && slices.Contains(w.g.Ops[st.Op].Out, v):
+		case st.Kind == engine.DoOffload && st.Value == v, w.lane(i) == 2 && slices.Contains(w.g.Ops[st.Op].Out, v):
 			taken = taken || w.steps[i].begun
-		case st.Kind == engine.StepFetch && st.Value == v:
+		case st.Kind == engine.DoFetch && st.Value == v:
 			last = i
 		}
 	}
@@ -136,7 +136,7 @@ func (w *seconds) instant() (changed bool) {
 			for _, c := range st.makes {
 				c.whole = true
 			}
-			if w.s[i].Kind == engine.StepRun && w.lane(i) < 2 {
+			if w.s[i].Kind == engine.DoRun && w.lane(i) < 2 {
 				st.makes[len(st.makes)-1].freed = true // temporaries
 			}
 		}
@@ -160,14 +160,14 @@ func (w *seconds) instant() (changed bool) {
 func (w *seconds) counter(i int) bool {
 	st, state := &w.s[i], &w.steps[i]
 	switch st.Kind {
-	case engine.StepFree:
+	case engine.DoFree:
 		if c := w.own[st.Value]; c == nil || !c.whole {
 			w.bad = true
 		} else {
 			c.freed, w.own[st.Value] = true, nil
 		}
 		return !w.bad
-	case engine.StepWait:
+	case engine.DoWait:
 		for k := range i {
 			v := st.Value
 			about := w.lane(k) > 2 && w.s[k].Value == v || w.lane(k) > 0 && w.lane(k) < 3 &&
@@ -208,12 +208,12 @@ func (w *seconds) reach(i int) {
 		return c
 	}
 	switch lane := w.lane(i); {
-	case st.Kind == engine.StepOffload:
+	case st.Kind == engine.DoOffload:
 		c := w.own[st.Value]
 		if w.bad = c == nil || !c.whole; !w.bad {
 			c.users = append(c.users, i)
 		}
-	case st.Kind == engine.StepFetch:
+	case st.Kind == engine.DoFetch:
 		state.before = w.toHost(st.Value, i)
 		w.bad = w.own[st.Value] != nil || state.before == nil && w.g.Values[st.Value].Initial&engine.OnHost == 0
 		w.own[st.Value] = promise(w.g.Values[st.Value].Size)
@@ -221,7 +221,7 @@ func (w *seconds) reach(i int) {
 		op := &w.g.Ops[st.Op]
 		for _, a := range op.After {
 			k := i - 1
-			for k >= 0 && (w.s[k].Kind != engine.StepRun || w.s[k].Op != a) {
+			for k >= 0 && (w.s[k].Kind != engine.DoRun || w.s[k].Op != a) {
 				k--
 			}
 			if w.bad = w.bad || k < 0; !w.bad {
@@ -253,7 +253,7 @@ func (w *seconds) reach(i int) {
 func (w *seconds) toHost(v engine.ValueID, i int) []int {
 	for k := i - 1; k >= 0; k-- {
 		st := &w.s[k]
-		if st.Kind == engine.StepOffload && st.Value == v || w.lane(k) == 2 && slices.Contains(w.g.Ops[st.Op].Out, v) {
+		if st.Kind == engine.DoOffload && st.Value == v || w.lane(k) == 2 && slices.Contains(w.g.Ops[st.Op].Out, v) {
 			return []int{k}
 		}
 	}

@@ -350,7 +350,7 @@ func TestWindowVectors(t *testing.T) {
 					id := ids[a[1]]
 					switch a[0] {
 					case "in":
-						s = append(s, engine.Step{Kind: engine.StepFetch, Op: engine.NoOp, Value: id, Reserve: true})
+						s = append(s, engine.Instruction{Kind: engine.DoFetch, Op: engine.NoOp, Value: id, Reserve: true})
 					case "out":
 						s = append(s, engine.Offload(id))
 					case "wait":

@@ -38,7 +38,7 @@ type run struct {
 }
 
 // cancelled marks an offload that is not made after all.
-const cancelled = engine.StepKind(255)
+const cancelled = engine.InstructionKind(255)
 
 func (n *network) start(budget engine.Bytes) *run {
 	g := n.p.Graph
@@ -100,7 +100,7 @@ func (r *run) fetch(v engine.ValueID) bool {
 		return false
 	}
 	r.peak = max(r.peak, r.used)
-	r.steps = append(r.steps, engine.Step{Kind: engine.StepFetch, Op: engine.NoOp, Value: v, Reserve: true})
+	r.steps = append(r.steps, engine.Instruction{Kind: engine.DoFetch, Op: engine.NoOp, Value: v, Reserve: true})
 	r.place[v] = onDevice
 	return true
 }
@@ -169,7 +169,7 @@ func (r *run) over(fetch func(i int) bool, used func(at int)) (ok bool) {
 			}
 		}
 	}
-	r.steps = slices.DeleteFunc(r.steps, func(s engine.Step) bool { return s.Kind == cancelled })
+	r.steps = slices.DeleteFunc(r.steps, func(s engine.Instruction) bool { return s.Kind == cancelled })
 	return true
 }
 
@@ -190,13 +190,13 @@ func (r *run) duration() time.Duration {
 	}
 	for _, st := range r.steps {
 		switch st.Kind {
-		case engine.StepOffload:
+		case engine.DoOffload:
 			move(0, st.Value, d.ToHost)
-		case engine.StepFetch:
+		case engine.DoFetch:
 			move(in, st.Value, d.ToDev)
-		case engine.StepWait:
+		case engine.DoWait:
 			at = max(at, ready[st.Value])
-		case engine.StepRun:
+		case engine.DoRun:
 			f := &r.funcs[st.Op]
 			for _, v := range r.seq[f.first:f.last] {
 				at = max(at, ready[v])
@@ -209,7 +209,7 @@ func (r *run) duration() time.Duration {
 
 // travels reports whether the schedule moves any bytes.
 func (r *run) travels() bool {
-	return slices.ContainsFunc(r.steps, func(s engine.Step) bool {
-		return (s.Kind == engine.StepFetch || s.Kind == engine.StepOffload) && r.size(s.Value) > 0
+	return slices.ContainsFunc(r.steps, func(s engine.Instruction) bool {
+		return (s.Kind == engine.DoFetch || s.Kind == engine.DoOffload) && r.size(s.Value) > 0
 	})
 }

@@ -53,8 +53,8 @@ const OtherShare = 45
 // for the tensor cores of the PCIe card.
 var V100Half = Estimate(112e12, v100Bandwidth).OnV100()
 
-// Model turns what operators do into seconds.
-type Model struct {
+// Rates turns what operators do into seconds.
+type Rates struct {
 	Peak    float64 // of arithmetic, operations/s
 	linear  float64 // of linear layers, operations/s
 	traffic float64 // bytes/s of element-wise operators
@@ -63,23 +63,23 @@ type Model struct {
 }
 
 // V100 is the model that was fitted: a Tesla V100 in 32 bits.
-var V100 = Model{Peak: v100Peak, linear: v100Peak * linearShare, traffic: v100Bandwidth * memoryShare, fitted: true}
+var V100 = Rates{Peak: v100Peak, linear: v100Peak * linearShare, traffic: v100Bandwidth * memoryShare, fitted: true}
 
 // Estimate returns the model of any device by the peak of its arithmetic, in
 // operations/s, and the bandwidth of its memory, in bytes/s.
-func Estimate(peak, bandwidth float64) Model {
-	return Model{Peak: peak, traffic: bandwidth * otherTraffic}.WithShare(otherProducts)
+func Estimate(peak, bandwidth float64) Rates {
+	return Rates{Peak: peak, traffic: bandwidth * otherTraffic}.WithShare(otherProducts)
 }
 
 // WithShare returns the model in which all products reach one share of the peak.
-func (m Model) WithShare(share float64) Model {
+func (m Rates) WithShare(share float64) Rates {
 	m.linear, m.share, m.fitted = m.Peak*share, share, false
 	return m
 }
 
 // OnV100 returns the model with the element-wise traffic that was fitted for a V100,
 // whose cards differ by less than the model errs: for other precisions there.
-func (m Model) OnV100() Model {
+func (m Rates) OnV100() Rates {
 	m.traffic = V100.traffic
 	return m
 }
@@ -141,7 +141,7 @@ var shares = [...]rate{
 
 // rate returns that of the class where it was fitted. Elsewhere the backward of a
 // product is two products, of the first one only one.
-func (m Model) rate(c Class) rate {
+func (m Rates) rate(c Class) rate {
 	switch {
 	case m.fitted:
 		return shares[c]
@@ -158,7 +158,7 @@ func (t Time) launched() Time { return Time{t.Forward + launch, t.Back + 2*launc
 
 // Conv returns a convolution of so many multiply-adds between values of so many bytes,
 // input and output together.
-func (m Model) Conv(c Class, macs, bytes float64) Time {
+func (m Rates) Conv(c Class, macs, bytes float64) Time {
 	r := m.rate(c)
 	arithmetic := 2 * macs / (m.Peak * r.forward)
 	traffic := bytes / m.traffic
@@ -167,19 +167,19 @@ func (m Model) Conv(c Class, macs, bytes float64) Time {
 
 // Product returns a matrix product of so many multiply-adds that reads so many bytes of
 // weights.
-func (m Model) Product(macs, weights float64) Time {
+func (m Rates) Product(macs, weights float64) Time {
 	arithmetic := 2 * macs / m.linear
 	traffic := weights / m.traffic
 	return Time{max(arithmetic, traffic), max(2*arithmetic, 3*traffic)}.launched()
 }
 
 // MaxPool reads and writes so many bytes.
-func (m Model) MaxPool(in, out float64) Time {
+func (m Rates) MaxPool(in, out float64) Time {
 	return Time{(in + 3*out) / m.traffic, (2*in + 3*out) / m.traffic}.launched()
 }
 
 // MeanPool reads and writes so many bytes.
-func (m Model) MeanPool(in, out float64) Time {
+func (m Rates) MeanPool(in, out float64) Time {
 	return Time{2 * (in + out) / m.traffic, 4 * (in + out) / m.traffic}.launched()
 }
 
@@ -199,7 +199,7 @@ var (
 )
 
 // Element returns an element-wise operator that writes so many bytes.
-func (m Model) Element(p Passes, out float64) Time {
+func (m Rates) Element(p Passes, out float64) Time {
 	return Time{p.Forward * out / m.traffic, p.Back * out / m.traffic}.launched()
 }
 

@@ -158,8 +158,8 @@ func TestStatesMove(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !slices.ContainsFunc(sol.Schedule, func(st engine.Step) bool {
-		return st.Kind == engine.StepOffload && p.Graph.Values[st.Value].Kind == engine.KindWeight
+	if !slices.ContainsFunc(sol.Schedule, func(st engine.Instruction) bool {
+		return st.Kind == engine.DoOffload && p.Graph.Values[st.Value].Kind == engine.KindWeight
 	}) {
 		t.Errorf("nothing of the states moves")
 	}

@@ -165,7 +165,7 @@ func (k *ranker) order(name string) *Ranks {
 		k.lays[key] = k.lay(layout, stages)
 	}
 	l := k.lays[key]
-	plan := pipeline.Plan{Ranks: int(s.Stages), Micro: int(s.Accumulate), Chunks: int(chunks), Send: k.send(),
+	plan := pipeline.Request{Ranks: int(s.Stages), Micro: int(s.Accumulate), Chunks: int(chunks), Send: k.send(),
 		Cost: l.time}
 	if l.holds != nil {
 		plan.Keep = func(stage int) pipeline.Holds { return l.holds[stage] }

@@ -11,7 +11,7 @@ import (
 // an operator takes, and this file what an operator of a tape is to it.
 
 // model turns operators into seconds.
-type model struct{ analytic.Model }
+type model struct{ analytic.Rates }
 
 // opTime is what an operator takes, in seconds.
 type opTime = analytic.Time
@@ -39,7 +39,7 @@ func modelOf(d *card.Card, p precision) model {
 func (s setting) model() model {
 	m := modelOf(s.device, s.precision)
 	if s.efficiency > 0 {
-		m.Model = m.WithShare(float64(s.efficiency) / 100)
+		m.Rates = m.WithShare(float64(s.efficiency) / 100)
 	}
 	return m
 }

@@ -113,7 +113,7 @@ func times(d *card.Card) (out []analytic.Time) {
 	if v100 {
 		plain, fast, low = analytic.V100, fast.OnV100(), low.OnV100()
 	}
-	for _, m := range []analytic.Model{plain, fast, low} {
+	for _, m := range []analytic.Rates{plain, fast, low} {
 		for _, kind := range order {
 			out = append(out, m.Conv(kinds[kind], 3e9, 2e7), m.Conv(kinds[kind], 3e5, 2e8))
 		}

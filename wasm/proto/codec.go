@@ -237,15 +237,15 @@ var le = binary.LittleEndian
 
 // schedule writes or reads a schedule.
 func (c *codec) schedule(s *engine.Schedule) {
-	table(c, (*[]engine.Step)(s), 20)
-	rows := []engine.Step(*s)
-	column(c, rows, w8, func(r *engine.Step) *engine.StepKind { return &r.Kind })
-	column(c, rows, w32, func(r *engine.Step) *engine.OpID { return &r.Op })
-	column(c, rows, w32, func(r *engine.Step) *engine.ValueID { return &r.Value })
-	flags(c, rows, func(r *engine.Step) *bool { return &r.OutputOnly })
-	flags(c, rows, func(r *engine.Step) *bool { return &r.Alt })
-	column(c, rows, w64, func(r *engine.Step) *time.Duration { return &r.NotBefore })
-	flags(c, rows, func(r *engine.Step) *bool { return &r.Reserve })
+	table(c, (*[]engine.Instruction)(s), 20)
+	rows := []engine.Instruction(*s)
+	column(c, rows, w8, func(r *engine.Instruction) *engine.InstructionKind { return &r.Kind })
+	column(c, rows, w32, func(r *engine.Instruction) *engine.OpID { return &r.Op })
+	column(c, rows, w32, func(r *engine.Instruction) *engine.ValueID { return &r.Value })
+	flags(c, rows, func(r *engine.Instruction) *bool { return &r.OutputOnly })
+	flags(c, rows, func(r *engine.Instruction) *bool { return &r.Alt })
+	column(c, rows, w64, func(r *engine.Instruction) *time.Duration { return &r.NotBefore })
+	flags(c, rows, func(r *engine.Instruction) *bool { return &r.Reserve })
 }
 
 // trace writes or reads a trace: scalars in the order of the type, then the tables spans, gaps,

@@ -18,7 +18,7 @@ import (
 // handlers and answers only put it there.
 type core struct {
 	s     *state.State
-	page  permalink.Page
+	page  permalink.Origin
 	queue chan func()
 	// followed is called after a message with what follows from it.
 	followed func(state.Message, []state.Effect)

@@ -115,7 +115,7 @@ func (p *pictures) down(c *canvas, x, y float64, e safejs.Value) {
 	if target.Kind == lookup.OnBudget && !p.fixed() {
 		g.kind, g.top = budgeting, 0
 		if shown := p.s.Visible(); shown != nil {
-			g.top = shown.Model().MemoryTop(p.view(c))
+			g.top = shown.Index().MemoryTop(p.view(c))
 		}
 		p.control(c)
 	}

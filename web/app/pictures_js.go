@@ -291,7 +291,7 @@ func (p *pictures) subject(c *canvas) subject {
 		return nil
 	}
 	if shown := c.Shown(p.s); shown != nil {
-		return shown.Model()
+		return shown.Index()
 	}
 	return nil
 }
@@ -382,7 +382,7 @@ func (p *pictures) point(c *canvas, x, y float64, event safejs.Value) {
 		p.tip.show(m.Sentence(target), event)
 	case *draw.Places:
 		p.tip.show(timeline.TipOfPlaces(m, c.Picture, target, at), event)
-	case *draw.Model:
+	case *draw.Index:
 		p.tip.show(strings.Join(timeline.TipLines(m, target, at), "\n"), event)
 	}
 }
@@ -402,7 +402,7 @@ func (p *pictures) budgetAt(c *canvas, y float64) engine.Bytes {
 		return 0
 	}
 	r := p.s.BudgetRange()
-	return r.At(r.Position(shown.Model().BudgetAt(p.view(c), y)))
+	return r.At(r.Position(shown.Index().BudgetAt(p.view(c), y)))
 }
 
 // tip is the words beside the pointer.

@@ -127,7 +127,7 @@ func loadNatively(t *testing.T, message []byte, problem *engine.Problem) {
 		t.Fatal(err)
 	}
 	read := time.Now()
-	m := draw.NewModel(problem, reply.Value.(*proto.Solved).Trace)
+	m := draw.NewIndex(problem, reply.Value.(*proto.Solved).Trace)
 	arranged := time.Now()
 	var scene draw.Scene
 	for _, pic := range []draw.Picture{draw.Strip, draw.Timeline, draw.Memory} {

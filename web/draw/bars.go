@@ -47,7 +47,7 @@ func (b *bar) largest(size func(k int) engine.Bytes) int {
 }
 
 // bars returns those of stages, counted from 1.
-func (m *Model) bars(f *frame) (bars []bar) {
+func (m *Index) bars(f *frame) (bars []bar) {
 	for _, b := range barsOf(f, m.places(f), 2) {
 		b.first, b.last = b.first+1, b.last+1
 		if f.Beside == nil || m.alongside(f, &b) {
@@ -68,7 +68,7 @@ func stripBox(height float64) (top, bottom float64) {
 }
 
 // outlineBar outlines the bar of stage k, if there is one.
-func (m *Model) outlineBar(s *Scene, f *frame, k int, st display.Style) {
+func (m *Index) outlineBar(s *Scene, f *frame, k int, st display.Style) {
 	if k == 0 {
 		return
 	}
@@ -82,7 +82,7 @@ func (m *Model) outlineBar(s *Scene, f *frame, k int, st display.Style) {
 }
 
 // alignment returns the columns of the strip that m shares with the other side.
-func (m *Model) alignment(b *Beside) *Alignment {
+func (m *Index) alignment(b *Beside) *Alignment {
 	if b.Layers == nil {
 		return Align(m, b.Model)
 	}
@@ -90,7 +90,7 @@ func (m *Model) alignment(b *Beside) *Alignment {
 }
 
 // places returns how many layers the strip has room for.
-func (m *Model) places(f *frame) int {
+func (m *Index) places(f *frame) int {
 	if f.Beside == nil {
 		return len(m.Sizes)
 	}
@@ -100,7 +100,7 @@ func (m *Model) places(f *frame) int {
 // alongside turns a bar of columns into one of layers, and mutes it if the other
 // side does the same there: the comparison marks what differs. It is false if m
 // has none of these layers.
-func (m *Model) alongside(f *frame, b *bar) bool {
+func (m *Index) alongside(f *frame, b *bar) bool {
 	al, first, last := m.alignment(f.Beside), 0, 0
 	b.muted = true
 	for i := b.first - 1; i < b.last; i++ {
@@ -120,7 +120,7 @@ func (m *Model) alongside(f *frame, b *bar) bool {
 }
 
 // largest returns the size of the highest bar of the strip.
-func (m *Model) largest(f *frame) (most engine.Bytes) {
+func (m *Index) largest(f *frame) (most engine.Bytes) {
 	for _, size := range m.Sizes {
 		most = max(most, size)
 	}
@@ -134,7 +134,7 @@ func (m *Model) largest(f *frame) (most engine.Bytes) {
 
 // Differs reports whether layer k of m is treated in another way than layer j of o,
 // or exists in only one of the two.
-func (m *Model) Differs(o *Model, k, j int) bool {
+func (m *Index) Differs(o *Index, k, j int) bool {
 	return k == 0 || j == 0 || m.Decision(k) != o.Decision(j)
 }
 
@@ -142,7 +142,7 @@ func (m *Model) Differs(o *Model, k, j int) bool {
 const bracketRoom = 36.0
 
 // barHeight returns the height of the bar of stage k.
-func (m *Model) barHeight(f *frame, k int) float64 {
+func (m *Index) barHeight(f *frame, k int) float64 {
 	top, bottom := stripBox(f.Height)
 	return 2 + (bottom-top-2)*float64(m.Sizes[k-1])/math.Max(float64(m.largest(f)), 1)
 }

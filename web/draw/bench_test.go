@@ -39,7 +39,7 @@ func BenchmarkDraw(b *testing.B) {
 // sunk.
 func BenchmarkSeams(b *testing.B) {
 	for _, n := range []int{1_000, 100_000} {
-		m := NewModel(manyLives(n))
+		m := NewIndex(manyLives(n))
 		v := View{Width: 1600, Selected: lookup.Target{Kind: lookup.OnStage, Index: 3}}
 		b.Run(fmt.Sprintf("values=%d", n), func(b *testing.B) {
 			var s Scene
@@ -56,7 +56,7 @@ func BenchmarkNewModel(b *testing.B) {
 		m := randomModel(n, 1)
 		b.Run(fmt.Sprintf("slices=%d", n), func(b *testing.B) {
 			for b.Loop() {
-				NewModel(m.Problem, m.Trace)
+				NewIndex(m.Problem, m.Trace)
 			}
 		})
 	}

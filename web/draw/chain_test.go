@@ -10,7 +10,7 @@ import (
 // The chain is drawn only where it is asked for, within the plot, and its size is
 // bounded by the width, however long the trace is.
 func TestCriticalChainIsDrawn(t *testing.T) {
-	count := func(m *Model, chain bool, from, to time.Duration) int {
+	count := func(m *Index, chain bool, from, to time.Duration) int {
 		var s Scene
 		m.Draw(&s, Timeline, View{Width: 600, Cursor: NoCursor, Chain: chain, From: from, To: to})
 		n := 0

@@ -9,7 +9,7 @@ import (
 
 // NumDiffering returns how many layers of m are treated in another way than in o, or are
 // not in o.
-func (m *Model) NumDiffering(o *Model, al *Alignment) (n int) {
+func (m *Index) NumDiffering(o *Index, al *Alignment) (n int) {
 	for i := range al.Columns() {
 		if k, j := al.Layers(i); k > 0 && m.Differs(o, k, j) {
 			n++
@@ -19,7 +19,7 @@ func (m *Model) NumDiffering(o *Model, al *Alignment) (n int) {
 }
 
 // drawDiffering says how many layers are treated in another way.
-func (m *Model) drawDiffering(s *Scene, f *frame) {
+func (m *Index) drawDiffering(s *Scene, f *frame) {
 	if f.Beside == nil {
 		return
 	}
@@ -36,7 +36,7 @@ func (m *Model) drawDiffering(s *Scene, f *frame) {
 var otherStyle = display.StrokeOf(display.Ink, 1.2)
 
 // drawBeside draws the memory of the other side as an outline.
-func (m *Model) drawBeside(s *Scene, f *frame, sc *memoryScale) {
+func (m *Index) drawBeside(s *Scene, f *frame, sc *memoryScale) {
 	if f.Beside == nil {
 		return
 	}
@@ -55,7 +55,7 @@ func (m *Model) drawBeside(s *Scene, f *frame, sc *memoryScale) {
 
 // nameOther names the peak of the other side, and where both steps end, in the picture
 // that has both: below the budget's line, which is near the peaks.
-func (m *Model) nameOther(s *Scene, f *frame, sc *memoryScale) {
+func (m *Index) nameOther(s *Scene, f *frame, sc *memoryScale) {
 	b := f.Beside
 	if x := f.x(int64(b.Model.Trace.PeakAt)); x >= f.left-0.5 && x <= f.right+0.5 {
 		x, y := f.clip(x), sc.y(int64(b.Model.Trace.Peak))
@@ -68,7 +68,7 @@ func (m *Model) nameOther(s *Scene, f *frame, sc *memoryScale) {
 	}
 	for _, side := range []struct {
 		letter string
-		m      *Model
+		m      *Index
 	}{{b.Letter, m}, {b.Other, b.Model}} {
 		x := f.x(int64(side.m.Trace.Makespan))
 		if x < f.left || x > f.right+0.5 {
@@ -86,7 +86,7 @@ func (m *Model) nameOther(s *Scene, f *frame, sc *memoryScale) {
 
 // drawEnd marks the end of a step that is shorter than the axis; nameOther does where
 // one picture has both.
-func (m *Model) drawEnd(s *Scene, f *frame, top, bottom float64) {
+func (m *Index) drawEnd(s *Scene, f *frame, top, bottom float64) {
 	if f.Beside == nil || f.Beside.Over {
 		return
 	}
@@ -102,7 +102,7 @@ func (m *Model) drawEnd(s *Scene, f *frame, top, bottom float64) {
 
 // Across returns what stands for a target of m in another model: the layer beside its
 // own.
-func (m *Model) Across(t lookup.Target, al *Alignment) lookup.Target {
+func (m *Index) Across(t lookup.Target, al *Alignment) lookup.Target {
 	if k := al.Across(m.StageOf(t)); k > 0 {
 		return lookup.Target{Kind: lookup.OnStage, Index: k}
 	}
@@ -112,7 +112,7 @@ func (m *Model) Across(t lookup.Target, al *Alignment) lookup.Target {
 // FigureOfBoth replaces s by the legend and the pictures of both sides of a
 // comparison, those of one kind under each other, for a file that stands alone.
 // The views are of A and of B.
-func FigureOfBoth(s *Scene, a, b *Model, va, vb View) {
+func FigureOfBoth(s *Scene, a, b *Index, va, vb View) {
 	var part Scene
 	Legend(&part, va.Width, a, b)
 	s.Reset(va.Width, 0)
@@ -121,7 +121,7 @@ func FigureOfBoth(s *Scene, a, b *Model, va, vb View) {
 		if pic.ComparedHeight() == 0 {
 			continue
 		}
-		for side, m := range []*Model{a, b} {
+		for side, m := range []*Index{a, b} {
 			v := []View{va, vb}[side]
 			v.Height = 0
 			m.Draw(&part, pic, v)

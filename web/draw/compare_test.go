@@ -17,7 +17,7 @@ import (
 
 // otherModel is another schedule of the small problem: nothing is moved, stage 2
 // is kept, and the step is over sooner.
-func otherModel() *Model {
+func otherModel() *Index {
 	p := tracetest.Problem()
 	g := p.Chain
 	run := func(k sim.SpanKind, op engine.OpID, from, to time.Duration) sim.Span {
@@ -36,7 +36,7 @@ func otherModel() *Model {
 	}
 	t.Memory = []sim.Sample{use(0, 100), use(0, 400), use(20*ms, 400), use(20*ms, 700), use(50*ms, 700),
 		use(50*ms, 750), use(110*ms, 750), use(110*ms, 450), use(150*ms, 450), use(150*ms, 100)}
-	return NewModel(p, t)
+	return NewIndex(p, t)
 }
 
 // A above B on one axis: what is drawn of each.
@@ -46,7 +46,7 @@ func TestCompareScenes(t *testing.T) {
 	for _, c := range []struct {
 		file string
 		pic  Picture
-		m, o *Model
+		m, o *Index
 		l, r string
 		over bool
 	}{

@@ -10,7 +10,7 @@ import (
 
 // Draw replaces s by a picture of the model. The size of the scene is bounded by v.Width, however long the trace is;
 // all of it that is in view is looked at.
-func (m *Model) Draw(s *Scene, pic Picture, v View) {
+func (m *Index) Draw(s *Scene, pic Picture, v View) {
 	f := m.frame(pic, v)
 	s.Reset(f.Width, f.Height)
 	timed[pic].draw(m, s, &f)
@@ -19,7 +19,7 @@ func (m *Model) Draw(s *Scene, pic Picture, v View) {
 // Overlay replaces s by what moves with the pointer over a picture: the cursor
 // line at v.Cursor and the outline of v.Hover. Its background is transparent,
 // so that it lies on the picture without repainting it.
-func (m *Model) Overlay(s *Scene, pic Picture, v View) {
+func (m *Index) Overlay(s *Scene, pic Picture, v View) {
 	f := m.frame(pic, v)
 	s.Reset(f.Width, f.Height)
 	if overlay := timed[pic].overlay; overlay != nil {
@@ -39,7 +39,7 @@ func (s *Scene) below(part *Scene) {
 // Page replaces s by the three pictures under each other, as a page shows them,
 // with the cursor if there is one: for files, and for the first picture of the
 // page, which the live pictures replace in the same place.
-func (m *Model) Page(s *Scene, v View) {
+func (m *Index) Page(s *Scene, v View) {
 	v.Height = 0
 	s.Reset(v.Width, 0)
 	var part, over Scene
@@ -57,7 +57,7 @@ func (m *Model) Page(s *Scene, v View) {
 }
 
 // Figure replaces s by the legend and the page, for a file that stands alone.
-func (m *Model) Figure(s *Scene, v View) {
+func (m *Index) Figure(s *Scene, v View) {
 	var page, legend Scene
 	m.Page(&page, v)
 	Legend(&legend, v.Width, m)
@@ -69,7 +69,7 @@ func (m *Model) Figure(s *Scene, v View) {
 
 // Hit returns what is painted at a point of a picture, in CSS pixels, and the
 // moment there (of still pictures: 0).
-func (m *Model) Hit(pic Picture, v View, x, y float64) (lookup.Target, time.Duration) {
+func (m *Index) Hit(pic Picture, v View, x, y float64) (lookup.Target, time.Duration) {
 	f := m.frame(pic, v)
 	t, at := lookup.Target{}, time.Duration(0)
 	if hit := timed[pic].hit; hit != nil {

@@ -51,7 +51,7 @@ func longestArc(st *lookup.Structure) float64 {
 }
 
 // GraphHeight returns the height of the strip of a graph that is so wide: as much as its longest arc needs.
-func (m *Model) GraphHeight(width float64) float64 {
+func (m *Index) GraphHeight(width float64) float64 {
 	st := m.Structure()
 	wide := (width - SlimGutter) / float64(max(len(st.Ops), 1)) * longestArc(st)
 	return graphTop + rise(wide, graphArcs) + graphMark + graphLetter + graphWords
@@ -77,17 +77,17 @@ func (g *arcGeometry) curve(a *lookup.Arc) (xy []float64) {
 }
 
 // showsGraph reports whether the strip of a frame is that of a graph.
-func (m *Model) showsGraph(f *frame) bool { return f.Beside == nil && m.Structure() != nil }
+func (m *Index) showsGraph(f *frame) bool { return f.Beside == nil && m.Structure() != nil }
 
 // openBlock returns the block that is not folded: that of the selection.
-func (m *Model) openBlock(f *frame) int32 {
+func (m *Index) openBlock(f *frame) int32 {
 	if v := m.ValueOf(f.Selected); v != engine.NoValue {
 		return int32(m.Problem.Graph.Values[v].Stage)
 	}
 	return 0
 }
 
-func (m *Model) drawGraph(s *Scene, f *frame) {
+func (m *Index) drawGraph(s *Scene, f *frame) {
 	st := m.Structure()
 	geo := geometry(st, f)
 	s.Title = "Graph of the network: operations in the order in which they run, values that wait long for a reader as arcs"
@@ -130,7 +130,7 @@ func drawBlocks(s *Scene, st *lookup.Structure, g *arcGeometry, open int32) {
 }
 
 // graphBars returns the marks of a frame.
-func (m *Model) graphBars(f *frame) []bar {
+func (m *Index) graphBars(f *frame) []bar {
 	bars := barsOf(f, len(m.Structure().Ops), 7)
 	for i := range bars {
 		bars[i].at = bars[i].largest(m.made)
@@ -139,14 +139,14 @@ func (m *Model) graphBars(f *frame) []bar {
 }
 
 // made returns how much the operation at a place makes.
-func (m *Model) made(place int) (sum engine.Bytes) {
+func (m *Index) made(place int) (sum engine.Bytes) {
 	for _, v := range m.Problem.Graph.Ops[m.Structure().Ops[place]].Out {
 		sum += m.Problem.Graph.Values[v].Size
 	}
 	return sum
 }
 
-func (m *Model) drawMarks(s *Scene, f *frame, g *arcGeometry) {
+func (m *Index) drawMarks(s *Scene, f *frame, g *arcGeometry) {
 	bars := m.graphBars(f)
 	s.clearSlices()
 	for _, b := range bars {
@@ -164,7 +164,7 @@ func (m *Model) drawMarks(s *Scene, f *frame, g *arcGeometry) {
 
 // markSelected outlines the operations that make and last read the selected value,
 // or those that are selected, and says so.
-func (m *Model) markSelected(s *Scene, f *frame, g *arcGeometry) {
+func (m *Index) markSelected(s *Scene, f *frame, g *arcGeometry) {
 	st, v := m.Structure(), m.ValueOf(f.Selected)
 	m.outlinePlaces(s, f, f.Selected, display.StrokeOf(display.Ink, 2))
 	if v == engine.NoValue {
@@ -198,7 +198,7 @@ func (m *Model) markSelected(s *Scene, f *frame, g *arcGeometry) {
 }
 
 // outlinePlaces outlines the marks of the operations of a run or a layer.
-func (m *Model) outlinePlaces(s *Scene, f *frame, t lookup.Target, st display.Style) {
+func (m *Index) outlinePlaces(s *Scene, f *frame, t lookup.Target, st display.Style) {
 	var at []int32
 	switch graph := m.Structure(); {
 	case !m.Valid(t):
@@ -220,7 +220,7 @@ func (m *Model) outlinePlaces(s *Scene, f *frame, t lookup.Target, st display.St
 }
 
 // overGraph shows what is under the pointer: an arc with its words, or a mark.
-func (m *Model) overGraph(s *Scene, f *frame) {
+func (m *Index) overGraph(s *Scene, f *frame) {
 	st := m.Structure()
 	geo := geometry(st, f)
 	m.outlinePlaces(s, f, f.Hover, display.StrokeOf(display.Ink, 1.5))
@@ -231,7 +231,7 @@ func (m *Model) overGraph(s *Scene, f *frame) {
 }
 
 // hitGraph returns the arc at a point, or the first run of the operation there.
-func (m *Model) hitGraph(f *frame, x, y float64) lookup.Target {
+func (m *Index) hitGraph(f *frame, x, y float64) lookup.Target {
 	st := m.Structure()
 	geo := geometry(st, f)
 	if x < f.left-arcReach || x > f.right+arcReach || y > f.Height {

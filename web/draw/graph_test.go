@@ -127,7 +127,7 @@ func TestGraphScenes(t *testing.T) {
 // sides share its columns, and the row of a life takes no room.
 func TestGraphBeside(t *testing.T) {
 	chain, graph := smallModel(), played(t, tracetest.UNet(24, 2), false)
-	for _, other := range []*Model{chain, graph} {
+	for _, other := range []*Index{chain, graph} {
 		v := View{Width: 984, Selected: lookup.Target{Kind: lookup.OnValue, Index: 0},
 			Beside: &Beside{Model: other, Letter: "A", Other: "B"}}
 		var s Scene

@@ -17,14 +17,14 @@ func (s *Scene) words() (out []string) {
 }
 
 // groupsModel has ten layers: three offloaded, three kept, four computed again.
-func groupsModel() *Model {
+func groupsModel() *Index {
 	c := &engine.Chain{Input: 1, LossGradAllocated: true, Stages: make([]engine.Stage, 10)}
 	for i := range c.Stages {
 		c.Stages[i] = engine.Stage{Forward: ms, Back: ms, Out: engine.GiB, Saved: 2 * engine.GiB, Grad: 1}
 	}
 	d := []sim.Decision{sim.Offload, sim.Offload, sim.Offload, sim.Keep, sim.Keep, sim.Keep, sim.Recompute,
 		sim.Recompute, sim.Recompute, sim.Recompute}
-	return NewModel(engine.NewChainProblem(c, engine.Device{}, engine.Whole, engine.NoLimit),
+	return NewIndex(engine.NewChainProblem(c, engine.Device{}, engine.Whole, engine.NoLimit),
 		&sim.Trace{Makespan: 20 * ms, Decisions: d})
 }
 

@@ -59,7 +59,7 @@ func TestHitTimelineIsPainted(t *testing.T) {
 		return st.Lines == display.Waiting || st.Fill == display.Waiting
 	}
 	hits := 0
-	for _, m := range []*Model{smallModel(), randomModel(60, 4), randomModel(300, 5)} {
+	for _, m := range []*Index{smallModel(), randomModel(60, 4), randomModel(300, 5)} {
 		for range 400 {
 			v := View{Width: 900}
 			if r.IntN(2) == 0 {
@@ -93,7 +93,7 @@ func TestHitTimelineIsPainted(t *testing.T) {
 
 // isMerged tells whether a merged mark or a mark's rounded border is near x:
 // there the picture shows another slice than the one at that moment.
-func isMerged(m *Model, v View, x float64) bool {
+func isMerged(m *Index, v View, x float64) bool {
 	f, found := m.frame(Timeline, v), false
 	for l := range m.Lanes {
 		marks(&m.Lanes[l], &f, func(k mark) {
@@ -113,7 +113,7 @@ func TestHitMemoryIsPainted(t *testing.T) {
 			st.Stroke == display.Muted
 	}
 	hits := 0
-	for _, m := range []*Model{smallModel(), randomModel(40, 8)} {
+	for _, m := range []*Index{smallModel(), randomModel(40, 8)} {
 		var s Scene
 		v := View{Width: 900}
 		m.Draw(&s, Memory, v)

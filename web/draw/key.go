@@ -15,7 +15,7 @@ type KeyEntry struct {
 
 // Key returns what the colours mean that occur in the pictures of some models and are not
 // named there.
-func Key(models ...*Model) (out []KeyEntry) {
+func Key(models ...*Index) (out []KeyEntry) {
 	var ran [lookup.NumKinds]bool
 	var held [sim.NumCategories]bool
 	over := false
@@ -51,7 +51,7 @@ func Key(models ...*Model) (out []KeyEntry) {
 }
 
 // Legend replaces s by the key of some models, in as many lines as the width needs.
-func Legend(s *Scene, width float64, models ...*Model) {
+func Legend(s *Scene, width float64, models ...*Index) {
 	s.Reset(width, lineHeight+6)
 	s.Title = "Legend"
 	x, y := 0.0, 0.0

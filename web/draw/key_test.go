@@ -45,7 +45,7 @@ func TestLanesThatRun(t *testing.T) {
 	tr.Spans = append(tr.Spans[:7:7], tr.Spans[8]) // nothing comes back
 	tr.Spans[7].Cause = sim.NoSpan
 	tr.Gaps = nil
-	m := NewModel(p, tr)
+	m := NewIndex(p, tr)
 	var s Scene
 	m.Draw(&s, Timeline, View{Width: 640})
 	words := strings.Join(s.words(), " ")
@@ -59,7 +59,7 @@ func TestLanesThatRun(t *testing.T) {
 
 // The key has what occurs.
 func TestKey(t *testing.T) {
-	words := func(m *Model) (out string) {
+	words := func(m *Index) (out string) {
 		for _, e := range Key(m) {
 			out += e.Words + ", "
 		}
@@ -87,7 +87,7 @@ func TestWaitIsNamed(t *testing.T) {
 // Seams are bounded by pixels, however many values there are.
 func TestSeamsAreBounded(t *testing.T) {
 	for _, n := range []int{100, 3000, 60_000} {
-		m := NewModel(manyLives(n))
+		m := NewIndex(manyLives(n))
 		for _, to := range []time.Duration{0, m.Makespan() / 50} {
 			var s Scene
 			m.Draw(&s, Memory, View{To: to, Width: 1000})

@@ -26,13 +26,13 @@ var (
 
 // runs reports whether anything runs on a lane, of both sides of a comparison: others are
 // not drawn. The compute lane always is.
-func (m *Model) runs(f *frame, l int) bool {
+func (m *Index) runs(f *frame, l int) bool {
 	return l == int(sim.Compute) || len(m.Lanes[l].Ref) > 0 || f.Beside != nil && len(f.Beside.Model.Lanes[l].Ref) > 0
 }
 
 // laneBox returns where a lane is; of sim.NumLanes, where the lanes end. Where there is no
 // room for all, they are lower.
-func (m *Model) laneBox(f *frame, l int) (y, h float64) {
+func (m *Index) laneBox(f *frame, l int) (y, h float64) {
 	rows := 0
 	for i := int(sim.ToHost); i < len(m.Lanes); i++ {
 		if m.runs(f, i) {
@@ -62,7 +62,7 @@ func TimelineHeight(copies int) float64 {
 
 // nameWait writes what the selected wait is about beside it: in the row of the copy
 // that it waited for, or in another one that is free there, or above.
-func (m *Model) nameWait(s *Scene, f *frame) {
+func (m *Index) nameWait(s *Scene, f *frame) {
 	t := f.Selected
 	if !m.Valid(t) || t.Kind != lookup.OnGap {
 		return
@@ -107,7 +107,7 @@ func empty(l *lookup.Lane, f *frame, x0, x1 float64) bool {
 }
 
 // box returns where a span or a gap is painted; ok is false if it is outside of the view.
-func (m *Model) box(f *frame, t lookup.Target) (x, y, w, h float64, ok bool) {
+func (m *Index) box(f *frame, t lookup.Target) (x, y, w, h float64, ok bool) {
 	from, to := m.Interval(t)
 	l := 0
 	if t.Kind == lookup.OnSpan {
@@ -123,7 +123,7 @@ func (m *Model) box(f *frame, t lookup.Target) (x, y, w, h float64, ok bool) {
 
 // drawPhases shades every second phase behind the rows of a picture, and names them
 // at y if that is not 0.
-func (m *Model) drawPhases(s *Scene, f *frame, top, bottom, y float64) {
+func (m *Index) drawPhases(s *Scene, f *frame, top, bottom, y float64) {
 	for i, p := range m.Phases {
 		x0, x1 := f.clip(f.x(int64(p.From))), f.clip(f.x(int64(p.To)))
 		if i%2 == 1 && x1 > x0 {
@@ -150,7 +150,7 @@ const chainWidth = 3.0
 
 // drawChain underlines the links of the critical chain and joins them where the
 // chain goes to another lane. Links that share a pixel are drawn once.
-func (m *Model) drawChain(s *Scene, f *frame) {
+func (m *Index) drawChain(s *Scene, f *frame) {
 	var bars rects
 	var drawn [sim.NumLanes]float64 // how far each lane's line has come
 	for l := range drawn {

@@ -13,7 +13,7 @@ import (
 
 // gathered is a step with a gather on the network behind a run, which the next run waits
 // for, and a step on the host at its end.
-func gathered(t *testing.T) *Model {
+func gathered(t *testing.T) *Index {
 	t.Helper()
 	const w, x, y, z = 0, 1, 2, 3
 	value := func(name string, at engine.Place) engine.Value {
@@ -33,7 +33,7 @@ func gathered(t *testing.T) *Model {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return NewModel(p, tr)
+	return NewIndex(p, tr)
 }
 
 // The rows of the network and of the CPU are there where something runs on them, with

@@ -28,7 +28,7 @@ const lensMagnifies = 13
 // Lens draws a wait with what happens around it on the compute lane and on the lane
 // of its cause, and how the cause let it end. It is false, and nothing is drawn, for
 // everything but a wait, and where the lens would show no less than the whole step.
-func (m *Model) Lens(s *Scene, t lookup.Target, width float64) bool {
+func (m *Index) Lens(s *Scene, t lookup.Target, width float64) bool {
 	s.Reset(width, lensHeight)
 	if t.Kind != lookup.OnGap || !m.Valid(t) {
 		return false

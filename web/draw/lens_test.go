@@ -16,7 +16,7 @@ func TestLens(t *testing.T) {
 	tr := tracetest.Trace(p)
 	tr.Gaps[0].Start = 150 * ms // 5 ms of 195
 	tr.Spans[6].End = 150 * ms
-	m := NewModel(p, tr)
+	m := NewIndex(p, tr)
 	var s Scene
 	if !m.Lens(&s, lookup.Target{Kind: lookup.OnGap, Index: 0}, 324) {
 		t.Fatal("there is no lens of a wait of 5 ms in 195")
@@ -45,7 +45,7 @@ func TestLens(t *testing.T) {
 		}
 	}
 	tr.Gaps[0].Start = 95 * ms
-	if NewModel(p, tr).Lens(&s, lookup.Target{Kind: lookup.OnGap, Index: 0}, 324) {
+	if NewIndex(p, tr).Lens(&s, lookup.Target{Kind: lookup.OnGap, Index: 0}, 324) {
 		t.Error("a wait of 60 ms in 195 has a lens, which would show the whole step")
 	}
 }

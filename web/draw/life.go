@@ -20,15 +20,15 @@ const (
 
 func init() {
 	pictures[Life] = picture{name: "life", title: "its life", height: lifeHeight, compared: 0}
-	timed[Life] = layoutOf[*Model]{
-		draw: (*Model).drawLife,
-		overlay: func(m *Model, s *Scene, f *frame) {
+	timed[Life] = layoutOf[*Index]{
+		draw: (*Index).drawLife,
+		overlay: func(m *Index, s *Scene, f *frame) {
 			if m.IsGraph() {
 				m.drawCursor(s, f, 0, f.Height, false)
 			}
 		},
-		hit: func(m *Model, f *frame, x, y float64) lookup.Target { return f.Selected },
-		height: func(m *Model, width float64) float64 {
+		hit: func(m *Index, f *frame, x, y float64) lookup.Target { return f.Selected },
+		height: func(m *Index, width float64) float64 {
 			if m.IsGraph() {
 				return Life.HeightAt(width)
 			}
@@ -40,7 +40,7 @@ func init() {
 // drawLife draws when the selected value is on the device, leaves it, is on the host
 // only and comes back, with a tick for every run that reads it. Of a chain it draws
 // nothing: there the memory shows the life of a layer.
-func (m *Model) drawLife(s *Scene, f *frame) {
+func (m *Index) drawLife(s *Scene, f *frame) {
 	if !m.IsGraph() {
 		return
 	}
@@ -59,7 +59,7 @@ func (m *Model) drawLife(s *Scene, f *frame) {
 }
 
 // drawStays draws the stays, with what is leaving or arriving over them.
-func (m *Model) drawStays(s *Scene, f *frame, v engine.ValueID) {
+func (m *Index) drawStays(s *Scene, f *frame, v engine.ValueID) {
 	var kept, again, moving rects
 	add := func(to *rects, from, end time.Duration) {
 		x0, x1 := f.clip(f.x(int64(from))), f.clip(f.x(int64(end)))
@@ -91,7 +91,7 @@ func (m *Model) drawStays(s *Scene, f *frame, v engine.ValueID) {
 }
 
 // drawAbsence draws a dotted line between stays, and says where the value is then.
-func (m *Model) drawAbsence(s *Scene, f *frame, v engine.ValueID) {
+func (m *Index) drawAbsence(s *Scene, f *frame, v engine.ValueID) {
 	var gone time.Duration
 	drawn := math.Inf(-1)
 	y := lifeTop + lifeBar/2
@@ -116,7 +116,7 @@ func (m *Model) drawAbsence(s *Scene, f *frame, v engine.ValueID) {
 
 // drawReads draws a tick for every run that reads the value, as many as can be told
 // apart.
-func (m *Model) drawReads(s *Scene, f *frame, v engine.ValueID) {
+func (m *Index) drawReads(s *Scene, f *frame, v engine.ValueID) {
 	last := math.Inf(-1)
 	m.Reads(v, func(sp *sim.Span) {
 		x := f.x(int64(sp.Start))
@@ -130,7 +130,7 @@ func (m *Model) drawReads(s *Scene, f *frame, v engine.ValueID) {
 
 // outlineValue outlines the runs and copies that put the selected value where it
 // is, and nothing of what only reads it.
-func (m *Model) outlineValue(s *Scene, f *frame, v engine.ValueID) {
+func (m *Index) outlineValue(s *Scene, f *frame, v engine.ValueID) {
 	const most = 64
 	n := 0
 	for i := range m.Trace.Spans {

@@ -14,7 +14,7 @@ import (
 )
 
 // randomView is a stretch of the trace from all of it down to a millionth.
-func randomView(r *rand.Rand, m *Model) View {
+func randomView(r *rand.Rand, m *Index) View {
 	length := time.Duration(float64(m.Makespan())*math.Pow(10, -6*r.Float64())) + 1
 	from := time.Duration(r.Float64() * float64(m.Makespan()-length))
 	return View{From: from, To: from + length, Width: 300 + r.Float64()*1500, Cursor: NoCursor}
@@ -71,7 +71,7 @@ func laneOf(spans ...sim.Span) *lookup.Lane {
 	for i := range spans {
 		spans[i].Op, spans[i].Value = engine.NoOp, engine.NoValue
 	}
-	return &NewModel(tracetest.Problem(),
+	return &NewIndex(tracetest.Problem(),
 		&sim.Trace{Spans: spans, Makespan: spans[len(spans)-1].End}).Lanes[sim.Compute]
 }
 
@@ -141,7 +141,7 @@ func TestMemoryEnvelope(t *testing.T) {
 	}
 }
 
-func checkEnvelope(t *testing.T, m *Model, f *frame, pts []bandPoint, at time.Duration) {
+func checkEnvelope(t *testing.T, m *Index, f *frame, pts []bandPoint, at time.Duration) {
 	t.Helper()
 	const top = sim.NumCategories - 1
 	x, want := f.x(int64(at)), int64(0)
@@ -182,7 +182,7 @@ func TestMemoryCorners(t *testing.T) {
 		s.Used[0] = engine.Bytes(i)
 		tr.Memory = append(tr.Memory, s)
 	}
-	m := NewModel(p, tr)
+	m := NewIndex(p, tr)
 	f := m.frame(Memory, View{Width: 500})
 	got := ""
 	for _, c := range m.bandPoints(&f, nil) {

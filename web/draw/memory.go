@@ -15,18 +15,18 @@ import (
 func init() {
 	pictures[Memory] = picture{name: "memory", title: "Device memory", height: 420, slim: 330, embedded: 260,
 		compared: 196}
-	timed[Memory] = layoutOf[*Model]{
-		draw: (*Model).drawMemory,
-		overlay: func(m *Model, s *Scene, f *frame) {
+	timed[Memory] = layoutOf[*Index]{
+		draw: (*Index).drawMemory,
+		overlay: func(m *Index, s *Scene, f *frame) {
 			m.fade(s, f)
 			m.drawCursor(s, f, titleLine, f.Height-6, false)
 			m.drawPlayhead(s, f, 0, f.Height-6, false)
 		},
-		hit: (*Model).hitMemory,
+		hit: (*Index).hitMemory,
 	}
 }
 
-func (m *Model) drawMemory(s *Scene, f *frame) {
+func (m *Index) drawMemory(s *Scene, f *frame) {
 	s.Title = "Device memory over one training step"
 	s.Desc = m.MemoryDesc(f.Budget)
 	sc := m.memoryScale(f)
@@ -58,7 +58,7 @@ func (m *Model) drawMemory(s *Scene, f *frame) {
 	m.drawEnd(s, f, titleLine, sc.bottom)
 }
 
-func (m *Model) drawMemoryAxis(s *Scene, f *frame, sc *memoryScale) {
+func (m *Index) drawMemoryAxis(s *Scene, f *frame, sc *memoryScale) {
 	line := display.StrokeOf(display.Grid, 1)
 	share := float64(sc.most) / float64(sc.most-sc.fixed) // of the axis that has the true scale
 	ticks := format.ByteTicks(sc.most, max(int(share*(sc.floor-sc.top)/30), 2))
@@ -76,7 +76,7 @@ func (m *Model) drawMemoryAxis(s *Scene, f *frame, sc *memoryScale) {
 
 // drawBands fills the bands from the top one down: each reaches to the bottom
 // and the next one covers what is not its own.
-func (m *Model) drawBands(s *Scene, f *frame, sc *memoryScale, sunk []int32) {
+func (m *Index) drawBands(s *Scene, f *frame, sc *memoryScale, sunk []int32) {
 	for b := len(lookup.Stack) - 1; b >= 0; b-- {
 		if b == 0 {
 			m.drawSunk(s, f, sc, sunk)
@@ -136,7 +136,7 @@ func drawOver(s *Scene, sc *memoryScale, budget engine.Bytes) {
 	flush()
 }
 
-func (m *Model) hitMemory(f *frame, x, y float64) lookup.Target {
+func (m *Index) hitMemory(f *frame, x, y float64) lookup.Target {
 	sc := m.memoryScale(f)
 	if x < f.left || x > f.right || y > sc.bottom {
 		return lookup.Target{}
@@ -162,7 +162,7 @@ var ghostLine = display.DashedOf(display.Muted, 1.3, display.DashGhost)
 
 // drawGhost draws the outline of keeping everything, and hatches what of it is more
 // than the device has. What is above the axis is cut off, and its label says so.
-func (m *Model) drawGhost(s *Scene, f *frame, sc *memoryScale) {
+func (m *Index) drawGhost(s *Scene, f *frame, sc *memoryScale) {
 	if len(f.Ghost) == 0 || f.Beside != nil {
 		return
 	}

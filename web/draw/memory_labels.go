@@ -16,7 +16,7 @@ const apart = 18.0
 
 // drawLines draws what the device has, the budget and the peak, and names them and the
 // ghost: where two lines are near, the label of the lower one stands under it.
-func (m *Model) drawLines(s *Scene, f *frame, sc *memoryScale) {
+func (m *Index) drawLines(s *Scene, f *frame, sc *memoryScale) {
 	device, budget := math.Inf(-1), math.Inf(-1)
 	if sc.showDevice && f.Capacity <= sc.most {
 		device = sc.y(int64(f.Capacity))
@@ -70,7 +70,7 @@ func (m *Model) drawLines(s *Scene, f *frame, sc *memoryScale) {
 // budgetLine is how the budget is drawn.
 var budgetLine = display.DashedOf(display.Budget, 1.5, display.DashBudget)
 
-func (m *Model) markPeak(s *Scene, sc *memoryScale, x float64) {
+func (m *Index) markPeak(s *Scene, sc *memoryScale, x float64) {
 	y := sc.y(int64(m.Trace.Peak))
 	s.Path(display.OpArea, display.Style{Fill: display.Ink, Stroke: display.Surface, Lines: display.NoRole, Width: 1},
 		[]float64{x, y, x - 4.5, y - 8, x + 4.5, y - 8})
@@ -79,7 +79,7 @@ func (m *Model) markPeak(s *Scene, sc *memoryScale, x float64) {
 
 // namePeak names the peak as near to its mark as there is room, with a line to it where
 // that is not near.
-func (m *Model) namePeak(s *Scene, f *frame, sc *memoryScale, peakX float64) {
+func (m *Index) namePeak(s *Scene, f *frame, sc *memoryScale, peakX float64) {
 	if peakX < f.left-0.5 || peakX > f.right+0.5 {
 		return
 	}
@@ -160,7 +160,7 @@ func nameCut(s *Scene, f *frame, sc *memoryScale, role display.Role, peak engine
 }
 
 // nameSunk says beside the stretch in which the lit layer is away how long that is.
-func (m *Model) nameSunk(s *Scene, f *frame, sc *memoryScale, pieces []int32) {
+func (m *Index) nameSunk(s *Scene, f *frame, sc *memoryScale, pieces []int32) {
 	all, k := m.Pieces().All, m.Lit(f.Selected)
 	var from, to, until int64 // the longest stretch without it
 	for n, i := range pieces {
@@ -189,7 +189,7 @@ const (
 )
 
 // nameBands writes into or above the bands what they are, where there is room.
-func (m *Model) nameBands(s *Scene, f *frame, sc *memoryScale) {
+func (m *Index) nameBands(s *Scene, f *frame, sc *memoryScale) {
 	n := int((f.right - f.left) / nameStep)
 	if len(s.bands) < 2 || n < 1 {
 		return

@@ -35,7 +35,7 @@ const (
 	captionRoom = 20.0 // of the words under the band
 )
 
-func (m *Model) memoryScale(f *frame) memoryScale {
+func (m *Index) memoryScale(f *frame) memoryScale {
 	sc := memoryScale{top: titleLine + 17, bottom: f.Height - 6, most: max(m.Trace.Peak, 1)}
 	if f.Beside != nil {
 		sc.most = max(sc.most, f.Beside.Model.Trace.Peak)
@@ -75,7 +75,7 @@ func (m *Model) memoryScale(f *frame) memoryScale {
 
 // ghostShown returns how much of the ghost is in a picture whose axis reaches to most without it. A ghost that would
 // leave less than half of the height to the schedule is cut off a little above the other lines.
-func (m *Model) ghostShown(f *frame, most engine.Bytes) engine.Bytes {
+func (m *Index) ghostShown(f *frame, most engine.Bytes) engine.Bytes {
 	peak, moves := ghostPeak(f.Ghost), float64(most-min(m.Memory.Fixed, most))
 	if float64(peak-min(m.Memory.Fixed, peak)) <= ghostTimes*moves {
 		return peak
@@ -85,7 +85,7 @@ func (m *Model) ghostShown(f *frame, most engine.Bytes) engine.Bytes {
 
 // MemoryTop returns what the upper end of the memory axis stands for: View.Top of a
 // picture whose scale stays while something is dragged.
-func (m *Model) MemoryTop(v View) engine.Bytes {
+func (m *Index) MemoryTop(v View) engine.Bytes {
 	f := m.frame(Memory, v)
 	return m.memoryScale(&f).most
 }
@@ -123,7 +123,7 @@ type stripe struct {
 
 // stripes returns the parts of what is fixed, from the bottom, or nil where the profile does
 // not tell them apart.
-func (m *Model) stripes() (out []stripe) {
+func (m *Index) stripes() (out []stripe) {
 	if m.Problem.Chain == nil {
 		return nil
 	}
@@ -189,7 +189,7 @@ func (sc *memoryScale) drawBreak(s *Scene, f *frame, stripes []stripe) {
 
 // BudgetAt returns the budget for which the budget line would be at y, in CSS pixels, in a
 // view of Memory: for dragging it. It is rounded down, and never negative.
-func (m *Model) BudgetAt(v View, y float64) engine.Bytes {
+func (m *Index) BudgetAt(v View, y float64) engine.Bytes {
 	f := m.frame(Memory, v)
 	sc := m.memoryScale(&f)
 	return sc.bytes(y)
@@ -216,7 +216,7 @@ var bandStyles = [sim.NumCategories]display.Style{
 // pixel column with many samples the largest sums stand for all: whether it fits
 // is what the picture is for. Of several samples at one moment the first and the
 // last are corners; what is between them lasts for no time.
-func (m *Model) bandPoints(f *frame, pts []bandPoint) []bandPoint {
+func (m *Index) bandPoints(f *frame, pts []bandPoint) []bandPoint {
 	x := &m.Memory
 	first, last := x.FirstAt(f.From), x.FirstAfter(f.To)
 	if first > 0 {

@@ -16,7 +16,7 @@ var smallGhost = []sim.Point{{At: 0, Used: 300 * engine.MiB}, {At: 40 * ms, Used
 	{At: 80 * ms, Used: 1100 * engine.MiB}, {At: 110 * ms, Used: 500 * engine.MiB}, {At: 150 * ms}}
 
 // largeModel has so much that is fixed that it gets a scale of its own.
-func largeModel() *Model {
+func largeModel() *Index {
 	p := tracetest.Problem()
 	t := tracetest.Trace(p)
 	for i := range t.Memory {
@@ -24,12 +24,12 @@ func largeModel() *Model {
 	}
 	t.Peak += 4 * engine.GiB
 	p.Budget += 4 * engine.GiB
-	return NewModel(p, t)
+	return NewIndex(p, t)
 }
 
 // The axis is read the way it is drawn, with one scale and with two.
 func TestMemoryScale(t *testing.T) {
-	for name, m := range map[string]*Model{"one scale": smallModel(), "two scales": largeModel()} {
+	for name, m := range map[string]*Index{"one scale": smallModel(), "two scales": largeModel()} {
 		v := View{Width: 640, Capacity: 5 * engine.GiB}
 		f := m.frame(Memory, v)
 		sc := m.memoryScale(&f)
@@ -69,7 +69,7 @@ func TestMemoryTop(t *testing.T) {
 	}
 }
 
-func (m *Model) frameY(v View, b engine.Bytes) float64 {
+func (m *Index) frameY(v View, b engine.Bytes) float64 {
 	f := m.frame(Memory, v)
 	sc := m.memoryScale(&f)
 	return sc.y(int64(b))

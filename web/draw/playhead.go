@@ -12,7 +12,7 @@ import (
 
 // drawPlayhead draws the line of the playhead; with its handle also that, with the moment and what the memory holds
 // then.
-func (m *Model) drawPlayhead(s *Scene, f *frame, top, bottom float64, handle bool) {
+func (m *Index) drawPlayhead(s *Scene, f *frame, top, bottom float64, handle bool) {
 	if f.Playhead <= 0 || f.Playhead < f.From || f.Playhead > f.To {
 		return
 	}
@@ -36,7 +36,7 @@ func (m *Model) drawPlayhead(s *Scene, f *frame, top, bottom float64, handle boo
 }
 
 // fade lays a veil over the bands from the playhead on, while it moves.
-func (m *Model) fade(s *Scene, f *frame) {
+func (m *Index) fade(s *Scene, f *frame) {
 	if !f.Playing || f.Playhead < f.From || f.Playhead >= f.To {
 		return
 	}
@@ -54,7 +54,7 @@ func (m *Model) fade(s *Scene, f *frame) {
 }
 
 // drawCursor draws the cursor line, with the time at its upper end.
-func (m *Model) drawCursor(s *Scene, f *frame, top, bottom float64, label bool) {
+func (m *Index) drawCursor(s *Scene, f *frame, top, bottom float64, label bool) {
 	if f.Cursor < f.From || f.Cursor > f.To {
 		return
 	}

@@ -69,7 +69,7 @@ func TestScenes(t *testing.T) {
 func TestSVGIsWellFormed(t *testing.T) {
 	p := tracetest.Problem()
 	p.Chain.Chain.Stages[0].Name = "a<b>&\"'\x00\x1b\xff\U0001F600]]>"
-	m := NewModel(p, tracetest.Trace(p))
+	m := NewIndex(p, tracetest.Trace(p))
 	for pic := range NumPictures {
 		for _, o := range []display.SVGOptions{{}, {Standalone: true}, {Surface: true, ID: "x"}} {
 			var s Scene
@@ -123,7 +123,7 @@ func TestPageStacks(t *testing.T) {
 // Nothing is drawn beside the picture, and no text is cut, at any width, zoom
 // and budget.
 func TestNothingIsClipped(t *testing.T) {
-	models := []*Model{smallModel(), randomModel(2000, 3), emptyModel()}
+	models := []*Index{smallModel(), randomModel(2000, 3), emptyModel()}
 	for _, m := range models {
 		for _, width := range []float64{320, 390, 640, 1040, 1900} {
 			for pic := range NumPictures {
@@ -151,11 +151,11 @@ func TestSeamsStayInTheirBand(t *testing.T) {
 		}
 	}
 	trace.Peak /= 20
-	m := NewModel(p, trace)
+	m := NewIndex(p, trace)
 	checkInside(t, m, Memory, View{To: m.Makespan(), Width: 640})
 }
 
-func checkInside(t *testing.T, m *Model, pic Picture, v View) {
+func checkInside(t *testing.T, m *Index, pic Picture, v View) {
 	t.Helper()
 	var s, over Scene
 	m.Draw(&s, pic, v)
@@ -269,7 +269,7 @@ func TestPlayed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := NewModel(p, tr)
+	m := NewIndex(p, tr)
 	if held := m.HeldAt(tr.PeakAt, 0); held.Total != tr.Peak || m.Makespan() != 150*ms {
 		t.Errorf("the pictures show %v and a peak of %d, want 150ms and %d", m.Makespan(), held.Total, tr.Peak)
 	}

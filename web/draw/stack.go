@@ -13,7 +13,7 @@ const mostSunk = 64
 
 // sunkPieces returns the pieces of the stage that t lights, in view; none if there are
 // too many, or if they are too low to be seen.
-func (m *Model) sunkPieces(f *frame, sc *memoryScale) (out []int32) {
+func (m *Index) sunkPieces(f *frame, sc *memoryScale) (out []int32) {
 	k := m.Lit(f.Selected)
 	if k == 0 {
 		return nil
@@ -33,7 +33,7 @@ func (m *Model) sunkPieces(f *frame, sc *memoryScale) (out []int32) {
 
 // sunkAt returns what of the pieces of a stage is there at x, by category: just before it,
 // or from it on.
-func (m *Model) sunkAt(f *frame, pieces []int32, x float64, before bool) (by [sim.NumCategories]int64, sum int64) {
+func (m *Index) sunkAt(f *frame, pieces []int32, x float64, before bool) (by [sim.NumCategories]int64, sum int64) {
 	const little = 0.004 // pixels: what is as near is at one moment
 	all := m.Pieces().All
 	for _, i := range pieces {
@@ -52,7 +52,7 @@ func (m *Model) sunkAt(f *frame, pieces []int32, x float64, before bool) (by [si
 // sink takes the pieces of a stage out of the bands of pts and lays them on what is
 // fixed, so that one can follow them through the step: every point's sunk is how high
 // they are there. What lies above all bands stays.
-func (m *Model) sink(f *frame, pieces []int32, pts []bandPoint) (out []bandPoint) {
+func (m *Index) sink(f *frame, pieces []int32, pts []bandPoint) (out []bandPoint) {
 	add := func(p bandPoint, before bool) {
 		by, sum := m.sunkAt(f, pieces, p.x, before)
 		const top = sim.NumCategories - 1
@@ -88,7 +88,7 @@ func (m *Model) sink(f *frame, pieces []int32, pts []bandPoint) (out []bandPoint
 }
 
 // drawSunk fills the pieces that were sunk, in the colours of their bands.
-func (m *Model) drawSunk(s *Scene, f *frame, sc *memoryScale, pieces []int32) {
+func (m *Index) drawSunk(s *Scene, f *frame, sc *memoryScale, pieces []int32) {
 	all := m.Pieces().All
 	for n, i := range pieces {
 		p := &all[i]
@@ -147,7 +147,7 @@ const (
 
 // drawSeams draws the borders between the values of the bands: the larger of a band
 // lie under the others, in the order of their starts.
-func (m *Model) drawSeams(s *Scene, f *frame, sc *memoryScale, sunk []int32) {
+func (m *Index) drawSeams(s *Scene, f *frame, sc *memoryScale, sunk []int32) {
 	x := m.Pieces()
 	size, wide := seamHeight/sc.perByte, seamHeight/f.scale
 	var ids []int32

@@ -12,17 +12,17 @@ import (
 
 func init() {
 	pictures[Strip] = picture{name: "layers", title: "Blocks", height: 96, embedded: 80, compared: 70, still: true}
-	timed[Strip] = layoutOf[*Model]{
-		draw: (*Model).drawStrip,
-		overlay: func(m *Model, s *Scene, f *frame) {
+	timed[Strip] = layoutOf[*Index]{
+		draw: (*Index).drawStrip,
+		overlay: func(m *Index, s *Scene, f *frame) {
 			if m.showsGraph(f) {
 				m.overGraph(s, f)
 				return
 			}
 			m.outlineBar(s, f, m.StageOf(f.Hover), display.StrokeOf(display.Ink, 1.5))
 		},
-		hit: (*Model).hitStrip,
-		height: func(m *Model, width float64) float64 {
+		hit: (*Index).hitStrip,
+		height: func(m *Index, width float64) float64 {
 			if m.IsGraph() {
 				return m.GraphHeight(width)
 			}
@@ -31,7 +31,7 @@ func init() {
 	}
 }
 
-func (m *Model) drawStrip(s *Scene, f *frame) {
+func (m *Index) drawStrip(s *Scene, f *frame) {
 	if m.showsGraph(f) {
 		m.drawGraph(s, f)
 		return
@@ -71,7 +71,7 @@ func (m *Model) drawStrip(s *Scene, f *frame) {
 	m.outlineBar(s, f, m.Lit(f.Selected), display.StrokeOf(display.Ink, 2))
 }
 
-func (m *Model) hitStrip(f *frame, x, y float64) lookup.Target {
+func (m *Index) hitStrip(f *frame, x, y float64) lookup.Target {
 	if m.showsGraph(f) {
 		return m.hitGraph(f, x, y)
 	}
@@ -99,7 +99,7 @@ var groupWords = map[sim.Decision][]string{
 
 // drawLetters writes the letter of its decision under every bar, or under every second
 // or third one where they are narrow.
-func (m *Model) drawLetters(s *Scene, bars []bar, bottom float64) {
+func (m *Index) drawLetters(s *Scene, bars []bar, bottom float64) {
 	widest, stride := 0.0, 1
 	for _, b := range bars {
 		if b.first != b.last {
@@ -121,7 +121,7 @@ func (m *Model) drawLetters(s *Scene, bars []bar, bottom float64) {
 
 // drawGroups names every run of layers that are treated alike once, by a bracket above
 // them, and the layer that is lit.
-func (m *Model) drawGroups(s *Scene, f *frame, bars []bar) {
+func (m *Index) drawGroups(s *Scene, f *frame, bars []bar) {
 	s.placed = s.placed[:0]
 	for _, b := range bars {
 		if k := m.Lit(f.Selected); b.first <= k && k <= b.last {
@@ -155,7 +155,7 @@ func (m *Model) drawGroups(s *Scene, f *frame, bars []bar) {
 	}
 }
 
-func (m *Model) drawGroup(s *Scene, f *frame, d sim.Decision, n int, x0, x1 float64) {
+func (m *Index) drawGroup(s *Scene, f *frame, d sim.Decision, n int, x0, x1 float64) {
 	const y, foot = 24.0, 5.0
 	for _, words := range groupWords[d] {
 		t := display.Text{S: strconv.Itoa(n) + words}

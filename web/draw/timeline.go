@@ -15,9 +15,9 @@ import (
 func init() {
 	pictures[Timeline] = picture{name: "timeline", title: "Timeline", height: TimelineHeight(2),
 		compared: TimelineHeight(2)}
-	timed[Timeline] = layoutOf[*Model]{
-		draw: (*Model).drawTimeline,
-		overlay: func(m *Model, s *Scene, f *frame) {
+	timed[Timeline] = layoutOf[*Index]{
+		draw: (*Index).drawTimeline,
+		overlay: func(m *Index, s *Scene, f *frame) {
 			if k := m.StageOf(f.Hover); k > 0 {
 				m.outlineStage(s, f, k)
 			}
@@ -28,8 +28,8 @@ func init() {
 			m.drawCursor(s, f, titleLine-4, bottom, true)
 			m.drawPlayhead(s, f, titleLine-8, bottom, true)
 		},
-		hit: (*Model).hitTimeline,
-		height: func(m *Model, width float64) float64 {
+		hit: (*Index).hitTimeline,
+		height: func(m *Index, width float64) float64 {
 			if m.OtherLanes() {
 				return max(Timeline.HeightAt(width), TimelineHeight(lookup.CopyLanes(m.Trace)))
 			}
@@ -38,7 +38,7 @@ func init() {
 	}
 }
 
-func (m *Model) drawTimeline(s *Scene, f *frame) {
+func (m *Index) drawTimeline(s *Scene, f *frame) {
 	s.Title = "Timeline of one training step"
 	s.Desc = m.TimelineDesc()
 	bottom, _ := m.laneBox(f, int(sim.NumLanes))
@@ -69,7 +69,7 @@ func (m *Model) drawTimeline(s *Scene, f *frame) {
 }
 
 // drawTimeAxis draws the lines under the lanes and the marks at round times.
-func (m *Model) drawTimeAxis(s *Scene, f *frame) {
+func (m *Index) drawTimeAxis(s *Scene, f *frame) {
 	for l := range m.Lanes {
 		if m.runs(f, l) {
 			y, h := m.laneBox(f, l)
@@ -101,7 +101,7 @@ func (s *Scene) drawLabels(labels []label) {
 }
 
 // drawLane draws what a lane shows in a row.
-func (m *Model) drawLane(s *Scene, f *frame, l int, y, h float64) {
+func (m *Index) drawLane(s *Scene, f *frame, l int, y, h float64) {
 	ln := &m.Lanes[l]
 	s.clearSlices()
 	var boxes rects
@@ -150,7 +150,7 @@ func (m *Model) drawLane(s *Scene, f *frame, l int, y, h float64) {
 const minLetters = 8
 
 // label returns the longest name of a slice that fits between x0 and x1, without its y.
-func (m *Model) label(ln *lookup.Lane, k mark, x0, x1 float64) (label, bool) {
+func (m *Index) label(ln *lookup.Lane, k mark, x0, x1 float64) (label, bool) {
 	room, ref := x1-x0-6, ln.Ref[k.slice]
 	if ref < 0 {
 		g := &m.Trace.Gaps[^ref]
@@ -195,7 +195,7 @@ func lastNumber(name string) string {
 }
 
 // drawSelected outlines the selection and shows what let it start.
-func (m *Model) drawSelected(s *Scene, f *frame) {
+func (m *Index) drawSelected(s *Scene, f *frame) {
 	if !m.Valid(f.Selected) {
 		return
 	}
@@ -254,7 +254,7 @@ func arrow(s *Scene, cx, cy, ch, tx, ty, th float64) {
 }
 
 // outlineStage outlines the slices of a stage, as many as can be told apart.
-func (m *Model) outlineStage(s *Scene, f *frame, stage int) {
+func (m *Index) outlineStage(s *Scene, f *frame, stage int) {
 	const most = 64
 	n := 0
 	for _, id := range m.ByStage[stage-1] {
@@ -265,7 +265,7 @@ func (m *Model) outlineStage(s *Scene, f *frame, stage int) {
 	}
 }
 
-func (m *Model) hitTimeline(f *frame, x, y float64) lookup.Target {
+func (m *Index) hitTimeline(f *frame, x, y float64) lookup.Target {
 	if x < f.left-reach || x > f.right+reach {
 		return lookup.Target{}
 	}

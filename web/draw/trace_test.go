@@ -15,14 +15,14 @@ import (
 
 const ms = time.Millisecond
 
-func smallModel() *Model { return NewModel(tracetest.Small()) }
+func smallModel() *Index { return NewIndex(tracetest.Small()) }
 
-func randomModel(n int, seed uint64) *Model { return NewModel(tracetest.Random(n, seed)) }
+func randomModel(n int, seed uint64) *Index { return NewIndex(tracetest.Random(n, seed)) }
 
-func emptyModel() *Model { return NewModel(tracetest.Empty()) }
+func emptyModel() *Index { return NewIndex(tracetest.Empty()) }
 
-func played(t *testing.T, p *engine.Problem, away bool) *Model {
-	return NewModel(tracetest.Played(t, p, away))
+func played(t *testing.T, p *engine.Problem, away bool) *Index {
+	return NewIndex(tracetest.Played(t, p, away))
 }
 
 // A stage that is none of the blocks has no number of theirs.

@@ -48,7 +48,7 @@ type picture struct {
 	still    bool    // its horizontal axis is not time
 }
 
-// layoutOf is how a picture of a Model or of Places is laid out. A nil overlay or hit does nothing.
+// layoutOf is how a picture of an Index or of Places is laid out. A nil overlay or hit does nothing.
 type layoutOf[M any] struct {
 	draw, overlay func(M, *Scene, *frame)
 	hit           func(M, *frame, float64, float64) lookup.Target
@@ -58,7 +58,7 @@ type layoutOf[M any] struct {
 // What the files of the pictures fill in, in their init functions.
 var (
 	pictures [AllPictures]picture
-	timed    [NumPictures]layoutOf[*Model]
+	timed    [NumPictures]layoutOf[*Index]
 )
 
 // Name returns the name of the picture's element on the page.
@@ -89,7 +89,7 @@ func (p Picture) Still() bool { return pictures[p].still }
 
 // heightAt returns the height of a picture of the model that stands alone and is so wide,
 // in CSS pixels; 0: the model has nothing for it.
-func (m *Model) heightAt(pic Picture, width float64) float64 {
+func (m *Index) heightAt(pic Picture, width float64) float64 {
 	if height := timed[pic].height; height != nil {
 		return height(m, width)
 	}
@@ -166,7 +166,7 @@ func (f *frame) ceilTime(x float64) int64 {
 // memory axis and one order of layers, so that what is at one place in one
 // picture is at the same place in the other.
 type Beside struct {
-	Model  *Model
+	Model  *Index
 	Budget engine.Bytes // its budget line; 0: its problem's
 	Layers *Alignment   // of the layers that are drawn with the other side's; nil: see Align
 	Letter string       // of the side that is drawn, "A" or "B"
@@ -206,7 +206,7 @@ func newFrame(pic Picture, v View, end time.Duration) frame {
 	return f
 }
 
-func (m *Model) frame(pic Picture, v View) frame {
+func (m *Index) frame(pic Picture, v View) frame {
 	if v.Budget == 0 {
 		v.Budget = m.Problem.Budget
 	}
@@ -218,7 +218,7 @@ func (m *Model) frame(pic Picture, v View) frame {
 
 // TimeAt returns the moment at x, in CSS pixels, in a view of Timeline or Memory; left and
 // right of the axis it is that of its end.
-func (m *Model) TimeAt(v View, x float64) time.Duration {
+func (m *Index) TimeAt(v View, x float64) time.Duration {
 	f := m.frame(Timeline, v)
 	return f.time(x)
 }

@@ -42,6 +42,6 @@ func Poster(ctx context.Context, pool proto.Pool, w io.Writer, fragment string, 
 		return 0, fmt.Errorf("the link %s: %w", fragment, err)
 	}
 	view := draw.View{Width: width, Budget: s.Budget(), Cursor: draw.NoCursor, From: l.Look.From, To: l.To}
-	s.Visible().Model().Figure(&scene, view)
+	s.Visible().Index().Figure(&scene, view)
 	return scene.Height, scene.WriteSVG(w, svg)
 }

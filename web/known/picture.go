@@ -18,7 +18,7 @@ type Picture struct {
 	Solved  *proto.Solved
 	Partial bool // best so far of a solver that is at work or was stopped
 
-	model  *draw.Model              // made when it is asked for
+	model  *draw.Index              // made when it is asked for
 	placed map[string]*proto.Placed // by method, see Placeable
 }
 
@@ -33,10 +33,10 @@ func (p *Picture) Problem() *engine.Problem {
 	}
 }
 
-// Model returns the picture's trace, arranged for drawing.
-func (p *Picture) Model() *draw.Model {
+// Index returns the picture's trace, arranged for drawing.
+func (p *Picture) Index() *draw.Index {
 	if p.model == nil {
-		p.model = draw.NewModel(p.Problem(), p.Solved.Trace)
+		p.model = draw.NewIndex(p.Problem(), p.Solved.Trace)
 	}
 	return p.model
 }
@@ -47,7 +47,7 @@ func (p *Picture) Gaps() []sim.Gap { return p.Solved.Trace.Gaps }
 // Tally counts the layers of a picture, a loss aside, that are computed again and that
 // are copied to the host.
 func (p *Picture) Tally() (again, out int) {
-	_, by := p.Model().Tally()
+	_, by := p.Index().Tally()
 	return by[sim.Recompute] + by[sim.Recompute|sim.Offload], by[sim.Offload] + by[sim.Recompute|sim.Offload]
 }
 

@@ -95,7 +95,7 @@ func (p *Places) placement() draw.Placement {
 			x.From, x.To, x.Asked, x.Kind = b.At(l.Start), b.At(l.End), l.Bytes, l.Kind
 		}
 	} else {
-		t, model := p.Of.Picture.Solved.Trace, p.Of.Picture.Model()
+		t, model := p.Of.Picture.Solved.Trace, p.Of.Picture.Index()
 		out.End, out.Name, out.Host = t.Makespan, model.LifeName, t.Host
 		for i := range out.Blocks {
 			x, l := &out.Blocks[i], &t.Lives[out.Blocks[i].Buffer]

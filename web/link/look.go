@@ -21,7 +21,7 @@ type Look struct {
 	Playhead time.Duration
 	ToPlay   bool // the step is meant to be played, which nothing does unasked
 	Range         // the visible part of the step
-	// what is selected, by what it is, until there is a picture to find it in; see draw.Model.Name
+	// what is selected, by what it is, until there is a picture to find it in; see draw.Index.Name
 	Wanted string
 	Chain  bool // the critical chain is shown
 	Folds       // what is unfolded

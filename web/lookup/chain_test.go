@@ -17,7 +17,7 @@ import (
 // without a hole from the start of the step to its end, every run and copy in it
 // is under way where the chain says so, and a new link begins where the trace says
 // that its span does.
-func checkChain(m *Model) error {
+func checkChain(m *Index) error {
 	chain, at := m.CriticalChain(), time.Duration(0)
 	for i, c := range chain {
 		if c.From != at || c.To <= c.From {

@@ -138,7 +138,7 @@ func mostShared(op *engine.Op, readers [][]int32) (best int32) {
 
 // decide returns what happens to each layer's activations: what the trace says of its
 // stages, or the same, read off its spans, where layers are operations.
-func (m *Model) decide() []sim.Decision {
+func (m *Index) decide() []sim.Decision {
 	if len(m.Trace.Decisions) == len(m.Sizes) {
 		return m.Trace.Decisions
 	}
@@ -157,7 +157,7 @@ func (m *Model) decide() []sim.Decision {
 }
 
 // StageName returns the name of stage k, or "stage k" if it has none.
-func (m *Model) StageName(k int) string {
+func (m *Index) StageName(k int) string {
 	if k >= 1 && k <= len(m.Names) && m.Names[k-1] != "" {
 		return m.Names[k-1]
 	}
@@ -165,14 +165,14 @@ func (m *Model) StageName(k int) string {
 }
 
 // StageOfSpan returns the stage of what a span runs or moves, 0 if it has none.
-func (m *Model) StageOfSpan(s *sim.Span) int {
+func (m *Index) StageOfSpan(s *sim.Span) int {
 	if s.Op != engine.NoOp && int(s.Op) < len(m.OfOp) {
 		return int(m.OfOp[s.Op])
 	}
 	return m.stageOfValue(s.Value)
 }
 
-func (m *Model) stageOfValue(v engine.ValueID) int {
+func (m *Index) stageOfValue(v engine.ValueID) int {
 	if v < 0 || int(v) >= len(m.ofValue) {
 		return 0
 	}
@@ -180,7 +180,7 @@ func (m *Model) stageOfValue(v engine.ValueID) int {
 }
 
 // Decision returns what happens to stage k's activation; kept by default.
-func (m *Model) Decision(k int) sim.Decision {
+func (m *Index) Decision(k int) sim.Decision {
 	if k >= 1 && k <= len(m.decisions) {
 		return m.decisions[k-1]
 	}

@@ -10,7 +10,7 @@ import (
 )
 
 // Stays calls emit for every stay of a value on the device, in the order of time.
-func (m *Model) Stays(v engine.ValueID, emit func(*sim.Life)) {
+func (m *Index) Stays(v engine.ValueID, emit func(*sim.Life)) {
 	for i := range m.Trace.Lives {
 		if l := &m.Trace.Lives[i]; l.Value == v {
 			emit(l)
@@ -19,7 +19,7 @@ func (m *Model) Stays(v engine.ValueID, emit func(*sim.Life)) {
 }
 
 // Copies calls emit for every copy of a value.
-func (m *Model) Copies(v engine.ValueID, emit func(*sim.Span)) {
+func (m *Index) Copies(v engine.ValueID, emit func(*sim.Span)) {
 	for i := range m.Trace.Spans {
 		if s := &m.Trace.Spans[i]; s.Op == engine.NoOp && s.Value == v {
 			emit(s)
@@ -28,7 +28,7 @@ func (m *Model) Copies(v engine.ValueID, emit func(*sim.Span)) {
 }
 
 // Reads calls emit for every run that reads a value, in the order of time.
-func (m *Model) Reads(v engine.ValueID, emit func(*sim.Span)) {
+func (m *Index) Reads(v engine.ValueID, emit func(*sim.Span)) {
 	for i := range m.Trace.Spans {
 		if s := &m.Trace.Spans[i]; s.Op != engine.NoOp && slices.Contains(m.Problem.Graph.Ops[s.Op].In, v) {
 			emit(s)
@@ -57,7 +57,7 @@ type HeldValue struct {
 
 // HeldAt returns what the memory holds at a moment, with the n largest values. What
 // stays for the whole step is in Used[sim.Fixed] only.
-func (m *Model) HeldAt(at time.Duration, n int) Held {
+func (m *Index) HeldAt(at time.Duration, n int) Held {
 	held := sim.Sample{Used: m.Memory.Used(at)}
 	h := Held{At: at, Used: held.Used, Total: held.Total()}
 	var ids []int
@@ -79,7 +79,7 @@ func (m *Model) HeldAt(at time.Duration, n int) Held {
 	return h
 }
 
-func (m *Model) lifeName(l *sim.Life) string {
+func (m *Index) lifeName(l *sim.Life) string {
 	if v := m.Value(l.Value); v != nil {
 		return v.Name
 	}
@@ -89,7 +89,7 @@ func (m *Model) lifeName(l *sim.Life) string {
 	return "?"
 }
 
-func (m *Model) lifeStage(l *sim.Life) string {
+func (m *Index) lifeStage(l *sim.Life) string {
 	k := m.stageOfValue(l.Value)
 	if m.Value(l.Value) == nil && l.Op >= 0 && int(l.Op) < len(m.OfOp) {
 		k = int(m.OfOp[l.Op])
@@ -101,7 +101,7 @@ func (m *Model) lifeStage(l *sim.Life) string {
 }
 
 // LifeName returns the name of what a life of the trace holds, and of its layer.
-func (m *Model) LifeName(i int) (name, layer string) {
+func (m *Index) LifeName(i int) (name, layer string) {
 	if i < 0 || i >= len(m.Trace.Lives) {
 		return "", ""
 	}

@@ -27,7 +27,7 @@ const (
 //	value@x7   a value of a graph; value@x7@2 is the second of that name
 //
 // Everything else has no name.
-func (m *Model) Name(t Target) string {
+func (m *Index) Name(t Target) string {
 	if !m.Valid(t) {
 		return ""
 	}
@@ -45,7 +45,7 @@ func (m *Model) Name(t Target) string {
 }
 
 // baseName returns the name of a span for links, which several may have.
-func (m *Model) baseName(i int) string {
+func (m *Index) baseName(i int) string {
 	s := &m.Trace.Spans[i]
 	switch s.Lane {
 	case sim.ToHost:
@@ -57,7 +57,7 @@ func (m *Model) baseName(i int) string {
 }
 
 // momentIn returns the shortest number of milliseconds that lies in a gap.
-func (m *Model) momentIn(gap int) string {
+func (m *Index) momentIn(gap int) string {
 	g := &m.Trace.Gaps[gap]
 	unit := time.Millisecond
 	for decimals := range 6 {
@@ -71,7 +71,7 @@ func (m *Model) momentIn(gap int) string {
 
 // Named returns the target of a name, or Nothing if there is none. A wait is the one at
 // the moment of the name, or the nearest one.
-func (m *Model) Named(name string) Target {
+func (m *Index) Named(name string) Target {
 	if text, ok := strings.CutPrefix(name, waitMark); ok {
 		ms, err := strconv.ParseFloat(text, 64)
 		if err != nil || !(ms >= 0 && ms < 1e12) {
@@ -129,7 +129,7 @@ func withName(kind TargetKind, name string, count int, nameOf func(i int) string
 	return Target{}
 }
 
-func (m *Model) gapAt(at time.Duration) Target {
+func (m *Index) gapAt(at time.Duration) Target {
 	best, least := Target{}, time.Duration(0)
 	for i := range m.Trace.Gaps {
 		g := &m.Trace.Gaps[i]
@@ -141,4 +141,4 @@ func (m *Model) gapAt(at time.Duration) Target {
 	return best
 }
 
-func (m *Model) nameOfValue(i int) string { return m.Problem.Graph.Values[i].Name }
+func (m *Index) nameOfValue(i int) string { return m.Problem.Graph.Values[i].Name }

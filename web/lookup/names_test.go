@@ -9,7 +9,7 @@ import (
 // Every name leads back to what it names, in small and in random traces, where
 // operations run more than once.
 func TestNames(t *testing.T) {
-	for _, m := range []*Model{smallModel(), randomModel(40, 3), randomModel(200, 4)} {
+	for _, m := range []*Index{smallModel(), randomModel(40, 3), randomModel(200, 4)} {
 		var all []Target
 		for i := range m.Trace.Spans {
 			all = append(all, Target{OnSpan, i})

@@ -10,8 +10,8 @@ import (
 
 // New arranges a trace of p's graph. p and t must not change
 // while the model is in use. It takes time and memory in proportion to the trace.
-func New(p *engine.Problem, t *sim.Trace) *Model {
-	m := &Model{Problem: p, Trace: t, layers: layersOf(p)}
+func New(p *engine.Problem, t *sim.Trace) *Index {
+	m := &Index{Problem: p, Trace: t, layers: layersOf(p)}
 	for l := range m.Lanes {
 		m.Lanes[l] = newLane(t, sim.Lane(l))
 	}
@@ -40,7 +40,7 @@ func New(p *engine.Problem, t *sim.Trace) *Model {
 // findPhases tells the forward pass, the loss where the network ends in one, the backward
 // pass, and the optimizer where the step has one behind that; nothing where the step has no
 // two of them. What is computed again is within the backward pass.
-func (m *Model) findPhases() []Phase {
+func (m *Index) findPhases() []Phase {
 	end, turn := m.Trace.Makespan, time.Duration(-1)
 	stepFrom := end
 	lossFrom, lossTo := time.Duration(-1), time.Duration(-1)
@@ -81,7 +81,7 @@ func (m *Model) findPhases() []Phase {
 
 // optimizes reports whether a span is the optimizer's: the backward of a chain's stage for it,
 // or an operation of the backward that makes nothing and so changes the weights that it reads.
-func (m *Model) optimizes(s *sim.Span) bool {
+func (m *Index) optimizes(s *sim.Span) bool {
 	if s.Kind != sim.SpanBackward || s.Op == engine.NoOp {
 		return false
 	}

@@ -20,7 +20,7 @@ func (p *Piece) Bytes(at int64) int64 {
 }
 
 // Pieces is made when it is first asked for.
-func (m *Model) Pieces() *Pieces {
+func (m *Index) Pieces() *Pieces {
 	m.piecesOnce.Do(func() {
 		x := Pieces{All: m.cutLives(), OfStage: make([][]int32, len(m.Sizes))}
 		for i := range x.All {
@@ -35,7 +35,7 @@ func (m *Model) Pieces() *Pieces {
 
 // cutLives returns what lives of activations look like over time, in the order of their
 // starts.
-func (m *Model) cutLives() (out []Piece) {
+func (m *Index) cutLives() (out []Piece) {
 	leaving, left := m.leaving()
 	for i := range m.Trace.Lives {
 		l := &m.Trace.Lives[i]
@@ -75,7 +75,7 @@ func (m *Model) cutLives() (out []Piece) {
 // under way, one more than that in nanoseconds, and what was left of it; 0: it was
 // not. The trace does not say when: it is after the last run that read the value,
 // where the memory that is in transfer jumps.
-func (m *Model) leaving() (at, left []int64) {
+func (m *Index) leaving() (at, left []int64) {
 	at, left = make([]int64, len(m.Trace.Lives)), make([]int64, len(m.Trace.Lives))
 	lives := make([][]int32, len(m.Problem.Graph.Values)) // those that were copied to the host, by value
 	some := false

@@ -98,7 +98,7 @@ func TestPiecesOfPlayed(t *testing.T) {
 	}
 }
 
-func checkPieces(t *testing.T, round int, m *Model) {
+func checkPieces(t *testing.T, round int, m *Index) {
 	for i := range len(m.Memory.Samples) - 1 {
 		at := (m.Memory.Samples[i].At + m.Memory.Samples[i+1].At) / 2
 		if at == m.Memory.Samples[i].At {

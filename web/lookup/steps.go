@@ -9,7 +9,7 @@ import (
 )
 
 // StageOf returns the stage that a target belongs to, 0 if it belongs to none.
-func (m *Model) StageOf(t Target) int {
+func (m *Index) StageOf(t Target) int {
 	switch {
 	case !m.Valid(t):
 		return 0
@@ -30,7 +30,7 @@ func (m *Model) StageOf(t Target) int {
 // Interval returns the time that a span or a gap covers, or a stage from its first
 // slice to its last one, or a value from its first stay to the end of its last; 0, 0
 // for everything else.
-func (m *Model) Interval(t Target) (from, to time.Duration) {
+func (m *Index) Interval(t Target) (from, to time.Duration) {
 	if !m.Valid(t) {
 		return 0, 0
 	}
@@ -60,7 +60,7 @@ func (m *Model) Interval(t Target) (from, to time.Duration) {
 }
 
 // laneOf returns the lane of a span or gap and the slice there, -1 for everything else.
-func (m *Model) laneOf(t Target) (l, i int) {
+func (m *Index) laneOf(t Target) (l, i int) {
 	if !m.Valid(t) || t.Kind != OnSpan && t.Kind != OnGap {
 		return 0, -1
 	}
@@ -77,7 +77,7 @@ func (m *Model) laneOf(t Target) (l, i int) {
 // Step returns the target n places after t: the next slice of its lane, the next
 // stage or category. It stops at the ends. From Nothing it is the first slice
 // of the compute lane.
-func (m *Model) Step(t Target, n int) Target {
+func (m *Index) Step(t Target, n int) Target {
 	limit := func(i, lo, hi int) int { return min(max(i, lo), hi) }
 	switch {
 	case m.Valid(t) && t.Kind == OnStage:
@@ -99,7 +99,7 @@ func (m *Model) Step(t Target, n int) Target {
 
 // OtherLane returns the slice n lanes below t's that is under way when t starts, or
 // the nearest one in time; t itself if there is no such lane or it is empty.
-func (m *Model) OtherLane(t Target, n int) Target {
+func (m *Index) OtherLane(t Target, n int) Target {
 	l, i := m.laneOf(t)
 	if u, ok := m.betweenArcs(t, l+n, i >= 0); ok {
 		return u
@@ -120,13 +120,13 @@ func (m *Model) OtherLane(t Target, n int) Target {
 }
 
 // OtherLanes reports whether the step has operations of other lanes.
-func (m *Model) OtherLanes() bool {
+func (m *Index) OtherLanes() bool {
 	return len(m.Lanes[sim.Network].Ref)+len(m.Lanes[sim.CPU].Ref) > 0
 }
 
 // NextGap returns the first gap that starts after a moment, or with n < 0 the last
 // one that starts before it, or Nothing if there is none.
-func (m *Model) NextGap(at time.Duration, n int) Target {
+func (m *Index) NextGap(at time.Duration, n int) Target {
 	gaps := m.Trace.Gaps
 	i := sort.Search(len(gaps), func(i int) bool { return gaps[i].Start > at })
 	if n < 0 {
@@ -140,13 +140,13 @@ func (m *Model) NextGap(at time.Duration, n int) Target {
 
 // busy reports whether a run started as soon as the run before it ended: what it
 // waited for was the device, which had work to do.
-func (m *Model) busy(s *sim.Span) bool {
+func (m *Index) busy(s *sim.Span) bool {
 	return s.Lane == sim.Compute && s.Why == sim.Dependency
 }
 
 // Cause returns the span that let t go on: whose end let a span start, or whose
 // progress ended a gap. Nothing if there is none, or if the device was busy.
-func (m *Model) Cause(t Target) Target {
+func (m *Index) Cause(t Target) Target {
 	id := sim.NoSpan
 	switch {
 	case !m.Valid(t):
@@ -164,7 +164,7 @@ func (m *Model) Cause(t Target) Target {
 
 // Lit returns the stage that is lit through all pictures while t is selected: its own, of
 // a wait that of what it waits for; 0: none.
-func (m *Model) Lit(t Target) int {
+func (m *Index) Lit(t Target) int {
 	k := m.StageOf(t)
 	if k == 0 && m.Valid(t) && t.Kind == OnGap {
 		if c := m.Span(m.Trace.Gaps[t.Index].Cause); c != nil {
@@ -179,7 +179,7 @@ func (m *Model) Lit(t Target) int {
 
 // NextPhase returns where the phase after the one at a moment begins; behind the last one
 // 0, the start.
-func (m *Model) NextPhase(at time.Duration) time.Duration {
+func (m *Index) NextPhase(at time.Duration) time.Duration {
 	for _, p := range m.Phases {
 		if p.From > at {
 			return p.From
@@ -189,7 +189,7 @@ func (m *Model) NextPhase(at time.Duration) time.Duration {
 }
 
 // Called returns the name of the layer of a span, or the span's own if it has none.
-func (m *Model) Called(s *sim.Span) string {
+func (m *Index) Called(s *sim.Span) string {
 	if k := m.StageOfSpan(s); k > 0 {
 		return m.StageName(k)
 	}
@@ -197,7 +197,7 @@ func (m *Model) Called(s *sim.Span) string {
 }
 
 // BlockedSpan returns the run that goes on after a gap, or nil if none does.
-func (m *Model) BlockedSpan(gap int) *sim.Span {
+func (m *Index) BlockedSpan(gap int) *sim.Span {
 	ln := &m.Lanes[sim.Compute]
 	for i := ln.find(^int32(gap), int64(m.Trace.Gaps[gap].Start)); i >= 0 && i < len(ln.Ref); i++ {
 		if ln.Ref[i] >= 0 {

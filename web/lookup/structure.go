@@ -22,7 +22,7 @@ func (a *Arc) Weight() float64 { return float64(a.Bytes) * float64(a.To-a.From) 
 
 // Structure returns the structure of what is solved; nil for a chain, whose layers are one
 // after the other.
-func (m *Model) Structure() *Structure {
+func (m *Index) Structure() *Structure {
 	m.graphOnce.Do(func() {
 		if m.Problem.Chain == nil {
 			m.structure = newStructure(m)
@@ -32,9 +32,9 @@ func (m *Model) Structure() *Structure {
 }
 
 // IsGraph reports whether the model has operations on values that are read in any order.
-func (m *Model) IsGraph() bool { return m.Problem.Chain == nil }
+func (m *Index) IsGraph() bool { return m.Problem.Chain == nil }
 
-func newStructure(m *Model) *Structure {
+func newStructure(m *Index) *Structure {
 	g := m.Problem.Graph
 	st := &Structure{Places: make([]int32, len(g.Ops))}
 	for i := range st.Places {
@@ -149,7 +149,7 @@ func (st *Structure) ArcOf(v engine.ValueID) *Arc {
 
 // Foremost returns the value that weighs most among those that wait for a reader far
 // away: what to look at first in a graph. Nothing if there is none.
-func (m *Model) Foremost() Target {
+func (m *Index) Foremost() Target {
 	if st := m.Structure(); st != nil && len(st.Arcs) > 0 {
 		return Target{OnValue, int(st.Arcs[0].Value)}
 	}
@@ -159,7 +159,7 @@ func (m *Model) Foremost() Target {
 // ValueOf returns the value that a target is about: of a copy and of a wait for data the
 // one that is copied, of a run and of a layer the largest activation that it makes.
 // NoValue if there is none.
-func (m *Model) ValueOf(t Target) engine.ValueID {
+func (m *Index) ValueOf(t Target) engine.ValueID {
 	g := m.Problem.Graph
 	best := engine.NoValue
 	larger := func(v engine.ValueID) {
@@ -204,7 +204,7 @@ func (st *Structure) byPlace() []Arc {
 }
 
 // stepArc returns the value n arcs to the right of that of t; it stops at the ends.
-func (m *Model) stepArc(t Target, n int) Target {
+func (m *Index) stepArc(t Target, n int) Target {
 	st := m.Structure()
 	if st == nil || len(st.Arcs) == 0 {
 		return t
@@ -216,7 +216,7 @@ func (m *Model) stepArc(t Target, n int) Target {
 
 // betweenArcs leads from an arc down to the run that makes its value, and from the
 // compute lane up to the arc that begins nearest; false if the step is another one.
-func (m *Model) betweenArcs(t Target, lane int, inLane bool) (Target, bool) {
+func (m *Index) betweenArcs(t Target, lane int, inLane bool) (Target, bool) {
 	st := m.Structure()
 	switch {
 	case st == nil || len(st.Arcs) == 0:

@@ -95,8 +95,8 @@ func Read(fragment string) (l link.Link, m state.Start, notes []string) {
 	return l, state.Start{Choice: c, B: b, Look: l.Look}, notes
 }
 
-// Page is where the page lies and what it was opened with.
-type Page struct {
+// Origin is where the page lies and what it was opened with.
+type Origin struct {
 	Base string    // its address, without query and fragment; of a file, the site's that it is from, or empty
 	File bool      // it was opened from a disk
 	Keep link.Link // that it was opened with
@@ -105,7 +105,7 @@ type Page struct {
 // Locate says where the page lies. A file on a disk has an address that means
 // nothing to others and names folders of its owner: what is shared from there leads
 // to the site that the file is from.
-func (p *Page) Locate(href, site string) {
+func (p *Origin) Locate(href, site string) {
 	p.Base, _, _ = strings.Cut(href, "#")
 	p.Base, _, _ = strings.Cut(p.Base, "?")
 	if p.File = !strings.HasPrefix(p.Base, "http"); p.File {
@@ -114,7 +114,7 @@ func (p *Page) Locate(href, site string) {
 }
 
 // Docs returns where the documentation lies, or the empty string if unknown.
-func (p *Page) Docs() string {
+func (p *Origin) Docs() string {
 	switch {
 	case p == nil || !p.File:
 		return "docs/"
@@ -126,11 +126,11 @@ func (p *Page) Docs() string {
 
 // Address returns the address of exactly what is shown, or, if exact is false,
 // without the visible range and the selection.
-func (p *Page) Address(s *state.State, exact bool) string {
+func (p *Origin) Address(s *state.State, exact bool) string {
 	return p.Base + "#" + p.fragment(s, exact)
 }
 
-func (p *Page) fragment(s *state.State, exact bool) string {
+func (p *Origin) fragment(s *state.State, exact bool) string {
 	l := Of(s, p.Keep)
 	if !exact {
 		l.Range, l.Wanted, l.Playhead = link.Range{}, "", 0
@@ -139,7 +139,7 @@ func (p *Page) fragment(s *state.State, exact bool) string {
 }
 
 // Folder returns where the files of the site lie.
-func (p *Page) Folder() string { return p.Base[:strings.LastIndexByte(p.Base, '/')+1] }
+func (p *Origin) Folder() string { return p.Base[:strings.LastIndexByte(p.Base, '/')+1] }
 
 // inserted returns a fragment with other values for some keys. What belongs to a value
 // that is replaced goes with it: the arguments of a strategy, the other source.

@@ -195,7 +195,7 @@ func (g *Game) ScoreHTML() string {
 func (g *Game) PictureHTML(width float64) string {
 	var scene draw.Scene
 	budget := g.Level().Budget
-	draw.NewModel(g.out.Problem, g.out.Trace).Figure(&scene,
+	draw.NewIndex(g.out.Problem, g.out.Trace).Figure(&scene,
 		draw.View{Width: width, Budget: budget, Cursor: draw.NoCursor})
 	var svg strings.Builder
 	if err := scene.WriteSVG(&svg, display.SVGOptions{}); err != nil {

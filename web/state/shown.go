@@ -145,7 +145,7 @@ func (s *State) Alignment(second bool) *draw.Alignment {
 	}
 	c := s.Compare
 	if of := [2]*known.Network{a.Network, b.Network}; c.aligned[0] == nil || c.alignedOf != of {
-		al := draw.Align(a.Model(), b.Model())
+		al := draw.Align(a.Index(), b.Index())
 		c.aligned, c.alignedOf = [2]*draw.Alignment{al, al.Turned()}, of
 	}
 	if second {

@@ -102,14 +102,14 @@ func (m Copied) apply(s *State) []Effect {
 type Select struct{ Target lookup.Target }
 
 func (m Select) apply(s *State) []Effect {
-	return s.selected(func(*draw.Model) { s.View.Select(m.Target) })
+	return s.selected(func(*draw.Index) { s.View.Select(m.Target) })
 }
 
 // StepWait selects the next or an earlier wait.
 type StepWait struct{ By int }
 
 func (m StepWait) apply(s *State) []Effect {
-	return s.selected(func(*draw.Model) { s.View.StepWait(m.By, len(s.Visible().Gaps())) })
+	return s.selected(func(*draw.Index) { s.View.StepWait(m.By, len(s.Visible().Gaps())) })
 }
 
 // FollowCause selects what let the selected thing start.
@@ -121,16 +121,16 @@ func (FollowCause) apply(s *State) []Effect { return s.selected(s.View.FollowCau
 type Retrace struct{}
 
 func (Retrace) apply(s *State) []Effect {
-	return s.selected(func(*draw.Model) { s.View.Retrace() })
+	return s.selected(func(*draw.Index) { s.View.Retrace() })
 }
 
 // selected has a person select something of what is visible, if anything is.
-func (s *State) selected(change func(*draw.Model)) []Effect {
+func (s *State) selected(change func(*draw.Index)) []Effect {
 	s.touch()
 	if p := s.Visible(); p != nil {
-		change(p.Model())
+		change(p.Index())
 		s.View.Picked = true
-		s.View.Reveal(p.Model(), s.End())
+		s.View.Reveal(p.Index(), s.End())
 	}
 	return []Effect{WriteURL{Replace}}
 }
@@ -218,7 +218,7 @@ func (m PlayStep) apply(s *State) []Effect {
 	case v.Play.On:
 		v.Play = view.Playing{}
 	case m.Reduced:
-		v.Playhead = p.Model().NextPhase(v.Playhead)
+		v.Playhead = p.Index().NextPhase(v.Playhead)
 	default:
 		v.StartPlaying(m.Now, p.Gaps(), s.End())
 	}

@@ -16,7 +16,7 @@ import (
 
 // Question returns what an explanation of a target answers, in a few words; of Nothing it
 // is about the peak.
-func (m *Model) Question(t lookup.Target) string {
+func (m *Index) Question(t lookup.Target) string {
 	if !m.Valid(t) {
 		t = lookup.Target{}
 	}
@@ -37,7 +37,7 @@ func (m *Model) Question(t lookup.Target) string {
 
 // Explain answers that in three sentences at most: of a wait who waits for what, what
 // ends that, and why not earlier.
-func (m *Model) Explain(t lookup.Target) []Said {
+func (m *Index) Explain(t lookup.Target) []Said {
 	if !m.Valid(t) {
 		return m.explainPeak()
 	}
@@ -63,7 +63,7 @@ func (m *Model) Explain(t lookup.Target) []Said {
 	return m.explainPeak()
 }
 
-func (m *Model) explainGap(i int) []Said {
+func (m *Index) explainGap(i int) []Said {
 	g := &m.Trace.Gaps[i]
 	cause, moment := m.Span(g.Cause), func(at time.Duration) string { return format.Moment(at, m.Trace.Makespan) }
 	if g.Reason == sim.Drain {
@@ -119,7 +119,7 @@ func (m *Model) explainGap(i int) []Said {
 }
 
 // notEarlier says why a copy did not happen earlier; nothing if nothing held it back.
-func (m *Model) notEarlier(s *sim.Span) []Said {
+func (m *Index) notEarlier(s *sim.Span) []Said {
 	if s == nil || s.Lane == sim.Compute {
 		return nil
 	}
@@ -165,7 +165,7 @@ var endWords = [...]string{
 	sim.SpanNetwork: "had ended", sim.SpanCPU: "had ended",
 }
 
-func (m *Model) explainPeak() []Said {
+func (m *Index) explainPeak() []Said {
 	t := m.Trace
 	if t.Peak <= 0 {
 		return nil

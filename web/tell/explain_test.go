@@ -11,7 +11,7 @@ import (
 )
 
 // explained is what is said of a target, a sentence a line, each behind its colour.
-func explained(m *Model, t lookup.Target) string {
+func explained(m *Index, t lookup.Target) string {
 	var out []string
 	for _, s := range m.Explain(t) {
 		out = append(out, s.Role.String()+": "+s.String())

@@ -78,7 +78,7 @@ var layerColumns = [NumLayerColumns]struct {
 
 // LayerTable lists the stages by a column; down: the largest first. Rows in which
 // find occurs nowhere, in any case, are left out.
-func (m *Model) LayerTable(by LayerColumn, down bool, find string) []LayerRow {
+func (m *Index) LayerTable(by LayerColumn, down bool, find string) []LayerRow {
 	waits := m.waitsByStage()
 	find = strings.ToLower(strings.TrimSpace(find))
 	rows := make([]LayerRow, 0, len(m.Sizes))
@@ -105,7 +105,7 @@ func (c LayerColumn) compare(a, b *LayerRow) int {
 }
 
 // waitsByStage returns the waiting that ended with a copy of each stage's values.
-func (m *Model) waitsByStage() []time.Duration {
+func (m *Index) waitsByStage() []time.Duration {
 	out := make([]time.Duration, len(m.Sizes))
 	for i := range m.Trace.Gaps {
 		g := &m.Trace.Gaps[i]
@@ -118,7 +118,7 @@ func (m *Model) waitsByStage() []time.Duration {
 	return out
 }
 
-func (m *Model) layerRow(k int, waiting time.Duration) LayerRow {
+func (m *Index) layerRow(k int, waiting time.Duration) LayerRow {
 	r := LayerRow{Stage: k, Name: m.StageName(k), Decision: m.Decision(k), Size: m.Sizes[k-1], Waiting: waiting}
 	first, back := time.Duration(-1), time.Duration(-1)
 	for _, id := range m.ByStage[k-1] {
@@ -147,7 +147,7 @@ func (m *Model) layerRow(k int, waiting time.Duration) LayerRow {
 }
 
 // why says what the decision about a stage costs, and what the others would.
-func (m *Model) why(r *LayerRow) string {
+func (m *Index) why(r *LayerRow) string {
 	if r.Size == 0 && r.Decision == sim.Keep {
 		return "saves nothing"
 	}
@@ -191,7 +191,7 @@ func (m *Model) why(r *LayerRow) string {
 }
 
 // copyTime returns how long a size takes to the host and back; false without a link.
-func (m *Model) copyTime(size engine.Bytes) (there, back time.Duration, ok bool) {
+func (m *Index) copyTime(size engine.Bytes) (there, back time.Duration, ok bool) {
 	d := &m.Problem.Device
 	if d.ToHost <= 0 || d.ToDev <= 0 {
 		return 0, 0, false

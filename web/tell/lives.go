@@ -12,7 +12,7 @@ import (
 )
 
 // LifeWords returns the life of a value in words.
-func (m *Model) LifeWords(v engine.ValueID) string {
+func (m *Index) LifeWords(v engine.ValueID) string {
 	var words []string
 	for _, s := range m.explainValue(v) {
 		words = append(words, s.String())
@@ -21,7 +21,7 @@ func (m *Model) LifeWords(v engine.ValueID) string {
 }
 
 // explainValue says where a value comes from and who reads it, and where it is.
-func (m *Model) explainValue(v engine.ValueID) []Said {
+func (m *Index) explainValue(v engine.ValueID) []Said {
 	val := m.Value(v)
 	if val == nil {
 		return nil

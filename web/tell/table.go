@@ -24,10 +24,10 @@ var laneWords = [sim.NumLanes]string{sim.Compute: "compute", sim.ToHost: "to hos
 	sim.Network: "network", sim.CPU: "CPU"}
 
 // NumRows returns how many rows the table has: one for each span and each gap.
-func (m *Model) NumRows() int { return len(m.Rows) }
+func (m *Index) NumRows() int { return len(m.Rows) }
 
 // Row is row i of the table, in the order of starts.
-func (m *Model) Row(i int) Row {
+func (m *Index) Row(i int) Row {
 	if ref := m.Rows[i]; ref < 0 {
 		g := &m.Trace.Gaps[^ref]
 		return Row{g.Start, g.End, laneWords[sim.Compute], "waiting", g.Reason.String(), "", m.GapSentence(int(^ref)),
@@ -44,7 +44,7 @@ func (m *Model) Row(i int) Row {
 
 // Table returns the head of the table and all rows as texts, for files and for
 // readers that cannot page: times in milliseconds.
-func (m *Model) Table() (head []string, rows [][]string) {
+func (m *Index) Table() (head []string, rows [][]string) {
 	head = []string{"start (ms)", "end (ms)", "lane", "what", "kind", "layer", "why"}
 	rows = make([][]string, m.NumRows())
 	for i := range rows {

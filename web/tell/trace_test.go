@@ -8,6 +8,6 @@ import (
 
 const ms = time.Millisecond
 
-func smallModel() *Model { return New(tracetest.Small()) }
+func smallModel() *Index { return New(tracetest.Small()) }
 
-func randomModel(n int, seed uint64) *Model { return New(tracetest.Random(n, seed)) }
+func randomModel(n int, seed uint64) *Index { return New(tracetest.Random(n, seed)) }

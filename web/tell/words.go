@@ -14,7 +14,7 @@ import (
 
 // Sentence says what a target is, when, and why it waited: for tooltips, for
 // the selection and for screen readers. It is empty for Nothing.
-func (m *Model) Sentence(t lookup.Target) string {
+func (m *Index) Sentence(t lookup.Target) string {
 	if !m.Valid(t) {
 		return ""
 	}
@@ -47,7 +47,7 @@ var kindWords = [...]string{
 }
 
 // what names a span in full: "Backward of layer2.3".
-func (m *Model) what(s *sim.Span) string {
+func (m *Index) what(s *sim.Span) string {
 	str := m.SpanName(s) + ", " + kindWords[s.Kind]
 	switch k := m.StageOfSpan(s); {
 	case k > 0 && !m.IsGraph():
@@ -61,7 +61,7 @@ func (m *Model) what(s *sim.Span) string {
 	return str
 }
 
-func (m *Model) spanSentence(id sim.SpanID) string {
+func (m *Index) spanSentence(id sim.SpanID) string {
 	s := &m.Trace.Spans[id]
 	str := m.what(s) + ", " + format.Span(s.Start, s.End)
 	if s.OutputOnly {
@@ -75,7 +75,7 @@ func (m *Model) spanSentence(id sim.SpanID) string {
 
 // waited says for how long and for what a run waited, and what held a transfer
 // back; empty if it started as soon as its turn came.
-func (m *Model) waited(s *sim.Span) string {
+func (m *Index) waited(s *sim.Span) string {
 	if s.Lane != sim.Compute {
 		return m.heldBack(s)
 	}
@@ -105,7 +105,7 @@ func (m *Model) waited(s *sim.Span) string {
 
 // gapsBefore returns the gaps [first, last] that end, one after the other, at a
 // moment; first > last if there are none.
-func (m *Model) gapsBefore(at time.Duration) (first, last int) {
+func (m *Index) gapsBefore(at time.Duration) (first, last int) {
 	t := m.NextGap(at, -1)
 	last = t.Index
 	if t.Kind != lookup.OnGap || m.Trace.Gaps[last].End != at {
@@ -118,7 +118,7 @@ func (m *Model) gapsBefore(at time.Duration) (first, last int) {
 
 // noun names what a span runs or moves within a sentence: of a chain by its block, "the
 // backward of layer2.3", "what layer2.3 saves"; of a graph by the operation or the value.
-func (m *Model) noun(s *sim.Span) string {
+func (m *Index) noun(s *sim.Span) string {
 	k := m.StageOfSpan(s)
 	switch {
 	case m.IsGraph() || k == 0:
@@ -130,13 +130,13 @@ func (m *Model) noun(s *sim.Span) string {
 }
 
 // nounOf names a value as noun does one that is moved.
-func (m *Model) nounOf(v engine.ValueID) string {
+func (m *Index) nounOf(v engine.ValueID) string {
 	return m.noun(&sim.Span{Op: engine.NoOp, Value: v, Lane: sim.ToDev})
 }
 
 // event names the end of a span: "the backward of layer2.3 ended", "what layer2.3 saves was
 // copied to the host".
-func (m *Model) event(s *sim.Span) string {
+func (m *Index) event(s *sim.Span) string {
 	switch s.Kind {
 	case sim.SpanOffload:
 		return m.noun(s) + " was copied to the host"
@@ -150,7 +150,7 @@ func (m *Model) event(s *sim.Span) string {
 func queued(s *sim.Span) bool { return s != nil && s.Lane >= sim.Network }
 
 // heldBack says what held a transfer back, in words that continue "the fetch".
-func (m *Model) heldBack(s *sim.Span) string {
+func (m *Index) heldBack(s *sim.Span) string {
 	cause := m.Span(s.Cause)
 	switch s.Why {
 	case sim.Window:
@@ -177,7 +177,7 @@ func (m *Model) heldBack(s *sim.Span) string {
 }
 
 // blocked returns the name of the run that goes on after a gap, empty if none does.
-func (m *Model) blocked(gap int) string {
+func (m *Index) blocked(gap int) string {
 	if s := m.BlockedSpan(gap); s != nil {
 		return m.noun(s)
 	}
@@ -185,7 +185,7 @@ func (m *Model) blocked(gap int) string {
 }
 
 // GapSentence says who waits, for what, and what held that back.
-func (m *Model) GapSentence(i int) string {
+func (m *Index) GapSentence(i int) string {
 	g := &m.Trace.Gaps[i]
 	cause := m.Span(g.Cause)
 	during := ""
@@ -247,7 +247,7 @@ func (m *Model) GapSentence(i int) string {
 	return str
 }
 
-func (m *Model) stageSentence(k int) string {
+func (m *Index) stageSentence(k int) string {
 	d := m.Decision(k)
 	str := m.StageName(k)
 	if blocks := m.blocks(); slices.Contains(blocks, k) {
@@ -280,7 +280,7 @@ var categoryWords = [sim.NumCategories]string{sim.Fixed: "always there", sim.Gra
 	sim.Activation: "kept",
 	sim.Recomputed: "computed again", sim.InTransfer: "leaving or arriving", sim.Workspace: "scratch"}
 
-func (m *Model) bandSentence(c sim.Category) string {
+func (m *Index) bandSentence(c sim.Category) string {
 	var most engine.Bytes
 	var at time.Duration
 	for i := range m.Memory.Samples {
@@ -293,7 +293,7 @@ func (m *Model) bandSentence(c sim.Category) string {
 }
 
 // Summary says in two sentences what the trace comes to; budget 0 is the problem's.
-func (m *Model) Summary(budget engine.Bytes) string {
+func (m *Index) Summary(budget engine.Bytes) string {
 	if budget == 0 {
 		budget = m.Problem.Budget
 	}
@@ -308,11 +308,11 @@ func (m *Model) Summary(budget engine.Bytes) string {
 }
 
 // IsBlock reports whether stage k is one of the repeated parts of a network.
-func (m *Model) IsBlock(k int) bool { return slices.Contains(m.blocks(), k) }
+func (m *Index) IsBlock(k int) bool { return slices.Contains(m.blocks(), k) }
 
 // blocks returns the stages that are blocks, in their order; where the network names
 // none, every stage but a loss at the end is a block.
-func (m *Model) blocks() (out []int) {
+func (m *Index) blocks() (out []int) {
 	unnamed := !slices.ContainsFunc(m.Names, named)
 	for k := 1; k <= m.Count; k++ {
 		if unnamed || named(m.StageName(k)) {
@@ -330,7 +330,7 @@ func named(stage string) bool {
 }
 
 // Tally counts the blocks, and by decision what becomes of them.
-func (m *Model) Tally() (blocks int, by [8]int) {
+func (m *Index) Tally() (blocks int, by [8]int) {
 	all := m.blocks()
 	for _, k := range all {
 		by[m.Decision(k)&7]++
@@ -339,20 +339,20 @@ func (m *Model) Tally() (blocks int, by [8]int) {
 }
 
 // StripDesc describes the strip of blocks.
-func (m *Model) StripDesc() string {
+func (m *Index) StripDesc() string {
 	blocks, n := m.Tally()
 	return fmt.Sprintf("%d blocks: %d kept, %d computed again, %d moved, %d computed again and moved.", blocks,
 		n[sim.Keep], n[sim.Recompute], n[sim.Offload], n[sim.Recompute|sim.Offload])
 }
 
 // TimelineDesc describes the timeline.
-func (m *Model) TimelineDesc() string {
+func (m *Index) TimelineDesc() string {
 	return fmt.Sprintf("Three lanes: compute, copies to the host, copies to the device. %d runs and copies, %d waits of %s together.",
 		len(m.Trace.Spans), len(m.Trace.Gaps), format.Duration(m.Trace.WaitingTotal()))
 }
 
 // MemoryDesc describes the memory; the budget may be engine.NoLimit.
-func (m *Model) MemoryDesc(budget engine.Bytes) string {
+func (m *Index) MemoryDesc(budget engine.Bytes) string {
 	str := "Stacked areas by category. Peak " + format.Bytes(m.Trace.Peak) + " at " + format.Moment(m.Trace.PeakAt,
 		m.Trace.Makespan)
 	if budget != engine.NoLimit {
@@ -367,7 +367,7 @@ func busyLane(s *sim.Span) string {
 }
 
 // ChainSentence says what the critical chain consists of.
-func (m *Model) ChainSentence() string {
+func (m *Index) ChainSentence() string {
 	var runs, copies, held time.Duration
 	for _, c := range m.CriticalChain() {
 		switch d := c.To - c.From; {
@@ -390,7 +390,7 @@ func (m *Model) ChainSentence() string {
 }
 
 // WaitWords say of a wait what stands beside it in the picture.
-func (m *Model) WaitWords(gap int) string {
+func (m *Index) WaitWords(gap int) string {
 	g := &m.Trace.Gaps[gap]
 	str := "waits " + format.Duration(g.End-g.Start)
 	k := m.Lit(lookup.Target{Kind: lookup.OnGap, Index: gap})

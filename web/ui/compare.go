@@ -158,7 +158,7 @@ func (c *Compare) Table() vugu.HTML {
 		for _, p := range d.Parts {
 			row(p.Name+" (ms)", format.Milliseconds(p.A), format.Milliseconds(p.B), format.Milliseconds(p.Change()))
 		}
-		compareLayers(pa.Model(), pb.Model(), c.S.Alignment(false), row)
+		compareLayers(pa.Index(), pb.Index(), c.S.Alignment(false), row)
 	}
 	b.WriteString("</tbody></table>")
 	return vugu.HTML(b.String())
@@ -168,7 +168,7 @@ func (c *Compare) Table() vugu.HTML {
 const compareRows = 60
 
 // compareLayers lists the layers that are treated differently.
-func compareLayers(a, b *draw.Model, al *draw.Alignment, row func(cells ...string)) {
+func compareLayers(a, b *draw.Index, al *draw.Alignment, row func(cells ...string)) {
 	listed := 0
 	for i := range al.Columns() {
 		k, j := al.Layers(i)

@@ -226,7 +226,7 @@ func TestCompareViews(t *testing.T) {
 		t.Error("the controls are not on B")
 	}
 	a, b := first.Beside(s), second.Beside(s)
-	if a.Model != second.Shown(s).Model() || b.Model != first.Shown(s).Model() || a.Letter != "A" || a.Other != "B" ||
+	if a.Model != second.Shown(s).Index() || b.Model != first.Shown(s).Index() || a.Letter != "A" || a.Other != "B" ||
 		b.Letter != "B" {
 		t.Errorf("beside A stands %+v, beside B %+v; want the other side each", a, b)
 	}

@@ -53,7 +53,7 @@ func TestGraphPage(t *testing.T) {
 		t.Errorf("the curve draws %s; want %s", got, want)
 	}
 	for k := 1; k <= 12; k++ {
-		if name := s.Shown.Model().StageName(k); name != fmt.Sprint("conv", k) {
+		if name := s.Shown.Index().StageName(k); name != fmt.Sprint("conv", k) {
 			t.Errorf("layer %d is %s; want conv%d", k, name, k)
 		}
 	}

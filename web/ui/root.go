@@ -24,7 +24,7 @@ import (
 type Root struct {
 	S        *state.State
 	Hosts    mount.Hosts
-	Page     *permalink.Page
+	Page     *permalink.Origin
 	Starting bool // the program does not run yet: nothing can be changed
 }
 
@@ -100,7 +100,7 @@ func (c *Root) Order() string {
 // Header names the page, and offers what is about all of it.
 type Header struct {
 	S        *state.State
-	Page     *permalink.Page
+	Page     *permalink.Origin
 	Starting bool
 }
 
@@ -118,7 +118,7 @@ func (c *Header) ThemeLabel() string {
 // Help lists the keys.
 type Help struct {
 	S    *state.State
-	Page *permalink.Page
+	Page *permalink.Origin
 }
 
 // Keys returns the list of keys.
@@ -154,7 +154,7 @@ func (c *Notice) Action() string { return c.alert().Action }
 // Embed is the caption of a view in another page.
 type Embed struct {
 	S    *state.State
-	Page *permalink.Page
+	Page *permalink.Origin
 }
 
 // Title returns what the view shows.
@@ -166,7 +166,7 @@ func (c *Embed) Line() string {
 	a := &answer.Answer{S: c.S}
 	p := c.S.Visible()
 	if p != nil && answer.Problem(c.S) == "" && c.S.View.Picked && c.S.View.Selected.Kind != lookup.Nothing {
-		return p.Model().Sentence(c.S.View.Selected)
+		return p.Index().Sentence(c.S.View.Selected)
 	}
 	line := a.Word() + a.Sentence()
 	if p != nil && c.S.Step == nil {
@@ -204,7 +204,7 @@ func (c *Embed) Helps() string {
 		return ""
 	}
 	if c.S.Step != nil {
-		return (&step.Page{S: c.S}).Line()
+		return (&step.View{S: c.S}).Line()
 	}
 	return (&questions.Better{S: c.S}).Line()
 }

@@ -246,12 +246,12 @@ func (c *Root) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 		vgparent.AppendChild(vgn)
 		if c.S.Step != nil {
 			{
-				vgcompKey := vugu.MakeCompKey(0x1E7D8C6EA8381838^vgin.CurrentPositionHash(), vgiterkey)
+				vgcompKey := vugu.MakeCompKey(0x684A8B729BC24403^vgin.CurrentPositionHash(), vgiterkey)
 				// ask BuildEnv for prior instance of this specific component
-				vgcomp, _ := vgin.BuildEnv.CachedComponent(vgcompKey).(*step.Page)
+				vgcomp, _ := vgin.BuildEnv.CachedComponent(vgcompKey).(*step.View)
 				if vgcomp == nil {
 					// create new one if needed
-					vgcomp = new(step.Page)
+					vgcomp = new(step.View)
 					vgin.BuildEnv.WireComponent(vgcomp)
 				}
 				vgin.BuildEnv.UseComponent(vgcompKey, vgcomp)	// ensure we can use this in the cache next time around

@@ -19,7 +19,7 @@ import (
 // Share is the dialog that gives away what is shown.
 type Share struct {
 	S    *state.State
-	Page *permalink.Page
+	Page *permalink.Origin
 }
 
 // Open reports whether the dialog is open.
@@ -166,7 +166,7 @@ func (c *Share) Themes() []panel.Option {
 // on the model that a person has.
 type Run struct {
 	S    *state.State
-	Page *permalink.Page
+	Page *permalink.Origin
 }
 
 // RunCode is the ID of the code.

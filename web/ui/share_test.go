@@ -24,7 +24,7 @@ import (
 
 func TestAddresses(t *testing.T) {
 	s := pagetest.First(t)
-	p := &permalink.Page{Base: "https://example.org/x/index.html"}
+	p := &permalink.Origin{Base: "https://example.org/x/index.html"}
 	s.View.From, s.View.To = 10*time.Millisecond, 20*time.Millisecond
 	s.View.Wanted = "B18"
 	if got, want := p.Address(s, true),
@@ -79,7 +79,7 @@ func TestShareFromFile(t *testing.T) {
 			"markdown iframe element"},
 		{"file:///home/ann/memtide.html", "", "#v=1&sum=5db101&p=resnet101-b32&m=60%25", "", ""},
 	} {
-		p := new(permalink.Page)
+		p := new(permalink.Origin)
 		p.Locate(c.href, c.site)
 		share := &Share{S: s, Page: p}
 		var fields []string
@@ -114,7 +114,7 @@ func TestEmbeddedStays(t *testing.T) {
 	}
 	s := pagetest.First(t)
 	s.View.Frame = frame
-	if got, want := (&Embed{S: s, Page: &permalink.Page{Base: "https://example.org/"}}).Address(),
+	if got, want := (&Embed{S: s, Page: &permalink.Origin{Base: "https://example.org/"}}).Address(),
 		"https://example.org/#v=1&sum=adda74&p=resnet101-b32&m=60%25&show=time"; got != want {
 		t.Errorf("Open leads to %s, want %s", got, want)
 	}
@@ -278,7 +278,7 @@ func TestShareSchedule(t *testing.T) {
 // Links and saved files have no snapshot in them, and the dialog says so.
 func TestShareSnapshots(t *testing.T) {
 	s := pagetest.Snapshot(t, "snapshot.pickle")
-	c := &Share{S: s, Page: &permalink.Page{Base: "https://example.org/"}}
+	c := &Share{S: s, Page: &permalink.Origin{Base: "https://example.org/"}}
 	s.Sharing = &state.Sharing{Exact: true}
 	if got, want := c.Verdict(), "The file is not in it: send it too."; !strings.HasSuffix(got, want) {
 		t.Errorf("one snapshot: the dialog says %q; want %q at its end", got, want)

@@ -69,7 +69,7 @@ func withPoster(page, name string, pic draw.Picture, s *state.State) (string, er
 		v := draw.View{Width: size.width, Budget: s.Budget(), Selected: s.View.Selected, Cursor: draw.NoCursor}
 		mount.ByName[name].Around(s, &v)
 		v.Height = mount.ByName[name].Height(s, size.width)
-		p.Model().Draw(&scene, pic, v)
+		p.Index().Draw(&scene, pic, v)
 		svg.WriteString(`<div class="poster ` + size.class + `">`)
 		if err := scene.WriteSVG(&svg, display.SVGOptions{ID: name + "-" + size.class}); err != nil {
 			return "", err

@@ -14,7 +14,7 @@ import (
 func (v *View) Select(t lookup.Target) { v.Selected, v.Trail = t, nil }
 
 // FollowCause selects what let the selected thing start.
-func (v *View) FollowCause(m *draw.Model) {
+func (v *View) FollowCause(m *draw.Index) {
 	if cause := m.Cause(v.Selected); cause.Kind != lookup.Nothing {
 		v.Trail = append(v.Trail, v.Selected)
 		v.Selected = cause
@@ -52,7 +52,7 @@ func (v *View) StepWait(by, n int) {
 }
 
 // Reveal moves the visible part of a step that ends at end so that the selected thing is in it.
-func (v *View) Reveal(m *draw.Model, end time.Duration) {
+func (v *View) Reveal(m *draw.Index, end time.Duration) {
 	if v.Selected.Kind != lookup.Nothing {
 		from, to := m.Interval(v.Selected)
 		v.Show(from, to, end)
@@ -123,7 +123,7 @@ func foremost(p *known.Picture) lookup.Target {
 	if i := longest(p.Gaps()); i >= 0 {
 		return gapTarget(i)
 	}
-	return p.Model().Foremost()
+	return p.Index().Foremost()
 }
 
 func gapTarget(i int) lookup.Target {
@@ -160,7 +160,7 @@ func (v *View) selectWanted(p *known.Picture) bool {
 	if v.Wanted = ""; wanted == "" {
 		return false
 	}
-	t := p.Model().Named(wanted)
+	t := p.Index().Named(wanted)
 	if t.Kind == lookup.Nothing {
 		return false
 	}
@@ -177,7 +177,7 @@ func (v *View) SelectedName(p *known.Picture) string {
 	case p == nil || v.Selected == foremost(p):
 		return ""
 	default:
-		return p.Model().Name(v.Selected)
+		return p.Index().Name(v.Selected)
 	}
 }
 

@@ -78,7 +78,7 @@ func (v *View) LayerRows(p *known.Picture) []tell.LayerRow {
 	}
 	t := LayerTable{By: v.Layers.By, Down: v.Layers.Down, Find: v.Layers.Find}
 	if v.rows.of != p || v.rows.table != t {
-		v.rows = layerRows{p, t, p.Model().LayerTable(t.By, t.Down, t.Find)}
+		v.rows = layerRows{p, t, p.Index().LayerTable(t.By, t.Down, t.Find)}
 	}
 	return v.rows.rows
 }
@@ -88,7 +88,7 @@ func (v *View) LayerRow(p *known.Picture) int {
 	if p == nil {
 		return -1
 	}
-	stage := p.Model().StageOf(v.Selected)
+	stage := p.Index().StageOf(v.Selected)
 	return slices.IndexFunc(v.LayerRows(p), func(r tell.LayerRow) bool { return r.Stage == stage })
 }
 

@@ -80,7 +80,7 @@ func TestHalves(t *testing.T) {
 		}
 		runs := make([]int, len(p.Graph.Ops))
 		for _, st := range sol.Schedule {
-			if st.Kind == engine.StepRun {
+			if st.Kind == engine.DoRun {
 				runs[st.Op]++
 			}
 		}

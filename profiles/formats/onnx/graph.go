@@ -79,7 +79,7 @@ type onnxGraph struct {
 	known   map[string]*Tensor // shapes that the file states
 	ops     []chainify.Operator
 	clip    []bool // by operator: it may work in place, see workInPlace
-	time    analytic.Model
+	time    analytic.Rates
 	half    bool         // numbers have 16 bits
 	dtype   string       // f32, f16 or bf16
 	buffers engine.Bytes // running averages

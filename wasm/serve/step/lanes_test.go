@@ -20,7 +20,7 @@ func cost(x pipeline.Pass) time.Duration {
 
 func played(t *testing.T, name string, ranks, micro int) *pipeline.Trace {
 	t.Helper()
-	s, err := pipeline.New(name, pipeline.Plan{Ranks: ranks, Micro: micro, Cost: cost})
+	s, err := pipeline.New(name, pipeline.Request{Ranks: ranks, Micro: micro, Cost: cost})
 	if err != nil {
 		t.Fatal(err)
 	}

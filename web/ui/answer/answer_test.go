@@ -178,7 +178,7 @@ func TestBarAndDevice(t *testing.T) {
 func TestDeedsAddUp(t *testing.T) {
 	s := pagetest.First(t)
 	pagetest.Do(t, s, state.SetStrategy{Name: "pofo"})
-	layers, by := s.Shown.Model().Tally()
+	layers, by := s.Shown.Index().Tally()
 	want := fmt.Sprintf("This plan sends %d of the %d blocks to the host and back, computes %d again, does both with %d, keeps %d.",
 		by[sim.Offload], layers, by[sim.Recompute], by[sim.Offload|sim.Recompute], by[sim.Keep])
 	if got := deeds(s.Shown); got != want ||

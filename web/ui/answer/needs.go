@@ -191,7 +191,7 @@ func ofPlan(p *known.Picture) *need {
 
 // heldAt returns what lies on the device at the peak of a schedule.
 func heldAt(p *known.Picture) (out []part) {
-	for kind, used := range p.Model().HeldAt(p.Solved.Trace.PeakAt, 0).Used {
+	for kind, used := range p.Index().HeldAt(p.Solved.Trace.PeakAt, 0).Used {
 		k := barKinds[kind]
 		if c := p.Network.Chain; sim.Category(kind) == sim.Fixed && c != nil && c.Chain.Resident.Total() <= used {
 			r := c.Chain.Resident
@@ -252,7 +252,7 @@ func Verdict(p *known.Picture) (kind, sentence string) {
 
 // deeds counts what happens to the blocks: the counts add up to all of them.
 func deeds(p *known.Picture) string {
-	blocks, by := p.Model().Tally()
+	blocks, by := p.Index().Tally()
 	var out []string
 	add := func(n int, words string) {
 		if n == 0 {

@@ -32,10 +32,10 @@ func Of(s *state.State, kind, address string) (f File, ok bool) {
 	for _, side := range Sides(s) {
 		switch kind {
 		case "operations.csv":
-			head, rows := side.Picture.Model().Table()
+			head, rows := side.Picture.Index().Table()
 			tables = append(tables, tableSide{side, head, rows})
 		case "layers.csv":
-			tables = append(tables, layerCells(side, side.Picture.Model().LayerTable(tell.LayerNumber, false, "")))
+			tables = append(tables, layerCells(side, side.Picture.Index().LayerTable(tell.LayerNumber, false, "")))
 		case "curve.csv":
 			tables = append(tables, curveCells(side, curveOf(s, side.Picture)))
 		}
@@ -230,7 +230,7 @@ func documentOf(s *state.State, address string) *document {
 
 func exportScheduleOf(s *state.State, side Side) schedule {
 	p := side.Picture
-	t, m := p.Solved.Trace, p.Model()
+	t, m := p.Solved.Trace, p.Index()
 	e := schedule{Name: p.Network.Profile.Name, Side: side.Letter, Strategy: p.Choice.Strategy,
 		Arguments:   p.Choice.Args,
 		BudgetBytes: int64(p.Solved.Budget), PeakBytes: int64(t.Peak), StepNs: int64(t.Makespan),

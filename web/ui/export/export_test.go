@@ -58,11 +58,11 @@ func TestExportBoth(t *testing.T) {
 			if c.got.Side != c.side || c.got.Strategy != c.want.Choice.Strategy ||
 				c.got.StepNs != int64(tr.Makespan) || c.got.PeakBytes != int64(tr.Peak) ||
 				c.got.BudgetBytes != int64(c.want.Solved.Budget) ||
-				len(c.got.Operations) != c.want.Model().NumRows() || len(c.got.Layers) == 0 {
+				len(c.got.Operations) != c.want.Index().NumRows() || len(c.got.Layers) == 0 {
 				t.Errorf("%s is %s %s of %d ns, %d bytes, %d operations, %d layers; want %s of %d, %d, %d", c.side,
 					c.got.Side, c.got.Strategy, c.got.StepNs,
 					c.got.PeakBytes, len(c.got.Operations), len(c.got.Layers), c.want.Choice.Strategy, tr.Makespan,
-					tr.Peak, c.want.Model().NumRows())
+					tr.Peak, c.want.Index().NumRows())
 			}
 		}
 		sum := int64(0)
@@ -120,7 +120,7 @@ func TestExportTables(t *testing.T) {
 		}
 	}
 	table := tableFile(both, "layers.csv", address,
-		[]tableSide{layerCells(SideOf(both), both.Visible().Model().LayerTable(tell.LayerNumber, false, ""))})
+		[]tableSide{layerCells(SideOf(both), both.Visible().Index().LayerTable(tell.LayerNumber, false, ""))})
 	if want := "resnet-101-batch-32-greedy-3.87-gib.layers.csv"; table.Name != want ||
 		strings.Contains(string(table.Bytes), "\nA,") {
 		t.Errorf("the table of B is saved as %s, want %s and rows of B only", table.Name, want)

@@ -26,7 +26,7 @@ func Figure(scene *draw.Scene, s *state.State, exact bool) {
 	mount.Mount{Picture: draw.Memory}.Around(s, &v)
 	var picture draw.Scene
 	if !mount.FigureOfBoth(&picture, s, v) {
-		s.Visible().Model().Figure(&picture, v)
+		s.Visible().Index().Figure(&picture, v)
 	}
 	draw.Headed(scene, &picture, headingOf(s, Sides(s)))
 	scene.Title = answer.Title(s) + ". " + scene.Title

@@ -232,7 +232,7 @@ func (a Action) Act(s *state.State) state.Message {
 	case a.step != 0 || a.lane != 0:
 		return moved(s, p, a)
 	case a.focus:
-		from, to := p.Model().Interval(s.View.Selected)
+		from, to := p.Index().Interval(s.View.Selected)
 		if to <= from {
 			return nil
 		}
@@ -247,7 +247,7 @@ func (a Action) Act(s *state.State) state.Message {
 }
 
 func moved(s *state.State, p *known.Picture, a Action) state.Message {
-	m, at := p.Model(), s.View.Selected
+	m, at := p.Index(), s.View.Selected
 	if at.Kind == lookup.Nothing {
 		if len(p.Solved.Trace.Spans) == 0 {
 			return nil

@@ -54,8 +54,8 @@ func (m Mount) Height(s *state.State, width float64) float64 {
 	case s.View.Frame.Embed:
 		return m.Picture.EmbeddedHeight()
 	}
-	if p := m.Shown(s); m.Picture == draw.Strip && p != nil && p.Model().IsGraph() {
-		return p.Model().GraphHeight(width)
+	if p := m.Shown(s); m.Picture == draw.Strip && p != nil && p.Index().IsGraph() {
+		return p.Index().GraphHeight(width)
 	}
 	return m.Picture.HeightAt(width)
 }
@@ -117,7 +117,7 @@ func (m Mount) Beside(s *state.State) *draw.Beside {
 	if s.Compare == nil || other == nil || m.Shown(s) == nil {
 		return nil
 	}
-	return &draw.Beside{Model: other.Model(), Budget: m.Other().Budget(s), Layers: s.Alignment(m.Second),
+	return &draw.Beside{Model: other.Index(), Budget: m.Other().Budget(s), Layers: s.Alignment(m.Second),
 		Letter: names.Letter(!m.Second), Other: names.Letter(m.Second), Over: m.Picture == draw.Memory && Overlaid(s)}
 }
 
@@ -127,7 +127,7 @@ func (m Mount) Across(s *state.State, t lookup.Target) lookup.Target {
 	if from == nil || al == nil {
 		return lookup.Target{}
 	}
-	return from.Model().Across(t, al)
+	return from.Index().Across(t, al)
 }
 
 // FigureOfBoth draws both sides of a comparison for a file; false if there are
@@ -147,7 +147,7 @@ func FigureOfBoth(scene *draw.Scene, s *state.State, v draw.View) bool {
 		}
 		views[i] = side
 	}
-	draw.FigureOfBoth(scene, a.Model(), b.Model(), views[0], views[1])
+	draw.FigureOfBoth(scene, a.Index(), b.Index(), views[0], views[1])
 	return true
 }
 

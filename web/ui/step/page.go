@@ -17,29 +17,29 @@ import (
 	"memtide/web/ui/mount"
 )
 
-// Page is a whole training step of a language model: does it train on these cards, what
+// View is a whole training step of a language model: does it train on these cards, what
 // fills them and when, and what would change that.
-type Page struct {
+type View struct {
 	S     *state.State
 	Hosts mount.Hosts
 }
 
 // reply returns what is known; nil before anything is.
-func (c *Page) reply() *proto.Stepped { return c.S.Step.Shown }
+func (c *View) reply() *proto.Stepped { return c.S.Step.Shown }
 
 // pictured returns what the pictures show: the answer, or what another rank holds.
-func (c *Page) pictured() *proto.Stepped { return answer.Pictured(c.S) }
+func (c *View) pictured() *proto.Stepped { return answer.Pictured(c.S) }
 
 // ofRank begins what is told about the rank that the pictures show, where there are some.
-func (c *Page) ofRank() string {
+func (c *View) ofRank() string {
 	if at := c.S.Step.Rank(); at >= 0 {
 		return fmt.Sprintf(wordsRank, at) + ". "
 	}
 	return ""
 }
 
-// Answer is a question that is answered by a number, and a way on.
-type Answer struct {
+// Number is a question that is answered by a number, and a way on.
+type Number struct {
 	ID, Do, Arg, Value string
 	question, answer   string
 	Off                bool // there is nothing to press
@@ -48,19 +48,19 @@ type Answer struct {
 }
 
 // HTML returns what stands on its button.
-func (a Answer) HTML() vugu.HTML {
+func (a Number) HTML() vugu.HTML {
 	return vugu.HTML("<span>" + html.EscapeString(a.question) + "</span><b>" + html.EscapeString(a.answer) + "</b>")
 }
 
 // Answers returns the most and the fewest that fit, each to be taken by a click, and the
 // step's schedule.
-func (c *Page) Answers() []Answer {
+func (c *View) Answers() []Number {
 	var r proto.Stepped
 	if c.reply() != nil {
 		r = *c.reply()
 	}
-	number := func(id, arg, question, unit string, n int64, done int) Answer {
-		a := Answer{ID: id, Do: "step-set", Arg: arg, question: question, Value: strconv.FormatInt(n, 10)}
+	number := func(id, arg, question, unit string, n int64, done int) Number {
+		a := Number{ID: id, Do: "step-set", Arg: arg, question: question, Value: strconv.FormatInt(n, 10)}
 		switch {
 		case c.S.Step.Failed != "":
 			a.answer, a.Off = "–", true
@@ -77,7 +77,7 @@ func (c *Page) Answers() []Answer {
 		}
 		return a
 	}
-	return []Answer{
+	return []Number{
 		number("longest", "seq", "Longest sequence that fits", " tokens", r.Longest, 4),
 		number("most", "batch", "Most sequences at once", "", r.Batch, 5),
 		number("fewest", "gpus", "Fewest cards", "", r.Fewest, 5),

@@ -24,7 +24,7 @@ import (
 )
 
 // told is a page that shows an answer made by hand.
-func told(t *testing.T, r proto.Stepped) *Page {
+func told(t *testing.T, r proto.Stepped) *View {
 	t.Helper()
 	s, e := pagetest.AskStep(t, "llama3-8b", nil)
 	if r.Phases == nil {
@@ -33,7 +33,7 @@ func told(t *testing.T, r proto.Stepped) *Page {
 	}
 	r.Done, r.Total = 5, 5
 	s.Update(state.StepAnswered{ID: e.ID, Stepped: &r, Whole: true})
-	return &Page{S: s}
+	return &View{S: s}
 }
 
 // What makes it fit comes before what does not by itself, and nothing twice; what is not
@@ -82,7 +82,7 @@ func TestStepControls(t *testing.T) {
 		s := pagetest.Step(t, "gpt2", engine.Args{"gpus": "2"})
 		s.Choice.Step, s.Choice.StepArgs = c.model, c.args
 		var got, want []string
-		for _, w := range append((&Case{S: s}).Words(), (&Page{S: s}).Assumed()...) {
+		for _, w := range append((&Case{S: s}).Words(), (&View{S: s}).Assumed()...) {
 			got = append(got, w.Name)
 		}
 		for _, o := range ask.Options {
@@ -130,7 +130,7 @@ func TestStepCommands(t *testing.T) {
 // While nothing is known the page is whole, and says so.
 func TestStepStarts(t *testing.T) {
 	s, _ := pagetest.AskStep(t, "gpt2", nil)
-	page := pagetest.HTML(t, &Page{S: s})
+	page := pagetest.HTML(t, &View{S: s})
 	if !strings.Contains(page, `aria-busy="true"`) {
 		t.Error("the page does not say that it is busy")
 	}
@@ -141,7 +141,7 @@ func TestStepStarts(t *testing.T) {
 func TestStepRanks(t *testing.T) {
 	s := pagetest.Step(t, "llama3-8b", engine.Args{"gpus": "4", "pp": "4", "accumulate": "8", "ckpt": "full",
 		"schedule": "1f1b"})
-	c := &Page{S: s}
+	c := &View{S: s}
 	r := c.reply()
 	if len(r.Ranks) != 4 {
 		t.Fatalf("the reply has %d ranks, want 4", len(r.Ranks))
@@ -166,7 +166,7 @@ func TestStepRanks(t *testing.T) {
 func TestStepManyRanks(t *testing.T) {
 	s := pagetest.Step(t, "llama3-8b", engine.Args{"gpus": "32", "pp": "32", "accumulate": "32", "ckpt": "full",
 		"schedule": "1f1b"})
-	c := &Page{S: s}
+	c := &View{S: s}
 	s.Update(state.PickRank{Rank: 9})
 	got := string(c.Ranks())
 	if rows, folds := strings.Count(got, "<button"), strings.Count(got, "<summary>"); rows != 32 || folds != 2 ||
@@ -187,7 +187,7 @@ func TestStepPasses(t *testing.T) {
 	if x == nil || x.Count() != 3*4*8 || x.Ranks() != 4 {
 		t.Fatalf("the picture has %+v; want 4 ranks with 96 passes", x)
 	}
-	html := func() string { return pagetest.HTML(t, &Page{S: s}) }
+	html := func() string { return pagetest.HTML(t, &View{S: s}) }
 	if page := html(); !strings.Contains(page, wordsPassesAsk) || !strings.Contains(page, "Passes of rank 3") ||
 		strings.Count(page, "backward of the weights</td>") != 8 ||
 		!strings.Contains(page, "decides how long the step takes: 99.9 % passes, most of them on rank 3") ||
@@ -204,7 +204,7 @@ func TestStepPasses(t *testing.T) {
 	for range 2 {
 		s.Update(input.Command{Do: "pass-follow"}.Message(s))
 	}
-	if got := PassSentence(s); !strings.Contains(got, "Rank 0, forward, micro batch 0") || (&Page{S: s}).follows() {
+	if got := PassSentence(s); !strings.Contains(got, "Rank 0, forward, micro batch 0") || (&View{S: s}).follows() {
 		t.Errorf("two causes further the page says %q; want the first pass of rank 0, and no cause", got)
 	}
 	s.Update(input.PassKey(input.Key{Key: "ArrowDown"}))
@@ -227,7 +227,7 @@ func TestStepPasses(t *testing.T) {
 // the layout does not admit say why.
 func TestStepOrders(t *testing.T) {
 	s := pagetest.Step(t, "llama3.2-1b", engine.Args{"gpus": "4", "pp": "4", "accumulate": "6", "seq": "2048"})
-	c := &Page{S: s}
+	c := &View{S: s}
 	r := c.reply()
 	rows := c.Orders()
 	if len(rows)+len(r.Refused) != len(pipeline.Names()) || len(r.Refused) == 0 {
@@ -253,7 +253,7 @@ func TestStepOrders(t *testing.T) {
 // Where a change does more in a step, its time is told for equal work.
 func TestStepEqualWork(t *testing.T) {
 	s := pagetest.Step(t, "gpt2", engine.Args{"accumulate": "2"})
-	c := &Page{S: s}
+	c := &View{S: s}
 	x := proto.StepChange{Names: []string{"twice as many micro batches"}, Args: engine.Args{"accumulate": "4"},
 		GPUs: 1, Fit: proto.Fits, Time: 2 * c.reply().Time * 9 / 10}
 	if got := c.row(&x, input.AloneRow, 0); got.time != "−10 %" || got.about != wordsEqualWork {
@@ -275,7 +275,7 @@ func TestStepNoneForSure(t *testing.T) {
 func TestStepRefused(t *testing.T) {
 	s := pagetest.Step(t, "gpt2", engine.Args{"gpus": "2"})
 	shown := func() (out []string) {
-		root := (&Page{S: s}).Build(nil).Out[0]
+		root := (&View{S: s}).Build(nil).Out[0]
 		for n := root.FirstChild; n != nil; n = n.NextSibling {
 			if !slices.ContainsFunc(n.Attr, func(a vugu.VGAttribute) bool { return a.Key == "hidden" }) {
 				out = append(out, n.Attr[0].Val)
@@ -302,7 +302,7 @@ func TestStepRefused(t *testing.T) {
 func TestStepRankChosen(t *testing.T) {
 	s := pagetest.Step(t, "llama3-8b", engine.Args{"gpus": "4", "pp": "4", "accumulate": "8", "ckpt": "full",
 		"schedule": "1f1b"})
-	c := &Page{S: s}
+	c := &View{S: s}
 	r := c.reply()
 	other := (r.Full + 1) % len(r.Ranks)
 	a := &answer.Answer{S: s}
@@ -320,7 +320,7 @@ func TestStepRankChosen(t *testing.T) {
 	if got := a.Sentence(); got != say {
 		t.Errorf("the answer is now %q; want %q as before", got, say)
 	}
-	if page := pagetest.HTML(t, &Page{S: s}); strings.Count(page, `aria-pressed="true"`) < 1 ||
+	if page := pagetest.HTML(t, &View{S: s}); strings.Count(page, `aria-pressed="true"`) < 1 ||
 		!strings.Contains(page, fmt.Sprintf("Rank %d. %s", other, wordsPhaseNote)) {
 		t.Errorf("the page does not say that its pictures are of rank %d", other)
 	}
@@ -334,7 +334,7 @@ func TestStepRankChosen(t *testing.T) {
 // asks for one.
 func TestStepPolicies(t *testing.T) {
 	s := pagetest.Step(t, "gpt2", engine.Args{"gpus": "2", "seq": "1024"})
-	c := &Page{S: s}
+	c := &View{S: s}
 	rows := c.Policies()
 	if len(rows) < 13 {
 		t.Fatalf("%d policies; want 13 and more", len(rows))
@@ -349,7 +349,7 @@ func TestStepPolicies(t *testing.T) {
 	if got := s.Choice.StepArgs; got["ckpt"] != "full" || got["gpus"] != "2" {
 		t.Errorf("taken over: %v; want full checkpointing of the same step", got)
 	}
-	pagetest.WellFormed(t, pagetest.HTML(t, &Page{S: s}))
+	pagetest.WellFormed(t, pagetest.HTML(t, &View{S: s}))
 }
 
 // The published run that is nearest stands among the origins, with its source and how well

@@ -23,12 +23,12 @@ type Column struct {
 }
 
 // tallest returns what the height of the columns stands for.
-func (c *Page) tallest() engine.Bytes {
+func (c *View) tallest() engine.Bytes {
 	return max(c.reply().Allocated, c.reply().Memory-c.reply().Context, 1)
 }
 
 // Phases returns the columns, in the order of the step.
-func (c *Page) Phases() (out []Column) {
+func (c *View) Phases() (out []Column) {
 	r := c.pictured()
 	if r == nil {
 		return nil
@@ -71,7 +71,7 @@ func largest(parts []proto.StepPart) string {
 
 // Limit returns where the line of what a card has for the program lies, LimitLabel what stands
 // at it.
-func (c *Page) Limit() string {
+func (c *View) Limit() string {
 	if c.reply() == nil {
 		return ""
 	}
@@ -79,7 +79,7 @@ func (c *Page) Limit() string {
 }
 
 // LimitLabel returns what stands at the line.
-func (c *Page) LimitLabel() string {
+func (c *View) LimitLabel() string {
 	if c.reply() == nil {
 		return ""
 	}
@@ -87,7 +87,7 @@ func (c *Page) LimitLabel() string {
 }
 
 // AssumedLine says what of the assumptions is not as usual.
-func (c *Page) AssumedLine() string {
+func (c *View) AssumedLine() string {
 	var out []string
 	for _, w := range c.Assumed() {
 		if v, chosen := c.S.Choice.StepArgs[w.Name]; chosen {
@@ -101,7 +101,7 @@ func (c *Page) AssumedLine() string {
 }
 
 // OriginLine counts the bytes by how they are known.
-func (c *Page) OriginLine() string {
+func (c *View) OriginLine() string {
 	if c.reply() == nil {
 		return ""
 	}
@@ -146,7 +146,7 @@ func nearestWords(n *proto.StepMeasured) string {
 
 // Origins returns a table of every part at the peak, and of what stands beside it, with where
 // its number comes from.
-func (c *Page) Origins() vugu.HTML {
+func (c *View) Origins() vugu.HTML {
 	r := c.pictured()
 	if r == nil {
 		return ""

@@ -23,7 +23,7 @@ import (
 
 // Ranks returns the ranks of a pipeline, a row each: what lies there at its peak against what
 // a card has for the program. Empty without a pipeline.
-func (c *Page) Ranks() vugu.HTML {
+func (c *View) Ranks() vugu.HTML {
 	r := c.reply()
 	if r == nil || len(r.Ranks) == 0 {
 		return ""
@@ -52,14 +52,14 @@ const (
 )
 
 // folded reports whether a rank is one of those that are folded.
-func (c *Page) folded(i int) bool {
+func (c *View) folded(i int) bool {
 	r := c.reply()
 	return len(r.Ranks) > mostRankRows && i >= rankRows && i < len(r.Ranks)-rankRows && i != r.Full &&
 		i != c.S.Step.Rank()
 }
 
 // foldedRanks returns the rows of the ranks from i up to end behind a line that says how much they need.
-func (c *Page) foldedRanks(i, end int, whole engine.Bytes) string {
+func (c *View) foldedRanks(i, end int, whole engine.Bytes) string {
 	least, most := engine.NoLimit, engine.Bytes(0)
 	var rows strings.Builder
 	for n := i; n < end; n++ {
@@ -71,7 +71,7 @@ func (c *Page) foldedRanks(i, end int, whole engine.Bytes) string {
 }
 
 // rankRow returns the row of a rank; the bar has the given bytes from end to end.
-func (c *Page) rankRow(i int, whole engine.Bytes) string {
+func (c *View) rankRow(i int, whole engine.Bytes) string {
 	r := c.reply()
 	rank, class := &r.Ranks[i], ""
 	if i == r.Full {
@@ -104,7 +104,7 @@ func rankWords(r *proto.StepRank) string {
 }
 
 // RanksNote says in which order the passes run, and how long ranks wait.
-func (c *Page) RanksNote() string {
+func (c *View) RanksNote() string {
 	r := c.reply()
 	if r == nil || len(r.Ranks) == 0 {
 		return ""
@@ -113,7 +113,7 @@ func (c *Page) RanksNote() string {
 }
 
 // Orders returns the schedules of the pipeline, a row each; the one that was taken cannot be pressed.
-func (c *Page) Orders() (out []Row) {
+func (c *View) Orders() (out []Row) {
 	r := c.reply()
 	if r == nil || len(r.Orders) == 0 {
 		return nil
@@ -129,7 +129,7 @@ func (c *Page) Orders() (out []Row) {
 }
 
 // ranksView returns the ranks under their title.
-func (c *Page) ranksView() *vugu.VGNode {
+func (c *View) ranksView() *vugu.VGNode {
 	n := element("section", attr("class", "ranks", "aria-labelledby", "ranks-title"), c.passesView(),
 		element("h2", attr("id", "ranks-title"), wordsRanks), element("p", attr("class", "note"), c.RanksNote()),
 		element("ol", attr("data-testid", "step-ranks"), c.Ranks()))
@@ -138,7 +138,7 @@ func (c *Page) ranksView() *vugu.VGNode {
 
 // passesView returns the picture of a pipeline's ranks, with what is said of what is selected in it and
 // a table of the same.
-func (c *Page) passesView() []*vugu.VGNode {
+func (c *View) passesView() []*vugu.VGNode {
 	host := element("div", attr("class", "host", "data-testid", "passes", "style", c.passesHeight()))
 	host.JSCreateHandler = vugu.JSValueFunc(func(value js.Value) { c.Hosts.Give("passes", value) })
 	label := wordsPasses
@@ -161,7 +161,7 @@ func (c *Page) passesView() []*vugu.VGNode {
 }
 
 // passesHeight returns the style of the picture's element.
-func (c *Page) passesHeight() string {
+func (c *View) passesHeight() string {
 	if x := c.S.Passes(); x != nil {
 		return fmt.Sprintf("height:%gpx", x.Height())
 	}
@@ -178,7 +178,7 @@ func PassSentence(s *state.State) string {
 }
 
 // passWhy returns what stands under the picture.
-func (c *Page) passWhy() string {
+func (c *View) passWhy() string {
 	if said := PassSentence(c.S); said != "" {
 		return html.EscapeString(said)
 	}
@@ -186,7 +186,7 @@ func (c *Page) passWhy() string {
 }
 
 // follows reports whether there is a cause to follow.
-func (c *Page) follows() bool {
+func (c *View) follows() bool {
 	x, t := c.S.Passes(), c.S.View.Selected
 	return x != nil && len(x.Why(t)) > 0 && x.Follow(t) != t
 }
@@ -195,7 +195,7 @@ func (c *Page) follows() bool {
 const mostPasses = 100
 
 // passesTable returns the ranks with why they are idle, and passes of the rank that is shown.
-func (c *Page) passesTable() string {
+func (c *View) passesTable() string {
 	x := c.S.Passes()
 	if x == nil {
 		return ""

@@ -38,10 +38,10 @@ type Row struct {
 const mostRows = 10
 
 // fixing reports whether bytes are what is missing.
-func (c *Page) fixing() bool { return c.reply() != nil && c.reply().Fit != proto.Fits }
+func (c *View) fixing() bool { return c.reply() != nil && c.reply().Fit != proto.Fits }
 
 // Title returns what the rows answer.
-func (c *Page) Title() string {
+func (c *View) Title() string {
 	if c.fixing() {
 		return wordsWould
 	}
@@ -49,7 +49,7 @@ func (c *Page) Title() string {
 }
 
 // Looking is for aria-busy of the rows.
-func (c *Page) Looking() string {
+func (c *View) Looking() string {
 	if c.Note() == "…" {
 		return "true"
 	}
@@ -57,7 +57,7 @@ func (c *Page) Looking() string {
 }
 
 // Note says that changes are still being looked for, or that there are none.
-func (c *Page) Note() string {
+func (c *View) Note() string {
 	switch r := c.reply(); {
 	case c.S.Step.Failed != "":
 		return ""
@@ -75,7 +75,7 @@ func (c *Page) Note() string {
 
 // Rows returns the step as it is, what makes it fit, and the other changes by themselves, best
 // first.
-func (c *Page) Rows() (out []Row) {
+func (c *View) Rows() (out []Row) {
 	r := c.reply()
 	if r == nil {
 		return nil
@@ -100,7 +100,7 @@ func (c *Page) Rows() (out []Row) {
 const lineRows = 3
 
 // Line returns the first rows in a sentence, or the empty string if there are none.
-func (c *Page) Line() string {
+func (c *View) Line() string {
 	var list []string
 	for _, o := range c.Rows() {
 		if o.now || len(list) == lineRows {
@@ -121,7 +121,7 @@ func (c *Page) Line() string {
 }
 
 // row returns a change that can be taken over.
-func (c *Page) row(x *proto.StepChange, list string, i int) Row {
+func (c *View) row(x *proto.StepChange, list string, i int) Row {
 	r := c.reply()
 	o := Row{Arg: list, Index: i, title: format.Capital(strings.Join(x.Names, " + ")),
 		bytes: format.Range(x.Low+r.Context, x.High+r.Context),
@@ -154,7 +154,7 @@ func tokens(args engine.Args) float64 {
 }
 
 // scaled makes bytes shares of the longest bar.
-func (c *Page) scaled(rows []Row) []Row {
+func (c *View) scaled(rows []Row) []Row {
 	most := float64(max(c.reply().Memory, 1))
 	for _, o := range rows {
 		most = max(most, o.after)
@@ -166,7 +166,7 @@ func (c *Page) scaled(rows []Row) []Row {
 }
 
 // Policies returns what frameworks offer, a row each, in their own words.
-func (c *Page) Policies() (out []Row) {
+func (c *View) Policies() (out []Row) {
 	r := c.reply()
 	if r == nil {
 		return nil
@@ -282,7 +282,7 @@ func stepWord(s *state.State, name string) Word {
 }
 
 // Assumed returns the controls that do not stand in the sentence.
-func (c *Page) Assumed() (out []Word) {
+func (c *View) Assumed() (out []Word) {
 	for i := range ask.Options {
 		switch name := ask.Options[i].Name; {
 		case name == "seq", name == "states" && ask.Value(c.S.Choice.StepArgs, "lora") != "0", ask.Pictured(name) &&

@@ -57,7 +57,7 @@ func (c *Case) Build(*vugu.BuildIn) *vugu.BuildOut {
 }
 
 // Build returns the view.
-func (c *Page) Build(*vugu.BuildIn) *vugu.BuildOut {
+func (c *View) Build(*vugu.BuildIn) *vugu.BuildOut {
 	root := element("section", attr("class", "whole", "role", "main", "aria-label", "Training step", "data-testid",
 		"step"),
 		c.unless(element("div", attr("class", "asks"), c.answersView())),
@@ -70,10 +70,10 @@ func (c *Page) Build(*vugu.BuildIn) *vugu.BuildOut {
 
 // unless hides what says nothing where a step is refused: it stays in its place, so that
 // the control that was turned keeps the focus.
-func (c *Page) unless(n *vugu.VGNode) *vugu.VGNode { return hidden(n, c.S.Step.Failed != "") }
+func (c *View) unless(n *vugu.VGNode) *vugu.VGNode { return hidden(n, c.S.Step.Failed != "") }
 
 // answersView returns the buttons of the answers.
-func (c *Page) answersView() (out []*vugu.VGNode) {
+func (c *View) answersView() (out []*vugu.VGNode) {
 	for _, a := range c.Answers() {
 		out = append(out, button(attr("class", "ask", "data-do", a.Do, "data-arg", a.Arg, "value", a.Value,
 			"data-testid", "step-"+a.ID), a.Off, a.HTML()))
@@ -82,7 +82,7 @@ func (c *Page) answersView() (out []*vugu.VGNode) {
 }
 
 // changesView returns the changes, a button each.
-func (c *Page) changesView() *vugu.VGNode {
+func (c *View) changesView() *vugu.VGNode {
 	rows := turns(c.Rows())
 	return element("section", attr("aria-labelledby", "turns-title"),
 		element("h2", attr("id", "turns-title"), c.Title()), element("p", attr("class", "note"), wordsTurned),
@@ -100,7 +100,7 @@ func turns(list []Row) (out []*vugu.VGNode) {
 }
 
 // policiesView returns the policies of frameworks, folded.
-func (c *Page) policiesView() *vugu.VGNode {
+func (c *View) policiesView() *vugu.VGNode {
 	n := element("details", attr("class", "fold about policies"), fold(wordsPolicies, wordsPoliciesHint), c.curve(),
 		element("p", attr("class", "note"), wordsTurned),
 		element("div", attr("data-testid", "step-policies"), turns(c.Policies())))
@@ -108,7 +108,7 @@ func (c *Page) policiesView() *vugu.VGNode {
 }
 
 // ordersView returns the schedules, folded, with those that the layout does not admit.
-func (c *Page) ordersView() *vugu.VGNode {
+func (c *View) ordersView() *vugu.VGNode {
 	rows, refused := c.Orders(), ""
 	if len(rows) > 0 {
 		for _, why := range c.reply().Refused {
@@ -123,7 +123,7 @@ func (c *Page) ordersView() *vugu.VGNode {
 }
 
 // curve returns the picture of the policies, which the second program draws.
-func (c *Page) curve() *vugu.VGNode {
+func (c *View) curve() *vugu.VGNode {
 	svg := ""
 	if r := c.reply(); r != nil {
 		svg = r.Curve
@@ -132,7 +132,7 @@ func (c *Page) curve() *vugu.VGNode {
 }
 
 // phasesView returns the phases as columns.
-func (c *Page) phasesView() *vugu.VGNode {
+func (c *View) phasesView() *vugu.VGNode {
 	out := ""
 	for _, p := range c.Phases() {
 		out += `<li class="` + p.Class + `"><div class="col" aria-hidden="true">`
@@ -152,7 +152,7 @@ func (c *Page) phasesView() *vugu.VGNode {
 }
 
 // assumedView returns the controls that do not stand in the sentence.
-func (c *Page) assumedView() *vugu.VGNode {
+func (c *View) assumedView() *vugu.VGNode {
 	var fields []*vugu.VGNode
 	for _, w := range c.Assumed() {
 		id := "step-" + w.Name

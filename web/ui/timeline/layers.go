@@ -69,8 +69,8 @@ func (c *Layers) Status() string {
 		return ""
 	case rows == 0:
 		return "No layer contains this."
-	case rows < p.Model().Stages():
-		return fmt.Sprintf("%s of %s rows", format.Count(rows), format.Count(p.Model().Stages()))
+	case rows < p.Index().Stages():
+		return fmt.Sprintf("%s of %s rows", format.Count(rows), format.Count(p.Index().Stages()))
 	}
 	return format.Count(rows) + " rows"
 }
@@ -158,7 +158,7 @@ func (c *Table) rows() (rows []tell.Row, total int) {
 	if !c.S.View.Table || p == nil {
 		return nil, 0
 	}
-	m := p.Model()
+	m := p.Index()
 	total = m.NumRows()
 	for i := c.S.View.TableTop; i < min(c.S.View.TableTop+input.TableRows, total); i++ {
 		rows = append(rows, m.Row(i))

@@ -50,7 +50,7 @@ func (c *Selection) Title() string {
 	if p == nil {
 		return "Why"
 	}
-	return p.Model().Question(c.S.View.Selected)
+	return p.Index().Question(c.S.View.Selected)
 }
 
 // lensWidth is how wide the lens is laid out; the page scales it.
@@ -63,7 +63,7 @@ func (c *Selection) Lens() vugu.HTML {
 		return ""
 	}
 	var scene draw.Scene
-	if !p.Model().Lens(&scene, c.S.View.Selected, lensWidth) {
+	if !p.Index().Lens(&scene, c.S.View.Selected, lensWidth) {
 		return ""
 	}
 	var b strings.Builder
@@ -80,7 +80,7 @@ func (c *Selection) HTML() vugu.HTML {
 		return ""
 	}
 	var b strings.Builder
-	m, t := p.Model(), c.S.View.Selected
+	m, t := p.Index(), c.S.View.Selected
 	b.WriteString(`<ol class="because">`)
 	for _, s := range m.Explain(t) {
 		fmt.Fprintf(&b, `<li class="by-%s">%s<b>%s</b>%s</li>`, s.Role, html.EscapeString(s.Before),
@@ -97,10 +97,10 @@ func (c *Selection) Sentence() string {
 	case p == nil:
 		return ""
 	case c.S.View.Selected.Kind != lookup.Nothing:
-		return p.Model().Sentence(c.S.View.Selected)
+		return p.Index().Sentence(c.S.View.Selected)
 	}
 	var parts []string
-	for _, s := range p.Model().Explain(lookup.Target{}) {
+	for _, s := range p.Index().Explain(lookup.Target{}) {
 		parts = append(parts, s.String())
 	}
 	return strings.Join(parts, " ")
@@ -109,7 +109,7 @@ func (c *Selection) Sentence() string {
 // HasCause reports whether something let the selected thing start.
 func (c *Selection) HasCause() bool {
 	p := c.S.Visible()
-	return p != nil && p.Model().Cause(c.S.View.Selected).Kind != lookup.Nothing
+	return p != nil && p.Index().Cause(c.S.View.Selected).Kind != lookup.Nothing
 }
 
 // ChainSentence says what the critical chain consists of, while it is shown.
@@ -118,12 +118,12 @@ func (c *Selection) ChainSentence() string {
 	if p == nil || !c.S.View.Chain {
 		return ""
 	}
-	return p.Model().ChainSentence()
+	return p.Index().ChainSentence()
 }
 
 // TipLines say what is under the pointer: the thing itself, or over the memory
 // what it holds at that moment.
-func TipLines(m *draw.Model, target lookup.Target, at time.Duration) []string {
+func TipLines(m *draw.Index, target lookup.Target, at time.Duration) []string {
 	switch target.Kind {
 	case lookup.Nothing:
 		return nil
@@ -178,10 +178,10 @@ func (c *Pictures) Height(name string) string {
 
 // Key says what the colours mean, as items of a list.
 func (c *Pictures) Key() vugu.HTML {
-	var models []*draw.Model
+	var models []*draw.Index
 	for _, second := range []bool{false, true} {
 		if p := (mount.Mount{Second: second}).Shown(c.S); p != nil {
-			models = append(models, p.Model())
+			models = append(models, p.Index())
 		}
 	}
 	var b strings.Builder
@@ -197,7 +197,7 @@ func (c *Pictures) Label() string {
 	if p == nil {
 		return "Timeline"
 	}
-	return "Timeline of one training step. " + p.Model().Summary(p.Solved.Budget)
+	return "Timeline of one training step. " + p.Index().Summary(p.Solved.Budget)
 }
 
 // Hint tells what can be dragged.
@@ -223,7 +223,7 @@ func (c *Pictures) TableText() string {
 // a comparison has none.
 func (c *Pictures) NoLife(second bool) bool {
 	p := c.S.Visible()
-	return second || c.S.Compare != nil || p == nil || !p.Model().IsGraph()
+	return second || c.S.Compare != nil || p == nil || !p.Index().IsGraph()
 }
 
 // Overlaid reports whether one picture has the memory of both sides: A filled, B as a

@@ -21,7 +21,7 @@ func TestSelectionWords(t *testing.T) {
 		t.Errorf("the peak is explained by %s; want when it is", html)
 	}
 	s.Update(state.Select{Target: lookup.Target{Kind: lookup.OnStage, Index: 1}})
-	if got, want := sel.Sentence(), s.Shown.Model().Sentence(s.View.Selected); got != want || got == "" {
+	if got, want := sel.Sentence(), s.Shown.Index().Sentence(s.View.Selected); got != want || got == "" {
 		t.Errorf("sentence is %q; want that of the stage, %q", got, want)
 	}
 }

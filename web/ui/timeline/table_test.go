@@ -20,7 +20,7 @@ func TestTableRows(t *testing.T) {
 	if !table.First() || table.Last() {
 		t.Errorf("first %v, last %v; want true, false", table.First(), table.Last())
 	}
-	total := s.Shown.Model().NumRows()
+	total := s.Shown.Index().NumRows()
 	s.View.TableTop = total - 3
 	if n := strings.Count(string(table.HTML()), "<tr data-do"); n != 3 || !table.Last() {
 		t.Errorf("on the last page %d rows, last %v; want 3, true", n, table.Last())

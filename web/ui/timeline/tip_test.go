@@ -34,7 +34,7 @@ func TestAddressTip(t *testing.T) {
 
 func TestTooltip(t *testing.T) {
 	s := pagetest.First(t)
-	m := s.Shown.Model()
+	m := s.Shown.Index()
 	if got := TipLines(m, lookup.Target{}, 0); got != nil {
 		t.Errorf("over nothing the tooltip says %q; want nothing", got)
 	}

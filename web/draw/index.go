@@ -2,7 +2,7 @@
 // offloaded (Strip), what runs when (Timeline) and what the memory holds
 // (Memory), the last two on one time axis.
 //
-//	engine.Problem + sim.Trace -> lookup.Model -> tell.Model -> Model -> Draw(View) -> Scene -> paint.js | SVG
+//	engine.Problem + sim.Trace -> lookup.Index -> tell.Index -> Index -> Draw(View) -> Scene -> paint.js | SVG
 //
 // Of a graph of operations the strip has them in the order in which they run, with
 // arcs from values to their last forward readers, and Life says when the selected
@@ -11,11 +11,11 @@
 // Page stacks the pictures, Figure adds a Legend; both are for files and
 // for the first picture of the page.
 //
-// A Model is built once per trace. Draw lays a picture out for a View (a
+// An Index is built once per trace. Draw lays a picture out for a View (a
 // stretch of time and a size in CSS pixels) as a Scene, which is a display list
 // (package display): painted on a canvas or written as SVG it comes out the same, so
 // that the prepared page's first picture is replaced by the live one without a jump.
-// Its size is bounded by pixels, not by the trace. What a Model finds and says it has
+// Its size is bounded by pixels, not by the trace. What an Index finds and says it has
 // from packages lookup and tell; Hit tells what is at a point.
 //
 // In the memory every value that is large enough has a seam: pieces says for every
@@ -44,16 +44,16 @@ import (
 	"memtide/web/tell"
 )
 
-// Model is a trace, arranged for drawing.
-type Model struct{ *tell.Model }
+// Index is a trace, arranged for drawing.
+type Index struct{ *tell.Index }
 
-// NewModel arranges a trace of p's graph for drawing. p and t must not change
-// while the model is in use. It takes time and memory in proportion to the trace.
-func NewModel(p *engine.Problem, t *sim.Trace) *Model {
-	return &Model{tell.New(p, t)}
+// NewIndex arranges a trace of p's graph for drawing. p and t must not change
+// while the index is in use. It takes time and memory in proportion to the trace.
+func NewIndex(p *engine.Problem, t *sim.Trace) *Index {
+	return &Index{tell.New(p, t)}
 }
 
-// Alignment puts the layers of two models side by side: the columns of both
+// Alignment puts the layers of two traces side by side: the columns of both
 // strips. Layers of the same name share a column, in the order that both have.
 type Alignment struct{ columns [][2]int } // layers from 1, of either side; 0: it has none there
 
@@ -61,9 +61,9 @@ type Alignment struct{ columns [][2]int } // layers from 1, of either side; 0: i
 // layers. Larger networks are aligned by number.
 const maxAligned = 1 << 20
 
-// Align aligns two models. Layers that have no names in common are aligned by
+// Align aligns two traces. Layers that have no names in common are aligned by
 // their numbers. Names may repeat: the longest common subsequence counts.
-func Align(a, b *Model) *Alignment { return align(a.Names, b.Names) }
+func Align(a, b *Index) *Alignment { return align(a.Names, b.Names) }
 
 func align(a, b []string) *Alignment {
 	n, m := len(a), len(b)

@@ -3,7 +3,7 @@
 // a layer has, what a value's life looks like, what let a span start. It knows no
 // pictures and no words; packages tell and draw build on it.
 //
-// A Target names a thing in a trace that can be pointed at or selected, and Model
+// A Target names a thing in a trace that can be pointed at or selected, and Index
 // leads from one to the next: its lane, its cause, the wait after it.
 package lookup
 
@@ -17,10 +17,10 @@ import (
 	"memtide/engine/sim"
 )
 
-// Model is a trace, arranged so that what is asked of it is found at once. It is
+// Index is a trace, arranged so that what is asked of it is found at once. It is
 // not changed after it is built, except that the critical chain and the structure of a
 // graph are found when they are first asked for.
-type Model struct {
+type Index struct {
 	Problem *engine.Problem
 	Trace   *sim.Trace
 	layers
@@ -41,13 +41,13 @@ type Model struct {
 }
 
 // Makespan returns the step time: the end of the time axis.
-func (m *Model) Makespan() time.Duration { return m.Trace.Makespan }
+func (m *Index) Makespan() time.Duration { return m.Trace.Makespan }
 
 // Stages returns how many stages the strip shows.
-func (m *Model) Stages() int { return len(m.Sizes) }
+func (m *Index) Stages() int { return len(m.Sizes) }
 
 // Value is nil if there is no such value.
-func (m *Model) Value(id engine.ValueID) *engine.Value {
+func (m *Index) Value(id engine.ValueID) *engine.Value {
 	if id < 0 || int(id) >= len(m.Problem.Graph.Values) {
 		return nil
 	}
@@ -55,7 +55,7 @@ func (m *Model) Value(id engine.ValueID) *engine.Value {
 }
 
 // SpanName returns the short name of a span: the operation or the value moved.
-func (m *Model) SpanName(s *sim.Span) string {
+func (m *Index) SpanName(s *sim.Span) string {
 	if s.Op != engine.NoOp && int(s.Op) < len(m.Problem.Graph.Ops) {
 		return m.Problem.Graph.Ops[s.Op].Name
 	}
@@ -63,7 +63,7 @@ func (m *Model) SpanName(s *sim.Span) string {
 }
 
 // ValueName returns the name of a value, "?" if there is none.
-func (m *Model) ValueName(id engine.ValueID) string {
+func (m *Index) ValueName(id engine.ValueID) string {
 	if v := m.Value(id); v != nil {
 		return v.Name
 	}
@@ -71,7 +71,7 @@ func (m *Model) ValueName(id engine.ValueID) string {
 }
 
 // Span is nil if there is no such span.
-func (m *Model) Span(id sim.SpanID) *sim.Span {
+func (m *Index) Span(id sim.SpanID) *sim.Span {
 	if id < 0 || int(id) >= len(m.Trace.Spans) {
 		return nil
 	}
@@ -156,7 +156,7 @@ type Block struct {
 }
 
 // Valid reports whether t exists in the model.
-func (m *Model) Valid(t Target) bool {
+func (m *Index) Valid(t Target) bool {
 	switch t.Kind {
 	case OnSpan:
 		return t.Index >= 0 && t.Index < len(m.Trace.Spans)
@@ -212,12 +212,12 @@ func TargetOf(ref int32) Target {
 // CriticalChain follows the causes from the end of the step to its start: each
 // link begins when the one before it ends, so that their times add up to the step
 // time. It is in the order of time; empty if nothing runs.
-func (m *Model) CriticalChain() []ChainLink {
+func (m *Index) CriticalChain() []ChainLink {
 	m.chainOnce.Do(func() { m.chain = m.criticalChain() })
 	return m.chain
 }
 
-func (m *Model) criticalChain() []ChainLink {
+func (m *Index) criticalChain() []ChainLink {
 	at, id := m.Trace.Makespan, m.latest(math.MaxInt64, func(sim.SpanID) bool { return true })
 	var back []ChainLink
 	for id != sim.NoSpan {
@@ -243,7 +243,7 @@ func (m *Model) criticalChain() []ChainLink {
 
 // latest returns the span that ended last, of several the first in the order of lanes, among those of each lane that
 // ended by a moment and are admitted.
-func (m *Model) latest(by int64, admits func(id sim.SpanID) bool) sim.SpanID {
+func (m *Index) latest(by int64, admits func(id sim.SpanID) bool) sim.SpanID {
 	best := sim.NoSpan
 	for l := range m.Lanes {
 		ln := &m.Lanes[l]
@@ -265,7 +265,7 @@ func (m *Model) latest(by int64, admits func(id sim.SpanID) bool) sim.SpanID {
 // it is what ended last of the things it would have had to wait for: the run
 // before it in the schedule, and what the link did before it. Always one that
 // started earlier in the order of spans, or NoSpan if there is none.
-func (m *Model) before(id sim.SpanID) sim.SpanID {
+func (m *Index) before(id sim.SpanID) sim.SpanID {
 	s := &m.Trace.Spans[id]
 	if c := m.Span(s.Cause); c != nil && s.Cause < id && c.Start <= s.Start {
 		return s.Cause

@@ -11,12 +11,12 @@ import (
 	"memtide/web/lookup"
 )
 
-// Model is an indexed trace that can say what is in it.
-type Model struct{ *lookup.Model }
+// Index is an indexed trace that can say what is in it.
+type Index struct{ *lookup.Index }
 
 // New arranges a trace of p's graph, see lookup.New.
-func New(p *engine.Problem, t *sim.Trace) *Model {
-	return &Model{lookup.New(p, t)}
+func New(p *engine.Problem, t *sim.Trace) *Index {
+	return &Index{lookup.New(p, t)}
 }
 
 // Said is a sentence of an explanation, with the colour of what it is about. Name is
@@ -50,7 +50,7 @@ var kindRoles = [...]display.Role{sim.SpanForward: display.Forward, sim.SpanReco
 	sim.SpanCPU: display.Fixed}
 
 // roleOfStage returns the colour of what is decided about a stage.
-func (m *Model) roleOfStage(k int) display.Role {
+func (m *Index) roleOfStage(k int) display.Role {
 	switch d := m.Decision(k); {
 	case d&sim.Offload != 0:
 		return display.Transfer
@@ -87,7 +87,7 @@ func ArcWords(all, more, folded, blocks int) string {
 }
 
 // ArcSentence returns an arc in short: "pool1 to cat: 8 MiB, read 20 operations later".
-func (m *Model) ArcSentence(a *lookup.Arc) string {
+func (m *Index) ArcSentence(a *lookup.Arc) string {
 	g, st := m.Problem.Graph, m.Structure()
 	return fmt.Sprintf("%s to %s: %s, read %s operations later", bareName(&g.Ops[st.Ops[a.From]]),
 		bareName(&g.Ops[st.Ops[a.To]]),
@@ -101,7 +101,7 @@ func bareName(op *engine.Op) string {
 }
 
 // GraphDesc says what the strip of a graph shows.
-func (m *Model) GraphDesc() string {
+func (m *Index) GraphDesc() string {
 	st := m.Structure()
 	words := fmt.Sprintf("%s forward operations; %s.", format.Count(len(st.Ops)), ArcWords(len(st.Arcs), 0, 0, 0))
 	if len(st.Arcs) > 0 {

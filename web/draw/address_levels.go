@@ -57,7 +57,8 @@ func (f *frame) steps(xy []float64, last time.Duration, n int, at func(i int) ti
 	xy = append(xy, f.left, now)
 	for i < n && at(i) <= last {
 		px, was := f.x(int64(at(i))), now
-		stop := min(f.ceilTime(math.Floor(px)+1), int64(last)+1)
+		// Rounding may put a change into the column after the one that its own place is in.
+		stop := max(min(f.ceilTime(math.Floor(px)+1), int64(last)+1), int64(at(i))+1)
 		low, high := math.Inf(1), math.Inf(-1)
 		for ; i < n && int64(at(i)) < stop; i++ {
 			now = height(i)

@@ -239,3 +239,21 @@ func BenchmarkAddress(b *testing.B) {
 		}
 	}
 }
+
+// A line of steps ends at every width, also where a change lies at the very edge of a column, and asks
+// for no height twice.
+func TestStepsEnd(t *testing.T) {
+	const n = 400
+	const last = 20_934_127 * time.Nanosecond
+	at := func(i int) time.Duration { return last * time.Duration(i+1) / n }
+	for width := 200.; width < 1600; width++ {
+		f := newFrame(Memory, View{To: last, Width: width, Height: 200}, last)
+		asked := 0
+		f.steps(nil, last, n, at, func(i int) float64 {
+			if asked++; asked > n+1 {
+				t.Fatalf("%g pixels: more than %d heights are asked for", width, n+1)
+			}
+			return float64(i % 7)
+		})
+	}
+}

@@ -90,3 +90,17 @@ func (q *inbox) work() {
 		f()
 	}
 }
+
+// Hold keeps points of sweeps from beginning until release is called, because a file is being
+// opened elsewhere and needs the processor. Points that have begun go on.
+func (p *Pool) Hold() (release func()) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.held++
+	return sync.OnceFunc(func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.held--
+		p.pump()
+	})
+}

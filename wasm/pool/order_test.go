@@ -219,3 +219,29 @@ func TestPreemptedAndCancelled(t *testing.T) {
 		}
 	})
 }
+
+// While sweeps are held none of their points begins; solves do. Releasing twice is
+// releasing once.
+func TestHold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDesk()
+		p := newPool(1, d.start)
+		var done sync.WaitGroup
+		first, second := p.Hold(), p.Hold()
+		ask(p, &done, sweepOf("curve", 1))
+		ask(p, &done, request("a"))
+		d.answer("a", 1)
+		first()
+		first()
+		synctest.Wait()
+		if got, want := d.asked(), "solvea"; got != want {
+			t.Errorf("while a file is being opened workers were given %q; want %q", got, want)
+		}
+		second()
+		d.answer("curve", 1)
+		done.Wait()
+		if got, want := d.asked(), "solvea sweepcurve"; got != want {
+			t.Errorf("after that they were given %q; want %q", got, want)
+		}
+	})
+}

@@ -64,6 +64,7 @@ type Pool struct {
 	broken    string    // why no more workers are started; empty if they are
 	urgent    []*job    // everything but sweeps and questions; files that are opened come first
 	patient   []*job
+	held      int         // calls of Hold that have not been released
 	asked     time.Time   // when the last solve came
 	several   bool        // it came less than debounce after the one before
 	resume    *time.Timer // calls pump when the debounce is over; nil if no timer runs
@@ -188,7 +189,7 @@ func (p *Pool) pump() {
 		switch {
 		case len(p.urgent) > 0:
 			j, p.urgent = p.urgent[0], p.urgent[1:]
-		case len(p.patient) > 0 && busy < p.width && p.debounced():
+		case len(p.patient) > 0 && busy < p.width && p.held == 0 && p.debounced():
 			j, p.patient = p.patient[0], p.patient[1:]
 		default:
 			return

@@ -120,9 +120,9 @@ func (j *Runner) cancel(id int) {
 const atOnce = -1
 
 // request finds an answer on a goroutine of its own, in some milliseconds or at once,
-// and gives it to the page. A request that has been given up is not begun, or not
-// answered.
-func (j *Runner) request(id, ms int, answer func(context.Context) state.Message) {
+// and gives it to the page; then there is done. A request that has been given up is not
+// begun, or not answered.
+func (j *Runner) request(id, ms int, answer func(context.Context) state.Message, done ...func()) {
 	ctx := j.context(id)
 	begin := func() {
 		if ctx.Err() != nil {
@@ -136,6 +136,9 @@ func (j *Runner) request(id, ms int, answer func(context.Context) state.Message)
 				if !stopped {
 					j.Page.Do(m)
 				}
+				for _, f := range done {
+					f()
+				}
 			})
 		}()
 	}
@@ -147,16 +150,32 @@ func (j *Runner) request(id, ms int, answer func(context.Context) state.Message)
 }
 
 func (j *Runner) open(e state.Open) {
+	var held []func()
 	j.request(e.ID, atOnce, func(ctx context.Context) state.Message {
 		var p proto.Pool = &j.Local
 		if e.Request.Preset == "" && e.Request.Decoded == nil {
+			held = append(held, hold(j.Pool))
 			var err error
 			if p, err = j.Second.forFile(ctx, j.Pool, e.Request.Bytes); err != nil {
 				return state.OpenFailed{ID: e.ID, Text: j.NoSecond(err)}
 			}
+			held = append(held, hold(p))
 		}
 		return Open(ctx, either{p, &j.Second, j.NoSecond, nil}, e, j.Page.Post)
+	}, func() { // the sweep of what was shown before has been given up, if the file could be read
+		for _, release := range held {
+			release()
+		}
 	})
+}
+
+// hold has no point of a sweep begin in a pool until a file is open: it comes first,
+// whichever program reads it.
+func hold(p proto.Pool) (release func()) {
+	if h, ok := p.(interface{ Hold() func() }); ok {
+		return h.Hold()
+	}
+	return func() {}
 }
 
 func (j *Runner) solve(e state.Solve) {

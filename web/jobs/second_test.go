@@ -120,6 +120,35 @@ func TestSolveElsewhere(t *testing.T) {
 	}
 }
 
+// holding is a worker that counts who holds its sweeps.
+type holding struct {
+	worker
+	held int
+}
+
+func (h *holding) Hold() func() { h.held++; return func() { h.held-- } }
+
+// While a file is read no point of a sweep begins in either program.
+func TestFileHoldsBoth(t *testing.T) {
+	bench(t, func(j *Runner, p *paper, _ *worker) {
+		own, second := &holding{}, &holding{worker: worker{answer: make(chan error)}}
+		j.Pool = own
+		j.Second.Fetch = func(context.Context) (func() (proto.Pool, error), error) {
+			return func() (proto.Pool, error) { return second, nil }, nil
+		}
+		j.Start(state.Open{ID: 1, Request: proto.Open{Bytes: []byte("of another format")}})
+		p.work()
+		if own.held != 1 || second.held != 1 {
+			t.Errorf("while it is read %d and %d hold the sweeps; want 1 and 1", own.held, second.held)
+		}
+		second.answer <- errors.New("damaged")
+		p.work()
+		if own.held != 0 || second.held != 0 {
+			t.Errorf("afterwards %d and %d hold the sweeps; want none", own.held, second.held)
+		}
+	})
+}
+
 // While the second program is loaded for a solve the page is told so, and when it is there.
 func TestLoadingIsTold(t *testing.T) {
 	distant(t, far()["solve"], func(j *Runner, p *paper, _, _ *worker) {

@@ -248,8 +248,8 @@ func layers(c *engine.Chain) int {
 }
 
 // NotLinear explains why the chain is useless for planning: one stage holds most of the memory,
-// so nearly every choice is hidden inside it. It returns "" if the chain is useful, or if there
-// is none.
+// so nearly every choice is hidden inside it. It returns "" if the chain is useful, and if the
+// profile has no chain.
 func (p *Profile) NotLinear() string {
 	if p.Chain == nil || layers(p.Chain) < 4 {
 		return ""

@@ -245,7 +245,7 @@ func (p *File) opName(op engine.OpID) string {
 	return fmt.Sprintf("o%d", op)
 }
 
-// valueName returns how files call a value, which is nothing where there is none.
+// valueName returns the name of a value in files, or the empty string for NoValue.
 func (p *File) valueName(v engine.ValueID) string {
 	switch {
 	case v == engine.NoValue:

@@ -177,7 +177,7 @@ func (w *grapher) gather(i int, after engine.OpID) {
 	w.op(o)
 }
 
-// collective returns how long the ranks gather or reduce so many bytes; a rank alone takes no time.
+// collective returns how long the ranks take to gather or reduce bytes; a single rank takes no time.
 func (w *grapher) collective(n engine.Bytes) time.Duration {
 	if w.s.Shard < 2 {
 		return 0

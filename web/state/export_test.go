@@ -11,7 +11,7 @@ import (
 )
 
 // The dialog asks for a file of the schedule that is on screen, or says why there
-// is none.
+// is no such file.
 func TestExportSchedule(t *testing.T) {
 	p := shown(t)
 	p.play(ToggleShare{})

@@ -72,7 +72,7 @@ func (p *program) dropLines() (string, error) {
 					kept[t.word(at)] = true
 					continue
 				}
-				t.clear(span{at, at + 4}) // offset 0 is none
+				t.clear(span{at, at + 4}) // offset 0 means that there is no name
 			}
 			t.clear(span{f + funcFile, f + funcLine + 4})
 			t.clear(span{f + funcUnit, f + funcStart + 4})

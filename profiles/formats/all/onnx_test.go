@@ -78,7 +78,7 @@ type wireNode struct {
 	kind   byte
 	value  uint64
 	data   []byte
-	kids   []*wireNode // of a message; nil: it is none
+	kids   []*wireNode // fields of a message; nil for any other value
 }
 
 // onnxInner is which fields of a kind of message are messages, and of what kind.

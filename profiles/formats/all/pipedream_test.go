@@ -166,7 +166,7 @@ func TestPipeDreamProfiles(t *testing.T) {
 			got := p.Totals()
 			ms := func(d time.Duration) float64 { return float64(d.Round(100*time.Microsecond)) / 1e6 }
 			saved := got.Saved
-			for _, s := range p.Chain.Stages { // the other program counts what nobody saves
+			for _, s := range p.Chain.Stages { // the other program counts outputs that no stage saves
 				if s.Unsaved {
 					saved += s.Out
 				}

@@ -368,12 +368,14 @@ func (c *config) indices(key string) map[int64]bool {
 // full are layers that see the whole sequence.
 func full(int64) string { return "full_attention" }
 
-// lastFull are groups of so many layers, of which the last sees the whole sequence; without a number all do.
+// lastFull returns the kinds of layers in groups: the last of each group sees the whole sequence, and
+// the rest are of the other kind. If group is 0, all see it.
 func lastFull(group int64, others string) func(layer int64) string {
 	return oneFull(group, group-1, others)
 }
 
-// oneFull are groups of so many layers, of which the one at a place sees the whole sequence.
+// oneFull returns the kinds of layers in groups: the layer at position at of each group sees the whole
+// sequence, and the rest are of the other kind.
 func oneFull(group, at int64, others string) func(layer int64) string {
 	return func(l int64) string {
 		if group > 0 && l%group != at {

@@ -189,7 +189,8 @@ func internLM2(c *config, m *llm.Model) {
 	m.OutBias = m.QKVBias
 }
 
-// baichuan has slopes in the place of positions in its larger models, which say none.
+// baichuan uses ALiBi slopes instead of rotation in its larger models, whose config.json has no
+// max_position_embeddings.
 func baichuan(c *config, m *llm.Model) {
 	m.Gated, m.Joined, m.NoRope = true, true, !c.has("max_position_embeddings")
 }

@@ -62,7 +62,7 @@ func (d *address) follow() {
 	}
 	if len(notes) > 0 && l.Preset == "" && l.Profile == nil &&
 		!permalink.Empty(d.s) { // cut or damaged; a bad value drops only itself
-		d.Do(state.BadLink{Text: ui.Refused(permalink.Refusal(notes))})
+		d.Do(state.Refuse{Text: ui.Refused(permalink.Refusal(notes))})
 		return
 	}
 	d.page.Keep = l
@@ -70,7 +70,7 @@ func (d *address) follow() {
 	d.Do(state.Navigate(m))
 	if len(notes) > 0 { // nothing has been read yet
 		_, _, notes = permalink.Follow(hash)
-		d.Do(state.BadLink{Text: strings.Join(notes, "\n")})
+		d.Do(state.Refuse{Text: strings.Join(notes, "\n")})
 	}
 }
 

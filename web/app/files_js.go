@@ -108,7 +108,7 @@ func (a *files) readTwo(first, second safejs.Value, files int) {
 		a.content(second, func(two state.PickFile) {
 			a.Post(state.PickFiles{A: one, B: two})
 			if files > 2 {
-				a.Post(state.BadLink{Text: ui.TwoOf(one.Name, two.Name, files)})
+				a.Post(state.Refuse{Text: ui.TwoOf(one.Name, two.Name, files)})
 			}
 		})
 	})
@@ -124,7 +124,7 @@ func (a *files) content(file safejs.Value, done func(state.PickFile)) {
 	then(call(file, "arrayBuffer"), func(buffer safejs.Value) {
 		done(state.PickFile{Name: name, Bytes: bytesOf(buffer)})
 	}, func(reason safejs.Value) {
-		a.Post(state.BadLink{Text: ui.Unreadable(name, text(reason, "message"))})
+		a.Post(state.Refuse{Text: ui.Unreadable(name, text(reason, "message"))})
 	})
 }
 

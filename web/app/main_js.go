@@ -161,11 +161,11 @@ func (a *app) startMessage() state.Message {
 	}
 	if start.Frame.Embed {
 		if _, _, wrong := permalink.Embedded(start.Frame, asked); len(wrong) > 0 {
-			return state.BadLink{Text: permalink.Refusal(wrong)}
+			return state.Refuse{Text: permalink.Refusal(wrong)}
 		}
 	}
 	if len(notes) > 0 {
-		a.Later(func() { a.Do(state.BadLink{Text: strings.Join(notes, "\n")}) })
+		a.Later(func() { a.Do(state.Refuse{Text: strings.Join(notes, "\n")}) })
 	}
 	return start
 }
@@ -183,7 +183,7 @@ func (a *app) followed(m state.Message, effects []state.Effect) {
 		a.awaited = a.awaited || m.Settled || a.s.Solving == nil
 	case state.SetBandwidth:
 		a.awaited = a.awaited || m.Settled || a.s.Solving == nil
-	case state.SetRange, state.Progressed, state.OpenProgressed, state.PlaceProgressed, state.Answered:
+	case state.SetRange, state.Progressed, state.Answered:
 	default:
 		a.awaited = true
 	}

@@ -11,9 +11,9 @@ import (
 
 func init() {
 	pictures[Holes] = picture{name: "holes", title: "Fragmentation", height: 62}
-	placed[Holes-NumPictures].draw = (*Places).drawHoles
+	placed[Holes-NumPictures] = layoutOf[*Places]{draw: (*Places).drawHoles, overlay: (*Places).drawMoment}
 	pictures[Host] = picture{name: "host", title: "Host memory", height: 66}
-	placed[Host-NumPictures].draw = (*Places).drawHost
+	placed[Host-NumPictures] = layoutOf[*Places]{draw: (*Places).drawHost, overlay: (*Places).drawMoment}
 }
 
 // drawHoles draws fragmentation over time: the largest value of each column of

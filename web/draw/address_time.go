@@ -38,6 +38,7 @@ func init() {
 			if f.Hover.Kind == lookup.OnBuffer {
 				x.outline(s, f, f.Hover.Index, display.StrokeOf(display.Ink, 1.5))
 			}
+			x.drawMoment(s, f)
 		},
 		hit: (*Places).hitTime,
 	}

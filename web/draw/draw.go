@@ -8,23 +8,53 @@ import (
 	"memtide/web/lookup"
 )
 
+// drawn has the pictures of a model of type M, which embeds it: an Index, Places, a Flame, Passes.
+type drawn[M any] struct {
+	model   M
+	in      func(pic Picture, v View) frame
+	layouts []layoutOf[M] // of the pictures from first on
+	first   Picture
+}
+
 // Draw replaces s by a picture of the model. The size of the scene is bounded by v.Width, however long the trace is;
 // all of it that is in view is looked at.
-func (m *Index) Draw(s *Scene, pic Picture, v View) {
-	f := m.frame(pic, v)
+func (x *drawn[M]) Draw(s *Scene, pic Picture, v View) {
+	f := x.in(pic, v)
 	s.Reset(f.Width, f.Height)
-	timed[pic].draw(m, s, &f)
+	s.Title = pic.Title()
+	x.layouts[pic-x.first].draw(x.model, s, &f)
 }
 
 // Overlay replaces s by what moves with the pointer over a picture: the cursor
 // line at v.Cursor and the outline of v.Hover. Its background is transparent,
 // so that it lies on the picture without repainting it.
-func (m *Index) Overlay(s *Scene, pic Picture, v View) {
-	f := m.frame(pic, v)
+func (x *drawn[M]) Overlay(s *Scene, pic Picture, v View) {
+	f := x.in(pic, v)
 	s.Reset(f.Width, f.Height)
-	if overlay := timed[pic].overlay; overlay != nil {
-		overlay(m, s, &f)
+	if overlay := x.layouts[pic-x.first].overlay; overlay != nil {
+		overlay(x.model, s, &f)
 	}
+}
+
+// Hit returns what is painted at a point of a picture, in CSS pixels, and the
+// moment there (of still pictures: NoCursor).
+func (x *drawn[M]) Hit(pic Picture, v View, px, py float64) (lookup.Target, time.Duration) {
+	f := x.in(pic, v)
+	t, at := lookup.Target{}, NoCursor
+	if hit := x.layouts[pic-x.first].hit; hit != nil {
+		t = hit(x.model, &f, px, py)
+	}
+	if !pic.Still() {
+		at = f.time(px)
+	}
+	return t, at
+}
+
+// TimeAt returns the moment at px, in CSS pixels, in a view of the pictures with a time axis; left and
+// right of the axis it is that of its end.
+func (x *drawn[M]) TimeAt(v View, px float64) time.Duration {
+	f := x.in(x.first, v)
+	return f.time(px)
 }
 
 // below puts a part under what is there.
@@ -65,20 +95,6 @@ func (m *Index) Figure(s *Scene, v View) {
 	s.below(&legend)
 	s.below(&page)
 	s.Title, s.Desc = page.Title, page.Desc
-}
-
-// Hit returns what is painted at a point of a picture, in CSS pixels, and the
-// moment there (of still pictures: 0).
-func (m *Index) Hit(pic Picture, v View, x, y float64) (lookup.Target, time.Duration) {
-	f := m.frame(pic, v)
-	t, at := lookup.Target{}, time.Duration(0)
-	if hit := timed[pic].hit; hit != nil {
-		t = hit(m, &f, x, y)
-	}
-	if !pic.Still() {
-		at = f.time(x)
-	}
-	return t, at
 }
 
 // FileMargin is the room around a picture in a file, in CSS pixels.

@@ -45,12 +45,17 @@ import (
 )
 
 // Index is a trace, arranged for drawing.
-type Index struct{ *tell.Index }
+type Index struct {
+	*tell.Index
+	drawn[*Index]
+}
 
 // NewIndex arranges a trace of p's graph for drawing. p and t must not change
 // while the index is in use. It takes time and memory in proportion to the trace.
 func NewIndex(p *engine.Problem, t *sim.Trace) *Index {
-	return &Index{tell.New(p, t)}
+	m := &Index{Index: tell.New(p, t)}
+	m.drawn = drawn[*Index]{m, m.frame, timed[:], Strip}
+	return m
 }
 
 // Alignment puts the layers of two traces side by side: the columns of both

@@ -48,7 +48,7 @@ type picture struct {
 	still    bool    // its horizontal axis is not time
 }
 
-// layoutOf is how a picture of an Index or of Places is laid out. A nil overlay or hit does nothing.
+// layoutOf is how a picture of a model is laid out. A nil overlay or hit does nothing.
 type layoutOf[M any] struct {
 	draw, overlay func(M, *Scene, *frame)
 	hit           func(M, *frame, float64, float64) lookup.Target
@@ -214,13 +214,6 @@ func (m *Index) frame(pic Picture, v View) frame {
 		v.Height = m.heightAt(pic, v.Width)
 	}
 	return newFrame(pic, v, m.Trace.Makespan)
-}
-
-// TimeAt returns the moment at x, in CSS pixels, in a view of Timeline or Memory; left and
-// right of the axis it is that of its end.
-func (m *Index) TimeAt(v View, x float64) time.Duration {
-	f := m.frame(Timeline, v)
-	return f.time(x)
 }
 
 // drawTicks draws lines from top to bottom at the marks of the time axis, and their labels at y, with the unit left

@@ -1,7 +1,6 @@
 package lookup
 
 import (
-	"sort"
 	"time"
 
 	"memtide/engine"
@@ -122,20 +121,6 @@ func (m *Index) OtherLane(t Target, n int) Target {
 // OtherLanes reports whether the step has operations of other lanes.
 func (m *Index) OtherLanes() bool {
 	return len(m.Lanes[sim.Network].Ref)+len(m.Lanes[sim.CPU].Ref) > 0
-}
-
-// NextGap returns the first gap that starts after a moment, or with n < 0 the last
-// one that starts before it, or Nothing if there is none.
-func (m *Index) NextGap(at time.Duration, n int) Target {
-	gaps := m.Trace.Gaps
-	i := sort.Search(len(gaps), func(i int) bool { return gaps[i].Start > at })
-	if n < 0 {
-		i = sort.Search(len(gaps), func(i int) bool { return gaps[i].Start >= at }) - 1
-	}
-	if i < 0 || i >= len(gaps) {
-		return Target{}
-	}
-	return Target{OnGap, i}
 }
 
 // busy reports whether a run started as soon as the run before it ended: what it

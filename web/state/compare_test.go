@@ -296,7 +296,7 @@ func TestProgressOfB(t *testing.T) {
 		want int
 	}{
 		{"B is being read", func() Message {
-			return OpenProgressed{ID: file.ID,
+			return Progressed{ID: file.ID,
 				Progress: proto.Progress{Done: 8, Total: 10}}
 		}, 8},
 		{"B has been read", func() Message { return opened(file.ID, chain("other")) }, 0},

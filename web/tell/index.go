@@ -29,6 +29,15 @@ type Said struct {
 // String returns the sentence.
 func (s Said) String() string { return s.Before + s.Name + s.After }
 
+// Sentences returns an explanation as one text.
+func Sentences(said []Said) string {
+	var parts []string
+	for _, s := range said {
+		parts = append(parts, s.String())
+	}
+	return strings.Join(parts, " ")
+}
+
 // decisions are the letters and the words of decisions, by their bits.
 var decisions = [...]struct{ letter, words string }{
 	sim.Keep:                    {"K", "kept"},

@@ -211,7 +211,7 @@ func (r *planReport) changes() string {
 		}
 		for _, c := range r.Changes {
 			fmt.Fprintf(w, "  %s\t%s\t%s\t%s\t%s\t%s\n", c.Names[0], format.Bytes(c.Answer.High),
-				signed(r.Answer.High-c.Answer.High), longer(c.Answer.Time-r.Answer.Time), c.Answer.Verdict,
+				format.Bytes(r.Answer.High-c.Answer.High), longer(c.Answer.Time-r.Answer.Time), c.Answer.Verdict,
 				bar(c.Answer.High, of))
 		}
 	})
@@ -269,18 +269,10 @@ func (r *planReport) nearest() string {
 	return text
 }
 
-// signed returns a difference of bytes with its sign.
-func signed(n engine.Bytes) string {
-	if n < 0 {
-		return "-" + format.Bytes(-n)
-	}
-	return format.Bytes(n)
-}
-
 // longer returns a difference of times with its sign.
 func longer(d time.Duration) string {
 	if d < 0 {
-		return "-" + format.Duration(-d)
+		return format.Duration(d)
 	}
 	return "+" + format.Duration(d)
 }

@@ -358,7 +358,7 @@ func (g *onnxGraph) infer(c *call, constant bool) {
 	n := c.node
 	rule, ok := onnxRules[n.Op]
 	if standard := n.domain == "" || n.domain == "ai.onnx"; ok && standard {
-		c.rule = rule
+		c.rule = *rule
 		if g.m.traced {
 			g.stated(c)
 			return

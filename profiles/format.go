@@ -10,7 +10,7 @@
 // what to do; it ends reading (End). What the user should only know is a warning of the profile
 // (Lint).
 //
-// Subpackages: formats has a folder for each format; parse, table and jsonfile are shared by
+// Subpackages: formats has a folder for each format; parse and jsonfile are shared by
 // them; chainify turns operators into a chain; preset and analytic describe networks and times
 // without files. To add a format, see CONTRIBUTING.md.
 package profiles

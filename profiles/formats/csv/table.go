@@ -1,14 +1,17 @@
-// Package table reads rows of tables for formats, with bounds on what a row may be.
-package table
+package csv
 
 import (
 	"bytes"
 	"encoding/csv"
 	"errors"
 	"fmt"
+	"io"
+	"slices"
 	"strings"
 
+	"memtide/engine"
 	"memtide/profiles"
+	"memtide/profiles/parse"
 )
 
 // Bounds of a row of a table. A reader of CSV takes some 80 bytes for every cell,
@@ -16,21 +19,40 @@ import (
 // file.
 const (
 	mostRow    = 64 << 10 // bytes
-	MaxColumns = 1000     // also keeps out what only looks like a table of stages
+	maxColumns = 1000     // also keeps out what only looks like a table of stages
 )
 
-// Rows returns a reader of a table that begins on line first of its file, and why it is not read if a row is too long
-// or has too many cells. Explain explains the errors of the reader. A row is valid until the next.
-func Rows(data []byte, comma rune, first int) (*csv.Reader, *profiles.FormatError) {
+// Rows calls visit with the rows of a table that are not blank, as spreadsheets leave some below it, and their lines.
+// The table begins on line first of its file; lines that begin with comment are left out. It ends reading where a row
+// is too long, has too many cells or cannot be read, and where errs has enough. A row is valid until the next.
+func Rows(data []byte, comma, comment rune, first int, errs *parse.Errors, poll *engine.Poll,
+	visit func(line int, row []string)) {
 	if line, found := check(data, byte(comma)); found != "" {
-		return nil, &profiles.FormatError{Line: first + line, Found: found,
-			Expected: fmt.Sprintf("Rows of at most %d cells and %d KiB are read.", MaxColumns, mostRow>>10),
-			Remedy:   "Keep only the columns of the format, and close all quotes."}
+		errs.Fail(&profiles.FormatError{Line: first + line, Found: found,
+			Expected: fmt.Sprintf("Rows of at most %d cells and %d KiB are read.", maxColumns, mostRow>>10),
+			Remedy:   "Keep only the columns of the format, and close all quotes."})
 	}
 	r := csv.NewReader(bytes.NewReader(data))
-	r.Comma = comma
-	r.FieldsPerRecord, r.ReuseRecord = -1, true
-	return r, nil
+	r.Comma, r.Comment = comma, comment
+	r.FieldsPerRecord, r.ReuseRecord, r.TrimLeadingSpace = -1, true, comma != '\t'
+	for {
+		profiles.End(poll.Err())
+		row, err := r.Read()
+		if err == io.EOF {
+			return
+		}
+		if err != nil {
+			errs.Fail(explain(err, first))
+		}
+		if !slices.ContainsFunc(row, func(cell string) bool { return strings.TrimSpace(cell) != "" }) {
+			continue
+		}
+		if errs.Enough() {
+			errs.End()
+		}
+		line, _ := r.FieldPos(0)
+		visit(first-1+line, row)
+	}
 }
 
 // check returns what is wrong with the first row that is too long or has too many cells, and how many lines are before
@@ -56,8 +78,8 @@ func check(data []byte, comma byte) (line int, found string) {
 				return line, fmt.Sprintf("a row is longer than %d KiB; its last quote is not closed", mostRow>>10)
 			case i == mostRow:
 				return line, fmt.Sprintf("a row is longer than %d KiB", mostRow>>10)
-			case cells > MaxColumns:
-				return line, fmt.Sprintf("a row has more than %d cells", MaxColumns)
+			case cells > maxColumns:
+				return line, fmt.Sprintf("a row has more than %d cells", maxColumns)
 			}
 			if i+1 == end {
 				break
@@ -68,8 +90,8 @@ func check(data []byte, comma byte) (line int, found string) {
 	return 0, ""
 }
 
-// Explain says why a table cannot be read; first is the line where it begins.
-func Explain(err error, first int) *profiles.FormatError {
+// explain says why a table cannot be read; first is the line where it begins.
+func explain(err error, first int) *profiles.FormatError {
 	e := &profiles.FormatError{Found: "The table cannot be read", Expected: "Cells with quotes need a closing quote.",
 		Remedy: "Remove the quotes, or save the table as CSV again."}
 	if at, ok := errors.AsType[*csv.ParseError](err); ok {
@@ -79,12 +101,22 @@ func Explain(err error, first int) *profiles.FormatError {
 	return e
 }
 
-// IsBlank reports a row with nothing in it, as spreadsheets leave below a table.
-func IsBlank(row []string) bool {
-	for _, cell := range row {
-		if strings.TrimSpace(cell) != "" {
-			return false
+// Columns ends reading if one of the known names appears twice in a header, or if errs has an error already. It
+// returns a warning about the names that are not known.
+func Columns(columns, known []string, line int, errs *parse.Errors) (warnings []string) {
+	var other []string
+	for i, c := range columns {
+		switch {
+		case !slices.Contains(known, c):
+			other = append(other, fmt.Sprintf("%q", profiles.Clip(c)))
+		case slices.Index(columns, c) < i:
+			errs.Add(&profiles.FormatError{Line: line, Found: "The column " + c + " appears twice",
+				Expected: "Every column has its own name.", Remedy: "Remove one of them."})
 		}
 	}
-	return true
+	errs.End()
+	if len(other) > 0 {
+		warnings = []string{"Unknown columns were skipped: " + profiles.Clip(strings.Join(other, ", ")) + "."}
+	}
+	return warnings
 }

@@ -50,9 +50,6 @@ type Format struct {
 	// be asked for much at once. device is the one of several that is read, AnyDevice the
 	// one of which the file says most.
 	Stream func(name string, r io.Reader, total, device int, poll *engine.Poll) *Profile
-
-	// Encode writes a profile; nil if the format is only read.
-	Encode func(w io.Writer, p *Profile) error
 }
 
 // HeadSize is how many bytes of a file Match gets; a smaller file is passed whole.

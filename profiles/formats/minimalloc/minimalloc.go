@@ -1,13 +1,11 @@
-// Package minimalloc reads and writes instances of MiniMalloc: buffers that have to be
+// Package minimalloc reads instances of MiniMalloc: buffers that have to be
 // placed.
 package minimalloc
 
 import (
 	"bytes"
 	"fmt"
-	"io"
 	"slices"
-	"strconv"
 	"strings"
 
 	"memtide/engine"
@@ -32,7 +30,6 @@ size of the pool: A.1048576.csv. The format is that of google/minimalloc
 		Extensions: []string{".csv"},
 		Match:      func(head []byte) bool { return miniColumns(head) != nil },
 		Decode:     decode,
-		Encode:     encode,
 	})
 }
 
@@ -153,31 +150,4 @@ func readLine(r *parse.BufferReader, columns, row []string, line int, ids map[st
 		addr = engine.Bytes(number("offset", parse.ByteCount))
 	}
 	r.Add(b, false, addr, 0)
-}
-
-// encode writes buffers of any origin: what the tool of the format has to
-// place, so without addresses. Buffers that are never released live to the end.
-func encode(w io.Writer, p *profiles.Profile) error {
-	if p.Memory == nil {
-		return fmt.Errorf("the profile %q holds no buffers to place", p.Name)
-	}
-	buffers := p.Memory.Requests.Buffers
-	seen, named := make(map[string]bool, len(buffers)), true
-	for i := range buffers {
-		id := buffers[i].Name
-		named = named && id != "" && !seen[id] && !strings.ContainsAny(id, ",\"\r\n") && id == strings.TrimSpace(id)
-		seen[id] = true
-	}
-	var out bytes.Buffer
-	out.WriteString("id,lower,upper,size\n")
-	for i := range buffers {
-		b := &buffers[i]
-		id := b.Name
-		if !named {
-			id = strconv.Itoa(i)
-		}
-		fmt.Fprintf(&out, "%s,%d,%d,%d\n", id, b.Start, max(b.End, b.Start+1), b.Bytes)
-	}
-	_, err := w.Write(out.Bytes())
-	return err
 }

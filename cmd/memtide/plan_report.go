@@ -292,8 +292,8 @@ func bar(n, of engine.Bytes) string {
 func modelsHelp() string {
 	return cli.Table(func(w *tabwriter.Writer) {
 		fmt.Fprint(w, "Language models, with their parameters\n\n")
-		for _, name := range llm.Names() {
-			fmt.Fprintf(w, "  %s\t%d\n", name, llm.Lookup(name).Params())
+		for _, m := range ask.Models {
+			fmt.Fprintf(w, "  %s\t%d\n", m.ID, llm.Lookup(m.ID).Params())
 		}
 		fmt.Fprint(w, "\nTransformers of diffusion models\n\n")
 		for _, m := range ask.Diffusers {

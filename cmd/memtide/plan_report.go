@@ -102,7 +102,7 @@ func (r *planReport) said(o *llm.Order) string {
 	if o.Twice() {
 		text += ", all states twice"
 	}
-	if o.Name == r.Answer.Ranks.Schedule.Name {
+	if o.Name == r.Answer.Order() {
 		text += ", taken"
 	}
 	return text
@@ -240,8 +240,8 @@ func (r *planReport) policies() string {
 		fmt.Fprint(w, "\nPolicies of frameworks\tallocated\treserved\tstep\t\n")
 		for _, c := range r.Policies {
 			words := c.Words
-			if ranks := c.Answer.Ranks; ranks != nil {
-				words = ranks.Schedule.Name + ", " + words
+			if order := c.Answer.Order(); order != "" {
+				words = order + ", " + words
 			}
 			fmt.Fprintf(w, "  %s\t%s\t%s\t%s\t%s\t%s\n", c.Names[0], format.Bytes(c.Answer.Allocated),
 				format.Bytes(c.Answer.High), format.Duration(c.Answer.Time), c.Answer.Verdict, words)

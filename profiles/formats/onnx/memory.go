@@ -1,6 +1,7 @@
 package onnx
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -226,19 +227,14 @@ func (g *onnxGraph) duration(c *call, o *chainify.Operator) analytic.Time {
 		return g.time.MaxPool(in, out)
 	case costMeanPool:
 		return g.time.MeanPool(in, out)
-	case costNorm:
-		return g.time.Element(analytic.Norm, out)
-	case costAdd:
-		return g.time.Element(analytic.Add, out)
 	case costCopy, costLookUp:
 		if o.Is(chainify.IsView) {
 			return analytic.Time{}
 		}
 		return g.time.Element(analytic.Embedding, out)
-	case costDropout:
-		return g.time.Element(analytic.Dropout, out)
 	}
-	return g.time.Element(analytic.Activation, out)
+	return g.time.Element(cmp.Or(map[cost]analytic.Passes{costNorm: analytic.Norm, costAdd: analytic.Add,
+		costDropout: analytic.Dropout}[c.rule.cost], analytic.Activation), out)
 }
 
 // convolution returns the time of one: each result of a convolution, and each input of

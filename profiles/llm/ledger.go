@@ -58,6 +58,7 @@ const (
 	compute pool = iota
 	gather
 	reduce
+	narrow // the share of a flat parameter in the compute type
 	numPools
 )
 

@@ -73,6 +73,7 @@ func (w *work) add(t *tape, some []bool) {
 			}
 		case opAttention:
 			w.attention += o.flops
+			w.traffic += float64(o.moved)
 		case opShared:
 			continue
 		default:

@@ -21,7 +21,7 @@ func (m Progressed) apply(s *State) []Effect {
 		p.Progress = m.Progress
 		return s.touchDOM()
 	}
-	for _, side := range s.sides() {
+	for _, side := range s.Each() {
 		if o := side.Opening; o != nil && o.ID == m.ID {
 			o.Progress = m.Progress
 			return s.touchDOM()

@@ -19,6 +19,7 @@ import (
 	"memtide/web/format"
 	"memtide/web/known"
 	"memtide/web/state"
+	"memtide/web/ui/answer"
 	"memtide/web/ui/mount"
 	"memtide/web/ui/panel"
 )
@@ -91,14 +92,10 @@ func (c *Map) Params() []panel.Param {
 
 // Work says what is being worked on; empty if nothing is.
 func (c *Map) Work() string {
-	p := c.S.Placing
-	switch {
-	case p == nil:
+	if c.S.Placing == nil {
 		return ""
-	case p.Progress.Total > 0:
-		return fmt.Sprintf("Placing… %s", format.Share(float64(p.Progress.Done)/float64(p.Progress.Total)))
 	}
-	return "Placing…"
+	return "Placing…" + answer.Done(c.S.Placing.Progress)
 }
 
 // AgainText returns the button that gives a search more time, or the empty string if there is none.

@@ -18,14 +18,6 @@ import (
 	"memtide/web/state"
 )
 
-// Letter returns the name of a side.
-func Letter(a bool) string {
-	if a {
-		return "A"
-	}
-	return "B"
-}
-
 // Origins is the heading over where numbers come from.
 const Origins = "Where the numbers come from"
 

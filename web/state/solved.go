@@ -33,7 +33,8 @@ func (m Progressed) apply(s *State) []Effect {
 		job.Progress, job.Silent = m.Progress, false
 		if m.Best != nil && m.Best.Trace != nil {
 			job.Best = m.Best
-			s.show(side, &known.Picture{ID: m.ID, Choice: job.Choice, Network: side.Network, Solved: m.Best, Partial: true})
+			s.show(side, &known.Picture{ID: m.ID, Choice: job.Choice, Network: side.Network, Solved: m.Best,
+				Partial: true})
 		}
 		return s.touchDOM()
 	}

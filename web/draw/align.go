@@ -1,0 +1,97 @@
+package draw
+
+import "slices"
+
+// Alignment puts the layers of two traces side by side: the columns of both
+// strips. Layers of the same name share a column, in the order that both have.
+type Alignment struct{ columns [][2]int } // layers from 1, of either side; 0: it has none there
+
+// maxAligned bounds the work of an alignment: the product of the numbers of
+// layers. Larger networks are aligned by number.
+const maxAligned = 1 << 20
+
+// align aligns two lists of names.
+func align(a, b []string) *Alignment {
+	n, m := len(a), len(b)
+	var pairs [][2]int
+	if !slices.Equal(a, b) && n*m <= maxAligned {
+		pairs = common(a, b)
+	}
+	if len(pairs) == 0 {
+		for k := 1; k <= min(n, m); k++ {
+			pairs = append(pairs, [2]int{k, k})
+		}
+	}
+	al := &Alignment{}
+	i, j := 1, 1
+	for _, p := range append(pairs, [2]int{n + 1, m + 1}) {
+		for ; i < p[0]; i++ {
+			al.columns = append(al.columns, [2]int{i, 0})
+		}
+		for ; j < p[1]; j++ {
+			al.columns = append(al.columns, [2]int{0, j})
+		}
+		if i <= n {
+			al.columns = append(al.columns, p)
+		}
+		i, j = i+1, j+1
+	}
+	return al
+}
+
+// common returns the longest common subsequence of two lists of names, as pairs of
+// positions from 1. Layers without a name are like no other.
+func common(a, b []string) (pairs [][2]int) {
+	length := make([][]int32, len(a)+1) // of the best for a[i:], b[j:]
+	for i := range length {
+		length[i] = make([]int32, len(b)+1)
+	}
+	for i := len(a) - 1; i >= 0; i-- {
+		for j := len(b) - 1; j >= 0; j-- {
+			if a[i] == b[j] && a[i] != "" {
+				length[i][j] = length[i+1][j+1] + 1
+			} else {
+				length[i][j] = max(length[i+1][j], length[i][j+1])
+			}
+		}
+	}
+	for i, j := 0, 0; i < len(a) && j < len(b); {
+		switch {
+		case a[i] == b[j] && a[i] != "":
+			pairs = append(pairs, [2]int{i + 1, j + 1})
+			i, j = i+1, j+1
+		case length[i+1][j] >= length[i][j+1]:
+			i++
+		default:
+			j++
+		}
+	}
+	return pairs
+}
+
+// Turned returns the alignment seen from the other side.
+func (al *Alignment) Turned() *Alignment {
+	out := &Alignment{columns: make([][2]int, len(al.columns))}
+	for i, c := range al.columns {
+		out.columns[i] = [2]int{c[1], c[0]}
+	}
+	return out
+}
+
+// Columns returns how many columns there are.
+func (al *Alignment) Columns() int { return len(al.columns) }
+
+// Layers returns the layers of column i, from 0, or 0 where a side has none.
+func (al *Alignment) Layers(i int) (mine, other int) {
+	return al.columns[i][0], al.columns[i][1]
+}
+
+// Across returns the other side's layer beside layer k, or 0 if there is none.
+func (al *Alignment) Across(k int) int {
+	for _, c := range al.columns {
+		if k > 0 && c[0] == k {
+			return c[1]
+		}
+	}
+	return 0
+}

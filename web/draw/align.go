@@ -3,15 +3,16 @@ package draw
 import "slices"
 
 // Alignment puts the layers of two traces side by side: the columns of both
-// strips. Layers of the same name share a column, in the order that both have.
-type Alignment struct{ columns [][2]int } // layers from 1, of either side; 0: it has none there
+// strips, with the layers of either side from 1; 0: it has none there. Layers of the same name share a
+// column, in the order that both have.
+type Alignment [][2]int
 
 // maxAligned bounds the work of an alignment: the product of the numbers of
 // layers. Larger networks are aligned by number.
 const maxAligned = 1 << 20
 
 // align aligns two lists of names.
-func align(a, b []string) *Alignment {
+func align(a, b []string) (al Alignment) {
 	n, m := len(a), len(b)
 	var pairs [][2]int
 	if !slices.Equal(a, b) && n*m <= maxAligned {
@@ -22,17 +23,16 @@ func align(a, b []string) *Alignment {
 			pairs = append(pairs, [2]int{k, k})
 		}
 	}
-	al := &Alignment{}
 	i, j := 1, 1
 	for _, p := range append(pairs, [2]int{n + 1, m + 1}) {
 		for ; i < p[0]; i++ {
-			al.columns = append(al.columns, [2]int{i, 0})
+			al = append(al, [2]int{i, 0})
 		}
 		for ; j < p[1]; j++ {
-			al.columns = append(al.columns, [2]int{0, j})
+			al = append(al, [2]int{0, j})
 		}
 		if i <= n {
-			al.columns = append(al.columns, p)
+			al = append(al, p)
 		}
 		i, j = i+1, j+1
 	}
@@ -70,25 +70,16 @@ func common(a, b []string) (pairs [][2]int) {
 }
 
 // Turned returns the alignment seen from the other side.
-func (al *Alignment) Turned() *Alignment {
-	out := &Alignment{columns: make([][2]int, len(al.columns))}
-	for i, c := range al.columns {
-		out.columns[i] = [2]int{c[1], c[0]}
+func (al Alignment) Turned() (out Alignment) {
+	for _, c := range al {
+		out = append(out, [2]int{c[1], c[0]})
 	}
 	return out
 }
 
-// Columns returns how many columns there are.
-func (al *Alignment) Columns() int { return len(al.columns) }
-
-// Layers returns the layers of column i, from 0, or 0 where a side has none.
-func (al *Alignment) Layers(i int) (mine, other int) {
-	return al.columns[i][0], al.columns[i][1]
-}
-
 // Across returns the other side's layer beside layer k, or 0 if there is none.
-func (al *Alignment) Across(k int) int {
-	for _, c := range al.columns {
+func (al Alignment) Across(k int) int {
+	for _, c := range al {
 		if k > 0 && c[0] == k {
 			return c[1]
 		}

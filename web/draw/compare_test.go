@@ -156,11 +156,11 @@ func TestAlign(t *testing.T) {
 		{nil, []string{"d"}, "01"},
 	} {
 		al, got := align(c.a, c.b), []string{}
-		for i := range al.Columns() {
-			k, j := al.Layers(i)
+		for i, column := range al {
+			k, j := column[0], column[1]
 			got = append(got, fmt.Sprint(k)+fmt.Sprint(j))
-			if tj, tk := al.Turned().Layers(i); tk != k || tj != j {
-				t.Errorf("%q, %q, turned: column %d is %d, %d; want %d, %d", c.a, c.b, i, tj, tk, j, k)
+			if turned := al.Turned()[i]; turned != ([2]int{j, k}) {
+				t.Errorf("%q, %q, turned: column %d is %d; want %d, %d", c.a, c.b, i, turned, j, k)
 			}
 		}
 		if strings.Join(got, " ") != c.want && !(c.want == "10 21 02 03" && strings.Join(got, " ") == "01 12 20 03") {

@@ -205,7 +205,7 @@ func (f *frame) ceilTime(x float64) int64 {
 type Beside struct {
 	Model  *Index
 	Budget engine.Bytes // its budget line; 0: its problem's
-	Layers *Alignment   // of the layers that are drawn with the other side's; nil: see Align
+	Layers Alignment    // of the layers that are drawn with the other side's; nil: see Align
 	Letter string       // of the side that is drawn, "A" or "B"
 	Other  string       // and of the other one
 	Over   bool         // the other one has no picture of its own memory: what is to be said of it stands in this one
@@ -301,7 +301,7 @@ func NewIndex(p *engine.Problem, t *sim.Trace) *Index {
 
 // Align aligns two traces. Layers that have no names in common are aligned by
 // their numbers. Names may repeat: the longest common subsequence counts.
-func Align(a, b *Index) *Alignment { return align(a.Names, b.Names) }
+func Align(a, b *Index) Alignment { return align(a.Names, b.Names) }
 
 // drawn has the pictures of a model of type M, which embeds it: an Index, Places, a Flame, Passes.
 type drawn[M any] struct {

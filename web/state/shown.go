@@ -148,7 +148,7 @@ func (s *State) Sides() (a, b *known.Picture, ok bool) {
 
 // Alignment puts the layers of A, or with second those of B, side by side with
 // the other's; nil while one of them has no schedule.
-func (s *State) Alignment(second bool) *draw.Alignment {
+func (s *State) Alignment(second bool) draw.Alignment {
 	a, b, ok := s.Sides()
 	if !ok || a == nil || b == nil {
 		return nil
@@ -156,7 +156,7 @@ func (s *State) Alignment(second bool) *draw.Alignment {
 	c := s.Compare
 	if of := [2]*known.Network{a.Network, b.Network}; c.aligned[0] == nil || c.alignedOf != of {
 		al := draw.Align(a.Index(), b.Index())
-		c.aligned, c.alignedOf = [2]*draw.Alignment{al, al.Turned()}, of
+		c.aligned, c.alignedOf = [2]draw.Alignment{al, al.Turned()}, of
 	}
 	if second {
 		return c.aligned[1]

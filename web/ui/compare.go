@@ -158,10 +158,10 @@ func (c *Compare) Table() vugu.HTML {
 const compareRows = 60
 
 // compareLayers lists the layers that are treated differently.
-func compareLayers(a, b *draw.Index, al *draw.Alignment, row func(cells ...string)) {
+func compareLayers(a, b *draw.Index, al draw.Alignment, row func(cells ...string)) {
 	listed := 0
-	for i := range al.Columns() {
-		k, j := al.Layers(i)
+	for _, c := range al {
+		k, j := c[0], c[1]
 		if !a.Differs(b, k, j) {
 			continue
 		}

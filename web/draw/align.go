@@ -76,13 +76,3 @@ func (al Alignment) Turned() (out Alignment) {
 	}
 	return out
 }
-
-// Across returns the other side's layer beside layer k, or 0 if there is none.
-func (al Alignment) Across(k int) int {
-	for _, c := range al {
-		if k > 0 && c[0] == k {
-			return c[1]
-		}
-	}
-	return 0
-}

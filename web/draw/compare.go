@@ -103,8 +103,11 @@ func (m *Index) drawEnd(s *Scene, f *frame, top, bottom float64) {
 // Across returns what stands for a target of m in another model: the layer beside its
 // own.
 func (m *Index) Across(t lookup.Target, al Alignment) lookup.Target {
-	if k := al.Across(m.StageOf(t)); k > 0 {
-		return lookup.Target{Kind: lookup.OnStage, Index: k}
+	k := m.StageOf(t)
+	for _, c := range al {
+		if k > 0 && c[0] == k && c[1] > 0 {
+			return lookup.Target{Kind: lookup.OnStage, Index: c[1]}
+		}
 	}
 	return lookup.Target{}
 }

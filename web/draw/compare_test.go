@@ -136,13 +136,13 @@ func TestDiffers(t *testing.T) {
 		Align(a, b)); got != (lookup.Target{Kind: lookup.OnStage, Index: 2}) {
 		t.Errorf("B2 stands for %+v on the other side; want layer 2", got)
 	}
+	if got := a.Across(lookup.Target{}, align([]string{"x"}, []string{"w", "x"})); got.Kind != lookup.Nothing {
+		t.Errorf("no layer stands for %+v on the other side; want nothing", got)
+	}
 }
 
 // Layers of the same name share a column, whatever stands between them.
 func TestAlign(t *testing.T) {
-	if got := align([]string{"x"}, []string{"w", "x"}).Across(0); got != 0 {
-		t.Errorf("beside no layer stands layer %d; want none", got)
-	}
 	for _, c := range []struct {
 		a, b []string
 		want string

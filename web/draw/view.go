@@ -211,21 +211,6 @@ type Beside struct {
 	Over   bool         // the other one has no picture of its own memory: what is to be said of it stands in this one
 }
 
-func (b *Beside) budget() engine.Bytes {
-	if b.Budget == 0 {
-		return b.Model.Problem.Budget
-	}
-	return b.Budget
-}
-
-// end returns where the time axis ends: with the longer of two steps.
-func (v *View) end(own time.Duration) time.Duration {
-	if v.Beside == nil {
-		return own
-	}
-	return max(own, v.Beside.Model.Trace.Makespan)
-}
-
 // newFrame fills in the defaults of a picture of a step that ends at end.
 func newFrame(pic Picture, v View, end time.Duration) frame {
 	if v.Height <= 0 {
@@ -236,7 +221,10 @@ func newFrame(pic Picture, v View, end time.Duration) frame {
 		left = SlimGutter
 	}
 	if v.To <= v.From {
-		v.To = max(v.end(end), v.From+1)
+		if v.Beside != nil { // the axis ends with the longer of two steps
+			end = max(end, v.Beside.Model.Trace.Makespan)
+		}
+		v.To = max(end, v.From+1)
 	}
 	f := frame{View: v, left: left, right: math.Max(v.Width-rightPad, left+1)}
 	f.scale = (f.right - f.left) / float64(v.To-v.From)

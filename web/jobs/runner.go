@@ -79,7 +79,8 @@ func (j *Runner) Start(e state.Effect) bool {
 			return Step(ctx, j.pool(nil), e, j.Page.Post)
 		})
 	case state.Cancel:
-		j.cancel(e.ID)
+		j.finish(e.ID)
+		j.solves.cancel(e.ID)
 	case state.UseThread:
 		j.Pool = new(MainThread)
 	default:
@@ -109,11 +110,6 @@ func (j *Runner) finish(id int) {
 		cancel()
 		delete(j.give, id)
 	}
-}
-
-func (j *Runner) cancel(id int) {
-	j.finish(id)
-	j.solves.cancel(id)
 }
 
 // atOnce is no time to wait.

@@ -77,7 +77,7 @@ func (m *Index) Explain(t lookup.Target) []Said {
 		}
 		return append([]Said{{kindRoles[s.Kind], "", capital(m.what(s)), after}}, m.waited(s)...)
 	case lookup.OnStage:
-		return []Said{{m.roleOfStage(t.Index), m.stageSentence(t.Index), "", ""}}
+		return []Said{{DecisionRole(m.Decision(t.Index)), m.stageSentence(t.Index), "", ""}}
 	case lookup.OnValue:
 		return m.explainValue(engine.ValueID(t.Index))
 	}

@@ -184,7 +184,9 @@ func (p *pictures) up(c *canvas, x, y float64, e safejs.Value, cancelled bool) {
 	if len(g.fingers) == 0 || kind != pinching {
 		g.kind = noGesture
 	}
-	p.hideMark()
+	if g.mark.Type() == safejs.TypeObject {
+		set(g.mark, "hidden", true)
+	}
 	if cancelled {
 		g.top = 0
 		return
@@ -263,10 +265,4 @@ func (p *pictures) showMark(c *canvas, x0, x1 float64) {
 	style := get(g.mark, "style")
 	set(style, "left", px(min(x0, x1)))
 	set(style, "width", px(math.Abs(x1-x0)))
-}
-
-func (p *pictures) hideMark() {
-	if p.gesture.mark.Type() == safejs.TypeObject {
-		set(p.gesture.mark, "hidden", true)
-	}
 }

@@ -125,16 +125,14 @@ func (p *pictures) host(name string, element safejs.Value) {
 func (p *pictures) connect(c *canvas) {
 	c.fresh = false
 	onResize(c.host, func() {
-		p.Later(func() { p.measure(c) })
+		p.Later(func() {
+			if w, h := number(c.host, "clientWidth"), number(c.host, "clientHeight"); w != c.width || h != c.height {
+				c.width, c.height = w, h
+				p.again()
+			}
+		})
 	})
 	p.listen(c)
-}
-
-func (p *pictures) measure(c *canvas) {
-	if w, h := number(c.host, "clientWidth"), number(c.host, "clientHeight"); w != c.width || h != c.height {
-		c.width, c.height = w, h
-		p.again()
-	}
 }
 
 // sync asks for a frame if something has changed.

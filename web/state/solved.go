@@ -133,9 +133,12 @@ func (m SolveFailed) apply(s *State) []Effect {
 	side.Solving = nil
 	s.touch()
 	if side != &s.Side {
-		side.Shown, side.Failed = nil, failureText(m.Failure)
+		side.Shown, side.Failed = nil, m.Failure.Text
 		if m.Failure.Kind == proto.Infeasible {
 			side.OverBudget = newOverBudget(m.Failure)
+			if m.Failure.Smallest > 0 {
+				side.Failed = "it needs at least " + format.BytesUp(m.Failure.Smallest)
+			}
 		}
 		return nil
 	}
@@ -285,11 +288,4 @@ func (SolveHere) apply(s *State) []Effect {
 	s.Curve = nil
 	s.curves.clear()
 	return append([]Effect{UseThread{}}, s.chooseWithin(s.Choice, Leave, false, 0)...)
-}
-
-func failureText(f *proto.Failure) string {
-	if f.Kind == proto.Infeasible && f.Smallest > 0 {
-		return "it needs at least " + format.BytesUp(f.Smallest)
-	}
-	return f.Text
 }

@@ -147,7 +147,11 @@ func (c *Map) Facts() []panel.Fact {
 		out = append(out, panel.Fact{Label: "reserved", Value: format.Bytes(p.Reserved),
 			Title: "The most that is taken from the device"})
 	} else {
-		out = append(out, panel.Fact{Label: "pool", Value: format.Bytes(p.Pool), Title: poolTitle(p)})
+		title := "All addresses there are"
+		if p.Resident > 0 {
+			title = fmt.Sprintf("The budget without the %s that are resident", format.Bytes(p.Resident))
+		}
+		out = append(out, panel.Fact{Label: "pool", Value: format.Bytes(p.Pool), Title: title})
 	}
 	l := c.S.PlacesModel().LevelShown()
 	when := "at the peak"
@@ -184,13 +188,6 @@ func extra(p *proto.Placed) string {
 		return "–"
 	}
 	return format.Percent(float64(max(top, p.Peak))/float64(p.Peak) - 1)
-}
-
-func poolTitle(p *proto.Placed) string {
-	if p.Resident > 0 {
-		return fmt.Sprintf("The budget without the %s that are resident", format.Bytes(p.Resident))
-	}
-	return "All addresses there are"
 }
 
 // Outcome says in a sentence whether the buffers have found room.

@@ -414,11 +414,11 @@ func (c *Answer) BarLabel() string {
 			words = append(words, p.Label)
 		}
 	}
-	return ofRank(c.S) + wordsAtPeak + strings.Join(words, ", ")
+	return OfRank(c.S) + wordsAtPeak + strings.Join(words, ", ")
 }
 
-// ofRank begins what is told about the rank that the pictures show, where there are some.
-func ofRank(s *state.State) string {
+// OfRank begins what is told about the rank that the pictures show, where there are some.
+func OfRank(s *state.State) string {
 	if s.Step == nil || s.Step.Rank() < 0 {
 		return ""
 	}

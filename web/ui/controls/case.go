@@ -157,7 +157,8 @@ func (c *Case) Precisions() (out []panel.Option) {
 	if base == nil || !base.Operators() {
 		return nil
 	}
-	for _, x := range []panel.Option{{ID: "f32", Title: "fp32"}, {ID: "f16", Title: "fp16"}, {ID: "bf16", Title: "bf16"}} {
+	for _, x := range []panel.Option{{ID: "f32", Title: "fp32"}, {ID: "f16", Title: "fp16"},
+		{ID: "bf16", Title: "bf16"}} {
 		x.Selected = x.ID == o.Precision
 		out = append(out, x)
 	}

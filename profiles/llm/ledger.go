@@ -78,6 +78,7 @@ const (
 	compute pool = iota
 	gather
 	reduce
+	narrow // the share of a flat parameter in the compute type
 	numPools
 )
 

@@ -99,6 +99,7 @@ type Block struct {
 	Rope     int64 // numbers of a head that are rotated [all]
 	RopeWide bool  // the tables are in 4 bytes
 	RopeOwn  bool  // and each layer makes its own
+	RopeEach bool  // of queries and of keys
 	RopeHalf bool  // tables are of half the numbers
 	Axes     int64 // of positions, each with tables [1]
 	Each     bool  // tables are made for each sequence
@@ -107,6 +108,7 @@ type Block struct {
 	RopeName string
 
 	Joined bool // one product makes queries, keys and values; values stay a part of it
+	OneQKV bool // one product makes them, and each is copied
 	GateUp bool // one product makes the gate and what it is multiplied with
 	// one head of keys is handed to attention as it is, for which scaled_dot_product_attention has no kernel
 	Single   bool
@@ -137,6 +139,7 @@ type Block struct {
 	Buckets   int64 // of positions whose biases join the scores; 0: there are none
 	FirstBias bool  // and are made in the block
 	BareKeys  bool  // the product of keys has no bias
+	NetDrops  bool  // Dropout is behind the feed-forward net alone
 	DropNet   bool  // what the last product of the net reads is dropped out
 	Scales    bool  // a learned number of each channel scales what joins the stream
 	Original  bool  // the model's input is handed to the block

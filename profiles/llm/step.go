@@ -103,7 +103,7 @@ func newProgram(s *Setup, of share) *program {
 		p.units = append(p.units, u)
 	}
 	for i, u := range p.units {
-		u.stays = s.NoReshard || i == len(p.units)-1 && !p.apart()
+		u.stays = s.NoReshard || i == len(p.units)-1 && !p.apart() && !s.Flat
 	}
 	return p
 }

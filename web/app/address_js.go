@@ -118,12 +118,12 @@ func (d *address) flush() {
 // link returns what the address bar is to say.
 func (d *address) link() *link.Link {
 	l := permalink.Of(d.s, d.page.Keep)
-	n, b := d.s.SideNetworks()
-	if n != nil && n.Source.Preset == "" && n.Profile.Chain == nil {
+	a, b := d.s.AB()
+	if n := a.Network; n != nil && n.Source.Preset == "" && n.Profile.Chain == nil {
 		d.graph = n.Source
 	}
-	if b != nil && l.B != nil && l.B.From == choice.FromFile {
-		d.held = b.Source
+	if b != nil && b.Network != nil && l.B != nil && l.B.From == choice.FromFile {
+		d.held = b.Network.Source
 	}
 	return &l
 }

@@ -108,7 +108,7 @@ func newApp() *app {
 	a.files.follow = a.address.open
 	a.controls.files, a.controls.saver = &a.files, &a.saver
 	k := &a.keyboard
-	k.controls, k.picker, k.address, k.saver = &a.controls, &a.picker, &a.address, &a.saver
+	k.picker, k.address, k.saver = &a.picker, &a.address, &a.saver
 	a.embed.recolour = a.recolour
 	return a
 }

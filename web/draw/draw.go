@@ -2,60 +2,9 @@ package draw
 
 import (
 	"strings"
-	"time"
 
 	"memtide/web/display"
-	"memtide/web/lookup"
 )
-
-// drawn has the pictures of a model of type M, which embeds it: an Index, Places, a Flame, Passes.
-type drawn[M any] struct {
-	model   M
-	in      func(pic Picture, v View) frame
-	layouts []layoutOf[M] // of the pictures from first on
-	first   Picture
-}
-
-// Draw replaces s by a picture of the model. The size of the scene is bounded by v.Width, however long the trace is;
-// all of it that is in view is looked at.
-func (x *drawn[M]) Draw(s *Scene, pic Picture, v View) {
-	f := x.in(pic, v)
-	s.Reset(f.Width, f.Height)
-	s.Title = pic.Title()
-	x.layouts[pic-x.first].draw(x.model, s, &f)
-}
-
-// Overlay replaces s by what moves with the pointer over a picture: the cursor
-// line at v.Cursor and the outline of v.Hover. Its background is transparent,
-// so that it lies on the picture without repainting it.
-func (x *drawn[M]) Overlay(s *Scene, pic Picture, v View) {
-	f := x.in(pic, v)
-	s.Reset(f.Width, f.Height)
-	if overlay := x.layouts[pic-x.first].overlay; overlay != nil {
-		overlay(x.model, s, &f)
-	}
-}
-
-// Hit returns what is painted at a point of a picture, in CSS pixels, and the
-// moment there (of still pictures: NoCursor).
-func (x *drawn[M]) Hit(pic Picture, v View, px, py float64) (lookup.Target, time.Duration) {
-	f := x.in(pic, v)
-	t, at := lookup.Target{}, NoCursor
-	if hit := x.layouts[pic-x.first].hit; hit != nil {
-		t = hit(x.model, &f, px, py)
-	}
-	if !pic.Still() {
-		at = f.time(px)
-	}
-	return t, at
-}
-
-// TimeAt returns the moment at px, in CSS pixels, in a view of the pictures with a time axis; left and
-// right of the axis it is that of its end.
-func (x *drawn[M]) TimeAt(v View, px float64) time.Duration {
-	f := x.in(x.first, v)
-	return f.time(px)
-}
 
 // below puts a part under what is there.
 func (s *Scene) below(part *Scene) {

@@ -171,14 +171,8 @@ const (
 	joinedPass   = 6.0            // narrower passes join a band
 )
 
-// passLayouts is how the picture is laid out.
+// passLayouts is how the picture is laid out, filled in beside what it draws.
 var passLayouts [1]layoutOf[*Passes]
-
-func init() {
-	passLayouts[0] = layoutOf[*Passes]{draw: (*Passes).draw, overlay: (*Passes).outline, hit: (*Passes).hit}
-	pictures[PassLanes] = picture{name: "passes", title: "Ranks of the pipeline",
-		height: passesTop + 8*26 + passesSpace + passesMemory}
-}
 
 // laneHeight returns the height of a lane with the space to the next one.
 func (x *Passes) laneHeight() float64 {

@@ -10,6 +10,12 @@ import (
 	"memtide/web/lookup"
 )
 
+func init() {
+	passLayouts[0] = layoutOf[*Passes]{draw: (*Passes).draw, overlay: (*Passes).outline, hit: (*Passes).hit}
+	pictures[PassLanes] = picture{name: "passes", title: "Ranks of the pipeline",
+		height: passesTop + 8*26 + passesSpace + passesMemory}
+}
+
 // passStyles are the fills of passes. The lines over the backward of the weights make it darker,
 // and tell it apart without colours.
 var passStyles = [NumPassKinds]display.Style{forwardStyle, backwardStyle, backwardStyle,

@@ -11,8 +11,8 @@ type (
 	Source = choice.Source
 )
 
-// Effect is something that the browser side has to do: one of the types below.
-type Effect any
+// Effect is something that the browser side has to do.
+type Effect interface{ effect() }
 
 // History says how an address is written.
 type History uint8
@@ -109,6 +109,25 @@ type (
 	// browser knows it.
 	AskLabels struct{}
 )
+
+func (Open) effect()          {}
+func (Solve) effect()         {}
+func (Sweep) effect()         {}
+func (Place) effect()         {}
+func (Question) effect()      {}
+func (Examine) effect()       {}
+func (AskStep) effect()       {}
+func (Export) effect()        {}
+func (Cancel) effect()        {}
+func (UseThread) effect()     {}
+func (WriteURL) effect()      {}
+func (CopyURL) effect()       {}
+func (Copy) effect()          {}
+func (Send) effect()          {}
+func (Save) effect()          {}
+func (SaveTheme) effect()     {}
+func (SaveShortcuts) effect() {}
+func (AskLabels) effect()     {}
 
 // cancel gives up the request of an ID, which is 0 then; nothing if it is 0 already.
 func cancel(id *int) []Effect {

@@ -21,7 +21,7 @@ func (m Progressed) apply(s *State) []Effect {
 		p.Progress = m.Progress
 		return s.touchDOM()
 	}
-	for _, side := range s.sides() {
+	for _, side := range s.Each() {
 		if o := side.Opening; o != nil && o.ID == m.ID {
 			o.Progress = m.Progress
 			return s.touchDOM()
@@ -33,7 +33,8 @@ func (m Progressed) apply(s *State) []Effect {
 		job.Progress, job.Silent = m.Progress, false
 		if m.Best != nil && m.Best.Trace != nil {
 			job.Best = m.Best
-			s.show(side, &known.Picture{ID: m.ID, Choice: job.Choice, Network: side.Network, Solved: m.Best, Partial: true})
+			s.show(side, &known.Picture{ID: m.ID, Choice: job.Choice, Network: side.Network, Solved: m.Best,
+				Partial: true})
 		}
 		return s.touchDOM()
 	}
@@ -132,9 +133,12 @@ func (m SolveFailed) apply(s *State) []Effect {
 	side.Solving = nil
 	s.touch()
 	if side != &s.Side {
-		side.Shown, side.Failed = nil, failureText(m.Failure)
+		side.Shown, side.Failed = nil, m.Failure.Text
 		if m.Failure.Kind == proto.Infeasible {
 			side.OverBudget = newOverBudget(m.Failure)
+			if m.Failure.Smallest > 0 {
+				side.Failed = "it needs at least " + format.BytesUp(m.Failure.Smallest)
+			}
 		}
 		return nil
 	}
@@ -284,11 +288,4 @@ func (SolveHere) apply(s *State) []Effect {
 	s.Curve = nil
 	s.curves.clear()
 	return append([]Effect{UseThread{}}, s.chooseWithin(s.Choice, Leave, false, 0)...)
-}
-
-func failureText(f *proto.Failure) string {
-	if f.Kind == proto.Infeasible && f.Smallest > 0 {
-		return "it needs at least " + format.BytesUp(f.Smallest)
-	}
-	return f.Text
 }

@@ -15,6 +15,30 @@ import (
 	"memtide/web/lookup"
 )
 
+// Sentence says what a target is, when, and why it waited: for tooltips, for
+// the selection and for screen readers. It is empty for Nothing.
+func (m *Index) Sentence(t lookup.Target) string {
+	if !m.Valid(t) {
+		return ""
+	}
+	switch t.Kind {
+	case lookup.OnSpan:
+		return Sentences(m.Explain(t))
+	case lookup.OnGap:
+		return m.Question(t) + ": " + Sentences(m.Explain(t))
+	case lookup.OnStage:
+		return m.stageSentence(t.Index)
+	case lookup.OnBand:
+		return m.bandSentence(sim.Category(t.Index))
+	case lookup.OnValue:
+		return m.LifeWords(engine.ValueID(t.Index))
+	}
+	if t.Kind == lookup.OnPlayhead {
+		return "Drag to move through the step."
+	}
+	return "The plan may use " + format.Bytes(m.Problem.Budget) + "."
+}
+
 // Question returns what an explanation of a target answers, in a few words; of Nothing it
 // is about the peak.
 func (m *Index) Question(t lookup.Target) string {
@@ -53,7 +77,7 @@ func (m *Index) Explain(t lookup.Target) []Said {
 		}
 		return append([]Said{{kindRoles[s.Kind], "", capital(m.what(s)), after}}, m.waited(s)...)
 	case lookup.OnStage:
-		return []Said{{m.roleOfStage(t.Index), m.stageSentence(t.Index), "", ""}}
+		return []Said{{DecisionRole(m.Decision(t.Index)), m.stageSentence(t.Index), "", ""}}
 	case lookup.OnValue:
 		return m.explainValue(engine.ValueID(t.Index))
 	}
@@ -137,9 +161,6 @@ func (m *Index) explainGap(i int) []Said {
 	}
 	return append(append([]Said{ready}, freed...), m.notEarlier(cause)...)
 }
-
-// queued reports whether a span is an operation of another lane: of the network or the host.
-func queued(s *sim.Span) bool { return s != nil && s.Lane >= sim.Network }
 
 // busyLane returns what a span keeps busy, beside the device.
 func busyLane(s *sim.Span) string {

@@ -58,17 +58,6 @@ var kindRoles = [...]display.Role{sim.SpanForward: display.Forward, sim.SpanReco
 	sim.SpanOffload:  display.Transfer, sim.SpanFetch: display.Transfer, sim.SpanNetwork: display.Transfer,
 	sim.SpanCPU: display.Fixed}
 
-// roleOfStage returns the colour of what is decided about a stage.
-func (m *Index) roleOfStage(k int) display.Role {
-	switch d := m.Decision(k); {
-	case d&sim.Offload != 0:
-		return display.Transfer
-	case d&sim.Recompute != 0:
-		return display.Recompute
-	}
-	return display.Forward
-}
-
 // DecisionRole returns the colour of a decision.
 func DecisionRole(d sim.Decision) display.Role {
 	switch {

@@ -12,30 +12,6 @@ import (
 	"memtide/web/lookup"
 )
 
-// Sentence says what a target is, when, and why it waited: for tooltips, for
-// the selection and for screen readers. It is empty for Nothing.
-func (m *Index) Sentence(t lookup.Target) string {
-	if !m.Valid(t) {
-		return ""
-	}
-	switch t.Kind {
-	case lookup.OnSpan:
-		return Sentences(m.Explain(t))
-	case lookup.OnGap:
-		return m.Question(t) + ": " + Sentences(m.Explain(t))
-	case lookup.OnStage:
-		return m.stageSentence(t.Index)
-	case lookup.OnBand:
-		return m.bandSentence(sim.Category(t.Index))
-	case lookup.OnValue:
-		return m.LifeWords(engine.ValueID(t.Index))
-	}
-	if t.Kind == lookup.OnPlayhead {
-		return "Drag to move through the step."
-	}
-	return "The plan may use " + format.Bytes(m.Problem.Budget) + "."
-}
-
 var kindWords = [...]string{
 	sim.SpanForward:   "forward",
 	sim.SpanRecompute: "recompute",
@@ -203,6 +179,9 @@ func (m *Index) WaitWords(gap int) string {
 	g := &m.Trace.Gaps[gap]
 	return "waits " + format.Duration(g.End-g.Start) + m.waitsFor(gap)
 }
+
+// queued reports whether a span is an operation of another lane: of the network or the host.
+func queued(s *sim.Span) bool { return s != nil && s.Lane >= sim.Network }
 
 // waitsFor says what a wait is for, behind how long it is; empty if no layer is at work on it.
 func (m *Index) waitsFor(gap int) string {

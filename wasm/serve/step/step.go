@@ -86,18 +86,13 @@ func model(name string) (*llm.Model, string, error) {
 		return m, "", nil
 	}
 	m, err := family.Read([]byte(name))
+	if e, ok := errors.AsType[*profiles.FormatError](err); ok { // with what to do about it
+		return nil, "", fmt.Errorf("%w %s", err, e.Remedy)
+	}
 	if err != nil {
-		return nil, "", told(err)
+		return nil, "", err
 	}
 	return m.Model, m.Config, nil
-}
-
-// told returns an error of a file with what to do about it.
-func told(err error) error {
-	if e, ok := errors.AsType[*profiles.FormatError](err); ok {
-		return fmt.Errorf("%w %s", err, e.Remedy)
-	}
-	return err
 }
 
 // chain returns the step as a profile of its own.

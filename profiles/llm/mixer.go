@@ -187,7 +187,10 @@ func (b *builder) torchState(n valueID) valueID {
 	in := b.linear(n, "ssm.in", h, inner+conv+s.Heads, given(s.Bias, inner+conv+s.Heads))
 	mixed := b.point("ssm.conv", b.padded(conv, s.Kernel), []valueID{in}, in)
 	b.keep(mixed)
-	scan := b.add(op{kind: opAttention, in: []valueID{mixed},
+	// Within a chunk, C of each token times B of each, a number of the state at a time, is written before it is
+	// summed; the backward has such a product for C and one for B.
+	pairs := size(b.s.Batch*s.Heads*ceil(b.s.Seq, s.Chunk)*s.Chunk*s.Chunk*s.State, 4)
+	scan := b.add(op{kind: opAttention, in: []valueID{mixed}, temp: pairs, back: 2 * pairs, moved: 4 * pairs,
 		flops: 6 * float64(t) * float64(inner) * float64(s.State)}, "ssm.scan", size(t*inner, 4))
 	b.extra("ssm", 3*s.Heads+conv*s.Kernel)
 	if s.ConvBias {

@@ -37,23 +37,16 @@
 //
 // # Encoding
 //
-// The head of a message is JSON; large arrays follow it as columns of little-endian integers.
+// The head of a message is JSON; large lists follow it as they lie in memory.
 //
-//	message  = "mtp1" head-length head columns
-//	head     = JSON of the request with its name, or of a reply with its value
+//	message  = "mtp1" raw columns           the head is JSON: the request with its name, or a reply with its value
 //	columns  = what the method columns of the value writes:
-//	raw      = length byte*             a profile in native JSON, a file
+//	raw      = count byte*                  a profile in native JSON, a file
+//	rows     = count row*                   a list of structs without pointers
 //	optional = 0 | 1 value
-//	trace    = scalar* table*           (see (*codec).trace for the order)
-//	schedule = table
-//	buffers  = tick zero rows names     (see (*codec).buffers)
-//	placed   = rows rows
-//	table    = row-count column*
-//	column   = value*                   one per row, all of one width
-//	head-length, length, row-count = uint32
-//	scalar, value = 1, 4 or 8 bytes, two's complement
+//	count    = uint32
 //
-// Times are nanoseconds, sizes are bytes. An empty array is decoded as nil.
+// Times are nanoseconds, sizes are bytes. An empty list is decoded as nil.
 // Both sides are always of the same build, so nothing is versioned except for the magic word.
 // Decoding refuses what does not fit exactly.
 package proto

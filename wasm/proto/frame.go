@@ -85,10 +85,8 @@ func encode(h *head) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("writing a message: %w", err)
 	}
-	c := &codec{buf: make([]byte, 0, len(magic)+w32+len(text))}
-	c.buf = append(c.buf, magic...)
-	c.buf = le.AppendUint32(c.buf, uint32(len(text)))
-	c.buf = append(c.buf, text...)
+	c := &codec{buf: []byte(magic)}
+	c.raw(&text)
 	if v, ok := h.Value.(columnar); ok {
 		v.columns(c)
 	}
@@ -100,11 +98,10 @@ func (c *codec) head() (h head, value json.RawMessage) {
 	if m := c.take(len(magic)); m != nil && string(m) != magic {
 		c.err = fmt.Errorf("it begins with %q; expected %q", m, magic)
 	}
-	if n := c.take(w32); n != nil {
-		if text := c.take(int(le.Uint32(n))); text != nil {
-			h.Value = &value
-			c.err = json.Unmarshal(text, &h)
-		}
+	var text []byte
+	if c.raw(&text); c.err == nil {
+		h.Value = &value
+		c.err = json.Unmarshal(text, &h)
 	}
 	return h, value
 }

@@ -2,7 +2,9 @@ package proto
 
 import (
 	"cmp"
+	"slices"
 	"time"
+	"unsafe"
 
 	"memtide/engine"
 	"memtide/engine/alloc"
@@ -119,142 +121,55 @@ type Moment struct {
 	Asked, Used, Reserved, Largest engine.Bytes
 }
 
-// The values below are written by rows instead of by columns, each type in a loop of its own. A
-// recording has a million of them, and the page has to read them between two frames.
-
-// Bytes of a row.
-const (
-	pieceRow  = w32 + 2*w64
-	momentRow = 5 * w64
-	bufferRow = 3*w64 + 2*w8
-	nameRow   = 2 * w32
-)
-
 func (p *Placed) columns(c *codec) {
-	if c.reading {
-		c.readPlaced(p)
-		return
-	}
-	c.room(2*w32 + len(p.Pieces)*pieceRow + len(p.Moments)*momentRow)
-	out := le.AppendUint32(c.buf, uint32(len(p.Pieces)))
-	for i := range p.Pieces {
-		x := &p.Pieces[i]
-		out = le.AppendUint32(out, uint32(x.Buffer))
-		out = le.AppendUint64(out, uint64(x.Addr))
-		out = le.AppendUint64(out, uint64(x.Bytes))
-	}
-	out = le.AppendUint32(out, uint32(len(p.Moments)))
-	for i := range p.Moments {
-		m := &p.Moments[i]
-		out = le.AppendUint64(out, uint64(m.At))
-		out = le.AppendUint64(out, uint64(m.Asked))
-		out = le.AppendUint64(out, uint64(m.Used))
-		out = le.AppendUint64(out, uint64(m.Reserved))
-		out = le.AppendUint64(out, uint64(m.Largest))
-	}
-	c.buf = out
+	rows(c, &p.Pieces)
+	rows(c, &p.Moments)
 }
 
-func (c *codec) readPlaced(p *Placed) {
-	table(c, &p.Pieces, pieceRow)
-	if b := c.take(len(p.Pieces) * pieceRow); b != nil {
-		for i := range p.Pieces {
-			r := b[i*pieceRow : (i+1)*pieceRow]
-			p.Pieces[i] = Piece{Buffer: int(int32(le.Uint32(r))), Addr: engine.Bytes(le.Uint64(r[4:])),
-				Bytes: engine.Bytes(le.Uint64(r[12:]))}
-		}
-	}
-	table(c, &p.Moments, momentRow)
-	if b := c.take(len(p.Moments) * momentRow); b != nil {
-		for i := range p.Moments {
-			r := b[i*momentRow : (i+1)*momentRow]
-			p.Moments[i] = Moment{At: time.Duration(le.Uint64(r)), Asked: engine.Bytes(le.Uint64(r[8:])),
-				Used:     engine.Bytes(le.Uint64(r[16:])),
-				Reserved: engine.Bytes(le.Uint64(r[24:])), Largest: engine.Bytes(le.Uint64(r[32:]))}
-		}
-	}
+// bufferRow is a buffer in a message: its name is a part of all names.
+type bufferRow struct {
+	Bytes        engine.Bytes
+	Start, End   int
+	From, Length uint32 // of the name
+	High         bool
+	Kind         sim.Category
 }
 
-// buffers writes or reads *b. If names is false it writes no names.
+// buffers writes or reads *b. If names is false it writes no names. Otherwise it writes each name once: those of a
+// recording repeat.
 func (c *codec) buffers(b *Buffers, names bool) {
-	scalar(c, &b.Tick)
-	scalar(c, &b.Zero)
-	if c.reading {
-		c.readBuffers(b)
-		return
+	number(c, &b.Tick)
+	number(c, &b.Zero)
+	var all []byte
+	known := map[string]uint32{}
+	for i := range b.List {
+		name := b.List[i].Name
+		if _, ok := known[name]; !ok && names {
+			known[name] = uint32(len(all))
+			all = append(all, name...)
+		}
 	}
-	c.room(2*w32 + len(b.List)*(bufferRow+nameRow))
-	out := le.AppendUint32(c.buf, uint32(len(b.List)))
+	c.raw(&all)
+	text, size := string(all), int(unsafe.Sizeof(bufferRow{}))
+	n := c.count(len(b.List), size)
+	if c.reading {
+		b.List = slices.Grow([]alloc.Buffer(nil), n)[:n]
+	}
 	for i := range b.List {
 		x := &b.List[i]
-		out = le.AppendUint64(out, uint64(x.Bytes))
-		out = le.AppendUint64(out, uint64(x.Start))
-		out = le.AppendUint64(out, uint64(x.End))
-		high := byte(0)
-		if x.High {
-			high = 1
+		r := bufferRow{Bytes: x.Bytes, Start: x.Start, End: x.End, High: x.High, Kind: x.Kind}
+		if names {
+			r.From, r.Length = known[x.Name], uint32(len(x.Name))
 		}
-		out = append(out, high, byte(x.Kind))
-	}
-	if names && len(b.List) > 0 {
-		c.buf = appendNames(out, b.List)
-	} else {
-		c.buf = le.AppendUint32(out, 0)
-	}
-}
-
-func (c *codec) readBuffers(b *Buffers) {
-	table(c, &b.List, bufferRow)
-	if rows := c.take(len(b.List) * bufferRow); rows != nil {
-		for i := range b.List {
-			r := rows[i*bufferRow : (i+1)*bufferRow]
-			b.List[i] = alloc.Buffer{Bytes: engine.Bytes(le.Uint64(r)), Start: int(le.Uint64(r[8:])),
-				End:  int(le.Uint64(r[16:])),
-				High: r[24] != 0, Kind: sim.Category(r[25])}
+		number(c, &r)
+		if !c.reading {
+			continue
 		}
-	}
-	c.names(b.List)
-}
-
-// appendNames writes each name once: those of a recording repeat.
-func appendNames(out []byte, list []alloc.Buffer) []byte {
-	var all []byte
-	known := map[string]int{}
-	out = le.AppendUint32(out, uint32(len(list)))
-	for i := range list {
-		name := list[i].Name
-		at, ok := known[name]
-		if !ok {
-			at = len(all)
-			all = append(all, name...)
-			known[name] = at
-		}
-		out = le.AppendUint32(out, uint32(at))
-		out = le.AppendUint32(out, uint32(len(name)))
-	}
-	out = le.AppendUint32(out, uint32(len(all)))
-	return append(out, all...)
-}
-
-// names reads what appendNames wrote, or a 0 in its place.
-func (c *codec) names(list []alloc.Buffer) {
-	n := c.take(w32)
-	if n == nil || le.Uint32(n) == 0 {
-		return
-	}
-	rows := c.take(len(list) * nameRow)
-	size := c.take(w32)
-	if int(le.Uint32(n)) != len(list) || size == nil {
-		c.err = errShort
-		return
-	}
-	all := string(c.take(int(le.Uint32(size))))
-	for i := range list {
-		from, length := uint64(le.Uint32(rows[i*nameRow:])), uint64(le.Uint32(rows[i*nameRow+w32:]))
-		if from+length > uint64(len(all)) {
-			c.err = errShort
+		if int(r.From)+int(r.Length) > len(text) {
+			c.fail(errShort)
 			return
 		}
-		list[i].Name = all[from : from+length]
+		*x = alloc.Buffer{Name: text[r.From:][:r.Length], Bytes: r.Bytes, Start: r.Start, End: r.End, High: r.High,
+			Kind: r.Kind}
 	}
 }

@@ -109,6 +109,34 @@ func TestTraceRoundTrip(t *testing.T) {
 	}
 }
 
+// What is written as it lies in memory holds no pointer, which would lead nowhere on the other side.
+func TestNoPointers(t *testing.T) {
+	for _, row := range []any{engine.Instruction{}, sim.Span{}, sim.Gap{}, sim.Sample{}, sim.Point{}, sim.Life{},
+		sim.Decision(0), Piece{}, Moment{}, bufferRow{}, StepPass{}} {
+		if field := pointerIn(reflect.TypeOf(row)); field != "" {
+			t.Errorf("%T holds a pointer in %s; want numbers and booleans only", row, field)
+		}
+	}
+}
+
+// pointerIn returns the name of the first part of a type that is not held in its own bytes, or the empty string.
+func pointerIn(t reflect.Type) string {
+	switch k := t.Kind(); {
+	case k == reflect.Struct:
+		for i := range t.NumField() {
+			if name := pointerIn(t.Field(i).Type); name != "" {
+				return t.Field(i).Name
+			}
+		}
+		return ""
+	case k == reflect.Array:
+		return pointerIn(t.Elem())
+	case k <= reflect.Complex128:
+		return ""
+	}
+	return t.String()
+}
+
 // A blob that is cut anywhere, or that is too long, is an error and no panic.
 func TestTraceTruncated(t *testing.T) {
 	full := append(written((*codec).trace, randomTrace(rand.New(rand.NewPCG(7, 7)))), 0) // one byte too many

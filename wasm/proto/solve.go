@@ -79,7 +79,7 @@ func (s *Solved) columns(c *codec) {
 		s.Trace = cmp.Or(s.Trace, new(sim.Trace))
 		c.trace(s.Trace)
 	}
-	c.points(&s.Ghost)
+	rows(c, &s.Ghost)
 }
 
 // MostGhost is the largest number of points of Solved.Ghost.

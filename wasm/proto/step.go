@@ -97,18 +97,9 @@ type Stepped struct {
 	Total int `json:"total"` // stages in all
 }
 
-// passRow is how many bytes a pass takes.
-const passRow = w8 + 3*w32 + 2*w64
-
 func (s *Stepped) columns(c *codec) {
 	c.raw((*[]byte)(&s.Profile))
-	table(c, &s.Passes, passRow)
-	column(c, s.Passes, w8, func(p *StepPass) *byte { return &p.Kind })
-	column(c, s.Passes, w32, func(p *StepPass) *int { return &p.Rank })
-	column(c, s.Passes, w32, func(p *StepPass) *int { return &p.Stage })
-	column(c, s.Passes, w32, func(p *StepPass) *int { return &p.Micro })
-	column(c, s.Passes, w64, func(p *StepPass) *time.Duration { return &p.Start })
-	column(c, s.Passes, w64, func(p *StepPass) *time.Duration { return &p.End })
+	rows(c, &s.Passes)
 }
 
 // StepPhase is a phase of a step with what is allocated at its peak.

@@ -118,12 +118,7 @@ func failure(err error, s *engine.Strategy, budget engine.Bytes) *proto.Failure 
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
 		return proto.Fail(proto.Deadline, "%s was stopped before it was done", s.Title)
 	}
-	return failed(err)
-}
-
-// failed returns a Crash for an error that no input explains. The request was validated before, so
-// this is a defect of the program, like a panic.
-func failed(err error) *proto.Failure {
+	// The request was validated before, so this is a defect of the program, like a panic.
 	return proto.Fail(proto.Crash, "The program failed: %v", err)
 }
 

@@ -3,6 +3,7 @@ package serve
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -19,7 +20,7 @@ import (
 func Spread(ctx context.Context, q *proto.Sweep, parallel int, do proto.Doer, tell func(any)) (any, error) {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	s := spread{sweep: q, do: do, stop: stop, tell: tell, plan: newPlan(q)}
+	s := spread{sweep: q, do: do, stop: stop, tell: tell, parts: partsOf(q), slow: make([]bool, len(q.Methods))}
 	var wg sync.WaitGroup
 	for range min(max(parallel, 1), max(s.total(), 1)) {
 		wg.Go(func() {
@@ -46,21 +47,29 @@ type spread struct {
 	tell  func(any) // of the caller; may be nil
 
 	mu      sync.Mutex
-	plan    *plan
+	parts   []part // not yet given out, in order
+	slow    []bool // by method
 	done    int
 	keepAll proto.Reference
 }
 
 func (s *spread) total() int { return len(s.sweep.Methods) * len(s.sweep.Budgets) }
 
-// take returns the next part, or false if no part is left.
+// take returns the next part, or false if no part is left. Those of slow methods come last.
 func (s *spread) take() (part, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.plan.next()
+	if len(s.parts) == 0 {
+		return part{}, false
+	}
+	i := max(slices.IndexFunc(s.parts, func(w part) bool { return !s.slow[w.method] }), 0)
+	w := s.parts[i]
+	s.parts = slices.Delete(s.parts, i, i+1)
+	return w, true
 }
 
-// work asks do for the part w and passes its points on. Points without an answer fail.
+// work asks do for the part w and passes its points on. Points without an answer fail, and so do all
+// further ones of a method that does not apply.
 func (s *spread) work(ctx context.Context, w part) {
 	q := *s.sweep
 	q.Methods = q.Methods[w.method : w.method+1]
@@ -68,63 +77,58 @@ func (s *spread) work(ctx context.Context, w part) {
 	for i, b := range w.budgets {
 		q.Budgets[i] = s.sweep.Budgets[b]
 	}
-	open := make([]bool, len(w.budgets)) // which have not been answered
-	for i := range open {
-		open[i] = true
-	}
-	var pointless []int
+	told := make([]bool, len(w.budgets))
 	var refused *proto.Failure
 	swept, err := proto.Do(ctx, s.do, &q, func(p *proto.Point) {
-		if p.Index < len(open) && ctx.Err() == nil {
-			if !open[p.Index] { // a better one
-				s.mu.Lock()
-				s.pass(w.method, w.budgets[p.Index], *p)
-				s.mu.Unlock()
-				return
-			}
-			open[p.Index] = false
-			if useless := s.answered(w.method, w.budgets[p.Index], *p); len(useless) > 0 {
-				pointless, refused = useless, p.Failure
-			}
+		if p.Index >= len(told) || ctx.Err() != nil {
+			return
 		}
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if !told[p.Index] { // otherwise it is a better one
+			told[p.Index] = true
+			s.done++
+		}
+		s.slow[w.method] = p.Took > slow
+		if f := p.Failure; f != nil && f.Kind == proto.Unsupported {
+			refused = f
+		}
+		s.pass(w.method, w.budgets[p.Index], *p)
 	})
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	var fail *proto.Failure
 	switch {
 	case err == nil:
 		fail = proto.Fail(proto.Crash, "The worker stopped before the curve was complete.")
-		s.mu.Lock()
 		s.keepAll = swept.KeepAll
-		s.mu.Unlock()
 	case !errors.As(err, &fail) || fail.Kind != proto.Crash:
 		s.stop(err) // cancelled, or the network is bad: every point would fail in the same way
 		return
 	}
 	for i, b := range w.budgets {
-		if open[i] {
-			s.answered(w.method, b, s.failed(b, fail))
+		if !told[i] {
+			s.fail(w.method, b, fail)
 		}
 	}
-	for _, b := range pointless {
-		s.answered(w.method, b, s.failed(b, refused))
+	if refused == nil {
+		return
 	}
+	s.parts = slices.DeleteFunc(s.parts, func(next part) bool {
+		if next.method != w.method {
+			return false
+		}
+		for _, b := range next.budgets {
+			s.fail(w.method, b, refused)
+		}
+		return true
+	})
 }
 
-// failed returns a point that fails with fail without having been computed.
-func (s *spread) failed(budget int, fail *proto.Failure) proto.Point {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return proto.Point{Failure: fail, Budget: s.sweep.Budgets[budget].Of(s.keepAll.Peak)}
-}
-
-// answered passes a point on. It returns the budgets that need not be asked for any more, because
-// the method does not apply.
-func (s *spread) answered(method, budget int, p proto.Point) (pointless []int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	pointless = s.plan.learn(method, &p)
+// fail passes on a point that has not been computed.
+func (s *spread) fail(method, budget int, why *proto.Failure) {
 	s.done++
-	s.pass(method, budget, p)
-	return pointless
+	s.pass(method, budget, proto.Point{Failure: why, Budget: s.sweep.Budgets[budget].Of(s.keepAll.Peak)})
 }
 
 // pass tells the caller a point, under the lock, so that it sees Done grow by one at most each time.
@@ -139,151 +143,58 @@ func (s *spread) pass(method, budget int, p proto.Point) {
 // part is one request of a sweep that is spread: some budgets of one method. method and budgets are
 // indices in the sweep.
 type part struct {
-	method, level int
-	budgets       []int
-}
-
-// plan is the order in which the points of a sweep are asked for. The first method comes before the
-// others and coarse levels before fine ones, so that all lines grow together. Methods that turn out
-// to be slow come last.
-type plan struct {
-	parts   []part // not yet given out, in order
-	methods []course
-}
-
-// course is what is known so far about a method in a sweep.
-type course struct {
-	asked   bool // a part has been answered
-	known   bool // and one has been answered
-	points  int
-	took    time.Duration // for all points so far
-	refused *proto.Failure
+	method  int
+	budgets []int
 }
 
 const (
 	// coarsest is the distance between the budgets of the first level. Each further level halves
 	// it, so it is a power of two.
 	coarsest = 8
-	// slow is the average time per point above which a method is put off until the others are done.
+	// slow is the time for a point above which a method is put off until the others are done.
 	slow = 8 * time.Millisecond
-	// partTime is roughly how long a part may take: short enough for other lines to grow too, long
-	// enough to be worth a message.
-	partTime = 40 * time.Millisecond
+	// atOnce is the number of budgets in a part: few enough for other lines to grow too, enough to be
+	// worth a message.
+	atOnce = 8
 )
 
-func newPlan(q *proto.Sweep) *plan {
-	p := &plan{methods: make([]course, len(q.Methods))}
-	together := make([]bool, len(q.Methods))
-	for m := range q.Methods {
-		s := engine.Lookup(q.Methods[m].Strategy)
-		together[m] = s != nil && s.Sweeper != nil
-	}
+// partsOf returns the parts of a sweep in order. Coarse levels come before fine ones, so that all
+// lines grow together, and within a level the first method comes before the others. The first part
+// of a method is one point: it says whether the method is slow, or does not apply.
+func partsOf(q *proto.Sweep) (parts []part) {
 	all := make([]int, len(q.Budgets))
 	for b := range all {
 		all[b] = b
 	}
-	for level, step := 0, coarsest; step > 0; level, step = level+1, step/2 {
-		var first, others []part
-		for down := range all { // from the largest budget on: most methods find something there
-			if b := len(all) - 1 - down; levelOf(down) == level {
-				for m := range q.Methods {
-					next := part{method: m, level: level, budgets: []int{b}}
-					if together[m] && down > 0 {
+	for step := coarsest; step > 0; step /= 2 {
+		var level []int // from the largest budget on: most methods find something there
+		for down := 0; down < len(all); down += step {
+			if step == coarsest || down%(2*step) != 0 {
+				level = append(level, len(all)-1-down)
+			}
+		}
+		pieces := slices.Collect(slices.Chunk(level, atOnce))
+		if step == coarsest && len(level) > 1 {
+			pieces = append([][]int{level[:1]}, slices.Collect(slices.Chunk(level[1:], atOnce))...)
+		}
+		var others []part
+		for i, piece := range pieces {
+			for m := range q.Methods {
+				next := part{m, piece}
+				if s := engine.Lookup(q.Methods[m].Strategy); s != nil && s.Sweeper != nil {
+					if step < coarsest || i > 0 {
 						continue
-					} else if together[m] {
-						next.budgets = all
 					}
-					if m == 0 {
-						first = append(first, next)
-					} else {
-						others = append(others, next)
-					}
+					next.budgets = all
+				}
+				if m == 0 {
+					parts = append(parts, next)
+				} else {
+					others = append(others, next)
 				}
 			}
 		}
-		p.parts = append(append(p.parts, first...), others...)
+		parts = append(parts, others...)
 	}
-	return p
-}
-
-// levelOf returns the level of the budget below which down budgets are larger.
-func levelOf(down int) (level int) {
-	for step := coarsest; down%step != 0; step /= 2 {
-		level++
-	}
-	return level
-}
-
-// wait returns the priority of a method: 0 is asked first, 1 is a slow method, and 2 is one whose
-// first answer is missing, because it may turn out not to apply.
-func (c *course) wait() int {
-	switch {
-	case c.asked && !c.known:
-		return 2
-	case c.points > 0 && c.took > slow*time.Duration(c.points):
-		return 1
-	}
-	return 0
-}
-
-// next takes the next part out of the plan. It returns false if the plan is empty.
-func (p *plan) next() (part, bool) {
-	if len(p.parts) == 0 {
-		return part{}, false
-	}
-	best := 0
-	for i := range p.parts {
-		if p.methods[p.parts[i].method].wait() < p.methods[p.parts[best].method].wait() {
-			best = i
-		}
-	}
-	out := p.parts[best]
-	c := &p.methods[out.method]
-	c.asked = true
-	room := 1
-	if c.points > 0 {
-		room = int(min(partTime/max(c.took/time.Duration(c.points), 1), time.Duration(len(p.parts))))
-	}
-	out.budgets = nil
-	p.take(func(q *part) bool {
-		if q.method != out.method || q.level != out.level || len(out.budgets) > 0 &&
-			len(out.budgets)+len(q.budgets) > room {
-			return false
-		}
-		out.budgets = append(out.budgets, q.budgets...)
-		return true
-	})
-	return out, true
-}
-
-// take removes the parts for which wanted returns true.
-func (p *plan) take(wanted func(*part) bool) {
-	kept := p.parts[:0]
-	for i := range p.parts {
-		if !wanted(&p.parts[i]) {
-			kept = append(kept, p.parts[i])
-		}
-	}
-	p.parts = kept
-}
-
-// learn notes the answer for a point. If it says that the method does not apply, learn removes the
-// method's other parts and returns their budgets: they fail with the point's failure.
-func (p *plan) learn(method int, point *proto.Point) (pointless []int) {
-	c := &p.methods[method]
-	c.known = true
-	c.points++
-	c.took += point.Took
-	if f := point.Failure; f != nil && f.Kind == proto.Unsupported {
-		c.refused = f
-	}
-	if c.refused != nil {
-		p.take(func(q *part) bool {
-			if q.method == method {
-				pointless = append(pointless, q.budgets...)
-			}
-			return q.method == method
-		})
-	}
-	return pointless
+	return parts
 }

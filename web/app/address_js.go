@@ -62,7 +62,7 @@ func (d *address) follow() {
 	}
 	if len(notes) > 0 && l.Preset == "" && l.Profile == nil &&
 		!permalink.Empty(d.s) { // cut or damaged; a bad value drops only itself
-		d.Do(state.BadLink{Text: ui.Refused(permalink.Refusal(notes))})
+		d.Do(state.Refuse{Text: ui.Refused(permalink.Refusal(notes))})
 		return
 	}
 	d.page.Keep = l
@@ -70,7 +70,7 @@ func (d *address) follow() {
 	d.Do(state.Navigate(m))
 	if len(notes) > 0 { // nothing has been read yet
 		_, _, notes = permalink.Follow(hash)
-		d.Do(state.BadLink{Text: strings.Join(notes, "\n")})
+		d.Do(state.Refuse{Text: strings.Join(notes, "\n")})
 	}
 }
 
@@ -118,12 +118,12 @@ func (d *address) flush() {
 // link returns what the address bar is to say.
 func (d *address) link() *link.Link {
 	l := permalink.Of(d.s, d.page.Keep)
-	n, b := d.s.SideNetworks()
-	if n != nil && n.Source.Preset == "" && n.Profile.Chain == nil {
+	a, b := d.s.AB()
+	if n := a.Network; n != nil && n.Source.Preset == "" && n.Profile.Chain == nil {
 		d.graph = n.Source
 	}
-	if b != nil && l.B != nil && l.B.From == choice.FromFile {
-		d.held = b.Source
+	if b != nil && b.Network != nil && l.B != nil && l.B.From == choice.FromFile {
+		d.held = b.Network.Source
 	}
 	return &l
 }

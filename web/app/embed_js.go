@@ -98,7 +98,10 @@ func (e *embed) sync() {
 		return
 	}
 	if !permalink.Empty(s) {
-		e.state()
+		if now := e.page.Address(s, true); now != e.link {
+			e.link = now
+			e.tell()
+		}
 	}
 	if name := s.View.SelectedName(s.Shown); name != e.selected {
 		e.selected = name
@@ -115,14 +118,6 @@ func (e *embed) sync() {
 		e.fault(code, problem)
 	}
 	e.problem = problem
-}
-
-// state tells the link of what is shown, when it has changed.
-func (e *embed) state() {
-	if now := e.page.Address(e.s, true); now != e.link {
-		e.link = now
-		e.tell()
-	}
 }
 
 // tell tells the link of what is shown, and its numbers.

@@ -13,7 +13,6 @@ import (
 	"memtide/web/ui"
 	"memtide/web/ui/export"
 	"memtide/web/ui/snapshot"
-	"memtide/web/ui/step"
 )
 
 // files opens what is dropped, pasted or chosen.
@@ -108,7 +107,7 @@ func (a *files) readTwo(first, second safejs.Value, files int) {
 		a.content(second, func(two state.PickFile) {
 			a.Post(state.PickFiles{A: one, B: two})
 			if files > 2 {
-				a.Post(state.BadLink{Text: ui.TwoOf(one.Name, two.Name, files)})
+				a.Post(state.Refuse{Text: ui.TwoOf(one.Name, two.Name, files)})
 			}
 		})
 	})
@@ -124,7 +123,7 @@ func (a *files) content(file safejs.Value, done func(state.PickFile)) {
 	then(call(file, "arrayBuffer"), func(buffer safejs.Value) {
 		done(state.PickFile{Name: name, Bytes: bytesOf(buffer)})
 	}, func(reason safejs.Value) {
-		a.Post(state.BadLink{Text: ui.Unreadable(name, text(reason, "message"))})
+		a.Post(state.Refuse{Text: ui.Unreadable(name, text(reason, "message"))})
 	})
 }
 
@@ -171,9 +170,14 @@ func (a *saver) save(kind string) {
 	case "html":
 		a.html(address)
 	default:
-		if f, ok := export.Of(a.s, kind, address); ok {
-			a.file(f)
-		}
+		a.offer(export.Of(a.s, kind, address))
+	}
+}
+
+// offer has the browser save a file, if there is one.
+func (a *saver) offer(f export.File, ok bool) {
+	if ok {
+		a.file(f)
 	}
 }
 
@@ -219,27 +223,6 @@ func (a *saver) schedule(j *jobs.Runner, e state.Export) {
 	})
 }
 
-// layers saves the table of layers as a file, as it is sorted and filtered.
-func (a *saver) layers() {
-	if f, ok := export.Layers(a.s, a.page.Address(a.s, true)); ok {
-		a.file(f)
-	}
-}
-
-// flame saves the flame graph of a snapshot.
-func (a *saver) flame() {
-	if f, ok := snapshot.FlameFile(a.s); ok {
-		a.file(f)
-	}
-}
-
-// passes saves the picture of a pipeline.
-func (a *saver) passes() {
-	if f, ok := step.PassesFile(a.s); ok {
-		a.file(f)
-	}
-}
-
 // copyLine puts a line that is to be typed elsewhere into the clipboard.
 func (a *saver) copyLine(line string) {
 	tell := func(note string) func() { return func() { a.Later(func() { a.tell(note) }) } }
@@ -279,7 +262,7 @@ func (a *saver) png(address string) {
 	export.Figure(&scene, a.s, a.s.Sharing.Exact)
 	canvas := call(global("document"), "createElement", "canvas")
 	colours := display.Palette(theme)
-	if !paintOn(canvas, &scene, colours, pngRatio) {
+	if !paintOn(canvas, &scene, colours) {
 		return
 	}
 	context := call(canvas, "getContext", "2d")
@@ -296,8 +279,8 @@ func (a *saver) png(address string) {
 	}), "image/png")
 }
 
-// paintOn paints a scene on a canvas in the colours of a theme.
-func paintOn(canvas safejs.Value, scene *draw.Scene, colours []string, ratio float64) bool {
+// paintOn paints a scene on a canvas of a saved picture in the colours of a theme.
+func paintOn(canvas safejs.Value, scene *draw.Scene, colours []string) bool {
 	var palette []any
 	for _, c := range colours {
 		palette = append(palette, c)
@@ -305,7 +288,7 @@ func paintOn(canvas safejs.Value, scene *draw.Scene, colours []string, ratio flo
 	buffer := scene.AppendBuffer(nil)
 	array, err := arrayOf(buffer)
 	if err == nil {
-		_, err = global("memtidePaint").Invoke(array, palette, ratio, canvas, get(array, "length"))
+		_, err = global("memtidePaint").Invoke(array, palette, pngRatio, canvas, get(array, "length"))
 	}
 	if err != nil {
 		complain("picture", err)

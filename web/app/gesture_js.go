@@ -32,7 +32,6 @@ const (
 // gesture is a drag, a pinch or a click under way.
 type gesture struct {
 	kind    gestureKind
-	c       *canvas
 	x0, y0  float64
 	shift   bool
 	from    time.Duration // left end of the visible part when it began
@@ -102,7 +101,7 @@ func (p *pictures) down(c *canvas, x, y float64, e safejs.Value) {
 		}
 		g.fingers[id] = x
 		if len(g.fingers) == 2 {
-			g.kind, g.c, g.spread = pinching, c, g.distance()
+			g.kind, g.spread = pinching, g.distance()
 			return
 		}
 	}
@@ -111,7 +110,7 @@ func (p *pictures) down(c *canvas, x, y float64, e safejs.Value) {
 		return
 	}
 	target, _ := m.Hit(c.Picture, p.view(c), x, y)
-	g.kind, g.c, g.x0, g.y0, g.shift, g.from = pressing, c, x, y, truth(e, "shiftKey"), input.Visible(p.s).From
+	g.kind, g.x0, g.y0, g.shift, g.from = pressing, x, y, truth(e, "shiftKey"), input.Visible(p.s).From
 	if target.Kind == lookup.OnBudget && !p.fixed() {
 		g.kind, g.top = budgeting, 0
 		if shown := p.s.Visible(); shown != nil {
@@ -185,7 +184,9 @@ func (p *pictures) up(c *canvas, x, y float64, e safejs.Value, cancelled bool) {
 	if len(g.fingers) == 0 || kind != pinching {
 		g.kind = noGesture
 	}
-	p.hideMark()
+	if g.mark.Type() == safejs.TypeObject {
+		set(g.mark, "hidden", true)
+	}
 	if cancelled {
 		g.top = 0
 		return
@@ -264,10 +265,4 @@ func (p *pictures) showMark(c *canvas, x0, x1 float64) {
 	style := get(g.mark, "style")
 	set(style, "left", px(min(x0, x1)))
 	set(style, "width", px(math.Abs(x1-x0)))
-}
-
-func (p *pictures) hideMark() {
-	if p.gesture.mark.Type() == safejs.TypeObject {
-		set(p.gesture.mark, "hidden", true)
-	}
 }

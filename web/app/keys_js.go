@@ -6,6 +6,7 @@ import (
 	"github.com/hack-pad/safejs"
 	"memtide/web/state"
 	"memtide/web/ui"
+	"memtide/web/ui/export"
 	"memtide/web/ui/input"
 	"memtide/web/ui/snapshot"
 	"memtide/web/ui/step"
@@ -15,10 +16,9 @@ import (
 // keyboard carries out what keys do.
 type keyboard struct {
 	*core
-	controls *controls
-	picker   *picker
-	address  *address
-	saver    *saver
+	picker  *picker
+	address *address
+	saver   *saver
 }
 
 // listen turns keys into messages, unless a control has the focus.
@@ -52,7 +52,8 @@ func (a *keyboard) listen() {
 		if tag == "BUTTON" && (k.Key == "Enter" || k.Key == " ") {
 			return
 		}
-		if a.flameKey(k, e) || a.passKey(k, e) {
+		if a.ownKey("#flame", input.FlameKey(k, a.s), snapshot.FlameSentence, e) ||
+			a.ownKey("#passes", input.PassKey(k), step.PassSentence, e) {
 			return
 		}
 		inStage := exists(call(get(e, "target"), "closest", "#stage"))
@@ -73,33 +74,16 @@ func (a *keyboard) listen() {
 	})
 }
 
-// flameKey handles a key in the flame graph, and says whether it was one of its own.
-func (a *keyboard) flameKey(k input.Key, e safejs.Value) bool {
-	if !exists(call(get(e, "target"), "closest", "#flame")) {
-		return false
-	}
-	m := input.FlameKey(k, a.s)
-	if m == nil {
+// ownKey does what a key means in a picture that has keys of its own, if that has the focus, and says what
+// is there then.
+func (a *keyboard) ownKey(picture string, m state.Message, said func(*state.State) string, e safejs.Value) bool {
+	if m == nil || !exists(call(get(e, "target"), "closest", picture)) {
 		return false
 	}
 	call(e, "preventDefault")
 	a.Later(func() {
 		a.Do(m)
-		a.say(snapshot.FlameSentence(a.s))
-	})
-	return true
-}
-
-// passKey handles a key in the picture of a pipeline, and says whether it was one of its own.
-func (a *keyboard) passKey(k input.Key, e safejs.Value) bool {
-	m := input.PassKey(k)
-	if m == nil || !exists(call(get(e, "target"), "closest", "#passes")) {
-		return false
-	}
-	call(e, "preventDefault")
-	a.Later(func() {
-		a.Do(m)
-		a.say(step.PassSentence(a.s))
+		a.say(said(a.s))
 	})
 	return true
 }
@@ -276,7 +260,7 @@ func (a *controls) command(c input.Command, element safejs.Value) {
 		a.Later(func() { a.Do(a.playStep()) })
 		return
 	case "layers-csv":
-		a.Later(a.saver.layers)
+		a.Later(func() { a.saver.offer(export.Layers(a.s, a.page.Address(a.s, true))) })
 		return
 	case "copy-code":
 		code := call(global("document"), "getElementById", ui.RunCode)
@@ -284,10 +268,10 @@ func (a *controls) command(c input.Command, element safejs.Value) {
 			func() { call(code, "focus") })
 		return
 	case "flame-svg":
-		a.Later(a.saver.flame)
+		a.Later(func() { a.saver.offer(snapshot.FlameFile(a.s)) })
 		return
 	case "passes-svg":
-		a.Later(a.saver.passes)
+		a.Later(func() { a.saver.offer(step.PassesFile(a.s)) })
 		return
 	case "show-buffer":
 		a.Later(func() {

@@ -108,7 +108,7 @@ func newApp() *app {
 	a.files.follow = a.address.open
 	a.controls.files, a.controls.saver = &a.files, &a.saver
 	k := &a.keyboard
-	k.controls, k.picker, k.address, k.saver = &a.controls, &a.picker, &a.address, &a.saver
+	k.picker, k.address, k.saver = &a.picker, &a.address, &a.saver
 	a.embed.recolour = a.recolour
 	return a
 }
@@ -161,11 +161,11 @@ func (a *app) startMessage() state.Message {
 	}
 	if start.Frame.Embed {
 		if _, _, wrong := permalink.Embedded(start.Frame, asked); len(wrong) > 0 {
-			return state.BadLink{Text: permalink.Refusal(wrong)}
+			return state.Refuse{Text: permalink.Refusal(wrong)}
 		}
 	}
 	if len(notes) > 0 {
-		a.Later(func() { a.Do(state.BadLink{Text: strings.Join(notes, "\n")}) })
+		a.Later(func() { a.Do(state.Refuse{Text: strings.Join(notes, "\n")}) })
 	}
 	return start
 }
@@ -183,7 +183,7 @@ func (a *app) followed(m state.Message, effects []state.Effect) {
 		a.awaited = a.awaited || m.Settled || a.s.Solving == nil
 	case state.SetBandwidth:
 		a.awaited = a.awaited || m.Settled || a.s.Solving == nil
-	case state.SetRange, state.Progressed, state.OpenProgressed, state.PlaceProgressed, state.Answered:
+	case state.SetRange, state.Progressed, state.Answered:
 	default:
 		a.awaited = true
 	}

@@ -56,10 +56,8 @@ type seen struct {
 	selected lookup.Target
 }
 
-// How long that takes, in milliseconds.
-const (
-	selectFade = 180
-)
+// selectFade is how long that takes, in milliseconds.
+const selectFade = 180
 
 func (p *pictures) init() {
 	p.cursor = draw.NoCursor
@@ -127,16 +125,14 @@ func (p *pictures) host(name string, element safejs.Value) {
 func (p *pictures) connect(c *canvas) {
 	c.fresh = false
 	onResize(c.host, func() {
-		p.Later(func() { p.measure(c) })
+		p.Later(func() {
+			if w, h := number(c.host, "clientWidth"), number(c.host, "clientHeight"); w != c.width || h != c.height {
+				c.width, c.height = w, h
+				p.again()
+			}
+		})
 	})
 	p.listen(c)
-}
-
-func (p *pictures) measure(c *canvas) {
-	if w, h := number(c.host, "clientWidth"), number(c.host, "clientHeight"); w != c.width || h != c.height {
-		c.width, c.height = w, h
-		p.again()
-	}
 }
 
 // sync asks for a frame if something has changed.
@@ -144,10 +140,7 @@ func (p *pictures) sync() {
 	if p.painted != p.s.Paint {
 		p.stale, p.overlay = true, true
 	}
-	if p.s.View.Play.On {
-		p.ask()
-	}
-	if p.stale || p.overlay {
+	if p.s.View.Play.On || p.stale || p.overlay {
 		p.ask()
 	}
 }
@@ -230,16 +223,11 @@ func (p *pictures) frame() {
 func (p *pictures) fade() {
 	v, was := &p.s.View, p.seen
 	p.seen = seen{p.s.Visible(), v.Selected}
-	duration := 0
-	switch {
-	case !p.stale || v.Play.On || p.gesture.kind != noGesture || was.shown == nil:
-		return
-	case p.seen.shown == was.shown && p.seen.selected != was.selected:
-		duration = selectFade
-	default:
+	if !p.stale || v.Play.On || p.gesture.kind != noGesture || was.shown == nil || p.seen.shown != was.shown ||
+		p.seen.selected == was.selected {
 		return
 	}
-	over := []any{duration}
+	over := []any{selectFade}
 	for i := range p.canvas {
 		if c := &p.canvas[i]; c.width > 0 && !c.fresh {
 			over = append(over, c.base)
@@ -272,25 +260,15 @@ func (p *pictures) repaint(c *canvas) {
 
 // subject returns what a canvas shows, or nil if there is nothing.
 func (p *pictures) subject(c *canvas) subject {
-	if c.Picture == draw.Flames {
-		if m := p.s.Flame(); m != nil {
-			return m.Flame
-		}
-		return nil
-	}
-	if c.Picture == draw.PassLanes {
-		if m := p.s.Passes(); m != nil {
-			return m
-		}
-		return nil
-	}
-	if !c.Timed() {
-		if m := p.s.PlacesModel(); m != nil {
-			return m
-		}
-		return nil
-	}
-	if shown := c.Shown(p.s); shown != nil {
+	flame, passes, places, shown := p.s.Flame(), p.s.Passes(), p.s.PlacesModel(), c.Shown(p.s)
+	switch {
+	case c.Picture == draw.Flames && flame != nil:
+		return flame.Flame
+	case c.Picture == draw.PassLanes && passes != nil:
+		return passes
+	case !c.Timed() && c.Picture < draw.Flames && places != nil:
+		return places
+	case c.Timed() && shown != nil:
 		return shown.Index()
 	}
 	return nil

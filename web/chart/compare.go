@@ -49,21 +49,10 @@ func (b *Beside) measure(s *state.State, own time.Duration, unit string, batch i
 	b.Note = fmt.Sprintf("%s is another network, at %s.", b.Letter, b.Note)
 }
 
-// letters returns those of what is shown and of the other side.
-func letters(s *state.State) (shown, other string) {
-	switch {
-	case s.Compare == nil:
-		return "", ""
-	case s.Compare.OnA:
-		return "A", "B"
-	}
-	return "B", "A"
-}
-
 // compare takes the other side of a comparison over, and makes the axis of budgets
 // wide enough for it.
 func (p *Plot) compare(s *state.State) {
-	p.Letters[0], p.Letters[1] = letters(s)
+	p.Letters[0], p.Letters[1] = s.Letters()
 	b := OtherSide(s)
 	if b == nil || b.At.StepTime <= 0 {
 		return
@@ -135,7 +124,7 @@ func OtherSide(s *state.State) *Beside {
 		return nil
 	}
 	o := s.Compare.Other.Shown
-	_, letter := letters(s)
+	_, letter := s.Letters()
 	step := o.Solved.Trace.Makespan
 	b := &Beside{Letter: letter, Another: o.Network != s.Network,
 		At:    tradeoff.LinePoint{Budget: o.Solved.Budget, StepTime: step},

@@ -21,7 +21,7 @@ import (
 // Both sides of a comparison have a dot with their letter; that of another network
 // says so.
 func TestBothPoints(t *testing.T) {
-	network := &known.Network{}
+	network := &known.Network{Graph: new(engine.Graph)}
 	picture := func(n *known.Network) *known.Picture {
 		return &known.Picture{Network: n,
 			Solved: &proto.Solved{Budget: 3 * engine.GiB, Trace: &sim.Trace{Makespan: 150 * ms},
@@ -35,8 +35,9 @@ func TestBothPoints(t *testing.T) {
 	}{
 		{"one network", network, false, map[string]string{shownName: "B", otherName: "A"}},
 		{"controls on A", network, true, map[string]string{shownName: "A", otherName: "B"}},
-		{"two networks", &known.Network{}, false, map[string]string{shownName: "B", otherName: "A, another network"}},
-		{"two networks, controls on A", &known.Network{}, true,
+		{"two networks", &known.Network{Graph: new(engine.Graph)}, false,
+			map[string]string{shownName: "B", otherName: "A, another network"}},
+		{"two networks, controls on A", &known.Network{Graph: new(engine.Graph)}, true,
 			map[string]string{shownName: "A", otherName: "B, another network"}},
 	} {
 		p := example()
@@ -82,7 +83,8 @@ func TestBothPoints(t *testing.T) {
 // and 4 GiB when everything is kept, compared with a schedule of another one.
 func twoNetworks(axis string, batch int, other *proto.Solved, otherBatch int) *state.State {
 	s := state.New()
-	s.Network, s.View.Axis = &known.Network{Totals: proto.Totals{Batch: batch, KeepAllPeak: 4 * engine.GiB}}, axis
+	s.Network = &known.Network{Graph: new(engine.Graph), Totals: proto.Totals{Batch: batch, KeepAllPeak: 4 * engine.GiB}}
+	s.View.Axis = axis
 	s.Choice.Strategy, s.View.Lines = "rotor", []string{}
 	point := func(gib, step int) *proto.Point {
 		return &proto.Point{Budget: engine.Bytes(gib) * engine.GiB, StepTime: ms * time.Duration(step)}

@@ -149,13 +149,6 @@ type keepAllMark struct {
 	away     int
 }
 
-// label returns the name as a label of the square.
-func (m keepAllMark) label(look Look) node {
-	return node{"show": true, "position": m.position, "distance": 1, "formatter": keepAllName, "align": m.align,
-		"offset": []int{m.away, 0},
-		"color":  look.Colours[display.Muted], "fontSize": 11, "fontFamily": look.Font}
-}
-
 // keepAllPlace finds a place for the name of keeping everything: below the square, or above where
 // upwards is fast, since nothing is faster and no line is there; ending with the square or beginning
 // with it, clear of what is shown and of the uprights. It is not shown if no place is free, or

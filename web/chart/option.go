@@ -78,7 +78,9 @@ func (p *Plot) Option(look Look) ([]byte, error) {
 		s["data"] = []any{node{"symbol": dot.symbol, "symbolSize": dot.size, "value": p.value(dot.at, unit)}}
 		if dot.name == keepAllName {
 			if at := p.keepAllPlace(); at.shown {
-				s["label"] = at.label(look)
+				s["label"] = node{"show": true, "position": at.position, "distance": 1, "formatter": keepAllName,
+					"align": at.align, "offset": []int{at.away, 0}, "color": look.Colours[display.Muted],
+					"fontSize": 11, "fontFamily": look.Font}
 			}
 		} else if label := p.letterLabel(dot.name, look); label != nil {
 			s["label"] = label

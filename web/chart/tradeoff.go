@@ -218,18 +218,13 @@ func (p *Plot) BudgetAt(x float64) engine.Bytes {
 	return p.From + engine.Bytes(share*float64(p.To-p.From))
 }
 
-// Inside reports whether a place is in the plot, not among the labels.
-func (p *Plot) Inside(x, y float64) bool {
-	return x >= p.left()-4 && x <= p.Width-right+4 && y >= top-8 && y <= p.Height-bottom+4
-}
-
 // reach is how far from a line the pointer may be, in CSS pixels.
 const reach = 28.0
 
 // Nearest returns the point of the curve that is nearest to a place. Along a line
 // the budget counts, since lines are steps; between lines the distance upwards.
 func (p *Plot) Nearest(x, y float64) (tradeoff.Point, bool) {
-	if !p.Inside(x, y) {
+	if x < p.left()-4 || x > p.Width-right+4 || y < top-8 || y > p.Height-bottom+4 { // among the labels
 		return tradeoff.Point{}, false
 	}
 	best, found := math.Inf(1), tradeoff.Point{}

@@ -76,6 +76,8 @@ func (r *FailedRequest) level() Level {
 // Places is a placement, arranged for drawing. It is not changed after it is
 // built.
 type Places struct {
+	drawn[*Places]
+
 	p    Placement       // its blocks by start
 	high engine.Bytes    // the end of the address axis
 	top  engine.Bytes    // the end of the highest block
@@ -99,6 +101,8 @@ func NewPlaces(p Placement) *Places {
 		x.top = max(x.top, b.Addr+b.Bytes)
 	}
 	x.high = max(x.high, x.top)
+	x.drawn = drawn[*Places]{x, func(pic Picture, v View) frame { return newFrame(pic, v, x.p.End) }, placed[:],
+		NumPictures}
 	for _, l := range p.Levels {
 		x.high = max(x.high, l.Reserved)
 	}
@@ -158,26 +162,10 @@ func (x *Places) within(from, to time.Duration, f func(b *Block)) {
 // alive calls f with every block that is there at a moment.
 func (x *Places) alive(at time.Duration, f func(b *Block)) { x.within(at, at+1, f) }
 
-// Draw replaces s by one of the pictures of addresses. The work is in proportion
-// to the blocks in the view, the size of the scene bounded by its pixels. The
-// map is that of v.Cursor.
-func (x *Places) Draw(s *Scene, pic Picture, v View) {
-	f := newFrame(pic, v, x.p.End)
-	s.Reset(f.Width, f.Height)
-	s.Title = pic.Title()
-	placed[pic-NumPictures].draw(x, s, &f)
-}
-
-// Overlay replaces s by what moves with the pointer over a picture; of the map
-// that is all of it but for the outline.
-func (x *Places) Overlay(s *Scene, pic Picture, v View) {
-	f := newFrame(pic, v, x.p.End)
-	s.Reset(f.Width, f.Height)
-	if overlay := placed[pic-NumPictures].overlay; overlay != nil {
-		overlay(x, s, &f)
-	}
+// drawMoment draws what moves over the pictures with a time axis: the line of the moment that the map shows.
+func (x *Places) drawMoment(s *Scene, f *frame) {
 	at := x.moment(f.View)
-	if pic.Still() || at < f.From || at > f.To {
+	if at < f.From || at > f.To {
 		return
 	}
 	st := display.StrokeOf(display.Ink, 1)
@@ -186,26 +174,6 @@ func (x *Places) Overlay(s *Scene, pic Picture, v View) {
 	}
 	px := f.x(int64(at))
 	s.Line(st, px, titleLine, px, f.Height-6)
-}
-
-// TimeAt returns the moment at a place of a picture with a time axis: they are all alike.
-func (x *Places) TimeAt(v View, px float64) time.Duration {
-	f := newFrame(AddressTime, v, x.p.End)
-	return f.time(px)
-}
-
-// Hit returns the buffer at a place of a picture, and the moment there; of the
-// map NoCursor.
-func (x *Places) Hit(pic Picture, v View, px, py float64) (lookup.Target, time.Duration) {
-	f := newFrame(pic, v, x.p.End)
-	t, at := lookup.Target{}, NoCursor
-	if hit := placed[pic-NumPictures].hit; hit != nil {
-		t = hit(x, &f, px, py)
-	}
-	if !pic.Still() {
-		at = f.time(px)
-	}
-	return t, at
 }
 
 // find returns the block of a moment that holds an address, or the one that is

@@ -5,15 +5,16 @@ import (
 	"sort"
 	"time"
 
+	"memtide/engine/sim"
 	"memtide/web/display"
 	"memtide/web/format"
 )
 
 func init() {
 	pictures[Holes] = picture{name: "holes", title: "Fragmentation", height: 62}
-	placed[Holes-NumPictures].draw = (*Places).drawHoles
+	placed[Holes-NumPictures] = layoutOf[*Places]{draw: (*Places).drawHoles, overlay: (*Places).drawMoment}
 	pictures[Host] = picture{name: "host", title: "Host memory", height: 66}
-	placed[Host-NumPictures].draw = (*Places).drawHost
+	placed[Host-NumPictures] = layoutOf[*Places]{draw: (*Places).drawHost, overlay: (*Places).drawMoment}
 }
 
 // drawHoles draws fragmentation over time: the largest value of each column of
@@ -28,13 +29,8 @@ func (x *Places) drawHoles(s *Scene, f *frame) {
 		s.Line(display.StrokeOf(display.Grid, 1), f.left, at, f.right, at)
 		s.Text(display.Muted, f.left-8, y(part)+4, display.End, format.Share(part))
 	}
-	xy := f.steps(nil, x.lastShown(f), len(x.p.Levels), func(i int) time.Duration { return x.p.Levels[i].At },
-		func(i int) float64 {
-			if i < 0 {
-				return y(0)
-			}
-			return y(x.p.Levels[i].Fragmentation())
-		})
+	xy := steps(f, nil, x.lastShown(f), y(0), x.p.Levels, func(l *Level) time.Duration { return l.At },
+		func(l *Level) float64 { return y(l.Fragmentation()) })
 	xy = append(xy, xy[len(xy)-2], bottom, f.left, bottom)
 	s.Path(display.OpArea, display.Style{Fill: display.Surface, Stroke: display.Muted, Pattern: display.ThinHatch,
 		Lines: display.Muted, Width: 1}, xy)
@@ -48,20 +44,23 @@ func (x *Places) drawHoles(s *Scene, f *frame) {
 }
 
 // steps appends the corners of a line that is level but where things change, up to a moment, at four places of a
-// column of pixels at most: where the line enters it, at its extremes, and where the line leaves it. Height
-// returns that behind change i; of -1 before the first.
-func (f *frame) steps(xy []float64, last time.Duration, n int, at func(i int) time.Duration,
-	height func(i int) float64) []float64 {
-	i := sort.Search(n, func(i int) bool { return at(i) > f.From })
-	now := height(i - 1)
+// column of pixels at most: where the line enters it, at its extremes, and where the line leaves it. First is its
+// height before the first change, height returns that behind a change.
+func steps[C any](f *frame, xy []float64, last time.Duration, first float64, changes []C, at func(*C) time.Duration,
+	height func(*C) float64) []float64 {
+	i, now := sort.Search(len(changes), func(i int) bool { return at(&changes[i]) > f.From }), first
+	if i > 0 {
+		now = height(&changes[i-1])
+	}
 	xy = append(xy, f.left, now)
-	for i < n && at(i) <= last {
-		px, was := f.x(int64(at(i))), now
+	for i < len(changes) && at(&changes[i]) <= last {
+		moment, was := at(&changes[i]), now
+		px := f.x(int64(moment))
 		// Rounding may put a change into the column after the one that its own place is in.
-		stop := max(min(f.ceilTime(math.Floor(px)+1), int64(last)+1), int64(at(i))+1)
+		stop := max(min(f.ceilTime(math.Floor(px)+1), int64(last)+1), int64(moment)+1)
 		low, high := math.Inf(1), math.Inf(-1)
-		for ; i < n && int64(at(i)) < stop; i++ {
-			now = height(i)
+		for ; i < len(changes) && int64(at(&changes[i])) < stop; i++ {
+			now = height(&changes[i])
 			low, high = math.Min(low, now), math.Max(high, now)
 		}
 		xy = corner(xy, px, was)
@@ -86,13 +85,9 @@ func (x *Places) drawHost(s *Scene, f *frame) {
 		return
 	}
 	s.Text(display.Muted, f.left-8, top+9, display.End, format.Bytes(peak))
-	xy := f.steps([]float64{f.left, bottom}, f.To, len(x.p.Host),
-		func(i int) time.Duration { return x.p.Host[i].At }, func(i int) float64 {
-			if i < 0 {
-				return bottom
-			}
-			return bottom - float64(x.p.Host[i].Used)/float64(peak)*(bottom-top)
-		})
+	xy := steps(f, []float64{f.left, bottom}, f.To, bottom, x.p.Host,
+		func(p *sim.Point) time.Duration { return p.At },
+		func(p *sim.Point) float64 { return bottom - float64(p.Used)/float64(peak)*(bottom-top) })
 	s.Path(display.OpArea, inFlightStyle, append(xy, f.right, bottom))
 	label := "peak " + format.Bytes(peak)
 	s.Text(display.Muted, f.right, 13, display.End, display.Fit(label, f.right-display.TextWidth(Host.Title())-14))

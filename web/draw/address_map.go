@@ -47,18 +47,14 @@ func (x *Places) stretches(at time.Duration) []stretchOf {
 		out = append(out, u)
 		end = max(end, u.hi)
 	}
-	if last := x.mapEnd(at); last > end {
+	last := x.p.Pool // where free memory ends: at the pool, or at what is reserved
+	if x.grows() {
+		last = x.LevelAt(at).Reserved
+	}
+	if last > end {
 		out = append(out, stretchOf{end, last, nil})
 	}
 	return out
-}
-
-// mapEnd returns where free memory ends: at the pool, or at what is reserved.
-func (x *Places) mapEnd(at time.Duration) engine.Bytes {
-	if x.grows() {
-		return x.LevelAt(at).Reserved
-	}
-	return x.p.Pool
 }
 
 // perByte is the scale of the map: all of the address space is always visible.

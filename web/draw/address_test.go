@@ -245,15 +245,19 @@ func BenchmarkAddress(b *testing.B) {
 func TestStepsEnd(t *testing.T) {
 	const n = 400
 	const last = 20_934_127 * time.Nanosecond
-	at := func(i int) time.Duration { return last * time.Duration(i+1) / n }
+	changes := make([]int, n)
+	for i := range changes {
+		changes[i] = i
+	}
+	at := func(i *int) time.Duration { return last * time.Duration(*i+1) / n }
 	for width := 200.; width < 1600; width++ {
 		f := newFrame(Memory, View{To: last, Width: width, Height: 200}, last)
 		asked := 0
-		f.steps(nil, last, n, at, func(i int) float64 {
+		steps(&f, nil, last, 0, changes, at, func(i *int) float64 {
 			if asked++; asked > n+1 {
 				t.Fatalf("%g pixels: more than %d heights are asked for", width, n+1)
 			}
-			return float64(i % 7)
+			return float64(*i % 7)
 		})
 	}
 }

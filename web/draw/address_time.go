@@ -38,6 +38,7 @@ func init() {
 			if f.Hover.Kind == lookup.OnBuffer {
 				x.outline(s, f, f.Hover.Index, display.StrokeOf(display.Ink, 1.5))
 			}
+			x.drawMoment(s, f)
 		},
 		hit: (*Places).hitTime,
 	}
@@ -154,13 +155,8 @@ func (x *Places) drawReserved(s *Scene, f *frame, sc *addressScale) {
 	if !x.grows() {
 		return
 	}
-	xy := f.steps(nil, f.To, len(x.p.Levels), func(i int) time.Duration { return x.p.Levels[i].At },
-		func(i int) float64 {
-			if i < 0 {
-				return sc.bottom
-			}
-			return sc.y(float64(x.p.Levels[i].Reserved))
-		})
+	xy := steps(f, nil, f.To, sc.bottom, x.p.Levels, func(l *Level) time.Duration { return l.At },
+		func(l *Level) float64 { return sc.y(float64(l.Reserved)) })
 	s.Path(display.OpLine, display.StrokeOf(display.Surface, 3.5), xy)
 	s.Path(display.OpLine, display.StrokeOf(display.Ink, 1.5), xy)
 	if n := len(xy); n >= 2 {

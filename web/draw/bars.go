@@ -82,7 +82,7 @@ func (m *Index) outlineBar(s *Scene, f *frame, k int, st display.Style) {
 }
 
 // alignment returns the columns of the strip that m shares with the other side.
-func (m *Index) alignment(b *Beside) *Alignment {
+func (m *Index) alignment(b *Beside) Alignment {
 	if b.Layers == nil {
 		return Align(m, b.Model)
 	}
@@ -94,7 +94,7 @@ func (m *Index) places(f *frame) int {
 	if f.Beside == nil {
 		return len(m.Sizes)
 	}
-	return m.alignment(f.Beside).Columns()
+	return len(m.alignment(f.Beside))
 }
 
 // alongside turns a bar of columns into one of layers, and mutes it if the other
@@ -104,7 +104,7 @@ func (m *Index) alongside(f *frame, b *bar) bool {
 	al, first, last := m.alignment(f.Beside), 0, 0
 	b.muted = true
 	for i := b.first - 1; i < b.last; i++ {
-		mine, other := al.Layers(i)
+		mine, other := al[i][0], al[i][1]
 		if mine > 0 {
 			if first == 0 {
 				first = mine

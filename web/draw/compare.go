@@ -9,9 +9,9 @@ import (
 
 // NumDiffering returns how many layers of m are treated in another way than in o, or are
 // not in o.
-func (m *Index) NumDiffering(o *Index, al *Alignment) (n int) {
-	for i := range al.Columns() {
-		if k, j := al.Layers(i); k > 0 && m.Differs(o, k, j) {
+func (m *Index) NumDiffering(o *Index, al Alignment) (n int) {
+	for _, c := range al {
+		if c[0] > 0 && m.Differs(o, c[0], c[1]) {
 			n++
 		}
 	}
@@ -102,9 +102,12 @@ func (m *Index) drawEnd(s *Scene, f *frame, top, bottom float64) {
 
 // Across returns what stands for a target of m in another model: the layer beside its
 // own.
-func (m *Index) Across(t lookup.Target, al *Alignment) lookup.Target {
-	if k := al.Across(m.StageOf(t)); k > 0 {
-		return lookup.Target{Kind: lookup.OnStage, Index: k}
+func (m *Index) Across(t lookup.Target, al Alignment) lookup.Target {
+	k := m.StageOf(t)
+	for _, c := range al {
+		if k > 0 && c[0] == k && c[1] > 0 {
+			return lookup.Target{Kind: lookup.OnStage, Index: c[1]}
+		}
 	}
 	return lookup.Target{}
 }

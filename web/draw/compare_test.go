@@ -136,13 +136,13 @@ func TestDiffers(t *testing.T) {
 		Align(a, b)); got != (lookup.Target{Kind: lookup.OnStage, Index: 2}) {
 		t.Errorf("B2 stands for %+v on the other side; want layer 2", got)
 	}
+	if got := a.Across(lookup.Target{}, align([]string{"x"}, []string{"w", "x"})); got.Kind != lookup.Nothing {
+		t.Errorf("no layer stands for %+v on the other side; want nothing", got)
+	}
 }
 
 // Layers of the same name share a column, whatever stands between them.
 func TestAlign(t *testing.T) {
-	if got := align([]string{"x"}, []string{"w", "x"}).Across(0); got != 0 {
-		t.Errorf("beside no layer stands layer %d; want none", got)
-	}
 	for _, c := range []struct {
 		a, b []string
 		want string
@@ -156,11 +156,11 @@ func TestAlign(t *testing.T) {
 		{nil, []string{"d"}, "01"},
 	} {
 		al, got := align(c.a, c.b), []string{}
-		for i := range al.Columns() {
-			k, j := al.Layers(i)
+		for i, column := range al {
+			k, j := column[0], column[1]
 			got = append(got, fmt.Sprint(k)+fmt.Sprint(j))
-			if tj, tk := al.Turned().Layers(i); tk != k || tj != j {
-				t.Errorf("%q, %q, turned: column %d is %d, %d; want %d, %d", c.a, c.b, i, tj, tk, j, k)
+			if turned := al.Turned()[i]; turned != ([2]int{j, k}) {
+				t.Errorf("%q, %q, turned: column %d is %d; want %d, %d", c.a, c.b, i, turned, j, k)
 			}
 		}
 		if strings.Join(got, " ") != c.want && !(c.want == "10 21 02 03" && strings.Join(got, " ") == "01 12 20 03") {

@@ -2,30 +2,9 @@ package draw
 
 import (
 	"strings"
-	"time"
 
 	"memtide/web/display"
-	"memtide/web/lookup"
 )
-
-// Draw replaces s by a picture of the model. The size of the scene is bounded by v.Width, however long the trace is;
-// all of it that is in view is looked at.
-func (m *Index) Draw(s *Scene, pic Picture, v View) {
-	f := m.frame(pic, v)
-	s.Reset(f.Width, f.Height)
-	timed[pic].draw(m, s, &f)
-}
-
-// Overlay replaces s by what moves with the pointer over a picture: the cursor
-// line at v.Cursor and the outline of v.Hover. Its background is transparent,
-// so that it lies on the picture without repainting it.
-func (m *Index) Overlay(s *Scene, pic Picture, v View) {
-	f := m.frame(pic, v)
-	s.Reset(f.Width, f.Height)
-	if overlay := timed[pic].overlay; overlay != nil {
-		overlay(m, s, &f)
-	}
-}
 
 // below puts a part under what is there.
 func (s *Scene) below(part *Scene) {
@@ -65,20 +44,6 @@ func (m *Index) Figure(s *Scene, v View) {
 	s.below(&legend)
 	s.below(&page)
 	s.Title, s.Desc = page.Title, page.Desc
-}
-
-// Hit returns what is painted at a point of a picture, in CSS pixels, and the
-// moment there (of still pictures: 0).
-func (m *Index) Hit(pic Picture, v View, x, y float64) (lookup.Target, time.Duration) {
-	f := m.frame(pic, v)
-	t, at := lookup.Target{}, time.Duration(0)
-	if hit := timed[pic].hit; hit != nil {
-		t = hit(m, &f, x, y)
-	}
-	if !pic.Still() {
-		at = f.time(x)
-	}
-	return t, at
 }
 
 // FileMargin is the room around a picture in a file, in CSS pixels.

@@ -3,7 +3,6 @@ package draw
 import (
 	"fmt"
 	"math"
-	"time"
 
 	"memtide/engine"
 	"memtide/web/display"
@@ -46,6 +45,8 @@ type FlameCall struct {
 // Flame is a flame graph, arranged for drawing: time and calls go down, a call is as
 // wide as its bytes. It is not changed after it is built.
 type Flame struct {
+	drawn[*Flame]
+
 	calls []FlameCall
 	from  []engine.Bytes // where each begins
 	depth []int
@@ -64,6 +65,7 @@ func NewFlame(calls []FlameCall) *Flame {
 		next[up] += calls[i].Bytes
 		x.deep = max(x.deep, x.depth[i])
 	}
+	x.drawn = drawn[*Flame]{x, x.frame, flames[:], Flames}
 	return x
 }
 
@@ -73,7 +75,11 @@ const (
 	mostFlame = 22 // rows
 )
 
+// flames is how the graph is laid out.
+var flames [1]layoutOf[*Flame]
+
 func init() {
+	flames[0] = layoutOf[*Flame]{draw: (*Flame).draw, overlay: (*Flame).outline, hit: (*Flame).hit}
 	pictures[Flames] = picture{name: "flame", title: "What is held, by call stack", height: 8 * flameRow, still: true}
 }
 
@@ -111,19 +117,21 @@ func (x *Flame) valid(i int) int {
 
 // flameFrame is a view of calls: those within root.
 type flameFrame struct {
-	*frame
 	root int
 	per  float64 // pixels per byte
 }
 
-func (x *Flame) frame(v View) (frame, flameFrame) {
+func (x *Flame) frame(pic Picture, v View) frame {
 	v.Height = x.Height()
-	f := newFrame(Flames, v, 1)
-	z := flameFrame{root: x.valid(v.Selected.Index)}
+	return newFrame(pic, v, 1)
+}
+
+func (x *Flame) within(f *frame) *flameFrame {
+	z := &flameFrame{root: x.valid(f.Selected.Index)}
 	if n := x.calls[z.root].Bytes; n > 0 {
 		z.per = f.Width / float64(n)
 	}
-	return f, z
+	return z
 }
 
 // place returns where a call stands; false if it is not to be seen.
@@ -138,13 +146,12 @@ func (x *Flame) place(z *flameFrame, i int) (b box, ok bool) {
 	return box{x0, y0, x0 + float64(x.calls[i].Bytes)*z.per, y0 + flameRow - 1}, i == z.root || row > 0
 }
 
-// Draw replaces s by the graph; v.Selected is the call that is as wide as the picture.
+// draw draws the graph; f.Selected is the call that is as wide as the picture.
 // The scene is bounded by the pixels: of calls that are narrower than one, each pixel
 // has one.
-func (x *Flame) Draw(s *Scene, _ Picture, v View) {
-	f, z := x.frame(v)
-	s.Reset(f.Width, f.Height)
-	s.Title, s.Desc = Flames.Title(), x.Summary()
+func (x *Flame) draw(s *Scene, f *frame) {
+	z := x.within(f)
+	s.Desc = x.Summary()
 	last := make([]float64, x.rows()+1) // the end of what was drawn in each row
 	var named []int
 	var boxes []box
@@ -155,7 +162,7 @@ func (x *Flame) Draw(s *Scene, _ Picture, v View) {
 			if x.calls[i].Use != use {
 				continue
 			}
-			b, ok := x.place(&z, i)
+			b, ok := x.place(z, i)
 			row := x.depth[i] - x.depth[z.root]
 			if !ok || b.x1-b.x0 < 1 && b.x0 < last[row] {
 				continue
@@ -173,7 +180,7 @@ func (x *Flame) Draw(s *Scene, _ Picture, v View) {
 		s.Rects(useStyles[use], all)
 	}
 	for k, i := range named {
-		x.label(s, &z, i, &boxes[k])
+		x.label(s, z, i, &boxes[k])
 	}
 }
 
@@ -203,33 +210,27 @@ func (x *Flame) label(s *Scene, z *flameFrame, i int, b *box) {
 	}
 }
 
-// Overlay replaces s by the outline of v.Hover.
-func (x *Flame) Overlay(s *Scene, _ Picture, v View) {
-	f, z := x.frame(v)
-	s.Reset(f.Width, f.Height)
-	if v.Hover.Kind != lookup.OnCall {
+// outline draws what moves with the pointer: the outline of f.Hover.
+func (x *Flame) outline(s *Scene, f *frame) {
+	if f.Hover.Kind != lookup.OnCall {
 		return
 	}
-	if b, ok := x.place(&z, x.valid(v.Hover.Index)); ok {
+	if b, ok := x.place(x.within(f), x.valid(f.Hover.Index)); ok {
 		s.Outline(display.StrokeOf(display.Ink, 2), b.x0+1, b.y0+0.5, math.Max(b.x1-b.x0-2, 1), flameRow-2)
 	}
 }
 
-// TimeAt returns 0: a flame graph has no time.
-func (x *Flame) TimeAt(View, float64) time.Duration { return 0 }
-
-// Hit returns the call at a place, or the one nearest to it within a few pixels, and NoCursor.
-func (x *Flame) Hit(_ Picture, v View, px, py float64) (lookup.Target, time.Duration) {
-	_, z := x.frame(v)
-	best, dist := lookup.Target{}, reach
+// hit returns the call at a place, or the one nearest to it within a few pixels.
+func (x *Flame) hit(f *frame, px, py float64) (best lookup.Target) {
+	z, dist := x.within(f), reach
 	for i := range x.calls {
-		if b, ok := x.place(&z, i); ok && py >= b.y0 && py < b.y0+flameRow {
+		if b, ok := x.place(z, i); ok && py >= b.y0 && py < b.y0+flameRow {
 			if d := math.Max(b.x0-px, px-b.x1); d < dist {
 				best, dist = lookup.Target{Kind: lookup.OnCall, Index: i}, d
 			}
 		}
 	}
-	return best, NoCursor
+	return best
 }
 
 // Beside returns the call that is n to the right of a call, or down from it: among

@@ -55,10 +55,10 @@ func TestRowsOfOtherLanes(t *testing.T) {
 		t.Errorf("%d lanes beside compute; want 2", got)
 	}
 	for i, want := range []string{
-		"second waits 10 ms until gather ended (network, 0.0 to 40.0 ms).",
-		"All computations are over; for 50 ms other lanes are at work, the last on step (CPU, 70.0 to 120.0 ms).",
+		"Why it waits 10 ms: Second is ready at 30.0 ms, but what it needs is not. Gather ends at 40.0 ms.",
+		"Why it waits 50 ms: All computations are over at 70.0 ms; the step ends when the last operation has. That is step, on the host, until 120.0 ms.",
 	} {
-		if got := m.GapSentence(i); !strings.HasPrefix(got, want) {
+		if got := m.Sentence(lookup.Target{Kind: lookup.OnGap, Index: i}); !strings.HasPrefix(got, want) {
 			t.Errorf("gap %d: got %q; want %q", i, got, want)
 		}
 	}

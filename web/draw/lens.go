@@ -39,7 +39,7 @@ func (m *Index) Lens(s *Scene, t lookup.Target, width float64) bool {
 	if to-from >= m.Trace.Makespan {
 		return false
 	}
-	s.Title, s.Desc = "The wait, magnified", m.GapSentence(t.Index)
+	s.Title, s.Desc = "The wait, magnified", m.Sentence(t)
 	f := frame{View: View{From: from, To: to, Width: width}, left: lensLeft, right: width - 2}
 	f.scale = (f.right - f.left) / float64(to-from)
 	x := func(at time.Duration) float64 { return f.clip(f.x(int64(at))) }

@@ -167,18 +167,14 @@ func (m *Index) drawGhost(s *Scene, f *frame, sc *memoryScale) {
 		return
 	}
 	top := sc.most + engine.Bytes(6/sc.perByte) // a little above the axis, so that the line leaves the picture
-	height := func(i int) float64 {
-		if i < 0 {
-			return sc.foot(int64(m.Memory.Fixed))
-		}
-		return sc.foot(int64(max(min(f.Ghost[i].Used, top), m.Memory.Fixed)))
-	}
+	first := sc.foot(int64(m.Memory.Fixed))
 	var xy []float64
 	if f.From == 0 {
-		xy = append(xy, f.left, height(-1))
+		xy = append(xy, f.left, first)
 	}
 	end := min(f.Ghost[len(f.Ghost)-1].At, f.To)
-	xy = f.steps(xy, end, len(f.Ghost), func(i int) time.Duration { return f.Ghost[i].At }, height)
+	xy = steps(f, xy, end, first, f.Ghost, func(p *sim.Point) time.Duration { return p.At },
+		func(p *sim.Point) float64 { return sc.foot(int64(max(min(p.Used, top), m.Memory.Fixed))) })
 	drawBeyond(s, f, sc, xy)
 	line := ghostLine
 	if f.Capacity > 0 && ghostPeak(f.Ghost) > f.Capacity {

@@ -1,6 +1,7 @@
 package draw
 
 import (
+	"cmp"
 	"math"
 	"strings"
 	"time"
@@ -54,7 +55,7 @@ func (m *Index) memoryScale(f *frame) memoryScale {
 		sc.most = max(sc.most, f.Budget)
 	}
 	if f.Beside != nil { // its line is in its own picture
-		show(f.Beside.budget())
+		show(cmp.Or(f.Beside.Budget, f.Beside.Model.Problem.Budget))
 	} else {
 		sc.showDevice = show(f.Capacity)
 		sc.most = max(sc.most, m.ghostShown(f, sc.most))
@@ -109,11 +110,6 @@ func (sc *memoryScale) border(pts []bandPoint, b int) (xy []float64) {
 
 // foot returns where what stands on b begins: above the zigzag.
 func (sc *memoryScale) foot(b int64) float64 { return math.Min(sc.y(b), sc.floor) }
-
-// bytes returns the amount at a height; within the band what is fixed.
-func (sc *memoryScale) bytes(y float64) engine.Bytes {
-	return sc.fixed + max(engine.Bytes((sc.floor-y)/sc.perByte), 0)
-}
 
 // stripe is a part of what is fixed that has a name.
 type stripe struct {
@@ -188,11 +184,11 @@ func (sc *memoryScale) drawBreak(s *Scene, f *frame, stripes []stripe) {
 }
 
 // BudgetAt returns the budget for which the budget line would be at y, in CSS pixels, in a
-// view of Memory: for dragging it. It is rounded down, and never negative.
+// view of Memory: for dragging it. It is rounded down, and within the band it is what is fixed.
 func (m *Index) BudgetAt(v View, y float64) engine.Bytes {
 	f := m.frame(Memory, v)
 	sc := m.memoryScale(&f)
-	return sc.bytes(y)
+	return sc.fixed + max(engine.Bytes((sc.floor-y)/sc.perByte), 0)
 }
 
 func ghostPeak(ghost []sim.Point) (most engine.Bytes) {

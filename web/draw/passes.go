@@ -51,6 +51,8 @@ type PassStage struct {
 // Passes are the ranks of a pipeline, arranged for drawing: a lane each with its passes, and
 // their memory on the same axis. They are not changed after they are arranged.
 type Passes struct {
+	drawn[*Passes]
+
 	Path  []int         // the numbers of passes on the critical path, from the first to the last; nil if unknown
 	Made  string        // what that path is made of, in words
 	Bound time.Duration // no order of such passes ends before; 0 if unknown
@@ -80,6 +82,7 @@ type level struct {
 func NewPasses(ranks []PassRank, stages []PassStage, room engine.Bytes, full int) *Passes {
 	x := &Passes{Title: PassLanes.Title(), ranks: ranks, stages: stages, room: room, full: full, first: []int{0},
 		there: make([][]int32, len(stages)), back: make([][]int32, len(stages))}
+	x.drawn = drawn[*Passes]{x, x.frame, passLayouts[:], PassLanes}
 	put := func(list *[]int32, micro, n int) {
 		for len(*list) <= micro {
 			*list = append(*list, -1)
@@ -168,10 +171,8 @@ const (
 	joinedPass   = 6.0            // narrower passes join a band
 )
 
-func init() {
-	pictures[PassLanes] = picture{name: "passes", title: "Ranks of the pipeline",
-		height: passesTop + 8*26 + passesSpace + passesMemory}
-}
+// passLayouts is how the picture is laid out, filled in beside what it draws.
+var passLayouts [1]layoutOf[*Passes]
 
 // laneHeight returns the height of a lane with the space to the next one.
 func (x *Passes) laneHeight() float64 {
@@ -189,15 +190,9 @@ func (x *Passes) Height() float64 {
 // bottom returns where the lanes end.
 func (x *Passes) bottom() float64 { return passesTop + x.laneHeight()*float64(len(x.ranks)) }
 
-func (x *Passes) frame(v View) frame {
+func (x *Passes) frame(pic Picture, v View) frame {
 	v.Height = x.Height()
-	return newFrame(PassLanes, v, x.end)
-}
-
-// TimeAt returns the moment at a place of the picture.
-func (x *Passes) TimeAt(v View, px float64) time.Duration {
-	f := x.frame(v)
-	return f.time(px)
+	return newFrame(pic, v, x.end)
 }
 
 // lane returns where a lane is.

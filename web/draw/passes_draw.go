@@ -4,40 +4,43 @@ import (
 	"fmt"
 	"math"
 	"sort"
-	"time"
 
 	"memtide/web/display"
 	"memtide/web/format"
 	"memtide/web/lookup"
 )
 
+func init() {
+	passLayouts[0] = layoutOf[*Passes]{draw: (*Passes).draw, overlay: (*Passes).outline, hit: (*Passes).hit}
+	pictures[PassLanes] = picture{name: "passes", title: "Ranks of the pipeline",
+		height: passesTop + 8*26 + passesSpace + passesMemory}
+}
+
 // passStyles are the fills of passes. The lines over the backward of the weights make it darker,
 // and tell it apart without colours.
 var passStyles = [NumPassKinds]display.Style{forwardStyle, backwardStyle, backwardStyle,
 	display.PatternOf(display.Backward, display.ThinHatch, display.Ink)}
 
-// Draw replaces s by the picture. Its size is bounded by pixels: passes that are narrow
+// draw draws the picture. Its size is bounded by pixels: passes that are narrow
 // become bands.
-func (x *Passes) Draw(s *Scene, _ Picture, v View) {
-	f := x.frame(v)
-	s.Reset(f.Width, f.Height)
+func (x *Passes) draw(s *Scene, f *frame) {
 	s.Title, s.Desc = x.Title, x.Summary()
 	s.AddText(display.Ink, 0, 13, display.Text{S: x.Title, Bold: true, Large: true})
-	x.drawAxis(s, &f)
+	x.drawAxis(s, f)
 	var marks passMarks
 	for r := range x.ranks {
-		x.drawLane(&f, r, &marks)
+		x.drawLane(f, r, &marks)
 	}
 	for k, rects := range marks.all {
 		s.Rects(passStyles[k], rects)
 	}
 	s.Rects(backwardStyle, marks.plates)
 	s.drawLabels(marks.labels)
-	x.drawPath(s, &f)
+	x.drawPath(s, f)
 	if !x.Bare {
-		x.drawMemory(s, &f)
+		x.drawMemory(s, f)
 	}
-	x.drawSelected(s, &f, f.Selected)
+	x.drawSelected(s, f, f.Selected)
 }
 
 // drawAxis draws the time axis above the lanes, and the names of ranks.
@@ -98,7 +101,7 @@ func (x *Passes) drawLane(f *frame, r int, out *passMarks) {
 	y, h := x.lane(r)
 	list := x.ranks[r].Passes
 	i := sort.Search(len(list), func(i int) bool { return list[i].End > f.From })
-	band := passBand{f: f, y: y, h: h, all: &out.all}
+	band := passBand{y: y, h: h, all: &out.all}
 	for ; i < len(list) && list[i].Start < f.To; i++ {
 		p := &list[i]
 		x0, x1 := f.clip(f.x(int64(p.Start))), f.clip(f.x(int64(p.End)))
@@ -131,7 +134,6 @@ func (x *Passes) drawLane(f *frame, r int, out *passMarks) {
 
 // passBand is a run of narrow passes without a visible gap.
 type passBand struct {
-	f    *frame
 	y, h float64
 	all  *[NumPassKinds]rects
 	from float64
@@ -220,11 +222,9 @@ func (x *Passes) drawSelected(s *Scene, f *frame, t lookup.Target) {
 	}
 }
 
-// Overlay replaces s by the outline of what the pointer is at.
-func (x *Passes) Overlay(s *Scene, _ Picture, v View) {
-	f := x.frame(v)
-	s.Reset(f.Width, f.Height)
-	if b, ok := x.box(&f, f.Hover); ok {
+// outline draws what moves with the pointer: the outline of what it is at, and the cursor line.
+func (x *Passes) outline(s *Scene, f *frame) {
+	if b, ok := x.box(f, f.Hover); ok {
 		s.Outline(display.StrokeOf(display.Ink, 1.5), b.x0, b.y0, b.x1-b.x0, b.y1-b.y0)
 	}
 	if f.Cursor >= f.From && f.Cursor <= f.To && f.Cursor != NoCursor {
@@ -233,13 +233,11 @@ func (x *Passes) Overlay(s *Scene, _ Picture, v View) {
 	}
 }
 
-// Hit returns what is at a place: a pass, or the idle stretch of a rank; and the moment there.
-func (x *Passes) Hit(_ Picture, v View, px, py float64) (lookup.Target, time.Duration) {
-	f := x.frame(v)
-	at := f.time(px)
+// hit returns what is at a place: a pass, or the idle stretch of a rank.
+func (x *Passes) hit(f *frame, px, py float64) lookup.Target {
 	r := int((py - passesTop) / x.laneHeight())
 	if py < passesTop || r < 0 || r >= len(x.ranks) || px < f.left-reach || px > f.right+reach {
-		return lookup.Target{}, at
+		return lookup.Target{}
 	}
-	return x.At(r, at), at
+	return x.At(r, f.time(px))
 }

@@ -126,8 +126,8 @@ func (x *Passes) drawLine(s *Scene, f *frame, r int, st display.Style, y func(en
 			highest, at = list[i].bytes, f.clip(f.x(int64(list[i].at)))
 		}
 	}
-	s.Path(display.OpLine, st, f.steps(nil, end, len(list), func(i int) time.Duration { return list[i].at },
-		func(i int) float64 { return y(list[i].bytes) }))
+	s.Path(display.OpLine, st, steps(f, nil, end, y(x.ranks[r].Base), list,
+		func(l *level) time.Duration { return l.at }, func(l *level) float64 { return y(l.bytes) }))
 	return highest, at
 }
 

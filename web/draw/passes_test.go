@@ -128,7 +128,7 @@ func TestCausesLeadToTheBeginning(t *testing.T) {
 func TestPassesHit(t *testing.T) {
 	x := oneOne(4, 6, true)
 	v := View{Width: 1200, Cursor: NoCursor}
-	f := x.frame(v)
+	f := x.frame(PassLanes, v)
 	for r := range x.Ranks() {
 		y, h := x.lane(r)
 		for at := ms / 2; at < x.End(); at += ms {
@@ -213,7 +213,7 @@ func TestNarrowPassesJoin(t *testing.T) {
 			Pass{PassBackward, i, 0, at + ms, at + 3*ms})
 	}
 	x := NewPasses(list, []PassStage{{First: true, Last: true}}, engine.GiB, 0)
-	f := x.frame(View{Width: 500})
+	f := x.frame(PassLanes, View{Width: 500})
 	var marks passMarks
 	x.drawLane(&f, 0, &marks)
 	all, labels := &marks.all, marks.labels
@@ -247,7 +247,7 @@ func TestPassesPath(t *testing.T) {
 	x := oneOne(2, 2, false) // F0 F1 of rank 0, F0 B0 F1 B1 of rank 1 from 1 ms on, then B1 of rank 0
 	x.Path, x.Bound, x.Made = []int{0, 4, 5, 6, 7, 3}, 8*ms, "It is made of passes."
 	v := View{Width: 1000, Cursor: NoCursor}
-	f := x.frame(v)
+	f := x.frame(PassLanes, v)
 	var s Scene
 	s.Reset(f.Width, f.Height)
 	x.drawPath(&s, &f)

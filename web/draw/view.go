@@ -1,3 +1,39 @@
+// Package draw makes the pictures: which stages are kept, recomputed or
+// offloaded (Strip), what runs when (Timeline) and what the memory holds
+// (Memory), the last two on one time axis.
+//
+//	engine.Problem + sim.Trace -> lookup.Index -> tell.Index -> Index -> Draw(View) -> Scene -> paint.js | SVG
+//
+// Of a graph of operations the strip has them in the order in which they run, with
+// arcs from values to their last forward readers, and Life says when the selected
+// value is on the device.
+//
+// Page stacks the pictures, Figure adds a Legend; both are for files and
+// for the first picture of the page.
+//
+// An Index is built once per trace. Draw lays a picture out for a View (a
+// stretch of time and a size in CSS pixels) as a Scene, which is a display list
+// (package display): painted on a canvas or written as SVG it comes out the same, so
+// that the prepared page's first picture is replaced by the live one without a jump.
+// Its size is bounded by pixels, not by the trace. What an Index finds and says it has
+// from packages lookup and tell; Hit tells what is at a point.
+//
+// In the memory every value that is large enough has a seam: pieces says for every
+// stretch of a life in which band it is, and the stage that is selected is sunk to the
+// bottom of the stack, so that one sees it leave and come back. The playhead is part of
+// the overlay: while it moves nothing is laid out again.
+//
+// A View with a Beside is one side of a comparison: both sides have one time
+// axis, one memory axis and one order of layers (see Align), and what differs is
+// marked.
+//
+// Places does the same for addresses: a Placement says where buffers lie, and its
+// pictures show that over time, at one moment, the fragmentation and the host
+// memory.
+//
+// Passes draw the ranks of a pipeline: a lane each, and their memory on the same axis.
+//
+// The package is plain Go: it knows no browser.
 package draw
 
 import (
@@ -10,6 +46,7 @@ import (
 	"memtide/web/display"
 	"memtide/web/format"
 	"memtide/web/lookup"
+	"memtide/web/tell"
 )
 
 // Picture names one of the pictures.
@@ -48,7 +85,7 @@ type picture struct {
 	still    bool    // its horizontal axis is not time
 }
 
-// layoutOf is how a picture of an Index or of Places is laid out. A nil overlay or hit does nothing.
+// layoutOf is how a picture of a model is laid out. A nil overlay or hit does nothing.
 type layoutOf[M any] struct {
 	draw, overlay func(M, *Scene, *frame)
 	hit           func(M, *frame, float64, float64) lookup.Target
@@ -168,25 +205,10 @@ func (f *frame) ceilTime(x float64) int64 {
 type Beside struct {
 	Model  *Index
 	Budget engine.Bytes // its budget line; 0: its problem's
-	Layers *Alignment   // of the layers that are drawn with the other side's; nil: see Align
+	Layers Alignment    // of the layers that are drawn with the other side's; nil: see Align
 	Letter string       // of the side that is drawn, "A" or "B"
 	Other  string       // and of the other one
 	Over   bool         // the other one has no picture of its own memory: what is to be said of it stands in this one
-}
-
-func (b *Beside) budget() engine.Bytes {
-	if b.Budget == 0 {
-		return b.Model.Problem.Budget
-	}
-	return b.Budget
-}
-
-// end returns where the time axis ends: with the longer of two steps.
-func (v *View) end(own time.Duration) time.Duration {
-	if v.Beside == nil {
-		return own
-	}
-	return max(own, v.Beside.Model.Trace.Makespan)
 }
 
 // newFrame fills in the defaults of a picture of a step that ends at end.
@@ -199,7 +221,10 @@ func newFrame(pic Picture, v View, end time.Duration) frame {
 		left = SlimGutter
 	}
 	if v.To <= v.From {
-		v.To = max(v.end(end), v.From+1)
+		if v.Beside != nil { // the axis ends with the longer of two steps
+			end = max(end, v.Beside.Model.Trace.Makespan)
+		}
+		v.To = max(end, v.From+1)
 	}
 	f := frame{View: v, left: left, right: math.Max(v.Width-rightPad, left+1)}
 	f.scale = (f.right - f.left) / float64(v.To-v.From)
@@ -214,13 +239,6 @@ func (m *Index) frame(pic Picture, v View) frame {
 		v.Height = m.heightAt(pic, v.Width)
 	}
 	return newFrame(pic, v, m.Trace.Makespan)
-}
-
-// TimeAt returns the moment at x, in CSS pixels, in a view of Timeline or Memory; left and
-// right of the axis it is that of its end.
-func (m *Index) TimeAt(v View, x float64) time.Duration {
-	f := m.frame(Timeline, v)
-	return f.time(x)
 }
 
 // drawTicks draws lines from top to bottom at the marks of the time axis, and their labels at y, with the unit left
@@ -254,3 +272,70 @@ func (v *View) title(pic Picture) display.Text {
 
 // reach is how far beside a slice, in pixels, a point still means it.
 const reach = 3.0
+
+// Index is a trace, arranged for drawing.
+type Index struct {
+	*tell.Index
+	drawn[*Index]
+}
+
+// NewIndex arranges a trace of p's graph for drawing. p and t must not change
+// while the index is in use. It takes time and memory in proportion to the trace.
+func NewIndex(p *engine.Problem, t *sim.Trace) *Index {
+	m := &Index{Index: tell.New(p, t)}
+	m.drawn = drawn[*Index]{m, m.frame, timed[:], Strip}
+	return m
+}
+
+// Align aligns two traces. Layers that have no names in common are aligned by
+// their numbers. Names may repeat: the longest common subsequence counts.
+func Align(a, b *Index) Alignment { return align(a.Names, b.Names) }
+
+// drawn has the pictures of a model of type M, which embeds it: an Index, Places, a Flame, Passes.
+type drawn[M any] struct {
+	model   M
+	in      func(pic Picture, v View) frame
+	layouts []layoutOf[M] // of the pictures from first on
+	first   Picture
+}
+
+// Draw replaces s by a picture of the model. The size of the scene is bounded by v.Width, however long the trace is;
+// all of it that is in view is looked at.
+func (x *drawn[M]) Draw(s *Scene, pic Picture, v View) {
+	f := x.in(pic, v)
+	s.Reset(f.Width, f.Height)
+	s.Title = pic.Title()
+	x.layouts[pic-x.first].draw(x.model, s, &f)
+}
+
+// Overlay replaces s by what moves with the pointer over a picture: the cursor
+// line at v.Cursor and the outline of v.Hover. Its background is transparent,
+// so that it lies on the picture without repainting it.
+func (x *drawn[M]) Overlay(s *Scene, pic Picture, v View) {
+	f := x.in(pic, v)
+	s.Reset(f.Width, f.Height)
+	if overlay := x.layouts[pic-x.first].overlay; overlay != nil {
+		overlay(x.model, s, &f)
+	}
+}
+
+// Hit returns what is painted at a point of a picture, in CSS pixels, and the
+// moment there (of still pictures: NoCursor).
+func (x *drawn[M]) Hit(pic Picture, v View, px, py float64) (lookup.Target, time.Duration) {
+	f := x.in(pic, v)
+	t, at := lookup.Target{}, NoCursor
+	if hit := x.layouts[pic-x.first].hit; hit != nil {
+		t = hit(x.model, &f, px, py)
+	}
+	if !pic.Still() {
+		at = f.time(px)
+	}
+	return t, at
+}
+
+// TimeAt returns the moment at px, in CSS pixels, in a view of the pictures with a time axis; left and
+// right of the axis it is that of its end.
+func (x *drawn[M]) TimeAt(v View, px float64) time.Duration {
+	f := x.in(x.first, v)
+	return f.time(px)
+}

@@ -13,10 +13,14 @@ import (
 
 // Each function asks a pool for what an effect is about, and tells what comes on the way.
 
+// progress tells how far a request is.
+func progress(id int, tell func(state.Message)) func(*proto.Progress) {
+	return func(p *proto.Progress) { tell(state.Progressed{ID: id, Progress: *p}) }
+}
+
 // Open asks to read a profile.
 func Open(ctx context.Context, pool proto.Pool, e state.Open, tell func(state.Message)) state.Message {
-	r, err := proto.Do(ctx, pool.Do, &e.Request,
-		func(p *proto.Progress) { tell(state.OpenProgressed{ID: e.ID, Progress: *p}) })
+	r, err := proto.Do(ctx, pool.Do, &e.Request, progress(e.ID, tell))
 	if ctx.Err() != nil {
 		return nil
 	}
@@ -51,8 +55,7 @@ func Solve(ctx context.Context, pool proto.Pool, e state.Solve, tell func(state.
 
 // Place asks for a placement.
 func Place(ctx context.Context, pool proto.Pool, e state.Place, tell func(state.Message)) state.Message {
-	r, err := proto.Do(ctx, pool.Do, &e.Request,
-		func(p *proto.Progress) { tell(state.PlaceProgressed{ID: e.ID, Progress: *p}) })
+	r, err := proto.Do(ctx, pool.Do, &e.Request, progress(e.ID, tell))
 	m := state.Placed{ID: e.ID, Placed: r}
 	if err != nil {
 		m.Failure = proto.FailureOf(err)

@@ -79,7 +79,8 @@ func (j *Runner) Start(e state.Effect) bool {
 			return Step(ctx, j.pool(nil), e, j.Page.Post)
 		})
 	case state.Cancel:
-		j.cancel(e.ID)
+		j.finish(e.ID)
+		j.solves.cancel(e.ID)
 	case state.UseThread:
 		j.Pool = new(MainThread)
 	default:
@@ -109,11 +110,6 @@ func (j *Runner) finish(id int) {
 		cancel()
 		delete(j.give, id)
 	}
-}
-
-func (j *Runner) cancel(id int) {
-	j.finish(id)
-	j.solves.cancel(id)
 }
 
 // atOnce is no time to wait.
@@ -253,7 +249,11 @@ type solves struct {
 func (q *solves) ask(e state.Solve) {
 	s, now := &q.slots[e.Slot], q.now()
 	if s.waits(&e, now) {
-		q.after(int(s.since+patience-now)+1, func() { q.overdue(e) })
+		q.after(int(s.since+patience-now)+1, func() {
+			if n := s.next; n != nil && n.ID == e.ID { // it still waits
+				q.ask(e)
+			}
+		})
 		return
 	}
 	if s.running != 0 {
@@ -261,13 +261,6 @@ func (q *solves) ask(e state.Solve) {
 	}
 	s.next, s.running, s.since = nil, e.ID, now
 	q.begin(e)
-}
-
-// overdue begins a solve that still waits.
-func (q *solves) overdue(e state.Solve) {
-	if n := q.slots[e.Slot].next; n != nil && n.ID == e.ID {
-		q.ask(e)
-	}
 }
 
 // answered begins the solve that waited for the one that has an answer now.

@@ -44,7 +44,7 @@ func StepPoster(scene *draw.Scene, s *proto.Stepped, model string, width float64
 	}
 	if x := PassesOf(s); x != nil {
 		x.Title = title
-		x.Draw(scene, 0, draw.View{Width: width, To: x.End(), Cursor: draw.NoCursor})
+		x.Draw(scene, draw.PassLanes, draw.View{Width: width, To: x.End(), Cursor: draw.NoCursor})
 		return
 	}
 	room, l := s.Memory-s.Context, &scene.List

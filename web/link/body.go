@@ -50,12 +50,10 @@ func encodeBody(p *profiles.Profile) (body []byte, version byte) {
 
 // header lists the single numbers of a profile.
 func header(p *profiles.Profile, c *engine.Chain) []*int64 {
-	r := &c.Resident
-	return []*int64{batch(p), (*int64)(&c.Input), (*int64)(&c.InputGrad), (*int64)(&r.Weights), (*int64)(&r.Grads),
+	r, batch := &c.Resident, int64(p.Batch)
+	return []*int64{&batch, (*int64)(&c.Input), (*int64)(&c.InputGrad), (*int64)(&r.Weights), (*int64)(&r.Grads),
 		(*int64)(&r.Optimizer), (*int64)(&r.Pinned)}
 }
-
-func batch(p *profiles.Profile) *int64 { n := int64(p.Batch); return &n }
 
 func decodeBody(b []byte, version byte, budget *profiles.Budget) (*profiles.Profile, error) {
 	r := &bodyReader{b: b, budget: budget}

@@ -153,7 +153,7 @@ func decodeGraph(b []byte, budget *profiles.Budget) (*profiles.Profile, error) {
 		o := &g.Ops[i]
 		for _, list := range [...][]engine.ValueID{o.Out, o.OutputOnly, o.In} {
 			for j := range list {
-				list[j] = r.reference(&run, len(g.Values))
+				list[j] = engine.ValueID(r.within(run.value(r.uint()), len(g.Values)-1))
 			}
 		}
 		run.made(o.Out)
@@ -181,10 +181,6 @@ func (r *bodyReader) within(n int64, most int) int {
 		return 0
 	}
 	return int(n)
-}
-
-func (r *bodyReader) reference(run *references, values int) engine.ValueID {
-	return engine.ValueID(r.within(run.value(r.uint()), values-1))
 }
 
 // columns reads columns of n numbers each.

@@ -1,7 +1,6 @@
 package lookup
 
 import (
-	"sort"
 	"time"
 
 	"memtide/engine"
@@ -124,35 +123,17 @@ func (m *Index) OtherLanes() bool {
 	return len(m.Lanes[sim.Network].Ref)+len(m.Lanes[sim.CPU].Ref) > 0
 }
 
-// NextGap returns the first gap that starts after a moment, or with n < 0 the last
-// one that starts before it, or Nothing if there is none.
-func (m *Index) NextGap(at time.Duration, n int) Target {
-	gaps := m.Trace.Gaps
-	i := sort.Search(len(gaps), func(i int) bool { return gaps[i].Start > at })
-	if n < 0 {
-		i = sort.Search(len(gaps), func(i int) bool { return gaps[i].Start >= at }) - 1
-	}
-	if i < 0 || i >= len(gaps) {
-		return Target{}
-	}
-	return Target{OnGap, i}
-}
-
-// busy reports whether a run started as soon as the run before it ended: what it
-// waited for was the device, which had work to do.
-func (m *Index) busy(s *sim.Span) bool {
-	return s.Lane == sim.Compute && s.Why == sim.Dependency
-}
-
 // Cause returns the span that let t go on: whose end let a span start, or whose
 // progress ended a gap. Nothing if there is none, or if the device was busy.
 func (m *Index) Cause(t Target) Target {
 	id := sim.NoSpan
 	switch {
 	case !m.Valid(t):
-	case t.Kind == OnSpan && m.busy(&m.Trace.Spans[t.Index]): // there is no more to explain
 	case t.Kind == OnSpan:
-		id = m.Trace.Spans[t.Index].Cause
+		// A run that started as soon as the run before it ended waited for the device: there is no more to explain.
+		if s := &m.Trace.Spans[t.Index]; s.Lane != sim.Compute || s.Why != sim.Dependency {
+			id = s.Cause
+		}
 	case t.Kind == OnGap:
 		id = m.Trace.Gaps[t.Index].Cause
 	}

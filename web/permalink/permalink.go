@@ -22,8 +22,8 @@ import (
 // changes, and what this version does not know, is passed on, but not with a file that
 // was opened since.
 func Of(s *state.State, keep link.Link) link.Link {
-	c, _ := s.SideChoices() // A, if there are two
-	network, _ := s.SideNetworks()
+	a, _ := s.AB()
+	c, network := a.Choice, a.Network
 	// Beside a preset that suggests something, the defaults do not go without saying.
 	all := c.Source.Suggestion() != nil && c.Step == ""
 	l := link.Link{Said: c.Diff(choice.Default(), all), Look: s.View.Linked(s.Shown), Unknown: keep.Unknown}

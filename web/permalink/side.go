@@ -17,11 +17,11 @@ const MaxBoth = 60 << 10
 // A, or what it is solved by if nothing does, so that the link says that there
 // is a B.
 func addSide(l *link.Link, s *state.State) {
-	if s.Compare == nil {
+	one, two := s.AB()
+	if two == nil {
 		return
 	}
-	a, b := s.SideChoices()
-	_, network := s.SideNetworks()
+	a, b, network := one.Choice, two.Choice, two.Network
 	if !s.Compare.OnA { // what is selected belongs to B, which is opened second
 		l.Wanted = ""
 	}

@@ -15,8 +15,9 @@ func (m Type) apply(s *State) []Effect {
 	return nil
 }
 
-// Refuse says that committed text was not understood.
-type Refuse struct{ Field, Text string }
+// Refuse says why something that was asked for is not done: a text that was not understood, a link that
+// is cut, damaged or too new.
+type Refuse struct{ Text string }
 
 func (m Refuse) apply(s *State) []Effect { return s.alert(&Alert{Text: m.Text}) }
 

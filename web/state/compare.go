@@ -63,10 +63,7 @@ func (FitOther) apply(s *State) []Effect {
 // dropOther ends the comparison because its other side cannot be opened, and
 // says why.
 func (s *State) dropOther(why string) {
-	letter := "B"
-	if !s.Compare.OnA {
-		letter = "A"
-	}
+	_, letter := s.Letters()
 	s.Compare = nil
 	s.alert(textAlert(why))
 	s.Alert.Text = letter + " cannot be opened. " + s.Alert.Text

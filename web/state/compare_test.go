@@ -33,6 +33,12 @@ func letters(p *player) (a, b time.Duration) {
 	return a, b
 }
 
+// choices are those of A and B.
+func choices(p *player) (a, b Choice) {
+	x, y := p.AB()
+	return x.Choice, y.Choice
+}
+
 func TestCompareOpens(t *testing.T) {
 	p := shown(t)
 	p.play(ToggleCompare{})
@@ -42,7 +48,7 @@ func TestCompareOpens(t *testing.T) {
 	if p.Compare == nil || p.Compare.OnA || p.Compare.Other.Shown == nil || p.Compare.Other.busy() {
 		t.Fatalf("comparison is %+v; want open, A ready, the controls on B", p.Compare)
 	}
-	if a, b := p.SideChoices(); b.Strategy == a.Strategy || b.Budget != a.Budget {
+	if a, b := choices(p); b.Strategy == a.Strategy || b.Budget != a.Budget {
 		t.Errorf("A is %+v, B %+v; want another plan in the same budget", a, b)
 	}
 	solveAll(p, 20)
@@ -51,7 +57,7 @@ func TestCompareOpens(t *testing.T) {
 	}
 	p.play(SetStrategy{Name: "testoffload"})
 	solveAll(p, 9)
-	a, b := p.SideChoices()
+	a, b := choices(p)
 	if a.Strategy != "testremat" || b.Strategy != "testoffload" {
 		t.Errorf("A is %s, B is %s; want testremat, testoffload: the controls change B only", a.Strategy, b.Strategy)
 	}
@@ -200,7 +206,8 @@ func TestLinkOpensBoth(t *testing.T) {
 	if a, b := letters(p); a != 12*time.Millisecond || b != 17*time.Millisecond {
 		t.Errorf("A takes %v, B %v; want 12 ms, 17 ms", a, b)
 	}
-	na, nb := p.SideNetworks()
+	x, y := p.AB()
+	na, nb := x.Network, y.Network
 	if na.Profile.Name != "net" || nb.Profile.Name != "other" {
 		t.Errorf("A is %s, B is %s; want net, other", na.Profile.Name, nb.Profile.Name)
 	}
@@ -233,7 +240,7 @@ func TestTwoFiles(t *testing.T) {
 	p.play(EditSide{A: false}, PickFile{Name: "c.csv", Bytes: []byte("c")})
 	p.play(opened(last[Open](t, p).ID, chain("three")))
 	solveAll(p, 8)
-	a, b := p.SideChoices()
+	a, b := choices(p)
 	if a.Source.File != "a.csv" || b.Source.File != "c.csv" {
 		t.Errorf("A is %s, B is %s; want a.csv, c.csv", a.Source.File, b.Source.File)
 	}
@@ -296,7 +303,7 @@ func TestProgressOfB(t *testing.T) {
 		want int
 	}{
 		{"B is being read", func() Message {
-			return OpenProgressed{ID: file.ID,
+			return Progressed{ID: file.ID,
 				Progress: proto.Progress{Done: 8, Total: 10}}
 		}, 8},
 		{"B has been read", func() Message { return opened(file.ID, chain("other")) }, 0},

@@ -163,20 +163,6 @@ func (PlaceAgain) apply(s *State) []Effect {
 	return s.touchDOM()
 }
 
-// PlaceProgressed is an allocator at work.
-type PlaceProgressed struct {
-	ID       int
-	Progress proto.Progress
-}
-
-func (m PlaceProgressed) apply(s *State) []Effect {
-	if p := s.Placing; p != nil && p.ID == m.ID {
-		p.Progress = m.Progress
-		s.DOM++
-	}
-	return nil
-}
-
 // Placed is a placement, or why there is none; if its deadline passed, both.
 type Placed struct {
 	ID      int

@@ -84,11 +84,6 @@ func (s *State) navigate(c Choice) []Effect {
 	return s.choose(c, Leave, false)
 }
 
-// BadLink is a link that cannot be followed: cut, damaged, too new.
-type BadLink struct{ Text string }
-
-func (m BadLink) apply(s *State) []Effect { return s.alert(&Alert{Text: m.Text}) }
-
 // PickPreset opens a preset, as it suggests to be seen.
 type PickPreset struct{ ID string }
 
@@ -263,20 +258,6 @@ func (m StepChained) apply(s *State) []Effect {
 		s.Opening.linked, s.Opening.fit = true, true
 	}
 	return out
-}
-
-// OpenProgressed is a file that is being read.
-type OpenProgressed struct {
-	ID       int
-	Progress proto.Progress
-}
-
-func (m OpenProgressed) apply(s *State) []Effect {
-	if side := s.reading(m.ID); side != nil {
-		side.Opening.Progress = m.Progress
-		s.DOM++
-	}
-	return nil
 }
 
 // OpenFailed is a file that was not understood.

@@ -49,28 +49,16 @@ func (m StepPreset) apply(s *State) []Effect {
 	return s.touchDOM()
 }
 
-// SetVariant changes what is not zero in the options of the open preset; an
-// Efficiency below 0 is the one that the preset assumes.
+// SetVariant opens the open preset with other options.
 type SetVariant struct{ Options preset.Options }
 
 func (m SetVariant) apply(s *State) []Effect {
-	return s.vary(func(o *preset.Options) { *o = changed(*o, m.Options) })
-}
-
-// SetFast gives the convolutions of the open preset a second algorithm, or takes
-// it away.
-type SetFast struct{ On bool }
-
-func (m SetFast) apply(s *State) []Effect {
-	return s.vary(func(o *preset.Options) { o.Fast = m.On })
-}
-
-// SetSeparate makes every operator a function of its own, or joins those that
-// work in place.
-type SetSeparate struct{ On bool }
-
-func (m SetSeparate) apply(s *State) []Effect {
-	return s.vary(func(o *preset.Options) { o.Separate = m.On })
+	s.DOM++
+	base, _ := s.Choice.Source.Variant()
+	if base == nil {
+		return nil
+	}
+	return s.openVariant(base, m.Options)
 }
 
 // SetOption chooses an option of the open preset: one of a language model's step by its name
@@ -105,43 +93,6 @@ func (ToggleMore) apply(s *State) []Effect {
 	s.View.More = !s.View.More
 	s.DOM++
 	return nil
-}
-
-// vary opens the open preset with another choice about it.
-func (s *State) vary(change func(*preset.Options)) []Effect {
-	s.DOM++
-	base, o := s.Choice.Source.Variant()
-	if base == nil {
-		return nil
-	}
-	change(&o)
-	return s.openVariant(base, o)
-}
-
-// changed is o with what change says.
-func changed(o, change preset.Options) preset.Options {
-	if change.Batch > 0 {
-		o.Batch = change.Batch
-	}
-	if change.Image > 0 {
-		o.Image = change.Image
-	}
-	if change.Tokens > 0 {
-		o.Tokens = change.Tokens
-	}
-	if change.Precision != "" {
-		o.Precision = change.Precision
-	}
-	if change.Device != "" {
-		o.Device = change.Device
-	}
-	if change.Efficiency > 0 {
-		o.Efficiency = change.Efficiency
-	} else if change.Efficiency < 0 {
-		o.Efficiency = 0
-	}
-	o.Graph = o.Graph || change.Graph
-	return o
 }
 
 // PickNetwork opens an entry of the list by its id: a whole step, or a preset. The device that the

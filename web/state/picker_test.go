@@ -36,6 +36,13 @@ func TestPickerSteps(t *testing.T) {
 	}
 }
 
+// varied changes the options of a preset that is open.
+func varied(ref string, change func(*preset.Options)) Message {
+	_, o := Source{Preset: ref}.Variant()
+	change(&o)
+	return SetVariant{o}
+}
+
 // What is opened has its options in its reference; the link of the device goes
 // along with the times until it has been chosen, and the budget stays with the
 // network.
@@ -44,26 +51,26 @@ func TestVariantChoices(t *testing.T) {
 	set := choice.Budget{Bytes: 16 * engine.GiB}
 	for _, c := range []struct {
 		from, link string
-		do         Message
+		do         any // a Message, or a change of the options
 		want, dev  string
 		budget     choice.Budget
 	}{
-		{"resnet50-b8", v100, SetVariant{preset.Options{Image: 500}}, "resnet50-500px-b8", v100, set},
-		{"resnet50-500px-b8", v100, SetVariant{preset.Options{Image: 224}}, "resnet50-b8", v100, set},
-		{"resnet50-b8", v100, SetVariant{preset.Options{Device: a100}}, "resnet50-on-a100-sxm-40gb-b8", a100, set},
-		{"resnet50-on-a100-sxm-40gb-b8", a100, SetVariant{preset.Options{Device: v100}}, "resnet50-b8", v100, set},
-		{"resnet50-b8", gtx, SetVariant{preset.Options{Device: a100}}, "resnet50-on-a100-sxm-40gb-b8", gtx, set},
-		{"resnet50-b8", "", SetVariant{preset.Options{Device: a100}}, "resnet50-on-a100-sxm-40gb-b8", "", set},
-		{"resnet50-b8", v100, SetVariant{preset.Options{Efficiency: 30}}, "resnet50-30pct-b8", v100, set},
-		{"resnet50-30pct-b8", v100, SetVariant{preset.Options{Efficiency: -1}}, "resnet50-b8", v100, set},
+		{"resnet50-b8", v100, func(o *preset.Options) { o.Image = 500 }, "resnet50-500px-b8", v100, set},
+		{"resnet50-500px-b8", v100, func(o *preset.Options) { o.Image = 224 }, "resnet50-b8", v100, set},
+		{"resnet50-b8", v100, func(o *preset.Options) { o.Device = a100 }, "resnet50-on-a100-sxm-40gb-b8", a100, set},
+		{"resnet50-on-a100-sxm-40gb-b8", a100, varied("resnet50-on-a100-sxm-40gb-b8", func(o *preset.Options) { o.Device = v100 }), "resnet50-b8", v100, set},
+		{"resnet50-b8", gtx, func(o *preset.Options) { o.Device = a100 }, "resnet50-on-a100-sxm-40gb-b8", gtx, set},
+		{"resnet50-b8", "", func(o *preset.Options) { o.Device = a100 }, "resnet50-on-a100-sxm-40gb-b8", "", set},
+		{"resnet50-b8", v100, func(o *preset.Options) { o.Efficiency = 30 }, "resnet50-30pct-b8", v100, set},
+		{"resnet50-30pct-b8", v100, func(o *preset.Options) { o.Efficiency = 0 }, "resnet50-b8", v100, set},
 		{"resnet50-b8", v100, SetGPU{a100}, "resnet50-on-a100-sxm-40gb-b8", a100, set},
 		{"resnet50-b8", gtx, SetGPU{a100}, "resnet50-on-a100-sxm-40gb-b8", a100, set}, // the link, too
-		{"vgg16-b64", v100, SetFast{true}, "vgg16-mp-b64", v100, set},
-		{"vgg16-mp-f16-b64", v100, SetFast{}, "vgg16-f16-b64", v100, set},
-		{"resnet50-graph-b32", v100, SetSeparate{true}, "resnet50-graph-separate-b32", v100, set},
-		{"resnet50-graph-separate-b32", v100, SetSeparate{}, "resnet50-graph-b32", v100, set},
+		{"vgg16-b64", v100, func(o *preset.Options) { o.Fast = true }, "vgg16-mp-b64", v100, set},
+		{"vgg16-mp-f16-b64", v100, func(o *preset.Options) { o.Fast = false }, "vgg16-f16-b64", v100, set},
+		{"resnet50-graph-b32", v100, func(o *preset.Options) { o.Separate = true }, "resnet50-graph-separate-b32", v100, set},
+		{"resnet50-graph-separate-b32", v100, func(o *preset.Options) { o.Separate = false }, "resnet50-graph-b32", v100, set},
 		{"resnet50-graph-separate-b32", v100, SetGraph{}, "resnet50-b32", v100, set},
-		{"gpt2-medium-b4", v100, SetVariant{preset.Options{Tokens: 512, Precision: "f32"}},
+		{"gpt2-medium-b4", v100, func(o *preset.Options) { o.Tokens = 512; o.Precision = "f32" },
 			"gpt2-medium-512tok-f32-b4", v100, set},
 		{"resnet50-f16-b8", v100, SetGraph{true}, "resnet50-f16-graph-b8", v100, set},
 		{"resnet50-graph-b8", v100, SetGraph{false}, "resnet50-b8", v100, set},
@@ -76,18 +83,22 @@ func TestVariantChoices(t *testing.T) {
 		s := New()
 		s.Choice = chosen(c.from)
 		s.Choice.Device, s.Choice.Budget = c.link, set
-		s.Update(c.do)
+		do, ok := c.do.(Message)
+		if !ok {
+			do = varied(c.from, c.do.(func(*preset.Options)))
+		}
+		s.Update(do)
 		if s.Opening == nil {
-			t.Errorf("%s, %+v: nothing is opened", c.from, c.do)
+			t.Errorf("%s, %+v: nothing is opened", c.from, do)
 			continue
 		}
 		o := s.Opening.Choice
 		if o.Source.Preset != c.want || o.Device != c.dev || o.Budget != c.budget || s.Opening.History != Push {
 			t.Errorf("%s, %+v:\n opens %s, link of %q, budget %+v, history %v\n want  %s, link of %q, budget %+v, one that Back undoes",
-				c.from, c.do, o.Source.Preset, o.Device, o.Budget, s.Opening.History, c.want, c.dev, c.budget)
+				c.from, do, o.Source.Preset, o.Device, o.Budget, s.Opening.History, c.want, c.dev, c.budget)
 		}
 		if d := card.Lookup(o.Device); d != nil && o.Device != c.link && o.ToDev != d.ToDev {
-			t.Errorf("%s, %+v: the link has %d bytes/s; want that of %s", c.from, c.do, o.ToDev, o.Device)
+			t.Errorf("%s, %+v: the link has %d bytes/s; want that of %s", c.from, do, o.ToDev, o.Device)
 		}
 	}
 }
@@ -96,7 +107,7 @@ func TestVariantChoices(t *testing.T) {
 func TestVariantRefused(t *testing.T) {
 	s := New()
 	s.Choice = chosen("gpt2-medium-b4")
-	s.Update(SetVariant{preset.Options{Tokens: 4096}})
+	s.Update(varied("gpt2-medium-b4", func(o *preset.Options) { o.Tokens = 4096 }))
 	if s.Opening != nil || s.Alert == nil {
 		t.Errorf("opening %+v, alert %+v; want only an alert", s.Opening, s.Alert)
 	}

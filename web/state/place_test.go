@@ -95,7 +95,7 @@ func TestPlacesStop(t *testing.T) {
 	if e.Request.Limit != placeLimit {
 		t.Errorf("a search may take %v, want %v", e.Request.Limit, placeLimit)
 	}
-	p.play(PlaceProgressed{ID: e.ID, Progress: proto.Progress{Done: 1, Total: 2}})
+	p.play(Progressed{ID: e.ID, Progress: proto.Progress{Done: 1, Total: 2}})
 	if p.Placing.Progress.Done != 1 {
 		t.Errorf("progress is %+v, want 1 of 2", p.Placing.Progress)
 	}
@@ -133,7 +133,7 @@ func TestMemoryFile(t *testing.T) {
 	before := p.Choice
 	p.play(PickFile{Name: "snap.pickle", Bytes: []byte{1}})
 	id := last[Open](t, p).ID
-	p.play(OpenProgressed{ID: id, Progress: proto.Progress{Done: 3, Total: 4}})
+	p.play(Progressed{ID: id, Progress: proto.Progress{Done: 3, Total: 4}})
 	if p.Opening.Progress.Done != 3 {
 		t.Errorf("progress is %+v, want 3 of 4", p.Opening.Progress)
 	}

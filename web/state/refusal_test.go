@@ -52,7 +52,7 @@ func TestAlertBeginsAsASentence(t *testing.T) {
 func TestDismissNotice(t *testing.T) {
 	p := shown(t)
 	p.play(Type{Field: "budget-text", Text: "abc"})
-	p.play(Refuse{Field: "budget-text", Text: "no"})
+	p.play(Refuse{Text: "no"})
 	p.play(Dismiss{Notice: true})
 	if p.Alert != nil || p.Draft != (Draft{}) {
 		t.Errorf("alert %+v, draft %+v; want neither", p.Alert, p.Draft)

@@ -1,6 +1,7 @@
 package state
 
 import (
+	"slices"
 	"time"
 
 	"memtide/web/choice"
@@ -73,8 +74,8 @@ func (c *Compare) Awaits() bool {
 	return c != nil && c.Other.busy()
 }
 
-// sides returns the one or two sides, first the one that the controls change.
-func (s *State) sides() []*Side {
+// Each returns the one or two sides, first the one that the controls change.
+func (s *State) Each() []*Side {
 	if s.Compare == nil {
 		return []*Side{&s.Side}
 	}
@@ -83,7 +84,7 @@ func (s *State) sides() []*Side {
 
 // reading returns the side that waits for a profile under an ID, or nil if none does.
 func (s *State) reading(id int) *Side {
-	for _, o := range s.sides() {
+	for _, o := range s.Each() {
 		if o.Opening != nil && o.Opening.ID == id {
 			return o
 		}
@@ -93,7 +94,7 @@ func (s *State) reading(id int) *Side {
 
 // solving returns the side that waits for a schedule under an ID, or nil if none does.
 func (s *State) solving(id int) *Side {
-	for _, o := range s.sides() {
+	for _, o := range s.Each() {
 		if o.Solving != nil && o.Solving.ID == id {
 			return o
 		}
@@ -101,44 +102,53 @@ func (s *State) solving(id int) *Side {
 	return nil
 }
 
+// AB returns A and B; without a comparison A is what the page is about and B is nil.
+func (s *State) AB() (a, b *Side) {
+	switch {
+	case s.Compare == nil:
+		return &s.Side, nil
+	case s.Compare.OnA:
+		return &s.Side, &s.Compare.Other
+	}
+	return &s.Compare.Other, &s.Side
+}
+
+// InLink reports whether a link can hold all networks that are open.
+func (s *State) InLink() bool {
+	return !slices.ContainsFunc(s.Each(), func(o *Side) bool { return o.Network != nil && !o.Network.InLink() })
+}
+
+// Letters returns those of the side that the controls change and of the other one; empty without a
+// comparison.
+func (s *State) Letters() (own, other string) {
+	switch {
+	case s.Compare == nil:
+		return "", ""
+	case s.Compare.OnA:
+		return "A", "B"
+	}
+	return "B", "A"
+}
+
 // Sides returns the pictures of A and B, nil where there is none; ok is false
 // without a comparison. A preview stands for the side that the controls change.
 func (s *State) Sides() (a, b *known.Picture, ok bool) {
-	if s.Compare == nil {
+	x, y := s.AB()
+	if y == nil {
 		return nil, nil, false
 	}
-	if s.Compare.OnA {
-		return s.Visible(), s.Compare.Other.Shown, true
+	a, b = x.Shown, y.Shown
+	if s.Preview != nil && s.Compare.OnA {
+		a = s.Preview
+	} else if s.Preview != nil {
+		b = s.Preview
 	}
-	return s.Compare.Other.Shown, s.Visible(), true
-}
-
-// SideChoices returns the choices of A and B with their networks; without a
-// comparison both are the present one.
-func (s *State) SideChoices() (a, b Choice) {
-	switch {
-	case s.Compare == nil:
-		return s.Choice, s.Choice
-	case s.Compare.OnA:
-		return s.Choice, s.Compare.Other.Choice
-	}
-	return s.Compare.Other.Choice, s.Choice
-}
-
-// SideNetworks returns the networks of A and B, or nil where none is open.
-func (s *State) SideNetworks() (a, b *known.Network) {
-	switch {
-	case s.Compare == nil:
-		return s.Network, nil
-	case s.Compare.OnA:
-		return s.Network, s.Compare.Other.Network
-	}
-	return s.Compare.Other.Network, s.Network
+	return a, b, true
 }
 
 // Alignment puts the layers of A, or with second those of B, side by side with
 // the other's; nil while one of them has no schedule.
-func (s *State) Alignment(second bool) *draw.Alignment {
+func (s *State) Alignment(second bool) draw.Alignment {
 	a, b, ok := s.Sides()
 	if !ok || a == nil || b == nil {
 		return nil
@@ -146,7 +156,7 @@ func (s *State) Alignment(second bool) *draw.Alignment {
 	c := s.Compare
 	if of := [2]*known.Network{a.Network, b.Network}; c.aligned[0] == nil || c.alignedOf != of {
 		al := draw.Align(a.Index(), b.Index())
-		c.aligned, c.alignedOf = [2]*draw.Alignment{al, al.Turned()}, of
+		c.aligned, c.alignedOf = [2]draw.Alignment{al, al.Turned()}, of
 	}
 	if second {
 		return c.aligned[1]

@@ -8,7 +8,8 @@ import (
 	"memtide/web/known"
 )
 
-// Progressed is a solver at work. Best is nil if there is nothing new.
+// Progressed is a request that is being answered: a file that is read, an allocator or a solver at
+// work. Best is nil if there is nothing new.
 type Progressed struct {
 	ID       int
 	Progress proto.Progress
@@ -16,17 +17,28 @@ type Progressed struct {
 }
 
 func (m Progressed) apply(s *State) []Effect {
-	side := s.solving(m.ID)
-	if side == nil {
-		return nil
+	if p := s.Placing; p != nil && p.ID == m.ID {
+		p.Progress = m.Progress
+		return s.touchDOM()
 	}
-	job := side.Solving
-	job.Progress, job.Silent = m.Progress, false
-	if m.Best != nil && m.Best.Trace != nil {
-		job.Best = m.Best
-		s.show(side, &known.Picture{ID: m.ID, Choice: job.Choice, Network: side.Network, Solved: m.Best, Partial: true})
+	for _, side := range s.Each() {
+		if o := side.Opening; o != nil && o.ID == m.ID {
+			o.Progress = m.Progress
+			return s.touchDOM()
+		}
+		job := side.Solving
+		if job == nil || job.ID != m.ID {
+			continue
+		}
+		job.Progress, job.Silent = m.Progress, false
+		if m.Best != nil && m.Best.Trace != nil {
+			job.Best = m.Best
+			s.show(side, &known.Picture{ID: m.ID, Choice: job.Choice, Network: side.Network, Solved: m.Best,
+				Partial: true})
+		}
+		return s.touchDOM()
 	}
-	return s.touchDOM()
+	return nil
 }
 
 // Silent says that the worker of a request has gone quiet, or is back.
@@ -121,9 +133,12 @@ func (m SolveFailed) apply(s *State) []Effect {
 	side.Solving = nil
 	s.touch()
 	if side != &s.Side {
-		side.Shown, side.Failed = nil, failureText(m.Failure)
+		side.Shown, side.Failed = nil, m.Failure.Text
 		if m.Failure.Kind == proto.Infeasible {
 			side.OverBudget = newOverBudget(m.Failure)
+			if m.Failure.Smallest > 0 {
+				side.Failed = "it needs at least " + format.BytesUp(m.Failure.Smallest)
+			}
 		}
 		return nil
 	}
@@ -273,11 +288,4 @@ func (SolveHere) apply(s *State) []Effect {
 	s.Curve = nil
 	s.curves.clear()
 	return append([]Effect{UseThread{}}, s.chooseWithin(s.Choice, Leave, false, 0)...)
-}
-
-func failureText(f *proto.Failure) string {
-	if f.Kind == proto.Infeasible && f.Smallest > 0 {
-		return "it needs at least " + format.BytesUp(f.Smallest)
-	}
-	return f.Text
 }

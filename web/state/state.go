@@ -107,7 +107,7 @@ type Compare struct {
 	Other Side
 	OnA   bool // the controls change A; Other is B
 
-	aligned   [2]*draw.Alignment // of the layers of A with B's, and of B with A's
+	aligned   [2]draw.Alignment // of the layers of A with B's, and of B with A's
 	alignedOf [2]*known.Network
 }
 

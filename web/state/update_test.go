@@ -416,7 +416,7 @@ func TestBadLinkIsNotForgotten(t *testing.T) {
 	p := &player{State: New()}
 	p.play(Start{Choice: chosen("net-b8")})
 	open := last[Open](t, p)
-	p.play(BadLink{"This link was cut."})
+	p.play(Refuse{"This link was cut."})
 	p.play(opened(open.ID, chain("net")))
 	p.play(answer(last[Solve](t, p), 12))
 	wantStep(t, p, 12, "the example")

@@ -4,6 +4,7 @@
 package tell
 
 import (
+	"sort"
 	"strings"
 	"time"
 
@@ -13,6 +14,30 @@ import (
 	"memtide/web/format"
 	"memtide/web/lookup"
 )
+
+// Sentence says what a target is, when, and why it waited: for tooltips, for
+// the selection and for screen readers. It is empty for Nothing.
+func (m *Index) Sentence(t lookup.Target) string {
+	if !m.Valid(t) {
+		return ""
+	}
+	switch t.Kind {
+	case lookup.OnSpan:
+		return Sentences(m.Explain(t))
+	case lookup.OnGap:
+		return m.Question(t) + ": " + Sentences(m.Explain(t))
+	case lookup.OnStage:
+		return m.stageSentence(t.Index)
+	case lookup.OnBand:
+		return m.bandSentence(sim.Category(t.Index))
+	case lookup.OnValue:
+		return m.LifeWords(engine.ValueID(t.Index))
+	}
+	if t.Kind == lookup.OnPlayhead {
+		return "Drag to move through the step."
+	}
+	return "The plan may use " + format.Bytes(m.Problem.Budget) + "."
+}
 
 // Question returns what an explanation of a target answers, in a few words; of Nothing it
 // is about the peak.
@@ -46,21 +71,40 @@ func (m *Index) Explain(t lookup.Target) []Said {
 		return m.explainGap(t.Index)
 	case lookup.OnSpan:
 		s := &m.Trace.Spans[t.Index]
-		out := []Said{{kindRoles[s.Kind], "", capital(m.what(s)), ", " + format.Span(s.Start, s.End) + "."}}
-		if w := m.waited(s); w != "" {
-			role := display.Waiting
-			if c := m.Span(s.Cause); c != nil {
-				role = kindRoles[c.Kind]
-			}
-			out = append(out, Said{role, "It " + strings.TrimPrefix(w, "it "), "", "."})
+		after := ", " + format.Span(s.Start, s.End) + "."
+		if s.OutputOnly {
+			after = strings.TrimSuffix(after, ".") + ", keeps only its output."
 		}
-		return out
+		return append([]Said{{kindRoles[s.Kind], "", capital(m.what(s)), after}}, m.waited(s)...)
 	case lookup.OnStage:
-		return []Said{{m.roleOfStage(t.Index), m.stageSentence(t.Index), "", ""}}
+		return []Said{{DecisionRole(m.Decision(t.Index)), m.stageSentence(t.Index), "", ""}}
 	case lookup.OnValue:
 		return m.explainValue(engine.ValueID(t.Index))
 	}
 	return m.explainPeak()
+}
+
+// waited says for how long and for what a run waited, or why a copy did not happen earlier;
+// nothing if it started as soon as its turn came.
+func (m *Index) waited(s *sim.Span) []Said {
+	if s.Lane != sim.Compute {
+		return m.notEarlier(s)
+	}
+	gaps := m.Trace.Gaps
+	last := sort.Search(len(gaps), func(i int) bool { return gaps[i].End >= s.Start })
+	if last == len(gaps) || gaps[last].End != s.Start {
+		return nil
+	}
+	first := last
+	for first > 0 && gaps[first-1].End == gaps[first].Start {
+		first--
+	}
+	role := display.Waiting
+	if c := m.Span(s.Cause); c != nil {
+		role = kindRoles[c.Kind]
+	}
+	d := format.Duration(s.Start - gaps[first].Start)
+	return []Said{{role, "It waited " + d + m.waitsFor(last), "", "."}}
 }
 
 func (m *Index) explainGap(i int) []Said {
@@ -118,6 +162,11 @@ func (m *Index) explainGap(i int) []Said {
 	return append(append([]Said{ready}, freed...), m.notEarlier(cause)...)
 }
 
+// busyLane returns what a span keeps busy, beside the device.
+func busyLane(s *sim.Span) string {
+	return [...]string{"", "the link", "the link", "the network", "the host"}[s.Lane]
+}
+
 // notEarlier says why a copy did not happen earlier; nothing if nothing held it back.
 func (m *Index) notEarlier(s *sim.Span) []Said {
 	if s == nil || s.Lane == sim.Compute {
@@ -150,7 +199,7 @@ func (m *Index) notEarlier(s *sim.Span) []Said {
 		out.Before, out.Name = out.Before+busyLane(cause)+" was busy with ", m.Called(cause)
 		out.After = " until " + format.Moment(cause.End, m.Trace.Makespan)
 	case s.Why == sim.Dependency:
-		out.Before, out.Name, out.After = out.Before+"it started when ", m.Called(cause), " "+endWords[cause.Kind]
+		out.Before, out.Name, out.After = "It started when ", m.Called(cause), " "+endWords[cause.Kind]
 	default:
 		return nil
 	}

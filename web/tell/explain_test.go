@@ -34,7 +34,7 @@ transfer: Room comes free when conv1 has left for the host, at 70.0 ms.
 transfer: It could not leave earlier: the link was busy with conv1 until 155.0 ms.`},
 		{sim.NeedsRoom, sim.Dependency, 2, 0, `backward: Conv1 is ready at 140.0 ms, but 300 MiB is missing.
 transfer: Room comes free when conv1 has left for the host, at 70.0 ms.
-forward: It could not leave earlier: it started when conv1 had run forward.`},
+forward: It started when conv1 had run forward.`},
 		{sim.CopyOut, sim.NeedsData, 2, 0, `backward: Conv1 is ready at 140.0 ms, but what it replaces is still being copied.
 transfer: Conv1 has left for the host at 70.0 ms.
 forward: It could not leave earlier: it needs what the forward of conv1 makes, until 20.0 ms.`},
@@ -72,7 +72,7 @@ func TestExplainOthers(t *testing.T) {
 	}{
 		{lookup.Target{Kind: lookup.OnGap, Index: 0}, "Why it waits 15 ms", "backward: "},
 		{lookup.Target{Kind: lookup.OnSpan, Index: 8}, "Conv1, backward",
-			"backward: Backward of conv1, 155.0 to 195.0 ms.\ntransfer: It waited 15 ms for what conv1 saves: its copy to the device was still under way."},
+			"backward: Backward of conv1, 155.0 to 195.0 ms.\ntransfer: It waited 15 ms for conv1 to arrive."},
 		{lookup.Target{Kind: lookup.OnSpan, Index: 0}, "Conv1, forward", "forward: Forward of conv1, 0.0 to 20.0 ms."},
 		{lookup.Target{Kind: lookup.OnStage, Index: 1}, "Conv1", "transfer: conv1, block 1 of 2: 300 MiB are moved"},
 		{lookup.Target{Kind: lookup.OnStage, Index: 2}, "Block<2>&",

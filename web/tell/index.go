@@ -29,6 +29,15 @@ type Said struct {
 // String returns the sentence.
 func (s Said) String() string { return s.Before + s.Name + s.After }
 
+// Sentences returns an explanation as one text.
+func Sentences(said []Said) string {
+	var parts []string
+	for _, s := range said {
+		parts = append(parts, s.String())
+	}
+	return strings.Join(parts, " ")
+}
+
 // decisions are the letters and the words of decisions, by their bits.
 var decisions = [...]struct{ letter, words string }{
 	sim.Keep:                    {"K", "kept"},
@@ -48,17 +57,6 @@ var kindRoles = [...]display.Role{sim.SpanForward: display.Forward, sim.SpanReco
 	sim.SpanBackward: display.Backward,
 	sim.SpanOffload:  display.Transfer, sim.SpanFetch: display.Transfer, sim.SpanNetwork: display.Transfer,
 	sim.SpanCPU: display.Fixed}
-
-// roleOfStage returns the colour of what is decided about a stage.
-func (m *Index) roleOfStage(k int) display.Role {
-	switch d := m.Decision(k); {
-	case d&sim.Offload != 0:
-		return display.Transfer
-	case d&sim.Recompute != 0:
-		return display.Recompute
-	}
-	return display.Forward
-}
 
 // DecisionRole returns the colour of a decision.
 func DecisionRole(d sim.Decision) display.Role {

@@ -30,11 +30,11 @@ func (m *Index) NumRows() int { return len(m.Rows) }
 func (m *Index) Row(i int) Row {
 	if ref := m.Rows[i]; ref < 0 {
 		g := &m.Trace.Gaps[^ref]
-		return Row{g.Start, g.End, laneWords[sim.Compute], "waiting", g.Reason.String(), "", m.GapSentence(int(^ref)),
-			lookup.TargetOf(ref)}
+		return Row{g.Start, g.End, laneWords[sim.Compute], "waiting", g.Reason.String(), "",
+			Sentences(m.explainGap(int(^ref))), lookup.TargetOf(ref)}
 	}
 	s := &m.Trace.Spans[m.Rows[i]]
-	r := Row{s.Start, s.End, laneWords[s.Lane], m.SpanName(s), kindWords[s.Kind], "", m.waited(s),
+	r := Row{s.Start, s.End, laneWords[s.Lane], m.SpanName(s), kindWords[s.Kind], "", Sentences(m.waited(s)),
 		lookup.TargetOf(m.Rows[i])}
 	if k := m.StageOfSpan(s); k > 0 {
 		r.Stage = m.StageName(k)

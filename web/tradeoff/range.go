@@ -17,16 +17,10 @@ type Range struct{ From, To, Step engine.Bytes }
 // as many. Steps are powers of two, so that budgets are round numbers.
 const sliderSteps = 96
 
-// RangeOf goes from what no schedule of a graph, and of the chain that it is made of if
-// that is not nil, can do without, to a little above keepAll, what keeping everything needs.
-func RangeOf(g *engine.Graph, c *engine.ChainGraph, keepAll engine.Bytes) Range {
-	low := engine.Bytes(0)
-	if c != nil {
-		low = floorOf(c.Chain)
-	} else if g != nil {
-		low = floorOfGraph(g)
-	}
-	low = min(low, keepAll)
+// RangeOf goes from what no schedule of a graph can do without to a little above keepAll, what keeping
+// everything needs.
+func RangeOf(g *engine.Graph, keepAll engine.Bytes) Range {
+	low := min(floorOf(g), keepAll)
 	step := engine.Bytes(1)
 	for step*2*sliderSteps <= keepAll-low {
 		step *= 2
@@ -34,23 +28,10 @@ func RangeOf(g *engine.Graph, c *engine.ChainGraph, keepAll engine.Bytes) Range 
 	return Range{low / step * step, (keepAll/step + 2) * step, step}
 }
 
-// floorOf returns the memory that some backward operation needs by itself, resident
-// memory included: its input, saved set, gradients and temporaries. No schedule
-// gets by with less, and some need more.
-func floorOf(c *engine.Chain) (most engine.Bytes) {
-	for k := 1; k <= c.Len(); k++ {
-		need := c.Act(k-1) - c.Beside(k-1) + c.Saved(k) + c.Grad(k) + c.Grad(k-1) + c.Stages[k-1].BwdTemp
-		if k == 1 { // a^0 is counted once
-			need = max(need, c.Input+c.Saved(1)+c.Beside(1)+c.Stages[0].FwdTemp)
-		}
-		most = max(most, need)
-	}
-	return most + c.Resident.Total()
-}
-
-// floorOfGraph returns the memory that some operation needs by itself, resident memory
-// included: what it reads and writes, and its temporaries.
-func floorOfGraph(g *engine.Graph) (most engine.Bytes) {
+// floorOf returns the memory that some operation needs by itself, resident memory
+// included: what it reads and writes, and its temporaries. No schedule gets by with less,
+// and some need more.
+func floorOf(g *engine.Graph) (most engine.Bytes) {
 	for i := range g.Ops {
 		op := &g.Ops[i]
 		if op.Lane == engine.LaneCPU {

@@ -13,7 +13,7 @@ func TestBudgetRange(t *testing.T) {
 		stages[i] = engine.Stage{Out: engine.GiB, Saved: engine.GiB}
 	}
 	c := engine.ExpandChain(&engine.Chain{Stages: stages})
-	r := RangeOf(&c.Graph, c, keepAll)
+	r := RangeOf(&c.Graph, keepAll)
 	if n := r.Steps(); n < sliderSteps || n > 2*sliderSteps+3 {
 		t.Errorf("range %+v has %d steps; want about %d to %d", r, n, sliderSteps, 2*sliderSteps)
 	}

@@ -9,7 +9,6 @@ import (
 
 	"github.com/vugu/vugu"
 	"memtide/engine"
-	"memtide/wasm/proto"
 	"memtide/web/choice"
 	"memtide/web/draw"
 	"memtide/web/format"
@@ -44,21 +43,20 @@ func (c *Compare) Blocked(a bool) bool {
 
 // Edits says what the controls change, for the eye.
 func (c *Compare) Edits() string {
-	if c.S.Compare == nil {
+	own, _ := c.S.Letters()
+	if own == "" {
 		return ""
 	}
-	return "Controls and numbers: " + names.Letter(c.S.Compare.OnA)
+	return "Controls and numbers: " + own
 }
 
-// side returns the choice and the network of a side, the network nil if it is being
-// read.
-func (c *Compare) side(a bool) (state.Choice, *known.Network) {
-	ca, cb := c.S.SideChoices()
-	na, nb := c.S.SideNetworks()
+// side returns A or B.
+func (c *Compare) side(a bool) *state.Side {
+	x, y := c.S.AB()
 	if a {
-		return ca, na
+		return x
 	}
-	return cb, nb
+	return y
 }
 
 // Name says what a side is: its strategy and budget, and what else is not as on
@@ -67,9 +65,9 @@ func (c *Compare) Name(a bool) string {
 	if c.S.Compare == nil {
 		return ""
 	}
-	mine, network := c.side(a)
-	other, otherNetwork := c.side(!a)
-	return names.Side(mine, other, network, otherNetwork, names.Budget(mine, network))
+	mine, other := c.side(a), c.side(!a)
+	return names.Side(mine.Choice, other.Choice, mine.Network, other.Network,
+		names.Budget(mine.Choice, mine.Network))
 }
 
 // Fit returns the text of the button that gives the other side the budget that it lacks.
@@ -77,7 +75,8 @@ func (c *Compare) Fit() string {
 	if c.S.Compare == nil || c.S.Compare.Other.Offer() <= 0 {
 		return ""
 	}
-	return "Set " + format.BytesUp(c.S.Compare.Other.Offer()) + " for " + names.Letter(!c.S.Compare.OnA)
+	_, letter := c.S.Letters()
+	return "Set " + format.BytesUp(c.S.Compare.Other.Offer()) + " for " + letter
 }
 
 // missing says which side has no schedule, and why.
@@ -86,15 +85,15 @@ func (c *Compare) missing() string {
 		return ""
 	}
 	o := &c.S.Compare.Other
-	switch side := names.Letter(!c.S.Compare.OnA); {
+	own, side := c.S.Letters()
+	switch {
 	case o.Network == nil:
-		return side + " is being read…" + shareOf(o.Progress())
+		return side + " is being read…" + answer.Done(o.Progress())
 	case o.Failed != "":
 		return side + " has no schedule: " + strings.TrimSuffix(o.Failed, ".") + "."
 	case o.Shown == nil:
-		return side + " is being solved…" + shareOf(o.Progress())
+		return side + " is being solved…" + answer.Done(o.Progress())
 	}
-	own := names.Letter(c.S.Compare.OnA)
 	switch {
 	case c.S.Stale():
 		return own + " has no schedule: the pictures show another one."
@@ -104,23 +103,14 @@ func (c *Compare) missing() string {
 	return own + " has no schedule."
 }
 
-// shareOf returns how much of a job is done, if that is known.
-func shareOf(p proto.Progress) string {
-	if p.Total <= 0 {
-		return ""
-	}
-	return " " + format.Share(float64(p.Done)/float64(p.Total))
-}
-
 // Note says what the link of the comparison cannot hold.
 func (c *Compare) Note() string {
 	if c.S.Compare == nil {
 		return ""
 	}
 	l := permalink.Of(c.S, link.Link{})
-	a, b := c.S.SideNetworks()
 	switch {
-	case a != nil && !a.InLink() || b != nil && !b.InLink():
+	case !c.S.InLink():
 		return "The graph is too long for a link: send the file too."
 	case l.B != nil && l.B.From != "" && l.B.Profile == nil:
 		return "The two profiles together are too long for a link: it holds A only. Send the file of B too."
@@ -143,8 +133,8 @@ func (c *Compare) Table() vugu.HTML {
 		}
 		b.WriteString("</tr>")
 	}
-	ca, na := c.side(true)
-	cb, nb := c.side(false)
+	x, y := c.S.AB()
+	ca, na, cb, nb := x.Choice, x.Network, y.Choice, y.Network
 	row("network", names.Network(ca, na), names.Network(cb, nb), "")
 	row("plan", choice.PlanName(ca.Strategy), choice.PlanName(cb.Strategy), "")
 	row("host link", names.Link(ca), names.Link(cb), "")
@@ -168,10 +158,10 @@ func (c *Compare) Table() vugu.HTML {
 const compareRows = 60
 
 // compareLayers lists the layers that are treated differently.
-func compareLayers(a, b *draw.Index, al *draw.Alignment, row func(cells ...string)) {
+func compareLayers(a, b *draw.Index, al draw.Alignment, row func(cells ...string)) {
 	listed := 0
-	for i := range al.Columns() {
-		k, j := al.Layers(i)
+	for _, c := range al {
+		k, j := c[0], c[1]
 		if !a.Differs(b, k, j) {
 			continue
 		}

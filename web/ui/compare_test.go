@@ -178,7 +178,8 @@ func TestCompareLinkTooLong(t *testing.T) {
 	for _, side := range []bool{true, false} {
 		pagetest.Do(t, s, state.EditSide{A: side}, state.PickFile{Name: "long.csv", Bytes: longCSV(r, 1100)})
 	}
-	if na, nb := s.SideNetworks(); na == nil || nb == nil || na.Profile.Chain.Len() < 1100 || na == nb {
+	a, b := s.AB()
+	if na, nb := a.Network, b.Network; na == nil || nb == nil || na.Profile.Chain.Len() < 1100 || na == nb {
 		t.Fatalf("networks %v, %v; want two long ones", na, nb)
 	}
 	l := permalink.Of(s, link.Link{})

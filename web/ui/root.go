@@ -35,7 +35,8 @@ func (c *Root) Stale() string {
 	case !c.S.Stale():
 		return "false"
 	case c.S.Compare != nil:
-		return names.Letter(c.S.Compare.OnA)
+		letter, _ := c.S.Letters()
+		return letter
 	}
 	return "true"
 }

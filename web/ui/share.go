@@ -3,11 +3,11 @@ package ui
 import (
 	"fmt"
 	"html"
+	"slices"
 	"strings"
 
 	"memtide/engine"
 	"memtide/engine/play"
-	"memtide/web/known"
 	"memtide/web/link"
 	"memtide/web/permalink"
 	"memtide/web/state"
@@ -96,9 +96,10 @@ func (c *Share) Verdict() string {
 	if n := c.S.Network; n != nil && !n.InLink() {
 		text += " This graph is too long for a link: send the file too."
 	}
-	a, b := c.S.SideNetworks()
-	long := func(n *known.Network) bool { return n != nil && n.Source.Ops != "" && !link.HoldsOps(n.Source.Ops) }
-	if c.S.Step == nil && (long(a) || long(b)) {
+	long := func(o *state.Side) bool {
+		return o.Network != nil && o.Network.Source.Ops != "" && !link.HoldsOps(o.Network.Source.Ops)
+	}
+	if c.S.Step == nil && slices.ContainsFunc(c.S.Each(), long) {
 		text += " The operators are too long for a link: for plans of the model send the file too."
 	}
 	if c.S.Memory != nil {
@@ -112,8 +113,7 @@ func (c *Share) Reopens() string {
 	if c.S.Memory != nil {
 		return "The buffers are too long for a link, so files do not open them again."
 	}
-	a, b := c.S.SideNetworks()
-	if a != nil && !a.InLink() || b != nil && !b.InLink() {
+	if !c.S.InLink() {
 		return "This graph is too long for a link, so files do not open it again."
 	}
 	return "Every file opens this view again when it is dropped on the page."

@@ -110,7 +110,8 @@ func (v *View) Carry(p, old *known.Picture) {
 	case old == nil || old.Network != p.Network || old.Choice.Strategy != p.Choice.Strategy:
 		v.Selected, v.Picked = foremost(p), false
 	case v.Selected.Kind == lookup.OnGap && v.Selected.Index < len(old.Gaps()):
-		v.Selected = gapTarget(nearest(p.Gaps(), old.Gaps()[v.Selected.Index]))
+		was := old.Gaps()[v.Selected.Index].Start
+		v.Selected = gapTarget(least(p.Gaps(), func(g sim.Gap) time.Duration { return (g.Start - was).Abs() }))
 	case v.Selected.Kind == lookup.OnStage, v.Selected.Kind == lookup.OnValue: // they stay what they are
 	case v.Selected.Kind != lookup.Nothing || len(old.Gaps()) == 0:
 		v.Selected, v.Picked = foremost(p), false
@@ -120,7 +121,7 @@ func (v *View) Carry(p, old *known.Picture) {
 // foremost returns what stands out of a picture: the longest wait or, in a graph that
 // waits for nothing, the value that is held longest for what it takes.
 func foremost(p *known.Picture) lookup.Target {
-	if i := longest(p.Gaps()); i >= 0 {
+	if i := least(p.Gaps(), func(g sim.Gap) time.Duration { return g.Start - g.End }); i >= 0 {
 		return gapTarget(i)
 	}
 	return p.Index().Foremost()
@@ -133,20 +134,11 @@ func gapTarget(i int) lookup.Target {
 	return lookup.Target{Kind: lookup.OnGap, Index: i}
 }
 
-func longest(gaps []sim.Gap) int {
+// least returns the first of the gaps of which a measure is least, or -1 without gaps.
+func least(gaps []sim.Gap, measure func(sim.Gap) time.Duration) int {
 	best := -1
 	for i, g := range gaps {
-		if best < 0 || g.End-g.Start > gaps[best].End-gaps[best].Start {
-			best = i
-		}
-	}
-	return best
-}
-
-func nearest(gaps []sim.Gap, to sim.Gap) int {
-	best := -1
-	for i, g := range gaps {
-		if best < 0 || (g.Start-to.Start).Abs() < (gaps[best].Start-to.Start).Abs() {
+		if best < 0 || measure(g) < measure(gaps[best]) {
 			best = i
 		}
 	}

@@ -157,6 +157,7 @@ func ernie(c *config, m *llm.Model) {
 }
 
 func hunyuan(c *config, m *llm.Model) {
+	m.HeadLast = true
 	llama(c, m)
 	m.QKNorm = true
 }

@@ -81,23 +81,18 @@ func model(name string) (*llm.Model, string, error) {
 	if !ask.IsConfig(name) {
 		m := cmp.Or(llm.Lookup(name), family.Diffuser(name))
 		if m == nil {
-			return nil, "", llm.Unknown(name)
+			return nil, "", fmt.Errorf("there is no model %q", name)
 		}
 		return m, "", nil
 	}
 	m, err := family.Read([]byte(name))
+	if e, ok := errors.AsType[*profiles.FormatError](err); ok { // with what to do about it
+		return nil, "", fmt.Errorf("%w %s", err, e.Remedy)
+	}
 	if err != nil {
-		return nil, "", told(err)
+		return nil, "", err
 	}
 	return m.Model, m.Config, nil
-}
-
-// told returns an error of a file with what to do about it.
-func told(err error) error {
-	if e, ok := errors.AsType[*profiles.FormatError](err); ok {
-		return fmt.Errorf("%w %s", err, e.Remedy)
-	}
-	return err
 }
 
 // chain returns the step as a profile of its own.

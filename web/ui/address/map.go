@@ -19,6 +19,7 @@ import (
 	"memtide/web/format"
 	"memtide/web/known"
 	"memtide/web/state"
+	"memtide/web/ui/answer"
 	"memtide/web/ui/mount"
 	"memtide/web/ui/panel"
 )
@@ -91,14 +92,10 @@ func (c *Map) Params() []panel.Param {
 
 // Work says what is being worked on; empty if nothing is.
 func (c *Map) Work() string {
-	p := c.S.Placing
-	switch {
-	case p == nil:
+	if c.S.Placing == nil {
 		return ""
-	case p.Progress.Total > 0:
-		return fmt.Sprintf("Placing… %s", format.Share(float64(p.Progress.Done)/float64(p.Progress.Total)))
 	}
-	return "Placing…"
+	return "Placing…" + answer.Done(c.S.Placing.Progress)
 }
 
 // AgainText returns the button that gives a search more time, or the empty string if there is none.
@@ -150,7 +147,11 @@ func (c *Map) Facts() []panel.Fact {
 		out = append(out, panel.Fact{Label: "reserved", Value: format.Bytes(p.Reserved),
 			Title: "The most that is taken from the device"})
 	} else {
-		out = append(out, panel.Fact{Label: "pool", Value: format.Bytes(p.Pool), Title: poolTitle(p)})
+		title := "All addresses there are"
+		if p.Resident > 0 {
+			title = fmt.Sprintf("The budget without the %s that are resident", format.Bytes(p.Resident))
+		}
+		out = append(out, panel.Fact{Label: "pool", Value: format.Bytes(p.Pool), Title: title})
 	}
 	l := c.S.PlacesModel().LevelShown()
 	when := "at the peak"
@@ -187,13 +188,6 @@ func extra(p *proto.Placed) string {
 		return "–"
 	}
 	return format.Percent(float64(max(top, p.Peak))/float64(p.Peak) - 1)
-}
-
-func poolTitle(p *proto.Placed) string {
-	if p.Resident > 0 {
-		return fmt.Sprintf("The budget without the %s that are resident", format.Bytes(p.Resident))
-	}
-	return "All addresses there are"
 }
 
 // Outcome says in a sentence whether the buffers have found room.

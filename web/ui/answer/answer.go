@@ -11,6 +11,7 @@ import (
 
 	"github.com/vugu/vugu"
 	"memtide/engine"
+	"memtide/wasm/proto"
 	"memtide/web/choice"
 	"memtide/web/format"
 	"memtide/web/known"
@@ -179,11 +180,7 @@ func Late(s *state.State) string {
 // Work says what is being worked on; empty if nothing is.
 func Work(s *state.State) string {
 	if o := s.Opening; o != nil {
-		if o.Progress.Total > 0 {
-			return fmt.Sprintf("Reading %s… %s", o.Name,
-				format.Share(float64(o.Progress.Done)/float64(o.Progress.Total)))
-		}
-		return "Reading " + o.Name + "…"
+		return "Reading " + o.Name + "…" + Done(o.Progress)
 	}
 	if t := s.Step; t.Busy() || t.Chaining() {
 		return wordsMoreWork
@@ -198,10 +195,16 @@ func Work(s *state.State) string {
 		return "The solver has said nothing for a while…"
 	case w.Best != nil:
 		return fmt.Sprintf("Computing the plan… best so far %s", format.Duration(w.Best.Trace.Makespan))
-	case w.Progress.Total > 0:
-		return fmt.Sprintf("Computing the plan… %s", format.Share(float64(w.Progress.Done)/float64(w.Progress.Total)))
 	}
-	return "Computing the plan…"
+	return "Computing the plan…" + Done(w.Progress)
+}
+
+// Done returns how much of a job is done, behind what it is; empty if that is not known.
+func Done(p proto.Progress) string {
+	if p.Total <= 0 {
+		return ""
+	}
+	return " " + format.Share(float64(p.Done)/float64(p.Total))
 }
 
 // Ended says that an answer was ended before all of it was known; empty if it was not.
@@ -411,11 +414,11 @@ func (c *Answer) BarLabel() string {
 			words = append(words, p.Label)
 		}
 	}
-	return ofRank(c.S) + wordsAtPeak + strings.Join(words, ", ")
+	return OfRank(c.S) + wordsAtPeak + strings.Join(words, ", ")
 }
 
-// ofRank begins what is told about the rank that the pictures show, where there are some.
-func ofRank(s *state.State) string {
+// OfRank begins what is told about the rank that the pictures show, where there are some.
+func OfRank(s *state.State) string {
 	if s.Step == nil || s.Step.Rank() < 0 {
 		return ""
 	}

@@ -157,18 +157,12 @@ func (c *Case) Precisions() (out []panel.Option) {
 	if base == nil || !base.Operators() {
 		return nil
 	}
-	for _, name := range []string{"f32", "f16", "bf16"} {
-		out = append(out, panel.Option{ID: name, Title: precisionName(name), Selected: name == o.Precision})
+	for _, x := range []panel.Option{{ID: "f32", Title: "fp32"}, {ID: "f16", Title: "fp16"},
+		{ID: "bf16", Title: "bf16"}} {
+		x.Selected = x.ID == o.Precision
+		out = append(out, x)
 	}
 	return out
-}
-
-// precisionName returns what people call a precision.
-func precisionName(id string) string {
-	if id == "bf16" {
-		return id
-	}
-	return "fp" + id[1:]
 }
 
 // Planned reports whether the case is one of schedules: a network with a plan in a budget.

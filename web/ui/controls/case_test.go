@@ -9,7 +9,6 @@ import (
 
 	"memtide/engine"
 	"memtide/profiles/card"
-	"memtide/profiles/preset"
 	"memtide/wasm/proto"
 	"memtide/web/choice"
 	"memtide/web/known"
@@ -30,11 +29,11 @@ func TestOneGPU(t *testing.T) {
 		budget choice.Budget
 	}{
 		{state.SetGPU{ID: "a100-sxm-40gb"}, "resnet101-on-a100-sxm-40gb-b32", room("a100-sxm-40gb")},
-		{state.SetVariant{Options: preset.Options{Batch: 512}}, "resnet101-on-a100-sxm-40gb-b512",
+		{state.PickPreset{ID: "resnet101-on-a100-sxm-40gb-b512"}, "resnet101-on-a100-sxm-40gb-b512",
 			room("a100-sxm-40gb")},
 		{state.SetGPU{ID: "h100-sxm-80gb"}, "resnet101-on-h100-sxm-80gb-b512", room("h100-sxm-80gb")},
 		{state.PickNetwork{ID: "resnet50"}, "resnet50-on-h100-sxm-80gb-b32", room("h100-sxm-80gb")},
-		{state.SetVariant{Options: preset.Options{Batch: 2048}}, "resnet50-on-h100-sxm-80gb-b2048",
+		{state.PickPreset{ID: "resnet50-on-h100-sxm-80gb-b2048"}, "resnet50-on-h100-sxm-80gb-b2048",
 			room("h100-sxm-80gb")},
 	} {
 		pagetest.Do(t, s, c.do)

@@ -84,7 +84,7 @@ func origins(s *state.State) (out []Origin) {
 		out = append(out, Origin{"sizes", string(src.Sizes), originWords[src.Sizes]})
 	}
 	if d, o := timedDevice(s); d != nil {
-		text := fmt.Sprintf("%s TFLOP/s in %s, %s", teraflops(d.Peak(o.Precision)), o.Precision,
+		text := fmt.Sprintf("%.4g TFLOP/s in %s, %s", float64(d.Peak(o.Precision))/1e12, o.Precision,
 			format.Rate(d.MemoryRate))
 		if base, _ := source(s).Variant(); base.Efficiency(o) == 0 {
 			text = "one model, fitted, for every V100"
@@ -105,10 +105,6 @@ func linkOrigin(s *state.State) Origin {
 	}
 	return Origin{"host link", fmt.Sprintf("%s, %s of %s", d.LinkOrigin, d.Link, d.Name),
 		originWords[d.LinkOrigin] + ". " + format.Sentence(d.Source)}
-}
-
-func teraflops(f card.Flops) string {
-	return strconv.FormatFloat(float64(f)/1e12, 'g', 4, 64)
 }
 
 // Picker names the network that is open and offers the others: a button and,

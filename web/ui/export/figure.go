@@ -99,18 +99,15 @@ type Side struct {
 
 // SideOf returns what the controls change.
 func SideOf(s *state.State) Side {
-	side := Side{Picture: s.Visible()}
-	if s.Compare != nil {
-		side.Letter = names.Letter(s.Compare.OnA)
-	}
-	return side
+	letter, _ := s.Letters()
+	return Side{letter, s.Visible()}
 }
 
 // Sides returns what a file is about: A and B of a comparison, or what the controls
 // change if nothing else has a schedule. There has to be a picture.
 func Sides(s *state.State) []Side {
 	if a, b, ok := s.Sides(); ok && a != nil && b != nil {
-		return []Side{{names.Letter(true), a}, {names.Letter(false), b}}
+		return []Side{{"A", a}, {"B", b}}
 	}
 	return []Side{SideOf(s)}
 }
@@ -139,7 +136,7 @@ func Name(s *state.State, kind string) string {
 		other = append(other, format.Bytes(b.Solved.Budget))
 	}
 	if other == nil {
-		other = []string{names.Letter(false)}
+		other = []string{"B"}
 	}
 	versus := "-vs-" + plainName(strings.Join(other, " "), maxFileVersus)
 	return plainName(titleOf(s, a), maxFileName-len(versus)) + versus + "." + kind

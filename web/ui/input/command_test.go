@@ -23,6 +23,11 @@ func TestCommands(t *testing.T) {
 	s := pagetest.First(t)
 	r := s.BudgetRange()
 	device := card.All()[len(card.All())-1]
+	varied := func(change func(*preset.Options)) state.Message {
+		_, o := s.Choice.Source.Variant()
+		change(&o)
+		return state.SetVariant{Options: o}
+	}
 	for _, c := range []struct {
 		in   Command
 		want state.Message
@@ -58,15 +63,15 @@ func TestCommands(t *testing.T) {
 		{Command{Do: "picker-find", Value: "den"}, nil},
 		{Command{Do: "picker-find", Value: "den", Settled: true}, nil},
 		{Command{Do: "variant", Arg: "image", Value: "500", Settled: true},
-			state.SetVariant{Options: preset.Options{Image: 500}}},
+			varied(func(o *preset.Options) { o.Image = 500 })},
 		{Command{Do: "variant", Arg: "tokens", Value: "512", Settled: true},
-			state.SetVariant{Options: preset.Options{Tokens: 512}}},
+			varied(func(o *preset.Options) { o.Tokens = 512 })},
 		{Command{Do: "variant", Arg: "precision", Value: "f16", Settled: true},
-			state.SetVariant{Options: preset.Options{Precision: "f16"}}},
-		{Command{Do: "variant", Arg: "algorithms", Value: "mp", Settled: true}, state.SetFast{On: true}},
-		{Command{Do: "variant", Arg: "algorithms", Value: "m", Settled: true}, state.SetFast{}},
-		{Command{Do: "variant", Arg: "functions", Value: "separate", Settled: true}, state.SetSeparate{On: true}},
-		{Command{Do: "variant", Arg: "functions", Value: "joined", Settled: true}, state.SetSeparate{}},
+			varied(func(o *preset.Options) { o.Precision = "f16" })},
+		{Command{Do: "variant", Arg: "algorithms", Value: "mp", Settled: true}, varied(func(o *preset.Options) { o.Fast = true })},
+		{Command{Do: "variant", Arg: "algorithms", Value: "m", Settled: true}, varied(func(o *preset.Options) { o.Fast = false })},
+		{Command{Do: "variant", Arg: "functions", Value: "separate", Settled: true}, varied(func(o *preset.Options) { o.Separate = true })},
+		{Command{Do: "variant", Arg: "functions", Value: "joined", Settled: true}, varied(func(o *preset.Options) { o.Separate = false })},
 		{Command{Do: "variant", Arg: "image", Value: "many", Settled: true}, nil},
 		{Command{Do: "batch", Value: "64", Settled: true}, state.PickPreset{ID: "resnet101-b64"}},
 		{Command{Do: "gpu", Value: device.ID, Settled: true}, state.SetGPU{ID: device.ID}},

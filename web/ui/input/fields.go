@@ -46,7 +46,7 @@ func budget(c Command, _ *state.State) state.Message {
 	}
 	b, err := choice.ParseBudget(text)
 	if err != nil {
-		return c.refuse("Budget: " + err.Error())
+		return refuse("Budget: " + err.Error())
 	}
 	return state.SetBudget{Bytes: b.Bytes, Share: b.Share, Settled: true}
 }
@@ -54,7 +54,7 @@ func budget(c Command, _ *state.State) state.Message {
 func bandwidth(c Command, _ *state.State) state.Message {
 	r, err := format.ParseRate(c.Value)
 	if err != nil {
-		return c.refuse("Bandwidth: " + err.Error())
+		return refuse("Bandwidth: " + err.Error())
 	}
 	return state.SetBandwidth{Rate: r, Settled: true}
 }
@@ -64,7 +64,7 @@ func ownCard(c Command, s *state.State) state.Message {
 	id, err := choice.OwnCard(c.Value)
 	switch {
 	case err != nil:
-		return c.refuse("Card: " + err.Error())
+		return refuse("Card: " + err.Error())
 	case s.Step != nil:
 		return state.SetStep{Name: "device", Value: id}
 	}
@@ -78,7 +78,7 @@ func batch(c Command, s *state.State) state.Message {
 	}
 	ref := p.ID + "-b" + c.Value
 	if _, _, err := preset.Parse(ref); err != nil {
-		return c.refuse(fmt.Sprintf("The batch size is %q; 1 to %d are possible.", c.Value, p.Largest()))
+		return refuse(fmt.Sprintf("The batch size is %q; 1 to %d are possible.", c.Value, p.Largest()))
 	}
 	return state.PickPreset{ID: ref}
 }
@@ -89,7 +89,7 @@ func argument(c Command, s *state.State) state.Message {
 		return nil
 	}
 	if _, err := st.Parse(engine.Args{c.Arg: c.Value}); err != nil {
-		return c.refuse(err.Error())
+		return refuse(err.Error())
 	}
 	return state.SetArg{Name: c.Arg, Value: c.Value}
 }
@@ -100,7 +100,7 @@ func allocArgument(c Command, s *state.State) state.Message {
 		return nil
 	}
 	if _, err := a.Parse(engine.Args{c.Arg: c.Value}); err != nil {
-		return c.refuse(err.Error())
+		return refuse(err.Error())
 	}
 	return state.SetAllocArg{Name: c.Arg, Value: c.Value}
 }
@@ -119,7 +119,7 @@ func stepOption(c Command, _ *state.State) state.Message {
 		return nil
 	}
 	if _, err := engine.ParseArgs("", ask.Options, engine.Args{c.Arg: c.Value}); err != nil {
-		return c.refuse(fmt.Sprintf("%s: %q; %s to %s are possible.", format.Capital(o.Title), c.Value,
+		return refuse(fmt.Sprintf("%s: %q; %s to %s are possible.", format.Capital(o.Title), c.Value,
 			strconv.Itoa(o.Min), strconv.Itoa(o.Max)))
 	}
 	return state.SetStep{Name: c.Arg, Value: c.Value}
@@ -145,35 +145,33 @@ func pickerFind(c Command, s *state.State) state.Message {
 }
 
 // variant returns a change of one option of the preset that is open.
-func variant(c Command, _ *state.State) state.Message {
-	switch {
-	case !c.Settled && c.Arg == "efficiency":
-		return state.Type{Field: c.Arg, Text: c.Value}
-	case !c.Settled:
+func variant(c Command, s *state.State) state.Message {
+	if !c.Settled {
+		if c.Arg == "efficiency" {
+			return state.Type{Field: c.Arg, Text: c.Value}
+		}
 		return nil
-	case c.Arg == "algorithms":
-		return state.SetFast{On: c.Value == AlgorithmsBoth}
-	case c.Arg == "functions":
-		return state.SetSeparate{On: c.Value == FunctionsSeparate}
 	}
-	var o preset.Options
-	switch n, _ := strconv.Atoi(c.Value); c.Arg {
-	case "image":
-		o.Image = n
-	case "tokens":
-		o.Tokens = n
+	_, o := s.Choice.Source.Variant()
+	switch n, err := strconv.Atoi(c.Value); c.Arg {
+	case "algorithms":
+		o.Fast = c.Value == AlgorithmsBoth
+	case "functions":
+		o.Separate = c.Value == FunctionsSeparate
 	case "precision":
 		o.Precision = c.Value
 	case "efficiency":
-		if o.Efficiency = n; c.Value == "" {
-			o.Efficiency = -1
-		} else if n < 1 || n > 100 {
-			return state.Refuse{Field: "efficiency",
-				Text: fmt.Sprintf("The efficiency is %q; 1 to 100 %% are possible.", c.Value)}
+		if o.Efficiency = n; c.Value != "" && (n < 1 || n > 100) {
+			return state.Refuse{Text: fmt.Sprintf("The efficiency is %q; 1 to 100 %% are possible.", c.Value)}
 		}
-	}
-	if o == (preset.Options{}) {
-		return nil
+	case "image":
+		if o.Image = n; err != nil {
+			return nil
+		}
+	case "tokens":
+		if o.Tokens = n; err != nil {
+			return nil
+		}
 	}
 	return state.SetVariant{Options: o}
 }
@@ -244,7 +242,7 @@ func (c Command) field() string {
 }
 
 // refuse says why the text of a field cannot be taken.
-func (c Command) refuse(text string) state.Message { return state.Refuse{Field: c.field(), Text: text} }
+func refuse(text string) state.Message { return state.Refuse{Text: text} }
 
 // StepField returns the field of an option while something is typed into it.
 func StepField(name string) string { return "step:" + name }

@@ -10,7 +10,6 @@ import (
 	"memtide/web/known"
 	"memtide/web/lookup"
 	"memtide/web/state"
-	"memtide/web/ui/names"
 )
 
 // Mount is a place of the page that a picture is painted into: one of a time axis,
@@ -117,8 +116,12 @@ func (m Mount) Beside(s *state.State) *draw.Beside {
 	if s.Compare == nil || other == nil || m.Shown(s) == nil {
 		return nil
 	}
-	return &draw.Beside{Model: other.Index(), Budget: m.Other().Budget(s), Layers: s.Alignment(m.Second),
-		Letter: names.Letter(!m.Second), Other: names.Letter(m.Second), Over: m.Picture == draw.Memory && Overlaid(s)}
+	b := &draw.Beside{Model: other.Index(), Budget: m.Other().Budget(s), Layers: s.Alignment(m.Second),
+		Letter: "A", Other: "B", Over: m.Picture == draw.Memory && Overlaid(s)}
+	if m.Second {
+		b.Letter, b.Other = "B", "A"
+	}
+	return b
 }
 
 // Across returns what stands here for a target of the other side's picture.

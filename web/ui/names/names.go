@@ -18,14 +18,6 @@ import (
 	"memtide/web/state"
 )
 
-// Letter returns the name of a side.
-func Letter(a bool) string {
-	if a {
-		return "A"
-	}
-	return "B"
-}
-
 // Origins is the heading over where numbers come from.
 const Origins = "Where the numbers come from"
 
@@ -60,7 +52,11 @@ func Side(mine, other state.Choice, network, otherNetwork *known.Network, budget
 	}
 	parts = append(parts, method, budget)
 	if mine.Device != other.Device || mine.ToDev != other.ToDev || mine.ToHost != other.ToHost {
-		parts = append(parts, linkOfDevice(mine))
+		link := Link(mine)
+		if card.Lookup(mine.Device) != nil { // nothing around says that it is about the link
+			link = "host link of " + link
+		}
+		parts = append(parts, link)
 	}
 	if mine.Duplex != other.Duplex {
 		parts = append(parts, mine.Duplex.String()+" duplex")
@@ -101,15 +97,6 @@ func Budget(c state.Choice, n *known.Network) string {
 		return "reading…"
 	}
 	return format.Bytes(c.Budget.Of(n.Totals.KeepAllPeak))
-}
-
-// linkOfDevice is Link where nothing around it says that it is about the link:
-// times are those of the network's own device.
-func linkOfDevice(c state.Choice) string {
-	if card.Lookup(c.Device) != nil {
-		return "host link of " + Link(c)
-	}
-	return Link(c)
 }
 
 // Link returns the device that a link is of, or its rates.

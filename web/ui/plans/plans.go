@@ -65,7 +65,11 @@ type PlanRow struct {
 // Groups returns the parts of the table: what fits and what does not, each by step time, and unfolded
 // the methods of the literature.
 func (c *Plans) Groups() (out []PlanRows) {
-	fit, not, rest := c.fitting(), PlanRows{Title: "Does not fit", Step: "step", Bytes: "lacks"}, PlanRows{}
+	fit := PlanRows{Title: "Fits", Step: "step", Slower: "slower", Bytes: "GiB"}
+	not, rest := PlanRows{Title: "Does not fit", Step: "step", Bytes: "lacks"}, PlanRows{}
+	if c.S.Network != nil {
+		fit.Title = "Fits " + format.Bytes(c.S.Limit())
+	}
 	for _, g := range c.S.Menu() {
 		for _, p := range g.Plans {
 			switch o := c.row(p); {
@@ -108,15 +112,6 @@ func pinFastest(rows []*PlanRow) {
 			seen[o.Plan.Strategy.Class], o.pinned = true, true
 		}
 	}
-}
-
-// fitting returns the part of what fits, without rows.
-func (c *Plans) fitting() PlanRows {
-	g := PlanRows{Title: "Fits", Step: "step", Slower: "slower", Bytes: "GiB"}
-	if c.S.Network != nil {
-		g.Title = "Fits " + format.Bytes(c.S.Limit())
-	}
-	return g
 }
 
 // Folded returns the rows of a part that the table shows: those that are pinned, then policies, then

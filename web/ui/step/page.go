@@ -3,7 +3,6 @@
 package step
 
 import (
-	"fmt"
 	"html"
 	"strconv"
 	"time"
@@ -29,14 +28,6 @@ func (c *View) reply() *proto.Stepped { return c.S.Step.Shown }
 
 // pictured returns what the pictures show: the answer, or what another rank holds.
 func (c *View) pictured() *proto.Stepped { return answer.Pictured(c.S) }
-
-// ofRank begins what is told about the rank that the pictures show, where there are some.
-func (c *View) ofRank() string {
-	if at := c.S.Step.Rank(); at >= 0 {
-		return fmt.Sprintf(wordsRank, at) + ". "
-	}
-	return ""
-}
 
 // Number is a question that is answered by a number, and a way on.
 type Number struct {

@@ -69,23 +69,6 @@ func largest(parts []proto.StepPart) string {
 	return text
 }
 
-// Limit returns where the line of what a card has for the program lies, LimitLabel what stands
-// at it.
-func (c *View) Limit() string {
-	if c.reply() == nil {
-		return ""
-	}
-	return fmt.Sprintf("--share:%.4g", float64(c.reply().Memory-c.reply().Context)/float64(c.tallest()))
-}
-
-// LimitLabel returns what stands at the line.
-func (c *View) LimitLabel() string {
-	if c.reply() == nil {
-		return ""
-	}
-	return fmt.Sprintf(wordsForProgram, format.Bytes(c.reply().Memory-c.reply().Context))
-}
-
 // AssumedLine says what of the assumptions is not as usual.
 func (c *View) AssumedLine() string {
 	var out []string

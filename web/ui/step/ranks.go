@@ -1,6 +1,7 @@
 package step
 
 import (
+	"cmp"
 	"fmt"
 	"html"
 	"slices"
@@ -139,18 +140,18 @@ func (c *View) ranksView() *vugu.VGNode {
 // passesView returns the picture of a pipeline's ranks, with what is said of what is selected in it and
 // a table of the same.
 func (c *View) passesView() []*vugu.VGNode {
-	host := element("div", attr("class", "host", "data-testid", "passes", "style", c.passesHeight()))
-	host.JSCreateHandler = vugu.JSValueFunc(func(value js.Value) { c.Hosts.Give("passes", value) })
-	label := wordsPasses
-	x, made := c.S.Passes(), ""
+	x, label, made, height := c.S.Passes(), wordsPasses, "", 0.0
 	if x != nil {
-		made = x.Made
+		made, height = x.Made, x.Height()
 		label += ". " + x.Summary() + " " + PassSentence(c.S)
 	}
+	host := element("div", attr("class", "host", "data-testid", "passes", "style", fmt.Sprintf("height:%gpx", height)))
+	host.JSCreateHandler = vugu.JSValueFunc(func(value js.Value) { c.Hosts.Give("passes", value) })
 	picture := element("div", attr("class", "passes", "id", "passes", "tabindex", "0", "role", "application",
 		"aria-roledescription", wordsPasses, "aria-describedby", "passes-help", "aria-label", label), host)
 	why := element("div", attr("class", "passes-why"),
-		element("p", attr("data-testid", "pass-why"), vugu.HTML(c.passWhy())),
+		element("p", attr("data-testid", "pass-why"),
+			vugu.HTML(html.EscapeString(cmp.Or(PassSentence(c.S), wordsPassesAsk)))),
 		button(attr("class", "button small", "data-do", "pass-follow"), !c.follows(), wordsFollow),
 		button(attr("class", "button small", "data-do", "pass-whole"), c.S.View.To == 0, wordsWholeStep),
 		button(attr("class", "button small", "data-do", "passes-svg", "title", wordsPassesSave), x == nil, "SVG"))
@@ -160,14 +161,6 @@ func (c *View) passesView() []*vugu.VGNode {
 			element("div", attr("data-testid", "passes-table"), vugu.HTML(c.passesTable())))}
 }
 
-// passesHeight returns the style of the picture's element.
-func (c *View) passesHeight() string {
-	if x := c.S.Passes(); x != nil {
-		return fmt.Sprintf("height:%gpx", x.Height())
-	}
-	return "height:0"
-}
-
 // PassSentence says what is selected in the picture of a pipeline, and why it is so.
 func PassSentence(s *state.State) string {
 	x := s.Passes()
@@ -175,14 +168,6 @@ func PassSentence(s *state.State) string {
 		return ""
 	}
 	return strings.Join(x.Why(s.View.Selected), " ")
-}
-
-// passWhy returns what stands under the picture.
-func (c *View) passWhy() string {
-	if said := PassSentence(c.S); said != "" {
-		return html.EscapeString(said)
-	}
-	return wordsPassesAsk
 }
 
 // follows reports whether there is a cause to follow.

@@ -48,14 +48,6 @@ func (c *View) Title() string {
 	return wordsChanges
 }
 
-// Looking is for aria-busy of the rows.
-func (c *View) Looking() string {
-	if c.Note() == "…" {
-		return "true"
-	}
-	return "false"
-}
-
 // Note says that changes are still being looked for, or that there are none.
 func (c *View) Note() string {
 	switch r := c.reply(); {

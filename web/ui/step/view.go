@@ -1,11 +1,14 @@
 package step
 
 import (
+	"fmt"
 	"html"
 	"strconv"
 
 	"github.com/vugu/vugu"
 
+	"memtide/web/format"
+	"memtide/web/ui/answer"
 	"memtide/web/ui/names"
 	"memtide/web/ui/panel"
 )
@@ -86,7 +89,8 @@ func (c *View) changesView() *vugu.VGNode {
 	rows := turns(c.Rows())
 	return element("section", attr("aria-labelledby", "turns-title"),
 		element("h2", attr("id", "turns-title"), c.Title()), element("p", attr("class", "note"), wordsTurned),
-		element("div", attr("class", "turns", "data-testid", "step-changes", "aria-busy", c.Looking()), rows),
+		element("div", attr("class", "turns", "data-testid", "step-changes", "aria-busy",
+			strconv.FormatBool(c.Note() == "…")), rows),
 		element("p", attr("class", "note"), c.Note()))
 }
 
@@ -101,7 +105,12 @@ func turns(list []Row) (out []*vugu.VGNode) {
 
 // policiesView returns the policies of frameworks, folded.
 func (c *View) policiesView() *vugu.VGNode {
-	n := element("details", attr("class", "fold about policies"), fold(wordsPolicies, wordsPoliciesHint), c.curve(),
+	curve := "" // the picture of the policies, which the second program draws
+	if r := c.reply(); r != nil {
+		curve = r.Curve
+	}
+	n := element("details", attr("class", "fold about policies"), fold(wordsPolicies, wordsPoliciesHint),
+		element("div", attr("class", "tried"), vugu.HTML(curve)),
 		element("p", attr("class", "note"), wordsTurned),
 		element("div", attr("data-testid", "step-policies"), turns(c.Policies())))
 	return hidden(n, c.S.Step.Failed != "" || len(c.Policies()) == 0)
@@ -122,15 +131,6 @@ func (c *View) ordersView() *vugu.VGNode {
 	return hidden(n, len(rows) == 0 || c.S.Step.Failed != "")
 }
 
-// curve returns the picture of the policies, which the second program draws.
-func (c *View) curve() *vugu.VGNode {
-	svg := ""
-	if r := c.reply(); r != nil {
-		svg = r.Curve
-	}
-	return element("div", attr("class", "tried"), vugu.HTML(svg))
-}
-
 // phasesView returns the phases as columns.
 func (c *View) phasesView() *vugu.VGNode {
 	out := ""
@@ -141,13 +141,14 @@ func (c *View) phasesView() *vugu.VGNode {
 		}
 		out += "</div><b>" + p.Label + "</b> " + span("", "", "", p.Name) + " <small>" + p.About + "</small></li>"
 	}
-	if limit := c.Limit(); limit != "" {
-		out += `<li class="col-mark" aria-hidden="true" style="` + limit + `">` + span("", "", "", c.LimitLabel()) +
-			"</li>"
+	if r := c.reply(); r != nil {
+		room := r.Memory - r.Context
+		out += fmt.Sprintf(`<li class="col-mark" aria-hidden="true" style="--share:%.4g">%s</li>`,
+			float64(room)/float64(c.tallest()), span("", "", "", fmt.Sprintf(wordsForProgram, format.Bytes(room))))
 	}
 	return element("section", attr("aria-labelledby", "phases-title"),
 		element("h2", attr("id", "phases-title"), wordsByPhase),
-		element("p", attr("class", "note"), c.ofRank()+wordsPhaseNote),
+		element("p", attr("class", "note"), answer.OfRank(c.S)+wordsPhaseNote),
 		element("ol", attr("class", "cols", "data-testid", "step-phases"), vugu.HTML(out)))
 }
 

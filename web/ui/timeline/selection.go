@@ -15,6 +15,7 @@ import (
 	"memtide/web/format"
 	"memtide/web/lookup"
 	"memtide/web/state"
+	"memtide/web/tell"
 	"memtide/web/ui/input"
 	"memtide/web/ui/mount"
 )
@@ -99,11 +100,7 @@ func (c *Selection) Sentence() string {
 	case c.S.View.Selected.Kind != lookup.Nothing:
 		return p.Index().Sentence(c.S.View.Selected)
 	}
-	var parts []string
-	for _, s := range p.Index().Explain(lookup.Target{}) {
-		parts = append(parts, s.String())
-	}
-	return strings.Join(parts, " ")
+	return tell.Sentences(p.Index().Explain(lookup.Target{}))
 }
 
 // HasCause reports whether something let the selected thing start.

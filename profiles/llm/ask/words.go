@@ -34,7 +34,7 @@ var words = map[string]string{
 	"shard none": "states not shared", "shard zero1": "ZeRO-1", "shard zero2": "ZeRO-2", "shard zero3": "FSDP (ZeRO-3)",
 	"shard grad-op": "FSDP, weights gathered once", "shard fsdp1": "FSDP1",
 	"shard fsdp1-grad-op": "FSDP1, SHARD_GRAD_OP",
-	"loss bf16": "bf16 logits", "loss fp32": "fp32 logits", "loss compiled": "compiled",
+	"loss bf16":           "bf16 logits", "loss fp32": "fp32 logits", "loss compiled": "compiled",
 	"loss chunked_ce": "logits in chunks", "loss compiled_chunks": "compiled, logits in chunks",
 	"loss chunked": "chunks of tokens", "loss vocab_chunked": "chunks of words", "loss inplace": "in place",
 	"loss fused":     "one fused kernel",

@@ -67,8 +67,26 @@ func (m SetBudget) apply(s *State) []Effect {
 	if s.Network != nil && m.Settled {
 		c = c.Fitted(s.Network.Totals.KeepAllPeak, s.Network.Stages())
 	}
+	if !m.Settled && !s.dragging {
+		s.before = s.Sentence()
+	}
 	s.dragging = !m.Settled
 	return s.choose(c, Replace, !m.Settled)
+}
+
+// Sentence says which words the sentence of a plan has beside the case.
+type Sentence struct {
+	Plan   bool // what the plan is: where keeping everything does not fit, or something else was chosen
+	Budget bool // what it may use: where somebody chose it
+}
+
+// Sentence returns what the sentence names. While the budget is dragged that does not change, since a
+// word more may need a line more, which would move the picture under the pointer.
+func (s *State) Sentence() Sentence {
+	if s.dragging {
+		return s.before
+	}
+	return Sentence{s.Choice.Strategy != engine.KeepAll || s.OverBudget != nil, !s.Choice.Roomy()}
 }
 
 // StepBudget moves the budget by steps of the slider.
@@ -183,6 +201,7 @@ func (s *State) choose(c Choice, h History, soon bool) []Effect {
 func (s *State) chooseWithin(c Choice, h History, soon bool, limit time.Duration) []Effect {
 	s.DOM++
 	s.Paint++
+	s.dragging = s.dragging && soon
 	if s.Shown != nil && !c.Equal(s.Choice) {
 		s.unpreview()
 	}

@@ -30,6 +30,7 @@ type State struct {
 	next      *waiting // side B, until A has been read
 	unwritten bool     // the address waits for what it names, see holdAddress
 	dragging  bool     // the budget is being dragged: no picture changes its height
+	before    Sentence // what the sentence named when that began
 	copies    int      // lanes of copies that the timeline has room for
 	lastID    int      // of a request
 }

@@ -129,12 +129,12 @@ func Table(fill func(w *tabwriter.Writer)) string {
 	return strings.Join(lines, "\n")
 }
 
-// Number returns a cell of a table: x with this many decimals, or a dash if x is not a positive number.
-func Number(x float64, decimals int) string {
+// Number returns a cell of a table: x with one decimal, or a dash if x is not a positive number.
+func Number(x float64) string {
 	if x <= 0 || math.IsNaN(x) || math.IsInf(x, 0) {
 		return "–"
 	}
-	return strconv.FormatFloat(x, 'f', decimals, 64)
+	return strconv.FormatFloat(x, 'f', 1, 64)
 }
 
 // Help returns the text of -h: the usage line, what a person needs to know beside the

@@ -72,7 +72,7 @@ func (p *program) finalNorm() *block {
 	b := newBuilder(newTape(s.stream(outer, &s.Model.Block, s.Model.WideSum), true), s, &s.Model.Block)
 	b.values[blockInput].wide = s.wideStream()
 	b.final()
-	return newPlayed(b.tape, &Setup{}, CheckpointNone)
+	return newPlayed(b.tape, &Setup{}, CheckpointNone, false)
 }
 
 // withoutLogits are the losses that never have all logits.

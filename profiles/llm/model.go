@@ -284,20 +284,10 @@ func (m *Model) head() int64 {
 	return m.finalParams() + given(!m.Tied, m.Words*m.Hidden) + given(m.HeadBias, m.Words)
 }
 
-// Buffers returns the numbers of the model that do not train: the correction biases of routers.
-func (m *Model) Buffers() (n int64) {
-	for l := range m.Layers {
-		if e := m.At(l).MoE; e != nil && e.Bias && !e.Counted {
-			n += e.Experts
-		}
-	}
-	return n
-}
-
 // Params returns how many numbers the model trains, those beside its blocks included.
 func (m *Model) Params() int64 {
 	n := m.embedding() + m.head() + m.towers()
-	for _, g := range m.layerParams() {
+	for _, g := range m.BlockParams() {
 		n += g[0] * g[1]
 	}
 	return n
@@ -311,18 +301,8 @@ func (m *Model) towers() (n int64) {
 	return n
 }
 
-// BlockParams returns the parameters of the blocks in order: how many in a row have how many.
+// BlockParams returns the parameters of the blocks in order, without those of towers: how many in a row have how many.
 func (m *Model) BlockParams() (out [][2]int64) {
-	for _, t := range m.Beside {
-		if t.Blocks > 0 {
-			out = append(out, [2]int64{t.Blocks, t.Params})
-		}
-	}
-	return append(out, m.layerParams()...)
-}
-
-// layerParams are BlockParams without those of towers.
-func (m *Model) layerParams() (out [][2]int64) {
 	known := map[Block]int64{}
 	for l := range m.Layers {
 		k := *m.At(l)

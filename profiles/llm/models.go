@@ -180,12 +180,3 @@ func Lookup(name string) *Model {
 	}
 	return nil
 }
-
-// Names returns the known models, in the order of their families.
-func Names() []string {
-	out := make([]string, len(models))
-	for i, m := range models {
-		out[i] = m.Name
-	}
-	return out
-}

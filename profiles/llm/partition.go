@@ -86,5 +86,5 @@ func newWhole(s *Setup, layers []int64) *block {
 			}
 		}
 	}
-	return prepared(t, s, CheckpointBudget, true)
+	return newPlayed(t, s, CheckpointBudget, true)
 }

@@ -74,21 +74,6 @@ func (m SetBudget) apply(s *State) []Effect {
 	return s.choose(c, Replace, !m.Settled)
 }
 
-// Sentence says which words the sentence of a plan has beside the case.
-type Sentence struct {
-	Plan   bool // what the plan is: where keeping everything does not fit, or something else was chosen
-	Budget bool // what it may use: where somebody chose it
-}
-
-// Sentence returns what the sentence names. While the budget is dragged that does not change, since a
-// word more may need a line more, which would move the picture under the pointer.
-func (s *State) Sentence() Sentence {
-	if s.dragging {
-		return s.before
-	}
-	return Sentence{s.Choice.Strategy != engine.KeepAll || s.OverBudget != nil, !s.Choice.Roomy()}
-}
-
 // StepBudget moves the budget by steps of the slider.
 type StepBudget struct{ Steps int }
 

@@ -1,6 +1,7 @@
 package state
 
 import (
+	"memtide/engine"
 	"memtide/wasm/proto"
 	"memtide/web/draw"
 	"memtide/web/known"

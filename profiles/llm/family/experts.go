@@ -15,7 +15,9 @@ func init() {
 	maps.Copy(families, map[string]builder{"deepseek_v32": deepseekV32, "glm_moe_dsa": glmMoeDSA, "qwen2_moe": qwen2MoE,
 		"olmoe": olmoe, "dots1": dots1, "ernie4_5_moe": ernieMoE, "glm4_moe": glm4MoE, "glm4_moe_lite": deepseekV3,
 		"minimax_m2": minimaxM2, "qwen3_vl_moe_text": qwen3VLMoE, "qwen3_omni_moe_text": qwen3VLMoE,
-		"mistral4": mistral4, "granitemoe": graniteMoE, "gpt_oss": gptOSS, "phimoe": phiMoE, "llama4_text": llama4,
+		"mistral4": mistral4, "granitemoe": graniteMoE, "granitemoeshared": graniteMoE,
+		"solar_open": glm4MoE, "mellum": qwen3MoE, "flex_olmo": flexOlmo, "exaone_moe": exaoneMoE,
+		"hunyuan_v1_moe": hunyuanMoE, "hy_v3": hyV3, "gpt_oss": gptOSS, "phimoe": phiMoE, "llama4_text": llama4,
 		"llama4": llama4})
 }
 
@@ -126,6 +128,36 @@ func dots1(c *config, m *llm.Model) {
 	c.firstDense(m)
 }
 
+// exaoneMoE has a window in some layers, which alone are rotated.
+func exaoneMoE(c *config, m *llm.Model) {
+	llama(c, m)
+	m.QKNorm = true
+	e := c.groups(m)
+	e.Shared = c.size("num_shared_experts") * e.Wide
+	c.firstDense(m)
+	if c.size("sliding_window") == 0 {
+		return
+	}
+	types := c.windows(m, lastFull(c.or(4, "sliding_window_pattern"), sliding))
+	pattern(m, func(l int64, b *llm.Block) { b.NoRope = types[l] == "full_attention" })
+}
+
+// hunyuanMoE has one net of the whole width beside its experts.
+func hunyuanMoE(c *config, m *llm.Model) {
+	hunyuan(c, m)
+	m.MoE = &llm.MoE{Experts: c.need("num_experts"), TopK: c.need("moe_topk"), Wide: m.Wide, Shared: m.Wide,
+		Router: llm.Router{Norm: true}}
+}
+
+// hyV3 scores by sigmoids, without groups.
+func hyV3(c *config, m *llm.Model) {
+	llama(c, m)
+	m.QKNorm = true
+	e := c.groups(m)
+	e.Router.Groups, e.Shared = 0, c.size("num_shared_experts")*e.Wide
+	c.firstDense(m)
+}
+
 func glm4MoE(c *config, m *llm.Model) {
 	m.Gated, m.QKVBias = true, c.flag("attention_bias", false)
 	m.QKNorm = c.flag("use_qk_norm", false)
@@ -162,6 +194,13 @@ func ernieMoE(c *config, m *llm.Model) {
 func graniteMoE(c *config, m *llm.Model) {
 	llama(c, m)
 	c.mixture(m).Router.First = true
+	m.MoE.Shared = c.size("shared_intermediate_size")
+}
+
+// flexOlmo has the norms of OLMo 2.
+func flexOlmo(c *config, m *llm.Model) {
+	olmo2(c, m)
+	c.mixture(m)
 }
 
 // latent is attention with compressed keys and values.

@@ -5,6 +5,7 @@ import "memtide/profiles/llm"
 func init() {
 	families["gemma"], classic["gemma"] = gemma, true
 	families["gemma2"], families["gemma3_text"], families["gemma3"] = gemma2, gemma3, gemma3
+	families["vaultgemma"] = vaultGemma
 	families["cohere"], families["cohere2"] = cohere, cohere2
 }
 
@@ -17,8 +18,13 @@ func gemma(c *config, m *llm.Model) {
 
 // gemma2 has norms on both sides, caps scores and logits, and a window in every other layer.
 func gemma2(c *config, m *llm.Model) {
-	gemma(c, m)
 	m.Around = llm.AroundBoth
+	vaultGemma(c, m)
+}
+
+// vaultGemma has norms in front alone.
+func vaultGemma(c *config, m *llm.Model) {
+	gemma(c, m)
 	m.ScoreCap, m.LogitCap = c.number("attn_logit_softcapping", 50) > 0, c.number("final_logit_softcapping", 30) > 0
 	c.windows(m, lastFull(2, sliding))
 }

@@ -129,7 +129,7 @@ func randomChoice(r *rand.Rand) state.Choice {
 		c.Strategy = st.Name
 		for _, p := range st.Params {
 			if len(p.Choices) > 0 {
-				c.Args = choice.WithArg(st.Name, c.Args, p.Name, p.Choices[r.IntN(len(p.Choices))])
+				c.Args = choice.WithArg(st.Params, c.Args, p.Name, p.Choices[r.IntN(len(p.Choices))])
 			}
 		}
 	}

@@ -59,9 +59,9 @@ func TestComparePanel(t *testing.T) {
 	step, parts := d.Rounded()
 	u, sum := names.UnitOf(&d), 0.0
 	for _, p := range parts {
-		sum += pagetest.Number(t, u.Signed(p, false))
+		sum += pagetest.Number(t, strings.TrimSuffix(u.Signed(p), " "+u.Name))
 	}
-	if want := pagetest.Number(t, u.Signed(step, false)); sum-want > 1e-9 || want-sum > 1e-9 {
+	if want := pagetest.Number(t, strings.TrimSuffix(u.Signed(step), " "+u.Name)); sum-want > 1e-9 || want-sum > 1e-9 {
 		t.Errorf("%s adds up to %v; want %v", c.Delta(), sum, want)
 	}
 }

@@ -10,7 +10,7 @@
 // what to do; it ends reading (End). What the user should only know is a warning of the profile
 // (Lint).
 //
-// Subpackages: formats has a folder for each format; parse, table and jsonfile are shared by
+// Subpackages: formats has a folder for each format; parse and jsonfile are shared by
 // them; chainify turns operators into a chain; preset and analytic describe networks and times
 // without files. To add a format, see CONTRIBUTING.md.
 package profiles
@@ -50,9 +50,6 @@ type Format struct {
 	// be asked for much at once. device is the one of several that is read, AnyDevice the
 	// one of which the file says most.
 	Stream func(name string, r io.Reader, total, device int, poll *engine.Poll) *Profile
-
-	// Encode writes a profile; nil if the format is only read.
-	Encode func(w io.Writer, p *Profile) error
 }
 
 // HeadSize is how many bytes of a file Match gets; a smaller file is passed whole.

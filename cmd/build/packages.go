@@ -17,7 +17,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"text/template"
 	"time"
 
 	"memtide/cmd/cli"
@@ -106,19 +105,10 @@ func (s *site) siteFiles() (out []file) {
 func (s *site) npmFiles() (out []file) {
 	const dir = "web/npm"
 	for _, e := range cli.Must(os.ReadDir(filepath.Join(s.root, dir))) {
-		out = append(out, file{name: "package/" + e.Name(), data: s.filledIn(dir, e.Name())})
+		out = append(out, file{name: "package/" + e.Name(), data: s.filledIn("", dir, e.Name())})
 	}
 	return append(out, file{name: "package/view.js", data: s.static("view.js")[0]},
 		file{name: "package/LICENSE", data: s.read("LICENSE")})
-}
-
-// filledIn returns a file of the module in which {{.Version}} and {{.Site}} are filled in; Site
-// is empty where no address was given.
-func (s *site) filledIn(path ...string) []byte {
-	var b bytes.Buffer
-	t := cli.Must(template.New(path[len(path)-1]).Parse(string(s.read(path...))))
-	cli.Check(t.Execute(&b, struct{ Version, Site string }{engine.Version, s.address}))
-	return b.Bytes()
 }
 
 // pythonFiles returns the files of the Python package: its modules and the page in one file.
@@ -143,7 +133,7 @@ func (s *site) wheel(platforms []string, files []file) (name string, data []byte
 		file{name: info + "licenses/LICENSE", data: s.read("LICENSE")},
 		file{name: info + "licenses/THIRD-PARTY.txt",
 			data: cli.Must(os.ReadFile(filepath.Join(s.dir, "THIRD-PARTY.txt")))},
-		file{name: info + "METADATA", data: s.filledIn("profiles", "python", "METADATA")},
+		file{name: info + "METADATA", data: s.filledIn("", "profiles", "python", "METADATA")},
 		file{name: info + "WHEEL", data: []byte(about)})
 	var record strings.Builder
 	for _, f := range files {

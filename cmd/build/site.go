@@ -25,6 +25,7 @@ import (
 	"github.com/andybalholm/brotli"
 	"github.com/evanw/esbuild/pkg/api"
 	"memtide/cmd/cli"
+	"memtide/engine"
 	"memtide/web/display"
 )
 
@@ -164,28 +165,27 @@ var policy = strings.Join([]string{
 
 // page fills in index.html.
 func (s *site) page() {
-	tmpl := s.template("index.html")
 	if s.First == "" {
 		s.First = cli.Must(run(s.root, nil, "go", "run", "memtide/cmd/build/first"))
 	}
-	var out bytes.Buffer
-	cli.Check(tmpl.Execute(&out, struct {
-		*site
-		Policy string
-	}{s, strings.Replace(policy, "script-src", "script-src "+sourceHash([]byte(s.Start)), 1)}))
 	// Without this file GitHub Pages would run the site through Jekyll.
 	s.put(".nojekyll", nil)
-	s.put("index.html", out.Bytes())
+	s.put("index.html", s.filledIn(strings.Replace(policy, "script-src", "script-src "+sourceHash([]byte(s.Start)), 1),
+		"index.html"))
 }
 
 // puzzle fills in web/puzzle/puzzle.html, a page with a program of its own.
-func (s *site) puzzle() {
+func (s *site) puzzle() { s.put("puzzle.html", s.filledIn(policy, "web", "puzzle", "puzzle.html")) }
+
+// filledIn returns a file of the module in which fields of the site, its policy, its version and its address are
+// filled in; Site is empty where no address was given.
+func (s *site) filledIn(policy string, path ...string) []byte {
 	var out bytes.Buffer
-	cli.Check(s.template("web", "puzzle", "puzzle.html").Execute(&out, struct {
+	cli.Check(s.template(path...).Execute(&out, struct {
 		*site
-		Policy string
-	}{s, policy}))
-	s.put("puzzle.html", out.Bytes())
+		Policy, Version, Site string
+	}{s, policy, engine.Version, s.address}))
+	return out.Bytes()
 }
 
 // sourceHash names a script or a style sheet that stands in a page, for the policy.

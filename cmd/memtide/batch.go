@@ -171,7 +171,7 @@ func (g *grown) run(ctx context.Context, e *env, o batchOptions) error {
 	for i, m := range g.methods {
 		s := engine.Lookup(m.Strategy)
 		if _, err := s.Parse(m.Args); err != nil {
-			return bad("%v", err)
+			return cli.Bad("%v", err)
 		}
 		q := &whatif.BatchQuestion{Build: g.build, Strategy: s, Args: m.Args, Device: g.in.device,
 			Transfers: g.in.choice.Transfers,
@@ -244,7 +244,7 @@ func (g *grown) table() string {
 			}
 			fmt.Fprint(w, methodText(g.methods[i]))
 			for k := range g.rows[i].points {
-				fmt.Fprintf(w, "\t%s", cli.Number(g.rows[i].points[k].Throughput(), 1))
+				fmt.Fprintf(w, "\t%s", cli.Number(g.rows[i].points[k].Throughput()))
 			}
 			fmt.Fprintln(w)
 		}
@@ -282,7 +282,7 @@ func (r *batchRow) cells(most int) string {
 	if a.StepTime == 0 {
 		return fmt.Sprintf("%d\t–\t–\t–\t%s", a.Batch, strings.Join(remarks, "; "))
 	}
-	return strings.Join([]string{fmt.Sprint(a.Batch), format.Duration(a.StepTime), cli.Number(a.Throughput(), 1),
+	return strings.Join([]string{fmt.Sprint(a.Batch), format.Duration(a.StepTime), cli.Number(a.Throughput()),
 		format.Bytes(a.Peak), strings.Join(remarks, "; ")}, "\t")
 }
 

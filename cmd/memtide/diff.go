@@ -106,14 +106,6 @@ func (o *diffOptions) run(ctx context.Context, e *env, args []string) {
 	}
 }
 
-// difference returns a difference of sizes with its sign, plus too.
-func difference(n engine.Bytes) string {
-	if n < 0 {
-		return "-" + format.Bytes(-n)
-	}
-	return "+" + format.Bytes(n)
-}
-
 // text says it for people: the difference and the modules that make most of it.
 func (r *diffReport) text(on string) string {
 	var b strings.Builder
@@ -122,11 +114,11 @@ func (r *diffReport) text(on string) string {
 	case change == 0 && len(r.Modules) == 0:
 		fmt.Fprintf(&b, "peak unchanged, %s\n", format.Bytes(r.Peaks[0]))
 	default:
-		fmt.Fprintf(&b, "peak %s, from %s to %s\n", difference(change), format.Bytes(r.Peaks[0]),
+		fmt.Fprintf(&b, "peak %s, from %s to %s\n", format.BytesChange(change), format.Bytes(r.Peaks[0]),
 			format.Bytes(r.Peaks[1]))
 	}
 	for _, m := range r.Modules[:min(len(r.Modules), 2*mostHolders)] {
-		fmt.Fprintf(&b, "  %s\t%s\n", difference(m.delta()), m.Name)
+		fmt.Fprintf(&b, "  %s\t%s\n", format.BytesChange(m.delta()), m.Name)
 	}
 	if before := max(r.TimesNS[0], 1); r.TimesNS[0] != r.TimesNS[1] {
 		fmt.Fprintf(&b, "time of the operators %s, by the times of the files\n",

@@ -50,7 +50,7 @@ func TestDiff(t *testing.T) {
 			got.stdout, got.stderr)
 	}
 	if back := memtide(t, t.Context(), "diff", after, before); back.code != cli.OK ||
-		!strings.HasPrefix(back.stdout, "peak -1 MiB") {
+		!strings.HasPrefix(back.stdout, "peak −1 MiB") {
 		t.Errorf("exit status %d: %s%s\nwant a peak that is 1 MiB lower", back.code, back.stdout, back.stderr)
 	}
 	if got := memtide(t, t.Context(), "diff", "-most", "512KiB", before, after); got.code != cli.No ||

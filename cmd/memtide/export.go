@@ -55,14 +55,14 @@ func exportPlan(ctx context.Context, e *env, in *input, kind, file string) {
 	case !solved.Verdict.Verified:
 		cli.Fail("the schedule is not verified, so it is not written: %s", solved.Verdict.Problem)
 	}
+	problem := in.problem(solved.Budget)
 	if kind == "trace" {
-		e.write(file, cli.Must(export.ChromeTrace(in.problem(solved.Budget), solved.Trace)))
-		cli.Check(stopped)
-		return
+		e.write(file, cli.Must(export.ChromeTrace(problem, solved.Trace)))
+	} else {
+		plan := &export.File{Name: in.profile.Name, Strategy: in.method().Strategy, Args: in.method().Args,
+			Problem: problem, Schedule: solved.Schedule}
+		e.write(file, cli.Must(plan.JSON()))
 	}
-	plan := &export.File{Name: in.profile.Name, Strategy: in.method().Strategy, Args: in.method().Args,
-		Problem: in.problem(solved.Budget), Schedule: solved.Schedule}
-	e.write(file, cli.Must(plan.JSON()))
 	cli.Check(stopped)
 }
 
@@ -140,25 +140,24 @@ func svg(ctx context.Context, e *env, in *input, o svgOptions) {
 	cli.Check(stopped)
 }
 
-// checkBase refuses what a click would run instead of open: a picture is opened by
-// others.
-func checkBase(base string) error {
+// checkBase refuses a base that has a fragment, and what a click would run instead of
+// open: a picture is opened by others.
+func checkBase(base string) {
+	if strings.Contains(base, "#") {
+		fail("-base %q has a #, which ends an address; leave it out", base)
+	}
 	u, err := url.Parse(base)
 	if err != nil || u.Scheme != "" && u.Scheme != "http" && u.Scheme != "https" ||
 		strings.IndexFunc(base, unicode.IsControl) >= 0 {
-		return bad("-base %q is not the address of a page; expected one that begins with http:// or https://, or a relative one", clip(base))
+		fail("-base %q is not the address of a page; expected one that begins with http:// or https://, or a relative one", clip(base))
 	}
-	return nil
 }
 
 // address returns the link that a picture carries: what stands behind the # of the
 // page, after base. Without a base, a picture of what no link can hold goes
 // without one, and the reader hears why.
 func (in *input) address(e *env, base string) string {
-	if strings.Contains(base, "#") {
-		fail("-base %q has a #, which ends an address; leave it out", base)
-	}
-	cli.Check(checkBase(base))
+	checkBase(base)
 	fragment, err := in.permalink()
 	switch {
 	case err == nil:
@@ -190,10 +189,7 @@ standard error.`,
 		c.defineOne(fs)
 		base := fs.String("base", "http://"+defaultAddr+"/", "`URL` address of the page")
 		return func(ctx context.Context, e *env, args []string) {
-			if strings.Contains(*base, "#") {
-				fail("-base %q has a #, which ends an address; leave it out", *base)
-			}
-			cli.Check(checkBase(*base))
+			checkBase(*base)
 			in := c.read(ctx, e, args)
 			in.takeSteps()
 			fragment := cli.Must(in.permalink())

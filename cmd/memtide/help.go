@@ -43,7 +43,7 @@ func help(e *env, args []string) error {
 		return writeJSON(e, describeCommands())
 	}
 	if len(args) > 1 {
-		return bad("help takes one command or topic; got %s", cli.Quoted(args))
+		return cli.Bad("help takes one command or topic; got %s", cli.Quoted(args))
 	}
 	if c := lookup(args[0]); c != nil {
 		fmt.Fprint(e.stdout, c.usage())
@@ -57,7 +57,7 @@ func help(e *env, args []string) error {
 		}
 		names = append(names, t.name)
 	}
-	return bad("there is no help about %q; known are %s, %s", args[0], strings.Join(commandNames(), ", "),
+	return cli.Bad("there is no help about %q; known are %s, %s", args[0], strings.Join(commandNames(), ", "),
 		strings.Join(names, ", "))
 }
 

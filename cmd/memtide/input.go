@@ -115,7 +115,9 @@ func timedBy(ref, device string) string {
 
 // readDevice decodes what a file says about a device, or the standard input for "-".
 func readDevice(ctx context.Context, e *env, name string, device int) *profiles.Profile {
-	if !lies(name) {
+	// Others than regular files have no size, cannot be read twice, and opening one may wait for who writes it.
+	at, err := os.Stat(name)
+	if name == "-" || err != nil || !at.Mode().IsRegular() {
 		data := stream(ctx, e, name, profiles.MaxSize+1) // which formats refuse in their words
 		return decoded(name, profiles.Bytes(data), device)
 	}
@@ -125,13 +127,6 @@ func readDevice(ctx context.Context, e *env, name string, device int) *profiles.
 	info, err := f.Stat()
 	readable(name, err)
 	return decoded(name, diskFile{f, info.Size()}, device)
-}
-
-// lies reports whether an argument names a regular file: others have no size, cannot be read
-// twice, and opening one may wait for who writes it.
-func lies(name string) bool {
-	info, err := os.Stat(name)
-	return name != "-" && err == nil && info.Mode().IsRegular()
 }
 
 // decoded reads content.

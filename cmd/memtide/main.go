@@ -131,10 +131,10 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	if c == nil {
 		if strings.Contains(name, ":") {
 			return cli.Finish(stderr, "memtide",
-				bad("%s would be a factory in Python: python -m memtide %s collects its step", name, name))
+				cli.Bad("%s would be a factory in Python: python -m memtide %s collects its step", name, name))
 		}
 		return cli.Finish(stderr, "memtide",
-			bad("there is no command %q; known are %s and help", name, strings.Join(commandNames(), ", ")))
+			cli.Bad("there is no command %q; known are %s and help", name, strings.Join(commandNames(), ", ")))
 	}
 	fs := flag.NewFlagSet(c.name, flag.ContinueOnError)
 	fs.SetOutput(io.Discard) // cli.Finish tells the errors, usage the rest
@@ -145,7 +145,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		fmt.Fprint(stdout, c.usage())
 		return cli.OK
 	case err != nil:
-		err = bad("%v; memtide %s -h lists the flags", err, c.name)
+		err = cli.Bad("%v; memtide %s -h lists the flags", err, c.name)
 	default:
 		err = cli.Try(func() { do(ctx, e, rest) })
 	}
@@ -169,10 +169,7 @@ func commandNames() []string {
 	return names
 }
 
-// bad returns an error of the command line or of the input: exit status 2.
-func bad(format string, args ...any) error { return cli.Bad(format, args...) }
-
-// fail ends an action with such an error.
+// fail ends an action with an error of the command line or of the input: exit status 2.
 func fail(format string, args ...any) { cli.Check(cli.Bad(format, args...)) }
 
 // failAt ends an action with an error of what somebody has given, if there is one.

@@ -228,7 +228,11 @@ func (f *pipelineFlags) search(ctx context.Context, r *pipelineReport) {
 		var stop, end context.CancelFunc
 		proving, stop = context.WithTimeout(ctx, f.within)
 		defer stop()
-		searching, end = context.WithTimeout(proving, f.searchTime())
+		part := f.within
+		if f.schedule == "exact" { // a proof comes behind it
+			part /= 4
+		}
+		searching, end = context.WithTimeout(proving, part)
 		defer end()
 	}
 	p := f.plan.Problem(shapes[f.shape])
@@ -252,14 +256,6 @@ func (f *pipelineFlags) search(ctx context.Context, r *pipelineReport) {
 // effortBeforeProof is the effort of the search that the exact one begins with: it needs a step to
 // beat, and any near the optimum does.
 const effortBeforeProof = 2_000_000
-
-// searchTime returns how much of -time the search has: a quarter where a proof comes behind it.
-func (f *pipelineFlags) searchTime() time.Duration {
-	if f.schedule == "exact" {
-		return f.within / 4
-	}
-	return f.within
-}
 
 // exactStates bounds the memory of the exact search.
 const exactStates = 2_000_000

@@ -248,11 +248,7 @@ func (p *planFlags) run(ctx context.Context, e *env, args []string) {
 func (p *planFlags) write(e *env, a llm.Ask, found *llm.Answer) {
 	var text bytes.Buffer
 	if p.settings {
-		schedule := ""
-		if found.Ranks != nil {
-			schedule = found.Ranks.Schedule.Name
-		}
-		text.WriteString(valid(megatron.Flags(a.Args, schedule, int(a.Setup.Model.Layers))) + "\n")
+		text.WriteString(valid(megatron.Flags(a.Args, found.Order(), int(a.Setup.Model.Layers))) + "\n")
 	} else {
 		cli.Check(native.Encode(&text, valid(a.Profile())))
 	}

@@ -80,7 +80,7 @@ func (r *planReport) ordersJSON() (out []planOrder) {
 	for _, o := range r.Orders {
 		p := planOrder{Name: o.Name, Refused: o.Reason}
 		if a := o.Answer; a != nil {
-			p = planOrder{Name: o.Name, Taken: o.Name == r.Answer.Ranks.Schedule.Name, Verdict: a.Verdict,
+			p = planOrder{Name: o.Name, Taken: o.Name == r.Answer.Order(), Verdict: a.Verdict,
 				StepTime: a.Time.Nanoseconds(), Idle: a.Ranks.Trace.Idle(),
 				Full: a.Ranks.Full, Allocated: a.Allocated, Reserved: a.High, Margin: a.Margin(), Twice: o.Twice()}
 		}
@@ -165,11 +165,7 @@ func (r *planReport) json() planJSON {
 	out.Changes, out.Fixes, out.Policies = changesJSON(r.Changes), changesJSON(r.Fixes), []planPolicy{}
 	for i, c := range changesJSON(r.Policies) {
 		p := r.Policies[i]
-		schedule := ""
-		if ranks := p.Answer.Ranks; ranks != nil {
-			schedule = ranks.Schedule.Name
-		}
-		out.Policies = append(out.Policies, planPolicy{c, p.Words, schedule, p.Method, p.Answer.Allocated, p.Args})
+		out.Policies = append(out.Policies, planPolicy{c, p.Words, p.Answer.Order(), p.Method, p.Answer.Allocated, p.Args})
 	}
 	out.Curves = []planCurve{}
 	for _, c := range r.Curves {

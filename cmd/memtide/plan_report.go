@@ -102,7 +102,7 @@ func (r *planReport) said(o *llm.Order) string {
 	if o.Twice() {
 		text += ", all states twice"
 	}
-	if o.Name == r.Answer.Ranks.Schedule.Name {
+	if o.Name == r.Answer.Order() {
 		text += ", taken"
 	}
 	return text
@@ -211,7 +211,7 @@ func (r *planReport) changes() string {
 		}
 		for _, c := range r.Changes {
 			fmt.Fprintf(w, "  %s\t%s\t%s\t%s\t%s\t%s\n", c.Names[0], format.Bytes(c.Answer.High),
-				signed(r.Answer.High-c.Answer.High), longer(c.Answer.Time-r.Answer.Time), c.Answer.Verdict,
+				format.Bytes(r.Answer.High-c.Answer.High), longer(c.Answer.Time-r.Answer.Time), c.Answer.Verdict,
 				bar(c.Answer.High, of))
 		}
 	})
@@ -240,8 +240,8 @@ func (r *planReport) policies() string {
 		fmt.Fprint(w, "\nPolicies of frameworks\tallocated\treserved\tstep\t\n")
 		for _, c := range r.Policies {
 			words := c.Words
-			if ranks := c.Answer.Ranks; ranks != nil {
-				words = ranks.Schedule.Name + ", " + words
+			if order := c.Answer.Order(); order != "" {
+				words = order + ", " + words
 			}
 			fmt.Fprintf(w, "  %s\t%s\t%s\t%s\t%s\t%s\n", c.Names[0], format.Bytes(c.Answer.Allocated),
 				format.Bytes(c.Answer.High), format.Duration(c.Answer.Time), c.Answer.Verdict, words)
@@ -269,18 +269,10 @@ func (r *planReport) nearest() string {
 	return text
 }
 
-// signed returns a difference of bytes with its sign.
-func signed(n engine.Bytes) string {
-	if n < 0 {
-		return "-" + format.Bytes(-n)
-	}
-	return format.Bytes(n)
-}
-
 // longer returns a difference of times with its sign.
 func longer(d time.Duration) string {
 	if d < 0 {
-		return "-" + format.Duration(-d)
+		return format.Duration(d)
 	}
 	return "+" + format.Duration(d)
 }
@@ -300,8 +292,8 @@ func bar(n, of engine.Bytes) string {
 func modelsHelp() string {
 	return cli.Table(func(w *tabwriter.Writer) {
 		fmt.Fprint(w, "Language models, with their parameters\n\n")
-		for _, name := range llm.Names() {
-			fmt.Fprintf(w, "  %s\t%d\n", name, llm.Lookup(name).Params())
+		for _, m := range ask.Models {
+			fmt.Fprintf(w, "  %s\t%d\n", m.ID, llm.Lookup(m.ID).Params())
 		}
 		fmt.Fprint(w, "\nTransformers of diffusion models\n\n")
 		for _, m := range ask.Diffusers {

@@ -47,7 +47,7 @@ const shutdownTime = 3 * time.Second
 
 func serveSite(ctx context.Context, e *env, dir, addr string) error {
 	if st, err := os.Stat(filepath.Join(dir, "index.html")); err != nil || !st.Mode().IsRegular() {
-		return bad("there is no built page in %q, which would have an index.html; build it with: go run ./cmd/build", dir)
+		return cli.Bad("there is no built page in %q, which would have an index.html; build it with: go run ./cmd/build", dir)
 	}
 	listener, err := net.Listen("tcp", addr)
 	if err != nil {

@@ -110,17 +110,8 @@ func tellFailure(ctx context.Context, e *env, in *input, o solveOptions, err err
 		}
 		return r
 	}, func() string { return in.header() + in.findingsText() })
-	cli.Check(&toldFailure{in.reason(fail), fail})
+	cli.Check(&proto.Failure{Kind: fail.Kind, Text: in.reason(fail)})
 }
-
-// toldFailure is a failure in better words.
-type toldFailure struct {
-	text string
-	fail *proto.Failure
-}
-
-func (f *toldFailure) Error() string { return f.text }
-func (f *toldFailure) Unwrap() error { return f.fail }
 
 // reason returns a failure in words, with the way on.
 func (in *input) reason(f *proto.Failure) string {

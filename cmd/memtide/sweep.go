@@ -203,32 +203,25 @@ func (s *swept) run(ctx context.Context, e *env, limit time.Duration) error {
 
 // outcome returns the error of the whole sweep.
 func (s *swept) outcome() error {
-	solved := 0
+	solved, reached := 0, 0
 	for _, p := range s.points {
-		switch {
-		case p == nil:
-		case p.StepTime > 0 && !p.Verdict.Verified:
+		if p == nil {
+			continue
+		}
+		if reached++; p.StepTime <= 0 {
+			continue
+		}
+		if solved++; !p.Verdict.Verified {
 			return fmt.Errorf("%s in %s is not verified: %s", p.Strategy, format.Bytes(p.Budget), p.Verdict.Problem)
-		case p.StepTime > 0:
-			solved++
 		}
 	}
 	if !s.complete {
-		return fmt.Errorf("stopped after %d of %d points", s.reached(), len(s.points))
+		return fmt.Errorf("stopped after %d of %d points", reached, len(s.points))
 	}
 	if solved == 0 {
 		return errors.New("none of the points has a schedule")
 	}
 	return nil
-}
-
-func (s *swept) reached() (n int) {
-	for _, p := range s.points {
-		if p != nil {
-			n++
-		}
-	}
-	return n
 }
 
 // table returns the sweep for people.

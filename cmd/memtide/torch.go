@@ -89,7 +89,13 @@ func (o torchOptions) run(ctx context.Context, e *env, args []string) {
 
 // find returns the plan for one file; with -settings it is only held against those.
 func (o torchOptions) find(ctx context.Context, e *env, file string, poll *engine.Poll) *play.Plan {
-	chain, trace := o.read(ctx, e, file, poll)
+	var data []byte
+	if o.from != "" {
+		file, data = "-from", linked(e, o.from)
+	} else {
+		data = contents(ctx, e, file)
+	}
+	chain, trace := operatorsOf(file, data, poll)
 	for _, w := range trace.Warnings {
 		fmt.Fprintf(e.stderr, "note: %s\n", cli.Printable(w))
 	}
@@ -260,18 +266,6 @@ func count(segments []*play.Segment) (n int) {
 		}
 	}
 	return n
-}
-
-// read reads a file of kind operators, packed or not, or what the link holds, and its
-// chain.
-func (o torchOptions) read(ctx context.Context, e *env, file string, poll *engine.Poll) (*engine.Chain, *play.Trace) {
-	var data []byte
-	if o.from != "" {
-		file, data = "-from", linked(e, o.from)
-	} else {
-		data = contents(ctx, e, file)
-	}
-	return operatorsOf(file, data, poll)
 }
 
 // operatorsOf reads a file of kind operators, packed or not, and its chain.

@@ -27,18 +27,15 @@ func benchProblem(tb testing.TB, name string, percent engine.Bytes) *engine.Prob
 	} else if _, err := fmt.Sscanf(name, "resnet_L%d", &n); err == nil {
 		c = benchChain(tb, name, n)
 	} else {
-		for _, ps := range preset.All() {
-			if ps.ID == name {
-				p, err := ps.Profile(ps.DefaultBatch)
-				if err != nil {
-					tb.Fatal(err)
-				}
-				c, d = p.Chain, *p.Device
-			}
+		ps := preset.Lookup(name)
+		if ps == nil {
+			tb.Fatalf("there is no preset %q", name)
 		}
-	}
-	if c == nil {
-		tb.Fatalf("there is no preset %q", name)
+		p, err := ps.Profile(ps.DefaultBatch)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		c, d = p.Chain, *p.Device
 	}
 	fixed := c.Resident.Total()
 	return engine.NewChainProblem(c, d, engine.Streamed, fixed+(c.KeepAllPeak()-fixed)*percent/100)

@@ -37,10 +37,10 @@
 // Segments whose extra forward pass costs more than that leaves are left out.
 //
 // Bounds. Bytes that are too many have to be avoided, which costs recomputation, or
-// copied, which takes the time of the link twice (lowerBound). What recomputation costs is
-// bounded by a choice of segments, and by the optimum of recomputation alone with the
-// offloaded bytes as additional memory (rematOnly), which is not rounded and comes first.
-// Labels that cannot beat the limit are dropped.
+// copied, which takes the time of the link twice. What recomputation costs is
+// the optimum of recomputation alone with the offloaded bytes as additional memory
+// (rematOnly), which is not rounded and comes first; what takes longer than its table has
+// room for is not told apart. Labels that cannot beat the limit are dropped.
 //
 // Rounding. A transfer takes whole nanoseconds, so schedules take a little longer than
 // the model, and are then said to be within so much of the best.

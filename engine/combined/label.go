@@ -54,7 +54,7 @@ func newSweep(f *fronts, r *lowerBound, limit int64, poll *engine.Poll) *sweep {
 // run finds the best plan that costs less than the limit. If it has to stop, and
 // if there is a width, what it has not looked at costs at least s.least.
 func (s *sweep) run() error {
-	s.open[2] = append(s.open[2], label{from: -1, least: s.lower.least(1, &label{}, unreachable)})
+	s.open[2] = append(s.open[2], label{from: -1, least: s.lower.least(1, &label{})})
 	for i := 1; i <= s.n; i++ {
 		for x := range 2 {
 			s.count -= len(s.open[2*i+x])
@@ -203,16 +203,14 @@ func (s *sweep) note(i int, l *label) {
 		s.err = s.poll.Err()
 	}
 	s.effort.left -= perLabel
-	restF, restB := s.until[s.n]-s.until[i-1], s.base[s.n]-s.until[s.n]-s.base[i-1]+s.until[i-1]
-	l.least = max(l.least, l.cost+max(restF, l.out)+max(restB, l.in))
+	if s.f.use.volume {
+		l.least = max(l.least, s.lower.least(i, l))
+	} else {
+		restF, restB := s.until[s.n]-s.until[i-1], s.base[s.n]-s.until[s.n]-s.base[i-1]+s.until[i-1]
+		l.least = max(l.least, l.cost+max(restF, l.out)+max(restB, l.in))
+	}
 	if l.least >= s.best {
 		return
-	}
-	if s.f.use.volume {
-		l.least = max(l.least, s.lower.least(i, l, s.best))
-		if l.least >= s.best {
-			return
-		}
 	}
 	x := 2 * i
 	if l.saved {

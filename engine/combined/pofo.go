@@ -221,7 +221,7 @@ func optimize(t *terms, rotor *engine.Solution, poll *engine.Poll) (*optimum, er
 	if err != nil {
 		return none, err
 	}
-	if err := r.addBottlenecks(poll); err != nil {
+	if err := r.sharpen(tooLong, poll); err != nil {
 		return none, err
 	}
 	f := &fronts{terms: t, use: allTricks, slack: tooLong, thin: thinnest, poll: poll}

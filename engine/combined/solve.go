@@ -30,9 +30,12 @@ const (
 	plansKept  = 12      // per search
 	thinned    = 8       // triples per segment of a first search, of short chains
 	thinnest   = 3       // and of long ones
-	long       = 125     // stages from which what recomputation alone costs is found late
+	long       = 125     // stages from which the narrowest search is left out
 	narrowest  = 24      // width of a search that only has to find something
 )
+
+// curveBytes bounds remat.Curves. It is a variable for the tests.
+var curveBytes = 16 * maxPoints
 
 // effort is how much work a solution may take, in units of about a nanosecond:
 // so it ends at the same place on every machine. Only first searches may exceed it,
@@ -40,12 +43,11 @@ const (
 type effort struct{ left int64 }
 
 const (
-	modelEffort   = 4e9 // for the paper's model
-	wholeEffort   = 2e9 // more, for schedules of whole transfers
-	perPair       = 25  // of triples
-	perRun        = 60  // of a timeline
-	perLabel      = 80
-	perBottleneck = 60 // that a label is held against
+	modelEffort = 4e9 // for the paper's model
+	wholeEffort = 2e9 // more, for schedules of whole transfers
+	perPair     = 25  // of triples
+	perRun      = 60  // of a timeline
+	perLabel    = 80
 )
 
 // spend takes work off, and says whether some is left.
@@ -71,11 +73,11 @@ func solve(t *terms, limit int64, use tricks, steps []int, poll *engine.Poll) (*
 		steps = steps[1:]
 	}
 	if use.volume {
-		if err := r.sharpen(limit, steps[0], use.coarse && t.n > long, poll); err != nil {
+		if err := r.sharpen(limit, poll); err != nil {
 			return o, err
 		}
 	}
-	o.bound = min(limit, max(base, r.least(1, &label{}, unreachable)))
+	o.bound = min(limit, max(base, r.least(1, &label{})))
 	for x, width := range steps {
 		if o.bound >= o.cost {
 			break
@@ -85,7 +87,7 @@ func solve(t *terms, limit int64, use tricks, steps []int, poll *engine.Poll) (*
 			thin = max(thinnest, min(thinned, 1000/t.n))
 		}
 		if use.volume {
-			if err := r.sharpen(o.cost, width, x == 0 && t.n > long, poll); err != nil {
+			if err := r.sharpen(o.cost, poll); err != nil {
 				return o, err
 			}
 		}

@@ -132,6 +132,37 @@ func TestLonger(t *testing.T) {
 	}
 }
 
+// TestShortCurves compares searches whose bounds know what recomputation costs up to a part of
+// the limit alone with those that know all of it.
+func TestShortCurves(t *testing.T) {
+	defer func(n int) { curveBytes = n }(curveBytes)
+	short := 0
+	for seed := range uint64(40) {
+		r := enginetest.Rand(60000 + seed)
+		c := enginetest.RandomChain(r, enginetest.Shape{MinStages: 20, MaxStages: 24, MaxSize: 1000, MaxTime: 1000})
+		budget := c.KeepAllPeak() * engine.Bytes(30+r.IntN(30)) / 100
+		slow := engine.Device{ToHost: 1e8, ToDev: 1e8} // so that plans compute again more than they move
+		p := engine.NewChainProblem(c, slow, engine.Streamed, budget)
+		var got [2]int64
+		var fits [2]bool
+		for k, bytes := range []int{16 * maxPoints, 20_000} {
+			curveBytes = bytes
+			tm := mustTerms(t, p)
+			got[k], fits[k] = solved(t, tm, 2*tm.base[tm.n], allTricks)
+			if k == 1 && tm.shared.rematOnly != nil && tm.shared.slack < got[k]-tm.base[tm.n] {
+				short++
+			}
+		}
+		if got[0] != got[1] || fits[0] != fits[1] {
+			t.Errorf("seed %d, room %d: got %d, %v; want %d, %v\n%s", seed, budget, got[1], fits[1], got[0], fits[0],
+				enginetest.Dump(c))
+		}
+	}
+	if short < 10 {
+		t.Errorf("%d bounds know less than the plan costs, want a few", short)
+	}
+}
+
 // TestSmallest: the refusal names the least budget that any plan fits into, and
 // recomputation alone never needs less.
 func TestSmallest(t *testing.T) {

@@ -67,11 +67,10 @@ func solveGraphPofo(p *engine.Problem, args engine.Parsed, poll *engine.Poll) (*
 }
 
 // sweptPofo is graphpofo for budgets in rising order. What the others find for one counts for all.
-func sweptPofo(p *engine.Problem, args engine.Parsed, budgets []engine.Bytes, poll *engine.Poll,
-	found *engine.Found) solver {
+func sweptPofo(p *engine.Problem, args engine.Parsed, poll *engine.Poll, found *engine.Found) solver {
 	recompute := solver(nil)
 	if own, err := graphSearch.Parse(searchArgs(args)); err == nil {
-		swept := sweptSearch(p, own, budgets, poll, found)
+		swept := sweptSearch(p, own, poll, found)
 		recompute = func(p *engine.Problem, _ engine.Parsed, poll *engine.Poll) (*engine.Solution, error) {
 			return swept(p, own, poll)
 		}

@@ -19,7 +19,6 @@ type searcher struct {
 	total int                          // proposals for one budget
 	tell  func(seq []kindID, done int) // told of sequences that are faster than all before; may be nil
 	made  *plans                       // what methods make whatever the budget; nil until it is needed
-	found *plans                       // in a sweep, what was found for other budgets
 
 	inOrder *searcher     // in any order, the search with the order kept, whose answers count
 	rival   time.Duration // with the order kept, what is known in any order; 0: nothing
@@ -271,11 +270,7 @@ func (s *searcher) solveFrom(p *engine.Problem, among string, k *known) (*engine
 	} else {
 		best = r.freely(func(rival time.Duration) []kindID { return s.orderKept(p, k, rival) })
 	}
-	sol := s.solution(best, among, proven.Time)
-	if s.found != nil {
-		sol = s.warm(p, sol, s.found)
-	}
-	return sol, s.poll.Err()
+	return s.solution(best, among, proven.Time), s.poll.Err()
 }
 
 // orderKept returns what the search with the order kept finds, from what is known, or nil if it cannot be faster than

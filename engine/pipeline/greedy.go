@@ -6,17 +6,13 @@ import (
 	"memtide/engine"
 )
 
-// rule decides what a free rank starts next. Without waves a forward goes before a backward while fewer than quota
-// passes of its stage are open (F has run, B has not), a backward before a forward above it, and a backward of weights
-// when neither can start or a forward lacks room. With waves the pass goes first that is planned first.
+// rule decides what a free rank starts next: of the forwards and backwards that can start, that which is planned
+// first, and a backward of weights when none can or a forward lacks room.
 type rule struct {
-	quota, most []int // by stage; most: never more open than this; nil: any number
-	patience    int64 // rather wait than start W when something arrives within as many quarters of W
-	late        bool  // of several stages of a rank the last goes first
-	unreserved  bool  // no room is kept for later stages of the rank: it may get stuck
-
-	forward, back []int64 // with waves: the planned time of micro batch 0, by stage
+	forward, back []int64 // the planned time of micro batch 0, by stage
 	period, slack int64   // from one micro batch to the next; a forward starts no earlier than that before its plan
+	patience      int64   // rather wait than start W when something arrives within as many quarters of W
+	unreserved    bool    // no room is kept for later stages of the rank: it may get stuck
 }
 
 // greedy is a step that is being made by a rule.
@@ -106,14 +102,9 @@ func (c *choice) offer(node int32, priority int64) {
 func (g *greedy) pick(r int) (node int32, wait int64) {
 	c := &choice{node: -1, wait: never}
 	weights := int32(-1)
-	for i := range g.mine[r] {
-		at := int64(i)
-		if g.rule.late {
-			at = int64(len(g.mine[r]) - 1 - i)
-		}
-		s := g.mine[r][i]
-		g.offerBack(c, r, s, at)
-		g.offerForward(c, r, s, at)
+	for _, s := range g.mine[r] {
+		g.offerBack(c, r, s)
+		g.offerForward(c, r, s)
 		if n := g.ran[s][nodeW]; !g.p.Fused && n < g.ran[s][nodeB] {
 			x := 4*(g.first[s]+n) + nodeW
 			if g.use(x)[0] <= g.room[r] && (weights < 0 || g.end[x-nodeW+nodeB] < g.end[weights-nodeW+nodeB]) {
@@ -130,15 +121,8 @@ func (g *greedy) pick(r int) (node int32, wait int64) {
 	return weights, c.wait
 }
 
-// priorities without waves: quotas first.
-const (
-	urgent = 0
-	usual  = 1 << 20
-	spare  = 1 << 40
-)
-
 // offerBack offers the next backward of a stage.
-func (g *greedy) offerBack(c *choice, r int, s int32, at int64) {
+func (g *greedy) offerBack(c *choice, r int, s int32) {
 	n := g.ran[s][nodeB]
 	if n >= g.ran[s][nodeF] {
 		return
@@ -156,18 +140,15 @@ func (g *greedy) offerBack(c *choice, r int, s int32, at int64) {
 		c.wait = min(c.wait, arrives)
 	case g.use(node)[0] > g.room[r]:
 		c.blocked = true
-	case g.rule.period > 0:
-		c.offer(node, g.rule.back[s]+int64(n)*g.rule.period)
 	default:
-		c.offer(node, usual+at)
+		c.offer(node, g.rule.back[s]+int64(n)*g.rule.period)
 	}
 }
 
 // offerForward offers the next forward of a stage.
-func (g *greedy) offerForward(c *choice, r int, s int32, at int64) {
+func (g *greedy) offerForward(c *choice, r int, s int32) {
 	n, ru := g.ran[s][nodeF], g.rule
-	open := int(n - g.ran[s][nodeB])
-	if int(n) >= g.p.micro(int(s)) || ru.most != nil && open >= ru.most[s] {
+	if int(n) >= g.p.micro(int(s)) {
 		return
 	}
 	cell := g.first[s] + n
@@ -178,9 +159,8 @@ func (g *greedy) offerForward(c *choice, r int, s int32, at int64) {
 		}
 		arrives = g.end[4*b+nodeF] + g.message[s]
 	}
-	if ru.period > 0 {
-		arrives = max(arrives, ru.forward[s]+int64(n)*ru.period-ru.slack)
-	}
+	planned := ru.forward[s] + int64(n)*ru.period
+	arrives = max(arrives, planned-ru.slack)
 	needs := g.needs(int(s))
 	if !ru.unreserved {
 		needs += g.reserve(r, s)
@@ -190,12 +170,8 @@ func (g *greedy) offerForward(c *choice, r int, s int32, at int64) {
 		c.blocked = c.blocked || arrives <= g.now
 	case arrives > g.now:
 		c.wait = min(c.wait, arrives)
-	case ru.period > 0:
-		c.offer(node, ru.forward[s]+int64(n)*ru.period)
-	case open < ru.quota[s]:
-		c.offer(node, urgent+at)
 	default:
-		c.offer(node, spare+at)
+		c.offer(node, planned)
 	}
 }
 
@@ -222,19 +198,6 @@ func (g *greedy) reserve(r int, s int32) (b engine.Bytes) {
 		}
 	}
 	return b
-}
-
-// quotas are numbers by stage: as many halves of the distance to the end of the path, and some more.
-func (w *work) quotas(halves, more int) []int {
-	q := make([]int, len(w.p.Stages))
-	distance := 0
-	for s := len(q) - 1; s >= 0; s-- {
-		if distance++; w.p.last(s) {
-			distance = 0
-		}
-		q[s] = halves*distance/2 + more
-	}
-	return q
 }
 
 // waveSlopes are slopes of waves that are tried first: of F and B there and back along the ranks, in quarters of a

@@ -65,7 +65,7 @@ const widest = 6
 
 // Search looks for the fastest order within the limits: every published schedule that lies on the ranks in the same
 // way,
-// greedy orders by rules and by waves, and annealing from the best of them. It is never slower than a published
+// greedy orders by waves, and annealing from the best of them. It is never slower than a published
 // schedule
 // that fits, but for those that are searched themselves where little effort is allowed. When the poll ends it, it
 // returns
@@ -86,9 +86,6 @@ func Search(p *Problem, o Options, poll *engine.Poll) (*Found, error) {
 	s.seeds()
 	s.improve(s.top[:min(1, len(s.top))], warmest, o.Effort/32) // for searches that are stopped soon
 	s.rules(o.Effort / 4)
-	if o.Recompute {
-		s.wholeStages(o.Effort / 8)
-	}
 	if o.Effort >= 16*withinEffort && !s.enough() {
 		s.named(true)
 	}
@@ -207,12 +204,18 @@ func (p *Problem) oneByOne(again bool) [][]Pass {
 	return order
 }
 
-// rules tries greedy orders until as many passes were played.
+// rules tries greedy orders by waves until as many passes were played.
 func (s *searching) rules(effort int) {
 	begin := s.w.played
-	try := func(ru *rule) (better bool) {
+	var top []*rule
+	for i := 0; !s.enough() && s.w.played-begin <= effort; i++ {
+		ru := s.w.wave(s.rng, i)
+		if len(top) > 0 && s.rng.IntN(2) == 0 {
+			ru = top[s.rng.IntN(len(top))].vary(s.rng)
+		}
+		s.w.played += len(s.p.Stages) // a rule that gets stuck at once counts as well
 		if !s.w.greedy(ru, s.poll) {
-			return false
+			continue
 		}
 		t := int64(0)
 		for _, list := range s.w.order {
@@ -220,42 +223,14 @@ func (s *searching) rules(effort int) {
 				t = max(t, s.w.end[list[n-1]])
 			}
 		}
-		better = s.best == nil || time.Duration(t) < s.best.Trace.Makespan
+		better := s.best == nil || time.Duration(t) < s.best.Trace.Makespan
 		if better || len(s.top) < widest || t < s.top[len(s.top)-1].time {
 			s.candidate(s.w.passes(), t, "a greedy rule")
 		}
-		return better
-	}
-	tried := func(part int) bool { return s.enough() || s.w.played-begin > effort/part }
-	for _, k := range []int{2, 4, 1, 3, 6, 0, 1000} { // halves
-		for more := range 3 {
-			for _, most := range []int{2, 3, 4, 0} {
-				for patience := range int64(7) {
-					for _, late := range []bool{false, true} {
-						if tried(2) {
-							break
-						}
-						ru := &rule{quota: s.w.quotas(k, more), patience: patience, late: late}
-						if most > 0 {
-							ru.most = s.w.quotas(most, 1+more)
-						}
-						try(ru)
-					}
-				}
-			}
-		}
-	}
-	var top []*rule
-	for i := 0; !tried(1); i++ {
-		ru := s.w.wave(s.rng, i)
-		if len(top) > 0 && s.rng.IntN(2) == 0 {
-			ru = top[s.rng.IntN(len(top))].vary(s.rng)
-		}
-		if try(ru) {
+		if better {
 			top = append(top, ru)
 			top = top[max(0, len(top)-3):]
 		}
-		s.w.played += len(s.p.Stages) // a rule that gets stuck at once counts as well
 	}
 }
 
@@ -289,70 +264,6 @@ func (s *searching) infeasible() error {
 		}
 	}
 	return &InfeasibleError{}
-}
-
-// wholeStages tries greedy orders in which some stages always run their forwards again right before their backwards:
-// all
-// of them, and then without those that can do without.
-func (s *searching) wholeStages(effort int) {
-	set := make([]bool, len(s.p.Stages))
-	for i := range set {
-		set[i] = s.p.Stages[i].Input < s.p.Stages[i].Act
-	}
-	part := effort / (len(set) + 1)
-	least, ok := s.stages(set, part)
-	for i := range set {
-		if !set[i] || s.enough() {
-			continue
-		}
-		set[i] = false
-		t, fits := s.stages(set, part)
-		if set[i] = ok && (!fits || t > least); !set[i] {
-			least, ok = t, fits
-		}
-	}
-}
-
-// stages tries greedy orders with a set of stages dropped, and returns the best step time.
-func (s *searching) stages(set []bool, effort int) (time.Duration, bool) {
-	q := *s.p
-	q.Stages = slices.Clone(q.Stages)
-	for i := range set {
-		if st := &q.Stages[i]; set[i] { // the backward repeats the forward, and holds what that makes
-			temp := max(st.InputsTemp, st.FwdTemp)
-			if st.Inputs += st.Forward; st.Whole > 0 {
-				st.Whole += st.Forward
-			}
-			st.InputsTemp = temp + st.Act - st.Input
-			if !q.Fused {
-				st.InputsTemp = temp + st.Act - max(st.Input, min(st.Rest, st.Act))
-			}
-			st.Act = st.Input
-		}
-	}
-	inner := &searching{p: &q, w: newWork(&q), rng: newRand(s.o.Seed), poll: s.poll}
-	inner.load(q.oneByOne(false), "")
-	inner.rules(effort)
-	s.w.played += inner.w.played
-	if inner.best == nil {
-		return 0, false
-	}
-	var order [][]Pass
-	for _, list := range inner.top[0].order {
-		var out []Pass
-		for _, x := range list {
-			if set[x.Stage] && x.Kind == Forward {
-				x.Kind = Dropped
-			}
-			if set[x.Stage] && (x.Kind == Inputs || x.Kind == Backward) {
-				out = append(out, Pass{Kind: Again, Micro: x.Micro, Stage: x.Stage})
-			}
-			out = append(out, x)
-		}
-		order = append(order, out)
-	}
-	s.load(order, "stages computed again")
-	return inner.best.Trace.Makespan, true
 }
 
 // newRand returns the chance of a search.

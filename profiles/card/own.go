@@ -55,20 +55,25 @@ func (o Own) Check() error {
 	return nil
 }
 
+// part is a figure in an id, in two units; unit is the smaller one.
+type part struct {
+	name, small, large string
+	figure             *int64
+	unit               int64
+}
+
+// parts returns the figures behind the memory, in their order.
+func (o *Own) parts() [3]part {
+	return [3]part{{"link", "mbps", "gbps", (*int64)(&o.Link), 1e6}, {"rate", "gflops", "tflops", (*int64)(&o.Rate), 1e9},
+		{"own", "mbps", "gbps", (*int64)(&o.Own), 1e6}}
+}
+
 // ID spells the figures. Sizes are rounded down to MiB, rates to MB/s and GFLOP/s.
 func (o Own) ID() string {
 	id := whole(int64(o.Memory/engine.MiB), 1024, "mib", "gib")
-	for _, part := range []struct {
-		name  string
-		n     int64
-		units [2]string
-	}{
-		{"link", int64(o.Link) / 1e6, [2]string{"mbps", "gbps"}},
-		{"rate", int64(o.Rate) / 1e9, [2]string{"gflops", "tflops"}},
-		{"own", int64(o.Own) / 1e6, [2]string{"mbps", "gbps"}},
-	} {
-		if part.n > 0 {
-			id += "-" + part.name + whole(part.n, 1000, part.units[0], part.units[1])
+	for _, p := range o.parts() {
+		if n := *p.figure / p.unit; n > 0 {
+			id += "-" + p.name + whole(n, 1000, p.small, p.large)
 		}
 	}
 	return id
@@ -90,23 +95,16 @@ func OwnOf(id string) (Own, bool) {
 
 // readOwn reads the id that a text begins with.
 func readOwn(text string) (o Own, rest string, err error) {
-	part, rest, more := strings.Cut(text, "-")
-	n, ok := number(part, "mib", "gib", 1024)
+	first, rest, more := strings.Cut(text, "-")
+	n, ok := number(first, "mib", "gib", 1024)
 	if o.Memory = engine.Bytes(n) * engine.MiB; !ok {
 		return o, "", fmt.Errorf("%q is no card", text)
 	}
-	for _, f := range []struct {
-		name, small, large string
-		set                func(int64)
-	}{
-		{"link", "mbps", "gbps", func(n int64) { o.Link = engine.Rate(n * 1e6) }},
-		{"rate", "gflops", "tflops", func(n int64) { o.Rate = Flops(n * 1e9) }},
-		{"own", "mbps", "gbps", func(n int64) { o.Own = engine.Rate(n * 1e6) }},
-	} {
-		part, after, next := strings.Cut(rest, "-")
-		text, named := strings.CutPrefix(part, f.name)
-		if n, ok := number(text, f.small, f.large, 1000); more && named && ok && n > 0 {
-			f.set(n)
+	for _, p := range o.parts() {
+		said, after, next := strings.Cut(rest, "-")
+		text, named := strings.CutPrefix(said, p.name)
+		if n, ok := number(text, p.small, p.large, 1000); more && named && ok && n > 0 {
+			*p.figure = n * p.unit
 			rest, more = after, next
 		}
 	}

@@ -98,16 +98,22 @@ func Text(v any) string {
 	return profiles.Clip(fmt.Sprint(v))
 }
 
+// as returns a field of one kind, its zero value if it is missing; anything else is an error.
+func as[T any](o *Object, key, expected string) (v T) {
+	switch x := o.Value(key).(type) {
+	case nil:
+	case T:
+		return x
+	default:
+		o.Wrong(key, x, expected)
+	}
+	return v
+}
+
 // Text reads a name.
 func (o *Object) Text(key string) string {
-	switch v := o.Value(key).(type) {
-	case nil:
-	case string:
-		return o.charged(key, v, o.Errs.Budget.Name(key, len(v)))
-	default:
-		o.Wrong(key, v, "A text in quotes is expected.")
-	}
-	return ""
+	v := as[string](o, key, "A text in quotes is expected.")
+	return o.charged(key, v, o.Errs.Budget.Name(key, len(v)))
 }
 
 // charged returns a text that has room, clean, or the empty string if it has none.
@@ -171,16 +177,7 @@ func (o *Object) Rate(key string) engine.Rate {
 }
 
 // Flag reads true or false; false if it is missing.
-func (o *Object) Flag(key string) bool {
-	switch v := o.Value(key).(type) {
-	case nil:
-	case bool:
-		return v
-	default:
-		o.Wrong(key, v, "true or false is expected.")
-	}
-	return false
-}
+func (o *Object) Flag(key string) bool { return as[bool](o, key, "true or false is expected.") }
 
 // AnObject is what is expected where anything else than an object stands.
 const AnObject = "An object { } is expected."
@@ -200,28 +197,11 @@ func (o *Object) Item(list string, i int, v any, keys *Keys, expected string) *O
 
 // Object returns a field that is an object; an empty one if it is missing.
 func (o *Object) Object(key string) *Object {
-	sub := &Object{Path: o.At(key), Errs: o.Errs, Known: &Keys{}}
-	switch v := o.Value(key).(type) {
-	case nil:
-	case map[string]any:
-		sub.Fields = v
-	default:
-		o.Wrong(key, v, AnObject)
-	}
-	return sub
+	return &Object{Path: o.At(key), Fields: as[map[string]any](o, key, AnObject), Errs: o.Errs, Known: &Keys{}}
 }
 
 // List returns a field that is a list, or nil if it is missing.
-func (o *Object) List(key string) []any {
-	switch v := o.Value(key).(type) {
-	case nil:
-	case []any:
-		return v
-	default:
-		o.Wrong(key, v, "A list [ ] is expected.")
-	}
-	return nil
-}
+func (o *Object) List(key string) []any { return as[[]any](o, key, "A list [ ] is expected.") }
 
 // Texts reads a list of notes or warnings.
 func (o *Object) Texts(key string) (list []string) {

@@ -51,7 +51,7 @@ func TestAdaptersKeep(t *testing.T) {
 			s.LoRA.Stored = 2
 		}
 		s = normal(t, s)
-		b := newPlayed(newBlock(&s, 1, true, nil), &s, CheckpointNone)
+		b := newPlayed(newBlock(&s, 1, true, nil), &s, CheckpointNone, false)
 		adapters := int64(0)
 		for _, o := range b.ops {
 			for _, w := range o.weights {

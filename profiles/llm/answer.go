@@ -51,6 +51,14 @@ type Answer struct {
 // Margin returns what is free on the card in the worse case; negative if it lacks.
 func (a *Answer) Margin() engine.Bytes { return a.Capacity - a.High }
 
+// Order returns the order of passes of a pipeline; it is empty without one.
+func (a *Answer) Order() string {
+	if a.Ranks == nil {
+		return ""
+	}
+	return a.Ranks.Schedule.Name
+}
+
 // Until returns the same question; its answers end with the error of poll.
 func (a Ask) Until(poll *engine.Poll) Ask {
 	a.Setup.poll = poll

@@ -206,6 +206,9 @@ func (b *builder) queries(n valueID, wide, keys int64) (q, k, v, gate valueID) {
 		parts := b.split(qkv, []string{"q", "k", "v"}, []engine.Bytes{b.act(wide), b.act(keys), b.act(keys)})
 		return parts[0], parts[1], parts[2], gate
 	}
+	if b.k.OneQKV {
+		n = b.cast(n)
+	}
 	if b.k.QGate {
 		both := b.linear(n, "q", h, 2*wide, bias(2*wide))
 		parts := b.split(both, []string{"q.part", "gate"}, []engine.Bytes{b.act(wide), b.act(wide)})
@@ -259,7 +262,7 @@ func (b *builder) rotate(x valueID, name string, n int64) valueID {
 	}
 	y := b.add(op{in: []valueID{x}, temp: temp, back: temp}, name, bytes)
 	b.values[y].wide = b.s.wideStream()
-	if b.k.RopeOwn && b.s.written() && name == "q.rope" {
+	if b.k.RopeOwn && b.s.written() && (name == "q.rope" || b.k.RopeEach) {
 		b.aside("tables", b.tableBytes()/engine.Bytes(max(b.k.Axes, 1))) // of which one axis is left
 	}
 	return y

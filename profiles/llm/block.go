@@ -163,7 +163,7 @@ func (b *builder) behind(x valueID, name string) valueID {
 		x = b.point(name+".scaled", b.values[x].bytes, []valueID{x}, x)
 		b.extra(name+".scales", b.m.Hidden)
 	}
-	if b.k.Dropout && b.s.written() {
+	if b.k.Dropout && b.s.written() && !(b.k.NetDrops && name == "n1.out") {
 		x = b.add(op{in: []valueID{x}}, name+".dropped", b.values[x].bytes)
 		b.aside(name+".mask", size(b.outer*b.m.Hidden, 1))
 	}
@@ -366,6 +366,13 @@ func (b *builder) activation(x valueID, name string, bytes engine.Bytes) valueID
 		return b.point(name, bytes, []valueID{half, one}, half, one)
 	case ActSquare:
 		relu := b.keep(b.point(name+".relu", bytes, in))
+		if b.s.autocast() && b.e < 4 { // a power, which it widens
+			wide := bytes * 4 / engine.Bytes(b.e)
+			f := b.widen(relu, name, wide)
+			y := b.point(name, wide, []valueID{f}, f)
+			b.values[y].wide = true
+			return y
+		}
 		return b.point(name, bytes, []valueID{relu}, relu)
 	case ActRelu:
 		return b.keep(b.point(name, bytes, in))
@@ -381,11 +388,16 @@ func (b *builder) activation(x valueID, name string, bytes engine.Bytes) valueID
 // xielu keeps its input, three intermediate values and where the input is positive.
 func (b *builder) xielu(x valueID, name string, bytes engine.Bytes) valueID {
 	in := []valueID{x}
+	count := bytes / engine.Bytes(b.e)
+	if b.s.autocast() { // a power, which widens all behind it
+		bytes = 4 * count
+	}
 	square := b.keep(b.point(name+".square", bytes, in, x))
 	low := b.keep(b.point(name+".expm1", bytes, in))
 	less := b.keep(b.point(name+".less", bytes, []valueID{low, x}))
 	y := b.point(name, bytes, []valueID{square, less})
-	b.aside(name+".positive", bytes/engine.Bytes(b.e))
+	b.values[y].wide = b.s.autocast()
+	b.aside(name+".positive", count)
 	return y
 }
 

@@ -1,5 +1,7 @@
 package llm
 
+import "memtide/engine"
+
 // experts returns a mixture: a router, the rows of the chosen experts gathered and sent to
 // where the experts are, their nets, and the way back. Rows are balanced among experts.
 func (b *builder) experts(n valueID) valueID {
@@ -88,12 +90,15 @@ func (b *builder) allExperts(n valueID) valueID {
 			name, size(rows*out, b.e))
 	}
 	rows := b.outer * moe.Experts
-	scores := product(n, "router", b.outer, h, moe.Experts, 1)
+	scores := product(b.cast(n), "router", b.outer, h, moe.Experts, 1)
 	b.aside("chosen", size(b.outer*moe.TopK, 8))
 	probs := b.keep(b.add(op{in: []valueID{scores}}, "probs", size(rows, 4)))
 	top := b.add(op{in: []valueID{probs}}, "top", size(rows, b.e))
-	all := b.add(op{in: []valueID{n}}, "rows", size(rows*h, b.e))
-	x := b.point("weighted", size(rows*h, b.e), []valueID{all, top}, all, top)
+	all := b.add(op{in: []valueID{n}}, "rows", b.values[n].bytes*engine.Bytes(moe.Experts))
+	b.values[all].wide = b.values[n].wide
+	x := b.point("weighted", b.values[all].bytes, []valueID{all, top}, all, top)
+	b.values[x].wide = b.values[n].wide
+	x = b.cast(x)
 	gate, up := product(x, "gate", rows, h, moe.Wide, moe.Experts), product(x, "up", rows, h, moe.Wide, moe.Experts)
 	y := product(b.gated(gate, up, size(rows*moe.Wide, b.e)), "down", rows, moe.Wide, h, moe.Experts)
 	out := b.add(op{in: []valueID{y}}, "mixed", size(b.outer*h, b.e))
@@ -148,12 +153,14 @@ func (b *builder) writtenRoute(n valueID, w weight) valueID {
 		normed := b.normAs(b.bareForm(), n, "router.norm", b.outer, b.m.Hidden, 0)
 		x = b.point("router.scaled", b.values[n].bytes, []valueID{normed}, normed)
 	}
-	if r.Wide {
+	if r.Wide && !r.Own && b.s.autocast() { // which narrows the product all the same
+		x, e = b.add(op{in: []valueID{n}}, "router.x", b.act(b.m.Hidden)), b.e
+	} else if r.Wide {
 		x = b.add(op{in: []valueID{n}}, "router.x", size(b.outer*b.m.Hidden, 4))
 	}
 	scores := b.add(op{kind: opProduct, in: []valueID{x}, keeps: trainedKeep(b.s, x), weights: []weight{w}}, "scores",
 		size(all, e))
-	if r.Wide && !r.Own {
+	if r.Wide && !r.Own && !b.s.autocast() {
 		b.aside("router.weight", size(w.n, 4))
 	}
 	if r.First {

@@ -4,6 +4,8 @@ import (
 	"sync"
 
 	"memtide/engine"
+	"memtide/engine/caching"
+	"memtide/profiles"
 )
 
 // Class says what a storage is for.
@@ -30,6 +32,24 @@ var classNames = [numClasses]string{"weights", "master weights", "gradients", "m
 	"working values", "gradients of activations", "buffers of collectives", "temporaries of the optimizer"}
 
 func (c Class) String() string { return classNames[c] }
+
+// origins say where the bytes of a class come from.
+var origins = [numClasses]struct{ kind, why string }{
+	Weights:   {"exact", "parameters are counted one by one; bytes of each by the precision"},
+	Masters:   {"exact", "parameters of this card times bytes of the copy"},
+	Gradients: {"exact", "parameters that train, by the precision; when they appear follows the program"},
+	Moments:   {"exact", "parameters that train on this card times bytes of the optimizer's moments"},
+	Gathered:  {"read in code", "units that FSDP gathers at once, as its code orders them"},
+	Saved:     {"read in code", "what autograd keeps of each operator of a block"},
+	Logits:    {"read in code", "tensors of this implementation of the loss"},
+	Working:   {"read in code", "what an operator writes and the next one reads, or computes again"},
+	Backwards: {"read in code", "gradients of activations while the backward runs"},
+	Buffers:   {"read in code", "inputs and outputs of the collectives"},
+	StepTemps: {"read in code", "lists of tensors that this kernel of the optimizer makes"},
+}
+
+// Origin says how the bytes of a class are known, in a word or two, and from what.
+func (c Class) Origin() (kind, why string) { return origins[c].kind, origins[c].why }
 
 // Phase is a part of a step.
 type Phase uint8
@@ -58,6 +78,7 @@ const (
 	compute pool = iota
 	gather
 	reduce
+	narrow // the share of a flat parameter in the compute type
 	numPools
 )
 
@@ -191,4 +212,34 @@ func (l *ledger) turn(h handle, c Class) {
 	l.classes[s.class] -= s.bytes
 	l.classes[c] += s.bytes
 	s.class = c
+}
+
+// replay sends what the program asked for through PyTorch's caching allocator, one cache
+// for each stream, by these rules, and returns the most that was reserved together. It ends
+// with the poll's error.
+func (l *ledger) replay(rules caching.Rules, poll *engine.Poll) (peak engine.Bytes) {
+	var caches [numPools]*caching.Cache
+	for i := range caches {
+		caches[i] = caching.NewWith(engine.NoLimit, rules)
+	}
+	blocks := make([]caching.Block, len(l.storages))
+	for _, e := range l.events {
+		profiles.End(poll.Err())
+		if e < 0 {
+			caches[l.storages[-e-1].pool].Give(blocks[-e-1])
+			continue
+		}
+		s := &l.storages[e-1]
+		b, ok := caches[s.pool].Take(0, s.bytes)
+		if !ok {
+			return engine.NoLimit
+		}
+		blocks[e-1] = b
+		var sum engine.Bytes
+		for _, c := range caches {
+			sum += c.Reserved()
+		}
+		peak = max(peak, sum)
+	}
+	return peak
 }

@@ -72,7 +72,7 @@ func (p *program) finalNorm() *block {
 	b := newBuilder(newTape(s.stream(outer, &s.Model.Block, s.Model.WideSum), true), s, &s.Model.Block)
 	b.values[blockInput].wide = s.wideStream()
 	b.final()
-	return newPlayed(b.tape, &Setup{}, CheckpointNone)
+	return newPlayed(b.tape, &Setup{}, CheckpointNone, false)
 }
 
 // withoutLogits are the losses that never have all logits.
@@ -86,9 +86,13 @@ func (p *program) lossKept(l *lossState) {
 		l.capped = p.logit(n, e)
 	}
 	switch p.s.Loss {
-	case LossBF16: // log_softmax in the compute type
+	case LossBF16: // log_softmax in the compute type; autocast widens it, and keeps what goes in too
 		logits := p.logit(n, e)
-		l.saved = append(l.saved, p.logit(n, e))
+		if p.s.autocast() {
+			l.saved = append(l.saved, p.share(logits), p.logit(n, 4))
+		} else {
+			l.saved = append(l.saved, p.logit(n, e))
+		}
 		p.holdOr(l, logits, e)
 	case LossFP32: // widened, then log_softmax
 		logits := p.logit(n, e)
@@ -144,6 +148,9 @@ func (p *program) lossBackward(w *pass) handle {
 		return p.take(size(outer*h, p.s.Compute), Backwards)
 	}
 	p.phase = LossBackward
+	if p.s.Flat { // it gathers what comes next as soon as the backward begins
+		p.unshard(p.units[len(p.units)-1])
+	}
 	l := &w.loss
 	var all handle // gathered once more
 	if inner != outer && p.s.Static {
@@ -182,7 +189,7 @@ func (p *program) lossGradient(l *lossState) handle {
 	var g handle // of the logits
 	switch p.s.Loss {
 	case LossBF16:
-		one := p.logit(n, e)
+		one := p.logit(n, given(p.s.autocast(), 4-e)+e)
 		g = p.logit(n, e)
 		p.give(one)
 	case LossFP32:

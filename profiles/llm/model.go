@@ -99,6 +99,7 @@ type Block struct {
 	Rope     int64 // numbers of a head that are rotated [all]
 	RopeWide bool  // the tables are in 4 bytes
 	RopeOwn  bool  // and each layer makes its own
+	RopeEach bool  // of queries and of keys
 	RopeHalf bool  // tables are of half the numbers
 	Axes     int64 // of positions, each with tables [1]
 	Each     bool  // tables are made for each sequence
@@ -107,6 +108,7 @@ type Block struct {
 	RopeName string
 
 	Joined bool // one product makes queries, keys and values; values stay a part of it
+	OneQKV bool // one product makes them, and each is copied
 	GateUp bool // one product makes the gate and what it is multiplied with
 	// one head of keys is handed to attention as it is, for which scaled_dot_product_attention has no kernel
 	Single   bool
@@ -137,6 +139,7 @@ type Block struct {
 	Buckets   int64 // of positions whose biases join the scores; 0: there are none
 	FirstBias bool  // and are made in the block
 	BareKeys  bool  // the product of keys has no bias
+	NetDrops  bool  // Dropout is behind the feed-forward net alone
 	DropNet   bool  // what the last product of the net reads is dropped out
 	Scales    bool  // a learned number of each channel scales what joins the stream
 	Original  bool  // the model's input is handed to the block
@@ -151,8 +154,7 @@ type MoE struct {
 	Wide    int64 // of one expert
 	Shared  int64 // width of what every token goes through
 	Dense   int64 // first layers without experts
-	Bias    bool  // the router's correction bias, which is no trained weight
-	Counted bool  // and is a parameter all the same
+	Counted bool  // the router's correction bias is a parameter: usually it is no trained weight
 
 	Router    Router
 	Gate      bool // what every token goes through has a gate
@@ -281,20 +283,10 @@ func (m *Model) head() int64 {
 	return m.finalParams() + given(!m.Tied, m.Words*m.Hidden) + given(m.HeadBias, m.Words)
 }
 
-// Buffers returns the numbers of the model that do not train: the correction biases of routers.
-func (m *Model) Buffers() (n int64) {
-	for l := range m.Layers {
-		if e := m.At(l).MoE; e != nil && e.Bias && !e.Counted {
-			n += e.Experts
-		}
-	}
-	return n
-}
-
 // Params returns how many numbers the model trains, those beside its blocks included.
 func (m *Model) Params() int64 {
 	n := m.embedding() + m.head() + m.towers()
-	for _, g := range m.layerParams() {
+	for _, g := range m.BlockParams() {
 		n += g[0] * g[1]
 	}
 	return n
@@ -308,18 +300,8 @@ func (m *Model) towers() (n int64) {
 	return n
 }
 
-// BlockParams returns the parameters of the blocks in order: how many in a row have how many.
+// BlockParams returns the parameters of the blocks in order, without those of towers: how many in a row have how many.
 func (m *Model) BlockParams() (out [][2]int64) {
-	for _, t := range m.Beside {
-		if t.Blocks > 0 {
-			out = append(out, [2]int64{t.Blocks, t.Params})
-		}
-	}
-	return append(out, m.layerParams()...)
-}
-
-// layerParams are BlockParams without those of towers.
-func (m *Model) layerParams() (out [][2]int64) {
 	known := map[Block]int64{}
 	for l := range m.Layers {
 		k := *m.At(l)

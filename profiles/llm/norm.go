@@ -92,8 +92,11 @@ func (b *builder) oneKernel(form NormForm, x valueID, name string, rows, n int64
 		stats *= 2
 	}
 	e := b.e
+	narrow := form == FormLayerPlus && b.s.written()               // outside of autocast
 	bare := form == FormBare && b.s.written() && !b.values[x].wide // OLMo's
-	if b.s.autocast() && b.s.Norm == NormLayer || bare {
+	if narrow {
+		x = b.cast(x)
+	} else if b.s.autocast() && b.s.Norm == NormLayer || bare {
 		x, e = b.widen(x, name, size(rows*n, 4)), 4
 	} else if b.values[x].wide {
 		e = 4
@@ -107,7 +110,7 @@ func (b *builder) oneKernel(form NormForm, x valueID, name string, rows, n int64
 	if e > b.e && b.s.Weight < e {
 		b.aside(name+".f32.weights", size(w.n, 4))
 	}
-	if form == FormLayerPlus && b.s.written() {
+	if narrow {
 		b.aside(name+".weight", size(n, b.e))
 	}
 	return y

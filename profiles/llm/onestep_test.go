@@ -28,6 +28,16 @@ func TestOneStep(t *testing.T) {
 	}
 }
 
+// So do they where weights are gathered once a step, and where they are flat parameters.
+func TestOneStepOfFSDP(t *testing.T) {
+	for _, model := range []string{"llama3.2-1b", "tinyllama", "gpt2-medium"} {
+		for _, shard := range []string{"grad-op", "fsdp1", "fsdp1-grad-op"} {
+			args := engine.Args{"seq": "1024", "gpus": "8", "shard": shard}
+			compare(t, model, args)
+		}
+	}
+}
+
 // compare compares the step of a model in its three ways.
 func compare(t *testing.T, model string, args engine.Args) {
 	t.Helper()

@@ -168,6 +168,8 @@ type Layout struct {
 	Shard     int64 `json:"shard"`    // [1]
 	FSDPOne   bool  `json:"fsdp_one"` // the buffers of FSDP on a single rank
 	NoReshard bool  // gathered weights stay through the step
+	// FSDP1, which has a unit's weights in one flat parameter [torch: distributed/fsdp/_flat_param.py]
+	Flat bool
 	// embedding and head are units of FSDP of their own, unless they are tied [torchtitan#1094, July 2025]
 	EndsApart   bool
 	ReduceAside bool  // what FSDP reduces lies in the reductions' stream: PyTorch before June 2024

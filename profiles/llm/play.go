@@ -22,11 +22,8 @@ type block struct {
 	late    bool           // what is computed again is so when the backward needs it, and there once
 }
 
-// newPlayed prepares a tape under a policy of checkpointing.
-func newPlayed(t *tape, s *Setup, mode CheckpointKind) *block { return prepared(t, s, mode, false) }
-
-// prepared is newPlayed; late says that the whole graph is partitioned at once.
-func prepared(t *tape, s *Setup, mode CheckpointKind, late bool) *block {
+// newPlayed prepares a tape under a policy of checkpointing; late says that the whole graph is partitioned at once.
+func newPlayed(t *tape, s *Setup, mode CheckpointKind, late bool) *block {
 	b := &block{tape: t, late: late, last: make([]int, len(t.values)), keepers: make([]int, len(t.values)),
 		cached: make([]bool, len(t.values)), mode: mode}
 	products := 0

@@ -60,14 +60,21 @@ func (s *Setup) choose(p engine.Parsed) {
 	if level := slices.Index([]string{"none", "zero1", "zero2", "zero3"}, p.Word("shard")); level >= 0 {
 		s.Zero = level
 	}
-	if p.Is("shard", "none") {
+	switch shard := p.Word("shard"); shard {
+	case "none":
 		s.Shard = 1
+	case "grad-op", "fsdp1", "fsdp1-grad-op":
+		s.Zero, s.Flat = 3, shard != "grad-op"
+		s.NoReshard = s.NoReshard || shard != "fsdp1"
 	}
 	switch p.Word("states") {
 	case "fp32":
 		s.Weight, s.Grad, s.Moments, s.Reduce, s.Master = 4, 4, 8, 4, 0
 	case "bf16":
 		s.Weight, s.Grad, s.Moments, s.Reduce, s.Master = 2, 2, 4, 2, 0
+	}
+	if s.Flat && p.Is("program", "hf") { // accelerate: utils/dataclasses.py, set_mixed_precision
+		s.Reduce = 2
 	}
 	switch p.Word("optimizer") {
 	case "adamw-8bit":

@@ -96,6 +96,8 @@ func (p *program) frontBytes() (n engine.Bytes) {
 		n += size(inner*m.Hidden, 1)
 	}
 	switch {
+	case m.FirstNorm && m.Layer && p.s.autocast():
+		n += size(inner*(m.Hidden+2), 4)
 	case m.FirstNorm && m.Layer:
 		n += size(inner*m.Hidden, p.s.Compute) + size(inner, 8)
 	case m.FirstNorm:

@@ -42,7 +42,7 @@ func (a Ask) Plan(poll *engine.Poll, tell func(*Plan)) (*Plan, error) {
 	stages := [PlanStages]func(){
 		func() {
 			if p.Answer = have(a.Answer()); a.Setup.Schedule == ScheduleAuto {
-				one.order = p.Answer.Ranks.Schedule.Name
+				one.order = p.Answer.Order()
 			}
 		},
 		func() {

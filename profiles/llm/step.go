@@ -76,7 +76,7 @@ func newProgram(s *Setup, of share) *program {
 		t := newBlock(s, layer, k.needs, seen)
 		k.shared = t.firsts()
 		if blocks[k] == nil {
-			blocks[k] = newPlayed(t, s, k.mode)
+			blocks[k] = newPlayed(t, s, k.mode, false)
 		}
 		if s.Group > 1 && k.mode == CheckpointNone { // the block as it runs in the forward has the same
 			seen = before
@@ -103,7 +103,7 @@ func newProgram(s *Setup, of share) *program {
 		p.units = append(p.units, u)
 	}
 	for i, u := range p.units {
-		u.stays = s.NoReshard || i == len(p.units)-1 && !p.apart()
+		u.stays = s.NoReshard || i == len(p.units)-1 && !p.apart() && !s.Flat
 	}
 	return p
 }

@@ -29,7 +29,7 @@ func (s *Setup) swaps() []swapRow {
 	}
 	var rows []swapRow
 	at, longest := 0, 0
-	for i, run := range s.Model.layerParams() {
+	for i, run := range s.Model.BlockParams() {
 		rows = append(rows, swapRow{first: at, blocks: int(run[0])})
 		at += int(run[0])
 		if rows[i].blocks > rows[longest].blocks {

@@ -62,6 +62,7 @@ type op struct {
 	keeps   []valueID    // what autograd keeps for its backward
 	temp    engine.Bytes // scratch of the forward
 	back    engine.Bytes // scratch of the backward
+	moved   engine.Bytes // what its kernels write and read of scratch in the forward
 	byRef   bool         // its backward hands the gradient on without a copy
 	weights []weight
 	flops   float64 // of the forward

@@ -26,7 +26,7 @@ func normal(t *testing.T, s Setup) Setup {
 
 // keepsOf is what a block holds between forward and backward, its input not included.
 func keepsOf(s Setup) engine.Bytes {
-	b := newPlayed(newBlock(&s, 0, true, nil), &s, s.Checkpoint)
+	b := newPlayed(newBlock(&s, 0, true, nil), &s, s.Checkpoint, false)
 	l := &ledger{}
 	x := l.take(b.values[0].bytes, Saved)
 	y, _ := b.forward(l, x)
@@ -93,7 +93,7 @@ func TestBackwardGivesEverythingBack(t *testing.T) {
 					Checkpointing: Checkpointing{Checkpoint: mode, Budget: 50,
 						Recompute: []string{"moe", "layernorm", "mla_up_proj"}}})
 				layer := s.Model.Layers - 1
-				b := newPlayed(newBlock(&s, layer, true, nil), &s, s.Checkpoint)
+				b := newPlayed(newBlock(&s, layer, true, nil), &s, s.Checkpoint, false)
 				l := &ledger{}
 				x := l.take(b.values[0].bytes, Saved)
 				y, k := b.forward(l, x)
@@ -132,7 +132,7 @@ func TestMegatronKeepsShares(t *testing.T) {
 	FindProgram("megatron").Apply(&s)
 	keeps := func() engine.Bytes { // with the block's input
 		s := normal(t, s)
-		return newPlayed(newBlock(&s, 1, true, nil), &s, CheckpointNone).keeps()
+		return newPlayed(newBlock(&s, 1, true, nil), &s, CheckpointNone, false).keeps()
 	}
 	want := engine.Bytes(32 * 2048 * 4 * 6144 / 8)
 	if got := keeps(); got < want || got > want+want/500 {

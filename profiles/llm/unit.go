@@ -72,6 +72,15 @@ func (p *program) unshard(u *unit) {
 		all += p.s.gathered(w, w.n)
 		own += p.s.gathered(w, ceil(w.n, p.s.split(w)))
 	}
+	if p.s.Flat { // it is read where the collective writes it, and its share is narrowed before
+		if p.s.Weight == p.s.Compute {
+			own = 0
+		}
+		share := p.takeIn(narrow, own, Buffers)
+		u.whole[0] = p.takeIn(gather, all, Gathered)
+		p.give(share)
+		return
+	}
 	share := p.takeIn(gather, own, Buffers)
 	u.incoming = p.takeIn(gather, all, Buffers)
 	p.give(share)
@@ -185,16 +194,21 @@ func (p *program) reduceUnit(u *unit) {
 		p.reshard(u)
 		return
 	}
-	if !p.s.NoReshard || p.final {
-		p.reshard(u)
-	}
-	var all, out, stored engine.Bytes
+	var all, flat, out, stored engine.Bytes
 	for i, w := range u.weights {
 		if u.fresh[i] != 0 {
+			flat += size(w.n, p.s.Compute)
 			all += size(w.n, p.s.Reduce)
 			out += p.s.at(w, 3, p.s.Reduce)
 			stored += p.s.at(w, 3, p.s.storedBytes(w, p.s.Grad))
 		}
+	}
+	if p.s.Flat && all > 0 {
+		p.reduceFlat(u, flat, all, out, stored)
+		return
+	}
+	if !p.s.NoReshard || p.final {
+		p.reshard(u)
 	}
 	if all == 0 {
 		return
@@ -224,6 +238,37 @@ func (p *program) reduceUnit(u *unit) {
 		p.give(share)
 		share = narrow
 	}
+	if p.s.StepInBack || u.reduced != 0 { // stepped on, or added to what is there
+		p.give(share)
+		return
+	}
+	u.reduced = share
+}
+
+// reduceFlat is that end under FSDP1, of one micro batch after the other: the gradient of the flat parameter
+// is put together where weights are gathered, widened where it is reduced, and its share stays
+// [torch: distributed/fsdp/_runtime_utils.py, _post_backward_hook].
+func (p *program) reduceFlat(u *unit, flat, all, out, stored engine.Bytes) {
+	sum := handle(0) // of both gradients of an embedding that is the head, too
+	if p.s.Model.Tied && u == p.root && u == p.head {
+		sum = p.takeIn(gather, size(u.weights[0].n, p.s.Compute), Buffers)
+	}
+	whole := p.takeIn(gather, flat, Buffers)
+	p.give(sum)
+	p.giveAll(u.fresh)
+	clear(u.fresh)
+	if !p.s.NoReshard || p.final {
+		p.reshard(u)
+	}
+	wide := p.takeIn(reduce, engine.Bytes(given(p.s.Reduce != p.s.Compute, int64(all))), Buffers)
+	share := p.takeIn(reduce, out, Gradients)
+	if stored != out {
+		own := p.takeIn(reduce, stored, Gradients)
+		p.give(share)
+		share = own
+	}
+	p.give(wide)
+	p.give(whole)
 	if p.s.StepInBack || u.reduced != 0 { // stepped on, or added to what is there
 		p.give(share)
 		return

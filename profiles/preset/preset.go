@@ -51,22 +51,9 @@ var presets = slices.Concat(residualPresets(), plainPresets(), densePresets(), i
 // steps: by published formulas, without an optimizer. They are opened as they were, and are in no list.
 var earlier = tokenPresets()
 
-// recorded are the ids of All.
-var recorded = []string{"resnet50", "resnet101", "vgg16", "gpt2-medium", "lemma3", "lemma3-mirror", "nonpersistent"}
-
 // Presets lists every preset in the order they are shown, one group after the
 // other. The slice is the caller's.
 func Presets() []*Preset { return append([]*Preset(nil), presets...) }
-
-// All lists the presets whose results are recorded in tables across this
-// repository, which every change is compared with: a few of each kind, all of
-// them chains that every strategy solves in moments. The slice is the caller's.
-func All() (out []*Preset) {
-	for _, id := range recorded {
-		out = append(out, Lookup(id))
-	}
-	return out
-}
 
 // Lookup finds a preset by its id, one that is not listed, too; nil if there is none.
 func Lookup(id string) *Preset {
@@ -77,9 +64,6 @@ func Lookup(id string) *Preset {
 	}
 	return nil
 }
-
-// Earlier reports whether a preset is in no list any more: links open it as it was.
-func (p *Preset) Earlier() bool { return slices.Contains(earlier, p.Base()) }
 
 // Unit returns what its batch counts, one of them.
 func (p *Preset) Unit() string {

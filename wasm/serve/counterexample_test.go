@@ -19,7 +19,7 @@ func TestCounterexamples(t *testing.T) {
 		"lemma3-mirror": {"dynprog": 30, "offloadexact": 27},
 		"nonpersistent": {"rotor": 15, "nonpersistent": 12},
 	}
-	for _, p := range preset.All() {
+	for _, p := range preset.Presets() {
 		if p.Suggest == nil {
 			continue
 		}

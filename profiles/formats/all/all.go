@@ -16,5 +16,4 @@ import (
 	_ "memtide/profiles/formats/rotorlist"
 	_ "memtide/profiles/formats/snapshot"
 	_ "memtide/profiles/formats/torchexport"
-	_ "memtide/profiles/formats/torchtitan"
 )

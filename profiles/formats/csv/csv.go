@@ -4,7 +4,6 @@ package csv
 import (
 	"bytes"
 	"fmt"
-	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,7 +11,6 @@ import (
 	"memtide/engine"
 	"memtide/profiles"
 	"memtide/profiles/parse"
-	"memtide/profiles/table"
 )
 
 func init() {
@@ -94,7 +92,7 @@ func (t *stageTable) readColumns(line string) *stageTable {
 			t.comma = c
 		}
 	}
-	if strings.Count(line, string(t.comma)) >= table.MaxColumns {
+	if strings.Count(line, string(t.comma)) >= maxColumns {
 		return nil
 	}
 	known := false
@@ -119,7 +117,7 @@ func decode(name string, data []byte, poll *engine.Poll) *profiles.Profile {
 	t := header(data)
 	if t == nil { // the head that Match saw ends within the header
 		errs.Fail(&profiles.FormatError{Found: "The header line is longer than 64 KiB",
-			Expected: fmt.Sprintf("At most %d columns are read.", table.MaxColumns),
+			Expected: fmt.Sprintf("At most %d columns are read.", maxColumns),
 			Remedy:   "Keep only the columns of stages."})
 	}
 	p := &profiles.Profile{Name: name, Chain: &engine.Chain{}}
@@ -147,20 +145,7 @@ func (t *stageTable) checkColumns(errs *parse.Errors, p *profiles.Profile) {
 				Remedy:   "Add the column, or rename the one that holds these numbers."})
 		}
 	}
-	var other []string
-	for i, c := range t.columns {
-		switch {
-		case !slices.Contains(known, c):
-			other = append(other, fmt.Sprintf("%q", profiles.Clip(c)))
-		case slices.Index(t.columns, c) < i:
-			errs.Add(&profiles.FormatError{Line: t.line - 1, Found: "The column " + c + " appears twice",
-				Expected: "Every column has its own name.", Remedy: "Remove one of them."})
-		}
-	}
-	if len(other) > 0 {
-		p.Warnings = append(p.Warnings, "Unknown columns were skipped: "+profiles.Clip(strings.Join(other, ", "))+".")
-	}
-	errs.End()
+	p.Warnings = Columns(t.columns, known, t.line-1, errs)
 }
 
 // readNotes takes what concerns the whole network from the comment lines.
@@ -195,33 +180,12 @@ func (t *stageTable) readNotes(errs *parse.Errors, p *profiles.Profile) {
 // readRows reads the stages; hasLoss tells whether the last one is the loss.
 func (t *stageTable) readRows(data []byte, stages *parse.StageReader, c *engine.Chain,
 	poll *engine.Poll) (hasLoss bool) {
-	r, e := table.Rows(data[t.rest:], t.comma, t.line)
-	if e != nil {
-		stages.Errs.Fail(e)
-	}
-	r.Comment, r.TrimLeadingSpace = '#', t.comma != '\t'
-	for {
-		profiles.End(poll.Err())
-		row, err := r.Read()
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
-			stages.Errs.Fail(table.Explain(err, t.line))
-		}
-		if table.IsBlank(row) {
-			continue
-		}
-		if stages.Errs.Over {
-			stages.Errs.End()
-		}
+	Rows(data[t.rest:], t.comma, '#', t.line, stages.Errs, poll, func(line int, row []string) {
 		if len(c.Stages) > parse.MaxStageRows {
 			stages.Errs.Fail(parse.TooManyStages())
 		}
-		line, _ := r.FieldPos(0)
-		c.Stages = append(c.Stages, t.readRow(row, stages,
-			parse.StagePlace{Line: t.line - 1 + line, Number: len(c.Stages) + 1}))
-	}
+		c.Stages = append(c.Stages, t.readRow(row, stages, parse.StagePlace{Line: line, Number: len(c.Stages) + 1}))
+	})
 	n := len(c.Stages)
 	hasLoss = n > 0 && strings.EqualFold(c.Stages[n-1].Name, parse.LossName)
 	if hasLoss {

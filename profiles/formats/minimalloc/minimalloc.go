@@ -1,13 +1,11 @@
-// Package minimalloc reads and writes instances of MiniMalloc: buffers that have to be
+// Package minimalloc reads instances of MiniMalloc: buffers that have to be
 // placed.
 package minimalloc
 
 import (
 	"bytes"
 	"fmt"
-	"io"
 	"slices"
-	"strconv"
 	"strings"
 
 	"memtide/engine"
@@ -16,7 +14,6 @@ import (
 	"memtide/profiles"
 	"memtide/profiles/formats/csv"
 	"memtide/profiles/parse"
-	"memtide/profiles/table"
 )
 
 func init() {
@@ -33,7 +30,6 @@ size of the pool: A.1048576.csv. The format is that of google/minimalloc
 		Extensions: []string{".csv"},
 		Match:      func(head []byte) bool { return miniColumns(head) != nil },
 		Decode:     decode,
-		Encode:     encode,
 	})
 }
 
@@ -70,19 +66,7 @@ func decode(name string, data []byte, poll *engine.Poll) *profiles.Profile {
 	m := &profiles.Memory{}
 	p.Name, m.Capacity = nameCapacity(name)
 	columns := miniColumns(data)
-	var other []string
-	for i, c := range columns {
-		switch {
-		case slices.Index(columns, c) < i:
-			errs.Fail(&profiles.FormatError{Line: 1, Found: "The column " + c + " appears twice",
-				Expected: "Every column has its own name.", Remedy: "Remove one of them."})
-		case !slices.Contains([]string{"id", "lower", "upper", "size", "offset"}, c):
-			other = append(other, strconv.Quote(c))
-		}
-	}
-	if other != nil {
-		p.Warnings = append(p.Warnings, "Unknown columns were skipped: "+profiles.Clip(strings.Join(other, ", "))+".")
-	}
+	p.Warnings = csv.Columns(columns, []string{"id", "lower", "upper", "size", "offset"}, 1, errs)
 	r := &parse.BufferReader{Errs: errs}
 	readTable(r, columns, data, poll)
 	r.Requests(m)
@@ -108,42 +92,26 @@ func nameCapacity(name string) (string, engine.Bytes) {
 }
 
 func readTable(r *parse.BufferReader, columns []string, data []byte, poll *engine.Poll) {
-	t, e := table.Rows(data, ',', 1)
-	if e != nil {
-		r.Errs.Fail(e)
-	}
-	t.TrimLeadingSpace = true
 	ids := map[string]int{}
-	for first := true; ; first = false {
-		profiles.End(poll.Err())
-		row, err := t.Read()
-		if err == io.EOF {
-			r.Errs.End()
-			return
-		}
-		if err != nil {
-			r.Errs.Fail(table.Explain(err, 1))
-		}
-		line, _ := t.FieldPos(0)
+	header := true
+	csv.Rows(data, ',', 0, 1, r.Errs, poll, func(line int, row []string) {
 		switch {
-		case first || table.IsBlank(row):
-			continue
-		case r.Errs.Enough():
-			r.Errs.End()
+		case header:
+			header = false
+			return
 		case len(r.Buffers) == parse.MaxBuffers:
-			e := parse.TooManyBuffers()
-			e.Line = line
-			r.Errs.Fail(e)
+			r.Errs.FailAt(line, parse.TooManyBuffers())
 		case len(row) != len(columns):
 			r.Errs.Add(&profiles.FormatError{Line: line,
 				Found: fmt.Sprintf("there are %s, the header has %d",
 					profiles.Count(len(row), "cell"), len(columns)),
 				Expected: "Every line has as many cells as the header.",
 				Remedy:   "Fill in the missing cells, or remove the extra ones."})
-			continue
+			return
 		}
 		readLine(r, columns, row, line, ids)
-	}
+	})
+	r.Errs.End()
 }
 
 // readLine reads one buffer.
@@ -182,31 +150,4 @@ func readLine(r *parse.BufferReader, columns, row []string, line int, ids map[st
 		addr = engine.Bytes(number("offset", parse.ByteCount))
 	}
 	r.Add(b, false, addr, 0)
-}
-
-// encode writes buffers of any origin: what the tool of the format has to
-// place, so without addresses. Buffers that are never released live to the end.
-func encode(w io.Writer, p *profiles.Profile) error {
-	if p.Memory == nil {
-		return fmt.Errorf("the profile %q holds no buffers to place", p.Name)
-	}
-	buffers := p.Memory.Requests.Buffers
-	seen, named := make(map[string]bool, len(buffers)), true
-	for i := range buffers {
-		id := buffers[i].Name
-		named = named && id != "" && !seen[id] && !strings.ContainsAny(id, ",\"\r\n") && id == strings.TrimSpace(id)
-		seen[id] = true
-	}
-	var out bytes.Buffer
-	out.WriteString("id,lower,upper,size\n")
-	for i := range buffers {
-		b := &buffers[i]
-		id := b.Name
-		if !named {
-			id = strconv.Itoa(i)
-		}
-		fmt.Fprintf(&out, "%s,%d,%d,%d\n", id, b.Start, max(b.End, b.Start+1), b.Bytes)
-	}
-	_, err := w.Write(out.Bytes())
-	return err
 }

@@ -1,11 +1,9 @@
 package minimalloc
 
 import (
-	"bytes"
 	"strings"
 	"testing"
 
-	"memtide/engine/alloc"
 	"memtide/profiles"
 	"memtide/profiles/formats/csv"
 	"memtide/profiles/formats/formattest"
@@ -61,14 +59,5 @@ func TestMiniMallocMatch(t *testing.T) {
 		if c.want && csv.Claims([]byte(c.head)) {
 			t.Errorf("%q is a table of layers, too", c.head)
 		}
-	}
-}
-
-// TestMiniMallocEncode: ids that the format cannot hold become numbers.
-func TestMiniMallocEncode(t *testing.T) {
-	named := &profiles.Profile{Memory: &profiles.Memory{Requests: &alloc.Requests{Buffers: []alloc.Buffer{{Name: "a,b", End: 1}, {Name: "c", Start: 1, End: 1, Bytes: 7}}}}}
-	var out bytes.Buffer
-	if err := encode(&out, named); err != nil || out.String() != "id,lower,upper,size\n0,0,1,0\n1,1,2,7\n" {
-		t.Errorf("got %q, %v; want the ids 0 and 1, and a life of one step", out.String(), err)
 	}
 }

@@ -82,7 +82,6 @@ releases in order.`,
 	Extensions: []string{".json", ".json.gz"},
 	Match:      Claims,
 	Decode:     decode,
-	Encode:     Encode,
 }
 
 // Claims reports whether a head says that it is of this format, and not of the kind

@@ -350,6 +350,11 @@ func (f *fuser) other(node, than int) string {
 	return in[0]
 }
 
+// readOnce reports whether the result of each of some nodes has one reader.
+func (f *fuser) readOnce(nodes ...int) bool {
+	return !slices.ContainsFunc(nodes, func(i int) bool { return len(f.readers[f.m.nodes[i].Out[0]]) != 1 })
+}
+
 // replace puts an operator into the place of the last of some nodes.
 func (f *fuser) replace(op string, in []string, nodes ...int) {
 	last := slices.Max(nodes)
@@ -366,7 +371,7 @@ func (f *fuser) gelu(erf int) {
 	scaled := f.before(erf, 0, "Div", "Mul")
 	plus := f.after(erf, "Add")
 	times := f.after(plus, "Mul")
-	if scaled < 0 || times < 0 || len(f.readers[f.m.nodes[scaled].Out[0]]) != 1 {
+	if scaled < 0 || times < 0 || !f.readOnce(scaled) {
 		return
 	}
 	x := f.m.nodes[scaled].In[0]
@@ -399,15 +404,9 @@ func (f *fuser) layerNorm(root int) bool {
 	}
 	// The difference is read by its square and by the quotient, and nothing else is
 	// read by others.
-	for _, i := range []int{eps, variance, square, mean} {
-		if len(f.readers[f.m.nodes[i].Out[0]]) != 1 {
-			return false
-		}
-	}
-	for _, r := range f.readers[f.m.nodes[centred].Out[0]] {
-		if r != square && r != quotient {
-			return false
-		}
+	if !f.readOnce(eps, variance, square, mean) || slices.ContainsFunc(f.readers[f.m.nodes[centred].Out[0]],
+		func(r int) bool { return r != square && r != quotient }) {
+		return false
 	}
 	in := []string{f.m.nodes[centred].In[0]}
 	nodes := []int{mean, centred, square, variance, eps, root, quotient}
@@ -439,10 +438,8 @@ func (f *fuser) rmsNorm(root int) {
 		}
 		nodes = append(nodes, quotient)
 	}
-	for _, i := range nodes[:3] {
-		if len(f.readers[f.m.nodes[i].Out[0]]) != 1 {
-			return
-		}
+	if !f.readOnce(square, mean, eps) {
+		return
 	}
 	in := []string{x}
 	if times := f.after(quotient, "Mul"); times >= 0 && f.fixed[f.other(times, quotient)] {

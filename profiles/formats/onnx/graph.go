@@ -279,20 +279,16 @@ func (g *onnxGraph) assume(t *Tensor, i int) int64 {
 		g.sized[name] = n
 		label = fmt.Sprintf("dimension %q of the input %q", profiles.Clip(name), profiles.Clip(t.Name))
 	}
+	verb := "are"
+	if n == 1 {
+		verb = "is"
+	}
 	if len(g.assumed) < 8 {
 		g.assumed = append(g.assumed,
-			fmt.Sprintf("The file leaves %s open: %d %s taken. Export with the sizes of a training step for others.",
-				label, n, what+plural(n)))
+			fmt.Sprintf("The file leaves %s open: %d %s %s taken. Export with the sizes of a training step for others.",
+				label, n, what, verb))
 	}
 	return n
-}
-
-// plural returns the verb behind n things: " is" or " are".
-func plural(n int64) string {
-	if n == 1 {
-		return " is"
-	}
-	return " are"
 }
 
 // onnxLabel returns a name of the file, shortened for the name of a stage.
@@ -358,15 +354,18 @@ func (g *onnxGraph) infer(c *call, constant bool) {
 	n := c.node
 	rule, ok := onnxRules[n.Op]
 	if standard := n.domain == "" || n.domain == "ai.onnx"; ok && standard {
-		c.rule = rule
+		c.rule = *rule
 		if g.m.traced {
 			g.stated(c)
 			return
 		}
 		g.plain = g.plain && rule.plain
-		x := c.need(0)
-		rule.shape(c, x)
-		g.others(c)
+		rule.shape(c, c.need(0))
+		// The outputs besides the first are masks, indices, statistics. They are
+		// what is kept besides, so their sizes only matter to who reads them.
+		for i := 1; i < len(c.outs) && rule.cost != costSplit; i++ {
+			c.set(i, c.outs[0].dtype, c.outs[0].dims)
+		}
 		return
 	}
 	if why, ok := refusals[n.Op]; ok {
@@ -400,16 +399,5 @@ func (g *onnxGraph) infer(c *call, constant bool) {
 	if g.names[n.Op]++; g.names[n.Op] == 1 && len(g.assumed) < 16 {
 		g.assumed = append(g.assumed,
 			fmt.Sprintf("The operator %s is not known: it is assumed to keep its inputs and its result, and to take as long as an activation.", profiles.Clip(n.Op)))
-	}
-}
-
-// others are the outputs besides the first: masks, indices, statistics. They are
-// what is kept besides, so their sizes only matter to who reads them.
-func (g *onnxGraph) others(c *call) {
-	if c.rule.cost == costSplit {
-		return
-	}
-	for i := 1; i < len(c.outs); i++ {
-		c.set(i, c.outs[0].dtype, c.outs[0].dims)
 	}
 }

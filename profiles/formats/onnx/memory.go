@@ -1,7 +1,9 @@
 package onnx
 
 import (
+	"cmp"
 	"slices"
+	"strings"
 
 	"memtide/engine"
 	"memtide/profiles"
@@ -225,19 +227,14 @@ func (g *onnxGraph) duration(c *call, o *chainify.Operator) analytic.Time {
 		return g.time.MaxPool(in, out)
 	case costMeanPool:
 		return g.time.MeanPool(in, out)
-	case costNorm:
-		return g.time.Element(analytic.Norm, out)
-	case costAdd:
-		return g.time.Element(analytic.Add, out)
 	case costCopy, costLookUp:
 		if o.Is(chainify.IsView) {
 			return analytic.Time{}
 		}
 		return g.time.Element(analytic.Embedding, out)
-	case costDropout:
-		return g.time.Element(analytic.Dropout, out)
 	}
-	return g.time.Element(analytic.Activation, out)
+	return g.time.Element(cmp.Or(map[cost]analytic.Passes{costNorm: analytic.Norm, costAdd: analytic.Add,
+		costDropout: analytic.Dropout}[c.rule.cost], analytic.Activation), out)
 }
 
 // convolution returns the time of one: each result of a convolution, and each input of
@@ -316,9 +313,10 @@ func (g *onnxGraph) free(i int, readers []int) bool {
 	}
 }
 
-// onnxRule is what an operator means: its shape, and how PyTorch's autograd treats
-// memory in the operator that does the same. See traits.
+// onnxRule is what operators mean: their shape, and how PyTorch's autograd treats
+// memory in the operators that do the same. See traits.
 type onnxRule struct {
+	names  string                      // with spaces between them
 	shape  func(c *call, x *onnxValue) // x is the first input
 	family string
 	traits chainify.Traits
@@ -355,103 +353,76 @@ const (
 // onnxRules are the operators that are read. What each keeps is what PyTorch's
 // derivatives.yaml names: inputs of convolutions, products, normalisations, pools
 // and most activations; results of sigmoid, tanh, softmax, exp, sqrt.
-var onnxRules = makeOnnxRules()
-
-func makeOnnxRules() map[string]onnxRule {
-	rules := ownRules()
-	for _, g := range groups {
-		for _, name := range g.names {
-			rules[name] = g.rule
+var onnxRules = func() map[string]*onnxRule {
+	rules := map[string]*onnxRule{}
+	for i := range ruleTable {
+		for name := range strings.FieldsSeq(ruleTable[i].names) {
+			rules[name] = &ruleTable[i]
 		}
 	}
 	return rules
-}
+}()
 
-// ownRules returns those of operators that differ from all others.
-func ownRules() map[string]onnxRule {
-	return map[string]onnxRule{
-		"Conv":          {convShape, "conv", chainify.SavesIn, costConv, true, true},
-		"ConvTranspose": {transposedShape, "conv", chainify.SavesIn, costConv, true, true},
-		"Gemm":          {gemmShape, "fc", chainify.SavesIn, costProduct, true, true},
-		"MatMul":        {matMulShape, "fc", chainify.SavesIn, costProduct, true, false},
+// ruleTable has a row for operators that are treated alike.
+var ruleTable = []onnxRule{
+	{"Conv", convShape, "conv", chainify.SavesIn, costConv, true, true},
+	{"ConvTranspose", transposedShape, "conv", chainify.SavesIn, costConv, true, true},
+	{"Gemm", gemmShape, "fc", chainify.SavesIn, costProduct, true, true},
+	{"MatMul", matMulShape, "fc", chainify.SavesIn, costProduct, true, false},
 
-		"BatchNormalization":    {sameShape, "norm", chainify.SavesIn, costNorm, true, true},
-		"InstanceNormalization": {sameShape, "norm", chainify.SavesIn, costNorm, true, true},
-		"LayerNormalization":    {sameShape, "norm", chainify.SavesIn, costNorm, true, true},
-		"GroupNormalization":    {sameShape, "norm", chainify.SavesIn, costNorm, true, true},
-		"RMSNormalization":      {sameShape, "norm", chainify.SavesIn, costNorm, true, true},
-		"LRN":                   {sameShape, "norm", chainify.SavesIn | chainify.SavesOut, costNorm, false, false},
-		"LpNormalization":       {sameShape, "norm", chainify.SavesIn | chainify.SavesOut, costNorm, false, false},
+	{"BatchNormalization InstanceNormalization LayerNormalization GroupNormalization RMSNormalization",
+		sameShape, "norm", chainify.SavesIn, costNorm, true, true},
+	{"LRN LpNormalization", sameShape, "norm", chainify.SavesIn | chainify.SavesOut, costNorm, false, false},
 
-		"MaxPool":           {poolShape, "pool", chainify.SavesIn, costMaxPool, false, true},
-		"AveragePool":       {poolShape, "pool", chainify.SavesIn, costMeanPool, false, true},
-		"GlobalAveragePool": {globalPoolShape, "pool", 0, costMeanPool, false, true},
-		"GlobalMaxPool":     {globalPoolShape, "pool", chainify.SavesIn, costMaxPool, false, true},
+	{"MaxPool", poolShape, "pool", chainify.SavesIn, costMaxPool, false, true},
+	{"AveragePool", poolShape, "pool", chainify.SavesIn, costMeanPool, false, true},
+	{"GlobalAveragePool", globalPoolShape, "pool", 0, costMeanPool, false, true},
+	{"GlobalMaxPool", globalPoolShape, "pool", chainify.SavesIn, costMaxPool, false, true},
 
-		"Relu":      {sameShape, "act", chainify.SavesOut, costClip, false, true},
-		"LeakyRelu": {sameShape, "act", chainify.SavesIn, costClip, false, true},
-		"Clip":      {sameShape, "act", chainify.SavesIn, costClip, false, true},
-		"PRelu":     {sameShape, "act", chainify.SavesIn, costElement, true, true},
-		"Dropout":   {sameShape, "act", 0, costDropout, false, true},
+	{"Relu", sameShape, "act", chainify.SavesOut, costClip, false, true},
+	{"LeakyRelu Clip", sameShape, "act", chainify.SavesIn, costClip, false, true},
+	{"PRelu", sameShape, "act", chainify.SavesIn, costElement, true, true},
+	{"Dropout", sameShape, "act", 0, costDropout, false, true},
+	{"Sigmoid Tanh Softmax LogSoftmax", sameShape, "act", chainify.SavesOut, costElement, false, true},
+	{"Gelu HardSigmoid HardSwish Elu Selu Celu Softplus Softsign Mish Swish ThresholdedRelu",
+		sameShape, "act", chainify.SavesIn, costElement, false, true},
 
-		"Add":   {broadcastShape, "", chainify.PassesGrad, costAdd, true, true},
-		"Sum":   {broadcastShape, "", chainify.PassesGrad, costAdd, true, true},
-		"Sub":   {broadcastShape, "", chainify.PassesGrad, costAdd, true, true},
-		"Mul":   {broadcastShape, "", chainify.SavesIn, costScale, true, true},
-		"Div":   {broadcastShape, "", chainify.SavesIn, costScale, true, true},
-		"Pow":   {broadcastShape, "", chainify.SavesIn, costElement, false, true},
-		"Max":   {broadcastShape, "", chainify.SavesIn, costElement, false, true},
-		"Min":   {broadcastShape, "", chainify.SavesIn, costElement, false, true},
-		"Mean":  {broadcastShape, "", 0, costElement, false, true},
-		"Where": {whereShape, "", 0, costElement, false, false},
+	{"Add Sum Sub", broadcastShape, "", chainify.PassesGrad, costAdd, true, true},
+	{"Mul Div", broadcastShape, "", chainify.SavesIn, costScale, true, true},
+	{"Pow Max Min", broadcastShape, "", chainify.SavesIn, costElement, false, true},
+	{"Mean", broadcastShape, "", 0, costElement, false, true},
+	{"Where", whereShape, "", 0, costElement, false, false},
+	{"Exp Sqrt Reciprocal", sameShape, "", chainify.SavesOut, costElement, false, true},
+	{"Erf Log Abs Sin Cos", sameShape, "", chainify.SavesIn, costElement, false, true},
+	{"Neg", sameShape, "", 0, costElement, false, true},
 
-		"Concat":         {concatShape, "", chainify.PassesGrad, costCopy, false, true},
-		"Split":          {splitShape, "", chainify.IsView | chainify.PassesGrad, costSplit, false, true},
-		"Slice":          {sliceShape, "", chainify.IsView, costNothing, false, true},
-		"Gather":         {gatherShape, "embed", chainify.SavesIn, costLookUp, true, true},
-		"GatherElements": {secondShape, "", 0, costCopy, false, false},
-		"Pad":            {padShape, "", 0, costCopy, false, true},
-		"Tile":           {tileShape, "", 0, costCopy, false, true},
-		"Resize":         {resizeShape, "", 0, costCopy, false, true},
-		"Upsample":       {resizeShape, "", 0, costCopy, false, true},
-		"DepthToSpace":   {blockShape, "", 0, costCopy, false, true},
-		"SpaceToDepth":   {blockShape, "", 0, costCopy, false, true},
-		"Cast":           {castShape, "", 0, costCopy, false, true},
-		"Expand":         {expandShape, "", chainify.IsView, costNothing, false, true},
-		"Reshape":        {reshapeShape, "", chainify.IsView | chainify.PassesGrad, costNothing, false, true},
-		"Flatten":        {flattenShape, "", chainify.IsView | chainify.PassesGrad, costNothing, false, true},
-		"Transpose":      {transposeShape, "", chainify.IsView | chainify.PassesGrad, costNothing, false, true},
-		"Squeeze":        {squeezeShape, "", chainify.IsView | chainify.PassesGrad, costNothing, false, true},
-		"Unsqueeze":      {unsqueezeShape, "", chainify.IsView | chainify.PassesGrad, costNothing, false, true},
-		"Identity":       {sameShape, "", chainify.IsView | chainify.PassesGrad, costNothing, false, true},
-		"ArgMax":         {reduceShape, "", 0, costCompare, false, true},
-		"ArgMin":         {reduceShape, "", 0, costCompare, false, true},
+	{"Concat", concatShape, "", chainify.PassesGrad, costCopy, false, true},
+	{"Split", splitShape, "", chainify.IsView | chainify.PassesGrad, costSplit, false, true},
+	{"Slice", sliceShape, "", chainify.IsView, costNothing, false, true},
+	{"Gather", gatherShape, "embed", chainify.SavesIn, costLookUp, true, true},
+	{"GatherElements", secondShape, "", 0, costCopy, false, false},
+	{"Pad", padShape, "", 0, costCopy, false, true},
+	{"Tile", tileShape, "", 0, costCopy, false, true},
+	{"Resize Upsample", resizeShape, "", 0, costCopy, false, true},
+	{"DepthToSpace SpaceToDepth", blockShape, "", 0, costCopy, false, true},
+	{"Cast", castShape, "", 0, costCopy, false, true},
+	{"Expand", expandShape, "", chainify.IsView, costNothing, false, true},
+	{"Reshape", reshapeShape, "", chainify.IsView | chainify.PassesGrad, costNothing, false, true},
+	{"Flatten", flattenShape, "", chainify.IsView | chainify.PassesGrad, costNothing, false, true},
+	{"Transpose", transposeShape, "", chainify.IsView | chainify.PassesGrad, costNothing, false, true},
+	{"Squeeze", squeezeShape, "", chainify.IsView | chainify.PassesGrad, costNothing, false, true},
+	{"Unsqueeze", unsqueezeShape, "", chainify.IsView | chainify.PassesGrad, costNothing, false, true},
+	{"Identity", sameShape, "", chainify.IsView | chainify.PassesGrad, costNothing, false, true},
 
-		// This is no operator of ONNX: traced programs have it.
-		"FusedAttention": {sameShape, "attention", chainify.SavesIn | chainify.SavesOut, costAttention, false, true},
-	}
-}
+	{"ReduceMean ReduceSum", reduceShape, "pool", 0, costMeanPool, false, true},
+	{"ReduceMax ReduceMin ReduceL1 ReduceL2 ReduceProd ReduceLogSumExp ReduceSumSquare",
+		reduceShape, "", chainify.SavesIn | chainify.SavesOut, costMeanPool, false, false},
+	{"ArgMax ArgMin", reduceShape, "", 0, costCompare, false, true},
+	{"Floor Ceil Round Sign Not IsNaN IsInf", sameShape, "", 0, costCompare, false, true},
+	{"Equal Greater GreaterOrEqual Less LessOrEqual And Or Xor", compareShape, "", 0, costCompare, false, true},
 
-// groups are operators that are treated alike.
-var groups = []struct {
-	names []string
-	rule  onnxRule
-}{
-	{[]string{"Sigmoid", "Tanh", "Softmax", "LogSoftmax"},
-		onnxRule{sameShape, "act", chainify.SavesOut, costElement, false, true}},
-	{[]string{"Exp", "Sqrt", "Reciprocal"}, onnxRule{sameShape, "", chainify.SavesOut, costElement, false, true}},
-	{[]string{"Gelu", "HardSigmoid", "HardSwish", "Elu", "Selu", "Celu", "Softplus", "Softsign", "Mish", "Swish",
-		"ThresholdedRelu"},
-		onnxRule{sameShape, "act", chainify.SavesIn, costElement, false, true}},
-	{[]string{"Erf", "Log", "Abs", "Sin", "Cos"}, onnxRule{sameShape, "", chainify.SavesIn, costElement, false, true}},
-	{[]string{"Neg"}, onnxRule{sameShape, "", 0, costElement, false, true}},
-	{[]string{"Floor", "Ceil", "Round", "Sign", "Not", "IsNaN", "IsInf"},
-		onnxRule{sameShape, "", 0, costCompare, false, true}},
-	{[]string{"Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual", "And", "Or", "Xor"},
-		onnxRule{compareShape, "", 0, costCompare, false, true}},
-	{[]string{"ReduceMean", "ReduceSum"}, onnxRule{reduceShape, "pool", 0, costMeanPool, false, true}},
-	{[]string{"ReduceMax", "ReduceMin", "ReduceL1", "ReduceL2", "ReduceProd", "ReduceLogSumExp", "ReduceSumSquare"},
-		onnxRule{reduceShape, "", chainify.SavesIn | chainify.SavesOut, costMeanPool, false, false}},
+	// This is no operator of ONNX: traced programs have it.
+	{"FusedAttention", sameShape, "attention", chainify.SavesIn | chainify.SavesOut, costAttention, false, true},
 }
 
 // refusals say of operators that people will have why they are not read.

@@ -60,7 +60,6 @@ type attr struct {
 }
 
 // Tensor is a tensor of the file: an initializer, or an input, whose
-// Tensor is a tensor of the file: an initializer, or an input, whose
 // dimensions may have names instead of sizes.
 type Tensor struct {
 	Name   string

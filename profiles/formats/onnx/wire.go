@@ -218,10 +218,7 @@ func (f wireField) floats(list []float32, most int) []float32 {
 
 // is ends the decoder unless the field is of one of these kinds.
 func (f wireField) is(kinds ...wireKind) {
-	for _, kind := range kinds {
-		if f.kind == kind {
-			return
-		}
+	if !slices.Contains(kinds, f.kind) {
+		f.w.fail(errWireMistype)
 	}
-	f.w.fail(errWireMistype)
 }

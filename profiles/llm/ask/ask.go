@@ -81,7 +81,7 @@ var Options = []engine.Param{
 	{Name: "gpus", Title: "cards", Default: "1", Min: 1, Max: 1 << 16},
 	{Name: "device", Title: "card", Default: "h100", Choices: card.IDs()},
 	{Name: "shard", Title: "sharing of states", Default: Auto,
-		Choices: []string{Auto, "none", "zero1", "zero2", "zero3"}},
+		Choices: []string{Auto, "none", "zero1", "zero2", "zero3", "grad-op", "fsdp1", "fsdp1-grad-op"}},
 	{Name: "loss", Title: "loss", Default: Auto, Choices: []string{Auto, "bf16", "fp32", "compiled", "chunked_ce",
 		"compiled_chunks", "chunked", "vocab_chunked", "inplace", "fused"}},
 	{Name: "logits", Title: "logits in the backward", Default: Auto, Choices: []string{Auto, "deleted", "kept"}},

@@ -20,7 +20,7 @@ autocast <WHEN> Transformers' modules run under torch.autocast (auto: with fp32 
 ckpt <POLICY> of checkpointing (sac_op: every second product kept)
 gpus <N> cards
 device <DEVICE> that each of the cards is; memtide help devices lists them
-shard <HOW> states are shared (zero3: FSDP), by itself zero3 on several cards
+shard <HOW> states are shared (zero3: FSDP2; grad-op: weights gathered once a step; fsdp1: flat parameters), by itself zero3 on several cards
 loss <NAME> of the loss
 logits <WHAT> of the logits a variable keeps through the backward (kept: a loop of your own)
 norm <NAME> of the norm's kernel

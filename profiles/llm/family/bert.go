@@ -24,7 +24,7 @@ func bert(c *config, m *llm.Model) {
 // distilBERT has one kind of sentences.
 func distilBERT(c *config, m *llm.Model) {
 	bert(c, m)
-	m.Types, m.Act = 0, c.gelu("activation", "gelu")
+	m.Types, m.Act, m.NetDrops = 0, c.gelu("activation", "gelu"), true
 	m.Dropout, m.DropAttn = c.above(0.1, "dropout"), c.above(0.1, "attention_dropout")
 	m.Dropped = m.Dropout
 }

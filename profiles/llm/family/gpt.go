@@ -12,7 +12,8 @@ func init() {
 		families[name], classic[name] = b, true
 	}
 	maps.Copy(families, map[string]builder{"starcoder2": starcoder2, "stablelm": stablelm, "nemotron": nemotron,
-		"gpt_bigcode": bigcode, "gptj": gptJ, "codegen": gptJ, "gpt_neo": gptNeo, "opt": opt, "bloom": bloom})
+		"gpt_bigcode": bigcode, "gptj": gptJ, "codegen": codeGen, "gpt_neo": gptNeo, "opt": opt, "bloom": bloom,
+		"gpt-sw3": gpt2, "biogpt": bioGPT, "persimmon": persimmon})
 }
 
 // acts are the activations by their names, as Transformers writes them [activations.py].
@@ -66,9 +67,16 @@ func bigcode(c *config, m *llm.Model) {
 func gptJ(c *config, m *llm.Model) {
 	c.onlyEager(m)
 	m.Layer, m.MLPBias, m.HeadBias, m.Parallel, m.OneNorm, m.Upcast = true, true, true, true, true, true
-	m.Rope, m.RopeOwn, m.RopeWide, m.NoTables = c.or(64, "rotary_dim"), true, true, true
+	m.Rope, m.RopeOwn, m.NoTables = c.or(64, "rotary_dim"), true, true
+	m.RopeWide = true
 	m.Act = c.gelu("activation_function", "gelu_new")
 	m.Dropout, m.DropAttn, m.Dropped = c.above(0, "resid_pdrop"), c.above(0, "attn_pdrop"), c.above(0, "embd_pdrop")
+}
+
+// codeGen makes queries, keys and values in one product, and tables for queries and for keys.
+func codeGen(c *config, m *llm.Model) {
+	gptJ(c, m)
+	m.OneQKV, m.RopeWide, m.RopeEach = true, false, true
 }
 
 // gptNeo learns its positions, and scores in 4 bytes. Its windows are a mask that nothing keeps.
@@ -91,10 +99,27 @@ func opt(c *config, m *llm.Model) {
 	c.same(m.Hidden, "word_embed_proj_dim")
 }
 
+// bioGPT learns two positions more than it says, and drops out in front of its blocks, too.
+func bioGPT(c *config, m *llm.Model) {
+	m.Layer, m.Bias, m.Tied = true, true, true
+	m.Positions = c.or(1024, "max_position_embeddings") + 2
+	m.Act = c.gelu("hidden_act", "gelu")
+	m.Dropout, m.DropAttn = c.above(0.1, "hidden_dropout_prob"), c.above(0.1, "attention_probs_dropout_prob")
+	m.Dropped = m.Dropout
+}
+
+// persimmon normalises queries and keys by head, rotates a half of each, and squares a relu.
+func persimmon(c *config, m *llm.Model) {
+	m.Layer, m.Bias, m.Joined, m.QKNorm = true, true, true, c.flag("qk_layernorm", true)
+	m.Rope = c.partial(m.Head, 0.5)
+	m.Act = c.gelu("hidden_act", "relu2")
+	m.Dropout = c.above(0, "hidden_dropout")
+}
+
 // bloom has slopes in the place of positions, and a norm behind its embedding.
 func bloom(c *config, m *llm.Model) {
 	c.onlyEager(m)
-	m.Layer, m.Bias, m.NoRope, m.NoTables, m.NoIDs, m.FirstNorm = true, true, true, true, true, true
+	m.Layer, m.Bias, m.OneQKV, m.NoRope, m.NoTables, m.NoIDs, m.FirstNorm = true, true, true, true, true, true, true
 	m.Dropout, m.DropAttn = c.above(0, "hidden_dropout"), c.above(0, "attention_dropout")
 	c.flags(false, unclear, "apply_residual_connection_post_layernorm")
 }

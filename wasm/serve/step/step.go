@@ -81,7 +81,7 @@ func model(name string) (*llm.Model, string, error) {
 	if !ask.IsConfig(name) {
 		m := cmp.Or(llm.Lookup(name), family.Diffuser(name))
 		if m == nil {
-			return nil, "", llm.Unknown(name)
+			return nil, "", fmt.Errorf("there is no model %q", name)
 		}
 		return m, "", nil
 	}

@@ -152,7 +152,9 @@ type SetArg struct{ Name, Value string }
 
 func (m SetArg) apply(s *State) []Effect {
 	c := s.Choice
-	c.Args = choice.WithArg(c.Strategy, c.Args, m.Name, m.Value)
+	if st := engine.Lookup(c.Strategy); st != nil {
+		c.Args = choice.WithArg(st.Params, c.Args, m.Name, m.Value)
+	}
 	out := s.choose(c, Replace, false)
 	s.carryMethod()
 	return out

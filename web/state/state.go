@@ -298,8 +298,6 @@ type Answers struct {
 	Stopped bool
 	Failed  string
 
-	Idle bool // it was not asked for: it is answered because nothing else is to be done
-
 	prior int // answers that were known before it was asked
 	key   string
 	found string // see State.foundKey, as it was asked

@@ -41,7 +41,7 @@ func TestAddedStrategy(t *testing.T) {
 	if html := pagetest.HTML(t, &menu); !strings.Contains(html, ">memtide: added<") {
 		t.Errorf("the plans of the page are\n%s\nwant the new one", html)
 	}
-	methods := question.Methods(s.Subject())
+	methods := question.Methods(s.Choice.Strategy, s.CurveStrategies(), s.Network.Chain == nil)
 	if at := slices.IndexFunc(methods, func(m proto.Method) bool { return m.Strategy == added.Name }); at != 0 {
 		t.Errorf("what would help asks %v; want the new strategy first", methods)
 	}

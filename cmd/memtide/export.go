@@ -55,14 +55,14 @@ func exportPlan(ctx context.Context, e *env, in *input, kind, file string) {
 	case !solved.Verdict.Verified:
 		cli.Fail("the schedule is not verified, so it is not written: %s", solved.Verdict.Problem)
 	}
+	problem := in.problem(solved.Budget)
 	if kind == "trace" {
-		e.write(file, cli.Must(export.ChromeTrace(in.problem(solved.Budget), solved.Trace)))
-		cli.Check(stopped)
-		return
+		e.write(file, cli.Must(export.ChromeTrace(problem, solved.Trace)))
+	} else {
+		plan := &export.File{Name: in.profile.Name, Strategy: in.method().Strategy, Args: in.method().Args,
+			Problem: problem, Schedule: solved.Schedule}
+		e.write(file, cli.Must(plan.JSON()))
 	}
-	plan := &export.File{Name: in.profile.Name, Strategy: in.method().Strategy, Args: in.method().Args,
-		Problem: in.problem(solved.Budget), Schedule: solved.Schedule}
-	e.write(file, cli.Must(plan.JSON()))
 	cli.Check(stopped)
 }
 

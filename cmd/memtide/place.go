@@ -81,29 +81,27 @@ func place(ctx context.Context, e *env, in *input, limit time.Duration) {
 	if solved.Trace == nil {
 		cli.Fail("the schedule is not verified: %s", solved.Verdict.Problem)
 	}
-	p, err := placed(ctx, e, &proto.Place{
+	r := &placement{in: in, buffers: len(solved.Trace.Lives), solved: solved}
+	r.find(ctx, e, &proto.Place{
 		Setting: in.setting(), Budget: solved.Budget, Schedule: solved.Schedule,
 		Allocator: in.link.Alloc, Args: in.link.AllocArgs, Limit: limit,
-	})
-	if p == nil {
-		cli.Check(err)
-	}
-	r := &placement{in: in, buffers: len(solved.Trace.Lives), solved: solved, placed: p, failure: err}
-	fmt.Fprint(e.stdout, r.table())
-	cli.Check(r.err())
+	}, r.table)
 }
 
-// placed has buffers placed, with a bar on a terminal. With an error it is the best so far, if
-// there was one.
-func placed(ctx context.Context, e *env, q *proto.Place) (*proto.Placed, error) {
+// find has buffers placed, with a bar on a terminal, and writes down what came of it: if that is an error, the best
+// so far, if there was one.
+func (r *placement) find(ctx context.Context, e *env, q *proto.Place, table func() string) {
 	b := cli.NewBar(e.stderr)
-	defer b.Clear()
-	text := "Placing"
-	if a := alloc.Lookup(q.Allocator); a != nil {
-		text += " with " + a.Title
-	}
+	text := "Placing with " + alloc.Lookup(q.Allocator).Title
 	b.Set(0, 0, text)
-	return proto.Do(ctx, new(serve.Server).Handle, q, func(p *proto.Progress) { b.Set(p.Done, p.Total, text) })
+	r.placed, r.failure = proto.Do(ctx, new(serve.Server).Handle, q,
+		func(p *proto.Progress) { b.Set(p.Done, p.Total, text) })
+	b.Clear()
+	if r.placed == nil {
+		cli.Check(r.failure)
+	}
+	fmt.Fprint(e.stdout, table())
+	cli.Check(r.err())
 }
 
 // err is why the buffers have no places, nil if they do.
@@ -134,13 +132,17 @@ func (r *placement) table() string {
 		s, p := r.solved, r.placed
 		fmt.Fprintf(w, "%s (%s), budget %s, peak %s\n", r.in.title(), methodText(r.in.method()),
 			format.Bytes(s.Budget), format.Bytes(s.Trace.Peak))
-		a := alloc.Lookup(p.Allocator)
-		fmt.Fprintf(w, "%s (%s), pool %s beside %s resident\n\n", a.Title,
-			methodText(proto.Method{Strategy: a.Name, Args: r.in.link.AllocArgs}), format.Bytes(p.Pool),
+		fmt.Fprintf(w, "%s, pool %s beside %s resident\n\n", r.allocator(), format.Bytes(p.Pool),
 			format.Bytes(p.Resident))
 		r.numbers(w)
 		fmt.Fprintf(w, "\n%s\n%s\n", r.outcome(), r.verdict())
 	})
+}
+
+// allocator returns the title of what placed the buffers, and how it was asked to.
+func (r *placement) allocator() string {
+	a := alloc.Lookup(r.placed.Allocator)
+	return fmt.Sprintf("%s (%s)", a.Title, methodText(proto.Method{Strategy: a.Name, Args: r.in.link.AllocArgs}))
 }
 
 // numbers are how much the buffers take.
@@ -223,14 +225,9 @@ func placeFile(ctx context.Context, e *env, in *input, limit time.Duration) {
 	if in.link.Budget != (choice.Budget{}) {
 		pool = in.link.Budget.Of(m.Requests.AggregatePeak())
 	}
-	p, err := placed(ctx, e, &proto.Place{Pool: pool, Allocator: a.Name, Args: in.link.AllocArgs, Limit: limit,
-		Buffers: &proto.Buffers{List: m.Requests.Buffers, Tick: time.Microsecond}})
-	if p == nil {
-		cli.Check(err)
-	}
-	r := &placement{in: in, buffers: len(m.Requests.Buffers), placed: p, failure: err}
-	fmt.Fprint(e.stdout, r.fileTable())
-	cli.Check(r.err())
+	r := &placement{in: in, buffers: len(m.Requests.Buffers)}
+	r.find(ctx, e, &proto.Place{Pool: pool, Allocator: a.Name, Args: in.link.AllocArgs, Limit: limit,
+		Buffers: &proto.Buffers{List: m.Requests.Buffers, Tick: time.Microsecond}}, r.fileTable)
 }
 
 // fileTable returns the placement of a file about addresses for people.
@@ -241,13 +238,11 @@ func (r *placement) fileTable() string {
 		for _, text := range profile.Warnings {
 			fmt.Fprintf(w, "Finding: %s\n", cli.Printable(text))
 		}
-		a := alloc.Lookup(p.Allocator)
 		pool := "no pool given"
 		if p.Fixed {
 			pool = "pool " + format.Bytes(p.Pool)
 		}
-		fmt.Fprintf(w, "%s (%s), %s\n\n", a.Title,
-			methodText(proto.Method{Strategy: a.Name, Args: r.in.link.AllocArgs}), pool)
+		fmt.Fprintf(w, "%s, %s\n\n", r.allocator(), pool)
 		r.numbers(w)
 		if l := profile.Memory.Recorded; l != nil {
 			fmt.Fprintf(w, "recorded\t%s reserved\n", format.Bytes(max(l.PeakReserved(), 0)))

@@ -197,6 +197,9 @@ func (o *outline) stages(c *Card) []engine.Stage {
 			st.Saved -= st.Out
 		}
 	}
+	for i := range out { // a stage may let go of a skip that is larger than what it keeps
+		out[i].Saved = max(0, out[i].Saved)
+	}
 	return out
 }
 

@@ -234,3 +234,126 @@ func (b *builder) shortConv(n valueID) valueID {
 	out := b.point("conv.out", b.act(h), []valueID{parts[1], y}, parts[1], y)
 	return b.linear(out, "conv.o", h, h, given(c.Bias, h))
 }
+
+// Scan is Mamba 1 in the place of attention.
+type Scan struct {
+	Inner  int64 // numbers of a token that the scan writes
+	State  int64 // of each of them
+	Rank   int64 // of the steps
+	Kernel int64 // tokens of the convolution
+
+	Bias     bool // of the products in front and behind
+	ConvBias bool
+	Norms    bool // steps and both projections of the state are normalised (Jamba)
+}
+
+// scan is Mamba 1 by torch's own code [transformers: slow_forward of modeling_mamba.py]: a loop
+// over tokens, each of which keeps the state.
+func (b *builder) scan(n valueID) valueID {
+	m, h, t := b.k.Scan, b.m.Hidden, b.inner
+	in := b.linear(n, "scan.in", h, 2*m.Inner, given(m.Bias, 2*m.Inner))
+	conv := b.point("scan.conv", b.padded(m.Inner, m.Kernel), []valueID{in}, in)
+	b.extra("scan.conv", m.Inner*m.Kernel)
+	if m.ConvBias {
+		b.extra("scan.conv.bias", m.Inner)
+	}
+	u := b.keep(b.point("scan.u", b.act(m.Inner), []valueID{conv}, conv))
+	x := b.linear(u, "scan.x", m.Inner, m.Rank+2*m.State, 0)
+	names, sizes := []string{"scan.step", "scan.B", "scan.C"},
+		[]engine.Bytes{b.act(m.Rank), b.act(m.State), b.act(m.State)}
+	parts := b.split(x, names, sizes)
+	if m.Norms {
+		for i, wide := range []int64{m.Rank, m.State, m.State} {
+			parts[i] = b.normAs(FormUsual, parts[i], names[i]+".norm", t, wide, wide)
+		}
+	}
+	step := b.linear(parts[0], "scan.dt", m.Rank, m.Inner, m.Inner)
+	soft := b.keep(b.point("scan.softplus", b.act(m.Inner), []valueID{step}, step))
+	y := b.add(op{kind: opAttention, in: []valueID{u, soft, parts[1], parts[2]}, keeps: []valueID{u, parts[2]},
+		flops: 6 * float64(t) * float64(m.Inner) * float64(m.State)}, "scan.out", size(t*m.Inner, 4))
+	b.keep(y)
+	b.extra("scan.A", m.Inner*m.State+m.Inner)
+	states := m.Inner * m.State
+	b.aside("scan.steps", size(2*states+t*(2*states+m.State+m.Inner)+b.s.Batch*(b.s.Seq-1)*states+m.Inner,
+		4)+size(b.s.Batch*(b.s.Seq+1)*states, b.e))
+	gate := b.keep(b.point("scan.gate", b.act(m.Inner), []valueID{in}))
+	return b.linear(b.point("scan.gated", b.act(m.Inner), []valueID{y, gate}, y, gate), "scan.o", m.Inner, h,
+		given(m.Bias, h))
+}
+
+// LRU is the gated linear recurrent unit of RecurrentGemma in the place of attention.
+type LRU struct {
+	Width  int64
+	Heads  int64 // blocks of its gates
+	Kernel int64 // tokens of the convolution
+}
+
+// recurrent returns that unit by torch's own code [transformers: modeling_recurrent_gemma.py]: two
+// products, a convolution, and a loop over tokens in 4 bytes.
+func (b *builder) recurrent(n valueID) valueID {
+	l, h, t := b.k.LRU, b.m.Hidden, b.inner
+	wide := b.act(l.Width)
+	y := b.keep(b.activation(b.linear(n, "lru.y", h, l.Width, l.Width), "lru.act", wide))
+	x := b.linear(n, "lru.x", h, l.Width, l.Width)
+	conv := b.keep(b.point("lru.conv", b.padded(l.Width, l.Kernel), []valueID{x}, x))
+	b.extra("lru.conv", l.Width*(l.Kernel+1))
+	u := b.add(op{kind: opAttention, in: []valueID{conv},
+		flops: 4 * float64(t) * float64(l.Width) * float64(l.Width/l.Heads)}, "lru", wide)
+	b.keep(u)
+	b.extra("lru", 2*(l.Width*l.Width/l.Heads+l.Width)+l.Width)
+	b.aside("lru.gates", 8*wide+size(l.Width, b.e)+size(2*b.s.Seq, 1))
+	b.aside("lru.states", size(b.s.Batch*(2*b.s.Seq-1)*l.Width, 4))
+	return b.linear(b.point("lru.gated", wide, []valueID{y, u}, y, u), "lru.o", l.Width, h, h)
+}
+
+// Hybrid is the part that several blocks of Zamba 2 share, in front of their state space: it
+// reads the block's input beside the model's.
+type Hybrid struct {
+	Rank int64 // of what each use adds to the first product of the net
+	QKV  bool  // and to queries, keys and values
+	// uses whose additions come with the weights, as in the first block; 0: the weights are an earlier block's
+	Adapters int64
+}
+
+// hybrid returns what the shared part makes of a block's input [transformers: Zamba2AttentionDecoderLayer].
+func (b *builder) hybrid(x valueID) valueID {
+	y, k, h, t := b.k.Hybrid, b.k, b.m.Hidden, b.inner
+	from, wide := len(b.ops), k.Heads*k.Head
+	both := b.add(op{in: []valueID{x}}, "both", 2*b.values[x].bytes)
+	n := b.norm(both, "shared.n1", t, 2*h)
+	added := int64(0) // weights of the additions of one use
+	add := func(in, v valueID, name string, from, to int64) valueID {
+		added += y.Rank * (from + to)
+		at := len(b.ops)
+		v = b.sum(v, b.linear(b.linear(in, name+".low", from, y.Rank, 0), name+".high", y.Rank, to, 0))
+		b.tied(at)
+		return v
+	}
+	parts := [3]valueID{}
+	for i, name := range []string{"q", "k", "v"} {
+		out := wide
+		if i > 0 {
+			out = k.Keys * k.Head
+		}
+		parts[i] = b.linear(n, name, 2*h, out, 0)
+		if y.QKV {
+			parts[i] = add(n, parts[i], name, 2*h, 2*h)
+		}
+	}
+	q, key := parts[0], parts[1]
+	if !k.NoRope {
+		q, key = b.rotate(q, "q.rope", wide), b.rotate(key, "k.rope", k.Keys*k.Head)
+	}
+	a := b.linear(b.attend(q, key, parts[2], wide, k.Keys*k.Head, wide), "o", wide, h, 0)
+	n = b.norm(a, "shared.n2", t, h)
+	net := add(n, b.linear(n, "gate", h, 2*k.Wide, 0), "gate", h, 2*k.Wide)
+	halves := b.split(net, []string{"gate.half", "up.half"}, []engine.Bytes{b.act(k.Wide), b.act(k.Wide)})
+	f := b.linear(b.gated(halves[0], halves[1], b.act(k.Wide)), "down", k.Wide, h, 0)
+	if y.Adapters == 0 {
+		b.tied(from)
+	} else {
+		b.extra("additions", y.Adapters*added)
+	}
+	out := b.linear(f, "shared.o", h, h, 0)
+	return b.add(op{in: []valueID{x, out}}, "beside", b.values[x].bytes)
+}

@@ -154,8 +154,7 @@ type MoE struct {
 	Wide    int64 // of one expert
 	Shared  int64 // width of what every token goes through
 	Dense   int64 // first layers without experts
-	Bias    bool  // the router's correction bias, which is no trained weight
-	Counted bool  // and is a parameter all the same
+	Counted bool  // the router's correction bias is a parameter: usually it is no trained weight
 
 	Router    Router
 	Gate      bool // what every token goes through has a gate

@@ -69,9 +69,9 @@ func falcon(name string, layers, h, heads, keys int64) *Model {
 		Block: Block{Heads: heads, Keys: keys, Head: 64, Wide: 4 * h, Layer: true, Parallel: true, OneNorm: keys == 1}}
 }
 
-func qwen3moe(name string, layers, h, heads, experts, wide int64) *Model {
+func qwen3moe(name string, layers, h, heads, wide int64) *Model {
 	m := qwen3(name, layers, h, heads, 4, 0, false)
-	m.MoE = &MoE{Experts: experts, TopK: 8, Wide: wide}
+	m.MoE = &MoE{Experts: 128, TopK: 8, Wide: wide}
 	return m
 }
 
@@ -82,18 +82,18 @@ func mixtral(name string, layers, h, heads, wide, words int64) *Model {
 }
 
 // small16 returns the 16-billion networks of DeepSeek's design: 64 experts of 1408, two
-// shared, six chosen; queries not compressed. The router may have the correction bias of DeepSeek-V3.
-func small16(name string, wide, words int64, biased bool) *Model {
+// shared, six chosen; queries not compressed.
+func small16(name string, wide, words int64) *Model {
 	m := llama(name, 27, 2048, 16, 16, wide, words, false)
 	m.MLA = &MLA{KVRank: 512, Nope: 128, Rope: 64, Value: 128}
-	m.MoE = &MoE{Experts: 64, TopK: 6, Wide: 1408, Shared: 2816, Dense: 1, Bias: biased}
+	m.MoE = &MoE{Experts: 64, TopK: 6, Wide: 1408, Shared: 2816, Dense: 1}
 	return m
 }
 
 func deepseekV3(name string) *Model {
 	m := llama(name, 61, 7168, 128, 128, 18432, 129280, false)
 	m.MLA = &MLA{QRank: 1536, KVRank: 512, Nope: 128, Rope: 64, Value: 128}
-	m.MoE = &MoE{Experts: 256, TopK: 8, Wide: 2048, Shared: 2048, Dense: 3, Bias: true}
+	m.MoE = &MoE{Experts: 256, TopK: 8, Wide: 2048, Shared: 2048, Dense: 3}
 	return m
 }
 
@@ -123,8 +123,8 @@ var models = []*Model{
 	qwen3("qwen3-8b", 36, 4096, 32, 8, 12288, false),
 	qwen3("qwen3-14b", 40, 5120, 40, 8, 17408, false),
 	qwen3("qwen3-32b", 64, 5120, 64, 8, 25600, false),
-	qwen3moe("qwen3-30b-a3b", 48, 2048, 32, 128, 768),
-	qwen3moe("qwen3-235b-a22b", 94, 4096, 64, 128, 1536),
+	qwen3moe("qwen3-30b-a3b", 48, 2048, 32, 768),
+	qwen3moe("qwen3-235b-a22b", 94, 4096, 64, 1536),
 	mixtral("mixtral-8x7b", 32, 4096, 32, 14336, 32000),
 	mixtral("mixtral-8x22b", 56, 6144, 48, 16384, 32768),
 	gemma("gemma-2b", 18, 2048, 8, 1, 16384),
@@ -153,8 +153,8 @@ var models = []*Model{
 	mpt("mpt-13b", 40, 5120, 40),
 	mpt("mpt-30b", 48, 7168, 56),
 	mpt("mpt-70b", 64, 8192, 64),
-	small16("deepseek-v3-16b", 10944, 102400, false),
-	small16("moonlight-16b", 11264, 163840, true),
+	small16("deepseek-v3-16b", 10944, 102400),
+	small16("moonlight-16b", 11264, 163840),
 	deepseekV3("deepseek-v3-671b"),
 }
 

@@ -19,6 +19,5 @@
 // is read by Parse.
 //
 // Beside the networks there are a few chains made by hand, on which a published
-// claim fails (counterexample.go), and sequences of requests for memory that defeat
-// allocators (sequences.go).
+// claim fails, and sequences of requests for memory that defeat allocators (made.go).
 package preset

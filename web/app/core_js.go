@@ -215,22 +215,11 @@ func listenPrint(onPaper func(paper bool)) {
 	}
 }
 
-const themeKey = "memtide-theme"
+// remembered is the begin of the names under which the browser stores what was chosen.
+const remembered = "memtide-"
 
-// savedTheme returns what was chosen before; storage may be forbidden.
-func savedTheme() string {
-	theme := text(call(global("localStorage"), "getItem", themeKey))
-	if theme != "light" && theme != "dark" {
-		theme = ""
-	}
-	applyTheme(theme)
-	return theme
-}
-
-func saveTheme(theme string) {
-	call(global("localStorage"), "setItem", themeKey, theme)
-	applyTheme(theme)
-}
+// stored returns what was chosen in a visit before; storage may be forbidden.
+func stored(name string) string { return text(call(global("localStorage"), "getItem", remembered+name)) }
 
 func applyTheme(theme string) {
 	root := global("document", "documentElement")

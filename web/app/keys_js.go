@@ -114,22 +114,6 @@ func (a *keyboard) chord(k input.Key, event safejs.Value) {
 	call(event, "preventDefault")
 }
 
-const shortcutsKey = "memtide-shortcuts"
-
-// savedShortcuts reports whether shortcuts were turned off before; storage may be
-// forbidden.
-func savedShortcuts() (off bool) {
-	return text(call(global("localStorage"), "getItem", shortcutsKey)) == "off"
-}
-
-func saveShortcuts(off bool) {
-	value := "on"
-	if off {
-		value = "off"
-	}
-	call(global("localStorage"), "setItem", shortcutsKey, value)
-}
-
 // askLabels asks the browser what stands on the keys that are known by their
 // place. Most browsers do not know.
 func (a *keyboard) askLabels() {

@@ -134,11 +134,12 @@ func (a *app) setUp() {
 	a.recolour()
 	listenPrint(a.onPaper)
 	after(firstWait, func() { a.Later(func() { a.held = false }) })
-	if a.s.View.Theme == "" && !a.view {
-		a.s.View.Theme = savedTheme()
-	}
 	if !a.view {
-		a.s.View.NoShortcuts = savedShortcuts()
+		a.s.View.NoShortcuts = stored("shortcuts") == "off"
+	}
+	if theme := stored("theme"); a.s.View.Theme == "" && !a.view && (theme == "light" || theme == "dark") {
+		a.s.View.Theme = theme
+		applyTheme(theme)
 	}
 	a.Do(start)
 }
@@ -207,15 +208,14 @@ func (a *app) start(e state.Effect) {
 		a.share.copyText(e.Field)
 	case state.Send:
 		a.share.send()
-	case state.SaveShortcuts:
+	case state.Remember:
 		if !a.view {
-			saveShortcuts(e.Off)
+			call(global("localStorage"), "setItem", remembered+e.Name, e.Value)
 		}
+		applyTheme(a.s.View.Theme)
+		a.recolour()
 	case state.AskLabels:
 		a.keyboard.askLabels()
-	case state.SaveTheme:
-		saveTheme(e.Theme)
-		a.recolour()
 	default:
 		complain("effect", fmt.Errorf("nobody carries out %T", e))
 	}

@@ -49,8 +49,12 @@ func (p *Plot) marks(s node, look Look, unit float64) node {
 		line := s["markLine"].(node)
 		line["data"] = append(line["data"].([]any), node{"xAxis": p.axis(p.Device) / unit, "label": label,
 			"lineStyle": node{"color": look.Colours[display.Ink], "width": 2, "type": "solid"}})
+		beyond := "" // if the region is wide enough and no other name stands there
+		if p.X(p.To)-p.X(p.Device) >= 1.6*markWidth && (p.Fits <= p.Device || !p.unfit()) {
+			beyond = "more than the card has"
+		}
 		areas = append(areas, []any{
-			node{"name": p.beyondName(), "xAxis": p.axis(p.Device) / unit,
+			node{"name": beyond, "xAxis": p.axis(p.Device) / unit,
 				"itemStyle": node{"color": look.Colours[display.Grid], "opacity": 0.3}},
 			node{"xAxis": p.axis(p.To) / unit}})
 	}
@@ -67,15 +71,6 @@ const apart = 3.0
 
 // markWidth is the room that the name of the budget needs at its side.
 const markWidth = 96.0
-
-// beyondName stands in the region beyond the device, if it is wide enough and no other name stands
-// there.
-func (p *Plot) beyondName() string {
-	if p.X(p.To)-p.X(p.Device) < 1.6*markWidth || p.Fits > p.Device && p.unfit() {
-		return ""
-	}
-	return "more than the card has"
-}
 
 // unfitWidth is the room that the name of the region in which nothing fits needs.
 const unfitWidth = 70.0

@@ -107,19 +107,6 @@ func (p *Plot) unit() (float64, string) {
 	return float64(engine.MiB), "MiB"
 }
 
-// data goes from the largest budget to the smallest, so that the label of a
-// line stands where the lines are furthest apart. It ends where the line leaves
-// the plot.
-func (p *Plot) data(l *tradeoff.Line, unit float64) []any {
-	out := make([]any, 0, len(l.Points))
-	for _, pt := range p.inside(l) {
-		if l.Open == 0 || pt.Budget < l.Open {
-			out = append(out, node{"value": p.value(pt, unit)})
-		}
-	}
-	return out
-}
-
 // openName stands at the part of the chosen line that is not final.
 const openName = "not searched yet: at least this"
 
@@ -173,26 +160,28 @@ func (p *Plot) openLabel(i int, end tradeoff.LinePoint, names []label) label {
 	return label{}
 }
 
-// line fills in the line of a strategy.
+// line fills in the line of a strategy, from the largest budget to the smallest, so that its label
+// stands where the lines are furthest apart. It ends where the line leaves the plot.
 func (p *Plot) line(s node, l *tradeoff.Line, look Look, unit float64) node {
-	s["name"], s["data"] = l.Title, p.data(l, unit)
+	data := make([]any, 0, len(l.Points))
+	for _, pt := range p.inside(l) {
+		if l.Open == 0 || pt.Budget < l.Open {
+			data = append(data, node{"value": p.value(pt, unit)})
+		}
+	}
+	s["name"], s["data"] = l.Title, data
 	colour := look.Colours[Role(l.Method.Strategy)]
 	if colour == look.Colours[display.Surface] { // forced colours tell this class by its hatch
 		colour = look.Colours[display.Ink]
 	}
-	draws(s, l.Method.Strategy, p.Chosen, colour)
-	return s
-}
-
-// draws gives a line the look of a strategy: the chosen one's is stronger.
-func draws(s node, strategy, chosen, colour string) {
 	set(s, colour, "lineStyle", "color")
-	if strategy == chosen {
+	if l.Method.Strategy == p.Chosen {
 		set(s, 2.6, "lineStyle", "width")
 	}
-	if d := Dash(strategy); d != nil {
+	if d := Dash(l.Method.Strategy); d != nil {
 		set(s, d, "lineStyle", "type")
 	}
+	return s
 }
 
 // SpotAt returns the policy whose circle is at a place, or nil if none is.

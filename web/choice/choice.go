@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"memtide/engine"
-	"memtide/engine/alloc"
 	"memtide/profiles"
 	"memtide/profiles/card"
 	"memtide/profiles/preset"
@@ -256,26 +255,9 @@ func MethodKey(name string, args engine.Args) string {
 	return b.String()
 }
 
-// WithArg returns a copy of the arguments of a strategy in which name has a value; the
+// WithArg returns a copy of the arguments of a strategy or an allocator in which name has a value; the
 // default is left out, so that equal choices have equal links.
-func WithArg(strategy string, args engine.Args, name, value string) engine.Args {
-	var params []engine.Param
-	if s := engine.Lookup(strategy); s != nil {
-		params = s.Params
-	}
-	return withArg(params, args, name, value)
-}
-
-// WithAllocArg is WithArg for an allocator.
-func WithAllocArg(allocator string, args engine.Args, name, value string) engine.Args {
-	var params []engine.Param
-	if a := alloc.Lookup(allocator); a != nil {
-		params = a.Params
-	}
-	return withArg(params, args, name, value)
-}
-
-func withArg(params []engine.Param, args engine.Args, name, value string) engine.Args {
+func WithArg(params []engine.Param, args engine.Args, name, value string) engine.Args {
 	out := maps.Clone(args)
 	if out == nil {
 		out = engine.Args{}

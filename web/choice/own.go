@@ -20,7 +20,6 @@ func OwnCard(text string) (id string, err error) {
 	for part := range strings.SplitSeq(text, ",") {
 		part = strings.TrimSpace(part)
 		var n int64
-		var rate engine.Rate
 		switch lower := strings.ToLower(part); {
 		case strings.Contains(lower, "flop"):
 			n, err = format.ParseFlops(part)
@@ -28,8 +27,7 @@ func OwnCard(text string) (id string, err error) {
 		case strings.Contains(lower, "/") && o.Link == 0:
 			o.Link, err = format.ParseRate(part)
 		case strings.Contains(lower, "/"):
-			rate, err = format.ParseRate(part)
-			o.Own = rate
+			o.Own, err = format.ParseRate(part)
 		default:
 			o.Memory, err = format.ParseBytes(part)
 		}

@@ -158,7 +158,7 @@ func (s *Said) takeMethod(c *Choice) *Problem {
 		return &Problem{Key: "s.", Err: err}
 	}
 	for name, value := range s.Args {
-		c.Args = WithArg(c.Strategy, c.Args, name, value)
+		c.Args = WithArg(st.Params, c.Args, name, value)
 	}
 	return nil
 }
@@ -180,7 +180,7 @@ func (s *Said) takeAllocator(c *Choice) *Problem {
 	}
 	c.AllocArgs = nil
 	for name, value := range s.AllocArgs {
-		c.AllocArgs = WithAllocArg(a.Name, c.AllocArgs, name, value)
+		c.AllocArgs = WithArg(a.Params, c.AllocArgs, name, value)
 	}
 	return nil
 }

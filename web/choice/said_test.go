@@ -31,7 +31,7 @@ func randomChoice(r *rand.Rand) Choice {
 	c.Strategy = st.Name
 	for _, p := range st.Params {
 		if p.Choices != nil {
-			c.Args = WithArg(st.Name, c.Args, p.Name, p.Choices[r.IntN(len(p.Choices))])
+			c.Args = WithArg(st.Params, c.Args, p.Name, p.Choices[r.IntN(len(p.Choices))])
 		}
 	}
 	return c

@@ -230,7 +230,11 @@ func (w *svgWriter) textGroup(g *Group) {
 			w.raw(` font-size="`, num(largeSize), `"`)
 		}
 		if t.Halo {
-			w.raw(` paint-order="stroke"`, w.edge())
+			w.raw(` paint-order="stroke" stroke="`, w.colour(Surface), `" stroke-width="`, num(haloWidth),
+				`" stroke-linejoin="round"`)
+			if w.opts.Theme == nil {
+				w.raw(` class="mt-s-surface"`)
+			}
 		}
 		if t.Bold {
 			w.raw(` font-weight="600"`)
@@ -238,15 +242,6 @@ func (w *svgWriter) textGroup(g *Group) {
 		w.raw(`>`, escape(t.S), `</text>`)
 	}
 	w.raw("</g>\n")
-}
-
-// edge returns the stroke of texts with a halo.
-func (w *svgWriter) edge() string {
-	out := ` stroke="` + w.colour(Surface) + `" stroke-width="` + num(haloWidth) + `" stroke-linejoin="round"`
-	if w.opts.Theme == nil {
-		out += ` class="mt-s-surface"`
-	}
-	return out
 }
 
 // num writes a coordinate with at most two decimals.

@@ -98,10 +98,7 @@ func (x *Flame) Start() int {
 			at = i
 		}
 	}
-	if at > 0 { // it stands in the row of what is around, so that what it calls has the others
-		return at
-	}
-	return 0
+	return at
 }
 
 // Parent returns the call around a call; the first is its own.

@@ -48,7 +48,7 @@ func Solve(ctx context.Context, pool proto.Pool, e state.Solve, tell func(state.
 		return nil
 	}
 	if err != nil {
-		return state.SolveFailed{ID: e.ID, Choice: e.Choice, Failure: proto.FailureOf(err), Best: r}
+		return state.SolveFailed{ID: e.ID, Failure: proto.FailureOf(err), Best: r}
 	}
 	return state.Solved{ID: e.ID, Choice: e.Choice, Solved: r}
 }

@@ -63,7 +63,11 @@ func (j *Runner) Start(e state.Effect) bool {
 	case state.Solve:
 		j.solves.ask(e)
 	case state.Sweep:
-		j.request(e.ID, j.untilSweep(e), func(ctx context.Context) state.Message {
+		ms := 0 // when what is shown now has been drawn: it needs the processor more
+		if e.Soon && j.dragged {
+			ms = sweepDelay
+		}
+		j.request(e.ID, ms, func(ctx context.Context) state.Message {
 			return Sweep(ctx, j.pool(nil), e, j.Page.Post)
 		})
 	case state.Place:
@@ -199,14 +203,6 @@ func (j *Runner) solved(e state.Solve, m state.Message) {
 	}
 	j.solves.answered(e)
 	j.Page.Do(m)
-}
-
-// untilSweep returns how many milliseconds a sweep waits.
-func (j *Runner) untilSweep(e state.Sweep) int {
-	if !e.Soon || !j.dragged {
-		return 0 // when what is shown now has been drawn: it needs the processor more
-	}
-	return sweepDelay
 }
 
 func (j *Runner) question(e state.Question) {

@@ -98,15 +98,6 @@ func (n *Network) Stages() int {
 // Applies reports whether a strategy can work on the network at all.
 func (n *Network) Applies(s *engine.Strategy) bool { return n.Chain != nil || s.Graphs }
 
-// Ref names the network in requests.
-func (n *Network) Ref() proto.Network {
-	ref := proto.Network{Preset: n.Source.Preset, Graph: n.Chain == nil && n.other != nil}
-	if ref.Preset == "" {
-		ref.Profile = n.Source.Profile
-	}
-	return ref
-}
-
 // PictureKey identifies a schedule: budgets in per cent are resolved.
 func (n *Network) PictureKey(c choice.Choice) string {
 	return fmt.Sprintf("%s|%s|%d", c.SettingKey(), c.MethodKey(), c.Budget.Of(n.As(c).Totals.KeepAllPeak))
@@ -133,7 +124,12 @@ func (n *Network) Request(c choice.Choice) proto.Solve {
 
 // Setting returns the network as a choice wants it, with the device and how it copies.
 func (n *Network) Setting(c choice.Choice) proto.Setting {
-	set := proto.Setting{Network: n.As(c).Ref(), Transfers: c.Transfers}
+	as := n.As(c)
+	set := proto.Setting{Transfers: c.Transfers,
+		Network: proto.Network{Preset: as.Source.Preset, Graph: as.Chain == nil && as.other != nil}}
+	if set.Network.Preset == "" {
+		set.Network.Profile = as.Source.Profile
+	}
 	set.Device.Name = c.Device
 	set.Device.ToHost, set.Device.ToDev, set.Device.Duplex = c.ToHost, c.ToDev, c.Duplex
 	return set

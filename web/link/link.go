@@ -345,20 +345,12 @@ func Of(query, fragment string) string {
 	var out []string
 	for pair := range strings.SplitSeq(strings.TrimPrefix(query, "?"), "&") {
 		key, _, _ := strings.Cut(pair, "=")
-		if isKey(strings.ToLower(key)) {
+		if key = strings.ToLower(key); key == "v" || key == keySum || key == "d" || strings.HasPrefix(key, "b.") ||
+			new(Link).table().Of(key) != nil {
 			out = append(out, strings.ReplaceAll(pair, "+", "%20"))
 		}
 	}
 	return strings.Join(out, "&")
-}
-
-// isKey reports whether a key is one of a link's.
-func isKey(key string) bool {
-	switch key {
-	case "v", keySum, "d":
-		return true
-	}
-	return strings.HasPrefix(key, "b.") || new(Link).table().Of(key) != nil
 }
 
 // About says what a key of how the choice is looked at is about; 0 for other keys.

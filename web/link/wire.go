@@ -210,18 +210,12 @@ func (r *bodyReader) count(size int) int {
 }
 
 // name and text read what is charged to the budget; what says whose it is.
-func (r *bodyReader) name(what string) string {
-	n := r.count(1)
-	if e := r.budget.Name(what, n); e != nil {
-		r.refuse(e)
-		return ""
-	}
-	return r.take(n)
-}
+func (r *bodyReader) name(what string) string { return r.charged(what, r.budget.Name) }
+func (r *bodyReader) text(what string) string { return r.charged(what, r.budget.Text) }
 
-func (r *bodyReader) text(what string) string {
+func (r *bodyReader) charged(what string, charge func(what string, n int) *profiles.FormatError) string {
 	n := r.count(1)
-	if e := r.budget.Text(what, n); e != nil {
+	if e := charge(what, n); e != nil {
 		r.refuse(e)
 		return ""
 	}

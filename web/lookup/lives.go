@@ -38,7 +38,6 @@ func (m *Index) Reads(v engine.ValueID, emit func(*sim.Span)) {
 
 // Held is what the device memory holds at one moment.
 type Held struct {
-	At     time.Duration
 	Total  engine.Bytes
 	Used   [sim.NumCategories]engine.Bytes
 	Lives  []HeldValue // the largest, largest first
@@ -48,18 +47,16 @@ type Held struct {
 
 // HeldValue is one value, or the temporaries of a run, in Held.
 type HeldValue struct {
-	Name     string // s17, or "temporaries of B18"
-	Stage    string // empty if it belongs to none
-	Category sim.Category
-	Bytes    engine.Bytes // its full size, also while it is arriving or leaving
-	Life     int          // index into Trace.Lives
+	Name  string       // s17, or "temporaries of B18"
+	Stage string       // empty if it belongs to none
+	Bytes engine.Bytes // its full size, also while it is arriving or leaving
 }
 
 // HeldAt returns what the memory holds at a moment, with the n largest values. What
 // stays for the whole step is in Used[sim.Fixed] only.
 func (m *Index) HeldAt(at time.Duration, n int) Held {
 	held := sim.Sample{Used: m.Memory.Used(at)}
-	h := Held{At: at, Used: held.Used, Total: held.Total()}
+	h := Held{Used: held.Used, Total: held.Total()}
 	var ids []int
 	for i := range m.Trace.Lives {
 		if l := &m.Trace.Lives[i]; l.Start <= at && at < l.End && l.Bytes > 0 {
@@ -74,7 +71,7 @@ func (m *Index) HeldAt(at time.Duration, n int) Held {
 			h.Rest += l.Bytes
 			continue
 		}
-		h.Lives = append(h.Lives, HeldValue{m.lifeName(l), m.lifeStage(l), l.Category, l.Bytes, id})
+		h.Lives = append(h.Lives, HeldValue{m.lifeName(l), m.lifeStage(l), l.Bytes})
 	}
 	return h
 }

@@ -13,12 +13,12 @@ import (
 func TestHeldAt(t *testing.T) {
 	h := smallModel().HeldAt(120*ms, 2)
 	// Fetching grows from 0 at 105 ms to 300 MiB at 155 ms: 90 MiB at 120 ms.
-	want := "120ms 640 MiB [200 50 100 200 90 0] s1/conv1 s2/block<2>& and 1 more of 100 MiB"
+	want := "640 MiB [200 50 100 200 90 0] s1/conv1 s2/block<2>& and 1 more of 100 MiB"
 	mib := make([]int64, len(h.Used))
 	for i, b := range h.Used {
 		mib[i] = int64(b / engine.MiB)
 	}
-	got := fmt.Sprint(h.At, " ", int64(h.Total/engine.MiB), " MiB ", mib)
+	got := fmt.Sprint(int64(h.Total/engine.MiB), " MiB ", mib)
 	for _, v := range h.Lives {
 		got += " " + v.Name + "/" + v.Stage
 	}

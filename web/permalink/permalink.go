@@ -6,6 +6,7 @@
 package permalink
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -127,15 +128,11 @@ func (p *Origin) Docs() string {
 // Address returns the address of exactly what is shown, or, if exact is false,
 // without the visible range and the selection.
 func (p *Origin) Address(s *state.State, exact bool) string {
-	return p.Base + "#" + p.fragment(s, exact)
-}
-
-func (p *Origin) fragment(s *state.State, exact bool) string {
 	l := Of(s, p.Keep)
 	if !exact {
 		l.Range, l.Wanted, l.Playhead = link.Range{}, "", 0
 	}
-	return l.Sealed()
+	return p.Base + "#" + l.Sealed()
 }
 
 // Folder returns where the files of the site lie.
@@ -159,12 +156,7 @@ func inserted(fragment string, params map[string]string) string {
 			out = append(out, pair)
 		}
 	}
-	keys := make([]string, 0, len(params))
-	for key := range params {
-		keys = append(keys, key)
-	}
-	slices.Sort(keys)
-	for _, key := range keys {
+	for _, key := range slices.Sorted(maps.Keys(params)) {
 		if params[key] != "" {
 			out = append(out, key+"="+link.EscapeValue(params[key]))
 		}

@@ -16,10 +16,11 @@ import (
 	"memtide/web/format"
 )
 
-// Methods returns what is solved beside the chosen method: the other strategies, in their order.
-func Methods(s Subject) (out []proto.Method) {
-	for _, st := range slices.SortedFunc(slices.Values(s.Usable), engine.ByRank(s.Graph)) {
-		if st.Name != s.Method.Strategy {
+// Methods returns what is solved beside the chosen strategy: the others that apply to the network, a chain or a
+// graph, and to the device, in their order.
+func Methods(chosen string, usable []*engine.Strategy, graph bool) (out []proto.Method) {
+	for _, st := range slices.SortedFunc(slices.Values(usable), engine.ByRank(graph)) {
+		if st.Name != chosen {
 			out = append(out, proto.Method{Strategy: st.Name})
 		}
 	}

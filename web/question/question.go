@@ -1,9 +1,8 @@
 // Package question holds what people ask that takes several schedules to answer: what would help. It knows what is
 // solved for it, and how a worker finds its answers.
 //
-// What it is asked about is a Subject, what came of it are Answers. An answer
-// is what was solved, with the network, strategy, budget and link that it was solved
-// for. So a click needs nothing from the question: it chooses just that.
+// What came of it are Answers. An answer is what was solved, with the network, strategy, budget and link that it was
+// solved for. So a click needs nothing from the question: it chooses just that.
 package question
 
 import (
@@ -14,13 +13,6 @@ import (
 	"memtide/engine/whatif"
 	"memtide/wasm/proto"
 )
-
-// Subject is what the question is about: what is chosen now.
-type Subject struct {
-	Method proto.Method
-	Graph  bool               // the network is no chain
-	Usable []*engine.Strategy // that apply to the network and the device, but for keeping everything
-}
 
 // Answers are the answers to the question as far as they have come.
 type Answers struct {

@@ -67,6 +67,9 @@ func (m SetBudget) apply(s *State) []Effect {
 	if s.Network != nil && m.Settled {
 		c = c.Fitted(s.Network.Totals.KeepAllPeak, s.Network.Stages())
 	}
+	if !m.Settled && !s.dragging {
+		s.before = s.Sentence()
+	}
 	s.dragging = !m.Settled
 	return s.choose(c, Replace, !m.Settled)
 }
@@ -149,7 +152,9 @@ type SetArg struct{ Name, Value string }
 
 func (m SetArg) apply(s *State) []Effect {
 	c := s.Choice
-	c.Args = choice.WithArg(c.Strategy, c.Args, m.Name, m.Value)
+	if st := engine.Lookup(c.Strategy); st != nil {
+		c.Args = choice.WithArg(st.Params, c.Args, m.Name, m.Value)
+	}
 	out := s.choose(c, Replace, false)
 	s.carryMethod()
 	return out
@@ -183,6 +188,7 @@ func (s *State) choose(c Choice, h History, soon bool) []Effect {
 func (s *State) chooseWithin(c Choice, h History, soon bool, limit time.Duration) []Effect {
 	s.DOM++
 	s.Paint++
+	s.dragging = s.dragging && soon
 	if s.Shown != nil && !c.Equal(s.Choice) {
 		s.unpreview()
 	}

@@ -129,7 +129,7 @@ func TestOtherSideDoesNotFit(t *testing.T) {
 	b.Budget = choice.Budget{Bytes: engine.MiB}
 	p.play(Navigate{Choice: p.Choice, B: &b})
 	e := last[Solve](t, p)
-	p.play(SolveFailed{ID: e.ID, Choice: e.Choice,
+	p.play(SolveFailed{ID: e.ID,
 		Failure: &proto.Failure{Kind: proto.Infeasible, Budget: engine.MiB, Smallest: engine.GiB}})
 	if o := p.Compare.Other; o.Failed != "it needs at least 1 GiB" || o.Shown != nil || p.OverBudget != nil {
 		t.Errorf("failed %q, shown %v, misfit %v; want the smallest budget, none, none: A stays", o.Failed, o.Shown,
@@ -172,7 +172,7 @@ func TestOverBudgetInComparison(t *testing.T) {
 	p := shown(t)
 	p.play(ToggleCompare{}, EditSide{A: true}, SetBudget{Bytes: engine.MiB, Settled: true})
 	e := last[Solve](t, p)
-	p.play(SolveFailed{ID: e.ID, Choice: e.Choice,
+	p.play(SolveFailed{ID: e.ID,
 		Failure: &proto.Failure{Kind: proto.Infeasible, Budget: engine.MiB, Smallest: engine.GiB}})
 	stand := last[Solve](t, p)
 	if stand.Choice.Budget.Bytes != p.OverBudget.Offer || p.Shown != nil {

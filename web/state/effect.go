@@ -101,33 +101,31 @@ type (
 	Send struct{}
 	// Save saves a file of a kind, see SaveFile.
 	Save struct{ Kind string }
-	// SaveTheme remembers the theme, where the browser lets it.
-	SaveTheme struct{ Theme string }
-	// SaveShortcuts remembers whether shortcuts are off, where the browser lets it.
-	SaveShortcuts struct{ Off bool }
+	// Remember keeps something that was chosen for the next visit, where the browser lets it: theme, or
+	// whether shortcuts are "on" or "off".
+	Remember struct{ Name, Value string }
 	// AskLabels asks what stands on the keys and answers SetLabels, where the
 	// browser knows it.
 	AskLabels struct{}
 )
 
-func (Open) effect()          {}
-func (Solve) effect()         {}
-func (Sweep) effect()         {}
-func (Place) effect()         {}
-func (Question) effect()      {}
-func (Examine) effect()       {}
-func (AskStep) effect()       {}
-func (Export) effect()        {}
-func (Cancel) effect()        {}
-func (UseThread) effect()     {}
-func (WriteURL) effect()      {}
-func (CopyURL) effect()       {}
-func (Copy) effect()          {}
-func (Send) effect()          {}
-func (Save) effect()          {}
-func (SaveTheme) effect()     {}
-func (SaveShortcuts) effect() {}
-func (AskLabels) effect()     {}
+func (Open) effect()      {}
+func (Solve) effect()     {}
+func (Sweep) effect()     {}
+func (Place) effect()     {}
+func (Question) effect()  {}
+func (Examine) effect()   {}
+func (AskStep) effect()   {}
+func (Export) effect()    {}
+func (Cancel) effect()    {}
+func (UseThread) effect() {}
+func (WriteURL) effect()  {}
+func (CopyURL) effect()   {}
+func (Copy) effect()      {}
+func (Send) effect()      {}
+func (Save) effect()      {}
+func (Remember) effect()  {}
+func (AskLabels) effect() {}
 
 // cancel gives up the request of an ID, which is 0 then; nothing if it is 0 already.
 func cancel(id *int) []Effect {

@@ -16,8 +16,8 @@ func TestKeyboard(t *testing.T) {
 		{ToggleHelp{}, []Effect{AskLabels{}}, func() any { return s.View.Help }, true},
 		{SetLabels{map[string]string{"KeyW": "z"}}, nil, func() any { return s.View.KeyLabels["KeyW"] }, "z"},
 		{ToggleHelp{}, nil, func() any { return s.View.Help }, false},
-		{SetShortcuts{Off: true}, []Effect{SaveShortcuts{Off: true}}, func() any { return s.View.NoShortcuts }, true},
-		{SetShortcuts{}, []Effect{SaveShortcuts{}}, func() any { return s.View.NoShortcuts }, false},
+		{SetShortcuts{Off: true}, []Effect{Remember{"shortcuts", "off"}}, func() any { return s.View.NoShortcuts }, true},
+		{SetShortcuts{}, []Effect{Remember{"shortcuts", "on"}}, func() any { return s.View.NoShortcuts }, false},
 		{Tell{"Saved."}, nil, func() any { return s.View.Note }, "Saved."},
 		{Tell{}, nil, func() any { return s.View.Note }, ""},
 	} {

@@ -23,7 +23,7 @@ func TestSolveLimits(t *testing.T) {
 		if e.Request.Limit != c.limit {
 			t.Errorf("%+v: a limit of %v; want %v", c, e.Request.Limit, c.limit)
 		}
-		m := SolveFailed{ID: e.ID, Choice: e.Choice,
+		m := SolveFailed{ID: e.ID,
 			Failure: proto.Fail(proto.Deadline, "it was stopped before it was done")}
 		if c.best {
 			m.Best = answer(e, 16).Solved

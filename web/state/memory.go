@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"memtide/engine"
+	"memtide/engine/alloc"
 	"memtide/profiles/doctor"
 	"memtide/wasm/proto"
 	"memtide/web/choice"
@@ -115,8 +116,11 @@ func (m SetAllocator) apply(s *State) []Effect { return s.chooseAllocator(m.Name
 type SetAllocArg struct{ Name, Value string }
 
 func (m SetAllocArg) apply(s *State) []Effect {
-	name := s.Allocator()
-	return s.chooseAllocator(name, choice.WithAllocArg(name, s.Choice.AllocArgs, m.Name, m.Value))
+	a := alloc.Lookup(s.Allocator())
+	if a == nil {
+		return nil
+	}
+	return s.chooseAllocator(a.Name, choice.WithArg(a.Params, s.Choice.AllocArgs, m.Name, m.Value))
 }
 
 func (s *State) chooseAllocator(name string, args engine.Args) []Effect {

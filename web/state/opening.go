@@ -60,7 +60,12 @@ func (s *State) navigateBoth(a Choice, b *Choice) []Effect {
 		}
 		s.Compare.OnA = true
 	}
-	out = append(out, s.navigate(a)...)
+	if s.Network == nil || a.Step != "" || !a.Source.Same(s.Network.Source) {
+		out = append(out, s.open(a, nil, Leave)...)
+	} else { // the same profile
+		a.Source = s.Network.Source
+		out = append(out, s.choose(a, Leave, false)...)
+	}
 	if b == nil {
 		return append(out, s.closeOther()...)
 	}
@@ -73,15 +78,6 @@ func (s *State) navigateBoth(a Choice, b *Choice) []Effect {
 		out = append(out, s.turn()...)
 	}
 	return out
-}
-
-// navigate follows a link: it opens another profile only if it has to.
-func (s *State) navigate(c Choice) []Effect {
-	if s.Network == nil || c.Step != "" || !c.Source.Same(s.Network.Source) {
-		return s.open(c, nil, Leave)
-	}
-	c.Source = s.Network.Source
-	return s.choose(c, Leave, false)
 }
 
 // PickPreset opens a preset, as it suggests to be seen.

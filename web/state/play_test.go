@@ -112,6 +112,24 @@ func playing(t *testing.T) *player {
 	return p
 }
 
+// The sentence keeps its words while the budget is dragged, and has them when it is let go.
+func TestSentenceStays(t *testing.T) {
+	p := shown(t)
+	before := p.Sentence()
+	for _, n := range []engine.Bytes{2 * engine.GiB, engine.GiB} {
+		if p.play(SetBudget{Bytes: n}); p.Sentence() != before {
+			t.Errorf("dragged to %d bytes the sentence names %+v; want %+v, as before", n, p.Sentence(), before)
+		}
+	}
+	if p.play(SetBudget{Bytes: engine.GiB, Settled: true}); !p.Sentence().Budget {
+		t.Error("let go at 1 GiB, the sentence does not name the budget")
+	}
+	p.play(SetBudget{Bytes: 2 * engine.GiB}, SetTransfers{engine.Streamed})
+	if p.dragging {
+		t.Error("something else was chosen, and the budget is dragged still")
+	}
+}
+
 // The timeline keeps its height while the budget is dragged.
 func TestCopyLanesStay(t *testing.T) {
 	p := shown(t)

@@ -11,13 +11,6 @@ import (
 	"memtide/web/question"
 )
 
-// Subject returns what questions are about. There has to be a network.
-func (o *Side) Subject() question.Subject {
-	return question.Subject{Method: proto.Method{Strategy: o.Choice.Strategy, Args: o.Choice.Args},
-		Graph:  o.Network.Chain == nil,
-		Usable: o.CurveStrategies()}
-}
-
 // answersKey identifies what the answers depend on.
 func (s *State) answersKey() string {
 	return fmt.Sprintf("%s|%s|%d", s.Choice.SettingKey(), s.Choice.MethodKey(), s.Budget())
@@ -113,7 +106,7 @@ func (s *State) Exceeds() *card.Card {
 func (s *State) ask(idle bool) (out []Effect) {
 	s.DOM++
 	out = s.questions.drop()
-	a := &Answers{ID: s.newID(), Idle: idle, key: s.answersKey(), found: s.foundKey()}
+	a := &Answers{ID: s.newID(), key: s.answersKey(), found: s.foundKey()}
 	a.Strategy = s.Choice.Strategy
 	if p := s.current(); p != nil {
 		a.KeepAll = p.Solved.KeepAll.StepTime
@@ -122,13 +115,13 @@ func (s *State) ask(idle bool) (out []Effect) {
 		}
 	}
 	s.answers = a
-	subject := s.Subject()
-	req := proto.Question{Setting: s.Network.Setting(s.Choice), Method: subject.Method,
-		Budget: choice.Budget{Bytes: max(s.Budget(), 1)}, Limit: question.Limit}
+	graph := s.Network.Chain == nil
+	req := proto.Question{Setting: s.Network.Setting(s.Choice), Budget: choice.Budget{Bytes: max(s.Budget(), 1)},
+		Limit: question.Limit, Method: proto.Method{Strategy: s.Choice.Strategy, Args: s.Choice.Args}}
 	if !s.View.Frame.Embed { // a view tries no other plans
-		req.Methods = question.Methods(subject)
+		req.Methods = question.Methods(s.Choice.Strategy, s.CurveStrategies(), graph)
 	}
-	if idle && !subject.Graph && !elsewhere(subject.Method) { // nobody has asked for the other program
+	if idle && !graph && !elsewhere(req.Method) { // nobody has asked for the other program
 		req.Methods = slices.DeleteFunc(req.Methods, elsewhere)
 	}
 	if d := s.Exceeds(); d != nil { // any plan that the device is likely to serve would help

@@ -20,7 +20,7 @@ func TestUnsupportedOffersAnother(t *testing.T) {
 		p.play(SetStrategy{Name: "greedy"}) // so that c.failed is a change
 		p.play(SetStrategy{Name: c.failed})
 		solve := last[Solve](t, p)
-		p.play(SolveFailed{ID: solve.ID, Choice: solve.Choice,
+		p.play(SolveFailed{ID: solve.ID,
 			Failure: proto.Fail(proto.Unsupported, "this strategy does not apply: too long")})
 		if p.Alert == nil || p.Alert.Text != "This strategy does not apply: too long" ||
 			p.Alert.Do != (SetStrategy{Name: c.want}) || p.Alert.Action == "" {

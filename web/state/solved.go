@@ -88,7 +88,7 @@ func (m Solved) apply(s *State) []Effect {
 		if !own {
 			f = proto.Fail(proto.Crash, "its schedule cannot run: %s", m.Solved.Verdict.Problem)
 		}
-		return SolveFailed{ID: m.ID, Choice: m.Choice, Failure: f}.apply(s)
+		return SolveFailed{ID: m.ID, Failure: f}.apply(s)
 	}
 	p := &known.Picture{ID: m.ID, Choice: m.Choice, Network: side.Network.As(m.Choice), Solved: m.Solved}
 	key := side.Network.PictureKey(m.Choice)
@@ -115,7 +115,6 @@ func (m Solved) apply(s *State) []Effect {
 // passed.
 type SolveFailed struct {
 	ID      int
-	Choice  Choice
 	Failure *proto.Failure
 	Best    *proto.Solved
 }

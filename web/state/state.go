@@ -1,6 +1,7 @@
 package state
 
 import (
+	"memtide/engine"
 	"memtide/wasm/proto"
 	"memtide/web/draw"
 	"memtide/web/known"
@@ -30,8 +31,24 @@ type State struct {
 	next      *waiting // side B, until A has been read
 	unwritten bool     // the address waits for what it names, see holdAddress
 	dragging  bool     // the budget is being dragged: no picture changes its height
+	before    Sentence // what the sentence named when that began
 	copies    int      // lanes of copies that the timeline has room for
 	lastID    int      // of a request
+}
+
+// Sentence says which words the sentence of a plan has beside the case.
+type Sentence struct {
+	Plan   bool // what the plan is: where keeping everything does not fit, or something else was chosen
+	Budget bool // what it may use: where somebody chose it
+}
+
+// Sentence returns what the sentence names. While the budget is dragged that does not change, since a
+// word more may need a line more, which would move the picture under the pointer.
+func (s *State) Sentence() Sentence {
+	if s.dragging {
+		return s.before
+	}
+	return Sentence{s.Choice.Strategy != engine.KeepAll || s.OverBudget != nil, !s.Choice.Roomy()}
 }
 
 // New returns the state of a page that has nothing yet.
@@ -280,8 +297,6 @@ type Answers struct {
 	Total   int // 0 if unknown
 	Stopped bool
 	Failed  string
-
-	Idle bool // it was not asked for: it is answered because nothing else is to be done
 
 	prior int // answers that were known before it was asked
 	key   string

@@ -239,7 +239,7 @@ func TestOverBudgetOfAnotherStrategy(t *testing.T) {
 	p := shown(t)
 	p.play(SetStrategy{Name: "testoffload"})
 	ask := last[Solve](t, p)
-	p.play(SolveFailed{ID: ask.ID, Choice: ask.Choice,
+	p.play(SolveFailed{ID: ask.ID,
 		Failure: &proto.Failure{Kind: proto.Infeasible, Budget: engine.GiB, Smallest: 2 * engine.GiB}})
 	stand := last[Solve](t, p)
 	if stand.ID == ask.ID || stand.Choice.Strategy != "testoffload" || stand.Choice.Budget.Bytes != 2*engine.GiB {
@@ -475,7 +475,7 @@ func TestSolveHere(t *testing.T) {
 	p := shown(t)
 	sweep := p.Curve.ID
 	p.play(Swept{ID: sweep, Failed: "no workers"}, SetBudget{Share: 70 * choice.Percent, Settled: true})
-	p.play(SolveFailed{ID: last[Solve](t, p).ID, Choice: p.Choice,
+	p.play(SolveFailed{ID: last[Solve](t, p).ID,
 		Failure: proto.Fail(proto.NoWorker, "The engine cannot start here.")})
 	if p.Alert == nil || p.Alert.Action != "Solve here" {
 		t.Fatalf("the alert is %+v; want that the page offers to solve by itself", p.Alert)

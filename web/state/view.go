@@ -42,7 +42,7 @@ type SetTheme struct{ Theme string }
 func (m SetTheme) apply(s *State) []Effect {
 	s.View.Theme = m.Theme
 	s.touch()
-	return []Effect{SaveTheme(m)}
+	return []Effect{Remember{"theme", m.Theme}}
 }
 
 // Dismiss closes what is on top: the dialog, the list of networks, help, alert,
@@ -277,7 +277,10 @@ type SetShortcuts struct{ Off bool }
 func (m SetShortcuts) apply(s *State) []Effect {
 	s.View.NoShortcuts = m.Off
 	s.DOM++
-	return []Effect{SaveShortcuts(m)}
+	if m.Off {
+		return []Effect{Remember{"shortcuts", "off"}}
+	}
+	return []Effect{Remember{"shortcuts", "on"}}
 }
 
 // SetLabels tells what stands on the keys at some places of the keyboard.

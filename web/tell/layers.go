@@ -55,30 +55,35 @@ func (c LayerColumn) Doc() string { return layerColumns[c].doc }
 // Amount reports whether a column holds amounts, of which the largest come first.
 func (c LayerColumn) Amount() bool { return c >= LayerSize && c <= LayerWaiting }
 
+// layerColumns are the columns, with their headings, what they mean and how rows are sorted by them.
 var layerColumns = [NumLayerColumns]struct {
 	title, doc string
-	amount     func(r *LayerRow) int64  // what rows are sorted by, or
-	text       func(r *LayerRow) string // that
+	compare    func(a, b *LayerRow) int
 }{
-	{"#", "Place in the network", func(r *LayerRow) int64 { return int64(r.Stage) }, nil},
-	{"Block", "Name", nil, func(r *LayerRow) string { return r.Name }},
-	{"K/R/O", "Kept, computed again (R) or moved (O)", nil,
-		func(r *LayerRow) string { return DecisionLetter(r.Decision) }},
-	{"Size", "What it saves for its backward pass", func(r *LayerRow) int64 { return int64(r.Size) }, nil},
-	{"Forward", "Time of its first run", func(r *LayerRow) int64 { return int64(r.Forward) }, nil},
-	{"Backward", "Time of its backward pass", func(r *LayerRow) int64 { return int64(r.Backward) }, nil},
-	{"Again", "Time of its further runs", func(r *LayerRow) int64 { return int64(r.Recompute) }, nil},
-	{"Copies", "Time of its copies, both ways", func(r *LayerRow) int64 { return int64(r.Copies) }, nil},
+	{"#", "Place in the network", by(func(r *LayerRow) int { return r.Stage })},
+	{"Block", "Name", by(func(r *LayerRow) string { return r.Name })},
+	{"K/R/O", "Kept, computed again (R) or moved (O)",
+		by(func(r *LayerRow) string { return DecisionLetter(r.Decision) })},
+	{"Size", "What it saves for its backward pass", by(func(r *LayerRow) engine.Bytes { return r.Size })},
+	{"Forward", "Time of its first run", by(func(r *LayerRow) time.Duration { return r.Forward })},
+	{"Backward", "Time of its backward pass", by(func(r *LayerRow) time.Duration { return r.Backward })},
+	{"Again", "Time of its further runs", by(func(r *LayerRow) time.Duration { return r.Recompute })},
+	{"Copies", "Time of its copies, both ways", by(func(r *LayerRow) time.Duration { return r.Copies })},
 	{"Between", "From the end of its first run to the start of its backward pass",
-		func(r *LayerRow) int64 { return int64(r.Slack) }, nil},
+		by(func(r *LayerRow) time.Duration { return r.Slack })},
 	{"Waiting", "How long compute stood still until one of its copies",
-		func(r *LayerRow) int64 { return int64(r.Waiting) }, nil},
-	{"Why", "What the decision costs, and what the others would", nil, func(r *LayerRow) string { return r.Why }},
+		by(func(r *LayerRow) time.Duration { return r.Waiting })},
+	{"Why", "What the decision costs, and what the others would", by(func(r *LayerRow) string { return r.Why })},
+}
+
+// by compares rows by a value.
+func by[T cmp.Ordered](value func(*LayerRow) T) func(a, b *LayerRow) int {
+	return func(a, b *LayerRow) int { return cmp.Compare(value(a), value(b)) }
 }
 
 // LayerTable lists the stages by a column; down: the largest first. Rows in which
 // find occurs nowhere, in any case, are left out.
-func (m *Index) LayerTable(by LayerColumn, down bool, find string) []LayerRow {
+func (m *Index) LayerTable(column LayerColumn, down bool, find string) []LayerRow {
 	waits := m.waitsByStage()
 	find = strings.ToLower(strings.TrimSpace(find))
 	rows := make([]LayerRow, 0, len(m.Sizes))
@@ -90,18 +95,10 @@ func (m *Index) LayerTable(by LayerColumn, down bool, find string) []LayerRow {
 		}
 	}
 	sort.SliceStable(rows, func(i, j int) bool {
-		order := by.compare(&rows[i], &rows[j])
+		order := layerColumns[column].compare(&rows[i], &rows[j])
 		return order < 0 && !down || order > 0 && down
 	})
 	return rows
-}
-
-func (c LayerColumn) compare(a, b *LayerRow) int {
-	col := &layerColumns[c]
-	if col.text != nil {
-		return cmp.Compare(col.text(a), col.text(b))
-	}
-	return cmp.Compare(col.amount(a), col.amount(b))
 }
 
 // waitsByStage returns the waiting that ended with a copy of each stage's values.

@@ -45,10 +45,10 @@ func TestLayerTableSorts(t *testing.T) {
 			t.Fatalf("column %d: %d and %d rows; want %d", by, len(up), len(down), m.Stages())
 		}
 		for i := 1; i < len(up); i++ {
-			if c := by.compare(&up[i-1], &up[i]); c > 0 || c == 0 && up[i-1].Stage > up[i].Stage {
+			if c := layerColumns[by].compare(&up[i-1], &up[i]); c > 0 || c == 0 && up[i-1].Stage > up[i].Stage {
 				t.Errorf("sorted up by %s, row %d comes too late", by.Title(), i)
 			}
-			if c := by.compare(&down[i-1], &down[i]); c < 0 || c == 0 && down[i-1].Stage > down[i].Stage {
+			if c := layerColumns[by].compare(&down[i-1], &down[i]); c < 0 || c == 0 && down[i-1].Stage > down[i].Stage {
 				t.Errorf("sorted down by %s, row %d comes too late", by.Title(), i)
 			}
 		}

@@ -293,7 +293,7 @@ func (c *Compare) Delta() vugu.HTML {
 		scale := 1000 / float64(max(high-low, 1))
 		x0, x1 := float64(min(from, to)-low)*scale, float64(max(from, to)-low)*scale
 		fmt.Fprintf(&b, `<li title="%s"><span>%s <b>%s</b></span><svg viewBox="0 0 1000 10" preserveAspectRatio="none"><rect class="%s" x="%.0f" width="%.0f" height="10"/></svg></li>`,
-			title, name, u.Signed(to-from, true), class, x0, max(x1-x0, 2))
+			title, name, u.Signed(to-from), class, x0, max(x1-x0, 2))
 	}
 	sum = 0
 	for i, p := range d.Parts {

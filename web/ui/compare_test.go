@@ -59,9 +59,9 @@ func TestComparePanel(t *testing.T) {
 	step, parts := d.Rounded()
 	u, sum := names.UnitOf(&d), 0.0
 	for _, p := range parts {
-		sum += pagetest.Number(t, u.Signed(p, false))
+		sum += pagetest.Number(t, strings.TrimSuffix(u.Signed(p), " "+u.Name))
 	}
-	if want := pagetest.Number(t, u.Signed(step, false)); sum-want > 1e-9 || want-sum > 1e-9 {
+	if want := pagetest.Number(t, strings.TrimSuffix(u.Signed(step), " "+u.Name)); sum-want > 1e-9 || want-sum > 1e-9 {
 		t.Errorf("%s adds up to %v; want %v", c.Delta(), sum, want)
 	}
 }
@@ -129,7 +129,7 @@ func randomChoice(r *rand.Rand) state.Choice {
 		c.Strategy = st.Name
 		for _, p := range st.Params {
 			if len(p.Choices) > 0 {
-				c.Args = choice.WithArg(st.Name, c.Args, p.Name, p.Choices[r.IntN(len(p.Choices))])
+				c.Args = choice.WithArg(st.Params, c.Args, p.Name, p.Choices[r.IntN(len(p.Choices))])
 			}
 		}
 	}

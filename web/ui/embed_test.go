@@ -138,7 +138,7 @@ func TestViewStops(t *testing.T) {
 	if hidden("caption-stop") {
 		t.Error("a view that solves has no Stop")
 	}
-	s.Update(state.SolveFailed{ID: s.Solving.ID, Choice: s.Choice,
+	s.Update(state.SolveFailed{ID: s.Solving.ID,
 		Failure: proto.Fail(proto.Deadline, "it was stopped")})
 	if !hidden("caption-stop") || hidden("caption-act") || (&Embed{S: s}).Action() != "Go on" {
 		t.Errorf("a view whose time was over has a Stop, or no way on: %q", (&Embed{S: s}).Action())

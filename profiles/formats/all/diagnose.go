@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -25,8 +26,8 @@ func diagnose(head []byte) *profiles.FormatError {
 		Remedy: remedy}
 }
 
-// signature is how a kind of file begins, and what to do with it.
-type signature struct{ prefix, what, remedy string }
+// kind is a kind of file: how it begins, or else a part of its head or keys that it has, and what to do with it.
+type kind struct{ mark, what, remedy string }
 
 const (
 	recordHint  = "Record a profile of a training step: weights tell neither times nor activations."
@@ -40,7 +41,7 @@ const (
 )
 
 // signatures are files that people have at hand and that are no profiles.
-var signatures = []signature{
+var signatures = []kind{
 	{"\x89PNG\r\n", "a PNG image", collectHint},
 	{"\xff\xd8\xff", "a JPEG image", collectHint},
 	{"GIF8", "a GIF image", collectHint},
@@ -90,8 +91,8 @@ func looksLike(head []byte) (what, remedy string) {
 		return "The content is empty", "Choose a file that has content; the download may have failed."
 	}
 	for _, s := range signatures {
-		isText := s.prefix[0] < 0x7f // then case and leading space do not matter
-		if bytes.HasPrefix(head, []byte(s.prefix)) || isText && strings.HasPrefix(text, strings.ToLower(s.prefix)) {
+		isText := s.mark[0] < 0x7f // then case and leading space do not matter
+		if bytes.HasPrefix(head, []byte(s.mark)) || isText && strings.HasPrefix(text, strings.ToLower(s.mark)) {
 			if strings.HasPrefix(s.what, "a zip") && bytes.Contains(head, []byte("data.pkl")) {
 				return "This looks like a checkpoint of weights (torch.save)", recordHint
 			}
@@ -189,44 +190,38 @@ func isPackets(head []byte) bool {
 	return n >= 3
 }
 
-// jsonKind is a kind of JSON that people have at hand: it has all of some keys.
-type jsonKind struct {
-	keys         []string
-	what, remedy string
-}
-
 const modelHint = "Open the model's config.json, or record a profile of a training step."
 
-// jsonKinds are the kinds; the first that fits counts.
-var jsonKinds = []jsonKind{
-	{[]string{"schema", "nodes"},
+// jsonKinds are kinds of JSON that people have at hand, by keys of which a head has all; the first that fits counts.
+var jsonKinds = []kind{
+	{"schema nodes",
 		"This is an execution trace of PyTorch: its operators have neither times nor sizes of memory", traceHint},
-	{[]string{"nodes", "callFrame"}, "This looks like a CPU profile of V8 (Chrome, Node.js)", traceHint},
-	{[]string{"device_traces"}, "This looks like a memory snapshot written as JSON",
+	{"nodes callFrame", "This looks like a CPU profile of V8 (Chrome, Node.js)", traceHint},
+	{"device_traces", "This looks like a memory snapshot written as JSON",
 		"Write it with torch.cuda.memory._dump_snapshot(\"snapshot.pickle\")."},
-	{[]string{"traceEvents"}, "This looks like a Chrome trace (as torch.profiler writes)", collectHint},
-	{[]string{"ph", "ts"}, "This looks like a Chrome trace (as torch.profiler writes)", collectHint},
-	{[]string{"weight_map"}, "This looks like the index of a checkpoint: names of weights", modelHint},
-	{[]string{"peft_type"}, "This looks like the config of an adapter (PEFT): it names only what it adds to a model",
+	{"traceEvents", "This looks like a Chrome trace (as torch.profiler writes)", collectHint},
+	{"ph ts", "This looks like a Chrome trace (as torch.profiler writes)", collectHint},
+	{"weight_map", "This looks like the index of a checkpoint: names of weights", modelHint},
+	{"peft_type", "This looks like the config of an adapter (PEFT): it names only what it adds to a model",
 		"Open the config.json of the model that it adapts, or record a profile of a training step."},
-	{[]string{"_diffusers_version"}, "This looks like the config of a Diffusers model, which is no transformer alone",
+	{"_diffusers_version", "This looks like the config of a Diffusers model, which is no transformer alone",
 		"Measure the network with the collector."},
-	{[]string{"zero_optimization"}, "This looks like settings of DeepSpeed", modelHint},
-	{[]string{"log_history"}, "This looks like the log of a Hugging Face Trainer", modelHint},
-	{[]string{"hidden_size"}, "This looks like a Hugging Face config.json", configHint},
-	{[]string{"num_hidden_layers"}, "This looks like a Hugging Face config.json", configHint},
-	{[]string{"n_embd"}, "This looks like a Hugging Face config.json", configHint},
-	{[]string{"added_tokens"}, "This looks like a tokenizer", modelHint},
-	{[]string{"tokenizer_class"}, "This looks like settings of a tokenizer", modelHint},
-	{[]string{"image_mean"}, "This looks like settings of a preprocessor of images", modelHint},
-	{[]string{"feature_extractor_type"}, "This looks like settings of a preprocessor", modelHint},
-	{[]string{"eos_token_id", "bos_token_id"}, "This looks like settings of text generation (generation_config.json)",
+	{"zero_optimization", "This looks like settings of DeepSpeed", modelHint},
+	{"log_history", "This looks like the log of a Hugging Face Trainer", modelHint},
+	{"hidden_size", "This looks like a Hugging Face config.json", configHint},
+	{"num_hidden_layers", "This looks like a Hugging Face config.json", configHint},
+	{"n_embd", "This looks like a Hugging Face config.json", configHint},
+	{"added_tokens", "This looks like a tokenizer", modelHint},
+	{"tokenizer_class", "This looks like settings of a tokenizer", modelHint},
+	{"image_mean", "This looks like settings of a preprocessor of images", modelHint},
+	{"feature_extractor_type", "This looks like settings of a preprocessor", modelHint},
+	{"eos_token_id bos_token_id", "This looks like settings of text generation (generation_config.json)",
 		modelHint},
-	{[]string{"keras_version"}, "This looks like a Keras model",
+	{"keras_version", "This looks like a Keras model",
 		"Export the model as ONNX, or record a profile of a training step."},
-	{[]string{"stages"}, `This looks like a profile without "format": "memtide/1"`, formatHint},
-	{[]string{"forward_s"}, `This looks like a profile without "format": "memtide/1"`, formatHint},
-	{[]string{"cells", "nbformat"}, "This looks like a Jupyter notebook", collectHint},
+	{"stages", `This looks like a profile without "format": "memtide/1"`, formatHint},
+	{"forward_s", `This looks like a profile without "format": "memtide/1"`, formatHint},
+	{"cells nbformat", "This looks like a Jupyter notebook", collectHint},
 }
 
 const (
@@ -240,14 +235,11 @@ func looksLikeJSON(head []byte) (what, remedy string) {
 		return "This looks like a memory timeline (export_memory_timeline)",
 			"Export the trace of torch.profiler instead: export_chrome_trace, with profile_memory=True."
 	}
-kinds:
+	lacks := func(key string) bool { return !bytes.Contains(head, []byte(`"`+key+`"`)) }
 	for _, k := range jsonKinds {
-		for _, key := range k.keys {
-			if !bytes.Contains(head, []byte(`"`+key+`"`)) {
-				continue kinds
-			}
+		if !slices.ContainsFunc(strings.Fields(k.mark), lacks) {
+			return k.what, k.remedy
 		}
-		return k.what, k.remedy
 	}
 	if first, rest, ok := bytes.Cut(trimmed, []byte("\n")); ok && json.Valid(first) && len(rest) > 0 && rest[0] == '{' {
 		return "This is JSON line by line (a log?)", collectHint
@@ -256,12 +248,10 @@ kinds:
 		`If it is a profile, add "format": "memtide/1" to the outer object.`
 }
 
-// textKind is a kind of text: a part that it has within its head.
-type textKind struct{ part, what, remedy string }
-
 const fullHint = "It tells how full the memory was, not what filled it. " + memoryHint
 
-var textKinds = []textKind{
+// textKinds are kinds of text, by a part of a head.
+var textKinds = []kind{
 	{"NVIDIA-SMI", "This looks like what nvidia-smi prints", fullHint},
 	{"memory.used", "This looks like a log of nvidia-smi", fullHint},
 	{"utilization.gpu", "This looks like a log of nvidia-smi", fullHint},
@@ -272,7 +262,7 @@ var textKinds = []textKind{
 
 func looksLikeText(head []byte) (what, remedy string) {
 	for _, k := range textKinds {
-		if bytes.Contains(head, []byte(k.part)) {
+		if bytes.Contains(head, []byte(k.mark)) {
 			return k.what, k.remedy
 		}
 	}

@@ -15,8 +15,10 @@ func init() {
 	maps.Copy(families, map[string]builder{"deepseek_v32": deepseekV32, "glm_moe_dsa": glmMoeDSA, "qwen2_moe": qwen2MoE,
 		"olmoe": olmoe, "dots1": dots1, "ernie4_5_moe": ernieMoE, "glm4_moe": glm4MoE, "glm4_moe_lite": deepseekV3,
 		"minimax_m2": minimaxM2, "qwen3_vl_moe_text": qwen3VLMoE, "qwen3_omni_moe_text": qwen3VLMoE,
-		"mistral4": mistral4, "granitemoe": graniteMoE, "gpt_oss": gptOSS, "phimoe": phiMoE, "llama4_text": llama4,
-		"llama4": llama4})
+		"mistral4": mistral4, "granitemoe": graniteMoE, "granitemoeshared": graniteMoE,
+		"solar_open": glm4MoE, "mellum": qwen3MoE, "flex_olmo": flexOlmo, "exaone_moe": exaoneMoE,
+		"hunyuan_v1_moe": hunyuanMoE, "hy_v3": hyV3, "gpt_oss": gptOSS, "phimoe": phiMoE, "llama4_text": llama4,
+		"llama4": llama4, "deepseek_v4": deepseekV4})
 }
 
 // mixture returns a net of experts by the keys that most families have. Layers of a list and those
@@ -109,7 +111,7 @@ func olmoe(c *config, m *llm.Model) {
 // groups is DeepSeek-V3's router: sigmoids in 4 bytes, the best groups of experts first.
 func (c *config) groups(m *llm.Model) *llm.MoE {
 	e := c.mixture(m)
-	e.Bias, e.WideScore = true, true
+	e.WideScore = true
 	r := &e.Router
 	r.Wide = true
 	r.Norm = c.flag("norm_topk_prob", true)
@@ -126,6 +128,36 @@ func dots1(c *config, m *llm.Model) {
 	c.firstDense(m)
 }
 
+// exaoneMoE has a window in some layers, which alone are rotated.
+func exaoneMoE(c *config, m *llm.Model) {
+	llama(c, m)
+	m.QKNorm = true
+	e := c.groups(m)
+	e.Shared = c.size("num_shared_experts") * e.Wide
+	c.firstDense(m)
+	if c.size("sliding_window") == 0 {
+		return
+	}
+	types := c.windows(m, lastFull(c.or(4, "sliding_window_pattern"), sliding))
+	pattern(m, func(l int64, b *llm.Block) { b.NoRope = types[l] == "full_attention" })
+}
+
+// hunyuanMoE has one net of the whole width beside its experts.
+func hunyuanMoE(c *config, m *llm.Model) {
+	hunyuan(c, m)
+	m.MoE = &llm.MoE{Experts: c.need("num_experts"), TopK: c.need("moe_topk"), Wide: m.Wide, Shared: m.Wide,
+		Router: llm.Router{Norm: true}}
+}
+
+// hyV3 scores by sigmoids, without groups.
+func hyV3(c *config, m *llm.Model) {
+	llama(c, m)
+	m.QKNorm = true
+	e := c.groups(m)
+	e.Router.Groups, e.Shared = 0, c.size("num_shared_experts")*e.Wide
+	c.firstDense(m)
+}
+
 func glm4MoE(c *config, m *llm.Model) {
 	m.Gated, m.QKVBias = true, c.flag("attention_bias", false)
 	m.QKNorm = c.flag("use_qk_norm", false)
@@ -138,7 +170,7 @@ func minimaxM2(c *config, m *llm.Model) {
 	m.Gated, m.QKNorm, m.WholeQK, m.Apart = true, c.flag("use_qk_norm", true), true, true
 	m.Rope = c.partial(m.Head, 1)
 	e := c.mixture(m)
-	e.Router.Norm, e.Bias, e.WideScore = true, true, true
+	e.Router.Norm, e.WideScore = true, true
 }
 
 // ernieMoE has experts from a layer on.
@@ -148,7 +180,7 @@ func ernieMoE(c *config, m *llm.Model) {
 		Wide: c.need("moe_intermediate_size")}
 	e.Shared = c.size("moe_num_shared_experts") * e.Wide
 	e.Router = llm.Router{Wide: true, Own: true, Norm: true, Sums: 2}
-	e.Bias, e.Counted = true, true
+	e.Counted = true
 	m.MoE = e
 	from, to, every := c.or(1, "moe_layer_start_index"), c.number("moe_layer_end_index", -1),
 		c.or(1, "moe_layer_interval")
@@ -162,6 +194,13 @@ func ernieMoE(c *config, m *llm.Model) {
 func graniteMoE(c *config, m *llm.Model) {
 	llama(c, m)
 	c.mixture(m).Router.First = true
+	m.MoE.Shared = c.size("shared_intermediate_size")
+}
+
+// flexOlmo has the norms of OLMo 2.
+func flexOlmo(c *config, m *llm.Model) {
+	olmo2(c, m)
+	c.mixture(m)
 }
 
 // latent is attention with compressed keys and values.
@@ -211,7 +250,6 @@ func glmMoeDSA(c *config, m *llm.Model) {
 func deepseekV2(c *config, m *llm.Model) {
 	deepseekV3(c, m)
 	if m.MoE != nil {
-		m.MoE.Bias = false
 		m.MoE.Router = llm.Router{Wide: true}
 		if c.text("topk_method", "greedy") == "group_limited_greedy" {
 			m.MoE.Router.Groups, m.MoE.Router.Best, m.MoE.Router.Top = c.need("n_group"), 1, c.need("topk_group")
@@ -289,6 +327,60 @@ func llama4(c *config, m *llm.Model) {
 		}
 		if !experts {
 			b.MoE = nil
+		}
+	})
+}
+
+// onlyEager says that attention by products and a softmax is the only one that is known.
+func (c *config) onlyEager(m *llm.Model) {
+	m.OnlyEager = true
+	c.note("Attention runs as products and a softmax, the only way that is known of this family: -attention changes nothing.")
+}
+
+// deepseekV4 has four residual streams, attention over single and compressed keys, and experts
+// everywhere.
+func deepseekV4(c *config, m *llm.Model) {
+	m.Gated, m.Sinks, m.NoTables, m.MaskAll = true, true, true, true
+	c.onlyEager(m)
+	m.Keys, m.Head = 1, c.or(512, "head_dim")
+	m.Hyper = &llm.Hyper{Streams: c.or(4, "hc_mult"), Steps: max(1, c.or(20, "hc_sinkhorn_iters"))}
+	e := c.mixture(m)
+	m.Wide = e.Wide
+	e.Shared = c.or(1, "n_shared_experts") * e.Wide
+	e.Clipped = c.number("swiglu_limit", 10) > 0
+	e.Router = llm.Router{Narrow: true, Sqrt: true, Norm: true}
+	if s := c.text("scoring_func", "sqrtsoftplus"); s != "sqrtsoftplus" {
+		c.unknown("scoring_func", "a router that is not understood")
+	}
+	base := llm.Compressed{QRank: c.need("q_lora_rank"), Rope: c.or(64, "qk_rope_head_dim"),
+		Groups: max(1, c.or(8, "o_groups")), ORank: c.or(1024, "o_lora_rank"),
+		Index: llm.Index{Heads: c.or(64, "index_n_heads"), Head: c.or(128, "index_head_dim"),
+			TopK: c.or(512, "index_topk")}}
+	if c.err == nil && (m.Heads*m.Head%base.Groups != 0 || m.Hyper.Streams < 1 || base.ORank < 1) {
+		c.fail("o_groups", "o_groups, o_lora_rank or hc_mult does not fit the heads",
+			"Groups of heads and at least one stream are expected.", correct)
+	}
+	sparse, heavy := base, base
+	in := c.part(c.value("compress_rates"))
+	sparse.Rate, sparse.Overlap = max(1, in.or(4, "compressed_sparse_attention")), true
+	heavy.Rate = max(1, in.or(128, "heavily_compressed_attention"))
+	kinds := map[string]*llm.Compressed{"sliding_attention": &base, "compressed_sparse_attention": &sparse,
+		"heavily_compressed_attention": &heavy}
+	types := c.words("layer_types", m.Layers)
+	if types == nil {
+		c.fail("layer_types", "layer_types is missing", "The kind of attention of each layer is expected.",
+			"Add it, or correct it in the config.json.")
+		return
+	}
+	for _, t := range c.words("mlp_layer_types", m.Layers) {
+		if t != "moe" && t != "hash_moe" {
+			c.unknown("mlp_layer_types", unclear)
+		}
+	}
+	pattern(m, func(l int64, b *llm.Block) {
+		if b.Compressed = kinds[types[l]]; b.Compressed == nil {
+			c.unknown("layer_types", unclear)
+			b.Compressed = &base
 		}
 	})
 }

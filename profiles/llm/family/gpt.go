@@ -12,7 +12,8 @@ func init() {
 		families[name], classic[name] = b, true
 	}
 	maps.Copy(families, map[string]builder{"starcoder2": starcoder2, "stablelm": stablelm, "nemotron": nemotron,
-		"gpt_bigcode": bigcode, "gptj": gptJ, "codegen": codeGen, "gpt_neo": gptNeo, "opt": opt, "bloom": bloom})
+		"gpt_bigcode": bigcode, "gptj": gptJ, "codegen": codeGen, "gpt_neo": gptNeo, "opt": opt, "bloom": bloom,
+		"gpt-sw3": gpt2, "biogpt": bioGPT, "persimmon": persimmon})
 }
 
 // acts are the activations by their names, as Transformers writes them [activations.py].
@@ -96,6 +97,23 @@ func opt(c *config, m *llm.Model) {
 	m.Dropout, m.DropAttn = c.above(0.1, "dropout"), c.above(0, "attention_dropout")
 	c.flags(true, unclear, "do_layer_norm_before", "enable_bias", "layer_norm_elementwise_affine")
 	c.same(m.Hidden, "word_embed_proj_dim")
+}
+
+// bioGPT learns two positions more than it says, and drops out in front of its blocks, too.
+func bioGPT(c *config, m *llm.Model) {
+	m.Layer, m.Bias, m.Tied = true, true, true
+	m.Positions = c.or(1024, "max_position_embeddings") + 2
+	m.Act = c.gelu("hidden_act", "gelu")
+	m.Dropout, m.DropAttn = c.above(0.1, "hidden_dropout_prob"), c.above(0.1, "attention_probs_dropout_prob")
+	m.Dropped = m.Dropout
+}
+
+// persimmon normalises queries and keys by head, rotates a half of each, and squares a relu.
+func persimmon(c *config, m *llm.Model) {
+	m.Layer, m.Bias, m.Joined, m.QKNorm = true, true, true, c.flag("qk_layernorm", true)
+	m.Rope = c.partial(m.Head, 0.5)
+	m.Act = c.gelu("hidden_act", "relu2")
+	m.Dropout = c.above(0, "hidden_dropout")
 }
 
 // bloom has slopes in the place of positions, and a norm behind its embedding.

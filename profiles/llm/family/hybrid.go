@@ -172,7 +172,8 @@ func lfm2(c *config, m *llm.Model) {
 func lfm2MoE(c *config, m *llm.Model) {
 	wide, first := m.Wide, c.or(2, "num_dense_layers")
 	e := c.mixture(m)
-	e.Router, e.Bias = llm.Router{Narrow: true, Norm: c.flag("norm_topk_prob", true)}, c.flag("use_expert_bias", true)
+	e.Router = llm.Router{Narrow: true, Norm: c.flag("norm_topk_prob", true)}
+	c.flag("use_expert_bias", true)
 	lfm2(c, m)
 	pattern(m, func(l int64, b *llm.Block) {
 		if b.Wide = wide; l < first {

@@ -16,7 +16,8 @@ func init() {
 		"arcee": arcee, "apertus": apertus, "seed_oss": seedOSS, "ernie4_5": ernie, "hunyuan_v1_dense": hunyuan,
 		"exaone4": exaone4, "olmo": olmo, "olmo2": olmo2, "olmo3": olmo3, "glm": glm, "glm4": glm4, "glm4v_text": glm4V,
 		"nanochat": nanochat, "qwen3_vl_text": qwen3VL, "qwen2_vl_text": qwen2VL, "qwen2_5_vl_text": qwen2VL,
-		"qwen2_vl": qwen2VL, "qwen2_5_vl": qwen2VL, "qwen2_5_omni_text": qwen2VL})
+		"qwen2_vl": qwen2VL, "qwen2_5_vl": qwen2VL, "qwen2_5_omni_text": qwen2VL, "cwm": mistral, "helium": helium,
+		"hyperclovax": hyperCLOVA, "eurobert": euroBERT, "jais2": jais2, "minicpm3": latent, "youtu": latent})
 	for name, b := range map[string]builder{"exaone": llama, "internlm2": internLM2, "baichuan": baichuan,
 		"chatglm": chatGLM, "qwen": qwen, "minicpm": llama, "deepseek": deepseek} {
 		families[name] = func(c *config, m *llm.Model) {
@@ -141,6 +142,38 @@ func arcee(c *config, m *llm.Model) {
 func apertus(c *config, m *llm.Model) {
 	c.biases(m)
 	m.QKNorm, m.Act = true, c.gelu("hidden_act", "xielu")
+}
+
+// helium makes tables of rotation anew in each layer, and has the weights of its norms in 4 bytes.
+func helium(c *config, m *llm.Model) {
+	llama(c, m)
+	m.RopeOwn, m.Form = true, llm.FormWide
+}
+
+// hyperCLOVA has norms on both sides, unless its file says otherwise.
+func hyperCLOVA(c *config, m *llm.Model) {
+	llama(c, m)
+	if c.flag("use_post_norm", true) {
+		m.Around = llm.AroundBoth
+	}
+}
+
+// euroBERT looks both ways.
+func euroBERT(c *config, m *llm.Model) {
+	llama(c, m)
+	m.Both = true
+}
+
+// jais2 has LayerNorms and no gate.
+func jais2(c *config, m *llm.Model) {
+	c.attentionBias(m, true)
+	m.Layer, m.MLPBias, m.Act = true, c.flag("mlp_bias", true), c.gelu("hidden_act", "relu2")
+}
+
+// latent has DeepSeek's attention, and no experts.
+func latent(c *config, m *llm.Model) {
+	llama(c, m)
+	c.latent(m)
 }
 
 func seedOSS(c *config, m *llm.Model) {

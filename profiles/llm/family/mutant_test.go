@@ -50,6 +50,8 @@ var (
 		"num_single_layers": 1, "joint_attention_dim": 16, "pooled_projection_dim": 8,
 		"text_embed_dim": 16, "approximator_hidden_dim": 16, "caption_channels": 16, "num_cross_attention_heads": 4,
 		"cross_attention_head_dim": 8}
+	latentAlone = object{"num_key_value_heads": 4, "q_lora_rank": 16, "kv_lora_rank": 16, "qk_nope_head_dim": 8,
+		"qk_rope_head_dim": 4, "v_head_dim": 8}
 	latent = object{"n_routed_experts": 4, "num_experts_per_tok": 2, "moe_intermediate_size": 16,
 		"n_shared_experts": 1, "first_k_dense_replace": 1, "num_key_value_heads": 4,
 		"q_lora_rank": 16, "kv_lora_rank": 16, "qk_nope_head_dim": 8, "qk_rope_head_dim": 4, "v_head_dim": 8,
@@ -114,7 +116,12 @@ var smallConfigs = map[string]object{
 	"baichuan": {}, "chatglm": {"multi_query_attention": true, "multi_query_group_num": 2, "padded_vocab_size": 64},
 	"qwen": {"no_bias": true}, "minicpm": {}, "qwen2_5_omni_text": {}, "deepseek": {"n_routed_experts": 4, "num_experts_per_tok": 2, "moe_intermediate_size": 16, "n_shared_experts": 1},
 	"qwen3_omni_moe_text": mixed, "umt5": smallT5,
-	"distilbert": {"dim": 32, "n_layers": 2, "n_heads": 4, "hidden_dim": 64},
+	"cwm": {"sliding_window": 32}, "helium": {}, "hyperclovax": {}, "eurobert": {}, "jais2": {}, "minicpm3": latentAlone,
+	"youtu": latentAlone, "granitemoeshared": mixed, "solar_open": mixed, "mellum": mixed, "flex_olmo": mixed,
+	"exaone_moe": mixed, "hy_v3": mixed, "vaultgemma": {"head_dim": 16, "sliding_window": 32},
+	"gpt-sw3": {"n_embd": 32, "n_layer": 2, "n_head": 4, "n_positions": 512}, "biogpt": {}, "persimmon": {},
+	"hunyuan_v1_moe": {"num_experts": 4, "moe_topk": 2},
+	"distilbert":     {"dim": 32, "n_layers": 2, "n_heads": 4, "hidden_dim": 64},
 	"lfm2_moe": {"layer_types": []string{"conv", "full_attention"}, "num_experts": 4, "num_experts_per_tok": 2,
 		"moe_intermediate_size": 16, "num_dense_layers": 1},
 	"t5": smallT5, "mt5": smallT5, "vit": {"image_size": 32, "patch_size": 8},

@@ -166,7 +166,10 @@ func (n *need) short() string {
 // ofPlan returns what a schedule needs.
 func ofPlan(p *known.Picture) *need {
 	t, d := p.Solved.Trace, state.DeviceOf(p.Choice)
-	n := &need{low: t.Peak, high: t.Peak, all: p.Solved.KeepAll.Peak, price: priceOf(p), parts: heldAt(p)}
+	n := &need{low: t.Peak, high: t.Peak, all: p.Solved.KeepAll.Peak, parts: heldAt(p)}
+	if all := p.Solved.KeepAll.StepTime; all > 0 {
+		n.price = priceWords(format.Longer(t.Makespan, all))
+	}
 	if !p.Solved.Verdict.Verified {
 		n.failed = format.Durations(p.Solved.Verdict.Problem)
 	}
@@ -224,14 +227,6 @@ func tooSmall(c state.Choice, m *state.OverBudget) string {
 		text += "; " + fmt.Sprintf(wordsHas, "one "+d.Short(), format.Bytes(d.Memory))
 	}
 	return text + "."
-}
-
-// priceOf says what a schedule costs in time.
-func priceOf(p *known.Picture) string {
-	if all := p.Solved.KeepAll.StepTime; all > 0 {
-		return priceWords(format.Longer(p.Solved.Trace.Makespan, all))
-	}
-	return ""
 }
 
 // priceWords say how much longer a step takes.

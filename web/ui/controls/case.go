@@ -171,11 +171,11 @@ func (c *Case) Planned() bool { return c.S.Step == nil && c.S.Memory == nil }
 // By reports whether the sentence names the plan: where keeping everything does not fit, or
 // something else was chosen.
 func (c *Case) By() bool {
-	return c.Planned() && (c.S.Choice.Strategy != engine.KeepAll || c.S.OverBudget != nil)
+	return c.Planned() && c.S.Sentence().Plan
 }
 
 // Limited reports whether the sentence names the budget: where somebody chose it.
-func (c *Case) Limited() bool { return c.Planned() && !c.S.Choice.Roomy() }
+func (c *Case) Limited() bool { return c.Planned() && c.S.Sentence().Budget }
 
 // Plan is the word that names the plan.
 type Plan struct {

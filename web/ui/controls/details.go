@@ -74,10 +74,12 @@ func (c *Details) TwoWays() bool {
 func (c *Details) Kinds() []panel.Option {
 	_, o := c.S.Choice.Source.Variant()
 	graph := c.S.Choice.Graph || o.Graph
-	return []panel.Option{
-		{ID: "chain", Title: "as a chain of blocks", Selected: !graph},
-		{ID: "graph", Title: "as a graph of operations", Selected: graph},
-	}
+	return two(graph, "chain", "as a chain of blocks", "graph", "as a graph of operations")
+}
+
+// two returns a list of two options, each an ID and a title.
+func two(second bool, id, title, id2, title2 string) []panel.Option {
+	return []panel.Option{{ID: id, Title: title, Selected: !second}, {ID: id2, Title: title2, Selected: second}}
 }
 
 // StrategyLine returns the name and the first sentence of the strategy.
@@ -95,18 +97,12 @@ func (c *Details) Params() []panel.Param {
 
 // Duplexes lists whether both directions work at once.
 func (c *Details) Duplexes() []panel.Option {
-	return []panel.Option{
-		{ID: "half", Title: "one way at a time", Selected: c.S.Choice.Duplex == engine.HalfDuplex},
-		{ID: "full", Title: "both ways at once", Selected: c.S.Choice.Duplex == engine.FullDuplex},
-	}
+	return two(c.S.Choice.Duplex == engine.FullDuplex, "half", "one way at a time", "full", "both ways at once")
 }
 
 // Transfers lists how values travel.
 func (c *Details) Transfers() []panel.Option {
-	return []panel.Option{
-		{ID: "whole", Title: "whole", Selected: c.S.Choice.Transfers == engine.Whole},
-		{ID: "streamed", Title: "streamed", Selected: c.S.Choice.Transfers == engine.Streamed},
-	}
+	return two(c.S.Choice.Transfers == engine.Streamed, "whole", "whole", "streamed", "streamed")
 }
 
 // Line says the most important of the details.
@@ -130,8 +126,7 @@ func (c *Details) Algorithms() []panel.Option {
 	if _, err := base.With(with); err != nil {
 		return nil
 	}
-	return []panel.Option{{ID: input.AlgorithmsOne, Title: "convolutions m", Selected: !o.Fast},
-		{ID: input.AlgorithmsBoth, Title: "convolutions m, p", Selected: o.Fast}}
+	return two(o.Fast, input.AlgorithmsOne, "convolutions m", input.AlgorithmsBoth, "convolutions m, p")
 }
 
 // Functions returns the ways to count operators, of graphs of them.
@@ -140,8 +135,7 @@ func (c *Details) Functions() []panel.Option {
 	if base == nil || !o.Graph {
 		return nil
 	}
-	return []panel.Option{{ID: input.FunctionsJoined, Title: "joined operators", Selected: !o.Separate},
-		{ID: input.FunctionsSeparate, Title: "separate operators", Selected: o.Separate}}
+	return two(o.Separate, input.FunctionsJoined, "joined operators", input.FunctionsSeparate, "separate operators")
 }
 
 // What the two lists mean, in a line each.

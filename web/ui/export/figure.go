@@ -81,10 +81,10 @@ func deltaLine(d *known.Delta) string {
 	for i, p := range d.Parts {
 		if parts[i] != 0 {
 			name, _ := names.Part(p.Name)
-			words = append(words, name+" "+u.Signed(parts[i], true))
+			words = append(words, name+" "+u.Signed(parts[i]))
 		}
 	}
-	text := "B − A: step " + u.Signed(step, true)
+	text := "B − A: step " + u.Signed(step)
 	if len(words) > 0 {
 		text += " = " + strings.Join(words, ", ")
 	}

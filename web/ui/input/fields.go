@@ -84,25 +84,25 @@ func batch(c Command, s *state.State) state.Message {
 }
 
 func argument(c Command, s *state.State) state.Message {
-	st := engine.Lookup(s.Choice.Strategy)
-	if st == nil {
-		return nil
+	if st := engine.Lookup(s.Choice.Strategy); st != nil {
+		return parsed(c, st.Parse, state.SetArg{Name: c.Arg, Value: c.Value})
 	}
-	if _, err := st.Parse(engine.Args{c.Arg: c.Value}); err != nil {
-		return refuse(err.Error())
-	}
-	return state.SetArg{Name: c.Arg, Value: c.Value}
+	return nil
 }
 
 func allocArgument(c Command, s *state.State) state.Message {
-	a := alloc.Lookup(s.Allocator())
-	if a == nil {
-		return nil
+	if a := alloc.Lookup(s.Allocator()); a != nil {
+		return parsed(c, a.Parse, state.SetAllocArg{Name: c.Arg, Value: c.Value})
 	}
-	if _, err := a.Parse(engine.Args{c.Arg: c.Value}); err != nil {
+	return nil
+}
+
+// parsed returns a message about an argument, or why it cannot be taken.
+func parsed(c Command, parse func(engine.Args) (engine.Parsed, error), m state.Message) state.Message {
+	if _, err := parse(engine.Args{c.Arg: c.Value}); err != nil {
 		return refuse(err.Error())
 	}
-	return state.SetAllocArg{Name: c.Arg, Value: c.Value}
+	return m
 }
 
 // stepConfig asks about the training step of the config.json that is open.

@@ -146,19 +146,15 @@ func UnitOf(d *known.Delta) Unit {
 	return u
 }
 
-// Signed writes a time with its sign, and with the unit if that is wanted.
-func (u Unit) Signed(d time.Duration, unit bool) string {
+// Signed writes a time with its sign and the unit.
+func (u Unit) Signed(d time.Duration) string {
 	sign := "+"
 	if d < 0 {
 		sign = "−"
 	} else if d == 0 {
 		sign = "±"
 	}
-	text := sign + u.Plain(d)
-	if unit {
-		text += " " + u.Name
-	}
-	return text
+	return sign + u.Plain(d) + " " + u.Name
 }
 
 // Plain writes the size of a time, without the unit.

@@ -148,10 +148,13 @@ func (c *Better) gain(a *state.Answers, i int) Gain {
 	st := engine.Lookup(x.Strategy)
 	switch {
 	case st != nil && st.Title == x.Name:
-		o.about = "another plan, " + classWords(st.Class)
+		o.about = "another plan, " + classWords[st.Class]
 	case x.Device != nil:
 		d := c.S.Choice
-		o.about = "now " + linkWords(&engine.Device{ToDev: d.ToDev, ToHost: d.ToHost, Duplex: d.Duplex})
+		o.about = "now " + format.Rates(d.ToDev, d.ToHost) + ", one direction at a time"
+		if d.Duplex == engine.FullDuplex {
+			o.about = "now " + format.Rates(d.ToDev, d.ToHost) + ", both directions at once"
+		}
 	}
 	if c.unfit() {
 		o.words = format.Bytes(x.Peak) + ", " + format.Duration(x.StepTime)
@@ -163,25 +166,8 @@ func (c *Better) gain(a *state.Answers, i int) Gain {
 }
 
 // classWords say what plans of a class do.
-func classWords(class engine.Class) string {
-	switch class {
-	case engine.MayRecompute:
-		return "recompute only"
-	case engine.MayOffload:
-		return "offload only"
-	case engine.MayRecompute | engine.MayOffload:
-		return "recompute and offload"
-	}
-	return "no limit needed"
-}
-
-// linkWords say what a link is.
-func linkWords(d *engine.Device) string {
-	if d.Duplex == engine.FullDuplex {
-		return format.Rates(d.ToDev, d.ToHost) + ", both directions at once"
-	}
-	return format.Rates(d.ToDev, d.ToHost) + ", one direction at a time"
-}
+var classWords = map[engine.Class]string{0: "no limit needed", engine.MayRecompute: "recompute only",
+	engine.MayOffload: "offload only", engine.MayRecompute | engine.MayOffload: "recompute and offload"}
 
 // HTML returns what stands in a row.
 func (o Gain) HTML() vugu.HTML {
@@ -200,7 +186,10 @@ func (c *Better) Note() string {
 	case a == nil:
 		return ""
 	case a.ID != 0:
-		return strings.TrimSpace("… " + progressOf(a))
+		if a.Total <= 0 {
+			return "…"
+		}
+		return fmt.Sprintf("… %d of %d tried", a.Done, a.Total)
 	case !a.Complete() || c.fits() || a.Base <= 0 && !c.unfit():
 		return ""
 	}
@@ -235,14 +224,6 @@ func after(lead, text string) string {
 		return ""
 	}
 	return lead + text
-}
-
-// progressOf returns how many of the answers are there.
-func progressOf(a *state.Answers) string {
-	if a.Total <= 0 {
-		return ""
-	}
-	return fmt.Sprintf("%d of %d tried", a.Done, a.Total)
 }
 
 // bars returns the step time now and after, or the bytes with the budget across.

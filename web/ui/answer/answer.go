@@ -342,7 +342,10 @@ func (n *need) topsTo(whole engine.Bytes) float64 {
 	if n.all <= n.memory || n.all <= n.to() {
 		return barWidth
 	}
-	at := barWidth * float64(min(n.all, whole)) / float64(whole)
+	at := across(min(n.all, whole), whole)
+	if long := letter * float64(len(wordsKeepMark)+6); n.near() && n.all <= whole && long > across(n.all-n.memory, whole) {
+		at = across(n.memory, whole)
+	}
 	return at - letter*float64(len(wordsGoesOn)+6)
 }
 
@@ -364,12 +367,13 @@ func (c *Answer) Marks() (out []panel.Piece) {
 		mark("keep beyond", fmt.Sprintf(wordsGoesOn, format.Bytes(n.all)), whole)
 	case beyond && n.near():
 		words := fmt.Sprintf(wordsKeepMark, format.Bytes(n.all))
-		if long := letter * float64(len(words)); long > across(n.all-n.memory, whole) &&
-			long < across(whole-n.memory, whole) {
-			// clear of the card's line
-			out = append(out, panel.Piece{Class: "keep beyond", Label: words, Style: panel.Place(n.memory, whole)})
-		} else {
+		switch long := letter * float64(len(words)); { // clear of the card's line
+		case long <= across(n.all-n.memory, whole):
 			mark("keep beyond", words, n.all)
+		case long < across(whole-n.memory, whole):
+			out = append(out, panel.Piece{Class: "keep beyond", Label: words, Style: panel.Place(n.memory, whole)})
+		default:
+			mark("keep beyond", words, n.memory)
 		}
 	case !n.near() && n.all > 0:
 		mark("keep", fmt.Sprintf(wordsKeepMark, format.Bytes(n.all)), n.all)

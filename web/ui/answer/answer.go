@@ -322,28 +322,22 @@ func (c *Answer) Tops() (out []panel.Piece) {
 	if n == nil {
 		return nil
 	}
-	at, free := engine.Bytes(0), 0.0
+	at, free, end := engine.Bytes(0), 0.0, float64(barWidth)
+	if n.all > n.memory && n.all > n.to() { // keeping everything has a label there
+		end = end*float64(min(n.all, whole))/float64(whole) - letter*float64(len(wordsGoesOn)+6)
+	}
 	for _, p := range n.parts {
 		middle := barWidth * (float64(at) + float64(p.bytes)/2) / float64(whole)
 		at += p.bytes
 		label := p.name + " " + format.Bytes(p.bytes)
 		half := letter * float64(len(label)) / 2
-		if p.class == "fix" || 40*p.bytes < whole || middle-half < free || middle+half > n.topsTo(whole) {
+		if p.class == "fix" || 40*p.bytes < whole || middle-half < free || middle+half > end {
 			continue
 		}
 		out = append(out, panel.Piece{Class: p.class, Label: label, Style: panel.Place(at-p.bytes/2, whole)})
 		free = middle + half + letter
 	}
 	return out
-}
-
-// topsTo returns how far labels above the bar may go: to that of keeping everything.
-func (n *need) topsTo(whole engine.Bytes) float64 {
-	if n.all <= n.memory || n.all <= n.to() {
-		return barWidth
-	}
-	at := barWidth * float64(min(n.all, whole)) / float64(whole)
-	return at - letter*float64(len(wordsGoesOn)+6)
 }
 
 // Marks returns the lines across the bar: the card, keeping everything and the budget, with what

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"strconv"
 	"strings"
 
 	"github.com/hack-pad/safejs"
@@ -32,10 +33,7 @@ func (a *files) listen() {
 		return exists(types) && truth(call(types, "includes", "Files"))
 	}
 	show := func(on bool) {
-		if on {
-			set(root, "drop", "true")
-		} else {
-			set(root, "drop", "false")
+		if set(root, "drop", strconv.FormatBool(on)); !on {
 			depth = 0
 		}
 	}

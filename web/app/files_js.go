@@ -181,12 +181,10 @@ func (a *saver) offer(f export.File, ok bool) {
 
 // file has the browser save a file.
 func (a *saver) file(f export.File) {
-	array, err := arrayOf(f.Bytes)
-	if err != nil {
-		complain("file", err)
-		return
+	blob, err := arrayOf(f.Bytes)
+	if err == nil {
+		blob, err = get(safejs.Global(), "Blob").New([]any{blob}, map[string]any{"type": f.Type})
 	}
-	blob, err := get(safejs.Global(), "Blob").New([]any{array}, map[string]any{"type": f.Type})
 	if err != nil {
 		complain("file", err)
 		return

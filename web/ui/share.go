@@ -46,9 +46,6 @@ var (
 // ShareField is a text to be copied.
 type ShareField struct{ ID, Label, Text string }
 
-// Link returns the link.
-func (c *Share) Link() string { return c.address() }
-
 // Fields returns what to paste where; none if no address leads to this page.
 func (c *Share) Fields() []ShareField {
 	if c.homeless() {

@@ -47,7 +47,6 @@ func (s *Server) open(ctx context.Context, q *proto.Open, tell func(*proto.Progr
 	out := &proto.Opened{
 		Profile: file,
 		Decoded: p,
-		Preset:  q.Preset,
 		Format:  p.Format,
 		Lint:    p.Warnings,
 		NoChain: noChain(p),
@@ -78,7 +77,7 @@ func (s *Server) open(ctx context.Context, q *proto.Open, tell func(*proto.Progr
 func totals(p *profiles.Profile) proto.Totals {
 	t := p.Totals()
 	return proto.Totals{
-		Stages: t.Stages, Forward: t.Forward, Back: t.Back, Saved: t.Saved, Out: t.Out,
+		Stages: t.Stages, Forward: t.Forward, Back: t.Back, Saved: t.Saved,
 		Resident: t.Resident.Total(), KeepAllPeak: t.KeepAllPeak, Batch: p.Batch,
 	}
 }

@@ -59,8 +59,8 @@ func (w *Work) give(ctx context.Context, a proto.Answer, err error) bool {
 	if ctx.Err() != nil && a.StepTime <= 0 {
 		return false
 	}
-	a.Index, a.Done, a.Total = w.Given, w.Given+1, w.Total
 	w.Given++
+	a.Done, a.Total = w.Given, w.Total
 	w.Emit(&a, err)
 	return ctx.Err() == nil
 }

@@ -171,7 +171,7 @@ func (p *placement) measure(l *alloc.Layout, poll *engine.Poll) (*proto.Placed, 
 	}
 	out := &proto.Placed{
 		Pool: p.pool, Fixed: p.pool != engine.NoLimit, Resident: p.resident,
-		Reserved: l.PeakReserved(), Waste: l.PeakWaste(r), Chunk: l.Chunk, Runs: l.Runs, Optimal: l.Optimal,
+		Reserved: l.PeakReserved(), Waste: l.PeakWaste(r), Chunk: l.Chunk, Optimal: l.Optimal,
 		Failed: l.Failed, Pieces: pieces(r, l),
 	}
 	if p.allocator != nil {

@@ -42,7 +42,7 @@ func (s *Server) task(set *proto.Setting, m *proto.Method, b choice.Budget) (*ta
 		return nil, proto.Fail(proto.BadRequest, "%v", err)
 	}
 	p := nw.problem
-	p.Device, p.Transfers, p.Budget = set.Device, set.Transfers, b.Of(nw.share())
+	p.Device, p.Transfers, p.Budget = set.Device, set.Transfers, b.Of(nw.keepAll.Peak)
 	if err := p.Validate(); err != nil {
 		return nil, proto.Fail(proto.BadRequest, "%v", err)
 	}

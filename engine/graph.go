@@ -189,6 +189,34 @@ func (g *Graph) extent() *extent {
 	return e
 }
 
+// Servers maps every value to the one whose copy serves its readers: itself if an operation makes it or it is there
+// at the start, otherwise what it is within. The error wraps ErrUnsupported: a value is made both by itself and as a
+// part of another one.
+func (g *Graph) Servers() ([]ValueID, error) {
+	made := make([]bool, len(g.Values))
+	for i := range g.Values {
+		made[i] = g.Values[i].Initial != 0
+	}
+	for i := range g.Ops {
+		for _, v := range g.Ops[i].Out {
+			made[v] = true
+		}
+	}
+	servers := make([]ValueID, len(g.Values))
+	for i := range g.Values {
+		v := ValueID(i)
+		for !made[v] && g.Values[v].PartOf != NoValue {
+			v = g.Values[v].PartOf
+		}
+		servers[i] = v
+		if w := g.Values[i].PartOf; made[i] && w != NoValue && made[w] {
+			return nil, fmt.Errorf("%w: %s is made by itself and as a part of %s", ErrUnsupported, g.Values[i].Name,
+				g.Values[w].Name)
+		}
+	}
+	return servers, nil
+}
+
 func (g *Graph) hasValue(id ValueID) bool { return id >= 0 && int(id) < len(g.Values) }
 
 // ChainGraph is the graph of a chain, with the ids of its parts. For a chain of n stages the values are

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -22,6 +23,9 @@ func TestContractUnlinked(t *testing.T) {
 		t.Run(s.Name, func(t *testing.T) {
 			solved, refused := 0, 0
 			for i, in := range instances(60, enginetest.Shape{MaxStages: 6}) {
+				if spared(s, i) {
+					continue
+				}
 				for k, budget := range in.budgets {
 					d, c := links[(i+k)%len(links)], in.chain
 					if d.ToHost == 1 {
@@ -36,7 +40,7 @@ func TestContractUnlinked(t *testing.T) {
 						p := engine.NewChainProblem(c, d, modes[(i+k)/len(links)%len(modes)].transfers, budget)
 						input := fmt.Sprintf("link %d and %d, %s", d.ToHost, d.ToDev,
 							describe(instance{name: in.name, chain: c}, p, args))
-						if holds(t, input, s, p, args) {
+						if _, err := holds(t, input, s, p, args); err == nil {
 							solved++
 						} else {
 							refused++
@@ -48,7 +52,11 @@ func TestContractUnlinked(t *testing.T) {
 				}
 			}
 			both := s.Class == engine.MayRecompute|engine.MayOffload // those do not begin without a link
-			if solved < 5/fewer() && !both || refused < 50/fewer() {
+			enough := 50 / fewer()
+			if slices.Contains(laborious, s.Name) {
+				enough /= 6
+			}
+			if solved < enough/10 && !both || refused < enough {
 				t.Errorf("%d problems are solved and %d refused: the generator is off", solved, refused)
 			}
 		})

@@ -25,7 +25,14 @@ func (a *answer) String() string { return fmt.Sprintf("%s %v", a.by.Name, a.args
 // of its sets of arguments.
 func answers(t *testing.T, input string, p *engine.Problem, args func(*engine.Strategy) []engine.Args) (all []answer) {
 	t.Helper()
-	for _, s := range engine.Strategies() {
+	return answersOf(t, input, p, engine.Strategies(), args)
+}
+
+// answersOf are those of some strategies.
+func answersOf(t *testing.T, input string, p *engine.Problem, list []*engine.Strategy,
+	args func(*engine.Strategy) []engine.Args) (all []answer) {
+	t.Helper()
+	for _, s := range list {
 		for _, args := range args(s) {
 			sol, err := s.Solve(p, args, nil)
 			if err != nil {

@@ -1,7 +1,6 @@
 package bound
 
 import (
-	"cmp"
 	"math"
 	"slices"
 	"time"
@@ -57,8 +56,7 @@ func Recompute(p *engine.Problem, kept bool, poll *engine.Poll) Recomputed {
 	if bad := c.impossible(); bad != nil {
 		return *bad
 	}
-	more := max(c.single(), c.ascend(poll))
-	trivial.Time += time.Duration(engine.Int64(math.Ceil(more)))
+	trivial.Time += time.Duration(engine.Int64(math.Ceil(c.ascend(poll))))
 	return trivial
 }
 
@@ -306,27 +304,6 @@ func (c *cover) impossible() *Recomputed {
 
 // margin is more than what rounding can add to a sum of numbers of this magnitude.
 const margin = 1e-9
-
-// single returns the bound of the best row alone.
-func (c *cover) single() (best float64) {
-	for _, r := range c.over {
-		list := slices.Clone(r)
-		slices.SortStableFunc(list, func(a, b share) int {
-			return cmp.Compare(float64(c.gaps[a.gap]*b.part), float64(c.gaps[b.gap]*a.part))
-		})
-		left, price := 1.0, 0.0
-		for _, s := range list {
-			f := min(1, left/s.part)
-			price += float64(f * c.gaps[s.gap])
-			left -= float64(f * s.part)
-			if left <= 0 {
-				break
-			}
-		}
-		best = max(best, price-float64(price*margin))
-	}
-	return best
-}
 
 // ascend returns the bound of all rows together: the value of the best multipliers that
 // subgradient ascent finds. Every multiplier from 0 on gives a bound.

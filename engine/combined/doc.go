@@ -47,8 +47,7 @@
 //
 // Budgets. A sweep shares what does not depend on the room (shared): it changes no answer.
 //
-// Limits and bounds are switches of tricks, and the tests compare all combinations with
-// the plain recursion. Where sizes and times are all different, long chains keep more
+// The tests compare all of it with the plain recursion. Where sizes and times are all different, long chains keep more
 // labels than memory can hold, or take longer than anyone waits (effort): the result is
 // then the best plan found, with the least bound of what was left undone.
 package combined

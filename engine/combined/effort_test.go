@@ -34,7 +34,7 @@ func TestEffort(t *testing.T) {
 		if tm.effort.left != modelEffort {
 			t.Fatalf("seed %d: a solution may take work of %d, want %d", seed, tm.effort.left, int64(modelEffort))
 		}
-		full, err := solve(tm, limit, allTricks, widths, nil)
+		full, err := solve(tm, limit, widths, nil)
 		all := modelEffort - tm.effort.left
 		if err != nil || full.note != "" || full.bound != full.cost || all <= 0 {
 			t.Fatalf("seed %d: with plenty of work the search ends with %v, %q, cost %d and bound %d after work of %d; want a proof", seed, err, full.note, full.cost, full.bound, all)
@@ -43,7 +43,7 @@ func TestEffort(t *testing.T) {
 		for range 2 {
 			_, tm, _ := someTerms(t, seed)
 			tm.effort.left = 0
-			o, err := solve(tm, limit, allTricks, widths, nil)
+			o, err := solve(tm, limit, widths, nil)
 			if err != nil || o.cost < full.cost || o.cost > limit || o.bound > full.cost || len(o.plans) == 0 &&
 				o.cost < limit {
 				t.Errorf("seed %d: got %v, cost %d, bound %d and %d plans; the optimum is %d", seed, err, o.cost,
@@ -72,7 +72,7 @@ func TestEffortIsTold(t *testing.T) {
 		for _, left := range []int64{0, modelEffort} {
 			p, tm, limit := someTerms(t, seed)
 			tm.effort.left = left
-			o, err := solve(tm, limit, allTricks, widths, nil)
+			o, err := solve(tm, limit, widths, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -97,7 +97,7 @@ func TestWholeEffort(t *testing.T) {
 		work := func(allowed int64) (used int64) {
 			p, tm, limit := someTerms(t, seed)
 			p.Transfers = engine.Whole
-			o, err := solve(tm, limit, allTricks, wholeWidths, nil)
+			o, err := solve(tm, limit, wholeWidths, nil)
 			if err != nil || len(o.plans) == 0 {
 				t.Fatalf("seed %d: %v, %d plans; want some", seed, err, len(o.plans))
 			}

@@ -22,7 +22,6 @@ type triple struct {
 // paper.
 type fronts struct {
 	*terms
-	use   tricks
 	slack int64 // ticks that a plan of interest takes beyond the sum of all times
 	rows  [][]triple
 	count int // of all triples
@@ -35,23 +34,9 @@ type fronts struct {
 	stair []triple
 }
 
-// tricks are the prunings that can be switched off.
-type tricks struct {
-	limit     bool // drop triples that are too slow for the upper bound
-	volume    bool // drop labels by lowerBound
-	coarse    bool // find upper bounds with narrow searches first
-	dominance bool // drop labels that another one is at least as good as
-	fronts    bool // drop triples that another one is at least as good as
-}
-
-var allTricks = tricks{true, true, true, true, true}
-
 // limit returns the longest that a triple of (i,j) may take. Whoever comes to the
 // backward part of a segment has run its stages once more already.
 func (f *fronts) limit(i, j int) int64 {
-	if !f.use.limit {
-		return unreachable
-	}
 	return f.slack + f.base[j] - f.base[i-1] - (f.until[j] - f.until[i-1])
 }
 
@@ -145,9 +130,6 @@ func (f *fronts) split(i, j, k int, none, wanting, limit int64) error {
 // killed reports whether one of a few candidates is at least as good; if not, the
 // new one takes the place of the oldest of them.
 func (f *fronts) killed(c triple) bool {
-	if !f.use.fronts {
-		return false
-	}
 	for x := range f.kill {
 		if k := &f.kill[x]; k.time <= c.time && k.due <= c.due && k.peak <= c.peak {
 			return true
@@ -177,10 +159,6 @@ func (f *fronts) splitting(i, k int, none, wanting int64, l, r triple) triple {
 
 // pareto drops the triples that another one is at least as good as, and sorts by time.
 func (f *fronts) pareto(v []triple) []triple {
-	if !f.use.fronts {
-		slices.SortFunc(v, func(a, b triple) int { return cmp.Compare(a.time, b.time) })
-		return v
-	}
 	slices.SortFunc(v, func(a, b triple) int {
 		if a.time != b.time {
 			return cmp.Compare(a.time, b.time)

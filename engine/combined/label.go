@@ -203,13 +203,7 @@ func (s *sweep) note(i int, l *label) {
 		s.err = s.poll.Err()
 	}
 	s.effort.left -= perLabel
-	if s.f.use.volume {
-		l.least = max(l.least, s.lower.least(i, l))
-	} else {
-		restF, restB := s.until[s.n]-s.until[i-1], s.base[s.n]-s.until[s.n]-s.base[i-1]+s.until[i-1]
-		l.least = max(l.least, l.cost+max(restF, l.out)+max(restB, l.in))
-	}
-	if l.least >= s.best {
+	if l.least = max(l.least, s.lower.least(i, l)); l.least >= s.best {
 		return
 	}
 	x := 2 * i
@@ -246,7 +240,7 @@ func (s *sweep) undominated(ls []label) []label {
 		if s.err == nil {
 			s.err = s.poll.Err()
 		}
-		if l.least >= s.best || s.err == nil && s.f.use.dominance && f.dominated(&l) {
+		if l.least >= s.best || s.err == nil && f.dominated(&l) {
 			continue
 		}
 		f.add(&l)

@@ -214,7 +214,7 @@ func solveFrom(p *engine.Problem, args engine.Parsed, rotor *engine.Solution, er
 // can be gone on from, for some plan fits.
 func optimize(t *terms, rotor *engine.Solution, poll *engine.Poll) (*optimum, error) {
 	if rotor != nil {
-		return solve(t, int64(rotor.Makespan)*t.q, allTricks, widths, poll)
+		return solve(t, int64(rotor.Makespan)*t.q, widths, poll)
 	}
 	none := &optimum{cost: tooLong, bound: t.base[t.n], ceiling: tooLong}
 	r, err := newLowerBound(t, poll)
@@ -224,7 +224,7 @@ func optimize(t *terms, rotor *engine.Solution, poll *engine.Poll) (*optimum, er
 	if err := r.sharpen(tooLong, poll); err != nil {
 		return none, err
 	}
-	f := &fronts{terms: t, use: allTricks, slack: tooLong, thin: thinnest, poll: poll}
+	f := &fronts{terms: t, slack: tooLong, thin: thinnest, poll: poll}
 	s, err := search(f, r, tooLong, narrowest)
 	if err != nil {
 		return none, err
@@ -233,7 +233,7 @@ func optimize(t *terms, rotor *engine.Solution, poll *engine.Poll) (*optimum, er
 		panic("combined: some plan fits, and the narrow search has found none")
 	}
 	first := s.plan(s.last)
-	o, err := solve(t, s.best, allTricks, widths, poll)
+	o, err := solve(t, s.best, widths, poll)
 	o.plans = append([][]segment{first}, o.plans...)
 	return o, err
 }

@@ -60,22 +60,18 @@ var errTooMany = errors.New("combined: more states than time and memory are mean
 
 // solve finds the best plan that costs less than limit, by searches of rising
 // widths. If the error is not nil the plans are the best so far; there may be none.
-func solve(t *terms, limit int64, use tricks, steps []int, poll *engine.Poll) (*optimum, error) {
+func solve(t *terms, limit int64, steps []int, poll *engine.Poll) (*optimum, error) {
 	base := t.base[t.n]
 	o := &optimum{cost: limit, bound: base, ceiling: limit}
 	r, err := newLowerBound(t, poll)
 	if err != nil {
 		return o, err
 	}
-	if !use.coarse {
-		steps = []int{0}
-	} else if t.n > long {
+	if t.n > long {
 		steps = steps[1:]
 	}
-	if use.volume {
-		if err := r.sharpen(limit, poll); err != nil {
-			return o, err
-		}
+	if err := r.sharpen(limit, poll); err != nil {
+		return o, err
 	}
 	o.bound = min(limit, max(base, r.least(1, &label{})))
 	for x, width := range steps {
@@ -86,12 +82,10 @@ func solve(t *terms, limit int64, use tricks, steps []int, poll *engine.Poll) (*
 		if x == 0 && width > 0 {
 			thin = max(thinnest, min(thinned, 1000/t.n))
 		}
-		if use.volume {
-			if err := r.sharpen(o.cost, poll); err != nil {
-				return o, err
-			}
+		if err := r.sharpen(o.cost, poll); err != nil {
+			return o, err
 		}
-		err := o.search(t.frontsOf(o.cost-1-base, thin, use, poll), r, width)
+		err := o.search(t.frontsOf(o.cost-1-base, thin, poll), r, width)
 		if errors.Is(err, errTooMany) {
 			o.note = "The search was stopped before its end, to bound its time and memory."
 			if thin == 0 {

@@ -16,14 +16,14 @@ import (
 )
 
 // solved is the cost of the best plan below a limit.
-func solved(t *testing.T, tm *terms, limit int64, use tricks) (ticks int64, ok bool) {
+func solved(t *testing.T, tm *terms, limit int64, steps []int) (ticks int64, ok bool) {
 	t.Helper()
-	o, err := solve(tm, limit, use, widths, nil)
+	o, err := solve(tm, limit, steps, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if len(o.plans) > 0 && o.bound != o.cost {
-		t.Errorf("limit %d, %+v: the plan costs %d, its bound is %d", limit, use, o.cost, o.bound)
+		t.Errorf("limit %d, widths %v: the plan costs %d, its bound is %d", limit, steps, o.cost, o.bound)
 	}
 	return o.cost, len(o.plans) > 0
 }
@@ -52,7 +52,7 @@ func TestVectors(t *testing.T) {
 			if got, ok := plainMakespan(tm); ok != fits || ok && got != want {
 				t.Errorf("%s: the recursion says %d, %v; want %d, %v", v.ID, got, ok, want, fits)
 			}
-			if got, ok := solved(t, tm, unreachable, allTricks); ok != fits || ok && got != want {
+			if got, ok := solved(t, tm, unreachable, widths); ok != fits || ok && got != want {
 				t.Errorf("%s: got %d, %v; want %d, %v", v.ID, got, ok, want, fits)
 			}
 		}
@@ -62,20 +62,11 @@ func TestVectors(t *testing.T) {
 	}
 }
 
-// combinations are all ways to switch the prunings on and off.
-func combinations() (all []tricks) {
-	for bits := range 1 << 5 {
-		on := func(b int) bool { return bits>>b&1 == 1 }
-		all = append(all, tricks{limit: on(0), volume: on(1), coarse: on(2), dominance: on(3), fronts: on(4)})
-	}
-	return all
-}
-
-// TestSwitches compares all combinations of prunings with the plain recursion,
-// without an upper bound, with a loose one, and with one that only an optimum meets.
-func TestSwitches(t *testing.T) {
+// TestLimits compares the solver with the plain recursion, with and without narrow searches before
+// the full one, without an upper bound, with a loose one, and with one that only an optimum meets.
+func TestLimits(t *testing.T) {
 	feasible := 0
-	for seed := range uint64(300) {
+	for seed := range uint64(1000) {
 		r := enginetest.Rand(seed)
 		c := enginetest.RandomChain(r, enginetest.Shape{MaxStages: 5})
 		d := engine.Device{ToHost: engine.Rate(1+seed%3) * 1e9, ToDev: engine.Rate(1+seed/3%3) * 1e9}
@@ -85,14 +76,14 @@ func TestSwitches(t *testing.T) {
 		if fits {
 			feasible++
 			limits = append(limits, want+1, want+want/8+2)
-			if got, ok := solved(t, tm, want, allTricks); ok {
+			if got, ok := solved(t, tm, want, widths); ok {
 				t.Errorf("below the optimum %d: got %d", want, got)
 			}
 		}
-		for _, use := range combinations() {
+		for _, steps := range [][]int{widths, {0}} {
 			for _, limit := range limits {
-				if got, ok := solved(t, tm, limit, use); ok != fits || ok && got != want {
-					t.Errorf("limit %d, %+v: got %d, %v; want %d, %v", limit, use, got, ok, want, fits)
+				if got, ok := solved(t, tm, limit, steps); ok != fits || ok && got != want {
+					t.Errorf("limit %d, widths %v: got %d, %v; want %d, %v", limit, steps, got, ok, want, fits)
 				}
 			}
 		}
@@ -121,7 +112,7 @@ func TestLonger(t *testing.T) {
 			limits = append(limits, want+1)
 		}
 		for _, limit := range limits {
-			if got, ok := solved(t, tm, limit, allTricks); ok != fits || ok && got != want {
+			if got, ok := solved(t, tm, limit, widths); ok != fits || ok && got != want {
 				t.Fatalf("seed %d, limit %d, room %d: got %d, %v; want %d, %v\n%s", seed, limit, tm.room, got, ok,
 					want, fits, enginetest.Dump(c))
 			}
@@ -148,7 +139,7 @@ func TestShortCurves(t *testing.T) {
 		for k, bytes := range []int{16 * maxPoints, 20_000} {
 			curveBytes = bytes
 			tm := mustTerms(t, p)
-			got[k], fits[k] = solved(t, tm, 2*tm.base[tm.n], allTricks)
+			got[k], fits[k] = solved(t, tm, 2*tm.base[tm.n], widths)
 			if k == 1 && tm.shared.rematOnly != nil && tm.shared.slack < got[k]-tm.base[tm.n] {
 				short++
 			}

@@ -135,14 +135,14 @@ type shared struct {
 // frontsOf are fronts for plans that take at most slack ticks more than the sum of
 // all times. Those of more room and a little more slack do as well: a triple
 // that needs too much is never the best, nor is one that takes too long.
-func (t *terms) frontsOf(slack int64, thin int, use tricks, poll *engine.Poll) *fronts {
-	if f := t.shared.fronts; f != nil && thin == 0 && f.use == use && f.room >= t.room && f.slack >= slack &&
+func (t *terms) frontsOf(slack int64, thin int, poll *engine.Poll) *fronts {
+	if f := t.shared.fronts; f != nil && thin == 0 && f.room >= t.room && f.slack >= slack &&
 		f.slack-slack <= slack/4 {
 		same := *f
 		same.terms, same.poll = t, poll
 		return &same
 	}
-	f := &fronts{terms: t, use: use, slack: slack, thin: thin, poll: poll}
+	f := &fronts{terms: t, slack: slack, thin: thin, poll: poll}
 	if thin == 0 {
 		t.shared.fronts = f
 	}

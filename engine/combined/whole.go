@@ -41,7 +41,7 @@ func wholePlans(p *engine.Problem, t *terms, o *optimum, overlap bool, poll *eng
 		less := *t
 		less.found = nil
 		less.room = t.room / 100 * share
-		more, err := solve(&less, limit, allTricks, wholeWidths, poll)
+		more, err := solve(&less, limit, wholeWidths, poll)
 		if err != nil {
 			return err
 		}

@@ -216,13 +216,13 @@ func (s *state) removable(r *random) int32 {
 }
 
 // proposeExchange takes out a run, or two, and runs another operation again whose value lies
-// where what the first of them made has to stay now.
+// over a crowded place.
 func (s *state) proposeExchange(r *random) bool {
 	p := s.removable(r)
 	if p == none {
 		return false
 	}
-	j := s.crowdedBy(r, s.order[p], p)
+	j := s.crowded(r)
 	s.remove(p)
 	if r.one(4) {
 		if q := s.removable(r); q != none {
@@ -233,26 +233,6 @@ func (s *state) proposeExchange(r *random) bool {
 		}
 	}
 	return s.proposeInsert(r, min(j, int32(len(s.order))-2))
-}
-
-// crowdedBy returns a place between the copy before that of the run at a place and it, from
-// the last read of the copy before, that would be above the budget without the run, if one is found soon.
-func (s *state) crowdedBy(r *random, x, p int32) int32 {
-	k := &s.m.kinds[s.kind[x]]
-	v := k.serves[r.below(int32(len(k.serves)))].value
-	from := int32(1)
-	if y := s.makerBefore(v, p); y != none {
-		from = s.place[s.last[s.copies[y]+s.m.kinds[s.kind[y]].write(v)]] + 1
-	}
-	if from >= p {
-		return s.crowded(r)
-	}
-	room := int64(s.budget) - int64(s.m.size[v])
-	j := from + r.below(p-from)
-	for try := 0; try < 40 && s.during[j] <= room; try++ {
-		j = from + r.below(p-from)
-	}
-	return j
 }
 
 // proposeKind makes a run of another kind of one: an output-only run of a full one, a second algorithm of

@@ -40,8 +40,10 @@ func TestOfSchedule(t *testing.T) {
 			} else {
 				t.Logf("seed %d: the plan of %s takes %d, as a sequence %d", seed, name, sol.Makespan, s.took)
 			}
-			if found, err := graphPofo.Solve(p, nil, nil); name == "pofo" && err == nil &&
-				found.Makespan < sol.Makespan {
+			if name != "pofo" {
+				continue
+			}
+			if found, err := graphPofo.Solve(p, nil, nil); err == nil && found.Makespan < sol.Makespan {
 				faster++
 				t.Logf("seed %d: pofo takes %d, graphpofo %d; no less than %d", seed, sol.Makespan, found.Makespan,
 					found.Bound)

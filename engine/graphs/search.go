@@ -314,11 +314,8 @@ func (s *searcher) begin(budget engine.Bytes, first []kindID, runs *plans) (fits
 		low = l.list[len(l.list)-1].peak
 	}
 	l.list = append(l.list, runs.list...)
-	if l.fastest(budget) == nil {
-		s.letMostGo()
-		if p := l.leanest(); p.peak < low {
-			l.add(s.leanest(budget, first, p.seq, true), "")
-		}
+	if p := l.leanest(); p.peak > budget && p.peak < low {
+		l.add(s.leanest(budget, first, p.seq, true), "")
 	}
 	return l.fastest(budget), l.leanest().peak
 }
@@ -344,29 +341,12 @@ func (s *searcher) letGo(budget engine.Bytes, show func(*plan)) *plans {
 	return l
 }
 
-// Of runs of DTR that the search begins with: how many times the operations they may be long, at
-// how many missing values they may look, and how many budgets are tried to find the least.
+// Of runs of DTR that the search begins with: how many times the operations they may be long, and at
+// how many missing values they may look.
 const (
-	longRuns    = 6
-	mostLooks   = 4_000_000
-	leastTrials = 8
+	longRuns  = 6
+	mostLooks = 4_000_000
 )
-
-// letMostGo adds runs of DTR within less and less.
-func (s *searcher) letMostGo() {
-	low, _ := s.m.footprint()
-	high := s.made.leanest().peak
-	for trial := 0; trial < leastTrials && high-low > 1; trial++ {
-		mid := low + (high-low)/2
-		runs := s.letGo(mid, func(*plan) {}).list
-		s.made.list = append(s.made.list, runs...)
-		if len(runs) > 0 {
-			high = mid
-		} else {
-			low = mid
-		}
-	}
-}
 
 // mostStages is how long a chain may be for the search to begin with rotor's schedule.
 const mostStages = 300

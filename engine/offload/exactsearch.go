@@ -18,8 +18,7 @@ import (
 type exact struct {
 	s       *step
 	poll    *engine.Poll
-	full    bool // full duplex
-	gaps    bool // values may leave for the time between two operations
+	full    bool // full duplex: values may leave for the time between two operations
 	values  []parcel
 	readers [][]int         // the values that an operation reads
 	over    []engine.Bytes  // by how much each operation exceeds the budget if nothing is away
@@ -84,12 +83,9 @@ func (x openNode) Before(y openNode) bool {
 	return cmp.Or(cmp.Compare(x.bound, y.bound), cmp.Compare(y.at, x.at), cmp.Compare(x.index, y.index)) < 0
 }
 
-// newExact looks for schedules that take less than limit, all of them or, if not
-// gaps, those in which values are away only while operations run. In half duplex
-// no other one is faster: see newParcels.
-func newExact(s *step, gaps bool, limit time.Duration, poll *engine.Poll) *exact {
-	full := s.p.Device.Duplex == engine.FullDuplex
-	e := &exact{s: s, poll: poll, full: full, gaps: gaps && full, limit: limit, least: limit,
+// newExact looks for schedules that take less than limit.
+func newExact(s *step, limit time.Duration, poll *engine.Poll) *exact {
+	e := &exact{s: s, poll: poll, full: s.p.Device.Duplex == engine.FullDuplex, limit: limit, least: limit,
 		seen: map[moment]time.Duration{}, rest: make([]time.Duration, 2*s.n+1), readers: make([][]int, 2*s.n)}
 	for k := range 2 * s.n {
 		e.over = append(e.over, s.need(k)-s.p.Budget)
@@ -97,7 +93,7 @@ func newExact(s *step, gaps bool, limit time.Duration, poll *engine.Poll) *exact
 	for k := 2*s.n - 1; k >= 0; k-- {
 		e.rest[k] = e.rest[k+1] + s.lasts(k)
 	}
-	e.values = newParcels(s, e.over, e.gaps)
+	e.values = newParcels(s, e.over, e.full)
 	for i := range e.values {
 		for _, a := range e.values[i].uses {
 			e.readers[a.until] = append(e.readers[a.until], i)
@@ -105,11 +101,6 @@ func newExact(s *step, gaps bool, limit time.Duration, poll *engine.Poll) *exact
 	}
 	return e
 }
-
-// everything reports whether the search is for all schedules, and done whether all
-// that it is for has been looked at.
-func (e *exact) everything() bool { return e.gaps || !e.full }
-func (e *exact) done() bool       { return e.least >= e.limit }
 
 // start returns the moment before everything.
 func (e *exact) start() visit {
@@ -275,7 +266,7 @@ func (e *exact) gains(m *moment, i int, a *absence, from int) bool {
 			return true
 		}
 	}
-	return e.gaps && e.over[a.until] > 0 && (m.running || int(m.done) < a.until || m.others(i))
+	return e.full && e.over[a.until] > 0 && (m.running || int(m.done) < a.until || m.others(i))
 }
 
 // advance goes to the next moment at which something ends, and ends it.
@@ -336,7 +327,7 @@ func (e *exact) endOperation(m *moment) (used int, vain bool) {
 		if !e.values[i].later(k + 1) {
 			vain = vain || at == copied
 			m.put(i, here)
-		} else if at == copied || at == back && e.gaps {
+		} else if at == copied || at == back && e.full {
 			used = i
 		}
 	}
@@ -365,7 +356,7 @@ func (e *exact) leaves(nd visit, used, sent int) {
 		return
 	}
 	may := e.gains(&nd.m, i, a, int(nd.m.done))
-	stay := (e.gaps || !may) && (i == used || v.later(a.until+1))
+	stay := (e.full || !may) && (i == used || v.later(a.until+1))
 	if i == used {
 		used = -1
 	} else {
@@ -442,7 +433,7 @@ func (e *exact) fetching(m *moment) (least time.Duration) {
 func (e *exact) leaving(m *moment, v engine.Bytes) time.Duration {
 	// What has been copied leaves with no further transfer.
 	for i := range e.values {
-		if at := m.place(i); at == copied || at == back && e.gaps {
+		if at := m.place(i); at == copied || at == back && e.full {
 			v -= e.values[i].size
 		}
 	}

@@ -40,7 +40,7 @@ type absence struct {
 // offload has made some: in half duplex the time between two operations is best
 // used for all its offloads and then for all its fetches, and what is there before
 // and after them may as well stay.
-func newParcels(s *step, over []engine.Bytes, gaps bool) (all []parcel) {
+func newParcels(s *step, over []engine.Bytes, full bool) (all []parcel) {
 	g, n := s.p.Chain, s.n
 	dev := s.p.Device
 	add := func(id engine.ValueID, grad bool, made int, readers ...int) {
@@ -51,7 +51,7 @@ func newParcels(s *step, over []engine.Bytes, gaps bool) (all []parcel) {
 		v := parcel{id: id, grad: grad, size: size, out: dev.ToHost.Time(size), in: dev.ToDev.Time(size), made: made}
 		from := made
 		for _, until := range readers {
-			a := absence{from: from, until: until, worth: gaps && over[until] > 0}
+			a := absence{from: from, until: until, worth: full && over[until] > 0}
 			for k := from; k < until; k++ {
 				a.worth = a.worth || over[k] > 0
 			}

@@ -40,26 +40,14 @@ func SolveExact(p *engine.Problem, _ engine.Parsed, poll *engine.Poll) (*engine.
 	if sol.Optimal || poll.Err() != nil {
 		return sol.Solution, poll.Err()
 	}
-	// Values that leave for the time between two operations make the search much
-	// longer and seldom a schedule faster, so it first does without.
-	narrow := newExact(s, false, sol.Makespan, poll)
-	found := narrow.run()
-	e, limit := narrow, sol.Makespan
-	if found != nil {
-		limit = found.makespan
-	}
-	if !narrow.everything() && limit > sol.Bound && poll.Err() == nil {
-		e = newExact(s, true, limit, poll)
-		if better := e.run(); better != nil {
-			found = better
-		}
-	}
+	e := newExact(s, sol.Makespan, poll)
+	found := e.run()
 	if found != nil {
 		sol.adopt(found)
 		if ordered != "" {
 			sol.Notes = append(sol.Notes, ordered)
 		}
-	} else if e.everything() && e.done() {
+	} else if e.least >= e.limit {
 		sol.Notes = append(sol.Notes, "No other order of transfers is faster.")
 	}
 	sol.claimAll(e)
@@ -83,7 +71,9 @@ func (s *step) firstExact(poll *engine.Poll) (sol claim, ordered string) {
 	}
 	lower, _ := bound.Of(s.p, engine.MayOffload)
 	sol = claim{&engine.Solution{OptimalAmong: withinAll, Bound: lower}, s}
-	sol.adopt(newExact(s, false, never, nil).anyhow())
+	half, p := *s, *s.p // one thing happens at a time
+	p.Device.Duplex, half.p = engine.HalfDuplex, &p
+	sol.adopt(newExact(&half, never, nil).anyhow())
 	sol.Optimal = sol.Makespan <= lower
 	return sol, ""
 }
@@ -91,7 +81,7 @@ func (s *step) firstExact(poll *engine.Poll) (sol claim, ordered string) {
 // claimAll says what a search has proven.
 func (c claim) claimAll(e *exact) {
 	least := min(c.Makespan, e.least)
-	if e.everything() && least > c.Bound {
+	if least > c.Bound {
 		c.OptimalAmong, c.Bound = c.step.p.Graph.FirstWays(withinAll), least
 	}
 	c.Optimal = c.Makespan <= c.Bound

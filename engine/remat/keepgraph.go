@@ -23,7 +23,11 @@ func keepGraph(p *engine.Problem) (*engine.Solution, error) {
 		return keepOthers(p)
 	}
 	g := p.Graph
-	k := &keeper{g: g, there: make([]bool, len(g.Values)), uses: make([]int, len(g.Values))}
+	servers, err := g.Servers()
+	if err != nil {
+		return nil, err
+	}
+	k := &keeper{g: g, servers: servers, there: make([]bool, len(g.Values)), uses: make([]int, len(g.Values))}
 	for v := range g.Values {
 		k.there[v] = g.Values[v].Initial&engine.OnDevice != 0
 	}
@@ -48,30 +52,21 @@ func keepGraph(p *engine.Problem) (*engine.Solution, error) {
 
 // keeper walks over the operations once.
 type keeper struct {
-	g     *engine.Graph
-	there []bool // on the device
-	uses  []int  // of the values that are made, until the end of the step
-	steps engine.Schedule
-}
-
-// server returns the value whose copy a reader of v reads: v itself if something
-// makes it, otherwise what it is within.
-func (k *keeper) server(made []bool, v engine.ValueID) engine.ValueID {
-	for n := 0; !made[v] && k.g.Values[v].PartOf != engine.NoValue && n < len(k.g.Values); n++ {
-		v = k.g.Values[v].PartOf
-	}
-	return v
+	g       *engine.Graph
+	servers []engine.ValueID // of every value: see Graph.Servers
+	there   []bool           // on the device
+	uses    []int            // of the values that are made, until the end of the step
+	steps   engine.Schedule
 }
 
 // countUses counts reads and writes of every value. Operations that read what is
-// not there yet, and graphs in which a value and what it is within are both made,
-// are not supported.
+// not there yet are not supported.
 func (k *keeper) countUses() error {
 	made := slices.Clone(k.there)
 	for i := range k.g.Ops {
 		op := &k.g.Ops[i]
 		for _, id := range op.In {
-			v := k.server(made, id)
+			v := k.servers[id]
 			if !made[v] {
 				return fmt.Errorf("%w: %s reads %s, which no operation before it makes", engine.ErrUnsupported,
 					op.Name, k.g.Values[id].Name)
@@ -83,12 +78,6 @@ func (k *keeper) countUses() error {
 			k.uses[v]++
 		}
 	}
-	for v := range k.g.Values {
-		if w := k.g.Values[v].PartOf; w != engine.NoValue && made[v] && made[w] {
-			return fmt.Errorf("%w: %s is made by itself and as a part of %s", engine.ErrUnsupported,
-				k.g.Values[v].Name, k.g.Values[w].Name)
-		}
-	}
 	return nil
 }
 
@@ -98,7 +87,7 @@ func (k *keeper) run(id engine.OpID) {
 	k.steps = append(k.steps, engine.Run(id))
 	var touched []engine.ValueID
 	for _, v := range op.In {
-		touched = append(touched, k.server(k.there, v))
+		touched = append(touched, k.servers[v])
 	}
 	for _, v := range op.Out {
 		k.there[v] = true

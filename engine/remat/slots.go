@@ -102,30 +102,14 @@ func smallestInSlots(c *engine.Chain, slots int, poll *engine.Poll) (engine.Byte
 	if err != nil {
 		return 0, err
 	}
-	// No budget below refused does, and every budget from does on.
-	refused := engine.Bytes(exact.root()) + c.Input + c.Resident.Total() - 1
-	does := refused + 1
-	most := budgetOfSingleSlots(c, slots)
-	for stride := max(1, does/engine.Bytes(slots)); ; stride *= 2 {
-		ok, err := fits(does)
-		if err != nil {
-			return 0, err
-		}
-		if ok {
-			break
-		}
-		if does >= most {
-			return 0, fmt.Errorf("%w: %d slots are too few for this network, whatever the memory",
-				engine.ErrUnsupported, slots)
-		}
-		refused = does
-		if does > most-stride {
-			does = most
-		} else {
-			does += stride
-		}
+	refused, does := engine.Bytes(exact.root())+c.Input+c.Resident.Total()-1, budgetOfSingleSlots(c, slots)
+	if ok, err := fits(does); err != nil {
+		return 0, err
+	} else if !ok {
+		return 0, fmt.Errorf("%w: %d slots are too few for this network, whatever the memory",
+			engine.ErrUnsupported, slots)
 	}
-	for refused+1 < does {
+	for refused+1 < does { // no budget below refused does, and every budget from does on
 		mid := refused + (does-refused)/2
 		ok, err := fits(mid)
 		if err != nil {

@@ -37,7 +37,7 @@ func newNetwork(p *engine.Problem, poll *engine.Poll) (*network, error) {
 	for i, v := range g.Values {
 		made[i] = v.Initial != 0
 	}
-	whole, err := containers(g)
+	whole, err := g.Servers()
 	if err != nil {
 		return nil, err
 	}
@@ -69,33 +69,6 @@ func newNetwork(p *engine.Problem, poll *engine.Poll) (*network, error) {
 	}
 	n.join()
 	return n, nil
-}
-
-// containers maps every value to the one whose copy serves its readers: itself
-// if it is made, otherwise what it is within.
-func containers(g *engine.Graph) ([]engine.ValueID, error) {
-	made := make([]bool, len(g.Values))
-	for i, v := range g.Values {
-		made[i] = v.Initial != 0
-	}
-	for i := range g.Ops {
-		for _, v := range g.Ops[i].Out {
-			made[v] = true
-		}
-	}
-	whole := make([]engine.ValueID, len(g.Values))
-	for i := range g.Values {
-		v := engine.ValueID(i)
-		for steps := 0; !made[v] && g.Values[v].PartOf != engine.NoValue && steps < len(g.Values); steps++ {
-			v = g.Values[v].PartOf
-		}
-		whole[i] = v
-		if w := g.Values[i].PartOf; made[i] && w != engine.NoValue && made[w] {
-			return nil, fmt.Errorf("%w: %s is made by itself and as a part of %s", engine.ErrUnsupported,
-				g.Values[i].Name, g.Values[w].Name)
-		}
-	}
-	return whole, nil
 }
 
 // add appends a variable to the last function, unless it is there.

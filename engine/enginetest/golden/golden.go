@@ -58,30 +58,44 @@ func command(t testing.TB) string {
 	return fmt.Sprintf("%sgo test %s -run '%s' -update", long, folder, t.Name())
 }
 
-// context is how many equal lines are printed before and after those that differ.
-const context = 2
-
-// A difference is looked for in at most mostLines lines of both texts, from the first
-// that differs on, and at most mostPrinted lines are printed: who has changed more than
-// that reads the files.
+// context is how many equal lines are printed before and after those that differ, and mostPrinted
+// how many lines of each text: who has changed more than that reads the files.
 const (
-	mostLines   = 2_000
-	mostPrinted = 200
+	context     = 2
+	mostPrinted = 100
 )
 
-// Diff returns the lines that make b of a: those of a alone after "-", those of b alone
-// after "+", and around them equal ones, under a line that says where in a they are.
+// Diff returns what differs between the equal beginnings and ends of two texts: lines of a after "-", those
+// of b after "+", and equal ones around them, under a line that says where in a they are.
 func Diff(a, b string) string {
 	from, to := lines(a), lines(b)
-	first := 0
-	for first < len(from) && first < len(to) && from[first] == to[first] {
+	first, last := 0, 0 // how many lines are equal at the beginning and at the end
+	for first < min(len(from), len(to)) && from[first] == to[first] {
 		first++
 	}
-	edits := compare(upTo(from[first:], mostLines), upTo(to[first:], mostLines))
-	for i := first - 1; i >= max(0, first-context); i-- {
-		edits = append([]edit{{' ', from[i]}}, edits...)
+	if first == len(from) && first == len(to) {
+		return ""
 	}
-	return print(edits, max(0, first-context)+1)
+	for last < min(len(from), len(to))-first && from[len(from)-1-last] == to[len(to)-1-last] {
+		last++
+	}
+	before, after := max(0, first-context), len(from)-last
+	var out strings.Builder
+	fmt.Fprintf(&out, "line %d:\n", before+1)
+	print := func(mark byte, lines []string) {
+		for i, line := range lines {
+			if i == mostPrinted {
+				out.WriteString("... and more\n")
+				return
+			}
+			fmt.Fprintf(&out, "%c %s", mark, line)
+		}
+	}
+	print(' ', from[before:first])
+	print('-', from[first:after])
+	print('+', to[first:len(to)-last])
+	print(' ', from[after:min(len(from), after+context)])
+	return out.String()
 }
 
 // lines returns the lines of a text. The end of one that has no newline is marked.
@@ -93,72 +107,4 @@ func lines(text string) []string {
 	}
 	all[last] += " (without a newline)\n"
 	return all
-}
-
-func upTo(lines []string, n int) []string { return lines[:min(n, len(lines))] }
-
-// edit is a line with ' ' if both texts have it, '-' if only the first one has it, and
-// '+' if only the second one has it.
-type edit struct {
-	op   byte
-	line string
-}
-
-// compare finds the longest common subsequence of lines. It takes time and memory
-// for each pair of lines.
-func compare(a, b []string) (out []edit) {
-	width := len(b) + 1
-	common := make([]int16, (len(a)+1)*width) // [i*width+j] of a[i:] and b[j:]
-	for i := len(a) - 1; i >= 0; i-- {
-		for j := len(b) - 1; j >= 0; j-- {
-			common[i*width+j] = max(common[(i+1)*width+j], common[i*width+j+1])
-			if a[i] == b[j] {
-				common[i*width+j] = common[(i+1)*width+j+1] + 1
-			}
-		}
-	}
-	i, j := 0, 0
-	for i < len(a) || j < len(b) {
-		switch {
-		case i < len(a) && j < len(b) && a[i] == b[j]:
-			out = append(out, edit{' ', a[i]})
-			i++
-			j++
-		case j == len(b) || i < len(a) && common[(i+1)*width+j] >= common[i*width+j+1]:
-			out = append(out, edit{'-', a[i]})
-			i++
-		default:
-			out = append(out, edit{'+', b[j]})
-			j++
-		}
-	}
-	return out
-}
-
-// print writes edits that differ and their context. The first one is in line at.
-func print(edits []edit, at int) string {
-	var b strings.Builder
-	printed, skipped := 0, true
-	for i, e := range edits {
-		near := false
-		for k := max(0, i-context); k <= min(i+context, len(edits)-1); k++ {
-			near = near || edits[k].op != ' '
-		}
-		switch {
-		case near && printed == mostPrinted:
-			b.WriteString("... and more\n")
-			return b.String()
-		case near && skipped:
-			fmt.Fprintf(&b, "line %d:\n", at)
-			fallthrough
-		case near:
-			fmt.Fprintf(&b, "%c %s", e.op, e.line)
-			printed++
-		}
-		skipped = !near
-		if e.op != '+' {
-			at++
-		}
-	}
-	return b.String()
 }

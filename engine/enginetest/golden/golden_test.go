@@ -11,7 +11,7 @@ import (
 // A diff has the lines that differ, two around them, and where they are.
 func TestDiff(t *testing.T) {
 	var many, other strings.Builder
-	for i := range 3 * mostLines {
+	for i := range 3 * mostPrinted {
 		fmt.Fprintln(&many, i)
 		fmt.Fprintln(&other, -i)
 	}
@@ -20,10 +20,8 @@ func TestDiff(t *testing.T) {
 		{"a line more", "a\nb\nc\nd\ne\nf\n", "a\nb\nc\nX\nd\ne\nf\n", "line 2:\n  b\n  c\n+ X\n  d\n  e\n"},
 		{"a line less", "a\nb\nc\n", "a\nc\n", "line 1:\n  a\n- b\n  c\n"},
 		{"another line", "a\nb\nc\n", "a\nX\nc\n", "line 1:\n  a\n- b\n+ X\n  c\n"},
-		{"two places", "a\n1\n2\n3\n4\n5\n6\nb\n", "A\n1\n2\n3\n4\n5\n6\nB\n",
-			"line 1:\n- a\n+ A\n  1\n  2\nline 6:\n  5\n  6\n- b\n+ B\n"},
-		{"places that meet", "a\n1\n2\n3\n4\nb\n", "A\n1\n2\n3\n4\nB\n",
-			"line 1:\n- a\n+ A\n  1\n  2\n  3\n  4\n- b\n+ B\n"},
+		{"two places", "a\n1\n2\nb\nc\n", "A\n1\n2\nB\nc\n",
+			"line 1:\n- a\n- 1\n- 2\n- b\n+ A\n+ 1\n+ 2\n+ B\n  c\n"},
 		{"the end of the line", "a\nb\n", "a\nb", "line 1:\n  a\n- b\n+ b (without a newline)\n"},
 		{"from nothing", "", "a\n", "line 1:\n+ a\n"},
 		{"to nothing", "a\n", "", "line 1:\n- a\n"},
@@ -33,9 +31,9 @@ func TestDiff(t *testing.T) {
 		}
 	}
 	got := Diff(many.String(), other.String())
-	if n := strings.Count(got, "\n"); n != mostPrinted+2 || !strings.HasSuffix(got, "... and more\n") {
-		t.Errorf("of %d lines that all differ %d are printed, the last %q; want %d and a word", 3*mostLines, n,
-			got[max(0, len(got)-40):], mostPrinted+2)
+	if n := strings.Count(got, "\n"); n != 2*mostPrinted+4 || !strings.HasSuffix(got, "... and more\n") {
+		t.Errorf("of %d lines that all differ %d are printed, the last %q; want %d and a word", 3*mostPrinted, n,
+			got[max(0, len(got)-40):], 2*mostPrinted+4)
 	}
 }
 

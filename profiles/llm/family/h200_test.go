@@ -21,6 +21,11 @@ type onCard struct {
 		Config json.RawMessage
 		Rows   []keptRow
 	}
+	Compiled []struct {
+		Name               string
+		Config             json.RawMessage
+		Seq, Batch, Blocks int64
+	}
 	Steps []cardStep
 }
 
@@ -99,6 +104,32 @@ func (r *keptRow) check(t *testing.T, name string, m *llm.Model) {
 	if off := r.Outside - int64(got.Outside); off < 0 || off > 1<<15 {
 		t.Errorf("%s, %s, %s: outside %d bytes, measured %d; want up to %d fewer", name, r.Attention, r.States,
 			got.Outside, r.Outside, 1<<15)
+	}
+}
+
+// What compiled blocks keep on a card is met within 0.2 %.
+func TestCompiledOnCard(t *testing.T) {
+	for _, r := range readCard(t).Compiled {
+		m, err := family.Read(r.Config)
+		if err != nil {
+			t.Errorf("%s: %v", r.Name, err)
+			continue
+		}
+		s := llm.Setup{Model: m.Model, Work: llm.Work{Batch: r.Batch, Seq: r.Seq}}
+		llm.FindProgram("hf").Apply(&s)
+		s.Weight, s.Grad, s.Compiled = 2, 2, true
+		got, err := s.Kept()
+		if err != nil {
+			t.Errorf("%s: %v", r.Name, err)
+			continue
+		}
+		all := int64(0)
+		for _, b := range got.Blocks {
+			all += b[0] * b[1]
+		}
+		if off := float64(all)/float64(r.Blocks) - 1; math.Abs(off) > 0.002 {
+			t.Errorf("%s: its compiled blocks keep %d bytes, measured %d (%+.2f %%)", r.Name, all, r.Blocks, 100*off)
+		}
 	}
 }
 

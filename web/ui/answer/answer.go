@@ -318,22 +318,31 @@ func (c *Answer) Tops() (out []panel.Piece) {
 	if n == nil {
 		return nil
 	}
-	at, free, end := engine.Bytes(0), 0.0, float64(barWidth)
-	if n.all > n.memory && n.all > n.to() { // keeping everything has a label there
-		end = end*float64(min(n.all, whole))/float64(whole) - letter*float64(len(wordsGoesOn)+6)
-	}
+	at, free := engine.Bytes(0), 0.0
 	for _, p := range n.parts {
 		middle := barWidth * (float64(at) + float64(p.bytes)/2) / float64(whole)
 		at += p.bytes
 		label := p.name + " " + format.Bytes(p.bytes)
 		half := letter * float64(len(label)) / 2
-		if p.class == "fix" || 40*p.bytes < whole || middle-half < free || middle+half > end {
+		if p.class == "fix" || 40*p.bytes < whole || middle-half < free || middle+half > n.topsTo(whole) {
 			continue
 		}
 		out = append(out, panel.Piece{Class: p.class, Label: label, Style: panel.Place(at-p.bytes/2, whole)})
 		free = middle + half + letter
 	}
 	return out
+}
+
+// topsTo returns how far labels above the bar may go: to that of keeping everything.
+func (n *need) topsTo(whole engine.Bytes) float64 {
+	if n.all <= n.memory || n.all <= n.to() {
+		return barWidth
+	}
+	at := across(min(n.all, whole), whole)
+	if long := letter * float64(len(wordsKeepMark)+6); n.near() && n.all <= whole && long > across(n.all-n.memory, whole) {
+		at = across(n.memory, whole)
+	}
+	return at - letter*float64(len(wordsGoesOn)+6)
 }
 
 // Marks returns the lines across the bar: the card, keeping everything and the budget, with what
@@ -354,12 +363,13 @@ func (c *Answer) Marks() (out []panel.Piece) {
 		mark("keep beyond", fmt.Sprintf(wordsGoesOn, format.Bytes(n.all)), whole)
 	case beyond && n.near():
 		words := fmt.Sprintf(wordsKeepMark, format.Bytes(n.all))
-		if long := letter * float64(len(words)); long > across(n.all-n.memory, whole) &&
-			long < across(whole-n.memory, whole) {
-			// clear of the card's line
-			out = append(out, panel.Piece{Class: "keep beyond", Label: words, Style: panel.Place(n.memory, whole)})
-		} else {
+		switch long := letter * float64(len(words)); { // clear of the card's line
+		case long <= across(n.all-n.memory, whole):
 			mark("keep beyond", words, n.all)
+		case long < across(whole-n.memory, whole):
+			out = append(out, panel.Piece{Class: "keep beyond", Label: words, Style: panel.Place(n.memory, whole)})
+		default:
+			mark("keep beyond", words, n.memory)
 		}
 	case !n.near() && n.all > 0:
 		mark("keep", fmt.Sprintf(wordsKeepMark, format.Bytes(n.all)), n.all)

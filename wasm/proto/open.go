@@ -40,7 +40,6 @@ type Opened struct {
 	// GraphTotals are the sums over the operations of a profile that has both a chain and
 	// operations. Network.Graph chooses the operations.
 	GraphTotals Totals      `json:"graph_totals,omitzero"`
-	Preset      string      `json:"preset,omitempty"`
 	Format      string      `json:"format"`             // what it was read from
 	Lint        []string    `json:"lint,omitempty"`     // findings, for people
 	Totals      Totals      `json:"totals"`             // of the chain; of the operations where the file has no chain
@@ -65,7 +64,6 @@ type Totals struct {
 	Forward     time.Duration `json:"forward"`
 	Back        time.Duration `json:"back"`
 	Saved       engine.Bytes  `json:"saved"` // sum of abar
-	Out         engine.Bytes  `json:"out"`   // sum of a
 	Resident    engine.Bytes  `json:"resident"`
 	KeepAllPeak engine.Bytes  `json:"keep_all_peak"` // the peak of keeping everything: 100 % of a budget in per cent
 	Batch       int           `json:"batch,omitempty"`

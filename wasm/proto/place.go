@@ -82,7 +82,6 @@ type Placed struct {
 	Reserved  engine.Bytes  `json:"reserved"` // the most that is taken from the device
 	Waste     engine.Bytes  `json:"waste,omitempty"`
 	Chunk     engine.Bytes  `json:"chunk,omitempty"`
-	Runs      int           `json:"runs,omitempty"`
 	Optimal   bool          `json:"optimal,omitempty"`
 	// Needs is the pool that the allocator would choose by itself; 0 if it is not known, or if
 	// nothing failed.

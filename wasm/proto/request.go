@@ -52,6 +52,14 @@ type Progress struct {
 	Total int `json:"total,omitempty"` // 0 if unknown
 }
 
+// Within returns ctx with a limit of time; 0: without.
+func Within(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
+	if limit > 0 {
+		return context.WithTimeout(ctx, limit)
+	}
+	return ctx, func() {}
+}
+
 // Doer answers requests. Pool.Do is one.
 type Doer func(ctx context.Context, req Request, tell func(progress any)) (result any, err error)
 

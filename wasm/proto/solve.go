@@ -166,7 +166,6 @@ type Question struct {
 // Answer is one answer to a Question. It names only what the question varies; the rest is as in the
 // Question. A schedule was computed for it.
 type Answer struct {
-	Index    int            `json:"index"`
 	Name     string         `json:"name,omitempty"`   // for people
 	Strategy string         `json:"strategy"`         // the method
 	Budget   engine.Bytes   `json:"budget"`           // for which the schedule was solved

@@ -31,7 +31,7 @@ func curveRequest(b *testing.B, preset, strategy string) *proto.Sweep {
 	}
 	low += nw.problem.Graph.Fixed
 	for i := range engine.Bytes(40) {
-		q.Budgets = append(q.Budgets, choice.Budget{Bytes: low + (nw.share()-low)*(i+1)/40})
+		q.Budgets = append(q.Budgets, choice.Budget{Bytes: low + (nw.keepAll.Peak-low)*(i+1)/40})
 	}
 	return q
 }

@@ -15,9 +15,6 @@ import (
 	"memtide/wasm/proto"
 )
 
-// share returns the memory that a budget of 100 % means: the peak of keeping everything.
-func (nw *network) share() engine.Bytes { return nw.keepAll.Peak }
-
 // network returns the network that n names. It builds it unless it is the last one.
 func (s *Server) network(n *proto.Network) (*network, *proto.Failure) {
 	if (n.Preset == "") == (n.Profile == nil) {

@@ -30,7 +30,11 @@ func (s *Server) open(ctx context.Context, q *proto.Open, tell func(*proto.Progr
 		return nil, fail
 	}
 	if p.Memory != nil {
-		s.keep(q, p)
+		if q.Keep > 0 && newExaminer != nil { // the recording is kept for later requests under this number
+			if of, err := newExaminer(p); err == nil {
+				s.kept = kept{q.Keep, of}
+			}
+		}
 		if openMemory == nil {
 			return nil, proto.Fail(proto.Elsewhere, "this program cannot open files about addresses")
 		}
@@ -47,7 +51,6 @@ func (s *Server) open(ctx context.Context, q *proto.Open, tell func(*proto.Progr
 	out := &proto.Opened{
 		Profile: file,
 		Decoded: p,
-		Preset:  q.Preset,
 		Format:  p.Format,
 		Lint:    p.Warnings,
 		NoChain: noChain(p),
@@ -78,7 +81,7 @@ func (s *Server) open(ctx context.Context, q *proto.Open, tell func(*proto.Progr
 func totals(p *profiles.Profile) proto.Totals {
 	t := p.Totals()
 	return proto.Totals{
-		Stages: t.Stages, Forward: t.Forward, Back: t.Back, Saved: t.Saved, Out: t.Out,
+		Stages: t.Stages, Forward: t.Forward, Back: t.Back, Saved: t.Saved,
 		Resident: t.Resident.Total(), KeepAllPeak: t.KeepAllPeak, Batch: p.Batch,
 	}
 }
@@ -113,16 +116,6 @@ var newExaminer func(*profiles.Profile) (Examiner, error)
 func RegisterExaminer(of func(*profiles.Profile) (Examiner, error)) {
 	Register((*Server).examine)
 	newExaminer = of
-}
-
-// keep keeps the recording in p for later requests under the number q.Keep, if this program
-// examines recordings.
-func (s *Server) keep(q *proto.Open, p *profiles.Profile) {
-	if q.Keep > 0 && newExaminer != nil {
-		if of, err := newExaminer(p); err == nil {
-			s.kept = kept{q.Keep, of}
-		}
-	}
 }
 
 // examine answers about a recording. It reads the file, unless that recording is kept already.

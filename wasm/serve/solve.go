@@ -42,7 +42,7 @@ func (s *Server) task(set *proto.Setting, m *proto.Method, b choice.Budget) (*ta
 		return nil, proto.Fail(proto.BadRequest, "%v", err)
 	}
 	p := nw.problem
-	p.Device, p.Transfers, p.Budget = set.Device, set.Transfers, b.Of(nw.share())
+	p.Device, p.Transfers, p.Budget = set.Device, set.Transfers, b.Of(nw.keepAll.Peak)
 	if err := p.Validate(); err != nil {
 		return nil, proto.Fail(proto.BadRequest, "%v", err)
 	}
@@ -82,11 +82,8 @@ func (s *Server) solve(ctx context.Context, q *proto.Solve, tell func(*proto.Sol
 // run solves and measures. With a failure of kind Deadline it may also return the best so far.
 func (t *task) run(ctx context.Context, limit time.Duration, report func(engine.Progress)) (*proto.Solved,
 	*proto.Failure) {
-	if limit > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, limit)
-		defer cancel()
-	}
+	ctx, cancel := proto.Within(ctx, limit)
+	defer cancel()
 	return t.conclude(t.strategy.Solve(t.problem, t.args, engine.NewPoll(ctx, report)))
 }
 
@@ -242,11 +239,8 @@ func (s *Server) sweepMethod(ctx context.Context, q *proto.Sweep, m int, emit fu
 // that later ones get what earlier ones did not need.
 func sweepTogether(ctx context.Context, limit time.Duration, tasks []*task, points []*proto.Point,
 	emit func(*proto.Point)) {
-	if limit > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, limit*time.Duration(len(tasks)))
-		defer cancel()
-	}
+	ctx, cancel := proto.Within(ctx, limit*time.Duration(len(tasks)))
+	defer cancel()
 	budgets := make([]engine.Bytes, len(tasks))
 	for i, t := range tasks {
 		budgets[i] = t.problem.Budget

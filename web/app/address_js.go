@@ -130,21 +130,19 @@ func (d *address) link() *link.Link {
 
 // record writes a link into the history, unless that is what it says.
 func (d *address) record(method string, l *link.Link) {
-	fragment := l.Sealed()
-	if fragment == d.fragment {
-		return
+	if fragment := l.Sealed(); fragment != d.fragment {
+		d.fragment = fragment
+		d.call(method, fragment)
 	}
-	d.fragment = fragment
+}
+
+// call writes an entry of the history. What a query said is in the fragment now.
+func (d *address) call(method, fragment string) {
 	if method == "pushState" {
 		d.at++
 		d.last = d.at
 	}
-	d.call(method)
-}
-
-// call writes an entry of the history. What a query said is in the fragment now.
-func (d *address) call(method string) {
-	to := "#" + d.fragment
+	to := "#" + fragment
 	if query := text(global("location"), "search"); link.Of(query, "") != "" {
 		to = text(global("location"), "pathname") + to
 	}
@@ -155,14 +153,8 @@ func (d *address) call(method string) {
 // never makes a view of the page: what is in the address bar is read again, when
 // somebody goes back to it, by a page that would answer whoever frames it.
 func (d *address) open(fragment string) {
-	fragment = permalink.WithoutEmbed(fragment)
 	d.flush()
-	d.at++
-	d.last = d.at
-	to := d.fragment
-	d.fragment = fragment
-	d.call("pushState")
-	d.fragment = to // which is not what the address bar says: follow it
+	d.call("pushState", permalink.WithoutEmbed(fragment))
 	d.follow()
 }
 

@@ -26,15 +26,10 @@ func (p *picker) sync() {
 	case !v.Open && p.open && text(document, "activeElement", "tagName") == "BODY":
 		call(call(document, "querySelector", "[data-do=picker]"), "focus", map[string]any{"preventScroll": true})
 	}
-	p.open = v.Open
-	if !v.Open {
-		p.active = ""
-		return
+	if p.open = v.Open; !v.Open {
+		v.Active = ""
 	}
-	if v.Active == p.active {
-		return
-	}
-	if e := call(document, "getElementById", input.OptionElement(v.Active)); exists(e) {
+	if e := call(document, "getElementById", input.OptionElement(v.Active)); v.Active != p.active && exists(e) {
 		call(e, "scrollIntoView", map[string]any{"block": "nearest"})
 	}
 	p.active = v.Active

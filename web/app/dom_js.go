@@ -175,12 +175,11 @@ func now() float64 { return number(call(global("performance"), "now")) }
 // bytesOf copies a Uint8Array or an ArrayBuffer.
 func bytesOf(v safejs.Value) []byte {
 	array, err := get(safejs.Global(), "Uint8Array").New(v)
-	if err != nil {
-		complain("bytes", err)
-		return nil
-	}
 	out := make([]byte, int(number(array, "length")))
-	if _, err := safejs.CopyBytesToGo(out, array); err != nil {
+	if err == nil {
+		_, err = safejs.CopyBytesToGo(out, array)
+	}
+	if err != nil {
 		complain("bytes", err)
 		return nil
 	}

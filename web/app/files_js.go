@@ -1,6 +1,7 @@
 package app
 
 import (
+	"strconv"
 	"strings"
 
 	"github.com/hack-pad/safejs"
@@ -32,10 +33,7 @@ func (a *files) listen() {
 		return exists(types) && truth(call(types, "includes", "Files"))
 	}
 	show := func(on bool) {
-		if on {
-			set(root, "drop", "true")
-		} else {
-			set(root, "drop", "false")
+		if set(root, "drop", strconv.FormatBool(on)); !on {
 			depth = 0
 		}
 	}
@@ -183,12 +181,10 @@ func (a *saver) offer(f export.File, ok bool) {
 
 // file has the browser save a file.
 func (a *saver) file(f export.File) {
-	array, err := arrayOf(f.Bytes)
-	if err != nil {
-		complain("file", err)
-		return
+	blob, err := arrayOf(f.Bytes)
+	if err == nil {
+		blob, err = get(safejs.Global(), "Blob").New([]any{blob}, map[string]any{"type": f.Type})
 	}
-	blob, err := get(safejs.Global(), "Blob").New([]any{array}, map[string]any{"type": f.Type})
 	if err != nil {
 		complain("file", err)
 		return

@@ -236,37 +236,29 @@ func (a *controls) command(c input.Command, element safejs.Value) {
 			a.files.read(get(element, "files"))
 			set(element, "value", "") // so that the same file can be opened again
 		}
-		return
 	case "skip":
 		call(call(global("document"), "getElementById", "stage"), "focus")
-		return
 	case "play":
 		a.Later(func() { a.Do(a.playStep()) })
-		return
 	case "layers-csv":
 		a.Later(func() { a.saver.offer(export.Layers(a.s, a.page.Address(a.s, true))) })
-		return
 	case "copy-code":
 		code := call(global("document"), "getElementById", ui.RunCode)
 		clip(text(code, "textContent"), func() { a.Post(state.Copied{Say: ui.CodeCopied}) },
 			func() { call(code, "focus") })
-		return
 	case "flame-svg":
 		a.Later(func() { a.saver.offer(snapshot.FlameFile(a.s)) })
-		return
 	case "passes-svg":
 		a.Later(func() { a.saver.offer(step.PassesFile(a.s)) })
-		return
 	case "show-buffer":
 		a.Later(func() {
 			a.Do(c.Message(a.s))
 			call(call(global("document"), "querySelector", "[data-testid=map]"), "scrollIntoView",
 				map[string]any{"block": "center"})
 		})
-		return
 	case "copy-line":
 		a.Later(func() { a.saver.copyLine(c.Arg) })
-		return
+	default:
+		a.Later(func() { a.Do(c.Message(a.s)) })
 	}
-	a.Later(func() { a.Do(c.Message(a.s)) })
 }

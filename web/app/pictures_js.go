@@ -163,15 +163,9 @@ func (p *pictures) view(c *canvas) draw.View {
 	}
 	v.Top, v.Height = p.gesture.top, c.height
 	c.Around(s, &v)
-	if s.Compare != nil && c.Timed() {
-		p.compare(c, &v)
+	if s.Compare == nil || !c.Timed() {
+		return v
 	}
-	return v
-}
-
-// compare adds to a view what stands beside it.
-func (p *pictures) compare(c *canvas, v *draw.View) {
-	s := p.s
 	v.Budget, v.Beside = c.Budget(s), c.Beside(s)
 	if !c.Controlled(s) {
 		v.Selected = c.Across(s, v.Selected)
@@ -179,6 +173,7 @@ func (p *pictures) compare(c *canvas, v *draw.View) {
 	if p.over != nil && p.over.Timed() && p.over.Second != c.Second {
 		v.Hover = c.Across(s, v.Hover)
 	}
+	return v
 }
 
 // frame paints what is out of date.
@@ -342,14 +337,12 @@ func (p *pictures) point(c *canvas, x, y float64, event safejs.Value) {
 		p.ask()
 	}
 	cursor := "default"
-	switch {
-	case target.Kind == lookup.OnBudget:
+	switch target.Kind {
+	case lookup.OnBudget:
 		cursor = "ns-resize"
-	case target.Kind == lookup.OnPlayhead:
+	case lookup.OnPlayhead:
 		cursor = "ew-resize"
-	case target.Kind == lookup.OnSpan, target.Kind == lookup.OnGap, target.Kind == lookup.OnStage,
-		target.Kind == lookup.OnValue, target.Kind == lookup.OnCall,
-		target.Kind == lookup.OnPass, target.Kind == lookup.OnIdle:
+	case lookup.OnSpan, lookup.OnGap, lookup.OnStage, lookup.OnValue, lookup.OnCall, lookup.OnPass, lookup.OnIdle:
 		cursor = "pointer"
 	}
 	set(get(c.inner, "style"), "cursor", cursor)

@@ -65,16 +65,21 @@ func Handler(dir string) http.Handler {
 			return
 		}
 		defer root.Close()
-		s := folder{root}
-		if s.index(name) && !strings.HasSuffix(r.URL.Path, "/") {
-			http.Redirect(w, r, (&url.URL{Path: path.Clean(r.URL.Path) + "/", RawQuery: r.URL.RawQuery}).String(),
-				http.StatusMovedPermanently)
-			return
-		}
-		if strings.HasSuffix(r.URL.Path, "/") {
+		slash := strings.HasSuffix(r.URL.Path, "/")
+		st, err := root.Stat(name)
+		if slash || err == nil && st.IsDir() {
 			name = filepath.Join(name, "index.html")
 		}
-		s.serve(w, r, name)
+		file, ok := regular(root, name)
+		switch {
+		case !ok:
+			http.NotFound(w, r)
+		case !slash && st.IsDir():
+			http.Redirect(w, r, (&url.URL{Path: path.Clean(r.URL.Path) + "/", RawQuery: r.URL.RawQuery}).String(),
+				http.StatusMovedPermanently)
+		default:
+			serve(w, r, root, name, file)
+		}
 	})
 }
 
@@ -99,38 +104,20 @@ func local(address string) (string, bool) {
 	return name, err == nil
 }
 
-// folder is the directory of the site. What leads out of it is not there.
-type folder struct{ root *os.Root }
-
 // regular tells about a file; false if it is anything else: opening a pipe would
-// wait for who writes into it.
-func (s folder) regular(name string) (fs.FileInfo, bool) {
-	st, err := s.root.Stat(name)
+// wait for who writes into it. What leads out of the root is not there.
+func regular(root *os.Root, name string) (fs.FileInfo, bool) {
+	st, err := root.Stat(name)
 	return st, err == nil && st.Mode().IsRegular()
 }
 
-// index reports whether a name is a directory that has an index.
-func (s folder) index(name string) bool {
-	st, err := s.root.Stat(name)
-	if err != nil || !st.IsDir() {
-		return false
-	}
-	_, ok := s.regular(filepath.Join(name, "index.html"))
-	return ok
-}
-
-func (s folder) serve(w http.ResponseWriter, r *http.Request, file string) {
-	plain, ok := s.regular(file)
-	if !ok {
-		http.NotFound(w, r)
-		return
-	}
+func serve(w http.ResponseWriter, r *http.Request, root *os.Root, name string, file fs.FileInfo) {
 	h := w.Header()
 	h.Set("Cache-Control", "no-cache")
 	h.Set("X-Content-Type-Options", "nosniff")
 	// Sandboxed frames have no origin of their own and fetch like strangers.
 	h.Set("Access-Control-Allow-Origin", "*")
-	ext := strings.ToLower(filepath.Ext(file))
+	ext := strings.ToLower(filepath.Ext(name))
 	kind := types[ext]
 	if kind == "" {
 		kind = mime.TypeByExtension(ext)
@@ -139,32 +126,23 @@ func (s folder) serve(w http.ResponseWriter, r *http.Request, file string) {
 		h.Set("Content-Type", kind)
 	}
 	h.Add("Vary", "Accept-Encoding")
+	oldest := file.ModTime().Add(-2 * time.Second)
 	for _, e := range encodings {
-		if !accepts(r, e.name) {
-			continue
-		}
 		// A sibling older than the file was made from something else; copying
 		// may cut a time to whole seconds.
-		st, ok := s.regular(file + e.suffix)
-		if !ok || st.ModTime().Before(plain.ModTime().Add(-2*time.Second)) {
-			continue
+		if st, ok := regular(root, name+e.suffix); ok && accepts(r, e.name) && !st.ModTime().Before(oldest) {
+			h.Set("Content-Encoding", e.name)
+			name, file = name+e.suffix, st
+			break
 		}
-		h.Set("Content-Encoding", e.name)
-		s.send(w, r, file+e.suffix, st)
-		return
 	}
-	s.send(w, r, file, plain)
-}
-
-// send leaves ranges, validators and HEAD to net/http.
-func (s folder) send(w http.ResponseWriter, r *http.Request, file string, st fs.FileInfo) {
-	f, err := s.root.Open(file)
+	f, err := root.Open(name)
 	if err != nil {
 		http.NotFound(w, r)
 		return
 	}
 	defer f.Close()
-	http.ServeContent(w, r, "", st.ModTime(), f)
+	http.ServeContent(w, r, "", file.ModTime(), f) // ranges, validators and HEAD
 }
 
 func accepts(r *http.Request, encoding string) bool {

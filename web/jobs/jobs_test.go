@@ -18,11 +18,6 @@ import (
 // Stop ends the solve under way too, if the one that was asked for last still waits
 // behind it.
 func TestStopEndsWhatRuns(t *testing.T) {
-	dragged := slot{running: 7, since: 1000}
-	if !dragged.waits(&state.Solve{ID: 8, Soon: true}, 1000+patience-1) || dragged.cancel(8) != 7 ||
-		dragged.waits(&state.Solve{ID: 9, Soon: true}, 1000+patience) {
-		t.Errorf("while a slider is dragged, %+v; want that the question waits for the one under way, both end, and none waits longer than that", dragged)
-	}
 	for _, c := range []struct {
 		what      string
 		s         slot
@@ -34,9 +29,29 @@ func TestStopEndsWhatRuns(t *testing.T) {
 		{"the running one", slot{running: 7}, 7, 0, false},
 		{"another one", slot{running: 7, next: &state.Solve{ID: 8}}, 3, 0, true},
 	} {
-		if end := c.s.cancel(c.id); end != c.end || (c.s.next != nil) != c.stillNext {
+		end := 0
+		q := solves{slots: [state.NumSlots]slot{c.s}, end: func(id int) { end = id }}
+		if q.cancel(c.id); end != c.end || (q.slots[0].next != nil) != c.stillNext {
 			t.Errorf("%s is cancelled: the solve %d has to end and one still waits: %t; want %d and %t", c.what, end,
-				c.s.next != nil, c.end, c.stillNext)
+				q.slots[0].next != nil, c.end, c.stillNext)
+		}
+	}
+}
+
+// A solve waits for the one under way while a slider is dragged, and none waits longer than that.
+func TestWhatWaits(t *testing.T) {
+	for since, want := range map[float64]string{patience - 1: "after", patience: "end 7, begin 8"} {
+		var did []string
+		q := solves{
+			slots: [state.NumSlots]slot{{running: 7, since: 1000}},
+			now:   func() float64 { return 1000 + since },
+			after: func(int, func()) { did = append(did, "after") },
+			begin: func(e state.Solve) { did = append(did, fmt.Sprint("begin ", e.ID)) },
+			end:   func(id int) { did = append(did, fmt.Sprint("end ", id)) },
+		}
+		q.ask(state.Solve{ID: 8, Soon: true})
+		if got := strings.Join(did, ", "); got != want {
+			t.Errorf("a solve is asked for %v ms after the one under way: %s; want %s", since, got, want)
 		}
 	}
 }

@@ -190,19 +190,16 @@ func (j *Runner) solve(e state.Solve) {
 			tell = ignored
 		}
 		m := Solve(ctx, pool, e, tell)
-		j.Page.Later(func() { j.solved(e, m) })
+		j.Page.Later(func() { // with the question that waited for it
+			j.finish(e.ID)
+			if f, ok := m.(state.SolveFailed); ok && f.Failure.Kind == proto.Crash {
+				j.Crashed()
+			}
+			j.solves.answered(e)
+			j.Page.Do(m)
+		})
 	}()
 	runtime.Gosched() // the request is with its worker before the page is drawn, and not after
-}
-
-// solved passes an answer on and starts the question that waited for it.
-func (j *Runner) solved(e state.Solve, m state.Message) {
-	j.finish(e.ID)
-	if f, ok := m.(state.SolveFailed); ok && f.Failure.Kind == proto.Crash {
-		j.Crashed()
-	}
-	j.solves.answered(e)
-	j.Page.Do(m)
 }
 
 func (j *Runner) question(e state.Question) {
@@ -244,7 +241,8 @@ type solves struct {
 // but never longer than patience allows.
 func (q *solves) ask(e state.Solve) {
 	s, now := &q.slots[e.Slot], q.now()
-	if s.waits(&e, now) {
+	if s.running != 0 && e.Soon && now-s.since < patience {
+		s.next = &e
 		q.after(int(s.since+patience-now)+1, func() {
 			if n := s.next; n != nil && n.ID == e.ID { // it still waits
 				q.ask(e)
@@ -271,11 +269,14 @@ func (q *solves) answered(e state.Solve) {
 	}
 }
 
-// cancel gives a solve up, under way or waiting.
+// cancel gives up a solve that waits, and the one under way, which nobody wants either: it was
+// asked on the way to the other.
 func (q *solves) cancel(id int) {
 	for i := range q.slots {
-		if running := q.slots[i].cancel(id); running != 0 {
-			q.end(running)
+		if s := &q.slots[i]; s.next != nil && s.next.ID == id {
+			if s.next = nil; s.running != 0 {
+				q.end(s.running)
+			}
 		}
 	}
 }
@@ -291,24 +292,4 @@ type slot struct {
 	running int     // ID, 0 if none is
 	since   float64 // when that one began
 	next    *state.Solve
-}
-
-// waits has a question wait for the solve under way, if it may.
-func (s *slot) waits(e *state.Solve, now float64) bool {
-	if s.running == 0 || !e.Soon || now-s.since >= patience {
-		return false
-	}
-	s.next = e
-	return true
-}
-
-// cancel takes out the question that waits, if it has that ID, and returns the one
-// under way, which nobody wants either: it was asked on the way to the other. It
-// returns 0 if nothing else has to end.
-func (s *slot) cancel(id int) int {
-	if s.next == nil || s.next.ID != id {
-		return 0
-	}
-	s.next = nil
-	return s.running
 }

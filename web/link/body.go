@@ -21,7 +21,16 @@ func encodeBody(p *profiles.Profile) (body []byte, version byte) {
 	for _, n := range header(p, c) {
 		w.uint(uint64(*n))
 	}
-	w.flags(p, c)
+	flags := uint64(0)
+	if c.LossGradAllocated {
+		flags = flagBorn
+	}
+	if c.Name == p.Name {
+		w.uint(flags)
+	} else {
+		w.uint(flags | flagNamed)
+		w.text(c.Name)
+	}
 	w.uint(uint64(len(c.Stages)))
 	names, kinds := make([]string, len(c.Stages)), make([]string, len(c.Stages))
 	for i := range c.Stages {
@@ -84,22 +93,15 @@ func decodeBody(b []byte, version byte, budget *profiles.Budget) (*profiles.Prof
 	for version > plainVersion && len(r.b) > 0 {
 		r.extra(c.Stages)
 	}
-	switch {
-	case r.err != nil:
-		return nil, r.err
-	case r.bad || len(r.b) != 0:
-		return nil, errDamaged
-	}
-	for i := range c.Stages {
-		c.Stages[i].Name, c.Stages[i].Kind = names[i], kinds[i]
-		for col, v := range columns(&c.Stages[i]) {
-			*v = table[col][i]
+	return r.ended(p, func() error {
+		for i := range c.Stages {
+			c.Stages[i].Name, c.Stages[i].Kind = names[i], kinds[i]
+			for col, v := range columns(&c.Stages[i]) {
+				*v = table[col][i]
+			}
 		}
-	}
-	if err := c.Validate(); err != nil {
-		return nil, choice.Sentence("This link's profile makes no sense: %v.", err)
-	}
-	return p, nil
+		return c.Validate()
+	})
 }
 
 // about writes what a profile says of itself.
@@ -145,7 +147,7 @@ type extra struct {
 	number  uint64 // for ever
 	has     func(s *engine.Stage) bool
 	give    func(s *engine.Stage)
-	numbers func(s *engine.Stage) []*int64 // of a stage that has it; nil: there are none
+	numbers func(s *engine.Stage) []*int64 // of a stage that has it
 }
 
 // extras are in the order of their numbers.
@@ -159,7 +161,7 @@ var extras = [...]extra{
 		}},
 	{number: 2,
 		has:  func(s *engine.Stage) bool { return s.Unsaved },
-		give: func(s *engine.Stage) { s.Unsaved = true }},
+		give: func(s *engine.Stage) { s.Unsaved = true }, numbers: func(*engine.Stage) []*int64 { return nil }},
 }
 
 // extra writes what some stages have; false if none has it.
@@ -172,9 +174,6 @@ func (w *writer) extra(x *extra, stages []engine.Stage) bool {
 			continue
 		}
 		which[i], some = 1, true
-		if x.numbers == nil {
-			continue
-		}
 		for col, v := range x.numbers(&stages[i]) {
 			if col == len(table) {
 				table = append(table, nil)
@@ -220,9 +219,7 @@ func (r *bodyReader) give(x *extra, stages []engine.Stage) {
 			return
 		}
 		x.give(s)
-		if x.numbers != nil {
-			numbers = append(numbers, x.numbers(s))
-		}
+		numbers = append(numbers, x.numbers(s))
 	}
 	if len(numbers) == 0 {
 		return

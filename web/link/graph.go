@@ -6,7 +6,6 @@ import (
 	"memtide/engine"
 	"memtide/profiles"
 	"memtide/profiles/parse"
-	"memtide/web/choice"
 )
 
 // The body of a graph, layout graphVersion: values and operations in columns as
@@ -161,16 +160,7 @@ func decodeGraph(b []byte, budget *profiles.Budget) (*profiles.Profile, error) {
 			o.After[j] = engine.OpID(i - r.small(i))
 		}
 	}
-	switch {
-	case r.err != nil:
-		return nil, r.err
-	case r.bad || len(r.b) != 0:
-		return nil, errDamaged
-	}
-	if err := g.Validate(); err != nil {
-		return nil, choice.Sentence("This link's profile makes no sense: %v.", err)
-	}
-	return p, nil
+	return r.ended(p, g.Validate)
 }
 
 // within says that a number that a column has is from 0 to most; otherwise the body

@@ -29,19 +29,6 @@ const (
 	flagNamed
 )
 
-func (w *writer) flags(p *profiles.Profile, c *engine.Chain) {
-	var flags uint64
-	if c.LossGradAllocated {
-		flags |= flagBorn
-	}
-	if c.Name == p.Name {
-		w.uint(flags)
-		return
-	}
-	w.uint(flags | flagNamed)
-	w.text(c.Name)
-}
-
 func (w *writer) texts(list []string) {
 	w.uint(uint64(len(list)))
 	for _, s := range list {
@@ -285,6 +272,20 @@ func (r *bodyReader) column(earlier [][]int64, n int) []int64 {
 
 // small reads a number that is at most limit.
 func (r *bodyReader) small(limit int) int { return int(r.most(uint64(limit))) }
+
+// ended returns the profile that a body holds, unless it is damaged or valid says that it makes no sense.
+func (r *bodyReader) ended(p *profiles.Profile, valid func() error) (*profiles.Profile, error) {
+	if r.err != nil {
+		return nil, r.err
+	}
+	if r.bad || len(r.b) != 0 {
+		return nil, errDamaged
+	}
+	if err := valid(); err != nil {
+		return nil, choice.Sentence("This link's profile makes no sense: %v.", err)
+	}
+	return p, nil
+}
 
 // packer makes raw deflate of bytes, again and again: a new compressor is large.
 type packer struct {

@@ -42,11 +42,8 @@ type Work struct {
 
 // measure puts what a method makes of a problem into an answer, within the limit.
 func (w *Work) measure(ctx context.Context, a *proto.Answer, p *engine.Problem, m whatif.Method) error {
-	if w.Limit > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, w.Limit)
-		defer cancel()
-	}
+	ctx, cancel := proto.Within(ctx, w.Limit)
+	defer cancel()
 	a.Strategy, a.Budget = m.Strategy.Name, p.Budget
 	r, err := whatif.Measure(p, m, engine.NewPoll(ctx, nil))
 	if r == nil {
@@ -62,8 +59,8 @@ func (w *Work) give(ctx context.Context, a proto.Answer, err error) bool {
 	if ctx.Err() != nil && a.StepTime <= 0 {
 		return false
 	}
-	a.Index, a.Done, a.Total = w.Given, w.Given+1, w.Total
 	w.Given++
+	a.Done, a.Total = w.Given, w.Total
 	w.Emit(&a, err)
 	return ctx.Err() == nil
 }

@@ -285,6 +285,6 @@ type SolveHere struct{}
 func (SolveHere) apply(s *State) []Effect {
 	// What failed for want of workers is asked again.
 	s.Curve = nil
-	s.curves.clear()
+	s.curves.keys, s.curves.byKey = nil, nil
 	return append([]Effect{UseThread{}}, s.chooseWithin(s.Choice, Leave, false, 0)...)
 }

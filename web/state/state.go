@@ -1,6 +1,8 @@
 package state
 
 import (
+	"slices"
+
 	"memtide/engine"
 	"memtide/wasm/proto"
 	"memtide/web/draw"
@@ -202,16 +204,8 @@ func (r *recent[V]) put(key string, v V) {
 	r.touch(key)
 }
 
-func (r *recent[V]) clear() { r.keys, r.byKey = nil, nil }
-
 func (r *recent[V]) touch(key string) {
-	for i, k := range r.keys {
-		if k == key {
-			r.keys = append(r.keys[:i], r.keys[i+1:]...)
-			break
-		}
-	}
-	r.keys = append(r.keys, key)
+	r.keys = append(slices.DeleteFunc(r.keys, func(k string) bool { return k == key }), key)
 }
 
 // training is the part of the state about training steps.

@@ -1,8 +1,10 @@
 package state
 
 import (
+	"slices"
 	"time"
 
+	"memtide/engine/sim"
 	"memtide/web/draw"
 	"memtide/web/lookup"
 	"memtide/web/tell"
@@ -242,12 +244,9 @@ func (s *State) selectWaitAt(at time.Duration) {
 	if s.Preview != nil || s.Shown == nil {
 		return
 	}
-	for i, g := range s.Shown.Gaps() {
-		if g.Start == at {
-			s.View.Select(lookup.Target{Kind: lookup.OnGap, Index: i})
-			s.touch()
-			return
-		}
+	if i := slices.IndexFunc(s.Shown.Gaps(), func(g sim.Gap) bool { return g.Start == at }); i >= 0 {
+		s.View.Select(lookup.Target{Kind: lookup.OnGap, Index: i})
+		s.touch()
 	}
 }
 

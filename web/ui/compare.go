@@ -50,22 +50,16 @@ func (c *Compare) Edits() string {
 	return "Controls and numbers: " + own
 }
 
-// side returns A or B.
-func (c *Compare) side(a bool) *state.Side {
-	x, y := c.S.AB()
-	if a {
-		return x
-	}
-	return y
-}
-
 // Name says what a side is: its strategy and budget, and what else is not as on
 // the other side.
 func (c *Compare) Name(a bool) string {
 	if c.S.Compare == nil {
 		return ""
 	}
-	mine, other := c.side(a), c.side(!a)
+	mine, other := c.S.AB()
+	if !a {
+		mine, other = other, mine
+	}
 	return names.Side(mine.Choice, other.Choice, mine.Network, other.Network,
 		names.Budget(mine.Choice, mine.Network))
 }
@@ -93,8 +87,6 @@ func (c *Compare) missing() string {
 		return side + " has no schedule: " + strings.TrimSuffix(o.Failed, ".") + "."
 	case o.Shown == nil:
 		return side + " is being solved…" + answer.Done(o.Progress())
-	}
-	switch {
 	case c.S.Stale():
 		return own + " has no schedule: the pictures show another one."
 	case c.S.Solving != nil:
@@ -312,9 +304,6 @@ func (c *Compare) Delta() vugu.HTML {
 
 // Sentence returns the delta in words, for screen readers.
 func (c *Compare) Sentence() string {
-	if c.S.Compare == nil {
-		return ""
-	}
 	d, ok := c.S.Delta()
 	if !ok {
 		return c.missing()

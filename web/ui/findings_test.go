@@ -30,7 +30,7 @@ func TestRefusedFile(t *testing.T) {
 			t.Errorf("the rows are %s; want %q", got, want)
 		}
 	}
-	if got := (&Notice{S: s}).Text(); got != "" {
+	if got := (&Notice{S: s}).alert().Text; got != "" {
 		t.Errorf("the notice tells it again: %q", got)
 	}
 	root := Root{S: s}
@@ -45,7 +45,7 @@ func TestRefusedFile(t *testing.T) {
 		t.Errorf("what is assumed of a file is said at %d of the page, and the answer at %d; want it below", panel,
 			verdict)
 	}
-	if got, want := (&Notice{S: s}).Text(), "The budget is not read."; got != want || c.Head() != "" {
+	if got, want := (&Notice{S: s}).alert().Text, "The budget is not read."; got != want || c.Head() != "" {
 		t.Errorf("what is about no file: the notice says %q, the panel %q; want %q and nothing", got, c.Head(), want)
 	}
 }

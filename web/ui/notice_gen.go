@@ -26,7 +26,7 @@ func (c *Notice) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 		vgparent.AppendChild(vgn)
 		vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "notice"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "alert"}}}
 		vgparent.AppendChild(vgn)
-		vgn.AddAttrInterface("hidden", c.Text() == "")
+		vgn.AddAttrInterface("hidden", c.alert().Text == "")
 		{
 			vgparent := vgn
 			_ = vgparent
@@ -41,10 +41,10 @@ func (c *Notice) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 				vgparent.AppendChild(vgn)
 				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "strong", Attr: []vugu.VGAttribute(nil)}
 				vgparent.AppendChild(vgn)
-				vgn.SetInnerHTML(c.Text())
+				vgn.SetInnerHTML(c.alert().Text)
 				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
 				vgparent.AppendChild(vgn)
-				for vgiterkeyt, l := range c.Lines() {
+				for vgiterkeyt, l := range c.alert().Lines {
 					var vgiterkey interface{} = vgiterkeyt
 					_ = vgiterkey
 					l := l
@@ -60,13 +60,13 @@ func (c *Notice) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			vgparent.AppendChild(vgn)
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "button primary"}, vugu.VGAttribute{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "data-do", Val: "act"}}}
 			vgparent.AppendChild(vgn)
-			vgn.AddAttrInterface("hidden", c.Action() == "")
-			vgn.SetInnerHTML(c.Action())
+			vgn.AddAttrInterface("hidden", c.alert().Action == "")
+			vgn.SetInnerHTML(c.alert().Action)
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
 			vgparent.AppendChild(vgn)
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "button icon"}, vugu.VGAttribute{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "data-do", Val: "dismiss"}, vugu.VGAttribute{Namespace: "", Key: "aria-label", Val: "Dismiss"}}}
 			vgparent.AppendChild(vgn)
-			vgn.AddAttrInterface("hidden", c.Text() == "")
+			vgn.AddAttrInterface("hidden", c.alert().Text == "")
 			{
 				vgparent := vgn
 				_ = vgparent

@@ -122,33 +122,49 @@ func bestBound(s *proto.Solved) (best proto.Bound, ok bool) {
 	return best, ok
 }
 
-// Verdict says what was checked of the schedule, and what speaks against it.
-func (c *Results) Verdict() string {
+// Verdict says what was checked of the schedule, and what speaks against it. Its title puts claim and
+// measurement side by side, and says who checked what.
+func (c *Results) Verdict() panel.Verdict {
 	p := c.S.Visible()
-	switch {
-	case p == nil:
-		return ""
-	case c.S.Preview != nil:
-		return "preview: " + choice.PlanName(p.Choice.Strategy)
-	case p.Partial && c.S.Solving != nil:
-		return "best so far"
-	case p.Partial:
-		return "for " + format.Bytes(p.Solved.Budget) + ", stopped early"
-	case c.S.Stale():
-		return "plan for " + format.Bytes(p.Solved.Budget)
-	case !p.Solved.Verdict.Verified:
-		claim, t := p.Solved.Claim, p.Solved.Trace
-		if claim.Peak != t.Peak {
-			return fmt.Sprintf("claims %s, needs %s", format.Bytes(claim.Peak), format.Bytes(t.Peak))
-		}
-		if claim.StepTime != t.Makespan {
-			return fmt.Sprintf("claims %s, takes %s", format.Duration(claim.StepTime), format.Duration(t.Makespan))
-		}
-		return "check failed"
-	case c.homeless():
-		return "addresses do not fit"
+	if p == nil {
+		return panel.Verdict{Class: "muted"}
 	}
-	return "checked"
+	s, t := p.Solved, p.Solved.Trace
+	v := panel.Verdict{Class: "muted"}
+	v.Title = fmt.Sprintf("%s claims %s and a peak of %s; the simulator measured %s and %s.",
+		choice.PlanName(s.Strategy), format.Duration(s.Claim.StepTime), format.Bytes(s.Claim.Peak),
+		format.Duration(t.Makespan), format.Bytes(t.Peak))
+	if s.Verdict.Verified {
+		v.Title += " An independent checker agrees on both."
+		if c.homeless() {
+			v.Title += " The peak is a sum of bytes; for their addresses: " + (&address.Map{S: c.S}).Outcome()
+		}
+		v.Title += " " + c.ClaimTitle()
+	} else {
+		v.Title += " " + format.Durations(s.Verdict.Problem)
+	}
+	switch {
+	case c.S.Preview != nil:
+		v.Text = "preview: " + choice.PlanName(p.Choice.Strategy)
+	case p.Partial && c.S.Solving != nil:
+		v.Text = "best so far"
+	case p.Partial:
+		v.Text = "for " + format.Bytes(s.Budget) + ", stopped early"
+	case c.S.Stale():
+		v.Text = "plan for " + format.Bytes(s.Budget)
+	case !s.Verdict.Verified && s.Claim.Peak != t.Peak:
+		v.Text, v.Class = fmt.Sprintf("claims %s, needs %s", format.Bytes(s.Claim.Peak), format.Bytes(t.Peak)), "bad"
+	case !s.Verdict.Verified && s.Claim.StepTime != t.Makespan:
+		v.Text, v.Class = fmt.Sprintf("claims %s, takes %s", format.Duration(s.Claim.StepTime),
+			format.Duration(t.Makespan)), "bad"
+	case !s.Verdict.Verified:
+		v.Text, v.Class = "check failed", "bad"
+	case c.homeless():
+		v.Text, v.Class = "addresses do not fit", "bad"
+	default:
+		v.Text, v.Class = "checked", "good"
+	}
+	return v
 }
 
 // homeless reports whether the sums fit into the budget and the addresses do not, as the
@@ -159,38 +175,6 @@ func (c *Results) homeless() bool {
 	}
 	p := c.S.Places.Placed
 	return p != nil && (p.Failed != nil || p.NoneFits)
-}
-
-// VerdictClass colours the verdict.
-func (c *Results) VerdictClass() string {
-	p := c.S.Visible()
-	switch {
-	case p == nil || c.S.Preview != nil || p.Partial || c.S.Stale():
-		return "muted"
-	case p.Solved.Verdict.Verified && !c.homeless():
-		return "good"
-	}
-	return "bad"
-}
-
-// VerdictTitle puts claim and measurement side by side, and says who checked what.
-func (c *Results) VerdictTitle() string {
-	p := c.S.Visible()
-	if p == nil {
-		return ""
-	}
-	s := p.Solved
-	text := fmt.Sprintf("%s claims %s and a peak of %s; the simulator measured %s and %s.", choice.PlanName(s.Strategy),
-		format.Duration(s.Claim.StepTime), format.Bytes(s.Claim.Peak), format.Duration(s.Trace.Makespan),
-		format.Bytes(s.Trace.Peak))
-	if !s.Verdict.Verified {
-		return text + " " + format.Durations(s.Verdict.Problem)
-	}
-	text += " An independent checker agrees on both."
-	if c.homeless() {
-		text += " The peak is a sum of bytes; for their addresses: " + (&address.Map{S: c.S}).Outcome()
-	}
-	return text + " " + c.ClaimTitle()
 }
 
 // ClaimTitle says which class that is, and who says so.

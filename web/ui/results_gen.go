@@ -68,16 +68,16 @@ func (c *Results) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 		vgparent.AppendChild(vgn)
 		vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "p", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "badge"}}}
 		vgparent.AppendChild(vgn)
-		vgn.AddAttrInterface("hidden", c.Verdict() == "")
+		vgn.AddAttrInterface("hidden", c.Verdict().Text == "")
 		{
 			vgparent := vgn
 			_ = vgparent
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "data-testid", Val: "verdict"}, vugu.VGAttribute{Namespace: "", Key: "tabindex", Val: "0"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "note"}}}
 			vgparent.AppendChild(vgn)
-			vgn.AddAttrInterface("aria-label", c.Verdict()+". "+c.VerdictTitle())
-			vgn.AddAttrInterface("class", "verdict "+c.VerdictClass())
-			vgn.AddAttrInterface("title", c.VerdictTitle())
-			vgn.SetInnerHTML(c.Verdict())
+			vgn.AddAttrInterface("aria-label", c.Verdict().Text+". "+c.Verdict().Title)
+			vgn.AddAttrInterface("class", "verdict "+c.Verdict().Class)
+			vgn.AddAttrInterface("title", c.Verdict().Title)
+			vgn.SetInnerHTML(c.Verdict().Text)
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "from"}}}
 			vgparent.AppendChild(vgn)
 			vgn.SetInnerHTML(c.From())

@@ -43,20 +43,19 @@ func TestAddressFailure(t *testing.T) {
 	}
 	// What stands beside the numbers does not vouch for what is denied here.
 	r := Results{S: s}
-	if got, class, title := r.Verdict(), r.VerdictClass(), r.VerdictTitle(); got != "addresses do not fit" ||
-		class != "bad" || !strings.Contains(title, c.Outcome()) || c.VerdictClass() == "good" {
-		t.Errorf("the badges are %q (%s, %q) and %q (%s); want that the addresses do not fit, and why", got, class,
-			title, c.Verdict(), c.VerdictClass())
+	if got := r.Verdict(); got.Text != "addresses do not fit" || got.Class != "bad" ||
+		!strings.Contains(got.Title, c.Outcome()) || c.Verdict().Class == "good" {
+		t.Errorf("the badges are %q and %q; want that the addresses do not fit, and why", got, c.Verdict())
 	}
 	pagetest.Do(t, s, state.SetAllocator{Name: "optimal"})
 	if got := c.Outcome(); !strings.HasPrefix(got, "All buffers find room") {
 		t.Errorf("optimal placement: %q; want that all find room", got)
 	}
-	if got, class := r.Verdict(), r.VerdictClass(); got != "checked" || class != "good" {
-		t.Errorf("where all find room the badge is %q (%s); want that time and peak are checked", got, class)
+	if got := r.Verdict(); got.Text != "checked" || got.Class != "good" {
+		t.Errorf("where all find room the badge is %q; want that time and peak are checked", got)
 	}
 	pagetest.Do(t, s, state.SetAllocator{Name: "best-fit"}, state.TogglePlaces{})
-	if got := r.Verdict(); got != "checked" {
+	if got := r.Verdict().Text; got != "checked" {
 		t.Errorf("with the address view closed the badge is %q; want what is checked: no allocator was asked for", got)
 	}
 }
@@ -72,20 +71,20 @@ func TestCheckedIsNotOptimal(t *testing.T) {
 		if !optimal {
 			title = "does not claim that nothing is faster"
 		}
-		if got := r.Verdict(); got != "checked" || strings.Contains(got, "optimal") {
+		got := r.Verdict()
+		if got.Text != "checked" {
 			t.Errorf("optimal %t: the badge is %q; want what was checked and nothing else", optimal, got)
 		}
-		if !strings.Contains(r.VerdictTitle(), title) ||
-			!strings.Contains(r.VerdictTitle(), "independent checker agrees on both") {
-			t.Errorf("optimal %t: the badge means %q; want %q and the checker in it", optimal, r.VerdictTitle(), title)
+		if !strings.Contains(got.Title, title) || !strings.Contains(got.Title, "independent checker agrees on both") {
+			t.Errorf("optimal %t: the badge means %q; want %q and the checker in it", optimal, got.Title, title)
 		}
 	}
 	s.Shown.Solved.Verdict.Verified = false
-	if got := r.Verdict(); got != "check failed" || r.VerdictClass() != "bad" {
-		t.Errorf("a refuted schedule has the badge %q (%s); want that the check failed", got, r.VerdictClass())
+	if got := r.Verdict(); got.Text != "check failed" || got.Class != "bad" {
+		t.Errorf("a refuted schedule has the badge %q; want that the check failed", got)
 	}
 	s.Shown.Solved.Claim.Peak = s.Shown.Solved.Trace.Peak - 1<<30
-	if got, want := r.Verdict(), "claims 1.58 GiB, needs 2.58 GiB"; got != want {
+	if got, want := r.Verdict().Text, "claims 1.58 GiB, needs 2.58 GiB"; got != want {
 		t.Errorf("a schedule that needs more than it claims has the badge %q; want %q", got, want)
 	}
 }

@@ -143,15 +143,6 @@ func (c *Notice) alert() state.Alert {
 	return state.Alert{}
 }
 
-// Text returns the headline, or the empty string if nothing is wrong.
-func (c *Notice) Text() string { return c.alert().Text }
-
-// Lines are details.
-func (c *Notice) Lines() []string { return c.alert().Lines }
-
-// Action returns the text of the button, or the empty string if there is none.
-func (c *Notice) Action() string { return c.alert().Action }
-
 // Embed is the caption of a view in another page.
 type Embed struct {
 	S    *state.State
@@ -185,7 +176,7 @@ func (c *Embed) Action() string {
 	if c.S.Step != nil { // it has its own
 		return ""
 	}
-	return (&Notice{S: c.S}).Action()
+	return (&Notice{S: c.S}).alert().Action
 }
 
 // Address returns the page with exactly what the view shows.

@@ -46,9 +46,6 @@ var (
 // ShareField is a text to be copied.
 type ShareField struct{ ID, Label, Text string }
 
-// Link returns the link.
-func (c *Share) Link() string { return c.address() }
-
 // Fields returns what to paste where; none if no address leads to this page.
 func (c *Share) Fields() []ShareField {
 	if c.homeless() {
@@ -66,25 +63,22 @@ func (c *Share) Fields() []ShareField {
 	if !strings.Contains(fragment, "theme=") {
 		framed = "embed=1&amp;theme=" + ground + "&amp;" + quoted
 	}
+	folder := base
+	if c.Page != nil {
+		folder = c.Page.Folder()
+	}
 	return []ShareField{
 		{"markdown", "Markdown", "[" + markdown.Replace(c.Name()) + "](" + markdownAddress.Replace(address) + ")"},
 		{"iframe", "Embed (iframe)", `<iframe src="` + html.EscapeString(base) + `#` + framed + `" title="` + title +
 			`" width="100%" height="640" loading="lazy" style="border:0;color-scheme:` + ground +
 			`" allow="clipboard-write; fullscreen" sandbox="allow-scripts allow-same-origin allow-popups allow-downloads"></iframe>`},
-		{"element", "Embed (tag)", `<script src="` + html.EscapeString(c.folderOr(base)) +
+		{"element", "Embed (tag)", `<script src="` + html.EscapeString(folder) +
 			`view.js" defer></script> <memtide-view title="` + title + `" link="` + quoted + `"></memtide-view>`},
 	}
 }
 
 // homeless reports whether no address leads to this page.
 func (c *Share) homeless() bool { return c.Page != nil && c.Page.Base == "" }
-
-func (c *Share) folderOr(base string) string {
-	if c.Page == nil {
-		return base
-	}
-	return c.Page.Folder()
-}
 
 // Verdict says how long the link is and where it can be used.
 func (c *Share) Verdict() string {
@@ -207,9 +201,6 @@ func (c *Run) Absent() bool {
 	b, _ := c.room()
 	return c.S.Memory != nil || b < engine.MiB
 }
-
-// Line says what it is.
-func (c *Run) Line() string { return wordsRunOn }
 
 // deedsOf say what plans of a class do.
 var deedsOf = map[play.Class]string{

@@ -105,9 +105,9 @@ func (c *Share) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 						vgparent.AppendChild(vgn)
 						vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "input", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "text"}, vugu.VGAttribute{Namespace: "", Key: "readonly", Val: ""}, vugu.VGAttribute{Namespace: "", Key: "id", Val: "share-link"}, vugu.VGAttribute{Namespace: "", Key: "spellcheck", Val: "false"}}}
 						vgparent.AppendChild(vgn)
-						vgn.AddAttrInterface("value", c.Link())
+						vgn.AddAttrInterface("value", c.address())
 						{
-							b, err := vjson.Marshal(c.Link())
+							b, err := vjson.Marshal(c.address())
 							if err != nil {
 								panic(err)
 							}

@@ -62,7 +62,7 @@ func TestAddresses(t *testing.T) {
 	}
 	s.View.Theme = ""
 	c := &Share{S: s, Page: p}
-	if got, want := c.Link(), "title=a%20%22b%22%20%3Cc%3E%20%5Bd%5D"; !strings.Contains(got, want) {
+	if got, want := c.address(), "title=a%20%22b%22%20%3Cc%3E%20%5Bd%5D"; !strings.Contains(got, want) {
 		t.Errorf("the link is %s; want %s in it", got, want)
 	}
 }

@@ -63,11 +63,8 @@ func place(s *serve.Server, ctx context.Context, q *proto.Place, tell func(*prot
 	if err != nil {
 		return nil, proto.Fail(proto.BadRequest, "%v", err)
 	}
-	if q.Limit > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, q.Limit)
-		defer cancel()
-	}
+	ctx, cancel := proto.Within(ctx, q.Limit)
+	defer cancel()
 	return p.run(ctx, engine.NewPoll(ctx,
 		func(pr engine.Progress) { tell(&proto.Progress{Done: pr.Done, Total: pr.Total}) }))
 }
@@ -174,7 +171,7 @@ func (p *placement) measure(l *alloc.Layout, poll *engine.Poll) (*proto.Placed, 
 	}
 	out := &proto.Placed{
 		Pool: p.pool, Fixed: p.pool != engine.NoLimit, Resident: p.resident,
-		Reserved: l.PeakReserved(), Waste: l.PeakWaste(r), Chunk: l.Chunk, Runs: l.Runs, Optimal: l.Optimal,
+		Reserved: l.PeakReserved(), Waste: l.PeakWaste(r), Chunk: l.Chunk, Optimal: l.Optimal,
 		Failed: l.Failed, Pieces: pieces(r, l),
 	}
 	if p.allocator != nil {

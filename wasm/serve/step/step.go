@@ -35,11 +35,8 @@ func answer(_ *serve.Server, ctx context.Context, q *proto.Step, tell func(*prot
 	if err != nil {
 		return nil, proto.Fail(proto.BadRequest, "%v", err)
 	}
-	if q.Limit > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, q.Limit)
-		defer cancel()
-	}
+	ctx, cancel := proto.Within(ctx, q.Limit)
+	defer cancel()
 	poll, out := engine.NewPoll(ctx, nil), &proto.Stepped{Config: config}
 	switch a = a.Until(poll); {
 	case q.Chain:

@@ -254,58 +254,37 @@ func buffers(p *proto.Placed) (n int) {
 	return n
 }
 
-// Verdict reports whether the layout that is shown has been checked. Whether all of it
-// fits, and into how little, is the sentence before it.
-func (c *Map) Verdict() string {
-	p := c.placed()
-	switch at := c.behind(); {
-	case p == nil:
-		return ""
-	case at != nil:
-		return "of " + choice.PlanName(at.Choice.Strategy) + " in " + format.Bytes(at.Solved.Budget) +
-			", not of the preview"
-	case p.Unchecked:
-		return "not checked"
-	case p.Verdict.Verified && p.Failed != nil:
-		return "checked up to the failure"
-	case p.Verdict.Verified && p.NoneFits:
-		return "checked, in the larger pool"
-	case p.Verdict.Verified:
-		return "✓ layout checked"
-	}
-	return "✗ check failed"
-}
-
-// VerdictClass colours the verdict.
-func (c *Map) VerdictClass() string {
-	p := c.placed()
-	switch {
-	case p == nil || p.Unchecked || c.behind() != nil, p.Verdict.Verified && (p.Failed != nil || p.NoneFits):
-		return "muted"
-	case p.Verdict.Verified:
-		return "good"
-	}
-	return "bad"
-}
-
 const layoutChecked = "An independent validator has compared every block that is shown with every other: none overlap, all lie in the pool."
 
-// VerdictTitle says what was checked.
-func (c *Map) VerdictTitle() string {
+// Verdict reports whether the layout that is shown has been checked. Whether all of it
+// fits, and into how little, is the sentence before it.
+func (c *Map) Verdict() panel.Verdict {
 	p := c.placed()
-	switch {
-	case p == nil:
-		return ""
-	case c.behind() != nil:
-		return "A click on the curve chooses the schedule that is previewed; its addresses are found then."
-	case p.Unchecked:
-		return "There are too many buffers to compare every one with every other."
-	case p.Verdict.Verified && p.Optimal:
-		return layoutChecked + " That none needs less is the search's own proof, which is not checked here."
-	case p.Verdict.Verified:
-		return layoutChecked
+	if p == nil {
+		return panel.Verdict{Class: "muted"}
 	}
-	return p.Verdict.Problem
+	if at := c.behind(); at != nil {
+		return panel.Verdict{Class: "muted", Text: "of " + choice.PlanName(at.Choice.Strategy) + " in " +
+			format.Bytes(at.Solved.Budget) + ", not of the preview",
+			Title: "A click on the curve chooses the schedule that is previewed; its addresses are found then."}
+	}
+	v := panel.Verdict{Class: "muted", Title: layoutChecked}
+	if p.Optimal {
+		v.Title += " That none needs less is the search's own proof, which is not checked here."
+	}
+	switch {
+	case p.Unchecked:
+		v.Text, v.Title = "not checked", "There are too many buffers to compare every one with every other."
+	case !p.Verdict.Verified:
+		v = panel.Verdict{Text: "✗ check failed", Class: "bad", Title: p.Verdict.Problem}
+	case p.Failed != nil:
+		v.Text = "checked up to the failure"
+	case p.NoneFits:
+		v.Text = "checked, in the larger pool"
+	default:
+		v.Text, v.Class = "✓ layout checked", "good"
+	}
+	return v
 }
 
 // OutcomeClass colours the sentence.

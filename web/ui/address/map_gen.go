@@ -235,9 +235,9 @@ func (c *Map) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 						vgparent.AppendChild(vgn)
 						vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "p", Attr: []vugu.VGAttribute{{Namespace: "", Key: "data-testid", Val: "place-verdict"}}}
 						vgparent.AppendChild(vgn)
-						vgn.AddAttrInterface("class", "verdict "+c.VerdictClass())
-						vgn.AddAttrInterface("title", c.VerdictTitle())
-						vgn.SetInnerHTML(c.Verdict())
+						vgn.AddAttrInterface("class", "verdict "+c.Verdict().Class)
+						vgn.AddAttrInterface("title", c.Verdict().Title)
+						vgn.SetInnerHTML(c.Verdict().Text)
 						vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
 						vgparent.AppendChild(vgn)
 						vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "button small"}, vugu.VGAttribute{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "data-do", Val: "places-raise"}}}

@@ -40,7 +40,7 @@ func TestAddressView(t *testing.T) {
 		if s.Places.Placed.Failed != nil {
 			want = "checked up to the failure"
 		}
-		if got := c.Verdict(); got != want {
+		if got := c.Verdict().Text; got != want {
 			t.Errorf("%s: verdict %q, want %q", a.Name, got, want)
 		}
 		if got := c.Outcome(); !strings.HasPrefix(got, "All buffers find room") &&
@@ -93,14 +93,14 @@ func TestAddressesBesidePreview(t *testing.T) {
 	s := pagetest.First(t)
 	pagetest.Do(t, s, state.TogglePlaces{})
 	c := Map{S: s}
-	if got := c.Verdict(); c.Stale() != "false" || strings.Contains(got, "preview") {
+	if got := c.Verdict().Text; c.Stale() != "false" || strings.Contains(got, "preview") {
 		t.Errorf("without a preview the addresses say %q, stale %s; want nothing of one", got, c.Stale())
 	}
 	other := *s.Shown
 	s.Preview = &other
 	want := "of " + choice.PlanName(s.Shown.Choice.Strategy) + " in 2.58 GiB, not of the preview"
-	if got := c.Verdict(); got != want || c.Stale() != "true" || c.VerdictClass() != "muted" {
-		t.Errorf("beside a preview the addresses say %q, stale %s, in class %s; want %q, stale, muted", got,
-			c.Stale(), c.VerdictClass(), want)
+	if got := c.Verdict(); got.Text != want || c.Stale() != "true" || got.Class != "muted" {
+		t.Errorf("beside a preview the addresses say %q, stale %s, in class %s; want %q, stale, muted", got.Text,
+			c.Stale(), got.Class, want)
 	}
 }

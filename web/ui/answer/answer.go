@@ -58,10 +58,6 @@ func (c *Answer) Smallest() string {
 	return ""
 }
 
-// Late says that what was asked for is still being solved, so that what stands here
-// is the answer to something else; the style sheet fades it if that lasts.
-func (c *Answer) Late() string { return Late(c.S) }
-
 // Sentence returns what stands behind the word.
 func (c *Answer) Sentence() string {
 	_, sentence, _ := c.answer()
@@ -165,8 +161,8 @@ func Problem(s *state.State) string {
 	return ""
 }
 
-// Late says that what is shown answers something else than what is chosen, see Answer.Late;
-// "rest" says that only the word does not.
+// Late says that what was asked for is still being solved, so that what is shown answers something
+// else; the style sheet fades it if that lasts. "rest" says that only the word does not.
 func Late(s *state.State) string {
 	if s.Step != nil {
 		return strconv.FormatBool(s.Step.Shown != nil && s.Late())

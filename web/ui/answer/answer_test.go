@@ -242,8 +242,8 @@ func TestLate(t *testing.T) {
 				&state.OverBudget{Budget: 1}
 		}, "rest"},
 	} {
-		if c.change(); (&Answer{S: s}).Late() != c.want {
-			t.Errorf("%s: late is %s; want %s", c.name, (&Answer{S: s}).Late(), c.want)
+		if c.change(); Late(s) != c.want {
+			t.Errorf("%s: late is %s; want %s", c.name, Late(s), c.want)
 		}
 	}
 }

@@ -89,7 +89,7 @@ func (c *About) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			_ = vgparent
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
 			vgparent.AppendChild(vgn)
-			for vgiterkeyt, o := range c.Origins() {
+			for vgiterkeyt, o := range origins(c.S) {
 				var vgiterkey interface{} = vgiterkeyt
 				_ = vgiterkey
 				o := o

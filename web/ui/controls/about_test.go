@@ -39,7 +39,7 @@ func TestOrigins(t *testing.T) {
 		s := pagetest.Preset(t, c.ref)
 		s.Choice.Device = c.device
 		about := About{S: s}
-		got := about.Origins()
+		got := origins(about.S)
 		if len(got) != len(c.want) {
 			t.Errorf("%s: %d origins; want %d: %+v", c.ref, len(got), len(c.want), got)
 		}
@@ -70,7 +70,7 @@ func TestOriginsOfFile(t *testing.T) {
 	file.Source, file.Profile = state.Source{File: "mine.json"}, &profile
 	s.Network, s.Choice.Source = &file, file.Source
 	about := About{S: s}
-	if got := about.Origins(); got[0].How != "measured, for my GPU" || got[1].What != "host link" ||
+	if got := origins(about.S); got[0].How != "measured, for my GPU" || got[1].What != "host link" ||
 		about.Paper() != "" || about.Adjustable() {
 		t.Errorf("a file: origins %+v, address %q; want its own, and no address", got, about.Paper())
 	}

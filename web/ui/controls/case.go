@@ -183,9 +183,6 @@ type Plan struct {
 	Starting bool
 }
 
-// Doc returns the first sentence about the strategy.
-func (c *Plan) Doc() string { return planDoc(c.S) }
-
 // planDoc returns the first sentence about the strategy that is chosen.
 func planDoc(s *state.State) string {
 	st := engine.Lookup(s.Choice.Strategy)
@@ -241,9 +238,6 @@ func (c *More) By() bool { return (&Case{S: c.S}).By() }
 
 // Limited reports whether the sentence names the budget.
 func (c *More) Limited() bool { return (&Case{S: c.S}).Limited() }
-
-// Options returns the options of the network that the sentence does not name.
-func (c *More) Options() []Word { return options(c.S, false) }
 
 // BandwidthSteps returns the slider's last position.
 func (c *More) BandwidthSteps() int { return tradeoff.BandwidthSteps }

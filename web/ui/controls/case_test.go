@@ -92,7 +92,7 @@ func TestOptionsOfVariant(t *testing.T) {
 	} {
 		s := state.New()
 		s.Choice.Source.Preset = c.ref
-		said, offered := (&Case{S: s}).Said(), (&More{S: s}).Options()
+		said, offered := (&Case{S: s}).Said(), options(s, false)
 		var got []string
 		for _, w := range said {
 			got = append(got, w.Before+" "+panel.Selected(w.Options))

@@ -239,13 +239,10 @@ func inWords(sentences []string) (out []string) {
 	return out
 }
 
-// Origins say of each kind of number where it comes from.
-func (c *About) Origins() []Origin { return origins(c.S) }
-
 // Line says where the times and the sizes come from.
 func (c *About) Line() string {
 	var words []string
-	for _, o := range c.Origins() {
+	for _, o := range origins(c.S) {
 		words = append(words, o.What+" "+o.How)
 	}
 	return strings.Join(words[:min(len(words), 2)], " · ")

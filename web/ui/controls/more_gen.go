@@ -122,7 +122,7 @@ func (c *More) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 					vgin.BuildEnv.WireComponent(vgcomp)
 				}
 				vgin.BuildEnv.UseComponent(vgcompKey, vgcomp)	// ensure we can use this in the cache next time around
-				vgcomp.List = c.Options()
+				vgcomp.List = options(c.S, false)
 				vgcomp.Starting = c.Starting
 				vgout.Components = append(vgout.Components, vgcomp)
 				vgn = &vugu.VGNode{Component: vgcomp}

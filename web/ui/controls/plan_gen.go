@@ -31,7 +31,7 @@ func (c *Plan) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 		vgparent.AppendChild(vgn)
 		vgn.AddAttrInterface("aria-label", wordsPlan)
 		vgn.AddAttrInterface("disabled", c.Starting)
-		vgn.AddAttrInterface("title", c.Doc())
+		vgn.AddAttrInterface("title", planDoc(c.S))
 		{
 			vgparent := vgn
 			_ = vgparent

@@ -165,8 +165,8 @@ var commands = map[string]meaning{
 	"copy-line": browser,
 	"help":      does(state.ToggleHelp{}),
 	"skip":      browser,
-	"theme": func(_ Command, s *state.State) state.Message {
-		return state.SetTheme{Theme: nextTheme(s.View.Theme)}
+	"theme": func(_ Command, s *state.State) state.Message { // round: as the system, light, dark
+		return state.SetTheme{Theme: map[string]string{"": "light", "light": "dark"}[s.View.Theme]}
 	},
 	"shortcuts": settled(func(_ Command, s *state.State) state.Message { // a change of the box is an input too
 		return state.SetShortcuts{Off: !s.View.NoShortcuts}
@@ -261,17 +261,6 @@ func shareExact(_ Command, s *state.State) state.Message {
 		return nil
 	}
 	return state.SetExact{On: !s.Sharing.Exact}
-}
-
-// nextTheme goes round: as the system, light, dark.
-func nextTheme(theme string) string {
-	switch theme {
-	case "":
-		return "light"
-	case "light":
-		return "dark"
-	}
-	return ""
 }
 
 // TableRows is the number of rows of a page. Note: the rows are one piece of

@@ -11,6 +11,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -57,23 +59,7 @@ func Do(t *testing.T, s *state.State, messages ...state.Message) {
 	t.Helper()
 	ctx, pool := context.Background(), new(serve.Local)
 	for _, m := range messages {
-		for queue := s.Update(m); len(queue) > 0; queue = queue[1:] {
-			var m state.Message
-			switch e := queue[0].(type) {
-			case state.Open:
-				m = jobs.Open(ctx, pool, e, func(state.Message) {})
-			case state.Solve:
-				e.Request.Limit = 0 // however slow the machine is
-				m = jobs.Solve(ctx, pool, e, func(state.Message) {})
-			case state.Place:
-				m = jobs.Place(ctx, pool, e, func(state.Message) {})
-			case state.Examine:
-				m = jobs.Examine(ctx, pool, e)
-			default:
-				continue
-			}
-			queue = append(queue, s.Update(m)...)
-		}
+		jobs.Settle(ctx, pool, s, s.Update(m))
 	}
 }
 
@@ -109,7 +95,8 @@ func Step(t *testing.T, model string, args engine.Args) *state.State {
 // which a request found no room.
 func Snapshot(t *testing.T, file string) *state.State {
 	t.Helper()
-	data, err := os.ReadFile(Root(t) + "/cmd/memtide/testdata/" + file)
+	_, here, _, _ := runtime.Caller(0)
+	data, err := os.ReadFile(filepath.Join(here, "../../../../cmd/memtide/testdata", file))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,20 +106,6 @@ func Snapshot(t *testing.T, file string) *state.State {
 		t.Fatalf("the doctor knows %+v; want a report and advice", s.Doctor())
 	}
 	return s
-}
-
-// Root returns the folder of the module, for files of tests elsewhere.
-func Root(t *testing.T) string {
-	t.Helper()
-	dir := ".."
-	for range 5 {
-		if _, err := os.Stat(dir + "/go.mod"); err == nil {
-			return dir
-		}
-		dir += "/.."
-	}
-	t.Fatal("no go.mod above the test")
-	return ""
 }
 
 // HTML renders a component.

@@ -21,9 +21,6 @@ import (
 // what would make it fit.
 type Better struct{ S *state.State }
 
-// answers returns those about the present choice; nil before anything was asked.
-func (c *Better) answers() *state.Answers { return c.S.Answers() }
-
 // unfit reports whether what is chosen has no schedule in its budget, or one that needs more
 // than the device has.
 func (c *Better) unfit() bool { return c.S.OverBudget != nil || c.S.Exceeds() != nil }
@@ -39,7 +36,7 @@ func (c *Better) room() engine.Bytes {
 // fits reports whether what is chosen fits and loses no time to the memory limit: then there is room
 // for more, and nothing to help against.
 func (c *Better) fits() bool {
-	a := c.answers()
+	a := c.S.Answers()
 	return a != nil && !c.unfit() && a.Base > 0 && a.KeepAll > 0 && a.Base <= a.KeepAll
 }
 
@@ -58,7 +55,7 @@ func (c *Better) Title() string {
 
 // Caption says what the bars are.
 func (c *Better) Caption() string {
-	a := c.answers()
+	a := c.S.Answers()
 	switch {
 	case a == nil && c.S.Compare != nil:
 		return ""
@@ -86,7 +83,7 @@ type Gain struct {
 
 // Rows returns the rows, largest gain first. Each is a button that chooses what it was solved for.
 func (c *Better) Rows() (out []Gain) {
-	a := c.answers()
+	a := c.S.Answers()
 	switch {
 	case c.fits():
 		return c.more(a)
@@ -112,7 +109,7 @@ func (c *Better) Rows() (out []Gain) {
 func (c *Better) Line() string {
 	var list []string
 	for _, o := range c.Rows() {
-		list = append(list, question.ChangeName(&c.answers().List[o.Answer])+" ("+o.words+")")
+		list = append(list, question.ChangeName(&c.S.Answers().List[o.Answer])+" ("+o.words+")")
 	}
 	return after(strings.TrimSuffix(c.Title(), "?")+": ", strings.Join(list, ", "))
 }
@@ -181,7 +178,7 @@ func (o Gain) HTML() vugu.HTML {
 
 // Note says how far the answers are, or what was tried and gains less.
 func (c *Better) Note() string {
-	a := c.answers()
+	a := c.S.Answers()
 	switch {
 	case a == nil:
 		return ""
@@ -244,12 +241,12 @@ func (o Gain) bars() string {
 
 // CanLook reports whether it was not asked for yet, or that the answers were given up.
 func (c *Better) CanLook() bool {
-	a := c.answers()
+	a := c.S.Answers()
 	return a == nil || a.ID == 0 && !a.Complete()
 }
 
 // Looks reports whether answers are being looked for.
 func (c *Better) Looks() bool {
-	a := c.answers()
+	a := c.S.Answers()
 	return a != nil && a.ID != 0
 }

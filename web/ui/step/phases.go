@@ -149,7 +149,12 @@ func (c *View) Origins() vugu.HTML {
 	}
 	row(wordsCUDA, format.Bytes(r.Context), proto.Assumed, wordsContextWhy)
 	row("parameters", format.Count(int(r.Params)), proto.Exact, "counted by the shapes of the weights")
-	row("time of the step", timeWords(r), proto.Estimated, wordsTimeWhy)
+	time := format.Duration(r.Time) + "; too few published runs to say how far off"
+	if r.TimeHigh > 0 {
+		time = fmt.Sprintf("%s; %s to %s by nine of ten published runs of its kind", format.Duration(r.Time),
+			format.Duration(r.TimeLow), format.Duration(r.TimeHigh))
+	}
+	row("time of the step", time, proto.Estimated, wordsTimeWhy)
 	row("the program", ask.WordsIn(c.S.Choice.StepArgs, "program", ask.Value(c.S.Choice.StepArgs, "program")),
 		proto.CodeRead, r.Program)
 	if n := r.Nearest; n != nil {
@@ -158,13 +163,4 @@ func (c *View) Origins() vugu.HTML {
 	}
 	b.WriteString("</tbody></table>")
 	return vugu.HTML(b.String())
-}
-
-// timeWords returns the time of a step with the range of published runs.
-func timeWords(r *proto.Stepped) string {
-	if r.TimeHigh == 0 {
-		return format.Duration(r.Time) + "; too few published runs to say how far off"
-	}
-	return fmt.Sprintf("%s; %s to %s by nine of ten published runs of its kind", format.Duration(r.Time),
-		format.Duration(r.TimeLow), format.Duration(r.TimeHigh))
 }

@@ -122,12 +122,10 @@ func (c *Selection) ChainSentence() string {
 // what it holds at that moment.
 func TipLines(m *draw.Index, target lookup.Target, at time.Duration) []string {
 	switch target.Kind {
-	case lookup.Nothing:
+	case lookup.Nothing, lookup.OnPlayhead:
 		return nil
 	case lookup.OnBudget:
 		return []string{"Drag to change what the plan may use"}
-	case lookup.OnPlayhead:
-		return nil
 	case lookup.OnBand:
 		held := m.HeldAt(at, tipValues)
 		lines := []string{fmt.Sprintf("%s in use at %s", format.Bytes(held.Total), format.Moment(at, m.Makespan()))}

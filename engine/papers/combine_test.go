@@ -10,7 +10,6 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"memtide/cmd/cli"
 	"memtide/engine"
 	"memtide/wasm/proto"
 	"memtide/web/format"
@@ -101,7 +100,7 @@ func (s *trio) section() string {
 			if x, ok := s.removed(s.pofo[b], b); ok {
 				part = format.Share(x)
 			}
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", s.net.memoryCells(budget), cli.Number(s.factor(b), 1),
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", s.net.memoryCells(budget), number(s.factor(b), 1),
 				s.overheadCell(s.rotor[b].StepTime), s.overheadCell(s.offload[b]), s.overheadCell(s.pofo[b].StepTime),
 				part, s.overheadCell(s.model[b].StepTime))
 		}
@@ -150,8 +149,8 @@ func factorClaim(all []*trio) claim {
 		if best >= 4 {
 			within++
 		}
-		parts = append(parts, fmt.Sprintf("%s %s (streamed %s)", s.net.ref, cli.Number(best, 1),
-			cli.Number(s.largestFactor(s.model), 1)))
+		parts = append(parts, fmt.Sprintf("%s %s (streamed %s)", s.net.ref, number(best, 1),
+			number(s.largestFactor(s.model), 1)))
 	}
 	return claim{
 		says:    `"[...] together they can reduce the memory used for activations by a factor 4 to 6, with an overhead below 20%" (abstract).`,

@@ -220,7 +220,15 @@ func stepTime(d time.Duration) string {
 	if d <= 0 {
 		return "–"
 	}
-	return cli.Number(float64(d)/float64(time.Millisecond), 1)
+	return number(float64(d)/float64(time.Millisecond), 1)
+}
+
+// number writes x with so many decimals, and a dash if x is not a positive number.
+func number(x float64, decimals int) string {
+	if x <= 0 || math.IsNaN(x) || math.IsInf(x, 0) {
+		return "–"
+	}
+	return strconv.FormatFloat(x, 'f', decimals, 64)
 }
 
 // section returns a heading with a table.

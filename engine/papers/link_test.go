@@ -8,7 +8,6 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"memtide/cmd/cli"
 	"memtide/engine"
 	"memtide/wasm/proto"
 	"memtide/web/format"
@@ -136,7 +135,7 @@ func (r *race) samples(p *proto.Point) string {
 	if p == nil || p.StepTime == 0 {
 		return "–"
 	}
-	return cli.Number(r.net.throughput(p.StepTime), 1)
+	return number(r.net.throughput(p.StepTime), 1)
 }
 
 // The last budget keeps everything, where there is nothing to compare: claims are

@@ -103,7 +103,7 @@ func (r *ratios) section() string {
 		for b := 0; b < len(r.budgets); b += ratioShown {
 			fmt.Fprintf(w, "%s\t%s", r.net.memoryCells(r.budgets[b]), stepTime(r.bounds[b]))
 			for m := range paperOffload {
-				fmt.Fprintf(w, "\t%s", cli.Number(r.of(m, b), 3))
+				fmt.Fprintf(w, "\t%s", number(r.of(m, b), 3))
 			}
 			fmt.Fprintln(w)
 		}
@@ -145,7 +145,7 @@ func ratioSummary(all []*ratios) string {
 						fits++
 					}
 				}
-				fmt.Fprintf(w, "\t%s (%d)", cli.Number(worst, 3), fits)
+				fmt.Fprintf(w, "\t%s (%d)", number(worst, 3), fits)
 			}
 			fmt.Fprintln(w)
 		}
@@ -198,7 +198,7 @@ func belowClaim(all []*ratios) claim {
 		}
 		above += len(r.above)
 		worst, at := r.worst(dynprogRow)
-		where = append(where, fmt.Sprintf("%s %s in %s (not below at %d)", r.net.ref, cli.Number(worst, 3),
+		where = append(where, fmt.Sprintf("%s %s in %s (not below at %d)", r.net.ref, number(worst, 3),
 			format.Bytes(r.budgets[at]), len(r.above)))
 	}
 	return claim{
@@ -307,7 +307,7 @@ func spikeClaim(all []*ratios) claim {
 	var parts []string
 	for _, r := range all {
 		worst, at := r.worst(greedyRow)
-		text := fmt.Sprintf("%s %s in %s, ", r.net.ref, cli.Number(worst, 3), format.Bytes(r.budgets[at]))
+		text := fmt.Sprintf("%s %s in %s, ", r.net.ref, number(worst, 3), format.Bytes(r.budgets[at]))
 		if cross, ok := r.crossing(); ok {
 			crossed++
 			text += "equal in " + format.Bytes(r.budgets[cross])

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"memtide/cmd/cli"
 	"memtide/engine"
 	"memtide/profiles/preset"
 	"memtide/wasm/proto"
@@ -121,13 +120,13 @@ func (s *segments) samples(p *proto.Point) string {
 	if p.StepTime == 0 {
 		return "–"
 	}
-	return cli.Number(s.net.throughput(p.StepTime), 1)
+	return number(s.net.throughput(p.StepTime), 1)
 }
 
 func (s *segments) section() string {
 	heading := s.net.heading() +
 		fmt.Sprintf("keepall: %s samples/s. Sequential, and the others in the same memory:\n",
-			cli.Number(s.net.throughput(s.net.keepAll.StepTime), 1))
+			number(s.net.throughput(s.net.keepAll.StepTime), 1))
 	return section(heading, func(w *tabwriter.Writer) {
 		fmt.Fprint(w, "segments\tpeak\tshare\tsequential\trotor\tgain\trevolve\n")
 		for i, k := range s.counts {
@@ -165,7 +164,7 @@ func (s *limits) section() string {
 					fmt.Fprint(w, "\t–\t–")
 					continue
 				}
-				fmt.Fprintf(w, "\t%s\t%s", format.Bytes(p.Peak), cli.Number(s.net.throughput(p.StepTime), 1))
+				fmt.Fprintf(w, "\t%s\t%s", format.Bytes(p.Peak), number(s.net.throughput(p.StepTime), 1))
 			}
 			fmt.Fprintln(w)
 		}

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"memtide/cmd/cli"
 	"memtide/web/format"
 )
 
@@ -72,7 +71,7 @@ func reachClaim(own []*swapped, row int, says string, paper int) claim {
 	s := own[0]
 	got, plain := s.rows[row].largest, s.rows[keepRow].largest
 	here := fmt.Sprintf("%s: %s trains %d, %s times as many as without swapping (%d).", s.ref, s.rows[row].name, got,
-		cli.Number(float64(got)/float64(max(plain, 1)), 1), plain)
+		number(float64(got)/float64(max(plain, 1)), 1), plain)
 	if row == virtualRow {
 		here += fmt.Sprintf(" In chunks of 2 MiB it trains %d, and %d if nothing were lost at the ends of chunks: with one more, %s.",
 			s.rows[smallRow].largest, s.rows[windowRow].largest, s.rows[windowRow].tightest)

@@ -271,7 +271,7 @@ func paperTable() string {
 			}
 			fmt.Fprintf(w, "%s\t%d", r.name, largest)
 			for _, x := range r.ips {
-				fmt.Fprintf(w, "\t%s", cli.Number(x, 0))
+				fmt.Fprintf(w, "\t%s", number(x, 0))
 			}
 			fmt.Fprintln(w)
 		}
@@ -289,7 +289,7 @@ func (s *swapped) section() string {
 		for _, r := range s.rows {
 			fmt.Fprintf(w, "%s\t%d", r.name, r.largest)
 			for i := range r.points {
-				fmt.Fprintf(w, "\t%s", cli.Number(r.points[i].Throughput(), r.decimals(s)))
+				fmt.Fprintf(w, "\t%s", number(r.points[i].Throughput(), r.decimals(s)))
 			}
 			fmt.Fprintln(w)
 		}
@@ -323,7 +323,7 @@ func (s *swapped) budgetSection() string {
 		for _, r := range s.rows[bestFitRow:] {
 			fmt.Fprint(w, r.name)
 			for _, p := range r.points {
-				fmt.Fprintf(w, "\t%s", cli.Number(float64(p.budget)/float64(engine.GiB), 1))
+				fmt.Fprintf(w, "\t%s", number(float64(p.budget)/float64(engine.GiB), 1))
 			}
 			fmt.Fprintln(w)
 		}

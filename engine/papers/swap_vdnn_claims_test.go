@@ -7,7 +7,6 @@ import (
 	"math"
 	"strings"
 
-	"memtide/cmd/cli"
 	"memtide/web/format"
 )
 
@@ -66,7 +65,7 @@ func poolsClaim(rows []peakRow) claim {
 	return claim{
 		says: `With the search for a pool "the maximum difference of actual peak size from aggregate peak size is about 343MB for AlexNet(256)" (section V-B, all modes, best fit, prefetch first).`,
 		here: fmt.Sprintf("all modes but dynamic ones, and all four ways: the pool is larger than the aggregate peak in %d of %d cases, by %s MiB at most (%s).",
-			above, cases, cli.Number(worst, 0), where),
+			above, cases, number(worst, 0), where),
 		verdict: closeTo(worst, 343),
 	}
 }

@@ -168,7 +168,7 @@ func besides(heading string, rows []beside) string {
 	return cli.Table(func(w *tabwriter.Writer) {
 		fmt.Fprintf(w, "%s\tpaper\there\tdifference\n", heading)
 		for _, r := range rows {
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", r.what, cli.Number(r.paper, 0), cli.Number(r.here, 1), perCent(r.off()))
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", r.what, number(r.paper, 0), number(r.here, 1), perCent(r.off()))
 		}
 	})
 }
@@ -293,7 +293,7 @@ func (r *layerRace) section() string {
 			paper := paperTimes[r.ref][set]
 			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", set, stepTime(r.step[k][0]),
 				stepTime(r.step[k][1]), part,
-				stepTime(r.fast[k][0]), stepTime(r.fast[k][1]), cli.Number(paper[0], 0), cli.Number(paper[1], 0))
+				stepTime(r.fast[k][0]), stepTime(r.fast[k][1]), number(paper[0], 0), number(paper[1], 0))
 		}
 	})
 }

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/bits"
@@ -143,6 +144,13 @@ func mulDiv(a, b, c int64) (q int64, rest uint64) {
 		return math.MaxInt64, 0
 	}
 	return int64(all), rest
+}
+
+// CompareRatios compares a/b with c/d, exactly.
+func CompareRatios(a, b, c, d uint64) int {
+	hi1, lo1 := bits.Mul64(a, d)
+	hi2, lo2 := bits.Mul64(c, b)
+	return cmp.Or(cmp.Compare(hi1, hi2), cmp.Compare(lo1, lo2))
 }
 
 // GCD returns the greatest common divisor of two numbers that are not negative, and 0 for two zeros.

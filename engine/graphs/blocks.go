@@ -147,7 +147,7 @@ func (c *chainOf) analyse(m *model, classes int32) {
 			return
 		}
 		b, of := &c.blocks[k], c.class[k]
-		loc, _ := m.newLocal(b)
+		loc := m.newLocal(b)
 		if first[of] == nil {
 			first[of] = analyse(loc, c.poll)
 		}
@@ -188,7 +188,7 @@ func (c *chainOf) classify(m *model) (classes int32) {
 	c.class, c.parts, c.cuts = make([]int32, n), make([][]int32, n), make([][]crossing, n)
 	made := make([]int, len(m.size))
 	for k := range c.blocks {
-		_, key := m.newLocal(&c.blocks[k])
+		key := m.key(&c.blocks[k], m.newLocal(&c.blocks[k]))
 		c.cuts[k] = nil
 		for _, i := range c.blocks[k].forward {
 			for _, v := range m.kinds[i].writes {

@@ -2,7 +2,7 @@ package graphs
 
 import (
 	"cmp"
-	"encoding/binary"
+	"fmt"
 	"slices"
 
 	"memtide/engine"
@@ -267,9 +267,9 @@ type localOp struct {
 	once    bool
 }
 
-// newLocal numbers a block. Blocks with equal keys have equal locals, but for global.
-func (m *model) newLocal(b *block) (l *local, key string) {
-	l = &local{forward: len(b.forward)}
+// newLocal numbers a block.
+func (m *model) newLocal(b *block) *local {
+	l := &local{forward: len(b.forward)}
 	number := map[int32]int32{}
 	value := func(v int32) int32 {
 		n, ok := number[v]
@@ -302,35 +302,14 @@ func (m *model) newLocal(b *block) (l *local, key string) {
 	}
 	l.gradIn, l.gradOut = all(b.gradIn), all(b.gradOut)
 	l.out = all(b.out)
-	var text []byte
-	put := func(n int64) { text = binary.AppendVarint(text, n) }
-	list := func(values []int32) {
-		put(int64(len(values)))
-		for _, v := range values {
-			put(int64(v))
-		}
-	}
-	put(int64(l.forward))
-	list(l.out)
-	for _, op := range l.ops {
-		put(op.time)
-		put(int64(op.temp))
-		list(op.in)
-		list(op.out)
-		if op.once {
-			put(-1)
-		}
-	}
-	for v, size := range l.size {
-		put(int64(size))
-		if l.outside[v] {
-			put(-1)
-		}
-	}
-	list(l.gradIn)
-	list(l.gradOut)
+	return l
+}
+
+// key returns a text that is the same of blocks whose locals are equal, but for global.
+func (m *model) key(b *block, l *local) string {
+	var in []engine.Bytes
 	for _, v := range b.in {
-		put(int64(m.size[v]))
+		in = append(in, m.size[v])
 	}
-	return l, string(text)
+	return fmt.Sprint(l.forward, l.ops, l.size, l.outside, l.out, l.gradIn, l.gradOut, in)
 }

@@ -222,11 +222,7 @@ func area(a, b uint64) uint64 {
 }
 
 // cheaper reports whether a/b is less than c/d.
-func cheaper(a, b, c, d uint64) bool {
-	hi1, lo1 := bits.Mul64(a, d)
-	hi2, lo2 := bits.Mul64(c, b)
-	return hi1 < hi2 || hi1 == hi2 && lo1 < lo2
-}
+func cheaper(a, b, c, d uint64) bool { return engine.CompareRatios(a, b, c, d) < 0 }
 
 // price returns what a value is taken to cost.
 func (r *online) price(v int32) time.Duration {

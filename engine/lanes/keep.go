@@ -32,7 +32,7 @@ func keep(p *engine.Problem) (*engine.Solution, error) {
 			return nil, err
 		}
 	}
-	if err := k.settle(len(k.late)); err != nil {
+	if err := k.settle(len(k.late), k.onHost); err != nil {
 		return nil, err
 	}
 	sol, err := sim.Solution(p, k.steps)
@@ -59,9 +59,6 @@ type keeper struct {
 	uses []int
 	anew [][]int // by value: the same of each time that it is made again
 	made []bool  // by value
-	// what has to wait for something to arrive on the device, put behind the next run there: runs of the CPU, with
-	// their copies, and frees
-	late engine.Schedule
 }
 
 // inputs returns, for each operation, the values that it reads, each replaced by the value that contains it if no
@@ -134,10 +131,10 @@ func (k *keeper) add(id engine.OpID) error {
 			k.late = append(k.late, engine.Run(id))
 			return nil
 		}
-		return k.onHost(id)
+		return k.onHost(engine.Run(id))
 	}
 	if wait {
-		if err := k.settle(len(k.late)); err != nil {
+		if err := k.settle(len(k.late), k.onHost); err != nil {
 			return err
 		}
 	}
@@ -163,7 +160,7 @@ func (k *keeper) add(id engine.OpID) error {
 		k.used(v)
 	}
 	if op.Lane == engine.LaneCompute {
-		return k.settle(due)
+		return k.settle(due, k.onHost)
 	}
 	return nil
 }
@@ -177,24 +174,10 @@ func (k *keeper) isLate(op *engine.Op) bool {
 	})
 }
 
-// settle puts the first n of what is late into the schedule.
-func (k *keeper) settle(n int) error {
-	due := k.late[:n:n]
-	k.late = slices.Clone(k.late[n:])
-	for _, st := range due {
-		if st.Kind != engine.DoRun {
-			k.move(st)
-		} else if err := k.onHost(st.Op); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // onHost puts an operation of the CPU into the schedule, with the copies that it needs
 // and those of what it makes that the device needs.
-func (k *keeper) onHost(id engine.OpID) error {
-	op := &k.g.Ops[id]
+func (k *keeper) onHost(st engine.Instruction) error {
+	op := &k.g.Ops[st.Op]
 	for _, v := range op.In {
 		switch {
 		case k.host[v]:
@@ -206,7 +189,7 @@ func (k *keeper) onHost(id engine.OpID) error {
 		k.move(engine.Offload(v))
 		k.used(v)
 	}
-	k.run(engine.Run(id), nil) // what it reads is the copies of the host
+	k.run(st, nil) // what it reads is the copies of the host
 	for _, v := range op.Out {
 		if k.uses[v] > 0 {
 			k.move(engine.Fetch(v, 0))

@@ -76,10 +76,9 @@ func refusal(p, q *engine.Problem, err error) error {
 type lifter struct {
 	*device
 	*places
-	plan engine.Schedule      // with the graph's operations
-	at   int                  // in the plan
-	ran  []bool               // by operation: it has run or is queued
-	late []engine.Instruction // steps that wait for something to arrive, put behind the next run
+	plan engine.Schedule // with the graph's operations
+	at   int             // in the plan
+	ran  []bool          // by operation: it has run or is queued
 }
 
 // lift returns a plan for the device with the operations of other lanes.
@@ -97,8 +96,7 @@ func (d *device) lift(plan engine.Schedule) (engine.Schedule, error) {
 			return nil, err
 		}
 	}
-	l.settle()
-	return l.steps, nil
+	return l.steps, l.settle(len(l.late), l.onHost)
 }
 
 // step puts one step of the plan into the schedule.
@@ -108,7 +106,9 @@ func (l *lifter) step(st engine.Instruction) error {
 		return nil
 	}
 	if l.blocked(st) {
-		l.settle()
+		if err := l.settle(len(l.late), l.onHost); err != nil {
+			return err
+		}
 	}
 	if st.Kind != engine.DoRun {
 		l.move(st)
@@ -119,8 +119,7 @@ func (l *lifter) step(st engine.Instruction) error {
 		l.run(st, op)
 		return nil
 	case engine.LaneCPU:
-		l.onHost(st, op)
-		return nil
+		return l.onHost(st)
 	default:
 		return l.compute(st, op)
 	}
@@ -160,19 +159,6 @@ func (l *lifter) blocked(st engine.Instruction) bool {
 	return slices.ContainsFunc(slices.Concat(op.In, op.Out), l.isLate)
 }
 
-// settle puts all late steps into the schedule, each with a wait for what it needs.
-func (l *lifter) settle() {
-	due := l.late
-	l.late = nil
-	for _, st := range due {
-		if st.Kind != engine.DoRun {
-			l.move(st)
-			continue
-		}
-		l.onHost(st, &l.g.Ops[st.Op])
-	}
-}
-
 // run is a run, of whatever lane.
 func (l *lifter) run(st engine.Instruction, op *engine.Op) {
 	l.ran[st.Op] = true
@@ -181,7 +167,8 @@ func (l *lifter) run(st engine.Instruction, op *engine.Op) {
 
 // onHost is a run on the host, with copies of what it reads there, and of what it makes
 // here: for the strategy that is on the device.
-func (l *lifter) onHost(st engine.Instruction, op *engine.Op) {
+func (l *lifter) onHost(st engine.Instruction) error {
+	op := &l.g.Ops[st.Op]
 	for _, v := range op.In {
 		if !l.host[v] {
 			l.move(engine.Offload(v))
@@ -191,6 +178,7 @@ func (l *lifter) onHost(st engine.Instruction, op *engine.Op) {
 	for _, v := range op.Out {
 		l.move(engine.Fetch(v, 0))
 	}
+	return nil
 }
 
 // compute returns a run on the device: what it reads has been gathered, what the next one reads
@@ -210,17 +198,13 @@ func (l *lifter) compute(st engine.Instruction, op *engine.Op) error {
 			}
 		}
 	}
-	due := len(l.late)
 	l.run(st, op)
 	for _, v := range op.In {
 		if l.gathers[v] != nil && (next == nil || !slices.Contains(next.In, v)) {
 			l.move(engine.Free(v))
 		}
 	}
-	if due > 0 {
-		l.settle()
-	}
-	return nil
+	return l.settle(len(l.late), l.onHost)
 }
 
 // next returns the next run of the plan on the device, or nil if there is none.
@@ -373,6 +357,9 @@ type places struct {
 	dev    []bool // by value: on the device or on its way there
 	coming []bool // by value: maybe on its way
 	host   []bool // by value: on the host or on its way there
+	// what has to wait for something to arrive on the device, put behind the next run there: runs of the CPU, with
+	// their copies, and frees
+	late engine.Schedule
 }
 
 func newPlaces(g *engine.Graph) *places {
@@ -402,6 +389,20 @@ func (p *places) move(st engine.Instruction) {
 		p.coming[v] = false
 	}
 	p.steps = append(p.steps, st)
+}
+
+// settle puts the first n of what is late into the schedule; onHost puts a run of the CPU.
+func (p *places) settle(n int, onHost func(engine.Instruction) error) error {
+	due := p.late[:n:n]
+	p.late = slices.Clone(p.late[n:])
+	for _, st := range due {
+		if st.Kind != engine.DoRun {
+			p.move(st)
+		} else if err := onHost(st); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // run is a run of whatever lane, which reads the copies of some values.

@@ -1,9 +1,7 @@
 package offload
 
 import (
-	"cmp"
 	"fmt"
-	"math/bits"
 	"slices"
 	"time"
 
@@ -117,7 +115,5 @@ func everySecond(set []bool) []bool {
 
 // comparePerByte compares the forward times per byte [uF_i/x_i], exactly.
 func (s *step) comparePerByte(a, b int) int {
-	hi1, lo1 := bits.Mul64(uint64(s.timeF[a]), uint64(s.size[b]))
-	hi2, lo2 := bits.Mul64(uint64(s.timeF[b]), uint64(s.size[a]))
-	return cmp.Or(cmp.Compare(hi1, hi2), cmp.Compare(lo1, lo2))
+	return engine.CompareRatios(uint64(s.timeF[a]), uint64(s.size[a]), uint64(s.timeF[b]), uint64(s.size[b]))
 }

@@ -1,7 +1,6 @@
 package pipeline
 
 import (
-	"math/bits"
 	"time"
 
 	"memtide/engine"
@@ -144,19 +143,9 @@ func (b *bounding) moved(stages []int, until time.Duration) (most engine.Bytes) 
 		if st.Out == 0 {
 			return engine.MaxBytes
 		}
-		most = max(most, engine.Bytes(scaled(int64(until), int64(st.Off), int64(st.Out)))+1)
+		most = max(most, engine.Bytes(min(engine.MulDiv(int64(until), int64(st.Off), int64(st.Out)), int64(engine.MaxBytes)))+1)
 	}
 	return min(most, engine.MaxBytes)
-}
-
-// scaled returns a*b/c rounded down, at most MaxBytes.
-func scaled(a, b, c int64) int64 {
-	hi, lo := bits.Mul64(uint64(a), uint64(b))
-	if hi >= uint64(c) {
-		return int64(engine.MaxBytes)
-	}
-	q, _ := bits.Div64(hi, lo, uint64(c))
-	return int64(min(q, uint64(engine.MaxBytes)))
 }
 
 // ahead is at most how long forwards can run that fit into room together: whole passes of one stage, parts of passes of
@@ -166,9 +155,9 @@ func (b *bounding) ahead(stages []int, room engine.Bytes, a Allowed) (all time.D
 	for len(left) > 0 {
 		best := 0
 		for i := range left {
-			hi, lo := bits.Mul64(uint64(b.p.Stages[left[i]].Forward), uint64(b.takes(left[best], a)))
-			hi2, lo2 := bits.Mul64(uint64(b.p.Stages[left[best]].Forward), uint64(b.takes(left[i], a)))
-			if hi > hi2 || hi == hi2 && lo > lo2 {
+			x, y := left[i], left[best]
+			if engine.CompareRatios(uint64(b.p.Stages[x].Forward), uint64(b.takes(x, a)),
+				uint64(b.p.Stages[y].Forward), uint64(b.takes(y, a))) > 0 {
 				best = i
 			}
 		}
@@ -182,7 +171,7 @@ func (b *bounding) ahead(stages []int, room engine.Bytes, a Allowed) (all time.D
 		case len(stages) == 1:
 			return time.Duration(room/takes) * f
 		default:
-			return all + time.Duration(scaled(int64(room), int64(f), int64(takes)))
+			return all + time.Duration(engine.MulDiv(int64(room), int64(f), int64(takes)))
 		}
 	}
 	return all

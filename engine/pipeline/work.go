@@ -253,18 +253,8 @@ func (w *work) advance(r int32) bool {
 	w.waits[r] = -1
 	for ; int(i) < len(list); i++ {
 		node := list[i]
-		cell, at := node/4, free
-		source, message := int32(-1), int64(0)
-		switch node % 4 {
-		case nodeF:
-			if c := w.before[cell]; c >= 0 {
-				source, message = 4*c+nodeF, w.message[w.stage[cell]]
-			}
-		case nodeB:
-			if c := w.behind[cell]; c >= 0 {
-				source, message = 4*c+nodeB, w.message[w.stage[c]]
-			}
-		}
+		at := free
+		source, message := w.source(node)
 		if source >= 0 {
 			q := int32(w.p.Stages[w.stage[source/4]].Rank)
 			if q != r && w.place[source] >= w.next[q] || q == r && w.place[source] >= i {
@@ -283,6 +273,22 @@ func (w *work) advance(r int32) bool {
 	w.next[r], w.free[r] = i, free
 	w.played += int(i - begin)
 	return i > begin
+}
+
+// source returns the node at another stage that a node waits for, -1 if there is none, and the time of its message.
+func (w *work) source(node int32) (source int32, message int64) {
+	cell := node / 4
+	switch node % 4 {
+	case nodeF:
+		if c := w.before[cell]; c >= 0 {
+			return 4*c + nodeF, w.message[w.stage[cell]]
+		}
+	case nodeB:
+		if c := w.behind[cell]; c >= 0 {
+			return 4*c + nodeB, w.message[w.stage[c]]
+		}
+	}
+	return -1, 0
 }
 
 // wake lets the rank go on that waits for a node.
@@ -329,17 +335,7 @@ func (w *work) critical(path []spot, makespan int64, rng *rand.Rand) []spot {
 		if start <= 0 {
 			return path
 		}
-		source, message := int32(-1), int64(0)
-		switch node % 4 {
-		case nodeF:
-			if c := w.before[node/4]; c >= 0 {
-				source, message = 4*c+nodeF, w.message[w.stage[node/4]]
-			}
-		case nodeB:
-			if c := w.behind[node/4]; c >= 0 {
-				source, message = 4*c+nodeB, w.message[w.stage[c]]
-			}
-		}
+		source, message := w.source(node)
 		byRank := i > 0 && w.end[w.order[r][i-1]] == start
 		if byRank && (source < 0 || w.end[source]+message < start || rng.IntN(2) == 0) {
 			i--

@@ -1,8 +1,6 @@
 package play
 
 import (
-	"cmp"
-	"math/bits"
 	"slices"
 	"strings"
 
@@ -48,9 +46,7 @@ func (t *Trace) Worth(units []string) []Saved {
 		}
 	}
 	slices.SortStableFunc(found, func(a, b result) int {
-		ah, al := bits.Mul64(a.time, uint64(b.bytes))
-		bh, bl := bits.Mul64(b.time, uint64(a.bytes))
-		return -cmp.Or(cmp.Compare(ah, bh), cmp.Compare(al, bl))
+		return engine.CompareRatios(b.time, uint64(b.bytes), a.time, uint64(a.bytes))
 	})
 	var out []Saved
 	for _, r := range found {

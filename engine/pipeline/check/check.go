@@ -228,7 +228,7 @@ func (c *proof) once(k pipeline.Kind, m, s int) (pipeline.Span, bool) {
 // micro proves that a micro batch passes a stage as it must.
 func (c *proof) micro(s, m int) error {
 	fail := func(what string) error { return fmt.Errorf("micro batch %d at stage %d: %s", m, s, what) }
-	f, _, ok := c.forward(s, m)
+	f, ok := c.forward(s, m)
 	_, wholes := c.once(pipeline.Backward, m, s)
 	b, ok2 := c.backward(s, m)
 	w, late := c.once(pipeline.Weights, m, s)
@@ -268,22 +268,22 @@ func (c *proof) micro(s, m int) error {
 }
 
 // forward returns the F or D of a micro batch; backward its A or B.
-func (c *proof) forward(s, m int) (x pipeline.Span, dropped, ok bool) {
-	x, kept := c.once(pipeline.Forward, m, s)
-	d, dropped := c.once(pipeline.Dropped, m, s)
-	if dropped {
-		x = d
-	}
-	return x, dropped, kept != dropped
+func (c *proof) forward(s, m int) (pipeline.Span, bool) {
+	return c.either(pipeline.Forward, pipeline.Dropped, m, s)
 }
 
 func (c *proof) backward(s, m int) (pipeline.Span, bool) {
-	x, whole := c.once(pipeline.Backward, m, s)
-	b, split := c.once(pipeline.Inputs, m, s)
-	if split {
-		x = b
+	return c.either(pipeline.Backward, pipeline.Inputs, m, s)
+}
+
+// either returns the only span of one of two kinds; false if there is none, or one of each.
+func (c *proof) either(a, b pipeline.Kind, m, s int) (pipeline.Span, bool) {
+	x, first := c.once(a, m, s)
+	y, second := c.once(b, m, s)
+	if second {
+		x = y
 	}
-	return x, whole != split
+	return x, first != second
 }
 
 // arrived returns when the message that a pass waits for has come.
@@ -295,7 +295,7 @@ func (c *proof) arrived(x pipeline.Pass) (time.Duration, bool) {
 	var sender pipeline.Span
 	var ok bool
 	if x.Kind == pipeline.Forward || x.Kind == pipeline.Dropped {
-		sender, _, ok = c.forward(x.Stage-1, x.Micro)
+		sender, ok = c.forward(x.Stage-1, x.Micro)
 	} else {
 		sender, ok = c.backward(x.Stage+1, x.Micro)
 	}

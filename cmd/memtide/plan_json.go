@@ -165,7 +165,8 @@ func (r *planReport) json() planJSON {
 	out.Changes, out.Fixes, out.Policies = changesJSON(r.Changes), changesJSON(r.Fixes), []planPolicy{}
 	for i, c := range changesJSON(r.Policies) {
 		p := r.Policies[i]
-		out.Policies = append(out.Policies, planPolicy{c, p.Words, p.Answer.Order(), p.Method, p.Answer.Allocated, p.Args})
+		out.Policies = append(out.Policies,
+			planPolicy{c, p.Words, p.Answer.Order(), p.Method, p.Answer.Allocated, p.Args})
 	}
 	out.Curves = []planCurve{}
 	for _, c := range r.Curves {

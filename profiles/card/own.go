@@ -64,7 +64,8 @@ type part struct {
 
 // parts returns the figures behind the memory, in their order.
 func (o *Own) parts() [3]part {
-	return [3]part{{"link", "mbps", "gbps", (*int64)(&o.Link), 1e6}, {"rate", "gflops", "tflops", (*int64)(&o.Rate), 1e9},
+	return [3]part{{"link", "mbps", "gbps", (*int64)(&o.Link), 1e6},
+		{"rate", "gflops", "tflops", (*int64)(&o.Rate), 1e9},
 		{"own", "mbps", "gbps", (*int64)(&o.Own), 1e6}}
 }
 

@@ -16,4 +16,5 @@ import (
 	_ "memtide/profiles/formats/rotorlist"
 	_ "memtide/profiles/formats/snapshot"
 	_ "memtide/profiles/formats/torchexport"
+	_ "memtide/profiles/formats/torchtitan"
 )

@@ -30,7 +30,8 @@ var sizes = []struct {
 		"approximator_layers", "patch_size_t", "conv_kernel_size", "num_mem_blocks", "n_groups", "mamba_n_groups",
 		"linear_conv_kernel_dim", "conv_kernel", "mamba_d_conv", "conv_L_cache", "full_attention_interval",
 		"type_vocab_size", "depth", "mlp_ratio", "patch_size", "temporal_patch_size", "spatial_merge_size",
-		"in_channels", "num_channels", "n_shared_experts", "num_shared_experts", "first_k_dense_replace", "num_dense_layers", "in_chans",
+		"in_channels", "num_channels", "n_shared_experts", "num_shared_experts",
+		"first_k_dense_replace", "num_dense_layers", "in_chans",
 		"scale_factor",
 	}},
 	{mostWidth, []string{

@@ -339,7 +339,8 @@ func (n *need) topsTo(whole engine.Bytes) float64 {
 		return barWidth
 	}
 	at := across(min(n.all, whole), whole)
-	if long := letter * float64(len(wordsKeepMark)+6); n.near() && n.all <= whole && long > across(n.all-n.memory, whole) {
+	long := letter * float64(len(wordsKeepMark)+6)
+	if n.near() && n.all <= whole && long > across(n.all-n.memory, whole) {
 		at = across(n.memory, whole)
 	}
 	return at - letter*float64(len(wordsGoesOn)+6)

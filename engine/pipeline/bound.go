@@ -143,7 +143,8 @@ func (b *bounding) moved(stages []int, until time.Duration) (most engine.Bytes) 
 		if st.Out == 0 {
 			return engine.MaxBytes
 		}
-		most = max(most, engine.Bytes(min(engine.MulDiv(int64(until), int64(st.Off), int64(st.Out)), int64(engine.MaxBytes)))+1)
+		gone := engine.MulDiv(int64(until), int64(st.Off), int64(st.Out))
+		most = max(most, engine.Bytes(min(gone, int64(engine.MaxBytes)))+1)
 	}
 	return min(most, engine.MaxBytes)
 }

@@ -266,9 +266,12 @@ func (a *app) show() {
 	if !a.held || a.s.Phase() != "ready" {
 		set(body, "state", a.s.Phase())
 	}
+	if a.held && a.s.Settling() { // the prepared page is further
+		return
+	}
 	a.pictures.sync()
 	a.curve.sync()
-	if a.held && (!a.s.Awaits()) {
+	if a.held && !a.s.Awaits() {
 		a.held = false
 	}
 	if a.held || a.drawn == a.s.DOM || a.waiting && !a.awaited {

@@ -58,3 +58,22 @@ func TestSolveLimits(t *testing.T) {
 		t.Errorf("the other side of a link: slot %v, a limit of %v; want %v", e.Slot, e.Request.Limit, pageLimit)
 	}
 }
+
+// The page without a link has its answer prepared, so the best so far of it is not shown before the answer;
+// the best so far of anything else is.
+func TestSettling(t *testing.T) {
+	for preset, want := range map[string]bool{choice.ExamplePreset: true, "net-b8": false} {
+		p, c := &player{State: New()}, choice.Default()
+		c.Source.Preset = preset
+		p.play(Start{Choice: c})
+		p.play(opened(last[Open](t, p).ID, chain("net")))
+		e := last[Solve](t, p)
+		p.play(Progressed{ID: e.ID, Best: answer(e, 16).Solved})
+		if got := p.Settling(); got != want {
+			t.Errorf("%s: the best so far is held back: %t, want %t (%+v)", preset, got, want, p.Choice)
+		}
+		if p.play(answer(e, 14)); p.Settling() {
+			t.Errorf("%s: the answer is held back", preset)
+		}
+	}
+}

@@ -44,7 +44,7 @@ func (s *State) limit(h History) time.Duration {
 		return 0
 	case s.View.Frame.Embed:
 		return viewLimit
-	case s.Choice.Source.Preset == choice.ExamplePreset && s.Choice.Roomy(): // the page without a link
+	case s.example():
 		return 0
 	}
 	return pageLimit
@@ -53,6 +53,17 @@ func (s *State) limit(h History) time.Duration {
 // Limited reports whether less is known than was asked for, because it took too long.
 func (s *State) Limited() bool {
 	return s.Alert != nil && s.Alert.Limit || s.Step != nil && s.Step.Ended != NotEnded
+}
+
+// Settling reports whether the best so far is there of what the page without a link asks, whose answer the
+// prepared page shows already.
+func (s *State) Settling() bool {
+	return s.Shown != nil && s.Shown.Partial && s.busy() && s.example()
+}
+
+// example reports whether the page is about what it shows without a link.
+func (s *State) example() bool {
+	return s.Choice.Source.Preset == choice.ExamplePreset && s.Choice.Roomy()
 }
 
 // Awaits reports whether nothing is shown yet, but something is on its way.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"html"
 	"strings"
+	"time"
 
 	"github.com/vugu/vugu"
 	"memtide/engine/sim"
@@ -68,9 +69,19 @@ func ofStep(out []panel.Number, s *state.State) []panel.Number {
 	}
 	out[0].Value, out[0].Title = format.Bytes(r.Allocated),
 		"The most that is allocated at any moment, in the "+r.Phases[r.Phase].Name+"."
-	out[1].Value, out[1].Title = format.Duration(r.Time),
-		"From rates and shares of the card's peak: about 20 % for dense models on one node, an order of size elsewhere."
+	out[1].Value, out[1].Title = format.Duration(r.Time), "From rates and shares of the card's peak."
 	out[2].Value, out[2].Label = format.Count(int(r.Rate)), "tokens per second and card"
+	if r.TimeHigh > 0 {
+		out[1].Title += fmt.Sprintf(" Nine of ten measured runs of its kind would take %s to %s.", format.Duration(r.TimeLow),
+			format.Duration(r.TimeHigh))
+	}
+	if r.TimeLow > r.Time+r.Time/50 { // what is estimated is less than such steps take
+		each := r.Rate * r.Time.Seconds()
+		out[1].Value = format.Duration(r.TimeLow) + " to " + format.Duration(r.TimeHigh)
+		out[1].Title += " Rates alone give " + format.Duration(r.Time) + ", by which steps are compared."
+		rate := func(t time.Duration) string { return format.Count(int(each / t.Seconds())) }
+		out[2].Value = rate(r.TimeHigh) + " to " + rate(r.TimeLow)
+	}
 	return out
 }
 

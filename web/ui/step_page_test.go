@@ -42,6 +42,19 @@ func TestStepPage(t *testing.T) {
 	}
 }
 
+// Where steps of a kind take longer than rates alone say, their range stands in the place of the estimate.
+func TestStepRange(t *testing.T) {
+	for model, want := range map[string]bool{"gpt2": true, "llama3-8b": false} {
+		s := pagetest.Step(t, model, engine.Args{"device": "h200", "seq": "1024"})
+		n := (&Results{S: s}).Numbers()
+		for i, what := range []string{"time", "rate"} {
+			if got := strings.Contains(n[i+1].Value, " to "); got != want {
+				t.Errorf("%s: the %s is %q; want a range: %t", model, what, n[i+1].Value, want)
+			}
+		}
+	}
+}
+
 // A config.json that was opened offers its whole step, and has the words of a language model of the list;
 // choosing one opens the step that has it.
 func TestStepOfFile(t *testing.T) {

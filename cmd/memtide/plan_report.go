@@ -154,15 +154,12 @@ func (r *planReport) time() string {
 	if text := s.Within(r.Longest); text != "" {
 		longest = " Up to %d tokens fit, " + text + "."
 	}
-	if low, high := r.TimeRange(); low > r.Answer.Time+r.Answer.Time/50 { // such steps take more than is estimated
-		each := r.Rate() * r.Answer.Time.Seconds()
-		fmt.Fprintf(&b, "A step takes %s to %s, as nine of ten measured runs of its kind would (rates alone give %s, by which steps are compared below), %.0f to %.0f tokens/s on each card.",
-			format.Duration(low), format.Duration(high), format.Duration(r.Answer.Time), each/high.Seconds(),
-			each/low.Seconds())
-	} else {
-		fmt.Fprintf(&b, "A step takes about %s (an estimate%s), %.0f tokens/s on each card.",
-			format.Duration(r.Answer.Time), r.between(), r.Rate())
+	more, fewer := "about", ""
+	if low, _ := r.TimeRange(); low > r.Answer.Time+r.Answer.Time/50 { // such steps take more than is estimated
+		more, fewer = "more than", "fewer than "
 	}
+	fmt.Fprintf(&b, "A step takes %s %s (an estimate%s), %s%.0f tokens/s on each card.", more,
+		format.Duration(r.Answer.Time), r.between(), fewer, r.Rate())
 	for _, m := range []struct {
 		words string
 		n     int64

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"html"
 	"strings"
-	"time"
 
 	"github.com/vugu/vugu"
 	"memtide/engine/sim"
@@ -75,12 +74,8 @@ func ofStep(out []panel.Number, s *state.State) []panel.Number {
 		out[1].Title += fmt.Sprintf(" Nine of ten measured runs of its kind would take %s to %s.", format.Duration(r.TimeLow),
 			format.Duration(r.TimeHigh))
 	}
-	if r.TimeLow > r.Time+r.Time/50 { // what is estimated is less than such steps take
-		each := r.Rate * r.Time.Seconds()
-		out[1].Value = format.Duration(r.TimeLow) + " to " + format.Duration(r.TimeHigh)
-		out[1].Title += " Rates alone give " + format.Duration(r.Time) + ", by which steps are compared."
-		rate := func(t time.Duration) string { return format.Count(int(each / t.Seconds())) }
-		out[2].Value = rate(r.TimeHigh) + " to " + rate(r.TimeLow)
+	if r.TimeLow > r.Time+r.Time/50 { // such steps take more than is estimated
+		out[1].Value, out[2].Value = "> "+out[1].Value, "< "+out[2].Value
 	}
 	return out
 }

@@ -219,7 +219,9 @@ func listenPrint(onPaper func(paper bool)) {
 const remembered = "memtide-"
 
 // stored returns what was chosen in a visit before; storage may be forbidden.
-func stored(name string) string { return text(call(global("localStorage"), "getItem", remembered+name)) }
+func stored(name string) string {
+	return text(call(global("localStorage"), "getItem", remembered+name))
+}
 
 func applyTheme(theme string) {
 	root := global("document", "documentElement")

@@ -115,6 +115,7 @@ func playing(t *testing.T) *player {
 // The sentence keeps its words while the budget is dragged, and has them when it is let go.
 func TestSentenceStays(t *testing.T) {
 	p := shown(t)
+	p.Choice.Budget = p.Choice.Room()
 	before := p.Sentence()
 	for _, n := range []engine.Bytes{2 * engine.GiB, engine.GiB} {
 		if p.play(SetBudget{Bytes: n}); p.Sentence() != before {

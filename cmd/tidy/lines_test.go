@@ -24,7 +24,7 @@ func TestLines(t *testing.T) {
 		if !f.generated() {
 			lines[dir] += bytes.Count(f.src, []byte("\n"))
 		}
-		if f.ast.Name.Name == "main" && !strings.Contains(dir, "enginetest") { // which writes what tests compare
+		if f.ast.Name.Name == "main" && !strings.Contains(dir, "enginetest") { // it records answers for tests
 			todo = append(todo, dir)
 		}
 		for _, i := range f.ast.Imports {

@@ -223,7 +223,7 @@ func stepTime(d time.Duration) string {
 	return number(float64(d)/float64(time.Millisecond), 1)
 }
 
-// number writes x with so many decimals, and a dash if x is not a positive number.
+// number formats x with the given number of decimals. It returns a dash if x is not positive.
 func number(x float64, decimals int) string {
 	if x <= 0 || math.IsNaN(x) || math.IsInf(x, 0) {
 		return "–"

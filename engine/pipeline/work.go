@@ -275,7 +275,8 @@ func (w *work) advance(r int32) bool {
 	return i > begin
 }
 
-// source returns the node at another stage that a node waits for, -1 if there is none, and the time of its message.
+// source returns the node of another stage whose result the given node needs, and how long the message takes. The
+// node is -1 if it needs none.
 func (w *work) source(node int32) (source int32, message int64) {
 	cell := node / 4
 	switch node % 4 {

@@ -366,7 +366,7 @@ func (b *builder) activation(x valueID, name string, bytes engine.Bytes) valueID
 		return b.point(name, bytes, []valueID{half, one}, half, one)
 	case ActSquare:
 		relu := b.keep(b.point(name+".relu", bytes, in))
-		if b.s.autocast() && b.e < 4 { // a power, which it widens
+		if b.s.autocast() && b.e < 4 { // autocast computes powers in 4 bytes
 			wide := bytes * 4 / engine.Bytes(b.e)
 			f := b.widen(relu, name, wide)
 			y := b.point(name, wide, []valueID{f}, f)
@@ -389,7 +389,7 @@ func (b *builder) activation(x valueID, name string, bytes engine.Bytes) valueID
 func (b *builder) xielu(x valueID, name string, bytes engine.Bytes) valueID {
 	in := []valueID{x}
 	count := bytes / engine.Bytes(b.e)
-	if b.s.autocast() { // a power, which widens all behind it
+	if b.s.autocast() { // autocast computes the power in 4 bytes, and so all behind it
 		bytes = 4 * count
 	}
 	square := b.keep(b.point(name+".square", bytes, in, x))

@@ -153,7 +153,7 @@ func (b *builder) writtenRoute(n valueID, w weight) valueID {
 		normed := b.normAs(b.bareForm(), n, "router.norm", b.outer, b.m.Hidden, 0)
 		x = b.point("router.scaled", b.values[n].bytes, []valueID{normed}, normed)
 	}
-	if r.Wide && !r.Own && b.s.autocast() { // which narrows the product all the same
+	if r.Wide && !r.Own && b.s.autocast() { // autocast narrows the product all the same
 		x, e = b.add(op{in: []valueID{n}}, "router.x", b.act(b.m.Hidden)), b.e
 	} else if r.Wide {
 		x = b.add(op{in: []valueID{n}}, "router.x", size(b.outer*b.m.Hidden, 4))

@@ -78,7 +78,7 @@ const (
 	compute pool = iota
 	gather
 	reduce
-	narrow // the share of a flat parameter in the compute type
+	narrow // where FSDP1 casts a rank's share to the compute type
 	numPools
 )
 

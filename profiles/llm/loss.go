@@ -148,7 +148,7 @@ func (p *program) lossBackward(w *pass) handle {
 		return p.take(size(outer*h, p.s.Compute), Backwards)
 	}
 	p.phase = LossBackward
-	if p.s.Flat { // it gathers what comes next as soon as the backward begins
+	if p.s.Flat { // the last block is gathered as soon as the backward begins
 		p.unshard(p.units[len(p.units)-1])
 	}
 	l := &w.loss

@@ -72,7 +72,7 @@ func (p *program) unshard(u *unit) {
 		all += p.s.gathered(w, w.n)
 		own += p.s.gathered(w, ceil(w.n, p.s.split(w)))
 	}
-	if p.s.Flat { // it is read where the collective writes it, and its share is narrowed before
+	if p.s.Flat { // weights are read where the collective writes them; the share is narrowed first
 		if p.s.Weight == p.s.Compute {
 			own = 0
 		}
@@ -249,7 +249,7 @@ func (p *program) reduceUnit(u *unit) {
 // is put together where weights are gathered, widened where it is reduced, and its share stays
 // [torch: distributed/fsdp/_runtime_utils.py, _post_backward_hook].
 func (p *program) reduceFlat(u *unit, flat, all, out, stored engine.Bytes) {
-	sum := handle(0) // of both gradients of an embedding that is the head, too
+	sum := handle(0) // of the two gradients of an embedding that is tied to the head
 	if p.s.Model.Tied && u == p.root && u == p.head {
 		sum = p.takeIn(gather, size(u.weights[0].n, p.s.Compute), Buffers)
 	}

@@ -266,7 +266,7 @@ func (a *app) show() {
 	if !a.held || a.s.Phase() != "ready" {
 		set(body, "state", a.s.Phase())
 	}
-	if a.held && a.s.Settling() { // the prepared page is further
+	if a.held && a.s.Settling() { // the prepared page has the final answer
 		return
 	}
 	a.pictures.sync()

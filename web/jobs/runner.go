@@ -269,8 +269,8 @@ func (q *solves) answered(e state.Solve) {
 	}
 }
 
-// cancel gives up a solve that waits, and the one under way, which nobody wants either: it was
-// asked on the way to the other.
+// cancel drops the waiting solve with this id, and stops the one that runs before it: the page has
+// asked for the later one since, so it no longer wants that answer.
 func (q *solves) cancel(id int) {
 	for i := range q.slots {
 		if s := &q.slots[i]; s.next != nil && s.next.ID == id {

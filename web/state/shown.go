@@ -55,13 +55,13 @@ func (s *State) Limited() bool {
 	return s.Alert != nil && s.Alert.Limit || s.Step != nil && s.Step.Ended != NotEnded
 }
 
-// Settling reports whether the best so far is there of what the page without a link asks, whose answer the
-// prepared page shows already.
+// Settling reports whether the example's schedule is only the best so far. The prepared page already shows the
+// final one, so it should stay until the solver is done.
 func (s *State) Settling() bool {
 	return s.Shown != nil && s.Shown.Partial && s.busy() && s.example()
 }
 
-// example reports whether the page is about what it shows without a link.
+// example reports whether the page shows what it shows without a link.
 func (s *State) example() bool {
 	return s.Choice.Source.Preset == choice.ExamplePreset && s.Choice.Roomy()
 }

@@ -276,7 +276,8 @@ func (c *proof) backward(s, m int) (pipeline.Span, bool) {
 	return c.either(pipeline.Backward, pipeline.Inputs, m, s)
 }
 
-// either returns the only span of one of two kinds; false if there is none, or one of each.
+// either returns the span of micro batch m at stage s that is of kind a or of kind b. It reports false if there is
+// none, or one of each.
 func (c *proof) either(a, b pipeline.Kind, m, s int) (pipeline.Span, bool) {
 	x, first := c.once(a, m, s)
 	y, second := c.once(b, m, s)

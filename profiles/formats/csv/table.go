@@ -55,8 +55,8 @@ func Rows(data []byte, comma, comment rune, first int, errs *parse.Errors, poll 
 	}
 }
 
-// check returns what is wrong with the first row that is too long or has too many cells, and how many lines are before
-// it. It returns "" if there is none.
+// check looks for a row that is too long or has too many cells. It returns what is wrong with the first one, or "",
+// and the number of lines before it.
 func check(data []byte, comma byte) (line int, found string) {
 	lines := 0
 	for len(data) > 0 {

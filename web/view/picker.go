@@ -20,8 +20,8 @@ const StepEntry = "step/"
 
 // Steps returns the models whose whole step the query finds, those that are usual first, and
 // those alone if it is empty.
-func (p Picker) Steps() []*ask.Model {
-	var usual, other []*ask.Model
+func (p Picker) Steps() []*ask.Known {
+	var usual, other []*ask.Known
 	words := strings.Fields(strings.ToLower(p.Query))
 	list := slices.Concat(ask.Models, ask.Diffusers)
 	for i := range list {

@@ -20,8 +20,8 @@ const StepEntry = "step/"
 
 // Steps returns the models that match the query, usual ones first. An empty query matches
 // only the usual ones.
-func (p Picker) Steps() []*ask.Model {
-	var usual, other []*ask.Model
+func (p Picker) Steps() []*ask.Known {
+	var usual, other []*ask.Known
 	words := strings.Fields(strings.ToLower(p.Query))
 	list := slices.Concat(ask.Models, ask.Diffusers)
 	for i := range list {

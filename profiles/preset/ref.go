@@ -42,6 +42,22 @@ func Ref(id string, batch int) string { return id + "-b" + strconv.Itoa(batch) }
 // variants are the same pointer. The error says what was not understood, and what
 // is known.
 func Parse(ref string) (*Preset, int, error) {
+	variants.Lock()
+	known, ok := variants.byRef[ref]
+	variants.Unlock()
+	if ok { // the page asks for the same reference many times a frame
+		return known.preset, known.batch, nil
+	}
+	p, batch, err := parse(ref)
+	if err == nil {
+		variants.Lock()
+		variants.byRef[ref] = variant{p, batch}
+		variants.Unlock()
+	}
+	return p, batch, err
+}
+
+func parse(ref string) (*Preset, int, error) {
 	base, rest := cut(ref)
 	if base == nil {
 		id, _, _ := strings.Cut(ref, "-b")
@@ -147,11 +163,17 @@ func (p *Preset) number(ref, what, digits string, most int, example string) (int
 	return int(n), nil
 }
 
-// variants are the presets that With has made, by id.
+// variants are the presets that With has made, by id, and the references that Parse has read.
 var variants = struct {
 	sync.Mutex
-	byID map[string]*Preset
-}{byID: map[string]*Preset{}}
+	byID  map[string]*Preset
+	byRef map[string]variant
+}{byID: map[string]*Preset{}, byRef: map[string]variant{}}
+
+type variant struct {
+	preset *Preset
+	batch  int
+}
 
 // With returns the preset with other choices than its own; the batch size stays open.
 // Equal choices give the same pointer. Errors are those of Build.

@@ -105,7 +105,7 @@ func (o *Side) BudgetRange() tradeoff.Range {
 	if o.Network == nil {
 		return tradeoff.Range{}
 	}
-	return tradeoff.RangeOf(o.Network.Graph, o.Network.Totals.KeepAllPeak)
+	return o.Network.Budgets
 }
 
 // KnobRange returns the budgets that the knob reaches: those of BudgetRange up to the end of the bar.

@@ -44,6 +44,9 @@ type Sentence struct {
 	Budget bool // what it may use: where somebody chose it
 }
 
+// Dragging reports whether the budget is being dragged.
+func (s *State) Dragging() bool { return s.dragging }
+
 // Sentence returns what the sentence names. While the budget is dragged that does not change, since a
 // word more may need a line more, which would move the picture under the pointer.
 func (s *State) Sentence() Sentence {

@@ -6,13 +6,13 @@ import (
 	"memtide/engine"
 )
 
-// segment is a part of the first forward sweep, and what becomes of it.
+// segment is a part of the first forward sweep and its backward part.
 type segment struct {
 	first, last int
-	saved       bool             // F_all of one stage; otherwise nothing of it is kept
+	saved       bool             // one stage with F_all; otherwise the segment keeps nothing
 	afterSaved  bool             // its input is abar^{first-1}, not a^{first-1}
 	offload     bool             // its input is offloaded
-	backward    []engine.ChainOp // what the backward comes to; ends with B^first
+	backward    []engine.ChainOp // operations of the backward part; the last one is B^first
 }
 
 // input returns the value that is Z_i of the segment.
@@ -23,8 +23,8 @@ func (s *segment) input(g *engine.ChainGraph) engine.ValueID {
 	return g.Act(s.first - 1)
 }
 
-// plan reads the plan that ends with a label before the loss stage off the links
-// and the fronts. The states on the way are computed again.
+// plan returns the segments of the plan that ends with label last before the loss stage. It follows
+// the links back, and computes the states on the way again.
 func (s *sweep) plan(last int32) []segment {
 	var path []link
 	for id := last; id >= 0; id = s.links[id].from {
@@ -60,8 +60,8 @@ func (s *sweep) plan(last int32) []segment {
 		backward: []engine.ChainOp{{Kind: engine.BStep, Stage: s.n}}})
 }
 
-// unfold appends the operations of a triple of (i,j): the branch that attains it
-// is found again.
+// unfold appends the operations of triple c of (i,j). It looks for the branch that attains the
+// triple.
 func (f *fronts) unfold(seq []engine.ChainOp, i, j int, c triple) []engine.ChainOp {
 	emit := func(kind engine.ChainOpKind, k int) { seq = append(seq, engine.ChainOp{Kind: kind, Stage: k}) }
 	if i == j {
@@ -102,8 +102,8 @@ func sequence(segs []segment) []engine.ChainOp {
 	for x := range segs {
 		seq = append(seq, segs[x].forward()...)
 	}
-	for x := len(segs) - 1; x >= 0; x-- {
-		seq = append(seq, segs[x].backward...)
+	for _, s := range slices.Backward(segs) {
+		seq = append(seq, s.backward...)
 	}
 	return seq
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"memtide/engine"
+	"memtide/engine/remat"
 )
 
 // segment is a part of the first forward sweep and its backward part.
@@ -63,17 +64,13 @@ func (s *sweep) plan(last int32) []segment {
 // unfold appends the operations of triple c of (i,j). It looks for the branch that attains the
 // triple.
 func (f *fronts) unfold(seq []engine.ChainOp, i, j int, c triple) []engine.ChainOp {
-	emit := func(kind engine.ChainOpKind, k int) { seq = append(seq, engine.ChainOp{Kind: kind, Stage: k}) }
+	all, back := engine.ChainOp{Kind: engine.FAll, Stage: i}, engine.ChainOp{Kind: engine.BStep, Stage: i}
 	if i == j {
-		emit(engine.FAll, i)
-		emit(engine.BStep, i)
-		return seq
+		return append(seq, all, back)
 	}
 	for _, r := range f.at(i+1, j) {
 		if f.keeping(i, j, r) == c {
-			emit(engine.FAll, i)
-			seq = f.unfold(seq, i+1, j, r)
-			return append(seq, engine.ChainOp{Kind: engine.BStep, Stage: i})
+			return append(f.unfold(append(seq, all), i+1, j, r), back)
 		}
 	}
 	var none, wanting int64
@@ -85,10 +82,7 @@ func (f *fronts) unfold(seq []engine.ChainOp, i, j int, c triple) []engine.Chain
 				if f.splitting(i, k, none, wanting, l, r) != c {
 					continue
 				}
-				emit(engine.FCk, i)
-				for q := i + 1; q <= k; q++ {
-					emit(engine.FNone, q)
-				}
+				seq = remat.KeepInput(seq, i, k)
 				return f.unfold(f.unfold(seq, k+1, j, r), i, k, l)
 			}
 		}
@@ -109,14 +103,9 @@ func sequence(segs []segment) []engine.ChainOp {
 }
 
 // forward returns the operations of the segment in the first sweep.
-func (s *segment) forward() (seq []engine.ChainOp) {
-	kind := engine.FCk
+func (s *segment) forward() []engine.ChainOp {
 	if s.saved {
-		kind = engine.FAll
+		return []engine.ChainOp{{Kind: engine.FAll, Stage: s.first}}
 	}
-	for k := s.first; k <= s.last; k++ {
-		seq = append(seq, engine.ChainOp{Kind: kind, Stage: k})
-		kind = engine.FNone
-	}
-	return seq
+	return remat.KeepInput(nil, s.first, s.last)
 }

@@ -186,7 +186,7 @@ func score(ctx context.Context, e *env, name string, asJSON bool) {
 }
 
 // scoreTable returns the report for people: the rows, what was refused, the summary.
-func scoreTable(r *llm.Report) string {
+func scoreTable(r *llm.ScoreReport) string {
 	rows := cli.Table(func(w *tabwriter.Writer) {
 		fmt.Fprint(w, "row\tkind\tlow\thigh\tpredicted\tmeasured\terror\tphase\n")
 		for _, s := range r.Rows {

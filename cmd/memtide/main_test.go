@@ -381,7 +381,7 @@ func TestJSONIsDocumented(t *testing.T) {
 		}
 	}
 	for _, report := range []any{solveReport{}, sweepReport{}, batchReport{}, failureReport{}, planJSON{},
-		llm.Report{}, pipelineJSON{}, doctorReport{}, comparisonReport{}, estimate{}, diffReport{}} {
+		llm.ScoreReport{}, pipelineJSON{}, doctorReport{}, comparisonReport{}, estimate{}, diffReport{}} {
 		check(reflect.TypeOf(report))
 	}
 	for _, key := range waitingKeys {

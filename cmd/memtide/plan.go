@@ -161,7 +161,7 @@ func (p *planFlags) ask(ctx context.Context, e *env, args []string) llm.Ask {
 	poll := engine.NewPoll(ctx, nil)
 	a := valid(llm.New(m, p.args)).Until(poll)
 	n := valid(a.FewestSwapped())
-	if n == 0 && valid(a.Answer()).Verdict != llm.Fits { // no number fits
+	if n == 0 && valid(a.Estimate()).Verdict != llm.Fits { // no number fits
 		n = a.Setup.MostSwapped()
 	}
 	p.args[swap] = strconv.FormatInt(n, 10)
@@ -227,7 +227,7 @@ func (p *planFlags) run(ctx context.Context, e *env, args []string) {
 	a := p.ask(ctx, e, args)
 	if p.settings || p.chain {
 		poll := engine.NewPoll(ctx, nil)
-		found, err := a.Until(poll).Answer()
+		found, err := a.Until(poll).Estimate()
 		cli.Check(poll.Err())
 		p.write(e, a, valid(found, err))
 		return
@@ -239,13 +239,13 @@ func (p *planFlags) run(ctx context.Context, e *env, args []string) {
 			"memtide plan: stopped after %v with %d of %d parts; a longer -limit looks at the rest\n", p.limit,
 			r.Done, llm.PlanStages))
 	}
-	if r.Answer.Verdict == llm.FitsNot {
+	if r.Estimate.Verdict == llm.FitsNot {
 		cli.Fail("it does not fit")
 	}
 }
 
 // write writes the step as a profile, or the layout as flags of Megatron-LM, with the order of passes that was taken.
-func (p *planFlags) write(e *env, a llm.Ask, found *llm.Answer) {
+func (p *planFlags) write(e *env, a llm.Ask, found *llm.Estimate) {
 	var text bytes.Buffer
 	if p.settings {
 		text.WriteString(valid(megatron.Flags(a.Args, found.Order(), int(a.Setup.Model.Layers))) + "\n")
@@ -265,18 +265,18 @@ func (p *planFlags) answer(ctx context.Context, e *env, a llm.Ask) (r *planRepor
 	defer cancel()
 	r = &planReport{}
 	a.NoCurve = !p.asJSON // the text has none
-	plan, err := a.Plan(engine.NewPoll(within, nil), func(plan *llm.Plan) {
+	plan, err := a.Plan(engine.NewPoll(within, nil), func(plan *llm.Answer) {
 		if plan.Done == 1 && !p.asJSON {
 			cli.Must(fmt.Fprint(e.stdout, (&planReport{plan}).sentence()))
 		}
 	})
-	r.Plan = plan
+	r.Answer = plan
 	switch limited := ctx.Err() == nil && within.Err() != nil; {
 	case ctx.Err() != nil:
 		cli.Check(err)
 	case !limited:
 		valid(plan, err)
-	case plan.Answer == nil:
+	case plan.Estimate == nil:
 		cli.Fail("nothing is known after %v; a longer -limit may be enough", p.limit)
 	}
 	return r, err != nil

@@ -79,8 +79,8 @@ type planOrder struct {
 func (r *planReport) ordersJSON() (out []planOrder) {
 	for _, o := range r.Orders {
 		p := planOrder{Name: o.Name, Refused: o.Reason}
-		if a := o.Answer; a != nil {
-			p = planOrder{Name: o.Name, Taken: o.Name == r.Answer.Order(), Verdict: a.Verdict,
+		if a := o.Estimate; a != nil {
+			p = planOrder{Name: o.Name, Taken: o.Name == r.Estimate.Order(), Verdict: a.Verdict,
 				StepTime: a.Time.Nanoseconds(), Idle: a.Ranks.Trace.Idle(),
 				Full: a.Ranks.Full, Allocated: a.Allocated, Reserved: a.High, Margin: a.Margin(), Twice: o.Twice()}
 		}
@@ -135,7 +135,7 @@ type planSpot struct {
 
 // json returns the report for programs.
 func (r *planReport) json() planJSON {
-	a := r.Answer
+	a := r.Estimate
 	out := planJSON{Schema: "memtide-step/1", Model: r.Ask.Setup.Model.Name, Params: r.Ask.Setup.Model.Params(),
 		Device: r.Ask.Card.Name, GPUs: r.Ask.GPUs, Seq: r.Ask.Setup.Seq,
 		Verdict: a.Verdict, Capacity: a.Capacity, Context: r.Ask.Context, States: a.States, Allocated: a.Allocated,
@@ -166,7 +166,7 @@ func (r *planReport) json() planJSON {
 	for i, c := range changesJSON(r.Policies) {
 		p := r.Policies[i]
 		out.Policies = append(out.Policies,
-			planPolicy{c, p.Words, p.Answer.Order(), p.Method, p.Answer.Allocated, p.Args})
+			planPolicy{c, p.Words, p.Estimate.Order(), p.Method, p.Estimate.Allocated, p.Args})
 	}
 	out.Curves = []planCurve{}
 	for _, c := range r.Curves {
@@ -177,7 +177,7 @@ func (r *planReport) json() planJSON {
 		out.Curves = append(out.Curves, planCurve{c.Method, spots})
 	}
 	if n := r.Nearest; n != nil {
-		out.Nearest = planNearest{n.Model, n.Published.Args, n.Where, n.URL, n.Bytes, n.Answer.Low, n.Answer.High,
+		out.Nearest = planNearest{n.Model, n.Published.Args, n.Where, n.URL, n.Bytes, n.Estimate.Low, n.Estimate.High,
 			n.Percent, n.Differs}
 	}
 	return out
@@ -186,7 +186,8 @@ func (r *planReport) json() planJSON {
 func changesJSON(list []llm.Change) []planChange {
 	out := []planChange{}
 	for _, c := range list {
-		out = append(out, planChange{c.Names, c.GPUs, c.Answer.Verdict, c.Answer.High, c.Answer.Time.Nanoseconds()})
+		e := c.Estimate
+		out = append(out, planChange{c.Names, c.GPUs, e.Verdict, e.High, e.Time.Nanoseconds()})
 	}
 	return out
 }

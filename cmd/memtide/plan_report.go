@@ -19,7 +19,7 @@ import (
 )
 
 // planReport is the answer with what would change it.
-type planReport struct{ *llm.Plan }
+type planReport struct{ *llm.Answer }
 
 // text returns the report for people behind its first line, as far as it is known.
 func (r *planReport) text() string {
@@ -39,7 +39,7 @@ func (r *planReport) text() string {
 // peak are tables of what lies at the peak, in each phase, and of what is reserved.
 func (r *planReport) peak() string {
 	return cli.Table(func(w *tabwriter.Writer) {
-		a := r.Answer
+		a := r.Estimate
 		fmt.Fprintf(w, "\nThe peak of %s allocated is in the %s\n", format.Bytes(a.Allocated), a.Phase)
 		for _, p := range a.Parts {
 			amounts(w, a.Allocated, p.Class.String(), p.Bytes)
@@ -57,7 +57,7 @@ func (r *planReport) peak() string {
 
 // ranks returns a table of a pipeline's ranks, or the empty string without one.
 func (r *planReport) ranks() string {
-	ranks := r.Answer.Ranks
+	ranks := r.Estimate.Ranks
 	if ranks == nil {
 		return ""
 	}
@@ -82,11 +82,11 @@ func (r *planReport) orders() string {
 	return cli.Table(func(w *tabwriter.Writer) {
 		fmt.Fprint(w, "\nSchedules of the pipeline\tstep\tidle\tfullest\tallocated\treserved\t\n")
 		for _, o := range r.Orders {
-			if o.Answer == nil {
+			if o.Estimate == nil {
 				fmt.Fprintf(w, "  %s\trefused: %s\n", o.Name, o.Reason)
 				continue
 			}
-			a := o.Answer
+			a := o.Estimate
 			fmt.Fprintf(w, "  %s\t%s\t%.0f %%\trank %d\t%s\t%s\t%s\n", o.Name, format.Duration(a.Time),
 				100*a.Ranks.Trace.Idle(), a.Ranks.Full, format.Bytes(a.Allocated), format.Bytes(a.High), r.said(&o))
 		}
@@ -95,14 +95,14 @@ func (r *planReport) orders() string {
 
 // said reports whether a schedule fits, what it lacks if not, and what else there is to say of it.
 func (r *planReport) said(o *llm.Order) string {
-	text := string(o.Answer.Verdict)
-	if o.Answer.Verdict == llm.FitsNot {
-		text += fmt.Sprintf(", lacks %s", format.Bytes(-o.Answer.Margin()))
+	text := string(o.Estimate.Verdict)
+	if o.Estimate.Verdict == llm.FitsNot {
+		text += fmt.Sprintf(", lacks %s", format.Bytes(-o.Estimate.Margin()))
 	}
 	if o.Twice() {
 		text += ", all states twice"
 	}
-	if o.Name == r.Answer.Order() {
+	if o.Name == r.Estimate.Order() {
 		text += ", taken"
 	}
 	return text
@@ -110,7 +110,7 @@ func (r *planReport) said(o *llm.Order) string {
 
 // sentence returns the answer in a line.
 func (r *planReport) sentence() string {
-	a, s := r.Answer, r.Ask.Setup
+	a, s := r.Estimate, r.Ask.Setup
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s (%d parameters) on %s, ", s.Model.Name, s.Model.Params(), counted(r.Ask.GPUs, r.Ask.Card.Name))
 	if text := s.Pictured(); text != "" {
@@ -155,11 +155,11 @@ func (r *planReport) time() string {
 		longest = " Up to %d tokens fit, " + text + "."
 	}
 	more, fewer := "about", ""
-	if low, _ := r.TimeRange(); low > r.Answer.Time+r.Answer.Time/50 { // such steps take more than is estimated
+	if low, _ := r.TimeRange(); low > r.Estimate.Time+r.Estimate.Time/50 { // such steps take more than is estimated
 		more, fewer = "more than", "fewer than "
 	}
 	fmt.Fprintf(&b, "A step takes %s %s (an estimate%s), %s%.0f tokens/s on each card.", more,
-		format.Duration(r.Answer.Time), r.between(), fewer, r.Rate())
+		format.Duration(r.Estimate.Time), r.between(), fewer, r.Rate())
 	for _, m := range []struct {
 		words string
 		n     int64
@@ -202,28 +202,28 @@ func counted(n int64, card string) string {
 // changes returns a table of what each knob does by itself.
 func (r *planReport) changes() string {
 	if len(r.Changes) == 0 {
-		if r.Answer.Verdict == llm.Fits {
+		if r.Estimate.Verdict == llm.Fits {
 			return "\nNo single change that was tried makes it faster.\n"
 		}
 		return "\nNo single change that was tried frees memory.\n"
 	}
 	return cli.Table(func(w *tabwriter.Writer) {
 		fmt.Fprint(w, "\nEach change by itself, best first\treserved\tfreed\tstep\t\n")
-		of := r.Answer.High
+		of := r.Estimate.High
 		for _, c := range r.Changes {
-			of = max(of, c.Answer.High)
+			of = max(of, c.Estimate.High)
 		}
 		for _, c := range r.Changes {
-			fmt.Fprintf(w, "  %s\t%s\t%s\t%s\t%s\t%s\n", c.Names[0], format.Bytes(c.Answer.High),
-				format.Bytes(r.Answer.High-c.Answer.High), longer(c.Answer.Time-r.Answer.Time), c.Answer.Verdict,
-				bar(c.Answer.High, of))
+			e := c.Estimate
+			fmt.Fprintf(w, "  %s\t%s\t%s\t%s\t%s\t%s\n", c.Names[0], format.Bytes(e.High),
+				format.Bytes(r.Estimate.High-e.High), longer(e.Time-r.Estimate.Time), e.Verdict, bar(e.High, of))
 		}
 	})
 }
 
 // ways returns the changes that make it fit.
 func (r *planReport) ways() string {
-	if r.Answer.Verdict == llm.Fits {
+	if r.Estimate.Verdict == llm.Fits {
 		return ""
 	}
 	if len(r.Fixes) == 0 {
@@ -233,7 +233,7 @@ func (r *planReport) ways() string {
 	b.WriteString("\nIt fits with\n")
 	for _, c := range r.Fixes {
 		fmt.Fprintf(&b, "  %s: %s reserved on %s, %s a step\n", strings.Join(c.Names, " + "),
-			format.Bytes(c.Answer.High), counted(c.GPUs, r.Ask.Card.Name), format.Duration(c.Answer.Time))
+			format.Bytes(c.Estimate.High), counted(c.GPUs, r.Ask.Card.Name), format.Duration(c.Estimate.Time))
 	}
 	return b.String()
 }
@@ -244,11 +244,11 @@ func (r *planReport) policies() string {
 		fmt.Fprint(w, "\nPolicies of frameworks\tallocated\treserved\tstep\t\n")
 		for _, c := range r.Policies {
 			words := c.Words
-			if order := c.Answer.Order(); order != "" {
+			if order := c.Estimate.Order(); order != "" {
 				words = order + ", " + words
 			}
-			fmt.Fprintf(w, "  %s\t%s\t%s\t%s\t%s\t%s\n", c.Names[0], format.Bytes(c.Answer.Allocated),
-				format.Bytes(c.Answer.High), format.Duration(c.Answer.Time), c.Answer.Verdict, words)
+			fmt.Fprintf(w, "  %s\t%s\t%s\t%s\t%s\t%s\n", c.Names[0], format.Bytes(c.Estimate.Allocated),
+				format.Bytes(c.Estimate.High), format.Duration(c.Estimate.Time), c.Estimate.Verdict, words)
 		}
 	})
 }
@@ -265,8 +265,8 @@ func (r *planReport) nearest() string {
 	if n.Rate > 0 {
 		text += fmt.Sprintf(", %.0f tokens/s on each card", n.Rate)
 	}
-	text += fmt.Sprintf("\n  played    %s to %s, %+.1f %%\n  %s\n", format.Bytes(n.Answer.Low),
-		format.Bytes(n.Answer.High), n.Percent, n.URL)
+	text += fmt.Sprintf("\n  played    %s to %s, %+.1f %%\n  %s\n", format.Bytes(n.Estimate.Low),
+		format.Bytes(n.Estimate.High), n.Percent, n.URL)
 	if len(n.Differs) > 0 {
 		text += "  differs from the question in " + strings.Join(n.Differs, ", ") + "\n"
 	}

@@ -327,7 +327,7 @@ func (in *input) levers(ctx context.Context, limit, base time.Duration) (help []
 	}
 	a := question.Answers{Strategy: in.method().Strategy, Base: base}
 	q := &proto.Question{Setting: in.setting(), Method: in.method(), Budget: in.link.Budget, Limit: limit}
-	_, err := proto.Do(ctx, new(serve.Server).Handle, q, func(x *proto.Answer) { a.List = append(a.List, *x) })
+	_, err := proto.Do(ctx, new(serve.Server).Handle, q, func(x *proto.Suggestion) { a.List = append(a.List, *x) })
 	help, none = []leverReport{}, []string{}
 	if err != nil && len(a.List) == 0 {
 		return help, none

@@ -115,9 +115,9 @@ func TestConfirmed(t *testing.T) {
 		p    proto.Point
 		want string
 	}{
-		{proto.Point{StepTime: 1, Verdict: proto.Verdict{Verified: true}}, ""},
+		{proto.Point{StepTime: 1, Verdict: proto.Check{Verified: true}}, ""},
 		{proto.Point{Failure: proto.Fail(proto.Infeasible, "too small")}, ""},
-		{proto.Point{StepTime: 1, Verdict: proto.Verdict{Problem: "peak"}}, "not verified: peak"},
+		{proto.Point{StepTime: 1, Verdict: proto.Check{Problem: "peak"}}, "not verified: peak"},
 		{proto.Point{Failure: proto.Fail(proto.Unsupported, "no link")}, "no link"},
 	} {
 		err := cli.Try(func() { confirm(n, &tc.p) })

@@ -188,26 +188,26 @@ func (r *Recording) replay(limit engine.Bytes, rules caching.Rules, poll *engine
 	return peak, fits, nil
 }
 
-// Verdict is the kind of an Advice.
-type Verdict string
+// Kind is the kind of an Advice.
+type Kind string
 
 // The verdicts.
 const (
-	Setting   Verdict = "setting"   // a setting of the allocator serves the request, or reserves less
-	TooMuch   Verdict = "too-much"  // no setting helps: too much is in use at once
-	Fragments Verdict = "fragments" // free memory is in pieces, and none of the settings mends it
-	Nothing   Verdict = "nothing"   // nothing failed, and no setting reserves much less
+	Setting   Kind = "setting"   // a setting of the allocator serves the request, or reserves less
+	TooMuch   Kind = "too-much"  // no setting helps: too much is in use at once
+	Fragments Kind = "fragments" // free memory is in pieces, and none of the settings mends it
+	Nothing   Kind = "nothing"   // nothing failed, and no setting reserves much less
 	// Unrecorded: there are no events, so what failed and what settings change is not known.
-	Unrecorded Verdict = "no-events"
+	Unrecorded Kind = "no-events"
 	// Inexact: the replay of the settings of the run is not near to what was recorded, so
 	// what those of others say is worth nothing.
-	Inexact Verdict = "inexact"
+	Inexact Kind = "inexact"
 )
 
 // Advice is what to do, in one line that can be typed, and why.
 type Advice struct {
-	Verdict Verdict `json:"verdict"`
-	Line    string  `json:"line,omitempty"` // environment variable and value; empty if no setting helps
+	Verdict Kind   `json:"verdict"`
+	Line    string `json:"line,omitempty"` // environment variable and value; empty if no setting helps
 	// Saves is against the replay of the settings of the run: what the cache was filled
 	// with before the recording is no matter of settings.
 	Saves engine.Bytes `json:"saves_bytes,omitempty"`

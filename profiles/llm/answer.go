@@ -18,10 +18,10 @@ type Ask struct {
 	NoCurve bool         // Plan finds no curves
 	Parts   int          // stages of Plan, of PlanStages; 0: all
 
-	altered bool               // Card is another than Args say
-	fullest bool               // of a pipeline's ranks only the fullest is asked for, see ranker
-	order   string             // the one order that is tried where the fastest is asked for; empty: all are
-	known   map[string]*Answer // by Args: what was answered about the model; nil: nothing is remembered
+	altered bool                 // Card is another than Args say
+	fullest bool                 // of a pipeline's ranks only the fullest is asked for, see ranker
+	order   string               // the one order that is tried where the fastest is asked for; empty: all are
+	known   map[string]*Estimate // by Args: what was answered about the model; nil: nothing is remembered
 }
 
 // Verdict says whether a setup fits.
@@ -37,8 +37,8 @@ const (
 // uncertain is the share of the answer that the model may be off by: one measured error.
 const uncertain = 0.05
 
-// Answer is what one card holds, and how long a step takes.
-type Answer struct {
+// Estimate is what one card holds, and how long a step takes.
+type Estimate struct {
 	*Result
 	Low, High engine.Bytes // reserved, by how the allocator is set up and how busy experts are
 	States    engine.Bytes // weights, masters, gradients and moments alone
@@ -49,10 +49,10 @@ type Answer struct {
 }
 
 // Margin returns what is free on the card in the worse case; negative if it lacks.
-func (a *Answer) Margin() engine.Bytes { return a.Capacity - a.High }
+func (a *Estimate) Margin() engine.Bytes { return a.Capacity - a.High }
 
 // Order returns the order of passes of a pipeline; it is empty without one.
-func (a *Answer) Order() string {
+func (a *Estimate) Order() string {
 	if a.Ranks == nil {
 		return ""
 	}
@@ -65,8 +65,8 @@ func (a Ask) Until(poll *engine.Poll) Ask {
 	return a
 }
 
-// Answer plays the setup.
-func (a Ask) Answer() (*Answer, error) { return a.answer(engine.NoLimit) }
+// Estimate plays the setup.
+func (a Ask) Estimate() (*Estimate, error) { return a.answer(engine.NoLimit) }
 
 // probed is the limit of an answer without the allocator's part: what is reserved is then
 // what no allocator does without, and what does not fit by that does not fit.
@@ -81,7 +81,7 @@ func (a Ask) enough() engine.Bytes {
 // answer plays the setup, without the allocator's part of what needs more than the limit. What
 // was answered before, with that part or within the limit, is not played again: another card
 // changes what fits and how long it takes, and nothing else.
-func (a Ask) answer(limit engine.Bytes) (*Answer, error) {
+func (a Ask) answer(limit engine.Bytes) (*Estimate, error) {
 	key := fmt.Sprint(a.Args, a.order) // in the order of names
 	old := a.known[key]
 	switch {
@@ -96,7 +96,7 @@ func (a Ask) answer(limit engine.Bytes) (*Answer, error) {
 		r := *old.Result
 		return a.reserves(&r, t), nil
 	}
-	out, err := profiles.Try(func() *Answer { return a.played(limit) })
+	out, err := profiles.Try(func() *Estimate { return a.played(limit) })
 	if err == nil && a.known != nil && !a.altered {
 		a.known[key] = out
 	}
@@ -104,7 +104,7 @@ func (a Ask) answer(limit engine.Bytes) (*Answer, error) {
 }
 
 // played is answer, which ends at an error: of one rank, which stands for all, or of every rank of a pipeline.
-func (a Ask) played(limit engine.Bytes) *Answer {
+func (a Ask) played(limit engine.Bytes) *Estimate {
 	a.Setup.Workspace = a.Card.Workspace
 	if need := orOne(a.Setup.Shard) * orOne(a.Setup.Tensor) * orOne(a.Setup.Stages); a.GPUs < need {
 		refuse("states over %d ranks, products over %d and a pipeline of %d need %d cards; there are %d",
@@ -120,9 +120,10 @@ func (a Ask) played(limit engine.Bytes) *Answer {
 
 // reserves returns the answer about what was played: what an allocator reserves for it, beside
 // the context, and whether that fits.
-func (a Ask) reserves(r *Result, t time.Duration) *Answer {
+func (a Ask) reserves(r *Result, t time.Duration) *Estimate {
 	r.program = nil
-	out := &Answer{Result: r, Low: min(r.Reserved, r.Expandable), High: max(r.Reserved, r.Expandable), States: r.states,
+	out := &Estimate{Result: r, States: r.states,
+		Low: min(r.Reserved, r.Expandable), High: max(r.Reserved, r.Expandable),
 		Capacity: a.Card.Memory - a.Context, Time: t}
 	if a.Setup.Model.MoE != nil {
 		out.Low = engine.Bytes(engine.Int64(float64(out.Low) * (1 - moeAbove)))
@@ -139,7 +140,7 @@ func (a Ask) reserves(r *Result, t time.Duration) *Answer {
 }
 
 // onRanks returns the answer about a pipeline that was played: that of the fullest rank.
-func (a Ask) onRanks(ranks *Ranks) *Answer {
+func (a Ask) onRanks(ranks *Ranks) *Estimate {
 	r := *ranks.List[ranks.Full].Result
 	for i := range ranks.List {
 		r.states = max(r.states, ranks.List[i].states)

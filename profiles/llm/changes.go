@@ -12,25 +12,25 @@ import (
 
 // Change is a plan with some knobs turned.
 type Change struct {
-	Names  []string
-	Words  string      // of a policy: what frameworks call it
-	Method string      // of what a strategy finds on the chain of the step: its name; Args say nothing then
-	Args   engine.Args // all of the plan's
-	Card   bool        // the card is another than Args say
-	Answer *Answer
-	GPUs   int64
-	turned Ask
+	Names    []string
+	Words    string      // of a policy: what frameworks call it
+	Method   string      // of what a strategy finds on the chain of the step: its name; Args say nothing then
+	Args     engine.Args // all of the plan's
+	Card     bool        // the card is another than Args say
+	Estimate *Estimate
+	GPUs     int64
+	turned   Ask
 }
 
 // settle plays the allocator's part of an answer that lacks it, up to a limit, and of a pipeline
 // in the fastest order of passes if that is asked for. It ends where the poll or the answer does.
 func (c *Change) settle(limit engine.Bytes) {
 	c.turned.goOn()
-	if c.Answer.replayed && c.turned.order == "" {
+	if c.Estimate.replayed && c.turned.order == "" {
 		return
 	}
 	c.turned.order = ""
-	c.Answer = have(c.turned.answer(limit))
+	c.Estimate = have(c.turned.answer(limit))
 }
 
 // have returns what is there, or ends with the error.
@@ -55,7 +55,7 @@ func (a Ask) turn() (out []Change) {
 		if err != nil {
 			continue // a knob that this setup does not have
 		}
-		out = append(out, Change{Names: []string{a.said(&k, &b)}, Args: b.Args, Card: b.altered, Answer: answer,
+		out = append(out, Change{Names: []string{a.said(&k, &b)}, Args: b.Args, Card: b.altered, Estimate: answer,
 			GPUs: b.GPUs, turned: b})
 	}
 	a.goOn()
@@ -113,12 +113,12 @@ func fixes(single []Change) (out []Change) {
 		if len(out) == mostFixes || depth == deepest {
 			return out
 		}
-		slices.SortStableFunc(rest, func(a, b Change) int { return cmp.Compare(a.Answer.Pools, b.Answer.Pools) })
+		slices.SortStableFunc(rest, func(a, b Change) int { return cmp.Compare(a.Estimate.Pools, b.Estimate.Pools) })
 		level = nil
 		for _, c := range rest[:min(len(rest), widest)] {
 			for _, m := range c.turned.turn() {
 				key := fmt.Sprint(m.Args) // in the order of names
-				if m.Answer.Pools < c.Answer.Pools && !alike(c.Names, m.Names) && !seen[key] {
+				if m.Estimate.Pools < c.Estimate.Pools && !alike(c.Names, m.Names) && !seen[key] {
 					seen[key] = true
 					m.Names = append(slices.Clone(c.Names), m.Names...)
 					level = append(level, m)
@@ -134,13 +134,13 @@ const least = 0.005
 // useful returns the changes that help, the largest first. Where the step fits they are those
 // that make it faster for equal work, which adapters are not, and still fit; where it does not, those that make it
 // fit, in the order of their cards and times, and then those that free memory.
-func (a Ask) useful(now *Answer, all []Change) (out []Change) {
+func (a Ask) useful(now *Estimate, all []Change) (out []Change) {
 	cost := a.perToken(now)
-	freed := func(c *Change) engine.Bytes { return now.High - c.Answer.High }
+	freed := func(c *Change) engine.Bytes { return now.High - c.Estimate.High }
 	for i := range all {
 		c := &all[i]
-		gain := 1 - c.turned.perToken(c.Answer)/cost
-		switch fits, adapters := c.Answer.Verdict == Fits, a.Setup.LoRA == nil && c.turned.Setup.LoRA != nil; {
+		gain := 1 - c.turned.perToken(c.Estimate)/cost
+		switch fits, adapters := c.Estimate.Verdict == Fits, a.Setup.LoRA == nil && c.turned.Setup.LoRA != nil; {
 		case now.Verdict == Fits && fits && !adapters && gain >= least,
 			now.Verdict != Fits && (fits || float64(freed(c)) >= least*float64(now.High)):
 			out = append(out, *c)
@@ -148,11 +148,11 @@ func (a Ask) useful(now *Answer, all []Change) (out []Change) {
 	}
 	order := map[Verdict]int{Uncertain: 1, FitsNot: 1}
 	slices.SortStableFunc(out, func(x, y Change) int {
-		faster := cmp.Compare(x.turned.perToken(x.Answer), y.turned.perToken(y.Answer))
-		switch fits := cmp.Compare(order[x.Answer.Verdict], order[y.Answer.Verdict]); {
+		faster := cmp.Compare(x.turned.perToken(x.Estimate), y.turned.perToken(y.Estimate))
+		switch fits := cmp.Compare(order[x.Estimate.Verdict], order[y.Estimate.Verdict]); {
 		case now.Verdict == Fits:
 			return faster
-		case x.Answer.Verdict == Fits:
+		case x.Estimate.Verdict == Fits:
 			return cmp.Or(fits, cmp.Compare(x.GPUs, y.GPUs), faster)
 		default:
 			return cmp.Or(fits, cmp.Compare(freed(&y), freed(&x)))
@@ -162,7 +162,7 @@ func (a Ask) useful(now *Answer, all []Change) (out []Change) {
 }
 
 // perToken returns what a token costs: seconds of one card.
-func (a Ask) perToken(answer *Answer) float64 {
+func (a Ask) perToken(answer *Estimate) float64 {
 	s := &a.Setup
 	groups := float64(a.GPUs) / float64(orOne(s.Tensor)*orOne(s.Context)*orOne(s.Stages))
 	return answer.Time.Seconds() * float64(a.GPUs) / (float64(orOne(s.Batch)*s.Seq*orOne(s.Accumulate)) * groups)
@@ -173,7 +173,7 @@ func (a Ask) perToken(answer *Answer) float64 {
 func fits(level []Change, found *[]Change) (rest []Change) {
 	var may []*Change
 	for i := range level {
-		if c := &level[i]; c.Answer.Verdict == Fits {
+		if c := &level[i]; c.Estimate.Verdict == Fits {
 			may = append(may, c)
 		} else {
 			rest = append(rest, *c)
@@ -181,7 +181,7 @@ func fits(level []Change, found *[]Change) (rest []Change) {
 	}
 	slices.SortStableFunc(may, func(a, b *Change) int {
 		return cmp.Or(cmp.Compare(a.GPUs, b.GPUs),
-			cmp.Compare(a.turned.perToken(a.Answer), b.turned.perToken(b.Answer)))
+			cmp.Compare(a.turned.perToken(a.Estimate), b.turned.perToken(b.Estimate)))
 	})
 	for _, c := range may {
 		if len(*found) == mostFixes {
@@ -190,7 +190,7 @@ func fits(level []Change, found *[]Change) (rest []Change) {
 		if slices.ContainsFunc(*found, func(f Change) bool { return alike(c.Names, f.Names) }) {
 			continue
 		}
-		if c.settle(c.turned.enough()); c.Answer.Verdict == Fits {
+		if c.settle(c.turned.enough()); c.Estimate.Verdict == Fits {
 			*found = append(*found, *c)
 		} else {
 			rest = append(rest, *c)

@@ -108,7 +108,7 @@ func TestFollowShortStays(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := a.Plan(nil, func(*Plan) {})
+	p, err := a.Plan(nil, func(*Answer) {})
 	if err != nil {
 		t.Fatal(err)
 	}

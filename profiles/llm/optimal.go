@@ -50,7 +50,7 @@ const (
 // What is found is played as the step is (follower), the optimizer included; the collectives
 // take the time that they take of a policy. A pipeline has no chain, and of more than
 // mostChain blocks none is looked for.
-func (a Ask) optima(own *Answer, policies []Change) (rows []Change, curves []Curve) {
+func (a Ask) optima(own *Estimate, policies []Change) (rows []Change, curves []Curve) {
 	a.goOn()
 	profile, err := a.Profile()
 	if err != nil || a.Setup.Model.Layers > mostChain {
@@ -74,13 +74,13 @@ func (a Ask) optima(own *Answer, policies []Change) (rows []Change, curves []Cur
 		}
 		answer := m.fitting(strategy, least)
 		if n := len(rows); n > 0 &&
-			(answer == nil || !answer.better(rows[n-1].Answer)) { // which is a plan of this kind, too
-			answer = rows[n-1].Answer
+			(answer == nil || !answer.better(rows[n-1].Estimate)) { // which is a plan of this kind, too
+			answer = rows[n-1].Estimate
 		}
 		if answer != nil {
 			rows = append(rows, Change{Names: []string{o.title},
 				Words:  fmt.Sprintf("%s (%s), on the chain of the step", strategy.Title, strategy.Name),
-				Method: strategy.Name, Answer: answer, GPUs: a.GPUs})
+				Method: strategy.Name, Estimate: answer, GPUs: a.GPUs})
 		}
 		if !a.NoCurve && (small != nil || answer != nil) {
 			curves = append(curves, Curve{strategy.Name, o.class, o.title, m.curve(strategy, least, policies)})
@@ -91,7 +91,7 @@ func (a Ask) optima(own *Answer, policies []Change) (rows []Change, curves []Cur
 }
 
 // better reports whether a plan is to be taken rather than another one.
-func (a *Answer) better(than *Answer) bool {
+func (a *Estimate) better(than *Estimate) bool {
 	if a.Verdict != than.Verdict && (a.Verdict == Fits || than.Verdict == Fits) {
 		return a.Verdict == Fits
 	}
@@ -101,7 +101,7 @@ func (a *Answer) better(than *Answer) bool {
 // onChain looks for plans of a step on its chain.
 type onChain struct {
 	a       Ask
-	own     *Answer
+	own     *Estimate
 	s       *Setup
 	program *program // that keeps everything
 	problem *engine.Problem
@@ -125,7 +125,7 @@ const tries = 6
 // fitting returns the answer about a plan of a strategy that fits, in as much memory as possible,
 // or, where none of those that were tried does, about the last one, or nil if there is no plan.
 // Least is the least memory that it has a plan for.
-func (m *onChain) fitting(strategy *engine.Strategy, least engine.Bytes) (last *Answer) {
+func (m *onChain) fitting(strategy *engine.Strategy, least engine.Bytes) (last *Estimate) {
 	most := m.budget(m.room())
 	if most < least {
 		return nil
@@ -151,7 +151,7 @@ func (m *onChain) curve(strategy *engine.Strategy, least engine.Bytes, policies 
 		budgets = append(budgets, least+(most-least)*i/(spots-1))
 	}
 	for _, c := range policies {
-		if b := m.budget(c.Answer.High); least < b && b < most {
+		if b := m.budget(c.Estimate.High); least < b && b < most {
 			budgets = append(budgets, b)
 		}
 	}
@@ -175,7 +175,7 @@ func (m *onChain) curve(strategy *engine.Strategy, least engine.Bytes, policies 
 
 // answer returns what a schedule of the chain comes to, played on the program; within a limit
 // with the allocator's part.
-func (m *onChain) answer(sol *engine.Solution, limit engine.Bytes) *Answer {
+func (m *onChain) answer(sol *engine.Solution, limit engine.Bytes) *Estimate {
 	t, err := sim.Play(m.problem, sol.Schedule)
 	profiles.End(err)
 	p := newProgram(m.s, m.s.end(true, true))

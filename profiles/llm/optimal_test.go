@@ -16,7 +16,7 @@ func TestOptima(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := a.Plan(nil, func(*Plan) {})
+	p, err := a.Plan(nil, func(*Answer) {})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,15 +32,15 @@ func TestOptima(t *testing.T) {
 	if best.Method != "rotor" || both.Method != "pofo" || len(p.Curves) != 2 {
 		t.Fatalf("%q and %q come first, %d curves; want rotor, pofo and 2", best.Method, both.Method, len(p.Curves))
 	}
-	if best.Answer.Verdict != Fits || both.Answer.Verdict != Fits {
-		t.Errorf("%s and %s; want that they fit", best.Answer.Verdict, both.Answer.Verdict)
+	if best.Estimate.Verdict != Fits || both.Estimate.Verdict != Fits {
+		t.Errorf("%s and %s; want that they fit", best.Estimate.Verdict, both.Estimate.Verdict)
 	}
-	if most := few.Answer.Time + few.Answer.Time/100; best.Answer.Time > most {
-		t.Errorf("the optimum takes %v, as few blocks as fit %v", best.Answer.Time, few.Answer.Time)
+	if most := few.Estimate.Time + few.Estimate.Time/100; best.Estimate.Time > most {
+		t.Errorf("the optimum takes %v, as few blocks as fit %v", best.Estimate.Time, few.Estimate.Time)
 	}
-	if both.Answer.Time > best.Answer.Time || both.Answer.Time < all.Answer.Time {
-		t.Errorf("moving too %v, computing again %v, keeping everything %v; want them in between", both.Answer.Time,
-			best.Answer.Time, all.Answer.Time)
+	if both.Estimate.Time > best.Estimate.Time || both.Estimate.Time < all.Estimate.Time {
+		t.Errorf("moving too %v, computing again %v, keeping everything %v; want them in between", both.Estimate.Time,
+			best.Estimate.Time, all.Estimate.Time)
 	}
 	for _, c := range p.Curves {
 		for i := 1; i < len(c.Spots); i++ {
@@ -50,16 +50,16 @@ func TestOptima(t *testing.T) {
 			}
 		}
 		last := c.Spots[len(c.Spots)-1]
-		if off := last.Time - all.Answer.Time; len(c.Spots) < 10 || off < 0 || off > all.Answer.Time/1000 {
+		if off := last.Time - all.Estimate.Time; len(c.Spots) < 10 || off < 0 || off > all.Estimate.Time/1000 {
 			t.Errorf("%s: %d spots, the last takes %v; want 10 and %v", c.Method, len(c.Spots), last.Time,
-				all.Answer.Time)
+				all.Estimate.Time)
 		}
 	}
 }
 
 // A pipeline has no chain, and neither rows nor curves of one.
 func TestOptimaOfPipeline(t *testing.T) {
-	p, err := asked(engine.Args{"gpus": "2", "pp": "2", "accumulate": "2", "seq": "1024"}).Plan(nil, func(*Plan) {})
+	p, err := asked(engine.Args{"gpus": "2", "pp": "2", "accumulate": "2", "seq": "1024"}).Plan(nil, func(*Answer) {})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -77,7 +77,7 @@ func TestOffloadIsNeededFromALength(t *testing.T) {
 		s := Setup{Model: Lookup("qwen3-14b"), Work: Work{Batch: 4, Seq: seq},
 			Precision: Precision{Weight: 2, Grad: 2, Moments: 4}, Code: Code{Compiled: true},
 			HeadLoss: HeadLoss{Loss: "fp32", LogitsHeld: 2}, Layout: Layout{Shard: 8}}
-		a, err := Ask{Setup: s, Card: CardOf("H200"), GPUs: 8, Context: engine.GiB}.Answer()
+		a, err := Ask{Setup: s, Card: CardOf("H200"), GPUs: 8, Context: engine.GiB}.Estimate()
 		if err != nil {
 			t.Fatal(err)
 		}

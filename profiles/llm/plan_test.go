@@ -29,9 +29,9 @@ func asked(args engine.Args) Ask {
 	return a
 }
 
-func answer(t *testing.T, a Ask) *Answer {
+func answer(t *testing.T, a Ask) *Estimate {
 	t.Helper()
-	out, err := a.Answer()
+	out, err := a.Estimate()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,8 +73,8 @@ func TestFixes(t *testing.T) {
 	}
 	var names []string
 	for _, f := range found {
-		if f.Answer.Verdict != Fits {
-			t.Errorf("%q: %s, want that it fits", f.Names, f.Answer.Verdict)
+		if f.Estimate.Verdict != Fits {
+			t.Errorf("%q: %s, want that it fits", f.Names, f.Estimate.Verdict)
 		}
 		names = append(names, f.Names...)
 	}
@@ -187,7 +187,7 @@ func TestKnobsChangeACopy(t *testing.T) {
 // largest gain first. Nothing else is told.
 func TestUseful(t *testing.T) {
 	change := func(name string, high engine.Bytes, time time.Duration, gpus int64, v Verdict) Change {
-		return Change{Names: []string{name}, GPUs: gpus, Answer: &Answer{High: high, Time: time, Verdict: v},
+		return Change{Names: []string{name}, GPUs: gpus, Estimate: &Estimate{High: high, Time: time, Verdict: v},
 			turned: Ask{GPUs: gpus, Setup: Setup{Work: Work{Seq: 8}}}}
 	}
 	all := []Change{change("nothing", 1000, 100, 1, FitsNot), change("faster", 1000, 50, 1, FitsNot),
@@ -200,7 +200,7 @@ func TestUseful(t *testing.T) {
 		want string
 	}{{FitsNot, "quicker quick fits cards dear free"}, {Fits, "quicker quick"}} {
 		var got []string
-		for _, u := range all[0].turned.useful(&Answer{High: 1000, Time: 100, Verdict: c.now}, all) {
+		for _, u := range all[0].turned.useful(&Estimate{High: 1000, Time: 100, Verdict: c.now}, all) {
 			got = append(got, u.Names[0])
 		}
 		if strings.Join(got, " ") != c.want {
@@ -223,7 +223,7 @@ func TestLongestHasPositions(t *testing.T) {
 // A plan is told stage by stage, and is whole in the end.
 func TestPlan(t *testing.T) {
 	var told []int
-	p, err := small().Plan(nil, func(p *Plan) { told = append(told, p.Done) })
+	p, err := small().Plan(nil, func(p *Answer) { told = append(told, p.Done) })
 	if err != nil || !slices.Equal(told, []int{1, 2, 3, 4, 5, 6, 7}) || len(p.Changes) == 0 || len(p.Fixes) == 0 ||
 		p.Fewest == 0 || len(p.Policies) == 0 || p.Nearest == nil {
 		t.Errorf("told %v, %d changes, %d fixes, %d cards (%v); want each of 7 stages and some of all", told,
@@ -286,7 +286,7 @@ func TestPlaysOfAPlan(t *testing.T) {
 	count := &tally{}
 	a.Setup.tally = count
 	at := map[int]tally{}
-	p, err := a.Plan(nil, func(p *Plan) { at[p.Done] = *count })
+	p, err := a.Plan(nil, func(p *Answer) { at[p.Done] = *count })
 	if err != nil || len(p.Fixes) != mostFixes {
 		t.Fatalf("%d fixes (%v), want %d", len(p.Fixes), err, mostFixes)
 	}
@@ -301,15 +301,15 @@ func TestPlaysOfAPlan(t *testing.T) {
 		t.Errorf("%d replays for %d changes, want one each at most", got, len(single))
 	}
 	for _, f := range p.Fixes {
-		if want := answer(t, f.turned); f.Answer.High != want.High || f.Answer.Low != want.Low ||
-			f.Answer.Verdict != want.Verdict {
-			t.Errorf("%q: %d to %d bytes, %s; played whole %d to %d, %s", f.Names, f.Answer.Low, f.Answer.High,
-				f.Answer.Verdict, want.Low, want.High, want.Verdict)
+		if want := answer(t, f.turned); f.Estimate.High != want.High || f.Estimate.Low != want.Low ||
+			f.Estimate.Verdict != want.Verdict {
+			t.Errorf("%q: %d to %d bytes, %s; played whole %d to %d, %s", f.Names, f.Estimate.Low, f.Estimate.High,
+				f.Estimate.Verdict, want.Low, want.High, want.Verdict)
 		}
 	}
 	for _, c := range p.Changes {
-		if want := answer(t, c.turned); c.Answer.High != want.High || c.Answer.Low != want.Low {
-			t.Errorf("%q: %d to %d bytes; played whole %d to %d", c.Names, c.Answer.Low, c.Answer.High, want.Low,
+		if want := answer(t, c.turned); c.Estimate.High != want.High || c.Estimate.Low != want.Low {
+			t.Errorf("%q: %d to %d bytes; played whole %d to %d", c.Names, c.Estimate.Low, c.Estimate.High, want.Low,
 				want.High)
 		}
 	}
@@ -323,11 +323,11 @@ func TestProbesLeaveNothingOut(t *testing.T) {
 		for _, c := range a.turn() {
 			whole := answer(t, c.turned)
 			// of a pipeline another rank is the fullest
-			other := whole.Ranks != nil && whole.Ranks.Full != c.Answer.Ranks.Full
-			if c.Answer.High > whole.High || !other && c.Answer.Allocated != whole.Allocated ||
-				whole.Verdict == Fits && c.Answer.Verdict != Fits {
+			other := whole.Ranks != nil && whole.Ranks.Full != c.Estimate.Ranks.Full
+			if c.Estimate.High > whole.High || !other && c.Estimate.Allocated != whole.Allocated ||
+				whole.Verdict == Fits && c.Estimate.Verdict != Fits {
 				t.Errorf("%v, %q: probed %d allocated, %d reserved, %s; played whole %d, %d, %s", args, c.Names,
-					c.Answer.Allocated, c.Answer.High, c.Answer.Verdict, whole.Allocated, whole.High, whole.Verdict)
+					c.Estimate.Allocated, c.Estimate.High, c.Estimate.Verdict, whole.Allocated, whole.High, whole.Verdict)
 			}
 		}
 	}
@@ -340,7 +340,7 @@ func TestPlanStopsAtOnce(t *testing.T) {
 		a := asked(engine.Args{"seq": "1024"})
 		a.Setup.tally = &tally{}
 		told := 0
-		p, err := a.Plan(engine.NewPoll(ctx, nil), func(p *Plan) {
+		p, err := a.Plan(engine.NewPoll(ctx, nil), func(p *Answer) {
 			if p.Done == stage+1 {
 				cancel()
 				told = a.Setup.tally.plays
@@ -359,10 +359,10 @@ func TestPlanStopsAtOnce(t *testing.T) {
 // An answer is played until its poll says that it has to end.
 func TestPollEndsAnswer(t *testing.T) {
 	poll := func() *engine.Poll { return engine.NewPoll(engine.LimitCalls(t.Context(), 5), nil) }
-	if a, err := small().Until(poll()).Answer(); !errors.Is(err, context.DeadlineExceeded) {
+	if a, err := small().Until(poll()).Estimate(); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("an answer of more than 5 polls: got %+v, %v; want %v", a, err, context.DeadlineExceeded)
 	}
-	if p, err := small().Plan(poll(), func(*Plan) {}); !errors.Is(err, context.DeadlineExceeded) || p.Done != 0 {
+	if p, err := small().Plan(poll(), func(*Answer) {}); !errors.Is(err, context.DeadlineExceeded) || p.Done != 0 {
 		t.Errorf("a plan of more than 5 polls: %d stages, %v; want none and %v", p.Done, err, context.DeadlineExceeded)
 	}
 	l := &ledger{}

@@ -82,8 +82,8 @@ func (a Ask) policed() (out []Change) {
 		if err != nil {
 			return // the setup does not have that
 		}
-		if answer, err := b.Answer(); err == nil {
-			out = append(out, Change{Names: []string{title}, Words: words, Args: b.Args, Answer: answer, GPUs: b.GPUs,
+		if answer, err := b.Estimate(); err == nil {
+			out = append(out, Change{Names: []string{title}, Words: words, Args: b.Args, Estimate: answer, GPUs: b.GPUs,
 				turned: b})
 		}
 	}

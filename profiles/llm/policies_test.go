@@ -17,7 +17,7 @@ func TestPolicies(t *testing.T) {
 	if len(list) < 13 {
 		t.Fatalf("%d policies, want at least 13", len(list))
 	}
-	all := list[0].Answer
+	all := list[0].Estimate
 	for _, p := range list {
 		if p.Words == "" || p.GPUs != 2 || ask.Value(p.Args, "loss") != "chunked" ||
 			ask.Value(p.Args, "seq") != "2048" {
@@ -26,8 +26,8 @@ func TestPolicies(t *testing.T) {
 		if strings.Contains(p.Words, "torch.compile") { // other kernels
 			continue
 		}
-		if p.Answer.Allocated > all.Allocated || p.Answer.Time < all.Time {
-			t.Errorf("%q: %d bytes in %v; keeping everything %d in %v", p.Names, p.Answer.Allocated, p.Answer.Time,
+		if p.Estimate.Allocated > all.Allocated || p.Estimate.Time < all.Time {
+			t.Errorf("%q: %d bytes in %v; keeping everything %d in %v", p.Names, p.Estimate.Allocated, p.Estimate.Time,
 				all.Allocated, all.Time)
 		}
 		same, err := New(a.Setup.Model, p.Args)
@@ -35,9 +35,9 @@ func TestPolicies(t *testing.T) {
 			t.Errorf("%q: %v; want that its options can be asked for", p.Names, err)
 			continue
 		}
-		if got := answer(t, same); got.High != p.Answer.High || got.Time != p.Answer.Time {
+		if got := answer(t, same); got.High != p.Estimate.High || got.Time != p.Estimate.Time {
 			t.Errorf("%q: asked for by its options %d bytes in %v, here %d in %v", p.Names, got.High, got.Time,
-				p.Answer.High, p.Answer.Time)
+				p.Estimate.High, p.Estimate.Time)
 		}
 	}
 }

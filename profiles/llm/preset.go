@@ -10,7 +10,7 @@ import (
 func init() { preset.PlaySteps(playPreset) }
 
 // playPreset plays the step that a preset is, as a question of plan.
-func playPreset(p preset.Step) (*profiles.Profile, error) {
+func playPreset(p preset.StepInput) (*profiles.Profile, error) {
 	a, err := New(Lookup(p.Model), p.Args)
 	if err != nil {
 		return nil, err

@@ -57,9 +57,9 @@ var published = []Published{
 // Compared is a published run and what the model says about it.
 type Compared struct {
 	*Published
-	Answer  *Answer
-	Percent float64  // the middle of what is reserved against the figure
-	Differs []string // options in which the question differs from the run, and "model"
+	Estimate *Estimate
+	Percent  float64  // the middle of what is reserved against the figure
+	Differs  []string // options in which the question differs from the run, and "model"
 }
 
 // Nearest returns the published run that the question differs least from, played.
@@ -76,10 +76,10 @@ func (a Ask) Nearest() (*Compared, error) {
 	}
 	run.Setup.tally, run.Setup.poll = a.Setup.tally, a.Setup.poll
 	out := &Compared{Published: best, Differs: a.differs(best)}
-	if out.Answer, err = run.Answer(); err != nil {
+	if out.Estimate, err = run.Estimate(); err != nil {
 		return nil, err
 	}
-	out.Percent = 100 * (float64(out.Answer.Low+out.Answer.High)/2/float64(best.Bytes) - 1)
+	out.Percent = 100 * (float64(out.Estimate.Low+out.Estimate.High)/2/float64(best.Bytes) - 1)
 	return out, nil
 }
 

@@ -66,7 +66,7 @@ func TestFullestAlone(t *testing.T) {
 			args = maps.Clone(args)
 			args["schedule"] = name
 			a := pipedAsk(t, args)
-			all, err := a.Answer()
+			all, err := a.Estimate()
 			if err != nil {
 				continue // TestOrders has the refusals
 			}

@@ -16,14 +16,14 @@ const ScheduleAuto = "auto"
 
 // Order is a schedule of the pipeline as it was tried.
 type Order struct {
-	Name   string
-	Answer *Answer // nil: refused
-	Reason string  // why it is refused
+	Name     string
+	Estimate *Estimate // nil: refused
+	Reason   string    // why it is refused
 }
 
 // ordered returns the answer for a pipeline in its order of passes. With ScheduleAuto, orders are
 // tried from the fastest on until one fits; if none fits, it takes the one that reserves least.
-func (a Ask) ordered(limit engine.Bytes) *Answer {
+func (a Ask) ordered(limit engine.Bytes) *Estimate {
 	s := a.Setup.normal()
 	k := newRanker(&s, a.Card)
 	k.fullest = a.fullest
@@ -36,9 +36,9 @@ func (a Ask) ordered(limit engine.Bytes) *Answer {
 	for _, name := range rules {
 		refused = cmp.Or(refused, reasons[name])
 	}
-	var least *Answer
+	var least *Estimate
 	try := func(ranks *Ranks) bool {
-		got, err := profiles.Try(func() *Answer { return a.onRanks(k.fill(ranks, limit)) })
+		got, err := profiles.Try(func() *Estimate { return a.onRanks(k.fill(ranks, limit)) })
 		profiles.End(s.poll.Err())
 		if err != nil {
 			refused = err
@@ -109,17 +109,17 @@ func (a Ask) orders() (out []Order) {
 	k.fullest = true
 	played, refused := k.timed(pipeline.Names())
 	for _, ranks := range played {
-		got, err := profiles.Try(func() *Answer { return a.onRanks(k.fill(ranks, a.enough())) })
+		got, err := profiles.Try(func() *Estimate { return a.onRanks(k.fill(ranks, a.enough())) })
 		a.goOn()
 		if err != nil {
 			refused[ranks.Schedule.Name] = err
 			continue
 		}
-		out = append(out, Order{Name: ranks.Schedule.Name, Answer: got})
+		out = append(out, Order{Name: ranks.Schedule.Name, Estimate: got})
 	}
 	rank := map[Verdict]int{Fits: 0, Uncertain: 1, FitsNot: 2}
 	slices.SortStableFunc(out, func(x, y Order) int {
-		return cmp.Compare(rank[x.Answer.Verdict], rank[y.Answer.Verdict])
+		return cmp.Compare(rank[x.Estimate.Verdict], rank[y.Estimate.Verdict])
 	})
 	for _, name := range pipeline.Names() {
 		if err := refused[name]; err != nil {
@@ -133,8 +133,8 @@ func (a Ask) orders() (out []Order) {
 func leastOrder(list []Order) (name string) {
 	var most engine.Bytes
 	for _, o := range list {
-		if o.Answer != nil && (name == "" || o.Answer.High < most) {
-			name, most = o.Name, o.Answer.High
+		if o.Estimate != nil && (name == "" || o.Estimate.High < most) {
+			name, most = o.Name, o.Estimate.High
 		}
 	}
 	return name
@@ -142,7 +142,7 @@ func leastOrder(list []Order) (name string) {
 
 // Twice reports whether an order keeps every layer, with its states, on two ranks.
 func (o *Order) Twice() bool {
-	s := o.Answer.Ranks.Schedule
+	s := o.Estimate.Ranks.Schedule
 	return s.Stages() < len(s.Problem.Stages)
 }
 

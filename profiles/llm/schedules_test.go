@@ -28,10 +28,10 @@ func pipedAsk(t *testing.T, args engine.Args) Ask {
 func TestAutoTakesTheFastestThatFits(t *testing.T) {
 	for _, device := range []string{"h100", "rtx-4090", "v100-sxm2-16gb-nvlink2"} {
 		auto := answer(t, pipedAsk(t, engine.Args{"device": device}))
-		var best *Answer
+		var best *Estimate
 		var name string
 		for _, n := range pipeline.Names() {
-			got, err := pipedAsk(t, engine.Args{"device": device, "schedule": n}).Answer()
+			got, err := pipedAsk(t, engine.Args{"device": device, "schedule": n}).Estimate()
 			if err != nil || pipeline.Searched(n) {
 				continue
 			}
@@ -59,18 +59,18 @@ func TestOrdersHaveEverySchedule(t *testing.T) {
 	seen := map[string]bool{}
 	for i, o := range list {
 		seen[o.Name] = true
-		alone, err := pipedAsk(t, engine.Args{"accumulate": "6", "device": "rtx-4090", "schedule": o.Name}).Answer()
+		alone, err := pipedAsk(t, engine.Args{"accumulate": "6", "device": "rtx-4090", "schedule": o.Name}).Estimate()
 		switch {
-		case (o.Answer == nil) != (err != nil) || err != nil && o.Reason != err.Error():
+		case (o.Estimate == nil) != (err != nil) || err != nil && o.Reason != err.Error():
 			t.Errorf("%s is refused by %q here, and by %v alone", o.Name, o.Reason, err)
-		case o.Answer == nil:
-		case o.Answer.Time != alone.Time || o.Answer.Verdict != alone.Verdict || o.Answer.Allocated != alone.Allocated:
-			t.Errorf("%s takes %v and %d bytes, %s; alone %v and %d, %s", o.Name, o.Answer.Time, o.Answer.Allocated,
-				o.Answer.Verdict, alone.Time, alone.Allocated, alone.Verdict)
+		case o.Estimate == nil:
+		case o.Estimate.Time != alone.Time || o.Estimate.Verdict != alone.Verdict || o.Estimate.Allocated != alone.Allocated:
+			t.Errorf("%s takes %v and %d bytes, %s; alone %v and %d, %s", o.Name, o.Estimate.Time, o.Estimate.Allocated,
+				o.Estimate.Verdict, alone.Time, alone.Allocated, alone.Verdict)
 		case o.Twice() != (o.Name == "dualpipe"):
 			t.Errorf("%s has all states twice: %v", o.Name, o.Twice())
-		case i > 0 && list[i-1].Answer.Verdict == o.Answer.Verdict && list[i-1].Answer.Time > o.Answer.Time:
-			t.Errorf("%s with %v stands behind one of %v", o.Name, o.Answer.Time, list[i-1].Answer.Time)
+		case i > 0 && list[i-1].Estimate.Verdict == o.Estimate.Verdict && list[i-1].Estimate.Time > o.Estimate.Time:
+			t.Errorf("%s with %v stands behind one of %v", o.Name, o.Estimate.Time, list[i-1].Estimate.Time)
 		}
 	}
 	if len(seen) != len(list) || list[len(list)-1].Reason == "" {
@@ -181,7 +181,7 @@ func TestPipelineLevers(t *testing.T) {
 	for _, c := range list {
 		got[c.Names[0]] = c.Args
 		b, err := New(a.Setup.Model, c.Args)
-		if again, fail := b.answer(probed); err != nil || fail != nil || !c.Card && again.Pools != c.Answer.Pools {
+		if again, fail := b.answer(probed); err != nil || fail != nil || !c.Card && again.Pools != c.Estimate.Pools {
 			t.Errorf("%s: %v, %v: its options come to other bytes", c.Names[0], err, fail)
 		}
 	}

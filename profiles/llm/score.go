@@ -39,8 +39,8 @@ type Summary struct {
 	Inside *float64 `json:"inside_percent,omitempty"` // how many lie between low and high
 }
 
-// Report is what a file of rows comes to.
-type Report struct {
+// ScoreReport is what a file of rows comes to.
+type ScoreReport struct {
 	Kinds []Summary `json:"kinds"`
 	Rows  []Scored  `json:"rows"`
 }
@@ -70,8 +70,8 @@ func ReadRows(data []byte) ([]Row, error) {
 type ReadModel func(config json.RawMessage) (*Model, error)
 
 // Score predicts every row from its configuration alone.
-func Score(rows []Row, read ReadModel, poll *engine.Poll) (*Report, error) {
-	r := &Report{}
+func Score(rows []Row, read ReadModel, poll *engine.Poll) (*ScoreReport, error) {
+	r := &ScoreReport{}
 	for i := range rows {
 		if err := poll.Now(); err != nil {
 			return r, err

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-func scoreFile(t *testing.T, name string) *Report {
+func scoreFile(t *testing.T, name string) *ScoreReport {
 	t.Helper()
 	data, err := os.ReadFile(name)
 	if err != nil {

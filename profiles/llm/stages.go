@@ -6,13 +6,13 @@ import (
 	"memtide/profiles"
 )
 
-// Plan is the answer to a question with what would change it. Done counts its stages, in
+// Answer is the answer to a question with what would change it. Done counts its stages, in
 // the order of the fields: what belongs to later ones is not known yet.
-type Plan struct {
-	Ask     Ask
-	Answer  *Answer
-	Fixes   []Change // that make it fit; none are looked for if it does
-	Changes []Change // single ones that help, see useful
+type Answer struct {
+	Ask      Ask
+	Estimate *Estimate
+	Fixes    []Change // that make it fit; none are looked for if it does
+	Changes  []Change // single ones that help, see useful
 
 	Orders []Order // of a pipeline, see Ask.orders
 
@@ -33,29 +33,29 @@ const PlanStages = 7
 // Plan answers the question. tell is called whenever more is known, also with the whole;
 // the plan is the caller's to read until it returns. After an error of poll it is what was
 // found until then.
-func (a Ask) Plan(poll *engine.Poll, tell func(*Plan)) (*Plan, error) {
-	p := &Plan{Ask: a}
+func (a Ask) Plan(poll *engine.Poll, tell func(*Answer)) (*Answer, error) {
+	p := &Answer{Ask: a}
 	a = a.Until(poll)
-	a.known = map[string]*Answer{}
+	a.known = map[string]*Estimate{}
 	one := a // in one order of passes, if the fastest is asked for: knobs are turned with the one that was found
 	var single []Change
 	stages := [PlanStages]func(){
 		func() {
-			if p.Answer = have(a.Answer()); a.Setup.Schedule == ScheduleAuto {
-				one.order = p.Answer.Order()
+			if p.Estimate = have(a.Estimate()); a.Setup.Schedule == ScheduleAuto {
+				one.order = p.Estimate.Order()
 			}
 		},
 		func() {
-			if single = one.turn(); p.Answer.Verdict != Fits {
+			if single = one.turn(); p.Estimate.Verdict != Fits {
 				p.Fixes = fixes(single)
 			}
 		},
 		func() {
-			single = a.useful(p.Answer, single) // by what no allocator does without
+			single = a.useful(p.Estimate, single) // by what no allocator does without
 			for i := range single {
 				single[i].settle(engine.NoLimit)
 			}
-			p.Changes = a.useful(p.Answer, single)
+			p.Changes = a.useful(p.Estimate, single)
 		},
 		func() {
 			if p.Orders = a.orders(); a.Setup.Schedule == ScheduleAuto { // the one that holds least decides what fits
@@ -72,12 +72,12 @@ func (a Ask) Plan(poll *engine.Poll, tell func(*Plan)) (*Plan, error) {
 		},
 		func() {
 			var found []Change
-			found, p.Curves = a.optima(p.Answer, p.Policies)
+			found, p.Curves = a.optima(p.Estimate, p.Policies)
 			p.Policies = append(found, p.Policies...)
 		},
 	}
 	for _, stage := range stages[:cmp.Or(a.Parts, PlanStages)] {
-		_, err := profiles.Try(func() *Plan {
+		_, err := profiles.Try(func() *Answer {
 			stage()
 			profiles.End(poll.Err()) // which may have ended an answer that was then left out
 			return p
@@ -92,11 +92,11 @@ func (a Ask) Plan(poll *engine.Poll, tell func(*Plan)) (*Plan, error) {
 }
 
 // Rate returns how many tokens a card sees in a second, or 0 if no time is known.
-func (p *Plan) Rate() float64 {
+func (p *Answer) Rate() float64 {
 	s := p.Ask.Setup
-	if p.Answer.Time <= 0 {
+	if p.Estimate.Time <= 0 {
 		return 0
 	}
 	ranks := float64(orOne(s.Tensor) * orOne(s.Context) * orOne(s.Stages))
-	return float64(s.Batch*s.Seq*orOne(s.Accumulate)) / ranks / p.Answer.Time.Seconds()
+	return float64(s.Batch*s.Seq*orOne(s.Accumulate)) / ranks / p.Estimate.Time.Seconds()
 }

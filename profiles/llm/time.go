@@ -309,6 +309,6 @@ func (c *Card) TimeRange(s Setup, t time.Duration) (low, high time.Duration) {
 }
 
 // TimeRange returns the range of the step's time, see Card.TimeRange.
-func (p *Plan) TimeRange() (low, high time.Duration) {
-	return p.Ask.Card.TimeRange(p.Ask.Setup, p.Answer.Time)
+func (p *Answer) TimeRange() (low, high time.Duration) {
+	return p.Ask.Card.TimeRange(p.Ask.Setup, p.Estimate.Time)
 }

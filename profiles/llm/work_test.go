@@ -113,8 +113,8 @@ func TestStoppedPlan(t *testing.T) {
 	}
 	for limit, done := 1, 0; ; limit *= 2 {
 		told := 0
-		p, err := a.Plan(engine.NewPoll(engine.LimitCalls(t.Context(), limit), nil), func(p *Plan) { told = p.Done })
-		if p.Done != told || p.Done < done || (err == nil) != (p.Done == PlanStages) || p.Done > 0 && p.Answer == nil {
+		p, err := a.Plan(engine.NewPoll(engine.LimitCalls(t.Context(), limit), nil), func(p *Answer) { told = p.Done })
+		if p.Done != told || p.Done < done || (err == nil) != (p.Done == PlanStages) || p.Done > 0 && p.Estimate == nil {
 			t.Errorf("after %d calls: %d stages done, %d told, %v; want as many as were told, more than before",
 				limit, p.Done, told, err)
 		}

@@ -37,7 +37,7 @@ type Preset struct {
 	sizes    profiles.Origin
 	tokenNet bool                                    // the times are a share of the peak, see mfuTime
 	notes    func(s setting, params string) []string // told how many parameters there are
-	model    *ask.Model                              // instead of build: the step of a language model
+	model    *ask.Known                              // instead of build: the step of a language model
 	build    func(s setting) network
 	chain    func() *engine.Chain    // instead of build: hand-made, of batch size 1
 	memory   func() *profiles.Memory // instead of build: requests for memory

@@ -21,8 +21,8 @@ const stepSuffix = "-step"
 // stepTokens is the length of sequences by default, as in package ask.
 const stepTokens = 8192
 
-// Step is what is asked of the player of a step.
-type Step struct {
+// StepInput is what is asked of the player of a step.
+type StepInput struct {
 	Model     string
 	Args      engine.Args // options of package ask
 	Precision string      // of the activations
@@ -33,10 +33,10 @@ type Step struct {
 // ErrElsewhere is the error of building a step in a program without its player.
 var ErrElsewhere = errors.New("the steps of language models are played by another program")
 
-var play func(Step) (*profiles.Profile, error)
+var play func(StepInput) (*profiles.Profile, error)
 
 // PlaySteps registers the player of steps.
-func PlaySteps(player func(Step) (*profiles.Profile, error)) { play = player }
+func PlaySteps(player func(StepInput) (*profiles.Profile, error)) { play = player }
 
 // stepPresets lists the known language models.
 func stepPresets() (out []*Preset) {
@@ -58,7 +58,7 @@ func stepPresets() (out []*Preset) {
 }
 
 // Model returns the language model whose step the preset is; nil of other presets.
-func (p *Preset) Model() *ask.Model { return p.model }
+func (p *Preset) Model() *ask.Known { return p.model }
 
 // Builds returns ErrElsewhere if this program cannot build the preset.
 func (p *Preset) Builds() error {
@@ -175,7 +175,8 @@ func (p *Preset) step(o Options) (*profiles.Profile, error) {
 	}
 	args := StepArgs(o.Step)
 	args["batch"], args["seq"], args["device"] = fmt.Sprint(o.Batch), fmt.Sprint(o.Tokens), o.Device
-	out, err := play(Step{Model: p.model.ID, Args: args, Precision: o.Precision, Share: o.Efficiency, Graph: o.Graph})
+	out, err := play(StepInput{Model: p.model.ID, Args: args,
+		Precision: o.Precision, Share: o.Efficiency, Graph: o.Graph})
 	if err != nil {
 		return nil, fmt.Errorf("preset %q: %w", Ref(p.ID, o.Batch), err)
 	}

@@ -91,8 +91,8 @@ type Placed struct {
 	Largest Hole           `json:"hole"` // the largest hole when Failed was requested
 	// NoneFits says that no placement fits into the pool that was given, and that this is proven.
 	// The placement is then one in the smallest pool that was found.
-	NoneFits bool    `json:"none_fits,omitempty"`
-	Verdict  Verdict `json:"verdict"`
+	NoneFits bool  `json:"none_fits,omitempty"`
+	Verdict  Check `json:"verdict"`
 	// Unchecked says that there are too many buffers to compare every pair.
 	Unchecked bool `json:"unchecked,omitempty"`
 

@@ -63,7 +63,7 @@ type Solved struct {
 	Strategy string          `json:"strategy"`
 	Budget   engine.Bytes    `json:"budget"` // in bytes
 	Claim    Claim           `json:"claim"`
-	Verdict  Verdict         `json:"verdict"`
+	Verdict  Check           `json:"verdict"`
 	Bounds   []Bound         `json:"bounds,omitempty"`
 	KeepAll  Reference       `json:"keep_all"` // keeping everything, without any limit
 	Schedule engine.Schedule `json:"-"`
@@ -96,8 +96,8 @@ type Claim struct {
 	Stopped  bool          `json:"stopped,omitempty"` // the search stopped at limits of its own; a note says so
 }
 
-// Verdict is what the independent checker says about a schedule.
-type Verdict struct {
+// Check is what the independent checker says about a schedule.
+type Check struct {
 	Verified bool   `json:"verified"`        // check agreed and the claims equal the measurement
 	Problem  string `json:"error,omitempty"` // what is wrong, if not verified
 }
@@ -138,7 +138,7 @@ type Point struct {
 	Optimal  bool          `json:"optimal,omitempty"`
 	Bound    time.Duration `json:"bound,omitempty"` // lower bound of any schedule of the strategy's class
 	Took     time.Duration `json:"took,omitempty"`  // time that was spent on it, by the worker's clock
-	Verdict  Verdict       `json:"verdict"`
+	Verdict  Check         `json:"verdict"`
 	Failure  *Failure      `json:"failure,omitempty"`
 }
 
@@ -155,7 +155,7 @@ type Swept struct {
 
 // Question asks what would help about a problem, which takes several schedules to answer.
 type Question struct {
-	brings[*Answered, *Answer]
+	brings[*Answered, *Suggestion]
 	Setting
 	Method
 	Budget  choice.Budget `json:"budget"`
@@ -163,9 +163,9 @@ type Question struct {
 	Limit   time.Duration `json:"limit,omitempty"`  // per schedule; 0: no limit
 }
 
-// Answer is one answer to a Question. It names only what the question varies; the rest is as in the
+// Suggestion is one answer to a Question. It names only what the question varies; the rest is as in the
 // Question. A schedule was computed for it.
-type Answer struct {
+type Suggestion struct {
 	Name     string         `json:"name,omitempty"`   // for people
 	Strategy string         `json:"strategy"`         // the method
 	Budget   engine.Bytes   `json:"budget"`           // for which the schedule was solved

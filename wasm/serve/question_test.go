@@ -19,7 +19,7 @@ func questionAbout(q proto.Question) *proto.Question {
 }
 
 // answers are those of a question that has a result.
-func answers(t *testing.T, q *proto.Question) (out []proto.Answer) {
+func answers(t *testing.T, q *proto.Question) (out []proto.Suggestion) {
 	t.Helper()
 	last, fail, told := ask(t, new(Server), q)
 	if fail != nil {

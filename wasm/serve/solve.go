@@ -285,7 +285,7 @@ func init() { Register((*Server).question) }
 
 // question answers q. It tells each answer as soon as it is found. An answer without a schedule has
 // a Failure; a bad request fails the whole question.
-func (s *Server) question(ctx context.Context, q *proto.Question, tell func(*proto.Answer)) (*proto.Answered,
+func (s *Server) question(ctx context.Context, q *proto.Question, tell func(*proto.Suggestion)) (*proto.Answered,
 	*proto.Failure) {
 	t, fail := s.task(&q.Setting, &q.Method, q.Budget)
 	if fail != nil {
@@ -293,7 +293,7 @@ func (s *Server) question(ctx context.Context, q *proto.Question, tell func(*pro
 	}
 	w := &question.Work{Problem: t.problem, Method: whatif.Method{Strategy: t.strategy, Args: t.args},
 		Preset: s.last.preset, Limit: q.Limit,
-		Emit: func(a *proto.Answer, err error) {
+		Emit: func(a *proto.Suggestion, err error) {
 			if err != nil {
 				a.Failure = failure(err, engine.Lookup(a.Strategy), a.Budget)
 			}

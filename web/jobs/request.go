@@ -74,7 +74,9 @@ func Sweep(ctx context.Context, pool proto.Pool, e state.Sweep, tell func(state.
 
 // Question asks a question.
 func Question(ctx context.Context, pool proto.Pool, e state.Question, tell func(state.Message)) state.QuestionEnded {
-	_, err := proto.Do(ctx, pool.Do, &e.Request, func(a *proto.Answer) { tell(state.Answered{ID: e.ID, Answer: *a}) })
+	_, err := proto.Do(ctx, pool.Do, &e.Request, func(a *proto.Suggestion) {
+		tell(state.Answered{ID: e.ID, Answer: *a})
+	})
 	m := state.QuestionEnded{ID: e.ID}
 	if err != nil {
 		m.Failed = err.Error()

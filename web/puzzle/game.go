@@ -17,7 +17,7 @@ import (
 // Game is a level with the reader's plan, and what is known of the others.
 type Game struct {
 	level int // index into Levels
-	plan  Plan
+	plan  Choices
 	out   Outcome
 	best  time.Duration
 	stars []int // of each level, the most so far
@@ -51,12 +51,12 @@ func (g *Game) Open(level int) {
 func (g *Game) Level() *Level { return &Levels[g.level] }
 
 // Reset keeps everything.
-func (g *Game) Reset() { g.take(Plan(strings.Repeat(string(Keep), len(g.Level().Layers)))) }
+func (g *Game) Reset() { g.take(Choices(strings.Repeat(string(Keep), len(g.Level().Layers)))) }
 
 // ShowBest takes a plan that no plan beats; it earns no stars.
 func (g *Game) ShowBest() {
 	had := g.stars[g.level]
-	g.take(Plan(g.Level().Best))
+	g.take(Choices(g.Level().Best))
 	g.stars[g.level] = had
 }
 
@@ -64,20 +64,20 @@ func (g *Game) ShowBest() {
 // left out.
 func (g *Game) Choose(layer int, choice string) {
 	if _, ok := ParsePlan(choice, 1); ok && layer >= 0 && layer < len(g.plan) {
-		plan := append(Plan{}, g.plan...)
+		plan := append(Choices{}, g.plan...)
 		plan[layer] = Choice(choice[0])
 		g.take(plan)
 	}
 }
 
 // take plays a plan.
-func (g *Game) take(plan Plan) {
+func (g *Game) take(plan Choices) {
 	g.plan, g.out = plan, g.played(plan)
 	g.stars[g.level] = max(g.stars[g.level], g.earned())
 }
 
 // played plays a plan; that the player and the checker disagree would be a defect.
-func (g *Game) played(plan Plan) Outcome {
+func (g *Game) played(plan Choices) Outcome {
 	out, err := g.Level().Play(plan)
 	if err != nil {
 		panic(err)
@@ -180,7 +180,7 @@ func meter(name, value, mark string, at, line, end float64, over bool) string {
 // ScoreHTML returns what the plan takes, beside the best and the budget.
 func (g *Game) ScoreHTML() string {
 	l := g.Level()
-	all := g.played(Plan(strings.Repeat(string(Keep), len(l.Layers))))
+	all := g.played(Choices(strings.Repeat(string(Keep), len(l.Layers))))
 	words := "best plan " + format.Duration(g.best) + "; no schedule at all is below " + format.Duration(l.Bound())
 	if !g.out.Fits {
 		words = "if there were room; best plan " + format.Duration(g.best)

@@ -12,8 +12,8 @@ import (
 
 // search tries every plan and returns the fastest that fits, the first of those that are equal,
 // and how many fit.
-func search(l *Level) (best Plan, fits int) {
-	plan, p := make(Plan, len(l.Layers)), l.Problem()
+func search(l *Level) (best Choices, fits int) {
+	plan, p := make(Choices, len(l.Layers)), l.Problem()
 	fastest := time.Duration(0)
 	var try func(k int)
 	try = func(k int) {
@@ -28,7 +28,7 @@ func search(l *Level) (best Plan, fits int) {
 			return
 		}
 		if fits++; best == nil || out.Time < fastest {
-			best, fastest = append(Plan{}, plan...), out.Time
+			best, fastest = append(Choices{}, plan...), out.Time
 		}
 	}
 	try(0)
@@ -52,7 +52,7 @@ func TestBest(t *testing.T) {
 				t.Errorf("%s takes %v (fits: %v; %v), and %s %v (%v); want the same", stated, got.Time, got.Fits, err,
 					best, want.Time, err2)
 			}
-			if all, err := l.Play(Plan(strings.Repeat("k", len(l.Layers)))); err != nil || all.Fits {
+			if all, err := l.Play(Choices(strings.Repeat("k", len(l.Layers)))); err != nil || all.Fits {
 				t.Errorf("keeping everything fits (%v): there is nothing to do", err)
 			}
 			if b := l.Bound(); b > got.Time || b <= 0 {
@@ -76,7 +76,7 @@ func TestSchedule(t *testing.T) {
 		"ok": 64 * time.Millisecond, // 4 ms out beside b; back before b's backward, which reads a's output
 		"ko": 68 * time.Millisecond, // nothing runs beside the copies of the last layer
 	} {
-		out, err := l.Play(Plan(plan))
+		out, err := l.Play(Choices(plan))
 		if err != nil || !out.Fits || out.Time != want {
 			t.Errorf("plan %s takes %v (fits: %v, %v); want %v", plan, out.Time, out.Fits, err, want)
 		}
@@ -90,7 +90,7 @@ func TestPlans(t *testing.T) {
 	p := l.Problem().WithBudget(engine.NoLimit)
 	kept := l.Problem().Chain.Chain
 	least := kept.ForwardTime() + kept.BackTime()
-	plan := make(Plan, len(l.Layers))
+	plan := make(Choices, len(l.Layers))
 	for n := range l.Plans() {
 		for k := range plan {
 			plan[k] = choices[n%3].choice

@@ -20,11 +20,11 @@ const (
 	Offload   Choice = 'o'
 )
 
-// Plan is a choice for each layer, written as one letter each.
-type Plan []Choice
+// Choices is a choice for each layer, written as one letter each.
+type Choices []Choice
 
 // ParsePlan reads a plan of so many layers. ok is false if text is none.
-func ParsePlan(text string, layers int) (plan Plan, ok bool) {
+func ParsePlan(text string, layers int) (plan Choices, ok bool) {
 	for _, c := range []byte(text) {
 		if c != byte(Keep) && c != byte(Recompute) && c != byte(Offload) {
 			return nil, false
@@ -35,10 +35,10 @@ func ParsePlan(text string, layers int) (plan Plan, ok bool) {
 }
 
 // String returns the letters.
-func (p Plan) String() string { return string(p) }
+func (p Choices) String() string { return string(p) }
 
 // at returns the choice for stage k, counted from 1; what is no layer is kept.
-func (p Plan) at(k int) Choice {
+func (p Choices) at(k int) Choice {
 	if k < 1 || k > len(p) {
 		return Keep
 	}
@@ -55,7 +55,7 @@ type Outcome struct {
 }
 
 // Play plays a plan on a level. The error says that the player and the checker disagree.
-func (l *Level) Play(plan Plan) (Outcome, error) {
+func (l *Level) Play(plan Choices) (Outcome, error) {
 	p := l.Problem()
 	out, s := fitted(p, plan)
 	if !out.Fits {
@@ -71,7 +71,7 @@ func (l *Level) Play(plan Plan) (Outcome, error) {
 }
 
 // fitted plays both ways to fetch, and returns the faster with its schedule.
-func fitted(p *engine.Problem, plan Plan) (out Outcome, faster engine.Schedule) {
+func fitted(p *engine.Problem, plan Choices) (out Outcome, faster engine.Schedule) {
 	for _, ahead := range []int{1, 0} {
 		s := schedule(p.Chain, plan, ahead)
 		t, err := sim.Play(p, s)
@@ -83,7 +83,7 @@ func fitted(p *engine.Problem, plan Plan) (out Outcome, faster engine.Schedule) 
 }
 
 // schedule writes a plan down. Offloaded layers are asked for ahead layers before they are needed.
-func schedule(g *engine.ChainGraph, plan Plan, ahead int) (s engine.Schedule) {
+func schedule(g *engine.ChainGraph, plan Choices, ahead int) (s engine.Schedule) {
 	last := g.Chain.Len()
 	there := make([]bool, last+1) // saved activations are on the device, or on their way
 	for k := 1; k <= last; k++ {

@@ -163,8 +163,8 @@ func TestQuestionStops(t *testing.T) {
 		if after == 0 {
 			cancel()
 		}
-		var answers []*proto.Answer
-		r, err := proto.Do(ctx, new(serve.Local).Do, &e.Request, func(x *proto.Answer) {
+		var answers []*proto.Suggestion
+		r, err := proto.Do(ctx, new(serve.Local).Do, &e.Request, func(x *proto.Suggestion) {
 			answers = append(answers, x)
 			cancel()
 		})

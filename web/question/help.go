@@ -72,7 +72,7 @@ type change struct {
 func (w *Work) try(ctx context.Context, changes []change) (fits bool, err error) {
 	for i := range changes {
 		c := &changes[i]
-		a := proto.Answer{Name: c.Name, Preset: c.preset}
+		a := proto.Suggestion{Name: c.Name, Preset: c.preset}
 		if c.build != nil {
 			p, err := c.build()
 			if err != nil || unchanged(p, w.Problem) { // this step does not have it
@@ -112,7 +112,7 @@ func (w *Work) more(ctx context.Context) error {
 		return nil
 	}
 	w.Total++
-	w.give(ctx, proto.Answer{Name: fmt.Sprintf("batch of %d", found.Batch), Strategy: keep.Name,
+	w.give(ctx, proto.Suggestion{Name: fmt.Sprintf("batch of %d", found.Batch), Strategy: keep.Name,
 		Budget: w.Problem.Budget,
 		Preset: preset.Ref(p.ID, found.Batch), Batch: found.Batch, StepTime: found.StepTime, Peak: found.Peak}, nil)
 	return nil
@@ -322,7 +322,7 @@ func (a *Answers) ByGain() []int {
 
 // ChangeName returns what an answer about what would help changes; of a strategy the name of the
 // plan, of a link its rates.
-func ChangeName(x *proto.Answer) string {
+func ChangeName(x *proto.Suggestion) string {
 	if st := engine.Lookup(x.Strategy); st != nil && st.Title == x.Name {
 		return choice.PlanName(x.Strategy)
 	}

@@ -17,7 +17,7 @@ import (
 
 // tried are the answers to what would help about the step of a small language model that keeps
 // everything in a budget.
-func tried(t *testing.T, ref string, budget engine.Bytes) (out []proto.Answer) {
+func tried(t *testing.T, ref string, budget engine.Bytes) (out []proto.Suggestion) {
 	t.Helper()
 	p, batch, err := preset.Parse(ref)
 	if err != nil {
@@ -29,7 +29,7 @@ func tried(t *testing.T, ref string, budget engine.Bytes) (out []proto.Answer) {
 	}
 	w := &question.Work{Problem: problem.WithBudget(budget),
 		Method: whatif.Method{Strategy: engine.Lookup("keepall")}, Preset: ref,
-		Emit: func(a *proto.Answer, _ error) { out = append(out, *a) }}
+		Emit: func(a *proto.Suggestion, _ error) { out = append(out, *a) }}
 	if err := w.Answer(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -97,7 +97,7 @@ func TestRoomForMore(t *testing.T) {
 // Where adapters are what trains already, weights in 4 bits are a change for the same work.
 func TestLeversOfAdapters(t *testing.T) {
 	list := tried(t, "llama3.2-1b-step-512tok-lora.16-b1", 64*engine.GiB)
-	if !slices.ContainsFunc(list, func(a proto.Answer) bool { return strings.Contains(a.Preset, "base.nf4") }) {
+	if !slices.ContainsFunc(list, func(a proto.Suggestion) bool { return strings.Contains(a.Preset, "base.nf4") }) {
 		t.Errorf("%+v: want weights in 4 bits among them", list)
 	}
 }

@@ -16,10 +16,10 @@ import (
 
 // Answers are the answers to the question as far as they have come.
 type Answers struct {
-	List     []proto.Answer // in the order they came
-	Strategy string         // chosen when it was asked
-	Base     time.Duration  // step time of what was chosen; 0 if it has no schedule
-	KeepAll  time.Duration  // step time without a limit; 0 if it is not known
+	List     []proto.Suggestion // in the order they came
+	Strategy string             // chosen when it was asked
+	Base     time.Duration      // step time of what was chosen; 0 if it has no schedule
+	KeepAll  time.Duration      // step time without a limit; 0 if it is not known
 }
 
 // Limit is how long the page has a worker look for each schedule: the best until then counts.
@@ -35,13 +35,13 @@ type Work struct {
 
 	// Emit takes the answers in their order, each with why it has no schedule, if it
 	// does not say so itself.
-	Emit func(a *proto.Answer, err error)
+	Emit func(a *proto.Suggestion, err error)
 
 	Given, Total int // answers so far, and how many there are to be
 }
 
 // measure puts what a method makes of a problem into an answer, within the limit.
-func (w *Work) measure(ctx context.Context, a *proto.Answer, p *engine.Problem, m whatif.Method) error {
+func (w *Work) measure(ctx context.Context, a *proto.Suggestion, p *engine.Problem, m whatif.Method) error {
 	ctx, cancel := proto.Within(ctx, w.Limit)
 	defer cancel()
 	a.Strategy, a.Budget = m.Strategy.Name, p.Budget
@@ -55,7 +55,7 @@ func (w *Work) measure(ctx context.Context, a *proto.Answer, p *engine.Problem, 
 
 // give hands an answer out; false if no more are wanted. What ctx has ended before
 // there was a schedule is no answer.
-func (w *Work) give(ctx context.Context, a proto.Answer, err error) bool {
+func (w *Work) give(ctx context.Context, a proto.Suggestion, err error) bool {
 	if ctx.Err() != nil && a.StepTime <= 0 {
 		return false
 	}

@@ -12,7 +12,7 @@ import (
 // helps, adapters last.
 func TestHelps(t *testing.T) {
 	a := &Answers{Base: 100, Strategy: "pofo"}
-	for _, x := range []proto.Answer{{StepTime: 0}, {StepTime: 99}, {StepTime: 90}, {Strategy: "rotor", StepTime: 95},
+	for _, x := range []proto.Suggestion{{StepTime: 0}, {StepTime: 99}, {StepTime: 90}, {Strategy: "rotor", StepTime: 95},
 		{Strategy: "vdnn", StepTime: 94},
 		{StepTime: 98}, {StepTime: 50, Peak: 9}, {StepTime: 97},
 		{StepTime: 60, Preset: "llama3.2-1b-step-lora.16-b1"}, {StepTime: 96}, {StepTime: 120}} {

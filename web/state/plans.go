@@ -14,14 +14,14 @@ import (
 // PlanGroup is the plans of a kind, as every list of them has it.
 type PlanGroup struct {
 	Title      string
-	Plans      []Plan
+	Plans      []PlanRow
 	Literature bool // those of no rank: lists have them only while they are unfolded
 }
 
-// Plan is a strategy with what is known of it in the present budget. Nothing of it
+// PlanRow is a strategy with what is known of it in the present budget. Nothing of it
 // is solved for the list: it is what the pictures, the curve and the answers about
 // what would help have found.
-type Plan struct {
+type PlanRow struct {
 	Strategy *engine.Strategy
 	Name     string
 	Chosen   bool
@@ -77,7 +77,7 @@ func (s *State) Plans() []PlanGroup {
 }
 
 // Whose returns the name of a plan among plans and policies: with memtide's for the first of its kind.
-func (p *Plan) Whose(graph bool) string {
+func (p *PlanRow) Whose(graph bool) string {
 	if p.Strategy.Class != 0 && engine.Best(p.Strategy.Class, graph) == p.Strategy {
 		return "memtide: " + strings.ToLower(p.Name[:1]) + p.Name[1:]
 	}
@@ -90,8 +90,8 @@ func (s *State) Menu() []PlanGroup {
 	return slices.DeleteFunc(s.Plans(), func(g PlanGroup) bool { return g.Literature && !s.View.LineList })
 }
 
-func (s *State) plan(st *engine.Strategy, chosen bool) Plan {
-	p := Plan{Strategy: st, Name: choice.PlanName(st.Name), Chosen: chosen, Drawn: st.Class != 0 && s.Drawn(st.Name)}
+func (s *State) plan(st *engine.Strategy, chosen bool) PlanRow {
+	p := PlanRow{Strategy: st, Name: choice.PlanName(st.Name), Chosen: chosen, Drawn: st.Class != 0 && s.Drawn(st.Name)}
 	switch all := s.KeepAll(); {
 	case s.Network == nil:
 	case chosen && s.OverBudget != nil:
@@ -127,11 +127,11 @@ func (s *State) KeepAll() proto.Reference {
 func (s *State) foundKey() string { return fmt.Sprintf("%s|%d", s.Choice.SettingKey(), s.Budget()) }
 
 // found returns what is known of a strategy with its defaults in the present budget.
-func (s *State) found(strategy string) (proto.Answer, bool) {
+func (s *State) found(strategy string) (proto.Suggestion, bool) {
 	c := s.Choice
 	c.Strategy, c.Args = strategy, nil
 	if p := s.pictures.byKey[s.Network.PictureKey(c)]; p != nil && !p.Partial {
-		return proto.Answer{Name: engine.Lookup(strategy).Title, Strategy: strategy, Budget: s.Budget(),
+		return proto.Suggestion{Name: engine.Lookup(strategy).Title, Strategy: strategy, Budget: s.Budget(),
 			StepTime: p.Solved.Trace.Makespan, Peak: p.Solved.Trace.Peak}, true
 	}
 	a, ok := s.results.byKey[s.foundKey()][strategy]
@@ -139,7 +139,7 @@ func (s *State) found(strategy string) (proto.Answer, bool) {
 }
 
 // knownMethods takes the methods out that the budget is known to answer, and gives their answers.
-func (s *State) knownMethods(methods []proto.Method) (ask []proto.Method, known []proto.Answer) {
+func (s *State) knownMethods(methods []proto.Method) (ask []proto.Method, known []proto.Suggestion) {
 	for _, m := range methods {
 		a, ok := s.found(m.Strategy)
 		if ok && len(m.Args) == 0 && !a.Partial && (a.Failure == nil || a.Failure.Kind != proto.Deadline) {

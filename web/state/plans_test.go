@@ -10,7 +10,7 @@ import (
 )
 
 // planOf is a plan of the list; it fails if there is none.
-func planOf(t *testing.T, p *player, strategy string) Plan {
+func planOf(t *testing.T, p *player, strategy string) PlanRow {
 	t.Helper()
 	for _, g := range p.Plans() {
 		for _, plan := range g.Plans {
@@ -20,7 +20,7 @@ func planOf(t *testing.T, p *player, strategy string) Plan {
 		}
 	}
 	t.Fatalf("no plan %s among %+v", strategy, p.Plans())
-	return Plan{}
+	return PlanRow{}
 }
 
 // swept is a page whose curve is complete, with a step of ms(method, budget)

@@ -147,7 +147,7 @@ func elsewhere(m proto.Method) bool {
 // Answered is one answer.
 type Answered struct {
 	ID     int
-	Answer proto.Answer
+	Answer proto.Suggestion
 }
 
 func (m Answered) apply(s *State) []Effect {

@@ -26,7 +26,7 @@ func asking(t *testing.T) (*player, Question) {
 
 // variant is an answer with a step of so many ms; 0: there is no schedule.
 func variant(e Question, strategy string, ms int, budget engine.Bytes) Answered {
-	a := proto.Answer{Name: strategy, Strategy: strategy, Budget: budget,
+	a := proto.Suggestion{Name: strategy, Strategy: strategy, Budget: budget,
 		StepTime: time.Duration(ms) * time.Millisecond, Done: 1, Total: 3}
 	if ms == 0 {
 		a.Failure = proto.Fail(proto.Infeasible, "too small")

@@ -62,7 +62,7 @@ func New() *State {
 
 		frameworks: frameworks{policed: recent[*proto.Stepped]{limit: 32}},
 		questions: questions{complete: recent[*Answers]{limit: 32},
-			results: recent[map[string]proto.Answer]{limit: 32}},
+			results: recent[map[string]proto.Suggestion]{limit: 32}},
 	}
 }
 
@@ -210,13 +210,13 @@ func (r *recent[V]) touch(key string) {
 
 // training is the part of the state about training steps.
 type training struct {
-	Step  *Step                  // nil: a network or a memory file is open
+	Step  *OpenStep              // nil: a network or a memory file is open
 	steps recent[*proto.Stepped] // whole answers
 }
 
-// Step is the whole training step of a language model that is open instead of a network;
+// OpenStep is the whole training step of a language model that is open instead of a network;
 // Choice.Step and Choice.StepArgs say which.
-type Step struct {
+type OpenStep struct {
 	Shown  *proto.Stepped // nil until there is an answer; of the step before while another one is looked for
 	Failed string         // why there is no answer to the choice, for people
 	Ended  Ended          // why less is known than could be
@@ -242,10 +242,10 @@ const (
 )
 
 // Busy reports whether an answer, or more of it, is on its way.
-func (t *Step) Busy() bool { return t != nil && t.id != 0 }
+func (t *OpenStep) Busy() bool { return t != nil && t.id != 0 }
 
 // Chaining reports whether the step is being made a chain.
-func (t *Step) Chaining() bool { return t != nil && t.chain != 0 }
+func (t *OpenStep) Chaining() bool { return t != nil && t.chain != 0 }
 
 // Passes returns those of the pipeline of the step that is open; nil without one.
 func (s *State) Passes() *draw.Passes {
@@ -260,7 +260,7 @@ func (s *State) Passes() *draw.Passes {
 }
 
 // Rank returns the rank of a pipeline that the pictures show; -1 without a pipeline.
-func (t *Step) Rank() int {
+func (t *OpenStep) Rank() int {
 	switch r := t.Shown; {
 	case r == nil || len(r.Ranks) == 0:
 		return -1
@@ -271,7 +271,7 @@ func (t *Step) Rank() int {
 }
 
 // cancel gives up what is under way.
-func (t *Step) cancel() []Effect { return append(cancel(&t.id), cancel(&t.chain)...) }
+func (t *OpenStep) cancel() []Effect { return append(cancel(&t.id), cancel(&t.chain)...) }
 
 // frameworks is the part of the state about the policies of frameworks on the step of the language
 // model that is open.
@@ -308,7 +308,7 @@ type questions struct {
 	answers  *Answers         // about the present choice; nil: it was not asked
 	complete recent[*Answers] // complete ones, by their key
 
-	results recent[map[string]proto.Answer] // of strategies with their defaults, by State.foundKey
+	results recent[map[string]proto.Suggestion] // of strategies with their defaults, by State.foundKey
 }
 
 // Answers returns those about the present choice, or nil if it was not asked.
@@ -336,13 +336,13 @@ func (p *questions) drop() (out []Effect) {
 }
 
 // note keeps what an answer found, if it is about another strategy and nothing else.
-func (p *questions) note(a *Answers, x proto.Answer) {
+func (p *questions) note(a *Answers, x proto.Suggestion) {
 	if a.found == "" || x.Device != nil || x.Strategy == a.Strategy {
 		return
 	}
 	all, _ := p.results.get(a.found)
 	if all == nil {
-		all = map[string]proto.Answer{}
+		all = map[string]proto.Suggestion{}
 	}
 	all[x.Strategy] = x
 	p.results.put(a.found, all)

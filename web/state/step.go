@@ -29,7 +29,7 @@ func (s *State) openStep(c Choice, h History) (out []Effect) {
 		out = append(append(s.closeOther(), s.cancel()...), s.closeNetwork()...)
 		s.Memory = nil
 		s.View.Rewind()
-		s.Step = &Step{}
+		s.Step = &OpenStep{}
 	} else {
 		out = s.cancelOpening()
 	}

@@ -130,13 +130,13 @@ func bestBound(s *proto.Solved) (best proto.Bound, ok bool) {
 
 // Verdict says what was checked of the schedule, and what speaks against it. Its title puts claim and
 // measurement side by side, and says who checked what.
-func (c *Results) Verdict() panel.Verdict {
+func (c *Results) Verdict() panel.Badge {
 	p := c.S.Visible()
 	if p == nil {
-		return panel.Verdict{Class: "muted"}
+		return panel.Badge{Class: "muted"}
 	}
 	s, t := p.Solved, p.Solved.Trace
-	v := panel.Verdict{Class: "muted"}
+	v := panel.Badge{Class: "muted"}
 	v.Title = fmt.Sprintf("%s claims %s and a peak of %s; the simulator measured %s and %s.",
 		choice.PlanName(s.Strategy), format.Duration(s.Claim.StepTime), format.Bytes(s.Claim.Peak),
 		format.Duration(t.Makespan), format.Bytes(t.Peak))

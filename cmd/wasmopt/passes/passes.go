@@ -52,8 +52,8 @@ type Options struct {
 	Size func([]byte) int // how steps are measured; nil: in bytes
 }
 
-// Step says what a pass did.
-type Step struct {
+// Outcome says what a pass did.
+type Outcome struct {
 	Pass          string
 	Before, After int    // the size of the program
 	Done          string // in words, if there is more to say
@@ -62,14 +62,14 @@ type Step struct {
 
 // Report says what was done to a program.
 type Report struct {
-	Go    string // the version of Go that made it, "" if that is not known
-	Steps []Step // one for each pass
+	Go    string    // the version of Go that made it, "" if that is not known
+	Steps []Outcome // one for each pass
 }
 
 // LeftOut returns the steps of passes that did nothing although the options did not skip them.
-func (r *Report) LeftOut() []Step {
+func (r *Report) LeftOut() []Outcome {
 	return slices.DeleteFunc(slices.Clone(r.Steps),
-		func(s Step) bool { return s.LeftOut == "" || s.LeftOut == notAsked })
+		func(s Outcome) bool { return s.LeftOut == "" || s.LeftOut == notAsked })
 }
 
 const notAsked = "not asked for"
@@ -103,7 +103,7 @@ func Run(file []byte, o Options) ([]byte, *Report, error) {
 	refused := p.prepare(report)
 	out, size := file, o.Size(file)
 	for _, pass := range Passes() {
-		step := Step{Pass: pass.Name, Before: size, After: size}
+		step := Outcome{Pass: pass.Name, Before: size, After: size}
 		switch {
 		case slices.Contains(o.Skip, pass.Name):
 			step.LeftOut = notAsked

@@ -26,7 +26,7 @@ func TestConfigIsPlan(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want, err := a.Answer()
+		want, err := a.Estimate()
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -12,8 +12,8 @@ import (
 	"memtide/profiles/card"
 )
 
-// Model is a known model.
-type Model struct {
+// Known is a known model.
+type Known struct {
 	ID    string // in links and on the command line
 	Title string
 	Usual bool // listed where nobody has typed what to look for
@@ -21,7 +21,7 @@ type Model struct {
 
 // Positions returns how many positions the model has learned: no sequence is longer. It is 0
 // where any length is possible.
-func (m *Model) Positions() int {
+func (m *Known) Positions() int {
 	switch family, _, _ := strings.Cut(m.ID, "-"); family {
 	case "gpt2":
 		return 1024
@@ -32,11 +32,11 @@ func (m *Model) Positions() int {
 }
 
 // Lookup finds a model; nil if it is not known.
-func Lookup(id string) *Model {
+func Lookup(id string) *Known {
 	return cmp.Or(in(Models, id), in(Diffusers, id))
 }
 
-func in(list []Model, id string) *Model {
+func in(list []Known, id string) *Known {
 	for i := range list {
 		if list[i].ID == id {
 			return &list[i]

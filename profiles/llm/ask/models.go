@@ -1,7 +1,7 @@
 package ask
 
 // Diffusers are the known transformers of diffusion models; package family knows their blocks.
-var Diffusers = []Model{
+var Diffusers = []Known{
 	{"flux1-dev", "Flux.1 dev", true},
 	{"hunyuanvideo", "HunyuanVideo", false},
 	{"qwen-image", "Qwen-Image", false},
@@ -12,7 +12,7 @@ var Diffusers = []Model{
 }
 
 // Models are the known language models, in the order of their families.
-var Models = []Model{
+var Models = []Known{
 	{"llama2-7b", "Llama 2 7B", false},
 	{"llama2-13b", "Llama 2 13B", false},
 	{"llama2-70b", "Llama 2 70B", false},

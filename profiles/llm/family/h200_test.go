@@ -153,7 +153,7 @@ func TestStepsOnCard(t *testing.T) {
 	timed, inTime := 0, 0
 	for _, r := range readCard(t).Steps {
 		ask := r.ask(t)
-		a, err := ask.Answer()
+		a, err := ask.Estimate()
 		if err != nil {
 			t.Errorf("%s: %v", r.Name, err)
 			continue
@@ -229,7 +229,7 @@ func (r *cardStep) words() string {
 // row is a step in the table.
 func (r *cardStep) row(t *testing.T) string {
 	ask := r.ask(t)
-	a, err := ask.Answer()
+	a, err := ask.Estimate()
 	if err != nil {
 		t.Fatalf("%s: %v", r.Name, err)
 	}

@@ -264,7 +264,7 @@ func answerMutant(t *testing.T, text []byte, args engine.Args, whole bool, spent
 		return false, opened
 	}
 	limit := poll(mostCalls)
-	if answer, err := a.Until(limit).Answer(); err != nil {
+	if answer, err := a.Until(limit).Estimate(); err != nil {
 		if limit.Err() != nil {
 			t.Errorf("the answer takes more than %d calls of its poll", mostCalls)
 		}
@@ -278,7 +278,7 @@ func answerMutant(t *testing.T, text []byte, args engine.Args, whole bool, spent
 	if whole {
 		calls = 1 << 19
 	}
-	if _, err := a.Plan(poll(calls), func(*llm.Plan) {}); err != nil && !errors.Is(err, poll(0).Err()) {
+	if _, err := a.Plan(poll(calls), func(*llm.Answer) {}); err != nil && !errors.Is(err, poll(0).Err()) {
 		t.Errorf("there is an answer, and the plan says %v", err)
 	}
 	spent.end("the plan")

@@ -28,9 +28,9 @@ func short(t *testing.T, name string, args engine.Args, blocks ...int) llm.Ask {
 	return a
 }
 
-func answer(t *testing.T, a llm.Ask) *llm.Answer {
+func answer(t *testing.T, a llm.Ask) *llm.Estimate {
 	t.Helper()
-	out, err := a.Answer()
+	out, err := a.Estimate()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,7 +41,7 @@ func answer(t *testing.T, a llm.Ask) *llm.Answer {
 // and puts them into host memory. Adapters stay.
 func TestSwapMovesWeights(t *testing.T) {
 	args := engine.Args{"height": "256", "lora": "8", "ckpt": "full", "base": "fp8"}
-	of := func(n string) *llm.Answer {
+	of := func(n string) *llm.Estimate {
 		args["swap-blocks"] = n
 		return answer(t, short(t, "wan-14b", args, 8))
 	}
@@ -150,7 +150,7 @@ func TestSwapRefused(t *testing.T) {
 		{engine.Args{"swap-blocks": "4", "lora": "8", "gpus": "2"}, "want -shard none"},
 		{engine.Args{"swap-blocks": "4", "lora": "8", "ckpt": "full", "group": "2"}, "-group 1"},
 	} {
-		_, err := short(t, "wan-14b", c.args, 8).Answer()
+		_, err := short(t, "wan-14b", c.args, 8).Estimate()
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v: error %v, want one with %q", c.args, err, c.want)
 		}

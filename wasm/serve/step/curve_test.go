@@ -19,7 +19,7 @@ func TestCurve(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := a.Plan(nil, func(*llm.Plan) {})
+	p, err := a.Plan(nil, func(*llm.Answer) {})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,7 +44,7 @@ func TestCurve(t *testing.T) {
 	if strings.Contains(svg, `="-`) || strings.Contains(svg, "NaN") {
 		t.Errorf("something lies outside:\n%s", svg)
 	}
-	if curve(&llm.Plan{}) != "" {
+	if curve(&llm.Answer{}) != "" {
 		t.Error("a picture of nothing")
 	}
 }

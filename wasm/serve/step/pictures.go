@@ -28,7 +28,7 @@ type axes struct {
 
 // curve returns the picture of a plan's policies as dots beside the lines of what strategies
 // find, over what a card has to have, or the empty string without lines.
-func curve(p *llm.Plan) string {
+func curve(p *llm.Answer) string {
 	if len(p.Curves) == 0 {
 		return ""
 	}
@@ -39,7 +39,7 @@ func curve(p *llm.Plan) string {
 		}
 	}
 	for _, c := range p.Policies {
-		a.hold(c.Answer.High, c.Answer.Time)
+		a.hold(c.Estimate.High, c.Estimate.Time)
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, `<svg viewBox="0 0 %g %g" role="img" aria-label="The time of a step over what a card has to have: lines of what strategies find, a dot for each policy">`, curveWide, curveHigh)
@@ -50,11 +50,11 @@ func curve(p *llm.Plan) string {
 	fmt.Fprintf(&b, `<circle class="turn-fits" cx="%g" cy="%g" r="4"/>`, curveLeft+8, legendY(len(p.Curves))-3.5)
 	legend(&b, len(p.Curves), "a policy each")
 	for _, c := range p.Policies {
-		if c.Method == "" {
-			title := fmt.Sprintf("%s: %s, %s", c.Names[0], format.Bytes(c.Answer.High+a.context),
-				format.Duration(c.Answer.Time))
+		if e := c.Estimate; c.Method == "" {
+			title := fmt.Sprintf("%s: %s, %s", c.Names[0], format.Bytes(e.High+a.context),
+				format.Duration(e.Time))
 			fmt.Fprintf(&b, `<circle class="turn-%s" cx="%.1f" cy="%.1f" r="4"><title>%s</title></circle>`,
-				fits[c.Answer.Verdict], a.x(c.Answer.High+a.context), a.y(c.Answer.Time), html.EscapeString(title))
+				fits[e.Verdict], a.x(e.High+a.context), a.y(e.Time), html.EscapeString(title))
 		}
 	}
 	return b.String() + "</svg>"

@@ -42,8 +42,8 @@ func answer(_ *serve.Server, ctx context.Context, q *proto.Step, tell func(*prot
 	case q.Chain:
 		return chain(a)
 	case q.Policies:
-		p := &llm.Plan{Ask: a}
-		if p.Answer, err = a.Answer(); err == nil {
+		p := &llm.Answer{Ask: a}
+		if p.Estimate, err = a.Estimate(); err == nil {
 			p.Policies, err = a.Policies()
 		}
 		if err == nil {
@@ -52,7 +52,7 @@ func answer(_ *serve.Server, ctx context.Context, q *proto.Step, tell func(*prot
 		return ended(out, err, poll)
 	}
 	a.Parts = q.Parts
-	_, err = a.Plan(poll, func(p *llm.Plan) {
+	_, err = a.Plan(poll, func(p *llm.Answer) {
 		fill(out, p)
 		if p.Done < cmp.Or(q.Parts, llm.PlanStages) {
 			so := *out
@@ -109,8 +109,8 @@ func chain(a llm.Ask) (*proto.Stepped, *proto.Failure) {
 var fits = map[llm.Verdict]proto.Fit{llm.Fits: proto.Fits, llm.FitsNot: proto.FitsNot, llm.Uncertain: proto.Unsure}
 
 // fill takes over what is known of a plan.
-func fill(out *proto.Stepped, p *llm.Plan) {
-	a, s := p.Answer, p.Ask.Setup
+func fill(out *proto.Stepped, p *llm.Answer) {
+	a, s := p.Estimate, p.Ask.Setup
 	out.Name, out.Params, out.Experts, out.Program = s.Model.Name, s.Model.Params(), s.Model.MoE != nil,
 		llm.FindProgram(ask.Value(p.Ask.Args, "program")).Source
 	out.Notes = p.Ask.Card.Says(&p.Ask.Setup)
@@ -132,7 +132,7 @@ func fill(out *proto.Stepped, p *llm.Plan) {
 	out.Policies, out.Curve = changes(p.Policies), curve(p)
 	if n := p.Nearest; n != nil {
 		out.Nearest = &proto.StepMeasured{Model: n.Model, Args: n.Published.Args, Where: n.Where, URL: n.URL,
-			Bytes: n.Bytes, Low: n.Answer.Low, High: n.Answer.High, Percent: n.Percent, Differs: n.Differs}
+			Bytes: n.Bytes, Low: n.Estimate.Low, High: n.Estimate.High, Percent: n.Percent, Differs: n.Differs}
 	}
 	out.Longest, out.Batch, out.Fewest = p.Longest, p.Batch, p.Fewest
 	out.Done, out.Total = p.Done, llm.PlanStages
@@ -173,8 +173,8 @@ func parts(list []llm.Part) (out []proto.StepPart) {
 func changes(list []llm.Change) (out []proto.StepChange) {
 	for _, c := range list {
 		out = append(out, proto.StepChange{Names: c.Names, Words: c.Words, Args: c.Args, Chain: c.Method != "",
-			Card: c.Card, Fit: fits[c.Answer.Verdict], GPUs: c.GPUs, Low: c.Answer.Low, High: c.Answer.High,
-			Time: c.Answer.Time, Allocated: c.Answer.Allocated})
+			Card: c.Card, Fit: fits[c.Estimate.Verdict], GPUs: c.GPUs, Low: c.Estimate.Low, High: c.Estimate.High,
+			Time: c.Estimate.Time, Allocated: c.Estimate.Allocated})
 	}
 	return out
 }
@@ -235,21 +235,21 @@ func made(t *pipeline.Trace, path []pipeline.Link, bound time.Duration) string {
 }
 
 // orders takes over what the schedules of a pipeline come to.
-func orders(out *proto.Stepped, p *llm.Plan) {
+func orders(out *proto.Stepped, p *llm.Answer) {
 	out.Orders, out.Refused, out.Taken = nil, nil, 0
-	taken, longest := p.Answer.Ranks, time.Duration(0)
+	taken, longest := p.Estimate.Ranks, time.Duration(0)
 	for _, o := range p.Orders {
-		if o.Answer != nil {
-			longest = max(longest, o.Answer.Ranks.Trace.Makespan)
+		if o.Estimate != nil {
+			longest = max(longest, o.Estimate.Ranks.Trace.Makespan)
 		}
 	}
 	for _, o := range p.Orders {
 		words := ask.Words("schedule", o.Name)
-		if o.Answer == nil {
+		if o.Estimate == nil {
 			out.Refused = append(out.Refused, words+": "+o.Reason)
 			continue
 		}
-		a := o.Answer
+		a := o.Estimate
 		about := fmt.Sprintf("ranks wait %.0f %%", 100*a.Ranks.Trace.Idle())
 		if o.Name == taken.Schedule.Name {
 			out.Taken = len(out.Orders)

@@ -258,17 +258,17 @@ const layoutChecked = "An independent validator has compared every block that is
 
 // Verdict reports whether the layout that is shown has been checked. Whether all of it
 // fits, and into how little, is the sentence before it.
-func (c *Map) Verdict() panel.Verdict {
+func (c *Map) Verdict() panel.Badge {
 	p := c.placed()
 	if p == nil {
-		return panel.Verdict{Class: "muted"}
+		return panel.Badge{Class: "muted"}
 	}
 	if at := c.behind(); at != nil {
-		return panel.Verdict{Class: "muted", Text: "of " + choice.PlanName(at.Choice.Strategy) + " in " +
+		return panel.Badge{Class: "muted", Text: "of " + choice.PlanName(at.Choice.Strategy) + " in " +
 			format.Bytes(at.Solved.Budget) + ", not of the preview",
 			Title: "A click on the curve chooses the schedule that is previewed; its addresses are found then."}
 	}
-	v := panel.Verdict{Class: "muted", Title: layoutChecked}
+	v := panel.Badge{Class: "muted", Title: layoutChecked}
 	if p.Optimal {
 		v.Title += " That none needs less is the search's own proof, which is not checked here."
 	}
@@ -276,7 +276,7 @@ func (c *Map) Verdict() panel.Verdict {
 	case p.Unchecked:
 		v.Text, v.Title = "not checked", "There are too many buffers to compare every one with every other."
 	case !p.Verdict.Verified:
-		v = panel.Verdict{Text: "✗ check failed", Class: "bad", Title: p.Verdict.Problem}
+		v = panel.Badge{Text: "✗ check failed", Class: "bad", Title: p.Verdict.Problem}
 	case p.Failed != nil:
 		v.Text = "checked up to the failure"
 	case p.NoneFits:

@@ -177,8 +177,8 @@ func (c *Case) By() bool {
 // Limited reports whether the sentence names the budget: where somebody chose it.
 func (c *Case) Limited() bool { return c.Planned() && c.S.Sentence().Budget }
 
-// Plan is the word that names the plan.
-type Plan struct {
+// PlanWord is the word that names the plan.
+type PlanWord struct {
 	S        *state.State
 	Starting bool
 }

@@ -348,12 +348,12 @@ func (c *Case) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 		vgparent.AppendChild(vgn)
 		if c.By() {
 			{
-				vgcompKey := vugu.MakeCompKey(0x185C91B405694A88^vgin.CurrentPositionHash(), vgiterkey)
+				vgcompKey := vugu.MakeCompKey(0xA0FD48E5179E47AC^vgin.CurrentPositionHash(), vgiterkey)
 				// ask BuildEnv for prior instance of this specific component
-				vgcomp, _ := vgin.BuildEnv.CachedComponent(vgcompKey).(*Plan)
+				vgcomp, _ := vgin.BuildEnv.CachedComponent(vgcompKey).(*PlanWord)
 				if vgcomp == nil {
 					// create new one if needed
-					vgcomp = new(Plan)
+					vgcomp = new(PlanWord)
 					vgin.BuildEnv.WireComponent(vgcomp)
 				}
 				vgin.BuildEnv.UseComponent(vgcompKey, vgcomp)	// ensure we can use this in the cache next time around

@@ -124,7 +124,7 @@ func TestGainOfOption(t *testing.T) {
 	}
 	s.Update(state.StartQuestion{})
 	a := s.Answers()
-	a.List = []proto.Answer{{Name: "8-bit moments", StepTime: a.Base}, {Name: "fused norm", StepTime: a.Base / 2}}
+	a.List = []proto.Suggestion{{Name: "8-bit moments", StepTime: a.Base}, {Name: "fused norm", StepTime: a.Base / 2}}
 	for option, want := range map[string]string{"norm": "fused norm: 100 % faster", "optimizer": "", "loss": ""} {
 		if got := gain(s, option); got != want {
 			t.Errorf("%s: %q; want %q", option, got, want)

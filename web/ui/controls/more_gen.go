@@ -27,12 +27,12 @@ func (c *More) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 		vgparent.AppendChild(vgn)
 		if !c.By() {
 			{
-				vgcompKey := vugu.MakeCompKey(0x3BDEF33FA10BB87D^vgin.CurrentPositionHash(), vgiterkey)
+				vgcompKey := vugu.MakeCompKey(0xDFE8FFF869C8B67D^vgin.CurrentPositionHash(), vgiterkey)
 				// ask BuildEnv for prior instance of this specific component
-				vgcomp, _ := vgin.BuildEnv.CachedComponent(vgcompKey).(*Plan)
+				vgcomp, _ := vgin.BuildEnv.CachedComponent(vgcompKey).(*PlanWord)
 				if vgcomp == nil {
 					// create new one if needed
-					vgcomp = new(Plan)
+					vgcomp = new(PlanWord)
 					vgin.BuildEnv.WireComponent(vgcomp)
 				}
 				vgin.BuildEnv.UseComponent(vgcompKey, vgcomp)	// ensure we can use this in the cache next time around

@@ -68,8 +68,8 @@ type Number struct {
 // Fact is a value with what it is called.
 type Fact struct{ Label, Value, Title string }
 
-// Verdict is what was checked, with its colour and what that means.
-type Verdict struct{ Text, Class, Title string }
+// Badge is what was checked, with its colour and what that means.
+type Badge struct{ Text, Class, Title string }
 
 // Group is entries of a drop-down list under a heading.
 type Group struct {

@@ -45,8 +45,8 @@ type PlanRows struct {
 
 // PlanRow is a plan or a policy as it is read.
 type PlanRow struct {
-	Plan    state.Plan // of a policy it is empty
-	Toggle  bool       // its line can be drawn and taken away here
+	Plan    state.PlanRow // of a policy it is empty
+	Toggle  bool          // its line can be drawn and taken away here
 	Pressed string
 	Checked string
 	Tab     string // one row is a tab stop, arrows go to the others
@@ -141,7 +141,7 @@ func (c *Plans) Folded(g PlanRows) (out []*PlanRow) {
 	return out
 }
 
-func (c *Plans) row(p state.Plan) *PlanRow {
+func (c *Plans) row(p state.PlanRow) *PlanRow {
 	summary, _, _ := strings.Cut(p.Strategy.Doc, "\n\n")
 	o := &PlanRow{Plan: p, Toggle: c.S.View.LineList && p.Strategy.Class != 0, Pressed: strconv.FormatBool(p.Drawn),
 		Checked: strconv.FormatBool(p.Chosen), Tab: "-1", Doc: summary, step: p.StepTime, pinned: p.Chosen ||
@@ -222,7 +222,7 @@ func cells(sample, name, words, step, more, needs string) vugu.HTML {
 func gib(n engine.Bytes) string { return strings.TrimSuffix(format.BytesUp(n), " GiB") }
 
 // Result returns what a plan comes to in the present budget, in two columns.
-func Result(s *state.State, p *state.Plan) (time, more string) {
+func Result(s *state.State, p *state.PlanRow) (time, more string) {
 	switch f := p.Failure; {
 	case f != nil && f.Smallest > 0 && p.Strategy.Class == 0: // no budget to be chosen, but what it takes
 		return "does not fit", format.Bytes(f.Smallest)

@@ -77,26 +77,26 @@ func TestPlanResults(t *testing.T) {
 	s.Curve = &tradeoff.Curve{KeepAll: proto.Reference{StepTime: 100 * time.Millisecond, Peak: 5 * engine.GiB}}
 	for _, c := range []struct {
 		name string
-		plan state.Plan
+		plan state.PlanRow
 		want string
 	}{
-		{"a schedule", state.Plan{Strategy: engine.Lookup("rotor"),
+		{"a schedule", state.PlanRow{Strategy: engine.Lookup("rotor"),
 			Found: tradeoff.Found{StepTime: 108 * time.Millisecond}}, "108 ms +8 %"},
-		{"of less memory", state.Plan{Strategy: engine.Lookup("rotor"),
+		{"of less memory", state.PlanRow{Strategy: engine.Lookup("rotor"),
 			Found: tradeoff.Found{StepTime: 108 * time.Millisecond, AtMost: true}}, "≤ 108 ms +8 %"},
-		{"too much", state.Plan{Strategy: engine.Lookup("rotor"),
+		{"too much", state.PlanRow{Strategy: engine.Lookup("rotor"),
 			Found: tradeoff.Found{Failure: &proto.Failure{Kind: proto.Infeasible, Smallest: 102 * engine.GiB}}},
 			"does not fit 102 GiB"},
 		{"too much, nobody knows how much",
-			state.Plan{Strategy: engine.Lookup("rotor"),
+			state.PlanRow{Strategy: engine.Lookup("rotor"),
 				Found: tradeoff.Found{Failure: &proto.Failure{Kind: proto.Infeasible}}}, "does not fit"},
-		{"not for this network", state.Plan{Strategy: engine.Lookup("rotor"),
+		{"not for this network", state.PlanRow{Strategy: engine.Lookup("rotor"),
 			Found: tradeoff.Found{Failure: proto.Fail(proto.Unsupported, "odd")}}, "does not apply"},
-		{"out of time", state.Plan{Strategy: engine.Lookup("rotor"),
+		{"out of time", state.PlanRow{Strategy: engine.Lookup("rotor"),
 			Found: tradeoff.Found{Failure: proto.Fail(proto.Deadline, "stopped")}}, "out of time"},
-		{"broken", state.Plan{Strategy: engine.Lookup("rotor"),
+		{"broken", state.PlanRow{Strategy: engine.Lookup("rotor"),
 			Found: tradeoff.Found{Failure: proto.Fail(proto.Crash, "panic")}}, "failed"},
-		{"not known", state.Plan{Strategy: engine.Lookup("rotor")}, "–"},
+		{"not known", state.PlanRow{Strategy: engine.Lookup("rotor")}, "–"},
 	} {
 		time, more := Result(s, &c.plan)
 		if got := strings.TrimSpace(time + " " + more); got != c.want {

@@ -117,7 +117,7 @@ func (c *Better) Line() string {
 // more returns a row about the largest batch for which there is room, if it is larger than the present
 // one.
 func (c *Better) more(a *state.Answers) []Gain {
-	at, now := slices.IndexFunc(a.List, func(x proto.Answer) bool { return x.Batch > 0 }), c.S.Network.Totals.Batch
+	at, now := slices.IndexFunc(a.List, func(x proto.Suggestion) bool { return x.Batch > 0 }), c.S.Network.Totals.Batch
 	if at < 0 || now <= 0 {
 		return nil
 	}
@@ -200,7 +200,7 @@ func (c *Better) Note() string {
 	switch list := strings.Join(names, ", "); {
 	case c.unfit() && len(best) == 0:
 		of := "Nothing that was tried makes it fit"
-		if slices.ContainsFunc(a.List, func(x proto.Answer) bool { return x.Preset != "" }) {
+		if slices.ContainsFunc(a.List, func(x proto.Suggestion) bool { return x.Preset != "" }) {
 			of = fmt.Sprintf("No change makes it fit, nor does a pair of them, of which at most %d are tried",
 				question.MostPairs)
 		}

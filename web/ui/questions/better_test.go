@@ -60,7 +60,7 @@ func TestBetterRows(t *testing.T) {
 func TestTriedWithoutGain(t *testing.T) {
 	s := pagetest.Small(t)
 	c, a := helped(t, s)
-	a.List = []proto.Answer{{Name: "fused norm", Strategy: a.Strategy, StepTime: a.Base - 1},
+	a.List = []proto.Suggestion{{Name: "fused norm", Strategy: a.Strategy, StepTime: a.Base - 1},
 		{Name: "loss in chunks of tokens", Strategy: a.Strategy, StepTime: a.Base / 2},
 		{Name: "8-bit moments", Strategy: a.Strategy, StepTime: a.Base}}
 	rows := c.Rows()
@@ -83,7 +83,7 @@ func TestRoomIsLeft(t *testing.T) {
 	if got := c.Caption(); got != "No time is lost to memory." || len(c.Rows()) > 0 || c.Note() != "" {
 		t.Errorf("without a loss: %q, %d rows, %q; want that none is lost", got, len(c.Rows()), c.Note())
 	}
-	a.List = append(a.List, proto.Answer{Strategy: "keepall", Batch: 4 * s.Network.Totals.Batch, StepTime: 2 * a.Base})
+	a.List = append(a.List, proto.Suggestion{Strategy: "keepall", Batch: 4 * s.Network.Totals.Batch, StepTime: 2 * a.Base})
 	if rows := c.Rows(); len(rows) != 1 || rows[0].Answer != len(a.List)-1 || rows[0].words != "100 % faster" {
 		t.Errorf("with room for four times the batch in twice the time the rows are %+v; want one, 100 %% faster", rows)
 	}
@@ -113,10 +113,10 @@ func TestNothingFits(t *testing.T) {
 	s.OverBudget = &state.OverBudget{Budget: s.Budget(), Smallest: s.Budget() + 1}
 	c, a := helped(t, s)
 	a.Base, a.Total = 0, 2
-	step := proto.Answer{Name: "8-bit moments", Strategy: a.Strategy, Preset: "llama3-8b-step-b1"}
+	step := proto.Suggestion{Name: "8-bit moments", Strategy: a.Strategy, Preset: "llama3-8b-step-b1"}
 	pair := step
 	pair.Name = "8-bit moments + fused norm"
-	a.List = []proto.Answer{step, pair}
+	a.List = []proto.Suggestion{step, pair}
 	if got, want := c.Note(),
 		"No change makes it fit, nor does a pair of them, of which at most 24 are tried: 8-bit moments."; got != want {
 		t.Errorf("%q; want %q", got, want)

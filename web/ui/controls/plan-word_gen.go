@@ -10,7 +10,7 @@ import "github.com/vugu/vugu"
 import js "github.com/vugu/vugu/js"
 import "log"
 
-func (c *Plan) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
+func (c *PlanWord) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 
 	vgout = &vugu.BuildOut{}
 

@@ -220,13 +220,11 @@ func (m *Index) explainPeak() []Said {
 	if t.Peak <= 0 {
 		return nil
 	}
-	out := Said{display.Fixed, "The most memory is in use at " + format.Moment(t.PeakAt, t.Makespan), "",
-		": " + format.Bytes(t.Peak) + "."}
+	when, size := "The most memory is in use at "+format.Moment(t.PeakAt, t.Makespan), ": "+format.Bytes(t.Peak)+"."
 	ln := &m.Lanes[sim.Compute]
 	if i := ln.At(int64(t.PeakAt)); i >= 0 && ln.Ref[i] >= 0 {
 		s := &t.Spans[ln.Ref[i]]
-		out.Role, out.Name = kindRoles[s.Kind], m.Called(s)
-		out.Before += ", in the " + kindWords[s.Kind] + " of "
+		return []Said{{kindRoles[s.Kind], when + ", in the " + kindWords[s.Kind] + " of ", m.Called(s), size}}
 	}
-	return []Said{out}
+	return []Said{{Role: display.Fixed, Before: when + size}}
 }

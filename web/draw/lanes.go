@@ -120,6 +120,18 @@ func (m *Index) box(f *frame, t lookup.Target) (x, y, w, h float64, ok bool) {
 	return x, y, math.Max(f.clip(f.x(int64(to)))-x, 1), h, true
 }
 
+// outlineSpans outlines the visible ones of some spans, but not more than can be told apart.
+func (m *Index) outlineSpans(s *Scene, f *frame, ids []sim.SpanID, width float32) {
+	const most = 64
+	n := 0
+	for _, id := range ids {
+		if x, y, w, h, ok := m.box(f, lookup.Target{Kind: lookup.OnSpan, Index: int(id)}); ok && n < most {
+			s.Outline(display.StrokeOf(display.Ink, width), x, y, w, h)
+			n++
+		}
+	}
+}
+
 // drawPhases shades every second phase between top and bottom, and writes the names of the phases
 // at y if it is not 0.
 func (m *Index) drawPhases(s *Scene, f *frame, top, bottom, y float64) {

@@ -32,8 +32,8 @@ func (m *Index) drawLines(s *Scene, f *frame, sc *memoryScale) {
 	peakX := f.x(int64(m.Trace.PeakAt))
 	if peakX >= f.left-0.5 && peakX <= f.right+0.5 {
 		x, y := f.clip(peakX), sc.y(int64(m.Trace.Peak))
-		s.Path(display.OpArea, display.Style{Fill: display.Ink, Stroke: display.Surface, Lines: display.NoRole, Width: 1},
-			[]float64{x, y, x - 4.5, y - 8, x + 4.5, y - 8})
+		s.Area(display.Style{Fill: display.Ink, Stroke: display.Surface, Lines: display.NoRole, Width: 1},
+			x, y, x-4.5, y-8, x+4.5, y-8)
 		s.placed = append(s.placed, box{x - 5, y - 9, x + 5, y})
 	}
 	aside := spot{f.right - 4, 0, display.End}

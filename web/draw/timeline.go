@@ -251,18 +251,6 @@ func arrow(s *Scene, cx, cy, ch, tx, ty, th float64) {
 	s.Area(display.FillOf(display.Waiting), tx, to, tx-4, to-dir*7, tx+4, to-dir*7)
 }
 
-// outlineSpans outlines the visible ones of some spans, but not more than can be told apart.
-func (m *Index) outlineSpans(s *Scene, f *frame, ids []sim.SpanID, width float32) {
-	const most = 64
-	n := 0
-	for _, id := range ids {
-		if x, y, w, h, ok := m.box(f, lookup.Target{Kind: lookup.OnSpan, Index: int(id)}); ok && n < most {
-			s.Outline(display.StrokeOf(display.Ink, width), x, y, w, h)
-			n++
-		}
-	}
-}
-
 func (m *Index) hitTimeline(f *frame, x, y float64) lookup.Target {
 	if x < f.left-reach || x > f.right+reach {
 		return lookup.Target{}

@@ -68,17 +68,12 @@ var Fields = func(s *Said) Table {
 }
 
 // FieldsOf returns the fields of side A of a comparison or, if b is true, of side B.
-func FieldsOf(s *Said, b bool) (t Table) {
+func FieldsOf(s *Said, b bool) Table {
 	not := OnlyB
 	if b {
 		not = OnlyA
 	}
-	for _, f := range Fields(s) {
-		if f.For != not {
-			t = append(t, f)
-		}
-	}
-	return t
+	return slices.DeleteFunc(Fields(s), func(f Field) bool { return f.For == not })
 }
 
 // Table is a list of fields.

@@ -131,7 +131,12 @@ func Parse(fragment string) (l Link, notes []string) {
 func (r *reader) pair(key, value, raw string) {
 	switch key {
 	case "v":
-		r.version(value)
+		n, err := strconv.Atoi(value)
+		if err != nil || n < 1 {
+			r.note("v is %q; expected a version number such as %d. It was left out.", value, Version)
+		} else if r.newer = n > Version; r.newer {
+			r.note("This link needs a newer version of this page (link version %d, this page reads up to %d). Reload the page.", n, Version)
+		}
 		return
 	case keySum: // see Parse
 		return
@@ -147,17 +152,6 @@ func (r *reader) pair(key, value, raw string) {
 	}
 	if name, ok := strings.CutPrefix(key, "b."); !ok || !r.side(name, value) {
 		r.l.Unknown = append(r.l.Unknown, raw)
-	}
-}
-
-func (r *reader) version(value string) {
-	n, err := strconv.Atoi(value)
-	switch {
-	case err != nil || n < 1:
-		r.note("v is %q; expected a version number such as %d. It was left out.", value, Version)
-	case n > Version:
-		r.newer = true
-		r.note("This link needs a newer version of this page (link version %d, this page reads up to %d). Reload the page.", n, Version)
 	}
 }
 

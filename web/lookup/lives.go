@@ -71,30 +71,10 @@ func (m *Index) HeldAt(at time.Duration, n int) Held {
 			h.Rest += l.Bytes
 			continue
 		}
-		h.Lives = append(h.Lives, HeldValue{m.lifeName(l), m.lifeStage(l), l.Bytes})
+		name, stage := m.LifeName(id)
+		h.Lives = append(h.Lives, HeldValue{name, stage, l.Bytes})
 	}
 	return h
-}
-
-func (m *Index) lifeName(l *sim.Life) string {
-	if v := m.Value(l.Value); v != nil {
-		return v.Name
-	}
-	if l.Op >= 0 && int(l.Op) < len(m.Problem.Graph.Ops) {
-		return "temporaries of " + m.Problem.Graph.Ops[l.Op].Name
-	}
-	return "?"
-}
-
-func (m *Index) lifeStage(l *sim.Life) string {
-	k := m.stageOfValue(l.Value)
-	if m.Value(l.Value) == nil && l.Op >= 0 && int(l.Op) < len(m.OfOp) {
-		k = int(m.OfOp[l.Op])
-	}
-	if k == 0 {
-		return ""
-	}
-	return m.StageName(k)
 }
 
 // LifeName returns the name of the value of life i of the trace, or of its temporaries, and the
@@ -103,6 +83,15 @@ func (m *Index) LifeName(i int) (name, layer string) {
 	if i < 0 || i >= len(m.Trace.Lives) {
 		return "", ""
 	}
-	l := &m.Trace.Lives[i]
-	return m.lifeName(l), m.lifeStage(l)
+	l, name := &m.Trace.Lives[i], "?"
+	k := m.stageOfValue(l.Value)
+	if v := m.Value(l.Value); v != nil {
+		name = v.Name
+	} else if l.Op >= 0 && int(l.Op) < len(m.OfOp) {
+		name, k = "temporaries of "+m.Problem.Graph.Ops[l.Op].Name, int(m.OfOp[l.Op])
+	}
+	if k > 0 {
+		layer = m.StageName(k)
+	}
+	return name, layer
 }

@@ -1,6 +1,7 @@
 package lookup
 
 import (
+	"slices"
 	"sort"
 	"time"
 
@@ -86,11 +87,9 @@ func (m *Index) leaving() (at, left []int64) {
 	if !some {
 		return at, left
 	}
-	copies := make([]sim.SpanID, len(m.Trace.Lives))
+	copies := slices.Repeat([]sim.SpanID{sim.NoSpan}, len(m.Trace.Lives))
 	read := make([]time.Duration, len(m.Trace.Lives)) // the end of the last run that reads each life
-	for i := range copies {
-		copies[i] = sim.NoSpan
-	}
+
 	use := func(v engine.ValueID, s *sim.Span, id sim.SpanID) {
 		for m.Value(v) != nil {
 			for _, i := range lives[v] {

@@ -37,10 +37,7 @@ func (m *Index) IsGraph() bool { return m.Problem.Chain == nil }
 // newStructure returns the structure of the graph of m.
 func newStructure(m *Index) *Structure {
 	g := m.Problem.Graph
-	st := &Structure{Places: make([]int32, len(g.Ops))}
-	for i := range st.Places {
-		st.Places[i] = -1
-	}
+	st := &Structure{Places: slices.Repeat([]int32{-1}, len(g.Ops))}
 	makers := make([]int32, len(g.Values)) // 1 + the place of the operation that makes each value; 0 if none
 	for i := range m.Trace.Spans {
 		s := &m.Trace.Spans[i]

@@ -201,8 +201,7 @@ func readResident(o *jsonfile.Object) engine.Resident {
 // readChain reads a file of kind chain.
 func readChain(o *jsonfile.Object, p *profiles.Profile, poll *engine.Poll) {
 	c := &engine.Chain{Name: p.Name, Batch: p.Batch, Input: o.Size("input_bytes"),
-		InputGrad: o.Size("input_grad_bytes"),
-		Resident:  readResident(o), LossGradAllocated: o.Flag("seed_born")}
+		InputGrad: o.Size("input_grad_bytes"), Resident: readResident(o), LossGradAllocated: o.Flag("seed_born")}
 	keys := &jsonfile.Keys{}
 	stages := &parse.StageReader{Errs: o.Errs}
 	readStages(o, c, stages, keys, poll)

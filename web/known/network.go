@@ -76,15 +76,15 @@ func (n *Network) InLink() bool { return n.Source.Preset != "" || link.InLink(n.
 // Linked returns the profile for a link. If the profile has both a chain and a graph, the result
 // has only the one that this network schedules.
 func (n *Network) Linked() *profiles.Profile {
-	if n.Chain == nil && n.Profile.Chain != nil {
-		if n.linked == nil {
-			bare := *n.Profile
-			bare.Chain = nil
-			n.linked = &bare
-		}
-		return n.linked
+	if n.Chain != nil || n.Profile.Chain == nil {
+		return n.Profile
 	}
-	return n.Profile
+	if n.linked == nil {
+		bare := *n.Profile
+		bare.Chain = nil
+		n.linked = &bare
+	}
+	return n.linked
 }
 
 // Stages returns the number of stages of a chain, or 0 for a graph.

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Param is a parameter of a strategy or an allocator: a whole number from Min to
-// Max, or one of the words of Choices.
+// Param is a parameter of a strategy or an allocator: a whole number from Min to Max, or one of the words of
+// Choices.
 type Param struct {
 	Name, Title, Doc string   // Name is written in links
 	Default          string   // in the spelling of Args

@@ -12,10 +12,9 @@ const MaxStages = 20_000
 // OptimizerKind is the kind of a first stage whose forward does nothing and whose backward is the optimizer's step.
 const OptimizerKind = "optimizer"
 
-// Stage is one stage of a chain: a layer, or several that are taken as one, with its
-// forward and its backward operation. Times are those of one run on the device, and
-// 0 is allowed everywhere. The letters in brackets are the symbols of Beaumont et al.,
-// "Optimal checkpointing for heterogeneous chains: how to train deep neural networks
+// Stage is one stage of a chain: a layer, or several that are taken as one, with its forward and its backward
+// operation. Times are those of one run on the device, and 0 is allowed everywhere. The letters in brackets are the
+// symbols of Beaumont et al., "Optimal checkpointing for heterogeneous chains: how to train deep neural networks
 // with limited memory" (arXiv:1911.13214, section 3).
 type Stage struct {
 	Name    string
@@ -42,9 +41,9 @@ type Stage struct {
 	Fast *Algorithm
 }
 
-// Algorithm is a way to compute a stage. Paper 003 (Shriram, Garg and Kulkarni,
-// doi 10.1109/IPDPS.2019.00030, section II-B) has two for convolutions: memory
-// optimal (m), the fields of Stage, and performance optimal (p), Stage.Fast.
+// Algorithm is a way to compute a stage. Paper 003 (Shriram, Garg and Kulkarni, doi 10.1109/IPDPS.2019.00030,
+// section II-B) has two for convolutions: memory optimal (m), the fields of Stage, and performance optimal (p),
+// Stage.Fast.
 type Algorithm struct {
 	Forward, Back    time.Duration // [uF, uB]
 	FwdTemp, BwdTemp Bytes         // [oF, oB]
@@ -67,8 +66,8 @@ type Chain struct {
 	LossGradAllocated bool
 }
 
-// Resident is the device memory that stays for the whole step, in bytes: part of every
-// budget and every peak, and never moved.
+// Resident is the device memory that stays for the whole step, in bytes: part of every budget and every peak, and
+// never moved.
 type Resident struct {
 	Weights   Bytes
 	Grads     Bytes

@@ -16,7 +16,7 @@ type ValueID int32
 // OpID is the index of an operation in Graph.Ops.
 type OpID int32
 
-// NoValue and NoOp are the ids of no value and of no operation.
+// NoValue and NoOp are the ids that stand for the absence of a value or an operation.
 const (
 	NoValue ValueID = -1
 	NoOp    OpID    = -1
@@ -98,8 +98,8 @@ type Graph struct {
 	Stages int     // number of stages that ops and values refer to; may be 0
 }
 
-// Validate reports the first inconsistency of the graph, in the order of values and
-// then operations, or an error that wraps ErrRange.
+// Validate reports the first inconsistency of the graph, in the order of values and then operations, or an error
+// that wraps ErrRange.
 func (g *Graph) Validate() error {
 	if len(g.Ops) == 0 {
 		return fmt.Errorf("the graph has no operations")
@@ -189,9 +189,9 @@ func (g *Graph) extent() *extent {
 	return e
 }
 
-// Servers maps every value to the one whose copy serves its readers: itself if an operation makes it or it is there
-// at the start, otherwise what it is within. The error wraps ErrUnsupported: a value is made both by itself and as a
-// part of another one.
+// Servers maps every value to the value whose copy serves its readers: itself if an operation makes it or it exists
+// when the step begins, otherwise the value that contains it. The error wraps ErrUnsupported if a value is made
+// both by itself and as a part of another one.
 func (g *Graph) Servers() ([]ValueID, error) {
 	made := make([]bool, len(g.Values))
 	for i := range g.Values {

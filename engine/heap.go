@@ -1,7 +1,7 @@
 package engine
 
-// Heap is a binary heap: Pop takes the element that is Before all others. The order of elements that are equal
-// under Before is determined by the order of the calls.
+// Heap is a binary heap: Pop removes an element that no other element is Before. The order of elements that are
+// equal under Before is determined by the order of the calls.
 type Heap[T interface{ Before(T) bool }] []T
 
 // Push adds x.

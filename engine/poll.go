@@ -34,17 +34,16 @@ type Poll struct {
 // ReportEvery is the least time between two reports of one poll of the same kind: with a solution, or without.
 const ReportEvery = 50 * time.Millisecond
 
-// Yield is the key of a func() in a context. Every poll of that context calls it on
-// one call of Err in 256, in the solver's goroutine. A page that has to solve on its
-// only thread uses it to handle events and to paint while the solver works.
+// Yield is the key of a func() in a context. Every poll of that context calls it on one call of Err in 256, in the
+// solver's goroutine. A page that has to solve on its only thread uses it to handle events and to paint while the
+// solver works.
 type Yield struct{}
 
 // callLimit is the context key of LimitCalls.
 type callLimit struct{}
 
-// LimitCalls returns a context in which every poll returns
-// context.DeadlineExceeded after n calls of Err, however long they took: it stops a
-// solver at the same place on every machine, for tests. Deadlines hold as well.
+// LimitCalls returns a context in which every poll returns context.DeadlineExceeded after n calls of Err, however
+// long they took: it stops a solver at the same place on every machine, for tests. Deadlines hold as well.
 func LimitCalls(ctx context.Context, n int) context.Context {
 	return context.WithValue(ctx, callLimit{}, n)
 }
@@ -98,8 +97,8 @@ func (p *Poll) check() error {
 	if p.err != nil {
 		return p.err
 	}
-	// The context's own timer never fires in a busy WebAssembly module, so the
-	// deadline is compared by hand; Gosched lets a native cancel through.
+	// The context's own timer never fires in a busy WebAssembly module, so the deadline is compared by hand;
+	// Gosched lets a native cancel through.
 	runtime.Gosched()
 	if p.yield != nil {
 		p.yield()

@@ -25,17 +25,17 @@ type Instruction struct {
 	OutputOnly bool    // the run writes Op.OutputOnly instead of Op.Out
 	Alt        bool    // the run uses the time and the temporaries of Op.Alt
 	// NotBefore is the earliest start of a transfer, counted from the start of the training step; 0: as soon as
-	// possible. Fetches need it: a fetch that is too early takes memory that the computations before it need, and
-	// can deadlock (paper 000's Proposition 1 holds for computations and offloads only).
+	// possible. Fetches need it, because a fetch that is too early takes memory that the computations before it
+	// need, and can deadlock (paper 000's Proposition 1 holds for computations and offloads only).
 	NotBefore time.Duration
-	// Reserve makes a fetch allocate when the counter reaches it, and hold the counter until there is memory,
-	// instead of when the transfer starts: what a program does that allocates the destination before it queues the
-	// copy (paper 004).
+	// Reserve makes a fetch allocate when the counter reaches it, and hold the counter until there is memory. By
+	// default a fetch allocates when the transfer starts. Programs that allocate the destination before they queue
+	// the copy behave like Reserve (paper 004).
 	Reserve bool
 }
 
-// Schedule is a program for the device: a counter walks the instructions in order. Run and Wait hold it until they have
-// ended; the others take no time. The documentation of package sim defines exactly what a schedule means and
+// Schedule is a program for the device: a counter walks the instructions in order. Run and Wait hold it until they
+// have ended; the others take no time. The documentation of package sim defines exactly what a schedule means and
 // when it is refused.
 type Schedule []Instruction
 
@@ -53,8 +53,8 @@ func Free(v ValueID) Instruction { return Instruction{Kind: DoFree, Op: NoOp, Va
 // Offload returns an instruction that queues a copy of v to the host.
 func Offload(v ValueID) Instruction { return Instruction{Kind: DoOffload, Op: NoOp, Value: v} }
 
-// Fetch returns an instruction that queues a copy of v to the device, which starts no earlier than notBefore after the
-// start of the training step.
+// Fetch returns an instruction that queues a copy of v to the device, which starts no earlier than notBefore after
+// the start of the training step.
 func Fetch(v ValueID, notBefore time.Duration) Instruction {
 	return Instruction{Kind: DoFetch, Op: NoOp, Value: v, NotBefore: notBefore}
 }

@@ -27,8 +27,8 @@ const NoLimit = Bytes(math.MaxInt64)
 // room for the sums that methods form: a stage that runs again, a value that travels at every use. A single number
 // is bounded by the sum that it is part of. A budget may be anything up to NoLimit.
 const (
-	// MaxBytes bounds the sum of all sizes of a step: resident memory, values, and
-	// the temporaries of all operations (64 PiB).
+	// MaxBytes bounds the sum of all sizes of a step: resident memory, values, and the temporaries of all
+	// operations (64 PiB).
 	MaxBytes Bytes = 1 << 56
 	// MaxTime bounds the sum of the times of all operations (104 days).
 	MaxTime time.Duration = 1 << 53
@@ -99,8 +99,8 @@ func (r Rate) Time(n Bytes) time.Duration {
 	return time.Duration(MulDivUp(int64(n), int64(time.Second), int64(r)))
 }
 
-// Moved returns how many whole bytes have passed after d at rate r, rounded
-// down: a byte counts once all of it has arrived.
+// Moved returns how many whole bytes have passed after d at rate r, rounded down: a byte counts once all of it has
+// arrived.
 func (r Rate) Moved(d time.Duration) Bytes {
 	if d <= 0 || r <= 0 {
 		return 0

@@ -1,5 +1,5 @@
-// Package all registers every strategy and every allocator: import it for that effect. Its tests
-// are the contract that every strategy keeps; that of allocators is in engine/allocators.
+// Package all registers every strategy and every allocator in the program that imports it. Its tests are the
+// contract of all strategies. The contract of allocators is in engine/allocators.
 package all
 
 import (

@@ -1,12 +1,11 @@
-// Package alloc places the buffers of a training step at addresses. Where the
-// bytes lie decides whether a step that needs no more than the budget in total
-// also fits: free memory in several holes does not serve one large request.
+// Package alloc places the buffers of a training step at addresses. Where the bytes lie decides whether a step that
+// needs no more than the budget in total also fits: free memory in several holes does not serve one large request.
 //
-// Requests are what is asked for, in order: from a trace, from a list of events
-// or from a list of lives. An Allocator turns them into a Layout; Check says
-// whether a layout is one, without sharing code with any allocator.
+// Requests are the allocations and releases in order, from a trace, from a list of events or from a list of lives.
+// An Allocator turns them into a Layout. Check reports whether a layout is valid, without sharing code with any
+// allocator.
 //
-// The allocators are in engine/allocators: a program that places nothing leaves them out.
+// The allocators are in engine/allocators, so that programs that place nothing do not link them.
 package alloc
 
 import (
@@ -15,10 +14,10 @@ import (
 	"memtide/engine"
 )
 
-// Allocator is a way to place buffers, as a value. A file adds one by calling
-// Register; forms, links and documentation follow from the fields.
+// Allocator is a way to place buffers, as a value. A file adds one by calling Register; forms, links and
+// documentation follow from the fields.
 type Allocator struct {
-	Name   string // stable: it stands in links; lower-case letters, digits and hyphens
+	Name   string // stable, since it is written in links; lower-case letters, digits and hyphens
 	Title  string // for people: a few words
 	Doc    string // the part before the first blank line is a one-sentence summary
 	Cites  []engine.Cite
@@ -27,14 +26,14 @@ type Allocator struct {
 	// Elsewhere says that another program has the Placer (see Describe).
 	Elsewhere bool
 
-	// Placer finds addresses in a pool of the given size; engine.NoLimit lets the
-	// allocator find a size itself. A request that finds no room is
-	// Layout.Failed, not an error: what came before it is placed. Errors are
-	// the context's, with what was placed so far, or the best layout so far,
-	// whose pool may be larger than the one given; an *engine.InfeasibleError,
-	// from allocators that prove that nothing fits; or wrap
-	// engine.ErrUnsupported, with the best layout if there is one. r is not
-	// changed. Others call Place.
+	// Placer finds addresses in a pool of the given size; with engine.NoLimit the allocator chooses the size. A
+	// request that finds no room is reported in Layout.Failed and not as an error; the requests before it are
+	// placed. The error is one of these:
+	//   - the error of poll, with the requests placed so far or with the best layout so far, whose pool may be
+	//     larger than pool
+	//   - an *engine.InfeasibleError, of allocators that prove that no layout fits
+	//   - an error that wraps engine.ErrUnsupported, with the best layout or nil
+	// Placer does not change r. Callers outside of allocators use Place.
 	Placer func(r *Requests, pool engine.Bytes, args engine.Parsed, poll *engine.Poll) (*Layout, error)
 }
 
@@ -44,19 +43,19 @@ var allocators = engine.Registry[Allocator]{Kind: "alloc: allocator",
 // Register adds an allocator, for init functions: see engine.Registry.
 func Register(a *Allocator) { allocators.Register(a) }
 
-// errElsewhere is the error of allocators that were described.
+// errElsewhere is the error of the placers of allocators added with Describe.
 var errElsewhere = errors.New("the placer of this allocator is in another program")
 
-// Describe adds an allocator whose Placer is in another program, which links what this
-// one leaves out: everything is known of it, and here it places nothing.
+// Describe adds an allocator whose Placer is in another program. All its other fields are known in this program,
+// but its Placer returns an error.
 func Describe(a *Allocator) {
 	a.Elsewhere = true
 	a.Placer = func(*Requests, engine.Bytes, engine.Parsed, *engine.Poll) (*Layout, error) { return nil, errElsewhere }
 	Register(a)
 }
 
-// Allocators lists what is registered, in the order of the names. The list is the
-// caller's. Only what is imported or described is registered: engine/allocators has all.
+// Allocators returns the registered allocators in the order of their names, in a slice that belongs to the caller.
+// Only allocators that are imported or described are registered: engine/allocators has all.
 func Allocators() []*Allocator { return allocators.All() }
 
 // Lookup returns the allocator with this name, or nil.
@@ -67,9 +66,8 @@ func (a *Allocator) Parse(args engine.Args) (engine.Parsed, error) {
 	return engine.ParseArgs(a.Name, a.Params, args)
 }
 
-// Place parses the arguments and runs the Placer: its errors, or that of Parse. pool is
-// what the buffers may use, without resident memory; engine.NoLimit lets the allocator
-// find a size.
+// Place parses the arguments and runs the Placer. The error is that of Parse or of the Placer. pool is the memory
+// that the buffers may use, without resident memory; with engine.NoLimit the allocator chooses the size.
 func (a *Allocator) Place(r *Requests, pool engine.Bytes, args engine.Args, poll *engine.Poll) (*Layout, error) {
 	parsed, err := a.Parse(args)
 	if err != nil {

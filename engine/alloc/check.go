@@ -17,10 +17,10 @@ const (
 	BadAddress                // an address below 0
 	BadSize                   // less room than the buffer has bytes
 	BadPool                   // a buffer reaches beyond the pool
-	BadOverlap                // two buffers that live at one moment share bytes
+	BadOverlap                // two buffers that live at the same time share bytes
 	BadChunks                 // too few or too many chunks, or one that does not exist
-	BadSharing                // two buffers that live at one moment share a chunk
-	BadReserved               // more is in use at a moment than is reserved
+	BadSharing                // two buffers that live at the same time share a chunk
+	BadReserved               // more bytes are in use than are reserved
 	NumReasons
 )
 
@@ -33,7 +33,7 @@ func (r Reason) String() string {
 // Violation is a rule that a layout breaks.
 type Violation struct {
 	Reason Reason
-	A, B   int // buffers; -1 if it is not about one, or two
+	A, B   int // the buffers concerned; -1 for those that there are not
 	Detail string
 }
 
@@ -41,9 +41,8 @@ func (v Violation) String() string {
 	return fmt.Sprintf("%s: buffers %d and %d: %s", v.Reason, v.A, v.B, v.Detail)
 }
 
-// Check compares every buffer with every other, the O(n^2) way, and returns all that is
-// wrong with a layout, buffer by buffer; nil if nothing is. It
-// knows nothing of how layouts are made.
+// Check returns all violations in a layout, buffer by buffer, or nil for a valid one. It compares every buffer with
+// every other, in O(n^2), and shares no code with the allocators.
 func Check(r *Requests, l *Layout) (bad []Violation) {
 	if len(l.Addr) != len(r.Buffers) || l.Took != nil && len(l.Took) != len(r.Buffers) || l.Chunk > 0 &&
 		len(l.Chunks) != len(r.Buffers) {
@@ -67,7 +66,7 @@ func (l *Layout) alone(r *Requests, i int) (bad []Violation) {
 	}
 	b := r.Buffers[i]
 	if l.Addr[i] == NoAddr {
-		if l.Failed == nil || !requestedFrom(r, i, l.Failed.Event) {
+		if l.Failed == nil || !slices.Contains(r.Events[l.Failed.Event:], Event{Buffer: i}) {
 			add(BadMissing, "of %d bytes", b.Bytes)
 		}
 		return bad
@@ -99,11 +98,6 @@ func (l *Layout) alone(r *Requests, i int) (bad []Violation) {
 	return bad
 }
 
-// requestedFrom reports whether buffer i is requested at an event or later.
-func requestedFrom(r *Requests, i, event int) bool {
-	return slices.Contains(r.Events[event:], Event{Buffer: i})
-}
-
 func (l *Layout) extent(r *Requests, i int) engine.Bytes {
 	if l.Took != nil {
 		return l.Took[i]
@@ -125,16 +119,14 @@ func (l *Layout) pair(r *Requests, i, j int) (bad []Violation) {
 		return bad
 	}
 	for _, c := range l.Chunks[i] {
-		for _, d := range l.Chunks[j] {
-			if c == d {
-				bad = append(bad, Violation{BadSharing, i, j, fmt.Sprintf("chunk %d", c)})
-			}
+		if slices.Contains(l.Chunks[j], c) {
+			bad = append(bad, Violation{BadSharing, i, j, fmt.Sprintf("chunk %d", c)})
 		}
 	}
 	return bad
 }
 
-// levels compares what is in use after every event with what is reserved.
+// levels compares the bytes in use after every event with the bytes reserved.
 func (l *Layout) levels(r *Requests) []Violation {
 	var used, reserved engine.Bytes
 	next := 0

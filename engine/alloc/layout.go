@@ -2,35 +2,35 @@ package alloc
 
 import (
 	"fmt"
+	"slices"
 
 	"memtide/engine"
 )
 
-// NoAddr is the address of a buffer that has none: it came after the request
-// that failed.
+// NoAddr is the address of a buffer that was not placed, because its request failed or came after one that did.
 const NoAddr engine.Bytes = -1
 
 // Layout says where buffers lie. Addresses start at 0.
 type Layout struct {
 	Addr []engine.Bytes // by buffer
-	// Took is what a buffer occupies from its address on, at least its size; nil
-	// if that is its size. The difference is internal fragmentation.
+	// Took is the number of bytes that a buffer occupies from its address on, at least its size. It is nil if every
+	// buffer occupies its size. The difference is internal fragmentation.
 	Took []engine.Bytes
 	// Pool is the end of the address space: no buffer reaches beyond it.
 	Pool engine.Bytes
-	// Reserved is what is taken from the device, which changes only for allocators
-	// that ask for memory piece by piece.
+	// Reserved is the memory taken from the device over time. It changes only for allocators that take memory piece
+	// by piece.
 	Reserved []Level
-	Failed   *Failure // the request that was not served, nil if all were
-	Runs     int      // how often the allocator started again with a larger pool, plus one
-	Bound    engine.Bytes
-	Optimal  bool // no pool smaller than this one holds the buffers
+	Failed   *Failure     // the request that was not served; nil if all were
+	Runs     int          // one plus the number of restarts with a larger pool
+	Bound    engine.Bytes // no pool can be smaller
+	Optimal  bool         // no pool smaller than this one holds the buffers
 
-	// Virtual addressing only: the size of a chunk and the physical chunks of
-	// each buffer. Addresses are virtual there and used once.
+	// Chunk is the size of a physical chunk, and Chunks are the chunks of each buffer. Both are zero except with
+	// virtual addressing. Then addresses are virtual, and used once.
 	Chunk  engine.Bytes
 	Chunks [][]int32
-	Group  int // buffers of more chunks than this take a multiple of it; 0: of 1
+	Group  int // buffers of more chunks than Group take a multiple of Group; 0 is like 1
 }
 
 // Level is an amount from an event on, until the next level.
@@ -39,14 +39,14 @@ type Level struct {
 	Bytes engine.Bytes
 }
 
-// Failure is a request that found no room, and the holes there were.
+// Failure is a request that found no room, with the holes at that time.
 type Failure struct {
 	Event, Buffer int
-	Bytes         engine.Bytes // asked for, as the allocator rounds it
+	Bytes         engine.Bytes // the size of the request, as the allocator rounds it
 	Largest       engine.Bytes // the largest hole
 	Free          engine.Bytes // all holes together
-	// Unreserved is what the allocator could still take from the device, and less
-	// than it would have to take for this request; 0 for those in one pool.
+	// Unreserved is the memory that the allocator could still take from the device, which is less than this request
+	// would need. It is 0 for allocators that use one pool.
 	Unreserved engine.Bytes
 }
 
@@ -59,7 +59,7 @@ func (f *Failure) Error() string {
 	return msg
 }
 
-// PeakReserved returns the most memory that is taken from the device at a moment.
+// PeakReserved returns the most memory that is taken from the device at one time.
 func (l *Layout) PeakReserved() (peak engine.Bytes) {
 	for _, v := range l.Reserved {
 		peak = max(peak, v.Bytes)
@@ -67,8 +67,7 @@ func (l *Layout) PeakReserved() (peak engine.Bytes) {
 	return peak
 }
 
-// PeakChunks returns the largest number of chunks in use at a moment, of a layout by
-// virtual addressing.
+// PeakChunks returns the largest number of chunks in use at one time, or 0 without virtual addressing.
 func (l *Layout) PeakChunks() int {
 	if l.Chunk == 0 {
 		return 0
@@ -76,7 +75,7 @@ func (l *Layout) PeakChunks() int {
 	return int(l.PeakReserved() / l.Chunk)
 }
 
-// PeakWaste returns the largest sum of internal fragmentation at a moment.
+// PeakWaste returns the largest sum of internal fragmentation at one time.
 func (l *Layout) PeakWaste(r *Requests) (peak engine.Bytes) {
 	if l.Took == nil {
 		return 0
@@ -96,16 +95,12 @@ func (l *Layout) PeakWaste(r *Requests) (peak engine.Bytes) {
 	return peak
 }
 
-// NewLayout has no buffer placed.
+// NewLayout returns a layout in which no buffer is placed.
 func NewLayout(r *Requests) *Layout {
-	l := &Layout{Addr: make([]engine.Bytes, len(r.Buffers)), Bound: r.AggregatePeak(), Runs: 1}
-	for i := range l.Addr {
-		l.Addr[i] = NoAddr
-	}
-	return l
+	return &Layout{Addr: slices.Repeat([]engine.Bytes{NoAddr}, len(r.Buffers)), Bound: r.AggregatePeak(), Runs: 1}
 }
 
-// Reserve notes what is taken from the device after an event.
+// Reserve records that b bytes are taken from the device from an event on.
 func (l *Layout) Reserve(event int, b engine.Bytes) {
 	if n := len(l.Reserved); n == 0 || l.Reserved[n-1].Bytes != b {
 		l.Reserved = append(l.Reserved, Level{event, b})

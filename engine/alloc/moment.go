@@ -8,32 +8,29 @@ import (
 	"memtide/engine"
 )
 
-// Moment is how memory is used after an event.
+// Moment says how memory is used after an event.
 type Moment struct {
 	Event    int
-	Asked    engine.Bytes // sizes of what is placed
-	Used     engine.Bytes // what that occupies; the difference is internal fragmentation
-	Reserved engine.Bytes // what is taken from the device
-	Largest  engine.Bytes // the largest hole in what is reserved
+	Asked    engine.Bytes // the sum of the sizes of the buffers that are placed
+	Used     engine.Bytes // the bytes that they occupy; the difference is internal fragmentation
+	Reserved engine.Bytes // the memory taken from the device
+	Largest  engine.Bytes // the largest hole in the reserved memory
 }
 
-// Free returns what is reserved and not used.
+// Free returns how many bytes are reserved and not used.
 func (m *Moment) Free() engine.Bytes { return max(m.Reserved-m.Used, 0) }
 
-// Segment is a stretch of addresses that is taken from the device before an
-// event and given back before another one.
+// Segment is an address range that is taken from the device before event From and given back before event To.
 type Segment struct {
 	Addr, Bytes engine.Bytes
 	From, To    int
 }
 
-// Moments measures a layout after every event, up to the request that failed.
-// Holes are looked for within the segments. Where none are given and a layout
-// reserves memory piece by piece, that is below the most that was reserved so
-// far, or the highest address, and the largest hole counts for no more than what
-// is free: two free segments side by side look like one hole. In layouts by
-// virtual addressing every chunk serves, so that the largest hole is all that is
-// free. The error is the poll's.
+// Moments measures a layout after every event, up to the request that failed. It finds holes within the segments.
+// Without segments, if a layout reserves memory piece by piece, it finds them below the largest amount that was
+// reserved so far or the highest address. Then two free segments side by side look like one hole, so Largest is at
+// most Free. With virtual addressing every free chunk can serve a request, so Largest is Free. The error is that of
+// poll.
 func (l *Layout) Moments(r *Requests, segments []Segment, poll *engine.Poll) ([]Moment, error) {
 	n := len(r.Events)
 	if l.Failed != nil {
@@ -70,12 +67,12 @@ func (l *Layout) Moments(r *Requests, segments []Segment, poll *engine.Poll) ([]
 type watch struct {
 	layout  *Layout
 	now     Moment
-	level   int // of Layout.Reserved that comes next
+	level   int // the index of the next level of Layout.Reserved
 	free    Holes
 	largest engine.Bytes
-	top     engine.Bytes // addresses below are in free or used; without segments only
-	from    []Segment    // that are still to come, by From
-	to      []Segment    // that are still to be given back, by To
+	top     engine.Bytes // addresses below top are free or used; engine.NoLimit with segments
+	from    []Segment    // the segments still to be taken, by From
+	to      []Segment    // the segments still to be given back, by To
 }
 
 func newWatch(l *Layout, segments []Segment) *watch {
@@ -96,7 +93,7 @@ func newWatch(l *Layout, segments []Segment) *watch {
 	return w
 }
 
-// advance takes and gives back what the device does before an event.
+// advance takes and gives back the memory of the device that changes before an event.
 func (w *watch) advance(event int) {
 	for ; len(w.to) > 0 && w.to[0].To <= event; w.to = w.to[1:] {
 		w.occupy(w.to[0].Addr, w.to[0].Bytes)
@@ -115,7 +112,7 @@ func (w *watch) advance(event int) {
 	w.reach(w.now.Reserved)
 }
 
-// reach makes the addresses up to end part of what is looked at.
+// reach makes the addresses from top to end free, and moves top there.
 func (w *watch) reach(end engine.Bytes) {
 	if end > w.top {
 		w.release(w.top, end-w.top)
@@ -126,7 +123,8 @@ func (w *watch) reach(end engine.Bytes) {
 func (w *watch) release(addr, n engine.Bytes) {
 	if n > 0 && w.layout.Chunk == 0 {
 		w.free.Give(addr, n)
-		w.largest = max(w.largest, w.free.sizeAt(addr))
+		x := w.free[w.free.at(addr)]
+		w.largest = max(w.largest, x.end-x.addr)
 	}
 }
 
@@ -136,7 +134,7 @@ func (w *watch) occupy(addr, n engine.Bytes) {
 	}
 }
 
-// at returns the hole that holds an address, -1 if it is in none.
+// at returns the index of the hole that contains an address, or -1.
 func (h Holes) at(addr engine.Bytes) int {
 	i, _ := slices.BinarySearchFunc(h, addr,
 		func(x hole, a engine.Bytes) int { return cmp.Or(cmp.Compare(x.end, a), -1) })
@@ -146,16 +144,8 @@ func (h Holes) at(addr engine.Bytes) int {
 	return i
 }
 
-// sizeAt returns the size of the hole that holds an address.
-func (h Holes) sizeAt(addr engine.Bytes) engine.Bytes {
-	if i := h.at(addr); i >= 0 {
-		return h[i].end - h[i].addr
-	}
-	return 0
-}
-
-// take makes [addr, addr+n) used and returns the size of the hole it was in; 0,
-// and nothing is taken, if it was not free.
+// occupy makes [addr, addr+n) used and returns the former size of the hole that contained it. It returns 0 and
+// changes nothing if the range was not free.
 func (h *Holes) occupy(addr, n engine.Bytes) (was engine.Bytes) {
 	i := h.at(addr)
 	if i < 0 || (*h)[i].end < addr+n {
@@ -170,13 +160,13 @@ func (h *Holes) occupy(addr, n engine.Bytes) (was engine.Bytes) {
 	return x.end - x.addr
 }
 
-// hole is a stretch of free memory [addr, end).
+// hole is a range [addr, end) of free memory.
 type hole struct{ addr, end engine.Bytes }
 
-// Holes are the free stretches of a pool by address; no two of them touch.
+// Holes are the free ranges of a pool by address. No two of them touch.
 type Holes []hole
 
-// NewHoles returns a pool of which nothing is used.
+// NewHoles returns the holes of a pool that is free.
 func NewHoles(pool engine.Bytes) Holes {
 	if pool <= 0 {
 		return nil
@@ -184,8 +174,8 @@ func NewHoles(pool engine.Bytes) Holes {
 	return Holes{{0, pool}}
 }
 
-// Low takes n bytes from the low end of the smallest hole that has them, the
-// lowest of equal ones.
+// Low takes n bytes from the low end of the smallest hole that has them, of equal holes the lowest. ok is false if
+// no hole has them.
 func (h *Holes) Low(n engine.Bytes) (addr engine.Bytes, ok bool) {
 	best := -1
 	for i, x := range *h {
@@ -202,7 +192,7 @@ func (h *Holes) Low(n engine.Bytes) (addr engine.Bytes, ok bool) {
 	return addr, true
 }
 
-// High takes n bytes from the top of the highest hole that has them.
+// High takes n bytes from the top of the highest hole that has them. ok is false if no hole has them.
 func (h *Holes) High(n engine.Bytes) (addr engine.Bytes, ok bool) {
 	for i := len(*h) - 1; i >= 0; i-- {
 		if x := &(*h)[i]; x.end-x.addr >= n {
@@ -237,7 +227,7 @@ func (h *Holes) Give(addr, n engine.Bytes) {
 	}
 }
 
-// Largest returns the size of the largest hole, and free that of all together.
+// Largest returns the size of the largest hole, and the sum of the sizes of all holes.
 func (h Holes) Largest() (largest, free engine.Bytes) {
 	for _, x := range h {
 		largest = max(largest, x.end-x.addr)

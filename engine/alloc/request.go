@@ -9,12 +9,12 @@ import (
 	"memtide/engine/sim"
 )
 
-// Buffer is a piece of memory that is asked for once and given back once.
+// Buffer is a piece of memory that is allocated once and released once.
 type Buffer struct {
 	Name       string // for people; may be empty
 	Bytes      engine.Bytes
 	Start, End int          // it lives over [Start, End) on the clock of its Requests
-	High       bool         // belongs to the forward phase of an offloaded value: high-end puts it on top
+	High       bool         // the forward copy of an offloaded value, which the allocator high-end places on top
 	Kind       sim.Category // for the pictures
 }
 
@@ -24,16 +24,14 @@ type Event struct {
 	Free   bool
 }
 
-// Requests are buffers and the order in which they are asked for and given
-// back. The clock of the lives is the index into Events, unless FromLives got
-// lives on a clock of their own. Allocators do not change Requests.
+// Requests are buffers and the order in which they are allocated and released. The clock of the lives is the index
+// into Events, except that FromLives keeps the clock of its buffers. Allocators do not change Requests.
 type Requests struct {
 	Buffers []Buffer
 	Events  []Event
 }
 
-// Entry is one line of a list of events: a request of Bytes, or a release,
-// of the buffer called Name.
+// Entry is one line of a list of events: a request of Bytes, or a release, of the buffer called Name.
 type Entry struct {
 	Name  string
 	Free  bool
@@ -42,8 +40,8 @@ type Entry struct {
 	Kind  sim.Category
 }
 
-// FromEvents reads a list of requests and releases in order. A buffer that is
-// never released lives to the end. A name may be used again after its release.
+// FromEvents reads a list of requests and releases in order. A buffer that is never released lives to the end. A
+// name may be used again after its release.
 func FromEvents(list []Entry) (*Requests, error) {
 	r := &Requests{}
 	live := map[string]int{}
@@ -70,8 +68,8 @@ func FromEvents(list []Entry) (*Requests, error) {
 	return r, nil
 }
 
-// FromLives orders buffers by their lives [Start, End), on any clock. At equal
-// times releases come first, then requests as they are listed.
+// FromLives orders buffers by their lives [Start, End), on any clock. At equal times releases come first, then
+// requests as they are listed.
 func FromLives(buffers []Buffer) (*Requests, error) {
 	for i, b := range buffers {
 		if b.Bytes < 0 || b.End <= b.Start {
@@ -83,8 +81,8 @@ func FromLives(buffers []Buffer) (*Requests, error) {
 	return r, nil
 }
 
-// order makes Events from the lives of Buffers. A life without duration is
-// released right after the requests of its moment.
+// order makes Events from the lives of Buffers. A life without duration is released right after the requests of its
+// moment.
 func (r *Requests) order() {
 	type moment struct {
 		at, phase int
@@ -118,8 +116,7 @@ func (r *Requests) reclock() {
 	}
 }
 
-// AggregatePeak returns the largest sum of what lives at a moment: no pool can be
-// smaller.
+// AggregatePeak returns the largest sum of the sizes of buffers that live at the same time. No pool can be smaller.
 func (r *Requests) AggregatePeak() (peak engine.Bytes) {
 	var sum engine.Bytes
 	for _, e := range r.Events {

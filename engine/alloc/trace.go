@@ -7,39 +7,35 @@ import (
 	"memtide/engine/sim"
 )
 
-// Order says which of several requests at one moment comes first (paper 003,
-// section IV-B): the value that a fetch brings back, or the gradient that a
-// backward operation makes.
+// Order says which of two requests at the same time comes first (paper 003, section IV-B): the value that a fetch
+// brings back, or the gradient that a backward operation makes.
 type Order uint8
 
 // The orders.
 const (
-	AsPlayed        Order = iota // as the simulator asked for them
+	AsPlayed        Order = iota // in the order of the simulator
 	PrefetchFirst                // fetched values, then gradients
 	DerivativeFirst              // gradients, then fetched values
 )
 
-// OrderParam is the name of the parameter by which an Order is chosen. It is of
-// use only where requests come from a schedule.
+// OrderParam is the name of the parameter that selects an Order. It has an effect only on requests from a schedule.
 const OrderParam = "order"
 
-// ParamOrder has the names of the orders at their places.
+// ParamOrder is the parameter. Its Choices are the names of the orders, indexed by Order.
 var ParamOrder = engine.Param{
 	Name: OrderParam, Title: "Requests of one moment",
 	Doc:     "What is asked for first where a fetched value and a gradient are due at once: as the schedule is played, fetched values, or gradients.",
 	Default: "as-played", Choices: []string{"as-played", "prefetch-first", "derivative-first"},
 }
 
-// Order returns the order of requests that args ask for: the one to call FromTrace
-// with. Where they ask for none, requests are taken as they are played.
+// Order returns the order in args, for FromTrace. It is AsPlayed if args have none.
 func (a *Allocator) Order(args engine.Args) Order {
 	return Order(max(slices.Index(ParamOrder.Choices, args[OrderParam]), 0))
 }
 
-// FromTrace takes the lives of a trace: buffer i is trace.Lives[i], whole even
-// where a streamed transfer fills it gradually. What a run made and the link
-// carried away is marked High; what a fetch brought back is not. Memory that is
-// resident throughout, such as weights, is not among the lives.
+// FromTrace returns the requests of a trace. Buffer i is trace.Lives[i], in its full size even if a streamed
+// transfer fills it gradually. Copies that a run made and that were offloaded are High; copies that a fetch brought
+// back are not. Memory that is resident throughout, such as weights, is not among the lives.
 func FromTrace(t *sim.Trace, order Order) *Requests {
 	r := &Requests{Buffers: make([]Buffer, len(t.Lives))}
 	for i, l := range t.Lives {
@@ -61,8 +57,8 @@ func fetched(t *sim.Trace, i int) bool {
 	return from != sim.NoSpan && t.Spans[from].Kind == sim.SpanFetch
 }
 
-// swap reorders fetched values and gradients among requests that follow each
-// other at one time with no release between them; all others stay in place.
+// swap reorders fetched values and gradients among requests that follow each other at the same time without a
+// release between them. All other requests keep their position.
 func (r *Requests) swap(t *sim.Trace, order Order) {
 	for from := 0; from < len(r.Events); {
 		to := from + 1

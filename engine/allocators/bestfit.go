@@ -22,12 +22,12 @@ is missing in the largest hole whenever a request fails, and starts again. The s
 	})
 }
 
-// lowest is best fit's choice of a hole.
+// lowest chooses a hole by best fit.
 func lowest(h *alloc.Holes, b *alloc.Buffer) (engine.Bytes, bool) { return h.Low(b.Bytes) }
 
-// inPool serves requests in order from one pool with the given choice of holes.
-// With engine.NoLimit it searches for a pool: on failure it grows by what the
-// largest hole lacks.
+// inPool serves requests in order from one pool; choose takes the bytes of a buffer from a hole. With
+// engine.NoLimit it searches for a pool size: after a failure it adds the bytes that the largest hole lacks and
+// starts again.
 func inPool(r *alloc.Requests, pool engine.Bytes, poll *engine.Poll,
 	choose func(h *alloc.Holes, b *alloc.Buffer) (engine.Bytes, bool)) (*alloc.Layout, error) {
 	size := pool
@@ -45,7 +45,7 @@ func inPool(r *alloc.Requests, pool engine.Bytes, poll *engine.Poll,
 	}
 }
 
-// fill is one run over the requests, up to the first that fails.
+// fill serves the requests from a pool of the given size, up to the first that fails.
 func fill(r *alloc.Requests, size engine.Bytes, poll *engine.Poll,
 	choose func(h *alloc.Holes, b *alloc.Buffer) (engine.Bytes, bool)) (*alloc.Layout, error) {
 	l := alloc.NewLayout(r)
@@ -57,7 +57,7 @@ func fill(r *alloc.Requests, size engine.Bytes, poll *engine.Poll,
 			return l, err
 		}
 		b := &r.Buffers[e.Buffer]
-		if b.Bytes == 0 { // needs no place
+		if b.Bytes == 0 {
 			l.Addr[e.Buffer] = 0
 			continue
 		}

@@ -7,34 +7,33 @@ import (
 	"memtide/engine"
 )
 
-// exact searches for a placement within a capacity, by the rules of MiniMalloc:
-// every buffer lies on the bottom or on another one, buffers are placed by
-// ascending address, and
+// exact searches for a placement within a capacity, by the rules of MiniMalloc. Every buffer lies on the bottom or
+// on another one, and buffers are placed by ascending address. The rules that shorten the search are:
 //
-//   - canonical solutions: of the orders that give one placement, only the one
-//     sorted by address and rank is followed;
+//   - canonical solutions: of all orders that lead to the same placement, only the
+//     order by address and rank is followed;
 //   - dominance: no buffer is placed where another one would fit below it whole;
-//   - inference: a section's floor and all that is still to lie in it have to fit;
-//   - decomposition: sections that no unplaced buffer connects are solved apart,
-//     and one that has no solution ends the branch.
+//   - inference: a section's floor and its unplaced buffers have to fit;
+//   - decomposition: sections that no unplaced buffer connects are solved separately,
+//     and a section without a solution ends the branch.
 type exact struct {
 	*geometry
 	capacity int64
 	poll     *engine.Poll
-	nodes    int64 // left before the search gives up and ranks anew
+	nodes    int64 // left before the search gives up and tries another ranking
 
-	addr   []int64 // of placed buffers, -1 of others
-	lowest []int64 // of unplaced buffers: the least address they can still get
-	floor  []int64 // of sections: nothing more can lie below it
-	left   []int64 // of sections: sizes that are not placed
-	cuts   []int32 // unplaced buffers that live in sections s and s+1
+	addr   []int64 // by buffer: its address, -1 if it is not placed
+	lowest []int64 // by buffer: the least address that it can still get, if it is not placed
+	floor  []int64 // by section: no unplaced buffer can lie below it
+	left   []int64 // by section: the sum of the sizes of unplaced buffers
+	cuts   []int32 // by section s: the number of unplaced buffers that live in sections s and s+1
 
 	ranking int
 	arena   []candidate // candidates of all open nodes
 	undo    []change
 	touched []int32 // sections whose floor may rise
-	stamp   []int32 // when a section was touched last
-	now     int32
+	stamp   []int32 // by section: the value of now when it was touched last
+	now     int32   // the number of placements so far
 }
 
 // candidate is a buffer that can be placed next.
@@ -49,10 +48,10 @@ func (a candidate) compare(b candidate) int {
 	return cmp.Or(cmp.Compare(a.addr, b.addr), cmp.Compare(a.rank, b.rank))
 }
 
-// Before says which of two is placed first.
+// Before reports whether a is placed before b. It makes candidates elements of an engine.Heap.
 func (a candidate) Before(b candidate) bool { return a.compare(b) < 0 }
 
-// change is what a step has overwritten.
+// change is an old value, for restore.
 type change struct {
 	what  uint8
 	index int32
@@ -65,14 +64,14 @@ const (
 	changedAddr
 )
 
-// outcome of a search. Only none means that there is no placement.
+// outcome is the result of a search.
 type outcome uint8
 
 const (
-	found outcome = iota
-	none
-	exhausted // out of nodes
-	stopped   // the poll says so
+	found     outcome = iota
+	none              // there is no placement
+	exhausted         // out of nodes
+	stopped           // by the poll
 )
 
 func newExact(g *geometry, poll *engine.Poll) *exact {
@@ -87,7 +86,7 @@ func newExact(g *geometry, poll *engine.Poll) *exact {
 	return s
 }
 
-// reset takes all buffers out.
+// reset removes all buffers from the placement.
 func (s *exact) reset() {
 	clear(s.lowest)
 	clear(s.floor)
@@ -102,7 +101,7 @@ func (s *exact) reset() {
 	}
 }
 
-// cross adds buffer b to the sections' sums and cuts, or takes it out (-1).
+// cross adds buffer b to left and cuts with sign 1, or removes it with sign -1.
 func (s *exact) cross(b int32, sign int32) {
 	for i := s.lo[b]; i < s.hi[b]; i++ {
 		s.left[i] += int64(sign) * s.size[b]
@@ -112,15 +111,16 @@ func (s *exact) cross(b int32, sign int32) {
 	}
 }
 
-// solve looks for a placement within capacity. It tries several rankings in
-// turn, each with twice the nodes of the last round, up to limit nodes each.
+// solve searches for a placement within capacity. It tries all rankings in turn, with twice the nodes in every
+// round, up to limit nodes each.
 func (s *exact) solve(capacity, limit int64) outcome {
 	s.capacity = capacity
 	for budget := int64(2 * len(s.buffers)); ; budget *= 2 {
 		for s.ranking = range rankings {
 			s.reset()
 			s.nodes = min(budget, limit)
-			if res := s.split(s.buffers, 0, int32(len(s.sections)), nil); res != exhausted {
+			end := int32(len(s.sections))
+			if res := s.split(s.buffers, 0, end, s.loose(0, end)); res != exhausted {
 				return res
 			}
 		}
@@ -130,16 +130,18 @@ func (s *exact) solve(capacity, limit int64) outcome {
 	}
 }
 
-// split solves the parts of sections [lo, hi) between the given cuts, or
-// between all sections that nothing connects, one after the other.
-func (s *exact) split(buffers []int32, lo, hi int32, at []int32) outcome {
-	if at == nil {
-		for i := lo; i+1 < hi; i++ {
-			if s.cuts[i] == 0 {
-				at = append(at, i+1)
-			}
+// loose returns the sections within [lo, hi) that no unplaced buffer connects with the section before.
+func (s *exact) loose(lo, hi int32) (at []int32) {
+	for i := lo; i+1 < hi; i++ {
+		if s.cuts[i] == 0 {
+			at = append(at, i+1)
 		}
 	}
+	return at
+}
+
+// split cuts sections [lo, hi) before the sections at, and solves the parts one after the other.
+func (s *exact) split(buffers []int32, lo, hi int32, at []int32) outcome {
 	for i := range len(at) + 1 {
 		from, to := lo, hi
 		if i > 0 {
@@ -164,8 +166,8 @@ func (s *exact) split(buffers []int32, lo, hi int32, at []int32) outcome {
 	return found
 }
 
-// search places the candidates that have no address yet, at or above the
-// address least; all live in sections [lo, hi).
+// search places the unplaced candidates of open, which live in sections [lo, hi), not before a candidate of address
+// least and rank leastRank.
 func (s *exact) search(open []candidate, lo, hi int32, least int64, leastRank int32) outcome {
 	if s.poll.Err() != nil {
 		return stopped
@@ -190,7 +192,7 @@ func (s *exact) search(open []candidate, lo, hi int32, least int64, leastRank in
 	}
 	slices.SortFunc(mine, candidate.compare)
 	for _, c := range mine {
-		if c.addr >= lowestTop { // and so for all that follow
+		if c.addr >= lowestTop { // so are all candidates after it
 			break
 		}
 		if c.addr < least || c.addr == least && c.rank < leastRank {
@@ -213,14 +215,9 @@ func (s *exact) search(open []candidate, lo, hi int32, least int64, leastRank in
 	return none
 }
 
-// descend goes on after c was placed, in parts if that disconnects sections.
+// descend continues the search after c was placed, in parts if c has disconnected sections.
 func (s *exact) descend(open []candidate, lo, hi int32, c candidate) outcome {
-	var at []int32
-	for i := s.lo[c.buffer]; i+1 < s.hi[c.buffer]; i++ {
-		if s.cuts[i] == 0 {
-			at = append(at, i+1)
-		}
-	}
+	at := s.loose(s.lo[c.buffer], s.hi[c.buffer])
 	if at == nil {
 		return s.search(open, lo, hi, c.addr, c.rank)
 	}
@@ -231,11 +228,11 @@ func (s *exact) descend(open []candidate, lo, hi int32, c candidate) outcome {
 	return s.split(rest, lo, hi, at)
 }
 
-// fits reports whether the capacity can still be kept. By inference, what is placed
-// after c lies at or above its address.
+// fits reports whether sections [lo, hi) can still be within the capacity. All buffers placed after c lie at or
+// above its address.
 func (s *exact) fits(lo, hi int32, c candidate) bool {
 	for i := lo; i < hi; i++ {
-		// Where nothing is left, the floor is the top of what was placed last.
+		// If no buffer is left, the floor is the top of the last placed one.
 		if need := s.floor[i] + s.left[i]; need > s.capacity || s.left[i] > 0 && c.addr+s.left[i] > s.capacity {
 			return false
 		}
@@ -243,7 +240,7 @@ func (s *exact) fits(lo, hi int32, c candidate) bool {
 	return true
 }
 
-// place gives a buffer its address and raises what rests on it.
+// place gives a buffer its address, and raises the lowest addresses and floors that depend on it.
 func (s *exact) place(c candidate) {
 	b, top := c.buffer, c.addr+s.size[c.buffer]
 	s.change(changedAddr, b, -1)
@@ -273,10 +270,9 @@ func (s *exact) place(c candidate) {
 	}
 }
 
-// raise lifts a section's floor to the least address that any of its unplaced
-// buffers can get.
+// raise lifts a section's floor to the least address that any of its unplaced buffers can get.
 func (s *exact) raise(section int32) {
-	s.poll.Err() // keeps the clock in view where nodes are large
+	s.poll.Err() // counts, so that the clock is also checked while a node takes long
 	least := int64(1) << 62
 	for _, b := range s.sections[section] {
 		if s.addr[b] < 0 {
@@ -296,7 +292,7 @@ func (s *exact) change(what uint8, index int32, old int64) {
 	s.undo = append(s.undo, change{what, index, old})
 }
 
-// restore undoes the changes back to a mark, last first.
+// restore undoes all changes after the first mark ones, last first.
 func (s *exact) restore(mark int) {
 	for i := len(s.undo) - 1; i >= mark; i-- {
 		switch c := s.undo[i]; c.what {

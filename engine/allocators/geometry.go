@@ -7,23 +7,22 @@ import (
 	"memtide/engine/alloc"
 )
 
-// geometry is what the search needs to know about lives: the sections, which
-// are the largest sets of buffers that live together, in order of time. All
-// buffers that share a section overlap in time, and all that overlap share one.
+// geometry describes which buffers overlap in time. Sections are the maximal sets of buffers that live at the same
+// time, in order of time. Two buffers overlap in time if and only if they share a section.
 type geometry struct {
-	size     []int64   // in units of the sizes' greatest common divisor
-	unit     int64     // that divisor
+	size     []int64   // by buffer, in units
+	unit     int64     // the greatest common divisor of the sizes, in bytes
 	lo, hi   []int32   // by buffer: it lives in sections [lo, hi)
 	span     []int64   // by buffer: length of its life on the requests' clock
-	buffers  []int32   // those that have a size, as they are requested
-	count    int32     // of sections
-	entries  int       // of sections and overlaps together
-	sections [][]int32 // buffers of each section, after connect
-	overlaps [][]int32 // by buffer: the others that share a section with it, after connect
+	buffers  []int32   // the buffers with a size above 0, in the order of their requests
+	count    int32     // the number of sections
+	entries  int       // the number of elements in sections and overlaps together
+	sections [][]int32 // by section: its buffers; set by connect
+	overlaps [][]int32 // by buffer: the others that share a section with it; set by connect
 }
 
-// newGeometry sweeps over the events. A section ends where a release follows a
-// request. Who shares a section with whom is left to connect.
+// newGeometry returns the geometry of requests without sections and overlaps. A section ends where a release
+// follows a request.
 func newGeometry(r *alloc.Requests) *geometry {
 	n := len(r.Buffers)
 	g := &geometry{size: make([]int64, n), span: make([]int64, n), lo: make([]int32, n), hi: make([]int32, n)}
@@ -31,11 +30,11 @@ func newGeometry(r *alloc.Requests) *geometry {
 		g.span[i] = int64(b.End - b.Start)
 		g.unit = engine.GCD(g.unit, int64(b.Bytes))
 	}
-	if g.unit == 0 { // nothing has a size
+	if g.unit == 0 { // all sizes are 0
 		g.unit = 1
 	}
 	live := 0
-	fresh := false // a request came since the last section
+	fresh := false // whether a request came since the last section
 	section := func() {
 		if fresh {
 			g.count++
@@ -70,12 +69,11 @@ func newGeometry(r *alloc.Requests) *geometry {
 	return g
 }
 
-// connect lists the buffers of each section, and for each buffer those that
-// share one with it: g.entries numbers.
+// connect fills in sections and overlaps, which takes g.entries elements.
 func (g *geometry) connect() {
 	g.sections, g.overlaps = make([][]int32, g.count), make([][]int32, len(g.size))
 	var live []int32
-	for _, i := range g.buffers { // as they are requested
+	for _, i := range g.buffers {
 		for s := g.lo[i]; s < g.hi[i]; s++ {
 			g.sections[s] = append(g.sections[s], i)
 		}
@@ -88,11 +86,11 @@ func (g *geometry) connect() {
 	}
 }
 
-// deepest returns the largest number of buffers that a search may have to place one on
-// the other: those that a chain of overlaps connects.
+// deepest returns the largest number of buffers that chains of overlaps connect, which bounds the depth of the
+// exact search.
 func (g *geometry) deepest() (most int) {
 	from, reach := 0, int32(0)
-	for i, b := range g.buffers { // as they are requested
+	for i, b := range g.buffers {
 		if g.lo[b] >= reach {
 			from = i
 		}
@@ -102,5 +100,5 @@ func (g *geometry) deepest() (most int) {
 	return most
 }
 
-// bytes turns units into bytes.
+// bytes converts units to bytes.
 func (g *geometry) bytes(units int64) engine.Bytes { return engine.Bytes(units * g.unit) }

@@ -9,12 +9,10 @@ import (
 	"memtide/engine/alloc"
 )
 
-// What the searches take on. The exact one keeps a frame for each buffer that
-// is placed, which browsers have about 8,000 of; and who overlaps with whom may
-// fill 100 MB.
+// Larger problems are not searched exactly.
 const (
-	maxDeep    = 4000
-	maxEntries = 24 << 20
+	maxDeep    = 4000     // buffers: each needs a stack frame, of which browsers have about 8,000
+	maxEntries = 24 << 20 // of geometry.entries: 100 MB
 )
 
 func init() {
@@ -59,20 +57,19 @@ func placeOptimal(r *alloc.Requests, pool engine.Bytes, _ engine.Parsed, poll *e
 	return l, err
 }
 
-// optimum narrows down the smallest pool, in units.
+// optimum is a search for the smallest pool. Sizes are in units.
 type optimum struct {
 	*geometry
 	search    *exact
-	low, high int64 // no pool below low exists; best has the height high
-	best      []int64
-	enough    int64 // a placement in a pool of this size ends the search
-	fixed     bool  // and nothing is asked about smaller or larger ones
+	low, high int64   // no pool is smaller than low; best needs a pool of high
+	best      []int64 // by buffer: its address
+	enough    int64   // a placement in a pool of this size ends the search
+	fixed     bool    // enough is the given pool size, so smaller or larger ones are not tried
 }
 
 func (o *optimum) done() bool { return o.high <= o.enough }
 
-// run goes from what is quick to what is exact. Without an error, best is within
-// enough, or a smallest one.
+// run tries the quick methods and then the exact ones. If the error is nil, best is within enough or the smallest.
 func (o *optimum) run(r *alloc.Requests, poll *engine.Poll) error {
 	if err := o.pile(poll); err != nil || o.done() {
 		return err
@@ -93,8 +90,8 @@ func (o *optimum) run(r *alloc.Requests, poll *engine.Poll) error {
 	return o.minimize(poll)
 }
 
-// tooMany returns the error for what is beyond the exact search, after a last try by
-// best fit.
+// tooMany tries best fit, and returns the error for problems that are too large for the exact search unless this
+// was enough.
 func (o *optimum) tooMany(r *alloc.Requests, poll *engine.Poll) error {
 	best, err := inPool(r, engine.NoLimit, poll, lowest)
 	if err != nil {
@@ -113,8 +110,7 @@ func (o *optimum) tooMany(r *alloc.Requests, poll *engine.Poll) error {
 		engine.ErrUnsupported, len(o.buffers), maxDeep, o.bytes(o.high).Text(), o.bytes(o.low).Text())
 }
 
-// by returns an order for the quick placements: largest measure first, then largest
-// size, then first requested.
+// by returns the buffers by descending measure, then by descending size, then in the order of their requests.
 func (o *optimum) by(measure func(b int32) int64) []int32 {
 	order := slices.Clone(o.buffers)
 	slices.SortStableFunc(order, func(a, b int32) int {
@@ -123,9 +119,8 @@ func (o *optimum) by(measure func(b int32) int64) []int32 {
 	return order
 }
 
-// pile lays each buffer on top of all that are placed and that it overlaps, in
-// several orders, and keeps the best: holes stay open, but time is linear but for
-// a logarithm. Where lives nest, the longest first loses nothing.
+// pile places each buffer on top of all placed buffers that it overlaps, in several orders, and keeps the best
+// placement. Holes stay open, but the time is n log n. If lives nest, the order by length is optimal.
 func (o *optimum) pile(poll *engine.Poll) error {
 	for _, order := range [][]int32{
 		o.by(func(b int32) int64 { return o.span[b] }),
@@ -142,7 +137,7 @@ func (o *optimum) pile(poll *engine.Poll) error {
 			edge.raise(o.lo[b], o.hi[b], addr[b]+o.size[b])
 		}
 		o.keep(addr, edge.over(0, o.count))
-		// The first order is always finished: there is a layout whatever happens.
+		// The first order is always finished, so that there is a layout.
 		if err := poll.Err(); err != nil {
 			return err
 		}
@@ -150,15 +145,15 @@ func (o *optimum) pile(poll *engine.Poll) error {
 	return nil
 }
 
-// keep takes a placement if it is better than the best.
+// keep makes a placement the best one if it is better.
 func (o *optimum) keep(addr []int64, high int64) {
 	if high < o.high {
 		o.high, o.best = high, addr
 	}
 }
 
-// greedy places buffers one by one, each in the lowest gap between those that
-// are placed, in several orders, and keeps the best.
+// greedy places buffers one by one, each in the lowest gap between placed buffers, in several orders, and keeps the
+// best placement.
 func (o *optimum) greedy(poll *engine.Poll) error {
 	o.search.reset()
 	orders := [][]int32{o.buffers, o.by(func(b int32) int64 { return o.size[b] })}
@@ -186,13 +181,12 @@ func (o *optimum) greedy(poll *engine.Poll) error {
 	return nil
 }
 
-// dive returns where the exact search goes first, without a way back: always the
-// buffer that can get the lowest address is placed next. It needs no stack, so
-// it goes as deep as there are buffers.
+// dive follows the first branch of the exact search: it always places the buffer that can get the lowest address.
+// It needs no stack, so the number of buffers does not matter.
 func (o *optimum) dive(poll *engine.Poll) error {
 	s := o.search
 	s.reset()
-	next := engine.Heap[candidate](s.ranked(o.buffers)) // in the order of their ranks, with addresses of 0
+	next := engine.Heap[candidate](s.ranked(o.buffers)) // by rank, with addresses of 0
 	addr := make([]int64, len(o.size))
 	var high int64
 	for len(next) > 0 {
@@ -200,7 +194,7 @@ func (o *optimum) dive(poll *engine.Poll) error {
 			return err
 		}
 		c := next.Pop()
-		if now := s.lowest[c.buffer]; now > c.addr { // it was raised meanwhile
+		if now := s.lowest[c.buffer]; now > c.addr {
 			c.addr = now
 			next.Push(c)
 			continue
@@ -214,7 +208,7 @@ func (o *optimum) dive(poll *engine.Poll) error {
 	return nil
 }
 
-// stack is one greedy order.
+// stack places buffers in an order, each in the lowest gap, and keeps the placement if it is better.
 func (o *optimum) stack(order []int32) {
 	addr := make([]int64, len(o.size))
 	placed := make([]bool, len(o.size))
@@ -241,7 +235,7 @@ func (o *optimum) stack(order []int32) {
 	o.keep(addr, high)
 }
 
-// within looks for a placement in a pool, for as long as the poll allows.
+// within searches for a placement in a pool until poll stops it.
 func (o *optimum) within(pool int64, poll *engine.Poll) error {
 	switch o.search.solve(pool, 1<<62) {
 	case found:
@@ -252,7 +246,7 @@ func (o *optimum) within(pool int64, poll *engine.Poll) error {
 	return nil
 }
 
-// keepBest makes the placement that was just found the best one.
+// keepBest makes the placement that the exact search has found the best one.
 func (o *optimum) keepBest() {
 	o.high = 0
 	for _, b := range o.buffers {
@@ -261,11 +255,11 @@ func (o *optimum) keepBest() {
 	}
 }
 
-// minimize closes in on the smallest pool. Pools between low and high are tried
-// with few nodes first: where one is hard to decide, a larger one may be easy.
+// minimize bisects for the smallest pool. It tries pools with few nodes first, because a larger pool may be easy to
+// decide where one is hard.
 func (o *optimum) minimize(poll *engine.Poll) error {
 	limit := int64(64 * len(o.buffers))
-	pool := o.low // mostly enough
+	pool := o.low // is enough for most problems
 	for o.low < o.high {
 		switch o.search.solve(pool, limit) {
 		case found:
@@ -286,13 +280,12 @@ func (o *optimum) minimize(poll *engine.Poll) error {
 	return nil
 }
 
-// skyline is the upper edge of what is stacked, over the sections: a tree of
-// maxima, in which raising a stretch and asking for its highest point take
-// logarithmic time.
+// skyline is the upper edge of the placed buffers over the sections. It is a tree of maxima, which raises a range
+// of sections and returns its highest point in logarithmic time.
 type skyline struct {
 	leaves int32
-	top    []int64 // by node: the highest point below it
-	all    []int64 // by node: what every section below it has reached
+	top    []int64 // by node: the highest point in its subtree
+	all    []int64 // by node: a height that every section of its subtree has reached
 }
 
 func newSkyline(sections int) *skyline {

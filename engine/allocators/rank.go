@@ -5,15 +5,14 @@ import (
 	"slices"
 )
 
-// traits are what rankings look at; larger comes first.
+// traits are the properties by which rankings order buffers; larger ones come first.
 type traits struct {
 	buffer              int32
 	total, area, length float64
 }
 
-// rankings are the orders in which buffers of equal address are tried, as
-// MiniMalloc has them: by length of life, by area (size times length) and by
-// the fullest section they live in. No one is best for all instances.
+// rankings are the orders of MiniMalloc in which buffers of equal address are tried: by length of life, by area
+// (size times length) and by the fullest section in which they live. None of them is best for all problems.
 var rankings = [...]func(a, b traits) int{
 	func(a, b traits) int {
 		return cmp.Or(cmp.Compare(b.length, a.length), cmp.Compare(b.area, a.area), cmp.Compare(b.total, a.total))
@@ -26,7 +25,7 @@ var rankings = [...]func(a, b traits) int{
 	},
 }
 
-// ranked makes candidates of buffers, in the order of the current ranking.
+// ranked returns the buffers as candidates, in the order of the current ranking.
 func (s *exact) ranked(part []int32) []candidate {
 	all := make([]traits, len(part))
 	for i, b := range part {

@@ -38,9 +38,8 @@ virtual_caching_allocator.hpp), which is a choice here: 2 MiB. Memory changes be
 	})
 }
 
-// Virtual maps every buffer onto chunks of physical memory of any size above 0,
-// the lowest that are free. A chunk is made when none is free and kept for later
-// requests, so Layout.Reserved never falls.
+// Virtual maps every buffer onto the lowest free chunks of physical memory. The size of a chunk must be positive. A
+// new chunk is made if no chunk is free, and kept for later requests, so Layout.Reserved never falls.
 func Virtual(r *alloc.Requests, pool, chunk engine.Bytes, poll *engine.Poll) (*alloc.Layout, error) {
 	if chunk <= 0 {
 		return nil, fmt.Errorf("chunks of %d bytes; expected 1 or more", chunk)
@@ -48,10 +47,10 @@ func Virtual(r *alloc.Requests, pool, chunk engine.Bytes, poll *engine.Poll) (*a
 	return virtual(r, pool, chunk, 1, poll)
 }
 
-// leastChunk is what the hardware maps at a time.
+// leastChunk is the least size that the hardware maps.
 const leastChunk = 2 * engine.MiB
 
-// virtual maps chunks in groups where a buffer is larger than a group.
+// virtual is Virtual, except that buffers of more than group chunks get a multiple of group.
 func virtual(r *alloc.Requests, pool, chunk engine.Bytes, group int, poll *engine.Poll) (*alloc.Layout, error) {
 	l := alloc.NewLayout(r)
 	l.Group = group

@@ -1,12 +1,11 @@
-// Package bound says how good any schedule of a problem could be: lower bounds
-// on the step time. Everything here rounds DOWN, unlike the rest of the engine:
-// a bound that rounded up would claim more than is proven.
+// Package bound computes lower bounds on the step time of any schedule of a problem. Unlike the rest of the engine
+// it rounds DOWN, because a bound that rounded up would claim more than is proven.
 //
-// The package shares no code with the strategies and the simulator that are
-// held against it.
+// The package shares no code with the strategies and the simulator, whose results are compared with its bounds.
 package bound
 
 import (
+	"slices"
 	"time"
 
 	"memtide/engine"
@@ -19,12 +18,10 @@ const (
 	NameRelax   = "fractional relaxation (Beaumont et al. 2020, Thm. 2)"
 )
 
-// Of returns the best proven lower bound on the step time of schedules of a
-// class, and its name for people. No schedule beats the sum of all times;
-// nothing better is known here for schedules that may recompute. Schedules that
-// only offload are held to LB and Relax as well, on chains. If the class has no
-// schedule within the budget at all, every bound is true and the sum of all
-// times is what comes back, or LB.
+// Of returns the best proven lower bound on the step time of schedules of a class, and the name of the bound for
+// people. For all classes this is the sum of the times of the operations. For schedules on chains that only
+// offload, it is the largest of this sum, LB and Relax. If the class has no schedule within the budget, every bound
+// is true, and Of returns the sum or LB.
 func Of(p *engine.Problem, class engine.Class) (time.Duration, string) {
 	best, name := compute(p.Graph), NameCompute
 	if class != engine.MayOffload || p.Chain == nil {
@@ -34,16 +31,15 @@ func Of(p *engine.Problem, class engine.Class) (time.Duration, string) {
 	if v, ok := s.transferBound(p); ok && v > best {
 		best, name = v, NameLB
 	}
-	// Relax is never below LB by more than the rounding; of two equal values it
-	// is the one that people should hear of.
+	// Relax is never below LB by more than the rounding. If both are equal, Relax is named.
 	if v, ok := s.relaxation(p); ok && v >= best && name != NameCompute || ok && v > best {
 		best, name = v, NameRelax
 	}
 	return best, name
 }
 
-// compute returns the sum of the times of the operations that every schedule runs at
-// least once, each the fastest way: all of them, or those without which Graph.Done cannot be made.
+// compute returns the sum of the times of the operations that every schedule runs at least once, each by its
+// fastest algorithm: all operations, or those without which Graph.Done cannot be made.
 func compute(g *engine.Graph) (sum time.Duration) {
 	if g.Done == engine.NoValue {
 		for i := range g.Ops {
@@ -62,8 +58,7 @@ func compute(g *engine.Graph) (sum time.Duration) {
 			continue
 		}
 		seen[v] = true
-		// A value that is there already, or that either of two operations can
-		// make, does not force any one of them.
+		// A value that exists already, or that either of two operations can make, requires neither of them.
 		if makers[v] < 0 || needed[makers[v]] {
 			continue
 		}
@@ -75,10 +70,11 @@ func compute(g *engine.Graph) (sum time.Duration) {
 	return sum
 }
 
-// leastTime returns the shorter of the ways to run an operation.
+// leastTime returns the time of the fastest algorithm of an operation on the compute lane, or 0 for other lanes,
+// which work while the device computes.
 func leastTime(op *engine.Op) time.Duration {
 	if op.Lane != engine.LaneCompute {
-		return 0 // beside what the device computes
+		return 0
 	}
 	if op.Alt != nil {
 		return min(op.Time, op.Alt.Time)
@@ -86,7 +82,7 @@ func leastTime(op *engine.Op) time.Duration {
 	return op.Time
 }
 
-// leastTemp returns the smaller workspace of the ways to run an operation.
+// leastTemp returns the smallest workspace of the algorithms of an operation.
 func leastTemp(op *engine.Op) engine.Bytes {
 	if op.Alt != nil {
 		return min(op.Temp, op.Alt.Temp)
@@ -94,11 +90,11 @@ func leastTemp(op *engine.Op) engine.Bytes {
 	return op.Temp
 }
 
-// several is in the place of an operation where it could be any of several.
+// several is the id in makersOf for more than one operation.
 const several = engine.NoOp - 1
 
-// makersOf returns for every value the only operation that can bring it about,
-// itself or by a value that contains it, or NoOp if there is none or more than one.
+// makersOf returns for every value the only operation that can make it, or make a value that contains it. It is
+// NoOp if no operation can, and several if more than one can or the value exists when the step begins.
 func makersOf(g *engine.Graph) []engine.OpID {
 	makers := make([]engine.OpID, len(g.Values))
 	for v := range g.Values {
@@ -108,14 +104,11 @@ func makersOf(g *engine.Graph) []engine.OpID {
 		}
 	}
 	for i := range g.Ops {
-		for _, v := range g.Ops[i].Out {
-			noteMaker(makers, v, engine.OpID(i))
-		}
-		for _, v := range g.Ops[i].OutputOnly {
+		for _, v := range slices.Concat(g.Ops[i].Out, g.Ops[i].OutputOnly) {
 			noteMaker(makers, v, engine.OpID(i))
 		}
 	}
-	own := append([]engine.OpID(nil), makers...)
+	own := slices.Clone(makers)
 	for v := range g.Values {
 		if w := g.Values[v].PartOf; w != engine.NoValue && own[w] != engine.NoOp {
 			noteMaker(makers, engine.ValueID(v), own[w])

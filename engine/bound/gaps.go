@@ -8,36 +8,33 @@ import (
 	"memtide/engine"
 )
 
-// AnyOrder names the set of all that Recompute ranges over with any order: all that
-// recomputes. On a chain, data alone decides the order of the first runs, so with the
-// order kept it is the same set there.
+// AnyOrder names the set of schedules that Recompute bounds if kept is false. On a chain the data alone determines
+// the order of the first runs, so there it also names the set for kept.
 const AnyOrder = "schedules that recompute in any order and do not offload"
 
-// Recomputed is what is known of all schedules that move nothing and run whole
-// operations again.
+// Recomputed is a bound on all schedules that do not move values and may run whole operations again.
 type Recomputed struct {
 	Time time.Duration // no such schedule within the budget takes less
-	Fits bool          // false: it is proven that there is no such schedule
-	// At is the operation at whose first run too much has to be there, where that is
-	// proven; NoOp: the step begins with too much.
+	Fits bool          // false: it is proven that no such schedule fits
+	// At is the operation whose first run proves that no schedule fits. It is NoOp if the step begins with too
+	// much, or if Fits is true.
 	At   engine.OpID
-	Need engine.Bytes // what has to be there then
+	Need engine.Bytes // the memory that is needed at At, or when the step begins; 0 if Fits is true
 }
 
-// Recompute bounds the schedules of a graph that run operations again and move
-// nothing, on graphs whose values are made by one operation each; of other graphs,
-// and of those with output-only runs, it knows no more than Of. kept: the first runs
-// come in the order in which the operations stand. poll may end it early: what it
-// has by then is true.
+// Recompute bounds the schedules of a graph that may run operations again and do not move values. kept restricts
+// them to schedules whose first runs come in the order of Graph.Ops. For graphs with output-only runs, or with
+// values that several operations make, the bound is the sum that Of returns. If poll ends the work early, the
+// result is weaker but true.
 //
-// Let the first run of x come before that of y in every schedule: because y needs
-// what x makes, or because the order is kept. Values that were made before the first
-// run of x and whose next reader in a chain of such readers comes after it are there
-// then, or are made again between two readers of the chain. These times are disjoint
-// for the gaps of one chain. So what is above the budget at x has to be covered by
-// gaps whose values are made again, each at the price of its operation in its fastest way, shared by
-// its outputs; what an operation uses besides is that of its leanest way. The bound is the relaxation of that
-// covering, by ascent on its dual.
+// Write x < y if the first run of x comes before the first run of y in every schedule: because y needs the outputs
+// of x, or because the order is kept. Take a value that was made before the first run of x, and a chain of its
+// readers that are ordered by <. If the next reader of the chain comes after x, the value is on the device during
+// the first run of x, or it is made again between two readers of the chain. These gaps between the readers of a
+// chain are disjoint in time. So the bytes above the budget at x must be covered by gaps whose values are made
+// again. The price of a gap is the time of the value's operation by its fastest algorithm, divided by the number of
+// its outputs. Workspaces are those of the algorithm that needs the least. The bound is the linear relaxation of
+// this covering problem, by ascent on its dual.
 func Recompute(p *engine.Problem, kept bool, poll *engine.Poll) Recomputed {
 	trivial := Recomputed{Time: compute(p.Graph), Fits: true, At: engine.NoOp}
 	c, ok := newCover(p, kept)
@@ -46,9 +43,6 @@ func Recompute(p *engine.Problem, kept bool, poll *engine.Poll) Recomputed {
 	}
 	if bad := c.footprint(); bad != nil {
 		return *bad
-	}
-	if int64(len(c.ops))*int64(len(p.Graph.Values)) > maxCover {
-		return trivial
 	}
 	if !c.collect(poll) {
 		return trivial
@@ -60,44 +54,45 @@ func Recompute(p *engine.Problem, kept bool, poll *engine.Poll) Recomputed {
 	return trivial
 }
 
-// maxCover bounds the pairs of operations and values that are looked at, maxAscent
-// what the ascent adds up.
+// maxCover bounds the number of pairs of operations and values, and maxAscent the number of terms that the ascent
+// adds up.
 const (
 	maxCover  = 50_000_000
 	maxAscent = 200_000_000
 )
 
-// cover is the covering problem: for every operation x, what has to be there at its
-// first run and what of it can be absent at a price.
+// cover is the covering problem: the memory that the first run of every operation needs, and the values that can be
+// absent then at a price.
 type cover struct {
 	p     *engine.Problem
 	kept  bool
-	ops   []int32 // that have to run
-	in    [][]int32
-	maker []int32   // of every value; -1: nothing has to make it
-	users [][]int32 // of every value
-	ahead [][]uint64
-	need  []engine.Bytes // of every operation: what has to be there
+	ops   []int32        // the operations that have to run
+	in    [][]int32      // by operation: its inputs, each once
+	maker []int32        // by value: the operation that makes it, or -1
+	users [][]int32      // by value: the operations of ops that read it
+	ahead [][]uint64     // by operation: the set of operations that come before it whatever the order
+	need  []engine.Bytes // by operation: the memory that its first run needs, with the values that can be absent
 	gaps  []float64      // prices in nanoseconds
-	at    [][]absent     // of every operation
+	at    [][]absent     // by operation: the values that can be absent at its first run
 	over  []row
 }
 
-// absent is a value that need not be there at a first run, at the price of a gap.
+// absent is a value that can be absent at a first run for the price of a gap.
 type absent struct {
 	gap  int32
 	size engine.Bytes
 }
 
-// row is a first run at which something has to be absent.
+// row holds the values that can be absent at a first run that exceeds the budget.
 type row []share
 
 type share struct {
 	gap  int32
-	part float64 // of what has to be absent
+	part float64 // the fraction of the bytes above the budget that the value covers
 }
 
-// newCover reads the graph; ok is false if its values are not made once.
+// newCover returns the covering problem of p without need, gaps and at. ok is false for graphs with output-only
+// runs or with values that several operations make.
 func newCover(p *engine.Problem, kept bool) (c *cover, ok bool) {
 	g := p.Graph
 	c = &cover{p: p, kept: kept, in: make([][]int32, len(g.Ops)), maker: make([]int32, len(g.Values)),
@@ -154,7 +149,8 @@ func newCover(p *engine.Problem, kept bool) (c *cover, ok bool) {
 	return c, true
 }
 
-// footprint returns what the operations need by themselves, if it is too much.
+// footprint sets need to the memory of each operation alone. It returns the largest if that exceeds the budget, or
+// nil.
 func (c *cover) footprint() *Recomputed {
 	g := c.p.Graph
 	start := g.Fixed
@@ -182,7 +178,7 @@ func (c *cover) footprint() *Recomputed {
 	return nil
 }
 
-// before reports whether the first run of a comes before that of b in every schedule.
+// before reports whether the first run of a comes before the first run of b in every schedule.
 func (c *cover) before(a, b int32) bool {
 	if c.kept {
 		return a < b
@@ -190,9 +186,12 @@ func (c *cover) before(a, b int32) bool {
 	return c.ahead[b][a>>6]>>(uint(a)&63)&1 == 1
 }
 
-// collect finds what has to be there at each first run; false if poll ended it.
+// collect completes need, gaps and at. It returns false if poll ended it, or if the problem is larger than maxCover.
 func (c *cover) collect(poll *engine.Poll) bool {
 	g := c.p.Graph
+	if int64(len(c.ops))*int64(len(g.Values)) > maxCover {
+		return false
+	}
 	c.ahead = make([][]uint64, len(g.Ops))
 	for _, i := range c.ops {
 		c.ahead[i] = make([]uint64, (len(g.Ops)+63)/64)
@@ -205,7 +204,7 @@ func (c *cover) collect(poll *engine.Poll) bool {
 			}
 		}
 	}
-	touches := make([]int32, len(g.Ops)) // by value, from 1: who makes or reads it
+	touches := make([]int32, len(g.Ops)) // by operation: 1 + the last value so far that it makes or reads
 	for v := range g.Values {
 		if poll.Err() != nil {
 			return false
@@ -225,7 +224,8 @@ func (c *cover) collect(poll *engine.Poll) bool {
 	return true
 }
 
-// value adds a value to what has to be there at the first runs that it is in the way of.
+// value adds the value v to the first runs at which it must be on the device, or be absent at a price. touches[x]
+// is v+1 for the operations x that make or read v.
 func (c *cover) value(v int32, touches []int32) {
 	g, m := c.p.Graph, c.maker[v]
 	chain := c.chain(v)
@@ -234,7 +234,7 @@ func (c *cover) value(v int32, touches []int32) {
 		gaps[k] = -1
 	}
 	fixed := m < 0 || g.Ops[m].Once || g.Ops[m].Pass == engine.Backward
-	stays := fixed && g.Values[v].Kind == engine.KindWeight // and is there at the end
+	stays := fixed && g.Values[v].Kind == engine.KindWeight // needed to the end of the step
 	for _, x := range c.ops {
 		if touches[x] == v+1 || m >= 0 && !c.before(m, x) || g.Values[v].Size == 0 {
 			continue
@@ -244,7 +244,7 @@ func (c *cover) value(v int32, touches []int32) {
 			k++
 		}
 		if !stays && (k == len(chain) || !c.before(x, chain[k])) {
-			continue // it may be absent for nothing
+			continue // it can be absent for free
 		}
 		c.need[x] += g.Values[v].Size
 		if fixed {
@@ -258,7 +258,7 @@ func (c *cover) value(v int32, touches []int32) {
 	}
 }
 
-// chain returns a longest chain of readers of a value, each before the next one in every schedule.
+// chain returns a longest chain of readers of a value in which each comes before the next one in every schedule.
 func (c *cover) chain(v int32) (list []int32) {
 	users := c.users[v]
 	long, from := make([]int, len(users)), make([]int, len(users))
@@ -281,8 +281,8 @@ func (c *cover) chain(v int32) (list []int32) {
 	return list
 }
 
-// impossible returns a first run at which more has to be there than fits, if there is one,
-// and otherwise fills the rows.
+// impossible returns a first run that does not fit even without all values that can be absent. If there is no such
+// run, it fills over and returns nil.
 func (c *cover) impossible() *Recomputed {
 	for _, x := range c.ops {
 		over, can := c.need[x]-c.p.Budget, engine.Bytes(0)
@@ -305,8 +305,8 @@ func (c *cover) impossible() *Recomputed {
 // margin is more than what rounding can add to a sum of numbers of this magnitude.
 const margin = 1e-9
 
-// ascend returns the bound of all rows together: the value of the best multipliers that
-// subgradient ascent finds. Every multiplier from 0 on gives a bound.
+// ascend returns the bound of all rows together, in nanoseconds: the value of the best multipliers that subgradient
+// ascent finds. All multipliers that are not negative give a bound.
 func (c *cover) ascend(poll *engine.Poll) (best float64) {
 	const patience = 30
 	items := 1
@@ -318,7 +318,7 @@ func (c *cover) ascend(poll *engine.Poll) (best float64) {
 	theta, since, top := 1.0, 0, 0.0
 	least := float64(1e-4*float64(compute(c.p.Graph))) + 1
 	for range steps {
-		poll.Report(engine.Progress{}) // a schedule that was told is shown by the way
+		poll.Report(engine.Progress{})
 		clear(load)
 		sum := 0.0
 		for t, r := range c.over {

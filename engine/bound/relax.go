@@ -9,16 +9,13 @@ import (
 	"memtide/engine"
 )
 
-// LB is Proposition 3 of paper 000 (Beaumont et al., "Optimal GPU-CPU Offloading
-// Strategies for Deep Neural Network Training", doi 10.1007/978-3-030-57675-2_10):
-// the sum of all times, or the time to move what exceeds the budget at the peak
-// to the host and back, whichever is more. It holds for schedules on a chain
-// that run every operation once. ok is false if the problem is no chain, or if
-// something has to move and there is no link.
+// LB is Proposition 3 of paper 000 (Beaumont et al., "Optimal GPU-CPU Offloading Strategies for Deep Neural Network
+// Training", doi 10.1007/978-3-030-57675-2_10): the sum of all times, or the time to move the bytes that exceed the
+// budget at the peak to the host and back, whichever is more. It holds for schedules on a chain that run every
+// operation once. ok is false if the problem is not a chain, or if something has to move and there is no link.
 //
-// It holds on a full-duplex link too: what is missing on the device at the peak
-// has left before it and comes back after it, so the two directions never
-// overlap for these bytes.
+// It holds on a full-duplex link too. The bytes that are missing on the device at the peak have left before the
+// peak and come back after it, so the two directions do not overlap for these bytes.
 func LB(p *engine.Problem) (lb time.Duration, ok bool) {
 	if p.Chain == nil {
 		return 0, false
@@ -39,31 +36,26 @@ func (s *step) transferBound(p *engine.Problem) (lb time.Duration, ok bool) {
 	return max(s.compute, out.passed(s.excess)+back.missing(s.excess)), true
 }
 
-// Relax returns the fractional relaxation of Theorem 2 of paper 000: the step time
-// of the schedule that moves just the excess, any part of a value at a time,
-// the first values first. ok is false if the problem is no chain, something has
-// to move and there is no link, or the budget is too small for any schedule.
+// Relax returns the fractional relaxation of Theorem 2 of paper 000: the step time of the schedule that moves just
+// the excess, any part of a value at a time, the first values first. ok is false if the problem is not a chain, if
+// something has to move and there is no link, or if the budget is too small for any schedule.
 //
-// It is a lower bound for every schedule on a chain that runs each operation
-// once, ordered or not, on either kind of link, with different rates in the two
-// directions. Let H(t) be the bytes that have a copy on the host at t, and G(t)
-// the bytes that arrive in a fetch that ends after t. What is missing on the
-// device at t is at most H(t) and at most G(t). H grows with the rate of the
-// link at most, and x_j can be copied once F_{j-1} has ended; moving the first
-// values first makes H as large as it can be at every moment. So F_i cannot end
-// before e_i, B_i cannot begin before H covers its excess, and the mirror image
-// holds for G in reversed time. The four terms of the result follow one by one;
-// none compares the two directions at the same moment, hence the link's duplex
-// does not matter. This also mends the paper's proof of its Lemma 1, which
-// relabels transfers and fails when a prefetch precedes an offload.
+// It is a lower bound for every schedule on a chain that runs each operation once, in any order, on either kind of
+// link, with different rates in the two directions. Let H(t) be the bytes that have a copy on the host at t, and
+// G(t) the bytes that arrive in a fetch that ends after t. At most H(t) and at most G(t) bytes are missing on the
+// device at t. H grows at most with the rate of the link, and x_j can be copied once F_{j-1} has ended. Moving the
+// first values first makes H as large as possible at every time. So F_i cannot end before e_i, and B_i cannot begin
+// before H covers its excess. The mirror image holds for G in reversed time. The four terms of the result follow
+// one by one. None of them compares the two directions at the same time, hence the link's duplex does not matter.
+// This also corrects the paper's proof of its Lemma 1, which relabels transfers and fails when a prefetch precedes
+// an offload.
 //
-// Where no backward reads a^i, F_i and B_i do not need x_i: it may have left before F_i
-// ends, and may come back while B_i runs. It counts as copied from the end of F_{i-1}
-// on, and in reversed time from the end of B_{i-1} on.
+// Where no backward reads a^i, F_i and B_i do not need x_i. It may have left before F_i ends, and may come back
+// while B_i runs. It counts as copied from the end of F_{i-1} on, and in reversed time from the end of B_{i-1} on.
 //
-// The paper has no gradient of the loss. Where a chain holds one from the start
-// (see engine.Chain.LossGradAllocated), it is a value that may be moved like the others:
-// away from the very beginning, and back for the first backward operation.
+// The paper has no gradient of the loss. Where a chain holds one when the step begins (see
+// engine.Chain.LossGradAllocated), it may be moved like the other values: away from the start of the step on, and
+// back for the first backward operation.
 func Relax(p *engine.Problem) (relax time.Duration, ok bool) {
 	if p.Chain == nil {
 		return 0, false
@@ -100,19 +92,19 @@ func (s *step) relaxation(p *engine.Problem) (relax time.Duration, ok bool) {
 	return relax, true
 }
 
-// step is a training step as paper 000 sees it: operations F_i and B_i for
-// i = 0..n-1 (stage i+1), and x_0 = a^0, x_i = abar^i.
+// step is a training step as paper 000 sees it: operations F_i and B_i for i = 0..n-1 (stage i+1), and x_0 = a^0,
+// x_i = abar^i.
 type step struct {
-	size         []engine.Bytes // [|x_i|], i = 0..n-1: what may be moved
+	size         []engine.Bytes // [|x_i|], i = 0..n-1: the values that may be moved
 	idle         []bool         // neither F_i nor B_i needs x_i
-	seed         engine.Bytes   // gradient of the last output, held from the start
-	overF, overB []engine.Bytes // [m_F - M, m_B - M] what exceeds the budget if nothing moves
+	seed         engine.Bytes   // gradient of the last output, if it exists when the step begins
+	overF, overB []engine.Bytes // [m_F - M, m_B - M] the bytes above the budget if nothing moves
 	timeF, timeB []time.Duration
 	excess       engine.Bytes // [Mpeak - M]
 	compute      time.Duration
 }
 
-// newStep takes the sum of the times of the problem, which the caller knows.
+// newStep returns the step of a problem on a chain. compute is the sum of its times.
 func newStep(p *engine.Problem, compute time.Duration) *step {
 	c := p.Chain.Chain
 	n := c.Len()
@@ -128,8 +120,8 @@ func newStep(p *engine.Problem, compute time.Duration) *step {
 			s.size[i], s.idle[i] = c.Saved(i), c.Unsaved(i)
 		}
 		held += st.Saved
-		// An output that no backward reads is read by the very next operation: it is
-		// there while either runs, and moving it serves nothing.
+		// Only the next forward reads an output that no backward reads. It is on the device while either forward
+		// runs, so that moving it would not help.
 		s.overF[i] = held + st.FwdTemp + c.Beside(i) + c.Beside(i+1) + s.seed - room
 		s.overB[i] = held + st.BwdTemp + c.Grad(i) + c.Grad(i+1) - room
 		s.excess = max(s.excess, s.overF[i], s.overB[i])
@@ -138,8 +130,7 @@ func newStep(p *engine.Problem, compute time.Duration) *step {
 	return s
 }
 
-// least returns a stage with the least that either way to compute it needs: no
-// schedule needs less, whichever it chooses where.
+// least returns a stage with the least time and workspace of its two algorithms.
 func least(st engine.Stage) engine.Stage {
 	if f := st.Fast; f != nil {
 		st.Forward, st.Back = min(st.Forward, f.Forward), min(st.Back, f.Back)
@@ -148,7 +139,7 @@ func least(st engine.Stage) engine.Stage {
 	return st
 }
 
-// countable reports whether there is a link, and sums of times stay within int64.
+// countable reports whether there is a link, and all sums of times stay within int64.
 func (s *step) countable(d engine.Device) bool {
 	if d.ToHost <= 0 || d.ToDev <= 0 {
 		return false
@@ -160,16 +151,15 @@ func (s *step) countable(d engine.Device) bool {
 	return float64(s.compute)+1e9*bytes*(1/float64(d.ToHost)+1/float64(d.ToDev)) < 1<<61
 }
 
-// flow is one direction of the link, which moves bytes in order as soon as they
-// are there. A busy stretch begins at whole nanoseconds and is exact to the
-// byte; only moments that are read from it are rounded, down.
+// flow is one direction of the link, which moves bytes in order as soon as they exist. A busy period begins at
+// whole nanoseconds and is exact to the byte. Only the times that are read from it are rounded, down.
 type flow struct {
 	rate     engine.Rate
 	streamed bool
 	runs     []run
 }
 
-// flows returns the flows of the two directions, with room for values values.
+// flows returns the flows of the two directions, with capacity for a number of values.
 func flows(p *engine.Problem, values int) (out, back flow) {
 	streamed := p.Transfers == engine.Streamed
 	return flow{p.Device.ToHost, streamed, make([]run, 0, values)},
@@ -178,12 +168,12 @@ func flows(p *engine.Problem, values int) (out, back flow) {
 
 // run is a value on the link.
 type run struct {
-	from time.Duration // when the link became busy, for the last time before it
-	base engine.Bytes  // what had passed by then
-	sum  engine.Bytes  // what has passed after it
+	from time.Duration // when the busy period of the link began
+	base engine.Bytes  // the bytes that had passed before from
+	sum  engine.Bytes  // the bytes that have passed when the value has
 }
 
-// add appends size bytes that are there from the moment at.
+// add appends size bytes that exist from the time at on.
 func (f *flow) add(at time.Duration, size engine.Bytes) {
 	if size == 0 {
 		return
@@ -192,14 +182,14 @@ func (f *flow) add(at time.Duration, size engine.Bytes) {
 	if k := len(f.runs); k > 0 {
 		last := f.runs[k-1]
 		r.base, r.sum = last.sum, last.sum+size
-		if at <= last.from+floorTime(f.rate, last.sum-last.base) { // when the last one is over
+		if at <= last.from+floorTime(f.rate, last.sum-last.base) { // before the last value has passed
 			r.from, r.base = last.from, last.base
 		}
 	}
 	f.runs = append(f.runs, r)
 }
 
-// total returns what was added.
+// total returns the sum of the bytes added.
 func (f *flow) total() engine.Bytes {
 	if len(f.runs) == 0 {
 		return 0
@@ -219,10 +209,9 @@ func (f *flow) passed(v engine.Bytes) time.Duration {
 	return r.from + floorTime(f.rate, v-r.base)
 }
 
-// missing is, in reversed time, when v bytes of fetches can be missing on the
-// device: when they have passed. But a streamed fetch takes room for a byte when
-// all of it has arrived, so the v-th byte is missing as soon as any of it is: at
-// the first nanosecond after the other v-1 have passed.
+// missing returns when v bytes of fetches can be missing on the device, in reversed time. This is when they have
+// passed. But a streamed fetch takes room for a byte when the whole byte has arrived, so the v-th byte is missing
+// as soon as a part of it is: at the first nanosecond after the other v-1 have passed.
 func (f *flow) missing(v engine.Bytes) time.Duration {
 	if !f.streamed {
 		return f.passed(v)
@@ -231,13 +220,14 @@ func (f *flow) missing(v engine.Bytes) time.Duration {
 	return r.from + floorTime(f.rate, v-1-r.base) + 1
 }
 
-// forward fills the flow in the forward pass; ends are the earliest ends of F_i.
+// forward fills the flow in the forward pass. ends are the earliest ends of F_i. ok is false if the budget is too
+// small.
 func (f *flow) forward(s *step) (ends []time.Duration, ok bool) {
 	f.add(0, s.seed)
 	var at time.Duration
 	ends = make([]time.Duration, len(s.overF))
 	for i := range s.overF {
-		made := at // x_i was produced here, and F_i may still wait for room
+		made := at // x_i exists from here on, while F_i may still wait for room
 		if s.idle[i] {
 			f.add(made, s.size[i])
 		}
@@ -256,8 +246,8 @@ func (f *flow) forward(s *step) (ends []time.Duration, ok bool) {
 	return ends, true
 }
 
-// backward fills the flow in the backward pass, seen from the end of the step:
-// B_0 first, and x_i may be moved from the reversed end of B_i, its start.
+// backward fills the flow in the backward pass in reversed time: B_0 comes first, and x_i may be moved from the
+// reversed end of B_i on, which is the start of B_i.
 func (f *flow) backward(s *step) (ends []time.Duration, ok bool) {
 	var at time.Duration
 	ends = make([]time.Duration, len(s.overB))

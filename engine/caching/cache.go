@@ -1,11 +1,11 @@
 package caching
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"math/bits"
 	"slices"
+	"sort"
 
 	"memtide/engine"
 	"memtide/engine/alloc"
@@ -17,40 +17,38 @@ const (
 	smallest     = engine.MiB      // kSmallSize: the largest request of the small pool
 	smallSegment = 2 * engine.MiB  // kSmallBuffer
 	largeSegment = 20 * engine.MiB // kLargeBuffer: segments for requests below ownSegment
-	ownSegment   = 10 * engine.MiB // kMinLargeAlloc: from here on a segment has the size of its request
+	ownSegment   = 10 * engine.MiB // kMinLargeAlloc: a request of this size or more gets a segment of its own
 	roundLarge   = 2 * engine.MiB  // kRoundLarge: sizes of such segments are multiples
 )
 
 func roundUp(n, to engine.Bytes) engine.Bytes { return (n + to - 1) / to * to }
 
-// Rules are what PYTORCH_CUDA_ALLOC_CONF can change; the zero value is PyTorch's
-// default.
+// Rules are the settings of PYTORCH_CUDA_ALLOC_CONF. The zero value is PyTorch's default.
 type Rules struct {
 	Expandable bool         // expandable_segments: segments grow and shrink by pages
-	MaxSplit   engine.Bytes // max_split_size_mb: larger blocks are not split; 0: all are
+	MaxSplit   engine.Bytes // max_split_size_mb: larger blocks are not split; 0: no limit
 	Collect    int          // garbage_collection_threshold, in percent of the limit; 0: nothing is collected
-	Divisions  int          // roundup_power2_divisions: steps between powers of two; 0: none
+	Divisions  int          // roundup_power2_divisions: steps between powers of two; 0: no such rounding
 }
 
-// Cache is the state of PyTorch's caching allocator: segments of device memory and the
-// blocks they are split into. Streams do not share blocks.
+// Cache is the state of PyTorch's caching allocator: segments of device memory, split into blocks. Streams do not
+// share blocks.
 //
-// Nothing in it is a pointer but the lists themselves: what moves within them costs the
-// garbage collector nothing.
+// Its lists refer to each other by index and contain no pointers, so that they cost the garbage collector nothing.
 type Cache struct {
 	rules    Rules
 	limit    engine.Bytes
 	reserved engine.Bytes
-	end      engine.Bytes // of all segments so far: new ones lie behind
+	end      engine.Bytes // the end of all segments so far; new segments lie after it
 	blocks   []block
-	spare    []int32 // indices of blocks that are free to be used again
+	spare    []int32 // unused indices of blocks
 	segments []segment
-	byAddr   []int32         // segments that are reserved
-	gone     []int32         // segments that are not any more
-	pools    map[poolKey]int // numbers of lists
+	byAddr   []int32         // the segments that are reserved, by address
+	gone     []int32         // unused indices of segments
+	pools    map[poolKey]int // indices into lists
 	lists    []pool
-	used     map[engine.Bytes]int32 // blocks that were asked for by address
-	clock    int                    // requests so far
+	used     map[engine.Bytes]int32 // by address: the blocks in use that AllocOn or Mark has returned
+	clock    int                    // the number of requests so far
 }
 
 type poolKey struct {
@@ -58,12 +56,12 @@ type poolKey struct {
 	small  bool
 }
 
-// pool are the free blocks of a stream for small or for large requests.
+// pool holds the free blocks of a stream for small or for large requests.
 type pool struct {
 	poolKey
 	free     []freeBlock // by size, then by address
-	growing  int32       // the expandable segment; none if there is none yet
-	lowest   int32       // of its blocks the first unmapped one; none if all are mapped
+	growing  int32       // the expandable segment, or none
+	lowest   int32       // the first unmapped block of the expandable segment, or none
 	pageSize engine.Bytes
 }
 
@@ -79,27 +77,26 @@ type segment struct {
 	first      int32 // block
 }
 
-// block is a stretch of a segment. Its neighbours begin where it ends; no two free ones
-// stand side by side.
+// block is an address range of a segment. The blocks of a segment follow each other without gaps, and no two free
+// blocks are adjacent.
 type block struct {
 	addr, size engine.Bytes
-	freed      int // when it was
+	freed      int // the clock when it was freed
 	segment    int32
-	prev, next int32 // blocks, or none
+	prev, next int32 // the neighbours, or none
 	used       bool
-	unmapped   bool // of an expandable segment: addresses without memory
+	unmapped   bool // addresses of an expandable segment without memory
 }
 
 const none = -1
 
-// Block is what a request got, until it is given back.
+// Block is a block in use that Take returned, for Give.
 type Block int32
 
-// New returns an empty cache that may reserve up to limit bytes of the device. It is not
-// safe for concurrent use.
+// New returns an empty cache that may reserve up to limit bytes of the device. It is not safe for concurrent use.
 func New(limit engine.Bytes) *Cache { return NewWith(limit, Rules{}) }
 
-// NewWith returns an empty cache with rules of its own.
+// NewWith is New with rules.
 func NewWith(limit engine.Bytes, rules Rules) *Cache {
 	return &Cache{rules: rules, limit: limit, pools: map[poolKey]int{}, used: map[engine.Bytes]int32{}}
 }
@@ -107,7 +104,7 @@ func NewWith(limit engine.Bytes, rules Rules) *Cache {
 // Reserved returns the size of all segments; of expandable ones, of their pages.
 func (c *Cache) Reserved() engine.Bytes { return c.reserved }
 
-// pool returns the place of a pool among lists.
+// pool returns the index of a pool in lists. It makes the pool if it does not exist.
 func (c *Cache) pool(k poolKey) int {
 	i, ok := c.pools[k]
 	if !ok {
@@ -124,7 +121,7 @@ func (c *Cache) pool(k poolKey) int {
 // of returns the pool of a block.
 func (c *Cache) of(b int32) *pool { return &c.lists[c.segments[c.blocks[b].segment].pool] }
 
-// place makes room in a list for another item, in a place that is not used any more or at the end.
+// place stores v in a list, at an unused index of spare or at the end, and returns the index.
 func place[T any](list *[]T, spare *[]int32, v T) int32 {
 	if n := len(*spare); n > 0 {
 		i := (*spare)[n-1]
@@ -135,7 +132,7 @@ func place[T any](list *[]T, spare *[]int32, v T) int32 {
 	return int32(len(*list) - 1)
 }
 
-// addSegment reserves a segment and returns its block.
+// addSegment reserves a segment and returns its only block.
 func (c *Cache) addSegment(addr, size engine.Bytes, p int) (int32, error) {
 	i := c.behind(addr)
 	if i > 0 && c.at(i-1).addr+c.at(i-1).size > addr || i < len(c.byAddr) && c.at(i).addr < addr+size {
@@ -148,7 +145,7 @@ func (c *Cache) addSegment(addr, size engine.Bytes, p int) (int32, error) {
 	return b, nil
 }
 
-// insert makes a segment of one block the i-th by address.
+// insert adds the segment s with the single block b as the i-th by address. It returns the index of the block.
 func (c *Cache) insert(i int, s segment, b block) int32 {
 	at := place(&c.segments, &c.gone, s)
 	b.segment, b.prev, b.next = at, none, none
@@ -161,7 +158,7 @@ func (c *Cache) insert(i int, s segment, b block) int32 {
 // at returns the i-th segment by address.
 func (c *Cache) at(i int) *segment { return &c.segments[c.byAddr[i]] }
 
-// idle reports whether a segment of the usual kind is wholly free.
+// idle reports whether a segment is wholly free and not expandable.
 func (c *Cache) idle(segment int32) bool {
 	b := &c.blocks[c.segments[segment].first]
 	return b.next == none && !b.used && !b.unmapped
@@ -177,23 +174,12 @@ func (c *Cache) release(segment int32) {
 	c.byAddr = slices.Delete(c.byAddr, i, i+1)
 }
 
-// behind returns the index of the first segment that starts above addr.
+// behind returns the index in byAddr of the first segment that starts above addr.
 func (c *Cache) behind(addr engine.Bytes) int {
-	i, _ := slices.BinarySearchFunc(c.byAddr, addr, func(s int32, a engine.Bytes) int {
-		if c.segments[s].addr <= a {
-			return -1
-		}
-		return 1
-	})
-	return i
+	return sort.Search(len(c.byAddr), func(i int) bool { return c.at(i).addr > addr })
 }
 
-// blockOrder is by size, then by address.
-func blockOrder(a, b freeBlock) int {
-	return cmp.Or(cmp.Compare(a.size, b.size), cmp.Compare(a.addr, b.addr))
-}
-
-// from returns the first free block that is not before one of a size at an address.
+// from returns the index of the first free block that is not before a block of the given size and address.
 func (p *pool) from(size, addr engine.Bytes) int {
 	lo, hi := 0, len(p.free)
 	for lo < hi {
@@ -207,7 +193,7 @@ func (p *pool) from(size, addr engine.Bytes) int {
 	return lo
 }
 
-// free returns a block as pools have it.
+// free returns the entry of a block in its pool.
 func (c *Cache) free(b int32) freeBlock { return freeBlock{c.blocks[b].size, c.blocks[b].addr, b} }
 
 func (c *Cache) put(b int32) {
@@ -219,7 +205,7 @@ func (c *Cache) drop(b int32) {
 	p, f := c.of(b), c.free(b)
 	switch i := p.from(f.size, f.addr); {
 	case i == len(p.free) || p.free[i].block != b:
-	case i < len(p.free)/2: // fewer are before it than behind it
+	case i < len(p.free)/2: // fewer blocks are before it than after it
 		copy(p.free[1:], p.free[:i])
 		p.free = p.free[1:]
 	default:
@@ -227,8 +213,8 @@ func (c *Cache) drop(b int32) {
 	}
 }
 
-// move puts a free block where its pool has one that it was, or was a part of: fewer lie between
-// the two places than behind either.
+// move replaces the entry was of a pool by the entry of block b. It shifts only the entries between the two
+// positions.
 func (c *Cache) move(was freeBlock, b int32) {
 	p, f := c.of(b), c.free(b)
 	from, to := p.from(was.size, was.addr), p.from(f.size, f.addr)
@@ -241,7 +227,7 @@ func (c *Cache) move(was freeBlock, b int32) {
 	p.free[to] = f
 }
 
-// Round returns the size of the block that a request for n bytes asks for.
+// Round returns the size of the block that a request for n bytes needs.
 func (r *Rules) Round(n engine.Bytes) engine.Bytes {
 	d := engine.Bytes(r.Divisions)
 	if d <= 1 || n <= roundTo*d {
@@ -250,9 +236,8 @@ func (r *Rules) Round(n engine.Bytes) engine.Bytes {
 	return roundUp(n, engine.Bytes(1)<<(bits.Len64(uint64(n))-1)/d)
 }
 
-// Alloc serves a request for n bytes: took is the size of the block it gets, n or more.
-// ok is false, and nothing is taken, if that would reserve more than the limit even with
-// every wholly free segment given back, which then they are.
+// Alloc serves a request for n bytes with a block of took bytes, at least n. ok is false if this would reserve more
+// than the limit, even after all wholly free segments have been given back.
 func (c *Cache) Alloc(n engine.Bytes) (addr, took engine.Bytes, ok bool) { return c.AllocOn(0, n) }
 
 // AllocOn is Alloc on a stream.
@@ -266,7 +251,7 @@ func (c *Cache) AllocOn(stream int, n engine.Bytes) (addr, took engine.Bytes, ok
 	return x.addr, x.size, true
 }
 
-// Take is AllocOn for who does not ask for addresses: the block is for Give.
+// Take is AllocOn without addresses. Give releases the block.
 func (c *Cache) Take(stream int, n engine.Bytes) (b Block, ok bool) {
 	c.clock++
 	n = c.rules.Round(n)
@@ -281,13 +266,13 @@ func (c *Cache) Take(stream int, n engine.Bytes) (b Block, ok bool) {
 	return Block(c.use(at, c.blocks[at].addr, n)), true
 }
 
-// find returns the smallest free block of a pool that has n bytes, the lowest of equal ones.
+// find returns the smallest free block of a pool that has n bytes, of equal ones the lowest, or none.
 func (c *Cache) find(p *pool, n engine.Bytes) int32 {
 	i := p.from(n, math.MinInt64)
 	if i == len(p.free) {
 		return none
 	}
-	if c.rules.Expandable { // the one that can grow comes last
+	if c.rules.Expandable { // the block that can grow comes last
 		for i+1 < len(p.free) && c.room(p.free[i+1].block) < c.room(p.free[i].block) {
 			i++
 		}
@@ -300,7 +285,7 @@ func (c *Cache) find(p *pool, n engine.Bytes) int32 {
 	return b.block
 }
 
-// splits reports whether what is left of a block behind n bytes becomes a block.
+// splits reports whether the rest of a block after n bytes becomes a block of its own.
 func (c *Cache) splits(p *pool, n, rest engine.Bytes) bool {
 	if p.small || c.rules.Expandable {
 		return rest >= roundTo
@@ -308,8 +293,8 @@ func (c *Cache) splits(p *pool, n, rest engine.Bytes) bool {
 	return rest > smallest && (c.rules.MaxSplit == 0 || n < c.rules.MaxSplit)
 }
 
-// use marks n bytes at addr in a free block as used and returns their block: what is
-// left behind them is split off if it is large enough.
+// use marks n bytes at addr in a free block as used and returns their block. It splits off the bytes before them,
+// and those after them if there are enough.
 func (c *Cache) use(b int32, addr, n engine.Bytes) int32 {
 	was := c.free(b)
 	if before := addr - was.addr; before > 0 {
@@ -327,7 +312,7 @@ func (c *Cache) use(b int32, addr, n engine.Bytes) int32 {
 	return b
 }
 
-// cut splits a block behind n bytes and returns the second part.
+// cut splits a block after n bytes and returns the second part.
 func (c *Cache) cut(b int32, n engine.Bytes) int32 {
 	rest := c.blocks[b]
 	rest.addr, rest.size, rest.used, rest.prev = rest.addr+n, rest.size-n, false, b
@@ -339,7 +324,7 @@ func (c *Cache) cut(b int32, n engine.Bytes) int32 {
 	return at
 }
 
-// Free releases the block at addr, which joins with free neighbours.
+// Free releases the block at addr, which is joined with its free neighbours.
 func (c *Cache) Free(addr engine.Bytes) error {
 	b, ok := c.used[addr]
 	if !ok {
@@ -350,16 +335,16 @@ func (c *Cache) Free(addr engine.Bytes) error {
 	return nil
 }
 
-// Give is Free of a block of Take.
+// Give releases a block that Take returned.
 func (c *Cache) Give(b Block) {
 	c.blocks[b].used, c.blocks[b].freed = false, c.clock
 	c.join(int32(b))
 }
 
-// join makes one block of a free one, which is in no pool, and its free neighbours, and puts it into
-// its pool if it is mapped.
+// join merges a free block, which is not in a pool, with its free neighbours, and puts the result into its pool if
+// it is mapped. It returns the merged block.
 func (c *Cache) join(b int32) int32 {
-	was := freeBlock{block: none} // a neighbour that stays in the pool until the block takes its place
+	was := freeBlock{block: none} // the pool entry of a neighbour, which the merged block replaces
 	for _, n := range [2]int32{c.blocks[b].prev, c.blocks[b].next} {
 		if n == none || c.blocks[n].used || c.blocks[n].unmapped != c.blocks[b].unmapped {
 			continue
@@ -393,8 +378,8 @@ func (c *Cache) join(b int32) int32 {
 	return b
 }
 
-// Room returns the largest free block that a request for n bytes could have come from, and
-// all free blocks of its kind together.
+// Room returns the size of the largest free block in the pools for requests of n bytes, and the sum of all free
+// blocks there.
 func (c *Cache) Room(n engine.Bytes) (largest, free engine.Bytes) {
 	for i := range c.lists {
 		if p := &c.lists[i]; p.small == (c.rules.Round(n) <= smallest) {

@@ -1,13 +1,14 @@
 package caching
 
 import (
+	"cmp"
 	"slices"
 
 	"memtide/engine"
 )
 
-// grow finds room for n bytes by reserving more, under pressure by giving back first
-// what is not needed.
+// grow reserves memory for n bytes and returns its block. If the limit forbids it, grow first gives free segments
+// back. It returns none if that is not enough.
 func (c *Cache) grow(p int, n engine.Bytes) int32 {
 	c.collect()
 	if b := c.reserve(p, n); b != none {
@@ -22,7 +23,7 @@ func (c *Cache) grow(p int, n engine.Bytes) int32 {
 	return c.reserve(p, n)
 }
 
-// reserve takes memory of the device for n bytes; none if the limit forbids it.
+// reserve takes memory of the device for n bytes and returns its block, or none if the limit forbids it.
 func (c *Cache) reserve(p int, n engine.Bytes) int32 {
 	if c.rules.Expandable {
 		return c.mapPages(p, n)
@@ -37,11 +38,11 @@ func (c *Cache) reserve(p int, n engine.Bytes) int32 {
 	if size > c.limit-c.reserved {
 		return none
 	}
-	b, _ := c.addSegment(c.end, size, p) // behind all others: it overlaps none
+	b, _ := c.addSegment(c.end, size, p) // after all other segments, so that it overlaps none
 	return b
 }
 
-// Empty gives back all that is wholly free, as torch.cuda.empty_cache does.
+// Empty gives back all segments and pages that are wholly free, as torch.cuda.empty_cache does.
 func (c *Cache) Empty() {
 	for _, s := range slices.Backward(c.byAddr) {
 		switch {
@@ -53,8 +54,8 @@ func (c *Cache) Empty() {
 	}
 }
 
-// releaseLarge gives back blocks that are not split: one that is large enough, or the
-// largest ones until they are enough together.
+// releaseLarge gives back wholly free segments of a pool: one that has n bytes, or the largest ones until they have
+// n bytes together. It reports whether they have.
 func (c *Cache) releaseLarge(p int, n engine.Bytes) bool {
 	n = max(n, c.rules.MaxSplit)
 	list := slices.Clone(c.lists[p].free)
@@ -77,8 +78,8 @@ func (c *Cache) releaseLarge(p int, n engine.Bytes) bool {
 	return freed >= n
 }
 
-// collect gives back large segments that have been free for longest, once more than the
-// threshold is reserved, until no more is.
+// collect gives back the large segments that have been free for longest, until no more than the threshold is
+// reserved.
 func (c *Cache) collect() {
 	if c.rules.Collect == 0 || c.rules.Expandable || c.limit == engine.NoLimit {
 		return
@@ -96,7 +97,7 @@ func (c *Cache) collect() {
 		if len(idle) == 0 {
 			return
 		}
-		slices.SortStableFunc(idle, blockOrder)
+		slices.SortStableFunc(idle, func(a, b freeBlock) int { return cmp.Compare(a.size, b.size) })
 		n := len(idle)
 		for _, f := range idle {
 			if b := &c.blocks[f.block]; c.reserved > most && (c.clock-b.freed)*n >= age {
@@ -106,11 +107,10 @@ func (c *Cache) collect() {
 	}
 }
 
-// growingSize is how many addresses an expandable segment has.
+// growingSize is the size of the address range of an expandable segment.
 const growingSize = engine.Bytes(1) << 48
 
-// room returns what a free block of an expandable segment has with the unmapped addresses
-// behind it.
+// room returns the size of a free block of an expandable segment, together with the unmapped addresses after it.
 func (c *Cache) room(at int32) engine.Bytes {
 	b := &c.blocks[at]
 	if b.next != none && c.blocks[b.next].unmapped {
@@ -119,8 +119,8 @@ func (c *Cache) room(at int32) engine.Bytes {
 	return b.size
 }
 
-// mapPages finds the lowest free stretch of the expandable segment that has n bytes,
-// and maps pages where it has none; none if the limit forbids it.
+// mapPages finds the lowest free range of n bytes in the expandable segment, maps the pages that it lacks, and
+// returns its block. It returns none if the limit forbids it.
 func (c *Cache) mapPages(p int, n engine.Bytes) int32 {
 	if c.lists[p].growing == none {
 		addr := roundUp(c.end, growingSize)
@@ -153,7 +153,7 @@ func (c *Cache) mapPages(p int, n engine.Bytes) int32 {
 	return none
 }
 
-// unmapped returns the first unmapped block from one on.
+// unmapped returns the first unmapped block from at on, or none.
 func (c *Cache) unmapped(at int32) int32 {
 	for at != none && !c.blocks[at].unmapped {
 		at = c.blocks[at].next
@@ -161,7 +161,7 @@ func (c *Cache) unmapped(at int32) int32 {
 	return at
 }
 
-// mapAt maps pages of a stretch that begins with b, so that it has n bytes.
+// mapAt maps pages of the free range that begins with b, so that the first block has n bytes.
 func (c *Cache) mapAt(b int32, n, page engine.Bytes) int32 {
 	if c.blocks[b].unmapped {
 		b = c.mapBlock(b, n, page)
@@ -172,8 +172,8 @@ func (c *Cache) mapAt(b int32, n, page engine.Bytes) int32 {
 	return b
 }
 
-// mapBlock maps pages for n bytes, or all there are, at the begin of an unmapped block,
-// and returns the free block that they are part of then.
+// mapBlock maps pages for n bytes at the start of an unmapped block, or the whole block, and returns the free block
+// that contains them.
 func (c *Cache) mapBlock(b int32, n, page engine.Bytes) int32 {
 	if size := min(roundUp(n, page), c.blocks[b].size); size < c.blocks[b].size {
 		c.cut(b, size)
@@ -187,7 +187,7 @@ func (c *Cache) mapBlock(b int32, n, page engine.Bytes) int32 {
 	return c.join(b)
 }
 
-// unmapFree gives back all pages of an expandable segment that are wholly free.
+// unmapFree gives back the wholly free pages of an expandable segment.
 func (c *Cache) unmapFree(segment int32) {
 	s := c.segments[segment]
 	page := c.lists[s.pool].pageSize

@@ -6,17 +6,16 @@ import (
 	"memtide/engine"
 )
 
-// AddSegment reserves a wholly free segment at a given address, as recorded in
-// a snapshot. A segment of 2 MiB belongs to the small pool.
+// AddSegment reserves a wholly free segment at a given address, as recorded in a snapshot. A segment of 2 MiB
+// belongs to the small pool.
 func (c *Cache) AddSegment(addr, size engine.Bytes) error {
-	// A request above 1 MiB can need a segment of 2 MiB only from 10 MiB on, so
-	// the size tells the pools apart.
+	// Segments of the large pool have at least 10 MiB, so the size determines the pool.
 	_, err := c.addSegment(addr, size, c.pool(poolKey{small: size == smallSegment}))
 	return err
 }
 
-// Mark makes n bytes at addr used, wherever best fit would put them: it brings a
-// cache into a recorded state.
+// Mark marks n bytes at addr as used. It brings a cache into a recorded state, regardless of where best fit would
+// have put them.
 func (c *Cache) Mark(addr, n engine.Bytes) error {
 	n = max(roundUp(n, roundTo), roundTo)
 	if i := c.behind(addr) - 1; i >= 0 {

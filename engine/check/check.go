@@ -9,10 +9,9 @@ import (
 	"memtide/engine/sim"
 )
 
-// Trace proves that t is a legal and complete execution of s within the budget
-// of p, and that its totals are true: see the package comment for what exactly.
-// It returns nil, or a *Refutation that names the first thing that is not so.
-// None of its arguments is changed.
+// Trace proves that t is a legal and complete execution of s within the budget of p, and that the totals of t are
+// true. The package comment says what exactly is proven. Trace returns nil, or a *Refutation that names the first
+// difference. It does not change its arguments.
 func Trace(p *engine.Problem, s engine.Schedule, t *sim.Trace) error {
 	c := &checker{p: p, g: p.Graph, s: s, t: t}
 	for _, part := range []func() *Refutation{
@@ -27,22 +26,22 @@ func Trace(p *engine.Problem, s engine.Schedule, t *sim.Trace) error {
 	return nil
 }
 
-// checker holds what the parts of a proof hand to each other.
+// checker holds the results that the parts of a proof share.
 type checker struct {
 	p *engine.Problem
 	g *engine.Graph
 	s engine.Schedule
 	t *sim.Trace
 
-	spanOf []sim.SpanID // of every step; NoSpan for free and wait
-	plan   []stepPlan   // of every step
-	lists  lists        // what the plans point to
+	spanOf []sim.SpanID // by step; NoSpan for free and wait
+	plan   []stepPlan   // by step
+	lists  lists        // the lists that plan refers to
 	copies []devCopy
-	reach  []time.Duration // when the counter gets to a step; one more for the end
+	reach  []time.Duration // when the counter gets to a step; the last element is for the end of the schedule
 
-	instants []instant // what the replay saw, in the order of time
+	instants []instant // of the replay, in the order of time
 	levels   []level   // the memory in use, event by event
-	waits    []waited  // the moments at which a step found no room
+	waits    []waited  // the times at which a step found no room
 }
 
 func (c *checker) streamed() bool { return c.p.Transfers == engine.Streamed }
@@ -51,7 +50,7 @@ func (c *checker) refute(r Reason, step int, span sim.SpanID, at time.Duration, 
 	return &Refutation{Reason: r, Step: step, Span: span, At: at, Found: found, Want: want}
 }
 
-// atStep refutes something about a step and its span, if it has one.
+// atStep returns a refutation about a step and its span, if the step has one.
 func (c *checker) atStep(r Reason, step int, at time.Duration, found, want string) *Refutation {
 	span := sim.NoSpan
 	if step < len(c.spanOf) {
@@ -69,14 +68,14 @@ func (c *checker) name(step int) string {
 
 func (c *checker) span(id sim.SpanID) *sim.Span { return &c.t.Spans[id] }
 
-// at returns the span of a step that has one.
+// at returns the span of a step, which must have one.
 func (c *checker) at(step int) *sim.Span { return c.span(c.spanOf[step]) }
 
 func hasSpan(k engine.InstructionKind) bool {
 	return k == engine.DoRun || k == engine.DoOffload || k == engine.DoFetch
 }
 
-// checkProblem makes sure that every name can be looked up.
+// checkProblem proves that the problem is valid and that all ids in the schedule exist.
 func (c *checker) checkProblem() *Refutation {
 	if err := c.p.Validate(); err != nil {
 		return c.refute(BadProblem, -1, sim.NoSpan, 0, err.Error(), "a valid problem")
@@ -106,10 +105,9 @@ func (c *checker) checkProblem() *Refutation {
 	return nil
 }
 
-// hostUse returns the pinned memory that the transfers need: a value takes its room
-// on the host when an offload of it starts, or an operation of the host that makes it,
-// and gives it back when its last fetch ends, unless the host computes with it. What is on the host when the step
-// begins is the caller's.
+// hostUse returns the pinned host memory that the schedule needs over time. A value takes its room on the host when
+// its offload starts, or the operation of the host that makes it, and gives the room back when its last fetch ends,
+// unless an operation of the host reads it. Values that are on the host when the step begins are not counted.
 func (c *checker) hostUse() (points []sim.Point) {
 	lastFetch := make([]int, len(c.g.Values)) // step + 1; 0 for a value that is not fetched
 	for i := range c.s {
@@ -120,7 +118,7 @@ func (c *checker) hostUse() (points []sim.Point) {
 	for i := range c.g.Ops {
 		if op := &c.g.Ops[i]; op.Lane == engine.LaneCPU {
 			for _, v := range op.In {
-				lastFetch[v] = -1 // what the host computes with stays
+				lastFetch[v] = -1 // an input of the host stays
 			}
 		}
 	}

@@ -10,16 +10,16 @@ import (
 
 // arrival is the progress of a streamed fetch.
 type arrival struct {
-	id     copyID // noCopy if none is under way
+	id     copyID // noCopy if no fetch is under way
 	span   sim.SpanID
-	held   bool          // it stood still or was throttled
-	from   time.Duration // bytes had arrived by then
-	bytes  engine.Bytes
-	slack  engine.Bytes
+	held   bool         // it stood still or was throttled
+	bytes  engine.Bytes // how many bytes had arrived at from
+	from   time.Duration
+	slack  engine.Bytes // how far off the number of arrived bytes may be
 	active bool
 }
 
-// bandOf returns the category that a copy counts for now.
+// bandOf returns the category in which a copy counts now.
 func (r *replayer) bandOf(cp *devCopy) sim.Category {
 	if cp.fetched && !cp.whole || cp.freed {
 		return sim.InTransfer
@@ -27,14 +27,14 @@ func (r *replayer) bandOf(cp *devCopy) sim.Category {
 	return cp.cat
 }
 
-// lift takes a copy out of the sums, before its state changes; put is after it.
+// lift takes a copy out of the sums. The caller changes its state, and then calls put.
 func (r *replayer) lift(id copyID) *devCopy {
 	cp := &r.copies[id]
 	r.used[r.bandOf(cp)] -= cp.bytes
 	return cp
 }
 
-// put counts a copy of bytes bytes.
+// put adds a copy to the sums with the given size.
 func (r *replayer) put(cp *devCopy, bytes engine.Bytes) {
 	cp.bytes = bytes
 	r.used[r.bandOf(cp)] += bytes
@@ -43,14 +43,14 @@ func (r *replayer) put(cp *devCopy, bytes engine.Bytes) {
 // set changes the bytes of a copy.
 func (r *replayer) set(id copyID, bytes engine.Bytes) { r.put(r.lift(id), bytes) }
 
-// appear lets a copy take room.
+// appear makes a copy take its room now.
 func (r *replayer) appear(id copyID, bytes engine.Bytes) {
 	cp := &r.copies[id]
 	cp.start = r.now
 	r.put(cp, bytes)
 }
 
-// depart lets a fetch set out.
+// depart starts a fetch.
 func (r *replayer) depart(id copyID) {
 	if !r.streamed() {
 		r.appear(id, r.copies[id].size)
@@ -68,7 +68,7 @@ func (r *replayer) arrived(id copyID) {
 	r.arrive = arrival{id: noCopy}
 }
 
-// giveUp frees a copy; its bytes leave with the offloads of it, if there are any.
+// giveUp frees a copy. Its bytes leave at once, or with its offload.
 func (r *replayer) giveUp(id copyID) {
 	cp := r.lift(id)
 	cp.freed = true
@@ -76,10 +76,10 @@ func (r *replayer) giveUp(id copyID) {
 	r.leave(cp)
 }
 
-// left returns what is still on the device of a copy that was given up.
+// left returns how many bytes of a freed copy are still on the device.
 func (r *replayer) left(cp *devCopy) engine.Bytes {
 	switch {
-	case r.reading(cp):
+	case r.pending(cp.readers):
 		return cp.size
 	case cp.offload == sim.NoSpan || r.over[cp.offload]:
 		return 0
@@ -89,20 +89,20 @@ func (r *replayer) left(cp *devCopy) engine.Bytes {
 	return max(0, cp.size-r.p.Device.ToHost.Moved(r.now-r.span(cp.offload).Start))
 }
 
-// shrink updates a copy that was given up.
+// shrink updates the size of a freed copy.
 func (r *replayer) shrink(id copyID) {
 	r.set(id, r.left(&r.copies[id]))
 	r.leave(&r.copies[id])
 }
 
-// leave ends a copy that was given up when nothing copies it any more.
+// leave ends a freed copy unless something still reads it.
 func (r *replayer) leave(cp *devCopy) {
-	if !cp.gone && !r.reading(cp) && (cp.offload == sim.NoSpan || r.over[cp.offload]) {
+	if !cp.gone && !r.pending(cp.readers) && (cp.offload == sim.NoSpan || r.over[cp.offload]) {
 		cp.gone, cp.end = true, r.now
 	}
 }
 
-// advance lets time pass: streamed bytes move.
+// advance moves the time on to at, and the bytes of streamed transfers with it.
 func (r *replayer) advance(at time.Duration) *Refutation {
 	r.now = at
 	if !r.streamed() {
@@ -124,7 +124,7 @@ func (r *replayer) advance(at time.Duration) *Refutation {
 	return nil
 }
 
-// flow moves the fetch under way: at full speed, or as far as there is room.
+// flow moves the bytes of the fetch under way at full speed, or as far as there is room.
 func (r *replayer) flow() *Refutation {
 	a := &r.arrive
 	cp, sp, rate := &r.copies[a.id], r.span(a.span), r.p.Device.ToDev
@@ -134,7 +134,7 @@ func (r *replayer) flow() *Refutation {
 	room := max(0, r.p.Budget-(r.used.total()-cp.bytes))
 	work := rate.Time(cp.size)
 	late := sp.End-sp.Start != work
-	if got > room { // both grow steadily since the last instant, so the lesser of the two is what came
+	if got > room { // both have grown steadily since the last instant, so the smaller one has arrived
 		a.held = a.held || late || room < cp.size
 		got = room
 		a.from, a.bytes = r.now, min(got, cp.size)

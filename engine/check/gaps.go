@@ -10,8 +10,8 @@ import (
 	"memtide/engine/sim"
 )
 
-// checkGaps proves that runs and gaps cover the step without overlap, and that
-// every gap says what held the counter.
+// checkGaps proves that runs and gaps cover the step without overlap, and that every gap names what held the
+// counter.
 func (c *checker) checkGaps() *Refutation {
 	var at time.Duration
 	next := 0
@@ -109,7 +109,7 @@ func (c *checker) checkGap(g *sim.Gap) *Refutation {
 	return nil
 }
 
-// checkDataGap is about a run that waits for an input.
+// checkDataGap checks the gap of a run that waits for an input.
 func (c *checker) checkDataGap(g *sim.Gap, wrong func(Reason, string, string) *Refutation) *Refutation {
 	found := fmt.Sprintf("%v of value %d", g.Reason, g.Value)
 	if g.Reason != sim.NeedsData {
@@ -141,8 +141,8 @@ func (c *checker) checkDataGap(g *sim.Gap, wrong func(Reason, string, string) *R
 	return wrong(GapReason, found, "an input of "+c.name(g.Step))
 }
 
-// checkRoomGap is about a run that has its data and waits for room, or about a fetch that
-// reserves its room: that waits for nothing else.
+// checkRoomGap checks the gap of a run that has its data and waits for room, or of a fetch with Reserve, which
+// waits for room only.
 func (c *checker) checkRoomGap(g *sim.Gap, wrong func(Reason, string, string) *Refutation) *Refutation {
 	run := c.s[g.Step].Kind == engine.DoRun
 	if g.Reason != sim.NeedsRoom {
@@ -178,8 +178,7 @@ func (c *checker) checkRoomGap(g *sim.Gap, wrong func(Reason, string, string) *R
 	return nil
 }
 
-// letsGo reports whether an offload, or an operation of the network, gives room back at a
-// moment.
+// letsGo reports whether the span id, an offload or an operation of the network, gives room back at a time.
 func (c *checker) letsGo(id sim.SpanID, at time.Duration) bool {
 	sp := c.span(id)
 	if sp.Kind == sim.SpanNetwork {

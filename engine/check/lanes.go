@@ -9,11 +9,11 @@ import (
 	"memtide/engine/sim"
 )
 
-// This file is what only operations of other lanes need proven: those of the network and
-// of the host's CPU. They are queued like transfers, and the counter goes on.
+// This file checks operations of the network and of the host's CPU. They are queued like transfers, and the counter
+// goes on.
 
-// lanes are the functions of this file that only such operations need; nil in a
-// program that does not know other lanes.
+// lanes holds the functions of this file that the rest of the package calls. They are nil in programs that do not
+// call LinkLanes, so that the linker drops them.
 var lanes struct {
 	run      func(w *walker, i int) *Refutation
 	needs    func(c *checker, i int, id sim.SpanID) bool
@@ -23,21 +23,21 @@ var lanes struct {
 	orderGap func(c *checker, g *sim.Gap, wrong func(Reason, string, string) *Refutation) *Refutation
 }
 
-// LinkLanes makes the program know other lanes: see package engine/lanes.
+// LinkLanes adds other lanes to the program. Package engine/lanes calls it.
 func LinkLanes() {
 	lanes.run, lanes.needs, lanes.endsUse = (*walker).runIn, (*checker).needs, (*checker).endsUse
 	lanes.start, lanes.end, lanes.orderGap = (*replayer).startQueued, (*replayer).endQueued, (*checker).checkOrderGap
 }
 
-// computes reports whether a step runs on the compute lane, and holds the counter.
+// computes reports whether a step runs on the compute lane, so that it holds the counter.
 func (c *checker) computes(i int) bool {
 	return c.s[i].Kind == engine.DoRun && c.g.Ops[c.s[i].Op].Lane == engine.LaneCompute
 }
 
-// copies reports whether a lane is one of the link to the host.
+// copies reports whether a lane belongs to the host link.
 func copies(lane sim.Lane) bool { return lane == sim.ToHost || lane == sim.ToDev }
 
-// runIn is run for every lane, with what an operation comes after.
+// runIn is walker.run for graphs with other lanes. It also checks Op.After.
 func (w *walker) runIn(i int) *Refutation {
 	id, op := w.spanOf[i], &w.g.Ops[w.s[i].Op]
 	var after []sim.SpanID
@@ -74,10 +74,8 @@ func (w *walker) runIn(i int) *Refutation {
 	if r := w.run(i); r != nil {
 		return r
 	}
-	for _, ids := range w.lists.inputsOf(&w.plan[i]) {
-		for _, cp := range w.lists.serving(ids) {
-			w.copies[cp].readers = append(w.copies[cp].readers, id)
-		}
+	for _, cp := range w.lists.readsOf(&w.plan[i]) {
+		w.copies[cp].readers = append(w.copies[cp].readers, id)
 	}
 	for _, v := range op.Out {
 		w.lastIn[v] = id
@@ -85,7 +83,7 @@ func (w *walker) runIn(i int) *Refutation {
 	return nil
 }
 
-// absent proves that nothing is there of what an operation of another lane makes.
+// absent proves that no output of an operation of another lane exists yet.
 func (w *walker) absent(i int, op *engine.Op) *Refutation {
 	for _, v := range op.Out {
 		onHost := w.lastOut[v] != sim.NoSpan || w.g.Values[v].Initial&engine.OnHost != 0
@@ -97,58 +95,32 @@ func (w *walker) absent(i int, op *engine.Op) *Refutation {
 	return nil
 }
 
-// isAfter reports whether step i names the operation of a span as one that it comes after.
-func (c *checker) isAfter(i int, id sim.SpanID) bool {
-	return slices.Contains(c.g.Ops[c.s[i].Op].After, c.span(id).Op)
-}
-
-// needs reports whether an operation has to wait for a span: for what it reads, or by order.
+// needs reports whether the operation of step i has to wait for span id, because of an input or of Op.After.
 func (c *checker) needs(i int, id sim.SpanID) bool {
-	if slices.Contains(c.lists.afterOf(&c.plan[i]), id) {
-		return true
-	}
-	for _, ids := range c.lists.inputsOf(&c.plan[i]) {
-		for _, cp := range c.lists.serving(ids) {
-			if c.copies[cp].from == id {
-				return true
-			}
-		}
-	}
-	return false
+	brought := func(cp copyID) bool { return c.copies[cp].from == id }
+	return slices.Contains(c.lists.afterOf(&c.plan[i]), id) ||
+		slices.ContainsFunc(c.lists.readsOf(&c.plan[i]), brought)
 }
 
-// reading reports whether an operation of another lane has yet to read a copy, or does.
-func (r *replayer) reading(cp *devCopy) bool {
-	return slices.ContainsFunc(cp.readers, func(id sim.SpanID) bool { return !r.over[id] })
-}
-
-// readAfter reports whether an operation of another lane reads a copy beyond a moment.
+// readAfter reports whether an operation of another lane reads a copy after the time at.
 func (c *checker) readAfter(cp *devCopy, at time.Duration) bool {
 	return slices.ContainsFunc(cp.readers, func(id sim.SpanID) bool { return c.span(id).End > at })
 }
 
-// endsUse reports whether room comes with the end of an operation of the network: that of
-// its temporaries, or of a copy that was freed and that nothing uses any longer.
+// endsUse reports whether the end of an operation of the network makes room: by its temporaries, or by a freed copy
+// that nothing else reads.
 func (c *checker) endsUse(sp *sim.Span) bool {
-	if c.g.Ops[sp.Op].Temp > 0 {
-		return true
-	}
-	for _, ids := range c.lists.inputsOf(&c.plan[sp.Step]) {
-		for _, id := range c.lists.serving(ids) {
-			if cp := &c.copies[id]; cp.gone && cp.end == sp.End && !c.readAfter(cp, sp.End) {
-				return true
-			}
-		}
-	}
-	return false
+	return c.g.Ops[sp.Op].Temp > 0 || slices.ContainsFunc(c.lists.readsOf(&c.plan[sp.Step]), func(id copyID) bool {
+		cp := &c.copies[id]
+		return cp.gone && cp.end == sp.End && !c.readAfter(cp, sp.End)
+	})
 }
 
-// nextHead returns the lane with the first step at its head that stands behind another step;
-// -1 if there is none.
-func (r *replayer) nextHead(behind int) int {
+// nextHead returns the lane whose head is the first step after the step last, or -1 if there is no such lane.
+func (r *replayer) nextHead(last int) int {
 	best := -1
 	for q, steps := range r.queues {
-		if k := r.head[q]; k < len(steps) && steps[k] > behind &&
+		if k := r.head[q]; k < len(steps) && steps[k] > last &&
 			(best < 0 || steps[k] < r.queues[best][r.head[best]]) {
 			best = q
 		}
@@ -156,7 +128,7 @@ func (r *replayer) nextHead(behind int) int {
 	return best
 }
 
-// startQueued starts the operation at the head of a lane, or proves that it could not.
+// startQueued starts the operation of step i at the head of lane q, or proves that it could not start.
 func (r *replayer) startQueued(q, i int) *Refutation {
 	plan := &r.plan[i]
 	if !r.inputsWhole(i) || r.missing(plan.need) > 0 {
@@ -174,8 +146,7 @@ func (r *replayer) startQueued(q, i int) *Refutation {
 	return nil
 }
 
-// endQueued ends an operation of another lane: what it made can be read, and what was
-// given up while it read it leaves.
+// endQueued ends an operation of another lane. Its outputs can be read, and inputs that were freed meanwhile leave.
 func (r *replayer) endQueued(i int) {
 	plan := &r.plan[i]
 	for id := copyID(plan.makes.from); id < copyID(plan.makes.to); id++ {
@@ -184,16 +155,14 @@ func (r *replayer) endQueued(i int) {
 	for _, id := range r.lists.dropsOf(plan) {
 		r.giveUp(id)
 	}
-	for _, ids := range r.lists.inputsOf(plan) {
-		for _, id := range r.lists.serving(ids) {
-			if r.copies[id].freed {
-				r.shrink(id)
-			}
+	for _, id := range r.lists.readsOf(plan) {
+		if r.copies[id].freed {
+			r.shrink(id)
 		}
 	}
 }
 
-// checkOrderGap is about a run that has its data and waits for what it comes after.
+// checkOrderGap checks the gap of a run that has its data and waits for an operation of Op.After.
 func (c *checker) checkOrderGap(g *sim.Gap, wrong func(Reason, string, string) *Refutation) *Refutation {
 	for k, ids := range c.lists.inputsOf(&c.plan[g.Step]) {
 		if ready := c.readyAt(ids); ready > g.Start {

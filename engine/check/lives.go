@@ -10,8 +10,7 @@ import (
 	"memtide/engine/sim"
 )
 
-// checkLives compares the lives with the copies that the replay saw. Lives of
-// no bytes may be left out.
+// checkLives compares the lives with the copies of the replay. Lives of no bytes may be left out.
 func (c *checker) checkLives() *Refutation {
 	want, got := c.expectedLives(), make([]*sim.Life, 0, len(c.t.Lives))
 	for i := range c.t.Lives {
@@ -29,7 +28,7 @@ func (c *checker) checkLives() *Refutation {
 			return c.life(want[k], "no such life", c.showLife(want[k]))
 		}
 		w, g := want[k], got[k]
-		w.StartSeq, w.EndSeq = g.StartSeq, g.EndSeq // these are looked at below
+		w.StartSeq, w.EndSeq = g.StartSeq, g.EndSeq // checkSequence checks these
 		if *g != *w {
 			return c.life(g, c.showLife(g), c.showLife(w))
 		}
@@ -56,7 +55,7 @@ func (c *checker) expectedLives() []*sim.Life {
 	return want
 }
 
-// inOrder sorts lives by what they are of. Most come in that order.
+// inOrder sorts lives by span, operation, value and start. Most are in that order already.
 func inOrder(lives []*sim.Life) {
 	slices.SortStableFunc(lives, func(a, b *sim.Life) int {
 		if a.From != b.From {
@@ -82,9 +81,9 @@ func (c *checker) showLife(l *sim.Life) string {
 		l.From, l.Offloaded, l.Start, l.End)
 }
 
-// checkSequence adds the lives up in the order of their sequence numbers: that
-// order must be one of time, and must have the peak of the trace. Streamed
-// lives fill gradually, so their sum says nothing.
+// checkSequence adds the lives up in the order of their sequence numbers. The times must ascend in this order, and
+// the largest sum must be the peak of the trace. For streamed transfers the sum is not compared, because lives fill
+// gradually.
 func (c *checker) checkSequence(lives []*sim.Life) *Refutation {
 	for _, l := range lives {
 		if l.EndSeq <= l.StartSeq {
@@ -93,7 +92,7 @@ func (c *checker) checkSequence(lives []*sim.Life) *Refutation {
 	}
 	var last time.Duration
 	sum, most := c.g.Fixed, c.g.Fixed
-	for _, e := range c.eventsOf(lives) {
+	for _, e := range eventsOf(lives) {
 		at := e.life.Start
 		if e.bytes < 0 {
 			at = e.life.End
@@ -116,12 +115,12 @@ func (c *checker) checkSequence(lives []*sim.Life) *Refutation {
 // event is the start or the end of a life.
 type event struct {
 	seq   int
-	bytes engine.Bytes // what it adds
+	bytes engine.Bytes // added to the memory in use
 	life  *sim.Life
 }
 
-// eventsOf lists the starts and ends of lives by their number, ends first.
-func (c *checker) eventsOf(lives []*sim.Life) []event {
+// eventsOf returns the starts and ends of lives by their sequence number, ends first.
+func eventsOf(lives []*sim.Life) []event {
 	events := make([]event, 0, 2*len(lives))
 	for _, l := range lives {
 		events = append(events, event{l.StartSeq, l.Bytes, l}, event{l.EndSeq, -l.Bytes, l})

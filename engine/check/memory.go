@@ -14,8 +14,8 @@ func show(l *level) string {
 	return fmt.Sprintf("%s %d", count(l.total()), *l)
 }
 
-// differs compares a sample with a level: true if the totals differ, or if the
-// bands do.
+// differs reports whether a sample differs from a level in total, and in any category. slack is how far the bytes
+// in transfer may be off.
 func differs(got, want *level, slack engine.Bytes) (total, band bool) {
 	if *got == *want {
 		return false, false
@@ -47,8 +47,8 @@ func (c *checker) compare(at time.Duration, got, want *level, slack engine.Bytes
 	return nil
 }
 
-// checkMemory compares the samples with the memory in use: on both sides of
-// every instant, in the order of events at it, and between instants.
+// checkMemory compares the samples with the memory in use before and after every instant, at every event within it,
+// and between instants.
 func (c *checker) checkMemory() *Refutation {
 	m := c.t.Memory
 	if len(m) == 0 || m[0].At != 0 {
@@ -69,7 +69,7 @@ func (c *checker) checkMemory() *Refutation {
 					"samples in the order of time")
 			}
 			before := level(c.levels[c.instants[k-1].hi-1])
-			got := level(m[next].Used) // between two instants of whole transfers nothing changes
+			got := level(m[next].Used) // with whole transfers nothing changes between two instants
 			if r := c.compare(m[next].At, &got, &before, in.slack); r != nil {
 				return r
 			}
@@ -96,7 +96,7 @@ func (c *checker) checkMemory() *Refutation {
 	return nil
 }
 
-// checkInstant compares the samples of one instant with the events at it.
+// checkInstant compares the samples m of one instant with the events of the instant.
 func (c *checker) checkInstant(in *instant, m []sim.Sample) *Refutation {
 	levels := c.levels[in.lo:in.hi]
 	if in.at > 0 {
@@ -131,7 +131,8 @@ func (c *checker) checkInstant(in *instant, m []sim.Sample) *Refutation {
 	return c.compare(in.at, &last, &levels[len(levels)-1], in.slack)
 }
 
-// closest refutes a sample that equals no level: by category if its total is right.
+// closest returns the refutation of a sample that equals no level. If its total is right, the refutation is about
+// the category.
 func (c *checker) closest(in *instant, got *level, levels []level) *Refutation {
 	want := &levels[len(levels)-1]
 	for i := range levels {
@@ -142,12 +143,11 @@ func (c *checker) closest(in *instant, got *level, levels []level) *Refutation {
 	return c.refute(WrongMemory, -1, sim.NoSpan, in.at, show(got), show(want))
 }
 
-// checkBetween compares an instant that has no sample with the line between
-// the samples around it.
+// checkBetween compares an instant that has no sample with the line between the samples before and after it.
 func (c *checker) checkBetween(in *instant, next int) *Refutation {
 	m := c.t.Memory
 	if next == 0 {
-		return nil // there is a sample at 0, so this is a wrong order, refuted above
+		return nil // there is a sample at 0, so checkMemory has refuted the order
 	}
 	line := level(m[next-1].Used)
 	slack := in.slack

@@ -8,10 +8,10 @@ import (
 	"memtide/engine/sim"
 )
 
-// Reason is the kind of a refutation: a closed set.
+// Reason is the kind of a refutation.
 type Reason uint8
 
-// The reasons, in the order in which they are looked for.
+// The reasons, in the order in which they are checked.
 const (
 	BadProblem       Reason = iota // the problem or the schedule names what does not exist
 	BadSpan                        // a span's lane, kind, operation, value or times are not those of its step
@@ -59,10 +59,9 @@ const (
 var reasonNames = [NumReasons]string{
 	"bad problem", "bad span", "missing step", "repeated step", "spans out of order", "wrong duration",
 	"input absent", "read after free", "offload of absent", "free of absent", "fetch of resident", "output there",
-	"no host copy",
-	"no link", "backward twice", "once twice", "incomplete", "steps out of order", "lane overlap", "half duplex broken",
-	"input not ready", "not after", "host copy not ready", "before its earliest start", "wrong step time",
-	"over budget",
+	"no host copy", "no link", "backward twice", "once twice", "incomplete", "steps out of order", "lane overlap",
+	"half duplex broken", "input not ready", "not after", "host copy not ready", "before its earliest start",
+	"wrong step time", "over budget",
 	"run late", "transfer late", "wrong memory", "wrong category", "wrong peak", "wrong host memory",
 	"wrong host peak", "wrong lives", "gap missing", "wrong gap", "wrong gap cause", "wrong cause", "wrong totals",
 	"wrong decisions",
@@ -81,12 +80,12 @@ type Refutation struct {
 	Reason Reason
 	Step   int           // index into the schedule; -1 if no step is concerned
 	Span   sim.SpanID    // NoSpan if no span is concerned
-	At     time.Duration // the moment; 0 if none is concerned
+	At     time.Duration // the time; 0 if the refutation is about no particular time
 	Found  string        // what the trace says
 	Want   string        // what follows from the schedule and the spans
 }
 
-// Error names the place, what was found and what was expected.
+// Error returns the step, the span and the time, with what was found and what was expected there.
 func (e *Refutation) Error() string {
 	place := ""
 	if e.Step >= 0 {
@@ -101,7 +100,7 @@ func (e *Refutation) Error() string {
 	return fmt.Sprintf("%v%s: found %s; expected %s", e.Reason, place, e.Found, e.Want)
 }
 
-// count returns a number of bytes in words.
+// count returns n in words, such as "1 byte".
 func count(n engine.Bytes) string {
 	if n == 1 {
 		return "1 byte"

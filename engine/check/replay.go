@@ -19,15 +19,15 @@ func (l *level) total() (sum engine.Bytes) {
 	return sum
 }
 
-// instant is what happened at one moment: levels[lo] was in use before it,
-// levels[hi-1] after it, and between them one level for every event.
+// instant is a time at which something happened. levels[lo] was in use before it and levels[hi-1] after it; between
+// them there is one level for every event.
 type instant struct {
 	at     time.Duration
 	lo, hi int
-	slack  engine.Bytes // how far off the amount in transfer may be
+	slack  engine.Bytes // how far the bytes in transfer may be off
 }
 
-// waited is a run, or a fetch that reserves, that found no room.
+// waited is a run, or a fetch with Reserve, that found no room.
 type waited struct {
 	at      time.Duration
 	step    int
@@ -35,14 +35,14 @@ type waited struct {
 	slack   engine.Bytes
 }
 
-// replayer follows the trace from instant to instant. It never decides when
-// something starts: it looks whether it could have, and whether it did.
+// replayer follows the trace from instant to instant. It does not decide when something starts, but compares
+// whether it could have started with whether it did.
 type replayer struct {
 	*checker
 	now    time.Duration
 	pc     int
 	queues [][]int // the link's lanes, then network and CPU: steps in the order of the schedule
-	head   []int   // by queue, index of the transfer that is next or under way
+	head   []int   // by queue: index of the transfer that is next or under way
 	moving []bool  // by queue
 	run    bool    // the step at pc is running
 	begun  []bool  // by span
@@ -51,11 +51,10 @@ type replayer struct {
 	used   level
 	seq    int
 	arrive arrival
-	taken  map[sim.SpanID]time.Duration // streamed: when what a fetch reserves took its room, by the trace
+	taken  map[sim.SpanID]time.Duration // streamed only: when each fetch with Reserve took its room in the trace
 }
 
-// replay proves that everything starts when the rules say, and records the
-// memory in use.
+// replay proves that everything starts when the rules say, and records the memory in use.
 func (c *checker) replay() *Refutation {
 	r := &replayer{checker: c, begun: make([]bool, len(c.t.Spans)), over: make([]bool, len(c.t.Spans))}
 	r.start()
@@ -82,7 +81,7 @@ func (c *checker) replay() *Refutation {
 	return nil
 }
 
-// start puts everything where it is when the step begins.
+// start sets up the queues, and the memory in use when the step begins.
 func (r *replayer) start() {
 	half := r.p.Device.Duplex == engine.HalfDuplex
 	r.queues = make([][]int, 4)
@@ -117,11 +116,11 @@ func (r *replayer) start() {
 	}
 }
 
-// moments lists every time at which anything may change.
+// moments returns the times at which anything may change, in ascending order.
 func (r *replayer) moments() []time.Duration {
 	ts := make([]time.Duration, 1, 1+2*len(r.t.Spans))
 	add := func(at time.Duration) {
-		if at > 0 && at != ts[len(ts)-1] { // mostly this comes in order, and a run starts where the last has ended
+		if at > 0 && at != ts[len(ts)-1] { // a run often starts when the run before it ends
 			ts = append(ts, at)
 		}
 	}
@@ -133,7 +132,7 @@ func (r *replayer) moments() []time.Duration {
 			add(nb)
 		}
 		if r.streamed() && sp.Lane == sim.Compute && sp.Start > r.reach[sp.Step] {
-			add(sp.Start - 1) // room grows steadily: one tick earlier there was not enough
+			add(sp.Start - 1) // room grows steadily, so one nanosecond earlier there was not enough
 		}
 	}
 	if r.streamed() {
@@ -150,8 +149,7 @@ func (r *replayer) moments() []time.Duration {
 	return slices.Compact(ts)
 }
 
-// replayInstant does what happens at one instant: ends, then the counter, then the
-// lanes, until nothing changes.
+// replayInstant replays one instant: ends, then the counter, then the lanes, until nothing changes.
 func (r *replayer) replayInstant() *Refutation {
 	for {
 		before := r.seq
@@ -162,15 +160,12 @@ func (r *replayer) replayInstant() *Refutation {
 		if ref := r.count(); ref != nil {
 			return ref
 		}
-		for behind := -1; ; {
-			q := r.nextHead(behind)
-			if q < 0 {
-				break
-			}
-			behind = r.queues[q][r.head[q]]
+		for q := r.nextHead(-1); q >= 0; {
+			step := r.queues[q][r.head[q]]
 			if ref := r.startHead(q); ref != nil {
 				return ref
 			}
+			q = r.nextHead(step)
 		}
 		if r.seq == before && r.pc == pc {
 			return nil
@@ -178,7 +173,7 @@ func (r *replayer) replayInstant() *Refutation {
 	}
 }
 
-// event notes the memory in use after a change.
+// event records the memory in use after a change.
 func (r *replayer) event() {
 	r.seq++
 	r.levels = append(r.levels, r.used)
@@ -193,7 +188,7 @@ func (r *replayer) ends() *Refutation {
 		}
 		for _, id := range r.lists.dropsOf(plan) {
 			if !r.copies[id].whole {
-				r.endMoves() // an older copy may arrive at the moment at which it leaves
+				r.endMoves() // an older copy may arrive at the time at which it leaves
 			}
 			if cp := &r.copies[id]; !cp.whole {
 				return r.atStep(FreeAbsent, r.pc, r.now,
@@ -229,7 +224,7 @@ func (r *replayer) endMoves() {
 	}
 }
 
-// count moves the counter as far as it goes.
+// count moves the counter as far as it can go.
 func (r *replayer) count() *Refutation {
 	for r.pc < len(r.s) && !r.run {
 		i := r.pc
@@ -245,10 +240,8 @@ func (r *replayer) count() *Refutation {
 			}
 			continue
 		case engine.DoWait:
-			for _, id := range r.lists.afterOf(plan) {
-				if !r.over[id] {
-					return nil
-				}
+			if r.pending(r.lists.afterOf(plan)) {
+				return nil
 			}
 		case engine.DoFree:
 			id := r.lists.dropsOf(plan)[0]
@@ -259,7 +252,7 @@ func (r *replayer) count() *Refutation {
 			r.giveUp(id)
 			r.event()
 		case engine.DoFetch:
-			// A fetch that reserves takes its room here, and holds the counter without.
+			// A fetch with Reserve takes its room here, and holds the counter until there is room.
 			if r.s[i].Reserve {
 				size := r.g.Values[r.s[i].Value].Size
 				missing := r.missing(size)
@@ -280,14 +273,14 @@ func (r *replayer) count() *Refutation {
 	return nil
 }
 
-// goOn moves the counter to the next step, and notes when: checkTimes did not know how
-// long fetches that reserve hold it.
+// goOn moves the counter to the next step, and records when. checkTimes could not know how long fetches with
+// Reserve hold the counter.
 func (r *replayer) goOn() {
 	r.pc++
 	r.reach[r.pc] = r.now
 }
 
-// lacks reports whether the step at the counter waits for room, and for how much.
+// lacks reports whether the step at the counter waits for room, and how much room it needs.
 func (r *replayer) lacks() (need engine.Bytes, waits bool) {
 	switch {
 	case r.pc == len(r.s) || r.run:
@@ -299,31 +292,24 @@ func (r *replayer) lacks() (need engine.Bytes, waits bool) {
 	return 0, false
 }
 
-// inputsWhole reports whether a run can read everything now, and what it comes after is over.
+// inputsWhole reports whether the run of step i can read all its inputs now, and the operations that it comes after
+// are over.
 func (r *replayer) inputsWhole(i int) bool {
+	whole := func(id copyID) bool { return r.copies[id].whole }
 	for _, ids := range r.lists.inputsOf(&r.plan[i]) {
-		if !r.anyWhole(r.lists.serving(ids)) {
+		if !slices.ContainsFunc(r.lists.serving(ids), whole) {
 			return false
 		}
 	}
-	for _, id := range r.lists.afterOf(&r.plan[i]) {
-		if !r.over[id] {
-			return false
-		}
-	}
-	return true
+	return !r.pending(r.lists.afterOf(&r.plan[i]))
 }
 
-func (r *replayer) anyWhole(ids []copyID) bool {
-	for _, id := range ids {
-		if r.copies[id].whole {
-			return true
-		}
-	}
-	return false
+// pending reports whether any of the spans is not over.
+func (r *replayer) pending(ids []sim.SpanID) bool {
+	return slices.ContainsFunc(ids, func(id sim.SpanID) bool { return !r.over[id] })
 }
 
-// missing returns how many bytes too few there are for need more; not positive if there is room.
+// missing returns how many bytes are missing for need more bytes. It is not positive if there is room.
 func (r *replayer) missing(need engine.Bytes) engine.Bytes { return r.used.total() + need - r.p.Budget }
 
 func (r *replayer) tryRun(i int) (bool, *Refutation) {
@@ -349,15 +335,15 @@ func (r *replayer) tryRun(i int) (bool, *Refutation) {
 	return true, nil
 }
 
-// tooClose reports whether there may be no room yet for what the trace starts at a later moment,
+// tooClose reports whether rounding may hide that there is no room yet for a step that the trace starts later,
 // although missing says that there is.
 func (r *replayer) tooClose(missing engine.Bytes, starts time.Duration) bool {
 	near := r.nearly()
 	return starts > r.now && near > 0 && missing > -near
 }
 
-// nearly returns how much room may hide in the rounding of bytes under way: two
-// bytes when they move in both directions.
+// nearly returns how far the free room may be off by the rounding of bytes under way: two more bytes when they move
+// in both directions.
 func (r *replayer) nearly() engine.Bytes {
 	if r.streamed() && r.moving[0] && r.moving[1] {
 		return r.arrive.slack + 2
@@ -376,25 +362,23 @@ func (r *replayer) startHead(q int) *Refutation {
 	if r.s[i].Kind == engine.DoRun {
 		return lanes.start(r, q, i)
 	}
-	for _, id := range r.lists.afterOf(&r.plan[i]) {
-		if !r.over[id] {
-			return nil
-		}
+	if r.pending(r.lists.afterOf(&r.plan[i])) {
+		return nil
 	}
-	sp, fetch := r.at(i), r.s[i].Kind == engine.DoFetch
+	sp := r.at(i)
 	size := r.g.Values[r.s[i].Value].Size
-	asks := fetch && !r.s[i].Reserve // for room, now
-	if asks && !r.streamed() && r.missing(size) > 0 {
+	needsRoom := r.s[i].Kind == engine.DoFetch && !r.s[i].Reserve
+	if needsRoom && !r.streamed() && r.missing(size) > 0 {
 		return nil
 	}
 	if sp.Start > r.now {
-		if asks && r.streamed() && r.missing(min(size, 1)) > 0 {
-			return nil // standing still at its start, or not started: the same
+		if needsRoom && r.streamed() && r.missing(min(size, 1)) > 0 {
+			return nil // a fetch that stands still at its start is like one that has not started
 		}
 		return r.atStep(TransferLate, i, r.now, fmt.Sprintf("%s at %v", r.name(i), sp.Start),
 			fmt.Sprintf("a start at %v: lane, data and room are there", r.now))
 	}
-	if asks {
+	if needsRoom {
 		r.depart(copyID(r.plan[i].makes.from))
 	}
 	r.begin(i)
@@ -408,7 +392,7 @@ func (r *replayer) begin(i int) {
 	r.event()
 }
 
-// closeInstant proves that all spans that start now have started.
+// closeInstant proves that all spans that start now in the trace have started in the replay.
 func (r *replayer) closeInstant() *Refutation {
 	due := r.nBegun
 	for due < len(r.t.Spans) && r.t.Spans[due].Start <= r.now {

@@ -8,7 +8,7 @@ import (
 	"memtide/engine/sim"
 )
 
-// checkSpans pairs steps with spans and compares them one by one.
+// checkSpans finds the span of every step and compares the two.
 func (c *checker) checkSpans() *Refutation {
 	c.spanOf = make([]sim.SpanID, len(c.s))
 	for i := range c.spanOf {
@@ -53,8 +53,8 @@ func (c *checker) checkSpans() *Refutation {
 	return nil
 }
 
-// checkIdentity compares what a span says it is with its step. ran tells which
-// operations ran before.
+// checkIdentity compares the lane, the kind and the operation or value of a span with its step. ran says which
+// operations ran before, and is updated.
 func (c *checker) checkIdentity(i int, ran []bool) *Refutation {
 	st, sp := &c.s[i], c.at(i)
 	want := identity{op: engine.NoOp, value: st.Value}
@@ -83,7 +83,7 @@ func (c *checker) checkIdentity(i int, ran []bool) *Refutation {
 	return nil
 }
 
-// identity is what a span says it is.
+// identity is the part of a span that its step determines.
 type identity struct {
 	lane      sim.Lane
 	kind      sim.SpanKind
@@ -101,7 +101,7 @@ func (d identity) String() string {
 	return text
 }
 
-// workOf returns how long a step takes when nothing holds it up.
+// workOf returns how long a run or transfer takes when nothing holds it up.
 func (c *checker) workOf(i int) time.Duration {
 	switch st := &c.s[i]; st.Kind {
 	case engine.DoRun:
@@ -109,15 +109,13 @@ func (c *checker) workOf(i int) time.Duration {
 			return c.g.Ops[st.Op].Alt.Time
 		}
 		return c.g.Ops[st.Op].Time
-	case engine.DoOffload:
-		return c.p.Device.ToHost.Time(c.g.Values[st.Value].Size)
 	default:
-		return c.p.Device.ToDev.Time(c.g.Values[st.Value].Size)
+		return c.rateOf(i).Time(c.g.Values[st.Value].Size)
 	}
 }
 
-// checkDuration compares a span's length with its work. Only a streamed fetch
-// that has not reserved its room may be longer: the replay says whether it had to be.
+// checkDuration compares a span's length with its work. Only a streamed fetch without Reserve may be longer; the
+// replay proves whether it had to be.
 func (c *checker) checkDuration(i int) *Refutation {
 	sp, work := c.at(i), c.workOf(i)
 	if st := &c.s[i]; st.Kind != engine.DoRun && c.g.Values[st.Value].Size > 0 && c.rateOf(i) <= 0 {
@@ -169,14 +167,6 @@ func (c *checker) checkComplete() *Refutation {
 		}
 	}
 	return nil
-}
-
-// workspace returns the size of the temporaries of a run.
-func workspace(op *engine.Op, alt bool) engine.Bytes {
-	if alt {
-		return op.Alt.Temp
-	}
-	return op.Temp
 }
 
 func written(op *engine.Op, outputOnly bool) []engine.ValueID {

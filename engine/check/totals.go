@@ -10,7 +10,7 @@ import (
 	"memtide/engine/sim"
 )
 
-// checkCauses proves that what a span names held it back until it started.
+// checkCauses proves that the cause of every span held it back until it started.
 func (c *checker) checkCauses() *Refutation {
 	lastRun := sim.NoSpan
 	var holds []sim.SpanID                // what held the counter last
@@ -52,8 +52,8 @@ func (c *checker) checkCauses() *Refutation {
 	return nil
 }
 
-// heldBy returns what let the counter go at a wait or at a fetch that reserves its room, or
-// before it if the counter was not held there.
+// heldBy returns the spans that may have let the counter go at step i, a wait or a fetch with Reserve. If the step
+// did not hold the counter, the earlier spans, holds, are among them.
 func (c *checker) heldBy(i int, holds []sim.SpanID) []sim.SpanID {
 	if c.reach[i+1] > c.reach[i] {
 		holds = holds[:0]
@@ -72,13 +72,13 @@ func (c *checker) heldBy(i int, holds []sim.SpanID) []sim.SpanID {
 	return holds
 }
 
-// gapUntil finds the gap that ends at a moment; false if none does.
+// gapUntil returns the index of the gap that ends at a time, and whether there is one.
 func (c *checker) gapUntil(at time.Duration) (int, bool) {
 	return slices.BinarySearchFunc(c.t.Gaps, at,
 		func(g sim.Gap, at time.Duration) int { return cmp.Compare(g.End, at) })
 }
 
-// runCause: the run before it, or the gap before it.
+// runCause reports whether the cause of a run is the run before it or the gap before it.
 func (c *checker) runCause(sp *sim.Span, lastRun sim.SpanID) bool {
 	if sp.Start == 0 && lastRun == sim.NoSpan || sp.Start == 0 && sp.Why == sim.None {
 		return sp.Why == sim.None && sp.Cause == sim.NoSpan
@@ -90,7 +90,8 @@ func (c *checker) runCause(sp *sim.Span, lastRun sim.SpanID) bool {
 	return ok && sp.Why == c.t.Gaps[i].Reason && sp.Cause == c.t.Gaps[i].Cause
 }
 
-// moveCause: the counter, the window, the lane, the copy to the host, or room.
+// moveCause reports whether the cause of a transfer or queued operation is its earliest start, one of the spans
+// before it on its lane or on the counter, a copy to the host, or a span that made room.
 func (c *checker) moveCause(i int, sp *sim.Span, before []sim.SpanID) bool {
 	if sp.Why == sim.None {
 		return sp.Start == 0 && sp.Cause == sim.NoSpan
@@ -117,7 +118,7 @@ func (c *checker) moveCause(i int, sp *sim.Span, before []sim.SpanID) bool {
 	return onTime && sp.Why == sim.NeedsData && (copies(sp.Lane) || lanes.needs(c, i, sp.Cause))
 }
 
-// checkTotals adds up what the lanes did.
+// checkTotals compares the totals of the trace with the sums over its spans and gaps.
 func (c *checker) checkTotals() *Refutation {
 	var first, again time.Duration
 	var waiting [sim.NumReasons]time.Duration
@@ -143,8 +144,8 @@ func (c *checker) checkTotals() *Refutation {
 	return nil
 }
 
-// checkDecisions compares the decisions with the steps: a stage is recomputed
-// if its forward runs again, and offloaded if its output or its saved activations are.
+// checkDecisions compares the decisions with the spans. A stage is recomputed if its forward runs again, and
+// offloaded if its output or its saved activations are.
 func (c *checker) checkDecisions() *Refutation {
 	want := make([]sim.Decision, c.g.Stages)
 	set := func(stage int, d sim.Decision) {

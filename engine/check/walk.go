@@ -20,38 +20,37 @@ type devCopy struct {
 	op      engine.OpID    // of temporaries, otherwise NoOp
 	size    engine.Bytes
 	cat     sim.Category
-	from    sim.SpanID // NoSpan if it was there from the start
+	from    sim.SpanID // the span that made it; NoSpan if it existed when the step began
 	fetched bool
-	offload sim.SpanID   // the last one; first in, first out: it ends last. NoSpan if there is none
-	freedBy int          // the step that gives it up; -1 if none does
-	readers []sim.SpanID // operations of other lanes that read it, maybe after it was given up
+	offload sim.SpanID   // its last offload, which ends last because the lane is first in, first out; or NoSpan
+	freedBy int          // the step that frees it; -1 if no step does
+	readers []sim.SpanID // operations of other lanes that read it, perhaps after it was freed
 
-	// What the replay saw.
+	// The state during the replay.
 	whole, freed, gone bool
 	start, end         time.Duration
 	bytes              engine.Bytes // on the device now
 }
 
-// stepPlan is what a step means for the copies: it follows from the order of
-// the schedule alone.
+// stepPlan says which copies a step reads, makes and frees. It follows from the order of the schedule alone.
 type stepPlan struct {
-	inputs part // of a run: lists.inputs
-	makes  part // copies: outputs of a run, its temporaries first; what a fetch brings
-	drops  part // lists.drops: given up by a free, or at the end of a run
-	// lists.after: what must have ended: of a wait; of a fetch or of an operation of the host, the copies to the
-	// host; of a run, what it comes after
+	inputs part // of lists.inputs: the inputs of a run
+	makes  part // of copies: the temporaries and then the outputs of a run, or the copy that a fetch brings
+	drops  part // of lists.drops: the copies that a free frees, or a run at its end
+	// of lists.after: the spans that must have ended: transfers for a wait, copies to the host for a fetch or an
+	// operation of the host, and the operations of Op.After for a run
 	after  part
-	source copyID       // what an offload copies
-	need   engine.Bytes // room that a run takes: its outputs and temporaries
+	source copyID       // the copy that an offload reads
+	need   engine.Bytes // the room that a run takes for its outputs and temporaries
 }
 
-// part is a stretch of a list: the elements from..to-1.
+// part refers to the elements from..to-1 of a list.
 type part struct{ from, to int32 }
 
-// lists are what the plans of all steps say, one after the other. Thousands of
-// small lists would cost more than all that is proven.
+// lists are the lists of all plans, one after the other. Thousands of small lists would cost more than the whole
+// proof.
 type lists struct {
-	inputs []part   // of every input of a run, the copies that serve it: a part of serve
+	inputs []part   // for every input of a run, the part of serve with the copies that serve it
 	serve  []copyID // copies
 	drops  []copyID // copies
 	after  []sim.SpanID
@@ -61,23 +60,32 @@ func (l *lists) inputsOf(p *stepPlan) []part { return l.inputs[p.inputs.from:p.i
 
 func (l *lists) serving(p part) []copyID { return l.serve[p.from:p.to] }
 
+// readsOf returns the copies that serve any input of a run.
+func (l *lists) readsOf(p *stepPlan) []copyID {
+	inputs := l.inputsOf(p)
+	if len(inputs) == 0 {
+		return nil
+	}
+	return l.serving(part{inputs[0].from, inputs[len(inputs)-1].to})
+}
+
 func (l *lists) dropsOf(p *stepPlan) []copyID { return l.drops[p.drops.from:p.drops.to] }
 
 func (l *lists) afterOf(p *stepPlan) []sim.SpanID { return l.after[p.after.from:p.after.to] }
 
-// walker knows what is where after every step, whatever the times.
+// walker is the state of all values after a step, regardless of times.
 type walker struct {
 	*checker
-	own       []copyID           // by value: its own copy, not freed
+	own       []copyID           // by value: its own copy that is not freed, or noCopy
 	was       []bool             // by value: it had a copy that is freed now
-	lastOut   []sim.SpanID       // by value: its last offload
-	lastIn    []sim.SpanID       // by value: its last fetch
+	lastOut   []sim.SpanID       // by value: its last offload, or NoSpan
+	lastIn    []sim.SpanID       // by value: its last fetch, or NoSpan
 	lastRun   []sim.SpanID       // by operation
-	contained [][]engine.ValueID // by value: what is within it
+	contained [][]engine.ValueID // by value: its parts, and theirs
 }
 
-// walk follows the schedule in its order: which copy serves which reader, and
-// whether every step can be meant.
+// walk follows the schedule in its order. It finds the copies that serve every reader, and proves that every step
+// can be carried out.
 func (c *checker) walk() *Refutation {
 	n := len(c.g.Values)
 	w := &walker{checker: c, own: make([]copyID, n), was: make([]bool, n),
@@ -121,7 +129,7 @@ func (c *checker) walk() *Refutation {
 	return nil
 }
 
-// contain enters a value into the lists of all values that it is within.
+// contain adds v to the contained lists of all values that contain it.
 func (w *walker) contain(v engine.ValueID) {
 	outer := w.g.Values[v].PartOf
 	for i := 0; outer != engine.NoValue && i < len(w.own); i++ {
@@ -130,7 +138,7 @@ func (w *walker) contain(v engine.ValueID) {
 	}
 }
 
-// waitFor lists the transfers that must have ended before step i, those that there are.
+// waitFor records the spans that must have ended before step i. It ignores NoSpan.
 func (w *walker) waitFor(i int, ids ...sim.SpanID) {
 	l := &w.lists
 	from := len(l.after)
@@ -142,7 +150,7 @@ func (w *walker) waitFor(i int, ids ...sim.SpanID) {
 	w.plan[i].after = part{int32(from), int32(len(l.after))}
 }
 
-// category returns the band of the memory picture that a value belongs to.
+// category returns the category of a value's memory. again says that the value is computed again.
 func (c *checker) category(v engine.ValueID, again bool) sim.Category {
 	switch {
 	case c.g.Values[v].Kind == engine.KindGradient:
@@ -163,7 +171,7 @@ func (w *walker) add(v engine.ValueID, cat sim.Category, from sim.SpanID) copyID
 	return id
 }
 
-// drop gives up the value's own copy at step i.
+// drop frees the value's own copy at step i.
 func (w *walker) drop(v engine.ValueID, i int) {
 	id := w.own[v]
 	w.copies[id].freedBy = i
@@ -171,7 +179,7 @@ func (w *walker) drop(v engine.ValueID, i int) {
 	w.own[v], w.was[v] = noCopy, true
 }
 
-// input lists the copies that a reader of v may read.
+// input returns the copies that a reader of v may read.
 func (w *walker) input(v engine.ValueID) part {
 	l := &w.lists
 	from := len(l.serve)
@@ -201,14 +209,17 @@ func (w *walker) run(i int) *Refutation {
 		l.inputs = append(l.inputs, ids)
 	}
 	plan.inputs.to = int32(len(l.inputs))
-	work := workspace(op, w.s[i].Alt)
+	work := op.Temp
+	if w.s[i].Alt {
+		work = op.Alt.Temp
+	}
 	w.copies = append(w.copies, devCopy{value: engine.NoValue, op: w.s[i].Op, size: work, cat: sim.Workspace,
 		from: id, offload: sim.NoSpan, freedBy: i})
 	temp := len(w.copies) - 1
 	plan.makes.from, plan.drops.from, plan.need = int32(temp), int32(len(l.drops)), work
 	l.drops = append(l.drops, copyID(temp))
 	outs := written(op, w.s[i].OutputOnly)
-	// What was there before an output, and what is within it, goes at the end.
+	// Older copies of the outputs and of their parts are freed at the end of the run.
 	for _, v := range outs {
 		if old := w.own[v]; old != noCopy && w.copies[old].from != id {
 			w.drop(v, i)
@@ -228,7 +239,7 @@ func (w *walker) run(i int) *Refutation {
 	return nil
 }
 
-// arriving reports whether a copy is still on its way at a moment: then it cannot leave.
+// arriving reports whether a copy is still being fetched at a time, so that it cannot be freed.
 func (w *walker) arriving(id copyID, at time.Duration) bool {
 	cp := &w.copies[id]
 	return cp.fetched && w.span(cp.from).End > at
@@ -271,14 +282,14 @@ func (w *walker) fetch(i int) *Refutation {
 	} else if w.g.Values[v].Initial&engine.OnHost == 0 {
 		return w.atStep(NoHostCopy, i, at, w.name(i), "a value that the host has")
 	}
-	cp := w.add(v, w.category(v, false), id) // what comes back is not told apart by how it was computed
+	cp := w.add(v, w.category(v, false), id) // a fetched value counts as an activation even if it was recomputed
 	w.copies[cp].fetched = true
 	w.plan[i].makes = part{int32(cp), int32(cp) + 1}
 	w.lastIn[v] = id
 	return nil
 }
 
-// checkTimes compares every start with what it has to wait for, room excepted.
+// checkTimes proves that no span starts before the counter, the lane, the data and the earliest start allow it.
 func (c *checker) checkTimes() *Refutation {
 	c.reach = make([]time.Duration, len(c.s)+1)
 	var now time.Duration
@@ -337,7 +348,7 @@ func (c *checker) checkStart(i int, lastOf []sim.SpanID) *Refutation {
 	}
 	for _, id := range c.lists.afterOf(&c.plan[i]) {
 		if before := c.span(id); sp.Start < before.End {
-			if st.Kind == engine.DoRun && c.isAfter(i, id) {
+			if st.Kind == engine.DoRun && slices.Contains(c.g.Ops[st.Op].After, before.Op) {
 				return late(NotAfter, before.End, "when "+c.name(before.Step)+" is over")
 			}
 			return late(HostCopyNotReady, before.End, "when the copy to the host is over")
@@ -349,7 +360,7 @@ func (c *checker) checkStart(i int, lastOf []sim.SpanID) *Refutation {
 	return nil
 }
 
-// readyAt returns when the first of the copies is whole.
+// readyAt returns when the first of the copies is whole, or 0 for no copies.
 func (c *checker) readyAt(ids part) time.Duration {
 	first := time.Duration(-1)
 	for _, id := range c.lists.serving(ids) {

@@ -3,38 +3,37 @@ package combined
 import (
 	"cmp"
 	"slices"
+	"sort"
 
 	"memtide/engine"
 )
 
-// triple is one way to run the backward part of a segment (i,j): with A bytes
-// outside and D ticks of debt it takes max(time, due+D+(A-M)*in), if A+peak is
-// at most M. In terms of section 3.2, due = time + the largest need*in less the
-// time from there to the end.
+// triple is one way to run the backward part of a segment (i,j). With A bytes held outside and D
+// ticks of debt it takes max(time, due+D+(A-M)*in), if A+peak is at most M. In terms of section
+// 3.2, due is time + the largest need*in less the time from there to the end.
 type triple struct {
 	time, due int64 // ticks
 	peak      int64 // bytes
 }
 
-// fronts are the triples of every segment (i,j), i <= j < n, that no other one
-// is at least as good as in all three. C(i,j,A,D) is the least of their costs:
-// the triples depend on neither A nor D, so one front replaces the table of the
-// paper.
+// fronts holds, for every segment (i,j), i <= j < n, the triples that no other one dominates in all
+// three fields. C(i,j,A,D) is the least of their costs. The triples depend on neither A nor D, so a
+// front replaces the table of the paper.
 type fronts struct {
 	*terms
-	slack int64 // ticks that a plan of interest takes beyond the sum of all times
+	slack int64 // ticks: plans that take more beyond the sum of all times are left out
 	rows  [][]triple
-	count int // of all triples
-	thin  int // triples kept per segment, 0: all
+	count int // number of all triples
+	thin  int // triples kept per segment; 0: all
 	poll  *engine.Poll
 
-	w     []triple  // candidates of the segment at hand
-	kill  [4]triple // a few of them that are likely to be better than others
-	next  int       // of them to be replaced
-	stair []triple
+	w     []triple  // scratch: candidates of the current segment
+	kill  [4]triple // scratch: candidates that are likely to dominate others
+	next  int       // index in kill of the one to replace next
+	stair []triple  // scratch of pareto and thinner
 }
 
-// limit returns the longest that a triple of (i,j) may take. Whoever comes to the
+// limit returns the longest time of a triple of (i,j) that is kept. A plan that comes to the
 // backward part of a segment has run its stages once more already.
 func (f *fronts) limit(i, j int) int64 {
 	return f.slack + f.base[j] - f.base[i-1] - (f.until[j] - f.until[i-1])
@@ -42,7 +41,7 @@ func (f *fronts) limit(i, j int) int64 {
 
 func (f *fronts) at(i, j int) []triple { return f.rows[i*(f.n+1)+j] }
 
-// fill computes all fronts, of longer and longer segments.
+// fill computes all fronts, shorter segments first.
 func (f *fronts) fill() error {
 	f.rows = make([][]triple, (f.n+1)*(f.n+1))
 	f.count = 0
@@ -75,7 +74,7 @@ func (f *fronts) build(i, j int) error {
 			add(f.keeping(i, j, c))
 		}
 	}
-	var none, wanting int64 = 0, 0
+	var none, wanting int64
 	for k := i; k < j; k++ {
 		need := f.none(i, j, k)
 		none = max(none, need)
@@ -96,15 +95,14 @@ func (f *fronts) build(i, j int) error {
 	return nil
 }
 
-// split adds the ways that run i..k without keeping anything, then k+1..j, and
-// then i..k again.
+// split adds the triples that run i..k without keeping anything, then k+1..j, and then i..k again.
 func (f *fronts) split(i, j, k int, none, wanting, limit int64) error {
-	again := f.until[k] - f.until[i-1]
+	first := f.until[k] - f.until[i-1] // the run that keeps nothing
 	right := f.at(k+1, j)
 	pairs := 0
 	for _, l := range f.at(i, k) {
 		for _, r := range right {
-			time := again + l.time + r.time
+			time := first + l.time + r.time
 			if time > limit {
 				break
 			}
@@ -127,8 +125,8 @@ func (f *fronts) split(i, j, k int, none, wanting, limit int64) error {
 	return nil
 }
 
-// killed reports whether one of a few candidates is at least as good; if not, the
-// new one takes the place of the oldest of them.
+// killed reports whether one of a few recent candidates dominates c. If not, c replaces the oldest
+// of them.
 func (f *fronts) killed(c triple) bool {
 	for x := range f.kill {
 		if k := &f.kill[x]; k.time <= c.time && k.due <= c.due && k.peak <= c.peak {
@@ -140,7 +138,7 @@ func (f *fronts) killed(c triple) bool {
 	return false
 }
 
-// keeping is F_all^i, then a triple of (i+1,j), then B^i.
+// keeping returns the triple of F_all^i, then triple c of (i+1,j), then B^i.
 func (f *fronts) keeping(i, j int, c triple) triple {
 	b, all := f.back(i), f.all(i, j)
 	time := f.fwd[i] + c.time + f.bwd[i]
@@ -148,16 +146,16 @@ func (f *fronts) keeping(i, j int, c triple) triple {
 	return triple{time, time + need, max(b, f.saved[i]+c.peak, all)}
 }
 
-// splitting is i..k without keeping anything, then a triple r of (k+1,j), then a
-// triple l of (i,k). none is the most that one of the operations before r needs,
-// and wanting the most ticks by which transfers are late when the last of them ends.
+// splitting returns the triple of i..k without keeping anything, then triple r of (k+1,j), then
+// triple l of (i,k). none is the largest need of the operations before r, and wanting is the
+// largest number of ticks by which transfers are late when the last of these operations ends.
 func (f *fronts) splitting(i, k int, none, wanting int64, l, r triple) triple {
 	time := f.until[k] - f.until[i-1] + l.time + r.time
 	need := max(l.due-l.time, f.act[k]*f.in+r.due-r.time-l.time, wanting-l.time-r.time)
 	return triple{time, time + need, max(l.peak, f.act[k]+r.peak, none)}
 }
 
-// pareto drops the triples that another one is at least as good as, and sorts by time.
+// pareto drops the dominated triples of v, and sorts the others by time.
 func (f *fronts) pareto(v []triple) []triple {
 	slices.SortFunc(v, func(a, b triple) int {
 		if a.time != b.time {
@@ -165,18 +163,12 @@ func (f *fronts) pareto(v []triple) []triple {
 		}
 		return cmp.Or(cmp.Compare(a.peak, b.peak), cmp.Compare(a.due, b.due))
 	})
-	// stair holds, of those that are no slower, the best by peak: due falls.
+	// stair holds the triples seen so far that are not dominated in peak and due: as peak rises,
+	// due falls.
 	st := f.stair[:0]
 	out := v[:0]
 	for _, c := range v {
-		k, most := 0, len(st) // the first that needs more
-		for k < most {
-			if mid := (k + most) / 2; st[mid].peak > c.peak {
-				most = mid
-			} else {
-				k = mid + 1
-			}
-		}
+		k := sort.Search(len(st), func(k int) bool { return st[k].peak > c.peak })
 		if k > 0 && st[k-1].due <= c.due {
 			continue
 		}
@@ -194,8 +186,8 @@ func (f *fronts) pareto(v []triple) []triple {
 	return out
 }
 
-// thinner keeps a few triples, spread over all of them, and the one with the least
-// peak. What is left are still ways to run the segment.
+// thinner keeps f.thin triples, spread over all of them, including one with the least peak. All of
+// them are ways to run the segment, so plans made of them are valid.
 func (f *fronts) thinner(v []triple) []triple {
 	least := 0
 	for x := range v {
@@ -215,7 +207,7 @@ func (f *fronts) thinner(v []triple) []triple {
 	return out
 }
 
-// cost is C(i,j,A,D), and the triple that attains it.
+// cost returns C(i,j,A,D) and the index of the triple that attains it, which is -1 if none fits.
 func (f *fronts) cost(i, j int, a, d int64) (best int64, which int) {
 	best, which = unreachable, -1
 	for x, c := range f.at(i, j) {
@@ -231,4 +223,5 @@ func (f *fronts) cost(i, j int, a, d int64) (best int64, which int) {
 	return best, which
 }
 
+// unreachable is above the cost of every plan.
 const unreachable = int64(1) << 61

@@ -7,22 +7,22 @@ import (
 	"memtide/engine"
 )
 
-// label is a state of the first forward sweep before stage i: what section 3.2
-// calls OC_x(i, A, dF, dB), with what it has cost so far.
+// label is a state of the first forward sweep before stage i, OC_x(i, A, dF, dB) of section 3.2,
+// with its cost so far.
 type label struct {
-	held    int64 // [A] bytes that stay, without Z_i
-	out, in int64 // [dF, dB] ticks of offloads still to end, and of fetches still to begin
+	held    int64 // [A] bytes that stay on the device, without Z_i
+	out, in int64 // [dF, dB] ticks that offloads and fetches still need
 	cost    int64
-	least   int64 // bound of the cost of every plan that goes on from here
-	from    int32 // the label before, in sweep.links
+	least   int64 // lower bound on the cost of all plans that go on from here
+	from    int32 // index of the previous label in sweep.links
 	segment int16 // first stage of the segment that led here
 	saved   bool  // x: the stage before i has kept its saved activations
 	offload bool  // the input of that segment is offloaded
 }
 
-// link is what is left of a label that was expanded: enough to find the way back.
+// link is the part of an expanded label that is needed to find the way back.
 type link struct {
-	from           int32 // -1: none
+	from           int32 // previous link; -1 for the first
 	segment, stage int16
 	saved, offload bool
 }
@@ -33,17 +33,17 @@ type sweep struct {
 	f     *fronts
 	lower *lowerBound
 	poll  *engine.Poll
-	width int     // labels that are expanded per stage and kind; 0: all
-	best  int64   // cost of the best plan so far, or a bound that plans have to be below
-	last  int32   // label before the loss stage of the best plan; -1: none
-	lasts []int32 // of all plans that were the best when they were found
+	width int     // labels expanded per stage and kind; 0: all
+	best  int64   // cost of the best plan so far, at first the limit
+	last  int32   // last label of the best plan, before the loss stage; -1 if there is no plan
+	lasts []int32 // the same for all plans that were the best when they were found
 
-	links   []link    // of the labels that were expanded, or are about to be
-	open    [][]label // of (stage, saved): labels to be expanded
-	err     error     // of the poll
-	cleaned []int     // length of open at its last cleaning
-	count   int       // of open
-	least   int64     // bound of what was dropped because of the width, or not reached
+	links   []link    // labels that were expanded or are about to be
+	open    [][]label // labels to be expanded, by 2*stage+1 if saved, else by 2*stage
+	err     error     // error of the poll
+	cleaned []int     // by list of open: its length after it was last cleaned
+	count   int       // labels in open
+	least   int64     // least bound of the labels that were dropped because of the width, or not reached
 }
 
 func newSweep(f *fronts, r *lowerBound, limit int64, poll *engine.Poll) *sweep {
@@ -51,8 +51,8 @@ func newSweep(f *fronts, r *lowerBound, limit int64, poll *engine.Poll) *sweep {
 		cleaned: make([]int, 2*(f.n+2)), lower: r, least: unreachable}
 }
 
-// run finds the best plan that costs less than the limit. If it has to stop, and
-// if there is a width, what it has not looked at costs at least s.least.
+// run finds the best plan that costs less than the limit. If run stops early, or if there is a
+// width, plans that were not considered cost at least s.least.
 func (s *sweep) run() error {
 	s.open[2] = append(s.open[2], label{from: -1, least: s.lower.least(1, &label{})})
 	for i := 1; i <= s.n; i++ {
@@ -85,14 +85,11 @@ func (s *sweep) run() error {
 	return nil
 }
 
-// narrow keeps as many labels as the width allows: of every range of held bytes
-// those with the least bound, since the bound favours labels that hold much.
+// narrow keeps s.width labels. It keeps the labels with the least bound in every range of held
+// bytes, because the bound alone favours labels that hold much.
 func (s *sweep) narrow(ls []label) []label {
 	slices.SortStableFunc(ls, func(a, b label) int { return cmp.Compare(a.least, b.least) })
-	low, high := ls[0].held, ls[0].held
-	for x := range ls {
-		low, high = min(low, ls[x].held), max(high, ls[x].held)
-	}
+	low, high := heldRange(ls)
 	var taken [ranges]int
 	kept, rest := make([]label, 0, s.width+ranges), []label(nil)
 	for x := range ls {
@@ -105,17 +102,23 @@ func (s *sweep) narrow(ls []label) []label {
 			rest = append(rest, l)
 		}
 	}
-	for x := range rest {
-		if len(kept) >= s.width {
-			s.least = min(s.least, rest[x].least)
-			break
-		}
-		kept = append(kept, rest[x])
+	more := min(max(s.width-len(kept), 0), len(rest))
+	if more < len(rest) {
+		s.least = min(s.least, rest[more].least)
 	}
-	return kept
+	return append(kept, rest[:more]...)
 }
 
-// abandon notes what is left undone when the search stops.
+// heldRange returns the least and the largest number of held bytes of some labels.
+func heldRange(ls []label) (low, high int64) {
+	low, high = ls[0].held, ls[0].held
+	for x := range ls {
+		low, high = min(low, ls[x].held), max(high, ls[x].held)
+	}
+	return low, high
+}
+
+// abandon records the bounds of all labels that are left when the search stops.
 func (s *sweep) abandon(left []label) {
 	for _, ls := range append(s.open, left) {
 		for x := range ls {
@@ -124,7 +127,7 @@ func (s *sweep) abandon(left []label) {
 	}
 }
 
-// expand tries every segment that can begin at a label, which is links[id].
+// expand tries every segment that can begin at label l before stage i, which is links[id].
 func (s *sweep) expand(l *label, id int32, i int) {
 	if l.least >= s.best {
 		return
@@ -155,7 +158,8 @@ func (s *sweep) expand(l *label, id int32, i int) {
 	}
 }
 
-// keeping returns what stage i costs in both passes if it keeps its saved activations.
+// keeping returns the cost of stage i in both passes if it keeps its saved activations, and whether
+// it fits.
 func (s *sweep) keeping(l *label, i int, z int64) (costF, costB int64, ok bool) {
 	m := s.room - l.held - z
 	needF, needB := s.terms.all(i, s.n), s.back(i)
@@ -164,15 +168,15 @@ func (s *sweep) keeping(l *label, i int, z int64) (costF, costB int64, ok bool) 
 	return costF, costB, needF <= m && needB <= m
 }
 
-// stall returns how long stages i..j wait in the first sweep if they keep nothing; before
-// is that of i..j-1.
+// stall returns how long stages i..j wait in the first sweep if they keep nothing. before is the
+// wait of stages i..j-1.
 func (s *sweep) stall(before int64, l *label, i, j int, z int64) int64 {
 	need := s.none(i, s.n, j) + l.held + z
 	return max(before, (need-s.room)*s.out+l.out-(s.until[j-1]-s.until[i-1]))
 }
 
-// push notes the states after a segment that starts with stage i and ends before
-// stage j, whose input of z bytes is offloaded, or kept if it may be.
+// push records the states after a segment that starts with stage i and ends before stage j. Its
+// input of z bytes is offloaded or, if keep is set, kept.
 func (s *sweep) push(l *label, id int32, i, j int, saved bool, z, costF, costB int64, keep bool) {
 	n := label{from: id, segment: int16(i), saved: saved, least: l.least}
 	if keep {
@@ -187,7 +191,7 @@ func (s *sweep) push(l *label, id int32, i, j int, saved bool, z, costF, costB i
 	}
 }
 
-// move makes n the state after a segment that began at l.
+// move sets n to the state after a segment that began at l.
 func (s *sweep) move(n, l *label, z, costF, costB int64) {
 	n.cost = l.cost + costF + costB
 	n.held, n.out, n.in = l.held, max(0, l.out-costF), max(0, l.in-costB)
@@ -198,6 +202,8 @@ func (s *sweep) move(n, l *label, z, costF, costB int64) {
 	}
 }
 
+// note adds label l before stage i to the open labels, unless no plan from there beats the best
+// one.
 func (s *sweep) note(i int, l *label) {
 	if s.err == nil {
 		s.err = s.poll.Err()
@@ -215,16 +221,16 @@ func (s *sweep) note(i int, l *label) {
 	if len(s.open[x]) > 4*s.cleaned[x]+1<<13 {
 		s.count -= len(s.open[x])
 		kept := s.undominated(s.open[x])
-		// or hundreds of lists would keep the room of what was dropped
+		// A copy, because hundreds of lists would keep the capacity of what was dropped.
 		s.open[x] = append(make([]label, 0, 2*len(kept)), kept...)
 		s.count += len(kept)
 		s.cleaned[x] = len(kept)
 	}
 }
 
-// undominated drops labels that another one is at least as good as: it keeps no
-// more, and after waiting until it has no more debts than the other it has
-// cost no more. Each tick of waiting takes a tick off a debt.
+// undominated drops labels that another label dominates: the other holds no more bytes and, after
+// waiting until its debts are no larger, costs no more. Each tick of waiting reduces a debt by a
+// tick.
 func (s *sweep) undominated(ls []label) []label {
 	slices.SortFunc(ls, func(a, b label) int {
 		if a.cost != b.cost {
@@ -250,22 +256,22 @@ func (s *sweep) undominated(ls []label) []label {
 	return kept
 }
 
-// filter finds labels that others dominate. The others are in shelves by what
-// they hold, and in blocks, so that most need not be looked at.
+// filter finds labels that others dominate. It keeps labels in shelves by held bytes, and in
+// blocks, so that most comparisons are skipped.
 type filter struct {
 	low, width int64
 	shelves    [ranges][]block
-	work       int // comparisons
+	work       int // number of comparisons
 }
 
-// dominant is what dominance compares, beside the cost: to have waited until the
-// debts of out, of in, or of both are no more than another's is to have no more of
-// the sum of cost and debts.
+// dominant holds the numbers that dominance compares, besides the cost. After waiting until the
+// debt of out, of in, or of both is no larger than another label's, a label costs no more if the
+// sum of its cost and that debt is no larger.
 type dominant struct{ held, both, out, in int64 }
 
 const blockSize = 32
 
-// block is a few labels and the least of each of their numbers.
+// block holds a few labels and the least of each of their numbers.
 type block struct {
 	least dominant
 	count int
@@ -278,10 +284,7 @@ const ranges = 12
 func newFilter(ls []label) *filter {
 	f := &filter{}
 	if len(ls) > 0 {
-		low, high := ls[0].held, ls[0].held
-		for x := range ls {
-			low, high = min(low, ls[x].held), max(high, ls[x].held)
-		}
+		low, high := heldRange(ls)
 		f.low, f.width = low, (high-low)/ranges+1
 	}
 	return f
@@ -304,8 +307,7 @@ func (f *filter) add(l *label) {
 	b.count++
 }
 
-// dominated reports whether one of the labels added so far, which have cost no more
-// than l, is at least as good as l.
+// dominated reports whether one of the labels added so far, which cost no more than l, dominates l.
 func (f *filter) dominated(l *label) bool {
 	d := newDominant(l)
 	for r := range (l.held-f.low)/f.width + 1 {

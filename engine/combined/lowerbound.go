@@ -3,34 +3,34 @@ package combined
 import (
 	"errors"
 	"slices"
+	"sort"
 	"time"
 
 	"memtide/engine"
 	"memtide/engine/remat"
 )
 
-// lowerBound bounds from below what a plan still costs when it stands before stage i: by
-// what recomputation alone costs from there on.
+// lowerBound bounds from below the cost of all plans that go on from a label, by the least
+// recomputation of the stages that follow.
 type lowerBound struct {
 	*terms
 	needs     [][2]need   // see terms.needs
-	rematOnly []rematOnly // by i; nil: not known
-	slack     int64       // that rematOnly was looked for with; unreachable: it was not
+	rematOnly []rematOnly // by stage; nil if unknown
+	slack     int64       // the slack of the last search for rematOnly; unreachable before the first
 }
 
-// rematOnly is what recomputation costs from a stage on as a function of the room,
-// without a link. The bytes that a plan offloads from that stage on are room that
-// the same plan would need without a link. So they count as room here, and take
-// their time on the link.
+// rematOnly is the least cost of recomputation from a stage on as a function of the room, without a
+// link. If a plan offloads bytes from that stage on, the same plan without a link needs that much
+// more room. So offloaded bytes count as room here, and also take their time on the link.
 type rematOnly struct {
-	top   int64   // bytes at which nothing has to be computed again
-	steps []lower // rising in both; the last one does without any of these bytes
+	top   int64   // bytes in which nothing has to be computed again
+	steps []lower // both fields rise; the last step needs no bytes
 }
 
-// lower is a way to need fewer bytes than the top.
+// lower is the cost of needing fewer bytes than top.
 type lower struct {
 	bytes int64
-	cost  int64 // ticks of computing again; of the last one, less than it takes
+	cost  int64 // ticks of recomputation; in the last step, a lower bound of them
 }
 
 func newLowerBound(t *terms, poll *engine.Poll) (*lowerBound, error) {
@@ -38,9 +38,9 @@ func newLowerBound(t *terms, poll *engine.Poll) (*lowerBound, error) {
 	return &lowerBound{terms: t, needs: needs, slack: unreachable}, err
 }
 
-// sharpen makes the bounds better for a search of plans below a limit, if that is much
-// closer than the one before. What takes longer than the limit is not told apart, and
-// where the table for that is too large, nor is what takes longer than a part of it.
+// sharpen improves the bounds for a search of plans below limit, if limit is much lower than in the
+// last call. Costs above the limit are not distinguished. If the table for the limit is too large,
+// a smaller limit takes its place.
 func (r *lowerBound) sharpen(limit int64, poll *engine.Poll) error {
 	slack := min(limit, 2*r.base[r.n]) - r.base[r.n] // no limit is more than a step that runs everything twice
 	if k := r.shared; k.rematOnly != nil && slack <= k.slack {
@@ -65,7 +65,7 @@ func (r *lowerBound) sharpen(limit int64, poll *engine.Poll) error {
 	}
 }
 
-// keep makes bounds of what computing again costs, up to slack.
+// keep derives the bounds from the curves of recomputation, which reach up to slack.
 func (r *lowerBound) keep(curves [][]remat.Fall, slack int64) {
 	r.rematOnly = make([]rematOnly, r.n+1)
 	for i, curve := range curves {
@@ -82,7 +82,7 @@ func (r *lowerBound) keep(curves [][]remat.Fall, slack int64) {
 	r.shared.rematOnly, r.shared.slack = r.rematOnly, slack
 }
 
-// least bounds the cost of all plans that go on from a label before stage i.
+// least returns a lower bound on the cost of all plans that go on from label l before stage i.
 func (r *lowerBound) least(i int, l *label) int64 {
 	x := 0
 	if l.saved {
@@ -100,26 +100,20 @@ func (r *lowerBound) least(i int, l *label) int64 {
 	return l.cost + a.least(r, l, l.held+r.input(i, l.saved)+a.top-r.room, fwd, bwd)
 }
 
-// least bounds the ticks that plans take from a label on which has some bytes too many; fwd
-// and bwd are the times of the passes from there on.
+// least returns a lower bound on the ticks of all plans that go on from label l, which exceeds the
+// room by excess bytes. fwd and bwd are the times of the two passes from there on.
 func (a *rematOnly) least(r *lowerBound, l *label, excess, fwd, bwd int64) int64 {
 	if excess <= 0 {
 		return max(fwd, l.out) + max(bwd, l.in)
 	}
-	// While the transfers of the backward pass take longer than what it computes,
-	// computing more is better.
-	x, hi := 0, len(a.steps)-1
-	for x < hi {
-		mid := (x + hi) / 2
-		if s := &a.steps[mid]; bwd+s.cost < l.in+r.in*max(excess-s.bytes, 0) {
-			x = mid + 1
-		} else {
-			hi = mid
-		}
-	}
-	best := unreachable
-	for x = max(x-1, 0); x < len(a.steps); x++ {
+	// As long as the fetches take longer than the backward pass computes, more recomputation is
+	// better.
+	x := sort.Search(len(a.steps)-1, func(x int) bool {
 		s := &a.steps[x]
+		return bwd+s.cost >= l.in+r.in*max(excess-s.bytes, 0)
+	})
+	best := unreachable
+	for _, s := range a.steps[max(x-1, 0):] {
 		b := max(excess-s.bytes, 0)
 		out, in := l.out+r.out*b, l.in+r.in*b
 		best = min(best, max(fwd, out)+max(bwd+s.cost, in))

@@ -8,25 +8,25 @@ import (
 	"memtide/engine/remat"
 )
 
-// need is the least room, less what is held, that some plan needs from a stage on, and what
-// needs it: an operation, or if that is one of a group that is computed again, the group's
-// first stage, as an operation without a kind.
+// need is the least room that some plan needs from a stage on, not counting the bytes held, and the
+// operation that needs it. For operations of a group that is computed again, by has the kind group
+// and the first stage of the group.
 type need struct {
 	room int64
 	by   engine.ChainOp
 }
 
-// or returns the larger of two needs, the first of equal ones.
-func (a need) or(b need) need {
+// max returns the larger of two needs, a if they are equal.
+func (a need) max(b need) need {
 	if b.room > a.room {
 		return b
 	}
 	return a
 }
 
-// needs returns, by stage and kind of the input before it (an output alone, or saved
-// activations), what plans need that offload every input from there on: waiting costs no
-// memory. It is the program of section 3.2 without times, from the last stage to the first.
+// needs returns, by stage and kind of its input (0 for an output alone, 1 for saved activations),
+// the needs of plans that offload every input from that stage on. Waiting for transfers costs no
+// memory. It is the recursion of section 3.2 without times, from the last stage to the first.
 func (t *terms) needs(poll *engine.Poll) ([][2]need, error) {
 	if t.shared.floors == nil {
 		floors, err := remat.Floors(t.chain, poll)
@@ -41,15 +41,15 @@ func (t *terms) needs(poll *engine.Poll) ([][2]need, error) {
 		for x := range 2 {
 			z := t.input(i, x == 1)
 			best := need{z + t.back(i), engine.ChainOp{Kind: engine.BStep, Stage: i}}.
-				or(need{z + t.all(i, t.n), engine.ChainOp{Kind: engine.FAll, Stage: i}}).or(least[i+1][1])
+				max(need{z + t.all(i, t.n), engine.ChainOp{Kind: engine.FAll, Stage: i}}).max(least[i+1][1])
 			lean := need{room: -1}
 			for j := i; j < t.n; j++ {
-				lean = lean.or(need{t.none(i, t.n, j), engine.ChainOp{Kind: engine.FNone, Stage: j}})
+				lean = lean.max(need{t.none(i, t.n, j), engine.ChainOp{Kind: engine.FNone, Stage: j}})
 				if j == i {
 					lean.room += z
 				}
-				again := need{z + floors[i][j], engine.ChainOp{Kind: group, Stage: i}}
-				if at := lean.or(again).or(least[j+1][0]); at.room < best.room {
+				rerun := need{z + floors[i][j], engine.ChainOp{Kind: group, Stage: i}}
+				if at := lean.max(rerun).max(least[j+1][0]); at.room < best.room {
 					best = at
 				}
 			}
@@ -59,10 +59,10 @@ func (t *terms) needs(poll *engine.Poll) ([][2]need, error) {
 	return least, nil
 }
 
-// group is the kind of no operation.
+// group is a kind that no operation has.
 const group = engine.BStep + 1
 
-// tooSmall returns the error of a budget that no plan fits into, or nil if one does.
+// tooSmall returns an error if no plan fits into the budget, and nil otherwise.
 func (t *terms) tooSmall(p *engine.Problem, poll *engine.Poll) error {
 	needs, err := t.needs(poll)
 	if err != nil {

@@ -4,15 +4,16 @@ import (
 	"slices"
 
 	"memtide/engine"
+	"memtide/engine/remat"
 )
 
-// segment is a part of the first forward sweep, and what becomes of it.
+// segment is a part of the first forward sweep and its backward part.
 type segment struct {
 	first, last int
-	saved       bool             // F_all of one stage; otherwise nothing of it is kept
+	saved       bool             // one stage with F_all; otherwise the segment keeps nothing
 	afterSaved  bool             // its input is abar^{first-1}, not a^{first-1}
 	offload     bool             // its input is offloaded
-	backward    []engine.ChainOp // what the backward comes to; ends with B^first
+	backward    []engine.ChainOp // operations of the backward part; the last one is B^first
 }
 
 // input returns the value that is Z_i of the segment.
@@ -23,8 +24,8 @@ func (s *segment) input(g *engine.ChainGraph) engine.ValueID {
 	return g.Act(s.first - 1)
 }
 
-// plan reads the plan that ends with a label before the loss stage off the links
-// and the fronts. The states on the way are computed again.
+// plan returns the segments of the plan that ends with label last before the loss stage. It follows
+// the links back, and computes the states on the way again.
 func (s *sweep) plan(last int32) []segment {
 	var path []link
 	for id := last; id >= 0; id = s.links[id].from {
@@ -60,20 +61,16 @@ func (s *sweep) plan(last int32) []segment {
 		backward: []engine.ChainOp{{Kind: engine.BStep, Stage: s.n}}})
 }
 
-// unfold appends the operations of a triple of (i,j): the branch that attains it
-// is found again.
+// unfold appends the operations of triple c of (i,j). It looks for the branch that attains the
+// triple.
 func (f *fronts) unfold(seq []engine.ChainOp, i, j int, c triple) []engine.ChainOp {
-	emit := func(kind engine.ChainOpKind, k int) { seq = append(seq, engine.ChainOp{Kind: kind, Stage: k}) }
+	all, back := engine.ChainOp{Kind: engine.FAll, Stage: i}, engine.ChainOp{Kind: engine.BStep, Stage: i}
 	if i == j {
-		emit(engine.FAll, i)
-		emit(engine.BStep, i)
-		return seq
+		return append(seq, all, back)
 	}
 	for _, r := range f.at(i+1, j) {
 		if f.keeping(i, j, r) == c {
-			emit(engine.FAll, i)
-			seq = f.unfold(seq, i+1, j, r)
-			return append(seq, engine.ChainOp{Kind: engine.BStep, Stage: i})
+			return append(f.unfold(append(seq, all), i+1, j, r), back)
 		}
 	}
 	var none, wanting int64
@@ -85,10 +82,7 @@ func (f *fronts) unfold(seq []engine.ChainOp, i, j int, c triple) []engine.Chain
 				if f.splitting(i, k, none, wanting, l, r) != c {
 					continue
 				}
-				emit(engine.FCk, i)
-				for q := i + 1; q <= k; q++ {
-					emit(engine.FNone, q)
-				}
+				seq = remat.KeepInput(seq, i, k)
 				return f.unfold(f.unfold(seq, k+1, j, r), i, k, l)
 			}
 		}
@@ -102,21 +96,16 @@ func sequence(segs []segment) []engine.ChainOp {
 	for x := range segs {
 		seq = append(seq, segs[x].forward()...)
 	}
-	for x := len(segs) - 1; x >= 0; x-- {
-		seq = append(seq, segs[x].backward...)
+	for _, s := range slices.Backward(segs) {
+		seq = append(seq, s.backward...)
 	}
 	return seq
 }
 
 // forward returns the operations of the segment in the first sweep.
-func (s *segment) forward() (seq []engine.ChainOp) {
-	kind := engine.FCk
+func (s *segment) forward() []engine.ChainOp {
 	if s.saved {
-		kind = engine.FAll
+		return []engine.ChainOp{{Kind: engine.FAll, Stage: s.first}}
 	}
-	for k := s.first; k <= s.last; k++ {
-		seq = append(seq, engine.ChainOp{Kind: kind, Stage: k})
-		kind = engine.FNone
-	}
-	return seq
+	return remat.KeepInput(nil, s.first, s.last)
 }

@@ -11,20 +11,20 @@ import (
 	"memtide/engine/remat"
 )
 
-// maxTables is what a browser tab can be relied on for.
+// maxTables is the number of bytes that a browser tab can be relied on to have.
 const maxTables = 200 * 1000 * 1000
 
-// tables returns the bytes that the program takes for a chain of n stages at most: what grows with the
-// square of its length, triples, and either curves or labels, whose lists have room
-// for twice as many. It was held against the memory of the program, which was at
-// most 109 MB with 100 stages, 106 with 339 and 297 with 700.
+// tables returns an upper bound on the bytes that the strategy takes for a chain of n stages: a
+// part that grows with n squared, the triples, and either the curves or the labels, whose lists
+// have a capacity of twice their length. The measured memory of the program was at most 109 MB with
+// 100 stages, 106 MB with 339 and 297 MB with 700.
 func tables(n int) int64 {
 	return 400*int64(n)*int64(n) + 24*maxTriples + max(16*maxPoints, 96*maxLabels+12*maxLinks)
 }
 
 func init() { engine.Register(Pofo) }
 
-// Pofo is the strategy, for those that build on it.
+// Pofo is the strategy pofo, for packages that build on it.
 var Pofo = &engine.Strategy{
 	Name:  "pofo",
 	Title: "Recompute and offload",
@@ -71,13 +71,12 @@ is that of the set.`,
 	Sweeper: sweepPofo,
 }
 
-// The sets that optima and bounds range over: the plans of the paper, whose bytes
-// move evenly, and all plans whose transfers are in the same order. Segment by
-// segment: no stage runs forward while an output or saved activations of it or of a later
-// one is held (see engine/remat). The input of a segment may be away until its segment runs
-// again, and stays from then on.
-// Without these words the sets would hold more: what waits for a fetch could
-// compute an earlier segment meanwhile.
+// The sets that optima and bounds range over. within is the plans of the paper, whose bytes move
+// evenly; withinOverlap is all plans whose transfers are in the same order. "Segment by segment"
+// means that no stage runs forward while an output or the saved activations of that stage or a
+// later one are held (see engine/remat). The input of a segment may be away until its segment runs
+// again, and stays from then on. Without these words the sets would be larger: while a segment
+// waits for a fetch, an earlier one could be computed.
 const (
 	within        = "persistent recomputation, segment by segment, with ordered offloads of segment inputs, passes apart"
 	withinOverlap = "persistent recomputation, segment by segment, with ordered offloads of segment inputs"
@@ -85,45 +84,48 @@ const (
 
 func solvePofo(p *engine.Problem, args engine.Parsed, poll *engine.Poll) (*engine.Solution, error) {
 	sol, err := Plans(p, args, poll)
-	return better(p, args, sol, err, poll)
+	return better(p, sol, err, poll)
 }
 
-// Plans returns the best plan of the paper's model, which is what its claims are about. The
-// strategy also takes over what offloading alone does better.
+// Plans returns the best plan of the paper's model, which is what the strategy's claims are about.
+// The strategy itself also considers schedules that only offload.
 func Plans(p *engine.Problem, args engine.Parsed, poll *engine.Poll) (*engine.Solution, error) {
+	return plans(p, args, &shared{}, poll)
+}
+
+// plans is Plans with results that budgets have in common.
+func plans(p *engine.Problem, args engine.Parsed, common *shared, poll *engine.Poll) (*engine.Solution, error) {
 	if err := applies(p); err != nil {
 		return nil, err
 	}
 	if p.Chain.Chain.HasUnsaved() {
-		return solveRecast(p, args, triesFor(p.Chain.Chain.Len()), poll)
+		tries := 2
+		if p.Chain.Chain.Len() > 64 { // each plan for a long chain takes seconds
+			tries = 0
+		}
+		return solveRecast(p, args, tries, poll)
 	}
 	// Recomputation alone is the first upper bound, and what is left when time is over.
 	rotor, err := remat.Rotor.Solve(p, nil, poll)
-	return solveFrom(p, args, rotor, err, &shared{}, poll)
+	return solveFrom(p, args, rotor, err, common, poll)
 }
 
-// sweepPofo shares between budgets what does not depend on them. A plan for one budget
-// counts for every other that it fits into.
+// sweepPofo solves for several budgets and shares between them what does not depend on the budget.
+// A plan for one budget also counts for every other budget that it fits into.
 func sweepPofo(p *engine.Problem, args engine.Parsed, budgets []engine.Bytes, poll *engine.Poll,
 	yield func(int, *engine.Solution, error)) {
 	answers := engine.NewAnswers(budgets, yield)
 	defer answers.Settle()
-	if applies(p) != nil || p.Chain.Chain.HasUnsaved() {
-		engine.SolveEach(solvePofo, p, args, budgets, poll, answers.Tell)
-		return
-	}
 	common := &shared{}
 	engine.SolveEach(func(p *engine.Problem, args engine.Parsed, poll *engine.Poll) (*engine.Solution, error) {
 		common.fronts = nil
-		rotor, err := remat.Rotor.Solve(p, nil, poll)
-		sol, err := solveFrom(p, args, rotor, err, common, poll)
-		return better(p, args, sol, err, poll)
+		sol, err := plans(p, args, common, poll)
+		return better(p, sol, err, poll)
 	}, p, args, budgets, poll, answers.Tell)
 }
 
-// better returns the answer of the plans, or what offloading alone does better.
-func better(p *engine.Problem, args engine.Parsed, sol *engine.Solution, err error,
-	poll *engine.Poll) (*engine.Solution, error) {
+// better returns sol and err, or the result of offloading alone if that is better.
+func better(p *engine.Problem, sol *engine.Solution, err error, poll *engine.Poll) (*engine.Solution, error) {
 	var refused, other *engine.InfeasibleError
 	if poll.Err() != nil || err != nil && !errors.As(err, &refused) {
 		return sol, err
@@ -135,13 +137,13 @@ func better(p *engine.Problem, args engine.Parsed, sol *engine.Solution, err err
 		case errors.As(errAlone, &other) && refused != nil && other.Smallest > 0 && other.Smallest < refused.Smallest:
 			err = other
 		case alone != nil && (sol == nil || alone.Makespan < sol.Makespan):
-			taken := *alone // with what is proven of it, which is about its own set
+			taken := *alone // with its own claims, which are about offloading alone
 			taken.Notes = append([]string{onlyOffloads}, alone.Notes...)
 			sol = &taken
 		}
 	}
 	if stopped := poll.Err(); sol == nil {
-		if stopped != nil { // whether something fits is not known
+		if stopped != nil { // it is unknown whether any plan fits
 			err = stopped
 		}
 		return nil, err
@@ -149,10 +151,10 @@ func better(p *engine.Problem, args engine.Parsed, sol *engine.Solution, err err
 	return sol, poll.Err()
 }
 
-// onlyOffloads is the note of a schedule that offloading alone found.
+// onlyOffloads is the note of a schedule that comes from offloading alone.
 const onlyOffloads = "Nothing is computed again: the set of activations to offload that was found by itself is faster than every plan."
 
-// applies says why a problem cannot be solved whatever the budget.
+// applies returns an error if the strategy cannot solve p for any budget.
 func applies(p *engine.Problem) error {
 	if p.Device.ToHost <= 0 || p.Device.ToDev <= 0 {
 		return engine.ErrNeedsLink
@@ -164,7 +166,7 @@ func applies(p *engine.Problem) error {
 	return nil
 }
 
-// solveFrom goes on from what recomputation alone takes.
+// solveFrom starts from the result of recomputation alone: rotor and err.
 func solveFrom(p *engine.Problem, args engine.Parsed, rotor *engine.Solution, err error, common *shared,
 	poll *engine.Poll) (*engine.Solution, error) {
 	t, problem := newTerms(p)
@@ -188,7 +190,10 @@ func solveFrom(p *engine.Problem, args engine.Parsed, rotor *engine.Solution, er
 	overlap := args.Is("overlap", "yes")
 	t.found = func(o *optimum) {
 		if sol, err := choose(p, t, o, rotor, overlap); err == nil {
-			poll.Report(engine.Progress{Done: o.searches, Total: len(widths), Best: common.show(sol)})
+			if common.shown != nil && sol != nil {
+				sol = common.shown(sol)
+			}
+			poll.Report(engine.Progress{Done: o.searches, Total: len(widths), Best: sol})
 		}
 	}
 	if rotor != nil {
@@ -209,9 +214,9 @@ func solveFrom(p *engine.Problem, args engine.Parsed, rotor *engine.Solution, er
 	return sol, err
 }
 
-// optimize finds the best plan. What recomputation alone takes is the first upper
-// bound. Where it does not fit, a narrow search has one: every label that it keeps
-// can be gone on from, for some plan fits.
+// optimize finds the best plan. Recomputation alone gives the first upper bound. If it does not
+// fit, rotor is nil and a narrow search gives the bound. Such a search always succeeds if some plan
+// fits, because every label that it keeps can be continued.
 func optimize(t *terms, rotor *engine.Solution, poll *engine.Poll) (*optimum, error) {
 	if rotor != nil {
 		return solve(t, int64(rotor.Makespan)*t.q, widths, poll)
@@ -238,7 +243,8 @@ func optimize(t *terms, rotor *engine.Solution, poll *engine.Poll) (*optimum, er
 	return o, err
 }
 
-// choose returns the solution: the best of the plans as they run, or rotor's schedule.
+// choose returns the fastest of the plans of o, as they are played, or rotor's schedule. It returns
+// nil if there is neither.
 func choose(p *engine.Problem, t *terms, o *optimum, rotor *engine.Solution, overlap bool) (*engine.Solution, error) {
 	var best *timeline
 	for _, segs := range o.plans {
@@ -269,13 +275,12 @@ func choose(p *engine.Problem, t *terms, o *optimum, rotor *engine.Solution, ove
 	return sol, nil
 }
 
-// claim says what is proven about a solution.
+// claim sets the claims of a solution and adds the notes about them.
 func (t *terms) claim(p *engine.Problem, sol *engine.Solution, o *optimum, overlap bool) {
 	model := t.nanoseconds(o.cost)
-	// The set is that of plans whose bytes move evenly, as in the model, in transfers
-	// that take whole nanoseconds. The simulator counts a byte once all of it has
-	// arrived: what a schedule could make of the room of that byte is outside of the
-	// set, and so is what overlaps.
+	// In the set, bytes move evenly, as in the model, in transfers that take whole nanoseconds.
+	// The simulator counts a byte only when all of it has arrived. Schedules that use the room of
+	// such a byte are outside of the set, and so are schedules whose passes overlap.
 	among, proven := within, max(o.bound, t.base[t.n])
 	if overlap {
 		among, proven = withinOverlap, t.base[t.n]
@@ -288,7 +293,7 @@ func (t *terms) claim(p *engine.Problem, sol *engine.Solution, o *optimum, overl
 		sol.Notes = append(sol.Notes, o.note)
 	}
 	atLeast := ""
-	if !t.exact && t.everySize >= t.q { // ticks are so long that the bytes lose a nanosecond
+	if !t.exact && t.everySize >= t.q { // rounding the ticks of all bytes can lose a nanosecond
 		atLeast = "at least "
 	}
 	switch {
@@ -307,22 +312,22 @@ func (t *terms) claim(p *engine.Problem, sol *engine.Solution, o *optimum, overl
 	}
 }
 
-// nanoseconds rounds ticks up: every step takes whole nanoseconds.
+// nanoseconds rounds ticks up, because every step takes whole nanoseconds.
 func (t *terms) nanoseconds(ticks int64) time.Duration {
 	return time.Duration((ticks + t.q - 1) / t.q)
 }
 
-// summary says what a plan does, for people.
+// summary describes the plan for people.
 func (t *timeline) summary() string {
-	again := 0
+	recomputed := 0
 	for x := range t.segs {
 		if s := &t.segs[x]; !s.saved {
-			again += s.last - s.first + 1
+			recomputed += s.last - s.first + 1
 		}
 	}
 	c, loss := t.p.Chain.Chain, ""
-	if !c.LossGradAllocated { // the page counts layers without it
+	if !c.LossGradAllocated { // the page counts layers without the loss
 		loss = " (counting the loss)"
 	}
-	return fmt.Sprintf("Offloads %d values and recomputes %d of %d stages%s.", len(t.Transfers), again, c.Len(), loss)
+	return fmt.Sprintf("Offloads %d values and recomputes %d of %d stages%s.", len(t.Transfers), recomputed, c.Len(), loss)
 }

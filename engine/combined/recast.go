@@ -3,22 +3,23 @@ package combined
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"memtide/engine"
 	"memtide/engine/remat"
 	"memtide/engine/sim"
 )
 
-// The paper's model knows no outputs that no backward reads (engine.Stage.Unsaved).
-// Where a chain has some, plans are made for another chain, which saves them beside what
-// their stages save anyway. A plan's schedule runs with the two apart: the output goes once
-// its last reader in the plan has run, and is copied only where a forward after the fetch
-// reads it. The other chain never needs less memory than what is run in its place, so its
-// plans fit; they may run a little faster than planned, and what is claimed is what the
-// simulator measures. Nothing is claimed to be the best.
+// The paper's model has no outputs that no backward reads (engine.Stage.Unsaved). For a chain with
+// such outputs, plans are made for another chain, in which they belong to the saved sets of their
+// stages. The schedule then treats the output and the saved set as two values: it frees the output
+// once its last reader in the plan has run, and copies it only if a forward after the fetch reads
+// it. The other chain never needs less memory than the schedule, so its plans fit. They may run a
+// little faster than planned, and the claims are what the simulator measures. No schedule is claimed
+// to be the best plan.
 
-// solveRecast is Plans for a chain with unsaved outputs. It makes at most tries further
-// plans for more memory than the budget; see roomier.
+// solveRecast is Plans for a chain with unsaved outputs. It makes at most tries further plans for
+// more memory than the budget; see roomier.
 func solveRecast(p *engine.Problem, args engine.Parsed, tries int, poll *engine.Poll) (*engine.Solution, error) {
 	best, err := remat.Rotor.Solve(p, nil, poll)
 	var none, other *engine.InfeasibleError
@@ -48,10 +49,10 @@ func solveRecast(p *engine.Problem, args engine.Parsed, tries int, poll *engine.
 	return nil, none
 }
 
-// savedChain returns the problem of the chain that saves all outputs.
+// savedChain returns the problem of the chain whose saved sets include the unsaved outputs.
 func savedChain(p *engine.Problem) *engine.Problem {
 	d := *p.Chain.Chain
-	d.Stages = append([]engine.Stage(nil), d.Stages...)
+	d.Stages = slices.Clone(d.Stages)
 	for i := range d.Stages {
 		st := &d.Stages[i]
 		if st.Unsaved {
@@ -61,7 +62,8 @@ func savedChain(p *engine.Problem) *engine.Problem {
 	return engine.NewChainProblem(&d, p.Device, p.Transfers, p.Budget)
 }
 
-// recast plans for the other chain, q. Plans that are no faster than best are not told.
+// recast plans for the other chain, q, and returns the solution for p. It reports only plans that
+// are faster than best.
 func recast(p, q *engine.Problem, args engine.Parsed, best *engine.Solution,
 	poll *engine.Poll) (*engine.Solution, error) {
 	var rotor *engine.Solution
@@ -70,7 +72,7 @@ func recast(p, q *engine.Problem, args engine.Parsed, best *engine.Solution,
 	common := &shared{shown: func(sol *engine.Solution) *engine.Solution {
 		own, err := parted(p, sol)
 		if err != nil || best != nil && best.Makespan <= own.Makespan {
-			return nil // it was told before, or its groups were
+			return nil // the same plan or a coarser one was reported before
 		}
 		return claimed(p, own)
 	}}
@@ -85,19 +87,9 @@ func recast(p, q *engine.Problem, args engine.Parsed, best *engine.Solution,
 	return own, err
 }
 
-// triesFor returns how many plans for more memory than the budget are made for a chain of n
-// stages. It is 0 for long chains, whose plans take seconds each.
-func triesFor(n int) int {
-	if n > 64 {
-		return 0
-	}
-	return 2
-}
-
-// roomier returns the fastest of sol and of plans for more memory than the budget. The
-// other chain needs more memory than this one, so a plan for it leaves part of the budget
-// unused, and a plan for that much more may still fit. A try that does not fit, or is no
-// faster, halves what the next one adds.
+// roomier returns the fastest of sol and of plans for more memory than the budget. The other chain
+// needs more memory than this one, so a plan for it leaves part of the budget unused, and a plan
+// for that much more may still fit. A try that does not fit, or is no faster, halves the increase.
 func roomier(p, q *engine.Problem, args engine.Parsed, sol *engine.Solution, tries int,
 	poll *engine.Poll) *engine.Solution {
 	more := p.Budget - sol.Peak
@@ -114,9 +106,10 @@ func roomier(p, q *engine.Problem, args engine.Parsed, sol *engine.Solution, tri
 	return sol
 }
 
-// parted returns a solution for the other chain as one for this one.
+// parted returns a solution for the other chain as a solution for p, with outputs apart from saved
+// sets.
 func parted(p *engine.Problem, sol *engine.Solution) (*engine.Solution, error) {
-	own, err := sim.Solution(p, newApart(p.Chain, sol.Schedule).schedule())
+	own, err := sim.Solution(p, rewritten(p.Chain, sol.Schedule))
 	if err != nil {
 		return nil, fmt.Errorf("combined: a plan of another chain cannot be played: %w", err)
 	}
@@ -125,7 +118,7 @@ func parted(p *engine.Problem, sol *engine.Solution) (*engine.Solution, error) {
 	return own, nil
 }
 
-// claimed says what is proven of any schedule.
+// claimed sets the claims that hold for any schedule. sol may be nil.
 func claimed(p *engine.Problem, sol *engine.Solution) *engine.Solution {
 	if sol == nil {
 		return nil
@@ -136,37 +129,31 @@ func claimed(p *engine.Problem, sol *engine.Solution) *engine.Solution {
 	return sol
 }
 
-// apart runs a plan's schedule with outputs apart from what is saved. It suits networks
-// whose layers save much more than their outputs, such as the blocks of a transformer.
+// apart rewrites the schedule of a plan so that outputs are apart from saved sets. It suits
+// networks whose layers save much more than their outputs, such as the blocks of a transformer.
 type apart struct {
 	g       *engine.ChainGraph
 	from    engine.Schedule
 	to      engine.Schedule
-	here    []bool // by k: a^k is on the device
+	alone   []bool // by k: a^k is on the device as a value of its own
 	sent    []bool // a^k is on the host
-	forward []int  // of each operation, its stage if it is a forward, else 0
-	back    []int  // the same of backwards
+	forward []int  // by operation: its stage if it is a forward, otherwise 0
+	back    []int  // the same for backwards
 }
 
-func newApart(g *engine.ChainGraph, s engine.Schedule) *apart {
+// rewritten returns the schedule of a plan with outputs apart from saved sets.
+func rewritten(g *engine.ChainGraph, from engine.Schedule) engine.Schedule {
 	n := g.Chain.Len()
-	a := &apart{g: g, from: s, here: make([]bool, n+1), sent: make([]bool, n+1), forward: make([]int, len(g.Ops)),
+	a := &apart{g: g, from: from, alone: make([]bool, n+1), sent: make([]bool, n+1), forward: make([]int, len(g.Ops)),
 		back: make([]int, len(g.Ops))}
+	unsaved := map[engine.ValueID]int{} // stages with unsaved outputs, by saved set and by output
 	for k := 1; k <= n; k++ {
 		a.forward[g.Fwd(k)], a.back[g.Bwd(k)] = k, k
-	}
-	return a
-}
-
-// schedule returns the plan's schedule with outputs apart from what is saved.
-func (a *apart) schedule() engine.Schedule {
-	unsaved := map[engine.ValueID]int{} // what is saved, and outputs, of stages whose outputs are unsaved
-	for k := 1; k <= a.g.Chain.Len(); k++ {
-		if a.g.Chain.Unsaved(k) {
-			unsaved[a.g.Saved(k)], unsaved[a.g.Act(k)] = k, k
+		if g.Chain.Unsaved(k) {
+			unsaved[g.Saved(k)], unsaved[g.Act(k)] = k, k
 		}
 	}
-	for i, st := range a.from {
+	for i, st := range from {
 		switch k := unsaved[st.Value]; {
 		case st.Kind == engine.DoRun:
 			a.run(i, st)
@@ -179,11 +166,11 @@ func (a *apart) schedule() engine.Schedule {
 	return a.to
 }
 
-// move adds step i, which moves or frees what stage k saves or its output.
+// move adds instruction i, which moves or frees the saved set or the output of stage k.
 func (a *apart) move(i, k int, st engine.Instruction) {
-	if st.Kind == engine.DoFetch && a.sent[k] { // before what is saved: it is read first
+	if st.Kind == engine.DoFetch && a.sent[k] { // before the saved set, because it is read first
 		a.to = append(a.to, engine.Fetch(a.g.Act(k), st.NotBefore))
-		a.here[k] = true
+		a.alone[k] = true
 	}
 	if st.Value == a.g.Saved(k) {
 		a.to = append(a.to, st)
@@ -199,14 +186,14 @@ func (a *apart) move(i, k int, st engine.Instruction) {
 	}
 }
 
-// run adds the run of step i, and frees the outputs that nothing reads after it.
+// run adds the run of instruction i, and frees the outputs that have no reader after it.
 func (a *apart) run(i int, st engine.Instruction) {
 	a.to = append(a.to, st)
 	k := a.forward[st.Op]
 	if k == 0 {
 		return
 	}
-	a.here[k] = a.g.Chain.Unsaved(k)
+	a.alone[k] = a.g.Chain.Unsaved(k)
 	for _, x := range [...]int{k - 1, k} {
 		if !a.read(x, i) {
 			a.free(x)
@@ -214,15 +201,16 @@ func (a *apart) run(i int, st engine.Instruction) {
 	}
 }
 
-// free drops a^k if it is on the device by itself.
+// free frees a^k if it is on the device as a value of its own.
 func (a *apart) free(k int) {
-	if a.here[k] {
+	if a.alone[k] {
 		a.to = append(a.to, engine.Free(a.g.Act(k)))
-		a.here[k] = false
+		a.alone[k] = false
 	}
 }
 
-// read reports whether a^k, as it is after step i, is read by a forward of the plan.
+// read reports whether a forward of the plan reads a^k after instruction i, before another run of
+// stage k replaces it.
 func (a *apart) read(k, i int) bool {
 	for _, st := range a.from[i+1:] {
 		if st.Kind != engine.DoRun {
@@ -238,7 +226,7 @@ func (a *apart) read(k, i int) bool {
 	return false
 }
 
-// freed returns the step that frees what step i offloads.
+// freed returns the index of the instruction that frees the value that instruction i offloads.
 func (a *apart) freed(i int) int {
 	for x := i + 1; x < len(a.from); x++ {
 		if st := a.from[x]; st.Kind == engine.DoFree && st.Value == a.from[i].Value {

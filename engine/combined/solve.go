@@ -6,51 +6,51 @@ import (
 	"memtide/engine"
 )
 
-// optimum is what solve finds.
+// optimum is the result of solve.
 type optimum struct {
 	cost  int64       // ticks of the best plan
-	bound int64       // ticks of which no plan takes less
-	plans [][]segment // the plans that were the best at some time, the best one last
-	note  string      // why cost is above bound, if it is
+	bound int64       // ticks: no plan takes less
+	plans [][]segment // the plans that were the best when they were found, the best one last
+	note  string      // the reason if cost is above bound
 
-	ceiling  int64 // the limit that the search began with
-	searches int   // that are over
+	ceiling  int64 // limit at the start of the search
+	searches int   // searches that have ended
 }
 
-// widths are the labels per stage and kind of the searches that come before the
-// full one: each finds an upper bound that makes the next one smaller.
+// widths are the numbers of labels kept per stage and kind, for one search after the other. Each
+// search gives the next one a smaller upper bound. The last width, 0, keeps all labels.
 var widths = []int{12, 30, 300, 3000, 0}
 
-// Limits that keep the memory below 200 MB: see tables.
+// Limits of the searches. The first four keep the memory below 200 MB: see tables.
 const (
-	maxTriples = 3 << 19 // of 24 bytes
-	maxPoints  = 2 << 21 // of 16 bytes, of remat.Curves
-	maxLabels  = 500_000 // of 48 bytes, in lists with room for twice as many
-	maxLinks   = 3 << 20 // of 12 bytes
-	plansKept  = 12      // per search
-	thinned    = 8       // triples per segment of a first search, of short chains
-	thinnest   = 3       // and of long ones
-	long       = 125     // stages from which the narrowest search is left out
-	narrowest  = 24      // width of a search that only has to find something
+	maxTriples = 3 << 19 // 24 bytes each
+	maxPoints  = 2 << 21 // 16 bytes each, in remat.Curves
+	maxLabels  = 500_000 // 48 bytes each, in lists with a capacity of twice as many
+	maxLinks   = 3 << 20 // 12 bytes each
+	plansKept  = 12      // plans kept per search
+	thinned    = 8       // triples per segment in the first search, for short chains
+	thinnest   = 3       // the same for long chains
+	long       = 125     // chains with more stages skip the narrowest search
+	narrowest  = 24      // width of a search that has to find any plan
 )
 
-// curveBytes bounds remat.Curves. It is a variable for the tests.
+// curveBytes bounds the memory of remat.Curves. It is a variable so that tests can change it.
 var curveBytes = 16 * maxPoints
 
-// effort is how much work a solution may take, in units of about a nanosecond:
-// so it ends at the same place on every machine. Only first searches may exceed it,
-// so that there is a plan.
+// effort is the work that a solution may still do, in units of about a nanosecond. A search that
+// counts work ends at the same place on every machine. Only first searches may exceed the effort,
+// so that there is always a plan.
 type effort struct{ left int64 }
 
 const (
-	modelEffort = 4e9 // for the paper's model
-	wholeEffort = 2e9 // more, for schedules of whole transfers
-	perPair     = 25  // of triples
-	perRun      = 60  // of a timeline
+	modelEffort = 4e9 // for plans of the paper's model
+	wholeEffort = 2e9 // additional effort for whole transfers
+	perPair     = 25  // a pair of triples
+	perRun      = 60  // a run of a timeline
 	perLabel    = 80
 )
 
-// spend takes work off, and says whether some is left.
+// spend subtracts work, and reports whether any effort was left for it.
 func (e *effort) spend(work int64) bool {
 	e.left -= work
 	return e.left >= 0
@@ -58,8 +58,8 @@ func (e *effort) spend(work int64) bool {
 
 var errTooMany = errors.New("combined: more states than time and memory are meant for")
 
-// solve finds the best plan that costs less than limit, by searches of rising
-// widths. If the error is not nil the plans are the best so far; there may be none.
+// solve finds the best plan that costs less than limit, by searches of rising width. If the error
+// is not nil, the plans are the best found so far, possibly none.
 func solve(t *terms, limit int64, steps []int, poll *engine.Poll) (*optimum, error) {
 	base := t.base[t.n]
 	o := &optimum{cost: limit, bound: base, ceiling: limit}
@@ -105,7 +105,7 @@ func solve(t *terms, limit int64, steps []int, poll *engine.Poll) (*optimum, err
 	return o, nil
 }
 
-// search adds what one run of a width finds.
+// search runs one search of the given width and adds its plans and its bound.
 func (o *optimum) search(f *fronts, r *lowerBound, width int) error {
 	s, err := search(f, r, o.cost, width)
 	if s == nil {
@@ -123,7 +123,7 @@ func (o *optimum) search(f *fronts, r *lowerBound, width int) error {
 	return err
 }
 
-// search is one run through fronts, which are filled if they are not, and labels.
+// search runs one sweep over the labels. It fills the fronts first if they are empty.
 func search(f *fronts, r *lowerBound, limit int64, width int) (*sweep, error) {
 	if f.rows == nil {
 		if err := f.fill(); err != nil {

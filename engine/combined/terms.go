@@ -7,12 +7,11 @@ import (
 	"memtide/engine"
 )
 
-// terms are a chain in the letters of paper 001, by stage 1..n. Sizes are bytes.
-// Times are ticks: q ticks are a nanosecond, and q is such that a byte takes a
-// whole number of ticks in either direction, out and in. Where there is no such
-// q that leaves room in an integer, out and in are rounded down and exact is
-// false: what is computed then is a lower bound, of a link that is faster by
-// less than the inverse of out.
+// terms are the quantities of a chain, named after the symbols of paper 001, by stage 1..n. Sizes
+// are bytes. Times are ticks: there are q ticks in a nanosecond, and q is chosen so that a byte
+// takes a whole number of ticks in either direction, out and in. If no such q keeps sums in the
+// range of an integer, out and in are rounded down and exact is false. The results are then lower
+// bounds: those of a link that needs less time per byte, by less than a tick.
 type terms struct {
 	chain      *engine.Chain
 	n          int
@@ -21,17 +20,17 @@ type terms struct {
 	saved      []int64 // [|abar^k|], and saved[0] = act[0]
 	fwdT, bwdT []int64 // [o_F, o_B]
 	grad       []int64 // [|delta^k|], k = 0..n
-	held       []int64 // gradient that lies on the device while stages before it run
+	held       []int64 // gradient on the device while earlier stages run
 	room       int64   // [M] budget less resident memory
 	until      []int64 // forward time of stages 1..k
 	base       []int64 // forward and backward time of stages 1..k
 	out, in    int64   // ticks that a byte takes
 	q          int64   // ticks of a nanosecond
-	exact      bool    // ticks that a byte takes are whole numbers
+	exact      bool    // out and in are not rounded
 	everySize  int64   // sum of all sizes
 	effort     *effort
 	shared     *shared
-	found      func(*optimum) // hears of the best so far; may be nil
+	found      func(*optimum) // called with the best so far; may be nil
 }
 
 // tooLong bounds all sums of ticks.
@@ -67,7 +66,7 @@ func newTerms(p *engine.Problem) (*terms, error) {
 	return t, nil
 }
 
-// setTicks finds q, out and in.
+// setTicks sets q, out, in and exact.
 func (t *terms) setTicks(c *engine.Chain, d engine.Device) error {
 	const second = 1_000_000_000
 	// Recomputation can run a stage as often as there are stages.
@@ -85,8 +84,8 @@ func (t *terms) setTicks(c *engine.Chain, d engine.Device) error {
 	perOut, perIn := second/float64(a), second/float64(b)
 	for q := math.Ldexp(1, 40); q >= 1; q /= 2 {
 		if fits(q, q*perOut, q*perIn) {
-			// A little less than the quotient, so that its rounding does not matter.
-			// Where steps are very long it is 0: the link is as fast as can be.
+			// A little less than the quotient, so that its rounding does not matter. For very
+			// long steps it is 0, as if transfers took no time.
 			t.q, t.out, t.in = engine.Int64(q), engine.Int64(q*perOut*(1-1e-12)), engine.Int64(q*perIn*(1-1e-12))
 			return nil
 		}
@@ -95,8 +94,8 @@ func (t *terms) setTicks(c *engine.Chain, d engine.Device) error {
 		engine.ErrUnsupported, d.ToHost.Text(), d.ToDev.Text())
 }
 
-// none is N(i,j,k): what F^k needs beside Z_i and what lies outside, where
-// stages i..j are run without keeping anything.
+// none is N(i,j,k): the need of F^k beside Z_i and the bytes held, when stages i..j run without
+// keeping anything.
 func (t *terms) none(i, j, k int) int64 {
 	need := t.held[j] + t.act[k] + t.fwdT[k]
 	if k > i {
@@ -105,13 +104,14 @@ func (t *terms) none(i, j, k int) int64 {
 	return need
 }
 
-// all is A(i,j): what F_all^i needs while delta^j waits.
+// all is A(i,j): the need of F_all^i while delta^j is held.
 func (t *terms) all(i, j int) int64 { return t.held[j] + t.saved[i] + t.fwdT[i] }
 
-// back is Bm(i): what B^i needs.
+// back is Bm(i): the need of B^i.
 func (t *terms) back(i int) int64 { return t.saved[i] + t.grad[i] + t.grad[i-1] + t.bwdT[i] }
 
-// input is Z_i^x: abar^{i-1} if the stage before i has kept its saved activations, a^{i-1} otherwise.
+// input is Z_i^x: abar^{i-1} if saved is set, because the stage before i has kept its saved
+// activations, and a^{i-1} otherwise.
 func (t *terms) input(i int, saved bool) int64 {
 	if saved {
 		return t.saved[i-1]
@@ -119,22 +119,22 @@ func (t *terms) input(i int, saved bool) int64 {
 	return t.act[i-1]
 }
 
-// shared is what searches have in common. Neither floors nor the costs of
-// recomputation alone depend on the room, so they serve all budgets of a chain.
-// Where a bound is exact, what it says of plans below a limit is the same whether
-// or not it was found for a higher limit, so that a budget that is solved with
-// others is solved as it is by itself. Nor does exact work count as effort.
+// shared holds results that the searches for several budgets have in common. Neither floors nor the
+// costs of recomputation alone depend on the room, so they serve all budgets of a chain. A bound
+// that is exact says the same of plans below a limit even if it was computed for a higher limit. A
+// budget therefore gets the same result whether it is solved alone or with others. Exact work does
+// not count as effort, for the same reason.
 type shared struct {
-	shown     func(*engine.Solution) *engine.Solution // what to show of a solution on the way; nil: itself
+	shown     func(*engine.Solution) *engine.Solution // converts a solution to be reported; nil: unchanged
 	floors    [][]int64
-	rematOnly []rematOnly // nil: not known
-	slack     int64       // of rematOnly
-	fronts    *fronts     // the last ones that were filled for a room, all triples of them
+	rematOnly []rematOnly // by stage; nil if unknown
+	slack     int64       // slack of rematOnly
+	fronts    *fronts     // the last fronts with all their triples
 }
 
-// frontsOf are fronts for plans that take at most slack ticks more than the sum of
-// all times. Those of more room and a little more slack do as well: a triple
-// that needs too much is never the best, nor is one that takes too long.
+// frontsOf returns fronts for plans that take at most slack ticks more than the sum of all times.
+// Fronts for more room and slightly more slack are used again: a triple that needs too much memory
+// or takes too long is never the best one.
 func (t *terms) frontsOf(slack int64, thin int, poll *engine.Poll) *fronts {
 	if f := t.shared.fronts; f != nil && thin == 0 && f.room >= t.room && f.slack >= slack &&
 		f.slack-slack <= slack/4 {
@@ -147,12 +147,4 @@ func (t *terms) frontsOf(slack int64, thin int, poll *engine.Poll) *fronts {
 		t.shared.fronts = f
 	}
 	return f
-}
-
-// show returns a solution on the way as others may see it.
-func (k *shared) show(sol *engine.Solution) *engine.Solution {
-	if k.shown == nil || sol == nil {
-		return sol
-	}
-	return k.shown(sol)
 }

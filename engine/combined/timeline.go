@@ -9,16 +9,16 @@ import (
 	"memtide/engine/remat"
 )
 
-// timeline is when everything of a plan happens: its items are segments, of which the
-// input moves.
+// timeline holds the times of all operations and transfers of a plan. Its items are the inputs of
+// segments.
 type timeline struct {
 	*ordered.Timeline
 	p    *engine.Problem
 	segs []segment
 }
 
-// newTimeline plays a plan on paper. The result is what the simulator measures. With
-// overlap, transfers may run into the other pass.
+// newTimeline computes the times of a plan, which equal those of the simulator. With overlap,
+// transfers may run into the other pass.
 func newTimeline(p *engine.Problem, segs []segment, overlap bool) (*timeline, error) {
 	t := &timeline{p: p, segs: segs}
 	runs, turn := t.list()
@@ -30,7 +30,7 @@ func newTimeline(p *engine.Problem, segs []segment, overlap bool) (*timeline, er
 	return t, nil
 }
 
-// list returns the operations and what they need, and which is the first of the backward
+// list returns the operations with their needs, and the index of the first one of the backward
 // pass.
 func (t *timeline) list() (runs []ordered.Run, turn int) {
 	c := t.p.Chain.Chain
@@ -42,7 +42,7 @@ func (t *timeline) list() (runs []ordered.Run, turn int) {
 			r.Lasts = st.Back
 		}
 		if entry {
-			r.Moves = t.size(&t.segs[segment])
+			r.Moves = t.p.Graph.Values[t.segs[segment].input(t.p.Chain)].Size
 		}
 		runs = append(runs, r)
 	}
@@ -60,14 +60,8 @@ func (t *timeline) list() (runs []ordered.Run, turn int) {
 	return runs, turn
 }
 
-// size returns the size of the input of a segment.
-func (t *timeline) size(s *segment) engine.Bytes {
-	return t.p.Graph.Values[s.input(t.p.Chain)].Size
-}
-
-// schedule writes the timeline down. The counter reaches an offload when its
-// segment begins, and a fetch while an operation still runs at the fetch's
-// planned start.
+// schedule returns the timeline as a schedule. The counter reaches an offload when its segment
+// begins, and a fetch while an operation is still running at the fetch's planned start.
 func (t *timeline) schedule() (engine.Schedule, error) {
 	g := t.p.Chain
 	steps, owner, err := g.CompileSequence(sequence(t.segs))

@@ -8,25 +8,24 @@ import (
 	"memtide/engine"
 )
 
-// What the model sends byte by byte leaves at once in whole transfers, later than
-// planned, so the best plan of the model need not be the one that runs best. The
-// candidates are the plans of less and less room, which have slack for that; for
-// each, inputs of segments are offloaded or kept after all, one or two at a time,
-// as long as that makes the schedule faster. What comes out is a good schedule,
-// without a proof.
+// In the model bytes leave one by one; a whole transfer frees its memory only at its end, later
+// than planned. So the best plan of the model need not be the fastest schedule. The candidates are
+// the plans for less and less room, which have slack for the later times. For each of them, inputs
+// of segments are switched between offloaded and kept, one or two at a time, as long as that makes
+// the schedule faster. The result is a good schedule, without a proof.
 
-// shares are the parts of the room, in percent, whose plans are tried.
+// shares are the parts of the room, in percent, for which plans are made.
 var shares = []int64{99, 98, 97, 96, 95, 94, 92, 90, 88, 86, 83, 80, 76, 72, 68}
 
-// wholeWidths are the widths of the searches for them, and tries is how many
-// plans of each are made better.
+// wholeWidths are the widths of the searches for those plans.
 var wholeWidths = []int{12, 30, 120}
 
+// tries is the number of plans that are improved for each part of the room.
 const tries = 8
 
-// wholePlans replaces the plans of o by better ones for whole transfers, and adds
-// those of less room. Whole transfers never beat the model, so a plan of less room
-// is of no use if the model does not beat the best schedule so far.
+// wholePlans replaces the plans of o by better ones for whole transfers, and adds plans for less
+// room. Whole transfers are never faster than the model, so plans for less room are of use only if
+// the model's time beats the best schedule so far.
 func wholePlans(p *engine.Problem, t *terms, o *optimum, overlap bool, poll *engine.Poll) error {
 	limit := o.ceiling
 	plans, err := wholeBest(p, t, o.plans, &limit, overlap, poll)
@@ -46,7 +45,7 @@ func wholePlans(p *engine.Problem, t *terms, o *optimum, overlap bool, poll *eng
 			return err
 		}
 		if len(more.plans) == 0 && more.bound >= limit {
-			break // and even less room costs more
+			break // no plan for less room is faster
 		}
 		plans, err := wholeBest(p, t, more.plans, &limit, overlap, poll)
 		o.plans = append(o.plans, plans...)
@@ -57,8 +56,7 @@ func wholePlans(p *engine.Problem, t *terms, o *optimum, overlap bool, poll *eng
 	return nil
 }
 
-// wholeBest makes the best few of some plans better, and lowers the limit to the
-// ticks of the fastest.
+// wholeBest improves the best few of some plans, and lowers limit to the ticks of the fastest one.
 func wholeBest(p *engine.Problem, t *terms, plans [][]segment, limit *int64, overlap bool,
 	poll *engine.Poll) ([][]segment, error) {
 	lines, err := fastestLines(p, plans, tries, overlap)
@@ -77,7 +75,8 @@ func wholeBest(p *engine.Problem, t *terms, plans [][]segment, limit *int64, ove
 	return better, nil
 }
 
-// fastestLines returns the timelines of the best few plans that are not the same.
+// fastestLines returns the timelines of the fastest plans, at most most of them, without
+// repetitions.
 func fastestLines(p *engine.Problem, plans [][]segment, most int, overlap bool) ([]*timeline, error) {
 	var lines []*timeline
 	for _, segs := range plans {
@@ -87,15 +86,16 @@ func fastestLines(p *engine.Problem, plans [][]segment, most int, overlap bool) 
 		}
 		lines = append(lines, line)
 	}
-	slices.SortStableFunc(lines, func(a, b *timeline) int { return cmp.Compare(int64(a.Makespan), int64(b.Makespan)) })
+	slices.SortStableFunc(lines, func(a, b *timeline) int { return cmp.Compare(a.Makespan, b.Makespan) })
 	lines = slices.CompactFunc(lines, func(a, b *timeline) bool { return a.Makespan == b.Makespan && a.Peak == b.Peak })
 	return lines[:min(len(lines), most)], nil
 }
 
-// improve changes which inputs are offloaded, to the better.
+// improve changes the set of offloaded inputs as long as that helps, and returns the best step
+// time.
 func (t *timeline) improve(overlap bool, e *effort, poll *engine.Poll) (best time.Duration, err error) {
 	best, peak := t.Makespan, t.Peak
-	// better says whether a change makes the step faster, or as fast with less memory.
+	// better reports whether a change makes the step faster, or as fast with a lower peak.
 	better := func() bool {
 		if !t.Play(overlap, best) || t.Makespan > best {
 			return false
@@ -107,33 +107,32 @@ func (t *timeline) improve(overlap bool, e *effort, poll *engine.Poll) (best tim
 		best, peak = t.Makespan, t.Peak
 		return true
 	}
-	flip := func(x int) { t.segs[x].offload = !t.segs[x].offload }
+	flip := func(x, y int) { // the inputs of segments x and y, which may be the same
+		t.segs[x].offload = !t.segs[x].offload
+		if y > x {
+			t.segs[y].offload = !t.segs[y].offload
+		}
+	}
 	last := len(t.segs) - 1 // the loss needs its input at once
 	near := 2000/len(t.segs) + 2
-	for again := true; again; {
-		again = false
+	for improved := true; improved; {
+		improved = false
 		for x := range last {
 			for y := x; y < min(last, x+near); y++ {
 				if err := poll.Err(); err != nil {
 					return best, err
 				}
 				if y > x && t.segs[x].offload == t.segs[y].offload {
-					continue // only an exchange
+					continue // two inputs only change places
 				}
 				if !e.spend(int64(perRun * len(t.Runs))) {
 					return best, nil
 				}
-				flip(x)
-				if y > x {
-					flip(y)
-				}
+				flip(x, y)
 				if better() {
-					again = true
-					continue
-				}
-				flip(x)
-				if y > x {
-					flip(y)
+					improved = true
+				} else {
+					flip(x, y)
 				}
 			}
 		}

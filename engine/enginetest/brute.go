@@ -13,21 +13,20 @@ type Class uint8
 // The classes, each contained in the one before it.
 const (
 	AllSequences Class = iota
-	// an output that F_ck or F_all has read stays until the backward that needs it, or the F_all that consumes it
+	// Persistent sequences keep an output that F_ck or F_all has read until the backward that needs it, or the
+	// F_all that consumes it.
 	Persistent
-	Segments    // Persistent, and F^l runs only where no a^k and no abar^k is held from k = l on (rotor)
-	OutputsOnly // Persistent, and F_all^l only right before B^l (revolve)
+	Segments    // Persistent, and F^l runs only if no a^k and no abar^k with k >= l is held (rotor)
+	OutputsOnly // Persistent, and F_all^l runs only right before B^l (revolve)
 )
 
-// Best returns the smallest step time over all sequences of Table 1 of Beaumont et
-// al. (arXiv:1911.13214) that fit into the budget, found by Dijkstra's
-// algorithm over the states of memory. ok is false if no sequence fits. The
+// Best returns the smallest step time over all sequences of Table 1 of Beaumont et al. (arXiv:1911.13214) that fit
+// into the budget, found by Dijkstra's algorithm over the states of memory. ok is false if no sequence fits. The
 // number of states is exponential in the length: use it up to 7 stages.
 //
-// Of unsaved outputs it tries more than the strategies do: F_all^k may
-// leave such an input where it is as well as consume it, and let its own go at once;
-// in persistent sequences F^k may run again although abar^k is there, from an input
-// that has stayed since. As in Table 1, it may not in others.
+// For unsaved outputs it tries more than the strategies do. F_all^k may either keep or consume an unsaved input,
+// and may free its own unsaved output at once. In persistent sequences F^k may run again although abar^k is on the
+// device, from an input that has stayed since. In other classes it may not, as in Table 1.
 func Best(c *engine.Chain, budget engine.Bytes, class Class) (best time.Duration, ok bool) {
 	s := searcher{c: c, room: budget - c.Resident.Total(), class: class}
 	start := state{grad: uint8(c.Len())}
@@ -56,11 +55,11 @@ func Best(c *engine.Chain, budget engine.Bytes, class Class) (best time.Duration
 // maxStages bounds the arrays of a state.
 const maxStages = 8
 
-// What is known of a^k while it is on the device by itself.
+// The state of the separate copy of a^k.
 const (
 	absent = iota
-	fresh  // nothing has decided yet whether it stays
-	kept   // F_ck or F_all has read it: it stays until the backward
+	fresh  // on the device; the search has not decided yet whether it stays
+	kept   // on the device until the backward, because F_ck or F_all has read it
 )
 
 type state struct {
@@ -69,7 +68,7 @@ type state struct {
 	grad  uint8
 }
 
-// holds reports whether something of stage k or of a later one is on the device.
+// holds reports whether any a^l or abar^l with l >= k is on the device.
 func (st *state) holds(k int) bool {
 	return slices.Contains(st.saved[k:], true) || slices.Max(st.act[k:]) != absent
 }
@@ -95,7 +94,7 @@ func (s *searcher) push(st state, cost time.Duration) {
 	}
 }
 
-// memory returns what lies on the device between operations.
+// memory returns the memory in use between operations.
 func (s *searcher) memory(st state) engine.Bytes {
 	sum := s.c.HeldGrad(int(st.grad))
 	for k := 0; k <= s.c.Len(); k++ {
@@ -114,7 +113,7 @@ func (s *searcher) expand(at entry, k int) {
 	st := at.state
 	mem := s.memory(st)
 	s.back(at, k, mem)
-	loose := s.c.Unsaved(k - 1) // a^{k-1} is not within abar^{k-1}, and B^k does not read it
+	loose := s.c.Unsaved(k - 1) // a^{k-1} is not a part of abar^{k-1}, and B^k does not read it
 	if st.act[k-1] == absent && (!st.saved[k-1] || loose) {
 		return
 	}
@@ -122,7 +121,7 @@ func (s *searcher) expand(at entry, k int) {
 		return
 	}
 	stage := &s.c.Stages[k-1]
-	// Reading an output without consuming it decides to keep it.
+	// An output that is read without being consumed stays.
 	keep := st
 	if keep.act[k-1] != absent && s.class != AllSequences {
 		keep.act[k-1] = kept
@@ -130,7 +129,7 @@ func (s *searcher) expand(at entry, k int) {
 	full := true // F_all may run
 	if s.class == OutputsOnly {
 		if st.saved != ([maxStages]bool{}) && !st.saved[k] {
-			return // the backward of what was saved comes next
+			return // the backward of the saved stage comes next
 		}
 		full = int(st.grad) == k
 	}
@@ -155,8 +154,8 @@ func (s *searcher) expand(at entry, k int) {
 	}
 }
 
-// pushAll is a state after F_all^k. An a^k that was there is merged into abar^k. One
-// that is unsaved lies beside it, or goes at once, unless it was to stay.
+// pushAll pushes the states after F_all^k. A separate a^k is merged into abar^k. An unsaved a^k is stored beside
+// abar^k, or freed at once unless it has to stay.
 func (s *searcher) pushAll(next state, cost time.Duration, k int) {
 	was := next.act[k]
 	next.act[k] = absent

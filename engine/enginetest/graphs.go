@@ -22,8 +22,7 @@ type (
 	}
 )
 
-// GraphProblem returns the problem of a vector that holds any graph, with a nanosecond for
-// a unit of time.
+// GraphProblem returns the problem of a vector of a general graph. A unit of time is a nanosecond.
 func (v *Vector) GraphProblem() *engine.Problem {
 	g := &engine.Graph{Done: engine.NoValue}
 	for _, b := range v.Fixed {
@@ -50,9 +49,8 @@ func (v *Vector) GraphProblem() *engine.Problem {
 	return &engine.Problem{Graph: g, Device: Device(duplex), Budget: v.BudgetBytes()}
 }
 
-// RandomGraph draws a graph of at most most operations whose values are each made
-// once: skip connections, several outputs, sizes and times of zero, and a value that
-// completes the step are among them.
+// RandomGraph draws a graph of at most most operations, in which every value is made once. Some graphs have skip
+// connections, several outputs, sizes and times of zero, or a value that completes the step.
 func RandomGraph(r *rand.Rand, most int) *engine.Graph {
 	g := &engine.Graph{Done: engine.NoValue, Fixed: engine.Bytes(r.IntN(3))}
 	add := func(initial engine.Place) engine.ValueID {
@@ -96,7 +94,7 @@ func RandomGraph(r *rand.Rand, most int) *engine.Graph {
 	return g
 }
 
-// DumpGraph writes a graph on one line per operation, for the messages of failing tests.
+// DumpGraph returns a graph as text with one line per operation, for the messages of failing tests.
 func DumpGraph(g *engine.Graph) string {
 	out := fmt.Sprintf("fixed=%d done=%d\n", g.Fixed, g.Done)
 	for i := range g.Values {

@@ -9,9 +9,9 @@ import (
 	"memtide/engine"
 )
 
-// Lanes returns a random problem with operations on the network and the host's CPU, with no
-// limit of memory, and a schedule that can be played there. Sizes are multiples of
-// unit, times of tick; zeros and ties are frequent.
+// Lanes returns a random problem with operations on the network and the host's CPU and without a memory limit, and
+// a schedule for it that can be played. Sizes are multiples of unit, and times of tick. Zeros and ties are
+// frequent.
 func Lanes(r *rand.Rand, unit engine.Bytes, tick time.Duration, rate engine.Rate) (*engine.Problem, engine.Schedule) {
 	b := &lanesBuilder{r: r, unit: unit, tick: tick,
 		g: &engine.Graph{Done: engine.NoValue, Fixed: engine.Bytes(r.IntN(3)) * unit}}
@@ -36,17 +36,17 @@ func Lanes(r *rand.Rand, unit engine.Bytes, tick time.Duration, rate engine.Rate
 	return &engine.Problem{Graph: b.g, Device: device, Budget: engine.NoLimit}, b.s
 }
 
-// lanesBuilder knows what is or will be where, in the order of the schedule.
+// lanesBuilder records where values are or will be, in the order of the schedule.
 type lanesBuilder struct {
 	r      *rand.Rand
 	unit   engine.Bytes
 	tick   time.Duration
 	g      *engine.Graph
 	s      engine.Schedule
-	dev    []bool // by value: there or on its way
-	coming []bool // by value: maybe not there yet
-	host   []bool
-	sent   []bool // was offloaded
+	dev    []bool // by value: on the device or on its way there
+	coming []bool // by value: may still be on its way to the device
+	host   []bool // by value: on the host or on its way there
+	sent   []bool // by value: offloaded before
 }
 
 func (b *lanesBuilder) value(at engine.Place) engine.ValueID {
@@ -102,7 +102,7 @@ func (b *lanesBuilder) run(id engine.OpID) {
 	}
 }
 
-// runAgain runs an operation of the network once more, where nothing forbids it.
+// runAgain runs the first operation of the network that can run again, if there is one.
 func (b *lanesBuilder) runAgain() {
 	for i := range b.g.Ops {
 		op := &b.g.Ops[i]

@@ -7,11 +7,9 @@ import (
 	"memtide/engine"
 )
 
-// TightTransfers draws a problem of whole transfers on a chain of 1 to 4 stages
-// for which something has to leave the device: the budget is from the least of all
-// schedules (see LeastTransfers) to less than what keeping everything needs. Times
-// and sizes are small and often zero or equal, so that much depends on the order
-// of transfers. ok is false if there is no such budget.
+// TightTransfers draws a problem of whole transfers on a chain of 1 to 4 stages in which values have to be moved.
+// The budget is at least LeastTransfers and below KeepAllPeak. Times and sizes are small and often zero or equal,
+// so that much depends on the order of transfers. ok is false if there is no such budget.
 func TightTransfers(r *rand.Rand) (p *engine.Problem, ok bool) {
 	one := func(of ...int) int { return of[r.IntN(len(of))] }
 	bytes := func(most int) engine.Bytes { return engine.Bytes(r.IntN(most + 1)) }
@@ -50,9 +48,9 @@ func TightTransfers(r *rand.Rand) (p *engine.Problem, ok bool) {
 	return p.WithBudget(least + engine.Bytes(r.Int64N(int64(most-least)))), true
 }
 
-// LeastTransfers returns the smallest budget of any schedule on a chain that runs every
-// operation once: what an operation reads, writes and needs besides has to be there,
-// and what the step begins with.
+// LeastTransfers returns the smallest budget of any schedule on a chain that runs every operation once. The budget
+// must have room for the inputs, outputs and temporaries of every operation, and for the values that are on the
+// device when the step begins.
 func LeastTransfers(p *engine.Problem) (least engine.Bytes) {
 	g := p.Chain
 	for _, v := range g.Values {

@@ -18,14 +18,12 @@ import (
 //go:embed testdata/vectors/*.json
 var vectorFiles embed.FS
 
-// Vector is one case of a vector file: an instance and the values that were
-// proven for it. Which fields are set depends on Algorithm; testdata/vectors
-// has a README. Times and sizes are in the file's own units: use Chain,
-// Problem and Bandwidth to go from them to the engine's.
+// Vector is one case of a vector file: an instance and the values that were proven for it. Which fields are set
+// depends on Algorithm; see the README in testdata/vectors. Times and sizes are in the units of the file. Chain and
+// Problem convert them to the engine's units.
 type Vector struct {
 	ID        string  `json:"id"`
 	Algorithm string  `json:"algorithm"`
-	Note      string  `json:"note"`
 	A0        int64   `json:"a0"`     // size of the network's input
 	Delta0    int64   `json:"delta0"` // size of its gradient
 	Stages    []Stage `json:"stages"`
@@ -38,7 +36,7 @@ type Vector struct {
 	Conv     []bool       `json:"conv"`     // vdnn: is layer i a convolution
 	Scheme   string       `json:"scheme"`   // vdnn: all, conv or aconv
 
-	// window, the model of paper 004: functions over named variables.
+	// window: the functions of paper 004 over named variables.
 	Functions [][]string       `json:"functions"`
 	Sizes     map[string]int64 `json:"sizes"`
 	Durations []int64          `json:"durations"`
@@ -63,7 +61,7 @@ type Vector struct {
 	Fused bool     `json:"fused"` // backwards are whole
 	Limit []*int64 `json:"limit"` // of each rank; nil: no limit
 
-	// Expect holds the values by name; fields that are absent were not computed.
+	// Expect holds the expected values by name. Values that were not computed are absent.
 	Expect map[string]json.RawMessage `json:"expect"`
 }
 
@@ -80,7 +78,7 @@ type Stage struct {
 	PipelineStage
 }
 
-// PipelineStage is a stage of a pipeline, in the words of package pipeline.
+// PipelineStage is a stage of a pipeline, in the terms of package pipeline.
 type PipelineStage struct {
 	Rank        int   `json:"rank"`
 	Path        int   `json:"path"`
@@ -99,7 +97,7 @@ type PipelineStage struct {
 	In          int64 `json:"in"`
 }
 
-// Amounts is a list of amounts; in files a single one may stand for a list of it.
+// Amounts is a list of amounts. In files a single amount may be written without a list.
 type Amounts []int64
 
 // UnmarshalJSON reads a number or a list.
@@ -117,13 +115,12 @@ type LMS struct {
 	SwapinAhead      int `json:"swapin_ahead"`
 }
 
-// AllocEvent is a request ["a", id, size, high] or a release ["f", id].
-// Ids are strings or numbers in the files.
+// AllocEvent is a request ["a", id, size, high] or a release ["f", id]. Ids are strings or numbers in the files.
 type AllocEvent struct {
 	ID   string
 	Free bool
 	Size int64
-	High bool // only high-end placement looks at it
+	High bool // see alloc.Buffer.High
 }
 
 // UnmarshalJSON reads a list of 2 or 4 parts.
@@ -151,8 +148,7 @@ func (id *anyID) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// SequenceOp is an operation of Table 1 of paper 002; in the files it is a
-// pair such as ["Fall", 3].
+// SequenceOp is an operation of Table 1 of paper 002; in the files it is a pair such as ["Fall", 3].
 type SequenceOp engine.ChainOp
 
 // UnmarshalJSON reads a pair of name and stage.
@@ -171,9 +167,8 @@ func (o *SequenceOp) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// Load reads one of the vector files that belong to the project, such as
-// "rotor_small". It panics if there is no such file or it cannot be read: that
-// is a mistake of the test.
+// Load reads a vector file of this package, such as "rotor_small". It panics if there is no such file or it cannot
+// be read.
 func Load(name string) []Vector {
 	f, err := vectorFiles.Open(path.Join("testdata/vectors", name+".json"))
 	if err != nil {
@@ -187,7 +182,7 @@ func Load(name string) []Vector {
 	return vs
 }
 
-// Files lists the names that Load knows, sorted.
+// Files returns the names of all vector files for Load, sorted.
 func Files() []string {
 	entries, err := vectorFiles.ReadDir("testdata/vectors")
 	if err != nil {
@@ -200,7 +195,7 @@ func Files() []string {
 	return names
 }
 
-// Read reads a file in the form of the vector files.
+// Read reads a vector file.
 func Read(r io.Reader) ([]Vector, error) {
 	var file struct{ Vectors []Vector }
 	if err := json.NewDecoder(r).Decode(&file); err != nil {
@@ -212,9 +207,8 @@ func Read(r io.Reader) ([]Vector, error) {
 	return file.Vectors, nil
 }
 
-// HasLoss reports whether the last stage is an explicit loss, so that the last
-// gradient is held from the start (papers 001 and 002); papers 000 and 003 have
-// no such stage.
+// HasLoss reports whether the last stage is an explicit loss, so that the last gradient exists when the step begins
+// (papers 001 and 002). Papers 000 and 003 have no such stage.
 func (v *Vector) HasLoss() bool {
 	switch v.Algorithm {
 	case "offload-all", "offload-set", "offload-gadget", "vdnn":
@@ -223,9 +217,8 @@ func (v *Vector) HasLoss() bool {
 	return true
 }
 
-// Chain returns the vector's chain in the engine's units. A time u becomes
-// u*Bandwidth nanoseconds, so that a transfer of s bytes lasts s nanoseconds on
-// Device and the files' scaled values are nanoseconds.
+// Chain returns the vector's chain in the engine's units. A time u becomes u*Bandwidth nanoseconds, so that a
+// transfer of s bytes lasts s nanoseconds on Device and the files' scaled values are nanoseconds.
 func (v *Vector) Chain() *engine.Chain {
 	c := &engine.Chain{
 		Name:              v.ID,
@@ -274,33 +267,33 @@ func (v *Vector) Ops() []engine.ChainOp {
 	return ops
 }
 
-// ExpectInt returns an expected whole number. ok is false if the field is null or
-// absent: the case is infeasible, or the value was not computed.
+// ExpectInt returns an expected whole number. ok is false if the field is null or absent: the case is infeasible,
+// or the value was not computed.
 func (v *Vector) ExpectInt(field string) (n int64, ok bool) {
+	ok = v.expect(field, &n)
+	return n, ok
+}
+
+// ExpectBool returns an expected truth value. ok is false if the field is null or absent.
+func (v *Vector) ExpectBool(field string) (b, ok bool) {
+	ok = v.expect(field, &b)
+	return b, ok
+}
+
+// expect stores an expected value in to. It returns false if the field is null or absent.
+func (v *Vector) expect(field string, to any) bool {
 	raw, has := v.Expect[field]
 	if !has || string(raw) == "null" {
-		return 0, false
+		return false
 	}
-	if err := json.Unmarshal(raw, &n); err != nil {
-		panic(fmt.Sprintf("enginetest: %s: expect.%s is %s, not a whole number", v.ID, field, raw))
+	if err := json.Unmarshal(raw, to); err != nil {
+		panic(fmt.Sprintf("enginetest: %s: expect.%s is %s: %v", v.ID, field, raw, err))
 	}
-	return n, true
+	return true
 }
 
-// ExpectBool returns an expected truth value. ok is false if the field is absent.
-func (v *Vector) ExpectBool(field string) (b, ok bool) {
-	raw, has := v.Expect[field]
-	if !has {
-		return false, false
-	}
-	if err := json.Unmarshal(raw, &b); err != nil {
-		panic(fmt.Sprintf("enginetest: %s: expect.%s is %s, not true or false", v.ID, field, raw))
-	}
-	return b, true
-}
-
-// Units turns a duration back into the vector's units of time, the inverse of
-// what Chain does. It panics if it is no whole number of them.
+// Units converts a duration to the vector's units of time, the inverse of Chain. It panics if the result is not a
+// whole number.
 func (v *Vector) Units(d time.Duration) int64 {
 	if int64(d)%v.Bandwidth != 0 {
 		panic(fmt.Sprintf("enginetest: %s: %d ns is no multiple of %d", v.ID, d, v.Bandwidth))
@@ -308,9 +301,8 @@ func (v *Vector) Units(d time.Duration) int64 {
 	return int64(d) / v.Bandwidth
 }
 
-// Graph returns the graph of a vector of paper 004: functions in order, each with its
-// variables. A variable that is not on the host when the step begins is made by
-// the first function that names it. A unit of time is a nanosecond.
+// Graph returns the graph of a vector of paper 004: functions in order, each with its variables. A variable that is
+// not on the host when the step begins is made by the first function that names it. A unit of time is a nanosecond.
 func (v *Vector) Graph() *engine.Graph {
 	g := &engine.Graph{Done: engine.NoValue}
 	ids := map[string]engine.ValueID{}
@@ -362,16 +354,15 @@ func (v *Vector) Pipeline() *pipeline.Problem {
 	return p
 }
 
-// PipelineExpect is the optimum of a pipeline with some freedom.
+// PipelineExpect is the expected optimum of a pipeline with a freedom.
 type PipelineExpect struct {
 	Feasible bool       `json:"feasible"`
 	Time     *int64     `json:"time"`
 	Example  [][]string `json:"example"` // by rank, in order of time
 }
 
-// ExpectPipeline returns the optimum that is expected with a freedom: keep, recompute, offload or both. It is nil
-// where it was
-// not computed.
+// ExpectPipeline returns the expected optimum with a freedom: keep, recompute, offload or both. It is nil if the
+// field is null.
 func (v *Vector) ExpectPipeline(freedom string) *PipelineExpect {
 	var e *PipelineExpect
 	if err := json.Unmarshal(v.Expect[freedom], &e); err != nil {

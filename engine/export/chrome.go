@@ -8,8 +8,8 @@ import (
 	"memtide/engine/sim"
 )
 
-// chromeEvent is an event of the trace format of Chrome and Perfetto (the JSON of the document
-// "Trace Event Format"). Times are in microseconds.
+// chromeEvent is an event of the trace format of Chrome and Perfetto, as the document "Trace Event Format" defines
+// it. Times are in microseconds.
 type chromeEvent struct {
 	Name    string         `json:"name"`
 	Phase   string         `json:"ph"` // X a span, C counters, M a name
@@ -20,13 +20,14 @@ type chromeEvent struct {
 	Args    map[string]any `json:"args,omitempty"`
 }
 
-// The lines of a trace: the lanes, and behind them what the compute lane waits for.
+// chromeLanes are the names of the lines of a trace, by lane. A line with the waits of the compute lane comes after
+// them.
 var chromeLanes = []string{sim.Compute: "compute", sim.ToHost: "device to host", sim.ToDev: "host to device",
 	sim.Network: "network", sim.CPU: "host CPU"}
 
-// ChromeTrace returns a played schedule in the trace format that Chrome and Perfetto open: a
-// line for each lane, spans with the reason for which they did not start earlier, a line of
-// waits, and counters of the device's memory by category and of the host's.
+// ChromeTrace returns a played schedule in the trace format of Chrome and Perfetto. It has a line for each lane, in
+// which each span has the reason why it did not start earlier, a line with the waits of the compute lane, and
+// counters of the device memory by category and of the host memory.
 func ChromeTrace(p *engine.Problem, t *sim.Trace) ([]byte, error) {
 	micro := func(d time.Duration) float64 { return float64(d) / 1e3 }
 	took := func(start, end time.Duration) *float64 { d := micro(end - start); return &d }

@@ -11,10 +11,10 @@ import (
 	"memtide/engine/sim"
 )
 
-// Schema is what the field "schema" of every file says.
+// Schema is the value of the field "schema" in every file.
 const Schema = "memtide-schedule/1"
 
-// The package comment says what the fields mean.
+// The types of the file. The package comment says what the fields mean.
 type (
 	fileHead struct {
 		Schema     string       `json:"schema"`
@@ -38,7 +38,7 @@ type (
 		Duplex string       `json:"duplex"`
 	}
 	fileChain struct {
-		Name              string       `json:"name,omitempty"` // where it is not that of the network
+		Name              string       `json:"name,omitempty"` // empty if it is the name of the network
 		Batch             int          `json:"batch,omitempty"`
 		Input             engine.Bytes `json:"input_bytes"`
 		InputGrad         engine.Bytes `json:"input_grad_bytes"`
@@ -91,7 +91,7 @@ type (
 		Temp  engine.Bytes  `json:"temp_bytes"`
 		In    []string      `json:"in,omitempty"`
 		Out   []string      `json:"out,omitempty"`
-		Lean  []string      `json:"lean"` // null: it cannot run lean; empty: then it writes nothing
+		Lean  []string      `json:"lean"` // null: it cannot keep only its output; empty: such a run writes nothing
 		Alt   *fileAlt      `json:"alt,omitempty"`
 	}
 	fileAlt struct {
@@ -109,17 +109,15 @@ type (
 	}
 )
 
-// doing are the words for kinds of steps, in their order.
-var doing = []string{"run", "free", "offload", "fetch", "wait"}
-
-// The words for kinds of values and for passes, in their order.
+// The words in files for kinds of instructions, kinds of values, and passes.
 var (
+	doing      = []string{"run", "free", "offload", "fetch", "wait"}
 	valueKinds = []string{"activation", "gradient", "weight", "state"}
 	passes     = []string{"forward", "backward"}
 )
 
-// JSON returns the plan as a file; ParseJSON reads it. Equal plans are equal bytes. A schedule that cannot be played
-// is not exported.
+// JSON returns the content of the file. Equal schedules give equal bytes. The error says that the schedule cannot
+// be played.
 func (p *File) JSON() ([]byte, error) {
 	tr, err := sim.Play(p.Problem, p.Schedule)
 	if err != nil {
@@ -139,7 +137,7 @@ func (p *File) JSON() ([]byte, error) {
 	}
 	var w writer
 	w.value(head)
-	w.buf.Truncate(w.buf.Len() - 1) // the end of the object stands behind its lists
+	w.buf.Truncate(w.buf.Len() - 1) // the lists come before the end of the object
 	if chain != nil {
 		list(&w, "stages", chain.Chain.Stages, stageOf)
 	} else {
@@ -151,8 +149,7 @@ func (p *File) JSON() ([]byte, error) {
 	return w.buf.Bytes(), w.err
 }
 
-// writer writes one field of the outer object per line, and one item per line
-// of its long lists.
+// writer writes each field of the outer object on a line, and each item of its long lists.
 type writer struct {
 	buf bytes.Buffer
 	err error
@@ -187,8 +184,7 @@ func chainOf(c *engine.Chain, name string) *fileChain {
 
 func stageOf(s *engine.Stage) fileStage {
 	return fileStage{Name: s.Name, Kind: s.Kind, Forward: s.Forward, Back: s.Back, Out: s.Out, Saved: s.Saved,
-		Unsaved: s.Unsaved,
-		Grad:    s.Grad, FwdTemp: s.FwdTemp, BwdTemp: s.BwdTemp, Fast: (*fileFast)(s.Fast)}
+		Unsaved: s.Unsaved, Grad: s.Grad, FwdTemp: s.FwdTemp, BwdTemp: s.BwdTemp, Fast: (*fileFast)(s.Fast)}
 }
 
 func (p *File) valueOf(v *engine.Value) fileValue {
@@ -228,7 +224,7 @@ func (p *File) stepOf(s *engine.Instruction) fileStep {
 	return f
 }
 
-// File is a schedule with all that it was made for.
+// File is a schedule with the problem and the strategy that it is for.
 type File struct {
 	Name     string // of the network, for people
 	Strategy string // name of the strategy that found it; may be empty
@@ -237,7 +233,7 @@ type File struct {
 	Schedule engine.Schedule
 }
 
-// opName returns how files call an operation (see the package comment).
+// opName returns the name of an operation in files (see the package comment).
 func (p *File) opName(op engine.OpID) string {
 	if p.Problem.Chain != nil {
 		return p.Problem.Graph.Ops[op].Name

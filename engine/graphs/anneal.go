@@ -8,23 +8,23 @@ import (
 	"memtide/engine"
 )
 
-// course is how a round of annealing goes: in levels, at each of which temperature
-// and weight are multiplied by a constant.
+// course is the course of a round of annealing. It has levels; at each of them temperature and weight are
+// multiplied by a constant.
 type course struct {
-	temperature, cooling float64 // in shares of the step time
-	weight, growing      float64 // of the excess as a share of the first peak; grows on the first 205 levels
+	temperature, cooling float64 // as shares of the step time
+	weight, growing      float64 // of the excess as a share of the first peak; it grows on the first 205 levels
 }
 
+// levels is the number of levels of a course.
 const levels = 256
 
-// The courses. The weight begins low: while the structure is decided, it has to be
-// cheap to be above the budget.
+// The courses. The weight starts low, because exceeding the budget has to be cheap while the structure is decided.
 var (
 	wide   = course{1e-3, 0.976016475, 0.05, 1.02271847} // 1e-3 to 2e-6; 0.05 to 5
-	ample  = course{2e-3, 0.973377381, 0.05, 1.02271847} // 2e-3 to 2e-6: a free order has more to decide
+	ample  = course{2e-3, 0.973377381, 0.05, 1.02271847} // 2e-3 to 2e-6, for any order, which has more to decide
 	gentle = course{5e-4, 0.978662724, 0.02, 1.02474328} // 5e-4 to 2e-6; 0.02 to 3
 	narrow = course{3e-4, 0.98061751, 0.5, 1.01129544}   // 3e-4 to 2e-6; 0.5 to 5
-	hot    = course{1e-2, 1, 0.05, 1}                    // throughout: it meets orders that no cooler round finds
+	hot    = course{1e-2, 1, 0.05, 1}                    // constant; finds orders that no cooler round finds
 	lower  = course{1e-2, 0.98217228, 2, 1.01129544}     // 1e-2 to 1e-4; 2 to 20, for less memory whatever the time
 )
 
@@ -33,20 +33,26 @@ type annealer struct {
 	*state
 	r         random
 	poll      *engine.Poll
-	reorder   bool // nothing runs again
-	firstFit  bool // the first sequence within the budget will do
-	scale     float64
-	best      []kindID // nil if none is within the budget
+	reorder   bool     // nothing runs again
+	firstFit  bool     // stop at the first sequence within the budget
+	scale     float64  // the first peak, in units of the excess
+	best      []kindID // the fastest sequence within the budget; nil if there is none
 	bestTook  time.Duration
-	proposals int
-	mostAgain int         // the number of repeats from which on no operation alone runs again
-	improved  func()      // told of every new best; may be nil
-	counted   func()      // told at every level; may be nil
-	plays     func() bool // whether the sequence can be played as it is; nil: it can
+	proposals int         // number of proposals so far
+	mostAgain int         // from this number of repeats on, proposeInsert is not tried
+	improved  func()      // called at every new best sequence; may be nil
+	counted   func()      // called at every level; may be nil
+	plays     func() bool // reports whether the sequence can be played; nil: it always can
 }
 
-// anneal makes proposals in the course, with the excess weighed weight times as much as there. It stops early when the
-// best takes enough or less, or when poll says so.
+// newAnnealer returns an annealer of a state. scale is the peak that the excess is measured by.
+func newAnnealer(st *state, seed uint64, scale engine.Bytes, poll *engine.Poll) *annealer {
+	return &annealer{state: st, r: newRandom(seed), poll: poll,
+		scale: float64(max(scale, 1)) / float64(int64(1)<<st.unit)}
+}
+
+// anneal makes the given number of proposals along a course; weight multiplies the course's weight of the excess.
+// It stops early when the time of the best sequence is at most enough, or when poll ends it.
 func (a *annealer) anneal(c course, proposals int, weight float64, enough time.Duration) {
 	a.mostAgain = math.MaxInt
 	if c == hot {
@@ -78,7 +84,7 @@ func (a *annealer) anneal(c course, proposals int, weight float64, enough time.D
 		}
 		gain := a.share(a.newTook)
 		if a.clock != nil {
-			gain = a.share(0) // not known yet; no less
+			gain = a.share(0) // the time is not known yet; this is a lower bound
 		}
 		a.evaluate(a.excess + engine.Int64(min((limit-gain)/rate, 1<<60)))
 		if float64(rate*float64(a.newExcess-a.excess))+a.share(a.newTook) > limit {
@@ -90,12 +96,13 @@ func (a *annealer) anneal(c course, proposals int, weight float64, enough time.D
 	}
 }
 
-// share is by how much a time is more than that of the sequence, as a share of the step.
+// share returns how much longer a time is than that of the sequence, as a share of the step.
 func (a *annealer) share(took time.Duration) float64 {
 	return float64(took-a.took) / float64(max(a.m.base, 1))
 }
 
-// longest returns the time of which share is so much, without transfers.
+// longest returns the time with the given share. With transfers it is unlimited, because times are not known before
+// evaluate.
 func (a *annealer) longest(share float64) time.Duration {
 	if a.clock != nil {
 		return math.MaxInt64
@@ -113,8 +120,8 @@ func (a *annealer) note() {
 	}
 }
 
-// propose makes the edits of a move; false if there is none, or only a part of its edits: undo takes
-// them back. With the order kept only runs of operations that have several can move.
+// propose makes the edits of a random move. It returns false if there is no move; undo then takes back any edits.
+// With the order kept, only runs of operations with several runs can move.
 func (a *annealer) propose() bool {
 	r := &a.r
 	u := r.below(1000)
@@ -141,7 +148,11 @@ func (a *annealer) propose() bool {
 	case u < 930:
 		return a.proposeExchange(r)
 	}
-	return a.proposeRemove(r)
+	p := a.removable(r)
+	if p != none {
+		a.remove(p)
+	}
+	return p != none
 }
 
 // random is a generator (xorshift64) whose numbers are the same on every machine.
@@ -164,11 +175,10 @@ func (r *random) below(n int32) int32 {
 	return int32(hi)
 }
 
-// one is true once in n times.
+// one returns true with probability 1/n.
 func (r *random) one(n int32) bool { return r.below(n) == 0 }
 
-// near returns a number from 0 to n-1 that is mostly small: the distribution of a power of
-// a uniform one.
+// near returns a number from 0 to n-1 that is mostly small: n times a power of a uniform number.
 func (r *random) near(n int32, power int) int32 {
 	const full = 1 << 20
 	x := uint64(full)
@@ -179,7 +189,7 @@ func (r *random) near(n int32, power int) int32 {
 	return int32(x * uint64(n) / full)
 }
 
-// exponential is one of 1024 numbers with the exponential distribution.
+// exponential returns one of 1024 numbers with the exponential distribution.
 func (r *random) exponential() float64 { return exponentials[r.next()>>54] }
 
 // exponentials are rounded, so that they are the same on machines whose logarithms differ in the last bit.

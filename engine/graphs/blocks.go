@@ -38,47 +38,46 @@ In a step of several backward passes the forward pass is what stands before the 
 	Solver: maker(blockPlans).solve, Sweeper: maker(blockPlans).sweep,
 }
 
-// quickOps is from how many operations on there are plans at once, segments that are made again as a whole,
-// before those that take time.
+// quickOps is the number of operations above which plans of segments that are made again as a whole come first,
+// because the others take time.
 const quickOps = 600
 
-// point is a plan for a part of the chain: with an option for its first block and a
-// plan for the rest, or passed over up to a split. Points are found by index.
+// point is a plan for a part of the chain: with an option for its first block and a plan for the rest, or with a
+// split, up to which blocks are passed over. Points refer to others by index.
 type point struct {
 	memory engine.Bytes
 	time   int64
-	option int32 // none: a split
-	split  int32 // how many blocks are passed over
+	option int32 // none for a split
+	split  int32 // number of blocks that are passed over
 	a, b   int32 // plans of the parts
 }
 
-// chainOf is a chain of analysed blocks and the plans of its parts. Parts of equal blocks
-// have equal plans.
+// chainOf is a chain of analysed blocks and the plans of its parts. Parts of equal blocks have equal plans.
 type chainOf struct {
 	blocks []block
-	info   []*analysis
-	class  []int32
-	parts  [][]int32      // of every first and last block the number of that part; equal parts have equal ones
-	cuts   [][]crossing   // of every block: the cut after it
-	grad   []engine.Bytes // of what comes back to every cut
-	limit  engine.Bytes
-	fronts [][]point // by number of part; nil if it is not known
-	grows  growing   // the front that is made
+	info   []*analysis    // by block
+	class  []int32        // by block; equal blocks have equal classes
+	parts  [][]int32      // by first and last block: the number of the part; equal parts have equal numbers
+	cuts   [][]crossing   // by block: the cut after it
+	grad   []engine.Bytes // by cut: bytes of its gradients
+	limit  engine.Bytes   // plans that need more memory are left out
+	fronts [][]point      // by number of part; nil before front computes it
+	grows  growing        // scratch of front
 	poll   *engine.Poll
 }
 
-// maxParts bounds the different parts of a chain, maxBlocks its length; of longer
-// chains neighbours are taken together.
+// Limits of a chain. In longer chains, and in those with more different parts, neighbouring blocks are joined.
 const (
 	maxParts    = 2500
 	maxBlocks   = 320
-	maxPoints   = 2000       // trade-offs of a part that are kept
-	maxSplits   = 48         // that are tried for a part, of more evenly
-	mostWork    = 60_000_000 // parts, splits and points together: chains of few equal parts have fewer points
+	maxPoints   = 2000       // points kept for a part
+	maxSplits   = 48         // splits tried for a part, evenly spread
+	mostWork    = 60_000_000 // parts x splits x points: with many different parts there are fewer points
 	leastPoints = 100
 	loose       = 4 // a front may have this many times maxPoints before it is thinned
 )
 
+// blockPlans adds the plans of strategy blocks.
 func blockPlans(l *plans, _ engine.Parsed, poll *engine.Poll) {
 	m := l.m.whole()
 	if len(m.order) > quickOps {
@@ -86,8 +85,12 @@ func blockPlans(l *plans, _ engine.Parsed, poll *engine.Poll) {
 			l.addSegments(m.forward(), n)
 		}
 	}
+	sizes := []int{inGroup, 1} // least sizes of parts
+	if len(m.firstForward()) > fewForward {
+		sizes = sizes[:1]
+	}
 	before := 0
-	for _, fewest := range m.groups() {
+	for _, fewest := range sizes {
 		if blocks := m.blocks(fewest); len(blocks) != before && len(blocks) > 1 {
 			before = len(blocks)
 			(&chainOf{blocks: blocks, limit: l.list[0].peak, poll: poll}).plan(l, m)
@@ -124,7 +127,7 @@ func (c *chainOf) plan(l *plans, m *model) {
 	}
 }
 
-// solve returns the plans of the whole chain. Those of shorter parts are made first.
+// solve returns the plans of the whole chain, after computing those of all shorter parts.
 func (c *chainOf) solve() []point {
 	n := len(c.blocks)
 	for length := range n {
@@ -136,8 +139,7 @@ func (c *chainOf) solve() []point {
 	return c.front(0, n-1)
 }
 
-// analyse finds what the chain has to know of its blocks, fewer of them if poll says
-// stop; equal ones are analysed once.
+// analyse sets info and grad; equal blocks are analysed once. If poll ends it, info is incomplete.
 func (c *chainOf) analyse(m *model, classes int32) {
 	n := len(c.blocks)
 	c.info, c.grad = nil, make([]engine.Bytes, n+1)
@@ -166,7 +168,8 @@ type crossing struct {
 	size engine.Bytes
 }
 
-// cut returns what blocks from s on make of the cut after block k; the rest is there before s.
+// cut returns the size of the values of the cut after block k that blocks from s on make. Other values of the cut
+// are in memory before block s.
 func (c *chainOf) cut(s, k int) (sum engine.Bytes) {
 	if k < s {
 		return 0
@@ -179,9 +182,8 @@ func (c *chainOf) cut(s, k int) (sum engine.Bytes) {
 	return sum
 }
 
-// classify finds which blocks and which parts are equal; fronts has room for the
-// different parts, or for more than maxParts if there are more. It returns the number
-// of different blocks.
+// classify finds which blocks and which parts are equal, and returns the number of different blocks. fronts has an
+// element for every different part, or more than maxParts elements if there are more parts.
 func (c *chainOf) classify(m *model) (classes int32) {
 	n := len(c.blocks)
 	known := map[string]int32{}
@@ -227,7 +229,7 @@ func (c *chainOf) classify(m *model) (classes int32) {
 	return int32(len(known))
 }
 
-// pairs makes one block of every two neighbours.
+// pairs joins every two neighbouring blocks.
 func pairs(list []block) (out []block) {
 	for k := 0; k < len(list); k += 2 {
 		b := list[k]
@@ -243,8 +245,8 @@ func pairs(list []block) (out []block) {
 }
 
 // front returns the plans of blocks s to t that no other plan beats in memory and time, in the order of memory. It
-// keeps them for the next call; those of shorter parts are known. Block s either runs once, by one of its options, or
-// together with the blocks up to some split it runs again.
+// keeps them for the next call; those of shorter parts are known. Block s either runs once, by one of its options,
+// or it runs again, together with the blocks up to some split.
 func (c *chainOf) front(s, t int) []point {
 	part := c.parts[s][t]
 	if c.fronts[part] != nil {
@@ -273,7 +275,7 @@ func (c *chainOf) front(s, t int) []point {
 	var time int64
 	step := max((t-s)/maxSplits, 1)
 	for split := 1; s+split <= t && c.info[s+split-1].repeats; split++ {
-		j := s + split - 1 // the block that is passed over last
+		j := s + split - 1 // the last block that is passed over
 		passed = max(passed, c.grad[t+1]+c.cut(s, j-1)+c.info[j].lean)
 		time += c.info[j].timeF
 		if split%step != 0 && split > maxSplits/4 {
@@ -283,18 +285,17 @@ func (c *chainOf) front(s, t int) []point {
 			point{memory: passed, time: time, option: none, split: int32(split)})
 		f.merge(c.limit, loose*most)
 	}
-	front := append([]point{}, evenly(f.all, most)...) // not nil: known, also if nothing fits
+	front := append([]point{}, evenly(f.all, most)...) // not nil, even if nothing fits
 	if c.poll.Err() == nil {
 		c.fronts[part] = front
 	}
 	return front
 }
 
-// growing is a front that grows, and what it is made of; the next one uses its room.
+// growing is a front that is being made, with memory for the next step.
 type growing struct{ all, next, spare []point }
 
-// climb appends a point that needs at least as much memory as the last one and takes
-// less time.
+// climb appends a point that needs at least as much memory as the last one and takes less time.
 func climb(list []point, p point) []point {
 	if n := len(list); n > 0 && list[n-1].memory == p.memory {
 		list[n-1] = p
@@ -303,8 +304,8 @@ func climb(list []point, p point) []point {
 	return append(list, p)
 }
 
-// merge adds the points of next within a limit and drops those that another point beats. At most most points stay. Of
-// equal points the older one stays.
+// merge adds the points of next within a limit, drops those that another point beats, and keeps at most most
+// points. Of equal points it keeps the older one.
 func (f *growing) merge(limit engine.Bytes, most int) {
 	a, b := f.all, f.next
 	if len(b) == 0 || b[0].memory > limit {
@@ -329,8 +330,8 @@ func (f *growing) merge(limit engine.Bytes, most int) {
 	f.all, f.spare = evenly(out, most), f.all
 }
 
-// both appends the plans that pass over the first blocks, carry out the later ones,
-// a, beside the cut before them, and then the first ones, b.
+// both appends the plans that pass over the first blocks, run the later ones by a plan of a, beside the cut before
+// them, and then the first ones by a plan of b.
 func (c *chainOf) both(list []point, a, b []point, cut engine.Bytes, p point) []point {
 	i, j := 0, 0
 	for len(a) > 0 && len(b) > 0 && c.poll.Err() == nil {
@@ -355,12 +356,12 @@ func (c *chainOf) both(list []point, a, b []point, cut engine.Bytes, p point) []
 	return list
 }
 
-// most returns how many points a front keeps.
+// most returns the number of points that a front keeps.
 func (c *chainOf) most() int {
 	return min(maxPoints, max(mostWork/(len(c.fronts)*min(len(c.blocks), maxSplits)), leastPoints))
 }
 
-// evenly returns at most most items of list at even distances, with the first and the last.
+// evenly returns at most most items of list at even distances, with the first and the last. It overwrites list.
 func evenly[T any](list []T, most int) []T {
 	n := len(list)
 	if n <= most {
@@ -372,7 +373,7 @@ func evenly[T any](list []T, most int) []T {
 	return list[:most]
 }
 
-// build appends the runs of a plan for the blocks from s to t.
+// build appends the runs of plan at for the blocks from s to t.
 func (c *chainOf) build(s, t int, at int32, seq []kindID) []kindID {
 	p := c.front(s, t)[at]
 	if p.option != none {

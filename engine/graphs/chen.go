@@ -49,8 +49,8 @@ func (l *plans) addSegments(forward []int32, n int) {
 	l.add(l.m.saving(forward, l.m.crossing(forward, n)), fmt.Sprintf("The forward pass is cut into %d segments.", n))
 }
 
-// crossing tells which values pass from one of n segments of about equal bytes to
-// another, or are made by the last one.
+// crossing returns a function that reports whether a value passes from one of n segments of about equal bytes to
+// another, or is made by the last one.
 func (m *model) crossing(forward []int32, n int) func(v int32) bool {
 	var total, sum engine.Bytes
 	for _, i := range forward {
@@ -58,7 +58,7 @@ func (m *model) crossing(forward []int32, n int) func(v int32) bool {
 	}
 	segment := make([]int, m.ops+2)
 	for i := range segment {
-		segment[i] = n // of what comes after the forward pass
+		segment[i] = n // after the forward pass
 	}
 	share, last := total/engine.Bytes(n)+1, 0
 	for _, i := range forward {

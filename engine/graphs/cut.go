@@ -8,32 +8,31 @@ import (
 	"memtide/engine"
 )
 
-// block is a part of a step: forward operations between two cuts, and the backward
-// operations that read what they make.
+// block is a part of a step: forward operations between two cuts, and the backward operations that read what they
+// make.
 type block struct {
 	forward, backward []int32
 	in, out           []int32 // the cuts before and after it; nil at the ends
-	through           []bool  // of every value: it stays throughout; the same of all blocks
-	// what backward operations make for this block and those before it, and for those before it alone
+	through           []bool  // by value: it stays throughout; the same for all blocks
+	// Values that backward operations make for this block and earlier ones, and only for earlier ones.
 	gradIn, gradOut []int32
 }
 
-// blocks cuts a graph into a chain of blocks. A cut is all that forward operations before
-// it make for forward ones after it; what is there at the start is not counted, and neither
-// are a few small values that operations everywhere read, such as masks: they stay throughout.
-// Cuts are where a single value passes and parts have at least fewest forward operations, and where parts between
-// these are
-// long, at the fewest bytes about their middles. Neighbours become one block where a backward
-// operation reads what both make, or comes too late for its own.
+// blocks cuts a graph into a chain of blocks. A cut is the set of values that forward operations before it make for
+// forward operations after it. Values that are on the device at the start do not count, and neither do a few small
+// values that are read throughout, such as masks. Cuts are where a single value passes and parts have at least
+// fewest forward operations. If the parts between these are long, there are also cuts at the fewest bytes about
+// their middles. Neighbouring blocks are joined if a backward operation reads values of both, or comes too late for
+// its own block.
 func (m *model) blocks(fewest int) []block {
 	forward := m.firstForward()
-	rank := make([]int, m.ops+2) // of forward operations, from 1
+	rank := make([]int, m.ops+2) // by forward operation, from 1; 0 for others
 	for k, i := range forward {
 		rank[i] = k + 1
 	}
 	through := m.through(forward, rank)
 	ends, cuts := m.cuts(forward, rank, through, fewest)
-	of := make([]int, m.ops+2) // the block of an operation
+	of := make([]int, m.ops+2) // by operation: its block
 	backward := m.order[len(forward):]
 	for {
 		joined := m.place(forward, backward, ends, of, through)
@@ -51,15 +50,14 @@ func (m *model) blocks(fewest int) []block {
 	}
 }
 
-// Of values that stay throughout: the share of the forward pass over which they are read
-// at least, and that of the peak that they may come to together.
+// Values that stay throughout are read over more than 1/throughSpan of the forward pass, and take at most
+// 1/throughShare of the peak together.
 const (
 	throughSpan  = 4
 	throughShare = 20
 )
 
-// through are values that stay throughout: of those that forward operations far apart read, the
-// smallest, as long as they are few bytes in all.
+// through returns the values that stay throughout: the smallest ones that forward operations far apart read.
 func (m *model) through(forward []int32, rank []int) []bool {
 	through := make([]bool, len(m.size))
 	var list []int32
@@ -83,32 +81,24 @@ func (m *model) through(forward []int32, rank []int) []bool {
 	return through
 }
 
-// Parts with more than mostGroup forward operations, or with more than one in mostGroups of all,
-// are cut where several values pass.
+// Parts with more than mostGroup forward operations and more than 1/mostGroups of all are also cut where several
+// values pass.
 const (
 	mostGroup  = 24
 	mostGroups = 50
 )
 
-// How many forward operations parts have at least where single values pass again and again: what is
-// made again within a block is chosen operation by operation, of whole blocks everything is.
-// Graphs of fewForward at most are cut at every such value too, which small budgets need.
+// Parts have at least inGroup forward operations, even if single values pass more often: within a block the
+// operations to run again are chosen one by one, but of whole blocks all run again. Graphs of at most fewForward
+// forward operations are also cut at every such value, which small budgets need.
 const (
 	inGroup    = 8
 	fewForward = 600
 )
 
-// groups returns the least sizes of parts that are tried.
-func (m *model) groups() []int {
-	if len(m.firstForward()) > fewForward {
-		return []int{inGroup}
-	}
-	return []int{inGroup, 1}
-}
-
-// cuts returns the values that pass at each cut, and how many forward operations come before it.
+// cuts returns the values that pass at each cut, and the number of forward operations before it.
 func (m *model) cuts(forward []int32, rank []int, through []bool, fewest int) (ends []int, cuts [][]int32) {
-	expires := make([][]int32, len(forward)+1) // by their last forward reader
+	expires := make([][]int32, len(forward)+1) // values by the rank of their last forward reader
 	count, bytes := make([]int, len(forward)+1), make([]engine.Bytes, len(forward)+1)
 	passes, sum := 0, engine.Bytes(0)
 	for k, i := range forward {
@@ -147,8 +137,8 @@ func (m *model) cuts(forward []int32, rank []int, through []bool, fewest int) (e
 	return ends, cuts
 }
 
-// divide appends where a part is cut: at the fewest bytes in its middle half, and both halves
-// again, until they are short enough.
+// divide appends the cuts within a part: at the fewest bytes in its middle half, and again within both halves until
+// they are short enough.
 func divide(ends []int, bytes []engine.Bytes, from, to, short int) []int {
 	if to-from <= short {
 		return ends
@@ -162,7 +152,7 @@ func divide(ends []int, bytes []engine.Bytes, from, to, short int) []int {
 	return divide(append(divide(ends, bytes, from, at, short), at), bytes, at, to, short)
 }
 
-// lastOf returns the rank of the last forward operation that reads a value, or 0 if none does.
+// lastOf returns the rank of the last forward operation that reads a value, or 0.
 func (m *model) lastOf(v int32, rank []int) (last int) {
 	for _, u := range m.users[v] {
 		last = max(last, rank[u])
@@ -170,8 +160,8 @@ func (m *model) lastOf(v int32, rank []int) (last int) {
 	return last
 }
 
-// place finds the blocks of all operations, and which neighbours have to become one:
-// between which a cut has to go.
+// place sets the blocks of all operations, and returns which cuts have to go because the blocks beside them are
+// joined.
 func (m *model) place(forward, backward []int32, ends []int, of []int, through []bool) (joined []bool) {
 	joined = make([]bool, len(ends))
 	inside := make([]bool, m.ops+2)
@@ -179,7 +169,7 @@ func (m *model) place(forward, backward []int32, ends []int, of []int, through [
 		b, _ := slices.BinarySearch(ends, k+1)
 		of[i], inside[i] = b, true
 	}
-	last := make([]int, len(m.size)) // of every forward value the last block that may read it in the backward pass
+	last := make([]int, len(m.size)) // by forward value: the last block that may read it in the backward pass
 	for v, i := range m.maker {
 		if i == none || !inside[i] {
 			continue
@@ -187,7 +177,7 @@ func (m *model) place(forward, backward []int32, ends []int, of []int, through [
 		last[v] = of[i]
 		for _, u := range m.users[v] {
 			if inside[u] {
-				last[v] = max(last[v], of[u]) // a cut, for the block after it
+				last[v] = max(last[v], of[u]) // it passes the cut before that block
 			}
 		}
 	}
@@ -199,7 +189,7 @@ func (m *model) place(forward, backward []int32, ends []int, of []int, through [
 				low, high = max(low, of[m.maker[v]]), min(high, last[v])
 			}
 		}
-		for k := min(at, high); k < low; k++ { // it reads both, or comes too late for its own
+		for k := min(at, high); k < low; k++ { // it reads values of both, or comes too late for its own
 			joined[k] = true
 		}
 		at = min(at, max(low, high))
@@ -208,7 +198,7 @@ func (m *model) place(forward, backward []int32, ends []int, of []int, through [
 	return joined
 }
 
-// fill makes the blocks.
+// fill returns the blocks.
 func (m *model) fill(forward, backward []int32, cuts [][]int32, of []int, through []bool) []block {
 	list := make([]block, len(cuts)+1)
 	for k := range list {
@@ -245,21 +235,21 @@ func (m *model) fill(forward, backward []int32, cuts [][]int32, of []int, throug
 	return list
 }
 
-// local is a block by itself: its operations, forward ones first, and values numbered
-// from 0. The cut before it and what is there at the start have no size here: they
-// are accounted for elsewhere.
+// local is a block by itself: its operations, forward ones first, and values numbered from 0. The cut before it and
+// the values that are on the device at the start have size 0 here; they are counted elsewhere.
 type local struct {
-	forward int // how many operations are forward ones
+	forward int // number of forward operations
 	ops     []localOp
 	size    []engine.Bytes
-	maker   []int32 // of every value the operation, none if it comes from outside
-	outside []bool  // always there
+	maker   []int32 // by value: the operation that makes it, or none
+	outside []bool  // by value: it is always in memory
 	out     []int32 // the cut after it
 	gradIn  []int32
 	gradOut []int32
-	global  []int32 // of every operation
+	global  []int32 // by operation: its number in the model
 }
 
+// localOp is an operation of a local.
 type localOp struct {
 	in, out []int32
 	time    int64
@@ -267,7 +257,7 @@ type localOp struct {
 	once    bool
 }
 
-// newLocal numbers a block.
+// newLocal returns a block with its own numbers.
 func (m *model) newLocal(b *block) *local {
 	l := &local{forward: len(b.forward)}
 	number := map[int32]int32{}
@@ -305,7 +295,7 @@ func (m *model) newLocal(b *block) *local {
 	return l
 }
 
-// key returns a text that is the same of blocks whose locals are equal, but for global.
+// key returns a text that is equal for blocks whose locals differ only in global.
 func (m *model) key(b *block, l *local) string {
 	var in []engine.Bytes
 	for _, v := range b.in {

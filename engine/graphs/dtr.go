@@ -3,6 +3,7 @@ package graphs
 import (
 	"math"
 	"math/bits"
+	"slices"
 	"time"
 
 	"memtide/engine"
@@ -36,7 +37,7 @@ within the budget is taken, so that more memory is never slower.`,
 	Solver: maker(dtrPlans).solve, Sweeper: maker(dtrPlans).sweep,
 }
 
-// dtrBudgets is how many budgets are tried.
+// dtrBudgets is the number of budgets that are tried.
 const dtrBudgets = 48
 
 func dtrPlans(l *plans, args engine.Parsed, poll *engine.Poll) {
@@ -52,28 +53,28 @@ func dtrPlans(l *plans, args engine.Parsed, poll *engine.Poll) {
 	}
 }
 
-// online is one run: what is there, and the clock.
+// online is one run: what is in memory, and the clock.
 type online struct {
 	m         *model
 	budget    engine.Bytes
 	heuristic string
 	poll      *engine.Poll
-	most      int // runs; with more it has no answer
-	looks     int // at what is missing around values, which are left; below 0 it has no answer
+	most      int // largest number of runs; the run fails with more
+	looks     int // number of missing values that it may still look at; the run fails below 0
 
 	seq     []kindID
 	used    engine.Bytes
 	clock   time.Duration
-	there   []bool
-	missing []bool // was made, and is not there
-	read    []time.Duration
-	uses    []int // by the program that are to come
-	pinned  []int
+	there   []bool          // by value: it is in memory
+	missing []bool          // by value: it was made and is not in memory
+	read    []time.Duration // by value: time of its last use
+	uses    []int           // by value: uses by the program that are still to come
+	pinned  []int           // by value: running operations that read it
 
-	class []int32 // union-find
-	cost  []time.Duration
-	seen  []int32
-	look  int32
+	class []int32         // by value: its parent in the union-find of missing values
+	cost  []time.Duration // by root of a class: sum of the costs of its values
+	seen  []int32         // by value: the last look that has visited it
+	look  int32           // number of the current look
 }
 
 func newOnline(m *model, budget engine.Bytes, heuristic string, poll *engine.Poll) *online {
@@ -93,7 +94,7 @@ func newOnline(m *model, budget engine.Bytes, heuristic string, poll *engine.Pol
 	return r
 }
 
-// all runs the program; false if it does not fit, or goes on for too long.
+// all runs the program. It returns false if the program does not fit, or takes too many runs.
 func (r *online) all() bool {
 	for _, i := range r.m.order {
 		if !r.run(i) {
@@ -109,7 +110,7 @@ func (r *online) all() bool {
 	return true
 }
 
-// run runs an operation, and before it what makes its inputs again.
+// run runs an operation, after the operations that make its inputs again.
 func (r *online) run(i int32) bool {
 	if r.poll.Err() != nil || len(r.seq) > r.most {
 		return false
@@ -128,7 +129,7 @@ func (r *online) run(i int32) bool {
 		}
 	}
 	k := &r.m.kinds[i]
-	for _, v := range k.writes { // an old copy makes way
+	for _, v := range k.writes { // an older copy is freed
 		if r.there[v] {
 			r.there[v] = false
 			r.used -= r.m.size[v]
@@ -161,9 +162,10 @@ func (r *online) run(i int32) bool {
 	return true
 }
 
+// own returns the time of the operation that makes a value.
 func (r *online) own(v int32) time.Duration { return r.m.kinds[r.m.maker[v]].time }
 
-// leave lets go of a value. What must not or cannot be made again, and will be read, stays.
+// leave frees a value, unless it will be read and cannot or must not be made again.
 func (r *online) leave(v int32) {
 	given := r.m.maker[v] == r.m.source()
 	if (given || r.m.once[r.m.maker[v]]) && r.remakes(v) {
@@ -182,17 +184,13 @@ func (r *online) leave(v int32) {
 	}
 }
 
-// remakes reports whether an operation that may run again reads a value.
+// remakes reports whether a value may still be read.
 func (r *online) remakes(v int32) bool {
-	for _, u := range r.m.users[v] {
-		if u == r.m.sink() || !r.m.once[u] {
-			return true
-		}
-	}
-	return r.uses[v] > 0
+	return r.uses[v] > 0 ||
+		slices.ContainsFunc(r.m.users[v], func(u int32) bool { return u == r.m.sink() || !r.m.once[u] })
 }
 
-// evict lets go of the value that is the cheapest for its size and age; false if there is none.
+// evict frees the value that is cheapest for its size and age. It returns false if there is none.
 func (r *online) evict() bool {
 	best := none
 	var least, size uint64
@@ -204,7 +202,7 @@ func (r *online) evict() bool {
 		}
 		cost := uint64(r.price(int32(v))) + 1
 		weight := area(uint64(r.m.size[v]), uint64(r.clock-r.read[v])+1)
-		if best == none || cheaper(cost, weight, least, size) {
+		if best == none || engine.CompareRatios(cost, weight, least, size) < 0 {
 			best, least, size = int32(v), cost, weight
 		}
 	}
@@ -215,16 +213,13 @@ func (r *online) evict() bool {
 	return true
 }
 
-// area returns a product, in units of 2^20 so that it stays in range, of 1 at least.
+// area returns a product in units of 2^20, so that it stays in range, and at least 1.
 func area(a, b uint64) uint64 {
 	hi, lo := bits.Mul64(a, b)
 	return max(hi<<44|lo>>20, 1)
 }
 
-// cheaper reports whether a/b is less than c/d.
-func cheaper(a, b, c, d uint64) bool { return engine.CompareRatios(a, b, c, d) < 0 }
-
-// price returns what a value is taken to cost.
+// price returns the cost of a value by the heuristic.
 func (r *online) price(v int32) time.Duration {
 	sum := r.own(v)
 	r.look++
@@ -242,7 +237,7 @@ func (r *online) price(v int32) time.Duration {
 	return sum
 }
 
-// around returns the cost of what is missing that a value needs or, downwards, that needs it.
+// around returns the cost of the missing values that a value needs (up) or that need it.
 func (r *online) around(v int32, up bool) (sum time.Duration) {
 	todo := []int32{v}
 	for len(todo) > 0 {
@@ -260,7 +255,7 @@ func (r *online) around(v int32, up bool) (sum time.Duration) {
 	return sum
 }
 
-// next visits what a value is made from or, downwards, what is made from it.
+// next visits the values that a value is made from (up) or that are made from it.
 func (r *online) next(v int32, up bool, visit func(int32)) {
 	if up {
 		for _, w := range r.m.in[r.m.maker[v]] {
@@ -286,6 +281,7 @@ func (r *online) beside(v int32, visit func(int32)) {
 	}
 }
 
+// find returns the root of the class of a value.
 func (r *online) find(v int32) int32 {
 	for r.class[v] != v {
 		r.class[v] = r.class[r.class[v]]

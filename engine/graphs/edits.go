@@ -6,21 +6,22 @@ import (
 	"time"
 )
 
-// try is what a move has changed, and what it comes to.
+// try is the move under way: its edits and their results.
 type try struct {
 	edits     []edit
 	lasts     []oldLast
 	dirty     []int32 // values whose copies may have other last readers
-	mark      []int32 // of every value the last move that it was dirty in
-	moves     int32
-	low, high int32 // places whose memory may differ, in the new order
-	grown     int32
-	newDuring []int64
+	mark      []int32 // by value: the last move in which it was dirty
+	moves     int32   // number of the move
+	low, high int32   // places whose memory may differ, in the new order
+	grown     int32   // number of runs inserted less those removed
+	newDuring []int64 // during of the places low to high
 	newExcess int64
 	newTook   time.Duration
-	most      time.Duration // a move that takes more than this is not kept, whatever it frees
+	most      time.Duration // moves with a longer time are not kept
 }
 
+// edit is a change of a move.
 type edit struct {
 	what     uint8
 	run      int32
@@ -33,6 +34,7 @@ const (
 	removed
 )
 
+// oldLast is the last reader of a copy before the move.
 type oldLast struct{ copy, run int32 }
 
 // begin begins a move.
@@ -45,11 +47,12 @@ func (s *state) begin() {
 	}
 }
 
+// widen adds a place to those whose memory may differ.
 func (s *state) widen(p int32) {
 	s.low, s.high = min(s.low, p), max(s.high, p)
 }
 
-// touch marks what a kind makes and reads: its copies may have other last readers.
+// touch marks the values that a kind makes and reads as dirty.
 func (s *state) touch(id kindID) {
 	k := &s.m.kinds[id]
 	for _, sv := range k.serves {
@@ -67,7 +70,7 @@ func (s *state) touchValue(v int32) {
 	}
 }
 
-// shift moves the run at a place to another one.
+// shift moves the run at a place to another place.
 func (s *state) shift(from, to int32) {
 	x := s.order[from]
 	s.rotate(from, to)
@@ -77,6 +80,7 @@ func (s *state) shift(from, to int32) {
 	s.widen(to)
 }
 
+// rotate is shift without its memory.
 func (s *state) rotate(from, to int32) {
 	x := s.order[from]
 	step := int32(1)
@@ -88,10 +92,10 @@ func (s *state) rotate(from, to int32) {
 		s.order[p], s.place[y] = y, p
 	}
 	s.order[to], s.place[x] = x, to
-	s.sort(s.op(x))
+	s.sort(s.op[x])
 }
 
-// sort puts the runs of an operation into the order of their places.
+// sort sorts the runs of an operation by place.
 func (s *state) sort(op int32) {
 	list := s.runs[op]
 	for k := 1; k < len(list); k++ {
@@ -101,7 +105,7 @@ func (s *state) sort(op int32) {
 	}
 }
 
-// insert puts a run of a kind at a place; what was there comes after it.
+// insert inserts a run of a kind before the run at a place.
 func (s *state) insert(id kindID, p int32) {
 	x, k := s.numberRun(id), &s.m.kinds[id]
 	for w := range k.writes {
@@ -122,9 +126,9 @@ func (s *state) insert(id kindID, p int32) {
 	s.grown++
 }
 
-// putIn is insert, the memory aside.
+// putIn is insert without its memory.
 func (s *state) putIn(x, p int32) {
-	op := s.op(x)
+	op := s.op[x]
 	s.order = slices.Insert(s.order, int(p), x)
 	s.number(p)
 	s.runs[op] = append(s.runs[op], x)
@@ -135,7 +139,7 @@ func (s *state) putIn(x, p int32) {
 	}
 }
 
-// number gives their places to the runs from a place on.
+// number sets the places of the runs from a place on.
 func (s *state) number(from int32) {
 	place, p := s.place, from
 	for _, x := range s.order[from:] {
@@ -144,7 +148,7 @@ func (s *state) number(from int32) {
 	}
 }
 
-// remove takes out the run at a place.
+// remove removes the run at a place.
 func (s *state) remove(p int32) {
 	x := s.order[p]
 	k := &s.m.kinds[s.kind[x]]
@@ -174,10 +178,10 @@ func (s *state) remove(p int32) {
 	s.grown--
 }
 
-// takeOut is remove, the memory aside.
+// takeOut is remove without its memory.
 func (s *state) takeOut(p int32) {
 	x := s.order[p]
-	op := s.op(x)
+	op := s.op[x]
 	s.order = slices.Delete(s.order, int(p), int(p)+1)
 	s.number(p)
 	at := slices.Index(s.runs[op], x)
@@ -188,7 +192,7 @@ func (s *state) takeOut(p int32) {
 	}
 }
 
-// list notes whether an operation has several runs.
+// list updates again and listed for an operation.
 func (s *state) list(op int32) {
 	at, several := s.listed[op], len(s.runs[op]) > 1
 	switch {
@@ -202,14 +206,14 @@ func (s *state) list(op int32) {
 	}
 }
 
-// there reports whether a run is in the sequence.
-func (s *state) there(x int32) bool {
+// present reports whether a run is in the sequence.
+func (s *state) present(x int32) bool {
 	p := s.place[x]
 	return int(p) < len(s.order) && s.order[p] == x
 }
 
-// evaluate finds newExcess and newTook of the edits. It stops, with an excess above limit, once the
-// excess is known to be above it.
+// evaluate computes newExcess and newTook. It stops, with an excess above limit, once the excess is known to be
+// above it.
 func (s *state) evaluate(limit int64) {
 	for _, v := range s.dirty {
 		for _, x := range s.runs[s.m.maker[v]] {
@@ -228,8 +232,8 @@ func (s *state) evaluate(limit int64) {
 	}
 }
 
-// sweep finds the memory of the places that may differ, and adds their excess to that of the
-// others; math.MaxInt64 if it is above limit.
+// sweep computes the memory of the places that may differ, and returns excess, that of the other places, plus
+// theirs. It returns math.MaxInt64 if the sum is above limit.
 func (s *state) sweep(excess, limit int64) int64 {
 	used := int64(s.m.g.Fixed)
 	if s.low > 0 {
@@ -250,7 +254,7 @@ func (s *state) sweep(excess, limit int64) int64 {
 	return excess
 }
 
-// settle gives a copy its last reader.
+// settle sets the last reader of a copy.
 func (s *state) settle(c, now int32) {
 	was := s.last[c]
 	if was == now {
@@ -260,7 +264,7 @@ func (s *state) settle(c, now int32) {
 	s.last[c] = now
 	s.room[was].net += s.size[c]
 	s.room[now].net -= s.size[c]
-	if s.there(was) {
+	if s.present(was) {
 		s.widen(s.place[was])
 	}
 	s.widen(s.place[now])
@@ -302,16 +306,15 @@ func (s *state) undo() {
 	if s.clock != nil {
 		s.clock.undo()
 	}
-	for k := len(s.lasts) - 1; k >= 0; k-- {
-		o := s.lasts[k]
+	for _, o := range slices.Backward(s.lasts) {
 		if now := s.last[o.copy]; now != none {
 			s.room[now].net += s.size[o.copy]
 		}
 		s.room[o.run].net -= s.size[o.copy]
 		s.last[o.copy] = o.run
 	}
-	for k := len(s.edits) - 1; k >= 0; k-- {
-		switch e := s.edits[k]; e.what {
+	for _, e := range slices.Backward(s.edits) {
+		switch e.what {
 		case shifted:
 			s.rotate(e.to, e.from)
 		case inserted:

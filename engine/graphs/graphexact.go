@@ -42,10 +42,10 @@ var orderParam = engine.Param{
 	Doc: "Kept: the first runs come in the order in which they stand, so the plan fits a program that cannot be reordered. Any: only data decides; what is put off until it is read takes no memory before, so less memory will do, or less time.",
 }
 
-// withinKept is the set that optima and bounds range over with the order kept;
-// otherwise it is bound.AnyOrder.
+// withinKept is the set that optima and bounds range over with the order kept. Otherwise it is bound.AnyOrder.
 const withinKept = "schedules that recompute with the order kept and do not offload"
 
+// within returns the set that optima and bounds range over.
 func within(args engine.Parsed) string {
 	if args.Is("order", "kept") {
 		return withinKept
@@ -68,8 +68,8 @@ func solveGraphExact(p *engine.Problem, args engine.Parsed, poll *engine.Poll) (
 	return exact(s, p.Budget, within(args))
 }
 
-// keepAll returns the solution that runs everything once in its fastest way, in the order in which it stands,
-// which nothing beats, or nil if it does not fit.
+// keepAll returns the solution that runs every operation once by its fastest kind, in the order of the graph, which
+// no other solution beats. It returns nil if it does not fit.
 func (m *model) keepAll(budget engine.Bytes, among string) *engine.Solution {
 	sol := m.solution(m.quickest())
 	if sol.Peak > budget {
@@ -80,7 +80,7 @@ func (m *model) keepAll(budget engine.Bytes, among string) *engine.Solution {
 	return sol
 }
 
-// exact returns the best solution, or why there is none.
+// exact returns the best solution, or an error if there is none.
 func exact(s *space, budget engine.Bytes, among string) (*engine.Solution, error) {
 	seq, err := s.find(budget, false)
 	if err == nil && seq != nil {
@@ -102,13 +102,13 @@ func exact(s *space, budget engine.Bytes, among string) (*engine.Solution, error
 	return nil, err
 }
 
-// describe says what runs again.
+// describe returns, in words, what runs again.
 func (m *model) describe(seq []kindID) string {
 	runs, took := m.reruns(seq)
 	return fmt.Sprintf("%d of %d runs are repetitions, which take %v.", runs, len(seq), took)
 }
 
-// whyLeast says what needs the smallest budget of all, where one operation does.
+// whyLeast returns, in words, what needs the smallest budget, if that is a single operation.
 func (m *model) whyLeast(least engine.Bytes) string {
 	most, at := m.footprint()
 	switch {

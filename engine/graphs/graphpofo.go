@@ -42,31 +42,33 @@ offloading is that of POFO, on chains; no method for graphs is published.`,
 	Solver: solveGraphPofo, Sweeper: sweepUp(sweptPofo),
 }
 
+// withinAll names the set that bounds range over.
 const withinAll = "all schedules"
 
 // joint looks for a schedule of all kinds within one budget.
 type joint struct {
 	p     *engine.Problem
-	m     *model // with transfers; nil if nothing can move, or it is no graph of single assignments
+	m     *model // with transfers; nil if nothing can move, or the graph is not one of single assignments
 	args  engine.Parsed
 	poll  *engine.Poll
-	lower time.Duration
+	lower time.Duration // lower bound of the step time
 	best  *engine.Solution
-	how   string   // what found it
-	seq   []kindID // its sequence, if it is of one
-	least engine.Bytes
-	why   string
-	first error // why the first method does not apply
+	how   string       // how best was found
+	seq   []kindID     // sequence of best, or nil
+	least engine.Bytes // smallest budget of the methods that do not fit; 0 if unknown
+	why   string       // what needs least
+	first error        // error of the first method that does not apply
 
-	swept solver        // graphsearch in a sweep; nil otherwise
-	found *engine.Found // what the others find in a sweep; nil otherwise
+	swept solver        // in a sweep: graphsearch; otherwise nil
+	found *engine.Found // in a sweep: solutions of other strategies; otherwise nil
 }
 
 func solveGraphPofo(p *engine.Problem, args engine.Parsed, poll *engine.Poll) (*engine.Solution, error) {
 	return (&joint{p: p, args: args, poll: poll}).solve()
 }
 
-// sweptPofo is graphpofo for budgets in rising order. What the others find for one counts for all.
+// sweptPofo returns graphpofo for budgets in rising order. Solutions of other strategies for one budget count for
+// all.
 func sweptPofo(p *engine.Problem, args engine.Parsed, poll *engine.Poll, found *engine.Found) solver {
 	recompute := solver(nil)
 	if own, err := graphSearch.Parse(searchArgs(args)); err == nil {
@@ -102,8 +104,8 @@ func (j *joint) solve() (*engine.Solution, error) {
 	return j.answer()
 }
 
-// begin takes the best of what others find. Where everything can move, the serial plan
-// needs the least memory of all.
+// begin takes the best solution of the other strategies. If everything can move, the serial plan needs the least
+// memory of all schedules.
 func (j *joint) begin() {
 	if j.m != nil {
 		seq := j.m.serial()
@@ -122,7 +124,7 @@ func (j *joint) begin() {
 	}
 }
 
-// ask takes what another strategy finds.
+// ask takes the solution of another strategy.
 func (j *joint) ask(s *engine.Strategy, args engine.Args) {
 	if j.poll.Err() != nil || j.done() {
 		return
@@ -158,7 +160,7 @@ func (j *joint) better(sol *engine.Solution, by *engine.Strategy) {
 	}
 }
 
-// refused notes the smallest budget of a method that does not fit.
+// refused records the smallest budget of a method that does not fit.
 func (j *joint) refused(least engine.Bytes, why string) {
 	if least > 0 && (j.least == 0 || least < j.least) {
 		j.least, j.why = least, why
@@ -173,13 +175,13 @@ func (j *joint) tell(done, total int) {
 	j.poll.Report(engine.Progress{Done: done, Total: total, Best: j.solution()})
 }
 
-// solution returns the best one in this strategy's words.
+// solution returns the best solution with the claims of this strategy.
 func (j *joint) solution() *engine.Solution {
 	return &engine.Solution{Schedule: j.best.Schedule, Makespan: j.best.Makespan, Peak: j.best.Peak, Bound: j.lower,
 		Optimal: j.best.Makespan <= j.lower, OptimalAmong: withinAll, Notes: append([]string{j.how}, j.best.Notes...)}
 }
 
-// answer returns the solution, or why there is none.
+// answer returns the solution, or an error if there is none.
 func (j *joint) answer() (*engine.Solution, error) {
 	err := j.poll.Err()
 	switch {
@@ -193,17 +195,17 @@ func (j *joint) answer() (*engine.Solution, error) {
 	return nil, j.first
 }
 
-// How many proposals the search makes for each operation, and at least in all, with which it finds the optimum of
-// nearly every graph that is small enough for trying all programs.
+// The number of proposals of the search. leastJoint, the least number in total, finds the optimum of nearly every
+// graph that is small enough for trying all schedules.
 const (
-	firstJoint = 100
-	eachJoint  = 25 // more for every operation
-	mostJoint  = 4000
+	firstJoint = 100  // per operation
+	eachJoint  = 25   // added per operation, for every operation
+	mostJoint  = 4000 // at most per operation
 	leastJoint = 20_000
 )
 
-// search anneals in rounds, each twice as long as the one before: from the best sequence,
-// from the order that keeps everything, and from the sequences of the others in turn.
+// search anneals in rounds, each pair twice as long as the one before: from the best sequence, and from the order
+// that keeps everything and the sequences of the others in turn.
 func (j *joint) search() {
 	n := len(j.m.order)
 	total := max(n*min(firstJoint+eachJoint*n, mostJoint), leastJoint) << (j.args.Int("effort") - 1)
@@ -225,9 +227,8 @@ func (j *joint) search() {
 			c, from = narrow, j.seq
 		}
 		before := j.best
-		st := newState(j.m, j.p.Budget, j.args.Is("order", "kept"), from)
-		a := &annealer{state: st, r: newRandom(uint64(j.args.Int("seed"))*1000 + round), poll: j.poll,
-			scale: float64(max(scale, 1)) / float64(int64(1)<<st.unit)}
+		a := newAnnealer(newState(j.m, j.p.Budget, j.args.Is("order", "kept"), from),
+			uint64(j.args.Int("seed"))*1000+round, scale, j.poll)
 		a.plays = func() bool {
 			if a.took >= j.best.Makespan {
 				return true
@@ -241,14 +242,13 @@ func (j *joint) search() {
 		}
 		a.anneal(c, count, weight, j.lower)
 		if a.best != nil && j.poll.Err() == nil {
-			j.play(a.best, "Found by annealing.") // without waits it may be faster
+			j.play(a.best, "Found by annealing.") // it may be faster without waits
 		}
 		if j.best == before {
 			weight = min(weight*3, 1000)
 		}
-		next *= 2
-		if round%2 == 0 {
-			next /= 2
+		if round%2 == 1 {
+			next *= 2
 		}
 		done += count
 	}

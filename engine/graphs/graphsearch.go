@@ -39,13 +39,13 @@ var (
 		Doc: "The start of the random numbers; another one finds other schedules."}
 )
 
-// What graphsearch leaves to the exact search.
+// Limits of the graphs that graphsearch leaves to the exact search.
 const (
 	fewOps    = 16
 	fewStates = 100_000
 )
 
-// newFewSpace returns the exact search of graphs that are left to it, nil for others.
+// newFewSpace returns the exact search if it suits the graph, and nil otherwise.
 func newFewSpace(m *model, kept bool, poll *engine.Poll) *space {
 	if len(m.order) > fewOps {
 		return nil
@@ -72,6 +72,8 @@ func solveGraphSearch(p *engine.Problem, args engine.Parsed, poll *engine.Poll) 
 		}
 	}
 	s := newSearcher(m, args, poll)
-	s.telling(s.total)
+	s.tell = func(seq []kindID, done int) {
+		poll.Report(engine.Progress{Done: done, Total: s.total, Best: m.solution(seq)})
+	}
 	return s.solve(p, within(args))
 }

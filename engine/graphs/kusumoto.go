@@ -34,34 +34,35 @@ backward passes the forward pass is what stands before the first; all behind it 
 	Solver: maker(kusumotoPlans).solve, Sweeper: maker(kusumotoPlans).sweep,
 }
 
+// Limits of the search.
 const (
-	maxFamily = 200
-	maxFront  = 48
-	limits    = 20
-	perLimit  = 12
+	maxFamily = 200 // lower sets
+	maxFront  = 48  // trade-offs of a set
+	limits    = 20  // limits for what is kept
+	perLimit  = 12  // chains for each limit
 )
 
-// lowerSet is a set of forward operations with all that they need.
+// lowerSet is a set of forward operations that contains all that they need.
 type lowerSet struct {
-	holds  []uint64 // by operation
-	size   int
-	border []bool // values made in it and read by other forward operations
-	edges  []stepTo
-	front  []tradeOff
+	holds  []uint64   // a bit for each operation
+	size   int        // number of operations
+	border []bool     // by value: it is made in the set and read by other forward operations
+	edges  []stepTo   // steps to larger sets
+	front  []tradeOff // trade-offs of the chains that end with the set
 }
 
 // stepTo is a step to a larger lower set.
 type stepTo struct {
 	to         int
-	again      time.Duration // to make again what is let go
-	kept, made engine.Bytes
+	again      time.Duration // time to make dropped values again
+	kept, made engine.Bytes  // of the values of the step
 }
 
 // tradeOff is a chain of lower sets so far.
 type tradeOff struct {
 	again   time.Duration
 	kept    engine.Bytes
-	set, at int // where it comes from
+	set, at int // its predecessor: a trade-off of that set
 }
 
 func (s *lowerSet) has(i int32) bool { return s.holds[i>>6]>>(uint(i)&63)&1 == 1 }
@@ -90,8 +91,8 @@ func kusumotoPlans(l *plans, _ engine.Parsed, poll *engine.Poll) {
 	}
 }
 
-// family returns the empty set, all that each operation needs, the beginnings of the
-// order, and the whole forward pass, by size.
+// family returns the empty set, the needs of each operation, the beginnings of the order, and the whole forward
+// pass, by size.
 func (m *model) family(forward []int32) []*lowerSet {
 	words := (m.ops + 63) / 64
 	empty := &lowerSet{holds: make([]uint64, words)}
@@ -126,7 +127,7 @@ func (m *model) family(forward []int32) []*lowerSet {
 	return evenly(family, maxFamily)
 }
 
-// join finds the steps between the sets of a family; false if poll ended it.
+// join finds the steps between the sets of a family. It returns false if poll ended it.
 func (m *model) join(family []*lowerSet, forward []int32, poll *engine.Poll) bool {
 	inside := make([]bool, m.ops+2)
 	for _, i := range forward {
@@ -165,7 +166,7 @@ func (m *model) join(family []*lowerSet, forward []int32, poll *engine.Poll) boo
 	return true
 }
 
-// count adds an operation to a step; what the last step makes is not let go.
+// count adds an operation to a step. The last step drops nothing.
 func (m *model) count(e *stepTo, i int32, to *lowerSet, last bool) {
 	k, whole := &m.kinds[i], true
 	for _, v := range k.writes {
@@ -181,8 +182,8 @@ func (m *model) count(e *stepTo, i int32, to *lowerSet, last bool) {
 	}
 }
 
-// chains are chains of sets, from the empty one to the whole forward pass, of
-// different trade-offs between what is kept and what is made again.
+// chains returns chains of sets, from the empty one to the whole forward pass, with different trade-offs between
+// kept bytes and the time to make values again.
 func chains(family []*lowerSet, limit engine.Bytes, poll *engine.Poll) (list [][]int) {
 	for _, s := range family {
 		s.front = s.front[:0]
@@ -215,7 +216,7 @@ func chains(family []*lowerSet, limit engine.Bytes, poll *engine.Poll) (list [][
 	return list
 }
 
-// thinned returns the trade-offs that no other one beats in both, and not too many.
+// thinned returns at most maxFront of the trade-offs that no other one beats in both.
 func thinned(list []tradeOff) (front []tradeOff) {
 	slices.SortStableFunc(list, func(a, b tradeOff) int {
 		return cmp.Or(cmp.Compare(a.again, b.again), cmp.Compare(a.kept, b.kept))

@@ -1,6 +1,9 @@
 package graphs
 
 import (
+	"cmp"
+	"slices"
+
 	"memtide/engine"
 )
 
@@ -29,7 +32,8 @@ func lpmfPlans(l *plans, _ engine.Parsed, poll *engine.Poll) {
 
 // leastMemoryFirst returns the greedy order, or nil if poll ended it.
 func (m *model) leastMemoryFirst(poll *engine.Poll) (seq []kindID) {
-	wait, left := make([]int, m.ops+2), make([]int, len(m.size)) // inputs that are not there; readers to come
+	wait := make([]int, m.ops+2)     // by operation: inputs that are not made yet
+	left := make([]int, len(m.size)) // by value: readers that have not run
 	var ready []int32
 	for v := range m.size {
 		left[v] = len(m.users[v])
@@ -44,7 +48,7 @@ func (m *model) leastMemoryFirst(poll *engine.Poll) (seq []kindID) {
 			ready = append(ready, i)
 		}
 	}
-	// grows is by how much more is in use after an operation.
+	// grows returns the change of the memory in use by an operation.
 	grows := func(i int32) (sum engine.Bytes) {
 		for _, v := range m.kinds[i].writes {
 			if len(m.users[v]) > 0 {
@@ -58,20 +62,20 @@ func (m *model) leastMemoryFirst(poll *engine.Poll) (seq []kindID) {
 		}
 		return sum
 	}
+	needs := func(i int32) engine.Bytes { return m.kinds[i].bytes + m.kinds[i].temp }
 	for len(seq) < len(m.order) {
 		best := 0
 		for k, i := range ready {
 			if poll.Err() != nil {
 				return nil
 			}
-			a, b := grows(i), grows(ready[best])
-			needs, best1 := m.kinds[i].bytes+m.kinds[i].temp, m.kinds[ready[best]].bytes+m.kinds[ready[best]].temp
-			if a < b || a == b && (needs < best1 || needs == best1 && i < ready[best]) {
+			j := ready[best]
+			if cmp.Or(cmp.Compare(grows(i), grows(j)), cmp.Compare(needs(i), needs(j)), cmp.Compare(i, j)) < 0 {
 				best = k
 			}
 		}
 		i := ready[best]
-		ready = append(ready[:best], ready[best+1:]...)
+		ready = slices.Delete(ready, best, best+1)
 		seq = append(seq, i)
 		for _, v := range m.in[i] {
 			left[v]--

@@ -46,12 +46,12 @@ with them the level between the default and the expensive operations.`,
 	Solver: maker(minCutPlans).solve, Sweeper: maker(minCutPlans).sweep,
 }
 
-// partition is a graph as the partitioner sees it.
+// partition is a graph as the partitioner treats it.
 type partition struct {
 	m       *model
 	forward []int32
-	inside  []bool // forward operations
-	weight  []int64
+	inside  []bool  // by operation: it is a forward one
+	weight  []int64 // by value: cost of cutting it
 	poll    *engine.Poll
 }
 
@@ -78,7 +78,7 @@ func minCutPlans(l *plans, args engine.Parsed, poll *engine.Poll) {
 	}
 }
 
-// within returns what is saved for a share in percent of the default, or nil if poll ended it.
+// within returns the values that are saved for a share in percent of the default, or nil if poll ended it.
 func (p *partition) within(share int, usual, heavy []bool, dp bool) []bool {
 	switch {
 	case share == 100:
@@ -108,6 +108,7 @@ func (p *partition) within(share int, usual, heavy []bool, dp bool) []bool {
 	return p.saved(banned)
 }
 
+// newPartition returns the partition of a model.
 func newPartition(m *model, poll *engine.Poll) *partition {
 	p := &partition{m: m, forward: m.forward(), inside: make([]bool, m.ops+2), weight: make([]int64, len(m.size)),
 		poll: poll}
@@ -119,12 +120,11 @@ func newPartition(m *model, poll *engine.Poll) *partition {
 		total += size
 	}
 	unit := uint(max(bits.Len64(uint64(total))-38, 0))
-	distance := make([]int, len(m.size)) // to the backward pass
+	distance := make([]int, len(m.size)) // by value: to the backward pass
 	for v := range distance {
 		distance[v] = 100
 	}
-	for k := len(m.order) - 1; k >= 0; k-- {
-		i := m.order[k]
+	for _, i := range slices.Backward(m.order) {
 		for _, v := range m.in[i] {
 			d := 0
 			if p.inside[i] {
@@ -146,7 +146,7 @@ func newPartition(m *model, poll *engine.Poll) *partition {
 	return p
 }
 
-// all bans every operation that takes time.
+// all returns the operations that take time, to be banned from running again.
 func (p *partition) all() []bool {
 	banned := make([]bool, p.m.ops)
 	for _, i := range p.forward {
@@ -158,7 +158,8 @@ func (p *partition) all() []bool {
 // expensive are parts of the names of operations that compute much.
 var expensive = []string{"conv", "mm", "matmul", "linear", "gemm", "attention", "attn", "sdpa", "lstm", "gru", "einsum"}
 
-// heavy bans what computes much, what must not run again, and what makes little of much.
+// heavy returns the operations to be banned from running again: those that compute much, those that must not run
+// again, and those whose outputs are much smaller than their inputs.
 func (p *partition) heavy() []bool {
 	banned, named := make([]bool, p.m.ops), false
 	var bytes, time uint64
@@ -175,14 +176,14 @@ func (p *partition) heavy() []bool {
 		for _, v := range p.m.in[i] {
 			in += p.m.size[v]
 		}
-		few := !named && cheaper(time, max(bytes, 1), uint64(k.time), uint64(max(k.bytes, 1)))
-		banned[i] = banned[i] || few || p.m.once[i] || 4*k.bytes < in
+		slow := !named && engine.CompareRatios(time, max(bytes, 1), uint64(k.time), uint64(max(k.bytes, 1))) < 0
+		banned[i] = banned[i] || slow || p.m.once[i] || 4*k.bytes < in
 	}
 	return banned
 }
 
-// saved returns the forward values of the least cut if some operations must not run again;
-// nil if poll ended it.
+// saved returns the forward values of the least cut if the banned operations must not run again, or nil if poll
+// ended it.
 func (p *partition) saved(banned []bool) []bool {
 	m := p.m
 	count := int32(len(m.size))
@@ -218,7 +219,7 @@ func (p *partition) saved(banned []bool) []bool {
 	return saved
 }
 
-// bytes returns how much is saved, without what is there at the start.
+// bytes returns the size of the saved values, without those that are on the device at the start.
 func (p *partition) bytes(saved []bool) (sum engine.Bytes) {
 	for v, s := range saved {
 		if s && p.m.maker[v] != p.m.source() {
@@ -228,7 +229,7 @@ func (p *partition) bytes(saved []bool) (sum engine.Bytes) {
 	return sum
 }
 
-// greedy chooses what takes the most time for its bytes as far as it fits.
+// greedy chooses the operations with the most time for their bytes that fit.
 func (p *partition) greedy(items []int32, room engine.Bytes) []bool {
 	chosen := make([]bool, p.m.ops)
 	order := slices.Clone(items)
@@ -245,8 +246,8 @@ func (p *partition) greedy(items []int32, room engine.Bytes) []bool {
 	return chosen
 }
 
-// best chooses the most time, with sizes in thousandths of the room, to the nearest:
-// so it can come to a little more than the room.
+// best chooses operations for the most time, by dynamic programming. Sizes are rounded to thousandths of the room,
+// so the choice can be slightly larger than the room.
 func (p *partition) best(items []int32, room engine.Bytes) []bool {
 	const grains = 1000
 	chosen := make([]bool, p.m.ops)
@@ -277,15 +278,17 @@ func (p *partition) best(items []int32, room engine.Bytes) []bool {
 // network is a flow network with whole capacities.
 type network struct {
 	edges []edgeTo  // an edge and its reverse are neighbours
-	from  [][]int32 // of every node its edges
+	from  [][]int32 // by node: its edges
 	poll  *engine.Poll
 }
 
+// edgeTo is an edge with its residual capacity.
 type edgeTo struct {
 	to   int32
 	room int64
 }
 
+// boundless is the capacity of edges that must not be cut.
 const boundless = math.MaxInt64 / 4
 
 func (n *network) add(a, b int32, capacity int64) {
@@ -295,16 +298,13 @@ func (n *network) add(a, b int32, capacity int64) {
 	n.edges = append(n.edges, edgeTo{a, 0})
 }
 
-// reached returns the nodes on the source's side of a least cut, by Dinic's algorithm
-// with paths instead of recursion, or nil if poll ended it.
+// reached returns the nodes on the source's side of a least cut, by Dinic's algorithm with paths instead of
+// recursion. It returns nil if poll ended it.
 func (n *network) reached(source, sink int32) []bool {
 	level, next := make([]int32, len(n.from)), make([]int, len(n.from))
-	for n.levels(level, source) && level[sink] >= 0 {
+	for n.levels(level, source); level[sink] >= 0; n.levels(level, source) {
 		clear(next)
-		for n.augment(level, next, source, sink) {
-			if n.poll.Err() != nil {
-				return nil
-			}
+		for n.poll.Err() == nil && n.augment(level, next, source, sink) {
 		}
 	}
 	if n.poll.Err() != nil {
@@ -317,16 +317,13 @@ func (n *network) reached(source, sink int32) []bool {
 	return side
 }
 
-// levels finds how far nodes are from the source; false if poll ended it.
-func (n *network) levels(level []int32, source int32) bool {
+// levels sets the distances of the nodes from the source, or -1. If poll ends it, some distances are missing.
+func (n *network) levels(level []int32, source int32) {
 	for v := range level {
 		level[v] = -1
 	}
 	level[source] = 0
-	for queue := []int32{source}; len(queue) > 0; queue = queue[1:] {
-		if n.poll.Err() != nil {
-			return false
-		}
+	for queue := []int32{source}; len(queue) > 0 && n.poll.Err() == nil; queue = queue[1:] {
 		for _, e := range n.from[queue[0]] {
 			if to := n.edges[e].to; n.edges[e].room > 0 && level[to] < 0 {
 				level[to] = level[queue[0]] + 1
@@ -334,10 +331,9 @@ func (n *network) levels(level []int32, source int32) bool {
 			}
 		}
 	}
-	return true
 }
 
-// augment sends what fits along one path from level to level; false if there is none.
+// augment sends as much as possible along one path from level to level. It returns false if there is no path.
 func (n *network) augment(level []int32, next []int, source, sink int32) bool {
 	var path []int32
 	for at := source; at != sink; {

@@ -8,10 +8,11 @@ import (
 	"memtide/engine"
 )
 
-// kindID is a kind of run. A kind below the number of operations is the full run of
-// the operation of that number in its first way; output-only runs and second algorithms follow.
+// kindID is the number of a kind of run. Below the number of operations, it is the full run of the operation of
+// that number by its first algorithm. Output-only runs and second algorithms follow.
 type kindID = int32
 
+// none is the index of nothing.
 const none = int32(-1)
 
 // kind is a way to run an operation, or a transfer (see linked).
@@ -19,52 +20,52 @@ type kind struct {
 	op     int32
 	what   engine.InstructionKind
 	reads  []int32
-	writes []int32 // values that take their room when it starts
-	serves []serve // what can be read when it ends
+	writes []int32 // values that are allocated when it starts
+	serves []serve // values that can be read when it ends
 	time   time.Duration
-	bytes  engine.Bytes // of what it writes
+	bytes  engine.Bytes // size of writes
 	temp   engine.Bytes
-	lean   bool // it is an output-only run
-	alt    bool // it is the second algorithm
+	lean   bool // an output-only run
+	alt    bool // a run by the second algorithm
 }
 
-// serve says that readers of a value are served by one of the writes of a kind.
+// serve means that reads of value are served by writes[write] of a kind.
 type serve struct{ value, write int32 }
 
-// model is a graph whose values are made by one operation each. The operation
-// number len(ops) is the source of what is there at the start, and the one after it
-// the sink, which holds to the end what has to stay.
+// model is a graph whose values are made by one operation each. Operation len(ops) is the source of the values that
+// are on the device at the start. The one after it is the sink, which reads at the end what has to stay.
 type model struct {
 	g      *engine.Graph
 	ops    int
 	kinds  []kind
-	lean   []kindID   // of every operation its output-only run in the first way, or none
-	ways   [][]kindID // of every operation all its kinds, the full run in the first way first
-	in     [][]int32  // of every operation, with source and sink: what it reads, each once
-	users  [][]int32  // of every value: operations that have to run and read it
-	maker  []int32    // of every value: the operation that makes it, or none
+	lean   []kindID   // by operation: its output-only run by the first algorithm, or none
+	ways   [][]kindID // by operation: all its kinds, the full run by the first algorithm first
+	in     [][]int32  // by operation, with source and sink: the values that it reads, without repetition
+	users  [][]int32  // by value: needed operations that read it
+	maker  []int32    // by value: the operation that makes it, or none
 	size   []engine.Bytes
-	needed []bool        // operations that have to run
-	once   []bool        // operations that never run again
-	order  []int32       // needed operations in the order in which they stand
-	base   time.Duration // of all needed operations, each once in its fastest way
-	runs   int           // how many kinds are runs; those of transfers follow
-	reads  int           // how many kinds may read: all but fetches, which come last
-	*moves               // nil if nothing moves
+	needed []bool        // by operation: it has to run
+	once   []bool        // by operation: it must not run again
+	order  []int32       // needed operations in the order of the graph
+	base   time.Duration // time of all needed operations, each once by its fastest kind
+	runs   int           // number of kinds that are runs; those of transfers follow
+	reads  int           // number of kinds that may read: all but fetches, which are last
+	*moves               // nil without transfers
 }
 
 func (m *model) source() int32 { return int32(m.ops) }
 func (m *model) sink() int32   { return int32(m.ops) + 1 }
 
+// unsupported returns an error that wraps engine.ErrUnsupported.
 func unsupported(format string, args ...any) error {
 	return fmt.Errorf("%w: "+format, append([]any{engine.ErrUnsupported}, args...)...)
 }
 
-// newModel reads a graph, without the second algorithms of its operations. Its errors wrap
+// newModel returns the model of a graph, without the second algorithms of its operations. Its errors wrap
 // engine.ErrUnsupported.
 func newModel(g *engine.Graph) (*model, error) { return read(g, false) }
 
-// newModelOfWays reads a graph with the second algorithms of its operations.
+// newModelOfWays returns the model of a graph with the second algorithms of its operations.
 func newModelOfWays(g *engine.Graph) (*model, error) { return read(g, true) }
 
 func read(g *engine.Graph, ways bool) (*model, error) {
@@ -96,7 +97,7 @@ func read(g *engine.Graph, ways bool) (*model, error) {
 	return m, nil
 }
 
-// findMakers finds the one operation that makes each value.
+// findMakers sets the operation that makes each value.
 func (m *model) findMakers() error {
 	g := m.g
 	for i := range g.Ops {
@@ -130,7 +131,7 @@ func (m *model) findMakers() error {
 	return nil
 }
 
-// readInputs resolves what operations read to values that are made.
+// readInputs sets the values that operations read. A value that is not made stands for the one that it is within.
 func (m *model) readInputs() error {
 	for i := range m.g.Ops {
 		op := &m.g.Ops[i]
@@ -158,7 +159,7 @@ func (m *model) readInputs() error {
 	return nil
 }
 
-// findNeeded finds the operations that have to run: what Done needs, or all.
+// findNeeded sets the operations that have to run: those that Done needs, or all.
 func (m *model) findNeeded() error {
 	g := m.g
 	if g.Done == engine.NoValue {
@@ -199,8 +200,8 @@ func (m *model) findNeeded() error {
 	return nil
 }
 
-// listKinds lists the full runs of operations, of source and sink, then the
-// output-only runs and second algorithms. Those of source and sink have their numbers too.
+// listKinds lists the full runs of operations, source and sink, then the output-only runs and, with ways, the
+// second algorithms.
 func (m *model) listKinds(ways bool) {
 	g := m.g
 	var initial []engine.ValueID
@@ -218,8 +219,8 @@ func (m *model) listKinds(ways bool) {
 		op := &g.Ops[i]
 		full := kind{op: int32(i), time: op.Time, temp: op.Temp}
 		// Only a full run makes Done.
-		isLean := op.OutputOnly != nil && (g.Done == engine.NoValue || m.maker[g.Done] != int32(i))
-		if isLean {
+		hasLean := op.OutputOnly != nil && (g.Done == engine.NoValue || m.maker[g.Done] != int32(i))
+		if hasLean {
 			k := full
 			k.lean, m.lean[i] = true, kindID(len(m.kinds))
 			m.add(k, op.OutputOnly)
@@ -229,7 +230,7 @@ func (m *model) listKinds(ways bool) {
 		}
 		full.alt, full.time, full.temp = true, op.Alt.Time, op.Alt.Temp
 		m.add(full, op.Out)
-		if isLean {
+		if hasLean {
 			full.lean = true
 			m.add(full, op.OutputOnly)
 		}
@@ -237,7 +238,7 @@ func (m *model) listKinds(ways bool) {
 	m.runs, m.reads = len(m.kinds), len(m.kinds)
 }
 
-// add adds a kind of run that makes some values.
+// add adds a kind of run that makes the values out.
 func (m *model) add(k kind, out []engine.ValueID) {
 	k.reads = m.in[k.op]
 	for w, id := range out {
@@ -245,7 +246,7 @@ func (m *model) add(k kind, out []engine.ValueID) {
 		k.writes, k.serves = append(k.writes, v), append(k.serves, serve{v, int32(w)})
 		k.bytes += m.size[v]
 	}
-	// What is within a write, and made by the other kind of run alone.
+	// Values within a write that only the other kind of run makes.
 	if int(k.op) < m.ops {
 		for _, v := range m.g.Ops[k.op].OutputOnly {
 			if w := slices.Index(out, m.g.Values[v].PartOf); w >= 0 && !slices.Contains(out, v) {
@@ -257,8 +258,7 @@ func (m *model) add(k kind, out []engine.ValueID) {
 	m.kinds = append(m.kinds, k)
 }
 
-// write returns the index of the write of a kind that serves readers of v; none if the
-// kind does not.
+// write returns the index of the write that serves reads of v, or none.
 func (k *kind) write(v int32) int32 {
 	for _, s := range k.serves {
 		if s.value == v {
@@ -268,7 +268,7 @@ func (k *kind) write(v int32) int32 {
 	return none
 }
 
-// whole returns the model without output-only runs and second algorithms. Its kinds are full runs of this one.
+// whole returns the model without output-only runs and second algorithms. Its kinds have the same numbers in m.
 func (m *model) whole() *model {
 	if !m.varied() {
 		return m
@@ -285,7 +285,7 @@ func (m *model) whole() *model {
 	return w
 }
 
-// least returns the time of the fastest way to run an operation.
+// least returns the time of the fastest kind of an operation.
 func (m *model) least(i int32) time.Duration {
 	least := m.kinds[i].time
 	for _, id := range m.ways[i] {
@@ -294,7 +294,7 @@ func (m *model) least(i int32) time.Duration {
 	return least
 }
 
-// slim returns the kind that makes the same as another with the smallest workspace.
+// slim returns the kind that makes the same values with the smallest workspace.
 func (m *model) slim(id kindID) kindID {
 	for _, other := range m.ways[m.kinds[id].op] {
 		if k := &m.kinds[other]; k.lean == m.kinds[id].lean && k.temp < m.kinds[id].temp {
@@ -304,8 +304,8 @@ func (m *model) slim(id kindID) kindID {
 	return id
 }
 
-// of returns the kind of a run of a schedule; none if there is no such run.
-func (m *model) of(st engine.Instruction) kindID {
+// kindOf returns the kind of a run of a schedule, or none.
+func (m *model) kindOf(st engine.Instruction) kindID {
 	for _, id := range m.ways[st.Op] {
 		if k := &m.kinds[id]; k.lean == st.OutputOnly && k.alt == st.Alt {
 			return id
@@ -317,9 +317,9 @@ func (m *model) of(st engine.Instruction) kindID {
 // varied reports whether any operation has several kinds of runs.
 func (m *model) varied() bool { return m.runs > m.ops+2 }
 
-// footprint returns what the operation with the largest needs cannot do without, and
-// that operation: what it reads in the smallest copies, writes and uses besides. No
-// schedule has a smaller peak. NoOp stands for what is there at the start.
+// footprint returns a lower bound on the peak of all schedules, and the operation that needs it: what the operation
+// reads in the smallest copies, writes and uses in addition. The operation is NoOp if the start of the step needs
+// the most.
 func (m *model) footprint() (most engine.Bytes, at engine.OpID) {
 	most, at = m.g.Fixed+m.kinds[m.source()].bytes, engine.NoOp
 	for _, i := range m.order {
@@ -328,7 +328,7 @@ func (m *model) footprint() (most engine.Bytes, at engine.OpID) {
 			need = min(need, m.g.Fixed+m.kinds[id].temp+m.kinds[id].bytes)
 		}
 		for _, v := range m.in[i] {
-			need += m.size[v] // a value within another has its own copy at best
+			need += m.size[v] // for a value within another, at best its own copy
 		}
 		for _, v := range m.in[m.sink()] {
 			if m.maker[v] == m.source() && !slices.Contains(m.in[i], v) {
@@ -345,7 +345,7 @@ func (m *model) footprint() (most engine.Bytes, at engine.OpID) {
 	return most, at
 }
 
-// nested returns what an operation reads that is within something else that it reads.
+// nested returns the size of the values read by an operation that are within another value that it reads.
 func (m *model) nested(i int32) (sum engine.Bytes) {
 	for _, v := range m.in[i] {
 		if slices.Contains(m.in[i], int32(m.g.Values[v].PartOf)) {

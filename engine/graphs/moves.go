@@ -7,9 +7,9 @@ import (
 	"memtide/engine"
 )
 
-// free returns the range of places to which the run at a place can go: after what it
-// reads, before what reads it, between the runs of its own operation; with the order
-// kept, a first run stays between the first runs beside it.
+// free returns the range of places to which the run at a place can move: after its inputs are made, before its
+// first reader, and between the neighbouring runs of its operation. With the order kept, a first run stays between
+// the first runs of the neighbouring operations.
 func (s *state) free(p int32) (low, high int32) {
 	m, x := s.m, s.order[p]
 	k := &m.kinds[s.kind[x]]
@@ -49,7 +49,7 @@ func (s *state) free(p int32) (low, high int32) {
 	return low, high
 }
 
-// proposeShift moves the run at a place; false if it cannot move or would not.
+// proposeShift moves the run at a place to a random one. It returns false if the run cannot move or would not.
 func (s *state) proposeShift(r *random, p int32) bool {
 	low, high := s.free(p)
 	if low >= high {
@@ -76,10 +76,10 @@ func (s *state) proposeShift(r *random, p int32) bool {
 	return true
 }
 
-// anywhere returns the place of a run that can move.
+// anywhere returns the place of a random run, other than source and sink.
 func (s *state) anywhere(r *random) int32 { return 1 + r.below(int32(len(s.order))-2) }
 
-// crowded returns a place that is above the budget, if one is found soon.
+// crowded returns a random place above the budget, or any place if it does not find one soon.
 func (s *state) crowded(r *random) int32 {
 	p := s.anywhere(r)
 	for try := 0; s.excess > 0 && try < 40 && s.during[p] <= int64(s.budget); try++ {
@@ -88,7 +88,7 @@ func (s *state) crowded(r *random) int32 {
 	return p
 }
 
-// proposeInsert runs an operation again: one whose value lies over a place and is read later.
+// proposeInsert runs an operation again whose value is held over place j and read later.
 func (s *state) proposeInsert(r *random, j int32) bool {
 	n := int32(len(s.order)) - 1
 	for try := range 12 {
@@ -111,7 +111,7 @@ func (s *state) proposeInsert(r *random, j int32) bool {
 			depth = 3
 		}
 		at := k
-		if r.one(4) { // between the crowded place and the reader
+		if r.one(4) { // anywhere between j and the reader
 			at = j + 1 + r.below(k-j)
 		}
 		s.remake(r, v, at, depth)
@@ -120,15 +120,15 @@ func (s *state) proposeInsert(r *random, j int32) bool {
 	return false
 }
 
-// repeatable reports whether an operation may run once more: halving a chain again and again needs
-// as many runs of its first operations as halvings. Without a limit hot rounds
-// run what takes next to no time hundreds of times, which costs much to evaluate and gains nothing.
+// repeatable reports whether an operation may run once more. Halving a chain again and again needs one run of its
+// first operations for each halving. Without a limit, hot rounds run operations of almost no time hundreds of
+// times, which costs much to evaluate and gains nothing.
 func (s *state) repeatable(i int32) bool {
 	return !s.m.once[i] && len(s.runs[i]) < 4+bits.Len(uint(len(s.m.order)))
 }
 
-// remake inserts a run that makes a value before a place, and with some depth runs
-// of what it reads, more often of what would not be there by then. It returns how many.
+// remake inserts a run that makes a value before a place. If depth is above 0, it may do the same for the values
+// that the run reads, more often for those that would not be in memory. It returns the number of inserted runs.
 func (s *state) remake(r *random, v, p int32, depth int) (added int32) {
 	i := s.m.maker[v]
 	for _, w := range s.m.in[i] {
@@ -138,7 +138,7 @@ func (s *state) remake(r *random, v, p int32, depth int) (added int32) {
 		}
 		x := s.makerBefore(w, p)
 		c := s.copies[x] + s.m.kinds[s.kind[x]].write(w)
-		odds := int32(1) // that it is made again rather than kept
+		odds := int32(1) // out of 5, that w is made again
 		if l := s.last[c]; l != none && s.place[l] < p {
 			odds = 2
 		}
@@ -158,8 +158,8 @@ func (s *state) remake(r *random, v, p int32, depth int) (added int32) {
 	return added + 1
 }
 
-// missed reports whether some reader would find no copy if the run at a place were of
-// another kind, or, with none, not there.
+// missed reports whether some read would find no copy if the run at a place were of kind instead or, if that is
+// none, were removed.
 func (s *state) missed(p int32, instead kindID) bool {
 	x := s.order[p]
 	for _, sv := range s.m.kinds[s.kind[x]].serves {
@@ -179,7 +179,8 @@ func (s *state) missed(p int32, instead kindID) bool {
 	return false
 }
 
-// repeated returns the place of a run of an operation that has several, or none if every operation runs once.
+// repeated returns the place of a random run of an operation with several runs, or none if every operation runs
+// once.
 func (s *state) repeated(r *random) int32 {
 	if len(s.again) == 0 {
 		return none
@@ -188,17 +189,7 @@ func (s *state) repeated(r *random) int32 {
 	return s.place[list[r.below(int32(len(list)))]]
 }
 
-// proposeRemove takes out a run of an operation that has several.
-func (s *state) proposeRemove(r *random) bool {
-	p := s.removable(r)
-	if p == none {
-		return false
-	}
-	s.remove(p)
-	return true
-}
-
-// removable returns the place of a run that can be taken out, if one is found soon.
+// removable returns the place of a random run that can be removed, or none if it does not find one soon.
 func (s *state) removable(r *random) int32 {
 	for range 8 {
 		p := s.repeated(r)
@@ -206,7 +197,7 @@ func (s *state) removable(r *random) int32 {
 			return none
 		}
 		x := s.order[p]
-		list := s.runs[s.op(x)]
+		list := s.runs[s.op[x]]
 		if s.isTransfer(x) || s.alone(list) || list[0] == x && s.kept || s.missed(p, none) {
 			continue
 		}
@@ -215,8 +206,8 @@ func (s *state) removable(r *random) int32 {
 	return none
 }
 
-// proposeExchange takes out a run, or two, and runs another operation again whose value lies
-// over a crowded place.
+// proposeExchange removes one or two runs, and runs another operation again whose value is held over a crowded
+// place.
 func (s *state) proposeExchange(r *random) bool {
 	p := s.removable(r)
 	if p == none {
@@ -235,12 +226,11 @@ func (s *state) proposeExchange(r *random) bool {
 	return s.proposeInsert(r, min(j, int32(len(s.order))-2))
 }
 
-// proposeKind makes a run of another kind of one: an output-only run of a full one, a second algorithm of
-// the first, or the other way round.
+// proposeKind changes the kind of a run: between full and output-only runs, and between the two algorithms.
 func (s *state) proposeKind(r *random) bool {
 	for range 12 {
 		p := s.anywhere(r)
-		op, id := s.op(s.order[p]), s.kind[s.order[p]]
+		op, id := s.op[s.order[p]], s.kind[s.order[p]]
 		if s.isTransfer(s.order[p]) || op >= s.m.source() || len(s.m.ways[op]) < 2 {
 			continue
 		}

@@ -7,32 +7,32 @@ import (
 	"memtide/engine"
 )
 
-// option is a way to run a block: what it saves between its forward and its backward, and what that costs. Sizes do not
-// include the cut before the block.
+// option is a way to run a block: what it saves between its forward and its backward, and what that costs. Sizes do
+// not include the cut before the block.
 type option struct {
-	saved        engine.Bytes // with the cut after the block
-	peakF, peakB engine.Bytes // of the forward, and of the backward with the gradients that come in
-	timeB        int64        // of all that runs in the backward
+	saved        engine.Bytes // size of the saved values, with the cut after the block
+	peakF, peakB engine.Bytes // peaks of the forward, and of the backward with the incoming gradients
+	timeB        int64        // time of all operations in the backward
 	backward     []int32      // the operations of the backward in order, with those that run again
 }
 
-// analysis is what the chain of blocks has to know of a block.
+// analysis is what the chain of blocks needs to know of a block.
 type analysis struct {
 	*local
-	timeF   int64
+	timeF   int64        // time of the forward part
 	lean    engine.Bytes // peak of the forward part that keeps only the cut
 	repeats bool         // the forward part may run again as a whole
 	options []option
 }
 
-// Of up to maxCandidates values that might be saved, all subsets are tried. Of more, maxEnds ends are tried of the
-// order
-// in which the cheapest to make again for their size come first.
+// All subsets of up to maxCandidates values that might be saved are tried. For more values, maxEnds tails are tried
+// of the order in which the values that are cheapest to make again for their size come first.
 const (
 	maxCandidates = 10
 	maxEnds       = 48
 )
 
+// analyse finds the options of a block.
 func analyse(l *local, poll *engine.Poll) *analysis {
 	a := &analysis{local: l, repeats: true}
 	var forward []int32
@@ -44,7 +44,7 @@ func analyse(l *local, poll *engine.Poll) *analysis {
 	none := make([]bool, len(l.size))
 	a.lean, _ = l.peakOf(forward, none, l.with(none, l.out...))
 	var candidates []int32
-	always := make([]bool, len(l.size)) // what must not be made again
+	always := make([]bool, len(l.size)) // values that must not be made again
 	for _, op := range l.ops[l.forward:] {
 		for _, v := range op.in {
 			i := l.maker[v]
@@ -58,7 +58,7 @@ func analyse(l *local, poll *engine.Poll) *analysis {
 			}
 		}
 	}
-	// What a value costs to make again for its size: the cheapest are let go first.
+	// The values that are cheapest to make again for their size come first: they are dropped first.
 	slices.SortStableFunc(candidates, func(u, v int32) int {
 		x, y := l.ops[l.maker[u]].time, l.ops[l.maker[v]].time
 		return cmp.Compare(float64(x)*float64(l.size[v]), float64(y)*float64(l.size[u]))
@@ -81,7 +81,7 @@ func analyse(l *local, poll *engine.Poll) *analysis {
 	return a
 }
 
-// sets are subsets of n: all, or some ends of the order beyond maxCandidates.
+// sets returns subsets of n elements: all, or for more than maxCandidates some tails.
 func sets(n int) (list [][]bool) {
 	if n > maxCandidates {
 		for k := range maxEnds + 1 {
@@ -103,7 +103,7 @@ func sets(n int) (list [][]bool) {
 	return list
 }
 
-// undominated returns the options that no other one of list is at least as good as in time, saved bytes and both peaks.
+// undominated returns the options that no other one dominates in time, saved bytes and both peaks.
 func undominated(list []option) (front []option) {
 	slices.SortStableFunc(list, func(x, y option) int {
 		return cmp.Or(cmp.Compare(x.timeB, y.timeB), cmp.Compare(x.saved, y.saved),
@@ -119,7 +119,7 @@ func undominated(list []option) (front []option) {
 	return front
 }
 
-// with returns a copy of set that has values, too.
+// with returns a copy of set to which values are added.
 func (l *local) with(set []bool, values ...int32) []bool {
 	out := slices.Clone(set)
 	for _, v := range values {
@@ -131,12 +131,12 @@ func (l *local) with(set []bool, values ...int32) []bool {
 }
 
 // option returns the option that saves the values of saved. A value that is missing in the backward is made again
-// before its reader, and kept to its last use or, with forget, until that reader has run. ok is false if a value would
-// have to be made again by an operation that may run only once.
+// before its reader, and kept to its last use or, with forget, until that reader has run. ok is false if an
+// operation that may run only once would have to make a value again.
 func (l *local) option(forward []int32, saved []bool, forget bool) (o option, ok bool) {
 	hold := l.with(saved, l.gradIn...)
 	for _, op := range l.ops[l.forward:] {
-		for _, v := range op.in { // of the cut after the block
+		for _, v := range op.in { // values of the cut after the block
 			hold[v] = hold[v] || slices.Contains(l.out, v)
 		}
 	}
@@ -144,7 +144,7 @@ func (l *local) option(forward []int32, saved []bool, forget bool) (o option, ok
 	for v := range there {
 		there[v] = l.outside[v] || hold[v]
 	}
-	var made []int32 // again, and not forgotten
+	var made []int32 // values made again and not forgotten
 	var remake func(in []int32) bool
 	remake = func(in []int32) bool {
 		for _, v := range in {
@@ -184,14 +184,14 @@ func (l *local) option(forward []int32, saved []bool, forget bool) (o option, ok
 			o.saved += l.size[v]
 		}
 	}
-	var okB bool
-	o.peakF, ok = l.peakOf(forward, make([]bool, len(l.size)), keep)
-	o.peakB, okB = l.peakOf(o.backward, hold, l.with(make([]bool, len(l.size)), l.gradOut...))
+	none, okB := make([]bool, len(l.size)), false
+	o.peakF, ok = l.peakOf(forward, none, keep)
+	o.peakB, okB = l.peakOf(o.backward, hold, l.with(none, l.gradOut...))
 	return o, ok && okB
 }
 
-// peakOf returns the peak of running the operations of seq, with the values of hold in memory at the start and those
-// of keep at the end. ok is false if an operation reads a value that is not in memory.
+// peakOf returns the peak of running the operations of seq, with the values of hold in memory at the start and
+// those of keep at the end. ok is false if an operation reads a value that is not in memory.
 func (l *local) peakOf(seq []int32, hold, keep []bool) (peak engine.Bytes, ok bool) {
 	// Each value is in memory from one place of seq to another, both included.
 	const absent, atStart = -2, -1
@@ -202,7 +202,7 @@ func (l *local) peakOf(seq []int32, hold, keep []bool) (peak engine.Bytes, ok bo
 			first[v] = atStart
 		}
 	}
-	change := make([]engine.Bytes, len(seq)+2) // by how much the values take more than one place before
+	change := make([]engine.Bytes, len(seq)+2) // change of the memory of values from one place to the next
 	count := func(v int32) {
 		if first[v] != absent {
 			change[max(first[v], 0)] += l.size[v]
@@ -216,7 +216,7 @@ func (l *local) peakOf(seq []int32, hold, keep []bool) (peak engine.Bytes, ok bo
 			}
 			last[v] = place
 		}
-		for _, v := range l.ops[op].out { // one that is made again replaces the older copy
+		for _, v := range l.ops[op].out { // a new copy replaces an older one
 			count(v)
 			first[v], last[v] = place, place
 		}

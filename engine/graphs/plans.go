@@ -1,30 +1,31 @@
 package graphs
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
 	"memtide/engine"
 )
 
-// plan is a sequence that a method has made whatever the budget, with what it costs.
+// plan is a sequence that a method has made whatever the budget, and its costs.
 type plan struct {
 	seq  []kindID
 	peak engine.Bytes
 	took time.Duration
-	note string // how it was made: a whole sentence
+	note string // how it was made, as a whole sentence
 }
 
-// plans are made one after the other by a method.
+// plans collects the plans of a method.
 type plans struct {
 	m      *model
 	list   []plan
-	poll   *engine.Poll // told of the fastest within budget so far; may be nil
+	poll   *engine.Poll // gets the fastest plan within budget so far; may be nil
 	budget engine.Bytes
-	told   time.Duration // how long that takes; 0: there is none
+	told   time.Duration // time of that plan; 0 if there is none
 }
 
-// add plays a sequence and keeps it. One that cannot run is a mistake of the method.
+// add adds a sequence with its costs. It panics if the sequence cannot run, which is a bug of the method.
 func (l *plans) add(seq []kindID, note string) {
 	peak, took, ok := l.m.cost(seq)
 	if !ok {
@@ -37,12 +38,11 @@ func (l *plans) add(seq []kindID, note string) {
 	}
 }
 
-// maker makes the plans of a method from the graph alone.
+// maker adds the plans of a method, which depend on the graph alone.
 type maker func(l *plans, args engine.Parsed, poll *engine.Poll)
 
-// plans makes them; that which keeps everything is the first. With show, poll is told of better
-// ones within the budget as they are made. The error wraps engine.ErrUnsupported or is poll's, in
-// which case the plans are those so far.
+// plans returns the plans. The first one keeps everything. With show, poll gets better plans within the budget as
+// they are made. The error wraps engine.ErrUnsupported, or is that of poll and comes with the plans so far.
 func (mk maker) plans(p *engine.Problem, args engine.Parsed, poll *engine.Poll, show bool) (*plans, error) {
 	m, err := newModel(p.Graph)
 	if err != nil {
@@ -57,18 +57,14 @@ func (mk maker) plans(p *engine.Problem, args engine.Parsed, poll *engine.Poll, 
 	return l, poll.Err()
 }
 
-// solve takes the fastest plan within the budget, of equally fast ones that with the
-// smallest peak.
+// solve returns the fastest plan within the budget, and of equally fast ones the one with the smallest peak.
 func (mk maker) solve(p *engine.Problem, args engine.Parsed, poll *engine.Poll) (*engine.Solution, error) {
 	l, err := mk.plans(p, args, poll, true)
 	if l == nil {
 		return nil, err
 	}
 	sol, none := l.best(p.Budget)
-	if err != nil {
-		return sol, err
-	}
-	return sol, none
+	return sol, cmp.Or(err, none)
 }
 
 // sweep makes the plans once for all budgets.
@@ -95,7 +91,7 @@ func (l *plans) best(budget engine.Bytes) (*engine.Solution, error) {
 	return sol, nil
 }
 
-// fastest returns the fastest plan within a budget, of equal ones the leanest, or nil if there is none.
+// fastest returns the fastest plan within a budget, of equally fast ones the one with the smallest peak, or nil.
 func (l *plans) fastest(budget engine.Bytes) (best *plan) {
 	for i := range l.list {
 		if p := &l.list[i]; p.peak <= budget &&
@@ -117,9 +113,9 @@ func (l *plans) leanest() *plan {
 	return least
 }
 
-// forward returns the needed forward operations, wherever they stand: a step may have several
-// backward passes, and forward ones between them. In graphs that do not name their passes
-// they are those before the peak of the order in which they stand.
+// forward returns all needed forward operations. A step may have several backward passes with forward operations
+// between them. In a graph that does not name its passes, they are the operations before the peak of the given
+// order.
 func (m *model) forward() []int32 {
 	if !slices.ContainsFunc(m.order, m.isBackward) {
 		return m.firstForward()
@@ -129,8 +125,8 @@ func (m *model) forward() []int32 {
 
 func (m *model) isBackward(i int32) bool { return m.g.Ops[i].Pass == engine.Backward }
 
-// firstForward returns the needed forward operations before the first backward one or, in graphs
-// that do not name their passes, before the peak.
+// firstForward returns the needed forward operations before the first backward one or, in a graph that does not
+// name its passes, before the peak.
 func (m *model) firstForward() []int32 {
 	if at := slices.IndexFunc(m.order, m.isBackward); at >= 0 {
 		return m.order[:at]
@@ -142,11 +138,10 @@ func (m *model) firstForward() []int32 {
 	return m.order[:slices.Index(during, slices.Max(during))]
 }
 
-// saving returns the sequence that runs the forward operations in some order, each before the others
-// that stand behind it, keeps of what they make only what is saved for the others, and makes the
-// rest again before the first of those that reads it. What is made again stays to its last use, so nothing runs more
-// than
-// twice. What must not run again is saved.
+// saving returns a sequence in which the operations of forward run in that order, each before later operations of
+// the graph. Of what they make, only the values of saved are kept for the other operations. The rest is made again
+// before its first reader among those, and stays to its last use, so nothing runs more than twice. Values that must
+// not be made again are saved.
 func (m *model) saving(forward []int32, saved func(v int32) bool) []kindID {
 	var seq []kindID
 	first := make([]bool, m.ops)
@@ -166,7 +161,7 @@ func (m *model) saving(forward []int32, saved func(v int32) bool) []kindID {
 			read := slices.ContainsFunc(m.users[sv.value], func(u int32) bool { return int(u) < m.ops && first[u] })
 			return (there[sv.value] || read) && m.kinds[l].write(sv.value) == none
 		}) {
-			id = l // what only a full run makes is neither kept nor read by these operations
+			id = l // values that only a full run makes are neither kept nor read by forward operations
 		}
 		seq = append(seq, id)
 	}

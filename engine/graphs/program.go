@@ -10,13 +10,12 @@ import (
 	"memtide/engine/sim"
 )
 
-// serial returns the sequence that has only what an operation needs on the device: after
-// each everything leaves, and before each what it reads comes back. No schedule of runs
-// and transfers needs less. What only a full run makes is made right before it
-// is first read, where there are output-only runs.
+// serial returns the sequence that has only what an operation needs on the device: after each operation everything
+// leaves, and before each one the values that it reads come back. No schedule of runs and transfers needs less
+// memory. If there are output-only runs, a value that only a full run makes is made right before it is first read.
 func (m *model) serial() []kindID {
 	var seq []kindID
-	out := make([]bool, len(m.size)) // it has left
+	out := make([]bool, len(m.size)) // by value: it has left
 	leave := func(k *kind) {
 		for _, v := range k.writes {
 			if m.offload[v] != none && !out[v] {
@@ -59,23 +58,22 @@ func (m *model) serial() []kindID {
 	return seq
 }
 
-// element is a kind that is put before the run number slot, by the order of ranks.
+// element is a kind to be placed before the run number slot; rank orders elements of equal slots.
 type element struct {
 	slot, rank int
 	id         kindID
 }
 
-// ofSchedule returns the sequence of a schedule that can be played: a transfer stands before
-// the run during which it began, or in its place if it is an offload; a wait
-// where its offload was over. Operations that need not run are left out. It is nil if the
-// schedule does what no sequence says.
+// ofSchedule returns the sequence of a schedule that can be played. A fetch is before the run during which it
+// began, an offload at its place, and a wait where its offload ended. Operations that need not run are left out.
+// The result is nil if no sequence corresponds to the schedule.
 func (m *model) ofSchedule(p *engine.Problem, steps engine.Schedule) []kindID {
 	trace, err := sim.Play(p, steps)
 	if err != nil {
 		return nil
 	}
 	at := make([]*sim.Span, len(steps))
-	var begins, ends []time.Duration // of runs, in their order
+	var begins, ends []time.Duration // of runs, in order
 	for i := range trace.Spans {
 		at[trace.Spans[i].Step] = &trace.Spans[i]
 	}
@@ -84,20 +82,20 @@ func (m *model) ofSchedule(p *engine.Problem, steps engine.Schedule) []kindID {
 			begins, ends = append(begins, at[i].Start), append(ends, at[i].End)
 		}
 	}
-	first := func(times []time.Duration, t time.Duration) int { // the first of them that is not before t
+	first := func(times []time.Duration, t time.Duration) int { // index of the first time that is not before t
 		n, _ := slices.BinarySearch(times, t)
 		return n
 	}
 	var list []element
 	runs := 0
-	wait := make([]int, len(m.size)) // where it is in the list, plus 1
+	wait := make([]int, len(m.size)) // by value: index of its wait in list, plus 1
 	for i, st := range steps {
 		if st.Kind != engine.DoRun && (m.size[st.Value] == 0 || len(m.users[st.Value]) == 0) {
-			continue // it stays, or goes when it is made
+			continue // it never moves, or is freed at once
 		}
 		switch v := st.Value; st.Kind {
 		case engine.DoRun:
-			id := m.of(st)
+			id := m.kindOf(st)
 			if id == none {
 				return nil
 			}
@@ -109,7 +107,7 @@ func (m *model) ofSchedule(p *engine.Problem, steps engine.Schedule) []kindID {
 			if m.offload[v] == none {
 				return nil
 			}
-			if wait[v] == 0 { // once is enough
+			if wait[v] == 0 { // one offload of a value is enough
 				list = append(list, element{runs, 0, m.offload[v]},
 					element{max(runs, first(begins, at[i].End)), 1, m.wait[v]})
 				wait[v] = len(list)
@@ -124,8 +122,7 @@ func (m *model) ofSchedule(p *engine.Problem, steps engine.Schedule) []kindID {
 		}
 	}
 	slices.SortStableFunc(list, func(a, b element) int {
-		return cmp.Or(cmp.Compare(a.slot, b.slot),
-			cmp.Compare(a.rank, b.rank))
+		return cmp.Or(cmp.Compare(a.slot, b.slot), cmp.Compare(a.rank, b.rank))
 	})
 	seq := make([]kindID, len(list))
 	for i, e := range list {
@@ -137,8 +134,7 @@ func (m *model) ofSchedule(p *engine.Problem, steps engine.Schedule) []kindID {
 	return seq
 }
 
-// used returns a sequence without fetches that have no reader, and without offloads of what is
-// not fetched.
+// used returns a sequence without fetches that have no reader, and without offloads of values that are not fetched.
 func (m *model) used(seq []kindID) []kindID {
 	list, _ := m.lives(seq)
 	idle := make([]bool, len(seq))
@@ -161,8 +157,8 @@ func (m *model) used(seq []kindID) []kindID {
 	return out
 }
 
-// play plays a sequence, and takes it if it is better than the best, as it is or without its waits, so that
-// runs wait for room by themselves; ok is false if it cannot be played within the budget.
+// play plays a sequence, with and without its waits. Without waits, runs wait for room by themselves. It keeps the
+// result if it is faster than the best. ok is false if the sequence cannot be played within the budget.
 func (j *joint) play(seq []kindID, how string) (ok bool) {
 	seq = j.m.used(seq)
 	if !j.playAs(seq, seq, how) {
@@ -175,7 +171,8 @@ func (j *joint) play(seq []kindID, how string) (ok bool) {
 	return true
 }
 
-// playAs plays a sequence, and keeps it with the one that it stands for and how that was found if it is the fastest.
+// playAs plays a sequence. If it is the fastest, it keeps it with seq, the sequence that it comes from, and how it
+// was found.
 func (j *joint) playAs(played, seq []kindID, how string) (ok bool) {
 	steps := j.m.schedule(played)
 	trace, err := sim.Play(j.p, steps)
@@ -186,7 +183,7 @@ func (j *joint) playAs(played, seq []kindID, how string) (ok bool) {
 	return err == nil
 }
 
-// describeAll says what runs again and what moves.
+// describeAll returns, in words, what runs again and what moves.
 func (m *model) describeAll(seq []kindID) string {
 	outs, ins := 0, 0
 	for _, id := range seq {

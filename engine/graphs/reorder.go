@@ -41,7 +41,7 @@ func solveReorder(p *engine.Problem, args engine.Parsed, poll *engine.Poll) (*en
 	if args.Is("goal", "least") {
 		aim = 0
 	}
-	first := s.first()
+	first := m.leaner(poll)
 	seq := s.leanest(aim, first, first, false)
 	sol, all := m.solution(seq), false
 	if sol.Peak > aim && poll.Err() == nil {
@@ -70,8 +70,8 @@ func solveReorder(p *engine.Problem, args engine.Parsed, poll *engine.Poll) (*en
 	return sol, nil
 }
 
-// leastOrder returns the order of full runs with the smallest peak, found by trying all; nil if
-// there are too many operations or states.
+// leastOrder returns the order of full runs with the smallest peak, by trying all. It returns nil if there are too
+// many operations or states.
 func (m *model) leastOrder(poll *engine.Poll) []kindID {
 	w := *m.whole()
 	w.once = slices.Repeat([]bool{true}, len(w.once))
@@ -86,8 +86,7 @@ func (m *model) leastOrder(poll *engine.Poll) []kindID {
 	return seq
 }
 
-// whyOrder says what is known about the smallest budget, of which all orders were tried or
-// a search found none with less.
+// whyOrder returns, in words, what is known about the smallest peak: all reports whether all orders were tried.
 func (m *model) whyOrder(least engine.Bytes, all bool) string {
 	switch floor, _ := m.footprint(); {
 	case least == floor:
@@ -98,24 +97,19 @@ func (m *model) whyOrder(least engine.Bytes, all bool) string {
 	return "of the orders that a search found; another may need less"
 }
 
-// first returns the order that needs less, the given one or that of lpmf.
-func (s *searcher) first() []kindID {
-	given := s.m.given()
-	if s.kept {
-		return given
-	}
-	greedy := s.m.leastMemoryFirst(s.poll)
-	if greedy == nil {
-		return given
-	}
-	a, _, _ := s.m.cost(given)
-	if b, _, _ := s.m.cost(greedy); b < a {
-		return greedy
+// leaner returns the order with the smaller peak, the given one or that of lpmf.
+func (m *model) leaner(poll *engine.Poll) []kindID {
+	given, greedy := m.given(), m.leastMemoryFirst(poll)
+	if greedy != nil {
+		a, _, _ := m.cost(given)
+		if b, _, _ := m.cost(greedy); b < a {
+			return greedy
+		}
 	}
 	return given
 }
 
-// movable reports whether any run can go to another place.
+// movable reports whether any run can move to another place.
 func (s *state) movable() bool {
 	for p := int32(1); p < int32(len(s.order))-1; p++ {
 		if low, high := s.free(p); low < high {

@@ -13,30 +13,23 @@ import (
 // searcher looks for fast sequences of one graph in one freedom.
 type searcher struct {
 	m     *model
-	kept  bool
+	kept  bool // with the order kept; otherwise in any order
 	seed  uint64
 	poll  *engine.Poll
 	total int                          // proposals for one budget
-	tell  func(seq []kindID, done int) // told of sequences that are faster than all before; may be nil
-	made  *plans                       // what methods make whatever the budget; nil until it is needed
+	tell  func(seq []kindID, done int) // gets sequences that are faster than all before; may be nil
+	made  *plans                       // plans for all budgets; nil until needed
 
-	inOrder *searcher     // in any order, the search with the order kept, whose answers count
-	rival   time.Duration // with the order kept, what is known in any order; 0: nothing
+	inOrder *searcher     // in any order: the search with the order kept, whose answers count, too
+	rival   time.Duration // with the order kept: the best time known in any order; 0 if none is known
 }
 
-// telling reports sequences as they are found.
-func (s *searcher) telling(total int) {
-	s.tell = func(seq []kindID, done int) {
-		s.poll.Report(engine.Progress{Done: done, Total: total, Best: s.m.solution(seq)})
-	}
-}
-
-// Graphs that take no time have more proposals for each operation.
+// Limits of the number of proposals. Small graphs have more proposals per operation.
 const (
 	leastProposals = 60_000
 	quickProposals = 1_500_000
 	mostProposals  = 5_000_000
-	placeProposals = 6_000_000_000 // divided by the operations, or by manyReads: the cost of a proposal grows with both
+	placeProposals = 6_000_000_000 // divided by max(operations, reads/manyReads), the cost of a proposal
 	manyReads      = 8
 )
 
@@ -48,7 +41,7 @@ func newSearcher(m *model, args engine.Parsed, poll *engine.Poll) *searcher {
 	}
 	s.total = min(max(3600*n, min(9600*n, quickProposals), leastProposals), mostProposals,
 		placeProposals/max(n, reads/manyReads, 1)) << (2*args.Int("effort") - 2)
-	if s.kept { // fewer proposals come to nothing
+	if s.kept { // more of the proposals are possible
 		s.total /= 2
 	} else {
 		s.inOrder = &searcher{m: m, kept: true, seed: s.seed, poll: poll}
@@ -56,25 +49,24 @@ func newSearcher(m *model, args engine.Parsed, poll *engine.Poll) *searcher {
 	return s
 }
 
-// annealer begins with a sequence, in round number of the search for a budget.
+// annealer returns an annealer that starts from a sequence, for a round of the search within a budget. scale is the
+// peak that the excess is measured by.
 func (s *searcher) annealer(budget engine.Bytes, seq []kindID, round uint64, scale engine.Bytes) *annealer {
-	st := newState(s.m, budget, s.kept, seq)
-	return &annealer{state: st, r: newRandom(s.seed*1000 + round), poll: s.poll,
-		scale: float64(max(scale, 1)) / float64(int64(1)<<st.unit)}
+	return newAnnealer(newState(s.m, budget, s.kept, seq), s.seed*1000+round, scale, s.poll)
 }
 
-// rounds are those of the search within a budget: a sequence within it to begin with, and what they make of it.
+// rounds are the rounds of annealing of the search within a budget.
 type rounds struct {
 	*searcher
 	budget engine.Bytes
-	first  []kindID // from which most of them begin
-	best   []kindID
-	took   time.Duration // of the best
-	enough time.Duration // nothing beats it
-	scale  engine.Bytes
-	weight float64 // of the excess, against that of the course
-	round  uint64
-	done   int
+	first  []kindID      // sequence from which most rounds start
+	best   []kindID      // best sequence within the budget so far
+	took   time.Duration // time of best
+	enough time.Duration // lower bound of the time
+	scale  engine.Bytes  // peak of first
+	weight float64       // weight of the excess, relative to that of the course
+	round  uint64        // number of the next round
+	done   int           // proposals of the rounds so far
 }
 
 func (s *searcher) rounds(budget engine.Bytes, first, best []kindID, enough time.Duration) *rounds {
@@ -87,14 +79,15 @@ func (s *searcher) rounds(budget engine.Bytes, first, best []kindID, enough time
 // over reports whether nothing can be faster, or time is over.
 func (r *rounds) over() bool { return r.took <= r.enough || r.poll.Err() != nil }
 
-// anneal is a round. One that finds nothing makes the excess heavier for those after it, but for the first.
+// anneal runs a round of count proposals. If it finds nothing and is not the first, the excess weighs more in later
+// rounds.
 func (r *rounds) anneal(c course, from []kindID, count int) {
 	if r.over() || count <= 0 {
 		return
 	}
 	found := false
 	a := r.annealer(r.budget, from, r.round, r.scale)
-	if r.tell != nil { // what was told and not shown yet is shown by the way
+	if r.tell != nil { // reports also show a best sequence that was not shown yet
 		a.counted = func() { r.poll.Report(engine.Progress{Done: r.done + a.proposals, Total: r.total}) }
 	}
 	a.improved = func() {
@@ -114,9 +107,10 @@ func (r *rounds) anneal(c course, from []kindID, count int) {
 	r.round++
 }
 
-// inTurn returns the best of the rounds with the order kept. A few repetitions decide there, and a long round misses
-// the good ones as often as a short one: three short ones come first, a gentle one among them, and every
-// third begins with the best; one that takes the rest ends them. They stop far behind their rival.
+// inTurn runs the rounds with the order kept, and returns the best sequence. A few repetitions decide there, and a
+// long round misses the good ones as often as a short one. So three short rounds come first, a gentle one among
+// them; every third round starts from the best sequence; and one round uses the remaining proposals. The rounds
+// stop if they are far behind their rival.
 func (r *rounds) inTurn() []kindID {
 	next := min(r.total/4, max(300*len(r.m.order), 2500))
 	for r.done < r.total && !r.over() && (r.round < 3 || !r.behind(r.took)) {
@@ -139,9 +133,9 @@ func (r *rounds) inTurn() []kindID {
 	return r.best
 }
 
-// freely returns the best of the rounds in any order. After a hot one and a short one it is the turn of
-// the search with the order kept, which has as many proposals as by itself; where that is no
-// faster, a long round follows, and in any case one from the best.
+// freely runs the rounds in any order, and returns the best sequence. After a hot and a short round, it calls kept,
+// the search with the order kept, which has as many proposals as if it ran alone. A long round follows if kept
+// found nothing faster, and in any case one from the best sequence.
 func (r *rounds) freely(kept func(rival time.Duration) []kindID) []kindID {
 	r.anneal(hot, r.first, r.total/12)
 	r.anneal(ample, r.first, r.total/12)
@@ -162,16 +156,16 @@ func (r *rounds) freely(kept func(rival time.Duration) []kindID) []kindID {
 	return r.best
 }
 
-// behind reports whether a search with the order kept is so far behind what is known in any order that the
-// rest of it would be in vain: short rounds come nearly as far.
+// behind reports whether a search with the order kept is so far behind the rival that its remaining rounds are
+// useless: short rounds come nearly as far.
 func (s *searcher) behind(took time.Duration) bool {
 	return s.rival > 0 && 2*(took-s.m.base) > 3*(s.rival-s.m.base)
 }
 
-// leanest looks for a sequence whose peak is a budget at most, and gives up at one
-// that does not depend on it: the least that is found. It begins with the best that is known, and goes down in steps
-// between
-// what it has and what no schedule is below; where it finds nothing, steps get smaller.
+// leanest looks for a sequence whose peak is at most budget. If there is none, it returns the one with the smallest
+// peak that it found, which does not depend on the budget. It starts from best, and aims in steps between the peak
+// so far and the lower bound of all schedules. If it finds nothing, steps get smaller. Without again, nothing runs
+// again.
 func (s *searcher) leanest(budget engine.Bytes, first, best []kindID, again bool) []kindID {
 	peak, _, _ := s.m.cost(best)
 	floor, _ := s.m.footprint()
@@ -190,14 +184,14 @@ func (s *searcher) leanest(budget engine.Bytes, first, best []kindID, again bool
 			return best
 		}
 		a.anneal(lower, proposals, 1, 0)
-		if a.best == nil { // other sequences are not near this one
+		if a.best == nil { // try from first: other sequences are far from this one
 			a.load(first)
 			a.anneal(wide, max(3*proposals, 20_000), weight, 0)
 		}
 		done += a.proposals
 		if a.best == nil {
 			down++
-			weight = min(weight*6, 216) // what is run again may be all of a small step
+			weight = min(weight*6, 216) // a small step may be a single repetition
 			continue
 		}
 		best, weight = a.best, 1
@@ -207,21 +201,21 @@ func (s *searcher) leanest(budget engine.Bytes, first, best []kindID, again bool
 	return best
 }
 
-// known is what is known within a budget, whatever the freedom: runs of DTR, and what rotor says of a chain.
+// known is what is known within a budget in either freedom.
 type known struct {
-	runs     *plans
-	chain    []kindID
-	smallest engine.Bytes
+	runs     *plans       // runs of DTR
+	chain    []kindID     // rotor's schedule of a chain; nil if there is none
+	smallest engine.Bytes // the smallest budget of rotor; 0 if unknown
 }
 
-// solve searches within a budget.
+// solve searches within the budget of p.
 func (s *searcher) solve(p *engine.Problem, among string) (*engine.Solution, error) {
-	k := &known{runs: s.letGo(p.Budget, s.show)} // at once: what follows may take seconds
+	k := &known{runs: s.dtrRuns(p.Budget)} // first, because the rest may take seconds
 	k.chain, k.smallest = s.onChain(p)
 	return s.solveFrom(p, among, k)
 }
 
-// solveFrom is solve from what is known.
+// solveFrom is solve, starting from what is known.
 func (s *searcher) solveFrom(p *engine.Problem, among string, k *known) (*engine.Solution, error) {
 	first := s.m.given()
 	proven := bound.Recompute(p, s.kept, s.poll)
@@ -229,17 +223,15 @@ func (s *searcher) solveFrom(p *engine.Problem, among string, k *known) (*engine
 		s.made = &plans{m: s.m}
 		s.made.add(first, "")
 		s.made.add(s.m.quickest(), "")
-		blockPlans(s.made, engine.Parsed{}, s.poll) // which keep the order
+		blockPlans(s.made, engine.Parsed{}, s.poll) // they keep the order
 	}
 	if s.inOrder != nil && s.inOrder.made == nil {
 		s.inOrder.made = &plans{m: s.m, list: slices.Clone(s.made.list)}
 	}
 	fits, least := s.begin(p.Budget, first, k.runs)
 	if k.chain != nil {
-		one := plans{m: s.m}
-		one.add(k.chain, "")
-		if fits == nil || one.list[0].took < fits.took {
-			fits = &one.list[0]
+		if peak, took, _ := s.m.cost(k.chain); fits == nil || took < fits.took {
+			fits = &plan{seq: k.chain, peak: peak, took: took}
 		}
 	} else if k.smallest > 0 {
 		least = min(least, k.smallest)
@@ -248,12 +240,12 @@ func (s *searcher) solveFrom(p *engine.Problem, among string, k *known) (*engine
 		return nil, err
 	}
 	if fits == nil && s.inOrder != nil {
-		s.inOrder.total, s.inOrder.tell, s.inOrder.rival = 0, nil, 0 // a plan will do
+		s.inOrder.total, s.inOrder.tell, s.inOrder.rival = 0, nil, 0 // any plan will do
 		sol, err := s.inOrder.solveFrom(p, "", k)
 		var infeasible *engine.InfeasibleError
 		switch {
 		case err == nil:
-			fits = &plan{seq: s.sequenceOf(sol), peak: sol.Peak, took: sol.Makespan}
+			fits = &plan{seq: s.m.sequenceOf(sol), peak: sol.Peak, took: sol.Makespan}
 		case errors.As(err, &infeasible):
 			least = min(least, infeasible.Smallest)
 		default:
@@ -273,8 +265,8 @@ func (s *searcher) solveFrom(p *engine.Problem, among string, k *known) (*engine
 	return s.solution(best, among, proven.Time), s.poll.Err()
 }
 
-// orderKept returns what the search with the order kept finds, from what is known, or nil if it cannot be faster than
-// its rival, or finds nothing.
+// orderKept returns the sequence that the search with the order kept finds, starting from what is known. It returns
+// nil if the search cannot be faster than its rival, or finds nothing.
 func (s *searcher) orderKept(p *engine.Problem, k *known, rival time.Duration) []kindID {
 	in := s.inOrder
 	in.rival = rival
@@ -293,19 +285,18 @@ func (s *searcher) orderKept(p *engine.Problem, k *known, rival time.Duration) [
 	if sol == nil {
 		return nil
 	}
-	return s.sequenceOf(sol)
+	return s.m.sequenceOf(sol)
 }
 
-// show tells of a plan, if there is one.
+// show reports a plan. p may be nil.
 func (s *searcher) show(p *plan) {
 	if p != nil && s.tell != nil {
 		s.tell(p.seq, 0)
 	}
 }
 
-// begin returns the fastest plan within a budget that the search can begin with, nil if there is none,
-// and the least memory of all plans. Where nothing else that is known fits, it looks for less memory from
-// the given order, and then from what lets go of the most.
+// begin returns the fastest plan within a budget to start from, or nil, and the least peak of all plans. If no
+// other plan fits, it looks for less memory, from the given order and then from the plan with the least peak.
 func (s *searcher) begin(budget engine.Bytes, first []kindID, runs *plans) (fits *plan, least engine.Bytes) {
 	l := s.made
 	low := l.list[0].peak
@@ -320,13 +311,13 @@ func (s *searcher) begin(budget engine.Bytes, first []kindID, runs *plans) (fits
 	return l.fastest(budget), l.leanest().peak
 }
 
-// manyOps is from how many operations on runs of DTR spare the search for less memory: from the
-// given order the way down is long.
+// manyOps is the number of operations from which runs of DTR take the place of the search for less memory from the
+// given order, which takes long.
 const manyOps = 1500
 
-// letGo returns the runs of DTR within a budget, whatever they let go first; show gets each that is faster
-// than those before.
-func (s *searcher) letGo(budget engine.Bytes, show func(*plan)) *plans {
+// dtrRuns returns the runs of DTR within a budget, with all heuristics, and reports those that are faster than all
+// before.
+func (s *searcher) dtrRuns(budget engine.Bytes) *plans {
 	l, m := &plans{m: s.m}, s.m.whole()
 	for _, heuristic := range dtr.Params[0].Choices {
 		r := newOnline(m, budget, heuristic, s.poll)
@@ -334,25 +325,25 @@ func (s *searcher) letGo(budget engine.Bytes, show func(*plan)) *plans {
 		if r.all() {
 			l.add(r.seq, "")
 			if last := &l.list[len(l.list)-1]; l.fastest(budget) == last {
-				show(last)
+				s.show(last)
 			}
 		}
 	}
 	return l
 }
 
-// Of runs of DTR that the search begins with: how many times the operations they may be long, and at
-// how many missing values they may look.
+// Limits of the runs of DTR that the search starts from: their length, as a multiple of the number of operations, and
+// the number of missing values that they look at.
 const (
 	longRuns  = 6
 	mostLooks = 4_000_000
 )
 
-// mostStages is how long a chain may be for the search to begin with rotor's schedule.
+// mostStages is the length of the longest chain for which the search starts from rotor's schedule.
 const mostStages = 300
 
-// onChain is rotor's schedule of a chain as a sequence, or the smallest budget for which it has one;
-// nil and 0 on other graphs.
+// onChain returns rotor's schedule of a chain as a sequence, or the smallest budget for which there is one. For
+// other graphs it returns nil and 0.
 func (s *searcher) onChain(p *engine.Problem) (seq []kindID, smallest engine.Bytes) {
 	if p.Chain == nil || p.Chain.Stages > mostStages {
 		return nil, 0
@@ -365,9 +356,10 @@ func (s *searcher) onChain(p *engine.Problem) (seq []kindID, smallest engine.Byt
 	case err != nil:
 		return nil, 0
 	}
-	return s.sequenceOf(sol), 0
+	return s.m.sequenceOf(sol), 0
 }
 
+// solution returns the solution of a sequence with its claims.
 func (s *searcher) solution(seq []kindID, among string, proven time.Duration) *engine.Solution {
 	sol := s.m.solution(seq)
 	sol.OptimalAmong, sol.Bound = among, proven
@@ -376,7 +368,7 @@ func (s *searcher) solution(seq []kindID, among string, proven time.Duration) *e
 	return sol
 }
 
-// why says what is proven about a budget that is too small.
+// why returns what is proven about a budget that is too small, in words.
 func (s *searcher) why(proven bound.Recomputed, least engine.Bytes) string {
 	switch {
 	case proven.Fits:

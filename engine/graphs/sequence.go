@@ -1,24 +1,24 @@
 package graphs
 
 import (
+	"slices"
 	"time"
 
 	"memtide/engine"
 )
 
-// life is a copy of a value: from the start of the run at place from of a sequence
-// to the end of that at place to. Place -1 is the start of the step, the length of
-// the sequence its end.
+// life is a copy of a value: from the start of the run at place from of a sequence to the end of the run at place
+// to. Place -1 is the start of the step, and the length of the sequence is its end.
 type life struct {
 	value    int32
 	from, to int
 }
 
-// lives returns the copies that a sequence of kinds makes and reads, each freed after
-// its last read. ok is false if a run reads what is not there, or an operation that
-// has to run does not, or one runs again that must not.
+// lives returns the copies that a sequence of kinds makes, each freed after its last read. ok is false if a run
+// reads a value that is not in memory, if an operation that has to run does not, or if one runs again that must
+// not.
 func (m *model) lives(seq []kindID) (list []life, ok bool) {
-	at := make([]int32, len(m.size)) // the copy that serves readers of a value
+	at := make([]int32, len(m.size)) // by value: the copy that serves its readers
 	for v := range at {
 		at[v] = none
 	}
@@ -79,8 +79,7 @@ func (m *model) usage(seq []kindID) (during []engine.Bytes, ok bool) {
 	return during, ok
 }
 
-// cost returns the peak of a sequence, resident memory included, and its time. ok is as
-// in lives.
+// cost returns the peak of a sequence, resident memory included, and its time. ok is as in lives.
 func (m *model) cost(seq []kindID) (peak engine.Bytes, took time.Duration, ok bool) {
 	during, ok := m.usage(seq)
 	peak = m.g.Fixed + m.kinds[m.source()].bytes
@@ -91,7 +90,7 @@ func (m *model) cost(seq []kindID) (peak engine.Bytes, took time.Duration, ok bo
 	return peak, took, ok
 }
 
-// schedule writes a sequence for which cost says ok.
+// schedule returns the schedule of a sequence for which cost returns ok.
 func (m *model) schedule(seq []kindID) engine.Schedule {
 	list, _ := m.lives(seq)
 	after := make([][]engine.ValueID, len(seq)+2)
@@ -112,7 +111,7 @@ func (m *model) schedule(seq []kindID) engine.Schedule {
 	return steps
 }
 
-// step returns the step of a schedule that a kind stands for.
+// step returns the instruction of a kind.
 func (m *model) step(id kindID) engine.Instruction {
 	k := &m.kinds[id]
 	if k.what == engine.DoRun {
@@ -125,19 +124,18 @@ func (m *model) step(id kindID) engine.Instruction {
 func (m *model) reruns(seq []kindID) (runs int, took time.Duration) {
 	ran := make([]bool, m.ops)
 	for _, id := range seq {
-		if k := &m.kinds[id]; k.what != engine.DoRun {
-			continue
-		} else if ran[k.op] {
-			runs++
-			took += k.time
-		} else {
+		if k := &m.kinds[id]; k.what == engine.DoRun {
+			if ran[k.op] {
+				runs++
+				took += k.time
+			}
 			ran[k.op] = true
 		}
 	}
 	return runs, took
 }
 
-// solution returns a sequence for which cost says ok, with what it costs.
+// solution returns the solution of a sequence for which cost returns ok.
 func (m *model) solution(seq []kindID) *engine.Solution {
 	peak, took, ok := m.cost(seq)
 	if !ok {
@@ -146,10 +144,10 @@ func (m *model) solution(seq []kindID) *engine.Solution {
 	return &engine.Solution{Schedule: m.schedule(seq), Makespan: took, Peak: peak, Bound: m.base}
 }
 
-// given returns the sequence that keeps everything, in the order of the operations.
-func (m *model) given() []kindID { return append([]kindID(nil), m.order...) }
+// given returns the sequence that keeps everything, in the order of the graph.
+func (m *model) given() []kindID { return slices.Clone(m.order) }
 
-// quickest returns the same with every operation in its fastest way.
+// quickest returns the same sequence with every operation by its fastest full kind.
 func (m *model) quickest() []kindID {
 	seq := m.given()
 	for p, i := range seq {

@@ -9,33 +9,33 @@ import (
 	"memtide/engine"
 )
 
-// space is the exact search: a state is the set of values on the device and the set
-// of operations that have run. A value on the device is never in the way of anything
-// but room, so values leave only when room is needed for a run, and then sets of
-// which no member could stay.
+// space is the exact search: a state is the set of values on the device and the set of operations that have run. A
+// value on the device costs nothing but room. So values leave only when a run needs room, and then in sets of which
+// no member could stay.
 type space struct {
 	m    *model
 	kept bool // first runs keep the order of the operations
 	poll *engine.Poll
 
-	must   uint64   // operations that have to run
-	before []uint64 // of every operation: those whose first runs come first, with the order kept
-	once   uint64   // operations that never run again
-	needs  [][]uint64
-	server []uint64 // of every value: copies that serve its readers
-	users  []uint64 // of every value, or what is within it: operations that read it
-	pinned uint64   // values that never leave
+	must   uint64     // operations that have to run
+	before []uint64   // by operation: those whose first runs come before, with the order kept
+	once   uint64     // operations that never run again
+	needs  [][]uint64 // by operation and read: copies that serve the read
+	server []uint64   // by value: copies that serve its readers
+	users  []uint64   // by value: operations that read it or a value within it
+	pinned uint64     // values that never leave
 
-	write []uint64 // of every kind
-	gone  []uint64 // of every kind: copies that it replaces
-	use   []engine.Bytes
+	write []uint64       // by kind: values that it writes
+	gone  []uint64       // by kind: copies that it replaces
+	use   []engine.Bytes // by kind: bytes of its writes and workspace
 
 	nodes []node
 	index map[[2]uint64]int32
 	open  engine.Heap[entry]
-	limit int // of nodes
+	limit int // largest number of nodes
 }
 
+// node is a state that was reached.
 type node struct {
 	have, ran uint64
 	took      time.Duration
@@ -43,23 +43,21 @@ type node struct {
 	kind      kindID
 }
 
-// entry is a node that waits to be looked at, with the least that any step through it
-// takes.
+// entry is a node in the queue; least is a lower bound on the time of all steps through it.
 type entry struct {
 	least, took time.Duration
 	node        int32
 }
 
-// maxSpace is how many values and operations a state has room for.
+// maxSpace is the largest number of values, and of operations, that fit into a state.
 const maxSpace = 64
 
-// maxStates bounds a search: some 100 bytes each.
+// maxStates is the largest number of states of a search, of about 100 bytes each.
 const maxStates = 500_000
 
 var errStates = errors.New("graphs: too many states")
 
-// newSpace prepares the search; ok is false if the graph has too many values or
-// operations.
+// newSpace returns a search. ok is false if the graph has too many values or operations.
 func newSpace(m *model, kept bool, poll *engine.Poll) (*space, bool) {
 	if len(m.size) > maxSpace || m.ops > maxSpace {
 		return nil, false
@@ -76,7 +74,7 @@ func newSpace(m *model, kept bool, poll *engine.Poll) (*space, bool) {
 			s.server[sv.value] |= 1 << k.writes[sv.write]
 			gone |= 1 << sv.value
 			if w := m.g.Values[sv.value].PartOf; w >= 0 && m.maker[w] == m.maker[sv.value] {
-				gone |= 1 << w // a part is made again only for the whole to leave
+				gone |= 1 << w // a part is made again only to let the whole leave
 			}
 			for _, i := range m.users[sv.value] {
 				if i != m.sink() {
@@ -103,8 +101,8 @@ func newSpace(m *model, kept bool, poll *engine.Poll) (*space, bool) {
 	return s, true
 }
 
-// find looks for the fastest sequence within a budget or, with any, for any
-// sequence. It is nil if there is none. The error is poll's or errStates.
+// find returns the fastest sequence within a budget or, with any, any sequence. It returns nil if there is none.
+// The error is that of poll or errStates.
 func (s *space) find(budget engine.Bytes, any bool) ([]kindID, error) {
 	start := s.write[s.m.source()]
 	if s.bytes(start) > budget-s.m.g.Fixed {
@@ -134,8 +132,8 @@ func (s *space) find(budget engine.Bytes, any bool) ([]kindID, error) {
 	return nil, nil
 }
 
-// expand runs a kind from a state, with every set of values left that leaves room
-// and to which none could be added.
+// expand runs a kind from a state, for every set of values that makes enough room by leaving, and of which no
+// member could stay.
 func (s *space) expand(from int32, n node, id kindID, budget engine.Bytes, any bool) {
 	k := &s.m.kinds[id]
 	if k.op >= int32(s.m.ops) || !s.m.needed[k.op] {
@@ -146,7 +144,7 @@ func (s *space) expand(from int32, n node, id kindID, budget engine.Bytes, any b
 		return
 	}
 	if after := s.useful(s.write[id], n.ran|bit); n.ran&bit != 0 && after&^n.have == 0 {
-		return // it makes nothing that is not there
+		return // everything that it makes is on the device
 	}
 	if !s.serves(n.have, k.op) {
 		return
@@ -176,6 +174,8 @@ type drop struct {
 	candidates []int32
 }
 
+// try visits the states for all sets of values that leave, given those that are left so far. Further values are
+// candidates[from:].
 func (d *drop) try(left uint64, from int) {
 	if d.used <= d.room {
 		for _, v := range d.candidates {
@@ -202,17 +202,12 @@ func (d *drop) try(left uint64, from int) {
 	}
 }
 
-// serves reports whether what is there serves everything that an operation reads.
+// serves reports whether the copies in have serve all reads of an operation.
 func (s *space) serves(have uint64, op int32) bool {
-	for _, served := range s.needs[op] {
-		if have&served == 0 {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(s.needs[op], func(served uint64) bool { return have&served == 0 })
 }
 
-// visit notes a state, unless it is known to be reached sooner, or lost.
+// visit records a state, unless it was reached as soon, or the step cannot be completed from it.
 func (s *space) visit(n node, any bool) {
 	key := [2]uint64{n.have, n.ran}
 	at, known := s.index[key]
@@ -233,14 +228,14 @@ func (s *space) visit(n node, any bool) {
 	s.open.Push(entry{n.took + left, n.took, at})
 }
 
-// left returns how long the step takes from a state on if memory did not run out: the
-// operations that have not run, those that make again what they read and is not
-// there, and so on. With any it is their number. ok is false if one of them must not
-// run again: the state leads nowhere. No run makes it smaller by more than it takes.
+// left returns a lower bound on the time from a state to the end, which ignores the budget: the operations that
+// have not run, those that make again values that they read and that are missing, and so on. With any, it is the
+// number of these operations. ok is false if one of them must not run again. A run lowers the bound by at most its
+// time.
 func (s *space) left(have, ran uint64, any bool) (sum time.Duration, ok bool) {
 	todo := s.must &^ ran
 	for rest := todo; rest != 0; {
-		i := 63 - bits.LeadingZeros64(rest) // what makes its inputs has a smaller number
+		i := 63 - bits.LeadingZeros64(rest) // the makers of its inputs have smaller numbers
 		rest &^= 1 << i
 		if any {
 			sum++
@@ -264,7 +259,7 @@ func (s *space) left(have, ran uint64, any bool) (sum time.Duration, ok bool) {
 	return sum, true
 }
 
-// useful returns what somebody may still read of a set of values.
+// useful returns the values of a set that may still be read.
 func (s *space) useful(have, ran uint64) uint64 {
 	for left := have &^ s.pinned; left != 0; left &= left - 1 {
 		v := bits.TrailingZeros64(left)
@@ -292,14 +287,12 @@ func (s *space) trace(at int32) []kindID {
 	return seq
 }
 
-// Before is the order in which states are looked at: of equal ones first that which
-// has come further.
+// Before orders states by bound; of equal ones the state that has come further is first.
 func (e entry) Before(o entry) bool {
 	return e.least < o.least || e.least == o.least && (e.took > o.took || e.took == o.took && e.node > o.node)
 }
 
-// smallest returns the least budget with which there is a sequence, and one. It does not
-// depend on any budget. The error is that of find.
+// smallest returns the least budget for which there is a sequence, and the sequence. The error is that of find.
 func (s *space) smallest() (engine.Bytes, []kindID, error) {
 	low, _ := s.m.footprint()
 	seq := s.m.given()

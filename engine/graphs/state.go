@@ -8,55 +8,55 @@ import (
 	"memtide/engine"
 )
 
-// state is a sequence of runs with its memory, changed by moves. A move is begin, a
-// few edits (shift, insert, remove), evaluate, and then commit or undo. An evaluation
-// costs as much as the readers of what moved and the places whose memory can differ.
+// state is a sequence of runs with its memory, which moves change. A move is begin, a few edits (shift, insert,
+// remove), evaluate, and then commit or undo. The cost of an evaluation is proportional to the readers of what
+// moved and the places whose memory can differ.
 //
-// Runs have numbers that stay when they move; those that are removed are used again
-// for runs of the same kind. The run of the source is at place 0, that of the sink at
-// the last place: neither moves.
+// Runs have numbers that do not change when they move. Numbers of removed runs are used again for runs of the same
+// kind. The run of the source is at place 0, that of the sink at the last place; neither moves.
 type state struct {
 	m      *model
 	budget engine.Bytes
 	kept   bool    // first runs keep the order of the operations
 	unit   uint    // excess is counted in units of 1<<unit bytes, so that sums stay in range
-	rank   []int32 // of every operation its index in m.order
+	rank   []int32 // by operation: its index in m.order
 
-	order  []int32   // of every place its run
-	place  []int32   // of every run
-	kind   []kindID  // of every run
-	copies []int32   // of every run its first copy; a copy for each write
-	last   []int32   // of every copy the run that reads it last, or the one that makes it
-	size   []int64   // of every copy
-	opOf   []int32   // of every run
-	room   []room    // of every run
-	runs   [][]int32 // of every operation, by place
-	spare  [][]int32 // of every kind: numbers of runs that are removed
-	again  []int32   // operations that have several runs, in no order
-	listed []int32   // of every operation its index in again, or none
+	order  []int32   // by place: its run
+	place  []int32   // by run
+	kind   []kindID  // by run
+	copies []int32   // by run: its first copy; there is a copy for each write
+	last   []int32   // by copy: the run that reads it last, or the one that makes it
+	size   []int64   // by copy
+	op     []int32   // by run: its operation
+	room   []room    // by run
+	runs   [][]int32 // by operation: its runs in the order of their places
+	spare  [][]int32 // by kind: numbers of removed runs
+	again  []int32   // operations with several runs, in no particular order
+	listed []int32   // by operation: its index in again, or none
 
-	during  []int64 // of every place: bytes while its run lasts
-	overs   []int64 // of every place: excess before it
+	during  []int64 // by place: bytes during its run
+	overs   []int64 // by place: sum of the excess before it
 	took    time.Duration
-	excess  int64 // sum over places of what is above the budget, in units
-	repeats int   // runs that are not the first of their operation
+	excess  int64 // sum over places of the bytes above the budget, in units
+	repeats int   // number of runs that are not the first of their operation
 
-	*clock // when everything happens; nil if nothing moves
+	*clock // times; nil without transfers
 	try    // the move under way
 }
 
-// room is what a run does to memory: the bytes that it takes while it lasts, and those
-// that it writes less those of which it is the last reader.
+// room is the effect of a run on memory: needs is the bytes that it allocates while it runs, and net the bytes that
+// it writes less those that it is the last reader of.
 type room struct{ needs, net int64 }
 
+// nowhere is after every place.
 const nowhere = int32(1 << 30)
 
-// newState begins with a sequence for which cost says ok.
+// newState returns the state of a sequence for which cost returns ok.
 func newState(m *model, budget engine.Bytes, kept bool, seq []kindID) *state {
 	s := &state{m: m, budget: budget, kept: kept, rank: make([]int32, m.ops+2),
 		runs: make([][]int32, len(m.in)), spare: make([][]int32, len(m.kinds))}
 	if m.moves != nil {
-		s.clock = newClock(m)
+		s.clock = &clock{fetched: make([]int32, len(m.size))}
 	}
 	s.mark = make([]int32, len(m.size))
 	s.listed = slices.Repeat([]int32{none}, len(m.in))
@@ -105,7 +105,7 @@ func (s *state) load(seq []kindID) {
 	}
 }
 
-// measure finds the memory of all places.
+// measure computes the memory of all places.
 func (s *state) measure() {
 	n := len(s.order)
 	s.during, s.overs = make([]int64, n), make([]int64, n+1)
@@ -121,7 +121,7 @@ func (s *state) measure() {
 	s.excess = s.overs[n]
 }
 
-// sum adds up the excess of places.
+// sum adds up the excess of the places from from to to.
 func (s *state) sum(from, to int) {
 	during := s.during[from:to]
 	overs := s.overs[from : to+1]
@@ -133,11 +133,11 @@ func (s *state) sum(from, to int) {
 	overs[len(during)] = sum
 }
 
-// bar returns the budget minus (1<<unit - 1), so that (bytes-bar) >> unit is the number of units by which bytes exceed
-// the budget, rounded up.
+// bar returns the budget minus (1<<unit - 1), so that (bytes-bar) >> unit is the number of units by which bytes
+// exceed the budget, rounded up.
 func (s *state) bar() int64 { return int64(s.budget) - (1<<s.unit - 1) }
 
-// numberRun returns a number for a new run of a kind, which is the last reader of no value yet.
+// numberRun returns a number for a new run of a kind, which is not the last reader of any value yet.
 func (s *state) numberRun(id kindID) int32 {
 	if list := s.spare[id]; len(list) > 0 {
 		x := list[len(list)-1]
@@ -150,7 +150,7 @@ func (s *state) numberRun(id kindID) int32 {
 	s.place = append(s.place, none)
 	s.copies = append(s.copies, int32(len(s.last)))
 	k := &s.m.kinds[id]
-	s.opOf = append(s.opOf, k.op)
+	s.op = append(s.op, k.op)
 	s.room = append(s.room, room{int64(k.bytes + k.temp), int64(k.bytes)})
 	for _, v := range k.writes {
 		s.last = append(s.last, x)
@@ -159,9 +159,7 @@ func (s *state) numberRun(id kindID) int32 {
 	return x
 }
 
-func (s *state) op(x int32) int32 { return s.opOf[x] }
-
-// lastReader returns the run that reads a write of a run last, itself if none does.
+// lastReader returns the run that reads a write of run x last, or x itself if no run does.
 func (s *state) lastReader(x, write int32) int32 {
 	k := &s.m.kinds[s.kind[x]]
 	best, at, place := x, s.place[x], s.place
@@ -184,13 +182,12 @@ func (s *state) lastReader(x, write int32) int32 {
 	return best
 }
 
-// makes reports whether a run of the operation that makes a value makes it.
+// makes reports whether run x makes value v. Its operation must be the maker of v.
 func (s *state) makes(x, v int32) bool { return s.m.kinds[s.kind[x]].write(v) != none }
 
-// nextMaker returns the place of the next run after x that makes a value; nowhere if
-// there is none.
+// nextMaker returns the place of the next run after x that makes a value, or nowhere.
 func (s *state) nextMaker(x, v int32) int32 {
-	list := s.runs[s.op(x)]
+	list := s.runs[s.op[x]]
 	for _, y := range list[slices.Index(list, x)+1:] {
 		if s.makes(y, v) {
 			return s.place[y]
@@ -199,19 +196,17 @@ func (s *state) nextMaker(x, v int32) int32 {
 	return nowhere
 }
 
-// makerBefore returns the run whose copy of a value a run at a place reads; none if there
-// is no copy.
+// makerBefore returns the run whose copy of a value a run at a place reads, or none if there is no copy.
 func (s *state) makerBefore(v, place int32) int32 {
-	list := s.runs[s.m.maker[v]]
-	for k := len(list) - 1; k >= 0; k-- {
-		if y := list[k]; s.place[y] < place && s.makes(y, v) {
+	for _, y := range slices.Backward(s.runs[s.m.maker[v]]) {
+		if s.place[y] < place && s.makes(y, v) {
 			return y
 		}
 	}
 	return none
 }
 
-// sequence returns the sequence of kinds.
+// sequence returns the kinds of the runs, without source and sink.
 func (s *state) sequence() []kindID {
 	seq := make([]kindID, 0, len(s.order)-2)
 	for _, x := range s.order[1 : len(s.order)-1] {

@@ -7,7 +7,7 @@ import (
 	"memtide/engine"
 )
 
-// solver is what Strategy.Solver is.
+// solver is the type of Strategy.Solver.
 type solver func(p *engine.Problem, args engine.Parsed, poll *engine.Poll) (*engine.Solution, error)
 
 // rising returns the indices of budgets from the smallest to the largest.
@@ -20,9 +20,9 @@ func rising(budgets []engine.Bytes) []int {
 	return order
 }
 
-// sweepUp goes from the smallest budget to the largest with what begin makes for a sweep: what is
-// found for one is an answer for the next, and for every other that it fits into, so that no larger budget
-// takes longer. begin's solver may add to found what else it finds.
+// sweepUp returns a Sweeper that goes from the smallest budget to the largest with a solver that begin returns. A
+// solution for one budget is an answer for every other one that it fits into, so that no larger budget takes
+// longer. The solver may add other solutions to found.
 func sweepUp(begin func(*engine.Problem, engine.Parsed, *engine.Poll, *engine.Found) solver) func(*engine.Problem,
 	engine.Parsed, []engine.Bytes, *engine.Poll, func(int, *engine.Solution, error)) {
 	return func(p *engine.Problem, args engine.Parsed, budgets []engine.Bytes, poll *engine.Poll,
@@ -48,7 +48,7 @@ func sweepUp(begin func(*engine.Problem, engine.Parsed, *engine.Poll, *engine.Fo
 	}
 }
 
-// sweptSearch is graphsearch for budgets in rising order. It shares the plans of blocks.
+// sweptSearch returns graphsearch for budgets in rising order, which share the plans of blocks.
 func sweptSearch(p *engine.Problem, args engine.Parsed, poll *engine.Poll, _ *engine.Found) solver {
 	m, err := newModelOfWays(p.Graph)
 	if err != nil || len(m.order) <= fewOps || poll.Err() != nil {
@@ -63,13 +63,12 @@ func sweptSearch(p *engine.Problem, args engine.Parsed, poll *engine.Poll, _ *en
 	}
 }
 
-// sequenceOf returns the sequence of a solution of the search.
-func (s *searcher) sequenceOf(sol *engine.Solution) (seq []kindID) {
+// sequenceOf returns the sequence of a solution without transfers.
+func (m *model) sequenceOf(sol *engine.Solution) (seq []kindID) {
 	for _, st := range sol.Schedule {
-		if st.Kind != engine.DoRun {
-			continue
+		if st.Kind == engine.DoRun {
+			seq = append(seq, m.kindOf(st))
 		}
-		seq = append(seq, s.m.of(st))
 	}
 	return seq
 }

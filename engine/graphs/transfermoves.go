@@ -1,9 +1,13 @@
 package graphs
 
-import "memtide/engine"
+import (
+	"slices"
 
-// freeTransfer narrows the range of places of a transfer: a value is fetched after it
-// has left, and leaves from the copy that it would leave from now.
+	"memtide/engine"
+)
+
+// freeTransfer narrows the range of places of a transfer: a fetch stays after the offload and the wait, and an
+// offload or a wait keeps the copy that it reads.
 func (s *state) freeTransfer(p, low, high int32) (int32, int32) {
 	k := &s.m.kinds[s.kind[s.order[p]]]
 	v := s.m.moved(k)
@@ -21,24 +25,21 @@ func (s *state) freeTransfer(p, low, high int32) (int32, int32) {
 	return low, high
 }
 
-// gap is a copy of a value over a place at which it is not read.
+// gap is a range of places, around some place, in which a copy of a value is not read.
 type gap struct {
 	value      int32
-	made       int32 // the place of what made it
+	made       int32 // the place of the run that made the copy
 	last, next int32 // places of the reads before and after
 }
 
-// gapOver finds a gap over a place: of a value that is read at some place after it.
-// ok is false if the value is read in between, does not move, or has no copy of its own.
+// gapOver returns the gap of a value over place j. ok is false if a run at j reads the value, if there is no read
+// after j, if the value does not move, or has no copy of its own.
 func (s *state) gapOver(j, v int32) (g gap, ok bool) {
 	if s.m.offload[v] == none {
 		return g, false
 	}
 	x := s.makerBefore(v, j+1)
-	if x == none || s.place[x] >= j {
-		return g, false
-	}
-	if !s.owns(x, v) {
+	if x == none || s.place[x] >= j || !s.owns(x, v) {
 		return g, false
 	}
 	g = gap{value: v, made: s.place[x], last: s.place[x], next: nowhere}
@@ -62,8 +63,8 @@ func (s *state) gapOver(j, v int32) (g gap, ok bool) {
 	return g, true
 }
 
-// proposeSwap lets a value that lies over a crowded place leave after its last read
-// before it, and come back before the next: the offload, the wait and the fetch at once.
+// proposeSwap moves a value that is held over a crowded place out after its last read before that place, and back
+// before the next read: it inserts the offload, the wait and the fetch at once.
 func (s *state) proposeSwap(r *random) bool {
 	n := int32(len(s.order)) - 1
 	j := s.crowded(r)
@@ -86,12 +87,12 @@ func (s *state) proposeSwap(r *random) bool {
 	return false
 }
 
-// swap makes the edits of proposeSwap for a gap over a place.
+// swap makes the edits of proposeSwap for a gap over place j.
 func (s *state) swap(r *random, g gap, j int32) bool {
 	m, c := s.m, s.clock
 	fetch := g.next
 	switch r.below(4) {
-	case 0, 1: // as late as it arrives in time
+	case 0, 1: // as late as possible to arrive in time
 		for fetch > j+1 && c.at[g.next].now-c.at[fetch].now < m.moves.in[g.value] {
 			fetch--
 		}
@@ -108,7 +109,7 @@ func (s *state) swap(r *random, g gap, j int32) bool {
 		}
 	}
 	if out != none && out < j && wait <= j {
-		s.insert(m.fetch[g.value], fetch) // the host has it
+		s.insert(m.fetch[g.value], fetch) // the host has a copy already
 		return true
 	}
 	if out != none && (out <= g.next || wait <= g.next) {
@@ -118,7 +119,7 @@ func (s *state) swap(r *random, g gap, j int32) bool {
 	if r.one(2) {
 		leave = g.last + 1
 	}
-	over := max(leave, g.last+1) // from where the wait costs nothing
+	over := max(leave, g.last+1) // the place from which on the wait costs no time
 	for over < j && c.at[over].now-c.at[leave].now < m.out[g.value] {
 		over++
 	}
@@ -129,7 +130,7 @@ func (s *state) swap(r *random, g gap, j int32) bool {
 		return false
 	}
 	s.insert(m.fetch[g.value], fetch)
-	if out != none { // it left later: sooner now
+	if out != none { // move the later offload and its wait
 		s.remove(max(out, wait) + 1)
 		s.remove(min(out, wait) + 1)
 	}
@@ -138,7 +139,7 @@ func (s *state) swap(r *random, g gap, j int32) bool {
 	return true
 }
 
-// transferAt returns the place of some transfer of a kind, if one is found soon; none otherwise.
+// transferAt returns the place of a random transfer of a kind, or none if it does not find one soon.
 func (s *state) transferAt(r *random, what func(engine.InstructionKind) bool) int32 {
 	for range 24 {
 		p := s.anywhere(r)
@@ -149,12 +150,10 @@ func (s *state) transferAt(r *random, what func(engine.InstructionKind) bool) in
 	return none
 }
 
-func isFetch(k engine.InstructionKind) bool { return k == engine.DoFetch }
-
-// proposeStay takes out a fetch, and the offload if it was the only one. With again, the value
-// is made again instead.
+// proposeStay removes a fetch, and the offload if it has no other fetch. With again, the value is made again
+// instead.
 func (s *state) proposeStay(r *random, again bool) bool {
-	p := s.transferAt(r, isFetch)
+	p := s.transferAt(r, func(k engine.InstructionKind) bool { return k == engine.DoFetch })
 	if p == none {
 		return false
 	}
@@ -165,9 +164,8 @@ func (s *state) proposeStay(r *random, again bool) bool {
 		return false
 	}
 	s.remove(p)
-	if s.fetchesOf(v) == 0 {
-		for list := s.runs[s.m.kinds[s.m.offload[v]].op]; len(list) > 0; list = s.runs[s.m.kinds[s.m.offload[v]].op] {
-			y := list[len(list)-1]
+	if !slices.ContainsFunc(s.runs[i], func(y int32) bool { return s.kind[y] == s.m.fetch[v] }) {
+		for _, y := range slices.Backward(slices.Clone(s.runs[s.m.kinds[s.m.offload[v]].op])) {
 			if s.place[y] < p {
 				p--
 			}
@@ -180,22 +178,13 @@ func (s *state) proposeStay(r *random, again bool) bool {
 	return true
 }
 
-func (s *state) fetchesOf(v int32) (count int) {
-	for _, y := range s.runs[s.m.maker[v]] {
-		if s.kind[y] == s.m.fetch[v] {
-			count++
-		}
-	}
-	return count
-}
-
-// owns reports whether a run makes a copy of a value by itself, not as a part of another.
+// owns reports whether a run makes a copy of the value itself, not of one that it is within.
 func (s *state) owns(x, v int32) bool {
 	k := &s.m.kinds[s.kind[x]]
 	return k.writes[k.write(v)] == v
 }
 
-// proposeTransfer makes the edits of a move about transfers; false if there is none.
+// proposeTransfer makes the edits of a move of transfers. It returns false if there is no move.
 func (a *annealer) proposeTransfer(r *random) bool {
 	u := r.below(16)
 	switch {

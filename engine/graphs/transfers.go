@@ -1,35 +1,33 @@
 package graphs
 
 import (
+	"slices"
 	"time"
 
 	"memtide/engine"
 )
 
-// moves are the transfers of a model: further kinds that take their places in a
-// sequence. An offload and a wait read a value. The device copy stays until the wait
-// is passed, and the wait holds the counter until the offload is over; a fetch makes a
-// copy that takes its room where the fetch stands. So room is a matter of places alone,
-// as it is without transfers, and only the time has to be found by going through the
-// sequence. What is played needs no more room than that, unless a value is made again
-// while it leaves.
+// moves are the transfers of a model: further kinds that have places in a sequence. An offload and a wait read a
+// value. The device copy stays until the wait is passed, and the wait holds the counter until the offload has
+// ended. A fetch makes a copy that is allocated at the place of the fetch. So memory depends on places alone, as it
+// does without transfers, and only the time has to be computed by going through the sequence. Playing the sequence
+// needs no more memory than that, unless a value is made again while it is leaving.
 type moves struct {
-	offload, wait, fetch []kindID // of every value; none if it does not move
-	out, in              []int64  // of every value: how long its transfers take
+	offload, wait, fetch []kindID // by value: its kinds; none if it does not move
+	out, in              []int64  // by value: times of its transfers
 	half                 bool     // both directions share one lane
 }
 
-// linked returns the model with transfers of everything that is read, over the link of a
-// problem. An offload and a wait are runs of an operation of their own, which reads the
-// value; a fetch is one of the operation that makes it.
+// linked returns the model with transfers of all values that are read, over the link of p. An offload and a wait
+// are runs of an operation of their own, which reads the value. A fetch is a run of the operation that makes the
+// value.
 func (m *model) linked(p *engine.Problem) *model {
 	n := len(m.size)
 	l := *m
 	l.moves = &moves{half: p.Device.Duplex == engine.HalfDuplex, offload: make([]kindID, n), wait: make([]kindID, n),
 		fetch: make([]kindID, n),
 		out:   make([]int64, n), in: make([]int64, n)}
-	l.in, l.users = append([][]int32(nil), m.in...), append([][]int32(nil), m.users...)
-	l.kinds = append([]kind(nil), m.kinds...)
+	l.in, l.users, l.kinds = slices.Clone(m.in), slices.Clone(m.users), slices.Clone(m.kinds)
 	for v := range m.size {
 		l.offload[v], l.wait[v], l.fetch[v] = none, none, none
 		at, op := int32(v), int32(len(l.in))
@@ -39,7 +37,7 @@ func (m *model) linked(p *engine.Problem) *model {
 			continue
 		}
 		l.out[v], l.moves.in[v] = int64(p.Device.ToHost.Time(m.size[v])), int64(p.Device.ToDev.Time(m.size[v]))
-		l.users[v] = append(append([]int32(nil), m.users[v]...), op)
+		l.users[v] = append(slices.Clone(m.users[v]), op)
 		add := func(k kind) kindID {
 			l.kinds = append(l.kinds, k)
 			return kindID(len(l.kinds) - 1)
@@ -58,7 +56,7 @@ func (m *model) linked(p *engine.Problem) *model {
 	return &l
 }
 
-// within returns the values whose readers a copy of a value serves.
+// within returns the values whose reads a copy of v serves.
 func (m *model) within(v int32) (list []serve) {
 	list = []serve{{v, 0}}
 	for _, sv := range m.kinds[m.maker[v]].serves {
@@ -77,7 +75,7 @@ func (m *model) moved(k *kind) int32 {
 	return k.reads[0]
 }
 
-// moment is when the counter comes to a place, and when the lanes will be free. On a
+// moment is the time at which the counter reaches a place, and the times at which the lanes are free. On a
 // half-duplex link both lanes are the same.
 type moment struct{ now, out, in int64 }
 
@@ -86,37 +84,35 @@ func (t moment) end() int64 { return max(t.now, t.out, t.in) }
 // idle reports whether no transfer is under way.
 func (t moment) idle() bool { return t.out <= t.now && t.in <= t.now }
 
-// clock says when everything happens in a state with transfers.
+// clock computes the times of a state with transfers.
 type clock struct {
-	at      []moment // of every place, and at the end
-	done    []int64  // of every run: the end of a transfer
-	fetched []int32  // of every value: how many fetches serve its readers
+	at      []moment // by place, and at the end
+	done    []int64  // by run: its end, if it is a transfer
+	fetched []int32  // by value: number of fetches that serve its readers
 
-	// The move under way: moments of the places from first to before last; those from
-	// last on are later than they were by shift.
+	// The move under way: moments of the places from first to last-1. Those from last on change by shift.
 	fresh       []moment
 	first, last int
 	shift       int64
 	were        []oldEnd
 }
 
+// oldEnd is the end of a transfer before the move.
 type oldEnd struct {
 	run int32
 	end int64
 }
 
-func newClock(m *model) *clock { return &clock{fetched: make([]int32, len(m.size))} }
-
 func (c *clock) begin() { c.were = c.were[:0] }
 
 func (c *clock) undo() {
-	for k := len(c.were) - 1; k >= 0; k-- {
-		c.done[c.were[k].run] = c.were[k].end
+	for _, o := range slices.Backward(c.were) {
+		c.done[o.run] = o.end
 	}
 	c.were = c.were[:0]
 }
 
-// count keeps fetched true when a run comes or goes.
+// count updates fetched when a run is inserted or removed.
 func (c *clock) count(k *kind, by int32) {
 	if k.what == engine.DoFetch {
 		for _, sv := range k.serves {
@@ -125,12 +121,13 @@ func (c *clock) count(k *kind, by int32) {
 	}
 }
 
-// isReader reports whether a run is no fetch, which stands among the runs of what makes its value.
+// isReader reports whether a run may read values. A fetch does not; it is among the runs of the operation that
+// makes its value.
 func (s *state) isReader(x int32) bool { return int(s.kind[x]) < s.m.reads }
 
 func (s *state) isTransfer(x int32) bool { return int(s.kind[x]) >= s.m.runs }
 
-// alone reports whether at most one of the runs of an operation is no transfer.
+// alone reports whether at most one of the runs of an operation is not a transfer.
 func (s *state) alone(list []int32) bool {
 	runs := 0
 	for _, x := range list {
@@ -141,7 +138,7 @@ func (s *state) alone(list []int32) bool {
 	return runs < 2
 }
 
-// restart finds all times.
+// restart computes all times.
 func (s *state) restart() {
 	c := s.clock
 	clear(c.fetched)
@@ -155,8 +152,8 @@ func (s *state) restart() {
 	s.keepTimes()
 }
 
-// tick finds the times of the edits, from the first place at which anything differs up
-// to where the lanes are idle, as they were, and the rest is only later or sooner.
+// tick computes the times after the edits, from the first place that differs to the place from which on the lanes
+// are idle as before and all times change by the same amount.
 func (s *state) tick() (took time.Duration) {
 	c, n := s.clock, len(s.order)
 	for len(c.done) < len(s.kind) {
@@ -164,7 +161,7 @@ func (s *state) tick() (took time.Duration) {
 	}
 	c.fresh, c.first, c.shift = c.fresh[:0], int(s.low), 0
 	t := c.at[s.low]
-	late := int64(0) // the last end of a transfer that has changed
+	late := int64(0) // the latest end of a transfer that has changed
 	for p := s.low; int(p) < n; p++ {
 		if p > s.high {
 			old := c.at[p-s.grown]
@@ -181,7 +178,7 @@ func (s *state) tick() (took time.Duration) {
 	return time.Duration(t.end())
 }
 
-// advance goes through one place.
+// advance returns the moment after place p, given the moment t before it.
 func (s *state) advance(t moment, p int32, late int64) (moment, int64) {
 	c, m := s.clock, s.m
 	x := s.order[p]
@@ -239,25 +236,18 @@ func (s *state) offloadOf(v int32) int32 {
 
 // keepTimes keeps the times of a move.
 func (s *state) keepTimes() {
-	c, n := s.clock, len(s.order)
+	c, n, old := s.clock, len(s.order), s.clock.at
+	c.at = slices.Grow(old, max(int(s.grown), 0))[:n+1]
 	if c.last <= n {
-		tail := c.at[c.last-int(s.grown):]
-		if s.grown > 0 {
-			c.at = append(c.at, make([]moment, s.grown)...)
-		}
-		copy(c.at[c.last:n+1], tail)
+		copy(c.at[c.last:], old[c.last-int(s.grown):])
 		if c.shift != 0 {
 			s.later(c.last, c.shift)
 		}
 	}
-	for len(c.at) < n+1 {
-		c.at = append(c.at, moment{})
-	}
-	c.at = c.at[:n+1]
 	copy(c.at[c.first:], c.fresh)
 }
 
-// later moves everything from a place on by a time.
+// later delays everything from a place on.
 func (s *state) later(from int, by int64) {
 	c := s.clock
 	for p := from; p <= len(s.order); p++ {

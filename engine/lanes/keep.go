@@ -9,17 +9,16 @@ import (
 	"memtide/engine/sim"
 )
 
-// keep returns the strategy keepall where operations run on the network or the host: they are
-// queued in the order in which they stand, what the host reads is copied there as soon as
-// it is made, and what it makes is fetched as soon as it can be. Gathered weights and
-// all else that an operation makes stay to their last use, what has no reader and weights
-// that are there at the start to the end.
+// keep solves p by the strategy keepall if operations run on the network or the host. They are queued in the order
+// of Graph.Ops. Values that the host reads are copied there as soon as they are made, and values that it makes are
+// fetched as soon as possible. Values that an operation makes, such as gathered weights, stay to their last use.
+// Values without a reader, and weights that are on the device when the step begins, stay to the end.
 func keep(p *engine.Problem) (*engine.Solution, error) {
 	n := len(p.Graph.Values)
 	k := &keeper{places: newPlaces(p.Graph), uses: make([]int, n), anew: make([][]int, n), made: make([]bool, n)}
 	for v := range k.g.Values {
 		if k.g.Values[v].Kind == engine.KindWeight && k.dev[v] {
-			k.uses[v] = 1 // to the end
+			k.uses[v] = 1 // stays to the end
 		}
 	}
 	k.in = k.inputs()
@@ -54,11 +53,10 @@ func keep(p *engine.Problem) (*engine.Solution, error) {
 // keeper walks over the operations once.
 type keeper struct {
 	*places
-	in [][]engine.ValueID // by operation: what serves its inputs
-	// by value: readers on the device and copies to the host that are to come, before it is made anew
-	uses []int
-	anew [][]int // by value: the same of each time that it is made again
-	made []bool  // by value
+	in   [][]engine.ValueID // by operation: the values that serve its inputs
+	uses []int              // by value: remaining readers on the device and copies to the host, until it is made again
+	anew [][]int            // by value: the uses after each time that it is made again
+	made []bool             // by value
 }
 
 // inputs returns, for each operation, the values that it reads, each replaced by the value that contains it if no
@@ -82,7 +80,7 @@ func (k *keeper) inputs() [][]engine.ValueID {
 	return out
 }
 
-// countUses counts them, and tells whether something has to be copied.
+// countUses fills in uses and anew, and reports whether any value has to be copied to or from the host.
 func (k *keeper) countUses() (moves bool) {
 	sent, made := make([]bool, len(k.g.Values)), make([]bool, len(k.g.Values))
 	uses := func(v engine.ValueID) *int {
@@ -119,7 +117,7 @@ func (k *keeper) countUses() (moves bool) {
 	return moves
 }
 
-// add puts an operation into the schedule, with what has to be moved for it.
+// add appends an operation to the schedule, with the transfers that it needs.
 func (k *keeper) add(id engine.OpID) error {
 	op := &k.g.Ops[id]
 	wait := k.isLate(op)
@@ -165,7 +163,7 @@ func (k *keeper) add(id engine.OpID) error {
 	return nil
 }
 
-// isLate reports whether an operation needs one that is late.
+// isLate reports whether an operation needs an operation of late.
 func (k *keeper) isLate(op *engine.Op) bool {
 	return slices.ContainsFunc(k.late, func(st engine.Instruction) bool {
 		makes := func(v engine.ValueID) bool { return slices.Contains(op.In, v) }
@@ -174,8 +172,8 @@ func (k *keeper) isLate(op *engine.Op) bool {
 	})
 }
 
-// onHost puts an operation of the CPU into the schedule, with the copies that it needs
-// and those of what it makes that the device needs.
+// onHost appends an operation of the CPU to the schedule, with the offloads of its inputs and with the fetches of
+// its outputs that the device reads.
 func (k *keeper) onHost(st engine.Instruction) error {
 	op := &k.g.Ops[st.Op]
 	for _, v := range op.In {
@@ -189,7 +187,7 @@ func (k *keeper) onHost(st engine.Instruction) error {
 		k.move(engine.Offload(v))
 		k.used(v)
 	}
-	k.run(st, nil) // what it reads is the copies of the host
+	k.run(st, nil) // it reads the copies of the host
 	for _, v := range op.Out {
 		if k.uses[v] > 0 {
 			k.move(engine.Fetch(v, 0))
@@ -198,7 +196,7 @@ func (k *keeper) onHost(st engine.Instruction) error {
 	return nil
 }
 
-// used counts a use, and frees the value at its last.
+// used counts a use of v, and frees v after its last use.
 func (k *keeper) used(v engine.ValueID) {
 	switch k.uses[v]--; {
 	case k.uses[v] > 0:

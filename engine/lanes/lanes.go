@@ -1,8 +1,8 @@
-// Package lanes makes a program know operations of the network and of the host's CPU
-// (engine.Op.Lane): import it for that effect. Without it they are neither played nor
-// proven nor planned, and the program that every visit loads has no need to hold what
-// does that. Strategies for graphs that know none plan the device alone, and the
-// operations of other lanes are put in.
+// Package lanes adds operations of the network and of the host's CPU (engine.Op.Lane) to a program that imports it.
+// Programs without it neither play nor check nor plan such operations, which keeps the page's first program small.
+//
+// A strategy for graphs that does not support these lanes plans the device alone. The package then inserts the
+// operations of the other lanes into the plan.
 package lanes
 
 import (

@@ -9,16 +9,16 @@ import (
 	"memtide/engine/sim"
 )
 
-// tries is how often a plan for the device alone is made for less room, until there is
-// room for what runs beside it.
+// tries is how many plans for the device alone are made, each for less memory than the one before, until there is
+// room for the operations of the other lanes.
 const tries = 6
 
-// plan has a strategy plan the device alone, and puts the operations of the network and of
-// the host in. Whatever it gives has been played.
+// plan solves p with a strategy that plans the device alone, and inserts the operations of the network and the host
+// into its schedule. It returns only schedules that it has played.
 func plan(s *engine.Strategy, p *engine.Problem, args engine.Parsed, poll *engine.Poll) (*engine.Solution, error) {
 	d := seen(p.Graph)
 	q := &engine.Problem{Graph: d.plain, Device: p.Device, Transfers: p.Transfers, Budget: p.Budget}
-	var missing engine.Bytes // of the last try
+	var missing engine.Bytes // what the last plan needs above the budget
 	for range tries {
 		var sol *engine.Solution
 		var stop error
@@ -52,8 +52,8 @@ func plan(s *engine.Strategy, p *engine.Problem, args engine.Parsed, poll *engin
 		Why: fmt.Sprintf("the last plan for the device alone lacks %s for what runs beside it", missing.Text())}
 }
 
-// refusal is why there is no plan for the device alone, about the budget that was asked for.
-// It is about plans of this kind: for them all that other lanes read and make is on the device.
+// refusal returns why the strategy has no plan for the device alone, in terms of the budget of p. err is its error
+// for q. In such plans all values that other lanes read and make are on the device.
 func refusal(p, q *engine.Problem, err error) error {
 	var small *engine.InfeasibleError
 	if !errors.As(err, &small) {
@@ -72,16 +72,16 @@ func refusal(p, q *engine.Problem, err error) error {
 	return &engine.InfeasibleError{Budget: p.Budget, Why: why + "; other plans may need less"}
 }
 
-// lifter walks over a plan for the device once.
+// lifter inserts the operations of other lanes into a plan for the device, step by step.
 type lifter struct {
 	*device
 	*places
-	plan engine.Schedule // with the graph's operations
-	at   int             // in the plan
+	plan engine.Schedule // with the ids of the full graph
+	at   int             // the present index in plan
 	ran  []bool          // by operation: it has run or is queued
 }
 
-// lift returns a plan for the device with the operations of other lanes.
+// lift returns the plan with the operations of other lanes.
 func (d *device) lift(plan engine.Schedule) (engine.Schedule, error) {
 	l := &lifter{device: d, places: newPlaces(d.of), ran: make([]bool, len(d.of.Ops))}
 	for _, st := range plan {
@@ -99,7 +99,7 @@ func (d *device) lift(plan engine.Schedule) (engine.Schedule, error) {
 	return l.steps, l.settle(len(l.late), l.onHost)
 }
 
-// step puts one step of the plan into the schedule.
+// step appends one step of the plan to the schedule.
 func (l *lifter) step(st engine.Instruction) error {
 	if l.waits(st) {
 		l.late = append(l.late, st)
@@ -125,8 +125,8 @@ func (l *lifter) step(st engine.Instruction) error {
 	}
 }
 
-// waits reports whether a step would hold the counter for something to arrive: a step of the
-// host whose input is on its way to the device, and what belongs to its inputs.
+// waits reports whether a step would hold the counter until a value has arrived on the device: a run of the CPU
+// that needs such a value, or the free or offload of it.
 func (l *lifter) waits(st engine.Instruction) bool {
 	switch st.Kind {
 	case engine.DoRun:
@@ -139,7 +139,7 @@ func (l *lifter) waits(st engine.Instruction) bool {
 	return false
 }
 
-// isLate reports whether a late step is about a value.
+// isLate reports whether a late step uses v.
 func (l *lifter) isLate(v engine.ValueID) bool {
 	return slices.ContainsFunc(l.late, func(st engine.Instruction) bool {
 		if st.Kind != engine.DoRun {
@@ -150,7 +150,7 @@ func (l *lifter) isLate(v engine.ValueID) bool {
 	})
 }
 
-// blocked reports whether a step needs a late one.
+// blocked reports whether a step needs a late step.
 func (l *lifter) blocked(st engine.Instruction) bool {
 	if st.Kind != engine.DoRun {
 		return l.isLate(st.Value)
@@ -159,14 +159,14 @@ func (l *lifter) blocked(st engine.Instruction) bool {
 	return slices.ContainsFunc(slices.Concat(op.In, op.Out), l.isLate)
 }
 
-// run is a run, of whatever lane.
+// run appends a run of any lane.
 func (l *lifter) run(st engine.Instruction, op *engine.Op) {
 	l.ran[st.Op] = true
 	l.places.run(st, op.In)
 }
 
-// onHost is a run on the host, with copies of what it reads there, and of what it makes
-// here: for the strategy that is on the device.
+// onHost appends a run of the CPU, with offloads of its inputs and fetches of its outputs, which the strategy
+// expects on the device.
 func (l *lifter) onHost(st engine.Instruction) error {
 	op := &l.g.Ops[st.Op]
 	for _, v := range op.In {
@@ -181,8 +181,8 @@ func (l *lifter) onHost(st engine.Instruction) error {
 	return nil
 }
 
-// compute returns a run on the device: what it reads has been gathered, what the next one reads
-// is on its way, and what neither of them reads goes. Late steps come behind it.
+// compute appends a run on the device. Before it come the gathers of its inputs and of the inputs of the next run.
+// After it come the frees of gathered values that the next run does not read, and the late steps.
 func (l *lifter) compute(st engine.Instruction, op *engine.Op) error {
 	for _, v := range op.In {
 		if l.gathers[v] != nil && !l.gather(v, st.Op) {
@@ -207,7 +207,7 @@ func (l *lifter) compute(st engine.Instruction, op *engine.Op) error {
 	return l.settle(len(l.late), l.onHost)
 }
 
-// next returns the next run of the plan on the device, or nil if there is none.
+// next returns the operation of the next run on the device in the plan, or nil.
 func (l *lifter) next() *engine.Op {
 	for _, st := range l.plan[l.at+1:] {
 		if st.Kind == engine.DoRun && l.g.Ops[st.Op].Lane == engine.LaneCompute {
@@ -217,9 +217,9 @@ func (l *lifter) next() *engine.Op {
 	return nil
 }
 
-// gather has a value gathered if it is not there, by an operation that has not run yet if
-// there is one that can. For a run of the device, which stands behind the operation that is
-// meant for it, that has to run in any case. False if nothing can.
+// gather appends an operation that gathers v unless v is on the device, if possible one that has not run yet. If
+// reader is not NoOp, the last gather before reader in the graph runs even if v is on the device, provided that it
+// has not run yet. gather returns false if v is not on the device and no operation can gather it.
 func (l *lifter) gather(v engine.ValueID, reader engine.OpID) bool {
 	by := engine.NoOp
 	for _, g := range l.gathers[v] {
@@ -245,29 +245,27 @@ func (l *lifter) gather(v engine.ValueID, reader engine.OpID) bool {
 	return true
 }
 
-// meant returns the last operation before a reader that gathers a value.
+// meant returns the last operation before reader that gathers v, or NoOp.
 func (l *lifter) meant(v engine.ValueID, reader engine.OpID) engine.OpID {
-	own := engine.NoOp
-	for _, g := range l.gathers[v] {
-		if g < reader {
-			own = g
-		}
+	i, _ := slices.BinarySearch(l.gathers[v], reader)
+	if i == 0 {
+		return engine.NoOp
 	}
-	return own
+	return l.gathers[v][i-1]
 }
 
-// device is a graph as the device alone sees it, for strategies that know no other lane,
-// with the same values. What is gathered of values that are there from the beginning is a
-// temporary of its readers, who read these instead: whoever runs them gathers again. All
-// other operations of the network and the host stay, as if the device ran them in no time.
+// device is a graph without other lanes, for strategies that do not support them. It has the same values. A
+// gathered value becomes a temporary of its readers, which read the gathered parts instead, so that every reader
+// can gather again. All other operations of the network and the host become operations of the device that take no
+// time.
 type device struct {
-	of      *engine.Graph // with other lanes
-	plain   *engine.Graph
-	ops     []engine.OpID   // by operation of plain
-	gathers [][]engine.OpID // by value: the operations that gather it; nil of values that are none
+	of      *engine.Graph   // the full graph
+	plain   *engine.Graph   // the graph without other lanes
+	ops     []engine.OpID   // by operation of plain: its id in of
+	gathers [][]engine.OpID // by value: the operations that gather it, ascending; nil for values that are not gathered
 }
 
-// seen returns what the device sees of a graph.
+// seen returns the graph g without other lanes.
 func seen(g *engine.Graph) *device {
 	d := &device{of: g, gathers: gathers(g)}
 	plain := *g
@@ -275,8 +273,8 @@ func seen(g *engine.Graph) *device {
 	d.plain = &plain
 	for i := range g.Ops {
 		op := g.Ops[i]
-		if d.isGather(&op) {
-			continue
+		if op.Lane == engine.LaneNetwork && len(op.Out) > 0 && d.gathers[op.Out[0]] != nil {
+			continue // its readers gather the value
 		}
 		op.After = nil
 		op.In = nil
@@ -287,7 +285,7 @@ func seen(g *engine.Graph) *device {
 				for _, from := range g.Ops[d.gathers[v][0]].In {
 					op.In = add(op.In, from)
 				}
-			case op.Lane == engine.LaneCPU && g.Values[v].Initial&engine.OnHost != 0: // read where it is
+			case op.Lane == engine.LaneCPU && g.Values[v].Initial&engine.OnHost != 0: // read on the host
 			default:
 				op.In = add(op.In, v)
 			}
@@ -310,14 +308,10 @@ func add(list []engine.ValueID, v engine.ValueID) []engine.ValueID {
 	return append(list, v)
 }
 
-// isGather reports whether an operation can run whenever it is needed.
-func (d *device) isGather(op *engine.Op) bool {
-	return op.Lane == engine.LaneNetwork && len(op.Out) > 0 && d.gathers[op.Out[0]] != nil
-}
-
-// gathers finds what is gathered: values that operations of the network alone make, of
-// values that are on the device from the beginning, and that operations of the device read
-// and no others. One of them at least is a forward operation: others do not run again.
+// gathers returns for every gathered value the operations that make it, and nil for other values. A value is
+// gathered if only operations of the network make it, from values that are on the device when the step begins, and
+// only operations of the device read it. At least one of its makers must be a forward operation, since backward
+// operations do not run again.
 func gathers(g *engine.Graph) [][]engine.OpID {
 	made := make([]bool, len(g.Values))
 	for i := range g.Ops {
@@ -349,16 +343,16 @@ func gathers(g *engine.Graph) [][]engine.OpID {
 	return out
 }
 
-// places says where the values of a graph are, or will be when what is queued is over,
-// while a schedule is written step by step.
+// places writes a schedule step by step. It records where the values of the graph are when all queued transfers and
+// operations are over.
 type places struct {
 	g      *engine.Graph
 	steps  engine.Schedule
 	dev    []bool // by value: on the device or on its way there
-	coming []bool // by value: maybe on its way
+	coming []bool // by value: may still be on its way to the device
 	host   []bool // by value: on the host or on its way there
-	// what has to wait for something to arrive on the device, put behind the next run there: runs of the CPU, with
-	// their copies, and frees
+	// late holds steps that would wait until a value has arrived on the device: runs of the CPU, with their copies,
+	// and frees. They come after the next run on the device.
 	late engine.Schedule
 }
 
@@ -372,7 +366,7 @@ func newPlaces(g *engine.Graph) *places {
 	return p
 }
 
-// move is a step about a value, which is whole before it is freed or copied.
+// move appends a step about a value, after a wait if the value must arrive before.
 func (p *places) move(st engine.Instruction) {
 	v := st.Value
 	if p.coming[v] && (st.Kind == engine.DoFree || st.Kind == engine.DoOffload) {
@@ -391,7 +385,7 @@ func (p *places) move(st engine.Instruction) {
 	p.steps = append(p.steps, st)
 }
 
-// settle puts the first n of what is late into the schedule; onHost puts a run of the CPU.
+// settle appends the first n late steps to the schedule. It calls onHost for runs of the CPU.
 func (p *places) settle(n int, onHost func(engine.Instruction) error) error {
 	due := p.late[:n:n]
 	p.late = slices.Clone(p.late[n:])
@@ -405,7 +399,7 @@ func (p *places) settle(n int, onHost func(engine.Instruction) error) error {
 	return nil
 }
 
-// run is a run of whatever lane, which reads the copies of some values.
+// run appends a run of any lane, which reads the device copies of in.
 func (p *places) run(st engine.Instruction, in []engine.ValueID) {
 	p.steps = append(p.steps, st)
 	op := &p.g.Ops[st.Op]

@@ -60,7 +60,7 @@ func solveAutoSwap(p *engine.Problem, args engine.Parsed, poll *engine.Poll) (*e
 	return sol.Solution, poll.Err()
 }
 
-// tuned returns the fastest set that any tried weights pick; nil only if time runs out
+// tuned returns the fastest set that any of the tried weights pick. It is nil only if time runs out
 // before the first.
 func tuned(s *step, seed uint64, evaluations int, poll *engine.Poll) (best []bool, weights point) {
 	sc := newScores(s)
@@ -89,20 +89,20 @@ func tuned(s *step, seed uint64, evaluations int, poll *engine.Poll) (best []boo
 // scores ranks the values that can move.
 type scores struct {
 	s       *step
-	order   []int // the candidates
-	starts  []float64
-	load    []engine.Bytes // bytes above the budget while an operation runs, negative: below
-	lasts   []float64      // how long the operation takes
-	absence []float64      // DOA of a candidate
-	area    []float64      // AOA
-	excess  []float64      // WDOA
-	ranks   [4][]float64
-	sum     []float64 // scratch: of the excess times time before an operation
-	sorted  []int
+	order   []int          // the candidates: indices of values
+	starts  []float64      // by operation: its start without a budget
+	load    []engine.Bytes // by operation: bytes above the budget; negative: below
+	lasts   []float64      // by operation: its time
+	absence []float64      // by candidate: DOA
+	area    []float64      // by candidate: AOA
+	excess  []float64      // by candidate: WDOA
+	ranks   [4][]float64   // by score and candidate
+	sum     []float64      // scratch: by operation, the excess times time before it
+	sorted  []int          // scratch of rank
 }
 
-// newScores computes what does not depend on picks. Times are those of a run
-// without a budget.
+// newScores computes the scores that do not depend on picks. Times are those of a run without a
+// budget.
 func newScores(s *step) *scores {
 	sc := &scores{s: s, sum: make([]float64, 2*s.n+1)}
 	var at float64
@@ -140,7 +140,7 @@ func newScores(s *step) *scores {
 	return sc
 }
 
-// missing integrates what is above the budget over the absence of each candidate.
+// missing integrates the bytes above the budget over the absence of each candidate.
 func (sc *scores) missing(load []engine.Bytes, into []float64) {
 	for k, l := range load {
 		sc.sum[k+1] = sc.sum[k] + float64(max(0, l))*sc.lasts[k]
@@ -150,7 +150,7 @@ func (sc *scores) missing(load []engine.Bytes, into []float64) {
 	}
 }
 
-// rank counts for each candidate how many have a smaller score.
+// rank sets into[c] to the number of candidates with a smaller score than c.
 func (sc *scores) rank(score, into []float64) {
 	for c := range sc.sorted {
 		sc.sorted[c] = c
@@ -166,8 +166,7 @@ func (sc *scores) rank(score, into []float64) {
 	}
 }
 
-// pick takes values by their priorities until everything fits. ok is false if
-// time runs out.
+// pick takes values by their priorities until everything fits. ok is false if time runs out.
 func (sc *scores) pick(w point, poll *engine.Poll) (set []bool, ok bool) {
 	n := sc.s.n
 	set = make([]bool, n)

@@ -8,8 +8,8 @@ import (
 	"memtide/engine/bound"
 )
 
-// begin returns the step of a problem, or why no set of values can be offloaded in it:
-// there is no link where one is needed, or the budget is too small for any set.
+// begin returns the step of a problem. It returns an error if no set of values can be offloaded:
+// there is no link and one is needed, or the budget is too small for every set.
 func begin(p *engine.Problem) (*step, error) {
 	s, err := linked(p)
 	if err != nil {
@@ -21,7 +21,8 @@ func begin(p *engine.Problem) (*step, error) {
 	return s, nil
 }
 
-// linked reports whether values can move at all, if they have to.
+// linked returns the step of a problem, and an error if values have to move and there is no usable
+// link.
 func linked(p *engine.Problem) (*step, error) {
 	s := newStep(p)
 	if s.peak() <= p.Budget {
@@ -30,13 +31,13 @@ func linked(p *engine.Problem) (*step, error) {
 	return s, p.Linked()
 }
 
-// tightest returns the least budget that any set fits into, and what needs it: while F_i and
-// B_i run, everything before x_i can be away, and nothing else. With any, schedules of
-// every order count, not sets alone: the gradient of the loss can be away too, and x_i
-// where the two do not read it.
+// tightest returns the least budget that any set fits into, and what needs it: while F_i and B_i
+// run, everything before x_i can be away, and nothing else. With any, it is the least budget of all
+// schedules, not only of sets: the gradient of the loss can be away too, and x_i while operations
+// run that do not read it.
 func (s *step) tightest(any bool) (least engine.Bytes, why string) {
 	g := s.p.Chain
-	var before, seed engine.Bytes // what can be away
+	var before, seed engine.Bytes // bytes that can be away
 	var most engine.ChainOp
 	if any {
 		seed = g.Chain.HeldGrad(s.n)
@@ -65,7 +66,7 @@ func (s *step) tightest(any bool) (least engine.Bytes, why string) {
 	return least, why
 }
 
-// mustPlan is plan for sets that fit.
+// mustPlan is plan for a set that fits.
 func (s *step) mustPlan(set []bool) *Ordered {
 	plan, ok := s.plan(set)
 	if !ok {
@@ -75,15 +76,15 @@ func (s *step) mustPlan(set []bool) *Ordered {
 	return plan
 }
 
-// What Optimal and Bound range over.
+// The sets that Optimal and Bound range over.
 const (
 	withinAll     = "schedules that offload and do not recompute"
 	withinOrdered = "schedules that offload activations in the order of the layers, then fetch them in reverse, and do not recompute"
 )
 
-// among names a set of the model. Where no backward reads a^i, x_i may leave before
-// F^{i+1} has run, and need not be back for B^{i+1}; the model has no such schedules, and none
-// in which an operation runs its second algorithm.
+// among names a set of schedules of the model. If no backward reads a^i, x_i could leave before
+// F^{i+1} has run, and need not be back for B^{i+1}. The model has no such schedules, and none in
+// which an operation runs its second algorithm.
 func (s *step) among(within string) string {
 	if s.p.Chain.Chain.HasUnsaved() {
 		within += ", with each saved set there while the stage after it runs"
@@ -91,13 +92,13 @@ func (s *step) among(within string) string {
 	return s.p.Graph.FirstWays(within)
 }
 
-// claim is a solution that is being written.
+// claim is a solution that is being completed.
 type claim struct {
 	*engine.Solution
 	step *step
 }
 
-// solution returns what any strategy can claim about a plan.
+// solution returns a solution for the plan, with the claims that every strategy can make.
 func (p *Ordered) solution() claim {
 	lower, name := bound.Of(p.step.p, engine.MayOffload)
 	sol := &engine.Solution{
@@ -118,8 +119,8 @@ func (p *Ordered) solution() claim {
 	return claim{sol, p.step}
 }
 
-// ordered adds that no ordered schedule (see Plan) is faster than least. That is said only
-// where it is more than what holds for all schedules.
+// ordered claims that no ordered schedule is faster than least, if that is more than what holds for
+// all schedules.
 func (c claim) ordered(least time.Duration) {
 	if c.Optimal || least <= c.Bound {
 		return
@@ -130,7 +131,7 @@ func (c claim) ordered(least time.Duration) {
 		"The bound holds for schedules that offload in the order of the layers and fetch in reverse after the last offload: another order can be faster (Lemma 3 of Beaumont et al. 2020 is false).")
 }
 
-// short returns a duration for people, to four digits.
+// short rounds a duration to four digits, for people.
 func short(d time.Duration) time.Duration {
 	unit := time.Duration(1)
 	for d/unit >= 10_000 {

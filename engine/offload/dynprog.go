@@ -11,7 +11,6 @@ import (
 
 func init() { engine.Register(dynprog) }
 
-// Paper000 returns the source of the model of this package.
 // Paper000 cites a section of the paper on optimal offloading.
 func Paper000(section string) engine.Cite {
 	return engine.Cite{
@@ -48,20 +47,20 @@ is false.`,
 	Solver: solveDynprog,
 }
 
-// FluidOptimum is what is known about the best set for streamed transfers.
+// FluidOptimum is the result of BestFluid.
 type FluidOptimum struct {
-	Set   []bool        // over x_0..x_{n-1}, by the tie-break of dynprog
-	Time  time.Duration // its step time with fractional communications
+	Set   []bool        // by i: x_i is offloaded
+	Time  time.Duration // step time of Set with fractional communications
 	Bound time.Duration // no ordered schedule is faster
-	Ties  bool          // no equally fast set is better by the tie-break: proven
+	Ties  bool          // proven: no equally fast set is better by the tie-break
 }
 
-// Proven reports whether no set is faster with fractional communications.
+// Proven reports whether it is proven that no set is faster with fractional communications.
 func (o *FluidOptimum) Proven() bool { return o.Time <= o.Bound }
 
-// BestFluid finds the set that is the fastest one with fractional communications
-// [Algorithm 1 of paper 000]. The errors are those of a strategy; when time runs
-// out, the best set so far comes with the context's error.
+// BestFluid finds the fastest set with fractional communications [Algorithm 1 of paper 000]. The
+// errors are those of a strategy. If time runs out, it returns the best set so far with the
+// context's error.
 func BestFluid(p *engine.Problem, poll *engine.Poll) (*FluidOptimum, error) {
 	s, err := begin(p)
 	if err != nil {
@@ -70,8 +69,8 @@ func BestFluid(p *engine.Problem, poll *engine.Poll) (*FluidOptimum, error) {
 	return bestFluidSet(s, poll), poll.Err()
 }
 
-// How much local search may evaluate before labels have to prove the rest, and
-// how many labels may be compared.
+// Limits of the search: evaluations of the local search before the labels, and comparisons of
+// labels with and without ties.
 const (
 	fluidEvaluations = 100_000
 	fluidSeed        = 1
@@ -79,9 +78,9 @@ const (
 	proofWork        = 40_000_000
 )
 
-// bestFluidSet works in steps, each only if the one before has left something to
-// prove: a descent that stops at the bound of Theorem 2; labels that tell equally
-// fast sets apart; a longer local search; labels that do not tell them apart.
+// bestFluidSet works in steps, each only if the ones before have left something to prove: a descent
+// that stops at the bound of Theorem 2, labels with ties, a longer local search, and labels without
+// ties.
 func bestFluidSet(s *step, poll *engine.Poll) *FluidOptimum {
 	if s.peak() <= s.p.Budget {
 		d := s.p.Chain.Chain.ForwardTime() + s.p.Chain.Chain.BackTime()
@@ -140,7 +139,7 @@ func solveDynprog(p *engine.Problem, _ engine.Parsed, poll *engine.Poll) (*engin
 	return sol.Solution, poll.Err()
 }
 
-// note says what is proven about the set.
+// note returns what is proven about the set, in words.
 func (o *FluidOptimum) note() string {
 	ties := ""
 	if !o.Ties {

@@ -7,47 +7,47 @@ import (
 	"memtide/engine"
 )
 
-// exact is a best-first search (A*) over the moments at which something ends. At
-// each of them it decides what leaves the device, and what starts: the next
-// operation, transfers, both or nothing. Starts at other moments gain nothing:
-// such an activity could start as soon as the last one before it has ended.
+// exact is a best-first search (A*) over the times at which something ends. At each of them it
+// decides which values leave the device, and what starts: the next operation, transfers, both or
+// nothing. Starts at other times gain nothing, because such an activity could start as soon as the
+// last one before it has ended.
 //
-// A value is copied to the host once at most, for the copy stays there. It leaves
-// the device at the first moment of an absence at which it can, or not in that
-// absence: when the operation before has ended or, if that comes later, its copy.
+// A value is copied to the host at most once, because the copy stays there. In an absence, it
+// leaves the device at the first time at which it can, or not at all: when the operation before has
+// ended or, if that comes later, its copy.
 type exact struct {
 	s       *step
 	poll    *engine.Poll
 	full    bool // full duplex: values may leave for the time between two operations
 	values  []parcel
-	readers [][]int         // the values that an operation reads
-	over    []engine.Bytes  // by how much each operation exceeds the budget if nothing is away
-	rest    []time.Duration // of the operations from k on
-	nodes   []visit
+	readers [][]int         // by operation: the values that it reads
+	over    []engine.Bytes  // by operation: its excess over the budget if nothing is away
+	rest    []time.Duration // by k: times of the operations from k on
+	nodes   []visit         // all moments that were reached
 	open    engine.Heap[openNode]
-	seen    map[moment]time.Duration
-	limit   time.Duration // schedules that take this long or longer are dropped
-	least   time.Duration // no schedule is faster; limit if none is faster than that
+	seen    map[moment]time.Duration // the earliest time of each moment
+	limit   time.Duration            // schedules that take this long or longer are dropped
+	least   time.Duration            // no schedule is faster; limit if no schedule is faster than the limit
 }
 
-// moment is what there is to know when something has ended, and nothing yet has
-// started again. Two schedules at equal moments can go on in the same ways.
+// moment is the state when something has ended and nothing has started yet. Two schedules at equal
+// moments can continue in the same ways.
 type moment struct {
-	where   uint64        // two bits for each value: see here, away, copied, back
-	done    uint8         // operations that have ended
-	running bool          // the next one has started
-	out, in int8          // values under way, or -1
-	run     time.Duration // how long each of the three still takes
+	where   uint64        // two bits for each value: onDevice, away, copied or back
+	done    uint8         // number of operations that have ended
+	running bool          // the next operation has started
+	out, in int8          // the values under way, or -1
+	run     time.Duration // how long the operation and the two transfers still take
 	sent    time.Duration
 	fetched time.Duration
 }
 
 // The places of a value.
 const (
-	here   = iota // on the device; the host has no copy, or nothing is gained any more
-	away          // on the host only
-	copied        // on the device, with a copy on the host
-	back          // the same, fetched or on its way
+	onDevice = iota // on the device; the host has no copy, or the value does not leave again
+	away            // on the host only
+	copied          // on the device, with a copy on the host
+	back            // the same, after its fetch has started
 )
 
 func (m *moment) place(i int) uint64 { return m.where >> (2 * i) & 3 }
@@ -55,7 +55,7 @@ func (m *moment) put(i int, at uint64) {
 	m.where = m.where&^(3<<(2*i)) | at<<(2*i)
 }
 
-// others reports whether any other value than i is away.
+// others reports whether any value other than i is away.
 func (m *moment) others(i int) bool {
 	const low = 0x5555_5555_5555_5555
 	return m.where&^(m.where>>1)&low&^(1<<(2*i)) != 0
@@ -68,22 +68,21 @@ type visit struct {
 	bound   time.Duration
 	parent  int32
 	op      bool // the next operation started at the parent's moment
-	out, in int8 // and these transfers, or -1
+	out, in int8 // the transfers that started then, or -1
 }
 
-// openNode is a node that waits to be looked at: by its bound, the later moment first
-// among equals.
+// openNode is a node that was not expanded yet.
 type openNode struct {
 	bound, at time.Duration
 	index     int32
 }
 
-// Before is the order in which nodes are looked at.
+// Before orders nodes by bound, and the later one first if bounds are equal.
 func (x openNode) Before(y openNode) bool {
 	return cmp.Or(cmp.Compare(x.bound, y.bound), cmp.Compare(y.at, x.at), cmp.Compare(x.index, y.index)) < 0
 }
 
-// newExact looks for schedules that take less than limit.
+// newExact returns a search for schedules that take less than limit.
 func newExact(s *step, limit time.Duration, poll *engine.Poll) *exact {
 	e := &exact{s: s, poll: poll, full: s.p.Device.Duplex == engine.FullDuplex, limit: limit, least: limit,
 		seen: map[moment]time.Duration{}, rest: make([]time.Duration, 2*s.n+1), readers: make([][]int, 2*s.n)}
@@ -102,13 +101,13 @@ func newExact(s *step, limit time.Duration, poll *engine.Poll) *exact {
 	return e
 }
 
-// start returns the moment before everything.
+// start returns the state at the start of the step.
 func (e *exact) start() visit {
 	return visit{m: moment{out: -1, in: -1}, parent: -1, out: -1, in: -1}
 }
 
-// run returns a schedule that takes less than the limit, the fastest one, or nil.
-// least says what is proven, also if the search stops early.
+// run returns the fastest schedule that takes less than the limit, or nil if there is none or the
+// search stops early. least is a proven lower bound in all cases.
 func (e *exact) run() *written {
 	e.reach(e.start())
 	for len(e.open) > 0 {
@@ -131,8 +130,8 @@ func (e *exact) run() *written {
 	return nil
 }
 
-// reach adds a node, unless its moment has been reached as early or it cannot
-// lead to anything faster than the limit.
+// reach adds a node, unless its moment has been reached as early, or the node cannot lead to a
+// schedule below the limit.
 func (e *exact) reach(nd visit) {
 	if at, ok := e.seen[nd.m]; ok && at <= nd.at {
 		return
@@ -149,7 +148,7 @@ func (e *exact) reach(nd visit) {
 	e.open.Push(openNode{nd.bound, nd.at, int32(len(e.nodes) - 1)})
 }
 
-// away returns what is not on the device.
+// away returns the bytes that are not on the device.
 func (e *exact) away(m *moment) (sum engine.Bytes) {
 	for i := range e.values {
 		if m.place(i) == away {
@@ -159,7 +158,7 @@ func (e *exact) away(m *moment) (sum engine.Bytes) {
 	return sum
 }
 
-// used returns what is in use.
+// used returns the bytes in use on the device.
 func (e *exact) used(m *moment) engine.Bytes {
 	if m.running {
 		return e.s.need(int(m.done)) - e.away(m)
@@ -167,7 +166,7 @@ func (e *exact) used(m *moment) engine.Bytes {
 	return e.s.before(int(m.done)) - e.away(m)
 }
 
-// expand decides in every way what starts at a moment.
+// expand tries all decisions about what starts at a moment.
 func (e *exact) expand(parent int32, m moment, at time.Duration) {
 	if m.running {
 		e.transfers(parent, m, at, false)
@@ -178,8 +177,8 @@ func (e *exact) expand(parent int32, m moment, at time.Duration) {
 		started := m
 		started.running, started.run = true, e.s.lasts(k)
 		e.transfers(parent, started, at, true)
-		// An operation can gain from waiting only if it takes room that a fetch
-		// could use, and there is room for all unless its need is too much.
+		// Waiting can only be better if the operation takes room that a fetch could use, and
+		// there is room for both unless the operation exceeds the budget.
 		if e.over[k] <= 0 {
 			return
 		}
@@ -187,8 +186,8 @@ func (e *exact) expand(parent int32, m moment, at time.Duration) {
 	e.transfers(parent, m, at, false)
 }
 
-// ready reports whether operation k can start: there is room for it, and what it
-// reads is on the device. A copy that is under way is in vain if the value cannot
+// ready reports whether operation k can start: there is room for it, and the values that it reads
+// are on the device. It is false if a copy under way would be useless because its value cannot
 // leave later.
 func (e *exact) ready(m *moment, k int) bool {
 	if e.over[k] > e.away(m) {
@@ -202,8 +201,8 @@ func (e *exact) ready(m *moment, k int) bool {
 	return true
 }
 
-// transfers decides in every way which transfers start, and goes on to the next
-// moment. op says that an operation has just started.
+// transfers tries all decisions about which transfers start, and goes on to the next moment. op
+// means that an operation has just started.
 func (e *exact) transfers(parent int32, m moment, at time.Duration, op bool) {
 	nd := visit{m: m, at: at, parent: parent, op: op, out: -1, in: -1}
 	e.fetches(nd)
@@ -219,7 +218,7 @@ func (e *exact) transfers(parent int32, m moment, at time.Duration, op bool) {
 	}
 }
 
-// fetches goes on with the choice of a fetch.
+// fetches tries all decisions about a fetch.
 func (e *exact) fetches(nd visit) {
 	e.advance(nd)
 	if nd.m.in >= 0 || !e.full && nd.m.out >= 0 {
@@ -236,11 +235,11 @@ func (e *exact) fetches(nd visit) {
 	}
 }
 
-// mayOffload reports whether it makes sense to copy a value: it is there, and it can
-// leave in an absence that is worth it.
+// mayOffload reports whether it makes sense to copy a value: it is on the device, and it can leave
+// in an absence that is worth it.
 func (e *exact) mayOffload(m *moment, i int) bool {
 	v := &e.values[i]
-	if m.place(i) != here || v.made > int(m.done) {
+	if m.place(i) != onDevice || v.made > int(m.done) {
 		return false
 	}
 	a := v.absence(m)
@@ -249,14 +248,14 @@ func (e *exact) mayOffload(m *moment, i int) bool {
 	}
 	from := int(m.done)
 	if m.running && v.out >= m.run {
-		from++ // it leaves when that is over
+		from++ // it leaves after the operation
 	}
 	return e.gains(m, i, a, from) || v.later(a.until+1)
 }
 
-// gains reports whether anything can be gained if value i leaves in an absence while
-// operation from runs, or before it: from there on an operation needs too much,
-// or the one after the absence does, and something else is to be fetched before.
+// gains reports whether anything can be gained if value i leaves in an absence before or while
+// operation from runs: an operation from there on exceeds the budget, or the one after the absence
+// does and another value is to be fetched before.
 func (e *exact) gains(m *moment, i int, a *absence, from int) bool {
 	if !a.worth {
 		return false
@@ -269,7 +268,7 @@ func (e *exact) gains(m *moment, i int, a *absence, from int) bool {
 	return e.full && e.over[a.until] > 0 && (m.running || int(m.done) < a.until || m.others(i))
 }
 
-// advance goes to the next moment at which something ends, and ends it.
+// advance goes to the next time at which something ends, and ends it.
 func (e *exact) advance(nd visit) {
 	m := &nd.m
 	next := time.Duration(never)
@@ -283,16 +282,16 @@ func (e *exact) advance(nd visit) {
 		next = min(next, m.fetched)
 	}
 	if next == never {
-		return // nothing is under way: it would stay like that
+		return // nothing is under way, and nothing could ever end
 	}
 	nd.at += next
-	first, second := -1, -1 // values that may leave now: one that was used, and one that was copied
+	first, second := -1, -1 // values that may leave now: the one that was used and the one that was copied
 	if m.running {
 		m.run -= next
 		if m.run == 0 {
-			var vain bool
-			first, vain = e.endOperation(m)
-			if vain {
+			var useless bool
+			first, useless = e.endOperation(m)
+			if useless {
 				return
 			}
 		}
@@ -314,10 +313,11 @@ func (e *exact) advance(nd visit) {
 	e.leaves(nd, first, second)
 }
 
-// endOperation ends the operation that runs. It returns the value that was used and
-// can leave now: one at most, for the others have just been made, or have no reader
-// them again. A copy was in vain if the value has never left and will not.
-func (e *exact) endOperation(m *moment) (used int, vain bool) {
+// endOperation ends the operation that runs. It returns the value that was used and can leave now,
+// or -1. There is at most one, because the other values of the operation were just made or have no
+// later reader. useless reports whether a copy was made of a value that has never left and will
+// not.
+func (e *exact) endOperation(m *moment) (used int, useless bool) {
 	k := int(m.done)
 	m.running = false
 	m.done++
@@ -325,22 +325,22 @@ func (e *exact) endOperation(m *moment) (used int, vain bool) {
 	for _, i := range e.readers[k] {
 		at := m.place(i)
 		if !e.values[i].later(k + 1) {
-			vain = vain || at == copied
-			m.put(i, here)
+			useless = useless || at == copied
+			m.put(i, onDevice)
 		} else if at == copied || at == back && e.full {
 			used = i
 		}
 	}
-	return used, vain
+	return used, useless
 }
 
-// leaves decides which of two values leave the device, either -1 if there is none.
-// Where values do not leave for gaps, it is always better if a value leaves, in an
-// absence in which that is of use; otherwise a copy may be there for a later one.
+// leaves tries all decisions about which of two values leave the device; each is -1 if there is no
+// such value. In half duplex it is always better if a value leaves in an absence in which that is
+// of use. Otherwise it may stay, if its copy can be of use in a later absence.
 func (e *exact) leaves(nd visit, used, sent int) {
-	i := max(used, sent)
-	if used >= 0 && sent >= 0 {
-		i = used
+	i := used
+	if i < 0 {
+		i = sent
 	}
 	if i < 0 {
 		e.reach(nd)
@@ -349,10 +349,10 @@ func (e *exact) leaves(nd visit, used, sent int) {
 	v := &e.values[i]
 	a := v.absence(&nd.m)
 	if a == nil {
-		return // the copy was in vain
+		return // the copy was useless
 	}
 	if nd.m.running && v.reads(int(nd.m.done)) {
-		e.reach(nd) // it is asked again when the operation has ended
+		e.reach(nd) // decided when the operation has ended
 		return
 	}
 	may := e.gains(&nd.m, i, a, int(nd.m.done))
@@ -372,13 +372,12 @@ func (e *exact) leaves(nd visit, used, sent int) {
 	}
 }
 
-// remaining returns a lower bound on what a moment still takes: the operations, the
-// fetches of what is away, and what has to leave before operations that need too
-// much, and come back after them.
+// remaining returns a lower bound on the time from a moment to the end: the operations, the fetches
+// of values that are away, and the transfers before and after operations that exceed the budget.
 func (e *exact) remaining(m *moment) time.Duration {
 	k := int(m.done)
 	least := e.rest[k]
-	var at time.Duration // the next operation starts
+	var at time.Duration // start of the next operation
 	if m.running {
 		k++
 		at = m.run
@@ -400,10 +399,10 @@ func (e *exact) remaining(m *moment) time.Duration {
 	return least
 }
 
-// fetching returns a lower bound from the fetches that are known: what is needed first
-// comes first, and each is followed by the operations that wait for it. What was
-// copied, and has not left, does so in the last absence that is worth it, at the
-// latest: the copy would be in vain.
+// fetching returns a lower bound from the known fetches: the value that is needed first comes
+// first, and each fetch is followed by the operations that wait for it. A value that was copied and
+// has not left does so at the latest in the last absence that is worth it; otherwise the copy would
+// be useless.
 func (e *exact) fetching(m *moment) (least time.Duration) {
 	var link time.Duration
 	if m.in >= 0 {
@@ -429,9 +428,9 @@ func (e *exact) fetching(m *moment) (least time.Duration) {
 	return least
 }
 
-// leaving returns when v more bytes can have left.
+// leaving returns the earliest time at which v more bytes can have left.
 func (e *exact) leaving(m *moment, v engine.Bytes) time.Duration {
-	// What has been copied leaves with no further transfer.
+	// Values that have been copied leave without another transfer.
 	for i := range e.values {
 		if at := m.place(i); at == copied || at == back && e.full {
 			v -= e.values[i].size

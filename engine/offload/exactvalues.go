@@ -1,45 +1,43 @@
 package offload
 
 import (
+	"slices"
 	"time"
 
 	"memtide/engine"
 )
 
-// parcel is a value that may travel: an activation x_0..x_n, or a gradient that
-// one operation waits for.
+// parcel is a value that may travel: an activation x_0..x_n, or a gradient that one operation waits
+// for.
 type parcel struct {
 	id      engine.ValueID
-	grad    bool
+	grad    bool // it is a gradient
 	size    engine.Bytes
-	out, in time.Duration // how long it travels
-	made    int           // how many operations have ended when it comes to be
+	out, in time.Duration // times of its transfers
+	made    int           // number of operations that have ended when it is made
 	uses    []absence     // one before each operation that reads it
 	latest  int           // the operation after the last absence that is worth it
 }
 
-// absence is the time before a reader of a value, and after its last reader or
-// its maker.
+// absence is the time before a reader of a value and after its previous reader or its maker.
 type absence struct {
 	from, until int // the operations in between are from..until-1; operation until reads the value
-	// worth tells whether anything can be gained if the value is away then: see
-	// newParcels.
+	// worth reports whether anything can be gained if the value is away then: see newParcels.
 	worth bool
 }
 
-// newParcels returns the values of a chain that take room and can be away. An output
-// that no backward reads is one of its own, and the next stage does without the saved
-// set that it is not in. Gradients matter in two ways. That of the loss may be held from the start, and be away
-// during the forward pass. The others are read by the operation after the one that
-// makes them, so no operation runs while they are away.
+// newParcels returns the values of a chain that have bytes and can be away. An unsaved output is a
+// value of its own, and the next stage does not read the saved set of its stage. Gradients matter
+// in two ways. The gradient of the loss may be held from the start, and be away during the forward
+// pass. Every other gradient is read by the operation after the one that makes it, so no operation
+// runs while it is away.
 //
-// A value is away to make room. An operation that has room with everything on the
-// device, and what happens before it and after the one before, need none. So there
-// has to be an operation that needs too much, in an absence or right after it. The
-// second is of use in full duplex only, where a fetch can take the room until an
-// offload has made some: in half duplex the time between two operations is best
-// used for all its offloads and then for all its fetches, and what is there before
-// and after them may as well stay.
+// A value is away to make room. An operation that fits with everything on the device needs no room,
+// and neither do transfers just before it. So there has to be an operation that exceeds the budget,
+// in an absence or right after it. The second case is of use in full duplex only, where a fetch can
+// take the room until an offload has made more. In half duplex, the time between two operations is
+// best used for all its offloads and then for all its fetches, and values that are on the device
+// before and after them can stay.
 func newParcels(s *step, over []engine.Bytes, full bool) (all []parcel) {
 	g, n := s.p.Chain, s.n
 	dev := s.p.Device
@@ -81,12 +79,12 @@ func newParcels(s *step, over []engine.Bytes, full bool) (all []parcel) {
 	return all
 }
 
-// absence returns the absence of a value in which a moment is, or that comes next; nil
-// if nothing will read the value any more.
+// absence returns the current or next absence of a value at a moment, or nil if no operation will
+// read the value again.
 func (v *parcel) absence(m *moment) *absence {
 	done := int(m.done)
 	if m.running {
-		done++ // what it reads is there
+		done++ // the values that it reads are on the device
 	}
 	for k := range v.uses {
 		if v.uses[k].until >= done {
@@ -96,22 +94,12 @@ func (v *parcel) absence(m *moment) *absence {
 	return nil
 }
 
-// later reports whether an absence that begins after done operations or more is worth it.
+// later reports whether an absence that begins after done or more operations is worth it.
 func (v *parcel) later(done int) bool {
-	for k := range v.uses {
-		if v.uses[k].from >= done && v.uses[k].worth {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(v.uses, func(a absence) bool { return a.from >= done && a.worth })
 }
 
 // reads reports whether operation k reads the value.
 func (v *parcel) reads(k int) bool {
-	for j := range v.uses {
-		if v.uses[j].until == k {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(v.uses, func(a absence) bool { return a.until == k })
 }

@@ -12,12 +12,12 @@ type written struct {
 	schedule               engine.Schedule
 	makespan               time.Duration
 	peak                   engine.Bytes
-	activations, gradients int // that are offloaded
+	activations, gradients int // numbers of values that are offloaded
 }
 
-// write writes down what leads to a node. What starts while an operation runs is
-// queued before it, and so is the release of what leaves then. An operation that
-// waits on purpose is held back by the transfer at whose end it starts.
+// write returns the schedule that leads to node k. Transfers that start, and values that leave,
+// while an operation runs are queued before the operation. An operation that waits although it
+// could start is held back by a wait for the transfer at whose end it starts.
 func (e *exact) write(k int32) *written {
 	w := &written{makespan: e.nodes[k].at, peak: e.s.before(0)}
 	var path []int32
@@ -25,7 +25,7 @@ func (e *exact) write(k int32) *written {
 		path = append(path, k)
 	}
 	slices.Reverse(path)
-	held := false // the next operation could have started at an earlier moment
+	held := false // the next operation could have started earlier
 	var ended engine.ValueID
 	for p := 1; p < len(path); p++ {
 		from, nd := &e.nodes[path[p-1]], &e.nodes[path[p]]
@@ -70,7 +70,7 @@ func (e *exact) write(k int32) *written {
 	return w
 }
 
-// began returns a moment after the choice that leads to a node.
+// began returns the moment from after the decisions that lead to nd.
 func (e *exact) began(nd, from *visit) moment {
 	m := from.m
 	m.running = m.running || nd.op
@@ -88,7 +88,7 @@ func (e *exact) began(nd, from *visit) moment {
 func (s *step) operation(sched engine.Schedule, k int) engine.Schedule {
 	g, n := s.p.Chain, s.n
 	if k < n {
-		return letGo(append(sched, engine.Run(g.Fwd(k+1))), g, k)
+		return freeUnsaved(append(sched, engine.Run(g.Fwd(k+1))), g, k)
 	}
 	i := 2*n - k
 	sched = append(sched, engine.Run(g.Bwd(i)), engine.Free(g.Grad(i)), engine.Free(g.Saved(i)))
@@ -98,9 +98,9 @@ func (s *step) operation(sched engine.Schedule, k int) engine.Schedule {
 	return sched
 }
 
-// anyhow returns a schedule that fits wherever one does. One thing happens at a time:
-// the next operation if it can start, or else the offload of a value that makes
-// sense, or else the fetch of one that the operation reads.
+// anyhow returns a schedule that fits if any does. One thing happens at a time: the next operation
+// if it can start, otherwise the offload of a value if one makes sense, otherwise the fetch of a
+// value that the operation reads.
 func (e *exact) anyhow() *written {
 	e.reach(e.start())
 	k := int32(0)
@@ -121,7 +121,7 @@ func (e *exact) anyhow() *written {
 	return e.write(k)
 }
 
-// first returns the first value of a kind, -1 if there is none.
+// first returns the first value i with is(i), or -1.
 func (e *exact) first(is func(i int) bool) int {
 	for i := range e.values {
 		if is(i) {

@@ -8,68 +8,65 @@ import (
 	"memtide/engine"
 )
 
-// frontier decides x_0, x_1, ... in turn for all sets at once, as labels does in
-// the fluid model, and proves which set is the best one for the transfers that
-// the problem has. It is a branch and bound that goes stage by stage, so that
-// partial decisions can be compared. Where it may keep only a few of them after
-// each stage it proves little, but finds good sets fast (a beam search). It is
-// ours.
+// frontier decides about x_0, x_1, ... in turn for all sets at once, as labels does in the fluid
+// model. It proves which set is the best one for the transfers of the problem. It is a branch and
+// bound that goes stage by stage, so that partial decisions can be compared. With a small limit on
+// the number of partial decisions after each stage it proves little, but finds good sets fast (a
+// beam search). The method is our own.
 //
-// All that a step time depends on later are moments of the forward pass and
-// moments of the backward pass, and every part of it is a sum of one of each. So
-// a partial decision dominates another if its forward moments are later by at
-// most some d, and its backward ones earlier by at least d; both let at least as
-// much leave; and what is certain about its step time so far is no more than what
-// is about the other's.
+// The rest of a step time depends only on times of the forward pass and times of the backward pass,
+// and every part of it is a sum of one of each. So a partial decision dominates another if its
+// forward times are later by at most some d and its backward times earlier by at least d, if at
+// least as much leaves, and if the step time that is already certain is no more than a lower bound
+// of the other's.
 type frontier struct {
 	m, ideal *model
 	rem      []remainder
-	needs    [][]engine.Bytes // what has to be away during operations from i on: sorted, without repetition
+	needs    [][]engine.Bytes // by i: bytes to be away during operations from i on, sorted, without repetition
 	poll     *engine.Poll
-	work     int // comparisons that are left
-	value    int64
+	work     int   // comparisons left
+	value    int64 // step time of best
 	best     []bool
-	least    int64 // no set is faster than that or value, whichever is less
+	least    int64 // no set is faster than the smaller of least and value
 
 	now, next []partial
-	rows      []int64 // the moments of now: of each, len(needs[i]) forward and as many backward ones
-	spare     []int64
+	rows      []int64 // the times of now: for each, len(needs[i]) forward times and as many backward times
+	spare     []int64 // memory for the next rows
 	kept      []rival
 	stages    [][]origin
 }
 
-// origin is all that is kept of a partial decision when the next value has been
-// decided.
+// origin is the part of a partial decision that is kept when the next value has been decided.
 type origin struct {
 	from int32
 	sent bool
 }
 
-// partial is a partial decision. Its moments, at which needs[i] are away as far
-// as it is decided, are a row of the table.
+// partial is a partial decision. The times at which needs[i] are away, as far as that is decided,
+// are a row of the table.
 type partial struct {
 	away        engine.Bytes
 	ends, endsB int64 // [e_{i-1}, r_{i-1}]
 	link, linkB int64 // when the links are idle
-	idle, idleB int64 // the same in ticks, were bytes not rounded to nanoseconds
-	joined      int64 // what the step takes at least, from pairs of moments so far
-	least       int64 // ticks: what any set with these decisions takes at least
-	row         int   // where its moments begin
+	idle, idleB int64 // the same in ticks, without rounding transfers to nanoseconds
+	joined      int64 // lower bound of the step time, from pairs of times so far
+	least       int64 // in ticks: lower bound of all sets with these decisions
+	row         int   // index of its first time
 	from        int32
 	sent        bool
 }
 
-// rival is what dominated looks at first in a partial decision that is kept.
+// rival holds the numbers of a kept partial decision that dominated compares first.
 type rival struct {
-	joined                   int64 // ticks
+	joined                   int64 // in ticks
 	ends, link, endsB, linkB int64
-	row, k                   int // its moments, and its index
+	row, k                   int // index of its first time, and its own index
 }
 
-// maxMoments is how many moments are kept after a stage.
+// maxMoments is the largest number of times kept after a stage.
 const maxMoments = 2_000_000
 
-// newFrontier starts from a set that fits and its step time.
+// newFrontier returns a frontier that starts from a set that fits and its step time.
 func newFrontier(m, ideal *model, start []bool, value int64, work int, poll *engine.Poll) *frontier {
 	f := &frontier{m: m, ideal: ideal, rem: ideal.bounds(), poll: poll, work: work, value: value,
 		best:  slices.Clone(start),
@@ -86,16 +83,15 @@ func newFrontier(m, ideal *model, start []bool, value int64, work int, poll *eng
 	return f
 }
 
-// run decides everything. If a stage has more than wide partial decisions, only
-// narrow ones are kept there and from then on: those that may lead to the fastest
-// sets. It returns true if that was not so: then no set is faster than best.
-// Otherwise best is the fastest set that it has come across.
+// run decides about all values. If a stage has more than wide partial decisions, it keeps only
+// narrow of them there and at every later stage: those with the least bounds. It returns true if
+// that did not happen; then no set is faster than best. Otherwise best is the fastest set found.
 func (f *frontier) run(wide, narrow int) bool {
 	most := max(1, maxMoments/(2*len(f.needs[0])+1))
 	wide, narrow = min(wide, most), min(narrow, most)
 	f.now = append(f.now[:0], partial{from: -1, idle: lowest, idleB: lowest})
 	f.rows, f.stages = append(f.rows[:0], make([]int64, 2*len(f.needs[0]))...), f.stages[:0]
-	cut := int64(never) // the least bound of what is left out
+	cut := int64(never) // least bound of the partial decisions that are left out
 	for i := range f.m.n {
 		f.expand(i)
 		f.undominated(i)
@@ -125,12 +121,12 @@ func (f *frontier) run(wide, narrow int) bool {
 	return cut == never
 }
 
-// proven notes that no set takes less than ticks, or less than value.
+// proven records that no set takes less than ticks, or less than value.
 func (f *frontier) proven(ticks int64) {
 	f.least = max(f.least, min(f.value, int64(f.ideal.nanoseconds(ticks))))
 }
 
-// leastOf returns a lower bound of some partial decisions, in ticks.
+// leastOf returns the least bound of some partial decisions, in ticks.
 func (f *frontier) leastOf(all []partial) int64 {
 	least := int64(never)
 	for k := range all {
@@ -139,8 +135,8 @@ func (f *frontier) leastOf(all []partial) int64 {
 	return least
 }
 
-// drop leaves out all but the width partial decisions with the least bounds, and
-// returns the least bound of those.
+// drop keeps the width partial decisions with the least bounds, and returns the least bound of the
+// others.
 func (f *frontier) drop(width int) int64 {
 	slices.SortFunc(f.now, func(a, b partial) int {
 		return cmp.Or(cmp.Compare(a.least, b.least), cmp.Compare(b.away, a.away), cmp.Compare(a.row, b.row))
@@ -150,7 +146,7 @@ func (f *frontier) drop(width int) int64 {
 	return cut
 }
 
-// expand decides x_i in every partial decision.
+// expand decides about x_i in every partial decision.
 func (f *frontier) expand(i int) {
 	m := f.m
 	needs := f.needs[i]
@@ -162,7 +158,7 @@ func (f *frontier) expand(i int) {
 			continue
 		}
 		row, rowB := f.rows[p.row:], f.rows[p.row+len(needs):]
-		there := p.ends
+		ready := p.ends // when x_i is on the device
 		p.from, p.sent = int32(k), false
 		if over >= 0 {
 			p.ends = max(p.ends, row[over])
@@ -180,7 +176,7 @@ func (f *frontier) expand(i int) {
 		}
 		f.offer(i+1, &p)
 		if m.size[i] > 0 {
-			f.send(&p, i, there)
+			f.send(&p, i, ready)
 			f.offer(i+1, &p)
 		}
 	}
@@ -195,17 +191,17 @@ func place(needs []engine.Bytes, v engine.Bytes) int {
 	return k
 }
 
-// send makes x_i leave too.
-func (f *frontier) send(p *partial, i int, there int64) {
+// send adds x_i, which is on the device from ready on, to the values that leave.
+func (f *frontier) send(p *partial, i int, ready int64) {
 	m, tick := f.m, f.ideal.tick
 	p.sent = true
 	p.away += m.size[i]
-	p.link, p.linkB = max(p.link, there)+m.out[i], max(p.linkB, p.endsB)+m.in[i]
-	p.idle, p.idleB = max(p.idle, there*tick)+f.ideal.out[i], max(p.idleB, p.endsB*tick)+f.ideal.in[i]
+	p.link, p.linkB = max(p.link, ready)+m.out[i], max(p.linkB, p.endsB)+m.in[i]
+	p.idle, p.idleB = max(p.idle, ready*tick)+f.ideal.out[i], max(p.idleB, p.endsB*tick)+f.ideal.in[i]
 	p.joined = max(p.joined, max(p.link, p.ends)+p.linkB)
 }
 
-// offer appends a partial decision unless no set with it is faster than the best.
+// offer appends a partial decision if a set with it can be faster than the best.
 func (f *frontier) offer(i int, p *partial) {
 	tick := f.ideal.tick
 	e, eB := p.ends*tick, p.endsB*tick
@@ -215,14 +211,14 @@ func (f *frontier) offer(i int, p *partial) {
 	}
 }
 
-// undominated makes those that no other one dominates the present ones. x_i has
-// just been decided.
+// undominated makes now the partial decisions of next that no other one dominates. x_i has just
+// been decided.
 func (f *frontier) undominated(i int) {
 	slices.SortFunc(f.next, func(a, b partial) int {
 		if a.away != b.away {
 			return cmp.Compare(b.away, a.away)
 		}
-		before := -1 // that which stays
+		before := -1 // a decision that keeps x_i comes first
 		if a.sent {
 			before = 1
 		}
@@ -257,8 +253,8 @@ func (f *frontier) undominated(i int) {
 	f.rows, f.spare = table, rows
 }
 
-// positions returns the places of the needs among those of the stage before, of
-// which they are some.
+// positions returns the indices of needs in before, the needs of the stage before, which contain
+// them.
 func positions(before, needs []engine.Bytes) []int {
 	at := make([]int, len(needs))
 	k := 0
@@ -271,8 +267,8 @@ func positions(before, needs []engine.Bytes) []int {
 	return at
 }
 
-// moments appends when the needs are away if x_i has just been decided: as
-// before, or with x_i. Needs that are more than what is away have no moment.
+// moments appends the times at which the needs are away after the decision about x_i: the same as
+// before, or those of x_i. Needs that exceed the bytes away have no time yet.
 func (f *frontier) moments(table, before []int64, needs []engine.Bytes, from []int, p *partial, i int) []int64 {
 	away, half := p.away, len(before)/2
 	if p.sent {
@@ -299,9 +295,9 @@ func (f *frontier) moments(table, before []int64, needs []engine.Bytes, from []i
 	return table
 }
 
-// dominated looks for a partial decision that dominates p; all kept ones have at
-// least as much away. The moments of p are row and rowB, those of others are in
-// the table, half of them forward.
+// dominated reports whether a kept partial decision dominates p. All kept ones have at least as
+// much away. The times of p are row and rowB. Those of a kept one are in the table, half forward
+// times, then half backward times.
 func (f *frontier) dominated(p *partial, table, row, rowB []int64, half int) bool {
 	kept := f.kept
 	for k := range kept {
@@ -313,7 +309,7 @@ func (f *frontier) dominated(p *partial, table, row, rowB []int64, half int) boo
 		dB := max(q.endsB-p.endsB, q.linkB-p.linkB)
 		if d+dB <= 0 && later(table[q.row:], table[q.row+half:], row, rowB, d, dB) {
 			f.work -= k + 1
-			kept[k/2], kept[k] = kept[k], kept[k/2] // what dominates once does it again
+			kept[k/2], kept[k] = kept[k], kept[k/2] // one that dominates is likely to dominate again
 			return true
 		}
 	}
@@ -321,8 +317,8 @@ func (f *frontier) dominated(p *partial, table, row, rowB []int64, half int) boo
 	return false
 }
 
-// later reports whether no forward moment of q is later than that of p by more than
-// some d, and no backward one by more than -d.
+// later reports whether d and dB can rise to numbers with a sum of at most 0 so that no forward
+// time of q is later than that of p by more than d, and no backward time by more than dB.
 func later(q, qB, p, pB []int64, d, dB int64) bool {
 	q, qB, pB = q[:len(p)], qB[:len(p)], pB[:len(p)]
 	for j := range p {
@@ -334,7 +330,7 @@ func later(q, qB, p, pB []int64, d, dB int64) bool {
 	return true
 }
 
-// trace reads the set of a complete decision.
+// trace sets best to the set of a complete decision.
 func (f *frontier) trace(k int) {
 	for i := f.m.n - 1; i >= 0; i-- {
 		o := f.stages[i][k]

@@ -9,7 +9,8 @@ import (
 // point is a combination of four weights that add up to 1.
 type point [4]float64
 
-// firstPoints are tried before anything is known: each weight alone, and all.
+// firstPoints is the number of points that are tried before the process is used: each weight alone,
+// and all weights.
 const firstPoints = 5
 
 func firstPoint(k int) point {
@@ -21,21 +22,20 @@ func firstPoint(k int) point {
 	return point{0.25, 0.25, 0.25, 0.25}
 }
 
-// gaussian is a Gaussian process over the simplex of weights, with a squared
-// exponential kernel: what it has been told, and a guess with an error anywhere
-// else.
+// gaussian is a Gaussian process over the simplex of weights, with a squared exponential kernel. It
+// interpolates the values that were added, with an error estimate elsewhere.
 type gaussian struct {
 	at    []point
 	value []float64
 	lower [][]float64 // Cholesky factor of the kernel matrix
-	solve []float64   // the kernel matrix's solution for the values, centred and scaled
+	solve []float64   // solution of the kernel matrix for the values, centred and scaled
 	mean  float64
 	scale float64
 	half  []float64 // scratch of guess
 }
 
-// The kernel's length, and what is added to its diagonal: equal sets come from
-// nearby weights, so the values are steps and not smooth.
+// The length of the kernel, and the noise added to its diagonal. Nearby weights give equal sets, so
+// the values change in steps and are not smooth. proposals is the number of random points of next.
 const (
 	kernelLength = 0.3
 	kernelNoise  = 1e-3
@@ -50,7 +50,7 @@ func kernel(a, b point) float64 {
 	return math.Exp(-d / (2 * kernelLength * kernelLength))
 }
 
-// add tells the process a value.
+// add adds a point with its value.
 func (g *gaussian) add(p point, value float64) {
 	g.at, g.value = append(g.at, p), append(g.value, value)
 	n := len(g.at)
@@ -108,8 +108,7 @@ func (g *gaussian) fit() {
 	}
 }
 
-// guess returns the mean and the standard deviation of the process at a point, of the
-// scaled values.
+// guess returns the mean and the standard deviation of the process at a point, in scaled values.
 func (g *gaussian) guess(p point) (mean, deviation float64) {
 	variance := 1.0
 	g.half = slices.Grow(g.half[:0], len(g.at))[:len(g.at)]
@@ -126,7 +125,7 @@ func (g *gaussian) guess(p point) (mean, deviation float64) {
 	return mean, math.Sqrt(max(variance, 0))
 }
 
-// next returns the point with the largest expected improvement among random ones.
+// next returns the point with the largest expected improvement among random points.
 func (g *gaussian) next(r *rand.Rand) point {
 	best := math.Inf(1)
 	for _, v := range g.value {
@@ -144,7 +143,7 @@ func (g *gaussian) next(r *rand.Rand) point {
 	return top
 }
 
-// improvement returns how far below best a normal variable is expected to fall.
+// improvement returns the expected amount by which a normal variable falls below best.
 func improvement(best, mean, deviation float64) float64 {
 	if deviation < 1e-9 {
 		return max(0, best-mean)
@@ -155,7 +154,7 @@ func improvement(best, mean, deviation float64) float64 {
 	return (best-mean)*below + deviation*density
 }
 
-// randomPoint is uniform over the simplex.
+// randomPoint returns a point uniformly distributed over the simplex.
 func randomPoint(r *rand.Rand) (p point) {
 	var sum float64
 	for k := range p {

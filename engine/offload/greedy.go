@@ -26,15 +26,14 @@ func solveGreedy(p *engine.Problem, _ engine.Parsed, poll *engine.Poll) (*engine
 	if err != nil {
 		return nil, err
 	}
-	// No set that starts at x_0 has to be extended to become feasible. If F_i or
-	// B_i comes after the last value of the set, all of the set can be away, and
-	// that covers the peak. Otherwise everything before x_i is in the set, and
-	// the budget is at least smallest().
+	// The set fits. If F_i or B_i comes after the last value of the set, all of the set can be away,
+	// which covers the peak. Otherwise everything before x_i is in the set, and the budget is at
+	// least smallest().
 	return s.mustPlan(firstValues(s.size, s.peak()-p.Budget)).solution().Solution, nil
 }
 
-// firstValues returns the smallest set x_0..x_k of at least excess bytes; it is empty
-// if nothing has to leave (the paper's formula would take x_0 even then).
+// firstValues returns the smallest set x_0..x_k of at least excess bytes. It is empty if nothing
+// has to leave; the paper's formula would take x_0 even then.
 func firstValues(size []engine.Bytes, excess engine.Bytes) []bool {
 	set := make([]bool, len(size))
 	for i := 0; i < len(size) && excess > 0; i++ {

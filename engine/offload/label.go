@@ -8,58 +8,56 @@ import (
 	"memtide/engine"
 )
 
-// label is a decision about x_0..x_{i-1}, as Algorithm 1 of paper 000 sees it,
-// in ticks of a fluid model.
+// label is a decision about x_0..x_{i-1}, a state of Algorithm 1 of paper 000, in ticks of a fluid
+// model.
 type label struct {
-	away  engine.Bytes // what is to leave; the paper's M_F less what is pending is the total less this
-	pend  int64        // [Delta_F] how long the link still needs at the end of F_{i-1}; negative: idle for so long
-	pendB int64        // [Delta_B] the same in the backward pass, in reversed time
-	idle  int64        // [IDLE] what the operations have waited, in both passes
-	tie   int64        // sum of x_i*(1000+i) over what is to leave; see ties
-	from  int32        // the label of x_0..x_{i-2} that it continues
-	sent  bool         // x_{i-1} is to leave
+	away  engine.Bytes // bytes that leave; the paper's M_F less the pending bytes is the total less this
+	pend  int64        // [Delta_F] link time still needed at the end of F_{i-1}; negative: idle that long
+	pendB int64        // [Delta_B] the same for the backward pass, in reversed time
+	idle  int64        // [IDLE] how long operations have waited, in both passes
+	tie   int64        // sum of the weights of the values that leave; 0 without ties
+	from  int32        // index of the label of x_0..x_{i-2} that it continues
+	sent  bool         // x_{i-1} leaves
 }
 
-// labels is Algorithm 1 of paper 000, corrected, by label setting. In the
-// paper's form it tabulates every state that memory and the two pending amounts
-// can take; here only states are kept that no other one dominates, and that may
-// still lead to a set as fast as the best one known.
+// labels is Algorithm 1 of paper 000, corrected, by label setting. The paper tabulates every state
+// of memory and the two pending amounts. This search keeps only states that no other state
+// dominates, and that may still lead to a set as fast as the best known one.
 //
-// One label dominates another if at least as much is to leave and, after it has
-// waited for as long as its links are behind those of the other, it has not
-// waited longer: each unit of waiting moves a byte or is one of an idle link, so
-// every later decision of the other is open to it and costs no more.
+// One label dominates another if at least as much leaves and, after it has waited until its links
+// are no further behind than those of the other, it has waited no longer. Each unit of waiting
+// moves a byte or is one of an idle link, so every later decision of the other is possible for it,
+// too, and costs no more.
 //
-// Corrections to the algorithm as printed: the feasibility test uses the
-// positive parts of the pending amounts, Delta_B is the data of x_{i-1}..x_0,
-// and in the last step R_j^B has |y_{j+1}| and R_j^F does not count |y_{L+1}|.
-// Here needB_j contains |y_j| and |y_{j+1}|, and needF_j no gradient that is not
-// held at that time.
+// Corrections to the algorithm as printed: the feasibility test uses the positive parts of the
+// pending amounts, Delta_B is the data of x_{i-1}..x_0, and in the last step R_j^B has |y_{j+1}|
+// and R_j^F does not count |y_{L+1}|. Here needB_j contains |y_j| and |y_{j+1}|, and needF_j only
+// gradients that are held at that time.
 type labels struct {
 	m      *model
 	rem    []remainder
-	ties   bool // tell equally fast sets apart: fewest bytes, then the earliest
-	cap    int  // labels that are kept after each stage
-	work   int  // comparisons that are left
+	ties   bool // among equally fast sets, prefer the fewest bytes, then the earliest values
+	cap    int  // labels kept after each stage
+	work   int  // comparisons left
 	poll   *engine.Poll
-	best   int64 // the best step time that is known; sets as fast as this are of interest
-	tie    int64 // of the best set
+	best   int64 // best known step time; sets as fast as this are of interest
+	tie    int64 // tie-break of the best set
 	set    []bool
-	cut    int64 // the least bound of what was left out; never if nothing was
+	cut    int64 // least bound of the labels that were left out; never if none was
 	stages [][]label
-	kept   []labelSums  // of the labels that no other one dominates,
-	waits  []labelWaits // and the rest of what is compared
+	kept   []labelSums  // of the labels that are not dominated,
+	waits  []labelWaits // and the other numbers to compare
 }
 
-// labelSums are what mostly tells that a label does not dominate another, and
-// labelWaits are what else has to be compared.
+// labelSums are the numbers that mostly decide that a label does not dominate another. labelWaits
+// are the other numbers to compare.
 type (
 	labelSums  struct{ all, tie int64 }
 	labelWaits struct{ idle, pend, pendB int64 }
 )
 
-// newLabels starts from a set that fits. work is how many comparisons of labels
-// are made at most.
+// newLabels returns a search that starts from a set that fits. work is the largest number of
+// comparisons of labels.
 func newLabels(m *model, start []bool, ties bool, work int, poll *engine.Poll) *labels {
 	l := &labels{m: m, rem: m.bounds(), ties: ties, cap: 1000 + min(work, 1<<30)/1000, work: work, poll: poll,
 		best: m.time(start), set: slices.Clone(start), cut: never}
@@ -71,7 +69,7 @@ func newLabels(m *model, start []bool, ties bool, work int, poll *engine.Poll) *
 	return l
 }
 
-// weight returns what x_i adds to the tie-break, if there is one.
+// weight returns the weight of x_i, or 0 without ties.
 func (l *labels) weight(i int) int64 {
 	if !l.ties {
 		return 0
@@ -79,15 +77,15 @@ func (l *labels) weight(i int) int64 {
 	return l.m.weight(i, l.m.size[i])
 }
 
-// weight returns the tie-break: among equally fast sets the one with the least sum is
-// taken, that is, with the fewest bytes, roughly, and the earlier ones. Where the
-// sum would overflow, bytes are counted in larger units.
+// weight returns the weight of x_i in the tie-break: among equally fast sets, the one with the
+// least sum of weights is taken, which roughly has the fewest bytes and the earliest values. Bytes
+// are counted in units so that the sum does not overflow.
 func (m *model) weight(i int, size engine.Bytes) int64 {
 	return int64((size+m.unit-1)/m.unit) * int64(1000+i)
 }
 
-// run decides everything. The best set is then in set, and best is its step
-// time: the least of all sets if cut is not below it.
+// run decides about all values. set is then the best set and best its step time: the least of all
+// sets, if cut is not below it.
 func (l *labels) run() {
 	l.stages = [][]label{{{from: -1}}}
 	for i := range l.m.n {
@@ -118,7 +116,7 @@ func (l *labels) run() {
 	}
 }
 
-// expand decides x_i in every label.
+// expand decides about x_i in every label.
 func (l *labels) expand(i int) (next []label) {
 	m := l.m
 	for k := range l.stages[i] {
@@ -149,7 +147,7 @@ func (l *labels) expand(i int) (next []label) {
 	return next
 }
 
-// offer appends a label unless no set that continues it is of interest.
+// offer appends a label if a set that continues it can be of interest.
 func (l *labels) offer(next []label, i int, c label) []label {
 	least := l.least(i, &c)
 	if least > l.best || least == l.best && (!l.ties || l.leastTie(i, &c) >= l.tie) {
@@ -158,12 +156,13 @@ func (l *labels) offer(next []label, i int, c label) []label {
 	return append(next, c)
 }
 
+// least returns a lower bound on the step time of all sets that continue a label.
 func (l *labels) least(i int, c *label) int64 {
 	return l.m.compute + c.idle + l.rem[i].atLeast(l.m, c.away, c.pend, c.pendB)
 }
 
-// leastTie returns the least tie-break of all sets that continue a label: what is
-// still missing has to leave, x_i at the earliest.
+// leastTie returns the least tie-break of all sets that continue a label: the missing bytes have to
+// leave with x_i or later values.
 func (l *labels) leastTie(i int, c *label) int64 {
 	return c.tie + max(0, int64((l.m.excess-c.away)/l.m.unit))*int64(1000+i)
 }
@@ -176,8 +175,8 @@ func (l *labels) leastOf(i int, all []label) int64 {
 	return least
 }
 
-// drop leaves out the labels with the largest bounds, and remembers the least of
-// them.
+// drop leaves out the labels with the largest bounds, beyond cap, and lowers cut to their least
+// bound.
 func (l *labels) drop(i int, all []label) {
 	sort.SliceStable(all, func(a, b int) bool { return l.least(i, &all[a]) < l.least(i, &all[b]) })
 	l.cut = min(l.cut, l.least(i, &all[l.cap]))
@@ -203,18 +202,19 @@ func (l *labels) undominated(all []label) []label {
 	return out
 }
 
-// compareLabels orders labels so that none is dominated by a later one.
+// compareLabels orders labels so that no label is dominated by a later one.
 func compareLabels(a, b label) int {
 	if a.away != b.away {
 		return cmp.Compare(b.away, a.away)
 	}
 	return cmp.Or(cmp.Compare(a.idle, b.idle), cmp.Compare(a.pend, b.pend),
-		cmp.Compare(a.pendB, b.pendB), // that of all three, and that of idle and pendB
+		cmp.Compare(a.pendB, b.pendB), // orders all sums of idle with pend and pendB
 		cmp.Compare(a.tie, b.tie))
 }
 
-// dominated reports whether a kept label is at most as large in every part; all kept labels have at least as much away.
-// A label that dominates moves towards the front, because it is likely to dominate again.
+// dominated reports whether a kept label is at most as large in every part. In all kept labels, at
+// least as much leaves. A label that dominates moves towards the front, because it is likely to
+// dominate again.
 func (l *labels) dominated(sum labelSums, wait labelWaits) bool {
 	kept, rest := l.kept, l.waits[:len(l.kept)]
 	for k := range kept {
@@ -232,8 +232,8 @@ func (l *labels) dominated(sum labelSums, wait labelWaits) bool {
 	return false
 }
 
-// final returns what a complete decision still has to wait [e_G]: for the order of
-// the transfers, and for B_j and F_j that no wait of their own pass has covered.
+// final returns how long a complete decision still has to wait [e_G]: for the order of the
+// transfers, and for those B_j and F_j that no wait of their own pass has covered.
 func (l *labels) final(c *label) int64 {
 	m := l.m
 	wait := max(0, c.pend+c.pendB)
@@ -250,7 +250,7 @@ func (l *labels) final(c *label) int64 {
 	return wait
 }
 
-// trace reads the set of a label of the last stage.
+// trace sets set to the set of label k of the last stage.
 func (l *labels) trace(k int) {
 	for i := l.m.n; i > 0; i-- {
 		c := &l.stages[i][k]
@@ -259,28 +259,28 @@ func (l *labels) trace(k int) {
 	}
 }
 
-// remainder bounds what the operations from a stage on add to a step time, from
-// constants of the chain: whatever is decided about their values, bytes do not
-// move faster than the link.
+// remainder bounds what the operations from a stage on add to a step time. It depends only on the
+// chain: whatever is decided about the values, bytes do not move faster than the link.
 //
-// In each of the four kinds of waiting, some operation j still needs that bytes
-// are away: F_j waits for offloads; B_j, in reversed time, for fetches; fetches
-// start after F_j; B_j starts after offloads. What is away already, and what the
-// links still have to do, come from a partial decision; the rest is the largest
-// over j. The last two add the waiting before j.
+// In each of the four kinds of waiting, some operation j needs bytes to be away: F_j waits for
+// offloads; B_j, in reversed time, for fetches; fetches start after F_j; B_j starts after offloads.
+// The bytes that are away already, and the work of the links that is left, come from a partial
+// decision. The remainder is the largest of the rest over all j. The last two kinds add the waiting
+// before j.
 type remainder struct{ waitF, waitB, backF, backFw, outB, outBw int64 }
 
+// lowest is below every time of a model.
 const lowest = -1 << 60
 
-// bounds computes the remainders for i = 0..n. The model must be one of fluid.
+// bounds returns the remainders for i = 0..n. The rule of the model must be fluid.
 func (m *model) bounds() []remainder {
 	all := make([]remainder, m.n+1)
 	none := remainder{lowest, lowest, lowest, lowest, lowest, lowest}
 	all[m.n] = none
-	// The sums of times from j on are the same seen from any earlier stage, so
-	// the last four are kept without the part that depends on i.
+	// The sums of times from j on are the same for all earlier stages, so the last four fields are
+	// kept without the part that depends on i.
 	over := none
-	var restF, restB int64 // of the operations after j, then from j on
+	var restF, restB int64 // times of the operations after j, then from j on
 	for j := m.n - 1; j >= 0; j-- {
 		outF, outB := int64(m.overF[j])*m.out1, int64(m.overB[j])*m.out1
 		inF, inB := int64(m.overF[j]-m.part)*m.in1, int64(m.overB[j]-m.part)*m.in1
@@ -298,9 +298,8 @@ func (m *model) bounds() []remainder {
 	return all
 }
 
-// atLeast returns the bound for a partial decision: away bytes are to leave, and the
-// links will be done with them pend and pendB ticks from now (negative: they
-// have been idle that long).
+// atLeast returns the bound for a partial decision: away bytes leave, and the links need pend and
+// pendB more ticks for them (if negative, they have been idle that long).
 func (q *remainder) atLeast(m *model, away engine.Bytes, pend, pendB int64) int64 {
 	f := max(pend, 0) - int64(away)*m.out1
 	g := max(pendB, 0) - int64(away)*m.in1

@@ -8,59 +8,58 @@ import (
 	"memtide/engine"
 )
 
-// rule says when the bytes of a transfer count as gone.
+// rule is the rule for when the bytes of a transfer count as gone.
 type rule uint8
 
 const (
-	// whole: all of x_i at once, when it is gone [R_i]. What whole transfers do.
+	// whole is the rule of whole transfers: all of x_i at once, when it is gone [R_i].
 	whole rule = iota
-	// streamed: byte by byte as the simulator counts them, and no fetch before
-	// the last value is gone. What streamed transfers do.
+	// streamed is the rule of streamed transfers: byte by byte as the simulator counts them, and no
+	// fetch before the last value is gone.
 	streamed
-	// fluid: any fraction, and a fetch may begin when the last offload ends
-	// although the operation that uses the value still runs. The fractional
-	// communications of paper 000: no ordered schedule of the set is faster.
+	// fluid is the rule of the fractional communications of paper 000: any fraction of a byte, and a
+	// fetch may begin when the last offload ends, even while the operation that uses the value is
+	// still running. No ordered schedule of the set is faster.
 	fluid
 )
 
-// never is a step time that no set has: it does not fit.
+// never is the step time of a set that does not fit. No set has it.
 const never = math.MaxInt64
 
-// model evaluates sets of values over and over: the closed form of Plan for the
-// step time alone, without memory of its own per call. Under the rules whole
-// and streamed its times are nanoseconds, and equal those of Plan; under fluid
-// they are ticks.
+// model evaluates many sets of values: it computes the step time that Ordered would find, without
+// its schedule, and without allocating memory per call. Under the rules whole and streamed, times
+// are nanoseconds and equal those of Ordered. Under fluid they are ticks.
 type model struct {
 	n            int
 	rule         rule
 	tick         int64          // ticks in a nanosecond
 	size         []engine.Bytes // [|x_i|]
-	overF, overB []engine.Bytes // [m_F - M, m_B - M] what is too much if nothing moves
+	overF, overB []engine.Bytes // [m_F - M, m_B - M] excess of each operation if nothing moves; negative: spare room
 	timeF, timeB []int64        // [u_F, u_B]
-	out, in      []int64        // how long x_i travels
-	out1, in1    int64          // under fluid: how long a byte travels
-	part         engine.Bytes   // under fluid: what may be on the device in excess, on its way
-	compute      int64          // the sum of all operations
-	early        bool           // fetches begin when the last offload ends, even if the value is still in use
+	out, in      []int64        // how long the transfers of x_i take
+	out1, in1    int64          // under fluid: how long a byte takes
+	part         engine.Bytes   // under fluid: bytes of a fetch under way that the device may hold in excess
+	compute      int64          // sum of the times of all operations
+	early        bool           // fetches may begin when the last offload ends, even if the value is still in use
 	excess       engine.Bytes   // [Mpeak - M]
-	unit         engine.Bytes   // that tie-breaks count in: see weight
-	rest         []int64        // the sum of the operations from i on, in both passes
+	unit         engine.Bytes   // unit of the tie-break: see weight
+	rest         []int64        // by i: times of the operations from i on, in both passes
 	toHost       engine.Rate
 	toDev        engine.Rate
-	moves        []move // scratch: the transfers of the set at hand
+	moves        []move // scratch: the transfers of the current set
 }
 
 // move is the transfer of a value out, and back in reversed time.
 type move struct {
 	size  engine.Bytes
-	away  engine.Bytes // with it
-	start int64        // of the offload
+	away  engine.Bytes // bytes that are away once it has ended
+	start int64        // start of the offload
 	end   int64
-	gone  int64 // [R_i] when it has ended, and the operation that uses the value has too
-	back  int64 // the end of the fetch
+	gone  int64 // [R_i] when both the offload and the operation that uses the value have ended
+	back  int64 // end of the fetch
 }
 
-// rule returns what the problem's transfers do.
+// rule returns the rule of the problem's transfers.
 func (s *step) rule() rule {
 	if s.streamed {
 		return streamed
@@ -75,9 +74,9 @@ func newModel(s *step, r rule) *model {
 		toHost: dev.ToHost, toDev: dev.ToDev, moves: make([]move, s.n)}
 	if r == fluid {
 		m.tick, m.out1, m.in1 = ticks(s)
-		// A streamed byte takes room when all of it has arrived. Where bytes end
-		// between nanoseconds, that can make a schedule faster than the paper's
-		// by what a byte takes, which a lower bound has to allow for.
+		// A streamed byte takes room only when all of it has arrived. If bytes end between
+		// nanoseconds, a schedule can therefore be faster than the paper's by the time of a byte,
+		// which a lower bound has to allow for.
 		if s.streamed && int64(time.Second)%int64(dev.ToDev) != 0 {
 			m.part = 1
 		}
@@ -87,7 +86,7 @@ func newModel(s *step, r rule) *model {
 		all += x
 	}
 	for i := range s.n {
-		// Room for more than there is makes no difference, and could overflow.
+		// More spare room than all values take makes no difference, and could overflow.
 		m.overF = append(m.overF, max(s.needF[i]-s.p.Budget, -all))
 		m.overB = append(m.overB, max(s.needB[i]-s.p.Budget, -all))
 		m.timeF = append(m.timeF, int64(s.timeF[i])*m.tick)
@@ -109,10 +108,9 @@ func newModel(s *step, r rule) *model {
 	return m
 }
 
-// ticks divides the nanosecond so that a byte travels a whole number of ticks in
-// either direction, as far as the longest step allows. Where it does not, bytes
-// travel faster in the model than on the link, by less than a millionth: the
-// model's step times are true lower bounds either way.
+// ticks divides the nanosecond so that a byte takes a whole number of ticks in either direction, if
+// the range of an integer allows it. Otherwise bytes take less time in the model than on the link,
+// by less than a millionth. The model's step times are true lower bounds either way.
 func ticks(s *step) (tick, out1, in1 int64) {
 	longest, bytes := 1.0, 0.0
 	for i := range s.n {
@@ -131,7 +129,7 @@ func ticks(s *step) (tick, out1, in1 int64) {
 	return tick, perByte(tick, dev.ToHost), perByte(tick, dev.ToDev)
 }
 
-// perByte returns how many ticks a byte travels, rounded down.
+// perByte returns the number of ticks that a byte takes, rounded down.
 func perByte(tick int64, r engine.Rate) int64 {
 	hi, lo := bits.Mul64(uint64(tick), uint64(time.Second))
 	if hi >= uint64(r) {
@@ -141,8 +139,8 @@ func perByte(tick int64, r engine.Rate) int64 {
 	return int64(q)
 }
 
-// nanoseconds rounds a time of the model up: a step time that is a whole number
-// of nanoseconds and no less than t is no less than that.
+// nanoseconds rounds a time of the model up. A step time is a whole number of nanoseconds, so a
+// lower bound of it stays one.
 func (m *model) nanoseconds(t int64) time.Duration {
 	if t == never {
 		return time.Duration(never)
@@ -153,19 +151,19 @@ func (m *model) nanoseconds(t int64) time.Duration {
 // time returns the step time of a set [T(S)], or never.
 func (m *model) time(set []bool) int64 { return m.below(set, never) }
 
-// below returns the step time of a set if it is less than limit; otherwise what comes
-// back is no less than limit either, and may be less than the step time. A local
-// search spends its time here. Both passes go through the values in the same order, so
-// one loop does for both, and it ends as soon as the limit is out of reach.
+// below returns the step time of a set if it is less than limit. Otherwise the result is at least
+// limit, but may be less than the step time. A local search spends its time here. Both passes go
+// through the values in the same order, so one loop covers both, and it ends as soon as the limit
+// is out of reach.
 func (m *model) below(set []bool, limit int64) int64 {
 	n := m.n
 	overF, overB, timeF, timeB := m.overF[:n], m.overB[:n], m.timeF[:n], m.timeB[:n]
 	set, size, rest := set[:n], m.size[:n], m.rest[1:n+1]
-	var at, atB, link, linkB, joined int64 // [e_i, r_i], when the links are idle, see step.join
+	var at, atB, link, linkB, joined int64 // [e_i, r_i]; when the links are idle; least step time so far
 	var away engine.Bytes
-	moves, f, b := m.moves[:0], 0, 0 // f and b: what F_i and B_i wait for
+	moves, f, b := m.moves[:0], 0, 0 // f and b: the moves that F_i and B_i wait for
 	for i := range n {
-		there := at
+		ready := at // when x_i is on the device
 		v, vB := overF[i], overB[i]
 		if max(v, vB) > away {
 			return never
@@ -187,7 +185,7 @@ func (m *model) below(set []bool, limit int64) int64 {
 			joined = max(joined, atB+m.left(&moves[b], vB))
 		}
 		if set[i] && size[i] > 0 {
-			start := max(link, there)
+			start := max(link, ready)
 			link, linkB = start+m.out[i], max(linkB, atB)+m.in[i]
 			away += size[i]
 			gone := max(link, at)
@@ -204,7 +202,7 @@ func (m *model) below(set []bool, limit int64) int64 {
 	return max(joined, at+atB)
 }
 
-// left returns the first moment at which v bytes are away, of which x is the last.
+// left returns the first time at which v bytes are away. x is the transfer of the last of them.
 func (m *model) left(x *move, v engine.Bytes) int64 {
 	if m.rule == whole {
 		return x.gone
@@ -212,7 +210,7 @@ func (m *model) left(x *move, v engine.Bytes) int64 {
 	return m.leftPart(x, v)
 }
 
-// missing is the same of fetches, in reversed time.
+// missing is left for fetches, in reversed time.
 func (m *model) missing(x *move, v engine.Bytes) int64 {
 	if m.rule == whole {
 		return x.back
@@ -235,8 +233,7 @@ func (m *model) missingPart(x *move, v engine.Bytes) int64 {
 	return x.back - int64(min(m.toDev.Time(rest), m.toDev.Time(rest+1)-1))
 }
 
-// reach returns the first of the transfers with which v bytes are away, from one
-// that is near.
+// reach returns the index of the first transfer with which v bytes are away. k is an index near it.
 func reach(moves []move, k int, v engine.Bytes) int {
 	for moves[k].away < v {
 		k++
@@ -247,13 +244,12 @@ func reach(moves []move, k int, v engine.Bytes) int {
 	return k
 }
 
-// relax returns the least step time if any part of a value could move (Theorem 2):
-// that of moving just the excess, the first bytes first. Under fluid it is a
-// lower bound of every set. The model must be one of fluid.
+// relax returns the least step time if any part of a value could move (Theorem 2): the time of
+// moving just the excess, the first bytes first. It is a lower bound of every set. The rule of the
+// model must be fluid.
 func (m *model) relax() int64 {
 	part := *m
-	part.size = append([]engine.Bytes(nil), m.size...)
-	part.out, part.in = make([]int64, m.n), make([]int64, m.n)
+	part.size, part.out, part.in = make([]engine.Bytes, m.n), make([]int64, m.n), make([]int64, m.n)
 	set, left := make([]bool, m.n), m.excess
 	for i := range set {
 		part.size[i] = max(0, min(left, m.size[i]))

@@ -8,15 +8,16 @@ import (
 	"memtide/engine/bound"
 )
 
-// The size of what is searched: the states of a chain grow with three to the
-// power of its length, or more in full duplex. A state takes about 250 bytes.
+// Limits of the search: the number of states grows with three to the power of the length of the
+// chain, or more in full duplex. A state takes about 250 bytes.
 const (
 	maxExactStages = 12
 	maxExactStates = 250_000
 )
 
-// SolveExact returns the Solver of the strategy offloadexact, which has a package of its own:
-// what few ask for is no part of the program that every visit loads.
+// SolveExact is the Solver of the strategy offloadexact. The strategy has a package of its own,
+// because it is rarely used and should not be part of the program that every visit of the page
+// loads.
 func SolveExact(p *engine.Problem, _ engine.Parsed, poll *engine.Poll) (*engine.Solution, error) {
 	s, err := linked(p)
 	if err != nil {
@@ -54,10 +55,9 @@ func SolveExact(p *engine.Problem, _ engine.Parsed, poll *engine.Poll) (*engine.
 	return sol.Solution, poll.Err()
 }
 
-// firstExact returns what the search starts from: the best ordered schedule, and what
-// there is to say about it. There is none where the gradient of the loss has to
-// be away, which no other method here moves; then it is a schedule that moves all
-// that it can.
+// firstExact returns the solution that the search starts from, and a note about it: the best
+// ordered schedule. If the budget only suffices with the gradient of the loss away, which no other
+// method here moves, it is a schedule that moves all that it can, without a note.
 func (s *step) firstExact(poll *engine.Poll) (sol claim, ordered string) {
 	if s.p.Budget >= s.smallest() {
 		best := bestSet(s, 1, 10_000, poll)
@@ -71,14 +71,14 @@ func (s *step) firstExact(poll *engine.Poll) (sol claim, ordered string) {
 	}
 	lower, _ := bound.Of(s.p, engine.MayOffload)
 	sol = claim{&engine.Solution{OptimalAmong: withinAll, Bound: lower}, s}
-	half, p := *s, *s.p // one thing happens at a time
+	half, p := *s, *s.p // one transfer at a time
 	p.Device.Duplex, half.p = engine.HalfDuplex, &p
 	sol.adopt(newExact(&half, never, nil).anyhow())
 	sol.Optimal = sol.Makespan <= lower
 	return sol, ""
 }
 
-// claimAll says what a search has proven.
+// claimAll sets the claims after a search.
 func (c claim) claimAll(e *exact) {
 	least := min(c.Makespan, e.least)
 	if least > c.Bound {
@@ -91,7 +91,7 @@ func (c claim) claimAll(e *exact) {
 	}
 }
 
-// adopt makes a schedule that was found the solution.
+// adopt replaces the schedule of the solution by w.
 func (c claim) adopt(w *written) {
 	c.Schedule, c.Makespan, c.Peak = w.schedule, w.makespan, w.peak
 	note := fmt.Sprintf("Offloads %d activations.", w.activations)
@@ -101,7 +101,7 @@ func (c claim) adopt(w *written) {
 	c.Notes = []string{note}
 }
 
-// lasts returns how long operation k takes, k = 0..2n-1.
+// lasts returns the time of operation k, k = 0..2n-1.
 func (s *step) lasts(k int) time.Duration {
 	if k < s.n {
 		return s.timeF[k]
@@ -109,7 +109,7 @@ func (s *step) lasts(k int) time.Duration {
 	return s.timeB[2*s.n-1-k]
 }
 
-// need returns what operation k needs if nothing is offloaded.
+// need returns the memory while operation k runs if nothing is offloaded.
 func (s *step) need(k int) engine.Bytes {
 	if k < s.n {
 		return s.needF[k]
@@ -117,7 +117,7 @@ func (s *step) need(k int) engine.Bytes {
 	return s.needB[2*s.n-1-k]
 }
 
-// before returns what is held before operation k starts if nothing is offloaded.
+// before returns the memory before operation k starts if nothing is offloaded.
 func (s *step) before(k int) engine.Bytes {
 	c := s.p.Chain.Chain
 	if k < s.n {

@@ -10,7 +10,7 @@ import (
 
 func init() { engine.Register(Search) }
 
-// Search is the strategy, for those that build on it.
+// Search is the strategy offloadsearch, for packages that build on it.
 var Search = &engine.Strategy{
 	Name:  "offloadsearch",
 	Title: "Best set for real transfers",
@@ -41,16 +41,15 @@ another one could be. It is ours; no paper has it.`,
 	Solver: solveOffloadSearch,
 }
 
-// The proof goes through all sets together. Where that has too many partial
-// decisions to be finished, it goes on with few of them, and finds a good set.
-// The first time it is an attempt that costs little; the second time it starts
-// from what the local search has found.
+// The proof decides about all sets together (frontier). If there are more partial decisions than
+// the width, it continues with the narrow number of them, and finds a good set. The first attempt
+// costs little; the second one starts from the set that the local search has found.
 const (
 	firstWidth, firstNarrow   = 200, 200
 	secondWidth, secondNarrow = 1500, 200
 
-	searchWork = 20_000_000 // comparisons, each time
-	maxProof   = 1000       // stages: the tables of the proof grow with the square
+	searchWork = 20_000_000 // comparisons per attempt
+	maxProof   = 1000       // stages; the tables of the proof grow with the square of their number
 )
 
 func solveOffloadSearch(p *engine.Problem, args engine.Parsed, poll *engine.Poll) (*engine.Solution, error) {
@@ -74,7 +73,7 @@ type bestFound struct {
 	set         []bool
 	proven      bool          // no set is faster
 	least       time.Duration // no ordered schedule is faster
-	evaluations int           // of the local search
+	evaluations int           // evaluations of the local search
 }
 
 // bestSet looks for the set with the fastest ordered schedule.

@@ -8,10 +8,9 @@ import (
 	"memtide/engine/ordered"
 )
 
-// Ordered is the best ordered schedule that offloads a given set of the x_i: all
-// offloads in increasing order of i, as early as possible, then all fetches in
-// decreasing order, as late as possible. That is what ordered means here; its
-// operations are F_0..F_{n-1}, B_{n-1}..B_0. Other orders can be faster, even if all
+// Ordered is the best ordered schedule that offloads a given set of the x_i: all offloads in
+// increasing order of i, as early as possible, then all fetches in decreasing order, as late as
+// possible. Its operations are F_0..F_{n-1}, B_{n-1}..B_0. Other orders can be faster, even if all
 // offloads come before all fetches.
 type Ordered struct {
 	*ordered.Timeline
@@ -19,16 +18,14 @@ type Ordered struct {
 	step *step
 }
 
-// NewOrdered finds the best ordered schedule for a set of the x_i, i = 0..n-1, with
-// whole or streamed transfers as the problem says. ok is false if no ordered
-// schedule of that set fits into the budget. The problem must be a chain with a
-// link (see usable).
+// NewOrdered finds the best ordered schedule for a set of the x_i, i = 0..n-1, with whole or
+// streamed transfers as the problem says. ok is false if no ordered schedule of that set fits into
+// the budget. The problem must be a chain with a link to the host.
 func NewOrdered(p *engine.Problem, set []bool) (plan *Ordered, ok bool) {
-	s := newStep(p)
-	return s.plan(set)
+	return newStep(p).plan(set)
 }
 
-// step is a chain in the letters of paper 000.
+// step holds the quantities of a chain, named after the symbols of paper 000.
 type step struct {
 	p            *engine.Problem
 	n            int
@@ -80,12 +77,12 @@ func (s *step) runs() []ordered.Run {
 	return runs
 }
 
-// played returns a set with its operations, before anything is played.
+// played returns the timeline of a set, before Play.
 func (s *step) played(set []bool) *ordered.Timeline {
 	return ordered.New(s.p, s.runs(), s.n, func(i int) bool { return set[i] })
 }
 
-// plan plays a set.
+// plan plays a set. ok is false if it does not fit.
 func (s *step) plan(set []bool) (*Ordered, bool) {
 	p := &Ordered{Timeline: s.played(set), Set: make([]bool, s.n), step: s}
 	if !p.Play(true, math.MaxInt64) {
@@ -98,16 +95,15 @@ func (s *step) plan(set []bool) (*Ordered, bool) {
 	return p, true
 }
 
-// Schedule writes the plan down. The counter reaches an offload of x_i when
-// F_{i-1} has ended, and its release when F_i has; it reaches a fetch at the end
-// of an operation that is over by the fetch's planned start, with the next one
-// still running then. So transfers start exactly when they are planned to.
+// Schedule returns the schedule. The counter reaches an offload of x_i when F_{i-1} has ended, and
+// the release of x_i when F_i has ended. It reaches a fetch at the end of an operation that ends no
+// later than the fetch's planned start, while the next operation is still running then. So
+// transfers start exactly when they are planned to.
 func (p *Ordered) Schedule() engine.Schedule {
 	return p.write(func(k int, t *ordered.Transfer) bool { return t.FetchAt < p.Runs[k].End })
 }
 
-// write writes the plan down; due says whether the fetch that comes next is queued before
-// operation k.
+// write returns the schedule. due reports whether the next fetch is queued before operation k.
 func (p *Ordered) write(due func(k int, t *ordered.Transfer) bool) engine.Schedule {
 	g, n := p.step.p.Chain, p.step.n
 	sched := make(engine.Schedule, 0, 5*n+3*len(p.Transfers))
@@ -127,29 +123,29 @@ func (p *Ordered) write(due func(k int, t *ordered.Transfer) bool) engine.Schedu
 		if p.Set[i] {
 			sched = append(sched, engine.Free(item(g, i)))
 		}
-		sched = letGo(sched, g, i)
+		sched = freeUnsaved(sched, g, i)
 	}
 	for k := n; k >= 1; k-- {
 		queue(2*n - k)
 		if p.Set[k-1] {
-			sched = holdFor(sched, g, k-1)
+			sched = waitUnsaved(sched, g, k-1)
 		}
 		sched = append(sched, engine.Run(g.Bwd(k)), engine.Free(g.Grad(k)), engine.Free(g.Saved(k)))
 	}
 	return append(sched, engine.Free(g.Act(0)))
 }
 
-// letGo frees a^i after F^{i+1} if no backward reads it.
-func letGo(sched engine.Schedule, g *engine.ChainGraph, i int) engine.Schedule {
+// freeUnsaved appends the release of a^i after F^{i+1} if no backward reads it.
+func freeUnsaved(sched engine.Schedule, g *engine.ChainGraph, i int) engine.Schedule {
 	if g.Chain.Unsaved(i) {
 		return append(sched, engine.Free(g.Act(i)))
 	}
 	return sched
 }
 
-// holdFor lets B^{i+1} wait for x_i. It reads x_i, unless no backward reads a^i: then
-// x_i could still be on its way, and the model does not know that.
-func holdFor(sched engine.Schedule, g *engine.ChainGraph, i int) engine.Schedule {
+// waitUnsaved appends a wait for x_i before B^{i+1} if no backward reads a^i. B^{i+1} does not read
+// x_i then and would not wait by itself; in the model it does.
+func waitUnsaved(sched engine.Schedule, g *engine.ChainGraph, i int) engine.Schedule {
 	if g.Chain.Unsaved(i) {
 		return append(sched, engine.Wait(item(g, i)))
 	}

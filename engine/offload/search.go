@@ -8,30 +8,30 @@ import (
 	"memtide/engine"
 )
 
-// search looks for the set with the least step time in a model: local search
-// that starts again from a disturbed best set. It is ours; no paper has it.
+// search looks for the set with the least step time in a model. It is a local search that starts
+// again from a disturbed best set. The method is our own; it is in no paper.
 type search struct {
 	m     *model
 	poll  *engine.Poll
-	floor int64 // no set is faster: stop there
-	left  int   // evaluations that are left
-	order []int // the values that can move
+	floor int64 // no set is faster; the search stops there
+	left  int   // evaluations left
+	order []int // the values that can move; iterate shuffles them
 	best  []bool
-	value int64 // of best
+	value int64 // step time of best
 
-	total   int                           // evaluations that there were
-	again   int                           // descents that came back to the time of the best set
-	reached int64                         // the time that again is about
-	rounds  int                           // disturbances so far
-	play    func([]bool) *engine.Solution // what a report says of a new best set; nil: nothing
-	told    int64                         // value of the last set that was reported
-	next    time.Time                     // no report before this moment
-	set     []bool                        // at hand
-	bytes   engine.Bytes                  // of set
-	travel  int64                         // of set, there and back
+	total   int                           // evaluations at the start
+	repeats int                           // descents that ended with the step time of the best set
+	reached int64                         // the step time that repeats counts
+	rounds  int                           // number of disturbances so far
+	play    func([]bool) *engine.Solution // plays a new best set for a report; nil: reports have no solution
+	told    int64                         // step time of the last set that was reported
+	next    time.Time                     // time of the next report
+	set     []bool                        // current set
+	bytes   engine.Bytes                  // size of set
+	travel  int64                         // time of the transfers of set, out and in
 }
 
-// newSearch starts from a set, which must fit.
+// newSearch returns a search that starts from a set, which must fit.
 func newSearch(m *model, start []bool, floor int64, evaluations int, poll *engine.Poll) *search {
 	s := &search{m: m, poll: poll, floor: floor, left: evaluations, best: slices.Clone(start), total: evaluations,
 		value: m.time(start)}
@@ -44,7 +44,7 @@ func newSearch(m *model, start []bool, floor int64, evaluations int, poll *engin
 	return s
 }
 
-// over reports whether to stop: nothing is better, or there is no more time.
+// over reports whether to stop: the best set is optimal, or no evaluations or no time are left.
 func (s *search) over() bool { return s.value <= s.floor || s.left <= 0 || s.poll.Err() != nil }
 
 // flip moves x_i into the set or out of it.
@@ -58,9 +58,8 @@ func (s *search) flip(i int) {
 	s.travel += sign * (s.m.out[i] + s.m.in[i])
 }
 
-// hopeless tells, without an evaluation, that the set at hand with x_i flipped
-// is too small to fit, or moves so much that it takes limit or longer. Most sets
-// of a search are.
+// hopeless reports, without an evaluation, that the current set with x_i flipped is too small to
+// fit, or moves so much that it takes limit or longer. Most sets of a search are hopeless.
 func (s *search) hopeless(i int, limit int64) bool {
 	size, travel := s.m.size[i], s.m.out[i]+s.m.in[i]
 	if s.set[i] {
@@ -69,7 +68,7 @@ func (s *search) hopeless(i int, limit int64) bool {
 	return s.bytes+size < s.m.excess || s.travel+travel >= limit
 }
 
-// restart makes the best set the one at hand.
+// restart makes the best set the current set.
 func (s *search) restart() {
 	for i, sent := range s.best {
 		if s.set[i] != sent {
@@ -78,14 +77,14 @@ func (s *search) restart() {
 	}
 }
 
-// below returns the step time of the set at hand if it is less than limit, and no
-// less than limit otherwise.
+// below returns the step time of the current set if it is less than limit, and otherwise a time of
+// at least limit.
 func (s *search) below(limit int64) int64 {
 	if s.bytes < s.m.excess || s.travel >= limit {
 		return never
 	}
 	s.left--
-	for range 1 + s.m.n/100 { // a long chain takes as long as many calls
+	for range 1 + s.m.n/100 { // an evaluation of a long chain takes as long as many of a short one
 		if s.poll.Err() != nil {
 			s.left = 0
 		}
@@ -93,8 +92,8 @@ func (s *search) below(limit int64) int64 {
 	return s.m.below(s.set, limit)
 }
 
-// steepest makes the best of all changes of one value or exchanges of two, until
-// none helps. It starts from and changes the best set.
+// steepest repeatedly applies the best change of one value or exchange of two, until none helps. It
+// starts from the best set and changes it.
 func (s *search) steepest() {
 	for !s.over() {
 		s.restart()
@@ -109,7 +108,7 @@ func (s *search) steepest() {
 			}
 			for _, j := range s.order[a+1:] {
 				if s.set[j] != s.set[i] || s.left <= 0 || s.hopeless(j, s.value) {
-					continue // i has been flipped: an exchange takes two that were different
+					continue // i is flipped already: an exchange takes two values that were different
 				}
 				s.flip(j)
 				if t := s.below(s.value); t < s.value {
@@ -129,25 +128,23 @@ func (s *search) steepest() {
 	}
 }
 
-// The first scattered descents begin at random sets, and so does one of
-// afield later: now and then the best set so far lies in a deep valley of its own.
-// A descent exchanges a value with few partners, in random order: on
-// chains of 100 stages more and shorter descents find more.
+// The first scattered descents begin at random sets, and later one in afield does, because the best
+// set so far may be a local optimum far from better ones. A descent exchanges a value with a few
+// partners only, in random order: on chains of 100 stages, more and shorter descents find more.
 const (
 	scattered = 6
 	afield    = 16
 	partners  = 30
 )
 
-// enough returns how often descents come back to the best time until it is taken for the
-// best that they find. On the chains of 20 to 100 stages on which this was looked at,
-// none found a better one after coming back 32 times with the default of evaluations;
-// who asks for more gets more.
+// enough returns how many descents must end with the best step time until the search stops. On the
+// measured chains of 20 to 100 stages, no descent found a better set after 32 such ends, with the
+// default number of evaluations. With more evaluations the number is larger.
 func (s *search) enough() int { return max(48, s.total/4000) }
 
-// iterate disturbs the best set in two to five values, descends from there, and
-// keeps what is better, until evaluations are used up or descents have come
-// back to the best time often enough.
+// iterate disturbs the best set in two to five values, descends from there, and keeps the result if
+// it is better. It ends when it has used the given evaluations or descents have ended with the best
+// step time often enough.
 func (s *search) iterate(r *rand.Rand, evaluations int) {
 	if len(s.order) == 0 {
 		return
@@ -155,10 +152,10 @@ func (s *search) iterate(r *rand.Rand, evaluations int) {
 	spared := max(0, s.left-evaluations)
 	s.left -= spared
 	defer func() { s.left += spared }()
-	if s.reached != s.value { // something else has found better since
-		s.again, s.reached = 0, s.value
+	if s.reached != s.value { // another method has found a better set since
+		s.repeats, s.reached = 0, s.value
 	}
-	for ; !s.over() && s.again < s.enough(); s.rounds++ {
+	for ; !s.over() && s.repeats < s.enough(); s.rounds++ {
 		s.report()
 		s.restart()
 		changes := 2 + r.IntN(4)
@@ -171,17 +168,17 @@ func (s *search) iterate(r *rand.Rand, evaluations int) {
 		r.Shuffle(len(s.order), func(a, b int) { s.order[a], s.order[b] = s.order[b], s.order[a] })
 		t := s.descend()
 		if t == s.value {
-			s.again++
+			s.repeats++
 		}
 		if t < s.value {
-			s.value, s.again, s.reached = t, 0, t
+			s.value, s.repeats, s.reached = t, 0, t
 			copy(s.best, s.set)
 		}
 	}
 }
 
-// report says how far the search is, and the best set if it is a new one. Writing
-// that down takes time, so it is done only if the report is going to be heard.
+// report reports the progress, and the best set if it is new. Playing a set takes time, so it does
+// so only if the report is going to be passed on.
 func (s *search) report() {
 	now := time.Now()
 	if now.Before(s.next) {
@@ -195,8 +192,8 @@ func (s *search) report() {
 	s.poll.Report(pr)
 }
 
-// descend makes the first change that helps, in the present order of the values,
-// until none does. A set that does not fit is first filled up from the front.
+// descend applies the first change that helps, in the current order of the values, until none does.
+// A set that does not fit is first extended with values from the front.
 func (s *search) descend() int64 {
 	at := s.below(never)
 	for i := 0; at == never && i < s.m.n; i++ {
@@ -205,25 +202,25 @@ func (s *search) descend() int64 {
 			at = s.below(never)
 		}
 	}
-	s.left-- // also where nothing is ever evaluated, the search ends
-	for again := true; again && at > s.floor; {
-		again = false
+	s.left-- // so that the search ends even if no set needs an evaluation
+	for improved := true; improved && at > s.floor; {
+		improved = false
 		for a, i := range s.order {
 			if s.left <= 0 || s.poll.Err() != nil {
 				return at
 			}
-			some := s.order[a+1 : min(len(s.order), a+1+partners)]
-			if t := s.try(i, some, at, nil); t < at {
-				at, again = t, true
+			near := s.order[a+1 : min(len(s.order), a+1+partners)]
+			if t := s.try(i, near, at, nil); t < at {
+				at, improved = t, true
 			}
 		}
 	}
 	return at
 }
 
-// try flips x_i, or exchanges it with one of some partners that may take its place, if
-// that takes less than limit; otherwise it leaves the set as it is. Where may is nil all
-// of them may, for as long as evaluations are left.
+// try flips x_i, or exchanges it with one of some partners for which may returns true, if that
+// takes less than limit, and returns the step time. Otherwise it leaves the set unchanged and
+// returns limit. If may is nil, all partners are tried, until no evaluations are left.
 func (s *search) try(i int, partners []int, limit int64, may func(j int) bool) int64 {
 	s.flip(i)
 	if t := s.below(limit); t < limit {
@@ -246,21 +243,21 @@ func (s *search) try(i int, partners []int, limit int64, may func(j int) bool) i
 	return limit
 }
 
-// lighten lowers the sum of weights of the best set without making it slower, by taking
-// one value out of it or putting one of less weight in its place.
+// lighten lowers the sum of weights of the best set without making it slower, by removing a value
+// or replacing one by a value of less weight.
 func (s *search) lighten() {
 	weight := func(i int) int64 { return s.m.weight(i, s.m.size[i]) }
 	s.restart()
 	limit := s.value + 1
-	for again := true; again; {
-		again = false
+	for lighter := true; lighter; {
+		lighter = false
 		for _, i := range s.order {
 			if s.poll.Err() != nil {
 				return
 			}
-			lighter := func(j int) bool { return j != i && weight(j) < weight(i) }
-			if s.set[i] && s.try(i, s.order, limit, lighter) < limit {
-				again = true
+			may := func(j int) bool { return j != i && weight(j) < weight(i) }
+			if s.set[i] && s.try(i, s.order, limit, may) < limit {
+				lighter = true
 			}
 		}
 	}

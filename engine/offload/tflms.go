@@ -33,8 +33,7 @@ the other methods.`,
 	Solver: solveTFLMS,
 }
 
-// maxAhead is how long a chain may be: the work grows a little faster than with
-// the square.
+// maxAhead is the largest number of stages. The work grows a little faster than with its square.
 const maxAhead = 1000
 
 func solveTFLMS(p *engine.Problem, _ engine.Parsed, poll *engine.Poll) (*engine.Solution, error) {
@@ -69,24 +68,23 @@ func solveTFLMS(p *engine.Problem, _ engine.Parsed, poll *engine.Poll) (*engine.
 		Why: "with any number of tensors, fetched any number of operations ahead, as nothing waits for memory"}
 }
 
-// aheadFound is the best pair of numbers; tensors is -1 if none fits.
+// aheadFound is the best pair of numbers. tensors is -1 if no pair fits.
 type aheadFound struct {
 	tensors, ahead int
-	smallest       engine.Bytes // the least peak of all pairs; known if none fits
+	smallest       engine.Bytes // least peak of all pairs; only valid if no pair fits
 }
 
-// bestAhead finds the best one of all pairs of numbers. With a number of tensors,
-// the earlier they are fetched the sooner the step ends and the more room it
-// takes, so that not every distance has to be tried.
+// bestAhead finds the best pair of numbers. For a given number of tensors, the earlier they are
+// fetched, the sooner the step ends and the more room it takes. So not every distance has to be
+// tried.
 //
-// The step: all starts follow from earlier ones by sums and maxima, and a larger
-// distance only lowers what goes in. The room: while operations run one right
-// after the other since B_m, which waited for its value, or since the forward
-// pass, their distance to the end of B_i is known. With a larger distance that
-// stretch takes as long or longer, counted back from the end of B_i, so whatever
-// was queued before the end of B_i is queued no later, counted like that, and the
-// fetches, which follow each other from the end of x_m on, have come as far or
-// further. Copies to the host end when they did, and B_i no later.
+// The step time: all starts follow from earlier ones by sums and maxima, and a larger distance only
+// lowers the terms. The room: while operations run one right after the other, since B_m, which
+// waited for its value, or since the forward pass, their distance to the end of B_i is known. With
+// a larger distance that range takes as long or longer, counted back from the end of B_i. So
+// whatever was queued before the end of B_i is queued no later, counted like that, and the fetches,
+// which follow each other from the end of x_m on, have come as far or further. Copies to the host
+// end when they did, and B_i ends no later.
 func bestAhead(s *step, poll *engine.Poll) aheadFound {
 	if s.peak() <= s.p.Budget {
 		return aheadFound{tensors: 0, ahead: 1}
@@ -111,7 +109,7 @@ func bestAhead(s *step, poll *engine.Poll) aheadFound {
 		if room > s.p.Budget {
 			continue
 		}
-		most := 1 + sort.Search(s.n-1, func(k int) bool { // the largest distance that fits
+		most := 1 + sort.Search(s.n-1, func(k int) bool { // most is the largest distance that fits
 			return takes(tensors, k+2) == never || a.room() > s.p.Budget
 		})
 		least := takes(tensors, most)
@@ -127,9 +125,9 @@ func bestAhead(s *step, poll *engine.Poll) aheadFound {
 	return found
 }
 
-// ahead builds the plans of TFLMS, which say nothing about memory. The plan of
-// one call is overwritten by the next one. Unlike other plans, it moves values of
-// no bytes too: they queue for the link like the others.
+// ahead builds the plans of TFLMS, which do not depend on memory. The plan of one call is
+// overwritten by the next one. Unlike other plans, it moves values of no bytes too: they queue for
+// the link like the others.
 type ahead struct {
 	s     *step
 	p     Ordered
@@ -141,9 +139,8 @@ func newAhead(s *step) *ahead {
 	return &ahead{s: s, p: Ordered{Timeline: s.played(set), Set: set, step: s}}
 }
 
-// plan offloads x_0..x_{tensors-1} as soon as they exist, and queues the fetch of
-// x_j when B_{j+ahead} starts, or at the end of the forward pass if there is no
-// such operation.
+// plan offloads x_0..x_{tensors-1} as soon as they exist, and queues the fetch of x_j when
+// B_{j+ahead} starts, or at the end of the forward pass if there is no such operation.
 func (a *ahead) plan(tensors, ahead int) *Ordered {
 	s, p := a.s, &a.p
 	a.ahead = ahead
@@ -186,26 +183,25 @@ func (a *ahead) plan(tensors, ahead int) *Ordered {
 	return p
 }
 
-// room returns what the plan has to fit into. It is more than the peak where several
-// operations at one moment take no time: the method does not say in which order
-// a fetch and they take their room, so it must be there for all; and where
-// transfers are streamed, because a fetch stands still without room for the next
-// byte.
+// room returns the budget that the plan needs. It is more than the peak in two cases. If several
+// operations at one time take no time, the method does not say in which order a fetch and they
+// allocate, so there must be room for all. If transfers are streamed, a fetch stands still without
+// room for the next byte.
 func (a *ahead) room() engine.Bytes {
 	s, p := a.s, &a.p
 	p.Measure()
 	room := p.Peak
-	if s.streamed { // no byte has arrived yet
+	if s.streamed { // room for the next byte
 		if p.Before(len(p.Transfers)) > 0 {
 			room++
 		}
 		return room
 	}
-	left, back := 0, len(p.Transfers) // transfers that have left, and that have not begun to come back
+	left, back := 0, len(p.Transfers) // numbers of transfers that have left, and that have not begun to come back
 	for i := s.n - 1; i >= 0; i-- {
 		at := p.Runs[2*s.n-1-i].Start
 		if s.timeB[i] > 0 {
-			continue // the end of the operation says it all
+			continue // Measure has counted the fetches at its end
 		}
 		for left < len(p.Transfers) && p.Transfers[left].Gone <= at {
 			left++
@@ -218,7 +214,7 @@ func (a *ahead) room() engine.Bytes {
 	return room
 }
 
-// schedule writes the plan down: fetches are queued where the method queues them.
+// schedule returns the schedule of the plan, with fetches queued where the method queues them.
 func (a *ahead) schedule() engine.Schedule {
 	return a.p.write(func(k int, t *ordered.Transfer) bool { return t.Item >= 2*a.s.n-1-k-a.ahead && k >= a.s.n })
 }

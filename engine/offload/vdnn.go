@@ -20,11 +20,10 @@ var (
 	citeVDNNPP = engine.Cite{Text: "Shriram, Garg and Kulkarni: Dynamic Memory Management for GPU-based Training of Deep Neural Networks", ID: "10.1109/IPDPS.2019.00030", Section: "II and IV"}
 )
 
-// vdnnSets are the choices of what to offload. dynamic tries the others, and
-// nothing.
+// vdnnSets are the choices of the set to offload. dynamic tries the others, and nothing.
 var vdnnSets = []string{"dynamic", "all", "conv", "aconv"}
 
-// vdnnNames says for people what leaves.
+// vdnnNames describes the sets for people.
 var vdnnNames = map[string]string{
 	"": "nothing", "all": "the inputs of all stages", "conv": "the inputs of convolutions",
 	"aconv": "the inputs of every second convolution",
@@ -99,7 +98,7 @@ func solveVDNN(async bool, p *engine.Problem, args engine.Parsed, poll *engine.P
 	s := newStep(p)
 	sets := []string{args.Word("set")}
 	if sets[0] == "dynamic" {
-		// Of equal times the one that moves less is taken.
+		// Among equally fast schedules, the one that moves less is taken.
 		sets = []string{"", "aconv", "conv", "all"}
 	}
 	var candidates []*layered
@@ -120,13 +119,14 @@ func solveVDNN(async bool, p *engine.Problem, args engine.Parsed, poll *engine.P
 	return sol, poll.Err()
 }
 
-// ByLayers returns the schedule of vDNN or, if async, of vDNN++ for any set of the
-// x_i, i = 0..n-1. The problem must be a chain; the errors are those of a strategy.
+// ByLayers returns the schedule of vDNN or, if async, of vDNN++ for any set of the x_i, i = 0..n-1.
+// The problem must be a chain. The errors are those of a strategy.
 func ByLayers(p *engine.Problem, set []bool, async bool) (*engine.Solution, error) {
 	return fastest(p, []*layered{{step: newStep(p), what: "a given set", set: set, async: async}})
 }
 
-// fastest returns the solution of the fastest candidate that fits, the first of equals.
+// fastest returns the solution of the fastest candidate that fits, the first one of equally fast
+// ones.
 func fastest(p *engine.Problem, candidates []*layered) (*engine.Solution, error) {
 	var best *engine.Solution
 	var of *layered
@@ -179,7 +179,7 @@ func (s *step) layers(which string) []bool {
 // conv reports whether x_i is the input of a convolution.
 func (s *step) conv(i int) bool { return s.p.Chain.Chain.Stages[i].Kind == "conv" }
 
-// claim says what is known of the schedule.
+// claim sets the claims and notes of the schedule.
 func (l *layered) claim(sol *engine.Solution) {
 	lower, name := bound.Of(l.p, engine.MayOffload)
 	sol.Optimal, sol.OptimalAmong, sol.Bound = sol.Makespan <= lower, withinAll, lower

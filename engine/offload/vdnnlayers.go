@@ -2,29 +2,28 @@ package offload
 
 import "memtide/engine"
 
-// layered is a schedule of vDNN or vDNN++: what leaves does so during its layer,
-// and comes back one value per layer.
+// layered is a schedule of vDNN or vDNN++: a value leaves during its layer, and values come back
+// one per layer.
 //
-// Fetches take their room when they are issued, as the allocation of the
-// destination does. In the backward pass memory therefore follows the program
-// alone, and a fetch for which there is no room can never start: all copies to
-// the host are over by then.
+// A fetch allocates its destination when it is issued. So memory in the backward pass follows from
+// the program alone, and a fetch without room can never start, because all copies to the host have
+// ended by then.
 type layered struct {
 	*step
 	what  string // the set, for people
-	set   []bool // x_i is offloaded, also if it has no bytes
-	fast  ways   // which operations run by their second algorithm
-	near  bool   // fetches look no further than the next convolution that is offloaded
-	async bool
+	set   []bool // by i: x_i is offloaded, even if it has no bytes
+	fast  ways   // the operations that run by their second algorithm
+	near  bool   // a fetch takes no value before the nearest earlier convolution that is offloaded
+	async bool   // vDNN++: operations do not wait for copies
 }
 
-// back calls visit for every stage of the backward pass, from the last, with the
-// items to fetch: own is x_i itself if it is still away, next the nearest one
-// before it that is. They are -1 if there is none.
+// back calls visit for every stage of the backward pass, from the last one, with the items to
+// fetch: own is x_i itself if it is still away, and next is the nearest earlier one that is away.
+// They are -1 if there is no such item.
 func (l *layered) back(visit func(i, own, next int)) {
 	sent := lastOf(l.n, func(i int) bool { return l.set[i] })
 	end := lastOf(l.n, func(i int) bool { return l.near && l.set[i] && l.conv(i) })
-	away := l.n // of the set, x_0..x_{away-1} are away
+	away := l.n // the values of the set among x_0..x_{away-1} are away
 	for i := l.n - 1; i >= 0; i-- {
 		own, next := -1, -1
 		if away > i {
@@ -43,7 +42,7 @@ func (l *layered) back(visit func(i, own, next int)) {
 	}
 }
 
-// lastOf lists for every i the last one up to it that is meant, -1 if there is none.
+// lastOf returns, for every i, the last index up to i for which meant is true, or -1.
 func lastOf(n int, meant func(i int) bool) []int {
 	list := make([]int, n)
 	last := -1
@@ -56,9 +55,9 @@ func lastOf(n int, meant func(i int) bool) []int {
 	return list
 }
 
-// away calls visit for every operation, in their order, with the bytes that can
-// be away while it runs: whatever a forward operation waits for has left, and
-// the backward pass holds what it has fetched. It does not depend on async.
+// away calls visit for every operation, in order, with the bytes that can be away while it runs:
+// the values that have left before a forward operation, and in the backward pass those that have
+// not been fetched. They do not depend on async.
 func (l *layered) away(visit func(i int, pass engine.Pass, away engine.Bytes)) {
 	var away engine.Bytes
 	for i := range l.n {
@@ -77,7 +76,7 @@ func (l *layered) away(visit func(i int, pass engine.Pass, away engine.Bytes)) {
 	})
 }
 
-// need returns the smallest budget, and op the operation that needs it.
+// need returns the smallest budget, and the operation that needs it.
 func (l *layered) need() (need engine.Bytes, op engine.OpID) {
 	l.away(func(i int, pass engine.Pass, away engine.Bytes) {
 		m, id := l.needF[i]-away, l.p.Chain.Fwd(i+1)
@@ -91,7 +90,7 @@ func (l *layered) need() (need engine.Bytes, op engine.OpID) {
 	return need, op
 }
 
-// schedule writes the program down.
+// schedule returns the instructions of the schedule.
 func (l *layered) schedule() (sched engine.Schedule) {
 	g := l.p.Chain
 	fetch := func(x int) {
@@ -114,10 +113,10 @@ func (l *layered) schedule() (sched engine.Schedule) {
 		if in {
 			sched = append(sched, engine.Free(item(g, i)))
 		}
-		sched = letGo(sched, g, i)
+		sched = freeUnsaved(sched, g, i)
 	}
 	for i, in := range l.set {
-		if in && l.async { // the barrier
+		if in && l.async { // all copies end before the backward pass
 			sched = append(sched, engine.Wait(item(g, i)))
 		}
 	}
@@ -132,7 +131,7 @@ func (l *layered) schedule() (sched engine.Schedule) {
 			fetch(next)
 		}
 		if l.set[i] {
-			sched = holdFor(sched, g, i)
+			sched = waitUnsaved(sched, g, i)
 		}
 		run(g.Bwd(i + 1))
 		if next >= 0 && !l.async {

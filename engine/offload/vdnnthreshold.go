@@ -47,11 +47,11 @@ func solveVDNNThreshold(p *engine.Problem, _ engine.Parsed, poll *engine.Poll) (
 	return sol.Solution, poll.Err()
 }
 
-// ThresholdEarly returns the step time of the best set of vdnnthreshold if a fetch may
-// begin at the end of the last offload, even while the forward operation of that
-// value still uses it on the device. The published test values are computed like
-// that. No schedule does it: the value would be on the device twice. It is the
-// same for most instances. ok is false if nothing fits.
+// ThresholdEarly returns the step time of the best set of vdnnthreshold if a fetch may begin at the
+// end of the last offload, even while the forward operation of that value still uses it on the
+// device. The published test values are computed like that, but no schedule does it, because the
+// value would be on the device twice. For most instances the time is the same. ok is false if
+// nothing fits.
 func ThresholdEarly(p *engine.Problem) (d time.Duration, ok bool) {
 	s, err := begin(p)
 	if err != nil {
@@ -63,13 +63,13 @@ func ThresholdEarly(p *engine.Problem) (d time.Duration, ok bool) {
 	return time.Duration(m.time(set)), true
 }
 
-// thresholdSet returns the best set that a threshold selects, and which one that was.
-// It is nil only if time runs out before any fits.
+// thresholdSet returns the best set that a threshold selects, and a note about it. The set is nil
+// only if time runs out before any fits.
 func thresholdSet(s *step, m *model, poll *engine.Poll) (best []bool, note string) {
 	if s.peak() <= s.p.Budget {
 		return make([]bool, s.n), ""
 	}
-	// By forward time per byte, the largest first.
+	// The values by forward time per byte, the largest first.
 	var order []int
 	for i, x := range s.size {
 		if x > 0 {
@@ -89,7 +89,7 @@ func thresholdSet(s *step, m *model, poll *engine.Poll) (best []bool, note strin
 	for k, i := range order {
 		all[i] = true
 		if k+1 < len(order) && s.comparePerByte(i, order[k+1]) == 0 {
-			continue // the next one passes the same threshold
+			continue // the next value has the same threshold
 		}
 		if poll.Err() != nil {
 			break
@@ -100,7 +100,7 @@ func thresholdSet(s *step, m *model, poll *engine.Poll) (best []bool, note strin
 	return best, note
 }
 
-// everySecond keeps the first, the third and so on of a set.
+// everySecond returns the first, the third and so on of a set.
 func everySecond(set []bool) []bool {
 	half := make([]bool, len(set))
 	keep := true
@@ -113,7 +113,7 @@ func everySecond(set []bool) []bool {
 	return half
 }
 
-// comparePerByte compares the forward times per byte [uF_i/x_i], exactly.
+// comparePerByte compares the forward times per byte [uF_i/x_i] exactly.
 func (s *step) comparePerByte(a, b int) int {
 	return engine.CompareRatios(uint64(s.timeF[a]), uint64(s.size[a]), uint64(s.timeF[b]), uint64(s.size[b]))
 }

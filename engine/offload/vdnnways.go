@@ -7,25 +7,25 @@ import (
 	"memtide/engine"
 )
 
-// vdnnAlgos are the choices of how stages with two algorithms run. dynamic tries
-// the others, and a mixture.
+// vdnnAlgos are the choices of the algorithm of stages that have two. dynamic tries the others, and
+// mixed.
 var vdnnAlgos = []string{"dynamic", "m", "p"}
 
-// mixed is the mixture: the faster algorithm of those for which there is room.
+// mixed means, for each operation, the faster algorithm that there is room for.
 const mixed = "mixed"
 
 // ways says which operations run by their second algorithm.
 type ways struct {
-	alt  []bool // by operation; nil: none does
-	what string // for people; empty where there is nothing to choose
+	alt  []bool // by operation; nil: no operation does
+	what string // note for people; empty if there is nothing to choose
 }
 
 func (w *ways) of(op engine.OpID) bool { return w.alt != nil && w.alt[op] }
 
-// algos returns the ways to try, in the order of Rhu et al., section III-C, and paper
-// 003, section II-B: performance-optimal algorithms first, then where they do
-// not fit the other one, then memory-optimal algorithms only. Chains whose stages
-// have one algorithm have one way.
+// algos returns the algorithms to try, in the order of Rhu et al., section III-C, and paper 003,
+// section II-B: performance-optimal algorithms first, then the other one where they do not fit,
+// then memory-optimal algorithms only. For a chain whose stages have one algorithm it returns one
+// empty name.
 func (s *step) algos(choice string) []string {
 	switch {
 	case !slices.ContainsFunc(s.p.Chain.Chain.Stages, func(st engine.Stage) bool { return st.Fast != nil }):
@@ -36,12 +36,12 @@ func (s *step) algos(choice string) []string {
 	return []string{choice}
 }
 
-// by returns the schedule with the operations run as an algorithm's name says.
+// by returns the schedule whose operations run by the named algorithm.
 //
-// Mixed is greedy: an operation runs by the faster of the ways for which there is
-// room within the budget, the other operations whatever they do. The papers
-// choose for each layer. Here its forward and its backward choose for themselves,
-// as the convolution library does, which has an algorithm for each.
+// Mixed is greedy: an operation runs by the faster algorithm for which there is room within the
+// budget, regardless of the other operations. The papers choose for each layer. Here its forward
+// and its backward are separate choices, as in the convolution library, which has an algorithm for
+// each.
 func (l *layered) by(algo string) *layered {
 	if algo == "" {
 		return l
@@ -67,7 +67,7 @@ func (l *layered) by(algo string) *layered {
 			alt[op] = altFits
 		case fits:
 			alt[op] = o.Alt.Time < o.Time
-		default: // neither: the one that needs less
+		default: // neither fits: the one that needs less
 			alt[op] = o.Alt.Temp < o.Temp
 		}
 		if alt[op] {
@@ -81,7 +81,7 @@ func (l *layered) by(algo string) *layered {
 	return &m
 }
 
-// sped returns the step with the second algorithm of some operations.
+// sped returns the step with the second algorithm of the operations in alt.
 func (s *step) sped(alt []bool) *step {
 	q := *s
 	q.needF, q.needB = slices.Clone(s.needF), slices.Clone(s.needB)

@@ -1,11 +1,9 @@
-// Package ordered plays training steps on paper in which all offloads come before
-// all fetches: offloads in the order of the operations and as early as possible,
-// fetches in the reverse order and as late as possible. What comes out is what the
-// simulator measures.
+// Package ordered computes the times and the peak of training steps in which all offloads come before all fetches:
+// offloads in the order of the operations and as early as possible, fetches in the reverse order and as late as
+// possible. The results equal those of the simulator.
 //
-// Duplex makes no difference. The first fetch is that of the value that was
-// offloaded last, and it needs a complete copy on the host, so the two directions
-// never work at the same time.
+// Duplex makes no difference. The first fetch is of the value that was offloaded last, and it needs a complete copy
+// on the host, so the two directions never work at the same time.
 package ordered
 
 import (
@@ -18,8 +16,8 @@ import (
 type Run struct {
 	Lasts      time.Duration
 	Need       engine.Bytes // memory while it runs, if nothing is offloaded
-	Item       int          // what moves with it, for Timeline.Leaves
-	Moves      engine.Bytes // that can be copied out from the start of this run, or have to be back for it; 0: none
+	Item       int          // the value that moves with it, for Timeline.Leaves
+	Moves      engine.Bytes // the item's size: it can be copied from the start of the run, or must be back for it
 	Start, End time.Duration
 }
 
@@ -27,15 +25,15 @@ type Run struct {
 type Transfer struct {
 	Item       int
 	Bytes      engine.Bytes
-	Before     engine.Bytes // what moves before it
+	Before     engine.Bytes // the bytes of all offloads before it
 	OffloadAt  time.Duration
 	OffloadEnd time.Duration
-	Gone       time.Duration // when it has left: after the copy and after the operation that uses it
+	Gone       time.Duration // when it has left the device: after the copy and after the operation that uses it
 	FetchAt    time.Duration
 	FetchEnd   time.Duration
 }
 
-// Timeline is a training step on paper: its operations, and when they and the transfers happen, which Play finds.
+// Timeline holds the operations of a training step, and the times of these and of the transfers, which Play finds.
 type Timeline struct {
 	Runs      []Run               // in order: the forward pass, then the backward pass
 	Turn      int                 // index of the first run of the backward pass
@@ -43,11 +41,10 @@ type Timeline struct {
 	Transfers []Transfer          // in the order of the offloads
 
 	Makespan time.Duration // step time
-	Peak     engine.Bytes  // what Measure finds
-	// Fluid is the best step time if any fraction of an item could move, as in the
-	// model of paper 000. It is less than Makespan only if transfers are streamed and
-	// parts of a value would have to be on their way back while an operation still
-	// uses it, which no schedule can say.
+	Peak     engine.Bytes  // set by Measure
+	// Fluid is the best step time if any fraction of an item could move, as in the model of paper 000. It is less
+	// than Makespan only if transfers are streamed and parts of a value would have to be on their way back while an
+	// operation still uses the value, which no schedule can express.
 	Fluid time.Duration
 
 	device            *engine.Device
@@ -57,8 +54,8 @@ type Timeline struct {
 	forward, backward pass
 }
 
-// New returns the timeline of a problem, with whole or streamed transfers as it says. The runs
-// are the step's from here on.
+// New returns the timeline of a problem, with whole or streamed transfers as p says. It keeps runs, whose times
+// Play sets.
 func New(p *engine.Problem, runs []Run, turn int, leaves func(item int) bool) *Timeline {
 	s := &Timeline{Runs: runs, Turn: turn, Leaves: leaves, device: &p.Device, budget: p.Budget,
 		streamed: p.Transfers == engine.Streamed}
@@ -68,11 +65,9 @@ func New(p *engine.Problem, runs []Run, turn int, leaves func(item int) bool) *T
 	return s
 }
 
-// Play finds when everything happens; false if the step does not fit into the
-// budget, or takes longer than longest for sure. With overlap, transfers may run
-// into the other pass. Any ordered step with these items is no faster, and this one
-// exists: compare Proposition 1 of paper 000, which is right for fetches only in
-// reversed time.
+// Play finds the times of all runs and transfers. It returns false if the step does not fit into the budget, or if
+// it certainly takes longer than longest. With overlap, transfers may run into the other pass. No ordered step with
+// these items is faster; compare Proposition 1 of paper 000, which for fetches is right only in reversed time.
 func (s *Timeline) Play(overlap bool, longest time.Duration) bool {
 	fwd, bwd := &s.forward, &s.backward
 	if !s.walk(fwd, s.Runs[:s.Turn], s.device.ToHost, false) || fwd.ends[s.Turn-1] > longest-s.least {
@@ -92,12 +87,15 @@ func (s *Timeline) Play(overlap bool, longest time.Duration) bool {
 	return true
 }
 
-// join returns how long the step takes. Without overlap the passes follow each other.
-// With it, the step is the longest of: all operations in a row; all transfers in a
-// row; an operation of the forward pass, and then the fetches that must not have
-// begun before it ends; the offloads that must have ended before an operation of
-// the backward pass starts, and then the rest of that pass. What moves is enough for
-// each, or the pass of that operation would have failed.
+// join returns the step time and sets Fluid. Without overlap the passes follow each other. With overlap the step
+// time is the longest of these:
+//
+//   - all operations in a row
+//   - all transfers in a row
+//   - the forward pass up to an operation, and then the fetches that must not begin before the operation ends
+//   - the offloads that must end before an operation of the backward pass starts, and then the rest of that pass
+//
+// The items are enough for every operation, or walk would have returned false.
 func (s *Timeline) join(fwd, bwd *pass, overlap bool) time.Duration {
 	endF, endB := fwd.ends[len(fwd.ends)-1], bwd.ends[len(bwd.ends)-1]
 	offloads, gone := fwd.last()
@@ -124,9 +122,8 @@ func (s *Timeline) join(fwd, bwd *pass, overlap bool) time.Duration {
 	return total
 }
 
-// replay finds when the operations really run. The plan lets those of the backward
-// pass start as late as they can; they start as early as they can, which is possible
-// because a fetch that has begun is in the plan's memory for every later operation.
+// replay sets the times of the runs. The plan starts the operations of the backward pass as late as possible. They
+// can start as early as possible, because a fetch that has begun is in the plan's memory for every later operation.
 func (s *Timeline) replay(fwd *pass) {
 	var at time.Duration
 	for x := range s.Runs[:s.Turn] {
@@ -149,10 +146,10 @@ func (s *Timeline) replay(fwd *pass) {
 	s.Makespan = at
 }
 
-// Sends reports whether a run goes with a transfer. Items of no bytes stay.
+// Sends reports whether the item of a run is moved. Items of no bytes stay.
 func (s *Timeline) Sends(r *Run) bool { return r.Moves > 0 && s.Leaves(r.Item) }
 
-// Before returns how much the first k transfers move.
+// Before returns the sum of the bytes of the first k transfers.
 func (s *Timeline) Before(k int) engine.Bytes {
 	if k < len(s.Transfers) {
 		return s.Transfers[k].Before
@@ -163,10 +160,8 @@ func (s *Timeline) Before(k int) engine.Bytes {
 	return s.Transfers[k-1].Before + s.Transfers[k-1].Bytes
 }
 
-// Measure finds the peak of the transfers and runs as they are. Between operations
-// there is never more than during one, and what is away while one runs is least at
-// its start or at its end. (What a forward operation uses has not left at its start:
-// the copy begins no earlier.)
+// Measure sets Peak for the present runs and transfers. Memory between two operations is never more than during one
+// of them. While an operation runs, the number of bytes away from the device is least at its start or at its end.
 func (s *Timeline) Measure() {
 	s.Peak = 0
 	c := cursor{Timeline: s, back: len(s.Transfers), all: s.Before(len(s.Transfers))}
@@ -176,16 +171,16 @@ func (s *Timeline) Measure() {
 	}
 }
 
-// cursor goes through the transfers as time goes by.
+// cursor is a position in time among the transfers.
 type cursor struct {
 	*Timeline
-	left int          // offloads that are over
-	back int          // the first transfer whose fetch has begun, or with streamed ones, is over
+	left int          // the number of offloads that are over
+	back int          // the first transfer whose fetch has begun, or whose streamed fetch is over
 	all  engine.Bytes // of all transfers
 }
 
-// away returns how much is not on the device just before the fetches of a moment start.
-// Moments must not fall.
+// away returns how many bytes are not on the device just before the fetches at a time start. The times of
+// successive calls must not decrease.
 func (c *cursor) away(at time.Duration) (sum engine.Bytes) {
 	ts := c.Transfers
 	if !c.streamed {
@@ -213,9 +208,8 @@ func (c *cursor) away(at time.Duration) (sum engine.Bytes) {
 	return sum
 }
 
-// pass is one pass of a step: the forward pass, or the backward pass seen from the
-// end of the step, where fetches look like offloads that begin at the reversed end
-// of their operation.
+// pass is the forward pass of a step, or the backward pass in reversed time, where fetches look like offloads that
+// begin at the reversed end of their operation.
 type pass struct {
 	rate     engine.Rate
 	ends     []time.Duration // of the runs, in the order of the pass
@@ -232,8 +226,8 @@ type move struct {
 	before           engine.Bytes
 }
 
-// walk runs through operations as early as possible: each waits until enough of
-// the items before has left. It is false if that never happens.
+// walk runs the operations of a pass as early as possible. Each waits until enough of the items before it have
+// left. walk returns false if that never happens.
 func (s *Timeline) walk(ps *pass, runs []Run, rate engine.Rate, backward bool) bool {
 	*ps = pass{rate: rate, backward: backward, streamed: s.streamed, ends: ps.ends[:0], moves: ps.moves[:0]}
 	var at, link time.Duration
@@ -243,7 +237,7 @@ func (s *Timeline) walk(ps *pass, runs []Run, rate engine.Rate, backward bool) b
 		if backward {
 			r = &runs[len(runs)-1-x]
 		}
-		there := at // what moves is on the device from here, and the run may still wait
+		there := at // the item is on the device from here on, while the run may still wait
 		off, ok := ps.off(r.Need - s.budget)
 		if !ok {
 			return false
@@ -268,12 +262,12 @@ func (s *Timeline) walk(ps *pass, runs []Run, rate engine.Rate, backward bool) b
 	return true
 }
 
-// off returns the first moment at which v bytes are away; ok is false if there is none.
+// off returns the first time at which v bytes are away. ok is false if there is no such time.
 func (ps *pass) off(v engine.Bytes) (at time.Duration, ok bool) {
 	if v <= 0 {
 		return 0, true
 	}
-	k, hi := 0, len(ps.moves) // the first with which v bytes are away
+	k, hi := 0, len(ps.moves) // bisection for the first transfer with which v bytes are away
 	for k < hi {
 		if mid := (k + hi) / 2; ps.moves[mid].before+ps.moves[mid].Size >= v {
 			hi = mid
@@ -289,9 +283,8 @@ func (ps *pass) off(v engine.Bytes) (at time.Duration, ok bool) {
 	case !ps.streamed:
 		return m.Gone, true
 	case ps.backward:
-		// In real time this is when a fetch has used up the room of the other
-		// size-v bytes: it may not go on to the next byte, and on a slow link it
-		// would stand still in between.
+		// In real time this is when a fetch has used up the room of the other size-v bytes. It must not go on to
+		// the next byte, and on a slow link it would stand still in between.
 		return m.End - min(ps.rate.Time(m.Size-v), ps.rate.Time(m.Size-v+1)-1), true
 	}
 	return m.Start + ps.rate.Time(v), true

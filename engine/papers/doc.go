@@ -1,14 +1,12 @@
-// Package papers holds the experiments of the papers, recomputed on the presets: its
-// tests compute the tables of REPRODUCTIONS.md, say which of the papers' claims come
-// out and which do not, and fail with what differs. To write the tables anew:
+// Package papers repeats the experiments of the papers on the presets. Its tests compute the tables of
+// REPRODUCTIONS.md, determine which of the papers' claims hold, and fail with the differences. To write all tables:
 //
 //	MEMTIDE_LONG=1 go test ./engine/papers -run Reproductions -update
 //
-// and one of them alone:
+// and to write one of them:
 //
 //	go test ./engine/papers -run Reproductions/rotor-figs3-5 -update
 //
-// Every step time is that of a schedule which the simulator played and the checker
-// confirmed; where one is not, the test fails. Every run has the same result, however
-// long it takes.
+// Every step time is that of a schedule that the simulator has played and the checker has confirmed; otherwise the
+// test fails. The results do not depend on how long a run takes.
 package papers

@@ -8,32 +8,31 @@ import (
 	"memtide/engine"
 )
 
-// annealing improves an order by small moves on a critical path: a pass goes earlier or later on its rank, all passes
-// of
-// a micro batch at a stage go before those of another, a forward is dropped and run again before its backward, or kept
-// after all. A move that the bytes of its rank refuse is not made, or makes room by a drop. Slower steps are accepted
-// by chance, less and less (Metropolis).
+// annealing improves an order by small moves on a critical path: a pass moves earlier or later on its rank; all
+// passes of a micro batch at a stage move before those of another; a forward is dropped and run again before its
+// backward, or kept again. A move that does not fit into the bytes of its rank is not made, or makes room by a drop.
+// Slower steps are accepted at random, with falling probability (Metropolis).
 type annealing struct {
 	*work
 	rng     *rand.Rand
 	allowed Allowed
-	time    int64 // of the present step
-	best    int64
-	found   [][]Pass // the best step
-	path    []spot
-	window  []int32 // of the order before a move
+	time    int64    // step time of the current order
+	best    int64    // step time of found
+	found   [][]Pass // the best order
+	path    []spot   // a critical path
+	window  []int32  // scratch of shift: a part of the order before a move
 }
 
-// temperatures of an annealing, in parts of the step time: from warmest, or from lukewarm where the step is good
-// already,
-// down to coldest.
+// The temperatures of an annealing, as parts of the step time: it starts from warmest, or from lukewarm if the step
+// is already good, and ends at coldest.
 const (
 	warmest  = 3e-3
 	lukewarm = 6e-5
 	coldest  = 3e-6
 )
 
-// anneal runs from a temperature on until a number of passes was played, the bound is met, or the poll ends it.
+// anneal starts at temperature from, and ends when effort passes were played, the bound is reached, or the poll ends
+// it. It returns the best order and its step time.
 func (w *work) anneal(rng *rand.Rand, allowed Allowed, from float64, effort int, bound int64,
 	poll *engine.Poll) ([][]Pass, int64) {
 	a := &annealing{work: w, rng: rng, allowed: allowed, best: math.MaxInt64}
@@ -58,16 +57,16 @@ func (w *work) anneal(rng *rand.Rand, allowed Allowed, from float64, effort int,
 	return a.found, a.best
 }
 
-// note keeps the present step as the best one.
+// note keeps the current order as the best one.
 func (a *annealing) note() {
 	a.best, a.found = a.time, a.passes()
 	a.path = a.critical(a.path, a.time, a.rng)
 }
 
-// move tries one move and keeps it if the step takes no longer than most.
+// move tries one move, and keeps it if the step takes no longer than most.
 func (a *annealing) move(most int64) bool {
 	at := a.path[a.rng.IntN(len(a.path))]
-	if a.rng.IntN(8) == 0 { // off the path, to make room for what is on it
+	if a.rng.IntN(8) == 0 { // off the path, to make room for passes on it
 		at.rank = a.rng.IntN(a.p.Ranks)
 		if len(a.order[at.rank]) == 0 {
 			return false
@@ -92,8 +91,8 @@ func (a *annealing) move(most int64) bool {
 	return a.shift(at.rank, at.place, to, most)
 }
 
-// shift moves a pass of a rank to another place. Where it meets one of its stage and kind that one goes on instead:
-// micro batches keep their order.
+// shift moves a pass of a rank to another place. If it meets a pass of its stage and kind, that one moves on instead,
+// so that micro batches keep their order.
 func (a *annealing) shift(r, from, to int, most int64) bool {
 	list := a.order[r]
 	if to < 0 || to >= len(list) {
@@ -147,13 +146,14 @@ func (a *annealing) makeRoom(r int, shifted []int32, low, high int, most int64) 
 	return false
 }
 
+// places sets the places of a part of a rank's order.
 func (a *annealing) places(r, low, high int) {
 	for i := low; i <= high; i++ {
 		a.place[a.order[r][i]] = int32(i)
 	}
 }
 
-// accept plays what has changed and keeps it if the step takes no longer than most.
+// accept plays the changed part, and keeps it if the step takes no longer than most.
 func (a *annealing) accept(r, place int, most int64) bool {
 	t, ok := a.play(r, place, most)
 	if !ok || t > most {
@@ -166,7 +166,7 @@ func (a *annealing) accept(r, place int, most int64) bool {
 	return true
 }
 
-// replace puts another order of a rank in place if it fits and is accepted.
+// replace gives a rank another order if it fits and is accepted.
 func (a *annealing) replace(r int, list []int32, most int64) bool {
 	old := a.order[r]
 	same := 0
@@ -184,7 +184,7 @@ func (a *annealing) replace(r int, list []int32, most int64) bool {
 	return false
 }
 
-// together moves the passes of a micro batch at a stage before the same ones of another micro batch or stage of its
+// together moves the passes of a micro batch at a stage before the same passes of another micro batch or stage of its
 // rank.
 func (a *annealing) together(at spot, most int64) bool {
 	old := a.order[at.rank]
@@ -213,7 +213,7 @@ func (a *annealing) together(at spot, most int64) bool {
 	return true
 }
 
-// ordered reports whether micro batches of each stage and kind are in their order in a list.
+// ordered reports whether a list has the micro batches of each stage and kind in order.
 func (a *annealing) ordered(list []int32) bool {
 	last := map[int32]int32{}
 	for _, node := range list {
@@ -226,7 +226,7 @@ func (a *annealing) ordered(list []int32) bool {
 	return true
 }
 
-// flip drops a forward, with its repetition right before its backward, or keeps it after all.
+// flip drops a forward, and runs it again right before its backward; if it is dropped, flip keeps it again.
 func (a *annealing) flip(cell int32, most int64) bool {
 	s := a.stage[cell]
 	if a.p.Stages[s].Input >= a.p.Stages[s].Act {

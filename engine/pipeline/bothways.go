@@ -34,7 +34,7 @@ func refuseDualV(p *Request) error {
 	return nil
 }
 
-// dualPipe sends half of the micro batches each way. A rank's own direction is the one that enters nearer to it.
+// dualPipe sends half of the micro batches each way. A rank's own direction is the one whose entry is nearer.
 func dualPipe(p *Request, _ *Problem) [][]Pass {
 	half := p.Ranks / 2
 	return eachRank(&Request{Ranks: p.Ranks, Micro: p.Micro / 2}, func(w *writer, r int) {
@@ -51,9 +51,9 @@ func dualPipeV(p *Request, _ *Problem) [][]Pass {
 }
 
 // eightPhases writes the order of a rank as the authors' program does (deepseek-ai/DualPipe). The ranks of half a
-// pipeline have distances 0 to half-1 from its end; own and other are the stages of the two directions.
+// pipeline have distances 0 to half-1 from its end. own and other are the stages of the two directions.
 func eightPhases(w *writer, half, distance, own, other int) {
-	var waiting []Pass // backwards of inputs whose weights are to come
+	var waiting []Pass // backwards of weights that are still to run
 	back := func(k Kind, stage int) {
 		w.put(k, stage, false)
 		if k == Inputs {
@@ -82,8 +82,8 @@ func eightPhases(w *writer, half, distance, own, other int) {
 		weights()
 		w.put(Forward, other, false)
 	}
-	for i := range w.most - 2*half + distance +
-		1 { // 4; the first of the middle rank gets its input too late to be joined
+	for i := range w.most - 2*half + distance + 1 { // 4
+		// The first forward of the middle rank gets its input too late to be joined.
 		pair(own, other, i > 0 || rest > 0)
 		pair(other, own, true)
 	}
@@ -91,7 +91,7 @@ func eightPhases(w *writer, half, distance, own, other int) {
 		back(Backward, other)
 		pair(other, own, true)
 	}
-	for i := range 2 * (distance + 1) { // 6, its second half split
+	for i := range 2 * (distance + 1) { // 6, with split backwards in its second half
 		kind, stage := Backward, other
 		if i > distance {
 			kind = Inputs

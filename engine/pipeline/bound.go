@@ -1,32 +1,33 @@
 package pipeline
 
 import (
+	"slices"
 	"time"
 
 	"memtide/engine"
 )
 
-// Allowed says what a search may do beside ordering passes.
+// Allowed says what a search may do in addition to ordering passes.
 type Allowed struct {
 	Recompute bool // drop forwards and run them again
-	Offload   bool // copy what forwards keep to the host and back
+	Offload   bool // copy activations to the host and back
 }
 
-// bounding holds what lower bounds are made of, by stage.
+// bounding holds the parts of lower bounds, by stage.
 type bounding struct {
 	p               *Problem
-	first           []time.Duration // before the first forward
-	back            []time.Duration // before the first backward
-	after           []time.Duration // from the end of a backward to the end of everything that follows from it
-	inputs, weights []time.Duration // of a backward, of what may come later
+	first           []time.Duration // time before the first forward
+	back            []time.Duration // time before the first backward
+	after           []time.Duration // time from the end of a backward to the end of all passes that follow from it
+	inputs, weights []time.Duration // time of a backward, and of the part that may run later
 }
 
-// Bound returns a lower bound of the step time of any order without joined passes: per rank the time until it can
-// begin, its work, and what follows its last pass; one micro batch through everything; and what memory enforces.
-// Before the first backward that can run on a rank nothing is given back, so only forwards that fit together run. From
-// the start of the last forward to the end of its backward nothing enters where fewer passes fit than there are, so
-// only what is held can run. With one stage a rank, split backwards and equal times that is (P-1)(f+b-w) of 1F1B's
-// memory: ZB-H1 is optimal.
+// Bound returns a lower bound of the step time of any order without joined passes. It is the largest of these: for
+// each rank, the time until it can begin, its work, and what follows its last pass; one micro batch through all
+// stages; and what memory enforces. Before the first backward that can run on a rank, no bytes are freed, so only
+// forwards that fit together can run. From the start of the last forward to the end of its backward, no new micro
+// batch starts; if fewer passes fit than there are micro batches, only passes of held ones can run. With one stage
+// per rank, split backwards, equal times and the memory of 1F1B, that wait is (P-1)(f+b-w): ZB-H1 is optimal.
 func (p *Problem) Bound(a Allowed) time.Duration {
 	b := &bounding{p: p}
 	for s := range p.Stages {
@@ -52,7 +53,7 @@ func (p *Problem) Bound(a Allowed) time.Duration {
 	return best
 }
 
-// comm returns the time of the message between a stage and the one before; it delays nothing else.
+// comm returns the time of the message between stage s and the one before, which delays nothing else.
 func (p *Problem) comm(s int) time.Duration {
 	if p.Messages == Included {
 		return 0
@@ -60,7 +61,7 @@ func (p *Problem) comm(s int) time.Duration {
 	return p.Stages[s].Comm
 }
 
-// chains follows one micro batch with nothing in its way.
+// chains computes the times of one micro batch that never waits.
 func (b *bounding) chains() {
 	p, n := b.p, len(b.p.Stages)
 	b.first, b.back, b.after = make([]time.Duration, n), make([]time.Duration, n), make([]time.Duration, n)
@@ -78,7 +79,7 @@ func (b *bounding) chains() {
 	}
 }
 
-// rank returns the bound of what one rank does.
+// rank returns the bound from the passes of one rank.
 func (b *bounding) rank(r int, a Allowed) time.Duration {
 	p := b.p
 	var stages []int
@@ -133,7 +134,7 @@ func (b *bounding) rank(r int, a Allowed) time.Duration {
 	return best
 }
 
-// moved returns how many bytes a lane can move to the host until a time, at most.
+// moved returns the most bytes that a lane can move to the host until a time.
 func (b *bounding) moved(stages []int, until time.Duration) (most engine.Bytes) {
 	for _, s := range stages {
 		st := &b.p.Stages[s]
@@ -149,10 +150,10 @@ func (b *bounding) moved(stages []int, until time.Duration) (most engine.Bytes) 
 	return min(most, engine.MaxBytes)
 }
 
-// ahead is at most how long forwards can run that fit into room together: whole passes of one stage, parts of passes of
-// several, those with most time for a byte first.
+// ahead returns an upper bound on the time of forwards that fit into room together: whole passes if there is one
+// stage, otherwise parts of passes, those with the most time per byte first.
 func (b *bounding) ahead(stages []int, room engine.Bytes, a Allowed) (all time.Duration) {
-	left := append([]int(nil), stages...)
+	left := slices.Clone(stages)
 	for len(left) > 0 {
 		best := 0
 		for i := range left {
@@ -163,7 +164,7 @@ func (b *bounding) ahead(stages []int, room engine.Bytes, a Allowed) (all time.D
 			}
 		}
 		s := left[best]
-		left = append(left[:best], left[best+1:]...)
+		left = slices.Delete(left, best, best+1)
 		n, takes, f := engine.Bytes(b.p.micro(s)), b.takes(s, a), b.p.Stages[s].Forward
 		switch {
 		case takes == 0 || takes*n <= room:
@@ -178,7 +179,7 @@ func (b *bounding) ahead(stages []int, room engine.Bytes, a Allowed) (all time.D
 	return all
 }
 
-// takes returns the least that a forward keeps.
+// takes returns the least bytes that a forward keeps.
 func (b *bounding) takes(s int, a Allowed) engine.Bytes {
 	st := &b.p.Stages[s]
 	if a.Recompute {

@@ -6,14 +6,15 @@ import (
 	"time"
 )
 
-// Link is a pass on the critical path of a step, with how the time between the one before it on the path and its start
-// passes: Message for a message between the ranks of the two, and Idle for everything else, such as room or a copy.
+// Link is a pass on the critical path of a step, with the time between the end of the pass before it on the path and
+// its start. Message is the part of a message between the ranks of the two; Idle is the rest, such as a wait for room
+// or for a copy.
 type Link struct {
-	Rank, Place   int // in Trace.Ranks
+	Rank, Place   int // indices in Trace.Ranks
 	Message, Idle time.Duration
 }
 
-// ends finds the passes that others wait for: F and D as F, A and B as A.
+// ends returns the passes that others wait for, with D counted as F and B as A.
 func (t *Trace) ends() map[Pass]Link {
 	at := map[Pass]Link{}
 	for r, spans := range t.Ranks {
@@ -29,7 +30,8 @@ func (t *Trace) ends() map[Pass]Link {
 	return at
 }
 
-// cause returns the pass at another stage that one waits for, and the stage that names the time of their message.
+// cause returns the pass at another stage that x waits for, and the stage whose Comm is the time of their message. ok
+// is false if there is no such pass.
 func (p *Problem) cause(ends map[Pass]Link, x Pass) (at Link, comm int, ok bool) {
 	from := Pass{Kind: Forward, Stage: x.Stage - 1, Micro: x.Micro}
 	switch s := x.Stage; {
@@ -45,9 +47,9 @@ func (p *Problem) cause(ends map[Pass]Link, x Pass) (at Link, comm int, ok bool)
 	return at, comm, ok
 }
 
-// Critical returns a chain of passes that determines the step time, from the first to the last: before each pass stands
-// the one whose end, with its message, came last of what it waited for, on its own rank where both came at once. Of a
-// measured trace that is what it waited for by the rules of the problem.
+// Critical returns a chain of passes that determines the step time, from the first to the last. Before each pass
+// comes the one whose end, with its message, was the last of those that it waited for; of two, the one on its own
+// rank. For a measured trace, the rules of the problem say what a pass waited for.
 func (p *Problem) Critical(t *Trace) (path []Link) {
 	at := Link{Rank: -1}
 	last := time.Duration(-1)
@@ -66,7 +68,7 @@ func (p *Problem) Critical(t *Trace) (path []Link) {
 	return path
 }
 
-// before returns the link before one, with rank -1 at the beginning, and notes how the time between them passes.
+// before returns the link before at, with rank -1 if at is the first one, and sets Message and Idle of at.
 func (p *Problem) before(t *Trace, ends map[Pass]Link, at *Link) Link {
 	spans := t.Ranks[at.Rank]
 	start := spans[at.Place].Start
@@ -86,7 +88,7 @@ func (p *Problem) before(t *Trace, ends map[Pass]Link, at *Link) Link {
 		}
 		receiving = max(receiving, p.blocked(comm))
 		from, takes := t.Ranks[c.Rank][c.Place], p.comm(comm)
-		if p.Messages == Queued { // it may have stood behind others
+		if p.Messages == Queued { // it may have waited for other messages
 			takes = max(0, start-from.End)
 		}
 		if from.End+takes > came && from.Start <= start {
@@ -108,7 +110,7 @@ func (p *Problem) before(t *Trace, ends map[Pass]Link, at *Link) Link {
 	return best
 }
 
-// sending returns how long a rank is busy with what a pass sends.
+// sending returns how long a rank is busy sending the result of a pass.
 func (p *Problem) sending(x Pass) time.Duration {
 	switch s := x.Stage; {
 	case (x.Kind == Forward || x.Kind == Dropped) && !p.last(s):
@@ -121,7 +123,7 @@ func (p *Problem) sending(x Pass) time.Duration {
 
 // Shares are the parts of the critical path.
 type Shares struct {
-	Kind          [In + 1]time.Duration // by kind of pass
+	Kind          [In + 1]time.Duration // by kind of pass: its passes on the path
 	Rank          []time.Duration       // by rank: its passes on the path
 	Message, Idle time.Duration
 }
@@ -134,8 +136,8 @@ func (s *Shares) Compute() (all time.Duration) {
 	return all
 }
 
-// Shares adds up what a critical path of the trace is made of. A joined pass counts as a backward; where passes of a
-// measured trace overlap, the time until the next one on the path starts.
+// Shares returns the parts of a critical path of the trace. A joined pass counts as a backward. If passes of a
+// measured trace overlap, a pass counts until the next one on the path starts.
 func (t *Trace) Shares(path []Link) *Shares {
 	s := &Shares{Rank: make([]time.Duration, len(t.Ranks))}
 	for i, at := range path {
@@ -153,14 +155,15 @@ func (t *Trace) Shares(path []Link) *Shares {
 	return s
 }
 
-// Slower is a pass that took another time than the one that was played.
+// Slower is a pass whose measured time differs from the played one.
 type Slower struct {
 	Rank             int
 	Pass             Pass
 	Played, Measured time.Duration
 }
 
-// Slower lists the passes of a measured step that the played one has as well, by how much longer they took.
+// Slower returns the passes that are in both the played trace t and the measured one, sorted by how much longer they
+// took in the measured one.
 func (t *Trace) Slower(measured *Trace) (out []Slower) {
 	took := map[Pass]time.Duration{}
 	for _, spans := range t.Ranks {
@@ -179,19 +182,19 @@ func (t *Trace) Slower(measured *Trace) (out []Slower) {
 	return out
 }
 
-// alone returns a pass without its joining.
+// alone returns a pass without Joined.
 func (x Pass) alone() Pass {
 	x.Joined = false
 	return x
 }
 
-// Turn is where the order of a rank differs from another one first.
+// Turn is the first place at which two orders of a rank differ.
 type Turn struct {
 	Rank, Place      int
-	Played, Measured *Pass // nil: the rank has ended
+	Played, Measured *Pass // nil if the order has ended
 }
 
-// Turns lists the ranks whose passes a measured step ran in another order, with the first difference of each.
+// Turns returns the ranks whose passes ran in another order in the measured step, each with the first difference.
 func (t *Trace) Turns(measured *Trace) (out []Turn) {
 	for r := range max(len(t.Ranks), len(measured.Ranks)) {
 		at := func(t *Trace, i int) *Pass {
@@ -215,8 +218,8 @@ func (t *Trace) Turns(measured *Trace) (out []Turn) {
 	return out
 }
 
-// Early counts the passes of a measured step that start before what they wait for on another rank has ended, and by how
-// much at most. That cannot be: the clocks of the ranks differ by as much at least.
+// Early returns the number of passes of a measured step that start before a pass that they wait for on another rank
+// has ended, and the largest difference. That is impossible, so the clocks of the ranks differ by at least that much.
 func (p *Problem) Early(measured *Trace) (n int, most time.Duration) {
 	ends := measured.ends()
 	for _, spans := range measured.Ranks {

@@ -12,17 +12,16 @@ import (
 	"strings"
 )
 
-// torchKinds are the letters of passes in torch.distributed.pipelining. Their B is a whole backward, their I that of
-// the
-// inputs.
+// torchKinds are the letters of passes in torch.distributed.pipelining. Its B is a whole backward, and its I is a
+// backward of inputs.
 var torchKinds = map[string]Kind{"F": Forward, "B": Backward, "I": Inputs, "W": Weights}
 
-// torchIgnored are actions of torch's files that are no passes: messages, and parameters that are gathered or reduced.
+// torchIgnored are actions in torch's files that are not passes: messages, and the gathering or reducing of
+// parameters.
 var torchIgnored = []string{"SEND_F", "RECV_F", "SEND_B", "RECV_B", "UNSHARD", "RESHARD", "REDUCE_GRAD"}
 
 // WriteCSV writes an order in the format of torch.distributed.pipelining (compute_only): a line for each rank, a cell
-// for
-// each pass. An order with two paths, with passes that run again or with copies cannot be written.
+// for each pass. It returns an error for an order with two paths, with passes that run again or with copies.
 func WriteCSV(p *Problem, order [][]Pass) ([]byte, error) {
 	if len(p.Micro) > 1 {
 		return nil, errors.New("torch's CSV has one path of stages; this schedule has two")
@@ -49,6 +48,7 @@ func WriteCSV(p *Problem, order [][]Pass) ([]byte, error) {
 	return out.Bytes(), w.Error()
 }
 
+// torchAction returns a pass in torch's notation, such as 0F3.
 func torchAction(x Pass) (string, error) {
 	for letter, k := range torchKinds {
 		if k == x.Kind {
@@ -58,18 +58,18 @@ func torchAction(x Pass) (string, error) {
 	return "", fmt.Errorf("%v cannot be written: torch's CSV has forwards and backwards alone", x)
 }
 
-// Imported is what a file says: one path of stages, and the order of each rank.
+// Imported is the order of a file: one path of stages, and the order of each rank.
 type Imported struct {
-	Rank    []int // of each stage
-	Micro   int
-	Order   [][]Pass
-	Ignored map[string]int // actions that are no passes, by name
-	rows    map[int]int    // rank by stage, while it is read
-	passes  int
+	Rank    []int          // by stage: its rank
+	Micro   int            // number of micro batches
+	Order   [][]Pass       // by rank
+	Ignored map[string]int // numbers of actions that are not passes, by name
+	rows    map[int]int    // by stage: its rank, while the file is read
+	passes  int            // number of passes read
 }
 
-// ReadCSV reads a file of torch.distributed.pipelining. Empty cells and known actions that are no passes are left out;
-// what else is not a pass is refused by row and column, from 1.
+// ReadCSV reads a file of torch.distributed.pipelining. It skips empty cells and known actions that are not passes.
+// An error for any other cell names its row and column, from 1.
 func ReadCSV(text []byte) (*Imported, error) {
 	in := newImported()
 	rd := csv.NewReader(bytes.NewReader(text))
@@ -100,7 +100,7 @@ func ReadCSV(text []byte) (*Imported, error) {
 
 func newImported() *Imported { return &Imported{Ignored: map[string]int{}, rows: map[int]int{}} }
 
-// place notes that passes run on a rank.
+// place records that passes run on a rank.
 func (in *Imported) place(list []Pass, rank int) error {
 	for _, x := range list {
 		if r, known := in.rows[x.Stage]; known && r != rank {
@@ -115,7 +115,7 @@ func (in *Imported) place(list []Pass, rank int) error {
 	return nil
 }
 
-// finish lists the ranks of the stages, which have to be all from 0 on.
+// finish sets Rank. It returns an error if the stages are not numbered from 0 on without gaps.
 func (in *Imported) finish() error {
 	for s := range len(in.rows) {
 		r, ok := in.rows[s]
@@ -130,7 +130,7 @@ func (in *Imported) finish() error {
 	return nil
 }
 
-// cell reads the passes of one action.
+// cell returns the passes of one action: two for a joined pass, none for an action that is not a pass.
 func (in *Imported) cell(text string) ([]Pass, error) {
 	if text == "" {
 		return nil, nil
@@ -171,8 +171,8 @@ func readAction(text string) (x Pass, err error) {
 	return Pass{Kind: torchKinds[text[i:i+1]], Micro: int(micro), Stage: int(stage)}, nil
 }
 
-// ChromeTrace returns a step in the trace format of Chrome and Perfetto: a process for each rank, with passes named as
-// in torch's files and copies on lines of their own. Times are in microseconds.
+// ChromeTrace returns a step in the trace format of Chrome and Perfetto: a process for each rank, with passes named
+// as in torch's files, and with copies on lines of their own. Times are in microseconds.
 func (t *Trace) ChromeTrace() []byte {
 	type event struct {
 		Name  string  `json:"name"`

@@ -10,7 +10,7 @@ import (
 	"memtide/engine"
 )
 
-// How far a micro batch is at a stage, in the exact search. Odd states are on their way to the next one.
+// The states of a micro batch at a stage in the exact search.
 const (
 	exFresh = iota
 	exForward
@@ -27,64 +27,68 @@ const (
 	exDone
 )
 
-// moment is the state of a machine when something has ended: how far every cell is, how long messages still travel, and
-// how long the three lanes of each rank (passes, out, in) are still busy.
+// moment is the state of a pipeline when something has ended: the states of all cells, the remaining times of
+// messages, and the remaining times of the three lanes of each rank (passes, out, in).
 type moment struct {
 	cells    []byte
-	messages []int64 // by cell: of what its next pass waits for; unsent if it was not sent
-	lanes    []int64
+	messages []int64 // by cell: the message that its next pass waits for, or unsent
+	lanes    []int64 // by rank and lane; 0: free
 }
 
+// unsent is the remaining time of a message that was not sent.
 const unsent = int64(-1)
 
 // exact is an A* search over moments.
 type exact struct {
 	*work
 	allowed Allowed
-	mine    [][]int32
-	below   int64 // times from here on are of no use
-	most    int   // moments
+	mine    [][]int32 // by rank: its stages
+	cells   [][]int32 // by rank: its cells
+	below   int64     // steps that take this long or longer are of no use
+	most    int       // largest number of moments
 	poll    *engine.Poll
 
-	ids   map[string]int32
-	keys  []string
-	took  []int64
-	from  []int32
+	ids   map[string]int32 // by encoded moment: its number
+	keys  []string         // by number: the encoded moment
+	took  []int64          // by number: its earliest time so far
+	from  []int32          // by number: the moment before it, or -1
 	queue engine.Heap[open]
 }
 
-// open is a moment that waits in the queue.
+// open is a moment in the queue.
 type open struct {
 	bound, took int64
 	id          int32
 }
 
-// Before prefers moments that may end first, of these the later ones.
+// Before orders moments by bound, and the later one first if bounds are equal.
 func (a open) Before(b open) bool {
 	return cmp.Or(cmp.Compare(a.bound, b.bound), cmp.Compare(b.took, a.took), cmp.Compare(a.id, b.id)) < 0
 }
 
-// MostCells bounds what Exact takes on: micro batches at stages.
+// MostCells is the largest number of cells, micro batches at stages, that Exact takes.
 const MostCells = 24
 
-// Exact finds a fastest step, or proves that there is no step faster than a known one (nil without an error): A* over
-// the
-// states of the machine at every event, where everything that can start may, or may wait. Within a stage micro batches
-// keep their order in each kind of pass. It is for few micro batches on few stages, refuses more than MostCells, passes
-// that take no time and messages that compete, and gives up with ErrTooLarge after a number of states. below is a time
-// that is known to be possible; 0 if there is no such time.
+// Exact finds a fastest step, or returns nil without an error if no step is faster than below, a step time that is
+// known to be possible (0: none is known). It is an A* search over the states of the pipeline at every event, where
+// everything that can start may start or wait. Within a stage, each kind of pass runs the micro batches in order.
+// Exact returns an error for more than MostCells cells, for passes that take no time and for messages that compete,
+// and ErrTooLarge after the given number of states.
 func Exact(p *Problem, a Allowed, below time.Duration, states int, poll *engine.Poll) (*Found, error) {
 	if err := p.Check(); err != nil {
 		return nil, err
 	}
-	x := &exact{work: newWork(p), allowed: a, mine: make([][]int32, p.Ranks), below: int64(below), most: states,
-		poll: poll, ids: map[string]int32{}}
+	x := &exact{work: newWork(p), allowed: a, mine: make([][]int32, p.Ranks), cells: make([][]int32, p.Ranks),
+		below: int64(below), most: states, poll: poll, ids: map[string]int32{}}
 	if below == 0 {
 		x.below = never
 	}
 	for s := range p.Stages {
 		st := &p.Stages[s]
 		x.mine[st.Rank] = append(x.mine[st.Rank], int32(s))
+		for m := range p.micro(s) {
+			x.cells[st.Rank] = append(x.cells[st.Rank], x.first[s]+int32(m))
+		}
 		if st.Forward == 0 || x.length[4*s+nodeB] == 0 || !p.Fused && st.Weights == 0 || a.Offload && st.Off > 0 &&
 			(st.Out == 0 || st.In == 0) {
 			return nil, fmt.Errorf("stage %d has a pass or a copy of no time: %w", s, engine.ErrUnsupported)
@@ -100,10 +104,10 @@ func Exact(p *Problem, a Allowed, below time.Duration, states int, poll *engine.
 	return x.found(goal), nil
 }
 
-// ErrTooLarge is returned by Exact where it gives up.
+// ErrTooLarge is the error of Exact after too many states.
 var ErrTooLarge = fmt.Errorf("too many states for the exact search")
 
-// search returns the last moment of a fastest step, -1 if there is no step that is fast enough.
+// search returns the last moment of a fastest step, or -1 if no step is fast enough.
 func (x *exact) search() (int32, error) {
 	n := len(x.stage)
 	start := &moment{make([]byte, n), make([]int64, n), make([]int64, 3*x.p.Ranks)}
@@ -133,7 +137,7 @@ func (x *exact) search() (int32, error) {
 	return -1, nil
 }
 
-// push notes a moment that is reached at a time, if it is new or earlier than before.
+// push adds a moment that is reached at a time, if it is new or earlier than before.
 func (x *exact) push(m *moment, took int64, from int32) {
 	key := x.encode(m)
 	id, known := x.ids[key]
@@ -182,9 +186,10 @@ func (x *exact) decode(key string) *moment {
 	return m
 }
 
-// starts chooses what starts on the lanes from one on, and pushes the moments at which the next thing has ended.
+// starts tries everything that can start on the lanes from lane on, and pushes the moments at which something has
+// ended next.
 func (x *exact) starts(m *moment, lane int, id int32, took int64) {
-	if x.poll.Err() != nil { // search asks again and says so
+	if x.poll.Err() != nil { // search returns the error
 		return
 	}
 	if lane == len(m.lanes) {
@@ -241,32 +246,30 @@ func (x *exact) starts(m *moment, lane int, id int32, took int64) {
 	}
 }
 
-// uses returns the bytes of a rank.
+// uses returns the bytes that a rank holds.
 func (x *exact) uses(m *moment, r int) (b engine.Bytes) {
 	b = x.p.fixed(r)
-	for _, s := range x.mine[r] {
-		st := &x.p.Stages[s]
-		for c := x.first[s]; c < x.first[s]+int32(x.p.micro(int(s))); c++ {
-			switch m.cells[c] {
-			case exForward, exAgain:
-				b += st.Act + st.FwdTemp
-			case exDropping:
-				b += st.Input + st.FwdTemp
-			case exKept, exOut, exIn:
-				b += st.Act
-			case exDropped:
-				b += st.Input
-			case exHosted:
-				b += st.Act - st.Off
-			case exBack:
-				if b += st.Act + st.InputsTemp; !x.p.Fused {
-					b += max(0, st.Rest-st.Act)
-				}
-			case exRest:
-				b += st.Rest
-			case exWeights:
-				b += st.Rest + st.WeightsTemp
+	for _, c := range x.cells[r] {
+		st := &x.p.Stages[x.stage[c]]
+		switch m.cells[c] {
+		case exForward, exAgain:
+			b += st.Act + st.FwdTemp
+		case exDropping:
+			b += st.Input + st.FwdTemp
+		case exKept, exOut, exIn:
+			b += st.Act
+		case exDropped:
+			b += st.Input
+		case exHosted:
+			b += st.Act - st.Off
+		case exBack:
+			if b += st.Act + st.InputsTemp; !x.p.Fused {
+				b += max(0, st.Rest-st.Act)
 			}
+		case exRest:
+			b += st.Rest
+		case exWeights:
+			b += st.Rest + st.WeightsTemp
 		}
 	}
 	return b
@@ -275,12 +278,7 @@ func (x *exact) uses(m *moment, r int) (b engine.Bytes) {
 // advance goes on to the next end or arrival.
 func (x *exact) advance(m *moment, id int32, took int64) {
 	step := never
-	for _, t := range m.lanes {
-		if t > 0 {
-			step = min(step, t)
-		}
-	}
-	for _, t := range m.messages {
+	for _, t := range slices.Concat(m.lanes, m.messages) {
 		if t > 0 {
 			step = min(step, t)
 		}
@@ -296,16 +294,14 @@ func (x *exact) advance(m *moment, id int32, took int64) {
 		if next.lanes[lane] -= min(t, step); t != step {
 			continue
 		}
-		for _, s := range x.mine[lane/3] {
-			for c := x.first[s]; c < x.first[s]+int32(x.p.micro(int(s))); c++ {
-				x.end(next, c, lane%3)
-			}
+		for _, c := range x.cells[lane/3] {
+			x.end(next, c, lane%3)
 		}
 	}
 	x.push(next, took+step, id)
 }
 
-// end ends what runs of a cell on a lane.
+// end ends the pass or copy of a cell that runs on a lane.
 func (x *exact) end(m *moment, c int32, lane int) {
 	switch at := m.cells[c]; {
 	case lane == 0 && (at == exForward || at == exDropping):
@@ -334,29 +330,25 @@ func (x *exact) end(m *moment, c int32, lane int) {
 	}
 }
 
-// left is at least how long a step still takes: the work of each rank, and the way of each micro batch.
+// left returns a lower bound on the remaining time of a step, from the work of each rank and the way of each micro
+// batch.
 func (x *exact) left(m *moment) (most int64) {
-	for r := range x.mine {
+	for r, cells := range x.cells {
 		t := m.lanes[3*r]
-		for _, s := range x.mine[r] {
-			for c := x.first[s]; c < x.first[s]+int32(x.p.micro(int(s))); c++ {
-				t += x.owes(s, m.cells[c])
-			}
+		for _, c := range cells {
+			t += x.owes(x.stage[c], m.cells[c])
 		}
 		most = max(most, t)
 	}
-	for s := range x.p.Stages {
-		if !x.p.first(s) {
-			continue
-		}
-		for c := x.first[s]; c < x.first[s]+int32(x.p.micro(s)); c++ {
-			most = max(most, x.way(m, c))
+	for c, before := range x.before {
+		if before < 0 {
+			most = max(most, x.way(m, int32(c)))
 		}
 	}
 	return most
 }
 
-// owes returns the work that a cell still is, beside what runs.
+// owes returns the time of the passes of a cell that have not started.
 func (x *exact) owes(s int32, at byte) int64 {
 	l := x.length[4*s : 4*s+4]
 	switch at {
@@ -372,10 +364,11 @@ func (x *exact) owes(s int32, at byte) int64 {
 	return 0
 }
 
-// way returns how long a micro batch still travels there and back, from a cell of the first stage on.
+// way returns a lower bound on the time until a micro batch has run through all stages and back. c is its cell at the
+// first stage.
 func (x *exact) way(m *moment, c int32) int64 {
 	t, last := int64(0), c
-	for ; c >= 0; c = x.behind[c] { // when its forwards have ended
+	for ; c >= 0; c = x.behind[c] { // t becomes the end of its forwards
 		s := x.stage[c]
 		running := m.lanes[3*x.p.Stages[s].Rank]
 		switch m.cells[c] {
@@ -394,7 +387,7 @@ func (x *exact) way(m *moment, c int32) int64 {
 		last = c
 	}
 	most := int64(0)
-	for c = last; c >= 0; c = x.before[c] { // when its backwards have
+	for c = last; c >= 0; c = x.before[c] { // t becomes the end of its backwards
 		s := x.stage[c]
 		switch at := m.cells[c]; {
 		case at < exBack:
@@ -417,7 +410,7 @@ func (x *exact) way(m *moment, c int32) int64 {
 	return most
 }
 
-// found reads the step off the moments that led to the last one.
+// found returns the step of the moments that lead to goal.
 func (x *exact) found(goal int32) *Found {
 	var way []int32
 	for id := goal; id >= 0; id = x.from[id] {
@@ -447,7 +440,7 @@ func (x *exact) found(goal int32) *Found {
 	return f
 }
 
-// startedAs returns what started on a cell between two moments.
+// startedAs returns the kind of what started on a cell between two moments, and whether anything did.
 func startedAs(was, is byte, fused bool) (Kind, bool) {
 	if was == is {
 		return 0, false

@@ -2,35 +2,37 @@ package pipeline
 
 import (
 	"math/rand/v2"
+	"slices"
 
 	"memtide/engine"
 )
 
-// rule decides what a free rank starts next: of the forwards and backwards that can start, that which is planned
-// first, and a backward of weights when none can or a forward lacks room.
+// rule decides which pass a free rank starts next: of the forwards and backwards that can start, the one that is
+// planned first; if none can or a forward lacks room, a backward of weights.
 type rule struct {
-	forward, back []int64 // the planned time of micro batch 0, by stage
-	period, slack int64   // from one micro batch to the next; a forward starts no earlier than that before its plan
-	patience      int64   // rather wait than start W when something arrives within as many quarters of W
-	unreserved    bool    // no room is kept for later stages of the rank: it may get stuck
+	forward, back []int64 // by stage: the planned time of micro batch 0
+	period, slack int64   // time between micro batches; how long before its planned time a forward may start
+	patience      int64   // wait instead of starting W if another pass can start within that many quarters of W
+	unreserved    bool    // reserve no room for later stages of the rank; the rank may get stuck
 }
 
 // greedy is a step that is being made by a rule.
 type greedy struct {
 	*work
 	rule  *rule
-	mine  [][]int32  // stages of each rank
-	ran   [][4]int32 // by stage and kind of node
-	room  []engine.Bytes
-	until []int64
+	mine  [][]int32      // by rank: its stages
+	ran   [][4]int32     // by stage and kind of node: number of passes that have started
+	room  []engine.Bytes // by rank: free bytes
+	until []int64        // by rank: end of its last pass
 	now   int64
 }
 
+// never is later than every time of a step.
 const never = int64(1) << 62
 
-// greedy makes an order event by event: whenever ranks are free, each takes a pass by the rule. It returns false if it
-// gets stuck. Only keeping is considered.
-func (w *work) greedy(ru *rule, poll *engine.Poll) bool {
+// greedy makes an order event by event: whenever a rank is free, it starts a pass by the rule. greedy returns the
+// step time, and false if it gets stuck. It drops no forwards.
+func (w *work) greedy(ru *rule, poll *engine.Poll) (makespan int64, ok bool) {
 	g := &greedy{work: w, rule: ru, mine: make([][]int32, w.p.Ranks), ran: make([][4]int32, len(w.p.Stages)),
 		until: make([]int64, w.p.Ranks)}
 	w.order = make([][]int32, w.p.Ranks)
@@ -63,13 +65,13 @@ func (w *work) greedy(ru *rule, poll *engine.Poll) bool {
 			}
 		}
 		if next == never || poll.Err() != nil {
-			return false
+			return 0, false
 		}
 		if next > g.now || left == 0 {
 			g.now = next
 		}
 	}
-	return true
+	return slices.Max(g.until), true
 }
 
 // run starts a pass.
@@ -84,21 +86,22 @@ func (g *greedy) run(r int, node int32) {
 	g.played++
 }
 
-// choice is the best pass so far of a rank at a moment.
+// choice is the best pass so far that a rank can start.
 type choice struct {
-	node     int32 // -1: nothing can start
+	node     int32 // -1 if nothing can start
 	priority int64
-	wait     int64 // when something arrives that cannot start yet
-	blocked  bool  // something lacks room
+	wait     int64 // earliest time at which another pass can start
+	blocked  bool  // a pass lacks room
 }
 
+// offer takes over a node if its priority is lower, which is better.
 func (c *choice) offer(node int32, priority int64) {
 	if c.node < 0 || priority < c.priority {
 		c.node, c.priority = node, priority
 	}
 }
 
-// pick returns the pass that a free rank starts now, or -1 and when to look again.
+// pick returns the pass that a free rank starts now, or -1 and the time at which to try again.
 func (g *greedy) pick(r int) (node int32, wait int64) {
 	c := &choice{node: -1, wait: never}
 	weights := int32(-1)
@@ -175,14 +178,14 @@ func (g *greedy) offerForward(c *choice, r int, s int32) {
 	}
 }
 
-// needs returns the most that a micro batch takes at a stage at once.
+// needs returns the most bytes that a micro batch needs at a stage at once.
 func (g *greedy) needs(s int) engine.Bytes {
 	st := &g.p.Stages[s]
 	return max(st.Act+max(st.FwdTemp, st.InputsTemp), st.Rest+max(st.InputsTemp, st.WeightsTemp))
 }
 
-// reserve returns the room for one pass of every later stage of the rank that holds nothing: as micro batches keep
-// their order, a rank cannot fill itself with early stages then and wait for ever.
+// reserve returns the room for one pass of every later stage of the rank that holds nothing. Micro batches keep their
+// order, so with this reserve a rank cannot fill itself with passes of early stages and wait for ever.
 func (g *greedy) reserve(r int, s int32) (b engine.Bytes) {
 	released := nodeW
 	if g.p.Fused {
@@ -200,13 +203,12 @@ func (g *greedy) reserve(r int, s int32) (b engine.Bytes) {
 	return b
 }
 
-// waveSlopes are slopes of waves that are tried first: of F and B there and back along the ranks, in quarters of a
-// pass.
-// V-Half's and V-Min's blocks are among them.
+// waveSlopes are the slopes of the waves that are tried first: of F and B, each in both directions along the ranks,
+// in quarters of a pass. The blocks of V-Half and V-Min are among them.
 var waveSlopes = [][4]int64{{4, 4, 4, 4}, {8, 4, 8, 4}, {4, 8, 4, 8}, {4, 4, 8, 8}, {8, 8, 4, 4}, {6, 4, 6, 4},
 	{4, 4, 6, 6}}
 
-// wave plans when passes run from four slopes; the i-th one, or one by chance.
+// wave returns the rule that plans passes from four slopes: the i-th of waveSlopes, or random ones.
 func (w *work) wave(rng *rand.Rand, i int) *rule {
 	var slope [4]int64
 	for k := range slope {
@@ -238,7 +240,7 @@ func (w *work) wave(rng *rand.Rand, i int) *rule {
 	return ru
 }
 
-// leg returns the direction of travel between two stages: 1 towards lower ranks.
+// leg returns the direction between two stages: 1 towards lower ranks, otherwise 0.
 func (w *work) leg(from, to int) int {
 	if w.p.Stages[from].Rank > w.p.Stages[to].Rank {
 		return 1
@@ -246,10 +248,10 @@ func (w *work) leg(from, to int) int {
 	return 0
 }
 
-// vary changes one thing of a wave.
+// vary returns a rule with one random change.
 func (ru *rule) vary(rng *rand.Rand) *rule {
 	v := *ru
-	v.forward, v.back = append([]int64(nil), ru.forward...), append([]int64(nil), ru.back...)
+	v.forward, v.back = slices.Clone(ru.forward), slices.Clone(ru.back)
 	shift := func(part int64) int64 { return rng.Int64N(v.period/part+1) - v.period/part/2 }
 	switch rng.IntN(4) {
 	case 0:

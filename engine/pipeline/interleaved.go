@@ -25,7 +25,7 @@ func init() {
 	)
 }
 
-// megatronRounds are rounds of a group, the last with what is left
+// megatronRounds returns rounds of a group; the last one has the remaining micro batches
 // (--microbatch-group-size-per-virtual-pipeline-stage).
 func megatronRounds(p *Request) (rounds []int) {
 	for left := p.Micro; left > 0; left -= p.Group {
@@ -34,7 +34,8 @@ func megatronRounds(p *Request) (rounds []int) {
 	return rounds
 }
 
-// evenRounds are as many rounds as ranks go into the micro batches. torch refuses rounds of two sizes.
+// evenRounds returns as many rounds as the number of ranks fits into that of micro batches. torch refuses rounds of
+// two sizes.
 func evenRounds(p *Request) (rounds []int) {
 	n := max(1, p.Micro/p.Ranks)
 	for i := range n {
@@ -47,7 +48,7 @@ func evenRounds(p *Request) (rounds []int) {
 	return rounds
 }
 
-// refuseMegatron refuses a last round that is shorter than the pipeline: it could wait for ever.
+// refuseMegatron refuses a last round that is shorter than the pipeline, with which ranks could wait for ever.
 func refuseMegatron(p *Request) error {
 	if last := p.Micro % p.Group; last == 0 || last >= p.Ranks {
 		return nil
@@ -63,16 +64,18 @@ func refuseTorch(p *Request) error {
 	return fmt.Errorf("torch cuts %d micro batches into %d rounds of one size; %d or %d micro batches can be, and interleaved-even takes them in rounds %s", p.Micro, n, p.Micro/n*n, (p.Micro/n+1)*n, sum(evenRounds(p)))
 }
 
+// sum returns rounds as a sum, such as 4 + 3.
 func sum(rounds []int) string {
 	return strings.ReplaceAll(strings.Trim(fmt.Sprint(rounds), "[]"), " ", " + ")
 }
 
-// interleaved is Megatron-LM's order [arXiv:2104.04473, section 2.2]: the micro batches of a round go through one stage
-// of a rank after the other. Megatron before 2024 ran all forwards first if there were as many micro batches as ranks.
+// interleaved returns Megatron-LM's order [arXiv:2104.04473, section 2.2]: the micro batches of a round go through
+// one stage of a rank after the other. Megatron before 2024 ran all forwards first if there were as many micro
+// batches as ranks.
 func interleaved(rounds func(*Request) []int) func(*Request, *Problem) [][]Pass {
 	return func(p *Request, _ *Problem) [][]Pass {
 		list := rounds(p)
-		var chunks []int // of the k-th forward of a rank
+		var chunks []int // by forward of a rank: its stage on the rank
 		for _, size := range list {
 			for c := range p.Chunks {
 				for range size {
@@ -103,7 +106,8 @@ func loopedBFS(p *Request, _ *Problem) [][]Pass {
 	})
 }
 
-// groups is loopedBFS for one group of micro batches after the other, with backwards in their order.
+// groups is loopedBFS for one group of micro batches after the other, with the backwards in the order of the micro
+// batches.
 func groups(p *Request, _ *Problem) [][]Pass {
 	return eachRank(p, func(w *writer, r int) {
 		for _, size := range megatronRounds(p) {

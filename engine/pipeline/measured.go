@@ -20,17 +20,16 @@ import (
 // Measured is a step as a machine ran it.
 type Measured struct {
 	Imported
-	Trace *Trace // without bytes; time 0 is the first start, and passes of a rank may overlap
-	Later int    // passes that ran again, in later steps of the same recording, and were left out
-	ended map[Pass]int
+	Trace *Trace       // without bytes; time 0 is the first start, and passes of a rank may overlap
+	Later int          // number of passes of later steps in the same recording, which are left out
+	ended map[Pass]int // index in Trace.Ranks
 }
 
-// ReadMeasured reads when the passes of a step ran on each rank: CSV with the columns rank, pass, start and end, or
-// traces of Chrome's format, such as ChromeTrace writes and PyTorch's profiler does. Passes are named as in torch's
-// CSV,
-// there with PP: in front. Of a trace the rank is that of distributedInfo, of a file of each rank, or the event's
-// process. Where a pass has events of the device, those of the host are left out; events of one name that overlap are
-// one. Times are in microseconds, in CSV also with a unit ("1.5ms").
+// ReadMeasured reads the times of the passes of a step on each rank: CSV with the columns rank, pass, start and end,
+// or traces of Chrome's format as ChromeTrace and PyTorch's profiler write them. Passes are named as in torch's CSV;
+// in traces, PP: may come first. The rank of an event in a trace is that of distributedInfo, if each rank has a file,
+// or the event's process. If a pass has events of the device, those of the host are left out. Events of one name that
+// overlap are one pass. Times are in microseconds; in CSV they may have a unit ("1.5ms").
 func ReadMeasured(files ...[]byte) (*Measured, error) {
 	m := &Measured{Imported: *newImported(), Trace: &Trace{}, ended: map[Pass]int{}}
 	var list []measuredEvent
@@ -60,7 +59,7 @@ func ReadMeasured(files ...[]byte) (*Measured, error) {
 	return m, nil
 }
 
-// measuredEvent is a pass, or two joined ones, of a file.
+// measuredEvent is an event of a file: a pass, or two joined ones.
 type measuredEvent struct {
 	where, name string
 	rank        int
@@ -99,7 +98,7 @@ func (m *Measured) take(e measuredEvent) error {
 	return nil
 }
 
-// settle moves the first start to 0 and sums up.
+// settle moves the first start to 0 and computes the sums.
 func (m *Measured) settle() {
 	t := m.Trace
 	first := time.Duration(math.MaxInt64)
@@ -172,13 +171,13 @@ func readMeasuredCSV(text []byte) (out []measuredEvent, err error) {
 	}
 }
 
-// chromePass is an event of a trace, with what tells passes from other events.
+// chromePass is an event of a trace, with the fields that distinguish passes from other events.
 type chromePass struct {
 	Name, Cat, Ph string
 	PID, TS, Dur  json.RawMessage
 }
 
-// chromePasses are the events of a trace that are passes: the others are dropped as they are read.
+// chromePasses are the events of a trace that are passes. Other events are dropped while the trace is read.
 type chromePasses []chromePass
 
 func (list *chromePasses) UnmarshalJSON(text []byte) error {

@@ -7,14 +7,15 @@ import (
 	"memtide/engine"
 )
 
-// moving searches which activations go to the host, with the order: the order is one that would fit in more room, what
-// lives longest goes out, right behind its forward, and comes back some passes before its backward. Every try is played
-// by the player, since with copies bytes depend on times (Proposition 1 fails).
+// moving searches for the activations to copy to the host, together with the order. It starts from an order that
+// would fit in more room. Activations that are held longest are copied out right after their forward, and come back
+// some passes before their backward. Every try is played by the player, because with copies bytes depend on times
+// (Proposition 1 does not hold).
 type moving struct {
 	*searching
 	w    *work
-	lead []int // by cell: passes before its backward at which it is fetched; 0: it stays
-	time int64
+	lead []int // by cell: how many passes before its backward it is fetched; 0: it stays
+	time int64 // step time of the current order
 }
 
 // moveOut continues a search with copies.
@@ -25,11 +26,15 @@ func (s *searching) moveOut() {
 	for _, c := range s.top {
 		starts = append(starts, c.order)
 	}
-	for _, passes := range []int{0, 2,
-		1} { // more room than there is: without a limit, and with twice and one and a half times
-		if free.Limit = nil; passes > 0 {
+	// Orders for more room: without a limit, and with twice and one and a half times the room.
+	for _, halves := range []int{0, 2, 1} {
+		if free.Limit = nil; halves > 0 {
 			for r := range s.p.Ranks {
-				free.Limit = append(free.Limit, moreRoom(s.p.fixed(r), s.p.limit(r), passes))
+				limit := s.p.limit(r)
+				if limit < engine.MaxBytes {
+					limit += max(0, limit-s.p.fixed(r)) / 2 * engine.Bytes(halves)
+				}
+				free.Limit = append(free.Limit, limit)
 			}
 		}
 		found, err := Search(&free, Options{Effort: s.o.Effort / 16, Seed: s.o.Seed,
@@ -52,15 +57,8 @@ func (s *searching) moveOut() {
 	}
 }
 
-// moreRoom returns a limit with half of its room more for each of some parts.
-func moreRoom(fixed, limit engine.Bytes, halves int) engine.Bytes {
-	if limit >= engine.MaxBytes {
-		return limit
-	}
-	return limit + max(0, limit-fixed)/2*engine.Bytes(halves)
-}
-
-// choose moves out what is held longest, wherever a rank holds too much if copies took no time.
+// choose copies out the activations that are held longest, until the rank would not exceed its limit if copies took
+// no time.
 func (m *moving) choose(r int) {
 	for range len(m.w.order[r]) {
 		over := m.over(r)
@@ -82,12 +80,12 @@ func (m *moving) choose(r int) {
 	}
 }
 
-// movable reports whether a cell can go out: one that is kept and has something to copy.
+// movable reports whether a cell can be copied out: it is kept and has bytes to copy.
 func (m *moving) movable(cell int32) bool {
 	return !m.w.dropped[cell] && m.p.Stages[m.w.stage[cell]].Off > 0
 }
 
-// over returns the first place of a rank's order that does not fit, or -1 if all of it does.
+// over returns the first place of a rank's order that does not fit, or -1 if all fit.
 func (m *moving) over(r int) int {
 	now, limit := m.p.fixed(r), m.p.limit(r)
 	back := map[int][]int32{}
@@ -110,7 +108,7 @@ func (m *moving) over(r int) int {
 	return -1
 }
 
-// list writes the order with its copies.
+// list returns the order with its copies.
 func (m *moving) list() [][]Pass {
 	out := make([][]Pass, len(m.w.order))
 	for r, nodes := range m.w.order {
@@ -134,9 +132,9 @@ func (m *moving) list() [][]Pass {
 	return out
 }
 
-// improve changes the order, what moves and when it comes back, as long as passes are left to be played.
+// improve changes the order, the copied activations and the time of their return, until effort passes were played.
 func (m *moving) improve(effort int) {
-	const perPass = 16 // the player's work beside that of the longest path
+	const perPass = 16 // the work of the player, relative to that of the longest path
 	m.time = math.MaxInt64
 	a := &annealing{work: m.w, rng: m.rng, allowed: m.o.Allowed, best: math.MaxInt64, time: math.MaxInt64 / 2}
 	for played := 0; played < effort && !m.enough(); {
@@ -146,19 +144,18 @@ func (m *moving) improve(effort int) {
 			played += perPass * len(order[r])
 		}
 		t, err := m.p.Play(order)
-		if err != nil && m.time < math.MaxInt64 || err == nil && int64(t.Makespan) > m.time {
+		switch {
+		case err != nil && m.time == math.MaxInt64: // nothing has fitted so far: keep the change
+		case err != nil || int64(t.Makespan) > m.time:
 			undo()
-			continue
+		default:
+			m.time = int64(t.Makespan)
+			m.try(order, "with copies")
 		}
-		if err != nil { // nothing fits so far: change on from here
-			continue
-		}
-		m.time = int64(t.Makespan)
-		m.try(order, "with copies")
 	}
 }
 
-// change makes one change by chance and returns what takes it back.
+// change makes one random change, and returns a function that takes it back.
 func (m *moving) change(a *annealing) (undo func()) {
 	r := m.rng.IntN(m.p.Ranks)
 	if len(m.w.order[r]) == 0 {
@@ -191,7 +188,7 @@ func (m *moving) change(a *annealing) (undo func()) {
 	return func() { m.restore(r, was) }
 }
 
-// restore puts an order of a rank back.
+// restore gives a rank an earlier order again.
 func (m *moving) restore(r int, order []int32) {
 	m.w.order[r] = order
 	m.w.settle(r)

@@ -24,11 +24,11 @@ func oneByOne(p *Request, _ *Problem) [][]Pass {
 	})
 }
 
-// eachRank collects what a rule writes for every rank.
+// eachRank returns the orders that write appends for every rank.
 func eachRank(p *Request, write func(w *writer, r int)) [][]Pass {
 	order := make([][]Pass, p.Ranks)
 	for r := range order {
-		w := newWriter(p.Micro)
+		w := &writer{next: map[Pass]int{}, most: p.Micro}
 		write(w, r)
 		order[r] = w.list
 	}

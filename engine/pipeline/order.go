@@ -2,9 +2,10 @@ package pipeline
 
 import "fmt"
 
-// OrderError says why lists of passes are no step: a pass comes before what it needs on its own rank, or is missing.
+// OrderError says why lists of passes are not a step: a pass comes before one that it needs on its own rank, or is
+// missing.
 type OrderError struct {
-	Rank, Place int // in the order of a rank, from 0; -1: it is missing
+	Rank, Place int // Place is the index in the order of the rank; -1 if the pass is missing
 	Pass        Pass
 	Reason      string
 }
@@ -16,17 +17,17 @@ func (e *OrderError) Error() string {
 	return fmt.Sprintf("rank %d, place %d: %v: %s", e.Rank, e.Place, e.Pass, e.Reason)
 }
 
-// How far a micro batch is at a stage, in the order of its rank's list.
+// The states of a micro batch at a stage, after a part of its rank's list.
 const (
-	fresh = iota
-	kept
-	dropped
-	hosted
-	halfway // B has run
-	finished
+	fresh    = iota // nothing has run
+	kept            // its activations are on the device
+	dropped         // only its input is on the device
+	hosted          // its activations are on the host
+	halfway         // B has run
+	finished        // A, or B and W have run
 )
 
-// steps says from where to where a kind brings a micro batch at a stage, and what is told otherwise.
+// steps holds, for every kind, the state that it needs, the state after it, and the error if it is in another state.
 var steps = [...]struct {
 	from, to int
 	needs    string
@@ -41,7 +42,7 @@ var steps = [...]struct {
 	In:       {hosted, kept, "it needs a copy to the host before it"},
 }
 
-// checkOrder refuses lists that are not a whole step.
+// checkOrder returns an error if the lists are not a whole step.
 func (p *Problem) checkOrder(order [][]Pass) error {
 	if len(order) != p.Ranks {
 		return fmt.Errorf("%d lists of passes; want one for each of %d ranks", len(order), p.Ranks)

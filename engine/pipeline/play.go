@@ -8,15 +8,16 @@ import (
 	"memtide/engine"
 )
 
-// unknown is the arrival of what has not been sent.
+// unknown is the arrival of a result that has not been sent.
 const unknown = time.Duration(-1)
 
-// StuckError says that no pass can start any more. It names the first rank that waits, its pass, and for what.
+// StuckError says that no pass can start any more. It names the first rank that waits, its pass, and what the pass
+// waits for.
 type StuckError struct {
 	Rank  int
 	Pass  Pass
-	For   Pass         // if Lacks is 0
-	Lacks engine.Bytes // of room
+	For   Pass         // the pass that it waits for, if Lacks is 0
+	Lacks engine.Bytes // missing room
 }
 
 func (e *StuckError) Error() string {
@@ -26,32 +27,32 @@ func (e *StuckError) Error() string {
 	return fmt.Sprintf("rank %d waits for ever: %v waits for %v", e.Rank, e.Pass, e.For)
 }
 
-// event says when to look at a rank again.
+// event is a time at which something may end or start on a rank.
 type event struct {
 	at   time.Duration
 	rank int
 }
 
-// Before is the order of events.
+// Before orders events by time, then by rank.
 func (e event) Before(o event) bool { return e.at < o.at || e.at == o.at && e.rank < o.rank }
 
-// cell is a micro batch at a stage.
+// cell is the state of a micro batch at a stage.
 type cell struct {
-	sent, returned time.Duration // when its output is at the stage behind, its gradient at the stage before
-	here, onHost   bool          // its activations are complete on the device, on the host
-	moving         int           // copies that are issued and have not ended
+	sent, returned   time.Duration // arrival of its output at the next stage, and of its gradient at the stage before
+	onDevice, onHost bool          // its activations are complete on the device, or on the host
+	moving           int           // copies that are issued and have not ended
 }
 
-// runner is a rank.
+// runner is the state of a rank.
 type runner struct {
-	next    int           // in its order
-	running []Pass        // one pass, or a joined one
-	ends    time.Duration // of what runs
-	until   time.Duration // the rank is busy, also with messages
-	used    engine.Bytes
+	next    int           // index in its order
+	running []Pass        // one pass, or the two of a joined one
+	ends    time.Duration // end of running
+	until   time.Duration // the rank is busy until then, with passes or messages
+	used    engine.Bytes  // bytes held
 }
 
-// lane carries copies, first in first out.
+// lane carries the copies of a rank in one direction, first in, first out.
 type lane struct {
 	queue []Pass
 	busy  bool
@@ -65,14 +66,14 @@ type player struct {
 	now    time.Duration
 	ranks  []runner
 	cells  [][]cell
-	lanes  []lane // two for each rank: out, in
-	sent   map[[2]int]time.Duration
+	lanes  []lane                   // two for each rank: out, in
+	sent   map[[2]int]time.Duration // by sender and receiver: arrival of the last message
 	events engine.Heap[event]
-	look   []bool // by rank
+	look   []bool // by rank: something may end or start now
 	out    *Trace
 }
 
-// Play runs an order. The error is an OrderError where lists are no step, or a StuckError.
+// Play plays an order. The error is an OrderError if the lists are not a step, or a StuckError.
 func (p *Problem) Play(order [][]Pass) (*Trace, error) {
 	if err := errors.Join(p.Check(), p.checkOrder(order)); err != nil {
 		return nil, err
@@ -101,7 +102,7 @@ func (p *Problem) Play(order [][]Pass) (*Trace, error) {
 	return g.out, nil
 }
 
-// instant is everything that happens until time goes on: ends, then starts; passes of no time may end again.
+// instant processes everything that happens at the current time: ends, then starts. Passes of no time end at once.
 func (g *player) instant() {
 	g.now = g.events[0].at
 	for len(g.events) > 0 && g.events[0].at == g.now {
@@ -125,7 +126,7 @@ func (g *player) instant() {
 // lane returns the lane that carries the copies of rank r out of the device or back in.
 func (g *player) lane(r int, k Kind) *lane { return &g.lanes[2*r+int(k-Out)] }
 
-// end ends what ends now on a rank and on its lanes.
+// end ends the pass and the copies of a rank that end now.
 func (g *player) end(r int) {
 	k := &g.ranks[r]
 	if len(k.running) > 0 && k.ends == g.now {
@@ -141,21 +142,16 @@ func (g *player) end(r int) {
 			continue
 		}
 		x := l.queue[0]
-		owner := g.p.Stages[x.Stage].Rank
 		c := &g.cells[x.Stage][x.Micro]
 		c.moving--
-		c.here, c.onHost = x.Kind == In, x.Kind == Out
-		_, give := g.p.Stages[x.Stage].bytes(x.Kind)
-		g.ranks[owner].used -= give
+		c.onDevice, c.onHost = kind == In, kind == Out
+		_, give := g.p.Stages[x.Stage].bytes(kind)
+		k.used -= give
 		l.queue, l.busy = l.queue[1:], false
-		g.look[owner] = true
-		if len(l.queue) > 0 {
-			g.look[g.p.Stages[l.queue[0].Stage].Rank] = true
-		}
 	}
 }
 
-// start starts what can start now on a rank: items of its order, then its lanes.
+// start starts what can start now on a rank: items of its order, then copies on its lanes.
 func (g *player) start(r int) {
 	k := &g.ranks[r]
 	for k.next < len(g.order[r]) {
@@ -179,15 +175,15 @@ func (g *player) start(r int) {
 	}
 }
 
-// copy starts the first copy of a lane if it is one of a rank and can start: it is the rank's turn.
+// copy starts the first copy in a lane of rank r if it can start.
 func (g *player) copy(r int, l *lane) {
-	if l.busy || len(l.queue) == 0 || g.p.Stages[l.queue[0].Stage].Rank != r {
+	if l.busy || len(l.queue) == 0 {
 		return
 	}
 	x := l.queue[0]
 	c := &g.cells[x.Stage][x.Micro]
 	take, _ := g.p.Stages[x.Stage].bytes(x.Kind)
-	if x.Kind == Out && !c.here || x.Kind == In && !c.onHost || g.ranks[r].used+take > g.p.limit(r) {
+	if x.Kind == Out && !c.onDevice || x.Kind == In && !c.onHost || g.ranks[r].used+take > g.p.limit(r) {
 		return
 	}
 	g.take(r, take)
@@ -197,13 +193,13 @@ func (g *player) copy(r int, l *lane) {
 	g.events.Push(event{l.until, r})
 }
 
-// take counts bytes of a rank.
+// take adds bytes to a rank.
 func (g *player) take(r int, b engine.Bytes) {
 	g.ranks[r].used += b
 	g.out.Peak[r] = max(g.out.Peak[r], g.ranks[r].used)
 }
 
-// item returns the pass that a rank comes to next, of two parts if it is joined.
+// item returns the next pass of a rank, with both parts if it is joined.
 func (g *player) item(r int) []Pass {
 	i := g.ranks[r].next
 	if g.order[r][i].Joined {
@@ -212,7 +208,7 @@ func (g *player) item(r int) []Pass {
 	return g.order[r][i : i+1]
 }
 
-// begin starts the next pass of a rank if it can.
+// begin starts the next pass of a rank, and reports whether it could.
 func (g *player) begin(r int) bool {
 	k, list := &g.ranks[r], g.item(r)
 	var at, before time.Duration
@@ -226,7 +222,7 @@ func (g *player) begin(r int) bool {
 		b, _ := g.p.Stages[x.Stage].bytes(x.Kind)
 		take += b
 	}
-	at = max(at, k.until) // until then the rank may send
+	at = max(at, k.until) // the rank may still be sending
 	if at > g.now {
 		g.events.Push(event{at, r})
 		return false
@@ -261,8 +257,8 @@ func (p *Problem) pair(f, a Pass) time.Duration {
 	return p.Time(f) + p.Time(a)
 }
 
-// arrival returns when what a pass waits for is there, unknown if that has not run, and how long the rank is busy to
-// receive it.
+// arrival returns when the results that a pass waits for arrive, or unknown if they have not been sent, and how long
+// the rank is busy receiving the message.
 func (g *player) arrival(x Pass) (at, message time.Duration) {
 	p, s := g.p, x.Stage
 	c := &g.cells[s][x.Micro]
@@ -274,7 +270,7 @@ func (g *player) arrival(x Pass) (at, message time.Duration) {
 		return g.cells[s-1][x.Micro].sent, p.blocked(s)
 	case x.Kind != Backward && x.Kind != Inputs:
 		return 0, 0
-	case !c.here || c.moving > 0:
+	case !c.onDevice || c.moving > 0:
 		return unknown, 0
 	case p.last(s):
 		return 0, 0
@@ -282,7 +278,7 @@ func (g *player) arrival(x Pass) (at, message time.Duration) {
 	return g.cells[s+1][x.Micro].returned, p.blocked(s + 1)
 }
 
-// blocked returns how long a rank is busy with a message between a stage and the one before.
+// blocked returns how long a rank is busy with a message between stage s and the one before.
 func (p *Problem) blocked(s int) time.Duration {
 	if p.Messages != Blocking {
 		return 0
@@ -290,11 +286,11 @@ func (p *Problem) blocked(s int) time.Duration {
 	return p.Stages[s].Comm
 }
 
-// deliver notes what a pass brings about at its end, and returns how long its rank is busy with that.
+// deliver records the results of a pass that ends at end, and returns until when its rank is busy sending them.
 func (g *player) deliver(x Pass, end time.Duration) time.Duration {
 	p, s := g.p, x.Stage
 	c := &g.cells[s][x.Micro]
-	c.here = c.here || x.Kind == Forward || x.Kind == Again
+	c.onDevice = c.onDevice || x.Kind == Forward || x.Kind == Again
 	switch {
 	case (x.Kind == Forward || x.Kind == Dropped) && !p.last(s):
 		c.sent = g.message(s, s+1, s+1, end)
@@ -304,7 +300,8 @@ func (g *player) deliver(x Pass, end time.Duration) time.Duration {
 	return end + p.sending(x)
 }
 
-// message sends from a stage to a neighbour and returns when it arrives. comm is the stage that names its time.
+// message sends a message from a stage to a neighbour, and returns when it arrives. comm is the stage whose Comm is
+// its time.
 func (g *player) message(from, to, comm int, at time.Duration) time.Duration {
 	p, lane := g.p, [2]int{g.p.Stages[from].Rank, g.p.Stages[to].Rank}
 	c := p.Stages[comm].Comm
@@ -319,7 +316,7 @@ func (g *player) message(from, to, comm int, at time.Duration) time.Duration {
 	return at
 }
 
-// stuck says what a rank waits for.
+// stuck returns the error that says what a rank waits for.
 func (g *player) stuck(r int) error {
 	e := &StuckError{Rank: r, Pass: g.order[r][g.ranks[r].next]}
 	if e.Pass.Kind.copies() {
@@ -337,7 +334,7 @@ func (g *player) stuck(r int) error {
 		switch c := g.cells[x.Stage][x.Micro]; {
 		case x.Kind == Forward || x.Kind == Dropped:
 			e.For = Pass{Kind: Forward, Micro: x.Micro, Stage: x.Stage - 1}
-		case c.here && c.moving == 0:
+		case c.onDevice && c.moving == 0:
 			e.For = Pass{Kind: Backward, Micro: x.Micro, Stage: x.Stage + 1}
 		}
 		return e

@@ -7,7 +7,7 @@ import (
 	"memtide/engine"
 )
 
-// Kind is what a pass or a copy does.
+// Kind is the kind of a pass or a copy.
 type Kind uint8
 
 // The kinds; their letters are those of the package comment.
@@ -22,7 +22,7 @@ const (
 	In                   // I
 )
 
-// kinds are the letters and names of kinds.
+// kinds are the letters and names of the kinds.
 var kinds = [...]struct{ letter, name string }{{"F", "forward"}, {"A", "backward"}, {"B", "backward of inputs"},
 	{"W", "backward of weights"},
 	{"D", "dropped forward"}, {"R", "repeated forward"}, {"O", "copy to the host"}, {"I", "copy back"}}
@@ -35,64 +35,64 @@ func (k Kind) Letter() string { return kinds[k].letter }
 // copies reports whether a kind is a copy, which runs beside the passes.
 func (k Kind) copies() bool { return k >= Out }
 
-// Pass is one micro batch at one stage. Micro batches are numbered from 0 on each path.
+// Pass is a pass or a copy of one micro batch at one stage. Micro batches are numbered from 0 on each path.
 type Pass struct {
 	Kind         Kind
 	Micro, Stage int
-	Joined       bool // a forward that runs as one with the backward behind it in its rank's order
+	Joined       bool // a forward that runs as one pass with the backward after it in its rank's order
 }
 
 func (x Pass) String() string {
 	return fmt.Sprintf("the %v of micro batch %d at stage %d", x.Kind, x.Micro, x.Stage)
 }
 
-// Holds is what a stage keeps for one micro batch, see the package comment.
+// Holds are the bytes that a stage keeps for one micro batch; see the package comment.
 type Holds struct {
 	Act, Rest, Input                 engine.Bytes
-	FwdTemp, InputsTemp, WeightsTemp engine.Bytes // during F, D and R; A and B; W
-	Off                              engine.Bytes // what a copy moves of Act; 0: no copy
-	Out, In                          time.Duration
+	FwdTemp, InputsTemp, WeightsTemp engine.Bytes  // during F, D and R; A and B; W
+	Off                              engine.Bytes  // part of Act that a copy moves; 0: no copies
+	Out, In                          time.Duration // times of the copies
 }
 
 // Stage is a stage of a path.
 type Stage struct {
 	Rank, Path               int
 	Forward, Inputs, Weights time.Duration // [f, b, w]
-	Whole                    time.Duration // of a whole backward; 0: Inputs and Weights together
-	Comm                     time.Duration // [c] of a message between the stage before and this one, either way
+	Whole                    time.Duration // time of a whole backward; 0: Inputs + Weights
+	Comm                     time.Duration // [c] time of a message from or to the stage before
 	Holds
 }
 
-// Messages says what messages between stages take beside their time.
+// Messages says how messages between stages delay passes, in addition to their time.
 type Messages uint8
 
-// Meanings of messages. None lets a message wait for the receiver.
+// The rules for messages. In all of them, a message does not wait for its receiver.
 const (
-	Latency  Messages = iota // each arrives after its time, however many there are
-	Queued                   // from a rank to another one runs at a time, in the order of the sender's passes
-	Blocking                 // the sender is busy for its time behind the pass, the receiver before its own
-	Included                 // the times of passes contain them
+	Latency  Messages = iota // each message arrives after its time, regardless of other messages
+	Queued                   // those from one rank to another run one at a time, in the order of the sender's passes
+	Blocking                 // the sender is busy for the message's time after its pass, the receiver before its pass
+	Included                 // the times of passes include messages
 )
 
-// Problem is what orders are played on.
+// Problem is the pipeline that orders are played on.
 type Problem struct {
 	Ranks  int
 	Micro  []int   // micro batches of each path
 	Stages []Stage // path by path, each in the order of its stages
-	Fused  bool    // backwards are whole: the search does not split them
+	Fused  bool    // the search does not split backwards
 
-	Fixed, Limit []engine.Bytes // of each rank; nil: 0, and no limit
+	Fixed, Limit []engine.Bytes // bytes of each rank; nil: 0, and no limit
 	Messages     Messages
 
-	// of passes, instead of the stages' times; nil: those. The search has those alone.
+	// Cost returns the time of a pass; nil: the time of its stage. The search ignores Cost.
 	Cost func(Pass) time.Duration
-	Pair func(f, a Pass) time.Duration // of a joined pass; nil: both together
+	Pair func(f, a Pass) time.Duration // time of a joined pass; nil: the sum of both
 }
 
-// mostPasses bounds the passes and copies of a step.
+// mostPasses is the largest number of passes and copies of a step.
 const mostPasses = 1 << 22
 
-// Check refuses what cannot be counted or is not a pipeline.
+// Check returns an error if the problem is not a pipeline, or its numbers are out of range.
 func (p *Problem) Check() error {
 	if p.Ranks < 1 || len(p.Stages) == 0 || p.Fixed != nil && len(p.Fixed) != p.Ranks || p.Limit != nil &&
 		len(p.Limit) != p.Ranks {
@@ -138,16 +138,18 @@ func (p *Problem) Check() error {
 	return nil
 }
 
-// first and last say whether a path begins or ends with a stage.
+// first reports whether stage s is the first one of its path.
 func (p *Problem) first(s int) bool { return s == 0 || p.Stages[s-1].Path != p.Stages[s].Path }
+
+// last reports whether stage s is the last one of its path.
 func (p *Problem) last(s int) bool {
 	return s == len(p.Stages)-1 || p.Stages[s+1].Path != p.Stages[s].Path
 }
 
-// micro returns how many micro batches pass a stage.
+// micro returns the number of micro batches that pass stage s.
 func (p *Problem) micro(s int) int { return p.Micro[p.Stages[s].Path] }
 
-// limit and fixed are of a rank.
+// limit returns the limit of rank r.
 func (p *Problem) limit(r int) engine.Bytes {
 	if p.Limit == nil {
 		return engine.NoLimit
@@ -155,6 +157,7 @@ func (p *Problem) limit(r int) engine.Bytes {
 	return p.Limit[r]
 }
 
+// fixed returns the fixed bytes of rank r.
 func (p *Problem) fixed(r int) engine.Bytes {
 	if p.Fixed == nil {
 		return 0
@@ -162,7 +165,7 @@ func (p *Problem) fixed(r int) engine.Bytes {
 	return p.Fixed[r]
 }
 
-// Time returns how long a pass or a copy takes.
+// Time returns the time of a pass or a copy.
 func (p *Problem) Time(x Pass) time.Duration {
 	st := &p.Stages[x.Stage]
 	switch {
@@ -190,7 +193,7 @@ func (st *Stage) whole() time.Duration {
 	return st.Inputs + st.Weights
 }
 
-// bytes returns what a pass or a copy takes at its start and gives at its end.
+// bytes returns the bytes that a pass or a copy allocates at its start and frees at its end.
 func (st *Stage) bytes(k Kind) (take, give engine.Bytes) {
 	switch k {
 	case Forward:

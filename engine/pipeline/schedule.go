@@ -10,75 +10,72 @@ import (
 	"memtide/engine"
 )
 
-// Request is what a schedule is made for.
+// Request describes the pipeline that a schedule is made for.
 type Request struct {
 	Ranks, Micro int // micro batches of a step, of both directions together
-	Chunks       int // stages of a rank where a schedule lets them be chosen; 0: 2
-	Group        int // micro batches of a round where a schedule lets them be chosen; 0: as many as ranks
+	Chunks       int // stages per rank, for schedules that allow a choice; 0: 2
+	Group        int // micro batches per round, for schedules that allow a choice; 0: the number of ranks
 
-	// Cost is how long a pass takes; the schedules that are searched for depend on it. A
-	// Backward takes what Inputs and Weights take together.
+	// Cost returns the time of a pass. Schedules that are searched for depend on it. The time of a Backward is the
+	// sum of Inputs and Weights.
 	Cost func(Pass) time.Duration
-	Send time.Duration // from a rank to another
-	// of a stage of the network; nil: one byte from F to W, so that bytes count passes
+	Send time.Duration // time of a message from one rank to another
+	// Keep returns the bytes of a stage of the network; nil: one byte from F to W, so that bytes count passes.
 	Keep func(stage int) Holds
-	Room func(rank int) (fixed, limit engine.Bytes) // nil: no limit
+	Room func(rank int) (fixed, limit engine.Bytes) // bytes of a rank; nil: no limit
 }
 
-// Schedule is an order of passes on each rank, and what it is played on.
+// Schedule is an order of passes on each rank, and the problem that it is played on.
 type Schedule struct {
 	Name    string
 	Problem *Problem
-	Rank    []int    // of each stage
-	Order   [][]Pass // of each rank
-	stages  int      // of the network
+	Order   [][]Pass // by rank
+	stages  int      // number of stages of the network
 }
 
-// Stages returns how many stages the network is cut into.
+// Stages returns the number of stages that the network is cut into.
 func (s *Schedule) Stages() int { return s.stages }
 
-// Layers returns the stage of the network that a stage of the schedule is.
+// Layers returns the stage of the network that a stage of the schedule runs. In DualPipe two stages run the same one.
 func (s *Schedule) Layers(stage int) int { return stage % s.stages }
 
-// Play runs the order.
+// Play plays the order.
 func (s *Schedule) Play() (*Trace, error) { return s.Problem.Play(s.Order) }
 
-// Shape says how the stages of a network lie on the ranks.
+// Shape is the way in which the stages of a network are placed on the ranks.
 type Shape uint8
 
-// The shapes: stage s on rank s; on rank s modulo the ranks; there and back, with two stages a rank; and every stage on
-// two ranks, for two paths that enter at either end.
+// The shapes.
 const (
-	Straight Shape = iota
-	Wrapped
-	Vee
-	BothWays
+	Straight Shape = iota // stage s on rank s
+	Wrapped               // stage s on rank s modulo the number of ranks
+	Vee                   // there and back, with two stages per rank
+	BothWays              // every stage on two ranks, for two paths that enter at opposite ends
 )
 
-// maker makes the orders of a schedule. Each file of schedules registers its own.
+// maker makes the orders of a schedule. Each file of schedules registers its own makers.
 type maker struct {
 	name, title string
-	paper       string // arXiv number: schedules are listed by its age
+	paper       string // arXiv number; schedules are listed in its order
 	shape       Shape
 	split       bool                   // some backwards are in two parts
-	searched    bool                   // by Search, which does not begin with it
-	refuse      func(p *Request) error // nil: nothing
+	searched    bool                   // made by Search, which tries the schedule only with much effort
+	refuse      func(p *Request) error // nil: the schedule takes every request
 	make        func(p *Request, q *Problem) [][]Pass
 }
 
 var makers []maker
 
-// register adds schedules, in the order of their papers.
+// register adds schedules and keeps them in the order of their papers.
 func register(list ...maker) {
 	makers = append(makers, list...)
 	slices.SortStableFunc(makers, func(a, b maker) int { return cmp.Compare(a.paper, b.paper) })
 }
 
+// lookup returns the maker with this name, or nil.
 func lookup(name string) *maker {
-	for i := range makers {
-		if makers[i].name == name {
-			return &makers[i]
-		}
+	if i := slices.IndexFunc(makers, func(m maker) bool { return m.name == name }); i >= 0 {
+		return &makers[i]
 	}
 	return nil
 }
@@ -91,7 +88,7 @@ func Names() (out []string) {
 	return out
 }
 
-// Title says what a schedule does, in a few words, with its source; "" if it is not known.
+// Title returns what a schedule does, in a few words, with its source, or "" if there is no such schedule.
 func Title(name string) string {
 	m := lookup(name)
 	if m == nil {
@@ -100,7 +97,7 @@ func Title(name string) string {
 	return fmt.Sprintf("%s [arXiv:%s]", m.title, m.paper)
 }
 
-// Stages returns how many stages a schedule cuts a network into, or 0 if it is not known.
+// Stages returns the number of stages that a schedule cuts a network into, or 0 if there is no such schedule.
 func Stages(name string, ranks, chunks int) int {
 	m := lookup(name)
 	switch {
@@ -114,13 +111,13 @@ func Stages(name string, ranks, chunks int) int {
 	return ranks
 }
 
-// Searched reports whether a schedule is searched for, which takes longer than a rule.
+// Searched reports whether a schedule is searched for, which takes longer than following a rule.
 func Searched(name string) bool {
 	m := lookup(name)
 	return m != nil && m.searched
 }
 
-// Layout returns the rank of each stage of a schedule, path by path, or nil if it is not known.
+// Layout returns the rank of each stage of a schedule, path by path, or nil if there is no such schedule.
 func Layout(name string, ranks, chunks int) (out []int) {
 	m := lookup(name)
 	if m == nil {
@@ -133,10 +130,10 @@ func Layout(name string, ranks, chunks int) (out []int) {
 	return out
 }
 
-// most bounds what a schedule is made for: passes of a step.
+// most is the largest number of passes of a step that a schedule is made for.
 const most = 1 << 20
 
-// New makes a schedule. The error says what the schedule cannot do, in terms of the plan, and what it can.
+// New makes a schedule. Its error says why the schedule does not suit the request, and what would.
 func New(name string, p Request) (*Schedule, error) {
 	m := lookup(name)
 	if m == nil {
@@ -154,29 +151,25 @@ func New(name string, p Request) (*Schedule, error) {
 		}
 	}
 	q := p.Problem(m.shape)
-	s := &Schedule{Name: name, Problem: q, Order: m.make(&p, q), stages: Stages(name, p.Ranks, p.Chunks)}
-	for i := range q.Stages {
-		s.Rank = append(s.Rank, q.Stages[i].Rank)
-	}
-	return s, nil
+	return &Schedule{Name: name, Problem: q, Order: m.make(&p, q), stages: Stages(name, p.Ranks, p.Chunks)}, nil
 }
 
-// Problem returns what the orders of a plan are played on, if the stages lie in a shape.
+// Problem returns the problem of a request whose stages are placed in a shape.
 func (p *Request) Problem(shape Shape) *Problem {
 	q := &Problem{Ranks: p.Ranks, Micro: []int{p.Micro}, Cost: p.Cost}
-	stages, of := p.Ranks, func(s int) int { return s }
+	stages, rank := p.Ranks, func(s int) int { return s }
 	switch shape {
 	case Wrapped:
-		stages, of = p.Ranks*max(p.Chunks, 1), func(s int) int { return s % p.Ranks }
+		stages, rank = p.Ranks*max(p.Chunks, 1), func(s int) int { return s % p.Ranks }
 	case Vee:
-		stages, of = 2*p.Ranks, func(s int) int { return min(s, 2*p.Ranks-1-s) }
+		stages, rank = 2*p.Ranks, func(s int) int { return min(s, 2*p.Ranks-1-s) }
 	case BothWays:
 		q.Micro = []int{p.Micro - p.Micro/2, p.Micro / 2}
 	}
 	for path := range q.Micro {
 		for s := range stages {
 			i := len(q.Stages)
-			st := Stage{Rank: of(s), Path: path, Holds: Holds{Act: 1, Rest: 1}}
+			st := Stage{Rank: rank(s), Path: path, Holds: Holds{Act: 1, Rest: 1}}
 			if path == 1 {
 				st.Rank = stages - 1 - s
 			}
@@ -202,7 +195,8 @@ func (p *Request) Problem(shape Shape) *Problem {
 	return q
 }
 
-// warm is 1F1B: some forwards ahead, then one forward and one backward in turn.
+// warm is 1F1B for n micro batches: ahead forwards, then one forward and one backward in turn, then the remaining
+// backwards. It calls forward and backward with 0, 1, 2 and so on.
 func warm(n, ahead int, forward, backward func(int)) {
 	ahead = min(ahead, n)
 	for k := range ahead {
@@ -217,16 +211,14 @@ func warm(n, ahead int, forward, backward func(int)) {
 	}
 }
 
-// writer writes the order of a rank; micro batches of a kind and stage come in their order.
+// writer collects the order of a rank. The passes of each kind and stage are in the order of the micro batches.
 type writer struct {
 	list []Pass
-	next map[Pass]int // by kind and stage
-	most int          // later micro batches are left out
+	next map[Pass]int // by kind and stage: the next micro batch
+	most int          // number of micro batches; put leaves out later ones
 }
 
-func newWriter(most int) *writer { return &writer{next: map[Pass]int{}, most: most} }
-
-// put writes the next pass of a kind at a stage; joined says that it runs as one with the next.
+// put appends the next pass of a kind at a stage. joined means that it runs as one with the next pass.
 func (w *writer) put(k Kind, stage int, joined bool) {
 	class := Pass{Kind: k, Stage: stage}
 	if k == Backward || k == Inputs {
@@ -238,5 +230,5 @@ func (w *writer) put(k Kind, stage int, joined bool) {
 	w.next[class]++
 }
 
-// ran returns how many passes of a kind were written, B as A.
+// ran returns the number of passes of a kind that put was called for; for A it includes those of B.
 func (w *writer) ran(k Kind, stage int) int { return w.next[Pass{Kind: k, Stage: stage}] }

@@ -10,12 +10,12 @@ import (
 	"memtide/engine"
 )
 
-// Options of a search.
+// Options are the options of a search.
 type Options struct {
 	Allowed
-	Effort int        // passes that it may play; 0: 50 million
-	Seed   uint64     // of its chance: for one seed it finds the same
-	Orders [][][]Pass // it is no slower than these, where they fit
+	Effort int        // number of passes that it may play; 0: 50 million
+	Seed   uint64     // seed of its random numbers; the same seed gives the same result
+	Orders [][][]Pass // orders to start from; the result is no slower than those that fit
 }
 
 // Found is the best step of a search.
@@ -23,16 +23,16 @@ type Found struct {
 	Order [][]Pass
 	Trace *Trace
 	Bound time.Duration // no order without joined passes is faster
-	From  string        // what it began as: a schedule's name or a rule
+	From  string        // its origin: a schedule's name or a method
 }
 
-// Proven reports whether no order is faster.
+// Proven reports whether it is proven that no order is faster.
 func (f *Found) Proven() bool { return f.Trace.Makespan == f.Bound }
 
 // InfeasibleError says that no order was found that fits.
 type InfeasibleError struct {
 	Rank         int
-	Needs, Limit engine.Bytes // of one pass alone; Needs is 0 where each pass fits alone
+	Needs, Limit engine.Bytes // bytes of one pass alone; Needs is 0 if each pass fits alone
 }
 
 func (e *InfeasibleError) Error() string {
@@ -42,7 +42,7 @@ func (e *InfeasibleError) Error() string {
 	return "no order was found that fits within the limits"
 }
 
-// searching is a search under way.
+// searching is the state of a search.
 type searching struct {
 	p     *Problem
 	o     Options
@@ -50,27 +50,24 @@ type searching struct {
 	rng   *rand.Rand
 	bound time.Duration
 	best  *Found
-	top   []candidate // different steps, the best first
+	top   []candidate // different steps, the fastest first
 	poll  *engine.Poll
 }
 
-// candidate is a step that annealing may begin with.
+// candidate is a step that annealing may start from.
 type candidate struct {
 	order [][]Pass
 	time  int64
 }
 
-// widest is how many candidates are kept.
+// widest is the number of candidates that are kept.
 const widest = 6
 
-// Search looks for the fastest order within the limits: every published schedule that lies on the ranks in the same
-// way,
-// greedy orders by waves, and annealing from the best of them. It is never slower than a published
-// schedule
-// that fits, but for those that are searched themselves where little effort is allowed. When the poll ends it, it
-// returns
-// its best so far without an error, if there is one. Messages that compete are not searched, nor passes of different
-// times for different micro batches, nor joined ones.
+// Search looks for the fastest order within the limits: it tries every published schedule whose stages are on the
+// same ranks, greedy orders by waves, and annealing from the best of them. The result is never slower than a
+// published schedule that fits, except for searched schedules if Effort is small. When the poll ends the search,
+// Search returns the best order so far without an error, if there is one. The search does not support messages that
+// compete, different times for different micro batches, or joined passes.
 func Search(p *Problem, o Options, poll *engine.Poll) (*Found, error) {
 	if p.Messages != Latency && p.Messages != Included {
 		return nil, fmt.Errorf("the search knows messages that do not compete; play the order with others: %w",
@@ -84,7 +81,8 @@ func Search(p *Problem, o Options, poll *engine.Poll) (*Found, error) {
 	o.Effort = cmp.Or(o.Effort, 50_000_000)
 	s := &searching{p: &q, o: o, w: newWork(&q), rng: newRand(o.Seed), bound: q.Bound(o.Allowed), poll: poll}
 	s.seeds()
-	s.improve(s.top[:min(1, len(s.top))], warmest, o.Effort/32) // for searches that are stopped soon
+	// A short annealing first, so that a search that is stopped soon has a good result.
+	s.improve(s.top[:min(1, len(s.top))], warmest, o.Effort/32)
 	s.rules(o.Effort / 4)
 	if o.Effort >= 16*withinEffort && !s.enough() {
 		s.named(true)
@@ -101,10 +99,10 @@ func Search(p *Problem, o Options, poll *engine.Poll) (*Found, error) {
 
 func (s *searching) proven() bool { return s.best != nil && s.best.Proven() }
 
-// enough reports whether the search ends.
+// enough reports whether to end the search.
 func (s *searching) enough() bool { return s.proven() || s.poll.Err() != nil }
 
-// try offers an order; its trace decides.
+// try plays an order and keeps it if it is the fastest so far.
 func (s *searching) try(order [][]Pass, from string) {
 	t, err := s.p.Play(order)
 	if err != nil {
@@ -115,7 +113,7 @@ func (s *searching) try(order [][]Pass, from string) {
 	}
 }
 
-// candidate notes a step of the longest path.
+// candidate adds an order whose longest path is t to the candidates, and tries it if it may be the fastest.
 func (s *searching) candidate(order [][]Pass, t int64, from string) {
 	i, equal := slices.BinarySearchFunc(s.top, t, func(c candidate, t int64) int { return cmp.Compare(c.time, t) })
 	if i < widest && !equal {
@@ -127,14 +125,14 @@ func (s *searching) candidate(order [][]Pass, t int64, from string) {
 	}
 }
 
-// load tries an order that may have to be split or not to fit.
+// load makes an order a candidate if it fits; it may have to be split first.
 func (s *searching) load(order [][]Pass, from string) {
 	if s.w.load(order) {
 		s.candidate(s.w.passes(), slices.Max(s.w.free), from)
 	}
 }
 
-// seeds tries the published schedules, and one micro batch after the other.
+// seeds tries the given orders, the published schedules, and one micro batch after the other.
 func (s *searching) seeds() {
 	for i, order := range s.o.Orders {
 		s.load(order, fmt.Sprintf("order %d", i))
@@ -146,30 +144,35 @@ func (s *searching) seeds() {
 	}
 }
 
-// named tries the published schedules that lie on the ranks in the same way: those by rule, or those that are searched.
+// named tries the published schedules whose stages are on the same ranks: those that are searched, or the others.
 func (s *searching) named(searched bool) {
 	plan := Request{Ranks: s.p.Ranks, Group: s.p.Ranks, Chunks: max(1, len(s.p.Stages)/s.p.Ranks)}
 	for _, n := range s.p.Micro {
 		plan.Micro += n
 	}
 	for _, m := range makers {
-		if m.searched != searched || s.p.Fused && m.split || !s.p.lies(plan.Problem(m.shape)) || m.refuse != nil &&
-			m.refuse(&plan) != nil {
-			continue
+		suits := m.searched == searched && !(s.p.Fused && m.split) && s.p.sameLayout(plan.Problem(m.shape))
+		if suits && (m.refuse == nil || m.refuse(&plan) == nil) {
+			s.load(m.make(&plan, s.p), m.name)
 		}
-		s.load(m.make(&plan, s.p), m.name)
 	}
 }
 
-// lies reports whether the stages lie on the ranks as those of another problem, with as many micro batches.
-func (p *Problem) lies(q *Problem) bool {
+// sameLayout reports whether the stages are on the same ranks and paths as in q, with the same numbers of micro
+// batches.
+func (p *Problem) sameLayout(q *Problem) bool {
 	return slices.Equal(p.Micro, q.Micro) &&
 		slices.EqualFunc(p.Stages, q.Stages, func(a, b Stage) bool { return a.Rank == b.Rank && a.Path == b.Path })
 }
 
-// oneByOne runs one micro batch after the other, which holds least; with again every forward runs twice.
+// oneByOne returns the order that runs one micro batch after the other, which holds the fewest bytes. With again,
+// every forward runs twice.
 func (p *Problem) oneByOne(again bool) [][]Pass {
 	order := make([][]Pass, p.Ranks)
+	forward := Forward
+	if again {
+		forward = Dropped
+	}
 	put := func(k Kind, m, s int) {
 		r := p.Stages[s].Rank
 		order[r] = append(order[r], Pass{Kind: k, Micro: m, Stage: s})
@@ -181,11 +184,7 @@ func (p *Problem) oneByOne(again bool) [][]Pass {
 		}
 		for m := range p.micro(first) {
 			for s := first; s < end; s++ {
-				if again {
-					put(Dropped, m, s)
-				} else {
-					put(Forward, m, s)
-				}
+				put(forward, m, s)
 			}
 			for s := end - 1; s >= first; s-- {
 				if again {
@@ -204,7 +203,7 @@ func (p *Problem) oneByOne(again bool) [][]Pass {
 	return order
 }
 
-// rules tries greedy orders by waves until as many passes were played.
+// rules tries greedy orders by waves until effort passes were played.
 func (s *searching) rules(effort int) {
 	begin := s.w.played
 	var top []*rule
@@ -213,15 +212,10 @@ func (s *searching) rules(effort int) {
 		if len(top) > 0 && s.rng.IntN(2) == 0 {
 			ru = top[s.rng.IntN(len(top))].vary(s.rng)
 		}
-		s.w.played += len(s.p.Stages) // a rule that gets stuck at once counts as well
-		if !s.w.greedy(ru, s.poll) {
+		s.w.played += len(s.p.Stages) // so that rules that get stuck at once count, too
+		t, ok := s.w.greedy(ru, s.poll)
+		if !ok {
 			continue
-		}
-		t := int64(0)
-		for _, list := range s.w.order {
-			if n := len(list); n > 0 {
-				t = max(t, s.w.end[list[n-1]])
-			}
 		}
 		better := s.best == nil || time.Duration(t) < s.best.Trace.Makespan
 		if better || len(s.top) < widest || t < s.top[len(s.top)-1].time {
@@ -234,8 +228,8 @@ func (s *searching) rules(effort int) {
 	}
 }
 
-// anneal improves the candidates: all of them for a while, then the best one, at last from a low temperature. On the
-// published cases that is better than one long annealing of the best one.
+// anneal improves the candidates: all of them for a while, then the best one, and at last the best one from a low
+// temperature. For the published cases that is better than one long annealing of the best one.
 func (s *searching) anneal() {
 	left := s.o.Effort - s.w.played
 	s.improve(s.top, warmest, left/4)
@@ -243,7 +237,7 @@ func (s *searching) anneal() {
 	s.improve(s.top[:min(1, len(s.top))], lukewarm, left-left/4-left*3/10)
 }
 
-// improve anneals some candidates from a temperature on, with as many passes in all.
+// improve anneals some candidates from a temperature on, playing effort passes in total.
 func (s *searching) improve(list []candidate, from float64, effort int) {
 	for _, c := range slices.Clone(list) {
 		if s.enough() || !s.w.load(c.order) {
@@ -254,7 +248,8 @@ func (s *searching) improve(list []candidate, from float64, effort int) {
 	}
 }
 
-// infeasible names a rank on which one pass alone does not fit.
+// infeasible returns the error for a search that found no order. It names a rank on which one pass alone does not
+// fit.
 func (s *searching) infeasible() error {
 	for i := range s.p.Stages {
 		st := &s.p.Stages[i]
@@ -266,5 +261,5 @@ func (s *searching) infeasible() error {
 	return &InfeasibleError{}
 }
 
-// newRand returns the chance of a search.
+// newRand returns the random numbers of a search.
 func newRand(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 1)) }

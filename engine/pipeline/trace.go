@@ -8,20 +8,20 @@ import (
 	"memtide/engine"
 )
 
-// Span is a pass or a copy and when it runs, [Start, End).
+// Span is a pass or a copy with its time, [Start, End).
 type Span struct {
 	Pass
 	Start, End time.Duration
 }
 
-// Trace is a step as it runs.
+// Trace is a step as it was played or measured.
 type Trace struct {
-	Ranks    [][]Span // passes of each rank, in order of time; both parts of a joined pass have its times
-	Copies   [][]Span // of each rank, in the order of their starts
+	Ranks    [][]Span // by rank: passes in order of time; both parts of a joined pass have its times
+	Copies   [][]Span // by rank: copies in the order of their starts
 	Makespan time.Duration
-	Busy     []time.Duration // of each rank
-	Held     []int           // by rank: the most passes that are held at once, from F or D to A or W
-	Peak     []engine.Bytes  // by rank: the most bytes at any instant
+	Busy     []time.Duration // by rank: time of its passes
+	Held     []int           // by rank: the most passes held at once, from F or D to A or W
+	Peak     []engine.Bytes  // by rank: the most bytes held at any instant
 }
 
 // newTrace returns a trace in which nothing has run.
@@ -49,7 +49,7 @@ func held(order []Pass) (most int) {
 	return most
 }
 
-// Idle returns the share of the step that the ranks wait, on average. What is computed again counts as work.
+// Idle returns the share of the step that the ranks wait, on average. Repeated forwards count as work.
 func (t *Trace) Idle() float64 {
 	if t.Makespan == 0 {
 		return 0
@@ -61,8 +61,8 @@ func (t *Trace) Idle() float64 {
 	return 1 - float64(busy)/float64(t.Makespan)/float64(len(t.Busy))
 }
 
-// Longest returns the time of the longest rank from its own first start to its own last end, the figure of the
-// zero-bubble papers. It is the time from step to step where no rank waits for the others between steps
+// Longest returns the largest time of a rank from its first start to its last end, which is the figure of the
+// zero-bubble papers. It is the time from step to step if no rank waits for the others between steps
 // [arXiv:2401.10241, section 4, post-validation of the optimizer].
 func (t *Trace) Longest() (longest time.Duration) {
 	for _, spans := range t.Ranks {
@@ -73,7 +73,7 @@ func (t *Trace) Longest() (longest time.Duration) {
 	return longest
 }
 
-// Twice returns how long the ranks run forwards again, all together.
+// Twice returns the time that all ranks together spend on repeated forwards.
 func (t *Trace) Twice() (all time.Duration) {
 	for _, spans := range t.Ranks {
 		for _, x := range spans {
@@ -85,7 +85,7 @@ func (t *Trace) Twice() (all time.Duration) {
 	return all
 }
 
-// add notes a span of a trace that is being made; peaks and counts come later.
+// add adds a span to a trace, without its peaks and counts.
 func (t *Trace) add(p *Problem, x Span) {
 	r := p.Stages[x.Stage].Rank
 	if t.Makespan = max(t.Makespan, x.End); x.Kind.copies() {
@@ -108,8 +108,7 @@ func (p *Problem) peak(r int, spans []Span) engine.Bytes {
 		list = append(list, change{x.Start, take}, change{x.End, -give})
 	}
 	slices.SortFunc(list, func(a, b change) int {
-		return cmp.Or(cmp.Compare(a.at, b.at),
-			cmp.Compare(a.bytes, b.bytes))
+		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.bytes, b.bytes))
 	})
 	now := p.fixed(r)
 	most := now
@@ -120,13 +119,12 @@ func (p *Problem) peak(r int, spans []Span) engine.Bytes {
 	return most
 }
 
-// order lists passes and copies so that they are issued no later than they run: a copy out behind the last pass that
-// has
-// ended, a copy back behind the last one that has started. A second copy out that starts while a pass runs which began
-// before the copy back is issued later than it ran.
+// order returns lists of passes and copies in which copies are issued no later than they ran: a copy out after the
+// last pass that had ended, a copy back after the last pass that had started. There is an exception: a second copy
+// out that starts while a pass runs which began before the copy back is issued later than it ran.
 func (t *Trace) order() [][]Pass {
 	type item struct {
-		slot int // passes before it
+		slot int // number of passes before it
 		Span
 	}
 	out := make([][]Pass, len(t.Ranks))
@@ -135,7 +133,7 @@ func (t *Trace) order() [][]Pass {
 		for i, x := range spans {
 			list = append(list, item{i, x})
 		}
-		least := map[Pass]int{} // a copy is issued behind the one before it of the same pass
+		least := map[Pass]int{} // by cell: the slot of its last copy
 		for _, c := range t.Copies[r] {
 			cell := Pass{Micro: c.Micro, Stage: c.Stage}
 			slot := least[cell]

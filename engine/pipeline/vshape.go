@@ -14,7 +14,8 @@ func init() {
 	)
 }
 
-// zeroBubbleV returns the order of torch's ScheduleZBVZeroBubble. With few micro batches it is made for more and cut.
+// zeroBubbleV returns the order of torch's ScheduleZBVZeroBubble. For few micro batches, it makes an order for more
+// and leaves out the others.
 func zeroBubbleV(p *Request, _ *Problem) [][]Pass {
 	n := max(2*p.Ranks-1, p.Micro)
 	return eachRank(p, func(w *writer, r int) {
@@ -56,9 +57,8 @@ func zeroBubbleV(p *Request, _ *Problem) [][]Pass {
 	})
 }
 
-// block is a building block of section 3: when the passes of a micro batch start on a rank, in slots of a pass. The
-// next
-// micro batch follows six slots later.
+// block is a building block of section 3: when the passes of a micro batch start on a rank, in slots of one pass. The
+// next micro batch follows six slots later.
 type block [4]int // first F, second F, second B, first B
 
 func vHalf(p *Request, _ *Problem) [][]Pass {
@@ -81,19 +81,18 @@ func vMin(p *Request, _ *Problem) [][]Pass {
 	})
 }
 
-// blocks repeats a block for every micro batch and squeezes it: in slots of one pass each starts as early as its data
-// and the peak of the block allow, in the order of the block, and backwards of weights fill what is left. Of two
-// ways, with
-// forwards that overtake passes which wait and without, the shorter is taken. The authors' program squeezes further in
-// places: V-Half takes 53 slots for 4 ranks and 8 micro batches there, 55 here.
-func (p *Request) blocks(peak int, of func(r int) block) [][]Pass {
+// blocks repeats a block for every micro batch and compacts it: in slots of one pass, each pass starts as early as
+// its data and the peak of the block allow, in the order of the block, and backwards of weights fill the remaining
+// slots. It tries this with and without forwards that overtake waiting passes, and returns the shorter order. The
+// authors' program compacts more in some cases: there V-Half takes 53 slots for 4 ranks and 8 micro batches, here 55.
+func (p *Request) blocks(peak int, blockOf func(r int) block) [][]Pass {
 	var shorter *squeezing
 	for _, overtake := range []bool{false, true} {
 		s := &squeezing{peak: peak, overtake: overtake, ends: map[Pass]int{}, last: 2*p.Ranks - 1,
 			todo: make([][]Pass, p.Ranks), order: make([][]Pass, p.Ranks), weights: make([][]Pass, p.Ranks),
 			held: make([]int, p.Ranks)}
 		for r := range p.Ranks {
-			s.repeat(r, of(r), p.Micro)
+			s.repeat(r, blockOf(r), p.Micro)
 		}
 		for left := 6 * p.Micro * p.Ranks; left > 0; s.slot++ {
 			for r := range p.Ranks {
@@ -109,14 +108,14 @@ func (p *Request) blocks(peak int, of func(r int) block) [][]Pass {
 	return shorter.order
 }
 
-// squeezing is a step made of blocks on its way.
+// squeezing is a step that is being made of blocks.
 type squeezing struct {
-	peak, last, slot int // the most passes that a rank holds, the last stage, the time
-	overtake         bool
-	ends             map[Pass]int
-	todo             [][]Pass // of each rank, in the order of its blocks, without backwards of weights
-	weights          [][]Pass // of each rank, that wait
-	held             []int
+	peak, last, slot int          // most passes that a rank holds; the last stage; the current slot
+	overtake         bool         // forwards may overtake passes that wait
+	ends             map[Pass]int // slot after the pass
+	todo             [][]Pass     // by rank: passes to run in the order of its blocks, without backwards of weights
+	weights          [][]Pass     // by rank: backwards of weights that can run
+	held             []int        // by rank: number of passes held
 	order            [][]Pass
 }
 
@@ -142,7 +141,7 @@ func (s *squeezing) repeat(r int, at block, micro int) {
 	}
 }
 
-// next runs a pass of a rank in this slot, if one can.
+// next runs a pass of a rank in this slot, and reports whether one can run.
 func (s *squeezing) next(r int) bool {
 	i := slices.IndexFunc(s.todo[r][:min(len(s.todo[r]), 12*s.last)],
 		func(x Pass) bool { return s.ready(x) && s.fits(r, x) })
@@ -167,7 +166,7 @@ func (s *squeezing) next(r int) bool {
 	return true
 }
 
-// ready reports whether what a pass waits for has ended.
+// ready reports whether the pass that x waits for has ended.
 func (s *squeezing) ready(x Pass) bool {
 	switch {
 	case x.Kind == Forward && x.Stage > 0:
@@ -183,7 +182,7 @@ func (s *squeezing) ready(x Pass) bool {
 	return ran && end <= s.slot
 }
 
-// fits reports whether a rank may run a pass now: the next one, or a forward after which those before it still fit.
+// fits reports whether a rank may run a pass now: the next one, or a forward that leaves room for those before it.
 func (s *squeezing) fits(r int, x Pass) bool {
 	if x == s.todo[r][0] {
 		return x.Kind == Inputs || s.held[r] < s.peak || len(s.weights[r]) == 0

@@ -7,48 +7,50 @@ import (
 	"memtide/engine"
 )
 
-// What a search does with a micro batch at a stage, a cell: the nodes of a step are four times the cell and one of
-// these.
+// A cell is a micro batch at a stage, and a node is a pass of a cell. The number of a node is four times that of the
+// cell plus one of these.
 const (
 	nodeF = iota // F or D
-	nodeR        // where it is dropped
-	nodeB        // B, or A where backwards are whole
+	nodeR        // only if the cell is dropped
+	nodeB        // B, or A if backwards are whole
 	nodeW
 )
 
-// work is a step as the search changes it, without copies: orders, how long each pass waits (a longest path), and the
-// bytes of each rank. A change is made, played from where it begins, and kept or taken back.
+// work is a step that a search changes, without copies: the orders, the end of each pass (by a longest path), and the
+// bytes of each rank. A change is made, played from its place on, and kept or taken back.
 type work struct {
 	p       *Problem
-	first   []int32 // by stage: its first cell
-	stage   []int32 // by cell
-	before  []int32 // by cell: the cell of the stage before; -1
-	behind  []int32
-	length  []int64           // by stage and kind of node
-	bytes   [][2]engine.Bytes // by stage and kind: taken and given; of a dropped forward as kind 4
-	message []int64           // by stage
+	first   []int32           // by stage: its first cell
+	stage   []int32           // by cell: its stage
+	before  []int32           // by cell: the cell of the stage before, or -1
+	behind  []int32           // by cell: the cell of the next stage, or -1
+	length  []int64           // by stage and kind of node: its time
+	bytes   [][2]engine.Bytes // by stage and kind of node: allocated and freed; kind 4 is a dropped forward
+	message []int64           // by stage: time of the message from the stage before
 
-	order   [][]int32        // nodes of each rank
-	place   []int32          // by node: in its rank's order
-	end     []int64          // by node
-	dropped []bool           // by cell
-	held    [][]engine.Bytes // by rank and place: before it
-	sums    [][]int64        // by rank and place: time of the passes before it, and of all
+	order   [][]int32        // by rank: its nodes
+	place   []int32          // by node: its index in its rank's order
+	end     []int64          // by node: its end
+	dropped []bool           // by cell: its forward is D
+	held    [][]engine.Bytes // by rank and place: bytes before the pass
+	sums    [][]int64        // by rank and place: time of the passes before it; at the end of all
 
-	next   []int32 // while it is played
-	free   []int64
-	waits  []int32
-	ready  []int32
-	undo   []change // of end
-	played int      // passes, so far
+	// State of play.
+	next   []int32  // by rank: the next place
+	free   []int64  // by rank: end of the last pass that was played
+	waits  []int32  // by rank: the node of another rank that it waits for, or -1
+	ready  []int32  // ranks to go on with
+	undo   []change // overwritten ends
+	played int      // number of passes played so far
 }
 
+// change is the end of a node before play overwrote it.
 type change struct {
 	node int32
 	end  int64
 }
 
-// newWork prepares a problem, without an order.
+// newWork returns the work of a problem, without an order.
 func newWork(p *Problem) *work {
 	w := &work{p: p, next: make([]int32, p.Ranks), free: make([]int64, p.Ranks), waits: make([]int32, p.Ranks),
 		held: make([][]engine.Bytes, p.Ranks), sums: make([][]int64, p.Ranks)}
@@ -84,8 +86,8 @@ func newWork(p *Problem) *work {
 	return w
 }
 
-// load takes an order over, and says whether it can be played within the limits. Whole backwards are split where the
-// problem splits them: that never delays anything.
+// load takes over an order, and reports whether it can be played within the limits. If the problem splits backwards,
+// whole backwards are split, which never delays anything.
 func (w *work) load(order [][]Pass) bool {
 	w.order = make([][]int32, len(order))
 	clear(w.dropped)
@@ -123,7 +125,7 @@ func (w *work) load(order [][]Pass) bool {
 	return ok
 }
 
-// passes returns the orders as the player takes them.
+// passes returns the orders for the player.
 func (w *work) passes() [][]Pass {
 	out := make([][]Pass, len(w.order))
 	for r, list := range w.order {
@@ -147,7 +149,7 @@ func (w *work) pass(node int32) Pass {
 	return Pass{Kind: k, Micro: int(cell - w.first[s]), Stage: int(s)}
 }
 
-// use returns what a node takes at its start and gives at its end.
+// use returns the bytes that a node allocates at its start and frees at its end.
 func (w *work) use(node int32) [2]engine.Bytes {
 	k := int(node % 4)
 	if k == nodeF && w.dropped[node/4] {
@@ -158,7 +160,7 @@ func (w *work) use(node int32) [2]engine.Bytes {
 
 func (w *work) time(node int32) int64 { return w.length[4*w.stage[node/4]+node%4] }
 
-// settle computes places, bytes and sums of a rank anew, and says whether its order can be and fits.
+// settle computes places, bytes and sums of a rank again, and reports whether its order is valid and fits.
 func (w *work) settle(r int) bool {
 	for i, node := range w.order[r] {
 		w.place[node] = int32(i)
@@ -169,7 +171,7 @@ func (w *work) settle(r int) bool {
 	return w.fits(r, 0, n-2)
 }
 
-// fits computes bytes and sums of a part of a rank's order, [from, to], and says whether it can be and fits.
+// fits computes bytes and sums of places from to to of a rank's order, and reports whether they are valid and fit.
 func (w *work) fits(r, from, to int) bool {
 	now, sum, limit := w.held[r][from], w.sums[r][from], w.p.limit(r)
 	for i := from; i <= to; i++ {
@@ -200,11 +202,12 @@ func (w *work) fits(r, from, to int) bool {
 	return true
 }
 
-// play computes the ends of what is behind a change at a place of a rank, and returns the step time. It stops, with
-// false, once that is more than most or nothing can start. What it overwrites is kept for revert. Rank -1: everything.
+// play computes the ends of all passes that a change at a place of a rank can delay, and returns the step time. It
+// returns false once the step time is more than most or nothing can start. revert restores the ends that play
+// overwrites. With rank -1 it computes all ends.
 func (w *work) play(rank, place int, most int64) (int64, bool) {
 	w.undo = w.undo[:0]
-	from := int64(0) // what started before does not wait for what moved
+	from := int64(0) // passes that started before this time do not change
 	if rank >= 0 && place > 0 {
 		from = w.end[w.order[rank][place-1]]
 	}
@@ -246,7 +249,7 @@ func (w *work) play(rank, place int, most int64) (int64, bool) {
 	return slices.Max(w.free), true
 }
 
-// advance plays a rank until it waits for another one; false if nothing was played.
+// advance plays a rank until it waits for another one. It returns false if it played nothing.
 func (w *work) advance(r int32) bool {
 	list, free, i := w.order[r], w.free[r], w.next[r]
 	begin := i
@@ -275,8 +278,7 @@ func (w *work) advance(r int32) bool {
 	return i > begin
 }
 
-// source returns the node of another stage whose result the given node needs, and how long the message takes. The
-// node is -1 if it needs none.
+// source returns the node of another stage whose result the given node needs, or -1, and the time of the message.
 func (w *work) source(node int32) (source int32, message int64) {
 	cell := node / 4
 	switch node % 4 {
@@ -292,7 +294,7 @@ func (w *work) source(node int32) (source int32, message int64) {
 	return -1, 0
 }
 
-// wake lets the rank go on that waits for a node.
+// wake adds the rank that waits for a node to the ready ones.
 func (w *work) wake(node int32) {
 	c := int32(-1)
 	switch node % 4 {
@@ -310,10 +312,10 @@ func (w *work) wake(node int32) {
 	}
 }
 
-// revert takes back what the last play wrote.
+// revert restores the ends before the last play.
 func (w *work) revert() {
-	for i := len(w.undo) - 1; i >= 0; i-- {
-		w.end[w.undo[i].node] = w.undo[i].end
+	for _, c := range slices.Backward(w.undo) {
+		w.end[c.node] = c.end
 	}
 	w.undo = w.undo[:0]
 }
@@ -321,7 +323,7 @@ func (w *work) revert() {
 // spot is a place in the order of a rank.
 type spot struct{ rank, place int }
 
-// critical lists one longest path from its end, by chance where there are several.
+// critical appends a longest path to path[:0], from its end; if there are several, a random one.
 func (w *work) critical(path []spot, makespan int64, rng *rand.Rand) []spot {
 	path = path[:0]
 	r := rng.IntN(w.p.Ranks)

@@ -1,6 +1,10 @@
 package pipeline
 
-import "memtide/engine"
+import (
+	"slices"
+
+	"memtide/engine"
+)
 
 func init() {
 	const paper = "2401.10241"
@@ -18,7 +22,7 @@ func init() {
 	)
 }
 
-// late writes 1F1B with backwards in two parts: that of the weights runs some backwards later.
+// late writes 1F1B with backwards in two parts; the backward of weights runs behind backwards later.
 func late(w *writer, n, stage, ahead, behind int) {
 	warm(n, ahead, func(int) { w.put(Forward, stage, false) }, func(k int) {
 		w.put(Inputs, stage, false)
@@ -31,27 +35,26 @@ func late(w *writer, n, stage, ahead, behind int) {
 	}
 }
 
-// zeroBubbleH1 returns a rule. Where nothing is freed before the weights' backward, as many passes as ranks fit and
-// messages take no time, no order is faster (Bound).
+// zeroBubbleH1 returns the order of ZB-H1. No order is faster if no bytes are freed before the backward of weights,
+// the number of passes that fit is that of the ranks, and messages take no time (Bound).
 func zeroBubbleH1(p *Request, _ *Problem) [][]Pass {
 	return eachRank(p, func(w *writer, r int) { late(w, p.Micro, r, p.Ranks-1-r, r) })
 }
 
-// zeroBubbleH2 fills the time until the first backward with forwards.
+// zeroBubbleH2 returns the order of ZB-H2, which fills the time until the first backward with forwards.
 func zeroBubbleH2(p *Request, _ *Problem) [][]Pass {
 	return eachRank(p, func(w *writer, r int) { late(w, p.Micro, r, 2*(p.Ranks-1-r), 2*r) })
 }
 
-// withinEffort bounds the passes that the search of a named schedule plays.
+// withinEffort is the number of passes that the search of a named schedule may play.
 const withinEffort = 1_000_000
 
-// within searches an order that is no slower than another one and holds no more passes a rank. The paper's own search
-// is
-// a greedy one in eight variants; this is the one of this package, for a while.
+// within searches for an order that is no slower than the given one and holds at most the given number of passes per
+// rank. The paper's own search is a greedy one in eight variants; this one is a short Search.
 func within(q *Problem, passes int, order [][]Pass) [][]Pass {
 	counted := *q
 	counted.Fixed, counted.Limit = nil, nil
-	counted.Stages = append([]Stage(nil), q.Stages...)
+	counted.Stages = slices.Clone(q.Stages)
 	for s := range counted.Stages {
 		counted.Stages[s].Holds = Holds{Act: 1, Rest: 1}
 	}
@@ -59,7 +62,7 @@ func within(q *Problem, passes int, order [][]Pass) [][]Pass {
 		counted.Limit = append(counted.Limit, engine.Bytes(passes))
 	}
 	found, err := Search(&counted, Options{Effort: withinEffort, Orders: [][][]Pass{order}}, nil)
-	if err != nil { // times that cannot be added up: playing says so
+	if err != nil { // times out of range: Play returns the error
 		return order
 	}
 	return found.Order

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// furtherFamilies are those that keep single results, or send arguments to the host. (Two
-// lists and not one that is put together at the start, which every program would hold.)
+// furtherFamilies are the families that keep single results, or send arguments to the host. They are a list of
+// their own because joining lists in an init function would link them into every program.
 var furtherFamilies = []family{
 	{"torchtitan", func(l *layout) int { return min(2, len(l.layers)) }, noLayers,
 		func(l *layout, n int) []*Segment { return l.titan(n == 1, titanSaves) },
@@ -19,7 +19,7 @@ var furtherFamilies = []family{
 				titanPolicies[n-1], strings.ToLower(titanPolicies[n-1]))
 		}},
 	{"torchtitan up to 0.2.2", func(l *layout) int { return titanLast(l) }, noLayers,
-		// It counts layers from 1; the last number stands for its operators.
+		// Layers are counted from 1. The last number means the option "op".
 		func(l *layout, n int) []*Segment {
 			if n == titanLast(l) {
 				return l.titan(false, titanSaved)
@@ -57,12 +57,12 @@ var furtherFamilies = []family{
 		}, nil},
 }
 
-// titanPolicies are torchtitan's classes of activation checkpointing, but for the one that
-// sets the memory budget of torch.compile.
+// titanPolicies are torchtitan's classes of activation checkpointing, without the one that sets the memory budget
+// of torch.compile.
 var titanPolicies = []string{"Full", "Selective"}
 
-// titanLast returns how many settings released versions of torchtitan have: a number of layers,
-// or the operators.
+// titanLast returns the number of settings of released versions of torchtitan: every number of layers, and the
+// option "op".
 func titanLast(l *layout) int {
 	if len(l.layers) == 0 {
 		return 0
@@ -70,8 +70,8 @@ func titanLast(l *layout) int {
 	return len(l.layers) + 1
 }
 
-// titan has every layer run again, but for the results of operators unless it is full. Of
-// products without a bias every second one runs again
+// titan returns a plan in which every layer runs again. Unless full is set, it keeps the results of the operators
+// for which saves returns true, and of every second matrix product without a bias
 // [torchtitan/distributed/activation_checkpoint.py].
 func (l *layout) titan(full bool, saves func(op string) bool) []*Segment {
 	return l.saving(func(s Saved) bool {
@@ -82,13 +82,13 @@ func (l *layout) titan(full bool, saves func(op string) bool) []*Segment {
 	})
 }
 
-// titanSaved reports whether released versions keep the result of an operator.
+// titanSaved reports whether released versions of torchtitan keep the result of an operator.
 func titanSaved(op string) bool {
 	return strings.HasPrefix(op, "aten._scaled_dot_product") || op == "aten.max.default"
 }
 
-// titanSaves reports whether main of August 2026 does. What torch._functorch.partitioners
-// calls compute-intensive is among it.
+// titanSaves reports whether the main branch of torchtitan keeps the result of an operator, as of August 2026. This
+// includes the operators that torch._functorch.partitioners calls compute-intensive.
 func titanSaves(op string) bool {
 	return titanSaved(op) ||
 		slices.Contains([]string{"aten.convolution.default", "aten.bmm.default", "aten.addmm.default",
@@ -106,13 +106,13 @@ func together(n int) string {
 	return fmt.Sprintf("%d layers", n)
 }
 
-// policies is how many policies of JAX have no names.
+// policies is the number of JAX policies without names.
 const policies = 3
 
-// mostNames bounds the names that are tried.
+// mostNames is the largest number of names in a JAX policy.
 const mostNames = 12
 
-// names returns the results of a layer that a policy of names may keep, the best ones first.
+// names returns the results of a layer that a JAX policy with names may keep, the best ones first.
 func (l *layout) names() []Saved {
 	if len(l.layers) == 0 {
 		return nil
@@ -121,7 +121,7 @@ func (l *layout) names() []Saved {
 	return worth[:min(len(worth), mostNames)]
 }
 
-// saving has every layer run again, each by itself, but for results that a rule takes.
+// saving returns a plan in which every layer runs again by itself, and keeps the results for which take returns true.
 func (l *layout) saving(take func(Saved) bool) []*Segment {
 	out := every(l, func(int) bool { return true })
 	for i, s := range out {
@@ -134,8 +134,8 @@ func (l *layout) saving(take func(Saved) bool) []*Segment {
 	return out
 }
 
-// jaxPlan returns a policy for every layer: of 1 to 3 nothing stays, products with weights,
-// all products; beyond, the best results by their names.
+// jaxPlan returns the plan of policy n for every layer. Policy 1 keeps nothing, policy 2 products with weights,
+// policy 3 all matrix products, and policy 3+k the k best results by their names.
 func jaxPlan(l *layout, n int) []*Segment {
 	names := l.names()
 	return l.saving(func(s Saved) bool {

@@ -9,28 +9,28 @@ import (
 	"memtide/engine/remat"
 )
 
-// plays is how many plans are played for one answer.
+// plays is the number of plans that Find plays.
 const plays = 4500
 
-// Query is what is asked for.
+// Query says which plan Find looks for.
 type Query struct {
-	Class    Class        // of the search
-	Strategy string       // empty: search; otherwise its schedule of the chain is taken
-	Limit    engine.Bytes // above what is there before the step
+	Class    Class        // the class of plans to search
+	Strategy string       // the strategy whose schedule of the chain becomes the plan; empty: search
+	Limit    engine.Bytes // of the peak, in addition to the memory in use before the step
 	Link     engine.Rate  // of copies to the host and back
 }
 
-// Found is an answer.
+// Found is a plan.
 type Found struct {
 	Segments []*Segment
 	Class    Class
 	Result   Result
-	// Of a strategy's schedule: the solution, and the best one of all that recompute,
-	// where that is known; else nil.
+	// Solution is the strategy's solution, and Best the fastest solution of all that recompute, if it is known.
+	// Both are nil after a search.
 	Solution, Best *engine.Solution
 }
 
-// finder looks for the plan of one step.
+// finder is the state of Find.
 type finder struct {
 	Query
 	chain  *engine.Chain // derived from the trace
@@ -39,10 +39,9 @@ type finder struct {
 	poll   *engine.Poll
 }
 
-// Find answers for a trace and the chain that is derived from it. The error is an
-// *engine.InfeasibleError with the smallest peak that was met (0: none was), a sentence
-// about the strategy, or that of the poll. Beside the first one, of a search, the plan with
-// that peak is returned. The player gets the link.
+// Find returns a plan for a trace t, its player p and the chain c that is derived from it. It sets p.Link. The
+// error is an *engine.InfeasibleError, an error of the strategy, or the error of poll. The InfeasibleError has the
+// smallest peak of all plans played, or 0; a search then also returns the plan with this peak.
 func Find(c *engine.Chain, t *Trace, p *Player, q Query, poll *engine.Poll) (*Found, error) {
 	p.Link = q.Link
 	f := &finder{q, c, p, t, poll}
@@ -59,15 +58,15 @@ func Find(c *engine.Chain, t *Trace, p *Player, q Query, poll *engine.Poll) (*Fo
 	return &Found{Segments: segments, Class: q.Class, Result: got}, nil
 }
 
-// fetchEarly returns segments in which values come back from the host one segment before they are needed, so that the
-// copies may run beside operators, wherever the limit has room for that.
+// fetchEarly returns segments that fetch values from the host one segment early wherever the limit has room for it,
+// so that the copies may run while operators run.
 func (f *finder) fetchEarly(segments []*Segment, got Result) ([]*Segment, Result) {
 	segments, first := slices.Clone(segments), true
 	for i, s := range segments {
 		if s.Do != DoOffload && s.Input != DoOffload {
 			continue
 		}
-		if !first { // before the first there is nothing
+		if !first {
 			with := *s
 			with.Prefetch, segments[i] = 1, &with
 			if r := f.player.Play(segments); r.Peak <= f.Limit {
@@ -81,8 +80,8 @@ func (f *finder) fetchEarly(segments []*Segment, got Result) ([]*Segment, Result
 	return segments, got
 }
 
-// chainBudgets returns budgets of the chain to try for the limit of the step, which may take a little more than its
-// chain says.
+// chainBudgets returns the budgets of the chain to try, largest first. Some are below the limit, because a step may
+// take a little more than its chain says.
 func (f *finder) chainBudgets() (rooms []engine.Bytes) {
 	for _, less := range []engine.Bytes{0, f.Limit / 50, f.Limit / 20, f.Limit / 10, f.Limit / 5} {
 		rooms = append(rooms, f.Limit-less+f.chain.Input+f.chain.Resident.Total())
@@ -90,8 +89,8 @@ func (f *finder) chainBudgets() (rooms []engine.Bytes) {
 	return rooms
 }
 
-// startPlans returns plans that follow from the chain's optimal ones of class wrappable, and of
-// rotor where runs within runs are looked for.
+// startPlans returns plans for the search to start from: those of the chain's optimal schedules of class wrappable
+// and, for wider classes, of the strategy rotor.
 func (f *finder) startPlans() (all [][]*Segment) {
 	for _, room := range f.chainBudgets() {
 		runs, err := remat.Runs(f.chain, room, f.poll)
@@ -108,14 +107,14 @@ func (f *finder) startPlans() (all [][]*Segment) {
 		return all
 	}
 	for _, room := range f.chainBudgets() {
-		if parts, _, err := f.solved("rotor", nil, room); err == nil {
+		if parts, _, err := f.parts("rotor", room); err == nil {
 			all = append(all, f.segmentsOf(parts)...)
 		}
 	}
 	return all
 }
 
-// segmentsOf returns the plan of parts as its segments, alone in a list, or nil if parts are no valid plan.
+// segmentsOf returns a list with the segments of parts, or nil if they are not a valid plan.
 func (f *finder) segmentsOf(parts []Part) [][]*Segment {
 	if segments := f.trace.OfStages(f.chain, parts); f.trace.Validate(segments) == nil {
 		return [][]*Segment{segments}
@@ -123,14 +122,21 @@ func (f *finder) segmentsOf(parts []Part) [][]*Segment {
 	return nil
 }
 
-// solved returns what a strategy finds for the chain, as parts.
-func (f *finder) solved(strategy string, args engine.Args, room engine.Bytes) ([]Part, *engine.Solution, error) {
+// solve returns the chain with a budget as a problem, and the strategy's solution.
+func (f *finder) solve(strategy string, args engine.Args, budget engine.Bytes) (*engine.Problem, *engine.Solution,
+	error) {
 	s := engine.Lookup(strategy)
 	if s == nil {
 		return nil, nil, fmt.Errorf("there is no strategy %q", strategy)
 	}
-	p := engine.NewChainProblem(f.chain, engine.Device{ToHost: f.Link, ToDev: f.Link}, engine.Whole, room)
+	p := engine.NewChainProblem(f.chain, engine.Device{ToHost: f.Link, ToDev: f.Link}, engine.Whole, budget)
 	sol, err := s.Solve(p, args, f.poll)
+	return p, sol, err
+}
+
+// parts returns the strategy's solution for the chain with a budget, and its parts.
+func (f *finder) parts(strategy string, budget engine.Bytes) ([]Part, *engine.Solution, error) {
+	p, sol, err := f.solve(strategy, nil, budget)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -138,12 +144,12 @@ func (f *finder) solved(strategy string, args engine.Args, room engine.Bytes) ([
 	return parts, sol, err
 }
 
-// convert takes the schedule of a strategy: for the largest budget of the chain with
-// which the step keeps its own.
+// convert returns the plan of the strategy's schedule for the largest budget of the chain with which the step is
+// within the limit.
 func (f *finder) convert() (*Found, error) {
 	least := engine.NoLimit
 	for _, room := range f.chainBudgets() {
-		parts, sol, err := f.solved(f.Strategy, nil, room)
+		parts, sol, err := f.parts(f.Strategy, room)
 		if _, short := errors.AsType[*engine.InfeasibleError](err); short {
 			break
 		}
@@ -170,14 +176,9 @@ func (f *finder) convert() (*Found, error) {
 	return nil, &engine.InfeasibleError{Budget: f.Limit, Smallest: least, Why: "by the schedules of " + f.Strategy}
 }
 
-// best returns the fastest schedule of the chain that recomputes, of any, or nil if it is not
-// known.
+// best returns the fastest of all schedules of the chain that recompute, or nil if it is not known.
 func (f *finder) best(room engine.Bytes) *engine.Solution {
-	if engine.Lookup("nonpersistent") == nil {
-		return nil
-	}
-	p := engine.NewChainProblem(f.chain, engine.Device{}, engine.Whole, room)
-	sol, err := engine.Lookup("nonpersistent").Solve(p, engine.Args{"drop": "yes"}, f.poll)
+	_, sol, err := f.solve("nonpersistent", engine.Args{"drop": "yes"}, room)
 	if err != nil || !sol.Optimal {
 		return nil
 	}

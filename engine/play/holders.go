@@ -7,30 +7,29 @@ import (
 	"memtide/engine"
 )
 
-// Holder is a module call and what its own operators, outside the modules within it, have
-// made that is there at a peak. Path and Class are empty where there is no call.
+// Holder is a module call with the bytes at a peak that its own operators have made, without those of the modules
+// that it calls. Path and Class are empty for ByBackward and ByNone.
 type Holder struct {
 	Call  int // its number, or ByBackward or ByNone
 	Path  string
 	Class string
-	Outer bool // it calls modules itself
+	Outer bool // it calls other modules
 	Bytes engine.Bytes
 }
 
-// What holds bytes beside calls: the operators of the backward, and what no operator of
-// the trace has made.
+// Holders other than calls.
 const (
-	ByBackward = -1
-	ByNone     = -2
+	ByBackward = -1 // the operators of the backward
+	ByNone     = -2 // storages that no operator of the trace has made
 )
 
-// Holders are who holds the bytes at the first peak of a plan, the largest first. What the
-// kernel that runs then needs beside its results counts for its module.
+// Holders returns the holders of all bytes at the first peak of a plan, the largest first. The workspace of the
+// kernel that runs at the peak counts for its module.
 func (p *Player) Holders(segments []*Segment) (list []Holder) {
 	_, log := p.Log(segments)
 	there := map[instance]bool{}
 	var now, most engine.Bytes
-	at, temp := -1, -1 // entries of the peak: how far, and the operator that runs
+	at, temp := -1, -1 // the last entry before the peak, and the operator that runs at it
 	for i, e := range log {
 		extra := engine.Bytes(0)
 		switch e.Kind {
@@ -72,25 +71,21 @@ func (p *Player) Holders(segments []*Segment) (list []Holder) {
 		if call >= 0 {
 			c := p.t.Calls[call]
 			h.Path, h.Class = c.Path, c.Class
-			// calls are in the order in which they begin
+			// Calls are in the order in which they begin.
 			h.Outer = call+1 < len(p.t.Calls) && p.t.Calls[call+1].Op < c.End
 		}
 		list = append(list, h)
 	}
 	slices.SortFunc(list, func(a, b Holder) int {
-		return cmp.Or(cmp.Compare(b.Bytes, a.Bytes),
-			cmp.Compare(a.Call, b.Call))
+		return cmp.Or(cmp.Compare(b.Bytes, a.Bytes), cmp.Compare(a.Call, b.Call))
 	})
 	return list
 }
 
 // callsOf returns the innermost call of each operator, or ByBackward.
 func (t *Trace) callsOf() []int {
-	calls := make([]int, len(t.Ops))
-	for i := range calls {
-		calls[i] = ByBackward
-	}
-	for k, c := range t.Calls { // a call begins after those that it lies in
+	calls := slices.Repeat([]int{ByBackward}, len(t.Ops))
+	for k, c := range t.Calls { // a call comes after those that contain it
 		for i := c.Op; i < c.End; i++ {
 			calls[i] = k
 		}

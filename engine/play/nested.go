@@ -7,20 +7,20 @@ import (
 	"memtide/engine"
 )
 
-// Part is stages of a chain, from First to Last. What they keep for their backward is dropped, and they are computed
-// again as a whole when their backward comes; Within are those that are dropped again while they are. With Offload, one
-// stage is not computed again, but what it keeps moves to the host. With InputOffload, the input of stages that are
-// computed again does.
+// Part is a run of consecutive stages of a chain, from First to Last. By default their saved activations are
+// dropped, and the stages are computed again as a whole when their backward comes. Within are the parts of it that
+// are dropped again during that. With Offload, First is Last, and the saved activations of this stage move to the
+// host instead. With InputOffload, the input of stages that are computed again moves to the host.
 type Part struct {
 	First, Last           int
 	Within                []Part
 	Offload, InputOffload bool
 }
 
-// Nested reads the schedule of a chain, which sim has played, as parts. Of what the schedule holds, parts hold only
-// their inputs, which stay on the device or the host from the first forward on. When copies begin is not in parts. The
-// Where the schedule moves the input alone of a stage that is not computed again, the part moves all that the stage
-// keeps. The error says what no parts do: moving a value that is made again, or making a saved set again that was kept.
+// Nested converts a schedule of a chain to parts. sim must be able to play the schedule. Parts do not contain the
+// times of copies, and hold their inputs from the first forward on. If the schedule moves only the input of a stage
+// that is not computed again, the part moves all saved activations of the stage. The error says what parts cannot
+// express: moving a value that is made again, or making a saved set again that was kept.
 func Nested(p *engine.Problem, schedule engine.Schedule) ([]Part, error) {
 	if p.Chain == nil {
 		return nil, fmt.Errorf("a plan's runs are of stages one after the other, and this network is not a chain of stages")
@@ -44,15 +44,15 @@ func Nested(p *engine.Problem, schedule engine.Schedule) ([]Part, error) {
 	return parts, err
 }
 
-// offload returns parts with the move of v to the host. The input of the chain stays: it is there before the step, and
-// belongs to the program that calls the model.
+// offload returns parts that also move v to the host. The input of the chain is not moved, because it exists before
+// the step and belongs to the program that calls the model.
 func (n *nesting) offload(parts []Part, v engine.ValueID) ([]Part, error) {
 	if v == n.g.Act(0) {
 		return parts, nil
 	}
 	layers := n.g.Chain.Len()
 	for k := 1; k <= layers; k++ {
-		// the part of stage k, or the first behind it
+		// the part of stage k, or the first part after it
 		at := slices.IndexFunc(parts, func(p Part) bool { return p.Last >= k })
 		if at < 0 {
 			at = len(parts)
@@ -62,7 +62,7 @@ func (n *nesting) offload(parts []Part, v engine.ValueID) ([]Part, error) {
 		case !within && (v == n.g.Saved(k) || v == n.g.Act(k-1)):
 			return slices.Insert(parts, at, Part{First: k, Last: k, Offload: true}), nil
 		case v == n.g.Saved(k) && parts[at].Offload, v == n.g.Act(k-1) && within && parts[at].Offload:
-			return parts, nil // it is among what is moved, perhaps more than once
+			return parts, nil // the part moves it already
 		case v == n.g.Act(k-1) && within && parts[at].First == k:
 			parts[at].InputOffload = true
 			return parts, nil
@@ -86,7 +86,7 @@ func (n *nesting) next() (stage int, forward bool) {
 	return op.Stage, op.Pass == engine.Forward
 }
 
-// part reads the forward of stages and their backward.
+// part reads the forward of stages and their backward, and returns their parts.
 func (n *nesting) part(first, last int) (parts []Part, err error) {
 	lean := make([]bool, last+1)
 	for k := first; k <= last; k++ {
@@ -118,16 +118,15 @@ func (n *nesting) part(first, last int) (parts []Part, err error) {
 	return parts, nil
 }
 
-// outOfOrder returns the error for a stage that runs where no part is in progress.
+// outOfOrder returns the error for stage k running at a time at which parts cannot run it.
 func (n *nesting) outOfOrder(k int) error {
 	return fmt.Errorf("this schedule drops %s and makes it again while its run is not in progress: no wrapper does that; take -strategy rotor, or search", n.g.Values[n.g.Saved(k)].Name)
 }
 
-// OfStages are parts of a chain that is cut behind units of the trace, and names its
-// stages after them, as segments.
+// OfStages converts parts of a chain to segments. Each stage of the chain must have the name of its last unit.
 func (t *Trace) OfStages(c *engine.Chain, parts []Part) (segments []*Segment) {
 	names := t.UnitNames()
-	end := func(stage int) int { // behind the last unit of a stage
+	end := func(stage int) int { // the index after the last unit of a stage
 		switch {
 		case stage == 0:
 			return 0
@@ -151,7 +150,7 @@ func (t *Trace) OfStages(c *engine.Chain, parts []Part) (segments []*Segment) {
 	return segments
 }
 
-// ClassOf returns the smallest class that segments are of.
+// ClassOf returns the smallest class that contains segments.
 func (t *Trace) ClassOf(segments []*Segment) Class {
 	class, group := ClassUnit, map[string]int{}
 	for i, g := range t.groups() {

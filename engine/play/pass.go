@@ -2,28 +2,26 @@ package play
 
 import (
 	"cmp"
-
 	"slices"
 )
 
-// pass is one walk over events of the forward: all of them, or those of a frame that
-// is filled again.
+// pass is a walk over the events of the forward, or over those of a frame that runs again.
 type pass struct {
 	p     *Player
 	level map[int]*Segment // by call
 	run   int
-	fill  *frame // nil: the forward
+	fill  *frame // the frame that runs again; nil in the forward
 
-	frames []*frame // opened here, in order
-	mine   []int    // storages made here
-	own    map[int]bool
-	held   []instance  // saved results that this run holds
-	reads  map[int]int // when run again: of storages that calls hand on the last call that reads each
-	deaths []Free
+	frames []*frame     // the frames of this pass, in order
+	mine   []int        // the storages that this pass has made
+	own    map[int]bool // whether this pass uses its own instance of a storage
+	held   []instance   // the saved results that this pass holds
+	reads  map[int]int  // by storage that one call of fill hands to another: the last call that reads it
+	deaths []Free       // the releases by Python that are to come
 
-	inside, cur int // calls; -1: none
-	opened      *frame
-	want        map[int]bool
+	inside, cur int          // the call of fill, and the call of opened; -1 outside of such calls
+	opened      *frame       // the frame of the present call, or nil
+	want        map[int]bool // the keeps that are still to be restored
 }
 
 func (f *pass) play(begin, end int) {
@@ -39,7 +37,7 @@ func (f *pass) play(begin, end int) {
 	f.settle()
 }
 
-// within prepares a run again: what is wanted, and which deaths lie in it.
+// within sets want, reads and deaths for a frame that runs again.
 func (f *pass) within() {
 	f.want = map[int]bool{}
 	for q := range f.fill.alive {
@@ -63,20 +61,20 @@ func (f *pass) within() {
 	}
 }
 
-// ended is a call that has run again: what it made goes, but for what a later one reads.
+// ended drops the storages that a call of fill has made, except those that a later call reads.
 func (f *pass) ended(call int) {
 	for _, n := range f.mine {
 		if last, read := f.reads[n]; read && last > call {
 			continue
 		}
 		f.p.drop(instance{n, f.run}, holder{byPython, 0})
-		if _, other := f.p.owner[n]; other { // and who reads it then reads what the frame has
+		if _, other := f.p.owner[n]; other { // later readers read the argument of the frame
 			f.own[n] = false
 		}
 	}
 }
 
-// event plays one; false: all that was wanted is there.
+// event plays an event. It returns false when all keeps of want are restored.
 func (f *pass) event(e Event) bool {
 	switch {
 	case e.Kind == EventEnter:
@@ -105,7 +103,7 @@ func (f *pass) event(e Event) bool {
 	return true
 }
 
-// open begins a segment's frame, or goes on with it.
+// open begins the frame of a segment, or continues it with another call.
 func (f *pass) open(s *Segment, call int) {
 	i := slices.IndexFunc(f.frames, func(have *frame) bool { return have.seg == s })
 	if i < 0 {
@@ -132,7 +130,7 @@ func (f *pass) open(s *Segment, call int) {
 	o.calls = append(o.calls, call)
 }
 
-// die lets go of what Python has let go of before an operator.
+// die drops the storages that Python has released before operator op.
 func (f *pass) die(op int) {
 	for len(f.deaths) > 0 && f.deaths[0].Op <= op {
 		n := f.deaths[0].Storage
@@ -147,7 +145,7 @@ func (f *pass) operator(i int) {
 	p, op := f.p, &f.p.t.Ops[i]
 	o := cmp.Or(f.opened, f.fill)
 	saved := o != nil && o.saves(op.Name, o == f.fill)
-	if saved && o == f.fill { // it was kept: nothing runs
+	if saved && o == f.fill { // its result was saved, so the operator does not run
 		for _, n := range op.New {
 			key := instance{n, o.run}
 			p.hold(key, holder{byPython, 0})
@@ -175,7 +173,8 @@ func (f *pass) operator(i int) {
 	}
 }
 
-// saves counts an operator, and says whether its results stay.
+// saves counts an operator of a frame and reports whether the frame saves its results. again says that the frame
+// runs again.
 func (o *frame) saves(name string, again bool) bool {
 	if len(o.seg.Save) == 0 {
 		return false
@@ -188,6 +187,7 @@ func (o *frame) saves(name string, again bool) bool {
 	return slices.Contains(o.seg.Save, Saved{name, counts[name] - 1})
 }
 
+// pack plays the start of a keep. It returns false when all keeps of want are restored.
 func (f *pass) pack(keep int) bool {
 	p := f.p
 	if f.fill != nil && !f.fill.alive[keep] {
@@ -213,7 +213,7 @@ func (f *pass) pack(keep int) bool {
 	return len(f.want) > 0
 }
 
-// settle ends a pass: what Python still held goes, and frames that keep nothing.
+// settle ends a pass. It drops the references of Python and of fill, and closes frames without keeps.
 func (f *pass) settle() {
 	p := f.p
 	if f.fill == nil {

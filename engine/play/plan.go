@@ -13,11 +13,11 @@ import (
 // PlanFormat is the value of "format" in files of plans.
 const PlanFormat = "memtide-plan/1"
 
-// What a segment does with what autograd would keep of its calls.
+// What a segment does with the tensors that autograd keeps for its calls.
 const (
 	DoKeep      = "keep"
-	DoRecompute = "recompute" // drop it, and run the calls again when their backward comes
-	DoOffload   = "offload"   // move it to the host
+	DoRecompute = "recompute" // drop them, and run the calls again when their backward comes
+	DoOffload   = "offload"   // move them to the host
 )
 
 // Plan is the content of a file of plans. Fields are only added.
@@ -36,8 +36,8 @@ type Plan struct {
 	Segments  []*Segment `json:"segments"`
 }
 
-// Shape is what a plan does where the inputs have other shapes. Where there are several,
-// inputs without a plan run plainly.
+// Shape is a plan for inputs of other shapes. In a plan with shapes, the model runs plainly on inputs without a
+// plan.
 type Shape struct {
 	Budget    int64      `json:"budget_bytes"`
 	Inputs    [][]any    `json:"inputs"`
@@ -45,7 +45,8 @@ type Shape struct {
 	Segments  []*Segment `json:"segments"`
 }
 
-// Add adds the plan for other inputs of the same model.
+// Add adds q to the shapes of p. The error says that q is for another model, or for the same inputs as an earlier
+// plan.
 func (p *Plan) Add(q *Plan) error {
 	switch {
 	case !slices.Equal(p.Model.Units, q.Model.Units) || !slices.Equal(p.Model.Classes, q.Model.Classes) ||
@@ -67,46 +68,45 @@ func (p *Plan) Add(q *Plan) error {
 // same reports whether inputs are equal.
 func same(a, b [][]any) bool { return fmt.Sprint(a) == fmt.Sprint(b) }
 
-// Identity is what a model is compared with when a plan is applied to it.
+// Identity identifies the model of a plan, so that a plan is not applied to another model.
 type Identity struct {
 	Units   []string `json:"units"`
 	Classes []string `json:"classes"`
 	SHA     string   `json:"ops_sha"`
-	// of paths, classes and shapes of parameters; a model of another is refused
-	Modules string `json:"modules_sha,omitempty"`
+	Modules string   `json:"modules_sha,omitempty"` // hash of paths, classes and shapes of parameters
 }
 
-// Predicted is what the player says of a plan.
+// Predicted is the result of playing a plan.
 type Predicted struct {
 	Peak    int64   `json:"peak_bytes"`
 	Step    float64 `json:"step_s"`
 	KeepAll int64   `json:"keepall_peak_bytes"`
 	Again   float64 `json:"again_s"`
 	Sent    int64   `json:"sent_bytes,omitempty"` // to the host, and back
-	Copies  float64 `json:"copies_s,omitempty"`   // of step_s, for that: none beside an operator
+	Copies  float64 `json:"copies_s,omitempty"`   // the part of step_s for these copies; see Result.Copies
 }
 
-// Segment is a run of consecutive unit calls; what no segment names is kept.
+// Segment is a list of consecutive unit calls with what becomes of their kept tensors. The tensors of units in no
+// segment are kept.
 type Segment struct {
-	Units []string   `json:"units"`
-	Do    string     `json:"do"`
-	Inner []*Segment `json:"inner,omitempty"` // within it, when it runs again
-	Save  []Saved    `json:"save,omitempty"`  // operators whose results stay; only without Inner
-	// how many segments early its values come back from the host; see package memtide.player
-	Prefetch int    `json:"prefetch,omitempty"`
-	Input    string `json:"input,omitempty"` // of one that runs again: DoOffload moves its arguments to the host
+	Units    []string   `json:"units"`
+	Do       string     `json:"do"`
+	Inner    []*Segment `json:"inner,omitempty"`    // segments within it, when it runs again
+	Save     []Saved    `json:"save,omitempty"`     // operators whose results are kept; only without Inner
+	Prefetch int        `json:"prefetch,omitempty"` // how many segments early its values are fetched from the host
+	Input    string     `json:"input,omitempty"`    // DoOffload moves the arguments of a segment that runs again
 }
 
-// Saved is an operator of a segment: its name, and which of those with that name.
+// Saved is an operator of a segment: its name, and its index among the operators with that name.
 type Saved struct {
 	Op string
 	At int
 }
 
-// MarshalJSON writes it as a list of two.
+// MarshalJSON writes a list of two elements.
 func (s Saved) MarshalJSON() ([]byte, error) { return json.Marshal([]any{s.Op, s.At}) }
 
-// UnmarshalJSON reads a list of two.
+// UnmarshalJSON reads a list of two elements.
 func (s *Saved) UnmarshalJSON(data []byte) error {
 	two := []any{&s.Op, &s.At}
 	if err := json.Unmarshal(data, &two); err != nil || len(two) != 2 {
@@ -115,7 +115,7 @@ func (s *Saved) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// ReadPlan reads a file.
+// ReadPlan reads a file of a plan.
 func ReadPlan(data []byte) (*Plan, error) {
 	p := &Plan{}
 	if err := json.Unmarshal(data, p); err != nil {
@@ -127,7 +127,7 @@ func ReadPlan(data []byte) (*Plan, error) {
 	return p, nil
 }
 
-// JSON writes a file: a segment in a line.
+// JSON returns the content of the plan's file, with one line per segment.
 func (p *Plan) JSON() ([]byte, error) {
 	short := *p
 	short.Segments = nil
@@ -147,7 +147,7 @@ func (p *Plan) JSON() ([]byte, error) {
 	return append(out, "\n \"segments\": [\n"+strings.Join(lines, ",\n")+"]}\n"...), nil
 }
 
-// Validate says what no runtime could do with segments of this trace.
+// Validate returns an error if segments are not a valid plan of this trace.
 func (t *Trace) Validate(segments []*Segment) error {
 	at := map[string]int{}
 	for i, c := range t.Calls {
@@ -156,7 +156,7 @@ func (t *Trace) Validate(segments []*Segment) error {
 	return t.validate(segments, at, 0, len(t.Ops))
 }
 
-// validate takes segments whose operators lie from first to before end.
+// validate is Validate for segments whose operators must lie in [first, end). at maps paths to calls.
 func (t *Trace) validate(segments []*Segment, at map[string]int, first, end int) error {
 	last := -1
 	for _, s := range segments {
@@ -205,8 +205,7 @@ func (s *Segment) valid() error {
 	return nil
 }
 
-// Plan returns a plan of these segments with what the player says of them. class is that
-// of the plan, maker the program and the method.
+// Plan returns a plan with these segments and their predicted result. maker names the program and the method.
 func (p *Player) Plan(segments []*Segment, class, maker string, budget engine.Bytes) *Plan {
 	t, all, got := p.t, p.Play(nil), p.Play(segments)
 	plan := &Plan{Format: PlanFormat, Class: class, Name: t.Name, MadeBy: maker, Budget: int64(budget),

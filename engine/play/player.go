@@ -2,21 +2,22 @@ package play
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"time"
 
 	"memtide/engine"
 )
 
-// Result is what a step takes under a plan.
+// Result is the memory and the time of a step under a plan.
 type Result struct {
-	Peak  engine.Bytes  // above what is there before the step
-	Time  time.Duration // of all operators, one after the other
-	Again time.Duration // of those that ran again
-	Left  engine.Bytes  // still there after the step
-	Sent  engine.Bytes  // to the host, and back
-	// Copies is the time of that, one after the other; Time contains it. So the step is
-	// never longer for want of a link, and shorter where copies run beside operators.
+	Peak  engine.Bytes  // in addition to the memory in use before the step
+	Time  time.Duration // of all operators and copies, one after the other
+	Again time.Duration // of the operators that ran again
+	Left  engine.Bytes  // still in use after the step
+	Sent  engine.Bytes  // copied to the host, and back
+	// Copies is the part of Time for the copies to the host and back. It counts them one after the other, so that a
+	// step is shorter than Time if copies run while operators run.
 	Copies time.Duration
 }
 
@@ -25,46 +26,46 @@ type Player struct {
 	Link engine.Rate // of copies to the host and back; 0: they take no time
 
 	t      *Trace
-	split  int
+	split  int            // the index in t.Events at which the backward begins
 	at     map[string]int // calls by path
-	first  []int          // of each storage the operator that makes it; -1: none
-	late   []bool         // storages of the forward that outlive it
+	first  []int          // by storage: the operator that makes it, or -1
+	late   []bool         // by storage: the forward makes it, and Python does not release it during the forward
 	deaths []Free         // by operator
-	enter  []int          // of each call its places in Events
+	enter  []int          // by call: its indices in Events
 	leave  []int
 
 	now, peak, sent engine.Bytes
 	again           time.Duration
-	runs            int
+	runs            int // the number of frames and of runs so far
 	held            map[instance][]holder
-	filler          map[int]*frame
-	holds           map[int]instance
-	owner           map[int]int // storage to run, of the arguments of the frame that is filled
-	line            []*frame    // of which something is on the host, in order
-	log             *[]Entry    // nil if no log is wanted
+	filler          map[int]*frame   // by keep: the frame that restores it, if it is not held
+	holds           map[int]instance // by keep: the instance that is held for it
+	owner           map[int]int      // by storage among the arguments of the frame that runs again: its run
+	line            []*frame         // the frames that send to the host, in order
+	log             *[]Entry         // nil without a log
 }
 
-// Entry is a line of the log of a played plan. Storages have an instance for each run
-// that makes them; run 0 is the step itself.
+// Entry is a line of the log of a played plan. Storages have an instance for each run that makes them. Run 0 is the
+// step itself.
 type Entry struct {
 	Kind EntryKind
-	ID   int // a storage, an operator or a keep
+	ID   int // a storage, an operator or a keep, depending on Kind
 	Run  int
 }
 
-// EntryKind says what happened.
+// EntryKind is the kind of an entry.
 type EntryKind uint8
 
 // The kinds of entries.
 const (
-	EntryMade   EntryKind = iota // an instance of a storage takes its room
-	EntryGone                    // it is gone
-	EntryRan                     // an operator runs; what it makes is there
-	EntryNeeded                  // autograd has what it asked for
+	EntryMade   EntryKind = iota // an instance of a storage is allocated
+	EntryGone                    // an instance of a storage is freed
+	EntryRan                     // an operator runs; its outputs exist already
+	EntryNeeded                  // autograd gets a tensor that it keeps
 	EntrySent                    // an instance of a storage is copied to the host
 )
 
-// Log plays as Play does, and writes down what happens.
+// Log is Play with a log.
 func (p *Player) Log(segments []*Segment) (Result, []Entry) {
 	var log []Entry
 	p.log = &log
@@ -78,14 +79,13 @@ func (p *Player) note(kind EntryKind, id, run int) {
 	}
 }
 
-// instance is a storage of one run; run 0 is the forward. It is there while somebody
-// holds it.
+// instance is a storage as one run has made it. Run 0 is the forward. It exists while it has holders.
 type instance struct{ storage, run int }
 
-// holder is who holds an instance.
+// holder is a reference to an instance.
 type holder struct {
 	kind holderKind
-	id   int
+	id   int // of the keep or the frame
 }
 
 type holderKind uint8
@@ -97,30 +97,27 @@ const (
 	byOperator            // a frame, for the result of an operator that it saves
 )
 
-// frame is one execution of a segment.
+// frame is one execution of a segment that is recomputed or offloaded.
 type frame struct {
 	seg           *Segment
 	run, id       int
-	alive         map[int]bool // keeps that are not released
-	inputs        []instance
-	away          []int // storages that are on the host: what it keeps, or of its arguments
-	back          bool  // they are on the device again, or no longer needed
-	place         int   // in the player's line
+	alive         map[int]bool // the keeps of the frame that autograd has not released
+	inputs        []instance   // the arguments that it holds
+	away          []int        // the storages on the host: of its keeps, or of its arguments
+	back          bool         // the arguments on the host have been fetched, or are no longer needed
+	place         int          // its index in Player.line
 	calls         []int
-	kept          []instance
-	first, second map[string]int // operators by name, of the first run and of the one that fills
+	kept          []instance     // the results of operators that it saves
+	first, second map[string]int // the number of operators by name, in the first and in the second run
 }
 
 // NewPlayer returns the player of a trace.
 func NewPlayer(t *Trace) *Player {
-	p := &Player{t: t, split: t.Split(), at: map[string]int{}, first: make([]int, len(t.Storages)),
+	p := &Player{t: t, split: len(t.Events), at: map[string]int{}, first: slices.Repeat([]int{-1}, len(t.Storages)),
 		late:  make([]bool, len(t.Storages)),
 		enter: make([]int, len(t.Calls)), leave: make([]int, len(t.Calls)), deaths: slices.Clone(t.Frees)}
 	for i, c := range t.Calls {
 		p.at[c.Path] = i
-	}
-	for i := range p.first {
-		p.first[i] = -1
 	}
 	for i, op := range t.Ops {
 		for _, n := range op.New {
@@ -132,8 +129,7 @@ func NewPlayer(t *Trace) *Player {
 		p.late[f.Storage] = false
 	}
 	slices.SortFunc(p.deaths, func(a, b Free) int {
-		return cmp.Or(cmp.Compare(a.Op, b.Op),
-			cmp.Compare(a.Storage, b.Storage))
+		return cmp.Or(cmp.Compare(a.Op, b.Op), cmp.Compare(a.Storage, b.Storage))
 	})
 	for i, e := range t.Events {
 		switch e.Kind {
@@ -141,12 +137,14 @@ func NewPlayer(t *Trace) *Player {
 			p.enter[e.ID] = i
 		case EventLeave:
 			p.leave[e.ID] = i
+		case EventBackward:
+			p.split = i
 		}
 	}
 	return p
 }
 
-// Play plays a step under the segments of a valid plan; without any, the plain step.
+// Play plays a step under the segments of a valid plan. Without segments it plays the plain step.
 func (p *Player) Play(segments []*Segment) Result {
 	p.now, p.peak, p.sent, p.again, p.runs = 0, 0, 0, 0, 0
 	p.held, p.filler, p.holds, p.owner = map[instance][]holder{}, map[int]*frame{}, map[int]instance{}, nil
@@ -227,7 +225,7 @@ func (p *Player) drop(key instance, by holder) {
 	p.held[key] = slices.Delete(holders, i, i+1)
 }
 
-// calls says of each call which segment it begins or goes on with.
+// calls returns the segment of each call that is a unit of one.
 func (p *Player) calls(segments []*Segment) map[int]*Segment {
 	of := map[int]*Segment{}
 	for _, s := range segments {
@@ -248,7 +246,7 @@ func (p *Player) frame(seg *Segment, run int) *frame {
 	return f
 }
 
-// close lets go of the arguments of a frame's calls.
+// close drops the arguments that a frame holds.
 func (p *Player) close(f *frame) {
 	for _, key := range f.inputs {
 		p.drop(key, holder{byInput, f.id})
@@ -256,7 +254,7 @@ func (p *Player) close(f *frame) {
 	f.inputs, f.back = nil, true
 }
 
-// need brings back what autograd asks for.
+// need restores a keep, by fetches or by running frames again.
 func (p *Player) need(keep int) {
 	if f := p.filler[keep]; f != nil && f.seg.Do == DoOffload {
 		p.near(f)
@@ -287,8 +285,7 @@ func (p *Player) send(key instance) {
 	p.note(EntrySent, key.storage, key.run)
 }
 
-// near is called when backward has come to a frame: it is fetched, and so are those
-// before it that should be by then.
+// near fetches a frame that the backward has reached, and the frames before it within its prefetch distance.
 func (p *Player) near(f *frame) {
 	for _, k := range p.line[max(0, f.place-f.seg.Prefetch) : f.place+1] {
 		if k.seg.Do == DoOffload {
@@ -305,14 +302,9 @@ func (p *Player) near(f *frame) {
 	}
 }
 
-// fetch brings back all that an offloaded frame still keeps.
+// fetch fetches all keeps of an offloaded frame that autograd has not released.
 func (p *Player) fetch(f *frame) {
-	var keeps []int
-	for q := range f.alive {
-		keeps = append(keeps, q)
-	}
-	slices.Sort(keeps)
-	for _, q := range keeps {
+	for _, q := range slices.Sorted(maps.Keys(f.alive)) {
 		if _, there := p.holds[q]; !there {
 			p.holds[q] = instance{p.t.Keeps[q].Storage, f.id}
 			p.hold(p.holds[q], holder{byKeep, q})

@@ -8,86 +8,75 @@ import (
 	"memtide/engine"
 )
 
-// Class is what a plan may do.
+// Class is a set of plans.
 type Class string
 
-// The classes: each of the first three within the next, and nested within the others.
+// The classes. Each of the first three contains the one before it, and the last two contain ClassNested.
 const (
 	ClassUnit      Class = "unit"      // units run again, each by itself
-	ClassWrappable Class = "wrappable" // runs of units run again as a whole
-	ClassNested    Class = "nested"    // within a run that runs again, runs are dropped again
-	ClassSAC       Class = "sac"       // of a run that runs again, results of single operators stay
-	ClassOffload   Class = "offload"   // what units keep, and the arguments of runs, may go to the host
+	ClassWrappable Class = "wrappable" // consecutive units run again as a whole
+	ClassNested    Class = "nested"    // within units that run again, units are dropped again
+	ClassSAC       Class = "sac"       // within units that run again, results of single operators are kept
+	ClassOffload   Class = "offload"   // saved tensors of units, and arguments, may move to the host
 )
 
-// Classes returns all of them.
+// Classes returns all classes.
 func Classes() []Class {
 	return []Class{ClassUnit, ClassWrappable, ClassNested, ClassSAC, ClassOffload}
 }
 
-// within returns the classes within one, and itself; nil: it is unknown.
-func within(class Class) []Class {
-	all := Classes()
-	switch i := slices.Index(all, class); {
-	case i < 0:
-		return nil
-	case i < 3:
-		return all[:i+1]
-	}
-	return append(all[:3:3], class)
-}
-
 const (
-	deepest = 3 // how often halves of a run may be dropped again
+	deepest = 3 // the largest depth of a run
 	shares  = 3 // each class gets 1/shares of the plays
 )
 
-// What becomes of a run, if it does not run again.
+// Values of run.depth for runs that do not run again.
 const (
 	kept = -1
 	away = -2 // on the host
 )
 
-// run is a stretch of groups, from a to before b: kept, away, or run again with halves
-// dropped again depth deep.
+// run is the groups a..b-1. They are kept, moved to the host, or run again; depth is then how often the first half
+// of the run is dropped again.
 type run struct {
 	a, b, depth int
-	save        int  // how many of its results stay, the best ones; 0 unless depth is 0
+	save        int  // how many of its best results are kept; 0 unless depth is 0
 	input       bool // its arguments are on the host
 }
 
-// search walks over partitions of the groups of units that have to stay together, from
-// the best of regular ones, and takes steps that cost a little more less and less.
+// search is a search by simulated annealing. It changes partitions of the groups into runs, beginning with the best
+// regular partition.
 type search struct {
 	p        *Player
 	class    Class
 	budget   engine.Bytes
-	groups   [][]string
+	groups   [][]string // units that must stay together
 	rnd      *rand.Rand
-	base     int64 // time of the step
-	least    engine.Bytes
-	leanest  []*Segment // of that peak
-	best     []run      // of partitions
-	segments []*Segment
-	result   Result
+	base     int64        // time of the plain step
+	least    engine.Bytes // the smallest peak so far
+	leanest  []*Segment   // the plan with that peak
+	best     []run        // the partition of the fastest plan so far that fits
+	segments []*Segment   // the fastest plan so far that fits
+	result   Result       // of segments
 	found    bool
-	results  map[[2]int][]Saved // of stretches of groups, the best ones first
+	results  map[[2]int][]Saved // by range of groups: the results that may be kept, the best ones first
 }
 
-// Solve finds a plan of a class whose peak, above what is there before the step, is
-// within the budget: the fastest that is met within a number of plays. It begins with
-// regular plans and with known ones, and goes through the classes within this one, each
-// with a third of the plays: so no class finds less than one within it. Of known plans,
-// which are valid, those of a wider class only give it places to begin. Nothing is proven
-// about others. The error is an
-// *engine.InfeasibleError with the smallest peak that was met, whose plan and result are
-// returned beside it, or that of the poll.
+// Solve searches for the fastest plan of a class whose peak is at most budget, in addition to the memory in use
+// before the step. plays is the number of plans that it plays. The search starts with regular plans and with the
+// known plans, which must be valid. It also searches the classes that class contains, each with a third of the
+// plays, so that a class never does worse than a class that it contains. Known plans of other classes are only
+// starting points. The result need not be optimal. The error is that of poll, or an *engine.InfeasibleError with
+// the smallest peak of all plans played; Solve then returns the plan and the result with this peak.
 func (p *Player) Solve(class Class, budget engine.Bytes, plays int, known [][]*Segment,
 	poll *engine.Poll) ([]*Segment, Result, error) {
-	classes := within(class)
-	if classes == nil {
-		return nil, Result{}, fmt.Errorf("there is no class %q; known are %v", class, Classes())
+	classes := Classes()
+	at := slices.Index(classes, class)
+	if at < 0 {
+		return nil, Result{}, fmt.Errorf("there is no class %q; known are %v", class, classes)
 	}
+	at = min(at, 3)
+	classes = append(classes[:at:at], class)
 	s := &search{p: p, budget: budget, groups: p.t.groups(), rnd: rand.New(rand.NewPCG(1, 2)),
 		base: int64(p.t.Time()), least: engine.NoLimit, results: map[[2]int][]Saved{}}
 	for _, class := range classes {
@@ -109,7 +98,7 @@ func (p *Player) Solve(class Class, budget engine.Bytes, plays int, known [][]*S
 	return s.segments, s.result, nil
 }
 
-// walk goes on from the best start in plans of one class.
+// walk searches the plans of one class, from the best start.
 func (s *search) walk(plays int, known [][]*Segment, poll *engine.Poll) error {
 	starts := s.starts()
 	if s.class != ClassUnit {
@@ -146,7 +135,8 @@ func (s *search) walk(plays int, known [][]*Segment, poll *engine.Poll) error {
 	return nil
 }
 
-// partition returns that of segments which run again; a group goes with its first unit.
+// partition returns the partition of segments, in which each run of a segment runs again. A group belongs to the
+// segment of its first unit.
 func (s *search) partition(segments []*Segment) (runs []run) {
 	last := -1
 	for i, g := range s.groups {
@@ -164,7 +154,7 @@ func (s *search) partition(segments []*Segment) (runs []run) {
 	return runs
 }
 
-// groups returns the names of units that have to stay together.
+// groups returns the units in groups that must stay together.
 func (t *Trace) groups() (groups [][]string) {
 	for i, name := range t.UnitNames() {
 		if i > 0 && slices.Contains(t.Tied, i) {
@@ -176,7 +166,7 @@ func (t *Trace) groups() (groups [][]string) {
 	return groups
 }
 
-// starts are keeping all, and equal runs of every length.
+// starts returns the regular partitions: keeping everything, and equal runs of every length.
 func (s *search) starts() [][]run {
 	n := len(s.groups)
 	all := [][]run{nil}
@@ -197,7 +187,8 @@ func (s *search) starts() [][]run {
 	return all
 }
 
-// withSaves returns starts, and the same with results that stay or with arguments on the host.
+// withSaves returns starts and variants of them: with results that are kept for ClassSAC, and with arguments or
+// units on the host for ClassOffload.
 func (s *search) withSaves(starts [][]run) [][]run {
 	for _, start := range slices.Clone(starts) {
 		for n := 1; n <= 8 && (n == 1 || s.class == ClassSAC); n++ {
@@ -219,7 +210,7 @@ func (s *search) withSaves(starts [][]run) [][]run {
 	return starts
 }
 
-// tryRuns tries a partition, and remembers the best one.
+// tryRuns is try for a partition.
 func (s *search) tryRuns(runs []run) int64 {
 	cost, better := s.try(s.write(runs))
 	if better {
@@ -228,7 +219,8 @@ func (s *search) tryRuns(runs []run) int64 {
 	return cost
 }
 
-// try plays segments: their extra time, and more the further they are from fitting.
+// try plays segments and returns their cost: the extra time, plus a penalty that grows with the bytes above the
+// budget. better reports whether they are the best plan so far.
 func (s *search) try(segments []*Segment) (cost int64, better bool) {
 	got := s.p.Play(segments)
 	if got.Peak < s.least {
@@ -245,7 +237,7 @@ func (s *search) try(segments []*Segment) (cost int64, better bool) {
 	return extra, better
 }
 
-// step changes a partition at one place.
+// step makes a random change to a partition.
 func (s *search) step(runs []run) []run {
 	i := s.rnd.IntN(len(runs))
 	r, last := &runs[i], i+1 == len(runs)
@@ -279,7 +271,7 @@ func (s *search) step(runs []run) []run {
 	return runs
 }
 
-// turn changes what only the last two classes have.
+// turn makes a random change that only plans of ClassSAC or ClassOffload have.
 func (s *search) turn(r *run) {
 	switch {
 	case s.class == ClassSAC && r.depth == 0:
@@ -300,7 +292,7 @@ func (s *search) depth(groups int) int {
 	return s.rnd.IntN(deepest + 1)
 }
 
-// write makes segments of a partition.
+// write returns the segments of a partition.
 func (s *search) write(runs []run) (segments []*Segment) {
 	for _, r := range runs {
 		segment := &Segment{Units: s.names(r.a, r.b), Do: DoRecompute}
@@ -323,7 +315,7 @@ func (s *search) write(runs []run) (segments []*Segment) {
 	return segments
 }
 
-// worth returns the results of a run that may stay, the most time for their bytes first.
+// worth returns the results of a run that may be kept, the most time per byte first.
 func (s *search) worth(r run) []Saved {
 	key := [2]int{r.a, r.b}
 	if _, known := s.results[key]; !known {
@@ -334,7 +326,8 @@ func (s *search) worth(r run) []Saved {
 
 func (s *search) names(a, b int) []string { return slices.Concat(s.groups[a:b]...) }
 
-// halves returns the first halves of a run, each within the one before.
+// halves returns the segment of the first half of the groups a..b-1, with its own first half within it, and so on
+// to the given depth.
 func (s *search) halves(a, b, depth int) []*Segment {
 	if depth <= 0 || b-a < 2 {
 		return nil

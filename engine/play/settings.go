@@ -10,41 +10,36 @@ import (
 	"memtide/engine"
 )
 
-// Setting is what a framework of its own can be told, and what comes of it. Frameworks
-// can say less than a plan: of all that one can say the fastest within a budget is taken,
-// by playing each.
+// Setting is the fastest setting of a framework within a budget. Frameworks can express fewer plans than memtide.
 type Setting struct {
 	Framework string
-	Code      string // what to write; empty: Why says why there is nothing
-	Note      string // since which version, and where it goes; empty: nothing is to say
-	Why       string
+	Code      string // the code or flags to write; empty if no setting fits
+	Note      string // the versions that have the setting, and where it goes; may be empty
+	Why       string // why no setting fits
 	Segments  []*Segment
 	Result    Result
 }
 
-// family is what a framework can be told: one plan for each number up to most.
+// family is the settings of a framework, numbered from 1.
 type family struct {
 	framework string
-	most      func(l *layout) int
-	why       string // where most is 0
+	most      func(l *layout) int // the number of settings
+	why       string              // the reason if there are no settings
 	plan      func(l *layout, n int) []*Segment
 	code      func(l *layout, n int) string
-	note      func(n int) string // nil: there is none
+	note      func(n int) string // may be nil
 }
 
 // layout is a network as frameworks see it.
 type layout struct {
-	trace  *Trace
-	groups [][]string // units that stay together, in their order
-	// sequence are the units in each child of a model that is a Sequential; nil of others.
-	sequence [][]string
-	layers   [][]string // units of each layer of the one list of layers
-	list     string     // its name; empty: there is none
+	trace    *Trace
+	sequence [][]string // the units of each child of a model that is a Sequential; nil for other models
+	layers   [][]string // the units of each layer of the list of layers; nil without such a list
 }
 
 const noLayers = "the units do not lie in one list of layers"
 
-// every returns a plan of the layers that a rule takes, each by itself.
+// every returns a plan in which the layers for which take returns true run again, each by itself.
 func every(l *layout, take func(i int) bool) (out []*Segment) {
 	for i, units := range l.layers {
 		if take(i) {
@@ -57,7 +52,8 @@ func every(l *layout, take func(i int) bool) (out []*Segment) {
 // recompute returns a segment whose units run again.
 func recompute(units []string) *Segment { return &Segment{Units: units, Do: DoRecompute} }
 
-// runs are equal runs of lists, the last one shorter.
+// runs returns a plan in which every length consecutive lists of units run again as a whole. The last segment may
+// be shorter.
 func runs(lists [][]string, length int) (out []*Segment) {
 	for part := range slices.Chunk(lists, length) {
 		if units := slices.Concat(part...); len(units) > 0 {
@@ -71,8 +67,7 @@ func layers(l *layout) int { return len(l.layers) }
 
 var families = []family{
 	{"Transformers", layers, noLayers,
-		// Of a list of layers those whose number n divides [huggingface/transformers#48200,
-		// read there and not run].
+		// Layers whose index is a multiple of n run again [huggingface/transformers#48200, not run].
 		func(l *layout, n int) []*Segment { return every(l, func(i int) bool { return i%n == 0 }) },
 		func(l *layout, n int) string {
 			if n == 1 {
@@ -108,8 +103,7 @@ var families = []family{
 		func(int) string { return "PyTorch 2.0 or later; before, without use_reentrant" }},
 }
 
-// children returns the units in each child of a model that is a Sequential, in their order; nil
-// of other models.
+// children returns the units of each child of a model that is a Sequential, in order, and nil for other models.
 func (t *Trace) children() (list [][]string) {
 	if len(t.Calls) == 0 || t.Calls[0].Path != "" || t.Calls[0].Class != "Sequential" {
 		return nil
@@ -130,11 +124,10 @@ func (t *Trace) children() (list [][]string) {
 	return list
 }
 
-// Settings returns the best ones of every framework within a budget, in the order of a list
-// that is always the same. Where nothing of one fits, Why says the smallest peak.
+// Settings returns the best setting of every framework within a budget, in a fixed order. If no setting of a
+// framework fits, Why has the smallest peak. The error is that of poll.
 func (p *Player) Settings(budget engine.Bytes, poll *engine.Poll) (out []Setting, err error) {
-	l := &layout{trace: p.t, groups: p.t.groups(), sequence: p.t.children()}
-	l.list, l.layers = repeated(l.groups)
+	l := &layout{trace: p.t, sequence: p.t.children(), layers: repeated(p.t.groups())}
 	for _, f := range slices.Concat(families, furtherFamilies) {
 		if err := poll.Err(); err != nil {
 			return out, err
@@ -157,14 +150,14 @@ func (p *Player) Settings(budget engine.Bytes, poll *engine.Poll) (out []Setting
 	return append(out, s), nil
 }
 
-// unitPlays is how many plans are played for single units.
+// unitPlays is the number of plans played for apply_activation_checkpointing.
 const unitPlays = 1000
 
 func tooMuch(smallest engine.Bytes) string {
 	return fmt.Sprintf("nothing that it can say fits; the smallest peak is %s", smallest.Text())
 }
 
-// setting plays all that a framework can say.
+// setting plays all settings of a family and returns the best.
 func (p *Player) setting(f *family, l *layout, budget engine.Bytes) Setting {
 	s := Setting{Framework: f.framework, Why: f.why}
 	least := engine.NoLimit
@@ -190,7 +183,7 @@ func (p *Player) setting(f *family, l *layout, budget engine.Bytes) Setting {
 	return s
 }
 
-// names writes the modules of a plan as a list of Python.
+// names returns the modules of a plan as a Python list.
 func names(segments []*Segment) string {
 	var out []string
 	for _, s := range segments {
@@ -204,7 +197,8 @@ func names(segments []*Segment) string {
 // member is a module in a list: 3 of h, 0 of encoder.layers.
 type member struct{ list, number string }
 
-// memberOf finds the outermost list that a unit lies in: "h.3", "encoder.layers.0.attn".
+// memberOf returns the member of the outermost list that contains a unit: 0 of encoder.layers for
+// "encoder.layers.0.attn". ok is false if no list contains it.
 func memberOf(unit string) (m member, ok bool) {
 	for at := 0; ; {
 		part := unit[at:]
@@ -220,16 +214,16 @@ func memberOf(unit string) (m member, ok bool) {
 	}
 }
 
-// repeated finds the list of modules that most units lie in, and the units of each of its
-// members, in their order. A list has two members at least.
-func repeated(groups [][]string) (list string, members [][]string) {
-	count := map[string]int{}
+// repeated returns the units of each member of the list of modules that contains the most groups, in order. It
+// returns nil if there is no list with at least two members.
+func repeated(groups [][]string) (members [][]string) {
+	count, list := map[string]int{}, ""
 	for _, g := range groups {
 		if m, ok := memberOf(g[0]); ok {
 			count[m.list]++
 		}
 	}
-	for _, g := range groups { // in order: of equal ones the first
+	for _, g := range groups { // in order, so that the first of equal lists counts
 		if m, ok := memberOf(g[0]); ok && count[m.list] > count[list] {
 			list = m.list
 		}
@@ -246,7 +240,7 @@ func repeated(groups [][]string) (list string, members [][]string) {
 		}
 	}
 	if len(members) < 2 {
-		return "", nil
+		return nil
 	}
-	return list, members
+	return members
 }

@@ -1,12 +1,11 @@
-// Package play predicts what a training step takes under a plan. A plan runs the
-// unmodified model, and has some of its module calls run again or their saved tensors
-// moved to the host; package sim plays schedules of a graph that is run operation by
-// operation, which no unmodified model is.
+// Package play predicts the memory and the time of a training step under a plan. A plan runs the unmodified model,
+// but runs some of its module calls again, or moves their saved tensors to the host. (Package sim plays schedules,
+// which run a model operation by operation and so need a modified model.)
 //
-// A Trace is a step as PyTorch has run it, twice: once with nothing kept by autograd,
-// which says when Python lets go of each storage, and once as it is, which says when
-// each kept tensor is packed, asked for and released. The player merges both under any
-// plan. It is the same as the player of profiles/memtide_torch.py, to the byte.
+// A Trace combines two runs of a step in PyTorch. In the first run autograd keeps nothing, so that the trace shows
+// when Python releases each storage. The second run is the plain step, which shows when autograd packs, unpacks and
+// releases each tensor that it keeps. A Player merges both under any plan. Its results are the same as those of the
+// player in profiles/memtide_torch.py, to the byte.
 package play
 
 import (
@@ -15,26 +14,26 @@ import (
 	"memtide/engine"
 )
 
-// Trace is one training step, operator by operator. Numbers of storages, operators,
-// calls and keeps are positions in their lists. It is not changed after it is built.
+// Trace is one training step, operator by operator. Storages, operators, calls and keeps are numbered by their
+// index in the lists. A trace is not changed after it is built.
 type Trace struct {
 	Name     string
 	Inputs   []Input
-	Autocast string // type, such as bfloat16; empty: none
-	SHA      string // of the names of the forward's operators
+	Autocast string // a type such as bfloat16; empty without autocast
+	SHA      string // hash of the names of the forward's operators
 	Modules  string // hash of the model's modules and of the shapes of their parameters; empty in older files
-	// Warnings are why another step may take more than this one: random numbers or data
-	// that may have decided what it does.
+	// Warnings say why another step may take more than this one: it uses random numbers, or data may decide which
+	// operators run.
 	Warnings []string
 
-	Storages []engine.Bytes
-	Resident []bool // of each storage: there before the step, and not part of any peak
+	Storages []engine.Bytes // their sizes
+	Resident []bool         // by storage: it exists before the step, and counts in no peak
 	Ops      []Op
 	Forward  int // the number of operators of the forward, which come first
 	Calls    []Call
 	Keeps    []Keep
-	Units    []int   // calls that a plan chooses from, in order
-	Tied     []int   // places in Units that have to go with the one before
+	Units    []int   // the calls from which a plan chooses, in order
+	Tied     []int   // indices of Units that must be in the same segment as the unit before
 	Events   []Event // in order; EventBackward once
 	Frees    []Free  // of the forward's storages, by storage
 }
@@ -48,41 +47,38 @@ type Input struct {
 
 // Op is one operator.
 type Op struct {
-	Name string
-	New  []int // storages that it makes
-	In   []int // storages that it reads
-	// Write are storages that it changes in place.
-	Write []int
+	Name  string
+	New   []int // the storages that it makes
+	In    []int // the storages that it reads
+	Write []int // the storages that it changes in place
 	Time  time.Duration
-	Temp  engine.Bytes // of its kernel, beside what it makes
+	Temp  engine.Bytes // workspace of its kernel
 }
 
 // Call is one call of a module.
 type Call struct {
-	Path    string // with #n for its n-th repetition in the step
+	Path    string // of the module, with #n for its n-th repetition in the step
 	Class   string
 	Op, End int // its operators are Op..End-1
 	Args    []Arg
 }
 
-// Arg is a tensor among a call's arguments: its storage, and the calls that have
-// returned this very tensor.
+// Arg is a tensor among a call's arguments: its storage, and the calls that have returned the same tensor.
 type Arg struct {
 	Storage int
 	Made    []int
 }
 
-// Keep is a tensor that autograd keeps: its storage, and the call that it is kept in
-// (-1: none).
+// Keep is a tensor that autograd keeps: its storage, and the call during which autograd packs it, or -1.
 type Keep struct{ Storage, Call int }
 
-// Event is something that happened in the full trace.
+// Event is an event of the plain step.
 type Event struct {
 	Kind EventKind
-	ID   int // an operator, a call, a storage or a keep
+	ID   int // an operator, a call, a storage or a keep, depending on Kind
 }
 
-// EventKind says what.
+// EventKind is the kind of an event.
 type EventKind uint8
 
 // The kinds of events.
@@ -90,15 +86,14 @@ const (
 	EventOp       EventKind = iota // an operator runs
 	EventEnter                     // a call begins
 	EventLeave                     // a call ends
-	EventFree                      // a storage is gone
-	EventPack                      // autograd keeps
-	EventUnpack                    // autograd asks for what it keeps
-	EventRelease                   // autograd lets go
+	EventFree                      // a storage is freed
+	EventPack                      // autograd starts to keep a tensor
+	EventUnpack                    // autograd needs a tensor that it keeps
+	EventRelease                   // autograd releases a tensor that it keeps
 	EventBackward                  // the backward begins
 )
 
-// Free is a storage of the forward, and the operator before which Python has let go of
-// it.
+// Free is a storage of the forward, and the operator before which Python has released it.
 type Free struct{ Storage, Op int }
 
 // UnitNames returns the paths of the units.
@@ -108,16 +103,6 @@ func (t *Trace) UnitNames() []string {
 		names[i] = t.Calls[c].Path
 	}
 	return names
-}
-
-// Split returns the place of the backward's beginning in Events.
-func (t *Trace) Split() int {
-	for i, e := range t.Events {
-		if e.Kind == EventBackward {
-			return i
-		}
-	}
-	return len(t.Events)
 }
 
 // Time returns the sum of all operators' times.

@@ -7,10 +7,9 @@ import (
 	"memtide/engine"
 )
 
-// Worth returns the operators of a run of units whose results may stay while the others run
-// again, those first that take the most time for a byte. Left out are views, which hold
-// nothing, results that are written in place, and what draws random numbers: those that
-// run again would draw others.
+// Worth returns the operators of units whose results may be kept while the other operators run again, the most time
+// per byte first. It leaves out views, which hold no bytes, results that are written in place, and operators that
+// draw random numbers, because operators that run again would draw other numbers.
 func (t *Trace) Worth(units []string) []Saved {
 	written, of := map[int]bool{}, map[string]bool{}
 	for i := range t.Ops {
@@ -57,11 +56,11 @@ func (t *Trace) Worth(units []string) []Saved {
 	return out
 }
 
-// draws reports whether an operator takes random numbers.
+// draws reports whether an operator draws random numbers.
 func draws(name string) bool {
 	return slices.ContainsFunc([]string{"rand", "bernoulli", "dropout", "normal_", "uniform", "exponential",
 		"multinomial", "poisson"}, func(word string) bool { return strings.Contains(name, word) })
 }
 
-// attends reports whether an operator may take random numbers: those of its dropout.
+// attends reports whether an operator is an attention, which may draw random numbers for its dropout.
 func attends(name string) bool { return strings.Contains(name, "attention") }

@@ -1,39 +1,39 @@
 package remat
 
-// contexts bound from below what a schedule pays elsewhere when it stands
-// before stage s with m left and is to run the stages up to t: what it has paid
-// to come here, and what it is going to pay for the stages after t.
+import "slices"
+
+// contexts bounds from below what a schedule pays outside of a state: it stands before stage s with
+// m left and is about to run the stages up to t. The bound covers what the schedule has paid to
+// come here, and what it is going to pay for the stages after t.
 //
-// For t = n that is the frontier. A state (s,t) with t < n lies in the left
-// part of a split before t+1 at some stage p <= s. That split has paid U(p,t+1),
-// and its right part starts at t+1 with what was left at p. Rows are computed
-// for descending s, so all rows that start at t+1 are known when those that end
-// at t begin, and say what the right part costs at least.
+// For t = n that is the frontier. A state (s,t) with t < n lies in the left part of a split before
+// t+1 at some stage p <= s. That split has paid U(p,t+1), and its right part starts at t+1 with the
+// memory that was left at p. Rows are computed for descending s, so all rows that start at t+1 are
+// known before the first row that ends at t. They bound the cost of the right part.
 type contexts struct {
-	front *frontier // with as many cells as the contexts
-	rest  [][]int64 // rest[j][cell]: least cost of what is right of a split before j by one who has m in this cell
-	of    []outer   // by t
-	work  []arrival // of the t that is being built, by stage and cell
+	front *frontier // has the same number of cells
+	rest  [][]int64 // rest[j][cell]: least cost to the right of a split before j made with m in this cell
+	of    []outer   // bounds, by t
+	work  []arrival // scratch of build, by stage and cell
 }
 
-// outer is the bound for one t and all stages from first on.
+// outer holds the bounds for one t and all stages from first on.
 type outer struct {
 	first int
-	cost  []int64 // of first, first+1, ..., cell by cell
-	most  []int64 // by stage less first: the largest m with which it is reached; -1: it is not
+	cost  []int64 // cells of stage first, then of first+1, ...
+	most  []int64 // by stage - first: the largest m with which the stage is reached; -1 if it is not
 }
 
-// contextCells bounds the number of cells, contextBytes what the costs of all t
-// take, for they are kept until their last row is computed. contextShare is the
-// share of one forward pass from which on a limit leaves so much in the table
-// that contexts are worth their time.
+// contextCells is the largest number of cells. contextBytes bounds the bytes of the costs of all t,
+// which are kept until their last row is computed. Contexts are worth their time if the limit is
+// more than the time of one forward pass divided by contextShare.
 const (
 	contextCells = 128
 	contextBytes = 64 << 20
 	contextShare = 8
 )
 
-// newContexts prepares contexts of as many cells as contextBytes hold.
+// newContexts returns contexts with at most as many cells as contextBytes can hold.
 func newContexts(n int, room int64) *contexts {
 	most := max(1, min(contextCells, n, contextBytes/8/(n*n/2+1)))
 	c := &contexts{front: newFrontier(n, room, most), rest: make([][]int64, n+1), of: make([]outer, n)}
@@ -45,11 +45,8 @@ func newContexts(n int, room int64) *contexts {
 	return c
 }
 
-// begin forgets all contexts and builds the frontier they start from.
-func (c *contexts) begin(x *table) error { return c.front.build(x) }
-
-// finish is to be called when all rows that start at j are known, for
-// descending j: it builds the contexts of the states that end before j.
+// finish builds the contexts of the states that end before j. Call it for descending j, when all
+// rows that start at j are known.
 func (c *contexts) finish(x *table, j int) error {
 	rest := c.rest[j]
 	for i := range rest {
@@ -66,8 +63,8 @@ func (c *contexts) finish(x *table, j int) error {
 	return c.build(x, j-1)
 }
 
-// lower takes a right part (j,t) into account; if t < n, the split itself is in
-// a left part, and the same holds for what is right of that.
+// lower lowers rest by a right part (j,t) with row w. If t < n, the split itself is in a left part,
+// whose split before t+1 has a right part that costs something too.
 func (c *contexts) lower(x *table, rest []int64, w []step, j, t int) {
 	var after []int64
 	var u int64
@@ -75,7 +72,7 @@ func (c *contexts) lower(x *table, rest []int64, w []step, j, t int) {
 		after, u = c.rest[t+1][:len(rest)], x.till[t+1]-x.until[j]
 	}
 	k := -1
-	m := -x.in[j] - 1 // the most that a cell leaves for the right part
+	m := -x.in[j] - 1 // the most memory that the cell leaves for the right part
 	for i := range rest {
 		m += 1 << c.front.shift
 		for k+1 < len(w) && w[k+1].m <= m {
@@ -103,16 +100,9 @@ func (c *contexts) build(x *table, t int) error {
 		of.first--
 	}
 	count := t - of.first + 1
-	if cap(c.work) < count*cells {
-		c.work = make([]arrival, count*cells)
-	}
-	if cap(of.cost) < count*cells {
-		of.cost = make([]int64, count*cells)
-	}
-	if cap(of.most) < count {
-		of.most = make([]int64, count)
-	}
-	of.cost, of.most = of.cost[:count*cells], of.most[:count]
+	c.work = slices.Grow(c.work[:0], count*cells)[:count*cells]
+	of.cost = slices.Grow(of.cost[:0], count*cells)[:count*cells]
+	of.most = slices.Grow(of.most[:0], count)[:count]
 	for k := range count {
 		if top := c.front.most[of.first+k]; top >= 0 {
 			fill(c.work[k*cells:][:top>>shift+1], arrival{inf, -1})
@@ -126,43 +116,31 @@ func (c *contexts) build(x *table, t int) error {
 		if err := x.poll.Err(); err != nil {
 			return err
 		}
-		c.dropDominated(x, of, t, of.first+k)
+		count := c.enter(x, of, t, of.first+k)
+		of.most[k] = x.dropDominated(c.work[k*cells:], of.cost[k*cells:][:count], cells, shift, of.first+k, t)
 	}
 	return nil
 }
 
-// dropDominated goes through the cells of stage s from the top, like frontier.dropDominated,
-// and goes on from those that no cell above dominates.
-func (c *contexts) dropDominated(x *table, of *outer, t, s int) {
-	cells, shift := c.front.cells, c.front.shift
-	k := s - of.first
-	count := int(c.front.most[s]>>shift) + 1
-	work, cost := c.work[k*cells:][:count], of.cost[k*cells:][:count]
-	from := c.front.work[s*cells:][:count]
+// enter lowers the cells of stage s by the splits before t+1 that are made at s, and returns the
+// number of cells that the frontier reaches.
+func (c *contexts) enter(x *table, of *outer, t, s int) int {
+	count := int(c.front.most[s]>>c.front.shift) + 1
+	work := c.work[(s-of.first)*c.front.cells:][:count]
+	from := c.front.work[s*c.front.cells:][:count]
 	rest := c.rest[t+1][:count]
 	u := x.till[t+1] - x.until[s]
-	best := inf
-	for i := count - 1; i >= 0; i-- {
-		at := work[i]
+	for i := range work {
 		if from[i].top >= 0 && rest[i] <= x.limit {
 			if v := from[i].cost + u + rest[i]; v <= x.limit {
-				at.cost, at.top = min(at.cost, v), max(at.top, from[i].top)
+				work[i].cost, work[i].top = min(work[i].cost, v), max(work[i].top, from[i].top)
 			}
 		}
-		if at.cost >= best {
-			cost[i] = best
-			continue
-		}
-		best = at.cost
-		cost[i] = best
-		if of.most[k] < 0 {
-			of.most[k] = at.top
-		}
-		x.spread(c.work[k*cells:], cells, shift, s, t, at)
 	}
+	return count
 }
 
-// highest returns the largest m with which s is reached within the limit; -1: none.
+// highest returns the largest m with which stage s is reached within the limit, or -1 if it is not.
 func (of *outer) highest(s int) int64 {
 	if s < of.first {
 		return -1

@@ -6,18 +6,18 @@ import (
 	"memtide/engine"
 )
 
-// Fall says how long computing again takes from some memory on, until the next fall.
+// Fall is a step of a falling function of memory: with Bytes or more, until the next fall,
+// computing again takes Extra.
 type Fall struct {
-	Bytes int64 // beside the input
+	Bytes int64 // memory besides the input
 	Extra time.Duration
 }
 
-// Curves returns for every stage s how long a chain from s on, with what is before it done,
-// computes again in which memory: the falls with rising bytes. What takes longer than limit
-// is left out. It returns an error that wraps engine.ErrUnsupported if the table would take
-// more than most bytes.
+// Curves returns, for every stage s, how long the chain from s on computes again as a function of
+// the memory: the falls by rising Bytes. Times above limit are left out. Curves returns an error
+// that wraps engine.ErrUnsupported if its table would take more than most bytes.
 func Curves(c *engine.Chain, limit time.Duration, most int, poll *engine.Poll) ([][]Fall, error) {
-	t := newTerms(c, engine.NoLimit, outputCounted)
+	t := newTerms(c, engine.NoLimit)
 	if t.tooLong() {
 		return nil, errTooLong
 	}

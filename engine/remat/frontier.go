@@ -5,22 +5,22 @@ import (
 	"slices"
 )
 
-// frontier bounds from below what a schedule has paid for recomputation when
-// it stands before stage s with m left: cost(s,m). It knows a few hundred cells
-// of m per stage; within a cell it assumes the least cost and the most memory.
+// frontier bounds from below what a schedule has paid for recomputation when it stands before stage
+// s with m left: cost(s,m). It divides m into a few hundred cells per stage, and assumes the least
+// cost and the most memory within a cell.
 type frontier struct {
 	shift uint      // cell = m >> shift
 	cells int       // per stage
-	cost  []int64   // by stage and cell: least cost to stand at s with m in this cell or above
-	work  []arrival // by stage and cell; top -1: the cell is not reached, or not worth going on from
-	most  []int64   // most[s]: the largest m with which s is reached; -1: it is not
+	cost  []int64   // by stage and cell: least cost to reach the stage with m in this cell or above
+	work  []arrival // by stage and cell; top is -1 if the cell is not reached or is dominated
+	most  []int64   // by stage: the largest m with which it is reached; -1 if it is not
 }
 
 // arrival is the least cost and the largest m with which a cell is reached.
 type arrival struct{ cost, top int64 }
 
-// frontierCells is the most cells per stage. A chain of n stages has stageCells*n: a short one is solved in less time
-// than building more of them would take.
+// A frontier for n stages has min(frontierCells, stageCells*n) cells per stage. Short chains have
+// fewer cells, because solving them takes less time than building more cells.
 const (
 	frontierCells = 1024
 	stageCells    = 8
@@ -36,11 +36,11 @@ func newFrontier(n int, room int64, most int) *frontier {
 	return f
 }
 
-// at returns the bounds for standing at s, by cell.
+// at returns the bounds for stage s, by cell.
 func (f *frontier) at(s int) []int64 { return f.cost[s*f.cells:][:f.cells] }
 
-// build computes the bound below the table's limit. Without the trick it says
-// that everything is reached for nothing.
+// build computes the bounds below the table's limit. Without the forward trick, the bounds are 0
+// and everything counts as reached.
 func (f *frontier) build(x *table) error {
 	if !x.use.forward {
 		for s := range f.most {
@@ -55,13 +55,13 @@ func (f *frontier) build(x *table) error {
 		if err := x.poll.Err(); err != nil {
 			return err
 		}
-		f.dropDominated(x, s)
+		f.most[s] = x.dropDominated(f.work[s*f.cells:], f.at(s), f.cells, f.shift, s, x.n)
 	}
 	return nil
 }
 
-// fill makes all cells the same, by copying what is filled: in WebAssembly that
-// is much faster than one by one.
+// fill sets all elements, by copying what is already set. In WebAssembly that is much faster than a
+// loop over the elements.
 func fill(all []arrival, with arrival) {
 	all[0] = with
 	for done := 1; done < len(all); done *= 2 {
@@ -69,15 +69,13 @@ func fill(all []arrival, with arrival) {
 	}
 }
 
-// dropDominated makes the cost of s cover the cells above, forgets the cells that one
-// above dominates, for it has more memory for no more cost, and goes on from
-// the others.
-func (f *frontier) dropDominated(x *table, s int) {
-	cost := f.at(s)
-	work := f.work[s*f.cells:][:len(cost)]
-	best := inf
-	f.most[s] = -1
-	for i := len(work) - 1; i >= 0; i-- {
+// dropDominated makes the costs of the cells of s cover the cells above, and drops the cells that a
+// cell above dominates, which has more memory for no more cost. It spreads from the other cells, up
+// to t, and returns the largest m of them, or -1 if there is none. work begins with the cells of s;
+// there are cells of them per stage.
+func (x *table) dropDominated(work []arrival, cost []int64, cells int, shift uint, s, t int) int64 {
+	best, most := inf, int64(-1)
+	for i := len(cost) - 1; i >= 0; i-- {
 		at := work[i]
 		if at.cost >= best {
 			cost[i], work[i].top = best, -1
@@ -85,15 +83,14 @@ func (f *frontier) dropDominated(x *table, s int) {
 		}
 		best = at.cost
 		cost[i] = best
-		if f.most[s] < 0 {
-			f.most[s] = at.top
-		}
-		x.spread(f.work[s*f.cells:], f.cells, f.shift, s, x.n, at)
+		most = max(most, at.top)
+		x.spread(work, cells, shift, s, t, at)
 	}
+	return most
 }
 
-// spread goes on from s within the stages up to t: F_all^s, or F_ck^s and a
-// split before j. work begins with the cells of s.
+// spread reaches the states that follow s within the stages up to t: after F_all^s, and after
+// F_ck^s and a split before any j. work begins with the cells of s.
 func (x *table) spread(work []arrival, cells int, shift uint, s, t int, at arrival) {
 	if left := at.top - x.saved[s]; !x.outputOnly && s < t && left >= 0 {
 		to := &work[cells+int(left>>shift)]
@@ -116,7 +113,8 @@ func (x *table) spread(work []arrival, cells int, shift uint, s, t int, at arriv
 	}
 }
 
-// highest returns the largest m up to most[s] that is reached for no more than cost.
+// highest returns the largest m, at most most[s], with which s is reached for no more than cost. It
+// returns -1 if there is none.
 func (f *frontier) highest(s int, cost int64) int64 {
 	top := f.most[s]
 	if top < 0 {
@@ -127,7 +125,7 @@ func (f *frontier) highest(s int, cost int64) int64 {
 	if cells[last] <= cost {
 		return top
 	}
-	// Costs rise with the cell: this is the first that is dearer.
+	// Costs rise with the cell: k is the first cell that costs more.
 	k, _ := slices.BinarySearchFunc(cells[:last], cost,
 		func(c, cost int64) int { return cmp.Or(cmp.Compare(c, cost), -1) })
 	return int64(k)<<f.shift - 1

@@ -45,7 +45,18 @@ func solveKeepAll(p *engine.Problem, _ engine.Parsed, poll *engine.Poll) (*engin
 	return sol, nil
 }
 
+// withinKept names the schedules that keepall is optimal among.
 const withinKept = "schedules that keep everything"
+
+// KeepInput appends F_ck^s, F_none^{s+1}..F_none^t, which keep the input of stage s and the output
+// of stage t.
+func KeepInput(seq []engine.ChainOp, s, t int) []engine.ChainOp {
+	seq = append(seq, engine.ChainOp{Kind: engine.FCk, Stage: s})
+	for k := s + 1; k <= t; k++ {
+		seq = append(seq, engine.ChainOp{Kind: engine.FNone, Stage: k})
+	}
+	return seq
+}
 
 // keepAll appends F_all^s..F_all^t and B^t..B^s.
 func keepAll(seq []engine.ChainOp, s, t int) []engine.ChainOp {

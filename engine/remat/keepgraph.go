@@ -2,22 +2,22 @@ package remat
 
 import (
 	"fmt"
-	"slices"
 
 	"memtide/engine"
 	"memtide/engine/sim"
 )
 
-// keepOthers keeps everything of a graph with other lanes; nil in a program that does not
-// know them.
+// keepOthers keeps everything of a graph with other lanes. It is nil in a program without package
+// engine/lanes.
 var keepOthers func(p *engine.Problem) (*engine.Solution, error)
 
-// LinkLanes makes the program know other lanes: see package engine/lanes.
+// LinkLanes sets the function that keeps everything of a graph with other lanes; package
+// engine/lanes calls it.
 func LinkLanes(keep func(p *engine.Problem) (*engine.Solution, error)) { keepOthers = keep }
 
-// keepGraph keeps every value of a graph from when it is made to its last use,
-// and weights to the end of the step. Nothing moves, so the step takes as long as
-// its operations, in the order in which they stand.
+// keepGraph keeps every value of a graph from when it is made to its last use, and weights to the
+// end of the step. Nothing moves, so the step takes the sum of the times of its operations, which
+// run in the order of the graph.
 func keepGraph(p *engine.Problem) (*engine.Solution, error) {
 	if keepOthers != nil && p.Graph.HasLanes() {
 		return keepOthers(p)
@@ -27,10 +27,7 @@ func keepGraph(p *engine.Problem) (*engine.Solution, error) {
 	if err != nil {
 		return nil, err
 	}
-	k := &keeper{g: g, servers: servers, there: make([]bool, len(g.Values)), uses: make([]int, len(g.Values))}
-	for v := range g.Values {
-		k.there[v] = g.Values[v].Initial&engine.OnDevice != 0
-	}
+	k := &keeper{g: g, servers: servers, uses: make([]int, len(g.Values))}
 	if err := k.countUses(); err != nil {
 		return nil, err
 	}
@@ -50,19 +47,21 @@ func keepGraph(p *engine.Problem) (*engine.Solution, error) {
 	return sol, nil
 }
 
-// keeper walks over the operations once.
+// keeper builds the schedule that keeps everything.
 type keeper struct {
 	g       *engine.Graph
-	servers []engine.ValueID // of every value: see Graph.Servers
-	there   []bool           // on the device
-	uses    []int            // of the values that are made, until the end of the step
+	servers []engine.ValueID // by value: see Graph.Servers
+	uses    []int            // by value: reads and writes that are still to come
 	steps   engine.Schedule
 }
 
-// countUses counts reads and writes of every value. Operations that read what is
-// not there yet are not supported.
+// countUses counts the reads and writes of every value. It returns an error if an operation reads a
+// value that is not made before.
 func (k *keeper) countUses() error {
-	made := slices.Clone(k.there)
+	made := make([]bool, len(k.g.Values))
+	for v := range made {
+		made[v] = k.g.Values[v].Initial&engine.OnDevice != 0
+	}
 	for i := range k.g.Ops {
 		op := &k.g.Ops[i]
 		for _, id := range op.In {
@@ -81,7 +80,7 @@ func (k *keeper) countUses() error {
 	return nil
 }
 
-// run runs an operation and frees what is not used again.
+// run runs an operation and frees the values that have no later use.
 func (k *keeper) run(id engine.OpID) {
 	op := &k.g.Ops[id]
 	k.steps = append(k.steps, engine.Run(id))
@@ -89,15 +88,10 @@ func (k *keeper) run(id engine.OpID) {
 	for _, v := range op.In {
 		touched = append(touched, k.servers[v])
 	}
-	for _, v := range op.Out {
-		k.there[v] = true
-		touched = append(touched, v)
-	}
-	for _, v := range touched {
+	for _, v := range append(touched, op.Out...) {
 		k.uses[v]--
 		if k.uses[v] == 0 && k.g.Values[v].Kind != engine.KindWeight {
 			k.steps = append(k.steps, engine.Free(v))
-			k.there[v] = false
 		}
 	}
 }

@@ -45,7 +45,8 @@ fits is taken; among equally fast ones, the lowest number.`,
 	})
 }
 
-// recomputes reports whether a layer, counted from 1, is computed again.
+// recomputes reports whether a layer, counted from 1, is computed again: every n-th one, or the
+// first n.
 func recomputes(every bool, n, layer int) bool {
 	if every {
 		return layer%n == 0
@@ -75,23 +76,19 @@ func solveLayers(p *engine.Problem, args engine.Parsed, poll *engine.Poll) (*eng
 		}
 		tries = append(tries, t)
 	}
-	byTime(tries)
 	why := "with any number of such layers"
 	if asked != 0 {
 		why = fmt.Sprintf("with n = %d", asked)
 	}
 	return fastest(p, tries, poll, why, func(n int) ([]engine.ChainOp, string) {
-		count := 0
-		for k := 1; k <= most; k++ {
-			if recomputes(every, n, k) {
-				count++
-			}
-		}
-		return layersSequence(c, every, n), fmt.Sprintf("n = %d: %d of %d layers are computed again.", n, count, most)
+		seq := layersSequence(c, every, n)
+		count := len(seq) - 2*c.Len() // every layer that is computed again adds an operation
+		return seq, fmt.Sprintf("n = %d: %d of %d layers are computed again.", n, count, most)
 	})
 }
 
-// layersSequence keeps the inputs of the chosen layers, and everything of the others.
+// layersSequence returns the sequence that keeps the inputs of the recomputed layers, and
+// everything of the others.
 func layersSequence(c *engine.Chain, every bool, n int) (seq []engine.ChainOp) {
 	last := c.Len()
 	for k := 1; k <= last; k++ {

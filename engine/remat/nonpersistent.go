@@ -9,9 +9,9 @@ import (
 	"memtide/engine/sim"
 )
 
-// maxNonpersistentStages bounds the states of memory, whose number is three to
-// the power of the length, and four for stages whose output is unsaved: those are
-// bounded by maxStateBytes.
+// The number of states of memory is the product of a factor for every stage: 4 if its output is
+// unsaved, 3 otherwise. maxNonpersistentStages bounds the number of stages, and maxStateBytes the
+// bytes of the states.
 const (
 	maxNonpersistentStages = 12
 	maxStateBytes          = 200 << 20
@@ -66,7 +66,7 @@ func solveNonpersistent(p *engine.Problem, args engine.Parsed, poll *engine.Poll
 		return nil, fmt.Errorf("%w: to try all sequences would take %d MiB, because nobody saves the outputs of many of its %s; at most %d MiB are used",
 			engine.ErrUnsupported, need>>20, c.Describe(), maxStateBytes>>20)
 	}
-	persistent, err := persistent(p, newTerms(c, p.Budget, outputCounted), poll)
+	persistent, err := persistent(p, newTerms(c, p.Budget), poll)
 	var infeasible *engine.InfeasibleError
 	if err != nil && !errors.As(err, &infeasible) {
 		return nil, err
@@ -84,7 +84,7 @@ func solveNonpersistent(p *engine.Problem, args engine.Parsed, poll *engine.Poll
 	return sol, err
 }
 
-// These are the sequences that are searched, without drops and with them.
+// The names of the sequences that are searched, without drops and with drops.
 const (
 	withinTable1 = "sequences of Table 1 that run no stage forward while its saved set is there"
 	withinDrops  = "all sequences of Table 1 with drops at any time"
@@ -98,8 +98,8 @@ func (s *states) within() string {
 	return withinTable1
 }
 
-// solution searches for something faster than the best persistent schedule, if
-// there is one. It is nil without an error if nothing fits.
+// solution searches for a schedule that is faster than the best persistent one, which may be nil.
+// It returns nil without an error if nothing fits.
 func (s *states) solution(p *engine.Problem, persistent *engine.Solution, least time.Duration) (*engine.Solution,
 	error) {
 	extra, path, faster, err := s.search()
@@ -130,7 +130,8 @@ func (s *states) solution(p *engine.Problem, persistent *engine.Solution, least 
 	return sol, err
 }
 
-// smallest says which budget would do: it searches for the lowest peak.
+// smallest returns the error with the smallest budget that suffices. It searches for the lowest
+// peak.
 func (s *states) smallest(p *engine.Problem) error {
 	all := states{c: s.c, n: s.n, drops: s.drops, peaks: true, poll: s.poll}
 	peak, path, ok, err := all.search()
@@ -146,7 +147,7 @@ func (s *states) smallest(p *engine.Problem) error {
 			p.Chain.Needs(s.neediest(path), least))}
 }
 
-// neediest returns the operation that needs the peak of some moves.
+// neediest returns the operation that needs the peak of a path of moves.
 func (s *states) neediest(path []move) engine.ChainOp {
 	m := NewMemory(s.c)
 	for _, by := range path {
@@ -170,7 +171,7 @@ func (s *states) neediest(path []move) engine.ChainOp {
 	return m.most
 }
 
-// play turns moves into a schedule and measures it.
+// play converts moves into a schedule and measures it.
 func (s *states) play(p *engine.Problem, path []move) *engine.Solution {
 	g, c := p.Chain, s.c
 	var steps engine.Schedule

@@ -8,13 +8,13 @@ import (
 	"memtide/engine"
 )
 
-// persistent solves the terms of a problem's chain. The solution, which may come with
-// the context's error, lacks the name of the set it is optimal in. What would need too
-// much memory is solved with stages taken together, and is not called optimal.
+// persistent solves terms of the chain of p. The solution may come with the context's error. It
+// lacks OptimalAmong, which the caller sets. If the tables would need too much memory, the solution
+// is one for stages taken together, and does not claim to be optimal.
 func persistent(p *engine.Problem, t *terms, poll *engine.Poll) (*engine.Solution, error) {
 	c := p.Chain.Chain
 	o, err := solve(t, allTricks, func(o *optimum) {
-		if sol := solution(p, o.seq); sol.Peak <= p.Budget { // bytes, where the terms are slots
+		if sol := solution(p, o.seq); sol.Peak <= p.Budget { // in bytes, even if the terms count slots
 			sol.Notes = []string{fmt.Sprintf("Found with %d stages taken as one.", o.group)}
 			poll.Report(engine.Progress{Best: sol})
 		}
@@ -48,8 +48,8 @@ func persistent(p *engine.Problem, t *terms, poll *engine.Poll) (*engine.Solutio
 	return sol, nil
 }
 
-// inBytes returns a Solver that finds the optimum of its terms in exact bytes; finish names
-// what a solution is optimal in.
+// inBytes returns a Solver that finds the optimum in exact bytes of the terms that build returns.
+// finish sets OptimalAmong and the notes of a solution.
 func inBytes(build func(c *engine.Chain, budget engine.Bytes) *terms,
 	finish func(p *engine.Problem, sol *engine.Solution, err error),
 ) func(*engine.Problem, engine.Parsed, *engine.Poll) (*engine.Solution, error) {

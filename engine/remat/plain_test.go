@@ -94,19 +94,16 @@ func TestTableAgainstPlainRecursion(t *testing.T) {
 			enginetest.GiveUnsaved(r, c)
 		}
 		budget := enginetest.RandomBudget(r, c)
-		for variant, build := range []func() *terms{
-			func() *terms { return newTerms(c, budget, outputCounted) },
-			func() *terms { return newTerms(c, budget, printed) },
-			func() *terms { return outputOnlyTerms(c, budget) },
-		} {
-			want, fits := plain(build())
+		builds := []func(*engine.Chain, engine.Bytes) *terms{newTerms, printedTerms, outputOnlyTerms}
+		for variant, build := range builds {
+			want, fits := plain(build(c, budget))
 			if fits {
 				feasible++
 			}
 			for _, use := range combinations() {
 				checkTable(t, fmt.Sprintf("seed 1 chain %d variant %d %+v budget %d\n%s", i, variant, use, budget,
 					enginetest.Dump(c)),
-					c, build(), use, want, fits)
+					c, build(c, budget), use, want, fits)
 			}
 		}
 	}
@@ -159,7 +156,7 @@ func TestRowsAreExact(t *testing.T) {
 	for i := range 40 {
 		c := enginetest.RandomChain(r, enginetest.Shape{MinStages: 5, MaxStages: 20, MaxSize: 30, MaxTime: 1000})
 		spike(r, c)
-		terms := newTerms(c, c.KeepAllPeak()*9/10, outputCounted)
+		terms := newTerms(c, c.KeepAllPeak()*9/10)
 		if terms.room < 0 {
 			continue
 		}
@@ -195,7 +192,7 @@ func TestLimitIsTight(t *testing.T) {
 		}
 		c := enginetest.RandomChain(r, shape)
 		spike(r, c)
-		terms := newTerms(c, enginetest.RandomBudget(r, c), outputCounted)
+		terms := newTerms(c, enginetest.RandomBudget(r, c))
 		want, fits := plain(terms)
 		if !fits {
 			continue
@@ -225,9 +222,7 @@ func TestLimitIsTight(t *testing.T) {
 // TestRotorAgainstBrute proves the recursion itself on small chains:
 // no sequence of Table 1 that is persistent is faster.
 func TestRotorAgainstBrute(t *testing.T) {
-	againstBrute(t, 2, enginetest.Persistent, Rotor.Solve, func(c *engine.Chain, budget engine.Bytes) *terms {
-		return newTerms(c, budget, outputCounted)
-	})
+	againstBrute(t, 2, enginetest.Persistent, Rotor.Solve, newTerms)
 }
 
 // TestRevolveAgainstBrute does the same for the sequences without saved activations.
@@ -296,17 +291,17 @@ func TestGroupedSchedules(t *testing.T) {
 		c := enginetest.RandomChain(r, enginetest.Shape{MinStages: 2, MaxStages: 30})
 		budget := enginetest.RandomBudget(r, c)
 		g := 2 + r.IntN(5)
-		o, err := solve(newTerms(c, budget, outputCounted).group(g), allTricks, nil, nil)
+		o, err := solve(newTerms(c, budget).group(g), allTricks, nil, nil)
 		if err != nil {
 			continue
 		}
 		feasible++
 		input := fmt.Sprintf("seed 6 chain %d, %d stages as one, budget %d\n%s", i, g, budget, enginetest.Dump(c))
-		seq := newTerms(c, budget, outputCounted).ungroup(o.seq, g)
+		seq := newTerms(c, budget).ungroup(o.seq, g)
 		if _, _, err := engine.ExpandChain(c).CompileSequence(seq); err != nil {
 			t.Fatalf("%s%v: %v", input, seq, err)
 		}
-		best, err := solve(newTerms(c, budget, outputCounted), allTricks, nil, nil)
+		best, err := solve(newTerms(c, budget), allTricks, nil, nil)
 		if err != nil {
 			t.Fatalf("%s: the grouped chain fits, the chain does not: %v", input, err)
 		}
@@ -326,7 +321,7 @@ func TestLongChains(t *testing.T) {
 	r := enginetest.Rand(19)
 	for i := range 40 {
 		c := enginetest.RandomChain(r, enginetest.Shape{MinStages: 20, MaxStages: 110, MaxSize: 1 << 10, MaxTime: 1000})
-		for _, build := range []func(*engine.Chain, engine.Bytes) *terms{rotorTerms, outputOnlyTerms} {
+		for _, build := range []func(*engine.Chain, engine.Bytes) *terms{newTerms, outputOnlyTerms} {
 			budget := c.KeepAllPeak() / 10 * engine.Bytes(3+r.IntN(6))
 			plain := tricks{limit: true, gallop: true}
 			want, errWant := solve(build(c, budget), plain, nil, nil)

@@ -21,20 +21,20 @@ func sublinear(section string) engine.Cite {
 		ID: "arXiv:1604.06174", Section: section}
 }
 
-// Memory is what lies on the device between the operations of a sequence of Table 1,
-// resident memory included.
+// Memory tracks what is on the device between the operations of a sequence of Table 1, resident
+// memory included.
 type Memory struct {
 	c     *engine.Chain
 	held  engine.Bytes
-	alone []bool // a^k lies beside, not within, abar^k
-	saved []bool // abar^k is there
-	grad  int    // k of the one delta^k that is alive
+	alone []bool // by k: a^k is on the device as a value of its own
+	saved []bool // by k: abar^k is on the device
+	grad  int    // k of the only delta^k on the device
 
-	peak engine.Bytes   // of the operations so far
-	most engine.ChainOp // the first that needs it
+	peak engine.Bytes   // peak of the operations so far
+	most engine.ChainOp // the first operation that needs the peak
 }
 
-// NewMemory returns that before a step.
+// NewMemory returns the memory before the first operation of a step.
 func NewMemory(c *engine.Chain) *Memory {
 	n := c.Len()
 	m := &Memory{c: c, held: c.Resident.Total() + c.Input + c.HeldGrad(n), alone: make([]bool, n+1),
@@ -51,8 +51,8 @@ func (m *Memory) drop(k int) {
 	}
 }
 
-// Run returns what the next operation of a valid sequence needs: everything in memory, its
-// outputs and its temporaries. The memory is then as after it.
+// Run runs the next operation of a valid sequence. It returns the need of the operation: all that
+// is on the device while it runs, with its outputs and temporaries.
 func (m *Memory) Run(op engine.ChainOp) (need engine.Bytes) {
 	c, k := m.c, op.Stage
 	st := &c.Stages[k-1]
@@ -77,7 +77,7 @@ func (m *Memory) Run(op engine.ChainOp) (need engine.Bytes) {
 			m.drop(k - 1)
 		}
 	case engine.BStep:
-		m.held += c.Grad(k) - c.HeldGrad(k) // a seed that is born
+		m.held += c.Grad(k) - c.HeldGrad(k) // the gradient of the loss, if the last backward allocates it
 		need = m.held + c.Grad(k-1) + st.BwdTemp
 		m.held += c.Grad(k-1) - c.Grad(k) - st.Saved
 		m.drop(k - 1)
@@ -89,8 +89,7 @@ func (m *Memory) Run(op engine.ChainOp) (need engine.Bytes) {
 	return need
 }
 
-// Replay returns the time and the peak of a valid sequence of Table 1, or of the beginning of
-// one.
+// Replay returns the time and the peak of a valid sequence of Table 1, or of the beginning of one.
 func Replay(c *engine.Chain, seq []engine.ChainOp) (total time.Duration, peak engine.Bytes) {
 	m := NewMemory(c)
 	for _, op := range seq {
@@ -104,7 +103,7 @@ func Replay(c *engine.Chain, seq []engine.ChainOp) (total time.Duration, peak en
 	return total, m.peak
 }
 
-// solution compiles a sequence and claims what Replay finds.
+// solution compiles a sequence, and claims the time and the peak that Replay returns.
 func solution(p *engine.Problem, seq []engine.ChainOp) *engine.Solution {
 	schedule, _, err := p.Chain.CompileSequence(seq)
 	if err != nil {
@@ -114,7 +113,7 @@ func solution(p *engine.Problem, seq []engine.ChainOp) *engine.Solution {
 	return &engine.Solution{Schedule: schedule, Makespan: total, Peak: peak}
 }
 
-// needs says what needs the peak of a sequence, its first operation that does.
+// needs returns, in words, which operation of a sequence needs its peak: the first one that does.
 func needs(g *engine.ChainGraph, seq []engine.ChainOp) string {
 	m := NewMemory(g.Chain)
 	for _, op := range seq {

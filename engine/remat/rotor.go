@@ -8,13 +8,12 @@ import (
 	"memtide/engine"
 )
 
-// maxRotorStages bounds the tables of rotor, whose size is the square of the
-// length of the chain.
+// maxRotorStages bounds the length of the chain, because the tables of rotor grow with its square.
 const maxRotorStages = 1000
 
 func init() { engine.Register(Rotor) }
 
-// Rotor is the strategy "rotor", for those that build on it.
+// Rotor is the strategy rotor, for packages that build on it.
 var Rotor = &engine.Strategy{
 	Name:  "rotor",
 	Title: "Optimal recomputation",
@@ -52,14 +51,10 @@ is there.`,
 	Solver: solveRotor,
 }
 
-// exactRotor is rotor without slots.
-var exactRotor = inBytes(rotorTerms, finishRotor)
+// exactRotor solves without slots.
+var exactRotor = inBytes(newTerms, finishRotor)
 
-func rotorTerms(c *engine.Chain, budget engine.Bytes) *terms {
-	return newTerms(c, budget, outputCounted)
-}
-
-// finishRotor names what a solution in exact bytes is optimal in.
+// finishRotor sets OptimalAmong and the note of a solution in exact bytes.
 func finishRotor(p *engine.Problem, sol *engine.Solution, err error) {
 	sol.OptimalAmong = p.Graph.FirstWays(persistentSet(p.Chain.Chain))
 	if err == nil && sol.Optimal {
@@ -83,11 +78,11 @@ func solveRotor(p *engine.Problem, args engine.Parsed, poll *engine.Poll) (*engi
 		return sol, err
 	}
 	if args.Is("printed", "yes") {
-		note, err := printedNote(c, p.Budget, poll)
+		d, _, err := PrintedMakespan(c, p.Budget, poll)
+		note := fmt.Sprintf("As printed, without that gradient, Theorem 1 gives a step time of %v, whether or not it fits.", d)
 		if errors.Is(err, engine.ErrUnsupported) {
-			note, err = "What Theorem 1 gives as printed would need too much memory to find.", nil
-		}
-		if err != nil {
+			note = "What Theorem 1 gives as printed would need too much memory to find."
+		} else if err != nil {
 			return sol, err
 		}
 		sol.Notes = append(sol.Notes, note)
@@ -95,23 +90,22 @@ func solveRotor(p *engine.Problem, args engine.Parsed, poll *engine.Poll) (*engi
 	return sol, nil
 }
 
-// The sequences of Theorem 1 go segment by segment: a stage runs forward only where
-// no output and no saved activations are held of it or of a later stage. Let F^k of a
-// persistent sequence run although something of a later one is held. Then an a^{j-1},
-// k < j, stays until B^j, beside a delta^i, i >= j. Where delta^{j-1} takes no more
-// than both, F^k, and what it is computed from since the last checkpoint, may as well
-// run after B^j: no more is held then. (F^k where its own result is held is needless.)
-// So no persistent sequence is faster. Where delta^{j-1} is larger, or a^{j-1} is read
-// by no backward, one can be, and can fit where none of the theorem does; the paper
-// does not say so.
+// The sequences of Theorem 1 go segment by segment: a stage runs forward only while no output and
+// no saved activations of that stage or a later one are held. Suppose F^k of a persistent sequence
+// runs while something of a later stage is held. Then some a^{j-1}, k < j, stays until B^j, beside
+// some delta^i, i >= j. If delta^{j-1} takes no more than the two together, F^k and the forwards
+// since the last checkpoint that lead to it can also run after B^j, and no more memory is held
+// then. (F^k is needless if its own result is held.) So no persistent sequence is faster. If
+// delta^{j-1} is larger, or no backward reads a^{j-1}, a persistent sequence can be faster than all
+// of the theorem, and can fit into a budget that none of them fits into. The paper does not say so.
 const (
 	withinPersistent = "persistent recomputation"
 	withinSegments   = "persistent recomputation, segment by segment"
 )
 
-// persistentSet names the sequences that the theorem's program is optimal among.
+// persistentSet names the sequences that the optimum of the theorem is optimal among.
 func persistentSet(c *engine.Chain) string {
-	least := c.HeldGrad(c.Len()) // of delta^j, ..., delta^n
+	least := c.HeldGrad(c.Len()) // least size of delta^j, ..., delta^n
 	for j := c.Len(); j >= 2; j-- {
 		least = min(least, c.HeldGrad(j))
 		if c.Unsaved(j-1) || c.Grad(j-1) > c.Act(j-1)+least {
@@ -121,7 +115,7 @@ func persistentSet(c *engine.Chain) string {
 	return withinPersistent
 }
 
-// solvable says why a chain is too much for the table.
+// solvable returns an error if the chain is too long for the table.
 func solvable(c *engine.Chain) error {
 	if c.Len() > maxRotorStages {
 		return fmt.Errorf("%w: the network has %s; the table is made for %d stages at most", engine.ErrUnsupported,
@@ -130,24 +124,14 @@ func solvable(c *engine.Chain) error {
 	return nil
 }
 
-func printedNote(c *engine.Chain, budget engine.Bytes, poll *engine.Poll) (string, error) {
-	d, _, err := PrintedMakespan(c, budget, poll)
-	if err != nil {
-		return "", err
-	}
-	return fmt.Sprintf("As printed, without that gradient, Theorem 1 gives a step time of %v, whether or not it fits.", d), nil
-}
-
-// PrintedMakespan returns the step time that Theorem 1 gives as printed, without the
-// gradient that a backward writes. Schedules with that time may need more than
-// the budget, so no strategy claims it. ok is false if even the printed theorem
-// says that nothing fits; the error is the context's.
+// PrintedMakespan returns the step time that Theorem 1 gives as printed, without the gradient that
+// a backward writes. Schedules of that time may need more than the budget, so no strategy claims
+// it. ok is false if nothing fits even by the printed theorem. The error is that of a strategy.
 func PrintedMakespan(c *engine.Chain, budget engine.Bytes, poll *engine.Poll) (d time.Duration, ok bool, err error) {
 	if err := solvable(c); err != nil {
 		return 0, false, err
 	}
-	t := newTerms(c, budget, printed)
-	o, err := solve(t, allTricks, nil, poll)
+	o, err := solve(printedTerms(c, budget), allTricks, nil, poll)
 	if errors.Is(err, errNoRoom) {
 		return 0, false, nil
 	}

@@ -56,7 +56,7 @@ func benchChain(name string) (*engine.Chain, error) {
 }
 
 func BenchmarkRotor(b *testing.B) {
-	benchTerms(b, rotorTerms)
+	benchTerms(b, newTerms)
 }
 
 func BenchmarkRevolve(b *testing.B) {

@@ -1,23 +1,23 @@
 package remat
 
-// builder computes the rows of one s after the other, t ascending.
+// builder computes the rows of one s, for ascending t.
 type builder struct {
 	*table
 	s, t  int
-	mids  int64   // max of mid over s+1..t-1
+	mids  int64   // largest mid of s+1..t-1
 	none  int64   // m_none(s,t)
-	paid  []int64 // frontier of s by cell
-	wide  []int64 // contexts of (s,t) by cell; nil if there are none
-	shift uint    // cell = m >> shift
-	lift  int64   // slack-limit, at most 0; added to the costs of contexts, which include what slack leaves out
+	paid  []int64 // frontier of s, by cell
+	wide  []int64 // contexts of (s,t), by cell; nil if there are no contexts
+	shift uint    // the cell of wide for m is m >> shift
+	lift  int64   // slack - limit; added to the costs of contexts, which include what is already subtracted in slack
 	top   int64   // the largest m of interest
-	slack int64   // values above slack-cost(s,m) are of no interest
+	slack int64   // values above slack - costOutside(m) are of no interest
 	w     []step  // the row so far
-	spare []step
+	spare []step  // scratch of merge
 	err   error
 }
 
-// start begins a stage with its row (s,s), which is never computed again.
+// start begins stage s with its row (s,s), whose only value is 0.
 func (b *builder) start(s int) {
 	b.s, b.mids = s, 0
 	b.paid = b.front.at(s)
@@ -28,8 +28,8 @@ func (b *builder) start(s int) {
 	}
 }
 
-// limitRow sets slack, top and wide for the row of (s,t): how much its states may cost, given what any schedule with
-// such a state pays before it and after it.
+// limitRow sets slack, top and wide for the row of (s,t): the limit on the cost of its states,
+// given what every schedule with such a state pays before and after it.
 func (b *builder) limitRow(t int) {
 	b.slack, b.wide = b.limit, nil
 	b.top = b.front.most[b.s]
@@ -54,8 +54,9 @@ func (b *builder) limitRow(t int) {
 	}
 }
 
-// costOutside returns a lower bound on what schedules with the state (s,t,m) pay outside of it, without the part that
-// is already subtracted in slack. A state that costs more than slack-costOutside(m) can be dropped.
+// costOutside returns a lower bound on what schedules with the state (s,t,m) pay outside of it,
+// without the part that is already subtracted in slack. A state that costs more than
+// slack-costOutside(m) can be dropped.
 func (b *builder) costOutside(m int64) int64 {
 	c := b.paid[m>>b.front.shift]
 	if b.wide != nil {
@@ -72,10 +73,7 @@ func (b *builder) build(t int) {
 		b.mids = max(b.mids, b.mid[t-1])
 	}
 	b.limitRow(t)
-	if b.slack < 0 {
-		return
-	}
-	if b.top < 0 {
+	if b.slack < 0 || b.top < 0 {
 		return
 	}
 	b.none = b.held[t] + max(b.first[s], b.mids)
@@ -120,7 +118,7 @@ func (b *builder) splits() {
 	}
 }
 
-// useful returns the row without the ends that no schedule within the limit reads.
+// useful returns the row without the steps at both ends that no schedule within the limit uses.
 func (b *builder) useful() []step {
 	w := b.w
 	for len(w) > 0 && w[0].v+b.costOutside(w[0].m) > b.slack {
@@ -132,7 +130,7 @@ func (b *builder) useful() []step {
 	return w
 }
 
-// keep stores w as the row of (s,t).
+// keep stores w as the row of (s,t). An empty row is not stored.
 func (b *builder) keep(t int, w []step) {
 	if len(w) > 0 {
 		if b.err == nil && b.store.full() {
@@ -144,17 +142,17 @@ func (b *builder) keep(t int, w []step) {
 	}
 }
 
-// candidate is a split before some j: u plus the row of (j,t), shifted by
-// a^{j-1}, plus the row of (s,j-1). It is walked by m, together with the row.
+// candidate is a split before some j: its value at m is u, plus the row of (j,t) at m - a^{j-1},
+// plus the row of (s,j-1) at m. It is compared with the row by ascending m.
 type candidate struct {
 	u     int64
-	least int64  // no value of it is less
-	right []step // of (j,t)
+	least int64  // lower bound on its values
+	right []step // row of (j,t)
 	shift int64  // a^{j-1}
-	left  []step // of (s,j-1)
-	m     int64  // position, and the indices of the steps in force there:
+	left  []step // row of (s,j-1)
+	m     int64  // position, and the indices of the steps that apply there:
 	r, l  int
-	w     int // -1: the row has no value yet
+	w     int // -1 if the row has no value there
 }
 
 // try lowers the row by the split before j.
@@ -189,13 +187,14 @@ func (b *builder) try(j int) {
 	}
 }
 
-// seek moves the candidate to the first m at which it is below the row and at
-// most most; false if there is none. The steps before index pr of right and
-// before pl of left form a block: the candidate is not below their sum there.
+// seek moves the candidate to the first m at which it is below the row and at most most. It returns
+// false if there is no such m. The steps before index pr of right and before pl of left form a
+// block: if the candidate is not below the row with the last values of the block, it is not below
+// it anywhere in the block.
 func (b *builder) seek(c *candidate, most int64) bool {
 	right, left, w := c.right, c.left, b.w
 	m, r, l, iw := c.m, c.r, c.l, c.w
-	goal := most // the candidate wins where it is at most goal
+	goal := most // the candidate is below the row if it is at most goal
 	if iw >= 0 {
 		goal = min(goal, w[iw].v-1)
 	}
@@ -244,8 +243,8 @@ func (b *builder) seek(c *candidate, most int64) bool {
 	}
 }
 
-// merge replaces the row, from the candidate's position on, by the minimum of
-// the row and the candidate.
+// merge replaces the row, from the candidate's position on, by the minimum of the row and the
+// candidate.
 func (b *builder) merge(c *candidate) {
 	right, left, w := c.right, c.left, b.w
 	m, r, l := c.m, c.r, c.l

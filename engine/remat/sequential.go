@@ -55,10 +55,15 @@ func solveSequential(p *engine.Problem, args engine.Parsed, poll *engine.Poll) (
 	})
 }
 
-// fastest takes the first of some tries whose peak fits. why says what was tried, and build
-// makes the sequence of a number, with a note about it.
+// fastest returns the schedule of the fastest try whose peak fits, and of equally fast ones that of
+// the lowest number. It sorts tries. why names the tries in an error. build returns the sequence of
+// a number, with a note about it.
 func fastest(p *engine.Problem, tries []try, poll *engine.Poll, why string,
 	build func(int) ([]engine.ChainOp, string)) (*engine.Solution, error) {
+	sort.Slice(tries, func(i, j int) bool {
+		a, b := tries[i], tries[j]
+		return a.time < b.time || a.time == b.time && a.number < b.number
+	})
 	smallest, by := engine.NoLimit, 0
 	for i, t := range tries {
 		if err := poll.Err(); err != nil {
@@ -73,7 +78,7 @@ func fastest(p *engine.Problem, tries []try, poll *engine.Poll, why string,
 			continue
 		}
 		sol := solution(p, seq)
-		// Any schedule runs every operation once; with nothing twice it is the fastest.
+		// Every schedule runs every operation at least once, so one that runs none twice is optimal.
 		sol.Bound = p.Chain.Chain.ForwardTime() + p.Chain.Chain.BackTime()
 		sol.Optimal = sol.Makespan == sol.Bound
 		sol.OptimalAmong = p.Graph.FirstWays("all schedules")
@@ -84,21 +89,14 @@ func fastest(p *engine.Problem, tries []try, poll *engine.Poll, why string,
 	return nil, &engine.InfeasibleError{Budget: p.Budget, Smallest: smallest, Why: why + ", " + needs(p.Chain, seq)}
 }
 
-// try is a number that a method may choose, with the step time that it leads to.
+// try is a number that a method may choose, and the step time with that number.
 type try struct {
 	number int
 	time   time.Duration
 }
 
-// byTime sorts tries: the fastest first, among equally fast ones the lowest number.
-func byTime(all []try) {
-	sort.Slice(all, func(i, j int) bool {
-		return all[i].time < all[j].time || all[i].time == all[j].time && all[i].number < all[j].number
-	})
-}
-
-// segmentations lists what is to be tried, fastest first: one number of
-// segments, or all of them if it is 0. A chain that is only a loss has one.
+// segmentations returns the numbers of segments to try: the given one, or all of them if segments
+// is 0. A chain that is only a loss has one segment.
 func segmentations(c *engine.Chain, segments int) ([]try, error) {
 	most := max(c.Layers(), 1)
 	if segments > most {
@@ -117,20 +115,16 @@ func segmentations(c *engine.Chain, segments int) ([]try, error) {
 			all = append(all, try{k, base + until[(k-1)*(most/k)]})
 		}
 	}
-	byTime(all)
 	return all, nil
 }
 
-// SegmentSequence returns the sequence of Table 1 for k equal segments, where k is
-// at least 1 and at most the number of layers.
+// SegmentSequence returns the sequence of Table 1 for k equal segments, where k is at least 1 and
+// at most the number of layers.
 func SegmentSequence(c *engine.Chain, k int) []engine.ChainOp {
 	size := c.Layers() / k
 	var seq []engine.ChainOp
 	for first := 1; first <= (k-1)*size; first += size {
-		seq = append(seq, engine.ChainOp{Kind: engine.FCk, Stage: first})
-		for s := first + 1; s < first+size; s++ {
-			seq = append(seq, engine.ChainOp{Kind: engine.FNone, Stage: s})
-		}
+		seq = KeepInput(seq, first, first+size-1)
 	}
 	seq = keepAll(seq, (k-1)*size+1, c.Len())
 	for i := k - 2; i >= 0; i-- {

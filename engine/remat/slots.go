@@ -9,27 +9,25 @@ import (
 	"memtide/engine"
 )
 
-// Slots: the published method cuts the memory into S slots of equal size and
-// rounds every size up to whole slots (arXiv:1911.13214, section 5.2). The paper
-// says that sizes are overestimated by a factor of 1+1/S at most. That holds for
-// sizes near the whole memory only: every stored tensor may lose almost a slot.
-// 600 outputs of 1 and a memory of 1000 in 500 slots of 2: keeping everything
-// needs 600, and is refused because it takes 1200.
+// Slots: the published method divides the memory into S slots of equal size and rounds every size
+// up to whole slots (arXiv:1911.13214, section 5.2). The paper says that sizes are overestimated by
+// a factor of at most 1+1/S. That holds only for sizes near the whole memory: every stored tensor
+// may lose almost a slot. For example, 600 outputs of 1 need 600 of a memory of 1000. Counted in 500
+// slots of 2 they need 1200, so keeping everything is refused.
 
-// maxSlots bounds the parameter: more slots than this are exact bytes in all
-// but name.
+// maxSlots bounds the parameter slots. More slots give almost the results of exact bytes.
 const maxSlots = 100_000
 
-// slotTerms returns the terms of a chain whose sizes are counted in slots. What
-// fits in slots fits in bytes, for all sizes are rounded up.
+// slotTerms returns the terms of a chain with sizes counted in slots. A schedule that fits in slots
+// fits in bytes, because all sizes are rounded up.
 func slotTerms(c *engine.Chain, budget engine.Bytes, slots int) *terms {
 	memory := budget - c.Resident.Total()
 	if memory <= 0 {
-		t := byStage(c, outputCounted)
+		t := byStage(c)
 		t.room = -1
 		return t
 	}
-	up := func(b engine.Bytes) engine.Bytes { // no more than what keeps sums in range
+	up := func(b engine.Bytes) engine.Bytes { // bounded, so that sums stay in range
 		return engine.Bytes(min(engine.MulDivUp(int64(b), int64(slots), int64(memory)), math.MaxInt32))
 	}
 	d := *c
@@ -40,13 +38,12 @@ func slotTerms(c *engine.Chain, budget engine.Bytes, slots int) *terms {
 		st.FwdTemp, st.BwdTemp = up(st.FwdTemp), up(st.BwdTemp)
 		d.Stages[i] = st
 	}
-	t := byStage(&d, outputCounted)
+	t := byStage(&d)
 	t.room = int64(slots) - int64(d.Input)
 	return t
 }
 
-// solveSlots solves in slots, and then in exact bytes to say what the slots
-// cost.
+// solveSlots solves in slots, and then in exact bytes to report what the slots cost.
 func solveSlots(p *engine.Problem, slots int, poll *engine.Poll) (*engine.Solution, error) {
 	c := p.Chain.Chain
 	sol, err := persistent(p, slotTerms(c, p.Budget, slots), poll)
@@ -55,7 +52,7 @@ func solveSlots(p *engine.Problem, slots int, poll *engine.Poll) (*engine.Soluti
 		if err != nil {
 			return nil, err
 		}
-		what, _, _ := strings.Cut(small.Why, ":") // and not its values, which are no slots
+		what, _, _ := strings.Cut(small.Why, ":") // without the sizes after the colon, which count slots
 		return nil, &engine.InfeasibleError{Budget: p.Budget, Smallest: least,
 			Why: fmt.Sprintf("counted in %d slots: %s", slots, what)}
 	}
@@ -69,7 +66,7 @@ func solveSlots(p *engine.Problem, slots int, poll *engine.Poll) (*engine.Soluti
 	}
 	note := fmt.Sprintf("Feasibility rule: Theorem 1, with the gradient that a backward writes counted while it runs. Sizes are rounded up to 1/%d of the memory, as published.", slots)
 	sol.Notes = []string{note}
-	exact, err := persistent(p, newTerms(c, p.Budget, outputCounted), poll)
+	exact, err := persistent(p, newTerms(c, p.Budget), poll)
 	if err != nil {
 		return sol, err
 	}
@@ -87,8 +84,8 @@ func solveSlots(p *engine.Problem, slots int, poll *engine.Poll) (*engine.Soluti
 	return sol, nil
 }
 
-// smallestInSlots returns the smallest budget that does if sizes are counted in
-// slots. It rises with every size, so that it can be searched for.
+// smallestInSlots returns the smallest budget that suffices if sizes are counted in slots. It
+// searches by bisection, because needs in slots never rise with the budget.
 func smallestInSlots(c *engine.Chain, slots int, poll *engine.Poll) (engine.Bytes, error) {
 	fits := func(budget engine.Bytes) (bool, error) {
 		t := slotTerms(c, budget, slots)
@@ -98,7 +95,7 @@ func smallestInSlots(c *engine.Chain, slots int, poll *engine.Poll) (engine.Byte
 		}
 		return f.root() <= t.room, nil
 	}
-	exact, err := newFloors(byStage(c, outputCounted), poll)
+	exact, err := newFloors(byStage(c), poll)
 	if err != nil {
 		return 0, err
 	}
@@ -109,7 +106,7 @@ func smallestInSlots(c *engine.Chain, slots int, poll *engine.Poll) (engine.Byte
 		return 0, fmt.Errorf("%w: %d slots are too few for this network, whatever the memory",
 			engine.ErrUnsupported, slots)
 	}
-	for refused+1 < does { // no budget below refused does, and every budget from does on
+	for refused+1 < does { // refused and all smaller budgets are too small; does and all larger ones suffice
 		mid := refused + (does-refused)/2
 		ok, err := fits(mid)
 		if err != nil {
@@ -124,8 +121,8 @@ func smallestInSlots(c *engine.Chain, slots int, poll *engine.Poll) (engine.Byte
 	return does, nil
 }
 
-// budgetOfSingleSlots returns the budget at which no size takes more than one slot:
-// more memory than this changes nothing.
+// budgetOfSingleSlots returns the budget from which on no size takes more than one slot. More
+// memory changes nothing.
 func budgetOfSingleSlots(c *engine.Chain, slots int) engine.Bytes {
 	largest := max(c.Input, c.InputGrad, 1)
 	for i := range c.Stages {

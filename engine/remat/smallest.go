@@ -6,27 +6,27 @@ import (
 	"memtide/engine"
 )
 
-// floors is the program of Theorem 1 without times: least[s][u] is the smallest
-// m with which the stages s..u can be done at all.
+// floors is the recursion of Theorem 1 without times: least[s][u] is the smallest m with which
+// stages s..u can be done.
 type floors struct {
 	t     *terms
 	least [][]int64
 }
 
-// Floors returns the least bytes, beside its input, with which the stages from one to another
-// can be done at all, by the first and the last.
+// Floors returns the least bytes with which the stages from s to u can be done, besides the input
+// of s, by s and u.
 func Floors(c *engine.Chain, poll *engine.Poll) ([][]int64, error) {
-	f, err := newFloors(byStage(c, outputCounted), poll)
+	f, err := newFloors(byStage(c), poll)
 	if err != nil {
 		return nil, err
 	}
 	return f.least, nil
 }
 
-// newFloors fills the table, in a time of the cube of the length.
+// newFloors fills the table, in time proportional to the cube of the number of stages.
 func newFloors(t *terms, poll *engine.Poll) (*floors, error) {
 	least := make([][]int64, t.n+2)
-	columns := make([][]int64, t.n+1) // by u, with a^{j-1} added: read one after the other
+	columns := make([][]int64, t.n+1) // columns[u][j]: a^{j-1} + least[j][u], contiguous for the inner loop
 	for u := range columns {
 		columns[u] = make([]int64, u+1)
 	}
@@ -35,7 +35,7 @@ func newFloors(t *terms, poll *engine.Poll) (*floors, error) {
 		least[s] = row
 		row[s] = t.single[s]
 		columns[s][s] = t.in[s] + row[s]
-		mid := int64(0) // max of mid over s+1..u-1
+		mid := int64(0) // largest mid of s+1..u-1
 		for u := s + 1; u <= t.n; u++ {
 			if err := poll.Err(); err != nil {
 				return nil, err
@@ -63,8 +63,8 @@ func newFloors(t *terms, poll *engine.Poll) (*floors, error) {
 // root returns the smallest room for the whole chain.
 func (f *floors) root() int64 { return f.least[1][f.t.n] }
 
-// neediest returns the operation that needs root: it follows the choices that attain root down
-// to the operation whose need it is.
+// neediest returns the operation that needs root. It follows the choices that attain root down to
+// that operation.
 func (f *floors) neediest() engine.ChainOp {
 	s, u := 1, f.t.n
 	for s < u {
@@ -97,7 +97,7 @@ func (f *floors) neediest() engine.ChainOp {
 	return engine.ChainOp{Kind: engine.BStep, Stage: s}
 }
 
-// neediestForward returns the forward among those of stages s..u-1 that needs m_none(s,u).
+// neediestForward returns the forward of stages s..u-1 that needs m_none(s,u).
 func (f *floors) neediestForward(s, u int) engine.ChainOp {
 	worst, need := s, f.t.first[s]
 	for j := s + 1; j < u; j++ {

@@ -7,20 +7,19 @@ import (
 	"memtide/engine"
 )
 
-// optimum is what solve finds. If it has to stop early, extra and seq are those
-// of the finest grouping that was solved, and seq is nil if there is none.
+// optimum is the result of solve. If solve stops early, extra and seq belong to the finest grouping
+// that was solved, and seq is nil if there is none.
 type optimum struct {
-	floors *floors // needs by state, in units of the terms
-	extra  int64   // time spent on computing again, in units of the terms
+	floors *floors // needs by state, in the units of the terms
+	extra  int64   // time spent on computing again
 	seq    []engine.ChainOp
-	group  int // number of stages taken as one; 1 for the optimum
+	group  int // number of stages taken as one; 1 for the chain itself
 }
 
 var errNoRoom = errors.New("remat: the room is less than the root of the floors")
 
-// solve finds the persistent optimum of terms. If the chain does not fit, the
-// error is errNoRoom and the floors say what would do. found, which may be nil, is
-// called with the schedules of groups.
+// solve finds the persistent optimum of terms. If nothing fits, the error is errNoRoom, and the
+// floors say what would fit. found is called with the optimum of every grouping; it may be nil.
 func solve(t *terms, use tricks, found func(*optimum), poll *engine.Poll) (*optimum, error) {
 	o := &optimum{}
 	if t.tooLong() {
@@ -54,30 +53,29 @@ func solve(t *terms, use tricks, found func(*optimum), poll *engine.Poll) (*opti
 	return o, nil
 }
 
-// coarsest is the largest group of stages, and fewestGroups the shortest
-// grouped chain that is worth solving first.
+// coarsest is the largest number of stages taken as one. Groupings of fewer than fewestGroups groups
+// are not solved.
 const (
 	coarsest     = 16
 	fewestGroups = 12
 )
 
-// Without F_all, groups keep all their outputs and are far from the optimum:
-// they only give something for the case that the time is over soon. What is a
-// schedule of groups of 16 is one of the chain, but none of groups of 8, so that
-// its limit is not certain there. The chain itself is solved with limits that
-// double.
+// finestOutputOnly is the smallest number of stages taken as one without F_all. Such groups keep all
+// their outputs and are far from the optimum: they only give a result if time runs out soon. A
+// schedule of groups of 16 is one of the chain, but not one of groups of 8, so its limit is not
+// certain there. The chain itself is solved with limits that double.
 const finestOutputOnly = 4
 
-// From grouping to grouping the optimum falls, on the chains that were measured by
-// at least this power of the rate at which it fell before, and most when the last
-// groups are taken apart. If it does not, the table is filled once more.
+// From one grouping to the next, the optimum falls. On the chains that were measured, its ratio to
+// the last optimum is at most the ratio before to the power of groupFall, or of lastFall when the
+// last groups are taken apart. If that guess is too low, the table is filled once more.
 const (
 	groupFall = 0.7
 	lastFall  = 1.3
 )
 
-// falling guesses the next optimum in a row of them, if it is worth it: now is
-// certain to suffice.
+// falling guesses the next optimum of a falling row, from the last two, now and before. It returns
+// now, which certainly suffices as a limit, if the guess is hardly lower.
 func falling(now, before int64, power float64) int64 {
 	guess := engine.Int64(float64(now) * math.Pow(float64(now)/float64(before), power) * 1.01)
 	if guess > now-now/32 {
@@ -86,8 +84,8 @@ func falling(now, before int64, power float64) int64 {
 	return guess
 }
 
-// start finds a limit, which is certain to suffice or only a beginning, and a
-// guess that is lower and may not suffice.
+// start returns a limit for the table and a guess that is at most the limit and may be too low.
+// certain reports whether the limit suffices; otherwise it is only a beginning.
 func (x *table) start(o *optimum, t *terms, found func(*optimum)) (limit, guess int64, certain bool, err error) {
 	if t.room >= t.keepAll() {
 		return 0, 0, true, nil
@@ -98,7 +96,7 @@ func (x *table) start(o *optimum, t *terms, found func(*optimum)) (limit, guess 
 			continue
 		}
 		grouped := t.group(g)
-		if !certain || t.outputOnly { // else the groups before were groups of these
+		if !certain || t.outputOnly { // otherwise the groups of the last grouping consist of these groups
 			f, err := newFloors(grouped, x.poll)
 			if err != nil {
 				return 0, 0, false, err
@@ -147,8 +145,8 @@ func (x *table) start(o *optimum, t *terms, found func(*optimum)) (limit, guess 
 	return limit, guess, certain, nil
 }
 
-// deepen fills the table with rising limits until the root has a value. It is
-// for chains that fit; certain says that the limit is one that suffices.
+// deepen fills the table with rising limits until the root has a value, and returns the value. The
+// chain must fit. certain means that limit suffices.
 func (x *table) deepen(limit int64, certain bool) (int64, error) {
 	// No stage runs more often than there are stages.
 	most := x.until[x.n+1] * int64(x.n)
@@ -167,10 +165,10 @@ func (x *table) deepen(limit int64, certain bool) (int64, error) {
 		if certain || limit >= most {
 			panic("remat: no schedule within a limit that suffices")
 		}
-		more := limit * 2 / 5
+		step := limit * 2 / 5
 		if x.outputOnly {
-			more = limit
+			step = limit
 		}
-		limit = min(most, limit+more+1)
+		limit = min(most, limit+step+1)
 	}
 }

@@ -7,29 +7,29 @@ import (
 	"memtide/engine"
 )
 
-// What is in memory of stage k, beside the current gradient, as two bits. A
-// sequence never holds a^k both by itself and within abar^k: F_all^k merges it, and
-// no F^k runs while abar^k is there. (F_none^k could, to forget a^{k-1}. That makes a fourth
-// state of every stage: searches of 9 to 11 stages took 25 to 250 times as long.) An a^k
-// that no saved set holds may lie beside abar^k.
+// The values of stage k that are in memory, as two bits; the gradient is not among them. A sequence
+// never holds a^k both as a value of its own and within abar^k: F_all^k merges it, and no F^k runs
+// while abar^k is in memory. (F_none^k could run then, to drop a^{k-1}. That would be a fourth state
+// of every stage, and made searches of 9 to 11 stages 25 to 250 times as long.) An unsaved a^k is not
+// within abar^k, and both may be in memory.
 const (
 	holdsNothing = 0
 	holdsOutput  = 1
 	holdsSaved   = 2
 )
 
-// moveKind is an operation of Table 1 with what it changes in memory.
+// moveKind is an operation of Table 1 and its effect on memory.
 type moveKind uint8
 
 const (
-	allFresh   moveKind = iota // F_all^k, a^k is not there
-	allMerging                 // F_all^k, a^k is there and becomes part of abar^k
+	allFresh   moveKind = iota // F_all^k without a^k in memory
+	allMerging                 // F_all^k with a^k in memory, which becomes part of abar^k
 	keepIn                     // F_ck^k
 	useIn                      // F_none^k
-	backOutput                 // B^k with a^{k-1} by itself, which leaves
+	backOutput                 // B^k with a^{k-1} as a value of its own, which is freed
 	backSaved                  // B^k with abar^{k-1}, which stays
-	dropOutput                 // a^k leaves; no operation of Table 1
-	dropSaved                  // abar^k leaves; no operation of Table 1
+	dropOutput                 // a^k is freed; not an operation of Table 1
+	dropSaved                  // abar^k is freed; not an operation of Table 1
 )
 
 // move is a kind and a stage.
@@ -37,53 +37,50 @@ type move uint8
 
 const (
 	stageBits = 4
-	atStart   = ^move(0) // the state where the step begins has no move before it
+	atStart   = ^move(0) // the mark of the first state, which no move leads to
 )
 
 func moveOf(kind moveKind, k int) move { return move(int(kind)<<stageBits | k) }
 func (m move) kind() moveKind          { return moveKind(m >> stageBits) }
 func (m move) stage() int              { return int(m & (1<<stageBits - 1)) }
 
-// unreached is the cost of a state that no sequence has come to.
+// unreached is the cost of a state that no sequence has reached.
 const unreached = int64(math.MaxInt64)
 
-// states is Dijkstra's algorithm over all states of memory that the sequences of
-// Table 1 of arXiv:1911.13214 can come to which run no F^k while abar^k is there. Layer g holds the states whose
-// gradient is delta^g; B^g leads to the next layer and never back, so the
-// layers are expanded one after the other. In layer g stage k has three states
-// up to g and two above: an abar^k whose backward is over serves nothing, not
-// even to free something else.
+// states is Dijkstra's algorithm over the states of memory that sequences of Table 1 of
+// arXiv:1911.13214 can reach, if they run no F^k while abar^k is in memory. Layer g holds the
+// states whose gradient is delta^g. B^g leads to the next layer and never back, so the layers are
+// expanded one after the other. In layer g, stage k has three states up to g and two above: an
+// abar^k whose backward has run is of no use, not even to drop something else.
 //
-// The cost is what a sequence adds to the time that is needed anyway, all
-// forwards and backwards once. F_all^k is free: it runs once, for abar^k stays
-// until B^k. Dropping abar^k costs uF^k, because F_all^k has to run again.
+// The cost is the time that a sequence needs beyond one run of every forward and backward. F_all^k
+// costs nothing: it runs once, because abar^k stays until B^k. Dropping abar^k costs uF^k, because
+// F_all^k has to run again.
 type states struct {
 	c     *engine.Chain
 	n     int
-	room  engine.Bytes // resident memory not included
-	limit int64        // states that cost at least so much are left out
-	drops bool         // anything may be dropped at any time
-	peaks bool         // the cost is the peak instead, and there is room for all
+	room  engine.Bytes // memory without resident memory
+	limit int64        // states of this cost or more are left out
+	drops bool         // values may be dropped at any time
+	peaks bool         // the cost is the peak, and room and limit do not apply
 	poll  *engine.Poll
 
 	layers []layer
-	g      int // the layer that is being expanded
+	g      int // the layer being expanded
 	open   engine.Heap[openState]
-	held   [maxNonpersistentStages + 1]uint8 // of the state that is expanded, by stage
-	memory engine.Bytes                      // of that state
-	from   int64                             // its cost
-	code   uint32                            // its number in the layer
+	held   [maxNonpersistentStages + 1]uint8 // what the state being expanded holds, by stage
+	memory engine.Bytes                      // bytes of that state
+	from   int64                             // cost of that state
+	code   uint32                            // number of that state in the layer
 }
 
-// layer is the states of one gradient. A state's number is the sum of what it
-// holds of stage k times weight[k].
+// layer holds the states of one gradient. The number of a state is the sum over the stages k of
+// what it holds of stage k times weight[k].
 type layer struct {
 	weight []uint32
 	cost   []int64
-	by     []move // that led to the state last
+	by     []move // the last move of the cheapest sequence to the state
 }
-
-func (s *states) radix(g, k int) uint32 { return radix(s.c, g, k) }
 
 // radix returns the number of states of stage k in layer g.
 func radix(c *engine.Chain, g, k int) uint32 {
@@ -96,7 +93,7 @@ func radix(c *engine.Chain, g, k int) uint32 {
 	return 3
 }
 
-// layer returns layer g, which exists from its first use on.
+// layer returns layer g, which it makes on first use.
 func (s *states) layer(g int) *layer {
 	l := &s.layers[g]
 	if l.cost != nil {
@@ -106,7 +103,7 @@ func (s *states) layer(g int) *layer {
 	size := uint32(1)
 	for k := range l.weight {
 		l.weight[k] = size
-		size *= s.radix(g, k)
+		size *= radix(s.c, g, k)
 	}
 	l.cost, l.by = make([]int64, size), make([]move, size)
 	for i := range l.cost {
@@ -115,8 +112,8 @@ func (s *states) layer(g int) *layer {
 	return l
 }
 
-// bytesOfStates estimates what the search of a chain takes: its layers, and a
-// queue with two entries for every state of the largest one.
+// bytesOfStates estimates the memory of a search: its layers, and a queue with two entries for
+// every state of the largest one.
 func bytesOfStates(c *engine.Chain) int64 {
 	all, size := int64(0), int64(0)
 	for g := 0; g <= c.Len(); g++ {
@@ -129,8 +126,8 @@ func bytesOfStates(c *engine.Chain) int64 {
 	return all + 2*size*16
 }
 
-// search expands all layers. ok is false if no sequence gets to delta^0 below
-// the limit; otherwise path is the moves of the cheapest one.
+// search expands all layers. It returns the cost and the moves of the cheapest sequence to delta^0;
+// ok is false if no sequence below the limit reaches it.
 func (s *states) search() (cost int64, path []move, ok bool, err error) {
 	s.layers = make([]layer, s.n+1)
 	start := s.c.Input + s.c.HeldGrad(s.n)
@@ -150,7 +147,7 @@ func (s *states) search() (cost int64, path []move, ok bool, err error) {
 		}
 		s.poll.Report(engine.Progress{Done: s.n - s.g + 1, Total: s.n})
 		if s.layers[s.g-1].cost == nil {
-			return 0, nil, false, nil // nothing gets through B^g
+			return 0, nil, false, nil // no state allows B^g
 		}
 		for code, cost := range s.layers[s.g-1].cost {
 			if cost != unreached {
@@ -171,7 +168,7 @@ func (s *states) expandLayer() error {
 	for len(s.open) > 0 {
 		at := s.open.Pop()
 		if at.cost > l.cost[at.code] {
-			continue // it was reached for less since
+			continue // reached for less in the meantime
 		}
 		if err := s.poll.Err(); err != nil {
 			return err
@@ -184,13 +181,13 @@ func (s *states) expandLayer() error {
 	return nil
 }
 
-// visit reads what a state holds.
+// visit sets held, memory, code and from to those of a state.
 func (s *states) visit(at openState) {
 	s.code, s.from = at.code, at.cost
 	s.memory = s.c.HeldGrad(s.g)
 	code := at.code
 	for k := 0; k <= s.n; k++ {
-		r := s.radix(s.g, k)
+		r := radix(s.c, s.g, k)
 		s.held[k] = uint8(code % r)
 		code /= r
 		if s.held[k]&holdsOutput != 0 {
@@ -240,11 +237,10 @@ func (s *states) expand(k int) {
 	}
 }
 
-// afterAll returns what is there of stage k after F_all^k in layer g, in a state that is
-// told by what it holds of stage k+1: an unsaved output goes at once if
-// it has no reader either.
+// afterAll returns what is held of stage k after F_all^k in layer g. code is the number of a state
+// that holds the same of stage k+1. An unsaved output that has no reader left is freed at once.
 func (s *states) afterAll(g, k int, code uint32) uint32 {
-	if s.c.Unsaved(k) && k < g && code/s.layers[g].weight[k+1]%s.radix(g, k+1)&holdsSaved == 0 {
+	if s.c.Unsaved(k) && k < g && code/s.layers[g].weight[k+1]%radix(s.c, g, k+1)&holdsSaved == 0 {
 		return holdsSaved | holdsOutput
 	}
 	return holdsSaved
@@ -280,7 +276,8 @@ func (s *states) stay(by move, code uint32, cost int64, need engine.Bytes) {
 	}
 }
 
-// reach notes that a move leads to a state, and says whether that is news.
+// reach records that a move leads to a state, and reports whether it does so at less cost than
+// before.
 func (s *states) reach(l *layer, by move, code uint32, cost int64, need engine.Bytes) bool {
 	if s.peaks {
 		cost = max(s.from, int64(need))
@@ -334,13 +331,13 @@ func (s *states) path(code uint32) []move {
 	return back
 }
 
-// before returns the state that B^k came from.
+// before returns the state from which B^k, the move by, led to the state code.
 func (s *states) before(code uint32, by move) uint32 {
 	k := by.stage()
 	weight := s.layers[k].weight
 	prior := uint32(0)
 	for j := 0; j <= s.n; j++ {
-		r := s.radix(k-1, j)
+		r := radix(s.c, k-1, j)
 		held := code % r
 		code /= r
 		switch {
@@ -354,13 +351,13 @@ func (s *states) before(code uint32, by move) uint32 {
 	return prior
 }
 
-// openState is a state in the queue; it may have been reached for less since.
+// openState is a state in the queue. It may have been reached for less in the meantime.
 type openState struct {
 	cost int64
 	code uint32
 }
 
-// Before orders them by cost, and by number where costs are equal.
+// Before orders states by cost, and by number if costs are equal.
 func (a openState) Before(b openState) bool {
 	return a.cost < b.cost || a.cost == b.cost && a.code < b.code
 }

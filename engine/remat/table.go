@@ -8,66 +8,60 @@ import (
 	"memtide/engine"
 )
 
-// The program of Theorem 1 of Beaumont et al. (arXiv:1911.13214, section 4.2),
-// solved in exact bytes. The paper fills an array over (s, t, m) with memory
-// rounded up to 500 slots; this table has no slots and is a hundred times
-// faster. How:
+// table is the dynamic program of Theorem 1 of Beaumont et al. (arXiv:1911.13214, section 4.2),
+// solved in exact bytes. The paper fills an array over (s, t, m) with memory rounded up to 500
+// slots. This table has no slots and is a hundred times faster, by these means:
 //
-// Steps. As a function of m, C(s,t,m) - sum(uF+uB), the time spent on computing
-// again, never rises. A row is the list of its falls (m, v): v from m on, until
-// the next. Below the first one nothing fits. Memory may then be counted in
-// bytes. The choices are not stored: trace finds them again.
+// Steps. As a function of m, C(s,t,m) - sum(uF+uB), the time spent on computing again, never rises.
+// A row is the list of its falls (m, v): the value is v from m on, until the next fall. Below the
+// first m nothing fits. So memory can be counted in bytes. The choices are not stored: trace finds
+// them again.
 //
-// Prefix. A split before s' costs at least U(s,s') = uF^s+..+uF^{s'-1}, so it
-// only matters where the row is still above that, which is a prefix of m; and
-// once all of the row is below U(s,s'), later s' need not be looked at.
+// Prefix. A split before s' costs at least U(s,s') = uF^s+..+uF^{s'-1}. It only matters for the m at
+// which the row is still above that, which form a prefix. Once all of the row is below U(s,s'), no
+// later s' matters.
 //
-// Least. Before the steps of a split are read, the least that it can come to is held
-// against the row.
+// Least. The least possible value of a split is compared with the row before the steps of the split
+// are read.
 //
-// Limit. Let limit be an upper bound of the root's value. A state (s,t), t<n,
-// is only entered as the left part of a split before t+1, which has paid
-// U(s,t+1): what is above limit-U(s,t+1) is dropped. Values that survive are
-// exact. If the root does not survive, the limit was too low, and doubling it
-// soon finds one that is not.
+// Limit. Let limit be an upper bound of the root's value. A state (s,t), t<n, is only entered as the
+// left part of a split before t+1, which has paid U(s,t+1). So values above limit-U(s,t+1) are
+// dropped. The other values are exact. If the root is dropped, the limit was too low; rising limits
+// soon find one that suffices.
 //
-// Forward. Standing at s with m left has cost something already: at least
-// frontier.cost(s,m). That is part of every schedule too, so that only a narrow
-// band of each row survives.
+// Forward. A schedule that stands at s with m left has already paid something: at least
+// frontier.cost(s,m). Every schedule pays that, so only a narrow band of each row remains.
 //
-// Contexts. A state (s,t) with t < n is entered by a split before t+1, whose
-// right part costs something too, and its rows are known by then. Together with
-// what was paid to come to s that leaves a small part of most rows (contexts).
+// Contexts. A state (s,t) with t < n is entered by a split before t+1, whose right part also costs
+// something. The rows of the right part are known by then. Together with what was paid to reach s,
+// a small part of most rows remains (contexts).
 //
-// Coarse. A good limit without heuristics: the chain with its stages grouped by
-// 16, 8, 4 and 2 (see terms.group) is solved first, each one with the limit of
-// the one before.
+// Coarse. To find a good limit without heuristics, the chain with its stages grouped by 16, 8, 4 and
+// 2 (see terms.group) is solved first, each grouping with the limit of the one before.
 //
-// Gallop. Where a candidate is far above the row, whole blocks of its steps are
-// skipped by looking at the block's last and lowest values only.
+// Gallop. If a candidate is far above the row, whole blocks of its steps are skipped, by comparing
+// the last and lowest values of a block only.
 //
-// The last five are switches of tricks, and the tests compare all combinations
-// with the plain recursion.
+// The last five are switches of tricks. The tests compare all combinations with the plain recursion.
 type table struct {
 	n                               int
 	in, saved, held, allFwd, allBwd []int64
 	first, mid, single              []int64
 	room                            int64
-	until                           []int64 // until[s] is the forward time of the stages before s
-	till                            []int64 // a split of (s,t) before j costs till[j]-until[s]
+	until                           []int64 // by stage: forward time of the stages before it
+	till                            []int64 // a split of (s,t) before j costs till[j] - until[s]
 	outputOnly                      bool
 	use                             tricks
 	limit                           int64
 	front                           *frontier
-	around, spare                   *contexts // spare: to be used again
-	rows                            []rowRef  // of (s,t), by s
-	cols                            []ended   // the same, transposed
+	around, spare                   *contexts // around is nil if unused; spare keeps the memory for the next fill
+	rows                            []rowRef  // of (s,t), by s, then t
+	cols                            []ended   // of (s,t), by t, then s
 	store                           arena
 	poll                            *engine.Poll
 }
 
-// tricks are the switches of the essay above. All of them are on in the
-// product.
+// tricks are switches of the means above. Outside of tests all are on.
 type tricks struct {
 	limit, forward, coarse, gallop, context bool
 }
@@ -83,11 +77,11 @@ var (
 		engine.ErrUnsupported)
 )
 
-// inf is above every time and size, and stays in range when it is added to one.
+// inf is above every time and size, and does not overflow when one is added to it.
 const inf = int64(math.MaxInt64 / 2)
 
-// newTable prepares the tables of terms. Needs above the room are cut down to just
-// above it, for they are all the same.
+// newTable prepares the table of terms. Needs above the room are cut down to just above it, because
+// their exact size does not matter.
 func newTable(t *terms, use tricks, poll *engine.Poll) *table {
 	x := &table{n: t.n, room: t.room, use: use, poll: poll}
 	cut := func(v []int64) []int64 {
@@ -121,10 +115,10 @@ func newTable(t *terms, use tricks, poll *engine.Poll) *table {
 // all is m_all(s,t).
 func (x *table) all(s, t int) int64 { return max(x.held[t]+x.allFwd[s], x.allBwd[s]) }
 
-// row returns the row of (s,t); it has no steps if nothing of it is of interest.
+// row returns the row of (s,t). It has no steps if none of its values is of interest.
 func (x *table) row(s, t int) []step { return x.store.get(x.rows[s*(x.n+1)+t]) }
 
-// find returns the index of the last step at or before m, -1 if there is none.
+// find returns the index of the last step at or before m, or -1 if there is none.
 func find(w []step, m int64) int {
 	lo, hi := 0, len(w)
 	for lo < hi {
@@ -138,7 +132,7 @@ func find(w []step, m int64) int {
 	return lo - 1
 }
 
-// value is D(s,t,m) if it is finite and was not dropped.
+// value returns D(s,t,m), if it is finite and was not dropped.
 func (x *table) value(s, t int, m int64) (int64, bool) {
 	w := x.row(s, t)
 	if i := find(w, m); i >= 0 {
@@ -147,8 +141,8 @@ func (x *table) value(s, t int, m int64) (int64, bool) {
 	return 0, false
 }
 
-// fill computes all rows below a limit. found says whether the root has a
-// value, which is then the optimum.
+// fill computes all rows below a limit. found reports whether the root has a value, which is then
+// the optimum.
 func (x *table) fill(limit int64) (found bool, err error) {
 	x.limit = limit
 	x.store.reset()
@@ -163,7 +157,7 @@ func (x *table) fill(limit int64) (found bool, err error) {
 			x.spare = newContexts(x.n, x.room)
 		}
 		x.around = x.spare
-		if err := x.around.begin(x); err != nil {
+		if err := x.around.front.build(x); err != nil {
 			return false, err
 		}
 	}
@@ -175,7 +169,7 @@ func (x *table) fill(limit int64) (found bool, err error) {
 			}
 		}
 		if x.front.most[s] < 0 {
-			continue // no schedule within the limit stands here
+			continue // no schedule within the limit reaches s
 		}
 		b.start(s)
 		for t := s + 1; t <= x.n; t++ {
@@ -190,32 +184,33 @@ func (x *table) fill(limit int64) (found bool, err error) {
 	return ok && v <= limit, nil
 }
 
-// rowRef says where the steps of a row are. Only a row that is longer than all
-// segments would begin beyond what 16 bits hold, and it has its own.
+// rowRef is the place of the steps of a row. The first step is always at an index that fits into 16
+// bits: only a row longer than a normal segment could begin beyond, and such a row has a segment of
+// its own.
 type rowRef struct {
 	segment, at uint16
 	count       int32
 }
 
-// ended is a row with the m of its first step and the value of its last one:
-// they mostly tell that a split is of no use, and lie next to each other.
+// ended is a row with the m of its first step and the value of its last one. These two mostly show
+// that a split is of no use, and are next to each other in memory.
 type ended struct {
 	rowRef
 	from, least int64
 }
 
-// maxRowBytes bounds what the rows take: a browser tab has no more than a few
-// hundred MiB. It is a variable for the tests.
+// maxRowBytes bounds the memory of the rows: a browser tab has no more than a few hundred MiB. It
+// is a variable so that tests can change it.
 var maxRowBytes = 112 << 20
 
-// arena stores rows one after the other in segments, which stay in place when
-// it grows and double in length up to a bound.
+// arena stores rows one after the other in segments. Segments stay in place when the arena grows,
+// and double in length up to a bound.
 type arena struct {
 	segments [][]step
 	used     int // number of segments in use
-	fill     int // steps in the last of them
-	steps    int // that the segments in use have room for
-	most     int // bytes
+	fill     int // steps in the last segment in use
+	steps    int // capacity of the segments in use
+	most     int // largest number of bytes
 }
 
 const (
@@ -225,7 +220,7 @@ const (
 
 func (a *arena) reset() { a.used, a.fill, a.steps = 0, 0, 0 }
 
-// full reports whether the rows take all that they may.
+// full reports whether the rows take more than they may.
 func (a *arena) full() bool { return a.steps*int(unsafe.Sizeof(step{})) > a.most }
 
 func (a *arena) get(r rowRef) []step {

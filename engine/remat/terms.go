@@ -6,76 +6,75 @@ import (
 	"memtide/engine"
 )
 
-// rule is how Theorem 1 decides whether an operation fits.
-type rule uint8
-
-const (
-	// outputCounted counts |delta^{s-1}|, the output of B^s, while B^s runs,
-	// as the paper's text and its section 3.1 say and as devices do.
-	outputCounted rule = iota
-	// printed is Theorem 1 to the letter, which leaves |delta^{s-1}| out of
-	// m_all. Counterexample: one stage, every size 1, no temporaries, room for
-	// 3: printed feasible, but B^1 needs a^0, abar^1, delta^1 and delta^0.
-	printed
-)
-
-// terms are the quantities of Theorem 1 (arXiv:1911.13214, section 4.2), by
-// stage 1..n; index 0 is unused. The theorem reads them only through
+// terms are the quantities of Theorem 1 (arXiv:1911.13214, section 4.2), by stage 1..n; index 0 is
+// unused. The theorem reads them only through
 //
 //	m_all(s,t)  = max(held[t]+allFwd[s], allBwd[s])
 //	m_none(s,t) = held[t] + max(first[s], mid[s+1..t-1])
 //
-// so that a run of stages taken together is again a stage (see group).
+// so that stages taken together are again a stage (see group). |delta^{s-1}|, the output of B^s,
+// counts while B^s runs, as the paper's text and its section 3.1 say and as devices do.
 type terms struct {
 	n          int
 	fwd        []int64 // [uF]
-	in         []int64 // [a^{s-1}] what keeping the input of s takes
-	saved      []int64 // [abar^s] what F_all^s takes out of m; see byStage for unsaved outputs
-	held       []int64 // gradient that lies on the device while stages before it run again
+	in         []int64 // [a^{s-1}] size of the input of s
+	saved      []int64 // [abar^s] what F_all^s takes from m; see byStage for unsaved outputs
+	held       []int64 // gradient on the device while earlier stages run again
 	allFwd     []int64 // [abar^s + oF^s]
 	allBwd     []int64 // [|delta^s| + |delta^{s-1}| + abar^s + oB^s]
-	first      []int64 // [a^s + oF^s] F_ck, its input is outside of m
+	first      []int64 // [a^s + oF^s] F_ck, whose input is outside of m
 	mid        []int64 // [a^{s-1} + a^s + oF^s] F_none
 	single     []int64 // [m_all(s,s)]
-	tail       []int64 // [uF] of the last of the stages that s stands for (see group)
-	outputOnly bool    // F_all^s only right before B^s: what revolve does
+	tail       []int64 // [uF] of the last of the stages that are taken together as s (see group)
+	outputOnly bool    // F_all^s only right before B^s, as in revolve
 	room       int64   // [m] of the root: budget less resident memory and a^0
 }
 
-func newTerms(c *engine.Chain, budget engine.Bytes, r rule) *terms {
-	t := byStage(c, r)
-	// More than what keeping everything needs is of no use.
+func newTerms(c *engine.Chain, budget engine.Bytes) *terms {
+	t := byStage(c)
+	// More room than keeping everything needs is of no use.
 	t.room = int64(min(budget, c.KeepAllPeak())-c.Resident.Total()) - int64(c.Input)
 	return t
 }
 
-// outputOnlyTerms returns the terms of revolve: no F_all but right before its backward.
+// printedTerms returns the terms of Theorem 1 to the letter, which leaves |delta^{s-1}| out of
+// m_all. Counterexample: with one stage, every size 1, no temporaries and room for 3, it says that
+// the stage fits, but B^1 needs a^0, abar^1, delta^1 and delta^0.
+func printedTerms(c *engine.Chain, budget engine.Bytes) *terms {
+	t := newTerms(c, budget)
+	for s := 1; s <= t.n; s++ {
+		t.allBwd[s] -= int64(c.Grad(s - 1))
+		t.single[s] = t.all(s, s)
+	}
+	return t
+}
+
+// outputOnlyTerms returns the terms of revolve, in which F_all^s runs only right before B^s.
 func outputOnlyTerms(c *engine.Chain, budget engine.Bytes) *terms {
-	t := byStage(c, outputCounted)
+	t := byStage(c)
 	t.outputOnly = true
-	// More than what keeping all outputs needs is of no use. It may be more than
-	// KeepAllPeak, for F_all^s then runs beside delta^s.
+	// More room than keeping all outputs needs is of no use. That may be more than KeepAllPeak,
+	// because F_all^s then runs beside delta^s.
 	t.room = min(int64(budget-c.Resident.Total()-c.Input), t.outputs(1, t.n))
 	return t
 }
 
-// byStage returns the quantities by stage; the room is not set.
+// byStage returns the quantities by stage, without the room.
 //
-// Unsaved outputs (engine.Stage.Unsaved) are not in the theorem. C(s,t,m) keeps its meaning: a^{s-1} lies outside of
-// m. If it is unsaved,
-// F_all^s consumes it, for no forward of s follows, and its bytes come back to m:
-// the stages after s have m - abar^s + a^{s-1}, and so has B^s, beside abar^s. If
-// a^s is unsaved, F_all^s writes it, and it lies outside of what the stages
-// after s have. Hence, with b^k = a^k for such an output and 0 for others,
+// Unsaved outputs (engine.Stage.Unsaved) are not in the theorem. C(s,t,m) keeps its meaning:
+// a^{s-1} is outside of m. If a^{s-1} is unsaved, F_all^s consumes it, because no later forward of
+// s follows, and its bytes return to m: the stages after s have m - abar^s + a^{s-1}, and so has
+// B^s, beside abar^s. If a^s is unsaved, F_all^s writes it, and it is outside of what the stages
+// after s have. Hence, with b^k = a^k for an unsaved output and 0 for others,
 //
 //	saved[s]  = abar^s + b^s - b^{s-1}        may be negative
 //	allFwd[s] = abar^s + b^s + oF^s
 //	allBwd[s] = |delta^s| + |delta^{s-1}| + abar^s + oB^s - b^{s-1}
 //
-// and nothing else changes: a checkpoint of a^k is a^k. That F_all^s is the last
-// forward of s costs nothing: of two runs of s the later one may as well be the
-// one that keeps abar^s, which then takes room for a shorter time.
-func byStage(c *engine.Chain, r rule) *terms {
+// and nothing else changes: a checkpoint of a^k is a^k. That F_all^s is the last forward of s costs
+// nothing: of two runs of s, the later one can be the one that keeps abar^s, which then takes
+// memory for a shorter time.
+func byStage(c *engine.Chain) *terms {
 	n := c.Len()
 	t := makeTerms(n)
 	for s := 1; s <= n; s++ {
@@ -87,10 +86,7 @@ func byStage(c *engine.Chain, r rule) *terms {
 		t.saved[s] = int64(st.Saved) + after - before
 		t.held[s] = int64(c.HeldGrad(s))
 		t.allFwd[s] = int64(st.Saved+st.FwdTemp) + after
-		t.allBwd[s] = d + int64(st.Saved+st.BwdTemp) - before
-		if r == outputCounted {
-			t.allBwd[s] += int64(c.Grad(s - 1))
-		}
+		t.allBwd[s] = d + int64(c.Grad(s-1)+st.Saved+st.BwdTemp) - before
 		t.first[s] = int64(st.Out + st.FwdTemp)
 		t.mid[s] = a + t.first[s]
 		t.single[s] = t.all(s, s)
@@ -128,9 +124,9 @@ func (t *terms) tooLong() bool {
 	return sum > math.MaxInt64/int64(4*t.n+4)
 }
 
-// repeatedForward returns the part of the time spent on computing again that no schedule can
-// avoid, and that the table leaves out: without F_all, every stage but the last
-// runs once to reach the last one and once before its backward.
+// repeatedForward returns the part of the time spent on computing again that no schedule can avoid
+// and that the table leaves out. Without F_all, every stage but the last runs once to reach the
+// last one and once before its backward.
 func (t *terms) repeatedForward() (sum int64) {
 	if !t.outputOnly {
 		return 0
@@ -141,10 +137,9 @@ func (t *terms) repeatedForward() (sum int64) {
 	return sum - t.tail[t.n]
 }
 
-// group takes g stages at a time as one; the last stage stays alone, for it is
-// the one that every schedule runs last. A schedule of the result is one of
-// the chain, with the same needs and the same recomputation: its optimum bounds
-// the chain's from above.
+// group takes g stages at a time as one. The last stage stays alone, because every schedule runs it
+// last. A schedule of the result is one of the chain, with the same needs and the same
+// recomputation, so its optimum is an upper bound of the chain's.
 func (t *terms) group(g int) *terms {
 	count := (t.n-1+g-1)/g + 1
 	u := makeTerms(count)
@@ -158,8 +153,9 @@ func (t *terms) group(g int) *terms {
 	return u
 }
 
-// merge makes stages a..b the stage i of u: F_all^a..F_all^b, and the backwards;
-// if it is outputOnly, F_ck^a..F_ck^{b-1} first, and F_all right before every backward.
+// merge takes stages a..b of t together as stage i of u: its F_all is F_all^a..F_all^b, and its
+// backward B^b..B^a. With outputOnly, its F_all is F_ck^a..F_ck^{b-1}, and F_all^k runs right
+// before B^k.
 func (t *terms) merge(u *terms, i, a, b int) {
 	u.in[i], u.held[i] = t.in[a], t.held[b]
 	u.first[i] = t.first[a]
@@ -182,8 +178,7 @@ func (t *terms) merge(u *terms, i, a, b int) {
 	}
 }
 
-// keepAll returns the room in which nothing has to be computed again, but for what
-// again counts.
+// keepAll returns the room in which nothing is computed again, apart from repeatedForward.
 func (t *terms) keepAll() (need int64) {
 	if t.outputOnly {
 		return t.outputs(1, t.n)

@@ -8,13 +8,13 @@ type visit struct {
 	m    int64
 }
 
-// trace finds the choices behind the root's value and emits their sequence
-// (OptRec of arXiv:1911.13214, algorithm 2). It keeps its own stack: the depth
-// of the recursion is the length of the chain.
+// trace returns the sequence that attains the root's value, by finding the choices again (OptRec of
+// arXiv:1911.13214, algorithm 2). It keeps its own stack, because the recursion can be as deep as
+// the chain is long.
 //
-// A state may be visited with more memory than its row knows exactly, for rows
-// end where nothing more is of interest. The value it finds is then one that
-// less memory attains, and its branches may turn out better, never worse.
+// A state may be visited with more memory than its row covers, because rows end where nothing more
+// is of interest. Its value is then one that less memory attains, and its branches may turn out
+// better, never worse.
 func (x *table) trace() []engine.ChainOp {
 	var seq []engine.ChainOp
 	emit := func(kind engine.ChainOpKind, k int) { seq = append(seq, engine.ChainOp{Kind: kind, Stage: k}) }
@@ -37,16 +37,13 @@ func (x *table) trace() []engine.ChainOp {
 			stack = append(stack, visit{s: v.s}, visit{v.s + 1, v.t, v.m - x.saved[v.s]})
 			continue
 		}
-		emit(engine.FCk, v.s)
-		for k := v.s + 1; k < j; k++ { // the paper prints ..s', which would consume a^{s'-1}
-			emit(engine.FNone, k)
-		}
+		seq = KeepInput(seq, v.s, j-1) // the paper prints ..s', which would consume a^{s'-1}
 		stack = append(stack, visit{v.s, j - 1, v.m}, visit{j, v.t, v.m - x.in[j]})
 	}
 	return seq
 }
 
-// choice returns the split j that attains the value of (s,t,m), s for F_all^s.
+// choice returns the split j that attains the value of (s,t,m), or s if F_all^s does.
 func (x *table) choice(s, t int, m int64) int {
 	want, ok := x.value(s, t, m)
 	if !ok {
@@ -73,8 +70,8 @@ func (x *table) choice(s, t int, m int64) int {
 	panic("remat: no choice attains the value of a state")
 }
 
-// ungroup turns a sequence of the chain grouped by g into one of the chain
-// itself (see terms.group).
+// ungroup converts a sequence of the chain grouped by g into one of the chain itself (see
+// terms.group).
 func (t *terms) ungroup(grouped []engine.ChainOp, g int) []engine.ChainOp {
 	n := t.n
 	count := (n-1+g-1)/g + 1
@@ -86,21 +83,19 @@ func (t *terms) ungroup(grouped []engine.ChainOp, g int) []engine.ChainOp {
 			a, b = n, n
 		}
 		switch op.Kind {
-		case engine.FCk: // keeps the input of the group, and no other
-			emit(engine.FCk, a)
-			for k := a + 1; k <= b; k++ {
-				emit(engine.FNone, k)
-			}
+		case engine.FCk: // keeps only the input of the group
+			seq = KeepInput(seq, a, b)
 		case engine.FNone:
 			for k := a; k <= b; k++ {
 				emit(engine.FNone, k)
 			}
 		case engine.FAll:
-			for k := a; k < b && t.outputOnly; k++ {
-				emit(engine.FCk, k)
+			kind := engine.FAll
+			if t.outputOnly {
+				kind = engine.FCk
 			}
-			for k := a; k < b && !t.outputOnly; k++ {
-				emit(engine.FAll, k)
+			for k := a; k < b; k++ {
+				emit(kind, k)
 			}
 			emit(engine.FAll, b)
 		case engine.BStep:

@@ -32,19 +32,20 @@ strategy without this restriction is rotor, which may drop things again within a
 	})
 }
 
+// withinWrappable names the schedules that wrappable is optimal among.
 const withinWrappable = "runs that are computed again as a whole"
 
-// mostArrivals bounds the ways to one border that are held at a time. Beyond it every
-// second one is forgotten, and nothing is optimal any more.
+// mostArrivals bounds the number of ways to one border. If there are more, every second one is
+// dropped, and the result is not proven optimal.
 const mostArrivals = 100_000
 
-// border is a way to a border: what is held there beside gradients and resident memory,
-// and what it has cost: extra time, or a peak if that is what is made small.
+// border is a way to a border between stages: what is held there besides gradients, and its cost,
+// which is extra time or, if the smallest budget is wanted, the peak.
 type border struct {
 	held engine.Bytes
 	cost int64
-	from int32 // its place among the ways to the border before
-	at   int32 // that border; the stages between are a run, or one stage that is kept
+	from int32 // index of its predecessor among the ways to border at
+	at   int32 // the border before; the stages between are a run, or one stage that is kept
 	kept bool
 }
 
@@ -52,21 +53,17 @@ type border struct {
 type wrapping struct {
 	c       *engine.Chain
 	budget  engine.Bytes
-	smaller bool // the cost is the peak
-	ways    [][]border
-	thinned bool
+	smaller bool       // minimize the peak; otherwise the extra time
+	ways    [][]border // by border: after stage 0..n
+	thinned bool       // some ways were dropped because of mostArrivals
 }
 
 func solveWrappable(p *engine.Problem, _ engine.Parsed, poll *engine.Poll) (*engine.Solution, error) {
-	c := p.Chain.Chain
-	if err := solvable(c); err != nil {
+	w, err := wrap(p.Chain.Chain, p.Budget, poll)
+	if err != nil {
 		return nil, err
 	}
-	w := &wrapping{c: c, budget: p.Budget}
-	if err := w.solve(poll); err != nil {
-		return nil, err
-	}
-	if len(w.ways[c.Len()]) == 0 {
+	if len(w.ways[w.c.Len()]) == 0 {
 		return nil, w.infeasible(p, poll)
 	}
 	sol := solution(p, w.sequence())
@@ -80,15 +77,12 @@ func solveWrappable(p *engine.Problem, _ engine.Parsed, poll *engine.Poll) (*eng
 	return sol, nil
 }
 
-// Runs returns the stages, first and last, that the optimal schedule of class wrappable
-// computes again: for those who look for plans beyond the chain. Errors are as those of
-// the strategy.
+// Runs returns the stages, first and last, of each run that the optimal schedule of strategy
+// wrappable computes again. It is for methods that look for plans beyond the chain. Errors are
+// those of the strategy.
 func Runs(c *engine.Chain, budget engine.Bytes, poll *engine.Poll) (runs [][2]int, err error) {
-	w := &wrapping{c: c, budget: budget}
-	if err := solvable(c); err != nil {
-		return nil, err
-	}
-	if err := w.solve(poll); err != nil {
+	w, err := wrap(c, budget, poll)
+	if err != nil {
 		return nil, err
 	}
 	if len(w.ways[c.Len()]) == 0 {
@@ -103,7 +97,16 @@ func Runs(c *engine.Chain, budget engine.Bytes, poll *engine.Poll) (runs [][2]in
 	return runs, nil
 }
 
-// infeasible finds the smallest budget.
+// wrap returns the solved wrapping of c.
+func wrap(c *engine.Chain, budget engine.Bytes, poll *engine.Poll) (*wrapping, error) {
+	if err := solvable(c); err != nil {
+		return nil, err
+	}
+	w := &wrapping{c: c, budget: budget}
+	return w, w.solve(poll)
+}
+
+// infeasible returns the error of a budget that is too small, with the smallest one that suffices.
 func (w *wrapping) infeasible(p *engine.Problem, poll *engine.Poll) error {
 	if w.thinned {
 		return &engine.InfeasibleError{Budget: p.Budget, Why: "of the ways that were held"}
@@ -120,6 +123,7 @@ func (w *wrapping) infeasible(p *engine.Problem, poll *engine.Poll) error {
 	return refused
 }
 
+// solve finds the ways to all borders.
 func (w *wrapping) solve(poll *engine.Poll) error {
 	n := w.c.Len()
 	w.ways = make([][]border, n+1)
@@ -137,7 +141,7 @@ func (w *wrapping) solve(poll *engine.Poll) error {
 	return nil
 }
 
-// pareto keeps the ways that no other one beats in both.
+// pareto keeps the ways that no other way beats in both held bytes and cost, and sorts them.
 func (w *wrapping) pareto(ways []border) []border {
 	slices.SortFunc(ways, func(a, b border) int {
 		return cmp.Or(cmp.Compare(a.held, b.held), cmp.Compare(a.cost, b.cost), cmp.Compare(a.at, b.at),
@@ -160,13 +164,13 @@ func (w *wrapping) pareto(ways []border) []border {
 	return slices.Clip(out)
 }
 
-// extend goes on from the ways to the border before stage s to the one behind t: need
-// is the peak of the segment above what is held before, grow what it holds more.
+// extend continues the ways to the border before stage s to the border after t. need is the peak of
+// the stages above what is held before, and grow is the increase of what is held.
 func (w *wrapping) extend(s, t int, need, grow engine.Bytes, extra time.Duration, kept bool) {
 	for i, b := range w.ways[s-1] {
 		peak := b.held + need
 		if peak > w.budget {
-			return // the others hold more
+			return // the remaining ways hold more
 		}
 		next := border{held: b.held + grow, cost: b.cost + int64(extra), from: int32(i), at: int32(s - 1), kept: kept}
 		if w.smaller {
@@ -176,19 +180,19 @@ func (w *wrapping) extend(s, t int, need, grow engine.Bytes, extra time.Duration
 	}
 }
 
-// keep goes on with stage s kept.
+// keep continues with stage s kept.
 func (w *wrapping) keep(s int, poll *engine.Poll) error {
 	st, n := &w.c.Stages[s-1], w.c.Len()
-	gone := w.c.Beside(s - 1) // an unsaved output goes once it is read
+	gone := w.c.Beside(s - 1) // an unsaved output is freed after its last reader
 	need := max(w.c.HeldGrad(n)+st.Saved+w.c.Beside(s)+st.FwdTemp, st.Saved-gone+st.Grad+w.c.Grad(s-1)+st.BwdTemp)
 	w.extend(s, s, need, st.Saved+w.c.Beside(s)-gone, 0, true)
 	return poll.Err()
 }
 
-// recompute goes on with runs that begin with stage s.
+// recompute continues with the runs that begin with stage s.
 func (w *wrapping) recompute(s int, poll *engine.Poll) error {
 	c, n := w.c, w.c.Len()
-	// above what is held; rerun without the gradient that is there then
+	// Needs above what is held. rerun does not include the gradient.
 	var lean, rerun, back, saved, before engine.Bytes
 	var extra time.Duration
 	gone := c.Beside(s - 1)
@@ -199,7 +203,7 @@ func (w *wrapping) recompute(s int, poll *engine.Poll) error {
 		st := &c.Stages[t-1]
 		lean = max(lean, c.HeldGrad(n)+before+st.Out+st.FwdTemp)
 		before = st.Out
-		var input engine.Bytes // what the rerun has let go of before stage t, or still holds of the stage before
+		var input engine.Bytes // unsaved output of stage t-1 that is held, less that of s-1, which is freed
 		if t > s {
 			input = c.Beside(t-1) - gone
 		}
@@ -212,13 +216,13 @@ func (w *wrapping) recompute(s int, poll *engine.Poll) error {
 	return nil
 }
 
-// segment is stages that are a run, or one stage that is kept.
+// segment is a run of stages, or one stage that is kept.
 type segment struct {
 	s, t int
 	kept bool
 }
 
-// segments returns those of the cheapest way, from the last one.
+// segments returns the segments of the cheapest way, the last one first.
 func (w *wrapping) segments() (segments []segment) {
 	end := w.c.Len()
 	ways := w.ways[end]
@@ -231,7 +235,7 @@ func (w *wrapping) segments() (segments []segment) {
 	return segments
 }
 
-// sequence returns that of the cheapest way.
+// sequence returns the sequence of the cheapest way.
 func (w *wrapping) sequence() []engine.ChainOp {
 	var forward, backward []engine.ChainOp
 	for _, g := range w.segments() {
@@ -240,10 +244,7 @@ func (w *wrapping) sequence() []engine.ChainOp {
 			ahead = []engine.ChainOp{{Kind: engine.FAll, Stage: g.s}}
 			backward = append(backward, engine.ChainOp{Kind: engine.BStep, Stage: g.s})
 		} else {
-			ahead = []engine.ChainOp{{Kind: engine.FCk, Stage: g.s}}
-			for k := g.s + 1; k <= g.t; k++ {
-				ahead = append(ahead, engine.ChainOp{Kind: engine.FNone, Stage: k})
-			}
+			ahead = KeepInput(nil, g.s, g.t)
 			backward = keepAll(backward, g.s, g.t)
 		}
 		forward = append(ahead, forward...)

@@ -8,27 +8,23 @@ import (
 	"memtide/engine"
 )
 
-// StepError says that a step cannot be carried out because of what is or is
-// not on the device, whatever the budget.
+// StepError reports a step that cannot be carried out whatever the budget.
 type StepError struct {
-	Step int // index into the schedule; its length if the schedule ends too early
-	What string
+	Step int    // index into the schedule; its length if the schedule ends too early
+	What string // the step in words
 	Why  string
 }
 
 func (e *StepError) Error() string { return fmt.Sprintf("step %d (%s): %s", e.Step, e.What, e.Why) }
 
-// StuckError says that nothing can go on: the schedule does not fit into the
-// budget, or its steps wait for each other.
+// StuckError reports that a schedule does not fit into the budget, or that its steps wait for each other.
 type StuckError struct {
-	Step int // the step that holds the counter
-	What string
-	At   time.Duration
-	// Reason is why the step waits; NeedsRoom with Need and Free, the room it
-	// needs and the room there is.
-	Reason     Reason
-	Need, Free engine.Bytes
-	Heads      []string // the transfers at the head of the lanes, with what each waits for
+	Step       int    // the step that holds the counter
+	What       string // the step in words
+	At         time.Duration
+	Reason     Reason       // why the step waits
+	Need, Free engine.Bytes // if Reason is NeedsRoom: the room that the step needs, and the room that is free
+	Heads      []string     // the transfers at the heads of the lanes, with the reason why each waits
 }
 
 func (e *StuckError) Error() string {

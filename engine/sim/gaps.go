@@ -4,8 +4,7 @@ import (
 	"memtide/engine"
 )
 
-// noteGap opens, keeps or changes the gap on the compute lane, once everything
-// that happens at this instant has happened.
+// noteGap opens, keeps or changes the gap on the compute lane. playInstant calls it at the end of every instant.
 func (pl *player) noteGap() {
 	if pl.run != nil && pl.gap.Reason == None {
 		return
@@ -28,8 +27,7 @@ func (pl *player) noteGap() {
 	pl.gap = now
 }
 
-// closeGap ends the open gap now and finds what ended it. Gaps of no duration
-// are not kept.
+// closeGap ends the open gap now and records its cause. It drops gaps of no duration.
 func (pl *player) closeGap() {
 	g := pl.gap
 	pl.gap = Gap{}
@@ -55,7 +53,7 @@ func (pl *player) closeGap() {
 	pl.t.Gaps = append(pl.t.Gaps, g)
 }
 
-// lastEnded returns what ended last in the other lanes.
+// lastEnded returns the span of the other lanes that ended last, or NoSpan.
 func (pl *player) lastEnded() SpanID {
 	best := NoSpan
 	for i := range pl.link.queues {
@@ -67,7 +65,7 @@ func (pl *player) lastEnded() SpanID {
 	return best
 }
 
-// finish closes what is open and adds up.
+// finish closes the open gap and lives, and fills in the totals of the trace.
 func (pl *player) finish() {
 	t := pl.t
 	t.Makespan = pl.now
@@ -93,7 +91,7 @@ func (pl *player) finish() {
 	t.Decisions = pl.decisions()
 }
 
-// decisions reads off what became of each stage's activation.
+// decisions returns what became of each stage's activation.
 func (pl *player) decisions() []Decision {
 	ds := make([]Decision, pl.g.Stages)
 	mark := func(stage int, d Decision) {

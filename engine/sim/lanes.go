@@ -2,11 +2,10 @@ package sim
 
 import "memtide/engine"
 
-// This file is the part of the simulator that only operations of other lanes need: the
-// network's and those of the host's CPU.
+// This file plays operations of the network and of the host's CPU.
 
-// lanes are the functions of this file that the rest calls; nil in a program that does
-// not know other lanes, which plays none.
+// lanes holds the functions of this file that the rest of the package calls. They are nil in programs that do not
+// call LinkLanes, so that the linker drops them.
 var lanes struct {
 	queue   func(pl *player, st *engine.Instruction, op *engine.Op) error
 	after   func(pl *player, op *engine.Op, tr *transfer) (wait bool, err error)
@@ -17,21 +16,21 @@ var lanes struct {
 	brought func(pl *player, g Gap) SpanID
 }
 
-// LinkLanes makes the program know other lanes: see package engine/lanes.
+// LinkLanes adds other lanes to the program. Package engine/lanes calls it.
 func LinkLanes() {
 	lanes.queue, lanes.after, lanes.blocked = (*player).queueJob, (*player).afterOthers, (*player).blockedJob
 	lanes.start, lanes.end = (*player).startJob, (*player).endJob
 	lanes.keep, lanes.brought = (*player).keepHostCopies, (*player).broughtBy
 }
 
-// job is what a transfer is more if it is an operation.
+// job is the part of a transfer that only operations of other lanes have.
 type job struct {
 	op      *engine.Op
-	reads   []*devCopy // of the network: what is there of what it reads
-	outs    []*devCopy // of the network, while it runs
-	missing int        // of what it waits for
-	letGo   SpanID     // the last of that to end
-	temp    int        // index of the life of its temporaries, -1 if there are none
+	reads   []*devCopy // of the network: the device copies that it reads and that exist already
+	outs    []*devCopy // of the network: its outputs, while it runs
+	missing int        // the number of transfers, operations and inputs that it still waits for
+	letGo   SpanID     // the last of these to end
+	temp    int        // index of the life of its temporaries, -1 without temporaries
 }
 
 // queueJob queues an operation of another lane.
@@ -84,8 +83,8 @@ func (pl *player) queueJob(st *engine.Instruction, op *engine.Op) error {
 	return nil
 }
 
-// afterOthers reports whether an operation has to wait for one that it comes after; tr,
-// if it is not nil, is told when they are over.
+// afterOthers reports whether op has to wait for an operation of op.After. If tr is not nil, it makes tr wait for
+// them. The error says that one of them has neither run nor is queued.
 func (pl *player) afterOthers(op *engine.Op, tr *transfer) (wait bool, err error) {
 	for _, a := range op.After {
 		before := pl.jobs[a]
@@ -100,7 +99,7 @@ func (pl *player) afterOthers(op *engine.Op, tr *transfer) (wait bool, err error
 	return wait, nil
 }
 
-// waitFor makes an operation wait for what is queued or under way; nil is neither.
+// waitFor makes tr wait for other unless other is nil or over.
 func (tr *transfer) waitFor(other *transfer) {
 	if other != nil && !other.over {
 		tr.missing++
@@ -108,7 +107,7 @@ func (tr *transfer) waitFor(other *transfer) {
 	}
 }
 
-// tell lets go of who waits for a transfer that is over.
+// tell marks tr as over and releases the operations that wait for it.
 func (tr *transfer) tell() {
 	tr.over = true
 	for _, w := range tr.waiters {
@@ -117,7 +116,7 @@ func (tr *transfer) tell() {
 	}
 }
 
-// bind gives the copy that has arrived to the operations that were promised it.
+// bind gives the copy that has arrived at a place to the operations that claimed it. by is the span that brought it.
 func (pl *player) bind(at *place, by SpanID) {
 	for _, tr := range at.claims {
 		tr.missing--
@@ -128,7 +127,7 @@ func (pl *player) bind(at *place, by SpanID) {
 	at.claims = nil
 }
 
-// blockedJob says why an operation at the head of its lane cannot start.
+// blockedJob returns why an operation at the head of its lane cannot start, or None if it can.
 func (pl *player) blockedJob(tr *transfer) Reason {
 	if tr.missing > 0 {
 		return NeedsData
@@ -194,7 +193,7 @@ func (pl *player) endJob(tr *transfer) {
 	pl.sample()
 }
 
-// keepHostCopies keeps what the host computes with in its memory to the end of the step.
+// keepHostCopies makes the host copies that operations of the CPU read stay to the end of the step.
 func (pl *player) keepHostCopies() {
 	for i := range pl.g.Ops {
 		if op := &pl.g.Ops[i]; op.Lane == engine.LaneCPU {
@@ -205,8 +204,7 @@ func (pl *player) keepHostCopies() {
 	}
 }
 
-// broughtBy returns what ended a gap for want of no value: the operation that the run comes
-// after.
+// broughtBy returns the cause of a gap that waited for no value: the operation of Op.After that has ended now.
 func (pl *player) broughtBy(g Gap) SpanID {
 	for _, a := range pl.g.Ops[pl.s[g.Step].Op].After {
 		if tr := pl.jobs[a]; tr != nil && tr.over && pl.t.Spans[tr.span].End == pl.now {

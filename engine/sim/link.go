@@ -6,25 +6,23 @@ import (
 	"memtide/engine"
 )
 
-// link is the connection to the host: two queues in full duplex, one in half. The
-// lanes of operations beside it are two more, where the graph has such operations.
+// link is the connection to the host: two queues in full duplex, one in half duplex. If the graph has operations of
+// the network or the CPU, their lanes are two more queues.
 type link struct {
 	queues   []laneQueue
-	copies   int // how many of them are for transfers
+	copies   int // the first copies queues are for transfers
 	rates    [NumLanes]engine.Rate
 	streamed bool
 }
 
-// laneQueue is first in, first out: active is under way, then head and those
-// after it follow.
+// laneQueue is first in, first out: active is under way, then come head and the transfers linked after it.
 type laneQueue struct {
 	active     *transfer
 	head, tail *transfer
-	last       SpanID // the transfer before, which kept the lane busy
+	last       SpanID // the transfer before active, or NoSpan
 }
 
-// transfer is an offload or a fetch, or an operation of another lane, from its issue to
-// its end.
+// transfer is an offload, a fetch or an operation of another lane, from its issue to its end.
 type transfer struct {
 	lane      Lane
 	step      int
@@ -33,18 +31,19 @@ type transfer struct {
 	notBefore time.Duration
 	issuedAt  time.Duration
 	issuedBy  SpanID
-	why       Reason // what it waited for last as the head of its lane
+	why       Reason // why it waited last at the head of its lane
 	next      *transfer
 
 	streamed bool
 	span     SpanID
 	copy     *devCopy // source of an offload, destination of a fetch
-	// Progress: done bytes by since, then rate. moved is what memory knows of.
+	// Progress: done bytes had moved at since, the others move at rate. moved bytes are counted in memory; it is 0
+	// for whole transfers.
 	rate        engine.Rate
 	since       time.Duration
 	done, moved engine.Bytes
 
-	*job                // of an operation; nil: a transfer
+	*job                // of an operation of another lane; nil for offloads and fetches
 	waiters []*transfer // operations of other lanes that wait for it
 	over    bool
 }
@@ -123,8 +122,7 @@ func (pl *player) stepFetch(st *engine.Instruction) (hold, error) {
 	return hold{}, nil
 }
 
-// reserve makes the destination of a fetch. Streamed bytes take their room as
-// they arrive, unless the step has reserved it.
+// reserve makes the destination of a fetch. A streamed fetch takes its room as bytes arrive, unless it has Reserve.
 func (pl *player) reserve(tr *transfer) {
 	tr.copy = pl.newCopy(tr.value, kindCategory(pl.g.Values[tr.value].Kind), NoSpan)
 	if !tr.streamed {
@@ -152,7 +150,8 @@ func (pl *player) queue(lane Lane, st *engine.Instruction) *transfer {
 	return tr
 }
 
-// startHeads starts what can start at the heads of the lanes, in issue order.
+// startHeads starts the transfers at the heads of the lanes that can start, in issue order. It reports whether any
+// has started.
 func (pl *player) startHeads() (any bool) {
 	for last := -1; ; {
 		var q *laneQueue
@@ -177,7 +176,7 @@ func (pl *player) startHeads() (any bool) {
 	}
 }
 
-// blocked says why the head of a lane cannot start, None if it can.
+// blocked returns why the head of a lane cannot start, or None if it can.
 func (pl *player) blocked(tr *transfer) Reason {
 	if pl.now < tr.notBefore {
 		return Window
@@ -225,7 +224,7 @@ func (pl *player) startTransfer(q *laneQueue, tr *transfer) {
 	pl.t.Lives[tr.copy.life].From = tr.span
 }
 
-// whyStarted explains the start of a transfer: see Span.Why.
+// whyStarted returns Span.Why and Span.Cause of a transfer that starts now.
 func (pl *player) whyStarted(q *laneQueue, tr *transfer) (Reason, SpanID) {
 	switch {
 	case tr.why == Window:
@@ -275,9 +274,9 @@ func (pl *player) endTransfer(q *laneQueue) {
 	pl.sample()
 }
 
-// end returns when an active transfer will be over at its present rate; false if it
-// stands still, or no clock counts so far.
-func (tr *transfer) end() (time.Duration, bool) {
+// end returns when an active transfer will be over at its present rate. ok is false if it stands still, or would
+// end beyond the range of a time.Duration.
+func (tr *transfer) end() (at time.Duration, ok bool) {
 	if tr.job != nil {
 		return after(tr.since, tr.op.Time)
 	}
@@ -298,15 +297,7 @@ func (tr *transfer) at(now time.Duration) engine.Bytes {
 	return min(tr.done+tr.rate.Moved(now-tr.since), tr.size)
 }
 
-// left returns how many bytes of the source of an offload have left with it.
-func (tr *transfer) left() engine.Bytes {
-	if !tr.streamed {
-		return 0
-	}
-	return tr.moved
-}
-
-// account lets memory know of what a streamed transfer has moved by now.
+// account charges memory with the bytes that a streamed transfer has moved since the last call.
 func (pl *player) account(tr *transfer) {
 	if !tr.streamed {
 		return
@@ -324,18 +315,18 @@ func (pl *player) account(tr *transfer) {
 	}
 }
 
-// never is a moment after all others: 292 years.
+// never is later than all other times: 292 years.
 const never = time.Duration(1<<63 - 1)
 
-// after returns the moment d after another; false, and never, if no clock counts so far.
-func after(at, d time.Duration) (time.Duration, bool) {
+// after returns at + d, or never and false if the sum is beyond the range of a time.Duration.
+func after(at, d time.Duration) (sum time.Duration, ok bool) {
 	if d >= never-at {
 		return never, false
 	}
 	return at + d, true
 }
 
-// sooner returns the earlier of two moments of which one may not exist or be over.
+// sooner returns at if it exists, lies in the future and is before next, else next.
 func (pl *player) sooner(next, at time.Duration, exists bool) time.Duration {
 	if exists && at > pl.now && at < next {
 		return at
@@ -343,7 +334,8 @@ func (pl *player) sooner(next, at time.Duration, exists bool) time.Duration {
 	return next
 }
 
-// endless returns the step of what is under way and would not end before never.
+// endless returns the step of a run or transfer under way that would not end before never. ok is false if there is
+// no such step.
 func (pl *player) endless() (step int, ok bool) {
 	if pl.run != nil {
 		return pl.t.Spans[pl.run.span].Step, true

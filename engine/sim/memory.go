@@ -4,17 +4,16 @@ import (
 	"memtide/engine"
 )
 
-// devCopy is one copy of a value on the device, from the acquisition of its
-// room to its release. A value can have two: one that is leaving, freed but not
-// yet copied to the host, and one that was computed again.
+// devCopy is one copy of a value on the device, from the acquisition of its room to its release. A value can have
+// two copies: one that was freed but is not yet copied to the host, and one that was computed again.
 type devCopy struct {
 	value engine.ValueID
 	size  engine.Bytes
 	cat   Category
 	life  int
-	freed bool      // forgotten by the schedule, waiting for out
-	out   *transfer // its offload, queued or under way
-	reads int       // operations of other lanes, queued or under way, that read it
+	freed bool      // unusable for the schedule; it leaves when out and all reads have ended
+	out   *transfer // its offload, queued or under way, or nil
+	reads int       // the number of queued or running operations of other lanes that read it
 }
 
 func kindCategory(k engine.ValueKind) Category {
@@ -51,9 +50,8 @@ func (pl *player) closeLife(i int) {
 	pl.seq++
 }
 
-// forget makes a copy unusable. Its bytes leave now, or when its offload and the
-// operations of other lanes that read it have ended. The
-// caller takes the sample: what a run forgets at its end leaves at once.
+// forget makes a copy unusable. Its bytes leave now, or when its offload and the operations of other lanes that
+// read it have ended. The caller takes the sample, so that everything that a run forgets at its end leaves at once.
 func (pl *player) forget(c *devCopy) {
 	if at := &pl.places[c.value]; at.copy == c {
 		at.copy = nil
@@ -62,7 +60,7 @@ func (pl *player) forget(c *devCopy) {
 	pl.charge(c.cat, -c.size)
 	switch {
 	case c.out != nil:
-		pl.charge(InTransfer, c.size-c.out.left())
+		pl.charge(InTransfer, c.size-c.out.moved)
 	case c.reads > 0:
 		pl.charge(InTransfer, c.size)
 	default:
@@ -70,7 +68,7 @@ func (pl *player) forget(c *devCopy) {
 	}
 }
 
-// leave lets go of a copy that was freed, if nothing uses it any more; by is what ended.
+// leave releases a freed copy unless something still uses it. by is the span whose end may have released it.
 func (pl *player) leave(c *devCopy, by SpanID) {
 	if !c.freed || c.out != nil || c.reads > 0 {
 		return
@@ -83,8 +81,8 @@ func (pl *player) leave(c *devCopy, by SpanID) {
 // room returns how many bytes are free.
 func (pl *player) room() engine.Bytes { return pl.p.Budget - pl.inUse }
 
-// sample notes the memory in use now. Ramps are linear between samples, so one
-// is taken before and after every change.
+// sample records the memory in use now. Memory is linear between samples, so callers sample before and after every
+// change.
 func (pl *player) sample() {
 	t := pl.t
 	if n := len(t.Memory); n > 0 && t.Memory[n-1].At == pl.now && t.Memory[n-1].Used == pl.used {
@@ -96,7 +94,7 @@ func (pl *player) sample() {
 	}
 }
 
-// pin takes host memory for v at the start of its offload, unless it is there.
+// pin takes host memory for v at the start of its offload, unless the host has it already.
 func (pl *player) pin(v engine.ValueID) {
 	if at := &pl.places[v]; !at.onHost && !at.pinned {
 		at.pinned = true
@@ -104,7 +102,7 @@ func (pl *player) pin(v engine.ValueID) {
 	}
 }
 
-// unpin gives it back at the end of the last fetch of v.
+// unpin gives the host memory of v back if step is the last fetch of v.
 func (pl *player) unpin(v engine.ValueID, step int) {
 	if at := &pl.places[v]; at.pinned && step == at.lastOfAll {
 		at.pinned, at.onHost = false, false

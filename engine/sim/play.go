@@ -2,16 +2,15 @@ package sim
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"memtide/engine"
 )
 
-// Play runs a schedule and returns what happens. The problem has to be valid; neither
-// it nor the schedule is changed, and the trace is the caller's. The error is a
-// *StepError or a *StuckError, and then there is no trace; the budget of the problem
-// is obeyed, the claims of a strategy are not looked at. The cost is linear in the
-// steps, times the largest number of operands of an operation.
+// Play runs the schedule s within the budget of p and returns the trace, which belongs to the caller. p has to be
+// valid; Play changes neither p nor s. On failure the trace is nil and the error is a *StepError or a *StuckError.
+// The cost is linear in the number of steps, times the largest number of operands of an operation.
 func Play(p *engine.Problem, s engine.Schedule) (*Trace, error) {
 	pl := newPlayer(p, s)
 	if free := pl.room(); free < 0 {
@@ -37,7 +36,7 @@ func Play(p *engine.Problem, s engine.Schedule) (*Trace, error) {
 	return pl.t, nil
 }
 
-// player is the state of a run of Play at one moment, now.
+// player is the state of a run of Play at the time now.
 type player struct {
 	p   *engine.Problem
 	g   *engine.Graph
@@ -46,11 +45,11 @@ type player struct {
 	now time.Duration
 	seq int // number of the next event: acquisitions and releases
 
-	pc    int      // the step at which the counter stands
-	run   *running // on the compute lane, nil if it stands still
-	hold  hold     // why the counter stands, if it does
-	gap   Gap      // the open gap; Reason None if there is none
-	cause SpanID   // what let the counter come here: the last run, or the transfer of a Wait
+	pc    int      // the counter: the index of the next step
+	run   *running // the operation on the compute lane, nil if the lane stands still
+	hold  hold     // why the counter does not go on; the zero hold if it does
+	gap   Gap      // the open gap; its Reason is None if no gap is open
+	cause SpanID   // the span that let the counter get to pc: the last run, or the transfer of a Wait
 
 	runs   []int   // how often each operation ran
 	places []place // of each value
@@ -60,35 +59,35 @@ type player struct {
 	release SpanID       // the span that made room last
 
 	link link
-	jobs []*transfer  // of each operation, its last run in another lane; nil: the graph has no lanes
+	jobs []*transfer  // by operation: its last run in another lane; nil if the graph has no other lanes
 	host engine.Bytes // pinned host memory in use
 
-	// One operation runs at a time, and what is made for a copy or a transfer is
-	// made for many at once: small allocations are most of what playing costs.
+	// Allocations dominate the cost of playing. So run always points to lane, and copies and transfers are
+	// allocated in blocks: copies and moves are what remains of the present blocks.
 	lane   running
-	copies []devCopy  // to be handed out
-	moves  []transfer // to be handed out
+	copies []devCopy
+	moves  []transfer
 }
 
-// place is where a value is and what has become of it.
+// place is the state of a value.
 type place struct {
-	copy *devCopy // the usable device copy, nil if there is none
-	made bool     // a run has written it
+	copy *devCopy // the usable device copy, or nil
+	made bool     // a run has written the value
 
-	// The values that are within this one: the first of them, and the next one
-	// within the same value.
+	// inner is the first value that is a part of this one. next is the next part of the value that contains this
+	// one.
 	inner, next engine.ValueID
 
-	// What brings a copy to the device or to the host, queued or under way: a transfer,
-	// or an operation of another lane that makes it; and the latest of them to start,
+	// fetching and offloading bring a copy to the device or to the host, and are queued or under way: transfers, or
+	// operations of another lane that make the copy. lastFetch and lastOffload are the latest of these to start,
 	// for the causes of waits.
 	fetching, offloading   *transfer
 	lastFetch, lastOffload SpanID
-	claims                 []*transfer // operations of other lanes that will read the copy on its way
+	claims                 []*transfer // operations of other lanes that will read the copy when it has arrived
 
-	onHost    bool // a complete copy is there
-	pinned    bool // host memory was taken for it
-	lastOfAll int  // the last step that fetches it, -1 if none does
+	onHost    bool // the host has a complete copy
+	pinned    bool // pinned host memory is in use for the copy
+	lastOfAll int  // the last step that fetches the value, -1 without fetches
 }
 
 // running is the operation on the compute lane.
@@ -96,11 +95,11 @@ type running struct {
 	span  SpanID
 	outs  []*devCopy
 	work  engine.Bytes // size of the temporaries
-	temp  int          // index of their life, -1 if there are none
+	temp  int          // index of the temporaries' life, -1 without temporaries
 	until time.Duration
 }
 
-// hold says why the counter cannot go on.
+// hold says why the counter cannot go on: value is the value that it waits for, and need the room.
 type hold struct {
 	reason Reason
 	value  engine.ValueID
@@ -129,15 +128,11 @@ func newPlayer(p *engine.Problem, s engine.Schedule) *player {
 }
 
 func newPlaces(g *engine.Graph) []place {
-	ps := make([]place, len(g.Values))
-	for i := len(ps) - 1; i >= 0; i-- { // downwards, so that the values within one come in their order
-		q := &ps[i]
-		q.inner, q.lastFetch, q.lastOffload, q.lastOfAll = engine.NoValue, NoSpan, NoSpan, -1
-	}
-	for i := len(ps) - 1; i >= 0; i-- {
+	ps := slices.Repeat([]place{{inner: engine.NoValue, next: engine.NoValue, lastFetch: NoSpan, lastOffload: NoSpan,
+		lastOfAll: -1}}, len(g.Values))
+	for i := len(ps) - 1; i >= 0; i-- { // downwards, so that the parts of a value are linked in ascending order
 		v, q := &g.Values[i], &ps[i]
 		q.onHost = v.Initial&engine.OnHost != 0
-		q.next = engine.NoValue
 		if v.PartOf != engine.NoValue {
 			q.next, ps[v.PartOf].inner = ps[v.PartOf].inner, engine.ValueID(i)
 		}
@@ -145,8 +140,8 @@ func newPlaces(g *engine.Graph) []place {
 	return ps
 }
 
-// expect reads the schedule once: how much will be written into the trace, and
-// which fetch of a value is the last one.
+// expect reads the schedule once, to allocate the lists of the trace in their final size, and to find the last
+// fetch of every value.
 func (pl *player) expect() {
 	spans, lives, frees := 0, len(pl.g.Values), 0
 	for i := range pl.s {
@@ -174,7 +169,7 @@ func (pl *player) expect() {
 	pl.t.Memory = make([]Sample, 0, 2+3*spans+frees)
 }
 
-// playInstant does everything that happens at this instant.
+// playInstant plays everything that happens at the time now.
 func (pl *player) playInstant() error {
 	for changed := true; changed; {
 		changed = pl.endDue()
@@ -192,7 +187,7 @@ func (pl *player) playInstant() error {
 // over reports whether the schedule has been played to its end.
 func (pl *player) over() bool { return pl.pc == len(pl.s) && pl.run == nil && pl.link.idle() }
 
-// nextEvent returns the next moment at which anything can change.
+// nextEvent returns the next time at which anything can change. ok is false if nothing will.
 func (pl *player) nextEvent() (next time.Duration, ok bool) {
 	next = never
 	if pl.run != nil {
@@ -217,7 +212,7 @@ func (pl *player) nextEvent() (next time.Duration, ok bool) {
 	return next, next != never
 }
 
-// advance moves time on; streamed bytes move with it.
+// advance moves the time on, and the bytes of streamed transfers with it.
 func (pl *player) advance(to time.Duration) {
 	pl.now = to
 	for i := range pl.link.queues {
@@ -228,16 +223,12 @@ func (pl *player) advance(to time.Duration) {
 	pl.sample()
 }
 
-// stepCounter lets the counter go as far as it can.
+// stepCounter moves the counter as far as it can go. It reports whether the counter has moved.
 func (pl *player) stepCounter() (moved bool, err error) {
 	for pl.run == nil && pl.pc < len(pl.s) {
-		h, err := pl.step(&pl.s[pl.pc])
-		if err != nil {
+		pl.hold, err = pl.step(&pl.s[pl.pc])
+		if err != nil || pl.hold.reason != None {
 			return moved, err
-		}
-		pl.hold = h
-		if h.reason != None {
-			return moved, nil
 		}
 		pl.pc++
 		moved = true
@@ -245,7 +236,7 @@ func (pl *player) stepCounter() (moved bool, err error) {
 	return moved, nil
 }
 
-// step carries out the step at the counter, or says why it has to wait.
+// step carries out the step at the counter, or returns why the step has to wait.
 func (pl *player) step(st *engine.Instruction) (hold, error) {
 	if err := pl.checkIDs(st); err != nil {
 		return hold{}, err
@@ -346,8 +337,8 @@ func (pl *player) stepRun(st *engine.Instruction) (hold, error) {
 	return hold{}, nil
 }
 
-// served reports whether a copy of v, or of a value that v is within, can be
-// read; if not, coming is such a value that is being fetched.
+// served reports whether a copy of v, or of a value that contains v, can be read. If not, coming is such a value
+// that is being fetched, or NoValue.
 func (pl *player) served(v engine.ValueID) (ready bool, coming engine.ValueID) {
 	coming = engine.NoValue
 	for ; v != engine.NoValue; v = pl.g.Values[v].PartOf {
@@ -361,14 +352,13 @@ func (pl *player) served(v engine.ValueID) (ready bool, coming engine.ValueID) {
 	return false, coming
 }
 
-// startRun puts an operation on the compute lane for d, with work bytes of
+// startRun starts the operation of st on the compute lane. It writes outs, takes d and needs work bytes of
 // temporaries.
 func (pl *player) startRun(st *engine.Instruction, outs []engine.ValueID, d time.Duration, work engine.Bytes) {
 	pl.closeGap()
 	op := &pl.g.Ops[st.Op]
 	sp := Span{Lane: Compute, Kind: SpanForward, OutputOnly: st.OutputOnly, Alt: st.Alt, Step: pl.pc, Op: st.Op,
-		Value: engine.NoValue,
-		Start: pl.now, Why: None, Cause: pl.cause}
+		Value: engine.NoValue, Start: pl.now, Why: None, Cause: pl.cause}
 	sp.End, _ = after(pl.now, d)
 	if pl.cause != NoSpan {
 		sp.Why = Dependency
@@ -376,10 +366,9 @@ func (pl *player) startRun(st *engine.Instruction, outs []engine.ValueID, d time
 	if n := len(pl.t.Gaps); n > 0 && pl.t.Gaps[n-1].End == pl.now && pl.t.Gaps[n-1].Cause == pl.cause {
 		sp.Why = pl.t.Gaps[n-1].Reason
 	}
-	again := pl.runs[st.Op] > 0
 	if op.Pass == engine.Backward {
 		sp.Kind = SpanBackward
-	} else if again {
+	} else if pl.runs[st.Op] > 0 {
 		sp.Kind = SpanRecompute
 	}
 	id := pl.addSpan(sp)
@@ -426,7 +415,7 @@ func (pl *player) endRun() {
 	pl.sample()
 }
 
-// endDue ends what is over by now.
+// endDue ends the runs and transfers that end now. It reports whether there were any.
 func (pl *player) endDue() (any bool) {
 	if pl.run != nil && pl.run.until == pl.now {
 		pl.endRun()
@@ -454,7 +443,7 @@ func (pl *player) fail(why string) error {
 	return &StepError{Step: pl.pc, What: pl.s[pl.pc].Describe(pl.g), Why: why}
 }
 
-// incomplete says what the schedule has left undone, nil if nothing.
+// incomplete returns an error if the schedule has ended before the training step was complete.
 func (pl *player) incomplete() error {
 	end := func(why string) error { return &StepError{Step: len(pl.s), What: "end of the schedule", Why: why} }
 	if d := pl.g.Done; d != engine.NoValue {
@@ -471,7 +460,7 @@ func (pl *player) incomplete() error {
 	return nil
 }
 
-// stuck says why nothing can go on although the schedule is not over.
+// stuck returns the error for a schedule that is not over while nothing can go on.
 func (pl *player) stuck() error {
 	if step, ok := pl.endless(); ok {
 		return &StepError{Step: step, What: pl.s[step].Describe(pl.g),

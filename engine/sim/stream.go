@@ -6,12 +6,11 @@ import (
 	"memtide/engine"
 )
 
-// This file is the part of the simulator that only streamed transfers need: a
-// fetch that has no room stands still, or moves as fast as an offload in the
+// This file plays streamed transfers: a fetch that has no room stands still, or moves as fast as an offload in the
 // other direction makes room.
 
-// draining returns the streamed offload under way whose source is freed, so that
-// memory shrinks while it moves, or nil if there is none.
+// draining returns the streamed offload under way whose source is freed, so that memory shrinks while it moves, or
+// nil if there is none.
 func (pl *player) draining() *transfer {
 	if !pl.link.streamed {
 		return nil
@@ -35,7 +34,7 @@ func (pl *player) filling() *transfer {
 	return tr
 }
 
-// setRates fits the rate of a streamed fetch to the room there is.
+// setRates sets the rate of the streamed fetch under way by the room that is free.
 func (pl *player) setRates() {
 	in := pl.filling()
 	if in == nil {
@@ -53,37 +52,36 @@ func (pl *player) setRates() {
 	}
 }
 
-// fillTime returns how long a fetch can go on at a rate before it has used up the
-// room; forever if the rest of it fits.
+// fillTime returns how long the fetch in can go on at rate before it has used up the room, or never if its
+// remaining bytes fit.
 func (pl *player) fillTime(in *transfer, rate engine.Rate) time.Duration {
-	const forever = never
 	room := pl.room()
 	if in.size-in.moved <= room {
-		return forever
+		return never
 	}
 	if out := pl.draining(); out != nil {
 		net := rate - out.rate
 		if net <= 0 {
-			return forever
+			return never
 		}
 		// Both directions round down, so the net can be a byte off either way.
 		return max(net.Time(max(room-1, 0))-1, 0)
 	}
-	// The largest x such that what has moved by then fits. A byte may be partly
-	// through already: counting starts where this rate did.
+	// The result is the largest duration after which the moved bytes still fit. A byte may be partly moved already,
+	// so the count starts when this rate began.
 	done, since := in.moved, pl.now
 	if rate == in.rate {
 		done, since = in.done, in.since
 	}
 	until, ok := after(since, rate.Time(in.moved+room+1-done))
 	if !ok {
-		return forever
+		return never
 	}
 	return max(until-1-pl.now, 0)
 }
 
-// wall returns when a streamed fetch will run out of room.
-func (pl *player) wall() (time.Duration, bool) {
+// wall returns when a streamed fetch under way will run out of room. ok is false if it will not.
+func (pl *player) wall() (at time.Duration, ok bool) {
 	in := pl.filling()
 	if in == nil || in.rate != pl.link.rates[ToDev] {
 		return 0, false
@@ -95,9 +93,9 @@ func (pl *player) wall() (time.Duration, bool) {
 	return after(pl.now, d)
 }
 
-// roomAt returns when streamed offloads will have made room for need bytes, if no
-// event comes before.
-func (pl *player) roomAt(need engine.Bytes) (time.Duration, bool) {
+// roomAt returns when streamed offloads will have made room for need bytes if no event comes before. ok is false if
+// they will not.
+func (pl *player) roomAt(need engine.Bytes) (at time.Duration, ok bool) {
 	out := pl.draining()
 	if out == nil || out.rate == 0 {
 		return 0, false

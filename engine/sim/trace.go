@@ -39,7 +39,7 @@ type SpanID int32
 // NoSpan is the id of no span.
 const NoSpan SpanID = -1
 
-// Reason says why a lane stood still: the closed set of answers.
+// Reason says why a lane stood still.
 type Reason uint8
 
 // The reasons. None is for spans that started without any delay.
@@ -47,8 +47,8 @@ const (
 	None       Reason = iota
 	NeedsData         // an input is still being fetched, or an operation of another lane has to end first
 	NeedsRoom         // memory is full until something leaves
-	CopyOut           // a copy to the host has to end first, or an operation of the host that makes it
-	Window            // the schedule holds the step back: earliest start of a transfer
+	CopyOut           // a copy to the host, or an operation of the host, has to end first
+	Window            // the earliest start that the schedule gives a transfer
 	Dependency        // the operation before it has to end first; the compute lane never idles for it
 	Drain             // all computations are over; transfers are still under way
 	NumReasons
@@ -60,35 +60,34 @@ func (r Reason) String() string {
 		"transfers end"}[r]
 }
 
-// Span is one run or transfer over [Start, End), counted from the start of the step
-// like all times of a trace.
+// Span is one run or transfer over [Start, End), counted from the start of the step like all times of a trace.
 type Span struct {
 	Lane       Lane
 	Kind       SpanKind
 	OutputOnly bool
 	Alt        bool           // a run by the second algorithm
 	Step       int            // index into the schedule
-	Op         engine.OpID    // of a run, in whatever lane, otherwise NoOp
+	Op         engine.OpID    // of a run in any lane, otherwise NoOp
 	Value      engine.ValueID // of a transfer, otherwise NoValue
 	Start      time.Duration
 	End        time.Duration
-	// Why and Cause explain the start: what held it back last, and the span
-	// whose end let it go. For a run that started when the run before it ended,
-	// and for one of another lane that started when its step was reached, Why is
-	// Dependency and Cause the run before it; at time 0 they are None and NoSpan.
+	// Why is what held the span back last, and Cause the span whose end let it start. For a run that started when
+	// the run before it ended, and for an operation of another lane that started when its step was reached, Why is
+	// Dependency and Cause the run before it. At time 0 they are None and NoSpan.
 	Why   Reason
 	Cause SpanID
 }
 
-// Gap is a stretch of the compute lane on which nothing runs. Gaps and compute
-// spans together cover [0, Makespan) without overlap.
+// Gap is a time range in which nothing runs on the compute lane. Gaps and compute spans together cover [0,
+// Makespan) without overlap.
 type Gap struct {
 	Start, End time.Duration
 	Reason     Reason // one of NeedsData, NeedsRoom, CopyOut, Drain
-	Step       int    // the step that could not go on; len(schedule) when draining
-	// the value waited for, NoValue if the wait is for room, or for an operation that Op.After names
+	Step       int    // the step that could not go on; len(schedule) for Drain
+	// Value is the value that the step waited for. It is NoValue if the step waited for room, or for an operation
+	// that Op.After names.
 	Value engine.ValueID
-	Need  engine.Bytes // bytes that were missing at the start of the gap, for NeedsRoom
+	Need  engine.Bytes // of NeedsRoom: the bytes that were missing at the start of the gap
 	Cause SpanID       // the transfer, or the operation of another lane, whose progress ended the gap
 }
 
@@ -101,9 +100,8 @@ const (
 	Gradient                   // gradients of activations
 	Activation                 // outputs and saved activations, first computed
 	Recomputed                 // outputs and saved activations, computed again
-	// arriving, or waiting for its copy to the host or for an operation of another lane to end
-	InTransfer
-	Workspace // temporaries of the running operation
+	InTransfer                 // being fetched, or freed while a copy to the host or another lane still reads it
+	Workspace                  // temporaries of the running operation
 	NumCategories
 )
 
@@ -112,8 +110,8 @@ func (c Category) String() string {
 	return [...]string{"weights", "gradients", "activations", "recomputed", "in transfer", "workspace"}[c]
 }
 
-// Sample is the device memory in use at one moment, by category. Between two
-// consecutive samples use changes linearly; a jump is two samples at one time.
+// Sample is the device memory in use at one moment, by category. Between two consecutive samples use changes
+// linearly; a jump is two samples at one time.
 type Sample struct {
 	At   time.Duration
 	Used [NumCategories]engine.Bytes
@@ -127,10 +125,9 @@ func (s *Sample) Total() (sum engine.Bytes) {
 	return sum
 }
 
-// Life is one stay of a value, or of an operation's temporaries, on the device:
-// [Start, End), and [StartSeq, EndSeq) in the order of events, which keeps lives
-// of no duration apart. Streamed transfers fill and empty a life gradually:
-// Bytes is its full size.
+// Life is one stay of a value, or of an operation's temporaries, on the device. It lasts for the times [Start, End)
+// and the events [StartSeq, EndSeq), which keep lives of no duration apart. Streamed transfers fill and empty a
+// life gradually: Bytes is its full size.
 type Life struct {
 	Value            engine.ValueID // NoValue for temporaries
 	Op               engine.OpID    // of temporaries, otherwise NoOp
@@ -138,18 +135,17 @@ type Life struct {
 	Bytes            engine.Bytes
 	Start, End       time.Duration
 	StartSeq, EndSeq int
-	From             SpanID // the run or fetch that made it, NoSpan if it was there from the start
+	From             SpanID // the run or fetch that made it, NoSpan if it existed when the step began
 	Offloaded        bool   // it was copied to the host while it lived
 }
 
-// Point is an amount at a moment; between points the amount is constant.
+// Point is an amount of memory from a time on, until the next point.
 type Point struct {
 	At   time.Duration
 	Used engine.Bytes
 }
 
-// Decision is what a schedule does with a stage's activation. Bits combine;
-// Keep is the zero value.
+// Decision is what a schedule does with a stage's activation. Bits combine; Keep is the zero value.
 type Decision uint8
 
 // The decisions.
@@ -159,8 +155,8 @@ const (
 	Recompute
 )
 
-// Trace is what happens when a schedule is played. It is not changed after Play
-// returns it. Times count from the start of the step.
+// Trace is what happens when a schedule is played. It is not changed after Play returns it. Times count from the
+// start of the step.
 type Trace struct {
 	Makespan time.Duration // the step time: when the last run and the last transfer have ended
 	Peak     engine.Bytes  // largest total of Memory, resident memory included
@@ -168,8 +164,8 @@ type Trace struct {
 	HostPeak engine.Bytes  // most pinned host memory in use
 
 	ComputeTime   time.Duration             // first runs and backward operations
-	RecomputeTime time.Duration             // forward operations that ran before
-	Waiting       [NumReasons]time.Duration // by reason; with the two above it adds up to Makespan
+	RecomputeTime time.Duration             // forward operations that had run before
+	Waiting       [NumReasons]time.Duration // by reason; ComputeTime, RecomputeTime and Waiting add up to Makespan
 
 	Spans     []Span     // in the order of their start; runs and transfers mixed
 	Gaps      []Gap      // in the order of time
@@ -179,7 +175,7 @@ type Trace struct {
 	Decisions []Decision // of stages 1..n: Decisions[k-1]; empty if the graph names no stages
 }
 
-// WaitingTotal returns the time on which the compute lane stood still.
+// WaitingTotal returns the time in which the compute lane stood still.
 func (t *Trace) WaitingTotal() (sum time.Duration) {
 	for _, d := range t.Waiting {
 		sum += d
@@ -187,7 +183,8 @@ func (t *Trace) WaitingTotal() (sum time.Duration) {
 	return sum
 }
 
-// Solution returns a schedule that claims what Play says of it. The error is that of Play.
+// Solution plays s and returns it as a solution with the step time and the peak that Play measured. The error is
+// the error of Play.
 func Solution(p *engine.Problem, s engine.Schedule) (*engine.Solution, error) {
 	t, err := Play(p, s)
 	if err != nil {

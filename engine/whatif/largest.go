@@ -9,46 +9,39 @@ import (
 
 // LargestAnswer is the largest batch that was found to train.
 type LargestAnswer struct {
-	BatchPoint     // at that batch; Batch 0: not even one sample trains, and Smallest is what it needs
-	Fails      int // the batch above it that does not train; 0 if even MaxBatch trains
-	// batches that had no answer within the limit, or are beyond the range of the methods: taken as if they did not
-	// train
+	BatchPoint     // if Batch is 0, not even one sample trains, and Smallest is the budget for one sample
+	Fails      int // a larger batch that does not train; 0 if even MaxBatch trains
+	// Undecided are batches without an answer within the limit, or beyond the range of the methods. They count as
+	// if they did not train.
 	Undecided []int
 	Gaps      bool // a smaller batch does not train although this one does
-	Tried     int  // how many batches were looked at
+	Tried     int  // the number of batches tested
 }
 
-// BatchProgress is what LargestBatch says while it works.
+// BatchProgress is the progress of LargestBatch.
 type BatchProgress struct {
 	Trains int // the largest batch that trains so far
 	Fails  int // the smallest above it that does not; 0 if none is known
 	Tried  int
 }
 
-// LargestBatch finds the largest batch that trains within the budget; the package
-// comment says how far that is certain. report may be nil. The error is that of
-// AtBatch, or ctx's; with ctx's the answer is what was known by then, without step
-// time.
+// LargestBatch finds the largest batch that trains within the budget; the package comment says how far that is
+// certain. report may be nil. The error is that of AtBatch, or ctx's. In the latter case the answer is the largest
+// batch found so far, without step time.
 func LargestBatch(ctx context.Context, q *BatchQuestion, report func(BatchProgress)) (*LargestAnswer, error) {
 	s := &search{ctx: ctx, q: q, report: report, known: map[int]bool{}}
-	for start := 1; ; {
+	for start := 1; start > 0; {
 		s.gallop(start)
 		s.bisect()
-		if s.err != nil || s.fails == 0 {
-			break
-		}
 		start = s.beyond()
-		if start == 0 {
-			break
-		}
-		s.a.Gaps = true
+		s.a.Gaps = s.a.Gaps || start > 0
 	}
 	s.a.Fails, s.a.Tried, s.a.Batch = s.fails, len(s.known), s.trains
 	switch {
 	case s.err != nil:
 		return &s.a, s.err
 	case s.trains == 0:
-		// What one sample needs, or why the strategy does not apply.
+		// The point has the smallest budget for one sample; the error says if the strategy does not apply.
 		at, err := AtBatch(ctx, q, 1)
 		s.a.Smallest = at.Smallest
 		return &s.a, err
@@ -68,42 +61,36 @@ type search struct {
 	err    error
 
 	trains int // the largest that trains
-	fails  int // the smallest above it that does not; 0: none is known
+	fails  int // the smallest above it that does not; 0 if none is known
 }
 
-// gallop doubles from a batch until one does not train.
+// gallop doubles the batch until one does not train.
 func (s *search) gallop(from int) {
 	s.fails = 0
-	for b := from; s.err == nil; b = min(2*b, s.q.most()) {
-		if !s.try(b) {
-			return
-		}
-		if b == s.q.most() {
-			return
-		}
+	for b := from; s.try(b) && b < s.q.most(); {
+		b = min(2*b, s.q.most())
 	}
 }
 
-// bisect closes in on the end of what trains.
+// bisect narrows down the largest batch that trains, between trains and fails.
 func (s *search) bisect() {
 	for s.err == nil && s.fails > s.trains+1 {
 		s.try(s.trains + (s.fails-s.trains)/2)
 	}
 }
 
-// beyond looks at some batches above one that does not train: it returns one that
-// does, 0 if none.
+// beyond tests some batches above fails. It returns one that trains, or 0.
 func (s *search) beyond() int {
 	fails := s.fails
 	for _, b := range []int{fails + 1, fails + 2, fails + fails/8, fails + fails/2, 2 * fails, 4 * fails} {
-		if s.err == nil && b <= s.q.most() && s.test(b) {
+		if s.err == nil && fails > 0 && b <= s.q.most() && s.test(b) {
 			return b
 		}
 	}
 	return 0
 }
 
-// try tests a batch and moves one of the two ends.
+// try tests a batch and updates trains or fails. It returns false after an error.
 func (s *search) try(b int) bool {
 	ok := s.test(b)
 	if s.err != nil {
@@ -120,26 +107,21 @@ func (s *search) try(b int) bool {
 	return ok
 }
 
-// test reports whether a batch trains, each asked once.
+// test reports whether a batch trains. It remembers the result.
 func (s *search) test(b int) bool {
 	if ok, known := s.known[b]; known || s.err != nil {
 		return ok
 	}
-	s.err = s.ctx.Err()
-	if s.err != nil {
-		return false
-	}
+	var ok, decided bool
 	p, err := s.q.problem(b)
-	if errors.Is(err, engine.ErrRange) && b > 1 { // the methods end there
-		s.a.Undecided = append(s.a.Undecided, b)
-		s.known[b] = false
-		return false
-	}
-	if err != nil {
+	switch {
+	case s.ctx.Err() != nil:
+		s.err = s.ctx.Err()
+	case err == nil:
+		ok, decided = s.fits(p)
+	case b == 1 || !errors.Is(err, engine.ErrRange):
 		s.err = err
-		return false
 	}
-	ok, decided := s.fits(p)
 	if s.err != nil {
 		return false
 	}
@@ -150,8 +132,8 @@ func (s *search) test(b int) bool {
 	return ok
 }
 
-// fits asks for the smallest budget that would do, by refusing every budget;
-// where that gives no answer, it solves.
+// fits reports whether p fits into its budget, and whether that was decided within the limit. It solves p with a
+// budget of 0 first, whose error has the smallest budget that would do. If this error does not know, fits solves p.
 func (s *search) fits(p *engine.Problem) (ok, decided bool) {
 	var least *engine.InfeasibleError
 	for _, budget := range []engine.Bytes{0, p.Budget} {
@@ -165,8 +147,8 @@ func (s *search) fits(p *engine.Problem) (ok, decided bool) {
 		case errors.As(err, &least) && (least.Smallest > 0 || budget == p.Budget):
 			return least.Smallest > 0 && least.Smallest <= p.Budget, true
 		case errors.Is(err, engine.ErrUnsupported) || stopped:
-			// Only the budget itself counts: one in which nothing has to move
-			// needs no link.
+			// Only the result for the budget itself counts, since a budget in which nothing has to move needs no
+			// link.
 		case err != nil && !errors.As(err, &least):
 			s.err = err
 			return false, false

@@ -11,7 +11,7 @@ import (
 	"memtide/engine/sim"
 )
 
-// BatchQuestion is about a network, a strategy and a device.
+// BatchQuestion is the question how a network trains at different batches, with a strategy on a device.
 type BatchQuestion struct {
 	Build     Builder
 	Strategy  *engine.Strategy
@@ -19,8 +19,8 @@ type BatchQuestion struct {
 	Device    engine.Device
 	Transfers engine.Transfers
 	Budget    engine.Bytes
-	Most      int           // the largest batch that is looked at; 0: MaxBatch
-	Limit     time.Duration // for each solve; 0: none
+	Most      int           // the largest batch that is tested; 0: MaxBatch
+	Limit     time.Duration // for each solve; 0: no limit
 }
 
 // MaxBatch is the largest batch that is tried by default.
@@ -45,7 +45,7 @@ func (q *BatchQuestion) problem(batch int) (*engine.Problem, error) {
 	return p, nil
 }
 
-// solve solves within the limit. stopped says that the limit stopped it, and not ctx.
+// solve solves p within the limit. stopped reports that the limit stopped it, and not ctx.
 func (q *BatchQuestion) solve(ctx context.Context, p *engine.Problem) (sol *engine.Solution, stopped bool, err error) {
 	limited := ctx
 	if q.Limit > 0 {
@@ -60,16 +60,16 @@ func (q *BatchQuestion) solve(ctx context.Context, p *engine.Problem) (sol *engi
 	return sol, errors.Is(err, context.DeadlineExceeded), err
 }
 
-// BatchPoint is what a batch costs.
+// BatchPoint is the result for one batch.
 type BatchPoint struct {
 	Batch    int
-	StepTime time.Duration // of the schedule as it is played and checked; 0: there is none
+	StepTime time.Duration // of the schedule as played and checked; 0 if there is no schedule
 	Peak     engine.Bytes  // resident memory included
-	Smallest engine.Bytes  // the smallest budget that would do; 0 where it fits, or it is not known
-	Partial  bool          // the limit was over: the best schedule so far, if there is one
+	Smallest engine.Bytes  // the smallest budget that would do; 0 if the batch fits, or it is not known
+	Partial  bool          // the limit stopped the strategy: the schedule is the best so far, if there is one
 }
 
-// Throughput is in samples per second; 0 if there is no schedule.
+// Throughput returns samples per second, or 0 if there is no schedule.
 func (p *BatchPoint) Throughput() float64 {
 	if p.StepTime <= 0 {
 		return 0
@@ -77,10 +77,9 @@ func (p *BatchPoint) Throughput() float64 {
 	return float64(p.Batch) / p.StepTime.Seconds()
 }
 
-// AtBatch solves one batch, plays the schedule and checks it. A batch that does not
-// fit, or has no schedule within the limit, is a point without step time. The
-// error says why the strategy does not apply, why the batch cannot be built, or
-// what the checker refutes.
+// AtBatch solves one batch, plays the schedule and checks it. A batch that does not fit, or has no schedule within
+// the limit, is a point without step time. The error says why the strategy does not apply, why the batch cannot be
+// built, or what the checker refutes.
 func AtBatch(ctx context.Context, q *BatchQuestion, batch int) (BatchPoint, error) {
 	at := BatchPoint{Batch: batch}
 	p, err := q.problem(batch)
@@ -116,8 +115,8 @@ func AtBatch(ctx context.Context, q *BatchQuestion, batch int) (BatchPoint, erro
 	return at, nil
 }
 
-// BatchCurve solves several batches and gives each to yield as it is known. It stops
-// at the first error, which is ctx's or one of AtBatch.
+// BatchCurve calls yield with the result of AtBatch for every batch. It stops at the first error, which is ctx's or
+// that of AtBatch.
 func BatchCurve(ctx context.Context, q *BatchQuestion, batches []int, yield func(BatchPoint)) error {
 	for _, b := range batches {
 		if err := ctx.Err(); err != nil {

@@ -7,16 +7,15 @@ import (
 	"memtide/engine"
 )
 
-// Builder gives a network at a batch of 1 or more. Device, transfers and budget
-// of the problem are not looked at.
+// Builder returns a network at a batch of 1 or more. Device, transfers and budget of the problem are ignored.
 type Builder func(batch int) (*engine.Problem, error)
 
-// Launch is the fixed part of the time of an operation, where it takes as long:
-// the start of a kernel.
+// Launch is the part of an operation's time that does not depend on the batch: the start of a kernel. Operations
+// that take less are wholly fixed.
 const Launch = 5 * time.Microsecond
 
-// ScaleChain scales a chain of a stated batch (see the package comment). The error
-// says that it states none.
+// ScaleChain returns a Builder that scales c (see the package comment). The error says that c does not state its
+// batch.
 func ScaleChain(c *engine.Chain) (Builder, error) {
 	if c.Batch < 1 {
 		return nil, fmt.Errorf("the profile of %q does not say its batch; other batches are scaled from it", c.Name)
@@ -39,8 +38,8 @@ func ScaleChain(c *engine.Chain) (Builder, error) {
 	}, nil
 }
 
-// ScaleGraph scales a graph of a batch: its activations and their gradients, but not
-// its weights.
+// ScaleGraph returns a Builder that scales a graph of a batch: its activations and their gradients, but not its
+// weights.
 func ScaleGraph(g *engine.Graph, batch int) (Builder, error) {
 	if batch < 1 {
 		return nil, fmt.Errorf("the profile does not say its batch; other batches are scaled from it")
@@ -99,5 +98,5 @@ func (s scaling) time(d time.Duration) time.Duration {
 	return time.Duration(min(s.of(int64(d-fixed)), int64(engine.NoLimit-engine.Bytes(fixed)))) + fixed
 }
 
-// of is v*to/from, rounded up; the largest number if that is beyond it.
+// of returns v*to/from, rounded up. It saturates at the largest number.
 func (s scaling) of(v int64) int64 { return engine.MulDivUp(v, int64(s.to), int64(s.from)) }

@@ -20,9 +20,9 @@ type Result struct {
 	Peak     engine.Bytes
 }
 
-// Measure solves a problem and plays the schedule. The errors are those of the
-// strategy, or say that its schedule cannot be played. When the poll stops the
-// strategy, the best so far counts, if there is one, together with the error.
+// Measure solves a problem and plays the schedule. The error is that of the strategy, or says that its schedule
+// cannot be played. If poll stops the strategy, Measure returns the best schedule so far, if there is one, with the
+// error.
 func Measure(p *engine.Problem, m Method, poll *engine.Poll) (*Result, error) {
 	sol, err := m.Strategy.Solve(p, m.Args, poll)
 	if sol == nil {
@@ -42,9 +42,8 @@ type Change struct {
 	Method  Method
 }
 
-// Changes lists what might help: more memory, a faster link, a link that works
-// in both directions at once, and every other method that is given. The link is
-// changed only for methods that use it.
+// Changes returns changes of p and m that might help: more memory, a faster link, a link that works in both
+// directions at once, and every method of others. It changes the link only for methods that use it.
 func Changes(p *engine.Problem, m Method, others []Method) []Change {
 	var out []Change
 	add := func(name string, change func(q *engine.Problem)) {

@@ -51,9 +51,8 @@ func solveLMS(p *engine.Problem, args engine.Parsed, poll *engine.Poll) (*engine
 		leads = []int{a}
 	}
 	var b best
-	// Larger numbers never need less memory, so what follows one that does not
-	// fit does not fit either. The largest come last and move least, but of equal
-	// times the smaller numbers are kept: they need less.
+	// Larger numbers never need less memory, so all numbers above one that does not fit do not fit either. The
+	// largest come last and move least. Of equal times the smaller numbers are kept, because they need less memory.
 	for _, threshold := range thresholds {
 		for k, ahead := range leads {
 			if poll.Err() != nil {
@@ -76,8 +75,8 @@ func solveLMS(p *engine.Problem, args engine.Parsed, poll *engine.Poll) (*engine
 	return sol, poll.Err()
 }
 
-// ByLMS returns the schedule of two numbers. An ahead of 0 fetches just before the use,
-// which the strategy does not try. The error is as that of ByWindow.
+// ByLMS returns the schedule for a threshold and a number of operations ahead. With ahead 0 it fetches just before
+// the use, which the strategy does not try. The error is as for ByWindow.
 func ByLMS(p *engine.Problem, threshold, ahead int) (*engine.Solution, error) {
 	n, err := newNetwork(p, nil)
 	if err != nil {
@@ -93,8 +92,8 @@ func lmsNote(threshold, ahead int) string {
 // maxThresholds is how many distances the search tries.
 const maxThresholds = 24
 
-// thresholds are distances that make a difference, increasing: those between two
-// uses of a value, and one above all of them.
+// thresholds returns the thresholds that the search tries, ascending: distances between two uses of a value, and a
+// number above all of them.
 func (n *network) thresholds() []int {
 	list := []int{1, len(n.funcs) + 1}
 	for at, next := range n.next {
@@ -114,7 +113,7 @@ func (n *network) thresholds() []int {
 	return some
 }
 
-// leads returns the numbers of functions ahead that the search tries, increasing.
+// leads returns the numbers of functions ahead that the search tries, ascending.
 func (n *network) leads() (list []int) {
 	for a := 1; a <= max(len(n.funcs)-1, 1) && len(list) < 18; a += max(1, a/2) {
 		list = append(list, a)
@@ -122,14 +121,13 @@ func (n *network) leads() (list []int) {
 	return list
 }
 
-// due is a variable that has to be fetched before a function; use is the
-// function that reads it.
+// due is a variable that has to be fetched before a function. use is the function that reads it.
 type due struct {
 	use int
 	v   engine.ValueID
 }
 
-// lms walks with the two numbers of large model support.
+// lms returns the walk of large model support with a threshold and a number of functions ahead.
 func (n *network) lms(threshold, ahead int) walk {
 	return func(budget engine.Bytes) (*run, bool) {
 		r := n.start(budget)
@@ -165,8 +163,7 @@ func (n *network) lms(threshold, ahead int) walk {
 	}
 }
 
-// order returns that in which variables are fetched before the same function: by
-// their use, and of one function by their names.
+// order compares two variables that are fetched before the same function, by their use and then by their name.
 func (n *network) order(a, b due) int {
 	return cmp.Or(cmp.Compare(a.use, b.use), cmp.Compare(n.p.Graph.Values[a.v].Name, n.p.Graph.Values[b.v].Name))
 }

@@ -7,33 +7,32 @@ import (
 	"memtide/engine"
 )
 
-// network is a graph in the terms of paper 004: functions with ordered
-// variables, and the sequence of all of them.
+// network is a graph in the terms of paper 004: functions with ordered variables, and the sequence of all of them.
 type network struct {
 	p     *engine.Problem
 	link  error        // why nothing can move, nil if it can
-	poll  *engine.Poll // stops walks in their middle; nil: nothing does
+	poll  *engine.Poll // stops walks before their end; may be nil
 	funcs []function
 	seq   []engine.ValueID // [v] the variables of all functions, one function after the other
-	next  []int            // for each place in seq the next one of the same variable; len(seq) if there is none
-	owner []int            // for each place in seq its function
+	next  []int            // by index of seq: the next index of the same variable, or len(seq)
+	owner []int            // by index of seq: the function
 	sums  []engine.Bytes   // sums[k] is the size of seq[:k]
 }
 
 // function is an operation: seq[first:last] are its variables.
 type function struct {
 	first, last int
-	beside      engine.Bytes     // needed while it runs: temporaries, and fresh copies of outputs that exist already
+	beside      engine.Bytes     // memory needed while it runs: temporaries, and fresh copies of existing outputs
 	rewrites    []engine.ValueID // outputs that exist already and are not read: their fetches have to be over
 }
 
-// newNetwork reads the graph of a problem. poll stops its walks. A graph whose order of operations
-// does not make every value before it is read, or that makes a value both by
-// itself and as a part of another one, is not supported.
+// newNetwork returns the network of a problem, whose walks poll stops. The error wraps engine.ErrUnsupported if an
+// operation reads a value that no operation before it makes, or if a value is made both by itself and as a part of
+// another one.
 func newNetwork(p *engine.Problem, poll *engine.Poll) (*network, error) {
 	g := p.Graph
 	n := &network{p: p, link: p.Linked(), poll: poll}
-	made := make([]bool, len(g.Values)) // by an operation, or there from the beginning
+	made := make([]bool, len(g.Values)) // an operation so far has made the value, or it exists when the step begins
 	for i, v := range g.Values {
 		made[i] = v.Initial != 0
 	}
@@ -71,21 +70,17 @@ func newNetwork(p *engine.Problem, poll *engine.Poll) (*network, error) {
 	return n, nil
 }
 
-// add appends a variable to the last function, unless it is there.
+// add appends v to the variables of the last function, which begin at first, unless it is one of them.
 func (n *network) add(first int, v engine.ValueID) {
 	if !slices.Contains(n.seq[first:], v) {
 		n.seq = append(n.seq, v)
 	}
 }
 
-// join finds the next use and the function of every place in the sequence, and
-// the sums of its sizes.
+// join fills in next, owner and sums.
 func (n *network) join() {
 	n.next = make([]int, len(n.seq))
-	later := make([]int, len(n.p.Graph.Values))
-	for v := range later {
-		later[v] = len(n.seq)
-	}
+	later := slices.Repeat([]int{len(n.seq)}, len(n.p.Graph.Values))
 	for at := len(n.seq) - 1; at >= 0; at-- {
 		n.next[at], later[n.seq[at]] = later[n.seq[at]], at
 	}
@@ -100,8 +95,5 @@ func (n *network) join() {
 		}
 	}
 }
-
-// linked reports whether what moves can: there is a link, and the step will end.
-func (n *network) linked() bool { return n.link == nil }
 
 func (n *network) size(v engine.ValueID) engine.Bytes { return n.p.Graph.Values[v].Size }

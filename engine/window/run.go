@@ -18,26 +18,25 @@ const (
 	gone    // freed for good
 )
 
-// run walks over the functions once and writes the schedule. Memory is counted
-// as the schedule sees it: a variable takes its room when it is fetched or made,
-// and gives it back when the schedule has waited for its copy, so the peak is
-// that of the program, whatever the transfers take.
+// run walks over the functions once and writes the schedule. A variable takes its room when it is fetched or made,
+// and gives it back when the schedule has waited for its copy. So the peak does not depend on how long the
+// transfers take.
 type run struct {
 	*network
 	budget engine.Bytes
-	place  []place
-	queue  []int // of variables that leave: steps of their offloads, oldest first
-	leaves []int // the step of each variable's offload, if it is leaving
+	place  []place // by variable
+	queue  []int   // the steps of the offloads of leaving variables, oldest first
+	leaves []int   // by variable: the step of its offload, if it is leaving
 	steps  engine.Schedule
 
 	used, peak engine.Bytes
-	held       engine.Bytes // used, less what is leaving
+	held       engine.Bytes // used, without the variables that are leaving
 	need       engine.Bytes // the most that is held while a function runs
-	needs      int          // that function
-	at         int          // the function that the walk has come to
+	needs      int          // the function of need
+	at         int          // the present function of the walk
 }
 
-// cancelled marks an offload that is not made after all.
+// cancelled marks an offload that is removed from the schedule at the end.
 const cancelled = engine.InstructionKind(255)
 
 func (n *network) start(budget engine.Bytes) *run {
@@ -57,7 +56,7 @@ func (n *network) start(budget engine.Bytes) *run {
 	return r
 }
 
-// evict waits for the oldest variable that is leaving; false if there is none.
+// evict waits for the oldest variable that is leaving and frees it. It returns false if no variable is leaving.
 func (r *run) evict() bool {
 	for len(r.queue) > 0 {
 		st := r.steps[r.queue[0]]
@@ -73,7 +72,7 @@ func (r *run) evict() bool {
 	return false
 }
 
-// room evicts until there is room for n bytes; false if it cannot be had.
+// room evicts until there is room for n bytes. It returns false if there cannot be.
 func (r *run) room(n engine.Bytes) bool {
 	for r.used > r.budget-n {
 		if !r.evict() {
@@ -83,7 +82,7 @@ func (r *run) room(n engine.Bytes) bool {
 	return true
 }
 
-// allocate makes room for n bytes and uses it; false if there is no room.
+// allocate makes room for n bytes and takes it. It returns false if there is no room.
 func (r *run) allocate(n engine.Bytes) bool {
 	if !r.room(n) {
 		return false
@@ -93,8 +92,8 @@ func (r *run) allocate(n engine.Bytes) bool {
 	return true
 }
 
-// fetch queues the copy of a variable to the device. The destination is
-// allocated before that.
+// fetch allocates the destination of a variable on the device and queues its copy. It returns false if there is no
+// room.
 func (r *run) fetch(v engine.ValueID) bool {
 	if !r.allocate(r.size(v)) {
 		return false
@@ -105,7 +104,7 @@ func (r *run) fetch(v engine.ValueID) bool {
 	return true
 }
 
-// leave queues a variable to leave.
+// leave queues the offload of a variable.
 func (r *run) leave(v engine.ValueID) {
 	r.queue, r.leaves[v] = append(r.queue, len(r.steps)), len(r.steps)
 	r.steps = append(r.steps, engine.Offload(v))
@@ -113,14 +112,14 @@ func (r *run) leave(v engine.ValueID) {
 	r.held -= r.size(v)
 }
 
-// stay cancels that.
+// stay cancels the offload of a leaving variable.
 func (r *run) stay(v engine.ValueID) {
 	r.steps[r.leaves[v]].Kind = cancelled
 	r.place[v] = onDevice
 	r.held += r.size(v)
 }
 
-// drop frees a variable that is not used again.
+// drop frees a variable after its last use.
 func (r *run) drop(v engine.ValueID) {
 	r.steps = append(r.steps, engine.Free(v))
 	r.place[v] = gone
@@ -128,7 +127,7 @@ func (r *run) drop(v engine.ValueID) {
 	r.held -= r.size(v)
 }
 
-// execute allocates what function i makes, and runs it.
+// execute allocates the outputs of function i and runs it. It returns false if there is no room.
 func (r *run) execute(i int) bool {
 	f := &r.funcs[i]
 	for _, v := range r.seq[f.first:f.last] {
@@ -153,8 +152,9 @@ func (r *run) execute(i int) bool {
 	return true
 }
 
-// over goes over the functions: fetch brings what is needed before each, and used may let go of a variable of it,
-// at a place of the sequence, that is used again. ok is false if something does not fit, or time is over.
+// over runs the functions in order. It calls fetch before each function, and then used for each index of the
+// function's variables that are used again later. ok is false if something does not fit, or poll has stopped the
+// walk.
 func (r *run) over(fetch func(i int) bool, used func(at int)) (ok bool) {
 	for i, f := range r.funcs {
 		r.at = i
@@ -173,8 +173,8 @@ func (r *run) over(fetch func(i int) bool, used func(at int)) (ok bool) {
 	return true
 }
 
-// duration returns how long the schedule takes. There is room for everything when it
-// is asked for, so nothing waits but for data, for copies and for the link.
+// duration returns the step time of the schedule. Nothing in the schedule waits for room, only for data, for copies
+// and for the link.
 func (r *run) duration() time.Duration {
 	d := r.p.Device
 	ready := make([]time.Duration, len(r.p.Graph.Values)) // the end of the last transfer of each variable

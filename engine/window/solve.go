@@ -13,11 +13,10 @@ var paper004 = engine.Cite{
 	ID:   "arXiv:2010.14109", Section: "3",
 }
 
-// within is what Bound ranges over.
+// within names the set of schedules for Solution.OptimalAmong.
 const within = "schedules that offload and do not recompute"
 
-// walk is a way to go over the functions: all that is left open is the budget.
-// ok is false if it does not fit, or if time is over.
+// walk runs all functions within a budget. ok is false if the budget is too small, or if poll has stopped the walk.
 type walk func(budget engine.Bytes) (r *run, ok bool)
 
 // best is the fastest of several walks.
@@ -27,10 +26,10 @@ type best struct {
 	note string
 }
 
-// try keeps a walk if it fits and is faster; ok says whether it fits.
+// try keeps a walk if it fits and is faster than the best so far. ok reports whether it fits.
 func (b *best) try(n *network, w walk, note string) (ok bool) {
 	r, ok := w(n.p.Budget)
-	if !ok || r.travels() && !n.linked() {
+	if !ok || r.travels() && n.link != nil {
 		return ok
 	}
 	if d := r.duration(); b.run == nil || d < b.time {
@@ -39,8 +38,8 @@ func (b *best) try(n *network, w walk, note string) (ok bool) {
 	return true
 }
 
-// solution writes down what was found. least is the walk that needs the least
-// memory of those that were allowed.
+// solution returns the best walk as a solution. least is the allowed walk that needs the least memory, for the
+// error if no walk fits.
 func (b *best) solution(n *network, least walk) (*engine.Solution, error) {
 	if b.run == nil {
 		return nil, n.refusal(least)
@@ -56,13 +55,12 @@ func (b *best) solution(n *network, least walk) (*engine.Solution, error) {
 	return sol, nil
 }
 
-// refusal is why there is no solution. Where nothing can move, a walk that could
-// do with less than it holds at its peak needs the link first, and one that lets
-// nothing leave is an answer in its peak.
+// refusal returns why there is no solution. Without a link this is the error of the link, unless least moves
+// nothing and could not do with less than its peak.
 func (n *network) refusal(least walk) error {
-	n.poll = nil // an answer is due
+	n.poll = nil // this walk must come to its end
 	r, _ := least(engine.NoLimit)
-	if !n.linked() && (r.travels() || r.need < r.peak) {
+	if n.link != nil && (r.travels() || r.need < r.peak) {
 		return n.link
 	}
 	if r.need <= n.p.Budget {
@@ -72,16 +70,15 @@ func (n *network) refusal(least walk) error {
 		Why: fmt.Sprintf("%s needs it, with what is kept beside it", n.p.Graph.Ops[r.needs].Name)}
 }
 
-// StopError says at which operation a schedule of given numbers does not fit into the
-// budget.
+// StopError is the error of ByWindow and ByLMS for a schedule that does not fit into the budget.
 type StopError struct {
-	At  engine.OpID
-	Err error // of a strategy
+	At  engine.OpID // the operation that does not fit
+	Err error       // the error that the strategy would return
 }
 
 func (e *StopError) Error() string { return e.Err.Error() }
 
-// Unwrap returns the error of a strategy.
+// Unwrap returns Err.
 func (e *StopError) Unwrap() error { return e.Err }
 
 // given returns the solution of one walk, or a *StopError.

@@ -55,9 +55,8 @@ func solveWindow(p *engine.Problem, args engine.Parsed, poll *engine.Poll) (*eng
 	return sol, poll.Err()
 }
 
-// ByWindow returns the schedule of one size of the window, in bytes, which the
-// strategy takes in MiB only. 0 looks no further than the operation itself. The
-// error is that of a strategy, or a *StopError that wraps one.
+// ByWindow returns the schedule for a window of a size in bytes, while the strategy takes MiB. A window of 0 covers
+// the variables of the present operation only. The error is an error of a strategy, or a *StopError that wraps one.
 func ByWindow(p *engine.Problem, bytes engine.Bytes) (*engine.Solution, error) {
 	n, err := newNetwork(p, nil)
 	if err != nil {
@@ -66,27 +65,26 @@ func ByWindow(p *engine.Problem, bytes engine.Bytes) (*engine.Solution, error) {
 	return n.given(n.windowOf(bytes))
 }
 
-// windowOf returns a walk with what there is to say about it.
+// windowOf returns the walk with a window of a size in bytes, and its note for people.
 func (n *network) windowOf(bytes engine.Bytes) (walk, string) {
 	return n.windowed(bytes), fmt.Sprintf("The window is %s.", bytes.Text())
 }
 
-// searchSteps is how many sizes of the window are tried evenly, and refineSteps
-// how many on each side of the fastest, between it and its neighbours.
+// The search tries searchSteps evenly spaced sizes of the window, and then refineSteps sizes on each side of the
+// fastest, between it and its neighbours.
 const (
 	searchSteps = 64
 	refineSteps = 8
 )
 
-// searchWindow tries sizes from none to the largest that fits. A larger window
-// never needs less memory: what it holds at any function contains what a
-// smaller one holds.
+// searchWindow tries sizes from 0 to the largest that fits. A larger window never needs less memory, because at
+// every function it holds all variables that a smaller one holds.
 func (n *network) searchWindow(b *best) {
 	most, ok := n.largestWindow()
 	if !ok {
 		return
 	}
-	var at, step engine.Bytes // of the fastest
+	var at, step engine.Bytes // the fastest size so far, and its distance to the sizes tried with it
 	try := func(w, apart engine.Bytes) {
 		before := b.run
 		b.try(n, n.windowed(w), fmt.Sprintf("The window is %s, found by search.", w.Text()))
@@ -114,9 +112,8 @@ func (n *network) searchWindow(b *best) {
 	}
 }
 
-// largestWindow returns the largest window that fits into the budget, at most one that
-// covers everything; ok is false if none does. A walk that time ends counts as
-// one that does not fit.
+// largestWindow returns the largest window that fits into the budget, at most the size of the whole sequence. ok is
+// false if no window fits. A walk that poll stops counts as one that does not fit.
 func (n *network) largestWindow() (most engine.Bytes, ok bool) {
 	fits := func(w engine.Bytes) bool {
 		r, _ := n.windowed(w)(engine.NoLimit)
@@ -140,10 +137,10 @@ func (n *network) largestWindow() (most engine.Bytes, ok bool) {
 	return least, true
 }
 
-// windowed walks with a window of a size in bytes.
+// windowed returns the walk with a window of a size in bytes.
 func (n *network) windowed(bytes engine.Bytes) walk {
 	return func(budget engine.Bytes) (*run, bool) {
-		r, right := n.start(budget), 0 // [r] the first place beyond the window
+		r, right := n.start(budget), 0 // [r] the first index beyond the window
 		return r, r.over(func(i int) bool {
 			f := n.funcs[i]
 			limit := n.sums[f.first] + bytes

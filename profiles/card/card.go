@@ -1,7 +1,7 @@
-// Package card is the one table of cards, GPUs and their kin: what a driver says they hold, how fast they
-// compute, how fast their memory and their links are, and where each figure comes from. Networks, training
-// steps of language models, the comparison with published runs and the page all read it. A card that is in no
-// table is spelled by its figures, see Own. The package knows no network.
+// Package card is the one table of cards: GPUs and other accelerators, with the memory that the driver reports,
+// the rates of arithmetic, memory and links, and the source of each figure. Presets, training steps of language
+// models, the comparison with published runs and the page all read this table. An id can also spell the figures
+// of a card that is not in the table; see Own. The package knows nothing about networks.
 package card
 
 import (
@@ -11,50 +11,51 @@ import (
 	"memtide/profiles"
 )
 
-// TheoreticalPeak marks a link rate for which no measurement is known: what the
-// link could carry at best, 15-25 % more than copies usually reach.
+// TheoreticalPeak marks a link rate that is the peak of the standard because no measurement is known. Copies
+// usually reach 15-25 % less.
 const TheoreticalPeak profiles.Origin = "theoretical peak"
 
-// Card is a GPU or another accelerator, with where its numbers come from. A link to the host of rate 0 is one
-// that is not known, or not there because memory is shared with the host: nothing is moved over it.
+// Card is a GPU or another accelerator, with the sources of its figures. A rate of 0 to or from the host means
+// that the link is not known, or that the card shares the host's memory: nothing can be moved over it.
 type Card struct {
 	ID string // stable, link-safe: "v100-pcie-16gb"
 	engine.Device
 
 	Link       string          // "PCIe 3 x16"
-	LinkPeak   engine.Rate     // of the link in each direction, by its standard
+	LinkPeak   engine.Rate     // in each direction, by the standard of the link
 	LinkOrigin profiles.Origin // of ToHost and ToDev: Measured, Estimated, TheoreticalPeak, or Unknown without a rate
-	FP32       Flops           // peak of 32-bit arithmetic without tensor cores; 0 if it is not known
-	// peak of dense 16-bit arithmetic with 32-bit sums, in bf16 where it has that; 0 if it has no units for it
+	FP32       Flops           // peak of 32-bit arithmetic without tensor cores; 0 if not known
+	// peak of dense 16-bit arithmetic with 32-bit sums, in bf16 if the card has it; 0 without such units
 	FP16       Flops
-	FP8        Flops       // peak of dense 8-bit floating-point arithmetic; 0 if it has no units for it
+	FP8        Flops       // peak of dense 8-bit floating-point arithmetic; 0 without such units
 	MemoryRate engine.Rate // of the card's own memory
-	Between    engine.Rate // to the cards beside it, each direction; 0 if it is not known
-	Network    engine.Rate // of its own share of a node's network, by the reference designs; 0 if it is not known
+	Between    engine.Rate // to the cards of the same node, in each direction; 0 if not known
+	Network    engine.Rate // the card's share of its node's network, by the reference designs; 0 if not known
 	Kind       Kind
-	Source     string // of all of these, for people
-	// figures that no source at hand confirms, for people: "rates and memory bandwidth"; empty if there are none
+	Source     string // where the figures come from, for people
+	// the figures without a source, for people: "rates and memory bandwidth"; empty if all have one
 	Unsourced string
-	Instead   string // the card that replaces it in lists; links of the time before still mean this one
+	Instead   string // id of the card that replaces this one in lists; older links still name this one
 }
 
-// Kind is a generation of cards, as far as what they can do and how near they come to their peaks differ.
+// Kind is a generation of cards, as far as generations differ in what they can do and in how near they come to
+// their peaks.
 type Kind uint8
 
 // The kinds.
 const (
-	Older        Kind = iota // before tensor cores
-	Volta                    // Volta and Turing: 16 bits are fp16
+	Older        Kind = iota // NVIDIA's before tensor cores
+	Volta                    // Volta and Turing, whose 16-bit type is fp16
 	Ampere                   // Ampere and Ada
 	Hopper                   // Hopper
-	Blackwell                // Blackwell of data centres
-	Other                    // not NVIDIA's
-	Shared                   // memory is the host's
-	OfTheirOwner             // described by its figures alone, see Own
+	Blackwell                // Blackwell for data centres
+	Other                    // of other vendors
+	Shared                   // the card uses the host's memory
+	OfTheirOwner             // described by its figures alone; see Own
 )
 
-// Short returns the name of the card in a sentence, without its socket and size. A card that is
-// described by its figures is a "card" there, because the sentence says its memory.
+// Short returns the name of the card for a sentence, without its socket and memory size. For a card of the kind
+// OfTheirOwner this is "card", since the sentence states its memory.
 func (c *Card) Short() string {
 	if c.Kind == OfTheirOwner {
 		return "card"
@@ -63,7 +64,7 @@ func (c *Card) Short() string {
 	return name
 }
 
-// BF16 reports whether the card computes in bf16. One that does not has fp16, of the same size.
+// BF16 reports whether the card computes in bf16. Cards without bf16 use fp16, which has the same size.
 func (c *Card) BF16() bool { return c.Kind != Older && c.Kind != Volta }
 
 // Flops is a rate of arithmetic in floating-point operations per second.
@@ -71,9 +72,9 @@ type Flops int64
 
 const teraflops = 1e12
 
-// Peak returns the arithmetic of a card at a precision, f32, f16 or bf16. A card without fast 16-bit arithmetic
-// computes those numbers as fast as 32-bit ones; one whose 32-bit rate is not known multiplies in 16 bits, as
-// XLA does by default. It is 0 if no rate is known.
+// Peak returns the card's rate of arithmetic at a precision, "f32", "f16" or "bf16". A card without fast 16-bit
+// arithmetic computes in 16 bits at its 32-bit rate. If the 32-bit rate is not known, Peak returns the 16-bit
+// rate for it, since XLA multiplies in 16 bits by default. Peak is 0 if no rate is known.
 func (c *Card) Peak(precision string) Flops {
 	if precision != "f32" && c.FP16 > 0 || c.FP32 == 0 {
 		return c.FP16
@@ -84,16 +85,17 @@ func (c *Card) Peak(precision string) Flops {
 // Timed reports whether times can be estimated for the card.
 func (c *Card) Timed() bool { return c.Peak("f16") > 0 && c.MemoryRate > 0 }
 
-// DefaultID is the card that networks are shown with: Beaumont et al. (2019 and 2020) measured theirs on it.
+// DefaultID is the id of the card with which networks are first shown. Beaumont et al. (2019 and 2020) measured
+// theirs on it.
 const DefaultID = "v100-pcie-16gb"
 
-// Default returns the card named by DefaultID.
+// Default returns the card with the id DefaultID.
 func Default() *Card { return Lookup(DefaultID) }
 
-// All lists the cards, the replaced ones among them. The slice is the caller's.
+// All returns all cards, including replaced ones. The slice is the caller's.
 func All() []Card { return append([]Card(nil), cards...) }
 
-// IDs returns those of All.
+// IDs returns the ids of all cards, in the order of All.
 func IDs() []string {
 	ids := make([]string, len(cards))
 	for i := range cards {
@@ -102,8 +104,8 @@ func IDs() []string {
 	return ids
 }
 
-// Lookup returns a copy of the card with an id, which may be that of a card described by its figures
-// (Own.ID), or nil if no card has it.
+// Lookup returns a copy of the card with the id, which may spell the figures of a card (see Own.ID). It returns
+// nil if there is no such card.
 func Lookup(id string) *Card {
 	for _, c := range cards {
 		if c.ID == id {
@@ -116,8 +118,8 @@ func Lookup(id string) *Card {
 	return nil
 }
 
-// Cut finds the card with the longest id that a text begins with, up to a hyphen or the end. id is empty if
-// there is none.
+// Cut finds the card with the longest id that text begins with, where the id ends at a hyphen or at the end of
+// text. It returns the id and the rest of text; id is empty if text begins with no card.
 func Cut(text string) (id, rest string) {
 	for i := range cards {
 		after, ok := strings.CutPrefix(text, cards[i].ID)
@@ -131,15 +133,15 @@ func Cut(text string) (id, rest string) {
 	return id, rest
 }
 
-// spoken are names of cards in reports of runs, beside the ids.
+// spoken maps further names of cards in reports of runs to ids, both without punctuation.
 var spoken = map[string]string{
 	"v100": DefaultID, "a100": "a100-80gb", "a10040g": "a100-40gb", "a10080g": "a100-80gb", "h10096g": "h100-96gb",
 	"gh200": "gh200-96gb-single", "a6000": "rtx-a6000", "3090": "rtx-3090", "4090": "rtx-4090", "5090": "rtx-5090",
 	"6000ada": "rtx-6000-ada", "p100": "p100-pcie-16gb",
 }
 
-// Find returns the card that a report of a run names, such as 8xH100-80G: the one with the longest name in the
-// text, or nil if the text names none.
+// Find returns the card that a report of a run names, for example "8xH100-80G". Of several names in the text the
+// longest one counts. Find returns nil if the text names no card.
 func Find(text string) *Card {
 	squeeze := func(s string) string {
 		return strings.Map(func(r rune) rune {

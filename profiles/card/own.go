@@ -10,37 +10,38 @@ import (
 	"memtide/profiles"
 )
 
-// Own is a card that is in no table, by what its owner knows of it. Its id spells the figures, so that links,
-// flags, files and references to networks name it like any other card:
+// Own describes a card by its figures alone, for cards that are not in the table. Its id spells the figures, so
+// that links, flags, files and references to networks can name it like any other card:
 //
 //	24gib-link25gbps-rate165tflops
 //
-// Parts stand in this order: memory; then, each where it is known, link (to the host, GB/s each direction), rate
-// (dense 16-bit products), own (bandwidth of its own memory). Numbers are whole; a smaller unit writes a fraction.
+// The parts of an id come in this order: memory, then link (to the host, GB/s in each direction), rate (dense
+// 16-bit products) and own (bandwidth of the card's memory), each only if known. Numbers are whole; fractions are
+// written in a smaller unit.
 type Own struct {
 	Memory engine.Bytes
-	Link   engine.Rate // 0: assumed
-	Rate   Flops       // 0: there are no times
-	Own    engine.Rate // 0: assumed by the rate
+	Link   engine.Rate // 0: a common rate is assumed
+	Rate   Flops       // 0: times cannot be estimated
+	Own    engine.Rate // 0: assumed in proportion to Rate
 }
 
-// Ranges of the figures of a card: what is outside is a slip of the pen.
+// The ranges that figures of a card must be in. Anything else is taken for a typing error.
 const (
 	leastMemory, mostMemory = 64 * engine.MiB, 16 << 10 * engine.GiB
 	leastRate, mostRate     = 1_000_000, 100_000_000_000_000 // of bytes, of links and memory
 	leastFlops, mostFlops   = 1_000_000_000, 1_000_000_000_000_000_000
-	mostDigits              = 1_000_000_000 // of a number in its smaller unit: no product of it overflows
+	mostDigits              = 1_000_000_000 // largest number in the smaller unit, so that no product overflows
 )
 
-// What is taken where the owner does not say.
+// Figures that are assumed where the owner gives none.
 const (
 	assumedLink = 25 * gb
-	// bytes and operations a second of an A100, for the memory of a card whose rate alone is known
+	// an A100's bytes and operations per second, whose ratio gives the memory bandwidth from the rate
 	assumedBytes, assumedProducts = 2039, 312_000
-	assumedNarrow                 = 8 // the 32-bit rate is that of 16 bits over this
+	assumedNarrow                 = 8 // 16-bit rate over 32-bit rate
 )
 
-// Check reports what cannot be of the figures, in a sentence.
+// Check returns an error for the first figure that is out of range.
 func (o Own) Check() error {
 	switch {
 	case o.Memory < leastMemory || o.Memory > mostMemory:
@@ -55,21 +56,21 @@ func (o Own) Check() error {
 	return nil
 }
 
-// part is a figure in an id, in two units; unit is the smaller one.
+// part is a figure in an id, which is written in one of two units; unit is the value of the smaller one.
 type part struct {
 	name, small, large string
 	figure             *int64
 	unit               int64
 }
 
-// parts returns the figures behind the memory, in their order.
+// parts returns the figures after the memory, in their order in an id.
 func (o *Own) parts() [3]part {
 	return [3]part{{"link", "mbps", "gbps", (*int64)(&o.Link), 1e6},
 		{"rate", "gflops", "tflops", (*int64)(&o.Rate), 1e9},
 		{"own", "mbps", "gbps", (*int64)(&o.Own), 1e6}}
 }
 
-// ID spells the figures. Sizes are rounded down to MiB, rates to MB/s and GFLOP/s.
+// ID returns the id that spells the figures. It rounds sizes down to MiB, rates to MB/s and GFLOP/s.
 func (o Own) ID() string {
 	id := whole(int64(o.Memory/engine.MiB), 1024, "mib", "gib")
 	for _, p := range o.parts() {
@@ -80,7 +81,7 @@ func (o Own) ID() string {
 	return id
 }
 
-// whole writes a number in the larger unit where that is exact.
+// whole writes n in the larger unit if that is exact, else in the smaller one.
 func whole(n, step int64, small, large string) string {
 	if n%step == 0 {
 		return strconv.FormatInt(n/step, 10) + large
@@ -88,13 +89,13 @@ func whole(n, step int64, small, large string) string {
 	return strconv.FormatInt(n, 10) + small
 }
 
-// OwnOf returns the card that an id spells; false if it spells none.
+// OwnOf returns the card whose figures an id spells. It returns false if id spells no card.
 func OwnOf(id string) (Own, bool) {
 	o, rest, err := readOwn(id)
 	return o, err == nil && rest == ""
 }
 
-// readOwn reads the id that a text begins with.
+// readOwn reads the figures at the beginning of text, and returns the rest of it.
 func readOwn(text string) (o Own, rest string, err error) {
 	first, rest, more := strings.Cut(text, "-")
 	n, ok := number(first, "mib", "gib", 1024)
@@ -115,7 +116,8 @@ func readOwn(text string) (o Own, rest string, err error) {
 	return o, rest, o.Check()
 }
 
-// number reads a whole number with one of two units, in the smaller one.
+// number reads a whole number in one of two units and returns it in the smaller unit. The larger unit is step
+// smaller ones.
 func number(text, small, large string, step int64) (int64, bool) {
 	for unit, by := range map[string]int64{small: 1, large: step} {
 		if digits, ok := strings.CutSuffix(text, unit); ok && digits != "" && len(digits) <= 9 && digits[0] != '0' {
@@ -126,7 +128,7 @@ func number(text, small, large string, step int64) (int64, bool) {
 	return 0, false
 }
 
-// Card returns the card with what is assumed where its owner does not say.
+// Card returns the card with these figures, and with assumed ones where the owner gives none.
 func (o Own) Card() *Card {
 	link := cmp.Or(o.Link, assumedLink)
 	c := &Card{ID: o.ID(), Device: engine.Device{Name: "card with " + o.Memory.Text(), Memory: o.Memory, ToHost: link,

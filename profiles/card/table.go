@@ -8,7 +8,7 @@ import (
 	"memtide/profiles"
 )
 
-// Peak rates of the host links, each direction.
+// Peak rates of the host links, in each direction.
 const (
 	pcie3x16  engine.Rate = 15_750_000_000
 	pcie4x16  engine.Rate = 31_500_000_000
@@ -20,21 +20,21 @@ const (
 // gb is the unit of vendors' bandwidths: 10^9 bytes per second.
 const gb engine.Rate = 1_000_000_000
 
-// nominal is the memory in MiB that a program can use of a gigabyte that an old card is sold with. The V100
-// sold as 16 GB offers 15.75 GiB (measured, see its source); the others are assumed to lose the same share,
-// so that no budget promises more than there is.
+// nominal is the usable memory, in MiB, per gigabyte in the name of an old card. The V100 sold as 16 GB offers
+// 15.75 GiB (measured, see its source). Other cards are assumed to lose the same share, so that no budget exceeds
+// the memory.
 const nominal = 1024 * 1575 / 1600
 
-// bus is a link to the host, one transfer at a time.
+// bus is a link to the host that carries one transfer at a time.
 type bus struct {
 	name          string
 	peak          engine.Rate // of the standard, each direction
 	toHost, toDev engine.Rate
 	origin        profiles.Origin
-	note          string // on where the rates are from, for people
+	note          string // where the rates come from, for people
 }
 
-// The links of the cards below. What copies reach is a rule of thumb, 80-85 % of the peak, where nothing was measured.
+// The links of the cards below. Rates without a measurement are 80-85 % of the peak, a rule of thumb.
 var (
 	top3 = bus{"PCIe 3 x16", pcie3x16, pcie3x16, pcie3x16, TheoreticalPeak,
 		"link to the host the theoretical peak: no measurement was found"}
@@ -79,18 +79,18 @@ const (
 	threads   = "memory bandwidth from a third-party table (llmcheck); three quarters of the host's memory, which a program may take"
 )
 
-// What no source at hand confirms.
+// Groups of figures without a source, see Card.Unsourced.
 const (
 	ratesAndBandwidth = "rates and memory bandwidth"
 	everything        = "memory, rates and memory bandwidth"
-	PlainRate         = "32-bit rate" // which answers in 16 bits do not need
+	PlainRate         = "32-bit rate" // does not matter for steps in 16 bits
 )
 
-// rows are the cards in the order in which they are listed. Those up to the last GH200 are the ones that the papers
-// measured with and those of the first links: their numbers stay as they are. Memory is what the driver reports or
-// nominal, in MiB; peaks of 32-bit arithmetic, of dense 16-bit products with 32-bit sums and of dense 8-bit ones, in
-// TFLOP/s;
-// bandwidths of memory, to neighbours and of the network, in GB/s and in each direction. 0 is not known, or not there.
+// rows are the cards in the order of lists. The rows up to the last GH200 are cards of the papers and of the
+// first links, so their figures must not change. mib is the memory that the driver reports, or a multiple of
+// nominal. fp32, fp16 and fp8 are peaks in TFLOP/s: of 32-bit arithmetic, of dense 16-bit products with 32-bit
+// sums, and of dense 8-bit products. memory, between and network are bandwidths in GB/s in each direction. 0
+// means that a figure is not known or does not exist.
 var rows = []struct {
 	id, name                        string
 	mib                             engine.Bytes
@@ -224,7 +224,7 @@ var rows = []struct {
 		threads, "", "memory"},
 }
 
-// instead says which card replaces another one in lists.
+// instead maps cards to the cards that replace them in lists.
 var instead = map[string]string{
 	"a100-sxm-40gb":  "a100-40gb",
 	"a100-sxm-80gb":  "a100-80gb",
@@ -235,7 +235,7 @@ var instead = map[string]string{
 	"gh200-144gb":    "gh200-144gb-single",
 }
 
-// cards are all of them.
+// cards are the cards of rows.
 var cards = tabled()
 
 func tabled() (out []Card) {

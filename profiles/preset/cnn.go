@@ -11,9 +11,9 @@ import (
 
 const fp32Bytes engine.Bytes = 4
 
-const classes = 1000 // of ImageNet
+const classes = 1000 // classes of ImageNet
 
-// Groups of networks on images, as the picker shows them.
+// The groups of networks on images in the picker.
 const (
 	residualGroup  = "Residual networks"
 	plainGroup     = "AlexNet and VGG"
@@ -21,8 +21,7 @@ const (
 	inceptionGroup = "Inception"
 )
 
-// imagePreset returns a network on images with the choices that they share: batch 32,
-// 224 px, 32 bits, a V100.
+// imagePreset returns a network on images with the default choices: batch 32, 224 px, 32 bits, a V100.
 func imagePreset(group, id, title, url, doc string, build func(s setting) network) *Preset {
 	return &Preset{
 		ID: id, Title: title, Group: group, DefaultBatch: 32, DType: string(f32), Doc: doc, URL: url,
@@ -31,20 +30,19 @@ func imagePreset(group, id, title, url, doc string, build func(s setting) networ
 	}
 }
 
-// sized sets the usual side of the images and the smallest that the network
-// makes anything of.
+// sized sets the default side of the images, and the smallest side that the network can process.
 func (p *Preset) sized(side, least int) *Preset {
 	p.own.Image, p.minImage = side, least
 	return p
 }
 
-// batched sets the batch size by default.
+// batched sets the default batch size.
 func (p *Preset) batched(batch int) *Preset {
 	p.DefaultBatch = batch
 	return p
 }
 
-// imageNotes say where the numbers of a network on images come from.
+// imageNotes returns where the numbers of a network on images come from.
 func imageNotes(s setting, _ string) []string {
 	resident := "Resident: weights, their gradients, SGD's momentum, running averages of batch normalisation."
 	if s.precision.half() {
@@ -77,9 +75,9 @@ func newImageNet(s setting) *writer {
 	return newWriter(s, value{bytes: bytes, c: 3, h: s.side, w: s.side})
 }
 
-// Stages that many networks have.
+// Stages of several networks.
 
-// convReLU is a convolution with biases and its activation.
+// convReLU appends a convolution with biases and its activation.
 func (b *writer) convReLU(name string, planes int64, f filter) {
 	b.stage(name+"+relu", "conv", func(t *tape, x valueID) valueID { return t.relu(t.conv(x, planes, f, true)) })
 }
@@ -88,7 +86,7 @@ func (b *writer) pool(name string, f filter) {
 	b.stage(name, "pool", func(t *tape, x valueID) valueID { return t.maxPool(x, f) })
 }
 
-// head averages to side x side and makes a vector of it.
+// head averages to side x side and flattens the result.
 func (b *writer) head(side int64) {
 	b.stage("avgpool", "pool", func(t *tape, x valueID) valueID { return t.avgPool(x, side) })
 	b.flatten()
@@ -102,7 +100,7 @@ func (b *writer) linearReLU(name string, out int64) {
 	b.stage(name+"+relu", "fc", func(t *tape, x valueID) valueID { return t.relu(t.linear(x, out)) })
 }
 
-// classify ends the network with a linear layer; what stays is what SGD with momentum needs.
+// classify ends the network with a linear layer. SGD with momentum determines what stays on the device.
 func (b *writer) classify(name string, out int64) network {
 	b.stage(name, "fc", func(t *tape, x valueID) valueID { return t.linear(x, out) })
 	return b.trained(fp32Bytes)
@@ -112,7 +110,7 @@ func (b *writer) dropout(name string) {
 	b.stage(name, "dropout", func(t *tape, x valueID) valueID { return t.dropout(x) })
 }
 
-// normed returns a convolution without biases, its normalisation and its activation.
+// normed is a convolution without biases, its normalisation and its activation.
 func normed(t *tape, x valueID, planes int64, f filter) valueID {
 	return t.relu(t.batchNorm(t.conv(x, planes, f, false)))
 }

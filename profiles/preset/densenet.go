@@ -4,7 +4,7 @@ import "fmt"
 
 const huang2017 = "https://arxiv.org/abs/1608.06993" // Huang et al., Densely connected convolutional networks
 
-// densePresets lists the densely connected networks.
+// densePresets returns the densely connected networks.
 func densePresets() []*Preset {
 	denseNetOf := func(id, title, doc string, d denseShape) *Preset {
 		return imagePreset(denseGroup, id, title, huang2017, doc, d.network)
@@ -21,21 +21,19 @@ func densePresets() []*Preset {
 	}
 }
 
-// denseShape is a DenseNet with bottlenecks and compression (Huang et al. 2017,
-// table 1).
+// denseShape is a DenseNet with bottlenecks and compression (Huang et al. 2017, table 1).
 type denseShape struct {
 	growth int64 // channels that a layer adds
 	first  int64 // channels of the first convolution
 	blocks [4]int
 }
 
-// network has one stage for each layer of a block: it ends where the layer's
-// channels are put behind those before.
+// network has one stage for each layer of a block, which ends where the layer's channels are appended to the
+// channels before.
 //
-// The last ReLU works in place in most programs, and the rule of the other
-// presets would join it to the normalisation before. Here it stands with the
-// pool and makes a copy, as in the recorded sizes that the presets are compared
-// with: one more value of the size of the normalisation's output.
+// The last ReLU works in place in most programs, and by the rule of the other presets it would belong to the
+// normalisation before. Here it belongs to the pool and makes a copy, as in the recorded sizes with which the
+// presets are compared: one more value of the size of the normalisation's output.
 func (d denseShape) network(s setting) network {
 	b := newImageNet(s)
 	b.stage("conv0", "conv", func(t *tape, x valueID) valueID {
@@ -57,7 +55,7 @@ func (d denseShape) network(s setting) network {
 	return b.classify("classifier", classes)
 }
 
-// layer computes growth channels from all before them, and appends them.
+// layer computes growth channels from all channels before, and appends them.
 func (d denseShape) layer(t *tape, x valueID) valueID {
 	y := t.conv(t.relu(t.batchNorm(x)), 4*d.growth, filter{size: 1, stride: 1}, false)
 	y = t.conv(t.relu(t.batchNorm(y)), d.growth, filter{size: 3, stride: 1, pad: 1}, false)

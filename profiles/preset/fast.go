@@ -32,14 +32,13 @@ const (
 	fourierTerms = fourierSide * (fourierSide/2 + 1)
 )
 
-// transformed is a convolution by way of transforms; workspaces in numbers.
+// transformed is a convolution by transforms. Workspaces are in numbers.
 type transformed struct {
 	forward, back int64
 	macs          int64 // multiply-adds of a product of transforms
 }
 
-// byTransforms returns the performance-optimal way of a convolution of an input and
-// an output, nil if it has none.
+// byTransforms returns the performance-optimal algorithm of a convolution from in to out, or nil if it has none.
 func (t *tape) byTransforms(in, out value, f filter, macs int64) *transformed {
 	if f.stride != 1 || f.along != bothAxes || f.size < 3 || f.size >= fourierSide {
 		return nil
@@ -60,11 +59,11 @@ func (t *tape) byTransforms(in, out value, f filter, macs int64) *transformed {
 	}
 }
 
-// parts returns how many stretches of a length cover n.
+// parts returns how many intervals of a length cover n.
 func parts(n, length int64) int64 { return (n + length - 1) / length }
 
-// time of the product and of the traffic, one after the other: transforms are
-// kernels of their own. They write what the product reads, and the reverse.
+// time returns the time of the product and of the traffic, one after the other, since transforms are kernels of
+// their own. A transform writes what the product reads, and the other way round.
 func (x *transformed) time(m model, elem engine.Bytes, in, out float64, fromData bool) opTime {
 	product := m.Product(float64(x.macs), 0).Forward
 	moved := func(workspace int64) float64 {
@@ -77,9 +76,8 @@ func (x *transformed) time(m model, elem engine.Bytes, in, out float64, fromData
 	return opTime{Forward: product + moved(x.forward), Back: products * (product + moved(x.back))}
 }
 
-// fast returns the stage with each convolution, in each direction, by way of
-// transforms where the model says that it is shorter, or nil if it nowhere is. The
-// workspace comes on top of the stage's other temporaries.
+// fast returns the stage with the performance-optimal algorithm for each convolution and direction for which the
+// model says that it is faster, or nil if it is faster nowhere. Workspaces add to the stage's other temporaries.
 func (s *stage) fast(m model) *engine.Algorithm {
 	var sum opTime
 	var forward, back engine.Bytes
@@ -109,5 +107,5 @@ func (s *stage) fast(m model) *engine.Algorithm {
 		FwdTemp: m1.FwdTemp + forward, BwdTemp: m1.BwdTemp + back}
 }
 
-// fastNote says what the second algorithm is.
+// fastNote describes the second algorithm.
 const fastNote = "Convolutions have a second, performance-optimal algorithm (p): Winograd F(4x4, 3x3) and 32 x 32 Fourier transforms, with the workspace of their transforms, where an analytic model of its products and traffic says that it is shorter. Workspaces and times are estimates; in the layers of the paper on vDNN++ the peaks of its modes (p) come out within 1 %."

@@ -20,25 +20,25 @@ import (
 // value has several readers, each backward that adds to its gradient writes a new
 // one beside the old one, which is what an addition in place needs as well.
 
-// function is operators on one storage.
+// function is a set of operators on one storage.
 type function struct {
 	stage   *stage
-	number  int // of the stage, from 1
+	number  int // number of the stage, from 1
 	ops     []*op
 	out     engine.ValueID
-	aux     engine.ValueID // what is kept beside; NoValue if nothing is
+	aux     engine.ValueID // indices, masks and statistics; NoValue if there are none
 	weights engine.ValueID // NoValue if there are none
 }
 
-// grapher writes down the graph of a network.
+// grapher writes the graph of a network.
 type grapher struct {
 	g         *engine.Graph
 	functions []function
-	values    [][]engine.ValueID // by stage and root: the variable of a storage
-	grads     []engine.ValueID   // by variable: what has arrived of its gradient
-	users     []int              // by gradient: variables whose gradient it is, and whose backward has not run
+	values    [][]engine.ValueID // the variable of a storage, by stage and root
+	grads     []engine.ValueID   // the gradient so far, by variable
+	users     []int              // by gradient, the number of its variables whose backward has not run
 	data      engine.ValueID     // the network's input
-	dataGrad  bool               // it needs a gradient
+	dataGrad  bool               // the input needs a gradient
 }
 
 // graph returns the network as operators.
@@ -65,10 +65,9 @@ func (n *network) graph() *engine.Graph {
 	return b.g
 }
 
-// separate gives every value a storage of its own, so that no operator works in
-// place: each is then a function, as in frameworks without such operators. A
-// function that combines a normalisation with the addition and the activation
-// behind it needs five tensors at once in its backward, each of them alone three.
+// separate gives every value a storage of its own, so that no operator works in place and each is a function, as
+// in frameworks without in-place operators. A function that combines a normalisation with the addition and the
+// activation after it needs five tensors at once in its backward; each of the three alone needs three.
 func (n *network) separate() {
 	for i := range n.stages {
 		for v := range n.stages[i].tape.values {
@@ -84,8 +83,7 @@ func (b *grapher) value(v engine.Value) engine.ValueID {
 	return engine.ValueID(len(b.g.Values) - 1)
 }
 
-// forward writes the functions of a stage that reads a variable, and returns
-// the variable of its output.
+// forward writes the functions of a stage that reads the variable in, and returns the variable of its output.
 func (b *grapher) forward(s *stage, number int, in engine.ValueID) engine.ValueID {
 	t := s.tape
 	at := make([]engine.ValueID, len(t.values))
@@ -125,8 +123,8 @@ func (b *grapher) forward(s *stage, number int, in engine.ValueID) engine.ValueI
 	return at[t.values[s.output].root]
 }
 
-// inPlace groups the operators of a stage by the storage that they write, in the
-// order of the last of each group.
+// inPlace groups the operators of a stage by the storage that they write, in the order of the last operator of
+// each group.
 func inPlace(t *tape) (groups [][]*op) {
 	last := make([]int, len(t.values)) // by root: the last operator that writes it
 	for i := range t.ops {
@@ -143,7 +141,7 @@ func inPlace(t *tape) (groups [][]*op) {
 	return groups
 }
 
-// reads appends the variables of values that are not own.
+// reads appends the variables of values to list, except own.
 func (b *grapher) reads(list []engine.ValueID, own engine.ValueID, t *tape, at []engine.ValueID,
 	values []valueID) []engine.ValueID {
 	for _, v := range values {
@@ -154,22 +152,22 @@ func (b *grapher) reads(list []engine.ValueID, own engine.ValueID, t *tape, at [
 	return list
 }
 
-// backward writes the backward of a function: it reads the gradient of its
-// variable and what its operators keep, and makes those of what it read.
+// backward writes the backward of a function. It reads the gradient of the function's variable and what its
+// operators keep, and makes the gradients of what it read.
 func (b *grapher) backward(f *function) {
 	t, at := f.stage.tape, b.values[f.number-1]
 	grad := b.grads[f.out]
 	o := engine.Op{Name: "B " + b.g.Values[f.out].Name, Pass: engine.Backward, Stage: f.number,
 		In: []engine.ValueID{grad}}
 	b.users[grad]--
-	current, own := grad, false // own: a buffer of this function, which no variable is
+	current, own := grad, false // own: current is a buffer of this function, not a variable
 	var seconds float64
 	for i := len(f.ops) - 1; i >= 0; i-- {
 		op := f.ops[i]
 		seconds += f.stage.time(t, op).Back
 		o.In = b.reads(o.In, engine.NoValue, t, at, op.keeps)
 		if !op.byRef && i > 0 {
-			// An operator in place: its gradient is a buffer until the next one has run.
+			// For an operator in place the gradient is a buffer until the next operator has run.
 			o.Temp, own = max(o.Temp, b.g.Values[f.out].Size), true
 			current = engine.NoValue
 		}
@@ -192,7 +190,7 @@ func (b *grapher) backward(f *function) {
 	if f.weights != engine.NoValue {
 		o.In = append(o.In, f.weights)
 	}
-	if b.users[grad] == 0 { // the gradient that was read goes before the others come
+	if b.users[grad] == 0 { // the gradient that was read is freed before the others are made
 		for _, v := range o.Out {
 			o.Temp -= min(o.Temp, b.g.Values[v].Size)
 		}
@@ -201,8 +199,7 @@ func (b *grapher) backward(f *function) {
 	b.g.Ops = append(b.g.Ops, o)
 }
 
-// give adds to the gradient of a variable: the buffer itself if it is handed on
-// and the first to arrive.
+// give adds to the gradient of a variable. The first contribution is the buffer itself if it is passed on.
 func (b *grapher) give(o *engine.Op, id engine.ValueID, byRef bool, buffer engine.ValueID) {
 	if byRef && b.grads[id] == engine.NoValue && buffer != engine.NoValue {
 		b.grads[id] = buffer
@@ -212,8 +209,8 @@ func (b *grapher) give(o *engine.Op, id engine.ValueID, byRef bool, buffer engin
 	b.gradient(o, id)
 }
 
-// gradient returns a new variable for what an operation makes of a gradient, beside
-// what has arrived before.
+// gradient returns a new variable for the gradient of id that an operation makes, and adds the earlier gradient
+// to what the operation reads.
 func (b *grapher) gradient(o *engine.Op, id engine.ValueID) engine.ValueID {
 	if old := b.grads[id]; old != engine.NoValue {
 		o.In = append(o.In, old)
@@ -226,7 +223,7 @@ func (b *grapher) gradient(o *engine.Op, id engine.ValueID) engine.ValueID {
 	return grad
 }
 
-// opNames are for the names of functions.
+// opNames are the names of operators in the names of functions.
 var opNames = [...]string{
 	opConv: "conv", opNorm: "norm", opReLU: "relu", opGELU: "gelu", opMaxPool: "maxpool", opAvgPool: "avgpool",
 	opAdd:     "add",

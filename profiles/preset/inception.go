@@ -2,7 +2,7 @@ package preset
 
 const szegedy2016 = "https://arxiv.org/abs/1512.00567" // Szegedy et al., Rethinking the Inception architecture
 
-// inceptionPresets lists Inception v3.
+// inceptionPresets returns Inception v3.
 func inceptionPresets() []*Preset {
 	return []*Preset{imagePreset(inceptionGroup, "inception-v3", "Inception v3", szegedy2016,
 		"Eleven modules of parallel branches, 299 px: few stages, each with much inside.", inception).sized(299, 75)}
@@ -19,9 +19,8 @@ var (
 	col7   = filter{size: 7, stride: 1, pad: 3, along: columnOnly}
 )
 
-// inception is Inception v3 as torchvision has it, without the auxiliary
-// classifier. A stage is a convolution with its normalisation and activation, a
-// pool or a module.
+// inception returns Inception v3 as in torchvision, without the auxiliary classifier. A stage is a convolution
+// with its normalisation and activation, a pool or a module.
 func inception(s setting) network {
 	b := newImageNet(s)
 	conv := func(name string, planes int64, f filter) {
@@ -57,7 +56,7 @@ type step struct {
 	filter filter
 }
 
-// branch is convolutions one after the other.
+// branch is a sequence of convolutions.
 func branch(t *tape, x valueID, steps ...step) valueID {
 	for _, s := range steps {
 		x = normed(t, x, s.planes, s.filter)
@@ -65,7 +64,7 @@ func branch(t *tape, x valueID, steps ...step) valueID {
 	return x
 }
 
-// pooled returns the branch that averages.
+// pooled is the branch that averages.
 func pooled(t *tape, x valueID, planes int64) valueID {
 	return normed(t, t.meanPool(x, three), planes, one)
 }
@@ -81,7 +80,7 @@ func inceptionA(planes int64) func(t *tape, x valueID) valueID {
 	}
 }
 
-// inceptionB shrinks to 17 x 17 (figure 10).
+// inceptionB reduces to 17 x 17 (figure 10).
 func inceptionB(t *tape, x valueID) valueID {
 	return t.concat(
 		branch(t, x, step{384, shrink}),
@@ -101,7 +100,7 @@ func inceptionC(planes int64) func(t *tape, x valueID) valueID {
 	}
 }
 
-// inceptionD shrinks to 8 x 8.
+// inceptionD reduces to 8 x 8.
 func inceptionD(t *tape, x valueID) valueID {
 	return t.concat(
 		branch(t, x, step{192, one}, step{320, shrink}),
@@ -109,7 +108,7 @@ func inceptionD(t *tape, x valueID) valueID {
 		t.maxPool(x, shrink))
 }
 
-// inceptionE returns the module at 8 x 8, whose branches part once more (figure 7).
+// inceptionE is the module at 8 x 8, whose branches split once more (figure 7).
 func inceptionE(t *tape, x valueID) valueID {
 	parted := func(y valueID) valueID {
 		return t.concat(branch(t, y, step{384, row3}), branch(t, y, step{384, col3}))

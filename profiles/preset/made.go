@@ -12,12 +12,12 @@ import (
 	"memtide/profiles/card"
 )
 
-// Suggestion is how a preset that tells a story is best seen. The page applies
-// it where a link says nothing else.
+// Suggestion is the settings with which a hand-made preset shows its point. The page applies them unless a link
+// says otherwise.
 type Suggestion struct {
 	Strategy string
 	Budget   engine.Bytes
-	Link     engine.Rate // in each direction, half duplex; 0: that of the default device
+	Link     engine.Rate // in each direction, half duplex; 0: the link of the default card
 }
 
 const counterexampleGroup = "Counterexamples"
@@ -25,7 +25,7 @@ const counterexampleGroup = "Counterexamples"
 const (
 	unitTime = time.Millisecond
 	unitSize = engine.MiB
-	unitRate = engine.Rate(1000 * unitSize) // one unit of size in one unit of time
+	unitRate = engine.Rate(1000 * unitSize) // one unit of size per unit of time
 )
 
 const (
@@ -33,21 +33,20 @@ const (
 	beaumont2019 = "https://arxiv.org/abs/1911.13214"             // Optimal checkpointing for heterogeneous chains
 )
 
-// madeNote says what kind of numbers a hand-made chain has.
+// madeNote describes the units of a hand-made chain.
 const madeNote = "Made by hand: one unit of time is 1 ms, one unit of memory 1 MiB, and the link to the host carries 1 MiB in 1 ms."
 
-// handMade returns a preset that is no network, of batch size 1, with what it says about itself.
+// handMade returns a preset of batch size 1 that is not a network, with notes about it.
 func handMade(id, title, doc, url string, see *Suggestion, notes ...string) *Preset {
 	return &Preset{ID: id, Title: title, Doc: doc, Group: counterexampleGroup, DefaultBatch: 1, MaxBatch: 1,
 		DType: string(f32), URL: url, Suggest: see, own: Options{Precision: string(f32), Device: card.DefaultID},
 		sizes: profiles.Exact, notes: func(setting, string) []string { return slices.Clone(notes) }}
 }
 
-// Lemma 3 of Beaumont, Eyraud-Dubois and Shilova (2020) says that any schedule
-// can be reordered, without taking longer, so that no prefetch precedes an
-// offload. Here x_0 must be away during the second forward and back for the
-// third, while x_3 must leave after it: keeping both away until the backward
-// costs three more units of prefetch.
+// lemma3 returns a counterexample to Lemma 3 of Beaumont, Eyraud-Dubois and Shilova (2020), which says that any
+// schedule can be reordered, without taking longer, so that no prefetch precedes an offload. Here x_0 must be
+// away during the second forward and be back for the third, while x_3 must leave after it. Keeping both away
+// until the backward costs three more units of prefetch.
 func lemma3() *Preset {
 	p := handMade("lemma3", "Lemma 3: 30 ordered, 27 true",
 		"The smallest chain found on which the best schedule fetches data back before it offloads other data.", beaumont2020,
@@ -62,7 +61,7 @@ func lemma3() *Preset {
 	return p
 }
 
-// lemma3Mirror is lemma3 read backwards: every prefetch is in the backward pass.
+// lemma3Mirror is lemma3 in reverse: every prefetch is in the backward pass.
 func lemma3Mirror() *Preset {
 	p := handMade("lemma3-mirror", "Lemma 3, mirrored",
 		"The counterexample of Lemma 3 read backwards: an offload follows a prefetch in the backward pass.", beaumont2020,
@@ -75,8 +74,8 @@ func lemma3Mirror() *Preset {
 	return p
 }
 
-// nonpersistent returns the smallest chain found on which a schedule gains by
-// dropping a checkpoint before it has been used for the last time.
+// nonpersistent returns the smallest chain found on which a schedule gains by dropping a checkpoint before its
+// last use.
 func nonpersistent() *Preset {
 	p := handMade("nonpersistent", "Non-persistent: 15 kept, 12 dropped",
 		"The smallest chain found on which dropping a checkpoint early and computing it again beats every schedule that keeps it.",
@@ -90,10 +89,10 @@ func nonpersistent() *Preset {
 	return p
 }
 
-// unit is a stage in units. What is not named is 0, and the saved set is the output.
+// unit is a stage in units. The saved set is the output.
 type unit struct{ forward, back, out, grad, fwdTemp, bwdTemp int64 }
 
-// made scales a chain of units; the last stage is the loss.
+// made returns the chain of stages in units. The last stage is the loss.
 func made(input, inputGrad int64, stages []unit) *engine.Chain {
 	size := func(n int64) engine.Bytes { return engine.Bytes(n) * unitSize }
 	c := &engine.Chain{Input: size(input), InputGrad: size(inputGrad)}
@@ -114,8 +113,8 @@ func made(input, inputGrad int64, stages []unit) *engine.Chain {
 
 const shriram2019 = "https://doi.org/10.1109/IPDPS.2019.00030" // Shriram et al., vDNN++
 
-// Two sequences of requests for memory of Shriram, Garg and Kulkarni (2019).
-// Neither is a network: they show what an order of requests does to a pool.
+// sequencePresets returns two sequences of requests for memory of Shriram, Garg and Kulkarni (2019). They are not
+// networks: they show what the order of requests does to a pool.
 func sequencePresets() []*Preset {
 	return []*Preset{
 		sequence("fragmented", "Fragmentation: 12 live, 13 needed",
@@ -131,14 +130,15 @@ func sequencePresets() []*Preset {
 	}
 }
 
-// sequence returns a preset of requests, written as "+name:size" in units and "-name".
+// sequence returns a preset of requests. text has a word for each: "+name:size" in units, and "-name" for its
+// end.
 func sequence(id, title, doc, text string, notes ...string) *Preset {
 	p := handMade(id, title, doc, shriram2019, nil, append(notes, "Made by hand: one unit of memory is 1 MiB.")...)
 	p.memory = func() *profiles.Memory { return &profiles.Memory{Requests: requests(text)} }
 	return p
 }
 
-// requests reads what sequence describes; a mistake in it is one of this program.
+// requests reads the requests of sequence. It panics on a mistake, since the texts are part of the program.
 func requests(text string) *alloc.Requests {
 	var list []alloc.Entry
 	for word := range strings.FieldsSeq(text) {

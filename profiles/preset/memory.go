@@ -8,23 +8,23 @@ import (
 
 // How the sizes of a stage follow from its operators.
 //
-// A storage is what values share that are computed in place. The saved set is
-// every storage that some backward of the stage reads, the indices, masks and
-// statistics kept beside them, and always the output; never the stage's input,
+// Values that are computed in place share a storage. The saved set is
+// every storage that a backward of the stage reads, the indices, masks and
+// statistics kept beside them, and always the output. It excludes the stage's input,
 // which belongs to the stage before. The temporaries are the peaks of a walk
 // through the stage beyond what the chain model already counts: in the forward
 // a storage lives until its last reader has run; in the backward a gradient
-// lives until it has been passed on, sums are built in place where nobody else
-// holds the buffer, and saved storages go after their last reader. Workspaces
+// lives until it has been passed on, sums are computed in place if no other value
+// holds the buffer, and saved storages are freed after their last reader. Workspaces
 // of the libraries that compute are not included. With these rules the sizes of
 // most blocks of ResNet-50 equal what the CUDA allocator was seen to hand out.
 
-// measure turns the operators of a stage into its sizes and times.
+// measure returns the sizes and times of a stage, from its operators.
 func (s *stage) measure() engine.Stage {
 	out := s.tape.values[s.output].bytes
 	saved := s.tape.savedBytes(s.output)
 	forward, back := s.duration()
-	inputGrad := s.tape.values[stageInput].bytes // that the stage hands on
+	inputGrad := s.tape.values[stageInput].bytes // which the stage passes on
 	if s.fromData {
 		inputGrad = 0
 	}
@@ -37,7 +37,7 @@ func (s *stage) measure() engine.Stage {
 	}
 }
 
-// kept marks, by root, the storages of the saved set.
+// kept reports, by root, which storages are in the saved set.
 func (t *tape) kept(output valueID) []bool {
 	kept := make([]bool, len(t.values))
 	kept[t.values[output].root] = true
@@ -50,7 +50,7 @@ func (t *tape) kept(output valueID) []bool {
 	return kept
 }
 
-// reads reports whether a backward of the stage reads a value's storage.
+// reads reports whether a backward of the stage reads the storage of v.
 func (t *tape) reads(v valueID) bool {
 	return slices.ContainsFunc(t.ops, func(o op) bool {
 		return slices.ContainsFunc(o.keeps, func(k valueID) bool { return t.values[k].root == t.values[v].root })
@@ -70,8 +70,8 @@ func (t *tape) savedBytes(output valueID) (sum engine.Bytes) {
 	return sum
 }
 
-// forwardPeak returns the most that the stage's own storages take while its forward
-// runs: one that keeps the saved set, or one that keeps only the output.
+// forwardPeak returns the largest size of the stage's own storages during its forward. With keep the forward
+// keeps the saved set, otherwise only the output.
 func (t *tape) forwardPeak(output valueID, keep bool) engine.Bytes {
 	kept := make([]bool, len(t.values))
 	if keep {
@@ -106,19 +106,19 @@ func (t *tape) forwardPeak(output valueID, keep bool) engine.Bytes {
 	return peak
 }
 
-// leanShortfall returns what a forward that keeps only the output needs beyond the
-// output and the temporaries: the chain model has one figure for both kinds of
-// forward, and as in the rotor project it is that of the keeping one.
+// leanShortfall returns by how much a forward that keeps only the output exceeds the output and the temporaries.
+// The chain model has one figure of temporaries for both kinds of forward; as in the rotor project, it is that of
+// the forward that keeps the saved set.
 func (s *stage) leanShortfall() engine.Bytes {
 	t := s.tape
 	temp := t.forwardPeak(s.output, true) - t.savedBytes(s.output)
 	return max(0, t.forwardPeak(s.output, false)-t.values[s.output].bytes-temp)
 }
 
-// buffer is the memory of a gradient; several values may hold the same one.
+// buffer is the memory of a gradient, which several values may share.
 type buffer struct {
 	bytes engine.Bytes
-	held  int
+	held  int // values that share it
 }
 
 // backwardWalk is the state of a walk through the backward of a stage.
@@ -128,8 +128,7 @@ type backwardWalk struct {
 	live, peak engine.Bytes
 }
 
-// backwardPeak returns the most that the saved set and the gradients take while the
-// stage's backward runs.
+// backwardPeak returns the largest size of the saved set and the gradients during the stage's backward.
 func (t *tape) backwardPeak(output valueID, fromData bool) engine.Bytes {
 	readers := make([]int, len(t.values)) // by root: backwards that have still to read it
 	for i := range t.ops {
@@ -157,8 +156,7 @@ func (t *tape) backwardPeak(output valueID, fromData bool) engine.Bytes {
 	return w.peak
 }
 
-// step runs the backward of one operator: every input gets its gradient, then
-// the gradient of the output goes.
+// step runs the backward of one operator: each input gets its gradient, then the gradient of the output is freed.
 func (w *backwardWalk) step(o *op, fromData bool) {
 	grad := w.grads[o.out]
 	w.grads[o.out] = nil
@@ -177,8 +175,7 @@ func (w *backwardWalk) step(o *op, fromData bool) {
 	w.release(grad)
 }
 
-// give adds a contribution to the gradient of a value, in place of whichever
-// buffer nobody else holds.
+// give adds part to the gradient of a value, in place in the buffer that no other value holds, if there is one.
 func (w *backwardWalk) give(v valueID, part *buffer) {
 	old := w.grads[v]
 	switch {

@@ -8,15 +8,14 @@ import (
 	"memtide/profiles/analytic"
 )
 
-// network is one network at one batch size: what its stages do, and the memory
-// that stays.
+// network is a network at one batch size: its stages, and the memory that stays on the device.
 type network struct {
 	input engine.Bytes
-	// inputGrad is the gradient of the input. Images and tokens need none.
+	// inputGrad is the size of the gradient of the input. Images and tokens need none.
 	inputGrad engine.Bytes
 	stages    []stage // the loss is the last one, if it has a cost and a size
 	resident  engine.Resident
-	frees     bool // outputs that no backward reads are unsaved (engine.Stage.Unsaved)
+	frees     bool // outputs that no backward reads are not saved (engine.Stage.Unsaved)
 }
 
 // blocks returns the stages without the loss.
@@ -27,7 +26,7 @@ func (n *network) blocks() []stage {
 	return n.stages
 }
 
-// chain adds up the operators of each stage.
+// chain returns the network as a chain, with the sizes and times of each stage.
 func (n *network) chain(name string, batch int) *engine.Chain {
 	c := &engine.Chain{Name: name, Batch: batch, Input: n.input, InputGrad: n.inputGrad, Resident: n.resident}
 	for i := range n.stages {
@@ -44,8 +43,8 @@ func (n *network) chain(name string, batch int) *engine.Chain {
 	return c
 }
 
-// leanNote says how far the temporaries fall short of a forward that keeps
-// nothing, at the stage where that is most.
+// leanNote says by how much temporaries fall short of a forward that keeps nothing, at the stage where the
+// difference is largest.
 func (n *network) leanNote() string {
 	var most engine.Bytes
 	where := ""
@@ -62,23 +61,22 @@ func (n *network) leanNote() string {
 		(most+engine.MiB-1)/engine.MiB, where)
 }
 
-// ops records the operators of a stage, from the tape's input to the output that it returns.
+// ops records the operators of a stage from its input x, and returns its output.
 type ops = func(t *tape, x valueID) valueID
 
-// writer writes down a network stage by stage.
+// writer writes a network stage by stage.
 type writer struct {
 	s    setting
 	net  network
 	next value // the output of the last stage
 }
 
-// newWriter begins a network that reads this value.
+// newWriter begins a network with the input in.
 func newWriter(s setting, in value) *writer {
 	return &writer{s: s, net: network{input: in.bytes}, next: in}
 }
 
-// stage appends a stage. Those of a transformer that are matrix products take their share of the
-// device's peak.
+// stage appends a stage. Stages of transformers that are matrix products take their share of the device's peak.
 func (b *writer) stage(name, kind string, ops ops) {
 	s := stage{name: name, kind: kind, tape: newTape(b.s.batch, b.s.precision.bytes(), b.next), time: b.s.model().time,
 		fromData: len(b.net.stages) == 0 && b.net.inputGrad == 0}
@@ -90,8 +88,8 @@ func (b *writer) stage(name, kind string, ops ops) {
 	b.net.stages = append(b.net.stages, s)
 }
 
-// trained closes the network: what stays is one copy of the parameters for each of weights and gradients, of
-// the optimizer's numbers of so many bytes, and in 16 bits a 32-bit copy of the weights, which is trained.
+// trained ends the network and sets what stays on the device: weights, gradients, optimizer bytes for each
+// parameter, and in 16 bits a 32-bit copy of the weights, which is trained.
 func (b *writer) trained(optimizer engine.Bytes) network {
 	r, elem, n := &b.net.resident, b.s.precision.bytes(), engine.Bytes(0)
 	for i := range b.net.stages {
@@ -105,7 +103,7 @@ func (b *writer) trained(optimizer engine.Bytes) network {
 	return b.net
 }
 
-// duration sums the operators of a stage, rounded up to a nanosecond.
+// duration returns the sum of the times of a stage's operators, rounded up to a nanosecond.
 func (s *stage) duration() (forward, back time.Duration) {
 	var sum opTime
 	for i := range s.tape.ops {

@@ -12,39 +12,37 @@ import (
 	"memtide/profiles/card"
 )
 
-// MaxImage is the largest side of an image, in pixels, that a preset is built for.
+// MaxImage is the largest side of an image, in pixels.
 const MaxImage = 2048
 
-// MaxTokens is the longest sequence that a preset without a limit of its own is
-// built for.
+// MaxTokens is the longest sequence of presets that have no limit of their own.
 const MaxTokens = 131072
 
-// Options are what can be chosen about a preset. What is zero is the preset's
-// own: the zero Options are the preset as it is listed.
+// Options are the choices about a preset. A zero field means the preset's own choice, so that the zero Options
+// are the preset as listed.
 type Options struct {
 	Batch     int    // samples per step
 	Image     int    // side of the images in pixels; networks on images only
 	Tokens    int    // length of the sequences; transformers only
 	Precision string // of the activations: f32, f16 or bf16
-	Device    string // id of the device that the times are for, see Devices
-	// Efficiency is the share of the device's peak that matrix products and
-	// convolutions reach, in per cent.
+	Device    string // id of the card that the times are for, see package card
+	// Efficiency is the share of the device's peak that matrix products and convolutions reach, in per cent.
 	Efficiency int
-	Graph      bool // the operators, with their skip connections and weights, instead of the chain
-	// Separate makes every operator a function, also those that work in place; of use
-	// with Graph only.
+	Graph      bool // build the operators, with skip connections and weights, instead of the chain
+	// Separate makes every operator a function of its own, including operators that work in place. It needs
+	// Graph.
 	Separate bool
-	// Step chooses options of a language model's step, see StepText; of use there only.
+	// Step chooses options of a language model's step, see StepText. Other presets have none.
 	Step string
-	// Optimizer is one of profiles.Optimizers, whose states and step a network then has; empty:
-	// states alone, by the preset's own rule.
+	// Optimizer is the name of one of profiles.Optimizers, whose states and step the network then has. If it is
+	// empty, the network has states by the preset's own rule, and no step.
 	Optimizer string
-	// Fast gives convolutions a second algorithm, the performance-optimal one beside
-	// the memory-optimal one; AlexNet and VGG only, and only their chains.
+	// Fast gives convolutions a second, performance-optimal algorithm beside the memory-optimal one. Only chains
+	// of AlexNet and VGG have it.
 	Fast bool
 }
 
-// precision is one of the names in Options; empty is none.
+// precision is a value of Options.Precision; the empty precision means that none is chosen.
 type precision string
 
 const (
@@ -63,7 +61,7 @@ func (p precision) bytes() engine.Bytes {
 	return fp32Bytes
 }
 
-// bits returns the precision for people.
+// bits returns the width of the precision for people.
 func (p precision) bits() string {
 	if p.half() {
 		return "16-bit"
@@ -71,21 +69,21 @@ func (p precision) bits() string {
 	return "32-bit"
 }
 
-// setting is what a network is built for: Options without gaps.
+// setting is Options with every gap filled, as networks are built for.
 type setting struct {
 	batch, side, tokens int64
 	precision           precision
 	device              *card.Card
-	efficiency          int // in per cent; 0: the model's own
+	efficiency          int // in per cent; 0: the time model's own
 }
 
-// setting returns what options that are filled in mean.
+// setting returns options that are filled in as a setting.
 func (o Options) setting() setting {
 	return setting{int64(o.Batch), int64(o.Image), int64(o.Tokens), precision(o.Precision), card.Lookup(o.Device),
 		o.Efficiency}
 }
 
-// filled is o with the preset's own choices where it leaves some.
+// filled returns o with the preset's own choices for zero fields.
 func (p *Preset) filled(o Options) Options {
 	own := p.own
 	o.Batch = cmp.Or(o.Batch, p.DefaultBatch)
@@ -102,8 +100,8 @@ func (p *Preset) filled(o Options) Options {
 	return o
 }
 
-// check reports the first option, of those that are filled in, for which the
-// preset is not built.
+// check returns an error for the first option, of options that are filled in, for which the preset cannot be
+// built.
 func (p *Preset) check(o Options) error {
 	if err := cmp.Or(p.checkBatch(o.Batch),
 		p.checkSize("image side", "pixels", "px", o.Image, p.minImage, MaxImage, p.own.Image),
@@ -145,8 +143,8 @@ func (p *Preset) check(o Options) error {
 	return nil
 }
 
-// checkSize checks a size that networks of one kind have; own is the preset's, 0
-// if it has none.
+// checkSize checks a size that only some networks have. own is the preset's own size, or 0 if the preset has no
+// such size.
 func (p *Preset) checkSize(what, unit, suffix string, got, least, most, own int) error {
 	if own == 0 {
 		if got != 0 {
@@ -166,26 +164,26 @@ func (p *Preset) largestTokens() int {
 	return cmp.Or(p.maxTokens, MaxTokens)
 }
 
-// Images reports whether the side of the images can be chosen.
+// Images reports whether the image side can be chosen.
 func (p *Preset) Images() bool { return p.own.Image > 0 }
 
-// Sequences reports whether the length of the sequences can be chosen.
+// Sequences reports whether the sequence length can be chosen.
 func (p *Preset) Sequences() bool { return p.own.Tokens > 0 }
 
-// Operators reports whether the preset has operators to show as a graph.
+// Operators reports whether the preset can be shown as a graph of operators.
 func (p *Preset) Operators() bool { return !p.hand() }
 
-// Options returns the preset's own choices, at its default batch.
+// Options returns the preset's own choices at its default batch size.
 func (p *Preset) Options() Options { return p.filled(Options{}) }
 
-// Efficiency returns the share of the peak that products reach with these options, in
-// per cent: the one chosen, or what the preset assumes. It is 0 where the model has
-// a fitted share for each kind of operator, and for what is made by hand.
+// Efficiency returns the share of the peak that products reach with these options, in per cent: the chosen one,
+// or the one that the preset assumes. It is 0 if the time model has a fitted share for each kind of operator, and
+// for hand-made presets.
 func (p *Preset) Efficiency(o Options) int {
 	o = p.filled(o)
 	d := card.Lookup(o.Device)
 	switch {
-	case o.Efficiency > 0 || p.build == nil || d == nil: // of a step the card's share
+	case o.Efficiency > 0 || p.build == nil || d == nil: // a step uses the card's share
 		return o.Efficiency
 	case p.tokenNet:
 		return utilisation * 100

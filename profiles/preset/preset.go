@@ -11,51 +11,50 @@ import (
 	"memtide/profiles/llm/ask"
 )
 
-// MaxBatch is the largest batch size a preset is built for.
+// MaxBatch is the largest batch size of presets that have no limit of their own.
 const MaxBatch = 4096
 
-// Preset is a network that can be built at many batch sizes, or a hand-made one.
+// Preset is a network that can be built at many batch sizes, or a hand-made chain or list of requests.
 type Preset struct {
 	ID           string // stable, link-safe: "resnet101"
 	Title        string // for people: "ResNet-101"
-	Doc          string // one sentence on what it is and why it is here
+	Doc          string // one sentence on what it is and what it shows
 	Group        string // heading it is listed under
-	DefaultBatch int    // samples per step by default
-	MaxBatch     int    // largest batch size; 0 is the package's MaxBatch
-	DType        string // of the activations: f32, f16 or bf16
+	DefaultBatch int    // samples per step if not chosen
+	MaxBatch     int    // largest batch size; 0 means the constant MaxBatch
+	DType        string // type of the activations: f32, f16 or bf16
 	URL          string // the paper that describes the network
 
-	Optimizer string // whose states stay on the device, for people; empty if none do
+	Optimizer string // optimizer whose states stay on the device, for people; empty without states
 
-	Suggest *Suggestion // how it is best seen; nil for networks
+	Suggest *Suggestion // settings that show its point; nil for networks
 
-	own       Options // what is chosen where Options say nothing
-	of        *Preset // the preset this one is a variant of; nil if it is listed
+	own       Options // the preset's choices for zero Options
+	of        *Preset // the listed preset of which this is a variant; nil if it is listed itself
 	minImage  int     // smallest side of images
-	maxTokens int     // longest sequence; 0 is MaxTokens
+	maxTokens int     // longest sequence; 0 means MaxTokens
 
 	sizes    profiles.Origin
-	tokenNet bool                                    // the times are a share of the peak, see mfuTime
-	notes    func(s setting, params string) []string // told how many parameters there are
-	model    *ask.Known                              // instead of build: the step of a language model
+	tokenNet bool                                    // times are a share of the peak, see setting.utilised
+	notes    func(s setting, params string) []string // params is the number of parameters, with commas
+	model    *ask.Known                              // the language model whose step it is, instead of build
 	build    func(s setting) network
-	chain    func() *engine.Chain    // instead of build: hand-made, of batch size 1
-	memory   func() *profiles.Memory // instead of build: requests for memory
+	chain    func() *engine.Chain    // a hand-made chain of batch size 1, instead of build
+	memory   func() *profiles.Memory // requests for memory, instead of build
 }
 
-// presets is the catalogue.
+// presets are the listed presets.
 var presets = slices.Concat(residualPresets(), plainPresets(), densePresets(), inceptionPresets(), stepPresets(),
 	[]*Preset{lemma3(), lemma3Mirror(), nonpersistent()}, sequencePresets())
 
-// earlier are the language models as links and tables name them that are older than the
-// steps: by published formulas, without an optimizer. They are opened as they were, and are in no list.
+// earlier are the language models that older links and tables name: by published formulas, without an optimizer.
+// They are not listed, but such links still open them unchanged.
 var earlier = tokenPresets()
 
-// Presets lists every preset in the order they are shown, one group after the
-// other. The slice is the caller's.
+// Presets returns the listed presets in their order, one group after the other. The slice is the caller's.
 func Presets() []*Preset { return append([]*Preset(nil), presets...) }
 
-// Lookup finds a preset by its id, one that is not listed, too; nil if there is none.
+// Lookup returns the preset with the id, listed or not, or nil if there is none.
 func Lookup(id string) *Preset {
 	for _, list := range [][]*Preset{presets, earlier} {
 		if i := slices.IndexFunc(list, func(p *Preset) bool { return p.ID == id }); i >= 0 {
@@ -65,7 +64,7 @@ func Lookup(id string) *Preset {
 	return nil
 }
 
-// Unit returns what its batch counts, one of them.
+// Unit returns the name of one element of a batch: "sequence", "image" or "sample".
 func (p *Preset) Unit() string {
 	switch {
 	case p.Sequences():
@@ -76,7 +75,7 @@ func (p *Preset) Unit() string {
 	return "sample"
 }
 
-// Largest returns the largest batch size that the preset is built for.
+// Largest returns the largest batch size of the preset.
 func (p *Preset) Largest() int {
 	return cmp.Or(p.MaxBatch, MaxBatch)
 }
@@ -89,17 +88,17 @@ func (p *Preset) checkBatch(batch int) error {
 	return nil
 }
 
-// Profile builds the network at a batch size of 1 to Largest, with the preset's
-// own choices for everything else. Every call returns a profile of its own.
+// Profile builds the preset at a batch size from 1 to Largest, with the preset's own choices for everything else.
+// Each call returns a new profile.
 func (p *Preset) Profile(batch int) (*profiles.Profile, error) {
-	if err := p.checkBatch(batch); err != nil { // 0 too, which Build takes for the default
+	if err := p.checkBatch(batch); err != nil { // Build would take 0 for the default
 		return nil, err
 	}
 	return p.Build(Options{Batch: batch})
 }
 
-// Problem returns the network at a batch size, as a problem without device, transfers
-// and budget: the chain, or the operations of a variant that has no chain.
+// Problem returns the network at a batch size as a problem without a device, transfers and a budget: the chain,
+// or the operations of a variant without a chain.
 func (p *Preset) Problem(batch int) (*engine.Problem, error) {
 	profile, err := p.Profile(batch)
 	switch {
@@ -113,10 +112,9 @@ func (p *Preset) Problem(batch int) (*engine.Problem, error) {
 	return nil, fmt.Errorf("%s is a list of buffers; there is nothing to schedule", p.Title)
 }
 
-// Build builds the network with these options. Sizes of networks are computed
-// from shapes, times by a model; hand-made presets are what they are. Source says
-// so: times are Analytic where the model is fitted or its one assumption is
-// named, Estimated on other devices. Every call returns a profile of its own.
+// Build builds the preset with these options. Sizes of networks are computed from shapes, times by a model;
+// hand-made presets are fixed. Source says which: times are Analytic where the model is fitted or its only
+// assumption is named, and Estimated on other devices. Each call returns a new profile.
 func (p *Preset) Build(o Options) (*profiles.Profile, error) {
 	o = p.filled(o)
 	v, err := p.With(o)
@@ -167,7 +165,7 @@ func (p *Preset) Build(o Options) (*profiles.Profile, error) {
 	return out.Trained(optimizer, s.device.MemoryRate)
 }
 
-// made fills in what was made by hand.
+// made fills in the profile of a hand-made preset.
 func (p *Preset) made(out *profiles.Profile, ref string) {
 	out.Name, out.Source.Notes = p.Title, p.notes(setting{}, "")
 	out.Device = &engine.Device{Name: "1 MiB in 1 ms"}
@@ -184,7 +182,7 @@ func (p *Preset) made(out *profiles.Profile, ref string) {
 	out.Chain.Name, out.Chain.Batch = ref, out.Batch
 }
 
-// timed says what the times of a network are and what they are for.
+// timed returns the origin of a network's times, and the device and precision that they are for.
 func (p *Preset) timed(s setting) (profiles.Origin, string) {
 	on := s.device.Name + ", " + s.precision.bits()
 	switch {

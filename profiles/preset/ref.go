@@ -12,35 +12,31 @@ import (
 	"memtide/profiles/card"
 )
 
-// Ref returns the spelling of a preset at a batch size in links and on the command
-// line: "resnet101-b32". Parse reads it back.
+// Ref returns the reference to a preset at a batch size, as links and the command line spell it: "resnet101-b32".
+// Parse reads it.
 func Ref(id string, batch int) string { return id + "-b" + strconv.Itoa(batch) }
 
-// Parse reads a reference to a preset, as it stands in links and on the command
-// line:
+// Parse reads a reference to a preset from a link or the command line:
 //
 //	ref   = id { "-" part }
 //	part  = "b" number        batch size                    resnet101-b32
 //	      | number "px"       side of the images            vgg16-500px-b64
 //	      | number "tok"      length of the sequences       gpt2-xl-512tok-b8
 //	      | "f32" | "f16" | "bf16"   precision              resnet50-f16-b32
-//	      | number "pct"     efficiency                  resnet50-60pct-b32
+//	      | number "pct"      efficiency                    resnet50-60pct-b32
 //	      | "mp"              two algorithms for convolutions  vgg16-mp-b64
 //	      | "sgd" | "adamw"   the optimizer's states and step  resnet50-adamw-b32
 //	      | "graph"           the operators, not the chain  resnet50-graph-b32
 //	      | "separate"        each operator a function of its own, with graph  resnet50-graph-separate-b32
-//	      | "on-" device      whose times, an id of Devices resnet50-on-a100-sxm-40gb-b32
+//	      | "on-" device      the card of the times, an id of package card  resnet50-on-a100-sxm-40gb-b32
 //	      | option "." value  of a step, as memtide plan has it, "_" for "-"  llama3-8b-step-optimizer.adamw_8bit-b1
 //
-// Parts stand in any order, each at most once; Ref writes the batch last, and the
-// others in the order above. What is not named is the preset's own choice. All
-// characters are lower-case letters, digits, hyphens, points and underlines, so a reference can
-// stand in a link as it is.
+// Parts can come in any order, each at most once. Ref writes the batch size last, and the other parts in the
+// order above. Options that are not named are the preset's own choices. All characters are lower-case letters,
+// digits, hyphens, points and underscores, so that links need no escapes.
 //
-// The preset returned is the variant that the reference names, so that Profile
-// needs no more than the batch; Base leads back to the one that is listed. Equal
-// variants are the same pointer. The error says what was not understood, and what
-// is known.
+// Parse returns the variant that the reference names, whose Profile needs only the batch size; Base returns the
+// listed preset. Equal variants are the same pointer. The error says what was not understood, and what is known.
 func Parse(ref string) (*Preset, int, error) {
 	base, rest := cut(ref)
 	if base == nil {
@@ -59,7 +55,7 @@ func Parse(ref string) (*Preset, int, error) {
 	return p, o.Batch, nil
 }
 
-// cut finds the preset with the longest id that a reference begins with.
+// cut returns the preset with the longest id that ref begins with, and the rest of ref.
 func cut(ref string) (p *Preset, rest string) {
 	for _, known := range slices.Concat(presets, earlier) {
 		after, ok := strings.CutPrefix(ref, known.ID)
@@ -70,7 +66,8 @@ func cut(ref string) (p *Preset, rest string) {
 	return p, rest
 }
 
-// knownIDs returns the ids of the presets. The language models, which are many, are one of them.
+// knownIDs returns the ids of the listed presets for a message. One entry stands for all language models, since
+// they are many.
 func knownIDs() (ids []string) {
 	for _, p := range presets {
 		if p.model == nil {
@@ -80,7 +77,7 @@ func knownIDs() (ids []string) {
 	return append(ids, stepPresets()[0].ID+" and the steps of other language models")
 }
 
-// readParts reads what follows the id.
+// readParts reads the parts behind the id of ref.
 func (p *Preset) readParts(ref, rest string) (o Options, err error) {
 	seen := map[string]bool{}
 	for rest != "" && err == nil {
@@ -134,8 +131,7 @@ func (p *Preset) readParts(ref, rest string) (o Options, err error) {
 	return o, err
 }
 
-// number reads the whole number of a part. A zero is refused here: it would read
-// as if nothing were said.
+// number reads the whole number of a part. It refuses 0, which Options would take for a choice that was not made.
 func (p *Preset) number(ref, what, digits string, most int, example string) (int, error) {
 	n, err := strconv.ParseUint(digits, 10, 31)
 	if err != nil {
@@ -153,15 +149,15 @@ var variants = struct {
 	byID map[string]*Preset
 }{byID: map[string]*Preset{}}
 
-// With returns the preset with other choices than its own; the batch size stays open.
-// Equal choices give the same pointer. Errors are those of Build.
+// With returns the variant of the preset with these options. The batch size stays open. Equal options give the
+// same pointer. Errors are those of Build.
 func (p *Preset) With(o Options) (*Preset, error) {
 	base := p.Base()
 	o = p.filled(o)
 	if err := base.check(o); err != nil {
 		return nil, err
 	}
-	if chosen := o.Efficiency; chosen > 0 { // the one assumed anyway need not be said
+	if chosen := o.Efficiency; chosen > 0 { // the share that is assumed anyway makes no variant
 		if o.Efficiency = 0; base.Efficiency(o) != chosen {
 			o.Efficiency = chosen
 		}
@@ -190,10 +186,10 @@ func (p *Preset) With(o Options) (*Preset, error) {
 	return &v, nil
 }
 
-// Base returns the preset that is listed: p itself, unless it is a variant.
+// Base returns the listed preset of which p is a variant, or p itself if it is listed.
 func (p *Preset) Base() *Preset { return cmp.Or(p.of, p) }
 
-// chosen returns what the choices add to the id and to the title of a preset that is listed.
+// chosen returns what options add to the id and to the title of a listed preset.
 func (p *Preset) chosen(o Options) (id, title string) {
 	add := func(differs bool, part, words string) {
 		if differs {

@@ -10,7 +10,7 @@ const (
 	paperDoc = "33 bottleneck blocks, 39 stages: the network of the papers on optimal rematerialization and offloading."
 )
 
-// residualPresets lists the residual networks, the two yardsticks first.
+// residualPresets returns the residual networks.
 func residualPresets() []*Preset {
 	resnetOf := func(id, title, doc string, r resnetShape) *Preset {
 		return imagePreset(residualGroup, id, title, he2016, doc, r.network)
@@ -34,13 +34,13 @@ func residualPresets() []*Preset {
 	}
 }
 
-// resnetShape is a residual network (He et al. 2016, table 1; stride on the 3x3
-// convolution, as torchvision has it).
+// resnetShape is a residual network (He et al. 2016, table 1). As in torchvision, the 3x3 convolution has the
+// stride.
 type resnetShape struct {
 	blocks [4]int
 	basic  bool  // blocks of two 3x3 convolutions instead of bottlenecks
-	groups int64 // of the 3x3 convolution of a bottleneck; 0 is 1
-	width  int64 // of a group where a block has 64 planes
+	groups int64 // groups of the 3x3 convolution of a bottleneck; 0 means 1
+	width  int64 // width of a group in blocks with 64 planes
 }
 
 // network has the stages of the rotor project: one for each block.
@@ -60,7 +60,8 @@ func (r resnetShape) network(s setting) network {
 	return b.classify("fc", classes)
 }
 
-// residual appends layers of so many blocks, each with twice the planes of the one before and half its sides.
+// residual appends layers of blocks; blocks has the number of each. A layer has twice the planes of the layer
+// before and half its sides.
 func (b *writer) residual(blocks []int, block func(t *tape, x valueID, planes, stride int64) valueID) {
 	for layer, n := range blocks {
 		for i := range n {
@@ -74,7 +75,7 @@ func (b *writer) residual(blocks []int, block func(t *tape, x valueID, planes, s
 	}
 }
 
-// bottleneck is 1x1, 3x3, 1x1 around a shortcut. The sum overwrites the main branch.
+// bottleneck is 1x1, 3x3, 1x1 with a shortcut. The sum overwrites the main branch.
 func (r resnetShape) bottleneck(t *tape, x valueID, planes, stride int64) valueID {
 	inner, groups := planes, int64(1)
 	if r.groups > 0 {
@@ -86,7 +87,7 @@ func (r resnetShape) bottleneck(t *tape, x valueID, planes, stride int64) valueI
 	return t.relu(t.accumulate(y, shortcut(t, x, 4*planes, stride)))
 }
 
-// basicBlock is two 3x3 convolutions around a shortcut.
+// basicBlock is two 3x3 convolutions with a shortcut.
 func basicBlock(t *tape, x valueID, planes, stride int64) valueID {
 	y := normed(t, x, planes, filter{size: 3, stride: stride, pad: 1})
 	y = t.batchNorm(t.conv(y, planes, filter{size: 3, stride: 1, pad: 1}, false))
@@ -101,10 +102,9 @@ func shortcut(t *tape, x valueID, planes, stride int64) valueID {
 	return t.batchNorm(t.conv(x, planes, filter{size: 1, stride: stride}, false))
 }
 
-// resnet1001 returns the network of 1001 layers of He et al. (2016, Identity mappings)
-// with the planes 64, 128, 256 of the rotor project: blocks that normalise before
-// they convolve, ten classes, and no pool, so that images keep their size through
-// the first third.
+// resnet1001 returns the network of 1001 layers of He et al. (2016, Identity mappings) with the planes 64, 128,
+// 256 of the rotor project. Its blocks normalise before they convolve. It has ten classes and no pool, so that
+// images keep their size through the first third.
 func resnet1001(s setting) network {
 	b := newImageNet(s)
 	b.stage("conv1", "conv", func(t *tape, x valueID) valueID {
@@ -117,8 +117,8 @@ func resnet1001(s setting) network {
 	return b.classify("fc", 10)
 }
 
-// preActivation returns a bottleneck whose normalisations come before the
-// convolutions; where the shape changes, the shortcut is normalised too.
+// preActivation is a bottleneck whose normalisations come before the convolutions. Where the shape changes, the
+// shortcut is normalised too.
 func preActivation(t *tape, x valueID, planes, stride int64) valueID {
 	y := t.conv(t.relu(t.batchNorm(x)), planes, filter{size: 1, stride: 1}, false)
 	y = t.conv(t.relu(t.batchNorm(y)), planes, filter{size: 3, stride: stride, pad: 1}, false)

@@ -11,23 +11,23 @@ import (
 	"memtide/profiles/llm/ask"
 )
 
-// A language model is the training step that memtide plan plays: its parameters, states,
-// peak and times are those of plan for the same options. What plays it is package llm,
-// which registers itself here, so that a program can list the models without playing them.
+// The preset of a language model is the training step that memtide plan plays: parameters, states,
+// peak and times are those of plan for the same options. Package llm plays it,
+// and registers itself here, so that a program can list the models without playing them.
 
-// stepSuffix tells the step of a model from the networks that older links name.
+// stepSuffix distinguishes the step of a model from the network of the same name in older links.
 const stepSuffix = "-step"
 
-// stepTokens is the length of sequences by default, as in package ask.
+// stepTokens is the default length of sequences, as in package ask.
 const stepTokens = 8192
 
-// StepInput is what is asked of the player of a step.
+// StepInput is a step to be played.
 type StepInput struct {
 	Model     string
 	Args      engine.Args // options of package ask
-	Precision string      // of the activations
-	Share     int         // of the peak that products reach, in per cent; 0: the card's
-	Graph     bool        // the operations instead of the chain
+	Precision string      // type of the activations
+	Share     int         // share of the peak that products reach, in per cent; 0: the card's
+	Graph     bool        // return the operations instead of the chain
 }
 
 // ErrElsewhere is the error of building a step in a program without its player.
@@ -38,7 +38,7 @@ var play func(StepInput) (*profiles.Profile, error)
 // PlaySteps registers the player of steps.
 func PlaySteps(player func(StepInput) (*profiles.Profile, error)) { play = player }
 
-// stepPresets lists the known language models.
+// stepPresets returns the steps of the known language models.
 func stepPresets() (out []*Preset) {
 	for i := range ask.Models {
 		m := &ask.Models[i]
@@ -57,10 +57,10 @@ func stepPresets() (out []*Preset) {
 	return out
 }
 
-// Model returns the language model whose step the preset is; nil of other presets.
+// Model returns the language model whose step the preset is, or nil for other presets.
 func (p *Preset) Model() *ask.Known { return p.model }
 
-// Builds returns ErrElsewhere if this program cannot build the preset.
+// Builds returns ErrElsewhere if this program cannot build the preset, else nil.
 func (p *Preset) Builds() error {
 	if p.model != nil && play == nil {
 		return ErrElsewhere
@@ -68,13 +68,14 @@ func (p *Preset) Builds() error {
 	return nil
 }
 
-// hand reports whether a preset was made by hand: it is no network.
+// hand reports whether the preset is made by hand instead of a network.
 func (p *Preset) hand() bool { return p.build == nil && p.model == nil }
 
-// methods are the options of a step that memtide's methods choose instead.
+// methods are the options of a step that a preset must not choose, since memtide's strategies choose them.
 var methods = []string{"ckpt", "every", "first", "group", "recompute", "budget", "graph", "stash", "offload"}
 
-// stepPart reads a part that chooses an option of a step, "optimizer.adamw_8bit", into o.
+// stepPart reads a part that chooses an option of a step, such as "optimizer.adamw_8bit", into o. It returns the
+// name of the option.
 func (p *Preset) stepPart(ref, part string, o *Options) (name string, err error) {
 	name, value, _ := strings.Cut(part, ".")
 	args := StepArgs(o.Step)
@@ -88,7 +89,7 @@ func (p *Preset) stepPart(ref, part string, o *Options) (name string, err error)
 	return name, nil
 }
 
-// StepArgs returns the options of package ask that a text in Options.Step chooses.
+// StepArgs returns the options of package ask that a value of Options.Step chooses.
 func StepArgs(text string) engine.Args {
 	args := engine.Args{}
 	for part := range strings.SplitSeq(text, "-") {
@@ -99,8 +100,8 @@ func StepArgs(text string) engine.Args {
 	return args
 }
 
-// stepValue returns the value of an option as a part of a name says it, where - separates parts and
-// _ stands for it; a few values have _ of their own.
+// stepValue returns the value of an option as package ask spells it. Names of presets write _ for -, which
+// separates parts; a few values contain _ themselves.
 func stepValue(name, text string) string {
 	if o := ask.Option(name); o != nil && slices.Contains(o.Choices, text) {
 		return text
@@ -108,8 +109,7 @@ func stepValue(name, text string) string {
 	return strings.ReplaceAll(text, "_", "-")
 }
 
-// StepText returns the text of Options.Step that chooses options of package ask. Equal choices
-// have equal texts.
+// StepText returns the value of Options.Step that chooses options of package ask. Equal options have equal texts.
 func StepText(args engine.Args) (string, error) {
 	if _, err := ask.Parse(args); err != nil {
 		return "", err
@@ -132,7 +132,7 @@ func StepText(args engine.Args) (string, error) {
 	return b.String(), nil
 }
 
-// trained says in words what trains, with which optimizer.
+// trained returns in words what trains, and with which optimizer.
 func trained(step string) string {
 	args := StepArgs(step)
 	words := ask.Words("optimizer", ask.Value(args, "optimizer"))
@@ -145,10 +145,10 @@ func trained(step string) string {
 	return words
 }
 
-// saysItself are the options of a step whose values need no name before them.
+// saysItself are the options of a step whose values are clear without the option's name.
 var saysItself = []string{"program", "attention", "optimizer", "states", "ckpt", "shard", "schedule"}
 
-// stepWords says the options of a step for its title.
+// stepWords returns the options of a step for its title.
 func stepWords(step string) (words string) {
 	args := StepArgs(step)
 	for _, o := range ask.Options {
@@ -168,7 +168,7 @@ func stepWords(step string) (words string) {
 	return words
 }
 
-// step plays the step with these options, which are filled in.
+// step plays the step with options that are filled in.
 func (p *Preset) step(o Options) (*profiles.Profile, error) {
 	if err := p.Builds(); err != nil {
 		return nil, err

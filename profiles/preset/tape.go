@@ -5,7 +5,7 @@ import (
 	"memtide/profiles/analytic"
 )
 
-// opKind says what an operator computes, as far as memory and time care.
+// opKind is the kind of an operator, as far as memory and time depend on it.
 type opKind uint8
 
 const (
@@ -33,45 +33,45 @@ type valueID int
 
 const stageInput valueID = 0
 
-// value is a tensor at the whole batch.
+// value is a tensor for the whole batch.
 type value struct {
 	bytes   engine.Bytes
 	c, h, w int64   // channels, rows, columns; features, tokens, 1 in transformers
-	root    valueID // the value whose storage this one shares, itself mostly
+	root    valueID // the value whose storage this one shares; usually itself
 }
 
-// op is one operator of a stage, in the order the forward runs them.
+// op is one operator of a stage. Operators are in the order of the forward.
 type op struct {
 	kind        opKind
 	in          []valueID
 	out         valueID
-	keeps       []valueID      // what its backward reads
-	aux         engine.Bytes   // kept besides: pool indices, masks, statistics
-	byRef       bool           // its backward hands the gradient on without a copy
+	keeps       []valueID      // values that its backward reads
+	aux         engine.Bytes   // also kept: pool indices, masks, statistics
+	byRef       bool           // its backward passes the gradient on without a copy
 	macs        int64          // multiply-adds of the forward
-	params      int64          // trained numbers that it reads
-	class       analytic.Class // of a convolution
-	transformed *transformed   // a convolution's performance-optimal way, nil if it has none
-	weight      engine.Bytes   // of a linear layer
+	params      int64          // parameters that it reads
+	class       analytic.Class // for convolutions
+	transformed *transformed   // the performance-optimal algorithm of a convolution, or nil
+	weight      engine.Bytes   // weights of a linear layer
 }
 
 // tape records the operators of one stage at one batch size.
 type tape struct {
 	batch  int64
-	elem   engine.Bytes // of one activation: 4 (f32) or 2 (f16)
+	elem   engine.Bytes // bytes of a number of an activation: 4 (f32) or 2 (f16)
 	values []value
 	ops    []op
 
-	params  int64        // trained numbers
-	buffers engine.Bytes // numbers that are kept but not trained
+	params  int64        // parameters of the stage
+	buffers engine.Bytes // numbers that stay on the device but are not trained
 }
 
-// stage is a stage of a network before it is measured.
+// stage is a stage of a network, with the tape from which its sizes and times follow.
 type stage struct {
 	name, kind string
 	tape       *tape
 	output     valueID
-	fromData   bool // its input is data, which needs no gradient
+	fromData   bool // the input is data, which needs no gradient
 	time       func(*tape, *op) opTime
 }
 
@@ -80,7 +80,7 @@ func newTape(batch int64, elem engine.Bytes, in value) *tape {
 	return &tape{batch: batch, elem: elem, values: []value{in}}
 }
 
-// shaped returns a value of this shape, for each sample of the batch.
+// shaped returns a value with this shape for each sample of the batch.
 func (t *tape) shaped(c, h, w int64) value {
 	return value{bytes: engine.Bytes(t.batch*c*h*w) * t.elem, c: c, h: h, w: w}
 }
@@ -99,8 +99,7 @@ func (t *tape) record(o op) {
 	t.ops = append(t.ops, o)
 }
 
-// overwrite appends an operator that works in place: its output takes the
-// storage of x.
+// overwrite appends an operator that works in place: its output takes the storage of x.
 func (t *tape) overwrite(o op, x valueID) valueID {
 	out := t.values[x]
 	o.out = valueID(len(t.values))
@@ -115,7 +114,7 @@ type filter struct {
 	along             axis
 }
 
-// axis is what a filter extends over.
+// axis is the direction in which a filter extends.
 type axis uint8
 
 const (
@@ -124,7 +123,7 @@ const (
 	columnOnly      // size x 1
 )
 
-// taps returns how many numbers of a channel a filter looks at.
+// taps returns how many numbers of a channel a filter reads.
 func (f filter) taps() int64 {
 	if f.along == bothAxes {
 		return f.size * f.size
@@ -134,7 +133,7 @@ func (f filter) taps() int64 {
 
 func (f filter) slide(n int64) int64 { return (n+2*f.pad-f.size)/f.stride + 1 }
 
-// over returns the height and width of what the filter makes of a value.
+// over returns the height and width of the filter's output for an input.
 func (f filter) over(in value) (h, w int64) {
 	switch f.along {
 	case rowOnly:
@@ -150,7 +149,7 @@ func (t *tape) conv(x valueID, out int64, f filter, bias bool) valueID {
 	return t.groupConv(x, out, f, 1, bias)
 }
 
-// groupConv returns a convolution in which each group of channels sees only its own.
+// groupConv is a convolution in which each group of output channels reads only its own input channels.
 func (t *tape) groupConv(x valueID, out int64, f filter, groups int64, bias bool) valueID {
 	in := t.values[x]
 	weights := in.c / groups * out * f.taps()
@@ -169,8 +168,8 @@ func (t *tape) groupConv(x valueID, out int64, f filter, groups int64, bias bool
 	return t.add(o, made)
 }
 
-// batchNorm keeps its input and the mean and inverse deviation of each channel.
-// Its running averages and their counter stay on the device.
+// batchNorm keeps its input, and the mean and inverse deviation of each channel. Its running averages and their
+// counter stay on the device.
 func (t *tape) batchNorm(x valueID) valueID {
 	in := t.values[x]
 	t.buffers += engine.Bytes(2*in.c)*4 + 8
@@ -178,29 +177,27 @@ func (t *tape) batchNorm(x valueID) valueID {
 		params: 2 * in.c}, in)
 }
 
-// layerNorm keeps its input and the mean and inverse deviation of each token,
-// in 32 bits.
+// layerNorm keeps its input, and the mean and inverse deviation of each token in 32 bits.
 func (t *tape) layerNorm(x valueID) valueID {
 	in := t.values[x]
 	return t.add(op{kind: opNorm, in: []valueID{x}, keeps: []valueID{x}, aux: engine.Bytes(2*t.batch*in.h) * 4,
 		params: 2 * in.c}, in)
 }
 
-// rmsNorm keeps its input and the inverse size of each token, in 32 bits.
+// rmsNorm keeps its input, and the inverse root mean square of each token in 32 bits.
 func (t *tape) rmsNorm(x valueID) valueID {
 	in := t.values[x]
 	return t.add(op{kind: opNorm, in: []valueID{x}, keeps: []valueID{x}, aux: engine.Bytes(t.batch*in.h) * 4,
 		params: in.c}, in)
 }
 
-// relu works in place and keeps its result, from which the backward reads the sign.
+// relu works in place and keeps its result, whose sign the backward reads.
 func (t *tape) relu(x valueID) valueID {
 	y := valueID(len(t.values))
 	return t.overwrite(op{kind: opReLU, in: []valueID{x}, keeps: []valueID{y}}, x)
 }
 
-// reluCopy returns a ReLU whose input belongs to the stage before, which it must not
-// change.
+// reluCopy is a ReLU with an output of its own, for an input that belongs to the stage before.
 func (t *tape) reluCopy(x valueID) valueID {
 	y := valueID(len(t.values))
 	return t.add(op{kind: opReLU, in: []valueID{x}, keeps: []valueID{y}}, t.values[x])
@@ -210,7 +207,7 @@ func (t *tape) gelu(x valueID) valueID {
 	return t.add(op{kind: opGELU, in: []valueID{x}, keeps: []valueID{x}}, t.values[x])
 }
 
-// maxPool keeps its input and the index of each maximum, 8 bytes wide.
+// maxPool keeps its input, and the index of each maximum in 8 bytes.
 func (t *tape) maxPool(x valueID, f filter) valueID {
 	in := t.values[x]
 	h, w := f.over(in)
@@ -218,33 +215,31 @@ func (t *tape) maxPool(x valueID, f filter) valueID {
 	return t.add(op{kind: opMaxPool, in: []valueID{x}, keeps: []valueID{x}, aux: v.bytes / t.elem * 8}, v)
 }
 
-// meanPool keeps its input, of which the backward reads no more than the shape:
-// that is what PyTorch does.
+// meanPool keeps its input although the backward reads only the shape, as PyTorch does.
 func (t *tape) meanPool(x valueID, f filter) valueID {
 	in := t.values[x]
 	h, w := f.over(in)
 	return t.add(op{kind: opAvgPool, in: []valueID{x}, keeps: []valueID{x}}, t.shaped(in.c, h, w))
 }
 
-// avgPool averages to side x side; the backward needs only the shape.
+// avgPool averages to side x side. The backward needs only the shape.
 func (t *tape) avgPool(x valueID, side int64) valueID {
 	return t.add(op{kind: opAvgPool, in: []valueID{x}}, t.shaped(t.values[x].c, side, side))
 }
 
-// flatten gives a stage of its own an output of its own: where a framework
-// renames the input, the chain counts a copy, since its values are separate.
+// flatten is a stage of its own with an output of its own. A framework would only rename the input, but values of
+// a chain are separate, so that the chain counts a copy.
 func (t *tape) flatten(x valueID) valueID {
 	in := t.values[x]
 	return t.add(op{kind: opReshape, in: []valueID{x}, byRef: true}, t.shaped(in.c*in.h*in.w, 1, 1))
 }
 
-// linear keeps its input, for the gradient of the weights. The products of a
-// transformer act on each token.
+// linear keeps its input, for the gradient of the weights. In a transformer it acts on each token.
 func (t *tape) linear(x valueID, out int64) valueID {
 	return t.project(x, out, out)
 }
 
-// project returns a linear layer with so many biases.
+// project is a linear layer with the given number of biases.
 func (t *tape) project(x valueID, out, biases int64) valueID {
 	in := t.values[x]
 	return t.add(op{
@@ -253,7 +248,7 @@ func (t *tape) project(x valueID, out, biases int64) valueID {
 	}, t.shaped(out, in.h, in.w))
 }
 
-// matmul returns a product of values with the given inner dimension. It keeps its operands.
+// matmul is a product of two values with the given inner dimension. It keeps both.
 func (t *tape) matmul(in []valueID, out value, inner int64) valueID {
 	return t.add(op{kind: opMatmul, in: in, keeps: in, macs: t.batch * out.c * out.h * out.w * inner}, out)
 }
@@ -264,7 +259,7 @@ func (t *tape) dropout(x valueID) valueID {
 	return t.add(op{kind: opDropout, in: []valueID{x}, aux: in.bytes / t.elem}, in)
 }
 
-// sum adds two values; it keeps nothing.
+// sum adds two values and keeps nothing.
 func (t *tape) sum(x, y valueID) valueID {
 	return t.add(op{kind: opAdd, in: []valueID{x, y}, byRef: true}, t.values[x])
 }
@@ -274,8 +269,8 @@ func (t *tape) accumulate(x, y valueID) valueID {
 	return t.overwrite(op{kind: opAdd, in: []valueID{x, y}, byRef: true}, x)
 }
 
-// concat puts values behind each other as channels. It keeps nothing, and its
-// backward hands out parts of the gradient as they are.
+// concat joins values along their channels. It keeps nothing, and its backward passes parts of the gradient on
+// without a copy.
 func (t *tape) concat(in ...valueID) valueID {
 	v := t.values[in[0]]
 	var channels int64

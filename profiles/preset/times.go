@@ -7,23 +7,22 @@ import (
 	"memtide/profiles/card"
 )
 
-// The times of networks in the operators of a tape: package analytic says how long
-// an operator takes, and this file what an operator of a tape is to it.
+// The times of the operators of a tape. Package analytic returns how long
+// an operator takes; this file maps operators of a tape to its operators.
 
-// model turns operators into seconds.
+// model returns the times of operators.
 type model struct{ analytic.Rates }
 
-// opTime is what an operator takes, in seconds.
+// opTime is the time of an operator, in seconds.
 type opTime = analytic.Time
 
-// v100 is the model that was fitted.
+// v100 is the fitted model.
 var v100 = model{analytic.V100}
 
-// isV100 reports whether the fitted shares are meant for a device: the cards differ
-// by less than the model errs.
+// isV100 reports whether the fitted shares hold for a card. V100s differ by less than the error of the model.
 func isV100(d *card.Card) bool { return strings.HasPrefix(d.ID, "v100-") }
 
-// modelOf returns the model of a device that computes in 32 or in 16 bits.
+// modelOf returns the model of a card that computes at a precision.
 func modelOf(d *card.Card, p precision) model {
 	if isV100(d) && !p.half() {
 		return v100
@@ -35,7 +34,7 @@ func modelOf(d *card.Card, p precision) model {
 	return model{m}
 }
 
-// model returns that of the device, with the efficiency that was chosen.
+// model returns the model of the card, with the chosen efficiency.
 func (s setting) model() model {
 	m := modelOf(s.device, s.precision)
 	if s.efficiency > 0 {
@@ -55,7 +54,7 @@ func classify(in, out int64, f filter, groups int64) analytic.Class {
 	return analytic.Classify(in, out, height, width, f.stride, groups)
 }
 
-// passes are those of element-wise operators.
+// passes are the passes over memory of element-wise operators.
 var passes = map[opKind]analytic.Passes{
 	opNorm:    analytic.Norm,
 	opReLU:    analytic.Activation,
@@ -66,7 +65,7 @@ var passes = map[opKind]analytic.Passes{
 	opEmbed:   analytic.Embedding,
 }
 
-// time returns the model for one operator. Reshapes take no time.
+// time returns the time of one operator. Reshapes take no time.
 func (m model) time(t *tape, o *op) opTime {
 	var in float64
 	for _, v := range o.in {

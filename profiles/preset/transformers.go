@@ -11,14 +11,13 @@ import (
 	"memtide/profiles/card"
 )
 
-// The language models as links and tables name them that are older than the steps of package llm: GPT-2,
+// The language models of links and tables that are older than the steps of package llm: GPT-2,
 // BERT-large and Llama 3, by published formulas.
 
 const fp16Bytes engine.Bytes = 2
 
-// utilisation is the share of the peak that the matrix products of a
-// transformer are assumed to reach. Measured on A100s: 10-45 %, growing with
-// the width and the batch.
+// utilisation is the assumed share of the peak that the matrix products of a transformer reach. On A100s 10-45 %
+// were measured, growing with the width and the batch.
 const utilisation = 0.40
 
 const languageGroup = "Language models"
@@ -28,17 +27,17 @@ const (
 	llama3      = "https://arxiv.org/abs/2407.21783" // Llama team: The Llama 3 herd of models, table 3
 )
 
-// transformer is the shape of a transformer [in brackets the letters of Korthikanti et al.]. The length of
-// its sequences [s] is a setting. Gated ones, the Llamas, have no biases, no dropout, FlashAttention, and
-// heads that share keys and values.
+// transformer is the shape of a transformer, with the letters of Korthikanti et al. in brackets. The sequence
+// length [s] is part of the setting. Gated transformers, the Llamas, have no biases, no dropout, FlashAttention,
+// and heads that share keys and values.
 type transformer struct {
 	layers    int64 // [L]
 	hidden    int64 // [h]
 	heads     int64 // [a]
-	words     int64 // [v] the vocabulary
-	positions int64 // that are learned: no sequence is longer
-	keyHeads  int64 // of a gated one: heads of keys and of values
-	wide      int64 // [f] of a gated one: width of the feed-forward net
+	words     int64 // [v] size of the vocabulary
+	positions int64 // learned positions, the length of the longest sequence
+	keyHeads  int64 // heads of keys and of values, for gated ones
+	wide      int64 // [f] width of the feed-forward net, for gated ones
 }
 
 var (
@@ -50,7 +49,7 @@ var (
 	llama70B = transformer{layers: 80, hidden: 8192, heads: 64, keyHeads: 8, wide: 28672, words: 128256}
 )
 
-// tokenPresets lists the transformers, the yardstick first.
+// tokenPresets returns the transformers.
 func tokenPresets() []*Preset {
 	gpt := func(id, title string, batch int, doc string, g transformer) *Preset {
 		return unfused(id, title, batch, doc, g, g.gpt, "embedding and final normalisation", "", "the logits",
@@ -87,7 +86,7 @@ func tokenPresets() []*Preset {
 	}
 }
 
-// tokenPreset returns a transformer of so many tokens in this precision on a V100.
+// tokenPreset returns a transformer with a default precision and sequence length, on a V100.
 func tokenPreset(id, title string, batch int, p precision, tokens int64, doc, url string, build func(setting) network,
 	notes func(s setting, params string) []string) *Preset {
 	return &Preset{
@@ -98,7 +97,7 @@ func tokenPreset(id, title string, batch int, p precision, tokens int64, doc, ur
 	}
 }
 
-// unfused returns a transformer without FlashAttention, whose output layer shares the embedding's weights.
+// unfused returns a transformer without FlashAttention, whose output layer shares the weights of the embedding.
 func unfused(id, title string, batch int, doc string, g transformer, build func(setting) network, traffic, more, loss,
 	less string) *Preset {
 	notes := func(s setting, params string) []string {
@@ -139,18 +138,18 @@ func (s setting) share() float64 {
 	return utilisation
 }
 
-// utilised returns the time of an operator of a transformer's layer: see analytic.Utilised.
+// utilised returns the time of an operator of a transformer's layer, see analytic.Utilised.
 func (s setting) utilised(_ *tape, o *op) opTime {
 	return analytic.Utilised(float64(s.device.Peak(string(s.precision))), s.share(), float64(o.macs))
 }
 
-// tokenTimes says where the times of a transformer come from.
+// tokenTimes returns where the times of a transformer come from.
 func tokenTimes(s setting, rest string) string {
 	return fmt.Sprintf("Times: matrix products at %.0f %% of the %s peak of %g TFLOP/s of %s, an assumption (10-45 %% were measured on A100s)%s.",
 		100*s.share(), s.precision.bits(), float64(s.device.Peak(string(s.precision)))/1e12, s.device.Name, rest)
 }
 
-// adamNote says what stays, and how many parameters there are.
+// adamNote returns what stays on the device, and the number of parameters.
 func adamNote(s setting, parameters string) string {
 	text := "16-bit weights and gradients, and for Adam 12 bytes a parameter: a 32-bit copy and two moments, as in ZeRO (arXiv:1910.02054)."
 	if !s.precision.half() {
@@ -172,10 +171,10 @@ func thousands(n int64) string {
 	return b.String()
 }
 
-// adamBytes are those of Adam's two moments of a parameter.
+// adamBytes is the size of Adam's two moments of a parameter.
 const adamBytes = 8
 
-// stack writes down an embedding and equal layers.
+// stack writes an embedding and equal layers.
 func (g transformer) stack(s setting, embedding, layer ops) *writer {
 	b := newWriter(s, value{bytes: engine.Bytes(8 * s.batch * s.tokens), c: 1, h: s.tokens, w: 1}) // numbers of tokens
 	b.stage("embedding", "embedding", embedding)
@@ -185,7 +184,7 @@ func (g transformer) stack(s setting, embedding, layer ops) *writer {
 	return b
 }
 
-// gpt is embedding | layers | final normalisation | logits and loss.
+// gpt returns embedding | layers | final normalisation | logits and loss.
 func (g transformer) gpt(s setting) network {
 	b := g.stack(s, func(t *tape, ids valueID) valueID {
 		return t.dropout(t.sum(g.lookUp(t, ids, g.words), g.position(t, ids)))
@@ -198,8 +197,8 @@ func (g transformer) gpt(s setting) network {
 	return b.trained(adamBytes)
 }
 
-// bert is embedding | layers, which normalise their sums | transformation | logits and loss. Which sentence
-// follows is left out; segments are the kinds of sentences that it tells apart.
+// bert returns embedding | layers, which normalise their sums | transformation | logits and loss. The prediction
+// of the next sentence is left out. segments is the number of kinds of sentences.
 func (g transformer) bert(s setting) network {
 	const segments = 2
 	b := g.stack(s, func(t *tape, ids valueID) valueID {
@@ -216,7 +215,8 @@ func (g transformer) bert(s setting) network {
 	return b.trained(adamBytes)
 }
 
-// llama is embedding | layers | final normalisation | logits and loss. The output layer has weights of its own.
+// llama returns embedding | layers | final normalisation | logits and loss. The output layer has weights of its
+// own.
 func (g transformer) llama(s setting) network {
 	b := g.stack(s, func(t *tape, ids valueID) valueID { return g.lookUp(t, ids, g.words) },
 		func(t *tape, x valueID) valueID { return g.gatedNet(t, g.fused(t, x, t.rmsNorm), t.rmsNorm) })
@@ -225,8 +225,7 @@ func (g transformer) llama(s setting) network {
 	return b.trained(adamBytes)
 }
 
-// layer is one layer in two stages, which end where its two sums do. It hands a
-// gradient on to the layer before.
+// layer returns one layer in two stages, which end at its two sums. It passes a gradient on to the layer before.
 func (g transformer) layer(s setting) network {
 	in := value{bytes: engine.Bytes(s.batch*s.tokens*g.hidden) * s.precision.bytes(), c: g.hidden, h: s.tokens, w: 1}
 	b := newWriter(s, in)
@@ -236,12 +235,12 @@ func (g transformer) layer(s setting) network {
 	return b.trained(adamBytes)
 }
 
-// huggingFace is embedding | layers | norm, logits and loss: Llama 3 8B as Hugging Face Transformers trains it,
-// which keeps more than the operators need. The norm widens its input to 32 bits and keeps that and the result
-// before the weights, so no backward reads a layer's own output; the loss widens the logits, and the narrow ones
-// stay in a variable of the program. It is trained in bf16 alone, with the moments of AdamW in 8 bits. The same
-// rules, read in its code, are those of package llm: its steps have the same sizes to the byte, but for temporaries
-// of a block's backward, where it adds gradients of weights made anew.
+// huggingFace returns embedding | layers | norm, logits and loss: Llama 3 8B as Hugging Face Transformers trains
+// it, which keeps more than the operators need. The norm widens its input to 32 bits and keeps the wide input and
+// the result before the weights, so that no backward reads a layer's output. The loss widens the logits, and the
+// narrow ones stay in a variable of the program. It trains in bf16 only, with the moments of AdamW in 8 bits.
+// Package llm follows the same rules, read in the code of Transformers: its steps have the same sizes to the
+// byte, except for temporaries of a block's backward, where package llm adds new gradients of weights.
 func (g transformer) huggingFace(s setting) network {
 	b := g.stack(s, func(t *tape, ids valueID) valueID { return g.lookUp(t, ids, g.words) },
 		func(t *tape, x valueID) valueID { return g.gatedNet(t, g.fused(t, x, t.wideNorm), t.wideNorm) })
@@ -268,8 +267,8 @@ func (g transformer) position(t *tape, ids valueID) valueID {
 	return t.add(op{kind: opEmbed, params: g.positions * g.hidden}, row)
 }
 
-// attention is not fused. Query, key and value are three products here and one in
-// most programs: the bytes are the same. Scaling and mask work in place.
+// attention is not fused. Query, key and value are three products here and one in most programs; the bytes are
+// the same. Scaling and mask work in place.
 func (g transformer) attention(t *tape, x valueID) valueID {
 	tokens := t.values[x].h
 	query, key, val := t.linear(x, g.hidden), t.linear(x, g.hidden), t.linear(x, g.hidden)
@@ -284,7 +283,7 @@ func (g transformer) feedForward(t *tape, x valueID) valueID {
 	return t.dropout(t.linear(t.gelu(t.linear(x, 4*g.hidden)), g.hidden))
 }
 
-// logits returns the product with the embedding's weights, and biases of its own.
+// logits is the product with the weights of the embedding, with biases of its own.
 func (g transformer) logits(t *tape, x valueID, biases int64) valueID {
 	tokens := t.values[x].h
 	return t.add(op{
@@ -293,7 +292,7 @@ func (g transformer) logits(t *tape, x valueID, biases int64) valueID {
 	}, t.shaped(g.words, tokens, 1))
 }
 
-// fused is FlashAttention behind a norm: the weights of the pairs are never stored.
+// fused is FlashAttention after a norm, which never stores the weights of the pairs.
 func (g transformer) fused(t *tape, x valueID, norm func(valueID) valueID) valueID {
 	normed, shared := norm(x), g.hidden/g.heads*g.keyHeads
 	query := t.rotate(t.project(normed, g.hidden, 0))
@@ -302,7 +301,7 @@ func (g transformer) fused(t *tape, x valueID, norm func(valueID) valueID) value
 	return t.sum(x, t.project(t.flash(query, key, val, g.heads), g.hidden, 0))
 }
 
-// gatedNet is normalised and gated (SwiGLU).
+// gatedNet is a gated feed-forward net (SwiGLU) after a norm.
 func (g transformer) gatedNet(t *tape, x valueID, norm func(valueID) valueID) valueID {
 	normed := norm(x)
 	gate, up := t.project(normed, g.wide, 0), t.project(normed, g.wide, 0)
@@ -311,14 +310,13 @@ func (g transformer) gatedNet(t *tape, x valueID, norm func(valueID) valueID) va
 	return t.sum(x, t.project(product, g.hidden, 0))
 }
 
-// rotate turns queries or keys by their positions; its backward turns back and
-// needs nothing.
+// rotate rotates queries or keys by their positions. Its backward rotates back and keeps nothing.
 func (t *tape) rotate(x valueID) valueID {
 	return t.add(op{kind: opRotate, in: []valueID{x}}, t.values[x])
 }
 
-// flash is causal attention that keeps its operands, its result and one 32-bit
-// number for each head and token. Pairs that the mask hides are not computed.
+// flash is causal attention that keeps its operands, its result and one 32-bit number for each head and token.
+// Pairs that the mask hides are not computed.
 func (t *tape) flash(query, key, val valueID, heads int64) valueID {
 	q := t.values[query]
 	out := valueID(len(t.values))
@@ -328,8 +326,8 @@ func (t *tape) flash(query, key, val valueID, heads int64) valueID {
 	}, q)
 }
 
-// wideNorm is rmsNorm in 32 bits: it keeps its input so widened, the inverse size of each
-// token, and the result before it is scaled.
+// wideNorm is rmsNorm in 32 bits. It keeps its widened input, the inverse root mean square of each token, and the
+// result before it is scaled.
 func (t *tape) wideNorm(x valueID) valueID {
 	wide, in := t.widened(x), t.values[x]
 	narrow := t.add(op{kind: opNorm, in: []valueID{wide}, keeps: []valueID{wide},
@@ -337,7 +335,7 @@ func (t *tape) wideNorm(x valueID) valueID {
 	return t.add(op{kind: opNorm, in: []valueID{narrow}, keeps: []valueID{narrow}, params: in.c}, in)
 }
 
-// widened is x in 32 bits: itself if it is.
+// widened returns x in 32 bits, or x itself if it has 32 bits.
 func (t *tape) widened(x valueID) valueID {
 	wide := t.values[x]
 	if t.elem == fp32Bytes {
@@ -347,8 +345,8 @@ func (t *tape) widened(x valueID) valueID {
 	return t.add(op{kind: opCast, in: []valueID{x}}, wide)
 }
 
-// wideEntropy returns the cross entropy of logits in 32 bits, which keeps their logarithms. The
-// logits themselves stay in a variable until the end of the backward.
+// wideEntropy is the cross entropy of logits in 32 bits, which keeps their logarithms. The logits themselves stay
+// in a variable until the end of the backward.
 func (t *tape) wideEntropy(logits valueID) valueID {
 	product := &t.ops[len(t.ops)-1]
 	product.keeps = append(product.keeps, logits)
@@ -358,9 +356,8 @@ func (t *tape) wideEntropy(logits valueID) valueID {
 	return t.add(op{kind: opEntropy, in: []valueID{log}, keeps: []valueID{log}}, value{bytes: 4, c: 1, h: 1, w: 1})
 }
 
-// entropy widens logits to 32 bits and takes the cross entropy, which turns the
-// wide logits into probabilities in place and keeps them. What comes out is one
-// number.
+// entropy widens logits to 32 bits and returns the cross entropy, which turns the wide logits into probabilities
+// in place and keeps them. Its output is one number.
 func (t *tape) entropy(logits valueID) valueID {
 	wide := t.values[logits]
 	wide.bytes = wide.bytes / t.elem * fp32Bytes

@@ -9,7 +9,7 @@ const (
 	rhu2016    = "https://doi.org/10.1109/MICRO.2016.7783721" // Rhu et al., vDNN: deep variants of VGG
 )
 
-// plainPresets lists the networks without branches.
+// plainPresets returns the networks without branches.
 func plainPresets() []*Preset {
 	vggOf := func(id, title, url, doc string, v vggShape) *Preset {
 		return imagePreset(plainGroup, id, title, url, doc, v.network)
@@ -34,13 +34,13 @@ func plainPresets() []*Preset {
 	}
 }
 
-// vggShape counts the convolutions of the groups of a VGG.
+// vggShape is the number of convolutions in each group of a VGG.
 type vggShape [5]int
 
 // vgg16 is configuration D of Simonyan and Zisserman (2015).
 var vgg16 = vggShape{2, 2, 3, 3, 3}
 
-// deeper has n more convolutions in each group.
+// deeper returns the shape with n more convolutions in each group.
 func (v vggShape) deeper(n int) vggShape {
 	for i := range v {
 		v[i] += n
@@ -48,8 +48,8 @@ func (v vggShape) deeper(n int) vggShape {
 	return v
 }
 
-// network returns a chain of 3x3 convolutions with a pool after each group. A stage is
-// a convolution or a linear layer with its activation, or a pool, or a dropout.
+// network returns a chain of 3x3 convolutions with a pool after each group. A stage is a convolution or a linear
+// layer with its activation, a pool, or a dropout.
 func (v vggShape) network(s setting) network {
 	b := newImageNet(s)
 	for g, n := range v {
@@ -66,7 +66,7 @@ func (v vggShape) network(s setting) network {
 	return b.classify("fc8", classes)
 }
 
-// alexNet returns the network of Krizhevsky (2014), as torchvision has it.
+// alexNet returns the network of Krizhevsky (2014), as in torchvision.
 func alexNet(s setting) network {
 	b := newImageNet(s)
 	b.alexConvs([5]int64{64, 192, 384, 256, 256}, 2)
@@ -78,7 +78,7 @@ func alexNet(s setting) network {
 	return b.classify("fc8", classes)
 }
 
-// alexNet2012 has the widths of Krizhevsky, Sutskever and Hinton (2012).
+// alexNet2012 returns a network with the widths of Krizhevsky, Sutskever and Hinton (2012).
 func alexNet2012(s setting) network {
 	b := newImageNet(s)
 	b.alexConvs([5]int64{96, 256, 384, 384, 256}, 0)
@@ -90,7 +90,7 @@ func alexNet2012(s setting) network {
 	return b.classify("fc8", classes)
 }
 
-// alexConvs is five convolutions of these widths with three pools between.
+// alexConvs appends five convolutions of these widths, with three pools between them.
 func (b *writer) alexConvs(planes [5]int64, pad int64) {
 	filters := [5]filter{{size: 11, stride: 4, pad: pad}, {size: 5, stride: 1, pad: 2}, {size: 3, stride: 1, pad: 1},
 		{size: 3, stride: 1, pad: 1}, {size: 3, stride: 1, pad: 1}}

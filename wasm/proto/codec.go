@@ -48,8 +48,9 @@ func number[R any](c *codec, v *R) {
 	}
 }
 
-// count writes n, or reads it and then ignores the argument: how many things follow of which each takes
-// size bytes at least. It limits what a wrong number allocates to a small multiple of the message.
+// count writes n, the number of things that follow, or reads and returns that number and ignores the argument. size is
+// the least size in bytes of each thing: a number that the rest of the message cannot hold is an error, so that a wrong
+// number cannot allocate much more than the message.
 func (c *codec) count(n, size int) int {
 	m := uint32(n)
 	number(c, &m)
@@ -101,14 +102,13 @@ func (c *codec) fail(err error) {
 	}
 }
 
-// end returns the first error, or an error if bytes are left after reading. what names the message
-// in the text.
-func (c *codec) end(what string) error {
+// end returns the first error, or an error if bytes are left after reading.
+func (c *codec) end() error {
 	if c.err == nil && c.reading && len(c.buf) > 0 {
 		c.err = fmt.Errorf("%d bytes are left over", len(c.buf))
 	}
 	if c.err != nil {
-		return fmt.Errorf("reading %s: %w", what, c.err)
+		return fmt.Errorf("reading a message: %w", c.err)
 	}
 	return nil
 }

@@ -62,7 +62,7 @@ func DecodeRequest(b []byte) (Request, error) {
 		}
 	}
 	c.fail(fmt.Errorf("no request is called %q", h.Op))
-	return nil, c.end("a message")
+	return nil, c.end()
 }
 
 // DecodeReply reads a reply to a request. The bytes of a profile are not copied.
@@ -71,7 +71,7 @@ func DecodeReply(to Request, b []byte) (*Reply, error) {
 	h, value := c.head()
 	r := &Reply{Final: h.Final, Failure: h.Failure}
 	if value == nil {
-		return r, c.end("a message")
+		return r, c.end()
 	}
 	result, progress := to.replies()
 	if r.Value = progress; r.Final {
@@ -114,7 +114,7 @@ func (c *codec) value(text json.RawMessage, v any) error {
 	if v, ok := v.(columnar); ok {
 		v.columns(c)
 	}
-	return c.end("a message")
+	return c.end()
 }
 
 // Requests returns a new value of every type of request. DecodeRequest reads only these.

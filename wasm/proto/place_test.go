@@ -32,7 +32,7 @@ func TestBuffersWithBadNames(t *testing.T) {
 			damaged := append([]byte(nil), b...)
 			damaged[i] = v
 			c, got := &codec{buf: damaged, reading: true}, new(Buffers)
-			if named(c, got); c.end("buffers") == nil && len(got.List) != 1 {
+			if named(c, got); c.end() == nil && len(got.List) != 1 {
 				t.Errorf("byte %d set to %d: %d buffers, want 1 or an error", i, v, len(got.List))
 			}
 		}

@@ -90,7 +90,7 @@ func written[T any](as func(*codec, T), v T) []byte {
 func again[T any](as func(*codec, T), from, to T) error {
 	c := &codec{buf: written(as, from), reading: true}
 	as(c, to)
-	return c.end("it")
+	return c.end()
 }
 
 // Every field of a trace and of a schedule comes back exactly.
@@ -142,7 +142,7 @@ func TestTraceTruncated(t *testing.T) {
 	full := append(written((*codec).trace, randomTrace(rand.New(rand.NewPCG(7, 7)))), 0) // one byte too many
 	for n := range len(full) + 1 {
 		c, tr := &codec{buf: full[:n], reading: true}, new(sim.Trace)
-		if c.trace(tr); (c.end("a trace") == nil) != (n == len(full)-1) {
+		if c.trace(tr); (c.end() == nil) != (n == len(full)-1) {
 			t.Fatalf("%d bytes of a trace that has %d: got %+v, %v; want an error for all but that", n, len(full)-1,
 				tr, c.err)
 		}

@@ -60,7 +60,7 @@ func distances(r rect, p *Plot, l *tradeoff.Line) float64 {
 
 // boxOf is where a label stands.
 func boxOf(e named, l label) rect {
-	x, y, width := e.x+l.x, e.y-l.y, e.width()-6
+	x, y, width := e.x+l.x, e.y-l.y, nameWidth(e.name)-6
 	if l.left {
 		x -= width
 	}

@@ -93,7 +93,7 @@ func TestNamesAtUprights(t *testing.T) {
 		if off, ok := label["offset"].([]any); ok {
 			at += off[0].(float64)
 		}
-		width := named{name: p.Name}.width()
+		width := nameWidth(p.Name)
 		if label["align"] == "right" {
 			at -= width
 		}

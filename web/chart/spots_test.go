@@ -76,7 +76,7 @@ func TestSpots(t *testing.T) {
 			t.Errorf("%.0f wide: %d full and %d hollow circles, %d of them named; want 3 and 3, and up to %d names where there is room", width, full, hollow, named, mostNamed)
 		}
 		lines := p.labels()
-		taken := p.marked()
+		taken := p.marked(nil)
 		for _, l := range lines {
 			if l.shown {
 				taken = append(taken, l.box)

@@ -223,7 +223,7 @@ func TestLabelsKeepClearOfLines(t *testing.T) {
 			p := example()
 			p.Width, p.Axis, p.Batch = width, axis, 32
 			p.layAxis()
-			marks, behind := p.marked(), 0.0
+			marks, behind := p.marked(nil), 0.0
 			name := marks[2] // behind the two dots
 			for _, s := range p.strokes() {
 				behind += name.holds(s.rect)

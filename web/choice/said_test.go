@@ -18,7 +18,7 @@ func randomChoice(r *rand.Rand) Choice {
 	if _, ok := c.Source.OfKind(false); !ok { // otherwise its operators are another preset
 		c.Graph = r.IntN(4) == 0
 	}
-	if c.Budget = (Budget{Share: 1 + Share(r.Int64N(int64(most)))}); r.IntN(2) == 0 {
+	if c.Budget = (Budget{Share: 1 + Share(r.Int64N(int64(maxShare)))}); r.IntN(2) == 0 {
 		c.Budget = Budget{Bytes: 1 + engine.Bytes(r.Int64N(1<<35))}
 	}
 	devices := card.All()

@@ -1,33 +1,34 @@
-// Package display has the display lists that pictures are made of, and nothing that
-// knows what they show: rectangles, areas, lines and texts in the order in which they
-// are painted, with colours by Role. A List is painted on a canvas by
-// web/static/paint.js from one packed buffer (AppendBuffer), or written as SVG
-// (WriteSVG); both come out the same. Text is measured by estimate, to the wide side.
+// Package display implements display lists: rectangles, areas, lines and texts in the
+// order in which they are painted, with colours by Role. It does not know what a list
+// shows. web/static/paint.js paints a List on a canvas from one packed buffer
+// (AppendBuffer), and WriteSVG writes it as SVG; both look the same. Widths of texts
+// are estimates that err to the wide side.
 package display
 
 import (
 	"encoding/binary"
 	"math"
+	"strings"
 	"unicode/utf16"
 )
 
 // List is a display list: groups of rectangles, areas, lines and texts that
-// are painted in order. Coordinates are CSS pixels, y grows downwards. Its zero
-// value is empty; reuse one to save memory.
+// are painted in order. Coordinates are CSS pixels, y grows downwards. The zero
+// value is an empty list. Reset empties a list so that its memory is reused.
 type List struct {
 	Width, Height float64
 	Title, Desc   string // accessible name and description; WriteSVG writes them
 
-	// To be read; the methods add to them.
+	// Read-only; the methods append to these.
 	Groups []Group
 	Nums   []float32 // coordinates of all groups
 	Texts  []Text
 }
 
-// Op is what a group consists of.
+// Op is the kind of item that a group consists of.
 type Op uint8
 
-// The kinds of groups.
+// The kinds of items.
 const (
 	OpRects Op = iota + 1 // x, y, width, height each
 	OpArea                // one closed polygon: x, y per corner
@@ -57,7 +58,7 @@ const (
 	DashGhost
 )
 
-// dashes are the lengths of strokes and spaces; paint.js has the same.
+// dashes are the lengths of strokes and gaps by Dash; paint.js has the same.
 var dashes = [...]string{"", "3 2", "6 3", "2 2"}
 
 // Style is how a group is painted.
@@ -83,12 +84,12 @@ func DashedOf(r Role, width float32, d Dash) Style {
 	return Style{Fill: NoRole, Stroke: r, Lines: NoRole, Dash: d, Width: width}
 }
 
-// PatternOf returns a fill under a pattern, whose lines have a colour of their own.
+// PatternOf returns a fill under a pattern whose lines have the colour of lines.
 func PatternOf(r Role, p Pattern, lines Role) Style {
 	return Style{Fill: r, Stroke: NoRole, Pattern: p, Lines: lines}
 }
 
-// Group is a run of equal items: Nums[From:To], for texts also Texts[First:Last].
+// Group is a run of items of one kind and style: Nums[From:To] and, for texts, Texts[First:Last].
 type Group struct {
 	Op          Op
 	Style       Style
@@ -96,7 +97,7 @@ type Group struct {
 	First, Last int
 }
 
-// Anchor says which part of a text is at its x.
+// Anchor is the part of a text that lies at its x coordinate.
 type Anchor uint8
 
 // The left end, the middle and the right end.
@@ -112,17 +113,18 @@ type Text struct {
 	Anchor Anchor
 	Bold   bool
 	Large  bool
-	Halo   bool // with an edge of the background, legible on every band
+	Halo   bool // outlined in the background's colour, so that it is legible on every fill
 }
 
-// Reset empties the list and gives it a size in CSS pixels.
+// Reset empties the list and sets its size in CSS pixels.
 func (s *List) Reset(width, height float64) {
 	s.Width, s.Height = width, height
 	s.Title, s.Desc = "", ""
 	s.Groups, s.Nums, s.Texts = s.Groups[:0], s.Nums[:0], s.Texts[:0]
 }
 
-// open continues the last group if it is like the wanted one, or begins one.
+// open returns the last group if o is a kind whose items can share a group and the last
+// group has this kind and style. Otherwise it begins a new group.
 func (s *List) open(o Op, st Style) *Group {
 	if n := len(s.Groups); n > 0 && (o == OpRects || o == OpTexts) {
 		if g := &s.Groups[n-1]; g.Op == o && g.Style == st {
@@ -134,7 +136,7 @@ func (s *List) open(o Op, st Style) *Group {
 	return &s.Groups[len(s.Groups)-1]
 }
 
-// add adds coordinates to the last group, or to a new one.
+// add appends coordinates to the group that open returns.
 func (s *List) add(o Op, st Style, at ...float64) *Group {
 	g := s.open(o, st)
 	for _, x := range at {
@@ -147,14 +149,15 @@ func (s *List) add(o Op, st Style, at ...float64) *Group {
 // Rect adds a rectangle.
 func (s *List) Rect(st Style, x, y, w, h float64) { s.add(OpRects, st, x, y, w, h) }
 
-// Rects adds coordinates of rectangles that were collected elsewhere.
+// Rects adds rectangles, each given by x, y, width and height.
 func (s *List) Rects(st Style, xywh []float64) {
 	if len(xywh) > 0 {
 		s.add(OpRects, st, xywh...)
 	}
 }
 
-// Path adds an area or a line through points, x and y by turns; nothing of less than two.
+// Path adds an area or a line (OpArea, OpLine) through points, given as x, y, x, y and so on.
+// It adds nothing for fewer than two points.
 func (s *List) Path(o Op, st Style, xy []float64) {
 	if len(xy) >= 4 {
 		s.add(o, st, xy...)
@@ -164,27 +167,27 @@ func (s *List) Path(o Op, st Style, xy []float64) {
 // Line adds a line through points.
 func (s *List) Line(st Style, xy ...float64) { s.Path(OpLine, st, xy) }
 
-// Area adds an area with corners.
+// Area adds an area with the given corners.
 func (s *List) Area(st Style, xy ...float64) { s.Path(OpArea, st, xy) }
 
-// Text adds a plain text at its baseline.
+// Text adds a plain text whose baseline is at y.
 func (s *List) Text(r Role, x, y float64, a Anchor, str string) {
 	s.AddText(r, x, y, Text{S: str, Anchor: a})
 }
 
-// AddText adds a text at its baseline.
+// AddText adds a text whose baseline is at y.
 func (s *List) AddText(r Role, x, y float64, t Text) {
 	g := s.add(OpTexts, FillOf(r), x, y)
 	s.Texts = append(s.Texts, t)
 	g.Last = len(s.Texts)
 }
 
-// Outline frames a rectangle, w and h may be small.
+// Outline adds the four edges of a rectangle as one line.
 func (s *List) Outline(st Style, x, y, w, h float64) {
 	s.Line(st, x, y, x+w, y, x+w, y+h, x, y+h, x, y)
 }
 
-// Append puts another list behind what is there, moved by dx and dy.
+// Append appends the groups of another list, moved by dx and dy.
 func (s *List) Append(o *List, dx, dy float64) {
 	for _, g := range o.Groups {
 		shift, first := len(s.Nums)-g.From, len(s.Texts)
@@ -203,7 +206,7 @@ func (s *List) Append(o *List, dx, dy float64) {
 }
 
 // TextWidth estimates the width of a label in CSS pixels. It errs to the wide
-// side: the numbers are those of DejaVu Sans, the widest of the usual fonts.
+// side: the widths are those of DejaVu Sans, the widest of the usual fonts.
 func TextWidth(s string) float64 {
 	em := 0.0
 	for _, r := range s {
@@ -212,7 +215,7 @@ func TextWidth(s string) float64 {
 	return em * FontSize
 }
 
-// Width estimates the width of a text.
+// Width estimates the width of the text in CSS pixels, with its size and weight.
 func (t *Text) Width() float64 {
 	w := TextWidth(t.S)
 	if t.Large {
@@ -224,16 +227,16 @@ func (t *Text) Width() float64 {
 	return w
 }
 
+// runeWidth returns the estimated width of a character as a fraction of the font size.
 func runeWidth(r rune) float64 {
 	switch {
 	case r >= '0' && r <= '9':
 		return 0.64
-	case r == 'i' || r == 'l' || r == 'j' || r == 'I':
+	case strings.ContainsRune("iljI", r):
 		return 0.30
-	case r == ' ' || r == '.' || r == ',' || r == ':' || r == 'f' || r == 't' || r == 'r' || r == '(' || r == ')' ||
-		r == '/':
+	case strings.ContainsRune(" .,:ftr()/", r):
 		return 0.42
-	case r == 'm' || r == 'M' || r == 'W' || r == 'w':
+	case strings.ContainsRune("mMWw", r):
 		return 0.99
 	case r >= 'a' && r <= 'z':
 		return 0.64
@@ -247,7 +250,8 @@ func runeWidth(r rune) float64 {
 	return 1.1
 }
 
-// Fit shortens a text to a width with an ellipsis; "" if not even that fits.
+// Fit returns s, shortened with an ellipsis if it is wider than width CSS pixels. It
+// returns "" if not even one character fits.
 func Fit(s string, width float64) string {
 	if TextWidth(s) <= width {
 		return s
@@ -268,7 +272,7 @@ func Fit(s string, width float64) string {
 // bufferMagic begins every command buffer; the last byte is the version.
 const bufferMagic = uint32('M') | 'T'<<8 | 'D'<<16 | '1'<<24
 
-// AppendBuffer appends the scene as commands for paint.js, little-endian:
+// AppendBuffer appends the list to dst as commands for paint.js, little-endian:
 //
 //	header   magic u32, width f32, height f32, groups u32, bytes of text u32
 //	group    op, fill, stroke, pattern, lines, dash u8, 0 u16, stroke width f32, numbers u32

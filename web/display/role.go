@@ -2,16 +2,16 @@ package display
 
 import "strings"
 
-// Role is what a colour means; themes give roles their colours.
+// Role is the meaning of a colour; each theme assigns a colour to every role.
 type Role uint8
 
 // The roles. On... are the ink on a fill, Line... the lines of a fill's pattern.
 const (
 	Forward   Role = iota // forward operations, kept activations
-	Recompute             // forward operations that run again, what they make
+	Recompute             // forward operations that run again, and their results
 	Backward              // backward operations, gradients
 	Transfer              // copies over the link
-	Fixed                 // weights and what else stays
+	Fixed                 // weights and all else that is resident
 	Waiting               // the compute lane stands still
 	Over                  // above the budget
 	Budget                // the budget line
@@ -27,12 +27,12 @@ const (
 	LineRecompute
 	LineTransfer
 	Phase        // behind every second phase of the step
-	InkRecompute // words about what is computed again, as text on the background
-	InkTransfer  // and about copies
-	Veil         // over what the playhead has not reached: three quarters of the background
+	InkRecompute // text on the background about recomputation
+	InkTransfer  // text on the background about copies
+	Veil         // three quarters opaque background, over times that the playhead has not reached
 	NumRoles
 
-	NoRole Role = 255
+	NoRole Role = 255 // not painted
 )
 
 // roleNames are the names of the style sheet's classes and variables.
@@ -40,10 +40,10 @@ var roleNames = [NumRoles]string{"forward", "recompute", "backward", "transfer",
 	"surface", "ink", "muted", "grid", "on-forward", "on-recompute", "on-backward", "on-transfer", "on-fixed",
 	"line-recompute", "line-transfer", "phase", "ink-recompute", "ink-transfer", "veil"}
 
-// String returns the name of the role in style sheets.
+// String returns the role's name in style sheets.
 func (r Role) String() string { return roleNames[r] }
 
-// On returns the ink that is legible on a fill.
+// On returns the role of text on a fill of role r.
 func (r Role) On() Role {
 	switch r {
 	case Forward, Recompute, Backward, Transfer, Fixed:
@@ -79,13 +79,13 @@ var palettes = [NumThemes][NumRoles]string{
 		"CanvasText", "Canvas", "Canvas", "CanvasText", "CanvasText", "transparent"},
 }
 
-// Palette returns the colours of a theme by role: what paint.js wants.
+// Palette returns the CSS colours of a theme, indexed by Role, for paint.js.
 func Palette(t Theme) []string {
 	p := palettes[t]
 	return p[:]
 }
 
-// variables declares the colours of a theme.
+// variables returns the declarations of a theme's colours as CSS variables.
 func variables(t Theme) string {
 	var b strings.Builder
 	for r, name := range roleNames {
@@ -94,7 +94,7 @@ func variables(t Theme) string {
 	return b.String()
 }
 
-// rules returns the classes: mt-forward fills, mt-s-forward strokes.
+// rules returns the CSS classes: mt-forward sets the fill, mt-s-forward the stroke.
 func rules() string {
 	var b strings.Builder
 	b.WriteString(".mt-pic{forced-color-adjust:none;font:" + fontCSS + ";font-variant-numeric:tabular-nums}\n")
@@ -117,17 +117,17 @@ func CSS() string {
 		rules()
 }
 
-// standaloneCSS returns the style sheet inside an SVG file.
+// standaloneCSS returns the style sheet that an SVG file contains.
 func standaloneCSS() string {
 	return "svg{" + variables(Light) + "}\n@media (prefers-color-scheme:dark){svg{" + variables(Dark) + "}}\n" +
 		"@media (forced-colors:active){svg{" + variables(Forced) + "}}\n" + rules()
 }
 
-// The pictures have two font sizes: of axes, and of titles and of what names a line.
-// paint.js has the same.
+// The pictures have two font sizes, in CSS pixels: FontSize, and largeSize for titles and
+// the names of lines. paint.js has the same.
 const (
 	FontSize  = 11.0
 	largeSize = 13.0
-	haloWidth = 4.0 // of the stroke behind a text
+	haloWidth = 4.0 // width of the stroke behind a text with a halo
 	fontCSS   = "11px system-ui,sans-serif"
 )

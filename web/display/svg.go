@@ -7,29 +7,29 @@ import (
 	"unicode/utf8"
 )
 
-// SVGOptions says how a scene is written.
+// SVGOptions are the options of List.WriteSVG.
 type SVGOptions struct {
-	// Standalone makes a file of its own with its style sheet. Otherwise the
-	// result is an element for a page that has CSS() in its style sheet; it
+	// Standalone writes a file that contains its style sheet. Otherwise the
+	// result is an element for a page whose style sheet includes CSS(); it
 	// contains neither style elements nor style attributes, so that a strict
 	// content security policy allows it.
 	Standalone bool
-	// Theme fixes the colours: then no style sheet is needed at all. nil: the
-	// colours of the page, or of a file by prefers-color-scheme.
+	// Theme fixes the colours, so that no style sheet is needed. If it is nil, an element
+	// has the colours of its page, and a file follows prefers-color-scheme.
 	Theme *Theme
-	// ID begins the ids of the element, so that several pictures can stand in
-	// one document. Empty is "mt".
+	// ID is the prefix of all ids, which differs between the pictures of one document.
+	// Empty means "mt".
 	ID string
 	// Surface paints the background.
 	Surface bool
-	// Link is the address of what is shown, which the file carries as metadata;
+	// Link is the address of the page that shows the picture, written as metadata;
 	// see package link.
 	Link string
-	// Anchor makes the whole picture a link to that address.
+	// Anchor makes the whole picture a link to Link.
 	Anchor bool
 }
 
-// WriteSVG writes the scene as SVG. Items of one style share an element.
+// WriteSVG writes the list to w as SVG. The items of a group share an element.
 func (s *List) WriteSVG(w io.Writer, o SVGOptions) error {
 	sw := svgWriter{scene: s, opts: o}
 	if o.ID == "" {
@@ -67,7 +67,7 @@ type svgWriter struct {
 	scene *List
 	opts  SVGOptions
 	out   []byte
-	fills []Style // the patterned fills, by number of their pattern
+	fills []Style // the styles with patterns; the index is the number in the pattern's id
 }
 
 func (w *svgWriter) raw(parts ...string) {
@@ -102,7 +102,7 @@ func (w *svgWriter) head() {
 	}
 }
 
-// patternPaths are the lines of the patterns on a tile of 8 by 8; paint.js
+// patternPaths are the lines of each Pattern on a tile of 8 by 8 pixels; paint.js
 // draws the same.
 var patternPaths = [...]string{
 	Hatch:     `d="M-2 2L2-2M-2 10L10-2M6 10L10 6" stroke-width="2.4"`,
@@ -130,7 +130,7 @@ func (w *svgWriter) patterns() {
 	w.raw("</defs>\n")
 }
 
-// patternOf returns the number of the pattern of a style, -1 if it has none yet.
+// patternOf returns the index in fills of a style with the same pattern and colours, or -1.
 func (w *svgWriter) patternOf(st Style) int {
 	for i, f := range w.fills {
 		if f.Fill == st.Fill && f.Pattern == st.Pattern && f.Lines == st.Lines {
@@ -140,7 +140,7 @@ func (w *svgWriter) patternOf(st Style) int {
 	return -1
 }
 
-// stroke returns the attribute of a stroke and the class that overrides it with the page's colour.
+// stroke returns the stroke attribute and the class that overrides it with the page's colour.
 func (w *svgWriter) stroke(r Role) string {
 	a := ` stroke="` + w.colour(r) + `"`
 	if w.opts.Theme != nil {
@@ -156,7 +156,7 @@ func (w *svgWriter) colour(r Role) string {
 	return palettes[Light][r]
 }
 
-// paint returns the attributes of a style.
+// paint returns the attributes that paint an element in a style.
 func (w *svgWriter) paint(st Style) string {
 	var b strings.Builder
 	var classes []string
@@ -256,7 +256,7 @@ func num(x float64) string {
 
 var xmlEscapes = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;")
 
-// escape makes a text safe in XML and HTML; what XML cannot contain becomes U+FFFD.
+// escape escapes a text for XML and HTML. Characters that XML cannot contain become U+FFFD.
 func escape(s string) string {
 	return xmlEscapes.Replace(strings.Map(func(r rune) rune {
 		if r < ' ' && r != '\t' && r != '\n' || r == 0xFFFE || r == 0xFFFF {

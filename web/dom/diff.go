@@ -8,8 +8,8 @@ import (
 	"github.com/vugu/vugu"
 )
 
-// alike reports whether a node of the page can become another one: a text a text, an
-// element one with the same tag, name and properties, filled in the same way.
+// alike reports whether the node a of the page can be patched into b. Both have to be texts, or
+// elements with the same tag, id, data-testid, names of properties and kind of content.
 func alike(a, b *node) bool {
 	if a.el == nil || b.el == nil {
 		return a.el == nil && b.el == nil
@@ -22,6 +22,7 @@ func alike(a, b *node) bool {
 		attribute(a.el, "data-testid") == attribute(b.el, "data-testid")
 }
 
+// attribute returns the value of an attribute, or the empty string.
 func attribute(v *vugu.VGNode, key string) string {
 	if i := find(v.Attr, key); i >= 0 {
 		return v.Attr[i].Val
@@ -29,7 +30,7 @@ func attribute(v *vugu.VGNode, key string) string {
 	return ""
 }
 
-// patch writes what makes a node of the page the next one, which is alike.
+// patch writes the instructions that turn the node old of the page into next, which is alike.
 func (t *Tree) patch(old, next *node) {
 	next.id = old.id
 	if next.el == nil {
@@ -51,7 +52,7 @@ func (t *Tree) patch(old, next *node) {
 
 func (t *Tree) attributes(id int, old, next *vugu.VGNode) {
 	for i, a := range next.Attr {
-		if i < len(old.Attr) && old.Attr[i] == a { // mostly they are the same in the same order
+		if i < len(old.Attr) && old.Attr[i] == a { // most attributes keep their value and position
 			continue
 		}
 		if j := find(old.Attr, a.Key); j >= 0 && old.Attr[j].Val == a.Val {
@@ -76,8 +77,8 @@ func find(attr []vugu.VGAttribute, key string) int {
 	return -1
 }
 
-// properties writes the properties that change; those of alike elements have the
-// same names.
+// properties writes instructions for the properties that change. Elements that are alike have
+// the same properties in the same order.
 func (t *Tree) properties(id int, old, next *vugu.VGNode) {
 	for i, p := range next.Prop {
 		if bytes.Equal(old.Prop[i].JSONVal, p.JSONVal) {
@@ -91,15 +92,15 @@ func (t *Tree) properties(id int, old, next *vugu.VGNode) {
 	}
 }
 
-// children writes what makes the children of an element the next ones. Those that
-// are paired stay; they keep their order.
+// children writes the instructions that turn the children old of element id into next. Paired
+// children stay in the page, in the same order.
 func (t *Tree) children(id int, old, next []node) {
 	from := 0
 	for from < len(old) && from < len(next) && alike(&old[from], &next[from]) {
 		t.patch(&old[from], &next[from])
 		from++
 	}
-	if old, next = old[from:], next[from:]; len(old)+len(next) == 0 { // mostly
+	if old, next = old[from:], next[from:]; len(old)+len(next) == 0 { // the usual case
 		return
 	}
 	pair := pairs(old, next)
@@ -113,7 +114,7 @@ func (t *Tree) children(id int, old, next []node) {
 		if !stays[i] {
 			t.begin("remove")
 			t.out = append(t.out, ',', '[')
-			t.leave(&old[i])
+			t.removed(&old[i])
 			t.end()
 			t.end()
 		}
@@ -136,21 +137,21 @@ func (t *Tree) children(id int, old, next []node) {
 	}
 }
 
-// leave writes the numbers of a node and of all below it.
-func (t *Tree) leave(n *node) {
+// removed writes the numbers of a node that is removed and of all nodes below it.
+func (t *Tree) removed(n *node) {
 	t.out = strconv.AppendInt(t.out, int64(n.id), 10)
 	for i := range n.kids {
 		t.out = append(t.out, ',')
-		t.leave(&n.kids[i])
+		t.removed(&n.kids[i])
 	}
 }
 
-// most is the largest product of two lists whose best pairing is looked for; what
-// differs of longer ones is replaced.
-const most = 1 << 14
+// maxProduct is the largest product of the lengths of two lists that are paired by
+// subsequence. Longer lists are replaced.
+const maxProduct = 1 << 14
 
-// pairs finds for each of the next children the one that becomes it, or -1: as
-// many pairs as there can be, in the same order. The first two are not alike.
+// pairs returns, for each of the next children, the index of the old child that becomes it, or
+// -1. It finds as many pairs as possible that keep the order. The first children are not alike.
 func pairs(old, next []node) []int {
 	pair := make([]int, len(next))
 	oldEnd, nextEnd := len(old), len(next)
@@ -162,16 +163,16 @@ func pairs(old, next []node) []int {
 	for i := range nextEnd {
 		pair[i] = -1
 	}
-	if n := oldEnd * nextEnd; n > 0 && n <= most {
+	if n := oldEnd * nextEnd; n > 0 && n <= maxProduct {
 		subsequence(old[:oldEnd], next[:nextEnd], pair)
 	}
 	return pair
 }
 
-// subsequence pairs the longest common subsequence.
+// subsequence sets pair to the longest common subsequence of the two lists.
 func subsequence(old, next []node, pair []int) {
 	width := len(next) + 1
-	best := make([]int32, (len(old)+1)*width) // pairs among the ends of both lists
+	best := make([]int32, (len(old)+1)*width) // [i*width+j]: number of pairs of old[i:] and next[j:]
 	for i := len(old) - 1; i >= 0; i-- {
 		for j := len(next) - 1; j >= 0; j-- {
 			b := max(best[(i+1)*width+j], best[i*width+j+1])
@@ -195,9 +196,9 @@ func subsequence(old, next []node, pair []int) {
 	}
 }
 
-// Update makes the results of a build the tree, and returns the instructions that
-// bring the page there, and the new hosts in the order of the page. What it
-// returns is valid until it is called again.
+// Update sets the tree to the results of a build. It returns the instructions that change the
+// page accordingly, and the new hosts in the order of the page. Both are valid until the next
+// call.
 func (t *Tree) Update(r *vugu.BuildResults) (instructions []byte, made []Host, err error) {
 	var top []node
 	if top, err = grow(nil, r, r.Out); err != nil {

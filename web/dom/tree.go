@@ -1,13 +1,13 @@
-// Package dom keeps the elements of the page as Vugu's components want them. It
-// remembers the tree that the page has and writes instructions for what differs
-// in the next one; web/static/dom.js carries them out.
+// Package dom updates the elements of the page to those that Vugu's components build. It
+// remembers the tree of the page and writes instructions for the differences of the next
+// tree; web/static/dom.js carries them out.
 //
-// The instructions of a drawing are one JSON array of arrays. Nodes have numbers,
+// The instructions of one update are a JSON array of arrays. Nodes have numbers,
 // which they keep as long as they are in the page:
 //
-//	["adopt", node]                   the page's root becomes this node; elements that are there already stay
-//	["insert", parent, before, node]  a node is put before another child, or to the end if that is 0
-//	["remove", [number, ...]]         a node leaves with everything below it
+//	["adopt", node]                   the page's root becomes this node; existing elements stay
+//	["insert", parent, before, node]  insert a node before another child, or at the end if before is 0
+//	["remove", [number, ...]]         remove a node with all nodes below it
 //	["text", number, text]            of a text node
 //	["html", number, html]            content of an element
 //	["set", number, name, value]      an attribute
@@ -15,18 +15,18 @@
 //	["prop", number, name, value]     a property, which is held at this value from now on
 //
 // A node is [number, text], or an element [number, tag, [name, value, ...],
-// [property, value, ...], content], whose content is null if it is somebody
-// else's, a string of HTML, or an array of nodes.
+// [property, value, ...], content]. The content is an array of nodes, a string of HTML, or
+// null if a script fills the element.
 //
-// Why not Vugu's own renderer: domrender (v0.4.0) writes every node and attribute again
-// at every event (6 to 9 ms for this page, three times that beside busy workers),
-// creates again what it takes for static, mixes up neighbours when a list shrinks to
-// nothing, and evaluates its script, which a strict Content Security Policy forbids.
-// What Vugu offers and this page has no use for is refused with an error: its events
-// (listeners belong to the document), namespaces, styles in components,
-// vg-js-populate. Elements with vg-js-create are hosts: they are given away once, when
-// they come into the page, and what scripts put into them is theirs. A field that
-// somebody types into is not set until they are done.
+// Vugu's own renderer, domrender (v0.4.0), is not used for these reasons. It writes every
+// node and attribute again at every event (6 to 9 ms for this page, three times that beside
+// busy workers), creates elements again that it takes for static, mixes up neighbours when
+// a list becomes empty, and evaluates its script, which a strict Content Security Policy
+// forbids. This package refuses with an error what the page does not use of Vugu: its events
+// (listeners belong to the document), namespaces, styles in components and vg-js-populate.
+// Elements with vg-js-create are hosts: Update returns them once, when they come into the
+// page, and scripts own their content. dom.js does not set a field while a person types
+// into it.
 package dom
 
 import (
@@ -37,17 +37,16 @@ import (
 	"github.com/vugu/vugu"
 )
 
-// Tree is the tree of the page. The zero value knows nothing of the page yet, so
-// that its first instruction is to adopt it.
+// Tree is the tree of the page. The first update of the zero value adopts the page.
 type Tree struct {
 	root *node
-	last int // number given last
-	out  []byte
-	made []Host
+	last int    // number of the newest node
+	out  []byte // instructions of the current update
+	made []Host // new hosts of the current update
 }
 
-// Host is an element that was put into the page, or adopted, and what wants to be
-// told of it.
+// Host is an element with vg-js-create that was inserted into the page or adopted, and the
+// handler to call with it.
 type Host struct {
 	ID      int
 	Handler vugu.JSValueHandler
@@ -61,11 +60,10 @@ type node struct {
 	kids []node
 }
 
-// Forget has the next update adopt the page, whatever it looks like then. It is
-// for instructions that failed.
+// Forget makes the next update adopt the page. Call it after instructions failed.
 func (t *Tree) Forget() { t.root = nil }
 
-// grow appends the nodes of what a component gave out to the children of an element.
+// grow appends the nodes of a component's output to kids.
 func grow(kids []node, r *vugu.BuildResults, out *vugu.BuildOut) ([]node, error) {
 	if out == nil || len(out.Out) != 1 || out.Out[0].Type != vugu.ElementNode {
 		return nil, errors.New("dom: a component gave out something else than one element")
@@ -76,6 +74,7 @@ func grow(kids []node, r *vugu.BuildResults, out *vugu.BuildOut) ([]node, error)
 	return growNode(kids, r, out.Out[0])
 }
 
+// growNode appends the nodes of v to kids: one, or any number for a component or a template.
 func growNode(kids []node, r *vugu.BuildResults, v *vugu.VGNode) ([]node, error) {
 	switch {
 	case v.Component != nil:
@@ -83,7 +82,7 @@ func growNode(kids []node, r *vugu.BuildResults, v *vugu.VGNode) ([]node, error)
 	case v.IsTemplate():
 		return growKids(kids, r, v)
 	case v.Type == vugu.TextNode:
-		// A browser makes one text of what stands side by side in index.html.
+		// A browser makes one text of adjacent texts in index.html.
 		if n := len(kids); n > 0 && kids[n-1].el == nil {
 			kids[n-1].text += v.Data
 		} else if v.Data != "" {
@@ -109,6 +108,7 @@ func growNode(kids []node, r *vugu.BuildResults, v *vugu.VGNode) ([]node, error)
 	return append(kids, n), nil
 }
 
+// growKids appends the nodes of the children of v to kids.
 func growKids(kids []node, r *vugu.BuildResults, v *vugu.VGNode) ([]node, error) {
 	var err error
 	for c := v.FirstChild; c != nil; c = c.NextSibling {
@@ -127,7 +127,7 @@ func (t *Tree) begin(op string) {
 	t.out = append(append(append(t.out, `["`...), op...), '"')
 }
 
-// change writes an instruction for a node, with texts.
+// change writes an instruction with the number of a node and texts.
 func (t *Tree) change(op string, id int, texts ...string) {
 	t.begin(op)
 	t.number(id)
@@ -143,7 +143,7 @@ func (t *Tree) number(n int) { t.out = strconv.AppendInt(append(t.out, ','), int
 
 func (t *Tree) string(s string) { t.out = appendString(append(t.out, ','), s) }
 
-// node writes a new node, and gives numbers to it and all below it.
+// node writes a new node, and numbers it and all nodes below it.
 func (t *Tree) node(n *node) {
 	t.last++
 	n.id = t.last
@@ -192,7 +192,7 @@ func (t *Tree) nodes(kids []node) {
 	if len(kids) == 0 {
 		t.out = append(t.out, '[')
 	} else {
-		t.out[at] = '[' // in the place of the comma before the first
+		t.out[at] = '[' // instead of the comma before the first node
 	}
 	t.end()
 }

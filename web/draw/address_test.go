@@ -89,7 +89,7 @@ func TestAddressScenes(t *testing.T) {
 func TestAddressHits(t *testing.T) {
 	x := NewPlaces(smallPlacement())
 	v := View{Width: 640, Cursor: 30 * ms}
-	f := newFrame(AddressTime, v, x.End())
+	f := newFrame(AddressTime, v, x.p.End)
 	sc := x.scale(&f)
 	at := func(mib float64) float64 { return sc.y(mib * float64(engine.MiB)) }
 	px := f.x(int64(30 * ms))
@@ -169,7 +169,7 @@ func TestAddressIsBounded(t *testing.T) {
 			var s Scene
 			for pic := AddressTime; pic < Flames; pic++ {
 				x.Draw(&s, pic, v)
-				f := newFrame(pic, v, x.End())
+				f := newFrame(pic, v, x.p.End)
 				most := int((f.right-f.left)/cell*(f.Height/cell)) + 400
 				if pic != AddressTime {
 					most = int(f.Width)*6 + 100
@@ -220,8 +220,8 @@ func BenchmarkAddress(b *testing.B) {
 				if pic == AddressMap && part > 1 {
 					continue
 				}
-				v := View{Width: 1040, From: x.End() / 3, Cursor: x.End() / 2}
-				v.To = v.From + x.End()/part/2
+				v := View{Width: 1040, From: x.p.End / 3, Cursor: x.p.End / 2}
+				v.To = v.From + x.p.End/part/2
 				if part == 1 {
 					v.From, v.To = 0, 0
 				}

@@ -22,7 +22,7 @@ func oneOne(ranks, micro int, split bool) *Passes {
 	for r := range ranks {
 		f[r], b[r] = make([]time.Duration, micro), make([]time.Duration, micro)
 		list[r].Base = 10 * engine.GiB
-		stages = append(stages, PassStage{Rank: r, First: r == 0, Last: r == ranks-1, Act: engine.GiB,
+		stages = append(stages, PassStage{First: r == 0, Last: r == ranks-1, Act: engine.GiB,
 			Rest: engine.GiB / 2})
 	}
 	next, nextB, free := make([]int, ranks), make([]int, ranks), make([]time.Duration, ranks)

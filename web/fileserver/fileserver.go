@@ -1,8 +1,8 @@
 //go:build !js
 
-// Package fileserver serves the built site over HTTP: right types, compressed
-// siblings, nothing cached without asking. Any static host will do as well;
-// this one is for looking at the site at home and for the browser tests.
+// Package fileserver serves the built site over HTTP with the right content types, compressed
+// files where there are any, and caches that have to revalidate. Any other static host works as
+// well; this one is for local use and for the browser tests.
 package fileserver
 
 import (
@@ -17,8 +17,8 @@ import (
 	"time"
 )
 
-// types are told here because a system may have none for them, or wrong ones.
-// Without application/wasm a browser does not compile while it downloads.
+// types are content types by extension. They are fixed because those of the system may be
+// missing or wrong. Without application/wasm a browser does not compile while it downloads.
 var types = map[string]string{
 	".wasm":        "application/wasm",
 	".js":          "text/javascript; charset=utf-8",
@@ -30,27 +30,25 @@ var types = map[string]string{
 	".webmanifest": "application/manifest+json",
 }
 
-// encodings are the compressed siblings, the best first.
+// encodings are the encodings of compressed files and the suffixes of their names, the best first.
 var encodings = []struct{ name, suffix string }{{"br", ".br"}, {"gzip", ".gz"}}
 
-// Times that clients have: for a request, which is all head; for taking the answer,
-// in which a line of 30 KB a second takes the largest file; and between two
-// requests on one connection.
+// Timeouts for clients.
 const (
-	headTime = 10 * time.Second
-	takeTime = 5 * time.Minute
-	idleTime = 2 * time.Minute
+	readTime  = 10 * time.Second // for a request
+	writeTime = 5 * time.Minute  // for the answer: the largest file at 30 KB per second
+	idleTime  = 2 * time.Minute  // between two requests on one connection
 )
 
-// Server serves the files of dir, to clients that may be slow or silent.
+// Server returns a server of the files of dir, with timeouts for clients that are slow or silent.
 func Server(dir string) *http.Server {
-	return &http.Server{Handler: Handler(dir), ReadTimeout: headTime, WriteTimeout: takeTime, IdleTimeout: idleTime}
+	return &http.Server{Handler: Handler(dir), ReadTimeout: readTime, WriteTimeout: writeTime, IdleTimeout: idleTime}
 }
 
-// Handler serves the regular files of dir and nothing else: no files whose names
-// begin with a dot, and none that a link leads to outside of dir. Directories are
-// answered with their index.html, after a redirect to the address with a slash at
-// its end, from which the links in it start, and never listed.
+// Handler returns a handler that serves the regular files of dir, but no files whose names
+// begin with a dot and no links that lead outside of dir. For a directory it serves index.html,
+// after a redirect to the address with a final slash, which its relative links need. It never
+// lists directories.
 func Handler(dir string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {
@@ -83,10 +81,10 @@ func Handler(dir string) http.Handler {
 	})
 }
 
-// local returns the name in the site's directory that an address has, "." for the
-// directory itself; false if no file of the site has such a name. Backslashes and
-// colons lead elsewhere on some systems, which is refused on all; what else a
-// system makes of names, filepath.Localize knows.
+// local returns the name of an address in the site's directory, "." for the directory
+// itself. It reports false if no file of the site can have such a name. Backslashes and colons,
+// which have a meaning on some systems, are refused on all; filepath.Localize refuses other
+// names that are special on this system.
 func local(address string) (string, bool) {
 	name := strings.TrimPrefix(path.Clean("/"+address), "/")
 	if name == "" {
@@ -104,8 +102,8 @@ func local(address string) (string, bool) {
 	return name, err == nil
 }
 
-// regular tells about a file; false if it is anything else: opening a pipe would
-// wait for who writes into it. What leads out of the root is not there.
+// regular returns the FileInfo of a file. It reports false if there is no such file within root
+// or if it is not a regular file: opening a pipe would block until something writes into it.
 func regular(root *os.Root, name string) (fs.FileInfo, bool) {
 	st, err := root.Stat(name)
 	return st, err == nil && st.Mode().IsRegular()
@@ -115,7 +113,7 @@ func serve(w http.ResponseWriter, r *http.Request, root *os.Root, name string, f
 	h := w.Header()
 	h.Set("Cache-Control", "no-cache")
 	h.Set("X-Content-Type-Options", "nosniff")
-	// Sandboxed frames have no origin of their own and fetch like strangers.
+	// Sandboxed frames have an opaque origin, so that all their requests are cross-origin.
 	h.Set("Access-Control-Allow-Origin", "*")
 	ext := strings.ToLower(filepath.Ext(name))
 	kind := types[ext]
@@ -128,8 +126,8 @@ func serve(w http.ResponseWriter, r *http.Request, root *os.Root, name string, f
 	h.Add("Vary", "Accept-Encoding")
 	oldest := file.ModTime().Add(-2 * time.Second)
 	for _, e := range encodings {
-		// A sibling older than the file was made from something else; copying
-		// may cut a time to whole seconds.
+		// A compressed file that is older than the file was made from another version. The
+		// tolerance is for copies whose times are rounded to seconds.
 		if st, ok := regular(root, name+e.suffix); ok && accepts(r, e.name) && !st.ModTime().Before(oldest) {
 			h.Set("Content-Encoding", e.name)
 			name, file = name+e.suffix, st
@@ -145,6 +143,7 @@ func serve(w http.ResponseWriter, r *http.Request, root *os.Root, name string, f
 	http.ServeContent(w, r, "", file.ModTime(), f) // ranges, validators and HEAD
 }
 
+// accepts reports whether a request accepts an encoding.
 func accepts(r *http.Request, encoding string) bool {
 	for part := range strings.SplitSeq(r.Header.Get("Accept-Encoding"), ",") {
 		name, quality, _ := strings.Cut(strings.TrimSpace(part), ";")

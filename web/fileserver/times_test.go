@@ -48,7 +48,7 @@ func TestPatience(t *testing.T) {
 			_,
 				err := io.WriteString(c, "GET / HTTP/1.1\r\n")
 			return err
-		}, headTime},
+		}, readTime},
 		{"one request and no other", func(c net.Conn, in *bufio.Reader) error {
 			if _, err := io.WriteString(c, "GET / HTTP/1.1\r\nHost: x\r\n\r\n"); err != nil {
 				return err
@@ -63,7 +63,7 @@ func TestPatience(t *testing.T) {
 		{"an answer that is not read", func(c net.Conn, _ *bufio.Reader) error {
 			_, err := io.WriteString(c, "GET /large.js HTTP/1.1\r\nHost: x\r\n\r\n")
 			return err
-		}, takeTime + time.Second},
+		}, writeTime + time.Second},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			server, listener := Server(dir), &pipes{make(chan net.Conn), make(chan struct{})}
@@ -74,7 +74,7 @@ func TestPatience(t *testing.T) {
 			if err := c.do(near, in); err != nil {
 				t.Fatalf("%s: %v", c.what, err)
 			}
-			if c.want > takeTime {
+			if c.want > writeTime {
 				time.Sleep(c.want) // reading would make room for the answer
 			}
 			_, err := io.Copy(io.Discard, in)

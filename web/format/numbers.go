@@ -1,12 +1,11 @@
-// Package format writes numbers for people and reads what people write: sizes
-// in MiB and GiB, times in ms and s, bandwidths in GB/s. Everything on the page,
-// in the pictures and on the command line goes through it, so that a number
-// looks the same wherever it appears.
+// Package format writes numbers for people and parses the numbers that people write:
+// sizes in MiB and GiB, times in ms and s, bandwidths in GB/s. The page, the pictures
+// and the command line all use it, so that a number looks the same wherever it appears.
 //
 // Numbers have three significant digits, without trailing zeros: 11.9 GiB,
 // 310 MiB, 8.4 ms; relative changes have two. Sizes are binary (1 GiB = 2^30 B),
-// bandwidths decimal (1 GB/s = 10^9 B/s), as memory and links are sold. What is
-// read is exact: digits are never passed through floating point.
+// bandwidths decimal (1 GB/s = 10^9 B/s), as memory and links are sold. Parsing
+// sizes and rates is exact: it does not use floating point.
 package format
 
 import (
@@ -19,7 +18,7 @@ import (
 	"memtide/engine"
 )
 
-// rounding says which way a decimal goes.
+// rounding is how scaled rounds.
 type rounding uint8
 
 const (
@@ -27,10 +26,11 @@ const (
 	upward
 )
 
-var pow10 = [...]uint64{1, 10, 100, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9}
+var pow10 = [...]uint64{1, 10, 100, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17,
+	1e18}
 
-// scaled is n/unit in units of 10^-places, rounded. It panics if that does not
-// fit into 64 bits, which no caller's unit and places allow.
+// scaled returns n/unit in units of 10^-places, rounded. It panics if the result does not
+// fit into 64 bits, which the units and places of its callers rule out.
 func scaled(n, unit uint64, places int, r rounding) uint64 {
 	hi, lo := bits.Mul64(n, pow10[places])
 	add := unit / 2
@@ -42,7 +42,7 @@ func scaled(n, unit uint64, places int, r rounding) uint64 {
 	return q
 }
 
-// fixed writes n/unit with the given number of decimals.
+// fixed formats n/unit with the given number of decimals.
 func fixed(n, unit uint64, places int, r rounding) string {
 	q := scaled(n, unit, places, r)
 	whole := strconv.FormatUint(q/pow10[places], 10)
@@ -53,11 +53,11 @@ func fixed(n, unit uint64, places int, r rounding) string {
 	return whole + "." + strings.Repeat("0", places-len(frac)) + frac
 }
 
-// threeDigits writes n/unit with three significant digits (all digits before
+// threeDigits formats n/unit with three significant digits (all digits before
 // the point, if there are more) and without trailing zeros.
 func threeDigits(n, unit uint64, r rounding) string {
 	for places := 2; places > 0; places-- {
-		// 999 with the point after the first or second digit.
+		// At most 999, with the point after the first or second digit.
 		if scaled(n, unit, places, r) < 1000 {
 			return trimZeros(fixed(n, unit, places, r))
 		}
@@ -72,18 +72,18 @@ func trimZeros(s string) string {
 	return strings.TrimSuffix(strings.TrimRight(s, "0"), ".")
 }
 
-// unit is a name for a multiple.
+// unit is a unit of measurement: size is how many of the base unit it is.
 type unit struct {
 	name string
 	size uint64
 }
 
-// inUnits writes n in the largest of the units (smallest first) in which it is
+// inUnits formats n in the largest of the units (smallest first) in which it is
 // at least 1 after rounding.
 func inUnits(n uint64, units []unit, r rounding) string {
 	u := units[0]
 	for _, next := range units[1:] {
-		// Round in the smaller unit first: what would be written as 1024 MiB is 1 GiB.
+		// Round in the smaller unit first, so that 1024 MiB becomes 1 GiB.
 		if scaled(n, u.size, 0, r)*u.size < next.size {
 			break
 		}
@@ -92,7 +92,7 @@ func inUnits(n uint64, units []unit, r rounding) string {
 	return threeDigits(n, u.size, r) + " " + u.name
 }
 
-// magnitude is |n| without overflow.
+// magnitude returns |n| without overflow.
 func magnitude(n int64) uint64 {
 	if n < 0 {
 		return -uint64(n)
@@ -100,7 +100,7 @@ func magnitude(n int64) uint64 {
 	return uint64(n)
 }
 
-// mulDiv returns a*b/c, rounded down, through 128 bits.
+// mulDiv returns a*b/c, rounded down, with a product of 128 bits. The quotient has to fit into 64.
 func mulDiv(a, b, c uint64) uint64 {
 	hi, lo := bits.Mul64(a, b)
 	q, _ := bits.Div64(hi, lo, c)
@@ -116,10 +116,10 @@ var timeUnits = []unit{{"ns", 1}, {"µs", 1e3}, {"ms", 1e6}, {"s", 1e9}}
 
 var rateUnits = []unit{{"B/s", 1}, {"KB/s", 1e3}, {"MB/s", 1e6}, {"GB/s", 1e9}, {"TB/s", 1e12}}
 
-// Bytes writes a size: "11.9 GiB", "310 MiB", "0 B"; engine.NoLimit is "no limit".
+// Bytes formats a size: "11.9 GiB", "310 MiB", "0 B"; engine.NoLimit is "no limit".
 func Bytes(b engine.Bytes) string { return bytes(b, nearest) }
 
-// BytesUp is Bytes rounded up: a budget of what is shown suffices for b.
+// BytesUp is Bytes rounded up, so that a budget of the size it shows suffices for b.
 func BytesUp(b engine.Bytes) string { return bytes(b, upward) }
 
 func bytes(b engine.Bytes, r rounding) string {
@@ -132,7 +132,7 @@ func bytes(b engine.Bytes, r rounding) string {
 	return inUnits(uint64(b), byteUnits, r)
 }
 
-// BytesChange writes a difference of sizes with its sign: "+310 MiB", "−1.2 GiB", "0 B".
+// BytesChange formats a difference of sizes with its sign: "+310 MiB", "−1.2 GiB", "0 B".
 func BytesChange(b engine.Bytes) string {
 	if b > 0 {
 		return "+" + Bytes(b)
@@ -140,8 +140,8 @@ func BytesChange(b engine.Bytes) string {
 	return Bytes(b)
 }
 
-// Duration writes a time: "612 ms", "8.4 ms", "1.24 s", "0 ms". The largest
-// duration, which stands for a transfer without a link, is "∞".
+// Duration formats a time: "612 ms", "8.4 ms", "1.24 s", "0 ms". The largest
+// duration, which means a transfer without a link, is "∞".
 func Duration(d time.Duration) string {
 	switch {
 	case d == math.MaxInt64:
@@ -154,21 +154,18 @@ func Duration(d time.Duration) string {
 	return inUnits(uint64(d), timeUnits, nearest)
 }
 
-// axisUnit returns the one unit in which times up to to are written side by side.
+// axisUnit returns the unit in which all times up to to are written on one axis.
 func axisUnit(to time.Duration) unit {
-	switch {
-	case to < time.Microsecond:
-		return timeUnits[0]
-	case to < time.Millisecond:
-		return timeUnits[1]
-	case to < 10*time.Second:
-		return timeUnits[2]
+	for i, limit := range [...]time.Duration{time.Microsecond, time.Millisecond, 10 * time.Second} {
+		if to < limit {
+			return timeUnits[i]
+		}
 	}
 	return timeUnits[3]
 }
 
-// Span writes a stretch of time in one unit, with as many decimals as its
-// length needs: "411.2 to 437.0 ms". Negative times count as 0.
+// Span formats the interval from one time to another in one unit, with as many decimals
+// as its length needs: "411.2 to 437.0 ms". Negative times count as 0.
 func Span(from, to time.Duration) string {
 	from, to = max(from, 0), max(to, 0)
 	u := axisUnit(max(from, to))
@@ -183,8 +180,8 @@ func Span(from, to time.Duration) string {
 		u.name
 }
 
-// Moment writes a point in time as Span does for a stretch of the given length:
-// "411.2 ms".
+// Moment formats a point in time, "411.2 ms", with the decimals that tell the pixels apart
+// on an axis of the given length.
 func Moment(at, length time.Duration) string {
 	at = max(at, 0)
 	u := axisUnit(at)
@@ -196,7 +193,7 @@ func Moment(at, length time.Duration) string {
 	return fixed(uint64(at), u.size, places, nearest) + " " + u.name
 }
 
-// Percent writes a relative change with its sign: 0.091 is "+9.1 %".
+// Percent formats a relative change with its sign: 0.091 is "+9.1 %".
 func Percent(x float64) string {
 	s := twoDigits(math.Abs(x) * 100)
 	switch {
@@ -208,7 +205,7 @@ func Percent(x float64) string {
 	return "+" + s + " %"
 }
 
-// Share writes a part of a whole: 0.66 is "66 %". Only the whole is 100 %.
+// Share formats a part of a whole: 0.66 is "66 %". Less than the whole is never rounded to 100 %.
 func Share(x float64) string {
 	p := x * 100
 	if p > 99 && p < 100 {
@@ -220,10 +217,10 @@ func Share(x float64) string {
 	return twoDigits(p) + " %"
 }
 
-// twoDigits writes a number with two significant digits, or more before the point.
+// twoDigits formats a number with two significant digits, or with all digits before the point.
 func twoDigits(x float64) string { return digits(x, 10) }
 
-// digits writes a number with as many significant digits as full has, all digits before the point if there are more,
+// digits formats a number with as many significant digits as full has, all digits before the point if there are more,
 // at most two decimals, and no trailing zeros.
 func digits(x, full float64) string {
 	decimals := 2
@@ -240,10 +237,10 @@ func digits(x, full float64) string {
 	return trimZeros(strconv.FormatFloat(x, 'f', decimals, 64))
 }
 
-// Ratio writes a factor with three digits: "×1.4", "×1.09".
+// Ratio formats a factor with three digits: "×1.4", "×1.09".
 func Ratio(x float64) string { return "×" + digits(x, 100) }
 
-// Rate writes a bandwidth: "12.5 GB/s"; 0 is "no link".
+// Rate formats a bandwidth: "12.5 GB/s"; 0 is "no link".
 func Rate(r engine.Rate) string {
 	if r <= 0 {
 		return "no link"
@@ -251,7 +248,7 @@ func Rate(r engine.Rate) string {
 	return inUnits(uint64(r), rateUnits, nearest)
 }
 
-// Count writes a whole number with narrow spaces between thousands.
+// Count formats a whole number with narrow spaces between thousands.
 func Count(n int) string {
 	s := strconv.FormatUint(magnitude(int64(n)), 10)
 	for i := len(s) - 3; i > 0; i -= 3 {
@@ -263,7 +260,7 @@ func Count(n int) string {
 	return s
 }
 
-// Milliseconds writes a time as an exact number of milliseconds without unit,
+// Milliseconds formats a time as an exact number of milliseconds without a unit,
 // for tables: "411.2".
 func Milliseconds(d time.Duration) string {
 	s := trimZeros(fixed(magnitude(int64(d)), 1e6, 6, nearest))
@@ -273,9 +270,9 @@ func Milliseconds(d time.Duration) string {
 	return s
 }
 
-// Throughput writes how much is trained per second by steps of n samples, or of what
-// the unit says: "176 samples/s"; where n is not known (0), how many steps. It is
-// empty if a step takes no time.
+// Throughput formats the training rate of steps that take step each and train n units, such
+// as samples: "176 samples/s". If n is 0, because it is not known, the rate is in steps. If
+// step is 0, the result is empty.
 func Throughput(n int, unit string, step time.Duration) string {
 	if step <= 0 {
 		return ""
@@ -290,13 +287,14 @@ func Throughput(n int, unit string, step time.Duration) string {
 	return digits(x, 100) + " " + unit + "/s"
 }
 
-// PerSecond returns the number of a throughput, without its unit.
+// PerSecond returns the number of Throughput without its unit.
 func PerSecond(n int, step time.Duration) string {
 	number, _, _ := strings.Cut(Throughput(n, "", step), " ")
 	return number
 }
 
-// Range writes a range of sizes, with the unit once where it is the same: "8 to 16 GiB"; one size if it is none.
+// Range formats a range of sizes, with one unit if both have the same: "8 to 16 GiB". It returns one size if both
+// are formatted alike.
 func Range(low, high engine.Bytes) string {
 	x, y := Bytes(low), Bytes(high)
 	if x == y {
@@ -308,7 +306,7 @@ func Range(low, high engine.Bytes) string {
 	return x + " to " + y
 }
 
-// Rates writes the rates of a link, both directions where they differ.
+// Rates formats the rates of a link, or its one rate if both directions have the same.
 func Rates(toDev, toHost engine.Rate) string {
 	if toHost != toDev {
 		return Rate(toDev) + " in, " + Rate(toHost) + " out"
@@ -316,11 +314,11 @@ func Rates(toDev, toHost engine.Rate) string {
 	return Rate(toDev)
 }
 
-// Longer is by what share a time is longer than another one, as Percent takes it.
+// Longer returns the relative change from reference to d, for Percent.
 func Longer(d, reference time.Duration) float64 { return float64(d)/float64(reference) - 1 }
 
-// Durations writes the durations in a text the way Duration does: sentences of
-// packages that know no people's words have them as Go writes them, 1.234567ms.
+// Durations returns a text with its durations in Go's form, 1.234567ms, replaced by that of
+// Duration. Texts of package engine, which does not import this package, contain such durations.
 func Durations(text string) string {
 	lines := strings.Split(text, "\n")
 	for n, line := range lines {
@@ -333,7 +331,7 @@ func Durations(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// durationWord rewrites a word that is a duration, with what stands around it.
+// durationWord reformats a word that is a duration and keeps the punctuation around it.
 func durationWord(word string) string {
 	core := strings.TrimLeft(word, "(")
 	before := word[:len(word)-len(core)]
@@ -348,7 +346,7 @@ func durationWord(word string) string {
 	return before + Duration(d) + word[len(before)+len(core):]
 }
 
-// Sentence makes a sentence of an error.
+// Sentence makes a sentence of the text of an error: with a capital and a full stop.
 func Sentence(text string) string {
 	if text == "" {
 		return ""
@@ -356,8 +354,8 @@ func Sentence(text string) string {
 	return strings.ToUpper(text[:1]) + strings.TrimSuffix(text[1:], ".") + "."
 }
 
-// Capital returns a text that begins with a capital, unless it begins with a name such as
-// bf16 or torch.compile.
+// Capital returns a text with a capital at its beginning, unless its first word contains a
+// digit or a point, as the names bf16 and torch.compile do.
 func Capital(text string) string {
 	if word, _, _ := strings.Cut(text, " "); word == "" || strings.ContainsAny(word, ".0123456789") {
 		return text

@@ -10,16 +10,11 @@ import (
 	"memtide/engine"
 )
 
-// InputError says what is wrong with a number that somebody wrote.
-type InputError struct {
-	Input string
-	Why   string // what was expected, for people
-}
+// inputError returns an error about input, a number that a person wrote; why is for people.
+func inputError(input, why string) error { return fmt.Errorf("%q: %s", input, why) }
 
-func (e *InputError) Error() string { return fmt.Sprintf("%q: %s", e.Input, e.Why) }
-
-// ParseBytes reads a size: "12GiB", "900 MiB", "12 GB" (decimal). A letter alone
-// is binary: "12G" is 12 GiB. Parts of a byte are dropped.
+// ParseBytes parses a size: "12GiB", "900 MiB", "12 GB" (decimal). A letter alone
+// is binary: "12G" is 12 GiB. Fractions of a byte are dropped.
 func ParseBytes(s string) (engine.Bytes, error) {
 	n, err := quantity(s, "a size", "12 GiB", []unit{
 		{"b", 1}, {"kib", 1 << 10}, {"mib", 1 << 20}, {"gib", 1 << 30}, {"tib", 1 << 40},
@@ -29,14 +24,12 @@ func ParseBytes(s string) (engine.Bytes, error) {
 	return engine.Bytes(n), err
 }
 
-// ParseRate reads a bandwidth: "12.5GB/s", "11.6 GiB/s", "100 Gb/s" is refused
-// as ambiguous. Parts of a byte are dropped.
+// ParseRate parses a bandwidth: "12.5GB/s", "11.6 GiB/s". It refuses "100 Gb/s", which is
+// ambiguous. Fractions of a byte per second are dropped.
 func ParseRate(s string) (engine.Rate, error) {
-	if t := strings.TrimSpace(s); strings.HasSuffix(t, "b/s") || strings.HasSuffix(t, "bit/s") ||
-		strings.HasSuffix(t, "bps") {
-		if !strings.HasSuffix(t, "ib/s") {
-			return 0, &InputError{s, "bits or bytes? Write bytes per second with a capital B, for example 12 GB/s"}
-		}
+	if t := strings.TrimSpace(s); !strings.HasSuffix(t, "ib/s") &&
+		(strings.HasSuffix(t, "b/s") || strings.HasSuffix(t, "bit/s") || strings.HasSuffix(t, "bps")) {
+		return 0, inputError(s, "bits or bytes? Write bytes per second with a capital B, for example 12 GB/s")
 	}
 	n, err := quantity(s, "a bandwidth", "12 GB/s", []unit{
 		{"b/s", 1}, {"kb/s", 1e3}, {"mb/s", 1e6}, {"gb/s", 1e9}, {"tb/s", 1e12},
@@ -45,7 +38,7 @@ func ParseRate(s string) (engine.Rate, error) {
 	return engine.Rate(n), err
 }
 
-// ParseFlops reads a rate of arithmetic in operations a second: "165TFLOP/s", "1.3 PFLOPS".
+// ParseFlops parses a rate of arithmetic in operations per second: "165TFLOP/s", "1.3 PFLOPS".
 func ParseFlops(s string) (int64, error) {
 	return quantity(strings.Replace(strings.ToLower(s), "flops", "flop/s", 1), "a rate of arithmetic", "165 TFLOP/s",
 		[]unit{
@@ -53,23 +46,24 @@ func ParseFlops(s string) (int64, error) {
 		})
 }
 
-// ParsePercent reads a part of a whole: "60%", "60 %" and "60" are 0.6.
+// ParsePercent parses a part of a whole: "60%", "60 %" and "60" are 0.6.
 func ParsePercent(s string) (float64, error) {
 	t := strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(s), "%"))
 	x, err := strconv.ParseFloat(t, 64)
 	if err != nil || math.IsNaN(x) || math.IsInf(x, 0) {
-		return 0, &InputError{s, "expected a percentage, for example 60%"}
+		return 0, inputError(s, "expected a percentage, for example 60%")
 	}
 	if x < 0 {
-		return 0, &InputError{s, "a percentage cannot be negative here"}
+		return 0, inputError(s, "a percentage cannot be negative here")
 	}
 	return x / 100, nil
 }
 
-// quantity reads a decimal number and one of the units (in lower case).
+// quantity parses a decimal number with one of the units, whose names are in lower case, and
+// returns it in the base unit. Errors mention what is expected, with an example.
 func quantity(s, what, example string, units []unit) (int64, error) {
 	expect := func(why string) error {
-		return &InputError{s, why + "; expected " + what + ", for example " + example}
+		return inputError(s, why+"; expected "+what+", for example "+example)
 	}
 	t := strings.TrimSpace(s)
 	if t == "" {
@@ -107,32 +101,20 @@ func quantity(s, what, example string, units []unit) (int64, error) {
 	return 0, expect(fmt.Sprintf("the unit %q is not known", strings.TrimSpace(t[end:])))
 }
 
-// exact returns a decimal number times size, rounded down.
+// exact returns a decimal number times size, rounded down; false if it is too large or has more than 18 decimals.
 func exact(number string, size uint64) (int64, bool) {
 	whole, frac, _ := strings.Cut(number, ".")
 	frac = strings.TrimRight(frac, "0")
 	if len(frac) > 18 {
 		return 0, false
 	}
-	var total uint64
-	if whole != "" {
-		w, err := strconv.ParseUint(whole, 10, 64)
-		hi, lo := bits.Mul64(w, size)
-		if err != nil || hi > 0 || lo > math.MaxInt64 {
-			return 0, false
-		}
-		total = lo
+	w, err := strconv.ParseUint("0"+whole, 10, 64)
+	hi, total := bits.Mul64(w, size)
+	if err != nil || hi > 0 || total > math.MaxInt64 {
+		return 0, false
 	}
-	if frac != "" {
-		f, _ := strconv.ParseUint(frac, 10, 64) // at most 18 digits: it fits
-		scale := uint64(1)
-		for range frac {
-			scale *= 10
-		}
-		hi, lo := bits.Mul64(f, size)
-		part, _ := bits.Div64(hi, lo, scale) // f < scale, so the quotient is below size
-		total += part
-	}
+	f, _ := strconv.ParseUint("0"+frac, 10, 64) // at most 18 digits: it fits
+	total += mulDiv(f, size, pow10[len(frac)])  // less than size
 	if total >= math.MaxInt64 {
 		return 0, false
 	}

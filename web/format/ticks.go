@@ -12,8 +12,8 @@ type TimeTick struct {
 	Label string
 }
 
-// TimeTicks are at most n marks at round times (1, 2 or 5 times a power of ten)
-// within [from, to], all in one unit, which is returned too.
+// TimeTicks returns at most n marks at round times (multiples of 1, 2 or 5 times a power of ten)
+// within [from, to], and the one unit of their labels.
 func TimeTicks(from, to time.Duration, n int) ([]TimeTick, string) {
 	from = max(from, 0)
 	u := axisUnit(to)
@@ -35,8 +35,8 @@ func TimeTicks(from, to time.Duration, n int) ([]TimeTick, string) {
 	return ticks, u.name
 }
 
-// roundStep returns the smallest multiple (one of the digits times a power of the
-// last of them) that is at least min.
+// roundStep returns the smallest number that is at least min and one of the digits times a
+// power of the last digit.
 func roundStep(min int64, digits []int64) int64 {
 	base := digits[len(digits)-1]
 	for scale := int64(1); ; scale *= base {
@@ -54,7 +54,7 @@ type ByteTick struct {
 	Label string
 }
 
-// ByteTicks are at most n marks at round sizes (1, 2, 4 or 5 times a power of
+// ByteTicks returns at most n marks at round sizes (multiples of 1, 2, 4 or 5 times a power of
 // ten of a binary unit) within [0, to], all in one unit.
 func ByteTicks(to engine.Bytes, n int) []ByteTick {
 	if n < 2 || to < 0 {
@@ -67,7 +67,7 @@ func ByteTicks(to engine.Bytes, n int) []ByteTick {
 		}
 		u = next
 	}
-	// In tenths of the unit, so that 0.5 GiB is a step; bytes are not divided.
+	// Steps are in tenths of the unit, so that 0.5 GiB is possible; bytes are not divided.
 	part := max(int64(u.size)/10, 1)
 	tenths := int64(10)
 	if u.size == 1 {

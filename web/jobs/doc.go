@@ -1,13 +1,11 @@
-// Package jobs asks a pool for what the state of the page wants to know, and turns
-// replies into messages: files to be read, schedules, curves, addresses, answers
-// and exports. Each function makes one request; Runner has many under way, ends
-// those that nobody waits for any more and keeps a slider that is dragged from
-// asking faster than answers come. What nobody has asked waits until nothing has
-// changed for a moment, and is given up as soon as anything does.
+// Package jobs carries out the effects of package state that need a worker: it sends requests to
+// a pool and turns the replies into messages. Each function makes one request. Runner runs many at
+// the same time, cancels those whose answer is not needed any more, and limits the requests of a slider that is
+// dragged. A question that the page asks by itself starts when nothing has changed for a moment, and is cancelled by
+// the next change.
 //
-// What this program does not link is asked of the workers of a second one, which is
-// loaded then: files of most formats, exports, strategies that are only described here.
+// Requests that this program cannot answer go to the workers of a second program, which is
+// loaded then: files of most formats, exports, strategies without a solver here.
 //
-// Nothing here knows components, elements or a browser. Errors keep the words of
-// who made them.
+// The package does not depend on components, elements or a browser. It does not change the texts of errors.
 package jobs

@@ -8,8 +8,7 @@ import (
 	"memtide/web/state"
 )
 
-// First returns the state of a page that has opened a choice and shows its schedule,
-// without curve. The error says why there is no schedule.
+// First returns the state of a page that has opened c and shows its schedule, without the curve.
 func First(ctx context.Context, pool proto.Pool, c state.Choice) (*state.State, error) {
 	s := state.New()
 	Settle(ctx, pool, s, s.Update(state.Start{Choice: c}))
@@ -25,8 +24,8 @@ func First(ctx context.Context, pool proto.Pool, c state.Choice) (*state.State, 
 	return s, nil
 }
 
-// Settle does what effects of a state ask for, and what follows from that, one after the other,
-// but for curves, questions and training steps.
+// Settle carries out the effects in queue, and those that follow from their answers, one after the other. It leaves
+// out curves, questions, training steps and effects that need a browser.
 func Settle(ctx context.Context, pool proto.Pool, s *state.State, queue []state.Effect) {
 	for ; len(queue) > 0; queue = queue[1:] {
 		var m state.Message
@@ -34,7 +33,7 @@ func Settle(ctx context.Context, pool proto.Pool, s *state.State, queue []state.
 		case state.Open:
 			m = Open(ctx, pool, e, ignored)
 		case state.Solve:
-			e.Request.Limit = 0 // however slow the machine is: who makes a page waits for it
+			e.Request.Limit = 0 // the page must be the same however slow the machine is
 			m = Solve(ctx, pool, e, ignored)
 		case state.Place:
 			m = Place(ctx, pool, e, ignored)
@@ -47,5 +46,4 @@ func Settle(ctx context.Context, pool proto.Pool, s *state.State, queue []state.
 	}
 }
 
-// ignored is what comes on the way where nobody looks.
 func ignored(state.Message) {}

@@ -118,7 +118,7 @@ func TestOneSecond(t *testing.T) {
 		for i := range got {
 			all.Go(func() {
 				var err error
-				if got[i], err = r.forFile(t.Context(), nil, []byte("of another format")); err != nil {
+				if got[i], err = r.load(t.Context()); err != nil {
 					t.Error(err)
 				}
 			})

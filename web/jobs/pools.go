@@ -8,34 +8,22 @@ import (
 	"time"
 
 	"memtide/engine"
-	"memtide/profiles"
 	"memtide/wasm/proto"
 	"memtide/wasm/serve"
 )
 
-// Second does what this program does not link, by a second program that is loaded when
-// that is first asked for: it opens files of other formats, solves with strategies and
-// places with allocators that are only described here, writes schedules for other programs, examines recordings and
+// Second is the second program, which is loaded when a request needs it first. It opens files of all formats, has the
+// solvers of all strategies and all allocators, writes schedules for other programs, examines recordings and
 // answers about training steps.
 type Second struct {
-	// Fetch gets the second program, and what starts its workers. Two requests that come
-	// at once may both wait for it.
+	// Fetch fetches the second program. start starts its workers. Several requests may call Fetch at the same time.
 	Fetch func(context.Context) (start func() (proto.Pool, error), err error)
 
 	mu   sync.Mutex
-	pool proto.Pool
+	pool proto.Pool // nil until it was started
 }
 
-// forFile returns the pool that opens a file: the page's own if it knows the format.
-func (r *Second) forFile(ctx context.Context, own proto.Pool, content []byte) (proto.Pool, error) {
-	if len(profiles.Claimants(content)) == 1 {
-		return own, nil
-	}
-	return r.load(ctx)
-}
-
-// load returns the pool of the second program, which is fetched and started the first
-// time.
+// load returns the pool of the second program. The first call fetches and starts it.
 func (r *Second) load(ctx context.Context) (proto.Pool, error) {
 	if p := r.loaded(); p != nil {
 		return p, nil
@@ -46,7 +34,7 @@ func (r *Second) load(ctx context.Context) (proto.Pool, error) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.pool == nil { // nobody else was faster
+	if r.pool == nil { // no other request was faster
 		p, err := start()
 		if err != nil {
 			return nil, err
@@ -56,26 +44,25 @@ func (r *Second) load(ctx context.Context) (proto.Pool, error) {
 	return r.pool, nil
 }
 
-// loaded returns the pool of the second program, or nil if it was not started yet.
+// loaded returns the pool of the second program, or nil if it has not been started.
 func (r *Second) loaded() proto.Pool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.pool
 }
 
-// either answers with the workers of this program, which it embeds, or with those of
-// the second one if only that answers the request, has a strategy that is asked for, or what
-// the network needs.
-type either struct {
+// bothPrograms is a pool that sends requests to the embedded pool of this program, or to the second program if only
+// that has the handler, the solver or the preset that a request needs.
+type bothPrograms struct {
 	proto.Pool
-	second  *Second
-	sorry   func(error) string // says that the second program cannot be loaded
-	loading func(bool)         // told that it is being loaded, and that it no longer is; nil: nobody is
+	second   *Second
+	noSecond func(error) string // see Runner.NoSecond
+	loading  func(bool)         // called with true when the second program is being loaded, then with false; may be nil
 }
 
 // Do implements proto.Pool.
-func (p either) Do(ctx context.Context, req proto.Request, tell func(any)) (any, error) {
-	if here(req) {
+func (p bothPrograms) Do(ctx context.Context, req proto.Request, tell func(any)) (any, error) {
+	if answeredHere(req) {
 		r, err := p.Pool.Do(ctx, req, tell)
 		if f, ok := errors.AsType[*proto.Failure](err); !ok || f.Kind != proto.Elsewhere {
 			return r, err
@@ -85,18 +72,18 @@ func (p either) Do(ctx context.Context, req proto.Request, tell func(any)) (any,
 		return nil, proto.Fail(proto.Unsupported,
 			"the page cannot solve this by itself, and the browser starts no workers for it")
 	}
-	second, err := p.other(ctx)
+	second, err := p.load(ctx)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
 	if err != nil {
-		return nil, proto.Fail(proto.Crash, "%s", p.sorry(err))
+		return nil, proto.Fail(proto.Crash, "%s", p.noSecond(err))
 	}
 	return second.Do(ctx, req, tell)
 }
 
-// other returns the pool of the second program.
-func (p either) other(ctx context.Context) (proto.Pool, error) {
+// load returns the pool of the second program.
+func (p bothPrograms) load(ctx context.Context) (proto.Pool, error) {
 	if p.loading != nil && p.second.loaded() == nil {
 		p.loading(true)
 		defer p.loading(false)
@@ -104,9 +91,8 @@ func (p either) other(ctx context.Context) (proto.Pool, error) {
 	return p.second.load(ctx)
 }
 
-// here reports whether this program answers a request, and has the solvers of all strategies
-// that it names.
-func here(req proto.Request) bool {
+// answeredHere reports whether this program has a handler for req, and the solvers of all strategies that req names.
+func answeredHere(req proto.Request) bool {
 	var asked []proto.Method
 	switch q := req.(type) {
 	case *proto.Solve:
@@ -122,12 +108,12 @@ func here(req proto.Request) bool {
 	})
 }
 
-// MainThread solves on the page's own thread, where the browser starts no workers and a
-// person has asked for it: the page lives in the breaths that a solver takes.
+// MainThread is a pool that answers on the page's own thread. It is used if the browser starts no workers. A solver
+// regularly sleeps, so that the browser can handle events.
 type MainThread struct {
 	serve.Local
-	turn sync.Mutex // held by the request that is at work: sleeping in turns would leave the page no time
-	last time.Time  // when the page was let live last
+	turn sync.Mutex // held by the request that runs: only one may, or the others would run while it sleeps
+	last time.Time  // when the last sleep ended
 }
 
 // Do implements proto.Pool.
@@ -142,11 +128,11 @@ func (h *MainThread) Do(ctx context.Context, req proto.Request, tell func(any)) 
 	})
 }
 
-// breathEvery is how long a solver may keep the page waiting.
+// breathEvery is how long a solver may block the page.
 const breathEvery = 30 * time.Millisecond
 
-// breathe lets the browser do what is waiting, for which every goroutine has to
-// sleep, and then another request have its turn.
+// breathe sleeps, so that the browser can handle events, which it does only while every goroutine waits. Then it
+// lets another request run.
 func (h *MainThread) breathe() {
 	if time.Since(h.last) < breathEvery {
 		return

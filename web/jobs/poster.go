@@ -16,10 +16,9 @@ import (
 	"memtide/web/permalink"
 )
 
-// Poster writes the pictures that the page shows for a link's fragment as one
-// SVG of the given width in CSS pixels: what stands in a document until the live
-// view is asked for. It returns the height in CSS pixels. Whatever the page would
-// say about the fragment is an error here, because a document should not link to it.
+// Poster writes the pictures that the page shows for a link's fragment to w, as one SVG. width and height are in CSS
+// pixels. Documents show the poster until the live view is opened. Everything that the page would warn about in the
+// fragment is an error, because a document should not link to it.
 func Poster(ctx context.Context, pool proto.Pool, w io.Writer, fragment string, width float64) (height float64,
 	err error) {
 	l, notes := link.Parse(fragment)
@@ -29,7 +28,7 @@ func Poster(ctx context.Context, pool proto.Pool, w io.Writer, fragment string, 
 	}
 	var scene draw.Scene
 	svg := display.SVGOptions{Standalone: true, Link: "#" + fragment}
-	if choice.Step != "" { // the second program has to be linked
+	if choice.Step != "" { // the caller must link package serve/step
 		r, err := proto.Do(ctx, pool.Do, &proto.Step{Model: choice.Step, Args: choice.StepArgs, Parts: 1}, nil)
 		if err != nil {
 			return 0, fmt.Errorf("the link %s: %w", fragment, err)

@@ -11,14 +11,14 @@ import (
 	"memtide/web/state"
 )
 
-// Each function asks a pool for what an effect is about, and tells what comes on the way.
+// The functions below send the request of an effect to a pool and return the final message. They pass messages about
+// the progress to tell.
 
-// progress tells how far a request is.
 func progress(id int, tell func(state.Message)) func(*proto.Progress) {
 	return func(p *proto.Progress) { tell(state.Progressed{ID: id, Progress: *p}) }
 }
 
-// Open asks to read a profile.
+// Open reads a profile. It returns nil if ctx was cancelled.
 func Open(ctx context.Context, pool proto.Pool, e state.Open, tell func(state.Message)) state.Message {
 	r, err := proto.Do(ctx, pool.Do, &e.Request, progress(e.ID, tell))
 	if ctx.Err() != nil {
@@ -39,7 +39,7 @@ func Open(ctx context.Context, pool proto.Pool, e state.Open, tell func(state.Me
 	return state.Opened{ID: e.ID, Reply: r, Profile: p}
 }
 
-// Solve asks for a schedule.
+// Solve solves for a schedule. It returns nil if ctx was cancelled.
 func Solve(ctx context.Context, pool proto.Pool, e state.Solve, tell func(state.Message)) state.Message {
 	r, err := proto.Do(ctx, pool.Do, &e.Request, func(p *proto.Solving) {
 		tell(state.Progressed{ID: e.ID, Progress: p.Progress, Best: p.Best})
@@ -53,7 +53,7 @@ func Solve(ctx context.Context, pool proto.Pool, e state.Solve, tell func(state.
 	return state.Solved{ID: e.ID, Choice: e.Choice, Solved: r}
 }
 
-// Place asks for a placement.
+// Place finds a placement.
 func Place(ctx context.Context, pool proto.Pool, e state.Place, tell func(state.Message)) state.Message {
 	r, err := proto.Do(ctx, pool.Do, &e.Request, progress(e.ID, tell))
 	m := state.Placed{ID: e.ID, Placed: r}
@@ -63,7 +63,7 @@ func Place(ctx context.Context, pool proto.Pool, e state.Place, tell func(state.
 	return m
 }
 
-// Sweep asks for points.
+// Sweep computes the points of a curve.
 func Sweep(ctx context.Context, pool proto.Pool, e state.Sweep, tell func(state.Message)) state.Message {
 	r, err := proto.Do(ctx, pool.Do, &e.Request, func(p *proto.Point) { tell(state.SweptPoint{ID: e.ID, Point: *p}) })
 	if err != nil {
@@ -72,7 +72,7 @@ func Sweep(ctx context.Context, pool proto.Pool, e state.Sweep, tell func(state.
 	return state.Swept{ID: e.ID, KeepAll: r.KeepAll}
 }
 
-// Question asks a question.
+// Question answers what would help.
 func Question(ctx context.Context, pool proto.Pool, e state.Question, tell func(state.Message)) state.QuestionEnded {
 	_, err := proto.Do(ctx, pool.Do, &e.Request, func(a *proto.Suggestion) {
 		tell(state.Answered{ID: e.ID, Answer: *a})
@@ -84,7 +84,7 @@ func Question(ctx context.Context, pool proto.Pool, e state.Question, tell func(
 	return m
 }
 
-// Examine asks about a recording.
+// Examine answers about a recording.
 func Examine(ctx context.Context, pool proto.Pool, e state.Examine) state.Message {
 	r, err := proto.Do(ctx, pool.Do, &e.Request, nil)
 	if err != nil {
@@ -93,7 +93,7 @@ func Examine(ctx context.Context, pool proto.Pool, e state.Examine) state.Messag
 	return state.Examined{ID: e.ID, Reply: r}
 }
 
-// Step asks about a training step.
+// Step answers about a training step.
 func Step(ctx context.Context, pool proto.Pool, e state.AskStep, tell func(state.Message)) state.Message {
 	r, err := proto.Do(ctx, pool.Do, &e.Request,
 		func(s *proto.Stepped) { tell(state.StepAnswered{ID: e.ID, Stepped: s}) })
@@ -113,8 +113,7 @@ func Step(ctx context.Context, pool proto.Pool, e state.AskStep, tell func(state
 	return state.StepAnswered{ID: e.ID, Stepped: r, Whole: true}
 }
 
-// Export asks to write a schedule down, and puts the address of what is shown into the
-// text.
+// Export returns a schedule or a plan as a file that contains address, the address of what is shown.
 func Export(ctx context.Context, pool proto.Pool, e state.Export, address string) ([]byte, error) {
 	r, err := proto.Do(ctx, pool.Do, &e.Request, nil)
 	if err != nil {

@@ -4,54 +4,55 @@ import (
 	"context"
 	"runtime"
 
+	"memtide/profiles"
 	"memtide/wasm/proto"
 	"memtide/wasm/serve"
 	"memtide/web/state"
 )
 
-// Page is what jobs need of the page. Do belongs to the page's goroutine; the
-// others may be called from any.
+// Page is the part of the page that Runner uses. Only the page's goroutine may call Do; any
+// goroutine may call the others.
 type Page interface {
 	Do(state.Message)       // changes the state
-	Post(state.Message)     // the same, later; nil is nothing
+	Post(state.Message)     // calls Do later, unless the message is nil
 	Later(func())           // calls a function on the page's goroutine
-	After(ms int, f func()) // calls a function in some milliseconds
+	After(ms int, f func()) // calls f in ms milliseconds
 	Now() float64           // milliseconds since the page was opened
 }
 
-// Runner carries what the state asks for to workers and answers back. Its methods
-// belong to the page's goroutine.
+// Runner sends requests to workers and their answers to the page. Only the page's goroutine may call
+// its methods.
 type Runner struct {
 	Page   Page
-	Pool   proto.Pool  // the workers
+	Pool   proto.Pool  // the workers of this program
 	Local  serve.Local // reads presets at once, without waiting for a worker
 	Second Second
 
 	// Crashed is called when a worker has crashed in a solve.
 	Crashed func()
-	// NoSecond says that the second program cannot be loaded.
+	// NoSecond returns a text that says that the second program cannot be loaded.
 	NoSecond func(error) string
-	// Sentence makes a sentence of an error, for answers.
+	// Sentence makes a sentence from the text of an error, for answers.
 	Sentence func(string) string
 
-	give    map[int]context.CancelFunc // by the effect's ID
+	cancels map[int]context.CancelFunc // of the requests under way, by the effect's ID
 	solves  solves
-	dragged bool // the page's last solve may be followed by others: a slider is being dragged
+	dragged bool // Solve.Soon of the page's last solve: a slider is being dragged
 }
 
-// sweepDelay is how long a setting must rest until its curve is asked for, in
-// milliseconds, while a slider is being dragged, and a picture until its addresses are. The
-// pool begins a curve only when no solve was asked for lately.
-const sweepDelay = 60
-
-// idleDelay is how long nothing may have changed until a question begins that nobody
-// has asked, in milliseconds: one that is given up ends its worker.
-const idleDelay = 400
+const (
+	// sweepDelay is how many milliseconds a setting must not change before its curve is asked for while
+	// a slider is being dragged, and a picture before its addresses are asked for.
+	sweepDelay = 60
+	// idleDelay is how many milliseconds nothing may change before a question of the page itself is asked. It avoids
+	// questions that are cancelled soon, because cancelling one ends its worker.
+	idleDelay = 400
+)
 
 // Busy reports whether a request is under way.
-func (j *Runner) Busy() bool { return len(j.give) > 0 }
+func (j *Runner) Busy() bool { return len(j.cancels) > 0 }
 
-// Start does what an effect asks workers for; false if that is something else.
+// Start carries out e if e asks workers for something, and reports whether it does.
 func (j *Runner) Start(e state.Effect) bool {
 	if j.solves.begin == nil {
 		j.solves = solves{now: func() float64 { return j.Page.Now() }, begin: j.solve, end: j.finish,
@@ -63,7 +64,7 @@ func (j *Runner) Start(e state.Effect) bool {
 	case state.Solve:
 		j.solves.ask(e)
 	case state.Sweep:
-		ms := 0 // when what is shown now has been drawn: it needs the processor more
+		ms := 0 // after the browser has drawn, which needs the processor too
 		if e.Soon && j.dragged {
 			ms = sweepDelay
 		}
@@ -93,35 +94,34 @@ func (j *Runner) Start(e state.Effect) bool {
 	return true
 }
 
-// pool returns where strategies are asked for; loading as in either.
+// pool returns the pool that uses the workers of both programs. loading as in bothPrograms.
 func (j *Runner) pool(loading func(bool)) proto.Pool {
-	return either{j.Pool, &j.Second, j.NoSecond, loading}
+	return bothPrograms{j.Pool, &j.Second, j.NoSecond, loading}
 }
 
-// context returns that of a new request.
+// context returns the context of a new request.
 func (j *Runner) context(id int) context.Context {
 	ctx, cancel := context.WithCancel(context.Background())
-	if j.give == nil {
-		j.give = map[int]context.CancelFunc{}
+	if j.cancels == nil {
+		j.cancels = map[int]context.CancelFunc{}
 	}
-	j.give[id] = cancel
+	j.cancels[id] = cancel
 	return ctx
 }
 
-// finish forgets a request.
+// finish cancels the context of a request that has ended or is cancelled.
 func (j *Runner) finish(id int) {
-	if cancel := j.give[id]; cancel != nil {
+	if cancel := j.cancels[id]; cancel != nil {
 		cancel()
-		delete(j.give, id)
+		delete(j.cancels, id)
 	}
 }
 
-// atOnce is no time to wait.
+// atOnce as a delay means that a request starts immediately. 0 lets the browser do other things first.
 const atOnce = -1
 
-// request finds an answer on a goroutine of its own, in some milliseconds or at once,
-// and gives it to the page; then there is done. A request that has been given up is not
-// begun, or not answered.
+// request calls answer on a new goroutine in ms milliseconds, sends the message to the page, and then calls
+// the functions done. A request that was cancelled is not started, or its answer is discarded.
 func (j *Runner) request(id, ms int, answer func(context.Context) state.Message, done ...func()) {
 	ctx := j.context(id)
 	begin := func() {
@@ -131,7 +131,7 @@ func (j *Runner) request(id, ms int, answer func(context.Context) state.Message,
 		go func() {
 			m := answer(ctx)
 			j.Page.Later(func() {
-				stopped := ctx.Err() != nil // as it is afterwards in any case
+				stopped := ctx.Err() != nil // before finish, which cancels ctx
 				j.finish(id)
 				if !stopped {
 					j.Page.Do(m)
@@ -155,22 +155,25 @@ func (j *Runner) open(e state.Open) {
 		var p proto.Pool = &j.Local
 		if e.Request.Preset == "" && e.Request.Decoded == nil {
 			held = append(held, hold(j.Pool))
-			var err error
-			if p, err = j.Second.forFile(ctx, j.Pool, e.Request.Bytes); err != nil {
-				return state.OpenFailed{ID: e.ID, Text: j.NoSecond(err)}
+			p = j.Pool
+			if len(profiles.Claimants(e.Request.Bytes)) != 1 { // the second program knows more formats
+				var err error
+				if p, err = j.Second.load(ctx); err != nil {
+					return state.OpenFailed{ID: e.ID, Text: j.NoSecond(err)}
+				}
 			}
 			held = append(held, hold(p))
 		}
-		return Open(ctx, either{p, &j.Second, j.NoSecond, nil}, e, j.Page.Post)
-	}, func() { // the sweep of what was shown before has been given up, if the file could be read
+		return Open(ctx, bothPrograms{p, &j.Second, j.NoSecond, nil}, e, j.Page.Post)
+	}, func() { // if the file could be read, the sweep of the previous network has been cancelled
 		for _, release := range held {
 			release()
 		}
 	})
 }
 
-// hold has no point of a sweep begin in a pool until a file is open: it comes first,
-// whichever program reads it.
+// hold keeps points of sweeps in p from starting until release is called: opening a file goes first, in both
+// programs.
 func hold(p proto.Pool) (release func()) {
 	if h, ok := p.(interface{ Hold() func() }); ok {
 		return h.Hold()
@@ -190,7 +193,7 @@ func (j *Runner) solve(e state.Solve) {
 			tell = ignored
 		}
 		m := Solve(ctx, pool, e, tell)
-		j.Page.Later(func() { // with the question that waited for it
+		j.Page.Later(func() {
 			j.finish(e.ID)
 			if f, ok := m.(state.SolveFailed); ok && f.Failure.Kind == proto.Crash {
 				j.Crashed()
@@ -199,14 +202,14 @@ func (j *Runner) solve(e state.Solve) {
 			j.Page.Do(m)
 		})
 	}()
-	runtime.Gosched() // the request is with its worker before the page is drawn, and not after
+	runtime.Gosched() // send the request to its worker before the page is drawn
 }
 
 func (j *Runner) question(e state.Question) {
 	delay := atOnce
 	if e.Idle {
 		delay = idleDelay
-		if _, ok := j.Pool.(*MainThread); ok { // the page would stand still meanwhile
+		if _, ok := j.Pool.(*MainThread); ok { // the question would block the page
 			j.Page.Post(state.QuestionEnded{ID: e.ID, Failed: "It is computed when it is opened."})
 			return
 		}
@@ -218,7 +221,8 @@ func (j *Runner) question(e state.Question) {
 	})
 }
 
-// Export has a schedule written down and gives its text, with an address in it, to the page.
+// Export asks for a schedule or a plan as a file and calls done with its text, which contains address, on the page's
+// goroutine.
 func (j *Runner) Export(e state.Export, address string, done func(text []byte, err error)) {
 	go func() {
 		text, err := Export(context.Background(), j.pool(nil), e, address)
@@ -226,25 +230,25 @@ func (j *Runner) Export(e state.Export, address string, done func(text []byte, e
 	}()
 }
 
-// solves are the solves under way, at most one of each kind, and those that replace
-// them. It runs on the page's goroutine only.
+// solves are the solves under way, at most one of each slot, and the ones that replace
+// them. Only the page's goroutine may use it.
 type solves struct {
 	slots [state.NumSlots]slot
 
 	now   func() float64         // milliseconds
-	after func(ms int, f func()) // calls f later, on the page's goroutine
-	begin func(state.Solve)      // has a pool solve, which ends with answered
-	end   func(id int)           // gives a solve up, which has no answer then
+	after func(ms int, f func()) // calls f in ms milliseconds on the page's goroutine
+	begin func(state.Solve)      // starts a solve, whose end is a call of answered
+	end   func(id int)           // cancels a solve; answered is not called for it then
 }
 
-// ask begins a solve, instead of the one under way, or has it wait for that one,
-// but never longer than patience allows.
+// ask starts e and cancels the solve under way in its slot. With e.Soon it first waits for that solve, but not
+// longer than patience allows.
 func (q *solves) ask(e state.Solve) {
 	s, now := &q.slots[e.Slot], q.now()
 	if s.running != 0 && e.Soon && now-s.since < patience {
 		s.next = &e
 		q.after(int(s.since+patience-now)+1, func() {
-			if n := s.next; n != nil && n.ID == e.ID { // it still waits
+			if n := s.next; n != nil && n.ID == e.ID { // e still waits
 				q.ask(e)
 			}
 		})
@@ -257,7 +261,7 @@ func (q *solves) ask(e state.Solve) {
 	q.begin(e)
 }
 
-// answered begins the solve that waited for the one that has an answer now.
+// answered starts the solve that waited for e, which has ended.
 func (q *solves) answered(e state.Solve) {
 	s := &q.slots[e.Slot]
 	if s.running != e.ID {
@@ -269,8 +273,8 @@ func (q *solves) answered(e state.Solve) {
 	}
 }
 
-// cancel drops the waiting solve with this id, and stops the one that runs before it: the page has
-// asked for the later one since, so it no longer wants that answer.
+// cancel drops the waiting solve with this id, and cancels the one that it waits for, which the page does not
+// need any more.
 func (q *solves) cancel(id int) {
 	for i := range q.slots {
 		if s := &q.slots[i]; s.next != nil && s.next.ID == id {
@@ -281,15 +285,13 @@ func (q *solves) cancel(id int) {
 	}
 }
 
-// patience is how long a solve may keep the one after it waiting, in
-// milliseconds. A slider being dragged asks faster than answers come: they
-// follow each other, and only the latest question waits. Ending a worker in
-// the middle costs more than most answers.
+// patience is how many milliseconds a solve may keep the next one waiting. A slider that is dragged asks faster than
+// answers come, and ending a worker takes longer than most solves.
 const patience = 150
 
-// slot is the solve under way of one kind, and the one that replaces it.
+// slot is the solve under way in a state.Slot, and the one that waits for it.
 type slot struct {
-	running int     // ID, 0 if none is
-	since   float64 // when that one began
-	next    *state.Solve
+	running int          // ID of the solve under way; 0 if there is none
+	since   float64      // when it started
+	next    *state.Solve // waits for it; may be nil
 }

@@ -113,7 +113,7 @@ func TestSolveElsewhere(t *testing.T) {
 	j := &Second{pool: second}
 	own.answer <- proto.Fail(proto.Elsewhere, "not here")
 	second.answer <- errors.New("enough")
-	_, err := either{own, j, nil, nil}.Do(t.Context(), &proto.Solve{Method: proto.Method{Strategy: "keepall"}}, nil)
+	_, err := bothPrograms{own, j, nil, nil}.Do(t.Context(), &proto.Solve{Method: proto.Method{Strategy: "keepall"}}, nil)
 	if err == nil || err.Error() != "enough" || len(own.answer) != 0 {
 		t.Errorf("got %v, the page's workers asked %t; want the answer of the second, after they were asked", err,
 			len(own.answer) == 0)

@@ -1,6 +1,7 @@
-// Package known is what workers have told: networks that were read, schedules that were
-// found for them, where their bytes lie, and what is known about a recording, as values
-// that know what follows from them. They know neither who asked nor who looks at them.
+// Package known holds the answers of the workers: networks that were read, schedules and
+// placements that were found for them, and reports about recordings. Its types make the
+// requests for further answers and arrange answers for drawing. They do not depend on the
+// state of the page or on how a person looks at it.
 package known
 
 import (
@@ -14,30 +15,29 @@ import (
 )
 
 // Network is a profile that was read, as a chain of stages or as a graph of
-// operations. A profile that has both is two networks, of which Choice.Graph
-// chooses one.
+// operations. A profile that has both makes two networks; Choice.Graph
+// selects one of them.
 type Network struct {
 	Source  choice.Source
 	Profile *profiles.Profile
-	Graph   *engine.Graph      // what is scheduled: that of the chain, or the operations
-	Chain   *engine.ChainGraph // nil if it is a graph
+	Graph   *engine.Graph      // the graph that is scheduled: the operations, or that of the chain
+	Chain   *engine.ChainGraph // nil if the network is a graph of operations
 	Lint    []string
 	Totals  proto.Totals
-	Config  string      // the text of the config.json that it was read from; empty if it is long, or of something else
+	Config  string      // text of the config.json that the profile was read from; empty if too long or another format
 	Step    engine.Args // with Config: see profiles.Profile.Step
 
-	linked *profiles.Profile // see Linked; nil until it is needed
-	other  *Network          // the same profile the other way; nil if it has only one
+	linked *profiles.Profile // cached by Linked
+	other  *Network          // the other network of the same profile; nil if there is only one
 }
 
-// configFormat is the format of a config.json, longestConfig how long its text may be to be kept.
 const (
-	configFormat  = "hfconfig"
-	longestConfig = 64 << 10
+	configFormat  = "hfconfig" // the format of a config.json
+	longestConfig = 64 << 10   // the longest text in bytes that Config keeps
 )
 
-// NewNetwork returns the network of a profile that holds a chain or operations, read from text
-// if that was at hand.
+// NewNetwork returns the network of a profile with a chain or operations. text is the file
+// that it was read from, or nil.
 func NewNetwork(source choice.Source, p *profiles.Profile, r *proto.Opened, text []byte) *Network {
 	n := &Network{Source: source, Profile: p, Lint: r.Lint, Totals: r.Totals}
 	if r.Format == configFormat && len(text) <= longestConfig {
@@ -57,8 +57,8 @@ func NewNetwork(source choice.Source, p *profiles.Profile, r *proto.Opened, text
 	return n
 }
 
-// As returns the network the way a choice wants it: as a graph or as a chain, if it
-// can be taken both ways.
+// As returns the network that c selects, the graph or the chain, if the profile has both, and
+// else n.
 func (n *Network) As(c choice.Choice) *Network {
 	if n.other != nil && c.Graph != (n.Chain == nil) {
 		return n.other
@@ -66,28 +66,28 @@ func (n *Network) As(c choice.Choice) *Network {
 	return n
 }
 
-// TwoWays reports whether the network can be taken as a chain and as a graph.
+// TwoWays reports whether the profile has both a chain and a graph.
 func (n *Network) TwoWays() bool { return n.other != nil }
 
-// InLink reports whether a link holds what is scheduled: a preset, a chain, or a graph
-// that is not too long for one.
+// InLink reports whether a link can hold the network: a preset, a chain, or a graph
+// that is not too long.
 func (n *Network) InLink() bool { return n.Source.Preset != "" || link.InLink(n.Linked()) }
 
-// Linked returns the profile that a link holds: of one that is both, only what is
-// scheduled.
+// Linked returns the profile for a link. If the profile has both a chain and a graph, the result
+// has only the one that this network schedules.
 func (n *Network) Linked() *profiles.Profile {
-	if n.Chain == nil && n.Profile.Chain != nil {
-		if n.linked == nil {
-			bare := *n.Profile
-			bare.Chain = nil
-			n.linked = &bare
-		}
-		return n.linked
+	if n.Chain != nil || n.Profile.Chain == nil {
+		return n.Profile
 	}
-	return n.Profile
+	if n.linked == nil {
+		bare := *n.Profile
+		bare.Chain = nil
+		n.linked = &bare
+	}
+	return n.linked
 }
 
-// Stages returns the number of stages of the chain, 0 of a graph.
+// Stages returns the number of stages of a chain, or 0 for a graph.
 func (n *Network) Stages() int {
 	if n.Chain == nil {
 		return 0
@@ -95,16 +95,16 @@ func (n *Network) Stages() int {
 	return n.Chain.Chain.Len()
 }
 
-// Applies reports whether a strategy can work on the network at all.
+// Applies reports whether a strategy supports the network.
 func (n *Network) Applies(s *engine.Strategy) bool { return n.Chain != nil || s.Graphs }
 
-// PictureKey identifies a schedule: budgets in per cent are resolved.
+// PictureKey identifies the schedule of a choice. Budgets in per cent count as bytes.
 func (n *Network) PictureKey(c choice.Choice) string {
 	return fmt.Sprintf("%s|%s|%d", c.SettingKey(), c.MethodKey(), c.Budget.Of(n.As(c).Totals.KeepAllPeak))
 }
 
-// Trained returns what a step of a choice trains with: tokens of a network that has a number
-// of them, samples of any other, or 0 if unknown.
+// Trained returns the unit and the number of what one step of a choice trains with: tokens for
+// networks on sequences, samples for all others. count is 0 if it is not known.
 func Trained(c choice.Choice, n *Network) (unit string, count int) {
 	count = n.Totals.Batch
 	if base, o := c.Source.Variant(); base != nil && base.Sequences() {
@@ -113,7 +113,7 @@ func Trained(c choice.Choice, n *Network) (unit string, count int) {
 	return "samples", count
 }
 
-// Request asks for the schedule of a choice.
+// Request returns the request for the schedule of a choice.
 func (n *Network) Request(c choice.Choice) proto.Solve {
 	return proto.Solve{
 		Setting: n.Setting(c),
@@ -122,7 +122,7 @@ func (n *Network) Request(c choice.Choice) proto.Solve {
 	}
 }
 
-// Setting returns the network as a choice wants it, with the device and how it copies.
+// Setting returns the network that c selects, the device, and how it copies, for requests.
 func (n *Network) Setting(c choice.Choice) proto.Setting {
 	as := n.As(c)
 	set := proto.Setting{Transfers: c.Transfers,

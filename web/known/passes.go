@@ -9,7 +9,7 @@ import (
 var passKinds = map[byte]draw.PassKind{'F': draw.PassForward, 'A': draw.PassBackward, 'B': draw.PassInputs,
 	'W': draw.PassWeights}
 
-// PassesOf arranges the passes of a pipeline for drawing; nil without one.
+// PassesOf arranges the passes of a pipeline for drawing. It returns nil if r has no pipeline.
 func PassesOf(r *proto.Stepped) *draw.Passes {
 	if r == nil || len(r.Ranks) == 0 {
 		return nil
@@ -21,7 +21,7 @@ func PassesOf(r *proto.Stepped) *draw.Passes {
 	}
 	var stages []draw.PassStage
 	for _, st := range r.Stages {
-		stages = append(stages, draw.PassStage{Rank: st.Rank, First: st.First, Last: st.Last, Act: st.Act,
+		stages = append(stages, draw.PassStage{First: st.First, Last: st.Last, Act: st.Act,
 			Rest: st.Rest})
 	}
 	for _, p := range r.Passes {

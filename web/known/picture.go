@@ -10,19 +10,19 @@ import (
 	"memtide/web/draw"
 )
 
-// Picture is a schedule that was found, with the choice that asked for it.
+// Picture is a schedule that was found, with the choice that it was requested for.
 type Picture struct {
 	ID      int // of the request
 	Choice  choice.Choice
 	Network *Network
 	Solved  *proto.Solved
-	Partial bool // best so far of a solver that is at work or was stopped
+	Partial bool // the best schedule so far of a solver that still runs or was stopped
 
-	model  *draw.Index              // made when it is asked for
-	placed map[string]*proto.Placed // by method, see Placeable
+	model  *draw.Index              // cached by Index
+	placed map[string]*proto.Placed // by Placeable.Method
 }
 
-// Problem returns what the picture's schedule solves.
+// Problem returns the problem that the picture's schedule solves.
 func (p *Picture) Problem() *engine.Problem {
 	c := p.Choice
 	return &engine.Problem{
@@ -44,32 +44,32 @@ func (p *Picture) Index() *draw.Index {
 // Gaps returns the picture's waits.
 func (p *Picture) Gaps() []sim.Gap { return p.Solved.Trace.Gaps }
 
-// Tally counts the layers of a picture, a loss aside, that are computed again and that
-// are copied to the host.
+// Tally returns how many layers, without a loss, are computed again and how many are copied
+// to the host.
 func (p *Picture) Tally() (again, out int) {
 	_, by := p.Index().Tally()
 	return by[sim.Recompute] + by[sim.Recompute|sim.Offload], by[sim.Offload] + by[sim.Recompute|sim.Offload]
 }
 
-// Delta is what changes from schedule A to schedule B. The parts add up to the
-// change of the step time, exactly: the compute lane of a trace is covered by
-// runs and waits, see sim.Trace.
+// Delta is the difference of schedule B from schedule A. The changes of the parts add up
+// exactly to that of the step time, because runs and waits cover the compute lane of a trace,
+// see sim.Trace.
 type Delta struct {
 	Step  time.Duration
-	Parts []DeltaPart // in a fixed order, also those that do not change
+	Parts []DeltaPart // in a fixed order, including those that do not change
 	Peak  engine.Bytes
 }
 
-// DeltaPart is a part of the step time, on both sides.
+// DeltaPart is a part of the step time in schedules A and B.
 type DeltaPart struct {
 	Name string // for people
 	A, B time.Duration
 }
 
-// Change is B - A.
+// Change returns B - A.
 func (p DeltaPart) Change() time.Duration { return p.B - p.A }
 
-// waits are the reasons for which the compute lane waits, in the order of their parts.
+// waits are the reasons for waits of the compute lane, in the order of Delta.Parts.
 var waits = []struct {
 	reason sim.Reason
 	name   string
@@ -77,7 +77,7 @@ var waits = []struct {
 	{sim.Drain, "waiting at the end"}, {sim.Window, "waiting for the window"}, {sim.Dependency, "waiting in order"},
 	{sim.None, "waiting"}}
 
-// DeltaOf returns the change from the trace a to the trace b.
+// DeltaOf returns the difference of trace b from trace a.
 func DeltaOf(a, b *sim.Trace) Delta {
 	d := Delta{Step: b.Makespan - a.Makespan, Peak: b.Peak - a.Peak}
 	d.Parts = append(d.Parts, DeltaPart{"compute", a.ComputeTime, b.ComputeTime},
@@ -90,9 +90,9 @@ func DeltaOf(a, b *sim.Trace) Delta {
 	return d
 }
 
-// Rounded returns the changes of the step and of every part, rounded to one unit
-// such that the rounded parts still add up to the rounded step: three digits of
-// the largest, what remains goes to the parts that lose most by rounding.
+// Rounded returns the changes of the step and of every part, all rounded to three digits of the
+// largest, such that the rounded parts add up to the rounded step. The parts that lose most by
+// rounding get the remainder.
 func (d *Delta) Rounded() (step time.Duration, parts []time.Duration) {
 	most := d.Step.Abs()
 	for _, p := range d.Parts {
@@ -125,7 +125,7 @@ func (d *Delta) Rounded() (step time.Duration, parts []time.Duration) {
 	return step, parts
 }
 
-// floorTo returns the largest multiple of unit that is not above t.
+// floorTo returns the largest multiple of unit that is at most t.
 func floorTo(t, unit time.Duration) time.Duration {
 	q := t / unit
 	if t%unit < 0 {

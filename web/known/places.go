@@ -8,24 +8,24 @@ import (
 	"memtide/web/draw"
 )
 
-// Places is a placement of what a picture or a file holds.
+// Places is a placement of the buffers of a picture or a file.
 type Places struct {
 	Of      Placeable
 	Placed  *proto.Placed  // nil if there is none: Failure says why
-	Failure *proto.Failure // also beside the best so far of a search that was stopped
+	Failure *proto.Failure // also set with the best placement so far of a search that was stopped
 
-	model *draw.Places
+	model *draw.Places // cached by Model
 }
 
-// Placeable is what a placement is of: the buffers of a picture's schedule or, if Memory
-// is not nil, those of a file, laid out by a method.
+// Placeable identifies a placement: of the buffers of a picture's schedule or, if Memory
+// is not nil, of a file, by a method.
 type Placeable struct {
 	Picture *Picture
 	Memory  *Memory
-	Method  string // an allocator with its arguments, by their key
+	Method  string // the choice.MethodKey of an allocator and its arguments
 }
 
-// found returns where the placements of a picture or a file are kept, by method.
+// found returns the map of the picture or the file that keeps placements by method.
 func (of Placeable) found() *map[string]*proto.Placed {
 	if of.Memory == nil {
 		return &of.Picture.placed
@@ -33,8 +33,8 @@ func (of Placeable) found() *map[string]*proto.Placed {
 	return &of.Memory.placed
 }
 
-// Places returns the placement that was found before, or that the file itself has; nil if
-// there is none.
+// Places returns the placement that was kept before or, for proto.Recorded, that of the file.
+// It returns nil if there is none.
 func (of Placeable) Places(allocator string) *Places {
 	placed := (*of.found())[of.Method]
 	if of.Memory != nil && allocator == proto.Recorded {
@@ -46,7 +46,7 @@ func (of Placeable) Places(allocator string) *Places {
 	return &Places{Of: of, Placed: placed}
 }
 
-// Keep remembers the placement for as long as its picture or its file.
+// Keep stores the placement with its picture or its file.
 func (p *Places) Keep() {
 	found := p.Of.found()
 	if *found == nil {
@@ -55,7 +55,8 @@ func (p *Places) Keep() {
 	(*found)[p.Of.Method] = p.Placed
 }
 
-// Request asks for a placement, which may take as long as limit; 0: as it takes.
+// Request returns the request for a placement. limit is the most time that the search may
+// take, 0 for no limit.
 func (of Placeable) Request(allocator string, args engine.Args, limit time.Duration) proto.Place {
 	q := proto.Place{Allocator: allocator, Args: args, Limit: limit}
 	if m := of.Memory; m != nil {
@@ -68,7 +69,7 @@ func (of Placeable) Request(allocator string, args engine.Args, limit time.Durat
 	return q
 }
 
-// Model returns the placement, arranged for drawing, or nil if there is none.
+// Model returns the placement, arranged for drawing, or nil if there is none. p may be nil.
 func (p *Places) Model() *draw.Places {
 	if p == nil || p.Placed == nil {
 		return nil
@@ -79,7 +80,7 @@ func (p *Places) Model() *draw.Places {
 	return p.model
 }
 
-// placement returns the placement in the terms of the pictures.
+// placement converts the placement to the types of package draw.
 func (p *Places) placement() draw.Placement {
 	out := draw.Placement{Pool: p.Placed.Pool, PeakAt: p.Placed.PeakAt}
 	out.Blocks = make([]draw.Block, len(p.Placed.Pieces))

@@ -15,13 +15,13 @@ import (
 
 // Measures of the picture of a training step, in CSS pixels.
 const (
-	stepHead = 58 // title, verdict, and what the card's line says
+	stepHead = 58 // height of the title, the verdict and the label of the card's line
 	stepRow  = 26
 	stepBar  = 18
-	stepSide = 64 // sizes, at the right end
+	stepSide = 64 // width of the sizes at the right end
 )
 
-// partStyles are how parts of a phase are filled, as the page fills them.
+// partStyles are the fills of the parts of a phase, as on the page.
 var partStyles = map[proto.PartKind]display.Style{
 	proto.PartStates:  display.FillOf(display.Fixed),
 	proto.PartKept:    display.FillOf(display.Forward),
@@ -34,9 +34,9 @@ var partStyles = map[proto.PartKind]display.Style{
 // verdicts are the words of the picture's second line.
 var verdicts = map[proto.Fit]string{proto.Fits: "It fits", proto.FitsNot: "It does not fit", proto.Unsure: "It may fit"}
 
-// StepPoster draws what a card holds in each phase of a training step, against what it has, or the
-// ranks of a pipeline: what stands in a document until the live view is asked for. model is what the
-// step was asked about.
+// StepPoster draws the picture of a training step that a document shows until the live view is
+// opened: the memory of a card in each phase against the card's memory, or the ranks of a pipeline.
+// model is the name of the model.
 func StepPoster(scene *draw.Scene, s *proto.Stepped, model string, width float64) {
 	title := ask.Title(model) + " on " + s.Card
 	if s.GPUs > 1 {
@@ -61,7 +61,7 @@ func StepPoster(scene *draw.Scene, s *proto.Stepped, model string, width float64
 	drawKey(l, s, width)
 }
 
-// drawPhases draws a bar for each phase, one for what is reserved, and the line of the card.
+// drawPhases draws a bar for each phase, one for the reserved memory, and the line of the card.
 func drawPhases(l *display.List, s *proto.Stepped, width float64, room engine.Bytes) {
 	names := 118.0
 	if width < 500 {
@@ -96,7 +96,7 @@ func drawPhases(l *display.List, s *proto.Stepped, width float64, room engine.By
 	l.Text(display.Ink, edge, stepHead-12, anchor, "a card has "+format.Bytes(room)+" for the program")
 }
 
-// drawKey says what lies there at the peak, and gives the picture its height.
+// drawKey draws the key, with the sizes of the parts at the peak, and sets the picture's height.
 func drawKey(l *display.List, s *proto.Stepped, width float64) {
 	x, y := 0.0, stepHead+stepRow*float64(len(s.Phases)+1)+22
 	l.Text(display.Muted, 0, y-10, display.Start, "at the peak, in "+s.Phases[s.Phase].Name+":")

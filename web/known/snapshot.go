@@ -1,6 +1,7 @@
 package known
 
 import (
+	"slices"
 	"time"
 
 	"memtide/engine"
@@ -10,19 +11,20 @@ import (
 	"memtide/web/lookup"
 )
 
-// Memory is a file about addresses that is open instead of a network.
+// Memory is an open file with addresses of buffers, such as a memory snapshot. It is open
+// instead of a network.
 type Memory struct {
 	File   string
 	Data   *proto.Memory
 	Lint   []string
 	End    time.Duration // of the time axis
-	Doctor *Doctor       // nil: it is no recording
+	Doctor *Doctor       // nil if the file is not a recording
 
-	placed map[string]*proto.Placed // by method, see Placeable
+	placed map[string]*proto.Placed // by Placeable.Method
 }
 
-// NewMemory returns a file that was read; from is the request for it, which is made again
-// where a recording has to be read again.
+// NewMemory returns the Memory of a file that was read. from is the request that read it,
+// which examining a recording repeats.
 func NewMemory(file string, r *proto.Opened, from *proto.Open) *Memory {
 	m := &Memory{File: file, Data: r.Memory, Lint: r.Lint}
 	if m.Data.Told {
@@ -36,8 +38,9 @@ func NewMemory(file string, r *proto.Opened, from *proto.Open) *Memory {
 	return m
 }
 
-// Moment returns the event after which the memory of a recording is told: that at a time,
-// or doctor.Decisive, also if nothing is known yet.
+// Moment returns the event of a recording at time at on the time axis. It returns
+// doctor.Decisive for the decisive event, for times outside of the recording, and while there is
+// no report.
 func (m *Memory) Moment(at time.Duration) int {
 	if m == nil || m.Doctor == nil || m.Doctor.Report == nil || at <= 0 || at > m.End {
 		return doctor.Decisive
@@ -50,7 +53,7 @@ func (m *Memory) Moment(at time.Duration) int {
 	return event
 }
 
-// LevelAt returns how memory was used after an event; the zero value if that is not known.
+// LevelAt returns the memory in use after an event, or the zero value if that is not known.
 func (m *Memory) LevelAt(event int) (last proto.Moment) {
 	if m == nil || m.Data.Recorded == nil {
 		return last
@@ -65,29 +68,29 @@ func (m *Memory) LevelAt(event int) (last proto.Moment) {
 	return last
 }
 
-// Unused returns what of the reserved memory is not in use after an event.
+// Unused returns how much reserved memory is not in use after an event.
 func (m *Memory) Unused(event int) engine.Bytes {
 	l := m.LevelAt(event)
 	return max(l.Reserved-l.Used, 0)
 }
 
-// Doctor is what is known about a recording. It is asked for step by step: Next says
-// what comes next, Take and Refuse take what comes back.
+// Doctor is the report about a recording. It arrives in parts: Next returns the next request,
+// Take and Refuse store its answer.
 type Doctor struct {
-	File    proto.Open     // as it was opened, and is read again if it has to be
-	Report  *doctor.Report // nil: it is on its way, or Failed says why there is none
-	Failed  string         // the last thing that was asked for has no answer
+	File    proto.Open     // the request that opened the file
+	Report  *doctor.Report // nil until it arrives, or if Failed says why there is none
+	Failed  string         // why the last failed request has no answer
 	Replays []doctor.Replay
-	Advice  *doctor.Advice // when all have been replayed
-	Stopped bool           // no more replays are asked for
+	Advice  *doctor.Advice // nil until all replays have arrived
+	Stopped bool           // no more replays are requested
 
-	alive   *doctor.Alive // at the moment that was chosen last
-	refused int           // the event that has no answer, and one more
+	alive   *doctor.Alive // after the event that was last requested
+	refused int           // 1 + the event whose request failed
 	flame   Flame
 }
 
-// Next returns what is asked next: the report first, then what is in use after the event at,
-// then replay by replay. ok is false if all is known that can be.
+// Next returns the next request: the report first, then the blocks in use after event at, then
+// one replay after another. ok is false if there is nothing left to request.
 func (d *Doctor) Next(at int) (q proto.Doctor, ok bool) {
 	q.File = d.File
 	switch {
@@ -104,7 +107,7 @@ func (d *Doctor) Next(at int) (q proto.Doctor, ok bool) {
 	return q, true
 }
 
-// Take takes an answer.
+// Take stores an answer.
 func (d *Doctor) Take(r *proto.Examined) {
 	switch {
 	case r.Report != nil:
@@ -120,7 +123,7 @@ func (d *Doctor) Take(r *proto.Examined) {
 	}
 }
 
-// Refuse says why there is no answer to what was asked, which is not asked again.
+// Refuse records why a request has no answer. The same part is not requested again.
 func (d *Doctor) Refuse(part proto.Part, at int, why string) {
 	d.Failed = why
 	switch part {
@@ -131,8 +134,8 @@ func (d *Doctor) Refuse(part proto.Part, at int, why string) {
 	}
 }
 
-// Alive returns what is in use after an event, or after the last one that was told; nil
-// before anything was.
+// Alive returns the blocks in use after an event, or those last known while they are on
+// their way. It returns nil before the report has arrived. d may be nil.
 func (d *Doctor) Alive(at int) *doctor.Alive {
 	switch {
 	case d == nil || d.Report == nil:
@@ -143,7 +146,7 @@ func (d *Doctor) Alive(at int) *doctor.Alive {
 	return d.alive
 }
 
-// Flame returns the flame graph of what is in use after an event, or nil if there is none.
+// Flame returns the flame graph of the blocks in use after an event, or nil if there is none.
 func (d *Doctor) Flame(at int) *Flame {
 	a := d.Alive(at)
 	if a == nil || a.Flame == nil {
@@ -157,16 +160,16 @@ func (d *Doctor) Flame(at int) *Flame {
 	return &d.flame
 }
 
-// Flame is the flame graph of what is in use at a moment, with the places in it.
+// Flame is a flame graph of the blocks in use, with its zoom and its keyboard focus.
 type Flame struct {
 	*draw.Flame
 
-	of   *doctor.Alive // what it shows
-	zoom int           // the call that is as wide as the picture
-	mark int           // the call that the keyboard is at
+	of   *doctor.Alive
+	zoom int // index of the call that is as wide as the picture
+	mark int // index of the call with the keyboard focus
 }
 
-// flameCalls returns the calls of a graph, each after the one around it.
+// flameCalls returns the calls of a flame graph, each after its parent.
 func flameCalls(root *doctor.Flame) (out []draw.FlameCall) {
 	var add func(f *doctor.Flame, parent int)
 	add = func(f *doctor.Flame, parent int) {
@@ -180,17 +183,15 @@ func flameCalls(root *doctor.Flame) (out []draw.FlameCall) {
 	return out
 }
 
-// UseOf returns how pictures show a category.
+// UseOf returns the draw.Use of a category.
 func UseOf(c doctor.Category) draw.Use {
-	for i, x := range doctor.Categories {
-		if x == c {
-			return draw.Use(i)
-		}
+	if i := slices.Index(doctor.Categories, c); i >= 0 {
+		return draw.Use(i)
 	}
 	return draw.UseUnknown
 }
 
-// Zoomed returns the call that is as wide as the graph, nothing if there is none.
+// Zoomed returns the call that is as wide as the picture, or nothing if f is nil.
 func (f *Flame) Zoomed() lookup.Target {
 	if f == nil {
 		return lookup.Target{}
@@ -198,7 +199,7 @@ func (f *Flame) Zoomed() lookup.Target {
 	return lookup.Target{Kind: lookup.OnCall, Index: f.zoom}
 }
 
-// Marked returns the call that the keyboard is at, nothing if there is no graph.
+// Marked returns the call with the keyboard focus, or nothing if f is nil.
 func (f *Flame) Marked() lookup.Target {
 	if f == nil {
 		return lookup.Target{}
@@ -206,8 +207,7 @@ func (f *Flame) Marked() lookup.Target {
 	return lookup.Target{Kind: lookup.OnCall, Index: f.mark}
 }
 
-// Zoom makes a call as wide as the graph; the one that is so already goes back to
-// the one around it.
+// Zoom makes a call as wide as the picture. If it is so already, its parent becomes as wide.
 func (f *Flame) Zoom(call int) {
 	if call == f.zoom {
 		call = f.Parent(call)
@@ -215,8 +215,8 @@ func (f *Flame) Zoom(call int) {
 	f.zoom, f.mark = call, call
 }
 
-// Move moves the keyboard's place. From the call that is as wide as the graph it goes
-// up to the one around it, which is not to be seen.
+// Move moves the keyboard focus to a call beside, above or below. From the zoomed call it moves
+// up by zooming out to the parent, which is not visible before.
 func (f *Flame) Move(right, down int) {
 	if f.mark == f.zoom && down < 0 {
 		f.Zoom(f.zoom)
@@ -225,8 +225,7 @@ func (f *Flame) Move(right, down int) {
 	f.mark = f.Beside(f.mark, right, down)
 }
 
-// Out goes back to the call around the one that is as wide as the graph, unless it is
-// the one that the graph begins with: then it is false.
+// Out zooms out to the parent of the zoomed call. It reports false if the graph is not zoomed.
 func (f *Flame) Out() bool {
 	if f == nil || f.zoom == f.Start() || f.zoom == 0 {
 		return false

@@ -1,8 +1,7 @@
-// Package permalink turns the state of the page into a link, and a link into what
-// the page does to show what it says. Package link knows how a link is written, and
-// package choice which of its values are defaults; this one knows what a file or a
-// view in another page changes, and what to tell a person about a link of which not
-// everything can be taken.
+// Package permalink converts the state of the page to a link, and a link to the message
+// that makes the page show it. Package link implements the form of links, and package
+// choice the defaults of their values. This package handles files and views in other pages,
+// and makes the notes for people about links that are only partly understood.
 package permalink
 
 import (
@@ -18,21 +17,20 @@ import (
 	"memtide/web/tradeoff"
 )
 
-// Of returns the permalink of a page. Only what differs from the default is in
-// it. keep is the link that the page was opened with: what nothing on the page
-// changes, and what this version does not know, is passed on, but not with a file that
-// was opened since.
+// Of returns the permalink of a page, which contains only what differs from the defaults. keep
+// is the link that the page was opened with. Its unknown pairs are passed on, unless a file was
+// opened since.
 func Of(s *state.State, keep link.Link) link.Link {
 	a, _ := s.AB()
 	c, network := a.Choice, a.Network
-	// Beside a preset that suggests something, the defaults do not go without saying.
+	// A preset's suggestion replaces the defaults, so that the link has to say them.
 	all := c.Source.Suggestion() != nil && c.Step == ""
 	l := link.Link{Said: c.Diff(choice.Default(), all), Look: s.View.Linked(s.Shown), Unknown: keep.Unknown}
 	if c.Source.File != "" && c.Source.Decoded == nil {
 		l.Unknown = nil
 	}
 	if l.Strategy == choice.DefaultStrategy && !all {
-		l.Strategy = "" // its arguments go with it
+		l.Strategy = "" // arguments without a strategy are those of the default
 	}
 	if c.Step == "" {
 		l.Preset = c.Source.Preset
@@ -40,7 +38,7 @@ func Of(s *state.State, keep link.Link) link.Link {
 	if l.Preset == "" && network != nil {
 		l.Profile, l.Ops = network.Linked(), opsOf(network)
 	}
-	// A file that is no chain has no other name than its kind.
+	// A link may not hold a graph: then its kind says why.
 	if l.Preset == "" && network != nil && network.Chain == nil {
 		l.Kind = "graph"
 	}
@@ -51,11 +49,11 @@ func Of(s *state.State, keep link.Link) link.Link {
 	return l
 }
 
-// ChoiceOf returns what a link asks for. The notes, for people, say what in it is
-// not known here; its default is used instead.
+// ChoiceOf returns the choice that a link asks for, with defaults for unknown names. The
+// notes, for people, are about these names.
 func ChoiceOf(l link.Link) (state.Choice, []string) {
 	if !l.Named() {
-		l.Budget.Bytes = 0 // they were meant for another network
+		l.Budget.Bytes = 0 // it was meant for another network
 	}
 	if l.Alloc == "" && slices.Contains(l.Frame.Show, "addr") {
 		l.Alloc = choice.DefaultAllocator
@@ -64,16 +62,8 @@ func ChoiceOf(l link.Link) (state.Choice, []string) {
 	return c, notesOf("", problems)
 }
 
-// knownLines returns the lines of which the names are known; nil stays nil, the default.
-func knownLines(lines []string) []string {
-	return slices.DeleteFunc(lines, func(name string) bool {
-		return name != tradeoff.AllLines && engine.Lookup(name) == nil
-	})
-}
-
-// Follow returns the message of a fragment that opens the page, and what is to be said
-// about it: what is wrong with the link, and what is shown where it names no
-// network.
+// Follow returns the message for the fragment that the page is opened with. The notes, for
+// people, say what is wrong with the link and, if it names no network, what is shown instead.
 func Follow(fragment string) (l link.Link, m state.Start, notes []string) {
 	l, m, notes = Read(fragment)
 	if !l.Named() && len(notes) > 0 {
@@ -82,7 +72,7 @@ func Follow(fragment string) (l link.Link, m state.Start, notes []string) {
 	return l, m, notes
 }
 
-// Read returns the message of a fragment, and what is wrong with it.
+// Read returns the link and the message of a fragment, and notes on what is wrong with it.
 func Read(fragment string) (l link.Link, m state.Start, notes []string) {
 	l, notes = link.Parse(fragment)
 	c, more := ChoiceOf(l)
@@ -92,20 +82,22 @@ func Read(fragment string) (l link.Link, m state.Start, notes []string) {
 	notes = append(notes, more...)
 	b, more := choiceB(l.B, c)
 	notes = append(notes, more...)
-	l.Lines = knownLines(l.Lines)
+	l.Lines = slices.DeleteFunc(l.Lines, func(name string) bool {
+		return name != tradeoff.AllLines && engine.Lookup(name) == nil
+	})
 	return l, state.Start{Choice: c, B: b, Look: l.Look}, notes
 }
 
-// Origin is where the page lies and what it was opened with.
+// Origin is the address of the page and the link that it was opened with.
 type Origin struct {
-	Base string    // its address, without query and fragment; of a file, the site's that it is from, or empty
-	File bool      // it was opened from a disk
-	Keep link.Link // that it was opened with
+	Base string    // address without query and fragment; for a file on a disk, of the site it is from, or empty
+	File bool      // the page was opened from a disk
+	Keep link.Link // the link that the page was opened with
 }
 
-// Locate says where the page lies. A file on a disk has an address that means
-// nothing to others and names folders of its owner: what is shared from there leads
-// to the site that the file is from.
+// Locate sets Base and File from the page's address, href, and the address of the site that
+// it is from. The address of a file on a disk means nothing to others and names folders of its
+// owner, so that links from such a page lead to the site.
 func (p *Origin) Locate(href, site string) {
 	p.Base, _, _ = strings.Cut(href, "#")
 	p.Base, _, _ = strings.Cut(p.Base, "?")
@@ -114,7 +106,7 @@ func (p *Origin) Locate(href, site string) {
 	}
 }
 
-// Docs returns where the documentation lies, or the empty string if unknown.
+// Docs returns the address of the documentation, or the empty string if it is not known. p may be nil.
 func (p *Origin) Docs() string {
 	switch {
 	case p == nil || !p.File:
@@ -125,8 +117,8 @@ func (p *Origin) Docs() string {
 	return p.Folder() + "docs/"
 }
 
-// Address returns the address of exactly what is shown, or, if exact is false,
-// without the visible range and the selection.
+// Address returns the address of a page in state s. If exact is false, it leaves out the visible
+// range, the selection and the playhead.
 func (p *Origin) Address(s *state.State, exact bool) string {
 	l := Of(s, p.Keep)
 	if !exact {
@@ -135,11 +127,12 @@ func (p *Origin) Address(s *state.State, exact bool) string {
 	return p.Base + "#" + l.Sealed()
 }
 
-// Folder returns where the files of the site lie.
+// Folder returns the address of the folder with the files of the site.
 func (p *Origin) Folder() string { return p.Base[:strings.LastIndexByte(p.Base, '/')+1] }
 
-// inserted returns a fragment with other values for some keys. What belongs to a value
-// that is replaced goes with it: the arguments of a strategy, the other source.
+// inserted returns a fragment with the keys in params set to their values, or removed if these are
+// empty. It also removes what belongs to a replaced value: the arguments of a strategy or an
+// allocator, the other source.
 func inserted(fragment string, params map[string]string) string {
 	gone := func(key string) bool {
 		_, same := params[key]
@@ -164,7 +157,7 @@ func inserted(fragment string, params map[string]string) string {
 	return strings.Join(out, "&")
 }
 
-// WithoutEmbed returns a fragment that opens the page itself and not a view.
+// WithoutEmbed returns a fragment without the keys of a view, so that it opens the page itself.
 func WithoutEmbed(fragment string) string {
 	return strings.Join(slices.DeleteFunc(strings.Split(fragment, "&"), func(pair string) bool {
 		key, _, _ := strings.Cut(pair, "=")
@@ -172,17 +165,16 @@ func WithoutEmbed(fragment string) string {
 	}), "&")
 }
 
-// Empty reports whether nothing is open yet, or that it could not be opened.
+// Empty reports whether nothing is open: nothing has been opened yet, or it could not be opened.
 func Empty(s *state.State) bool { return s.Network == nil && s.Memory == nil && s.Step == nil }
 
-// Refusal puts together what is wrong with a link of which nothing was taken.
+// Refusal joins the notes on a link that was refused as a whole.
 func Refusal(notes []string) string {
 	return strings.ReplaceAll(strings.Join(notes, "\n"), " It was left out.", "")
 }
 
-// Changed returns the message of a view's own fragment with other values for some keys.
-// What is wrong with the values is said and nothing else: some of what a view shows
-// is in no link, and stays.
+// Changed returns the link and the message for a view whose fragment is now, with the keys in params
+// changed. The notes are only about the new values. A source that no link can hold stays open.
 func Changed(s *state.State, now string, params map[string]string) (link.Link, state.Start, []string) {
 	_, _, before := Embedded(s.View.Frame, now)
 	l, m, notes := Embedded(s.View.Frame, inserted(now, params))
@@ -196,10 +188,9 @@ func Changed(s *state.State, now string, params map[string]string) (link.Link, s
 	return l, m, notes
 }
 
-// Embedded returns a link's message for a view that stays what it is: in another page,
-// with or without a slider. If there are notes on what is wrong with the link,
-// nothing of it is to be shown: a view stands among the words of another page,
-// which would be wrong about anything else.
+// Embedded returns the link and the message of a fragment for a view in another page, which
+// keeps its controls and, by default, its panels from f. If there are notes on what is wrong
+// with the link, the caller must not show it: the other page describes what the view shows.
 func Embedded(f link.Frame, fragment string) (link.Link, state.Start, []string) {
 	l, m, notes := Read(fragment)
 	if _, _, err := preset.Parse(l.Preset); l.Preset != "" && err != nil {

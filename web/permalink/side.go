@@ -9,20 +9,18 @@ import (
 	"memtide/web/state"
 )
 
-// MaxBoth is the longest fragment that holds two profiles: browsers show and
-// people pass on no longer ones, and link.Parse reads little more.
+// MaxBoth is the longest fragment with two profiles, in bytes. link.Parse reads little more.
 const MaxBoth = 60 << 10
 
-// addSide writes side B of a comparison into the link of A: what differs from
-// A, or what it is solved by if nothing does, so that the link says that there
-// is a B.
+// addSide sets side B of a comparison in the link of A to what differs from A. If nothing
+// differs, it is B's strategy, so that the link says that there is a B.
 func addSide(l *link.Link, s *state.State) {
 	one, two := s.AB()
 	if two == nil {
 		return
 	}
 	a, b, network := one.Choice, two.Choice, two.Network
-	if !s.Compare.OnA { // what is selected belongs to B, which is opened second
+	if !s.Compare.OnA { // the selection belongs to B, which is opened second
 		l.Wanted = ""
 	}
 	l.Alloc, l.AllocArgs = s.Choice.Alloc, s.Choice.AllocArgs
@@ -46,8 +44,8 @@ func addSide(l *link.Link, s *state.State) {
 	}
 }
 
-// choiceB is side B of a link whose A is a; nil if the link has no B that can be
-// shown. The notes, for people, say what of it is not known here.
+// choiceB returns side B of a link whose A is a, or nil if the link has no B that can be
+// shown. The notes, for people, are about unknown names in B.
 func choiceB(said *choice.Said, a state.Choice) (*state.Choice, []string) {
 	if said == nil || said.From == choice.FromFile {
 		return nil, nil
@@ -62,7 +60,7 @@ func choiceB(said *choice.Said, a state.Choice) (*state.Choice, []string) {
 	return &b, notes
 }
 
-// BackToB is side B of a link that cannot hold its file, which this page has read.
+// BackToB returns side B of a link that cannot hold B's file, which this page has read.
 func BackToB(said *choice.Said, a state.Choice, file state.Source) *state.Choice {
 	known := *said
 	known.From = ""
@@ -73,10 +71,10 @@ func BackToB(said *choice.Said, a state.Choice, file state.Source) *state.Choice
 	return b
 }
 
-// spoken are what keys name, in words.
+// spoken are the words for the things that keys name.
 var spoken = map[string]string{"dev": "device", "s": "strategy", "alloc": "allocator", "step": "language model"}
 
-// notesOf says what of a link cannot be taken.
+// notesOf returns notes for people on the problems of a link, each beginning with side.
 func notesOf(side string, problems []choice.Problem) (notes []string) {
 	for i := range problems {
 		p := &problems[i]
@@ -97,7 +95,8 @@ func notesOf(side string, problems []choice.Problem) (notes []string) {
 	return notes
 }
 
-// opsOf returns the operators that a link holds beside the chain of a network, if any.
+// opsOf returns the operators for the link of a network that is a chain. It is empty if there
+// are none or too many.
 func opsOf(n *known.Network) string {
 	if n.Chain == nil || !link.HoldsOps(n.Source.Ops) {
 		return ""

@@ -14,29 +14,29 @@ import (
 	"memtide/web/format"
 )
 
-// Game is a level with the reader's plan, and what is known of the others.
+// Game is an open level with the player's plan, and the stars of all levels.
 type Game struct {
 	level int // index into Levels
 	plan  Choices
-	out   Outcome
-	best  time.Duration
-	stars []int // of each level, the most so far
+	out   Outcome       // of plan
+	best  time.Duration // step time of the level's best plan
+	stars []int         // the most stars of each level so far
 }
 
-// NewGame opens what the fragment of an address says, "#3-kkroo"; the first level with everything
-// kept if it says nothing.
+// NewGame returns the game that the fragment of an address describes, such as "#3-kkroo". Without a valid fragment it
+// opens the first level with everything kept.
 func NewGame(fragment string) *Game {
 	g := &Game{stars: make([]int, len(Levels))}
 	number, letters, _ := strings.Cut(strings.TrimPrefix(fragment, "#"), "-")
 	n, _ := strconv.Atoi(number)
 	g.Open(n - 1)
 	if plan, ok := ParsePlan(letters, len(g.plan)); ok {
-		g.take(plan)
+		g.setPlan(plan)
 	}
 	return g
 }
 
-// Open goes to a level, by its index, and keeps everything there.
+// Open opens the level with this index and keeps everything. An invalid index opens the first level.
 func (g *Game) Open(level int) {
 	if level < 0 || level >= len(Levels) {
 		level = 0
@@ -51,32 +51,31 @@ func (g *Game) Open(level int) {
 func (g *Game) Level() *Level { return &Levels[g.level] }
 
 // Reset keeps everything.
-func (g *Game) Reset() { g.take(Choices(strings.Repeat(string(Keep), len(g.Level().Layers)))) }
+func (g *Game) Reset() { g.setPlan(Choices(strings.Repeat(string(Keep), len(g.Level().Layers)))) }
 
-// ShowBest takes a plan that no plan beats; it earns no stars.
+// ShowBest sets the level's best plan, without earning stars.
 func (g *Game) ShowBest() {
 	had := g.stars[g.level]
-	g.take(Choices(g.Level().Best))
+	g.setPlan(Choices(g.Level().Best))
 	g.stars[g.level] = had
 }
 
-// Choose says what is done with a layer, by its index. Anything else than the three choices is
-// left out.
+// Choose sets the choice for the layer with this index. It ignores invalid choices and indices.
 func (g *Game) Choose(layer int, choice string) {
 	if _, ok := ParsePlan(choice, 1); ok && layer >= 0 && layer < len(g.plan) {
 		plan := append(Choices{}, g.plan...)
 		plan[layer] = Choice(choice[0])
-		g.take(plan)
+		g.setPlan(plan)
 	}
 }
 
-// take plays a plan.
-func (g *Game) take(plan Choices) {
+// setPlan plays plan and counts its stars.
+func (g *Game) setPlan(plan Choices) {
 	g.plan, g.out = plan, g.played(plan)
 	g.stars[g.level] = max(g.stars[g.level], g.earned())
 }
 
-// played plays a plan; that the player and the checker disagree would be a defect.
+// played plays a plan. It panics if package check does not confirm the trace, which would be a defect.
 func (g *Game) played(plan Choices) Outcome {
 	out, err := g.Level().Play(plan)
 	if err != nil {
@@ -85,11 +84,11 @@ func (g *Game) played(plan Choices) Outcome {
 	return out
 }
 
-// Solved reports whether no plan is faster than the reader's.
+// Solved reports whether no plan is faster than the player's.
 func (g *Game) Solved() bool { return g.out.Fits && g.out.Time == g.best }
 
-// earned returns three stars for a plan that none beats, two for one that is at most 5 % slower,
-// one for any other that fits.
+// earned returns the stars of the plan: three for a fastest plan, two if it is at most 5 % slower, one for any other
+// that fits.
 func (g *Game) earned() int {
 	switch {
 	case g.Solved():
@@ -102,13 +101,13 @@ func (g *Game) earned() int {
 	return 0
 }
 
-// Fragment returns what an address says of the level and the plan.
+// Fragment returns the fragment of an address for the level and the plan.
 func (g *Game) Fragment() string { return fmt.Sprintf("#%d-%s", g.level+1, g.plan) }
 
 // Plans returns how many plans there are.
 func (l *Level) Plans() int { return int(math.Pow(3, float64(len(l.Layers)))) }
 
-// Verdict says what the plan comes to.
+// Verdict returns a sentence about the plan's outcome.
 func (g *Game) Verdict() string {
 	switch {
 	case g.Solved():
@@ -135,13 +134,12 @@ func (g *Game) LevelsHTML() string {
 	return b.String()
 }
 
-// choices are the words of the three, in their order.
 var choices = []struct {
 	choice Choice
 	word   string
 }{{Keep, "Keep"}, {Recompute, "Recompute"}, {Offload, "Offload"}}
 
-// BoardHTML returns the level's layers, a group of three choices each.
+// BoardHTML returns the level's layers, each with radio buttons for its choice.
 func (g *Game) BoardHTML() string {
 	l := g.Level()
 	most := engine.Bytes(1)
@@ -167,7 +165,7 @@ func (g *Game) BoardHTML() string {
 	return b.String()
 }
 
-// meter is a bar with a line across it.
+// meter returns a bar of length at, with a line at line. end is the length of the whole track.
 func meter(name, value, mark string, at, line, end float64, over bool) string {
 	class := ""
 	if over {
@@ -177,7 +175,7 @@ func meter(name, value, mark string, at, line, end float64, over bool) string {
 		name, value, class, 100*min(at/end, 1), 100*line/end, mark)
 }
 
-// ScoreHTML returns what the plan takes, beside the best and the budget.
+// ScoreHTML returns the step time beside that of the best plan, and the peak beside the budget.
 func (g *Game) ScoreHTML() string {
 	l := g.Level()
 	all := g.played(Choices(strings.Repeat(string(Keep), len(l.Layers))))
@@ -191,7 +189,7 @@ func (g *Game) ScoreHTML() string {
 			float64(l.Budget), 1.05*float64(all.Peak), !g.out.Fits)
 }
 
-// PictureHTML returns the step as the page draws it, so many pixels wide.
+// PictureHTML returns the pictures of the step as SVG, width CSS pixels wide.
 func (g *Game) PictureHTML(width float64) string {
 	var scene draw.Scene
 	budget := g.Level().Budget
@@ -199,7 +197,7 @@ func (g *Game) PictureHTML(width float64) string {
 		draw.View{Width: width, Budget: budget, Cursor: draw.NoCursor})
 	var svg strings.Builder
 	if err := scene.WriteSVG(&svg, display.SVGOptions{}); err != nil {
-		panic(err) // a text does not fail
+		panic(err) // a strings.Builder returns no errors
 	}
 	return svg.String()
 }

@@ -6,7 +6,7 @@ import (
 	"memtide/engine"
 )
 
-// Layer is one of a level's network. Its gradient is as large as its output.
+// Layer is a layer of a level's network. Its gradient is as large as its output.
 type Layer struct {
 	Name          string
 	Forward, Back time.Duration
@@ -19,19 +19,19 @@ type Level struct {
 	Layers     []Layer
 	Link       engine.Rate // in each direction; both at once
 	Budget     engine.Bytes
-	Best       string // a plan that no plan beats: see TestBest
+	Best       string // a fastest plan, see TestBest
 }
 
-// layer makes a layer of milliseconds and MiB.
+// layer returns a layer with times in milliseconds and sizes in MiB.
 func layer(name string, forward, back, out, saved int) Layer {
 	return Layer{name, time.Duration(forward) * time.Millisecond, time.Duration(back) * time.Millisecond,
 		engine.Bytes(out) * engine.MiB, engine.Bytes(saved) * engine.MiB}
 }
 
-// perMilli is the rate of a link that moves so many MiB in a millisecond.
+// perMilli returns the rate of mib MiB per millisecond.
 func perMilli(mib int) engine.Rate { return engine.Rate(mib) * 1000 * engine.Rate(engine.MiB) }
 
-// Levels are those of the game, from the easiest.
+// Levels are the levels of the game, the easiest first.
 var Levels = []Level{
 	{Name: "One too many", Hint: "Everything fits but one layer. Which one costs least?",
 		Layers: []Layer{layer("conv1", 8, 16, 64, 128), layer("relu1", 1, 2, 64, 64), layer("conv2", 10, 20, 64, 128),
@@ -60,7 +60,7 @@ var Levels = []Level{
 		Link: perMilli(3), Budget: 669 * engine.MiB, Best: "rokrkrrkkk"},
 }
 
-// Problem returns the level's training step. It ends in a loss that takes nothing.
+// Problem returns the level's training step. Its last stage is a loss without time and memory.
 func (l *Level) Problem() *engine.Problem {
 	c := &engine.Chain{Name: l.Name, Input: 8 * engine.MiB}
 	for _, s := range l.Layers {

@@ -23,7 +23,7 @@ const (
 // Choices is a choice for each layer, written as one letter each.
 type Choices []Choice
 
-// ParsePlan reads a plan of so many layers. ok is false if text is none.
+// ParsePlan reads a plan for the given number of layers. ok is false if text is not such a plan.
 func ParsePlan(text string, layers int) (plan Choices, ok bool) {
 	for _, c := range []byte(text) {
 		if c != byte(Keep) && c != byte(Recompute) && c != byte(Offload) {
@@ -37,7 +37,7 @@ func ParsePlan(text string, layers int) (plan Choices, ok bool) {
 // String returns the letters.
 func (p Choices) String() string { return string(p) }
 
-// at returns the choice for stage k, counted from 1; what is no layer is kept.
+// at returns the choice for stage k, counted from 1. A stage without a choice, such as the loss, is kept.
 func (p Choices) at(k int) Choice {
 	if k < 1 || k > len(p) {
 		return Keep
@@ -45,16 +45,16 @@ func (p Choices) at(k int) Choice {
 	return p[k-1]
 }
 
-// Outcome is what a plan comes to.
+// Outcome is the result of playing a plan. If the plan does not fit, it was played without a memory limit.
 type Outcome struct {
 	Fits    bool
-	Time    time.Duration // of the step; without a limit of memory if it does not fit
-	Peak    engine.Bytes  // likewise
+	Time    time.Duration // of the step
+	Peak    engine.Bytes
 	Problem *engine.Problem
 	Trace   *sim.Trace
 }
 
-// Play plays a plan on a level. The error says that the player and the checker disagree.
+// Play plays a plan on a level. It returns an error if package check does not confirm the trace.
 func (l *Level) Play(plan Choices) (Outcome, error) {
 	p := l.Problem()
 	out, s := fitted(p, plan)
@@ -70,19 +70,19 @@ func (l *Level) Play(plan Choices) (Outcome, error) {
 	return out, nil
 }
 
-// fitted plays both ways to fetch, and returns the faster with its schedule.
+// fitted plays plan with fetches one backward ahead and without, and returns the faster outcome with its schedule.
 func fitted(p *engine.Problem, plan Choices) (out Outcome, faster engine.Schedule) {
 	for _, ahead := range []int{1, 0} {
 		s := schedule(p.Chain, plan, ahead)
 		t, err := sim.Play(p, s)
-		if err == nil && (!out.Fits || t.Makespan < out.Time) { // an error: it is stuck for lack of room
+		if err == nil && (!out.Fits || t.Makespan < out.Time) { // an error means that memory is too small
 			out, faster = Outcome{Fits: true, Time: t.Makespan, Peak: t.Peak, Trace: t}, s
 		}
 	}
 	return out, faster
 }
 
-// schedule writes a plan down. Offloaded layers are asked for ahead layers before they are needed.
+// schedule returns the schedule of a plan. It fetches an offloaded layer ahead layers before the backward needs it.
 func schedule(g *engine.ChainGraph, plan Choices, ahead int) (s engine.Schedule) {
 	last := g.Chain.Len()
 	there := make([]bool, last+1) // saved activations are on the device, or on their way
@@ -103,7 +103,7 @@ func schedule(g *engine.ChainGraph, plan Choices, ahead int) (s engine.Schedule)
 		}
 	}
 	var need func(k int)
-	need = func(k int) { // has the saved activations of a stage on the device
+	need = func(k int) { // brings the saved activations of stage k to the device
 		if k < 1 || there[k] {
 			return
 		}
@@ -128,7 +128,7 @@ func schedule(g *engine.ChainGraph, plan Choices, ahead int) (s engine.Schedule)
 	return s
 }
 
-// Bound returns a time below which no schedule is, whatever it does with the layers.
+// Bound returns a lower bound of the step time of any schedule, also of those that are not plans of the game.
 func (l *Level) Bound() time.Duration {
 	t, _ := bound.Of(l.Problem(), engine.MayRecompute|engine.MayOffload)
 	return t

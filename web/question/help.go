@@ -16,8 +16,8 @@ import (
 	"memtide/web/format"
 )
 
-// Methods returns what is solved beside the chosen strategy: the others that apply to the network, a chain or a
-// graph, and to the device, in their order.
+// Methods returns the methods to try beside the chosen strategy: the other usable ones, ordered by rank for graphs or
+// chains.
 func Methods(chosen string, usable []*engine.Strategy, graph bool) (out []proto.Method) {
 	for _, st := range slices.SortedFunc(slices.Values(usable), engine.ByRank(graph)) {
 		if st.Name != chosen {
@@ -27,8 +27,9 @@ func Methods(chosen string, usable []*engine.Strategy, graph bool) (out []proto.
 	return out
 }
 
-// Answer finds what would help, more memory, a faster link, other strategies, and gives one answer each. The error
-// says what is wrong with what was asked. It ends soon after ctx does.
+// Answer tries what could help and emits an answer for each change. It first tries single changes; if none has a
+// schedule, it tries larger ones and then pairs. It returns an error if the question is wrong, and nil soon after ctx
+// was cancelled.
 func (w *Work) Answer(ctx context.Context) error {
 	changes, err := w.levers()
 	if err != nil {
@@ -43,7 +44,7 @@ func (w *Work) Answer(ctx context.Context) error {
 	case err != nil || ctx.Err() != nil:
 		return err
 	case fits:
-		return w.more(ctx)
+		return w.largerBatch(ctx)
 	}
 	last, err := w.lastLevers()
 	if err != nil {
@@ -59,23 +60,25 @@ func (w *Work) Answer(ctx context.Context) error {
 	return err
 }
 
-// change is one thing that might help, of a language model another step for the same work.
+// change is something that might help.
 type change struct {
 	whatif.Change
-	preset string // that the network is then
-	lever  ask.Lever
-	build  func() (*engine.Problem, error)
+
+	// For another step of a language model that does the same work:
+	preset string                          // reference of the changed preset
+	lever  ask.Lever                       // the option that changes; may be empty
+	build  func() (*engine.Problem, error) // builds Change.Problem
 }
 
-// try measures changes and gives an answer about each that the step has. It reports whether
-// one of them has a schedule.
+// try measures changes and emits an answer for each. It skips changes that cannot be built or that make no
+// difference. fits reports whether one of them has a schedule.
 func (w *Work) try(ctx context.Context, changes []change) (fits bool, err error) {
 	for i := range changes {
 		c := &changes[i]
 		a := proto.Suggestion{Name: c.Name, Preset: c.preset}
 		if c.build != nil {
 			p, err := c.build()
-			if err != nil || unchanged(p, w.Problem) { // this step does not have it
+			if err != nil || unchanged(p, w.Problem) {
 				w.Total--
 				continue
 			}
@@ -86,20 +89,20 @@ func (w *Work) try(ctx context.Context, changes []change) (fits bool, err error)
 		}
 		err := w.measure(ctx, &a, c.Problem, c.Method)
 		fits = fits || a.StepTime > 0
-		if !w.give(ctx, a, err) {
+		if !w.emit(ctx, a, err) {
 			return fits, nil
 		}
 	}
 	return fits, nil
 }
 
-// more gives an answer about the largest batch that needs no plan, if the present one needs none
-// and is smaller.
-func (w *Work) more(ctx context.Context) error {
+// largerBatch emits an answer about the largest batch for which everything can be kept, if that is larger than the
+// present batch and everything can be kept now.
+func (w *Work) largerBatch(ctx context.Context) error {
 	p, batch, err := preset.Parse(w.Preset)
 	keep := engine.Lookup(engine.KeepAll)
 	if err != nil || keep == nil {
-		return nil // the batch of a file is what it is
+		return nil // the batch of a file cannot be changed
 	}
 	if _, err := whatif.Measure(w.Problem, whatif.Method{Strategy: keep}, nil); err != nil {
 		return nil
@@ -112,13 +115,13 @@ func (w *Work) more(ctx context.Context) error {
 		return nil
 	}
 	w.Total++
-	w.give(ctx, proto.Suggestion{Name: fmt.Sprintf("batch of %d", found.Batch), Strategy: keep.Name,
+	w.emit(ctx, proto.Suggestion{Name: fmt.Sprintf("batch of %d", found.Batch), Strategy: keep.Name,
 		Budget: w.Problem.Budget,
 		Preset: preset.Ref(p.ID, found.Batch), Batch: found.Batch, StepTime: found.StepTime, Peak: found.Peak}, nil)
 	return nil
 }
 
-// unchanged reports whether two chains have the same blocks and states.
+// unchanged reports whether p and q are chains with the same stages, input and resident memory.
 func unchanged(p, q *engine.Problem) bool {
 	if p.Chain == nil || q.Chain == nil {
 		return false
@@ -127,8 +130,7 @@ func unchanged(p, q *engine.Problem) bool {
 	return slices.Equal(a.Stages, b.Stages) && a.Resident == b.Resident && a.Input == b.Input
 }
 
-// step returns the language model's step that the question is about, with the number of sequences;
-// nil if it is about another network.
+// step returns the preset and the batch if the question is about the step of a language model; otherwise p is nil.
 func (w *Work) step() (p *preset.Preset, batch int, err error) {
 	p, batch, err = preset.Parse(w.Preset)
 	if err != nil || p.Model() == nil {
@@ -137,8 +139,8 @@ func (w *Work) step() (p *preset.Preset, batch int, err error) {
 	return p, batch, p.Builds()
 }
 
-// levers returns what can be chosen otherwise about the step of a language model for the same
-// work: the options of ask.Levers, and two sequences for each one, of half the length.
+// levers returns changes of the step of a language model that do the same work: the options of ask.Levers, and twice
+// as many sequences of half the length.
 func (w *Work) levers() (out []change, err error) {
 	p, batch, err := w.step()
 	if p == nil || err != nil {
@@ -158,8 +160,8 @@ func (w *Work) levers() (out []change, err error) {
 	return out, nil
 }
 
-// lastLevers returns what is tried only where nothing else has a schedule: more cards, and a
-// training of adapters, which is another one.
+// lastLevers returns the changes that are tried only if no other has a schedule: more cards, and training adapters,
+// which is not the same training.
 func (w *Work) lastLevers() (out []change, err error) {
 	p, batch, err := w.step()
 	if p == nil || err != nil {
@@ -186,12 +188,12 @@ func (w *Work) lastLevers() (out []change, err error) {
 	return out, nil
 }
 
-// MostPairs is how many pairs of changes are built where no single one has a schedule.
+// MostPairs is the largest number of pairs of changes that are built when no single change has a schedule.
 const MostPairs = 24
 
-// pairs returns pairs of changes of a step that were tried by themselves, the first in their order first: those
-// of which what no plan does without may be small enough and is smaller than with either. Which to build is
-// told by what each makes of it, as if both did their share.
+// pairs returns pairs of changes that were tried alone. It keeps a pair if the least memory that a plan of the method
+// needs is below the budget and below that of each change alone. Building a pair is expensive, so pairs builds one only
+// if the product of the two reductions would suffice. Early changes are paired first.
 func (w *Work) pairs(tried []change) (out []change) {
 	p, batch, err := w.step()
 	if p == nil || err != nil {
@@ -225,19 +227,19 @@ func (w *Work) pairs(tried []change) (out []change) {
 	return out
 }
 
-// lever adds the step with one other option to a list of changes, unless that gives the same step.
+// lever adds to list the change of one option of the step, unless the step stays the same.
 func (w *Work) lever(list []change, p *preset.Preset, batch int, args engine.Args, l ask.Lever) []change {
 	o := p.Options()
 	o.Batch = batch
 	text, err := preset.StepText(ask.With(args, l.Option, l.Value))
-	if err != nil { // a choice that strategies make
+	if err != nil { // the option is one that strategies choose
 		return list
 	}
 	o.Step = text
 	return w.variant(list, p, batch, l, o)
 }
 
-// variant adds the step with other options to a list of changes, unless they give the same step.
+// variant adds to list the change to the options o, unless the step stays the same.
 func (w *Work) variant(list []change, p *preset.Preset, batch int, l ask.Lever, o preset.Options) []change {
 	v, err := p.Base().With(o)
 	if err != nil || v == p && o.Batch == batch {
@@ -254,18 +256,14 @@ func (w *Work) variant(list []change, p *preset.Preset, batch int, l ask.Lever, 
 		}})
 }
 
-// shortest is the length below which sequences are not shortened.
-const shortest = 512
-
-// leastGain is the share by which a change has to make a step faster to be worth a row, and
-// mostHelps is how many rows there are.
 const (
-	leastGain = 0.02
-	mostHelps = 6
+	shortest  = 512  // sequences are not made shorter than this many tokens
+	leastGain = 0.02 // the least gain of an answer that helps
+	mostHelps = 6    // the largest number of answers that help
 )
 
-// Gain returns how much more work per second an answer does than the present plan, as a share. Both
-// do the same work in a step. It is 0 if one of the step times is not known.
+// Gain returns the gain in work per second of answer i over the present plan, as a share: 0.1 is 10 % more. It is 0
+// if one of the step times is not known.
 func (a *Answers) Gain(i int) float64 {
 	if a.Base <= 0 || a.List[i].StepTime <= 0 {
 		return 0
@@ -273,17 +271,17 @@ func (a *Answers) Gain(i int) float64 {
 	return float64(a.Base)/float64(a.List[i].StepTime) - 1
 }
 
-// Helps returns the answers that help, best first, and the changes that do not, in their order. Where
-// what is chosen fits, an answer helps that is faster by leastGain; of other plans the fastest
-// alone counts. Where it does not fit, every answer with a schedule that needs no more than room
-// helps, and adapters stand last: they are another training.
+// Helps returns the indices of the answers that help, best first, and of those about the chosen strategy that do not,
+// in their order. If the choice fits, an answer helps if its gain is leastGain or more; of other strategies only the
+// fastest counts. If the choice does not fit, every answer whose peak is at most room helps, and adapters come last
+// because they are not the same training.
 func (a *Answers) Helps(unfit bool, room engine.Bytes) (best, none []int) {
 	plan := false
 	for _, i := range a.ByGain() {
 		x := &a.List[i]
 		another := x.Strategy != a.Strategy && !unfit
 		switch {
-		case x.Batch > 0: // more work
+		case x.Batch > 0: // not the same work
 		case unfit && x.StepTime > 0 && x.Peak <= room, !unfit && a.Gain(i) >= leastGain && !(another && plan):
 			best = append(best, i)
 			plan = plan || another
@@ -298,7 +296,7 @@ func (a *Answers) Helps(unfit bool, room engine.Bytes) (best, none []int) {
 	return best[:min(len(best), mostHelps)], none
 }
 
-// adapters returns 1 for a step that trains adapters beside frozen weights, and otherwise 0, to sort by.
+// adapters returns 1 if answer i trains adapters beside frozen weights, and 0 otherwise. It is a sort key.
 func (a *Answers) adapters(i int) int {
 	p, _, err := preset.Parse(a.List[i].Preset)
 	if err != nil || p.Model() == nil || ask.Value(preset.StepArgs(p.Options().Step), "lora") == "0" {
@@ -307,30 +305,25 @@ func (a *Answers) adapters(i int) int {
 	return 1
 }
 
-// ByGain returns the indices of the answers by step time, those without a schedule
-// last.
+// ByGain returns the indices of the answers ordered by step time, with those that have no schedule last.
 func (a *Answers) ByGain() []int {
 	out := make([]int, len(a.List))
 	for i := range out {
 		out[i] = i
 	}
-	slices.SortStableFunc(out, func(i, j int) int { // a step time of 0 is the largest then
+	slices.SortStableFunc(out, func(i, j int) int { // 0-1 as uint64 is the largest number
 		return cmp.Compare(uint64(a.List[i].StepTime-1), uint64(a.List[j].StepTime-1))
 	})
 	return out
 }
 
-// ChangeName returns what an answer about what would help changes; of a strategy the name of the
-// plan, of a link its rates.
+// ChangeName returns the name of what an answer changes: for a strategy the name of its plan, for a link its rates.
 func ChangeName(x *proto.Suggestion) string {
 	if st := engine.Lookup(x.Strategy); st != nil && st.Title == x.Name {
 		return choice.PlanName(x.Strategy)
 	}
-	if d := x.Device; d != nil && x.Name == doubleLink {
+	if d := x.Device; d != nil && x.Name == "twice the bandwidth" { // a name of package whatif
 		return "a link of " + format.Rates(d.ToDev, d.ToHost)
 	}
 	return x.Name
 }
-
-// doubleLink is what package whatif calls a link that is twice as fast.
-const doubleLink = "twice the bandwidth"

@@ -1,8 +1,8 @@
-// Package question holds what people ask that takes several schedules to answer: what would help. It knows what is
-// solved for it, and how a worker finds its answers.
+// Package question answers the question what would help a step: more memory, a faster link, another strategy, other
+// options of a language model. It takes several schedules to answer.
 //
-// What came of it are Answers. An answer is what was solved, with the network, strategy, budget and link that it was
-// solved for. So a click needs nothing from the question: it chooses just that.
+// An answer holds the network, strategy, budget and link that it was solved for, so that a click can choose exactly
+// these.
 package question
 
 import (
@@ -14,33 +14,32 @@ import (
 	"memtide/wasm/proto"
 )
 
-// Answers are the answers to the question as far as they have come.
+// Answers are the answers to the question so far.
 type Answers struct {
-	List     []proto.Suggestion // in the order they came
-	Strategy string             // chosen when it was asked
-	Base     time.Duration      // step time of what was chosen; 0 if it has no schedule
-	KeepAll  time.Duration      // step time without a limit; 0 if it is not known
+	List     []proto.Suggestion // in the order in which they came
+	Strategy string             // the chosen strategy
+	Base     time.Duration      // step time of the chosen schedule; 0 if there is no schedule
+	KeepAll  time.Duration      // step time of keeping everything; 0 if it is not known
 }
 
-// Limit is how long the page has a worker look for each schedule: the best until then counts.
+// Limit is the time limit of each schedule on the page. The best schedule until then counts.
 const Limit = 1500 * time.Millisecond
 
-// Work is the question as a worker has it, with where its answers go.
+// Work is a question that is being answered.
 type Work struct {
-	Problem *engine.Problem // device set, budget in bytes; not to be changed
-	Method  whatif.Method   // the chosen one
-	Methods []whatif.Method // see Methods
-	Preset  string          // that the network is built from; empty: it is a file's
-	Limit   time.Duration   // of each schedule; 0: as long as it needs
+	Problem *engine.Problem // with device and budget; not changed
+	Method  whatif.Method   // the chosen method
+	Methods []whatif.Method // other methods to try, see Methods
+	Preset  string          // reference of the preset that the network is built from; empty for a file
+	Limit   time.Duration   // of each schedule; 0 means no limit
 
-	// Emit takes the answers in their order, each with why it has no schedule, if it
-	// does not say so itself.
+	// Emit is called with each answer. err says why the answer has no schedule, or only the best so far.
 	Emit func(a *proto.Suggestion, err error)
 
-	Given, Total int // answers so far, and how many there are to be
+	Given, Total int // answers so far, and the number of all answers
 }
 
-// measure puts what a method makes of a problem into an answer, within the limit.
+// measure solves p with m within the time limit and writes the result into a.
 func (w *Work) measure(ctx context.Context, a *proto.Suggestion, p *engine.Problem, m whatif.Method) error {
 	ctx, cancel := proto.Within(ctx, w.Limit)
 	defer cancel()
@@ -53,9 +52,9 @@ func (w *Work) measure(ctx context.Context, a *proto.Suggestion, p *engine.Probl
 	return nil
 }
 
-// give hands an answer out; false if no more are wanted. What ctx has ended before
-// there was a schedule is no answer.
-func (w *Work) give(ctx context.Context, a proto.Suggestion, err error) bool {
+// emit emits the answer a, unless ctx was cancelled before there was a schedule. It reports whether to go on, which is
+// false once ctx is cancelled.
+func (w *Work) emit(ctx context.Context, a proto.Suggestion, err error) bool {
 	if ctx.Err() != nil && a.StepTime <= 0 {
 		return false
 	}

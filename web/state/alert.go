@@ -7,28 +7,26 @@ import (
 	"memtide/web/format"
 )
 
-// Type is text typed into a field that has not been committed.
+// Type is text that was typed into a field and is not committed yet.
 type Type struct{ Field, Text string }
 
 func (m Type) apply(s *State) []Effect {
-	s.Draft = Draft(m) // the field shows it already: nothing to draw
+	s.Draft = Draft(m) // no redraw: the field shows the text already
 	return nil
 }
 
-// Refuse says why something that was asked for is not done: a text that was not understood, a link that
-// is cut, damaged or too new.
+// Refuse shows why an input is not used: a text that is not valid, a link that is cut, damaged or too new.
 type Refuse struct{ Text string }
 
 func (m Refuse) apply(s *State) []Effect { return s.alert(&Alert{Text: m.Text}) }
 
-// alert shows an error; it replaces the one before it.
 func (s *State) alert(a *Alert) []Effect {
 	s.Alert = a
 	return s.touch()
 }
 
-// textAlert makes the first line the headline and keeps five more. The headline
-// begins as a sentence does, unless it begins with a name, such as forward_s.
+// textAlert returns an alert whose headline is the first line of text, with at most five more lines. The
+// headline is capitalized, unless its first word is a name such as forward_s.
 func textAlert(text string) *Alert {
 	lines := strings.Split(format.Durations(strings.TrimSpace(text)), "\n")
 	a := &Alert{Text: lines[0]}
@@ -43,7 +41,7 @@ func textAlert(text string) *Alert {
 	return a
 }
 
-// headline returns the first line of what went wrong, for where there is room for one.
+// headline returns the first line of an error text.
 func headline(text string) string {
 	line, _, _ := strings.Cut(text, "\n")
 	return line

@@ -11,9 +11,8 @@ import (
 	"memtide/web/lookup"
 )
 
-// open asks for a profile, that of a file or, if that is nil, the one that the choice
-// says. The choice becomes the page's when it has been read; until then nothing that is
-// shown changes.
+// open asks for the profile of file, or if file is nil for that of c.Source. c becomes the choice when the profile has
+// been read; until then the page shows what it showed. If c is a training step, open opens that at once.
 func (s *State) open(c Choice, file *File, h History) []Effect {
 	s.DOM++
 	if c.Step != "" {
@@ -23,8 +22,7 @@ func (s *State) open(c Choice, file *File, h History) []Effect {
 	return s.read(&s.Side, c, file, h)
 }
 
-// read asks for the profile of a choice of a side, as open does, instead of the one that
-// is being read.
+// read asks for a profile for the side o, as open does. It cancels the profile that o waits for.
 func (s *State) read(o *Side, c Choice, file *File, h History) []Effect {
 	out := o.cancelOpening()
 	name, req := c.Source.File, proto.Open{File: c.Source.File}
@@ -42,9 +40,8 @@ func (s *State) read(o *Side, c Choice, file *File, h History) []Effect {
 	return append(out, Open{ID: req.Keep, Request: req})
 }
 
-// openVariant opens a preset with these options. The link to the host is that of
-// the device that the times are for, until a person chooses another: it goes
-// along when the device changes.
+// openVariant opens a preset with options. If the link to the host was that of the device of the times, it becomes
+// that of the new device.
 func (s *State) openVariant(base *preset.Preset, o preset.Options) []Effect {
 	v, err := base.With(o)
 	if err != nil {
@@ -60,11 +57,9 @@ func (s *State) openVariant(base *preset.Preset, o preset.Options) []Effect {
 	return s.open(c, nil, Push)
 }
 
-// keepBudget returns c, a choice that another preset was picked for. If only the batch
-// size or an option of the network has changed, it keeps the budget that was set, and
-// whether the network is a graph: "does batch 64 fit into 16 GiB?" is asked about one
-// budget. In a comparison the budget is kept in bytes, because both sides have the
-// same memory until one of them is given more.
+// keepBudget returns c, the choice of a new preset or variant. If only the batch size or an option of the network has
+// changed, it keeps the present budget and the choice of graph or chain: "does batch 64 fit into 16 GiB?" is about one
+// budget. In a comparison it keeps the budget in bytes, so that both sides have the same memory.
 func (s *State) keepBudget(c Choice) Choice {
 	old, _ := s.Choice.Source.Variant()
 	now, _ := c.Source.Variant()
@@ -81,8 +76,8 @@ func (s *State) keepBudget(c Choice) Choice {
 	return c
 }
 
-// solve shows the schedule of a side's choice, from the cache or by asking for it within a
-// limit. What is shown stays until the answer comes.
+// solve shows the schedule of the choice of o, from the cache or by asking for it. The present picture stays until the
+// answer comes. limit is the time limit; 0 means no limit. soon is Solve.Soon.
 func (s *State) solve(o *Side, soon bool, limit time.Duration) []Effect {
 	o.OverBudget, o.Failed, o.fallback = nil, "", 0
 	slot, own := ForOther, o == &s.Side
@@ -102,7 +97,6 @@ func (s *State) solve(o *Side, soon bool, limit time.Duration) []Effect {
 		Slot: slot, Soon: soon}}
 }
 
-// within returns a request with a limit.
 func within(q proto.Solve, limit time.Duration) proto.Solve {
 	q.Limit = limit
 	return q

@@ -16,8 +16,7 @@ func (m Adopt) apply(s *State) []Effect {
 	return s.choose(m.Point.Choice(s.Choice), Push, false)
 }
 
-// UseAnswer chooses what an answer was solved for: the network, the budget, the link,
-// the strategy.
+// UseAnswer chooses the network, budget, link and strategy that an answer was solved for.
 type UseAnswer struct {
 	Index int // into Answers.List
 }
@@ -31,7 +30,7 @@ func (m UseAnswer) apply(s *State) []Effect {
 	if x.Strategy != c.Strategy {
 		c.Strategy, c.Args = x.Strategy, nil
 	}
-	if x.Preset != "" || x.Budget != s.Budget() { // a share would be of another amount of another network
+	if x.Preset != "" || x.Budget != s.Budget() { // in bytes, since a share depends on the network
 		c.Budget = choice.Budget{Bytes: x.Budget}
 	}
 	if d := x.Device; d != nil {
@@ -47,20 +46,16 @@ func (m UseAnswer) apply(s *State) []Effect {
 	return s.open(c, nil, Push)
 }
 
-// What people decide about a schedule. Settled is false while a slider is still
-// being dragged.
-
-// SetBudget sets the budget, in bytes or, if that is not 0, as a share of what
-// keeping everything needs.
+// SetBudget sets the budget: Share, or Bytes if Share is 0.
 type SetBudget struct {
 	Bytes   engine.Bytes
-	Share   choice.Share
-	Settled bool
+	Share   choice.Share // of the peak of keeping everything
+	Settled bool         // false while a slider is being dragged
 }
 
 func (m SetBudget) apply(s *State) []Effect {
 	c := s.Choice
-	c.Budget = choice.Budget{Bytes: max(m.Bytes, 1)} // 0 is no budget, and no link could say it
+	c.Budget = choice.Budget{Bytes: max(m.Bytes, 1)} // a budget of 0 bytes means that none was chosen
 	if m.Share > 0 {
 		c.Budget = choice.Budget{Share: m.Share}
 	}
@@ -74,7 +69,7 @@ func (m SetBudget) apply(s *State) []Effect {
 	return s.choose(c, Replace, !m.Settled)
 }
 
-// StepBudget moves the budget by steps of the slider.
+// StepBudget moves the budget by Steps steps of the slider.
 type StepBudget struct{ Steps int }
 
 func (m StepBudget) apply(s *State) []Effect {
@@ -86,7 +81,7 @@ func (m StepBudget) apply(s *State) []Effect {
 // SetBandwidth sets both directions of the link.
 type SetBandwidth struct {
 	Rate    engine.Rate
-	Settled bool
+	Settled bool // as in SetBudget
 }
 
 func (m SetBandwidth) apply(s *State) []Effect {
@@ -100,7 +95,8 @@ func (m SetDuplex) apply(s *State) []Effect {
 	return s.chooseLink(false, func(c *Choice) { c.Duplex = m.Duplex })
 }
 
-// chooseLink changes the link to the host.
+// chooseLink is decide for the link to the host. A profile that is being read does not replace
+// the link then.
 func (s *State) chooseLink(soon bool, set func(*Choice)) []Effect {
 	if s.Opening != nil {
 		s.Opening.linked = true
@@ -115,7 +111,7 @@ func (m SetTransfers) apply(s *State) []Effect {
 	return s.decide(false, func(c *Choice) { c.Transfers = m.Transfers })
 }
 
-// SetGraph takes a network that is both as a graph or as a chain.
+// SetGraph chooses the graph or the chain of a network that has both.
 type SetGraph struct{ Graph bool }
 
 func (m SetGraph) apply(s *State) []Effect {
@@ -160,8 +156,8 @@ func (m SetArg) apply(s *State) []Effect {
 	return out
 }
 
-// decide makes a decision that holds for the profile that is being read, too.
-// A budget is none: another network starts with its own.
+// decide changes the choice with set, also that of the profile that is being read. It is not used for budgets:
+// another network starts with its own.
 func (s *State) decide(soon bool, set func(*Choice)) []Effect {
 	if s.Opening != nil {
 		set(&s.Opening.Choice)
@@ -171,20 +167,20 @@ func (s *State) decide(soon bool, set func(*Choice)) []Effect {
 	return s.choose(c, Replace, soon)
 }
 
-// carryMethod has the strategy hold for the profile that is being read, too.
+// carryMethod copies the strategy to the choice of the profile that is being read.
 func (s *State) carryMethod() {
 	if o := s.Opening; o != nil {
 		o.Choice.Strategy, o.Choice.Args = s.Choice.Strategy, s.Choice.Args
 	}
 }
 
-// choose makes c the page's choice and shows what it asks for, within the limit of where
-// the choice comes from.
+// choose makes c the page's choice and shows its schedule. The time limit is that of h, see limit. soon says that
+// other choices may follow soon, because a slider is being dragged.
 func (s *State) choose(c Choice, h History, soon bool) []Effect {
 	return s.chooseWithin(c, h, soon, s.limit(h))
 }
 
-// chooseWithin is choose with another limit; 0: the answer may take as long as it needs.
+// chooseWithin is choose with a given time limit; 0 means no limit.
 func (s *State) chooseWithin(c Choice, h History, soon bool, limit time.Duration) []Effect {
 	s.DOM++
 	s.Paint++
@@ -192,7 +188,7 @@ func (s *State) chooseWithin(c Choice, h History, soon bool, limit time.Duration
 	if s.Shown != nil && !c.Equal(s.Choice) {
 		s.unpreview()
 	}
-	s.take(c)
+	s.setChoice(c)
 	s.Draft = Draft{}
 	var out []Effect
 	if h != Leave {
@@ -204,7 +200,7 @@ func (s *State) chooseWithin(c Choice, h History, soon bool, limit time.Duration
 	return append(out, s.solve(&s.Side, soon, limit)...)
 }
 
-// Hover previews a point of the curve, as soon as there is a picture of it.
+// Hover previews a point of the curve as soon as its schedule is known.
 type Hover struct{ Point tradeoff.Point }
 
 func (m Hover) apply(s *State) []Effect {
@@ -225,7 +221,7 @@ func (m Hover) apply(s *State) []Effect {
 	return []Effect{Solve{ID: s.newID(), Choice: c, Request: s.Network.Request(c), Slot: ForPreview, Soon: true}}
 }
 
-// Unhover ends that.
+// Unhover ends the preview.
 type Unhover struct{}
 
 func (Unhover) apply(s *State) []Effect { return s.unpreview() }

@@ -2,8 +2,8 @@ package state
 
 import "memtide/web/choice"
 
-// ToggleCompare opens a comparison of the present choice, as A, with what a program does by
-// itself, as B, which the controls then change; or closes it and keeps A.
+// ToggleCompare opens a comparison: A is the present choice, B is Choice.Otherwise, and the controls
+// change B. If a comparison is open, it closes it and keeps A.
 type ToggleCompare struct{}
 
 func (ToggleCompare) apply(s *State) []Effect {
@@ -12,7 +12,7 @@ func (ToggleCompare) apply(s *State) []Effect {
 			return nil
 		}
 		s.unpreview()
-		s.View.Help = false // which has a button for it
+		s.View.Help = false // the help has a button for this message
 		s.Compare = &Compare{Other: Side{Shown: s.Shown}}
 		out := append(s.setOther(s.Choice, nil, Replace), WriteURL{Push})
 		s.touch()
@@ -21,13 +21,13 @@ func (ToggleCompare) apply(s *State) []Effect {
 	}
 	out := s.cancelOpening()
 	if !s.Compare.OnA {
-		out = append(out, s.turn()...)
+		out = append(out, s.editOther()...)
 	}
 	out = append(out, s.closeOther()...)
 	return append(out, WriteURL{Push})
 }
 
-// SwapSides calls A B and B A.
+// SwapSides exchanges the letters of A and B.
 type SwapSides struct{}
 
 func (SwapSides) apply(s *State) []Effect {
@@ -35,7 +35,7 @@ func (SwapSides) apply(s *State) []Effect {
 		return nil
 	}
 	s.Compare.OnA = !s.Compare.OnA
-	return s.looked()
+	return s.viewChanged()
 }
 
 // EditSide turns the controls to A or to B.
@@ -45,11 +45,10 @@ func (m EditSide) apply(s *State) []Effect {
 	if s.Compare == nil || s.Compare.OnA == m.A {
 		return nil
 	}
-	return s.turn()
+	return s.editOther()
 }
 
-// FitOther gives the other side the budget that it lacks, and turns the controls
-// to it.
+// FitOther gives the other side a budget that is large enough, and turns the controls to it.
 type FitOther struct{}
 
 func (FitOther) apply(s *State) []Effect {
@@ -57,11 +56,10 @@ func (FitOther) apply(s *State) []Effect {
 		return nil
 	}
 	s.Compare.Other.Choice.Budget = choice.Budget{Bytes: s.Compare.Other.Offer()}
-	return s.turn()
+	return s.editOther()
 }
 
-// dropOther ends the comparison because its other side cannot be opened, and
-// says why.
+// dropOther ends the comparison because the other side cannot be opened, and shows why.
 func (s *State) dropOther(why string) {
 	_, letter := s.Letters()
 	s.Compare = nil
@@ -69,8 +67,8 @@ func (s *State) dropOther(why string) {
 	s.Alert.Text = letter + " cannot be opened. " + s.Alert.Text
 }
 
-// setOther makes c the choice of the other side and asks for what it needs.
-// File is one that has not been read; nil: c says it all.
+// setOther makes c the choice of the other side and asks for its profile and its schedule. If file is not nil,
+// the profile is that of the file, otherwise that of c.Source.
 func (s *State) setOther(c Choice, file *File, h History) []Effect {
 	o := &s.Compare.Other
 	out := o.cancel()
@@ -85,22 +83,23 @@ func (s *State) setOther(c Choice, file *File, h History) []Effect {
 		return append(out, s.read(o, c, file, h)...)
 	}
 	c.Source = o.Network.Source
-	o.take(c)
+	o.setChoice(c)
 	return append(out, s.solve(o, false, s.limit(h))...)
 }
 
-// turn turns the controls to the other side: the two change places.
-func (s *State) turn() []Effect {
+// editOther turns the controls to the other side: it swaps State.Side and Compare.Other. It does nothing while a
+// profile is being read.
+func (s *State) editOther() []Effect {
 	o := &s.Compare.Other
 	if o.Network == nil || s.Network == nil || s.Opening != nil {
-		return nil // what is being read belongs to the present side
+		return nil
 	}
 	s.unpreview()
 	out := append(o.cancel(), s.cancel()...)
 	if s.Network != o.Network {
 		s.Curve = nil
 	}
-	// Where the bytes lie is looked at on one side at a time.
+	// The address view is about one side at a time and stays open.
 	o.Choice.Alloc, o.Choice.AllocArgs = s.Choice.Alloc, s.Choice.AllocArgs
 	s.Side, *o = *o, s.Side
 	s.Compare.OnA = !s.Compare.OnA
@@ -108,7 +107,7 @@ func (s *State) turn() []Effect {
 	return append(out, s.solve(o, false, 0)...)
 }
 
-// openNext opens the side B that waited until A had been read.
+// openNext opens the side B that waited until A had been read, if there is one.
 func (s *State) openNext() []Effect {
 	n := s.next
 	s.next = nil
@@ -116,7 +115,7 @@ func (s *State) openNext() []Effect {
 		return nil
 	}
 	c, h := n.choice, Leave
-	if n.file != nil { // a person has chosen it
+	if n.file != nil { // a person has chosen the file
 		h, c = Replace, s.Choice
 		c.Source, c.Graph = Source{File: n.file.Name}, false
 	}

@@ -8,9 +8,8 @@ import (
 	"memtide/web/tradeoff"
 )
 
-// followCurve makes Curve the one of the present choice. A new one is started
-// only after a schedule is on screen, so that it never delays it, and only when
-// the setting rests: a bandwidth that is dragged has no curve on the way.
+// followCurve makes Curve the curve of the present choice. It starts a new curve only when no schedule is
+// being solved, so that the curve never delays a schedule and no curve starts while a slider is dragged.
 func (s *State) followCurve() []Effect {
 	if f := &s.View.Frame; s.Network == nil || f.Embed && (f.Show == nil || !f.Shows("curve")) {
 		return nil // a view computes only what it shows
@@ -55,22 +54,21 @@ func (s *State) followCurve() []Effect {
 	return append(out, s.sweep(c, true)...)
 }
 
-// grow adds the strategies that are drawn and are not in a curve yet, with the
-// points that are known from the curve of the default arguments; true if it has
-// added any.
+// grow adds the strategies that are drawn and not in c yet, with the points that are known from the curve
+// with default arguments. It reports whether it has added a strategy.
 func (s *State) grow(c *tradeoff.Curve) bool {
 	plain := s.Choice
 	plain.Args = nil
 	return c.Grow(s.methods(), s.curves.byKey[tradeoff.CurveKey(plain)])
 }
 
-// sweep asks for the points of a curve that are not known.
+// sweep asks for the points that c lacks.
 func (s *State) sweep(c *tradeoff.Curve, soon bool) []Effect {
 	c.ID = s.newID()
 	return []Effect{Sweep{ID: c.ID, Request: c.Missing(s.Network.Setting(s.Choice), s.Choice.Strategy), Soon: soon}}
 }
 
-// improve asks again for points that were not finished, with more time.
+// improve asks again, with more time, for points whose solver reached its limit.
 func (s *State) improve(c *tradeoff.Curve) []Effect {
 	req, ok := c.Unfinished(s.Network.Setting(s.Choice))
 	if !ok {
@@ -80,7 +78,7 @@ func (s *State) improve(c *tradeoff.Curve) []Effect {
 	return []Effect{Sweep{ID: c.ID, Request: req, Soon: true}}
 }
 
-// StartSweep computes the curve.
+// StartSweep resumes a curve that was stopped or failed.
 type StartSweep struct{}
 
 func (StartSweep) apply(s *State) []Effect {
@@ -91,7 +89,7 @@ func (StartSweep) apply(s *State) []Effect {
 	return nil
 }
 
-// StopSweep gives it up.
+// StopSweep stops computing the curve.
 type StopSweep struct{}
 
 func (StopSweep) apply(s *State) []Effect {
@@ -112,15 +110,13 @@ func (m SetAxis) apply(s *State) []Effect {
 	return []Effect{WriteURL{Replace}}
 }
 
-// SetLines chooses what the curve draws, nil for the default.
+// SetLines chooses the strategies that the curve draws; nil means the default.
 type SetLines struct{ Names []string }
 
-func (m SetLines) apply(s *State) []Effect { return s.setLines(m.Names) }
-
-// setLines chooses what the curve draws; nil is the default.
-func (s *State) setLines(lines []string) []Effect {
+func (m SetLines) apply(s *State) []Effect {
+	lines := m.Names
 	if lines != nil {
-		lines = append([]string{}, lines...) // none is not the default
+		lines = append([]string{}, lines...) // not nil if it is empty
 		slices.Sort(lines)
 		lines = slices.Compact(lines)
 	}
@@ -136,7 +132,7 @@ func (s *State) setLines(lines []string) []Effect {
 	return []Effect{WriteURL{Replace}}
 }
 
-// ToggleLines draws some lines, or no longer if all of them are drawn.
+// ToggleLines draws the lines of some strategies. If all of them are drawn, it removes them.
 type ToggleLines struct{ Names []string }
 
 func (m ToggleLines) apply(s *State) []Effect {
@@ -149,12 +145,14 @@ func (m ToggleLines) apply(s *State) []Effect {
 	}
 	drawn := func(name string) bool { return slices.Contains(now, name) || name == s.Choice.Strategy }
 	if slices.ContainsFunc(m.Names, func(name string) bool { return !drawn(name) }) {
-		return s.setLines(append(now, m.Names...))
+		now = append(now, m.Names...)
+	} else {
+		now = slices.DeleteFunc(now, func(name string) bool { return slices.Contains(m.Names, name) })
 	}
-	return s.setLines(slices.DeleteFunc(now, func(name string) bool { return slices.Contains(m.Names, name) }))
+	return SetLines{now}.apply(s)
 }
 
-// chosenLines returns what the curve draws beside the chosen strategy.
+// chosenLines returns the strategies that the curve draws beside the chosen one.
 func (s *State) chosenLines() []string {
 	if s.View.Lines != nil {
 		return s.View.Lines
@@ -168,8 +166,8 @@ func (s *State) Drawn(name string) bool {
 	return name == s.Choice.Strategy || slices.Contains(lines, name) || slices.Contains(lines, tradeoff.AllLines)
 }
 
-// CurveStrategies returns the strategies that the curve can draw: those that apply,
-// have a link if they need one, and do more than keeping everything.
+// CurveStrategies returns the strategies that the curve can draw. They apply to the network, have a link if they
+// need one, and do not keep everything.
 func (o *Side) CurveStrategies() []*engine.Strategy {
 	linked := o.Choice.ToHost > 0 && o.Choice.ToDev > 0
 	return slices.DeleteFunc(engine.Strategies(), func(st *engine.Strategy) bool {
@@ -177,9 +175,8 @@ func (o *Side) CurveStrategies() []*engine.Strategy {
 	})
 }
 
-// methods lists what a curve compares: every strategy that is drawn and applies,
-// with its defaults, the chosen one first and with its arguments, then those that
-// share work between budgets.
+// methods returns the strategies of a curve: those that are drawn and apply, in the order of rank. The chosen
+// strategy has its arguments, the others their defaults.
 func (s *State) methods() []proto.Method {
 	all := s.CurveStrategies()
 	slices.SortStableFunc(all, func(a, b *engine.Strategy) int { return s.rank(a) - s.rank(b) })
@@ -197,7 +194,7 @@ func (s *State) methods() []proto.Method {
 	return out
 }
 
-// rank returns where a strategy stands in the order of methods.
+// rank orders strategies in a curve: the chosen one, those that share work between budgets, the others.
 func (s *State) rank(st *engine.Strategy) int {
 	switch {
 	case st.Name == s.Choice.Strategy:
@@ -229,11 +226,11 @@ func (m SweptPoint) apply(s *State) []Effect {
 	return nil
 }
 
-// Swept ends a curve, early if Failed says why.
+// Swept ends a curve.
 type Swept struct {
 	ID      int
 	KeepAll proto.Reference
-	Failed  string
+	Failed  string // why the curve ended early; empty if it is complete
 }
 
 func (m Swept) apply(s *State) []Effect {

@@ -1,47 +1,43 @@
-// Package state is everything the page knows, and how it changes. There is one
-// State. Messages say what a person did or what a worker answered: each has an
-// apply, which changes the State and returns the effects that the browser side has
-// to carry out: open, solve, sweep, cancel, write the address. It is pure Go: its
-// tests are sequences of messages.
+// Package state holds everything that the page knows, and the rules by which it changes. There
+// is one State. A Message says what a person did or what a worker answered. Its apply changes
+// the State and returns the effects that the browser side has to carry out: open, solve, sweep,
+// cancel, write the address. The package is pure Go, so its tests are sequences of messages.
 //
 //	message -> apply -> effects -> (workers, history, clipboard) -> message
 //
-// Update calls apply, holds back the address while a profile is being read (holdAddress),
-// and then has every one of followers look whether something is to be done by the page
-// itself: a curve, addresses, a recording, a question. A message never calls
-// a follower; it changes the state, and they see it.
+// Update calls apply, postpones writing the address while a profile is being read
+// (holdAddress), and then calls every follower. A follower returns the effects of what the page
+// does by itself: a curve, addresses, a recording, a question. A message never calls a
+// follower; it changes the state, and the followers read it.
 //
-// What is known of a network (web/known), what it costs in time (web/tradeoff), and how
-// it is looked at (web/view) are values of packages below, with rules of their own. A
-// file here is a part of the state with its messages: what they do to those values, and
-// what has to be asked next. Files use only those below them (a test in cmd/tidy sees to
-// it), from the top:
+// What is known about a network (web/known), what memory costs in time (web/tradeoff) and what
+// is visible (web/view) are values of packages below, with rules of their own. A file here is a
+// part of the state with its messages. Files use only files below them, in this order (a test
+// in cmd/tidy checks it):
 //
-//	update                 what follows every message
-//	opening, solved        what a person opens; answers: networks, schedules
-//	compare, picker        what a person compares, picks from the list
-//	choosing               the choice, and all that follows it
-//	curve, question        what is asked about it, of itself or by a person
-//	memory                 where its bytes lie; what a recording tells
-//	policies               what frameworks make of a step
-//	ask, step              what is asked for in place of what is open
-//	view                   how it is looked at
-//	share                  how it is given away
+//	update                 the followers
+//	opening, solved        opening networks; answers with networks and schedules
+//	compare, picker        the comparison, the list of networks
+//	choosing               the choice, and everything that follows from it
+//	curve, question        the curve and the question about the choice
+//	memory                 addresses, memory snapshots
+//	policies               policies of frameworks on the step
+//	ask, step              requests for profiles and schedules; training steps
+//	view                   range, selection, tables, playing
+//	share                  the dialog that shares links and files
 //	shown, plans           what can be read from the state
-//	side, state            what the page knows
+//	side, state            the types
 //	effect                 what the browser side has to do
 //
-// Derived data is derived when it is asked for (see State.Plans, State.Lines);
-// components hold no copies.
+// Derived data is computed when it is needed (see State.Plans, State.Lines); components hold no
+// copies.
 //
-// In a comparison there are two Sides. What the controls change is State.Side, so
-// s.Choice, s.Network and s.Shown are that side's with and without a comparison; the
-// other is State.Compare.Other. Turning the controls lets the two change places. A
-// profile or schedule goes to the side that waits for its ID.
+// A comparison has two Sides. The controls change State.Side, so s.Choice, s.Network and
+// s.Shown belong to that side, with and without a comparison. The other side is
+// State.Compare.Other. When the controls turn to the other side, the two are swapped. A profile
+// or schedule goes to the side that waits for its ID.
 //
-// Two rules keep the page calm. What was shown stays until something better
-// can be shown: a bad file, a budget that is too small, a stopped solver leave
-// the last picture in place. And every answer names the request it belongs to,
-// so a late one is recognised: it may enter the cache, but never replaces a
-// newer picture.
+// Two rules keep the page calm. The last picture stays until there is a better one: a bad file,
+// a budget that is too small or a stopped solver does not remove it. And every answer names its
+// request: a late answer may enter the cache, but never replaces a newer picture.
 package state

@@ -5,7 +5,7 @@ import (
 	"memtide/web/choice"
 )
 
-// Choice is what is chosen about the schedule of a side, Source its network.
+// Choice is everything that is chosen about the schedule of a side; Source is its network.
 type (
 	Choice = choice.Choice
 	Source = choice.Source
@@ -17,16 +17,15 @@ type Effect interface{ effect() }
 // History says how an address is written.
 type History uint8
 
-// Replace is for values that are dragged, Push for decisions that Back undoes,
-// Leave for choices that came from the address bar.
+// Replace changes the present entry of the history, for values that are dragged. Push adds an entry, for
+// decisions that Back undoes. Leave writes nothing, for choices that came from the address bar.
 const (
 	Replace History = iota
 	Push
 	Leave
 )
 
-// Slot keeps the solves for the page, for previews and for the other side of a
-// comparison apart.
+// Slot says what a solve is for: the page, a preview, or the other side of a comparison.
 type Slot uint8
 
 // The slots.
@@ -37,41 +36,40 @@ const (
 	NumSlots
 )
 
-// The effects, those first that ask workers. What has an ID is answered by messages with it.
+// The effects: first those that ask workers, then those that need the browser. The answers to an effect with
+// an ID are messages with the same ID.
 type (
 	// Open asks a worker to read a profile.
 	Open struct {
 		ID      int
 		Request proto.Open
 	}
-	// Solve asks a worker for a schedule. It replaces the solve before it of
-	// the same slot. Soon: it may be followed by others, because a slider is
-	// being dragged.
+	// Solve asks a worker for a schedule. It replaces the previous solve in its slot.
 	Solve struct {
 		ID      int
 		Choice  Choice
 		Request proto.Solve
 		Slot    Slot
-		Soon    bool
+		Soon    bool // a slider is being dragged: other solves may follow soon
 	}
 	// Sweep asks workers for the points of a curve.
 	Sweep struct {
 		ID      int
 		Request proto.Sweep
-		Soon    bool
+		Soon    bool // as in Solve
 	}
-	// Place asks a worker where buffers lie.
+	// Place asks a worker for the addresses of buffers.
 	Place struct {
 		ID      int
 		Request proto.Place
 	}
-	// Question asks a worker a question.
+	// Question asks a worker what would help.
 	Question struct {
 		ID      int
 		Request proto.Question
-		Idle    bool // no answer is waited for
+		Idle    bool // the page asks by itself: no person waits for the answer
 	}
-	// Examine asks the second program about the recording that is open.
+	// Examine asks the second program about the open recording.
 	Examine struct {
 		ID      int
 		Request proto.Doctor
@@ -83,12 +81,12 @@ type (
 	}
 	// Export asks for the schedule on screen as a file for other programs.
 	Export struct {
-		Kind    string // of SaveFile
+		Kind    string // ScheduleFile or PlanFile
 		Request proto.Export
 	}
-	// Cancel gives a request up; its worker is replaced if it is at work.
+	// Cancel cancels a request. If a worker is busy with it, the worker is replaced.
 	Cancel struct{ ID int }
-	// UseThread has the page's own thread answer what workers are asked.
+	// UseThread makes the page's own thread answer requests instead of workers.
 	UseThread struct{}
 
 	// WriteURL puts the choice into the address bar.
@@ -97,15 +95,15 @@ type (
 	CopyURL struct{}
 	// Copy copies the text of a field of the dialog that shares.
 	Copy struct{ Field string }
-	// Send passes the link on.
+	// Send shares the link through the device's own list of apps.
 	Send struct{}
 	// Save saves a file of a kind, see SaveFile.
 	Save struct{ Kind string }
-	// Remember keeps something that was chosen for the next visit, where the browser lets it: theme, or
-	// whether shortcuts are "on" or "off".
+	// Remember stores a setting for the next visit, if the browser allows it: "theme", or "shortcuts" with the
+	// value "on" or "off".
 	Remember struct{ Name, Value string }
-	// AskLabels asks what stands on the keys and answers SetLabels, where the
-	// browser knows it.
+	// AskLabels asks for the labels of the keyboard's keys and answers SetLabels, if the
+	// browser knows them.
 	AskLabels struct{}
 )
 
@@ -127,7 +125,7 @@ func (Save) effect()      {}
 func (Remember) effect()  {}
 func (AskLabels) effect() {}
 
-// cancel gives up the request of an ID, which is 0 then; nothing if it is 0 already.
+// cancel cancels the request *id and sets *id to 0. It does nothing if *id is 0.
 func cancel(id *int) []Effect {
 	if *id == 0 {
 		return nil

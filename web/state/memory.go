@@ -13,16 +13,13 @@ import (
 	"memtide/web/lookup"
 )
 
-// searching is the allocator that searches, and says when it was stopped what it
-// has found. placeLimit is how long it may take; longLimit if a person asks for
-// more.
 const (
-	searching  = "optimal"
-	placeLimit = 5 * time.Second
-	longLimit  = time.Minute
+	searching  = "optimal"       // the allocator that searches; when stopped it returns the best so far
+	placeLimit = 5 * time.Second // how long the search may take
+	longLimit  = time.Minute     // likewise when a person asks for more time
 )
 
-// Allocator returns the allocator of the address view, or the empty string if that is closed.
+// Allocator returns the allocator of the address view, or "" if the view is closed.
 func (s *State) Allocator() string {
 	switch {
 	case s.Choice.Alloc == choice.Recorded && (s.Memory == nil || s.Memory.Data.Recorded == nil):
@@ -35,8 +32,7 @@ func (s *State) Allocator() string {
 	return choice.DefaultAllocator
 }
 
-// followPlaces sees to it that the address view, if it is open, shows what the
-// page shows. It is asked after every message.
+// followPlaces asks for the addresses of what the page shows, if the address view is open.
 func (s *State) followPlaces() []Effect {
 	name := s.Allocator()
 	ready := s.Memory != nil || s.current() != nil && !(s.Shown.Partial && s.Solving != nil)
@@ -76,16 +72,14 @@ func (s *State) cancelPlacing() []Effect {
 	return []Effect{Cancel{id}}
 }
 
-// askPlaces asks for a placement.
 func (s *State) askPlaces(of known.Placeable, limit time.Duration) []Effect {
 	s.DOM++
 	s.Placing = &Placing{ID: s.newID(), of: of}
 	return []Effect{Place{ID: s.Placing.ID, Request: of.Request(s.Allocator(), s.Choice.AllocArgs, limit)}}
 }
 
-// PlacesNeed returns the budget that the allocator would need for this very schedule, or 0 if it
-// needs no more. A larger budget may bring another schedule, so it is an offer and no
-// promise.
+// PlacesNeed returns the budget with which the allocator would find room for the shown schedule, or 0 if it
+// has found room. A larger budget may lead to another schedule, so this budget is no guarantee.
 func (s *State) PlacesNeed() engine.Bytes {
 	if s.Memory != nil || s.Places == nil || s.Places.Placed == nil || s.Places.Placed.Needs == 0 {
 		return 0
@@ -125,10 +119,10 @@ func (m SetAllocArg) apply(s *State) []Effect {
 
 func (s *State) chooseAllocator(name string, args engine.Args) []Effect {
 	s.Choice.Alloc, s.Choice.AllocArgs, s.Draft = name, args, Draft{}
-	return s.looked()
+	return s.viewChanged()
 }
 
-// SortAlive sorts the table of what is there at the peak.
+// SortAlive sorts the table of the buffers that are alive at the peak.
 type SortAlive struct{ By draw.AliveBy }
 
 func (m SortAlive) apply(s *State) []Effect {
@@ -136,15 +130,15 @@ func (m SortAlive) apply(s *State) []Effect {
 	return s.touchDOM()
 }
 
-// SetPlayhead chooses the moment that the map shows.
+// SetPlayhead chooses the time that the map of addresses shows.
 type SetPlayhead struct{ At time.Duration }
 
 func (m SetPlayhead) apply(s *State) []Effect {
 	s.View.Playhead = m.At
-	return s.looked()
+	return s.viewChanged()
 }
 
-// StopPlacing gives a placement up.
+// StopPlacing cancels the placement under way.
 type StopPlacing struct{}
 
 func (StopPlacing) apply(s *State) []Effect {
@@ -157,7 +151,7 @@ func (StopPlacing) apply(s *State) []Effect {
 	return s.cancelPlacing()
 }
 
-// PlaceAgain asks for it with more time.
+// PlaceAgain asks for the placement that failed again, with more time.
 type PlaceAgain struct{}
 
 func (PlaceAgain) apply(s *State) []Effect {
@@ -167,7 +161,7 @@ func (PlaceAgain) apply(s *State) []Effect {
 	return s.touchDOM()
 }
 
-// Placed is a placement, or why there is none; if its deadline passed, both.
+// Placed is the answer to Place: a placement or a failure. If the deadline passed, both may be set.
 type Placed struct {
 	ID      int
 	Placed  *proto.Placed
@@ -186,10 +180,10 @@ func (m Placed) apply(s *State) []Effect {
 	return s.touch()
 }
 
-// PlacesModel returns the placement, arranged for drawing, or nil if there is none yet.
+// PlacesModel returns the placement, arranged for drawing, or nil if there is no placement yet.
 func (s *State) PlacesModel() *draw.Places { return s.Places.Model() }
 
-// Doctor returns what is known about the recording that is open, or nil if none is.
+// Doctor returns what is known about the open recording, or nil if no recording is open.
 func (s *State) Doctor() *known.Doctor {
 	if s.Memory == nil {
 		return nil
@@ -197,7 +191,7 @@ func (s *State) Doctor() *known.Doctor {
 	return s.Memory.Doctor
 }
 
-// Examining returns what is being asked about the recording; empty if nothing is.
+// Examining returns the part that is being asked about the recording, or "" if there is no request.
 func (s *State) Examining() proto.Part {
 	if s.examining == nil {
 		return ""
@@ -205,9 +199,8 @@ func (s *State) Examining() proto.Part {
 	return s.examining.part
 }
 
-// followDoctor asks what is not known yet about the recording: the report first, then
-// what is in use at the moment that was chosen, then replay by replay. It is called
-// after every message. While a file is being opened nothing is asked: it reads.
+// followDoctor asks for the next part that is not known about the recording: the report, then what is in
+// use at the chosen time, then one replay after the other. It waits while a file is being opened.
 func (s *State) followDoctor() []Effect {
 	d, e := s.Doctor(), s.examining
 	var out []Effect
@@ -227,22 +220,22 @@ func (s *State) followDoctor() []Effect {
 	return append(out, Examine{ID: s.examining.id, Request: q})
 }
 
-// Moment returns the event after which memory is told: that of the playhead, or
+// Moment returns the event after which memory is shown: the event at the playhead, or
 // doctor.Decisive.
 func (s *State) Moment() int { return s.Memory.Moment(s.View.Playhead) }
 
-// Alive returns what is in use at the chosen moment, or at the last one that was told; nil
-// before anything was.
+// Alive returns what is in use at the chosen time. While that is not known, it returns the previous answer,
+// or nil if there is no answer.
 func (s *State) Alive() *doctor.Alive { return s.Doctor().Alive(s.Moment()) }
 
-// Flame returns the flame graph of the chosen moment, or nil if there is none.
+// Flame returns the flame graph of the chosen time, or nil if there is no flame graph.
 func (s *State) Flame() *known.Flame { return s.Doctor().Flame(s.Moment()) }
 
-// Examined is an answer of the second program, or says why there is none.
+// Examined is the answer to Examine.
 type Examined struct {
 	ID     int
 	Reply  *proto.Examined
-	Failed string
+	Failed string // why there is no reply; empty if there is one
 }
 
 func (m Examined) apply(s *State) []Effect {
@@ -259,7 +252,7 @@ func (m Examined) apply(s *State) []Effect {
 	return s.touch()
 }
 
-// StopReplays asks for no more replays, or goes on with them.
+// StopReplays stops the replays. With Go it resumes them.
 type StopReplays struct{ Go bool }
 
 func (m StopReplays) apply(s *State) []Effect {
@@ -276,7 +269,8 @@ func (m StopReplays) apply(s *State) []Effect {
 	return nil
 }
 
-// ShowBuffer selects a buffer of the recording in the pictures, at the decisive moment.
+// ShowBuffer selects a buffer of the recording in the pictures, at the decisive time. If it is selected
+// already, ShowBuffer deselects it.
 type ShowBuffer struct{ Buffer int }
 
 func (m ShowBuffer) apply(s *State) []Effect {
@@ -285,14 +279,14 @@ func (m ShowBuffer) apply(s *State) []Effect {
 		return nil
 	}
 	t := lookup.Target{Kind: lookup.OnBuffer, Index: m.Buffer}
-	if s.View.Selected == t { // again: it is let go of
+	if s.View.Selected == t {
 		t = lookup.Target{}
 	}
 	s.View.Selected, s.View.Playhead = t, 0
 	return []Effect{WriteURL{Replace}}
 }
 
-// OpenDevice shows another device of the recording that is open.
+// OpenDevice shows another device of the open recording.
 type OpenDevice struct{ Device int }
 
 func (m OpenDevice) apply(s *State) []Effect {
@@ -309,8 +303,7 @@ func (m OpenDevice) apply(s *State) []Effect {
 	return append(out, Open{ID: file.Keep, Request: file})
 }
 
-// ZoomCall makes a call of the flame graph as wide as it; the one that is so already
-// goes back to the one around it.
+// ZoomCall makes a call as wide as the flame graph. If it is already as wide, its caller becomes as wide.
 type ZoomCall struct{ Call int }
 
 func (m ZoomCall) apply(s *State) []Effect {
@@ -322,7 +315,7 @@ func (m ZoomCall) apply(s *State) []Effect {
 	return s.touch()
 }
 
-// MarkCall moves the keyboard's place in the graph.
+// MarkCall moves the keyboard's mark in the flame graph.
 type MarkCall struct{ Right, Down int }
 
 func (m MarkCall) apply(s *State) []Effect {
@@ -334,7 +327,7 @@ func (m MarkCall) apply(s *State) []Effect {
 	return s.touch()
 }
 
-// ZoomOut goes back to the call around the one that is as wide as the graph.
+// ZoomOut makes the caller of the call that is as wide as the flame graph as wide.
 type ZoomOut struct{}
 
 func (ZoomOut) apply(s *State) []Effect { return ZoomCall{s.Flame().Zoomed().Index}.apply(s) }

@@ -14,15 +14,13 @@ import (
 	"memtide/web/lookup"
 )
 
-// A profile takes a moment to be read. What a person sets meanwhile is about what
-// is shown and about what comes: it is neither lost when the profile is there (see
-// State.decide), nor does it put the address of what is shown over that of what
-// comes (see holdAddress).
+// While a profile is being read, a person may change settings. They apply to what is shown and to the profile
+// (see State.decide), and do not write the address of what is shown over that of the profile (see holdAddress).
 
-// Start opens the page with what its link says.
+// Start opens the page with the choice and the view of its link.
 type Start struct {
 	Choice Choice
-	B      *Choice // the other side of a comparison; nil: there is none
+	B      *Choice // side B of a comparison; nil without a comparison
 	link.Look
 }
 
@@ -46,8 +44,8 @@ func (m Navigate) apply(s *State) []Effect {
 	return s.navigateBoth(m.Choice, m.B)
 }
 
-// navigateBoth follows a link: A becomes a, and B becomes b, or there is none
-// if that is nil. The controls stay where they were.
+// navigateBoth follows a link: a becomes the choice of A, and b that of B. If b is nil, a comparison is closed. The
+// controls stay on their side.
 func (s *State) navigateBoth(a Choice, b *Choice) []Effect {
 	onB := s.Compare != nil && !s.Compare.OnA
 	var out []Effect
@@ -75,12 +73,12 @@ func (s *State) navigateBoth(a Choice, b *Choice) []Effect {
 	}
 	out = append(out, s.openNext()...)
 	if onB {
-		out = append(out, s.turn()...)
+		out = append(out, s.editOther()...)
 	}
 	return out
 }
 
-// PickPreset opens a preset, as it suggests to be seen.
+// PickPreset opens a preset with its default options.
 type PickPreset struct{ ID string }
 
 func (m PickPreset) apply(s *State) []Effect {
@@ -96,7 +94,7 @@ func (m PickFile) apply(s *State) []Effect {
 	return out
 }
 
-// PickFiles opens two files, the first as A and the second as B.
+// PickFiles compares two files.
 type PickFiles struct{ A, B PickFile }
 
 func (m PickFiles) apply(s *State) []Effect {
@@ -105,7 +103,7 @@ func (m PickFiles) apply(s *State) []Effect {
 	return out
 }
 
-// Opened is a profile that was read. ID is that of the effect.
+// Opened is a profile that was read.
 type Opened struct {
 	ID      int
 	Reply   *proto.Opened
@@ -144,7 +142,7 @@ func (m Opened) apply(s *State) []Effect {
 	if s.Compare == nil {
 		c = c.Fitted(side.Network.Totals.KeepAllPeak, side.Network.Stages())
 	}
-	asked := own && c.Strategy != choice.DefaultStrategy && o.History != Push // then it is said that it does not apply
+	asked := own && c.Strategy != choice.DefaultStrategy && o.History != Push // then an alert says why it fails
 	if st := engine.Lookup(c.Strategy); st != nil && !side.Network.Applies(st) && !asked {
 		c.Strategy, c.Args = choice.GraphStrategy, nil
 	}
@@ -152,18 +150,18 @@ func (m Opened) apply(s *State) []Effect {
 		return s.opened(o, c, m.Reply)
 	}
 	s.touch()
-	side.take(c)
+	side.setChoice(c)
 	return append(s.solve(side, false, s.limit(o.History)), WriteURL{Replace})
 }
 
-// chosen returns the choice that the profile was read for, with what it says itself.
+// chosen returns the choice that the profile was read for, with the name, source and link of the profile.
 func (m Opened) chosen(o *Opening) Choice {
 	c := o.Choice
 	if c.Source.Preset != "" {
 		return c
 	}
 	c.Source = c.Source.Read(m.Reply.Profile)
-	if m.Reply.Packed != "" { // otherwise they are the link's, if there are any
+	if m.Reply.Packed != "" { // otherwise Ops are those of the link, if any
 		c.Source.Ops = m.Reply.Packed
 	}
 	if c.Source.File == "" {
@@ -175,7 +173,7 @@ func (m Opened) chosen(o *Opening) Choice {
 	return c
 }
 
-// opened shows the network that was read for c.
+// opened makes c the choice and shows its network, which has just been read.
 func (s *State) opened(o *Opening, c Choice, r *proto.Opened) []Effect {
 	closed := s.closeStep()
 	s.Memory, s.Curve, s.Preview, s.hover = nil, nil, nil, ""
@@ -183,9 +181,9 @@ func (s *State) opened(o *Opening, c Choice, r *proto.Opened) []Effect {
 	s.View.TableTop = 0
 	if o.History != Leave {
 		s.View.Rewind()
-		s.View.Frame.Title = o.Title // the one before was about what was open
+		s.View.Frame.Title = o.Title
 	}
-	about := s.Alert // the link had something odd about it
+	about := s.Alert // what was wrong with the link, if anything
 	switch {
 	case about != nil || s.Network.Chain == nil:
 	case c.Graph && !s.Network.TwoWays():
@@ -199,7 +197,7 @@ func (s *State) opened(o *Opening, c Choice, r *proto.Opened) []Effect {
 	return append(out, s.openNext()...)
 }
 
-// noChain says that a chain is of little use, and offers what does not need one.
+// noChain returns an alert that says why a chain is of little use, and offers a strategy for graphs.
 func (s *State) noChain(name, why string) *Alert {
 	a := &Alert{
 		File:  name,
@@ -214,7 +212,7 @@ func (s *State) noChain(name, why string) *Alert {
 	return a
 }
 
-// openedMemory shows a file about addresses: nothing else of the page applies.
+// openedMemory shows a file about addresses instead of a network or a step.
 func (s *State) openedMemory(o *Opening, r *proto.Opened) []Effect {
 	out := append(s.closeStep(), s.closeNetwork()...)
 	file := o.Choice.Source.File
@@ -236,7 +234,7 @@ func (s *State) openedMemory(o *Opening, r *proto.Opened) []Effect {
 	return append(out, WriteURL{o.History})
 }
 
-// StepChained is the step as a profile in native JSON.
+// StepChained is the open step as a chain: a profile in native JSON.
 type StepChained struct {
 	ID      int
 	Profile []byte
@@ -249,14 +247,14 @@ func (m StepChained) apply(s *State) []Effect {
 	s.Step.chain = 0
 	device, title := ask.Value(s.Choice.StepArgs, "device"), ask.Title(s.Choice.Step)
 	out := PickFile{Name: title + ", one step", Bytes: m.Profile}.apply(s)
-	if d := card.Lookup(device); d != nil { // by its name, which the profile does not keep
+	if d := card.Lookup(device); d != nil { // the profile does not hold the ID of the card
 		s.Opening.Choice = s.Opening.Choice.On(d)
 		s.Opening.linked, s.Opening.fit = true, true
 	}
 	return out
 }
 
-// OpenFailed is a file that was not understood.
+// OpenFailed says why a profile could not be read.
 type OpenFailed struct {
 	ID   int
 	Text string
@@ -282,9 +280,9 @@ func (m OpenFailed) apply(s *State) []Effect {
 	a.File = file
 	var out []Effect
 	switch {
-	case next != nil && next.file != nil: // the second of two files may be a good one
+	case next != nil && next.file != nil: // the second of two files may be valid
 		out = PickFile(*next.file).apply(s)
-	// a link that cannot be followed: the default instead
+	// a link that cannot be followed: show the default instead
 	case s.Network == nil && s.Memory == nil && s.Step == nil && !s.View.Frame.Embed:
 		about := "The example is shown."
 		if !s.Choice.Roomy() {

@@ -31,7 +31,7 @@ func (TogglePicker) apply(s *State) []Effect {
 	return nil
 }
 
-// FilterPresets shows the presets that a text finds.
+// FilterPresets shows the presets that match Text.
 type FilterPresets struct{ Text string }
 
 func (m FilterPresets) apply(s *State) []Effect {
@@ -41,7 +41,7 @@ func (m FilterPresets) apply(s *State) []Effect {
 	return s.touchDOM()
 }
 
-// StepPreset moves to another preset of those found, within the list.
+// StepPreset moves the mark in the list by By presets.
 type StepPreset struct{ By int }
 
 func (m StepPreset) apply(s *State) []Effect {
@@ -61,8 +61,8 @@ func (m SetVariant) apply(s *State) []Effect {
 	return s.openVariant(base, m.Options)
 }
 
-// SetOption chooses an option of the open preset: one of a language model's step by its name
-// in package ask, or the optimizer of another network. Of a config.json it opens the step that has it.
+// SetOption chooses an option of the open preset: for a language model an option of package ask, for another
+// network the optimizer. For a config.json it opens the whole step with that option.
 type SetOption struct{ Name, Value string }
 
 func (m SetOption) apply(s *State) []Effect {
@@ -86,7 +86,7 @@ func (m SetOption) apply(s *State) []Effect {
 	return s.openVariant(base, o)
 }
 
-// ToggleMore shows what the sentence of the case can still say, and hides it.
+// ToggleMore shows or hides the words that can be added to the sentence of the case.
 type ToggleMore struct{}
 
 func (ToggleMore) apply(s *State) []Effect {
@@ -95,9 +95,8 @@ func (ToggleMore) apply(s *State) []Effect {
 	return nil
 }
 
-// PickNetwork opens an entry of the list by its id: a whole step, or a preset. The device that the
-// times are for is about the reader's machine, so it stays where the preset has
-// such times.
+// PickNetwork opens an entry of the list by its ID: a whole step, or a preset. A preset with computed times keeps
+// the device of the previous one, because the device is the reader's machine.
 type PickNetwork struct{ ID string }
 
 func (m PickNetwork) apply(s *State) []Effect {
@@ -117,9 +116,8 @@ func (m PickNetwork) apply(s *State) []Effect {
 	return s.openVariant(p, o)
 }
 
-// SetGPU chooses the device: its memory, its link to the host and, where the
-// preset has such times, its times. A comparison keeps its budget; otherwise the
-// device brings its own.
+// SetGPU chooses the device: its memory, its link to the host and, if the preset has computed times, its times.
+// It also sets the budget to the memory of the device, except in a comparison.
 type SetGPU struct{ ID string }
 
 func (m SetGPU) apply(s *State) []Effect {
@@ -128,7 +126,7 @@ func (m SetGPU) apply(s *State) []Effect {
 		return nil
 	}
 	base, o := s.Choice.Source.Variant()
-	if base == nil || !base.Operators() || !d.Timed() { // the times stay
+	if base == nil || !base.Operators() || !d.Timed() { // keep the times
 		return s.chooseLink(false, func(c *Choice) {
 			if *c = c.On(d); s.Network != nil && s.Compare == nil {
 				c.Budget = c.Room()

@@ -11,26 +11,25 @@ import (
 	"memtide/web/tradeoff"
 )
 
-// PlanGroup is the plans of a kind, as every list of them has it.
+// PlanGroup is a group in lists of plans.
 type PlanGroup struct {
 	Title      string
 	Plans      []PlanRow
-	Literature bool // those of no rank: lists have them only while they are unfolded
+	Literature bool // plans without a rank, which lists show only when unfolded
 }
 
-// PlanRow is a strategy with what is known of it in the present budget. Nothing of it
-// is solved for the list: it is what the pictures, the curve and the answers about
-// what would help have found.
+// PlanRow is a strategy with what is known about it in the present budget. Nothing is solved for it: the results are
+// those of the pictures, the curve and the question what would help.
 type PlanRow struct {
 	Strategy *engine.Strategy
 	Name     string
 	Chosen   bool
-	Drawn    bool // the curve has its line
+	Drawn    bool // the curve draws it
 
 	tradeoff.Found
 }
 
-// planGroups are the kinds of plans in their order.
+// planGroups are the groups of plans in the order of lists.
 var planGroups = []struct {
 	title string
 	class engine.Class
@@ -41,18 +40,15 @@ var planGroups = []struct {
 	{"Baseline", 0},
 }
 
-// literature is the title of the plans of no rank.
-const literature = "Methods of the literature"
-
-// Plans returns the plans that apply, with what is known of each: by kind those of a rank,
-// beside what is chosen or drawn, then the methods of the literature.
+// Plans returns the plans that apply, with what is known about each: first those that have a rank, are chosen or
+// are drawn, grouped by class, then the methods of the literature.
 func (s *State) Plans() []PlanGroup {
 	var out []PlanGroup
 	graph := s.Network != nil && s.Network.Chain == nil
 	strategies := engine.Strategies()
 	slices.SortFunc(strategies, engine.ByRank(graph))
 	usable := s.CurveStrategies()
-	rest := PlanGroup{Title: literature, Literature: true}
+	rest := PlanGroup{Title: "Methods of the literature", Literature: true}
 	for _, g := range planGroups {
 		group := PlanGroup{Title: g.title}
 		for _, st := range strategies {
@@ -76,7 +72,8 @@ func (s *State) Plans() []PlanGroup {
 	return out
 }
 
-// Whose returns the name of a plan among plans and policies: with memtide's for the first of its kind.
+// Whose returns the name of a plan in lists that also have policies. The best plan of a class gets the prefix
+// "memtide: ".
 func (p *PlanRow) Whose(graph bool) string {
 	if p.Strategy.Class != 0 && engine.Best(p.Strategy.Class, graph) == p.Strategy {
 		return "memtide: " + strings.ToLower(p.Name[:1]) + p.Name[1:]
@@ -84,8 +81,8 @@ func (p *PlanRow) Whose(graph bool) string {
 	return p.Name
 }
 
-// Menu returns the plans that lists have: all while the list of lines is unfolded, else those
-// that are no methods of the literature.
+// Menu returns the plans that lists show: all while the list of lines is unfolded, otherwise without the methods of
+// the literature.
 func (s *State) Menu() []PlanGroup {
 	return slices.DeleteFunc(s.Plans(), func(g PlanGroup) bool { return g.Literature && !s.View.LineList })
 }
@@ -112,7 +109,7 @@ func (s *State) plan(st *engine.Strategy, chosen bool) PlanRow {
 	return p
 }
 
-// KeepAll is keeping everything; zero while it is not known.
+// KeepAll returns step time and peak of keeping everything, or zero while they are not known.
 func (s *State) KeepAll() proto.Reference {
 	if c := s.Curve; c != nil && c.KeepAll.StepTime > 0 {
 		return c.KeepAll
@@ -123,10 +120,10 @@ func (s *State) KeepAll() proto.Reference {
 	return proto.Reference{}
 }
 
-// foundKey identifies what was found in the present budget, by any strategy.
+// foundKey is the key of questions.results for the present setting and budget.
 func (s *State) foundKey() string { return fmt.Sprintf("%s|%d", s.Choice.SettingKey(), s.Budget()) }
 
-// found returns what is known of a strategy with its defaults in the present budget.
+// found returns the result of a strategy with default arguments in the present budget, if it is known.
 func (s *State) found(strategy string) (proto.Suggestion, bool) {
 	c := s.Choice
 	c.Strategy, c.Args = strategy, nil
@@ -138,7 +135,7 @@ func (s *State) found(strategy string) (proto.Suggestion, bool) {
 	return a, ok
 }
 
-// knownMethods takes the methods out that the budget is known to answer, and gives their answers.
+// knownMethods splits methods into those to ask about and the answers that are known for the others.
 func (s *State) knownMethods(methods []proto.Method) (ask []proto.Method, known []proto.Suggestion) {
 	for _, m := range methods {
 		a, ok := s.found(m.Strategy)

@@ -15,9 +15,9 @@ import (
 // policiesLimit is how long the policies of a step may take.
 const policiesLimit = 30 * time.Second
 
-// policiesQuestion asks for the policies of what is open, on the card whose times it has; ok is
-// false if it is no step of a language model, or one whose times or precision no option of package
-// ask says.
+// policiesQuestion returns the request for the policies of the open network, on the card that its times are for. ok is
+// false if the network is not the step of a language model, or if no options of package ask describe its times or
+// precision.
 func (s *State) policiesQuestion() (q proto.Step, ok bool) {
 	if s.Network == nil || s.Memory != nil || s.View.Frame.Embed { // a view tries no other plans
 		return q, false
@@ -45,9 +45,9 @@ func (s *State) policiesQuestion() (q proto.Step, ok bool) {
 	return q, true
 }
 
-// elsewise reports whether a policy does something that depends on more of a card than its times: it
-// moves what is kept over a link that is not the choice's, or fills a card that is not.
-func (s *State) elsewise(x *proto.StepChange) bool {
+// otherCard reports whether the result of a policy depends on another card than the chosen one: the policy moves
+// activations over another link, or fills another memory.
+func (s *State) otherCard(x *proto.StepChange) bool {
 	c, d := s.Choice, card.Lookup(ask.Value(x.Args, "device"))
 	if d == nil {
 		return true
@@ -60,8 +60,8 @@ func (s *State) elsewise(x *proto.StepChange) bool {
 // policiesKey identifies a question about policies.
 func policiesKey(q proto.Step) string { return choice.MethodKey(q.Model, q.Args) }
 
-// followPolicies asks for the policies of the present case once a plan of it is on screen, and gives
-// that up for another case, and while somebody waits for a plan.
+// followPolicies asks for the policies of the present case when nothing else is under way. It cancels the request
+// when the case changes and while a schedule is being solved.
 func (s *State) followPolicies() (out []Effect) {
 	q, ok := s.policiesQuestion()
 	key := ""
@@ -76,17 +76,17 @@ func (s *State) followPolicies() (out []Effect) {
 		s.policies, _ = s.policed.get(key)
 		s.touch()
 	}
-	if !ok || s.policies != nil || s.asking != 0 || !s.rests() {
+	if !ok || s.policies != nil || s.asking != 0 || !s.idle() {
 		return out
 	}
 	s.asking = s.newID()
 	return append(out, AskStep{s.asking, q})
 }
 
-// Policed is the answer about policies; nil says that there is none.
+// Policed is the answer about policies.
 type Policed struct {
 	ID      int
-	Stepped *proto.Stepped
+	Stepped *proto.Stepped // nil if the request failed
 }
 
 func (m Policed) apply(s *State) []Effect {
@@ -101,16 +101,16 @@ func (m Policed) apply(s *State) []Effect {
 	return s.touch()
 }
 
-// Policy is a policy of a framework on the step that is open.
+// Policy is a policy of a framework on the open step.
 type Policy struct {
 	*proto.StepChange
 	Index int          // see OpenPolicy
-	Needs engine.Bytes // on the card in the worse case, with CUDA
-	Lacks engine.Bytes // of what may be used; 0 if it fits
+	Needs engine.Bytes // the most that it needs on the card, with CUDA
+	Lacks engine.Bytes // Needs beyond State.Limit; 0 if it fits
 }
 
-// Policies returns the policies of the present case other than keeping everything, in the order of
-// frameworks, each result once. It is nil if they are not known or the case has none.
+// Policies returns the policies of the present case except keeping everything, in the order of frameworks. Of
+// policies with the same result it returns the first. It is nil while they are not known.
 func (s *State) Policies() (out []Policy) {
 	if s.policies == nil {
 		return nil
@@ -123,7 +123,7 @@ func (s *State) Policies() (out []Policy) {
 	for i := range s.policies.Policies {
 		x := &s.policies.Policies[i]
 		r := result{x.High, x.Time}
-		if i == 0 || seen[r] || s.elsewise(x) { // the first keeps everything
+		if i == 0 || seen[r] || s.otherCard(x) { // the first keeps everything
 			continue
 		}
 		seen[r] = true
@@ -133,8 +133,8 @@ func (s *State) Policies() (out []Policy) {
 	return out
 }
 
-// KeepingAll returns the memory of the card that keeping everything needs in the worse case, as it was
-// played with the policies, or 0 if that is not known.
+// KeepingAll returns the most memory of the card that keeping everything needs, as it was played with the policies, or
+// 0 if that is not known.
 func (s *State) KeepingAll() engine.Bytes {
 	if s.policies == nil || len(s.policies.Policies) == 0 {
 		return 0
@@ -142,8 +142,8 @@ func (s *State) KeepingAll() engine.Bytes {
 	return s.policies.Policies[0].High + s.policies.Context
 }
 
-// Limit returns how much of the card a step may take, with the allocator and CUDA: all of it, or what
-// corresponds to the budget that a person chose.
+// Limit returns the memory of the card that a step may take, including allocator and CUDA: all of it, or the part that
+// corresponds to the budget if a person chose one.
 func (s *State) Limit() engine.Bytes {
 	if d := DeviceOf(s.Choice); d != nil && s.Choice.Roomy() {
 		return d.Memory

@@ -11,13 +11,12 @@ import (
 	"memtide/web/question"
 )
 
-// answersKey identifies what the answers depend on.
+// answersKey is the key of questions.complete for the present choice.
 func (s *State) answersKey() string {
 	return fmt.Sprintf("%s|%s|%d", s.Choice.SettingKey(), s.Choice.MethodKey(), s.Budget())
 }
 
-// followQuestions drops what was answered about another choice, and stops what is
-// being answered about it.
+// followQuestions replaces the answers about another choice by those about the present one, if they are known.
 func (s *State) followQuestions() (out []Effect) {
 	a := s.Answers()
 	if s.Network == nil || a == nil && len(s.complete.keys) == 0 {
@@ -38,20 +37,19 @@ func (s *State) followQuestions() (out []Effect) {
 	return out
 }
 
-// StopQuestion gives the question up.
+// StopQuestion stops answering the question and keeps the answers so far.
 type StopQuestion struct{}
 
 func (m StopQuestion) apply(s *State) []Effect {
 	s.DOM++
-	a := s.Answers()
-	if a == nil || a.ID == 0 {
+	if !s.Working() {
 		return nil
 	}
-	a.Stopped = true
-	return a.cancel()
+	s.answers.Stopped = true
+	return cancel(&s.answers.ID)
 }
 
-// StartQuestion asks what would help the present choice, again if it was given up.
+// StartQuestion asks what would help the present choice. It discards the answers of a question that was stopped.
 type StartQuestion struct{}
 
 func (m StartQuestion) apply(s *State) (out []Effect) {
@@ -61,14 +59,14 @@ func (m StartQuestion) apply(s *State) (out []Effect) {
 	return s.ask(false)
 }
 
-// idleOps is how many operations a network may have for questions to be answered that
-// nobody has asked: they take many schedules.
+// idleOps is the largest number of operations of a network about which the page asks the question by itself. The
+// question takes many schedules.
 const idleOps = 10_000
 
-// rests reports whether nothing is under way but what nobody waits for: there is an answer to the choice,
-// and the curve is complete. A view in another page rests where its line says what would help: its link
-// does not choose its parts, and the answer does not fit or is slower than if everything fitted.
-func (s *State) rests() bool {
+// idle reports whether no person waits for anything: the choice has a schedule or its budget is too small, and the
+// curve is complete. A view in another page is idle only if it shows what would help: its link does not choose the
+// parts of the page, and the step does not fit or is slower than keeping everything.
+func (s *State) idle() bool {
 	if s.Memory != nil || s.Network == nil || s.Compare != nil || s.busy() || s.fallback != 0 || s.Draft.Field != "" {
 		return false
 	}
@@ -81,19 +79,17 @@ func (s *State) rests() bool {
 	return c != nil && c.Complete() && (c.ID == 0 || c.Improving > 0) && (s.OverBudget != nil || shown)
 }
 
-// followIdle asks what would help, once nothing else is to be done. It is given up as soon as anything changes.
+// followIdle asks what would help if nothing else is under way. followQuestions cancels the request when the choice
+// changes.
 func (s *State) followIdle() []Effect {
-	if !s.rests() || s.asking != 0 || s.Working() || len(s.Network.Graph.Ops) > idleOps {
-		return nil
-	}
-	if s.Answers() != nil {
+	if !s.idle() || s.asking != 0 || s.answers != nil || len(s.Network.Graph.Ops) > idleOps {
 		return nil
 	}
 	return s.ask(true)
 }
 
-// Exceeds returns the device if what is shown of the present choice is more than it has;
-// nil if it is not, or if that is unknown.
+// Exceeds returns the chosen device if the peak of the choice's schedule exceeds its memory. It returns nil if the
+// peak fits, or if memory or schedule are not known.
 func (s *State) Exceeds() *card.Card {
 	d := DeviceOf(s.Choice)
 	if d == nil || s.Shown == nil || !s.Shown.Choice.Equal(s.Choice) || s.Shown.Solved.Trace.Peak <= d.Memory {
@@ -102,7 +98,7 @@ func (s *State) Exceeds() *card.Card {
 	return d
 }
 
-// ask has the question about the present choice answered, again if it was given up.
+// ask asks what would help the present choice. idle says that the page asks by itself.
 func (s *State) ask(idle bool) (out []Effect) {
 	s.DOM++
 	out = s.questions.drop()
@@ -121,10 +117,10 @@ func (s *State) ask(idle bool) (out []Effect) {
 	if !s.View.Frame.Embed { // a view tries no other plans
 		req.Methods = question.Methods(s.Choice.Strategy, s.CurveStrategies(), graph)
 	}
-	if idle && !graph && !elsewhere(req.Method) { // nobody has asked for the other program
-		req.Methods = slices.DeleteFunc(req.Methods, elsewhere)
+	if idle && !graph && !inSecond(req.Method) { // do not load the second program for this
+		req.Methods = slices.DeleteFunc(req.Methods, inSecond)
 	}
-	if d := s.Exceeds(); d != nil { // any plan that the device is likely to serve would help
+	if d := s.Exceeds(); d != nil { // any plan that is likely to fit the device would help
 		a.found, a.Base = "", 0
 		req.Budget = choice.Budget{Bytes: max(choice.Usable(d.Memory), 1)}
 		if req.Method.Strategy != engine.KeepAll {
@@ -138,13 +134,13 @@ func (s *State) ask(idle bool) (out []Effect) {
 	return append(out, Question{ID: a.ID, Request: req, Idle: idle})
 }
 
-// elsewhere reports whether another program has to be loaded for a method.
-func elsewhere(m proto.Method) bool {
+// inSecond reports whether the solver of a method is in the second program.
+func inSecond(m proto.Method) bool {
 	st := engine.Lookup(m.Strategy)
 	return st != nil && st.Elsewhere
 }
 
-// Answered is one answer.
+// Answered is one answer to Question.
 type Answered struct {
 	ID     int
 	Answer proto.Suggestion
@@ -160,10 +156,10 @@ func (m Answered) apply(s *State) []Effect {
 	return nil
 }
 
-// QuestionEnded says that there is no more to come; Failed why, empty if all is said.
+// QuestionEnded ends the answers to Question.
 type QuestionEnded struct {
 	ID     int
-	Failed string
+	Failed string // why answers are missing; empty if all have been given
 }
 
 func (m QuestionEnded) apply(s *State) []Effect {

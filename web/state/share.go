@@ -6,8 +6,10 @@ import (
 	"memtide/wasm/proto"
 )
 
-// ToggleShare opens the dialog or closes it.
-type ToggleShare struct{ Dark bool }
+// ToggleShare opens or closes the dialog.
+type ToggleShare struct {
+	Dark bool // the theme of pictures to begin with
+}
 
 func (m ToggleShare) apply(s *State) []Effect {
 	if s.Sharing != nil {
@@ -26,74 +28,67 @@ func (m ToggleShare) apply(s *State) []Effect {
 type SetExact struct{ On bool }
 
 func (m SetExact) apply(s *State) []Effect {
-	if d := s.dialog(); d != nil {
+	return s.inDialog(func(d *Sharing) []Effect {
 		d.Exact = m.On
-	}
-	return nil
+		return nil
+	})
 }
 
 // SetShareTheme changes Sharing.Theme.
 type SetShareTheme struct{ Theme string }
 
 func (m SetShareTheme) apply(s *State) []Effect {
-	if d := s.dialog(); d != nil {
+	return s.inDialog(func(d *Sharing) []Effect {
 		d.Theme = m.Theme
-	}
-	return nil
+		return nil
+	})
 }
 
-// ShareNote tells what a button of the dialog did.
+// ShareNote says what a button of the dialog did.
 type ShareNote struct{ Text string }
 
 func (m ShareNote) apply(s *State) []Effect {
-	if d := s.dialog(); d != nil {
+	return s.inDialog(func(d *Sharing) []Effect {
 		d.Note = m.Text
-	}
-	return nil
+		return nil
+	})
 }
 
 // SaveFile asks for a file of what is shown: svg, png, operations.csv,
-// layers.csv, curve.csv, json or html, or ScheduleFile.
+// layers.csv, curve.csv, json, html or ScheduleFile.
 type SaveFile struct{ Kind string }
 
 func (m SaveFile) apply(s *State) []Effect {
-	switch d := s.dialog(); {
-	case d == nil:
-		return nil
-	case m.Kind == ScheduleFile:
-		return s.export()
-	}
-	return []Effect{Save(m)}
+	return s.inDialog(func(*Sharing) []Effect {
+		if m.Kind == ScheduleFile {
+			return s.export()
+		}
+		return []Effect{Save(m)}
+	})
 }
 
-// CopyText asks for the text of a field of the dialog to be copied.
+// CopyText asks to copy the text of a field of the dialog.
 type CopyText struct{ Field string }
 
 func (m CopyText) apply(s *State) []Effect {
-	if s.dialog() == nil {
-		return nil
-	}
-	return []Effect{Copy(m)}
+	return s.inDialog(func(*Sharing) []Effect { return []Effect{Copy(m)} })
 }
 
-// SendLink asks the device to pass the link on, with its own list of places.
+// SendLink asks to share the link through the device's own list of apps.
 type SendLink struct{}
 
 func (SendLink) apply(s *State) []Effect {
-	if s.dialog() == nil {
-		return nil
-	}
-	return []Effect{Send{}}
+	return s.inDialog(func(*Sharing) []Effect { return []Effect{Send{}} })
 }
 
-// dialog returns the dialog, without the note of what was done in it before; nil while
-// it is closed.
-func (s *State) dialog() *Sharing {
-	if s.Sharing != nil {
-		s.Sharing.Note = ""
-		s.DOM++
+// inDialog removes the note from the dialog and calls do with the dialog. It does nothing while the dialog is closed.
+func (s *State) inDialog(do func(*Sharing) []Effect) []Effect {
+	if s.Sharing == nil {
+		return nil
 	}
-	return s.Sharing
+	s.Sharing.Note = ""
+	s.DOM++
+	return do(s.Sharing)
 }
 
 // SetOpener says that another page opened what is shown.
@@ -104,7 +99,7 @@ func (m SetOpener) apply(s *State) []Effect {
 	return s.touchDOM()
 }
 
-// Retitle changes what is shown instead of the network's name.
+// Retitle changes the title that is shown instead of the network's name. It is cut after maxTitle characters.
 type Retitle struct{ Text string }
 
 func (m Retitle) apply(s *State) []Effect {
@@ -114,14 +109,13 @@ func (m Retitle) apply(s *State) []Effect {
 	return []Effect{WriteURL{Replace}}
 }
 
-// maxTitle is the longest title in characters.
 const maxTitle = 80
 
 // ScheduleFile is the kind of SaveFile that is a schedule for other programs.
 const ScheduleFile = "schedule.json"
 
-// Refusal says why the schedule on screen cannot be written as a file for other
-// programs, in a sentence; empty if it can.
+// Refusal returns a sentence that says why the schedule on screen cannot be written as a file for other programs, or
+// "" if it can.
 func (s *State) Refusal() string {
 	switch p := s.Visible(); {
 	case p == nil || p.Solved.Trace == nil:
@@ -132,7 +126,7 @@ func (s *State) Refusal() string {
 	return ""
 }
 
-// export asks for a file for other programs, or says why there is none.
+// export asks for the schedule as a file for other programs, or notes why it is refused.
 func (s *State) export() []Effect {
 	if why := s.Refusal(); why != "" {
 		s.Sharing.Note = why
@@ -140,7 +134,7 @@ func (s *State) export() []Effect {
 	}
 	p := s.Visible()
 	set := p.Network.Setting(p.Choice)
-	if d := card.Lookup(p.Choice.Device); d != nil { // the file tells people more than its key
+	if d := card.Lookup(p.Choice.Device); d != nil { // name and memory are for readers of the file
 		set.Device.Name, set.Device.Memory = d.Device.Name, d.Device.Memory
 	}
 	s.Sharing.Note = "Writing the file…"
@@ -152,8 +146,7 @@ func (s *State) export() []Effect {
 // PlanFile is the kind of Export that is a plan for the unmodified model.
 const PlanFile = "plan.json"
 
-// SavePlan has a plan of a class found for the step whose operators are open, in the
-// budget that is chosen, and saved.
+// SavePlan asks for a plan of a class for the step whose operators are open, in the chosen budget, as a file.
 type SavePlan struct{ Class string }
 
 func (m SavePlan) apply(s *State) []Effect {
@@ -166,8 +159,7 @@ func (m SavePlan) apply(s *State) []Effect {
 		Form: proto.FormPlan, Class: m.Class}}}
 }
 
-// HasOperators reports whether what is open is the operators of a step, so that plans for
-// the model can be found here.
+// HasOperators reports whether the operators of a step are open, so that plans for the unmodified model can be found.
 func (s *State) HasOperators() bool {
 	return s.Step == nil && s.Network != nil && s.Network.Source.Ops != ""
 }

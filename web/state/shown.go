@@ -1,6 +1,7 @@
 package state
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -9,13 +10,8 @@ import (
 	"memtide/web/known"
 )
 
-// Visible returns the picture on screen: the preview if there is one.
-func (s *State) Visible() *known.Picture {
-	if s.Preview != nil {
-		return s.Preview
-	}
-	return s.Shown
-}
+// Visible returns the picture on screen: the preview if there is one, otherwise Shown, which may be nil.
+func (s *State) Visible() *known.Picture { return cmp.Or(s.Preview, s.Shown) }
 
 // Phase returns the value of the body's data-state.
 func (s *State) Phase() string {
@@ -29,15 +25,15 @@ func (s *State) Phase() string {
 	return "ready"
 }
 
-// pageLimit is how long an answer that an address asks for may take: whoever opens a link
-// has not said that the computer is to be kept busy. A view in another page has viewLimit.
+// Opening a link is not a request to keep the computer busy, so the answer to a choice that comes from a link may take
+// pageLimit at most, and viewLimit in a view in another page.
 const (
 	pageLimit = 5 * time.Second
 	viewLimit = 2 * time.Second
 )
 
-// limit returns how long the answer to a choice may take; 0, as long as it needs, unless the
-// choice came from a link in the address bar.
+// limit returns how long the answer to a choice may take. It is 0, without limit, unless the choice came from a link
+// in the address bar.
 func (s *State) limit(h History) time.Duration {
 	switch {
 	case h != Leave:
@@ -50,7 +46,7 @@ func (s *State) limit(h History) time.Duration {
 	return pageLimit
 }
 
-// Limited reports whether less is known than was asked for, because it took too long.
+// Limited reports whether the answer is not complete because it reached its limit or was stopped.
 func (s *State) Limited() bool {
 	return s.Alert != nil && s.Alert.Limit || s.Step != nil && s.Step.Ended != NotEnded
 }
@@ -66,18 +62,18 @@ func (s *State) example() bool {
 	return s.Choice.Source.Preset == choice.ExamplePreset && s.Choice.Roomy()
 }
 
-// Awaits reports whether nothing is shown yet, but something is on its way.
+// Awaits reports whether no picture is shown yet, but one is on its way.
 func (s *State) Awaits() bool {
 	return s.Shown == nil && (s.busy() || s.fallback != 0)
 }
 
-// Stale reports whether the picture is not the one that was asked for.
+// Stale reports whether the picture is not that of the choice.
 func (s *State) Stale() bool {
 	return s.OverBudget != nil || s.Alert != nil && s.Shown != nil && !s.Shown.Choice.Equal(s.Choice)
 }
 
-// CopyLanes is for how many lanes of copies the timeline has room: as many as there are
-// in the schedule that is shown, or was when the budget was taken hold of.
+// CopyLanes returns the number of lanes of copies for which the timeline has room: that of the shown schedule. It
+// does not change while the budget is dragged.
 func (s *State) CopyLanes() int { return s.copies }
 
 // Awaits reports whether the other side is being read or solved.
@@ -93,27 +89,24 @@ func (s *State) Each() []*Side {
 	return []*Side{&s.Side, &s.Compare.Other}
 }
 
-// reading returns the side that waits for a profile under an ID, or nil if none does.
+// reading returns the side that waits for the profile with this ID, or nil.
 func (s *State) reading(id int) *Side {
-	for _, o := range s.Each() {
-		if o.Opening != nil && o.Opening.ID == id {
-			return o
-		}
-	}
-	return nil
+	return s.side(func(o *Side) bool { return o.Opening != nil && o.Opening.ID == id })
 }
 
-// solving returns the side that waits for a schedule under an ID, or nil if none does.
+// solving returns the side that waits for the schedule with this ID, or nil.
 func (s *State) solving(id int) *Side {
-	for _, o := range s.Each() {
-		if o.Solving != nil && o.Solving.ID == id {
-			return o
-		}
+	return s.side(func(o *Side) bool { return o.Solving != nil && o.Solving.ID == id })
+}
+
+func (s *State) side(is func(*Side) bool) *Side {
+	if i := slices.IndexFunc(s.Each(), is); i >= 0 {
+		return s.Each()[i]
 	}
 	return nil
 }
 
-// AB returns A and B; without a comparison A is what the page is about and B is nil.
+// AB returns the sides A and B. Without a comparison A is State.Side and B is nil.
 func (s *State) AB() (a, b *Side) {
 	switch {
 	case s.Compare == nil:
@@ -129,8 +122,8 @@ func (s *State) InLink() bool {
 	return !slices.ContainsFunc(s.Each(), func(o *Side) bool { return o.Network != nil && !o.Network.InLink() })
 }
 
-// Letters returns those of the side that the controls change and of the other one; empty without a
-// comparison.
+// Letters returns the letter of the side that the controls change, and that of the other side. Without a comparison
+// both are empty.
 func (s *State) Letters() (own, other string) {
 	switch {
 	case s.Compare == nil:
@@ -141,8 +134,8 @@ func (s *State) Letters() (own, other string) {
 	return "B", "A"
 }
 
-// Sides returns the pictures of A and B, nil where there is none; ok is false
-// without a comparison. A preview stands for the side that the controls change.
+// Sides returns the pictures of A and B, which may be nil. ok is false without a comparison. A preview replaces the
+// picture of the side that the controls change.
 func (s *State) Sides() (a, b *known.Picture, ok bool) {
 	x, y := s.AB()
 	if y == nil {
@@ -157,8 +150,8 @@ func (s *State) Sides() (a, b *known.Picture, ok bool) {
 	return a, b, true
 }
 
-// Alignment puts the layers of A, or with second those of B, side by side with
-// the other's; nil while one of them has no schedule.
+// Alignment returns the layers of A aligned with those of B, or with second those of B with those of A. It is nil
+// while one of them has no schedule.
 func (s *State) Alignment(second bool) draw.Alignment {
 	a, b, ok := s.Sides()
 	if !ok || a == nil || b == nil {

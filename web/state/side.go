@@ -9,60 +9,58 @@ import (
 	"memtide/web/tradeoff"
 )
 
-// Side is a schedule that is looked at: what is chosen, the network that is open,
-// and the picture of it, with what it waits for. State.Side is the one that the
-// controls change; in a comparison Compare.Other is the other one.
+// Side is a schedule on the page: the choice, the open network, the picture, and the requests
+// that the side waits for. State.Side is the one that the controls change; in a comparison
+// Compare.Other is the other one.
 type Side struct {
 	Choice     Choice
-	Network    *known.Network // what is open; nil until the first profile has been read
+	Network    *known.Network // nil until the first profile has been read
 	Shown      *known.Picture // what the pictures show; nil until the first schedule
-	Opening    *Opening       // a profile is being read
-	Solving    *Solving       // a schedule is being looked for
-	OverBudget *OverBudget    // the budget is too small: Shown is an older picture, or none
-	Failed     string         // why the other side has no schedule, for people; of State.Side the Alert says it
+	Opening    *Opening       // the profile that is being read; nil if there is no such request
+	Solving    *Solving       // the schedule that is being solved; nil if there is no such request
+	OverBudget *OverBudget    // not nil: the budget is too small, and Shown is an older picture or nil
+	Failed     string         // why Compare.Other has no schedule, for people; State.Side has an Alert instead
 
-	fallback int // ID of a solve for what is shown because nothing else can be; 0: none is under way
+	fallback int // ID of the solve for a picture to show instead, see fallBack; 0 if there is no such request
 }
 
-// Opening is a profile that is being read. The choice becomes the page's when
-// it has been read.
+// Opening is a profile that is being read. Choice becomes the choice of the side when it has been read.
 type Opening struct {
 	ID      int
 	Name    string
 	Choice  Choice
 	History History
-	Title   string // instead of the network's own name; empty: that
+	Title   string // shown instead of the network's own name; empty: the own name
 
 	Progress proto.Progress
 
-	linked bool // the link to the host was chosen meanwhile
-	fit    bool // the budget is to be the device's
+	linked bool // a person has chosen the link to the host since: the profile does not replace it
+	fit    bool // the budget becomes that of the device
 	file   proto.Open
 }
 
-// Solving is a schedule that is being looked for.
+// Solving is a schedule that is being solved.
 type Solving struct {
 	ID       int
 	Choice   Choice
 	Progress proto.Progress
-	Best     *proto.Solved
-	Silent   bool // the worker has given no sign of life for a while
-	Loading  bool // the program that finds it is being loaded
+	Best     *proto.Solved // the best so far; nil before any
+	Silent   bool          // the worker has given no sign of life for a while
+	Loading  bool          // the program with the solver is being loaded
 }
 
 // OverBudget is a budget that is too small.
 type OverBudget struct {
 	Budget   engine.Bytes
-	Smallest engine.Bytes // 0 if unknown
-	Offer    engine.Bytes // Smallest, rounded up to what is written on the page; 0 if unknown
+	Smallest engine.Bytes // the smallest budget that would do; 0 if unknown
+	Offer    engine.Bytes // Smallest rounded up as the page writes it; 0 if unknown
 }
 
 func newOverBudget(f *proto.Failure) *OverBudget {
 	return &OverBudget{Budget: f.Budget, Smallest: f.Smallest, Offer: offer(f.Smallest)}
 }
 
-// offer returns the smallest budget as people read it, which suffices because it is
-// rounded up.
+// offer returns smallest rounded up as the page writes it.
 func offer(smallest engine.Bytes) engine.Bytes {
 	if b, err := format.ParseBytes(format.BytesUp(smallest)); err == nil && b >= smallest {
 		return b
@@ -70,10 +68,10 @@ func offer(smallest engine.Bytes) engine.Bytes {
 	return smallest
 }
 
-// busy reports whether the side waits for anything.
+// busy reports whether the side waits for a profile or a schedule.
 func (o *Side) busy() bool { return o.Opening != nil || o.Solving != nil }
 
-// current returns what is shown, if it is of the network that is open, or nil if not.
+// current returns Shown if it is a picture of the open network, or else nil.
 func (o *Side) current() *known.Picture {
 	if o.Shown != nil && o.Shown.Network == o.Network {
 		return o.Shown
@@ -81,7 +79,7 @@ func (o *Side) current() *known.Picture {
 	return nil
 }
 
-// Progress returns that of what the side waits for.
+// Progress returns the progress of the profile or schedule that the side waits for.
 func (o *Side) Progress() (p proto.Progress) {
 	switch {
 	case o.Opening != nil:
@@ -100,7 +98,7 @@ func (o *Side) Budget() engine.Bytes {
 	return o.Choice.Budget.Of(o.Network.Totals.KeepAllPeak)
 }
 
-// BudgetRange returns the budgets that are worth a choice; zero until a network is open.
+// BudgetRange returns the range of useful budgets, or the zero value until a network is open.
 func (o *Side) BudgetRange() tradeoff.Range {
 	if o.Network == nil {
 		return tradeoff.Range{}
@@ -108,7 +106,7 @@ func (o *Side) BudgetRange() tradeoff.Range {
 	return tradeoff.RangeOf(o.Network.Graph, o.Network.Totals.KeepAllPeak)
 }
 
-// KnobRange returns the budgets that the knob reaches: those of BudgetRange up to the end of the bar.
+// KnobRange returns the range of the budget slider: BudgetRange up to the end of the memory bar.
 func (o *Side) KnobRange() tradeoff.Range {
 	r := o.BudgetRange()
 	if d := DeviceOf(o.Choice); d != nil && r.Step > 0 {
@@ -119,13 +117,12 @@ func (o *Side) KnobRange() tradeoff.Range {
 	return r
 }
 
-// BarEnd returns where the bar of a card's memory ends if something is longer.
+// BarEnd returns the bytes at the end of a card's memory bar when something in it exceeds the memory.
 func BarEnd(memory engine.Bytes) engine.Bytes {
 	return memory + min(max(7*engine.GiB, memory/7), memory*3/10)
 }
 
-// Offer returns a budget that would do where the chosen one is too small, or 0 if it is not,
-// or if none is known.
+// Offer returns OverBudget.Offer, or 0 if the budget is not too small.
 func (o *Side) Offer() engine.Bytes {
 	if o.OverBudget == nil {
 		return 0
@@ -133,9 +130,8 @@ func (o *Side) Offer() engine.Bytes {
 	return o.OverBudget.Offer
 }
 
-// take makes c the choice, and the network the one that c wants of the two that it
-// may be.
-func (o *Side) take(c Choice) {
+// setChoice makes c the choice, and turns the network into the chain or the graph that c asks for.
+func (o *Side) setChoice(c Choice) {
 	if o.Network != nil {
 		c.Graph = c.Graph && o.Network.TwoWays()
 		o.Network = o.Network.As(c)
@@ -143,7 +139,7 @@ func (o *Side) take(c Choice) {
 	o.Choice = c
 }
 
-// cancel gives up what the side waits for.
+// cancel cancels all requests of the side.
 func (o *Side) cancel() []Effect {
 	return append(append(o.cancelOpening(), o.cancelSolving()...), cancel(&o.fallback)...)
 }
@@ -162,7 +158,7 @@ func (o *Side) cancelSolving() (out []Effect) {
 	return out
 }
 
-// DeviceOf returns the device of a choice, or nil if its memory is not known.
+// DeviceOf returns the card that a choice names, or nil if its memory is not known.
 func DeviceOf(c Choice) *card.Card {
 	if d := card.Lookup(c.Device); d != nil && d.Memory > 0 {
 		return d

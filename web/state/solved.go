@@ -1,6 +1,8 @@
 package state
 
 import (
+	"slices"
+
 	"memtide/engine"
 	"memtide/wasm/proto"
 	"memtide/web/choice"
@@ -8,12 +10,11 @@ import (
 	"memtide/web/known"
 )
 
-// Progressed is a request that is being answered: a file that is read, an allocator or a solver at
-// work. Best is nil if there is nothing new.
+// Progressed is the progress of a request: a file being read, an allocator or a solver at work.
 type Progressed struct {
 	ID       int
 	Progress proto.Progress
-	Best     *proto.Solved
+	Best     *proto.Solved // the best so far of a solver; nil if there is no better one since the last message
 }
 
 func (m Progressed) apply(s *State) []Effect {
@@ -41,7 +42,7 @@ func (m Progressed) apply(s *State) []Effect {
 	return nil
 }
 
-// Silent says that the worker of a request has gone quiet, or is back.
+// Silent says that the worker of a solve has given no sign of life for a while, or with Quiet false that it has again.
 type Silent struct{ Quiet bool }
 
 func (m Silent) apply(s *State) []Effect {
@@ -52,7 +53,7 @@ func (m Silent) apply(s *State) []Effect {
 	return nil
 }
 
-// Loading says that the program that finds the schedule is being loaded, or is there.
+// Loading says that the program with the solver is being loaded, or has been loaded.
 type Loading struct {
 	ID      int
 	Loading bool
@@ -66,7 +67,7 @@ func (m Loading) apply(s *State) []Effect {
 	return nil
 }
 
-// Solved is a schedule. ID and Choice are those of the effect.
+// Solved is the schedule that Solve asked for. ID and Choice are those of Solve.
 type Solved struct {
 	ID     int
 	Choice Choice
@@ -75,7 +76,7 @@ type Solved struct {
 
 func (m Solved) apply(s *State) []Effect {
 	side := s.solving(m.ID)
-	if side == nil { // a fallback, a preview, or late
+	if side == nil { // a fallback, a preview, or a late answer
 		side = &s.Side
 	}
 	if side.Network == nil || !m.Choice.Source.Same(side.Network.Source) {
@@ -106,17 +107,16 @@ func (m Solved) apply(s *State) []Effect {
 		side.Solving = nil
 		s.show(side, p)
 	case m.ID < job.ID && (side.Shown == nil || m.ID > side.Shown.ID) && m.Choice.SameButBudget(side.Choice):
-		s.show(side, p) // on the way: the slider has moved on, but this is newer than what is shown
+		s.show(side, p) // the slider has moved on, but this is newer than what is shown
 	}
 	return nil
 }
 
-// SolveFailed is a request without a schedule, except for Best if a deadline
-// passed.
+// SolveFailed says that Solve has no schedule.
 type SolveFailed struct {
 	ID      int
 	Failure *proto.Failure
-	Best    *proto.Solved
+	Best    *proto.Solved // the best so far if the time limit was reached; may be nil
 }
 
 func (m SolveFailed) apply(s *State) []Effect {
@@ -144,8 +144,7 @@ func (m SolveFailed) apply(s *State) []Effect {
 	return s.unsolved(m, job.Choice)
 }
 
-// unsolved says why there is no schedule of c, which the page asked for, and shows
-// what can be shown instead.
+// unsolved shows why there is no schedule of the page's choice c, and shows another one instead if it can.
 func (s *State) unsolved(m SolveFailed, c Choice) []Effect {
 	f := m.Failure
 	switch f.Kind {
@@ -177,43 +176,33 @@ func (s *State) unsolved(m SolveFailed, c Choice) []Effect {
 	return nil
 }
 
-// offerStrategy offers another strategy than the one that does not apply: the
-// default one, or where that is the one, the one that takes chains of any length;
-// of a graph the one for graphs.
+// offerStrategy adds a button for another strategy than failed, which does not apply to n: for graphs the default
+// for graphs, for chains the default, or if that is the one that failed, one for chains of any length.
 func (a *Alert) offerStrategy(n *known.Network, failed string) {
 	name := choice.DefaultStrategy
-	if failed == name {
-		name = firstOfPasses(name)
-	}
 	if n.Chain == nil {
 		name = choice.GraphStrategy
+	} else if failed == name {
+		list := engine.Ranked(false)
+		passes := func(st *engine.Strategy) bool { return st.Class != 0 && st.Cost == engine.CostPasses }
+		if i := slices.IndexFunc(list, passes); i >= 0 { // a few passes over a chain of any length
+			name = list[i].Name
+		}
 	}
 	if s := engine.Lookup(name); s != nil {
 		a.Action, a.Do = "Use "+s.Title, SetStrategy{Name: name}
 	}
 }
 
-// firstOfPasses returns the first strategy for chains that takes a few passes, and so a
-// chain of any length; instead where there is none.
-func firstOfPasses(instead string) string {
-	for _, st := range engine.Ranked(false) {
-		if st.Class != 0 && st.Cost == engine.CostPasses {
-			return st.Name
-		}
-	}
-	return instead
-}
-
-// fallBackToSmallest asks for the schedule of the smallest budget when there is no
-// picture of this network by this method to fall back to: what does not fit can be
-// seen above the line. In a comparison that picture may be the other side's, and the
-// one to compare is the smallest.
+// fallBackToSmallest asks for the schedule of the smallest budget, unless the picture on screen is of this network
+// and method: the picture of a larger budget shows by how much the chosen one is exceeded. In a comparison the picture
+// is always that of the smallest budget.
 func (s *State) fallBackToSmallest(f *proto.Failure) []Effect {
-	here := s.Compare == nil && s.current() != nil
-	if here && s.Shown.Choice.MethodKey() == s.Choice.MethodKey() {
+	own := s.Compare == nil && s.current() != nil
+	if own && s.Shown.Choice.MethodKey() == s.Choice.MethodKey() {
 		return nil
 	}
-	if !here {
+	if !own {
 		s.Shown = nil
 	}
 	if f.Smallest <= 0 {
@@ -224,9 +213,8 @@ func (s *State) fallBackToSmallest(f *proto.Failure) []Effect {
 	return s.fallBack(c)
 }
 
-// fallBackToKeeping asks for the schedule that keeps everything where the strategy
-// does not apply and there is no picture of this network: what it looks like
-// can be seen all the same.
+// fallBackToKeeping asks for the schedule that keeps everything if there is no picture of this network. It is used
+// when the strategy does not apply.
 func (s *State) fallBackToKeeping() []Effect {
 	if s.current() != nil {
 		return nil
@@ -237,14 +225,14 @@ func (s *State) fallBackToKeeping() []Effect {
 	return s.fallBack(c)
 }
 
-// fallBack asks for a schedule to be shown in place of one that there is not.
+// fallBack asks for the schedule of c, to be shown instead of that of the choice.
 func (s *State) fallBack(c Choice) []Effect {
 	s.fallback = s.newID()
 	return []Effect{Solve{ID: s.fallback, Choice: c, Request: within(s.Network.Request(c), s.limit(Leave)),
 		Slot: ForPage}}
 }
 
-// Stop ends the solver and keeps the best so far, which becomes the picture.
+// Stop stops what the page waits for. The best schedule so far of a solver stays on screen.
 type Stop struct{}
 
 func (Stop) apply(s *State) []Effect {
@@ -274,16 +262,16 @@ func (Stop) apply(s *State) []Effect {
 	return o.cancelSolving()
 }
 
-// StartAgain asks for the present choice again.
+// StartAgain solves the present choice again, without a time limit.
 type StartAgain struct{}
 
 func (StartAgain) apply(s *State) []Effect { return s.chooseWithin(s.Choice, Leave, false, 0) }
 
-// SolveHere does so on the page's own thread, from now on.
+// SolveHere solves the present choice, and everything after it, on the page's own thread.
 type SolveHere struct{}
 
 func (SolveHere) apply(s *State) []Effect {
-	// What failed for want of workers is asked again.
+	// Compute the curve again, which failed for want of workers.
 	s.Curve = nil
 	s.curves.keys, s.curves.byKey = nil, nil
 	return append([]Effect{UseThread{}}, s.chooseWithin(s.Choice, Leave, false, 0)...)

@@ -12,10 +12,10 @@ import (
 	"memtide/web/view"
 )
 
-// State is everything the page knows. Only Update changes it. What its parts hold is said
-// below and in side.go; what happens to a part, in its file.
+// State is everything the page knows. Only Update changes it. The types of its parts are below
+// and in side.go; the messages that change a part are in the file of that part.
 type State struct {
-	Side             // what the page is about: the controls change it
+	Side             // the side that the controls change
 	Compare *Compare // the other side of a comparison; nil if nothing is compared
 	byBudget
 	questions
@@ -23,29 +23,29 @@ type State struct {
 	training
 	frameworks
 
-	Alert   *Alert   // something went wrong, and what can be done
-	Draft   Draft    // a text field that is being typed into
-	Sharing *Sharing // the dialog that gives away what is shown; nil while it is closed
+	Alert   *Alert   // an error, with what can be done; nil if there is no error
+	Draft   Draft    // the text field that is being typed into
+	Sharing *Sharing // the dialog that shares links and files; nil while it is closed
 	View    view.View
 	redraw
 
-	pictures  recent[*known.Picture]
-	next      *waiting // side B, until A has been read
-	unwritten bool     // the address waits for what it names, see holdAddress
-	dragging  bool     // the budget is being dragged: no picture changes its height
-	before    Sentence // what the sentence named when that began
-	copies    int      // lanes of copies that the timeline has room for
-	lastID    int      // of a request
+	pictures  recent[*known.Picture] // by known.Network.PictureKey
+	next      *waiting               // side B, until A has been read
+	unwritten bool                   // the address is written when the profile has been read, see holdAddress
+	dragging  bool                   // the budget is being dragged: no picture changes its height
+	before    Sentence               // the Sentence when dragging began
+	copies    int                    // lanes of copies that the timeline has room for
+	lastID    int                    // ID of the last request
 }
 
-// Sentence says which words the sentence of a plan has beside the case.
+// Sentence says which optional words the sentence about a plan has.
 type Sentence struct {
-	Plan   bool // what the plan is: where keeping everything does not fit, or something else was chosen
-	Budget bool // what it may use: where somebody chose it
+	Plan   bool // the plan: keeping everything does not fit, or another plan was chosen
+	Budget bool // the budget: a person chose it
 }
 
-// Sentence returns what the sentence names. While the budget is dragged that does not change, since a
-// word more may need a line more, which would move the picture under the pointer.
+// Sentence returns the optional words of the sentence. They do not change while the budget is dragged: another
+// word could need another line, which would move the picture under the pointer.
 func (s *State) Sentence() Sentence {
 	if s.dragging {
 		return s.before
@@ -53,7 +53,7 @@ func (s *State) Sentence() Sentence {
 	return Sentence{s.Choice.Strategy != engine.KeepAll || s.OverBudget != nil, !s.Choice.Roomy()}
 }
 
-// New returns the state of a page that has nothing yet.
+// New returns the state of a page on which nothing has been opened.
 func New() *State {
 	return &State{
 		pictures: recent[*known.Picture]{limit: 64},
@@ -66,81 +66,79 @@ func New() *State {
 	}
 }
 
-// Message is something that happened: what a person did or what a worker
-// answered. It changes the state itself and returns what has to be done, in
-// order. Each is declared beside its apply, in the file of the part it is about.
+// Message is something that happened: a person did something or a worker answered. Its apply
+// changes the state and returns the effects to carry out, in order.
 type Message interface{ apply(*State) []Effect }
 
-// newID returns the ID of a new request. Later ones have larger IDs.
+// newID returns the ID of a new request. IDs grow.
 func (s *State) newID() int {
 	s.lastID++
 	return s.lastID
 }
 
-// redraw counts the changes that need the components and the pictures drawn again.
+// redraw counts changes: DOM those that the components show, Paint those that the pictures show.
 type redraw struct{ DOM, Paint int }
 
-// touch has both drawn again, which needs no effect.
+// touch makes the page draw components and pictures again. It returns no effects.
 func (r *redraw) touch() []Effect {
 	r.DOM++
 	r.Paint++
 	return nil
 }
 
-// touchDOM has the components drawn again, and not the pictures.
+// touchDOM makes the page draw the components again, but not the pictures. It returns no effects.
 func (r *redraw) touchDOM() []Effect {
 	r.DOM++
 	return nil
 }
 
-// looked has what is looked at drawn again, and the address say it.
-func (r *redraw) looked() []Effect {
+// viewChanged draws everything again and writes the changed View into the address.
+func (r *redraw) viewChanged() []Effect {
 	r.touch()
 	return []Effect{WriteURL{Replace}}
 }
 
-// Alert is an error for people, with at most one way on.
+// Alert is an error message for people, with at most one button.
 type Alert struct {
 	Text   string
-	File   string   // that it is about; empty: it is about no file
+	File   string   // the file that the error is about; empty if it is about no file
 	Lines  []string // details, at most five
-	Action string   // text of the button; empty if there is none
+	Action string   // text of the button; empty if there is no button
 	Do     Message  // what the button does
-	Limit  bool     // the limit of what an address asks for was reached
+	Limit  bool     // the solver reached the time limit for choices that come from a link
 }
 
-// Draft is text that is being typed and has not taken effect.
+// Draft is text in a text field that has not taken effect yet.
 type Draft struct{ Field, Text string }
 
-// Sharing is the dialog that gives away what is shown.
+// Sharing is the open dialog that shares links and files.
 type Sharing struct {
 	Exact bool   // with the visible range and the selection
 	Theme string // of pictures: "light" or "dark"
 	Note  string // what a button did
 }
 
-// Compare is a comparison of two schedules, A and B. One of the two is what the
-// page is about, State.Side, which the controls change. Other is the other one,
-// until the controls are turned to it: then the two change places.
+// Compare is a comparison of two schedules, A and B. State.Side is the one that the controls
+// change, Other the other one. They are swapped when the controls turn to Other.
 type Compare struct {
 	Other Side
 	OnA   bool // the controls change A; Other is B
 
-	aligned   [2]draw.Alignment // of the layers of A with B's, and of B with A's
-	alignedOf [2]*known.Network
+	aligned   [2]draw.Alignment // the layers of A aligned with those of B, and of B with those of A
+	alignedOf [2]*known.Network // the networks that aligned was computed for
 }
 
-// waiting is a side B that is opened when A has been read: from a link, or the
-// second of two files.
+// waiting is a side B that is opened when A has been read: from a link, or the second of two
+// files.
 type waiting struct {
 	choice Choice
-	file   *File // the rest is A's choice; nil: choice says it all
+	file   *File // if not nil, B is this file with A's choice, and choice is not used
 }
 
 // File is a file that was chosen, dropped or pasted.
 type File struct {
 	Name   string
-	Title  string // instead of the network's own name; empty: that
+	Title  string // shown instead of the network's own name; empty: the own name
 	Bytes  []byte
 	Handle any // instead of Bytes: a large file, which the worker reads itself (see proto.Open)
 }
@@ -150,27 +148,28 @@ type byBudget struct {
 	Curve   *tradeoff.Curve // of the present setting; nil before the first
 	Preview *known.Picture  // shown instead of Shown while the pointer is on the curve
 
-	hover  string // key of the point under the pointer
-	curves recent[*tradeoff.Curve]
+	hover  string                  // PictureKey of the point under the pointer
+	curves recent[*tradeoff.Curve] // by tradeoff.CurveKey
 }
 
 // layout is the part of the state about addresses.
 type layout struct {
-	Memory  *known.Memory // a file about addresses is open, and no network
-	Placing *Placing      // addresses are being looked for
-	Places  *known.Places // where the bytes lie; nil while the address view is closed
+	Memory  *known.Memory // the open file about addresses; nil if a network or a step is open
+	Placing *Placing      // the placement under way; nil if there is no such request
+	Places  *known.Places // the addresses; nil while the address view is closed
 
-	examining *examining // what is being asked about a recording; nil if nothing is
+	examining *examining // the request about a recording under way; nil if there is no such request
 }
 
-// Placing is a placement that is being looked for.
+// Placing is a request for a placement under way.
 type Placing struct {
 	ID       int
 	Progress proto.Progress
 	of       known.Placeable
 }
 
-// examining is a request under way: one at a time, because the second program has one worker.
+// examining is a request about a recording under way. There is one at a time, because the second
+// program has one worker.
 type examining struct {
 	id     int
 	memory *known.Memory
@@ -178,7 +177,7 @@ type examining struct {
 	at     int
 }
 
-// recent is a small cache that forgets what was not used for longest.
+// recent is a small cache that removes the entry that was not used for longest.
 type recent[V any] struct {
 	limit int
 	keys  []string // oldest first
@@ -210,31 +209,32 @@ func (r *recent[V]) touch(key string) {
 
 // training is the part of the state about training steps.
 type training struct {
-	Step  *OpenStep              // nil: a network or a memory file is open
-	steps recent[*proto.Stepped] // whole answers
+	Step  *OpenStep              // nil if a network or a memory file is open
+	steps recent[*proto.Stepped] // complete answers, by Choice.StepKey
 }
 
-// OpenStep is the whole training step of a language model that is open instead of a network;
-// Choice.Step and Choice.StepArgs say which.
+// OpenStep is the whole training step of a language model that is open instead of a network.
+// Choice.Step and Choice.StepArgs say which step.
 type OpenStep struct {
-	Shown  *proto.Stepped // nil until there is an answer; of the step before while another one is looked for
+	Shown  *proto.Stepped // the answer; that of the previous choice until the first part of the new one; nil before any
 	Failed string         // why there is no answer to the choice, for people
-	Ended  Ended          // why less is known than could be
+	Ended  Ended          // why the answer is not complete
 
-	rank int // of a pipeline that the pictures show, from 1 on; 0: the fullest
+	rank int // 1 + the rank whose pictures are shown; 0: the fullest rank
 
-	passes *draw.Passes   // of drawn
-	drawn  *proto.Stepped // see State.Passes
+	passes *draw.Passes // the passes of drawn, see State.Passes
+	drawn  *proto.Stepped
 
-	id    int    // of the request under way; 0: none
-	chain int    // of the request for the chain
-	of    string // StepKey of what Shown answers
+	id    int    // ID of the request under way; 0 if there is no request
+	chain int    // likewise for the request for the chain
+	of    string // StepKey of the choice that Shown answers
 }
 
-// Ended says what ended an answer before all of it was known.
+// Ended says what ended an answer before it was complete.
 type Ended uint8
 
-// The ends of an answer: it is not ended, a person stopped it, or it reached the limit of what starts by itself.
+// The ends of an answer: it was not ended, a person stopped it, or it reached the time limit for
+// choices that come from a link.
 const (
 	NotEnded Ended = iota
 	ByPerson
@@ -244,10 +244,10 @@ const (
 // Busy reports whether an answer, or more of it, is on its way.
 func (t *OpenStep) Busy() bool { return t != nil && t.id != 0 }
 
-// Chaining reports whether the step is being made a chain.
+// Chaining reports whether the step is being converted to a chain.
 func (t *OpenStep) Chaining() bool { return t != nil && t.chain != 0 }
 
-// Passes returns those of the pipeline of the step that is open; nil without one.
+// Passes returns the passes of the pipeline of the open step, or nil if there is no pipeline.
 func (s *State) Passes() *draw.Passes {
 	t := s.Step
 	if t == nil || t.Shown == nil {
@@ -259,7 +259,7 @@ func (s *State) Passes() *draw.Passes {
 	return t.passes
 }
 
-// Rank returns the rank of a pipeline that the pictures show; -1 without a pipeline.
+// Rank returns the rank whose pictures are shown, or -1 if there is no pipeline.
 func (t *OpenStep) Rank() int {
 	switch r := t.Shown; {
 	case r == nil || len(r.Ranks) == 0:
@@ -270,55 +270,52 @@ func (t *OpenStep) Rank() int {
 	return t.rank - 1
 }
 
-// cancel gives up what is under way.
 func (t *OpenStep) cancel() []Effect { return append(cancel(&t.id), cancel(&t.chain)...) }
 
-// frameworks is the part of the state about the policies of frameworks on the step of the language
-// model that is open.
+// frameworks is the part of the state about the policies of frameworks on the training step of the
+// open language model.
 type frameworks struct {
 	policies *proto.Stepped         // of the present case; nil if they are not known
-	policed  recent[*proto.Stepped] // by policiesKey; one without policies: there is no answer
-	asking   int                    // of the request under way; 0: none
-	about    string                 // policiesKey of the request, or of what is known
+	policed  recent[*proto.Stepped] // by policiesKey; a value without policies if the request failed
+	asking   int                    // ID of the request under way; 0 if there is no request
+	about    string                 // policiesKey of the request, or of policies
 }
 
-// Answers say what would help, asked by a person or, once nothing else was
-// to be done, by the page itself (see followIdle).
+// Answers are the answers to the question what would help. A person asks it, or the page itself when
+// nothing else is under way (see followIdle).
 type Answers struct {
 	question.Answers
-	ID      int // of the request at work, 0 if none is
+	ID      int // of the request under way; 0 if there is no request
 	Done    int
 	Total   int // 0 if unknown
 	Stopped bool
-	Failed  string
+	Failed  string // why the request failed; empty if it did not
 
-	prior int // answers that were known before it was asked
-	key   string
-	found string // see State.foundKey, as it was asked
+	prior int    // answers that were known before the request
+	key   string // answersKey of the question
+	found string // foundKey of the question
 }
 
 // Complete reports whether all answers have been given.
 func (a *Answers) Complete() bool { return a.ID == 0 && !a.Stopped && a.Failed == "" }
 
-// cancel stops the request of the question, if it is at work.
-func (a *Answers) cancel() []Effect { return cancel(&a.ID) }
-
 // questions is the part of the state about what would help.
 type questions struct {
-	answers  *Answers         // about the present choice; nil: it was not asked
-	complete recent[*Answers] // complete ones, by their key
+	answers  *Answers         // about the present choice; nil if it was not asked
+	complete recent[*Answers] // complete answers, by Answers.key
 
-	results recent[map[string]proto.Suggestion] // of strategies with their defaults, by State.foundKey
+	// results are the answers about strategies with default arguments: by State.foundKey, then by strategy.
+	results recent[map[string]proto.Suggestion]
 }
 
-// Answers returns those about the present choice, or nil if it was not asked.
+// Answers returns the answers about the present choice, or nil if it was not asked.
 func (p *questions) Answers() *Answers { return p.answers }
 
 // Working reports whether the question is being answered.
 func (p *questions) Working() bool { return p.answers != nil && p.answers.ID != 0 }
 
-// answering returns what waits for answers under an ID, nil if nothing does:
-// answers to older questions are dropped.
+// answering returns the answers that the request with this ID adds to, or nil if that request has been
+// replaced.
 func (p *questions) answering(id int) *Answers {
 	if p.Working() && p.answers.ID == id {
 		return p.answers
@@ -326,16 +323,16 @@ func (p *questions) answering(id int) *Answers {
 	return nil
 }
 
-// drop forgets the answers, and cancels their request if it is at work.
+// drop removes the answers and cancels their request.
 func (p *questions) drop() (out []Effect) {
 	if p.answers != nil {
-		out = p.answers.cancel()
+		out = cancel(&p.answers.ID)
 	}
 	p.answers = nil
 	return out
 }
 
-// note keeps what an answer found, if it is about another strategy and nothing else.
+// note keeps the answer x in results if it varies the strategy and nothing else.
 func (p *questions) note(a *Answers, x proto.Suggestion) {
 	if a.found == "" || x.Device != nil || x.Strategy == a.Strategy {
 		return

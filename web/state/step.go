@@ -11,11 +11,11 @@ import (
 	"memtide/web/view"
 )
 
-// Late reports whether what is shown answers something else than the choice.
+// Late reports whether the shown answer is that of another choice.
 func (s *State) Late() bool { return s.Step != nil && s.Step.of != s.Choice.StepKey() }
 
-// Config returns the text of the config.json that the open network was read from, or the empty string if it
-// was read from something else.
+// Config returns the text of the config.json that the open network was read from, or "" if the network comes from
+// something else.
 func (s *State) Config() string {
 	if s.Network == nil || s.Step != nil {
 		return ""
@@ -23,7 +23,7 @@ func (s *State) Config() string {
 	return s.Network.Config
 }
 
-// openStep shows a training step instead of what is open, or another one.
+// openStep makes c the choice and opens its training step instead of what is open.
 func (s *State) openStep(c Choice, h History) (out []Effect) {
 	if s.Step == nil {
 		out = append(append(s.closeOther(), s.cancel()...), s.closeNetwork()...)
@@ -43,13 +43,13 @@ func (s *State) openStep(c Choice, h History) (out []Effect) {
 	return append(out, s.askStep(s.limit(h))...)
 }
 
-// viewParts are the stages of an answer that a view in another page shows: up to what would help.
+// viewParts is the number of stages of an answer that a view in another page shows, see proto.Step.Parts.
 const viewParts = 3
 
-// askStep asks for the answer to the choice, unless it is known.
+// askStep asks for the answer to the choice, unless it is known. limit is the time limit; 0 means no limit.
 func (s *State) askStep(limit time.Duration) []Effect {
 	out, key := s.Step.cancel(), s.Choice.StepKey()
-	if s.Passes() != nil { // of another step
+	if s.Passes() != nil { // range and selection belong to another step
 		s.View.Rewind()
 		s.View.Selected = lookup.Target{}
 	}
@@ -67,21 +67,21 @@ func (s *State) askStep(limit time.Duration) []Effect {
 		proto.Step{Model: s.Choice.Step, Args: s.Choice.StepArgs, Limit: limit, Parts: parts}})
 }
 
-// endStep keeps what is known of the answer under way, which nothing more is told about.
+// endStep cancels the request and keeps the part of the answer that is known.
 func (s *State) endStep(by Ended) []Effect {
 	out := cancel(&s.Step.id)
 	s.Step.Ended = by
 	switch {
 	case s.Step.Shown == nil || s.Late():
 		s.Step.Failed = "it was stopped before anything was known"
-	case by == ByLimit && s.View.Frame.Embed: // the verdict is there, which a view is for
+	case by == ByLimit && s.View.Frame.Embed: // the verdict is known, which is enough for a view
 		s.Step.Ended = NotEnded
 	}
 	s.DOM++
 	return out
 }
 
-// GoOn asks again for the answer that was ended, for as long as it takes.
+// GoOn asks again, without a time limit, for an answer that was ended.
 type GoOn struct{}
 
 func (GoOn) apply(s *State) []Effect {
@@ -92,7 +92,7 @@ func (GoOn) apply(s *State) []Effect {
 	return s.askStep(0)
 }
 
-// configStep returns the choice of the step that the open config.json is shown as, on the card of the sentence.
+// configStep returns the choice of the whole step of the open config.json, on the chosen card.
 func (s *State) configStep() Choice {
 	c := s.Choice
 	c.Step, c.StepArgs = s.Config(), ask.Plain(s.Network.Step)
@@ -102,9 +102,8 @@ func (s *State) configStep() Choice {
 	return c
 }
 
-// PickStep asks about the training step of a model, or of the text of a config.json. What
-// was chosen about another step stays, and so does the device that is about the reader's
-// machine.
+// PickStep opens the training step of a model, given by its ID or by the text of its config.json. The options that
+// were chosen for another step and the chosen card stay.
 type PickStep struct{ Model string }
 
 func (m PickStep) apply(s *State) []Effect {
@@ -118,8 +117,7 @@ func (m PickStep) apply(s *State) []Effect {
 	}
 	c.Step = m.Model
 	switch pictures := ask.Pictures(m.Model); {
-	case !pictures:
-		// without what another model's pictures were
+	case !pictures: // With drops the sides of another model's pictures when seq is set
 		c.StepArgs = ask.With(c.StepArgs, "seq", ask.Value(c.StepArgs, "seq"))
 	case c.StepArgs["height"] == "":
 		c.StepArgs = ask.With(ask.With(c.StepArgs, "height", "512"), "width", "512")
@@ -131,7 +129,7 @@ func (m PickStep) apply(s *State) []Effect {
 	return s.openStep(c, Push)
 }
 
-// SetStep chooses something about the step.
+// SetStep sets an option of the step.
 type SetStep struct{ Name, Value string }
 
 func (m SetStep) apply(s *State) []Effect {
@@ -146,7 +144,7 @@ func (m SetStep) apply(s *State) []Effect {
 	return s.openStep(c, Push)
 }
 
-// PickRank shows the pictures of one rank of a pipeline.
+// PickRank shows the pictures of a rank of the pipeline.
 type PickRank struct{ Rank int }
 
 func (m PickRank) apply(s *State) []Effect {
@@ -157,7 +155,7 @@ func (m PickRank) apply(s *State) []Effect {
 	return nil
 }
 
-// UseChange takes over one of the changes, of those that make it fit, or of the policies.
+// UseChange opens the step with one of the changes that an answer lists.
 type UseChange struct {
 	Index int
 	Of    ChangeList
@@ -175,7 +173,7 @@ func (m UseChange) apply(s *State) []Effect {
 	switch to := list[m.Index]; {
 	case to.Chain:
 		return ExploreStep{}.apply(s)
-	case to.Card: // no option says it
+	case to.Card: // no option gives a card more memory
 		return nil
 	}
 	c := s.Choice
@@ -183,10 +181,10 @@ func (m UseChange) apply(s *State) []Effect {
 	return s.openStep(c, Push)
 }
 
-// ChangeList is a list of changes.
+// ChangeList is a list of changes in an answer.
 type ChangeList int
 
-// The lists.
+// The lists: Changes, Fixes, Policies and Orders of proto.Stepped.
 const (
 	SingleChanges ChangeList = iota
 	FixingChanges
@@ -194,7 +192,7 @@ const (
 	OrderChanges
 )
 
-// ExploreStep opens the step as a chain, for the methods that choose what is kept.
+// ExploreStep opens the step as a chain, for strategies.
 type ExploreStep struct{}
 
 func (ExploreStep) apply(s *State) []Effect {
@@ -210,7 +208,7 @@ func (ExploreStep) apply(s *State) []Effect {
 	return append(out, AskStep{s.Step.chain, proto.Step{Model: s.Choice.Step, Args: s.Choice.StepArgs, Chain: true}})
 }
 
-// StepAnswered is an answer, or as much of it as is known.
+// StepAnswered is the answer to AskStep, or with Whole false the part of it that is known.
 type StepAnswered struct {
 	ID      int
 	Stepped *proto.Stepped
@@ -221,7 +219,7 @@ func (m StepAnswered) apply(s *State) (out []Effect) {
 	if !s.Step.Busy() || s.Step.id != m.ID {
 		return nil
 	}
-	if config := m.Stepped.Config; config != "" && config != s.Choice.Step { // what is passed on of a file
+	if config := m.Stepped.Config; config != "" && config != s.Choice.Step { // links hold only these settings
 		s.Choice.Step = config
 		out = []Effect{WriteURL{Replace}}
 	}
@@ -234,11 +232,10 @@ func (m StepAnswered) apply(s *State) (out []Effect) {
 	return out
 }
 
-// StepFailed is a step that cannot be answered about, or no chain; without a text, a step
-// whose time was over before all of it was known.
+// StepFailed says why there is no answer to AskStep.
 type StepFailed struct {
 	ID   int
-	Text string
+	Text string // empty if the time limit was reached before the answer was complete
 }
 
 func (m StepFailed) apply(s *State) []Effect {
@@ -257,7 +254,7 @@ func (m StepFailed) apply(s *State) []Effect {
 	return nil
 }
 
-// closeStep makes room for a network or a memory file.
+// closeStep closes the step, because a network or a memory file is opened.
 func (s *State) closeStep() []Effect {
 	if s.Step == nil {
 		return nil
@@ -267,7 +264,7 @@ func (s *State) closeStep() []Effect {
 	return out
 }
 
-// closeOther ends the comparison and keeps what the controls change.
+// closeOther ends the comparison and keeps the side that the controls change.
 func (s *State) closeOther() []Effect {
 	s.next = nil
 	if s.Compare == nil {
@@ -280,7 +277,7 @@ func (s *State) closeOther() []Effect {
 	return out
 }
 
-// closeNetwork makes room for what is no network.
+// closeNetwork closes the network, because a step or a memory file is opened.
 func (s *State) closeNetwork() []Effect {
 	out := append(s.cancelSweep(), s.questions.drop()...)
 	s.Curve, s.Preview, s.Shown, s.Network, s.hover = nil, nil, nil, nil, ""
@@ -297,7 +294,7 @@ func (t *byBudget) cancelSweep() []Effect {
 	return cancel(&c.ID)
 }
 
-// PickPass selects a pass of a pipeline or an idle stretch, and the rank that it is on.
+// PickPass selects a pass of the pipeline or an idle time range, and its rank.
 type PickPass struct{ Target lookup.Target }
 
 func (m PickPass) apply(s *State) []Effect {
@@ -317,7 +314,7 @@ func (m PickPass) apply(s *State) []Effect {
 	return s.touch()
 }
 
-// MovePass selects what is to the right of the selected pass, or at the same moment on a rank below.
+// MovePass moves the selection to the right on its rank, or at the same time to a rank below.
 type MovePass struct{ Right, Down int }
 
 func (m MovePass) apply(s *State) []Effect {
@@ -328,7 +325,7 @@ func (m MovePass) apply(s *State) []Effect {
 	return PickPass{x.Beside(s.View.Selected, m.Right, m.Down)}.apply(s)
 }
 
-// FollowPass selects what led to the selected idle stretch or pass.
+// FollowPass selects the cause of the selected pass or idle time range.
 type FollowPass struct{}
 
 func (FollowPass) apply(s *State) []Effect {

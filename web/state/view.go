@@ -27,10 +27,10 @@ func (m Toggle) apply(s *State) []Effect {
 	v := &s.View
 	shown := []*bool{&v.Table, &v.Sides, &v.LayerList, &v.Chain, &v.LineList}[m]
 	*shown = !*shown
-	return s.looked()
+	return s.viewChanged()
 }
 
-// ScrollTable says which row of it is the first on screen.
+// ScrollTable sets the first row of the table of operations that is on screen.
 type ScrollTable struct{ Top int }
 
 func (m ScrollTable) apply(s *State) []Effect {
@@ -47,15 +47,14 @@ func (m SetTheme) apply(s *State) []Effect {
 	return []Effect{Remember{"theme", m.Theme}}
 }
 
-// Dismiss closes what is on top: the dialog, the list of networks, help, alert,
-// selection; or, from the button of the notice, the alert and what was written
-// wrongly.
+// Dismiss closes what is on top: the dialog, the list of networks, a draft, help, the alert, a preview, the
+// selection. With Notice it closes the alert and the draft that caused it.
 type Dismiss struct{ Notice bool }
 
 func (m Dismiss) apply(s *State) []Effect {
 	v := &s.View
 	switch {
-	case m.Notice: // what is written wrongly goes with what was said about it
+	case m.Notice:
 		s.Alert, s.Draft = nil, Draft{}
 	case s.Sharing != nil:
 		s.Sharing = nil
@@ -85,8 +84,8 @@ func (CopyLink) apply(s *State) []Effect {
 	return []Effect{CopyURL{}}
 }
 
-// Copied tells the outcome of that, or what Say says: that it failed, that something
-// else was copied.
+// Copied says that the link was copied, or what Say says instead: that copying failed, or that
+// something else was copied.
 type Copied struct{ Say string }
 
 func (m Copied) apply(s *State) []Effect {
@@ -100,33 +99,33 @@ func (m Copied) apply(s *State) []Effect {
 	return s.touch()
 }
 
-// Select selects something in the pictures; lookup.Target{}: nothing.
+// Select selects something in the pictures; lookup.Target{} selects nothing.
 type Select struct{ Target lookup.Target }
 
 func (m Select) apply(s *State) []Effect {
 	return s.selected(func(*draw.Index) { s.View.Select(m.Target) })
 }
 
-// StepWait selects the next or an earlier wait.
+// StepWait selects the wait that is By waits after the selected one.
 type StepWait struct{ By int }
 
 func (m StepWait) apply(s *State) []Effect {
 	return s.selected(func(*draw.Index) { s.View.StepWait(m.By, len(s.Visible().Gaps())) })
 }
 
-// FollowCause selects what let the selected thing start.
+// FollowCause selects what the selected thing waited for.
 type FollowCause struct{}
 
 func (FollowCause) apply(s *State) []Effect { return s.selected(s.View.FollowCause) }
 
-// Retrace goes back to what was selected before the cause was followed.
+// Retrace undoes FollowCause.
 type Retrace struct{}
 
 func (Retrace) apply(s *State) []Effect {
 	return s.selected(func(*draw.Index) { s.View.Retrace() })
 }
 
-// selected has a person select something of what is visible, if anything is.
+// selected changes the selection with change, if a picture is visible.
 func (s *State) selected(change func(*draw.Index)) []Effect {
 	s.touch()
 	if p := s.Visible(); p != nil {
@@ -137,14 +136,14 @@ func (s *State) selected(change func(*draw.Index)) []Effect {
 	return []Effect{WriteURL{Replace}}
 }
 
-// SetRange shows a part of the step; the zero value all of it.
+// SetRange shows a part of the step; the zero value shows all of it.
 type SetRange struct{ From, To time.Duration }
 
 func (m SetRange) apply(s *State) []Effect {
 	whole := s.View.To == 0
 	s.View.SetRange(m.From, m.To, s.End())
 	s.Paint++
-	if whole != (s.View.To == 0) { // of the range the components tell no more than what a drag does in it
+	if whole != (s.View.To == 0) { // components depend on whether all is visible, not on the range
 		s.touchDOM()
 	}
 	return []Effect{WriteURL{Replace}}
@@ -161,7 +160,7 @@ func (m SortLayers) apply(s *State) []Effect {
 	return s.touchDOM()
 }
 
-// FindLayers leaves out rows that do not contain a text.
+// FindLayers shows only rows that contain Text.
 type FindLayers struct{ Text string }
 
 func (m FindLayers) apply(s *State) []Effect {
@@ -169,15 +168,15 @@ func (m FindLayers) apply(s *State) []Effect {
 	return s.touchDOM()
 }
 
-// ScrollLayers says which row is the first on screen.
+// ScrollLayers sets the first row of the table of layers that is on screen.
 type ScrollLayers struct{ Top int }
 
 func (m ScrollLayers) apply(s *State) []Effect {
-	s.View.Layers.Top = max(m.Top, 0) // the rows are set by hand: nothing else has to be drawn
+	s.View.Layers.Top = max(m.Top, 0) // no redraw: package app sets the rows itself
 	return nil
 }
 
-// StepLayer selects the layer some rows below the selected one.
+// StepLayer selects the layer By rows below the selected one.
 type StepLayer struct{ By int }
 
 func (m StepLayer) apply(s *State) []Effect {
@@ -199,14 +198,13 @@ func (m StepLayer) apply(s *State) []Effect {
 // LayerRows returns the rows of the table of layers, see view.View.
 func (s *State) LayerRows() []tell.LayerRow { return s.View.LayerRows(s.Visible()) }
 
-// LayerRow returns the row of the selected stage, -1 if it has none.
+// LayerRow returns the row of the selected stage, or -1 if the table has no such row.
 func (s *State) LayerRow() int { return s.View.LayerRow(s.Visible()) }
 
-// PlayStep plays the step from the playhead on, or stops it. Reduced: for who wants no
-// motion it goes to where the next phase begins, and behind the last one to the start.
+// PlayStep plays the step from the playhead on, or stops playing.
 type PlayStep struct {
-	Now     float64 // milliseconds, of any clock
-	Reduced bool
+	Now     float64 // milliseconds of any clock
+	Reduced bool    // no motion: jump to the next phase, or from the last phase to the start
 }
 
 func (m PlayStep) apply(s *State) []Effect {
@@ -227,19 +225,18 @@ func (m PlayStep) apply(s *State) []Effect {
 	return []Effect{WriteURL{Replace}}
 }
 
-// Tick moves the playhead on to what time it is. It changes nothing else, except that
-// the wait at which the playhead stays is selected.
+// Tick moves the playhead to the time Now of PlayStep's clock. If the playhead stops at a wait, Tick
+// selects the wait.
 type Tick struct{ Now float64 }
 
 func (m Tick) apply(s *State) []Effect {
 	if !s.View.Play.On || !s.View.Advance(m.Now, s.End(), s.selectWaitAt) {
 		return nil
 	}
-	return s.looked()
+	return s.viewChanged()
 }
 
-// selectWaitAt selects the wait that starts at a moment, if what is shown can be
-// selected in.
+// selectWaitAt selects the wait that starts at time at, unless a preview is shown.
 func (s *State) selectWaitAt(at time.Duration) {
 	if s.Preview != nil || s.Shown == nil {
 		return
@@ -250,10 +247,10 @@ func (s *State) selectWaitAt(at time.Duration) {
 	}
 }
 
-// Scrub puts the playhead where it is dragged, and stops it there.
+// Scrub moves the playhead to At and stops playing.
 type Scrub struct {
 	At      time.Duration
-	Settled bool
+	Settled bool // false while the playhead is being dragged
 }
 
 func (m Scrub) apply(s *State) []Effect {
@@ -264,13 +261,11 @@ func (m Scrub) apply(s *State) []Effect {
 	if !m.Settled {
 		return nil
 	}
-	return s.looked()
+	return s.viewChanged()
 }
 
-// What people say about the keyboard, and what the browser knows of it.
-
-// SetShortcuts turns the keys off that are one character, or on again: who
-// speaks to the machine or hits keys by accident wants none.
+// SetShortcuts turns one-character shortcuts off or on. People who use speech input or hit keys by accident
+// turn them off.
 type SetShortcuts struct{ Off bool }
 
 func (m SetShortcuts) apply(s *State) []Effect {
@@ -282,7 +277,7 @@ func (m SetShortcuts) apply(s *State) []Effect {
 	return []Effect{Remember{"shortcuts", "on"}}
 }
 
-// SetLabels tells what stands on the keys at some places of the keyboard.
+// SetLabels sets the labels of keys, by KeyboardEvent.code.
 type SetLabels struct{ Labels map[string]string }
 
 func (m SetLabels) apply(s *State) []Effect {
@@ -290,8 +285,7 @@ func (m SetLabels) apply(s *State) []Effect {
 	return s.touchDOM()
 }
 
-// Tell shows one line that tells what a shortcut did; the empty string takes the note away
-// that a button left.
+// Tell shows a note of one line that says what a shortcut did. The empty string removes the note.
 type Tell struct{ Text string }
 
 func (m Tell) apply(s *State) []Effect {

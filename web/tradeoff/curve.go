@@ -14,9 +14,9 @@ import (
 // CurveBudgets is the number of budgets of a curve.
 const CurveBudgets = 40
 
-// How long a solver may take for a point: at first, so that the whole curve is
-// there soon, and again for points that were not finished in that time. What is
-// only the best found is a point too, and the page says so.
+// Limits of the time that a solver has for a point: first pointLimit, so that the whole
+// curve is shown soon, then improveLimit for points that were not finished. The best schedule
+// that a search has found when it reaches the limit counts as a point; the page marks it.
 const (
 	pointLimit   = 20 * time.Millisecond
 	improveLimit = 500 * time.Millisecond
@@ -25,28 +25,28 @@ const (
 // Curve is step time against budget for every strategy that was chosen to be
 // drawn since the curve was begun.
 type Curve struct {
-	ID      int // of the sweep that is at work, 0 if none is
+	ID      int // ID of the sweep under way, 0 if there is none
 	Methods []proto.Method
 	Budgets []engine.Bytes
-	Points  [][]*proto.Point // by method and budget; nil: not known yet
-	KeepAll proto.Reference  // zero until it is known
-	Done    int
-	Total   int
-	Failed  string // why it ended early
-	Stopped bool   // a person gave it up
+	Points  [][]*proto.Point // by method and budget; nil if not known yet
+	KeepAll proto.Reference  // zero until known
+	Done    int              // number of points that are known
+	Total   int              // number of points
+	Failed  string           // why the sweep ended early
+	Stopped bool             // a person stopped the sweep
 
-	live      int   // the method whose point came last
-	rows      []int // methods that the sweep at work asks for, in its order
-	Improving int   // complete, but so many points are being given more time
-	improved  int   // methods whose points were given more time
-	at        []int // budgets of the one that is being given more; nil before
+	live      int   // index of the method of the last point that arrived
+	rows      []int // indices of the methods of the sweep under way, in its order
+	Improving int   // number of points for which more time is being spent; 0 before all are known
+	improved  int   // number of methods whose unfinished points were given more time
+	at        []int // indices of the budgets of such points of the method Methods[improved]; nil before
 }
 
-// NewCurve returns a curve over budgets of a range that has no strategies yet.
+// NewCurve returns a curve without strategies over the budgets of a range.
 func NewCurve(r Range) *Curve { return &Curve{Budgets: r.sample(CurveBudgets)} }
 
-// CurveKey identifies the curve that a choice is on. Strategies with their default
-// arguments share one: that of the key without arguments.
+// CurveKey identifies the curve that shows a choice. All strategies with default arguments
+// share one curve.
 func CurveKey(c choice.Choice) string {
 	key := c.SettingKey() + "|"
 	if len(c.Args) > 0 {
@@ -58,11 +58,11 @@ func CurveKey(c choice.Choice) string {
 // Complete reports whether all points are known.
 func (c *Curve) Complete() bool { return c.Total > 0 && c.Done >= c.Total }
 
-// Sweeps reports whether the curve waits for answers under an ID.
+// Sweeps reports whether the sweep under way has the given ID. c may be nil.
 func (c *Curve) Sweeps(id int) bool { return c != nil && c.ID == id }
 
-// Grow adds the methods that are not in the curve yet, with the points of another
-// curve over the same budgets that has them; true if it has added any.
+// Grow adds the methods that the curve does not have yet, and copies their points from known,
+// if that is not nil and has the same budgets. It reports whether it added any method.
 func (c *Curve) Grow(methods []proto.Method, known *Curve) bool {
 	before := len(c.Methods)
 	for _, m := range methods {
@@ -86,16 +86,15 @@ func (c *Curve) Grow(methods []proto.Method, known *Curve) bool {
 	return len(c.Methods) > before
 }
 
-// row returns where a method stands in the curve, -1 if it does not.
+// row returns the index of a method, or -1.
 func (c *Curve) row(m proto.Method) int {
 	return slices.IndexFunc(c.Methods, func(q proto.Method) bool {
-		return q.Strategy == m.Strategy &&
-			maps.Equal(q.Args, m.Args)
+		return q.Strategy == m.Strategy && maps.Equal(q.Args, m.Args)
 	})
 }
 
-// Missing asks for the points of all strategies of which some are not known, those of
-// the strategy first before the others. Who sends it sets ID.
+// Missing begins a sweep over the methods with unknown points and returns its request. The
+// strategy named first comes first. The caller sends the request and sets ID.
 func (c *Curve) Missing(set proto.Setting, first string) proto.Sweep {
 	c.Failed, c.Stopped = "", false
 	c.Improving, c.at, c.rows, c.live = 0, nil, nil, -1
@@ -119,8 +118,9 @@ func (c *Curve) Missing(set proto.Setting, first string) proto.Sweep {
 	return req
 }
 
-// Unfinished asks again, with more time, for the points of the next method that were
-// not finished; ok is false if none is left. Who sends it sets ID.
+// Unfinished begins a sweep, with more time, over the unfinished points of the next method that
+// has any, and returns its request; ok is false if none is left. The caller sends the request and
+// sets ID.
 func (c *Curve) Unfinished(set proto.Setting) (req proto.Sweep, ok bool) {
 	c.Improving, c.at = 0, nil
 	for ; c.improved < len(c.Methods); c.improved++ {
@@ -138,8 +138,8 @@ func (c *Curve) Unfinished(set proto.Setting) (req proto.Sweep, ok bool) {
 	return req, false
 }
 
-// Take puts a point of the sweep at work into the curve. Of a point that was given
-// more time the better answer counts.
+// Take stores a point of the sweep under way. A point that was given more time without a
+// result does not replace one that has a step time.
 func (c *Curve) Take(p proto.Point) {
 	if c.at != nil {
 		if p.Index >= len(c.at) {
@@ -163,7 +163,7 @@ func (c *Curve) Take(p proto.Point) {
 	c.Points[p.Method][p.Index] = &p
 }
 
-// End ends the sweep at work: all that it asked for has come.
+// End ends the sweep under way, all of whose points have arrived.
 func (c *Curve) End(keepAll proto.Reference) {
 	if c.ID = 0; c.at != nil {
 		c.improved++
@@ -172,16 +172,16 @@ func (c *Curve) End(keepAll proto.Reference) {
 	c.KeepAll, c.Done = keepAll, c.Total
 }
 
-// Found is what is known of a strategy in a budget.
+// Found is the best known result of a strategy in a budget.
 type Found struct {
-	StepTime time.Duration  // 0: no schedule is known
-	Peak     engine.Bytes   // of it; 0 if that is not known
-	AtMost   bool           // it is that of a smaller budget, or the best of a search that was stopped
-	Failure  *proto.Failure // why there is no schedule; nil: there is one, or that is not known yet
+	StepTime time.Duration  // 0 if no schedule is known
+	Peak     engine.Bytes   // peak of the schedule; 0 if not known
+	AtMost   bool           // StepTime is an upper bound: of a smaller budget, or of a search that was stopped
+	Failure  *proto.Failure // why there is no schedule; nil if there is one, or if that is not known yet
 }
 
-// Found returns what the curve knows of a strategy with its default arguments: its best in
-// the budget or a smaller one.
+// Found returns the best result of a strategy with its default arguments in the budget or a
+// smaller one, as far as the curve knows.
 func (c *Curve) Found(strategy string, budget engine.Bytes) (f Found) {
 	row := c.row(proto.Method{Strategy: strategy})
 	if row < 0 {
@@ -201,27 +201,26 @@ func (c *Curve) Found(strategy string, budget engine.Bytes) (f Found) {
 		}
 	}
 	if infeasible() && f.Failure.Smallest > 0 && f.Failure.Smallest <= budget {
-		f.Failure = nil // it may do in this budget: the curve has been asked about smaller ones only
+		f.Failure = nil // only smaller budgets were tried, and this one may suffice
 	}
 	return f
 }
 
-// Point is a place on the curve.
+// Point identifies a point of the curve.
 type Point struct {
 	Strategy string
 	Args     engine.Args
 	Budget   engine.Bytes
 }
 
-// Choice returns a choice moved to the point.
+// Choice returns c with the strategy, arguments and budget of the point.
 func (p Point) Choice(c choice.Choice) choice.Choice {
 	c.Strategy, c.Args, c.Budget = p.Strategy, p.Args, choice.Budget{Bytes: p.Budget}
 	return c
 }
 
-// Bound returns the step time that no schedule of a class can beat in a budget, as far as
-// the methods of the curve have proven one, or 0 if they have not. What bounds a budget bounds
-// every smaller one.
+// Bound returns the largest lower bound that the methods of the curve have proven for the step
+// times of schedules of a class in a budget, or 0. A bound for a budget holds for smaller budgets too.
 func (c *Curve) Bound(class engine.Class, budget engine.Bytes) (most time.Duration) {
 	for i, m := range c.Methods {
 		if st := engine.Lookup(m.Strategy); st == nil || st.Class != class {
@@ -236,12 +235,12 @@ func (c *Curve) Bound(class engine.Class, budget engine.Bytes) (most time.Durati
 	return most
 }
 
-// AllLines is the name of all that the curve can draw, beside those of strategies.
+// AllLines, in place of the name of a strategy, selects all lines of the curve.
 const AllLines = "all"
 
-// DefaultLines returns what the curve of a chain, or of a graph, draws unless a person says
-// otherwise: the strategies of the first places (engine.DrawnRanks).
-// Keeping everything, which is a point, and the chosen strategy are always drawn.
+// DefaultLines returns the names of the strategies that the curve of a chain, or of a graph,
+// draws by default: those whose rank is at most engine.DrawnRanks. Keeping everything, which
+// is a point, and the chosen strategy are always drawn.
 func DefaultLines(graph bool) []string {
 	var lines []string
 	for _, st := range engine.Ranked(graph) {
@@ -253,19 +252,17 @@ func DefaultLines(graph bool) []string {
 	return lines
 }
 
-// What the curve may show upwards, see link.Look.Axis: samples per second (steps per second
-// where the batch size is unknown), step time against that of keeping everything, and step
-// time itself.
+// The vertical axes of the curve, see link.Look.Axis.
 const (
-	Throughput = ""
-	Slowdown   = "slowdown"
+	Throughput = ""         // samples per second, or steps per second if the batch size is unknown
+	Slowdown   = "slowdown" // step time relative to that of keeping everything
 	StepTime   = "time"
 )
 
-// Axes are all of them.
+// Axes lists the vertical axes.
 var Axes = []string{Throughput, Slowdown, StepTime}
 
-// AxisOf returns the axis of that name, and rates for any other.
+// AxisOf returns name if it is an axis, and Throughput otherwise.
 func AxisOf(name string) string {
 	if !slices.Contains(Axes, name) {
 		return Throughput
@@ -278,21 +275,19 @@ type Line struct {
 	Method proto.Method
 	Title  string
 	Points []LinePoint
-	Open   engine.Bytes // from this budget on it is not final: it may turn out faster there; 0: all of it is
+	Open   engine.Bytes // the smallest budget whose step time may still become less; 0 if all are final
 }
 
-// LinePoint is a budget and the step time at it.
+// LinePoint is a budget and its step time.
 type LinePoint struct {
 	Budget   engine.Bytes
 	StepTime time.Duration
-	Partial  time.Duration // not 0: it is the best found in this time, and more time may find better
+	Partial  time.Duration // if not 0, the time after which the search was stopped: more time may find better
 }
 
-// Lines returns the strategies of the curve with the points that are known and
-// feasible, by budget. What fits into a budget fits into every larger one: a point
-// that is slower than one before it is left out, so that a line says what is the
-// best that is known in so much memory: more points make it faster in places and slower in none.
-// A strategy without any point is left out.
+// Lines returns a line for each strategy, with its known and feasible points in the order of
+// budgets. A schedule that fits into a budget fits into every larger one, so a point that is
+// slower than one before it is left out. Strategies without points are left out.
 func (c *Curve) Lines() []Line {
 	var out []Line
 	for i, m := range c.Methods {
@@ -316,8 +311,8 @@ func (c *Curve) Lines() []Line {
 	return out
 }
 
-// final reports whether the point of a method at a budget is known and will not be found better: it is
-// not to be given more time, and the method has no other budgets under way that may improve it.
+// final reports whether the point of a method at a budget is known and cannot improve: it will not be given
+// more time, and no other budget of the method is under way whose result may improve it.
 func (c *Curve) final(method, budget int) bool {
 	p := c.Points[method][budget]
 	if p == nil || p.Failure != nil && p.Failure.Kind == proto.Deadline && method >= c.improved {
@@ -327,15 +322,15 @@ func (c *Curve) final(method, budget int) bool {
 	return c.ID == 0 || c.at != nil || method != c.live || st == nil || st.Sweeper == nil
 }
 
-// add adds a point behind those of smaller budgets, unless one of them is faster.
+// add appends a point, whose budget is larger than those before, unless the last one is faster.
 func (l *Line) add(p LinePoint) {
 	if n := len(l.Points); n == 0 || p.StepTime <= l.Points[n-1].StepTime {
 		l.Points = append(l.Points, p)
 	}
 }
 
-// With returns a line with one more point, in its place: instead of the one of the same
-// budget, if there is one.
+// With returns the line with point p inserted by its budget. It replaces a point of the same
+// budget.
 func (l Line) With(p LinePoint) Line {
 	points := append(slices.DeleteFunc(slices.Clone(l.Points),
 		func(q LinePoint) bool { return q.Budget == p.Budget }), p)
@@ -347,8 +342,7 @@ func (l Line) With(p LinePoint) Line {
 	return l
 }
 
-// Smallest returns the smallest budget at which some strategy found a schedule; 0 if
-// none is known yet.
+// Smallest returns the smallest budget for which a schedule is known, or 0 if there is none.
 func (c *Curve) Smallest() engine.Bytes {
 	best := engine.Bytes(0)
 	for _, l := range c.Lines() {

@@ -1,6 +1,6 @@
-// Package tradeoff is what memory costs in time: the step time of strategies by budget,
-// and the budgets and rates that sliders go over. A Curve knows what is to be asked of
-// workers (Missing, Unfinished) and takes what comes back; whoever holds it decides when.
+// Package tradeoff implements the trade-off of memory and time: the step times of strategies
+// by budget, and the ranges of the sliders for budgets and rates. A Curve makes the requests
+// for its points (Missing, Unfinished) and stores the answers (Take); its owner sends them.
 package tradeoff
 
 import (
@@ -14,11 +14,11 @@ import (
 type Range struct{ From, To, Step engine.Bytes }
 
 // sliderSteps is the least number of steps of the slider; it has at most twice
-// as many. Steps are powers of two, so that budgets are round numbers.
+// as many. The size of a step is a power of two, so that budgets are round numbers.
 const sliderSteps = 96
 
-// RangeOf goes from what no schedule of a graph can do without to a little above keepAll, what keeping
-// everything needs.
+// RangeOf returns the range from the least memory that a schedule of g could need (floorOf) to a little above
+// keepAll, the peak of keeping everything.
 func RangeOf(g *engine.Graph, keepAll engine.Bytes) Range {
 	low := min(floorOf(g), keepAll)
 	step := engine.Bytes(1)
@@ -28,9 +28,8 @@ func RangeOf(g *engine.Graph, keepAll engine.Bytes) Range {
 	return Range{low / step * step, (keepAll/step + 2) * step, step}
 }
 
-// floorOf returns the memory that some operation needs by itself, resident memory
-// included: what it reads and writes, and its temporaries. No schedule gets by with less,
-// and some need more.
+// floorOf returns a lower bound on the peak of all schedules of g: the most memory that a single
+// operation needs for the values that it reads and writes and its temporaries, with the resident memory.
 func floorOf(g *engine.Graph) (most engine.Bytes) {
 	for i := range g.Ops {
 		op := &g.Ops[i]
@@ -55,12 +54,12 @@ func (r Range) Steps() int {
 	return int((r.To - r.From) / r.Step)
 }
 
-// At returns the budget at a position of the slider.
+// At returns the budget at a position of the slider, which is clamped to the range.
 func (r Range) At(position int) engine.Bytes {
 	return r.From + engine.Bytes(min(max(position, 0), r.Steps()))*r.Step
 }
 
-// Position returns the position of the slider for a budget, rounded to the nearest.
+// Position returns the position of the slider that is nearest to a budget.
 func (r Range) Position(b engine.Bytes) int {
 	if r.Step <= 0 {
 		return 0
@@ -69,8 +68,8 @@ func (r Range) Position(b engine.Bytes) int {
 	return int((b - r.From + r.Step/2) / r.Step)
 }
 
-// sample is n budgets spread over the range, all of them positions of the
-// slider, so that a budget that is dragged there finds its point in the curve.
+// sample returns n budgets spread over the range, or all if there are fewer. They are at positions
+// of the slider, so that a budget that is set with it can be a point of the curve.
 func (r Range) sample(n int) []engine.Bytes {
 	steps := r.Steps()
 	n = min(n, steps+1)
@@ -88,15 +87,14 @@ func (r Range) sample(n int) []engine.Bytes {
 // from 1 to 512 GB/s: ten steps double the rate.
 const BandwidthSteps = 90
 
-// BandwidthAt returns the rate at a position of the slider, in hundredths of
-// 1 GB/s.
+// BandwidthAt returns the rate at a position of the bandwidth slider, rounded to
+// hundredths of 1 GB/s.
 func BandwidthAt(position int) engine.Rate {
 	hundredths := math.Round(100 * math.Exp2(float64(min(max(position, 0), BandwidthSteps))/10))
 	return engine.Rate(hundredths) * 10_000_000
 }
 
-// BandwidthPosition returns the position of the slider for a rate, rounded to the
-// nearest.
+// BandwidthPosition returns the position of the bandwidth slider that is nearest to a rate.
 func BandwidthPosition(r engine.Rate) int {
 	if r <= 1_000_000_000 {
 		return 0

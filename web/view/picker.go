@@ -11,15 +11,15 @@ import (
 // Picker is the list of networks to choose from.
 type Picker struct {
 	Open   bool
-	Query  string // what is typed into the search field
-	Active string // id of the entry that Enter chooses, see Entries; empty: none matches
+	Query  string // the text in the search field
+	Active string // id of the entry that Enter chooses, see Entries; empty if none matches
 }
 
-// StepEntry begins the ids of entries that are the whole training step of a model.
+// StepEntry is the prefix of the ids of entries that are the whole training step of a model.
 const StepEntry = "step/"
 
-// Steps returns the models whose whole step the query finds, those that are usual first, and
-// those alone if it is empty.
+// Steps returns the models that match the query, usual ones first. An empty query matches
+// only the usual ones.
 func (p Picker) Steps() []*ask.Known {
 	var usual, other []*ask.Known
 	words := strings.Fields(strings.ToLower(p.Query))
@@ -42,8 +42,8 @@ func (p Picker) Steps() []*ask.Known {
 	return append(usual, other...)
 }
 
-// Entries returns the ids of all that the query finds, in the order of the list: whole steps,
-// and presets.
+// Entries returns the ids of all entries that match the query, in the order of the list: whole
+// steps, then presets.
 func (p Picker) Entries() (out []string) {
 	for _, m := range p.Steps() {
 		out = append(out, StepEntry+m.ID)
@@ -54,14 +54,14 @@ func (p Picker) Entries() (out []string) {
 	return out
 }
 
-// holdsAll reports whether a text has every word.
+// holdsAll reports whether text contains every word.
 func holdsAll(text string, words []string) bool {
 	return !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(text, w) })
 }
 
-// Matches returns the presets that the query finds, language models first and else in the
-// order of the catalogue: by title, id and heading or, if those hold none of it, by
-// description.
+// Matches returns the presets whose title, id and heading match the query or, if there are
+// none, those whose title, heading and description do. Networks that train on sequences come
+// first; otherwise the order is that of the catalogue.
 func (p Picker) Matches() []*preset.Preset {
 	words := strings.Fields(strings.ToLower(p.Query))
 	named := found(words, func(q *preset.Preset) string {
@@ -76,8 +76,8 @@ func (p Picker) Matches() []*preset.Preset {
 	return found(words, func(q *preset.Preset) string { return q.Title + " " + q.Group + " " + q.Doc })
 }
 
-// found returns the presets of which the text holds every word. Language models are among the
-// steps: a network is in the list once.
+// found returns the presets whose text contains every word. It leaves out the networks of models,
+// which Steps returns, so that a network is in the list once.
 func found(words []string, text func(*preset.Preset) string) []*preset.Preset {
 	var sequences, other []*preset.Preset
 	for _, p := range preset.Presets() {
@@ -92,8 +92,8 @@ func found(words []string, text func(*preset.Preset) string) []*preset.Preset {
 	return append(sequences, other...)
 }
 
-// Best returns the match that Enter chooses after typing: the first whose title or id
-// begins with the query, or the first of all.
+// Best returns the id of the entry that Enter chooses after typing: the first whose title or id
+// begins with the query, or else the first match. It is empty if nothing matches.
 func (p Picker) Best() string {
 	query := strings.ToLower(strings.TrimSpace(p.Query))
 	for _, m := range p.Steps() {
@@ -112,7 +112,8 @@ func (p Picker) Best() string {
 	return ""
 }
 
-// Step returns the entry that stands by rows after the active one.
+// Step returns the id of the entry by rows after the active one, or of the first or last entry
+// if there are not as many rows.
 func (p Picker) Step(by int) string {
 	all := p.Entries()
 	if len(all) == 0 {

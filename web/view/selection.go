@@ -10,10 +10,10 @@ import (
 	"memtide/web/lookup"
 )
 
-// Select selects something, which nothing led to; the zero value: nothing.
+// Select selects a target and clears the trail; the zero Target selects nothing.
 func (v *View) Select(t lookup.Target) { v.Selected, v.Trail = t, nil }
 
-// FollowCause selects what let the selected thing start.
+// FollowCause selects the cause of the selected target, if there is one: what let it start.
 func (v *View) FollowCause(m *draw.Index) {
 	if cause := m.Cause(v.Selected); cause.Kind != lookup.Nothing {
 		v.Trail = append(v.Trail, v.Selected)
@@ -21,14 +21,14 @@ func (v *View) FollowCause(m *draw.Index) {
 	}
 }
 
-// Retrace goes back to what was selected before the cause was followed.
+// Retrace selects again what was selected before the last FollowCause.
 func (v *View) Retrace() {
 	if n := len(v.Trail); n > 0 {
 		v.Selected, v.Trail = v.Trail[n-1], v.Trail[:n-1]
 	}
 }
 
-// Wait returns the selected wait, -1 if none is selected.
+// Wait returns the index of the selected wait, or -1 if no wait is selected.
 func (v *View) Wait() int {
 	if v.Selected.Kind == lookup.OnGap {
 		return v.Selected.Index
@@ -36,22 +36,21 @@ func (v *View) Wait() int {
 	return -1
 }
 
-// StepWait selects the wait that is by waits after the selected one, in a circle of
-// n; nothing if there is none.
+// StepWait selects the next of n waits if by is 1, the previous one if by is -1, in a circle.
+// If no wait is selected, this is the first or the last one; without waits it selects nothing.
 func (v *View) StepWait(by, n int) {
-	switch i := v.Wait(); {
-	case n == 0:
-		v.Select(gapTarget(-1))
-	case i >= 0:
-		v.Select(gapTarget(((i+by)%n + n) % n))
-	case by < 0:
-		v.Select(gapTarget(n - 1))
-	default:
-		v.Select(gapTarget(0))
+	if n == 0 {
+		v.Select(lookup.Target{})
+		return
 	}
+	i := v.Wait()
+	if i < 0 && by < 0 {
+		i = 0
+	}
+	v.Select(gapTarget((i + by + n) % n))
 }
 
-// Reveal moves the visible part of a step that ends at end so that the selected thing is in it.
+// Reveal moves the visible range of a step that ends at end so that it includes the selection.
 func (v *View) Reveal(m *draw.Index, end time.Duration) {
 	if v.Selected.Kind != lookup.Nothing {
 		from, to := m.Interval(v.Selected)
@@ -59,7 +58,7 @@ func (v *View) Reveal(m *draw.Index, end time.Duration) {
 	}
 }
 
-// Show moves the visible part of a step that ends at end so that a stretch of it is to be seen.
+// Show centres the visible range of a step that ends at end on an interval, unless they overlap already.
 func (v *View) Show(from, to, end time.Duration) {
 	if v.To == 0 || to <= from || to > v.From && from < v.To {
 		return
@@ -68,10 +67,11 @@ func (v *View) Show(from, to, end time.Duration) {
 	v.SetRange(from+(to-from)/2-width/2, from+(to-from)/2+width/2, end)
 }
 
-// minRange is the shortest part of a step that the pictures zoom to.
+// minRange is the shortest visible range.
 const minRange = time.Microsecond
 
-// SetRange makes a part of a step that ends at end the visible one, moved into it.
+// SetRange sets the visible range of a step that ends at end. A range that reaches beyond the step is moved into
+// it; the whole step is stored as 0, 0.
 func (v *View) SetRange(from, to, end time.Duration) {
 	if width := to - from; from < 0 {
 		from, to = 0, width
@@ -87,22 +87,22 @@ func (v *View) SetRange(from, to, end time.Duration) {
 	v.From, v.To = from, to
 }
 
-// Rewind shows the whole step, from its start: nothing is played.
+// Rewind shows the whole step, moves the playhead to its start and stops playing.
 func (v *View) Rewind() {
 	v.From, v.To, v.Playhead = 0, 0, 0
 	v.Play = Playing{}
 }
 
-// Fit shows the whole step if the visible part does not lie in one that ends at end.
+// Fit shows the whole step if the visible range reaches beyond end, the end of the step.
 func (v *View) Fit(end time.Duration) {
 	if v.To > end {
 		v.From, v.To = 0, 0
 	}
 }
 
-// Carry has the selection follow a picture that is shown instead of old, nil if
-// none was: it is what the link names, or the wait nearest in time to the selected
-// one, or what stands out if none was selected by hand.
+// Carry updates the selection for picture p, which replaces old; old is nil if none was shown.
+// It selects what the link names, if p has it. Otherwise a selected wait becomes the wait nearest
+// in time, stages and values stay selected, and other selections become foremost(p).
 func (v *View) Carry(p, old *known.Picture) {
 	v.Trail = nil
 	switch {
@@ -112,14 +112,14 @@ func (v *View) Carry(p, old *known.Picture) {
 	case v.Selected.Kind == lookup.OnGap && v.Selected.Index < len(old.Gaps()):
 		was := old.Gaps()[v.Selected.Index].Start
 		v.Selected = gapTarget(least(p.Gaps(), func(g sim.Gap) time.Duration { return (g.Start - was).Abs() }))
-	case v.Selected.Kind == lookup.OnStage, v.Selected.Kind == lookup.OnValue: // they stay what they are
+	case v.Selected.Kind == lookup.OnStage, v.Selected.Kind == lookup.OnValue: // p has the same stages and values
 	case v.Selected.Kind != lookup.Nothing || len(old.Gaps()) == 0:
 		v.Selected, v.Picked = foremost(p), false
 	}
 }
 
-// foremost returns what stands out of a picture: the longest wait or, in a graph that
-// waits for nothing, the value that is held longest for what it takes.
+// foremost returns what a picture selects by itself: the longest wait or, without waits,
+// what lookup.Index.Foremost returns.
 func foremost(p *known.Picture) lookup.Target {
 	if i := least(p.Gaps(), func(g sim.Gap) time.Duration { return g.Start - g.End }); i >= 0 {
 		return gapTarget(i)
@@ -127,6 +127,7 @@ func foremost(p *known.Picture) lookup.Target {
 	return p.Index().Foremost()
 }
 
+// gapTarget returns wait i as a target, or nothing if i is negative.
 func gapTarget(i int) lookup.Target {
 	if i < 0 {
 		return lookup.Target{}
@@ -134,7 +135,7 @@ func gapTarget(i int) lookup.Target {
 	return lookup.Target{Kind: lookup.OnGap, Index: i}
 }
 
-// least returns the first of the gaps of which a measure is least, or -1 without gaps.
+// least returns the index of the first gap with the least measure, or -1 without gaps.
 func least(gaps []sim.Gap, measure func(sim.Gap) time.Duration) int {
 	best := -1
 	for i, g := range gaps {
@@ -145,8 +146,8 @@ func least(gaps []sim.Gap, measure func(sim.Gap) time.Duration) int {
 	return best
 }
 
-// selectWanted selects in a new picture what the link names; false if it names
-// nothing that is there.
+// selectWanted selects the target in p that the link names. It reports false if the link names
+// none or p does not have it.
 func (v *View) selectWanted(p *known.Picture) bool {
 	wanted := v.Wanted
 	if v.Wanted = ""; wanted == "" {
@@ -160,8 +161,8 @@ func (v *View) selectWanted(p *known.Picture) bool {
 	return true
 }
 
-// SelectedName returns what is selected by hand in a picture, by what it is, or the empty string if it is
-// what the page selects by itself, or if there is no picture.
+// SelectedName returns the name of the selection in a picture, as links have it. It is empty if the page
+// made the selection by itself, or if there is no picture.
 func (v *View) SelectedName(p *known.Picture) string {
 	switch {
 	case v.Wanted != "":
@@ -173,13 +174,13 @@ func (v *View) SelectedName(p *known.Picture) string {
 	}
 }
 
-// Follow takes over how a link wants the page to be.
+// Follow sets the look that a link asks for.
 func (v *View) Follow(l link.Look) {
 	v.Look, v.Play = l, Playing{}
 	v.Table = v.Table || v.tableShown()
 }
 
-// Linked returns what a link says of how a picture is looked at; nil: there is none yet.
+// Linked returns the look that a link to picture p says; p is nil if there is no picture yet.
 func (v *View) Linked(p *known.Picture) link.Look {
 	l := v.Look
 	l.Wanted = v.SelectedName(p)
@@ -190,7 +191,7 @@ func (v *View) Linked(p *known.Picture) link.Look {
 	if v.Play.On {
 		l.Playhead = 0
 	}
-	if v.Frame.Embed { // how it sits in the other page is that page's
+	if v.Frame.Embed { // the other page decides these
 		l.Frame.Theme, l.Frame.Embed, l.Frame.Control = "", false, ""
 	}
 	return l

@@ -1,6 +1,6 @@
-// Package view is how a page is looked at: the visible part of the step, what is selected,
-// unfolded, played and told, the list of networks that is being searched. Nothing of it
-// changes a schedule. Its rules ask for what is shown; who shows it draws again.
+// Package view holds how a person looks at the page: the visible range of the step, what is
+// selected, unfolded and played, and the search in the list of networks. None of this changes
+// a schedule. The methods only change the View; callers draw again.
 package view
 
 import (
@@ -16,62 +16,62 @@ import (
 	"memtide/web/tell"
 )
 
-// View is what a person looks at: nothing here changes the schedule.
+// View is how a person looks at the page.
 type View struct {
 	link.Look
 
-	Selected lookup.Target   // what the sentence is about: a wait, a run, a stage
-	Picked   bool            // by a person or a link, not by the page itself
-	Trail    []lookup.Target // what was selected before the causes were followed
-	TableTop int             // first row of the table that is shown
+	Selected lookup.Target   // the target that the sentence is about: a wait, a run, a stage
+	Picked   bool            // a person or a link made the selection, not the page itself
+	Trail    []lookup.Target // the selections before each FollowCause
+	TableTop int             // index of the first visible row of the table of operations
 	Play     Playing
-	AliveBy  draw.AliveBy // the order of the table of what is there at the peak
-	Layers   LayerTable   // the table of layers
-	Help     bool
-	More     bool   // what the sentence of the case can still say is open
+	AliveBy  draw.AliveBy // the order of the table of blocks at the peak
+	Layers   LayerTable
+	Help     bool   // the help is open
+	More     bool   // further options of the case are open
 	Picker   Picker // the list of networks
 	Theme    string // "light", "dark" or empty: as the system has it
-	Note     string // one line that tells what a shortcut or a button did
+	Note     string // one line that says what a shortcut or a button did
 
-	CanSend     bool              // the device passes links on (navigator.share)
+	CanSend     bool              // the browser can share links (navigator.share)
 	NoShortcuts bool              // keys of one character do nothing
-	KeyLabels   map[string]string // what stands on a key, by KeyboardEvent.code; nil if unknown
+	KeyLabels   map[string]string // the label of each key, by KeyboardEvent.code; nil if unknown
 
-	rows layerRows // of the table of layers
+	rows layerRows
 }
 
-// LayerTable is how the table of layers is looked at.
+// LayerTable is how the table of layers is sorted, filtered and scrolled.
 type LayerTable struct {
 	By   tell.LayerColumn
-	Down bool   // the largest first
-	Find string // only layers whose row contains it, in any case
-	Top  int    // first row that is on screen
+	Down bool   // sorted in descending order
+	Find string // only rows that contain this text are shown, in any case
+	Top  int    // index of the first visible row
 }
 
-// layerRows are the rows of the table, kept until they change.
+// layerRows caches the rows of the table of layers.
 type layerRows struct {
 	of    *known.Picture
-	table LayerTable // but for Top
+	table LayerTable // with Top 0
 	rows  []tell.LayerRow
 }
 
-// Playing is a step that is being played.
+// Playing is the state of playing the step.
 type Playing struct {
 	On   bool
-	last float64         // when the playhead was moved last, in milliseconds
-	hold float64         // milliseconds for which it stays where it is
-	held []time.Duration // the starts of the waits at which it will stay, the next one first
+	last float64         // the time of the last Advance, in milliseconds
+	hold float64         // milliseconds for which the playhead still pauses
+	held []time.Duration // the starts of the waits at which it will pause, in order
 }
 
-// Sort sorts the table by a column, the other way round if it is sorted by it already.
+// Sort sorts the table by a column, or reverses the order if that is the column already.
 func (t *LayerTable) Sort(by tell.LayerColumn) {
-	// Of amounts the largest are looked for, of names the first.
+	// Amounts begin with the largest, names with the first.
 	t.Down, t.By = by == t.By && !t.Down || by != t.By && by.Amount(), by
 	t.Top = 0
 }
 
-// LayerRows returns the rows of the table of a picture's layers that are not left out, in its
-// order; none while it is closed.
+// LayerRows returns the rows of the table of p's layers, filtered and sorted. It returns none
+// while the table is closed.
 func (v *View) LayerRows(p *known.Picture) []tell.LayerRow {
 	if p == nil || !v.LayerList {
 		return nil
@@ -83,7 +83,7 @@ func (v *View) LayerRows(p *known.Picture) []tell.LayerRow {
 	return v.rows.rows
 }
 
-// LayerRow returns the row of the selected stage, -1 if it has none.
+// LayerRow returns the index of the selected stage's row, or -1 if it has none.
 func (v *View) LayerRow(p *known.Picture) int {
 	if p == nil {
 		return -1
@@ -92,16 +92,16 @@ func (v *View) LayerRow(p *known.Picture) int {
 	return slices.IndexFunc(v.LayerRows(p), func(r tell.LayerRow) bool { return r.Stage == stage })
 }
 
-// A step is played by a playhead that crosses all pictures at constant step time. The
-// browser passes in what time it is: nothing here asks a clock.
+// Playing a step moves the playhead across all pictures at constant speed, with a pause at
+// each of its longest waits. The browser passes in the time: this package reads no clock.
 const (
-	playFor  = 6000.0 // milliseconds that a step takes to be played, waits aside
-	holdFor  = 300.0  // milliseconds that the playhead stays at a wait
-	mostHeld = 8      // at so many waits at most, the longest
+	playFor  = 6000.0 // milliseconds that playing a step takes, without pauses
+	holdFor  = 300.0  // milliseconds of the pause at a wait
+	mostHeld = 8      // the number of waits with a pause
 )
 
-// StartPlaying plays a step that ends at end from the playhead on, or from the start if
-// that is behind it. Now is what time it is, in milliseconds of any clock.
+// StartPlaying plays a step that ends at end from the playhead on, or from the start if the
+// playhead is at the end. now is the time in milliseconds, by the clock that Advance is given.
 func (v *View) StartPlaying(now float64, gaps []sim.Gap, end time.Duration) {
 	if v.Playhead >= end {
 		v.Playhead = 0
@@ -109,7 +109,8 @@ func (v *View) StartPlaying(now float64, gaps []sim.Gap, end time.Duration) {
 	v.Play = Playing{On: true, last: now, held: waitsToHold(gaps, v.Playhead)}
 }
 
-// waitsToHold returns the starts of the longest waits behind a moment, in order.
+// waitsToHold returns the starts of the longest waits, in order, without those that start
+// at or before after.
 func waitsToHold(gaps []sim.Gap, after time.Duration) (at []time.Duration) {
 	gaps = slices.Clone(gaps)
 	sort.SliceStable(gaps, func(i, j int) bool { return gaps[i].End-gaps[i].Start > gaps[j].End-gaps[j].Start })
@@ -122,9 +123,9 @@ func waitsToHold(gaps []sim.Gap, after time.Duration) (at []time.Duration) {
 	return at
 }
 
-// Advance moves the playhead of a step that is being played on to what time it is, and
-// hands each wait at which it comes to stay to stays, by its start. It is true at the end:
-// then the playhead is back at the start.
+// Advance moves the playhead on to time now, in milliseconds. It calls stays with the start of
+// each wait at which the playhead begins to pause. At end, the end of the step, it stops playing,
+// moves the playhead back to the start and returns true.
 func (v *View) Advance(now float64, end time.Duration, stays func(at time.Duration)) bool {
 	play := &v.Play
 	left := max(now-play.last, 0)

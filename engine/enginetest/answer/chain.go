@@ -14,8 +14,8 @@ import (
 	"memtide/engine/sim"
 )
 
-// simulate plays a sequence of Table 1. What fails first may be a missing value
-// or memory: the compiler finds the one and the simulator the other.
+// simulate plays a sequence of Table 1. The first failure may be a missing value, which the compiler finds, or
+// memory, which the simulator finds.
 func simulate(v *enginetest.Vector) fields {
 	p := v.Problem(engine.Whole)
 	ops := v.Ops()
@@ -31,7 +31,7 @@ func simulate(v *enginetest.Vector) fields {
 }
 
 // firstTooLarge returns the index of the first of ops that needs more than the budget of p, or len(ops) if all of
-// them fit. It replays each beginning of ops, since the simulator plays whole steps alone.
+// them fit. It replays each prefix of ops, since the simulator plays whole steps only.
 func firstTooLarge(p *engine.Problem, ops []engine.ChainOp) int {
 	for i := range ops {
 		if _, peak := remat.Replay(p.Chain.Chain, ops[:i+1]); peak > p.Budget {
@@ -60,7 +60,7 @@ func rotor(v *enginetest.Vector) fields {
 
 func revolve(v *enginetest.Vector) fields { return revolved(v, "revolve") }
 
-// revolved is played without the peak, which is one of many.
+// revolved is played without the peak, because several peaks are correct.
 func revolved(v *enginetest.Vector, strategy string) fields {
 	f := played(v, strategy, nil)
 	delete(f, "peak")
@@ -73,7 +73,7 @@ func sequential(v *enginetest.Vector) fields {
 	return f
 }
 
-// played solves a vector and plays the schedule: feasible, makespan and peak.
+// played solves a vector and plays the schedule. Its fields are feasible, makespan and peak.
 func played(v *enginetest.Vector, strategy string, args engine.Args) fields {
 	trace := solve(v.Problem(engine.Whole), strategy, args)
 	if trace == nil {
@@ -82,7 +82,7 @@ func played(v *enginetest.Vector, strategy string, args engine.Args) fields {
 	return fields{"feasible": true, "makespan": v.Units(trace.Makespan), "peak": trace.Peak}
 }
 
-// offloaded returns the set of a vector by stage.
+// offloaded returns for every stage whether the vector's set contains it.
 func offloaded(v *enginetest.Vector) []bool {
 	set := make([]bool, len(v.Stages))
 	for _, i := range v.Set {
@@ -94,8 +94,8 @@ func offloaded(v *enginetest.Vector) []bool {
 	return set
 }
 
-// offloadSet evaluates a set of offloaded values of paper 000, with whole
-// transfers and with fractional communications. A nanosecond is one scaled unit.
+// offloadSet evaluates a set of offloaded values of paper 000, with whole transfers and with fractional
+// communications. A nanosecond is one scaled unit.
 func offloadSet(v *enginetest.Vector) fields {
 	set := offloaded(v)
 	whole, ok := offload.NewOrdered(v.Problem(engine.Whole), set)
@@ -109,9 +109,8 @@ func offloadSet(v *enginetest.Vector) fields {
 	return f
 }
 
-// offloadAll answers what is known about an instance of paper 000: its peak,
-// the lower bounds, the optimum of fractional communications, and what strategies
-// make of it with whole transfers.
+// offloadAll answers an instance of paper 000: its peak, the lower bounds, the optimum of fractional
+// communications, and the step times of strategies with whole transfers.
 func offloadAll(v *enginetest.Vector) fields {
 	p := v.Problem(engine.Whole)
 	f := fields{"mpeak": v.Chain().KeepAllPeak()}
@@ -125,8 +124,7 @@ func offloadAll(v *enginetest.Vector) fields {
 	best, err := offload.BestFluid(p, nil)
 	if _, refused := errors.AsType[*engine.InfeasibleError](err); refused {
 		for _, field := range []string{"relax_scaled", "fraccomm_opt_scaled", "dynprog_int_scaled",
-			"int_true_opt_scaled",
-			"greedy", "vdnn", "tflms"} {
+			"int_true_opt_scaled", "greedy", "vdnn", "tflms"} {
 			f[field] = nil
 		}
 		f["feasible"] = false
@@ -151,7 +149,7 @@ func offloadAll(v *enginetest.Vector) fields {
 	return f
 }
 
-// stepTime returns that of a trace; null if there is none.
+// stepTime returns the step time of a trace, or nil without a trace.
 func stepTime(trace *sim.Trace) any {
 	if trace == nil {
 		return nil
@@ -159,8 +157,8 @@ func stepTime(trace *sim.Trace) any {
 	return int64(trace.Makespan)
 }
 
-// trueOptimum returns the least step time over all orders of whole transfers, null if
-// the chain is too long for that, or the search was stopped.
+// trueOptimum returns the least step time over all orders of whole transfers, or nil if the chain is too long for
+// the search, or the search was stopped.
 func trueOptimum(p *engine.Problem) any {
 	sol, err := engine.Lookup("offloadexact").Solve(p, nil, nil)
 	if errors.Is(err, engine.ErrUnsupported) || sol != nil && !sol.Optimal {
@@ -169,8 +167,7 @@ func trueOptimum(p *engine.Problem) any {
 	return stepTime(play(p, sol, err))
 }
 
-// pofo plays the best plan of paper 001 with streamed transfers, its model. A
-// nanosecond is one scaled unit.
+// pofo plays the best plan of paper 001 with streamed transfers, its model. A nanosecond is one scaled unit.
 func pofo(v *enginetest.Vector) fields {
 	p := v.Problem(engine.Streamed)
 	sol, err := combined.Plans(p, must(combined.Pofo.Parse(nil)), nil)
@@ -182,9 +179,8 @@ func pofo(v *enginetest.Vector) fields {
 		"rotor_makespan_scaled": stepTime(solve(p, "rotor", nil))}
 }
 
-// vdnn plays the schedules of paper 003 for the set of a vector: synchronous, and
-// asynchronous without a limit and within the peak of the synchronous one. A
-// nanosecond is one scaled unit.
+// vdnn plays the schedules of paper 003 for the set of a vector: synchronous, and asynchronous without a limit and
+// within the peak of the synchronous one. A nanosecond is one scaled unit.
 func vdnn(v *enginetest.Vector) fields {
 	f, set := fields{}, offloaded(v)
 	play := func(name string, async bool, budget engine.Bytes) (peak engine.Bytes) {

@@ -14,7 +14,7 @@ import (
 	"memtide/engine/window"
 )
 
-// graph answers the optimum of both freedoms, as it is played.
+// graph answers the optimum with the order of operations kept and with any order, as played.
 func graph(v *enginetest.Vector) fields {
 	f, p := fields{}, v.GraphProblem()
 	for field, order := range map[string]string{"order_kept": "kept", "any_order": "any"} {
@@ -26,7 +26,7 @@ func graph(v *enginetest.Vector) fields {
 	return f
 }
 
-// graphJoint answers the step time of what recomputes, reorders and moves, as it is played.
+// graphJoint answers the step time of schedules that recompute, reorder and move values, as played.
 func graphJoint(v *enginetest.Vector) fields {
 	trace := solve(v.GraphProblem(), "graphpofo", engine.Args{"effort": "3"})
 	f := fields{"feasible": trace != nil, "time": nil}
@@ -36,13 +36,11 @@ func graphJoint(v *enginetest.Vector) fields {
 	return f
 }
 
-// windows schedules the functions of a vector of paper 004 with its window and
-// with the two numbers of its baseline, and plays the schedules on a link of two
-// directions and of one. A nanosecond is one unit of time.
+// windows schedules the functions of a vector of paper 004 with its window and with the parameters of its baseline,
+// and plays the schedules on full-duplex and half-duplex links. A nanosecond is one unit of time.
 func windows(v *enginetest.Vector) fields {
 	methods := map[string]func(p *engine.Problem) (*engine.Solution, error){
-		"window": func(p *engine.Problem) (*engine.Solution,
-			error) {
+		"window": func(p *engine.Problem) (*engine.Solution, error) {
 			return window.ByWindow(p, engine.Bytes(v.Window))
 		},
 	}
@@ -70,12 +68,11 @@ func windows(v *enginetest.Vector) fields {
 	return f
 }
 
-// proofNodes bounds the search for the optimal placement of a vector, which polls
-// once at each node; a pool that is not proven smallest is left out.
+// proofNodes bounds the search for the optimal placement of a vector, which polls once at each node. A pool that is
+// not proven to be the smallest is not answered.
 const proofNodes = 50_000_000
 
-// allocator answers how large a pool each allocator needs for a list of
-// requests and releases.
+// allocator answers the pool size that each allocator needs for a list of requests and releases.
 func allocator(v *enginetest.Vector) fields {
 	entries := make([]alloc.Entry, len(v.Trace))
 	for i, e := range v.Trace {
@@ -97,14 +94,14 @@ func allocator(v *enginetest.Vector) fields {
 	return f
 }
 
-// What is spent on a pipeline: passes of the search, and states of the exact one behind it.
+// The limits of work on a pipeline: passes of the search, and states of the exact search after it.
 const (
 	pipelinePasses = 200_000
 	pipelineStates = 400_000
 )
 
-// pipelined answers the least step time with each freedom, the least without limits, and a bound of what keeps
-// everything. A freedom is left out where the exact search is not finished and nothing was found.
+// pipelined answers the least step time with each freedom, the least step time without limits, and a bound on
+// schedules that keep everything. A freedom is absent if nothing was found and the exact search did not finish.
 func pipelined(v *enginetest.Vector) fields {
 	p := v.Pipeline()
 	f := fields{"bound": int64(p.Bound(pipeline.Allowed{}))}
@@ -126,7 +123,7 @@ func pipelined(v *enginetest.Vector) fields {
 	return f
 }
 
-// fastest returns the least step time that is found, 0 if nothing fits, and whether that is proven.
+// fastest returns the least step time that it finds, or 0 if nothing fits, and whether the result is proven.
 func fastest(p *pipeline.Problem, allowed pipeline.Allowed) (time.Duration, bool) {
 	var least time.Duration
 	found, err := pipeline.Search(p, pipeline.Options{Allowed: allowed, Effort: pipelinePasses}, nil)

@@ -1,12 +1,10 @@
-// Command answer reads a file of test vectors, which need not have expected
-// values, and writes what the program says about each of them: one JSON object
-// per vector and line, {"id": ..., "answer": {...}}.
+// Command answer reads a file of test vectors and writes the results of the program for each of them: one JSON
+// object per vector and line, {"id": ..., "answer": {...}}. The vectors need not have expected values.
 //
 //	go run ./engine/enginetest/answer < FILE
 //
-// The field algorithm of a vector selects what is answered. The fields of an
-// answer are named as in the files; null means that nothing fits. What the
-// program cannot answer is left out.
+// The field algorithm of a vector selects the results. The fields of an answer have the names that they have in the
+// files. A field is null if nothing fits, and absent if the program has no result.
 package main
 
 import (
@@ -32,7 +30,7 @@ func main() {
 // fields are the values of an answer by name.
 type fields map[string]any
 
-// algorithms says how vectors are answered, by their algorithm.
+// algorithms are the functions that answer vectors, by Vector.Algorithm.
 var algorithms = map[string]func(v *enginetest.Vector) fields{
 	"simulate": simulate, "rotor": rotor, "revolve": revolve, "sequential": sequential,
 	"offload-set": offloadSet, "offload-all": offloadAll, "offload-gadget": offloadAll, "pofo": pofo, "vdnn": vdnn,
@@ -62,10 +60,10 @@ func answer(in io.Reader, out io.Writer) error {
 	return w.Flush()
 }
 
-// failure is the panic that ends the answer to a vector.
+// failure is the panic of must, from which fieldsOf recovers.
 type failure struct{ error }
 
-// must returns a result; an error of it ends the answer to the vector.
+// must returns result. If err is not nil, it panics with a failure.
 func must[T any](result T, err error) T {
 	if err != nil {
 		panic(failure{err})
@@ -73,7 +71,7 @@ func must[T any](result T, err error) T {
 	return result
 }
 
-// fieldsOf answers one vector, with the error that has ended it.
+// fieldsOf returns the answer to a vector. The error is that of a must.
 func fieldsOf(v *enginetest.Vector) (f fields, err error) {
 	defer func() {
 		if e := recover(); e != nil {
@@ -90,13 +88,13 @@ func fieldsOf(v *enginetest.Vector) (f fields, err error) {
 	return fields{}, nil
 }
 
-// solve plays what a strategy finds; nil if nothing fits.
+// solve plays the schedule of a strategy. It returns nil if nothing fits.
 func solve(p *engine.Problem, strategy string, args engine.Args) *sim.Trace {
 	sol, err := engine.Lookup(strategy).Solve(p, args, nil)
 	return play(p, sol, err)
 }
 
-// play plays a solution that came with an error; nil if that is that nothing fits.
+// play plays a solution, given with the error of its strategy. It returns nil if the error is that nothing fits.
 func play(p *engine.Problem, sol *engine.Solution, err error) *sim.Trace {
 	if _, refused := errors.AsType[*engine.InfeasibleError](err); refused {
 		return nil
@@ -104,7 +102,7 @@ func play(p *engine.Problem, sol *engine.Solution, err error) *sim.Trace {
 	return must(sim.Play(p, must(sol, err).Schedule))
 }
 
-// leastBudget returns the smallest budget that an error names, or 0 if there is no error.
+// leastBudget returns the smallest budget in an engine.InfeasibleError, or 0 if err is nil.
 func leastBudget(err error) engine.Bytes {
 	if small, refused := errors.AsType[*engine.InfeasibleError](err); refused {
 		return small.Smallest

@@ -1,5 +1,5 @@
-// Package golden is for tests that compare what they have made with a file that is
-// stored. A test that fails prints the lines that differ, and how to store the new ones.
+// Package golden compares the results of tests with stored files. A test that fails prints the lines that differ,
+// and the command that stores the new ones.
 package golden
 
 import (
@@ -12,10 +12,10 @@ import (
 	"unicode/utf8"
 )
 
-// Update is true if golden files are to be written anew, and not compared.
+// Update says that golden files are to be written, and not compared.
 var Update = flag.Bool("update", false, "write the golden files anew")
 
-// File compares got with a file, or writes it there for -update.
+// File compares got with a file, or writes it to the file with -update.
 func File[T string | []byte](t testing.TB, file string, got T) {
 	t.Helper()
 	if *Update {
@@ -31,7 +31,7 @@ func File[T string | []byte](t testing.TB, file string, got T) {
 	Text(t, file, string(got), string(want))
 }
 
-// Text compares got with want, which is what a file, or a part of one, holds.
+// Text compares got with want, the content of a file or of a part of it.
 func Text(t testing.TB, file, got, want string) {
 	t.Helper()
 	if got == want {
@@ -44,7 +44,7 @@ func Text(t testing.TB, file, got, want string) {
 	t.Errorf("%s (-) is not what is made now (+):\n%sIf the change is meant: %s", file, diff, command(t))
 }
 
-// command returns the command that writes the golden files of a test anew.
+// command returns the command that writes the golden files of a test.
 func command(t testing.TB) string {
 	folder := "."
 	if info, ok := debug.ReadBuildInfo(); ok {
@@ -58,18 +58,17 @@ func command(t testing.TB) string {
 	return fmt.Sprintf("%sgo test %s -run '%s' -update", long, folder, t.Name())
 }
 
-// context is how many equal lines are printed before and after those that differ, and mostPrinted
-// how many lines of each text: who has changed more than that reads the files.
 const (
-	context     = 2
-	mostPrinted = 100
+	context     = 2   // equal lines printed before and after the lines that differ
+	mostPrinted = 100 // lines printed of each text
 )
 
-// Diff returns what differs between the equal beginnings and ends of two texts: lines of a after "-", those
-// of b after "+", and equal ones around them, under a line that says where in a they are.
+// Diff returns the lines between the equal beginnings and ends of two texts. Lines of a follow a "-", lines of b a
+// "+", and a few equal lines come before and after them. The first line of the result is the line number in a. Diff
+// returns "" for equal texts.
 func Diff(a, b string) string {
 	from, to := lines(a), lines(b)
-	first, last := 0, 0 // how many lines are equal at the beginning and at the end
+	first, last := 0, 0 // the number of equal lines at the beginning and at the end
 	for first < min(len(from), len(to)) && from[first] == to[first] {
 		first++
 	}
@@ -98,7 +97,7 @@ func Diff(a, b string) string {
 	return out.String()
 }
 
-// lines returns the lines of a text. The end of one that has no newline is marked.
+// lines returns the lines of a text. It marks a last line without a newline.
 func lines(text string) []string {
 	all := strings.SplitAfter(text, "\n")
 	last := len(all) - 1

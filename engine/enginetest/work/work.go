@@ -1,7 +1,6 @@
-// Package work is a clock that does not go: it counts what a program does, so that
-// tests can say how much that is on any machine.
+// Package work counts the work that a program does, so that tests can limit it independently of the machine.
 package work
 
-// Units counts one for each round of a loop and each call of a function of the
-// engine, in programs that TestStopsSoon of engine/all builds; in others it is 0.
+// Units is the number of loop iterations and function calls in the engine so far, in the programs that
+// TestStopsSoon of engine/all builds. In other programs it is 0.
 var Units int64

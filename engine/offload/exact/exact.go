@@ -1,5 +1,4 @@
-// Package exact has the strategy offloadexact: import it for the effect that it is
-// registered.
+// Package exact registers the strategy offloadexact. Import it for that effect.
 package exact
 
 import (
@@ -35,8 +34,8 @@ methods are there for chains of realistic length.`,
 	Solver: solve,
 }
 
-// solve returns a function of this package, which is how the build sees that a program
-// without it has to be told of the strategy.
+// solve calls offload.SolveExact. The Solver has to be a function of this package, because the build
+// looks at its package to find strategies that a program lacks.
 func solve(p *engine.Problem, args engine.Parsed, poll *engine.Poll) (*engine.Solution, error) {
 	return offload.SolveExact(p, args, poll)
 }

@@ -1,13 +1,12 @@
-// Package check proves or refutes traces of pipelines. It is the second opinion on what pipeline.Play says: it knows
-// the
-// meaning of an order, see package pipeline, but shares no code with the player, only the types of a Trace.
+// Package check proves or refutes traces of pipelines. It is the second opinion on the results of pipeline.Play: it
+// implements the meaning of an order, see package pipeline, but shares no code with the player, only the types of a
+// Trace.
 //
-// Trace takes starts and ends from the trace and derives everything else from the definition. It proves that every pass
-// and copy of the order runs once, in its lane and in order, for its time; that what it waits for was there; that no
-// rank ever holds more than its limit; that nothing started later than it could, since at every instant before its
-// start
-// it was not its turn, its data had not arrived, or its bytes did not fit; and the step time, the peaks and the busy
-// time.
+// Trace takes starts and ends from the trace and derives everything else from the definition. It proves that every
+// pass and copy of the order runs once, in its lane and in order, for its time; that the results that it waits for
+// had arrived; that no rank ever holds more than its limit; and that nothing started later than it could: at every
+// instant before its start it was not its turn, its data had not arrived, or its bytes did not fit. It also proves
+// the step time, the peaks and the busy times.
 //
 // Valid proves less: that a trace breaks no rule. It is for traces that may start passes later than they could.
 package check
@@ -22,20 +21,20 @@ import (
 	"memtide/engine/pipeline"
 )
 
-// key names a pass without its joining.
+// key identifies a pass, without Joined.
 type key struct {
 	kind         pipeline.Kind
 	micro, stage int
 }
 
-// taken is an amount that a rank takes (or gives, if it is negative) at an instant.
+// taken is a number of bytes that a rank allocates at an instant; it is negative if they are freed.
 type taken struct {
 	at    time.Duration
 	bytes engine.Bytes
-	turn  int // within the instant: 0 given by a copy, 1 of a pass, 2 taken by a copy out, 3 by a copy back
+	turn  int // order within the instant: 0 freed by a copy, 1 by or for a pass, 2 for a copy out, 3 for a copy back
 }
 
-// proof is what is derived from a trace.
+// proof holds what is derived from a trace.
 type proof struct {
 	p     *pipeline.Problem
 	t     *pipeline.Trace
@@ -53,14 +52,14 @@ func Trace(p *pipeline.Problem, order [][]pipeline.Pass, t *pipeline.Trace) erro
 		return err
 	}
 	for r := range order {
-		if err := c.early(r, order[r]); err != nil {
+		if err := cmp.Or(c.early(r, order[r]), c.lanes(r, order[r])); err != nil {
 			return err
 		}
 	}
-	return c.lanes(order)
+	return nil
 }
 
-// Valid proves that a trace is a step in which no rule is broken.
+// Valid proves that a trace is a step that breaks no rule.
 func Valid(p *pipeline.Problem, t *pipeline.Trace) error {
 	_, err := valid(p, t)
 	return err
@@ -81,7 +80,7 @@ func valid(p *pipeline.Problem, t *pipeline.Trace) (*proof, error) {
 	return c, c.memory()
 }
 
-// read collects the spans and proves their lengths, that a rank runs one pass at a time, and the sums.
+// read collects the spans. It proves their lengths, that a rank runs one pass at a time, and the sums.
 func (c *proof) read() error {
 	var end time.Duration
 	for r := range c.p.Ranks {
@@ -157,7 +156,8 @@ func (c *proof) length(x pipeline.Pass) time.Duration {
 	return st.Forward
 }
 
-// from and to are the stages that name the messages which a pass waits for and sends; -1 if there is no message.
+// from and to return the message that a pass waits for and the one that it sends: the stage whose Comm is the time of
+// the message, or -1 if there is no message.
 func (c *proof) from(x pipeline.Pass) int { return c.message(x, false) }
 func (c *proof) to(x pipeline.Pass) int   { return c.message(x, true) }
 
@@ -184,7 +184,7 @@ func (c *proof) blocking(at int) time.Duration {
 	return c.p.Stages[at].Comm
 }
 
-// use notes the bytes that a span takes and gives.
+// use records the bytes that a span allocates and frees.
 func (c *proof) use(r int, x pipeline.Span, receives time.Duration) {
 	st := &c.p.Stages[x.Stage]
 	take, give, turn := engine.Bytes(0), engine.Bytes(0), 1
@@ -210,13 +210,13 @@ func (c *proof) use(r int, x pipeline.Span, receives time.Duration) {
 		take, turn = st.Off, 3
 	}
 	gives := taken{x.End, -give, 0}
-	if turn == 1 { // passes of no time take and give in their order
+	if turn == 1 { // passes of no time allocate and free in their order
 		gives.turn = 1
 	}
 	c.uses[r] = append(c.uses[r], taken{x.Start - receives, take, turn}, gives)
 }
 
-// once returns the only span of a pass.
+// once returns the span of a pass, and false if there is none or more than one.
 func (c *proof) once(k pipeline.Kind, m, s int) (pipeline.Span, bool) {
 	list := c.spans[key{k, m, s}]
 	if len(list) != 1 {
@@ -225,7 +225,7 @@ func (c *proof) once(k pipeline.Kind, m, s int) (pipeline.Span, bool) {
 	return list[0], true
 }
 
-// micro proves that a micro batch passes a stage as it must.
+// micro proves that a micro batch runs through a stage by the rules.
 func (c *proof) micro(s, m int) error {
 	fail := func(what string) error { return fmt.Errorf("micro batch %d at stage %d: %s", m, s, what) }
 	f, ok := c.forward(s, m)
@@ -267,18 +267,19 @@ func (c *proof) micro(s, m int) error {
 	return nil
 }
 
-// forward returns the F or D of a micro batch; backward its A or B.
+// forward returns the F or D of a micro batch.
 func (c *proof) forward(s, m int) (pipeline.Span, bool) {
-	return c.either(pipeline.Forward, pipeline.Dropped, m, s)
+	return c.oneOf(pipeline.Forward, pipeline.Dropped, m, s)
 }
 
+// backward returns the A or B of a micro batch.
 func (c *proof) backward(s, m int) (pipeline.Span, bool) {
-	return c.either(pipeline.Backward, pipeline.Inputs, m, s)
+	return c.oneOf(pipeline.Backward, pipeline.Inputs, m, s)
 }
 
-// either returns the span of micro batch m at stage s that is of kind a or of kind b. It reports false if there is
-// none, or one of each.
-func (c *proof) either(a, b pipeline.Kind, m, s int) (pipeline.Span, bool) {
+// oneOf returns the span of micro batch m at stage s that is of kind a or of kind b. It reports false if there is no
+// such span, or one of each kind.
+func (c *proof) oneOf(a, b pipeline.Kind, m, s int) (pipeline.Span, bool) {
 	x, first := c.once(a, m, s)
 	y, second := c.once(b, m, s)
 	if second {
@@ -287,7 +288,7 @@ func (c *proof) either(a, b pipeline.Kind, m, s int) (pipeline.Span, bool) {
 	return x, first != second
 }
 
-// arrived returns when the message that a pass waits for has come.
+// arrived returns when the message that a pass waits for arrives, and false if it was not sent.
 func (c *proof) arrived(x pipeline.Pass) (time.Duration, bool) {
 	at := c.from(x)
 	if at < 0 {
@@ -309,7 +310,8 @@ func (c *proof) arrived(x pipeline.Pass) (time.Duration, bool) {
 	return sender.End, ok
 }
 
-// queued returns when a message arrives that waits for those that its rank has sent to the same rank before.
+// queued returns when the message of x to rank to arrives, after those that its rank has sent to the same rank
+// before.
 func (c *proof) queued(x pipeline.Span, to int) (free time.Duration) {
 	for _, y := range c.t.Ranks[c.p.Stages[x.Stage].Rank] {
 		at := c.to(y.Pass)
@@ -333,14 +335,10 @@ func (c *proof) queued(x pipeline.Span, to int) (free time.Duration) {
 // memory proves that no rank holds more than its limit at any instant, and the peaks.
 func (c *proof) memory() error {
 	for r, uses := range c.uses {
-		slices.SortStableFunc(uses, func(a,
-			b taken) int {
+		slices.SortStableFunc(uses, func(a, b taken) int {
 			return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.turn, b.turn))
 		})
-		fixed := engine.Bytes(0)
-		if c.p.Fixed != nil {
-			fixed = c.p.Fixed[r]
-		}
+		fixed := c.fixed(r)
 		now, peak := fixed, fixed
 		for _, u := range uses {
 			now += u.bytes
@@ -359,6 +357,15 @@ func (c *proof) memory() error {
 	return nil
 }
 
+// fixed returns the fixed bytes of a rank.
+func (c *proof) fixed(r int) engine.Bytes {
+	if c.p.Fixed == nil {
+		return 0
+	}
+	return c.p.Fixed[r]
+}
+
+// limit returns the limit of a rank.
 func (c *proof) limit(r int) engine.Bytes {
 	if c.p.Limit == nil {
 		return engine.NoLimit

@@ -9,18 +9,12 @@ import (
 	"memtide/engine/pipeline"
 )
 
-// follows proves that the passes of each rank run in the order of its list, and its copies in that of each direction.
+// follows proves that the passes of each rank run in the order of its list, and so do its copies in each direction.
 func (c *proof) follows(order [][]pipeline.Pass) error {
 	for r, list := range order {
 		var want [3][]pipeline.Pass
 		for _, x := range list {
-			way := 0
-			switch x.Kind {
-			case pipeline.Out:
-				way = 1
-			case pipeline.In:
-				way = 2
-			}
+			way := lane(x.Kind)
 			want[way] = append(want[way], x)
 		}
 		var got [3][]pipeline.Pass
@@ -28,10 +22,7 @@ func (c *proof) follows(order [][]pipeline.Pass) error {
 			got[0] = append(got[0], x.Pass)
 		}
 		for _, x := range c.t.Copies[r] {
-			way := 1
-			if x.Kind == pipeline.In {
-				way = 2
-			}
+			way := lane(x.Kind)
 			got[way] = append(got[way], x.Pass)
 		}
 		for way := range want {
@@ -42,6 +33,9 @@ func (c *proof) follows(order [][]pipeline.Pass) error {
 	}
 	return nil
 }
+
+// lane returns 0 for a pass, 1 for a copy out and 2 for a copy back.
+func lane(k pipeline.Kind) int { return max(0, int(k)-int(pipeline.Out)+1) }
 
 // early proves that no pass of a rank started later than it could.
 func (c *proof) early(r int, list []pipeline.Pass) error {
@@ -77,14 +71,15 @@ func (c *proof) early(r int, list []pipeline.Pass) error {
 	return nil
 }
 
-// takes returns the bytes that a pass or a copy takes at its start.
+// takes returns the bytes that a pass or a copy allocates at its start.
 func (c *proof) takes(x pipeline.Pass) engine.Bytes {
 	one := &proof{p: c.p, uses: make([][]taken, 1)}
 	one.use(0, pipeline.Span{Pass: x}, 0)
 	return one.uses[0][0].bytes
 }
 
-// fits returns the first instant in [from, to) at which a rank had room for bytes when it was their turn.
+// fits returns the first instant in [from, to) at which a rank had room for bytes when it was their turn, and whether
+// there is one.
 func (c *proof) fits(r int, from, to time.Duration, bytes engine.Bytes, turn int) (time.Duration, bool) {
 	instants := []time.Duration{from}
 	for _, u := range c.uses[r] {
@@ -93,10 +88,7 @@ func (c *proof) fits(r int, from, to time.Duration, bytes engine.Bytes, turn int
 		}
 	}
 	for _, at := range instants {
-		used := bytes
-		if c.p.Fixed != nil {
-			used += c.p.Fixed[r]
-		}
+		used := bytes + c.fixed(r)
 		for _, u := range c.uses[r] {
 			if u.at < at || u.at == at && u.turn < turn {
 				used += u.bytes
@@ -109,60 +101,44 @@ func (c *proof) fits(r int, from, to time.Duration, bytes engine.Bytes, turn int
 	return 0, false
 }
 
-// lanes proves that copies run one at a time on the lane of their link, first issued first, and no later than they
-// could.
-func (c *proof) lanes(order [][]pipeline.Pass) error {
-	type issue struct {
-		pipeline.Span
-		at          time.Duration
-		rank, place int
-	}
-	lanes := map[[2]int][]issue{}
-	for r, list := range order {
-		next, nth, issued := 0, map[key]int{}, time.Duration(0)
-		for place, x := range list {
-			if x.Kind != pipeline.Out && x.Kind != pipeline.In {
-				next++
-				continue
-			}
-			if next > 0 {
-				before := c.t.Ranks[r][next-1]
-				start := before.Start - c.blocking(c.from(before.Pass))
-				if x.Kind == pipeline.Out {
-					start = before.End
-				}
-				issued = max(issued, start)
-			}
-			k := key{x.Kind, x.Micro, x.Stage}
-			link := [2]int{r, int(x.Kind)}
-			lanes[link] = append(lanes[link], issue{c.spans[k][nth[k]], issued, r, place})
-			nth[k]++
+// lanes proves that the copies of a rank run one at a time in each direction, first issued first, and no later than
+// they could.
+func (c *proof) lanes(r int, list []pipeline.Pass) error {
+	next, nth, issued := 0, map[key]int{}, time.Duration(0)
+	var free [3]time.Duration
+	for _, p := range list {
+		way := lane(p.Kind)
+		if way == 0 {
+			next++
+			continue
 		}
-	}
-	for _, list := range lanes {
-		slices.SortStableFunc(list, func(a, b issue) int { return int(max(-1, min(1, a.at-b.at))) })
-		var free time.Duration
-		for _, x := range list {
-			ready := max(free, x.at, c.complete(x.Span))
-			if x.Start < ready {
-				return fmt.Errorf("%v starts at %d, before its turn at %d", x.Pass, x.Start, ready)
+		if next > 0 {
+			before := c.t.Ranks[r][next-1]
+			start := before.Start - c.blocking(c.from(before.Pass))
+			if p.Kind == pipeline.Out {
+				start = before.End
 			}
-			if x.Start > ready {
-				turn := 2
-				if x.Kind == pipeline.In {
-					turn = 3
-				}
-				if at, fits := c.fits(x.rank, ready, x.Start, c.takes(x.Pass), turn); fits {
-					return fmt.Errorf("%v starts at %d; it could have at %d", x.Pass, x.Start, at)
-				}
-			}
-			free = x.End
+			issued = max(issued, start)
 		}
+		k := key{p.Kind, p.Micro, p.Stage}
+		x := c.spans[k][nth[k]]
+		nth[k]++
+		ready := max(free[way], issued, c.complete(x))
+		if x.Start < ready {
+			return fmt.Errorf("%v starts at %d, before its turn at %d", x.Pass, x.Start, ready)
+		}
+		if x.Start > ready {
+			if at, fits := c.fits(r, ready, x.Start, c.takes(x.Pass), way+1); fits {
+				return fmt.Errorf("%v starts at %d; it could have at %d", x.Pass, x.Start, at)
+			}
+		}
+		free[way] = x.End
 	}
 	return nil
 }
 
-// complete returns when the data of a copy is there: the pass that makes it, or the last copy the other way before it.
+// complete returns when the data of a copy is complete: the end of the pass that makes it, or of the last copy in the
+// other direction before it.
 func (c *proof) complete(x pipeline.Span) (at time.Duration) {
 	for _, kind := range []pipeline.Kind{pipeline.Forward, pipeline.Again, pipeline.Out, pipeline.In} {
 		for _, y := range c.spans[key{kind, x.Micro, x.Stage}] {

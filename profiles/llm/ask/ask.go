@@ -1,6 +1,6 @@
-// Package ask is what can be asked about a training step of a language model: the known
-// models and one table of options, which flags, links and the page take from here. It is
-// apart from package llm, which plays the step, so that the page can do without that.
+// Package ask lists what can be asked about a training step of a language model: the known models, and one table
+// of options, from which flags, links and the page are made. It is separate from package llm, which plays the
+// step, so that the page can be built without that package.
 package ask
 
 import (
@@ -12,15 +12,15 @@ import (
 	"memtide/profiles/card"
 )
 
-// Known is a known model.
+// Known is a model that memtide knows by name.
 type Known struct {
 	ID    string // in links and on the command line
 	Title string
-	Usual bool // listed where nobody has typed what to look for
+	Usual bool // listed before a search text is entered
 }
 
-// Positions returns how many positions the model has learned: no sequence is longer. It is 0
-// where any length is possible.
+// Positions returns how many positions the model has learned, which is the longest sequence that it can read. It
+// is 0 if the model can read sequences of any length.
 func (m *Known) Positions() int {
 	switch family, _, _ := strings.Cut(m.ID, "-"); family {
 	case "gpt2":
@@ -31,7 +31,7 @@ func (m *Known) Positions() int {
 	return 0
 }
 
-// Lookup finds a model; nil if it is not known.
+// Lookup returns the model with the id, or nil if it is not known.
 func Lookup(id string) *Known {
 	return cmp.Or(in(Models, id), in(Diffusers, id))
 }
@@ -45,22 +45,22 @@ func in(list []Known, id string) *Known {
 	return nil
 }
 
-// IsConfig reports whether what is asked about is no known model but the text of a
-// config.json.
+// IsConfig reports whether model is the text of a config.json instead of the id of a known model.
 func IsConfig(model string) bool { return strings.HasPrefix(strings.TrimSpace(model), "{") }
 
-// Pictures reports whether what is asked about makes pictures or videos: a model of diffusers.
+// Pictures reports whether a model, given by its id or its config.json, makes pictures or videos: whether it is a
+// model of diffusers.
 func Pictures(model string) bool {
 	return in(Diffusers, model) != nil || strings.Contains(model, "_class_name")
 }
 
-// Pictured reports whether an option is of the frames that tokens are made of, in place of their number.
+// Pictured reports whether an option describes the frames that tokens are made of, which replaces the option seq.
 func Pictured(name string) bool { return name == "frames" || name == "height" || name == "width" }
 
-// Auto leaves an option to the program that runs the step.
+// Auto is the value that leaves an option to the program that runs the step.
 const Auto = "auto"
 
-// Options are all that can be chosen about a step, in the order of its sentence.
+// Options are all options of a step, in the order of the sentence that describes it.
 var Options = []engine.Param{
 	{Name: "batch", Title: "sequences at once", Default: "1", Min: 1, Max: 1 << 16},
 	{Name: "seq", Title: "tokens", Default: "8192", Min: 1, Max: 1 << 24},
@@ -121,10 +121,10 @@ var Options = []engine.Param{
 	{Name: Context, Title: "MiB for CUDA and collectives", Default: "1024", Max: 1 << 16},
 }
 
-// Context is the option that is a number of MiB.
+// Context is the name of the option whose number is in MiB.
 const Context = "context"
 
-// Option returns that of a name, or nil if there is none.
+// Option returns the option with the name, or nil if there is none.
 func Option(name string) *engine.Param {
 	for i := range Options {
 		if Options[i].Name == name {
@@ -134,16 +134,16 @@ func Option(name string) *engine.Param {
 	return nil
 }
 
-// Parse checks args and fills the defaults in.
+// Parse checks args and fills in the defaults.
 func Parse(args engine.Args) (engine.Parsed, error) {
-	if c := card.Lookup(args["device"]); c != nil && c.Kind == card.OfTheirOwner { // it is in no list of choices
+	if c := card.Lookup(args["device"]); c != nil && c.Kind == card.OfTheirOwner { // not among the choices of the option
 		args = maps.Clone(args)
 		delete(args, "device")
 	}
 	return engine.ParseArgs("a training step", Options, args)
 }
 
-// Value returns that of an option, its default if args do not say.
+// Value returns the value of an option in args, or its default.
 func Value(args engine.Args, name string) string {
 	if v, ok := args[name]; ok {
 		return v
@@ -151,9 +151,9 @@ func Value(args engine.Args, name string) string {
 	return Option(name).Default
 }
 
-// With returns a copy of args in which an option has a value; defaults are left out, so that
-// equal steps have equal links. What a policy of
-// checkpointing does alone brings that policy along, and goes with it; weights in 4 bits bring adapters.
+// With returns a copy of args in which the option name has the value. Defaults are left out, so that equal steps
+// have equal links. If the option needs a policy of checkpointing, With sets that policy too. It deletes options
+// that have no meaning with the others, and weights in 4 bits get adapters.
 func With(args engine.Args, name, value string) engine.Args {
 	out := maps.Clone(args)
 	if out == nil {
@@ -195,14 +195,11 @@ func With(args engine.Args, name, value string) engine.Args {
 	case name == "lora" && value == "0":
 		delete(out, "base")
 		delete(out, "kbit")
-		delete(out, "dora")
-		delete(out, "adapters")
-		delete(out, "swap-blocks")
 	}
 	return Plain(out)
 }
 
-// Plain returns a copy of args without defaults; nil of none.
+// Plain returns a copy of args without options that have their default value, or nil if all have.
 func Plain(args engine.Args) engine.Args {
 	out := maps.Clone(args)
 	maps.DeleteFunc(out, func(name, value string) bool {
@@ -215,11 +212,11 @@ func Plain(args engine.Args) engine.Args {
 	return out
 }
 
-// policies are what an option about checkpointing needs of ckpt.
+// policies maps options about checkpointing to the value of ckpt that they need.
 var policies = map[string]string{"offload": "full", "group": "full", "every": "full", "first": "full",
 	"ranks": "full", "recompute": "modules", "budget": "budget", "graph": "budget", "stash": "none"}
 
-// goesWith reports whether an option means something under a policy of checkpointing.
+// goesWith reports whether an option has a meaning with a policy of checkpointing and the other options.
 func goesWith(name, ckpt string, args engine.Args) bool {
 	switch needs := policies[name]; name {
 	case "every", "first":
@@ -240,10 +237,10 @@ func goesWith(name, ckpt string, args engine.Args) bool {
 	return true
 }
 
-// quantised reports whether frozen products are those of bitsandbytes.
+// quantised reports whether the frozen products are stored as by bitsandbytes.
 func quantised(args engine.Args) bool {
 	return Value(args, "base") != "same" && Value(args, "base") != "fp8"
 }
 
-// Matters reports whether an option means something beside the others.
+// Matters reports whether an option has a meaning with the other options in args.
 func Matters(args engine.Args, name string) bool { return goesWith(name, Value(args, "ckpt"), args) }

@@ -2,8 +2,8 @@ package ask
 
 import "strings"
 
-// docs is what the flags of options say about themselves, an option each line, the name of a value
-// in angle brackets. It is apart from Options because the page, which has no flags, does without it.
+// docs are the help texts of flags, one option per line, with the name of the flag's value in angle brackets.
+// They are not part of Options because the page, which has no flags, is built without them.
 const docs = `
 batch <N> sequences of a micro batch
 seq <N> tokens of a sequence
@@ -54,7 +54,7 @@ ranks the first <N> ranks of a pipeline alone are checkpointed; 0: all
 context <SIZE> of CUDA's context and the collectives' buffers on each card: an assumption
 `
 
-// Doc returns the help of an option's flag, with back quotes around the name of its value.
+// Doc returns the help text of an option's flag, with back quotes around the name of its value.
 func Doc(option string) string {
 	for line := range strings.Lines(docs) {
 		if doc, ok := strings.CutPrefix(line, option+" "); ok {

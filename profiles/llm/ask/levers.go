@@ -2,14 +2,14 @@ package ask
 
 import "memtide/engine"
 
-// Lever is an option that makes a step need less memory or less time, for the same work unless
-// Trains says otherwise.
+// Lever is an option value that lowers the memory or the time of a step. The step does the same work, unless
+// Trains reports otherwise.
 type Lever struct {
 	Name          string // for people
 	Option, Value string
 }
 
-// Levers are the single options that are tried where a step does not fit or is slow.
+// Levers are the changes that are tried one at a time if a step does not fit or is slow.
 var Levers = []Lever{
 	{"loss in chunks of tokens", "loss", "chunked"},
 	{"logits deleted before the backward", "logits", "deleted"},
@@ -28,8 +28,8 @@ var Levers = []Lever{
 	{"block inputs in host memory", "offload", "yes"},
 }
 
-// Trains reports whether the lever makes another training of a step: adapters beside frozen
-// weights instead of all weights. That is no change for the same work.
+// Trains reports whether the lever changes what is trained: adapters beside frozen weights instead of all
+// weights.
 func (l *Lever) Trains(args engine.Args) bool {
 	return Value(args, "lora") == "0" && Value(With(args, l.Option, l.Value), "lora") != "0"
 }

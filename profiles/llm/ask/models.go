@@ -1,6 +1,6 @@
 package ask
 
-// Diffusers are the known transformers of diffusion models; package family knows their blocks.
+// Diffusers are the known transformers of diffusion models. Package family knows their blocks.
 var Diffusers = []Known{
 	{"flux1-dev", "Flux.1 dev", true},
 	{"hunyuanvideo", "HunyuanVideo", false},
@@ -11,7 +11,7 @@ var Diffusers = []Known{
 	{"wan2.1-14b", "Wan 2.1 14B", true},
 }
 
-// Models are the known language models, in the order of their families.
+// Models are the known language models, ordered by family.
 var Models = []Known{
 	{"llama2-7b", "Llama 2 7B", false},
 	{"llama2-13b", "Llama 2 13B", false},

@@ -5,18 +5,18 @@ import (
 	"slices"
 )
 
-// Most of what networks are built of: above that of any published model, and so low that no product of sizes
-// overflows before it is compared with a limit of its own.
+// The largest sizes of a network. They are above those of any published model, and low enough that no product of sizes
+// overflows before it is compared with its own limit.
 const (
-	mostLayers  = 1 << 10 // the longest published ones have 126
-	mostWidth   = 1 << 20 // numbers of a token; the widest feed-forward nets have some 50,000
-	mostHeads   = 1 << 14 // and numbers of a head
+	mostLayers  = 1 << 10 // published models have up to 126
+	mostWidth   = 1 << 20 // numbers per token; the widest feed-forward nets have about 50,000
+	mostHeads   = 1 << 14 // heads, and numbers per head
 	mostWords   = 1 << 20 // XLM-V has 901,629, Gemma 262,144
 	mostExperts = 1 << 14
 	mostTokens  = 1 << 26
 )
 
-// sizes are the keys of a config.json whose numbers say what a model is, by what they are at most.
+// sizes are the keys of a config.json that are sizes of a model, grouped by their largest value.
 var sizes = []struct {
 	most int64
 	keys []string
@@ -83,8 +83,8 @@ var sizes = []struct {
 	}},
 }
 
-// most returns what the number of a key of a config.json is at most; it panics if there is none, since
-// who reads a key has to have said here what it may be.
+// most returns the largest value of a key of a config.json. It panics for an unknown key: every key that is read
+// must be in sizes.
 func most(key string) int64 {
 	for _, s := range sizes {
 		if slices.Contains(s.keys, key) {
@@ -94,7 +94,8 @@ func most(key string) int64 {
 	panic("ask: no range is known for " + key)
 }
 
-// CheckSize refuses what a key cannot be: less than least, or more than its size is at most.
+// CheckSize returns an error if n, the value of key, is less than least or more than the largest value of the
+// key.
 func CheckSize(key string, n, least int64) error {
 	if most := most(key); n < least || n > most {
 		return fmt.Errorf("%s is %d; want %d to %d: correct it in the config.json", key, n, least, most)

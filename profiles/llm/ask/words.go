@@ -7,7 +7,7 @@ import (
 	"memtide/profiles/card"
 )
 
-// words are values of options as people read them, by option and value.
+// words are the names of option values for people. A key is an option and its value.
 var words = map[string]string{
 	"program hf": "Transformers", "program torchtitan": "torchtitan", "program torchtune": "torchtune",
 	"program torchtitan-2026": "torchtitan of 2026",
@@ -50,7 +50,7 @@ var words = map[string]string{
 	"kernel foreach": "foreach", "kernel fused": "fused", "kernel for-loop": "one tensor at a time",
 }
 
-// Words returns a value of an option as people read it.
+// Words returns the name of an option's value for people.
 func Words(name, value string) string {
 	if w, ok := words[name+" "+value]; ok {
 		return w
@@ -66,7 +66,7 @@ func Words(name, value string) string {
 	return value
 }
 
-// usual are the values that programs choose themselves, where they are told.
+// usual are the values that programs choose for options that are left to them, if they differ between programs.
 var usual = map[string]string{
 	"states hf": "fp32 states", "states torchtitan": "fp32 states", "states torchtitan-2026": "fp32 states",
 	"states torchtune": "bf16 states",
@@ -76,8 +76,8 @@ var usual = map[string]string{
 	"shard megatron": "ZeRO-1",
 }
 
-// WordsIn are Words where the rest of args is known: of what is left to the program, what
-// that does.
+// WordsIn is like Words for an option of a step with args. For an option that is left to the program, WordsIn
+// returns what that program chooses.
 func WordsIn(args engine.Args, name, value string) string {
 	if w := usual[name+" "+Value(args, "program")]; value == Auto && w != "" {
 		return w + ", as usual"
@@ -85,7 +85,7 @@ func WordsIn(args engine.Args, name, value string) string {
 	return Words(name, value)
 }
 
-// Title returns how what is asked about is called: a model, or that of a config.json.
+// Title returns the title of a model, or "config.json" if model is the text of one.
 func Title(model string) string {
 	if m := Lookup(model); m != nil {
 		return m.Title

@@ -1,4 +1,5 @@
-// Package megatron reads and writes the flags of Megatron-LM that say how a step of package llm is laid out.
+// Package megatron reads and writes the flags of Megatron-LM that say how the work of a step is laid out, as
+// options of package ask.
 package megatron
 
 import (
@@ -12,31 +13,31 @@ import (
 	"memtide/profiles/llm/ask"
 )
 
-// Layout is a command line of Megatron-LM, as far as options of package ask have words for it
-// [Megatron-LM: training/arguments.py].
+// Layout is a command line of Megatron-LM, as far as package ask has options for its flags [Megatron-LM:
+// training/arguments.py].
 type Layout struct {
 	Args engine.Args
-	Left []string // flags that say something about the step which no option has
+	Left []string // flags about the step for which there is no option
 }
 
-// numbers are flags that are an option as they are.
+// numbers maps flags to the options that have the same value.
 var numbers = map[string]string{
 	"--pipeline-model-parallel-size": "pp", "--tensor-model-parallel-size": "tp", "--context-parallel-size": "cp",
 	"--expert-model-parallel-size": "ep", "--micro-batch-size": "batch", "--seq-length": "seq",
 }
 
-// together are the other flags that are read. What they say follows from several of them.
+// together are the other flags with a value that are read. An option follows from several of them.
 var together = []string{"--global-batch-size", "--num-layers-per-virtual-pipeline-stage",
 	"--num-virtual-stages-per-pipeline-rank",
 	"--decoder-last-pipeline-num-layers", "--recompute-granularity", "--recompute-method", "--recompute-num-layers",
 	"--recompute-modules",
 	"--nproc-per-node", "--nnodes"}
 
-// switches are flags without a value that are read.
+// switches are the flags without a value that are read.
 var switches = []string{"--recompute-activations", "--use-distributed-optimizer"}
 
-// silent are flags that change nothing of what is played, or that a model says: those of
-// data, logs and saved states are left out by their beginnings.
+// silent are flags that do not change what is played, or that describe the model. A name that ends in a hyphen is
+// a prefix, for flags about data, logs and checkpoints.
 var silent = []string{"--bf16", "--sequence-parallel", "--num-layers", "--hidden-size", "--num-attention-heads",
 	"--ffn-hidden-size", "--max-position-embeddings",
 	"--lr", "--min-lr", "--weight-decay", "--clip-grad", "--train-", "--data-", "--save", "--load", "--log-",
@@ -48,9 +49,10 @@ var silent = []string{"--bf16", "--sequence-parallel", "--num-layers", "--hidden
 	"--swiglu", "--normalization", "--position-embedding-type", "--rotary-", "--disable-bias-linear", "--untie-",
 	"--attention-dropout", "--hidden-dropout"}
 
-// Read reads a command line of Megatron-LM, or a script that contains one, for a model of some
-// layers. Its order is 1F1B, or the interleaved one where ranks have virtual stages. gpus is how many cards
-// there are; 0: as many as torchrun is told in the same line, else one for each rank of a pipeline and a product.
+// Read reads a command line of Megatron-LM, or a script that contains one, for a model with the given number of
+// layers. The order of passes is 1F1B, or the interleaved one if ranks have virtual stages. gpus is the number of
+// cards. If gpus is 0, Read takes it from the flags of torchrun on the same line, or else assumes one card for
+// each pipeline, tensor and context parallel rank.
 func Read(text string, layers, gpus int) (Layout, error) {
 	m := Layout{Args: engine.Args{"program": "megatron", "shard": "none"}}
 	value := map[string]string{}
@@ -88,14 +90,14 @@ func Read(text string, layers, gpus int) (Layout, error) {
 	return m, n.err
 }
 
-// counts reads what follows from several flags. Its first error stays.
+// counts derives options that follow from several flags. It keeps its first error.
 type counts struct {
 	value  map[string]string
 	layers int
 	err    error
 }
 
-// number returns the value of a flag, or its default if the flag is not given.
+// number returns the value of a flag, or otherwise if the flag is not given.
 func (n *counts) number(flag string, otherwise int) int {
 	text, ok := n.value[flag]
 	if !ok {
@@ -108,7 +110,7 @@ func (n *counts) number(flag string, otherwise int) int {
 	return max(v, 1)
 }
 
-// divided returns a / by. If by does not divide a, it keeps an error that names what.
+// divided returns a / by. If by does not divide a, it records an error that begins with what.
 func (n *counts) divided(a, by int, what string) int {
 	if n.err == nil && (by < 1 || a%by != 0) {
 		n.err = fmt.Errorf("%s: %d does not divide by %d", what, a, by)
@@ -139,7 +141,7 @@ func (n *counts) read(args engine.Args, gpus int) {
 	n.recompute(args)
 }
 
-// pipeline sets the options of the pipeline.
+// pipeline sets the options of the pipeline with pp ranks.
 func (n *counts) pipeline(args engine.Args, pp int) {
 	if pp == 1 {
 		return
@@ -186,8 +188,8 @@ func (n *counts) recompute(args engine.Args) {
 	}
 }
 
-// Flags returns the layout of a step, with the order of passes that was taken, as flags of
-// Megatron-LM. The error names an option for which Megatron-LM has no flag.
+// Flags returns the layout of a step as flags of Megatron-LM. schedule is the order of passes that was chosen.
+// The error names an option for which Megatron-LM has no flag.
 func Flags(args engine.Args, schedule string, layers int) (string, error) {
 	number := func(name string) int {
 		n, _ := strconv.Atoi(ask.Value(args, name))

@@ -1,5 +1,5 @@
-// Package addresses makes a program that imports it one that says where buffers lie: of
-// a schedule's values, by an allocator, and of files about addresses.
+// Package addresses answers requests for the addresses of buffers, in programs that import it: of the values of a
+// schedule, with an allocator, and of files about addresses.
 package addresses
 
 import (
@@ -25,24 +25,22 @@ func init() {
 	serve.RegisterMemory(open)
 }
 
-// maxChecked is how many buffers a placement may have to be checked, all
-// against all: half a second or so in a browser.
+// maxChecked is the largest number of buffers for which all pairs are checked. That takes about half a second in a
+// browser.
 const maxChecked = 6000
 
-// maxNeeds is how many buffers there may be for the pool that would do to be
-// looked for after a request has failed.
+// maxNeeds is the largest number of buffers for which Placed.Needs is computed.
 const maxNeeds = 200_000
 
-// placement is a request for addresses, resolved: the buffers with their lives, and the
-// pool in bytes.
+// placement is a request for addresses whose buffers and pool are known.
 type placement struct {
 	requests  *alloc.Requests
-	at        func(event int) time.Duration // on the pictures' time axis
+	at        func(event int) time.Duration // time of an event of requests on the pictures' axis
 	resident  engine.Bytes
-	pool      engine.Bytes // engine.NoLimit: the allocator finds one
+	pool      engine.Bytes // engine.NoLimit: the allocator chooses
 	allocator *alloc.Allocator
 	args      engine.Args
-	segments  []alloc.Segment // of recordings
+	segments  []alloc.Segment // of a recording
 }
 
 func place(s *serve.Server, ctx context.Context, q *proto.Place, tell func(*proto.Progress)) (*proto.Placed,
@@ -80,7 +78,7 @@ func (p *placement) takeBuffers(q *proto.Place) (err error) {
 	return nil
 }
 
-// clockOf returns when an event of requests with a clock of their own happens.
+// clockOf returns the function placement.at for buffers with a clock of their own.
 func clockOf(r *alloc.Requests, b *proto.Buffers) func(event int) time.Duration {
 	return func(event int) time.Duration {
 		e := r.Events[event]
@@ -91,7 +89,7 @@ func clockOf(r *alloc.Requests, b *proto.Buffers) func(event int) time.Duration 
 	}
 }
 
-// takeSchedule plays the schedule: the buffers are the lives of its trace.
+// takeSchedule plays the schedule and takes the lives of its trace as buffers.
 func (p *placement) takeSchedule(s *serve.Server, q *proto.Place) *proto.Failure {
 	_, problem, fail := s.Problem(&q.Network)
 	if fail != nil {
@@ -120,24 +118,23 @@ func (p *placement) takeSchedule(s *serve.Server, q *proto.Place) *proto.Failure
 	return nil
 }
 
-// run places the buffers and measures the outcome. A search that was stopped by
-// its deadline fails with Deadline, one that is beyond it with Unsupported; both
-// still have the best so far.
+// run places the buffers and measures the result. With a failure of kind Deadline, or of kind Unsupported because
+// the search cannot handle the buffers, it may also return the best placement so far.
 func (p *placement) run(ctx context.Context, poll *engine.Poll) (*proto.Placed, *proto.Failure) {
 	l, err := p.allocator.Place(p.requests, p.pool, p.args, poll)
 	var noneFits *engine.InfeasibleError
 	proven := errors.As(err, &noneFits)
-	if proven { // there is none in this pool: the smallest that there is instead
+	if proven { // no placement fits the pool: find the smallest
 		l, err = p.allocator.Place(p.requests, engine.NoLimit, p.args, poll)
 	}
 	switch {
 	case err == nil:
 	case errors.Is(err, engine.ErrUnsupported) && l == nil:
 		return nil, proto.Fail(proto.Unsupported, "%v", err)
-	case errors.Is(err, engine.ErrUnsupported): // for as far as it goes
+	case errors.Is(err, engine.ErrUnsupported): // use the best so far
 	case !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, context.Canceled):
 		return nil, proto.Fail(proto.Crash, "The program failed: %v", err)
-	case l == nil || slices.Contains(l.Addr, alloc.NoAddr): // half a layout is of no use
+	case l == nil || slices.Contains(l.Addr, alloc.NoAddr): // the layout is not complete
 		return nil, proto.Fail(proto.Deadline, "%s was stopped before it was done", p.allocator.Title)
 	}
 	out, merr := p.measure(l, engine.NewPoll(context.WithoutCancel(ctx), nil))
@@ -162,7 +159,7 @@ func (p *placement) run(ctx context.Context, poll *engine.Poll) (*proto.Placed, 
 	return out, nil
 }
 
-// measure says how a layout uses the memory.
+// measure returns the layout l with how it uses memory.
 func (p *placement) measure(l *alloc.Layout, poll *engine.Poll) (*proto.Placed, error) {
 	r := p.requests
 	moments, err := l.Moments(r, p.segments, poll)
@@ -187,7 +184,7 @@ func (p *placement) measure(l *alloc.Layout, poll *engine.Poll) (*proto.Placed, 
 		}
 	}
 	refused := -1
-	if p.allocator == nil && l.Failed != nil { // the recording goes on without it
+	if p.allocator == nil && l.Failed != nil { // the recording continues without the failed request
 		refused = l.Failed.Buffer
 	}
 	out.Peak, out.PeakAt = p.peak(refused)
@@ -208,7 +205,7 @@ func (p *placement) measure(l *alloc.Layout, poll *engine.Poll) (*proto.Placed, 
 	return out, nil
 }
 
-// peak returns the most that is in use, and the moment of it; without a buffer, or -1.
+// peak returns the most bytes in use, and when. It leaves out the buffer with index without; -1 leaves out no buffer.
 func (p *placement) peak(without int) (most engine.Bytes, when time.Duration) {
 	var sum engine.Bytes
 	at := 0
@@ -230,8 +227,7 @@ func (p *placement) peak(without int) (most engine.Bytes, when time.Duration) {
 	return most, p.at(at)
 }
 
-// moments puts what was measured onto the time axis. Of several events at one
-// moment the last counts.
+// moments returns list on the pictures' time axis. Of several events at the same time it returns the last.
 func (p *placement) moments(list []alloc.Moment) []proto.Moment {
 	out := make([]proto.Moment, 0, len(list)) // there may be a million
 	for i := range list {
@@ -246,8 +242,8 @@ func (p *placement) moments(list []alloc.Moment) []proto.Moment {
 	return out
 }
 
-// pieces returns the addresses of a layout by start; physical ones for virtual addressing,
-// where neighbouring chunks of a buffer are one piece.
+// pieces returns the addresses of a layout in the order in which their buffers start. For virtual addressing they are
+// physical addresses, and adjacent chunks of a buffer are one piece.
 func pieces(r *alloc.Requests, l *alloc.Layout) (out []proto.Piece) {
 	if l.Chunk == 0 {
 		out = make([]proto.Piece, 0, len(r.Buffers))
@@ -275,9 +271,8 @@ func pieces(r *alloc.Requests, l *alloc.Layout) (out []proto.Piece) {
 	return out
 }
 
-// largestHole returns where the failing request would have found most room: the
-// lowest of the holes of the size that the allocator reports, or the largest
-// hole that the addresses leave.
+// largestHole returns the largest hole when the failed request was made: the lowest hole of the size that the allocator
+// reports, or, if there is no such hole, the largest one between the addresses.
 func (p *placement) largestHole(l *alloc.Layout, all []proto.Piece) proto.Hole {
 	live := make([]bool, len(p.requests.Buffers))
 	for _, e := range p.requests.Events[:l.Failed.Event] {
@@ -305,24 +300,23 @@ func (p *placement) largestHole(l *alloc.Layout, all []proto.Piece) proto.Hole {
 	return best
 }
 
-// longClock is the length of a clock in ticks from which on a tick is drawn as
-// a nanosecond instead of a microsecond.
+// longClock is the length of a clock in ticks above which a tick is drawn as a nanosecond instead of a microsecond.
 const longClock = 1_000_000_000_000
 
-// open returns a file about addresses, for the page.
+// open opens a file about addresses.
 func open(p *profiles.Profile, poll *engine.Poll) (*proto.Opened, *proto.Failure) {
 	m, err := memory(p.Memory, poll)
 	if err != nil {
 		return nil, proto.Fail(proto.BadRequest, "%v", err)
 	}
 	m.Name, m.Told = p.Name, p.History != nil && p.Memory.Recorded != nil
-	if m.Count > maxNeeds { // it is written next: into room that is free now, because WebAssembly gives none back
+	if m.Count > maxNeeds { // encoding m next would grow the memory, which WebAssembly never shrinks
 		runtime.GC()
 	}
 	return &proto.Opened{Format: p.Format, Lint: p.Warnings, Memory: m}, nil
 }
 
-// memory returns what the page gets of a file about addresses.
+// memory returns the contents of a file about addresses for the page.
 func memory(m *profiles.Memory, poll *engine.Poll) (*proto.Memory, error) {
 	b := &proto.Buffers{List: m.Requests.Buffers, Tick: time.Microsecond}
 	first, last := math.MaxInt, math.MinInt

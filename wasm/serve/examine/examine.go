@@ -1,5 +1,4 @@
-// Package examine makes a program that imports it one that examines recordings of
-// PyTorch's allocator.
+// Package examine answers requests about recordings of PyTorch's allocator, in programs that import it.
 package examine
 
 import (
@@ -13,8 +12,8 @@ import (
 	"memtide/wasm/serve"
 )
 
-// kinds are the categories as pictures of addresses know them; an unknown one stays what
-// the format says.
+// kinds maps categories of package doctor to those of pictures of addresses. A buffer of another category keeps the
+// kind that the format has set.
 var kinds = map[doctor.Category]sim.Category{
 	doctor.Weights: sim.Fixed, doctor.Optimizer: sim.Fixed, doctor.Gradients: sim.Gradient,
 	doctor.Activations: sim.Activation, doctor.Temporaries: sim.Workspace,
@@ -47,7 +46,7 @@ func examiner(p *profiles.Profile) (serve.Examiner, error) {
 	}, nil
 }
 
-// replay replays a setting; after the last it says what follows from all.
+// replay replays a setting. With the last setting it also returns the advice.
 func replay(r *doctor.Recording, setting int, poll *engine.Poll) (*proto.Examined, error) {
 	v, err := r.Replay(setting, poll)
 	if err != nil {

@@ -1,5 +1,4 @@
-// Package export makes a program that imports it one that writes schedules as JSON and
-// finds plans.
+// Package export answers requests for schedules and plans as files, in programs that import it.
 package export
 
 import (
@@ -20,7 +19,7 @@ import (
 
 func init() { serve.Register(write) }
 
-// write refuses a schedule that the second opinion does not believe.
+// write answers q. It refuses a schedule that package check does not confirm.
 func write(s *serve.Server, _ context.Context, q *proto.Export, _ func(*proto.Nothing)) (*proto.Exported,
 	*proto.Failure) {
 	switch q.Form {
@@ -49,7 +48,7 @@ func write(s *serve.Server, _ context.Context, q *proto.Export, _ func(*proto.No
 	return &proto.Exported{Text: text}, nil
 }
 
-// verify is why a schedule is not what the definition says; nil if it is.
+// verify returns an error if s cannot be played or if package check does not confirm its trace.
 func verify(p *engine.Problem, s engine.Schedule) error {
 	trace, err := sim.Play(p, s)
 	if err != nil {
@@ -58,8 +57,8 @@ func verify(p *engine.Problem, s engine.Schedule) error {
 	return check.Trace(p, s, trace)
 }
 
-// plan finds a plan for the step whose operators a file holds. The budget is that of the
-// device: what is there before the step takes its part.
+// plan finds a plan for the step whose operators a file holds. The step gets the budget without the input and the
+// resident memory.
 func plan(q *proto.Export) (*proto.Exported, *proto.Failure) {
 	data, err := profiles.Unpack(q.Network.Profile, nil)
 	if err != nil {

@@ -13,21 +13,21 @@ import (
 	"memtide/web/format"
 )
 
-// The picture's size and what its axes leave free, in its own units.
+// The size of the picture and its margins, in units of the SVG.
 const (
 	curveWide, curveHigh                         = 380.0, 236.0
 	curveLeft, curveRight, curveTop, curveBottom = 58.0, 10.0, 50.0, 36.0
 )
 
-// axes are the ranges of a picture: bytes with the context, and times.
+// axes are the ranges of a picture: low to high in bytes with the context, fast to slow in time.
 type axes struct {
 	context    engine.Bytes
 	low, high  engine.Bytes
 	fast, slow time.Duration
 }
 
-// curve returns the picture of a plan's policies as dots beside the lines of what strategies
-// find, over what a card has to have, or the empty string without lines.
+// curve returns a picture of step time over the memory that a card needs, as SVG: a line for the results of each
+// strategy and a dot for each policy. It is empty if there are no lines.
 func curve(p *llm.Answer) string {
 	if len(p.Curves) == 0 {
 		return ""
@@ -73,7 +73,7 @@ func (a *axes) y(t time.Duration) float64 {
 	return curveTop + (curveHigh-curveTop-curveBottom)*float64(a.slow-t)/float64(max(a.slow-a.fast, 1))
 }
 
-// frame are the axes with the ends of their ranges, and what a card has.
+// frame draws the axes with the ends of their ranges, and a mark at the memory of the card.
 func (a *axes) frame(b *strings.Builder, card engine.Bytes) {
 	bottom := curveHigh - curveBottom + 8
 	fmt.Fprintf(b, `<path d="M%g %gV%gH%g"/>`, curveLeft-8, curveTop-6, bottom, curveWide)
@@ -90,7 +90,7 @@ func (a *axes) frame(b *strings.Builder, card engine.Bytes) {
 	}
 }
 
-// line is a curve with its word in the legend.
+// line draws the curve c and its entry in the legend, the i-th one.
 func (a *axes) line(b *strings.Builder, c llm.Curve, i int) {
 	style := "recomputes"
 	if c.Class&engine.MayOffload != 0 {
@@ -108,29 +108,27 @@ func (a *axes) line(b *strings.Builder, c llm.Curve, i int) {
 	legend(b, i, c.Title)
 }
 
-// legendY returns where the words of a line of the legend stand.
+// legendY returns the baseline of entry i of the legend.
 func legendY(i int) float64 { return 11 + 14*float64(i) }
 
 func legend(b *strings.Builder, i int, words string) {
 	fmt.Fprintf(b, `<text x="%g" y="%g">%s</text>`, curveLeft+22, legendY(i), words)
 }
 
-// Sizes of the small picture of a schedule, in its own units: its width is stretched on the page.
+// Sizes of the small picture of a schedule, in units of the SVG, whose width the page stretches.
 const (
 	lanesWide = 1000
 	laneHigh  = 4
-	mostLanes = 16 // of more ranks every second, fourth, ... has one
-	leastRun  = 4  // narrower passes that follow each other join
+	mostLanes = 16 // of more ranks only every second, fourth, ... has a lane
+	leastRun  = 4  // adjacent passes are joined until they are as wide
 )
 
-// laneClasses are how passes are coloured, by kind: forwards, backwards, and those of the weights.
+// laneClasses are the colours of passes by kind: 0 for forwards, 1 for backwards, 2 for backwards of the weights.
 var laneClasses = map[pipeline.Kind]int{pipeline.Backward: 1, pipeline.Inputs: 1, pipeline.Weights: 2}
 
-// lanes returns a small picture of when the ranks of a pipeline work, as SVG: a lane each, on an axis that ends at
-// the longest
-// of the steps that are compared. A line across it marks the end of the step that was taken. Of a joined pass the
-// forward
-// is drawn as its first third.
+// lanes returns a small picture of when the ranks of a pipeline work, as SVG with a lane for each rank. The axis ends
+// at longest, the longest of the compared steps, and a line marks taken, the end of the chosen step. The first third of
+// a joined pass is drawn as its forward.
 func lanes(t *pipeline.Trace, taken, longest time.Duration) string {
 	every := 1
 	for len(t.Ranks) > mostLanes*every {

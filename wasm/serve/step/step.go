@@ -1,5 +1,4 @@
-// Package step makes a program that imports it one that answers about whole training
-// steps of language models.
+// Package step answers requests about whole training steps of language models, in programs that import it.
 package step
 
 import (
@@ -62,7 +61,7 @@ func answer(_ *serve.Server, ctx context.Context, q *proto.Step, tell func(*prot
 	return ended(out, err, poll)
 }
 
-// ended returns the answer, or why there is none, or not all of it.
+// ended returns out if err is nil, otherwise a failure: Deadline if poll was stopped, or Unsupported.
 func ended(out *proto.Stepped, err error, poll *engine.Poll) (*proto.Stepped, *proto.Failure) {
 	switch {
 	case err == nil:
@@ -73,7 +72,8 @@ func ended(out *proto.Stepped, err error, poll *engine.Poll) (*proto.Stepped, *p
 	return nil, proto.Fail(proto.Unsupported, "%v", err)
 }
 
-// model returns the one that is asked about, and what of a config.json was understood.
+// model returns the model with this name. If name is the text of a config.json, model also returns the part of it that
+// was read.
 func model(name string) (*llm.Model, string, error) {
 	if !ask.IsConfig(name) {
 		m := cmp.Or(llm.Lookup(name), family.Diffuser(name))
@@ -83,7 +83,7 @@ func model(name string) (*llm.Model, string, error) {
 		return m, "", nil
 	}
 	m, err := family.Read([]byte(name))
-	if e, ok := errors.AsType[*profiles.FormatError](err); ok { // with what to do about it
+	if e, ok := errors.AsType[*profiles.FormatError](err); ok {
 		return nil, "", fmt.Errorf("%w %s", err, e.Remedy)
 	}
 	if err != nil {
@@ -92,7 +92,7 @@ func model(name string) (*llm.Model, string, error) {
 	return m.Model, m.Config, nil
 }
 
-// chain returns the step as a profile of its own.
+// chain returns the step as a chain, a profile in native JSON.
 func chain(a llm.Ask) (*proto.Stepped, *proto.Failure) {
 	p, err := a.Profile()
 	if err != nil {
@@ -105,10 +105,9 @@ func chain(a llm.Ask) (*proto.Stepped, *proto.Failure) {
 	return &proto.Stepped{Profile: text.Bytes()}, nil
 }
 
-// fits are the verdicts.
 var fits = map[llm.Verdict]proto.Fit{llm.Fits: proto.Fits, llm.FitsNot: proto.FitsNot, llm.Uncertain: proto.Unsure}
 
-// fill takes over what is known of a plan.
+// fill writes what is known in p into out.
 func fill(out *proto.Stepped, p *llm.Answer) {
 	a, s := p.Estimate, p.Ask.Setup
 	out.Name, out.Params, out.Experts, out.Program = s.Model.Name, s.Model.Params(), s.Model.MoE != nil,
@@ -138,7 +137,7 @@ func fill(out *proto.Stepped, p *llm.Answer) {
 	out.Done, out.Total = p.Done, llm.PlanStages
 }
 
-// phases returns those in which something lives, and the index of that of the peak.
+// phases returns the phases in which memory is allocated, and the index of the phase of the peak.
 func phases(r *llm.Result) (out []proto.StepPhase, peak int) {
 	for phase := llm.Forward; phase <= llm.Step; phase++ {
 		if r.Phases[phase] == 0 {
@@ -152,7 +151,7 @@ func phases(r *llm.Result) (out []proto.StepPhase, peak int) {
 	return out, peak
 }
 
-// kinds are what pictures show a class as.
+// kinds maps classes of memory to their kinds in pictures.
 var kinds = map[llm.Class]proto.PartKind{
 	llm.Weights: proto.PartStates, llm.Masters: proto.PartStates, llm.Gradients: proto.PartStates,
 	llm.Moments:  proto.PartStates,
@@ -179,17 +178,17 @@ func changes(list []llm.Change) (out []proto.StepChange) {
 	return out
 }
 
-// ranks takes over what the ranks of a pipeline hold and do.
+// ranks writes the memory and the passes of the ranks of a pipeline into out. r is nil without a pipeline.
 func ranks(out *proto.Stepped, r *llm.Ranks) {
 	out.Ranks, out.Stages, out.Passes, out.Path = nil, nil, nil, nil
 	if r == nil {
 		return
 	}
 	out.Full, out.Idle, out.Order = r.Full, r.Trace.Idle(), pipeline.Title(r.Schedule.Name)
-	var first []int // of the passes of each rank
+	var first []int // index of the first pass of each rank in out.Passes
 	for i, rank := range r.List {
 		list, peak := phases(rank.Result)
-		out.Ranks = append(out.Ranks, proto.StepRank{Layers: stretches(rank.Layers), InFlight: rank.InFlight,
+		out.Ranks = append(out.Ranks, proto.StepRank{Layers: ranges(rank.Layers), InFlight: rank.InFlight,
 			Allocated: rank.Allocated,
 			Low:       min(rank.Reserved, rank.Expandable), High: max(rank.Reserved, rank.Expandable), Phase: peak,
 			Phases: list, Held: r.Trace.Peak[i]})
@@ -213,7 +212,7 @@ func ranks(out *proto.Stepped, r *llm.Ranks) {
 	}
 }
 
-// made says what the critical path is made of, and how far the step is from its bound.
+// made returns a sentence about the shares of the critical path, and about how far the step is from its bound.
 func made(t *pipeline.Trace, path []pipeline.Link, bound time.Duration) string {
 	s := t.Shares(path)
 	most := 0
@@ -234,7 +233,7 @@ func made(t *pipeline.Trace, path []pipeline.Link, bound time.Duration) string {
 	return words + fmt.Sprintf(". No order of such passes ends before %s, so that %s of the time could be gained at most.", format.Duration(bound), share(t.Makespan-bound, t.Makespan))
 }
 
-// orders takes over what the schedules of a pipeline come to.
+// orders writes the results of the schedules of a pipeline into out.
 func orders(out *proto.Stepped, p *llm.Answer) {
 	out.Orders, out.Refused, out.Taken = nil, nil, 0
 	taken, longest := p.Estimate.Ranks, time.Duration(0)
@@ -272,8 +271,8 @@ func orders(out *proto.Stepped, p *llm.Answer) {
 	}
 }
 
-// stretches writes layers as stretches of numbers.
-func stretches(layers []int64) string {
+// ranges writes layers as ranges of numbers, such as "0-1, 14-15".
+func ranges(layers []int64) string {
 	var out []string
 	for i := 0; i < len(layers); {
 		end := i + 1

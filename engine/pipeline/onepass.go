@@ -28,7 +28,7 @@ func oneByOne(p *Request, _ *Problem) [][]Pass {
 func eachRank(p *Request, write func(w *writer, r int)) [][]Pass {
 	order := make([][]Pass, p.Ranks)
 	for r := range order {
-		w := newWriter(p.Micro)
+		w := &writer{next: map[Pass]int{}, most: p.Micro}
 		write(w, r)
 		order[r] = w.list
 	}

@@ -29,7 +29,6 @@ type Request struct {
 type Schedule struct {
 	Name    string
 	Problem *Problem
-	Rank    []int    // by stage: its rank
 	Order   [][]Pass // by rank
 	stages  int      // number of stages of the network
 }
@@ -152,11 +151,7 @@ func New(name string, p Request) (*Schedule, error) {
 		}
 	}
 	q := p.Problem(m.shape)
-	s := &Schedule{Name: name, Problem: q, Order: m.make(&p, q), stages: Stages(name, p.Ranks, p.Chunks)}
-	for i := range q.Stages {
-		s.Rank = append(s.Rank, q.Stages[i].Rank)
-	}
-	return s, nil
+	return &Schedule{Name: name, Problem: q, Order: m.make(&p, q), stages: Stages(name, p.Ranks, p.Chunks)}, nil
 }
 
 // Problem returns the problem of a request whose stages are placed in a shape.
@@ -222,8 +217,6 @@ type writer struct {
 	next map[Pass]int // by kind and stage: the next micro batch
 	most int          // number of micro batches; put leaves out later ones
 }
-
-func newWriter(most int) *writer { return &writer{next: map[Pass]int{}, most: most} }
 
 // put appends the next pass of a kind at a stage. joined means that it runs as one with the next pass.
 func (w *writer) put(k Kind, stage int, joined bool) {

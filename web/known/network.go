@@ -15,9 +15,8 @@ import (
 	"memtide/web/tradeoff"
 )
 
-// Network is a profile that was read, as a chain of stages or as a graph of
-// operations. A profile that has both makes two networks; Choice.Graph
-// selects one of them.
+// Network is a profile that was read, as a chain of stages or as a graph of operations. A profile that
+// has both makes two networks; Choice.Graph selects one of them.
 type Network struct {
 	Source  choice.Source
 	Profile *profiles.Profile
@@ -62,8 +61,7 @@ func NewNetwork(source choice.Source, p *profiles.Profile, r *proto.Opened, text
 	return n
 }
 
-// As returns the network that c selects, the graph or the chain, if the profile has both, and
-// else n.
+// As returns the network that c selects, the graph or the chain, if the profile has both, and else n.
 func (n *Network) As(c choice.Choice) *Network {
 	if n.other != nil && c.Graph != (n.Chain == nil) {
 		return n.other

@@ -69,13 +69,6 @@ type rounds struct {
 	done   int           // proposals of the rounds so far
 }
 
-func (s *searcher) rounds(budget engine.Bytes, first, best []kindID, enough time.Duration) *rounds {
-	r := &rounds{searcher: s, budget: budget, first: first, best: best, enough: enough, weight: 1}
-	r.scale, _, _ = s.m.cost(first)
-	_, r.took, _ = s.m.cost(best)
-	return r
-}
-
 // over reports whether nothing can be faster, or time is over.
 func (r *rounds) over() bool { return r.took <= r.enough || r.poll.Err() != nil }
 
@@ -256,8 +249,11 @@ func (s *searcher) solveFrom(p *engine.Problem, among string, k *known) (*engine
 		return nil, &engine.InfeasibleError{Budget: p.Budget, Smallest: least, Why: s.why(proven, least)}
 	}
 	s.show(fits)
+	r := &rounds{searcher: s, budget: p.Budget, first: first, best: fits.seq, took: fits.took, enough: proven.Time,
+		weight: 1}
+	r.scale, _, _ = s.m.cost(first)
 	var best []kindID
-	if r := s.rounds(p.Budget, first, fits.seq, proven.Time); s.kept {
+	if s.kept {
 		best = r.inTurn()
 	} else {
 		best = r.freely(func(rival time.Duration) []kindID { return s.orderKept(p, k, rival) })

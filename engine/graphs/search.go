@@ -49,12 +49,6 @@ func newSearcher(m *model, args engine.Parsed, poll *engine.Poll) *searcher {
 	return s
 }
 
-// annealer returns an annealer that starts from a sequence, for a round of the search within a budget. scale is the
-// peak that the excess is measured by.
-func (s *searcher) annealer(budget engine.Bytes, seq []kindID, round uint64, scale engine.Bytes) *annealer {
-	return newAnnealer(newState(s.m, budget, s.kept, seq), s.seed*1000+round, scale, s.poll)
-}
-
 // rounds are the rounds of annealing of the search within a budget.
 type rounds struct {
 	*searcher
@@ -79,7 +73,7 @@ func (r *rounds) anneal(c course, from []kindID, count int) {
 		return
 	}
 	found := false
-	a := r.annealer(r.budget, from, r.round, r.scale)
+	a := newAnnealer(newState(r.m, r.budget, r.kept, from), r.seed*1000+r.round, r.scale, r.poll)
 	if r.tell != nil { // reports also show a best sequence that was not shown yet
 		a.counted = func() { r.poll.Report(engine.Progress{Done: r.done + a.proposals, Total: r.total}) }
 	}
@@ -171,7 +165,7 @@ func (s *searcher) leanest(budget engine.Bytes, first, best []kindID, again bool
 			return best
 		}
 		aim := peak - max((peak-floor)>>down, 1)
-		a := s.annealer(aim, best, step<<32, peak)
+		a := newAnnealer(newState(s.m, aim, s.kept, best), s.seed*1000+step<<32, peak, s.poll)
 		a.firstFit, a.reorder = true, !again
 		if a.reorder && !a.movable() {
 			return best

@@ -126,7 +126,7 @@ func (f *follower) arrive(life int) {
 	if k == 0 {
 		return
 	}
-	if old := f.here[l.Value]; f.fetched(l) && f.away[l.Value] == nil && old != nil { // the old copy leaves at the same moment
+	if old := f.here[l.Value]; f.fetched(l) && f.away[l.Value] == nil && old != nil { // it leaves at the same time
 		f.leave(old.life)
 	}
 	h := &holding{life: life}

@@ -133,7 +133,7 @@ func Option(name string) *engine.Param {
 
 // Parse checks args and fills in the defaults.
 func Parse(args engine.Args) (engine.Parsed, error) {
-	if c := card.Lookup(args["device"]); c != nil && c.Kind == card.OfTheirOwner { // not among the choices of the option
+	if c := card.Lookup(args["device"]); c != nil && c.Kind == card.OfTheirOwner { // not one of the choices
 		args = maps.Clone(args)
 		delete(args, "device")
 	}

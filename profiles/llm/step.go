@@ -7,17 +7,16 @@ import (
 	"memtide/profiles"
 )
 
-// allAdapters is the name under which a block's adapters are counted where only their
-// total is known.
+// allAdapters is the name under which all adapters of a block count if only their total is known.
 const allAdapters = "adapters"
 
-// program is a setup in the middle of being played.
+// program is a setup that is being played.
 type program struct {
 	*ledger
 	s *Setup
 
-	root  *unit // the embedding, and last norm and head where they are one unit with it
-	head  *unit // last norm and head
+	root  *unit // the embedding, with last norm and head unless they are a unit of their own
+	head  *unit // last norm and head; equal to root if they are one unit with the embedding
 	units []*unit
 	swaps []swapRow
 	first bool // has the embedding
@@ -26,18 +25,18 @@ type program struct {
 	held     handle    // logits that a variable of the program keeps
 	previous handle    // the output of the last all-gather of a forward
 	reducing handle    // the input of the last reduce-scatter
-	stepped  bool      // moments are there, which stay
+	stepped  bool      // moments are allocated, and stay
 	final    bool      // the micro batch under way is the step's last one
 	blas     [2]handle // workspaces of cuBLAS: of the forward's thread, of autograd's
 }
 
-// share is what a rank of a pipeline has of the model.
+// share is the part of the model that a rank of a pipeline has.
 type share struct {
-	first, last bool    // the embedding, the head
-	layers      []int64 // in their order
+	first, last bool    // whether it has the embedding, and the head
+	layers      []int64 // layers in order
 }
 
-// end returns the share of the first stage of a pipeline or of the last, or all there is.
+// end returns the share of the first stage of a pipeline, of the last stage, or of the only one.
 func (s *Setup) end(first, last bool) share {
 	of := share{first: first, last: last}
 	count := ceil(s.Model.Layers, s.Stages)
@@ -50,7 +49,7 @@ func (s *Setup) end(first, last bool) share {
 	return of
 }
 
-// newProgram makes the units of a share.
+// newProgram returns the program of a share, with its units.
 func newProgram(s *Setup, of share) *program {
 	first, last := of.first, of.last
 	p := &program{ledger: &ledger{}, s: s, first: first, last: last, swaps: s.swaps()}
@@ -67,7 +66,7 @@ func newProgram(s *Setup, of share) *program {
 		made   Block
 		needs  bool
 		mode   CheckpointKind
-		shared string // what it is the first to have of what blocks share
+		shared string // key of the shared values that it is the first to have
 	}
 	blocks := map[kind]*block{}
 	seen := map[string]bool{}
@@ -78,7 +77,7 @@ func newProgram(s *Setup, of share) *program {
 		if blocks[k] == nil {
 			blocks[k] = newPlayed(t, s, k.mode, false)
 		}
-		if s.Group > 1 && k.mode == CheckpointNone { // the block as it runs in the forward has the same
+		if s.Group > 1 && k.mode == CheckpointNone { // its light block has the same shared values
 			seen = before
 		}
 		return blocks[k]
@@ -108,8 +107,8 @@ func newProgram(s *Setup, of share) *program {
 	return p
 }
 
-// ends returns the units of what stands before and behind the blocks: the embedding, and last norm
-// and head, which are one unit unless the setup has them apart.
+// ends returns the units of the embedding, and of last norm and head. They are one unit unless the setup
+// separates them.
 func (p *program) ends() (front, behind *unit) {
 	s, m, trained := p.s, p.s.Model, p.s.trains()
 	var root, head []weight
@@ -141,7 +140,7 @@ func (p *program) ends() (front, behind *unit) {
 // apart reports whether last norm and head are a unit of their own.
 func (p *program) apart() bool { return p.head != p.root }
 
-// modeOf returns how a block is checkpointed, the rank's blocks counted from 0.
+// modeOf returns how block i of a rank, counted from 0, is checkpointed.
 func (s *Setup) modeOf(i int64) CheckpointKind {
 	if (i+1)%s.Every != 0 || s.First > 0 && i >= s.First {
 		return CheckpointNone
@@ -174,11 +173,11 @@ func (p *program) all() []*unit {
 	return all
 }
 
-// loads takes the states.
+// loads allocates the states.
 func (p *program) loads() {
 	p.phase = Load
 	if p.first {
-		n := p.s.Model.towers() // which no step on text alone gathers or trains
+		n := p.s.Model.towers() // a step on text neither gathers nor trains them
 		if p.s.gathers() {
 			n = ceil(n, p.s.Shard)
 		}
@@ -200,16 +199,16 @@ func (p *program) play(steps int) {
 
 // pass is what a micro batch holds between its forward and its backward.
 type pass struct {
-	inputs []handle // of the blocks
+	inputs []handle // by block
 	kept   []*kept
-	again  handle // what the blocks of one checkpoint wrote once more, while their backward runs
+	again  handle // output of the blocks of one checkpoint that ran again, until their backward ends
 	loss   lossState
-	front  handle   // what is kept before the first block
-	beside []handle // by block of a UNet: its input for who reads it again, then the gradient of that
-	out    handle   // of the last block, while the loss waits
+	front  handle   // values kept before the first block
+	beside []handle // by block of a UNet: its input for a later block, then the gradient of that use
+	out    handle   // output of the last block, while the loss waits
 }
 
-// step is all micro batches, and the optimizer.
+// step runs all micro batches and the optimizer.
 func (p *program) step() {
 	// From the third micro batch on nothing is new.
 	micro := min(p.s.Accumulate, 2)
@@ -301,8 +300,8 @@ func (p *program) forwardPass() *pass {
 	return w
 }
 
-// again runs the blocks of one checkpoint up to its last one, and holds what all of them
-// keep [Megatron: core/transformer/transformer_block.py, recompute_method uniform].
+// again runs the blocks of one checkpoint up to block last, and holds what all of them keep [Megatron:
+// core/transformer/transformer_block.py, recompute_method uniform].
 func (p *program) again(w *pass, last int) {
 	first := last - last%int(p.s.Group)
 	x := w.inputs[first]
@@ -329,7 +328,7 @@ func (p *program) offloads(b *block) bool {
 	return b.input && (p.s.OffloadX && b.mode != CheckpointNone || p.s.Stash)
 }
 
-// workspace takes that of a thread at its first product.
+// workspace allocates the workspace of a thread at its first product.
 func (p *program) workspace(thread int) {
 	if p.blas[thread] == 0 {
 		p.blas[thread] = p.take(p.s.Workspace, Working)
@@ -380,8 +379,8 @@ func (p *program) backwardPass(w *pass) {
 	p.reduceEnds(g)
 }
 
-// unshardBefore gathers what the backward needs behind that of a block: the block before it, or an
-// embedding that is a unit of its own.
+// unshardBefore gathers what the backward needs after that of block i: the block before it, or an embedding that
+// is a unit of its own.
 func (p *program) unshardBefore(i int) {
 	if i > 0 {
 		p.unshard(p.units[i-1])
@@ -390,8 +389,8 @@ func (p *program) unshardBefore(i int) {
 	}
 }
 
-// unitBackward runs the backward of a block from the gradient of its output, with those of
-// its weights.
+// unitBackward runs the backward of a block from the gradient of its output, and makes the gradients of its
+// weights.
 func (p *program) unitBackward(u *unit, x, g handle, k *kept) handle {
 	g = u.block.backward(p.ledger, x, g, k, func(w weight) { p.gradient(u, w) })
 	if u.block.adapts && p.s.LoRA.Params > 0 {
@@ -400,8 +399,8 @@ func (p *program) unitBackward(u *unit, x, g handle, k *kept) handle {
 	return g
 }
 
-// reduceEnds ends the backward from the gradient of the embedding's output: it makes that of
-// the embedding, and reduces those of embedding and head.
+// reduceEnds ends the backward from g, the gradient of the embedding's output. It makes the gradient of the
+// embedding, and reduces the gradients of embedding and head.
 func (p *program) reduceEnds(g handle) {
 	p.phase = Reduction
 	p.receive(p.root, false)
@@ -416,8 +415,8 @@ func (p *program) reduceEnds(g handle) {
 	p.cut()
 }
 
-// embeddingBackward makes the gradient of the embedding; a tied one is added to what the
-// head has made.
+// embeddingBackward makes the gradient of the embedding. The gradient of a tied embedding is added to that of the
+// head.
 func (p *program) embeddingBackward() {
 	u := p.root
 	if p.s.Model.Tied && p.last && u.fresh[0] != 0 {
@@ -431,7 +430,7 @@ func (p *program) embeddingBackward() {
 	p.newGradient(u, 0)
 }
 
-// optimize steps on all gradients and gives them back.
+// optimize steps on all gradients and frees them.
 func (p *program) optimize() {
 	s := p.s
 	if s.Optimizer == StepNone || s.HostStep && s.HostPart == 100 {
@@ -454,7 +453,7 @@ func (p *program) optimize() {
 	p.drop()
 }
 
-// stepTemps takes the optimizer's temporaries.
+// stepTemps allocates and frees the optimizer's temporaries.
 func (p *program) stepTemps() {
 	var all []handle
 	for w := range p.weights() {
@@ -475,7 +474,7 @@ func (p *program) stepTemps() {
 	p.giveAll(all)
 }
 
-// drop sets gradients to none.
+// drop frees the gradients.
 func (p *program) drop() {
 	if p.s.Static {
 		return

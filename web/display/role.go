@@ -5,7 +5,7 @@ import "strings"
 // Role is the meaning of a colour; each theme assigns a colour to every role.
 type Role uint8
 
-// The roles. On... are the ink on a fill, Line... the lines of a fill's pattern.
+// The roles. On... are the ink on a fill, in the order of the fills, and Line... the lines of a fill's pattern.
 const (
 	Forward   Role = iota // forward operations, kept activations
 	Recompute             // forward operations that run again, and their results
@@ -45,8 +45,7 @@ func (r Role) String() string { return roleNames[r] }
 
 // On returns the role of text on a fill of role r.
 func (r Role) On() Role {
-	switch r {
-	case Forward, Recompute, Backward, Transfer, Fixed:
+	if r <= Fixed {
 		return r + OnForward
 	}
 	return Ink

@@ -1,6 +1,8 @@
 package link
 
 import (
+	"slices"
+
 	"memtide/engine"
 	"memtide/profiles"
 	"memtide/web/choice"
@@ -193,13 +195,9 @@ func (w *writer) extra(x *extra, stages []engine.Stage) bool {
 // extra reads one extra of stages.
 func (r *bodyReader) extra(stages []engine.Stage) {
 	number := r.uint()
-	for i := range extras {
-		if extras[i].number == number {
-			r.give(&extras[i], stages)
-			return
-		}
-	}
-	if !r.bad {
+	if i := slices.IndexFunc(extras[:], func(x extra) bool { return x.number == number }); i >= 0 {
+		r.give(&extras[i], stages)
+	} else if !r.bad {
 		r.fail()
 		r.err = choice.Sentence("This link needs a newer version of this page: its stages have something that this one does not know. Reload the page.")
 	}

@@ -310,10 +310,9 @@ func clip(s string, n int) string {
 	return s
 }
 
-// Of returns the fragment of an address from its query, "?...", and its fragment, "#...". Because
-// some tools remove fragments, the settings may also be in the query, which is used if the
-// fragment is empty. Keys of a query that are not a link's, such as those that count visitors,
-// are left out.
+// Of returns the fragment of an address from its query, "?...", and its fragment, "#...". Because some
+// tools remove fragments, the settings may also be in the query, which is used if the fragment is
+// empty. Keys of a query that are not a link's, such as those that count visitors, are left out.
 func Of(query, fragment string) string {
 	if fragment = strings.TrimPrefix(fragment, "#"); fragment != "" {
 		return fragment

@@ -122,7 +122,7 @@ func TestWords(t *testing.T) {
 
 // The documentation names every value of a key of which the values are names.
 func TestWordsOfNames(t *testing.T) {
-	for key, names := range map[string][]string{"show": Panels, "open": foldNames(), "c": {"all", "none"},
+	for key, names := range map[string][]string{"show": Panels, "open": foldNames, "c": {"all", "none"},
 		"y": {"rate", "slowdown", "time"}} {
 		for _, name := range names {
 			if !strings.Contains(ViewWords[key].Doc, "`"+name+"`") {
@@ -130,13 +130,6 @@ func TestWordsOfNames(t *testing.T) {
 			}
 		}
 	}
-}
-
-func foldNames() (out []string) {
-	for _, f := range new(Folds).all() {
-		out = append(out, f.name)
-	}
-	return out
 }
 
 type iterable func(add func(string))

@@ -242,12 +242,11 @@ const AllLines = "all"
 // is a point, and the chosen strategy are always drawn.
 func DefaultLines(graph bool) []string {
 	var lines []string
-	for _, st := range engine.Ranked(graph) {
-		if st.Class != 0 && st.Rank.Of(graph) <= engine.DrawnRanks {
+	for _, st := range engine.Strategies() {
+		if rank := st.Rank.Of(graph); st.Class != 0 && rank > 0 && rank <= engine.DrawnRanks {
 			lines = append(lines, st.Name)
 		}
 	}
-	slices.Sort(lines)
 	return lines
 }
 

@@ -25,7 +25,7 @@ type Network struct {
 	Lint    []string
 	Totals  proto.Totals
 	Budgets tradeoff.Range // that are worth a choice
-	Config  string         // text of the config.json that the profile was read from; empty if too long or another format
+	Config  string         // text of the config.json that was read; empty if too long or another format
 	Step    engine.Args    // with Config: see profiles.Profile.Step
 
 	linked *profiles.Profile // cached by Linked

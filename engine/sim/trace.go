@@ -84,8 +84,8 @@ type Gap struct {
 	Start, End time.Duration
 	Reason     Reason // one of NeedsData, NeedsRoom, CopyOut, Drain
 	Step       int    // the step that could not go on; len(schedule) for Drain
-	// Value is the value that the step waited for. It is NoValue if the step waited for room, or for an operation
-	// that Op.After names.
+	// Value is the value that the step waited for. It is NoValue if the step waited for room or for an operation
+	// that Op.After names, and for Drain.
 	Value engine.ValueID
 	Need  engine.Bytes // of NeedsRoom: the bytes that were missing at the start of the gap
 	Cause SpanID       // the transfer, or the operation of another lane, whose progress ended the gap

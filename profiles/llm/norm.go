@@ -76,7 +76,6 @@ func (b *builder) normAs(form NormForm, x valueID, name string, rows, n, weights
 	return y
 }
 
-// weighted multiplies by a weight.
 func (b *builder) weighted(x valueID, name string, w weight, bytes engine.Bytes) valueID {
 	o := op{in: []valueID{x}, weights: []weight{w}}
 	if w.trained {

@@ -206,7 +206,6 @@ type bound struct {
 	n, most int64
 }
 
-// bounds returns the numbers of a setup.
 func (s *Setup) bounds() []bound {
 	return []bound{{"sequences of a micro batch", s.Batch, mostBatch},
 		{"micro batches of a step", s.Accumulate, 1 << 20},

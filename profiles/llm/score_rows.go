@@ -85,7 +85,6 @@ func strict(data []byte, into any) {
 // a stream of its own until 2024-06-27 [pytorch#129721].
 const heldPred = "pred is fp32 and still referenced in the backward"
 
-// model returns the model of a row.
 func (c *rowConfig) model(read ReadModel) *Model {
 	switch m := Lookup(c.Model); {
 	case c.JSON == nil && m == nil:
@@ -127,7 +126,6 @@ func (c *rowConfig) late() bool {
 	return c.RepeatKeys && c.Loss == LossCompiled
 }
 
-// setup returns the Setup of a row.
 func (c *rowConfig) setup(read ReadModel) Setup {
 	m := c.model(read)
 	if c.Compute != "" && c.Compute != "bf16" {

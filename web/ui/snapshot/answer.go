@@ -1,5 +1,5 @@
-// Package snapshot is what is told about a memory snapshot: why memory ran out, who holds
-// it, what would have helped, what grows, and how another snapshot differs.
+// Package snapshot shows the findings about a memory snapshot: why memory ran out, what holds it, which settings
+// would have helped, and what grows from step to step.
 package snapshot
 
 import (
@@ -19,14 +19,13 @@ import (
 	"memtide/web/ui/panel"
 )
 
-// Answer is the answer about a memory snapshot: whether it ran out of memory and why,
-// and what was in use then and at the moment that is looked at.
+// Answer says whether a run ran out of memory and why, and shows what was in use then and at the chosen time.
 type Answer struct{ S *state.State }
 
-// Told reports whether there is a recording to tell about.
+// Told reports whether a recording is open.
 func (c *Answer) Told() bool { return c.S.Doctor() != nil }
 
-// Kind returns the sign of the verdict, see Answer.Kind.
+// Kind returns the kind of the verdict, one of the constants of package answer.
 func (c *Answer) Kind() string {
 	switch r := report(c.S); {
 	case r == nil && c.S.Doctor() != nil && c.S.Doctor().Failed != "":
@@ -39,7 +38,7 @@ func (c *Answer) Kind() string {
 	return answer.Unknown
 }
 
-// Word begins the sentence.
+// Word returns the words of the verdict.
 func (c *Answer) Word() string {
 	if r := report(c.S); r != nil && r.Recorded == 0 {
 		return wordsNoEvents
@@ -48,7 +47,7 @@ func (c *Answer) Word() string {
 		answer.DoesNot: wordsRanOut, answer.Unknown: wordsNoFailure}[c.Kind()]
 }
 
-// Sentence returns the answer.
+// Sentence returns the sentence after the words of the verdict.
 func (c *Answer) Sentence() string {
 	r := report(c.S)
 	switch {
@@ -74,7 +73,7 @@ func (c *Answer) Sentence() string {
 		format.Bytes(f.Holes[0].Bytes))
 }
 
-// Sub is who asked, and what to do once that is known.
+// Sub returns the second line: which code made the request, and the advice once it is known.
 func (c *Answer) Sub() string {
 	r := report(c.S)
 	if r == nil {
@@ -90,7 +89,7 @@ func (c *Answer) Sub() string {
 	return text + short(c.S)
 }
 
-// HTML returns what stands in the section. Everything in it is escaped.
+// HTML returns the content of the section, escaped.
 func (c *Answer) HTML() vugu.HTML {
 	if !c.Told() {
 		return ""
@@ -106,8 +105,7 @@ func (c *Answer) HTML() vugu.HTML {
 	return vugu.HTML(b.String())
 }
 
-// between says what the hole that was nearly large enough lies between: buttons that
-// show the buffers.
+// between writes the buffers around the largest hole, as buttons that show them.
 func (c *Answer) between(b *strings.Builder) {
 	r := report(c.S)
 	if r == nil || r.Failure == nil || len(r.Failure.Holes) == 0 {
@@ -133,14 +131,14 @@ func (c *Answer) between(b *strings.Builder) {
 	b.WriteString("</p>")
 }
 
-// usage is what is in use at a moment, as a bar.
+// usage is a bar of the memory in use at one time.
 type usage struct {
 	id, title, note string
 	parts           []panel.Piece
 	mark            panel.Piece
 }
 
-// html is the bar with what it means under it.
+// html writes the bar with its legend.
 func (u *usage) html(b *strings.Builder) {
 	var parts, key strings.Builder
 	label := u.title
@@ -155,7 +153,7 @@ func (u *usage) html(b *strings.Builder) {
 		u.mark.Class, u.mark.Style, u.mark.Label, key.String(), u.note)
 }
 
-// usages returns the bars: of the failure or the peak, and of the moment that is looked at.
+// usages returns the bars: of the failure or the peak, and of the chosen time if that is another one.
 func (c *Answer) usages() (out []usage) {
 	r := report(c.S)
 	if r == nil {
@@ -168,7 +166,7 @@ func (c *Answer) usages() (out []usage) {
 	return out
 }
 
-// usage returns a bar on the scale that all have: what could be reserved, or was.
+// usage returns the bar of a. All bars have the same scale: the capacity, or the most that was reserved.
 func (c *Answer) usage(id, words string, a *doctor.Alive) usage {
 	r, level := report(c.S), c.S.Memory.LevelAt(a.At)
 	whole := max(r.PeakReserved, r.Capacity, a.Bytes, 1)
@@ -200,8 +198,7 @@ func (c *Answer) usage(id, words string, a *doctor.Alive) usage {
 	return u
 }
 
-// devices lets people choose among those of the file that hold anything, if there are
-// several.
+// devices writes a list of the devices in the file that have events or memory in use, if there are several.
 func (c *Answer) devices(b *strings.Builder) {
 	r := report(c.S)
 	if r == nil {
@@ -229,7 +226,7 @@ func (c *Answer) devices(b *strings.Builder) {
 	}
 }
 
-// Late marks what is told about a moment before the one that is looked at.
+// Late returns data-moment: "late" while the answer about the chosen time is not known yet.
 func (c *Answer) Late() string {
 	if c.S.Examining() == proto.PartAlive {
 		return "late"
@@ -237,7 +234,7 @@ func (c *Answer) Late() string {
 	return ""
 }
 
-// report returns what the doctor has found; nil before that.
+// report returns the report about the recording, or nil if it is not known.
 func report(s *state.State) *doctor.Report {
 	if d := s.Doctor(); d != nil {
 		return d.Report
@@ -245,7 +242,7 @@ func report(s *state.State) *doctor.Report {
 	return nil
 }
 
-// decisive returns the words of the decisive moment.
+// decisive returns the format of words about the decisive event: the failure or the peak.
 func decisive(r *doctor.Report) string {
 	if r.Failure != nil {
 		return wordsWhenFailed
@@ -253,13 +250,13 @@ func decisive(r *doctor.Report) string {
 	return wordsAtThePeak
 }
 
-// momentOf returns a moment and what is in use then.
+// momentOf returns what is in use in a. words is a format for its event.
 func momentOf(words string, a *doctor.Alive) string {
 	return fmt.Sprintf(wordsHeld, format.Bytes(a.Bytes), profiles.Count(a.Count, "buffer")) + " " + fmt.Sprintf(words,
 		format.Count(a.At))
 }
 
-// moment says which moment the flame graph is of.
+// moment returns the time that the flame graph is about, with what is in use.
 func moment(s *state.State) string {
 	r, a := report(s), s.Alive()
 	if a != r.Alive {
@@ -268,7 +265,7 @@ func moment(s *state.State) string {
 	return momentOf(decisive(r), a)
 }
 
-// short returns what to do, in one sentence.
+// short returns the advice in one sentence, with the line to set.
 func short(s *state.State) string {
 	if set := line(s); set != "" {
 		if d := s.Doctor(); d.Report.Failure == nil {
@@ -279,7 +276,7 @@ func short(s *state.State) string {
 	return advice(s)
 }
 
-// line returns what to set, or the empty string if no setting helps or that is not known yet.
+// line returns the environment variable and value that help, or "" if no setting is known to help.
 func line(s *state.State) string {
 	if d := s.Doctor(); d != nil && d.Advice != nil {
 		return d.Advice.Line
@@ -287,7 +284,7 @@ func line(s *state.State) string {
 	return ""
 }
 
-// advice returns what to do; what to set is the line.
+// advice returns the advice without the line to set.
 func advice(s *state.State) string {
 	d := s.Doctor()
 	if d == nil || d.Advice == nil {
@@ -322,7 +319,7 @@ func advice(s *state.State) string {
 	return wordsNoSetting
 }
 
-// The words about a memory snapshot, in one place.
+// The texts about a memory snapshot.
 const (
 	wordsExamining  = "Examining the snapshot…"
 	wordsUnexamined = "The snapshot cannot be examined: "
@@ -400,8 +397,8 @@ const (
 	wordsKeptSoFar = "%s in %s so far"
 )
 
-// useNames are the names of what memory is for, by the order of draw.Use, and the
-// classes of their colours in bars and before words.
+// useNames are the names of uses of memory, in the order of draw.Use, with the CSS classes of their colours in bars and
+// in tables.
 var useNames = [...]struct{ class, by, name string }{
 	{"fix", "fixed", "weights"}, {"bwd", "backward", "gradients"}, {"opt", "fixed", "optimizer"},
 	{"fwd", "forward", "activations"},

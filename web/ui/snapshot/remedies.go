@@ -21,17 +21,17 @@ import (
 	"memtide/web/ui/mount"
 )
 
-// Remedies are what follows the pictures of a memory snapshot: what is held by call
-// stack, what other settings would have reserved, and what grows from step to step.
+// Remedies is the section below the pictures of a memory snapshot: the memory in use by call stack, replays with other
+// settings, and what grows from step to step.
 type Remedies struct {
 	S     *state.State
 	Hosts mount.Hosts
 }
 
-// Hidden reports whether there is nothing to tell yet.
+// Hidden reports whether the report is not known yet.
 func (c *Remedies) Hidden() bool { return report(c.S) == nil }
 
-// Head returns the heading of the flame graph, with the moment that it is of.
+// Head returns the heading of the flame graph, with its time.
 func (c *Remedies) Head() vugu.HTML {
 	if c.Hidden() {
 		return `<p class="sr" id="flame-help"></p>`
@@ -56,16 +56,15 @@ func (c *Remedies) FlameLabel() string {
 	return wordsFlame
 }
 
-// Tried is a setting with what it reserves at most.
+// Tried is a setting that was replayed.
 type Tried struct {
-	Line             string // environment variable and value; empty: nothing is set
+	Line             string // environment variable and value; empty for the defaults
 	title, words     string
-	good, bad        bool    // it is the one that is advised; a request finds no room
-	before, reserved float64 // lengths of the bars, shares of the longest
+	good, bad        bool    // the setting is advised; with it a request finds no room
+	before, reserved float64 // the most reserved bytes of the run and of the replay, as shares of the longest bar
 }
 
-// tried returns the settings that have been replayed: the one that is advised first and
-// then those that find room for all and reserve least, once all are there.
+// tried returns the settings that have been replayed. When all are known, they are ordered by Tried.precedes.
 func (c *Remedies) tried() (out []Tried) {
 	r, d := report(c.S), c.S.Doctor()
 	most, advised := r.PeakReserved, ""
@@ -94,7 +93,8 @@ func (c *Remedies) tried() (out []Tried) {
 	return out
 }
 
-// precedes reports whether a setting stands before another one.
+// precedes reports whether x comes before y: first the advised setting, then those that find room for all requests,
+// then those that reserve less.
 func (x *Tried) precedes(y *Tried) bool {
 	switch {
 	case x.good != y.good:
@@ -105,11 +105,10 @@ func (x *Tried) precedes(y *Tried) bool {
 	return x.reserved < y.reserved
 }
 
-// mostTried is how many settings stand there unfolded.
+// mostTried is the number of settings that are shown without unfolding.
 const mostTried = 5
 
-// Help returns what other settings would have reserved, and what to do. Everything in it is
-// escaped.
+// Help returns the advice and the replays, escaped.
 func (c *Remedies) Help() vugu.HTML {
 	if c.Hidden() {
 		return ""
@@ -142,7 +141,7 @@ func (c *Remedies) Help() vugu.HTML {
 	return vugu.HTML(b.String())
 }
 
-// Under returns how replays are stopped and go on, and what went wrong.
+// Under returns what is below the replays: buttons that stop and resume them, and why they failed.
 func (c *Remedies) Under() vugu.HTML {
 	d := c.S.Doctor()
 	switch {
@@ -163,7 +162,7 @@ func share(part, whole engine.Bytes) float64 {
 	return float64(part) / math.Max(float64(whole), 1)
 }
 
-// html is a row: the setting, and the bars of the run and of the replay.
+// html writes the row of a setting, with bars of the run and of the replay.
 func (x *Tried) html(b *strings.Builder) {
 	class, bar, off := "", "bar-after", ""
 	if x.good {
@@ -183,10 +182,10 @@ func (x *Tried) html(b *strings.Builder) {
 // LineCopied says that a line was copied.
 func LineCopied(line string) string { return fmt.Sprintf(wordsCopied, line) }
 
-// LineToType says that the browser copies nothing.
+// LineToType says that the browser does not let the page copy.
 func LineToType(line string) string { return fmt.Sprintf(wordsToCopy, line) }
 
-// Growth reports whether anything grows, and what. Everything in it is escaped.
+// Growth returns what grows from step to step, escaped.
 func (c *Remedies) Growth() vugu.HTML {
 	if c.Hidden() {
 		return ""
@@ -214,7 +213,7 @@ func (c *Remedies) Growth() vugu.HTML {
 	return vugu.HTML(`<h2>` + wordsGrows + `</h2><p data-testid="growth">` + text + `</p>` + rows)
 }
 
-// FlameSentence says what the keyboard is at.
+// FlameSentence describes the call that the keyboard has marked.
 func FlameSentence(s *state.State) string {
 	if m := s.Flame(); m != nil {
 		return m.Sentence(s.Flame().Marked())
@@ -222,7 +221,7 @@ func FlameSentence(s *state.State) string {
 	return ""
 }
 
-// FlameFile returns the flame graph as a picture; false if there is none.
+// FlameFile returns the flame graph as a picture. It returns false if there is no flame graph.
 func FlameFile(s *state.State) (export.File, bool) {
 	m := s.Flame()
 	if m == nil {

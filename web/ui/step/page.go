@@ -1,5 +1,5 @@
-// Package step is what is told of a whole training step of a language model below its answer:
-// its controls, its phases and ranks, and what would change it.
+// Package step shows a whole training step of a language model: its controls, its phases and ranks, and the
+// changes that would help.
 package step
 
 import (
@@ -12,39 +12,34 @@ import (
 	"memtide/wasm/proto"
 	"memtide/web/format"
 	"memtide/web/state"
-	"memtide/web/ui/answer"
 	"memtide/web/ui/mount"
 )
 
-// View is a whole training step of a language model: does it train on these cards, what
-// fills them and when, and what would change that.
+// View is the part of the page about a training step, below its answer.
 type View struct {
 	S     *state.State
 	Hosts mount.Hosts
 }
 
-// reply returns what is known; nil before anything is.
+// reply returns the answer about the step so far, or nil.
 func (c *View) reply() *proto.Stepped { return c.S.Step.Shown }
 
-// pictured returns what the pictures show: the answer, or what another rank holds.
-func (c *View) pictured() *proto.Stepped { return answer.Pictured(c.S) }
-
-// Number is a question that is answered by a number, and a way on.
+// Number is a button with a question and its answer, a number, that sets an option to the number.
 type Number struct {
 	ID, Do, Arg, Value string
 	question, answer   string
-	Off                bool // there is nothing to press
+	Off                bool // the button is disabled
 
 	_ [0]func() // never compared, see choice.Field
 }
 
-// HTML returns what stands on its button.
+// HTML returns the content of the button.
 func (a Number) HTML() vugu.HTML {
 	return vugu.HTML("<span>" + html.EscapeString(a.question) + "</span><b>" + html.EscapeString(a.answer) + "</b>")
 }
 
-// Answers returns the most and the fewest that fit, each to be taken by a click, and the
-// step's schedule.
+// Answers returns the buttons with the longest sequence, the most sequences and the fewest cards that fit, and the
+// button that opens the step as a chain.
 func (c *View) Answers() []Number {
 	var r proto.Stepped
 	if c.reply() != nil {
@@ -77,7 +72,7 @@ func (c *View) Answers() []Number {
 	}
 }
 
-// changed says how a step's time differs.
+// changed returns how much longer the time then is than now.
 func changed(now, then time.Duration) string {
 	if now <= 0 {
 		return ""
@@ -88,8 +83,7 @@ func changed(now, then time.Duration) string {
 	return "no slower"
 }
 
-// element returns an element with attributes, as pairs of names and values, and what is in it:
-// elements, HTML, or text.
+// element returns an element. attrs are pairs of names and values; in is the content: elements, HTML or text.
 func element(tag string, attrs []string, in ...any) *vugu.VGNode {
 	n := &vugu.VGNode{Type: vugu.ElementNode, Data: tag}
 	for i := 0; i < len(attrs); i += 2 {
@@ -110,15 +104,13 @@ func element(tag string, attrs []string, in ...any) *vugu.VGNode {
 	return n
 }
 
-// attr are attributes of an element.
 func attr(pairs ...string) []string { return pairs }
 
-// property sets a property of an element, also where a person has changed it since.
+// property sets a property of an element, which an attribute does not do once a person has changed the value.
 func property(n *vugu.VGNode, name, value string) {
 	n.Prop = append(n.Prop, vugu.VGProperty{Key: name, JSONVal: vjson.RawMessage(value)})
 }
 
-// span returns a span of a class and a style with a text.
 func span(class, style, title, text string) string {
 	out := `<span class="` + class + `"`
 	if style != "" {
@@ -130,7 +122,7 @@ func span(class, style, title, text string) string {
 	return out + ">" + text + "</span>"
 }
 
-// hidden hides an element.
+// hidden hides n if is is true, and returns n.
 func hidden(n *vugu.VGNode, is bool) *vugu.VGNode {
 	if is {
 		n.Attr = append(n.Attr, vugu.VGAttribute{Key: "hidden", Val: "hidden"})
@@ -138,13 +130,13 @@ func hidden(n *vugu.VGNode, is bool) *vugu.VGNode {
 	return n
 }
 
-// fold returns the line of something that unfolds.
+// fold returns the visible line of a folded section.
 func fold(title, hint string) *vugu.VGNode {
 	return element("summary", attr("class", "fold-head"),
 		vugu.HTML("<h2>"+title+`</h2>`+span("hint", "", "", html.EscapeString(hint))))
 }
 
-// button is one that can be off.
+// button returns a button, which is disabled if off is true.
 func button(attrs []string, off bool, in vugu.HTML) *vugu.VGNode {
 	if attrs = append(attrs, "type", "button"); off {
 		attrs = append(attrs, "disabled", "disabled")
@@ -152,7 +144,7 @@ func button(attrs []string, off bool, in vugu.HTML) *vugu.VGNode {
 	return element("button", attrs, in)
 }
 
-// The words about training steps.
+// The texts about training steps.
 const (
 	wordsNotTried = "Not all changes were tried: it was stopped."
 
@@ -209,6 +201,6 @@ const (
 	wordsTimeWhy     = "operations and bytes by the rates of the card and shares of them that were measured elsewhere"
 )
 
-// changeFits say what a change comes to where it does not fit now.
+// changeFits are the results of changes of a step that does not fit.
 var changeFits = map[proto.Fit]string{proto.Fits: "fits", proto.Unsure: "may fit",
 	proto.FitsNot: "not enough by itself"}

@@ -108,7 +108,10 @@ func linkOrigin(s *state.State) Origin {
 
 // Picker is the button with the name of the open network. While the picker is open it has a search field and a list of
 // networks.
-type Picker Case
+type Picker struct {
+	S        *state.State
+	Starting bool
+}
 
 // ID returns the ID of the open preset without its options, or "" for files.
 func (c *Picker) ID() string {

@@ -179,11 +179,11 @@ func (c *Compare) Say() string {
 	step, _ := d.Rounded()
 	switch {
 	case step == 0:
-		return fmt.Sprintf(wordsAsLong, bt)
+		return fmt.Sprintf("B takes as long as A: %s.", bt)
 	case step > 0:
-		return fmt.Sprintf(wordsLonger, format.Duration(step), bt, at)
+		return fmt.Sprintf("B is %s slower (%s, not %s).", format.Duration(step), bt, at)
 	}
-	return fmt.Sprintf(wordsShorter, format.Duration(-step), bt, at)
+	return fmt.Sprintf("B is %s faster (%s, not %s).", format.Duration(-step), bt, at)
 }
 
 // Sub says what B does differently, and whether both fit.

@@ -26,7 +26,7 @@ func (c *Results) Numbers() []panel.Number {
 	if c.S.Memory != nil {
 		return address.Numbers(c.S)
 	}
-	out := []panel.Number{{ID: "peak", Label: wordsAllocated, Value: "–"},
+	out := []panel.Number{{ID: "peak", Label: "allocated at the peak", Value: "–"},
 		{ID: "step-time", Label: "per step", Value: "–"}, {ID: "rate", Label: "per second", Value: "–"}}
 	p := c.S.Visible()
 	switch {

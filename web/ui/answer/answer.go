@@ -371,7 +371,7 @@ func (c *Answer) Marks() (out []panel.Piece) {
 	end := n.to()
 	if c.S.Step == nil {
 		end = c.S.Budget()
-		mark("budget", fmt.Sprintf(wordsMark, format.Bytes(end)), end)
+		mark("budget", fmt.Sprintf("plan may use %s", format.Bytes(end)), end)
 	}
 	if words := n.aside(); n.near() && 2*end > whole &&
 		letter*float64(len(words)+2) < barWidth*float64(whole-end)/float64(whole) {
@@ -397,7 +397,7 @@ func (n *need) aside() string {
 	if at := strings.LastIndexByte(cuda, ' '); at >= 0 {
 		words = strings.TrimSuffix(words, cuda[at:])
 	}
-	return fmt.Sprintf(wordsAside, words, cuda)
+	return fmt.Sprintf("allocator %s, CUDA %s", words, cuda)
 }
 
 // BarLabel describes the bar in words, for screen readers.
@@ -408,7 +408,7 @@ func (c *Answer) BarLabel() string {
 			words = append(words, p.Label)
 		}
 	}
-	return OfRank(c.S) + wordsAtPeak + strings.Join(words, ", ")
+	return OfRank(c.S) + "Memory at the peak of the step: " + strings.Join(words, ", ")
 }
 
 // OfRank returns the beginning of a text about the rank that the pictures show, or "" if there are no ranks.

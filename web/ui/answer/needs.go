@@ -99,7 +99,7 @@ func (n *need) outOf() string {
 	if at := strings.LastIndexByte(memory, ' '); at >= 0 {
 		span = strings.TrimSuffix(span, memory[at:])
 	}
-	return fmt.Sprintf(wordsOf, span, memory) + n.where
+	return fmt.Sprintf("%s of %s", span, memory) + n.where
 }
 
 // sentence returns the sentence after the words of the verdict.
@@ -117,7 +117,7 @@ func (n *need) sentence() string {
 		if n.statesOver() {
 			return fmt.Sprintf(wordsStates, format.Bytes(n.states), n.cards, format.Bytes(n.memory))
 		}
-		return fmt.Sprintf(wordsNeeded, n.span()+n.where, n.cards+" has", format.Bytes(n.memory)) + "."
+		return fmt.Sprintf("%s needed, %s %s", n.span()+n.where, n.cards+" has", format.Bytes(n.memory)) + "."
 	}
 	return n.outOf() + price + "."
 }
@@ -131,14 +131,14 @@ func (n *need) unsure() string {
 	case n.doubt == unsureExperts:
 		worst = n.doubt
 	case kind == MayNot || n.tight():
-		worst = unsureAllocator
+		worst = "PyTorch’s allocator"
 	case worst == "":
 		worst = n.doubt
 	}
 	if worst == "" {
-		return fmt.Sprintf(wordsFree, format.Bytes(n.memory-n.to()))
+		return fmt.Sprintf("%s stay free.", format.Bytes(n.memory-n.to()))
 	}
-	return fmt.Sprintf(wordsUnsure, worst)
+	return fmt.Sprintf("Unsure: %s.", worst)
 }
 
 // short returns the verdict for a title.
@@ -180,13 +180,13 @@ func ofPlan(p *known.Picture) *need {
 	switch p.Network.Profile.Source.Sizes {
 	case profiles.Exact, profiles.Measured:
 	case profiles.Unknown:
-		n.doubt = unsureFile
+		n.doubt = "where the file’s sizes come from"
 	default:
-		n.doubt = unsureSizes
+		n.doubt = "sizes are by formula"
 	}
 	if of := p.Network.Profile.Source.Device; of != "" &&
 		!strings.Contains(strings.ToLower(of), strings.ToLower(d.Short())) {
-		n.times = fmt.Sprintf(unsureTimes, of)
+		n.times = fmt.Sprintf("times are those of the %s", of)
 	}
 	return n
 }
@@ -221,7 +221,7 @@ func tooSmall(c state.Choice, m *state.OverBudget) string {
 	if m.Smallest == 0 {
 		return name + " finds nothing."
 	}
-	text := fmt.Sprintf(wordsAtLeast, name, format.BytesUp(m.Smallest))
+	text := fmt.Sprintf("%s needs %s at least", name, format.BytesUp(m.Smallest))
 	if d := state.DeviceOf(c); d != nil && m.Smallest > d.Memory {
 		text += "; " + fmt.Sprintf(wordsHas, "one "+d.Short(), format.Bytes(d.Memory))
 	}
@@ -284,7 +284,7 @@ func room(p *known.Picture) string {
 	if base == nil || fits <= batch || fits > base.Largest() {
 		return ""
 	}
-	return fmt.Sprintf(wordsRoom, format.Count(fits), base.Unit()+"s")
+	return fmt.Sprintf(" There is room for at least %s %s at once.", format.Count(fits), base.Unit()+"s")
 }
 
 // shown describes the schedule that the pictures still show: its budget, and the differences from the choice.
@@ -320,7 +320,7 @@ func ofStep(s *state.State, r *proto.Stepped) *need {
 		n.parts = append(n.parts, part{string(p.Kind), p.Name, p.Bytes})
 	}
 	if len(r.Ranks) > 0 {
-		n.where = fmt.Sprintf(wordsFullest, r.Full)
+		n.where = fmt.Sprintf(" on rank %d, the fullest", r.Full)
 	}
 	if r.Experts {
 		n.doubt = unsureExperts
@@ -401,30 +401,22 @@ func stepSub(s *state.State) string {
 		if n.all > 0 {
 			text = fmt.Sprintf(wordsKeepAll, format.Bytes(n.all)) + " "
 		}
-		text += fmt.Sprintf(wordsPolicy, policy(args))
+		text += fmt.Sprintf("This policy: %s.", policy(args))
 	}
 	return strings.TrimSpace(text + " " + strings.Join(r.Notes, " "))
 }
 
 // The texts of the verdict and of its bar.
 const (
-	wordsOf       = "%s of %s"                                                   // range, memory of a card
-	wordsNeeded   = "%s needed, %s %s"                                           // range, cards, their memory
 	wordsStates   = "weights, gradients and optimizer alone need %s; %s has %s." // states, cards, memory
 	wordsNothing  = "Nothing is computed again or moved."
 	wordsSlower   = "%s slower" + wordsThan
 	wordsNoSlower = "no slower"
 	wordsThan     = " than if everything fitted" // only where there is room
-	wordsUnsure   = "Unsure: %s."
-	wordsFree     = "%s stay free."
-	wordsTooSmall = "Does not fit in %s: " // budget
-	wordsAtLeast  = "%s needs %s at least" // plan, bytes
-	wordsHas      = "%s has %s"            // cards, memory
+	wordsTooSmall = "Does not fit in %s: "       // budget
+	wordsHas      = "%s has %s"                  // cards, memory
 	wordsKeepAll  = "Everything needs %s."
-	wordsRoom     = " There is room for at least %s %s at once." // count, what is counted
 	wordsNoPlan   = "No plan makes these smaller: they move and recompute activations. With them the step needs %s."
-	wordsPolicy   = "This policy: %s."
-	wordsFullest  = " on rank %d, the fullest"
 	wordsBusy     = "Playing the step…"
 	wordsMoreWork = "Looking for more…"
 	wordsLimit    = "Stopped after a few seconds, because a link asked for it: more can be known."
@@ -433,13 +425,6 @@ const (
 	wordsTooMuch  = "%s too much"
 	wordsGoesOn   = "everything: %s →"
 	wordsKeepMark = "keep everything: %s"
-	wordsMark     = "plan may use %s"
-	wordsAside    = "allocator %s, CUDA %s"
-	wordsAtPeak   = "Memory at the peak of the step: "
 
-	unsureAllocator = "PyTorch’s allocator"
-	unsureExperts   = "how busy the experts are"
-	unsureTimes     = "times are those of the %s"
-	unsureSizes     = "sizes are by formula"
-	unsureFile      = "where the file’s sizes come from"
+	unsureExperts = "how busy the experts are"
 )

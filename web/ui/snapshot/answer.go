@@ -41,10 +41,10 @@ func (c *Answer) Kind() string {
 // Word returns the words of the verdict.
 func (c *Answer) Word() string {
 	if r := report(c.S); r != nil && r.Recorded == 0 {
-		return wordsNoEvents
+		return "No events: "
 	}
-	return map[string]string{answer.Failed: wordsUnexamined, answer.Working: wordsExamining,
-		answer.DoesNot: wordsRanOut, answer.Unknown: wordsNoFailure}[c.Kind()]
+	return map[string]string{answer.Failed: wordsUnexamined, answer.Working: "Examining the snapshot…",
+		answer.DoesNot: "Ran out of memory: ", answer.Unknown: wordsNoFailure}[c.Kind()]
 }
 
 // Sentence returns the sentence after the words of the verdict.
@@ -58,16 +58,16 @@ func (c *Answer) Sentence() string {
 	case r.Failure == nil:
 		l := c.S.Memory.LevelAt(r.PeakAt)
 		unused := format.Bytes(c.S.Memory.Unused(r.PeakAt))
-		words := wordsHeldAtPeak
+		words := "%s was held at the peak, and %s of the %s reserved then was not used."
 		if r.Recorded == 0 {
-			words = wordsHeldAtEnd
+			words = "%s was held, and %s of the %s reserved was not used."
 		}
 		return fmt.Sprintf(words, format.Bytes(r.Peak), unused, format.Bytes(l.Reserved))
 	}
 	f := r.Failure
-	text := fmt.Sprintf(wordsAskedFor, format.BytesUp(f.Bytes))
+	text := fmt.Sprintf("%s was asked for, and ", format.BytesUp(f.Bytes))
 	if len(f.Holes) == 0 {
-		return text + wordsNothing
+		return text + "nothing was free in the segments that it could use."
 	}
 	return text + fmt.Sprintf(wordsFreeIn, format.Bytes(f.Free), profiles.Count(f.HoleCount, "hole"),
 		format.Bytes(f.Holes[0].Bytes))
@@ -81,9 +81,9 @@ func (c *Answer) Sub() string {
 	}
 	text := ""
 	if f := r.Failure; f != nil {
-		text = fmt.Sprintf(wordsWhoAsked, f.Site, format.Bytes(f.DeviceFree)) + " "
+		text = fmt.Sprintf("It was for %s. %s more could be reserved. ", f.Site, format.Bytes(f.DeviceFree))
 		if f.Unmapped > 0 {
-			text += fmt.Sprintf(wordsUnmapped, format.Bytes(f.Unmapped)) + " "
+			text += fmt.Sprintf("Address space that is not mapped, %s, is neither free nor a hole. ", format.Bytes(f.Unmapped))
 		}
 	}
 	return text + short(c.S)
@@ -113,20 +113,20 @@ func (c *Answer) between(b *strings.Builder) {
 	}
 	h := &r.Failure.Holes[0]
 	fmt.Fprintf(b, `<p class="sub between" data-testid="between">%s `,
-		fmt.Sprintf(wordsBetween, format.BytesUp(h.Missing)))
+		fmt.Sprintf("The largest hole, %s too small, lies between", format.BytesUp(h.Missing)))
 	for i, n := range []*doctor.Neighbour{&h.Below, &h.Above} {
 		if i > 0 {
-			b.WriteString(" " + wordsAnd + " ")
+			b.WriteString(" and ")
 		}
 		if n.End {
-			b.WriteString(wordsSegEnd)
+			b.WriteString("the end of its segment")
 			continue
 		}
 		text := fmt.Sprintf("%s of %s, %s", format.Bytes(n.Bytes), n.Site, n.Category)
 		if n.Stays {
-			text += wordsKeptToEnd
+			text += ", kept to the end"
 		}
-		fmt.Fprintf(b, `<button class="unfold" type="button" data-do="show-buffer" data-index="%d" title="%s">%s</button>`, n.Buffer, wordsLight, html.EscapeString(text))
+		fmt.Fprintf(b, `<button class="unfold" type="button" data-do="show-buffer" data-index="%d" title="Show it in the addresses, or let go of it">%s</button>`, n.Buffer, html.EscapeString(text))
 	}
 	b.WriteString("</p>")
 }
@@ -184,14 +184,14 @@ func (c *Answer) usage(id, words string, a *doctor.Alive) usage {
 		add(n.class, n.name, at+s.Bytes)
 		guessed += s.Guessed
 	}
-	add("lost", wordsRounded, level.Used)
-	add("free", wordsFree, level.Reserved)
+	add("lost", "lost inside blocks", level.Used)
+	add("free", "reserved, not used", level.Reserved)
 	if guessed > 0 {
-		u.note = fmt.Sprintf(wordsGuessed, format.Bytes(guessed))
+		u.note = fmt.Sprintf("%s of it by how long it lives: no stack tells.", format.Bytes(guessed))
 	}
-	end, text := r.Capacity, wordsCapacity
+	end, text := r.Capacity, "%s could be reserved"
 	if end == 0 {
-		end, text = r.PeakReserved, wordsMostHeld
+		end, text = r.PeakReserved, "%s reserved at most"
 	}
 	u.mark = panel.Piece{Class: panel.Side("device", end, whole), Label: fmt.Sprintf(text, format.Bytes(end)),
 		Style: panel.Place(end, whole)}
@@ -206,12 +206,12 @@ func (c *Answer) devices(b *strings.Builder) {
 	}
 	options, n := "", 0
 	for _, d := range r.Devices {
-		text, selected := fmt.Sprintf(wordsDevice, d.Device), ""
+		text, selected := fmt.Sprintf("device %d", d.Device), ""
 		switch {
 		case d.Failed:
-			text = fmt.Sprintf(wordsDeviceOut, d.Device)
+			text = fmt.Sprintf("device %d, ran out of memory", d.Device)
 		case d.InUse > 0:
-			text = fmt.Sprintf(wordsDeviceHolds, d.Device, format.Bytes(d.InUse))
+			text = fmt.Sprintf("device %d, %s in use at the end", d.Device, format.Bytes(d.InUse))
 		case d.Events == 0 && d.Device != r.Device:
 			continue
 		}
@@ -222,7 +222,7 @@ func (c *Answer) devices(b *strings.Builder) {
 		n++
 	}
 	if n > 1 {
-		fmt.Fprintf(b, `<select class="device-pick" data-do="recording-device" data-testid="recording-device" aria-label="%s">%s</select>`, wordsWhichDevice, options)
+		fmt.Fprintf(b, `<select class="device-pick" data-do="recording-device" data-testid="recording-device" aria-label="Device of the snapshot">%s</select>`, options)
 	}
 }
 
@@ -245,9 +245,9 @@ func report(s *state.State) *doctor.Report {
 // decisive returns the format of words about the decisive event: the failure or the peak.
 func decisive(r *doctor.Report) string {
 	if r.Failure != nil {
-		return wordsWhenFailed
+		return "when the request failed, event %s"
 	}
-	return wordsAtThePeak
+	return "at the peak, event %s"
 }
 
 // momentOf returns what is in use in a. words is a format for its event.
@@ -269,9 +269,9 @@ func moment(s *state.State) string {
 func short(s *state.State) string {
 	if set := line(s); set != "" {
 		if d := s.Doctor(); d.Report.Failure == nil {
-			return fmt.Sprintf(wordsShortLess, set, format.Bytes(d.Advice.Saves))
+			return fmt.Sprintf("%s would have reserved %s less in a replay.", set, format.Bytes(d.Advice.Saves))
 		}
-		return fmt.Sprintf(wordsShort, set)
+		return fmt.Sprintf("%s would have helped.", set)
 	}
 	return advice(s)
 }
@@ -293,7 +293,7 @@ func advice(s *state.State) string {
 	switch a := d.Advice; a.Verdict {
 	case doctor.Setting:
 		if d.Report.Failure != nil {
-			return wordsRemedyFits
+			return "A replay with this finds room for all requests. Set it before the program starts:"
 		}
 		return fmt.Sprintf(wordsRemedyLess, format.Bytes(a.Saves))
 	case doctor.TooMuch:
@@ -302,7 +302,7 @@ func advice(s *state.State) string {
 		if v := d.Replays[0]; v.Fits != nil && *v.Fits {
 			return wordsEmptyCache
 		}
-		return wordsPieces
+		return "The free memory is in pieces, and no setting that was replayed mends it. Use less."
 	case doctor.Unrecorded:
 		return wordsUnrecorded
 	case doctor.Inexact:
@@ -316,85 +316,34 @@ func advice(s *state.State) string {
 		return fmt.Sprintf(wordsInexact, format.Bytes(a.Replayed), format.Bytes(r.PeakReserved),
 			format.Percent(a.Off(r.PeakReserved)))
 	}
-	return wordsNoSetting
+	return "No setting of the allocator would reserve much less."
 }
 
 // The texts about a memory snapshot.
 const (
-	wordsExamining  = "Examining the snapshot…"
 	wordsUnexamined = "The snapshot cannot be examined: "
-	wordsRanOut     = "Ran out of memory: "
 	wordsNoFailure  = "No request failed: "
-	wordsNoEvents   = "No events: "
-
-	wordsAskedFor   = "%s was asked for, and "
 	wordsFreeIn     = "%s was free in %s, the largest %s."
-	wordsNothing    = "nothing was free in the segments that it could use."
-	wordsHeldAtPeak = "%s was held at the peak, and %s of the %s reserved then was not used."
-	wordsHeldAtEnd  = "%s was held, and %s of the %s reserved was not used."
-	wordsUnmapped   = "Address space that is not mapped, %s, is neither free nor a hole."
-	wordsWhoAsked   = "It was for %s. %s more could be reserved."
 
-	wordsBetween   = "The largest hole, %s too small, lies between"
-	wordsAnd       = "and"
-	wordsSegEnd    = "the end of its segment"
-	wordsLight     = "Show it in the addresses, or let go of it"
-	wordsKeptToEnd = ", kept to the end"
-
-	wordsWhenFailed  = "when the request failed, event %s"
-	wordsAtThePeak   = "at the peak, event %s"
-	wordsAtEvent     = "at event %s"
-	wordsHeld        = "%s in %s"
-	wordsRounded     = "lost inside blocks"
-	wordsFree        = "reserved, not used"
-	wordsCapacity    = "%s could be reserved"
-	wordsMostHeld    = "%s reserved at most"
-	wordsGuessed     = "%s of it by how long it lives: no stack tells."
-	wordsWhichDevice = "Device of the snapshot"
-	wordsDevice      = "device %d"
-	wordsDeviceOut   = "device %d, ran out of memory"
-	wordsDeviceHolds = "device %d, %s in use at the end"
+	wordsAtEvent = "at event %s"
+	wordsHeld    = "%s in %s"
 
 	wordsFlame     = "What is held, by call stack"
 	wordsFlameHelp = "A click or Enter makes a call as wide as the picture; Escape goes back. Arrow keys go from call to call."
-	wordsFlameSave = "Save it as a picture"
-	wordsFlameOut  = "Back out"
 
-	wordsHelps     = "What would help?"
-	wordsReplayed  = "The same requests from an empty cache, under other settings of the allocator: what they reserve at most, and above it the %s of the run. A click copies a setting."
-	wordsReplaying = "%d of %d settings replayed"
-	wordsDefault   = "PyTorch's default"
-	wordsAllFit    = "all find room"
-	wordsNoRoom    = "a request finds no room"
-	wordsCopyLine  = "Copy the setting"
-	wordsCopied    = "Copied: %s"
-	wordsToCopy    = "This browser copies nothing for a page; type %s"
+	wordsReplayed = "The same requests from an empty cache, under other settings of the allocator: what they reserve at most, and above it the %s of the run. A click copies a setting."
+	wordsDefault  = "PyTorch's default"
 
-	wordsShort       = "%s would have helped."                       // variable and value
-	wordsShortLess   = "%s would have reserved %s less in a replay." // variable and value
-	wordsRemedyFits  = "A replay with this finds room for all requests. Set it before the program starts:"
-	wordsRemedyLess  = "A replay with this reserves %s less than one with the settings of the run. Set it before the program starts:"
-	wordsCopy        = "Copy"
-	wordsStopReplays = "Stop"
-	wordsAtWork      = "Replaying…"
-	wordsGoOn        = "Replay the other %d"
-	wordsTooMany     = "No setting helps: %s too much is in use at once. Use a smaller batch, or recompute."
-	wordsEmptyCache  = "The free memory is in pieces. From an empty cache the same requests find room: call torch.cuda.empty_cache() before the step."
-	wordsPieces      = "The free memory is in pieces, and no setting that was replayed mends it. Use less."
-	wordsNoSetting   = "No setting of the allocator would reserve much less."
-	wordsUnrecorded  = "Whether a request failed is not recorded, nor can be known what settings would change and what grows. Call torch.cuda.memory._record_memory_history() before the step."
-	wordsInexact     = "No setting is advised: a replay of the settings of the run reserves %s, and %s was reserved (%s). Record from the start of the program."
-	wordsNoSegments  = "No setting is advised: %s is recorded as reserved and %s as in use, so segments are missing from the recording."
-	wordsOtherRules  = "No setting is advised: those of the run, %s, are not among what can be replayed."
+	wordsRemedyLess = "A replay with this reserves %s less than one with the settings of the run. Set it before the program starts:"
+	wordsTooMany    = "No setting helps: %s too much is in use at once. Use a smaller batch, or recompute."
+	wordsEmptyCache = "The free memory is in pieces. From an empty cache the same requests find room: call torch.cuda.empty_cache() before the step."
+	wordsUnrecorded = "Whether a request failed is not recorded, nor can be known what settings would change and what grows. Call torch.cuda.memory._record_memory_history() before the step."
+	wordsInexact    = "No setting is advised: a replay of the settings of the run reserves %s, and %s was reserved (%s). Record from the start of the program."
+	wordsNoSegments = "No setting is advised: %s is recorded as reserved and %s as in use, so segments are missing from the recording."
+	wordsOtherRules = "No setting is advised: those of the run, %s, are not among what can be replayed."
 
-	wordsGrows     = "What grows from step to step"
-	wordsFewSteps  = "Fewer than three steps can be told apart."
 	wordsNoTurns   = "No stack is of a backward or of an optimizer, so steps cannot be told."
 	wordsNoHistory = "Nothing tells without events."
-	wordsNoGrowth  = "Nothing grows over %s."
-	wordsGrowth    = "%s more with each of %s."
-	wordsPerStep   = "%s per step"
-	wordsKeptSoFar = "%s in %s so far"
 )
 
 // useNames are the names of uses of memory, in the order of draw.Use, with the CSS classes of their colours in bars and

@@ -37,7 +37,7 @@ func (c *Remedies) Head() vugu.HTML {
 		return `<p class="sr" id="flame-help"></p>`
 	}
 	return vugu.HTML(fmt.Sprintf(`<div class="panel-head"><h2>%s</h2><span class="push"></span><button class="button small" type="button" data-do="flame-out">%s</button><button class="button small" type="button" data-do="flame-svg" title="%s">SVG</button></div><p class="note" data-testid="flame-moment">%s</p><p class="sr" id="flame-help">%s</p>`,
-		wordsFlame, wordsFlameOut, wordsFlameSave, moment(c.S), wordsFlameHelp))
+		wordsFlame, "Back out", "Save it as a picture", moment(c.S), wordsFlameHelp))
 }
 
 // FlameHeight returns the style of the graph's element.
@@ -81,7 +81,7 @@ func (c *Remedies) tried() (out []Tried) {
 			x.title, x.Line = v.Setting, doctor.Line(v.Setting)
 		}
 		if v.Fits != nil {
-			x.words += ", " + map[bool]string{true: wordsAllFit, false: wordsNoRoom}[*v.Fits]
+			x.words += ", " + map[bool]string{true: "all find room", false: "a request finds no room"}[*v.Fits]
 			x.bad = !*v.Fits
 		}
 		x.good = advised != "" && x.Line == advised
@@ -114,10 +114,10 @@ func (c *Remedies) Help() vugu.HTML {
 		return ""
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, `<h2>%s</h2><p data-testid="remedy" aria-live="polite">%s</p>`, wordsHelps,
+	fmt.Fprintf(&b, `<h2>What would help?</h2><p data-testid="remedy" aria-live="polite">%s</p>`,
 		html.EscapeString(advice(c.S)))
 	if line := html.EscapeString(line(c.S)); line != "" {
-		fmt.Fprintf(&b, `<p class="line"><code data-testid="remedy-line">%s</code><button class="button small" type="button" data-do="copy-line" data-arg="%[1]s">%s</button></p>`, line, wordsCopy)
+		fmt.Fprintf(&b, `<p class="line"><code data-testid="remedy-line">%s</code><button class="button small" type="button" data-do="copy-line" data-arg="%[1]s">Copy</button></p>`, line)
 	}
 	if report(c.S).Recorded == 0 {
 		return vugu.HTML(b.String())
@@ -135,7 +135,7 @@ func (c *Remedies) Help() vugu.HTML {
 		b.WriteString("</details>")
 	}
 	if n := len(all); c.S.Examining() == proto.PartReplay {
-		fmt.Fprintf(&b, `<p class="note">`+wordsReplaying+`</p>`, n, doctor.Settings)
+		fmt.Fprintf(&b, `<p class="note">%d of %d settings replayed</p>`, n, doctor.Settings)
 	}
 	b.WriteString("</div>")
 	return vugu.HTML(b.String())
@@ -148,12 +148,12 @@ func (c *Remedies) Under() vugu.HTML {
 	case c.Hidden():
 		return ""
 	case c.S.Examining() == proto.PartReplay:
-		return `<span class="working"><span class="spinner" aria-hidden="true"></span>` + wordsAtWork +
-			`<button class="button small" type="button" data-do="replays-stop">` + wordsStopReplays + `</button></span>`
+		return `<span class="working"><span class="spinner" aria-hidden="true"></span>Replaying…` +
+			`<button class="button small" type="button" data-do="replays-stop">Stop</button></span>`
 	case d.Failed != "":
 		return vugu.HTML(`<p class="note">` + html.EscapeString(format.Sentence(d.Failed)) + `</p>`)
 	case d.Stopped && d.Advice == nil:
-		return vugu.HTML(fmt.Sprintf(`<button class="unfold" type="button" data-do="replays-go">`+wordsGoOn+`</button>`, doctor.Settings-len(d.Replays)))
+		return vugu.HTML(fmt.Sprintf(`<button class="unfold" type="button" data-do="replays-go">Replay the other %d</button>`, doctor.Settings-len(d.Replays)))
 	}
 	return ""
 }
@@ -175,22 +175,24 @@ func (x *Tried) html(b *strings.Builder) {
 		off = " disabled"
 	}
 	const width = 92
-	fmt.Fprintf(b, `<button class="gain" type="button" data-do="copy-line" data-arg="%s" title="%s"%s><span><b>%s</b><small class="%s">%s</small></span><svg viewBox="0 0 %d 18" aria-hidden="true"><rect class="bar-now" y="2" width="%.1f" height="5"/><rect class="%s" y="10" width="%.1f" height="6"/></svg></button>`,
-		x.Line, wordsCopyLine, off, x.title, class, x.words, width, width*x.before, bar, math.Max(width*x.reserved, 2))
+	fmt.Fprintf(b, `<button class="gain" type="button" data-do="copy-line" data-arg="%s" title="Copy the setting"%s><span><b>%s</b><small class="%s">%s</small></span><svg viewBox="0 0 %d 18" aria-hidden="true"><rect class="bar-now" y="2" width="%.1f" height="5"/><rect class="%s" y="10" width="%.1f" height="6"/></svg></button>`,
+		x.Line, off, x.title, class, x.words, width, width*x.before, bar, math.Max(width*x.reserved, 2))
 }
 
 // LineCopied says that a line was copied.
-func LineCopied(line string) string { return fmt.Sprintf(wordsCopied, line) }
+func LineCopied(line string) string { return fmt.Sprintf("Copied: %s", line) }
 
 // LineToType says that the browser does not let the page copy.
-func LineToType(line string) string { return fmt.Sprintf(wordsToCopy, line) }
+func LineToType(line string) string {
+	return fmt.Sprintf("This browser copies nothing for a page; type %s", line)
+}
 
 // Growth returns what grows from step to step, escaped.
 func (c *Remedies) Growth() vugu.HTML {
 	if c.Hidden() {
 		return ""
 	}
-	r, text, rows := report(c.S), wordsFewSteps, ""
+	r, text, rows := report(c.S), "Fewer than three steps can be told apart.", ""
 	g := r.Growth
 	switch {
 	case r.Recorded == 0:
@@ -198,19 +200,19 @@ func (c *Remedies) Growth() vugu.HTML {
 	case !r.Trains:
 		text = wordsNoTurns
 	case g != nil:
-		text = fmt.Sprintf(wordsNoGrowth, profiles.Count(g.Steps, "step"))
+		text = fmt.Sprintf("Nothing grows over %s.", profiles.Count(g.Steps, "step"))
 	}
 	if g != nil && len(g.Leaks) > 0 {
-		text = fmt.Sprintf(wordsGrowth, format.Bytes(g.PerStep), profiles.Count(g.Steps, "step"))
+		text = fmt.Sprintf("%s more with each of %s.", format.Bytes(g.PerStep), profiles.Count(g.Steps, "step"))
 		for _, l := range g.Leaks {
 			rows += fmt.Sprintf(`<tr class="by-%s"><th scope="row">%s</th><td>%s</td><td>%s</td></tr>`,
 				useNames[known.UseOf(l.Category)].by, html.EscapeString(l.Site),
-				fmt.Sprintf(wordsPerStep, format.Bytes(l.PerStep)),
-				fmt.Sprintf(wordsKeptSoFar, format.Bytes(l.Bytes), profiles.Count(l.Count, "buffer")))
+				fmt.Sprintf("%s per step", format.Bytes(l.PerStep)),
+				fmt.Sprintf("%s in %s so far", format.Bytes(l.Bytes), profiles.Count(l.Count, "buffer")))
 		}
 		rows = `<table class="parts"><tbody>` + rows + `</tbody></table>`
 	}
-	return vugu.HTML(`<h2>` + wordsGrows + `</h2><p data-testid="growth">` + text + `</p>` + rows)
+	return vugu.HTML(`<h2>What grows from step to step</h2><p data-testid="growth">` + text + `</p>` + rows)
 }
 
 // FlameSentence describes the call that the keyboard has marked.

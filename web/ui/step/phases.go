@@ -78,7 +78,7 @@ func (c *View) AssumedLine() string {
 		}
 	}
 	if len(out) == 0 {
-		return wordsAsUsual
+		return "as the program does"
 	}
 	return strings.Join(out, " · ")
 }
@@ -96,7 +96,7 @@ func (c *View) OriginLine() string {
 	}
 	line := fmt.Sprintf(wordsOriginLine, format.Bytes(sums[proto.Exact]), format.Bytes(sums[proto.CodeRead]))
 	if n := r.Nearest; n != nil {
-		line += fmt.Sprintf(wordsNearestLine, signedPercent(n.Percent))
+		line += fmt.Sprintf("; the nearest published run is met to %s", signedPercent(n.Percent))
 	}
 	return line
 }
@@ -147,7 +147,7 @@ func (c *View) Origins() vugu.HTML {
 	if r.Experts {
 		row("how busy the experts are", "–", proto.Assumed, wordsBusyExperts)
 	}
-	row(wordsCUDA, format.Bytes(r.Context), proto.Assumed, wordsContextWhy)
+	row("CUDA and collectives", format.Bytes(r.Context), proto.Assumed, "a fixed size, to be changed above")
 	row("parameters", format.Count(int(r.Params)), proto.Exact, "counted by the shapes of the weights")
 	time := format.Duration(r.Time) + "; too few published runs to say how far off"
 	if r.TimeHigh > 0 {
@@ -158,7 +158,7 @@ func (c *View) Origins() vugu.HTML {
 	row("the program", ask.WordsIn(c.S.Choice.StepArgs, "program", ask.Value(c.S.Choice.StepArgs, "program")),
 		proto.CodeRead, r.Program)
 	if n := r.Nearest; n != nil {
-		row(wordsNearest, format.Bytes(n.Bytes), proto.Measured, nearestWords(n))
+		row("nearest published run, reserved", format.Bytes(n.Bytes), proto.Measured, nearestWords(n))
 		fmt.Fprintf(&b, `<tr><th scope="row">%s</th><td>%s</td><td>%s</td><td><a href="%s" rel="noreferrer">%s</a></td></tr>`, wordsNearestPlayed, format.Range(n.Low, n.High), signedPercent(n.Percent), html.EscapeString(n.URL), html.EscapeString(n.Where))
 	}
 	b.WriteString("</tbody></table>")

@@ -81,7 +81,7 @@ func (c *View) rankRow(i int, whole engine.Bytes) string {
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, `<li class="%s"><button type="button" data-do="step-rank" data-index="%d" aria-pressed="%t"><b>%s</b><small>%s</small></button><span class="rank-bar">`,
-		class, i, i == c.S.Step.Rank(), fmt.Sprintf(wordsRank, i), html.EscapeString(rankWords(rank)))
+		class, i, i == c.S.Step.Rank(), fmt.Sprintf("Rank %d", i), html.EscapeString(rankWords(rank)))
 	at := engine.Bytes(0)
 	for _, p := range rank.Phases[rank.Phase].Parts {
 		b.WriteString(span("part "+string(p.Kind), panel.Stretch(at, at+p.Bytes, whole),
@@ -89,7 +89,7 @@ func (c *View) rankRow(i int, whole engine.Bytes) string {
 		at += p.Bytes
 	}
 	b.WriteString(span("part alloc", panel.Stretch(at, max(rank.High, at), whole),
-		wordsOverhead+" "+format.Bytes(max(rank.High-at, 0)), "") + span("rank-mark",
+		"allocator "+format.Bytes(max(rank.High-at, 0)), "") + span("rank-mark",
 		panel.Place(r.Memory-r.Context, whole), "", ""))
 	fmt.Fprintf(&b, `</span><span class="rank-bytes">%s</span></li>`, format.Bytes(rank.High))
 	return b.String()
@@ -102,7 +102,7 @@ func rankWords(r *proto.StepRank) string {
 	if !strings.ContainsAny(layers, "–,") {
 		word = "layer "
 	}
-	return word + layers + ", " + fmt.Sprintf(wordsInFlight, r.InFlight)
+	return word + layers + ", " + fmt.Sprintf("%d in flight", r.InFlight)
 }
 
 // RanksNote returns the order of the passes and the share of time that ranks wait.
@@ -151,12 +151,12 @@ func (c *View) passesView() []*vugu.VGNode {
 	why := element("div", attr("class", "passes-why"),
 		element("p", attr("data-testid", "pass-why"),
 			vugu.HTML(html.EscapeString(cmp.Or(PassSentence(c.S), wordsPassesAsk)))),
-		button(attr("class", "button small", "data-do", "pass-follow"), !c.follows(), wordsFollow),
-		button(attr("class", "button small", "data-do", "pass-whole"), c.S.View.To == 0, wordsWholeStep),
+		button(attr("class", "button small", "data-do", "pass-follow"), !c.follows(), "Follow the cause"),
+		button(attr("class", "button small", "data-do", "pass-whole"), c.S.View.To == 0, "Whole step"),
 		button(attr("class", "button small", "data-do", "passes-svg", "title", wordsPassesSave), x == nil, "SVG"))
 	return []*vugu.VGNode{picture, element("p", attr("class", "sr", "id", "passes-help"), wordsPassesHelp),
 		element("p", attr("class", "note"), made), why,
-		element("details", attr("class", "passes-table"), element("summary", nil, wordsPassesTable),
+		element("details", attr("class", "passes-table"), element("summary", nil, "As a table"),
 			element("div", attr("data-testid", "passes-table"), vugu.HTML(c.passesTable())))}
 }
 
@@ -184,7 +184,7 @@ func (c *View) passesTable() string {
 	if x == nil {
 		return ""
 	}
-	text := `<table class="parts"><caption>` + wordsIdleTable + "</caption>" + wordsIdleHead
+	text := `<table class="parts"><caption>What ranks do</caption>` + wordsIdleHead
 	row := func(first int, cells ...string) {
 		text += `<tr><th scope="row">` + strconv.Itoa(first) + "</th><td>" + strings.Join(cells, "</td><td>") +
 			"</td></tr>"
@@ -200,7 +200,7 @@ func (c *View) passesTable() string {
 		from = max(from, min(c.S.View.Selected.Index-mostPasses/2, to-mostPasses))
 	}
 	to = min(to, from+mostPasses)
-	text += `</tbody></table><table class="parts"><caption>` + fmt.Sprintf(wordsPassTable, at) + "</caption>" +
+	text += `</tbody></table><table class="parts"><caption>` + fmt.Sprintf("Passes of rank %d</caption>", at) +
 		wordsPassHead
 	for n := from; n < to; n++ {
 		p, _ := x.Pass(n)

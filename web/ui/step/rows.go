@@ -42,9 +42,9 @@ func (c *View) fixing() bool { return c.reply() != nil && c.reply().Fit != proto
 // Title returns the question that the rows answer.
 func (c *View) Title() string {
 	if c.fixing() {
-		return wordsWould
+		return "What would make it fit"
 	}
-	return wordsChanges
+	return "What would help"
 }
 
 // Note says that changes are still being tried, or that no change helps.
@@ -53,13 +53,13 @@ func (c *View) Note() string {
 	case c.S.Step.Failed != "":
 		return ""
 	case (r == nil || r.Done < 3) && c.S.Step.Ended != state.NotEnded:
-		return wordsNotTried
+		return "Not all changes were tried: it was stopped."
 	case r == nil || r.Done < 3:
 		return "…"
 	case len(r.Fixes)+len(r.Changes) == 0:
-		return wordsNoChange
+		return "Nothing of what was tried helps."
 	case c.fixing() && len(r.Fixes) == 0:
-		return wordsNoFix
+		return "No combination of up to four changes was found that makes it fit."
 	}
 	return ""
 }

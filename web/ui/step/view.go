@@ -108,7 +108,7 @@ func (c *View) policiesView() *vugu.VGNode {
 	if r := c.reply(); r != nil {
 		curve = r.Curve
 	}
-	n := element("details", attr("class", "fold about policies"), fold(wordsPolicies, wordsPoliciesHint),
+	n := element("details", attr("class", "fold about policies"), fold("Policies of frameworks", wordsPoliciesHint),
 		element("div", attr("class", "tried"), vugu.HTML(curve)),
 		element("p", attr("class", "note"), wordsTurned),
 		element("div", attr("data-testid", "step-policies"), turns(c.Policies())))
@@ -146,7 +146,7 @@ func (c *View) phasesView() *vugu.VGNode {
 			float64(room)/float64(c.tallest()), span("", "", "", fmt.Sprintf(wordsForProgram, format.Bytes(room))))
 	}
 	return element("section", attr("aria-labelledby", "phases-title"),
-		element("h2", attr("id", "phases-title"), wordsByPhase),
+		element("h2", attr("id", "phases-title"), "What fills the card, phase by phase"),
 		element("p", attr("class", "note"), answer.OfRank(c.S)+wordsPhaseNote),
 		element("ol", attr("class", "cols", "data-testid", "step-phases"), vugu.HTML(out)))
 }
@@ -159,6 +159,6 @@ func (c *View) assumedView() *vugu.VGNode {
 		fields = append(fields, element("div", attr("class", "control param"),
 			element("label", attr("class", "control-label", "for", id), w.Label), w.control("id", id)))
 	}
-	return element("details", attr("class", "fold details"), fold(wordsAssumed, c.AssumedLine()),
+	return element("details", attr("class", "fold details"), fold("Everything that is assumed", c.AssumedLine()),
 		element("div", attr("class", "controls"), fields))
 }

@@ -91,7 +91,7 @@ func newApp() *app {
 	a.root = &ui.Root{S: c.s, Hosts: a.host, Page: &c.page}
 	j := &a.jobs
 	j.Page, j.Second.Fetch, j.NoSecond, j.Sentence = c, a.fetchSecond, ui.NoSecond, format.Sentence
-	j.Crashed = func() { call(global("memtide"), "suspect") } // the cached program may be damaged
+	j.Crashed = func() { call(global("memtide"), "suspect") } // the program may have been damaged in transfer
 	for _, part := range []**core{&a.pictures.core, &a.curve.core, &a.layers.core, &a.address.core, &a.files.core,
 		&a.saver.core,
 		&a.controls.core, &a.keyboard.core, &a.picker.core, &a.share.core, &a.embed.core} {

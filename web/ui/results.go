@@ -111,7 +111,7 @@ func (c *Results) From() string {
 	}
 }
 
-// originWord returns how numbers came to be: those of a formula are computed.
+// originWord returns the word for an origin: "computed" for profiles.Analytic.
 func originWord(p profiles.Origin) string {
 	if p == profiles.Analytic {
 		return "computed"

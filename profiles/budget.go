@@ -42,7 +42,7 @@ func FileBudget(size int) *Budget {
 	return NewBudget(fileText, fileMemory+perByte*min(size, MaxSize))
 }
 
-// Name charges a name of n bytes; what says in an error what it names.
+// Name charges a name of n bytes; what says in an error what is named.
 func (b *Budget) Name(what string, n int) *FormatError { return b.take(what, n, MaxName) }
 
 // Text charges a note or another text of n bytes; what describes it in an error.

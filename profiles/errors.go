@@ -9,7 +9,7 @@ import (
 
 // FormatError says why content is refused, and where.
 type FormatError struct {
-	Line  int    // 1-based line of the file; 0 if Path or Stage tells the place
+	Line  int    // 1-based line of the file; 0 if Path or Stage gives the place
 	Path  string // place in JSON, such as stages[2].forward_s; may be empty
 	Stage int    // 1-based stage; 0 if the error is not about one
 	Name  string // name of the stage, if it has one
@@ -45,8 +45,8 @@ func (e *FormatError) Error() string {
 	return msg
 }
 
-// FormatErrors are several errors of one file: the first ones, and the number of the others. A
-// single error is returned as a plain *FormatError.
+// FormatErrors holds several errors of one file: the first ones in full, and the number of the
+// others. A single error is returned as a plain *FormatError.
 type FormatErrors struct {
 	List []*FormatError // at least two and at most MaxErrors, in the order of the file
 	More int            // number of further errors

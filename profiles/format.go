@@ -3,16 +3,15 @@
 //
 // A Format is a value that its package registers in an init function; a program reads the
 // formats that it imports. Decode asks every format whether it recognizes the content, and
-// exactly one may. File names are never used to tell formats apart: they only name the profile.
+// exactly one may. File names never tell formats apart: they only name the profile.
 //
-// A Budget bounds the cost of reading; it is charged before anything is allocated. What the
-// user has to repair is a *FormatError with the place, what was found, what was expected and
-// what to do; it ends reading (End). What the user should only know is a warning of the profile
-// (Lint).
+// A Budget bounds the cost of reading. Decoders charge it before they allocate. An error that
+// the user has to repair is a *FormatError with the place, what was found, what was expected and
+// what to do; it ends reading (End). Other findings are warnings of the profile (Lint).
 //
-// Subpackages: formats has a folder for each format; parse and jsonfile are shared by
-// them; chainify turns operators into a chain; preset and analytic describe networks and times
-// without files. To add a format, see CONTRIBUTING.md.
+// Subpackages: formats has a folder for each format; parse and jsonfile are shared by them;
+// chainify turns operators into a chain; preset and analytic describe networks and times without
+// files. To add a format, see CONTRIBUTING.md.
 package profiles
 
 import (
@@ -23,8 +22,8 @@ import (
 	"memtide/engine"
 )
 
-// Format is one kind of file that profiles are read from. A package of
-// profiles/formats adds one by calling Register in its init function.
+// Format is one kind of file that profiles are read from. A package of profiles/formats adds one
+// by calling Register in its init function.
 type Format struct {
 	Name       string   // stable, lower-case letters and digits
 	Title      string   // for people: a few words
@@ -34,21 +33,21 @@ type Format struct {
 	MaxSize    int      // the largest unpacked content that is read whole; 0 means usualSize
 	MaxStream  int      // the largest content that Stream reads, if that is more
 
-	// Match claims content by its first HeadSize bytes, byte order mark removed.
-	// No two formats may claim the same content.
+	// Match claims content by its first HeadSize bytes, without a byte order mark. No two
+	// formats may claim the same content.
 	Match func(head []byte) bool
 
-	// Decode reads what Match has claimed. It ends (see End) with *FormatError,
-	// *FormatErrors, or the poll's own error; so does Stream.
+	// Decode reads content that Match has claimed. Like Stream, it ends (see End) with
+	// *FormatError, *FormatErrors, or the poll's own error.
 	Decode func(name string, data []byte, poll *engine.Poll) *Profile
 
-	// Stream decodes content that is not in memory piece by piece: packed content
-	// while it is unpacked, and files where they lie. It is for formats whose files
-	// are too large to be held whole; nil: Decode is called. A format without Decode has
-	// Stream read what is in memory, too. total is the size of the unpacked content, 0 if
-	// that is not known. A reader that is an io.Seeker too can leave parts out, and should
-	// be asked for much at once. device is the one of several that is read, AnyDevice the
-	// one of which the file says most.
+	// Stream decodes content piece by piece: packed content while it is unpacked, and files
+	// without loading them. It is for formats whose files are too large to be held whole; if
+	// nil, Decode is called. If Decode is nil, Stream reads content in memory as well.
+	//
+	// total is the size of the unpacked content, 0 if unknown. If r is also an io.Seeker, Stream
+	// can skip parts of it, and should read large blocks. device selects one of several devices;
+	// AnyDevice selects the one that the file says most about.
 	Stream func(name string, r io.Reader, total, device int, poll *engine.Poll) *Profile
 }
 
@@ -64,12 +63,12 @@ func Register(f *Format) { formats.Register(f) }
 // slice.
 func Formats() []*Format { return formats.All() }
 
-// linked are endings, with commas between them, of the formats that another program
-// reads for this one; the linker sets it (see cmd/build).
+// linked lists, separated by commas, the endings of the formats that another program reads for
+// this one. The linker sets it (see cmd/build).
 var linked string
 
-// Extensions returns the usual endings of files that are read, for file pickers: of the
-// formats of this program, and of those that another reads for it.
+// Extensions returns the usual endings of files that are read, for file pickers. They include
+// those of formats that another program reads for this one.
 func Extensions() []string {
 	var all []string
 	for _, f := range formats.All() {
@@ -103,8 +102,9 @@ type Profile struct {
 	// empty for other files, and if it would be too large.
 	Packed string
 
-	// Step are the options of package ask under which memtide plan plays the step of a config.json on
-	// one card. It is nil for other files, and where the file chooses what no option says.
+	// Step holds the options of package ask with which memtide plan plays the step of a
+	// config.json on one card. It is nil for other files, and for a config.json that chooses
+	// something for which there is no option.
 	Step map[string]string
 
 	// Warnings are findings that do not prevent use. They are shown beside the profile.

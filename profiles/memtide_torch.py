@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # Code generated from profiles/python/memtide by make generate; DO NOT EDIT.
-"""What memtide needs of PyTorch: the operators of a training step of any
-module, and the run of the unmodified module by a plan.
+"""The part of memtide that needs PyTorch: it collects the operators of a training
+step of any module, and runs the unmodified module by a plan.
 
     python memtide_torch.py my.module:factory -o net.json
     memtide torch -class nested -budget 10GiB -o plan.json operators.json
 
     import memtide_torch as mt
-    handle = mt.apply(model, "plan.json")      # the model trains by the plan
-    handle.remove()                            # and no longer
+    handle = mt.apply(model, "plan.json")      # from now on the model trains by the plan
+    handle.remove()                            # until now
 
 factory() returns model, or model, args, or model, args, kwargs, or a dictionary of
 model, args, kwargs, loss, autocast. Without memtide:
@@ -17,12 +17,12 @@ model, args, kwargs, loss, autocast. Without memtide:
     plan = mt.every_nth(graph, 2)              # or every, or segments(graph, ["h.0", "h.1"])
     print(graph.play(plan).peak)               # before anything runs
 
-What a plan is worth, beside the framework's own checkpointing:
+To compare a plan with the framework's own checkpointing:
     python memtide_torch.py my.module:factory --compare plan.json --device cuda
 
-Needs PyTorch 1.13 or later, nothing else; single operators that are kept need 2.4,
-collecting without computing needs 2.1. Run on CPUs and on one
-GPU, an H200; FSDP is untested.
+It needs only PyTorch, 1.13 or later; 2.4 for plans that keep single operators, and 2.1
+to collect without computing. It was run on CPUs and on one GPU, an H200; FSDP is
+untested.
 
 With --chain (or as collect.py) it measures a network stage by stage:
     python collect.py resnet50 --input 32x3x224x224 --device cuda
@@ -31,24 +31,23 @@ With --chain (or as collect.py) it measures a network stage by stage:
     python collect.py --link net.json
 
 The network is a name of torchvision.models, or package.module:factory, where
-factory() returns a module, or a module and a sample of its input. The stages are
-the children of an nn.Sequential (--flat opens nested ones); those of any other
-module are found by tracing it: all places that exactly one tensor crosses, or
-the modules named with --cut. A module that works in place, or that only looks at
-its input in another way, joins the stage before it.
+factory() returns a module, or a module and a sample of its input. The stages of an
+nn.Sequential are its children (--flat opens nested ones). Any other module is traced,
+and a stage ends wherever exactly one tensor crosses, or after the modules named with
+--cut. A module that works in place, or that only views its input, joins the stage
+before it.
 
-For each stage: the median of the times of forward and backward; the output; what
-autograd keeps, each storage once, without parameters, buffers and the stage's
-input, with the output, unless autograd keeps that for nobody; what forward and
-backward take beside that. Measured profiles are held against the peak of a plain
-training step. --meta gives
-exact sizes from shapes in seconds, and times of a model of the device that --times
-names. Times of a CPU do not carry over to a GPU. Needs PyTorch 1.10 or later, the
-model 1.13 or later, nothing else; --link needs no PyTorch.
+Each stage gets the median times of forward and backward; the size of its output; the
+memory that autograd keeps, each storage once, without parameters, buffers and the
+stage's input, with the output, unless no backward reads it; and the temporary memory
+of forward and backward. Measured profiles are compared with the peak of a plain
+training step. --meta derives exact sizes from shapes within seconds, and times from a
+model of the device that --times names. Times of a CPU do not carry over to a GPU. It
+needs only PyTorch, 1.10 or later, 1.13 for the model of times; --link needs no PyTorch.
 
-The names in __all__ are for programs; all others are internal and may change. From a
-checkout the package is found with PYTHONPATH=profiles/python. profiles/memtide_torch.py
-is the same in one file (make generate).
+The names in __all__ are for programs; all others are internal and may change. In a
+checkout, set PYTHONPATH=profiles/python. profiles/memtide_torch.py is the same package
+in one file (make generate).
 """
 import argparse
 import base64
@@ -87,38 +86,40 @@ import webbrowser
 import zlib
 
 
-# -- errors.py: What is refused, in sentences that any terminal can show. It uses no other module.
+# -- errors.py: Errors, whose text is safe on any terminal. This module imports no other module of the
+# package.
 
 
 STEERING = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 def shown(text):
-    """Foreign text without what could do something where it is shown: control
-    characters, with which a terminal can be steered, marks that turn the direction of
-    what follows, and halves of characters. White space becomes a space, the others
-    U+FFFD, as CleanText in profiles/budget.go has it."""
+    """Returns foreign text without characters that could have an effect where it is shown:
+    control characters, which can steer a terminal, marks that change the direction of text,
+    and halves of surrogate pairs. White space becomes a space, the others U+FFFD, as in
+    CleanText of profiles/budget.go."""
     return STEERING.sub(lambda m: " " if m[0] in "\t\n\r\u2028\u2029" else "\ufffd", text)
 
 
 class Refusal(RuntimeError):
-    """What was found and what to do, in a sentence that any terminal can show."""
+    """An error that says what was found and what to do, in a sentence that is safe on any
+    terminal."""
 
     def __init__(self, text):
         super().__init__(shown(text))
 
 
 class CollectError(Refusal):
-    """What keeps a network from being profiled, in a sentence."""
+    """The network cannot be profiled."""
 
 
 class OtherOperators(CollectError):
-    """What shapes alone do is not what the device does."""
+    """A step on the device runs other operators than the step on shapes alone."""
 
 
 class ValuesNeeded(CollectError):
-    """A model looks at values, and shapes alone have none. what says which operator
-    needs them, and in which line of the model."""
+    """The model looks at values, which shapes alone do not have. what is the operator that
+    needs them, and the line of the model."""
 
     def __init__(self, what):
         super().__init__(what + ": collect with real=True.")
@@ -130,11 +131,11 @@ class PlanError(Refusal):
 
 
 def size_text(n):
-    """Bytes for people."""
+    """Returns a number of bytes for people."""
     return "%.1f GiB" % (n / 2**30) if n >= 2**30 else "%.1f MiB" % (n / 2**20)
 
 
-# -- tensors.py: PyTorch itself, where it is installed, and the tensors in what modules take and give.
+# -- tensors.py: PyTorch, if it is installed, and the tensors in arguments and results of modules.
 
 
 try:
@@ -154,8 +155,8 @@ DispatchMode = TorchDispatchMode or object
 
 
 def tensors(x, out=None):
-    """All tensors in a tree of tuples, lists, dicts and objects with attributes (a
-    ModelOutput), in order."""
+    """Returns all tensors in a tree of tuples, lists, dicts and objects with attributes (such
+    as a ModelOutput), in order."""
     out = [] if out is None else out
     if isinstance(x, torch.Tensor):
         out.append(x)
@@ -172,13 +173,13 @@ def tensors(x, out=None):
 
 
 def mapped(x, change, what=None):
-    """The tree with change(leaf) for every leaf that is a tensor (or a `what`).
-    Containers are new; other objects stay as they are."""
+    """Returns the tree with change(leaf) in place of every leaf that is a tensor (or a
+    `what`). Containers are new; other objects are kept."""
     if isinstance(x, what or torch.Tensor):
         return change(x)
     if isinstance(x, tuple):
         y = [mapped(e, change, what) for e in x]
-        return tuple.__new__(type(x), y) if hasattr(x, "_fields") else tuple(y)  # a PackedSequence looks at what it is made of
+        return tuple.__new__(type(x), y) if hasattr(x, "_fields") else tuple(y)  # the constructor of a PackedSequence checks its arguments
     if isinstance(x, list):
         return [mapped(e, change, what) for e in x]
     if type(x) is dict:
@@ -187,8 +188,8 @@ def mapped(x, change, what=None):
 
 
 def objects(x, out=None):
-    """The leaves of a tree that hold tensors and are no containers: what `mapped`
-    passes on, such as a cache."""
+    """Returns the leaves of a tree that can hold tensors and that `mapped` passes on, such as
+    a cache."""
     out = [] if out is None else out
     if isinstance(x, (tuple, list)) or type(x) is dict:
         for y in x.values() if isinstance(x, dict) else x:
@@ -199,7 +200,7 @@ def objects(x, out=None):
 
 
 def plain(t):
-    """Whether autograd's keeping t costs nothing: a parameter or a view of one."""
+    """Whether keeping t costs autograd no memory: t is a parameter or a view of one."""
     return isinstance(t, nn.Parameter) or isinstance(getattr(t, "_base", None), nn.Parameter)
 
 
@@ -216,7 +217,7 @@ def nbytes(t):
 
 
 def input_rows(args, kwargs):
-    """The tensors among arguments as rows of name, shape and type."""
+    """Returns the tensors in arguments as rows of name, shape and type."""
     named = [(str(i), a) for i, a in enumerate(args)] + sorted(kwargs.items())
     return [[n, list(t.shape), str(t.dtype)[6:]] for n, a in named for t in tensors(a)]
 
@@ -225,11 +226,12 @@ def sha_of(names):
     return hashlib.sha256("\n".join(names).encode()).hexdigest()[:16]
 
 
-# -- randomness.py: The generators of random numbers and the state of autocast, which a run again has to find as they were.
+# -- randomness.py: The generators of random numbers and the state of autocast, which a repeated run needs as
+# they were.
 
 
 def random_state():
-    """The states of all generators of random numbers that a step may draw from."""
+    """Returns the states of all generators of random numbers that a step may use."""
     s = dict(other_random_state(), cpu=rng_bytes())
     if torch.cuda.is_available() and torch.cuda.is_initialized():
         s["cuda"] = torch.cuda.get_rng_state()
@@ -237,12 +239,12 @@ def random_state():
 
 
 def other_random_state():
-    """The states of the generators that are not PyTorch's."""
+    """Returns the states of the generators other than PyTorch's."""
     return {"python": random.getstate(), **({"numpy": sys.modules["numpy"].random.get_state()} if "numpy" in sys.modules else {})}
 
 
 def set_random_state(s):
-    """Has all generators go on as they did when random_state returned s."""
+    """Restores the states of all generators to those that random_state returned."""
     torch.set_rng_state(torch.frombuffer(bytearray(s["cpu"]), dtype=torch.uint8))
     random.setstate(s["python"])
     if "numpy" in s:
@@ -252,7 +254,7 @@ def set_random_state(s):
 
 
 def seed_all(n):
-    """Begins all generators with a seed."""
+    """Seeds all generators."""
     torch.manual_seed(n)
     random.seed(n)
     if "numpy" in sys.modules:
@@ -260,13 +262,13 @@ def seed_all(n):
 
 
 def rng_bytes():
-    """The state of the random numbers, outside of PyTorch's allocator."""
+    """Returns the state of PyTorch's generator, without using PyTorch's allocator."""
     t = torch.get_rng_state()
     return ctypes.string_at(t.data_ptr(), t.numel())
 
 
 def casts():
-    """Of each kind of device whether autocast is on, and its type."""
+    """Returns, for each kind of device, its name, whether autocast is on, and its type."""
     if hasattr(torch, "get_autocast_dtype"):
         return [(d, torch.is_autocast_enabled(d), torch.get_autocast_dtype(d)) for d in ("cpu", "cuda")]
     return [("cpu", torch.is_autocast_cpu_enabled(), torch.get_autocast_cpu_dtype()), ("cuda", torch.is_autocast_enabled(), torch.get_autocast_gpu_dtype())]
@@ -276,7 +278,7 @@ CASTS = ("bfloat16", "float16")
 
 
 def cast_type(autocast):
-    """The type of autocast, which may be named: None for none."""
+    """Returns the type of autocast, which may be given by name, or None."""
     name = autocast if isinstance(autocast, str) else str(autocast or "")
     name = name[6:] if name.startswith("torch.") else name
     if name and name not in CASTS:
@@ -284,18 +286,18 @@ def cast_type(autocast):
     return getattr(torch, name) if name else None
 
 
-# -- meter.py: Peaks of the allocator, and times.
+# -- meter.py: Measurement of the allocator's peaks, and of times.
 
 
 def allocated(fn, device):
-    """What fn returns, and the most that PyTorch's allocator held above the
-    start while it ran, in bytes."""
-    gc.collect()  # what others have left would go meanwhile, and be taken off
+    """Returns the result of fn, and the most bytes that PyTorch's allocator held above the
+    start while fn ran."""
+    gc.collect()  # else garbage of earlier code could be freed meanwhile
     return allocated_both(fn, device)[:2]
 
 
 def allocated_both(fn, device):
-    """As allocated, and what it holds above the start in the end."""
+    """As allocated, with the bytes above the start at the end as well."""
     if device.type == "cuda":
         torch.cuda.synchronize(device)
         start = torch.cuda.memory_allocated(device)
@@ -319,7 +321,7 @@ clock = time.perf_counter_ns
 
 
 def timed(fn, device):
-    """What fn returns, and its time in nanoseconds."""
+    """Returns the result of fn, and its time in nanoseconds."""
     if device.type == "cuda":
         begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
         torch.cuda.synchronize(device)
@@ -334,16 +336,16 @@ def timed(fn, device):
 
 
 def free_memory(device):
-    """What a device has for the plan; None if that is not known."""
+    """Returns the bytes that a device has free for a plan; None if unknown."""
     if device.type != "cuda":
         return None
     return torch.cuda.mem_get_info(device)[0] + torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
 
 
-# -- command.py: The command memtide, which a wheel of a platform carries: where it is, and what it is asked.
+# -- command.py: The command memtide, which a wheel for a platform contains: finding it and running it.
 
 
-# What the command does; every other first word of a command line is a network.
+# The subcommands; every other first word of a command line is a network.
 COMMANDS = ("solve", "sweep", "batch", "place", "doctor", "link", "svg", "export", "torch", "estimate", "diff", "plan", "pipeline", "score", "serve", "version", "help")
 
 HOW = ("The command memtide is not here: install the wheel of your platform, put a binary of the release on the PATH, "
@@ -351,18 +353,18 @@ HOW = ("The command memtide is not here: install the wheel of your platform, put
 
 
 def command():
-    """The path of the command memtide: what the variable MEMTIDE names, what the wheel has
-    installed, or what is on the PATH; None if there is none."""
+    """Returns the path of the command memtide: the variable MEMTIDE, the program of the
+    wheel, or the one on the PATH. None if there is no such program."""
     name = "memtide.exe" if os.name == "nt" else "memtide"
-    beside = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "bin")  # of pip install --target
+    beside = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "bin")  # for pip install --target
     folders = [sysconfig.get_path("scripts"), sysconfig.get_path("scripts", os.name + "_user"), beside]
     found = [os.environ.get("MEMTIDE", "")] + [os.path.join(f, name) for f in folders if f] + [shutil.which("memtide") or ""]
     return next((f for f in found if f and os.access(f, os.X_OK) and os.path.isfile(f)), None)
 
 
 def ask(*args):
-    """What the command writes to its standard output; PlanError with what it says where it
-    refuses. What it remarks otherwise goes to the standard error."""
+    """Runs the command and returns its standard output and its standard error. Raises
+    PlanError with its message if it fails."""
     path = command()
     if path is None:
         raise PlanError(HOW)
@@ -373,7 +375,7 @@ def ask(*args):
 
 
 def pass_on(argv):
-    """Runs the command in the place of this program, and returns its exit status."""
+    """Runs the command in place of this program, and returns its exit status."""
     path = command()
     if path is None:
         print(HOW, file=sys.stderr)
@@ -381,20 +383,20 @@ def pass_on(argv):
     return subprocess.call([path, *argv])
 
 
-# -- showing.py: How graphs and plans show themselves: in a line, in a notebook, and on the page.
+# -- showing.py: Display of graphs and plans: in a line, in a notebook, and on the page.
 
 
 PAGE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "memtide.html")
 
 
 def table(title, rows, head=()):
-    """A title and rows of cells as HTML; cells are texts."""
+    """Returns a title and rows of text cells as HTML."""
     cells = lambda tag, row: "<tr>" + "".join("<%s style='text-align:left'>%s</%s>" % (tag, html.escape(str(c)), tag) for c in row) + "</tr>"
     return "<b>%s</b><table>%s%s</table>" % (html.escape(title), cells("th", head) if head else "", "".join(cells("td", r) for r in rows))
 
 
 def page_with(fragment):
-    """The page in one file, which opens with what a link says."""
+    """Returns the page in one file, which opens with the link of a fragment."""
     if not os.path.exists(PAGE):
         raise PlanError("The page is not beside this program: it is in the wheel of memtide, and make build makes dist/memtide.html.")
     with open(PAGE, encoding="utf-8") as f:
@@ -406,9 +408,9 @@ def page_with(fragment):
 
 
 def framed(page, name, height):
-    """HTML that shows a page in a frame which has an address of its own (a blob), as the page
-    writes into its address what it shows."""
-    text = json.dumps(page).replace("<", "\\u003c")  # no script ends within it
+    """Returns HTML that shows a page in a frame. The frame has an address of its own (a
+    blob), because the page writes its state into its address."""
+    text = json.dumps(page).replace("<", "\\u003c")  # so that the text does not end the script
     mark = "memtide-%s" % uuid.uuid4().hex
     return ('<iframe id="%s" title="%s" width="100%%" height="%d" style="border:0"></iframe><script>'
             'document.getElementById("%s").src = URL.createObjectURL(new Blob([%s], {type: "text/html;charset=utf-8"}));</script>'
@@ -416,15 +418,15 @@ def framed(page, name, height):
 
 
 def in_notebook():
-    """Whether a notebook shows what is displayed."""
+    """Whether this process runs in a notebook."""
     shell = sys.modules.get("IPython") and sys.modules["IPython"].get_ipython()
     return shell is not None and getattr(shell, "kernel", None) is not None
 
 
 def show_page(save, name, budget=None, height=760, browser=True):
-    """Opens the page with a network in it, which save writes to a file: in the cell of a
-    notebook, otherwise in a browser. It returns what displays it, or the name of the file
-    that was opened. Nothing is fetched."""
+    """Opens the page with the network that save writes to a file: in the cell of a notebook,
+    otherwise in a browser. Returns the object that displays it, or the name of the opened
+    file. Fetches nothing."""
     folder = tempfile.mkdtemp(prefix="memtide-")
     net, path = os.path.join(folder, "net.json"), os.path.join(folder, "memtide.html")
     save(net)
@@ -439,13 +441,13 @@ def show_page(save, name, budget=None, height=760, browser=True):
     return path
 
 
-# -- plans.py: Plans as files: how they are read, the bounds of each field, and PlanError for one that is not a plan.
+# -- plans.py: Plans as files: reading them, and the bounds of each field, beyond which PlanError is raised.
 #
-# The bounds are those of package profiles: whoever writes a plan is not known.
+# The bounds are those of package profiles: a plan may come from an unknown author.
 
 
 def walk(segments):
-    """All segments, those within others behind them."""
+    """Yields all segments, each before the segments within it."""
     for s in segments or []:
         yield s
         yield from walk(s.get("inner"))
@@ -457,13 +459,13 @@ def name_of(seg):
 
 
 def shapes_of(plan):
-    """The plans in a plan: it itself, and those for other inputs."""
+    """Returns the plans in a plan: the plan itself, and those for other inputs."""
     return [plan] + (plan.get("shapes") or [])
 
 
 def several(plan, *others):
-    """One plan of plans for several batches or lengths of one model. Inputs that none of
-    them was made for run plainly."""
+    """Returns one plan from plans for several batches or lengths of one model. Inputs without
+    a plan run without one."""
     plan, others = load_plan(plan), [load_plan(p) for p in others]
     alike = lambda p: [(p.get("model") or {}).get(key) for key in ("units", "classes", "modules_sha")] + [p.get("autocast")]
     if any(alike(p) != alike(plan) for p in others):
@@ -474,7 +476,7 @@ def several(plan, *others):
 
 
 class Plan(dict):
-    """A plan: what its file has, by the names of its fields."""
+    """A plan: a dictionary with the fields of its file."""
 
     def __repr__(self):
         rows = [r for s in shapes_of(self) for r in summary(s)]
@@ -491,7 +493,7 @@ class Plan(dict):
 
 
 def summary(plan):
-    """What a plan of one shape does and takes, in a few words."""
+    """Yields what a plan for one shape does and takes, in a few words."""
     said, again = plan.get("predicted") or {}, sum(len(s["units"]) for s in plan["segments"] if s.get("do") == "recompute")
     yield "%d of %d units run again" % (again, len((plan.get("model") or {}).get("units") or [])) if plan.get("model") else "%d units run again" % again
     if said.get("peak_bytes"):
@@ -501,8 +503,8 @@ def summary(plan):
 
 
 def load_plan(plan):
-    """A plan from its file; a dictionary is one. PlanError says which field is not what
-    a plan has there."""
+    """Returns the plan in a file or a dictionary. Raises PlanError with the field that is
+    invalid."""
     if isinstance(plan, (str, os.PathLike)):
         plan = read_json(plan)
     if not isinstance(plan, dict) or plan.get("format") != "memtide-plan/1":
@@ -513,11 +515,11 @@ def load_plan(plan):
 
 MOST_BYTES, MOST_NUMBER, MOST_NAME, MOST_TEXT, MOST_NOTES, MOST_ITEMS = 512 << 20, 1 << 53, 1000, 10000, 1000, 1 << 20
 
-MOST_DEPTH = 100  # of segments within each other
+MOST_DEPTH = 100  # of nested segments
 
 
 def read_json(path):
-    """The content of a file of JSON that somebody else may have written."""
+    """Returns the content of a JSON file, which may come from an unknown author."""
     with open(path, "rb") as f:
         data = f.read(MOST_BYTES + 1)
     if len(data) > MOST_BYTES:
@@ -531,7 +533,7 @@ def read_json(path):
 
 
 def brief(value):
-    """A value of JSON for a message: the beginning of a text, of others the kind."""
+    """Returns a JSON value for a message: the start of a text, or the type of another value."""
     if type(value) is int and value.bit_length() > 64:
         return "a number of %d bits" % value.bit_length()
     if isinstance(value, str):
@@ -540,8 +542,8 @@ def brief(value):
 
 
 class Fields:
-    """The fields of a plan, each held against what it has to be. What is missing or null
-    is left to its default, but for segments, units and do."""
+    """Checks the fields of a plan. Fields that are missing or null have a default, except for
+    segments, units and do."""
 
     def __init__(self, plan):
         self.top = plan
@@ -558,7 +560,7 @@ class Fields:
             self.wrong(path, value, "a whole number from 0 to %d" % most)
 
     def number(self, path, value):
-        if type(value) not in (int, float) or not 0 <= value <= MOST_NUMBER:  # a NaN is neither
+        if type(value) not in (int, float) or not 0 <= value <= MOST_NUMBER:  # false for a NaN
             self.wrong(path, value, "a number from 0 on")
 
     def each(self, path, value, check, most=MOST_ITEMS):
@@ -568,7 +570,7 @@ class Fields:
             check("%s[%d]" % (path, i), v)
 
     def parts(self, path, value, checks):
-        """An object: of the fields that it has, each by its check."""
+        """Checks that value is an object, and each of its fields with its check."""
         if not isinstance(value, dict):
             self.wrong(path, value, "an object")
         for key, check in checks.items():
@@ -587,7 +589,7 @@ class Fields:
         self.shape("", self.top)
 
     def shape(self, path, value):
-        """What a plan has once, and each of its shapes."""
+        """Checks the fields that a plan and each of its shapes have."""
         predicted = {key: self.whole for key in ("peak_bytes", "keepall_peak_bytes", "sent_bytes")}
         predicted.update((key, self.number) for key in ("step_s", "again_s", "copies_s"))
         self.parts(path, value, {
@@ -639,11 +641,11 @@ class Fields:
         self.whole(path + "[1]", value[1])
 
 
-# -- modules.py: What modules hold while they run, and what a plan leaves in them.
+# -- modules.py: The state of modules while they run, and what a plan stores in them.
 
 
 class Contents:
-    """A list, dictionary, set or deque, and those within it, with what is in each."""
+    """A list, dictionary, set or deque, and the containers within it, with the items of each."""
 
     KINDS = (list, dict, set, collections.deque, collections.OrderedDict, collections.defaultdict, collections.Counter)
 
@@ -659,12 +661,12 @@ class Contents:
         return [*c, *c.values()] if isinstance(c, dict) else list(c)
 
     def same(self):
-        """Whether nothing has changed since."""
+        """Whether no item has changed since."""
         now = [self.items(c) for c, _ in self.parts]
         return all(len(a) == len(b) and all(x is y for x, y in zip(a, b)) for a, (_, b) in zip(now, self.parts))
 
     def put(self):
-        """Puts back what was in them, and returns the outer one."""
+        """Restores the items, and returns the outer container."""
         for c, items in self.parts:
             c.clear()
             n = len(items) // 2
@@ -676,12 +678,12 @@ class Contents:
 
 
 def noted(value):
-    """An attribute, with what is in it."""
+    """Returns an attribute, with its items if it is a container."""
     return Contents(value) if type(value) in Contents.KINDS else value
 
 
 def own_attribute(name):
-    """Whether an attribute is the model's, and none of PyTorch's or of a plan."""
+    """Whether an attribute belongs to the model, not to PyTorch or a plan."""
     return name not in MODULE and not name.startswith("_memtide") and name != "forward"
 
 
@@ -689,7 +691,7 @@ MODULE = set(vars(nn.Module())) if torch else set()
 
 
 def still(value):
-    """An attribute without the graph that it came from."""
+    """Returns an attribute without its autograd graph."""
     change = lambda t: t.detach().requires_grad_() if t.requires_grad and not isinstance(t, nn.Parameter) else t
     if isinstance(value, Contents):
         value.parts = [(c, [change(t) if torch.is_tensor(t) else t for t in items]) for c, items in value.parts]
@@ -698,16 +700,16 @@ def still(value):
 
 
 def signature(o):
-    """What changes of an object when a module appends to it, or counts in it."""
+    """Returns a value that changes when a module appends to an object, or counts in it."""
     parts = Contents([o, *(vars(o).values() if hasattr(o, "__dict__") else ())]).parts
     same = lambda v: v if isinstance(v, (int, float, str)) else id(v)
     return [(id(t), t._version, tuple(t.shape)) for t in tensors(o)], [[same(v) for v in items] for _, items in parts]
 
 
 class Planned:
-    """What a plan leaves in a module that it names: the runtime, the path of the module,
-    and the forward that the module itself had instead of that of its class, or None. A
-    deep copy of the module has a copy of it; a file of the module has None."""
+    """What a plan stores in a module that it names: the runtime, the path of the module, and
+    the forward that the module itself had in place of its class's, or None. A deep copy of
+    the module has a copy of it; a saved module has None."""
 
     def __init__(self, rt, path, forward):
         self.rt, self.path, self.forward = rt, path, forward
@@ -723,15 +725,15 @@ class Planned:
 
 
 def planned(module):
-    """What a plan has left in a module; None if there is no plan on it."""
+    """Returns what a plan has stored in a module; None without a plan."""
     return module.__dict__.get("_memtide")
 
 
 def stand_in(module):
-    """What stands in for the forward of a module that the plan names: a method, so that
-    a deep copy runs its own, of the signature that the module's own has, for those who
-    look at it (a Trainer drops the columns that forward does not take). It is called
-    forward, so that a file of the module has the forward of its class."""
+    """Returns the forward of a module that the plan names. It is a method, so that a deep
+    copy runs its own. It has the signature of the original forward, for code that inspects it
+    (a Trainer drops columns that forward does not take). It is called forward, so that a
+    saved module has the forward of its class."""
 
     def forward(self, *args, **kwargs):
         return self.__dict__["_memtide"].rt.forward(self, args, kwargs)
@@ -742,9 +744,9 @@ def stand_in(module):
 
 
 def modules_sha(model):
-    """A hash of what modules a model has, by path and class, and of the shapes of their
-    parameters. Buffers are left out: some grow while a model runs. Empty where a
-    parameter has no shape yet."""
+    """Returns a hash of the modules of a model, by path and class, and of the shapes of their
+    parameters. Buffers are left out: some grow while a model runs. Returns "" if a parameter
+    has no shape yet."""
     rows = ["%s %s" % (path, type(m).__name__) for path, m in model.named_modules()]
     for name, p in model.named_parameters():
         if isinstance(p, nn.parameter.UninitializedParameter):
@@ -754,7 +756,7 @@ def modules_sha(model):
 
 
 def whole(model):
-    """Refuses a model that FSDP has taken apart, or is about to."""
+    """Refuses a model that FSDP has sharded, or is about to."""
     for path, m in model.named_modules():
         kind = type(m).__name__
         if kind == "FullyShardedDataParallel" or kind.startswith("FSDP") or getattr(m, "_is_fsdp_managed_module", False):
@@ -766,17 +768,17 @@ WHOLE_COMPILE = "A plan does not go into torch.compile of the whole model: compi
 OWN_CHECKPOINTS = "The model checkpoints by itself (torch.utils.checkpoint), so that what a plain step keeps is not seen: turn that off before you collect."
 
 
-# -- offload.py: What lies on the host until backward comes near.
+# -- offload.py: Activations on the host until the backward comes near.
 
 
 class Offloaded:
-    """What an offloaded segment keeps, or the arguments of one that runs again: they lie
-    on the host until backward comes near."""
+    """The activations that an offloaded segment keeps, or the arguments of one that runs
+    again. They are on the host until the backward comes near."""
 
     def __init__(self, rt, seg):
         self.rt, self.seg = rt, seg
-        self.blocks = weakref.WeakValueDictionary()  # the handles hold them: what backward is done with goes at once
-        self.line, self.n = rt.offloaded, len(rt.offloaded)  # those of the same step
+        self.blocks = weakref.WeakValueDictionary()  # the handles hold the blocks, so a block is freed when the backward is done with it
+        self.line, self.n = rt.offloaded, len(rt.offloaded)  # all of the same step
         self.line.append(weakref.ref(self))
 
     def pack(self, t):
@@ -786,9 +788,9 @@ class Offloaded:
         if b is None:
             with self.rt.quiet():
                 b = self.blocks[_key(t)] = Block(t, self.rt)
-            b.alive = StorageWeakRef(_storage(t))  # the address of a storage that is freed would be given again
+            b.alive = StorageWeakRef(_storage(t))  # a storage that is freed could share its address with a new one
             b.seen = {place(t)}
-        elif place(t) not in b.seen:  # a part that may have been written since, as gates of an LSTM are
+        elif place(t) not in b.seen:  # this part may have been written since, as the gates of an LSTM are
             with self.rt.quiet():
                 b.send(t)
             b.seen.add(place(t))
@@ -796,12 +798,12 @@ class Offloaded:
 
 
 def place(t):
-    """Which elements of its storage a tensor is, and how often they were changed."""
+    """Returns which elements of its storage a tensor is, and how often they were changed."""
     return t.dtype, t.size(), t.stride(), t.storage_offset(), t._version
 
 
 class Block:
-    """A storage on the host. On a GPU copies go to a side stream through pinned memory."""
+    """A storage on the host. On a GPU, copies use a side stream and pinned memory."""
 
     def __init__(self, t, rt):
         self.rt, self.device, self.flat, self.event = rt, t.device, None, None
@@ -823,7 +825,7 @@ class Block:
         t.record_stream(s)
 
     def send(self, t):
-        """Sends the elements of t again."""
+        """Copies the elements of t to the host again."""
         each = t.element_size()
         host = self.host[:self.host.numel() // each * each].view(t.dtype).as_strided(t.size(), t.stride(), t.storage_offset())
         if t.device.type == "cuda":
@@ -864,14 +866,14 @@ def unpack(h):
     return h.value
 
 
-# -- frames.py: Segments that run again. Where autograd would keep a tensor, hooks put a Handle. When
-# backward asks for one that is empty, the module calls of its segment run again, and the
-# n-th tensor that this run would keep goes to the n-th handle: nothing of the graph of the
-# second run is used.
+# -- frames.py: Segments that run again. Hooks replace each tensor that autograd would keep by a Handle.
+# When the backward needs an empty handle, the module calls of its segment run again, and
+# the n-th tensor that this run would keep becomes the value of the n-th handle. The graph
+# of the second run is not used.
 
 
 class Handle:
-    """What the graph keeps instead of a tensor."""
+    """The object that the graph keeps in place of a tensor."""
 
     __slots__ = ("frame", "value", "meta", "__weakref__")
 
@@ -880,20 +882,20 @@ class Handle:
 
 
 class Arg:
-    """A tensor among the arguments of a recorded call: a value, or a packed block on the
-    host, or the at-th tensor that an earlier call of the frame returned."""
+    """A tensor among the arguments of a recorded call: a value, a packed block on the host,
+    or the at-th tensor that an earlier call of the frame returned."""
 
     __slots__ = ("value", "wants", "version", "call", "at", "packed")
 
 
 class Call:
-    """A recorded call of a module, with the states it began in."""
+    """A recorded call of a module, with the states at its start."""
 
     __slots__ = ("module", "args", "kwargs", "state", "buffers", "attributes", "count", "objects")
 
 
 class Frame:
-    """One execution of a segment whose kept tensors are made again when they are needed."""
+    """One execution of a segment whose kept tensors are computed again when they are needed."""
 
     def __init__(self, rt, seg):
         self.rt, self.seg, self.calls, self.handles, self.outs = rt, seg, [], [], []
@@ -914,7 +916,7 @@ class Frame:
         for i in reversed(range(len(self.outs))):
             for j, (r, version) in enumerate(self.outs[i]):
                 if r() is t:
-                    if version == t._version:  # else something outside of the calls has changed it
+                    if version == t._version:  # otherwise code outside of the calls has changed it
                         a.call, a.at = i, j
                         return a
         a.wants = t.requires_grad
@@ -937,7 +939,8 @@ class Frame:
             self.rt.settle(c.module, c.attributes)
 
     def hook(self):
-        """pack, for a graph that may outlive the frame: PyTorch 2 holds on to it."""
+        """Returns pack as a hook for a graph that may outlive the frame: PyTorch 2 keeps a
+        reference to it."""
         frame = weakref.ref(self)
         return lambda t: frame().pack(t)
 
@@ -951,7 +954,7 @@ class Frame:
         return h
 
     def fill(self):
-        """Runs the calls again until all handles that live have their tensors."""
+        """Runs the calls again until all handles that are alive have their tensors."""
         if self.calls is None or self.running:
             raise PlanError("%s is needed twice by backward; run backward once, or with retain_graph remove the plan." % name_of(self.seg))
         self.running = True
@@ -973,7 +976,7 @@ class Frame:
 
         def get(a):
             if a.call is not None:
-                return outs[a.call][a.at]  # the object itself: an inner run knows it by that, and in-place work may follow
+                return outs[a.call][a.at]  # the object itself: an inner run identifies it, and in-place work may follow
             if a.packed is None and a.value._version != a.version:
                 raise PlanError("An input of %s was changed in place after it had been kept: the module's in-place operation belongs to the same unit. Collect again." % name_of(self.seg))
             v = (unpack(a.packed) if a.packed else a.value).detach()
@@ -988,13 +991,13 @@ class Frame:
                     out = rt.call(c.module, args, kwargs, job, self.sac[1] if self.sac else None)
                 outs.append(tensors(out))
                 del out, args, kwargs
-                later = set()  # what a later call does not read goes
+                later = set()  # results that no later call reads are freed
                 for d in calls[n + 1:]:
                     mapped((d.args, d.kwargs), lambda a: a.call is not None and later.add((a.call, a.at)), Arg)
                 outs = [[t if (i, j) in later else None for j, t in enumerate(o)] for i, o in enumerate(outs)]
             except Stop:
                 return
-            except RuntimeError:  # before PyTorch 2 an exception of a hook arrives as one
+            except RuntimeError:  # before PyTorch 2 an exception of a hook arrives as this type
                 if job.want or not job.stopped:
                     raise
                 return
@@ -1004,12 +1007,12 @@ class Frame:
 
 
 class Stop(BaseException):
-    """All that was wanted has been computed."""
+    """Raised when all wanted tensors have been computed."""
 
 
 class Fill:
-    """The bookkeeping of one run again: the n-th tensor that autograd would keep goes
-    to the n-th handle."""
+    """The state of one repeated run: the n-th tensor that autograd would keep becomes the
+    value of the n-th handle."""
 
     def __init__(self, frame):
         self.frame, self.at, self.sub, self.stopped = frame, 0, None, False
@@ -1025,7 +1028,7 @@ class Fill:
         if h is not None and h.meta != (tuple(t.shape), t.dtype):
             raise PlanError("%s computed %s %s the second time and %s %s the first: its forward depends on something that changed." % (
                 (name_of(frame.seg), tuple(t.shape), str(t.dtype)[6:]) + (h.meta[0], str(h.meta[1])[6:])))
-        if self.sub is not None:  # a segment within this one takes the handle over
+        if self.sub is not None:  # a segment within this one takes over the handle
             self.sub.handles.append(r)
             if h is not None:
                 h.frame = self.sub
@@ -1039,8 +1042,8 @@ class Fill:
 
 
 class Level:
-    """Which calls begin which segments, at one depth. job: the run again that it is
-    within, None in the forward."""
+    """The segment of each call, at one depth. job is the repeated run that contains it; None
+    in the forward."""
 
     def __init__(self, segments, job=None):
         self.job, self.frames = job, {}
@@ -1048,7 +1051,8 @@ class Level:
 
 
 def selective(save):
-    """PyTorch's contexts that keep single operators: (name, k-th of that name)."""
+    """Returns PyTorch's contexts that keep single operators, each given as (name, k-th of
+    that name)."""
     from torch.utils.checkpoint import CheckpointPolicy, create_selective_checkpoint_contexts
 
     wanted, counts = {(n, k) for n, k in save}, {}
@@ -1061,23 +1065,24 @@ def selective(save):
     return create_selective_checkpoint_contexts(policy)
 
 
-# -- operators.py: Operators as PyTorch dispatches them: their names, what they read and write, and in which
-# line of the model they are called.
+# -- operators.py: Operators as PyTorch dispatches them: their names, the tensors that they read and write,
+# and the line of the model that calls them.
 
 
 def unseen(func):
-    """Calls that fake tensors and hooks make, and a step does not."""
+    """Whether a call is made only by fake tensors and hooks, not by a step."""
     return str(func).startswith("prim.") or str(func) == "aten.detach.default"
 
 
 def passed(func, args, kwargs):
-    """The result of an unseen call. PyTorch 1.13 makes a number of a detached number."""
+    """Returns the result of an unseen call. PyTorch 1.13 makes a detached number a Python
+    number."""
     out = func(*args, **kwargs)
     return torch.scalar_tensor(out, dtype=args[0].dtype) if isinstance(out, (bool, int, float, complex)) else out
 
 
 def writes(func, args):
-    """The tensors that an operator writes in place."""
+    """Returns the tensors that an operator writes in place."""
     schema = getattr(func, "_schema", None)
     if schema is None or "!" not in str(schema):
         return []
@@ -1085,17 +1090,18 @@ def writes(func, args):
 
 
 def signature_of(func, args, kwargs):
-    """What the sizes of an operator depend on, unless they depend on values."""
+    """Returns what determines the sizes of an operator's results, unless they depend on
+    values."""
     sign = lambda t: (tuple(t.shape), t.stride() if t.layout is torch.strided else None, str(t.dtype), str(t.device))
     return str(func), str(mapped(args, sign)), str(mapped(kwargs, sign))
 
 
 class NeedsValues(BaseException):
-    """A model looks at a value that has not been computed."""
+    """The model looks at a value that has not been computed."""
 
 
 def short_name(func):
-    """The name of an operator, without the overload that most have."""
+    """Returns the name of an operator, without the usual overload."""
     return str(func)[:-8] if str(func).endswith(".default") else str(func)
 
 
@@ -1109,7 +1115,8 @@ def reads_values(func, args):
 
 @contextlib.contextmanager
 def watched(look):
-    """Reads of values that are no operators are told to look, as their tensor and name."""
+    """Calls look with the tensor and the name of the method when code reads values without an
+    operator."""
     names = ("numpy", "tolist")
 
     def seen(name):
@@ -1130,11 +1137,11 @@ def watched(look):
             delattr(torch.Tensor, name)
 
 
-OUTERMOST = set()  # the code that runs a step: module steps puts it here
+OUTERMOST = set()  # the code that runs a step; module steps adds it
 
 
 def frames_within():
-    """The frames of the step that is being collected, as code and line, innermost first."""
+    """Returns the frames of the collected step as code and line, innermost first."""
     f, out = sys._getframe(1), []
     while f is not None and f.f_code not in OUTERMOST:
         out.append((f.f_code, f.f_lineno))
@@ -1143,15 +1150,16 @@ def frames_within():
 
 
 def is_ours(file):
-    """Whether code of file is memtide's: of this package, or of the one file made of it."""
+    """Whether the code of a file is memtide's: of this package, or of the single file
+    generated from it."""
     own = line_of.__code__.co_filename
     packed = (__package__ or "").rpartition(".")[2] == "memtide"
     return os.path.dirname(file) == os.path.dirname(own) if packed else file == own
 
 
 def line_of(frames):
-    """The line of the model among frames, innermost first, such as net.py:30: the first
-    that lies outside of PyTorch, otherwise of PyTorch's own modules; empty if there is none."""
+    """Returns the line of the model among frames, innermost first, such as net.py:30: the
+    first one outside of PyTorch, otherwise one in PyTorch's own modules, or ""."""
     folder, theirs = os.path.dirname(torch.__file__) + os.sep, ""
     for code, line in frames:
         file = code.co_filename
@@ -1164,13 +1172,13 @@ def line_of(frames):
 
 
 def needs(name, frames):
-    """Which operator needs values, and in which line of the model."""
+    """Returns which operator needs values, and in which line of the model."""
     line = line_of(frames)
     return "%s needs values%s" % (name, " (%s)" % line if line else "")
 
 
 class Names(DispatchMode):
-    """While it is entered, the names of the operators."""
+    """Records the names of the operators while it is entered."""
 
     def __init__(self):
         super().__init__()
@@ -1187,11 +1195,11 @@ class Names(DispatchMode):
         return sha_of(self.names)
 
 
-# -- runtime.py: The run of an unmodified model by a plan: apply, and what it returns.
+# -- runtime.py: Running an unmodified model by a plan: apply, and the Runtime that it returns.
 
 
 class Runtime:
-    """A plan on a model: what apply returns. remove() ends it."""
+    """A plan on a model; apply returns it. remove() ends it."""
 
     def __init__(self, model, plan, strict=False):
         self.plan, self.model, self.strict, self.shapes = plan, model, strict, shapes_of(plan)
@@ -1201,17 +1209,17 @@ class Runtime:
         self.changing, self.offloaded, self.streams, self.told, self.given, self.said = {}, [], {}, False, set(), set()
         self.named = sorted({u.split("#")[0] for p in self.shapes for s in walk(p.get("segments")) for u in s["units"]} | {""})
         fits(self.modules, self.named, plan)
-        self.paths = {self.modules[path]: path for path in self.named}  # also for a backward that comes after remove()
+        self.paths = {self.modules[path]: path for path in self.named}  # also for a backward after remove()
         for path in self.named:
             m = self.modules[path]
             own = m.__dict__.get("forward")
-            of_class = getattr(own, "__self__", None) is m and getattr(own, "__func__", None) is type(m).forward  # as a file of a planned model has it
+            of_class = getattr(own, "__self__", None) is m and getattr(own, "__func__", None) is type(m).forward  # as in a saved model with a plan
             m.__dict__["_memtide"] = Planned(self, path, None if of_class else own)
             m.forward = stand_in(m)
 
     def remove(self):
-        """The model is as it was before. The backward of a forward that ran by the plan
-        still finds what it needs; what lies within a run that it makes again is kept."""
+        """Restores the model. The backward of a forward that ran by the plan still works;
+        segments within one that it runs again are kept."""
         for path in self.named:
             m = self.modules[path]
             old = m.__dict__.pop("_memtide").forward
@@ -1233,7 +1241,7 @@ class Runtime:
             raise PlanError(WHOLE_COMPILE)
         f = self.original(m)
         if not torch.is_grad_enabled():
-            if self.count is not None:  # the collector counts such calls, too
+            if self.count is not None:  # the collector counts these calls, too
                 self.segment(m)
             return f(*args, **kwargs)
         if m is self.model and self.job is None:
@@ -1252,7 +1260,7 @@ class Runtime:
             with torch.autograd.graph.saved_tensors_hooks(keep.pack, unpack):
                 return f(*args, **kwargs)
         frame = self.begin(seg, m, args, kwargs, before)
-        self.level = None  # what lies within runs as it is
+        self.level = None  # calls within run unchanged
         try:
             with torch.autograd.graph.saved_tensors_hooks(frame.hook(), unpack), (frame.sac[0] if frame.sac else contextlib.nullcontext()):
                 out = f(*args, **kwargs)
@@ -1262,11 +1270,11 @@ class Runtime:
         return out
 
     def step(self, f, args, kwargs):
-        """A forward of the whole model."""
+        """Runs a forward of the whole model."""
         if not self.told:
             whole(self.model)
         self.level, self.count, self.offloaded = Level(self.fitting(args, kwargs)), {}, []
-        self.given = {_key(t) for t in tensors((args, kwargs)) + list(self.model.buffers()) if t.layout is torch.strided}  # others hold them
+        self.given = {_key(t) for t in tensors((args, kwargs)) + list(self.model.buffers()) if t.layout is torch.strided}  # tensors that are held anyway
         names = self.names = Names() if self.strict and not self.told and (self.plan.get("model") or {}).get("ops_sha") else None
         try:
             with names or contextlib.nullcontext():
@@ -1280,7 +1288,7 @@ class Runtime:
 
     @contextlib.contextmanager
     def quiet(self):
-        """What the plan does by itself is none of the model's operators."""
+        """Keeps the operators of the plan itself out of names."""
         names = self.names
         if names is not None:
             names.paused = True
@@ -1291,9 +1299,9 @@ class Runtime:
                 names.paused = False
 
     def fitting(self, args, kwargs):
-        """The segments for these inputs: those of the plan that was made for them. Where
-        none was, the only plan there is; of several none, and the step is plain. That is
-        said once of each input."""
+        """Returns the segments for these inputs: those of the plan for them. Without one, it
+        returns those of the only plan, or no segments if there are several plans, and reports
+        it once for each input."""
         now = input_rows(args, kwargs)
         made = [[[n, list(shape), dtype] for n, shape, dtype in p.get("inputs") or []] for p in self.shapes]
         self.same_cast()
@@ -1305,7 +1313,7 @@ class Runtime:
         return self.plan.get("segments") or [] if len(self.shapes) == 1 else []
 
     def same_cast(self):
-        """Tells of an autocast that is not the one that the plan was made for."""
+        """Reports an autocast other than the one for which the plan was made."""
         first, want = next(self.model.parameters(), None), self.plan.get("autocast")
         if first is None or want is None or first.device.type not in ("cpu", "cuda"):
             return
@@ -1314,7 +1322,8 @@ class Runtime:
             self.tell("planned %s, running %s" % tuple("under autocast to " + t if t else "without autocast" for t in (want, got)))
 
     def tell(self, said):
-        """Refuses a step that the plan was not made for, or warns of it, once."""
+        """Raises PlanError for a step for which the plan was not made if strict, otherwise
+        warns once."""
         if self.strict:
             raise PlanError("The plan is strict: %s." % said)
         if said not in self.said:
@@ -1322,8 +1331,7 @@ class Runtime:
             warnings.warn("memtide: " + shown(said), stacklevel=7)
 
     def segment(self, m):
-        """The segment that a call of a named module belongs to, and the counts of calls
-        before it."""
+        """Returns the segment of a call of a named module, and the counts of calls before it."""
         path = self.paths[m]
         before = dict(self.count)
         n = before.get(path, 0)
@@ -1337,7 +1345,7 @@ class Runtime:
         return frame
 
     def inner(self, seg, m, args, kwargs, f, before):
-        """A segment within one that is being run again."""
+        """Runs a segment within one that is run again."""
         level = self.level
         job = level.job
         if seg["do"] != "recompute" or job.sub is not None:
@@ -1353,7 +1361,7 @@ class Runtime:
         return out
 
     def call(self, m, args, kwargs, job, mode):
-        """Runs a recorded call again; what lies within it may be segments."""
+        """Runs a recorded call again; calls within it may be segments."""
         f = self.original(m)
         seg, before = self.segment(m)
         with torch.autograd.graph.saved_tensors_hooks(job.pack, unpack), mode or contextlib.nullcontext():
@@ -1374,7 +1382,8 @@ class Runtime:
             yield
 
     def before(self, m):
-        """Copies of the buffers that a call of m may change: of all until it is known."""
+        """Returns copies of the buffers that a call of m may change: of all buffers until
+        this is known."""
         names = self.changing.get(self.path_of(m))
         return {n: b.detach().clone() for n, b in m.named_buffers() if names is None or n in names}
 
@@ -1385,7 +1394,7 @@ class Runtime:
                 del copies[n]
 
     def swap(self, m, copies):
-        """Puts the buffers of m as they were, and returns what they were until now."""
+        """Restores the buffers of m, and returns their previous values."""
         buffers = dict(m.named_buffers())
         now = {n: buffers[n].detach().clone() for n in self.changing.get(self.path_of(m), ())}
         self.put(m, copies)
@@ -1394,17 +1403,18 @@ class Runtime:
     def put(self, m, copies):
         buffers = dict(m.named_buffers())
         for n, b in copies.items():
-            buffers[n].data.copy_(b)  # .data: no new version, autograd may have kept the buffer
+            buffers[n].data.copy_(b)  # .data makes no new version: autograd may have kept the buffer
 
-    # attributes that a module binds anew while it runs, such as a state that it carries on,
-    # or changes, such as a list of losses
+    # attributes that a module assigns while it runs, such as a carried state, or changes, such as
+    # a list of losses
 
     def held(self, m):
-        """The attributes that a call of m may change: all until it is known."""
+        """Returns the attributes that a call of m may change: all attributes until this is
+        known."""
         names = self.moving.get(self.path_of(m))
         if names is None:
             return {(sub, n): noted(v) for sub in m.modules() for n, v in vars(sub).items() if own_attribute(n)}
-        return {(sub, n): still(noted(vars(sub).get(n, self))) for sub, n in names}  # this object: there is none
+        return {(sub, n): still(noted(vars(sub).get(n, self))) for sub, n in names}  # self stands for a missing attribute
 
     def settle(self, m, before):
         if self.path_of(m) not in self.moving:
@@ -1418,7 +1428,7 @@ class Runtime:
             before.update(kept)
 
     def bind(self, attributes):
-        """Binds attributes, and returns what they were until now."""
+        """Assigns attributes, and returns their previous values."""
         now = {(sub, n): noted(vars(sub).get(n, self)) for sub, n in attributes}
         for (sub, n), v in attributes.items():
             if isinstance(v, Contents):
@@ -1437,8 +1447,8 @@ class Runtime:
         return self.streams[device]
 
     def near(self, keep):
-        """Backward has come to an offloaded segment: it is fetched, and so are those
-        before it that should be by then."""
+        """Fetches an offloaded segment that the backward has reached, and those before it
+        within the prefetch distance."""
         for i in range(keep.n, max(-1, keep.n - 1 - (keep.seg.get("prefetch") or 0)), -1):
             k = keep.line[i]()
             for b in list(k.blocks.values()) if k is not None else ():
@@ -1474,10 +1484,10 @@ def fits(modules, named, plan):
 
 
 def apply(model, plan, strict=False):
-    """Has the model train by a plan (a dictionary, or the name of its file) until
-    remove() of what is returned. Losses, gradients, buffers and random numbers are
-    those of the model without it. strict refuses other inputs and other operators than
-    the plan was made for."""
+    """Makes the model train by a plan (a dictionary, or the name of its file) until remove()
+    of the returned Runtime. Losses, gradients, buffers and random numbers are those of the
+    model without the plan. strict refuses other inputs and other operators than those for
+    which the plan was made."""
     plan = load_plan(plan)
     for doubt in plan.get("warnings") or []:
         warnings.warn("memtide: " + shown(doubt), stacklevel=2)
@@ -1500,11 +1510,11 @@ def apply(model, plan, strict=False):
     return Runtime(model, plan, strict)
 
 
-# -- callbacks.py: Plans in the loops of others: Transformers' Trainer and Lightning.
+# -- callbacks.py: Plans in the training loops of Transformers' Trainer and of Lightning.
 
 
 class Applied:
-    """A plan, while a loop trains by it. Each begin is ended by at most one end."""
+    """A plan that is applied while a loop trains. Each begin has at most one end."""
 
     def __init__(self, plan, strict):
         self.plan, self.strict, self.handle = plan, strict, None
@@ -1520,8 +1530,8 @@ class Applied:
 
 
 def trainer_callback(plan, strict=False):
-    """A callback for Transformers: Trainer(..., callbacks=[trainer_callback(plan)]) trains its
-    model by the plan. TrainingArguments leave gradient_checkpointing off."""
+    """Returns a callback for Transformers: Trainer(..., callbacks=[trainer_callback(plan)])
+    trains its model by the plan. TrainingArguments have to leave gradient_checkpointing off."""
     from transformers import TrainerCallback
 
     class TrainByPlan(TrainerCallback):
@@ -1537,9 +1547,9 @@ def trainer_callback(plan, strict=False):
 
 
 def lightning_callback(plan, module=lambda whole: whole, strict=False):
-    """A callback for Lightning: Trainer(callbacks=[lightning_callback(plan)]) trains by the
-    plan. module says which part of the LightningModule the plan is for, such as
-    lambda whole: whole.net; without it the plan is for the LightningModule itself."""
+    """Returns a callback for Lightning: Trainer(callbacks=[lightning_callback(plan)]) trains
+    by the plan. module returns the part of the LightningModule for which the plan was made,
+    such as lambda whole: whole.net; by default it is the LightningModule itself."""
     try:
         from lightning.pytorch import Callback
     except ImportError:
@@ -1560,14 +1570,15 @@ def lightning_callback(plan, module=lambda whole: whole, strict=False):
     return TrainByPlan()
 
 
-# -- kernels.py: What stands in for products and convolutions, and what kernels take beside their results.
+# -- kernels.py: Substitutes for products and convolutions, and the temporary memory of kernels.
 
 
 class Kernels:
-    """Stands in for products and convolutions where no fake tensors exist: each runs
-    once for its shapes, strides and types, and then zeros of the same layout are its
-    results, with what the kernel takes beside them. `looked`: something has asked for
-    values, so that what was collected with this may be wrong."""
+    """Substitutes for products and convolutions, for versions of PyTorch without fake
+    tensors. Each product or convolution runs once for its shapes, strides and types.
+    Afterwards its results are zeros of the same layout, with the temporary memory of the
+    kernel. `looked` is set if the model has looked at values, so that the collected step may
+    be wrong."""
 
     HEAVY = {"aten.%s.default" % n for n in ("mm", "addmm", "bmm", "baddbmm", "convolution", "convolution_backward")}
 
@@ -1579,8 +1590,8 @@ class Kernels:
         raise NeedsValues
 
     def run(self, func, args, kwargs, within=False):
-        """The result of an operator. within: the allocator is watched, and sees what it
-        would see of the kernel."""
+        """Returns the result of an operator. within: the allocator is watched, so the
+        temporary memory of the kernel is allocated, too."""
         if func.namespace != "aten" or reads_values(func, args):
             self.look(short_name(func))
         seen = tensors((args, kwargs))
@@ -1604,8 +1615,9 @@ class Kernels:
 
 
 def short(func, args):
-    """The operands of a product with an inner dimension of 1: the result, and what the
-    kernel takes beside it, are the same where BLAS reads both operands as they lie."""
+    """Returns the operands of a product with an inner dimension of 1, if the size of the
+    result and the temporary memory of the kernel stay the same: BLAS then reads both operands
+    without a copy."""
     if str(func) not in ("aten.mm.default", "aten.addmm.default"):
         return args
     a, b = args[-2:]
@@ -1614,7 +1626,7 @@ def short(func, args):
 
 
 class Layout:
-    """How a contiguous or permuted tensor of the CPU lies."""
+    """The layout of a contiguous or permuted tensor on the CPU."""
 
     def __init__(self, t):
         self.size, self.stride, self.dtype = t.size(), t.stride(), t.dtype
@@ -1624,7 +1636,8 @@ class Layout:
 
 
 class Stood(DispatchMode):
-    """While it is entered, kernels stand in for operators as they do for the allocator."""
+    """Substitutes operators by kernels, with their effect on the allocator, while it is
+    entered."""
 
     def __init__(self, kernels):
         super().__init__()
@@ -1637,8 +1650,8 @@ class Stood(DispatchMode):
 
 
 class Temps(DispatchMode):
-    """What kernels take beside their results, and their times: measured once for each
-    operator with its shapes."""
+    """Measures the temporary memory and the time of kernels, once for each operator with its
+    shapes."""
 
     def __init__(self, reps=0, kernels=None):
         super().__init__()
@@ -1675,7 +1688,7 @@ class Temps(DispatchMode):
 
 DEFAULT_DEVICE = "v100-pcie-16gb"
 
-DEVICES = {  # the peaks of arithmetic in 32 and 16 bits in TFLOP/s (0: as in the other), the bandwidth of the memory in GB/s
+DEVICES = {  # peaks of arithmetic in 32 and 16 bits in TFLOP/s (0: the same as the other), memory bandwidth in GB/s
     "gtx-970": (3.9, 0, 224), "gtx-1080-ti": (11.3, 0, 484), "p100-pcie-16gb": (9.3, 0, 732),
     "v100-pcie-16gb": (14, 112, 900), "v100-sxm2-32gb": (15.7, 125, 900), "v100-sxm2-16gb-nvlink2": (15.7, 125, 900),
     "a100-sxm-40gb": (19.5, 312, 1555), "a100-sxm-80gb": (19.5, 312, 2039), "h100-pcie-80gb": (51, 756, 2000),
@@ -1698,14 +1711,14 @@ LAUNCH = 5e-6  # seconds to start a kernel
 SHARES = {"first": (0.80, 1.7), "strided": (0.69, 2.8), "point": (0.63, 2.3), "wide": (1.70, 1.95), "mid": (0.84, 2.4),
           "narrow": (0.56, 2.5), "other": (1.10, 2.4), "grouped": (0.165, 3.5)}
 
-# How often other operators travel over their output, in the forward and in the backward.
+# How often other operators read or write the size of their output, in the forward and in the backward.
 PASSES = {"norm": (3.3, 4), "activation": (2, 3), "add": (3, 1.5), "concat": (2, 2), "dropout": (2.25, 2.25), "copy": (2, 2)}
 
 
 class Model:
-    """How long operators take on a device, as (forward, backward) in seconds: as
-    long as their arithmetic or their memory traffic, whichever is longer, and the
-    start of each kernel. Fitted for a V100 in 32 bits, an estimate elsewhere."""
+    """The times of operators on a device as (forward, backward) in seconds. An operator takes
+    as long as its arithmetic or its memory traffic, whichever is longer, plus a launch per
+    kernel. The model was fitted for a V100 in 32 bits, and is an estimate elsewhere."""
 
     def __init__(self, device, half, efficiency=None):
         plain, fast, bandwidth = DEVICES[device]
@@ -1725,14 +1738,15 @@ class Model:
             % (device, bits.replace("-bit", " bits"), share * 100, peak, 86 if v100 else 80, bandwidth))
 
     def conv(self, kind, macs, size):
-        """A convolution of so many multiply-adds between values of so many bytes,
-        input and output together."""
+        """Returns the time of a convolution with macs multiply-adds; size is the bytes of its
+        input and output."""
         share, ratio = SHARES[kind] if self.fitted else (self.share, 1 if kind == "first" else 2)
         arithmetic, traffic = 2 * macs / (self.peak * share), size / self.traffic
         return max(arithmetic, traffic) + LAUNCH, max(ratio * arithmetic, 2 * traffic) + 2 * LAUNCH
 
     def product(self, macs, weights):
-        """A matrix product that reads so many bytes of weights."""
+        """Returns the time of a matrix product with macs multiply-adds that reads weights
+        bytes of weights."""
         arithmetic, traffic = 2 * macs / self.linear, weights / self.traffic
         return max(arithmetic, traffic) + LAUNCH, max(2 * arithmetic, 3 * traffic) + 2 * LAUNCH
 
@@ -1743,13 +1757,13 @@ class Model:
         return 2 * (into + out) / self.traffic + LAUNCH, 4 * (into + out) / self.traffic + 2 * LAUNCH
 
     def element(self, kind, out):
-        """An operator that writes so many bytes, element by element."""
+        """Returns the time of an element-wise operator that writes out bytes."""
         forward, backward = PASSES[kind]
         return forward * out / self.traffic + LAUNCH, backward * out / self.traffic + 2 * LAUNCH
 
 
 def classify(into, out, height, width, stride, groups):
-    """The class of a convolution from so many channels to so many."""
+    """Returns the class of a convolution with into input channels and out output channels."""
     narrow = min(into, out)
     if groups > 1:
         return "grouped"
@@ -1774,14 +1788,13 @@ REDUCTIONS = {"mean", "sum", "avg_pool2d", "avg_pool1d", "avg_pool3d", "_adaptiv
 
 
 class Work(DispatchMode):
-    """While it is entered, adds up what the model says of every operator that
-    runs below autograd."""
+    """Sums the model's times of all operators below autograd while it is entered."""
 
     def __init__(self, model, module):
         super().__init__()
         self.model, self.forward, self.backward = model, 0.0, 0.0
         self.owned = {_key(t) for t in module.parameters()} if isinstance(module, nn.Module) else set()
-        self.masks = []  # of dropout, which some versions make of single operators
+        self.masks = []  # masks of dropout, which some versions compute with single operators
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         out = func(*args, **(kwargs or {}))
@@ -1793,7 +1806,7 @@ class Work(DispatchMode):
         return out
 
     def time(self, name, args, tensors, out):
-        """The time of an operator, (0, 0) if it computes nothing."""
+        """Returns the time of an operator, (0, 0) if it computes nothing."""
         plain, model, size = name.rstrip("_"), self.model, nbytes(out)
         if plain == "convolution":
             return self.conv(args, out)
@@ -1824,7 +1837,7 @@ class Work(DispatchMode):
 
 
 def roofline(model, func, args, kwargs, out):
-    """The time of an operator in ns: as long as its arithmetic or its traffic."""
+    """Returns the time of an operator in ns, by its arithmetic or its traffic."""
     seen = tensors((args, kwargs))
     results = tensors(out)
     if all(any(_key(t) == _key(s) for s in seen) for t in results) and not writes(func, args):
@@ -1841,28 +1854,28 @@ def roofline(model, func, args, kwargs, out):
     return math.ceil(1e9 * (max(flops / model.linear, sum(map(nbytes, seen + results)) / model.traffic) + LAUNCH))
 
 
-# -- progress.py: What collect is doing, while it does: by tqdm where that is installed, otherwise in a line.
+# -- progress.py: The progress of collect, shown with tqdm if it is installed, otherwise in a line.
 
 
 PARTS = ("what Python keeps", "what autograd keeps", "what kernels take", "the peak of a plain step")
 
 
 class Silent:
-    """Says nothing."""
+    """Shows no progress."""
 
     def part(self, k):
-        """The k-th of PARTS begins."""
+        """Part k of PARTS begins."""
 
     def operators(self, n):
-        """So many operators of the part have run."""
+        """n operators of the part have run."""
 
     def close(self):
-        """Nothing is done any more."""
+        """The work is finished."""
 
 
 class Line(Silent):
-    """Says it on the standard error: in one line that is written again, or by tqdm. It may
-    be used by a copy of this process, which is why each call says all."""
+    """Shows progress on the standard error: in one line that is rewritten, or with tqdm. A
+    copy of this process may use it, so each call has all the state."""
 
     def __init__(self):
         self.k, self.bar = 0, None
@@ -1896,13 +1909,13 @@ class Line(Silent):
             sys.stderr.flush()
 
 
-teller = [Silent()]  # the last one is told
+teller = [Silent()]  # the last one is used
 
 
 @contextlib.contextmanager
 def telling(wanted):
-    """While it is entered, collect says what it does if that is wanted; None: where a
-    person sees it, in a terminal or a notebook."""
+    """While it is entered, collect shows its progress if wanted; None means in a terminal or
+    a notebook."""
     if wanted is None:
         wanted = sys.stderr.isatty() or "ipykernel" in sys.modules
     teller.append(Line() if wanted else Silent())
@@ -1919,9 +1932,9 @@ ONE_DRAW = "that of one draw"
 
 
 class Origins:
-    """What the values of storages follow from, and which of them Python has looked at: by
-    them it may have done what it would not have done for others. roles are those of the
-    storages that were there before the step."""
+    """The causes of the values in storages, and the causes of those that Python has read:
+    with other values, Python might have run other operators. roles are the roles of the
+    storages that existed before the step."""
 
     RANDOM = re.compile("rand|bernoulli|dropout|normal|uniform|exponential|multinomial|geometric|cauchy|poisson")
     SAID = {"random numbers": "the prediction is %s, and another may take more" % ONE_DRAW,
@@ -1934,14 +1947,14 @@ class Origins:
         self.roles, self.known, self.looks = roles, {}, {}
 
     def of(self, n):
-        """The causes of storage n. One that no operator has made is data, such as targets
-        that the loss knows."""
+        """Returns the causes of storage n. A storage that no operator has made is data, such
+        as the targets of the loss."""
         if n in self.known:
             return self.known[n]
         return frozenset(["weights or buffers" if self.roles.get(n) in ("weight", "buffer", "grad") else "data"])
 
     def follow(self, func, ins, outs):
-        """The storages outs are made or written of ins."""
+        """Records that the storages outs are computed from ins."""
         name = str(func).split(".")[1]
         causes = frozenset() if name.startswith("lift_fresh") else frozenset().union(*map(self.of, ins))
         if self.RANDOM.search(name):
@@ -1950,7 +1963,7 @@ class Origins:
             self.known[n] = causes | self.known.get(n, frozenset())
 
     def look(self, ins):
-        """Python looks at values of ins."""
+        """Records that Python reads values of ins."""
         causes = frozenset().union(*map(self.of, ins))
         if len(causes) > 1:
             causes -= {"weights or buffers"}
@@ -1958,7 +1971,8 @@ class Origins:
             self.looks.setdefault(cause, {})[line_of(frames_within())] = True
 
     def drawn(self, before, after):
-        """Generators that are not PyTorch's: their states before the forward and after it."""
+        """Records whether generators other than PyTorch's were used, from their states before
+        and after the forward."""
         if before["python"] != after["python"]:
             self.looks["Python's random numbers"] = {}
         told = lambda s: (s[1].tolist(), s[2:])
@@ -1966,15 +1980,15 @@ class Origins:
             self.looks["numpy's random numbers"] = {}
 
     def doubts(self):
-        """What makes a prediction doubtful, in sentences."""
+        """Returns the reasons why the prediction may not hold, in sentences."""
         where = lambda lines: " (%s)" % ", ".join(lines[:3]) if lines else ""
         return ["What the step does may depend on %s%s: %s." % (cause, where([line for line in self.looks[cause] if line]), said)
                 for cause, said in self.SAID.items() if cause in self.looks]
 
 
 class Trace(DispatchMode):
-    """One step, operator by operator: which storages each makes, reads and writes, when
-    they die, what autograd keeps and until when, and which module calls run."""
+    """One step, operator by operator: the storages that each makes, reads and writes, when
+    they are freed, what autograd keeps and until when, and the module calls."""
 
     def __init__(self, model=None, kernels=None):
         super().__init__()
@@ -1985,7 +1999,7 @@ class Trace(DispatchMode):
         self.model, self.end, self.origins = model, 0, Origins(self.roles)
 
     def sid(self, t):
-        """The number of a tensor's storage."""
+        """Returns the number of a tensor's storage."""
         key = _key(t)
         if key not in self.live:
             self.live[key] = len(self.sizes), StorageWeakRef(_storage(t))
@@ -1996,7 +2010,7 @@ class Trace(DispatchMode):
         return sorted({self.sid(t) for t in tensors(tree) if t.layout is torch.strided})
 
     def base(self, tree, role):
-        """Storages that are there before the step."""
+        """Records storages that exist before the step."""
         for t in tensors(tree):
             self.roles.setdefault(self.sid(t), role)
 
@@ -2036,7 +2050,7 @@ class Trace(DispatchMode):
             m.__dict__["forward"] = functools.partial(self.called, path, type(m).__name__, m.forward)
 
     def called(self, path, kind, f, *args, **kwargs):
-        if self.phase == "backward":  # of an autograd.Function that makes its forward again: no plan can name it
+        if self.phase == "backward":  # an autograd.Function that repeats its forward: no plan can name the call
             return f(*args, **kwargs)
         n = self.counts[path] = self.counts.get(path, -1) + 1
         i = len(self.calls)
@@ -2057,8 +2071,8 @@ class Trace(DispatchMode):
         return out
 
     def arg(self, t):
-        """An argument: its storage, and the calls that have returned this very tensor,
-        if nothing has changed it since."""
+        """Returns the row of an argument: its storage, and the calls that have returned this
+        very tensor, if it has not changed since."""
         return [self.sid(t), [[i, j] for r, version, i, j in self.made.get(id(t), []) if r() is t and version == t._version]]
 
     # what autograd keeps
@@ -2083,7 +2097,7 @@ class Trace(DispatchMode):
 
 
 class Kept:
-    """What autograd holds of a tensor in a full trace; it says when it lets go."""
+    """The object that autograd keeps of a tensor in a full trace. It records its release."""
 
     def __init__(self, trace, n, t):
         self.trace, self.n, self.t = trace, n, t
@@ -2097,11 +2111,11 @@ class Kept:
             pass
 
 
-# -- steps.py: A training step of a model, and how it is run on copies and traced.
+# -- steps.py: A training step of a model, and running it on copies and tracing it.
 
 
 def scalar(out):
-    """The loss in what a model returns."""
+    """Returns the loss in the result of a model."""
     if torch.is_tensor(out) and out.numel() == 1:
         return out
     loss = out.get("loss") if isinstance(out, dict) else getattr(out, "loss", None)
@@ -2113,13 +2127,13 @@ def scalar(out):
 
 
 def attributes(model):
-    """The tensors that modules have beside parameters and buffers."""
+    """Returns the tensors in modules other than parameters and buffers."""
     return tensors([{k: v for k, v in vars(m).items() if not k.startswith("_")} for m in model.modules()])
 
 
 @contextlib.contextmanager
 def checkpointing(instead):
-    """PyTorch's checkpoint calls this instead, however it was imported."""
+    """While it is entered, PyTorch's checkpoint calls instead, however it was imported."""
     import torch.utils.checkpoint as c
 
     old = {n: getattr(c, n) for n in ("CheckpointFunction", "_checkpoint_without_reentrant", "_checkpoint_without_reentrant_generator") if hasattr(c, n)}
@@ -2133,7 +2147,7 @@ def checkpointing(instead):
 
 
 class Step:
-    """A model, its arguments, and what a training step does with it."""
+    """A model, its arguments, and how a training step runs it."""
 
     def __init__(self, model, args=(), kwargs=None, loss=None, autocast=None):
         self.model, self.args, self.kwargs, self.loss, self.autocast = model, tuple(args), dict(kwargs or {}), loss or scalar, cast_type(autocast)
@@ -2146,14 +2160,14 @@ class Step:
         return torch.autocast(self.device.type, self.autocast) if self.autocast else contextlib.nullcontext()
 
     def run(self):
-        """A step on the model itself."""
+        """Runs a step on the model itself."""
         with self.cast():
             loss = self.loss(self.model(*self.args, **self.kwargs))
         loss.backward()
 
     def copy(self):
-        """The step on a copy, with gradients."""
-        made = {id(t): t.detach().clone() for t in attributes(self.model) if not t.is_leaf}  # as weight_norm leaves them
+        """Returns the step on a copy of the model, with gradients."""
+        made = {id(t): t.detach().clone() for t in attributes(self.model) if not t.is_leaf}  # weight_norm leaves such tensors
         net = copy.deepcopy(self.model, made)
         args, kwargs = mapped((self.args, self.kwargs), lambda t: t.detach().clone().requires_grad_() if t.requires_grad else t)
         for t in list(net.parameters()) + tensors((args, kwargs)):
@@ -2161,8 +2175,8 @@ class Step:
         return Step(net, args, kwargs, self.loss, self.autocast)
 
     def half(self, fake, lean, model, kernels):
-        """One of the two traces. fake: the mode that computes nothing, or None; kernels:
-        what stands in for kernels, or None."""
+        """Returns one of the two traces. fake is the mode that computes nothing, or None;
+        kernels are the substitutes for kernels, or None."""
         faked = (lambda t: fake.from_tensor(t.detach())) if fake else (lambda t: t.detach().clone())
         memo, old = {}, self.model
         for p in old.parameters():
@@ -2184,7 +2198,7 @@ class Step:
         tr.wrap(net)
         try:
             self.play(tr, net, args, kwargs, fake, lean)
-        finally:  # no cycle may be left to the garbage collector: with fake tensors 2.6 crashes on it
+        finally:  # leave no cycle to the garbage collector: PyTorch 2.6 crashes on one with fake tensors
             for m in net.modules():
                 m.__dict__.pop("forward", None)
             for p in list(net.parameters()) + tensors((args, kwargs)):
@@ -2228,10 +2242,11 @@ OUTERMOST.update((Step.traced.__code__, Step.run.__code__))
 
 
 class Played:
-    """What the player says of a plan: bytes and seconds. sent: bytes that go to the host,
-    and back; their time is in none of the seconds. left: bytes that are there after the
-    step, in attributes of modules; a step that begins with as much of the one before takes
-    up to that much less above what was there. warnings: why it may not hold."""
+    """The result of playing a plan, in bytes and seconds. sent is the bytes that go to the
+    host and back; the seconds do not contain their time. left is the bytes that remain after
+    the step, in attributes of modules: a step that starts with as many bytes of the step
+    before takes up to that much less above its start. warnings are reasons why the result may
+    not hold."""
 
     def __init__(self, peak, time, again, left, sent, warnings=()):
         self.peak, self.time, self.again, self.left, self.sent, self.warnings = peak, time, again, left, sent, list(warnings)
@@ -2246,14 +2261,14 @@ class Played:
 
 
 class Player:
-    """Plays the trace of a step under a plan. An instance of a storage is (number, run);
-    run 0 is the forward. It is there while somebody holds it."""
+    """Plays the trace of a step under a plan. An instance of a storage is (number, run),
+    where run 0 is the forward. It exists while it has a holder."""
 
     def __init__(self, graph, segments):
         self.g, self.d, self.segments = graph, graph.data, segments
         self.now = self.peak = self.runs = self.again = self.sent = 0
         self.held, self.filler, self.holds, self.owner = {}, {}, {}, {}
-        self.line = []  # frames of which something is on the host, in order
+        self.line = []  # frames with data on the host, in order
         self.deaths = sorted([d, n] for n, d in self.d["python_frees"])
         gone = {n for _, n in self.deaths}
         self.late = {n for n, i in graph.first.items() if i < graph.end and n not in gone}
@@ -2300,7 +2315,7 @@ class Player:
         return Played(self.peak, time / 1e9, self.again / 1e9, self.now, self.sent, self.d.get("warnings", ()))
 
     def calls_of(self, segments):
-        """The segment that each call begins or goes on with."""
+        """Returns the segment of each call."""
         return {self.g.at[u]: s for s in segments for u in s["units"]}
 
     def frame(self, seg, run):
@@ -2317,7 +2332,7 @@ class Player:
         f["inputs"] = []
 
     def forward(self, begin, end, level, run, fill):
-        """Plays events of the forward; fill: the frame that is being filled again."""
+        """Plays events of the forward. fill is the frame that runs again, or None."""
         d, frames, mine, held = self.d, {}, set(), []
         cur = opened = inside = None
         want = set(fill["alive"]) if fill else None
@@ -2370,18 +2385,19 @@ class Player:
                         break
         self.settle(deaths[dead:], run, fill, mine, held)
         for f in frames.values():
-            if not f["alive"]:  # nothing of it is kept: nobody will ask
+            if not f["alive"]:  # it keeps nothing, so the backward will not need it
                 self.close(f)
 
     def reads(self, calls):
-        """Of storages that calls hand on to later ones the last that reads each."""
+        """Returns the last reader of each storage that one of the calls passes to a later
+        one."""
         return {n: c for c in calls for n, made in self.d["calls"][c]["args"] if any(k in calls for k, _ in made)}
 
     def ended(self, call, run, mine, reads):
-        """A call has run again: what it made goes, but for what a later one reads."""
+        """Ends a repeated call: frees what it made, except for what a later call reads."""
         for n in [n for n in mine if reads.get(n, -1) <= call]:
             self.drop((n, run), "python")
-            if n in self.owner:  # and who reads it then reads what the frame has
+            if n in self.owner:  # later calls read the instance of the frame
                 mine.discard(n)
 
     def enter(self, f, call, run, mine):
@@ -2407,7 +2423,7 @@ class Player:
             counts = f["second" if f is fill else "first"]
             k = counts[o["name"]] = counts.get(o["name"], -1) + 1
             saved = [o["name"], k] in f["seg"]["save"]
-        if saved and f is fill:  # it was kept: nothing runs
+        if saved and f is fill:  # its result was kept, so it does not run
             for n in o["new"]:
                 self.hold((n, f["run"]), "python")
                 held.append((n, f["run"]))
@@ -2424,7 +2440,7 @@ class Player:
             self.again += o["time_ns"]
 
     def settle(self, deaths, run, fill, mine, held):
-        """The end of a forward: what Python still held goes."""
+        """Ends a forward: frees what Python still held."""
         if not fill:
             for _, n in deaths:
                 self.drop((n, run), "python")
@@ -2441,7 +2457,7 @@ class Player:
         return (n, run) if n in mine or run == 0 else (n, self.owner.get(n, 0))
 
     def need(self, p):
-        """Backward asks for what it keeps."""
+        """Provides what the backward needs: p is an index of keeps."""
         if p in self.filler and self.filler[p]["seg"]["do"] == "offload":
             self.near(self.filler[p])
         while p in self.filler and p not in self.holds:
@@ -2457,8 +2473,8 @@ class Player:
             self.close(f)
 
     def near(self, f):
-        """Backward has come to a frame: it is brought back from the host, and so are those
-        before it that should be by then."""
+        """Brings back a frame that the backward has reached from the host, and those before
+        it within the prefetch distance."""
         for k in self.line[max(0, f["place"] - (f["seg"].get("prefetch") or 0)):f["place"] + 1]:
             if k["seg"]["do"] == "offload":
                 for q in sorted(k["alive"] - self.holds.keys()):
@@ -2475,7 +2491,7 @@ class Player:
 
 
 class Graph:
-    """The operators of a training step, as the file has them (memtide/1, kind
+    """The operators of a training step, with the fields of their file (memtide/1, kind
     operators; docs/formats.md)."""
 
     def __init__(self, data):
@@ -2489,8 +2505,8 @@ class Graph:
     # units
 
     def choose(self, patterns=None):
-        """Sets the units: the module calls that a plan chooses from, in order, and which
-        of them have to stay with the one before because of work in place."""
+        """Sets the units, the module calls from which a plan chooses, in order, and those
+        that have to stay with the unit before them because of work in place."""
         if patterns:
             found = [i for i, c in enumerate(self.data["calls"]) if any(fnmatch.fnmatchcase(c["path"], p) for p in patterns)]
             inside = lambda i: i is not None and (i in found or inside(self.data["calls"][i]["parent"]))
@@ -2502,8 +2518,8 @@ class Graph:
         self.data["units"], self.data["tied"] = self.together(units)
 
     def opened(self, share=0.125):
-        """The tree of calls is opened where children are containers, and where a call
-        keeps much and has no siblings of its own class."""
+        """Returns the units: a call is replaced by its children if they are containers, or if
+        it keeps much memory and has no siblings of its own class."""
         d, kept, children = self.data, {}, {}
         for n, c in d["keeps"]:
             while c is not None:
@@ -2519,7 +2535,7 @@ class Graph:
             inner = [k for k in below if children.get(k)]
             kind = d["calls"][i]["class"]
             twin = kind != "Sequential" and sum(d["calls"][k]["class"] == kind for k in children.get(d["calls"][i]["parent"], [])) > 1
-            if kind == "OptimizedModule" and i:  # what torch.compile made runs as a whole
+            if kind == "OptimizedModule" and i:  # a module of torch.compile runs as a whole
                 out.append(i)
             elif i == 0 or (inner and len(inner) == len(below)) or (inner and not twin and size.get(i, 0) > share * total):
                 for k in below:
@@ -2531,9 +2547,10 @@ class Graph:
         return out
 
     def together(self, units):
-        """The units that can be recomputed, and those that go with the one before:
-        whoever works in place belongs to who made the storage; what reads a storage that
-        others change later belongs to its maker; outside of units nobody can be told."""
+        """Returns the units that can be recomputed, and those that are tied to the unit
+        before them. A unit that works in place, or that reads a storage which is changed
+        later, is tied to the unit that made the storage. It cannot be recomputed if no unit
+        made the storage."""
         d = self.data
         of = {op: k for k, u in enumerate(units) for op in range(d["calls"][u]["op"], d["calls"][u]["end"])}
         written = {}
@@ -2550,7 +2567,7 @@ class Graph:
 
         for n, at in written.items():
             if d["roles"].get(str(n)) in ("weight", "buffer", "grad"):
-                continue  # the unit's own
+                continue  # they belong to the unit itself
             maker = of.get(self.first.get(n))
             for i in at:
                 if of.get(i) is not None:
@@ -2563,14 +2580,14 @@ class Graph:
         return [units[k] for k in keep], [j for j, k in enumerate(keep) if k in tied]
 
     def units(self):
-        """The names of the units."""
+        """Returns the names of the units."""
         return [self.data["calls"][i]["path"] for i in self.data["units"]]
 
     # sizes and times that only a real step knows
 
     def measure(self, step, reps=0, kernels=None):
-        """Measures what kernels take beside their results, their times if reps, and the
-        peak of a plain step, by steps of a copy. kernels stand in for what has run."""
+        """Measures the temporary memory of kernels, their times if reps is not 0, and the
+        peak of a plain step, with steps of a copy. kernels substitutes kernels that have run."""
         own, rng = step.copy(), random_state()
         teller[-1].part(2)
         with Temps(reps, kernels) as seen:
@@ -2587,14 +2604,14 @@ class Graph:
         self.data["source"].update(temps="measured", **({"times": "measured", "notes": []} if reps else {}))
 
     def off(self):
-        """How far the predicted peak of a plain step is from the measured one."""
+        """Returns the relative error of the predicted peak of a plain step."""
         plain = self.data["source"]["plain_bytes"]
         return abs(self.play().peak - plain) / max(plain, 1)
 
     def paired(self, names):
-        """The operators with the places of those that a step on the device has done.
-        Hooks make plain numbers of PyTorch's own into tensors, so that there may be more
-        operators on single numbers; they take nothing beside."""
+        """Returns pairs of an operator and the index of the same operator in a step on the
+        device. Hooks turn numbers of PyTorch into tensors, so there may be additional
+        operators on single numbers, which take no temporary memory."""
         ops = self.data["ops"]
         own = [o["name"] for o in ops]
         if own == names:
@@ -2611,8 +2628,8 @@ class Graph:
     # plans
 
     def play(self, plan=None):
-        """What a plan takes: .peak above what is there before the step, .again, the time
-        of what runs twice, and .time, of all, in seconds."""
+        """Returns what a plan takes: .peak above the memory before the step, and in seconds
+        .again, the time of what runs twice, and .time of the whole step."""
         segments = plan.get("segments") or [] if plan else []
         Fields(plan).segments("segments", segments)
         for s in walk(segments):
@@ -2622,7 +2639,7 @@ class Graph:
         return Player(self, segments).run()
 
     def plan(self, segments, kind, maker="memtide_torch.py"):
-        """A plan of these segments, with what it is predicted to take."""
+        """Returns a plan of these segments, with its predicted peak and times."""
         d, whole = self.data, self.play()
         played = self.play({"segments": segments})
         sha = sha_of([o["name"] for o in d["ops"][d["calls"][0]["op"]:d["calls"][0]["end"]]])
@@ -2654,9 +2671,9 @@ class Graph:
         return call == unit
 
     def show(self, budget=None, browser=True):
-        """Opens the page with this network in it: in the cell of a notebook, otherwise in a
-        browser, unless browser is False. The file that was opened is returned. Nothing is
-        fetched, and nothing leaves this machine."""
+        """Opens the page with this network: in the cell of a notebook, otherwise in a
+        browser, unless browser is False. Returns the opened file. Fetches nothing, and sends
+        nothing."""
         return show_page(self.save, self.data["name"], budget, browser=browser)
 
     # files
@@ -2668,7 +2685,7 @@ class Graph:
 
 
 def load(path):
-    """The graph in a file."""
+    """Returns the graph in a file."""
     with open(path, encoding="utf-8") as f:
         data = json.load(f)
     if data.get("format") != "memtide/1" or data.get("kind") != "operators":
@@ -2678,13 +2695,13 @@ def load(path):
     return Graph(data)
 
 
-# -- collector.py: The operators of a step. Two traces of one step are made: the lean one, in which autograd
-# keeps nothing, says when Python lets go of each tensor; the full one says when autograd
-# keeps, reads and releases what it keeps.
+# -- collector.py: The operators of a step, from two traces of it. In the lean trace autograd keeps nothing,
+# so it shows when Python frees each tensor. The full trace shows when autograd keeps, reads
+# and releases tensors.
 
 
 def needs_values(e):
-    """The refusal of an operator whose result depends on data, or None."""
+    """Returns the error for an operator whose result depends on data, or None."""
     if type(e).__name__ not in ("DataDependentOutputException", "DynamicOutputShapeException", "UnsupportedOperatorException"):
         return None
     frames, tb = [], e.__traceback__
@@ -2695,7 +2712,7 @@ def needs_values(e):
 
 
 def traces(step, real, model, kernels=None):
-    """The rows of a graph, from the two traces of a step."""
+    """Returns the rows of a graph, from the two traces of a step."""
     fake = None
     if not real:
         from torch._subclasses.fake_tensor import FakeTensorMode
@@ -2725,13 +2742,13 @@ def traces(step, real, model, kernels=None):
 
 
 def rows_of(lean, full, step):
-    """The content of a file of kind operators."""
+    """Returns the content of a file of kind operators."""
     made = {n for o in full.ops for n in o["new"]}
-    for n in range(len(full.sizes)):  # nobody has made it and nobody has let go of it: targets that the loss knows, masks of modules
+    for n in range(len(full.sizes)):  # storages that are neither made nor freed: targets of the loss, masks of modules
         if n not in made and n not in full.death:
             full.roles.setdefault(n, "input")
     base, at, events = set(full.roles), {}, []
-    for e in full.events:  # what autograd keeps at no cost is left out
+    for e in full.events:  # without what autograd keeps at no cost
         if e[0] in ("pack", "unpack", "release"):
             n, _, own = full.packs[e[1]]
             if own or n is None or n in base:
@@ -2756,8 +2773,8 @@ def rows_of(lean, full, step):
 
 
 def in_child(make):
-    """What make() returns, made by a copy of this process: a crash in there takes
-    nothing along. Without fork it is made here."""
+    """Returns the result of make(), which runs in a copy of this process, so that a crash
+    does not affect this one. Without fork it runs in this process."""
     if not hasattr(os, "fork") or torch.cuda.is_initialized():
         return make()
     with tempfile.TemporaryFile("w+") as f, warnings.catch_warnings():
@@ -2767,7 +2784,7 @@ def in_child(make):
         pid = os.fork()
         if pid == 0:
             try:
-                torch.set_num_threads(1)  # threads of the parent do not exist here
+                torch.set_num_threads(1)  # the threads of the parent do not exist in the copy
                 try:
                     made = ["rows", make()]
                 except ValuesNeeded as e:
@@ -2792,7 +2809,7 @@ def in_child(make):
         raise ValuesNeeded(made)
     if what == "refused":
         raise CollectError(made)
-    if what == "failed" and "Autograd-and-Fork" in made:  # this process has run a backward: its copies cannot
+    if what == "failed" and "Autograd-and-Fork" in made:  # after a backward in this process, its copies cannot run one
         return make()
     if what == "failed":
         raise RuntimeError("The model failed while it was collected:\n" + made)
@@ -2800,18 +2817,20 @@ def in_child(make):
 
 
 def collect(model, args=(), kwargs=None, loss=None, autocast=None, real=None, temps=True, times=None, reps=0, units=None, child=True, draws=1, progress=None):
-    """The operators of one training step as a Graph; shapes alone are run, in a process
-    of their own, unless real, or where a plain step on the device is another one than
-    they say, or where the model looks at values, which is said. PyTorch before 2.1 runs
-    the step, its products and convolutions once for each shape, and all of it where the
-    model looks at values; real=True does that at once. The default of loss
-    is what the model returns, if that is one number, or its .loss. autocast: a type or
-    its name. temps: a step of a copy measures what kernels take beside their results,
-    and the peak of a plain step.
-    times: the device whose model says how long operators take; reps: measure their
-    times that often instead. units: patterns of the names of modules (h.*). draws: of
-    that many draws of random numbers, the one whose plain step takes the most. progress:
-    say what is being done; None: in a terminal or a notebook."""
+    """Returns the operators of one training step as a Graph.
+
+    Only shapes are run, in a process of their own, unless real is true, or a plain step on the
+    device differs from them, or the model looks at values, which is reported. PyTorch before 2.1
+    runs the step: its products and convolutions once for each shape, or all of it if the model
+    looks at values; real=True runs all of it at once.
+
+    loss computes the loss from the model's result; by default it is the result itself if that is
+    one number, or its .loss. autocast is a type or its name. temps: a step of a copy measures
+    the temporary memory of kernels, and the peak of a plain step. times is the device whose
+    model gives the times of operators; reps measures their times that often instead. units are
+    patterns of the names of modules (h.*). draws: of that many draws of random numbers, take the
+    one whose plain step needs the most memory. progress: show progress; None means in a terminal
+    or a notebook."""
     if torch is None:
         raise CollectError("PyTorch is missing: install it (pip install torch, or apt-get install python3-torch).")
     step = Step(model, args, kwargs, loss, autocast)
@@ -2844,8 +2863,8 @@ def collect(model, args=(), kwargs=None, loss=None, autocast=None, real=None, te
 
 
 def collected(step, graph_of, real, measured):
-    """The graph that graph_of makes, from shapes alone where that does; and what in the
-    model needs values, if it is why it did not."""
+    """Returns the graph of graph_of, from shapes alone if that works, and otherwise what in
+    the model needs values, or ""."""
     needed = ""
     if real is None and (1, 13) <= VERSION < (2, 1) and step.device.type == "cpu":
         kernels, before = Kernels(), random_state()
@@ -2871,8 +2890,8 @@ def collected(step, graph_of, real, measured):
 
 
 def worst_draw(step, draws):
-    """The random state, the present one or that of a seed, from which a plain step takes
-    the most memory."""
+    """Returns the random state, the present one or that of a seed, with which a plain step
+    takes the most memory."""
     now, worst, most = random_state(), None, -1
     for seed in range(draws):
         if seed:
@@ -2885,13 +2904,13 @@ def worst_draw(step, draws):
     return worst
 
 
-# -- comparison.py: A plan beside the checkpointing that the framework has.
+# -- comparison.py: Comparison of a plan with the framework's own checkpointing.
 
 
 def checkpointed(model, plan):
-    """The checkpointing that the model's own framework has: its switch, or PyTorch's
-    checkpoint around every unit of the class that most units of the plan have. Says
-    which."""
+    """Turns on the checkpointing of the model's own framework: its switch, or PyTorch's
+    checkpoint around every unit of the most frequent class among the plan's units. Returns
+    its name."""
     if hasattr(model, "gradient_checkpointing_enable"):
         model.gradient_checkpointing_enable()
         return "gradient_checkpointing_enable()"
@@ -2911,12 +2930,11 @@ def checkpointed(model, plan):
 
 def compare(model, plan, args=(), kwargs=None, loss=None, autocast=None, reps=3):
     """Measures a training step on copies of the model: plain, with the framework's own
-    checkpointing, and by the plan. Each row has the peak that the allocator says, above
-    what is there before a step, what it had reserved (of a GPU, otherwise None), the
-    median time of so many steps in seconds, and whether gradients and buffers are those
-    of the plain step, bit by bit; its own row says whether a second run of it gives them
-    again, which kernels of a GPU that add in any order do not. The plan's row has the
-    predicted peak."""
+    checkpointing, and by the plan. Each row has the peak of the allocator above the memory
+    before the step, the reserved memory (None without a GPU), the median time of reps steps
+    in seconds, and whether gradients and buffers equal those of the plain step, bit by bit.
+    The row of the plain step says whether they equal those of a second plain step, which some
+    kernels of a GPU do not ensure. The row of the plan has the predicted peak."""
     plan, rows, want = load_plan(plan), [], None
     step = Step(model, args, kwargs, loss, autocast)
     device = step.device
@@ -2944,8 +2962,8 @@ def compare(model, plan, args=(), kwargs=None, loss=None, autocast=None, reps=3)
 
 
 def trained(own):
-    """Runs a step twice. Returns what runs it once more, and the gradients and buffers of
-    the second time by name; the first makes what later ones find."""
+    """Runs a step twice. Returns a function that runs it once more, and the gradients and
+    buffers after the second run by name: the first run creates the gradients."""
     def run():
         torch.manual_seed(0)
         random.seed(0)
@@ -2980,7 +2998,7 @@ def alike(a, b):
 
 
 def comparison(rows, device):
-    """The rows of compare as a table."""
+    """Returns the rows of compare as a table."""
     lines = [("", "peak", "predicted", "reserved", "time", "gradients", "buffers")]
     for r in rows:
         size = lambda key: "-" if r[key] is None else size_text(r[key])
@@ -3000,8 +3018,8 @@ def comparison(rows, device):
 
 
 def every_nth(graph, n):
-    """The plan that recomputes every n-th unit of the class that most units have; with
-    n 1 all of them."""
+    """Returns the plan that recomputes every n-th unit of the most frequent class; all of
+    them for n = 1."""
     calls = [graph.data["calls"][i] for i in graph.data["units"]]
     kinds = [c["class"] for c in calls]
     common = max(sorted(set(kinds)), key=kinds.count)
@@ -3010,12 +3028,12 @@ def every_nth(graph, n):
 
 
 def every(graph):
-    """The plan that recomputes every unit, each by itself."""
+    """Returns the plan that recomputes every unit by itself."""
     return segments(graph, *[[u] for u in graph.units()], kind="unit")
 
 
 def segments(graph, *runs, kind="wrappable"):
-    """The plan that recomputes each run of units as a whole."""
+    """Returns the plan that recomputes each run of units as a whole."""
     where = {u: k for k, u in enumerate(graph.units())}
     tied, out = {graph.units()[k] for k in graph.data["tied"]}, []
     for run in runs:
@@ -3023,7 +3041,7 @@ def segments(graph, *runs, kind="wrappable"):
             if u not in where:
                 raise PlanError("%s is no unit of the graph; the units are %s." % (u, ", ".join(graph.units())))
         ks = sorted(where[u] for u in run)
-        while graph.units()[ks[0]] in tied:  # work in place: it goes with its maker
+        while graph.units()[ks[0]] in tied:  # it works in place on the result of the unit before
             ks.insert(0, ks[0] - 1)
         while ks[-1] + 1 < len(where) and ks[-1] + 1 in graph.data["tied"]:
             ks.append(ks[-1] + 1)
@@ -3037,11 +3055,11 @@ def segments(graph, *runs, kind="wrappable"):
 
 
 def plan(model, budget="60%", args=(), kwargs=None, loss=None, kind="nested", strategy=None, **collecting):
-    """The fastest plan that is found within a budget, for a model or for the graph that was
-    collected of one; the other arguments are those of collect. The budget is what a step takes
-    above weights, gradients and optimizer: a size such as 10GiB, or a share of keeping
-    everything. kind is what a plan may do: unit, wrappable, nested, sac or offload; strategy
-    takes the schedule of one, such as rotor, instead. Nothing faster is ruled out."""
+    """Returns the fastest plan found within a budget, for a model or for a collected graph;
+    the other arguments are those of collect. budget is the memory of a step above weights,
+    gradients and optimizer: a size such as 10GiB, or a share of keeping everything. kind is
+    what a plan may do: unit, wrappable, nested, sac or offload. strategy takes the schedule
+    of a strategy, such as rotor, instead. A faster plan may exist."""
     graph = model if isinstance(model, Graph) else collect(model, args, kwargs, loss, **collecting)
     with tempfile.TemporaryDirectory() as folder:
         net, out = (os.path.join(folder, name) for name in ("net.json", "plan.json"))
@@ -3066,8 +3084,8 @@ __all__ = [
 
 
 def network(name, flat=False, cuts=None):
-    """The stages of a network as a list of (name, module), and a sample of its
-    input, or None."""
+    """Returns the stages of a network as a list of (name, module), and a sample of its input,
+    or None."""
     sample = None
     if ":" in name:
         sys.path.insert(0, os.getcwd())
@@ -3092,7 +3110,7 @@ def network(name, flat=False, cuts=None):
 
 
 def children(model, flat, prefix=""):
-    """The children of an nn.Sequential; flat opens those that are one."""
+    """Returns the children of an nn.Sequential; flat opens nested ones."""
     stages = []
     for name, child in model.named_children():
         if flat and isinstance(child, nn.Sequential):
@@ -3103,8 +3121,8 @@ def children(model, flat, prefix=""):
 
 
 def dense(model):
-    """A DenseNet of torchvision as a chain: each layer passes its input on
-    beside its output, as in arXiv:1911.13214, section 5.3."""
+    """Returns a DenseNet of torchvision as a chain: each layer passes on its input besides
+    its output, as in arXiv:1911.13214, section 5.3."""
 
     class Layer(nn.Module):
         def __init__(self, layer):
@@ -3130,8 +3148,8 @@ def dense(model):
 
 
 def traced(model, cuts):
-    """Splits any module that torch.fx can trace, after the modules that cuts
-    names, or wherever one tensor alone crosses."""
+    """Splits a module that torch.fx can trace, after the modules in cuts, or wherever exactly
+    one tensor crosses."""
     import torch.fx
 
     class Tracer(torch.fx.Tracer):
@@ -3186,8 +3204,8 @@ def _result(nodes):
 
 
 def _whole(calls, nodes, begin, end, source):
-    """The modules that a stage consists of, one after the other; None if it is
-    more than that. They are better than their nodes: tracing makes += a sum."""
+    """Returns the modules of which a stage consists, one after the other, or None if it has
+    other nodes as well. They are better than their nodes: tracing turns += into a sum."""
     modules = []
     while begin < end:
         fitting = [c for c in calls if c[0] == begin and c[1] <= end and c[2] is source]
@@ -3200,7 +3218,7 @@ def _whole(calls, nodes, begin, end, source):
 
 
 def _part(model, part, source, end):
-    """The nodes of a stage as a module."""
+    """Returns the nodes of a stage as a module."""
     graph = torch.fx.Graph()
     copies = {source: graph.placeholder("x")}
 
@@ -3219,7 +3237,7 @@ VIEWS = {"view", "reshape", "flatten", "permute", "transpose", "squeeze", "unsqu
 
 
 def _tied(model, node):
-    """Whether a node works in place on what it reads, or only views it."""
+    """Whether a node works in place on its input, or only views it."""
     if node.op == "call_module":
         module = model.get_submodule(node.target)
         return bool(getattr(module, "inplace", False)) or isinstance(module, (nn.Flatten, nn.Identity))
@@ -3228,7 +3246,8 @@ def _tied(model, node):
 
 
 def _name(part):
-    """The module that all of a stage belongs to, or its nodes joined."""
+    """Returns the name of the module that contains a whole stage, or the joined names of its
+    nodes."""
     targets = [n.target.split(".") if n.op == "call_module" else None for n in part]
     known = [t for t in targets if t]
     if known and len(part) > 1:
@@ -3240,8 +3259,8 @@ def _name(part):
 
 
 def joined(stages, x):
-    """Joins stages that destroy or only view their input with the one before.
-    Returns the stages and the size of each output."""
+    """Returns the stages; a stage that overwrites or only views its input is joined with the
+    one before."""
     out = []
     with torch.no_grad():
         for name, module in stages:
@@ -3265,11 +3284,11 @@ def joined(stages, x):
 if torch:
 
     class Joined(nn.Sequential):
-        """Stages that had to become one."""
+        """Stages that were joined into one."""
 
     class Leave(torch.autograd.Function):
-        """Ends a stage's graph without holding its output, as a training step
-        does: the gradient of the output comes from a list."""
+        """Ends a stage's graph without holding its output, as in a training step: the
+        gradient of the output comes from a list."""
 
         @staticmethod
         def forward(ctx, y, slot):
@@ -3282,7 +3301,7 @@ if torch:
 
 
     class Begin(torch.autograd.Function):
-        """Begins a backward with a gradient of ones that nobody else holds."""
+        """Starts a backward with a gradient of ones that has no other holder."""
 
         @staticmethod
         def forward(ctx, y):
@@ -3293,7 +3312,7 @@ if torch:
         def backward(ctx, _):
             shape, dtype, device = ctx.like
             return torch.ones(shape, dtype=dtype, device=device)
-else:  # nothing is measured without PyTorch
+else:  # without PyTorch nothing is measured
     Begin = Leave = None
 
 
@@ -3301,9 +3320,9 @@ else:  # nothing is measured without PyTorch
 
 
 def saved_set(module, x):
-    """Runs a stage and returns its output, the bytes of all storages that its
-    backward needs, the output's included and the input's not, and whether its
-    backward reads its input, and its output."""
+    """Runs a stage. Returns its output; the bytes of all storages that its backward needs,
+    with the output and without the input; and whether its backward reads its input, and its
+    output."""
     owned = {_key(t) for t in list(module.parameters()) + list(module.buffers())} if isinstance(module, nn.Module) else set()
     source, seen, held = _key(x), {}, []
     reads = set()
@@ -3312,7 +3331,7 @@ def saved_set(module, x):
         reads.add(_key(t))
         if t.layout is torch.strided and t.device == x.device and _key(t) not in owned and _key(t) != source:
             seen[_key(t)] = _storage(t).nbytes()
-            held.append(t)  # as long as it lives, its key is its own
+            held.append(t)  # its key is unique while it is alive
         return t
 
     with torch.autograd.graph.saved_tensors_hooks(pack, lambda t: t):
@@ -3323,8 +3342,9 @@ def saved_set(module, x):
 
 
 def measure(name, module, x, wants, reps, model=None):
-    """One row of the profile. wants: the input needs a gradient. reps is 0 on
-    the meta device; times are then those of the model, if there is one."""
+    """Returns one row of the profile, the output, and the smallest times. wants: the input
+    needs a gradient. reps is 0 on the meta device; times are then those of the model, if
+    there is one."""
     device = x.device
     fresh = lambda: x.detach().requires_grad_(wants)
     for p in module.parameters() if isinstance(module, nn.Module) else ():
@@ -3343,7 +3363,7 @@ def measure(name, module, x, wants, reps, model=None):
     forward, backward = [], []
     gradient = torch.ones_like(y) if y.requires_grad else None
     if gradient is not None:
-        y.backward(gradient)  # the first backward makes what later ones find
+        y.backward(gradient)  # the first backward creates the gradients
     for _ in range(reps):
         h = fresh()
         y, t = timed(lambda: module(h), device)
@@ -3357,7 +3377,7 @@ def measure(name, module, x, wants, reps, model=None):
     h = fresh()
     y, peak = allocated(lambda: module(h), device)
     row["forward_temp_bytes"] = max(0, peak - saved)
-    output = y.detach().clone()  # the next input; it must not hold what the backward lets go
+    output = y.detach().clone()  # the next input; it must not hold memory that the backward frees
     if gradient is not None:
         root = Leave.apply(y, [gradient])
         del y
@@ -3371,7 +3391,7 @@ KINDS = (("conv", "Conv"), ("fc", "Linear"), ("pool", "Pool"), ("norm", "Norm"),
 
 
 def kind(module):
-    """What a stage computes, in a word; a stage of several products is a block."""
+    """Returns the kind of a stage in a word; a stage of several products is a block."""
     if not isinstance(module, nn.Module):
         return "loss"
     leaves = [type(m).__name__ for m in module.modules() if not list(m.children())]
@@ -3388,7 +3408,7 @@ LOSSES = ("none", "cross_entropy", "mse", "mean")
 
 
 def loss_stage(name, y):
-    """The loss as a stage: a function of the output."""
+    """Returns the loss as a stage: a function of the output."""
     if name == "cross_entropy":
         target = torch.zeros(y.shape[:-1], dtype=torch.int64, device=y.device)
         return lambda h: nn.functional.cross_entropy(h.reshape(-1, h.shape[-1]), target.reshape(-1))
@@ -3399,11 +3419,11 @@ def loss_stage(name, y):
 
 
 def settle(rows):
-    """Says of every stage's output who keeps it. One that neither its own backward
-    nor the next one's reads is kept for nobody: it does not count as saved. One that
-    only the next one's reads is gone when its own begins, and the file counts it as
-    there: the temporaries of that backward lie in its place. The output of the network
-    is taken for one of those: another loss may read it."""
+    """Determines which backward reads the output of each stage. If neither the stage's own
+    backward nor the next one reads it, it does not count as saved. If only the next one reads
+    it, it is freed before the stage's own backward, which the file cannot express: the
+    temporary memory of that backward is reduced by its size. The output of the network counts
+    as read by the next backward, because another loss may read it."""
     for row, after in zip(rows, rows[1:]):
         (_, own), next_reads = row["reads"], after["reads"][0]
         if own or row["output_bytes"] != row["storage"]:
@@ -3416,7 +3436,7 @@ def settle(rows):
 
 
 def keep_everything(p):
-    """The peak of a profile if everything is kept, as memtide counts it."""
+    """Returns the peak of a profile if everything is kept, as memtide counts it."""
     rows = p["stages"] + [p["loss"]]
     beside = [0] + [r["output_bytes"] if r.get("output_unsaved") else 0 for r in rows]
     held = p["input_bytes"] + rows[-1]["grad_bytes"]
@@ -3433,14 +3453,14 @@ def keep_everything(p):
 
 
 def plain_peak(stages, x, loss="none"):
-    """The most that PyTorch's allocator holds in a training step that nobody has
-    changed, without what is there before: input, weights, their gradients."""
+    """Returns the peak of PyTorch's allocator in an unmodified training step, without the
+    memory before the step: input, weights, their gradients."""
     end = loss_stage(loss, forward_of(stages, x).detach()) if loss != "none" else Begin.apply
 
     def step():
         end(forward_of(stages, x)).backward()
 
-    step()  # the first one makes what later ones find
+    step()  # the first step creates the gradients
     gc.collect()
     return allocated(step, x.device)[1]
 
@@ -3452,8 +3472,8 @@ def forward_of(stages, x):
 
 
 def stage_rows(stages, x, reps, loss="none", progress=lambda text: None, model=None):
-    """The rows of all stages and of the loss, the smallest times, and whether
-    the stages have been joined."""
+    """Returns the rows of all stages and of the loss, the smallest times, and the joined
+    stages."""
     rows, wants, least = [], False, [0, 0]
     stages = joined(stages, x.clone())
     last = None
@@ -3478,7 +3498,7 @@ OPTIMIZERS = {"none": 0, "sgd": 0, "momentum": 1, "adam": 2}
 
 
 def resident(stages, optimizer):
-    """What stays on the device, each tensor once."""
+    """Returns the memory that stays on the device, each tensor once."""
     once = lambda tensors: sum({_key(t): nbytes(t) for t in tensors}.values())
     parameters = [p for _, m in stages for p in m.parameters()]
     trained = once([p for p in parameters if p.requires_grad])
@@ -3487,20 +3507,20 @@ def resident(stages, optimizer):
 
 
 def bandwidth(device, size=256 << 20):
-    """Bytes per second to the device and to the host, through pinned memory."""
+    """Returns the bytes per second to the device and to the host, through pinned memory."""
     here, there = torch.empty(size, dtype=torch.uint8, device=device), torch.empty(size, dtype=torch.uint8, pin_memory=True)
     rate = lambda fn: int(size / (min(timed(fn, device)[1] for _ in range(5)) / 1e9))
     return rate(lambda: here.copy_(there, non_blocking=True)), rate(lambda: there.copy_(here, non_blocking=True))
 
 
-# -- link.py: A profile of stages as a file, and as a link: the profile itself as the fragment of the page's address.
+# -- link.py: A profile of stages as a file, and as a link whose fragment is the profile.
 
 
 COLUMNS = ("forward", "backward", "output_bytes", "saved_bytes", "grad_bytes", "forward_temp_bytes", "backward_temp_bytes")
 
 
 def text_of(p):
-    """The profile as JSON, one line per stage; times are exact to the nanosecond."""
+    """Returns the profile as JSON, one line per stage; times are exact to the nanosecond."""
 
     def stage(row):
         cells = ['"name":' + json.dumps(row["name"])] + (['"kind":' + json.dumps(row["kind"])] if row["kind"] else [])
@@ -3515,11 +3535,11 @@ def text_of(p):
     return head[:-1] + ',\n "stages":[\n  ' + ",\n  ".join(map(stage, p["stages"])) + '],\n "loss":' + stage(p["loss"]) + "}\n"
 
 
-LONGEST_LINK = 32000  # addresses above it do not survive; the file travels better
+LONGEST_LINK = 32000  # longer addresses get lost; send the file instead
 
 
 def number(n):
-    """An unsigned number in groups of seven bits, the lowest first."""
+    """Returns an unsigned number in groups of seven bits, the lowest first."""
     out = bytearray()
     while n > 127:
         out.append(n & 127 | 128)
@@ -3543,7 +3563,7 @@ def deflate(data):
 
 
 def successor(s):
-    """The text with its last number one higher: h.9.attn, h.10.attn."""
+    """Returns the text with its last number incremented: h.9.attn, h.10.attn."""
     end = max([i for i, c in enumerate(s) if c in "0123456789"], default=-1) + 1
     start = end
     while start > 0 and s[start - 1] in "0123456789":
@@ -3562,9 +3582,10 @@ def names(list_):
 
 
 def column(earlier, values):
-    """What remains of a column after its best predictor: nothing, the row before,
-    or an earlier column, taken once or twice; its least value taken off and its
-    divisor taken out; as numbers that may repeat, or in as many bits as the largest."""
+    """Returns a column, encoded as its difference from the best predictor: nothing, the row
+    before, or an earlier column, once or twice. The minimum is subtracted and the common
+    divisor divided out. The rest is encoded as numbers, or with as many bits for each number
+    as the largest needs."""
     best = None
     for k in range(2 + 2 * len(earlier)):
         if k >= 2:
@@ -3587,7 +3608,7 @@ def column(earlier, values):
 
 
 def body(p):
-    """The bytes of a profile in a link, before compression, and their layout."""
+    """Returns the bytes of a profile in a link, before compression, and their layout."""
     source, r, device, rows = p.get("source", {}), p.get("resident", {}), p.get("device"), p["stages"] + [p["loss"]]
     out = b"".join(words(s) for s in (p.get("name", ""), p.get("dtype", ""), "memtide", source.get("tool", ""), source.get("times", ""),
                                      source.get("sizes", ""), source.get("device", ""), source.get("url", "")))
@@ -3614,7 +3635,7 @@ def body(p):
 
 
 def fragment(p):
-    """The fragment of the address that shows a profile, without the #."""
+    """Returns the fragment of the address that shows a profile, without the #."""
     plain, layout = body(p)
     codec, sent = "1.", deflate(plain)
     if len(sent) >= len(plain):
@@ -3625,7 +3646,7 @@ def fragment(p):
 
 
 def read(path):
-    """A profile that this program has written, with times in nanoseconds."""
+    """Returns a profile that this program has written, with times in nanoseconds."""
     with open(path, encoding="utf-8") as f:
         p = json.load(f, parse_float=str)
     if p.get("format") != "memtide/1" or p.get("kind", "chain") != "chain":
@@ -3685,7 +3706,7 @@ def chain(argv):
 
 
 def sample_of(args, sample, device, dtype):
-    """The input: that of the factory, or random numbers of the shape that was asked for."""
+    """Returns the input: the factory's sample, or random numbers of the shape of --input."""
     if sample is None or args.input:
         shape = args.input or ("32x3x299x299" if "inception" in args.network else "32x3x224x224")
         sample = torch.empty([int(n) for n in shape.split("x")], device="meta")
@@ -3729,7 +3750,7 @@ def run(args):
 
 
 def tell_plain(p, stages, x, loss):
-    """How the prediction of keeping everything compares with a plain step."""
+    """Returns how the prediction of keeping everything compares with a plain step."""
     predicted = keep_everything(p)
     try:
         plain = plain_peak(stages, x, loss) + p["input_bytes"] + sum(p["resident"].values())
@@ -3742,7 +3763,7 @@ def tell_plain(p, stages, x, loss):
 
 
 def profile(args, rows, least, stages, x, model=None):
-    """The profile as the file has it; times in nanoseconds."""
+    """Returns the profile with the fields of its file; times are in nanoseconds."""
     device, link = x.device, None
     where = "CPU, threads: %d" % torch.get_num_threads() if device.type == "cpu" else ""
     notes = ["PyTorch %s, %s, batch of %s" % (torch.__version__, args.dtype, "x".join(map(str, x.shape)))]
@@ -3772,8 +3793,9 @@ def profile(args, rows, least, stages, x, model=None):
 
 
 def step_of(args):
-    """The step that a command line names: of package.module:factory, which returns
-    model, or model and arguments, or a dictionary, or of torchvision's model."""
+    """Returns the model and the arguments of its step for a command line: of
+    package.module:factory, which returns a model, a model and arguments, or a dictionary, or
+    of a model of torchvision."""
     if ":" not in args.network:
         import torchvision.models as models
 
@@ -3797,12 +3819,12 @@ def step_of(args):
 
 
 def program():
-    """How this program was started, for usage and messages."""
+    """Returns how this program was started, for usage and messages."""
     return "python -m memtide" if os.path.basename(sys.argv[0]) == "__main__.py" else "memtide_torch.py"
 
 
 def operators(argv):
-    """The command that writes the operators of a step."""
+    """Runs the command that writes the operators of a step."""
     parser = argparse.ArgumentParser(description="Write the operators of a training step for memtide (with --chain: a network stage by stage).",
                                      prog=program(), formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("network", help="package.module:factory, or a name of torchvision.models")
@@ -3843,8 +3865,8 @@ def operators(argv):
 
 
 def estimate(argv):
-    """The command that says what a step takes on a card, of a file or of a network that it
-    collects first."""
+    """Runs the command that estimates the memory of a step on a card, for a file, or for a
+    network that it collects first."""
     at = next((i for i, a in enumerate(argv) if ":" in a and not a.startswith("-")), None)
     if at is None:
         return pass_on(["estimate", *argv])
@@ -3869,19 +3891,19 @@ def estimate(argv):
 
 
 def missing():
-    """Says that PyTorch is not there; the exit status."""
+    """Reports that PyTorch is missing, and returns the exit status."""
     print("%s: PyTorch is missing: install it (pip install torch, or apt-get install python3-torch)." % program(), file=sys.stderr)
     return 1
 
 
 def flagged(text):
-    """A message with the flags of the command for the arguments of Python."""
+    """Returns a message with the command's flags in place of Python arguments."""
     return text.replace("memtide: ", "", 1).replace("real=True", "--real").replace("draws=8", "--draws 8")
 
 
 def main(argv=None):
-    """A command of memtide; stages with --chain and with --link, otherwise the operators of a
-    step."""
+    """Runs a command of memtide: stages with --chain and with --link, otherwise the operators
+    of a step. Returns the exit status."""
     argv = sys.argv[1:] if argv is None else list(argv)
     if argv and argv[0] in COMMANDS:
         return estimate(argv[1:]) if argv[0] == "estimate" else pass_on(argv)

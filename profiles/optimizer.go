@@ -7,23 +7,23 @@ import (
 	"memtide/engine"
 )
 
-// Optimizer is a rule for what an optimizer keeps and does: for each weight a gradient of its
-// own width and Moments numbers of 4 bytes, and beside weights of 2 bytes a copy of 4. Its step
-// behind the backward reads all of them and writes weights and states, once, at 80 % of the
-// rate of the card's memory.
+// Optimizer is a rule for the memory and the step of an optimizer. For each weight it keeps a
+// gradient of the weight's width and Moments numbers of 4 bytes, and a copy of 4 bytes if the
+// weight has 2. Its step after the backward reads all of these and writes weights and states,
+// once, at 80 % of the card's memory rate.
 type Optimizer struct {
 	Name    string // in references and flags
 	Title   string // for people
 	Moments engine.Bytes
 }
 
-// Optimizers are the known ones.
+// Optimizers lists the known optimizers.
 var Optimizers = []Optimizer{{"sgd", "SGD", 1}, {"adamw", "AdamW", 2}}
 
-// stepShare is the share of the memory's rate that a step reaches, in per cent.
+// stepShare is the share of the card's memory rate that a step reaches, in per cent.
 const stepShare = 80
 
-// FindOptimizer returns the optimizer of a name, or nil if there is none.
+// FindOptimizer returns the optimizer with this name, or nil if there is none.
 func FindOptimizer(name string) *Optimizer {
 	if i := slices.IndexFunc(Optimizers, func(o Optimizer) bool { return o.Name == name }); i >= 0 {
 		return &Optimizers[i]
@@ -31,7 +31,8 @@ func FindOptimizer(name string) *Optimizer {
 	return nil
 }
 
-// States returns the bytes that the optimizer keeps beside weights of a precision and their gradients.
+// States returns the bytes that the optimizer keeps besides weights of this precision and their
+// gradients.
 func (o *Optimizer) States(weights engine.Bytes, precision string) engine.Bytes {
 	width, each := engine.Bytes(4), 4*o.Moments
 	if precision == "f16" || precision == "bf16" {
@@ -40,10 +41,10 @@ func (o *Optimizer) States(weights engine.Bytes, precision string) engine.Bytes 
 	return (weights + width - 1) / width * each
 }
 
-// Trained returns p with the states and the step of an optimizer on a card whose memory has
-// this rate. A chain gets a first stage whose backward is the step, operations get one behind
-// the others for each value of weights. A profile that has a step already, or no weights, is
-// refused.
+// Trained returns p with the states and the step of an optimizer, on a card whose memory has
+// this rate. In a chain, the step is the backward of a new first stage. In a graph, each weight
+// gets an operation after the others. Trained returns an error if the profile has a step
+// already, or no weights.
 func (p *Profile) Trained(o *Optimizer, memory engine.Rate) (*Profile, error) {
 	if memory <= 0 {
 		return nil, fmt.Errorf("no rate of the card's memory is known, which the step of %s takes its time from; choose another card", o.Title)

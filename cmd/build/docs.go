@@ -28,7 +28,7 @@ import (
 	"memtide/web/jobs"
 )
 
-// docsIndex is the page that lists the others: the order of the navigation.
+// docsIndex is the page that lists the others, in the order of the navigation.
 const docsIndex = "README.md"
 
 // document is a page of the documentation.
@@ -40,8 +40,8 @@ type document struct {
 	src   []byte
 }
 
-// markdown reads CommonMark with tables. Elements written in HTML pass, because
-// everything in docs/ is written by the project.
+// markdown returns a parser of CommonMark with tables. It passes HTML, because the project
+// writes all of docs/.
 func markdown() goldmark.Markdown {
 	return goldmark.New(goldmark.WithExtensions(extension.Table),
 		goldmark.WithParserOptions(parser.WithAutoHeadingID()),
@@ -49,9 +49,8 @@ func markdown() goldmark.Markdown {
 			renderer.WithNodeRenderers(util.Prioritized(new(codeBlocks), 100))))
 }
 
-// docs makes docs/ of the site from the Markdown files of docs/: the same text
-// that reads well in the repository. An image whose source is a link to the page
-// (../#p=...) becomes a live view with a prepared picture in its place.
+// docs makes docs/ of the site from the Markdown files of docs/. An image whose source is a link
+// to the page (../#p=...) becomes a live view, with a prepared picture until it starts.
 func (s *site) docs() {
 	md := markdown()
 	pages := s.documents(md)
@@ -72,28 +71,28 @@ func (s *site) docs() {
 	}
 }
 
-// downloads are files of the repository that documents link to, by their path
-// from docs/, and their names beside the pages.
+// downloads holds files of the repository that documents link to, by their path from docs/, with
+// their names in docs/ of the site.
 var downloads = map[string]string{"../profiles/collect.py": "collect.py",
 	"../profiles/memtide_torch.py": "memtide_torch.py"}
 
-// download puts such a file beside the pages.
+// download puts such a file into docs/ of the site.
 func (s *site) download(file string) {
 	name := "docs/" + downloads[file]
 	if slices.ContainsFunc(s.written, func(a asset) bool { return a.name == name }) {
-		return // another page links to it, too
+		return // written for another page already
 	}
 	s.put(name, s.read("docs", filepath.FromSlash(file)))
 }
 
-// exampleAddress stands in the documents for the address of the site, until one is given.
+// exampleAddress is the address of the site in the documents. The flag -site replaces it.
 const exampleAddress = "https://example.org/memtide/"
 
 // docsPolicy is the page's policy, with frames for the live views.
 var docsPolicy = policy + "; frame-src 'self'"
 
-// documents parses the files of docs/, in the order of the list in the index.
-// Every file has to be in it.
+// documents parses the files of docs/, in the order of the list in the index, which has to have
+// all of them.
 func (s *site) documents(md goldmark.Markdown) []*document {
 	files := cli.Must(fs.Glob(os.DirFS(filepath.Join(s.root, "docs")), "*.md"))
 	byFile := map[string]*document{}
@@ -134,8 +133,8 @@ func (s *site) documents(md goldmark.Markdown) []*document {
 	return pages
 }
 
-// prepare rewrites links to other documents, and puts live views in the place
-// of images that are links to the page.
+// prepare rewrites links to other documents, and replaces images that are links to the page by
+// live views.
 func (d *document) prepare(pages []*document, p *posters) {
 	var views []*ast.Image
 	_ = ast.Walk(d.root, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
@@ -157,7 +156,7 @@ func (d *document) prepare(pages []*document, p *posters) {
 			case strings.HasSuffix(to, ".md") && !strings.Contains(to, "://"):
 				cli.Fail("it links to %s, which is not a page of the documentation", to)
 			}
-		case *tables.Table: // scrolls where it is wider than the page
+		case *tables.Table: // it scrolls if it is wider than the page
 			n.SetAttributeString("tabindex", []byte("0"))
 		case *ast.Image:
 			if strings.HasPrefix(string(n.Destination), "../#") {
@@ -200,11 +199,11 @@ func plainText(n ast.Node, src []byte) string {
 	return b.String()
 }
 
-// codeBlocks writes blocks of code. Long lines scroll, so a block can be reached
-// and scrolled by keyboard, and has a name for those who hear the page.
+// codeBlocks writes blocks of code. Long lines scroll, so a block can be reached and scrolled by
+// keyboard, and has a name for screen readers.
 type codeBlocks struct {
-	of    ast.Node // the document that is written
-	count int      // its blocks so far; names have to differ
+	of    ast.Node // the current document
+	count int      // number of its blocks so far; names have to differ
 }
 
 // RegisterFuncs implements renderer.NodeRenderer.
@@ -234,14 +233,14 @@ func (c *codeBlocks) render(w util.BufWriter, src []byte, n ast.Node, entering b
 	return ast.WalkSkipChildren, err
 }
 
-// The widths of a prepared picture in a document, in CSS pixels: for a column,
-// and for a phone, where the letters of the wide one would be too small to read.
+// The widths of a prepared picture in a document, in CSS pixels: for a column, and for a phone,
+// where the letters of the wide picture would be too small.
 const (
 	posterWidth = 720
 	posterSmall = 360
 )
 
-// posters makes the pictures of live views, each link once.
+// posters makes the pictures of live views, once for each link.
 type posters struct {
 	ctx  context.Context
 	site *site
@@ -249,8 +248,8 @@ type posters struct {
 	made map[string]poster // by fragment
 }
 
-// poster is a picture in its two widths: file names, and heights in CSS pixels,
-// so that nothing moves when it arrives.
+// poster is a picture in its two widths: file names, and heights in CSS pixels, so that the page
+// does not move when the picture arrives.
 type poster struct {
 	Wide, Small             string
 	WideHeight, SmallHeight int
@@ -278,8 +277,8 @@ func (p *posters) make(fragment string) (made poster) {
 	return made
 }
 
-// view is the element of a live view: its picture is a link to the page, and
-// with view.js it starts the view in its place.
+// view is the element of a live view. Its picture is a link to the page; view.js starts the view
+// in its place.
 var view = template.Must(template.New("view").Parse(`<memtide-view link="{{html .Fragment}}"><a href="../#{{html .Fragment}}">` +
 	`<picture><source media="(max-width: 540px)" srcset="{{.Small}}" width="` + fmt.Sprint(posterSmall) +
 	`" height="{{.SmallHeight}}">` +
@@ -287,7 +286,7 @@ var view = template.Must(template.New("view").Parse(`<memtide-view link="{{html 
 	`" height="{{.WideHeight}}" loading="lazy" alt="{{html .Alt}}"></picture>` +
 	`<span class="seen" aria-hidden="true">{{html .Alt}}</span><span class="live">Start the live view</span></a></memtide-view>`))
 
-// replace puts a live view in the place of an image.
+// replace replaces an image by a live view.
 func (p *posters) replace(n *ast.Image, src []byte) {
 	fragment := string(n.Destination[len("../#"):])
 	made := p.make(fragment)

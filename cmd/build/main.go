@@ -136,7 +136,7 @@ func main() {
 	}
 }
 
-// newSite prepares the directory out, from the module's root if not absolute.
+// newSite returns a site in the directory out, relative to the module's root unless absolute.
 func newSite(out string) *site {
 	root := cli.Must(moduleRoot())
 	if !filepath.IsAbs(out) {
@@ -145,7 +145,7 @@ func newSite(out string) *site {
 	return &site{root: root, dir: out}
 }
 
-// build runs the steps in order, and says of an error which step it ended.
+// build runs the steps in order. An error has the step that it ended.
 func (s *site) build(release bool) {
 	cli.Check(os.MkdirAll(s.dir, 0o755))
 	for _, step := range []struct {
@@ -180,8 +180,7 @@ func moduleRoot() (string, error) {
 	return filepath.Dir(mod), err
 }
 
-// run runs a command and returns what it wrote, trimmed. An error carries what
-// the command complained about.
+// run runs a command and returns its output, trimmed. An error contains the command's messages.
 func run(dir string, env []string, name string, args ...string) (string, error) {
 	cmd := exec.Command(name, args...)
 	cmd.Dir = dir

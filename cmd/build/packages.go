@@ -23,8 +23,8 @@ import (
 	"memtide/engine"
 )
 
-// target is a machine that the command is built for. wheel are the tags of its Python
-// wheel: a program of Go that uses no C runs with any C library, and on macOS from 12 on.
+// target is a machine for which the command is built. wheel has the tags of its Python wheel: a
+// Go program without C runs with any C library, and on macOS from version 12.
 type target struct {
 	os, arch string
 	wheel    []string
@@ -39,7 +39,7 @@ var targets = []target{
 	{"windows", "arm64", []string{"win_arm64"}},
 }
 
-// command returns the file name of the command on such a machine.
+// command returns the file name of the command for the target.
 func (t target) command() string {
 	if t.os == "windows" {
 		return "memtide.exe"
@@ -47,10 +47,10 @@ func (t target) command() string {
 	return "memtide"
 }
 
-// packages writes what people install into the folder out, after the site is built: the
-// command for each target, a Python wheel with it for each and one without, the npm
-// package of the element, the site as an archive, and SHA256SUMS of them all. The same
-// sources make the same bytes.
+// packages writes the packages that people install into the folder out, after the site is built:
+// the command for each target, a Python wheel with it for each target and one without it, the
+// npm package of the element, the site as an archive, and SHA256SUMS. The same sources make the
+// same bytes.
 func (s *site) packages(out string) {
 	cli.Check(os.RemoveAll(out))
 	cli.Check(os.MkdirAll(out, 0o755))
@@ -82,7 +82,7 @@ func (s *site) packages(out string) {
 	cli.Check(os.WriteFile(filepath.Join(out, "SHA256SUMS"), []byte(sums.String()), 0o644))
 }
 
-// compileCommand returns the command as a program for a target.
+// compileCommand returns the command for a target.
 func (s *site) compileCommand(t target) []byte {
 	tmp := cli.Must(os.MkdirTemp("", "memtide-command-"))
 	defer os.RemoveAll(tmp)
@@ -145,14 +145,14 @@ func (s *site) wheel(platforms []string, files []file) (name string, data []byte
 	return fmt.Sprintf("memtide-%s-%s%s.whl", engine.Version, tag, strings.Join(platforms, ".")), zipped(files)
 }
 
-// file is one in an archive.
+// file is a file in an archive.
 type file struct {
 	name string
 	data []byte
-	runs bool // it is a program
+	runs bool // it is executable
 }
 
-// mode returns that of a file, and of the programs among them.
+// mode returns the permissions of the file.
 func (f file) mode() int64 {
 	if f.runs {
 		return 0o755
@@ -160,8 +160,8 @@ func (f file) mode() int64 {
 	return 0o644
 }
 
-// archiveTime is when every file of an archive was changed, so that the same sources make
-// the same archive: the first time that a zip can tell.
+// archiveTime is the modification time of every file in an archive, so that the same sources
+// make the same archive. It is the earliest time of a zip.
 var archiveTime = time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // tarball returns the files as a .tar.gz.
@@ -171,8 +171,7 @@ func tarball(files []file) []byte {
 	w := tar.NewWriter(z)
 	for _, f := range files {
 		cli.Check(w.WriteHeader(&tar.Header{Name: f.name, Mode: f.mode(), Size: int64(len(f.data)),
-			ModTime: archiveTime,
-			Format:  tar.FormatUSTAR}))
+			ModTime: archiveTime, Format: tar.FormatUSTAR}))
 		cli.Must(w.Write(f.data))
 	}
 	cli.Check(w.Close())
@@ -188,7 +187,7 @@ func zipped(files []file) []byte {
 		return flate.NewWriter(out, flate.BestCompression)
 	})
 	for _, f := range files {
-		// of Unix, for the mode
+		// created on Unix, for the mode
 		h := &zip.FileHeader{Name: f.name, Method: zip.Deflate, Modified: archiveTime, CreatorVersion: 3 << 8}
 		h.ExternalAttrs = uint32(0o100000|f.mode()) << 16
 		cli.Must(cli.Must(w.CreateHeader(h)).Write(f.data))
@@ -197,9 +196,8 @@ func zipped(files []file) []byte {
 	return b.Bytes()
 }
 
-// licences writes THIRD-PARTY.txt: the licence of everything in the site that
-// is not ours. The list is not kept by hand: it is what the program imports and
-// what package-lock.json names.
+// licences writes THIRD-PARTY.txt: the licence of all software of others in the site. The list
+// follows from the imports of the programs and from package-lock.json.
 func (s *site) licences() {
 	var out bytes.Buffer
 	out.WriteString("This site contains the following software of others, under these licences.\n")
@@ -219,7 +217,7 @@ func (s *site) licences() {
 
 type source struct{ name, dir string }
 
-// goModules are Go itself and the modules of the packages in the program.
+// goModules returns Go itself and the modules of the packages in the programs.
 func (s *site) goModules() []source {
 	var out []source
 	for _, p := range programs {
@@ -255,8 +253,8 @@ func (s *site) npmPackages() []source {
 	return out
 }
 
-// licenceTexts returns the files of a directory that are licences or notices by their
-// names, and those of its directory licenses, to which they may refer.
+// licenceTexts returns the files of a directory whose names are those of licences or notices,
+// and those of its directory licenses, to which they may refer.
 func licenceTexts(dir string) (out [][]byte) {
 	for _, e := range cli.Must(os.ReadDir(dir)) {
 		name := strings.ToUpper(e.Name())

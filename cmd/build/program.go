@@ -23,10 +23,10 @@ import (
 	_ "memtide/profiles/formats/all"
 )
 
-// components is the folder of packages whose *_gen.go files come from .vugu files.
+// components is the folder of the packages whose *_gen.go files are generated from .vugu files.
 const components = "web/ui"
 
-// componentFolders returns the folders that have .vugu files, in order.
+// componentFolders returns the folders with .vugu files, sorted.
 func (s *site) componentFolders() (out []string) {
 	cli.Check(filepath.WalkDir(filepath.Join(s.root, components), func(path string, d fs.DirEntry, err error) error {
 		if dir := filepath.Dir(path); err == nil && filepath.Ext(path) == ".vugu" && !slices.Contains(out, dir) {
@@ -37,11 +37,11 @@ func (s *site) componentFolders() (out []string) {
 	return out
 }
 
-// generate regenerates the components. The files are committed, so that the
-// module builds without this step. stale says that any has changed.
+// generate regenerates the components, and reports whether any has changed. The files are
+// committed, so that the module builds without this step.
 //
-// The generator works on a copy, and files that changed are put in place one by
-// one: two builds at a time do not see each other's half-written components.
+// The generator works on a copy, and each changed file is then renamed into place: two builds at
+// a time do not see each other's incomplete components.
 func (s *site) generate() (stale bool) {
 	for _, dir := range s.componentFolders() {
 		cli.Within(dir, func() { stale = s.generateIn(dir) || stale })
@@ -49,7 +49,7 @@ func (s *site) generate() (stale bool) {
 	return stale
 }
 
-// generateIn does so in one folder.
+// generateIn is generate for one folder.
 func (s *site) generateIn(dir string) (stale bool) {
 	tmp := cli.Must(os.MkdirTemp("", "memtide-ui-"))
 	defer os.RemoveAll(tmp)
@@ -76,7 +76,7 @@ func (s *site) generateIn(dir string) (stale bool) {
 
 const generatedEnd = "_gen.go"
 
-// replace puts a file in the place of another if their contents differ.
+// replace replaces a file by another if their contents differ, and reports whether it did.
 func replace(to, from string) (changed bool) {
 	b := cli.Must(os.ReadFile(from))
 	if old, err := os.ReadFile(to); err == nil && bytes.Equal(old, b) {
@@ -88,12 +88,12 @@ func replace(to, from string) (changed bool) {
 	return true
 }
 
-// goroot returns where Go is installed.
+// goroot returns the directory of the Go installation.
 func goroot() string { return cli.Must(run("", nil, "go", "env", "GOROOT")) }
 
-// inlining makes the program 9 % smaller: functions are inlined only where that
-// is worth the bytes, in what computes, in what reads and replays recordings, in what
-// draws many slices, and in the runtime. Of several patterns that match a package the last one rules.
+// inlining makes the program 9 % smaller: functions are inlined only where that is worth the
+// bytes: in code that computes, that reads and replays recordings, that draws many slices, and
+// in the runtime. The last pattern that matches a package counts.
 var inlining = []string{
 	"-gcflags=all=-l",
 	"-gcflags=memtide/engine=",
@@ -116,11 +116,11 @@ var inlining = []string{
 	"-gcflags=math/bits=",
 }
 
-// program is one of those that are in the site.
+// program is one of the programs in the site.
 type program struct{ name, pkg string }
 
-// programs are ./wasm/page, one binary for the page and its workers, what most visits
-// never need, which is loaded when it is asked for, and the program of puzzle.html.
+// programs are ./wasm/page, one binary for the page and its workers; ./wasm/second, which most
+// visits never load; and the program of puzzle.html.
 var programs = [3]program{{"app", "./wasm/page"}, {"second", "./wasm/second"}, {"puzzle", "./wasm/puzzle"}}
 
 // program compiles the programs.
@@ -139,19 +139,19 @@ func (s *site) program() {
 	s.Wasm, s.Second, s.Puzzle = names[0], names[1], names[2]
 }
 
-// compile makes a program for the browser, in a file, and returns it.
+// compile compiles a program for the browser into file and returns its content.
 func (s *site) compile(p program, file, overlay string) []byte {
 	// The page reads one format itself, but its file picker offers all.
 	endings := "-X memtide/profiles.linked=" + strings.Join(profiles.Extensions(), ",")
 	args := []string{"build", "-trimpath", "-ldflags=-s -w " + endings, "-o", file, "-overlay=" + overlay,
-		"-buildvcs=false"} // otherwise the name would change with every commit
+		"-buildvcs=false"} // else the name would change with every commit
 	args = append(append(args, inlining...), p.pkg)
 	cli.Must(run(s.root, []string{"GOOS=js", "GOARCH=wasm"}, "go", args...))
 	return cli.Must(os.ReadFile(file))
 }
 
-// rewrite makes a linked program smaller and faster (cmd/wasmopt). Functions of ours
-// keep their names in tracebacks.
+// rewrite makes a linked program smaller and faster (cmd/wasmopt). Functions of this module keep
+// their names in tracebacks.
 func (s *site) rewrite(name string, data []byte) []byte {
 	data, report, err := passes.Run(data, passes.Options{Keep: []string{"memtide/"}})
 	if err != nil {
@@ -168,7 +168,7 @@ func (s *site) rewrite(name string, data []byte) []byte {
 	return data
 }
 
-// say tells whoever builds what is not as it could be.
+// say reports to the user what could be better.
 func (s *site) say(format string, args ...any) {
 	out := s.complaints
 	if out == nil {
@@ -177,8 +177,8 @@ func (s *site) say(format string, args ...any) {
 	fmt.Fprintf(out, "build: "+format+"\n", args...)
 }
 
-// described writes descriptions into dir, as a file that the compiler reads with those
-// of the page's program, and returns the list that it finds it by (go help build, -overlay).
+// described writes descriptions into dir, as an additional file of the page's program, and
+// returns the overlay file for the compiler (go help build, -overlay).
 func described(root, dir string) (list string) {
 	text, list := filepath.Join(dir, "strategies_js.go"), filepath.Join(dir, "overlay.json")
 	cli.Check(os.WriteFile(text, []byte(descriptions(root)), 0o644))
@@ -188,9 +188,9 @@ func described(root, dir string) (list string) {
 	return list
 }
 
-// descriptions returns the strategies and allocators that the page's program does not
-// link, as the text of a file of it: what forms, links and lists need of them is taken
-// from the registries, so that nothing has to be said twice.
+// descriptions returns the strategies and allocators that the page's program does not link, as
+// the text of a Go file of the program. Forms, links and lists thus get what they need of them
+// from the registries.
 func descriptions(root string) string {
 	linked := strings.Fields(cli.Must(run(root, []string{"GOOS=js", "GOARCH=wasm"}, "go", "list", "-deps",
 		programs[0].pkg)))
@@ -216,7 +216,7 @@ func descriptions(root string) string {
 	return b.String()
 }
 
-// packageOf returns the import path of the package that a function is in.
+// packageOf returns the import path of the package of a function.
 func packageOf(f any) string {
 	name := runtime.FuncForPC(reflect.ValueOf(f).Pointer()).Name()
 	slash := strings.LastIndexByte(name, '/') + 1

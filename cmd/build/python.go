@@ -14,7 +14,7 @@ import (
 	"memtide/cmd/cli"
 )
 
-// The Python package, and the one file that is made of it for those who copy it.
+// The Python package, and the single file that is generated from it for people who copy it.
 const (
 	pythonPackage = "profiles/python/memtide"
 	pythonFile    = "profiles/memtide_torch.py"
@@ -26,7 +26,7 @@ var (
 	plainImport    = regexp.MustCompile(`(?m)^import \w+\n`)
 )
 
-// singlePython brings the one file up to date and says whether it had to.
+// singlePython regenerates the single file, and reports whether it has changed.
 func (s *site) singlePython() (stale bool) {
 	made := filepath.Join(cli.Must(os.MkdirTemp("", "memtide-python-")), "made.py")
 	defer os.RemoveAll(filepath.Dir(made))
@@ -34,14 +34,14 @@ func (s *site) singlePython() (stale bool) {
 	return replace(filepath.Join(s.root, pythonFile), made)
 }
 
-// readFileFS is what onePython needs of the package's folder.
+// readFileFS is the part of fs.ReadFileFS that onePython needs.
 type readFileFS interface {
 	ReadFile(name string) ([]byte, error)
 }
 
-// onePython returns the modules of a Python package as one file: each behind those that
-// it imports, __main__ last, without the imports from one another. A name is therefore
-// defined by at most one module, and no import renames one.
+// onePython returns the modules of a Python package as one file: each module after those that it
+// imports, __main__ last, without the imports from each other. Therefore only one module may
+// define a name, and an import may not rename one.
 func onePython(dir readFileFS) []byte {
 	var body bytes.Buffer
 	var doc string

@@ -29,22 +29,22 @@ import (
 	"memtide/web/display"
 )
 
-// site is the directory being made, and what the page has to know of it.
+// site is the directory being made, and what the templates need.
 type site struct {
 	root, dir string
-	address   string // where it will be, ending in a slash, if that is known
+	address   string // URL of the site, ending in a slash; empty if unknown
 	written   []asset
 
-	// Names in dir, for the template.
+	// Names in dir, for the templates.
 	Script, Worker, Style, DocsStyle, Charts, Wasm, Second string
 	Puzzle, PuzzleScript                                   string
 	WasmSize                                               int
-	Start                                                  string // a script that stands in the page
-	First                                                  string // #app, as cmd/build/first prints it
+	Start                                                  string // text of the script that is in the page itself
+	First                                                  string // #app, the output of cmd/build/first
 
-	extra [][]byte // scripts that only the page of watch has
+	extra [][]byte // additional scripts for watch
 
-	complaints io.Writer // what is not as it could be; nil: os.Stderr
+	complaints io.Writer // for say; nil means os.Stderr
 }
 
 type asset struct {
@@ -53,28 +53,28 @@ type asset struct {
 	sum  [sha256.Size]byte
 }
 
-// read returns a file of the module, by the parts of its path.
+// read returns a file of the module; path has the parts of its path.
 func (s *site) read(path ...string) []byte {
 	return cli.Must(os.ReadFile(filepath.Join(append([]string{s.root}, path...)...)))
 }
 
-// template returns a page of the module with places to fill in.
+// template returns a file of the module as a template.
 func (s *site) template(path ...string) *template.Template {
 	return cli.Must(template.New(path[len(path)-1]).Option("missingkey=error").Parse(string(s.read(path...))))
 }
 
-// put writes a file under a fixed name.
+// put writes a file with a fixed name.
 func (s *site) put(name string, data []byte) {
 	s.written = append(s.written, asset{name: name, size: len(data), sum: sha256.Sum256(data)})
 	file := filepath.Join(s.dir, name)
 	if old, err := os.ReadFile(file); err == nil && slices.Equal(old, data) {
-		return // keeps its time, and with it the compressed siblings
+		return // the file keeps its time, and so do its compressed siblings
 	}
 	cli.Check(os.WriteFile(file, data, 0o644))
 }
 
-// putHashed writes a file under a name that changes with its content, so that a
-// host may let browsers keep it: stem.0123456789ab.ext.
+// putHashed writes a file whose name changes with its content, so that browsers may keep it:
+// stem.0123456789ab.ext. It returns the name.
 func (s *site) putHashed(stem, ext string, data []byte) string {
 	sum := sha256.Sum256(data)
 	name := fmt.Sprintf("%s.%s%s", stem, hex.EncodeToString(sum[:6]), ext)
@@ -84,7 +84,7 @@ func (s *site) putHashed(stem, ext string, data []byte) string {
 
 var hashed = regexp.MustCompile(`^[a-z]+\.[0-9a-f]{12}\.(js|css|wasm)(\.br|\.gz)?$`)
 
-// sweep removes the files of earlier builds: those whose names putHashed makes.
+// sweep removes the files of earlier builds with names of putHashed.
 func (s *site) sweep() {
 	for _, e := range cli.Must(os.ReadDir(s.dir)) {
 		name := e.Name()
@@ -103,8 +103,8 @@ func (s *site) report(w io.Writer) {
 	}
 }
 
-// compress writes name.gz and name.br for everything that is worth it. Hosts
-// that do not know such files are not hurt by them.
+// compress writes name.gz and name.br for every file that is worth it. Hosts that do not support
+// such files ignore them.
 func (s *site) compress() {
 	worth := []string{".wasm", ".js", ".css", ".html", ".txt"}
 	for _, a := range slices.Clone(s.written) {
@@ -129,22 +129,21 @@ func squeezeGzip(data []byte) []byte {
 	return b.Bytes()
 }
 
-// squeezeBrotli takes about 20 s for the program: that is why only releases are compressed.
+// squeezeBrotli takes about 20 s for the program, so only releases are compressed.
 func squeezeBrotli(data []byte) []byte {
 	var b bytes.Buffer
-	// The largest window that browsers must know, 16 MiB: the program is larger
-	// than the usual one of 4.
+	// The largest window that browsers must support, 16 MiB: the program is larger than the
+	// usual window of 4 MiB.
 	w := brotli.NewWriterOptions(&b, brotli.WriterOptions{Quality: brotli.BestCompression, LGWin: 24})
 	cli.Must(w.Write(data))
 	cli.Check(w.Close())
 	return b.Bytes()
 }
 
-// policy is what the browser is told to forbid. That a file which was dropped
-// cannot be sent anywhere follows from connect-src, form-action and the rest:
-// there is no other host in it.
+// policy is the Content-Security-Policy of the page. Through connect-src, form-action and the
+// rest, which have no other host, a file that was dropped cannot be sent anywhere.
 //
-//   - script-src: no eval, and no script in the text, but for start.js in the page,
+//   - script-src: no eval, and no script in the text except start.js in the page,
 //     by its hash; WebAssembly may be compiled.
 //   - style-src-attr: the tooltip of the charts and Vugu's :style set style
 //     attributes.
@@ -177,8 +176,8 @@ func (s *site) page() {
 // puzzle fills in web/puzzle/puzzle.html, a page with a program of its own.
 func (s *site) puzzle() { s.put("puzzle.html", s.filledIn(policy, "web", "puzzle", "puzzle.html")) }
 
-// filledIn returns a file of the module in which fields of the site, its policy, its version and its address are
-// filled in; Site is empty where no address was given.
+// filledIn returns a file of the module, filled in with the fields of the site, the policy, the
+// version, and the address as Site.
 func (s *site) filledIn(policy string, path ...string) []byte {
 	var out bytes.Buffer
 	cli.Check(s.template(path...).Execute(&out, struct {
@@ -188,19 +187,20 @@ func (s *site) filledIn(policy string, path ...string) []byte {
 	return out.Bytes()
 }
 
-// sourceHash names a script or a style sheet that stands in a page, for the policy.
+// sourceHash returns the source expression of the policy for a script or a style sheet in a
+// page.
 func sourceHash(text []byte) string {
 	sum := sha256.Sum256(text)
 	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
 }
 
-// singleName is the page in one file: for mail, for an archive, for a machine
-// without a network. The page saves a copy of it with a link baked in.
+// singleName is the page in one file: for mail, for an archive, for a machine without a network.
+// The page can save a copy of it that contains a link.
 const singleName = "memtide.html"
 
-// single is the page with everything in it. Scripts that the browser runs from
-// the text are allowed by their hashes; the workers' script and the charts are
-// text until boot.js makes blobs of them, and so is the program.
+// single writes the page in one file. Scripts that the browser runs from the text are allowed by
+// their hashes. The workers' script, the charts and the programs are text until boot.js makes
+// blobs of them.
 func (s *site) single() {
 	read := func(name string) []byte { return cli.Must(os.ReadFile(filepath.Join(s.dir, name))) }
 	style, script := read(s.Style), read(s.Script)
@@ -245,12 +245,12 @@ func (s *site) single() {
 	s.put(singleName, []byte(b.String()))
 }
 
-// inline returns a text that boot.js finds by its id.
+// inline returns a text as an element that boot.js finds by its id.
 func inline(id string, text []byte) string {
 	return fmt.Sprintf("<script type=\"text/plain\" id=%q>%s</script>\n", id, text)
 }
 
-// singlePolicy forbids every connection: the file needs none.
+// singlePolicy returns the policy of the single file, which needs no connection.
 func singlePolicy(style, script []byte) string {
 	return strings.Join([]string{
 		"default-src 'none'",
@@ -264,9 +264,9 @@ func singlePolicy(style, script []byte) string {
 	}, "; ")
 }
 
-// icons are the pictures of the installed app. The PNG files are icon.svg, drawn by
-// a browser: whole, with a wide edge for platforms that cut a shape out of it, and
-// with square corners for those that round them.
+// icons are the pictures of the installed app. The PNG files are icon.svg drawn by a browser:
+// unchanged, with a wide edge for platforms that cut a shape out of it, and with square corners
+// for those that round them.
 var icons = []icon{
 	{"icon.svg", "any", "image/svg+xml", "any"},
 	{"icon-192.png", "192x192", "image/png", "any"},
@@ -282,9 +282,9 @@ type icon struct {
 	Purpose string `json:"purpose"`
 }
 
-// offline writes what lets a browser keep the site: the service worker with the
-// list of what belongs to it, and the manifest by which the page is installed as
-// an app. It has to run after everything else was written.
+// offline writes what a browser needs to keep the site: the service worker with the list of the
+// files, and the manifest with which the page is installed as an app. It has to run after all
+// other files are written.
 func (s *site) offline() {
 	own := []string{"offline.js", "icon-apple.png"}
 	for _, i := range icons {
@@ -312,9 +312,7 @@ func (s *site) offline() {
 		if strings.HasPrefix(path.Base(a.name), ".") || strings.HasPrefix(a.name, "puzzle") || a.name == singleName {
 			continue // the puzzle has a program of its own, which a visit of the page does not load
 		}
-		name := strings.TrimSuffix(a.name, "index.html")
-		name = cmp.Or(name, "./")
-		files = append(files, name)
+		files = append(files, cmp.Or(strings.TrimSuffix(a.name, "index.html"), "./"))
 		sum.Write(a.sum[:])
 	}
 	slices.Sort(files)
@@ -323,15 +321,15 @@ func (s *site) offline() {
 	s.put("offline.js", append([]byte(head), texts[0]...))
 }
 
-// pageScripts are the page's own scripts in the order in which they run, after
-// Go's script. boot.js starts the program, so it is the last.
+// pageScripts are the page's own scripts in the order in which they run, after Go's script.
+// boot.js starts the program, so it is the last one.
 var (
 	pageScripts = []string{"dom.js", "paint.js", "boot.js"}
 	styles      = []string{"shell.css", "style.css"}
 )
 
-// scripts joins the page's scripts to one, the workers' to another, and the
-// style sheets to a third.
+// scripts joins the page's scripts into one file, the workers' into another, and the style
+// sheets into a third.
 func (s *site) scripts() {
 	wasmExec, err := os.ReadFile(filepath.Join(goroot(), "lib", "wasm", "wasm_exec.js"))
 	if err != nil {
@@ -344,19 +342,19 @@ func (s *site) scripts() {
 	workers := s.static("worker.js", "start.js")
 	s.Worker = s.putHashed("worker", ".js", small("worker.js", joinScripts([][]byte{wasmExec, workers[0]})))
 	s.Start = string(bytes.TrimSpace(small("start.js", workers[1])))
-	sheets := append(s.static(styles...), []byte(display.CSS())) // of the prepared pictures
+	sheets := append(s.static(styles...), []byte(display.CSS())) // colours of the prepared pictures
 	s.Style = s.putHashed("style", ".css", small("style.css", bytes.Join(sheets, []byte("\n"))))
-	// Under a fixed name, because other sites name it.
+	// The name is fixed, because other sites use it.
 	s.put("view.js", small("view.js", s.static("view.js")[0]))
-	// The documentation looks like the page. It has no script that makes it light
-	// before it is printed, so its dark colours are for screens alone.
+	// The documentation looks like the page. It has no script that makes it light before
+	// printing, so its dark colours are for screens only.
 	colours := strings.ReplaceAll(display.CSS(), "@media (prefers-color-scheme:dark)",
 		"@media screen and (prefers-color-scheme:dark)")
 	sheets = append(s.static("style.css", "docs.css"), []byte(colours))
 	s.DocsStyle = s.putHashed("docs", ".css", bytes.Join(sheets, []byte("\n")))
 }
 
-// static are files of web/static.
+// static returns files of web/static.
 func (s *site) static(names ...string) (out [][]byte) {
 	for _, name := range names {
 		out = append(out, s.read("web", "static", name))
@@ -364,7 +362,7 @@ func (s *site) static(names ...string) (out [][]byte) {
 	return out
 }
 
-// small returns a script or a style sheet without what only people read.
+// small returns a minified script or style sheet.
 func small(name string, text []byte) []byte {
 	loader := api.LoaderJS
 	if filepath.Ext(name) == ".css" {
@@ -378,9 +376,8 @@ func small(name string, text []byte) []byte {
 	return out.Code
 }
 
-// joinScripts puts classic scripts into one, each in a block of its own: a
-// "use strict" at the head of one does not reach the others, and constants do
-// not collide.
+// joinScripts joins classic scripts, each in a block of its own: a "use strict" at the start of
+// one does not affect the others, and constants do not collide.
 func joinScripts(scripts [][]byte) []byte {
 	var b bytes.Buffer
 	for _, script := range scripts {
@@ -391,11 +388,11 @@ func joinScripts(scripts [][]byte) []byte {
 	return b.Bytes()
 }
 
-// stubs stand in for modules that ECharts imports everywhere and that no chart of
-// the page reaches: it draws still lines and marks that answer to no pointer, on
-// axes of numbers. Named by the end of their path; they make the charts 9 %
-// smaller after compression. A module that exports something else in another
-// version makes the bundler complain, and one that is gone is an error too.
+// stubs replace modules that ECharts imports everywhere and that no chart of the page uses: it
+// draws lines and marks without animation and pointers, on axes of numbers. They are keyed by
+// the end of their path, and make the charts 9 % smaller after compression. The bundler reports
+// a module that exports something else in another version; charts reports one that no longer
+// exists.
 var stubs = map[string]string{
 	"echarts/lib/i18n/langZH.js":                  `export { default } from "./langEN.js"`,
 	"echarts/lib/theme/dark.js":                   `export default {}`,
@@ -411,8 +408,8 @@ var stubs = map[string]string{
 	"zrender/lib/tool/path.js":                    `export const createFromString = null, extendFromString = null, mergePath = null`, // symbols from SVG
 }
 
-// leaveOut has the bundler load the stubs; used lists those that it has asked for,
-// several at once.
+// leaveOut returns a plugin that makes the bundler load the stubs. It adds those that are loaded
+// to used, from several goroutines.
 func leaveOut(used *sync.Map) api.Plugin {
 	return api.Plugin{Name: "stubs", Setup: func(b api.PluginBuild) {
 		b.OnLoad(api.OnLoadOptions{Filter: `[\\/]node_modules[\\/].*\.js$`},
@@ -428,7 +425,7 @@ func leaveOut(used *sync.Map) api.Plugin {
 	}}
 }
 
-// charts bundles the part of ECharts that web/static/charts.js names.
+// charts bundles the part of ECharts that web/static/charts.js imports.
 func (s *site) charts() {
 	s.installPackages()
 	var used sync.Map
@@ -445,7 +442,7 @@ func (s *site) charts() {
 	s.Charts = s.putHashed("charts", ".js", result.OutputFiles[0].Contents)
 }
 
-// bundle returns how the charts are bundled; used lists the stubs that were asked for.
+// bundle returns the options for bundling the charts. used gets the loaded stubs.
 func (s *site) bundle(used *sync.Map) api.BuildOptions {
 	return api.BuildOptions{
 		AbsWorkingDir:     s.root,
@@ -462,7 +459,7 @@ func (s *site) bundle(used *sync.Map) api.BuildOptions {
 	}
 }
 
-// installPackages runs npm ci unless what is installed is newer than the lock file.
+// installPackages runs npm ci unless the installed packages are newer than the lock file.
 func (s *site) installPackages() {
 	lock := cli.Must(os.Stat(filepath.Join(s.root, "package-lock.json")))
 	done, err := os.Stat(filepath.Join(s.root, "node_modules", ".package-lock.json"))

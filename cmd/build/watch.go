@@ -21,27 +21,27 @@ import (
 	"memtide/web/fileserver"
 )
 
-// watcher serves the page and, when a source of it has changed, builds what depends on
-// that and has the open pages load it again. It makes no more than they need: programs
-// are not rewritten, the second one is compiled when it is asked for, and there are no
-// documentation, no licences and nothing that is kept offline.
+// watcher serves the page. When a source of the page changes, it builds what depends on it, and
+// the open pages load it again. It makes only what they need: programs are not rewritten, the
+// second one is compiled on request, and there are no documentation, no licences and no files
+// for offline use.
 type watcher struct {
 	site *site
 	tmp  string
-	list string // of described
+	list string // overlay file of described
 
 	second sync.Mutex // held while the second program is compiled
 }
 
-// The addresses that only this server knows: of the second program, and of a file with the time
-// of the last build.
+// The addresses that only this server has: the second program, and a file with the time of the
+// last build.
 const (
 	secondAddress = "second.wasm"
 	builtAddress  = "built"
 )
 
-// reload loads the page again when something else has been built than what it was loaded
-// with. What a release has left behind for a time without a network would be in its way.
+// reload is the script that loads the page again after a new build. It removes the service
+// worker of a release, which would serve old files.
 const reload = `let built;
 setInterval(async () => {
   const now = await (await fetch("` + builtAddress + `", { cache: "no-store" })).text();
@@ -51,7 +51,7 @@ setInterval(async () => {
 navigator.serviceWorker?.getRegistrations().then((all) => all.forEach((r) => r.unregister()));
 `
 
-// glance is how often the times of the sources are looked at.
+// glance is the interval between two checks of the sources' times.
 const glance = 200 * time.Millisecond
 
 // watch serves the page on addr until ctx is done.
@@ -62,22 +62,17 @@ func watch(ctx context.Context, root, addr string) {
 	cli.Check(os.Mkdir(s.dir, 0o755))
 	w := &watcher{site: s, tmp: tmp, list: described(root, tmp)}
 	listener := cli.Must(net.Listen("tcp", addr))
-	server := &http.Server{Handler: w.handler()}
+	mux := http.NewServeMux()
+	mux.Handle("/", fileserver.Handler(s.dir))
+	mux.HandleFunc("/"+secondAddress, w.compileSecond)
+	server := &http.Server{Handler: mux}
 	defer server.Close()
 	go server.Serve(listener)
 	fmt.Printf("Serving the page at http://%s/ (Ctrl-C ends it)\n", listener.Addr())
 	w.run(ctx)
 }
 
-// handler serves the site, and what only this server knows.
-func (w *watcher) handler() http.Handler {
-	mux := http.NewServeMux()
-	mux.Handle("/", fileserver.Handler(w.site.dir))
-	mux.HandleFunc("/"+secondAddress, w.compileSecond)
-	return mux
-}
-
-// run builds what has changed since the last time that this went well, first everything.
+// run builds everything, and then what has changed since the last successful build.
 func (w *watcher) run(ctx context.Context) {
 	var seen, built map[string]time.Time
 	for tick := time.Tick(glance); ; {
@@ -102,14 +97,14 @@ func (w *watcher) run(ctx context.Context) {
 	}
 }
 
-// sources returns the files that the page is made of, with their times. The generated
-// ones are not among them, because they change when these do.
+// sources returns the files of which the page is made, with their times. Generated files are
+// left out, because they change with these.
 func (s *site) sources() map[string]time.Time {
 	out := map[string]time.Time{}
 	for _, name := range []string{"engine", "profiles", "wasm", "web", "index.html"} {
 		cli.Check(filepath.WalkDir(filepath.Join(s.root, name), func(path string, d fs.DirEntry, err error) error {
 			switch {
-			case errors.Is(err, fs.ErrNotExist): // removed meanwhile
+			case errors.Is(err, fs.ErrNotExist): // it was removed meanwhile
 				return nil
 			case err != nil:
 				return err
@@ -127,7 +122,7 @@ func (s *site) sources() map[string]time.Time {
 	return out
 }
 
-// differing returns the names of the files that are new, gone or have another time, in order.
+// differing returns the names of the files that are new, removed or have another time, sorted.
 func differing(old, now map[string]time.Time) (names []string) {
 	for name, at := range now {
 		if !old[name].Equal(at) {
@@ -155,7 +150,7 @@ func (w *watcher) build(changed []string) {
 			folders[filepath.Dir(name)] = true
 			compiled = true
 		case ".css", ".js", ".html", ".svg", ".png":
-		default: // what is embedded, too
+		default: // including embedded files
 			compiled = true
 		}
 	}
@@ -178,7 +173,7 @@ func (w *watcher) build(changed []string) {
 	cli.Check(os.WriteFile(filepath.Join(s.dir, builtAddress), []byte(time.Now().String()), 0o644))
 }
 
-// compileSecond answers with the second program as its sources are now.
+// compileSecond serves the second program, compiled from the current sources.
 func (w *watcher) compileSecond(out http.ResponseWriter, r *http.Request) {
 	w.second.Lock()
 	defer w.second.Unlock()

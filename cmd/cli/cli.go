@@ -1,6 +1,6 @@
-// Package cli is how the commands of this repository meet whoever types them:
-// exit statuses, flags and files in any order, messages that a terminal cannot
-// be tricked by, aligned tables, and a bar while something takes long.
+// Package cli has what the commands of this repository share: exit statuses, flags and files in
+// any order, messages without control characters for a terminal, aligned tables, and a progress
+// bar.
 package cli
 
 import (
@@ -31,12 +31,12 @@ const (
 	Usage = 2 // the command line or the input is wrong
 )
 
-// grace is how long a command that is interrupted may take to write what it has.
+// grace is how long an interrupted command may take to write what it has.
 const grace = 700 * time.Millisecond
 
-// Main runs a command with the arguments of the process and ends the process with
-// the exit status that it returns. Ctrl-C and SIGTERM cancel the context; a second one
-// ends the process at once. A command that goes on all the same is ended after grace.
+// Main runs a command with the arguments of the process and exits with the status that it
+// returns. Ctrl-C and SIGTERM cancel the context; a second signal ends the process at once. A
+// command that does not end within grace is ended.
 func Main(run func(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, func() {
@@ -57,9 +57,9 @@ func (e *badInput) Error() string { return e.text }
 // Bad returns an error of the command line or of the input.
 func Bad(format string, args ...any) error { return &badInput{fmt.Sprintf(format, args...)} }
 
-// Finish tells an error on stderr, after the name of the command that has it, and
-// returns the exit status: Usage for what Bad made and for requests that are
-// refused as such, No for any other error.
+// Finish writes an error to stderr, after the name of the command, and returns the exit status:
+// OK for nil, Usage for an error of Bad and for requests that are refused as such, No for any
+// other error.
 func Finish(stderr io.Writer, who string, err error) int {
 	if err == nil {
 		return OK
@@ -74,8 +74,7 @@ func Finish(stderr io.Writer, who string, err error) int {
 	return No
 }
 
-// ParseMixed parses flags before, between and after the other arguments, which
-// it returns.
+// ParseMixed parses flags before, between and after the other arguments, which it returns.
 func ParseMixed(fs *flag.FlagSet, args []string) (rest []string, err error) {
 	for {
 		if err := fs.Parse(args); err != nil {
@@ -93,8 +92,8 @@ func ParseMixed(fs *flag.FlagSet, args []string) (rest []string, err error) {
 	}
 }
 
-// Printable writes out what a terminal would take for a command, wherever in a
-// message it comes from: names of files, arguments, what is in a link.
+// Printable returns text with control characters escaped, for a terminal. Names of files,
+// arguments and links may contain them.
 func Printable(text string) string {
 	var b strings.Builder
 	for _, r := range text {
@@ -107,8 +106,7 @@ func Printable(text string) string {
 	return b.String()
 }
 
-// Quoted lists arguments for a message. What a terminal would take for a command
-// is written out.
+// Quoted lists arguments for a message, with control characters escaped.
 func Quoted(args []string) string {
 	var out []string
 	for _, a := range args {
@@ -117,8 +115,8 @@ func Quoted(args []string) string {
 	return strings.Join(out, " and ")
 }
 
-// Table aligns what fill writes: cells are separated by tabs, two spaces stand
-// between columns.
+// Table returns what fill writes with aligned columns: cells are separated by tabs, columns by
+// two spaces.
 func Table(fill func(w *tabwriter.Writer)) string {
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', tabwriter.DiscardEmptyColumns)
@@ -139,8 +137,7 @@ func Number(x float64) string {
 	return strconv.FormatFloat(x, 'f', 1, 64)
 }
 
-// Help returns the text of -h: the usage line, what a person needs to know beside the
-// flags, the flags and examples.
+// Help returns the text of -h: the usage line, doc, the flags and examples.
 func Help(usage, doc string, fs *flag.FlagSet, examples []string) string {
 	return Table(func(w *tabwriter.Writer) {
 		fmt.Fprintf(w, "%s\n\n%s\n", usage, doc)
@@ -161,9 +158,8 @@ func Help(usage, doc string, fs *flag.FlagSet, examples []string) string {
 	})
 }
 
-// Programs that do one thing after the other, and end at the first error whatever it is,
-// say so once: Try is around all of it, Check and Must are at every call that may fail,
-// and Fail is what is wrong otherwise.
+// Programs that end at the first error handle it once: Try runs the whole program, Check and
+// Must end it at a call that fails, and Fail ends it with another error.
 
 // Try runs do up to its first error, which it returns; see profiles.Try.
 func Try(do func()) error {
@@ -171,40 +167,39 @@ func Try(do func()) error {
 	return err
 }
 
-// Within runs do within Try; an error of it ends that, with what it was about before it.
+// Within is Try within Try: an error of do ends the outer one, with what before its text.
 func Within(what string, do func()) {
 	if err := Try(do); err != nil {
 		Fail("%s: %w", what, err)
 	}
 }
 
-// Check ends what Try runs with an error, if there is one.
+// Check ends the function that Try runs with err, if err is not nil.
 func Check(err error) { profiles.End(err) }
 
-// Must returns the result of a call; an error of it ends what Try runs.
+// Must returns result. If err is not nil, it ends the function that Try runs.
 func Must[T any](result T, err error) T {
 	Check(err)
 	return result
 }
 
-// Fail ends what Try runs with an error of these words.
+// Fail ends the function that Try runs with a new error.
 func Fail(format string, args ...any) { Check(fmt.Errorf(format, args...)) }
 
-// Bar is a progress bar on a terminal. On anything else it writes nothing: logs
-// and pipes should not be filled with it. What is new is drawn a little later, all at
-// once.
+// Bar is a progress bar on a terminal. Elsewhere it writes nothing, to keep logs and pipes
+// clean. It draws at most every barEvery.
 type Bar struct {
-	w     io.Writer // nil if that is no terminal
+	w     io.Writer // nil if not a terminal
 	mu    sync.Mutex
-	line  string      // what should be on the screen
-	shown string      // what is
-	next  *time.Timer // draws it; nil if nothing new came
+	line  string      // the current text
+	shown string      // the text on the screen
+	next  *time.Timer // the next drawing; nil if the screen is up to date
 }
 
 const (
 	barWidth = 24
-	barLine  = 78                     // a line that wraps could not be taken back
-	barEvery = 100 * time.Millisecond // what takes less is never shown
+	barLine  = 78                     // a line that wraps could not be erased
+	barEvery = 100 * time.Millisecond // shorter work shows no bar
 )
 
 // NewBar returns a bar on w if that is a terminal.
@@ -215,7 +210,7 @@ func NewBar(w io.Writer) *Bar {
 	return &Bar{w: w}
 }
 
-// isTerminal reports whether somebody watches w who understands "\r".
+// isTerminal reports whether w is a terminal that understands "\r".
 func isTerminal(w io.Writer) bool {
 	f, ok := w.(*os.File)
 	if !ok || os.Getenv("TERM") == "dumb" {
@@ -225,7 +220,7 @@ func isTerminal(w io.Writer) bool {
 	return err == nil && st.Mode()&os.ModeCharDevice != 0
 }
 
-// Set says how far the work is; total 0 is unknown.
+// Set sets the progress; total is 0 if unknown.
 func (b *Bar) Set(done, total int, text string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -258,7 +253,7 @@ func (b *Bar) draw() {
 	}
 }
 
-// Clear takes the bar off the screen.
+// Clear removes the bar from the screen.
 func (b *Bar) Clear() {
 	if b.w == nil {
 		return

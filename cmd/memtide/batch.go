@@ -64,12 +64,10 @@ type batchOptions struct {
 
 func batch(ctx context.Context, e *env, c *asked, o batchOptions, args []string) {
 	given := c.flags.Args
-	c.flags.Args = nil // they need not belong to the link's strategy
+	c.flags.Args = nil // the strategy of the link need not have them
 	asked := c.flags.Budget != (choice.Budget{})
 	in := c.read(ctx, e, args)
-	g := &grown{in: in, complete: true}
-	g.budget = in.batchBudget(asked)
-	g.methods = in.batchMethods(o.strategies, given)
+	g := &grown{in: in, complete: true, budget: in.batchBudget(asked), methods: in.batchMethods(o.strategies, given)}
 	g.build, g.most, g.model = in.builder(o.most)
 	g.batches = batchList(o.batches, g.most)
 	cli.Check(g.run(ctx, e, o))
@@ -77,8 +75,8 @@ func batch(ctx context.Context, e *env, c *asked, o batchOptions, args []string)
 	cli.Check(g.outcome())
 }
 
-// batchBudget returns the budget in bytes: shares are of keeping everything at the
-// batch that was named.
+// batchBudget returns the budget in bytes. Shares are of keeping everything at the batch of the
+// network.
 func (in *input) batchBudget(asked bool) engine.Bytes {
 	if !asked && in.choice.Roomy() {
 		if in.device.Memory <= 0 {
@@ -92,8 +90,8 @@ func (in *input) batchBudget(asked bool) engine.Bytes {
 	return in.link.Budget.Of(in.profile.Totals().KeepAllPeak)
 }
 
-// batchMethods returns the strategies named, or all that can work here, keeping
-// everything first.
+// batchMethods returns the named strategies, or all that can work here with keeping everything
+// first.
 func (in *input) batchMethods(names string, given engine.Args) []proto.Method {
 	methods := in.methods(names, given)
 	if names != "" {
@@ -105,8 +103,8 @@ func (in *input) batchMethods(names string, given engine.Args) []proto.Method {
 	return append([]proto.Method{{Strategy: engine.KeepAll}}, methods...)
 }
 
-// builder says how the network gets other batches, up to which, and by which
-// model, for people.
+// builder returns how the network gets another batch, the largest batch, and the method in a
+// word for people. most is the value of -most.
 func (in *input) builder(most int) (build whatif.Builder, largest int, model string) {
 	if most < 1 {
 		fail("-most is %d; expected 1 or more", most)
@@ -129,7 +127,7 @@ func (in *input) builder(most int) (build whatif.Builder, largest int, model str
 	return valid(build, err), most, "scaled"
 }
 
-// batchList reads "64,128".
+// batchList parses a list of batches such as "64,128".
 func batchList(text string, most int) (list []int) {
 	if text == "" {
 		return nil
@@ -144,7 +142,7 @@ func batchList(text string, most int) (list []int) {
 	return list
 }
 
-// grown is a question about batches and what has come of it.
+// grown is a question about batches and its answer.
 type grown struct {
 	in       *input
 	budget   engine.Bytes
@@ -153,18 +151,19 @@ type grown struct {
 	most     int
 	model    string // built or scaled
 	batches  []int
-	rows     []batchRow // by method, as far as they were reached
+	rows     []batchRow // by method; shorter if stopped
 	complete bool
 }
 
-// batchRow is what a strategy trains.
+// batchRow is the answer for one strategy.
 type batchRow struct {
 	largest *whatif.LargestAnswer
 	points  []whatif.BatchPoint // by batch
-	err     error               // why there is nothing: the strategy does not apply
+	err     error               // set if the strategy does not apply
 }
 
-// run asks every strategy. Being stopped is no error: the answer is not complete.
+// run answers the question for every strategy. If ctx is cancelled, run returns nil and the
+// answer is not complete.
 func (g *grown) run(ctx context.Context, e *env, o batchOptions) error {
 	b := cli.NewBar(e.stderr)
 	defer b.Clear()
@@ -174,8 +173,7 @@ func (g *grown) run(ctx context.Context, e *env, o batchOptions) error {
 			return cli.Bad("%v", err)
 		}
 		q := &whatif.BatchQuestion{Build: g.build, Strategy: s, Args: m.Args, Device: g.in.device,
-			Transfers: g.in.choice.Transfers,
-			Budget:    g.budget, Most: g.most, Limit: o.limit}
+			Transfers: g.in.choice.Transfers, Budget: g.budget, Most: g.most, Limit: o.limit}
 		b.Set(i, len(g.methods), s.Name)
 		row, err := g.row(ctx, q, func(p whatif.BatchProgress) {
 			b.Set(i, len(g.methods), fmt.Sprintf("%s: batch %d trains", s.Name, p.Trains))
@@ -203,7 +201,7 @@ func (g *grown) row(ctx context.Context, q *whatif.BatchQuestion, report func(wh
 	return row, err
 }
 
-// outcome returns the error of the whole.
+// outcome returns the error with which the command ends, or nil.
 func (g *grown) outcome() error {
 	if !g.complete {
 		return fmt.Errorf("stopped after %d of %d strategies", len(g.rows), len(g.methods))
@@ -252,7 +250,7 @@ func (g *grown) table() string {
 	return text + g.in.findingsText()
 }
 
-// cells returns the columns of a strategy from the batch on.
+// cells returns the columns of a strategy, starting with the batch.
 func (r *batchRow) cells(most int) string {
 	if r.err != nil {
 		return "–\t–\t–\t–\tdoes not apply: " + strings.TrimPrefix(r.err.Error(), engine.ErrUnsupported.Error()+": ")
@@ -286,23 +284,23 @@ func (r *batchRow) cells(most int) string {
 		format.Bytes(a.Peak), strings.Join(remarks, "; ")}, "\t")
 }
 
-// batchReport is what batch -json writes. Its field names are a promise to
-// scripts: they are only added to.
+// batchReport is the output of batch -json. Scripts rely on its field names: new ones may be
+// added, but none renamed.
 type batchReport struct {
 	Schema      string           `json:"schema"`
 	Question    questionReport   `json:"question"`
 	BudgetBytes engine.Bytes     `json:"budget_bytes"`
-	Most        int              `json:"most"`  // the largest batch that is looked at
-	Model       string           `json:"model"` // built: exactly, at every batch; scaled: from that of the profile
+	Most        int              `json:"most"`  // the largest batch that is tried
+	Model       string           `json:"model"` // built: exact at every batch; scaled: from the batch of the profile
 	Complete    bool             `json:"complete"`
 	Strategies  []batchRowReport `json:"strategies"`
 }
 
-// batchRowReport is one strategy.
+// batchRowReport is the answer for one strategy.
 type batchRowReport struct {
 	Strategy  string             `json:"strategy"`
 	Args      engine.Args        `json:"args,omitempty"`
-	Largest   *batchPointReport  `json:"largest"` // null: not even one sample, or the strategy does not apply
+	Largest   *batchPointReport  `json:"largest"` // null if not even one sample trains, or the strategy does not apply
 	Fails     int                `json:"fails,omitempty"`
 	Gaps      bool               `json:"gaps"`
 	Undecided []int              `json:"undecided"`
@@ -321,8 +319,7 @@ type batchPointReport struct {
 
 func (g *grown) json() *batchReport {
 	out := &batchReport{Schema: "memtide-batch/1", Question: g.in.question(), BudgetBytes: g.budget, Most: g.most,
-		Model:    g.model,
-		Complete: g.complete, Strategies: []batchRowReport{}}
+		Model: g.model, Complete: g.complete, Strategies: []batchRowReport{}}
 	for i, r := range g.rows {
 		row := batchRowReport{Strategy: g.methods[i].Strategy, Args: g.methods[i].Args, Undecided: []int{},
 			Points: []batchPointReport{}}
@@ -346,6 +343,5 @@ func (g *grown) json() *batchReport {
 
 func pointOf(p whatif.BatchPoint) batchPointReport {
 	return batchPointReport{Batch: p.Batch, costReport: costReport{int64(p.StepTime), p.Peak},
-		SamplesPerS:   p.Throughput(),
-		SmallestBytes: p.Smallest, Complete: !p.Partial}
+		SamplesPerS: p.Throughput(), SmallestBytes: p.Smallest, Complete: !p.Partial}
 }

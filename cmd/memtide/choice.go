@@ -16,23 +16,23 @@ import (
 	"memtide/web/link"
 )
 
-// asked is what the flags that all commands share say. What was given on the command
-// line overrides what -from says.
+// asked holds the values of the flags that several commands share. Flags override the link of
+// -from.
 type asked struct {
 	preset string
 	from   string
-	side   string // "a" or "b" of a link that compares; "": a
-	both   bool   // the command is about links that compare, too
+	side   string // "a" or "b" of a link that compares; "" means a
+	both   bool   // the command also accepts links that compare
 	flags  choice.Said
 	own    ownCard
 
-	optimizer string // of profiles.Optimizers; empty: as the network says
+	optimizer string // name in profiles.Optimizers; empty for the network's own
 
-	addresses bool // the command takes files about addresses, of which read then gives the profile alone
+	addresses bool // the command accepts files about addresses, for which read sets only the profile
 }
 
-// define adds the shared flags to fs: those about the source, and one for each field
-// of a choice that is not the command's own.
+// define adds the shared flags to fs: the flags of the source, and a flag for each field of a
+// choice that no command defines itself.
 func (c *asked) define(fs *flag.FlagSet) {
 	fs.StringVar(&c.preset, "preset", "", "`NAME-bBATCH` a preset at a batch size (memtide help presets)")
 	fs.StringVar(&c.from, "from", "",
@@ -47,13 +47,13 @@ func (c *asked) define(fs *flag.FlagSet) {
 	c.own.define(fs)
 }
 
-// defineOne adds -budget and -strategy for the commands that take one of each.
+// defineOne adds -budget and -strategy for commands that take one budget and one strategy.
 func (c *asked) defineOne(fs *flag.FlagSet) {
 	c.flag(fs, "m", choice.FieldWords["m"].Help)
 	c.flag(fs, "s", choice.FieldWords["s"].Help)
 }
 
-// flag adds the flag of a field of a choice.
+// flag adds the flag for a field of a choice.
 func (c *asked) flag(fs *flag.FlagSet, key, help string) {
 	w := choice.FieldWords[key]
 	fs.Func(w.Flag, help, func(value string) error {
@@ -82,14 +82,14 @@ func (c *asked) flag(fs *flag.FlagSet, key, help string) {
 	})
 }
 
-// doing is what a command does with its input.
+// doing runs a command on its input.
 type doing func(ctx context.Context, e *env, in *input)
 
-// about makes the flags of a command about one input: those of the input, and those that
-// own adds. It returns what is done once they are parsed.
+// about returns the function that defines the flags of a command with one input: the shared
+// flags c, and those of own. own returns how to run the command after parsing.
 func about(c asked, own func(fs *flag.FlagSet, c *asked) doing) func(*flag.FlagSet) action {
 	return func(fs *flag.FlagSet) action {
-		c := c // of this run
+		c := c // a copy for this run
 		c.define(fs)
 		c.defineOne(fs)
 		do := own(fs, &c)
@@ -99,7 +99,7 @@ func about(c asked, own func(fs *flag.FlagSet, c *asked) doing) func(*flag.FlagS
 	}
 }
 
-// parsed defines a flag whose text parse reads.
+// parsed adds a flag whose text parse converts.
 func parsed[T any](fs *flag.FlagSet, name, help string, to *T, parse func(string) (T, error)) {
 	fs.Func(name, help, func(text string) (err error) {
 		*to, err = parse(text)
@@ -117,8 +117,8 @@ func oneOf(to *string, words ...string) func(string) error {
 	}
 }
 
-// parseLink reads a whole address or only its fragment. What is wrong with a
-// link but leaves it usable is told on the standard error.
+// parseLink parses a whole address or only its fragment. Problems that leave the link usable go
+// to the standard error.
 func parseLink(e *env, s string) link.Link {
 	_, fragment, ok := strings.Cut(s, "#")
 	if !ok {
@@ -149,7 +149,7 @@ func clip(s string) string {
 	return s
 }
 
-// ownCard is a card that is in no list, as flags describe it.
+// ownCard is a card that is described by flags.
 type ownCard struct{ card.Own }
 
 // define adds the flags.
@@ -166,7 +166,8 @@ func (o *ownCard) define(fs *flag.FlagSet) {
 		&o.Own.Own, format.ParseRate)
 }
 
-// id returns how the card is spelled, or the empty string if nothing is said of one. device is that of -device.
+// id returns the spelling of the card, or "" if no flag describes a card. device is the value of
+// -device.
 func (o *ownCard) id(device string) string {
 	switch {
 	case o.Own == (card.Own{}):
@@ -182,8 +183,8 @@ func (o *ownCard) id(device string) string {
 	return o.ID()
 }
 
-// oneSide returns the side of a link that a command is about. A link that compares has
-// two; of which one is taken without being asked for is told on the standard error.
+// oneSide returns the side of a link that the command works on. If a link compares and -side is
+// missing, a note goes to the standard error.
 func (c *asked) oneSide(e *env, l link.Link) link.Link {
 	b := l.B
 	switch {
@@ -202,7 +203,7 @@ func (c *asked) oneSide(e *env, l link.Link) link.Link {
 	return l
 }
 
-// sideB is side B of a link as a link of its own: A with what differs from it.
+// sideB returns side B of a link as a link of its own: A with the fields in which B differs.
 func sideB(l link.Link) link.Link {
 	b := l.B
 	l.B = nil
@@ -212,7 +213,7 @@ func sideB(l link.Link) link.Link {
 	case b.Preset != "":
 		l.Preset, l.Profile, l.Ops = b.Preset, nil, ""
 	}
-	if b.Strategy != "" { // brings its parameters, those of the same strategy too
+	if b.Strategy != "" { // B has all its parameters, even for the same strategy
 		l.Args = nil
 	}
 	l.Take(b)

@@ -52,7 +52,7 @@ type diffOptions struct {
 	asJSON          bool
 }
 
-// diffReport is what differs; the fields of two are before and after.
+// diffReport is the output of diff -json. Pairs are before and after.
 type diffReport struct {
 	Schema   string          `json:"schema"`
 	Peaks    [2]engine.Bytes `json:"peak_bytes"`
@@ -61,7 +61,7 @@ type diffReport struct {
 	Estimate [2]*estimate    `json:"estimate,omitzero"`
 }
 
-// diffModule is what the operators of a module hold at the peaks.
+// diffModule is the bytes that the operators of a module hold at the two peaks.
 type diffModule struct {
 	Name  string          `json:"name"`
 	Bytes [2]engine.Bytes `json:"bytes"`
@@ -106,14 +106,12 @@ func (o *diffOptions) run(ctx context.Context, e *env, args []string) {
 	}
 }
 
-// text says it for people: the difference and the modules that make most of it.
+// text returns the report for people: the change and the modules with most of it.
 func (r *diffReport) text(on string) string {
 	var b strings.Builder
-	change := r.Peaks[1] - r.Peaks[0]
-	switch {
-	case change == 0 && len(r.Modules) == 0:
+	if change := r.Peaks[1] - r.Peaks[0]; change == 0 && len(r.Modules) == 0 {
 		fmt.Fprintf(&b, "peak unchanged, %s\n", format.Bytes(r.Peaks[0]))
-	default:
+	} else {
 		fmt.Fprintf(&b, "peak %s, from %s to %s\n", format.BytesChange(change), format.Bytes(r.Peaks[0]),
 			format.Bytes(r.Peaks[1]))
 	}
@@ -160,7 +158,7 @@ told; opt_on_host is an optimizer in host memory.`,
 	},
 }
 
-// score reads rows, predicts them and writes the report.
+// score predicts the rows of a file and writes the report.
 func score(ctx context.Context, e *env, name string, asJSON bool) {
 	rows, err := llm.ReadRows(contents(ctx, e, name))
 	failAt(name, err)
@@ -185,7 +183,7 @@ func score(ctx context.Context, e *env, name string, asJSON bool) {
 	cli.Check(err)
 }
 
-// scoreTable returns the report for people: the rows, what was refused, the summary.
+// scoreTable returns the report for people: the rows, the refused ones, and the summary.
 func scoreTable(r *llm.ScoreReport) string {
 	rows := cli.Table(func(w *tabwriter.Writer) {
 		fmt.Fprint(w, "row\tkind\tlow\thigh\tpredicted\tmeasured\terror\tphase\n")
@@ -218,7 +216,7 @@ func scoreTable(r *llm.ScoreReport) string {
 	})
 }
 
-// amount returns a number of a row in the unit of its measurement.
+// amount returns a number of a row in the unit of the measurement.
 func amount(s llm.Scored, x float64) string {
 	switch {
 	case s.Set == "time":

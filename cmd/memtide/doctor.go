@@ -47,7 +47,7 @@ carry a recording: send the file.`,
 	},
 }
 
-// examine reads one or two snapshots and writes down what there is to say.
+// examine reads one or two snapshots and writes the report.
 func examine(ctx context.Context, e *env, files []string, device, at int, asJSON bool) {
 	var read []*profiles.Profile
 	for _, name := range files {
@@ -74,7 +74,7 @@ func examine(ctx context.Context, e *env, files []string, device, at int, asJSON
 
 const doctorSchema = "memtide-doctor/1"
 
-// doctorReport is what doctor -json writes about one snapshot.
+// doctorReport is the output of doctor -json for one snapshot.
 type doctorReport struct {
 	Schema   string   `json:"schema"`
 	Name     string   `json:"name"`
@@ -83,7 +83,7 @@ type doctorReport struct {
 	*doctor.Report
 }
 
-// comparisonReport is what doctor -json writes about two.
+// comparisonReport is the output of doctor -json for two snapshots.
 type comparisonReport struct {
 	Schema   string   `json:"schema"`
 	Names    []string `json:"names"`
@@ -91,7 +91,7 @@ type comparisonReport struct {
 	*doctor.Comparison
 }
 
-// findings returns the warnings of all profiles; of several, with their names.
+// findings returns the warnings of all profiles, with their names if there are several.
 func findings(read []*profiles.Profile) []string {
 	list := []string{}
 	for _, p := range read {
@@ -105,10 +105,10 @@ func findings(read []*profiles.Profile) []string {
 	return list
 }
 
-// most lines of a list for people; -json has more.
+// mostLines limits a list for people; -json has more.
 const mostLines = 12
 
-// doctorText returns a report for people: the answer first.
+// doctorText returns a report for people.
 func doctorText(p *profiles.Profile, r *doctor.Report) string {
 	return cli.Table(func(w *tabwriter.Writer) {
 		title(w, p, r)
@@ -170,7 +170,7 @@ func neighbourText(n *doctor.Neighbour) string {
 	return text
 }
 
-// adviceText returns what to do, in one line.
+// adviceText returns the advice in one line.
 func adviceText(r *doctor.Report) string {
 	switch a := r.Advice; a.Verdict {
 	case doctor.Setting:
@@ -194,7 +194,7 @@ func adviceText(r *doctor.Report) string {
 	return "Nothing failed, and no setting of the allocator would reserve much less."
 }
 
-// inexactText says why no setting is advised.
+// inexactText returns why no setting is advised.
 func inexactText(r *doctor.Report) string {
 	a := &r.Advice
 	if a.Replayed == 0 {
@@ -272,7 +272,7 @@ func growthText(w *tabwriter.Writer, r *doctor.Report) {
 	}
 }
 
-// comparisonText is two snapshots for people.
+// comparisonText returns a comparison for people.
 func comparisonText(read []*profiles.Profile, c *doctor.Comparison) string {
 	return cli.Table(func(w *tabwriter.Writer) {
 		title(w, read[0], c.First)

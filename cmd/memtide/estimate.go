@@ -21,7 +21,7 @@ import (
 	"memtide/web/format"
 )
 
-// estimateOptions are the flags of estimate.
+// estimateOptions holds the flags of estimate.
 type estimateOptions struct {
 	card, optimizer, plan string
 	asJSON                bool
@@ -52,10 +52,10 @@ on top of it.`,
 	},
 }
 
-// cudaContext is what CUDA takes beside what PyTorch reserves: an assumption.
+// cudaContext is the memory that CUDA takes besides PyTorch's reserved memory: an assumption.
 const cudaContext = engine.GiB
 
-// estimate is what two steps take.
+// estimate is the output of estimate -json: the memory of two steps.
 type estimate struct {
 	Schema      string       `json:"schema"`
 	Name        string       `json:"name"`
@@ -93,7 +93,8 @@ func (o *estimateOptions) run(ctx context.Context, e *env, args []string) {
 	e.tell(o.asJSON, func() any { return est }, func() string { return est.text(c) })
 }
 
-// newEstimate plays the steps by the allocator's default and with expandable segments.
+// newEstimate plays the steps with the allocator's default settings and with expandable
+// segments.
 func newEstimate(s *steps, c *card.Card, poll *engine.Poll) *estimate {
 	est := &estimate{Schema: "memtide-estimate/1", Name: s.trace.Name, Card: c.ID, CardBytes: c.Memory}
 	est.Allocated, est.Reserved, est.PeakStep = s.run(caching.Rules{}, poll)
@@ -112,7 +113,7 @@ func newEstimate(s *steps, c *card.Card, poll *engine.Poll) *estimate {
 	return est
 }
 
-// cardOf returns the card of a name.
+// cardOf returns the card with this name.
 func cardOf(name string) *card.Card {
 	c := card.Find(name)
 	if c == nil {
@@ -126,12 +127,12 @@ func (est *estimate) text(c *card.Card) string {
 	return fmt.Sprintf("%s on %s: %s. The driver would show %s to %s of %s.\n"+
 		"At most %s are allocated, in the %s; states, weights, gradients and optimizer, are %s. PyTorch reserves %s, or %s with expandable segments.\n",
 		cli.Printable(est.Name), c.Name, est.Verdict, format.Bytes(est.LowBytes), format.Bytes(est.HighBytes),
-		format.Bytes(est.CardBytes),
-		format.Bytes(est.Allocated), est.PeakStep, format.Bytes(est.StatesBytes), format.Bytes(est.Reserved),
-		format.Bytes(est.Expandable))
+		format.Bytes(est.CardBytes), format.Bytes(est.Allocated), est.PeakStep, format.Bytes(est.StatesBytes),
+		format.Bytes(est.Reserved), format.Bytes(est.Expandable))
 }
 
-// roles says what each storage is that is there before the step: weight, buffer, grad or input.
+// roles returns the roles of the storages that exist before the step: weight, buffer, grad or
+// input.
 func roles(name string, data []byte, poll *engine.Poll) map[int]string {
 	data, err := profiles.Unpack(data, poll)
 	failAt(name, err)
@@ -153,7 +154,7 @@ type steps struct {
 	trace   *play.Trace
 	log     []play.Entry
 	roles   map[int]string
-	moments int // that the optimizer has of each trained weight
+	moments int // moments of the optimizer for each trained weight
 	states  engine.Bytes
 
 	cache     *caching.Cache
@@ -161,7 +162,7 @@ type steps struct {
 	poll      *engine.Poll
 	there     map[[2]int]engine.Bytes // address of each instance of a storage
 	now, peak engine.Bytes
-	part, at  string // what runs, and what ran at the peak
+	part, at  string // the current part of the step, and the part at the peak
 }
 
 func newSteps(t *play.Trace, roles map[int]string, optimizer string, segments []*play.Segment) *steps {
@@ -178,8 +179,8 @@ func newSteps(t *play.Trace, roles map[int]string, optimizer string, segments []
 	return s
 }
 
-// run plays two steps: the second finds the moments of the first. It returns the most that is
-// allocated, the most that is reserved, and what ran when most was allocated.
+// run plays two steps: the second has the moments of the first. It returns the most bytes
+// allocated, the most bytes reserved, and the part of the step with the most bytes allocated.
 func (s *steps) run(rules caching.Rules, poll *engine.Poll) (allocated, reserved engine.Bytes, at string) {
 	s.cache, s.rules, s.poll = caching.NewWith(engine.NoLimit, rules), &rules, poll
 	s.there, s.now, s.peak = map[[2]int]engine.Bytes{}, 0, 0
@@ -196,8 +197,8 @@ func (s *steps) run(rules caching.Rules, poll *engine.Poll) (allocated, reserved
 	return s.peak, s.cache.Reserved(), s.at
 }
 
-// step is the forward and the backward. A gradient is there from the operator on that first
-// adds to it.
+// step plays the forward and the backward. A gradient exists from the first operator that adds
+// to it.
 func (s *steps) step() {
 	for _, e := range s.log {
 		cli.Check(s.poll.Err())
@@ -223,13 +224,14 @@ func (s *steps) step() {
 	}
 	for _, key := range slices.SortedFunc(maps.Keys(s.there),
 		func(a, b [2]int) int { return slices.Compare(a[:], b[:]) }) {
-		if s.roles[key[0]] == "" { // what a step leaves in attributes of modules goes with the next one
+		if s.roles[key[0]] == "" { // the next step frees what this one left in attributes of modules
 			s.give(key)
 		}
 	}
 }
 
-// optimizer makes the moments at the first step, and takes foreach's temporary of each weight.
+// optimizer makes the moments in the first step, and allocates foreach's temporary of each
+// weight.
 func (s *steps) optimizer(first bool) {
 	s.part = "optimizer"
 	var temps [][2]engine.Bytes
@@ -271,7 +273,7 @@ func (s *steps) give(key [2]int) {
 	}
 }
 
-// alloc asks the allocator; an empty request takes nothing.
+// alloc makes a request of the allocator; an empty request takes nothing.
 func (s *steps) alloc(n engine.Bytes) (addr engine.Bytes) {
 	if n > 0 {
 		addr, _, _ = s.cache.Alloc(n) // there is no limit

@@ -95,11 +95,11 @@ file itself is shown; in a document, put the link around the image.`,
 type svgOptions struct {
 	theme string
 	width int
-	base  string // address of the page, or empty
+	base  string // address of the page; empty for a picture that is not a link
 	file  string
 }
 
-// The widths at which the pictures can be read and painted.
+// The range of -width, in pixels.
 const (
 	narrowest = 240
 	widest    = 10_000
@@ -131,7 +131,7 @@ func svg(ctx context.Context, e *env, in *input, o svgOptions) {
 		}
 		options.Theme = &theme
 	}
-	// In memory first, so that a file is whole or not there.
+	// The picture is drawn in memory first, so that a file is never incomplete.
 	var picture bytes.Buffer
 	cli.Check(scene.WriteSVG(&picture, options))
 	if e.write(o.file, picture.Bytes()); !solved.Verdict.Verified {
@@ -140,8 +140,8 @@ func svg(ctx context.Context, e *env, in *input, o svgOptions) {
 	cli.Check(stopped)
 }
 
-// checkBase refuses a base that has a fragment, and what a click would run instead of
-// open: a picture is opened by others.
+// checkBase refuses a base with a fragment, and a base that a click would run instead of open:
+// other people open the picture.
 func checkBase(base string) {
 	if strings.Contains(base, "#") {
 		fail("-base %q has a #, which ends an address; leave it out", base)
@@ -153,9 +153,8 @@ func checkBase(base string) {
 	}
 }
 
-// address returns the link that a picture carries: what stands behind the # of the
-// page, after base. Without a base, a picture of what no link can hold goes
-// without one, and the reader hears why.
+// address returns the link in a picture: base and the fragment. Without a base, it returns ""
+// for an input that no link can hold, and writes the reason to the standard error.
 func (in *input) address(e *env, base string) string {
 	checkBase(base)
 	fragment, err := in.permalink()
@@ -206,13 +205,14 @@ standard error.`,
 	},
 }
 
-// takeSteps puts the operators of a step beside the chain, where there is room for both.
+// takeSteps adds the operators of a step to the link, if there is room for them and the chain.
 func (in *input) takeSteps() {
 	l := &in.link
-	if in.graph {
+	switch {
+	case in.graph:
 		l.Ops = ""
-	}
-	if in.graph || l.Profile == nil || !link.HoldsOps(l.Profile.Packed) {
+		return
+	case l.Profile == nil || !link.HoldsOps(l.Profile.Packed):
 		return
 	}
 	if l.Ops = l.Profile.Packed; len(l.Sealed()) > link.Longest {
@@ -220,8 +220,8 @@ func (in *input) takeSteps() {
 	}
 }
 
-// permalink returns the fragment of the link to this input, without the #. It is an
-// error if a reader would not get exactly what is here.
+// permalink returns the fragment of the link to this input, without the #. It returns an error
+// if a reader would not get exactly this input.
 func (in *input) permalink() (string, error) {
 	l := in.link
 	if l.Profile != nil && !in.graph && l.Profile.Graph != nil {
@@ -241,15 +241,15 @@ func (in *input) permalink() (string, error) {
 	}
 	back, notes := link.Parse(fragment)
 	same := sameProfile(l.Profile, back.Profile) && l.Ops == back.Ops
-	l.Profile, back.Profile = nil, nil // they take long to write
+	l.Profile, back.Profile = nil, nil // writing them takes long
 	if len(notes) > 0 || !same || back.String() != l.String() {
 		return "", errors.New("a link cannot carry this profile exactly; send the file itself")
 	}
 	return fragment, nil
 }
 
-// sameProfile reports whether two profiles are equal in all that is solved and
-// shown but the warnings, which are derived anew.
+// sameProfile reports whether two profiles are equal except for their warnings, which are
+// derived again.
 func sameProfile(a, b *profiles.Profile) bool {
 	if a == nil || b == nil {
 		return a == b

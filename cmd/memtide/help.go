@@ -19,7 +19,7 @@ import (
 	"memtide/web/format"
 )
 
-// topics are what help knows beside the commands.
+// topics are the topics of help besides the commands.
 var topics = []struct {
 	name, summary string
 	text          func() string
@@ -33,7 +33,7 @@ var topics = []struct {
 	{"json", "what -json writes", func() string { return jsonHelp }},
 }
 
-// help writes the overview, or what is known about one command or topic.
+// help writes the overview, or the help about one command or topic.
 func help(e *env, args []string) error {
 	if len(args) == 0 {
 		fmt.Fprint(e.stdout, overview())
@@ -79,7 +79,7 @@ func overview() string {
 	})
 }
 
-// described is a command for programs.
+// described is the description of a command for programs.
 type described struct {
 	Name     string          `json:"name"`
 	Args     string          `json:"args,omitempty"`
@@ -91,12 +91,12 @@ type described struct {
 
 type describedFlag struct {
 	Name    string `json:"name"`
-	Value   string `json:"value,omitempty"` // what stands for its value; empty for a switch
+	Value   string `json:"value,omitempty"` // placeholder for the value; empty for a switch
 	Doc     string `json:"doc"`
 	Default string `json:"default,omitempty"`
 }
 
-// describeCommands returns all commands with their flags, as help -json writes them.
+// describeCommands returns all commands with their flags, for help -json.
 func describeCommands() any {
 	out := struct {
 		Schema   string      `json:"schema"`
@@ -122,7 +122,7 @@ func (c *command) usage() string {
 	return cli.Help("memtide "+c.name+" "+c.args, c.doc, fs, c.examples)
 }
 
-// presetParts are the parts of a reference to a preset, see preset.Parse.
+// presetParts lists the parts of a reference to a preset; see preset.Parse.
 var presetParts = [][3]string{
 	{"-b64", "samples per step", "resnet101-b64"},
 	{"-500px", "side of the images", "vgg16-500px-b64"},
@@ -136,7 +136,7 @@ var presetParts = [][3]string{
 	{"-on-DEVICE", "device that the times are for", "resnet50-on-a100-sxm-40gb-b32"},
 }
 
-// ownOptions says what a preset is built for by default.
+// ownOptions describes the options with which a preset is built by default.
 func ownOptions(p *preset.Preset) string {
 	switch o := p.Options(); {
 	case p.Images():
@@ -196,20 +196,17 @@ func strategiesHelp() string {
 	})
 }
 
-// describe lists a method with its parameters, which a flag sets.
+// describe lists a method with its parameters, which flag sets.
 func describe(w io.Writer, name, title, doc, flag string, params []engine.Param) {
-	fmt.Fprintf(w, "\n%s\t%s\n\t%s\n", name, title, firstParagraph(doc))
+	first, _, _ := strings.Cut(strings.TrimSpace(doc), "\n\n")
+	fmt.Fprintf(w, "\n%s\t%s\n\t%s\n", name, title, strings.Join(strings.Fields(first), " "))
 	for _, p := range params {
-		fmt.Fprintf(w, "\t%s %s=%s  %s: %s\n", flag, p.Name, p.Default, p.Title, legal(&p))
+		legal := strings.Join(p.Choices, ", ")
+		if p.Choices == nil {
+			legal = fmt.Sprintf("%d to %d", p.Min, p.Max)
+		}
+		fmt.Fprintf(w, "\t%s %s=%s  %s: %s\n", flag, p.Name, p.Default, p.Title, legal)
 	}
-}
-
-// legal says which values a parameter can have.
-func legal(p *engine.Param) string {
-	if p.Choices != nil {
-		return strings.Join(p.Choices, ", ")
-	}
-	return fmt.Sprintf("%d to %d", p.Min, p.Max)
 }
 
 func formatsHelp() string {
@@ -219,12 +216,6 @@ func formatsHelp() string {
 			describe(w, f.Name, f.Title, f.Doc, "", nil)
 		}
 	})
-}
-
-// firstParagraph returns the part before the first blank line, on one line.
-func firstParagraph(doc string) string {
-	first, _, _ := strings.Cut(strings.TrimSpace(doc), "\n\n")
-	return strings.Join(strings.Fields(first), " ")
 }
 
 // jsonHelp explains every field that -json writes, a part for each command; a test compares it with the types of the

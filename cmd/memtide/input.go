@@ -23,21 +23,19 @@ import (
 	"memtide/web/link"
 )
 
-// input is a choice that has been understood: the network has been read and
-// every name in it is known.
+// input is the network that was read, with the choices about it. All names in it are known.
 type input struct {
 	profile  *profiles.Profile
 	network  proto.Network
 	graph    bool             // the operations are solved, not the chain
-	choice   choice.Choice    // what is asked about it
-	problems []choice.Problem // of its allocator, which most commands do without
-	link     link.Link        // all that was chosen, canonical
+	choice   choice.Choice    // the choices about it
+	problems []choice.Problem // problems of its allocator, which most commands do not use
+	link     link.Link        // everything that was chosen, canonical
 	device   engine.Device
 	deviceID string // empty if the rates are not those of a listed device
 }
 
-// read understands the flags and reads the network: args are the arguments
-// besides the flags.
+// read interprets the flags and reads the network. args are the arguments without the flags.
 func (c *asked) read(ctx context.Context, e *env, args []string) *input {
 	if len(args) > 1 {
 		fail("one file at a time; got %s", cli.Quoted(args))
@@ -80,19 +78,19 @@ func (c *asked) read(ctx context.Context, e *env, args []string) *input {
 	return in
 }
 
-// train gives the network the states and the step of an optimizer, on the card that is named.
+// train gives the network the states and the step of an optimizer, on the chosen card.
 func (in *input) train(optimizer string) {
 	switch o := profiles.FindOptimizer(optimizer); {
 	case o == nil:
 	case in.link.Profile != nil:
 		d := card.Lookup(cmp.Or(in.link.Device, card.DefaultID))
-		if d == nil { // which is refused later
+		if d == nil { // resolve refuses it
 			return
 		}
 		in.link.Profile = valid(in.link.Profile.Trained(o, d.MemoryRate))
 	default:
 		base, options := choice.Source{Preset: in.link.Preset}.Variant()
-		if base == nil { // which is refused later
+		if base == nil { // open refuses it
 			return
 		}
 		options.Optimizer = optimizer
@@ -100,8 +98,8 @@ func (in *input) train(optimizer string) {
 	}
 }
 
-// timedBy returns a reference to a preset whose times are those of the card that is asked for, if it has a rate and the
-// reference does not name another.
+// timedBy returns a reference to a preset with the times of a card, if the card has a rate and
+// the reference does not name another card.
 func timedBy(ref, device string) string {
 	d := card.Lookup(device)
 	p, batch, err := preset.Parse(ref)
@@ -113,12 +111,12 @@ func timedBy(ref, device string) string {
 	return preset.Ref(valid(p.Base().With(o)).ID, batch)
 }
 
-// readDevice decodes what a file says about a device, or the standard input for "-".
+// readDevice decodes the content of a file about one device; "-" is the standard input.
 func readDevice(ctx context.Context, e *env, name string, device int) *profiles.Profile {
-	// Others than regular files have no size, cannot be read twice, and opening one may wait for who writes it.
+	// Files that are not regular have no size, cannot be read twice, and opening them may block.
 	at, err := os.Stat(name)
 	if name == "-" || err != nil || !at.Mode().IsRegular() {
-		data := stream(ctx, e, name, profiles.MaxSize+1) // which formats refuse in their words
+		data := stream(ctx, e, name, profiles.MaxSize+1) // formats refuse it with their own error
 		return decoded(name, profiles.Bytes(data), device)
 	}
 	f, err := os.Open(name)
@@ -129,7 +127,7 @@ func readDevice(ctx context.Context, e *env, name string, device int) *profiles.
 	return decoded(name, diskFile{f, info.Size()}, device)
 }
 
-// decoded reads content.
+// decoded decodes content.
 func decoded(name string, c profiles.Content, device int) *profiles.Profile {
 	plain := name
 	if name == "-" {
@@ -140,7 +138,7 @@ func decoded(name string, c profiles.Content, device int) *profiles.Profile {
 	return p
 }
 
-// contents returns those of a file, or of the standard input for "-", that is held whole.
+// contents returns the whole content of a file; "-" is the standard input.
 func contents(ctx context.Context, e *env, name string) []byte {
 	const most = 128 << 20
 	data := stream(ctx, e, name, most+1)
@@ -150,9 +148,8 @@ func contents(ctx context.Context, e *env, name string) []byte {
 	return data
 }
 
-// stream reads the first bytes of a file, or of the standard input for "-". Who writes it
-// may take for ever, which the context ends, and nothing else can: a read that waits is left
-// behind.
+// stream returns the first most bytes of a file; "-" is the standard input. Reading may block
+// until ctx is done; stream then abandons it.
 func stream(ctx context.Context, e *env, name string, most int64) []byte {
 	type content struct {
 		data []byte
@@ -182,7 +179,7 @@ func stream(ctx context.Context, e *env, name string, most int64) []byte {
 	}
 }
 
-// readable ends with why something cannot be read, if it cannot.
+// readable ends the command with the reason why name cannot be read, if err is not nil.
 func readable(name string, err error) {
 	switch path := (*os.PathError)(nil); {
 	case err == nil:
@@ -195,7 +192,7 @@ func readable(name string, err error) {
 	}
 }
 
-// sourceOf names what an argument reads.
+// sourceOf returns the name of what an argument reads.
 func sourceOf(name string) string {
 	if name == "-" {
 		return "standard input"
@@ -209,11 +206,11 @@ type diskFile struct {
 	size int64
 }
 
-// Size returns that of the file when it was opened.
+// Size returns the size of the file when it was opened.
 func (f diskFile) Size() int64 { return f.size }
 
-// explain writes what is wrong with a file: place, what was found, what was
-// expected and what to do, one line per problem.
+// explain returns what is wrong with a file: place, finding, expectation and remedy, one line
+// for each problem.
 func explain(err error) string {
 	problems := profiles.Problems(err)
 	if len(problems) == 0 {
@@ -229,8 +226,8 @@ func explain(err error) string {
 	return strings.Join(lines, "\n  ")
 }
 
-// chooseKind settles whether the chain or the operations are solved. A link says
-// so only where there is a choice.
+// chooseKind decides whether the chain or the operations are solved. A link says so only if the
+// network has both.
 func (in *input) chooseKind() {
 	in.graph = in.link.Kind == "graph" || in.profile.Chain == nil && in.profile.Graph != nil
 	switch {
@@ -261,11 +258,11 @@ func (in *input) open() {
 	in.profile = valid(valid(known, err).Profile(batch))
 	in.chooseKind()
 	in.link.Preset = preset.Ref(known.ID, batch)
-	in.network = proto.Network{Preset: in.link.Preset, Graph: in.graph && in.link.Kind != ""} // there is a chain, too
+	in.network = proto.Network{Preset: in.link.Preset, Graph: in.graph && in.link.Kind != ""} // it has a chain, too
 }
 
-// resolve makes the choice of what was said: by the rules of the page, but what the
-// page would tell and leave out is an error here.
+// resolve completes the choices by the rules of the page. What the page would leave out with a
+// note is an error here.
 func (in *input) resolve() {
 	said := in.link.Said
 	base := said.Base()
@@ -306,7 +303,7 @@ func (in *input) resolve() {
 	in.setDevice(own)
 }
 
-// refuse says what is wrong with what was said.
+// refuse ends the command with a problem of a choice.
 func refuse(p choice.Problem) {
 	switch p.Key {
 	case "dev":
@@ -324,9 +321,9 @@ func refuse(p choice.Problem) {
 	fail("%v", p.Err)
 }
 
-// setDevice settles the device: the one named, else the one that a file was measured
-// on, else the one that the times of a preset are for, else the default, with the rates that
-// were chosen. The link is left with what a reader cannot know otherwise.
+// setDevice sets the device: the chosen one, or else the one on which a file was measured, or
+// else the one for the times of a preset, or else the default, with the chosen rates. In the
+// link it keeps only what a reader could not infer. own is the device of the file, or nil.
 func (in *input) setDevice(own *engine.Device) {
 	c, l := &in.choice, &in.link
 	if own != nil {
@@ -354,7 +351,7 @@ func (in *input) setDevice(own *engine.Device) {
 	}
 }
 
-// strategy finds a strategy; the error lists those that there are.
+// strategy returns a strategy; the error for an unknown name lists the known ones.
 func strategy(name string) *engine.Strategy {
 	if s := engine.Lookup(name); s != nil {
 		return s
@@ -367,20 +364,20 @@ func strategy(name string) *engine.Strategy {
 	return nil
 }
 
-// setting returns the input as requests want it.
+// setting returns the network and the device for requests.
 func (in *input) setting() proto.Setting {
 	return proto.Setting{Network: in.network, Device: in.device, Transfers: in.choice.Transfers}
 }
 
-// method returns the strategy with its arguments as requests want it.
+// method returns the strategy with its arguments for requests.
 func (in *input) method() proto.Method {
 	return proto.Method{Strategy: in.choice.Strategy, Args: in.choice.Args}
 }
 
-// title returns that of the strategy.
+// title returns the title of the strategy.
 func (in *input) title() string { return engine.Lookup(in.choice.Strategy).Title }
 
-// problem returns what was solved, for drawing it.
+// problem returns the solved problem, for drawing.
 func (in *input) problem(budget engine.Bytes) *engine.Problem {
 	if !in.graph {
 		return engine.NewChainProblem(in.profile.Chain, in.device, in.choice.Transfers, budget)

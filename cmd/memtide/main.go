@@ -1,8 +1,8 @@
 //go:build !js
 
-// Command memtide answers on the command line what the page answers in the
-// browser, by the same code: how a training step fits into a memory budget, and
-// what that costs.
+// Command memtide answers on the command line the questions that the page answers in the
+// browser, with the same code: how a training step fits into a memory budget, and what that
+// costs.
 //
 //	memtide solve -preset resnet101-b32 -budget 60%
 //	memtide solve -budget 900MiB -strategy greedy -bw 6GB/s net.csv
@@ -25,33 +25,31 @@
 //
 // # Input
 //
-// solve, sweep, batch, place, link, svg and export take a network: a FILE of any format that
-// the page reads (- is the standard input), -preset, or -from with a permalink, whose other
-// settings can be overridden one by one. doctor takes memory snapshots, torch, estimate and
-// diff files of operators; plan, pipeline, score and serve say in their own help what they take. Flags may come before
-// and after the file.
+// solve, sweep, batch, place, link, svg and export take a network: a FILE of any format that the
+// page reads (- is the standard input), -preset, or -from with a permalink, whose other settings
+// can be overridden one by one. doctor takes memory snapshots; torch, estimate and diff take
+// files of operators; the help of plan, pipeline, score and serve describes their input. Flags
+// may come before and after the file.
 //
 // # Output
 //
-// Results go to the standard output, everything else to the standard error, so
-// that either can be piped. solve and sweep write tables for people, or JSON
-// with -json. Fields of the JSON end in their unit (_ns, _bytes,
-// _bytes_per_s); they are only added to, never renamed: "schema" changes if that
-// promise is ever broken. A step time and a peak are called checked (in JSON,
-// verified) only if an independent checker agreed with the simulator about the
-// schedule and both with what the strategy claimed. That nothing faster exists is
-// claimed by the strategy alone.
+// Results go to the standard output, everything else to the standard error, so that either can
+// be piped. solve and sweep write tables for people, or JSON with -json. Fields of the JSON end
+// in their unit (_ns, _bytes, _bytes_per_s). Fields may be added but are never renamed: "schema"
+// would change if that promise were broken. A step time and a peak are called checked (in JSON,
+// verified) only if an independent checker agreed with the simulator about the schedule, and
+// both with the strategy's claim. Only the strategy claims that no schedule is faster.
 //
 // # Exit status
 //
 //	0  done
 //	1  it cannot be done, was stopped early, or is refuted: a budget that is too
-//	   small (the message says the smallest that would do), a strategy that does
+//	   small (the message has the smallest that would do), a strategy that does
 //	   not apply, Ctrl-C, a claim that the checker does not confirm
 //	2  the command line or the input is wrong
 //
-// Ctrl-C and SIGTERM stop every command within a second, also while it reads; what solve
-// and sweep have found until then is written.
+// Ctrl-C and SIGTERM stop every command within a second, even while it reads. solve and sweep
+// then write what they have found.
 package main
 
 import (
@@ -69,13 +67,13 @@ import (
 
 func main() { cli.Main(run) }
 
-// env is the world of one run.
+// env holds the standard streams of one run.
 type env struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
 }
 
-// tell writes an answer for programs, or for people.
+// tell writes an answer as JSON or as text.
 func (e *env) tell(asJSON bool, answer func() any, text func() string) {
 	if asJSON {
 		cli.Check(writeJSON(e, answer()))
@@ -84,7 +82,7 @@ func (e *env) tell(asJSON bool, answer func() any, text func() string) {
 	cli.Must(fmt.Fprint(e.stdout, text()))
 }
 
-// write writes to a file, or to the standard output where none is named.
+// write writes to a file, or to the standard output if file is empty.
 func (e *env) write(file string, text []byte) {
 	if file != "" {
 		cli.Check(os.WriteFile(file, text, 0o644))
@@ -93,7 +91,8 @@ func (e *env) write(file string, text []byte) {
 	cli.Must(e.stdout.Write(text))
 }
 
-// action is what a command does with its arguments. Errors end it: it runs within cli.Try.
+// action runs a command with its arguments. It runs within cli.Try, which ends it at the first
+// error.
 type action func(ctx context.Context, e *env, args []string)
 
 // command is one of the subcommands.
@@ -101,19 +100,19 @@ type command struct {
 	name     string
 	args     string // of the usage line
 	summary  string // one line
-	doc      string // what a person needs to know beside the flags
+	doc      string // help besides the flags
 	examples []string
-	// flags defines the command's flags and returns what runs it once they are
-	// parsed, with what is left of the arguments.
+	// flags defines the command's flags and returns the action that runs after parsing, with the
+	// remaining arguments.
 	flags func(fs *flag.FlagSet) action
 }
 
-// commands are the subcommands in the order of the help text.
+// commands lists the commands in the order of the help text.
 var commands = []*command{solveCommand, sweepCommand, batchCommand, placeCommand, doctorCommand, linkCommand,
 	svgCommand, exportCommand, torchCommand, estimateCommand, diffCommand, planCommand, pipelineCommand,
 	scoreCommand, serveCommand, versionCommand}
 
-// run returns the whole program: it returns the exit status.
+// run runs the program and returns the exit status.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	e := &env{stdin, stdout, stderr}
 	if len(args) == 0 {
@@ -137,7 +136,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 			cli.Bad("there is no command %q; known are %s and help", name, strings.Join(commandNames(), ", ")))
 	}
 	fs := flag.NewFlagSet(c.name, flag.ContinueOnError)
-	fs.SetOutput(io.Discard) // cli.Finish tells the errors, usage the rest
+	fs.SetOutput(io.Discard) // cli.Finish writes errors, usage the help
 	do := c.flags(fs)
 	rest, err := cli.ParseMixed(fs, args[1:])
 	switch {
@@ -172,14 +171,14 @@ func commandNames() []string {
 // fail ends an action with an error of the command line or of the input: exit status 2.
 func fail(format string, args ...any) { cli.Check(cli.Bad(format, args...)) }
 
-// failAt ends an action with an error of what somebody has given, if there is one.
+// failAt ends an action with an error about part of the input, if err is not nil.
 func failAt(what string, err error) {
 	if err != nil {
 		fail("%s: %v", what, err)
 	}
 }
 
-// valid returns what somebody has given; an error of it is one of the input.
+// valid returns given. If err is not nil, it ends the action with an error of the input.
 func valid[T any](given T, err error) T {
 	if err != nil {
 		fail("%v", err)

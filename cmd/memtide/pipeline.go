@@ -59,14 +59,14 @@ the medians of each stage and kind in it; and without -schedule its own order is
 	},
 }
 
-// pipelineFlags are what is asked, as it is typed.
+// pipelineFlags holds the values of the flags.
 type pipelineFlags struct {
 	plan                     pipeline.Request
 	schedule, shape          string
 	messages                 string
 	forward, inputs, weights time.Duration
 	act, rest, input         engine.Bytes
-	given                    map[string]bool // flags by name
+	given                    map[string]bool // names of the flags on the command line
 	measured                 []string        // files
 	fixed, limit             engine.Bytes
 	host                     engine.Rate
@@ -125,7 +125,7 @@ func (f *pipelineFlags) define(fs *flag.FlagSet) {
 	fs.StringVar(&f.file, "o", "", "`FILE` write to it instead of the standard output")
 }
 
-// run makes the order, plays it, and writes what is asked for.
+// run finds the order, plays it, and writes the result.
 func (f *pipelineFlags) run(ctx context.Context, e *env, args []string) {
 	if len(args) > 1 {
 		fail("pipeline takes one file of torch's CSV at most; got %s", cli.Quoted(args))
@@ -174,7 +174,7 @@ func (f *pipelineFlags) run(ctx context.Context, e *env, args []string) {
 	}
 }
 
-// complete puts the times and sizes into the plan.
+// complete sets the times and sizes of the plan.
 func (f *pipelineFlags) complete() {
 	f.plan.Cost = func(x pipeline.Pass) time.Duration {
 		switch x.Kind {
@@ -203,7 +203,7 @@ func (f *pipelineFlags) complete() {
 	f.plan.Room = func(int) (fixed, limit engine.Bytes) { return f.fixed, f.limit }
 }
 
-// read takes the order of a file; stages, ranks and micro batches are those of the file.
+// read uses the order of a file, with the stages, ranks and micro batches of the file.
 func (f *pipelineFlags) read(r *pipelineReport, name string, in *pipeline.Imported) {
 	f.plan.Ranks, f.plan.Micro = len(in.Order), in.Micro
 	f.plan.Chunks = (len(in.Rank) + len(in.Order) - 1) / len(in.Order)
@@ -229,7 +229,7 @@ func (f *pipelineFlags) search(ctx context.Context, r *pipelineReport) {
 		proving, stop = context.WithTimeout(ctx, f.within)
 		defer stop()
 		part := f.within
-		if f.schedule == "exact" { // a proof comes behind it
+		if f.schedule == "exact" { // the proof gets the rest
 			part /= 4
 		}
 		searching, end = context.WithTimeout(proving, part)
@@ -253,15 +253,15 @@ func (f *pipelineFlags) search(ctx context.Context, r *pipelineReport) {
 	}
 }
 
-// effortBeforeProof is the effort of the search that the exact one begins with: it needs a step to
-// beat, and any near the optimum does.
+// effortBeforeProof is the effort of the search before the exact one, which needs a step to
+// beat. Any step near the optimum will do.
 const effortBeforeProof = 2_000_000
 
 // exactStates bounds the memory of the exact search.
 const exactStates = 2_000_000
 
-// prove replaces the step that search found by the fastest one, or proves that it is the fastest.
-// It reports false if the step is too large for that.
+// prove replaces the step that search found by the fastest one, or proves that it is the
+// fastest. It returns false if the step is too large for that.
 func (f *pipelineFlags) prove(ctx context.Context, r *pipelineReport, a pipeline.Allowed) bool {
 	faster, err := pipeline.Exact(r.problem, a, r.trace.Makespan, exactStates, engine.NewPoll(ctx, nil))
 	switch {
@@ -288,13 +288,13 @@ type pipelineReport struct {
 	problem *pipeline.Problem
 	order   [][]pipeline.Pass
 	trace   *pipeline.Trace
-	refuted error // why check finds the trace wrong; nil where it proves it
+	refuted error // why the checker refutes the trace; nil if it is correct
 	bound   time.Duration
 	exact   bool // the exact search found that no order is faster
 	notes   []string
 
-	path     []pipeline.Link // the critical one
-	measured *measuredReport // nil: none
+	path     []pipeline.Link // the critical path
+	measured *measuredReport // nil if no step was measured
 }
 
 // text returns the step for people.
@@ -330,7 +330,7 @@ func (r *pipelineReport) text() string {
 	})
 }
 
-// verdict returns what the checker says of the trace.
+// verdict returns the result of the checker.
 func (r *pipelineReport) verdict() string {
 	if r.refuted != nil {
 		return "NOT VERIFIED: " + r.refuted.Error()
@@ -356,8 +356,9 @@ type pipelineJSON struct {
 	Measured *measuredJSON `json:"measured,omitempty"`
 }
 
-// pipelineRankJSON is what a rank holds and runs; passes are written as in torch's CSV, with D, R, O and I of package
-// pipeline, A for a whole backward and B for that of the inputs. Of a measured step no bytes are known.
+// pipelineRankJSON is a rank for programs. Passes are named as in torch's CSV, plus D, R, O and
+// I of package pipeline, A for a whole backward and B for a backward of the inputs. The bytes of
+// a measured step are unknown.
 type pipelineRankJSON struct {
 	Busy   int64          `json:"busy_ns"`
 	Held   int            `json:"passes_held"`
@@ -382,15 +383,14 @@ func (r *pipelineReport) json() *pipelineJSON {
 	t := r.trace
 	out := &pipelineJSON{Schema: "memtide-pipeline/1", Title: r.title, Step: int64(t.Makespan), Verdict: r.verdict(),
 		Longest: int64(t.Longest()), Bound: int64(r.bound), Proven: t.Makespan == r.bound, Idle: t.Idle(),
-		Twice: int64(t.Twice()),
-		Path:  newPathJSON(t, r.path), Ranks: ranksJSON(t), Notes: r.notes}
+		Twice: int64(t.Twice()), Path: newPathJSON(t, r.path), Ranks: ranksJSON(t), Notes: r.notes}
 	if r.measured != nil {
 		out.Measured = r.measured.json(r)
 	}
 	return out
 }
 
-// ranksJSON returns the ranks of a trace.
+// ranksJSON returns the ranks of a trace for programs.
 func ranksJSON(t *pipeline.Trace) (out []pipelineRankJSON) {
 	spans := func(list []pipeline.Span) (out []pipelineSpan) {
 		for _, x := range list {

@@ -18,16 +18,17 @@ import (
 	"memtide/web/format"
 )
 
-// measuredReport is a step that a machine ran, beside the one that was played.
+// measuredReport is a step that ran on a machine.
 type measuredReport struct {
 	*pipeline.Measured
 	path []pipeline.Link
 }
 
-// mostSlower is how many passes the text names that took longer than played.
+// mostSlower is how many of the passes that took longer than played the text names.
 const mostSlower = 8
 
-// readMeasured reads the traces of -measured. Ranks and micro batches are theirs, and so are times that no flag gives.
+// readMeasured reads the traces of -measured. It takes the ranks, the micro batches, and the
+// times that no flag sets from them.
 func (f *pipelineFlags) readMeasured(ctx context.Context, e *env, r *pipelineReport) {
 	var files [][]byte
 	for _, name := range f.measured {
@@ -61,7 +62,8 @@ func (f *pipelineFlags) readMeasured(ctx context.Context, e *env, r *pipelineRep
 	}
 }
 
-// medians returns how long the passes of each kind and stage took, the lower one of an even number.
+// medians returns the median duration of the passes of each kind and stage, the lower one of
+// two.
 func medians(t *pipeline.Trace) map[pipeline.Pass]time.Duration {
 	all := map[pipeline.Pass][]time.Duration{}
 	for _, spans := range t.Ranks {
@@ -78,7 +80,7 @@ func medians(t *pipeline.Trace) map[pipeline.Pass]time.Duration {
 	return out
 }
 
-// beside refuses a measured step of other ranks, and finds its critical path.
+// beside sets the critical path of the measured step. It refuses a step with other ranks than p.
 func (m *measuredReport) beside(p *pipeline.Problem) {
 	var ranks []int
 	for _, st := range p.Stages {
@@ -90,7 +92,7 @@ func (m *measuredReport) beside(p *pipeline.Problem) {
 	m.path = p.Critical(m.Trace)
 }
 
-// text is the measured step beside the played one for people.
+// text writes the measured step next to the played one, for people.
 func (m *measuredReport) text(w io.Writer, r *pipelineReport) {
 	t, played := m.Trace, r.trace
 	fmt.Fprintf(w, "\n\tmeasured\tplayed\nstep\t%v\t%v\t%s\n", t.Makespan, played.Makespan,
@@ -134,7 +136,7 @@ func passOrEnd(x *pipeline.Pass) string {
 	return x.String()
 }
 
-// pathWords say what a critical path is made of.
+// pathWords describes the parts of a critical path.
 func pathWords(t *pipeline.Trace, path []pipeline.Link) string {
 	s := t.Shares(path)
 	most := 0
@@ -194,13 +196,13 @@ type slowerJSON struct {
 
 type turnJSON struct {
 	Rank  int `json:"rank"`
-	Place int `json:"place"` // of the first difference
+	Place int `json:"place"` // index of the first difference
 }
 
 func (m *measuredReport) json(r *pipelineReport) *measuredJSON {
 	t := m.Trace
-	out := &measuredJSON{Step: int64(t.Makespan), Longest: int64(t.Longest()), Idle: t.Idle(), Path: newPathJSON(t,
-		m.path), Ranks: ranksJSON(t), Slower: []slowerJSON{}, Turns: []turnJSON{}}
+	out := &measuredJSON{Step: int64(t.Makespan), Longest: int64(t.Longest()), Idle: t.Idle(),
+		Path: newPathJSON(t, m.path), Ranks: ranksJSON(t), Slower: []slowerJSON{}, Turns: []turnJSON{}}
 	for _, x := range r.trace.Slower(t) {
 		out.Slower = append(out.Slower, slowerJSON{x.Rank, x.Pass.Kind.Letter(), x.Pass.Stage, x.Pass.Micro,
 			int64(x.Measured), int64(x.Played)})
@@ -216,7 +218,7 @@ func (m *measuredReport) json(r *pipelineReport) *measuredJSON {
 // pictureWidth is the width of the picture of a pipeline, in CSS pixels.
 const pictureWidth = 1200
 
-// svg draws the lanes of the played step, and below them those of the measured one on the same axis.
+// svg draws the lanes of the played step and, below on the same axis, those of the measured one.
 func (r *pipelineReport) svg() []byte {
 	list := []*draw.Passes{lanesOf(r.problem, r.trace, r.path, "Played")}
 	list[0].Bound = r.bound
@@ -245,7 +247,8 @@ func (r *pipelineReport) svg() []byte {
 	return b.Bytes()
 }
 
-// lanesOf arranges a trace for drawing, without bytes: a forward that is dropped or runs again is drawn as a forward.
+// lanesOf returns a trace for drawing, without bytes. A forward that is dropped or runs again is
+// drawn as a forward.
 func lanesOf(p *pipeline.Problem, t *pipeline.Trace, path []pipeline.Link, title string) *draw.Passes {
 	kinds := map[pipeline.Kind]draw.PassKind{pipeline.Backward: draw.PassBackward, pipeline.Inputs: draw.PassInputs,
 		pipeline.Weights: draw.PassWeights}

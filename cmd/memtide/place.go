@@ -48,21 +48,16 @@ schedule: its buffers are placed in -budget, or in the pool that it names, by
 				placeFile(ctx, e, in, *limit)
 				return
 			}
-			in.chooseAllocator()
+			for _, p := range in.problems {
+				refuse(p)
+			}
+			if in.link.Alloc == choice.Recorded {
+				refuse(choice.Problem{Key: "alloc", Name: in.link.Alloc})
+			}
+			in.link.Alloc = cmp.Or(in.link.Alloc, choice.DefaultAllocator)
 			place(ctx, e, in, *limit)
 		}
 	}),
-}
-
-// chooseAllocator checks the allocator, for which there is a default.
-func (in *input) chooseAllocator() {
-	for _, p := range in.problems {
-		refuse(p)
-	}
-	if in.link.Alloc == choice.Recorded {
-		refuse(choice.Problem{Key: "alloc", Name: in.link.Alloc})
-	}
-	in.link.Alloc = cmp.Or(in.link.Alloc, choice.DefaultAllocator)
 }
 
 func allocators() (names []string) {
@@ -72,10 +67,10 @@ func allocators() (names []string) {
 	return names
 }
 
-// place finds a schedule and addresses, and writes both down.
+// place finds a schedule and addresses, and writes both.
 func place(ctx context.Context, e *env, in *input, limit time.Duration) {
 	solved, fail := findSchedule(ctx, e, in, limit)
-	if fail != nil { // the best so far would have other buffers
+	if fail != nil { // the best schedule so far would have other buffers
 		tellFailure(ctx, e, in, solveOptions{}, fail)
 	}
 	if solved.Trace == nil {
@@ -88,8 +83,8 @@ func place(ctx context.Context, e *env, in *input, limit time.Duration) {
 	}, r.table)
 }
 
-// find has buffers placed, with a bar on a terminal, and writes down what came of it: if that is an error, the best
-// so far, if there was one.
+// find places the buffers, with a bar on a terminal, and writes the result: after an error the
+// best placement so far, if there is one.
 func (r *placement) find(ctx context.Context, e *env, q *proto.Place, table func() string) {
 	b := cli.NewBar(e.stderr)
 	text := "Placing with " + alloc.Lookup(q.Allocator).Title
@@ -104,7 +99,7 @@ func (r *placement) find(ctx context.Context, e *env, q *proto.Place, table func
 	cli.Check(r.err())
 }
 
-// err is why the buffers have no places, nil if they do.
+// err returns why the buffers have no places, or nil if they have.
 func (r *placement) err() error {
 	switch p := r.placed; {
 	case r.failure != nil:
@@ -123,7 +118,7 @@ type placement struct {
 	buffers int
 	solved  *proto.Solved // nil for files about addresses
 	placed  *proto.Placed
-	failure error // beside the best so far of a search
+	failure error // set with the best placement so far of a search
 }
 
 // table returns the placement for people.
@@ -139,26 +134,26 @@ func (r *placement) table() string {
 	})
 }
 
-// allocator returns the title of what placed the buffers, and how it was asked to.
+// allocator returns the title and the parameters of the allocator.
 func (r *placement) allocator() string {
 	a := alloc.Lookup(r.placed.Allocator)
 	return fmt.Sprintf("%s (%s)", a.Title, methodText(proto.Method{Strategy: a.Name, Args: r.in.link.AllocArgs}))
 }
 
-// numbers are how much the buffers take.
+// numbers writes the rows about the memory of the buffers.
 func (r *placement) numbers(w *tabwriter.Writer) {
 	p := r.placed
 	needs := p.Top
 	if p.Failed != nil {
 		needs = p.Needs
 	}
-	if p.Chunk > 0 { // addresses are used once; what counts is physical
+	if p.Chunk > 0 { // every address is used once, so physical memory counts
 		needs = max(p.Reserved, p.Needs)
 	}
 	fmt.Fprintf(w, "buffers\t%d\n", r.buffers)
 	peak := "in use at the peak"
 	if m := r.in.profile.Memory; m != nil && m.Recorded != nil && m.Recorded.Failed != nil {
-		peak = "asked for at the peak" // with the request that found no room
+		peak = "asked for at the peak" // including the failed request
 	}
 	fmt.Fprintf(w, "%s\t%s\n", peak, format.Bytes(p.Peak))
 	if needs > 0 && p.Peak > 0 {
@@ -170,7 +165,7 @@ func (r *placement) numbers(w *tabwriter.Writer) {
 	}
 }
 
-// outcome returns the sentence about whether the buffers fit.
+// outcome returns whether the buffers fit, as a sentence.
 func (r *placement) outcome() string {
 	p := r.placed
 	switch {
@@ -252,7 +247,7 @@ func (r *placement) fileTable() string {
 	})
 }
 
-// proof says what is proven about whether the buffers fit.
+// proof returns what is proven about whether the buffers fit.
 func (r *placement) proof() string {
 	p := r.placed
 	switch {

@@ -54,7 +54,7 @@ exit status is 1 if it does not fit.`,
 	},
 }
 
-// planFlags are what is asked, as it is typed.
+// planFlags holds the values of the flags.
 type planFlags struct {
 	model  string
 	args   engine.Args
@@ -64,10 +64,10 @@ type planFlags struct {
 	own ownCard
 
 	megatron string // a command line of Megatron-LM, or a file that contains one
-	settings bool   // write its flags instead of an answer
+	settings bool   // write Megatron-LM's flags instead of an answer
 
 	chain bool   // write the step instead of an answer
-	file  string // that it is written to; empty: the standard output
+	file  string // file for the step; empty for the standard output
 }
 
 // define adds a flag for each option of package ask.
@@ -121,7 +121,7 @@ func (p *planFlags) define(fs *flag.FlagSet) {
 	fs.BoolVar(&p.asJSON, "json", false, "write the answer as JSON")
 }
 
-// setContext takes a size, rounded up to MiB.
+// setContext sets the context to a size, rounded up to MiB.
 func (p *planFlags) setContext(value string) error {
 	n, err := format.ParseBytes(value)
 	if err == nil {
@@ -130,7 +130,7 @@ func (p *planFlags) setContext(value string) error {
 	return err
 }
 
-// setSide takes the height and the width of pictures.
+// setSide sets the height and the width of pictures.
 func (p *planFlags) setSide(value string) error {
 	height, width, both := strings.Cut(strings.ToLower(value), "x")
 	if !both {
@@ -140,7 +140,7 @@ func (p *planFlags) setSide(value string) error {
 	return nil
 }
 
-// ask makes the question of the flags and the file.
+// ask returns the question of the flags and the file.
 func (p *planFlags) ask(ctx context.Context, e *env, args []string) llm.Ask {
 	if id := p.own.id(p.args["device"]); id != "" {
 		p.args["device"] = id
@@ -161,20 +161,20 @@ func (p *planFlags) ask(ctx context.Context, e *env, args []string) llm.Ask {
 	poll := engine.NewPoll(ctx, nil)
 	a := valid(llm.New(m, p.args)).Until(poll)
 	n := valid(a.FewestSwapped())
-	if n == 0 && valid(a.Estimate()).Verdict != llm.Fits { // no number fits
+	if n == 0 && valid(a.Estimate()).Verdict != llm.Fits { // it does not fit with any number
 		n = a.Setup.MostSwapped()
 	}
 	p.args[swap] = strconv.FormatInt(n, 10)
 	return valid(llm.New(m, p.args))
 }
 
-// layout reads what Megatron-LM's flags say, as far as no flag of plan says otherwise.
+// layout reads Megatron-LM's flags; flags of plan override them.
 func (p *planFlags) layout(ctx context.Context, e *env, layers int) {
 	text := p.megatron
 	if !strings.Contains(text, "--") {
 		text = string(contents(ctx, e, text))
 	}
-	gpus, _ := strconv.Atoi(p.args["gpus"]) // what is no number is refused below
+	gpus, _ := strconv.Atoi(p.args["gpus"]) // megatron.Read or llm.New refuses another value
 	read := valid(megatron.Read(text, layers, gpus))
 	if len(read.Left) > 0 {
 		cli.Must(fmt.Fprintf(e.stderr, "memtide plan: left out, for no option says it: %s\n",
@@ -200,7 +200,8 @@ func (p *planFlags) network(ctx context.Context, e *env, args []string) *llm.Mod
 	return readModel(args[0], contents(ctx, e, args[0]))
 }
 
-// readModel returns the model of a config.json. Other files are named as solve names them.
+// readModel returns the model of a config.json. The error for another kind of file is that of
+// solve.
 func readModel(name string, data []byte) *llm.Model {
 	m, err := family.Read(data)
 	if err == nil {
@@ -218,12 +219,12 @@ func readModel(name string, data []byte) *llm.Model {
 	return nil
 }
 
-// fewCollections is how far the heap may grow before garbage is collected, in per cent.
+// fewCollections is how far the heap may grow before garbage collection, in per cent.
 const fewCollections = 400
 
 // run answers the question and writes the answer, or with -chain the step as a profile.
 func (p *planFlags) run(ctx context.Context, e *env, args []string) {
-	defer debug.SetGCPercent(debug.SetGCPercent(fewCollections)) // plays leave much behind, and hold little
+	defer debug.SetGCPercent(debug.SetGCPercent(fewCollections)) // plays make much garbage, and hold little
 	a := p.ask(ctx, e, args)
 	if p.settings || p.chain {
 		poll := engine.NewPoll(ctx, nil)
@@ -244,7 +245,8 @@ func (p *planFlags) run(ctx context.Context, e *env, args []string) {
 	}
 }
 
-// write writes the step as a profile, or the layout as flags of Megatron-LM, with the order of passes that was taken.
+// write writes the step as a profile, or the layout as flags of Megatron-LM with the chosen
+// order of passes.
 func (p *planFlags) write(e *env, a llm.Ask, found *llm.Estimate) {
 	var text bytes.Buffer
 	if p.settings {
@@ -255,8 +257,8 @@ func (p *planFlags) write(e *env, a llm.Ask, found *llm.Estimate) {
 	e.write(p.file, text.Bytes())
 }
 
-// answer finds the answer and what would change it, as far as the limit allows, and writes
-// the first line as soon as it is known.
+// answer finds the answer and what would change it, within the limit. It writes the first line
+// as soon as it is known.
 func (p *planFlags) answer(ctx context.Context, e *env, a llm.Ask) (r *planReport, stopped bool) {
 	within, cancel := ctx, context.CancelFunc(func() {})
 	if p.limit > 0 {
@@ -282,7 +284,7 @@ func (p *planFlags) answer(ctx context.Context, e *env, a llm.Ask) (r *planRepor
 	return r, err != nil
 }
 
-// amounts writes rows of bytes with a bar each, the longest one full.
+// amounts writes a row of n bytes with a bar, which is full for of bytes.
 func amounts(w *tabwriter.Writer, of engine.Bytes, name string, n engine.Bytes) {
 	fmt.Fprintf(w, "  %s\t%s\t%s\n", name, format.Bytes(n), bar(n, of))
 }

@@ -24,9 +24,9 @@ type planJSON struct {
 	Expandable engine.Bytes `json:"reserved_expandable_bytes"`
 	Host       engine.Bytes `json:"host_bytes"`
 	StepTime   int64        `json:"step_time_ns"`
-	// with the next: where nine of ten published runs of its kind lie
+	// range with the next field: nine of ten published runs of its kind are within it
 	StepLow   int64        `json:"step_time_low_ns"`
-	StepHigh  int64        `json:"step_time_high_ns"` // 0: too few are known
+	StepHigh  int64        `json:"step_time_high_ns"` // 0 if too few runs are published
 	Phase     string       `json:"phase"`
 	Parts     []planPart   `json:"parts"`
 	Phases    []planPart   `json:"phases"`
@@ -44,8 +44,8 @@ type planJSON struct {
 	Notes     []string     `json:"notes"`
 }
 
-// planSaved is what autograd keeps of one micro batch: how many blocks in a row keep how many
-// bytes, and what is kept outside of them.
+// planSaved is what autograd keeps of one micro batch. Blocks has pairs of a number of
+// consecutive blocks and the bytes that each keeps; Outside is the bytes outside of blocks.
 type planSaved struct {
 	Blocks  [][2]int64   `json:"blocks"`
 	Outside engine.Bytes `json:"outside"`
@@ -60,7 +60,7 @@ type planRank struct {
 	Busy       int64        `json:"busy_ns"`
 }
 
-// planOrder is a schedule of the pipeline: what it comes to, or why the layout does not admit it.
+// planOrder is the result of a schedule of the pipeline, or why the layout does not allow it.
 type planOrder struct {
 	Name      string       `json:"name"`
 	Taken     bool         `json:"taken,omitempty"`
@@ -71,7 +71,7 @@ type planOrder struct {
 	Full      int          `json:"fullest_rank"`
 	Allocated engine.Bytes `json:"allocated_bytes,omitempty"`
 	Reserved  engine.Bytes `json:"reserved_bytes,omitempty"`
-	Margin    engine.Bytes `json:"free_bytes,omitempty"` // negative: lacking
+	Margin    engine.Bytes `json:"free_bytes,omitempty"` // negative if memory is missing
 	Twice     bool         `json:"states_twice,omitempty"`
 }
 
@@ -117,7 +117,7 @@ type planNearest struct {
 type planPolicy struct {
 	planChange
 	Words     string       `json:"frameworks"`
-	Schedule  string       `json:"schedule,omitempty"` // of a pipeline
+	Schedule  string       `json:"schedule,omitempty"` // in a pipeline
 	Method    string       `json:"strategy,omitempty"`
 	Allocated engine.Bytes `json:"allocated_bytes"`
 	Args      engine.Args  `json:"flags"`
@@ -137,9 +137,8 @@ type planSpot struct {
 func (r *planReport) json() planJSON {
 	a := r.Estimate
 	out := planJSON{Schema: "memtide-step/1", Model: r.Ask.Setup.Model.Name, Params: r.Ask.Setup.Model.Params(),
-		Device: r.Ask.Card.Name, GPUs: r.Ask.GPUs, Seq: r.Ask.Setup.Seq,
-		Verdict: a.Verdict, Capacity: a.Capacity, Context: r.Ask.Context, States: a.States, Allocated: a.Allocated,
-		Reserved:   a.Reserved,
+		Device: r.Ask.Card.Name, GPUs: r.Ask.GPUs, Seq: r.Ask.Setup.Seq, Verdict: a.Verdict, Capacity: a.Capacity,
+		Context: r.Ask.Context, States: a.States, Allocated: a.Allocated, Reserved: a.Reserved,
 		Expandable: a.Expandable, Host: a.Host, StepTime: a.Time.Nanoseconds(), Phase: a.Phase.String(),
 		Longest: r.Longest, Batch: r.Batch, Fewest: r.Fewest}
 	for _, p := range a.Parts {
@@ -159,7 +158,7 @@ func (r *planReport) json() planJSON {
 	low, high := r.TimeRange()
 	out.StepLow, out.StepHigh = low.Nanoseconds(), high.Nanoseconds()
 	out.Notes = append([]string{}, append(r.Ask.Setup.Model.Notes, r.Ask.Setup.Said()...)...)
-	if kept, err := r.Ask.Setup.Kept(); err == nil { // a pipeline's ranks have not the whole model
+	if kept, err := r.Ask.Setup.Kept(); err == nil { // no rank of a pipeline has the whole model
 		out.Saved = &planSaved{kept.Blocks, kept.Outside}
 	}
 	out.Changes, out.Fixes, out.Policies = changesJSON(r.Changes), changesJSON(r.Fixes), []planPolicy{}

@@ -18,10 +18,10 @@ import (
 	"memtide/web/format"
 )
 
-// planReport is the answer with what would change it.
+// planReport is the answer and what would change it.
 type planReport struct{ *llm.Answer }
 
-// text returns the report for people behind its first line, as far as it is known.
+// text returns the report for people after its first line, as far as it is known.
 func (r *planReport) text() string {
 	text := r.time() + r.peak() + r.ranks()
 	if r.Done >= 3 {
@@ -36,7 +36,7 @@ func (r *planReport) text() string {
 	return text
 }
 
-// peak are tables of what lies at the peak, in each phase, and of what is reserved.
+// peak returns tables of the parts of the peak, of each phase, and of the reserved memory.
 func (r *planReport) peak() string {
 	return cli.Table(func(w *tabwriter.Writer) {
 		a := r.Estimate
@@ -55,7 +55,7 @@ func (r *planReport) peak() string {
 	})
 }
 
-// ranks returns a table of a pipeline's ranks, or the empty string without one.
+// ranks returns a table of a pipeline's ranks, or "" without a pipeline.
 func (r *planReport) ranks() string {
 	ranks := r.Estimate.Ranks
 	if ranks == nil {
@@ -74,7 +74,7 @@ func (r *planReport) ranks() string {
 	})
 }
 
-// orders returns a table of the schedules of a pipeline, each played, or the empty string without one.
+// orders returns a table of the schedules of a pipeline, each played, or "" without a pipeline.
 func (r *planReport) orders() string {
 	if len(r.Orders) == 0 {
 		return ""
@@ -93,7 +93,7 @@ func (r *planReport) orders() string {
 	})
 }
 
-// said reports whether a schedule fits, what it lacks if not, and what else there is to say of it.
+// said returns whether a schedule fits, how much it lacks, and remarks.
 func (r *planReport) said(o *llm.Order) string {
 	text := string(o.Estimate.Verdict)
 	if o.Estimate.Verdict == llm.FitsNot {
@@ -108,7 +108,7 @@ func (r *planReport) said(o *llm.Order) string {
 	return text
 }
 
-// sentence returns the answer in a line.
+// sentence returns the answer in one line.
 func (r *planReport) sentence() string {
 	a, s := r.Estimate, r.Ask.Setup
 	var b strings.Builder
@@ -146,7 +146,7 @@ func (r *planReport) sentence() string {
 	return b.String() + "\n"
 }
 
-// time returns a line of how long a step takes, and of how much more would fit.
+// time returns a line on how long a step takes, and how much more would fit.
 func (r *planReport) time() string {
 	var b strings.Builder
 	s := r.Ask.Setup
@@ -155,7 +155,7 @@ func (r *planReport) time() string {
 		longest = " Up to %d tokens fit, " + text + "."
 	}
 	more, fewer := "about", ""
-	if low, _ := r.TimeRange(); low > r.Estimate.Time+r.Estimate.Time/50 { // such steps take more than is estimated
+	if low, _ := r.TimeRange(); low > r.Estimate.Time+r.Estimate.Time/50 { // such steps take longer than the estimate
 		more, fewer = "more than", "fewer than "
 	}
 	fmt.Fprintf(&b, "A step takes %s %s (an estimate%s), %s%.0f tokens/s on each card.", more,
@@ -181,7 +181,7 @@ func (r *planReport) time() string {
 	return b.String() + "\n"
 }
 
-// between says how far published steps are from what the model says.
+// between returns the range of published steps around the estimate.
 func (r *planReport) between() string {
 	low, high := r.TimeRange()
 	if high == 0 {
@@ -199,7 +199,7 @@ func counted(n int64, card string) string {
 	return fmt.Sprintf("%d %s", n, card)
 }
 
-// changes returns a table of what each knob does by itself.
+// changes returns a table of the effect of each single change.
 func (r *planReport) changes() string {
 	if len(r.Changes) == 0 {
 		if r.Estimate.Verdict == llm.Fits {
@@ -238,7 +238,7 @@ func (r *planReport) ways() string {
 	return b.String()
 }
 
-// policies returns a table of what frameworks offer, each played.
+// policies returns a table of the policies of frameworks, each played.
 func (r *planReport) policies() string {
 	return cli.Table(func(w *tabwriter.Writer) {
 		fmt.Fprint(w, "\nPolicies of frameworks\tallocated\treserved\tstep\t\n")
@@ -253,8 +253,8 @@ func (r *planReport) policies() string {
 	})
 }
 
-// nearest describes the published run that is most like the question, and how well the model predicts it. It
-// returns the empty string if no run of this kind has been published.
+// nearest describes the published run that is most similar to the question, and how well the
+// model predicts it. It returns "" if no run of this kind has been published.
 func (r *planReport) nearest() string {
 	n := r.Nearest
 	if n == nil {
@@ -281,10 +281,10 @@ func longer(d time.Duration) string {
 	return "+" + format.Duration(d)
 }
 
-// barCells is how wide a bar of a table is at most.
+// barCells is the largest width of a bar in a table.
 const barCells = 24
 
-// bar returns a share in blocks; whatever is above 0 has at least one.
+// bar returns a share as a bar of blocks, of at least one block if n is above 0.
 func bar(n, of engine.Bytes) string {
 	if n <= 0 || of <= 0 {
 		return ""
@@ -292,7 +292,7 @@ func bar(n, of engine.Bytes) string {
 	return strings.Repeat("█", max(1, int(barCells*float64(n)/float64(of)+0.5)))
 }
 
-// modelsHelp lists the models that need no config.json, and the families of those that do.
+// modelsHelp lists the models that need no config.json, and the families that are read from one.
 func modelsHelp() string {
 	return cli.Table(func(w *tabwriter.Writer) {
 		fmt.Fprint(w, "Language models, with their parameters\n\n")

@@ -19,41 +19,42 @@ import (
 	"memtide/web/format"
 )
 
-// solveSchema is that of what solve -json writes, with a schedule and without.
+// solveSchema is the schema of solve -json, with and without a schedule.
 const solveSchema = "memtide-solve/1"
 
-// solveReport is what solve -json writes. Its field names are a promise to
-// scripts: they are only added to.
+// solveReport is the output of solve -json. Scripts rely on its field names: new ones may be
+// added, but none renamed.
 type solveReport struct {
 	Schema   string         `json:"schema"`
 	Question questionReport `json:"question"`
 
 	BudgetBytes engine.Bytes `json:"budget_bytes"` // resolved
-	// false: the best so far of a search that was stopped, by -limit or by limits of its own
+	// false for the best schedule so far of a search that was stopped, by -limit or by limits of
+	// its own
 	Complete bool `json:"complete"`
-	// the checker agreed on step time and peak, and claimed equals measured
+	// the checker agreed on step time and peak, and both equal the claimed ones
 	Verified bool          `json:"verified"`
 	Problem  string        `json:"problem,omitempty"`
 	Optimal  bool          `json:"optimal"`
-	Within   string        `json:"within,omitempty"` // what optimal ranges over
+	Within   string        `json:"within,omitempty"` // the set in which the schedule is optimal
 	Claimed  costReport    `json:"claimed"`
 	Measured *measured     `json:"measured"` // null if the schedule cannot be played
-	KeepAll  costReport    `json:"keep_all"` // keeping everything, without any limit
+	KeepAll  costReport    `json:"keep_all"` // keeping everything, without a limit
 	Slowdown float64       `json:"slowdown"` // measured step time over that of keep_all, less 1
 	Bounds   []boundReport `json:"lower_bounds"`
 	Notes    []string      `json:"notes"`
-	Link     string        `json:"link,omitempty"` // fragment of the permalink; empty if the network fits into none
+	Link     string        `json:"link,omitempty"` // fragment of the permalink; empty if it would be too long
 	Help     []leverReport `json:"help"`           // what would help, best first
-	NoGain   []string      `json:"no_gain"`        // what was tried and would not
+	NoGain   []string      `json:"no_gain"`        // what was tried and would not help
 }
 
-// questionReport is what was asked for.
+// questionReport is the question.
 type questionReport struct {
 	Network   networkReport `json:"network"`
 	Device    deviceReport  `json:"device"`
 	Transfers string        `json:"transfers"`
 	Strategy  string        `json:"strategy,omitempty"` // of solve
-	Args      engine.Args   `json:"args,omitempty"`     // of solve: those that are not at their default
+	Args      engine.Args   `json:"args,omitempty"`     // of solve, without those at their default
 }
 
 type networkReport struct {
@@ -91,8 +92,8 @@ type measured struct {
 	HostPeakBytes engine.Bytes     `json:"host_peak_bytes"`
 	ComputeNS     int64            `json:"compute_ns"`
 	RecomputeNS   int64            `json:"recompute_ns"`
-	WaitingNS     map[string]int64 `json:"waiting_ns"` // by reason; with the two above it adds up to step_time_ns
-	Decisions     []string         `json:"decisions"`  // of the stages, in their order
+	WaitingNS     map[string]int64 `json:"waiting_ns"` // by reason; with the two above the sum is step_time_ns
+	Decisions     []string         `json:"decisions"`  // by stage
 }
 
 type boundReport struct {
@@ -100,7 +101,7 @@ type boundReport struct {
 	StepTimeNS int64  `json:"step_time_ns"`
 }
 
-// failureReport is what is written instead if there is no answer.
+// failureReport is the output of solve -json without an answer.
 type failureReport struct {
 	Schema   string         `json:"schema"`
 	Question questionReport `json:"question"`
@@ -108,7 +109,7 @@ type failureReport struct {
 	Help     []leverReport  `json:"help,omitempty"` // what would make it fit, fastest first
 }
 
-// errorReport says why there is no schedule.
+// errorReport is why there is no schedule.
 type errorReport struct {
 	Kind        proto.FailureKind `json:"kind"` // infeasible, unsupported, deadline, bad-request, crash
 	Text        string            `json:"text"`
@@ -117,17 +118,17 @@ type errorReport struct {
 	SmallestBytes engine.Bytes `json:"smallest_bytes,omitempty"`
 }
 
-// sweepReport is what sweep -json writes.
+// sweepReport is the output of sweep -json.
 type sweepReport struct {
 	Schema   string         `json:"schema"`
 	Question questionReport `json:"question"`
-	Complete bool           `json:"complete"` // false: stopped; points that were not reached are missing
+	Complete bool           `json:"complete"` // false if stopped; points that were not reached are missing
 	KeepAll  costReport     `json:"keep_all"`
 	Points   []pointReport  `json:"points"` // by strategy, then by budget
 }
 
-// pointReport is one strategy at one budget. Step time and peak are measured,
-// and 0 if there is no schedule.
+// pointReport is one strategy at one budget. Step time and peak are measured, and 0 if there is
+// no schedule.
 type pointReport struct {
 	Strategy string       `json:"strategy"`
 	Args     engine.Args  `json:"args,omitempty"`
@@ -140,7 +141,7 @@ type pointReport struct {
 	Error        *errorReport `json:"error,omitempty"`
 }
 
-// waitingKeys are the names of the reasons in JSON.
+// waitingKeys holds the names of the reasons in JSON.
 var waitingKeys = [sim.NumReasons]string{
 	sim.None: "none", sim.NeedsData: "needs_data", sim.NeedsRoom: "needs_room", sim.CopyOut: "copy_out",
 	sim.Window: "window", sim.Dependency: "dependency", sim.Drain: "drain",
@@ -204,7 +205,7 @@ func measure(t *sim.Trace) *measured {
 	return m
 }
 
-// question reports what both solve and sweep are about.
+// question returns the question of solve, sweep and batch.
 func (in *input) question() questionReport {
 	p, t, d := in.profile, in.profile.Totals(), in.device
 	return questionReport{
@@ -223,7 +224,7 @@ func failureOf(f *proto.Failure) *errorReport {
 	return &errorReport{Kind: f.Kind, Text: f.Text, BudgetBytes: f.Budget, SmallestBytes: f.Smallest}
 }
 
-// sortedArgs is "name=value" of each argument, by name.
+// sortedArgs returns "name=value" for each argument, sorted by name.
 func sortedArgs(args engine.Args) []string {
 	var out []string
 	for _, name := range slices.Sorted(maps.Keys(args)) {
@@ -242,7 +243,7 @@ func writeJSON(e *env, v any) error {
 	return nil
 }
 
-// provenance says where the numbers of the network come from, in one line.
+// provenance returns the sources of the network's numbers, in one line.
 func (in *input) provenance() string {
 	s := in.profile.Source
 	times := "times " + cmp.Or(string(s.Times), "of unknown origin")
@@ -259,7 +260,7 @@ func (in *input) provenance() string {
 	return strings.Join(parts, ", ")
 }
 
-// findings returns those about the profile and about what is chosen beside it.
+// findings returns the warnings about the profile and about the choices.
 func (in *input) findings() []string {
 	list := slices.Clone(in.profile.Warnings)
 	if text := in.otherDevice(); text != "" {
@@ -271,12 +272,12 @@ func (in *input) findings() []string {
 	return list
 }
 
-// findingsText is findings and assumptions as lists.
+// findingsText returns findings and assumptions as lists.
 func (in *input) findingsText() string {
 	return list("Findings about the profile", in.findings()) + list("Assumed or left out", in.profile.Source.Notes)
 }
 
-// otherDevice says that the times are of another device than the link.
+// otherDevice returns a warning if the times are of another device than the link, or "".
 func (in *input) otherDevice() string {
 	times, link := in.profile.Source.Device, in.device.Name
 	if times == "" || link == "" || sameModel(times, link) {
@@ -285,16 +286,16 @@ func (in *input) otherDevice() string {
 	return fmt.Sprintf("The times are of %s and the link is of %s: what a transfer costs against computing is so on neither.", times, link)
 }
 
-// sameModel reports whether two names of devices share the word for the model, such as
-// V100 or H200: letters, then digits.
+// sameModel reports whether two names of devices share the word for the model, such as V100 or
+// H200.
 func sameModel(a, b string) bool {
 	words := modelWords(b)
 	return strings.EqualFold(a, b) ||
 		slices.ContainsFunc(modelWords(a), func(w string) bool { return slices.Contains(words, w) })
 }
 
-// modelWords returns the words of a name that can be a model: with digits, and no number of
-// bytes or bits.
+// modelWords returns the words of a name that can be a model: those with digits, except numbers
+// of bytes or bits.
 func modelWords(name string) (list []string) {
 	for _, w := range strings.FieldsFunc(strings.ToUpper(name), func(r rune) bool {
 		return (r < '0' || r > '9') && (r < 'A' || r > 'Z')
@@ -307,12 +308,12 @@ func modelWords(name string) (list []string) {
 	return list
 }
 
-// originReport is where the numbers come from.
+// originReport is the origin of the numbers.
 type originReport struct {
 	Tool   string          `json:"tool,omitempty"`
 	Times  profiles.Origin `json:"times,omitempty"` // measured, exact, analytic, estimated; empty if unknown
 	Sizes  profiles.Origin `json:"sizes,omitempty"`
-	Device string          `json:"device,omitempty"` // of the times
+	Device string          `json:"device,omitempty"` // device of the times
 	DType  string          `json:"dtype,omitempty"`
 	Notes  []string        `json:"notes"` // what was assumed, or left out
 }

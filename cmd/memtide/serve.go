@@ -17,7 +17,7 @@ import (
 	"memtide/web/fileserver"
 )
 
-// defaultAddr is where the page is served. Nobody but this machine can reach it.
+// defaultAddr is the default address of the page. Only this machine can reach it.
 const defaultAddr = "127.0.0.1:8080"
 
 var serveCommand = &command{
@@ -42,7 +42,7 @@ server will do; this one is for trying it on your own machine.`,
 	},
 }
 
-// shutdownTime is how long what is under way may take when the server stops.
+// shutdownTime is how long open requests may take when the server stops.
 const shutdownTime = 3 * time.Second
 
 func serveSite(ctx context.Context, e *env, dir, addr string) error {
@@ -66,7 +66,7 @@ func serveSite(ctx context.Context, e *env, dir, addr string) error {
 		return err
 	}
 	if err := <-stopped; err != nil {
-		server.Close() // those that took too long are cut off
+		server.Close() // cut off the rest
 	}
 	return nil
 }

@@ -40,7 +40,7 @@ agrees on both. Whether something faster exists, only the strategy says.`,
 	}),
 }
 
-// solveOptions are the flags of solve and sweep beside the input.
+// solveOptions are the flags of solve and sweep besides the input.
 type solveOptions struct {
 	json  bool
 	limit time.Duration
@@ -65,16 +65,15 @@ func solve(ctx context.Context, e *env, in *input, o solveOptions) {
 	}
 }
 
-// findSchedule solves, with a bar on a terminal. With an error the schedule is
-// the best so far, if there was one.
+// findSchedule solves, with a bar on a terminal. With an error it returns the best schedule so
+// far, if there is one.
 func findSchedule(ctx context.Context, e *env, in *input, limit time.Duration) (*proto.Solved, error) {
 	var best *proto.Solved
 	b := cli.NewBar(e.stderr)
 	defer b.Clear()
 	b.Set(0, 0, "Solving with "+in.title())
 	q := &proto.Solve{Setting: in.setting(), Method: in.method(), Budget: in.link.Budget, Limit: limit}
-	// The server itself rather than serve.Local, which drops what a strategy has
-	// found when it is cancelled.
+	// serve.Local would drop what a strategy has found when it is cancelled.
 	solved, err := proto.Do(ctx, new(serve.Server).Handle, q, func(p *proto.Solving) {
 		if p.Best != nil && p.Best.Trace != nil {
 			best = p.Best
@@ -88,7 +87,7 @@ func findSchedule(ctx context.Context, e *env, in *input, limit time.Duration) (
 	switch {
 	case err == nil:
 		return solved, nil
-	case proto.FailureOf(err).Kind != proto.Deadline: // the best so far would not answer the question
+	case proto.FailureOf(err).Kind != proto.Deadline: // the best schedule so far would not answer the question
 		return nil, err
 	case solved != nil:
 		return solved, err
@@ -96,8 +95,8 @@ func findSchedule(ctx context.Context, e *env, in *input, limit time.Duration) (
 	return best, err
 }
 
-// tellFailure ends with why there is no schedule, and with -json also says it to
-// programs.
+// tellFailure ends the command with the reason why there is no schedule. With -json it also
+// writes the reason as JSON.
 func tellFailure(ctx context.Context, e *env, in *input, o solveOptions, err error) {
 	fail, ok := errors.AsType[*proto.Failure](err)
 	if !ok {
@@ -113,7 +112,7 @@ func tellFailure(ctx context.Context, e *env, in *input, o solveOptions, err err
 	cli.Check(&proto.Failure{Kind: fail.Kind, Text: in.reason(fail)})
 }
 
-// reason returns a failure in words, with the way on.
+// reason returns a failure in words, with what to do next.
 func (in *input) reason(f *proto.Failure) string {
 	switch f.Kind {
 	case proto.Infeasible:
@@ -136,11 +135,11 @@ func (in *input) reason(f *proto.Failure) string {
 	return f.Text
 }
 
-// result is a schedule with the question that it answers.
+// result is a schedule with its question.
 type result struct {
 	in       *input
 	solved   *proto.Solved
-	complete bool // not the best so far of a solver that was stopped, or stopped by itself
+	complete bool // false if the solver was stopped, or stopped itself
 }
 
 // table returns the result for people.
@@ -166,7 +165,7 @@ func (r *result) table() string {
 	}) + list("Notes", r.solved.Claim.Notes) + r.in.findingsText()
 }
 
-// costs are the rows about time and what becomes of the stages.
+// costs writes the rows about time and the decisions on the stages.
 func (r *result) costs(w *tabwriter.Writer) {
 	s, t := r.solved, r.solved.Trace
 	if s.KeepAll.StepTime > 0 {
@@ -175,7 +174,7 @@ func (r *result) costs(w *tabwriter.Writer) {
 	}
 	told := time.Duration(0)
 	for _, b := range s.Bounds {
-		if b.StepTime > told { // the strategy's own bound only if it is better
+		if b.StepTime > told { // the strategy's own bound only if it is higher
 			told = b.StepTime
 			fmt.Fprintf(w, "above bound\t%s\tlower bound %s: %s\n", change(t.Makespan, b.StepTime),
 				format.Duration(b.StepTime), b.Name)
@@ -197,8 +196,8 @@ func (r *result) costs(w *tabwriter.Writer) {
 	}
 }
 
-// verdict returns the line that says how much of the table is certain: what was checked,
-// and apart from it what the strategy says of faster schedules.
+// verdict returns how much of the table is certain: what was checked, and what the strategy
+// claims about faster schedules.
 func (r *result) verdict() string {
 	s := r.solved
 	switch {
@@ -212,10 +211,10 @@ func (r *result) verdict() string {
 	return "step time and peak checked; not proven optimal"
 }
 
-// change returns how much longer d is than a reference.
+// change returns by how much d is longer than a reference.
 func change(d, reference time.Duration) string { return format.Percent(format.Longer(d, reference)) }
 
-// decisionNames are the words for decisions, by their bits.
+// decisionNames lists the words for decisions.
 var decisionNames = [...]struct {
 	decision sim.Decision
 	name     string
@@ -235,7 +234,7 @@ func decisionName(d sim.Decision) string {
 	return fmt.Sprintf("decision %d", d)
 }
 
-// decisionCounts is "keep 20, recompute 13".
+// decisionCounts returns text such as "keep 20, recompute 13".
 func decisionCounts(all []sim.Decision) string {
 	count := map[sim.Decision]int{}
 	for _, d := range all {
@@ -259,8 +258,7 @@ func methodText(m proto.Method) string {
 	return text
 }
 
-// header says which network, device and link this is about: a wrong unit in a
-// profile shows here.
+// header describes the network, the device and its link. A wrong unit in a profile shows here.
 func (in *input) header() string {
 	p, t := in.profile, in.profile.Totals()
 	var b strings.Builder
@@ -285,8 +283,7 @@ func (in *input) header() string {
 		what, format.Duration(t.Forward), format.Duration(t.Back), format.Bytes(t.Saved),
 		format.Bytes(t.Resident.Total()))
 	fmt.Fprintf(&b, "%s\n", in.provenance())
-	name := in.device.Name
-	name = cmp.Or(name, "device without a name")
+	name := cmp.Or(in.device.Name, "device without a name")
 	rate := format.Rate(in.device.ToDev)
 	if in.device.ToHost != in.device.ToDev {
 		rate += " to the device, " + format.Rate(in.device.ToHost) + " to the host"
@@ -295,7 +292,7 @@ func (in *input) header() string {
 	return b.String()
 }
 
-// list returns a heading with one item per line; nothing if there are none.
+// list returns a heading with one item per line, or "" without items.
 func list(heading string, items []string) string {
 	if len(items) == 0 {
 		return ""
@@ -303,24 +300,25 @@ func list(heading string, items []string) string {
 	return "\n" + heading + "\n  " + format.Durations(strings.Join(items, "\n  ")) + "\n"
 }
 
-// leverLimit is the most that the schedule of one change may take.
+// leverLimit is the longest time for the schedule of one change.
 const leverLimit = 1500 * time.Millisecond
 
-// leverReport is a change that helps: it makes the same work faster, or gives a schedule to a step that has none.
+// leverReport is a change that helps: it makes the same work faster, or gives a schedule to a
+// step that has none.
 type leverReport struct {
 	Change string        `json:"change"`
-	Preset string        `json:"preset,omitempty"`       // the network with it; empty: it is the same
-	Budget engine.Bytes  `json:"budget_bytes,omitempty"` // if it is another one
-	Link   *deviceReport `json:"device,omitempty"`       // if its link is another one
-	// work per second over that now, less 1; 0 where there is no schedule now
+	Preset string        `json:"preset,omitempty"`       // the changed network; empty if it is the same
+	Budget engine.Bytes  `json:"budget_bytes,omitempty"` // if the change is another budget
+	Link   *deviceReport `json:"device,omitempty"`       // if the change is another link
+	// work per second relative to now, minus 1; 0 if there is no schedule now
 	Faster   float64 `json:"faster"`
 	Complete bool    `json:"complete"`
 	costReport
 }
 
-// levers finds what would help: the same list as the page's, without other strategies. base is the
-// step time that was found; 0 if there is no schedule. The second list names what was tried and
-// does not help.
+// levers returns the changes that would help, as on the page but without other strategies, and
+// the names of those that were tried and do not help. base is the step time of the schedule; 0
+// if there is no schedule.
 func (in *input) levers(ctx context.Context, limit, base time.Duration) (help []leverReport, none []string) {
 	if limit <= 0 || limit > leverLimit {
 		limit = leverLimit

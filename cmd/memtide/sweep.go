@@ -55,16 +55,15 @@ type sweepOptions struct {
 	points     int
 }
 
-// sweepLimit is the default time for each point: some strategies
-// search for as long as they may.
+// sweepLimit is the default time for each point: some strategies search for as long as they may.
 const sweepLimit = 10 * time.Second
 
-// maxPoints is the most budgets of a sweep: as many as anybody can read.
+// maxPoints is the largest number of budgets in a sweep.
 const maxPoints = 1000
 
 func sweep(ctx context.Context, e *env, c *asked, o sweepOptions, args []string) {
 	given := c.flags.Args
-	c.flags.Args = nil // they need not belong to the link's strategy
+	c.flags.Args = nil // the strategy of the link need not have them
 	in := c.read(ctx, e, args)
 	s := &swept{in: in, methods: in.methods(o.strategies, given), budgets: in.budgets(o.budgets, o.points),
 		complete: true}
@@ -73,9 +72,8 @@ func sweep(ctx context.Context, e *env, c *asked, o sweepOptions, args []string)
 	cli.Check(s.outcome())
 }
 
-// methods returns the strategies of a sweep with their parameters: those named, or
-// all that can work here. Keeping everything is a single point, so it has to be
-// asked for by name.
+// methods returns the strategies of a sweep with their parameters: the named ones, or all that
+// can work here. Keeping everything is a single point, so it is included only by name.
 func (in *input) methods(names string, given engine.Args) []proto.Method {
 	var list []*engine.Strategy
 	if names == "" {
@@ -113,7 +111,7 @@ func (in *input) methods(names string, given engine.Args) []proto.Method {
 	return out
 }
 
-// budgets reads "4GiB,60%" or "20%..100%", which becomes n budgets.
+// budgets parses "4GiB,60%", or "20%..100%" as n budgets.
 func (in *input) budgets(text string, n int) []choice.Budget {
 	from, to, isRange := strings.Cut(text, "..")
 	if isRange {
@@ -150,8 +148,7 @@ func (in *input) budgetRange(from, to string, n int) []choice.Budget {
 	}
 	out := make([]choice.Budget, n)
 	for i := range out {
-		// Through floating point: the ends are exact, and between them
-		// a byte more or less does not matter.
+		// Floating point is exact at the ends, and in between a byte does not matter.
 		part := float64(i) / float64(n-1)
 		out[i].Bytes = ends[0] + engine.Bytes(engine.Int64(part*float64(ends[1]-ends[0])))
 	}
@@ -159,21 +156,21 @@ func (in *input) budgetRange(from, to string, n int) []choice.Budget {
 	return out
 }
 
-// swept is a sweep and what has come of it.
+// swept is a sweep and its results.
 type swept struct {
 	in       *input
 	methods  []proto.Method
 	budgets  []choice.Budget
 	keepAll  proto.Reference
-	points   []*proto.Point // by method, then by budget; nil: not reached
+	points   []*proto.Point // by method, then by budget; nil if not reached
 	complete bool
 }
 
-// run solves all points. A sweep that is stopped is no error: it is not complete.
+// run solves all points. If ctx is cancelled, run returns nil and the sweep is not complete.
 func (s *swept) run(ctx context.Context, e *env, limit time.Duration) error {
 	s.points = make([]*proto.Point, len(s.methods)*len(s.budgets))
 	pool := new(serve.Local)
-	// The reference first: a sweep that is stopped would not tell it.
+	// The reference first: a sweep that is stopped would not have it.
 	all, err := proto.Do(ctx, pool.Do, &proto.Solve{
 		Setting: s.in.setting(), Method: proto.Method{Strategy: engine.KeepAll},
 		Budget: choice.Budget{Bytes: engine.NoLimit},
@@ -240,7 +237,7 @@ func (s *swept) table() string {
 	}) + s.in.findingsText()
 }
 
-// cells returns the columns of a point from the step time on.
+// cells returns the columns of a point, starting with the step time.
 func (s *swept) cells(p *proto.Point) string {
 	if p.StepTime <= 0 {
 		return "–\t–\t–\t–\t" + pointVerdict(p)

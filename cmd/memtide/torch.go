@@ -18,7 +18,7 @@ import (
 	"memtide/web/format"
 )
 
-// torchOptions are the flags of torch.
+// torchOptions holds the flags of torch.
 type torchOptions struct {
 	class, strategy, budget, file, from string
 	link                                engine.Rate
@@ -87,11 +87,16 @@ func (o torchOptions) run(ctx context.Context, e *env, args []string) {
 	e.write(o.file, cli.Must(plan.JSON()))
 }
 
-// find returns the plan for one file; with -settings it is only held against those.
+// find returns the plan for one file. With -settings it writes the settings of frameworks and
+// returns nil.
 func (o torchOptions) find(ctx context.Context, e *env, file string, poll *engine.Poll) *play.Plan {
 	var data []byte
 	if o.from != "" {
-		file, data = "-from", linked(e, o.from)
+		l := parseLink(e, o.from)
+		if l.Ops == "" {
+			fail("-from: the link holds no operators of a step; memtide link FILE writes one that does")
+		}
+		file, data = "-from", []byte(profiles.PackedMagic+l.Ops)
 	} else {
 		data = contents(ctx, e, file)
 	}
@@ -115,7 +120,7 @@ func (o torchOptions) find(ctx context.Context, e *env, file string, poll *engin
 	return player.Plan(found.Segments, string(found.Class), maker, limit)
 }
 
-// writeSettings writes what frameworks can be told, a paragraph each.
+// writeSettings writes the settings of frameworks, a paragraph each.
 func (o torchOptions) writeSettings(e *env, player *play.Player, whole, plan play.Result, budget engine.Bytes,
 	poll *engine.Poll) {
 	settings := cli.Must(player.Settings(budget, poll))
@@ -139,7 +144,7 @@ func (o torchOptions) writeSettings(e *env, player *play.Player, whole, plan pla
 		"\ntorch.compile's activation_memory_budget (torchtitan's MemoryBudgetAC) is no number of bytes and its peak does not fall with it: no setting is named.\nWhat JAX and DeepSpeed are told is played with the operators of this PyTorch model.\n"))
 }
 
-// size returns the budget in bytes, rounded down; per cent are of keeping everything.
+// size returns the budget in bytes, rounded down. Percentages are of whole.
 func (o torchOptions) size(whole engine.Bytes) engine.Bytes {
 	if strings.HasSuffix(o.budget, "%") {
 		share, err := format.ParsePercent(o.budget)
@@ -151,8 +156,8 @@ func (o torchOptions) size(whole engine.Bytes) engine.Bytes {
 	return b
 }
 
-// findPlan returns the fastest plan of the class or strategy that was asked for whose peak is
-// within limit. Where no plan fits it ends the command with who holds the bytes and what helps.
+// findPlan returns the fastest plan of the class or strategy whose peak is within limit. If no
+// plan fits, it ends the command with the holders of the memory and what helps.
 func (o torchOptions) findPlan(c *engine.Chain, t *play.Trace, p *play.Player, limit, whole engine.Bytes,
 	poll *engine.Poll) *play.Found {
 	if o.strategy != "" && engine.Lookup(o.strategy) == nil {
@@ -182,14 +187,15 @@ func (o torchOptions) findPlan(c *engine.Chain, t *play.Trace, p *play.Player, l
 	return nil
 }
 
-// At most mostHolders holders are named, each only if it holds more than 1/leastHolder of the peak.
+// mostHolders is how many holders are named, each only if it holds at least 1/leastHolder of the
+// peak.
 const (
 	mostHolders = 4
 	leastHolder = 50
 )
 
-// holdersText says who holds the bytes at the smallest peak that was met, and what helps
-// where no plan does.
+// holdersText returns who holds the memory at the smallest peak that was found, and what helps
+// if no plan does.
 func holdersText(list []play.Holder, peak engine.Bytes) string {
 	var parts []string
 	rest := peak
@@ -229,7 +235,7 @@ func holderName(h *play.Holder) string {
 	return fmt.Sprintf("%s (%s)", cli.Printable(h.Path), cli.Printable(h.Class))
 }
 
-// told says what was found, in a line, and in another what a strategy's schedule loses.
+// told describes the plan in a line, and what a strategy's schedule loses in another.
 func (o torchOptions) told(f *play.Found, c *engine.Chain, t *play.Trace, limit engine.Bytes,
 	whole play.Result) string {
 	base := max(whole.Time.Seconds(), 1e-9)
@@ -268,7 +274,8 @@ func count(segments []*play.Segment) (n int) {
 	return n
 }
 
-// operatorsOf reads a file of kind operators, packed or not, and its chain.
+// operatorsOf reads a file of kind operators, packed or not, and returns the chain and the
+// trace.
 func operatorsOf(file string, data []byte, poll *engine.Poll) (*engine.Chain, *play.Trace) {
 	data, err := profiles.Unpack(data, poll)
 	failAt(file, err)
@@ -279,13 +286,4 @@ func operatorsOf(file string, data []byte, poll *engine.Poll) (*engine.Chain, *p
 	p, trace, err := operators.Read(file, data, poll)
 	failAt(file, err)
 	return p.Chain, trace
-}
-
-// linked returns the operators in a link, as the file that they are from.
-func linked(e *env, text string) []byte {
-	l := parseLink(e, text)
-	if l.Ops == "" {
-		fail("-from: the link holds no operators of a step; memtide link FILE writes one that does")
-	}
-	return []byte(profiles.PackedMagic + l.Ops)
 }

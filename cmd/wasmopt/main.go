@@ -81,7 +81,7 @@ func main() {
 	}
 }
 
-// rewrite does what the arguments say, and writes to out what was done.
+// rewrite runs the program with its arguments, and writes the report to out.
 func rewrite(args []string, out io.Writer) error {
 	flags := flag.NewFlagSet("wasmopt", flag.ContinueOnError)
 	plain := flags.Bool("plain", false, "run no pass")
@@ -130,11 +130,9 @@ func rewrite(args []string, out io.Writer) error {
 	return nil
 }
 
-// summary says what each pass did.
+// summary writes what each pass did.
 func summary(out io.Writer, report *passes.Report) {
-	version := report.Go
-	version = cmp.Or(version, "an unknown version of Go")
-	fmt.Fprintf(out, "made by %s; bytes with gzip:\n", version)
+	fmt.Fprintf(out, "made by %s; bytes with gzip:\n", cmp.Or(report.Go, "an unknown version of Go"))
 	for _, s := range report.Steps {
 		if s.LeftOut != "" {
 			fmt.Fprintf(out, "  %-9s left out: %s\n", s.Pass, s.LeftOut)
@@ -148,7 +146,7 @@ func summary(out io.Writer, report *passes.Report) {
 func zipped(file []byte) int {
 	var b bytes.Buffer
 	w := gzip.NewWriter(&b)
-	w.Write(file) // into memory: no errors
+	w.Write(file) // a buffer returns no errors
 	w.Close()
 	return b.Len()
 }

@@ -66,7 +66,7 @@ func (l *Layout) alone(r *Requests, i int) (bad []Violation) {
 	}
 	b := r.Buffers[i]
 	if l.Addr[i] == NoAddr {
-		if l.Failed == nil || !requestedFrom(r, i, l.Failed.Event) {
+		if l.Failed == nil || !slices.Contains(r.Events[l.Failed.Event:], Event{Buffer: i}) {
 			add(BadMissing, "of %d bytes", b.Bytes)
 		}
 		return bad
@@ -96,11 +96,6 @@ func (l *Layout) alone(r *Requests, i int) (bad []Violation) {
 		}
 	}
 	return bad
-}
-
-// requestedFrom reports whether buffer i is requested at an event or later.
-func requestedFrom(r *Requests, i, event int) bool {
-	return slices.Contains(r.Events[event:], Event{Buffer: i})
 }
 
 func (l *Layout) extent(r *Requests, i int) engine.Bytes {

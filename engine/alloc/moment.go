@@ -123,7 +123,8 @@ func (w *watch) reach(end engine.Bytes) {
 func (w *watch) release(addr, n engine.Bytes) {
 	if n > 0 && w.layout.Chunk == 0 {
 		w.free.Give(addr, n)
-		w.largest = max(w.largest, w.free.sizeAt(addr))
+		x := w.free[w.free.at(addr)]
+		w.largest = max(w.largest, x.end-x.addr)
 	}
 }
 
@@ -141,14 +142,6 @@ func (h Holes) at(addr engine.Bytes) int {
 		return -1
 	}
 	return i
-}
-
-// sizeAt returns the size of the hole that contains an address, or 0.
-func (h Holes) sizeAt(addr engine.Bytes) engine.Bytes {
-	if i := h.at(addr); i >= 0 {
-		return h[i].end - h[i].addr
-	}
-	return 0
 }
 
 // occupy makes [addr, addr+n) used and returns the former size of the hole that contained it. It returns 0 and

@@ -119,7 +119,8 @@ func (s *exact) solve(capacity, limit int64) outcome {
 		for s.ranking = range rankings {
 			s.reset()
 			s.nodes = min(budget, limit)
-			if res := s.split(s.buffers, 0, int32(len(s.sections)), nil); res != exhausted {
+			end := int32(len(s.sections))
+			if res := s.split(s.buffers, 0, end, s.loose(0, end)); res != exhausted {
 				return res
 			}
 		}
@@ -129,16 +130,18 @@ func (s *exact) solve(capacity, limit int64) outcome {
 	}
 }
 
-// split cuts sections [lo, hi) before the sections at and solves the parts one after the other. If at is nil, it
-// cuts between all sections that no unplaced buffer connects.
-func (s *exact) split(buffers []int32, lo, hi int32, at []int32) outcome {
-	if at == nil {
-		for i := lo; i+1 < hi; i++ {
-			if s.cuts[i] == 0 {
-				at = append(at, i+1)
-			}
+// loose returns the sections within [lo, hi) that no unplaced buffer connects with the section before.
+func (s *exact) loose(lo, hi int32) (at []int32) {
+	for i := lo; i+1 < hi; i++ {
+		if s.cuts[i] == 0 {
+			at = append(at, i+1)
 		}
 	}
+	return at
+}
+
+// split cuts sections [lo, hi) before the sections at, and solves the parts one after the other.
+func (s *exact) split(buffers []int32, lo, hi int32, at []int32) outcome {
 	for i := range len(at) + 1 {
 		from, to := lo, hi
 		if i > 0 {
@@ -214,12 +217,7 @@ func (s *exact) search(open []candidate, lo, hi int32, least int64, leastRank in
 
 // descend continues the search after c was placed, in parts if c has disconnected sections.
 func (s *exact) descend(open []candidate, lo, hi int32, c candidate) outcome {
-	var at []int32
-	for i := s.lo[c.buffer]; i+1 < s.hi[c.buffer]; i++ {
-		if s.cuts[i] == 0 {
-			at = append(at, i+1)
-		}
-	}
+	at := s.loose(s.lo[c.buffer], s.hi[c.buffer])
 	if at == nil {
 		return s.search(open, lo, hi, c.addr, c.rank)
 	}

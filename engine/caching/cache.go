@@ -1,11 +1,11 @@
 package caching
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"math/bits"
 	"slices"
+	"sort"
 
 	"memtide/engine"
 	"memtide/engine/alloc"
@@ -176,18 +176,7 @@ func (c *Cache) release(segment int32) {
 
 // behind returns the index in byAddr of the first segment that starts above addr.
 func (c *Cache) behind(addr engine.Bytes) int {
-	i, _ := slices.BinarySearchFunc(c.byAddr, addr, func(s int32, a engine.Bytes) int {
-		if c.segments[s].addr <= a {
-			return -1
-		}
-		return 1
-	})
-	return i
-}
-
-// blockOrder compares blocks by size, then by address.
-func blockOrder(a, b freeBlock) int {
-	return cmp.Or(cmp.Compare(a.size, b.size), cmp.Compare(a.addr, b.addr))
+	return sort.Search(len(c.byAddr), func(i int) bool { return c.at(i).addr > addr })
 }
 
 // from returns the index of the first free block that is not before a block of the given size and address.

@@ -1,6 +1,7 @@
 package caching
 
 import (
+	"cmp"
 	"slices"
 
 	"memtide/engine"
@@ -96,7 +97,7 @@ func (c *Cache) collect() {
 		if len(idle) == 0 {
 			return
 		}
-		slices.SortStableFunc(idle, blockOrder)
+		slices.SortStableFunc(idle, func(a, b freeBlock) int { return cmp.Compare(a.size, b.size) })
 		n := len(idle)
 		for _, f := range idle {
 			if b := &c.blocks[f.block]; c.reserved > most && (c.clock-b.freed)*n >= age {

@@ -74,10 +74,8 @@ func (w *walker) runIn(i int) *Refutation {
 	if r := w.run(i); r != nil {
 		return r
 	}
-	for _, ids := range w.lists.inputsOf(&w.plan[i]) {
-		for _, cp := range w.lists.serving(ids) {
-			w.copies[cp].readers = append(w.copies[cp].readers, id)
-		}
+	for _, cp := range w.lists.readsOf(&w.plan[i]) {
+		w.copies[cp].readers = append(w.copies[cp].readers, id)
 	}
 	for _, v := range op.Out {
 		w.lastIn[v] = id
@@ -97,24 +95,11 @@ func (w *walker) absent(i int, op *engine.Op) *Refutation {
 	return nil
 }
 
-// isAfter reports whether the operation of step i names the operation of span id in Op.After.
-func (c *checker) isAfter(i int, id sim.SpanID) bool {
-	return slices.Contains(c.g.Ops[c.s[i].Op].After, c.span(id).Op)
-}
-
 // needs reports whether the operation of step i has to wait for span id, because of an input or of Op.After.
 func (c *checker) needs(i int, id sim.SpanID) bool {
-	if slices.Contains(c.lists.afterOf(&c.plan[i]), id) {
-		return true
-	}
-	for _, ids := range c.lists.inputsOf(&c.plan[i]) {
-		for _, cp := range c.lists.serving(ids) {
-			if c.copies[cp].from == id {
-				return true
-			}
-		}
-	}
-	return false
+	brought := func(cp copyID) bool { return c.copies[cp].from == id }
+	return slices.Contains(c.lists.afterOf(&c.plan[i]), id) ||
+		slices.ContainsFunc(c.lists.readsOf(&c.plan[i]), brought)
 }
 
 // readAfter reports whether an operation of another lane reads a copy after the time at.
@@ -125,17 +110,10 @@ func (c *checker) readAfter(cp *devCopy, at time.Duration) bool {
 // endsUse reports whether the end of an operation of the network makes room: by its temporaries, or by a freed copy
 // that nothing else reads.
 func (c *checker) endsUse(sp *sim.Span) bool {
-	if c.g.Ops[sp.Op].Temp > 0 {
-		return true
-	}
-	for _, ids := range c.lists.inputsOf(&c.plan[sp.Step]) {
-		for _, id := range c.lists.serving(ids) {
-			if cp := &c.copies[id]; cp.gone && cp.end == sp.End && !c.readAfter(cp, sp.End) {
-				return true
-			}
-		}
-	}
-	return false
+	return c.g.Ops[sp.Op].Temp > 0 || slices.ContainsFunc(c.lists.readsOf(&c.plan[sp.Step]), func(id copyID) bool {
+		cp := &c.copies[id]
+		return cp.gone && cp.end == sp.End && !c.readAfter(cp, sp.End)
+	})
 }
 
 // nextHead returns the lane whose head is the first step after the step last, or -1 if there is no such lane.
@@ -177,11 +155,9 @@ func (r *replayer) endQueued(i int) {
 	for _, id := range r.lists.dropsOf(plan) {
 		r.giveUp(id)
 	}
-	for _, ids := range r.lists.inputsOf(plan) {
-		for _, id := range r.lists.serving(ids) {
-			if r.copies[id].freed {
-				r.shrink(id)
-			}
+	for _, id := range r.lists.readsOf(plan) {
+		if r.copies[id].freed {
+			r.shrink(id)
 		}
 	}
 }

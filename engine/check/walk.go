@@ -60,6 +60,15 @@ func (l *lists) inputsOf(p *stepPlan) []part { return l.inputs[p.inputs.from:p.i
 
 func (l *lists) serving(p part) []copyID { return l.serve[p.from:p.to] }
 
+// readsOf returns the copies that serve any input of a run.
+func (l *lists) readsOf(p *stepPlan) []copyID {
+	inputs := l.inputsOf(p)
+	if len(inputs) == 0 {
+		return nil
+	}
+	return l.serving(part{inputs[0].from, inputs[len(inputs)-1].to})
+}
+
 func (l *lists) dropsOf(p *stepPlan) []copyID { return l.drops[p.drops.from:p.drops.to] }
 
 func (l *lists) afterOf(p *stepPlan) []sim.SpanID { return l.after[p.after.from:p.after.to] }
@@ -339,7 +348,7 @@ func (c *checker) checkStart(i int, lastOf []sim.SpanID) *Refutation {
 	}
 	for _, id := range c.lists.afterOf(&c.plan[i]) {
 		if before := c.span(id); sp.Start < before.End {
-			if st.Kind == engine.DoRun && c.isAfter(i, id) {
+			if st.Kind == engine.DoRun && slices.Contains(c.g.Ops[st.Op].After, before.Op) {
 				return late(NotAfter, before.End, "when "+c.name(before.Step)+" is over")
 			}
 			return late(HostCopyNotReady, before.End, "when the copy to the host is over")

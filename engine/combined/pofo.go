@@ -84,21 +84,30 @@ const (
 
 func solvePofo(p *engine.Problem, args engine.Parsed, poll *engine.Poll) (*engine.Solution, error) {
 	sol, err := Plans(p, args, poll)
-	return better(p, args, sol, err, poll)
+	return better(p, sol, err, poll)
 }
 
 // Plans returns the best plan of the paper's model, which is what the strategy's claims are about.
 // The strategy itself also considers schedules that only offload.
 func Plans(p *engine.Problem, args engine.Parsed, poll *engine.Poll) (*engine.Solution, error) {
+	return plans(p, args, &shared{}, poll)
+}
+
+// plans is Plans with results that budgets have in common.
+func plans(p *engine.Problem, args engine.Parsed, common *shared, poll *engine.Poll) (*engine.Solution, error) {
 	if err := applies(p); err != nil {
 		return nil, err
 	}
 	if p.Chain.Chain.HasUnsaved() {
-		return solveRecast(p, args, triesFor(p.Chain.Chain.Len()), poll)
+		tries := 2
+		if p.Chain.Chain.Len() > 64 { // each plan for a long chain takes seconds
+			tries = 0
+		}
+		return solveRecast(p, args, tries, poll)
 	}
 	// Recomputation alone is the first upper bound, and what is left when time is over.
 	rotor, err := remat.Rotor.Solve(p, nil, poll)
-	return solveFrom(p, args, rotor, err, &shared{}, poll)
+	return solveFrom(p, args, rotor, err, common, poll)
 }
 
 // sweepPofo solves for several budgets and shares between them what does not depend on the budget.
@@ -107,22 +116,16 @@ func sweepPofo(p *engine.Problem, args engine.Parsed, budgets []engine.Bytes, po
 	yield func(int, *engine.Solution, error)) {
 	answers := engine.NewAnswers(budgets, yield)
 	defer answers.Settle()
-	if applies(p) != nil || p.Chain.Chain.HasUnsaved() {
-		engine.SolveEach(solvePofo, p, args, budgets, poll, answers.Tell)
-		return
-	}
 	common := &shared{}
 	engine.SolveEach(func(p *engine.Problem, args engine.Parsed, poll *engine.Poll) (*engine.Solution, error) {
 		common.fronts = nil
-		rotor, err := remat.Rotor.Solve(p, nil, poll)
-		sol, err := solveFrom(p, args, rotor, err, common, poll)
-		return better(p, args, sol, err, poll)
+		sol, err := plans(p, args, common, poll)
+		return better(p, sol, err, poll)
 	}, p, args, budgets, poll, answers.Tell)
 }
 
 // better returns sol and err, or the result of offloading alone if that is better.
-func better(p *engine.Problem, args engine.Parsed, sol *engine.Solution, err error,
-	poll *engine.Poll) (*engine.Solution, error) {
+func better(p *engine.Problem, sol *engine.Solution, err error, poll *engine.Poll) (*engine.Solution, error) {
 	var refused, other *engine.InfeasibleError
 	if poll.Err() != nil || err != nil && !errors.As(err, &refused) {
 		return sol, err

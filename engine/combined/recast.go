@@ -87,15 +87,6 @@ func recast(p, q *engine.Problem, args engine.Parsed, best *engine.Solution,
 	return own, err
 }
 
-// triesFor returns how many plans for more memory than the budget are made for a chain of n
-// stages. It is 0 for long chains, whose plans take seconds each.
-func triesFor(n int) int {
-	if n > 64 {
-		return 0
-	}
-	return 2
-}
-
 // roomier returns the fastest of sol and of plans for more memory than the budget. The other chain
 // needs more memory than this one, so a plan for it leaves part of the budget unused, and a plan
 // for that much more may still fit. A try that does not fit, or is no faster, halves the increase.
@@ -118,7 +109,7 @@ func roomier(p, q *engine.Problem, args engine.Parsed, sol *engine.Solution, tri
 // parted returns a solution for the other chain as a solution for p, with outputs apart from saved
 // sets.
 func parted(p *engine.Problem, sol *engine.Solution) (*engine.Solution, error) {
-	own, err := sim.Solution(p, newApart(p.Chain, sol.Schedule).schedule())
+	own, err := sim.Solution(p, rewritten(p.Chain, sol.Schedule))
 	if err != nil {
 		return nil, fmt.Errorf("combined: a plan of another chain cannot be played: %w", err)
 	}
@@ -150,25 +141,19 @@ type apart struct {
 	back    []int  // the same for backwards
 }
 
-func newApart(g *engine.ChainGraph, s engine.Schedule) *apart {
+// rewritten returns the schedule of a plan with outputs apart from saved sets.
+func rewritten(g *engine.ChainGraph, from engine.Schedule) engine.Schedule {
 	n := g.Chain.Len()
-	a := &apart{g: g, from: s, alone: make([]bool, n+1), sent: make([]bool, n+1), forward: make([]int, len(g.Ops)),
+	a := &apart{g: g, from: from, alone: make([]bool, n+1), sent: make([]bool, n+1), forward: make([]int, len(g.Ops)),
 		back: make([]int, len(g.Ops))}
+	unsaved := map[engine.ValueID]int{} // stages with unsaved outputs, by saved set and by output
 	for k := 1; k <= n; k++ {
 		a.forward[g.Fwd(k)], a.back[g.Bwd(k)] = k, k
-	}
-	return a
-}
-
-// schedule returns the rewritten schedule.
-func (a *apart) schedule() engine.Schedule {
-	unsaved := map[engine.ValueID]int{} // stages with unsaved outputs, by saved set and by output
-	for k := 1; k <= a.g.Chain.Len(); k++ {
-		if a.g.Chain.Unsaved(k) {
-			unsaved[a.g.Saved(k)], unsaved[a.g.Act(k)] = k, k
+		if g.Chain.Unsaved(k) {
+			unsaved[g.Saved(k)], unsaved[g.Act(k)] = k, k
 		}
 	}
-	for i, st := range a.from {
+	for i, st := range from {
 		switch k := unsaved[st.Value]; {
 		case st.Kind == engine.DoRun:
 			a.run(i, st)

@@ -28,7 +28,9 @@ type Shape struct {
 // LossGradAllocated is random. Some chains have no temporaries, some save only outputs, and some have equal sizes,
 // so that ties and lives without bytes occur.
 func RandomChain(r *rand.Rand, s Shape) *engine.Chain {
-	s = s.withDefaults()
+	s.MinStages = cmp.Or(s.MinStages, 1)
+	s.MaxStages = cmp.Or(s.MaxStages, max(6, s.MinStages))
+	s.MaxSize, s.MaxTime = cmp.Or(s.MaxSize, 8), cmp.Or(s.MaxTime, 9)
 	n := s.MinStages + r.IntN(s.MaxStages-s.MinStages+1)
 	top := 1 + engine.Bytes(r.Int64N(int64(s.MaxSize)))
 	size := func() engine.Bytes { return engine.Bytes(r.Int64N(int64(top) + 1)) }
@@ -65,13 +67,6 @@ func RandomChain(r *rand.Rand, s Shape) *engine.Chain {
 		})
 	}
 	return c
-}
-
-func (s Shape) withDefaults() Shape {
-	s.MinStages = cmp.Or(s.MinStages, 1)
-	s.MaxStages = cmp.Or(s.MaxStages, max(6, s.MinStages))
-	s.MaxSize, s.MaxTime = cmp.Or(s.MaxSize, 8), cmp.Or(s.MaxTime, 9)
-	return s
 }
 
 // GiveFast gives about half of the stages a second algorithm, which is mostly faster and needs more workspace.

@@ -148,7 +148,11 @@ func (a *annealer) propose() bool {
 	case u < 930:
 		return a.proposeExchange(r)
 	}
-	return a.proposeRemove(r)
+	p := a.removable(r)
+	if p != none {
+		a.remove(p)
+	}
+	return p != none
 }
 
 // random is a generator (xorshift64) whose numbers are the same on every machine.

@@ -85,8 +85,12 @@ func blockPlans(l *plans, _ engine.Parsed, poll *engine.Poll) {
 			l.addSegments(m.forward(), n)
 		}
 	}
+	sizes := []int{inGroup, 1} // least sizes of parts
+	if len(m.firstForward()) > fewForward {
+		sizes = sizes[:1]
+	}
 	before := 0
-	for _, fewest := range m.groups() {
+	for _, fewest := range sizes {
 		if blocks := m.blocks(fewest); len(blocks) != before && len(blocks) > 1 {
 			before = len(blocks)
 			(&chainOf{blocks: blocks, limit: l.list[0].peak, poll: poll}).plan(l, m)

@@ -96,14 +96,6 @@ const (
 	fewForward = 600
 )
 
-// groups returns the least sizes of parts to try.
-func (m *model) groups() []int {
-	if len(m.firstForward()) > fewForward {
-		return []int{inGroup}
-	}
-	return []int{inGroup, 1}
-}
-
 // cuts returns the values that pass at each cut, and the number of forward operations before it.
 func (m *model) cuts(forward []int32, rank []int, through []bool, fewest int) (ends []int, cuts [][]int32) {
 	expires := make([][]int32, len(forward)+1) // values by the rank of their last forward reader

@@ -3,6 +3,7 @@ package graphs
 import (
 	"math"
 	"math/bits"
+	"slices"
 	"time"
 
 	"memtide/engine"
@@ -185,12 +186,8 @@ func (r *online) leave(v int32) {
 
 // remakes reports whether a value may still be read.
 func (r *online) remakes(v int32) bool {
-	for _, u := range r.m.users[v] {
-		if u == r.m.sink() || !r.m.once[u] {
-			return true
-		}
-	}
-	return r.uses[v] > 0
+	return r.uses[v] > 0 ||
+		slices.ContainsFunc(r.m.users[v], func(u int32) bool { return u == r.m.sink() || !r.m.once[u] })
 }
 
 // evict frees the value that is cheapest for its size and age. It returns false if there is none.

@@ -189,16 +189,6 @@ func (s *state) repeated(r *random) int32 {
 	return s.place[list[r.below(int32(len(list)))]]
 }
 
-// proposeRemove removes a run of an operation with several runs.
-func (s *state) proposeRemove(r *random) bool {
-	p := s.removable(r)
-	if p == none {
-		return false
-	}
-	s.remove(p)
-	return true
-}
-
 // removable returns the place of a random run that can be removed, or none if it does not find one soon.
 func (s *state) removable(r *random) int32 {
 	for range 8 {

@@ -204,12 +204,7 @@ func (d *drop) try(left uint64, from int) {
 
 // serves reports whether the copies in have serve all reads of an operation.
 func (s *space) serves(have uint64, op int32) bool {
-	for _, served := range s.needs[op] {
-		if have&served == 0 {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(s.needs[op], func(served uint64) bool { return have&served == 0 })
 }
 
 // visit records a state, unless it was reached as soon, or the step cannot be completed from it.

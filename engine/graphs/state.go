@@ -56,7 +56,7 @@ func newState(m *model, budget engine.Bytes, kept bool, seq []kindID) *state {
 	s := &state{m: m, budget: budget, kept: kept, rank: make([]int32, m.ops+2),
 		runs: make([][]int32, len(m.in)), spare: make([][]int32, len(m.kinds))}
 	if m.moves != nil {
-		s.clock = newClock(m)
+		s.clock = &clock{fetched: make([]int32, len(m.size))}
 	}
 	s.mark = make([]int32, len(m.size))
 	s.listed = slices.Repeat([]int32{none}, len(m.in))

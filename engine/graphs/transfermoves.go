@@ -150,12 +150,10 @@ func (s *state) transferAt(r *random, what func(engine.InstructionKind) bool) in
 	return none
 }
 
-func isFetch(k engine.InstructionKind) bool { return k == engine.DoFetch }
-
 // proposeStay removes a fetch, and the offload if it has no other fetch. With again, the value is made again
 // instead.
 func (s *state) proposeStay(r *random, again bool) bool {
-	p := s.transferAt(r, isFetch)
+	p := s.transferAt(r, func(k engine.InstructionKind) bool { return k == engine.DoFetch })
 	if p == none {
 		return false
 	}

@@ -103,8 +103,6 @@ type oldEnd struct {
 	end int64
 }
 
-func newClock(m *model) *clock { return &clock{fetched: make([]int32, len(m.size))} }
-
 func (c *clock) begin() { c.were = c.were[:0] }
 
 func (c *clock) undo() {

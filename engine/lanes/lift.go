@@ -247,13 +247,11 @@ func (l *lifter) gather(v engine.ValueID, reader engine.OpID) bool {
 
 // meant returns the last operation before reader that gathers v, or NoOp.
 func (l *lifter) meant(v engine.ValueID, reader engine.OpID) engine.OpID {
-	own := engine.NoOp
-	for _, g := range l.gathers[v] {
-		if g < reader {
-			own = g
-		}
+	i, _ := slices.BinarySearch(l.gathers[v], reader)
+	if i == 0 {
+		return engine.NoOp
 	}
-	return own
+	return l.gathers[v][i-1]
 }
 
 // device is a graph without other lanes, for strategies that do not support them. It has the same values. A
@@ -264,7 +262,7 @@ type device struct {
 	of      *engine.Graph   // the full graph
 	plain   *engine.Graph   // the graph without other lanes
 	ops     []engine.OpID   // by operation of plain: its id in of
-	gathers [][]engine.OpID // by value: the operations that gather it; nil for values that are not gathered
+	gathers [][]engine.OpID // by value: the operations that gather it, ascending; nil for values that are not gathered
 }
 
 // seen returns the graph g without other lanes.
@@ -275,8 +273,8 @@ func seen(g *engine.Graph) *device {
 	d.plain = &plain
 	for i := range g.Ops {
 		op := g.Ops[i]
-		if d.isGather(&op) {
-			continue
+		if op.Lane == engine.LaneNetwork && len(op.Out) > 0 && d.gathers[op.Out[0]] != nil {
+			continue // its readers gather the value
 		}
 		op.After = nil
 		op.In = nil
@@ -308,11 +306,6 @@ func add(list []engine.ValueID, v engine.ValueID) []engine.ValueID {
 		return list
 	}
 	return append(list, v)
-}
-
-// isGather reports whether an operation gathers a value, so that it can run whenever it is needed.
-func (d *device) isGather(op *engine.Op) bool {
-	return op.Lane == engine.LaneNetwork && len(op.Out) > 0 && d.gathers[op.Out[0]] != nil
 }
 
 // gathers returns for every gathered value the operations that make it, and nil for other values. A value is

@@ -30,7 +30,11 @@ func (s *searching) moveOut() {
 	for _, halves := range []int{0, 2, 1} {
 		if free.Limit = nil; halves > 0 {
 			for r := range s.p.Ranks {
-				free.Limit = append(free.Limit, moreRoom(s.p.fixed(r), s.p.limit(r), halves))
+				limit := s.p.limit(r)
+				if limit < engine.MaxBytes {
+					limit += max(0, limit-s.p.fixed(r)) / 2 * engine.Bytes(halves)
+				}
+				free.Limit = append(free.Limit, limit)
 			}
 		}
 		found, err := Search(&free, Options{Effort: s.o.Effort / 16, Seed: s.o.Seed,
@@ -51,14 +55,6 @@ func (s *searching) moveOut() {
 		}
 		m.improve(s.o.Effort / 4 / len(starts))
 	}
-}
-
-// moreRoom returns the limit with more room: half of its room is added for each of halves.
-func moreRoom(fixed, limit engine.Bytes, halves int) engine.Bytes {
-	if limit >= engine.MaxBytes {
-		return limit
-	}
-	return limit + max(0, limit-fixed)/2*engine.Bytes(halves)
 }
 
 // choose copies out the activations that are held longest, until the rank would not exceed its limit if copies took

@@ -9,12 +9,8 @@ func init() {
 
 func gpipe(p *Request, _ *Problem) [][]Pass {
 	return eachRank(p, func(w *writer, r int) {
-		for range p.Micro {
-			w.put(Forward, r, false)
-		}
-		for range p.Micro {
-			w.put(Backward, r, false)
-		}
+		w.puts(p.Micro, Forward, r)
+		w.puts(p.Micro, Backward, r)
 	})
 }
 
@@ -28,7 +24,7 @@ func oneByOne(p *Request, _ *Problem) [][]Pass {
 func eachRank(p *Request, write func(w *writer, r int)) [][]Pass {
 	order := make([][]Pass, p.Ranks)
 	for r := range order {
-		w := newWriter(p.Micro)
+		w := &writer{next: map[Pass]int{}, most: p.Micro}
 		write(w, r)
 		order[r] = w.list
 	}

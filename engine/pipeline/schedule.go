@@ -29,7 +29,6 @@ type Request struct {
 type Schedule struct {
 	Name    string
 	Problem *Problem
-	Rank    []int    // by stage: its rank
 	Order   [][]Pass // by rank
 	stages  int      // number of stages of the network
 }
@@ -152,11 +151,7 @@ func New(name string, p Request) (*Schedule, error) {
 		}
 	}
 	q := p.Problem(m.shape)
-	s := &Schedule{Name: name, Problem: q, Order: m.make(&p, q), stages: Stages(name, p.Ranks, p.Chunks)}
-	for i := range q.Stages {
-		s.Rank = append(s.Rank, q.Stages[i].Rank)
-	}
-	return s, nil
+	return &Schedule{Name: name, Problem: q, Order: m.make(&p, q), stages: Stages(name, p.Ranks, p.Chunks)}, nil
 }
 
 // Problem returns the problem of a request whose stages are placed in a shape.
@@ -223,8 +218,6 @@ type writer struct {
 	most int          // number of micro batches; put leaves out later ones
 }
 
-func newWriter(most int) *writer { return &writer{next: map[Pass]int{}, most: most} }
-
 // put appends the next pass of a kind at a stage. joined means that it runs as one with the next pass.
 func (w *writer) put(k Kind, stage int, joined bool) {
 	class := Pass{Kind: k, Stage: stage}
@@ -235,6 +228,13 @@ func (w *writer) put(k Kind, stage int, joined bool) {
 		w.list = append(w.list, Pass{k, m, stage, joined})
 	}
 	w.next[class]++
+}
+
+// puts appends the next n passes of a kind at a stage.
+func (w *writer) puts(n int, k Kind, stage int) {
+	for range n {
+		w.put(k, stage, false)
+	}
 }
 
 // ran returns the number of passes of a kind that put was called for; for A it includes those of B.

@@ -107,7 +107,7 @@ func (f *finder) startPlans() (all [][]*Segment) {
 		return all
 	}
 	for _, room := range f.chainBudgets() {
-		if parts, _, err := f.solved("rotor", nil, room); err == nil {
+		if parts, _, err := f.parts("rotor", room); err == nil {
 			all = append(all, f.segmentsOf(parts)...)
 		}
 	}
@@ -122,14 +122,21 @@ func (f *finder) segmentsOf(parts []Part) [][]*Segment {
 	return nil
 }
 
-// solved returns the strategy's solution for the chain with a budget, and its parts.
-func (f *finder) solved(strategy string, args engine.Args, room engine.Bytes) ([]Part, *engine.Solution, error) {
+// solve returns the chain with a budget as a problem, and the strategy's solution.
+func (f *finder) solve(strategy string, args engine.Args, budget engine.Bytes) (*engine.Problem, *engine.Solution,
+	error) {
 	s := engine.Lookup(strategy)
 	if s == nil {
 		return nil, nil, fmt.Errorf("there is no strategy %q", strategy)
 	}
-	p := engine.NewChainProblem(f.chain, engine.Device{ToHost: f.Link, ToDev: f.Link}, engine.Whole, room)
+	p := engine.NewChainProblem(f.chain, engine.Device{ToHost: f.Link, ToDev: f.Link}, engine.Whole, budget)
 	sol, err := s.Solve(p, args, f.poll)
+	return p, sol, err
+}
+
+// parts returns the strategy's solution for the chain with a budget, and its parts.
+func (f *finder) parts(strategy string, budget engine.Bytes) ([]Part, *engine.Solution, error) {
+	p, sol, err := f.solve(strategy, nil, budget)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -142,7 +149,7 @@ func (f *finder) solved(strategy string, args engine.Args, room engine.Bytes) ([
 func (f *finder) convert() (*Found, error) {
 	least := engine.NoLimit
 	for _, room := range f.chainBudgets() {
-		parts, sol, err := f.solved(f.Strategy, nil, room)
+		parts, sol, err := f.parts(f.Strategy, room)
 		if _, short := errors.AsType[*engine.InfeasibleError](err); short {
 			break
 		}
@@ -171,11 +178,7 @@ func (f *finder) convert() (*Found, error) {
 
 // best returns the fastest of all schedules of the chain that recompute, or nil if it is not known.
 func (f *finder) best(room engine.Bytes) *engine.Solution {
-	if engine.Lookup("nonpersistent") == nil {
-		return nil
-	}
-	p := engine.NewChainProblem(f.chain, engine.Device{}, engine.Whole, room)
-	sol, err := engine.Lookup("nonpersistent").Solve(p, engine.Args{"drop": "yes"}, f.poll)
+	_, sol, err := f.solve("nonpersistent", engine.Args{"drop": "yes"}, room)
 	if err != nil || !sol.Optimal {
 		return nil
 	}

@@ -26,7 +26,7 @@ type Player struct {
 	Link engine.Rate // of copies to the host and back; 0: they take no time
 
 	t      *Trace
-	split  int
+	split  int            // the index in t.Events at which the backward begins
 	at     map[string]int // calls by path
 	first  []int          // by storage: the operator that makes it, or -1
 	late   []bool         // by storage: the forward makes it, and Python does not release it during the forward
@@ -113,7 +113,7 @@ type frame struct {
 
 // NewPlayer returns the player of a trace.
 func NewPlayer(t *Trace) *Player {
-	p := &Player{t: t, split: t.Split(), at: map[string]int{}, first: slices.Repeat([]int{-1}, len(t.Storages)),
+	p := &Player{t: t, split: len(t.Events), at: map[string]int{}, first: slices.Repeat([]int{-1}, len(t.Storages)),
 		late:  make([]bool, len(t.Storages)),
 		enter: make([]int, len(t.Calls)), leave: make([]int, len(t.Calls)), deaths: slices.Clone(t.Frees)}
 	for i, c := range t.Calls {
@@ -137,6 +137,8 @@ func NewPlayer(t *Trace) *Player {
 			p.enter[e.ID] = i
 		case EventLeave:
 			p.leave[e.ID] = i
+		case EventBackward:
+			p.split = i
 		}
 	}
 	return p

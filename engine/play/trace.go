@@ -105,16 +105,6 @@ func (t *Trace) UnitNames() []string {
 	return names
 }
 
-// Split returns the index in Events at which the backward begins.
-func (t *Trace) Split() int {
-	for i, e := range t.Events {
-		if e.Kind == EventBackward {
-			return i
-		}
-	}
-	return len(t.Events)
-}
-
 // Time returns the sum of all operators' times.
 func (t *Trace) Time() (sum time.Duration) {
 	for i := range t.Ops {

@@ -116,40 +116,28 @@ func (c *contexts) build(x *table, t int) error {
 		if err := x.poll.Err(); err != nil {
 			return err
 		}
-		c.dropDominated(x, of, t, of.first+k)
+		count := c.enter(x, of, t, of.first+k)
+		of.most[k] = x.dropDominated(c.work[k*cells:], of.cost[k*cells:][:count], cells, shift, of.first+k, t)
 	}
 	return nil
 }
 
-// dropDominated goes through the cells of stage s from the top, like frontier.dropDominated, and
-// spreads from the cells that no cell above dominates.
-func (c *contexts) dropDominated(x *table, of *outer, t, s int) {
-	cells, shift := c.front.cells, c.front.shift
-	k := s - of.first
-	count := int(c.front.most[s]>>shift) + 1
-	work, cost := c.work[k*cells:][:count], of.cost[k*cells:][:count]
-	from := c.front.work[s*cells:][:count]
+// enter lowers the cells of stage s by the splits before t+1 that are made at s, and returns the
+// number of cells that the frontier reaches.
+func (c *contexts) enter(x *table, of *outer, t, s int) int {
+	count := int(c.front.most[s]>>c.front.shift) + 1
+	work := c.work[(s-of.first)*c.front.cells:][:count]
+	from := c.front.work[s*c.front.cells:][:count]
 	rest := c.rest[t+1][:count]
 	u := x.till[t+1] - x.until[s]
-	best := inf
-	for i := count - 1; i >= 0; i-- {
-		at := work[i]
+	for i := range work {
 		if from[i].top >= 0 && rest[i] <= x.limit {
 			if v := from[i].cost + u + rest[i]; v <= x.limit {
-				at.cost, at.top = min(at.cost, v), max(at.top, from[i].top)
+				work[i].cost, work[i].top = min(work[i].cost, v), max(work[i].top, from[i].top)
 			}
 		}
-		if at.cost >= best {
-			cost[i] = best
-			continue
-		}
-		best = at.cost
-		cost[i] = best
-		if of.most[k] < 0 {
-			of.most[k] = at.top
-		}
-		x.spread(c.work[k*cells:], cells, shift, s, t, at)
 	}
+	return count
 }
 
 // highest returns the largest m with which stage s is reached within the limit, or -1 if it is not.

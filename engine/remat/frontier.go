@@ -55,7 +55,7 @@ func (f *frontier) build(x *table) error {
 		if err := x.poll.Err(); err != nil {
 			return err
 		}
-		f.dropDominated(x, s)
+		f.most[s] = x.dropDominated(f.work[s*f.cells:], f.at(s), f.cells, f.shift, s, x.n)
 	}
 	return nil
 }
@@ -69,14 +69,13 @@ func fill(all []arrival, with arrival) {
 	}
 }
 
-// dropDominated makes the cost of s cover the cells above, and drops the cells that a cell above
-// dominates, which has more memory for no more cost. It spreads from the other cells.
-func (f *frontier) dropDominated(x *table, s int) {
-	cost := f.at(s)
-	work := f.work[s*f.cells:][:len(cost)]
-	best := inf
-	f.most[s] = -1
-	for i := len(work) - 1; i >= 0; i-- {
+// dropDominated makes the costs of the cells of s cover the cells above, and drops the cells that a
+// cell above dominates, which has more memory for no more cost. It spreads from the other cells, up
+// to t, and returns the largest m of them, or -1 if there is none. work begins with the cells of s;
+// there are cells of them per stage.
+func (x *table) dropDominated(work []arrival, cost []int64, cells int, shift uint, s, t int) int64 {
+	best, most := inf, int64(-1)
+	for i := len(cost) - 1; i >= 0; i-- {
 		at := work[i]
 		if at.cost >= best {
 			cost[i], work[i].top = best, -1
@@ -84,11 +83,10 @@ func (f *frontier) dropDominated(x *table, s int) {
 		}
 		best = at.cost
 		cost[i] = best
-		if f.most[s] < 0 {
-			f.most[s] = at.top
-		}
-		x.spread(f.work[s*f.cells:], f.cells, f.shift, s, x.n, at)
+		most = max(most, at.top)
+		x.spread(work, cells, shift, s, t, at)
 	}
+	return most
 }
 
 // spread reaches the states that follow s within the stages up to t: after F_all^s, and after

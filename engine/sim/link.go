@@ -37,7 +37,8 @@ type transfer struct {
 	streamed bool
 	span     SpanID
 	copy     *devCopy // source of an offload, destination of a fetch
-	// Progress: done bytes had moved at since, the others move at rate. moved bytes are counted in memory.
+	// Progress: done bytes had moved at since, the others move at rate. moved bytes are counted in memory; it is 0
+	// for whole transfers.
 	rate        engine.Rate
 	since       time.Duration
 	done, moved engine.Bytes
@@ -294,14 +295,6 @@ func (tr *transfer) at(now time.Duration) engine.Bytes {
 		return tr.size
 	}
 	return min(tr.done+tr.rate.Moved(now-tr.since), tr.size)
-}
-
-// left returns how many bytes of its source an offload has taken off the device.
-func (tr *transfer) left() engine.Bytes {
-	if !tr.streamed {
-		return 0
-	}
-	return tr.moved
 }
 
 // account charges memory with the bytes that a streamed transfer has moved since the last call.

@@ -60,7 +60,7 @@ func (pl *player) forget(c *devCopy) {
 	pl.charge(c.cat, -c.size)
 	switch {
 	case c.out != nil:
-		pl.charge(InTransfer, c.size-c.out.left())
+		pl.charge(InTransfer, c.size-c.out.moved)
 	case c.reads > 0:
 		pl.charge(InTransfer, c.size)
 	default:

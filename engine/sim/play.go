@@ -226,13 +226,9 @@ func (pl *player) advance(to time.Duration) {
 // stepCounter moves the counter as far as it can go. It reports whether the counter has moved.
 func (pl *player) stepCounter() (moved bool, err error) {
 	for pl.run == nil && pl.pc < len(pl.s) {
-		h, err := pl.step(&pl.s[pl.pc])
-		if err != nil {
+		pl.hold, err = pl.step(&pl.s[pl.pc])
+		if err != nil || pl.hold.reason != None {
 			return moved, err
-		}
-		pl.hold = h
-		if h.reason != None {
-			return moved, nil
 		}
 		pl.pc++
 		moved = true

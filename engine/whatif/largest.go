@@ -112,21 +112,16 @@ func (s *search) test(b int) bool {
 	if ok, known := s.known[b]; known || s.err != nil {
 		return ok
 	}
-	s.err = s.ctx.Err()
-	if s.err != nil {
-		return false
-	}
+	var ok, decided bool
 	p, err := s.q.problem(b)
-	if errors.Is(err, engine.ErrRange) && b > 1 {
-		s.a.Undecided = append(s.a.Undecided, b)
-		s.known[b] = false
-		return false
-	}
-	if err != nil {
+	switch {
+	case s.ctx.Err() != nil:
+		s.err = s.ctx.Err()
+	case err == nil:
+		ok, decided = s.fits(p)
+	case b == 1 || !errors.Is(err, engine.ErrRange):
 		s.err = err
-		return false
 	}
-	ok, decided := s.fits(p)
 	if s.err != nil {
 		return false
 	}

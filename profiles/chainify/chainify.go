@@ -1,20 +1,17 @@
-// Package chainify makes a chain of stages, and a graph of one training step, of the
-// operators of a forward pass.
+// Package chainify makes a chain of stages, and a graph of one training step, from the operators
+// of a forward pass.
 //
-// A node v may end a stage when every other operator is before or behind it,
-// and no edge jumps over it: then its output is the only thing alive between
-// the two sides. In any topological order these are exactly the nodes that no
-// edge jumps over, once only nodes on a path from the main source to the main
-// sink are looked at; one pass finds them. Everything between two ends is one
-// stage (a virtual stage in the words of Beaumont et al., arXiv:1911.13214).
-// An output that its reader overwrites or only renames cannot end a stage:
-// keeping it would not keep its value.
+// A node can end a stage if every other operator is before or after it, and no edge jumps over
+// it: then its output is the only tensor alive between the two sides. In any topological order
+// these are exactly the nodes that no edge jumps over, among the nodes on a path from the main
+// source to the main sink. One pass finds them. The operators between two ends are one stage (a
+// virtual stage in the words of Beaumont et al., arXiv:1911.13214). An output that its reader
+// overwrites or only renames cannot end a stage: keeping it would not keep its value.
 //
-// Nodes off the main paths join a stage: what hangs on other inputs, the stage
-// that first uses it; side heads, the stage they branch from.
+// Nodes off the main paths join a stage. Those that depend on other inputs join the stage that
+// first uses them; side heads join the stage that they branch from.
 //
-// Nothing here knows a file format. A reader of operators describes each node
-// by an Operator, whatever it is called there.
+// The package knows no file format. A reader of operators describes each node by an Operator.
 package chainify
 
 import (
@@ -30,80 +27,80 @@ import (
 // Operator is a node of the forward graph.
 type Operator struct {
 	Name    string
-	Kind    string // short, for names of stages: Conv2d
-	Family  string // conv, fc, pool, norm, act, ...: becomes Stage.Kind
+	Kind    string // class of the operator, for names of stages: Conv2d
+	Family  string // conv, fc, pool, norm, act, ...; becomes Stage.Kind
 	Forward time.Duration
 	Back    time.Duration
 	Out     engine.Bytes // all outputs together
 	Weights engine.Bytes
-	Aux     engine.Bytes // saved for the backward besides inputs and outputs: masks, indices
+	Aux     engine.Bytes // saved for the backward besides inputs and outputs, such as masks and indices
 	Traits  Traits
 	Preds   []int
 }
 
-// Traits say what an operator does with memory, as PyTorch's autograd does it.
+// Traits describe what an operator does with memory in PyTorch's autograd.
 type Traits uint16
 
 const (
-	IsInput    Traits = 1 << iota // brings data in; its time is not the network's
+	IsInput    Traits = 1 << iota // brings data in; its time does not count
 	IsShape                       // reads only the shape of its input
-	IsView                        // its output is its input under another name
+	IsView                        // its output shares the memory of its input
 	InPlace                       // overwrites an input
 	SavesIn                       // its backward needs its inputs
 	SavesOut                      // its backward needs its output
 	PassesGrad                    // its backward hands gradients on without copying
-	Inside                        // no stage ends here: the reader knows larger ones
-	Guessed                       // of an unknown kind: it may save anything
+	Inside                        // no stage ends here: the reader has larger stages
+	Guessed                       // its kind is unknown: it may save anything
 )
 
 // Is reports whether the operator has a trait.
 func (o *Operator) Is(t Traits) bool { return o.Traits&t != 0 }
 
-// Result is a chain, made of operators.
+// Result is a chain that was made from operators.
 type Result struct {
 	Stages  []engine.Stage
 	Input   engine.Bytes
-	Pinned  engine.Bytes // constants with many readers: resident
+	Pinned  engine.Bytes // constants with many readers, which stay for the whole step
 	Weights engine.Bytes
 	Graph   *engine.Graph // one step of the same operators
-	Notes   []string      // departures, for people
+	Notes   []string      // assumptions, for people
 }
 
-// Errors of graphs that no chain can be made of.
+// Errors for graphs from which no chain can be made.
 var (
 	errCycle    = errors.New("the operators form a cycle")
 	errNoPath   = errors.New("no path of operators leads from the input to the output")
 	errNoStages = errors.New("no output can end a stage")
 )
 
-// linearizer holds what the steps share. Nodes are numbered in a topological
-// order: an edge leads to a higher number.
+// linearizer holds the state that the steps of Linearize share. Nodes are in topological order:
+// every edge leads to a higher number.
 type linearizer struct {
 	ops    []Operator
 	succs  [][]int
 	role   []nodeRole
-	root   []int // of the storage that holds the node's output; see findStorages
+	root   []int // node that allocated the storage of the node's output; see findStorages
 	size   []engine.Bytes
-	kept   []bool // storage is saved for the backward, by root
+	kept   []bool // the storage with this root is saved for the backward
 	ends   []int  // nodes that end a stage, ascending
 	stage  []int  // index of the node's stage; -1 for inputs and constants
 	poll   *engine.Poll
 	result Result
 }
 
-// nodeRole is how a node takes part.
+// nodeRole is the part that a node has in the chain.
 type nodeRole uint8
 
 const (
 	onPath   nodeRole = iota
-	dataIn            // inputs: not part of a stage
-	constant          // kept for the whole step
-	late              // hangs on a secondary input
+	dataIn            // an input; not part of a stage
+	constant          // kept for the whole step; not part of a stage
+	late              // depends only on secondary inputs
 	side              // does not lead to the main output
 )
 
-// Linearize makes a chain of the operators, given in any order with preds that
-// are indices. Its errors are errCycle, errNoPath, errNoStages or the poll's.
+// Linearize makes a chain from operators in any order, whose Preds are indices of ops. Its
+// errors are errCycle, errNoPath, errNoStages or the poll's.
 func Linearize(ops []Operator, poll *engine.Poll) (*Result, error) {
 	return profiles.Try(func() *Result {
 		l := &linearizer{ops: dropDeadViews(sortOperators(ops, poll)), poll: poll}
@@ -130,8 +127,8 @@ func successors(ops []Operator) [][]int {
 	return succs
 }
 
-// sortOperators renumbers the operators topologically; among those that are
-// ready, the one given first comes first.
+// sortOperators puts the operators into topological order. Of several that are ready, the first
+// in ops comes first.
 func sortOperators(ops []Operator, poll *engine.Poll) []Operator {
 	succs := successors(ops)
 	missing := make([]int, len(ops))
@@ -165,7 +162,7 @@ func sortOperators(ops []Operator, poll *engine.Poll) []Operator {
 	return sorted
 }
 
-// renumber maps preds; a negative place drops one.
+// renumber maps preds to their places, and drops those with a negative place.
 func renumber(preds, place []int) []int {
 	var mapped []int
 	for _, p := range preds {
@@ -176,8 +173,8 @@ func renumber(preds, place []int) []int {
 	return mapped
 }
 
-// dropDeadViews removes views and shapes that have no reader, such as the hidden
-// state of an LSTM; the last operator stays.
+// dropDeadViews removes views and shapes that have no reader, such as the hidden state of an
+// LSTM. The last operator stays.
 func dropDeadViews(ops []Operator) []Operator {
 	readers := make([]int, len(ops))
 	for i := range ops {
@@ -207,7 +204,7 @@ func dropDeadViews(ops []Operator) []Operator {
 	return alive
 }
 
-// findInputs tells inputs and constants from operators.
+// findInputs sets the role of inputs and constants.
 func (l *linearizer) findInputs() {
 	first := -1
 	for i := range l.ops {
@@ -216,9 +213,8 @@ func (l *linearizer) findInputs() {
 			if l.isConstant(i) {
 				l.role[i] = constant
 				l.result.Pinned += o.Out
-				l.result.Notes = append(l.result.Notes,
-					fmt.Sprintf("%s (%s) is a constant with %d readers: it stays for the whole step.",
-						profiles.Clip(o.Name), profiles.Clip(o.Kind), len(l.succs[i])))
+				l.note("%s (%s) is a constant with %d readers: it stays for the whole step.",
+					profiles.Clip(o.Name), profiles.Clip(o.Kind), len(l.succs[i]))
 			}
 			continue
 		}
@@ -236,8 +232,8 @@ func (l *linearizer) findInputs() {
 	}
 }
 
-// isConstant finds masks and the like: no gradient, hardly anything before
-// them, and three readers or more.
+// isConstant reports whether a node looks like a mask: it has at least three readers, at most
+// four nodes before it, and no gradient.
 func (l *linearizer) isConstant(i int) bool {
 	const mostBefore, leastReaders = 4, 3
 	if len(l.succs[i]) < leastReaders || l.ops[i].Back > 0 {
@@ -260,8 +256,8 @@ func (l *linearizer) isConstant(i int) bool {
 	return true
 }
 
-// findPaths finds the main output and the main input, and what is off the paths
-// between them.
+// findPaths finds the main output and the main input, and sets the role of the nodes that are
+// not on a path between them.
 func (l *linearizer) findPaths() {
 	sink, sinks := l.mainSink()
 	before := l.reach(sink, func(i int) []int { return l.ops[i].Preds })
@@ -295,7 +291,7 @@ func (l *linearizer) note(format string, args ...any) {
 	l.result.Notes = append(l.result.Notes, fmt.Sprintf(format, args...))
 }
 
-// reach marks the nodes that next leads to from start, start included.
+// reach reports which nodes next leads to from start, including start.
 func (l *linearizer) reach(start int, next func(int) []int) []bool {
 	seen := make([]bool, len(l.ops))
 	seen[start] = true
@@ -312,7 +308,8 @@ func (l *linearizer) reach(start int, next func(int) []int) []bool {
 	return seen
 }
 
-// mainSink returns the output with the most time before it; the later one if equal.
+// mainSink returns the output with the most time before it, the last of equal ones, and the
+// number of outputs.
 func (l *linearizer) mainSink() (sink, sinks int) {
 	var ends []int
 	for i := range l.ops {
@@ -331,8 +328,8 @@ func (l *linearizer) mainSink() (sink, sinks int) {
 	return ends[best], len(ends)
 }
 
-// mainSource returns the source with the most operators behind it, among those that
-// lead to the main output; the earlier one if equal.
+// mainSource returns the source with the most operators after it, the first of equal ones. Only
+// sources that lead to the main output count; before reports which nodes do.
 func (l *linearizer) mainSource(before []bool) int {
 	var starts []int
 	for i := range l.ops {
@@ -345,18 +342,11 @@ func (l *linearizer) mainSource(before []bool) int {
 	}
 	n := make([]int, len(starts))
 	l.eachReach(starts, true, func(k, _ int) { n[k]++ })
-	best := 0
-	for k := range starts {
-		if n[k] > n[best] {
-			best = k
-		}
-	}
-	return starts[best]
+	return starts[slices.Index(n, slices.Max(n))]
 }
 
-// eachReach calls visit(k, i) for every node i that starts[k] reaches, itself
-// included, along the edges or against them. 64 starts travel together, as the
-// bits of a word.
+// eachReach calls visit(k, i) for every node i that starts[k] reaches, including starts[k],
+// along the edges or against them. It follows 64 starts at a time, as the bits of a word.
 func (l *linearizer) eachReach(starts []int, along bool, visit func(k, i int)) {
 	n := len(l.ops)
 	mask := make([]uint64, n)

@@ -8,13 +8,12 @@ import (
 
 // From operators to one training step
 //
-// Every storage is a value that its first operator makes; operators in place and
-// views work on it without making one. What the backward of an operator reads is
-// what autograd saves for it: inputs, output, masks. Gradients are buffers as in
-// stageMemory: the first to give one allocates, later ones add to it in place,
-// and what Add, Concat and views hand on is the same buffer. Weights are values
-// that are there from the beginning, their gradients are made by the backward,
-// and an update of no duration at the end of the step reads both (the order of
+// Every storage is a value that its first operator makes; views and operators in place work on
+// it without making a value. The backward of an operator reads what autograd saves for it:
+// inputs, output, masks. Gradients are buffers as in stageMemory: the first contribution
+// allocates the buffer, later ones are added in place, and Add, Concat and views pass on the
+// same buffer. Weights are values that exist from the beginning. The backward makes their
+// gradients, and an update without duration at the end of the step reads both (the order of
 // Hayakawa and Narihira, arXiv:2010.14109: forward, backward, update).
 
 // graphBuilder makes the graph of one step.
@@ -24,21 +23,21 @@ type graphBuilder struct {
 	act     []engine.ValueID // by the node that allocates the storage
 	aux     []engine.ValueID // masks and indices, by node
 	weights []engine.ValueID
-	stages  int // so far: those that nothing names do not count in the graph
+	stages  int // so far; the graph counts only those with a value or an operation
 	stage   []int
-	needs   []bool // something before the node, or the node itself, learns
+	needs   []bool // the node or a node before it has a backward or weights
 	grads   map[int]*gradValue
 	updates []engine.Op
 }
 
-// gradValue is a gradient that one node or several hold.
+// gradValue is a gradient that refs nodes hold.
 type gradValue struct {
 	id   engine.ValueID
 	size engine.Bytes
 	refs int
 }
 
-// graph returns the step of the operators that the chain is made of.
+// graph returns the training step of the operators.
 func (l *linearizer) graph() *engine.Graph {
 	n := len(l.ops)
 	b := &graphBuilder{l: l, g: &engine.Graph{Done: engine.NoValue}, stage: make([]int, n), needs: make([]bool, n),
@@ -47,9 +46,11 @@ func (l *linearizer) graph() *engine.Graph {
 	for i := range l.ops {
 		b.forward(i)
 	}
-	for i := range l.ops {
-		if b.needs[i] && l.ops[i].Out > 0 && l.tensorReaders(i) == 0 {
-			b.seed(i)
+	for i := range l.ops { // the gradient of each output
+		if o := &l.ops[i]; b.needs[i] && o.Out > 0 && l.tensorReaders(i) == 0 {
+			b.grads[i] = b.newGrad(i)
+			b.op(engine.Op{Name: "loss of " + o.Name, Pass: engine.Backward, Stage: b.stage[i],
+				In: with(nil, b.act[l.root[i]]), Out: with(nil, b.grads[i].id)})
 		}
 	}
 	for i := n - 1; i >= 0; i-- {
@@ -64,7 +65,8 @@ func (l *linearizer) graph() *engine.Graph {
 
 func noValues(n int) []engine.ValueID { return slices.Repeat([]engine.ValueID{engine.NoValue}, n) }
 
-// value adds a value and returns its number, or engine.NoValue for one of no bytes, which is not added.
+// value adds a value of node i and returns its number, or engine.NoValue without adding it if
+// size is 0.
 func (b *graphBuilder) value(i int, what string, kind engine.ValueKind, size engine.Bytes,
 	at engine.Place) engine.ValueID {
 	if size == 0 {
@@ -72,8 +74,7 @@ func (b *graphBuilder) value(i int, what string, kind engine.ValueKind, size eng
 	}
 	b.g.Stages = max(b.g.Stages, b.stage[i])
 	b.g.Values = append(b.g.Values, engine.Value{Name: b.l.ops[i].Name + " " + what, Kind: kind, Size: size,
-		Stage:   b.stage[i],
-		Initial: at, PartOf: engine.NoValue})
+		Stage: b.stage[i], Initial: at, PartOf: engine.NoValue})
 	return engine.ValueID(len(b.g.Values) - 1)
 }
 
@@ -85,7 +86,7 @@ func (b *graphBuilder) op(op engine.Op) {
 	}
 }
 
-// with appends values that exist and are not in the list.
+// with appends to list the ids that it does not have yet, except engine.NoValue.
 func with(list []engine.ValueID, ids ...engine.ValueID) []engine.ValueID {
 	for _, id := range ids {
 		if id != engine.NoValue && !slices.Contains(list, id) {
@@ -131,13 +132,10 @@ func (b *graphBuilder) forward(i int) {
 	b.op(op)
 }
 
-// seed begins the backward at an output.
-func (b *graphBuilder) seed(i int) {
-	o := &b.l.ops[i]
-	grad := &gradValue{b.value(i, "gradient", engine.KindGradient, o.Out, 0), o.Out, 1}
-	b.grads[i] = grad
-	b.op(engine.Op{Name: "loss of " + o.Name, Pass: engine.Backward, Stage: b.stage[i],
-		In: with(nil, b.act[b.l.root[i]]), Out: with(nil, grad.id)})
+// newGrad adds a buffer for the gradient of node i.
+func (b *graphBuilder) newGrad(i int) *gradValue {
+	size := b.l.ops[i].Out
+	return &gradValue{b.value(i, "gradient", engine.KindGradient, size, 0), size, 1}
 }
 
 func (b *graphBuilder) backward(i int) {
@@ -177,7 +175,7 @@ func (b *graphBuilder) backward(i int) {
 	b.op(op)
 }
 
-// readers returns the nodes that a node's backward gives a gradient.
+// readers returns the nodes that node i reads from and gives a gradient in its backward.
 func (b *graphBuilder) readers(i int) (nodes []int) {
 	for _, p := range b.l.ops[i].Preds {
 		if b.needs[p] && b.l.ops[p].Out > 0 && !b.l.ops[p].Is(IsShape) {
@@ -187,24 +185,23 @@ func (b *graphBuilder) readers(i int) (nodes []int) {
 	return nodes
 }
 
-// give lets an operation make a share of the gradient of node p.
+// give makes op contribute to the gradient of node p.
 func (b *graphBuilder) give(op *engine.Op, p int) {
 	size, old := b.l.ops[p].Out, b.grads[p]
 	if old != nil {
 		op.In = with(op.In, old.id)
 		if old.refs == 1 && old.size == size {
-			op.Temp += size // the share, until it is added
+			op.Temp += size // the contribution, until it is added
 			return
 		}
 		old.refs--
 	}
-	made := &gradValue{b.value(p, "gradient", engine.KindGradient, size, 0), size, 1}
-	op.Out = with(op.Out, made.id)
-	b.grads[p] = made
+	b.grads[p] = b.newGrad(p)
+	op.Out = with(op.Out, b.grads[p].id)
 }
 
-// pass hands a gradient on to what node i has read, without a copy where nobody
-// has given one before.
+// pass passes a gradient on to the nodes that node i has read, without a copy where it is the
+// first contribution.
 func (b *graphBuilder) pass(i int, grad *gradValue) {
 	for _, p := range b.readers(i) {
 		old := b.grads[p]
@@ -217,9 +214,8 @@ func (b *graphBuilder) pass(i int, grad *gradValue) {
 			In: with(nil, old.id, grad.id)}
 		if old.refs > 1 || old.size != b.l.ops[p].Out {
 			old.refs--
-			made := &gradValue{b.value(p, "gradient", engine.KindGradient, b.l.ops[p].Out, 0), b.l.ops[p].Out, 1}
-			sum.Out = with(nil, made.id)
-			b.grads[p] = made
+			b.grads[p] = b.newGrad(p)
+			sum.Out = with(nil, b.grads[p].id)
 		}
 		b.op(sum)
 	}

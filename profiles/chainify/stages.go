@@ -9,16 +9,15 @@ import (
 	"memtide/profiles"
 )
 
-// findEnds finds the nodes that end a stage: no edge of the path jumps over
-// them, no reader overwrites or renames their output, and it is not the input
-// under another name, which is there anyway.
+// findEnds finds the nodes that end a stage: no edge of the path jumps over them, no reader
+// overwrites or renames their output, and they do not rename the input, which exists anyway.
 func (l *linearizer) findEnds() {
 	core := func(i int) bool { return l.role[i] == onPath && !l.ops[i].Is(IsShape) }
 	var cuts []int
-	far := -1 // the furthest node that an edge from before reaches
+	far := -1 // the last node that an edge from a node before i reaches
 	for i := range l.ops {
-		if core(i) && !l.hasPathBefore(i) {
-			far = i // a parallel start: nothing before it can be a cut
+		if core(i) && !slices.ContainsFunc(l.ops[i].Preds, func(p int) bool { return l.role[p] == onPath }) {
+			far = i // a parallel start: no node before it can be a cut
 		}
 	}
 	for i := range l.ops {
@@ -35,8 +34,11 @@ func (l *linearizer) findEnds() {
 		}
 	}
 	for k, i := range cuts {
+		overwritten := slices.ContainsFunc(l.succs[i], func(s int) bool {
+			return l.ops[s].Is(InPlace|IsView) && l.root[s] == l.root[i]
+		})
 		input := l.role[l.root[i]] == dataIn
-		if k == len(cuts)-1 || !l.overwritten(i) && !l.ops[i].Is(Inside) && !input {
+		if k == len(cuts)-1 || !overwritten && !l.ops[i].Is(Inside) && !input {
 			l.ends = append(l.ends, i)
 		}
 	}
@@ -45,20 +47,8 @@ func (l *linearizer) findEnds() {
 	}
 }
 
-// hasPathBefore reports whether a node reads from another node of the path.
-func (l *linearizer) hasPathBefore(i int) bool {
-	return slices.ContainsFunc(l.ops[i].Preds, func(p int) bool { return l.role[p] == onPath })
-}
-
-// overwritten reports whether a reader of a node works in the node's storage.
-func (l *linearizer) overwritten(i int) bool {
-	return slices.ContainsFunc(l.succs[i], func(s int) bool {
-		return l.ops[s].Is(InPlace|IsView) && l.root[s] == l.root[i]
-	})
-}
-
-// assignStages gives every operator a stage: the first one whose end needs it,
-// and for the others the last stage that they read from.
+// assignStages gives every operator the first stage whose end needs it. An operator that no end
+// needs gets the last stage that it reads from.
 func (l *linearizer) assignStages() {
 	none := len(l.ends)
 	l.stage = slices.Repeat([]int{none}, len(l.ops))
@@ -92,7 +82,7 @@ func (l *linearizer) assignStages() {
 	}
 }
 
-// buildStages adds the operators of each stage up.
+// buildStages builds each stage from its operators.
 func (l *linearizer) buildStages() {
 	members := make([][]int, len(l.ends))
 	for i, k := range l.stage {
@@ -100,7 +90,7 @@ func (l *linearizer) buildStages() {
 			members[k] = append(members[k], i)
 		}
 	}
-	var prevGrad engine.Bytes // of the network's input: it needs none
+	var prevGrad engine.Bytes // 0 for the network's input
 	for k, end := range l.ends {
 		profiles.End(l.poll.Err())
 		m := l.newStageMemory(members[k], end)
@@ -114,7 +104,7 @@ func (l *linearizer) buildStages() {
 		s.Out = l.size[l.root[end]]
 		s.Grad = s.Out
 		s.Saved = max(m.saved, s.Out)
-		// The chain's last output is what the step is for: somebody holds it.
+		// The chain's last output is the result of the step, so it is always held.
 		if r := l.root[end]; m.own[r] && !l.kept[r] && !l.mayBeKept(end) && k < len(l.ends)-1 {
 			s.Unsaved = true
 			s.Saved -= s.Out
@@ -131,7 +121,8 @@ func (l *linearizer) mayBeKept(end int) bool {
 	return l.ops[end].Is(Guessed) || slices.ContainsFunc(l.succs[end], func(s int) bool { return l.ops[s].Is(Guessed) })
 }
 
-// stageName joins the kinds of the operators, or the ends of a long list.
+// stageName returns a name from the kinds of the operators, shortened if there are more than
+// four.
 func (l *linearizer) stageName(members []int, end int) string {
 	var kinds []string
 	for _, i := range members {
@@ -146,8 +137,8 @@ func (l *linearizer) stageName(members []int, end int) string {
 	return l.ops[end].Name + " " + name
 }
 
-// families orders the kinds of stages: a stage is called after the first that
-// one of its operators belongs to.
+// families lists the kinds of stages. The kind of a stage is the first one that one of its
+// operators has.
 var families = []string{"conv", "attention", "rnn", "fc", "embed", "pool", "norm", "act"}
 
 func (l *linearizer) stageKind(members []int) string {
@@ -159,17 +150,16 @@ func (l *linearizer) stageKind(members []int) string {
 	return ""
 }
 
-// findStorages joins nodes that share memory: a view with its input, an
-// operator in place with the input it overwrites. root is the node that
-// allocated; the storage is as large as the largest of its nodes. kept marks
-// the storages that the backward needs.
+// findStorages joins nodes that share memory: a view with its input, an operator in place with
+// the input that it overwrites. It sets root to the node that allocated, size to the largest
+// output in the storage, and kept for the storages that the backward needs.
 func (l *linearizer) findStorages() {
 	n := len(l.ops)
 	l.root, l.size, l.kept = make([]int, n), make([]engine.Bytes, n), make([]bool, n)
 	for i := range l.ops {
 		l.root[i] = i
 		if from := l.overwrites(i); from >= 0 {
-			l.root[i] = l.root[from] // preds come earlier: theirs is final
+			l.root[i] = l.root[from] // preds come earlier: their root is final
 		}
 		r := l.root[i]
 		l.size[r] = max(l.size[r], l.ops[i].Out)
@@ -190,8 +180,8 @@ func (l *linearizer) findStorages() {
 	}
 }
 
-// overwrites returns the input whose memory a node takes over, or -1 if it allocates.
-// Of several, an input that has no other reader is preferred, and then the latest.
+// overwrites returns the input whose memory a node takes over, or -1 if the node allocates. Of
+// several inputs, it prefers one without another reader, and then the last.
 func (l *linearizer) overwrites(i int) int {
 	o := &l.ops[i]
 	if !o.Is(InPlace|IsView) || o.Is(IsShape) {
@@ -216,7 +206,7 @@ func (l *linearizer) overwrites(i int) int {
 	return best
 }
 
-// tensorReaders counts the readers of a node's values, not of its shape.
+// tensorReaders counts the readers of a node's values, without those of its shape.
 func (l *linearizer) tensorReaders(i int) (n int) {
 	for _, s := range l.succs[i] {
 		if !l.ops[s].Is(IsShape) {
@@ -226,16 +216,16 @@ func (l *linearizer) tensorReaders(i int) (n int) {
 	return n
 }
 
-// stageMemory is the memory of one stage: what it allocates, and what of it the
-// backward needs.
+// stageMemory is the memory that one stage allocates, and the part of it that the backward
+// needs.
 type stageMemory struct {
 	l       *linearizer
 	members []int        // ascending
 	index   map[int]int  // position of a node in members
 	end     int          // the node whose output leaves the stage
-	own     map[int]bool // storages that are allocated here
-	keep    []int        // those that stay until the backward, in order of allocation
-	saved   engine.Bytes // [abar] sizes of keep, and what operators save besides
+	own     map[int]bool // storages that the stage allocates
+	keep    []int        // storages of own that stay until the backward, in order of allocation
+	saved   engine.Bytes // [abar] sizes of keep, and Aux of the operators
 }
 
 func (l *linearizer) newStageMemory(members []int, end int) *stageMemory {
@@ -269,7 +259,7 @@ func (l *linearizer) newStageMemory(members []int, end int) *stageMemory {
 
 func (m *stageMemory) keeps(root int) bool { return m.l.kept[root] || root == m.l.root[m.end] }
 
-// forwardPeak returns the most that is alive during the forward.
+// forwardPeak returns the most memory that is allocated at one time in the forward.
 func (m *stageMemory) forwardPeak() engine.Bytes {
 	l := m.l
 	last := map[int]int{} // position of the last member that touches a storage
@@ -281,7 +271,7 @@ func (m *stageMemory) forwardPeak() engine.Bytes {
 	}
 	free := make([]engine.Bytes, len(m.members))
 	for _, i := range m.members {
-		// The node that allocates stands for its storage.
+		// the node that allocates represents its storage
 		if r := l.root[i]; r == i && m.own[r] && !m.keeps(r) {
 			free[last[r]] += l.size[r]
 		}
@@ -300,14 +290,14 @@ func (m *stageMemory) forwardPeak() engine.Bytes {
 	return peak
 }
 
-// gradBuffer is memory that holds a gradient. Several nodes may hold it.
+// gradBuffer is memory that holds the gradient of refs nodes.
 type gradBuffer struct {
 	size engine.Bytes
 	refs int
 }
 
-// gradMemory follows the backward of a stage: buffers of gradients are counted
-// by reference, as in PyTorch's autograd.
+// gradMemory follows the backward of a stage. It counts the references to buffers of gradients,
+// as PyTorch's autograd does.
 type gradMemory struct {
 	live, peak engine.Bytes
 	of         map[int]*gradBuffer // gradient of a node's output
@@ -328,8 +318,8 @@ func (g *gradMemory) release(b *gradBuffer) {
 	}
 }
 
-// give adds a buffer, and one reference to it, to the gradient of a node. size
-// is that of the gradient: buffers of other sizes cannot be added in place.
+// give adds a buffer, and one reference to it, to the gradient of a node. size is the size of
+// that gradient: buffers of other sizes cannot be added in place.
 func (g *gradMemory) give(node int, b *gradBuffer, size engine.Bytes) {
 	old := g.of[node]
 	switch {
@@ -348,10 +338,10 @@ func (g *gradMemory) give(node int, b *gradBuffer, size engine.Bytes) {
 	}
 }
 
-// backwardPeak returns the most that is alive during the backward: what is saved,
-// gradients, and the gradient of the stage's output. Saved storages go after
-// the last operator that needs them; gradients of Add, Concat and views are
-// handed on without a copy, other operators allocate theirs.
+// backwardPeak returns the most memory that is allocated at one time in the backward: saved
+// storages, gradients, and the gradient of the stage's output. A saved storage is freed after
+// the last operator that needs it. Add, Concat and views pass gradients on without a copy; other
+// operators allocate theirs.
 func (m *stageMemory) backwardPeak() engine.Bytes {
 	l := m.l
 	free := m.freedAfter()
@@ -368,7 +358,7 @@ func (m *stageMemory) backwardPeak() engine.Bytes {
 	return g.peak
 }
 
-// stepBack runs the backward of one operator, whose gradient is b.
+// stepBack runs the backward of operator o, the gradient of whose output is b.
 func (m *stageMemory) stepBack(g *gradMemory, o *Operator, b *gradBuffer) {
 	for _, p := range o.Preds {
 		from := &m.l.ops[p]
@@ -389,11 +379,11 @@ func (m *stageMemory) stepBack(g *gradMemory, o *Operator, b *gradBuffer) {
 	g.release(b)
 }
 
-// freedAfter says how much of the saved storages each backward is the last to
-// need, by position. A storage that no operator of the stage needs goes first.
+// freedAfter returns the bytes of saved storages that are freed after the backward of each
+// member, by position. A storage that no operator of the stage needs is freed first.
 func (m *stageMemory) freedAfter() []engine.Bytes {
 	l := m.l
-	user := map[int]int{} // position of the first member, last in the backward
+	user := map[int]int{} // position of the first member that needs a storage, the last in the backward
 	note := func(root, at int) {
 		if _, ok := user[root]; !ok {
 			user[root] = at

@@ -9,19 +9,20 @@ import (
 	"memtide/profiles"
 )
 
-// Alive is what is in use after an event.
+// Alive describes the buffers that are in use after event At.
 type Alive struct {
 	At         int          `json:"at"`
 	Time       int64        `json:"time_us,omitempty"`
-	Bytes      engine.Bytes `json:"bytes"` // as asked for
+	Bytes      engine.Bytes `json:"bytes"` // as requested
 	Count      int          `json:"count"`
 	Categories []Share      `json:"categories"`
-	Sites      []Site       `json:"sites"` // the largest
+	Sites      []Site       `json:"sites"` // the largest ones
 	OtherSites Site         `json:"other_sites"`
 	Flame      *Flame       `json:"flame"`
 }
 
-// Share is what a category has in use. Guessed is what of it no stack told.
+// Share is the memory that a category has in use. Guessed is the part of Bytes whose category
+// does not follow from a stack.
 type Share struct {
 	Category Category     `json:"category"`
 	Bytes    engine.Bytes `json:"bytes"`
@@ -29,7 +30,8 @@ type Share struct {
 	Guessed  engine.Bytes `json:"guessed_bytes"`
 }
 
-// Site is what one place in the program has in use. The category is that of most bytes.
+// Site is the memory that one place in the program has in use. Category is the category with the
+// most bytes.
 type Site struct {
 	Site     string       `json:"site"`
 	Category Category     `json:"category,omitempty"`
@@ -37,9 +39,9 @@ type Site struct {
 	Count    int          `json:"count"`
 }
 
-// Flame is a flame graph: what was asked for within a call, and by the calls within it,
-// the largest first. What is too small to be seen is left out of Calls; the bytes of a
-// call contain it. The category is that of most bytes.
+// Flame is a node of a flame graph: the bytes that were requested within a call, including its
+// calls, which are sorted by size. Calls that are too small to be seen are left out of Calls,
+// but Bytes contains them. Category is the category with the most bytes.
 type Flame struct {
 	Name     string       `json:"name"`
 	Category Category     `json:"category"`
@@ -47,14 +49,15 @@ type Flame struct {
 	Calls    []*Flame     `json:"calls,omitempty"`
 }
 
-// Bounds of what is told about a moment: sites, and the share of a call that is shown.
+// Bounds of Alive: mostSites limits Sites, and a call with less than 1/leastShare of all bytes
+// is left out of the flame graph.
 const (
 	mostSites  = 30
 	leastShare = 200
 )
 
-// Alive returns what is in use after an event, or at the Decisive moment; after the first or
-// the last one if there is no such event.
+// Alive describes the buffers in use after event at, which may be Decisive. It clamps at to the
+// events of the recording.
 func (r *Recording) Alive(at int) *Alive {
 	if at == Decisive {
 		at = r.facts.PeakAt
@@ -99,7 +102,7 @@ func (r *Recording) Alive(at int) *Alive {
 	return a
 }
 
-// sites returns all places with something in use after an event, the largest first.
+// sites returns all places that have memory in use after event at, the largest first.
 func (r *Recording) sites(at int) (list []Site) {
 	held, kinds := map[string]*Site{}, map[string]*parts{}
 	for i := range r.Requests.Buffers {
@@ -124,7 +127,7 @@ func (r *Recording) sites(at int) (list []Site) {
 	return list
 }
 
-// parts are bytes by category, in the order of Categories.
+// parts holds bytes by category, in the order of Categories.
 type parts [6]engine.Bytes
 
 func (p *parts) total() (sum engine.Bytes) {
@@ -134,19 +137,11 @@ func (p *parts) total() (sum engine.Bytes) {
 	return sum
 }
 
-// category returns that of most bytes.
-func (p *parts) category() Category {
-	best := 0
-	for i, n := range p {
-		if n > p[best] {
-			best = i
-		}
-	}
-	return Categories[best]
-}
+// category returns the category with the most bytes, the first of equal ones.
+func (p *parts) category() Category { return Categories[slices.Index(p[:], slices.Max(p[:]))] }
 
-// flame adds up the bytes of stacks along their calls. Stacks come after those that
-// they begin with. It adds up in place.
+// flame returns the flame graph of bytes by stack. It overwrites sums: each stack's bytes are
+// added to its parent, which comes before it.
 func flame(s *profiles.Stacks, sums []parts) *Flame {
 	own := sums[0]
 	for i := len(sums) - 1; i > 0; i-- {
@@ -177,7 +172,7 @@ func flame(s *profiles.Stacks, sums []parts) *Flame {
 	return root
 }
 
-// Category is what a buffer is for, as far as its stack and its life tell.
+// Category is the purpose of a buffer, as far as its stack and its lifetime show it.
 type Category string
 
 // The categories, in the order in which they are shown.
@@ -190,10 +185,10 @@ const (
 	Unknown     Category = "unknown"
 )
 
-// Categories lists all.
+// Categories lists all categories.
 var Categories = []Category{Weights, Gradients, Optimizer, Activations, Temporaries, Unknown}
 
-// kind is the category of a buffer; guessed, if its life alone told it.
+// kind is the category of a buffer; guessed reports that it follows from the lifetime alone.
 type kind struct {
 	category Category
 	guessed  bool
@@ -211,16 +206,16 @@ const (
 	optimizerPhase
 )
 
-// soon returns the number of events within which a temporary is given back, less in a short
+// soon returns the number of events within which a temporary is freed. It is less in a short
 // recording.
 func (r *Recording) soon() int { return max(2, min(16, len(r.Requests.Events)/64)) }
 
-// classify tells what every buffer is for: by the innermost part of its stack that says
-// something, and by how long it lives. Where most requests have a stack, those without
-// one come from the backward: autograd runs in a thread of its own, without Python.
+// classify sets the category of every buffer, from the innermost frame of its stack that shows a
+// phase, and from its lifetime. If most requests have a stack, those without one come from the
+// backward: autograd runs in a thread of its own, without Python.
 func (r *Recording) classify() {
 	stacks := &r.history.Stacks
-	phases := make([]phase, len(stacks.Calls)) // a stack comes after those that it begins with
+	phases := make([]phase, len(stacks.Calls)) // a stack comes after its parent
 	with := 0
 	for i := range stacks.Calls {
 		if i > 0 {
@@ -238,7 +233,7 @@ func (r *Recording) classify() {
 		}
 	}
 	stackless := 2*with > len(asked)
-	within := make([]bool, len(phases)) // a backward
+	within := make([]bool, len(phases)) // whether the stack is within a backward
 	for i, c := range stacks.Calls {
 		within[i] = phases[i] == backwardPhase || i > 0 && within[c.Parent]
 	}
@@ -251,7 +246,7 @@ func (r *Recording) classify() {
 	}
 }
 
-// Category returns what a buffer is for.
+// Category returns the purpose of a buffer.
 func (r *Recording) Category(buffer int) Category { return r.kinds[buffer].category }
 
 func (r *Recording) kindOf(i int, p phase, stackless bool) kind {
@@ -277,7 +272,7 @@ func (r *Recording) kindOf(i int, p phase, stackless bool) kind {
 	return kind{Unknown, false}
 }
 
-// phaseOf returns what a frame says; otherPhase if it says nothing.
+// phaseOf returns the phase that a frame shows, or otherPhase.
 func phaseOf(f *profiles.Frame) phase {
 	name := f.Name
 	switch {

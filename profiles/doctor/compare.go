@@ -8,18 +8,18 @@ import (
 	"memtide/profiles"
 )
 
-// Comparison is two recordings on one axis, each at its decisive moment.
+// Comparison describes two recordings on one axis, each at its decisive moment.
 type Comparison struct {
 	First      *Report      `json:"first"`
 	Second     *Report      `json:"second"`
 	Axis       Axis         `json:"axis"`     // of both curves
-	End        int64        `json:"axis_end"` // where the longer one ends
+	End        int64        `json:"axis_end"` // end of the longer recording
 	Sites      []Difference `json:"sites"`    // the largest differences
 	OtherSites Difference   `json:"other_sites"`
 	Categories []Difference `json:"categories"`
 }
 
-// Axis is what curves are drawn over.
+// Axis is the unit of the horizontal axis of a curve.
 type Axis string
 
 // The axes.
@@ -28,7 +28,7 @@ const (
 	ByEvent Axis = "event"
 )
 
-// Difference is what a place in the program, or a category, has in use in each of two
+// Difference is the memory that a place in the program, or a category, has in use in each of two
 // recordings.
 type Difference struct {
 	Name   string       `json:"name"`
@@ -36,10 +36,10 @@ type Difference struct {
 	Second engine.Bytes `json:"second_bytes"`
 }
 
-// More returns how much more the second has.
+// More returns how many more bytes the second recording has.
 func (d *Difference) More() engine.Bytes { return d.Second - d.First }
 
-// Compare examines two recordings and says what differs. The errors are those of
+// Compare examines two recordings and returns their differences. The errors are those of
 // Examine.
 func Compare(first, second *profiles.Profile, poll *engine.Poll) (*Comparison, error) {
 	return profiles.Try(func() *Comparison {
@@ -54,7 +54,7 @@ func Compare(first, second *profiles.Profile, poll *engine.Poll) (*Comparison, e
 	})
 }
 
-// Against says what differs in a second recording, without replays.
+// Against compares r with a second recording, without replays.
 func (r *Recording) Against(second *Recording) *Comparison {
 	c := &Comparison{Axis: ByEvent}
 	if r.history.Times != nil && second.history.Times != nil {
@@ -91,7 +91,7 @@ func (r *Recording) Against(second *Recording) *Comparison {
 	return c
 }
 
-// differences returns the names of both, those that differ most first.
+// differences returns the names in either map with both sizes, the largest difference first.
 func differences(of [2]map[string]engine.Bytes) (list []Difference) {
 	for name, n := range of[0] {
 		list = append(list, Difference{name, n, of[1][name]})

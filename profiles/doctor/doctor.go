@@ -1,7 +1,7 @@
-// Package doctor examines a recording of PyTorch's allocator: what was in use at a
-// moment and who asked for it, why a request found no room, what other settings of the
-// allocator would have reserved, and what grows from step to step. Its results are
-// values: whoever shows them has the words and the pictures.
+// Package doctor examines a recording of PyTorch's allocator. It finds which code holds the
+// memory at a moment, why a request failed, how much other settings of the allocator would have
+// reserved, and what grows from step to step. It returns values; other packages make the words
+// and the pictures.
 package doctor
 
 import (
@@ -14,47 +14,47 @@ import (
 	"memtide/profiles"
 )
 
-// Report is what there is to say about a recording. Moments are numbers of events.
+// Report is the result of examining a recording. Moments are numbers of events.
 type Report struct {
 	Device   int                     `json:"device"`
 	Devices  []profiles.DeviceMemory `json:"devices"`
 	Events   int                     `json:"events"`
-	Recorded int                     `json:"recorded_events"`    // without those that bring back what was there before
+	Recorded int                     `json:"recorded_events"`    // without the events that restore earlier buffers
 	Settings string                  `json:"settings,omitempty"` // of the run; empty if not recorded
 
-	Peak         engine.Bytes `json:"peak_bytes"` // most in use, as asked for
+	Peak         engine.Bytes `json:"peak_bytes"` // most in use, as requested
 	PeakAt       int          `json:"peak_at"`
 	PeakReserved engine.Bytes `json:"peak_reserved_bytes"`
-	Capacity     engine.Bytes `json:"capacity_bytes,omitempty"` // what could be reserved; 0 if nothing says it
+	Capacity     engine.Bytes `json:"capacity_bytes,omitempty"` // what could be reserved; 0 if unknown
 
 	Alive   *Alive   `json:"alive"`
 	Failure *Failure `json:"failure,omitempty"`
 	Replays []Replay `json:"replays,omitempty"`
 	Advice  Advice   `json:"advice"`
 	Trains  bool     `json:"trains"`           // a backward or a step of an optimizer was recorded
-	Growth  *Growth  `json:"growth,omitempty"` // nil if fewer than three steps can be told
+	Growth  *Growth  `json:"growth,omitempty"` // nil if fewer than three steps are found
 	Curve   []Point  `json:"curve"`
 }
 
-// Decisive is the moment of the request that found no room, or else that of the peak.
+// Decisive selects the moment of the failed request, or of the peak if no request failed.
 const Decisive = -1
 
-// ErrNoRecording is the error about a profile that is no recording.
+// ErrNoRecording is the error for a profile that is not a recording.
 var ErrNoRecording = errors.New("the file is no memory snapshot: nothing tells where and when its buffers were asked for")
 
-// Recording is the recording of a profile, with what is worked out once. One goroutine
-// at a time may use it.
+// Recording is the recording of a profile, with cached results. It is not safe for concurrent
+// use.
 type Recording struct {
 	*profiles.Memory
 	history  *profiles.History
-	kinds    []kind            // of each buffer
-	turns    []bool            // it was asked for within a backward or by an optimizer
-	facts    Report            // what does not depend on a moment
-	replayed [Settings]*Replay // nil until Replay was called
-	own      *Replay           // of the settings of the run; nil until ownSettings was called
+	kinds    []kind            // by buffer
+	turns    []bool            // by buffer: it was requested within a backward or by an optimizer
+	facts    Report            // the part of the report that does not depend on a moment
+	replayed [Settings]*Replay // nil until Replay is called
+	own      *Replay           // with the settings of the run; nil until ownSettings is called
 }
 
-// Read returns the recording of a profile, which must not change any more. The error is
+// Read returns the recording of a profile, which must not be modified afterwards. The error is
 // ErrNoRecording.
 func Read(p *profiles.Profile) (*Recording, error) {
 	if p == nil || p.Memory == nil || p.History == nil || p.Memory.Recorded == nil ||
@@ -78,8 +78,8 @@ func Read(p *profiles.Profile) (*Recording, error) {
 	return r, nil
 }
 
-// Examine reports about the recording of a profile; at is the event after which Alive
-// is told, or Decisive. The errors are the poll's and ErrNoRecording.
+// Examine returns the report about the recording of a profile. at is the event after which Alive
+// is taken, or Decisive. The errors are the poll's and ErrNoRecording.
 func Examine(p *profiles.Profile, at int, poll *engine.Poll) (*Report, error) {
 	return profiles.Try(func() *Report {
 		r, err := Read(p)
@@ -91,16 +91,16 @@ func Examine(p *profiles.Profile, at int, poll *engine.Poll) (*Report, error) {
 	})
 }
 
-// Report is everything but Replays and Advice, which take longer; where no event was
-// recorded there is nothing to replay, and Advice says so. Alive is told after the event
-// at, or Decisive.
+// Report returns the report without Replays and Advice, which take longer. If no events were
+// recorded, there is nothing to replay, and Advice says so. Alive is taken after event at, which
+// may be Decisive.
 func (r *Recording) Report(at int) *Report {
 	out := r.facts
 	out.Alive, out.Growth, out.Curve = r.Alive(at), r.growth(), r.curve()
 	return &out
 }
 
-// replays returns those of all settings, and what follows from them.
+// replays returns the replays with all settings, and the advice that follows from them.
 func (r *Recording) replays(poll *engine.Poll) (list []Replay, a Advice) {
 	if r.facts.Recorded == 0 {
 		return nil, r.facts.Advice
@@ -115,7 +115,8 @@ func (r *Recording) replays(poll *engine.Poll) (list []Replay, a Advice) {
 	return list, r.advise(list, base)
 }
 
-// Advise returns what to do. The errors are the poll's: it replays what has not been.
+// Advise returns the advice, after replaying the settings that were not replayed yet. The errors
+// are the poll's.
 func (r *Recording) Advise(poll *engine.Poll) (Advice, error) {
 	return profiles.Try(func() Advice {
 		_, a := r.replays(poll)
@@ -123,10 +124,10 @@ func (r *Recording) Advise(poll *engine.Poll) (Advice, error) {
 	})
 }
 
-// place says whether a buffer was served.
+// placed reports whether a buffer's request succeeded.
 func (r *Recording) placed(buffer int) bool { return r.Recorded.Addr[buffer] != alloc.NoAddr }
 
-// site names the place in the program that asked for a buffer.
+// site returns the name of the place in the program that requested a buffer.
 func (r *Recording) site(buffer int) string {
 	if name := r.Requests.Buffers[buffer].Name; name != "" {
 		return name
@@ -134,7 +135,7 @@ func (r *Recording) site(buffer int) string {
 	return "no stack recorded"
 }
 
-// peak returns the most that is in use, and the event after which that is first so.
+// peak returns the most bytes in use, and the first event after which they are in use.
 func (r *Recording) peak() (most engine.Bytes, at int) {
 	var now engine.Bytes
 	for i, e := range r.Requests.Events {
@@ -153,18 +154,18 @@ func (r *Recording) peak() (most engine.Bytes, at int) {
 	return most, at
 }
 
-// Point is how much is in use and reserved over a stretch of events: the most of it.
+// Point holds the most bytes in use and reserved over a range of events.
 type Point struct {
-	Event    int          `json:"event"`             // the first of the stretch
+	Event    int          `json:"event"`             // the first of the range
 	Time     int64        `json:"time_us,omitempty"` // since the recording began; 0 if not recorded
 	InUse    engine.Bytes `json:"in_use_bytes"`
 	Reserved engine.Bytes `json:"reserved_bytes"`
 }
 
-// mostPoints bounds a curve.
+// mostPoints is the largest number of points of a curve.
 const mostPoints = 400
 
-// curve returns what is in use and reserved over time.
+// curve returns the bytes in use and reserved over time.
 func (r *Recording) curve() (list []Point) {
 	n := len(r.Requests.Events)
 	var now, held engine.Bytes
@@ -179,7 +180,7 @@ func (r *Recording) curve() (list []Point) {
 		} else {
 			now += b
 		}
-		if i < r.Before-1 { // what was there before was there at once
+		if i < r.Before-1 { // earlier buffers existed all at once
 			continue
 		}
 		if at := (i * mostPoints) / n; len(list) == 0 || at > (list[len(list)-1].Event*mostPoints)/n {
@@ -195,43 +196,43 @@ func (r *Recording) curve() (list []Point) {
 	return list
 }
 
-// Failure is a request that found no room, and the room there was.
+// Failure is a request that failed, with the memory at that time.
 type Failure struct {
 	At         int          `json:"at"`
 	Site       string       `json:"site"`
 	Bytes      engine.Bytes `json:"bytes"`
-	InUse      engine.Bytes `json:"in_use_bytes"` // blocks, with what is lost inside them
+	InUse      engine.Bytes `json:"in_use_bytes"` // whole blocks, including their unused parts
 	Reserved   engine.Bytes `json:"reserved_bytes"`
-	DeviceFree engine.Bytes `json:"device_free_bytes"` // what the device had left
+	DeviceFree engine.Bytes `json:"device_free_bytes"` // free memory of the device
 	Free       engine.Bytes `json:"free_bytes"`        // all holes of the request's pool
-	// Unmapped is address space of expandable segments without memory, which is not in
-	// Free: what they have at another moment of the recording.
+	// Unmapped is the address space of expandable segments that has memory at another moment of
+	// the recording but not at this one. Free does not contain it.
 	Unmapped  engine.Bytes `json:"unmapped_bytes,omitempty"`
-	HoleCount int          `json:"hole_count"` // of Free
-	Holes     []Hole       `json:"holes"`      // the largest of them
+	HoleCount int          `json:"hole_count"` // number of holes in Free
+	Holes     []Hole       `json:"holes"`      // the largest ones
 }
 
 // Hole is free memory between two neighbours.
 type Hole struct {
 	Addr    engine.Bytes `json:"addr"`
 	Bytes   engine.Bytes `json:"bytes"`
-	Missing engine.Bytes `json:"missing_bytes"` // to what was asked for
+	Missing engine.Bytes `json:"missing_bytes"` // bytes short of the request
 	Below   Neighbour    `json:"below"`
 	Above   Neighbour    `json:"above"`
 }
 
-// Neighbour is what a hole ends at: a buffer, or the end of the segment.
+// Neighbour is the buffer or the end of the segment that bounds a hole.
 type Neighbour struct {
 	End      bool         `json:"end_of_segment,omitempty"`
-	Buffer   int          `json:"buffer"` // its number among the requests; of an end 0
+	Buffer   int          `json:"buffer"` // its number among the requests; 0 for an end
 	Site     string       `json:"site,omitempty"`
 	Category Category     `json:"category,omitempty"`
 	Bytes    engine.Bytes `json:"bytes,omitempty"`
-	Age      int          `json:"age_events,omitempty"` // since it was asked for
+	Age      int          `json:"age_events,omitempty"` // since its request
 	Stays    bool         `json:"stays,omitempty"`      // to the end of the recording
 }
 
-// mostHoles is how many holes are told.
+// mostHoles is the largest length of Failure.Holes.
 const mostHoles = 5
 
 func (r *Recording) failure() *Failure {
@@ -264,7 +265,8 @@ func (r *Recording) failure() *Failure {
 	return out
 }
 
-// neighbour returns a buffer as that of a hole at an event; -1 is the end of a segment.
+// neighbour describes a buffer next to a hole at event at; buffer is -1 for the end of a
+// segment.
 func (r *Recording) neighbour(buffer, at int) Neighbour {
 	if buffer < 0 {
 		return Neighbour{End: true}

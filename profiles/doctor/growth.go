@@ -7,20 +7,20 @@ import (
 	"memtide/engine"
 )
 
-// Growth is what of a recording grows from step to step.
+// Growth describes the memory that grows from step to step.
 type Growth struct {
-	Steps   int          `json:"steps"`          // that the recording shows from their beginning
+	Steps   int          `json:"steps"`          // steps that begin within the recording
 	PerStep engine.Bytes `json:"per_step_bytes"` // of all leaks
-	Leaks   []Leak       `json:"leaks"`          // the largest
+	Leaks   []Leak       `json:"leaks"`          // the largest ones
 }
 
-// Leak is a place in the program that has more in use at the begin of every step.
+// Leak is a place in the program that has more memory in use at the start of every step.
 type Leak struct {
 	Site     string       `json:"site"`
 	Category Category     `json:"category"`
 	PerStep  engine.Bytes `json:"per_step_bytes"` // on average
-	Count    int          `json:"count"`          // buffers in use at the begin of the last step
-	Bytes    engine.Bytes `json:"bytes"`          // of these
+	Count    int          `json:"count"`          // buffers in use at the start of the last step
+	Bytes    engine.Bytes `json:"bytes"`          // bytes of these buffers
 }
 
 // Bounds of the search for growth: it needs leastSteps steps and looks at the last mostSteps.
@@ -30,8 +30,8 @@ const (
 	mostLeaks  = 10
 )
 
-// growth finds what grows: places whose memory at the begins of the steps never falls
-// and rises in most of them. The first step, which warms up, does not count.
+// growth finds places whose memory at the start of a step never falls and rises in most steps.
+// The first step, which warms up, does not count.
 func (r *Recording) growth() *Growth {
 	marks := r.steps()
 	if len(marks) < leastSteps {
@@ -53,7 +53,7 @@ func (r *Recording) growth() *Growth {
 			held[site] = make([]engine.Bytes, len(marks)+1)
 			last[site] = &Leak{Site: site, Category: r.kinds[i].category}
 		}
-		held[site][from] += b.Bytes // differences between steps, to be added up
+		held[site][from] += b.Bytes // differences between steps; the sums follow
 		held[site][to] -= b.Bytes
 		if to == len(marks) {
 			last[site].Count++
@@ -80,7 +80,7 @@ func (r *Recording) growth() *Growth {
 	return g
 }
 
-// grows reports whether numbers never fall and rise in three of four steps.
+// grows reports whether numbers never fall and rise in at least three of four steps.
 func grows(list []engine.Bytes) bool {
 	rises := 0
 	for i := 1; i < len(list); i++ {
@@ -94,13 +94,13 @@ func grows(list []engine.Bytes) bool {
 	return rises > 0 && 4*rises >= 3*(len(list)-1)
 }
 
-// steps returns the events at which training steps begin. What a step asks for comes again
-// in every step: of the requests of forwards, told apart by stack and size, those are
-// looked for that come as often as most, and the first of these begins a step. There are
-// no steps where most requests come in no multiple of the number of steps.
+// steps returns the events at which training steps begin. A step repeats its requests, which are
+// identified by stack and size. Most requests of forwards occur equally often, once per step;
+// the first of these begins a step. There are no steps if most requests do not occur a multiple
+// of that number of times.
 //
-// Layers and replicas come again, too. So a step begins only where a backward or an
-// optimizer, as stacks tell them, has run since the step before.
+// The requests of layers and replicas repeat within a step. So a step begins only if a backward
+// or an optimizer has run since the last one began.
 func (r *Recording) steps() (marks []int) {
 	type request struct {
 		stack int32
@@ -116,8 +116,8 @@ func (r *Recording) steps() (marks []int) {
 			}
 		}
 	}
-	requests := map[int]int{} // by how often they come
-	often := 0                // how often most of them come, which is the number of steps
+	requests := map[int]int{} // number of requests, by how often they occur
+	often := 0                // how often most requests occur, which is the number of steps
 	for q := range first {
 		if n := times[q]; n >= leastSteps {
 			requests[n]++
@@ -135,7 +135,7 @@ func (r *Recording) steps() (marks []int) {
 		}
 	}
 	turned := true
-	for i := range r.Requests.Buffers { // in the order in which they were asked for
+	for i := range r.Requests.Buffers { // in the order of the requests
 		b := &r.Requests.Buffers[i]
 		switch {
 		case b.Start < r.Before || !r.placed(i):
@@ -148,7 +148,7 @@ func (r *Recording) steps() (marks []int) {
 	all, regular := 0, 0
 	for _, n := range times {
 		all += n
-		if len(marks) > 0 && (n+1)%len(marks) <= 2 { // one more or less, where the recording begins and ends
+		if len(marks) > 0 && (n+1)%len(marks) <= 2 { // one more or less, for steps that are cut off
 			regular += n
 		}
 	}

@@ -9,26 +9,27 @@ import (
 	"memtide/engine/caching"
 )
 
-// Replay is what the recorded requests would have reserved under settings of the
-// allocator, from an empty cache on: what was in use before the recording is asked for
-// first, by address.
+// Replay is the result of replaying the recorded requests with other settings of the allocator.
+// The replay begins with an empty cache and first requests the buffers that existed before the
+// recording, by address.
 type Replay struct {
-	Setting  string       `json:"setting"` // of PYTORCH_CUDA_ALLOC_CONF; empty: PyTorch's default
+	Setting  string       `json:"setting"` // value of PYTORCH_CUDA_ALLOC_CONF; empty for PyTorch's default
 	Reserved engine.Bytes `json:"peak_reserved_bytes"`
-	// Fits says whether all requests find room in the capacity; nil if that is not known.
+	// Fits reports whether all requests succeed within the capacity; nil if unknown.
 	Fits *bool `json:"fits,omitempty"`
 }
 
-// collecting begins a setting that knows only a limit.
+// collecting is the prefix of a setting that has an effect only with a limit.
 const collecting = "garbage_collection_threshold:"
 
-// setting is what is tried.
+// setting is a value of PYTORCH_CUDA_ALLOC_CONF and its rules.
 type setting struct {
 	name  string
 	rules caching.Rules
 }
 
-// settings are all, in the order in which equal ones are preferred; the first is the default.
+// settings lists the settings that are replayed. The first is the default; of equal results, the
+// first setting is preferred.
 var settings = [...]setting{
 	{},
 	{"expandable_segments:True", caching.Rules{Expandable: true}},
@@ -43,17 +44,16 @@ var settings = [...]setting{
 	{"roundup_power2_divisions:4", caching.Rules{Divisions: 4}},
 }
 
-// Settings is how many settings are replayed, the default first.
+// Settings is the number of settings that are replayed.
 const Settings = len(settings)
 
-// Line returns what sets a setting, as it is typed: environment variable and value.
+// Line returns the assignment of a setting to the environment variable, as the user types it.
 func Line(setting string) string { return "PYTORCH_CUDA_ALLOC_CONF=" + setting }
 
-// Replay runs the requests under one of the settings, on a device without a limit, and
-// where that reserves more than could be reserved, once more within that. Garbage collection
-// knows only a limit, and gets the capacity or, where that is not known, the more of what was
-// reserved or what the default reserves. What it found before it knows. The errors are
-// the poll's.
+// Replay replays the requests with settings[i] on a device without a limit. If that reserves
+// more than the capacity, it replays them again within the capacity. Garbage collection needs a
+// limit: the capacity or, if that is unknown, the larger of the recorded peak and the peak of
+// the default. Results are cached. The errors are the poll's.
 func (r *Recording) Replay(i int, poll *engine.Poll) (Replay, error) {
 	if r.replayed[i] != nil {
 		return *r.replayed[i], nil
@@ -65,7 +65,7 @@ func (r *Recording) Replay(i int, poll *engine.Poll) (Replay, error) {
 	return v, err
 }
 
-// tryOut runs the requests under a setting.
+// tryOut replays the requests with a setting.
 func (r *Recording) tryOut(s setting, poll *engine.Poll) (Replay, error) {
 	v, capacity, limit := Replay{Setting: s.name}, r.capacity(), engine.NoLimit
 	if s.rules.Collect > 0 {
@@ -79,7 +79,8 @@ func (r *Recording) tryOut(s setting, poll *engine.Poll) (Replay, error) {
 		}
 	}
 	peak, fits, err := r.replay(limit, s.rules, poll)
-	if err == nil && capacity > 0 && limit == engine.NoLimit && peak > capacity { // it gives back what it can
+	// Within a limit, the cache releases free segments.
+	if err == nil && capacity > 0 && limit == engine.NoLimit && peak > capacity {
 		peak, fits, err = r.replay(capacity, s.rules, poll)
 	}
 	v.Reserved = peak
@@ -89,8 +90,9 @@ func (r *Recording) tryOut(s setting, poll *engine.Poll) (Replay, error) {
 	return v, err
 }
 
-// capacity returns what could be reserved: when a request found no room, or else, where the
-// allocator had to give back segments, the most that ever was, or 0 if neither tells.
+// capacity returns the bytes that could be reserved: what was available when a request failed
+// or, if the allocator had to release segments, the most that was ever reserved. It returns 0 if
+// neither happened.
 func (r *Recording) capacity() engine.Bytes {
 	if r.facts.Capacity == 0 && r.history.Pressed {
 		return r.Recorded.PeakReserved()
@@ -98,7 +100,7 @@ func (r *Recording) capacity() engine.Bytes {
 	return r.facts.Capacity
 }
 
-// ownSettings replays the settings of the run; nil if they are not all understood.
+// ownSettings returns the replay with the settings of the run, or nil if a setting is unknown.
 func (r *Recording) ownSettings(poll *engine.Poll) (*Replay, error) {
 	rules, ok := parseSettings(r.history.Settings)
 	rules.Expandable = rules.Expandable || r.history.Expandable
@@ -118,8 +120,8 @@ func (r *Recording) ownSettings(poll *engine.Poll) (*Replay, error) {
 	return r.own, nil
 }
 
-// parseSettings reads what PYTORCH_CUDA_ALLOC_CONF says; ok is false if something of it
-// changes where memory lies in a way that caches cannot be told.
+// parseSettings parses a value of PYTORCH_CUDA_ALLOC_CONF. ok is false if a setting that package
+// caching does not simulate can change the layout.
 func parseSettings(text string) (rules caching.Rules, ok bool) {
 	for part := range strings.SplitSeq(strings.ReplaceAll(text, " ", ""), ",") {
 		key, value, _ := strings.Cut(part, ":")
@@ -153,8 +155,8 @@ func parseSettings(text string) (rules caching.Rules, ok bool) {
 	return rules, true
 }
 
-// replay asks a cache for all buffers in order, and empties it where the program did; what
-// finds no room is left out.
+// replay replays all events with a new cache, and empties it where the program did. Requests
+// that fail are left out; fits reports whether none failed.
 func (r *Recording) replay(limit engine.Bytes, rules caching.Rules, poll *engine.Poll) (peak engine.Bytes, fits bool,
 	err error) {
 	c := caching.NewWith(limit, rules)
@@ -176,7 +178,7 @@ func (r *Recording) replay(limit engine.Bytes, rules caching.Rules, poll *engine
 			continue
 		}
 		got[e.Buffer] = refused
-		if b := r.Requests.Buffers[e.Buffer].Bytes; b > 0 { // PyTorch gives others a null pointer
+		if b := r.Requests.Buffers[e.Buffer].Bytes; b > 0 { // PyTorch returns a null pointer for 0 bytes
 			var ok bool
 			got[e.Buffer], ok = c.Take(int(r.history.Streams[e.Buffer]), b)
 			if !ok {
@@ -188,49 +190,51 @@ func (r *Recording) replay(limit engine.Bytes, rules caching.Rules, poll *engine
 	return peak, fits, nil
 }
 
-// Kind is the kind of an Advice.
+// Kind is the verdict of an Advice.
 type Kind string
 
 // The verdicts.
 const (
-	Setting   Kind = "setting"   // a setting of the allocator serves the request, or reserves less
-	TooMuch   Kind = "too-much"  // no setting helps: too much is in use at once
-	Fragments Kind = "fragments" // free memory is in pieces, and none of the settings mends it
+	Setting   Kind = "setting"   // with a setting of the allocator the request succeeds, or less is reserved
+	TooMuch   Kind = "too-much"  // no setting helps: too much is in use at the same time
+	Fragments Kind = "fragments" // free memory is fragmented, and no setting helps
 	Nothing   Kind = "nothing"   // nothing failed, and no setting reserves much less
-	// Unrecorded: there are no events, so what failed and what settings change is not known.
+	// Unrecorded: there are no events, so neither the failure nor the effect of settings is
+	// known.
 	Unrecorded Kind = "no-events"
-	// Inexact: the replay of the settings of the run is not near to what was recorded, so
-	// what those of others say is worth nothing.
+	// Inexact: the replay with the settings of the run differs from the recording, so replays
+	// with other settings prove nothing.
 	Inexact Kind = "inexact"
 )
 
-// Advice is what to do, in one line that can be typed, and why.
+// Advice is the setting to change, as a line that can be typed, and the reason.
 type Advice struct {
 	Verdict Kind   `json:"verdict"`
 	Line    string `json:"line,omitempty"` // environment variable and value; empty if no setting helps
-	// Saves is against the replay of the settings of the run: what the cache was filled
-	// with before the recording is no matter of settings.
+	// Saves is the reduction against the replay with the settings of the run. The recorded peak
+	// would not do: it depends on the cache before the recording, not only on settings.
 	Saves engine.Bytes `json:"saves_bytes,omitempty"`
-	Lacks engine.Bytes `json:"lacks_bytes,omitempty"` // of TooMuch: how much less has to be in use
-	// Replayed is what the replay of the settings of the run reserves; 0 if they cannot be
+	Lacks engine.Bytes `json:"lacks_bytes,omitempty"` // by how much the use has to fall; only for TooMuch
+	// Replayed is what the replay with the settings of the run reserves; 0 if they cannot be
 	// replayed.
 	Replayed engine.Bytes `json:"replayed_bytes,omitempty"`
 }
 
-// A setting is named if it saves at least 1/worthwhile of the reserved memory, and only if the
-// replay of the run's own settings is within 1/exact of the record.
+// A setting is recommended if it saves at least 1/worthwhile of the reserved memory, and only if
+// the replay with the run's own settings is within 1/exact of the recording.
 const (
 	worthwhile = 20
 	exact      = 20
 )
 
-// Off returns how far the replay of the settings of the run is from the record, as a share of it.
+// Off returns the difference of the replay with the run's settings from the recorded peak, as a
+// share of that peak.
 func (a *Advice) Off(recorded engine.Bytes) float64 {
 	return float64(a.Replayed-recorded) / float64(max(recorded, 1))
 }
 
-// advise says what follows from the replays of all settings and of those of the run; own
-// is nil if they cannot be replayed.
+// advise returns the advice that follows from the replays. own is the replay with the settings
+// of the run, or nil if they cannot be replayed.
 func (r *Recording) advise(replays []Replay, own *Replay) (a Advice) {
 	out := &r.facts
 	if own != nil {
@@ -245,7 +249,7 @@ func (r *Recording) advise(replays []Replay, own *Replay) (a Advice) {
 	if own != nil {
 		miss = own.Reserved - out.PeakReserved
 	}
-	refused := own != nil && out.Failure == nil && own.Fits != nil && !*own.Fits // and was not
+	refused := own != nil && out.Failure == nil && own.Fits != nil && !*own.Fits // but every recorded request succeeded
 	if own == nil || refused || max(miss, -miss) > out.PeakReserved/exact {
 		a.Verdict = Inexact
 		return a
@@ -264,10 +268,11 @@ func (r *Recording) advise(replays []Replay, own *Replay) (a Advice) {
 	return a
 }
 
-// bestSetting returns the one to try, or nil if none helps. After a failure it is one that serves
-// all: expandable segments, or else the one that reserves least, but none if the settings
-// of the run serve all from an empty cache, too: then it is no setting that makes the
-// difference. Where nothing failed, it has to be worthwhile against those of the run.
+// bestSetting returns the replay of the setting to recommend, or nil if no setting helps. After
+// a failure, all requests have to succeed: it prefers expandable segments, and else the setting
+// that reserves least. It returns nil if all requests also succeed with the settings of the run
+// and an empty cache: then the setting makes no difference. Without a failure, a setting has to
+// be worthwhile compared with the settings of the run.
 func bestSetting(failed bool, replays []Replay, own *Replay) (best *Replay) {
 	fits := func(v *Replay) bool { return v.Fits != nil && *v.Fits }
 	expandable := &replays[1]

@@ -1,6 +1,5 @@
-// Package jsonfile reads JSON for formats: Object for files that are held, with errors
-// that have a path and bounds on what is decoded, and Stream for files that are read
-// piece by piece.
+// Package jsonfile reads JSON for formats. Object is for files in memory: its errors have a
+// path, and its parts are bounded in size. Stream is for files that are read piece by piece.
 package jsonfile
 
 import (
@@ -16,8 +15,8 @@ import (
 	"memtide/profiles/parse"
 )
 
-// Object is an object of a JSON file on its way into a profile: its readers
-// collect errors with their paths, and remember which keys have a meaning.
+// Object is an object of a JSON file that is being converted to a profile. Its methods collect
+// errors with their paths, and remember the known keys.
 type Object struct {
 	Path   string // of the object, "" for the outermost
 	Fields map[string]any
@@ -25,7 +24,7 @@ type Object struct {
 	Known  *Keys
 }
 
-// Keys are the keys that were asked for, and the others that were seen.
+// Keys holds the keys that were read, and the other keys of the same objects.
 type Keys struct {
 	known []string
 	other []string // in quotes
@@ -39,14 +38,15 @@ func (o *Object) At(key string) string {
 	return o.Path + "." + key
 }
 
-// Knows remembers that a key has a meaning.
+// Knows records that a key has a meaning.
 func (o *Object) Knows(key string) {
 	if !slices.Contains(o.Known.known, key) {
 		o.Known.known = append(o.Known.known, key)
 	}
 }
 
-// Value returns a field, or nil if it is missing or null, or too large to be decoded.
+// Value returns a field. It returns nil if the field is missing, null or too large to be
+// decoded.
 func (o *Object) Value(key string) any {
 	o.Knows(key)
 	raw, ok := o.Fields[key].(json.RawMessage)
@@ -57,14 +57,14 @@ func (o *Object) Value(key string) any {
 	if len(raw) > mostPart {
 		o.Errs.Stop(tooLargePart(o.At(key), len(raw)))
 	} else {
-		v = (&Stream{Eof: true}).decode(raw) // the outer pass has checked the syntax
+		v = (&Stream{Eof: true}).decode(raw) // Open has checked the syntax
 	}
 	o.Fields[key] = v
 	return v
 }
 
-// Raw returns a field that is an object and may be large, taken apart and not decoded. It returns nil if the field is
-// missing or something else.
+// Raw returns a field that is an object and may be large, split into fields that are not
+// decoded. It returns nil if the field is missing or not an object.
 func (o *Object) Raw(key string) *Object {
 	raw, _ := o.Fields[key].(json.RawMessage)
 	if len(raw) == 0 || raw[0] != '{' {
@@ -79,7 +79,7 @@ func (o *Object) Raw(key string) *Object {
 	return &Object{Path: o.At(key), Fields: fields, Errs: o.Errs, Known: &Keys{}}
 }
 
-// Wrong adds the error of a field that is v and should be something else.
+// Wrong adds the error of a field whose value v is not what is expected.
 func (o *Object) Wrong(key string, v any, expected string) {
 	o.Errs.Add(&profiles.FormatError{Path: o.At(key), Found: key + " is " + Text(v),
 		Expected: expected, Remedy: "Correct the value of " + o.At(key) + "."})
@@ -98,7 +98,8 @@ func Text(v any) string {
 	return profiles.Clip(fmt.Sprint(v))
 }
 
-// as returns a field of one kind, its zero value if it is missing; anything else is an error.
+// as returns a field of type T, or the zero value if the field is missing. A field of another
+// type is an error.
 func as[T any](o *Object, key, expected string) (v T) {
 	switch x := o.Value(key).(type) {
 	case nil:
@@ -116,7 +117,8 @@ func (o *Object) Text(key string) string {
 	return o.charged(key, v, o.Errs.Budget.Name(key, len(v)))
 }
 
-// charged returns a text that has room, clean, or the empty string if it has none.
+// charged returns text without control characters. If e, the result of charging the budget, is
+// not nil, charged adds e and returns "".
 func (o *Object) charged(key, text string, e *profiles.FormatError) string {
 	if e != nil {
 		e.Path = o.At(key)
@@ -126,7 +128,7 @@ func (o *Object) charged(key, text string, e *profiles.FormatError) string {
 	return profiles.CleanText(text)
 }
 
-// LongText reads a text that is no name.
+// LongText reads a text that may be longer than a name.
 func (o *Object) LongText(key string) string {
 	if v, ok := o.Value(key).(string); ok {
 		return o.charged(key, v, o.Errs.Budget.Text(key, len(v)))
@@ -134,8 +136,8 @@ func (o *Object) LongText(key string) string {
 	return o.Text(key)
 }
 
-// Number returns the text of a number. Anything else comes out as a text that no
-// quantity reads, so that the message names it.
+// Number returns the text of a number, and whether the field exists. For another value it
+// returns a text that no Quantity accepts, so that the error shows it.
 func (o *Object) Number(key string) (string, bool) {
 	switch v := o.Value(key).(type) {
 	case nil:
@@ -147,7 +149,7 @@ func (o *Object) Number(key string) (string, bool) {
 	}
 }
 
-// Count reads a number; 0 if it is missing.
+// Count reads a number; it returns 0 if the number is missing.
 func (o *Object) Count(key string, q parse.Quantity) int64 {
 	text, ok := o.Number(key)
 	if !ok {
@@ -161,7 +163,7 @@ func (o *Object) Count(key string, q parse.Quantity) int64 {
 	return v
 }
 
-// Size reads a number of bytes; 0 if it is missing.
+// Size reads a number of bytes; it returns 0 if the number is missing.
 func (o *Object) Size(key string) engine.Bytes { return engine.Bytes(o.Count(key, parse.ByteCount)) }
 
 // Rate reads a bandwidth, rounded down.
@@ -176,14 +178,14 @@ func (o *Object) Rate(key string) engine.Rate {
 	return engine.Rate(v)
 }
 
-// Flag reads true or false; false if it is missing.
+// Flag reads true or false; it returns false if the field is missing.
 func (o *Object) Flag(key string) bool { return as[bool](o, key, "true or false is expected.") }
 
-// AnObject is what is expected where anything else than an object stands.
+// AnObject is the expectation in errors about a value that is not an object.
 const AnObject = "An object { } is expected."
 
-// Item returns the i-th item of a list, an object with these keys; anything else is an error,
-// and has no fields.
+// Item returns v, the i-th item of a list, as an object with these keys. If v is not an object,
+// Item adds an error and returns an object without fields.
 func (o *Object) Item(list string, i int, v any, keys *Keys, expected string) *Object {
 	item := &Object{Path: fmt.Sprintf("%s[%d]", o.At(list), i), Errs: o.Errs, Known: keys}
 	fields, ok := v.(map[string]any)
@@ -195,7 +197,7 @@ func (o *Object) Item(list string, i int, v any, keys *Keys, expected string) *O
 	return item
 }
 
-// Object returns a field that is an object; an empty one if it is missing.
+// Object returns a field that is an object, or an empty object if the field is missing.
 func (o *Object) Object(key string) *Object {
 	return &Object{Path: o.At(key), Fields: as[map[string]any](o, key, AnObject), Errs: o.Errs, Known: &Keys{}}
 }
@@ -222,14 +224,14 @@ func (o *Object) Texts(key string) (list []string) {
 	return list
 }
 
-// Of unknown keys, mostOthers are remembered; an object with more than mostKeys
-// keys is only counted.
+// mostOthers is how many unknown keys are remembered. The keys of an object with more than
+// mostKeys keys are only counted.
 const (
 	mostOthers = 20
 	mostKeys   = 1000
 )
 
-// NoteOthers remembers the keys that no reader has asked for.
+// NoteOthers records the keys of o that were not read.
 func (o *Object) NoteOthers() {
 	if len(o.Known.other) >= mostOthers {
 		return
@@ -240,7 +242,7 @@ func (o *Object) NoteOthers() {
 	}
 	var other []string
 	for key := range o.Fields {
-		if slices.Contains(o.Known.known, key) { // as nearly all are
+		if slices.Contains(o.Known.known, key) {
 			continue
 		}
 		if quoted := strconv.Quote(profiles.Clip(key)); !slices.Contains(o.Known.other, quoted) {
@@ -251,8 +253,8 @@ func (o *Object) NoteOthers() {
 	o.Known.other = append(o.Known.other, other[:min(len(other), mostOthers-len(o.Known.other))]...)
 }
 
-// Warning names the keys that were skipped: a misspelt key would otherwise pass
-// for a default.
+// Warning returns a warning about the unknown keys, or nil. Otherwise the default would silently
+// replace the value of a misspelt key.
 func (k *Keys) Warning(where string) []string {
 	if len(k.other) == 0 {
 		return nil
@@ -269,7 +271,7 @@ func syntaxError(data []byte, err error) *profiles.FormatError {
 		return e
 	}
 	at := min(max(0, int(syntax.Offset)-1), len(data))
-	e.Line = 1 + bytes.Count(data[:at], []byte("\n"))
+	e.Line = lineAt(data, at)
 	rest := data[at:]
 	switch {
 	case int(syntax.Offset) >= len(data) && len(bytes.TrimSpace(rest)) <= 1 &&
@@ -286,7 +288,7 @@ func syntaxError(data []byte, err error) *profiles.FormatError {
 	return e
 }
 
-// keyBefore returns the last key that stands before a value.
+// keyBefore returns the last key before a value.
 func keyBefore(data []byte) string {
 	data = bytes.TrimRight(data, "-NI: \t\r\n")
 	if open := bytes.LastIndexByte(bytes.TrimSuffix(data, []byte(`"`)), '"'); open >= 0 &&

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"memtide/engine"
@@ -13,22 +14,21 @@ import (
 	"memtide/profiles/parse"
 )
 
-// JSON is looked over once before a decoder sees it, and then taken apart without
-// copies; only parts of bounded size are decoded, one at a time. What a decoder
-// builds can be forty times as large as its text.
+// Bounds on what is decoded, which can take forty times the memory of its text. Open checks the
+// syntax of the whole text, then splits it without copies; only parts of bounded size are
+// decoded, one at a time.
 const (
-	mostDepth  = 64      // lists and objects within each other: decoders recurse
-	mostString = 64_000  // bytes of a text or a key, as it is written
-	mostPart   = 1 << 20 // bytes of what is decoded at once: an item of a list, or a field
+	mostDepth  = 64      // nested lists and objects: decoders recurse
+	mostString = 64_000  // bytes of a text or a key, with its escapes
+	mostPart   = 1 << 20 // bytes of a part that is decoded at once: an item of a list, or a field
 )
 
-// maxJSON is the largest text that is read: far above what the longest chain and the
-// most buffers need, and short enough for the outer pass, which cannot be stopped.
+// maxJSON is the largest text that is read. It is far above the size of the longest chain and
+// the most buffers, and short enough for the syntax check, which cannot be interrupted.
 const maxJSON = 192 << 20
 
-// Open takes an object apart, which is the whole content. Its fields stay raw until
-// they are asked for, and lists are decoded one item at a time, so that a long file can
-// be stopped.
+// Open returns the object that is the whole content. Its fields are decoded when they are read,
+// and lists item by item, so that reading a long file can be stopped.
 func Open(data []byte, errs *parse.Errors) *Object {
 	if len(data) > maxJSON {
 		errs.Fail(&profiles.FormatError{Found: fmt.Sprintf("The profile is larger than %d MiB", maxJSON>>20),
@@ -37,7 +37,7 @@ func Open(data []byte, errs *parse.Errors) *Object {
 	if e := scan(data); e != nil {
 		errs.Fail(e)
 	}
-	// Whether it is valid is cheaper to know than why it is not.
+	// json.Valid is faster than json.Unmarshal, which returns the reason.
 	if !json.Valid(data) || bytes.TrimLeft(data, " \t\r\n")[0] != '{' {
 		errs.Fail(syntaxError(data, json.Unmarshal(data, &struct{}{})))
 	}
@@ -48,18 +48,17 @@ func Open(data []byte, errs *parse.Errors) *Object {
 	return &Object{Fields: fields, Errs: errs, Known: &Keys{}}
 }
 
-// scan refuses content that no profile looks like: nested too deep, with texts
-// or numbers that are too long. Whether it is JSON at all is found out later.
+// scan refuses content that is nested too deep, or has texts or numbers that are too long. It
+// does not check the syntax.
 func scan(data []byte) *profiles.FormatError {
 	depth := 0
 	for i := 0; i < len(data); i++ {
 		switch c := data[i]; {
 		case c == '"':
-			end := (&Stream{Eof: true}).stringEnd(data, i)
-			if end < 0 {
-				end = len(data)
+			n := (&Stream{Eof: true}).stringEnd(data, i) - i
+			if n < 0 {
+				n = len(data) - i
 			}
-			n := end - i
 			if n > mostString {
 				return tooLongJSON(data, i, "a text", n, mostString)
 			}
@@ -76,7 +75,7 @@ func scan(data []byte) *profiles.FormatError {
 			depth--
 		case c >= '0' && c <= '9':
 			n := 1
-			for i+n < len(data) && isNumeric(data[i+n]) {
+			for i+n < len(data) && strings.IndexByte("0123456789.eE-+", data[i+n]) >= 0 {
 				n++
 			}
 			if n > parse.MostDigits {
@@ -88,10 +87,6 @@ func scan(data []byte) *profiles.FormatError {
 	return nil
 }
 
-func isNumeric(c byte) bool {
-	return c >= '0' && c <= '9' || c == '.' || c == 'e' || c == 'E' || c == '-' || c == '+'
-}
-
 func tooLongJSON(data []byte, at int, what string, n, most int) *profiles.FormatError {
 	return &profiles.FormatError{Line: lineAt(data, at),
 		Found: fmt.Sprintf("%s after %s is %d bytes long", what,
@@ -101,8 +96,8 @@ func tooLongJSON(data []byte, at int, what string, n, most int) *profiles.Format
 
 func lineAt(data []byte, at int) int { return 1 + bytes.Count(data[:at], []byte("\n")) }
 
-// split takes an object apart, which is valid JSON. The fields are parts of
-// data; the last of those with one name counts.
+// split returns the fields of an object of valid JSON. They are parts of data. If a name is
+// repeated, its last field counts.
 func split(data []byte) (fields map[string]any, many *profiles.FormatError) {
 	fields = map[string]any{}
 	(&Stream{Eof: true}).EachField(bytes.TrimSpace(data), func(key, value []byte) {
@@ -116,8 +111,8 @@ func split(data []byte) (fields map[string]any, many *profiles.FormatError) {
 	return fields, many
 }
 
-// EachIn calls visit with the items of a list of at most most, decoded one at a
-// time. found is false if there is none.
+// EachIn calls visit with the items of a list of at most most items, decoding one at a time. It
+// reports whether the field is a list.
 func (o *Object) EachIn(key string, most int, poll *engine.Poll, visit func(i int, v any)) (found bool) {
 	o.Knows(key)
 	raw, _ := o.Fields[key].(json.RawMessage)
@@ -151,7 +146,7 @@ func tooLargePart(path string, n int) *profiles.FormatError {
 		Expected: fmt.Sprintf("At most %d bytes are read.", mostPart), Remedy: "Keep only what the format has."}
 }
 
-// decode decodes a piece of valid JSON; numbers stay texts. How deep it goes has been checked.
+// decode decodes a part of valid JSON whose depth has been checked. Numbers become json.Number.
 func (s *Stream) decode(raw []byte) any {
 	switch raw[0] {
 	case '{':
@@ -174,7 +169,7 @@ func (s *Stream) decode(raw []byte) any {
 	return json.Number(raw)
 }
 
-// unquote returns the text between quotes of valid JSON.
+// unquote returns the text between the quotes of valid JSON.
 func unquote(inner []byte) (text string) {
 	if bytes.IndexByte(inner, '\\') < 0 && utf8.Valid(inner) {
 		return string(inner)
@@ -183,8 +178,8 @@ func unquote(inner []byte) (text string) {
 	return text
 }
 
-// Outer goes through the outermost object of a head that may end anywhere: its keys, and
-// their values where these are texts.
+// Outer yields the keys of the outermost object, and their values if these are texts. The
+// content may be cut off anywhere.
 func Outer(head []byte) iter.Seq2[string, string] {
 	return func(yield func(key, text string) bool) {
 		s := &Stream{buf: head, end: len(head), Eof: true}
@@ -201,7 +196,7 @@ func Outer(head []byte) iter.Seq2[string, string] {
 			var value []byte
 			if s.Next() == ':' {
 				s.Pos++
-				value, _ = s.Value() // nil where the head ends within it
+				value, _ = s.Value() // nil if head ends within the value
 			}
 			if len(value) > 0 && value[0] == '"' {
 				_ = json.Unmarshal(value, &text)

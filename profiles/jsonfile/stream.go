@@ -8,17 +8,16 @@ import (
 	"strconv"
 )
 
-// Stream cuts JSON into values without building anything: the bytes of one
-// value at a time are in the buffer. It is no validator. Traces of old versions
-// of PyTorch hold bare backslashes, paths of Windows for example, which JSON
-// forbids: a backslash that begins no escape is read as itself.
+// Stream splits JSON into values; its buffer holds the bytes of one value at a time. It does not
+// validate. Traces of old versions of PyTorch have bare backslashes, in paths of Windows for
+// example, which JSON forbids: a backslash that begins no escape is read as itself.
 type Stream struct {
 	r        io.Reader
 	buf      []byte
 	Pos, end int
 	before   int64 // bytes read before buf[0]
 	Eof      bool
-	Failed   error // of the reader, other than its end
+	Failed   error // error of the reader, other than io.EOF
 	Bare     bool  // a bare backslash was seen
 }
 
@@ -33,16 +32,16 @@ var (
 	ErrValueLarge = errors.New("one value is larger than 16 MiB")
 )
 
-// NewStream reads from r, a buffer at a time.
+// NewStream returns a stream that reads from r.
 func NewStream(r io.Reader) *Stream {
 	return &Stream{r: r, buf: make([]byte, streamBuffer)}
 }
 
-// Offset returns how much of the content has been read.
+// Offset returns the number of bytes that were consumed.
 func (s *Stream) Offset() int64 { return s.before + int64(s.Pos) }
 
-// fill reads more behind what is there, from s.pos on. It reports whether
-// anything came.
+// fill reads more content after s.end, keeping the content from s.Pos on. It reports whether
+// there was more.
 func (s *Stream) fill() bool {
 	if s.Eof {
 		return false
@@ -56,8 +55,8 @@ func (s *Stream) fill() bool {
 	if s.end == len(s.buf) {
 		s.buf = append(s.buf, make([]byte, len(s.buf))...)
 	}
-	// All of the buffer is filled: readers of packed data give little at a time,
-	// and what is in the buffer is looked at again after every fill.
+	// Fill the whole buffer: readers of packed data return little at a time, and the buffer is
+	// scanned again after every fill.
 	n, err := io.ReadFull(s.r, s.buf[s.end:])
 	s.end += n
 	if err != nil {
@@ -69,7 +68,8 @@ func (s *Stream) fill() bool {
 	return n > 0
 }
 
-// Next returns the next byte that is no white space, 0 at the end. It is not consumed.
+// Next returns the next byte that is not white space, without consuming it. It returns 0 at the
+// end.
 func (s *Stream) Next() byte {
 	for {
 		for ; s.Pos < s.end; s.Pos++ {
@@ -83,8 +83,8 @@ func (s *Stream) Next() byte {
 	}
 }
 
-// Value returns the text of the next value; valid until the next call. A comma or a
-// colon before it is skipped by the caller.
+// Value consumes the next value and returns its text, valid until the next call. The caller
+// skips a comma or a colon before it.
 func (s *Stream) Value() ([]byte, error) {
 	if s.Next() == 0 {
 		return nil, s.Ended()
@@ -104,7 +104,7 @@ func (s *Stream) Value() ([]byte, error) {
 	}
 }
 
-// Ended returns the error of content that is over before it should be.
+// Ended returns the error for content that ends too early.
 func (s *Stream) Ended() error {
 	if s.Failed != nil {
 		return s.Failed
@@ -112,8 +112,8 @@ func (s *Stream) Ended() error {
 	return ErrEndsEarly
 }
 
-// ValueEnd returns the length of the value that b begins with, or -1 if b does not hold
-// all of it.
+// ValueEnd returns the length of the value at the start of b, or -1 if b does not hold all of
+// it.
 func (s *Stream) ValueEnd(b []byte) int {
 	switch b[0] {
 	case '"':
@@ -147,7 +147,7 @@ func (s *Stream) ValueEnd(b []byte) int {
 	return -1
 }
 
-// stringEnd returns the place behind the text whose quote is b[at], or -1 if b does not
+// stringEnd returns the index after the text whose opening quote is b[at], or -1 if b does not
 // hold all of it.
 func (s *Stream) stringEnd(b []byte, at int) int {
 	quote := bytes.IndexByte(b[at+1:], '"')
@@ -170,7 +170,7 @@ func (s *Stream) stringEnd(b []byte, at int) int {
 		}
 		switch c := b[i+1]; {
 		case c == '"' && s.Bare:
-			// The end of the text behind a bare backslash, or a quote within it?
+			// Does the quote end the text after a bare backslash, or is it part of the text?
 			rest := bytes.TrimLeft(b[i+2:], " \t\r\n")
 			if len(rest) == 0 && !s.Eof {
 				return -1
@@ -188,8 +188,8 @@ func (s *Stream) stringEnd(b []byte, at int) int {
 	return -1
 }
 
-// EachField calls visit with the keys and values of an object, and reports
-// whether it was one.
+// EachField calls visit with the keys and values of an object. It reports whether object is a
+// complete object.
 func (s *Stream) EachField(object []byte, visit func(key, value []byte)) bool {
 	if len(object) < 2 || object[0] != '{' {
 		return false
@@ -223,7 +223,8 @@ func (s *Stream) EachField(object []byte, visit func(key, value []byte)) bool {
 	return true
 }
 
-// NextItem cuts the first item off the inner of a list; nil at its end.
+// NextItem returns the first item of the inside of a list and the rest, or nil at the end of the
+// list.
 func (s *Stream) NextItem(list []byte) (item, rest []byte) {
 	list = bytes.TrimLeft(list, " \t\r\n,")
 	if len(list) == 0 || list[0] == ']' {
@@ -236,8 +237,8 @@ func (s *Stream) NextItem(list []byte) (item, rest []byte) {
 	return list[:n], list[n:]
 }
 
-// PlainText returns the content of a text, or a number as it is written. Escapes of
-// quotes and backslashes are undone, others stay as they are.
+// PlainText returns the content of a text, or the text of a number. Only the escapes of quotes,
+// slashes and backslashes are undone.
 func PlainText(v []byte) []byte {
 	if len(v) < 2 || v[0] != '"' {
 		return v
@@ -256,8 +257,8 @@ func PlainText(v []byte) []byte {
 	return out
 }
 
-// Integer reads a whole number, also one within quotes. ok is false for
-// anything else, and for what does not fit.
+// Integer reads an integer of up to 18 digits, with or without quotes. ok is false for anything
+// else.
 func Integer(v []byte) (n int64, ok bool) {
 	v = PlainText(v)
 	digits := v
@@ -279,7 +280,8 @@ func Integer(v []byte) (n int64, ok bool) {
 	return n, true
 }
 
-// Microseconds reads a time as nanoseconds; fractions below are cut off.
+// Microseconds reads a time in microseconds and returns nanoseconds; fractions of a nanosecond
+// are cut off.
 func Microseconds(v []byte) (ns int64, ok bool) {
 	v = PlainText(v)
 	whole, fraction, dot := bytes.Cut(v, []byte{'.'})
@@ -302,7 +304,7 @@ func Microseconds(v []byte) (ns int64, ok bool) {
 	return ns, true
 }
 
-// microsecondsFloat reads numbers that are written in another way: 1.7e15.
+// microsecondsFloat reads numbers in other notations, such as 1.7e15.
 func microsecondsFloat(v []byte) (int64, bool) {
 	f, err := strconv.ParseFloat(string(v), 64)
 	if err != nil || math.IsNaN(f) || math.Abs(f) > math.MaxInt64/2000 {

@@ -2,20 +2,20 @@ package llm
 
 import "memtide/engine"
 
-// adapter returns a weight of LoRA with rows of some numbers; 0: it is a vector.
+// adapter returns a weight of LoRA. row is the length of its rows, or 0 for a vector.
 func adapter(name string, n, row int64) weight {
 	return weight{name: name, n: n, trained: true, adapter: true, row: row}
 }
 
-// low is a product of an adapter with n numbers.
+// low is a product with n weights of an adapter.
 func (b *builder) low(x valueID, name string, n, row int64, bytes engine.Bytes) valueID {
 	return b.add(op{kind: opProduct, in: []valueID{x}, keeps: []valueID{x}, weights: []weight{adapter(name, n, row)}},
 		name, bytes)
 }
 
-// adapt adds the low-rank product beside a frozen one. An adapter in fp32 widens its
-// input and its sum [PEFT lora/layer.py], but not of a product in 4 bits under autocast, whose
-// result is copied [lora/bnb.py]; a dropout keeps its result and a mask.
+// adapt adds the low-rank product beside a frozen product. An adapter in fp32 widens its input and its sum [PEFT
+// lora/layer.py], but not beside a product in 4 bits under autocast, whose result is copied [lora/bnb.py]. A
+// dropout keeps its result and a mask.
 func (b *builder) adapt(x, y valueID, name string, in, out int64) valueID {
 	l := b.s.LoRA
 	at := func(n int64) engine.Bytes { return size(b.inner*n, l.Bytes) }
@@ -27,7 +27,7 @@ func (b *builder) adapt(x, y valueID, name string, in, out int64) valueID {
 		b.values[y].wide = wide
 	case l.Bytes != b.e:
 		x = b.add(op{in: []valueID{x}}, name+".x", at(in))
-	case b.s.autocast() && l.Stored > b.e: // widened to the type of the adapter, then narrowed by autocast
+	case b.s.autocast() && l.Stored > b.e: // widened to the adapter's type, then narrowed by autocast
 		x = b.add(op{in: []valueID{x}, temp: size(b.inner*in, l.Stored)}, name+".x", at(in))
 	}
 	if l.Dropout {
@@ -52,8 +52,7 @@ func (b *builder) adapt(x, y valueID, name string, in, out int64) valueID {
 	return sum
 }
 
-// promoted returns x as a wide sum reads it: without a copy, but with one of its gradient, which is
-// narrowed.
+// promoted returns x as a wide sum reads it. There is no copy of x, but one of its gradient, which is narrowed.
 func (b *builder) promoted(x valueID) valueID {
 	if b.values[x].wide {
 		return x
@@ -61,9 +60,9 @@ func (b *builder) promoted(x valueID) valueID {
 	return b.add(op{in: []valueID{x}}, "promoted", 0)
 }
 
-// dora adds to a product's result what DoRA does: the result times a number of each output less one,
-// and the adapters' times that number, in 4 bytes. The numbers are learned ones over norms of the
-// weights, for which the adapters are multiplied out [PEFT: tuners/lora/dora.py, where dropout is 0].
+// dora returns the sum of a product's result and what DoRA adds: (m - 1) times the result plus m times the
+// adapters' output, in 4 bytes. m is a number per output: a learned magnitude over the norm of the weights. The
+// norm needs the product of the adapters' matrices [PEFT: tuners/lora/dora.py, where dropout is 0].
 func (b *builder) dora(y, high valueID, name string, in, out int64) valueID {
 	wide := size(b.inner*out, 4)
 	matrix, eye, norms := size(in*out, 4), size(in*in, 4), size(out, 4)
@@ -72,10 +71,10 @@ func (b *builder) dora(y, high valueID, name string, in, out int64) valueID {
 	}
 	o := op{in: []valueID{y}, keeps: []valueID{y}, weights: []weight{adapter(name+".magnitude", out, 0)},
 		back: 2 * wide}
-	// the weights, the adapters' product, that scaled, and the sum
+	// the weights, the product of the adapters, that product scaled, and the sum
 	o.temp = max(4*matrix+eye/2, eye+eye/2+size(in*out, b.e))
 	if !b.s.bitsandbytes() {
-		o.temp += size(b.inner*in, 4) // the input as the adapters have it
+		o.temp += size(b.inner*in, 4) // the input in the adapters' type
 	}
 	o.flops = 2 * float64(b.s.LoRA.Rank) * float64(in) * float64(in+out)
 	base := b.add(o, name+".base", wide)
@@ -90,9 +89,9 @@ func (b *builder) dora(y, high valueID, name string, in, out int64) valueID {
 	return b.cast(sum)
 }
 
-// adaptQKV is litgpt's adapter of the fused product: the parts that are adapted are
-// copied into zeros as wide as all three. The copy keeps its source [torch: index_copy's
-// derivative reads the source's shape from the tensor itself].
+// adaptQKV is litgpt's adapter of the fused product. It copies the adapted parts into zeros as wide as all three
+// parts. The copy keeps its source [torch: index_copy's derivative reads the source's shape from the tensor
+// itself].
 func (b *builder) adaptQKV(x, qkv valueID, wide, keys int64) valueID {
 	l := b.s.LoRA
 	parts, out := int64(0), int64(0)

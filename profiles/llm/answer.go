@@ -8,50 +8,50 @@ import (
 	"memtide/profiles"
 )
 
-// Ask is a question: does a setup train on a number of cards. New makes it of what is asked.
+// Ask is the question whether a setup trains on a number of cards. New makes it from options.
 type Ask struct {
 	Setup   Setup
 	Card    *Card
 	GPUs    int64
-	Context engine.Bytes // of CUDA and the collectives, beside what PyTorch reserves
-	Args    engine.Args  // that it was made of, for questions that differ in some
-	NoCurve bool         // Plan finds no curves
-	Parts   int          // stages of Plan, of PlanStages; 0: all
+	Context engine.Bytes // memory of CUDA and the collectives, beside what PyTorch reserves
+	Args    engine.Args  // the options from which it was made
+	NoCurve bool         // Plan leaves out the curves
+	Parts   int          // how many of the PlanStages stages Plan runs; 0: all
 
-	altered bool                 // Card is another than Args say
-	fullest bool                 // of a pipeline's ranks only the fullest is asked for, see ranker
-	order   string               // the one order that is tried where the fastest is asked for; empty: all are
-	known   map[string]*Estimate // by Args: what was answered about the model; nil: nothing is remembered
+	altered bool                 // Card differs from the card in Args
+	fullest bool                 // only the fullest rank of a pipeline matters, see ranker
+	order   string               // the order that ScheduleAuto tries; empty: all
+	known   map[string]*Estimate // earlier answers about the model, by Args and order; nil: no memory
 }
 
-// Verdict says whether a setup fits.
+// Verdict says whether a setup fits on a card.
 type Verdict string
 
-// The verdicts. An answer nearer to the capacity than the model errs is uncertain.
+// The verdicts. An answer is uncertain if it is closer to the capacity than the error of the model.
 const (
 	Fits      Verdict = "fits"
 	FitsNot   Verdict = "does not fit"
 	Uncertain Verdict = "uncertain"
 )
 
-// uncertain is the share of the answer that the model may be off by: one measured error.
+// uncertain is the share by which an answer may be wrong: one measured error.
 const uncertain = 0.05
 
 // Estimate is what one card holds, and how long a step takes.
 type Estimate struct {
 	*Result
-	Low, High engine.Bytes // reserved, by how the allocator is set up and how busy experts are
-	States    engine.Bytes // weights, masters, gradients and moments alone
-	Capacity  engine.Bytes // of the card without the context
+	Low, High engine.Bytes // range of reserved memory, by the allocator's settings and the balance of experts
+	States    engine.Bytes // weights, masters, gradients and moments
+	Capacity  engine.Bytes // memory of the card without the context
 	Verdict   Verdict
-	Time      time.Duration // an estimate
-	Ranks     *Ranks        // of a pipeline whose order is named; the answer is that of the fullest
+	Time      time.Duration // of a step, an estimate
+	Ranks     *Ranks        // of a pipeline with a Schedule, whose fullest rank the answer describes; else nil
 }
 
-// Margin returns what is free on the card in the worse case; negative if it lacks.
+// Margin returns the free memory of the card in the worse case. It is negative if memory is lacking.
 func (a *Estimate) Margin() engine.Bytes { return a.Capacity - a.High }
 
-// Order returns the order of passes of a pipeline; it is empty without one.
+// Order returns the name of the order of passes of a pipeline, or "" without a pipeline.
 func (a *Estimate) Order() string {
 	if a.Ranks == nil {
 		return ""
@@ -59,7 +59,7 @@ func (a *Estimate) Order() string {
 	return a.Ranks.Schedule.Name
 }
 
-// Until returns the same question; its answers end with the error of poll.
+// Until returns the same question, whose answers end with the error of poll.
 func (a Ask) Until(poll *engine.Poll) Ask {
 	a.Setup.poll = poll
 	return a
@@ -68,19 +68,18 @@ func (a Ask) Until(poll *engine.Poll) Ask {
 // Estimate plays the setup.
 func (a Ask) Estimate() (*Estimate, error) { return a.answer(engine.NoLimit) }
 
-// probed is the limit of an answer without the allocator's part: what is reserved is then
-// what no allocator does without, and what does not fit by that does not fit.
+// probed is the limit for answers without a replay through the allocator. Reserved memory is then a lower bound
+// for every allocator, so that a verdict that it does not fit is certain.
 const probed engine.Bytes = 0
 
-// enough returns the limit up to which the allocator's part can make a difference: beyond it
-// nothing fits.
+// enough returns the limit above which nothing fits, whatever the allocator does.
 func (a Ask) enough() engine.Bytes {
 	return engine.Bytes(engine.Int64(float64(a.Card.Memory-a.Context) / (1 - uncertain)))
 }
 
-// answer plays the setup, without the allocator's part of what needs more than the limit. What
-// was answered before, with that part or within the limit, is not played again: another card
-// changes what fits and how long it takes, and nothing else.
+// answer plays the setup, and skips the replay through the allocator if the setup needs more than limit. It
+// returns an earlier answer if that was replayed, or needs more than limit too. With another card, only the
+// verdict and the time of an earlier answer are computed again.
 func (a Ask) answer(limit engine.Bytes) (*Estimate, error) {
 	key := fmt.Sprint(a.Args, a.order) // in the order of names
 	old := a.known[key]
@@ -103,7 +102,8 @@ func (a Ask) answer(limit engine.Bytes) (*Estimate, error) {
 	return out, err
 }
 
-// played is answer, which ends at an error: of one rank, which stands for all, or of every rank of a pipeline.
+// played is answer for a question that was not answered before. It plays one rank, which stands for all, or every
+// rank of a pipeline. It ends by profiles.End if there is an error.
 func (a Ask) played(limit engine.Bytes) *Estimate {
 	a.Setup.Workspace = a.Card.Workspace
 	if need := orOne(a.Setup.Shard) * orOne(a.Setup.Tensor) * orOne(a.Setup.Stages); a.GPUs < need {
@@ -118,8 +118,8 @@ func (a Ask) played(limit engine.Bytes) *Estimate {
 	return a.reserves(r, r.program.stepTime(a.Card))
 }
 
-// reserves returns the answer about what was played: what an allocator reserves for it, beside
-// the context, and whether that fits.
+// reserves returns the answer for a result and a step time: the range of reserved memory, and whether it fits
+// beside the context.
 func (a Ask) reserves(r *Result, t time.Duration) *Estimate {
 	r.program = nil
 	out := &Estimate{Result: r, States: r.states,
@@ -139,7 +139,7 @@ func (a Ask) reserves(r *Result, t time.Duration) *Estimate {
 	return out
 }
 
-// onRanks returns the answer about a pipeline that was played: that of the fullest rank.
+// onRanks returns the answer for a pipeline that was played, which is that of the fullest rank.
 func (a Ask) onRanks(ranks *Ranks) *Estimate {
 	r := *ranks.List[ranks.Full].Result
 	for i := range ranks.List {
@@ -150,7 +150,7 @@ func (a Ask) onRanks(ranks *Ranks) *Estimate {
 	return out
 }
 
-// states returns the bytes of the program's states.
+// states returns the bytes of the program's weights, masters, moments and gradients on the card.
 func (p *program) states() (n engine.Bytes) {
 	s := p.s
 	for w := range p.weights() {
@@ -165,7 +165,6 @@ func (p *program) states() (n engine.Bytes) {
 	return n + p.gradients()
 }
 
-// gradients returns the bytes of all stored gradients.
 func (p *program) gradients() (n engine.Bytes) {
 	for w := range p.weights() {
 		if w.trained {

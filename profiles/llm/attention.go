@@ -9,9 +9,9 @@ import (
 // AttentionKind is the kernel of attention.
 type AttentionKind string
 
-// The kinds of Attention: a kernel that keeps a statistic of each row; what PyTorch's
-// scaled_dot_product_attention chooses, which is such a kernel, or one that wants keys and
-// values at the width of the queries and a mask of each layer's own; and products and a
+// The kinds of Attention: a kernel that keeps a statistic of each row; the kernel that PyTorch's
+// scaled_dot_product_attention chooses, which is such a kernel, or one that needs keys and
+// values at the width of the queries and a mask for each layer; and products and a
 // softmax, which keep the scores.
 const (
 	AttentionFlash AttentionKind = "flash"
@@ -22,9 +22,9 @@ const (
 // flashHead is the widest head of flash attention [flash_api.cpp].
 const flashHead = 256
 
-// efficient reports whether scaled_dot_product_attention takes the memory-efficient kernel for
-// a block: for a mask, heads of two widths, or heads that are wider than flash attention's
-// [torch: aten/src/ATen/native/transformers/cuda/sdp_utils.cpp].
+// efficient reports whether scaled_dot_product_attention takes the memory-efficient kernel for a block: for a
+// mask, for heads of two widths, or for heads that are too wide for flash attention [torch:
+// aten/src/ATen/native/transformers/cuda/sdp_utils.cpp].
 func (s *Setup) efficient(k *Block) bool {
 	if s.Attention != AttentionSDPA || !k.attends() {
 		return false
@@ -32,19 +32,19 @@ func (s *Setup) efficient(k *Block) bool {
 	return s.masked(k) || k.Buckets > 0 || k.MLA != nil && k.MLA.Value != k.MLA.Nope+k.MLA.Rope || k.Head > flashHead
 }
 
-// masked reports whether a block's attention does not see all that came before.
+// masked reports whether a token of a block does not see all tokens before it.
 func (s *Setup) masked(k *Block) bool { return s.windowed(k) || k.Index != nil }
 
-// windowed reports whether sequences are as long as a block's window, which then needs a mask
+// windowed reports whether sequences are at least as long as a block's window, which then needs a mask
 // [transformers: masking_utils.py, _ignore_causal_mask_sdpa].
 func (s *Setup) windowed(k *Block) bool { return k.Window > 0 && s.Seq >= k.Window }
 
-// tables are what blocks share: positions, tables of their rotation, masks.
+// tables adds the values that blocks share: positions, tables of their rotation, masks.
 func (b *builder) tables() {
 	if b.seen == nil || !b.s.written() {
 		return
 	}
-	// What autograd keeps and what a checkpoint holds may be first in different blocks.
+	// The first block that keeps a value for autograd may not be the first whose checkpoint holds it.
 	first := func(name string, bytes engine.Bytes, kept bool) {
 		held := !b.seen[name]
 		kept = kept && !b.seen["kept "+name]
@@ -65,13 +65,13 @@ func (b *builder) tables() {
 	if !k.NoIDs {
 		first("positions", size(s.Seq, 8), false)
 	}
-	if b.m.Positions == 0 && !k.NoTables && (!k.NoIDs || k.Axes > 0) { // the model hands tables to the block
+	if b.m.Positions == 0 && !k.NoTables && (!k.NoIDs || k.Axes > 0) { // the model passes tables to the block
 		first("rotation "+k.RopeName, b.tableBytes(), !k.NoRope && k.attends() && !k.RopeOwn)
 	}
 	if k.Cross {
 		first("encoder", size(s.encoder.Batch*s.encoder.Seq*s.encoder.Model.Hidden, b.e), true)
 	}
-	if k.Buckets > 0 && !k.FirstBias { // of the block that made them
+	if k.Buckets > 0 && !k.FirstBias { // the biases are made in another block
 		if k.Both {
 			first("bias of encoder", size(k.Heads*s.Seq*s.Seq, b.e), false)
 		} else {
@@ -81,10 +81,10 @@ func (b *builder) tables() {
 	if k.Original {
 		first("original", size(b.inner*b.m.Hidden, b.e), false)
 	}
-	if k.Hybrid != nil { // what goes into the state space is a checkpoint's of its own
+	if k.Hybrid != nil { // the checkpoint also holds the input of the state space
 		b.shared("beside", size(b.inner*b.m.Hidden, b.e), false, true)
 	}
-	if k.Compressed != nil { // of both kinds of layers, which widen them themselves
+	if k.Compressed != nil { // tables for both kinds of layers, which widen them
 		first("rotations", 4*size(s.Seq*k.Compressed.Rope/2, b.e), false)
 	}
 	if k.PerLayer != nil {
@@ -110,13 +110,13 @@ func (b *builder) tables() {
 	}
 }
 
-// attends reports whether a block has attention.
+// attends reports whether the block has attention.
 func (k *Block) attends() bool {
 	return !k.NoMixer && k.Delta == nil && (k.SSM == nil || k.Twin || k.Hybrid != nil) && k.Conv == nil &&
 		k.Scan == nil && k.LRU == nil
 }
 
-// tableBytes returns those of the tables of rotation: cosines and sines.
+// tableBytes returns the bytes of the tables of rotation: cosines and sines.
 func (b *builder) tableBytes() engine.Bytes {
 	k, rows := b.k, b.s.Seq
 	if k.Each {
@@ -137,7 +137,7 @@ func (b *builder) tableBytes() engine.Bytes {
 	return 2 * size(max(k.Axes, 1)*rows*n, e)
 }
 
-// attention is everything from the normalised input to what is added to the stream.
+// attention is everything from the normalised input to the value that is added to the stream.
 func (b *builder) attention(n valueID) valueID {
 	if b.k.MLA != nil {
 		return b.latent(n)
@@ -181,7 +181,7 @@ func (b *builder) attention(n valueID) valueID {
 	return b.scatter(b.linear(a, "o", wide, b.m.Hidden, given(k.Bias || k.OutBias, b.m.Hidden)))
 }
 
-// scaled multiplies queries by a number of each position, if the block does.
+// scaled multiplies queries by a number per position, if the block does so.
 func (b *builder) scaled(q valueID, bytes engine.Bytes) valueID {
 	if b.k.Scale == 0 || !b.s.written() {
 		return q
@@ -193,7 +193,7 @@ func (b *builder) scaled(q valueID, bytes engine.Bytes) valueID {
 
 const noValue valueID = -1
 
-// queries returns the products that make queries, keys and values, and a gate if there is one.
+// queries returns queries, keys, values, and the gate of attention's result or noValue.
 func (b *builder) queries(n valueID, wide, keys int64) (q, k, v, gate valueID) {
 	gate = noValue
 	bias := func(n int64) int64 { return given(b.k.QKVBias || b.k.Bias, n) }
@@ -217,7 +217,7 @@ func (b *builder) queries(n valueID, wide, keys int64) (q, k, v, gate valueID) {
 		q = b.linear(n, "q", h, wide, bias(wide))
 	}
 	switch {
-	case b.k.SameKV: // counted where they were made
+	case b.k.SameKV: // counted in the block that made them
 		k, v = b.add(op{in: []valueID{n}}, "k.same", 0), b.add(op{in: []valueID{n}}, "v.same", 0)
 	case b.k.KeyValue:
 		k = b.linear(n, "k", h, keys, bias(keys))
@@ -228,7 +228,7 @@ func (b *builder) queries(n valueID, wide, keys int64) (q, k, v, gate valueID) {
 	return q, k, v, gate
 }
 
-// bareForm returns the norm without a weight of a block.
+// bareForm returns the form of the block's norms without weights.
 func (b *builder) bareForm() NormForm {
 	if b.k.Form == FormPower {
 		return FormPower
@@ -249,8 +249,8 @@ func (b *builder) headNorm(x valueID, name string, wide, heads int64) valueID {
 	return b.normAs(form, x, name, rows, n, weights)
 }
 
-// rotate turns positions into queries or keys: scratch, and nothing kept but tables of the
-// layer's own.
+// rotate applies positions to queries or keys. It needs scratch, and keeps nothing but tables that the layer
+// makes itself.
 func (b *builder) rotate(x valueID, name string, n int64) valueID {
 	temp := size(b.inner*n, b.s.RotateTemp)
 	if b.s.Compiled {
@@ -263,7 +263,7 @@ func (b *builder) rotate(x valueID, name string, n int64) valueID {
 	y := b.add(op{in: []valueID{x}, temp: temp, back: temp}, name, bytes)
 	b.values[y].wide = b.s.wideStream()
 	if b.k.RopeOwn && b.s.written() && (name == "q.rope" || b.k.RopeEach) {
-		b.aside("tables", b.tableBytes()/engine.Bytes(max(b.k.Axes, 1))) // of which one axis is left
+		b.aside("tables", b.tableBytes()/engine.Bytes(max(b.k.Axes, 1))) // merged to one axis
 	}
 	return y
 }
@@ -272,10 +272,9 @@ func (b *builder) repeat(x valueID, name string, wide int64) valueID {
 	return b.add(op{in: []valueID{x}}, name, b.act(wide))
 }
 
-// attend is attention by the kernel that was chosen. A kernel keeps its operands, its result
-// and a statistic of each row. Its backward sums the gradient of the queries in fp32 and,
-// where queries share keys, has gradients of keys and values at the width of the queries
-// [flash_api.cpp].
+// attend is attention by the chosen kernel. A kernel keeps its operands, its result and a statistic of each row.
+// Its backward sums the gradient of the queries in fp32. If queries share keys, it has gradients of keys and
+// values at the width of the queries [flash_api.cpp].
 func (b *builder) attend(q, k, v valueID, wide, keys, values int64) valueID {
 	q, k, v = b.cast(q), b.cast(k), b.cast(v)
 	if b.s.Attention == AttentionEager {
@@ -289,7 +288,7 @@ func (b *builder) attend(q, k, v valueID, wide, keys, values int64) valueID {
 		k, v = b.repeat(k, "k.rep", wide), b.repeat(v, "v.rep", wide)
 		keys = wide
 	}
-	rows := values // of the result for the next product
+	rows := values // width of the result for the next product
 	pad := b.k.MLA == nil && b.k.Head%headStep != 0 && b.s.written()
 	if pad {
 		wide, keys, values = padded(wide, b.k.Head), padded(keys, b.k.Head), padded(values, b.k.Head)
@@ -332,33 +331,33 @@ func (b *builder) attend(q, k, v valueID, wide, keys, values int64) valueID {
 }
 
 // The memory-efficient kernel pads its statistics to a multiple of efficientRows rows, and needs
-// the rows of a mask to be a multiple of efficientMask keys long [torch: mem_eff_attention/kernel_forward.h,
+// rows of a mask that are a multiple of efficientMask keys long [torch: mem_eff_attention/kernel_forward.h,
 // kAlignLSE; sdpa_utils.cpp, pad_bias].
 const (
 	efficientRows = 32
 	efficientMask = 16
 )
 
-// upTo returns the next multiple of a step.
+// upTo returns n rounded up to a multiple of step.
 func upTo(n, step int64) int64 { return ceil(n, step) * step }
 
-// headStep is what flash attention's heads are padded to multiples of [torch: sdp_utils.cpp,
-// pad_last_dim].
+// headStep is the number to a multiple of which flash attention pads heads [torch: sdp_utils.cpp, pad_last_dim].
 const headStep = 8
 
-// padded returns the width of some heads together, each padded.
+// padded returns the width of some heads together after each is padded.
 func padded(wide, head int64) int64 { return wide / head * upTo(head, headStep) }
 
-// concatenated reports whether queries are put together of two parts, as where a part of each
-// head is rotated: their heads then lie apart, those of flash attention's result do too, and
-// it is copied for the next product.
+// concatenated reports whether queries are concatenated from two parts, for example where a part of each head is
+// rotated. Their heads are then not contiguous, nor are those of flash attention's result, which is copied for
+// the next product.
 func (b *builder) concatenated() bool {
 	k := b.k
 	return k.MLA != nil || k.Apart || k.Joined && b.m.Positions == 0 && !k.NoRope && !k.Both || k.Rope > 0 &&
 		k.Rope < k.Head && !k.NoRope
 }
 
-// attentionFlops returns those of scores and weighted values, half of a square.
+// attentionFlops returns the operations of scores and weighted values. Causal attention computes half of the
+// square.
 func (b *builder) attentionFlops(widths int64) float64 {
 	seen := float64(b.s.Seq)
 	if b.k.Both {
@@ -373,13 +372,13 @@ func (b *builder) attentionFlops(widths int64) float64 {
 	return 2 * float64(b.inner) * seen * float64(widths) / 2
 }
 
-// Index is the indexer of DeepSeek's sparse attention: it scores all keys for each token, of
-// which attention sees the best. It trains by a loss of its own alone.
+// Index is the indexer of DeepSeek's sparse attention. It scores all keys for each token, and attention sees the
+// best. Only a loss of its own trains it.
 type Index struct {
 	Heads, Head int64
 	TopK        int64 // keys that a token sees
-	Shared      bool  // the layer sees what the one before chose
-	Handed      bool  // a layer hands what it chose to the next one
+	Shared      bool  // the layer uses the choice of the layer before
+	Handed      bool  // the layer passes its choice to the next layer
 }
 
 // index adds the weights of an indexer, which keeps nothing for the backward.
@@ -391,8 +390,8 @@ func (b *builder) index() {
 	}
 }
 
-// latent is DeepSeek's attention: keys and values come out of one compressed vector a
-// token, and each head's part without positions is put beside the rotated part.
+// latent is DeepSeek's attention. Keys and values are made from one compressed vector per token, and the part of
+// each head without positions is concatenated with the rotated part.
 func (b *builder) latent(n valueID) valueID {
 	l, tp, h := b.k.MLA, b.s.Tensor, b.m.Hidden
 	heads := b.k.Heads / tp

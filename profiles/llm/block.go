@@ -11,30 +11,30 @@ type builder struct {
 	*tape
 	s        *Setup
 	m        *Model
-	k        *Block          // what the layer is made of
+	k        *Block          // the block of the layer
 	e        int64           // bytes of an activation
 	inner    int64           // tokens of products
 	outer    int64           // tokens of the residual stream
-	keys     int64           // tokens that a query may see
-	crossing bool            // attention is to an encoder
-	seen     map[string]bool // what earlier blocks share with this one; nil: nothing is shared
+	keys     int64           // tokens that a query can see
+	crossing bool            // attention reads an encoder's output
+	seen     map[string]bool // names of values that earlier blocks share with this one; nil: no shared values
 }
 
-// newBuilder writes onto a tape.
+// newBuilder returns a builder that writes the block k onto t.
 func newBuilder(t *tape, s *Setup, k *Block) *builder {
 	inner, outer := s.tokens()
 	return &builder{tape: t, s: s, m: s.Model, k: k, e: s.Compute, inner: inner, outer: outer, keys: s.Seq}
 }
 
-// newBlock returns the tape of a layer, counted from 0. needsGrad says whether the block's
-// input needs a gradient; seen, if it is not nil, is what earlier blocks share with it.
+// newBlock returns the tape of a layer, counted from 0. needsGrad says whether the block's input needs a
+// gradient. seen has the names of values that earlier blocks share with this one, or is nil.
 func newBlock(s *Setup, layer int64, needsGrad bool, seen map[string]bool) *tape {
 	k, all := s.Model.At(layer), s
 	s = s.of(k)
 	if k.Cross {
 		own := *s
 		own.encoder = all.of(all.Model.At(0))
-		if k.Unet != nil { // the tokens of CLIP
+		if k.Unet != nil { // the text has CLIP's 77 tokens
 			own.encoder = all.of(&Block{Own: Own{Hidden: k.Unet.Text, Fixed: 77}})
 		}
 		s = &own
@@ -43,7 +43,7 @@ func newBlock(s *Setup, layer int64, needsGrad bool, seen map[string]bool) *tape
 	t := newTape(s.stream(outer, k, k.WideIn), needsGrad)
 	t.values[blockInput].wide = s.wideStream()
 	t.block(s, layer, blockInput, seen)
-	if k.Own.Last { // what the next part begins with
+	if k.Own.Last { // the input of the next part
 		next := all.Model.At(layer + 1)
 		s = all.of(next)
 		t.output = t.add(op{in: []valueID{t.output}}, "next", s.stream(s.Batch*s.Seq, next, next.WideIn))
@@ -51,7 +51,8 @@ func newBlock(s *Setup, layer int64, needsGrad bool, seen map[string]bool) *tape
 	return t
 }
 
-// stream returns the residual stream of a block and some tokens, in 4 bytes a number or not.
+// stream returns the bytes of a block's residual stream for some tokens. wide says whether Transformers has it in
+// 4 bytes a number.
 func (s *Setup) stream(tokens int64, k *Block, wide bool) engine.Bytes {
 	if k.AltUp != nil {
 		tokens *= k.AltUp.Streams
@@ -68,19 +69,19 @@ func (s *Setup) stream(tokens int64, k *Block, wide bool) engine.Bytes {
 	return size(tokens*s.Model.Hidden, s.Compute)
 }
 
-// Around says where a block's norms stand.
+// Around says where a block has its norms.
 type Around uint8
 
-// Norms stand before attention and the feed-forward net, on both sides of each, behind each, or
-// behind the sums.
+// The values of Around: norms come before attention and the feed-forward net, before and after each, after
+// each, or after the sums.
 const (
 	AroundBefore Around = iota
 	AroundBoth
 	AroundBehind
-	AroundSum // behind the sums
+	AroundSum
 )
 
-// block writes the operators of a layer behind a value.
+// block writes the operators of a layer that reads x.
 func (t *tape) block(s *Setup, layer int64, x valueID, seen map[string]bool) {
 	b := newBuilder(t, s, s.Model.At(layer))
 	b.seen = seen
@@ -141,7 +142,7 @@ func (t *tape) block(s *Setup, layer int64, x valueID, seen map[string]bool) {
 	}
 }
 
-// summed returns the norm behind a sum, if there is one.
+// summed returns the norm after a sum, or x without one.
 func (b *builder) summed(x valueID, name string) valueID {
 	if b.k.Around == AroundSum {
 		return b.norm(x, name, b.outer, b.m.Hidden)
@@ -149,7 +150,7 @@ func (b *builder) summed(x valueID, name string) valueID {
 	return x
 }
 
-// before returns the norm in front of a part of the block, if there is one.
+// before returns the norm before a part of the block, or x without one.
 func (b *builder) before(x valueID, name string) valueID {
 	if b.k.Around == AroundBehind || b.k.Around == AroundSum || name == "n1" && b.k.NoFirst {
 		return x
@@ -157,7 +158,7 @@ func (b *builder) before(x valueID, name string) valueID {
 	return b.norm(x, name, b.outer, b.m.Hidden)
 }
 
-// behind returns the norm and the dropout behind a part of the block, if there are any.
+// behind returns the norm and the dropout after a part of the block, or x without them.
 func (b *builder) behind(x valueID, name string) valueID {
 	if b.k.Scales {
 		x = b.point(name+".scaled", b.values[x].bytes, []valueID{x}, x)
@@ -173,25 +174,24 @@ func (b *builder) behind(x valueID, name string) valueID {
 	return b.norm(x, name, b.outer, b.m.Hidden)
 }
 
-// act returns an activation of n numbers a token of the products.
+// act returns the bytes of n numbers for each token of the products.
 func (b *builder) act(n int64) engine.Bytes { return size(b.inner*n, b.e) }
 
-// sum adds two values; the gradient goes to both as it is.
+// sum adds two values. Its backward passes the gradient to both without a copy.
 func (b *builder) sum(x, y valueID) valueID {
 	z := b.add(op{in: []valueID{x, y}, byRef: true}, "sum", max(b.values[x].bytes, b.values[y].bytes))
 	b.values[z].wide = b.values[x].wide || b.values[y].wide
 	return z
 }
 
-// point returns an operator element by element that keeps some values.
+// point is an element-wise operator that keeps some values.
 func (b *builder) point(name string, bytes engine.Bytes, in []valueID, keeps ...valueID) valueID {
 	y := b.add(op{in: in, keeps: keeps}, name, bytes)
 	b.values[y].wide = b.values[in[0]].wide && b.s.bitsandbytes()
 	return y
 }
 
-// collect gathers what the ranks of a tensor-parallel group hold of the tokens; the
-// gradient is scattered again.
+// collect gathers the tokens of a tensor-parallel group. Its backward scatters the gradient.
 func (b *builder) collect(x valueID) valueID {
 	if b.inner == b.outer {
 		return x
@@ -199,9 +199,9 @@ func (b *builder) collect(x valueID) valueID {
 	return b.add(op{kind: opCollect, in: []valueID{x}}, "gathered", size(b.inner*b.m.Hidden, b.e))
 }
 
-// share returns what a product keeps of its input: in Megatron and Transformer Engine the rank's share of
-// what was gathered, which they gather once more in the backward [arXiv:2205.05198, section 4.2.2;
-// Megatron-LM: core/tensor_parallel/layers.py].
+// share returns what a product keeps of its input. Megatron and Transformer Engine keep only the rank's share of
+// a gathered input, and gather it again in the backward [arXiv:2205.05198, section 4.2.2; Megatron-LM:
+// core/tensor_parallel/layers.py].
 func (b *builder) share(x valueID) valueID {
 	for i := range b.ops {
 		if o := &b.ops[i]; b.s.Static && o.kind == opCollect && o.out[0] == x {
@@ -211,7 +211,7 @@ func (b *builder) share(x valueID) valueID {
 	return x
 }
 
-// scatter adds up the partial results of a tensor-parallel group.
+// scatter adds the partial results of a tensor-parallel group.
 func (b *builder) scatter(x valueID) valueID {
 	if b.inner == b.outer {
 		return x
@@ -219,10 +219,10 @@ func (b *builder) scatter(x valueID) valueID {
 	return b.add(op{kind: opScatter, in: []valueID{x}}, "scattered", size(b.outer*b.m.Hidden, b.e))
 }
 
-// linear returns a product from in to out numbers a token, with its adapter.
+// linear is a product from in to out numbers per token, with its adapter.
 func (b *builder) linear(x valueID, name string, in, out, bias int64) valueID {
 	w := weight{name: name, n: in*out + bias, trained: b.s.trains(), rows: in, cols: out}
-	wide := b.values[x].wide && b.s.bitsandbytes() // returned in the type of the input
+	wide := b.values[x].wide && b.s.bitsandbytes() // the result has the type of the input
 	bytes := b.act(out)
 	whole := x
 	x = b.cast(x)
@@ -236,7 +236,7 @@ func (b *builder) linear(x valueID, name string, in, out, bias int64) valueID {
 			o.back += b.values[x].bytes
 		}
 	}
-	if b.s.bitsandbytes() && b.s.Base == BaseInt8 { // it keeps its input as it is
+	if b.s.bitsandbytes() && b.s.Base == BaseInt8 { // the product keeps its input without a cast
 		o.in, o.keeps = []valueID{whole}, []valueID{whole}
 	}
 	if wide {
@@ -252,7 +252,7 @@ func (b *builder) linear(x valueID, name string, in, out, bias int64) valueID {
 	return y
 }
 
-// given returns n, or 0 without it.
+// given returns n if has is true, else 0.
 func given(has bool, n int64) int64 {
 	if !has {
 		return 0
@@ -260,7 +260,7 @@ func given(has bool, n int64) int64 {
 	return n
 }
 
-// feedForward returns the net behind the second normalisation.
+// feedForward is the feed-forward net or the experts, which read the output n of the second norm.
 func (b *builder) feedForward(n valueID) valueID {
 	if b.k.MoE != nil {
 		return b.experts(n)
@@ -268,7 +268,7 @@ func (b *builder) feedForward(n valueID) valueID {
 	return b.scatter(b.net(b.collect(n), ceil(b.k.Wide, b.s.Tensor)))
 }
 
-// net returns a feed-forward net of a width.
+// net is a feed-forward net of the given width.
 func (b *builder) net(n valueID, wide int64) valueID {
 	h := b.m.Hidden
 	bias := func(n int64) int64 { return given(b.k.Bias || b.k.MLPBias, n) }
@@ -280,7 +280,7 @@ func (b *builder) net(n valueID, wide int64) valueID {
 		n = b.cast(n)
 	}
 	gate := b.linear(n, "gate", h, wide, bias(wide))
-	if b.k.Sparse { // by a mean and a deviation of each token
+	if b.k.Sparse { // the threshold is made of a mean and a deviation of each token
 		kept := b.point("gate.largest", b.act(wide), []valueID{gate}, gate)
 		b.aside("gate.deviation", b.act(1))
 		gate = kept
@@ -289,7 +289,7 @@ func (b *builder) net(n valueID, wide int64) valueID {
 	return b.linear(b.droppedNet(b.gated(gate, up, b.values[up].bytes)), "down", wide, h, bias(h))
 }
 
-// droppedNet returns the dropout in front of a net's last product, if there is one.
+// droppedNet returns the dropout before a net's last product, or x without one.
 func (b *builder) droppedNet(x valueID) valueID {
 	if !b.k.DropNet || !b.s.written() {
 		return x
@@ -300,7 +300,7 @@ func (b *builder) droppedNet(x valueID) valueID {
 	return x
 }
 
-// gated returns the activation of the gate times the other product.
+// gated is the activation of the gate times the other product.
 func (b *builder) gated(gate, up valueID, bytes engine.Bytes) valueID {
 	if b.s.FusedGate || b.s.Compiled {
 		return b.add(op{in: []valueID{gate, up}, keeps: []valueID{gate, up}}, "gated", bytes)
@@ -329,11 +329,11 @@ func (b *builder) clamped(gate, up valueID, bytes engine.Bytes) valueID {
 // Act is an activation as Transformers writes it.
 type Act uint8
 
-// ActKernel is one kernel, which keeps its input: SiLU, GELU in its exact and tanh forms.
-// ActNew is GELU written out [transformers: activations.py, NewGELUActivation], which keeps
-// its input and three more. ActSquare is relu squared, which keeps what relu writes.
-// ActXIELU is that of Apertus [activations.py, XIELUActivation]. ActQuick is GELU by a
-// sigmoid. ActRelu keeps what it writes.
+// ActKernel is one kernel, which keeps its input: SiLU, and GELU in its exact and tanh forms.
+// ActNew is GELU in several operators [transformers: activations.py, NewGELUActivation], which keeps
+// its input and three more values. ActSquare is the square of a relu, which keeps the output of the relu.
+// ActXIELU is the activation of Apertus [activations.py, XIELUActivation]. ActQuick is GELU by a
+// sigmoid. ActRelu keeps its output.
 const (
 	ActKernel Act = iota
 	ActNew
@@ -343,7 +343,7 @@ const (
 	ActRelu
 )
 
-// activation is element by element; bytes are those of its input.
+// activation is an element-wise activation. bytes is the size of its input.
 func (b *builder) activation(x valueID, name string, bytes engine.Bytes) valueID {
 	act := b.k.Act
 	if act == ActXIELU { // alpha_p and alpha_n
@@ -385,11 +385,11 @@ func (b *builder) activation(x valueID, name string, bytes engine.Bytes) valueID
 	return b.point(name, bytes, in, x)
 }
 
-// xielu keeps its input, three intermediate values and where the input is positive.
+// xielu keeps its input, three intermediate values, and where the input is positive.
 func (b *builder) xielu(x valueID, name string, bytes engine.Bytes) valueID {
 	in := []valueID{x}
 	count := bytes / engine.Bytes(b.e)
-	if b.s.autocast() { // autocast computes the power in 4 bytes, and so all behind it
+	if b.s.autocast() { // autocast computes the power and everything after it in 4 bytes
 		bytes = 4 * count
 	}
 	square := b.keep(b.point(name+".square", bytes, in, x))
@@ -401,7 +401,7 @@ func (b *builder) xielu(x valueID, name string, bytes engine.Bytes) valueID {
 	return y
 }
 
-// wideGELU is ActNew under autocast, whose power widens its input and all behind it.
+// wideGELU is ActNew under autocast, whose power widens its input and everything after it.
 func (b *builder) wideGELU(x valueID, name string, bytes engine.Bytes) valueID {
 	wide := bytes * 4 / engine.Bytes(b.e)
 	in := b.widen(x, name, wide)
@@ -414,7 +414,7 @@ func (b *builder) wideGELU(x valueID, name string, bytes engine.Bytes) valueID {
 	return y
 }
 
-// widen returns x in 4 bytes a number, which are bytes in all: itself where it is so already.
+// widen returns x in 4 bytes per number, bytes in all, or x itself if it is wide.
 func (b *builder) widen(x valueID, name string, bytes engine.Bytes) valueID {
 	if b.values[x].wide {
 		return x
@@ -424,8 +424,8 @@ func (b *builder) widen(x valueID, name string, bytes engine.Bytes) valueID {
 	return y
 }
 
-// cast returns x in the compute type: a copy of its own for each product that reads a wide value,
-// since autocast remembers those of weights alone.
+// cast returns x in the compute type. Each product that reads a wide value makes a copy of its own, since
+// autocast caches only copies of weights.
 func (b *builder) cast(x valueID) valueID {
 	if !b.values[x].wide {
 		return x

@@ -8,35 +8,35 @@ import (
 	"memtide/profiles/card"
 )
 
-// Card is a GPU as far as the time of a step and the allocator care. Rates are bytes and
-// operations a second, of package card.
+// Card is a card as the allocator and the times of a step depend on it. Rates are bytes and operations per
+// second.
 type Card struct {
 	Name      string
 	Memory    engine.Bytes // as the driver reports it
-	Peak      float64      // of 16-bit products, dense
-	Share     float64      // of the peak that products reach
-	Attention float64      // of the peak that flash attention reaches
-	Bandwidth float64      // of its memory
-	NVLink    float64      // to its neighbours, one direction
-	Network   float64      // of its own network card
+	Peak      float64      // rate of dense 16-bit products
+	Share     float64      // share of the peak that products reach
+	Attention float64      // share of the peak that flash attention reaches
+	Bandwidth float64      // of the card's memory
+	NVLink    float64      // to the cards of the same node, in one direction
+	Network   float64      // of the card's share of the network
 	Workspace engine.Bytes
-	Link      float64 // to the host
-	Peak8     float64 // of 8-bit products, dense; 0 without units for them
-	Back      float64 // from the host
+	Link      float64 // rate to the host
+	Peak8     float64 // rate of dense 8-bit products; 0 without units for them
+	Back      float64 // rate from the host
 
-	Table *card.Card // the card itself, with where its figures come from
-	Lent  string     // the card whose rates stand in, of one whose own are not known
+	Table *card.Card // the card in package card, with the sources of its figures
+	Lent  string     // name of the card whose rates are used if the card's own are not known; else empty
 }
 
-// Workspaces of cuBLAS, which PyTorch takes from its allocator once for each thread
+// Workspaces of cuBLAS, which PyTorch allocates once for each thread
 // [CublasHandlePool.cpp: 2 x 4 MiB + 8 x 16 KiB, and 32 MiB from Hopper on].
 const (
 	workspaceAmpere = 2*4*engine.MiB + 8*16*engine.KiB
 	workspaceHopper = 32 * engine.MiB
 )
 
-// Shares of the peak, from the step times of LLM-foundry's tables [mosaicml/llm-foundry,
-// scripts/train/benchmarking]: 0.72 of an A100, 0.52 of an H100. That of Blackwell is
+// Shares of the peak that products reach, from the step times of LLM-foundry's tables [mosaicml/llm-foundry,
+// scripts/train/benchmarking]: 0.72 for an A100, 0.52 for an H100. The share for Blackwell is
 // assumed.
 const (
 	shareAmpere    = 0.72
@@ -52,11 +52,11 @@ const (
 	attentionHopper = 0.35
 )
 
-// lent is the card whose rates stand in for those of a card without any.
+// lent is the id of the card whose rates are used for cards without known rates.
 const lent = "h100"
 
-// cardOf returns a card of the table as the model of a step sees it. Shares are assumed of cards that have no row
-// above: those of Ampere before it, those of Hopper for what is not NVIDIA's.
+// cardOf returns a card of the table as a Card. Kinds without a share above use that of Ampere if they are older,
+// and that of Hopper if they are not NVIDIA's.
 func cardOf(c *card.Card) *Card {
 	out := &Card{Name: c.Name, Memory: c.Memory, Link: float64(c.ToHost), Back: float64(c.ToDev), Table: c,
 		Share: shareAmpere, Attention: attentionAmpere, Workspace: workspaceAmpere}
@@ -77,13 +77,13 @@ func cardOf(c *card.Card) *Card {
 	return out
 }
 
-// What is taken of a card where its table has nothing.
+// Rates that are assumed where the table has none.
 const (
-	assumedBetween engine.Rate = 25e9 // that of most links to the host
+	assumedBetween engine.Rate = 25e9 // the rate of most links to the host
 	assumedNetwork engine.Rate = 12e9 // 100 Gbit/s
 )
 
-// CardOf finds the card that a report of a run names; nil if none is known.
+// CardOf returns the card that a report of a run names, or nil if it names no known card.
 func CardOf(name string) *Card {
 	if c := card.Find(name); c != nil {
 		return cardOf(c)
@@ -91,8 +91,8 @@ func CardOf(name string) *Card {
 	return nil
 }
 
-// Says returns what has to be known of a card beside an answer about a setup: whose times they are, what it computes
-// in, which of its figures no source confirms. It is empty for most.
+// Says returns notes on the card for an answer about a setup: whose times they are, in which type the card
+// computes, and which of its figures have no source. Most cards have no notes.
 func (c *Card) Says(s *Setup) (notes []string) {
 	if c.Lent != "" {
 		notes = append(notes, fmt.Sprintf("Times are those of an %s: no rate is known for %s.", c.Lent, c.Name))

@@ -8,7 +8,7 @@ import (
 	"memtide/profiles"
 )
 
-// form says what a step is written as.
+// form is a set of forms in which a step can be written.
 type form int
 
 const (
@@ -16,7 +16,7 @@ const (
 	asGraph
 )
 
-// Profile returns the step as a chain on one of the cards, with what of it a program can use.
+// Profile returns the step as a chain on one of the cards, with the memory of the card that a program can use.
 func (a Ask) Profile() (*profiles.Profile, error) { return a.profile(asChain | asGraph) }
 
 // profile is Profile in some forms.
@@ -31,17 +31,16 @@ func (a Ask) profile(as form) (*profiles.Profile, error) {
 	return p, nil
 }
 
-// Profile returns a step of one micro batch as a chain of blocks and as operations, for the
-// methods that choose what is kept, computed again or moved. Both are made of the step as it
-// is played (Run): keeping everything has its peak. States stay on the device, gradients
-// appear as the backward makes them, unless they are accumulated. What a block of the chain
-// gathers, reduces and computes with is its temporary. Checkpointing and offloading are left
-// to the methods, whatever the setup says.
+// Profile returns a step of one micro batch as a chain of blocks and as operations, for strategies that choose
+// what is kept, computed again or moved. Both are made from the step as it is played (Run), so that keeping
+// everything has its peak. States stay on the device, and gradients appear as the backward makes them, unless
+// they are accumulated. What a block of the chain gathers, reduces and needs as scratch is its temporary. Profile
+// ignores the setup's checkpointing and offloading, which are left to strategies.
 func Profile(s Setup, c *Card) (*profiles.Profile, error) {
 	return profiles.Try(func() *profiles.Profile { return s.profile(c, asChain|asGraph) })
 }
 
-// profile is Profile in some forms, which ends at an error.
+// profile is Profile in some forms. It ends if there is an error.
 func (s Setup) profile(c *Card, as form) *profiles.Profile {
 	s = s.keeping().normal()
 	if s.Stages > 1 {
@@ -62,7 +61,7 @@ func (s Setup) profile(c *Card, as form) *profiles.Profile {
 	return out
 }
 
-// outline is a step that was played, operation by operation: chains and graphs are made of it.
+// outline is a step that was played operation by operation. Chains and graphs are made from it.
 type outline struct {
 	*program
 	record []moment // see moment
@@ -84,22 +83,21 @@ func newOutline(s *Setup) *outline {
 	return o
 }
 
-// forward and backward are the moments at which those of a stage, counted from 1, end;
-// reduction and step those of what follows.
+// forward and backward return the moments at which the passes of stage k, counted from 1, end;
+// reduction and step return the moments at which these end.
 func (o *outline) forward(k int) moment  { return o.record[k] }
 func (o *outline) backward(k int) moment { return o.record[2*o.n+1-k] }
 func (o *outline) reduction() moment     { return o.record[2*o.n+1] }
 func (o *outline) step() moment          { return o.record[2*o.n+2] }
 
-// keeping returns the setup without a policy of checkpointing and offloading.
+// keeping returns the setup without checkpointing and offloading.
 func (s Setup) keeping() Setup {
 	s.Checkpoint, s.OffloadX, s.Stash = CheckpointNone, false, false
 	s.Every, s.First, s.Group, s.Keep, s.OneGraph, s.Swap = 1, 0, 1, nil, false, 0
 	return s
 }
 
-// beside says what the operations have that the chain has not, and where its times come
-// from.
+// beside returns a note on what the operations have that the chain does not, and where their times come from.
 func (s *Setup) beside() string {
 	text := ""
 	if s.gathers() && s.Shard > 1 {
@@ -111,9 +109,9 @@ func (s *Setup) beside() string {
 	return text + "The first stage of the chain is the optimizer, whose step is the last backward. Taken as operations it is one of each block, with states that can move."
 }
 
-// chain returns the step as a chain of blocks. Its first stage is the optimizer, whose forward
-// does nothing: its backward is the last operation. Temporaries are what the step was seen
-// to hold beside what a chain knows of, among them gradients of weights as they appear.
+// chain returns the step as a chain of blocks. Its first stage is the optimizer, whose forward does nothing and
+// whose backward is the last operation. Temporaries are the memory of the played step beside what a chain knows,
+// which includes gradients of weights as they appear.
 func (o *outline) chain(c *Card) *engine.Chain {
 	s := o.s
 	optimizer := engine.Stage{Name: "optimizer", Kind: engine.OptimizerKind, Back: seconds(o.stepSeconds(c))}
@@ -156,11 +154,11 @@ func (o *outline) chain(c *Card) *engine.Chain {
 	return chain
 }
 
-// stages returns the embedding, the blocks, and the head with the loss: what they keep, as it
-// was played, and their times, without temporaries.
+// stages returns the embedding, the blocks, and the head with the loss, with their times and what they keep,
+// without temporaries.
 func (o *outline) stages(c *Card) []engine.Stage {
 	read := o.finalNorm()
-	written := func(i int) engine.Bytes { // before block i, or before the head
+	written := func(i int) engine.Bytes { // input of block i, or of the head
 		if i < len(o.units) {
 			return o.units[i].block.values[blockInput].bytes
 		}
@@ -197,13 +195,13 @@ func (o *outline) stages(c *Card) []engine.Stage {
 			st.Saved -= st.Out
 		}
 	}
-	for i := range out { // a stage may let go of a skip that is larger than what it keeps
+	for i := range out { // a stage may free a skip that is larger than what it keeps
 		out[i].Saved = max(0, out[i].Saved)
 	}
 	return out
 }
 
-// casted returns the copies of autocast, which a unit holds through the step.
+// casted returns the bytes of autocast's copies of weights, which a unit holds through the step.
 func (p *program) casted(u *unit) engine.Bytes {
 	q := &program{ledger: &ledger{}, s: p.s}
 	was := u.whole
@@ -213,8 +211,8 @@ func (p *program) casted(u *unit) engine.Bytes {
 	return q.live
 }
 
-// pinned returns what a unit that is gathered holds beside its states through the step: its
-// weights if they stay, and the gradient of a head, which is reduced last.
+// pinned returns what a gathered unit holds through the step beside its states: its weights if they stay, and the
+// gradient of a head, which is reduced last.
 func (p *program) pinned(u *unit) (n engine.Bytes) {
 	if !p.s.gathers() {
 		return 0
@@ -230,7 +228,7 @@ func (p *program) pinned(u *unit) (n engine.Bytes) {
 	return n
 }
 
-// seconds returns a time, rounded up.
+// seconds returns s seconds, rounded up to a nanosecond.
 func seconds(s float64) time.Duration {
 	return time.Duration(engine.Int64(s*float64(time.Second) + 0.999999999))
 }

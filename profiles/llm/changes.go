@@ -10,20 +10,20 @@ import (
 	"memtide/profiles"
 )
 
-// Change is a plan with some knobs turned.
+// Change is the question with some knobs turned or another policy, and its answer.
 type Change struct {
 	Names    []string
-	Words    string      // of a policy: what frameworks call it
-	Method   string      // of what a strategy finds on the chain of the step: its name; Args say nothing then
-	Args     engine.Args // all of the plan's
-	Card     bool        // the card is another than Args say
+	Words    string      // for a policy: the names that frameworks have for it
+	Method   string      // name of the strategy that found the plan, if one did; Args are then unset
+	Args     engine.Args // all options of the changed question
+	Card     bool        // the card differs from the card in Args
 	Estimate *Estimate
 	GPUs     int64
-	turned   Ask
+	turned   Ask // the changed question
 }
 
-// settle plays the allocator's part of an answer that lacks it, up to a limit, and of a pipeline
-// in the fastest order of passes if that is asked for. It ends where the poll or the answer does.
+// settle replays an answer through the allocator up to a limit, if that was not done yet, and finds the fastest
+// order of passes of a pipeline if that is wanted. It ends with the error of the poll or the answer.
 func (c *Change) settle(limit engine.Bytes) {
 	c.turned.goOn()
 	if c.Estimate.replayed && c.turned.order == "" {
@@ -33,17 +33,16 @@ func (c *Change) settle(limit engine.Bytes) {
 	c.Estimate = have(c.turned.answer(limit))
 }
 
-// have returns what is there, or ends with the error.
+// have returns v, or ends with the error.
 func have[T any](v T, err error) T {
 	profiles.End(err)
 	return v
 }
 
-// goOn ends where the poll has to. What searches for several answers calls it between them.
+// goOn ends with the error of the poll. Searches call it between answers.
 func (a *Ask) goOn() { profiles.End(a.Setup.poll.Now()) }
 
-// turn tries every knob on a question, one at a time, in their order, without the
-// allocator's part.
+// turn tries every knob on a question, one at a time and in order, without the replay through the allocator.
 func (a Ask) turn() (out []Change) {
 	for _, k := range knobs {
 		a.goOn()
@@ -53,7 +52,7 @@ func (a Ask) turn() (out []Change) {
 		}
 		answer, err := b.answer(probed)
 		if err != nil {
-			continue // a knob that this setup does not have
+			continue // the knob does not apply to this setup
 		}
 		out = append(out, Change{Names: []string{a.said(&k, &b)}, Args: b.Args, Card: b.altered, Estimate: answer,
 			GPUs: b.GPUs, turned: b})
@@ -62,7 +61,7 @@ func (a Ask) turn() (out []Change) {
 	return out
 }
 
-// said returns the name of a knob that makes b of the question; of one that takes more cards with their number.
+// said returns the name of knob k, which turns question a into b. If b has more cards, the name has their number.
 func (a *Ask) said(k *knob, b *Ask) string {
 	switch {
 	case k.words != nil:
@@ -75,7 +74,7 @@ func (a *Ask) said(k *knob, b *Ask) string {
 	return fmt.Sprintf("FSDP over %d cards", b.GPUs)
 }
 
-// turned returns the question with a knob turned; ok is false if that changes nothing.
+// turned returns the question with a knob turned. ok is false if the knob changes nothing or does not apply.
 func (a Ask) turned(k *knob) (b Ask, ok bool) {
 	if k.card != nil {
 		c := *a.Card
@@ -95,17 +94,16 @@ func (a Ask) turned(k *knob) (b Ask, ok bool) {
 	return b, err == nil
 }
 
-// Most of what a search for changes that fit looks at.
+// Limits of the search for changes that fit.
 const (
 	mostFixes = 3
-	widest    = 4 // changes that are combined further
-	deepest   = 4 // knobs of one combination
+	widest    = 4 // changes of one depth that are combined further
+	deepest   = 4 // knobs in one combination
 )
 
-// fixes finds up to three ways to make a question fit, none with a knob of
-// another one: single knobs, and where these are too few, knobs on top of those that need
-// the least. Those of one depth come in the order of their cards and of what a token costs. The
-// allocator's part is played of what may be one of them; single is settled as far.
+// fixes finds up to mostFixes ways to make a question fit that have no knob in common: single knobs first, then
+// further knobs on top of the changes that need least. Ways of one depth are ordered by cards and then by the
+// cost of a token. It replays only changes that may be among the results; single is settled to the same extent.
 func fixes(single []Change) (out []Change) {
 	seen := map[string]bool{}
 	for level, depth := single, 1; ; depth++ {
@@ -128,12 +126,12 @@ func fixes(single []Change) (out []Change) {
 	}
 }
 
-// least is the share of memory or time below which a change makes no difference.
+// least is the share of memory or time below which a change does not count.
 const least = 0.005
 
-// useful returns the changes that help, the largest first. Where the step fits they are those
-// that make it faster for equal work, which adapters are not, and still fit; where it does not, those that make it
-// fit, in the order of their cards and times, and then those that free memory.
+// useful returns the changes that help, the largest first. If the step fits, they are changes that make it faster
+// for equal work, which adapters are not, and that still fit. If it does not fit, they are changes that make it
+// fit, ordered by cards and times, and then changes that free memory.
 func (a Ask) useful(now *Estimate, all []Change) (out []Change) {
 	cost := a.perToken(now)
 	freed := func(c *Change) engine.Bytes { return now.High - c.Estimate.High }
@@ -161,15 +159,15 @@ func (a Ask) useful(now *Estimate, all []Change) (out []Change) {
 	return out
 }
 
-// perToken returns what a token costs: seconds of one card.
+// perToken returns the cost of a token, in seconds of one card.
 func (a Ask) perToken(answer *Estimate) float64 {
 	s := &a.Setup
 	groups := float64(a.GPUs) / float64(orOne(s.Tensor)*orOne(s.Context)*orOne(s.Stages))
 	return answer.Time.Seconds() * float64(a.GPUs) / (float64(orOne(s.Batch)*s.Seq*orOne(s.Accumulate)) * groups)
 }
 
-// fits adds those of a level that fit to what is found, as far as there is room for them,
-// and returns those that do not.
+// fits appends the changes of a level that fit to found, up to mostFixes, and returns the changes that do not
+// fit.
 func fits(level []Change, found *[]Change) (rest []Change) {
 	var may []*Change
 	for i := range level {
@@ -199,7 +197,7 @@ func fits(level []Change, found *[]Change) (rest []Change) {
 	return rest
 }
 
-// alike reports whether some knobs and others have one of them in common, to whatever number.
+// alike reports whether two lists of names of knobs have a name in common, not counting numbers in names.
 func alike(names, others []string) bool {
 	return slices.ContainsFunc(names, func(name string) bool {
 		return slices.ContainsFunc(others, func(other string) bool { return numberless(name) == numberless(other) })

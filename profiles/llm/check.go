@@ -7,16 +7,16 @@ import (
 	"memtide/profiles/llm/ask"
 )
 
-// mostParams is more than ten times what the largest models have, and so few that no sum
-// of their bytes overflows.
+// mostParams is more than ten times the parameters of the largest models, and low enough that no sum of their
+// bytes overflows.
 const mostParams = 1 << 45
 
-// Check reports a model that cannot be: everything that describes one comes through here,
-// whatever it was read from. Errors name the number by its key in a config.json.
+// Check returns an error for a model that is impossible. Every description of a model passes through it, whatever
+// it was read from. Errors name a number by its key in a config.json.
 func (m *Model) Check() error {
 	wide := int64(1)
 	if m.MoE != nil && m.MoE.Dense == 0 {
-		wide = 0 // no layer has it
+		wide = 0 // no layer has a dense net
 	}
 	err := cmp.Or(ask.CheckSize("num_hidden_layers", m.Layers, 1), ask.CheckSize("hidden_size", m.Hidden, 1),
 		ask.CheckSize("num_attention_heads", m.Heads, 1), ask.CheckSize("num_key_value_heads", m.Keys, 1),
@@ -45,7 +45,7 @@ func (m *Model) Check() error {
 	return nil
 }
 
-// above reports a number that is more than the one that it is a part of.
+// above returns an error if n is larger than most, the number of which it is a part.
 func above(key string, n int64, of string, most int64) error {
 	if n > most {
 		return fmt.Errorf("%s is %d, more than %s, which is %d: correct one of them in the config.json", key, n,
@@ -54,7 +54,7 @@ func above(key string, n int64, of string, most int64) error {
 	return nil
 }
 
-// checkPattern reports the first block of its own whose heads have no width.
+// checkPattern returns an error for the first block of Pattern whose heads have no width.
 func (m *Model) checkPattern() error {
 	for layer, b := range m.Pattern {
 		if b.Heads > 0 && b.MLA == nil && (b.Head < 1 || b.Keys < 1) {
@@ -64,7 +64,7 @@ func (m *Model) checkPattern() error {
 	return nil
 }
 
-// checkTogether reports sizes, each of which could be, that cannot be together.
+// checkTogether returns an error for sizes that are possible alone but not together.
 func (m *Model) checkTogether() error {
 	most := max(m.block(0), m.block(m.Layers-1), m.embedding()+m.head())
 	if most <= mostParams {
@@ -81,18 +81,18 @@ func (m *Model) checkTogether() error {
 	return nil
 }
 
-// Most of what an answer plays: its work and its memory are known before it begins. What
-// the allocator has to do grows with the square of what is held.
+// Limits of what is played. They are checked before a play begins. The work of
+// the allocator grows with the square of what is held.
 const (
-	mostHeld   = 1 << 10 // blocks that one rank holds between forward and backward: as many as a model has layers
-	mostBlocks = 1 << 13 // and all ranks together that differ
+	mostHeld   = 1 << 10 // blocks that one rank holds between forward and backward: the most layers of a model
+	mostBlocks = 1 << 13 // blocks that all ranks that differ hold together
 	mostPasses = 1 << 15 // forwards of a pipeline's step
-	mostChain  = 1 << 8  // blocks of a chain that strategies look for an optimum of
-	mostLive   = 1 << 53 // bytes that are there at a moment
+	mostChain  = 1 << 8  // blocks of a chain for which strategies look for an optimum
+	mostLive   = 1 << 53 // bytes that are allocated at once
 	mostValue  = 1 << 53 // numbers of one activation
 )
 
-// widest returns the most numbers of a token that an operator writes.
+// widest returns the largest number of numbers per token that an operator writes.
 func (m *Model) widest() int64 {
 	n := max(m.Hidden, m.Words, m.Wide, m.Heads*m.Head)
 	if e := m.MoE; e != nil {
@@ -113,15 +113,15 @@ func (m *Model) widest() int64 {
 	return n
 }
 
-// checkPasses ends with a pipeline whose order is too long to be played.
+// checkPasses ends with an error for a pipeline with too many passes to be played.
 func (s *Setup) checkPasses(stages int) {
 	if n := int64(stages) * s.Accumulate; n > mostPasses {
 		refuse("%d micro batches on %d stages of a pipeline are %d forwards; at most %d are played: lower accumulate to %d", s.Accumulate, stages, n, mostPasses, mostPasses/stages)
 	}
 }
 
-// checkHeld ends with ranks that hold more blocks than are played, given those of each
-// rank that differs from the others.
+// checkHeld ends with an error for ranks that hold too many blocks to be played. held has the blocks of each rank
+// that differs from the others.
 func (s *Setup) checkHeld(held []int64) {
 	all := int64(0)
 	for _, n := range held {

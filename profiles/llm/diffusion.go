@@ -2,36 +2,36 @@ package llm
 
 import "memtide/engine"
 
-// Dit is a block of a diffusion transformer: latent tokens beside those of a text, whose norms are
-// scaled and shifted by what the step of the diffusion says.
+// Dit is a block of a diffusion transformer: latent tokens beside the tokens of a text. The time of the diffusion
+// scales and shifts its norms.
 type Dit struct {
 	Text      int64    // tokens of the text
-	Single    bool     // one row of all tokens; otherwise latents and text have weights of their own
-	Cross     bool     // the text is attended to, and is no part of the stream (Wan)
-	Seen      int64    // tokens of a picture that is attended to beside the text
-	Given     int64    // vectors of scales that a module outside the blocks makes; 0: a product of the block makes them
-	Shared    bool     // they come from before, and are those of all blocks of a kind
+	Single    bool     // one row of all tokens; otherwise latents and text have separate weights
+	Cross     bool     // latents attend to the text, which is not part of the stream (Wan)
+	Seen      int64    // tokens of a picture that latents attend to beside the text
+	Given     int64    // vectors of scales that a module outside the blocks makes; 0: a product of the block does
+	Shared    bool     // all blocks of a kind share scales that are made before them
 	Plain     bool     // products have no biases
-	Swish     bool     // the net has a gate
-	Narrow    bool     // of Cross: norms and scales are in the compute type
-	Roots     bool     // and norms are root mean squares
-	Time      int64    // numbers of the time's embedding, where latents and text have one set of weights (CogVideoX)
-	Linear    bool     // of Cross: attention without a softmax and a net of convolutions (Sana)
-	Heads     int64    // of Cross: heads that the text is attended to by; 0: as many as for latents
-	Around    bool     // norms stand on both sides of each part (Z-Image)
-	Scaled    bool     // of Around: the time scales and gates both parts
-	Norms     NormForm // of queries and keys by head
-	Bare      bool     // there are none
+	Swish     bool     // the feed-forward net has a gate
+	Narrow    bool     // with Cross: norms and scales are in the compute type
+	Roots     bool     // with Narrow: norms are RMS norms
+	Time      int64    // width of the time's embedding if latents and text share weights (CogVideoX); else 0
+	Linear    bool     // with Cross: attention without a softmax and a net of convolutions (Sana)
+	Heads     int64    // with Cross: heads of the attention to the text; 0: the heads of latents
+	Around    bool     // norms come before and after each part (Z-Image)
+	Scaled    bool     // with Around: the time scales and gates both parts
+	Norms     NormForm // form of the norms of queries and keys by head
+	Bare      bool     // queries and keys have no norms
 	TextOut   bool     // the block is the last one that reads the text
-	Copied    bool     // attention's result is copied for the products behind it
-	Twice     bool     // attention of one row reads a copy of its input
+	Copied    bool     // attention's result is copied for the products after it
+	Twice     bool     // with Single: attention reads a copy of its input
 	Masked    bool     // the text has a mask
-	Table     int64    // bytes of the tables of rotation of a token
-	TextTable int64    // and of all of the text
-	LatentTab bool     // of latents alone
+	Table     int64    // bytes of the tables of rotation per token
+	TextTable int64    // bytes of the tables of rotation of the whole text
+	LatentTab bool     // Table holds only for latents
 }
 
-// dit returns a block of latents and a text [diffusers: models/transformers].
+// dit is a block of latents and a text [diffusers: models/transformers].
 func (b *builder) dit(x valueID) valueID {
 	switch d := b.k.Dit; {
 	case d.Cross:
@@ -46,7 +46,7 @@ func (b *builder) dit(x valueID) valueID {
 	return b.doubleDit(x)
 }
 
-// over runs what is written for some tokens.
+// over calls f with the given number of tokens.
 func (b *builder) over(tokens int64, f func()) {
 	inner, outer := b.inner, b.outer
 	b.inner, b.outer = tokens, tokens
@@ -54,7 +54,7 @@ func (b *builder) over(tokens int64, f func()) {
 	b.inner, b.outer = inner, outer
 }
 
-// ditTables are what all blocks share: the embedding of the time, tables, a text.
+// ditTables adds the values that all blocks share: the embedding of the time, tables, a text.
 func (b *builder) ditTables(first func(name string, bytes engine.Bytes, kept bool)) {
 	d, h, batch := b.k.Dit, b.m.Hidden, b.s.Batch
 	tokens := b.s.Seq
@@ -93,7 +93,7 @@ func (b *builder) ditTables(first func(name string, bytes engine.Bytes, kept boo
 	}
 }
 
-// scales returns the scales that a product of the block makes of the time, as the given number of vectors.
+// scales is the product that makes vectors of scales from the time.
 func (b *builder) scales(name string, vectors int64) (y valueID) {
 	h := b.m.Hidden
 	from := h
@@ -107,7 +107,7 @@ func (b *builder) scales(name string, vectors int64) (y valueID) {
 	return y
 }
 
-// scaledNorm returns a norm without weights, scaled and shifted.
+// scaledNorm is a norm without weights, scaled and shifted.
 func (b *builder) scaledNorm(x valueID, name string, tokens int64) valueID {
 	wide := size(tokens*b.m.Hidden, b.e)
 	n := b.add(op{in: []valueID{x}, keeps: []valueID{x}}, name, wide)
@@ -117,7 +117,7 @@ func (b *builder) scaledNorm(x valueID, name string, tokens int64) valueID {
 	return y
 }
 
-// qkv are queries, keys and values of some tokens, normalised by head.
+// qkv returns queries, keys and values of some tokens. Queries and keys are normalised by head.
 func (b *builder) qkv(n valueID, name string, tokens int64) (out [3]valueID) {
 	h, k := b.m.Hidden, b.k
 	b.over(tokens, func() {
@@ -131,7 +131,7 @@ func (b *builder) qkv(n valueID, name string, tokens int64) (out [3]valueID) {
 	return out
 }
 
-// ditAttend is attention of all tokens to all.
+// ditAttend is attention of all tokens to all tokens. in has the parts of queries, keys and values.
 func (b *builder) ditAttend(in [3][]valueID, tokens int64) valueID {
 	h := b.m.Hidden
 	var all [3]valueID
@@ -156,12 +156,12 @@ func (b *builder) ditAttend(in [3][]valueID, tokens int64) valueID {
 	return a
 }
 
-// gatedSum returns a part's result times a gate, beside the stream.
+// gatedSum adds a part's result times a gate to the stream.
 func (b *builder) gatedSum(x, y, gates valueID, name string, bytes engine.Bytes) valueID {
 	return b.sum(x, b.point(name, bytes, []valueID{y, gates}, y, gates))
 }
 
-// doubleDit has weights of their own for latents and text.
+// doubleDit has separate weights for latents and text.
 func (b *builder) doubleDit(x valueID) valueID {
 	d, h := b.k.Dit, b.m.Hidden
 	tokens := [2]int64{b.outer, b.s.Batch * d.Text}
@@ -169,11 +169,8 @@ func (b *builder) doubleDit(x valueID) valueID {
 	names := [2]string{"img.", "txt."}
 	parts := b.split(x, []string{"img", "txt"}, bytes[:])
 	var gates [2]valueID
-	if d.Shared {
-		all := b.add(op{in: []valueID{x}}, "scales", 0)
-		gates = [2]valueID{all, all}
-	} else if d.Given > 0 { // put together of what came from before
-		all := b.add(op{in: []valueID{x}}, "scales", size(b.s.Batch*12*h, b.e))
+	if d.Shared || d.Given > 0 { // given scales are concatenated
+		all := b.add(op{in: []valueID{x}}, "scales", size(given(!d.Shared, b.s.Batch*12*h), b.e))
 		gates = [2]valueID{all, all}
 	}
 	var in [3][]valueID
@@ -210,7 +207,7 @@ func (b *builder) doubleDit(x valueID) valueID {
 // biased returns the number of biases of a product with n outputs.
 func (b *builder) biased(n int64) int64 { return given(!b.k.Dit.Plain, n) }
 
-// ditNet returns a net up to its last product.
+// ditNet is a feed-forward net without its last product.
 func (b *builder) ditNet(n valueID, name string) valueID {
 	h, wide := b.m.Hidden, b.k.Wide
 	if !b.k.Dit.Swish {
@@ -221,8 +218,7 @@ func (b *builder) ditNet(n valueID, name string) valueID {
 	return b.gated(halves[0], halves[1], b.act(wide))
 }
 
-// fusedDit is one product for queries, keys, values and the net, of which values and the net stay
-// a part.
+// fusedDit is one product for queries, keys, values and the net. Values and the net are views of its result.
 func (b *builder) fusedDit(n valueID, tokens int64) (act valueID, qkv [3]valueID) {
 	h, wide := b.m.Hidden, b.k.Wide
 	all := b.linear(n, "qkv", h, 3*h+2*wide, 0)
@@ -242,7 +238,7 @@ func (b *builder) singleDit(x valueID) valueID {
 	gates := x
 	if d.Given == 0 && !d.Shared {
 		gates = b.scales("mod", 3)
-	} else { // a part of what came from before
+	} else { // a view of the given scales
 		gates = b.add(op{in: []valueID{x}}, "scales", 0)
 	}
 	n := b.scaledNorm(x, "n1", tokens)
@@ -266,7 +262,7 @@ func (b *builder) singleDit(x valueID) valueID {
 	return b.gatedSum(x, y, gates, "gate", bytes)
 }
 
-// wideScaled returns a norm in 4 bytes, scaled and shifted in them.
+// wideScaled is a norm in 4 bytes that is also scaled and shifted in 4 bytes.
 func (b *builder) wideScaled(x valueID, name string) valueID {
 	h, t := b.m.Hidden, b.outer
 	if b.k.Dit.Narrow && !b.k.Dit.Roots {
@@ -287,8 +283,8 @@ func (b *builder) wideScaled(x valueID, name string) valueID {
 	return b.add(op{in: []valueID{y}}, name+".narrow", size(t*h, b.e))
 }
 
-// crossDit has latents that attend to each other and to a text: Wan's, whose norms and vectors of the
-// time are in 4 bytes, and PixArt's and LTX's.
+// crossDit has latents that attend to each other and to a text: Wan's, whose norms and vectors of the time are in
+// 4 bytes, and PixArt's and LTX's.
 func (b *builder) crossDit(x valueID) valueID {
 	d, h, t := b.k.Dit, b.m.Hidden, b.outer
 	batch, bytes := b.s.Batch, size(t*h, b.e)
@@ -341,8 +337,8 @@ func (b *builder) crossDit(x valueID) valueID {
 	return b.gatedSum(x, out, gates, "gate2", bytes)
 }
 
-// beside adds the attention of the latents to tokens outside their own stream. Their states are
-// counted where they are first read.
+// beside is the attention of the latents to tokens outside their stream. The states of these tokens count in the
+// first block that reads them.
 func (b *builder) beside(n, q valueID, name string, tokens int64, whole func(valueID, string, int64) valueID) valueID {
 	h, rows := b.m.Hidden, b.s.Batch*tokens
 	states := b.add(op{in: []valueID{n}}, name+"states", 0)
@@ -363,8 +359,8 @@ func (b *builder) beside(n, q valueID, name string, tokens int64, whole func(val
 	return a
 }
 
-// linearDit is attention without a softmax, by products in 4 bytes of what a relu leaves, with a
-// row of ones beside the values [diffusers: SanaLinearAttnProcessor2_0].
+// linearDit is attention without a softmax, by products in 4 bytes of relu outputs, with a row of ones beside the
+// values [diffusers: SanaLinearAttnProcessor2_0].
 func (b *builder) linearDit(q, k, v valueID) valueID {
 	h, t, heads, d := b.m.Hidden, b.outer, b.k.Heads, b.k.Head
 	q, k = b.keep(b.point("q.relu", b.act(h), []valueID{q})), b.keep(b.point("k.relu", b.act(h), []valueID{k}))
@@ -374,7 +370,7 @@ func (b *builder) linearDit(q, k, v valueID) valueID {
 	return a
 }
 
-// convolved returns a net of convolutions with a gate [diffusers: GLUMBConv].
+// convolved is a net of convolutions with a gate [diffusers: GLUMBConv].
 func (b *builder) convolved(n valueID) valueID {
 	h, wide := b.m.Hidden, b.k.Wide
 	both := b.act(2 * wide)
@@ -385,8 +381,8 @@ func (b *builder) convolved(n valueID) valueID {
 	return b.linear(b.gated(halves[1], halves[0], b.act(wide)), "down", wide, h, 0)
 }
 
-// jointDit has one set of weights for latents and text, whose norms have weights and differ in their
-// scales alone.
+// jointDit has one set of weights for latents and text. Their norms have weights, and differ only in their
+// scales.
 func (b *builder) jointDit(x valueID) valueID {
 	h, d := b.m.Hidden, b.k.Head
 	tokens := b.outer + b.s.Batch*b.k.Dit.Text
@@ -419,42 +415,39 @@ func (b *builder) jointDit(x valueID) valueID {
 	return x
 }
 
-// timeWidth is that of the sines of a time.
+// timeWidth is the width of the sines of a time.
 const timeWidth = 256
 
-// aroundDit is Z-Image's: tokens of one kind, or of both, with norms on both sides of each part.
+// aroundDit is Z-Image's block: tokens of one kind, or of both, with norms before and after each part.
 func (b *builder) aroundDit(x valueID) valueID {
 	d, h, t := b.k.Dit, b.m.Hidden, b.outer
 	bytes := size(t*h, b.e)
-	norm := func(v valueID, name string) valueID { return b.normAs(FormInput, v, name, t, h, h) }
 	if d.Scaled {
 		b.over(b.s.Batch, func() {
-			time := b.add(op{in: []valueID{blockInput}}, "time", 0) // counted where it is first seen
+			time := b.add(op{in: []valueID{blockInput}}, "time", 0) // counted in the first block that reads it
 			b.linear(time, "mod", timeWidth, 4*h, 4*h)
 			b.aside("gates", 2*b.act(h))
 		})
 	}
-	before := func(v valueID, name string) valueID {
-		n := norm(v, name)
-		if !d.Scaled {
-			return n
+	norm := func(v valueID, name, by string) valueID {
+		v = b.normAs(FormInput, v, name, t, h, h)
+		if d.Scaled {
+			v = b.add(op{in: []valueID{v}, keeps: []valueID{v}}, name+by, bytes)
 		}
-		y := b.add(op{in: []valueID{n}, keeps: []valueID{n}}, name+".scaled", bytes)
-		b.aside(name+".scale", size(b.s.Batch*h, b.e))
-		return y
+		return v
 	}
-	behind := func(v valueID, name string) valueID {
-		n := norm(v, name)
-		if !d.Scaled {
-			return n
+	before := func(v valueID, name string) valueID {
+		v = norm(v, name, ".scaled")
+		if d.Scaled {
+			b.aside(name+".scale", size(b.s.Batch*h, b.e))
 		}
-		return b.add(op{in: []valueID{n}, keeps: []valueID{n}}, name+".gated", bytes)
+		return v
 	}
 	qkv := b.qkv(before(x, "n1"), "", t)
 	a := b.ditAttend([3][]valueID{{qkv[0]}, {qkv[1]}, {qkv[2]}}, t)
-	x = b.sum(x, behind(b.linear(a, "o", h, h, 0), "n1.out"))
+	x = b.sum(x, norm(b.linear(a, "o", h, h, 0), "n1.out", ".gated"))
 	n := before(x, "n2")
 	gate, up := b.linear(n, "gate", h, b.k.Wide, 0), b.linear(n, "up", h, b.k.Wide, 0)
 	f := b.linear(b.gated(gate, up, b.act(b.k.Wide)), "down", b.k.Wide, h, 0)
-	return b.sum(x, behind(f, "n2.out"))
+	return b.sum(x, norm(f, "n2.out", ".gated"))
 }

@@ -2,12 +2,11 @@ package llm
 
 import "memtide/engine"
 
-// EndKind is what stands before and behind the blocks of a network that is no language model of
-// one row of blocks.
+// EndKind is the kind of what comes before and after the blocks of a network that is not a plain language model.
 type EndKind uint8
 
-// The ends of networks: T5's encoder and decoder; Whisper's; a classifier of the first token, or of
-// it and the mean of all; two towers of texts and pictures, CLIP's and SigLIP's; those of a diffusion transformer.
+// The kinds of ends: T5's encoder and decoder; Whisper's; a classifier of the first token, or of
+// the first token and the mean of all; CLIP's and SigLIP's two towers of texts and pictures; a diffusion model's.
 const (
 	EndT5 EndKind = iota
 	EndWhisper
@@ -18,16 +17,16 @@ const (
 	EndDiffusion
 )
 
-// Ends are those of a network whose blocks do not read words alone.
+// Ends are what comes before and after the blocks of a network that reads more than words.
 type Ends struct {
 	Kind   EndKind
-	Params int64 // of all that is no block's but the last norm and the head
-	Width  int64 // of what texts and pictures are compared by
-	Heads  int64 // of the pooling attention of SigLIP
-	Wide   int64 // of the net behind it
+	Params int64 // parameters outside the blocks, the last norm and the head
+	Width  int64 // width of the vectors by which texts and pictures are compared
+	Heads  int64 // heads of SigLIP's pooling attention
+	Wide   int64 // width of the net after the pooling attention
 
-	// Bytes that stand before and behind the blocks of a diffusion transformer, of a latent token, a
-	// token of the text, and a picture; and whether the last norm reads a part of the last block's
+	// Bytes kept before and after the blocks of a diffusion transformer, for each latent token, each
+	// token of the text, and each picture; and whether the last norm reads a part of the last block's
 	// whole output.
 	Latent, Text, Each int64
 	Whole              bool
@@ -36,16 +35,16 @@ type Ends struct {
 // contrasts reports whether there is no head of words or labels.
 func (e *Ends) contrasts() bool { return e != nil && e.Kind >= EndCLIP }
 
-// pictures reports whether there is no embedding of words but in Params.
+// pictures reports whether the network reads pictures. It then has no embedding of words outside of Params.
 func (e *Ends) pictures() bool { return e != nil && e.Kind >= EndClass }
 
-// Own is the width and the number of tokens of a block, where they are not the model's.
+// Own is the width and the number of tokens of a block that differ from the model's.
 type Own struct {
 	Hidden int64
 	Fixed  int64 // tokens of a sequence
-	Share  int64 // or one for as many of the model's
-	More   int64 // and as many more
-	Last   bool  // the next block is another part's
+	Share  int64 // or one token for each Share tokens of the model
+	More   int64 // further tokens
+	Last   bool  // the next block belongs to another part
 }
 
 // of returns the setup as a block sees it.
@@ -71,7 +70,7 @@ func (s *Setup) of(k *Block) *Setup {
 // tail returns the setup as the last block and the loss see it.
 func (s *Setup) tail() *Setup { return s.of(s.Model.At(s.Model.Layers - 1)) }
 
-// logits returns how many there are on a rank.
+// logits returns the number of logits on a rank.
 func (s *Setup) logits() int64 {
 	t := s.tail()
 	inner, _ := t.tokens()
@@ -84,7 +83,7 @@ func (s *Setup) logits() int64 {
 	return inner * ceil(s.Model.Words, s.Tensor)
 }
 
-// frontKept returns what stands before the blocks, and beside them, keeps.
+// frontKept returns the bytes that are kept before and beside the blocks of a network with Ends.
 func (s *Setup) frontKept() engine.Bytes {
 	m, first := s.Model, s.of(s.Model.At(0))
 	n, h, _ := first.Batch*first.Seq, first.Model.Hidden, s.Compute
@@ -99,7 +98,7 @@ func (s *Setup) frontKept() engine.Bytes {
 		return kept
 	case EndWhisper: // two convolutions, the encoder's last norm, words and positions of the decoder
 		return size(5*n*h, s.Compute) + size(n, 2*h+8) + size(out, 16)
-	case EndCLIP: // norms of both
+	case EndCLIP: // norms of both towers
 		return size(n, 2*h+8) + size(out, 2*last.Model.Hidden+8) + size(s.Batch*(h+last.Model.Hidden+4*m.Ends.Width),
 			2) + s.contrastBytes(48, 6)
 	case EndDiffusion:
@@ -117,8 +116,8 @@ func (s *Setup) frontKept() engine.Bytes {
 	return 0
 }
 
-// contrastBytes returns what a contrastive loss keeps beside the vectors, given its bytes for each
-// sample and for each pair of a text and a picture. One sample alone keeps nothing.
+// contrastBytes returns what a contrastive loss keeps beside the vectors, given its bytes for each sample and for
+// each pair of a text and a picture. For a single sample it keeps nothing.
 func (s *Setup) contrastBytes(each, pair int64) engine.Bytes {
 	if s.Batch == 1 {
 		return 0
@@ -126,13 +125,13 @@ func (s *Setup) contrastBytes(each, pair int64) engine.Bytes {
 	return size(s.Batch, each) + size(s.Batch*s.Batch, pair)
 }
 
-// pooled returns the end behind the last block of pictures.
+// pooled is what comes after the last block of a network of pictures.
 func (b *builder) pooled(x valueID) valueID {
 	h := b.m.Hidden
 	switch e := b.m.Ends; {
 	case e.Kind == EndDiffusion && !e.Whole:
 		return b.add(op{in: []valueID{x}}, "latents", 0)
-	case e.Kind == EndCLIP, e.Kind == EndDiffusion: // of the first token, which is a part of all
+	case e.Kind == EndCLIP, e.Kind == EndDiffusion: // the first token, a view of all tokens
 		return b.add(op{in: []valueID{x}, keeps: []valueID{x}}, "pooled", 0)
 	case e.Kind == EndSigLIP:
 		y := b.add(op{in: []valueID{x}, keeps: []valueID{x}}, "pooled", 0)
@@ -144,13 +143,13 @@ func (b *builder) pooled(x valueID) valueID {
 	return b.norm(x, lastNorm, b.outer, h)
 }
 
-// cross is attention of a decoder to what the encoder made.
+// cross is the attention of a decoder to the encoder's output.
 func (b *builder) cross(n valueID) valueID {
 	k, h := b.k, b.m.Hidden
 	enc := b.s.encoder
 	wide := k.Heads * k.Head
 	q := b.linear(n, "cross.q", h, wide, given(k.Bias, wide))
-	states := b.add(op{in: []valueID{n}}, "cross.states", 0) // counted where they are first seen
+	states := b.add(op{in: []valueID{n}}, "cross.states", 0) // counted in the first block that reads them
 	inner, keys := b.inner, b.keys
 	b.inner = enc.Batch * enc.Seq
 	key := b.linear(states, "cross.k", enc.Model.Hidden, wide, given(k.Bias && !k.BareKeys, wide))
@@ -161,7 +160,7 @@ func (b *builder) cross(n valueID) valueID {
 	return b.linear(a, "cross.o", wide, h, given(k.Bias || k.OutBias, h))
 }
 
-// positionBias is what T5's biases of positions keep: where they are made, the buckets; under
+// positionBias adds what T5's biases of positions keep: the buckets, in the block that makes the biases; under
 // scaled_dot_product_attention the biases, with a mask in a decoder.
 func (b *builder) positionBias(efficient bool) {
 	k, q := b.k, b.s.Seq

@@ -2,8 +2,8 @@ package llm
 
 import "memtide/engine"
 
-// experts returns a mixture: a router, the rows of the chosen experts gathered and sent to
-// where the experts are, their nets, and the way back. Rows are balanced among experts.
+// experts is a mixture: a router, the rows of the chosen experts, gathered and sent to their ranks, the nets of
+// experts, and the way back. Rows are balanced among experts.
 func (b *builder) experts(n valueID) valueID {
 	if b.k.MoE.All {
 		return b.allExperts(n)
@@ -11,8 +11,8 @@ func (b *builder) experts(n valueID) valueID {
 	return b.chosen(n, b.route)
 }
 
-// besides are experts that read the residual stream x beside a net that reads n, each with norms
-// of its own [transformers: modeling_gemma4.py].
+// besides is experts that read the residual stream x beside a net that reads n, each with norms of its own
+// [transformers: modeling_gemma4.py].
 func (b *builder) besides(x, n valueID) valueID {
 	h := b.m.Hidden
 	dense := b.norm(b.net(n, b.k.Wide), "n2.dense", b.outer, h)
@@ -21,7 +21,7 @@ func (b *builder) besides(x, n valueID) valueID {
 	return b.sum(dense, b.norm(e, "n2.experts.out", b.outer, h))
 }
 
-// chosen returns the experts that a route chooses for each token of n.
+// chosen is the experts that route chooses for each token of n.
 func (b *builder) chosen(n valueID, route func(valueID) valueID) valueID {
 	moe, h := b.k.MoE, b.m.Hidden
 	rows := b.outer * moe.TopK
@@ -106,8 +106,8 @@ func (b *builder) allExperts(n valueID) valueID {
 	return b.sum(out, b.net(n, moe.Shared))
 }
 
-// gatedShared returns what every token goes through times a sigmoid of one number a token, if the
-// mixture has such a gate.
+// gatedShared multiplies the shared experts' result by a sigmoid of one number per token, if the mixture has such
+// a gate.
 func (b *builder) gatedShared(n, y valueID) valueID {
 	if !b.k.MoE.Gate {
 		return y
@@ -134,7 +134,7 @@ func (b *builder) route(n valueID) valueID {
 	return top
 }
 
-// writtenRoute returns the router of Transformers' modules.
+// writtenRoute is the router of Transformers' modules.
 func (b *builder) writtenRoute(n valueID, w weight) valueID {
 	moe, r := b.k.MoE, b.k.MoE.Router
 	if r.Mixer {
@@ -190,8 +190,8 @@ func (b *builder) writtenRoute(n valueID, w weight) valueID {
 	return b.scoreRows(top)
 }
 
-// mixerRoute is Phi's router: noise on its input, and for each of two experts a mask, a
-// softmax, where its maximum is, and its weight.
+// mixerRoute is Phi's router: noise on its input, and for each of two experts a mask, a softmax, the position of
+// its maximum, and its weight.
 func (b *builder) mixerRoute(n valueID, w weight) valueID {
 	moe := b.k.MoE
 	all, wide := b.outer*moe.Experts, size(b.outer*b.m.Hidden, b.e)
@@ -211,7 +211,7 @@ func (b *builder) mixerRoute(n valueID, w weight) valueID {
 	return b.scoreRows(top)
 }
 
-// scoreRows returns the weights of the chosen experts, one of each row.
+// scoreRows returns the weights of the chosen experts, one per row.
 func (b *builder) scoreRows(top valueID) valueID {
 	width := b.e
 	if b.k.MoE.WideScore {
@@ -220,7 +220,7 @@ func (b *builder) scoreRows(top valueID) valueID {
 	return b.add(op{in: []valueID{top}}, "top.rows", size(b.outer*b.k.MoE.TopK, width))
 }
 
-// trainedKeep returns what a product keeps of its input: nothing if its weights are frozen.
+// trainedKeep returns what a product keeps of its input x: nothing if its weights are frozen.
 func trainedKeep(s *Setup, x valueID) []valueID {
 	if s.trains() {
 		return []valueID{x}

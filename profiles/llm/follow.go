@@ -8,11 +8,9 @@ import (
 	"memtide/engine/sim"
 )
 
-// follower runs the step of a program by a schedule of its chain, in the order in which the
-// simulator had everything happen: what a plan of a strategy allocates, and what the allocator
-// reserves for it, are then known as of any other step. A copy to the device takes its room
-// before the operation during which it starts, one to the host gives it back behind the
-// operation during which it ends.
+// follower runs the step of a program by a schedule of its chain, in the order of the simulator's trace, to find
+// what a plan of a strategy allocates and what the allocator reserves for it. A copy to the device allocates
+// before the operation during which it starts. A copy to the host frees after the operation during which it ends.
 type follower struct {
 	*program
 	g      *engine.ChainGraph
@@ -22,14 +20,14 @@ type follower struct {
 	ran  []bool     // by span
 	held []*holding // by life
 	here []*holding // by value: the newest copy on the device
-	away []*holding // by value: what the host has, as sizes
-	w    *pass      // of the micro batch
-	grad handle     // of the output of the stage whose backward is next
-	next int        // that stage
-	made *holding   // by the newest run of a forward
+	away []*holding // by value: sizes of the copy on the host
+	w    *pass      // the micro batch
+	grad handle     // gradient of the output of stage next
+	next int        // the stage whose backward is next
+	made *holding   // result of the newest forward
 }
 
-// event is the begin or the end of a stay on the device.
+// event is the start or the end of a life: of a value's stay on the device.
 type event struct {
 	seq   int
 	life  int
@@ -38,10 +36,10 @@ type event struct {
 
 // holding is what the program has of a value of the chain.
 type holding struct {
-	kept  *kept          // nil of an output alone
-	out   handle         // 0: not of this value, or gone
-	sizes []engine.Bytes // of what was kept, on the host
-	bytes engine.Bytes   // of the output, on the host
+	kept  *kept          // nil for an output
+	out   handle         // the output; 0 if the value has none, or it was freed
+	sizes []engine.Bytes // of kept values on the host
+	bytes engine.Bytes   // of the output on the host
 	life  int            // the stay that it is of
 }
 
@@ -64,20 +62,19 @@ func (f *follower) step() {
 		f.final = m == micro-1
 		f.pass()
 	}
-	if f.phase != Step { // the schedule has no stage for it
+	if f.phase != Step { // the schedule has no stage for the optimizer
 		f.phase = Step
 		f.optimize()
 	}
 }
 
-// pass is one micro batch.
+// pass runs one micro batch.
 func (f *follower) pass() {
 	n := f.g.Chain.Len()
 	f.ran, f.held = make([]bool, len(f.trace.Spans)), make([]*holding, len(f.trace.Lives))
 	f.here, f.away = make([]*holding, len(f.g.Values)), make([]*holding, len(f.g.Values))
 	f.w, f.grad, f.next, f.phase = &pass{}, 0, n, Forward
-	f.unshard(f.root)
-	f.receive(f.root, true)
+	f.ready(f.root, true)
 	begun := make([]bool, len(f.trace.Lives))
 	for at, e := range f.events {
 		l := &f.trace.Lives[e.life]
@@ -87,7 +84,7 @@ func (f *follower) pass() {
 		case !begun[e.life]:
 			begun[e.life] = true
 			if l.From != sim.NoSpan && f.trace.Spans[l.From].Kind != sim.SpanFetch && !f.ran[l.From] {
-				for _, later := range f.events[at:] { // copies that start while it runs
+				for _, later := range f.events[at:] { // copies that start while the operation runs
 					c := &f.trace.Lives[later.life]
 					if c.Start >= f.trace.Spans[l.From].End {
 						break
@@ -109,8 +106,8 @@ func (f *follower) fetched(l *sim.Life) bool {
 	return l.From != sim.NoSpan && f.trace.Spans[l.From].Kind == sim.SpanFetch
 }
 
-// stage returns the number of the stage of a value, and whether that is its output or what it
-// saves; a gradient is neither.
+// stage returns the number of the stage of a value, and whether the value is the stage's output or its saved set.
+// Both are false for a gradient.
 func (f *follower) stage(v engine.ValueID) (k int, output, saved bool) {
 	n := f.g.Chain.Len()
 	switch i := int(v); {
@@ -122,14 +119,14 @@ func (f *follower) stage(v engine.ValueID) (k int, output, saved bool) {
 	return 0, false, false
 }
 
-// arrive begins a stay: of what a run has made, or of what comes back.
+// arrive starts a life with the result of a run, or with a copy from the host.
 func (f *follower) arrive(life int) {
 	l := &f.trace.Lives[life]
 	k, output, saved := f.stage(l.Value)
 	if k == 0 {
 		return
 	}
-	if old := f.here[l.Value]; f.fetched(l) && f.away[l.Value] == nil && old != nil { // it leaves in the same moment
+	if old := f.here[l.Value]; f.fetched(l) && f.away[l.Value] == nil && old != nil { // it leaves at the same time
 		f.leave(old.life)
 	}
 	h := &holding{life: life}
@@ -142,7 +139,7 @@ func (f *follower) arrive(life int) {
 				h.kept.storage[root] = f.take(n, Saved)
 			}
 		}
-		if f.next > k { // the stage behind will read it
+		if f.next > k { // the next stage will read it
 			h.out = f.take(from.bytes, Saved)
 		}
 	case l.From == sim.NoSpan || f.made == nil:
@@ -157,7 +154,7 @@ func (f *follower) arrive(life int) {
 	f.held[life], f.here[l.Value] = h, h
 }
 
-// leave ends a stay.
+// leave ends a life.
 func (f *follower) leave(life int) {
 	l, h := &f.trace.Lives[life], f.held[life]
 	f.held[life] = nil
@@ -186,14 +183,13 @@ func (f *follower) leave(life int) {
 			h.kept.storage[root] = 0
 		}
 	}
-	f.give(h.out)
-	h.out = 0
+	f.release(&h.out)
 	if f.here[l.Value] == h {
 		f.here[l.Value] = nil
 	}
 }
 
-// output returns the copy of a stage's output that its readers read.
+// output returns the copy of a stage's output that the next operation reads.
 func (f *follower) output(k int) handle {
 	for _, v := range []engine.ValueID{f.g.Act(k), f.g.Saved(max(k, 1))} {
 		if h := f.here[v]; h != nil && h.out != 0 {
@@ -203,7 +199,6 @@ func (f *follower) output(k int) handle {
 	return 0
 }
 
-// run runs an operation of the chain.
 func (f *follower) run(sp *sim.Span) {
 	n := f.g.Chain.Len()
 	if k := int(sp.Op) + 1; k <= n {
@@ -215,17 +210,16 @@ func (f *follower) run(sp *sim.Span) {
 	f.made = nil
 	f.backward(k)
 	f.next = k - 1
-	if k > 1 { // nobody reads the output before it again
+	if k > 1 { // the output of the stage before is not read again
 		for _, v := range []engine.ValueID{f.g.Act(k - 1), f.g.Saved(k - 1)} {
 			if h := f.here[v]; h != nil {
-				f.give(h.out)
-				h.out = 0
+				f.release(&h.out)
 			}
 		}
 	}
 }
 
-// forward runs that of a stage: the optimizer's does nothing.
+// forward runs the forward of a stage. The optimizer's forward does nothing.
 func (f *follower) forward(k int, light bool) {
 	switch n := f.g.Chain.Len(); k {
 	case 1:
@@ -236,21 +230,18 @@ func (f *follower) forward(k int, light bool) {
 			f.reshard(f.root)
 		}
 	case n:
-		if f.w.loss.norm != nil { // it stays
+		if f.w.loss.norm != nil { // the loss has run and stays
 			return
 		}
 		x := f.share(f.output(n - 1))
-		if h := f.here[f.g.Act(n-1)]; h != nil && f.g.Chain.Unsaved(n-1) { // the loss lets go of it
-			f.give(h.out)
-			h.out = 0
+		if h := f.here[f.g.Act(n-1)]; h != nil && f.g.Chain.Unsaved(n-1) { // the loss frees it
+			f.release(&h.out)
 		}
 		f.lossForward(f.w, x)
-		f.give(f.previous)
-		f.previous = 0
+		f.release(&f.previous)
 	default:
 		u := f.units[k-3]
-		f.unshard(u)
-		f.receive(u, f.next == n)
+		f.ready(u, f.next == n)
 		if light {
 			f.made.out = u.block.passBy(f.ledger, f.output(k-1))
 		} else {
@@ -263,7 +254,6 @@ func (f *follower) forward(k int, light bool) {
 	}
 }
 
-// backward runs that of a stage.
 func (f *follower) backward(k int) {
 	switch n := f.g.Chain.Len(); k {
 	case 1:
@@ -280,8 +270,7 @@ func (f *follower) backward(k int) {
 	default:
 		i := k - 3
 		u := f.units[i]
-		f.unshard(u)
-		f.receive(u, false)
+		f.ready(u, false)
 		f.unshardBefore(i)
 		h := f.here[f.g.Saved(k)]
 		f.grad = f.unitBackward(u, f.output(k-1), f.grad, h.kept)

@@ -11,11 +11,10 @@ import (
 	"memtide/profiles"
 )
 
-// graph returns the step of one micro batch with its optimizer as operations: those of a chain
-// of blocks, and beside them the network's and the host's. Weights that are gathered are so
-// for each block and pass, one block ahead, and gradients are reduced a block at a time
-// [torch: FSDPParamGroup]; the optimizer steps on a unit's states where they are, in host
-// memory as soon as its gradient is there. States and gradients are values that can move.
+// graph returns the step of one micro batch with its optimizer as operations: those of a chain of blocks, and
+// those of the network and the host. Weights are gathered for each block and pass, one block ahead, and gradients
+// are reduced one block at a time [torch: FSDPParamGroup]. The optimizer steps on a unit's states where they are,
+// on the host as soon as the gradient is there. States and gradients are values that can move.
 func (o *outline) graph(c *Card) *engine.Graph {
 	of := engine.ExpandChain(&engine.Chain{Stages: o.stages(c)})
 	nameStages(of)
@@ -52,7 +51,7 @@ func (o *outline) graph(c *Card) *engine.Graph {
 	return w.g
 }
 
-// nameStages gives the operations and values of a chain the names of its stages.
+// nameStages names the operations and values of a chain after its stages.
 func nameStages(of *engine.ChainGraph) {
 	for k := 1; k <= of.Chain.Len(); k++ {
 		name := of.Chain.Stages[k-1].Name
@@ -70,23 +69,23 @@ type grapher struct {
 	of      *engine.ChainGraph
 	g       *engine.Graph
 	units   []*values        // by unit, the root first
-	at      []engine.OpID    // by operation of the chain
+	at      []engine.OpID    // the operation in g, by operation of the chain
 	reduced engine.OpID      // the reduction of embedding and head
-	stepped []engine.OpID    // of the optimizer on the device
-	after   engine.ValueID   // of no bytes: gradients of the stage behind are there
-	numbers float64          // that the rank steps on
+	stepped []engine.OpID    // steps of the optimizer on the device
+	after   engine.ValueID   // value of no bytes: the gradients of the stage after this one exist
+	numbers float64          // numbers on which the rank steps
 	updated []engine.ValueID // weights that the host has stepped on
 }
 
-// values are those of a unit; NoValue where it has none.
+// values are the values of a unit; NoValue for those that it does not have.
 type values struct {
 	*unit
 	name   string
-	shard  engine.ValueID   // what is stored
-	whole  engine.ValueID   // gathered, or cast
-	states engine.ValueID   // of the optimizer
+	shard  engine.ValueID   // stored weights
+	whole  engine.ValueID   // gathered or cast weights
+	states engine.ValueID   // states of the optimizer
 	made   []engine.ValueID // gradients, as the backward makes them or as they are stored
-	share  engine.ValueID   // of the gradient, that the optimizer reads
+	share  engine.ValueID   // the rank's share of the gradient, which the optimizer reads
 }
 
 func (w *grapher) value(name string, kind engine.ValueKind, n engine.Bytes, at engine.Place) engine.ValueID {
@@ -99,7 +98,7 @@ func (w *grapher) op(o engine.Op) engine.OpID {
 	return engine.OpID(len(w.g.Ops) - 1)
 }
 
-// unit returns that of a stage: the root's stages are the first and the last, unless the head is apart.
+// unit returns the unit of a stage. The first and the last stage belong to unit 0, unless the head is apart.
 func (w *grapher) unit(k int) int {
 	if k == w.n && !w.apart() {
 		return 0
@@ -107,8 +106,7 @@ func (w *grapher) unit(k int) int {
 	return k - 1
 }
 
-// states returns the values of a unit that are there from the beginning, and those that
-// others will make.
+// states returns the values of unit i: those that exist from the start, and those that operations will make.
 func (w *grapher) states(u *unit, i int) *values {
 	s := w.s
 	v := &values{unit: u, name: "block " + strconv.Itoa(i), shard: engine.NoValue, whole: engine.NoValue,
@@ -131,7 +129,7 @@ func (w *grapher) states(u *unit, i int) *values {
 		}
 	}
 	v.shard = w.value("weights of "+v.name, engine.KindWeight, stored, engine.OnDevice)
-	if s.HostStep && share > 0 { // the host replaces them
+	if s.HostStep && share > 0 { // the host replaces the weights
 		w.g.Values[v.shard].Kind = engine.KindState
 	}
 	if cast := w.casted(u); cast > 0 {
@@ -148,7 +146,7 @@ func (w *grapher) states(u *unit, i int) *values {
 	}
 	switch {
 	case share == 0:
-	case s.gathers() && w.accumulated(): // it is resident, and added to
+	case s.gathers() && w.accumulated(): // the gradient is resident and only added to
 		v.share = w.value("gradient of "+v.name, engine.KindState, 0, 0)
 	case s.gathers():
 		v.share = w.value("gradient of "+v.name, engine.KindState, share, 0)
@@ -158,12 +156,11 @@ func (w *grapher) states(u *unit, i int) *values {
 	return v
 }
 
-// accumulated reports whether gradients have a buffer that is there when the micro batch
-// begins.
+// accumulated reports whether gradients have a buffer that exists when the micro batch begins.
 func (p *program) accumulated() bool { return (p.s.Static || p.s.Accumulate > 1) && !p.s.HostStep }
 
-// gather writes the all-gather of a unit, one block ahead. What it is copied out of belongs
-// to the operations that run beside it.
+// gather writes the all-gather of a unit after the operation after, or first if after is NoOp. The buffer that is
+// copied out belongs to the operations beside it.
 func (w *grapher) gather(i int, after engine.OpID) {
 	v := w.units[i]
 	if !w.s.gathers() {
@@ -177,7 +174,7 @@ func (w *grapher) gather(i int, after engine.OpID) {
 	w.op(o)
 }
 
-// collective returns how long the ranks take to gather or reduce bytes; a single rank takes no time.
+// collective returns how long the ranks take to gather or reduce n bytes; a single rank takes no time.
 func (w *grapher) collective(n engine.Bytes) time.Duration {
 	if w.s.Shard < 2 {
 		return 0
@@ -185,8 +182,7 @@ func (w *grapher) collective(n engine.Bytes) time.Duration {
 	return seconds(float64(n) / w.collectiveRate(w.c))
 }
 
-// cast writes the copy of a unit's weights that autocast makes, once: it keeps it to the
-// unit's backward.
+// cast writes autocast's copy of a unit's weights, once. It lives until the unit's backward.
 func (w *grapher) cast(i int) {
 	if v := w.units[i]; v.whole != engine.NoValue && !w.s.gathers() {
 		w.op(engine.Op{Name: "cast " + v.name, Once: true, In: []engine.ValueID{v.shard},
@@ -194,7 +190,6 @@ func (w *grapher) cast(i int) {
 	}
 }
 
-// forwards writes the forward of every stage.
 func (w *grapher) forwards() {
 	w.gather(0, engine.NoOp)
 	w.gather(1, engine.NoOp)
@@ -204,7 +199,7 @@ func (w *grapher) forwards() {
 		if k > 1 {
 			after = w.at[k-2]
 		}
-		if k > 1 && k < w.n && w.unit(k+1) != 0 { // that of stage 2 is under way
+		if k > 1 && k < w.n && w.unit(k+1) != 0 { // stage 2 is gathered above
 			w.gather(w.unit(k+1), after)
 		}
 		if k > 1 && k < w.n {
@@ -216,8 +211,8 @@ func (w *grapher) forwards() {
 	}
 }
 
-// weightsOf returns what an operation of a stage reads of its unit's weights: the embedding
-// those that are stored, unless they are gathered.
+// weightsOf returns the weights that an operation of a stage reads. The embedding reads the stored ones unless
+// weights are gathered.
 func (w *grapher) weightsOf(k int) engine.ValueID {
 	v := w.units[w.unit(k)]
 	if v.whole == engine.NoValue || k == 1 && !w.s.gathers() {
@@ -226,9 +221,9 @@ func (w *grapher) weightsOf(k int) engine.ValueID {
 	return v.whole
 }
 
-// writeBackward writes the backward of a stage, and an operation of no time behind it from
-// which on the gradients of its weights are there: before it they are among the backward's
-// temporaries, since they appear one by one while other things go.
+// writeBackward writes the backward of a stage, and after it an operation of no time that makes the gradients of
+// its weights. Until then they are among the temporaries of the backward, since they appear one by one while
+// other values are freed.
 func (w *grapher) writeBackward(k int) {
 	v, name := w.units[w.unit(k)], w.of.Chain.Stages[k-1].Name
 	o := w.of.Ops[w.of.Bwd(k)]
@@ -255,9 +250,8 @@ func (w *grapher) writeBackward(k int) {
 	w.op(o)
 }
 
-// made returns the bytes of the gradients that are there when the backward of a stage has run,
-// and were not before: the last stage has made those of the head, the first one those of the
-// embedding, unless they are the head's.
+// made returns the bytes of the new gradients after the backward of a stage. The last stage makes those of the
+// head, the first stage those of the embedding, unless they are tied.
 func (w *grapher) made(k int) (n engine.Bytes) {
 	s, root := w.s, w.unit(k) == 0
 	if !s.gathers() && (w.accumulated() || s.StepInBack) {
@@ -276,8 +270,8 @@ func (w *grapher) made(k int) (n engine.Bytes) {
 	return n
 }
 
-// reduce writes the reduce-scatter of a unit, and the optimizer's step of it where that does
-// not wait for the others.
+// reduce writes the reduce-scatter of a unit, and the optimizer's step on it if that does not wait for other
+// units.
 func (w *grapher) reduce(i int) {
 	v := w.units[i]
 	if v.share != engine.NoValue {
@@ -289,30 +283,24 @@ func (w *grapher) reduce(i int) {
 		}
 		id := w.op(engine.Op{Name: "reduce " + v.name, Pass: engine.Backward, Lane: engine.LaneNetwork, Once: true,
 			Time: w.collective(all), In: v.made, Out: []engine.ValueID{v.share}})
-		if i == 0 { // beside nothing else
+		if i == 0 { // nothing runs beside it
 			w.reduced = id
 		}
 		v.made = []engine.ValueID{v.share}
 	}
 	switch {
-	case w.s.HostStep && v.states != engine.NoValue:
-		w.hostStep(v)
+	case w.s.HostStep && v.states != engine.NoValue: // new weights come back in place of the old ones
+		fresh := w.value("new weights of "+v.name, engine.KindState, w.g.Values[v.shard].Size, 0)
+		w.op(engine.Op{Name: "step " + v.name, Pass: engine.Backward, Lane: engine.LaneCPU,
+			Time: seconds(w.trained(v) * stepTraffic / hostMemory),
+			In:   append(slices.Clone(v.made), v.states), Out: []engine.ValueID{fresh}})
+		w.updated = append(w.updated, fresh)
 	case w.s.StepInBack && !w.s.HostStep:
 		w.writeStep(v)
 	}
 }
 
-// hostStep writes the optimizer's step of a unit on the host: the gradient goes there, and
-// new weights come back in the room of the old ones.
-func (w *grapher) hostStep(v *values) {
-	fresh := w.value("new weights of "+v.name, engine.KindState, w.g.Values[v.shard].Size, 0)
-	w.op(engine.Op{Name: "step " + v.name, Pass: engine.Backward, Lane: engine.LaneCPU,
-		Time: seconds(w.trained(v) * stepTraffic / hostMemory),
-		In:   append(slices.Clone(v.made), v.states), Out: []engine.ValueID{fresh}})
-	w.updated = append(w.updated, fresh)
-}
-
-// trained returns how many numbers of a unit the rank steps on.
+// trained returns the number of a unit's numbers on which the rank steps.
 func (w *grapher) trained(v *values) (n float64) {
 	for _, x := range v.weights {
 		if x.trained {
@@ -322,23 +310,22 @@ func (w *grapher) trained(v *values) (n float64) {
 	return n
 }
 
-// optimizer writes the steps on the device, unit by unit behind the whole backward. What
-// the host has stepped on is there at the end.
+// optimizer writes the steps on the device, unit by unit after the whole backward. New weights from the host are
+// there at the end.
 func (w *grapher) optimizer() {
 	if w.s.HostStep {
 		w.op(engine.Op{Name: "new weights", Pass: engine.Backward, In: w.updated})
 		return
 	}
-	if w.s.StepInBack {
-		return
-	}
-	for _, v := range w.units {
-		w.writeStep(v)
+	if !w.s.StepInBack {
+		for _, v := range w.units {
+			w.writeStep(v)
+		}
 	}
 }
 
-// writeStep writes the optimizer's step of a unit on the device, in place: what it reads are
-// the weights and states that it changes. Those behind the backward wait for its end.
+// writeStep writes the optimizer's step of a unit on the device, in place: it reads the weights and states that
+// it changes. Steps after the backward wait for its end.
 func (w *grapher) writeStep(v *values) {
 	n := w.trained(v)
 	if n == 0 || w.s.Optimizer == StepNone {
@@ -357,9 +344,9 @@ func (w *grapher) writeStep(v *values) {
 	w.stepped = append(w.stepped, w.op(o))
 }
 
-// measure gives operations the temporaries with which they reach what the step was seen to
-// hold while they ran, beside what is there if everything is kept. Those of the optimizer
-// are what its first step has: kernels that take lists make all of them at once.
+// measure gives operations temporaries, so that the memory of each reaches the peak of the played step beside
+// what exists if everything is kept. The optimizer's temporaries are those of its first operation, since kernels
+// that take lists make all of them at once.
 func (w *grapher) measure() {
 	most := map[engine.OpID]engine.Bytes{}
 	for k := 1; k <= w.n; k++ {
@@ -379,11 +366,11 @@ func (w *grapher) measure() {
 	}
 }
 
-// beside plays the operations, keeping everything, and returns the most that is there while
-// each of some runs, without its temporaries.
+// beside plays the operations, keeping everything, and returns the peak of memory during each operation in some,
+// without its temporaries.
 func (w *grapher) beside(some map[engine.OpID]engine.Bytes) map[engine.OpID]engine.Bytes {
 	for id := range some {
-		w.g.Ops[id].Temp = 1 // so that its time is told
+		w.g.Ops[id].Temp = 1 // so that the trace has a life for the operation
 	}
 	p := &engine.Problem{Graph: w.g, Device: engine.Device{ToHost: engine.Rate(engine.Int64(w.c.Link)),
 		ToDev: engine.Rate(engine.Int64(w.c.Back))}, Budget: engine.NoLimit}

@@ -8,14 +8,14 @@ import (
 	"memtide/engine"
 )
 
-// Latents says what a token of a diffusion transformer is: the stride of its autoencoder times its patch.
+// Latents says what a token of a diffusion transformer is: the stride of the autoencoder times the patch.
 type Latents struct {
-	Frames int64 // that make one latent frame behind the first one; 0: the network makes pictures alone
-	Side   int64 // pixels on each side
-	Step   int64 // tokens on a side that are one of the coarsest level of a UNet; 0: 1
+	Frames int64 // frames per latent frame after the first; 0: the network makes only pictures
+	Side   int64 // pixels on each side of a token
+	Step   int64 // tokens on a side per token of a UNet's coarsest level; 0 means 1
 }
 
-// Said returns the number of tokens as a formula.
+// Said returns a formula for the number of tokens.
 func (l Latents) Said() string {
 	text := fmt.Sprintf("height / %d x width / %d", l.Side, l.Side)
 	if l.Frames > 0 {
@@ -24,8 +24,8 @@ func (l Latents) Said() string {
 	return text
 }
 
-// pictured sets the tokens of a sequence by the frames and sides of the videos or pictures that it is
-// made of, unless they are counted already. It returns an error where the model makes none of that size.
+// pictured sets Seq from the frames and sides of videos or pictures, unless counted says that Seq was chosen. It
+// returns an error if the model cannot make that size.
 func (s *Setup) pictured(counted bool) error {
 	l, chosen := s.Model.Latents, s.Height > 0
 	switch {
@@ -63,8 +63,7 @@ func (s *Setup) pictured(counted bool) error {
 	return nil
 }
 
-// Pictured returns in words what a sequence is made of, frames and their sides, or the empty string where its
-// tokens were chosen.
+// Pictured returns in words what a sequence is made of: frames and their sides. It returns "" if Seq was chosen.
 func (s *Setup) Pictured() string { return s.sized(s.Frames, s.Height, s.Width) }
 
 func (s *Setup) sized(frames, height, width int64) string {
@@ -77,8 +76,8 @@ func (s *Setup) sized(frames, height, width int64) string {
 	return fmt.Sprintf("%d x %d pixels", height, width)
 }
 
-// Within returns in words how many frames of the chosen sides some tokens are, or the sides of how
-// large a square picture, or the empty string where the tokens of a sequence were chosen, or are too few.
+// Within returns in words the size of a video or picture with the given number of tokens: frames with the chosen
+// sides, or the sides of a square picture. It returns "" if Seq was chosen, or if there are too few tokens.
 func (s *Setup) Within(tokens int64) string {
 	l := s.Model.Latents
 	if s.Frames <= 1 {

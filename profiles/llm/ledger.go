@@ -8,10 +8,10 @@ import (
 	"memtide/profiles"
 )
 
-// Class says what a storage is for.
+// Class is the purpose of a storage.
 type Class uint8
 
-// The classes, in the order in which a peak is told.
+// The classes, in the order in which the parts of a peak are listed.
 const (
 	Weights Class = iota
 	Masters
@@ -19,37 +19,33 @@ const (
 	Moments
 	Gathered  // weights of all ranks, while a block needs them
 	Saved     // of the forward, for the backward
-	Logits    // and everything of the loss
-	Working   // what an operator writes and the next one reads; recomputed values
+	Logits    // and other values of the loss
+	Working   // values between two operators; values that are computed again
 	Backwards // gradients of activations
 	Buffers   // of collectives
 	StepTemps // of the optimizer
 	numClasses
 )
 
-var classNames = [numClasses]string{"weights", "master weights", "gradients", "moments", "gathered weights",
-	"saved activations", "logits and loss",
-	"working values", "gradients of activations", "buffers of collectives", "temporaries of the optimizer"}
-
-func (c Class) String() string { return classNames[c] }
-
-// origins say where the bytes of a class come from.
-var origins = [numClasses]struct{ kind, why string }{
-	Weights:   {"exact", "parameters are counted one by one; bytes of each by the precision"},
-	Masters:   {"exact", "parameters of this card times bytes of the copy"},
-	Gradients: {"exact", "parameters that train, by the precision; when they appear follows the program"},
-	Moments:   {"exact", "parameters that train on this card times bytes of the optimizer's moments"},
-	Gathered:  {"read in code", "units that FSDP gathers at once, as its code orders them"},
-	Saved:     {"read in code", "what autograd keeps of each operator of a block"},
-	Logits:    {"read in code", "tensors of this implementation of the loss"},
-	Working:   {"read in code", "what an operator writes and the next one reads, or computes again"},
-	Backwards: {"read in code", "gradients of activations while the backward runs"},
-	Buffers:   {"read in code", "inputs and outputs of the collectives"},
-	StepTemps: {"read in code", "lists of tensors that this kernel of the optimizer makes"},
+// classes are the names of the classes, and where their bytes come from.
+var classes = [numClasses]struct{ name, kind, why string }{
+	Weights:   {"weights", "exact", "parameters are counted one by one; bytes of each by the precision"},
+	Masters:   {"master weights", "exact", "parameters of this card times bytes of the copy"},
+	Gradients: {"gradients", "exact", "parameters that train, by the precision; when they appear follows the program"},
+	Moments:   {"moments", "exact", "parameters that train on this card times bytes of the optimizer's moments"},
+	Gathered:  {"gathered weights", "read in code", "units that FSDP gathers at once, as its code orders them"},
+	Saved:     {"saved activations", "read in code", "what autograd keeps of each operator of a block"},
+	Logits:    {"logits and loss", "read in code", "tensors of this implementation of the loss"},
+	Working:   {"working values", "read in code", "what an operator writes and the next one reads, or computes again"},
+	Backwards: {"gradients of activations", "read in code", "gradients of activations while the backward runs"},
+	Buffers:   {"buffers of collectives", "read in code", "inputs and outputs of the collectives"},
+	StepTemps: {"temporaries of the optimizer", "read in code", "lists of tensors that this kernel of the optimizer makes"},
 }
 
-// Origin says how the bytes of a class are known, in a word or two, and from what.
-func (c Class) Origin() (kind, why string) { return origins[c].kind, origins[c].why }
+// Origin returns how the bytes of a class are known, in a word or two, and from what.
+func (c Class) Origin() (kind, why string) { return classes[c].kind, classes[c].why }
+
+func (c Class) String() string { return classes[c].name }
 
 // Phase is a part of a step.
 type Phase uint8
@@ -61,7 +57,7 @@ const (
 	LossForward
 	LossBackward
 	Backward
-	Reduction // of what is gathered for the whole step: embedding and head
+	Reduction // of the units that are gathered for the whole step: embedding and head
 	Step
 	numPhases
 )
@@ -71,18 +67,17 @@ var phaseNames = [numPhases]string{"load", "forward", "loss", "loss backward", "
 
 func (p Phase) String() string { return phaseNames[p] }
 
-// pool is a stream of the program: the allocator keeps its free blocks apart.
+// pool is a stream of the program. The allocator keeps the free blocks of each stream apart.
 type pool uint8
 
 const (
 	compute pool = iota
 	gather
 	reduce
-	narrow // where FSDP1 casts a rank's share to the compute type
+	narrow // in which FSDP1 casts a rank's share to the compute type
 	numPools
 )
 
-// storage is a number of bytes that is taken once; handle counts storages from 1.
 type storage struct {
 	bytes engine.Bytes
 	class Class
@@ -90,12 +85,13 @@ type storage struct {
 	refs  int32
 }
 
+// handle is the number of a storage, from 1; 0 means no storage.
 type handle int32
 
-// ledger records what a program takes and gives back, and where that was most.
+// ledger records what a program allocates and frees, and its peaks.
 type ledger struct {
 	storages []storage
-	events   []handle // taken, or given back if negative
+	events   []handle // allocated, or freed if negative
 	phase    Phase
 
 	live    engine.Bytes
@@ -106,24 +102,24 @@ type ledger struct {
 	peakPhase  Phase
 	poolPeaks  [numPools]engine.Bytes
 	phasePeaks [numPhases]engine.Bytes
-	phaseParts [numPhases][numClasses]engine.Bytes // at the peak of each
+	phaseParts [numPhases][numClasses]engine.Bytes // by class, at the peak of each phase
 
-	host, mostHost engine.Bytes // what waits in host memory, and the most that did
+	host, mostHost engine.Bytes // bytes in host memory, and their peak
 
-	high   engine.Bytes // the most since the last operation ended
+	high   engine.Bytes // peak since the last operation ended
 	record []moment     // nil unless operations are recorded
 }
 
-// moment is the end of an operation of the step, as moments of one micro batch are numbered
-// in package engine's chains (engine.ChainGraph.Fwd and Bwd) behind its beginning; what
-// follows are the reduction of embedding and head, and the optimizer.
+// moment is the end of an operation of the step. Moment 0 is the beginning. Then come the operations of one micro
+// batch, numbered as in package engine's chains (engine.ChainGraph.Fwd and Bwd), the reduction of embedding and
+// head, and the optimizer.
 type moment struct {
-	peak engine.Bytes // the most that was there while it ran
-	live engine.Bytes // what is there at its end
-	acts engine.Bytes // of that what is no state: activations and their gradients
+	peak engine.Bytes // peak while the operation ran
+	live engine.Bytes // allocated bytes at its end
+	acts engine.Bytes // the part of live that is activations and their gradients
 }
 
-// cut ends an operation of the step, if they are recorded.
+// cut records the end of an operation of the step, if operations are recorded.
 func (l *ledger) cut() {
 	if l.record != nil {
 		l.record = append(l.record, moment{l.high, l.live,
@@ -132,16 +128,16 @@ func (l *ledger) cut() {
 	l.high = l.live
 }
 
-// ledgers are those whose plays have ended: what they record takes most of a play's memory.
+// ledgers are ledgers for reuse. What they record takes most of a play's memory.
 var ledgers = sync.Pool{New: func() any { return &ledger{} }}
 
-// reuse gives an ended ledger to the next play.
+// reuse makes the ledger available to the next play.
 func (l *ledger) reuse() {
 	*l = ledger{storages: l.storages[:0], events: l.events[:0]}
 	ledgers.Put(l)
 }
 
-// take returns a new storage; 0 of nothing.
+// take returns a new storage of n bytes, or 0 if n is not positive.
 func (l *ledger) take(n engine.Bytes, c Class) handle { return l.takeIn(compute, n, c) }
 
 func (l *ledger) takeIn(p pool, n engine.Bytes, c Class) handle {
@@ -168,7 +164,7 @@ func (l *ledger) takeIn(p pool, n engine.Bytes, c Class) handle {
 	return h
 }
 
-// give releases a reference; the last one gives the storage back.
+// give releases a reference. The storage is freed with its last reference.
 func (l *ledger) give(h handle) {
 	if h == 0 {
 		return
@@ -186,13 +182,19 @@ func (l *ledger) give(h handle) {
 	l.pools[s.pool] -= s.bytes
 }
 
-// toHost counts bytes that begin to wait in host memory, or no longer do if they are negative.
+// release gives *h and sets it to 0.
+func (l *ledger) release(h *handle) {
+	l.give(*h)
+	*h = 0
+}
+
+// toHost adds n to the bytes that wait in host memory. n is negative for bytes that no longer do.
 func (l *ledger) toHost(n engine.Bytes) {
 	l.host += n
 	l.mostHost = max(l.mostHost, l.host)
 }
 
-// share is one more reference.
+// share adds a reference to h and returns h.
 func (l *ledger) share(h handle) handle {
 	if h != 0 {
 		l.storages[h-1].refs++
@@ -200,10 +202,10 @@ func (l *ledger) share(h handle) handle {
 	return h
 }
 
-// shared reports whether there are several references.
+// shared reports whether h has several references.
 func (l *ledger) shared(h handle) bool { return h != 0 && l.storages[h-1].refs > 1 }
 
-// turn changes what a storage is counted as.
+// turn changes the class of a storage.
 func (l *ledger) turn(h handle, c Class) {
 	if h == 0 {
 		return
@@ -214,9 +216,8 @@ func (l *ledger) turn(h handle, c Class) {
 	s.class = c
 }
 
-// replay sends what the program asked for through PyTorch's caching allocator, one cache
-// for each stream, by these rules, and returns the most that was reserved together. It ends
-// with the poll's error.
+// replay sends the requests of the program through PyTorch's caching allocator with these rules, one cache for
+// each stream, and returns the peak of what all caches reserve together. It ends with the error of poll.
 func (l *ledger) replay(rules caching.Rules, poll *engine.Poll) (peak engine.Bytes) {
 	var caches [numPools]*caching.Cache
 	for i := range caches {

@@ -5,8 +5,8 @@ import (
 	"memtide/profiles/llm/ask"
 )
 
-// What a search looks at, at most: tokens of a sequence, in steps that sequences are
-// multiples of; sequences; cards.
+// Limits of searches: tokens of a sequence, the step of such lengths,
+// sequences of a micro batch, and cards.
 const (
 	mostTokens    = 1 << 20
 	seqStep       = 1024
@@ -14,9 +14,9 @@ const (
 	mostCards     = 1 << 12
 )
 
-// longest returns the most tokens of a sequence that fits, in steps of 1,024 and no more than the
-// model has learned positions for; 0 if not even one step does. Reserved memory does not always rise with the
-// length: the answer is a length that fits below one that does not.
+// longest returns the length of the longest sequence that fits, in steps of 1,024 tokens and up to the number of
+// learned positions, or 0 if not even one step fits. Reserved memory does not always rise with the length, so
+// that the answer is a length that fits where the next step does not.
 func (a Ask) longest() int64 {
 	limit := int64(mostTokens)
 	if m := a.Setup.Model; m.Positions > 0 {
@@ -31,7 +31,7 @@ func (a Ask) longest() int64 {
 // fits reports whether the question fits with some options changed.
 func (a Ask) fits(changes engine.Args) bool { return answersFits(a.with(changes)) }
 
-// answersFits reports whether the answer to a question, if there is one, is that it fits.
+// answersFits reports whether err is nil and the answer to the question is that it fits.
 func answersFits(a Ask, err error) bool {
 	if err != nil {
 		return false
@@ -40,8 +40,7 @@ func answersFits(a Ask, err error) bool {
 	return err == nil && answer.Verdict == Fits
 }
 
-// bisect narrows two numbers down to neighbours: low is the largest of those between them
-// that are low.
+// bisect narrows low and high, of which only low is low by isLow, until they are neighbours.
 func (a Ask) bisect(low, high int64, isLow func(n int64) bool) (int64, int64) {
 	for high-low > 1 {
 		a.goOn()
@@ -55,8 +54,7 @@ func (a Ask) bisect(low, high int64, isLow func(n int64) bool) (int64, int64) {
 	return low, high
 }
 
-// most returns the largest number of steps of an option that fits, up to limit in the
-// option's own numbers.
+// most returns the largest number of steps of an option that fits. limit is the largest value of the option.
 func (a Ask) most(option string, step, limit int64) int64 {
 	low, high, top := int64(0), int64(1), limit/step
 	fits := func(n int64) bool { return a.fits(engine.Args{option: number(n * step)}) }
@@ -68,8 +66,8 @@ func (a Ask) most(option string, step, limit int64) int64 {
 	return low
 }
 
-// fewest returns the smallest number from 0 to most that fits, where more of them need less; 0 also if most
-// is too few.
+// fewest returns the smallest number from 0 to most that fits, where larger numbers need less. It also returns 0
+// if most does not fit.
 func (a Ask) fewest(most int64, fits func(n int64) bool) int64 {
 	if fits(0) || !fits(most) {
 		a.goOn()
@@ -79,15 +77,15 @@ func (a Ask) fewest(most int64, fits func(n int64) bool) int64 {
 	return high
 }
 
-// fewestCards returns the smallest number of cards on which it fits: the degree of tensor
-// parallelism times a power of two, or 0 if none was found.
+// fewestCards returns the smallest number of cards on which the question fits: the tensor parallel degree times
+// the stages times a power of two. It returns 0 if no such number fits.
 func (a Ask) fewestCards() int64 {
 	for n := orOne(a.Setup.Tensor) * orOne(a.Setup.Stages); n <= mostCards; n *= 2 {
 		a.goOn()
 		if a.fits(engine.Args{"gpus": number(n)}) {
 			return n
 		}
-		if ask.Value(a.Args, "shard") == "none" { // each card holds as much as one
+		if ask.Value(a.Args, "shard") == "none" { // more cards do not change what each holds
 			break
 		}
 	}

@@ -5,35 +5,33 @@ import (
 	"slices"
 )
 
-// Chunks that programs use where the setup does not say.
+// Chunks that programs use by default.
 const (
-	wholeChunks   = 8    // of the logits [torchtitan and torchtune: num_output_chunks]
+	wholeChunks   = 8    // chunks of the logits [torchtitan and torchtune: num_output_chunks]
 	tokenChunks   = 1024 // tokens of ChunkedCELoss at 8 chunks of 8,192
 	vocabChunk    = 2048 // words [prime-rl bdfbfae98, rl/config.py: auto_setup_fused_lm_head_chunk_size]
-	statsOfTokens = 12   // bytes of a token: maximum, sum and target of a running softmax
+	statsOfTokens = 12   // bytes per token: maximum, sum and target of a running softmax
 )
 
 // lossState is what the loss holds until its backward.
 type lossState struct {
-	input  handle // of the norm
-	hidden handle // the normalised output of the last block
-	capped handle // logits behind a tanh
+	input  handle // input of the last norm
+	hidden handle // normalised output of the last block
+	capped handle // logits after a tanh
 	norm   *block
 	kept   *kept
-	saved  []handle // what autograd keeps
-	held   handle   // the logits, if the output of the forward is kept
-	early  handle   // the gradient of hidden, where the forward makes it
+	saved  []handle // values that autograd keeps
+	held   handle   // the logits, if the program keeps the output of the forward
+	early  handle   // the gradient of hidden, if the forward makes it
 }
 
 func (p *program) logit(n, bytes int64) handle { return p.take(size(n, bytes), Logits) }
 
-// lossForward runs the last norm, the head and the loss on the output of the blocks,
-// which it takes over.
+// lossForward runs the last norm, the head and the loss on x, the output of the blocks. It takes over x.
 func (p *program) lossForward(w *pass, x handle) {
 	p.phase = LossForward
 	p.cast(p.head)
-	p.unshard(p.head)
-	p.receive(p.head, true)
+	p.ready(p.head, true)
 	inner, outer, h := p.behind()
 	w.loss.norm = p.finalNorm()
 	w.loss.hidden, w.loss.kept = w.loss.norm.forward(p.ledger, x)
@@ -45,7 +43,7 @@ func (p *program) lossForward(w *pass, x handle) {
 	var all handle
 	if inner != outer { // the head reads the tokens of the whole group
 		all = p.take(size(inner*h, p.s.Compute), Working)
-		if !p.s.Static { // else the share is kept, see share
+		if !p.s.Static { // otherwise the share is kept, see builder.share
 			p.give(w.loss.hidden)
 			w.loss.hidden, all = all, 0
 		}
@@ -55,17 +53,17 @@ func (p *program) lossForward(w *pass, x handle) {
 	p.uncast()
 }
 
-// behind returns the tokens of the products and of the stream behind the last block, and its width.
+// behind returns the tokens of the products and of the stream after the last block, and the width of the stream.
 func (p *program) behind() (inner, outer, h int64) {
 	t := p.s.tail()
 	inner, outer = t.tokens()
 	return inner, outer, t.Model.Hidden
 }
 
-// lastNorm is the name of the normalisation behind the last block.
+// lastNorm is the name of the norm after the last block.
 const lastNorm = "final"
 
-// finalNorm returns the normalisation behind the last block.
+// finalNorm returns the norm after the last block, or BERT's head.
 func (p *program) finalNorm() *block {
 	_, outer, _ := p.behind()
 	s := p.s.tail()
@@ -78,7 +76,7 @@ func (p *program) finalNorm() *block {
 // withoutLogits are the losses that never have all logits.
 var withoutLogits = []LossKind{LossChunked, LossVocabChunked, LossFused}
 
-// lossKept plays the forward of the loss: section by section, what is taken and kept.
+// lossKept plays the forward of the loss.
 func (p *program) lossKept(l *lossState) {
 	n, e := p.s.logits(), p.s.Compute
 	if p.s.Model.LogitCap && p.s.written() &&
@@ -86,7 +84,7 @@ func (p *program) lossKept(l *lossState) {
 		l.capped = p.logit(n, e)
 	}
 	switch p.s.Loss {
-	case LossBF16: // log_softmax in the compute type; autocast widens it, and keeps what goes in too
+	case LossBF16: // log_softmax in the compute type; autocast widens it and also keeps its input
 		logits := p.logit(n, e)
 		if p.s.autocast() {
 			l.saved = append(l.saved, p.share(logits), p.logit(n, 4))
@@ -98,10 +96,9 @@ func (p *program) lossKept(l *lossState) {
 		logits := p.logit(n, e)
 		wide := p.logit(n, 4)
 		if p.s.Tensor > 1 || p.s.LogitsHeld == 4 {
-			p.give(logits)
-			logits = 0
+			p.release(&logits)
 		}
-		if p.s.LogitsHeld == 4 { // by the training loop's variable, until the next micro batch has its own
+		if p.s.LogitsHeld == 4 { // a variable of the training loop holds them until the next micro batch
 			p.give(p.held)
 			p.held = wide
 		}
@@ -131,7 +128,8 @@ func (p *program) lossKept(l *lossState) {
 	}
 }
 
-// holdOr keeps the logits in the compute type if the output of the forward does.
+// holdOr keeps the logits if the program keeps the output of the forward with e bytes per number; else it frees
+// them.
 func (p *program) holdOr(l *lossState, logits handle, e int64) {
 	if p.s.LogitsHeld == e {
 		l.held = logits
@@ -140,19 +138,19 @@ func (p *program) holdOr(l *lossState, logits handle, e int64) {
 	p.give(logits)
 }
 
-// lossBackward plays the backward of the loss, the head and the last norm, and returns
-// the gradient of the last block's output.
+// lossBackward plays the backward of the loss, the head and the last norm, and returns the gradient of the last
+// block's output.
 func (p *program) lossBackward(w *pass) handle {
 	inner, outer, h := p.behind()
 	if !p.last {
 		return p.take(size(outer*h, p.s.Compute), Backwards)
 	}
 	p.phase = LossBackward
-	if p.s.Flat { // the last block is gathered as soon as the backward begins
+	if p.s.Flat { // FSDP1 gathers the last block as soon as the backward begins
 		p.unshard(p.units[len(p.units)-1])
 	}
 	l := &w.loss
-	var all handle // gathered once more
+	var all handle // the input of the head, gathered again
 	if inner != outer && p.s.Static {
 		all = p.take(size(inner*h, p.s.Compute), Backwards)
 	}
@@ -177,13 +175,14 @@ func (p *program) lossBackward(w *pass) handle {
 	return g
 }
 
+// giveAll releases handles.
 func (p *program) giveAll(hs []handle) {
-	for _, h := range hs {
-		p.give(h)
+	for i := range hs {
+		p.release(&hs[i])
 	}
 }
 
-// lossGradient plays the backward from the loss to the gradient of what the head reads.
+// lossGradient plays the backward from the loss to the gradient of the head's input.
 func (p *program) lossGradient(l *lossState) handle {
 	n, e := p.s.logits(), p.s.Compute
 	var g handle // of the logits
@@ -205,7 +204,7 @@ func (p *program) lossGradient(l *lossState) handle {
 		p.vocabChunks(true)
 		p.giveAll(l.saved)
 		return g
-	default: // made in the forward
+	default: // the forward has made it
 		return l.early
 	}
 	p.giveAll(l.saved)
@@ -214,7 +213,7 @@ func (p *program) lossGradient(l *lossState) handle {
 	return x
 }
 
-// softmaxBackward is nll_loss's gradient, log_softmax's from it, and the cast. Split over
+// softmaxBackward is the gradient of nll_loss, from it that of log_softmax, and the cast. With tensor parallel
 // ranks it is zeros, an exponential, their sum and a product [torch: loss_parallel].
 func (p *program) softmaxBackward(l *lossState, n int64) handle {
 	one := p.logit(n, 4)
@@ -228,31 +227,29 @@ func (p *program) softmaxBackward(l *lossState, n int64) handle {
 	two := p.logit(n, 4)
 	p.give(one)
 	p.giveAll(l.saved)
-	l.saved = nil
 	g := p.logit(n, p.s.Compute)
 	p.give(two)
 	return g
 }
 
-// chunksBackward goes back through the chunks, last first, and puts their gradients
-// together [torchtitan: chunked_cross_entropy_loss].
+// chunksBackward runs the backward of the chunks, last first, and concatenates their gradients [torchtitan:
+// chunked_cross_entropy_loss].
 func (p *program) chunksBackward(l *lossState, n int64) handle {
 	part := ceil(n, wholeChunks)
 	var parts []handle
 	for i := len(l.saved) - 1; i >= 0; i-- {
 		one, two := p.logit(part, 4), p.logit(part, 4)
 		p.give(one)
-		p.give(l.saved[i])
+		p.release(&l.saved[i])
 		parts = append(parts, p.logit(part, p.s.Compute))
 		p.give(two)
 	}
-	l.saved = nil
 	g := p.logit(n, p.s.Compute)
 	p.giveAll(parts)
 	return g
 }
 
-// headGradients makes the gradient of the head's input and that of its weights.
+// headGradients makes the gradients of the head's input and of its weights, and returns the former.
 func (p *program) headGradients() handle {
 	p.workspace(1)
 	inner, _, h := p.behind()
@@ -263,8 +260,7 @@ func (p *program) headGradients() handle {
 	return x
 }
 
-// headGradient makes the gradient of the head's weights, which a tied head shares with
-// the embedding.
+// headGradient makes the gradient of the head's weights, which a tied head shares with the embedding.
 func (p *program) headGradient() {
 	u := p.head
 	i := len(u.weights) - 1
@@ -278,15 +274,15 @@ func (p *program) headGradient() {
 		u.fresh[0] = p.take(size(u.weights[0].n, p.s.Compute), Gradients)
 		return
 	}
-	if u.fresh[i] != 0 { // a second chunk: added in place
+	if u.fresh[i] != 0 { // the gradient of a later chunk is added in place
 		p.give(p.take(p.storages[u.fresh[i]-1].bytes, Gradients))
 		return
 	}
 	p.newGradient(u, i)
 }
 
-// lossChunks runs head, loss and their backward for one chunk of tokens after the other
-// [torchtitan: ChunkedCELoss; TRL].
+// lossChunks runs head, loss and their backward for one chunk of tokens after the other [torchtitan:
+// ChunkedCELoss; TRL].
 func (p *program) lossChunks(l *lossState) {
 	inner, _, h := p.behind()
 	chunk := min(cmp.Or(p.s.LossChunk, tokenChunks), inner)
@@ -312,20 +308,20 @@ func (p *program) lossChunks(l *lossState) {
 	}
 }
 
-// vocabChunks goes over the words in chunks [prime-rl lm_head.py]. What a pass of the
-// loop names lives until the next pass names it again.
+// vocabChunks runs over the words in chunks [prime-rl lm_head.py]. Variables of the loop live until the next
+// iteration assigns them again.
 func (p *program) vocabChunks(backward bool) {
 	inner, _, h := p.behind()
 	words := min(cmp.Or(p.s.LossChunk, vocabChunk), p.s.Model.Words)
 	n, e := inner*words, p.s.Compute
 	var logits, wide, probs, grads, part handle
-	name := func(v *handle, fresh handle) {
+	assign := func(v *handle, fresh handle) {
 		p.give(*v)
 		*v = fresh
 	}
 	for range min(ceil(p.s.Model.Words, words), 3) { // later chunks repeat the third
-		name(&logits, p.logit(n, e))
-		name(&wide, p.logit(n, 4))
+		assign(&logits, p.logit(n, e))
+		assign(&wide, p.logit(n, 4))
 		diff := p.logit(n, 4) // from the maximum, or from the normaliser
 		exp := p.logit(n, 4)
 		p.give(diff)
@@ -334,22 +330,22 @@ func (p *program) vocabChunks(backward bool) {
 			p.give(exp)
 			continue
 		}
-		name(&probs, exp)
-		name(&grads, p.logit(n, 4))
+		assign(&probs, exp)
+		assign(&grads, p.logit(n, 4))
 		narrow := p.logit(n, e)
 		p.give(p.take(size(inner*h, e), Backwards))
 		p.give(narrow)
 		if p.s.trains() {
 			narrow = p.logit(n, e)
-			name(&part, p.take(size(words*h, e), Gradients))
+			assign(&part, p.take(size(words*h, e), Gradients))
 			p.give(narrow)
 		}
 	}
 	p.giveAll([]handle{logits, wide, probs, grads, part})
 }
 
-// fusedChunks is Liger's fused head and loss: gradients of the input and of the head are
-// made in the forward, the head's as a product that is added to a sum.
+// fusedChunks is Liger's fused head and loss. The forward makes the gradients of the input and of the head; the
+// latter is a product that is added to a sum.
 func (p *program) fusedChunks(l *lossState) {
 	inner, _, h := p.behind()
 	n := fusedChunk(inner, h, p.s.Model.Words) * p.s.Model.Words
@@ -366,8 +362,8 @@ func (p *program) fusedChunks(l *lossState) {
 	}
 }
 
-// fusedChunk returns how many tokens go at once, so that their logits are as large as the
-// input [Liger fused_linear_cross_entropy.py].
+// fusedChunk returns the number of tokens of a chunk, so that its logits are as large as the input [Liger
+// fused_linear_cross_entropy.py].
 func fusedChunk(tokens, h, words int64) int64 {
 	want := ceil(tokens, ceil(words, h))
 	chunk := int64(1)

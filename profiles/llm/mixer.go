@@ -2,46 +2,44 @@ package llm
 
 import "memtide/engine"
 
-// Delta is a gated delta net in the place of attention, by the kernels of fla and
-// causal_conv1d.
+// Delta is a gated delta net instead of attention.
 type Delta struct {
 	KeyHeads, ValueHeads int64
 	Key, Value           int64 // numbers of a head
 	Kernel               int64 // tokens of the convolution
-	Twice                bool  // beta goes to 2
+	Twice                bool  // beta ranges up to 2
 }
 
-// SSM is Mamba 2 in the place of attention.
+// SSM is Mamba 2 instead of attention.
 type SSM struct {
 	Heads, Head int64
 	Groups      int64
 	State       int64
 	Kernel      int64 // tokens of the convolution
 	Chunk       int64 // tokens that torch's own code scans at once
-	Bias        bool  // of the products
+	Bias        bool  // products have biases
 	ConvBias    bool
-	NoNorm      bool // nothing stands between the scan and the last product
+	NoNorm      bool // no norm between the scan and the last product
 	OneNorm     bool // torch's own code normalises all groups at once
 }
 
-// widths returns the numbers of a token that the scan writes, and those that the convolution in
-// front of it does.
+// widths returns the numbers per token that the scan writes, and that the convolution before it writes.
 func (s *SSM) widths() (inner, conv int64) {
 	inner = s.Heads * s.Head
 	return inner, inner + 2*s.Groups*s.State
 }
 
-// ShortConv is LFM2's gated convolution in the place of attention.
+// ShortConv is LFM2's gated convolution instead of attention.
 type ShortConv struct {
 	Kernel int64
 	Bias   bool
 }
 
-// mixer returns what mixes tokens: attention, or what stands in its place.
+// mixer is what mixes tokens: attention, or the part instead of it.
 func (b *builder) mixer(n valueID) valueID {
 	switch {
 	case b.k.Twin:
-		scaled := b.point("n1.scaled", b.values[n].bytes, []valueID{n}) // each has a multiplier of its own
+		scaled := b.point("n1.scaled", b.values[n].bytes, []valueID{n}) // each part has its own multiplier
 		return b.sum(b.stateSpace(n), b.attention(scaled))
 	case b.k.Delta != nil:
 		return b.delta(n)
@@ -57,18 +55,18 @@ func (b *builder) mixer(n valueID) valueID {
 	return b.attention(n)
 }
 
-// extra are weights that are no product's, read by the newest operator.
+// extra adds weights to the newest operator, which is not a product.
 func (b *builder) extra(name string, n int64) {
 	o := &b.ops[len(b.ops)-1]
 	o.weights = append(o.weights, weight{name: name, n: n, trained: b.s.trains()})
 }
 
-// deltaChunk is how many tokens fla's gated delta rule solves at once; of each token and head
-// it keeps as many numbers [fla: ops/gated_delta_rule/chunk.py].
+// deltaChunk is how many tokens fla's gated delta rule solves at once. It keeps the same number of numbers for
+// each token and head [fla: ops/gated_delta_rule/chunk.py].
 const deltaChunk = 64
 
-// delta returns a gated delta net: products, a convolution that keeps its input, the delta rule at
-// the number of heads of the values, and a norm with a gate in 4 bytes.
+// delta is a gated delta net: products, a convolution that keeps its input, the delta rule with the number of
+// heads of the values, and a norm with a gate in 4 bytes.
 func (b *builder) delta(n valueID) valueID {
 	d, h, t := b.k.Delta, b.m.Hidden, b.inner
 	torch := b.s.written() && !b.s.Kernels
@@ -99,7 +97,7 @@ func (b *builder) delta(n valueID) valueID {
 	v := b.point("delta.v", b.act(values), []valueID{mixed})
 	keeps := []valueID{q, k, v}
 	switch {
-	case torch && d.KeyHeads == d.ValueHeads: // parts of what the convolution wrote
+	case torch && d.KeyHeads == d.ValueHeads: // views of the convolution's output
 		keeps = []valueID{mixed}
 	case torch:
 		keeps = []valueID{q, k}
@@ -118,16 +116,16 @@ func (b *builder) delta(n valueID) valueID {
 	return b.linear(y, "delta.o", values, h, 0)
 }
 
-// padded returns the numbers that a convolution writes over all tokens, with those that it has too
-// many of each sequence.
+// padded returns the bytes that a convolution of a kernel writes for all tokens, including its extra tokens of
+// each sequence.
 func (b *builder) padded(width, kernel int64) engine.Bytes {
 	return size((b.inner+b.s.Batch*(kernel-1))*width, b.e)
 }
 
-// deltaSteps returns what torch's own code of the gated delta rule keeps, all in 4 bytes
-// [transformers: torch_chunk_gated_delta_rule]: operands of all tokens, squares of each chunk,
-// the rows of the inverse, of which each step keeps all that came before, and what each chunk
-// of the loop makes of the state. The first state trains nothing.
+// deltaSteps returns what torch's own code of the gated delta rule keeps, in 4 bytes [transformers:
+// torch_chunk_gated_delta_rule]: operands of all tokens, squares of each chunk, the rows of the inverse, of which
+// each step keeps all earlier rows, and what each chunk of the loop makes of the state. The first state needs no
+// gradient.
 func (b *builder) deltaSteps() engine.Bytes {
 	d, c := b.k.Delta, int64(deltaChunk)
 	heads := d.ValueHeads * b.s.Batch
@@ -142,7 +140,7 @@ func (b *builder) deltaSteps() engine.Bytes {
 	return size(n, 4) + size(c*c, 1)
 }
 
-// gatedNorm returns a norm of rows times the SiLU of a gate, in 4 bytes but for the weight.
+// gatedNorm is a norm of rows times the SiLU of a gate, in 4 bytes except for the weight.
 func (b *builder) gatedNorm(x, gate valueID, rows, n int64) valueID {
 	y := b.normAs(FormUsual, x, "gated", rows, n, n)
 	wide := size(rows*n, 4)
@@ -152,9 +150,9 @@ func (b *builder) gatedNorm(x, gate valueID, rows, n int64) valueID {
 	return b.add(op{in: []valueID{product}}, "gated.narrow", size(rows*n, b.e))
 }
 
-// stateSpace is Mamba 2 as one operator [mamba_ssm: ops/triton/ssd_combined.py]: what the
-// product in front of it writes, the scan's result, and 1/rms of each group are kept;
-// convolution, steps and states are computed again, and so is what the last product reads.
+// stateSpace is Mamba 2 as one operator [mamba_ssm: ops/triton/ssd_combined.py]. It keeps the output of the
+// product before it, the scan's result, and the inverse root mean square of each group. Convolution, steps,
+// states and the input of the last product are computed again.
 func (b *builder) stateSpace(n valueID) valueID {
 	s, h, t := b.k.SSM, b.m.Hidden, b.inner
 	inner, conv := s.widths()
@@ -187,8 +185,8 @@ func (b *builder) torchState(n valueID) valueID {
 	in := b.linear(n, "ssm.in", h, inner+conv+s.Heads, given(s.Bias, inner+conv+s.Heads))
 	mixed := b.point("ssm.conv", b.padded(conv, s.Kernel), []valueID{in}, in)
 	b.keep(mixed)
-	// Within a chunk, C of each token times B of each, a number of the state at a time, is written before it is
-	// summed; the backward has such a product for C and one for B.
+	// Within a chunk, the product of each token's C and each token's B is written for every number of the state
+	// before it is summed. The backward has such products for C and for B.
 	pairs := size(b.s.Batch*s.Heads*ceil(b.s.Seq, s.Chunk)*s.Chunk*s.Chunk*s.State, 4)
 	scan := b.add(op{kind: opAttention, in: []valueID{mixed}, temp: pairs, back: 2 * pairs, moved: 4 * pairs,
 		flops: 6 * float64(t) * float64(inner) * float64(s.State)}, "ssm.scan", size(t*inner, 4))
@@ -210,8 +208,8 @@ func (b *builder) torchState(n valueID) valueID {
 	return b.linear(y, "ssm.o", inner, h, given(s.Bias, h))
 }
 
-// stateSteps returns what the scan keeps: steps, operands of all tokens and of all chunks, squares
-// of each chunk, and the states between chunks.
+// stateSteps returns what the scan keeps: steps, operands of all tokens and of all chunks, squares of each chunk,
+// and the states between chunks.
 func (b *builder) stateSteps() engine.Bytes {
 	s, t := b.k.SSM, b.inner
 	inner, c := s.Heads*s.Head, s.Chunk
@@ -222,8 +220,8 @@ func (b *builder) stateSteps() engine.Bytes {
 	return size(n, 4) + 2*b.act(s.Heads) + size(2*c*c+2*(chunks+1)*(chunks+1), 1)
 }
 
-// shortConv is two gates around a convolution of a few tokens [transformers:
-// modeling_lfm2.py, Lfm2ShortConv], with the kernel of causal_conv1d or without.
+// shortConv is two gates around a convolution of a few tokens [transformers: modeling_lfm2.py, Lfm2ShortConv],
+// with or without the kernel of causal_conv1d.
 func (b *builder) shortConv(n valueID) valueID {
 	h, c := b.m.Hidden, b.k.Conv
 	all := b.linear(n, "conv.in", h, 3*h, given(c.Bias, 3*h))
@@ -235,20 +233,20 @@ func (b *builder) shortConv(n valueID) valueID {
 	return b.linear(out, "conv.o", h, h, given(c.Bias, h))
 }
 
-// Scan is Mamba 1 in the place of attention.
+// Scan is Mamba 1 instead of attention.
 type Scan struct {
-	Inner  int64 // numbers of a token that the scan writes
-	State  int64 // of each of them
-	Rank   int64 // of the steps
+	Inner  int64 // numbers per token that the scan writes
+	State  int64 // numbers of the state for each of them
+	Rank   int64 // rank of the steps
 	Kernel int64 // tokens of the convolution
 
-	Bias     bool // of the products in front and behind
+	Bias     bool // the first and the last product have biases
 	ConvBias bool
 	Norms    bool // steps and both projections of the state are normalised (Jamba)
 }
 
-// scan is Mamba 1 by torch's own code [transformers: slow_forward of modeling_mamba.py]: a loop
-// over tokens, each of which keeps the state.
+// scan is Mamba 1 by torch's own code [transformers: slow_forward of modeling_mamba.py]: a loop over tokens that
+// keeps the state of each token.
 func (b *builder) scan(n valueID) valueID {
 	m, h, t := b.k.Scan, b.m.Hidden, b.inner
 	in := b.linear(n, "scan.in", h, 2*m.Inner, given(m.Bias, 2*m.Inner))
@@ -281,15 +279,15 @@ func (b *builder) scan(n valueID) valueID {
 		given(m.Bias, h))
 }
 
-// LRU is the gated linear recurrent unit of RecurrentGemma in the place of attention.
+// LRU is the gated linear recurrent unit of RecurrentGemma instead of attention.
 type LRU struct {
 	Width  int64
-	Heads  int64 // blocks of its gates
+	Heads  int64 // blocks of the gates
 	Kernel int64 // tokens of the convolution
 }
 
-// recurrent returns that unit by torch's own code [transformers: modeling_recurrent_gemma.py]: two
-// products, a convolution, and a loop over tokens in 4 bytes.
+// recurrent is an LRU by torch's own code [transformers: modeling_recurrent_gemma.py]: two products, a
+// convolution, and a loop over tokens in 4 bytes.
 func (b *builder) recurrent(n valueID) valueID {
 	l, h, t := b.k.LRU, b.m.Hidden, b.inner
 	wide := b.act(l.Width)
@@ -306,16 +304,16 @@ func (b *builder) recurrent(n valueID) valueID {
 	return b.linear(b.point("lru.gated", wide, []valueID{y, u}, y, u), "lru.o", l.Width, h, h)
 }
 
-// Hybrid is the part that several blocks of Zamba 2 share, in front of their state space: it
-// reads the block's input beside the model's.
+// Hybrid is the part before the state space that several blocks of Zamba 2 share. It reads the block's input and
+// the model's.
 type Hybrid struct {
-	Rank int64 // of what each use adds to the first product of the net
-	QKV  bool  // and to queries, keys and values
-	// uses whose additions come with the weights, as in the first block; 0: the weights are an earlier block's
+	Rank int64 // rank of the addition of each use to the first product of the net
+	QKV  bool  // each use also adds to queries, keys and values
+	// uses whose additions count with the weights of this block; 0: an earlier block has the weights
 	Adapters int64
 }
 
-// hybrid returns what the shared part makes of a block's input [transformers: Zamba2AttentionDecoderLayer].
+// hybrid is the shared part for a block's input [transformers: Zamba2AttentionDecoderLayer].
 func (b *builder) hybrid(x valueID) valueID {
 	y, k, h, t := b.k.Hybrid, b.k, b.m.Hidden, b.inner
 	from, wide := len(b.ops), k.Heads*k.Head

@@ -1,81 +1,80 @@
 package llm
 
-// Model is the architecture of a network of blocks in a row: a decoder of a language model,
-// mostly.
+// Model is the architecture of a network of blocks in a row, usually the decoder of a language model.
 type Model struct {
 	Name   string
-	Family string // model_type of Transformers; empty: one of those built in
+	Family string // model_type of Transformers; empty for most built-in models
 	Layers int64
 	Hidden int64 // h
-	Words  int64 // V, with the padding that the program gives it
-	Tied   bool  // the head has the weights of the embedding
+	Words  int64 // V, including the program's padding
+	Tied   bool  // the head shares the weights of the embedding
 
-	HeadBias  bool  // a bias of the head
-	Positions int64 // learned positions; 0: rotated ones, or none
-	LogitCap  bool  // the logits go through a tanh
-	Types     int64 // of sentences, each with an embedding of its own
-	OwnIDs    bool  // positions are computed for each input
+	HeadBias  bool  // the head has a bias
+	Positions int64 // learned positions; 0: positions are rotated, or there are none
+	LogitCap  bool  // a tanh caps the logits
+	Types     int64 // types of sentences, each with an embedding
+	OwnIDs    bool  // position ids are computed for each input
 	FirstNorm bool  // the embedding is normalised
 	EmbedMask bool  // the embedding is multiplied by a mask of tokens
-	Dropped   bool  // the embedding goes through a dropout
-	LastNorm  bool  // and a norm before that head
-	Fp32Loss  bool  // of that head too
-	Masked    bool  // BERT's head: a product, an activation and a norm before the words, and a loss in the compute type
-	Shorter   bool  // the loss leaves the last token of each sequence out
+	Dropped   bool  // a dropout follows the embedding
+	LastNorm  bool  // a norm of its own comes before BERT's head
+	Fp32Loss  bool  // the loss of BERT's head is in fp32
+	Masked    bool  // BERT's head: a product, an activation, a norm, the words; its loss is in the compute type
+	Shorter   bool  // the loss leaves out the last token of each sequence
 
-	Ends       *Ends    // of a network that is no decoder alone
-	Latents    *Latents // of a diffusion transformer, whose tokens are of pictures; nil of others
-	NarrowLoss bool     // the loss is in the compute type, of labels as they are
+	Ends       *Ends    // what is before and after the blocks of a network that is not a plain decoder, else nil
+	Latents    *Latents // what a token of a diffusion model is; nil for other models
+	NarrowLoss bool     // the loss is in the compute type, and labels are not shifted
 
-	Notes  []string // what is to be said about how the model was read
-	Beside []Tower  // what no block of Pattern has: towers, layers for more tokens
-	// Block is what every layer is made of, or the ones that matter most where Pattern says
-	// it of each.
+	Notes  []string // notes for people on how the model was read
+	Beside []Tower  // parts that are not blocks of the model: towers for pictures and sound
+	// Block describes every layer. If Pattern is set, it has the block of each layer, and the fields of
+	// Block are for code that needs one value for the whole model.
 	Block
 	Pattern []*Block
 
-	// OnlyEager says that attention by products and a softmax alone is known.
+	// OnlyEager means that only attention by products and a softmax is known.
 	OnlyEager bool
-	// Written says that only Transformers' own code of the blocks is known, no other program's.
+	// Written means that the blocks are known only as Transformers' own code has them.
 	Written bool
 }
 
-// Tower is something that a model has beside its blocks, in blocks of its own. What is played
-// is a step on text alone, which does not run it.
+// Tower is a part of a model beside its blocks, with blocks of its own. A step on text alone, which is what is
+// played, does not run it.
 type Tower struct {
 	Name   string
 	Blocks int64
-	Params int64 // of one of them
-	Beside int64 // of all that is in none
+	Params int64 // parameters of one block
+	Beside int64 // parameters outside the blocks
 }
 
-// Block is what a layer is made of.
+// Block describes a layer.
 type Block struct {
 	Heads int64 // a
-	Keys  int64 // k: heads of keys and values
+	Keys  int64 // k, heads of keys and values
 	Head  int64 // d
 	Wide  int64 // f
 
-	Gated    bool // two products in, an activation, one out
-	Layer    bool // LayerNorm with biases; otherwise RMS normalisation
-	NoBias   bool // LayerNorm without biases (MPT)
-	QKNorm   bool // queries and keys are normalised by head
-	QKVBias  bool // biases of queries, keys and values
-	OutBias  bool // a bias of the product behind attention
-	Bias     bool // biases of all products of a block
-	Parallel bool // attention and feed-forward net read the same input
-	OneNorm  bool // and the same normalised input
-	Window   int64
+	Gated    bool  // the feed-forward net is gated: two products, an activation, one product
+	Layer    bool  // norms are LayerNorms with biases; otherwise RMS norms
+	NoBias   bool  // LayerNorms have no biases (MPT)
+	QKNorm   bool  // queries and keys are normalised by head
+	QKVBias  bool  // the products of queries, keys and values have biases
+	OutBias  bool  // the product after attention has a bias
+	Bias     bool  // all products have biases
+	Parallel bool  // attention and feed-forward net read the same input
+	OneNorm  bool  // with Parallel: both read the same normalised input
+	Window   int64 // tokens that a token sees; 0: all before it
 
 	MoE   *MoE
 	MLA   *MLA
-	Index *Index // beside MLA: chooses the keys that each token sees
+	Index *Index // with MLA: chooses the keys that each token sees
 	Delta *Delta // instead of attention
 	SSM   *SSM
 	Scan  *Scan
 	LRU   *LRU
 	Conv  *ShortConv
-	Twin  bool // SSM stands beside attention
+	Twin  bool // SSM and attention run side by side
 
 	PerLayer   *PerLayer
 	Dit        *Dit
@@ -85,115 +84,115 @@ type Block struct {
 	Compressed *Compressed
 	AltUp      *AltUp
 
-	Alone   bool // nothing stands behind what mixes tokens
-	NoMixer bool // nothing mixes tokens: the feed-forward net alone
+	Alone   bool // the block has a mixer of tokens and no feed-forward net
+	NoMixer bool // the block has a feed-forward net and no mixer of tokens
 
-	// Form and what follows say how Transformers writes the block.
+	// Form and the fields below say how Transformers writes the block.
 	Form    NormForm
 	Around  Around
 	WholeQK bool // queries and keys are normalised over all heads at once
 	VNorm   bool // values are normalised too, without a weight
-	Bare    bool // norms of queries and keys have no weight
+	Bare    bool // norms of queries and keys have no weights
 
-	NoRope   bool  // positions are not rotated
-	Rope     int64 // numbers of a head that are rotated [all]
-	RopeWide bool  // the tables are in 4 bytes
-	RopeOwn  bool  // and each layer makes its own
-	RopeEach bool  // of queries and of keys
-	RopeHalf bool  // tables are of half the numbers
-	Axes     int64 // of positions, each with tables [1]
-	Each     bool  // tables are made for each sequence
-	Apart    bool  // queries are put together of two parts
-	NoTables bool  // tables are not handed to the block
-	RopeName string
+	NoRope   bool   // positions are not rotated
+	Rope     int64  // numbers of a head that are rotated [all]
+	RopeWide bool   // the tables of rotation are in 4 bytes
+	RopeOwn  bool   // each layer makes tables of its own
+	RopeEach bool   // with RopeOwn: separate tables for queries and for keys
+	RopeHalf bool   // tables have half as many numbers
+	Axes     int64  // axes of positions, each with tables [1]
+	Each     bool   // tables are made for each sequence of the batch
+	Apart    bool   // queries are concatenated from two parts
+	NoTables bool   // the model passes no tables to the block
+	RopeName string // blocks with equal names share tables
 
-	Joined bool // one product makes queries, keys and values; values stay a part of it
-	OneQKV bool // one product makes them, and each is copied
-	GateUp bool // one product makes the gate and what it is multiplied with
-	// one head of keys is handed to attention as it is, for which scaled_dot_product_attention has no kernel
+	Joined bool // one product makes queries, keys and values, which are parts of its result
+	OneQKV bool // one product makes queries, keys and values, which are copied out of its result
+	GateUp bool // one product makes both inputs of the gate
+	// attention gets a single head of keys without a copy, for which scaled_dot_product_attention has no kernel
 	Single   bool
-	QGate    bool // queries come with a gate of attention's result
-	Sinks    bool // a learned number of each head joins the scores
-	ScoreCap bool // scores go through a tanh
+	QGate    bool // the product of queries also makes a gate of attention's result
+	Sinks    bool // the softmax of each head includes a learned number
+	ScoreCap bool // a tanh caps the scores
 	Narrow   bool // the softmax of eager attention is in the compute type
-	Upcast   bool // and its queries and keys are in 4 bytes
+	Upcast   bool // queries and keys of eager attention are in 4 bytes
 
 	Act       Act
 	MLPBias   bool
-	Dropout   bool  // behind attention and feed-forward net
-	DropAttn  bool  // and of the scores
-	NoIDs     bool  // position ids are not handed to blocks
-	Scale     int64 // bytes of a number of each position that scales queries; 0: there is none
-	HeadLast  bool  // queries and keys are normalised behind their rotation
+	Dropout   bool  // a dropout follows attention and the feed-forward net
+	DropAttn  bool  // scores have a dropout
+	NoIDs     bool  // the model passes no position ids to the block
+	Scale     int64 // bytes of the number per position that scales queries; 0: queries are not scaled
+	HeadLast  bool  // queries and keys are normalised after their rotation
 	NoFirst   bool  // no norm before attention
 	Both      bool  // attention looks both ways
-	WideIn    bool  // what comes into the block is in 4 bytes
-	WideSum   bool  // and what leaves it
-	MaskAll   bool  // a mask is handed to blocks without attention too
-	SameKV    bool  // keys and values are those of an earlier block
+	WideIn    bool  // the input of the block is in 4 bytes
+	WideSum   bool  // the output of the block is in 4 bytes
+	MaskAll   bool  // blocks without attention get a mask too
+	SameKV    bool  // the block uses the keys and values of an earlier block
 	KeyValue  bool  // values are the keys before their norm
-	Sparse    bool  // the gate of the net keeps its largest numbers alone
-	Besides   bool  // the net stands beside the experts
-	Own       Own   // width and tokens that are not the model's
-	Cross     bool  // attends to an encoder, too
-	Buckets   int64 // of positions whose biases join the scores; 0: there are none
-	FirstBias bool  // and are made in the block
+	Sparse    bool  // the gate of the net keeps only its largest numbers
+	Besides   bool  // a dense net runs beside the experts
+	Own       Own   // width and tokens that differ from the model's
+	Cross     bool  // the block also attends to an encoder
+	Buckets   int64 // buckets of positions, whose biases are added to the scores; 0: no such biases
+	FirstBias bool  // these biases are made in this block
 	BareKeys  bool  // the product of keys has no bias
-	NetDrops  bool  // Dropout is behind the feed-forward net alone
-	DropNet   bool  // what the last product of the net reads is dropped out
-	Scales    bool  // a learned number of each channel scales what joins the stream
-	Original  bool  // the model's input is handed to the block
-	OwnMask   bool  // each layer keeps a mask of its scores
-	Repeat    bool  // keys and values are repeated for all heads before any kernel
+	NetDrops  bool  // with Dropout: only the feed-forward net has one
+	DropNet   bool  // the input of the net's last product has a dropout
+	Scales    bool  // a learned number per channel scales what is added to the stream
+	Original  bool  // the block gets the input of the model, too
+	OwnMask   bool  // the layer keeps a mask of its scores
+	Repeat    bool  // keys and values are repeated for all heads, whatever the kernel
 }
 
 // MoE is a feed-forward net of experts.
 type MoE struct {
 	Experts int64
 	TopK    int64
-	Wide    int64 // of one expert
-	Shared  int64 // width of what every token goes through
-	Dense   int64 // first layers without experts
-	Counted bool  // the router's correction bias is a parameter: usually it is no trained weight
+	Wide    int64 // width of one expert
+	Shared  int64 // width of the shared experts, which every token goes through
+	Dense   int64 // how many of the first layers have no experts
+	Counted bool  // the router's correction bias counts as a parameter
 
 	Router    Router
-	Gate      bool // what every token goes through has a gate
+	Gate      bool // the shared experts have a gate
 	Biases    bool // experts have biases, whose rows are gathered
-	Clipped   bool // it clips its inputs, in what every token goes through too [transformers: modeling_deepseek_v4.py]
+	Clipped   bool // the activation clips its inputs, also in shared experts [transformers: modeling_deepseek_v4.py]
 	Clamped   bool // the activation clamps its inputs [transformers: modeling_gpt_oss.py]
 	All       bool // every expert computes every token [transformers: modeling_llama4.py]
-	WideScore bool // the weights of experts stay in 4 bytes
+	WideScore bool // the scores by which experts are weighted stay in 4 bytes
 }
 
 // Router is how Transformers writes the choice of experts.
 type Router struct {
 	Wide  bool // reads its input and its weight in 4 bytes
-	Own   bool // of which the weight is kept so, without a copy
-	First bool // chooses before it scores
-	// Phi's: one expert after the other, by a softmax of those near the best [transformers: modeling_phimoe.py]
+	Own   bool // with Wide: the weight is stored in 4 bytes and needs no copy
+	First bool // chooses experts before the softmax
+	// chooses one expert after the other, by a softmax of those near the best [transformers: modeling_phimoe.py]
 	Mixer  bool
-	Noise  int64 // how often the input is multiplied by noise before
-	Bias   bool  // of the product
+	Noise  int64 // how often the input is multiplied by noise first
+	Bias   bool  // the product has a bias
 	Narrow bool  // scores stay in the compute type
-	Groups int64 // of experts, of which some are chosen first; 0: none
-	Best   int64 // of each group so many scores tell [2]
+	Groups int64 // groups of experts, some of which are chosen first; 0: no groups
+	Best   int64 // scores per group by which groups are chosen
 	Top    int64 // groups that are chosen
 	Norm   bool  // weights of the chosen experts are divided by their sum
-	Sums   int64 // how often [1]
+	Sums   int64 // with Norm: how often [1]
 	Sqrt   bool  // scores are roots of a softplus in the compute type
-	Scaled bool  // a norm and a scale stand before it, and experts have scales
+	Scaled bool  // a norm and a scale come before the router, and experts have scales
 }
 
 // MLA is DeepSeek's attention with compressed keys and values.
 type MLA struct {
-	QRank  int64 // 0: queries are not compressed
-	KVRank int64
-	Nope   int64 // numbers of a head without positions
-	Rope   int64 // with
-	Value  int64
+	QRank  int64 // width of compressed queries; 0: queries are not compressed
+	KVRank int64 // width of compressed keys and values
+	Nope   int64 // numbers of a head that are not rotated
+	Rope   int64 // numbers of a head that are rotated
+	Value  int64 // numbers of a head of values
 }
 
-// At returns what a layer, counted from 0, is made of. It is not changed.
+// At returns the block of a layer, counted from 0. The block must not be changed.
 func (m *Model) At(layer int64) *Block {
 	if m.Pattern != nil {
 		return m.Pattern[layer]
@@ -206,7 +205,7 @@ func (m *Model) At(layer int64) *Block {
 	return &dense
 }
 
-// has reports whether a layer is of a kind.
+// has reports whether is returns true for the block of a layer.
 func (m *Model) has(is func(*Block) bool) bool {
 	for l := range m.Layers {
 		if is(m.At(l)) {
@@ -216,7 +215,7 @@ func (m *Model) has(is func(*Block) bool) bool {
 	return false
 }
 
-// normParams returns the weights of one normalisation over n numbers.
+// normParams returns the number of weights of a norm over n numbers.
 func (b *Block) normParams(n int64) int64 {
 	switch {
 	case b.Form == FormBare:
@@ -227,7 +226,7 @@ func (b *Block) normParams(n int64) int64 {
 	return n
 }
 
-// block returns all weights of a layer, as its operators read them.
+// block returns the number of weights of a layer, as its operators read them.
 func (m *Model) block(layer int64) (n int64) {
 	s := Setup{Model: m, Work: Work{Batch: 1, Seq: 1}, Code: Code{Norm: NormFused}}
 	s.defaults()
@@ -239,7 +238,7 @@ func (m *Model) block(layer int64) (n int64) {
 	return n
 }
 
-// embedding returns the weights of the words and the positions.
+// embedding returns the number of weights before the blocks: of words, positions and types.
 func (m *Model) embedding() int64 {
 	if m.Ends.pictures() {
 		return m.Ends.Params
@@ -254,7 +253,7 @@ func (m *Model) embedding() int64 {
 	return n
 }
 
-// finalParams returns the weights of what stands between the last block and the words.
+// finalParams returns the number of weights between the last block and the words.
 func (m *Model) finalParams() int64 {
 	if m.Ends.contrasts() {
 		return 0
@@ -275,7 +274,7 @@ func (m *Model) finalParams() int64 {
 	return n
 }
 
-// head returns the weights behind the last block: the norm and what is not tied.
+// head returns the number of weights after the last block, without weights tied to the embedding.
 func (m *Model) head() int64 {
 	if m.Ends.contrasts() {
 		return 0
@@ -283,7 +282,7 @@ func (m *Model) head() int64 {
 	return m.finalParams() + given(!m.Tied, m.Words*m.Hidden) + given(m.HeadBias, m.Words)
 }
 
-// Params returns how many numbers the model trains, those beside its blocks included.
+// Params returns the number of parameters, towers included.
 func (m *Model) Params() int64 {
 	n := m.embedding() + m.head() + m.towers()
 	for _, g := range m.BlockParams() {
@@ -292,7 +291,7 @@ func (m *Model) Params() int64 {
 	return n
 }
 
-// towers returns the parameters of all towers.
+// towers returns the number of parameters of all towers.
 func (m *Model) towers() (n int64) {
 	for _, t := range m.Beside {
 		n += t.Blocks*t.Params + t.Beside
@@ -300,7 +299,8 @@ func (m *Model) towers() (n int64) {
 	return n
 }
 
-// BlockParams returns the parameters of the blocks in order, without those of towers: how many in a row have how many.
+// BlockParams returns the parameters of the blocks, in order and without towers, as runs of equal blocks: how
+// many blocks, and the parameters of each.
 func (m *Model) BlockParams() (out [][2]int64) {
 	known := map[Block]int64{}
 	for l := range m.Layers {
@@ -313,7 +313,8 @@ func (m *Model) BlockParams() (out [][2]int64) {
 	return out
 }
 
-// appendRun counts a value up if the last one is the same.
+// appendRun appends v to runs of equal values: it increments the count of the last run if that run has the value
+// v.
 func appendRun(runs [][2]int64, v int64) [][2]int64 {
 	if n := len(runs); n > 0 && runs[n-1][1] == v {
 		runs[n-1][0]++

@@ -1,8 +1,11 @@
 package llm
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
-// The families below are the config.json files of their authors.
+// The sizes of the families below come from the config.json files of their authors.
 
 func llama(name string, layers, h, heads, keys, wide, words int64, tied bool) *Model {
 	return &Model{Name: name, Layers: layers, Hidden: h, Words: words, Tied: tied,
@@ -20,8 +23,8 @@ func qwen2(name string, layers, h, heads, keys, wide, words int64, tied bool) *M
 	return m
 }
 
-// mpt returns the configurations of LLM-foundry: no biases, the head tied, 2048 learned
-// positions where attention has no slopes.
+// mpt returns a configuration of LLM-foundry: no biases, a tied head, and 2048 learned positions where attention
+// has no slopes.
 func mpt(name string, layers, h, heads int64) *Model {
 	return &Model{Name: name, Layers: layers, Hidden: h, Words: 50368, Tied: true,
 		Block: Block{Heads: heads, Keys: heads, Head: h / heads, Wide: 4 * h, Layer: true, NoBias: true}}
@@ -34,8 +37,8 @@ func gpt2(name string, layers, h, heads int64) *Model {
 		Dropped: true, OwnIDs: true}
 }
 
-// bert looks both ways, normalises its sums, and guesses masked words; which sentence follows
-// is left out.
+// bert returns a model that looks both ways, normalises its sums and guesses masked words. The prediction of the
+// next sentence is left out.
 func bert(name string, layers, h, heads int64) *Model {
 	return &Model{Name: name, Layers: layers, Hidden: h, Words: 30522, Tied: true, Positions: 512, Types: 2,
 		Block: Block{Heads: heads, Keys: heads, Head: h / heads, Wide: 4 * h, Layer: true, Bias: true, Both: true,
@@ -50,20 +53,20 @@ func phi(name string, layers, h, wide int64) *Model {
 			OneNorm: true}}
 }
 
-// neox are GPT-NeoX networks: StableLM-alpha and Pythia.
+// neox returns a GPT-NeoX network: StableLM-alpha or Pythia.
 func neox(name string, layers, h, heads, words int64) *Model {
 	return &Model{Name: name, Layers: layers, Hidden: h, Words: words,
 		Block: Block{Heads: heads, Keys: heads, Head: h / heads, Wide: 4 * h, Layer: true, Bias: true, Parallel: true}}
 }
 
-// gemma has a head width of its own and ties its head; its norms are RMS.
+// gemma returns a model with a head width of its own, a tied head and RMS norms.
 func gemma(name string, layers, h, heads, keys, wide int64) *Model {
 	m := llama(name, layers, h, heads, keys, wide, 256000, true)
 	m.Head, m.Form = 256, FormPlus
 	return m
 }
 
-// falcon has two norms where heads are in groups.
+// falcon returns a model that has two norms where heads are in groups.
 func falcon(name string, layers, h, heads, keys int64) *Model {
 	return &Model{Name: name, Layers: layers, Hidden: h, Words: 65024, Tied: true,
 		Block: Block{Heads: heads, Keys: keys, Head: 64, Wide: 4 * h, Layer: true, Parallel: true, OneNorm: keys == 1}}
@@ -81,8 +84,8 @@ func mixtral(name string, layers, h, heads, wide, words int64) *Model {
 	return m
 }
 
-// small16 returns the 16-billion networks of DeepSeek's design: 64 experts of 1408, two
-// shared, six chosen; queries not compressed.
+// small16 returns a 16-billion network of DeepSeek's design: 64 experts of width 1408, two of them shared, six
+// chosen, and queries that are not compressed.
 func small16(name string, wide, words int64) *Model {
 	m := llama(name, 27, 2048, 16, 16, wide, words, false)
 	m.MLA = &MLA{KVRank: 512, Nope: 128, Rope: 64, Value: 128}
@@ -158,7 +161,7 @@ var models = []*Model{
 	deepseekV3("deepseek-v3-671b"),
 }
 
-// aliases are other names of the same architecture.
+// aliases are other names of models with the same architecture.
 var aliases = map[string]string{
 	"llama3.1-8b": "llama3-8b", "llama-3-8b": "llama3-8b", "llama3.1-70b": "llama3-70b", "llama3.3-70b": "llama3-70b",
 	"llama3-405b": "llama3.1-405b", "deepseek-v3": "deepseek-v3-671b", "llama2-7b-chat": "llama2-7b",
@@ -166,17 +169,15 @@ var aliases = map[string]string{
 	"smollm2": "smollm2-1.7b", "gpt2-small": "gpt2",
 }
 
-// Lookup finds a model by its name, without regard to case; nil if it is not known.
-// The model is shared and not changed.
+// Lookup returns the model with the name, in any case, or nil if it is not known. The model is shared and must
+// not be changed.
 func Lookup(name string) *Model {
 	name = strings.ToLower(name)
 	if to, ok := aliases[name]; ok {
 		name = to
 	}
-	for _, m := range models {
-		if m.Name == name {
-			return m
-		}
+	if i := slices.IndexFunc(models, func(m *Model) bool { return m.Name == name }); i >= 0 {
+		return models[i]
 	}
 	return nil
 }

@@ -2,11 +2,11 @@ package llm
 
 import "memtide/engine"
 
-// NormForm is how Transformers writes a normalisation.
+// NormForm is how Transformers writes a norm.
 type NormForm uint8
 
 // The forms of a norm: Llama's, which narrows before the weight; Gemma's, which multiplies
-// by 1 + w in 4 bytes before it narrows; with the weight in 4 bytes, as gpt-oss and OLMo 2;
+// by 1 + w in 4 bytes before it narrows; gpt-oss's and OLMo 2's, with the weight in 4 bytes;
 // Gemma 4's, which takes a power; without a weight; Cohere's LayerNorm in 4 bytes;
 // Nemotron's LayerNorm with 1 + w; T5's, which keeps its input as it is beside the wide one.
 const (
@@ -20,19 +20,19 @@ const (
 	FormInput
 )
 
-// normWeight returns the weight of a normalisation. LoRA without products trains norms alone.
+// normWeight returns the weight of a norm. LoRA without products trains only norms.
 func (b *builder) normWeight(name string, n int64) weight {
 	only := b.s.LoRA != nil && len(b.s.LoRA.On) == 0
 	return weight{name: name, n: n, trained: b.s.trains() || only, adapter: only}
 }
 
-// norm normalises rows of n numbers, as the block does.
+// norm normalises rows of n numbers in the block's form.
 func (b *builder) norm(x valueID, name string, rows, n int64) valueID {
 	return b.normAs(b.k.Form, x, name, rows, n, b.k.normParams(n))
 }
 
-// normAs adds a normalisation of rows of n numbers, in the given form and with the given number
-// of weights. Compiled blocks have one kernel for it.
+// normAs normalises rows of n numbers in the given form, with the given number of weights. Compiled blocks have
+// one kernel for it.
 func (b *builder) normAs(form NormForm, x valueID, name string, rows, n, weights int64) valueID {
 	kind := b.s.Norm
 	if b.s.Compiled && kind != NormLayer {
@@ -51,7 +51,7 @@ func (b *builder) normAs(form NormForm, x valueID, name string, rows, n, weights
 	// Eager: widened to 4 bytes, normalised, narrowed, weighted. The gradient of the
 	// mean is as large as its input [torch: mean_backward expands, then divides].
 	out := size(rows*n, b.e)
-	wide := b.values[x].wide || weights > 0 && b.s.wideStream() // by the type of the weights
+	wide := b.values[x].wide || weights > 0 && b.s.wideStream() // the type of the weights
 	if wide {
 		out = size(rows*n, 4)
 	}
@@ -76,7 +76,6 @@ func (b *builder) normAs(form NormForm, x valueID, name string, rows, n, weights
 	return y
 }
 
-// weighted multiplies by a weight.
 func (b *builder) weighted(x valueID, name string, w weight, bytes engine.Bytes) valueID {
 	o := op{in: []valueID{x}, weights: []weight{w}}
 	if w.trained {
@@ -85,7 +84,7 @@ func (b *builder) weighted(x valueID, name string, w weight, bytes engine.Bytes)
 	return b.add(o, name, bytes)
 }
 
-// oneKernel keeps its input and a statistic of each row, or two of a LayerNorm.
+// oneKernel is a norm in one kernel, which keeps its input and a statistic of each row, or two for a LayerNorm.
 func (b *builder) oneKernel(form NormForm, x valueID, name string, rows, n int64, w weight) valueID {
 	stats := size(rows, 4)
 	if b.s.Norm == NormLayer {
@@ -116,7 +115,7 @@ func (b *builder) oneKernel(form NormForm, x valueID, name string, rows, n int64
 	return y
 }
 
-// wideNorm widens x to 4 bytes, and has 1 over its root mean square.
+// wideNorm returns x widened to 4 bytes, and the inverse of its root mean square.
 func (b *builder) wideNorm(x valueID, name string, rows, n int64) (f, r valueID) {
 	wide := size(rows*n, 4)
 	f = b.widen(x, name, wide)
@@ -125,14 +124,14 @@ func (b *builder) wideNorm(x valueID, name string, rows, n int64) (f, r valueID)
 	return f, b.keep(b.add(op{in: []valueID{mean}}, name+".rsqrt", size(rows, 4)))
 }
 
-// writtenNorm returns a norm in one of the forms other than Llama's, in 4 bytes throughout.
+// writtenNorm is a norm in a form other than Llama's, in 4 bytes throughout.
 func (b *builder) writtenNorm(form NormForm, x valueID, name string, rows, n int64, w weight) valueID {
 	wide := size(rows*n, 4)
 	f, r := b.wideNorm(x, name, rows, n)
 	if form == FormPower {
 		b.aside(name+".mean2", size(rows, 4))
 	}
-	if form == FormLayerWide { // less its mean first
+	if form == FormLayerWide { // subtract the mean first
 		f = b.add(op{in: []valueID{f}, keeps: []valueID{f}, back: wide}, name+".centred", wide)
 	}
 	y := b.add(op{in: []valueID{f, r}, keeps: []valueID{f, r}, back: wide}, name+".mul", wide)
@@ -149,7 +148,7 @@ func (b *builder) writtenNorm(form NormForm, x valueID, name string, rows, n int
 	return b.add(op{in: []valueID{y}}, name, size(rows*n, b.e))
 }
 
-// plainNorm is litgpt's: in the compute type throughout [rmsnorm.py].
+// plainNorm is litgpt's norm, in the compute type throughout [rmsnorm.py].
 func (b *builder) plainNorm(x valueID, name string, rows, n int64, w weight) valueID {
 	out := size(rows*n, b.e)
 	sq := b.add(op{in: []valueID{x}, keeps: []valueID{x}}, name+".square", out)
@@ -159,7 +158,7 @@ func (b *builder) plainNorm(x valueID, name string, rows, n int64, w weight) val
 	return b.weighted(y, name, w, out)
 }
 
-// final is what stands between the last block and the words: a norm, or BERT's head.
+// final is what comes between the last block and the words: a norm, or BERT's head.
 func (b *builder) final() {
 	x := b.unmix(b.merge(blockInput))
 	if b.m.Ends.pictures() {
@@ -173,7 +172,7 @@ func (b *builder) final() {
 		x = b.activation(b.linear(x, "transform", b.m.Hidden, b.m.Hidden, given(b.k.Bias, b.m.Hidden)), "gelu",
 			b.act(b.m.Hidden))
 	}
-	if b.k.WideSum && b.s.written() { // narrowed behind the norm
+	if b.k.WideSum && b.s.written() { // narrowed after the norm
 		b.e = 4
 		x = b.norm(x, lastNorm, b.outer, b.m.Hidden)
 		b.e = b.s.Compute

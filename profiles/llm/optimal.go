@@ -12,22 +12,22 @@ import (
 	"memtide/profiles"
 )
 
-// Curve is what a strategy for chains finds for a step, over what a card has to have.
+// Curve is what a strategy for chains finds for a step, by the memory of a card.
 type Curve struct {
 	Method string // name of the strategy
 	Class  engine.Class
-	Title  string // what it chooses
-	Spots  []Spot // from the least memory up
+	Title  string // what the strategy chooses
+	Spots  []Spot // ordered by memory
 }
 
-// Spot is a step that takes so long on a card that reserves so much.
+// Spot is a plan: the memory that it reserves, and the time of a step.
 type Spot struct {
 	Reserved engine.Bytes
 	Time     time.Duration
 }
 
-// optima are the classes whose first strategy (engine.Best) stands beside the policies of
-// frameworks: it chooses for each block what to keep, to compute again and to move.
+// optima are the classes whose first strategy (engine.Best) is compared with the policies of frameworks. The
+// strategy chooses for each block what to keep, to compute again and to move.
 var optima = []struct {
 	class engine.Class
 	title string
@@ -36,20 +36,19 @@ var optima = []struct {
 	{engine.MayRecompute | engine.MayOffload, "recomputing and moving whole blocks together"},
 }
 
-// spots is at how many budgets a curve is looked at, besides those of the policies.
+// spots is the number of budgets of a curve, besides those of the policies.
 const spots = 12
 
-// A strategy is stopped after a number of calls of its poll, at the same place on every machine:
-// what it has found by then counts.
+// A strategy is stopped after a number of calls of its poll, which is the same place on every machine.
+// What it has found before counts.
 const (
 	callsOfRow  = 1_500_000
 	callsOfSpot = 50_000
 )
 
-// optima solves the chain of the step, see Profile, for what the card has, and for a curve.
-// What is found is played as the step is (follower), the optimizer included; the collectives
-// take the time that they take of a policy. A pipeline has no chain, and of more than
-// mostChain blocks none is looked for.
+// optima solves the chain of the step (see Profile) for the card's memory, and for a curve. Each solution is
+// played as the step is (follower), with the optimizer. Collectives take the same time as in policies. optima
+// returns nil for a pipeline, which has no chain, and for more than mostChain blocks.
 func (a Ask) optima(own *Estimate, policies []Change) (rows []Change, curves []Curve) {
 	a.goOn()
 	profile, err := a.Profile()
@@ -57,7 +56,7 @@ func (a Ask) optima(own *Estimate, policies []Change) (rows []Change, curves []C
 		a.goOn()
 		return nil, nil
 	}
-	s := a.Setup.keeping().normal() // as the profile's
+	s := a.Setup.keeping().normal() // the setup of the profile
 	s.Workspace = a.Card.Workspace
 	m := &onChain{a: a, own: own, s: &s, program: newProgram(&s, s.end(true, true)),
 		problem: engine.NewChainProblem(profile.Chain, *profile.Device, engine.Whole, engine.NoLimit)}
@@ -74,7 +73,7 @@ func (a Ask) optima(own *Estimate, policies []Change) (rows []Change, curves []C
 		}
 		answer := m.fitting(strategy, least)
 		if n := len(rows); n > 0 &&
-			(answer == nil || !answer.better(rows[n-1].Estimate)) { // which is a plan of this kind, too
+			(answer == nil || !answer.better(rows[n-1].Estimate)) { // the plan before also counts for this class
 			answer = rows[n-1].Estimate
 		}
 		if answer != nil {
@@ -90,7 +89,8 @@ func (a Ask) optima(own *Estimate, policies []Change) (rows []Change, curves []C
 	return rows, curves
 }
 
-// better reports whether a plan is to be taken rather than another one.
+// better reports whether a plan is preferred to another one: a plan that fits to one that does not, then the
+// faster one.
 func (a *Estimate) better(than *Estimate) bool {
 	if a.Verdict != than.Verdict && (a.Verdict == Fits || than.Verdict == Fits) {
 		return a.Verdict == Fits
@@ -103,28 +103,28 @@ type onChain struct {
 	a       Ask
 	own     *Estimate
 	s       *Setup
-	program *program // that keeps everything
+	program *program // of the step that keeps everything
 	problem *engine.Problem
 }
 
-// room returns what may be reserved on the card if a plan is to fit.
+// room returns how much memory a plan that fits can reserve.
 func (m *onChain) room() engine.Bytes {
 	return engine.Bytes(engine.Int64(float64(m.own.Capacity) / (1 + uncertain)))
 }
 
-// budget returns what of that is left for the chain, where the allocator takes what it takes of
-// the step as it is.
+// budget returns the part of reserved memory that is left for the chain if the allocator adds the same overhead
+// as to the step that keeps everything.
 func (m *onChain) budget(reserved engine.Bytes) engine.Bytes {
 	return reserved - (m.own.High - m.own.Allocated)
 }
 
-// tries is how often a strategy is asked for a plan in less memory because the one before,
-// with what the allocator held for it, did not fit.
+// tries is how often a strategy is asked again, with less memory, because its plan did not fit with the
+// allocator's overhead.
 const tries = 6
 
-// fitting returns the answer about a plan of a strategy that fits, in as much memory as possible,
-// or, where none of those that were tried does, about the last one, or nil if there is no plan.
-// Least is the least memory that it has a plan for.
+// fitting returns the answer for a plan of a strategy that fits with as much memory as possible. If no plan of
+// its tries fits, it returns the answer for the last one, or nil without a plan. least is the least memory for
+// which the strategy has a plan.
 func (m *onChain) fitting(strategy *engine.Strategy, least engine.Bytes) (last *Estimate) {
 	most := m.budget(m.room())
 	if most < least {
@@ -142,8 +142,7 @@ func (m *onChain) fitting(strategy *engine.Strategy, least engine.Bytes) (last *
 	return last
 }
 
-// curve solves the chain from the least memory to that of keeping everything, and within
-// what each policy takes. The allocator is given what it takes of the step as it is.
+// curve solves the chain for budgets from least to what keeping everything takes, and for what each policy takes.
 func (m *onChain) curve(strategy *engine.Strategy, least engine.Bytes, policies []Change) (out []Spot) {
 	most := m.problem.Chain.Chain.KeepAllPeak()
 	var budgets []engine.Bytes
@@ -173,8 +172,8 @@ func (m *onChain) curve(strategy *engine.Strategy, least engine.Bytes, policies 
 	return out
 }
 
-// answer returns what a schedule of the chain comes to, played on the program; within a limit
-// with the allocator's part.
+// answer plays a schedule of the chain on the program. It replays the allocator if the schedule needs no more
+// than limit.
 func (m *onChain) answer(sol *engine.Solution, limit engine.Bytes) *Estimate {
 	t, err := sim.Play(m.problem, sol.Schedule)
 	profiles.End(err)
@@ -182,11 +181,11 @@ func (m *onChain) answer(sol *engine.Solution, limit engine.Bytes) *Estimate {
 	return m.a.reserves(p.result(p.follow(m.problem.Chain, t).step, limit), m.time(sol.Makespan))
 }
 
-// time returns that of a step whose chain takes so long.
+// time returns the time of a step whose chain takes the given time.
 func (m *onChain) time(chain time.Duration) time.Duration {
 	p, c, ops := m.program, m.a.Card, m.problem.Chain.Ops
 	of := m.problem.Chain
-	// without the embedding's, which answers leave out
+	// without the embedding, which times of answers leave out
 	passes := chain - ops[of.Bwd(1)].Time - ops[of.Fwd(2)].Time - ops[of.Bwd(2)].Time
 	one := max(passes.Seconds(), p.gatherSeconds(c)+p.tensorSeconds(c))
 	return seconds(one*float64(p.s.Accumulate) + p.stepSeconds(c))

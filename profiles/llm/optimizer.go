@@ -2,7 +2,7 @@ package llm
 
 import "memtide/engine"
 
-// momentBytes returns those of all moments of a number, where an optimizer has as many of each.
+// momentBytes returns the bytes of all moments of a number of a weight.
 func (s *Setup) momentBytes(w weight) int64 {
 	if w.adapter {
 		return max(0, s.LoRA.Moments)
@@ -10,8 +10,8 @@ func (s *Setup) momentBytes(w weight) int64 {
 	return s.Moments
 }
 
-// moments returns a rank's share of what the optimizer keeps of a weight that trains, in two parts: its
-// first and its second moments mostly. Muon has one of a matrix, and leaves the rest to AdamW.
+// moments returns a rank's share of the moments of a weight that trains, in two parts: usually its first and
+// second moments. Muon has one moment of a matrix, and leaves other weights to AdamW.
 func (s *Setup) moments(w weight) [2]engine.Bytes {
 	n := s.momentBytes(w)
 	switch {
@@ -26,7 +26,7 @@ func (s *Setup) moments(w weight) [2]engine.Bytes {
 	return [2]engine.Bytes{s.at(w, 1, first), s.at(w, 1, n-first)}
 }
 
-// stays returns what is not in host memory of an optimizer's bytes.
+// stays returns the part of n bytes of an optimizer that is not in host memory.
 func (s *Setup) stays(n engine.Bytes) engine.Bytes {
 	if !s.HostStep {
 		return n
@@ -34,15 +34,15 @@ func (s *Setup) stays(n engine.Bytes) engine.Bytes {
 	return n - n*engine.Bytes(s.HostPart)/100
 }
 
-// stateBytes returns a rank's share of what the optimizer keeps of a weight.
+// stateBytes returns a rank's share of a weight's master copy and moments.
 func (s *Setup) stateBytes(w weight) engine.Bytes {
 	m := s.moments(w)
 	return s.at(w, 1, s.Master) + m[0] + m[1]
 }
 
-// stepTemps returns what the optimizer needs beside its states while it steps on a weight, and whether
-// it needs it for all weights at once: foreach has one number for every weight, the loop over weights
-// two for the one it is at [torch/optim/adamw.py]. What is not at once is taken one after the other.
+// stepTemps returns the optimizer's temporaries while it steps on a weight, and whether those of all weights
+// exist together. Foreach has one number for every weight. The loop over weights has two numbers for one weight
+// at a time [torch/optim/adamw.py].
 func (s *Setup) stepTemps(w weight) (temps []engine.Bytes, together bool) {
 	n := s.at(w, 1, (s.momentBytes(w)+1)/2)
 	switch {
@@ -60,8 +60,8 @@ func (s *Setup) stepTemps(w weight) (temps []engine.Bytes, together bool) {
 	return nil, false
 }
 
-// factored returns the numbers of Adafactor's second moments of a weight, in fp32: of each row and each
-// column of a matrix, and all of a vector [transformers: optimization.py, Adafactor].
+// factored returns how many numbers Adafactor's second moments of a weight have, in fp32: one for each row and
+// each column of a matrix, and all numbers of a vector [transformers: optimization.py, Adafactor].
 func (w weight) factored() int64 {
 	if w.row > 0 {
 		return w.n/w.row + w.row
@@ -70,8 +70,8 @@ func (w weight) factored() int64 {
 	return k*(w.rows+w.cols) + w.n - k*w.rows*w.cols
 }
 
-// adafactorTemps returns Adafactor's for one weight: fp32 copies of a narrow gradient and weight, and
-// two of its update, once with the square of the gradient and at the end negated.
+// adafactorTemps returns Adafactor's temporaries for one weight: fp32 copies of a narrow gradient and weight, and
+// two of its update, which is at first the square of the gradient and at the end negated.
 func (s *Setup) adafactorTemps(w weight) (temps []engine.Bytes) {
 	wide := size(w.n, 4)
 	for _, stored := range []int64{s.Grad, s.Weight} {
@@ -82,7 +82,7 @@ func (s *Setup) adafactorTemps(w weight) (temps []engine.Bytes) {
 	return append(temps, wide, wide)
 }
 
-// galoreRank is that of GaLore's projections [transformers: trainer_optimizer.py, the default].
+// galoreRank is the rank of GaLore's projections [transformers: trainer_optimizer.py, the default].
 const galoreRank = 128
 
 // projected reports whether GaLore projects the gradient of a weight.
@@ -90,9 +90,9 @@ func (s *Setup) projected(w weight) bool {
 	return s.Optimizer == StepGaLore && w.rows > 0 && w.trained && !w.expert
 }
 
-// galoreStates returns the projection of a weight's gradient and both moments of what is projected. Of
-// gradients in fp32 the projection is a part of a square matrix, which stays as a whole
-// [galore_torch: galore_projector.py, get_orthogonal_matrix].
+// galoreStates returns the projection of a weight's gradient, and both moments of the projected gradient. For
+// gradients in fp32 the projection is a view of a square matrix, which stays whole [galore_torch:
+// galore_projector.py, get_orthogonal_matrix].
 func (s *Setup) galoreStates(w weight) [2]engine.Bytes {
 	short, long := min(w.rows, w.cols), max(w.rows, w.cols)
 	rank := min(galoreRank, short)
@@ -103,9 +103,9 @@ func (s *Setup) galoreStates(w weight) [2]engine.Bytes {
 	return [2]engine.Bytes{projection, size(2*rank*long, s.Grad)}
 }
 
-// galoreTemps returns GaLore's for one weight where it decomposes the gradient, every 200th step and in
-// the first one: fp32 copies of a narrow gradient and of what the decomposition writes over, and both
-// of its factors; the workspace of the decomposition is not known.
+// galoreTemps returns GaLore's temporaries for one weight when it decomposes the gradient, in the first step and
+// every 200th: fp32 copies of a narrow gradient and of the decomposition's input, and both of its factors. The
+// workspace of the decomposition is not known.
 func (s *Setup) galoreTemps(w weight) (temps []engine.Bytes) {
 	short := min(w.rows, w.cols)
 	if s.Grad < 4 {
@@ -114,23 +114,23 @@ func (s *Setup) galoreTemps(w weight) (temps []engine.Bytes) {
 	return append(temps, size(w.n, 4), size(w.n, 4), size(short*short, 4))
 }
 
-// muonSteps is how often Muon's iteration runs [torch/optim/_muon.py: DEFAULT_NS_STEPS].
+// muonSteps is the number of Muon's iterations [torch/optim/_muon.py: DEFAULT_NS_STEPS].
 const muonSteps = 5
 
 // orthogonal reports whether Muon steps on a weight.
 func (s *Setup) orthogonal(w weight) bool { return s.Optimizer == StepMuon && w.rows > 0 && w.trained }
 
-// muonTemps returns those of Muon for one weight: its update in the type of the gradient, and in
-// bf16 the iteration's matrix, its Gram matrix, the polynomial in that, and the next matrix
-// [torch/optim/_muon.py]. Of a weight that is shared it is all of it: ranks orthogonalise
-// whole matrices [arXiv:2502.16982, algorithm 1].
+// muonTemps returns Muon's temporaries for one weight: its update in the type of the gradient, and in bf16 the
+// matrix of the iteration, its Gram matrix, the polynomial of the Gram matrix, and the next matrix
+// [torch/optim/_muon.py]. A weight whose states are shared needs them whole, since ranks orthogonalise whole
+// matrices [arXiv:2502.16982, algorithm 1].
 func (s *Setup) muonTemps(w weight) []engine.Bytes {
 	side := min(w.rows, w.cols)
 	gram := size(w.matrices()*side*side, 2)
 	return []engine.Bytes{size(w.n, s.Grad), size(w.n, 2), gram, gram, size(w.n, 2)}
 }
 
-// muonFlops returns the operations of its iteration for one weight.
+// muonFlops returns the operations of Muon's iterations for one weight.
 func muonFlops(w weight) float64 {
 	side := float64(min(w.rows, w.cols))
 	return muonSteps * side * (4*float64(w.n) + 2*float64(w.matrices())*side*side)

@@ -7,19 +7,19 @@ import (
 	"memtide/engine"
 )
 
-// rerunning is what a partitioned graph still computes again: one copy of each operator, run
-// when the backward first needs what it leads to, as torch.compile orders its backward
-// [torch/_functorch/partitioners.py: reordering_to_mimic_autograd_engine].
+// rerunning is what a partitioned graph still has to compute again: one copy of each operator, which runs when
+// the backward first needs it, as torch.compile orders its backward [torch/_functorch/partitioners.py:
+// reordering_to_mimic_autograd_engine].
 type rerunning struct {
-	producer []int  // by root: the operator that makes it
-	readers  []int  // by root: operators to come that read it
-	ran      []bool // by operator
+	producer []int  // by root: the operator that makes the value
+	readers  []int  // by root: how many operators that have not run yet read the value
+	ran      []bool // by operator: whether it has run
 }
 
-// reads reports whether something that is computed again will read a value.
+// reads reports whether an operator that has not run yet reads a value. It is false for nil.
 func (a *rerunning) reads(root valueID) bool { return a != nil && a.readers[root] > 0 }
 
-// toCome returns all that a block computes again.
+// toCome returns everything that a block computes again.
 func (b *block) toCome() *rerunning {
 	a := &rerunning{producer: make([]int, len(b.values)), readers: make([]int, len(b.values)),
 		ran: make([]bool, len(b.ops))}
@@ -50,7 +50,7 @@ func (b *block) roots(list []valueID) (out []valueID) {
 	return out
 }
 
-// need computes again what leads to a value that is not there.
+// need computes a value again if it is not there, with everything that it depends on.
 func (b *block) need(l *ledger, k *kept, root valueID) {
 	a := k.again
 	i := a.producer[root]
@@ -69,14 +69,13 @@ func (b *block) need(l *ledger, k *kept, root valueID) {
 	}
 	for _, r := range append(in, b.roots(o.out)...) {
 		if r != blockInput && k.left[r] == 0 && a.readers[r] == 0 {
-			l.give(k.storage[r])
-			k.storage[r] = 0
+			l.release(&k.storage[r])
 		}
 	}
 }
 
-// newWhole returns all layers as one graph, as a compiler sees a model that is compiled as a
-// whole, partitioned under a memory budget.
+// newWhole returns all layers as one graph, as a compiler sees a model that is compiled whole, partitioned under
+// a memory budget.
 func newWhole(s *Setup, layers []int64) *block {
 	_, outer := s.tokens()
 	t := newTape(size(outer*s.Model.Hidden, s.Compute), true)
@@ -85,7 +84,7 @@ func newWhole(s *Setup, layers []int64) *block {
 		from := len(t.ops)
 		t.block(s, layer, x, nil)
 		x = t.output
-		for _, o := range t.ops[from:] { // weights of their own
+		for _, o := range t.ops[from:] { // each layer has weights of its own
 			for j := range o.weights {
 				o.weights[j].name += fmt.Sprintf("@%d", layer)
 			}
@@ -94,22 +93,21 @@ func newWhole(s *Setup, layers []int64) *block {
 	return newPlayed(t, s, CheckpointBudget, true)
 }
 
-// budgetScale is how finely the partitioner tells sizes apart [torch/_functorch/
-// _activation_checkpointing/knapsack.py: dp_knapsack, S].
+// budgetScale is the resolution of sizes in the partitioner
+// [torch/_functorch/_activation_checkpointing/knapsack.py: dp_knapsack, S].
 const budgetScale = 10000
 
-// fill selects what torch.compile's partitioner keeps under a memory budget in per cent: of
-// the values that the block keeps without one those whose recomputation takes the longest,
-// with all their sizes within it. Time counts by operations, and any value for one at least
-// [torch/_functorch/partitioners.py: choose_saved_values_set,
-// estimate_runtime in its mode "flops"]. Its input stays in any case.
+// fill selects what torch.compile's partitioner keeps under a memory budget in per cent: those of the values that
+// the block keeps without a budget whose recomputation takes longest, within the sum of their sizes. Time is the
+// number of operations, and at least one for each value [torch/_functorch/partitioners.py:
+// choose_saved_values_set, estimate_runtime in its mode "flops"]. The block's input is always kept.
 func (b *block) fill(percent int64) {
-	if percent == 0 { // nothing but the input, not even what rounds to no size
+	if percent == 0 { // nothing but the input, not even values whose size rounds to 0
 		return
 	}
 	var items []valueID
 	var all engine.Bytes
-	flops := make([]float64, len(b.values)) // that make each value, by root
+	flops := make([]float64, len(b.values)) // by root: operations that make the value
 	for _, o := range b.ops {
 		for _, v := range o.out {
 			flops[b.values[v].root] += o.flops
@@ -130,7 +128,7 @@ func (b *block) fill(percent int64) {
 	cells := func(v valueID) int {
 		return int(engine.Int64(math.Round(float64(b.values[v].bytes) / float64(all) * budgetScale)))
 	}
-	best := make([]float64, room+1)        // by size: the most time
+	best := make([]float64, room+1)        // by size: the largest time
 	taken := make([][]bool, 0, len(items)) // by item and size
 	for _, v := range items {
 		n := cells(v)

@@ -8,41 +8,41 @@ import (
 	"memtide/engine/pipeline"
 )
 
-// Work is the shape of the work of one step. Its fields and those of the other parts have the names of rows of
-// published figures, see Row.
+// Work is the shape of the work of one step. The JSON names of its fields, and of the fields of the other parts,
+// are the names in rows of published figures, see Row.
 type Work struct {
 	Batch      int64 `json:"micro_batch"` // sequences of a micro batch [1]
 	Seq        int64 `json:"seq"`         // tokens of a sequence
 	Accumulate int64 `json:"grad_accum"`  // micro batches of a step [1]
 
-	// of the video, or the picture of one frame, that Seq is made of; Height 0: Seq was chosen
+	// frames and sides in pixels of the video or picture that Seq counts the tokens of; Height 0: Seq was chosen
 	Frames, Height, Width int64
 }
 
-// Precision says how many bytes numbers have.
+// Precision is the number of bytes of the numbers of each kind.
 type Precision struct {
-	Weight  int64 // of the stored weights [2]
-	Grad    int64 `json:"grad_bytes"`   // of the stored gradients [as the weights]
-	Master  int64 `json:"master_bytes"` // of a copy beside the weights [0]
-	Moments int64 `json:"opt_bytes"`    // of all moments together [0]
-	Compute int64 // of activations and gathered weights [2]
+	Weight  int64 // stored weights [2]
+	Grad    int64 `json:"grad_bytes"`   // stored gradients [as the weights]
+	Master  int64 `json:"master_bytes"` // a second copy of the weights [0: no copy]
+	Moments int64 `json:"opt_bytes"`    // all moments together [0: no moments]
+	Compute int64 // activations and gathered weights [2]
 
-	Autocast bool     // Transformers' modules run under torch.autocast where weights are wider, or beside adapters
-	CastsAll bool     // and with weights of the compute type, too
-	Reduce   int64    `json:"reduce_bytes"` // of what is reduced [as the gradients]
-	Base     BaseKind // of frozen products [BaseSame]
+	Autocast bool     // Transformers' modules run under torch.autocast if weights are wider, or with adapters
+	CastsAll bool     // with Autocast: also with weights of the compute type
+	Reduce   int64    `json:"reduce_bytes"` // gradients while they are reduced [as the gradients]
+	Base     BaseKind // frozen weights of products [BaseSame]
 	Float8   bool     `json:"float8"`       // products of the blocks in 8 bits
-	Gather   int64    `json:"gather_bytes"` // bytes of a weight of such a product while it is gathered [Compute]
+	Gather   int64    `json:"gather_bytes"` // weights of such products while they are gathered [Compute]
 }
 
 // BaseKind is how frozen weights of products are stored.
 type BaseKind string
 
-// The kinds of Base: as the other weights, in 8 bits, or in 4. What is in FP8 is widened for each
-// pass [musubi-tuner: --fp8_base; diffusion-pipe: transformer_dtype float8]. bitsandbytes has, in INT8, a
-// scale of 4 bytes for each output, or half a byte of a
-// number and a scale for each 64; the scales are 4 bytes, or, quantised themselves, one byte
-// and 4 for each 256 of them [bitsandbytes: functional.py, quantize_4bit].
+// The kinds of Base: as the other weights, in 8 bits, or in 4. Weights in FP8 are widened for each
+// pass [musubi-tuner: --fp8_base; diffusion-pipe: transformer_dtype float8]. bitsandbytes has a scale of
+// 4 bytes for each output in INT8. In 4 bits it has half a byte for each
+// number and a scale for each 64 numbers; a scale is 4 bytes, or, if scales are quantised too, one byte
+// with 4 bytes for each 256 scales [bitsandbytes: functional.py, quantize_4bit].
 const (
 	BaseSame      BaseKind = "same"
 	BaseFP8       BaseKind = "fp8"
@@ -51,9 +51,9 @@ const (
 	BaseNF4Double BaseKind = "nf4-double"
 )
 
-// Code is what the program's operators are.
+// Code is how the program's operators are written.
 type Code struct {
-	Norm       NormKind      `json:"norm"`         // [NormEager; of a LayerNorm NormLayer]
+	Norm       NormKind      `json:"norm"`         // [NormEager, or NormLayer for a LayerNorm]
 	FusedGate  bool          `json:"fused_swiglu"` // the activation and its product in one kernel
 	RepeatKeys bool          `json:"repeat_kv"`    // keys and values are copied to the width of the queries
 	RotateTemp int64         `json:"rope_tmp"`     // bytes of a number while positions are rotated
@@ -61,15 +61,15 @@ type Code struct {
 	Attention  AttentionKind // [AttentionFlash]
 	Written    bool          // blocks are the modules of Transformers as they are written
 	Kernels    bool          // linear attention and state spaces run as kernels of fla and mamba_ssm
-	PlainDQ    bool          // attention's backward has no fp32 sum of query gradients
+	PlainDQ    bool          // attention's backward sums the gradients of queries without an fp32 buffer
 	Compiled   bool          `json:"compile"` // blocks go through torch.compile
 }
 
-// NormKind is how a normalisation is written.
+// NormKind is how a norm is written.
 type NormKind string
 
-// The kinds of Norm: RMS normalisation as Transformers writes it, as one kernel, LayerNorm
-// as one kernel, and litgpt's in the compute type throughout.
+// The kinds of Norm: an RMS norm as Transformers writes it, or as one kernel; a LayerNorm
+// as one kernel; and litgpt's RMS norm, which is in the compute type throughout.
 const (
 	NormEager NormKind = "eager"
 	NormFused NormKind = "fused"
@@ -80,17 +80,17 @@ const (
 // Checkpointing says what is computed again in the backward, and what waits in host memory.
 type Checkpointing struct {
 	Checkpoint CheckpointKind `json:"ckpt"` // [CheckpointNone]
-	Every      int64          // only every n-th of a rank's blocks is checkpointed [1]
-	First      int64          // only the first of a rank's blocks, this many, are checkpointed [all]
-	OnRanks    int64          // only the first ranks of a pipeline, this many, checkpoint [all]
-	Group      int64          // blocks that are one checkpoint [1]
-	Budget     int64          // of CheckpointBudget: per cent of what a compiled block keeps
-	OneGraph   bool           // and the compiler sees all blocks as one graph
-	Keep       []string       // values by name that a full checkpoint keeps all the same
-	Recompute  []string       // of CheckpointModules: what is computed again
+	Every      int64          // only every n-th block of a rank is checkpointed [1]
+	First      int64          // only the first n blocks of a rank are checkpointed [all]
+	OnRanks    int64          // only the first n ranks of a pipeline checkpoint [all]
+	Group      int64          // number of blocks in one checkpoint [1]
+	Budget     int64          // for CheckpointBudget: per cent of what a compiled block keeps
+	OneGraph   bool           // for CheckpointBudget: the compiler sees all blocks as one graph
+	Keep       []string       // names of values that a full checkpoint keeps nevertheless
+	Recompute  []string       // for CheckpointModules: the modules that are computed again
 	OffloadX   bool           `json:"offload_x"` // block inputs wait in host memory
-	Stash      bool           // and so does all else that blocks keep
-	Swap       int64          // blocks whose frozen weights wait there, see swaps
+	Stash      bool           // everything that blocks keep waits in host memory
+	Swap       int64          // blocks whose frozen weights wait in host memory, see swaps
 }
 
 // CheckpointKind is a policy of checkpointing.
@@ -112,17 +112,17 @@ const (
 // Stepping says how and where the optimizer steps.
 type Stepping struct {
 	Optimizer  StepKind `json:"opt_impl"`    // [StepForeach]
-	HostStep   bool     `json:"opt_on_host"` // moments, masters and the optimizer's step are the host's
-	HostPart   int64    // per cent of each weight for which they are [100]
+	HostStep   bool     `json:"opt_on_host"` // the host has moments and masters, and runs the optimizer's step
+	HostPart   int64    // with HostStep: per cent of each weight on the host [100]
 	StepInBack bool     `json:"opt_in_bwd"` // the optimizer steps on each gradient as it appears
 }
 
 // StepKind is how an optimizer's step is written.
 type StepKind string
 
-// The kinds of Optimizer: lists of tensors, one kernel, a loop over tensors, Muon's
-// orthogonal updates of matrices, Adafactor's rows and columns of second moments, GaLore's projected
-// gradients, and no step at all.
+// The kinds of Optimizer: operators on lists of tensors, one kernel, a loop over tensors, Muon's
+// orthogonal updates of matrices, no step at all, Adafactor's rows and columns of second moments, and
+// GaLore's projected gradients.
 const (
 	StepForeach StepKind = "foreach"
 	StepFused   StepKind = "fused"
@@ -137,11 +137,11 @@ const (
 // HeadLoss says how head and loss are written.
 type HeadLoss struct {
 	Loss       LossKind `json:"loss"`        // [LossFP32]
-	LossChunk  int64    `json:"loss_chunk"`  // tokens or words of a chunk [as the program's default]
+	LossChunk  int64    `json:"loss_chunk"`  // tokens or words of a chunk [the program's default]
 	LogitsHeld int64    `json:"logits_held"` // bytes of a logit that a reference keeps through the backward
 }
 
-// LossKind is an implementation of the loss; see lossKept for what each does.
+// LossKind is an implementation of the loss. See lossKept for what each does.
 type LossKind string
 
 // The kinds of Loss.
@@ -162,51 +162,50 @@ func (k LossKind) whole() bool {
 	return !slices.Contains([]LossKind{LossChunkedCE, LossCompiledChunks, LossChunked, LossVocabChunked, LossFused}, k)
 }
 
-// Layout says how the work is spread over ranks.
+// Layout says how the work is divided among ranks.
 type Layout struct {
-	Zero      int   `json:"zero"`     // 1 to 3: states sharded as by ZeRO; 3 is FSDP [3 if Shard is set]
-	Shard     int64 `json:"shard"`    // [1]
-	FSDPOne   bool  `json:"fsdp_one"` // the buffers of FSDP on a single rank
-	NoReshard bool  // gathered weights stay through the step
-	// FSDP1, which has a unit's weights in one flat parameter [torch: distributed/fsdp/_flat_param.py]
+	Zero      int   `json:"zero"`     // level of ZeRO, 1 to 3; 3 is FSDP [3 if Shard is set]
+	Shard     int64 `json:"shard"`    // ranks that share states [1]
+	FSDPOne   bool  `json:"fsdp_one"` // a single rank has the buffers of FSDP
+	NoReshard bool  // gathered weights stay until the end of the step
+	// FSDP1, whose units have one flat parameter each [torch: distributed/fsdp/_flat_param.py]
 	Flat bool
-	// embedding and head are units of FSDP of their own, unless they are tied [torchtitan#1094, July 2025]
+	// embedding and head are separate units of FSDP unless they are tied [torchtitan#1094, July 2025]
 	EndsApart   bool
-	ReduceAside bool  // what FSDP reduces lies in the reductions' stream: PyTorch before June 2024
-	Static      bool  `json:"grads_static"` // gradients have a buffer that is never given back
+	ReduceAside bool  // the input of FSDP's reductions is in the reductions' stream: PyTorch before June 2024
+	Static      bool  `json:"grads_static"` // gradients have a buffer that is never freed
 	Tensor      int64 `json:"tp"`           // tensor parallel degree [1]
-	NoSP        bool  // norms and the residual stream are not split over it
+	NoSP        bool  // tensor parallel ranks do not split norms and the residual stream
 	Context     int64 `json:"cp"`           // context parallel degree [1]
 	Expert      int64 `json:"ep"`           // expert parallel degree [1]
 	ExpertShard int64 `json:"expert_shard"` // ranks that share an expert's states [Shard/Expert]
-	Stages      int64 `json:"pp"`           // pipeline stages [1]; with Schedule: ranks of the pipeline
-	// micro batches of the fullest stage at once [1]; with Schedule it follows from the order
+	Stages      int64 `json:"pp"`           // pipeline stages, or with Schedule ranks of the pipeline [1]
+	// micro batches that the fullest stage holds at once [1]; with Schedule it follows from the order
 	InFlight int64 `json:"in_flight"`
-	// order of the passes on the ranks, of engine/pipeline; empty: only the two ends are played
+	// order of the passes on the ranks, a name of engine/pipeline; if empty, only the two ends are played
 	Schedule string  `json:"schedule"`
-	Chunks   int64   `json:"vpp"` // stages of a rank where the schedule lets them be chosen [2]
-	Split    []int64 // layers of each stage of the pipeline [even, the first ones have one more]
-	// instead: layers that the last stage has fewer, for it has the head too; the others have them [0]
+	Chunks   int64   `json:"vpp"` // stages per rank, for schedules that let it be chosen [2]
+	Split    []int64 // layers of each stage [even; the first stages have one more]
+	// without Split: how many layers fewer the last stage has, since it has the head; the others have them [0]
 	Lighter   int64
-	Workspace engine.Bytes // of cuBLAS, once for each thread
+	Workspace engine.Bytes // workspace of cuBLAS, for each thread
 	Buckets   bool         `json:"ddp_buckets"` // gradients are copied into the buckets of DDP
 }
 
-// Most of what one rank computes with.
+// The largest numbers of a setup.
 const (
 	mostSeq   = 1 << 24
 	mostBatch = 1 << 16
 	mostRanks = 1 << 16
-	mostBytes = 64 // of a number with all that belongs to it
+	mostBytes = 64 // bytes per number
 )
 
-// bound is a number of a setup, and the most that it can be.
+// bound is a number of a setup and its largest value.
 type bound struct {
 	name    string
 	n, most int64
 }
 
-// bounds are the numbers of a setup.
 func (s *Setup) bounds() []bound {
 	return []bound{{"sequences of a micro batch", s.Batch, mostBatch},
 		{"micro batches of a step", s.Accumulate, 1 << 20},
@@ -266,7 +265,7 @@ func (y *Layout) defaults() {
 	y.ExpertShard = cmp.Or(y.ExpertShard, orOne(y.Shard/y.Expert))
 }
 
-// check ends with what does not divide among ranks, and orders that are not known.
+// check ends with an error for work that does not divide among ranks, and for unknown schedules.
 func (y *Layout) check(m *Model) {
 	switch {
 	case y.Zero < 0 || y.Zero > 3:
@@ -282,7 +281,7 @@ func (y *Layout) check(m *Model) {
 	}
 }
 
-// Kinds of the modes, in the order in which messages name them.
+// The kinds of each mode, in the order of messages.
 var (
 	baseKinds       = []BaseKind{BaseSame, BaseFP8, BaseInt8, BaseNF4, BaseNF4Double}
 	attentionKinds  = []AttentionKind{AttentionFlash, AttentionSDPA, AttentionEager}
@@ -294,7 +293,7 @@ var (
 		LossVocabChunked, LossInPlace, LossFused}
 )
 
-// mode fills in the usual kind where none is chosen, and ends with one that is not known.
+// mode sets *v to usual if it is empty, and ends with an error if it is not in known.
 func mode[K ~string](v *K, known []K, usual K) {
 	*v = cmp.Or(*v, usual)
 	if !slices.Contains(known, *v) {

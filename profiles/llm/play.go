@@ -7,8 +7,7 @@ import (
 	"memtide/engine"
 )
 
-// block is a tape made ready to be played: what is kept, by whom, and when a value is
-// read for the last time.
+// block is a tape prepared for play: what is kept, how often, and when a value is read for the last time.
 type block struct {
 	*tape
 	last    []int          // by root: the last operator of the forward that touches it
@@ -18,11 +17,12 @@ type block struct {
 	rerun   []bool         // by operator: recomputation runs it
 	input   bool           // the input is held until the backward
 	mode    CheckpointKind // of checkpointing
-	adapts  bool           // has adapters
-	late    bool           // what is computed again is so when the backward needs it, and there once
+	adapts  bool           // it has adapters
+	late    bool           // recomputation runs each operator once, when the backward first needs it
 }
 
-// newPlayed prepares a tape under a policy of checkpointing; late says that the whole graph is partitioned at once.
+// newPlayed prepares a tape under a policy of checkpointing. late says that the whole graph is partitioned at
+// once.
 func newPlayed(t *tape, s *Setup, mode CheckpointKind, late bool) *block {
 	b := &block{tape: t, late: late, last: make([]int, len(t.values)), keepers: make([]int, len(t.values)),
 		cached: make([]bool, len(t.values)), mode: mode}
@@ -67,9 +67,9 @@ func newPlayed(t *tape, s *Setup, mode CheckpointKind, late bool) *block {
 	return b
 }
 
-// demand marks what recomputation runs: all up to its end that is not there, as a checkpoint
-// does [torch.utils.checkpoint], or what leads to a missing value alone, as modules and a
-// compiler do.
+// demand marks the operators that recomputation runs. A checkpoint runs every operator before its end whose
+// result is missing [torch.utils.checkpoint]. With alone, as for modules and a compiler, only operators that lead
+// to a missing value run.
 func (b *block) demand(alone bool) {
 	missing := make([]bool, len(b.values))
 	for root, n := range b.keepers {
@@ -90,8 +90,8 @@ func (b *block) demand(alone bool) {
 	}
 }
 
-// prune drops what a policy selects and neither the backward nor what is computed again
-// for it reads: the partitioner of torch.compile saves nothing else.
+// prune drops selected values that neither the backward nor recomputation reads. The partitioner of torch.compile
+// saves nothing else.
 func (b *block) prune() {
 	read := make([]bool, len(b.values))
 	for root, n := range b.keepers {
@@ -112,9 +112,9 @@ func (b *block) prune() {
 	}
 }
 
-// selected reports whether a selective policy keeps what an operator writes: torchtitan's
-// keeps attention, reduce-scatters, and every second product, or all of them
-// [activation_checkpoint.py]; JAX's for dots keeps products alone, and attention is a kernel
+// selected reports whether a selective policy keeps the output of an operator. torchtitan's policy keeps
+// attention, reduce-scatters, and every second product, or all products [activation_checkpoint.py]. JAX's policy
+// for dots keeps only products, and attention is a kernel
 // [jax.checkpoint_policies.dots_with_no_batch_dims_saveable].
 func selected(o op, mode CheckpointKind, products *int) bool {
 	switch {
@@ -129,8 +129,8 @@ func selected(o op, mode CheckpointKind, products *int) bool {
 	return o.kind == opAttention || o.kind == opScatter
 }
 
-// modules are Megatron's names of what is computed again, and the values that it then
-// does not keep [megatron/core/transformer: recompute_modules].
+// modules maps Megatron's names of modules that are computed again to the values that are then not kept
+// [megatron/core/transformer: recompute_modules]. A name that ends in a point is a prefix.
 var modules = map[string][]string{
 	"core_attn":      {"statistics"},
 	"layernorm":      {"n1", "n2"},
@@ -141,7 +141,7 @@ var modules = map[string][]string{
 	"moe":            {"experts.", "shared."},
 }
 
-// discarded reports whether a value is not kept because of a module.
+// discarded reports whether a value is not kept because of a module that is computed again.
 func discarded(name string, recompute []string) bool {
 	for _, m := range recompute {
 		for _, v := range modules[m] {
@@ -156,13 +156,13 @@ func discarded(name string, recompute []string) bool {
 // kept is what a block holds between its forward and its backward.
 type kept struct {
 	storage []handle       // by root; the input is 0
-	left    []int          // by root: keepers whose backward is to come
-	away    []engine.Bytes // by root: what waits in host memory; nil: nothing does
-	again   *rerunning     // of a block that computes again when something is needed; else nil
+	left    []int          // by root: how many keepers have still to run their backward
+	away    []engine.Bytes // by root: bytes in host memory; nil if nothing is there
+	again   *rerunning     // for a block with late; else nil
 }
 
-// forward runs the block on x, which stays the caller's. It returns the output and what
-// is held, the input not included.
+// forward runs the block on x, which stays the caller's. It returns the output and what is held, without the
+// input.
 func (b *block) forward(l *ledger, x handle) (handle, *kept) {
 	k := &kept{storage: make([]handle, len(b.values))}
 	k.storage[0] = x
@@ -186,8 +186,7 @@ func (b *block) passBy(l *ledger, x handle) handle {
 	return k.storage[b.values[b.output].root]
 }
 
-// run plays operators up to one, all or some of them; what is not held is given back after
-// its last reader.
+// run plays the operators before to, or some of them. Values that are not held are freed after their last reader.
 func (b *block) run(l *ledger, k *kept, to int, some []bool, holds func(valueID) bool) {
 	output := b.values[b.output].root
 	for i := range b.ops[:to] {
@@ -198,7 +197,7 @@ func (b *block) run(l *ledger, k *kept, to int, some []bool, holds func(valueID)
 	}
 }
 
-// write takes what an operator writes and is not there.
+// write allocates the results of an operator that are not there.
 func (b *block) write(l *ledger, k *kept, o *op) {
 	temp := l.take(o.temp, Working)
 	for _, v := range o.out {
@@ -209,7 +208,7 @@ func (b *block) write(l *ledger, k *kept, o *op) {
 	l.give(temp)
 }
 
-// sweep gives back what operator i was the last to touch.
+// sweep frees the values that operator i was the last to touch.
 func (b *block) sweep(l *ledger, k *kept, i, to int, output valueID, holds func(valueID) bool) {
 	done := func(v valueID) {
 		root := b.values[v].root
@@ -219,8 +218,7 @@ func (b *block) sweep(l *ledger, k *kept, i, to int, output valueID, holds func(
 		case holds(root):
 			l.turn(k.storage[root], Saved)
 		default:
-			l.give(k.storage[root])
-			k.storage[root] = 0
+			l.release(&k.storage[root])
 		}
 	}
 	for _, v := range b.ops[i].in {
@@ -231,9 +229,8 @@ func (b *block) sweep(l *ledger, k *kept, i, to int, output valueID, holds func(
 	}
 }
 
-// backward plays the block's backward from the gradient of its output, which it takes
-// over, and returns the gradient of its input. x stays the caller's. grad is told of each
-// gradient of a weight, as it appears.
+// backward plays the block's backward from g, the gradient of its output, which it takes over. It returns the
+// gradient of the input. x stays the caller's. It calls grad for each gradient of a weight, as it appears.
 func (b *block) backward(l *ledger, x, g handle, k *kept, grad func(weight)) handle {
 	k.storage[0] = x
 	k.left = append([]int(nil), b.keepers...)
@@ -248,7 +245,7 @@ func (b *block) backward(l *ledger, x, g handle, k *kept, grad func(weight)) han
 	for i := len(b.ops) - 1; i >= 0; i-- {
 		b.undo(l, k, i, grads, grad)
 	}
-	for root, h := range k.storage { // what recomputation wrote and nobody keeps
+	for root, h := range k.storage { // values of recomputation that no operator keeps
 		if root != 0 {
 			l.give(h)
 		}
@@ -256,7 +253,7 @@ func (b *block) backward(l *ledger, x, g handle, k *kept, grad func(weight)) han
 	return grads[0]
 }
 
-// recompute runs the forward again until everything is there that the backward reads.
+// recompute runs the forward again until all values are there that the backward reads.
 func (b *block) recompute(l *ledger, k *kept) {
 	b.run(l, k, b.stop, b.rerun, func(root valueID) bool { return b.keepers[root] > 0 })
 	for root, h := range k.storage {
@@ -286,14 +283,13 @@ func (b *block) undo(l *ledger, k *kept, i int, grads []handle, grad func(weight
 	for _, v := range o.keeps {
 		root := b.values[v].root
 		if k.left[root]--; k.left[root] == 0 && root != blockInput && !k.again.reads(root) {
-			l.give(k.storage[root])
-			k.storage[root] = 0
+			l.release(&k.storage[root])
 		}
 	}
 }
 
-// send moves what a block keeps to host memory, but for the newest tensors, which are
-// returned: they stay until the next block has run.
+// send moves what a block keeps to host memory. It returns the newest tensors, which stay until the next block
+// has run.
 func (b *block) send(l *ledger, k *kept) (stay []handle) {
 	k.away = make([]engine.Bytes, len(k.storage))
 	for root, h := range k.storage {
@@ -311,11 +307,11 @@ func (b *block) send(l *ledger, k *kept) (stay []handle) {
 	return stay
 }
 
-// stashed is how many tensors on their way to the host are still there
-// [torchtune: training/_activation_offloading.py, max_fwd_stash_size].
+// stashed is how many tensors on their way to the host are still on the card [torchtune:
+// training/_activation_offloading.py, max_fwd_stash_size].
 const stashed = 5
 
-// fetch brings back what an operator reads, when it does.
+// fetch brings back the values that an operator reads.
 func (b *block) fetch(l *ledger, k *kept, o *op) {
 	for _, v := range o.keeps {
 		if root := b.values[v].root; k.away != nil && k.away[root] > 0 {
@@ -326,7 +322,7 @@ func (b *block) fetch(l *ledger, k *kept, o *op) {
 	}
 }
 
-// handOn gives the gradient of the output to every input as it is.
+// handOn passes the gradient of the output to every input without a copy.
 func (b *block) handOn(l *ledger, o *op, grads []handle) {
 	g := grads[o.out[0]]
 	grads[o.out[0]] = 0
@@ -354,8 +350,7 @@ func (b *block) derive(l *ledger, o *op, grads []handle, grad func(weight)) {
 	}
 	l.give(scratch)
 	for _, v := range o.out {
-		l.give(grads[v])
-		grads[v] = 0
+		l.release(&grads[v])
 	}
 	for j, v := range o.in {
 		if made[j] != 0 {
@@ -364,8 +359,8 @@ func (b *block) derive(l *ledger, o *op, grads []handle, grad func(weight)) {
 	}
 }
 
-// collectGrad adds a gradient to what a value already has: in place where one of the two
-// has no other reference [torch: InputBuffer::accumulate].
+// collectGrad adds g to the gradient of a value, in place if one of the two has no other reference [torch:
+// InputBuffer::accumulate].
 func (b *block) collectGrad(l *ledger, grads []handle, v valueID, g handle) {
 	old := grads[v]
 	switch {

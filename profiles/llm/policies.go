@@ -8,19 +8,17 @@ import (
 	"memtide/profiles/llm/ask"
 )
 
-// policy is a way of frameworks to keep less, as options that are chosen instead of those
-// about checkpointing.
+// policy is a framework's way to keep less, as options instead of the question's own about checkpointing.
 type policy struct {
 	title string
-	words string // what frameworks call it
+	words string // the names that frameworks have for it
 	args  engine.Args
-	has   func(*Model) bool // what it is about; nil: any model has that
+	has   func(*Model) bool // whether the policy applies to a model; nil: it applies to all
 }
 
-// policies are what frameworks offer: their switches, in their own words, as far as they
-// are known here [transformers: modeling_layers.py; torchtitan: distributed/
-// activation_checkpoint.py; Megatron-LM: training/arguments.py, recompute-*; torch._functorch.
-// config; jax.checkpoint_policies; unsloth, axolotl and torchtune: offloading of
+// policies are the known policies of frameworks, with their switches in their own words [transformers:
+// modeling_layers.py; torchtitan: distributed/activation_checkpoint.py; Megatron-LM: training/arguments.py,
+// recompute-*; torch._functorch.config; jax.checkpoint_policies; unsloth, axolotl and torchtune: offloading of
 // activations; DeepSpeed: activation_checkpointing].
 var policies = []policy{
 	{"nothing is computed again", "JAX everything_saveable", nil, nil},
@@ -70,17 +68,17 @@ func (a Ask) under(args engine.Args) (Ask, error) {
 	return b.with(args)
 }
 
-// Policies returns what the question comes to under each policy of a framework, and under the
-// two that checkpoint as few blocks as fit.
+// Policies returns the answer to the question under each policy of a framework, and under two that checkpoint as
+// few blocks as fit.
 func (a Ask) Policies() ([]Change, error) { return profiles.Try(a.policed) }
 
-// policed is Policies, which ends at an error.
+// policed is Policies. It ends if there is an error.
 func (a Ask) policed() (out []Change) {
 	add := func(title, words string, args engine.Args) {
 		a.goOn()
 		b, err := a.under(args)
 		if err != nil {
-			return // the setup does not have that
+			return // the policy does not apply to the setup
 		}
 		if answer, err := b.Estimate(); err == nil {
 			out = append(out, Change{Names: []string{title}, Words: words, Args: b.Args, Estimate: answer, GPUs: b.GPUs,
@@ -104,8 +102,8 @@ func (a Ask) policed() (out []Change) {
 	return out
 }
 
-// fewestBlocks returns how many of a card's first blocks have to be checkpointed for the question
-// to fit, or 0 if none have to be, or if all of them are too few.
+// fewestBlocks returns how many of a card's first blocks have to be checkpointed for the question to fit. It
+// returns 0 if it fits without, or if it does not fit with all of them.
 func (a Ask) fewestBlocks(ckpt string) int64 {
 	return a.fewest(ceil(a.Setup.Model.Layers, orOne(a.Setup.Stages)), func(n int64) bool {
 		args := engine.Args{}

@@ -9,7 +9,7 @@ import (
 
 func init() { preset.PlaySteps(playPreset) }
 
-// playPreset plays the step that a preset is, as a question of plan.
+// playPreset plays the step of a preset, as a question of memtide plan.
 func playPreset(p preset.StepInput) (*profiles.Profile, error) {
 	a, err := New(Lookup(p.Model), p.Args)
 	if err != nil {
@@ -47,5 +47,5 @@ func playPreset(p preset.StepInput) (*profiles.Profile, error) {
 	return out, nil
 }
 
-// Widen makes the step compute in 32 bits: the loss reads the logits as they are.
+// Widen makes the step compute in 32 bits, so that the loss reads the logits without a cast.
 func (s *Setup) Widen() { s.Compute, s.LogitsHeld = 4, 0 }

@@ -9,17 +9,16 @@ import (
 	"memtide/profiles/llm/ask"
 )
 
-// Program is what people run: the choices that its code makes, as a start.
+// Program is a training program, with the choices that its code makes.
 type Program struct {
-	Name   string // in commands
-	Title  string
-	Source string // where the choices stand
+	Name   string // value of the option program
+	Source string // the code that makes the choices
 	set    func(*Setup)
 }
 
-// Programs are the presets, the first one the default.
+// Programs are the known programs. The first one is the default.
 var Programs = []Program{
-	{"hf", "Transformers with accelerate",
+	{"hf",
 		"transformers: models/llama/modeling_llama.py, loss_utils.py; flash attention, fp32 weights under FSDP2",
 		func(s *Setup) {
 			s.Norm, s.Loss, s.RotateTemp, s.Written, s.Autocast = NormEager, LossFP32, 4, true, true
@@ -28,23 +27,21 @@ var Programs = []Program{
 			}
 			s.Weight, s.Grad, s.Moments, s.Reduce, s.Optimizer = 4, 4, 8, 4, StepFused
 		}},
-	{"torchtitan", "torchtitan", "torchtitan: models/llama3/model.py, parallelize.py, components/optimizer.py",
-		torchtitan},
-	{"torchtitan-2026", "torchtitan of 2026", "torchtitan: distributed/fsdp.py, components/loss.py", func(s *Setup) {
+	{"torchtitan", "torchtitan: models/llama3/model.py, parallelize.py, components/optimizer.py", torchtitan},
+	{"torchtitan-2026", "torchtitan: distributed/fsdp.py, components/loss.py", func(s *Setup) {
 		torchtitan(s)
 		s.EndsApart, s.Loss = true, LossChunked
 	}},
-	{"torchtune", "torchtune", "torchtune: recipes/full_finetune_single_device.py, modules/rms_norm.py, modules/loss",
+	{"torchtune", "torchtune: recipes/full_finetune_single_device.py, modules/rms_norm.py, modules/loss",
 		func(s *Setup) {
 			s.Norm, s.Loss, s.RepeatKeys, s.RotateTemp = NormEager, LossCompiledChunks, true, 8
 			s.Weight, s.Grad, s.Moments, s.Reduce, s.Optimizer = 2, 2, 4, 2, StepFused
 		}},
-	{"megatron", "Megatron Core with Transformer Engine",
-		"Megatron-LM: core/distributed, core/optimizer, core/fusions", func(s *Setup) {
-			s.Norm, s.FusedGate, s.Loss = NormFused, true, LossInPlace
-			s.Weight, s.Grad, s.Master, s.Moments, s.Reduce, s.Static, s.Optimizer = 2, 4, 4, 8, 4, true, StepFused
-			s.Zero = 1
-		}},
+	{"megatron", "Megatron-LM: core/distributed, core/optimizer, core/fusions", func(s *Setup) {
+		s.Norm, s.FusedGate, s.Loss = NormFused, true, LossInPlace
+		s.Weight, s.Grad, s.Master, s.Moments, s.Reduce, s.Static, s.Optimizer = 2, 4, 4, 8, 4, true, StepFused
+		s.Zero = 1
+	}},
 }
 
 func torchtitan(s *Setup) {
@@ -53,28 +50,26 @@ func torchtitan(s *Setup) {
 	s.NoReshard = s.Stages > 1 // parallelize.py: no gathering for each micro batch of a pipeline
 }
 
-// FindProgram finds a preset by its name; nil if it is not known.
+// FindProgram returns the program with the name, or nil if it is not known.
 func FindProgram(name string) *Program {
-	for i := range Programs {
-		if Programs[i].Name == name {
-			return &Programs[i]
-		}
+	if i := slices.IndexFunc(Programs, func(p Program) bool { return p.Name == name }); i >= 0 {
+		return &Programs[i]
 	}
 	return nil
 }
 
-// Apply sets what the program chooses.
+// Apply sets the program's choices.
 func (p *Program) Apply(s *Setup) { p.set(s) }
 
-// knob is one change of a question that costs something and frees something.
+// knob is one change of a question that saves memory or time.
 type knob struct {
 	name  string
-	set   func(*Ask) engine.Args // what it sets; nil: it changes nothing here
-	card  func(*Card)            // instead of set: what another card would have
-	words func(*Ask) string      // instead of name, of the question that it makes
+	set   func(*Ask) engine.Args // returns the options that change, or nil if the knob changes nothing
+	card  func(*Card)            // changes the card, instead of set
+	words func(*Ask) string      // returns the name for the changed question, instead of name
 }
 
-// turns returns a knob of one option, a lever of package ask, where it changes something.
+// turns returns the knob of a lever of package ask. changes reports whether the lever changes anything.
 func turns(option, value string, changes func(*Setup) bool) knob {
 	return knob{name: ask.LeverOf(option, value).Name, set: func(a *Ask) engine.Args {
 		return where(changes(&a.Setup), engine.Args{option: value})
@@ -148,7 +143,7 @@ var knobs = []knob{
 	}},
 }
 
-// where returns args where a knob changes something.
+// where returns args if changes is true, else nil.
 func where(changes bool, args engine.Args) engine.Args {
 	if !changes {
 		return nil
@@ -156,7 +151,7 @@ func where(changes bool, args engine.Args) engine.Args {
 	return args
 }
 
-// shortest is the length below which sequences are not shortened.
+// shortest is the length below which sequences are not halved.
 const shortest = 512
 
 // spread returns the knob that multiplies the number of cards and shares the states over them.
@@ -170,7 +165,7 @@ func spread(times int64) knob {
 	}}
 }
 
-// whole returns the number of a value that was checked.
+// whole returns the number of an option value that was checked.
 func whole(v string) int64 {
 	n, _ := strconv.ParseInt(v, 10, 64)
 	return n

@@ -9,13 +9,13 @@ import (
 	"memtide/profiles/llm/ask"
 )
 
-// Published is a figure that somebody measured and published with all that the model has to
-// know of the run. No byte of the model is fitted to it.
+// Published is a published measurement, with everything that the model needs to know about the run. No byte of
+// the model is fitted to it.
 type Published struct {
 	Model string
-	Args  engine.Args  // of the run
-	Bytes engine.Bytes // reserved
-	Rate  float64      // tokens a second on each card; 0: not told
+	Args  engine.Args  // the options of the run
+	Bytes engine.Bytes // reserved memory
+	Rate  float64      // tokens per second on each card; 0: not published
 	Where string
 	URL   string
 }
@@ -27,9 +27,8 @@ const (
 
 func gib(n float64) engine.Bytes { return engine.Bytes(engine.Int64(n * float64(engine.GiB))) }
 
-// published are runs of others, as their sources tell them: memory is what torchtitan logs,
-// the most that is reserved; PEFT writes it down as cuda_memory_max. Cards have 96 GB, or 48
-// with PEFT, which reserved memory below that does not depend on.
+// published are the published runs. Memory is the peak of reserved memory that torchtitan logs, and PEFT's
+// cuda_memory_max. Cards have 96 GB, or 48 GB for PEFT; reserved memory below that does not depend on the card.
 var published = []Published{
 	{"llama3-8b", engine.Args{"program": "torchtitan", "gpus": "8", "batch": "2", "ckpt": "sac_op", "norm": "eager"},
 		gib(82.4), 5762, "torchtitan's benchmarks of December 2024, table 1", titanTables},
@@ -54,15 +53,15 @@ var published = []Published{
 		"https://github.com/huggingface/peft/blob/main/method_comparison/MetaMathQA/results/full-finetuning--llama-3.2-3B-lr_0.00001.json"},
 }
 
-// Compared is a published run and what the model says about it.
+// Compared is a published run with the model's answer about it.
 type Compared struct {
 	*Published
 	Estimate *Estimate
-	Percent  float64  // the middle of what is reserved against the figure
-	Differs  []string // options in which the question differs from the run, and "model"
+	Percent  float64  // deviation of the middle of Low and High from the figure, in per cent
+	Differs  []string // the options in which the question differs from the run; "model" if the model does
 }
 
-// Nearest returns the published run that the question differs least from, played.
+// Nearest returns the published run that differs least from the question, played.
 func (a Ask) Nearest() (*Compared, error) {
 	best, least := &published[0], math.Inf(1)
 	for i := range published {
@@ -83,11 +82,10 @@ func (a Ask) Nearest() (*Compared, error) {
 	return out, nil
 }
 
-// unlike are options that say nothing about how alike two runs are: their memory does not
-// depend on them here.
+// unlike are options that do not count when runs are compared, since reserved memory does not depend on them.
 var unlike = []string{"device", ask.Context}
 
-// differs returns the options in which a run differs, in their order.
+// differs returns the options in which a run differs from the question, in their order.
 func (a Ask) differs(p *Published) (out []string) {
 	if m := Lookup(p.Model); m.Params() != a.Setup.Model.Params() || m.Layers != a.Setup.Model.Layers {
 		out = append(out, "model")
@@ -100,7 +98,8 @@ func (a Ask) differs(p *Published) (out []string) {
 	return out
 }
 
-// distance returns how unlike a run is: words that differ count for two, numbers by their ratio.
+// distance returns how much a run differs from the question: 2 for each option with words, and the logarithm of
+// the ratio for numbers.
 func (a Ask) distance(p *Published) (d float64) {
 	ratio := func(x, y float64) float64 { return math.Abs(math.Log2(cmp.Or(x, 1) / cmp.Or(y, 1))) }
 	for _, name := range a.differs(p) {

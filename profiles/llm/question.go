@@ -11,11 +11,11 @@ import (
 	"memtide/profiles/llm/ask"
 )
 
-// everyProduct are the products of a block that adapters stand beside.
+// everyProduct are the products of a block that can have adapters.
 var everyProduct = []string{"q", "k", "v", "o", "gate", "up", "down"}
 
-// New returns the question about a model that options ask: what its program does, and then
-// what is chosen otherwise. args is not kept.
+// New returns the question that options ask about a model. The setup is what the program does by default, changed
+// by the chosen options. New does not keep args.
 func New(m *Model, args engine.Args) (Ask, error) {
 	p, err := ask.Parse(args)
 	if err != nil {
@@ -31,7 +31,7 @@ func New(m *Model, args engine.Args) (Ask, error) {
 	if err := a.Setup.pictured(a.Args["seq"] != ""); err != nil {
 		return a, err
 	}
-	each := a.Setup.Tensor // cards of what is not shared
+	each := a.Setup.Tensor // cards among which no states are shared
 	if pp := n("pp"); pp > 1 {
 		a.Setup.Stages, a.Setup.Schedule, a.Setup.Lighter = pp, p.Word("schedule"), n("lighter")
 		a.Setup.Chunks = n("stages")
@@ -47,7 +47,7 @@ func New(m *Model, args engine.Args) (Ask, error) {
 	FindProgram(p.Word("program")).Apply(&a.Setup)
 	for _, o := range ask.Options {
 		if v, chosen := a.Args[o.Name]; chosen && !ask.Matters(a.Args, o.Name) &&
-			o.Name != "swap-blocks" { // which says more itself
+			o.Name != "swap-blocks" { // checkSwap has a better message
 			return a, fmt.Errorf("%s is %s, which means nothing beside the others: checkpointing is %s, frozen products %s, ranks of the pipeline %s", o.Name, v, p.Word("ckpt"), p.Word("base"), ask.Value(a.Args, "pp"))
 		}
 	}
@@ -55,7 +55,7 @@ func New(m *Model, args engine.Args) (Ask, error) {
 	return a, nil
 }
 
-// choose overrides what the program does.
+// choose overrides the program's defaults with the chosen options.
 func (s *Setup) choose(p engine.Parsed) {
 	if level := slices.Index([]string{"none", "zero1", "zero2", "zero3"}, p.Word("shard")); level >= 0 {
 		s.Zero = level
@@ -121,7 +121,7 @@ func (s *Setup) choose(p engine.Parsed) {
 	s.adapt(p)
 }
 
-// adapt gives the setup the adapters that are asked for.
+// adapt adds the chosen adapters to the setup.
 func (s *Setup) adapt(p engine.Parsed) {
 	rank := p.Int("lora")
 	if rank == 0 {
@@ -132,7 +132,7 @@ func (s *Setup) adapt(p engine.Parsed) {
 	if p.Is("adapters", "bf16") {
 		s.LoRA.Stored, s.LoRA.Moments = 2, min(moments, 2)
 	}
-	if s.Model.At(0).Unet != nil { // as diffusers' trainer has it
+	if s.Model.At(0).Unet != nil { // as in diffusers' trainer
 		s.LoRA.On = everyProduct[:4]
 	}
 	s.Weight, s.Master, s.Moments = 2, 0, 0
@@ -141,7 +141,7 @@ func (s *Setup) adapt(p engine.Parsed) {
 	}
 }
 
-// with returns the same question with some options changed. Of a pipeline it asks for the fullest rank alone.
+// with returns the question with some options changed. For a pipeline it asks for the fullest rank only.
 func (a Ask) with(changes engine.Args) (Ask, error) {
 	args := a.Args
 	for _, name := range slices.Sorted(maps.Keys(changes)) {

@@ -15,9 +15,9 @@ import (
 // Rank is what one rank of a pipeline holds and does.
 type Rank struct {
 	*Result
-	Layers      []int64 // that it has, in their order
-	First, Last bool    // it has the embedding, the head
-	InFlight    int64   // micro batches that it holds at once, of all its layers, rounded up
+	Layers      []int64 // layers of the rank, in order
+	First, Last bool    // whether it has the embedding, and the head
+	InFlight    int64   // micro batches that all its layers hold at once, rounded up
 	Busy        time.Duration
 }
 
@@ -31,10 +31,10 @@ type Ranks struct {
 	lay      *lay
 }
 
-// sendLatency is what a send takes beside its bytes [assumed: 5 to 10 us].
+// sendLatency is the time of a send without its bytes [assumed: 5 to 10 us].
 const sendLatency = 10 * time.Microsecond
 
-// PlayRanks plays every rank of a pipeline, whose passes take the times of a card.
+// PlayRanks plays every rank of a pipeline. The card gives the times of passes.
 func PlayRanks(s Setup, c *Card) (*Ranks, error) {
 	return profiles.Try(func() *Ranks {
 		s = s.normal()
@@ -45,21 +45,21 @@ func PlayRanks(s Setup, c *Card) (*Ranks, error) {
 	})
 }
 
-// ranks plays the ranks of a normal setup; no allocator is replayed for what cannot be
-// reserved within a limit. Without a card every layer takes as long, a backward twice a
-// forward, and the step no time.
+// ranks plays the ranks of a normal setup, and skips the replay through the allocator for ranks that need more
+// than limit. Without a card every layer takes the same time, a backward takes twice a forward, and the step
+// takes no time.
 func (s *Setup) ranks(c *Card, limit engine.Bytes) *Ranks {
 	k := newRanker(s, c)
 	return k.fill(k.order(s.Schedule), limit)
 }
 
-// ranker plays pipelines of one setup whose orders differ. Equal ranks are played once. With fullest
-// set, ranks that differ only in how much their passes hold count as that one of them which holds
-// most, so that 64 ranks are three plays. That one allocates most; another may still reserve a
-// segment more, since how an allocator fills its segments is not monotonic.
+// ranker plays pipelines of one setup in different orders, and plays equal ranks once. With fullest set, it plays
+// only the one that holds most among ranks that differ only in what their passes hold, so that 64 ranks take
+// three plays. That rank allocates most. Another rank may still reserve a segment more, since the number of
+// segments is not monotonic.
 type ranker struct {
 	s       *Setup // normal
-	c       *Card  // nil: every layer takes as long
+	c       *Card  // nil: every layer takes the same time
 	fullest bool
 	lays    map[string]*lay
 	played  map[string]*Result
@@ -69,15 +69,15 @@ func newRanker(s *Setup, c *Card) *ranker {
 	return &ranker{s: s, c: c, lays: map[string]*lay{}, played: map[string]*Result{}}
 }
 
-// fill plays the step of every rank for an order of passes, which gives the bytes that each rank holds.
+// fill plays the step of every rank for an order of passes, from which the bytes that each rank holds follow.
 func (k *ranker) fill(out *Ranks, limit engine.Bytes) *Ranks {
 	l := out.lay
 	at, like, held := make([]*Setup, len(l.shares)), make([]string, len(l.shares)), map[string]int64{}
-	most := map[string]int{} // of the ranks that are alike, the one that holds most
+	most := map[string]int{} // the rank that holds most among ranks that are alike
 	for r, of := range l.shares {
 		at[r] = k.onRank(out, r)
 		like[r] = fmt.Sprint(of.first, of.last, at[r].Accumulate, at[r].lateLoss, at[r].Checkpoint, limit)
-		for _, layer := range of.layers { // what they hold may differ
+		for _, layer := range of.layers { // layers may hold different amounts
 			like[r] += fmt.Sprintln(*k.s.Model.At(layer))
 		}
 		if !k.fullest {
@@ -109,8 +109,8 @@ func (k *ranker) fill(out *Ranks, limit engine.Bytes) *Ranks {
 	return out
 }
 
-// onRank returns the setup of one rank. Of the bytes that its passes hold at once, whole micro
-// batches are played as such, and the rest as one value.
+// onRank returns the setup of one rank. The bytes that its passes hold at once are played as whole micro batches,
+// and the rest as one value.
 func (k *ranker) onRank(ranks *Ranks, r int) *Setup {
 	at := *k.s.checkpointing(r)
 	at.InFlight = ceil(int64(ranks.Trace.Held[r]), int64(ranks.lay.chunks[r]))
@@ -118,13 +118,13 @@ func (k *ranker) onRank(ranks *Ranks, r int) *Setup {
 		at.InFlight = max(1, int64(ranks.Trace.Peak[r]/unit))
 		at.more = max(0, ranks.Trace.Peak[r]-engine.Bytes(at.InFlight)*unit)
 	}
-	at.lateLoss = ranks.Schedule.Name != "gpipe" // there all forwards have ended, with their losses
+	at.lateLoss = ranks.Schedule.Name != "gpipe" // GPipe ends all forwards, with their losses, first
 	at.Accumulate = min(2, ceil(k.s.Accumulate, at.InFlight))
 	return &at
 }
 
-// checkpointing returns the setup of a rank with its own checkpointing: if only the first ranks
-// checkpoint, the ranks after them compute nothing again.
+// checkpointing returns the setup of rank r with its own checkpointing: if only the first ranks checkpoint, other
+// ranks compute nothing again.
 func (s *Setup) checkpointing(r int) *Setup {
 	if s.OnRanks == 0 || int64(r) < s.OnRanks {
 		return s
@@ -134,23 +134,23 @@ func (s *Setup) checkpointing(r int) *Setup {
 	return &at
 }
 
-// lay is how layers lie on ranks, with what a pass of each stage takes and holds.
+// lay is the layout of layers on ranks, with what a pass of each stage takes and holds.
 type lay struct {
 	stages [][]int64        // layers of each stage of the network
 	cost   []cost           // of each stage
-	holds  []pipeline.Holds // of each stage; nil: passes are counted instead
+	holds  []pipeline.Holds // of each stage; nil if passes are counted instead
 	chunks []int            // stages of each rank
-	unit   []engine.Bytes   // what one micro batch holds at all stages of a rank; 0: passes are counted
+	unit   []engine.Bytes   // bytes that one micro batch holds at all stages of a rank; 0 if passes are counted
 	shares []share          // of each rank
-	always []engine.Bytes   // of each rank: states without gradients
+	always []engine.Bytes   // states of each rank without gradients
 	step   float64          // seconds of the optimizer on the slowest rank
 }
 
-// cost returns how long a pass of a stage takes. late is the part of the backward that computes
-// the gradients of the weights.
+// cost is how long a pass of a stage takes. late is the part of the backward that computes the gradients of the
+// weights.
 type cost struct{ forward, back, late time.Duration }
 
-// order plays the passes in the given order.
+// order plays the passes in the order of the named schedule.
 func (k *ranker) order(name string) *Ranks {
 	s := k.s
 	if name == ScheduleAuto {
@@ -196,7 +196,6 @@ func (k *ranker) send() time.Duration {
 	return sendLatency + seconds(float64(outer*s.Model.Hidden*s.Compute)/rate)
 }
 
-// time returns how long a pass takes.
 func (l *lay) time(p pipeline.Pass) time.Duration {
 	at := l.cost[p.Stage%len(l.cost)]
 	switch p.Kind {
@@ -210,7 +209,7 @@ func (l *lay) time(p pipeline.Pass) time.Duration {
 	return at.back
 }
 
-// lay cuts the network into stages and puts them on the ranks of layout.
+// lay cuts the network into stages, and puts stage i%stages on rank layout[i].
 func (k *ranker) lay(layout []int, stages int) *lay {
 	s := k.s
 	l := &lay{stages: s.cut(int64(stages)), chunks: make([]int, s.Stages), unit: make([]engine.Bytes, s.Stages),
@@ -218,7 +217,7 @@ func (k *ranker) lay(layout []int, stages int) *lay {
 	if s.OnRanks > 0 && len(layout) > stages {
 		refuse("checkpointing on the first %d ranks alone is not known where every layer lies on two ranks", s.OnRanks)
 	}
-	counted := s.Stash || s.OffloadX || s.Group > 1 // what these hold is not the same for each micro batch
+	counted := s.Stash || s.OffloadX || s.Group > 1 // these hold different amounts for each micro batch
 	for n, layers := range l.stages {
 		p := newProgram(s.checkpointing(layout[n]), share{n == 0, n == stages-1, layers})
 		l.cost = append(l.cost, k.cost(p, len(layers)))
@@ -245,7 +244,7 @@ func (k *ranker) lay(layout []int, stages int) *lay {
 	return l
 }
 
-// cost returns how long the passes of a program with some of the layers take.
+// cost returns the times of the passes of a program with a number of layers.
 func (k *ranker) cost(p *program, layers int) cost {
 	if k.c == nil {
 		n := time.Duration(layers) * time.Millisecond
@@ -255,8 +254,8 @@ func (k *ranker) cost(p *program, layers int) cost {
 	return cost{seconds(forward), seconds(back), seconds(late)}
 }
 
-// holds returns the bytes of a micro batch at a stage: from its forward to its backward, and
-// from the backward of the inputs to that of the weights.
+// holds returns the bytes of a micro batch at a stage: from its forward to its backward, and from the backward of
+// the inputs to the backward of the weights.
 func (p *program) holds() (h pipeline.Holds) {
 	h.Act, h.Input = p.frontBytes(), p.units[0].front().values[blockInput].bytes
 	for _, u := range p.units {
@@ -267,15 +266,15 @@ func (p *program) holds() (h pipeline.Holds) {
 		return h
 	}
 	_, outer, wide := p.behind()
-	h.Act += size(outer*wide, p.s.Compute) // which waits for the loss
+	h.Act += size(outer*wide, p.s.Compute) // the output of the last block, which waits for the loss
 	if p.s.trains() && p.s.Loss.whole() {
 		h.Rest += size(outer*wide+p.s.logits(), p.s.Compute)
 	}
 	return h
 }
 
-// operands returns the bytes that the backward of the weights reads: what goes into products whose
-// weights train, and the gradients of what they write. They can be more than what the forward keeps.
+// operands returns the bytes that the backward of the weights reads: the inputs of products whose weights train,
+// and the gradients of their results. They can be more than what the forward keeps.
 func (b *block) operands() (n engine.Bytes) {
 	seen := map[valueID]bool{}
 	for _, o := range b.ops {
@@ -304,7 +303,7 @@ func (s *Setup) cut(stages int64) (out [][]int64) {
 				s.Model.Layers)
 		}
 		even, left := stages, s.Model.Layers
-		if s.Lighter > 0 && stages > 1 { // the last stage is counted by itself
+		if s.Lighter > 0 && stages > 1 { // the last stage is set apart
 			even--
 			left -= left/stages - s.Lighter
 		}

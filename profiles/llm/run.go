@@ -6,34 +6,34 @@ import (
 	"memtide/profiles"
 )
 
-// Part is one line of a stacked peak.
+// Part is one class of a peak.
 type Part struct {
 	Class Class
 	Bytes engine.Bytes
 }
 
-// Result is what some steps of a setup take on the fullest rank.
+// Result is what some steps of a setup need on the fullest rank.
 type Result struct {
-	Allocated engine.Bytes // the most that lives at a moment
-	Phase     Phase        // of that moment
-	Parts     []Part       // what lives then, without empty classes
+	Allocated engine.Bytes // peak of allocated memory
+	Phase     Phase        // phase of the peak
+	Parts     []Part       // bytes by class at the peak, without empty classes
 	Phases    [numPhases]engine.Bytes
 
-	Host engine.Bytes // the most that waits in host memory: blocks, activations, the optimizer's states
+	Host engine.Bytes // peak of what waits in host memory: blocks, activations, the optimizer's states
 
-	replayed   bool         // Reserved and Expandable are the allocator's
+	replayed   bool         // whether Reserved and Expandable come from a replay through the allocator
 	states     engine.Bytes // weights, masters, gradients and moments
-	program    *program     // that was played, with nothing of the play; nil once it is answered
+	program    *program     // the program that was played, without its ledger; nil once it is answered
 	phaseParts [numPhases][numClasses]engine.Bytes
 
-	Reserved   engine.Bytes // by the caching allocator, a pool for each stream
-	Pools      engine.Bytes // the sum over pools of their own peaks: no allocator reserves less
+	Reserved   engine.Bytes // by the caching allocator, with a pool for each stream
+	Pools      engine.Bytes // sum of the pools' peaks, a lower bound for every allocator
 	Expandable engine.Bytes // with expandable segments: pools rounded up to 2 MiB
-	Loaded     engine.Bytes // what is there before the first step
+	Loaded     engine.Bytes // allocated before the first step
 	Stage      int64        // the fullest pipeline stage, counted from 0
 }
 
-// PartsOf returns what lives at the peak of a phase, without empty classes.
+// PartsOf returns the bytes by class at the peak of a phase, without empty classes.
 func (r *Result) PartsOf(p Phase) (out []Part) {
 	for c, n := range r.phaseParts[p] {
 		if n > 0 {
@@ -43,19 +43,19 @@ func (r *Result) PartsOf(p Phase) (out []Part) {
 	return out
 }
 
-// most returns what is reserved in the worse case.
+// most returns the reserved memory in the worse case.
 func (r *Result) most() engine.Bytes { return max(r.Reserved, r.Expandable) }
 
-// bound says what is reserved on a card of so much memory. At its capacity the allocator
-// returns wholly free segments before it fails, so that a run that works reserves no more.
+// bound limits reserved memory to the memory of a card, if Pools fits. At its capacity the allocator returns free
+// segments before it fails, so that a run that works reserves no more.
 func (r *Result) bound(memory engine.Bytes) {
 	if r.Pools <= memory {
 		r.Reserved, r.Expandable = min(r.Reserved, memory), min(r.Expandable, memory)
 	}
 }
 
-// Steps that are played: a first one without moments and a second one with them, which is
-// like all others, and for the allocator's state to settle one more.
+// Numbers of steps. The first step has no moments yet, and the second one is
+// like all others. For the replay, one more step lets the allocator's state settle.
 const (
 	steps    = 2
 	settling = 1
@@ -66,8 +66,8 @@ func Run(s Setup) (*Result, error) {
 	return profiles.Try(func() *Result { return runUpTo(s, engine.NoLimit) })
 }
 
-// runUpTo plays a setup, but replays no allocator for what cannot be reserved within a
-// limit: then Reserved and Expandable are what no allocator does without.
+// runUpTo plays a setup, and skips the replay through the allocator if the setup needs more than limit. Reserved
+// and Expandable are then equal to Pools.
 func runUpTo(s Setup, limit engine.Bytes) *Result {
 	s = s.normal()
 	if s.Schedule != "" {
@@ -93,8 +93,7 @@ func runStage(s *Setup, of share, limit engine.Bytes) *Result {
 	return p.result(p.step, limit)
 }
 
-// result loads the states and runs steps of a program: a first one without moments, and
-// others.
+// result loads the states and runs some steps of a program.
 func (p *program) result(step func(), limit engine.Bytes) *Result {
 	if p.s.tally != nil {
 		p.s.tally.plays++
@@ -128,8 +127,8 @@ func (p *program) result(step func(), limit engine.Bytes) *Result {
 	return r
 }
 
-// tally counts what a question has played, for tests; nil counts nothing.
+// tally counts what a question has played, for tests. A nil tally counts nothing.
 type tally struct {
 	plays   int // of steps on one rank
-	replays int // of those, through the allocator
+	replays int // of these steps through the allocator
 }

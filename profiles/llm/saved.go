@@ -7,15 +7,14 @@ import (
 	"memtide/profiles"
 )
 
-// Kept is what autograd keeps for the backward of one micro batch, storages counted once at
-// the first place that keeps them.
+// Kept is what autograd keeps for the backward of one micro batch. A storage counts at the first place that keeps
+// it.
 type Kept struct {
-	Blocks  [][2]int64   // in order: how many blocks in a row keep how many bytes
-	Outside engine.Bytes // what stands before the blocks and behind them
+	Blocks  [][2]int64   // runs of equal blocks, in order: how many blocks, and the bytes that each keeps
+	Outside engine.Bytes // bytes that are kept before and after the blocks
 }
 
-// Kept returns what autograd keeps of one micro batch where a rank has the whole model. Labels
-// count with what the loss keeps.
+// Kept returns what autograd keeps of one micro batch if a rank has the whole model. Labels count with the loss.
 func (s Setup) Kept() (Kept, error) {
 	return profiles.Try(func() Kept {
 		s = s.normal()
@@ -23,7 +22,7 @@ func (s Setup) Kept() (Kept, error) {
 	})
 }
 
-// saved is Kept of a program that has the whole model.
+// saved is Kept for a program with the whole model.
 func (p *program) saved() (out Kept) {
 	for _, t := range p.s.Model.Beside {
 		if t.Blocks > 0 {
@@ -33,10 +32,10 @@ func (p *program) saved() (out Kept) {
 	for i, u := range p.units {
 		n := u.front().keeps()
 		if i == 0 && u.front().input && p.s.Model.PerLayer != nil &&
-			p.s.Model.AltUp == nil { // the embedding is kept before
+			p.s.Model.AltUp == nil { // the embedding counts outside
 			n -= u.front().values[0].bytes
 		}
-		if u.front().mode != CheckpointNone { // a checkpoint within is counted outside by the hooks of PyTorch
+		if u.front().mode != CheckpointNone { // PyTorch's hooks see the input of an inner checkpoint outside
 			for _, v := range u.front().values {
 				if v.held && v.name == "beside" {
 					n -= v.bytes
@@ -54,15 +53,15 @@ func (p *program) saved() (out Kept) {
 	q.lossForward(w, x)
 	q.give(w.loss.held)
 	labels := p.s.Batch * p.s.Seq
-	if p.s.Batch == 1 { // the shifted ones are a view of one more
+	if p.s.Batch == 1 { // the shifted labels are a view of one more
 		labels++
 	}
-	if p.s.Model.Masked || p.s.Model.NarrowLoss { // as they are
+	if p.s.Model.Masked || p.s.Model.NarrowLoss { // labels are not shifted
 		labels = 0
 	}
 	if p.s.Model.Shorter {
 		labels = p.s.Batch * (p.s.Seq - 1)
-		if p.s.Batch == 1 { // a view of what goes into the model
+		if p.s.Batch == 1 { // a view of the model's input
 			labels = 0
 		}
 		out.Outside -= size(p.s.Batch*p.s.Model.Words, 4)
@@ -71,8 +70,8 @@ func (p *program) saved() (out Kept) {
 	return out
 }
 
-// frontBytes returns what is kept before the first block, beside its input: positions that are
-// looked up, what a dropout has dropped, a norm.
+// frontBytes returns the bytes that are kept before the first block, beside its input: positions, masks of
+// dropouts, and the input of a norm.
 func (p *program) frontBytes() (n engine.Bytes) {
 	m := p.s.Model
 	if !p.first || !p.s.written() {
@@ -106,7 +105,7 @@ func (p *program) frontBytes() (n engine.Bytes) {
 	return n
 }
 
-// Said returns what is to be said about the kernel of attention and about blocks that are swapped.
+// Said returns notes on the kernel of attention and on swapped blocks.
 func (s *Setup) Said() (notes []string) {
 	if text := s.swapSaid(); text != "" {
 		notes = []string{text}

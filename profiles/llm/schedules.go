@@ -9,20 +9,20 @@ import (
 	"memtide/profiles"
 )
 
-// ScheduleAuto as Layout.Schedule asks for the fastest order of passes by a rule that fits: which
-// one that is depends on the card, so that a question has it (Ask.Answer), and a setup alone cannot
-// be played. Orders that are searched for take too long to be tried at every turn of a knob.
+// ScheduleAuto as Layout.Schedule asks for the fastest order of passes by a rule that fits. Which one that is
+// depends on the card, so that only a question can find it (Ask.Estimate); a setup alone cannot be played. Orders
+// that are found by search are left out, since they take too long for every turn of a knob.
 const ScheduleAuto = "auto"
 
-// Order is a schedule of the pipeline as it was tried.
+// Order is a schedule of the pipeline that was tried.
 type Order struct {
 	Name     string
-	Estimate *Estimate // nil: refused
-	Reason   string    // why it is refused
+	Estimate *Estimate // nil if the schedule was refused
+	Reason   string    // why the schedule was refused
 }
 
-// ordered returns the answer for a pipeline in its order of passes. With ScheduleAuto, orders are
-// tried from the fastest on until one fits; if none fits, it takes the one that reserves least.
+// ordered returns the answer for a pipeline in its order of passes. With ScheduleAuto it tries orders from the
+// fastest on until one fits, and takes the order that reserves least if none fits.
 func (a Ask) ordered(limit engine.Bytes) *Estimate {
 	s := a.Setup.normal()
 	k := newRanker(&s, a.Card)
@@ -49,7 +49,7 @@ func (a Ask) ordered(limit engine.Bytes) *Estimate {
 		}
 		return got.Verdict == Fits
 	}
-	var large []*Ranks // by what is there all the time and what passes keep alone
+	var large []*Ranks // orders whose lower bounds do not fit
 	for _, ranks := range played {
 		if float64(ranks.bound())*(1-uncertain) > float64(a.Card.Memory-a.Context) {
 			large = append(large, ranks)
@@ -70,8 +70,8 @@ func (a Ask) ordered(limit engine.Bytes) *Estimate {
 	return least
 }
 
-// bound returns what the fullest rank holds of states and of the bytes that its passes keep, without
-// temporaries: less than the rank allocates.
+// bound returns a lower bound of what the fullest rank allocates: states and the bytes that passes keep, without
+// temporaries.
 func (r *Ranks) bound() (most engine.Bytes) {
 	for i, n := range r.lay.always {
 		most = max(most, n+r.Trace.Peak[i])
@@ -79,8 +79,8 @@ func (r *Ranks) bound() (most engine.Bytes) {
 	return most
 }
 
-// timed plays the passes of the named schedules and returns them, fastest first, and for each one
-// that the layout does not admit the reason.
+// timed plays the passes of the named schedules. It returns them, fastest first, and the reason for each schedule
+// that the layout does not admit.
 func (k *ranker) timed(names []string) (out []*Ranks, refused map[string]error) {
 	refused = map[string]error{}
 	for _, name := range names {
@@ -96,9 +96,8 @@ func (k *ranker) timed(names []string) (out []*Ranks, refused map[string]error) 
 	return out, refused
 }
 
-// orders returns all schedules of the pipeline: first those that fit, fastest first, then those
-// that may fit, those that do not, and those that the layout does not admit. It is nil if there is
-// no pipeline.
+// orders returns all schedules of the pipeline: schedules that fit, fastest first, then those that may fit, those
+// that do not fit, and those that the layout does not admit. It is nil without a pipeline.
 func (a Ask) orders() (out []Order) {
 	if a.Setup.Schedule == "" {
 		return nil
@@ -129,7 +128,7 @@ func (a Ask) orders() (out []Order) {
 	return out
 }
 
-// leastOrder returns the order that reserves least, or an empty one if all are refused.
+// leastOrder returns the name of the order that reserves least, or "" if all are refused.
 func leastOrder(list []Order) (name string) {
 	var most engine.Bytes
 	for _, o := range list {
@@ -140,15 +139,14 @@ func leastOrder(list []Order) (name string) {
 	return name
 }
 
-// Twice reports whether an order keeps every layer, with its states, on two ranks.
+// Twice reports whether an order keeps every layer and its states on two ranks.
 func (o *Order) Twice() bool {
 	s := o.Estimate.Ranks.Schedule
 	return s.Stages() < len(s.Problem.Stages)
 }
 
-// lacking returns how many of the first ranks of a pipeline have to checkpoint for it to fit: all up
-// to the last rank without room for what its passes keep. It is 0 if every rank has room, and
-// without a pipeline.
+// lacking returns how many of the first ranks of a pipeline have to checkpoint for it to fit: all ranks up to the
+// last one without room for what its passes keep. It is 0 if every rank has room, and without a pipeline.
 func (a *Ask) lacking() (n int64) {
 	if a.Setup.Schedule == "" || !a.Setup.keepsAll() && a.Setup.Checkpoint != CheckpointFull {
 		return 0
@@ -157,7 +155,7 @@ func (a *Ask) lacking() (n int64) {
 	if err != nil {
 		return 0
 	}
-	b.fullest, b.known = false, nil // every rank is asked for
+	b.fullest, b.known = false, nil // every rank matters
 	answer, err := b.answer(probed)
 	if err != nil {
 		return 0

@@ -13,33 +13,33 @@ import (
 	"memtide/profiles/llm/ask"
 )
 
-// Scored is a row with what the model says about it. Predicted, Low, High and Measured
-// are bytes, of times seconds, of relative formulas per cent.
+// Scored is a row with the model's prediction. Predicted, Low, High and Measured are bytes, seconds for times,
+// and per cent for relative formulas.
 type Scored struct {
 	ID        string  `json:"id"`
-	Kind      string  `json:"kind"`                // of the row
-	Set       string  `json:"set,omitempty"`       // the line of the summary that it counts for
-	Metric    string  `json:"metric,omitempty"`    // of the measurement
+	Kind      string  `json:"kind"`                // kind of the row
+	Set       string  `json:"set,omitempty"`       // line of the summary in which the row counts
+	Metric    string  `json:"metric,omitempty"`    // what was measured
 	Predicted float64 `json:"predicted,omitempty"` // the most likely value
 	Low       float64 `json:"low,omitempty"`
 	High      float64 `json:"high,omitempty"`
 	Measured  float64 `json:"measured,omitempty"`
-	Error     float64 `json:"error_percent"` // of Predicted against Measured
+	Error     float64 `json:"error_percent"` // of Predicted relative to Measured
 	Phase     string  `json:"phase,omitempty"`
 	Refused   string  `json:"refused,omitempty"` // why there is no prediction
 }
 
-// Summary is one line: how far predictions are off.
+// Summary is the line of a set: the absolute errors of its predictions.
 type Summary struct {
 	Kind   string   `json:"kind"`
 	N      int      `json:"n"`
 	Median float64  `json:"median_percent"`
 	P90    float64  `json:"p90_percent"`
 	Worst  float64  `json:"worst_percent"`
-	Inside *float64 `json:"inside_percent,omitempty"` // how many lie between low and high
+	Inside *float64 `json:"inside_percent,omitempty"` // share of rows between Low and High
 }
 
-// ScoreReport is what a file of rows comes to.
+// ScoreReport is the result of scoring a file of rows.
 type ScoreReport struct {
 	Kinds []Summary `json:"kinds"`
 	Rows  []Scored  `json:"rows"`
@@ -48,7 +48,7 @@ type ScoreReport struct {
 // sets are the lines of the summary, in order.
 var sets = []string{"allocated", "reserved_eager", "reserved_compiled", "formula", "loss_kernel", "time", "guessed"}
 
-// rowsFormat is the only format of files that is read.
+// rowsFormat is the only format of files that ReadRows accepts.
 const rowsFormat = "memtide-llm-rows/1"
 
 // ReadRows reads a file of rows.
@@ -66,7 +66,7 @@ func ReadRows(data []byte) ([]Row, error) {
 	return file.Rows, nil
 }
 
-// ReadModel reads the model that a row names by its config.json: the file's name or what stands in it.
+// ReadModel returns the model of a row's config.json, given as the name of the file or as its contents.
 type ReadModel func(config json.RawMessage) (*Model, error)
 
 // Score predicts every row from its configuration alone.
@@ -97,7 +97,7 @@ func scoreRow(row *Row, read ReadModel) Scored {
 	return s
 }
 
-// predict fills in what the model says about a row.
+// predict fills in the prediction for a row. It ends with an error if there is none.
 func (s *Scored) predict(row *Row, read ReadModel) *Scored {
 	switch row.Kind {
 	case "step":
@@ -115,23 +115,24 @@ func (s *Scored) predict(row *Row, read ReadModel) *Scored {
 	return s
 }
 
-// refuse ends with a sentence: what cannot be, or is not understood.
+// refuse ends by profiles.End with an error for something that is impossible or not known.
 func refuse(format string, args ...any) { profiles.End(fmt.Errorf(format, args...)) }
 
-// Margins of an answer, as shares. With modelled where nothing is missing, guessed where inputs were
-// guessed and rounded of formulas nine of ten rows of each set lie between low and high: no figure is
-// fitted, but so wide the range has to be. moeBelow and contextual are section 14 of the reference
+// Margins of an answer, as shares. modelled holds for complete rows, guessed for rows with guessed
+// inputs, and rounded for formulas. They are so wide that nine of ten rows of each set lie between Low and
+// High; no prediction is fitted. moeBelow and contextual are from section 14 of the reference
 // model of the same text.
 const (
 	modelled   = 0.05
 	guessed    = 0.15
 	rounded    = 0.003
-	moeBelow   = 0.21 // routing and dispatch: measured up to so much above the prediction
-	moeAbove   = 0.20 // assumed: as far the other way
+	moeBelow   = 0.21 // routing and dispatch: how far measurements were above the prediction
+	moeAbove   = 0.20 // assumed: about as far below it
 	contextual = 0.14 // buffers of context parallelism
 )
 
-// margins returns the shares by which the answer may be too high and too low.
+// margins returns the factors from an answer to the ends of its range. complete says whether no inputs were
+// guessed.
 func margins(s *Setup, complete bool) (below, above float64) {
 	m := modelled
 	if !complete {
@@ -168,7 +169,7 @@ func scoreStep(row *Row, out *Scored, read ReadModel) {
 		if c.Compiled {
 			set = "reserved_compiled"
 		}
-	case strings.Contains(metric, "nvidia-smi"): // what the driver counts has CUDA's context, too
+	case strings.Contains(metric, "nvidia-smi"): // the driver counts CUDA's context, too
 		mib, err := strconv.Atoi(ask.Value(nil, ask.Context))
 		profiles.End(err)
 		beside := engine.Bytes(mib) * engine.MiB
@@ -223,7 +224,7 @@ func scoreFormula(row *Row, out *Scored) {
 	out.Low, out.High = (1-rounded)*out.Predicted, (1+rounded)*out.Predicted
 }
 
-// summarise counts the rows of a set: quantiles of the absolute errors by nearest rank.
+// summarise returns the summary of the rows of a set, with quantiles of the absolute errors by nearest rank.
 func summarise(set string, rows []Scored) Summary {
 	s := Summary{Kind: set}
 	var errs []float64

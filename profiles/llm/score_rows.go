@@ -12,7 +12,7 @@ import (
 	"memtide/profiles"
 )
 
-// Row is a published figure with the configuration that it belongs to.
+// Row is a published figure with its configuration.
 type Row struct {
 	ID       string          `json:"id"`
 	Kind     string          `json:"kind"`
@@ -21,7 +21,7 @@ type Row struct {
 	Complete bool            `json:"complete"`
 }
 
-// Measured is what a row says was measured.
+// Measured is what was measured for a row.
 type Measured struct {
 	Peak    int64   `json:"peak_bytes"`
 	Metric  string  `json:"metric"`
@@ -30,12 +30,12 @@ type Measured struct {
 	Percent float64 `json:"percent_of_none"`
 }
 
-// rowConfig are the fields of a step's configuration: those of a Setup, and what is read otherwise.
+// rowConfig is the configuration of a step: fields of a Setup, and fields that setup reads.
 type rowConfig struct {
 	Model   string `json:"model"`
 	Compute string `json:"compute"`
 
-	JSON json.RawMessage `json:"config_json"` // instead of Model: the name of a config.json, or what stands in it
+	JSON json.RawMessage `json:"config_json"` // name or contents of a config.json, instead of Model
 
 	Work
 	Precision
@@ -54,7 +54,7 @@ type rowConfig struct {
 	Attention  string  `json:"attention"`
 	LossImpl   string  `json:"loss_impl"`
 	GPUs       int64   `json:"gpus"`
-	Rank       *int64  `json:"rank"` // of the pipeline, counted from 0, whose peak it is: all ranks are played
+	Rank       *int64  `json:"rank"` // rank of the pipeline with this peak, counted from 0; all ranks are played
 	HW         string  `json:"hw"`
 	Delta      bool    `json:"delta"`
 	Modules    string  `json:"recompute_modules"`
@@ -73,19 +73,18 @@ type rowLoRA struct {
 	Scale   bool            `json:"scale"`
 }
 
-// strict decodes JSON; it ends if a field is not known.
+// strict decodes JSON, and ends with an error if it has unknown fields.
 func strict(data []byte, into any) {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.DisallowUnknownFields()
 	profiles.End(dec.Decode(into))
 }
 
-// heldPred says that the loop of torchtitan still held its logits in the backward. It let
-// them go on 2024-06-12 [torchtitan#391], and ran on PyTorch of the day: what is reduced
-// was then in a stream of its own, until 2024-06-27 [pytorch#129721].
+// heldPred marks runs in which the loop of torchtitan still held its logits in the backward. It no longer did
+// from 2024-06-12 on [torchtitan#391]. Such runs used PyTorch of that time, which had the input of reductions in
+// a stream of its own until 2024-06-27 [pytorch#129721].
 const heldPred = "pred is fp32 and still referenced in the backward"
 
-// model returns the model of a row.
 func (c *rowConfig) model(read ReadModel) *Model {
 	switch m := Lookup(c.Model); {
 	case c.JSON == nil && m == nil:
@@ -102,7 +101,8 @@ func (c *rowConfig) model(read ReadModel) *Model {
 	return m
 }
 
-// play plays a row's step: of its rank, if it names one, or of the fullest one.
+// play plays the step of a row, and returns the result of its rank if the row names one, else of the fullest
+// rank.
 func (c *rowConfig) play(s Setup, card *Card) (*Result, error) {
 	if c.Rank == nil {
 		return Run(s)
@@ -117,8 +117,8 @@ func (c *rowConfig) play(s Setup, card *Card) (*Result, error) {
 	return ranks.List[*c.Rank].Result, nil
 }
 
-// late reports whether a row is of torchtitan since July 2025. Where it does not say so itself, it is
-// known by keys that are repeated and a loss that is compiled.
+// late reports whether a row is of torchtitan since July 2025. Rows that do not say so are recognised by repeated
+// keys and a compiled loss.
 func (c *rowConfig) late() bool {
 	if c.EndsApart != nil {
 		return *c.EndsApart
@@ -126,7 +126,6 @@ func (c *rowConfig) late() bool {
 	return c.RepeatKeys && c.Loss == LossCompiled
 }
 
-// setup returns the Setup of a row.
 func (c *rowConfig) setup(read ReadModel) Setup {
 	m := c.model(read)
 	if c.Compute != "" && c.Compute != "bf16" {
@@ -179,15 +178,15 @@ func (c *rowConfig) setup(read ReadModel) Setup {
 	return s
 }
 
-// selectors are the graph trainer's names of what is kept [torchtitan#4153].
+// selectors are the graph trainer's names of values that are kept [torchtitan#4153].
 var selectors = map[string]string{"wo": "o", "gate": "experts.scores"}
 
 func isPlus(r rune) bool { return r == '+' || r == ',' }
 
-// narrow sets types of less than 16 bits.
+// narrow sets the type of weights, which may have less than 16 bits.
 func (c *rowConfig) narrow(s *Setup) {
 	switch n := c.ParamBytes; {
-	case n >= 0.5 && n < 0.6 && c.LoRA != nil: // of frozen products, with their scales
+	case n >= 0.5 && n < 0.6 && c.LoRA != nil: // frozen products with their scales
 		s.Weight, s.Base = 2, BaseNF4
 		if n < 0.55 {
 			s.Base = BaseNF4Double
@@ -199,9 +198,9 @@ func (c *rowConfig) narrow(s *Setup) {
 	}
 }
 
-// ranks checks the cards, and sets the micro batches in flight of a
-// pipeline that tells its order alone: that of its first rank [zero-bubble#36]. Of one whose rank is
-// told, and of orders that are not GPipe's or 1F1B, all ranks are played.
+// ranks checks the number of cards, and sets the micro batches in flight of a pipeline whose row names only an
+// order, as its first rank holds them [zero-bubble#36]. If the row names a rank, or an order other than GPipe and
+// 1F1B, all ranks are played.
 func (c *rowConfig) ranks(s *Setup) {
 	if c.GPUs < 0 {
 		refuse("gpus is %d; want at least 1", c.GPUs)
@@ -227,8 +226,8 @@ func (c *rowConfig) ranks(s *Setup) {
 	}
 }
 
-// flash reports whether a kernel of attention keeps a statistic of each row instead of its
-// scores: one of PyTorch's, Transformer Engine's or FlashAttention's; the first is usual.
+// flash reports whether a kernel of attention keeps a statistic of each row instead of its scores: a kernel of
+// PyTorch, Transformer Engine or FlashAttention. The empty name counts as such.
 func flash(attention string) bool {
 	words := strings.FieldsFunc(strings.ToLower(attention), func(r rune) bool { return r == ' ' || r == '_' })
 	known := attention == ""
@@ -239,16 +238,16 @@ func flash(attention string) bool {
 	return known && !slices.Contains(words, "math") && !slices.Contains(words, "eager")
 }
 
-// adamw reports whether the optimizer's name is a kind of Adam, and whether it is fused. SGD is
-// known as well and has no temporaries, like a fused one [torch/optim/sgd.py].
+// adamw reports whether the optimizer's name is known, as a kind of Adam or SGD, and whether it has no
+// temporaries. A fused Adam has none, and neither has SGD [torch/optim/sgd.py].
 func adamw(name string) (known, fused bool) {
 	name = strings.ToLower(name)
 	sgd := strings.HasPrefix(name, "sgd")
 	return name == "" || strings.HasPrefix(name, "adam") || sgd, sgd || strings.Contains(name, "fused")
 }
 
-// Formula is the memory of activations that arXiv:2205.05198 computes for a network
-// whose blocks keep what its equations 1 to 5 say. It is exact for that program alone.
+// Formula is the memory of activations that arXiv:2205.05198 computes for a network whose blocks keep what its
+// equations 1 to 5 say. It is exact only for that program.
 type Formula struct {
 	S          int64  `json:"s"`
 	B          int64  `json:"b"`
@@ -261,13 +260,13 @@ type Formula struct {
 	Mode       string `json:"mode"` // none, seq, sel, seqsel, full
 }
 
-// named is a number of a row by the name of its field.
+// named is a number of a row with the name of its field.
 type named struct {
 	field string
 	n     int64
 }
 
-// checkSizes ends with the first number that is no size.
+// checkSizes ends with an error for the first number that is not a size.
 func checkSizes(list []named) {
 	for _, v := range list {
 		if v.n <= 0 || v.n > 1<<24 {
@@ -296,8 +295,7 @@ func (f *Formula) perToken() float64 {
 	return 0
 }
 
-// bytes returns what the first stage keeps: L blocks of it, more by the share of the
-// interleaved schedule that is not yet used up (section 4.2.3).
+// bytes returns what the first stage keeps: L blocks, and more for the interleaved schedule (section 4.2.3).
 func (f *Formula) bytes() float64 {
 	checkSizes([]named{{"s", f.S}, {"b", f.B}, {"h", f.H}, {"L", f.Layers}, {"a", f.Heads}, {"t", f.Tensor},
 		{"p", f.Stages}, {"interleave", f.Interleave + 1}})
@@ -308,15 +306,15 @@ func (f *Formula) bytes() float64 {
 	return f.perToken() * float64(f.S) * float64(f.B) * float64(f.H) * layers
 }
 
-// percent is bytes in per cent of what the same network keeps without recomputation.
+// percent returns bytes in per cent of what the same network keeps without recomputation.
 func (f *Formula) percent() float64 {
 	plain := *f
 	plain.Mode = "none"
 	return 100 * f.bytes() / plain.bytes()
 }
 
-// LossKernel is a benchmark of one loss [Liger-Kernel, benchmark/scripts]: forward and
-// backward, repeated, so that gradients of the run before are there.
+// LossKernel is a benchmark of one loss [Liger-Kernel, benchmark/scripts]. It repeats forward and backward, so
+// that gradients of the previous run exist.
 type LossKernel struct {
 	Kind   string `json:"kind"`
 	Tokens int64  `json:"tokens"`
@@ -324,15 +322,15 @@ type LossKernel struct {
 	Hidden int64  `json:"h"`
 }
 
-// aside are bytes of a token beside the logits, at most 0.2 % of any figure: the target
-// and a copy of it, a mask, the loss in fp32. That there are two targets is inferred.
+// aside is the number of bytes per token beside the logits, at most 0.2 % of any figure: the target and a copy of
+// it, a mask, and the loss in fp32. That there are two targets is inferred.
 const aside = 8 + 8 + 1 + 4
 
 // bytes returns the peak of allocated memory.
 func (k *LossKernel) bytes() int64 {
 	n := k.Tokens * k.Words
 	head, x := k.Words*k.Hidden*2, k.Tokens*k.Hidden*2
-	blas := 2 * int64(workspaceAmpere) // of the forward's thread and of autograd's
+	blas := 2 * int64(workspaceAmpere) // for the forward's thread and autograd's
 	list := []named{{"tokens", k.Tokens}, {"V", k.Words}}
 	if strings.HasPrefix(k.Kind, "flce") { // with the head
 		list = append(list, named{"h", k.Hidden})
@@ -341,15 +339,15 @@ func (k *LossKernel) bytes() int64 {
 	switch k.Kind {
 	case "ce_liger": // fp32 logits; the gradient is written over them
 		return 4*n + aside*k.Tokens
-	case "ce_torch": // logits, their gradient of the run before, log_softmax, its two gradients
+	case "ce_torch": // logits, their gradient of the previous run, log_softmax, its two gradients
 		return 20*n + aside*k.Tokens
 	case "flce_torch": // weights and gradient, x and gradient; log_softmax and its two gradients in bf16
 		return 2*head + 2*x + 6*n + aside*k.Tokens + blas
 	case "flce_liger":
-		// The head's weight, its gradient of the run before, the sum of this run and a
-		// chunk's product; x, its gradient of the run before and that of this run; a
-		// chunk of logits in bf16, in fp32, and its gradient in bf16. Releases differ in
-		// this: it is how those with the upcast and without an accumulation type do it.
+		// The head's weight, its gradient of the previous run, the sum of this run and a
+		// chunk's product; x, and its gradients of the previous run and of this run; a
+		// chunk of logits in bf16 and in fp32, and its gradient in bf16. This is how releases
+		// with the upcast and without an accumulation type do it.
 		chunk := fusedChunk(k.Tokens, k.Hidden, k.Words)
 		return 4*head + 3*x + 8*chunk*k.Words + aside*k.Tokens + blas
 	}

@@ -2,17 +2,16 @@ package llm
 
 import "memtide/engine"
 
-// scores is attention by products and a softmax, in 4 bytes mostly [transformers:
-// eager_attention_forward].
+// scores is attention by products and a softmax, usually in 4 bytes [transformers: eager_attention_forward].
 func (b *builder) scores(q, k, v valueID, wide, keys, values int64) valueID {
-	matrix := func(x valueID, name string, n int64) valueID { // a part of each row is copied to be one
+	matrix := func(x valueID, name string, n int64) valueID { // a view of a part of each row is copied
 		if b.values[x].root != x && b.s.Batch > 1 {
 			return b.repeat(x, name, n)
 		}
 		return x
 	}
 	q, k, v = matrix(q, "q.rep", wide), matrix(k, "k.rep", keys), matrix(v, "v.rep", values)
-	if keys < wide && (b.k.Keys > 1 || b.s.Batch > 1) { // of one head it is a view
+	if keys < wide && (b.k.Keys > 1 || b.s.Batch > 1) { // a single head is repeated as a view
 		k, v = b.repeat(k, "k.rep", wide), b.repeat(v, "v.rep", wide)
 	}
 	if b.k.Upcast && b.s.written() && !b.s.autocast() {
@@ -53,13 +52,13 @@ func (b *builder) pairs(x, y valueID, name string, widths int64, bytes engine.By
 		name, bytes)
 }
 
-// mix weights values by what a softmax has written, and puts the heads together in rows.
+// mix weights values by the output of a softmax, and puts the heads together in rows.
 func (b *builder) mix(p, v valueID, values int64, bytes engine.Bytes) valueID {
 	return b.add(op{in: []valueID{b.pairs(p, v, "attention", values, bytes)}}, "attention.rows", b.act(values))
 }
 
-// mathScores is scaled_dot_product_attention without a kernel: all in 4 bytes, keys and values at
-// the width of the queries [torch: _scaled_dot_product_attention_math].
+// mathScores is scaled_dot_product_attention without a kernel: everything in 4 bytes, with keys and values at the
+// width of the queries [torch: _scaled_dot_product_attention_math].
 func (b *builder) mathScores(q, k, v valueID, wide, values int64) valueID {
 	q, k, v = b.widen(q, "q", size(b.inner*wide, 4)), b.add(op{in: []valueID{k}}, "k.rep", size(b.inner*wide, 4)),
 		b.add(op{in: []valueID{v}}, "v.rep", size(b.inner*values, 4))
@@ -69,17 +68,17 @@ func (b *builder) mathScores(q, k, v valueID, wide, values int64) valueID {
 	return b.mix(p, v, values, size(b.inner*values, 4))
 }
 
-// sunk returns the rest of attention with a learned number of each head beside its scores: the
-// softmax of all, in the compute type, and where their maxima are.
+// sunk is the rest of attention with a learned number of each head beside its scores: the softmax of all scores
+// in the compute type, the positions of the maxima, and the weighted values.
 func (b *builder) sunk(s, v valueID, values int64) valueID {
 	heads, e := b.k.Heads/b.s.Tensor, b.e
-	if b.s.wideStream() { // by the type of the sinks
+	if b.s.wideStream() { // the type of the sinks
 		e = 4
 	}
 	p := b.keep(b.add(op{in: []valueID{s}}, "softmax", size(b.inner*heads*(b.s.Seq+1), e)))
 	b.extra("sinks", heads)
 	b.aside("softmax.max", size(b.inner*heads, 8))
-	if e > b.e { // without that of the sinks
+	if e > b.e { // drops the column of the sinks
 		p = b.add(op{in: []valueID{p}}, "softmax.narrow", size(b.inner*heads*b.s.Seq, b.e))
 	}
 	return b.mix(p, v, values, b.act(values))

@@ -7,8 +7,8 @@ import (
 	"memtide/profiles"
 )
 
-// Setup is a model and how it is trained: what one rank does in one step. The zero
-// value of a field is what its part says in brackets.
+// Setup is a model and how it is trained: what one rank does in one step. Comments of fields have in brackets
+// what their zero value means.
 type Setup struct {
 	Model *Model
 	Work
@@ -20,29 +20,30 @@ type Setup struct {
 	LoRA *LoRA
 	Layout
 
-	encoder  *Setup // as the first block sees it, of a decoder behind an encoder
+	encoder  *Setup // for blocks with Cross: the setup as the encoder sees it
 	tally    *tally
-	poll     *engine.Poll // ends what is played, see Ask.Until
-	lateLoss bool         // the loss of a micro batch waits until its backward follows
-	more     engine.Bytes // that passes hold beside those of whole micro batches in flight
+	poll     *engine.Poll // stops the play, see Ask.Until
+	lateLoss bool         // the loss of a micro batch runs right before its backward
+	more     engine.Bytes // bytes that passes hold beside whole micro batches in flight
 }
 
 // LoRA is a set of adapters beside frozen weights.
 type LoRA struct {
 	Rank    int64
-	Bytes   int64    // of a number of what the adapters compute
-	On      []string // q, k, v, o, gate, up, down; none: only norms train
-	Dropout bool     // their input goes through a dropout
-	Dora    bool     // they are DoRA's, as PEFT computes them
-	Scale   bool     // their output is scaled by an operator of its own
-	Params  int64    // all numbers of the adapters; 0: by the shapes
+	Bytes   int64    // bytes of a number that the adapters compute [as the compute type]
+	On      []string // products with adapters: q, k, v, o, gate, up, down; if empty, only norms train
+	Dropout bool     // the input of adapters has a dropout
+	Dora    bool     // the adapters are DoRA's, as PEFT computes them
+	Scale   bool     // an operator of its own scales the output of adapters
+	Params  int64    // parameters of all adapters; 0: by the shapes
 	Stored  int64    // bytes of a stored number [4]
-	Moments int64    // of all moments of a number; -1: none [two of the stored type]
+	Moments int64    // bytes of all moments of a number; -1: no moments [two of the stored type]
 }
 
 func (l *LoRA) has(name string) bool { return l != nil && slices.Contains(l.On, name) }
 
-// normal fills the defaults in; it ends with what cannot be, or is not understood.
+// normal returns the setup with defaults filled in. It ends by profiles.End if the setup is impossible or not
+// known.
 func (s Setup) normal() Setup {
 	s.checkNumbers()
 	s.defaults()
@@ -50,7 +51,7 @@ func (s Setup) normal() Setup {
 	return s
 }
 
-// checkNumbers ends with what cannot be, whatever the defaults.
+// checkNumbers ends with an error for numbers that are impossible, whatever the defaults.
 func (s *Setup) checkNumbers() {
 	if s.Model == nil {
 		refuse("no model")
@@ -85,8 +86,7 @@ func (l *LoRA) check(m *Model) {
 	}
 }
 
-// checkParts ends with what parts do not do together, and with what each of them does not
-// do by itself.
+// checkParts ends with an error for options that are impossible or not known, alone or together.
 func (s *Setup) checkParts() {
 	s.checkFamily()
 	s.checkWidened()
@@ -124,8 +124,8 @@ func (s *Setup) checkParts() {
 	s.checkSwap()
 }
 
-// checkFamily ends with what is not known of a model's blocks: of most families only the code
-// of Transformers is.
+// checkFamily ends with an error for options that are not known for the model's blocks. Most families are known
+// only as Transformers' own code has them.
 func (s *Setup) checkFamily() {
 	if m := s.Model; m.Written {
 		for _, v := range []struct {
@@ -155,7 +155,7 @@ func (s *Setup) checkFamily() {
 	}
 }
 
-// tokens of a rank: of the products, and of the residual stream.
+// tokens returns a rank's tokens: of the products, and of the residual stream.
 func (s *Setup) tokens() (inner, outer int64) {
 	inner = ceil(s.Batch*s.Seq, s.Context)
 	if s.Tensor > 1 && !s.NoSP {
@@ -164,14 +164,13 @@ func (s *Setup) tokens() (inner, outer int64) {
 	return inner, inner
 }
 
-// written reports whether blocks run as Transformers' modules are written; a compiler writes
-// them anew.
+// written reports whether blocks run as Transformers' modules are written. A compiler changes them.
 func (s *Setup) written() bool { return s.Written && !s.Compiled }
 
-// autocast reports whether Transformers' modules run under autocast here: products in the compute
-// type, each of which narrows its own copy of a wide input, LayerNorms and powers in 4 bytes.
-// Sharded states are stored in the compute type, models in 16 bits are taken to run without, unless CastsAll says
-// so, and trainers of diffusion transformers have autocast of their own kinds.
+// autocast reports whether Transformers' modules run under autocast. Products are then in the compute type, each
+// with its own narrow copy of a wide input, and LayerNorms and powers are in 4 bytes. Sharded states are stored
+// in the compute type. Models in 16 bits are taken to run without autocast unless CastsAll is set, and trainers
+// of diffusion transformers have other kinds of autocast.
 func (s *Setup) autocast() bool {
 	if !s.Autocast || !s.written() || s.Zero > 0 || s.Compute == 4 || s.Model.Latents != nil {
 		return false
@@ -179,17 +178,16 @@ func (s *Setup) autocast() bool {
 	return s.CastsAll || s.Weight > s.Compute || s.LoRA != nil
 }
 
-// fourBits reports whether frozen products are those of bitsandbytes, which return the type of their
-// input, under autocast [bitsandbytes: nn/modules.py, Linear4bit].
+// bitsandbytes reports whether the frozen products are those of bitsandbytes under autocast, which return the
+// type of their input [bitsandbytes: nn/modules.py, Linear4bit].
 func (s *Setup) bitsandbytes() bool {
 	return s.autocast() && (s.Base == BaseInt8 || s.Base == BaseNF4 || s.Base == BaseNF4Double)
 }
 
-// widened reports whether frozen weights that are no products' are in fp32 beside narrow ones.
+// widened reports whether frozen weights outside of products are stored in a wider type than the compute type.
 func (s *Setup) widened() bool { return s.LoRA != nil && s.Base != BaseSame && s.Weight > s.Compute }
 
-// checkWidened ends with weights that prepare_model_for_kbit_training of PEFT widens where it is not
-// known what that does.
+// checkWidened ends with an error for k-bit training and DoRA with blocks for which they are not known.
 func (s *Setup) checkWidened() {
 	dora := s.LoRA != nil && s.LoRA.Dora
 	if dora && (!s.autocast() || s.LoRA.Stored < 4) {
@@ -209,19 +207,19 @@ func (s *Setup) checkWidened() {
 	}
 }
 
-// wideStream reports whether the residual stream has the 4 bytes of its weights under autocast, or
-// of what DoRA adds to products in 4 bits, which is not narrowed under autocast [PEFT: lora/bnb.py].
+// wideStream reports whether the residual stream is in 4 bytes: under autocast, if weights are, or with DoRA on
+// products in 4 bits, whose sums are not narrowed [PEFT: lora/bnb.py].
 func (s *Setup) wideStream() bool {
 	return s.autocast() && s.Weight > s.Compute || s.LoRA != nil && s.LoRA.Dora && s.bitsandbytes()
 }
 
-// gathers reports whether weights are gathered for each block: ZeRO-3 and FSDP.
+// gathers reports whether weights are gathered for each block, as in ZeRO-3 and FSDP.
 func (s *Setup) gathers() bool { return s.Zero == 3 }
 
-// trains reports whether the weights of the model, not only adapters, have gradients.
+// trains reports whether the weights of the model have gradients, not only adapters.
 func (s *Setup) trains() bool { return s.LoRA == nil }
 
 func ceil(n, by int64) int64 { return (n + by - 1) / by }
 
-// size returns the bytes of n numbers of the given bytes each.
+// size returns the bytes of n numbers with the given bytes each.
 func size(n, bytes int64) engine.Bytes { return engine.Bytes(n) * engine.Bytes(bytes) }

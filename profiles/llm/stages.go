@@ -6,38 +6,37 @@ import (
 	"memtide/profiles"
 )
 
-// Answer is the answer to a question with what would change it. Done counts its stages, in
-// the order of the fields: what belongs to later ones is not known yet.
+// Answer is the answer to a question, with what would change it. Done is the number of its stages that are
+// complete. Fields are in the order of stages; fields of later stages are not set yet.
 type Answer struct {
 	Ask      Ask
 	Estimate *Estimate
-	Fixes    []Change // that make it fit; none are looked for if it does
-	Changes  []Change // single ones that help, see useful
+	Fixes    []Change // changes that make it fit; nil if it fits
+	Changes  []Change // single changes that help, see Ask.useful
 
-	Orders []Order // of a pipeline, see Ask.orders
+	Orders []Order // orders of a pipeline, see Ask.orders
 
 	Longest int64 // tokens of a sequence, see Ask.longest
-	Batch   int64 // sequences of a micro batch
-	Fewest  int64 // cards
+	Batch   int64 // largest number of sequences of a micro batch
+	Fewest  int64 // smallest number of cards, see Ask.fewestCards
 
-	Policies []Change  // see Ask.policed; what strategies find comes first
-	Curves   []Curve   // of those strategies
-	Nearest  *Compared // the published run that is nearest
+	Policies []Change  // what strategies find, and then the policies of Ask.policed
+	Curves   []Curve   // curves of these strategies
+	Nearest  *Compared // the published run that differs least
 
 	Done int
 }
 
-// PlanStages is Plan.Done of a whole one.
+// PlanStages is the value of Answer.Done when the answer is complete.
 const PlanStages = 7
 
-// Plan answers the question. tell is called whenever more is known, also with the whole;
-// the plan is the caller's to read until it returns. After an error of poll it is what was
-// found until then.
+// Plan answers the question. It calls tell after each stage; tell must not keep the answer, which Plan changes
+// until it returns. If poll has an error, Plan returns it with the stages that are complete.
 func (a Ask) Plan(poll *engine.Poll, tell func(*Answer)) (*Answer, error) {
 	p := &Answer{Ask: a}
 	a = a.Until(poll)
 	a.known = map[string]*Estimate{}
-	one := a // in one order of passes, if the fastest is asked for: knobs are turned with the one that was found
+	one := a // with the order that was found, if the fastest order is wanted, for changes of the question
 	var single []Change
 	stages := [PlanStages]func(){
 		func() {
@@ -51,14 +50,14 @@ func (a Ask) Plan(poll *engine.Poll, tell func(*Answer)) (*Answer, error) {
 			}
 		},
 		func() {
-			single = a.useful(p.Estimate, single) // by what no allocator does without
+			single = a.useful(p.Estimate, single) // by lower bounds of reserved memory
 			for i := range single {
 				single[i].settle(engine.NoLimit)
 			}
 			p.Changes = a.useful(p.Estimate, single)
 		},
 		func() {
-			if p.Orders = a.orders(); a.Setup.Schedule == ScheduleAuto { // the one that holds least decides what fits
+			if p.Orders = a.orders(); a.Setup.Schedule == ScheduleAuto { // the least one decides what fits
 				one.order = leastOrder(p.Orders)
 			}
 			p.Longest = one.longest()
@@ -79,7 +78,7 @@ func (a Ask) Plan(poll *engine.Poll, tell func(*Answer)) (*Answer, error) {
 	for _, stage := range stages[:cmp.Or(a.Parts, PlanStages)] {
 		_, err := profiles.Try(func() *Answer {
 			stage()
-			profiles.End(poll.Err()) // which may have ended an answer that was then left out
+			profiles.End(poll.Err()) // the stage may have left out an answer that poll ended
 			return p
 		})
 		if err != nil {
@@ -91,7 +90,7 @@ func (a Ask) Plan(poll *engine.Poll, tell func(*Answer)) (*Answer, error) {
 	return p, nil
 }
 
-// Rate returns how many tokens a card sees in a second, or 0 if no time is known.
+// Rate returns the tokens per second of a card, or 0 if no time is known.
 func (p *Answer) Rate() float64 {
 	s := p.Ask.Setup
 	if p.Estimate.Time <= 0 {

@@ -6,7 +6,7 @@ import (
 	"memtide/engine"
 )
 
-// split is over how many ranks the states of a weight are shared.
+// split returns the number of ranks that share the states of a weight.
 func (s *Setup) split(w weight) int64 {
 	if w.expert && s.Expert > 1 {
 		return s.ExpertShard
@@ -14,7 +14,8 @@ func (s *Setup) split(w weight) int64 {
 	return s.Shard
 }
 
-// at is n numbers of a weight's share, if it is shared from a level of ZeRO on.
+// at returns the size of n bytes per number for a rank's part of a weight, which is shared from a level of ZeRO
+// on.
 func (s *Setup) at(w weight, zero int, bytes int64) engine.Bytes {
 	n := w.n
 	if s.Zero >= zero {
@@ -23,7 +24,7 @@ func (s *Setup) at(w weight, zero int, bytes int64) engine.Bytes {
 	return size(n, bytes)
 }
 
-// storedBytes returns the bytes of a stored number: of an adapter its own.
+// storedBytes returns the bytes of a stored number: model, or the adapters' own size for a weight of an adapter.
 func (s *Setup) storedBytes(w weight, model int64) int64 {
 	if w.adapter {
 		return s.LoRA.Stored
@@ -31,10 +32,10 @@ func (s *Setup) storedBytes(w weight, model int64) int64 {
 	return model
 }
 
-// Numbers of weights in 4 bits.
+// Scales of weights in 4 bits.
 const (
-	scaled = 64  // numbers that share a scale
-	nested = 256 // scales that share one
+	scaled = 64  // numbers per scale
+	nested = 256 // scales per scale of scales
 )
 
 // quantised reports whether a weight is stored in 8 or 4 bits.
@@ -42,7 +43,7 @@ func (s *Setup) quantised(w weight) bool {
 	return s.Base != BaseSame && w.rows > 0 && !w.trained
 }
 
-// packed returns the bytes of n numbers of a weight in 8 bits, or in 4 with their scales.
+// packed returns the bytes of n numbers of a weight in 8 or 4 bits, with their scales.
 func (s *Setup) packed(w weight, n int64) engine.Bytes {
 	switch s.Base {
 	case BaseFP8:
@@ -57,7 +58,7 @@ func (s *Setup) packed(w weight, n int64) engine.Bytes {
 	return size(ceil(n, 2)+4*scales, 1)
 }
 
-// weightBytes returns those of a weight as it is stored on a rank.
+// weightBytes returns the bytes of a weight as a rank stores it.
 func (s *Setup) weightBytes(w weight) engine.Bytes {
 	if s.quantised(w) {
 		n := w.n
@@ -69,7 +70,7 @@ func (s *Setup) weightBytes(w weight) engine.Bytes {
 	return s.at(w, 3, s.storedBytes(w, s.Weight))
 }
 
-// gathered returns the bytes of n numbers of a weight on their way to all ranks, and there.
+// gathered returns the bytes of n numbers of a weight while and after ranks gather it.
 func (s *Setup) gathered(w weight, n int64) engine.Bytes {
 	switch {
 	case s.quantised(w):
@@ -80,11 +81,10 @@ func (s *Setup) gathered(w weight, n int64) engine.Bytes {
 	return size(n, s.Compute)
 }
 
-// narrowed returns the scratch of a product over so many tokens whose operands have another type
-// than what is stored. A weight in 4 bits is widened for each pass [bitsandbytes:
-// autograd/_functions.py, MatMul4Bit]. In 8 bits the wide input is kept and narrowed again;
-// its gradients' products read both operands in either order [torchao: float8_linear.py,
-// matmul_with_hp_or_float8_args; float8_ops.py].
+// narrowed returns the scratch of a product over some tokens whose operands have another type than stored values.
+// A weight in 4 bits is widened for each pass [bitsandbytes: autograd/_functions.py, MatMul4Bit]. A product in 8
+// bits keeps its wide input and narrows it again; the products of its backward read both operands in either order
+// [torchao: float8_linear.py, matmul_with_hp_or_float8_args; float8_ops.py].
 func (b *builder) narrowed(w weight, tokens int64) (forward, back engine.Bytes) {
 	switch s := b.s; {
 	// the input in fp16 and INT8; in the backward the weight [bitsandbytes: MatMul8bitLt]
@@ -94,7 +94,7 @@ func (b *builder) narrowed(w weight, tokens int64) (forward, back engine.Bytes) 
 		return size(w.n, b.e), size(w.n, b.e)
 	case s.Float8:
 		weights := size(w.n, 1)
-		if s.gathers() && s.Gather == 1 { // gathered so
+		if s.gathers() && s.Gather == 1 { // gathered in 8 bits
 			weights = 0
 		}
 		in, out := size(tokens*w.rows, 1), size(tokens*w.cols, 1)
@@ -107,7 +107,6 @@ func (b *builder) narrowed(w weight, tokens int64) (forward, back engine.Bytes) 
 	return 0, 0
 }
 
-// weights are those of all units.
 func (p *program) weights() iter.Seq[weight] {
 	return func(yield func(weight) bool) {
 		for _, u := range p.all() {

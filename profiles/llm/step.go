@@ -7,17 +7,16 @@ import (
 	"memtide/profiles"
 )
 
-// allAdapters is the name under which a block's adapters are counted where only their
-// total is known.
+// allAdapters is the name under which all adapters of a block count if only their total is known.
 const allAdapters = "adapters"
 
-// program is a setup in the middle of being played.
+// program is a setup that is being played.
 type program struct {
 	*ledger
 	s *Setup
 
-	root  *unit // the embedding, and last norm and head where they are one unit with it
-	head  *unit // last norm and head
+	root  *unit // the embedding, with last norm and head unless they are a unit of their own
+	head  *unit // last norm and head; equal to root if they are one unit with the embedding
 	units []*unit
 	swaps []swapRow
 	first bool // has the embedding
@@ -26,18 +25,18 @@ type program struct {
 	held     handle    // logits that a variable of the program keeps
 	previous handle    // the output of the last all-gather of a forward
 	reducing handle    // the input of the last reduce-scatter
-	stepped  bool      // moments are there, which stay
+	stepped  bool      // moments are allocated, and stay
 	final    bool      // the micro batch under way is the step's last one
 	blas     [2]handle // workspaces of cuBLAS: of the forward's thread, of autograd's
 }
 
-// share is what a rank of a pipeline has of the model.
+// share is the part of the model that a rank of a pipeline has.
 type share struct {
-	first, last bool    // the embedding, the head
-	layers      []int64 // in their order
+	first, last bool    // whether it has the embedding, and the head
+	layers      []int64 // layers in order
 }
 
-// end returns the share of the first stage of a pipeline or of the last, or all there is.
+// end returns the share of the first stage of a pipeline, of the last stage, or of the only one.
 func (s *Setup) end(first, last bool) share {
 	of := share{first: first, last: last}
 	count := ceil(s.Model.Layers, s.Stages)
@@ -50,7 +49,7 @@ func (s *Setup) end(first, last bool) share {
 	return of
 }
 
-// newProgram makes the units of a share.
+// newProgram returns the program of a share, with its units.
 func newProgram(s *Setup, of share) *program {
 	first, last := of.first, of.last
 	p := &program{ledger: &ledger{}, s: s, first: first, last: last, swaps: s.swaps()}
@@ -67,7 +66,7 @@ func newProgram(s *Setup, of share) *program {
 		made   Block
 		needs  bool
 		mode   CheckpointKind
-		shared string // what it is the first to have of what blocks share
+		shared string // key of the shared values that it is the first to have
 	}
 	blocks := map[kind]*block{}
 	seen := map[string]bool{}
@@ -78,13 +77,16 @@ func newProgram(s *Setup, of share) *program {
 		if blocks[k] == nil {
 			blocks[k] = newPlayed(t, s, k.mode, false)
 		}
-		if s.Group > 1 && k.mode == CheckpointNone { // the block as it runs in the forward has the same
+		if s.Group > 1 && k.mode == CheckpointNone { // its light block has the same shared values
 			seen = before
 		}
 		return blocks[k]
 	}
 	for i, layer := range of.layers {
-		k := kind{made: *m.At(layer), needs: i > 0 || trained || !first || s.widened(), mode: s.modeOf(int64(i))}
+		k := kind{made: *m.At(layer), needs: i > 0 || trained || !first || s.widened(), mode: s.Checkpoint}
+		if n := int64(i); (n+1)%s.Every != 0 || s.First > 0 && n >= s.First {
+			k.mode = CheckpointNone
+		}
 		if k.made.Unet != nil {
 			k.needs = trained || slices.ContainsFunc(p.units, func(u *unit) bool { return u.block.adapts })
 			if k.made.Unet.Plain {
@@ -108,8 +110,8 @@ func newProgram(s *Setup, of share) *program {
 	return p
 }
 
-// ends returns the units of what stands before and behind the blocks: the embedding, and last norm
-// and head, which are one unit unless the setup has them apart.
+// ends returns the units of the embedding, and of last norm and head. They are one unit unless the setup
+// separates them.
 func (p *program) ends() (front, behind *unit) {
 	s, m, trained := p.s, p.s.Model, p.s.trains()
 	var root, head []weight
@@ -141,14 +143,6 @@ func (p *program) ends() (front, behind *unit) {
 // apart reports whether last norm and head are a unit of their own.
 func (p *program) apart() bool { return p.head != p.root }
 
-// modeOf returns how a block is checkpointed, the rank's blocks counted from 0.
-func (s *Setup) modeOf(i int64) CheckpointKind {
-	if (i+1)%s.Every != 0 || s.First > 0 && i >= s.First {
-		return CheckpointNone
-	}
-	return s.Checkpoint
-}
-
 // blockWeights returns all weights that a block reads.
 func (p *program) blockWeights(b *block) (out []weight) {
 	l := p.s.LoRA
@@ -174,11 +168,11 @@ func (p *program) all() []*unit {
 	return all
 }
 
-// loads takes the states.
+// loads allocates the states.
 func (p *program) loads() {
 	p.phase = Load
 	if p.first {
-		n := p.s.Model.towers() // which no step on text alone gathers or trains
+		n := p.s.Model.towers() // a step on text neither gathers nor trains them
 		if p.s.gathers() {
 			n = ceil(n, p.s.Shard)
 		}
@@ -200,16 +194,16 @@ func (p *program) play(steps int) {
 
 // pass is what a micro batch holds between its forward and its backward.
 type pass struct {
-	inputs []handle // of the blocks
+	inputs []handle // by block
 	kept   []*kept
-	again  handle // what the blocks of one checkpoint wrote once more, while their backward runs
+	again  handle // output of the blocks of one checkpoint that ran again, until their backward ends
 	loss   lossState
-	front  handle   // what is kept before the first block
-	beside []handle // by block of a UNet: its input for who reads it again, then the gradient of that
-	out    handle   // of the last block, while the loss waits
+	front  handle   // values kept before the first block
+	beside []handle // by block of a UNet: its input for a later block, then the gradient of that use
+	out    handle   // output of the last block, while the loss waits
 }
 
-// step is all micro batches, and the optimizer.
+// step runs all micro batches and the optimizer.
 func (p *program) step() {
 	// From the third micro batch on nothing is new.
 	micro := min(p.s.Accumulate, 2)
@@ -226,8 +220,7 @@ func (p *program) step() {
 		for i, w := range passes {
 			p.final = m == micro-1 && i == len(passes)-1
 			p.backwardPass(w)
-			p.give(more)
-			more = 0
+			p.release(&more)
 		}
 	}
 	p.phase = Step
@@ -239,8 +232,7 @@ func (p *program) step() {
 func (p *program) forwardPass() *pass {
 	p.phase = Forward
 	w := &pass{beside: make([]handle, len(p.units))}
-	p.unshard(p.root)
-	p.receive(p.root, true)
+	p.ready(p.root, true)
 	x := p.take(p.units[0].front().values[blockInput].bytes, Saved)
 	w.front = p.take(p.frontBytes(), Saved)
 	p.workspace(0)
@@ -251,8 +243,7 @@ func (p *program) forwardPass() *pass {
 	var leaving []handle // on their way to the host
 	for i, u := range p.units {
 		profiles.End(p.s.poll.Err())
-		p.unshard(u)
-		p.receive(u, true)
+		p.ready(u, true)
 		b := u.front()
 		y, k := b.forward(p.ledger, x)
 		p.turn(y, Saved)
@@ -263,8 +254,7 @@ func (p *program) forwardPass() *pass {
 		var out []handle
 		switch {
 		case !b.input || int64(i)%p.s.Group != 0:
-			p.give(x)
-			x = 0
+			p.release(&x)
 		case p.offloads(b):
 			out = []handle{x}
 			p.toHost(b.values[blockInput].bytes)
@@ -295,21 +285,19 @@ func (p *program) forwardPass() *pass {
 	default:
 		p.give(x)
 	}
-	p.give(p.previous)
-	p.previous = 0
+	p.release(&p.previous)
 	p.cut()
 	return w
 }
 
-// again runs the blocks of one checkpoint up to its last one, and holds what all of them
-// keep [Megatron: core/transformer/transformer_block.py, recompute_method uniform].
+// again runs the blocks of one checkpoint up to block last, and holds what all of them keep [Megatron:
+// core/transformer/transformer_block.py, recompute_method uniform].
 func (p *program) again(w *pass, last int) {
 	first := last - last%int(p.s.Group)
 	x := w.inputs[first]
 	for i := first; i <= last; i++ {
 		u := p.units[i]
-		p.unshard(u)
-		p.receive(u, false)
+		p.ready(u, false)
 		y, k := u.block.forward(p.ledger, x)
 		w.kept[i] = k
 		switch {
@@ -329,7 +317,7 @@ func (p *program) offloads(b *block) bool {
 	return b.input && (p.s.OffloadX && b.mode != CheckpointNone || p.s.Stash)
 }
 
-// workspace takes that of a thread at its first product.
+// workspace allocates the workspace of a thread at its first product.
 func (p *program) workspace(thread int) {
 	if p.blas[thread] == 0 {
 		p.blas[thread] = p.take(p.s.Workspace, Working)
@@ -353,8 +341,7 @@ func (p *program) backwardPass(w *pass) {
 	for i := len(p.units) - 1; i >= 0; i-- {
 		profiles.End(p.s.poll.Err())
 		u := p.units[i]
-		p.unshard(u)
-		p.receive(u, false)
+		p.ready(u, false)
 		p.unshardBefore(i)
 		fetch(i)
 		if !p.s.Stash {
@@ -369,8 +356,7 @@ func (p *program) backwardPass(w *pass) {
 		p.give(w.beside[i])
 		p.give(w.inputs[i])
 		if i%int(p.s.Group) == 0 {
-			p.give(w.again)
-			w.again = 0
+			p.release(&w.again)
 		}
 		p.reduceUnit(u)
 		p.swapAfter(i, false, p.swap)
@@ -380,8 +366,8 @@ func (p *program) backwardPass(w *pass) {
 	p.reduceEnds(g)
 }
 
-// unshardBefore gathers what the backward needs behind that of a block: the block before it, or an
-// embedding that is a unit of its own.
+// unshardBefore gathers what the backward needs after that of block i: the block before it, or an embedding that
+// is a unit of its own.
 func (p *program) unshardBefore(i int) {
 	if i > 0 {
 		p.unshard(p.units[i-1])
@@ -390,8 +376,8 @@ func (p *program) unshardBefore(i int) {
 	}
 }
 
-// unitBackward runs the backward of a block from the gradient of its output, with those of
-// its weights.
+// unitBackward runs the backward of a block from the gradient of its output, and makes the gradients of its
+// weights.
 func (p *program) unitBackward(u *unit, x, g handle, k *kept) handle {
 	g = u.block.backward(p.ledger, x, g, k, func(w weight) { p.gradient(u, w) })
 	if u.block.adapts && p.s.LoRA.Params > 0 {
@@ -400,8 +386,8 @@ func (p *program) unitBackward(u *unit, x, g handle, k *kept) handle {
 	return g
 }
 
-// reduceEnds ends the backward from the gradient of the embedding's output: it makes that of
-// the embedding, and reduces those of embedding and head.
+// reduceEnds ends the backward from g, the gradient of the embedding's output. It makes the gradient of the
+// embedding, and reduces the gradients of embedding and head.
 func (p *program) reduceEnds(g handle) {
 	p.phase = Reduction
 	p.receive(p.root, false)
@@ -411,27 +397,25 @@ func (p *program) reduceEnds(g handle) {
 	p.give(g)
 	p.cut()
 	p.reduceUnit(p.root)
-	p.give(p.reducing)
-	p.reducing = 0
+	p.release(&p.reducing)
 	p.cut()
 }
 
-// embeddingBackward makes the gradient of the embedding; a tied one is added to what the
-// head has made.
+// embeddingBackward makes the gradient of the embedding. The gradient of a tied embedding is added to that of the
+// head.
 func (p *program) embeddingBackward() {
 	u := p.root
 	if p.s.Model.Tied && p.last && u.fresh[0] != 0 {
 		p.give(p.take(size(u.weights[0].n, p.s.Compute), Gradients))
 		if !p.s.gathers() {
-			p.give(u.fresh[0])
-			u.fresh[0] = 0
+			p.release(&u.fresh[0])
 		}
 		return
 	}
 	p.newGradient(u, 0)
 }
 
-// optimize steps on all gradients and gives them back.
+// optimize steps on all gradients and frees them.
 func (p *program) optimize() {
 	s := p.s
 	if s.Optimizer == StepNone || s.HostStep && s.HostPart == 100 {
@@ -454,7 +438,7 @@ func (p *program) optimize() {
 	p.drop()
 }
 
-// stepTemps takes the optimizer's temporaries.
+// stepTemps allocates and frees the optimizer's temporaries.
 func (p *program) stepTemps() {
 	var all []handle
 	for w := range p.weights() {
@@ -475,15 +459,12 @@ func (p *program) stepTemps() {
 	p.giveAll(all)
 }
 
-// drop sets gradients to none.
 func (p *program) drop() {
 	if p.s.Static {
 		return
 	}
 	for _, u := range p.all() {
-		p.give(u.reduced)
-		u.reduced = 0
+		p.release(&u.reduced)
 		p.giveAll(u.grads)
-		clear(u.grads)
 	}
 }

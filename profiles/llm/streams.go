@@ -2,27 +2,27 @@ package llm
 
 import "memtide/engine"
 
-// Hyper are the parallel residual streams of DeepSeek V4, which are mixed before and behind each
-// part of a block by numbers that Sinkhorn's steps make of all of them.
+// Hyper are the parallel residual streams of DeepSeek V4. They are mixed before and after each part of a block by
+// numbers that Sinkhorn's iteration makes from all streams.
 type Hyper struct {
 	Streams, Steps int64
 }
 
-// Compressed is DeepSeek V4's attention: one head of keys, which are the values too, and beside
-// it keys of several tokens each, of which an indexer may choose.
+// Compressed is DeepSeek V4's attention: one head of keys, which are also the values, and beside it keys of
+// several tokens each, among which an indexer may choose.
 type Compressed struct {
 	QRank, Rope   int64
-	Groups, ORank int64 // of the product behind attention
-	Rate          int64 // tokens of a compressed key; 0: there are none
-	Overlap       bool  // of which each reads the tokens of two, and an indexer chooses
+	Groups, ORank int64 // of the product after attention
+	Rate          int64 // tokens per compressed key; 0: no compressed keys
+	Overlap       bool  // each compressed key reads the tokens of two, and an indexer chooses among them
 	Index         Index
 }
 
-// mixed puts the streams together for a part of the block, and its result back into all.
+// mixed combines the streams for a part of the block, and adds its result to all streams.
 func (b *builder) mixed(x valueID, name string, part func(valueID) valueID) valueID {
 	y, h, t := b.k.Hyper, b.m.Hidden, b.outer
 	n, comb := y.Streams, y.Streams*y.Streams
-	mixes := b.streamMix(x, name, n*(n+2), 3) // before, behind, and among each other
+	mixes := b.streamMix(x, name, n*(n+2), 3) // weights before, after, and among the streams
 	b.aside(name+".sinkhorn", size(t*(2*y.Steps*comb+(2*y.Steps-1)*n), 4))
 	b.aside(name+".sigmoids", size(3*t*n, 4))
 	one := b.add(op{in: []valueID{x, mixes}, keeps: []valueID{x}}, name+".one", b.act(h))
@@ -32,8 +32,7 @@ func (b *builder) mixed(x valueID, name string, part func(valueID) valueID) valu
 	return all
 }
 
-// streamMix returns a product in 4 bytes of all streams, normalised at once, that makes some numbers
-// a token.
+// streamMix is a product in 4 bytes of all streams, normalised together, with out numbers per token.
 func (b *builder) streamMix(x valueID, name string, out, scales int64) valueID {
 	wide := b.k.Hyper.Streams * b.m.Hidden
 	f, r := b.wideNorm(x, name+".hc", b.outer, wide)
@@ -46,7 +45,7 @@ func (b *builder) streamMix(x valueID, name string, out, scales int64) valueID {
 	return mixes
 }
 
-// unmix puts the streams together behind the last block.
+// unmix combines the streams after the last block.
 func (b *builder) unmix(x valueID) valueID {
 	y := b.k.Hyper
 	if y == nil {
@@ -97,14 +96,14 @@ func (b *builder) compressed(n valueID) valueID {
 	return b.linear(o, "o", c.Groups*c.ORank, h, 0)
 }
 
-// ownRotated rotates by tables that are widened for it, of some rows.
+// ownRotated rotates rows by tables that it widens.
 func (b *builder) ownRotated(x valueID, name string, bytes engine.Bytes, rows int64) valueID {
 	y := b.add(op{in: []valueID{x}}, name, bytes)
 	b.aside(name+".tables", 2*size(rows*b.k.Compressed.Rope, b.e))
 	return y
 }
 
-// compress makes keys of d numbers of several tokens each, and has the indexer score them.
+// compress makes compressed keys of d numbers, and has the indexer score them.
 func (b *builder) compress(n valueID, name string, d int64, residual valueID) valueID {
 	c, h := b.k.Compressed, b.m.Hidden
 	width, span := d, c.Rate
@@ -129,8 +128,8 @@ func (b *builder) compress(n valueID, name string, d int64, residual valueID) va
 	return y
 }
 
-// scoreKeys is the indexer over compressed keys of its own. Its scores choose, so that no
-// gradient comes through them, and are kept all the same.
+// scoreKeys is the indexer, which has compressed keys of its own. Its scores only choose, so that no gradient
+// passes through them, but they are kept all the same.
 func (b *builder) scoreKeys(n, residual valueID) {
 	c, t := b.k.Compressed, b.inner
 	i := c.Index
@@ -148,17 +147,16 @@ func (b *builder) scoreKeys(n, residual valueID) {
 		1)+size(t*min(i.TopK, windows), 8))
 }
 
-// PerLayer are the inputs that every layer has of its own in Gemma 3n and 4: an embedding of
-// each word for each layer.
+// PerLayer are the inputs of Gemma 3n and 4 that every layer has: an embedding of each word for each layer.
 type PerLayer struct {
 	Words, Width int64
 }
 
-// AltUp are the parallel residual streams of Gemma 3n, of which each block computes one and
-// predicts the others, and its low-rank branch beside attention.
+// AltUp are the parallel residual streams of Gemma 3n, of which each block computes one and predicts the others,
+// and its low-rank branch beside attention.
 type AltUp struct {
 	Streams, Laurel int64
-	Scaled          bool // the corrected stream is scaled for what the layer's own input gates
+	Scaled          bool // the corrected stream is scaled before it gates the layer's own input
 }
 
 // embedded returns the weights that make the inputs of all layers and the streams, before the blocks.
@@ -173,7 +171,8 @@ func (m *Model) embedded() (n int64) {
 	return n
 }
 
-// embeddedBytes returns what making them keeps of some tokens, e bytes a number.
+// embeddedBytes returns what making the inputs of all layers and the streams keeps for some tokens, with e bytes
+// per number.
 func (m *Model) embeddedBytes(tokens, e int64) (n engine.Bytes) {
 	if p := m.PerLayer; p != nil { // the embedding, and a norm
 		n += size(tokens*m.Hidden, e) + size(tokens*m.Layers*(2*p.Width+2)+p.Width, 4)
@@ -184,12 +183,12 @@ func (m *Model) embeddedBytes(tokens, e int64) (n engine.Bytes) {
 	return n
 }
 
-// magnitudes returns what scaling all streams but one to the first one's length keeps.
+// magnitudes returns what scaling all other streams to the length of the first one keeps.
 func (a *AltUp) magnitudes(tokens, h, e int64) engine.Bytes {
 	return size(2*(a.Streams-1)*tokens*(h+1)+2*tokens, e)
 }
 
-// merge puts the streams together behind the last block.
+// merge combines the streams after the last block.
 func (b *builder) merge(x valueID) valueID {
 	a, h := b.m.AltUp, b.m.Hidden
 	if a == nil {
@@ -202,7 +201,7 @@ func (b *builder) merge(x valueID) valueID {
 	return y
 }
 
-// altUp returns a block of Gemma 3n: it predicts all streams from the active one, computes that, and
+// altUp is a block of Gemma 3n. It predicts all streams from the active one, computes the active one, and
 // corrects all by the difference.
 func (b *builder) altUp(x valueID) valueID {
 	a, h := b.k.AltUp, b.m.Hidden
@@ -232,8 +231,7 @@ func (b *builder) altUp(x valueID) valueID {
 	return b.sum(corrected, b.layerInput(first))
 }
 
-// modalities returns what a router makes of a stream: a number for each stream, behind a tanh in 4
-// bytes. Its weights are those of the first use.
+// modalities is the router's number for each stream, after a tanh in 4 bytes. Its weights count at the first use.
 func (b *builder) modalities(x valueID, name string) valueID {
 	h, streams, from := b.m.Hidden, b.k.AltUp.Streams, len(b.ops)
 	n := b.linear(b.normAs(b.k.Form, x, name+".norm", b.outer, h, h), name+".router", h, streams, 0)
@@ -244,7 +242,7 @@ func (b *builder) modalities(x valueID, name string) valueID {
 	return b.add(op{in: []valueID{tanh}}, name+".narrow", b.act(streams))
 }
 
-// tied says that operators from one on read weights that are counted elsewhere.
+// tied sets the sizes of weights of the operators from one on to 0, since they count elsewhere.
 func (t *tape) tied(from int) {
 	for _, o := range t.ops[from:] {
 		for i := range o.weights {
@@ -253,7 +251,7 @@ func (t *tape) tied(from int) {
 	}
 }
 
-// layerInput gates the layer's own input by a stream, and returns what is added to it.
+// layerInput gates the layer's own input by a stream, and returns what is added to the stream.
 func (b *builder) layerInput(x valueID) valueID {
 	p, h := b.k.PerLayer, b.m.Hidden
 	gate := b.linear(x, "own.gate", h, p.Width, 0)

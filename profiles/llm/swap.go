@@ -9,9 +9,9 @@ import (
 )
 
 // Block swap keeps the frozen products of some blocks in host memory. The card has room for the other
-// blocks of a row: in the forward each block that has run makes room for the first one that is not
-// there, in the backward for the last one, so that a copy has the passes of all blocks between to be
-// hidden by. Adapters, norms and biases stay on the card. [musubi-tuner and sd-scripts: custom_offloading_utils.py,
+// blocks of a row. In the forward each block that has run makes room for the first block that is not on the
+// card, in the backward for the last one, so that the passes of all blocks between can
+// hide a copy. Adapters, norms and biases stay on the card. [musubi-tuner and sd-scripts: custom_offloading_utils.py,
 // ModelOffloader, whose copies of the backward begin one block later; diffusion-pipe: utils/offloading.py]
 
 // swapRow is a row of equal blocks, n of which are in host memory at any time.
@@ -19,10 +19,10 @@ type swapRow struct {
 	first, blocks, n int
 }
 
-// swaps returns the rows that Swap is about, none if no block is swapped. A network of two rows has its
-// blocks swapped in both, one of the first or two of the second for each that is asked for, in proportion
-// to the rows [musubi-tuner: flux_2/flux2_models.py, enable_block_swap; of 19 and 38 blocks it is Flux's
-// and, but for one more of the second, HunyuanVideo's]. Others have those of their longest row swapped.
+// swaps returns the rows whose blocks are swapped, or nil without swapped blocks. A network of two rows has
+// blocks of both swapped: each swap counts as one block of the first row or two of the second, in proportion to
+// the rows [musubi-tuner: flux_2/flux2_models.py, enable_block_swap; for 19 and 38 blocks these are Flux's
+// numbers and, but for one more of the second row, HunyuanVideo's]. In other networks the longest row is swapped.
 func (s *Setup) swaps() []swapRow {
 	if s.Swap == 0 {
 		return nil
@@ -47,7 +47,7 @@ func (s *Setup) swaps() []swapRow {
 	return rows
 }
 
-// MostSwapped returns the most blocks that can be swapped: of each row one stays.
+// MostSwapped returns the largest number of blocks that can be swapped. One block of each row must stay.
 func (s Setup) MostSwapped() int64 {
 	for s.Swap = s.Model.Layers; s.Swap > 0; s.Swap-- {
 		if s.swapped() == nil {
@@ -57,7 +57,7 @@ func (s Setup) MostSwapped() int64 {
 	return s.Swap
 }
 
-// swapped returns the row that would have no block left on the card, or nil.
+// swapped returns a row that would have no block left on the card, or nil.
 func (s *Setup) swapped() *swapRow {
 	for _, r := range s.swaps() {
 		if r.n >= r.blocks {
@@ -67,7 +67,7 @@ func (s *Setup) swapped() *swapRow {
 	return nil
 }
 
-// checkSwap ends with blocks that are not swapped.
+// checkSwap ends with an error for blocks that cannot be swapped.
 func (s *Setup) checkSwap() {
 	switch {
 	case s.Swap == 0:
@@ -84,7 +84,7 @@ func (s *Setup) checkSwap() {
 // moves reports whether block swap moves a weight of a block.
 func (s *Setup) moves(w weight) bool { return s.Swap > 0 && w.rows > 0 && !w.trained }
 
-// swapBytes returns those of a unit's weights that move.
+// swapBytes returns the bytes of a unit's weights that move.
 func (p *program) swapBytes(u *unit) (n engine.Bytes) {
 	for _, w := range u.weights {
 		if p.s.moves(w) {
@@ -94,7 +94,7 @@ func (p *program) swapBytes(u *unit) (n engine.Bytes) {
 	return n
 }
 
-// enter takes the room of a block's weights that move, as they come from the host.
+// enter allocates the weights of a block that come from the host.
 func (p *program) enter(u *unit) {
 	for _, w := range u.weights {
 		if p.s.moves(w) {
@@ -103,7 +103,7 @@ func (p *program) enter(u *unit) {
 	}
 }
 
-// loadSwapped takes the weights that move of the blocks that are on the card before a step.
+// loadSwapped allocates the weights that move, for the blocks that are on the card before a step.
 func (p *program) loadSwapped() {
 	away := map[int]bool{}
 	for _, r := range p.swaps {
@@ -118,14 +118,14 @@ func (p *program) loadSwapped() {
 	}
 }
 
-// leave gives the room of a block's weights that move back, as the host has them.
+// leave frees the weights of a block that go to the host.
 func (p *program) leave(u *unit) {
 	p.giveAll(u.base)
 	u.base = u.base[:0]
 	p.toHost(p.swapBytes(u))
 }
 
-// swapAfter tells of the two blocks that change places when a pass of block i has run.
+// swapAfter calls swap with the two blocks that change places after a pass of block i, if there are any.
 func (p *program) swapAfter(i int, forward bool, swap func(out, in int)) {
 	for _, r := range p.swaps {
 		stay := r.blocks - r.n
@@ -139,19 +139,19 @@ func (p *program) swapAfter(i int, forward bool, swap func(out, in int)) {
 	}
 }
 
-// swap has two blocks change places: on the host, too, one takes the room of the other.
+// swap exchanges two blocks. In host memory, too, one takes the place of the other.
 func (p *program) swap(out, in int) {
 	p.toHost(-p.swapBytes(p.units[in]))
 	p.leave(p.units[out])
 	p.enter(p.units[in])
 }
 
-// swapSeconds returns how long a card copies two blocks that change places: one out, then one in.
+// swapSeconds returns the time of the copies of two blocks that change places: first one out, then one in.
 func (p *program) swapSeconds(out, in int, c *Card) float64 {
 	return float64(p.swapBytes(p.units[out]))/c.Link + float64(p.swapBytes(p.units[in]))/c.Back
 }
 
-// swapLink returns how long the link copies blocks in a forward, and in a backward.
+// swapLink returns how long the link copies blocks in a forward and in a backward.
 func (p *program) swapLink(c *Card) (forward, back float64) {
 	for i := range p.units {
 		p.swapAfter(i, true, func(out, in int) { forward += p.swapSeconds(out, in, c) })
@@ -160,9 +160,9 @@ func (p *program) swapLink(c *Card) (forward, back float64) {
 	return forward, back
 }
 
-// swapWaits returns how long passes wait for blocks that come from the host, forward and backward: the
-// copies are played one after the other beside the passes. What a first micro batch leaves under way
-// the next one waits for.
+// swapWaits returns how long the passes of a forward and of a backward wait for blocks from the host. Copies run
+// one after the other beside the passes. The second micro batch waits for copies that the first one left
+// unfinished.
 func (p *program) swapWaits(c *Card) (forward, back float64) {
 	if p.swaps == nil {
 		return 0, 0
@@ -191,7 +191,7 @@ func (p *program) swapWaits(c *Card) (forward, back float64) {
 	return forward, back
 }
 
-// swapSaid says how many blocks of which kind wait in host memory; it is empty where none do.
+// swapSaid returns a note on how many blocks of each row wait in host memory, or "" if none do.
 func (s *Setup) swapSaid() string {
 	if s.Swap == 0 {
 		return ""
@@ -208,8 +208,8 @@ func (s *Setup) swapSaid() string {
 	return text
 }
 
-// FewestSwapped returns how many blocks have to be swapped for the question to fit, or 0 if none have to
-// be, or if all that can be are too few.
+// FewestSwapped returns how many blocks have to be swapped for the question to fit. It returns 0 if it fits
+// without, or if it does not fit with all of them.
 func (a Ask) FewestSwapped() (int64, error) { return profiles.Try(a.fewestSwapped) }
 
 func (a Ask) fewestSwapped() int64 {

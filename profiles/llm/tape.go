@@ -7,47 +7,47 @@ import (
 	"memtide/engine"
 )
 
-// valueID numbers the values of a tape; 0 is the input of the block.
+// valueID is the number of a value of a tape. Value 0 is the input of the block.
 type valueID int
 
 const blockInput valueID = 0
 
-// value is what an operator writes.
+// value is the result of an operator.
 type value struct {
 	name  string
 	bytes engine.Bytes
-	grad  engine.Bytes // of its gradient
-	root  valueID      // the value whose storage this one shares; itself mostly
+	grad  engine.Bytes // bytes of its gradient
+	root  valueID      // the value whose storage this one shares; usually itself
 	needs bool         // its gradient is needed
 	held  bool         // a checkpoint holds it beside the block's input
-	wide  bool         // it has 4 bytes a number where autocast computes in fewer
+	wide  bool         // it has 4 bytes per number although the compute type is narrower
 }
 
-// opKind sorts operators as the policies of frameworks do.
+// opKind is the kind of an operator, by which policies of frameworks choose.
 type opKind uint8
 
 const (
 	opPoint     opKind = iota // element by element
 	opProduct                 // a matrix product
-	opAttention               // and its statistics
+	opAttention               // attention, with its statistics
 	opCollect                 // an all-gather
 	opScatter                 // a reduce-scatter or all-to-all
-	opShared                  // something of the model that blocks share
+	opShared                  // a value of the model that blocks share
 )
 
 // weight is a tensor of the model that an operator reads.
 type weight struct {
 	name    string
-	n       int64 // numbers of this rank, before sharding by data
+	n       int64 // numbers on this rank, before data parallel ranks share them
 	trained bool
 	expert  bool
 	adapter bool
 
-	row        int64 // numbers in a row of a matrix that no product of a block reads; 0 for other weights
-	rows, cols int64 // of the matrix, or of each of several, of a block's product; 0: none
+	row        int64 // row length of a matrix that is not a block's product; 0 for other weights
+	rows, cols int64 // of the matrix, or of each matrix, of a block's product; 0 for other weights
 }
 
-// matrices returns how many matrices of a product a weight is.
+// matrices returns how many matrices of products the weight has.
 func (w weight) matrices() int64 {
 	if w.rows == 0 {
 		return 0
@@ -55,21 +55,21 @@ func (w weight) matrices() int64 {
 	return w.n / (w.rows * w.cols)
 }
 
-// op is one operator, in the order of the forward.
+// op is one operator. Operators are in the order of the forward.
 type op struct {
 	kind    opKind
 	in, out []valueID
-	keeps   []valueID    // what autograd keeps for its backward
+	keeps   []valueID    // values that autograd keeps for its backward
 	temp    engine.Bytes // scratch of the forward
 	back    engine.Bytes // scratch of the backward
-	moved   engine.Bytes // what its kernels write and read of scratch in the forward
-	byRef   bool         // its backward hands the gradient on without a copy
+	moved   engine.Bytes // scratch that its kernels write and read in the forward
+	byRef   bool         // its backward passes the gradient on without a copy
 	weights []weight
 	flops   float64 // of the forward
 	narrow  bool    // a product in 8 bits
 }
 
-// trains reports whether a weight that an operator reads trains.
+// trains reports whether a weight of the operator trains.
 func (o *op) trains() bool {
 	return slices.ContainsFunc(o.weights, func(w weight) bool { return w.trained })
 }
@@ -79,16 +79,16 @@ type tape struct {
 	values []value
 	ops    []op
 	output valueID
-	scope  string // before the names of new values
+	scope  string // prefix of the names of new values
 }
 
 func newTape(in engine.Bytes, needsGrad bool) *tape {
 	return &tape{values: []value{{name: "x", bytes: in, grad: in, needs: needsGrad}}}
 }
 
-// add appends an operator that writes one value of its own, whose gradient is as large.
-// The value needs a gradient if an input does or a weight trains; only then are values
-// kept.
+// add appends an operator that writes one value with a storage of its own, and returns the value. Its gradient
+// has the same size. The value needs a gradient if an input does or a weight trains; only then does the operator
+// keep values.
 func (t *tape) add(o op, name string, bytes engine.Bytes) valueID {
 	needs := o.trains() || slices.ContainsFunc(o.in, func(v valueID) bool { return t.values[v].needs })
 	id := valueID(len(t.values))
@@ -109,8 +109,8 @@ func (t *tape) keep(id valueID) valueID {
 	return id
 }
 
-// split names parts of a value, in bytes, that share its storage. Its backward puts
-// their gradients together again.
+// split returns parts of a value that share its storage, with gradients of the given sizes. Its backward
+// concatenates their gradients.
 func (t *tape) split(of valueID, names []string, parts []engine.Bytes) []valueID {
 	v := t.values[of]
 	o := op{in: []valueID{of}}
@@ -122,7 +122,7 @@ func (t *tape) split(of valueID, names []string, parts []engine.Bytes) []valueID
 	return o.out
 }
 
-// aside is a second result of the newest operator, kept for its backward: statistics.
+// aside adds a second result to the newest operator, which the operator keeps for its backward: statistics.
 func (t *tape) aside(name string, bytes engine.Bytes) {
 	o := &t.ops[len(t.ops)-1]
 	id := valueID(len(t.values))
@@ -133,7 +133,7 @@ func (t *tape) aside(name string, bytes engine.Bytes) {
 	}
 }
 
-// firsts returns the names of what a block is the first to have of what blocks share.
+// firsts returns a key of the shared values that this block is the first to have.
 func (t *tape) firsts() (names string) {
 	for _, o := range t.ops {
 		if o.kind == opShared {
@@ -143,9 +143,8 @@ func (t *tape) firsts() (names string) {
 	return names
 }
 
-// shared is something of the whole model that a block is the first to have: tables of
-// positions, a mask. A checkpoint holds it if held says so; without one it is kept if kept
-// says so.
+// shared adds a value of the whole model that this block is the first to have: tables of positions, a mask. held
+// says whether a checkpoint holds the value, kept whether autograd keeps it without a checkpoint.
 func (t *tape) shared(name string, bytes engine.Bytes, kept, held bool) {
 	id := valueID(len(t.values))
 	t.values = append(t.values, value{name: name, bytes: bytes, root: id, held: held})

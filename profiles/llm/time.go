@@ -9,25 +9,25 @@ import (
 	"memtide/profiles/card"
 )
 
-// Shares and costs of the time model, which is an estimate: see Card.TimeRange for how far
-// published steps lie from it.
+// Shares and costs of the time model, which is an estimate. See Card.TimeRange for how far
+// published steps deviate from it.
 const (
-	attentionBack = 2.5  // backward over forward: five products for two [arXiv:2307.08691]
+	attentionBack = 2.5  // backward over forward: five products instead of two [arXiv:2307.08691]
 	trafficShare  = 0.8  // of the memory's bandwidth in element-wise kernels [assumed, as in profiles/analytic]
 	linkShare     = 0.75 // of a link in collectives [assumed]
-	launch        = 5e-6 // seconds of a kernel [profiles/analytic]
-	stepTraffic   = 28   // bytes of a parameter: fp32 weight, gradient and moments read, all but the gradient written
-	lossTraffic   = 30   // bytes of a logit: read and written in forward and backward of section "fp32"
-	inNode        = 8    // cards that NVLink joins
-	// bytes of an operand of another type, of those written: two are read for one in 8 bits, half a byte for two
+	launch        = 5e-6 // seconds per kernel [profiles/analytic]
+	stepTraffic   = 28   // bytes per parameter: fp32 weight, gradient and moments read, all but the gradient written
+	lossTraffic   = 30   // bytes per logit, read and written in forward and backward of LossFP32
+	inNode        = 8    // cards that NVLink connects
+	// bytes read and written per byte of a cast operand: 3 from 16 to 8 bits, 1.25 from 4 to 16 bits
 	narrowTraffic = 1.5
-	hostMemory    = 150e9 // bytes/s that one card has of the host memory [assumed]
+	hostMemory    = 150e9 // bytes/s of host memory for one card [assumed]
 )
 
-// flops are operations of products, in 16 and in 8 bits.
+// flops are operations of products, in 16 bits and in 8 bits.
 type flops [2]float64
 
-// products returns how long products take.
+// products returns how long products take, in seconds.
 func (c *Card) products(n flops) float64 {
 	t := n[0] / (c.Peak * c.Share)
 	if n[1] > 0 {
@@ -36,27 +36,27 @@ func (c *Card) products(n flops) float64 {
 	return t
 }
 
-// work is what a pass over some operators costs.
+// work is the cost of a pass over some operators.
 type work struct {
 	products  flops
 	attention float64
-	frozen    flops   // of the products: without gradients of weights
+	frozen    flops   // the part of products whose weights have no gradients
 	traffic   float64 // bytes
 	kernels   float64
 }
 
-// again counts what a block computes once more.
+// again adds what a block computes again.
 func (w *work) again(b *block) {
 	switch b.mode {
 	case CheckpointNone:
-	case CheckpointFull: // whoever calls it runs all of it
+	case CheckpointFull:
 		w.add(b.tape, nil)
 	default:
 		w.add(b.tape, b.rerun)
 	}
 }
 
-// add counts the operators of a tape, all or some of them.
+// add adds the operators of a tape, or some of them.
 func (w *work) add(t *tape, some []bool) {
 	for i, o := range t.ops {
 		if some != nil && !some[i] {
@@ -87,14 +87,13 @@ func (w *work) add(t *tape, some []bool) {
 	}
 }
 
-// seconds of a forward on a card.
+// seconds returns the seconds of a forward on a card.
 func (w *work) seconds(c *Card) float64 {
 	return c.products(w.products) + w.attention/(c.Peak*c.Attention) + w.traffic/(c.Bandwidth*trafficShare) +
 		w.kernels*launch
 }
 
-// back returns the seconds of the backward: each product twice, once where the weights are
-// frozen.
+// back returns the seconds of the backward: each product twice, or once if its weights are frozen.
 func (w *work) back(c *Card) float64 {
 	return 2*c.products(w.products) - c.products(w.frozen) + attentionBack*w.attention/(c.Peak*c.Attention) +
 		2*w.traffic/(c.Bandwidth*trafficShare) + 2*w.kernels*launch
@@ -112,7 +111,7 @@ func StepTime(s Setup, c *Card) (time.Duration, error) {
 	})
 }
 
-// check refuses a setup that a card cannot run.
+// check ends with an error for a setup that the card cannot run.
 func (c *Card) check(s *Setup) {
 	if s.Float8 && c.Peak8 == 0 {
 		refuse("%s has no products in 8 bits that are known; want 16 bits, -fp8 none", c.Name)
@@ -129,8 +128,8 @@ func (p *program) stepTime(c *Card) time.Duration {
 	return seconds((forward+back)*micro + p.stepSeconds(c))
 }
 
-// passSeconds returns those of the forward and the backward of a micro batch; late is the part
-// of the backward that makes the gradients of weights.
+// passSeconds returns the seconds of the forward and the backward of a micro batch. late is the part of the
+// backward that makes the gradients of weights.
 func (p *program) passSeconds(c *Card) (forward, back, late float64) {
 	s := p.s
 	for _, u := range p.units {
@@ -163,7 +162,7 @@ func (p *program) headProduct(c *Card) float64 {
 	return 2 * float64(p.s.logits()) * float64(p.s.tail().Model.Hidden) / (c.Peak * c.Share)
 }
 
-// headSeconds returns those of the head and the loss, forward and backward.
+// headSeconds returns the seconds of the head and the loss, forward and backward.
 func (p *program) headSeconds(c *Card) (forward, back float64) {
 	head, loss := p.headProduct(c), lossTraffic*float64(p.s.logits())/(c.Bandwidth*trafficShare)
 	return head + loss/3, 2*head + loss*2/3
@@ -185,7 +184,7 @@ func (p *program) moved() (n engine.Bytes) {
 	return n
 }
 
-// stepSeconds returns those of the optimizer.
+// stepSeconds returns the seconds of the optimizer.
 func (p *program) stepSeconds(c *Card) float64 {
 	var trained, matrices float64
 	for w := range p.weights() {
@@ -205,8 +204,8 @@ func (p *program) stepSeconds(c *Card) float64 {
 	return trained*stepTraffic/c.Bandwidth + matrices/(c.Peak*c.Share)
 }
 
-// unitSeconds returns those of a block, forward and backward, with what is computed again;
-// late is the part of the backward that makes the gradients of weights.
+// unitSeconds returns the seconds of a block, forward and backward, where the backward includes what is computed
+// again. late is the part of the backward that makes the gradients of weights.
 func (p *program) unitSeconds(u *unit, c *Card) (forward, back, late float64) {
 	var w, more work
 	w.add(u.block.tape, nil)
@@ -214,9 +213,8 @@ func (p *program) unitSeconds(u *unit, c *Card) (forward, back, late float64) {
 	return w.seconds(c), w.back(c) + more.seconds(c), c.products(w.products) - c.products(w.frozen)
 }
 
-// gatherSeconds returns those of FSDP's collectives of a micro batch, which run beside the
-// arithmetic: the weights for the forward and, if they were given back, for the backward,
-// and the gradients once.
+// gatherSeconds returns the seconds of FSDP's collectives of a micro batch, which run beside the arithmetic:
+// weights are gathered for the forward and, if they were freed, for the backward, and gradients are reduced once.
 func (p *program) gatherSeconds(c *Card) float64 {
 	if !p.s.gathers() || p.s.Shard < 2 {
 		return 0
@@ -232,7 +230,7 @@ func (p *program) gatherSeconds(c *Card) float64 {
 	return params * (times*float64(p.s.Compute) + float64(p.s.Reduce)) / p.collectiveRate(c)
 }
 
-// collectiveRate is at how many bytes a second all states are gathered or reduced.
+// collectiveRate returns the bytes per second at which states are gathered or reduced.
 func (p *program) collectiveRate(c *Card) float64 {
 	rate := c.NVLink
 	if p.s.Shard*p.s.Tensor > inNode { // the cards of a node share its network
@@ -241,8 +239,8 @@ func (p *program) collectiveRate(c *Card) float64 {
 	return rate * linkShare
 }
 
-// tensorSeconds returns those of the collectives of tensor parallelism, which the products
-// wait for: four a block, six where it runs twice.
+// tensorSeconds returns the seconds of the collectives of tensor parallelism, for which the products wait: four
+// per block, or six if a block runs twice.
 func (p *program) tensorSeconds(c *Card) float64 {
 	if p.s.Tensor == 1 {
 		return 0
@@ -255,23 +253,23 @@ func (p *program) tensorSeconds(c *Card) float64 {
 	return n * float64(len(p.units)) * float64(inner*p.s.Model.Hidden*p.s.Compute) / (c.NVLink * linkShare)
 }
 
-// runs are published runs of one class: between which multiples of what the time model says
-// nine of ten of their steps took, where that many are known.
+// runs describes published runs of one class. Nine of ten of their steps took between low and high times the
+// estimate, if that many are known.
 type runs struct {
-	kinds     []card.Kind // of their cards
+	kinds     []card.Kind // kinds of their cards
 	is        func(*Setup) bool
 	low, high float64
-	n         int // how many runs there are
+	n         int // number of runs
 }
 
-// fullSteps is from how many tokens on a step keeps a card busy.
+// fullSteps is the number of tokens from which on a step keeps a card busy.
 const fullSteps = 8192
 
-// timeClasses are the classes, the first one that holds counts [torchtitan, prime-rl, torchtune,
-// LLM-foundry, fms-acceleration, TRL, axolotl, torchao: the tables and logs that score reads; on one card by the
-// Trainer, experts and narrow models: docs/language-models.md].
-// Cards before Ampere, others than NVIDIA's, pipelines, block swap and diffusion transformers have too few runs to
-// say anything.
+// timeClasses are the classes of runs. A step belongs to the first class that holds for it. [torchtitan,
+// prime-rl, torchtune, LLM-foundry, fms-acceleration, TRL, axolotl, torchao: the tables and logs that Score
+// reads; on one card by the Trainer, experts and narrow models: docs/language-models.md]. There are too few runs
+// on cards before Ampere, on cards of other vendors than NVIDIA, and with pipelines, block swap and diffusion
+// transformers.
 var timeClasses = []runs{
 	{[]card.Kind{card.Hopper}, func(s *Setup) bool { return s.Model.MoE != nil && s.alone() }, 1.6, 5.5, 8},
 	{[]card.Kind{card.Ampere, card.Hopper, card.Blackwell}, func(s *Setup) bool { return s.Model.MoE != nil }, 1,
@@ -292,9 +290,8 @@ const narrowest = 1024
 // alone reports whether Transformers' own code runs on one card.
 func (s *Setup) alone() bool { return s.written() && s.Shard <= 1 && s.Tensor <= 1 && s.Expert <= 1 }
 
-// TimeRange returns between which times nine of ten published steps of the same class of
-// card, precision and size lie, for a step that the model says takes t. It is 0 and 0 where
-// too few are known.
+// TimeRange returns the range in which nine of ten published steps of the same class of card, precision and size
+// lie, for a step that takes t by the estimate. It returns 0 and 0 if too few are known.
 func (c *Card) TimeRange(s Setup, t time.Duration) (low, high time.Duration) {
 	if c.Table == nil || c.Lent != "" || s.Stages > 1 || s.HostStep || s.Swap > 0 || s.Model.Latents != nil {
 		return 0, 0

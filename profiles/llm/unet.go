@@ -2,11 +2,11 @@ package llm
 
 import "memtide/engine"
 
-// UnetPart is a module of a UNet of diffusers, which is one block here.
+// UnetPart is a module of a UNet of diffusers. Each module is one block.
 type UnetPart uint8
 
-// The parts: a ResNet block; what stands before the blocks of a transformer over one level, one of those
-// blocks, and what stands behind them; a skip that joins; convolutions to the next lower level and to the
+// The parts: a ResNet block; the module before the blocks of a level's transformer, one of those
+// blocks, and the module after them; a skip that joins; convolutions to the next lower level and to the
 // next higher one; and the last norm with its convolution.
 const (
 	UnetResNet UnetPart = iota
@@ -19,25 +19,25 @@ const (
 	UnetLast
 )
 
-// Unet is one module of a UNet [diffusers: models/unets/unet_2d_condition.py]. Its width is that of what
-// it reads (Own.Hidden), its tokens are the latents of its level. A block of a transformer is like those of
-// an encoder's decoder.
+// Unet is one module of a UNet [diffusers: models/unets/unet_2d_condition.py]. Own.Hidden is the width of its
+// input, and its tokens are the latents of its level. A block of a transformer is like a block of a decoder with
+// an encoder.
 type Unet struct {
 	Part   UnetPart
-	Out    int64 // channels that it writes
-	Time   int64 // numbers of the time's embedding
-	Text   int64 // numbers of a token of the text
-	Groups int64 // of a group norm
-	Linear bool  // the products around the blocks of a transformer are no convolutions
-	// a full checkpoint leaves it alone: diffusers has one of each ResNet and of each block of a transformer
+	Out    int64 // channels of the output
+	Time   int64 // width of the time's embedding
+	Text   int64 // width of a token of the text
+	Groups int64 // groups of a group norm
+	Linear bool  // the products before and after a transformer's blocks are linear layers, not convolutions
+	// never checkpointed: diffusers checkpoints only ResNets and blocks of transformers
 	Plain  bool
 	Again  bool  // a later layer reads the input again
-	Back   int64 // that layer stands as many before: its input is read again here, a skip or a residual; 0: none is
-	Latent int64 // numbers of a latent that stand before the first block
-	Each   int64 // and of a picture
+	Back   int64 // the layer this many before has its input read again here, as a skip or residual; 0: no layer
+	Latent int64 // numbers per latent that are kept before the first block
+	Each   int64 // numbers per picture that are kept before the first block
 }
 
-// unetFront returns the bytes of the embedding of the time and, where weights train, of all else before the first
+// unetFront returns the bytes of the time's embedding and, if weights train, of everything else before the first
 // block.
 func (b *builder) unetFront() engine.Bytes {
 	u, n := b.k.Unet, b.s.Batch*b.k.Unet.Time
@@ -47,7 +47,7 @@ func (b *builder) unetFront() engine.Bytes {
 	return size(n, b.e)
 }
 
-// unet returns a module's output.
+// unet is the module of the block.
 func (b *builder) unet(x valueID) valueID {
 	u, h, t := b.k.Unet, b.m.Hidden, b.outer
 	switch bytes := size(t*h, b.e); u.Part {
@@ -64,7 +64,7 @@ func (b *builder) unet(x valueID) valueID {
 			x = b.convolution(b.point("planes", bytes, []valueID{x}), "proj_out", h, h, 1, t)
 		}
 		return b.add(op{in: []valueID{x}, byRef: true}, "sum", bytes)
-	case UnetSkip: // whose gradients are parts of one
+	case UnetSkip: // the gradients are views of one
 		return b.add(op{in: []valueID{x}, byRef: true}, "both", size(t*u.Out, b.e))
 	case UnetDown:
 		return b.convolution(x, "down", h, h, 9, b.s.Batch*max(1, b.s.Seq/4))
@@ -84,7 +84,7 @@ func (b *builder) groupNorm(x valueID, name string, h int64) valueID {
 	return y
 }
 
-// convolution keeps its input, even where its weights are frozen [torch: derivatives.yaml, convolution].
+// convolution keeps its input even if its weights are frozen [torch: derivatives.yaml, convolution].
 func (b *builder) convolution(x valueID, name string, in, out, area, tokens int64) valueID {
 	w := weight{name: name, n: in*out*area + out, trained: b.s.trains()}
 	o := op{kind: opProduct, in: []valueID{x}, keeps: []valueID{x}, weights: []weight{w},
@@ -92,17 +92,17 @@ func (b *builder) convolution(x valueID, name string, in, out, area, tokens int6
 	return b.add(o, name, size(tokens*out, b.e))
 }
 
-// activated returns a convolution behind a norm and SiLU.
+// activated is a convolution after a norm and SiLU.
 func (b *builder) activated(x valueID, name string, in, out int64) valueID {
 	n := b.groupNorm(x, name+".norm", in)
 	return b.convolution(b.point(name+".silu", size(b.outer*in, b.e), []valueID{n}, n), name, in, out, 9, b.outer)
 }
 
-// resNet has two convolutions, and one more where its widths differ [diffusers: models/resnet.py].
+// resNet has two convolutions, and a third one if its widths differ [diffusers: models/resnet.py].
 func (b *builder) resNet(x valueID) valueID {
 	u, h, out := b.k.Unet, b.m.Hidden, size(b.outer*b.k.Unet.Out, b.e)
 	y := b.activated(x, "conv1", h, u.Out)
-	b.over(b.s.Batch, func() { // the embedding is counted where it is first seen
+	b.over(b.s.Batch, func() { // the embedding is counted in the first block that reads it
 		time := b.linear(b.add(op{}, "time.silu", b.act(u.Time)), "time", u.Time, u.Out, u.Out)
 		y = b.add(op{in: []valueID{y, time}, byRef: true}, "timed", out)
 	})
@@ -113,17 +113,18 @@ func (b *builder) resNet(x valueID) valueID {
 	return b.point("scaled", out, []valueID{b.sum(x, y)})
 }
 
-// join holds a module's input for the one that reads it again, and gives back what it has read so itself.
+// join holds the input x of module i for the module that reads it again, and frees the input that module i itself
+// has read again.
 func (p *program) join(w *pass, i int, x handle) {
 	if u := p.s.Model.At(int64(i)).Unet; u != nil && u.Again {
 		w.beside[i] = p.share(x)
 	} else if u != nil && u.Back > 0 {
-		p.give(w.beside[i-int(u.Back)])
-		w.beside[i-int(u.Back)] = 0
+		p.release(&w.beside[i-int(u.Back)])
 	}
 }
 
-// part holds the gradient of what a module has read again until the backward of where it was read first.
+// part holds the gradient g of an input that module i has read again until the backward of the module that read
+// it first.
 func (p *program) part(w *pass, i int, g handle) {
 	u := p.s.Model.At(int64(i)).Unet
 	if u != nil && u.Back > 0 && p.units[i-int(u.Back)].block.values[blockInput].needs {
@@ -131,7 +132,7 @@ func (p *program) part(w *pass, i int, g handle) {
 	}
 }
 
-// skips returns the bytes of all skips and residuals, which a chain has throughout.
+// skips returns the bytes of all skips and residuals, which a chain holds throughout.
 func (p *program) skips() (n engine.Bytes) {
 	for i, u := range p.units {
 		if of := p.s.Model.At(int64(i)).Unet; of != nil && of.Again {

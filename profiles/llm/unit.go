@@ -2,19 +2,18 @@ package llm
 
 import "memtide/engine"
 
-// unit is what is gathered and reduced at once: a block, or what stands before and
-// behind all blocks.
+// unit is what is gathered and reduced at once: a block, or the ends before and after all blocks.
 type unit struct {
 	weights []weight
-	block   *block // nil of the root
-	light   *block // the block as it runs in the forward where several are one checkpoint, else nil
+	block   *block // nil for the ends
+	light   *block // the block as it runs in the forward if several blocks are one checkpoint, else nil
 
-	base     []handle // frozen weights that block swap moves, while they are here
-	grads    []handle // by weight: the stored gradients, 0 if there are none
+	base     []handle // frozen weights that block swap moves, while they are on the card
+	grads    []handle // by weight: the stored gradient, or 0
 	summed   handle   // gradients of earlier micro batches of a pipeline, not reduced
 	reduced  handle   // the gradients of FSDP: one storage
-	whole    []handle // by weight: gathered weights
-	fresh    []handle // by weight: gradients that are not reduced yet
+	whole    []handle // by weight: the gathered or cast weight, or 0
+	fresh    []handle // by weight: the gradient that is not reduced yet, or 0
 	incoming handle   // an all-gather under way
 	stays    bool     // gathered weights are kept from the forward to the backward
 }
@@ -32,7 +31,7 @@ func (u *unit) front() *block {
 	return u.block
 }
 
-// load takes the stored weights, which stay, and gradients that have a buffer.
+// load allocates the stored weights, which stay, and gradients that have a buffer.
 func (p *program) load(u *unit) {
 	for i, w := range u.weights {
 		if w.trained && p.s.Buckets {
@@ -41,7 +40,7 @@ func (p *program) load(u *unit) {
 		if !p.s.moves(w) {
 			p.take(p.s.weightBytes(w), Weights)
 		}
-		if w.trained && p.s.HostStep { // the weights that it steps on, moments and gradients
+		if w.trained && p.s.HostStep { // weights to step on, moments and gradients
 			stored := p.s.storedBytes(w, max(p.s.Master, p.s.Weight))
 			n := p.s.at(w, 1, stored+p.s.momentBytes(w)+p.s.storedBytes(w, p.s.Grad))
 			p.toHost(n - p.s.stays(n))
@@ -55,10 +54,10 @@ func (p *program) load(u *unit) {
 	}
 }
 
-// unshard gathers the weights of a unit: the rank's share in the compute type, the
-// collective's output, and from it every weight [torch: foreach_all_gather].
+// unshard gathers the weights of a unit: it allocates the rank's share in the compute type and the collective's
+// output, from which receive copies every weight [torch: foreach_all_gather].
 func (p *program) unshard(u *unit) {
-	if len(u.weights) == 0 { // between the ends of a pipeline
+	if len(u.weights) == 0 { // the ends on a middle rank of a pipeline
 		return
 	}
 	if u != p.root && u != p.head {
@@ -86,8 +85,14 @@ func (p *program) unshard(u *unit) {
 	p.give(share)
 }
 
-// cast makes copies in the compute type of the weights that autocast narrows, those of products,
-// which live until the unit's backward. An embedding is read as it is, unless it is the head too.
+// ready gathers the weights of a unit if needed, and waits for them.
+func (p *program) ready(u *unit, forward bool) {
+	p.unshard(u)
+	p.receive(u, forward)
+}
+
+// cast makes the copies in the compute type of weights that autocast narrows, those of products. They live until
+// the unit's backward. An embedding is read without a copy unless it is the head, too.
 func (p *program) cast(u *unit) {
 	if p.s.gathers() || p.s.Weight <= p.s.Compute {
 		return
@@ -99,8 +104,8 @@ func (p *program) cast(u *unit) {
 	}
 }
 
-// casts reports whether a product reads a weight in the compute type that is stored in a wider one.
-// Grouped products of experts have no autocast.
+// casts reports whether a product reads a copy of a weight in the compute type. Grouped products of experts have
+// no autocast.
 func (p *program) casts(w weight) bool {
 	switch {
 	case w.adapter, p.s.quantised(w):
@@ -113,8 +118,8 @@ func (p *program) casts(w weight) bool {
 	return w.rows > 0 && !w.expert || w.name == "head" || w.name == "router"
 }
 
-// uncast gives the copies of the weights of checkpointed blocks back, which autocast holds until
-// the end of the forward.
+// uncast frees the copies of the weights of checkpointed blocks, which autocast holds until the end of the
+// forward.
 func (p *program) uncast() {
 	if !p.s.autocast() {
 		return
@@ -126,15 +131,14 @@ func (p *program) uncast() {
 	}
 }
 
-// receive copies a finished all-gather into the weights. In the forward the output stays
-// until the next one is copied out, in the backward it does not [torch: wait_for_unshard].
+// receive copies a finished all-gather into the weights. In the forward the output of the collective stays until
+// the next one is copied out, in the backward it is freed [torch: wait_for_unshard].
 func (p *program) receive(u *unit, forward bool) {
 	if u.incoming == 0 {
 		return
 	}
 	if forward {
-		p.give(p.previous)
-		p.previous = 0
+		p.release(&p.previous)
 	}
 	for i, w := range u.weights {
 		u.whole[i] = p.take(p.s.gathered(w, w.n), Gathered)
@@ -147,13 +151,12 @@ func (p *program) receive(u *unit, forward bool) {
 	u.incoming = 0
 }
 
-// reshard gives the gathered weights back.
+// reshard frees the gathered weights of a unit.
 func (p *program) reshard(u *unit) {
 	p.giveAll(u.whole)
-	clear(u.whole)
 }
 
-// gradient takes the gradient of a weight as the backward makes it.
+// gradient allocates the gradient of a weight as the backward makes it.
 func (p *program) gradient(u *unit, w weight) {
 	if w.adapter && p.s.LoRA.Params > 0 && w.name != allAdapters {
 		return
@@ -176,7 +179,7 @@ func (p *program) newGradient(u *unit, i int) {
 	switch {
 	case p.s.gathers():
 		u.fresh[i] = h
-	case p.s.StepInBack, u.grads[i] != 0: // stepped on, or added to what is there
+	case p.s.StepInBack, u.grads[i] != 0: // stepped on, or added to the stored gradient
 		p.give(h)
 	case p.s.Zero < 2 && p.s.Grad == p.s.Compute:
 		u.grads[i] = h
@@ -186,9 +189,9 @@ func (p *program) newGradient(u *unit, i int) {
 	}
 }
 
-// reduceUnit ends a unit's backward under FSDP: its weights go, its gradients are copied
-// into the input of a reduce-scatter, which stays until the next one, and its output is
-// the rank's share [torch: FSDPParamGroup.post_backward].
+// reduceUnit ends a unit's backward under FSDP. It frees the weights and copies the gradients into the input of a
+// reduce-scatter, which stays until the next one. The output is the rank's share [torch:
+// FSDPParamGroup.post_backward].
 func (p *program) reduceUnit(u *unit) {
 	if !p.s.gathers() {
 		p.reshard(u)
@@ -218,45 +221,47 @@ func (p *program) reduceUnit(u *unit) {
 		return
 	}
 	p.give(p.reducing)
-	// Before June 2024 it was copied together in the reductions' stream, which gives it back at once [pytorch#129721].
+	// Before June 2024 the input was in the reductions' stream, which frees it at once [pytorch#129721].
 	from := compute
 	if p.s.ReduceAside {
 		from = reduce
 	}
 	p.reducing = p.takeIn(from, all, Buffers)
 	p.giveAll(u.fresh)
-	clear(u.fresh)
-	p.give(u.summed)
-	u.summed = 0
+	p.release(&u.summed)
 	share := p.takeIn(reduce, out, Gradients)
 	if p.s.ReduceAside {
-		p.give(p.reducing)
-		p.reducing = 0
+		p.release(&p.reducing)
 	}
 	if stored != out {
 		narrow := p.takeIn(reduce, stored, Gradients)
 		p.give(share)
 		share = narrow
 	}
-	if p.s.StepInBack || u.reduced != 0 { // stepped on, or added to what is there
+	p.keepShare(u, share)
+}
+
+// keepShare holds the reduced gradients of a unit, unless the optimizer steps on them at once or they are added to
+// earlier ones.
+func (p *program) keepShare(u *unit, share handle) {
+	if p.s.StepInBack || u.reduced != 0 {
 		p.give(share)
 		return
 	}
 	u.reduced = share
 }
 
-// reduceFlat is that end under FSDP1, of one micro batch after the other: the gradient of the flat parameter
-// is put together where weights are gathered, widened where it is reduced, and its share stays
-// [torch: distributed/fsdp/_runtime_utils.py, _post_backward_hook].
+// reduceFlat ends a unit's backward under FSDP1, after each micro batch. The gradient of the flat parameter is
+// put together in the stream of gathers and widened in the stream of reductions, and its share stays [torch:
+// distributed/fsdp/_runtime_utils.py, _post_backward_hook].
 func (p *program) reduceFlat(u *unit, flat, all, out, stored engine.Bytes) {
-	sum := handle(0) // of the two gradients of an embedding that is tied to the head
+	sum := handle(0) // the sum of the two gradients of an embedding that is tied to the head
 	if p.s.Model.Tied && u == p.root && u == p.head {
 		sum = p.takeIn(gather, size(u.weights[0].n, p.s.Compute), Buffers)
 	}
 	whole := p.takeIn(gather, flat, Buffers)
 	p.give(sum)
 	p.giveAll(u.fresh)
-	clear(u.fresh)
 	if !p.s.NoReshard || p.final {
 		p.reshard(u)
 	}
@@ -269,19 +274,14 @@ func (p *program) reduceFlat(u *unit, flat, all, out, stored engine.Bytes) {
 	}
 	p.give(wide)
 	p.give(whole)
-	if p.s.StepInBack || u.reduced != 0 { // stepped on, or added to what is there
-		p.give(share)
-		return
-	}
-	u.reduced = share
+	p.keepShare(u, share)
 }
 
-// accumulate adds a micro batch's gradients up as they are, in the type of the reduction:
-// a pipeline reduces after its last one [torch: to_accumulated_grad_if_needed].
+// accumulate adds a micro batch's gradients in the type of the reduction. A pipeline reduces after its last micro
+// batch [torch: to_accumulated_grad_if_needed].
 func (p *program) accumulate(u *unit, all engine.Bytes) {
 	if u.summed == 0 {
 		u.summed = p.take(all, Gradients)
 	}
 	p.giveAll(u.fresh)
-	clear(u.fresh)
 }

@@ -1,19 +1,18 @@
-// Package parse has what formats share on the way from text to a profile: collected
-// errors, exact numbers, and the stages, graphs and buffers that a file
-// may describe, with their limits.
+// Package parse has what formats share on the way from text to a profile: collected errors,
+// exact numbers, and the stages, graphs and buffers of a file, with their limits.
 //
-// Numbers become nanoseconds and bytes from their decimal text, so that no binary
-// fraction gets in between; times and sizes round up.
+// Numbers become nanoseconds and bytes from their decimal text, without a binary fraction in
+// between. Times and sizes round up.
 package parse
 
 import "memtide/profiles"
 
-// Errors collects the errors of one file, and what it may still take.
+// Errors collects the errors of one file, and holds the budget that is left for reading it.
 type Errors struct {
 	list   []*profiles.FormatError
 	more   int
 	Budget *profiles.Budget
-	Over   bool // a limit is reached: what follows is not read
+	Over   bool // a limit is reached: the rest of the file is not read
 }
 
 // NewErrors returns an empty list of errors for a file that has size bytes when it is unpacked.
@@ -21,20 +20,20 @@ func NewErrors(size int) *Errors {
 	return &Errors{Budget: profiles.FileBudget(size)}
 }
 
-// Enough reports whether what follows need not be read: a limit is reached, or there is
-// nothing but errors.
+// Enough reports whether reading may end because a limit is reached or there are over 1,000
+// errors.
 func (l *Errors) Enough() bool { return l.Over || l.more > 1000 }
 
-// Stop adds an error behind which nothing is read.
+// Stop adds an error after which nothing is read.
 func (l *Errors) Stop(e *profiles.FormatError) {
 	if !l.Over {
 		l.Over = true
-		l.list = l.list[:min(len(l.list), profiles.MaxErrors-1)] // it is told in any case
+		l.list = l.list[:min(len(l.list), profiles.MaxErrors-1)] // e is always reported
 		l.Add(e)
 	}
 }
 
-// Add collects an error; of more than profiles.MaxErrors only the number is kept.
+// Add collects an error. Errors after the first profiles.MaxErrors are only counted.
 func (l *Errors) Add(e *profiles.FormatError) {
 	if len(l.list) == profiles.MaxErrors {
 		l.more++
@@ -43,7 +42,7 @@ func (l *Errors) Add(e *profiles.FormatError) {
 	l.list = append(l.list, e)
 }
 
-// Err is nil if nothing was added.
+// Err returns the collected errors, or nil if there are no errors.
 func (l *Errors) Err() error {
 	switch len(l.list) {
 	case 0:
@@ -63,7 +62,7 @@ func (l *Errors) Fail(e *profiles.FormatError) {
 	l.End()
 }
 
-// FailAt is Fail with an error of a line, if there is one.
+// FailAt is Fail with an error at a line; it does nothing if e is nil.
 func (l *Errors) FailAt(line int, e *profiles.FormatError) {
 	if e != nil {
 		e.Line = line
@@ -71,7 +70,7 @@ func (l *Errors) FailAt(line int, e *profiles.FormatError) {
 	}
 }
 
-// ReadName charges a name and makes it clean.
+// ReadName charges the budget for a name and returns the name without control characters.
 func (l *Errors) ReadName(line int, name string) string {
 	if e := l.Budget.Name("a name", len(name)); e != nil {
 		e.Line = line

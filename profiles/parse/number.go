@@ -15,8 +15,8 @@ const MaxNumber = profiles.MaxNumber
 // MostDigits is the longest text of a number that is read.
 const MostDigits = 1000
 
-// Quantity is a kind of number in a file: how its text becomes an integer, and
-// the words for telling that it does not.
+// Quantity is a kind of number in a file. It converts text to an integer, and has the words for
+// its errors.
 type Quantity struct {
 	Plural string // "Times", "Sizes": begins a sentence
 	Unit   string // of the text: "seconds"
@@ -36,7 +36,7 @@ var (
 	StageNumber  = Quantity{Plural: "Stage numbers", Unit: "stages", Whole: true}
 )
 
-// Read converts text. When it cannot, the error lacks only the place.
+// Read converts text, the value of the named field. Its error lacks only the place.
 func (q Quantity) Read(field, text string) (int64, *profiles.FormatError) {
 	refused := func(expected, remedy string) (int64, *profiles.FormatError) {
 		return 0, &profiles.FormatError{Found: field + " is " + profiles.Clip(text), Expected: expected, Remedy: remedy}
@@ -81,8 +81,8 @@ func isNotFinite(text string) bool {
 	return t == "nan" || t == "inf" || t == "infinity"
 }
 
-// SplitDecimal takes a decimal number apart: text = ±mantissa · 10^exponent.
-// The mantissa has neither leading nor trailing zeros; it is empty for 0.
+// SplitDecimal splits a decimal number: text = ±mantissa · 10^exponent. The mantissa has neither
+// leading nor trailing zeros; it is empty for 0.
 func SplitDecimal(text string) (mantissa string, exponent int, negative, ok bool) {
 	t := strings.TrimSpace(text)
 	if t != "" && (t[0] == '+' || t[0] == '-') {
@@ -90,8 +90,8 @@ func SplitDecimal(text string) (mantissa string, exponent int, negative, ok bool
 		t = t[1:]
 	}
 	if i := strings.IndexAny(t, "eE"); i >= 0 {
-		// An exponent of six digits is out of every range anyhow; the cut keeps
-		// the sums below from overflowing.
+		// An exponent of six digits is out of every range; the limit keeps the sums below from
+		// overflowing.
 		if len(t)-i > 7 {
 			return "", 0, negative, false
 		}
@@ -115,8 +115,8 @@ func SplitDecimal(text string) (mantissa string, exponent int, negative, ok bool
 // AllDigits reports whether a text has nothing but digits.
 func AllDigits(s string) bool { return strings.Trim(s, "0123456789") == "" }
 
-// ScaleDecimal is mantissa · 10^exponent, rounded up. fraction tells that it
-// was rounded; fits, that it is not above MaxNumber.
+// ScaleDecimal returns mantissa · 10^exponent, rounded up. fraction reports whether the value
+// was rounded; fits reports whether it is at most MaxNumber.
 func ScaleDecimal(mantissa string, exponent int) (v int64, fraction, fits bool) {
 	if mantissa == "" {
 		return 0, false, true
@@ -145,8 +145,8 @@ func ScaleDecimal(mantissa string, exponent int) (v int64, fraction, fits bool) 
 // Nanoseconds returns the duration of a number that seconds or milliseconds read.
 func Nanoseconds(v int64) time.Duration { return time.Duration(v) }
 
-// Elements returns how many numbers a tensor of this shape holds. ok is false if a dimension is negative, or if the
-// number is above MaxNumber.
+// Elements returns the number of elements of a tensor with this shape. ok is false if a
+// dimension is negative or the number is above MaxNumber.
 func Elements(dims []int64) (n int64, ok bool) {
 	n = 1
 	for _, d := range dims {

@@ -10,8 +10,7 @@ import (
 	"memtide/profiles"
 )
 
-// StageColumns are the numbers of a stage, by the names that they have in the
-// native format and in CSV.
+// StageColumns lists the numbers of a stage, under their names in the native format and in CSV.
 var StageColumns = []struct {
 	Name     string
 	quantity Quantity
@@ -26,17 +25,17 @@ var StageColumns = []struct {
 	{"backward_temp_bytes", ByteCount, false},
 }
 
-// MaxStageRows leaves room for the loss.
+// MaxStageRows is the largest number of stages in a file; it leaves room for the loss.
 const MaxStageRows = engine.MaxStages - 1
 
 // StageReader builds the stages of one file and counts what it had to assume.
 type StageReader struct {
 	Errs    *Errors
-	noSaved int // stages without saved_bytes: the output was taken
+	noSaved int // stages without saved_bytes: the size of the output is used
 	Raised  int // stages whose saved set did not hold the output
 }
 
-// StagePlace is where a stage stands in its file.
+// StagePlace is the position of a stage in its file.
 type StagePlace struct {
 	Line   int    // 0 in JSON
 	Path   string // empty in CSV
@@ -52,12 +51,11 @@ func (r *StageReader) FailAt(at StagePlace, column, name string, e *profiles.For
 	r.Errs.Add(e)
 }
 
-// UnsavedColumn is the flag of Stage.Unsaved.
+// UnsavedColumn is the name of the flag for Stage.Unsaved.
 const UnsavedColumn = "output_unsaved"
 
-// Read builds a stage from its fields; whether its output is unsaved is known. get
-// returns the text of a number and whether there is one. A loss has no required
-// numbers.
+// Read completes stage s, whose name and Unsaved are set, with its numbers. get returns the text
+// of a number, and whether the file has it. The numbers of a loss may all be missing.
 func (r *StageReader) Read(at StagePlace, s engine.Stage, isLoss bool,
 	get func(column string) (string, bool)) engine.Stage {
 	var v [7]int64
@@ -102,7 +100,7 @@ func (r *StageReader) Read(at StagePlace, s engine.Stage, isLoss bool,
 	return s
 }
 
-// Warnings tells what was assumed, for people.
+// Warnings returns the assumptions that Read made, for people.
 func (r *StageReader) Warnings(stages int) (list []string) {
 	if r.noSaved > 0 {
 		list = append(list, fmt.Sprintf("%s of %d had no saved_bytes: the size of the output was taken. "+
@@ -115,8 +113,8 @@ func (r *StageReader) Warnings(stages int) (list []string) {
 	return list
 }
 
-// Finish makes the chain of a file: it appends a loss that costs nothing if the
-// file has none, and checks the whole.
+// Finish completes the chain of a file: it appends a loss that costs nothing if the file has no
+// loss, and validates the chain.
 func (r *StageReader) Finish(c *engine.Chain, hasLoss bool) {
 	r.Errs.End()
 	if n := len(c.Stages); n == 0 || n == 1 && hasLoss {
@@ -133,11 +131,11 @@ func (r *StageReader) Finish(c *engine.Chain, hasLoss bool) {
 	}
 }
 
-// MaxSum bounds the sizes of a list of buffers, which nothing schedules, far from
-// the end of 64 bits; floats are enough to compare with it.
+// MaxSum bounds the total size of a list of buffers, far below the end of 64 bits; a float is
+// exact enough to compare with it.
 const MaxSum = 1 << 62
 
-// outOfRange returns the refusal of a chain or a graph whose numbers are too large.
+// outOfRange returns the error for a chain or a graph whose numbers are too large.
 func outOfRange(err error) *profiles.FormatError {
 	return &profiles.FormatError{Found: "The profile cannot be used: " + err.Error(),
 		Expected: "The sizes and times of one training step are expected.",
@@ -147,28 +145,27 @@ func outOfRange(err error) *profiles.FormatError {
 // LossName is the name of the last stage of every chain that is read.
 const LossName = "loss"
 
-// EmptyChain returns the refusal of a chain of nothing but a loss.
+// EmptyChain returns the error for a chain of nothing but a loss.
 func EmptyChain() *profiles.FormatError {
 	return &profiles.FormatError{Found: "There are no stages",
 		Expected: "At least one stage besides the loss is needed.",
 		Remedy:   "Add a stage with forward_s, backward_s and output_bytes."}
 }
 
-// TooManyStages returns the refusal of a chain that is too long.
+// TooManyStages returns the error for a chain that is too long.
 func TooManyStages() *profiles.FormatError {
 	return &profiles.FormatError{Found: fmt.Sprintf("There are more than %d stages", MaxStageRows),
 		Expected: fmt.Sprintf("At most %d are read, the loss included.", engine.MaxStages),
 		Remedy:   "Join neighbouring stages."}
 }
 
-// ModuleKind returns the kind of a stage by the class of its module, or the file that
-// the class is in.
+// ModuleKind returns the kind of a stage from the class of its module, or from the file of the
+// class. It returns "" for an unknown class.
 func ModuleKind(class string) string {
 	class = strings.ToLower(class)
 	for _, k := range []struct{ has, kind string }{
 		{"conv", "conv"}, {"linear", "fc"}, {"pool", "pool"}, {"norm", "norm"}, {"relu", "act"}, {"gelu", "act"},
-		{"silu", "act"},
-		{"activation", "act"}, {"embed", "embed"}, {"lstm", "rnn"}, {"gru", "rnn"}, {"rnn", "rnn"},
+		{"silu", "act"}, {"activation", "act"}, {"embed", "embed"}, {"lstm", "rnn"}, {"gru", "rnn"}, {"rnn", "rnn"},
 	} {
 		if strings.Contains(class, k.has) {
 			return k.kind
@@ -180,40 +177,39 @@ func ModuleKind(class string) string {
 // MaxGraph is the largest number of values and of operations that is read.
 const MaxGraph = 100_000
 
-// CheckGraph refuses what is beyond the range of numbers that every method
-// understands.
+// CheckGraph refuses a graph whose numbers are above the range of the strategies.
 func (l *Errors) CheckGraph(g *engine.Graph) {
 	if err := g.Validate(); errors.Is(err, engine.ErrRange) {
 		l.Fail(outOfRange(err))
 	}
 }
 
-// MaxBuffers is the largest number of buffers that is read: as many as there can
-// be in a snapshot of maxTrace events.
+// MaxBuffers is the largest number of buffers that is read. A snapshot of maxTrace events has no
+// more.
 const MaxBuffers = 2 << 20
 
 // BufferReader builds the buffers of a file, row by row.
 type BufferReader struct {
 	Buffers []alloc.Buffer
-	Addr    []engine.Bytes // alloc.NoAddr where there is none
-	Took    []engine.Bytes // 0 where there is none
-	forever []bool         // without an end
-	last    int            // the latest moment
+	Addr    []engine.Bytes // alloc.NoAddr for a buffer without an address
+	Took    []engine.Bytes // 0 if the file does not say it
+	forever []bool         // for each buffer: it has no end
+	last    int            // the latest start or end
 	total   float64
 	Errs    *Errors
 }
 
-// TooManyBuffers returns the refusal of more than MaxBuffers buffers.
+// TooManyBuffers returns the error for more than MaxBuffers buffers.
 func TooManyBuffers() *profiles.FormatError {
 	return &profiles.FormatError{Path: "buffers", Found: fmt.Sprintf("There are more than %d buffers", MaxBuffers),
 		Expected: "Larger instances are not read.", Remedy: "Keep the buffers of one training step."}
 }
 
-// BufferRoom is what a row takes: itself, its request and its release, in lists
-// that grow.
+// BufferRoom is the memory of one row in bytes: the buffer, its request and its release, in
+// lists that grow.
 const BufferRoom = 150
 
-// Add takes over a row.
+// Add adds a row.
 func (r *BufferReader) Add(b alloc.Buffer, forever bool, addr, took engine.Bytes) {
 	if e := r.Errs.Budget.Memory(profiles.Count(len(r.Buffers)+1, "buffer"), BufferRoom); e != nil {
 		r.Errs.Stop(e)
@@ -225,7 +221,8 @@ func (r *BufferReader) Add(b alloc.Buffer, forever bool, addr, took engine.Bytes
 	r.Addr, r.Took = append(r.Addr, addr), append(r.Took, took)
 }
 
-// Requests orders what was read. Buffers without an end outlive all events.
+// Requests sets m.Requests to the buffers that were added. Buffers without an end outlive all
+// events.
 func (r *BufferReader) Requests(m *profiles.Memory) {
 	if len(r.Buffers) == 0 {
 		r.Errs.Fail(&profiles.FormatError{Path: "buffers", Found: "There are no buffers",

@@ -107,5 +107,4 @@ func (s *stage) fast(m model) *engine.Algorithm {
 		FwdTemp: m1.FwdTemp + forward, BwdTemp: m1.BwdTemp + back}
 }
 
-// fastNote describes the second algorithm.
 const fastNote = "Convolutions have a second, performance-optimal algorithm (p): Winograd F(4x4, 3x3) and 32 x 32 Fourier transforms, with the workspace of their transforms, where an analytic model of its products and traffic says that it is shorter. Workspaces and times are estimates; in the layers of the paper on vDNN++ the peaks of its modes (p) come out within 1 %."

@@ -12,11 +12,11 @@ import (
 	"memtide/web/tradeoff"
 )
 
-// anotherName stands behind the letter of a side that is of another network.
+// anotherName follows the letter of a side with another network.
 const anotherName = ", another network"
 
-// measure puts a schedule of another network where its own measure is on the axis
-// of this one; own is its step time when everything is kept, 0 if that is not known.
+// measure sets the place and the note of a schedule of another network by its own measure on the
+// axis of this one. own is its step time when everything is kept, or 0 if that is not known.
 func (b *Beside) measure(s *state.State, own time.Duration, unit string, batch int) {
 	all, axis, missing := keepAll(s).StepTime, s.View.Axis, ""
 	share := 1.0
@@ -49,8 +49,7 @@ func (b *Beside) measure(s *state.State, own time.Duration, unit string, batch i
 	b.Note = fmt.Sprintf("%s is another network, at %s.", b.Letter, b.Note)
 }
 
-// compare takes the other side of a comparison over, and makes the axis of budgets
-// wide enough for it.
+// compare sets the other side of a comparison, and extends the axis of budgets to include it.
 func (p *Plot) compare(s *state.State) {
 	p.Letters[0], p.Letters[1] = s.Letters()
 	b := OtherSide(s)
@@ -62,13 +61,13 @@ func (p *Plot) compare(s *state.State) {
 	p.From, p.To = max(min(p.From, p.Other.Budget-room), 0), max(p.To, p.Other.Budget+room)
 }
 
-// OtherAt reports whether a place is at the dot of another network's schedule.
+// OtherAt reports whether a point is at the dot of another network's schedule.
 func (p *Plot) OtherAt(x, y float64) bool {
 	const radius = 10
 	return p.Another && math.Hypot(p.X(p.Other.Budget)-x, p.Y(p.Other.StepTime)-y) <= radius
 }
 
-// besideName returns the name at the dot of the other side.
+// besideName returns the label of the other side's dot.
 func (p *Plot) besideName() string {
 	if p.Another {
 		return p.Letters[1] + anotherName
@@ -76,18 +75,18 @@ func (p *Plot) besideName() string {
 	return p.Letters[1]
 }
 
-// otherRight reports whether the name of the other side's dot has room on its right.
+// otherRight reports whether the label of the other side's dot has room on its right.
 func (p *Plot) otherRight() bool {
-	return !p.Another || p.X(p.Other.Budget)+8+named{name: p.besideName()}.width() < p.Width
+	return !p.Another || p.X(p.Other.Budget)+8+nameWidth(p.besideName()) < p.Width
 }
 
-// letterRects returns the places of the letters.
+// letterRects returns the rectangles of the letters.
 func (p *Plot) letterRects() (out []rect) {
 	add := func(at tradeoff.LinePoint, name string, onRight bool) {
 		if at.StepTime <= 0 || name == "" {
 			return
 		}
-		x, y, width := p.X(at.Budget)+7, p.Y(at.StepTime), named{name: name}.width()
+		x, y, width := p.X(at.Budget)+7, p.Y(at.StepTime), nameWidth(name)
 		if !onRight {
 			x -= 14 + width
 		}
@@ -98,9 +97,9 @@ func (p *Plot) letterRects() (out []rect) {
 	return out
 }
 
-// letterLabel returns the letter beside the dot of a side; nil without a comparison.
-// The two stand on different sides, since the dots may be at one place; only the
-// name of another network, which is long, goes where there is room.
+// letterLabel returns the label of a side's dot, or nil without a comparison. The labels of
+// both sides are on different sides of their dots, which may be at the same place. Only the long
+// label of another network is where there is room.
 func (p *Plot) letterLabel(dot string, look Look) node {
 	name, position := p.Letters[0], "left"
 	if dot == otherName {
@@ -117,8 +116,7 @@ func (p *Plot) letterLabel(dot string, look Look) node {
 	return n
 }
 
-// OtherSide returns the other side of a comparison; nil without one, and while it has
-// no schedule.
+// OtherSide returns the other side of a comparison, or nil without one or while it has no schedule.
 func OtherSide(s *state.State) *Beside {
 	if s.Compare == nil || s.Compare.Other.Shown == nil || s.Network == nil {
 		return nil

@@ -9,46 +9,42 @@ import (
 	"memtide/web/tradeoff"
 )
 
-// label is where the name of a line stands, relative to the line's end, in CSS
-// pixels. Up is positive. Some lines have none, because none of the places beside
-// them is theirs alone: the table of plans names every line, and so does pointing at
-// it.
+// label is the position of the name of a line relative to the end of the line, in CSS
+// pixels; up is positive. A line has no label if no place is clearly beside it. The table
+// of plans names every line, and so does pointing at it.
 type label struct {
 	x, y  float64
-	left  bool // it ends there instead of beginning, to the left of its line
+	left  bool // the text ends at x instead of beginning there
 	shown bool
-	box   rect    // that it fills
-	lines float64 // pixels of lines that are behind it
+	box   rect    // rectangle of the text
+	lines float64 // pixels of lines behind the text
 }
 
-// roomForLabels is the least width in CSS pixels at which lines have their names; on
-// a telephone the table of plans is the key.
+// roomForLabels is the least width in CSS pixels at which lines have labels. On a
+// telephone the table of plans is the key.
 const roomForLabels = 420.0
 
-// place is a place of the plot in CSS pixels.
+// place is a point of the plot in CSS pixels.
 type place struct{ x, y float64 }
 
 // ends returns the ends of the lines.
 func (p *Plot) ends() []named {
 	out := make([]named, 0, len(p.Lines))
 	for i := range p.Lines {
-		l := &p.Lines[i]
-		e := named{name: l.Title, chosen: l.Method.Strategy == p.Chosen}
-		if pts := p.inside(l); len(pts) > 0 {
+		l, pts := &p.Lines[i], p.inside(&p.Lines[i])
+		e := named{name: l.Title, chosen: l.Method.Strategy == p.Chosen, gone: len(pts) == 0}
+		if !e.gone {
 			last := pts[len(pts)-1]
 			e.x, e.y = p.X(last.Budget), p.Y(last.StepTime)
-		} else {
-			e.gone = true
 		}
 		out = append(out, e)
 	}
 	return out
 }
 
-// labels places the names of the lines: beside their line, as
-// near to its end as can be, where no other line is nearer, on no other name, and
-// touching as little of the lines as possible. The chosen strategy's has the first
-// choice.
+// labels places the names of the lines. A name is beside its line, as near to the end
+// as possible, where no other line is nearer, covers no other name and as little of
+// the lines as possible. The chosen strategy's name is placed first.
 func (p *Plot) labels() []label {
 	ends := p.ends()
 	order := make([]int, len(ends))
@@ -63,7 +59,7 @@ func (p *Plot) labels() []label {
 	if p.Width < roomForLabels {
 		return out
 	}
-	lines, taken := p.strokes(), p.marked()
+	lines, taken := p.strokes(), p.marked(nil)
 	for _, i := range order {
 		e := ends[i]
 		if e.gone {
@@ -77,37 +73,30 @@ func (p *Plot) labels() []label {
 	return out
 }
 
-// What places are worth, in CSS pixels that a name would rather stand away: a pixel
-// of the way along the line from its end, a pixel by which another line comes nearer
-// than room, a name on the right of its place, where lines go on, one that reaches
-// across the end of its line, and a pixel of a line behind it. Where the best place has
-// more than touchLimit pixels of lines behind it, the name is left out.
+// Costs of places for names, in CSS pixels of distance from the line.
 const (
-	alongCosts  = 0.03
-	nearCosts   = 0.8
+	alongCosts  = 0.03 // for each pixel along the line from its end
+	nearCosts   = 0.8  // for each pixel by which another line is nearer than room
 	room        = 16.0
-	rightCosts  = 2.0
-	acrossCosts = 6.0
-	touchCosts  = 4.0
-	touchLimit  = 14.0
+	rightCosts  = 2.0  // right of the point of the line, where lines continue
+	acrossCosts = 6.0  // across the end of the line
+	touchCosts  = 4.0  // for each pixel of the line behind the name
+	touchLimit  = 14.0 // the most pixels behind a name; otherwise it is left out
 )
 
-// How a name stands beside its line: beside is between them, clearance is the least
-// distance to any other line, the budget's and the device's too. Places are tried every
-// placeEvery of the way along the line, over mostAlong, and labelAway up and down, which
-// leaves 6 px between the name and its line at most.
+// Positions of names relative to their lines, in CSS pixels.
 const (
-	beside     = 3.0
-	clearance  = 1.5
-	placeEvery = 12.0
-	mostAlong  = 720.0
-	labelAway  = labelHeight/2 + 6
+	beside     = 3.0               // horizontal space between the name and the line
+	clearance  = 1.5               // the least distance from all other lines, including uprights
+	placeEvery = 12.0              // distance of the points along the line that are tried
+	mostAlong  = 720.0             // the farthest of these points
+	labelAway  = labelHeight/2 + 6 // the farthest position above and below a point
 )
 
-// place finds the place of the name of line i, whose end is e: left or right of a
-// place of the line, above or below.
+// place returns the best label for line i, whose end is e: left or right of a point of the
+// line, above or below it.
 func (p *Plot) place(e named, i int, lines []stroke, taken []rect) (best label) {
-	width, cost := e.width()-2*beside, math.Inf(1)
+	width, cost := nameWidth(e.name)-2*beside, math.Inf(1)
 	var near []stroke
 	for k, at := range p.along(e, i, lines) {
 		base := float64(k) * placeEvery * alongCosts
@@ -147,7 +136,7 @@ func (p *Plot) place(e named, i int, lines []stroke, taken []rect) (best label) 
 	return best
 }
 
-// candidate returns a label beside a place; it is not shown if it leaves the plot.
+// candidate returns a label beside a point; it is not shown if it leaves the plot.
 func (p *Plot) candidate(e named, at place, step float64, onLeft bool, width float64) label {
 	x, y := at.x+beside, at.y+step
 	l := label{at.x + beside - e.x, e.y - y, onLeft, true, rect{x, y - labelHeight/2, x + width, y + labelHeight/2}, 0}
@@ -159,9 +148,9 @@ func (p *Plot) candidate(e named, at place, step float64, onLeft bool, width flo
 	return l
 }
 
-// alone reports whether no line other than i is within a name's rectangle, nor nearer
-// to it than its own, how many pixels of its own line are behind it, and how far the
-// next line is away.
+// alone reports in ok whether no line other than i is within the rectangle of a name or nearer
+// to it than line i. behind is how many pixels of line i are behind the name, next the
+// distance of the nearest other line.
 func (r rect) alone(i int, near []stroke) (behind, next float64, ok bool) {
 	own := math.Inf(1)
 	next = math.Inf(1)
@@ -187,10 +176,10 @@ func (r rect) alone(i int, near []stroke) (behind, next float64, ok bool) {
 	return behind, next, true
 }
 
-// along are places of line i from its end on.
+// along returns points of line i at equal distances, from its end on.
 func (p *Plot) along(e named, i int, lines []stroke) []place {
 	out, way := []place{{e.x, e.y}}, 0.0
-	for _, s := range slices.Backward(lines) { // strokes go from the largest budget to the end
+	for _, s := range slices.Backward(lines) { // the last stroke of a line is at its end
 		if s.of != i {
 			continue
 		}
@@ -204,8 +193,13 @@ func (p *Plot) along(e named, i int, lines []stroke) []place {
 	return out
 }
 
-// marked returns the places of names and dots that are given.
-func (p *Plot) marked() (out []rect) {
+// marked returns the rectangles of labels, and of all dots and texts that have fixed places.
+func (p *Plot) marked(labels []label) (out []rect) {
+	for _, l := range labels {
+		if l.shown {
+			out = append(out, l.box)
+		}
+	}
 	for _, at := range []tradeoff.LinePoint{p.KeepAll, p.Now, p.Other} {
 		if at.StepTime > 0 {
 			x, y := p.X(at.Budget), p.Y(at.StepTime)
@@ -231,6 +225,7 @@ func (p *Plot) marked() (out []rect) {
 	return append(out, p.letterRects()...)
 }
 
+// endLabel returns the option of a label at the end of a line.
 func endLabel(at label, name string, look Look, r display.Role) node {
 	align := "left"
 	if at.left {

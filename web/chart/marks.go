@@ -10,11 +10,11 @@ import (
 	"memtide/web/tradeoff"
 )
 
-// marks fills in the budget, the region in which nothing fits, what the device has,
-// and the region beyond that.
+// marks sets the lines of the budget and of the device's memory, and the regions in which
+// nothing fits and beyond the device's memory.
 func (p *Plot) marks(s node, look Look, unit float64) node {
 	set(s, p.axis(p.Budget)/unit, "markLine", "data", "0", "xAxis")
-	set(s, 12, "markLine", "precision") // else the library rounds the place to two decimals
+	set(s, 12, "markLine", "precision") // otherwise the library rounds to two decimals
 	set(s, "plan may use "+format.Bytes(p.Budget), "markLine", "label", "formatter")
 	set(s, look.Font, "markLine", "label", "fontFamily")
 	var areas []any
@@ -26,18 +26,18 @@ func (p *Plot) marks(s node, look Look, unit float64) node {
 	}
 	if p.showsDevice() {
 		label := node{"formatter": p.Name, "align": "left"}
-		width, x := named{name: p.Name}.width(), p.X(p.Device)
+		width, x := nameWidth(p.Name), p.X(p.Device)
 		near := math.Abs(x-p.X(p.Budget)) < markWidth
 		switch {
 		case p.Device < p.Budget && x-p.left() > width:
 			label["align"] = "right"
-			if near { // to their own sides of both lines
+			if near { // both names on the outer sides of their lines
 				set(s, "left", "markLine", "label", "align")
 				set(s, []float64{apart, 0}, "markLine", "label", "offset")
 			}
 		case near:
 			set(s, "right", "markLine", "label", "align")
-			away := math.Round(min(apart, p.Width-x-width)) // into the picture at its edge
+			away := math.Round(min(apart, p.Width-x-width)) // negative at the edge of the picture
 			set(s, []float64{math.Round(min(x+away-p.X(p.Budget), 0)) - apart, 0}, "markLine", "label", "offset")
 			label["offset"] = []float64{away, 0}
 			if p.X(p.Budget) < 1.4*markWidth {
@@ -49,7 +49,7 @@ func (p *Plot) marks(s node, look Look, unit float64) node {
 		line := s["markLine"].(node)
 		line["data"] = append(line["data"].([]any), node{"xAxis": p.axis(p.Device) / unit, "label": label,
 			"lineStyle": node{"color": look.Colours[display.Ink], "width": 2, "type": "solid"}})
-		beyond := "" // if the region is wide enough and no other name stands there
+		beyond := "" // unless the region is wide enough and has no other name
 		if p.X(p.To)-p.X(p.Device) >= 1.6*markWidth && (p.Fits <= p.Device || !p.unfit()) {
 			beyond = "more than the card has"
 		}
@@ -66,19 +66,17 @@ func (p *Plot) marks(s node, look Look, unit float64) node {
 	return s
 }
 
-// apart is how far names at uprights that are near to each other stand from their lines.
-const apart = 3.0
+// Sizes in CSS pixels.
+const (
+	apart      = 3.0  // distance of names from their uprights if these are near to each other
+	markWidth  = 96.0 // width of the budget's name
+	unfitWidth = 70.0 // width of the name of the region in which nothing fits
+)
 
-// markWidth is the room that the name of the budget needs at its side.
-const markWidth = 96.0
-
-// unfitWidth is the room that the name of the region in which nothing fits needs.
-const unfitWidth = 70.0
-
-// unfit reports whether that region is wide enough for its name.
+// unfit reports whether the region in which nothing fits is wide enough for its name.
 func (p *Plot) unfit() bool { return p.Fits > p.From && p.X(p.Fits)-p.X(p.From) > unfitWidth }
 
-// arrows stand at the edge where lines leave the plot; nil if none does.
+// arrows sets arrows at the edge where lines leave the plot. It returns nil if none does.
 func (p *Plot) arrows(s node, look Look, unit float64) node {
 	var data []any
 	for i := range p.Lines {
@@ -87,7 +85,7 @@ func (p *Plot) arrows(s node, look Look, unit float64) node {
 		if n := len(pts); n == 0 || p.slowdown(l.Points[0].StepTime) <= p.Most {
 			continue
 		}
-		turn, way := 0, 5 // upwards, its tip at the edge
+		turn, way := 0, 5 // pointing up, with the tip at the edge
 		if p.Axis == tradeoff.Throughput {
 			turn, way = 180, -5
 		}
@@ -103,7 +101,7 @@ func (p *Plot) arrows(s node, look Look, unit float64) node {
 	return s
 }
 
-// shownWords returns what is shown, in the unit of the axis.
+// shownWords returns the step time of what is shown, in the unit of the axis.
 func (p *Plot) shownWords() string {
 	switch p.Axis {
 	case tradeoff.Throughput:
@@ -114,8 +112,8 @@ func (p *Plot) shownWords() string {
 	return format.Ratio(p.slowdown(p.Now.StepTime))
 }
 
-// shownLabel stands left of the dot of what is shown, where its line goes away from it, if there
-// is room.
+// shownLabel returns the label of the dot of what is shown. It is on the left of the dot if there
+// is room, because the line continues on the right.
 func (p *Plot) shownLabel(look Look) node {
 	position := "left"
 	if p.shownRight() {
@@ -126,8 +124,8 @@ func (p *Plot) shownLabel(look Look) node {
 	return n
 }
 
-// shownAway returns how far below the dot its label stands, in CSS pixels: lines that go
-// from fast to slow leave it room above, where fast is up.
+// shownAway returns how far below the dot its label is, in CSS pixels. It is above the dot
+// if the axis points up to fast rates, because the line then falls to the left.
 func (p *Plot) shownAway() int {
 	if p.Axis == tradeoff.Throughput {
 		return -12
@@ -135,7 +133,7 @@ func (p *Plot) shownAway() int {
 	return 12
 }
 
-// keepAllMark is where the name of keeping everything stands.
+// keepAllMark is the position of the name of keeping everything.
 type keepAllMark struct {
 	shown    bool
 	box      rect
@@ -144,12 +142,12 @@ type keepAllMark struct {
 	away     int
 }
 
-// keepAllPlace finds a place for the name of keeping everything: below the square, or above where
-// upwards is fast, since nothing is faster and no line is there; ending with the square or beginning
-// with it, clear of what is shown and of the uprights. It is not shown if no place is free, or
-// if what is shown is at the square, with words of its own.
+// keepAllPlace returns the position of the name of keeping everything. It is on the fast side of the
+// square, where no lines are: below it, or above it if the axis points up to fast rates. It is aligned
+// with the right or the left edge of the square, clear of the label of what is shown and of the uprights.
+// It is not shown if neither place is free, or if what is shown is at the square, which has its own label.
 func (p *Plot) keepAllPlace() (m keepAllMark) {
-	x, y, width := p.X(p.KeepAll.Budget), p.Y(p.KeepAll.StepTime), named{name: keepAllName}.width()
+	x, y, width := p.X(p.KeepAll.Budget), p.Y(p.KeepAll.StepTime), nameWidth(keepAllName)
 	if p.KeepAll.StepTime <= 0 || p.Now.StepTime > 0 && math.Abs(p.X(p.Now.Budget)-x) <= 20 &&
 		math.Abs(p.Y(p.Now.StepTime)-y) <= 20 {
 		return m
@@ -175,20 +173,19 @@ func (p *Plot) keepAllPlace() (m keepAllMark) {
 	return m
 }
 
-// shownRect returns the place of the words at the dot of what is shown; ok is false if it has none.
+// shownRect returns the rectangle of the label of what is shown; ok is false if it has none.
 func (p *Plot) shownRect() (r rect, ok bool) {
 	if p.Now.StepTime <= 0 || p.Letters[0] != "" {
 		return r, false
 	}
-	x, y, width := p.X(p.Now.Budget)-9, p.Y(p.Now.StepTime)+float64(p.shownAway()),
-		1.15*named{name: p.shownWords()}.width()
+	x, y, width := p.X(p.Now.Budget)-9, p.Y(p.Now.StepTime)+float64(p.shownAway()), 1.15*nameWidth(p.shownWords())
 	if p.shownRight() {
 		x += 18 + width
 	}
 	return rect{x - width, y - 8, x, y + 8}, true
 }
 
-// shownRight reports whether the words at the dot of what is shown have no room on its left.
+// shownRight reports whether the label of what is shown has no room on the left of its dot.
 func (p *Plot) shownRight() bool {
-	return p.X(p.Now.Budget)-9-1.15*named{name: p.shownWords()}.width() < p.left()
+	return p.X(p.Now.Budget)-9-1.15*nameWidth(p.shownWords()) < p.left()
 }

@@ -16,19 +16,19 @@ import (
 	"memtide/web/tradeoff"
 )
 
-// tradeOffTemplate is made by package template with go-echarts.
+// tradeOffTemplate is made with go-echarts by template_test.go.
 //
 //go:embed tradeoff.template.json
 var tradeOffTemplate []byte
 
-// The series of the template, in its order.
+// The indices of the series of the template.
 const (
 	seriesMarks = iota // the budget line and the region in which nothing fits
 	seriesLine         // the line of a strategy
 	seriesDot          // a single point
 )
 
-// Option returns the chart as an ECharts option.
+// Option returns the chart as an ECharts option in JSON.
 func (p *Plot) Option(look Look) ([]byte, error) {
 	var o node
 	if err := json.Unmarshal(tradeOffTemplate, &o); err != nil {
@@ -99,7 +99,7 @@ func (p *Plot) Option(look Look) ([]byte, error) {
 	return json.Marshal(o)
 }
 
-// unit returns the unit of the horizontal axis, in bytes, with its name.
+// unit returns the unit of the horizontal axis in bytes, and its name.
 func (p *Plot) unit() (float64, string) {
 	if p.To >= engine.GiB {
 		return float64(engine.GiB), "GiB"
@@ -107,11 +107,11 @@ func (p *Plot) unit() (float64, string) {
 	return float64(engine.MiB), "MiB"
 }
 
-// openName stands at the part of the chosen line that is not final.
+// openName is the label of the part of the chosen line that is not final.
 const openName = "not searched yet: at least this"
 
-// open returns the part of line i that is not final, dashed and thin, on to where everything is kept;
-// nil if all of it is final.
+// open sets s to the part of line i that is not final, dashed and thin, up to the budget of keeping
+// everything. It returns nil if the whole line is final.
 func (p *Plot) open(s node, i int, names []label, look Look, unit float64) node {
 	l := &p.Lines[i]
 	pts := p.inside(l)
@@ -122,32 +122,27 @@ func (p *Plot) open(s node, i int, names []label, look Look, unit float64) node 
 	data := []any{node{"value": p.value(end, unit)}}
 	for _, pt := range pts {
 		data = append(data, node{"value": p.value(pt, unit)})
-		if pt.Budget < l.Open { // where it is solid
+		if pt.Budget < l.Open { // the final part begins here
 			break
 		}
 	}
-	slices.Reverse(data) // the name stands at the right end
+	slices.Reverse(data) // the label is at the last point, which has to be the right end
 	p.line(s, l, look, unit)
 	s["data"], s["step"] = data, "end"
 	set(s, []int{4, 4}, "lineStyle", "type")
 	set(s, 1, "lineStyle", "width")
 	if l.Method.Strategy == p.Chosen {
-		if at := p.openLabel(i, end, names); at.shown {
+		if at := p.openLabel(end, names); at.shown {
 			s["endLabel"] = endLabel(at, openName, look, display.Muted)
 		}
 	}
 	return s
 }
 
-// openLabel returns a place for the name of what is not final of line i, below or above its right end.
-func (p *Plot) openLabel(i int, end tradeoff.LinePoint, names []label) label {
-	x, y, width := p.X(end.Budget), p.Y(end.StepTime), named{name: openName}.width()
-	taken := p.marked()
-	for _, l := range names {
-		if l.shown {
-			taken = append(taken, l.box)
-		}
-	}
+// openLabel returns a place for openName below or above the right end of the line, or a hidden label.
+func (p *Plot) openLabel(end tradeoff.LinePoint, names []label) label {
+	x, y, width := p.X(end.Budget), p.Y(end.StepTime), nameWidth(openName)
+	taken := p.marked(names)
 	for _, up := range []float64{-10, 10} {
 		l := label{x: -4, y: up, left: true, shown: true,
 			box: rect{x - 4 - width, y - up - labelHeight/2, x - 4, y - up + labelHeight/2}}
@@ -160,8 +155,8 @@ func (p *Plot) openLabel(i int, end tradeoff.LinePoint, names []label) label {
 	return label{}
 }
 
-// line fills in the line of a strategy, from the largest budget to the smallest, so that its label
-// stands where the lines are furthest apart. It ends where the line leaves the plot.
+// line sets s to the line of a strategy, from the largest budget to the smallest, so that its label
+// is where the lines are farthest apart. It ends where the line leaves the plot.
 func (p *Plot) line(s node, l *tradeoff.Line, look Look, unit float64) node {
 	data := make([]any, 0, len(l.Points))
 	for _, pt := range p.inside(l) {
@@ -171,7 +166,7 @@ func (p *Plot) line(s node, l *tradeoff.Line, look Look, unit float64) node {
 	}
 	s["name"], s["data"] = l.Title, data
 	colour := look.Colours[Role(l.Method.Strategy)]
-	if colour == look.Colours[display.Surface] { // forced colours tell this class by its hatch
+	if colour == look.Colours[display.Surface] { // forced colours show this class by a pattern
 		colour = look.Colours[display.Ink]
 	}
 	set(s, colour, "lineStyle", "color")
@@ -184,7 +179,7 @@ func (p *Plot) line(s node, l *tradeoff.Line, look Look, unit float64) node {
 	return s
 }
 
-// SpotAt returns the policy whose circle is at a place, or nil if none is.
+// SpotAt returns the policy whose circle is at a point, or nil if there is none.
 func (p *Plot) SpotAt(x, y float64) *Spot {
 	for i := range p.Spots {
 		s := &p.Spots[i]
@@ -195,31 +190,25 @@ func (p *Plot) SpotAt(x, y float64) *Spot {
 	return nil
 }
 
-// Say says what a policy is and costs.
+// Say returns the name of a policy, what frameworks call it, and its costs.
 func (x *Spot) Say() string {
 	return fmt.Sprintf("%s\n%s\n%s per step on %s; click to open the step with it.", x.Name, x.Words,
 		format.Duration(x.At.StepTime), format.BytesUp(x.Needs))
 }
 
-// mostNamed is how many circles have a name, and longestName how long that may be.
 const (
-	mostNamed   = 4
-	longestName = 36
+	mostNamed   = 4  // the largest number of circles with a label
+	longestName = 36 // the longest label in bytes
 )
 
-// spotLabels places the names of some policies, those that fit first: right or left of their
-// circles, on no line and on nothing else, the names of lines among it.
+// spotLabels places the names of some policies, first of those that fit: right or left of their
+// circles, covering no line, no dot and no other name, including names.
 func (p *Plot) spotLabels(names []label) []label {
 	out, named := make([]label, len(p.Spots)), 0
 	if p.Width < roomForLabels {
 		return out
 	}
-	lines, taken := p.strokes(), p.marked()
-	for _, l := range names {
-		if l.shown {
-			taken = append(taken, l.box)
-		}
-	}
+	lines, taken := p.strokes(), p.marked(names)
 	for _, fits := range [2]bool{true, false} {
 		for i := range p.Spots {
 			x := &p.Spots[i]
@@ -237,7 +226,7 @@ func (p *Plot) spotLabels(names []label) []label {
 
 // spotLabel returns the label at a free place beside a circle, or a hidden one if no place is free.
 func (p *Plot) spotLabel(x *Spot, lines []stroke, taken []rect) label {
-	at, width := p.spotRect(x), named{name: x.Name}.width()-2
+	at, width := p.spotRect(x), nameWidth(x.Name)-2
 	middle := (at.y0 + at.y1) / 2
 	for _, l := range []label{
 		{shown: true, box: rect{at.x1 + 3, middle - labelHeight/2, at.x1 + 3 + width, middle + labelHeight/2}},
@@ -254,7 +243,7 @@ func (p *Plot) spotLabel(x *Spot, lines []stroke, taken []rect) label {
 	return label{}
 }
 
-// spots fills in the circles of policies; nil if none is drawn.
+// spots sets s to the circles of policies. It returns nil if none is drawn.
 func (p *Plot) spots(s node, labels []label, look Look, unit float64) node {
 	var data []any
 	for i := range p.Spots {
@@ -286,7 +275,7 @@ func (p *Plot) spots(s node, labels []label, look Look, unit float64) node {
 	return s
 }
 
-// New lays the curve of a state out. It returns nil if there is none yet.
+// New lays out the curve of a state. It returns nil if there is none yet.
 func New(s *state.State, width, height float64) *Plot {
 	c := s.Curve
 	if c == nil || s.Network == nil {
@@ -298,7 +287,7 @@ func New(s *state.State, width, height float64) *Plot {
 	if v := s.Visible(); v != nil && v.Network == s.Network {
 		p.Now = tradeoff.LinePoint{Budget: v.Solved.Budget, StepTime: v.Solved.Trace.Makespan}
 	}
-	for i := range p.Lines { // what is shown is a point of its line
+	for i := range p.Lines { // add what is shown to its line
 		if l := &p.Lines[i]; p.Now.StepTime > 0 && s.Preview == nil && l.Method.Strategy == p.Chosen &&
 			maps.Equal(l.Method.Args, s.Choice.Args) {
 			*l = l.With(p.Now)

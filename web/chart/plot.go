@@ -1,10 +1,10 @@
-// Package chart makes the options of the charts that ECharts draws: plain JSON,
-// filled into a template that a test makes with go-echarts, whose
-// imports would add a tenth to the program. A Plot is also the geometry of its chart, so that
-// pointing at it needs no question to the browser and is tested natively.
+// Package chart makes the options of the charts that ECharts draws. It sets values in a
+// JSON template that a test makes with go-echarts, because importing go-echarts would add
+// a tenth to the program. A Plot also has the geometry of its chart, so that the page knows
+// what the pointer is at without asking the browser.
 //
-// Options contain no functions (the page's policy forbids to evaluate any, and
-// string templates do); colours come in, because a canvas knows no style sheet.
+// Options contain no functions, since the page's policy forbids evaluating them, but string
+// templates. They contain colours, since a canvas has no style sheet.
 package chart
 
 import (
@@ -15,34 +15,34 @@ import (
 	"memtide/web/tradeoff"
 )
 
-// Plot is the trade-off curve: budgets to the right, slowdown against keeping
-// everything upwards, or what Axis says, in a picture of Width times Height CSS
-// pixels.
+// Plot is the trade-off curve, in a picture of Width times Height CSS pixels. Its horizontal
+// axis is the budget. Its vertical axis is the rate, the slowdown relative to keeping
+// everything, or the step time, see tradeoff.Axes.
 type Plot struct {
 	Width, Height float64
 	Axis          string
-	Batch         int    // what a step trains with, in Unit; 0 if unknown
+	Batch         int    // how many units a step trains with; 0 if unknown
 	Unit          string // samples or tokens
 
 	Lines   []tradeoff.Line
 	Spots   []Spot             // policies of frameworks
-	KeepAll tradeoff.LinePoint // zero if it is not known
+	KeepAll tradeoff.LinePoint // zero if not known
 	Chosen  string             // name of the chosen strategy
 	Budget  engine.Bytes
-	Now     tradeoff.LinePoint // what is shown; zero if nothing is
+	Now     tradeoff.LinePoint // the schedule that is shown; zero if there is none
 	Other   tradeoff.LinePoint // the other side of a comparison, as Beside.At; zero if it has no place
 	Another bool               // Other is of another network
-	Letters [2]string          // of what is shown and of the other side; empty without a comparison
-	Card    bool               // the horizontal axis is labelled by what a card has to have for a budget
-	Device  engine.Bytes       // the budget for which the device has just enough; 0 if that is not known
-	Name    string             // of the device, as it is written at its line
+	Letters [2]string          // of Now and Other; empty without a comparison
+	Card    bool               // the horizontal axis shows the memory that a card needs for a budget
+	Device  engine.Bytes       // the largest budget for which the device's memory suffices; 0 if not known
+	Name    string             // label of the device's line
 
-	From, To    engine.Bytes // of the horizontal axis
-	Low, Top    float64      // of the vertical axis, in its unit
-	Least, Most float64      // the slowdowns at its ends
-	Fits        engine.Bytes // the smallest budget for which something was found; 0 if unknown
+	From, To    engine.Bytes // ends of the horizontal axis
+	Low, Top    float64      // ends of the vertical axis, in its unit
+	Least, Most float64      // the slowdowns at the ends of the vertical axis
+	Fits        engine.Bytes // the smallest budget for which a schedule is known; 0 if unknown
 
-	wide float64 // the room that the labels of the vertical axis need
+	wide float64 // width of the labels of the vertical axis
 }
 
 // Spot is a policy of a framework on the curve: a circle, full if it fits.
@@ -51,44 +51,42 @@ type Spot struct {
 	Name  string // of the policy
 	Words string // what frameworks call it
 	At    tradeoff.LinePoint
-	Needs engine.Bytes // on the card
+	Needs engine.Bytes // memory of the card
 	Fits  bool
 }
 
-// Beside is the other side of a comparison, beside the curve of this one.
+// Beside is the other side of a comparison.
 type Beside struct {
 	Letter  string // A or B
-	Another bool   // it is of another network, whose own measure counts
-	// its place: its budget, and the step time that stands here for its measure; zero if it has none
+	Another bool   // it is of another network, so that its own measure counts
+	// At is its budget, and the step time that has its measure on this side's axis; zero if it has no place there.
 	At    tradeoff.LinePoint
 	Words string // its numbers
-	Note  string // how to read its place, or why it has none; empty for a schedule of this network
+	Note  string // how to read its place, or why it has none; empty for a schedule of the same network
 }
 
-// named is an end of a line with its name.
+// named is the end of a line with the line's name.
 type named struct {
 	name   string
 	x, y   float64
 	chosen bool
-	gone   bool // the whole line lies beside the plot
+	gone   bool // the whole line is outside of the plot
 }
 
-// width is about how wide a name is, in CSS pixels.
-func (n named) width() float64 { return 8 + 6.3*float64(len(n.name)) }
+// nameWidth estimates the width of a name in CSS pixels.
+func nameWidth(name string) float64 { return 8 + 6.3*float64(len(name)) }
 
-// labelHeight is the least distance between two labels.
+// labelHeight is the least distance between two labels in CSS pixels.
 const labelHeight = 13.0
 
-// keepAllName stands at the square of keeping everything.
-const keepAllName = "keep everything"
-
-// Names of the dots of what is shown and of the other side of a comparison.
+// The names of single dots: keeping everything, what is shown, and the other side of a comparison.
 const (
-	shownName = "shown"
-	otherName = "other side"
+	keepAllName = "keep everything"
+	shownName   = "shown"
+	otherName   = "other side"
 )
 
-// Look is how a chart is dressed.
+// Look is the colours and the font of a chart.
 type Look struct {
 	Colours []string // by display.Role
 	Font    string
@@ -97,15 +95,15 @@ type Look struct {
 // node is an object of an option.
 type node = map[string]any
 
-// words returns a label that is legible on lines: a text in the colour of a role.
+// words returns the option of a label in the colour of a role, with a border that makes it legible
+// on lines.
 func (look Look) words(text string, r display.Role, size int) node {
 	return node{"show": true, "formatter": text, "color": look.Colours[r], "fontSize": size, "fontFamily": look.Font,
 		"textBorderColor": look.Colours[display.Surface], "textBorderWidth": 3}
 }
 
-// What follows works on options as trees of maps, slices and values.
-
-// dress puts colours and the font in place of the strings that stand for them.
+// dress replaces the placeholders of colours and the font in an option, a tree of maps, slices
+// and values, and returns it.
 func dress(at any, look Look) any {
 	switch at := at.(type) {
 	case node:
@@ -127,10 +125,11 @@ func dress(at any, look Look) any {
 	return at
 }
 
-// roles are the strings that stand for colours.
+// roles are the placeholders of colours.
 var roles = map[string]display.Role{"$grid": display.Grid, "$muted": display.Muted, "$ink": display.Ink,
 	"$budget": display.Budget, "$surface": display.Surface}
 
+// clone returns a deep copy of an option.
 func clone(at any) any {
 	switch at := at.(type) {
 	case node:
@@ -149,32 +148,29 @@ func clone(at any) any {
 	return at
 }
 
-// set puts a value at a path of keys and indices. It panics if the template has
-// no such path: the two have to be changed together.
+// set sets the value at a path of keys and indices. It panics if the template does not have
+// the path: code and template have to be changed together.
 func set(at any, value any, path ...string) {
-	for i, key := range path {
-		last := i == len(path)-1
-		switch n := at.(type) {
-		case []any:
-			k, err := strconv.Atoi(key)
-			if err != nil || k >= len(n) || last {
-				panic("chart: the template has no " + key)
-			}
-			at = n[k]
-		case node:
-			if last {
-				n[key] = value
-				return
-			}
-			at = n[key]
-		default:
-			panic("chart: the template has no " + key)
+	key, rest := path[0], path[1:]
+	switch n := at.(type) {
+	case []any:
+		if k, err := strconv.Atoi(key); err == nil && k < len(n) && len(rest) > 0 {
+			set(n[k], value, rest...)
+			return
 		}
+	case node:
+		if len(rest) > 0 {
+			set(n[key], value, rest...)
+		} else {
+			n[key] = value
+		}
+		return
 	}
+	panic("chart: the template has no " + key)
 }
 
-// Dash returns the dash of a strategy's line, as lengths of strokes and spaces in CSS
-// pixels: always the same, whatever else is drawn or registered. Nil is a solid line.
+// Dash returns the dash of a strategy's line as lengths of strokes and gaps in CSS pixels, or
+// nil for a solid line. It depends only on the strategy.
 func Dash(strategy string) []int {
 	if s := engine.Lookup(strategy); s != nil {
 		return dashes[s.Mark%len(dashes)]
@@ -182,7 +178,7 @@ func Dash(strategy string) []int {
 	return dashes[0]
 }
 
-// Role returns the colour of a strategy's line: that of its class.
+// Role returns the colour of a strategy's line, which is that of its class.
 func Role(strategy string) display.Role {
 	s := engine.Lookup(strategy)
 	switch {
@@ -196,8 +192,8 @@ func Role(strategy string) display.Role {
 	return display.Fixed
 }
 
-// dashes tell the strategies of a class, which share a colour, apart: by Strategy.Mark.
-// They never change places; more may follow.
+// dashes are the dashes by Strategy.Mark. They distinguish strategies of a class, which have the same
+// colour. Their order never changes; more may be appended.
 var dashes = [engine.Marks][]int{nil, {7, 3}, {3, 3}, {10, 3, 3, 3}, {14, 4}, {10, 3, 3, 3, 3, 3}, {5, 2}, {12, 6},
 	{16, 3, 6, 3}, {4, 7}, {8, 2, 2, 2}, {2, 2}, {20, 3}, {6, 2, 2, 2}, {18, 4, 2, 4}}
 

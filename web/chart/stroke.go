@@ -6,14 +6,13 @@ import (
 	"memtide/engine"
 )
 
-// rect is a rectangle in CSS pixels, or the level or upright stroke from its first corner
-// to its second.
+// rect is a rectangle in CSS pixels, or a level or upright stroke from its first corner to its second.
 type rect struct{ x0, y0, x1, y1 float64 }
 
 // stroke is a straight piece of a line.
 type stroke struct {
 	rect
-	of int // the line, as Plot.ends counts them; noLine: an upright
+	of int // index of the line in Plot.Lines, or noLine for an upright
 }
 
 const noLine = -1
@@ -45,7 +44,7 @@ func (r rect) meets(o rect) bool {
 	return r.x0 < o.x1-touch && o.x0 < r.x1-touch && r.y0 < o.y1-touch && o.y0 < r.y1-touch
 }
 
-// holds returns the length of the part of a stroke that lies in the rectangle. Strokes are level or upright.
+// holds returns the length of the part of a level or upright stroke within the rectangle.
 func (r rect) holds(s rect) float64 {
 	a := s.around()
 	if a.x1 <= r.x0 || a.x0 >= r.x1 || a.y1 <= r.y0 || a.y0 >= r.y1 {
@@ -54,21 +53,21 @@ func (r rect) holds(s rect) float64 {
 	return min(r.x1, a.x1) - max(r.x0, a.x0) + min(r.y1, a.y1) - max(r.y0, a.y0)
 }
 
-// gap returns the least distance from the rectangle to a stroke, 0 if it is touched.
+// gap returns the distance of the rectangle from a stroke, 0 if they touch.
 func (r rect) gap(s rect) float64 {
 	a := s.around()
 	return math.Hypot(max(r.x0-a.x1, 0, a.x0-r.x1), max(r.y0-a.y1, 0, a.y0-r.y1))
 }
 
-// widened returns the rectangle with so much more on every side.
+// widened returns the rectangle extended on every side.
 func (r rect) widened(by float64) rect { return rect{r.x0 - by, r.y0 - by, r.x1 + by, r.y1 + by} }
 
-// around returns the least rectangle with a stroke.
+// around returns the smallest rectangle around a stroke.
 func (s rect) around() rect {
 	return rect{min(s.x0, s.x1), min(s.y0, s.y1), max(s.x0, s.x1), max(s.y0, s.y1)}
 }
 
-// uprights returns the lines across the plot: the budget's and the device's.
+// uprights returns the budgets at which the plot has upright lines: the budget and the device's.
 func (p *Plot) uprights() []engine.Bytes {
 	if p.showsDevice() {
 		return []engine.Bytes{p.Budget, p.Device}
@@ -79,7 +78,7 @@ func (p *Plot) uprights() []engine.Bytes {
 // spotSize is the width of a circle, in CSS pixels.
 const spotSize = 8.0
 
-// spotRect returns the place of a circle.
+// spotRect returns the rectangle of a circle.
 func (p *Plot) spotRect(x *Spot) rect {
 	at := rect{p.X(x.At.Budget), p.Y(x.At.StepTime), p.X(x.At.Budget), p.Y(x.At.StepTime)}
 	return at.widened(spotSize / 2)

@@ -10,17 +10,17 @@ import (
 	"memtide/web/format"
 )
 
-// Share is a part of what keeping everything needs, in millionths of a per cent.
+// Share is a fraction of the peak of keeping everything, in millionths of a per cent.
 type Share int64
 
 // Percent is one per cent.
 const Percent Share = 1_000_000
 
-// most is the largest share that is read.
-const most = 1000 * Percent
+// maxShare is the largest share that ParseBudget accepts.
+const maxShare = 1000 * Percent
 
-// Budget is an amount of device memory: bytes or, if Share is above 0, a
-// share of what keeping everything needs. The zero value says nothing.
+// Budget is an amount of device memory: Bytes or, if Share is above 0, a
+// share of the peak of keeping everything. The zero value is no budget.
 type Budget struct {
 	Bytes engine.Bytes `json:"bytes,omitempty"`
 	Share Share        `json:"share,omitempty"`
@@ -41,8 +41,8 @@ func (b Budget) Of(keepAll engine.Bytes) engine.Bytes {
 	return engine.Bytes(max(min(q, uint64(engine.NoLimit)), 1))
 }
 
-// String returns the form in links, which ParseBudget reads back: 12GiB, 900MiB, 123B or
-// 60%, or the empty string if nothing is said.
+// String returns the form in links, which ParseBudget parses: 12GiB, 900MiB, 123B or
+// 60%. It is empty for the zero value.
 func (b Budget) String() string {
 	if b.Share > 0 {
 		text := fmt.Sprintf("%d.%06d", b.Share/Percent, b.Share%Percent)
@@ -61,21 +61,21 @@ func (b Budget) String() string {
 	return strconv.FormatInt(n, 10) + unit
 }
 
-// Set makes it what ParseBudget reads.
+// Set sets the budget to the result of ParseBudget.
 func (b *Budget) Set(value string) (err error) {
 	*b, err = ParseBudget(value)
 	return err
 }
 
-// ParseBudget reads "12GiB", "900 MiB" or "60%". What is finer than a byte or a
-// millionth of a per cent is rounded down; what nothing is left of is an error.
+// ParseBudget parses "12GiB", "900 MiB" or "60%". It rounds down to a whole byte or a
+// millionth of a per cent, and returns an error if the result is 0.
 func ParseBudget(value string) (Budget, error) {
 	if text, ok := strings.CutSuffix(strings.TrimSpace(value), "%"); ok {
 		share, fine := parseShare(strings.TrimSpace(text))
 		switch {
 		case fine:
 			return Budget{}, Sentence("a budget of %q is too small; expected at least 0.000001%%.", value)
-		case share <= 0 || share > most:
+		case share <= 0 || share > maxShare:
 			return Budget{}, Sentence("%q is not a share; expected a number above 0 and up to 1000 per cent, such as 60%%.", value)
 		}
 		return Budget{Share: share}, nil
@@ -90,30 +90,29 @@ func ParseBudget(value string) (Budget, error) {
 	return Budget{Bytes: b}, nil
 }
 
-// What a program takes beside what a schedule counts: an estimate, which decides
-// between "fits" and "may not fit", and what budget is proposed. It changes no other
-// number.
+// Estimates of the memory that a program takes in addition to a schedule's peak. They decide
+// between "fits" and "may not fit" and which budget is proposed, and nothing else.
 const (
-	Context       = engine.GiB // of CUDA and its libraries
+	Context       = engine.GiB // for CUDA and its libraries
 	allocatorPart = 6          // per cent that a caching allocator reserves beyond the peak
 )
 
-// Reserved returns what a device is likely to need for a peak, rounded up.
+// Reserved returns the memory that a device probably needs for a schedule's peak, rounded up.
 func Reserved(peak engine.Bytes) engine.Bytes {
 	return peak + (peak*allocatorPart+99)/100 + Context
 }
 
-// Usable returns the most that a plan may use of a device: its memory less CUDA and less what a caching allocator holds
-// beyond the peak, 6 % where none was played, in tenths of a GiB.
+// Usable returns how much of a device's memory a plan may use, rounded down to tenths of a GiB: without the share of
+// CUDA and of a caching allocator. It is the inverse of Reserved.
 func Usable(memory engine.Bytes) engine.Bytes {
 	const tenths, megas = 10, 1024
 	n := max(memory-Context, 0) * 100 / (100 + allocatorPart) * tenths / engine.GiB
 	return n * megas / tenths * engine.MiB
 }
 
-// parseShare reads per cent, with an exponent if there is one ("5e-3"), rounded
-// down; 0 if the text is no such number or 0, more than most if it is too large.
-// fine says that it is above 0 and too small.
+// parseShare parses a number of per cent, which may have an exponent ("5e-3"), and rounds it
+// down. It returns 0 if the text is not such a number or is 0, and more than maxShare if the
+// number is too large. fine reports that it is above 0 but rounds to 0.
 func parseShare(text string) (s Share, fine bool) {
 	number, power, hasPower := strings.Cut(strings.ToLower(text), "e")
 	whole, part, _ := strings.Cut(strings.TrimPrefix(number, "+"), ".")
@@ -127,7 +126,7 @@ func parseShare(text string) (s Share, fine bool) {
 			return 0, false
 		}
 	}
-	end := len(whole) + exponent + 6 // what stands before it counts
+	end := len(whole) + exponent + 6 // only digits before end count
 	digits += strings.Repeat("0", max(end-len(digits), 0))
 	counted := strings.TrimLeft(digits[:max(end, 0)], "0")
 	if counted == "" {
@@ -135,15 +134,10 @@ func parseShare(text string) (s Share, fine bool) {
 	}
 	n, err := strconv.ParseInt(counted, 10, 64)
 	if err != nil {
-		return most + 1, false
+		return maxShare + 1, false
 	}
 	return Share(n), false
 }
 
-// sentence is an error that is shown to people as it is.
-type sentence string
-
-func (s sentence) Error() string { return string(s) }
-
-// Sentence returns an error that is a sentence for people, to be shown as it is.
-func Sentence(format string, args ...any) error { return sentence(fmt.Sprintf(format, args...)) }
+// Sentence returns an error whose text is a sentence for people, shown without a prefix.
+func Sentence(format string, args ...any) error { return fmt.Errorf(format, args...) }

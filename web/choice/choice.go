@@ -1,6 +1,6 @@
-// Package choice is what a person decides about a schedule: the network, the
+// Package choice defines what a person chooses about a schedule: the network, the
 // strategy, the budget, the device and its interconnect, and the allocator. The
-// page, links, the protocol of the workers and the command line take it from here.
+// page, links, the protocol of the workers and the command line share its types.
 package choice
 
 import (
@@ -17,14 +17,12 @@ import (
 	"memtide/profiles/preset"
 )
 
-// What holds by default, on the page and on the command line:
-// GraphStrategy for networks that are no chain where the plan of a chain does not apply,
-// DefaultAllocator for an address view that has just been opened.
+// The defaults of the page and the command line.
 const (
 	DefaultPreset    = "resnet101-b32"
 	DefaultStrategy  = "rotor"
-	GraphStrategy    = "window"
-	DefaultAllocator = "best-fit"
+	GraphStrategy    = "window"   // for graphs, to which DefaultStrategy does not apply
+	DefaultAllocator = "best-fit" // of the address view when it is opened
 )
 
 // The network and the device of Example.
@@ -33,41 +31,41 @@ const (
 	ExampleDevice = "rtx-4090"
 )
 
-// Recorded is the allocator of what a file says about addresses.
+// Recorded is the name of the allocator whose placement a file itself contains.
 const Recorded = "recorded"
 
-// Source says where the profile comes from: a preset, or a file.
+// Source is where the profile comes from: a preset, or a file.
 type Source struct {
-	Preset  string          // "resnet101-b32"; empty if it is a file
+	Preset  string          // "resnet101-b32"; empty for a file
 	File    string          // name of the file, for people
 	Profile json.RawMessage // canonical profile of a file
-	Ops     string          // the operators that it is derived from, as profiles.Profile.Packed; empty: there are none
-	// Decoded is what Profile holds, of a link that has just been read: nobody decodes it again.
+	Ops     string          // operators that Profile is derived from, as profiles.Profile.Packed; empty if none
+	// Decoded is the decoded Profile if it comes from a link, so that it is not decoded again.
 	Decoded *profiles.Profile
 
-	key string // of Profile, once it is known: it may be megabytes
+	key string // fingerprint of Profile, which may be megabytes; empty if not computed yet
 }
 
-// Read returns the source with the canonical profile that was read from it.
+// Read returns s with the canonical profile that was read from the file.
 func (s Source) Read(profile []byte) Source {
 	s.Profile, s.key = profile, fingerprint(profile)
 	return s
 }
 
-// fingerprint tells profiles apart without keeping them: equal ones have equal
-// fingerprints, others but for one in 2^64 have not.
+// fingerprint returns a short key of a profile. Equal profiles have equal keys; different
+// ones have different keys except with a probability of 2^-64.
 func fingerprint(profile []byte) string {
 	return fmt.Sprintf("%d:%x", len(profile), maphash.Bytes(seed, profile))
 }
 
 var seed = maphash.MakeSeed()
 
-// Same reports whether two sources hold the same profile, whatever it is called.
+// Same reports whether two sources hold the same profile. The names of files do not matter.
 func (s Source) Same(t Source) bool {
 	return s.Preset == t.Preset && string(s.Profile) == string(t.Profile)
 }
 
-// Suggestion returns how the preset of a source is best seen, or nil if it does not say,
+// Suggestion returns the settings that the preset of a source suggests, or nil if it has none
 // or if the source is a file.
 func (s Source) Suggestion() *preset.Suggestion {
 	if p, _, err := preset.Parse(s.Preset); err == nil {
@@ -76,8 +74,8 @@ func (s Source) Suggestion() *preset.Suggestion {
 	return nil
 }
 
-// Variant returns the preset of a source as it is listed, with everything that the
-// source chooses about it, or nil if the source is a file.
+// Variant returns the listed preset that a source is a variant of, and the options that the
+// source chooses for it. The preset is nil if the source is a file.
 func (s Source) Variant() (*preset.Preset, preset.Options) {
 	p, batch, err := preset.Parse(s.Preset)
 	if err != nil {
@@ -88,8 +86,8 @@ func (s Source) Variant() (*preset.Preset, preset.Options) {
 	return p.Base(), o
 }
 
-// OfKind returns the source as its operations, or as its layers: of a preset that has operators
-// the variant that is; no preset is both. ok is false for any other source.
+// OfKind returns the variant of a preset with operators that is a graph of operations or, if graph
+// is false, a chain of layers. ok is false for all other sources.
 func (s Source) OfKind(graph bool) (as Source, ok bool) {
 	base, o := s.Variant()
 	if base == nil || !base.Operators() {
@@ -103,44 +101,44 @@ func (s Source) OfKind(graph bool) (as Source, ok bool) {
 	return Source{Preset: preset.Ref(p.ID, o.Batch)}, true
 }
 
-// Choice is everything a person decides about a schedule. It is what a link
-// carries, and what Back restores.
+// Choice is everything a person chooses about a schedule. A link
+// contains it, and the browser's Back restores it.
 type Choice struct {
 	Source    Source
-	Graph     bool   // of a network that is both, the graph of operations instead of the chain
-	Device    string // name in the list of devices; empty if the rates are the person's own
+	Graph     bool   // use the graph of operations of a profile that also has a chain
+	Device    string // id in the list of devices; empty if the person chose the rates
 	ToHost    engine.Rate
 	ToDev     engine.Rate
 	Duplex    engine.Duplex
 	Transfers engine.Transfers
 	Budget    Budget
 	Strategy  string
-	Args      engine.Args // only what differs from the defaults
-	Unplanned bool        // the strategy was not chosen: it gives way where everything fits
-	Alloc     string      // allocator of the address view; empty: it is closed, or shows what a file says
-	AllocArgs engine.Args // only what differs from the defaults
+	Args      engine.Args // without default values
+	Unplanned bool        // nobody chose the strategy, so that Fitted may replace it
+	Alloc     string      // allocator of the address view; empty if it is closed or shows the placement of a file
+	AllocArgs engine.Args // without default values
 
-	Step     string      // see Said.Step; the rest is then not looked at
-	StepArgs engine.Args // only what differs from the defaults
+	Step     string      // see Said.Step; if not empty, the other fields do not count
+	StepArgs engine.Args // without default values
 }
 
-// Default returns what links and the command line mean where they say nothing.
+// Default returns the choice of links and command lines that say nothing.
 func Default() Choice {
 	c := Choice{Source: Source{Preset: DefaultPreset}, Strategy: DefaultStrategy, Unplanned: true}.On(card.Default())
 	c.Budget = c.Room()
 	return c
 }
 
-// Example returns what the page opens where its address says nothing: a network that does
-// not fit with everything kept, on a device of today. Links say what of it differs
-// from Default, so that they mean the same when the example changes.
+// Example returns the choice of the page when its address is empty: a network that does
+// not fit with everything kept, on a current device. Links are relative to Default, so that
+// they keep their meaning when the example changes.
 func Example() Choice {
 	c := Default().On(card.Lookup(ExampleDevice))
 	c.Source, c.Strategy = Source{Preset: ExamplePreset}, "pofo"
 	return c
 }
 
-// On is c with the link of a device to its host.
+// On returns c with the host link of a device. A budget that was not chosen becomes the room on the device.
 func (c Choice) On(d *card.Card) Choice {
 	roomy := c.Roomy()
 	if c.Device, c.ToHost, c.ToDev, c.Duplex = d.ID, d.ToHost, d.ToDev, d.Duplex; roomy {
@@ -149,7 +147,7 @@ func (c Choice) On(d *card.Card) Choice {
 	return c
 }
 
-// Timed is c on the card that the times of its preset are for; c itself where it has none.
+// Timed returns c on the card that the times of its preset are for, or c if there is none.
 func (c Choice) Timed() Choice {
 	if base, o := c.Source.Variant(); base != nil && base.Operators() {
 		return c.On(card.Lookup(o.Device))
@@ -157,8 +155,8 @@ func (c Choice) Timed() Choice {
 	return c
 }
 
-// Room returns the budget where none was chosen: what a plan may use of the card, that of the default where none is
-// meant.
+// Room returns the budget when none was chosen: the memory that a plan may use of the card, or of the default card if
+// c has none.
 func (c Choice) Room() Budget {
 	d := c.GPU()
 	if d == nil || Usable(d.Memory) == 0 {
@@ -167,12 +165,11 @@ func (c Choice) Room() Budget {
 	return Budget{Bytes: Usable(d.Memory)}
 }
 
-// Roomy reports whether the budget was not chosen.
+// Roomy reports whether the budget is Room, which means that it was not chosen.
 func (c Choice) Roomy() bool { return c.Budget == c.Room() }
 
-// GPU returns the device of a choice: the one that its link is of or, where the rates of
-// the link are the person's own, the one that its times are for, or nil if neither is
-// known.
+// GPU returns the device of a choice or, if the person chose the rates of the link, the
+// device that the times of its preset are for. It returns nil if neither is known.
 func (c Choice) GPU() *card.Card {
 	if d := card.Lookup(c.Device); d != nil {
 		return d
@@ -183,7 +180,7 @@ func (c Choice) GPU() *card.Card {
 	return nil
 }
 
-// Suggested is c with what its preset suggests.
+// Suggested returns c with the settings that its preset suggests.
 func (c Choice) Suggested() Choice {
 	s := c.Source.Suggestion()
 	if s == nil {
@@ -197,8 +194,8 @@ func (c Choice) Suggested() Choice {
 	return c
 }
 
-// Moved is c for another source: with what that suggests, and without what only
-// the old one suggested.
+// Moved returns c for another source, with the settings that it suggests and without those
+// that the old source suggested.
 func (c Choice) Moved(to Source) Choice {
 	if s := c.Source.Suggestion(); s != nil {
 		if c.Strategy == s.Strategy {
@@ -213,7 +210,7 @@ func (c Choice) Moved(to Source) Choice {
 	return c.Suggested()
 }
 
-// Equal reports whether two choices ask for the same thing.
+// Equal reports whether two choices ask for the same schedule or step. The allocator does not matter.
 func (c Choice) Equal(d Choice) bool {
 	return c.key() == d.key() && c.Device == d.Device
 }
@@ -223,7 +220,7 @@ func (c Choice) SameButBudget(d Choice) bool {
 	return c.SettingKey() == d.SettingKey() && c.MethodKey() == d.MethodKey()
 }
 
-// SettingKey identifies all that a trade-off curve depends on, except for the
+// SettingKey identifies everything that a trade-off curve depends on, except for the
 // arguments of its strategies.
 func (c Choice) SettingKey() string {
 	source := c.Source.Preset
@@ -242,7 +239,7 @@ func (c Choice) key() string {
 	return fmt.Sprintf("%s|%s|%d|%d|%s", c.SettingKey(), c.MethodKey(), c.Budget.Bytes, c.Budget.Share, c.StepKey())
 }
 
-// StepKey identifies the training step that is asked about.
+// StepKey identifies the chosen training step and its arguments.
 func (c Choice) StepKey() string { return MethodKey(c.Step, c.StepArgs) }
 
 // MethodKey identifies a strategy or an allocator with its arguments.
@@ -255,8 +252,8 @@ func MethodKey(name string, args engine.Args) string {
 	return b.String()
 }
 
-// WithArg returns a copy of the arguments of a strategy or an allocator in which name has a value; the
-// default is left out, so that equal choices have equal links.
+// WithArg returns a copy of the arguments of a strategy or an allocator in which name has a value. It
+// leaves out a default value, so that equal choices have equal links.
 func WithArg(params []engine.Param, args engine.Args, name, value string) engine.Args {
 	out := maps.Clone(args)
 	if out == nil {
@@ -274,9 +271,9 @@ func WithArg(params []engine.Param, args engine.Args, name, value string) engine
 	return out
 }
 
-// Fitted returns c with the plan for a network of the given number of stages, 0 for a graph, that needs all bytes
-// to keep everything. If the plan was not chosen by a person, it becomes keeping everything if that fits, and else
-// the best plan that is found quickly. With a budget that a person chose the plan stays, unless it is to keep
+// Fitted returns c with the strategy for a network of the given number of stages, 0 for a graph, that needs all
+// bytes to keep everything. If nobody chose the strategy, it becomes keeping everything if that fits, and otherwise
+// the best strategy that is fast enough. With a budget that a person chose the strategy stays, unless it is keeping
 // everything and that does not fit.
 func (c Choice) Fitted(all engine.Bytes, stages int) Choice {
 	if !c.Unplanned {
@@ -294,7 +291,7 @@ func (c Choice) Fitted(all engine.Bytes, stages int) Choice {
 // quickStages is the longest chain for which the best strategy answers within about a second.
 const quickStages = 128
 
-// best returns the strategy for a network of the given number of stages, 0 for a graph, when no strategy was chosen.
+// best returns the default strategy for a network of the given number of stages, 0 for a graph, that does not fit.
 func (c Choice) best(stages int) string {
 	switch {
 	case stages == 0:
@@ -305,29 +302,21 @@ func (c Choice) best(stages int) string {
 	return engine.Ranked(false)[0].Name
 }
 
-// Otherwise is c with what a program does that was told nothing of plans: it keeps everything where that fits, else
-// it runs
-// blocks again by a fixed rule. It is never what c does.
+// Otherwise returns c with the strategy of a program without a plan, for a comparison: keeping everything, which takes
+// all bytes, if that fits, or else a fixed rule for recomputation. It is always another strategy than that of c.
 func (c Choice) Otherwise(all engine.Bytes, graph bool) Choice {
-	was := c.Strategy
 	c.Unplanned, c.Args = false, nil
+	fixed, other := "layerwise", DefaultStrategy
+	if graph {
+		fixed, other = "dtr", GraphStrategy
+	}
 	switch {
-	case was != engine.KeepAll && all <= c.Budget.Of(all):
+	case c.Strategy != engine.KeepAll && all <= c.Budget.Of(all):
 		c.Strategy = engine.KeepAll
-	case graph && was != fixedGraph:
-		c.Strategy = fixedGraph
-	case !graph && was != fixedChain:
-		c.Strategy = fixedChain
-	case graph:
-		c.Strategy = GraphStrategy
+	case c.Strategy != fixed:
+		c.Strategy = fixed
 	default:
-		c.Strategy = DefaultStrategy
+		c.Strategy = other
 	}
 	return c
 }
-
-// The rules by which programs run a chain, and a graph, again where no plan is made.
-const (
-	fixedChain = "layerwise"
-	fixedGraph = "dtr"
-)

@@ -12,40 +12,39 @@ import (
 	"memtide/web/format"
 )
 
-// Field is one thing that can be said, under its key in links: one value or, if the
-// key ends in a dot, arguments, each under the key with its name behind it.
+// Field is a key of links and its value or, if the key ends in a dot, arguments. The key of
+// an argument is the field's key followed by its name.
 type Field struct {
 	Key    string
 	Value  Value
 	Args   *engine.Args // instead of Value
 	For    Scope
-	Silent bool // it is not written: another field says as much
+	Silent bool // not written, because another field implies it
 
-	_ [0]func() // fields are not compared: that would be code that the page loads
+	_ [0]func() // makes fields incomparable: comparing them would be code that the page loads
 }
 
-// Value is a value where it is kept, a flag.Value: String is as links write it, ""
-// if nothing is said. Set reads what people write; after an error nothing is said.
+// Value is a flag.Value that refers to where the value is stored. String returns the form in links, ""
+// for a value that says nothing. Set parses what people write; after an error the value says nothing.
 type Value interface {
 	String() string
 	Set(value string) error
 }
 
-// Scope is what a field is about, where that makes a difference.
+// Scope is what a field belongs to.
 type Scope uint8
 
 // The scopes.
 const (
-	Both    Scope = iota // of a choice: A and B of a comparison
-	OnlyA                // of a choice: the page has one
-	OnlyB                // of a choice: about how B differs from A
-	Network              // of a view: about the network that is shown, and goes with it
-	Page                 // of a view: how it sits in its page, which decides it
-	Embed                // of a view in another page: like Page
+	Both    Scope = iota // both sides of a comparison
+	OnlyA                // side A: the page has only one
+	OnlyB                // side B: how it differs from A
+	Network              // the look of the current network; another network resets it
+	Page                 // how the page looks within another page, which decides it
+	Embed                // like Page, only for views
 )
 
-// Fields is all that can be said of a choice, but for the profile in a link, in the
-// order in which links are written.
+// Fields returns the fields of a choice in the order of links, without the profile.
 var Fields = func(s *Said) Table {
 	return Table{
 		{Key: "p", Value: Name(&s.Preset), Silent: s.Profile != nil},
@@ -67,24 +66,19 @@ var Fields = func(s *Said) Table {
 	}
 }
 
-// FieldsOf returns those of A, or of B, of a comparison.
-func FieldsOf(s *Said, b bool) (t Table) {
+// FieldsOf returns the fields of side A of a comparison or, if b is true, of side B.
+func FieldsOf(s *Said, b bool) Table {
 	not := OnlyB
 	if b {
 		not = OnlyA
 	}
-	for _, f := range Fields(s) {
-		if f.For != not {
-			t = append(t, f)
-		}
-	}
-	return t
+	return slices.DeleteFunc(Fields(s), func(f Field) bool { return f.For == not })
 }
 
-// Table is the fields of something that is said.
+// Table is a list of fields.
 type Table []Field
 
-// Set takes the value of a key. It reports false if the key is none of the table's.
+// Set sets the value of a key. It reports false if the table does not have the key.
 func (t Table) Set(key, value string) (known bool, err error) {
 	f := t.Of(key)
 	switch {
@@ -99,8 +93,8 @@ func (t Table) Set(key, value string) (known bool, err error) {
 	return true, nil
 }
 
-// Write calls add with all that is said, in the order of the table and arguments in
-// that of their names.
+// Write calls add for every value that says something, in the order of the table. Arguments
+// are in the order of their names.
 func (t Table) Write(add func(key, value string)) {
 	for _, f := range t {
 		if f.Args != nil {
@@ -115,7 +109,7 @@ func (t Table) Write(add func(key, value string)) {
 	}
 }
 
-// Of returns the field of a key, which may be that of an argument, or nil if there is none.
+// Of returns the field of a key, which may be the key of an argument, or nil if there is none.
 func (t Table) Of(key string) *Field {
 	for i := range t {
 		if f := &t[i]; f.Key == key || f.Args != nil && strings.HasPrefix(key, f.Key) {
@@ -125,13 +119,13 @@ func (t Table) Of(key string) *Field {
 	return nil
 }
 
-// Name returns a value that is a name: capitals do not matter.
+// Name returns a value that is converted to lower case.
 func Name(p *string) Value { return &plain{p, strings.ToLower} }
 
-// Text returns a value that is kept as it is.
+// Text returns a value that is not changed.
 func Text(p *string) Value { return &plain{p, func(value string) string { return value }} }
 
-// plain is a text, as clean leaves it.
+// plain is a text, to which Set applies clean.
 type plain struct {
 	p     *string
 	clean func(string) string
@@ -144,7 +138,7 @@ func (x *plain) Set(value string) error {
 	return nil
 }
 
-// Word returns a value that is one of some words, of which the usual one says nothing.
+// Word returns a value that is one of words. The usual one is stored as "" and says nothing.
 func Word(p *string, usual string, words ...string) Value { return &word{p, usual, words} }
 
 type word struct {
@@ -171,7 +165,7 @@ func (w *word) Set(value string) error {
 	return nil
 }
 
-// stepName returns the name of a model, or the text of a config.json, which is kept as it is.
+// stepName returns the name of a model in lower case, or the text of a config.json unchanged.
 func stepName(value string) string {
 	if ask.IsConfig(value) {
 		return value
@@ -181,7 +175,7 @@ func stepName(value string) string {
 
 type rate engine.Rate
 
-// String is exact: 12.5GBps, or bytes per second where that is no short number.
+// String returns the exact rate: as 12.5GBps, or in bytes per second if parsing that is inexact.
 func (r *rate) String() string {
 	if *r <= 0 {
 		return ""
@@ -199,7 +193,7 @@ func (r *rate) Set(value string) error {
 	return err
 }
 
-// parseRate also reads 12.5GBps, which needs no escape anywhere.
+// parseRate is format.ParseRate that also accepts 12.5GBps, which needs no escaping in links.
 func parseRate(value string) (engine.Rate, error) {
 	if text, ok := strings.CutSuffix(value, "ps"); ok {
 		value = text + "/s"
@@ -207,15 +201,14 @@ func parseRate(value string) (engine.Rate, error) {
 	return format.ParseRate(value)
 }
 
-// Said is what a link or flags say of a choice; of side B, what differs from A. The
-// zero value of a field says nothing.
+// Said is what a link or flags say about a choice or, for side B, about its difference from A.
+// A field with its zero value says nothing.
 type Said struct {
 	Preset  string            // reference of a preset, "resnet101-b32"
 	Profile *profiles.Profile // from a link or a file; nil if the source is a preset
-	Ops     string            // of Profile, as Source has them; they have not been looked at
-	From    string            // of side B: FromBlob or FromFile if its network is neither A's nor a preset
-	// "graph": of a network that is both, the operations instead of the chain; "memory": a file about addresses;
-	// "chain" or ""
+	Ops     string            // operators of Profile, as Source.Ops, not validated
+	From    string            // for side B: FromBlob or FromFile if its network is neither A's nor a preset
+	// "graph" for the operations of a profile that also has a chain, "memory" for a file with addresses, "chain" or ""
 	Kind string
 
 	Device    string // id of a device
@@ -223,21 +216,21 @@ type Said struct {
 	Strategy  string
 	Args      engine.Args
 	ToDev     engine.Rate // 0: the device's
-	ToHost    engine.Rate // 0: as ToDev, or the device's
+	ToHost    engine.Rate // 0: the same as ToDev, or the device's
 	Duplex    string      // "half", "full" or ""
 	Transfers string      // "whole", "streamed" or ""
 
-	Alloc     string // allocator of the address view, which is open; "": it is closed
+	Alloc     string // allocator of the open address view; "" if the view is closed
 	AllocArgs engine.Args
 
-	// language model whose whole training step is asked about, or the text of its config.json; "": a schedule is
-	// asked for
+	// Step is a language model, by name or by the text of its config.json, whose whole training step is estimated;
+	// "" for a schedule.
 	Step     string
-	StepArgs engine.Args // what is chosen about it, see package ask
+	StepArgs engine.Args // options of the step, see package ask
 }
 
-// Where the network of side B is, if it is not A's: Said.From.
+// Values of Said.From.
 const (
-	FromBlob = "link" // in b.d
-	FromFile = "file" // in a file that no link holds
+	FromBlob = "link" // the network of B is in the link, in b.d
+	FromFile = "file" // the network of B is in a file that no link can hold
 )

@@ -9,12 +9,12 @@ import (
 	"memtide/web/format"
 )
 
-// OwnExample is the card of the reader's own that stands there before its figures are typed.
+// OwnExample is the id of the card that the form for a person's own card shows at first.
 const OwnExample = "24gib-link25gbps-rate165tflops"
 
-// OwnCard reads the figures of a card that is in no list as people write them, 24 GiB, 25 GB/s, 165 TFLOP/s: its
-// memory and, where they are known, its link to the host, its 16-bit rate, and behind the link the bandwidth of its
-// own memory. It returns the id that spells them.
+// OwnCard parses the figures of a card that is not in the list, separated by commas, such as "24 GiB, 25 GB/s, 165
+// TFLOP/s". These are its memory and, optionally, the rate of its host link, its 16-bit arithmetic rate and, after
+// the link, the bandwidth of its own memory. It returns the id that spells them.
 func OwnCard(text string) (id string, err error) {
 	var o card.Own
 	for part := range strings.SplitSeq(text, ",") {
@@ -41,7 +41,7 @@ func OwnCard(text string) (id string, err error) {
 	return o.ID(), nil
 }
 
-// OwnText writes the figures of a card that is in no list as OwnCard reads them; empty for another card.
+// OwnText formats the figures of a card that is not in the list for OwnCard. It is empty for a card of the list.
 func OwnText(id string) string {
 	o, ok := card.OwnOf(id)
 	if !ok {

@@ -12,11 +12,11 @@ import (
 	"memtide/profiles/preset"
 )
 
-// Named reports whether a network, or a model, is named.
+// Named reports whether s names a network or a model.
 func (s *Said) Named() bool { return s.Preset != "" || s.Profile != nil || s.Step != "" }
 
-// Take puts what o says over s. A device brings its own rates and duplex, another
-// strategy its own arguments. The network of o is not taken.
+// Take overwrites s with what o says, except for the network. A device that o names resets the
+// rates and the duplex, another strategy or allocator resets the arguments.
 func (s *Said) Take(o *Said) {
 	if o.Device != "" {
 		s.ToDev, s.ToHost, s.Duplex = 0, 0, ""
@@ -34,23 +34,22 @@ func (s *Said) Take(o *Said) {
 	to := FieldsOf(s, false)
 	FieldsOf(o, false).Write(func(key, value string) {
 		if key != "p" {
-			to.Set(key, value) // which String wrote, so it is no error
+			to.Set(key, value) // cannot fail: String returned the value
 		}
 	})
 }
 
-// Problem is something that was said and cannot be taken, so that it keeps the value
-// that it has without it.
+// Problem is a value that Resolve could not use. The choice keeps the value of the base.
 type Problem struct {
 	Key  string // of the field
-	Name string // that is not known, or
-	Err  error  // what is wrong with the value
+	Name string // the unknown name; empty if Err says what is wrong
+	Err  error
 
 	_ [0]func() // see Field
 }
 
-// Base returns what is chosen where s says nothing: the defaults, with what its preset
-// suggests, on the card that its times are for.
+// Base returns the choice that holds where s says nothing: the defaults, the suggestions of its
+// preset, and the card that the preset's times are for.
 func (s *Said) Base() Choice {
 	c := Default()
 	if s.Profile == nil && s.Preset != "" {
@@ -60,7 +59,7 @@ func (s *Said) Base() Choice {
 	return c
 }
 
-// Resolve is base with what s says. What is not known is told and left as in base.
+// Resolve returns base changed by what s says, and the problems with unknown or wrong values.
 func (s *Said) Resolve(base Choice) (c Choice, problems []Problem) {
 	c = base
 	for _, take := range [...]func(*Said, *Choice) *Problem{(*Said).takeSource, (*Said).takeDevice,
@@ -79,8 +78,8 @@ func (s *Said) Resolve(base Choice) (c Choice, problems []Problem) {
 	return c, problems
 }
 
-// budget returns the budget that is said. Without one it returns that of base, or, where base's was the room on its
-// card and not chosen, the room on the card of now.
+// budget returns the budget that s says. Without one it returns that of base or, if base's budget was not chosen,
+// the room on the card of now.
 func (s *Said) budget(base, now Choice) Budget {
 	switch {
 	case s.Budget != (Budget{}):
@@ -140,8 +139,8 @@ func (s *Said) takeDevice(c *Choice) (p *Problem) {
 	return p
 }
 
-// takeMethod sets the strategy and its arguments. A strategy that is named brings its
-// arguments, also if it is that of the base.
+// takeMethod sets the strategy and its arguments. A strategy that s names resets the
+// arguments, even if it is the base's.
 func (s *Said) takeMethod(c *Choice) *Problem {
 	if s.Strategy != "" {
 		c.Args = nil
@@ -163,8 +162,8 @@ func (s *Said) takeMethod(c *Choice) *Problem {
 	return nil
 }
 
-// takeAllocator sets the allocator and its arguments. One that is not known opens
-// the address view all the same.
+// takeAllocator sets the allocator and its arguments. An unknown allocator opens the address view
+// with the default one.
 func (s *Said) takeAllocator(c *Choice) *Problem {
 	if s.Alloc == "" || s.Alloc == Recorded {
 		return nil
@@ -185,8 +184,7 @@ func (s *Said) takeAllocator(c *Choice) *Problem {
 	return nil
 }
 
-// takeStep sets the training step and what is chosen about it. A model that is not known
-// leaves the base.
+// takeStep sets the training step and its options. An unknown model changes nothing.
 func (s *Said) takeStep(c *Choice) *Problem {
 	if s.Step == "" {
 		return nil
@@ -202,9 +200,9 @@ func (s *Said) takeStep(c *Choice) *Problem {
 	return nil
 }
 
-// stepArgs returns what is said about a step with what some options bring along. Options are taken in their order,
-// since one that means nothing beside those that were taken before it is left out; what means something beside all
-// that is said holds in the end.
+// stepArgs returns the arguments of a step together with the values that these imply for other options. ask.With
+// leaves out an option that has no meaning beside those before it, so the options are applied in their order.
+// Arguments that have a meaning beside all others always stay.
 func stepArgs(said engine.Args) engine.Args {
 	var brought engine.Args
 	for i := range ask.Options {
@@ -222,9 +220,9 @@ func stepArgs(said engine.Args) engine.Args {
 	return ask.Plain(out)
 }
 
-// Diff returns what has to be said of c so that it is resolved from base; all says what
-// has a default, too. Of a source that is a file it says nothing, and of a training step
-// nothing but that.
+// Diff returns what has to be said so that Resolve makes c of base. If all is true, it also says
+// the budget, the device and the strategy if they equal those of base. It says nothing about a source
+// that is a file, and nothing but the step and its arguments about a training step.
 func (c Choice) Diff(base Choice, all bool) (s Said) {
 	if c.Step != "" {
 		return Said{Step: c.Step, StepArgs: c.StepArgs}
@@ -244,7 +242,7 @@ func (c Choice) Diff(base Choice, all bool) (s Said) {
 	if c.Strategy != base.Strategy || !maps.Equal(c.Args, base.Args) || base.Unplanned && !c.Unplanned || all {
 		s.Strategy, s.Args = c.Strategy, c.Args
 	}
-	duplex := base.Duplex // a device that is named brings its own
+	duplex := base.Duplex // unless a device is said, which sets its own
 	if c.Device != base.Device || c.ToDev != base.ToDev || c.ToHost != base.ToHost || all || s.Preset != "" &&
 		base.Device != c.Timed().Device {
 		if d := card.Lookup(c.Device); d != nil {
@@ -265,8 +263,8 @@ func (c Choice) Diff(base Choice, all bool) (s Said) {
 	return s
 }
 
-// PlanName returns the name of a strategy in lists of plans and beside their lines; the
-// name itself if no strategy has it.
+// PlanName returns the label of a strategy in lists of plans and in charts, or the name itself if
+// the strategy is unknown.
 func PlanName(strategy string) string {
 	if st := engine.Lookup(strategy); st != nil {
 		return st.Label()
@@ -274,8 +272,8 @@ func PlanName(strategy string) string {
 	return strategy
 }
 
-// PlanClass returns the class of plans that runs what is chosen on an unmodified model, or
-// comes nearest to it: without a link nothing is moved.
+// PlanClass returns the class of plans that executes the chosen strategy on an unmodified model, or
+// the nearest one. Without a link to the host, plans do not offload.
 func (c Choice) PlanClass() string {
 	st := engine.Lookup(c.Strategy)
 	if st == nil || st.Class&engine.MayOffload != 0 && c.ToHost <= 0 {

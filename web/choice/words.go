@@ -2,15 +2,15 @@ package choice
 
 import "memtide/profiles/card"
 
-// Words is what people read about a field: its flag on the command line, if it has
-// one, and its row in docs/links.md. The page does without them.
+// Words are the texts about a field: its flag on the command line, if it has one, and its
+// row in docs/links.md. The page does not use them.
 type Words struct {
-	Flag  string   // name of the flag; "": there is none
-	Own   bool     // only commands that ask for it have the flag
-	Help  string   // of the flag, with the value in back quotes
-	Of    []string // the values that the flag takes, if they are few
-	Zero  string   // what the flag expects instead of a value that says nothing
-	Doc   string   // meaning of the key, in Markdown; "": the key is in the row before
+	Flag  string   // name of the flag; "" if there is none
+	Own   bool     // only commands that name the flag have it
+	Help  string   // help of the flag, with the value in back quotes
+	Of    []string // the values that the flag accepts, if they are few
+	Zero  string   // what the flag expects, for the error about a value that says nothing
+	Doc   string   // meaning of the key, in Markdown; "" if the row before describes it
 	Links []string // examples: fragments that open the page
 }
 

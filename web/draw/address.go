@@ -14,30 +14,30 @@ import (
 	"memtide/web/lookup"
 )
 
-// perStretch is how many blocks share an entry that bounds them.
+// perStretch is the number of blocks that share an element of Places.ends.
 const perStretch = 32
 
-// Block is a stretch of addresses that a buffer holds for a time.
+// Block is a range of addresses that a buffer has for a time.
 type Block struct {
-	Buffer      int // for Placement.Name; blocks of one buffer are outlined together
+	Buffer      int // argument of Placement.Name; blocks of one buffer are outlined together
 	From, To    time.Duration
 	Addr, Bytes engine.Bytes
 	Asked       engine.Bytes // the size of the buffer
 	Kind        sim.Category
 }
 
-// target returns the buffer of the block as what pictures point at.
+// target returns the buffer of the block as a target.
 func (b *Block) target() lookup.Target { return lookup.Target{Kind: lookup.OnBuffer, Index: b.Buffer} }
 
-// Level is how memory is used from a moment on.
+// Level is the use of memory from a moment on.
 type Level struct {
 	At                             time.Duration
-	Asked, Used, Reserved, Largest engine.Bytes
+	Asked, Used, Reserved, Largest engine.Bytes // Largest is the size of the largest hole
 }
 
 func (l *Level) free() engine.Bytes { return max(l.Reserved-l.Used, 0) }
 
-// Fragmentation returns the part of the free memory that the largest hole lacks.
+// Fragmentation returns the part of the free memory that is outside of the largest hole.
 func (l *Level) Fragmentation() float64 {
 	if l.free() <= 0 {
 		return 0
@@ -45,21 +45,21 @@ func (l *Level) Fragmentation() float64 {
 	return math.Max(1-float64(l.Largest)/float64(l.free()), 0)
 }
 
-// Placement says where buffers lie: what Places draws.
+// Placement is the addresses of buffers over time, which Places draws.
 type Placement struct {
 	Blocks []Block
 	Levels []Level                           // by time
-	Name   func(buffer int) (string, string) // of a buffer, and of its layer; may be nil
+	Name   func(buffer int) (string, string) // returns the names of a buffer and of its layer; may be nil
 	End    time.Duration                     // of the step
-	Tick   time.Duration                     // the axis counts events of this length; 0: it shows time
-	Pool   engine.Bytes                      // that was given, or is needed
+	Tick   time.Duration                     // length of an event if the axis counts events; 0 if it shows time
+	Pool   engine.Bytes                      // size of the pool, given or needed
 	PeakAt time.Duration
 	Failed *FailedRequest
 
-	Host []sim.Point // host memory
+	Host []sim.Point // use of host memory
 }
 
-// FailedRequest is a request that found no room.
+// FailedRequest is an allocation for which there was no room.
 type FailedRequest struct {
 	At                   time.Duration
 	Buffer               int
@@ -67,32 +67,28 @@ type FailedRequest struct {
 	HoleAt               engine.Bytes // address of the largest hole
 }
 
-// level returns the moment of the failure in the allocator's own words, which knows
-// holes that it cannot join.
-func (r *FailedRequest) level() Level {
-	return Level{At: r.At, Reserved: r.Free, Largest: r.Largest}
-}
-
-// Places is a placement, arranged for drawing. It is not changed after it is
-// built.
+// Places is a placement, arranged for drawing. It does not change after NewPlaces.
 type Places struct {
 	drawn[*Places]
 
-	p    Placement       // its blocks by start
+	p    Placement       // with blocks sorted by start
 	high engine.Bytes    // the end of the address axis
 	top  engine.Bytes    // the end of the highest block
-	ends []time.Duration // the latest end of each stretch of perStretch blocks
+	ends []time.Duration // the latest end of each perStretch blocks
 }
 
-// placed is what the files of the pictures fill in, in their init functions.
+// placed holds the layouts of the pictures from AddressTime on. The init functions of their files set it.
 var placed [Flames - NumPictures]layoutOf[*Places]
 
-// NewPlaces arranges a placement for drawing, whose blocks it sorts by start. It takes time and memory in
-// proportion to its blocks.
+// NewPlaces arranges a placement for drawing and sorts its blocks by start. It takes time and memory in
+// proportion to the blocks.
 func NewPlaces(p Placement) *Places {
 	before := func(i, j int) bool { return p.Blocks[i].From < p.Blocks[j].From }
-	if !sort.SliceIsSorted(p.Blocks, before) { // to sort a million of them would stop the page for a moment
+	if !sort.SliceIsSorted(p.Blocks, before) { // sorting a million blocks would stop the page for a moment
 		sort.SliceStable(p.Blocks, before)
+	}
+	if p.Name == nil {
+		p.Name = func(int) (string, string) { return "", "" }
 	}
 	x := &Places{p: p, high: max(p.Pool, 1), ends: make([]time.Duration, (len(p.Blocks)+perStretch-1)/perStretch)}
 	for i := range p.Blocks {
@@ -109,14 +105,10 @@ func NewPlaces(p Placement) *Places {
 	return x
 }
 
-// End returns the end of the time axis.
-func (x *Places) End() time.Duration { return x.p.End }
-
-// Placement returns what is drawn.
+// Placement returns the placement, with its blocks sorted by start.
 func (x *Places) Placement() *Placement { return &x.p }
 
-// Moment returns what the map shows if nobody points at a moment or has chosen one:
-// the failure, or the peak.
+// Moment returns the moment that the map shows by default: the failure, or the peak.
 func (x *Places) Moment() time.Duration {
 	if x.p.Failed != nil {
 		return x.p.Failed.At
@@ -124,7 +116,7 @@ func (x *Places) Moment() time.Duration {
 	return x.p.PeakAt
 }
 
-// moment returns what the map shows in a view.
+// moment returns the moment that the map shows in a view.
 func (x *Places) moment(v View) time.Duration {
 	switch {
 	case v.Cursor >= 0 && v.Cursor <= x.p.End:
@@ -135,10 +127,10 @@ func (x *Places) moment(v View) time.Duration {
 	return x.Moment()
 }
 
-// failing reports whether the map of a moment shows the failure.
+// failing reports whether at is the moment of the failure.
 func (x *Places) failing(at time.Duration) bool { return x.p.Failed != nil && at == x.p.Failed.At }
 
-// LevelAt returns how the memory is used at a moment; the zero value before the first.
+// LevelAt returns the use of memory at a moment, or the zero value before the first level.
 func (x *Places) LevelAt(at time.Duration) Level {
 	l := x.p.Levels
 	if i := sort.Search(len(l), func(i int) bool { return l[i].At > at }); i > 0 {
@@ -147,7 +139,7 @@ func (x *Places) LevelAt(at time.Duration) Level {
 	return Level{}
 }
 
-// within calls f with every block that is there for a part of a stretch of time, in the order of their starts.
+// within calls f for every block that exists at some time in [from, to), in the order of their starts.
 func (x *Places) within(from, to time.Duration, f func(b *Block)) {
 	n := sort.Search(len(x.p.Blocks), func(i int) bool { return x.p.Blocks[i].From >= to })
 	for i := 0; i < n; i++ {
@@ -159,10 +151,10 @@ func (x *Places) within(from, to time.Duration, f func(b *Block)) {
 	}
 }
 
-// alive calls f with every block that is there at a moment.
+// alive calls f for every block that exists at a moment.
 func (x *Places) alive(at time.Duration, f func(b *Block)) { x.within(at, at+1, f) }
 
-// drawMoment draws what moves over the pictures with a time axis: the line of the moment that the map shows.
+// drawMoment draws the overlay of the pictures with a time axis: a line at the moment that the map shows.
 func (x *Places) drawMoment(s *Scene, f *frame) {
 	at := x.moment(f.View)
 	if at < f.From || at > f.To {
@@ -176,8 +168,8 @@ func (x *Places) drawMoment(s *Scene, f *frame) {
 	s.Line(st, px, titleLine, px, f.Height-6)
 }
 
-// find returns the block of a moment that holds an address, or the one that is
-// nearest to it within a distance, as a target; Nothing if there is none.
+// find returns the buffer whose block is nearest to an address at a moment, within reach bytes,
+// or Nothing if there is none.
 func (x *Places) find(at time.Duration, addr, reach float64) (t lookup.Target) {
 	dist := reach
 	x.alive(at, func(b *Block) {
@@ -189,20 +181,12 @@ func (x *Places) find(at time.Duration, addr, reach float64) (t lookup.Target) {
 	return t
 }
 
-// lastShown returns where the view ends, or the step, if a request finds no room.
+// lastShown returns the end of the view or, if that is earlier, the moment of the failure.
 func (x *Places) lastShown(f *frame) time.Duration {
 	if x.p.Failed != nil {
 		return min(x.p.Failed.At, f.To)
 	}
 	return f.To
-}
-
-// name returns the name of a buffer and of its layer.
-func (x *Places) name(buffer int) (string, string) {
-	if x.p.Name == nil {
-		return "", ""
-	}
-	return x.p.Name(buffer)
 }
 
 // momentName returns a moment in words: "411.2 ms" or "event 1 204".
@@ -216,7 +200,7 @@ func (x *Places) momentName(at time.Duration) string {
 	return format.Moment(at, x.p.End)
 }
 
-// Summary says in a sentence what the address picture shows.
+// Summary returns what the address picture shows in a sentence.
 func (x *Places) Summary() string {
 	str := fmt.Sprintf("%s blocks up to address %s of %s.", format.Count(len(x.p.Blocks)), format.Bytes(x.top),
 		format.Bytes(x.p.Pool))
@@ -226,15 +210,15 @@ func (x *Places) Summary() string {
 	return str
 }
 
-// FailureSentence says what was missing: "needs 400 MiB, largest hole 310 MiB,
-// free 0.9 GiB"; empty if nothing failed.
+// FailureSentence returns what the failed request lacked: "needs 400 MiB, largest hole 310 MiB,
+// free 0.9 GiB". It is empty if there is no failure.
 func (x *Places) FailureSentence() string {
 	r := x.p.Failed
 	if r == nil {
 		return ""
 	}
 	what := ""
-	if name, layer := x.name(r.Buffer); layer != "" {
+	if name, layer := x.p.Name(r.Buffer); layer != "" {
 		what = name + " of " + layer + " "
 	} else if name != "" {
 		what = name + " "
@@ -248,7 +232,7 @@ func (x *Places) failureShort() string {
 		format.Bytes(r.Free))
 }
 
-// MapSentence says what the map of a moment shows.
+// MapSentence returns what the map of a moment shows.
 func (x *Places) MapSentence(at time.Duration) string {
 	if x.failing(at) {
 		return "At " + x.momentName(at) + ": " + x.FailureSentence() + "."
@@ -265,22 +249,22 @@ func (x *Places) holesSentence(at time.Duration) string {
 }
 
 func (x *Places) holesShort(at time.Duration) string {
-	l := x.LevelAt(at)
-	if x.failing(at) {
-		l = x.p.Failed.level()
-	}
+	l := x.shownAt(at)
 	return fmt.Sprintf("free %s · largest hole %s · fragmentation %s", format.Bytes(l.free()),
 		format.Bytes(l.Largest), format.Share(l.Fragmentation()))
 }
 
-// LevelShown returns how the memory is used at the moment that the map shows by
-// itself; at a failure free and largest are the allocator's own.
-func (x *Places) LevelShown() Level {
-	if x.p.Failed != nil {
-		return x.p.Failed.level()
+// shownAt is LevelAt, except that at the failure the free memory and the largest hole are those of the
+// allocator, which has adjacent holes that it cannot join.
+func (x *Places) shownAt(at time.Duration) Level {
+	if r := x.p.Failed; x.failing(at) {
+		return Level{At: r.At, Reserved: r.Free, Largest: r.Largest}
 	}
-	return x.LevelAt(x.p.PeakAt)
+	return x.LevelAt(at)
 }
+
+// LevelShown returns the use of memory at Moment, as the map shows it.
+func (x *Places) LevelShown() Level { return x.shownAt(x.Moment()) }
 
 func countOf(n int, what string) string {
 	if n == 1 {
@@ -289,8 +273,7 @@ func countOf(n int, what string) string {
 	return format.Count(n) + " " + what + "s"
 }
 
-// Sentence says what a buffer is, where it lies and how long; empty for
-// everything else.
+// Sentence returns the name, the address and the lifetime of a buffer. It is empty for other targets.
 func (x *Places) Sentence(t lookup.Target) string {
 	if t.Kind != lookup.OnBuffer {
 		return ""
@@ -315,26 +298,26 @@ func (x *Places) Sentence(t lookup.Target) string {
 	return ""
 }
 
-// AliveRow is a buffer that is there at a moment, in words.
+// AliveRow is a row of the table of buffers that exist at a moment.
 type AliveRow struct {
 	Buffer            int
 	Name, Layer, Kind string
 	Bytes, Addr       engine.Bytes
-	From, To          time.Duration
-	Since, Until      string
+	From              time.Duration
+	Since, Until      string // start and end in words
 }
 
 func (x *Places) row(b *Block) AliveRow {
-	r := AliveRow{Buffer: b.Buffer, Kind: b.Kind.String(), Bytes: b.Asked, Addr: b.Addr, From: b.From, To: b.To,
+	r := AliveRow{Buffer: b.Buffer, Kind: b.Kind.String(), Bytes: b.Asked, Addr: b.Addr, From: b.From,
 		Since: x.momentName(b.From), Until: x.momentName(b.To)}
-	r.Name, r.Layer = x.name(b.Buffer)
+	r.Name, r.Layer = x.p.Name(b.Buffer)
 	return r
 }
 
-// AliveBy says what a table of buffers is sorted by.
+// AliveBy is the order of a table of buffers.
 type AliveBy uint8
 
-// The orders: largest first, lowest first, first born first.
+// The orders: the largest, the lowest or the oldest buffer first.
 const (
 	BySize AliveBy = iota
 	ByAddress
@@ -342,7 +325,7 @@ const (
 	NumAliveBy
 )
 
-// AliveAt lists the buffers that are there at a moment, each once, in an order.
+// AliveAt returns a row for each buffer that exists at a moment, in the order by.
 func (x *Places) AliveAt(at time.Duration, by AliveBy) []AliveRow {
 	var out []AliveRow
 	seen := map[int]bool{}

@@ -17,8 +17,7 @@ func init() {
 	placed[Host-NumPictures] = layoutOf[*Places]{draw: (*Places).drawHost, overlay: (*Places).drawMoment}
 }
 
-// drawHoles draws fragmentation over time: the largest value of each column of
-// pixels.
+// drawHoles draws fragmentation over time.
 func (x *Places) drawHoles(s *Scene, f *frame) {
 	s.Desc = "Fragmentation over time: the part of the free memory that is outside of the largest hole."
 	s.AddText(display.Ink, 0, 13, display.Text{S: Holes.Title(), Bold: true, Large: true})
@@ -34,18 +33,14 @@ func (x *Places) drawHoles(s *Scene, f *frame) {
 	xy = append(xy, xy[len(xy)-2], bottom, f.left, bottom)
 	s.Path(display.OpArea, display.Style{Fill: display.Surface, Stroke: display.Muted, Pattern: display.ThinHatch,
 		Lines: display.Muted, Width: 1}, xy)
-	at := x.moment(f.View)
-	l := x.LevelAt(at)
-	if x.failing(at) {
-		l = x.p.Failed.level()
-	}
+	l := x.shownAt(x.moment(f.View))
 	s.Text(display.Muted, f.right, 13, display.End,
 		format.Share(l.Fragmentation())+" of "+format.Bytes(l.free())+" free")
 }
 
-// steps appends the corners of a line that is level but where things change, up to a moment, at four places of a
-// column of pixels at most: where the line enters it, at its extremes, and where the line leaves it. First is its
-// height before the first change, height returns that behind a change.
+// steps appends to xy the corners of a step function, from the left edge to the moment last. It adds at most four
+// corners per column of pixels: at the value before it, the extremes within it, and the value after it. at and height
+// return the moment of a change and the y after it; first is the y before the first change.
 func steps[C any](f *frame, xy []float64, last time.Duration, first float64, changes []C, at func(*C) time.Duration,
 	height func(*C) float64) []float64 {
 	i, now := sort.Search(len(changes), func(i int) bool { return at(&changes[i]) > f.From }), first
@@ -56,7 +51,7 @@ func steps[C any](f *frame, xy []float64, last time.Duration, first float64, cha
 	for i < len(changes) && at(&changes[i]) <= last {
 		moment, was := at(&changes[i]), now
 		px := f.x(int64(moment))
-		// Rounding may put a change into the column after the one that its own place is in.
+		// Rounding may put a change into the next column.
 		stop := max(min(f.ceilTime(math.Floor(px)+1), int64(last)+1), int64(moment)+1)
 		low, high := math.Inf(1), math.Inf(-1)
 		for ; i < len(changes) && int64(at(&changes[i])) < stop; i++ {
@@ -72,7 +67,7 @@ func steps[C any](f *frame, xy []float64, last time.Duration, first float64, cha
 	return append(xy, f.clip(f.x(int64(last))), now)
 }
 
-// drawHost draws the host memory that holds offloaded values.
+// drawHost draws the use of host memory for offloaded values.
 func (x *Places) drawHost(s *Scene, f *frame) {
 	s.AddText(display.Ink, 0, 13, display.Text{S: Host.Title(), Bold: true, Large: true})
 	peak := ghostPeak(x.p.Host)

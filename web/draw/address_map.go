@@ -12,21 +12,21 @@ import (
 	"memtide/web/lookup"
 )
 
-// Where things are in the map, in CSS pixels from the top.
+// The layout of the map in CSS pixels.
 const (
-	mapBar    = 38.0 // the bar of addresses
-	mapHeight = 30.0
-	mapUnder  = 74.0 // the request, or the largest hole
-	mapWords  = 108.0
+	mapBar    = 38.0  // y of the bar of addresses
+	mapHeight = 30.0  // height of the bar
+	mapUnder  = 74.0  // y of the failed request or the largest hole
+	mapWords  = 108.0 // y of the sentence about the failure
 )
 
-// holeStyle is free memory.
+// holeStyle is the fill of free memory.
 var holeStyle = display.PatternOf(display.Surface, display.ThinHatch, display.Grid)
 
-// stretchOf is a stretch of the map: a block, or a hole.
+// stretchOf is a range of addresses in the map: a block, or a hole.
 type stretchOf struct {
 	lo, hi engine.Bytes
-	block  *Block // nil: a hole
+	block  *Block // nil for a hole
 }
 
 // stretches returns the blocks of a moment and the holes between them, by address.
@@ -47,7 +47,7 @@ func (x *Places) stretches(at time.Duration) []stretchOf {
 		out = append(out, u)
 		end = max(end, u.hi)
 	}
-	last := x.p.Pool // where free memory ends: at the pool, or at what is reserved
+	last := x.p.Pool // the end of free memory: that of the pool, or of the reserved memory
 	if x.grows() {
 		last = x.LevelAt(at).Reserved
 	}
@@ -57,7 +57,7 @@ func (x *Places) stretches(at time.Duration) []stretchOf {
 	return out
 }
 
-// perByte is the scale of the map: all of the address space is always visible.
+// mapScale returns the scale of the map in pixels per byte. All addresses are always visible.
 func (x *Places) mapScale(f *frame) float64 { return (f.Width - 2) / float64(x.high) }
 
 func init() {
@@ -109,14 +109,12 @@ func (x *Places) drawMap(s *Scene, f *frame) {
 	x.drawUnderMap(s, f, at, per)
 }
 
-// firstFit returns the first text that fits into a width; the last is shortened.
-func firstFit(width float64, texts ...string) string {
-	for _, t := range texts {
-		if display.TextWidth(t) <= width {
-			return t
-		}
+// firstFit returns the long text if it fits into a width, and otherwise the short one, which is cut if necessary.
+func firstFit(width float64, long, short string) string {
+	if display.TextWidth(long) <= width {
+		return long
 	}
-	return display.Fit(texts[len(texts)-1], width)
+	return display.Fit(short, width)
 }
 
 func (x *Places) mapTitle(at time.Duration) string {
@@ -129,7 +127,7 @@ func (x *Places) mapTitle(at time.Duration) string {
 	return AddressMap.Title() + " at " + x.momentName(at)
 }
 
-// drawMapLabels names blocks by layer or buffer, and holes by their size.
+// drawMapLabels labels blocks with their layer or buffer, and holes with their size.
 func (x *Places) drawMapLabels(s *Scene, per float64, named []stretchOf) {
 	const base = mapBar + mapHeight/2 + 4
 	for _, st := range named {
@@ -140,7 +138,7 @@ func (x *Places) drawMapLabels(s *Scene, per float64, named []stretchOf) {
 			}
 			continue
 		}
-		name, layer := x.name(st.block.Buffer)
+		name, layer := x.p.Name(st.block.Buffer)
 		label := cmp.Or(layer, name)
 		if label == "" || display.TextWidth(label)+8 > w {
 			continue
@@ -153,8 +151,7 @@ func (x *Places) drawMapLabels(s *Scene, per float64, named []stretchOf) {
 	}
 }
 
-// drawUnderMap draws the failing request beside the largest hole, with their
-// widths, or says how wide the largest hole is.
+// drawUnderMap draws the widths of the largest hole and, at a failure, of the failed request.
 func (x *Places) drawUnderMap(s *Scene, f *frame, at time.Duration, per float64) {
 	if !x.failing(at) {
 		lo, hi := x.largest(at)
@@ -173,7 +170,7 @@ func (x *Places) drawUnderMap(s *Scene, f *frame, at time.Duration, per float64)
 	x0 := 1 + float64(r.HoleAt)*per
 	hole, need := float64(r.Largest)*per, math.Max(float64(r.Bytes)*per, 2)
 	bracket(s, display.Over, x0, x0+hole)
-	if x0+need > f.Width-1 { // it would not fit beside the right end either
+	if x0+need > f.Width-1 { // move it to the left, into the picture
 		x0 = math.Max(f.Width-1-need, 1)
 	}
 	need = math.Min(need, f.Width-2)
@@ -190,13 +187,13 @@ func (x *Places) drawUnderMap(s *Scene, f *frame, at time.Duration, per float64)
 	s.Text(display.Over, 0, mapWords+6, display.Start, firstFit(f.Width, x.FailureSentence(), x.failureShort()))
 }
 
-// bracket marks a stretch below the bar.
+// bracket marks the range from x0 to x1 below the bar.
 func bracket(s *Scene, r display.Role, x0, x1 float64) {
 	x1 = math.Max(x1, x0+1)
 	s.Line(display.StrokeOf(r, 1.5), x0, mapUnder-3, x0, mapUnder, x1, mapUnder, x1, mapUnder-3)
 }
 
-// largest returns the largest hole of a moment, the lowest of equal ones.
+// largest returns the largest hole at a moment, or the lowest of several.
 func (x *Places) largest(at time.Duration) (lo, hi engine.Bytes) {
 	for _, st := range x.stretches(at) {
 		if st.block == nil && st.hi-st.lo > hi-lo {
@@ -206,8 +203,7 @@ func (x *Places) largest(at time.Duration) (lo, hi engine.Bytes) {
 	return lo, hi
 }
 
-// outlineInMap frames the blocks of the buffer under the pointer, and of the one that
-// is selected.
+// outlineInMap outlines the blocks of the buffer under the pointer and of the selected one.
 func (x *Places) outlineInMap(s *Scene, f *frame) {
 	per := x.mapScale(f)
 	x.alive(x.moment(f.View), func(b *Block) {

@@ -2,6 +2,7 @@ package draw
 
 import (
 	"math"
+	"slices"
 	"time"
 
 	"memtide/engine"
@@ -12,9 +13,9 @@ import (
 )
 
 const (
-	addressTop  = titleLine + 15 // of the plot: above it is the label of the pool
-	leastSide   = 2.0            // pixels: blocks with a shorter side are small
-	leastArea   = 16.0           // square pixels: and so are those with a smaller area
+	addressTop  = titleLine + 15 // y of the plot, below the label of the pool
+	leastSide   = 2.0            // pixels: blocks with a shorter side are drawn in cells
+	leastArea   = 16.0           // square pixels: blocks with a smaller area are drawn in cells
 	mostLabels  = 160
 	labelHeight = 12.0
 )
@@ -64,13 +65,13 @@ func (x *Places) drawAddressAxis(s *Scene, f *frame, sc *addressScale) {
 		y := math.Floor(sc.y(float64(k.At))) + 0.5
 		s.Line(display.StrokeOf(display.Grid, 1), f.left, y, f.right, y)
 		if k.At == 0 {
-			continue // the time axis begins there
+			continue // the time axis has its labels there
 		}
 		s.Text(display.Muted, f.left-8, y+4, display.End, k.Label)
 	}
 }
 
-// drawTimeAxis draws the marks at round moments, or at round numbers of events.
+// drawTimeAxis draws marks at round times, or at round numbers of events.
 func (x *Places) drawTimeAxis(s *Scene, f *frame, top, bottom float64) {
 	ticks, unit := format.TimeTicks(f.From, f.To, max(int((f.right-f.left)/80), 2))
 	if x.p.Tick > 0 {
@@ -87,8 +88,7 @@ func (x *Places) drawTimeAxis(s *Scene, f *frame, top, bottom float64) {
 	f.drawTicks(s, ticks, unit, top, bottom, bottom+13)
 }
 
-// drawBlocks draws the blocks that are large enough as rectangles, and all
-// others as what they cover of a grid of cells.
+// drawBlocks draws large blocks as rectangles, and small ones by the cells that they cover.
 func (x *Places) drawBlocks(s *Scene, f *frame, sc *addressScale) {
 	s.clearSlices()
 	c := &s.cells
@@ -120,8 +120,8 @@ func (x *Places) drawBlocks(s *Scene, f *frame, sc *addressScale) {
 	}
 }
 
-// flushBlocks draws the blocks that were collected by category. Workspace has no
-// fill that would show its border.
+// flushBlocks draws the collected blocks by category. Workspace gets a border because its fill
+// does not show one.
 func (s *Scene) flushBlocks() {
 	for k := range sim.NumCategories {
 		st := bandStyles[k]
@@ -132,25 +132,23 @@ func (s *Scene) flushBlocks() {
 	}
 }
 
+// drawLabel writes the name of a block, with its layer if there is room.
 func (x *Places) drawLabel(s *Scene, l blockLabel) {
-	b := l.block
-	name, layer := x.name(b.Buffer)
-	label := name
-	if layer != "" && display.TextWidth(name+" "+layer)+8 <= l.w {
-		label = name + " " + layer
+	label, layer := x.p.Name(l.block.Buffer)
+	if long := label + " " + layer; layer != "" && display.TextWidth(long)+8 <= l.w {
+		label = long
 	}
 	if label == "" || display.TextWidth(label)+6 > l.w {
 		return
 	}
-	role := bandStyles[b.Kind].Fill.On()
-	if bandStyles[b.Kind].Pattern != display.NoPattern {
+	if fill := bandStyles[l.block.Kind]; fill.Pattern != display.NoPattern {
 		halo(s, display.Ink, l.x+5, l.y+l.h/2+4, display.Start, label)
-		return
+	} else {
+		s.Text(fill.Fill.On(), l.x+4, l.y+l.h/2+4, display.Start, label)
 	}
-	s.Text(role, l.x+4, l.y+l.h/2+4, display.Start, label)
 }
 
-// drawReserved draws what is taken from the device, where that changes.
+// drawReserved draws the line of the reserved memory if that changes.
 func (x *Places) drawReserved(s *Scene, f *frame, sc *addressScale) {
 	if !x.grows() {
 		return
@@ -165,17 +163,12 @@ func (x *Places) drawReserved(s *Scene, f *frame, sc *addressScale) {
 	}
 }
 
-// grows reports whether memory is taken from the device piece by piece.
+// grows reports whether the reserved memory changes during the step.
 func (x *Places) grows() bool {
-	for i := range x.p.Levels {
-		if x.p.Levels[i].Reserved != x.p.Levels[0].Reserved {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(x.p.Levels, func(l Level) bool { return l.Reserved != x.p.Levels[0].Reserved })
 }
 
-// drawPool draws the line that no buffer may cross.
+// drawPool draws the line at the end of the pool.
 func (x *Places) drawPool(s *Scene, f *frame, sc *addressScale) {
 	if x.p.Pool <= 0 || x.p.Pool == engine.NoLimit {
 		return
@@ -185,7 +178,7 @@ func (x *Places) drawPool(s *Scene, f *frame, sc *addressScale) {
 	halo(s, display.Budget, f.left+4, y-5, display.Start, "pool "+format.Bytes(x.p.Pool))
 }
 
-// drawFailure marks when a request found no room, and where most there was.
+// drawFailure marks the moment of the failed request, and the largest hole.
 func (x *Places) drawFailure(s *Scene, f *frame, sc *addressScale) {
 	r := x.p.Failed
 	if r == nil || r.At < f.From || r.At > f.To {
@@ -204,7 +197,7 @@ func (x *Places) drawFailure(s *Scene, f *frame, sc *addressScale) {
 	halo(s, display.Over, math.Min(math.Max(px, f.left+half+4), f.right-half), 13, display.Middle, label)
 }
 
-// outline frames the blocks of a buffer.
+// outline outlines the blocks of a buffer.
 func (x *Places) outline(s *Scene, f *frame, buffer int, st display.Style) {
 	sc := x.scale(f)
 	x.within(f.From, f.To, func(b *Block) {
@@ -224,7 +217,7 @@ func (x *Places) hitTime(f *frame, px, py float64) lookup.Target {
 	return x.find(f.time(px), (sc.bottom-py)/sc.perByte, reach/sc.perByte)
 }
 
-// blockLabel is a block that has room for its name.
+// blockLabel is a block with its rectangle, which has room for a name.
 type blockLabel struct {
 	block      *Block
 	x, y, w, h float64

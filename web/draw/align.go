@@ -2,13 +2,13 @@ package draw
 
 import "slices"
 
-// Alignment puts the layers of two traces side by side: the columns of both
-// strips, with the layers of either side from 1; 0: it has none there. Layers of the same name share a
-// column, in the order that both have.
+// Alignment holds the columns of the strips of two traces side by side: in each column, the
+// layers of both sides, from 1, or 0 for a side without a layer there. Layers of the same name
+// share a column if their order allows it.
 type Alignment [][2]int
 
-// maxAligned bounds the work of an alignment: the product of the numbers of
-// layers. Larger networks are aligned by number.
+// maxAligned is the largest product of the numbers of layers that are aligned by name, which
+// bounds the work. Larger networks are aligned by number.
 const maxAligned = 1 << 20
 
 // align aligns two lists of names.
@@ -40,9 +40,9 @@ func align(a, b []string) (al Alignment) {
 }
 
 // common returns the longest common subsequence of two lists of names, as pairs of
-// positions from 1. Layers without a name are like no other.
+// positions from 1. Empty names do not match.
 func common(a, b []string) (pairs [][2]int) {
-	length := make([][]int32, len(a)+1) // of the best for a[i:], b[j:]
+	length := make([][]int32, len(a)+1) // [i][j]: of the longest one of a[i:] and b[j:]
 	for i := range length {
 		length[i] = make([]int32, len(b)+1)
 	}
@@ -69,7 +69,7 @@ func common(a, b []string) (pairs [][2]int) {
 	return pairs
 }
 
-// Turned returns the alignment seen from the other side.
+// Turned returns the alignment with its sides exchanged.
 func (al Alignment) Turned() (out Alignment) {
 	for _, c := range al {
 		out = append(out, [2]int{c[1], c[0]})

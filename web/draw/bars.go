@@ -1,6 +1,7 @@
 package draw
 
 import (
+	"cmp"
 	"math"
 	"strings"
 
@@ -10,20 +11,20 @@ import (
 	"memtide/web/tell"
 )
 
-// stripStep is how wide a bar of the strip is with the space beside it, at
-// least; where there are more stages, several share a bar.
+// stripStep is the least width of a bar of the strip with its space. If there are too many
+// stages, several share a bar.
 const stripStep = 3.0
 
-// bar is one bar of a strip, for some of its stages or operations.
+// bar is a bar of a strip, for one or several stages or operations.
 type bar struct {
-	first, last int // both included
-	at          int // the largest of them
-	slot        int // of those there is room for
-	muted       bool
+	first, last int  // the stages or operations, both included
+	at          int  // the largest of them
+	slot        int  // index among the bars for which there is room
+	muted       bool // both sides of a comparison have the same decision
 	x, w        float64
 }
 
-// barsOf returns the bars for n things; space is the most between two of them.
+// barsOf returns the bars for n things, numbered from 0; space is the largest space between two bars.
 func barsOf(f *frame, n int, space float64) []bar {
 	bars := make([]bar, min(n, int((f.right-f.left)/stripStep)))
 	step := (f.right - f.left) / float64(len(bars))
@@ -35,7 +36,7 @@ func barsOf(f *frame, n int, space float64) []bar {
 	return bars
 }
 
-// largest returns the first of the largest of a bar.
+// largest returns the thing of a bar that has the largest size, or the first of several.
 func (b *bar) largest(size func(k int) engine.Bytes) int {
 	at := b.first
 	for k := b.first + 1; k <= b.last; k++ {
@@ -46,7 +47,7 @@ func (b *bar) largest(size func(k int) engine.Bytes) int {
 	return at
 }
 
-// bars returns those of stages, counted from 1.
+// bars returns the bars of m's stages, which count from 1.
 func (m *Index) bars(f *frame) (bars []bar) {
 	for _, b := range barsOf(f, m.places(f), 2) {
 		b.first, b.last = b.first+1, b.last+1
@@ -58,7 +59,7 @@ func (m *Index) bars(f *frame) (bars []bar) {
 	return bars
 }
 
-// stripBox returns the room of the bars: between the names of the groups and the letters.
+// stripBox returns the upper and the lower edge of the bars, between the names of groups and the letters.
 func stripBox(height float64) (top, bottom float64) {
 	top = bracketRoom
 	if height < 76 {
@@ -81,7 +82,7 @@ func (m *Index) outlineBar(s *Scene, f *frame, k int, st display.Style) {
 	}
 }
 
-// alignment returns the columns of the strip that m shares with the other side.
+// alignment returns the alignment of m's layers with the other side's.
 func (m *Index) alignment(b *Beside) Alignment {
 	if b.Layers == nil {
 		return Align(m, b.Model)
@@ -89,7 +90,7 @@ func (m *Index) alignment(b *Beside) Alignment {
 	return b.Layers
 }
 
-// places returns how many layers the strip has room for.
+// places returns the number of columns of the strip.
 func (m *Index) places(f *frame) int {
 	if f.Beside == nil {
 		return len(m.Sizes)
@@ -97,29 +98,23 @@ func (m *Index) places(f *frame) int {
 	return len(m.alignment(f.Beside))
 }
 
-// alongside turns a bar of columns into one of layers, and mutes it if the other
-// side does the same there: the comparison marks what differs. It is false if m
-// has none of these layers.
+// alongside converts a bar of columns to one of layers, and mutes it if the other side has the
+// same decisions there. It reports false if m has no layer in these columns.
 func (m *Index) alongside(f *frame, b *bar) bool {
 	al, first, last := m.alignment(f.Beside), 0, 0
 	b.muted = true
 	for i := b.first - 1; i < b.last; i++ {
 		mine, other := al[i][0], al[i][1]
 		if mine > 0 {
-			if first == 0 {
-				first = mine
-			}
-			last = mine
+			first, last = cmp.Or(first, mine), mine
 		}
-		if m.Differs(f.Beside.Model, mine, other) {
-			b.muted = false
-		}
+		b.muted = b.muted && !m.Differs(f.Beside.Model, mine, other)
 	}
 	b.first, b.last = first, last
 	return first > 0
 }
 
-// largest returns the size of the highest bar of the strip.
+// largest returns the size of the highest bar of the strip, of both sides of a comparison.
 func (m *Index) largest(f *frame) (most engine.Bytes) {
 	for _, size := range m.Sizes {
 		most = max(most, size)
@@ -132,8 +127,8 @@ func (m *Index) largest(f *frame) (most engine.Bytes) {
 	return most
 }
 
-// Differs reports whether layer k of m is treated in another way than layer j of o,
-// or exists in only one of the two.
+// Differs reports whether layer k of m and layer j of o have different decisions, or whether one
+// of them does not exist (0).
 func (m *Index) Differs(o *Index, k, j int) bool {
 	return k == 0 || j == 0 || m.Decision(k) != o.Decision(j)
 }
@@ -147,7 +142,7 @@ func (m *Index) barHeight(f *frame, k int) float64 {
 	return 2 + (bottom-top-2)*float64(m.Sizes[k-1])/math.Max(float64(m.largest(f)), 1)
 }
 
-// collectBar puts a bar among the slices of what its colours mean.
+// collectBar adds a bar to the slices that have the colours of a decision.
 func (s *Scene) collectBar(d sim.Decision, x, y, w, h float64) {
 	switch d {
 	case sim.Recompute | sim.Offload: // upper half offloaded, lower half recomputed
@@ -162,5 +157,5 @@ func (s *Scene) collectBar(d sim.Decision, x, y, w, h float64) {
 	}
 }
 
-// letters returns the short form of a decision where there is little room.
+// letters returns the abbreviation of a decision: K, R, O or RO.
 func letters(d sim.Decision) string { return strings.ReplaceAll(tell.DecisionLetter(d), "+", "") }

@@ -7,8 +7,7 @@ import (
 	"memtide/web/lookup"
 )
 
-// NumDiffering returns how many layers of m are treated in another way than in o, or are
-// not in o.
+// NumDiffering returns how many layers of m have another decision in o, or are not in o.
 func (m *Index) NumDiffering(o *Index, al Alignment) (n int) {
 	for _, c := range al {
 		if c[0] > 0 && m.Differs(o, c[0], c[1]) {
@@ -18,18 +17,16 @@ func (m *Index) NumDiffering(o *Index, al Alignment) (n int) {
 	return n
 }
 
-// drawDiffering says how many layers are treated in another way.
+// drawDiffering writes how many layers have another decision on the other side.
 func (m *Index) drawDiffering(s *Scene, f *frame) {
 	if f.Beside == nil {
 		return
 	}
-	words := "all blocks treated as in " + f.Beside.Other
-	if n := m.NumDiffering(f.Beside.Model, m.alignment(f.Beside)); n == 1 {
-		words = "1 block not treated as in " + f.Beside.Other
-	} else if n > 1 {
-		words = format.Count(n) + " blocks not treated as in " + f.Beside.Other
+	words := "all blocks treated as in "
+	if n := m.NumDiffering(f.Beside.Model, m.alignment(f.Beside)); n > 0 {
+		words = countOf(n, "block") + " not treated as in "
 	}
-	s.Text(display.Muted, f.right, 13, display.End, words)
+	s.Text(display.Muted, f.right, 13, display.End, words+f.Beside.Other)
 }
 
 // otherStyle is the outline of the other side's memory.
@@ -53,8 +50,8 @@ func (m *Index) drawBeside(s *Scene, f *frame, sc *memoryScale) {
 	}
 }
 
-// nameOther names the peak of the other side, and where both steps end, in the picture
-// that has both: below the budget's line, which is near the peaks.
+// nameOther labels the peak of the other side and the ends of both steps, in a picture of both
+// sides. The label of the peak is below it, because the budget's line is above.
 func (m *Index) nameOther(s *Scene, f *frame, sc *memoryScale) {
 	b := f.Beside
 	if x := f.x(int64(b.Model.Trace.PeakAt)); x >= f.left-0.5 && x <= f.right+0.5 {
@@ -84,8 +81,8 @@ func (m *Index) nameOther(s *Scene, f *frame, sc *memoryScale) {
 	}
 }
 
-// drawEnd marks the end of a step that is shorter than the axis; nameOther does where
-// one picture has both.
+// drawEnd marks the end of a step that is shorter than the axis. In a picture of both sides
+// nameOther does that.
 func (m *Index) drawEnd(s *Scene, f *frame, top, bottom float64) {
 	if f.Beside == nil || f.Beside.Over {
 		return
@@ -100,8 +97,8 @@ func (m *Index) drawEnd(s *Scene, f *frame, top, bottom float64) {
 	}
 }
 
-// Across returns what stands for a target of m in another model: the layer beside its
-// own.
+// Across returns the layer of the other side that is aligned with the layer of a target of m, or
+// Nothing.
 func (m *Index) Across(t lookup.Target, al Alignment) lookup.Target {
 	k := m.StageOf(t)
 	for _, c := range al {
@@ -112,9 +109,8 @@ func (m *Index) Across(t lookup.Target, al Alignment) lookup.Target {
 	return lookup.Target{}
 }
 
-// FigureOfBoth replaces s by the legend and the pictures of both sides of a
-// comparison, those of one kind under each other, for a file that stands alone.
-// The views are of A and of B.
+// FigureOfBoth replaces s by the legend and the pictures of both sides of a comparison, A
+// above B for each kind, for a file. va and vb are the views of a and b.
 func FigureOfBoth(s *Scene, a, b *Index, va, vb View) {
 	var part Scene
 	Legend(&part, va.Width, a, b)

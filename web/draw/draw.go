@@ -6,7 +6,7 @@ import (
 	"memtide/web/display"
 )
 
-// below puts a part under what is there.
+// below appends a part below the scene.
 func (s *Scene) below(part *Scene) {
 	if s.Height > 0 {
 		s.Height += PageGap
@@ -15,9 +15,8 @@ func (s *Scene) below(part *Scene) {
 	s.Height += part.Height
 }
 
-// Page replaces s by the three pictures under each other, as a page shows them,
-// with the cursor if there is one: for files, and for the first picture of the
-// page, which the live pictures replace in the same place.
+// Page replaces s by all pictures of the trace under each other, as the page shows them, with their
+// overlays. It is for files, and for the first picture of the page, which the live pictures replace.
 func (m *Index) Page(s *Scene, v View) {
 	v.Height = 0
 	s.Reset(v.Width, 0)
@@ -35,7 +34,7 @@ func (m *Index) Page(s *Scene, v View) {
 	s.Desc = m.Summary(v.Budget)
 }
 
-// Figure replaces s by the legend and the page, for a file that stands alone.
+// Figure replaces s by the legend and the pictures of Page, for a file.
 func (m *Index) Figure(s *Scene, v View) {
 	var page, legend Scene
 	m.Page(&page, v)
@@ -49,10 +48,10 @@ func (m *Index) Figure(s *Scene, v View) {
 // FileMargin is the room around a picture in a file, in CSS pixels.
 const FileMargin = 12.0
 
-// Heading says above a picture in a file what it shows.
+// Heading is the text above a picture in a file.
 type Heading struct {
-	Title string   // bold, on one line: cut where it is too long
-	Lines []string // each goes on in the next line where it is too long
+	Title string   // bold, on one line, shortened if it is too long
+	Lines []string // wrapped if they are too long
 }
 
 // Headed replaces s by a picture with a heading above it and a margin on all
@@ -80,8 +79,8 @@ func Headed(s, picture *Scene, h Heading) {
 	s.Height = y + picture.Height + FileMargin
 }
 
-// wrap breaks a text into lines of a width, at spaces; a word that is longer than
-// a line is cut.
+// wrap breaks a text at spaces into lines of at most a width. It shortens a word that is
+// longer than a line.
 func wrap(str string, width float64) (lines []string) {
 	for word := range strings.FieldsSeq(str) {
 		if n := len(lines) - 1; n >= 0 && display.TextWidth(lines[n]+" "+word) <= width {

@@ -1,6 +1,7 @@
 package draw
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
@@ -10,10 +11,10 @@ import (
 	"memtide/web/lookup"
 )
 
-// Use is what memory of a recording is for.
+// Use is the use of memory in a recording.
 type Use uint8
 
-// The uses, in the order in which they are shown.
+// The uses, in the order of legends and of doctor.Categories.
 const (
 	UseWeights Use = iota
 	UseGradients
@@ -24,7 +25,7 @@ const (
 	NumUses
 )
 
-// useStyles are the fills of calls: by what most of their memory is for.
+// useStyles are the fills of calls by the use of most of their memory.
 var useStyles = [NumUses]display.Style{
 	UseWeights:     fixedStyle,
 	UseGradients:   backwardStyle,
@@ -34,30 +35,30 @@ var useStyles = [NumUses]display.Style{
 	UseUnknown:     display.FillOf(display.Grid),
 }
 
-// FlameCall is a call of a flame graph, with what was asked for within it.
+// FlameCall is a call of a flame graph.
 type FlameCall struct {
 	Name   string
-	Bytes  engine.Bytes
+	Bytes  engine.Bytes // allocated within the call
 	Use    Use
-	Parent int // lower than its own number; of the first, which contains all, nothing
+	Parent int // index of the caller, lower than its own; 0 for the first, which contains all
 }
 
-// Flame is a flame graph, arranged for drawing: time and calls go down, a call is as
-// wide as its bytes. It is not changed after it is built.
+// Flame is a flame graph, arranged for drawing: callees are below their callers, and the
+// width of a call is its bytes. It does not change after NewFlame.
 type Flame struct {
 	drawn[*Flame]
 
 	calls []FlameCall
-	from  []engine.Bytes // where each begins
+	from  []engine.Bytes // the left end of each call
 	depth []int
 	deep  int // the largest depth
 }
 
-// NewFlame arranges calls. Those of one parent come in the order in which they stand,
-// and have no more bytes together than it.
+// NewFlame arranges calls for drawing. Calls with the same parent are drawn in their order, and
+// together must not have more bytes than it.
 func NewFlame(calls []FlameCall) *Flame {
 	x := &Flame{calls: calls, from: make([]engine.Bytes, len(calls)), depth: make([]int, len(calls))}
-	next := make([]engine.Bytes, len(calls)) // where the next call within begins
+	next := make([]engine.Bytes, len(calls)) // the left end of the next callee of each call
 	for i := 1; i < len(calls); i++ {
 		up := calls[i].Parent
 		x.from[i], x.depth[i] = next[up], x.depth[up]+1
@@ -69,28 +70,24 @@ func NewFlame(calls []FlameCall) *Flame {
 	return x
 }
 
-// Where things are, in CSS pixels.
 const (
-	flameRow  = 19.0
-	mostFlame = 22 // rows
+	flameRow  = 19.0 // height of a row, in CSS pixels
+	mostFlame = 22   // the largest number of rows
 )
 
-// flames is how the graph is laid out.
-var flames [1]layoutOf[*Flame]
+var flames = [1]layoutOf[*Flame]{{draw: (*Flame).draw, overlay: (*Flame).outline, hit: (*Flame).hit}}
 
 func init() {
-	flames[0] = layoutOf[*Flame]{draw: (*Flame).draw, overlay: (*Flame).outline, hit: (*Flame).hit}
 	pictures[Flames] = picture{name: "flame", title: "What is held, by call stack", height: 8 * flameRow, still: true}
 }
 
-// Height returns the height of the picture, which does not change with what is zoomed to.
-func (x *Flame) Height() float64 { return float64(min(x.deep+1, mostFlame)) * flameRow }
+// Height returns the height of the picture, which does not depend on the zoom.
+func (x *Flame) Height() float64 { return float64(x.rows()+1) * flameRow }
 
-// rows returns how many rows there are below that of the calls around the one zoomed to.
+// rows returns the number of rows below the row of the zoomed call.
 func (x *Flame) rows() int { return min(x.deep+1, mostFlame) - 1 }
 
-// Start returns the call to zoom to at first: the innermost that all but a hundredth goes
-// through.
+// Start returns the call to zoom to at first: the innermost call with at least 99 % of all bytes.
 func (x *Flame) Start() int {
 	at := 0
 	for i := 1; i < len(x.calls); i++ {
@@ -101,10 +98,10 @@ func (x *Flame) Start() int {
 	return at
 }
 
-// Parent returns the call around a call; the first is its own.
+// Parent returns the caller of a call; the first call is its own.
 func (x *Flame) Parent(i int) int { return x.calls[x.valid(i)].Parent }
 
-// valid returns a call that there is: the first for others.
+// valid returns i if there is such a call, and 0 otherwise.
 func (x *Flame) valid(i int) int {
 	if i < 0 || i >= len(x.calls) {
 		return 0
@@ -112,7 +109,7 @@ func (x *Flame) valid(i int) int {
 	return i
 }
 
-// flameFrame is a view of calls: those within root.
+// flameFrame is the scale of a view that is zoomed to the call root.
 type flameFrame struct {
 	root int
 	per  float64 // pixels per byte
@@ -123,6 +120,7 @@ func (x *Flame) frame(pic Picture, v View) frame {
 	return newFrame(pic, v, 1)
 }
 
+// within returns the scale of a view, which is zoomed to f.Selected.
 func (x *Flame) within(f *frame) *flameFrame {
 	z := &flameFrame{root: x.valid(f.Selected.Index)}
 	if n := x.calls[z.root].Bytes; n > 0 {
@@ -131,7 +129,7 @@ func (x *Flame) within(f *frame) *flameFrame {
 	return z
 }
 
-// place returns where a call stands; false if it is not to be seen.
+// place returns the rectangle of a call; ok is false if it is not visible.
 func (x *Flame) place(z *flameFrame, i int) (b box, ok bool) {
 	row := x.depth[i] - x.depth[z.root]
 	if row < 0 || row > x.rows() || x.from[i] < x.from[z.root] ||
@@ -143,13 +141,12 @@ func (x *Flame) place(z *flameFrame, i int) (b box, ok bool) {
 	return box{x0, y0, x0 + float64(x.calls[i].Bytes)*z.per, y0 + flameRow - 1}, i == z.root || row > 0
 }
 
-// draw draws the graph; f.Selected is the call that is as wide as the picture.
-// The scene is bounded by the pixels: of calls that are narrower than one, each pixel
-// has one.
+// draw draws the graph; f.Selected is the call that is as wide as the picture. Of the calls that are
+// narrower than a pixel, at most one per pixel is drawn, so that the scene is bounded by pixels.
 func (x *Flame) draw(s *Scene, f *frame) {
 	z := x.within(f)
 	s.Desc = x.Summary()
-	last := make([]float64, x.rows()+1) // the end of what was drawn in each row
+	last := make([]float64, x.rows()+1) // the right end of the last rectangle in each row
 	var named []int
 	var boxes []box
 	for use := range NumUses {
@@ -181,7 +178,7 @@ func (x *Flame) draw(s *Scene, f *frame) {
 	}
 }
 
-// label names a call; the one zoomed to with what is around it.
+// label writes the name and the size of a call. The zoomed call's name includes its callers.
 func (x *Flame) label(s *Scene, z *flameFrame, i int, b *box) {
 	const pad = 5.0
 	name := x.calls[i].Name
@@ -207,7 +204,7 @@ func (x *Flame) label(s *Scene, z *flameFrame, i int, b *box) {
 	}
 }
 
-// outline draws what moves with the pointer: the outline of f.Hover.
+// outline draws the overlay: the outline of f.Hover.
 func (x *Flame) outline(s *Scene, f *frame) {
 	if f.Hover.Kind != lookup.OnCall {
 		return
@@ -217,7 +214,7 @@ func (x *Flame) outline(s *Scene, f *frame) {
 	}
 }
 
-// hit returns the call at a place, or the one nearest to it within a few pixels.
+// hit returns the call at a point, or the nearest one within reach in its row.
 func (x *Flame) hit(f *frame, px, py float64) (best lookup.Target) {
 	z, dist := x.within(f), reach
 	for i := range x.calls {
@@ -230,12 +227,12 @@ func (x *Flame) hit(f *frame, px, py float64) (best lookup.Target) {
 	return best
 }
 
-// Beside returns the call that is n to the right of a call, or down from it: among
-// those of one parent, or the widest within it, or the one around it. It is the call
-// itself where there is none.
+// Beside returns the call next to call i: its caller if down is negative, its first callee if down is
+// positive, or the next call with the same caller to the right or, if right is negative, to the left. It
+// returns i if there is no such call.
 func (x *Flame) Beside(i, right, down int) int {
 	i = x.valid(i)
-	switch {
+	switch step := cmp.Compare(right, 0); {
 	case down < 0:
 		return x.calls[i].Parent
 	case down > 0:
@@ -244,14 +241,8 @@ func (x *Flame) Beside(i, right, down int) int {
 				return k // the largest comes first
 			}
 		}
-	case right > 0:
-		for k := i + 1; k < len(x.calls); k++ {
-			if i > 0 && x.calls[k].Parent == x.calls[i].Parent {
-				return k
-			}
-		}
-	case right < 0:
-		for k := i - 1; k > 0; k-- {
+	case i > 0 && step != 0:
+		for k := i + step; k > 0 && k < len(x.calls); k += step {
 			if x.calls[k].Parent == x.calls[i].Parent {
 				return k
 			}
@@ -260,12 +251,12 @@ func (x *Flame) Beside(i, right, down int) int {
 	return i
 }
 
-// Summary says in a sentence what the graph shows.
+// Summary returns what the graph shows in a sentence.
 func (x *Flame) Summary() string {
 	return fmt.Sprintf("%s in %s.", format.Bytes(x.calls[0].Bytes), countOf(len(x.calls)-1, "call"))
 }
 
-// Sentence says what a call holds; empty for everything else.
+// Sentence returns the name and the size of a call. It is empty for other targets.
 func (x *Flame) Sentence(t lookup.Target) string {
 	if t.Kind != lookup.OnCall || t.Index < 0 || t.Index >= len(x.calls) {
 		return ""

@@ -11,35 +11,36 @@ import (
 	"memtide/web/tell"
 )
 
-// The strip of a graph: a mark per forward operation, in the order in which they
-// run, and above them arcs from values to their last forward readers. It stands
-// where the strip of layers stands, which has no room for arcs in a comparison.
+// The strip of a graph has a mark for each forward operation, in the order in which they
+// run, and above them arcs from values to their last forward readers. It replaces the strip
+// of layers, except in a comparison, where there is no room for arcs.
 
 // Sizes in CSS pixels, from the bottom up.
 const (
-	graphWords  = 16.0 // where arcs begin and end, in words
-	graphLetter = 12.0 // what becomes of what an operation makes
+	graphWords  = 16.0 // labels of the ends of an arc
+	graphLetter = 12.0 // letters of decisions
 	graphMark   = 14.0
-	graphArcs   = 90.0 // most that an arc rises
-	graphTop    = 24.0 // how many arcs there are, in words
-	arcReach    = 5.0  // how far beside an arc a point still means it
-	arcSteps    = 20   // lines of which an arc consists
+	graphArcs   = 90.0 // height of the highest arc
+	graphTop    = 24.0 // line with the number of arcs
+	arcReach    = 5.0  // the largest distance at which a point hits an arc
+	arcSteps    = 20   // number of lines of an arc
 )
 
-// arcGeometry is where the marks and the arcs of a frame are.
+// arcGeometry is the geometry of the marks and the arcs of a frame.
 type arcGeometry struct {
 	base    float64 // y of the upper edge of the marks
 	left    float64
-	step    float64 // between operations
-	longest float64 // width of an arc that rises as far as there is room
+	step    float64 // distance between operations
+	longest float64 // width of the arc with the full height
 }
 
+// geometry returns the geometry of st in a frame.
 func geometry(st *lookup.Structure, f *frame) arcGeometry {
 	step := (f.right - f.left) / float64(max(len(st.Ops), 1))
 	return arcGeometry{f.Height - graphWords - graphLetter - graphMark, f.left, step, step * longestArc(st)}
 }
 
-// longestArc returns how many operations are under the longest arc that no block folds, or 1.
+// longestArc returns the length of the longest arc that is not folded, in operations, or 1.
 func longestArc(st *lookup.Structure) float64 {
 	longest := int32(1)
 	for i := range st.Arcs {
@@ -50,36 +51,41 @@ func longestArc(st *lookup.Structure) float64 {
 	return float64(longest)
 }
 
-// GraphHeight returns the height of the strip of a graph that is so wide: as much as its longest arc needs.
+// GraphHeight returns the height of the strip of a graph with a width: as much as its longest arc needs.
 func (m *Index) GraphHeight(width float64) float64 {
 	st := m.Structure()
 	wide := (width - SlimGutter) / float64(max(len(st.Ops), 1)) * longestArc(st)
 	return graphTop + rise(wide, graphArcs) + graphMark + graphLetter + graphWords
 }
 
-// rise returns how far the longest arc rises.
+// rise returns the height of an arc by its width and the room for it.
 func rise(wide, room float64) float64 { return math.Min(math.Max(1.1*wide, 16), room) }
 
 // x returns the middle of the mark of a place.
 func (g *arcGeometry) x(place int32) float64 { return g.left + (float64(place)+0.5)*g.step }
 
-// curve returns the points of an arc: an upright cubic curve, the higher the longer.
+// outline outlines the mark of a place.
+func (g *arcGeometry) outline(s *Scene, place int32, st display.Style) {
+	s.Outline(st, g.x(place)-math.Max(g.step/2, 2)+1, g.base-1.5, math.Max(g.step, 4)-2, graphMark+3)
+}
+
+// curve returns the points of an arc, a cubic curve whose height grows with its length.
 func (g *arcGeometry) curve(a *lookup.Arc) (xy []float64) {
 	x0, x1, y := g.x(a.From), g.x(a.To), g.base-1
 	room := (g.base - graphTop) * (0.2 + 0.8*math.Sqrt(math.Min((x1-x0)/g.longest, 1)))
 	rise := rise(x1-x0, room) * 4 / 3
 	for i := 0; i <= arcSteps; i++ {
-		u := (1 - math.Cos(math.Pi*float64(i)/arcSteps)) / 2 // it bends most at its ends
+		u := (1 - math.Cos(math.Pi*float64(i)/arcSteps)) / 2 // denser at the ends, where the curve bends most
 		v := 1 - u
 		xy = append(xy, x0*v*v*(v+3*u)+x1*u*u*(u+3*v), y-3*u*v*rise)
 	}
 	return xy
 }
 
-// showsGraph reports whether the strip of a frame is that of a graph.
+// showsGraph reports whether the strip of a frame is the strip of a graph.
 func (m *Index) showsGraph(f *frame) bool { return f.Beside == nil && m.Structure() != nil }
 
-// openBlock returns the block that is not folded: that of the selection.
+// openBlock returns the block of the selection, which is not folded, or 0.
 func (m *Index) openBlock(f *frame) int32 {
 	if v := m.ValueOf(f.Selected); v != engine.NoValue {
 		return int32(m.Problem.Graph.Values[v].Stage)
@@ -129,7 +135,7 @@ func drawBlocks(s *Scene, st *lookup.Structure, g *arcGeometry, open int32) {
 	}
 }
 
-// graphBars returns the marks of a frame.
+// graphBars returns the marks of a frame as bars.
 func (m *Index) graphBars(f *frame) []bar {
 	bars := barsOf(f, len(m.Structure().Ops), 7)
 	for i := range bars {
@@ -138,7 +144,7 @@ func (m *Index) graphBars(f *frame) []bar {
 	return bars
 }
 
-// made returns how much the operation at a place makes.
+// made returns the total size of the outputs of the operation at a place.
 func (m *Index) made(place int) (sum engine.Bytes) {
 	for _, v := range m.Problem.Graph.Ops[m.Structure().Ops[place]].Out {
 		sum += m.Problem.Graph.Values[v].Size
@@ -154,23 +160,18 @@ func (m *Index) drawMarks(s *Scene, f *frame, g *arcGeometry) {
 	}
 	s.flushSlices()
 	for _, b := range bars {
-		if d := m.Structure().Decisions[b.at]; d != sim.Keep && b.last == b.first {
-			if display.TextWidth(letters(d)) <= b.w+2 {
-				s.Text(display.Ink, b.x+b.w/2, g.base+graphMark+10, display.Middle, letters(d))
-			}
+		d := m.Structure().Decisions[b.at]
+		if d != sim.Keep && b.last == b.first && display.TextWidth(letters(d)) <= b.w+2 {
+			s.Text(display.Ink, b.x+b.w/2, g.base+graphMark+10, display.Middle, letters(d))
 		}
 	}
 }
 
-// markSelected outlines the operations that make and last read the selected value,
-// or those that are selected, and says so.
+// markSelected outlines the selected operations, and outlines and labels the ends of the
+// selected value's arc.
 func (m *Index) markSelected(s *Scene, f *frame, g *arcGeometry) {
-	st, v := m.Structure(), m.ValueOf(f.Selected)
 	m.outlinePlaces(s, f, f.Selected, display.StrokeOf(display.Ink, 2))
-	if v == engine.NoValue {
-		return
-	}
-	a := st.ArcOf(v)
+	a := m.Structure().ArcOf(m.ValueOf(f.Selected))
 	if a == nil {
 		return
 	}
@@ -180,17 +181,16 @@ func (m *Index) markSelected(s *Scene, f *frame, g *arcGeometry) {
 		s     string
 	}{{a.From, "made here"}, {a.To, "last forward reader"}} {
 		x, half := g.x(word.place), display.TextWidth(word.s)/2
-		s.Outline(display.StrokeOf(display.Ink, 2), x-math.Max(g.step/2, 2)+1, g.base-1.5, math.Max(g.step, 4)-2,
-			graphMark+3)
+		g.outline(s, word.place, display.StrokeOf(display.Ink, 2))
 		if g.x(a.To)-g.x(a.From) > 2*half+40 || word.place == a.From {
 			s.Text(display.Ink, math.Min(math.Max(x, f.left+half), f.right-half), below, display.Middle, word.s)
 		}
 	}
-	top := g.curve(a)[arcSteps+1] // y of its middle
+	top := g.curve(a)[arcSteps+1] // y of the middle of the arc
 	words := display.Fit(m.ArcSentence(a), f.right-f.left)
 	half := display.TextWidth(words) / 2
 	x := math.Min(math.Max((g.x(a.From)+g.x(a.To))/2, f.left+half), f.right-half)
-	y := top - 6 // above it, or within it where there is no room above
+	y := top - 6 // above the arc, or within it if there is no room above
 	if y < 36 {
 		y = math.Min(math.Max(top+20, 44), g.base-6)
 	}
@@ -214,12 +214,12 @@ func (m *Index) outlinePlaces(s *Scene, f *frame, t lookup.Target, st display.St
 	g := geometry(m.Structure(), f)
 	for i, place := range at {
 		if place >= 0 && (i == 0 || i == len(at)-1 || g.step >= 2) {
-			s.Outline(st, g.x(place)-math.Max(g.step/2, 2)+1, g.base-1.5, math.Max(g.step, 4)-2, graphMark+3)
+			g.outline(s, place, st)
 		}
 	}
 }
 
-// overGraph shows what is under the pointer: an arc with its words, or a mark.
+// overGraph highlights the arc or the mark under the pointer.
 func (m *Index) overGraph(s *Scene, f *frame) {
 	st := m.Structure()
 	geo := geometry(st, f)
@@ -250,7 +250,7 @@ func (m *Index) hitGraph(f *frame, x, y float64) lookup.Target {
 	for i := range arcs {
 		xy := geo.curve(&arcs[i])
 		for j := 0; j+3 < len(xy); j += 2 {
-			if d := away(x, y, xy[j:j+4]); d <= least {
+			if d := distance(x, y, xy[j:j+4]); d <= least {
 				best, least = lookup.Target{Kind: lookup.OnValue, Index: int(arcs[i].Value)}, d
 			}
 		}
@@ -258,8 +258,8 @@ func (m *Index) hitGraph(f *frame, x, y float64) lookup.Target {
 	return best
 }
 
-// away returns how far a point is from a line.
-func away(x, y float64, line []float64) float64 {
+// distance returns the distance of a point from a line from (line[0], line[1]) to (line[2], line[3]).
+func distance(x, y float64, line []float64) float64 {
 	x0, y0 := line[0], line[1]
 	dx, dy := line[2]-x0, line[3]-y0
 	u := 0.0
@@ -269,11 +269,11 @@ func away(x, y float64, line []float64) float64 {
 	return math.Hypot(x-x0-u*dx, y-y0-u*dy)
 }
 
-// fewArcs is how many arcs are drawn where there is little width, in place of MostArcs.
+// fewArcs is the number of arcs in narrow pictures, instead of lookup.MostArcs.
 const fewArcs = 3
 
-// drawnArcs returns the arcs that are shown in a frame, the selected one last, and how many
-// are not: beside those of blocks, and within them.
+// drawnArcs returns the arcs that a frame shows, the selected one last, and the numbers of
+// hidden arcs: more outside of folded blocks, folded within them.
 func drawnArcs(st *lookup.Structure, f *frame, selected engine.ValueID, open int32) (arcs []lookup.Arc, more,
 	folded int) {
 	var on []lookup.Arc

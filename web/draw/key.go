@@ -6,15 +6,14 @@ import (
 	"memtide/web/lookup"
 )
 
-// KeyEntry is a colour of the pictures and what it means.
+// KeyEntry is a fill of the pictures and its meaning.
 type KeyEntry struct {
-	Class string // of the sample on the page
+	Class string // CSS class of the sample on the page
 	Words string
 	style display.Style
 }
 
-// Key returns what the colours mean that occur in the pictures of some models and are not
-// named there.
+// Key returns the entries for the fills that occur in the pictures of the models.
 func Key(models ...*Index) (out []KeyEntry) {
 	var ran [lookup.NumKinds]bool
 	var held [sim.NumCategories]bool
@@ -50,7 +49,7 @@ func Key(models ...*Index) (out []KeyEntry) {
 	return out
 }
 
-// Legend replaces s by the key of some models, in as many lines as the width needs.
+// Legend replaces s by the key of the models, in as many lines as the width requires.
 func Legend(s *Scene, width float64, models ...*Index) {
 	s.Reset(width, lineHeight+6)
 	s.Title = "Legend"
@@ -67,8 +66,7 @@ func Legend(s *Scene, width float64, models ...*Index) {
 	s.Height = y + lineHeight + 6
 }
 
-// The fills of slices, bars and bands: the pattern is the second channel beside
-// the colour.
+// The fills of slices, bars and bands. Patterns distinguish them without colours.
 var (
 	forwardStyle   = display.FillOf(display.Forward)
 	recomputeStyle = display.PatternOf(display.Recompute, display.Hatch, display.LineRecompute)
@@ -81,7 +79,7 @@ var (
 	overStyle      = display.FillOf(display.Over)
 )
 
-// kindSliver is that of a wait that is too narrow for a pattern.
+// kindSliver is the kind of waits that are too narrow for a pattern.
 const kindSliver = lookup.NumKinds
 
 // kindStyles are the fills of slices.
@@ -97,7 +95,7 @@ var kindStyles = [lookup.NumKinds + 1]display.Style{
 	kindSliver:         display.FillOf(display.Waiting),
 }
 
-// waitingBox is a gap that is wide enough for an outline.
+// waitingBox is the style of a gap that is wide enough for an outline.
 var waitingBox = display.Style{Fill: display.Surface, Stroke: display.Waiting, Pattern: display.ThinHatch,
 	Lines: display.Waiting, Dash: display.DashWaiting, Width: 1}
 
@@ -107,12 +105,12 @@ func (s *Scene) clearSlices() {
 	}
 }
 
-// flushSlices draws what was collected, one group for each kind.
+// flushSlices draws the collected slices, one group for each kind.
 func (s *Scene) flushSlices() {
 	for k := range s.slices {
 		s.Rects(kindStyles[k], s.slices[k])
 	}
 }
 
-// mutedStyle is a bar of layers that both sides treat alike.
+// mutedStyle is the fill of bars that are equal on both sides of a comparison.
 var mutedStyle = display.FillOf(display.Grid)

@@ -15,8 +15,7 @@ const (
 	laneSpace     = 4.0 // between rows
 )
 
-// laneNames are the names of the lanes, and what they are called where there is little
-// room.
+// laneNames are the names of the lanes, slimLaneNames those for narrow pictures.
 var (
 	laneNames = [sim.NumLanes]string{sim.Compute: "compute", sim.ToHost: "to host ↓", sim.ToDev: "to device ↑",
 		sim.Network: "network", sim.CPU: "CPU"}
@@ -24,14 +23,14 @@ var (
 		sim.Network: "net", sim.CPU: "CPU"}
 )
 
-// runs reports whether anything runs on a lane, of both sides of a comparison: others are
-// not drawn. The compute lane always is.
+// runs reports whether a lane is drawn: the compute lane, and lanes with spans on this or the
+// other side of a comparison.
 func (m *Index) runs(f *frame, l int) bool {
 	return l == int(sim.Compute) || len(m.Lanes[l].Ref) > 0 || f.Beside != nil && len(f.Beside.Model.Lanes[l].Ref) > 0
 }
 
-// laneBox returns where a lane is; of sim.NumLanes, where the lanes end. Where there is no
-// room for all, they are lower.
+// laneBox returns the upper edge and the height of a lane; for sim.NumLanes, y is where the lanes
+// end. If the picture is too low for its lanes, all of them are lower.
 func (m *Index) laneBox(f *frame, l int) (y, h float64) {
 	rows := 0
 	for i := int(sim.ToHost); i < len(m.Lanes); i++ {
@@ -55,13 +54,13 @@ func (m *Index) laneBox(f *frame, l int) (y, h float64) {
 	return y, copyHeight * part
 }
 
-// TimelineHeight returns the height of a timeline with n lanes beside compute.
+// TimelineHeight returns the height of a timeline with the compute lane and copies other lanes.
 func TimelineHeight(copies int) float64 {
 	return titleLine + computeHeight + laneSpace + float64(copies)*(copyHeight+laneSpace) + axisLine
 }
 
-// nameWait writes what the selected wait is about beside it: in the row of the copy
-// that it waited for, or in another one that is free there, or above.
+// nameWait writes the label of the selected wait beside it: in the row of its cause, in another
+// row that is free there, or above.
 func (m *Index) nameWait(s *Scene, f *frame) {
 	t := f.Selected
 	if !m.Valid(t) || t.Kind != lookup.OnGap {
@@ -100,13 +99,13 @@ func (m *Index) nameWait(s *Scene, f *frame) {
 	s.place(f, display.Budget, words, false, spots...)
 }
 
-// empty reports whether a lane has nothing between two places.
+// empty reports whether a lane has no slices between x0 and x1.
 func empty(l *lookup.Lane, f *frame, x0, x1 float64) bool {
 	i := l.FirstEnding(int64(f.time(x0)))
 	return i >= len(l.From) || f.x(l.From[i]) >= x1
 }
 
-// box returns where a span or a gap is painted; ok is false if it is outside of the view.
+// box returns the rectangle of a span or a gap; ok is false if it is outside of the view.
 func (m *Index) box(f *frame, t lookup.Target) (x, y, w, h float64, ok bool) {
 	from, to := m.Interval(t)
 	l := 0
@@ -121,8 +120,20 @@ func (m *Index) box(f *frame, t lookup.Target) (x, y, w, h float64, ok bool) {
 	return x, y, math.Max(f.clip(f.x(int64(to)))-x, 1), h, true
 }
 
-// drawPhases shades every second phase behind the rows of a picture, and names them
-// at y if that is not 0.
+// outlineSpans outlines the visible ones of some spans, but not more than can be told apart.
+func (m *Index) outlineSpans(s *Scene, f *frame, ids []sim.SpanID, width float32) {
+	const most = 64
+	n := 0
+	for _, id := range ids {
+		if x, y, w, h, ok := m.box(f, lookup.Target{Kind: lookup.OnSpan, Index: int(id)}); ok && n < most {
+			s.Outline(display.StrokeOf(display.Ink, width), x, y, w, h)
+			n++
+		}
+	}
+}
+
+// drawPhases shades every second phase between top and bottom, and writes the names of the phases
+// at y if it is not 0.
 func (m *Index) drawPhases(s *Scene, f *frame, top, bottom, y float64) {
 	for i, p := range m.Phases {
 		x0, x1 := f.clip(f.x(int64(p.From))), f.clip(f.x(int64(p.To)))
@@ -145,14 +156,14 @@ func (m *Index) drawPhases(s *Scene, f *frame, top, bottom, y float64) {
 	}
 }
 
-// chainWidth is how thick the critical chain is drawn, in CSS pixels.
+// chainWidth is the width of the line of the critical chain, in CSS pixels.
 const chainWidth = 3.0
 
-// drawChain underlines the links of the critical chain and joins them where the
-// chain goes to another lane. Links that share a pixel are drawn once.
+// drawChain underlines the links of the critical chain and connects them where the
+// chain changes lanes. Links that share a pixel are drawn once.
 func (m *Index) drawChain(s *Scene, f *frame) {
 	var bars rects
-	var drawn [sim.NumLanes]float64 // how far each lane's line has come
+	var drawn [sim.NumLanes]float64 // the right end of each lane's line
 	for l := range drawn {
 		drawn[l] = f.left
 	}

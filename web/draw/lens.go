@@ -14,20 +14,19 @@ import (
 const (
 	lensHeight = 112.0
 	lensLeft   = 58.0
-	lensTop    = 20.0 // of the compute lane
+	lensTop    = 20.0 // y of the compute lane
 	lensLane   = 30.0
-	lensLower  = 58.0 // top of the lane of the cause
+	lensLower  = 58.0 // y of the lane of the cause
 	lensCopy   = 24.0
 	lensAxis   = 104.0 // baseline of the axis
 )
 
-// lensMagnifies is how many times the wait the lens shows: a wait is a few pixels of
-// a step.
+// lensMagnifies is the length of the interval in the lens, in lengths of the wait.
 const lensMagnifies = 13
 
-// Lens draws a wait with what happens around it on the compute lane and on the lane
-// of its cause, and how the cause let it end. It is false, and nothing is drawn, for
-// everything but a wait, and where the lens would show no less than the whole step.
+// Lens replaces s by a magnified wait: the compute lane and the lane of its cause around the
+// wait, with an arrow from the cause. It draws nothing and returns false for other targets, and
+// if the lens would show the whole step.
 func (m *Index) Lens(s *Scene, t lookup.Target, width float64) bool {
 	s.Reset(width, lensHeight)
 	if t.Kind != lookup.OnGap || !m.Valid(t) {

@@ -11,15 +11,13 @@ import (
 	"memtide/web/lookup"
 )
 
-// lifeHeight is the height of the row, lifeTop and lifeBar where its bar is.
 const (
-	lifeHeight = 28.0
-	lifeTop    = 9.0
-	lifeBar    = 14.0
+	lifeTop = 9.0  // y of the bar, in CSS pixels
+	lifeBar = 14.0 // height of the bar
 )
 
 func init() {
-	pictures[Life] = picture{name: "life", title: "its life", height: lifeHeight, compared: 0}
+	pictures[Life] = picture{name: "life", title: "its life", height: 28}
 	timed[Life] = layoutOf[*Index]{
 		draw: (*Index).drawLife,
 		overlay: func(m *Index, s *Scene, f *frame) {
@@ -37,9 +35,9 @@ func init() {
 	}
 }
 
-// drawLife draws when the selected value is on the device, leaves it, is on the host
-// only and comes back, with a tick for every run that reads it. Of a chain it draws
-// nothing: there the memory shows the life of a layer.
+// drawLife draws when the selected value is on the device, leaves it, is only on the host
+// and comes back, with a mark for every run that reads it. For a chain it draws nothing,
+// because Memory shows the life of a layer.
 func (m *Index) drawLife(s *Scene, f *frame) {
 	if !m.IsGraph() {
 		return
@@ -58,13 +56,13 @@ func (m *Index) drawLife(s *Scene, f *frame) {
 	m.drawReads(s, f, v)
 }
 
-// drawStays draws the stays, with what is leaving or arriving over them.
+// drawStays draws the stays of a value on the device, with its copies over them.
 func (m *Index) drawStays(s *Scene, f *frame, v engine.ValueID) {
 	var kept, again, moving rects
 	add := func(to *rects, from, end time.Duration) {
 		x0, x1 := f.clip(f.x(int64(from))), f.clip(f.x(int64(end)))
 		n := len(*to)
-		if end < f.From || from > f.To || n > 0 && x1-(*to)[n-4]-(*to)[n-2] < 1 { // as wide as a pixel together
+		if end < f.From || from > f.To || n > 0 && x1-(*to)[n-4]-(*to)[n-2] < 1 { // within a pixel of the last one
 			return
 		}
 		to.add(x0, lifeTop, math.Max(x1-x0, 1), lifeBar)
@@ -78,7 +76,7 @@ func (m *Index) drawStays(s *Scene, f *frame, v engine.ValueID) {
 	})
 	m.Copies(v, func(c *sim.Span) {
 		from := c.Start
-		m.Stays(v, func(l *sim.Life) { // its room is taken before its copy begins
+		m.Stays(v, func(l *sim.Life) { // memory is allocated before the copy begins
 			if c.Kind == sim.SpanFetch && l.Start <= c.Start && c.Start < l.End {
 				from = l.Start
 			}
@@ -90,7 +88,7 @@ func (m *Index) drawStays(s *Scene, f *frame, v engine.ValueID) {
 	s.Rects(inFlightStyle, moving)
 }
 
-// drawAbsence draws a dotted line between stays, and says where the value is then.
+// drawAbsence draws a dotted line between stays, and writes where the value is meanwhile.
 func (m *Index) drawAbsence(s *Scene, f *frame, v engine.ValueID) {
 	var gone time.Duration
 	drawn := math.Inf(-1)
@@ -114,8 +112,7 @@ func (m *Index) drawAbsence(s *Scene, f *frame, v engine.ValueID) {
 	})
 }
 
-// drawReads draws a tick for every run that reads the value, as many as can be told
-// apart.
+// drawReads draws marks for the runs that read the value, with at least 4 pixels between two.
 func (m *Index) drawReads(s *Scene, f *frame, v engine.ValueID) {
 	last := math.Inf(-1)
 	m.Reads(v, func(sp *sim.Span) {
@@ -128,20 +125,15 @@ func (m *Index) drawReads(s *Scene, f *frame, v engine.ValueID) {
 	})
 }
 
-// outlineValue outlines the runs and copies that put the selected value where it
-// is, and nothing of what only reads it.
+// outlineValue outlines the runs that make a value and its copies, but not the runs that only read it.
 func (m *Index) outlineValue(s *Scene, f *frame, v engine.ValueID) {
-	const most = 64
-	n := 0
+	var own []sim.SpanID
 	for i := range m.Trace.Spans {
 		sp := &m.Trace.Spans[i]
-		own := sp.Value == v
-		if sp.Op != engine.NoOp {
-			own = slices.Contains(m.Problem.Graph.Ops[sp.Op].Out, v)
-		}
-		if x, y, w, h, ok := m.box(f, lookup.Target{Kind: lookup.OnSpan, Index: i}); own && ok && n < most {
-			s.Outline(display.StrokeOf(display.Ink, 2), x, y, w, h)
-			n++
+		if sp.Op == engine.NoOp && sp.Value == v ||
+			sp.Op != engine.NoOp && slices.Contains(m.Problem.Graph.Ops[sp.Op].Out, v) {
+			own = append(own, sim.SpanID(i))
 		}
 	}
+	m.outlineSpans(s, f, own, 2)
 }

@@ -48,7 +48,7 @@ func (m *Index) drawMemory(s *Scene, f *frame) {
 	m.drawGhost(s, f, &sc)
 	outlineSunk(s, &sc)
 	s.placed = append(s.placed[:0], boxOf(&title, f, &spot{0, 13, display.Start}))
-	if sc.fixed > 0 { // the words under the band
+	if sc.fixed > 0 { // the caption below the band
 		s.placed = append(s.placed, box{f.left, sc.bottom + 2, f.right, sc.bottom + captionRoom})
 	}
 	m.drawLines(s, f, &sc)
@@ -60,7 +60,7 @@ func (m *Index) drawMemory(s *Scene, f *frame) {
 
 func (m *Index) drawMemoryAxis(s *Scene, f *frame, sc *memoryScale) {
 	line := display.StrokeOf(display.Grid, 1)
-	share := float64(sc.most) / float64(sc.most-sc.fixed) // of the axis that has the true scale
+	share := float64(sc.most) / float64(sc.most-sc.fixed) // ticks of the whole range per tick above the band
 	ticks := format.ByteTicks(sc.most, max(int(share*(sc.floor-sc.top)/30), 2))
 	ticks = slices.DeleteFunc(ticks, func(k format.ByteTick) bool {
 		return k.At > 0 && (k.At <= sc.fixed || sc.fixed > 0 && sc.floor-sc.y(int64(k.At)) < lineHeight)
@@ -74,8 +74,8 @@ func (m *Index) drawMemoryAxis(s *Scene, f *frame, sc *memoryScale) {
 	}
 }
 
-// drawBands fills the bands from the top one down: each reaches to the bottom
-// and the next one covers what is not its own.
+// drawBands fills the bands from the top one down. Each fill reaches to the bottom, and the
+// next one covers its lower part.
 func (m *Index) drawBands(s *Scene, f *frame, sc *memoryScale, sunk []int32) {
 	for b := len(lookup.Stack) - 1; b >= 0; b-- {
 		if b == 0 {
@@ -84,10 +84,10 @@ func (m *Index) drawBands(s *Scene, f *frame, sc *memoryScale, sunk []int32) {
 		st := bandStyles[lookup.Stack[b]]
 		st.Stroke, st.Width = display.Surface, 0.8
 		if lookup.Stack[b] == sim.Workspace {
-			st.Stroke = display.Muted // it has no fill that would show its border
+			st.Stroke = display.Muted // its fill does not show a border
 		}
-		// One area for each run of corners where the band is not empty, from the
-		// corner before to the corner after.
+		// One area for each run of corners in which the band is not empty, with the corners
+		// before and after it.
 		for i := 0; i < len(s.bands); i++ {
 			if !s.bands[i].thick(b) {
 				continue
@@ -102,7 +102,7 @@ func (m *Index) drawBands(s *Scene, f *frame, sc *memoryScale, sunk []int32) {
 	}
 }
 
-// drawOver fills what is above the budget.
+// drawOver fills the area above the budget.
 func drawOver(s *Scene, sc *memoryScale, budget engine.Bytes) {
 	line := sc.y(int64(budget))
 	var xy []float64
@@ -155,13 +155,11 @@ func (m *Index) hitMemory(f *frame, x, y float64) lookup.Target {
 	return lookup.Target{}
 }
 
-// The ghost is the memory over time if everything is kept, on the same axes: what
-// the schedule saves and, where it ends earlier, what that costs.
-
 var ghostLine = display.DashedOf(display.Muted, 1.3, display.DashGhost)
 
-// drawGhost draws the outline of keeping everything, and hatches what of it is more
-// than the device has. What is above the axis is cut off, and its label says so.
+// drawGhost draws the ghost, which is the use of memory over time if everything is kept, and
+// hatches the part of it above the memory of the device. A ghost that is higher than the
+// axis is cut off; nameCut says so.
 func (m *Index) drawGhost(s *Scene, f *frame, sc *memoryScale) {
 	if len(f.Ghost) == 0 || f.Beside != nil {
 		return
@@ -183,8 +181,8 @@ func (m *Index) drawGhost(s *Scene, f *frame, sc *memoryScale) {
 	s.Path(display.OpLine, line, xy)
 }
 
-// drawBeyond hatches what lies above the device's line under an outline; where the
-// device cannot even hold what is fixed, that would be all of the picture.
+// drawBeyond hatches the area between the device's line and an outline above it. It hatches
+// nothing if the device cannot even hold the fixed memory, because that would be everything.
 func drawBeyond(s *Scene, f *frame, sc *memoryScale, outline []float64) {
 	if f.Capacity <= sc.fixed || f.Capacity >= sc.most {
 		return

@@ -11,11 +11,11 @@ import (
 	"memtide/web/lookup"
 )
 
-// apart is how far two lines must be from each other for both labels to stand above.
+// apart is the least distance of two lines whose labels are both above them.
 const apart = 18.0
 
-// drawLines draws what the device has, the budget and the peak, and names them and the
-// ghost: where two lines are near, the label of the lower one stands under it.
+// drawLines draws the lines of the device's memory and the budget and the mark of the peak, with their
+// labels and that of the ghost. If two lines are near, the label of the lower one is below it.
 func (m *Index) drawLines(s *Scene, f *frame, sc *memoryScale) {
 	device, budget := math.Inf(-1), math.Inf(-1)
 	if sc.showDevice && f.Capacity <= sc.most {
@@ -29,8 +29,11 @@ func (m *Index) drawLines(s *Scene, f *frame, sc *memoryScale) {
 		s.Line(budgetLine, f.left, budget, f.right, budget)
 	}
 	peakX := f.x(int64(m.Trace.PeakAt))
-	if seen := peakX >= f.left-0.5 && peakX <= f.right+0.5; seen {
-		m.markPeak(s, sc, f.clip(peakX))
+	if peakX >= f.left-0.5 && peakX <= f.right+0.5 {
+		x, y := f.clip(peakX), sc.y(int64(m.Trace.Peak))
+		s.Area(display.Style{Fill: display.Ink, Stroke: display.Surface, Lines: display.NoRole, Width: 1},
+			x, y, x-4.5, y-8, x+4.5, y-8)
+		s.placed = append(s.placed, box{x - 5, y - 9, x + 5, y})
 	}
 	aside := spot{f.right - 4, 0, display.End}
 	if peakX > f.left+(f.right-f.left)*0.6 {
@@ -39,7 +42,7 @@ func (m *Index) drawLines(s *Scene, f *frame, sc *memoryScale) {
 	label := func(r display.Role, t display.Text, y, other float64) {
 		above, under := aside, aside
 		above.y, under.y = y-6, y+15
-		over := y - 6 // both lines
+		over := y - 6 // above both lines
 		if other < y && y-other < apart {
 			above, under, over = under, above, other-6
 		}
@@ -67,18 +70,14 @@ func (m *Index) drawLines(s *Scene, f *frame, sc *memoryScale) {
 	nameGhost(s, f, sc)
 }
 
-// budgetLine is how the budget is drawn.
-var budgetLine = display.DashedOf(display.Budget, 1.5, display.DashBudget)
+// The styles of the lines of the budget and of the device's memory.
+var (
+	budgetLine = display.DashedOf(display.Budget, 1.5, display.DashBudget)
+	deviceLine = display.StrokeOf(display.Ink, 2)
+)
 
-func (m *Index) markPeak(s *Scene, sc *memoryScale, x float64) {
-	y := sc.y(int64(m.Trace.Peak))
-	s.Path(display.OpArea, display.Style{Fill: display.Ink, Stroke: display.Surface, Lines: display.NoRole, Width: 1},
-		[]float64{x, y, x - 4.5, y - 8, x + 4.5, y - 8})
-	s.placed = append(s.placed, box{x - 5, y - 9, x + 5, y})
-}
-
-// namePeak names the peak as near to its mark as there is room, with a line to it where
-// that is not near.
+// namePeak labels the peak as near to its mark as there is room, with a line to it if the label
+// is not near.
 func (m *Index) namePeak(s *Scene, f *frame, sc *memoryScale, peakX float64) {
 	if peakX < f.left-0.5 || peakX > f.right+0.5 {
 		return
@@ -103,13 +102,13 @@ func (m *Index) namePeak(s *Scene, f *frame, sc *memoryScale, peakX float64) {
 	}
 }
 
-// nameGhost names the outline of keeping everything, beside its highest part.
+// nameGhost labels the ghost beside its highest part.
 func nameGhost(s *Scene, f *frame, sc *memoryScale) {
 	if len(f.Ghost) == 0 || f.Beside != nil {
 		return
 	}
 	peak := ghostPeak(f.Ghost)
-	from, to := f.right, f.left // where it is highest
+	from, to := f.right, f.left // the interval in which it is highest
 	for i := range f.Ghost {
 		if p := &f.Ghost[i]; p.Used == peak {
 			from = math.Min(from, f.clip(f.x(int64(p.At))))
@@ -140,9 +139,9 @@ func nameGhost(s *Scene, f *frame, sc *memoryScale) {
 	}
 }
 
-// nameCut names an outline of keeping everything that leaves the picture upwards, on a plate in what is seen of it.
+// nameCut labels a ghost that is higher than the axis, on a plate in its visible part.
 func nameCut(s *Scene, f *frame, sc *memoryScale, role display.Role, peak engine.Bytes) {
-	from := f.right // where it leaves
+	from := f.right // where it leaves the picture
 	for i := range f.Ghost {
 		if p := &f.Ghost[i]; p.Used > sc.most {
 			from = math.Min(from, f.clip(f.x(int64(p.At))))
@@ -159,10 +158,10 @@ func nameCut(s *Scene, f *frame, sc *memoryScale, role display.Role, peak engine
 	}
 }
 
-// nameSunk says beside the stretch in which the lit layer is away how long that is.
+// nameSunk writes for how long the highlighted layer is not on the card, in its longest absence.
 func (m *Index) nameSunk(s *Scene, f *frame, sc *memoryScale, pieces []int32) {
 	all, k := m.Pieces().All, m.Lit(f.Selected)
-	var from, to, until int64 // the longest stretch without it
+	var from, to, until int64 // the longest absence, and the end of the pieces so far
 	for n, i := range pieces {
 		p := &all[i]
 		if n > 0 && p.From > until && p.From-until > to-from {
@@ -174,21 +173,21 @@ func (m *Index) nameSunk(s *Scene, f *frame, sc *memoryScale, pieces []int32) {
 		return
 	}
 	t := display.Text{S: m.StageName(k) + ": not on the card for " + format.Duration(time.Duration(to-from))}
+	at := spot{f.clip(f.x(until)) + 8, sc.floor - 6, display.Start}
 	if x0, x1 := f.clip(f.x(from)), f.clip(f.x(to)); x1-x0 > t.Width()+8 {
-		s.place(f, display.Ink, t, false, spot{(x0 + x1) / 2, sc.floor - 6, display.Middle})
-	} else {
-		s.place(f, display.Ink, t, false, spot{f.clip(f.x(until)) + 8, sc.floor - 6, display.Start})
+		at = spot{(x0 + x1) / 2, sc.floor - 6, display.Middle}
 	}
+	s.place(f, display.Ink, t, false, at)
 }
 
-// The least area that is named in the picture, in pixels.
+// The least area that is labelled, in pixels.
 const (
 	namedWidth  = 60.0
 	namedHeight = 16.0
-	nameStep    = 4.0 // between the columns that are looked at
+	nameStep    = 4.0 // distance of the columns that are tried
 )
 
-// nameBands writes into or above the bands what they are, where there is room.
+// nameBands labels the bands, within or above them, if there is room.
 func (m *Index) nameBands(s *Scene, f *frame, sc *memoryScale) {
 	n := int((f.right - f.left) / nameStep)
 	if len(s.bands) < 2 || n < 1 {
@@ -219,16 +218,16 @@ func (m *Index) nameBands(s *Scene, f *frame, sc *memoryScale) {
 	}
 }
 
-// bandNames are what the bands are called where they are named.
+// bandNames are the labels of the bands.
 var bandNames = [sim.NumCategories]string{sim.Activation: "kept", sim.Recomputed: "computed again",
 	sim.Gradient: "gradients", sim.Workspace: "scratch"}
 
-// bandInk is the role of words about a band that stand beside it.
+// bandInk are the roles of labels above the bands.
 var bandInk = [sim.NumCategories]display.Role{sim.Activation: display.Ink, sim.Recomputed: display.InkRecompute,
 	sim.InTransfer: display.InkTransfer, sim.Gradient: display.Ink, sim.Workspace: display.Muted}
 
-// nameBand finds the stretch where band b is highest, of those that are as wide as its
-// name, and writes it there: in a plain fill, otherwise just above.
+// nameBand writes the label of band b where the band is highest over the label's width: within a
+// fill without a pattern, otherwise just above all bands. first is the index of the first of columns.
 func nameBand(s *Scene, f *frame, sc *memoryScale, columns []bandPoint, first, b int, name string) {
 	t := display.Text{S: name, Bold: lookup.Stack[b] == sim.Activation, Large: true}
 	wide := int(math.Max(t.Width()+8, namedWidth)/nameStep) + 1
@@ -242,7 +241,7 @@ func nameBand(s *Scene, f *frame, sc *memoryScale, columns []bandPoint, first, b
 		if top-bottom > best {
 			best, at, y = top-bottom, i, (sc.y(top)+sc.y(bottom))/2
 		} else if columns[j-1].sum[b]-columns[j-1].below(b) <= best {
-			i = j - 1 // no stretch with this column is higher
+			i = j - 1 // no interval with this column is higher
 		}
 	}
 	if at < 0 {
@@ -256,13 +255,9 @@ func nameBand(s *Scene, f *frame, sc *memoryScale, columns []bandPoint, first, b
 		s.AddText(st.Fill.On(), x, y+4, t)
 		return
 	}
-	high := math.Inf(1) // of all bands there
+	high := math.Inf(1) // upper edge of all bands there
 	for j := at; j < at+wide; j++ {
 		high = math.Min(high, sc.y(columns[j].sum[len(lookup.Stack)-1]))
 	}
-	spots := []spot{{x, high - 7, display.Middle}, {x, y + 4, display.Middle}}
-	s.place(f, bandInk[lookup.Stack[b]], t, false, spots...)
+	s.place(f, bandInk[lookup.Stack[b]], t, false, spot{x, high - 7, display.Middle}, spot{x, y + 4, display.Middle})
 }
-
-// deviceLine is how what the device has is drawn.
-var deviceLine = display.StrokeOf(display.Ink, 2)

@@ -13,38 +13,38 @@ import (
 	"memtide/web/lookup"
 )
 
-// memoryScale is the scale of the memory axis. What stays through the whole step
-// would take most of the height of a large network: from a fifth of the axis on it
-// stands in a band of its own scale below the others, under a zigzag that says so.
+// memoryScale is the scale of the memory axis. The fixed memory would take most of the
+// height for a large network. If it is more than a fifth of the axis, it is drawn as a band
+// with its own, smaller scale below the others, separated by a zigzag.
 type memoryScale struct {
-	top, bottom float64 // pixels
-	most        engine.Bytes
-	fixed       engine.Bytes // what the band stands for; 0: there is none, and one scale
-	floor       float64      // pixels: where the true scale begins
-	band        float64      // pixels of the band
-	perByte     float64      // above the floor
+	top, bottom float64      // pixels
+	most        engine.Bytes // the upper end of the axis
+	fixed       engine.Bytes // memory in the band with its own scale; 0 if there is none
+	floor       float64      // y where the main scale begins
+	band        float64      // height of the band in pixels
+	perByte     float64      // pixels per byte above the floor
 	showBudget  bool
 	showDevice  bool
 }
 
 const (
-	budgetShown = 2.5  // how many times the peak the budget or the device may be to be in the picture
-	ghostTimes  = 2.0  // how many times what else is drawn, without what is fixed, the ghost may be to be in it whole
-	ghostCut    = 0.25 // of what else is drawn, that is seen of a higher ghost
-	fixedBand   = 46.0 // pixels of the band, less in low pictures
-	fixedBreak  = 6.0  // of the zigzag
-	captionRoom = 20.0 // of the words under the band
+	budgetShown = 2.5  // the largest ratio of the budget or the device's memory to the peak that is shown
+	ghostTimes  = 2.0  // the largest ratio of the ghost to the rest, both without fixed memory, that is not cut off
+	ghostCut    = 0.25 // the visible part of a ghost that is cut off, relative to the rest
+	fixedBand   = 46.0 // height of the band in pixels; less in low pictures
+	fixedBreak  = 6.0  // height of the zigzag
+	captionRoom = 20.0 // height of the caption below the band
 )
 
+// memoryScale returns the scale of the memory axis of a frame.
 func (m *Index) memoryScale(f *frame) memoryScale {
 	sc := memoryScale{top: titleLine + 17, bottom: f.Height - 6, most: max(m.Trace.Peak, 1)}
 	if f.Beside != nil {
 		sc.most = max(sc.most, f.Beside.Model.Trace.Peak)
 	}
 	peak := float64(sc.most)
-	in := func(b engine.Bytes) bool { return b > 0 && float64(b) <= budgetShown*peak }
 	show := func(b engine.Bytes) bool {
-		if !in(b) {
+		if b <= 0 || float64(b) > budgetShown*peak {
 			return false
 		}
 		sc.most = max(sc.most, b)
@@ -54,7 +54,7 @@ func (m *Index) memoryScale(f *frame) memoryScale {
 	if sc.showBudget {
 		sc.most = max(sc.most, f.Budget)
 	}
-	if f.Beside != nil { // its line is in its own picture
+	if f.Beside != nil { // room for the other side's line, which is in its own picture
 		show(cmp.Or(f.Beside.Budget, f.Beside.Model.Problem.Budget))
 	} else {
 		sc.showDevice = show(f.Capacity)
@@ -74,8 +74,8 @@ func (m *Index) memoryScale(f *frame) memoryScale {
 	return sc
 }
 
-// ghostShown returns how much of the ghost is in a picture whose axis reaches to most without it. A ghost that would
-// leave less than half of the height to the schedule is cut off a little above the other lines.
+// ghostShown returns the height up to which the ghost is shown in a picture whose axis ends at most without it. A
+// ghost that would leave less than half of the height to the schedule is cut off a little above most.
 func (m *Index) ghostShown(f *frame, most engine.Bytes) engine.Bytes {
 	peak, moves := ghostPeak(f.Ghost), float64(most-min(m.Memory.Fixed, most))
 	if float64(peak-min(m.Memory.Fixed, peak)) <= ghostTimes*moves {
@@ -84,13 +84,14 @@ func (m *Index) ghostShown(f *frame, most engine.Bytes) engine.Bytes {
 	return most + engine.Bytes(ghostCut*moves)
 }
 
-// MemoryTop returns what the upper end of the memory axis stands for: View.Top of a
-// picture whose scale stays while something is dragged.
+// MemoryTop returns the upper end of the memory axis in a view. As View.Top it keeps the scale
+// while the budget line is dragged.
 func (m *Index) MemoryTop(v View) engine.Bytes {
 	f := m.frame(Memory, v)
 	return m.memoryScale(&f).most
 }
 
+// y returns the y coordinate of an amount of memory.
 func (sc *memoryScale) y(b int64) float64 {
 	if fixed := int64(sc.fixed); b < fixed {
 		return sc.bottom - float64(b)*sc.band/float64(fixed)
@@ -108,17 +109,17 @@ func (sc *memoryScale) border(pts []bandPoint, b int) (xy []float64) {
 	return xy
 }
 
-// foot returns where what stands on b begins: above the zigzag.
+// foot is y, but not below the zigzag.
 func (sc *memoryScale) foot(b int64) float64 { return math.Min(sc.y(b), sc.floor) }
 
-// stripe is a part of what is fixed that has a name.
+// stripe is a named part of the fixed memory.
 type stripe struct {
 	name  string
 	bytes engine.Bytes
 }
 
-// stripes returns the parts of what is fixed, from the bottom, or nil where the profile does
-// not tell them apart.
+// stripes returns the parts of the fixed memory, from the bottom, or nil if the profile does
+// not have them.
 func (m *Index) stripes() (out []stripe) {
 	if m.Problem.Chain == nil {
 		return nil
@@ -136,8 +137,7 @@ func (m *Index) stripes() (out []stripe) {
 	return out
 }
 
-// drawBreak draws the zigzag between the two scales, the stripes under it, and says
-// what the lower scale is.
+// drawBreak draws the zigzag between the two scales, the stripes below it, and their labels.
 func (sc *memoryScale) drawBreak(s *Scene, f *frame, stripes []stripe) {
 	if sc.fixed == 0 {
 		return
@@ -163,7 +163,7 @@ func (sc *memoryScale) drawBreak(s *Scene, f *frame, stripes []stripe) {
 		low = low || sc.band*float64(p.bytes)/float64(sc.fixed) < 12
 		sizes, names = append(sizes, p.name+" "+format.Bytes(p.bytes)), append(names, p.name)
 	}
-	if low || len(stripes) < 2 { // not one under the other
+	if low || len(stripes) < 2 { // all labels in one line
 		if words = strings.Join(sizes, ", "); display.TextWidth(words) > f.right-f.left-16 {
 			words = strings.Join(names, ", ")
 		}
@@ -183,14 +183,15 @@ func (sc *memoryScale) drawBreak(s *Scene, f *frame, stripes []stripe) {
 	}
 }
 
-// BudgetAt returns the budget for which the budget line would be at y, in CSS pixels, in a
-// view of Memory: for dragging it. It is rounded down, and within the band it is what is fixed.
+// BudgetAt returns the budget at y, in CSS pixels, in a view of Memory, for dragging the budget
+// line. It is rounded down, and at least the fixed memory.
 func (m *Index) BudgetAt(v View, y float64) engine.Bytes {
 	f := m.frame(Memory, v)
 	sc := m.memoryScale(&f)
 	return sc.fixed + max(engine.Bytes((sc.floor-y)/sc.perByte), 0)
 }
 
+// ghostPeak returns the largest use of memory.
 func ghostPeak(ghost []sim.Point) (most engine.Bytes) {
 	for i := range ghost {
 		most = max(most, ghost[i].Used)
@@ -208,28 +209,27 @@ var bandStyles = [sim.NumCategories]display.Style{
 	sim.Workspace:  scratchStyle,
 }
 
-// bandPoints returns the corners of the bands in the view, from left to right. In a
-// pixel column with many samples the largest sums stand for all: whether it fits
-// is what the picture is for. Of several samples at one moment the first and the
-// last are corners; what is between them lasts for no time.
+// bandPoints appends to pts the corners of the bands in the view, from left to right. A pixel column
+// with many samples is drawn with their largest sums, so that no peak is lost. Of several samples at
+// one moment, only the first and the last are corners, because the others last for no time.
 func (m *Index) bandPoints(f *frame, pts []bandPoint) []bandPoint {
 	x := &m.Memory
 	first, last := x.FirstAt(f.From), x.FirstAfter(f.To)
 	if first > 0 {
 		s := sim.Sample{Used: x.Used(f.From)}
 		if first < len(x.Samples) && x.Samples[first].At == f.From {
-			s = x.Samples[first-1] // what was there before the jumps of this moment
+			s = x.Samples[first-1] // before the jumps of this moment
 		}
 		pts = append(pts, bandPoint{x: f.left, sum: lookup.BoundsOf(&s)})
 	}
-	merged := -1.0 // where the last merged column ends
+	merged := -1.0 // right edge of the last merged column
 	for i := first; i < last; {
 		px := f.clip(f.x(int64(x.Samples[i].At)))
 		column := math.Floor(px) + 1
 		j := min(max(x.FirstAt(time.Duration(f.ceilTime(column))), i+1), last)
 		if j-i > exactSamples {
 			high, right := x.High(i, j), math.Max(px, math.Min(column, f.right))
-			if merged == column-1 { // no need to go down between two columns
+			if merged == column-1 { // adjacent merged columns are joined
 				pts, px = pts[:len(pts)-1], merged
 			} else {
 				pts = append(pts, bandPoint{x: px, sum: lookup.BoundsOf(&x.Samples[i])})
@@ -254,10 +254,10 @@ func (m *Index) bandPoints(f *frame, pts []bandPoint) []bandPoint {
 	return pts
 }
 
-// exactSamples is how many samples of one pixel column are all corners.
+// exactSamples is the largest number of samples in a pixel column that are not merged.
 const exactSamples = 6
 
-// corner adds a corner to a polyline and drops the one before it where that
+// corner appends a corner to a polyline and drops the one before it if that
 // lies on a level or upright line.
 func corner(xy []float64, x, y float64) []float64 {
 	px, py := x, y

@@ -8,10 +8,10 @@ import (
 	"memtide/engine"
 )
 
-// PassKind is what a pass of a pipeline does.
+// PassKind is the kind of a pass of a pipeline.
 type PassKind uint8
 
-// The kinds: a forward, a whole backward, and its two parts, that of the inputs and that of the weights.
+// The kinds: a forward, a whole backward, and the two parts of a backward, for the inputs and for the weights.
 const (
 	PassForward PassKind = iota
 	PassBackward
@@ -20,12 +20,12 @@ const (
 	NumPassKinds
 )
 
-// passWords name the kinds in sentences.
+// passWords are the names of the kinds in sentences.
 var passWords = [NumPassKinds]string{"forward", "backward", "backward of the inputs", "backward of the weights"}
 
 func (k PassKind) String() string { return passWords[k] }
 
-// Pass is one micro batch at one stage of a pipeline, as it ran.
+// Pass is a run of one micro batch at one stage of a pipeline.
 type Pass struct {
 	Kind         PassKind
 	Micro, Stage int
@@ -34,51 +34,50 @@ type Pass struct {
 
 // PassRank is a rank of a pipeline.
 type PassRank struct {
-	Passes []Pass       // in the order of time; those that run as one have one time
-	Base   engine.Bytes // what is there beside what passes keep
-
-	Reserved engine.Bytes // the most that the allocator holds; 0 if unknown
+	Passes   []Pass       // in the order of time; passes that run as one have the same times
+	Base     engine.Bytes // memory that does not depend on the passes
+	Reserved engine.Bytes // the most memory that the allocator reserves; 0 if unknown
 }
 
-// PassStage is a stage of a path of a pipeline.
+// PassStage is a stage of a pipeline.
 type PassStage struct {
-	Rank        int
-	First, Last bool // of its path
-	// what a micro batch holds from its forward, and from the backward of the inputs to that of the weights
-	Act, Rest engine.Bytes
+	First, Last bool         // in its path through the pipeline
+	Act         engine.Bytes // memory that a micro batch holds from its forward on
+	Rest        engine.Bytes // memory that it holds from the backward of the inputs to that of the weights
 }
 
-// Passes are the ranks of a pipeline, arranged for drawing: a lane each with its passes, and
-// their memory on the same axis. They are not changed after they are arranged.
+// Passes are the ranks of a pipeline, arranged for drawing: a lane with the passes of each, and
+// their memory on the same time axis.
 type Passes struct {
 	drawn[*Passes]
 
-	Path  []int         // the numbers of passes on the critical path, from the first to the last; nil if unknown
-	Made  string        // what that path is made of, in words
-	Bound time.Duration // no order of such passes ends before; 0 if unknown
+	Path  []int         // the numbers of the passes on the critical path, from first to last; nil if unknown
+	Made  string        // the composition of the critical path, in words
+	Bound time.Duration // lower bound of the time of all orders of the passes; 0 if unknown
 	Title string
-	Bare  bool // without memory, of which nothing is known
+	Bare  bool // do not draw the memory, because it is not known
 
 	ranks  []PassRank
 	stages []PassStage
-	room   engine.Bytes // of a card, for the program
+	room   engine.Bytes // memory of a card for the program
 	full   int          // the fullest rank
 	end    time.Duration
 
-	first []int     // by rank, and one more: the number of its first pass
-	there [][]int32 // by stage and micro batch: the number of its forward
-	back  [][]int32 // and of its backward, or that of the inputs
-	level [][]level // by rank: its memory over time
-	most  []engine.Bytes
+	first []int          // by rank, and one more: the number of its first pass
+	there [][]int32      // by stage and micro batch: the number of the forward, or -1
+	back  [][]int32      // the same for the backward or the backward of the inputs
+	level [][]level      // by rank: its memory over time
+	most  []engine.Bytes // by rank: its peak
 }
 
-// level is how much a rank holds from a moment on.
+// level is the memory that a rank holds from a moment on.
 type level struct {
 	at    time.Duration
 	bytes engine.Bytes
 }
 
-// NewPasses arranges ranks whose cards have so much room for the program; full is the fullest one.
+// NewPasses arranges the passes of ranks for drawing. room is the memory of a card for the program, full
+// the fullest rank.
 func NewPasses(ranks []PassRank, stages []PassStage, room engine.Bytes, full int) *Passes {
 	x := &Passes{Title: PassLanes.Title(), ranks: ranks, stages: stages, room: room, full: full, first: []int{0},
 		there: make([][]int32, len(stages)), back: make([][]int32, len(stages))}
@@ -111,7 +110,7 @@ func NewPasses(ranks []PassRank, stages []PassStage, room engine.Bytes, full int
 	return x
 }
 
-// levels returns the memory of a rank over time: a forward takes at its start, a backward gives at its end.
+// levels returns the memory of a rank over time. A forward allocates at its start, a backward frees at its end.
 func (x *Passes) levels(r *PassRank) []level {
 	var changes []level
 	for _, p := range r.Passes {
@@ -128,7 +127,7 @@ func (x *Passes) levels(r *PassRank) []level {
 	}
 	sort.SliceStable(changes, func(i, j int) bool {
 		a, b := changes[i], changes[j]
-		return a.at < b.at || a.at == b.at && a.bytes < b.bytes // what ends comes before what starts
+		return a.at < b.at || a.at == b.at && a.bytes < b.bytes // free before allocating
 	})
 	out := []level{{0, r.Base}}
 	for _, c := range changes {
@@ -142,36 +141,33 @@ func (x *Passes) levels(r *PassRank) []level {
 	return out
 }
 
-// End returns when the last pass ends.
+// End returns the end of the last pass.
 func (x *Passes) End() time.Duration { return x.end }
 
-// Room returns what a card has for the program.
-func (x *Passes) Room() engine.Bytes { return x.room }
-
-// Ranks returns how many ranks there are.
+// Ranks returns the number of ranks.
 func (x *Passes) Ranks() int { return len(x.ranks) }
 
-// Count returns how many passes there are: they are numbered from 0, rank by rank.
+// Count returns the number of passes. Passes are numbered from 0, rank by rank.
 func (x *Passes) Count() int { return x.first[len(x.ranks)] }
 
-// Pass returns a pass by its number, with its rank.
+// Pass returns the pass with a number, and its rank.
 func (x *Passes) Pass(n int) (p *Pass, rank int) {
 	rank = sort.SearchInts(x.first, n+1) - 1
 	return &x.ranks[rank].Passes[n-x.first[rank]], rank
 }
 
-// Numbers returns those of the passes of a rank: [from, to).
+// Numbers returns the numbers of the passes of a rank, [from, to).
 func (x *Passes) Numbers(rank int) (from, to int) { return x.first[rank], x.first[rank+1] }
 
 // Sizes in CSS pixels.
 const (
-	passesTop    = titleLine + 18 // the title, and the labels of the time axis
-	passesMemory = 132.0          // of the memory
-	passesSpace  = 20.0           // between lanes and memory: its title
-	joinedPass   = 6.0            // narrower passes join a band
+	passesTop    = titleLine + 18 // y of the lanes, below the title and the labels of the time axis
+	passesMemory = 132.0          // height of the memory
+	passesSpace  = 20.0           // between the lanes and the memory, for its title
+	joinedPass   = 6.0            // narrower passes are drawn as bands
 )
 
-// passLayouts is how the picture is laid out, filled in beside what it draws.
+// passLayouts holds the layout of the picture. The init function of the file that draws it sets it.
 var passLayouts [1]layoutOf[*Passes]
 
 // laneHeight returns the height of a lane with the space to the next one.
@@ -187,7 +183,7 @@ func (x *Passes) Height() float64 {
 	return x.bottom() + passesSpace + passesMemory
 }
 
-// bottom returns where the lanes end.
+// bottom returns the lower end of the lanes.
 func (x *Passes) bottom() float64 { return passesTop + x.laneHeight()*float64(len(x.ranks)) }
 
 func (x *Passes) frame(pic Picture, v View) frame {
@@ -195,7 +191,7 @@ func (x *Passes) frame(pic Picture, v View) frame {
 	return newFrame(pic, v, x.end)
 }
 
-// lane returns where a lane is.
+// lane returns the upper edge and the height of the lane of rank r.
 func (x *Passes) lane(r int) (y, h float64) {
 	h = x.laneHeight()
 	space := 3.0

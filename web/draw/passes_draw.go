@@ -16,13 +16,13 @@ func init() {
 		height: passesTop + 8*26 + passesSpace + passesMemory}
 }
 
-// passStyles are the fills of passes. The lines over the backward of the weights make it darker,
-// and tell it apart without colours.
+// passStyles are the fills of passes. The lines over the backward of the weights distinguish it
+// without colours.
 var passStyles = [NumPassKinds]display.Style{forwardStyle, backwardStyle, backwardStyle,
 	display.PatternOf(display.Backward, display.ThinHatch, display.Ink)}
 
-// draw draws the picture. Its size is bounded by pixels: passes that are narrow
-// become bands.
+// draw draws the picture. Narrow passes are drawn as bands, so that the size of the scene is
+// bounded by pixels.
 func (x *Passes) draw(s *Scene, f *frame) {
 	s.Title, s.Desc = x.Title, x.Summary()
 	s.AddText(display.Ink, 0, 13, display.Text{S: x.Title, Bold: true, Large: true})
@@ -43,7 +43,7 @@ func (x *Passes) draw(s *Scene, f *frame) {
 	x.drawSelected(s, f, f.Selected)
 }
 
-// drawAxis draws the time axis above the lanes, and the names of ranks.
+// drawAxis draws the time axis above the lanes, the names of ranks, the end and the lower bound.
 func (x *Passes) drawAxis(s *Scene, f *frame) {
 	ticks, unit := format.TimeTicks(f.From, f.To, max(int((f.right-f.left)/70), 2))
 	f.drawTicks(s, ticks, unit, titleLine+13, f.Height-6, titleLine+10)
@@ -72,8 +72,8 @@ func (x *Passes) drawAxis(s *Scene, f *frame) {
 	}
 }
 
-// drawPath draws the critical path: along the foot of its passes, and from lane to lane where it
-// goes on with a message.
+// drawPath draws the critical path along the lower edges of its passes, and from lane to lane
+// where it includes a message.
 func (x *Passes) drawPath(s *Scene, f *frame) {
 	var xy []float64
 	for _, n := range x.Path {
@@ -88,15 +88,15 @@ func (x *Passes) drawPath(s *Scene, f *frame) {
 	s.Path(display.OpLine, display.StrokeOf(display.Ink, 2), xy)
 }
 
-// passMarks are what lanes show: passes by kind, and the numbers of their micro batches.
+// passMarks collects what lanes show: passes by kind, and the numbers of their micro batches.
 type passMarks struct {
 	all    [NumPassKinds]rects
 	labels []label
-	plates rects // on which labels are legible, over lines
+	plates rects // backgrounds that make labels legible over patterns
 }
 
-// drawLane collects the passes of a rank: boxes of those that are wide, and bands of those that
-// are narrow and follow each other.
+// drawLane collects the passes of a rank: a rectangle for each wide pass, and bands for runs of
+// narrow passes.
 func (x *Passes) drawLane(f *frame, r int, out *passMarks) {
 	y, h := x.lane(r)
 	list := x.ranks[r].Passes
@@ -111,7 +111,7 @@ func (x *Passes) drawLane(f *frame, r int, out *passMarks) {
 		}
 		band.flush()
 		top, high := y, h
-		if i > 0 && list[i-1].Start == p.Start && list[i-1].End == p.End { // one pass of two parts
+		if i > 0 && list[i-1].Start == p.Start && list[i-1].End == p.End { // the second of two that run as one
 			top, high = y+h/2, h/2
 		}
 		x1 -= math.Min(1, x1-x0)
@@ -139,11 +139,11 @@ type passBand struct {
 	from float64
 	to   float64
 	last PassKind
-	same float64               // where the run of the last kind began
-	time [NumPassKinds]float64 // widths of what is to be mixed
+	same float64               // x where the run of passes of kind last began
+	time [NumPassKinds]float64 // total width of the passes of each kind
 }
 
-// add adds a pass. What is of one kind for long enough is drawn as that kind alone.
+// add adds a pass. It begins a new band after a gap, and after a long enough run of passes of one kind.
 func (b *passBand) add(k PassKind, x0, x1 float64) {
 	if b.to > b.from && (x0-b.to >= 1 || k != b.last && b.to-b.same >= joinedPass && b.mixed() == b.last) {
 		b.flush()
@@ -158,7 +158,7 @@ func (b *passBand) add(k PassKind, x0, x1 float64) {
 	b.to = x1
 }
 
-// mixed returns the kind of a band that has one alone, or none of them.
+// mixed returns the kind of a band whose passes all have the same kind, or NumPassKinds.
 func (b *passBand) mixed() PassKind {
 	one := NumPassKinds
 	for k, w := range b.time {
@@ -173,7 +173,7 @@ func (b *passBand) mixed() PassKind {
 	return one
 }
 
-// flush draws the band: kinds above each other, each as high as its share.
+// flush adds the band to the rectangles, with its kinds above each other, each as high as its share.
 func (b *passBand) flush() {
 	if b.to > b.from {
 		sum, y := 0.0, b.y
@@ -191,7 +191,7 @@ func (b *passBand) flush() {
 	b.from, b.to, b.time = 0, 0, [NumPassKinds]float64{}
 }
 
-// box returns where a pass or an idle stretch is painted; ok is false where it is not to be seen.
+// box returns the rectangle of a pass or an idle interval; ok is false if it is not visible.
 func (x *Passes) box(f *frame, t lookup.Target) (b box, ok bool) {
 	from, to, r := x.Interval(t)
 	if r < 0 || to <= f.From || from >= f.To {
@@ -202,8 +202,8 @@ func (x *Passes) box(f *frame, t lookup.Target) (b box, ok bool) {
 	return box{x0, y, math.Max(f.clip(f.x(int64(to))), x0+1), y + h}, true
 }
 
-// drawSelected outlines what is selected. Of an idle stretch the pass that was waited for is
-// framed too, and an arrow leads from its end.
+// drawSelected outlines the selection. For an idle interval it also outlines the pass that the
+// rank waited for, and draws an arrow from its end.
 func (x *Passes) drawSelected(s *Scene, f *frame, t lookup.Target) {
 	b, ok := x.box(f, t)
 	switch {
@@ -222,7 +222,7 @@ func (x *Passes) drawSelected(s *Scene, f *frame, t lookup.Target) {
 	}
 }
 
-// outline draws what moves with the pointer: the outline of what it is at, and the cursor line.
+// outline draws the overlay: the outline of the target under the pointer, and the cursor line.
 func (x *Passes) outline(s *Scene, f *frame) {
 	if b, ok := x.box(f, f.Hover); ok {
 		s.Outline(display.StrokeOf(display.Ink, 1.5), b.x0, b.y0, b.x1-b.x0, b.y1-b.y0)
@@ -233,7 +233,7 @@ func (x *Passes) outline(s *Scene, f *frame) {
 	}
 }
 
-// hit returns what is at a place: a pass, or the idle stretch of a rank.
+// hit returns the pass or the idle interval at a point.
 func (x *Passes) hit(f *frame, px, py float64) lookup.Target {
 	r := int((py - passesTop) / x.laneHeight())
 	if py < passesTop || r < 0 || r >= len(x.ranks) || px < f.left-reach || px > f.right+reach {

@@ -11,16 +11,17 @@ import (
 	"memtide/web/format"
 )
 
-// mostLines is how many ranks have a line of their own in the memory; of more the others are a band.
+// mostLines is the largest number of ranks whose memory is drawn as a line for each. If there are more, all but
+// the fullest one share a band.
 const mostLines = 8
 
-// lastAt returns the number of the level that holds at a moment.
+// lastAt returns the index of the level at a moment.
 func lastAt(list []level, at time.Duration) int {
 	return max(0, sort.Search(len(list), func(i int) bool { return list[i].at > at })-1)
 }
 
-// drawMemory draws the memory of every rank over time: the fullest one thick and named, and what a
-// card has.
+// drawMemory draws the memory of every rank over time, with a thick, labelled line for the fullest
+// one, and the line of a card's memory.
 func (x *Passes) drawMemory(s *Scene, f *frame) {
 	top, bottom := x.bottom()+passesSpace, f.Height-8
 	reserved := x.ranks[x.full].Reserved
@@ -68,7 +69,7 @@ func (x *Passes) drawMemory(s *Scene, f *frame) {
 		highest = reserved
 	}
 	name := display.Text{S: words, Bold: true}
-	if name.Width() > room/2 { // it would lie over half of the line that it names
+	if name.Width() > room/2 { // it would cover half of the line
 		s.AddText(line.Stroke, title.Width()+12, top-6, name)
 		return
 	}
@@ -76,7 +77,8 @@ func (x *Passes) drawMemory(s *Scene, f *frame) {
 		spot{at, y(highest) + 15, display.Middle}, spot{f.left + 4, y(highest) + 15, display.Start})
 }
 
-// drawOthers draws the ranks beside the fullest one: lines, or of many a band between the least and the most.
+// drawOthers draws the memory of all ranks but the fullest one: as lines or, if there are many, as a band from the
+// least to the most.
 func (x *Passes) drawOthers(s *Scene, f *frame, y func(engine.Bytes) float64) {
 	if len(x.ranks) <= mostLines {
 		for r := range x.ranks {
@@ -87,7 +89,7 @@ func (x *Passes) drawOthers(s *Scene, f *frame, y func(engine.Bytes) float64) {
 		return
 	}
 	var low, high []engine.Bytes
-	var edges []time.Duration // the moments at which the columns of pixels begin, and where the last one ends
+	var edges []time.Duration // the times at the edges of the columns of pixels
 	for px := f.left; px < f.right+1; px++ {
 		edges = append(edges, f.time(px))
 	}
@@ -117,7 +119,7 @@ func (x *Passes) drawOthers(s *Scene, f *frame, y func(engine.Bytes) float64) {
 	}
 }
 
-// drawLine draws the memory of a rank, and returns its most in view and where that is.
+// drawLine draws the memory of a rank, and returns its peak in the view and the x of it.
 func (x *Passes) drawLine(s *Scene, f *frame, r int, st display.Style, y func(engine.Bytes) float64) (
 	highest engine.Bytes, at float64) {
 	list, end := x.level[r], min(f.To, x.end)
@@ -131,7 +133,7 @@ func (x *Passes) drawLine(s *Scene, f *frame, r int, st display.Style, y func(en
 	return highest, at
 }
 
-// columns tells of each column of pixels the least and the most that a rank holds.
+// columns calls emit for each column of pixels with the least and the most memory of a rank.
 func (x *Passes) columns(edges []time.Duration, r int, emit func(i int, least, most engine.Bytes)) {
 	list := x.level[r]
 	i := lastAt(list, edges[0])

@@ -10,16 +10,16 @@ import (
 	"memtide/web/lookup"
 )
 
-// Wait is a stretch in which a rank of a pipeline is idle.
+// Wait is an interval in which a rank of a pipeline is idle.
 type Wait struct {
 	Rank     int
 	From, To time.Duration
-	Next     int           // the pass that follows; -1: none does
-	Cause    int           // the pass that it waited for; -1: none
-	Message  time.Duration // of the stretch, what the message behind that pass takes
+	Next     int           // number of the pass that follows, or -1
+	Cause    int           // number of the pass that it waited for, or -1
+	Message  time.Duration // the part of the interval that the message from that pass takes
 }
 
-// At returns what a rank does at a moment.
+// At returns the pass or the idle interval of a rank at a moment.
 func (x *Passes) At(rank int, at time.Duration) lookup.Target {
 	list := x.ranks[rank].Passes
 	i := sort.Search(len(list), func(i int) bool { return list[i].End > at })
@@ -32,7 +32,7 @@ func (x *Passes) At(rank int, at time.Duration) lookup.Target {
 	return lookup.Target{Kind: lookup.OnPass, Index: x.first[rank] + i}
 }
 
-// before returns when the pass before another one on its rank ends, or 0 if there is none.
+// before returns the end of the pass before pass n on its rank, or 0 if there is none.
 func (x *Passes) before(n, rank int) time.Duration {
 	if n == x.first[rank] {
 		return 0
@@ -40,7 +40,7 @@ func (x *Passes) before(n, rank int) time.Duration {
 	return x.ranks[rank].Passes[n-1-x.first[rank]].End
 }
 
-// Interval returns when a target is, and on which rank, or -1 if it is none of this picture.
+// Interval returns the interval and the rank of a target. The rank is -1 for targets of other pictures.
 func (x *Passes) Interval(t lookup.Target) (from, to time.Duration, rank int) {
 	switch {
 	case t.Index < 0:
@@ -54,7 +54,8 @@ func (x *Passes) Interval(t lookup.Target) (from, to time.Duration, rank int) {
 	return 0, 0, -1
 }
 
-// Wait returns an idle stretch, with what it waits for: of what the next pass needs, what came last.
+// Wait returns an idle interval. Its cause is the pass that ended last of those that the next pass
+// needs.
 func (x *Passes) Wait(t lookup.Target) Wait {
 	if r := t.Index - x.Count(); r >= 0 {
 		return Wait{Rank: r, From: x.before(x.first[r+1], r), To: x.end, Next: -1, Cause: -1}
@@ -62,7 +63,7 @@ func (x *Passes) Wait(t lookup.Target) Wait {
 	p, r := x.Pass(t.Index)
 	w := Wait{Rank: r, From: x.before(t.Index, r), To: p.Start, Next: t.Index, Cause: -1}
 	var came time.Duration
-	for n := t.Index; n < x.first[r+1]; n++ { // the parts of a pass that has several
+	for n := t.Index; n < x.first[r+1]; n++ { // passes that run as one
 		part, _ := x.Pass(n)
 		if part.Start != p.Start {
 			break
@@ -79,7 +80,7 @@ func (x *Passes) Wait(t lookup.Target) Wait {
 	return w
 }
 
-// needs returns the pass whose result another one waits for, or -1 if there is none.
+// needs returns the number of the pass on another rank whose result p needs, or -1 if there is none.
 func (x *Passes) needs(p *Pass) int {
 	st := &x.stages[p.Stage]
 	list := x.there
@@ -96,9 +97,9 @@ func (x *Passes) needs(p *Pass) int {
 	return int(list[at][p.Micro])
 }
 
-// Follow returns the next thing to ask about on the way to the cause: the idle stretch in front of the
-// passes that led to a target without a pause; where there is none, the first of these passes. It is
-// the target itself at the beginning.
+// Follow returns the next target on the way to the cause of t. From a pass it goes back over passes
+// without a pause to the idle interval before them or, without one, to the first of them. From an idle
+// interval it does the same from its cause. At the beginning it returns t.
 func (x *Passes) Follow(t lookup.Target) lookup.Target {
 	if _, _, rank := x.Interval(t); rank < 0 {
 		return t
@@ -106,7 +107,7 @@ func (x *Passes) Follow(t lookup.Target) lookup.Target {
 	n := t.Index
 	if t.Kind == lookup.OnIdle {
 		w := x.Wait(t)
-		if n = w.Cause; w.Next < 0 { // the rank has nothing left to do: what ends last does
+		if n = w.Cause; w.Next < 0 { // the rank is done: the step waits for the last pass of all
 			n = x.last()
 		}
 		if n < 0 {
@@ -118,7 +119,7 @@ func (x *Passes) Follow(t lookup.Target) lookup.Target {
 		n--
 		p, _ = x.Pass(n)
 	}
-	for n > x.first[r] && x.before(n, r) > p.Start { // to the first part of a pass that has several
+	for n > x.first[r] && x.before(n, r) > p.Start { // to the first of passes that run as one
 		n--
 	}
 	if p.Start > x.before(n, r) {
@@ -127,7 +128,7 @@ func (x *Passes) Follow(t lookup.Target) lookup.Target {
 	return lookup.Target{Kind: lookup.OnPass, Index: n}
 }
 
-// last returns the pass that ends last, or -1 if there is none.
+// last returns the number of the pass that ends last, or -1 if there is none.
 func (x *Passes) last() int {
 	best, at := -1, time.Duration(-1)
 	for r := range x.ranks {
@@ -140,8 +141,9 @@ func (x *Passes) last() int {
 	return best
 }
 
-// Beside returns what is n places to the right of a target on its rank, passes and idle stretches by
-// turns, or at the same moment so many ranks down. It is the target itself where there is nothing.
+// Beside returns the target next to t: the pass or the idle interval after it on its rank if right is
+// positive, before it if right is negative, or the one at the same time down ranks below. It returns t if
+// there is none.
 func (x *Passes) Beside(t lookup.Target, right, down int) lookup.Target {
 	from, to, r := x.Interval(t)
 	if r < 0 {
@@ -171,7 +173,7 @@ func (x *Passes) Idle(r int) (start, drain, between time.Duration) {
 	return start, drain, between
 }
 
-// Summary says in a sentence what the picture shows.
+// Summary returns what the picture shows in a sentence.
 func (x *Passes) Summary() string {
 	return fmt.Sprintf("%s with %s passes in %s. Rank %d is the fullest, with %s of %s.",
 		countOf(len(x.ranks), "rank"), format.Count(x.Count()),
@@ -183,7 +185,7 @@ func (p *Pass) name() string {
 	return fmt.Sprintf("the %s of micro batch %d", passWords[p.Kind], p.Micro)
 }
 
-// Sentence says what a pass or an idle stretch is; empty for everything else.
+// Sentence describes a pass or an idle interval. It is empty for other targets.
 func (x *Passes) Sentence(t lookup.Target) string {
 	from, to, r := x.Interval(t)
 	switch {
@@ -197,14 +199,14 @@ func (x *Passes) Sentence(t lookup.Target) string {
 		format.Duration(from), format.Duration(to), format.Bytes(x.holds(r, from)))
 }
 
-// holds returns how much a rank holds at a moment.
+// holds returns the memory of a rank at a moment.
 func (x *Passes) holds(r int, at time.Duration) engine.Bytes {
 	list := x.level[r]
 	return list[lastAt(list, at)].bytes
 }
 
-// Why says in sentences why a rank is idle: what it waits for, what let that be so late, and how
-// much of the step the rank is idle. Of a pass it says what it is and what came before it.
+// Why returns in sentences why a rank is idle: what it waits for, why that was so late, and which
+// share of the step the rank is idle. For a pass the sentences describe it and what came before it.
 func (x *Passes) Why(t lookup.Target) []string {
 	from, to, r := x.Interval(t)
 	switch {
@@ -242,7 +244,7 @@ func (x *Passes) Why(t lookup.Target) []string {
 			format.Duration(between), format.Duration(drain)))
 }
 
-// led says what led to a pass on its rank: passes without a pause, back to an idle stretch or the beginning.
+// led returns since when the rank of pass n worked without a pause, and what was before.
 func (x *Passes) led(n int) string {
 	p, r := x.Pass(n)
 	t := x.Follow(lookup.Target{Kind: lookup.OnPass, Index: n})

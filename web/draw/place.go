@@ -2,17 +2,18 @@ package draw
 
 import (
 	"math"
+	"slices"
 
 	"memtide/web/display"
 )
 
-// spot is where a text may stand: its baseline.
+// spot is a possible position of a text: a point of its baseline.
 type spot struct {
 	x, y   float64
 	anchor display.Anchor
 }
 
-// boxOf returns the room of a text at a spot, moved into the plot.
+// boxOf returns the rectangle of a text at a spot, moved into the plot.
 func boxOf(t *display.Text, f *frame, at *spot) box {
 	w := t.Width()
 	left := at.x - w*[...]float64{display.Start: 0, display.Middle: 0.5, display.End: 1}[at.anchor]
@@ -20,16 +21,15 @@ func boxOf(t *display.Text, f *frame, at *spot) box {
 	return box{left - 2, at.y - 11, left + w + 2, at.y + 4}
 }
 
-// fits reports whether a text at a spot does not have to be moved into the plot.
+// fits reports whether a text at a spot is within the plot.
 func fits(t *display.Text, f *frame, at *spot) bool {
 	w := t.Width()
 	left := at.x - w*[...]float64{display.Start: 0, display.Middle: 0.5, display.End: 1}[at.anchor]
 	return left >= f.left && left+w <= f.right
 }
 
-// place writes a text at the first spot where it covers
-// nothing that was placed before; the number of that spot, -1 if there is none. If it
-// must be there, it is at the first in that case.
+// place writes a text at the first spot where it covers nothing that was placed before, and returns the
+// index of the spot. If there is none, it returns -1 or, if must is true, uses the first spot.
 func (s *Scene) place(f *frame, r display.Role, t display.Text, must bool, spots ...spot) int {
 	for i := range spots {
 		b := boxOf(&t, f, &spots[i])
@@ -48,20 +48,15 @@ func (s *Scene) place(f *frame, r display.Role, t display.Text, must bool, spots
 
 // free reports whether a box covers nothing that was placed before.
 func (s *Scene) free(b *box) bool {
-	for j := range s.placed {
-		if b.meets(&s.placed[j]) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(s.placed, func(o box) bool { return b.meets(&o) })
 }
 
-// write writes a text that nothing covers later.
+// write writes a text and keeps later ones from covering it.
 func (s *Scene) write(r display.Role, t display.Text, b *box, at *spot) {
 	s.placed = append(s.placed, *b)
 	t.Halo = true
 	x := b.x0 + 2
-	switch at.anchor { // which is right where the text is narrower than was thought
+	switch at.anchor { // the anchor stays right even if the estimated width is wrong
 	case display.Middle:
 		x = (b.x0 + b.x1) / 2
 	case display.End:
@@ -71,12 +66,12 @@ func (s *Scene) write(r display.Role, t display.Text, b *box, at *spot) {
 	s.AddText(r, x, b.y1-4, t)
 }
 
-// keep has no label cover a line across the plot.
+// keep keeps labels from covering a line across the plot.
 func (s *Scene) keep(f *frame, y float64) {
 	s.placed = append(s.placed, box{f.left, y - 1.5, f.right, y + 1.5})
 }
 
-// halo writes a text that is legible on everything.
+// halo writes a text that is legible on all fills.
 func halo(s *Scene, r display.Role, x, y float64, a display.Anchor, str string) {
 	s.AddText(r, x, y, display.Text{S: str, Anchor: a, Halo: true})
 }

@@ -8,10 +8,8 @@ import (
 	"memtide/web/format"
 )
 
-// The playhead is painted over the pictures: what lies under it is not laid out again.
-
-// drawPlayhead draws the line of the playhead; with its handle also that, with the moment and what the memory holds
-// then.
+// drawPlayhead draws the line of the playhead. If handle is true, it also draws the handle, with the moment and the
+// memory in use.
 func (m *Index) drawPlayhead(s *Scene, f *frame, top, bottom float64, handle bool) {
 	if f.Playhead <= 0 || f.Playhead < f.From || f.Playhead > f.To {
 		return
@@ -30,12 +28,12 @@ func (m *Index) drawPlayhead(s *Scene, f *frame, top, bottom float64, handle boo
 		at = spot{x - 10, 13, display.End}
 	}
 	b := boxOf(&t, f, &at)
-	s.Rect(display.FillOf(display.Surface), b.x0, 1, b.x1-b.x0, titleLine-2) // over the names of phases
+	s.Rect(display.FillOf(display.Surface), b.x0, 1, b.x1-b.x0, titleLine-2) // covers the names of phases
 	t.Anchor = at.anchor
 	s.AddText(display.Ink, at.x, at.y, t)
 }
 
-// fade lays a veil over the bands from the playhead on, while it moves.
+// fade draws a veil over the bands after the playhead while the step is played.
 func (m *Index) fade(s *Scene, f *frame) {
 	if !f.Playing || f.Playhead < f.From || f.Playhead >= f.To {
 		return
@@ -53,7 +51,7 @@ func (m *Index) fade(s *Scene, f *frame) {
 		append(xy, s.bands[len(s.bands)-1].x, sc.bottom, rest.left, sc.bottom))
 }
 
-// drawCursor draws the cursor line, with the time at its upper end.
+// drawCursor draws the cursor line and, if label is true, the time at its upper end.
 func (m *Index) drawCursor(s *Scene, f *frame, top, bottom float64, label bool) {
 	if f.Cursor < f.From || f.Cursor > f.To {
 		return

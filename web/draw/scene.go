@@ -5,8 +5,8 @@ import (
 	"memtide/web/lookup"
 )
 
-// Scene is a display list, with what is collected on the way to it: kept here so that
-// a scene that is reused allocates little. Its zero value is empty.
+// Scene is a display list with buffers for drawing, so that a scene that is reused
+// allocates little. The zero value is an empty scene.
 type Scene struct {
 	display.List
 
@@ -20,7 +20,7 @@ type Scene struct {
 type bandPoint struct {
 	x    float64
 	sum  lookup.Bounds
-	sunk int64 // the height of what was sunk onto the lowest band, see sink
+	sunk int64 // bytes that were sunk onto the lowest band, see sink
 }
 
 // below returns the lower border of band b.
@@ -41,10 +41,10 @@ func (p *bandPoint) thick(b int) bool { return p.sum[b] > p.below(b) }
 type seam struct {
 	piece *lookup.Piece
 	xy    []float64
-	foot  float64 // where it stood in the last stretch that was drawn
+	foot  float64 // y of the lower end in the last interval
 }
 
-// box is where something stands that no label may cover.
+// box is a rectangle that labels must not cover, or the place of something that is drawn.
 type box struct{ x0, y0, x1, y1 float64 }
 
 func (b *box) meets(o *box) bool {

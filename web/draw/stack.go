@@ -8,11 +8,11 @@ import (
 	"memtide/web/lookup"
 )
 
-// mostSunk is how many pieces of a stage can be told apart in a picture.
+// mostSunk is the largest number of pieces of a stage that can be distinguished in a picture.
 const mostSunk = 64
 
-// sunkPieces returns the pieces of the stage that t lights, in view; none if there are
-// too many, or if they are too low to be seen.
+// sunkPieces returns the indices of the visible pieces of the stage that the selection highlights.
+// It returns none if there are too many, or if they are too low to be seen.
 func (m *Index) sunkPieces(f *frame, sc *memoryScale) (out []int32) {
 	k := m.Lit(f.Selected)
 	if k == 0 {
@@ -31,10 +31,10 @@ func (m *Index) sunkPieces(f *frame, sc *memoryScale) (out []int32) {
 	return out
 }
 
-// sunkAt returns what of the pieces of a stage is there at x, by category: just before it,
-// or from it on.
+// sunkAt returns the bytes of pieces at x, by category and in total: just before x if before is
+// true, otherwise from x on.
 func (m *Index) sunkAt(f *frame, pieces []int32, x float64, before bool) (by [sim.NumCategories]int64, sum int64) {
-	const little = 0.004 // pixels: what is as near is at one moment
+	const little = 0.004 // pixels: the largest distance of points at the same moment
 	all := m.Pieces().All
 	for _, i := range pieces {
 		p := &all[i]
@@ -49,20 +49,20 @@ func (m *Index) sunkAt(f *frame, pieces []int32, x float64, before bool) (by [si
 	return by, sum
 }
 
-// sink takes the pieces of a stage out of the bands of pts and lays them on what is
-// fixed, so that one can follow them through the step: every point's sunk is how high
-// they are there. What lies above all bands stays.
+// sink removes the pieces of a stage from the bands of pts and puts them on top of the fixed
+// memory, so that they can be followed through the step. It sets the sunk of every point to the
+// bytes of the pieces there. The sum of all bands does not change.
 func (m *Index) sink(f *frame, pieces []int32, pts []bandPoint) (out []bandPoint) {
 	add := func(p bandPoint, before bool) {
 		by, sum := m.sunkAt(f, pieces, p.x, before)
 		const top = sim.NumCategories - 1
 		sum = min(sum, p.sum[top]-p.sum[0])
-		below := sum // of what is sunk, how much came from above a band
+		below := sum // sunk bytes that came from above band b
 		for b := 1; b < int(top); b++ {
 			below -= by[lookup.Stack[b]]
 			p.sum[b] += max(below, 0)
 		}
-		for b := int(top) - 1; b >= 1; b-- { // a merged column knows no moments
+		for b := int(top) - 1; b >= 1; b-- { // sums of a merged column are not of one moment: keep them in order
 			p.sum[b] = max(min(p.sum[b], p.sum[b+1]), p.sum[0]+sum)
 		}
 		p.sunk = sum
@@ -87,7 +87,7 @@ func (m *Index) sink(f *frame, pieces []int32, pts []bandPoint) (out []bandPoint
 	return out
 }
 
-// drawSunk fills the pieces that were sunk, in the colours of their bands.
+// drawSunk fills the sunk pieces in the colours of their bands.
 func (m *Index) drawSunk(s *Scene, f *frame, sc *memoryScale, pieces []int32) {
 	all := m.Pieces().All
 	for n, i := range pieces {
@@ -111,7 +111,7 @@ func (m *Index) drawSunk(s *Scene, f *frame, sc *memoryScale, pieces []int32) {
 	}
 }
 
-// outlineSunk draws a line in ink around what was sunk, as long as it is there.
+// outlineSunk outlines the sunk pieces.
 func outlineSunk(s *Scene, sc *memoryScale) {
 	var xy []float64
 	flush := func(base int64) {
@@ -138,15 +138,15 @@ func outlineSunk(s *Scene, sc *memoryScale) {
 	}
 }
 
-// Seams are lines between values that are at least seamHeight high and wide; if
-// together they would be longer than seamMost, only between larger ones.
+// Seams are lines between values that are at least seamHeight pixels high and wide. If their
+// total length would exceed seamMost, only larger values have seams.
 const (
 	seamHeight = 3.0
 	seamMost   = 24_000.0
 )
 
-// drawSeams draws the borders between the values of the bands: the larger of a band
-// lie under the others, in the order of their starts.
+// drawSeams draws the seams of the bands. In each band, values with seams are at the bottom, in
+// the order of their starts.
 func (m *Index) drawSeams(s *Scene, f *frame, sc *memoryScale, sunk []int32) {
 	x := m.Pieces()
 	size, wide := seamHeight/sc.perByte, seamHeight/f.scale
@@ -173,10 +173,10 @@ func (m *Index) drawSeams(s *Scene, f *frame, sc *memoryScale, sunk []int32) {
 	}
 }
 
-// drawSeamsOf draws seams, which are of one band.
+// drawSeamsOf draws the seams of band b.
 func drawSeamsOf(s *Scene, f *frame, sc *memoryScale, b int, seams []seam) {
 	st := display.StrokeOf(display.Surface, 0.8)
-	first, open := 0, 0 // of the seams, those that may still be drawn
+	first, open := 0, 0 // seams[first:open] are those that have begun and may not have ended
 	for i := 0; i+1 < len(s.bands) && first < len(seams); i++ {
 		l, r := &s.bands[i], &s.bands[i+1]
 		if r.x-l.x < 0.005 {
@@ -215,7 +215,7 @@ func drawSeamsOf(s *Scene, f *frame, sc *memoryScale, b int, seams []seam) {
 	}
 }
 
-// close draws a seam that has ended; once.
+// close draws a seam that has ended, if it was not drawn before.
 func (g *seam) close(s *Scene, st display.Style) {
 	if n := len(g.xy); n > 0 {
 		g.xy = append(g.xy, g.xy[n-2], g.foot)

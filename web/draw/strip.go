@@ -88,8 +88,8 @@ func (m *Index) hitStrip(f *frame, x, y float64) lookup.Target {
 	return lookup.Target{}
 }
 
-// The names of groups of layers that are treated alike, from the longest to the
-// shortest.
+// groupWords are the names of groups of layers with the same decision, after their number, from
+// the longest to the shortest.
 var groupWords = map[sim.Decision][]string{
 	sim.Keep:                    {" kept"},
 	sim.Offload:                 {" to the host and back", " to the host", " out"},
@@ -97,8 +97,8 @@ var groupWords = map[sim.Decision][]string{
 	sim.Recompute | sim.Offload: {" computed again and moved"},
 }
 
-// drawLetters writes the letter of its decision under every bar, or under every second
-// or third one where they are narrow.
+// drawLetters writes the letter of its decision under every bar or, if bars are narrow, under
+// every second or third one.
 func (m *Index) drawLetters(s *Scene, bars []bar, bottom float64) {
 	widest, stride := 0.0, 1
 	for _, b := range bars {
@@ -119,8 +119,8 @@ func (m *Index) drawLetters(s *Scene, bars []bar, bottom float64) {
 	}
 }
 
-// drawGroups names every run of layers that are treated alike once, by a bracket above
-// them, and the layer that is lit.
+// drawGroups draws a bracket with a name above every run of layers with the same decision, and
+// the name of the highlighted layer.
 func (m *Index) drawGroups(s *Scene, f *frame, bars []bar) {
 	s.placed = s.placed[:0]
 	for _, b := range bars {
@@ -142,19 +142,14 @@ func (m *Index) drawGroups(s *Scene, f *frame, bars []bar) {
 				}
 			}
 		}
-		if j == i {
-			i++ // the loss is no layer
-			continue
+		if n > 0 { // not only an embedding, a norm, or the loss
+			m.drawGroup(s, f, m.Decision(bars[i].at), n, bars[i].x, bars[j-1].x+bars[j-1].w)
 		}
-		if n == 0 { // an embedding, a norm
-			i = j
-			continue
-		}
-		m.drawGroup(s, f, m.Decision(bars[i].at), n, bars[i].x, bars[j-1].x+bars[j-1].w)
-		i = j
+		i = max(j, i+1)
 	}
 }
 
+// drawGroup draws the bracket and the name of n layers from x0 to x1.
 func (m *Index) drawGroup(s *Scene, f *frame, d sim.Decision, n int, x0, x1 float64) {
 	const y, foot = 24.0, 5.0
 	for _, words := range groupWords[d] {

@@ -19,7 +19,7 @@ func init() {
 		draw: (*Index).drawTimeline,
 		overlay: func(m *Index, s *Scene, f *frame) {
 			if k := m.StageOf(f.Hover); k > 0 {
-				m.outlineStage(s, f, k)
+				m.outlineSpans(s, f, m.ByStage[k-1], 1.5)
 			}
 			if x, y, w, h, ok := m.box(f, f.Hover); ok {
 				s.Outline(display.StrokeOf(display.Ink, 2), x, y, w, h)
@@ -44,7 +44,14 @@ func (m *Index) drawTimeline(s *Scene, f *frame) {
 	bottom, _ := m.laneBox(f, int(sim.NumLanes))
 	m.drawPhases(s, f, 0, bottom, 13)
 	s.AddText(display.Ink, 0, 13, f.title(Timeline))
-	m.drawTimeAxis(s, f)
+	for l := range m.Lanes {
+		if m.runs(f, l) {
+			y, h := m.laneBox(f, l)
+			s.Line(display.StrokeOf(display.Grid, 1), f.left, y+h+0.5, f.right, y+h+0.5)
+		}
+	}
+	ticks, unit := format.TimeTicks(f.From, f.To, max(int((f.right-f.left)/70), 2))
+	f.drawTicks(s, ticks, unit, titleLine, bottom, bottom+11)
 	for l := range m.Lanes {
 		if m.runs(f, l) {
 			y, h := m.laneBox(f, l)
@@ -68,27 +75,14 @@ func (m *Index) drawTimeline(s *Scene, f *frame) {
 	m.drawSelected(s, f)
 }
 
-// drawTimeAxis draws the lines under the lanes and the marks at round times.
-func (m *Index) drawTimeAxis(s *Scene, f *frame) {
-	for l := range m.Lanes {
-		if m.runs(f, l) {
-			y, h := m.laneBox(f, l)
-			s.Line(display.StrokeOf(display.Grid, 1), f.left, y+h+0.5, f.right, y+h+0.5)
-		}
-	}
-	bottom, _ := m.laneBox(f, int(sim.NumLanes))
-	ticks, unit := format.TimeTicks(f.From, f.To, max(int((f.right-f.left)/70), 2))
-	f.drawTicks(s, ticks, unit, titleLine, bottom, bottom+11)
-}
-
-// label is a text on a slice, kept until all slices are drawn.
+// label is a text on a slice, collected to be drawn after all slices.
 type label struct {
 	x, y float64
 	ink  display.Role
 	text string
 }
 
-// drawLabels draws texts, those of one colour together.
+// drawLabels draws labels, grouped by colour.
 func (s *Scene) drawLabels(labels []label) {
 	for _, ink := range [...]display.Role{display.OnForward, display.OnRecompute, display.OnBackward,
 		display.OnTransfer, display.OnFixed, display.Budget} {
@@ -100,7 +94,7 @@ func (s *Scene) drawLabels(labels []label) {
 	}
 }
 
-// drawLane draws what a lane shows in a row.
+// drawLane draws the slices of a lane in a row.
 func (m *Index) drawLane(s *Scene, f *frame, l int, y, h float64) {
 	ln := &m.Lanes[l]
 	s.clearSlices()
@@ -145,11 +139,11 @@ func (m *Index) drawLane(s *Scene, f *frame, l int, y, h float64) {
 	s.drawLabels(labels)
 }
 
-// minLetters is how many bytes a shortened name must have: what remains of "B18"
-// would be misleading.
+// minLetters is the least length of a shortened name in bytes: a shortened "B18" would be misleading.
 const minLetters = 8
 
-// label returns the longest name of a slice that fits between x0 and x1, without its y.
+// label returns the longest name of a slice that fits between x0 and x1, with y 0; ok is false if
+// none fits.
 func (m *Index) label(ln *lookup.Lane, k mark, x0, x1 float64) (label, bool) {
 	room, ref := x1-x0-6, ln.Ref[k.slice]
 	if ref < 0 {
@@ -172,20 +166,20 @@ func (m *Index) label(ln *lookup.Lane, k mark, x0, x1 float64) (label, bool) {
 				return label{x, 0, ink, name}, true
 			}
 		}
-		if !m.IsGraph() { // the name of its operation says less
+		if !m.IsGraph() { // the name of the operation would not help
 			return label{}, false
 		}
 	}
 	name := m.SpanName(sp)
 	if display.TextWidth(name) > room {
-		name = display.Fit(name, room) // long names, of operators
+		name = display.Fit(name, room) // operators have long names
 		return label{x, 0, ink, name}, len(name) > minLetters
 	}
 	return label{x, 0, ink, name}, true
 }
 
-// lastNumber returns the number at the end of a name such as block28, or the empty string if it is no
-// such name.
+// lastNumber returns the number at the end of a name such as block28, or the empty string for other
+// names.
 func lastNumber(name string) string {
 	word := strings.TrimRight(name, "0123456789")
 	if strings.ContainsAny(word, ".0123456789") {
@@ -194,7 +188,7 @@ func lastNumber(name string) string {
 	return name[len(word):]
 }
 
-// drawSelected outlines the selection and shows what let it start.
+// drawSelected outlines the selection and its stage, and draws an arrow from its cause.
 func (m *Index) drawSelected(s *Scene, f *frame) {
 	if !m.Valid(f.Selected) {
 		return
@@ -203,12 +197,8 @@ func (m *Index) drawSelected(s *Scene, f *frame) {
 		m.outlineValue(s, f, engine.ValueID(f.Selected.Index))
 		return
 	}
-	if f.Selected.Kind == lookup.OnStage {
-		m.outlineStage(s, f, f.Selected.Index)
-		return
-	}
 	if k := m.Lit(f.Selected); k > 0 {
-		m.outlineStage(s, f, k)
+		m.outlineSpans(s, f, m.ByStage[k-1], 1.5)
 	}
 	x, y, w, h, ok := m.box(f, f.Selected)
 	if !ok {
@@ -230,14 +220,14 @@ func (m *Index) drawSelected(s *Scene, f *frame) {
 	m.nameWait(s, f)
 }
 
-// arrow leads from the end of a cause to what it let start, on another lane.
+// arrow draws an arrow from the end of a cause at (cx, cy), of height ch, to the point tx of its
+// effect, which is at ty with height th on another lane.
 func arrow(s *Scene, cx, cy, ch, tx, ty, th float64) {
 	from, to, dir := cy, ty+th, -1.0 // upwards
 	if cy < ty {
 		from, to, dir = cy+ch, ty, 1
 	}
-	// A cubic curve that leaves and arrives a little to the left, so that it is
-	// seen where both ends are one above the other.
+	// A cubic curve that bends to the left, so that it is visible if both ends have the same x.
 	bend := math.Min(16, math.Abs(to-from)/2)
 	xs := [4]float64{cx, cx - bend, tx - bend, tx}
 	ys := [4]float64{from, from + (to-from)*0.35, to - (to-from)*0.35, to - dir*5}
@@ -251,18 +241,6 @@ func arrow(s *Scene, cx, cy, ch, tx, ty, th float64) {
 	}
 	s.Path(display.OpLine, display.StrokeOf(display.Waiting, 1.6), xy[:])
 	s.Area(display.FillOf(display.Waiting), tx, to, tx-4, to-dir*7, tx+4, to-dir*7)
-}
-
-// outlineStage outlines the slices of a stage, as many as can be told apart.
-func (m *Index) outlineStage(s *Scene, f *frame, stage int) {
-	const most = 64
-	n := 0
-	for _, id := range m.ByStage[stage-1] {
-		if x, y, w, h, ok := m.box(f, lookup.Target{Kind: lookup.OnSpan, Index: int(id)}); ok && n < most {
-			s.Outline(display.StrokeOf(display.Ink, 1.5), x, y, w, h)
-			n++
-		}
-	}
 }
 
 func (m *Index) hitTimeline(f *frame, x, y float64) lookup.Target {
@@ -282,7 +260,7 @@ func (m *Index) hitTimeline(f *frame, x, y float64) lookup.Target {
 	return lookup.Target{}
 }
 
-// nearest returns the slice of a lane at x or, if there is none, the nearest one within reach, or -1 if none is.
+// nearest returns the index of the slice of a lane that is nearest to x within reach, or -1 if there is none.
 func nearest(l *lookup.Lane, f *frame, x float64) int {
 	t := int64(f.time(x))
 	if i := l.At(t); i >= 0 {
@@ -301,8 +279,7 @@ func nearest(l *lookup.Lane, f *frame, x float64) int {
 	return best
 }
 
-// mark is a slice on the screen, or what became of several slices that are
-// narrower than a pixel.
+// mark is a slice on the screen, or the merger of several slices that are narrower than a pixel.
 type mark struct {
 	x0, x1 float64
 	kind   uint8
@@ -310,18 +287,16 @@ type mark struct {
 }
 
 const (
-	// Slices from this width on have whole pixels and a space to the next one.
-	crispWidth = 4.0
-	// A merged mark that far from others is drawn one pixel wide to be seen.
-	lonelySpace = 3.0
+	crispWidth  = 4.0 // slices of at least this width are aligned to pixels, with a space to the next one
+	lonelySpace = 3.0 // a merged mark with this distance from others is drawn one pixel wide to be visible
 )
 
-// marks calls emit with what a lane shows, from left to right. Slices that are
-// at least a pixel wide are marks of their own. The others are merged by pixel
-// column: all that start in a column become one mark of the kind that has most
-// of their time (the smaller kind of equals), as wide as their time together,
-// so that a lane that is half busy looks half busy at every zoom. Adjacent
-// merged marks of one kind become one. That makes at most two marks per column.
+// marks calls emit with the marks of a lane, from left to right. Each slice that is
+// at least a pixel wide is a mark. The others are merged by pixel column: those
+// that start in a column become one mark, as wide as their total time, of the kind
+// that has most of the time (the smaller kind of equals). A lane that is half busy
+// therefore looks half busy at every zoom. Adjacent merged marks of one kind are
+// joined. There are at most two marks per column.
 func marks(l *lookup.Lane, f *frame, emit func(mark)) {
 	from, to := int64(f.From), int64(f.To)
 	pending := mark{slice: -1, x0: f.left, x1: f.left - 1} // a merged mark that may grow; x1 < x0: none
@@ -349,7 +324,7 @@ func marks(l *lookup.Lane, f *frame, emit func(mark)) {
 		m := merge(l, f, i, j, x0)
 		i = j
 		if m.x1 <= m.x0 {
-			continue // nothing but runs of no duration
+			continue // only runs without duration
 		}
 		if m.x1-m.x0 < 1 && m.x0-drawn > lonelySpace && m.x0+1 <= f.right &&
 			(j == len(l.From) || f.x(l.From[j])-m.x1 > lonelySpace) {
@@ -366,10 +341,10 @@ func marks(l *lookup.Lane, f *frame, emit func(mark)) {
 	flush()
 }
 
-// merge makes one mark of slices [i, j), which start at x0.
+// merge returns one mark for slices [i, j), which start at x0.
 func merge(l *lookup.Lane, f *frame, i, j int, x0 float64) mark {
 	busy := l.BusyIn(i, j)
-	// What is outside of the view does not count.
+	// Time outside of the view does not count.
 	if before := int64(f.From) - l.From[i]; before > 0 {
 		busy[l.Kind[i]] -= before
 	}

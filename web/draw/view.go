@@ -1,39 +1,29 @@
-// Package draw makes the pictures: which stages are kept, recomputed or
+// Package draw draws the pictures of a trace: which stages are kept, recomputed or
 // offloaded (Strip), what runs when (Timeline) and what the memory holds
 // (Memory), the last two on one time axis.
 //
 //	engine.Problem + sim.Trace -> lookup.Index -> tell.Index -> Index -> Draw(View) -> Scene -> paint.js | SVG
 //
-// Of a graph of operations the strip has them in the order in which they run, with
-// arcs from values to their last forward readers, and Life says when the selected
-// value is on the device.
+// For a graph of operations, Strip shows the operations in the order in which they run, with arcs from
+// values to their last forward readers, and Life shows when the selected value is on the device.
 //
-// Page stacks the pictures, Figure adds a Legend; both are for files and
-// for the first picture of the page.
+// An Index is built once per trace. Index.Draw lays a picture out for a View, which is an
+// interval of time and a size in CSS pixels. The result is a Scene, a display list (package
+// display) that looks the same on a canvas and as SVG, so that the live page can replace
+// the first picture without a jump. Its size is bounded by pixels, not by the trace.
+// Index.Hit returns the target at a point. Page stacks the pictures and Figure adds a
+// Legend, for files and for the first picture of the page.
 //
-// An Index is built once per trace. Draw lays a picture out for a View (a
-// stretch of time and a size in CSS pixels) as a Scene, which is a display list
-// (package display): painted on a canvas or written as SVG it comes out the same, so
-// that the prepared page's first picture is replaced by the live one without a jump.
-// Its size is bounded by pixels, not by the trace. What an Index finds and says it has
-// from packages lookup and tell; Hit tells what is at a point.
+// In Memory, lines separate the values of a band that are large enough, and the selected
+// stage is sunk to the bottom of the stack, so that it is seen to leave and come back. The
+// playhead belongs to the overlay, so that its movement needs no new layout.
 //
-// In the memory every value that is large enough has a seam: pieces says for every
-// stretch of a life in which band it is, and the stage that is selected is sunk to the
-// bottom of the stack, so that one sees it leave and come back. The playhead is part of
-// the overlay: while it moves nothing is laid out again.
+// A View with a Beside is one side of a comparison. Both sides share the time axis, the
+// memory axis and the order of layers (see Align), and differences are marked.
 //
-// A View with a Beside is one side of a comparison: both sides have one time
-// axis, one memory axis and one order of layers (see Align), and what differs is
-// marked.
-//
-// Places does the same for addresses: a Placement says where buffers lie, and its
-// pictures show that over time, at one moment, the fragmentation and the host
-// memory.
-//
-// Passes draw the ranks of a pipeline: a lane each, and their memory on the same axis.
-//
-// The package is plain Go: it knows no browser.
+// Places draws a Placement, the addresses of buffers: over time, at one moment, their
+// fragmentation, and the host memory. Passes draws the ranks of a pipeline with their
+// memory. Flame draws a flame graph. The package does not depend on a browser.
 package draw
 
 import (
@@ -52,47 +42,45 @@ import (
 // Picture names one of the pictures.
 type Picture uint8
 
-// The pictures that share a time axis, from top to bottom: their places on the page
-// and in files.
+// The pictures that an Index draws, in their order from top to bottom on the page and in files.
 const (
 	Strip    Picture = iota // one bar per stage: size and decision
-	Timeline                // what runs when, three lanes
-	Life                    // of a graph: when the selected value is on the device
+	Timeline                // what runs when, in lanes
+	Life                    // for a graph: when the selected value is on the device
 	Memory                  // what the device memory holds
 	NumPictures
 )
 
-// The pictures of where the bytes lie. Places draws them; Page leaves them out.
-// All but the map share the time axis of the others.
+// The other pictures. Places draws those of addresses. All but AddressMap and Flames have a time axis.
 const (
 	AddressTime Picture = NumPictures + iota // addresses over time
 	AddressMap                               // the addresses at one moment
 	Holes                                    // fragmentation over time
 	Host                                     // pinned host memory over time
-	Flames                                   // what is held, by call stack: a Flame draws it
-	PassLanes                                // ranks of a pipeline: Passes draw them
-	AllPictures                              // how many pictures there are in all
+	Flames                                   // memory by call stack, drawn by Flame
+	PassLanes                                // ranks of a pipeline, drawn by Passes
+	AllPictures                              // the number of all pictures
 )
 
-// picture is what a picture is. Its file fills it in.
+// picture holds the properties of a picture.
 type picture struct {
 	name     string  // of its element on the page
 	title    string  // the heading that is drawn in it
-	height   float64 // the standard one, in CSS pixels
-	compared float64 // the height beside that of another side, of those on the time axis
-	slim     float64 // the height where there is little width; 0: the standard one
-	embedded float64 // the height in another page; 0: the standard one
+	height   float64 // standard height in CSS pixels
+	compared float64 // height in a comparison; 0 if it has no picture there
+	slim     float64 // height on narrow screens; 0 for the standard height
+	embedded float64 // height in another page; 0 for the standard height
 	still    bool    // its horizontal axis is not time
 }
 
-// layoutOf is how a picture of a model is laid out. A nil overlay or hit does nothing.
+// layoutOf holds the functions that lay out a picture of a model. overlay and hit may be nil.
 type layoutOf[M any] struct {
 	draw, overlay func(M, *Scene, *frame)
 	hit           func(M, *frame, float64, float64) lookup.Target
-	height        func(m M, width float64) float64 // where it depends on the model; nil: the standard one
+	height        func(m M, width float64) float64 // nil if the height does not depend on the model
 }
 
-// What the files of the pictures fill in, in their init functions.
+// The init functions of the files of the pictures set these.
 var (
 	pictures [AllPictures]picture
 	timed    [NumPictures]layoutOf[*Index]
@@ -107,7 +95,7 @@ func (p Picture) Title() string { return pictures[p].title }
 // Height returns the standard height of a picture in CSS pixels.
 func (p Picture) Height() float64 { return pictures[p].height }
 
-// HeightAt returns the standard height of a picture that is so wide.
+// HeightAt returns the standard height of a picture with a width in CSS pixels.
 func (p Picture) HeightAt(width float64) float64 {
 	if width <= slimWidth {
 		return cmp.Or(pictures[p].slim, pictures[p].height)
@@ -115,17 +103,17 @@ func (p Picture) HeightAt(width float64) float64 {
 	return pictures[p].height
 }
 
-// EmbeddedHeight is its height in another page, which keeps little room for it.
+// EmbeddedHeight returns the height of the picture in another page, where there is little room.
 func (p Picture) EmbeddedHeight() float64 { return cmp.Or(pictures[p].embedded, pictures[p].height) }
 
-// ComparedHeight is its height while two sides are compared: two stand where one stood.
+// ComparedHeight returns the height of the picture in a comparison, or 0 if it has none there.
 func (p Picture) ComparedHeight() float64 { return pictures[p].compared }
 
-// Still reports whether the horizontal axis is not time.
+// Still reports whether the horizontal axis of the picture is not time.
 func (p Picture) Still() bool { return pictures[p].still }
 
-// heightAt returns the height of a picture of the model that stands alone and is so wide,
-// in CSS pixels; 0: the model has nothing for it.
+// heightAt returns the height of a picture of m with a width, outside of comparisons. It is 0 if
+// m has no such picture.
 func (m *Index) heightAt(pic Picture, width float64) float64 {
 	if height := timed[pic].height; height != nil {
 		return height(m, width)
@@ -134,84 +122,82 @@ func (m *Index) heightAt(pic Picture, width float64) float64 {
 }
 
 // Sizes in CSS pixels. GutterWidth and SlimGutter are the room for labels left of every picture.
-// Page is as high as the pictures with PageGap between them.
+// PageGap is the space between the pictures of Page.
 const (
 	PageGap     = 10.0
 	GutterWidth = 84.0
-	SlimGutter  = 60.0 // of pictures that are not wider than slimWidth
+	SlimGutter  = 60.0 // for pictures of at most slimWidth
 
 	slimWidth  = 480.0
-	rightPad   = 10.0 // half a label of the last mark of the axis
-	titleLine  = 20.0 // the title of a picture, above everything else
-	axisLine   = 18.0 // the labels of the time axis
+	rightPad   = 10.0 // room for half a label of the axis
+	titleLine  = 20.0 // height of the title of a picture
+	axisLine   = 18.0 // height of the labels of the time axis
 	labelRoom  = 24.0 // narrower slices have no label
 	lineHeight = 14.0
 )
 
-// View is what of a model is drawn, and how large. Zero fields have a default,
-// so View{Width: w, Cursor: NoCursor} shows the whole step.
+// View is the part of a model to draw, the size, and what is marked. Zero fields have
+// defaults: View{Width: w, Cursor: NoCursor} shows the whole step.
 type View struct {
-	From, To time.Duration // the time range of Timeline and Memory; To 0: the end of the step
+	From, To time.Duration // visible range of the time axis; To 0 means the end of the step
 	Width    float64       // CSS pixels
-	Height   float64       // CSS pixels; 0: the picture's standard height
-	Budget   engine.Bytes  // the budget line; 0: the problem's budget
+	Height   float64       // CSS pixels; 0 for the picture's standard height
+	Budget   engine.Bytes  // the budget line; 0 for the problem's budget
 	Selected lookup.Target // outlined, with an arrow from its cause
-	Chain    bool          // the critical chain is underlined in Timeline
-	Hover    lookup.Target // of Overlay: outlined, with all slices of the same stage
-	// of Overlay: the line of the playhead, and what the map shows while Cursor is NoCursor; 0: none, and what
-	// Places.Moment says
+	Chain    bool          // Timeline underlines the critical chain
+	Hover    lookup.Target // Overlay outlines it, with all slices of the same stage
+	// Playhead is where Overlay draws the playhead, and the moment of the address map while Cursor is NoCursor. If it
+	// is 0, there is no playhead, and the map shows Places.Moment.
 	Playhead time.Duration
-	Playing  bool          // of Overlay: what comes after the playhead is faded
-	Cursor   time.Duration // of Overlay and Page: a line through Timeline and Memory; NoCursor: none
-	Ghost    []sim.Point   // of Memory: what keeping everything would take over time; nil: it is not drawn
-	Capacity engine.Bytes  // of Memory: what the device has; 0 if unknown
-	Device   string        // its name, for people
-	Drag     bool          // of Memory: the budget line can be dragged, which its label says
-	// of Memory: what the upper end of the axis stands for, see MemoryTop; 0: what is to be seen decides
-	Top    engine.Bytes
-	Beside *Beside // the other side of a comparison; nil: there is none
+	Playing  bool          // Overlay fades the memory after the playhead
+	Cursor   time.Duration // Overlay and Page draw a line there; NoCursor for none
+	Ghost    []sim.Point   // Memory: use of memory over time if everything is kept; nil if it is not drawn
+	Capacity engine.Bytes  // Memory: the memory of the device; 0 if unknown
+	Device   string        // name of the device, for people
+	Drag     bool          // Memory: the label of the budget line says that it can be dragged
+	Top      engine.Bytes  // Memory: the upper end of the axis, see MemoryTop; 0 if it depends on what is shown
+	Beside   *Beside       // the other side of a comparison; nil without one
 }
 
 // NoCursor is the Cursor of a view without a cursor line.
 const NoCursor = time.Duration(-1)
 
-// frame is a view with its defaults filled in, and the scale of its time axis.
+// frame is a view with its defaults set, and the scale of its time axis.
 type frame struct {
 	View
-	left, right float64 // the plot, in pixels
+	left, right float64 // edges of the plot, in pixels
 	scale       float64 // pixels per nanosecond
 }
 
-// x returns where a moment is, which may be outside of the plot.
+// x returns the x coordinate of a moment, which may be outside of the plot.
 func (f *frame) x(t int64) float64 { return f.left + float64(t-int64(f.From))*f.scale }
 
 // clip moves x into the plot.
 func (f *frame) clip(x float64) float64 { return math.Min(math.Max(x, f.left), f.right) }
 
-// time returns the moment at x, within the view.
+// time returns the moment at x, clamped to the view.
 func (f *frame) time(x float64) time.Duration {
 	t := f.From + time.Duration((f.clip(x)-f.left)/f.scale)
 	return min(max(t, f.From), f.To)
 }
 
-// ceilTime returns the first moment whose x is at least x.
+// ceilTime returns the first moment whose x coordinate is at least x.
 func (f *frame) ceilTime(x float64) int64 {
 	return int64(f.From) + int64(math.Ceil((x-f.left)/f.scale))
 }
 
-// Beside is the other side of a comparison. Both sides have one time axis, one
-// memory axis and one order of layers, so that what is at one place in one
-// picture is at the same place in the other.
+// Beside is the other side of a comparison. Both sides share the time axis, the memory
+// axis and the order of layers, so that the same thing is at the same place in both.
 type Beside struct {
 	Model  *Index
-	Budget engine.Bytes // its budget line; 0: its problem's
-	Layers Alignment    // of the layers that are drawn with the other side's; nil: see Align
+	Budget engine.Bytes // budget line of the other side; 0 for its problem's
+	Layers Alignment    // alignment of the layers of this side and the other; nil for Align of both
 	Letter string       // of the side that is drawn, "A" or "B"
-	Other  string       // and of the other one
-	Over   bool         // the other one has no picture of its own memory: what is to be said of it stands in this one
+	Other  string       // letter of the other side
+	Over   bool         // one picture shows the memory of both sides, with the labels of both
 }
 
-// newFrame fills in the defaults of a picture of a step that ends at end.
+// newFrame returns the frame of a picture of a step that ends at end.
 func newFrame(pic Picture, v View, end time.Duration) frame {
 	if v.Height <= 0 {
 		v.Height = pic.HeightAt(v.Width)
@@ -241,8 +227,8 @@ func (m *Index) frame(pic Picture, v View) frame {
 	return newFrame(pic, v, m.Trace.Makespan)
 }
 
-// drawTicks draws lines from top to bottom at the marks of the time axis, and their labels at y, with the unit left
-// of the first.
+// drawTicks draws the marks of the time axis: lines from top to bottom, and labels at y with the unit left of the
+// first.
 func (f *frame) drawTicks(s *Scene, ticks []format.TimeTick, unit string, top, bottom, y float64) {
 	for _, k := range ticks {
 		x := math.Floor(f.x(int64(k.At))) + 0.5
@@ -258,19 +244,20 @@ func (f *frame) drawTicks(s *Scene, ticks []format.TimeTick, unit string, top, b
 	s.Text(display.Muted, unitX, y, display.End, unit)
 }
 
-// title returns the heading of a picture, with the letter of its side.
+// title returns the heading of a picture, with the letter of its side in a comparison.
 func (v *View) title(pic Picture) display.Text {
-	if v.Beside == nil {
-		return display.Text{S: pic.Title(), Bold: true, Large: true}
+	t := display.Text{S: pic.Title(), Bold: true, Large: true}
+	switch b := v.Beside; {
+	case b == nil:
+	case pic == Memory && b.Over:
+		t.S += ": " + b.Letter + " filled, " + b.Other + " as a line"
+	default:
+		t.S = b.Letter + " " + t.S
 	}
-	if pic == Memory && v.Beside.Over {
-		return display.Text{S: pic.Title() + ": " + v.Beside.Letter + " filled, " + v.Beside.Other + " as a line",
-			Bold: true, Large: true}
-	}
-	return display.Text{S: v.Beside.Letter + " " + pic.Title(), Bold: true, Large: true}
+	return t
 }
 
-// reach is how far beside a slice, in pixels, a point still means it.
+// reach is the largest distance, in pixels, at which a point hits a slice.
 const reach = 3.0
 
 // Index is a trace, arranged for drawing.
@@ -287,11 +274,11 @@ func NewIndex(p *engine.Problem, t *sim.Trace) *Index {
 	return m
 }
 
-// Align aligns two traces. Layers that have no names in common are aligned by
-// their numbers. Names may repeat: the longest common subsequence counts.
+// Align aligns the layers of two traces by the longest common subsequence of their names, or by
+// their numbers if they have no names in common.
 func Align(a, b *Index) Alignment { return align(a.Names, b.Names) }
 
-// drawn has the pictures of a model of type M, which embeds it: an Index, Places, a Flame, Passes.
+// drawn implements the drawing of a model of type M, which embeds it: an Index, Places, a Flame or Passes.
 type drawn[M any] struct {
 	model   M
 	in      func(pic Picture, v View) frame
@@ -299,8 +286,8 @@ type drawn[M any] struct {
 	first   Picture
 }
 
-// Draw replaces s by a picture of the model. The size of the scene is bounded by v.Width, however long the trace is;
-// all of it that is in view is looked at.
+// Draw replaces s by a picture of the model. The size of the scene is bounded by v.Width; the time is proportional to
+// the visible part of the trace.
 func (x *drawn[M]) Draw(s *Scene, pic Picture, v View) {
 	f := x.in(pic, v)
 	s.Reset(f.Width, f.Height)
@@ -308,9 +295,8 @@ func (x *drawn[M]) Draw(s *Scene, pic Picture, v View) {
 	x.layouts[pic-x.first].draw(x.model, s, &f)
 }
 
-// Overlay replaces s by what moves with the pointer over a picture: the cursor
-// line at v.Cursor and the outline of v.Hover. Its background is transparent,
-// so that it lies on the picture without repainting it.
+// Overlay replaces s by what moves over a picture: the cursor line at v.Cursor, the outline of v.Hover,
+// the playhead. Its background is transparent, so that the picture below is not painted again.
 func (x *drawn[M]) Overlay(s *Scene, pic Picture, v View) {
 	f := x.in(pic, v)
 	s.Reset(f.Width, f.Height)
@@ -319,8 +305,8 @@ func (x *drawn[M]) Overlay(s *Scene, pic Picture, v View) {
 	}
 }
 
-// Hit returns what is painted at a point of a picture, in CSS pixels, and the
-// moment there (of still pictures: NoCursor).
+// Hit returns the target at a point of a picture, in CSS pixels, and the moment there, which is
+// NoCursor for still pictures.
 func (x *drawn[M]) Hit(pic Picture, v View, px, py float64) (lookup.Target, time.Duration) {
 	f := x.in(pic, v)
 	t, at := lookup.Target{}, NoCursor
@@ -333,8 +319,8 @@ func (x *drawn[M]) Hit(pic Picture, v View, px, py float64) (lookup.Target, time
 	return t, at
 }
 
-// TimeAt returns the moment at px, in CSS pixels, in a view of the pictures with a time axis; left and
-// right of the axis it is that of its end.
+// TimeAt returns the moment at px, in CSS pixels, in a view of the pictures with a time axis, clamped
+// to the axis.
 func (x *drawn[M]) TimeAt(v View, px float64) time.Duration {
 	f := x.in(x.first, v)
 	return f.time(px)

@@ -156,13 +156,10 @@ func Duration(d time.Duration) string {
 
 // axisUnit returns the unit in which all times up to to are written on one axis.
 func axisUnit(to time.Duration) unit {
-	switch {
-	case to < time.Microsecond:
-		return timeUnits[0]
-	case to < time.Millisecond:
-		return timeUnits[1]
-	case to < 10*time.Second:
-		return timeUnits[2]
+	for i, limit := range [...]time.Duration{time.Microsecond, time.Millisecond, 10 * time.Second} {
+		if to < limit {
+			return timeUnits[i]
+		}
 	}
 	return timeUnits[3]
 }
@@ -263,8 +260,7 @@ func Count(n int) string {
 	return s
 }
 
-// Milliseconds formats a time as an exact number of milliseconds without a unit,
-// for tables: "411.2".
+// Milliseconds formats a time as an exact number of milliseconds without a unit, for tables: "411.2".
 func Milliseconds(d time.Duration) string {
 	s := trimZeros(fixed(magnitude(int64(d)), 1e6, 6, nearest))
 	if d < 0 {

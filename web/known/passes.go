@@ -5,7 +5,7 @@ import (
 	"memtide/web/draw"
 )
 
-// passKinds are the kinds of passes by their letters.
+// passKinds are the kinds of passes by proto.StepPass.Kind.
 var passKinds = map[byte]draw.PassKind{'F': draw.PassForward, 'A': draw.PassBackward, 'B': draw.PassInputs,
 	'W': draw.PassWeights}
 
@@ -21,7 +21,7 @@ func PassesOf(r *proto.Stepped) *draw.Passes {
 	}
 	var stages []draw.PassStage
 	for _, st := range r.Stages {
-		stages = append(stages, draw.PassStage{Rank: st.Rank, First: st.First, Last: st.Last, Act: st.Act,
+		stages = append(stages, draw.PassStage{First: st.First, Last: st.Last, Act: st.Act,
 			Rest: st.Rest})
 	}
 	for _, p := range r.Passes {

@@ -15,10 +15,10 @@ import (
 )
 
 // A blob is CODEC.BASE64URL, where CODEC is 1 for raw deflate and 0 for stored
-// bytes, whichever is shorter. Behind the base64:
+// bytes, whichever is shorter. The base64 holds:
 //
 //	"m"          magic
-//	1, 2 or 3    version of the layout; 2 if some stages have more than others (see extra),
+//	1, 2 or 3    version of the layout: 2 for a chain with extras (see extra),
 //	             3 for a graph (see encodeGraph)
 //	uvarint      number of bytes that follow it
 //	4 bytes      CRC-32 (IEEE) of CODEC. and the body as sent, little-endian
@@ -29,8 +29,8 @@ import (
 
 var base64url = base64.RawURLEncoding.Strict()
 
-// lastBlobs remember the blobs of two profiles, A's and B's: the page writes its
-// address at every change, and profiles never change.
+// lastBlobs caches the blobs of two profiles, A's and B's, because the page writes its
+// address at every change. Profiles never change.
 var lastBlobs struct {
 	sync.Mutex
 	last [2]struct {
@@ -39,7 +39,7 @@ var lastBlobs struct {
 	}
 }
 
-// blob returns the value of d for a profile: its chain if it has one, or its graph.
+// blob returns the value of key d for a profile: its chain if it has one, or else its graph.
 func blob(p *profiles.Profile) string {
 	lastBlobs.Lock()
 	defer lastBlobs.Unlock()
@@ -70,16 +70,16 @@ func encodeBlob(p *profiles.Profile) string {
 	return codec + base64url.EncodeToString(append(head, sent...))
 }
 
-// newBudget returns what a link may take.
+// newBudget returns the limits of what decoding a link may use.
 func newBudget() *profiles.Budget { return profiles.NewBudget(maxInflated, maxMemory) }
 
-// decodeBlob reads the value of d. Its errors are sentences for people.
+// decodeBlob decodes the value of key d. Its errors are sentences for people.
 func decodeBlob(s string, budget *profiles.Budget) (*profiles.Profile, error) {
 	codec, text, ok := strings.Cut(s, ".")
 	if !ok || codec != "0" && codec != "1" {
 		return nil, choice.Sentence("This link's profile starts with %q; expected 0. or 1. followed by data. It may need a newer version of this page.", s[:min(8, len(s))])
 	}
-	// What arrived may end inside a group of base64: the header tells.
+	// The text may have been cut inside a group of base64, so that only whole groups of the header are decoded.
 	head, _ := base64url.DecodeString(text[:len(text)/4*4][:min(20, len(text)/4*4)])
 	if len(head) < 9 {
 		return nil, choice.Sentence("This link was cut: only the first %d characters of the profile arrived. Ask for the whole link, or open the file itself.", len(text))
@@ -123,7 +123,7 @@ func decodeBlob(s string, budget *profiles.Budget) (*profiles.Profile, error) {
 	return decodeBody(body, head[1], budget)
 }
 
-// checksum covers what was sent, and how to read it.
+// checksum returns the checksum of the codec and the body as sent.
 func checksum(codec string, sent []byte) uint32 {
 	return crc32.Update(crc32.ChecksumIEEE([]byte(codec)), crc32.IEEETable, sent)
 }

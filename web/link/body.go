@@ -1,19 +1,20 @@
 package link
 
 import (
+	"slices"
+
 	"memtide/engine"
 	"memtide/profiles"
 	"memtide/web/choice"
 )
 
 // The body of a blob holds a chain profile exactly: times to the nanosecond,
-// sizes to the byte. Numbers stand in columns. Each column is written as what
-// remains after its best predictor: the row before, or once or twice an earlier
-// column, because a backward takes about two forwards and a gradient has the
-// size of its output. Names stand as runs: h.0, h.1, h.2 is one name and two
-// tokens.
+// sizes to the byte. Numbers are stored in columns, as differences from a predictor:
+// the row before, or once or twice an earlier column, because a backward takes about
+// two forwards and a gradient has the size of its output. Names are stored as runs:
+// h.0, h.1, h.2 is one name and two tokens.
 
-// encodeBody writes a body, and which layout it has.
+// encodeBody returns the body of a chain profile and the version of its layout.
 func encodeBody(p *profiles.Profile) (body []byte, version byte) {
 	c := p.Chain
 	w := &writer{pack: newPacker()}
@@ -57,7 +58,7 @@ func encodeBody(p *profiles.Profile) (body []byte, version byte) {
 	return w.b, version
 }
 
-// header lists the single numbers of a profile.
+// header returns pointers to the numbers that a profile has once.
 func header(p *profiles.Profile, c *engine.Chain) []*int64 {
 	r, batch := &c.Resident, int64(p.Batch)
 	return []*int64{&batch, (*int64)(&c.Input), (*int64)(&c.InputGrad), (*int64)(&r.Weights), (*int64)(&r.Grads),
@@ -104,7 +105,7 @@ func decodeBody(b []byte, version byte, budget *profiles.Budget) (*profiles.Prof
 	})
 }
 
-// about writes what a profile says of itself.
+// about writes the metadata of a profile.
 func (w *writer) about(p *profiles.Profile) {
 	for _, s := range []string{p.Name, p.DType, p.Format, p.Source.Tool, string(p.Source.Times),
 		string(p.Source.Sizes), p.Source.Device, p.Source.URL} {
@@ -115,7 +116,7 @@ func (w *writer) about(p *profiles.Profile) {
 	w.device(p.Device)
 }
 
-// about reads what about wrote.
+// about reads the metadata of a profile.
 func (r *bodyReader) about() *profiles.Profile {
 	p := &profiles.Profile{}
 	var times, sizes string
@@ -129,28 +130,27 @@ func (r *bodyReader) about() *profiles.Profile {
 	return p
 }
 
-// What a body holds of every stage, and of some. A field of engine.Stage is here or
-// among the names and kinds; a test fails for any other.
+// A body holds columns of all stages, and extras of some. A test fails if a field of
+// engine.Stage is neither here nor a name or kind.
 
-// columns lists the numbers of every stage, as pointers so that one list serves
-// both directions.
+// columns returns pointers to the numbers that every stage has, for encoding and decoding.
 func columns(s *engine.Stage) [7]*int64 {
 	return [7]*int64{(*int64)(&s.Forward), (*int64)(&s.Back), (*int64)(&s.Out), (*int64)(&s.Saved),
 		(*int64)(&s.Grad), (*int64)(&s.FwdTemp), (*int64)(&s.BwdTemp)}
 }
 
-// extra is what only some stages have. Behind the columns stand those that any
-// stage of the profile has: the number of the extra, a column of 0 and 1 that says
-// which stages have it, and its numbers for these. A profile with any has the
-// layout blobVersion, all others plainVersion, as links had before there were any.
+// extra is a property that only some stages have. After the columns, the body holds each
+// extra that any stage has: its number, a column of 0 and 1 that says which stages
+// have it, and columns of its values for these stages. A profile with extras has the
+// layout blobVersion. All others have plainVersion, as links had before extras existed.
 type extra struct {
-	number  uint64 // for ever
+	number  uint64 // identifies the extra in links; never changes
 	has     func(s *engine.Stage) bool
 	give    func(s *engine.Stage)
-	numbers func(s *engine.Stage) []*int64 // of a stage that has it
+	numbers func(s *engine.Stage) []*int64 // pointers to the values of a stage that has the extra
 }
 
-// extras are in the order of their numbers.
+// extras lists the extras in the order of their numbers.
 var extras = [...]extra{
 	{number: 1,
 		has:  func(s *engine.Stage) bool { return s.Fast != nil },
@@ -164,7 +164,7 @@ var extras = [...]extra{
 		give: func(s *engine.Stage) { s.Unsaved = true }, numbers: func(*engine.Stage) []*int64 { return nil }},
 }
 
-// extra writes what some stages have; false if none has it.
+// extra writes an extra of stages. It writes nothing and returns false if no stage has it.
 func (w *writer) extra(x *extra, stages []engine.Stage) bool {
 	which := make([]int64, len(stages))
 	var table [][]int64
@@ -192,29 +192,26 @@ func (w *writer) extra(x *extra, stages []engine.Stage) bool {
 	return true
 }
 
-// extra reads what some stages have.
+// extra reads one extra of stages.
 func (r *bodyReader) extra(stages []engine.Stage) {
 	number := r.uint()
-	for i := range extras {
-		if extras[i].number == number {
-			r.give(&extras[i], stages)
-			return
-		}
-	}
-	if !r.bad {
+	if i := slices.IndexFunc(extras[:], func(x extra) bool { return x.number == number }); i >= 0 {
+		r.give(&extras[i], stages)
+	} else if !r.bad {
 		r.fail()
 		r.err = choice.Sentence("This link needs a newer version of this page: its stages have something that this one does not know. Reload the page.")
 	}
 }
 
+// give reads which stages have x, and its values.
 func (r *bodyReader) give(x *extra, stages []engine.Stage) {
-	var numbers [][]*int64 // of the stages that have it
+	var numbers [][]*int64 // of the stages that have the extra
 	for i, yes := range r.column(nil, len(stages)) {
 		if r.bad || yes == 0 {
 			continue
 		}
 		s := &stages[i]
-		if yes != 1 || x.has(s) { // no writer writes that, nor an extra twice
+		if yes != 1 || x.has(s) { // encodeBody writes no other values, and no extra twice
 			r.fail()
 			return
 		}

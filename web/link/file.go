@@ -9,18 +9,18 @@ import (
 	"strings"
 )
 
-// Files that the page writes carry the link to what they show, and open it when
-// they are dropped on the page again:
+// Files that the page writes contain the link to what they show, and open it when
+// they are dropped on the page:
 //
 //	SVG   <metadata id="memtide-link">ADDRESS</metadata>
 //	PNG   a tEXt chunk with the keyword Memtide
 //	JSON  {"memtide": {"link": "ADDRESS", ...}, ...}
 //	HTML  <body data-link="FRAGMENT"> of the page in one file
-//	.py   # memtide: ADDRESS, among the comments that the file begins with
-//	CSV   # memtide: ADDRESS, as the last line, where it does not keep a reader
-//	      from the head; commas are escaped, so that it is one cell
+//	.py   # memtide: ADDRESS, among the comments at the beginning of the file
+//	CSV   # memtide: ADDRESS, in the last line, so that the first one is the head;
+//	      commas are escaped, so that it is one cell
 //
-// An address may be a fragment alone.
+// An address may be only a fragment.
 
 const (
 	pngMagic   = "\x89PNG\r\n\x1a\n"
@@ -28,28 +28,25 @@ const (
 	svgMark    = `id="memtide-link">`
 	htmlMark   = ` data-link="`
 	lineMark   = "# memtide: "
-	searched   = 1 << 20 // where the link has to end
-	lastLine   = 1 << 17 // where a link in the last line has to begin, from the end
 )
 
-// The characters that are escaped in attributes and texts. The table of all
-// entities of HTML would be as large as the rest of the package.
+// escapes and unescape handle only the characters that need escaping in attributes and texts. The
+// table of all entities of HTML would be as large as the rest of the package.
 var (
 	escapes  = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;")
 	unescape = strings.NewReplacer("&amp;", "&", "&lt;", "<", "&gt;", ">", "&quot;", `"`, "&#34;", `"`, "&#39;", "'")
 )
 
-// Head and Tail are how much of the two ends of a large file InEnds needs, in bytes.
+// Head and Tail are how many bytes of the two ends of a file InEnds searches.
 const (
-	Head = searched
-	Tail = lastLine
+	Head = 1 << 20
+	Tail = 1 << 17
 )
 
-// In returns the fragment that a file carries, by its content; ok is false if it
-// carries none.
+// In returns the fragment of the link in a file; ok is false if it contains none.
 func In(file []byte) (fragment string, ok bool) { return InEnds(file, file) }
 
-// InEnds is In of a file of which only the begin and the end are there.
+// InEnds is In for a file of which only the beginning and the end are given.
 func InEnds(head, tail []byte) (fragment string, ok bool) {
 	if bytes.HasPrefix(head, []byte(pngMagic)) {
 		fragment = inPNG(head[len(pngMagic):])
@@ -78,7 +75,7 @@ func inPNG(b []byte) string {
 }
 
 func inText(b []byte) string {
-	start := bytes.TrimLeft(bytes.TrimPrefix(b[:min(len(b), searched)], []byte("\uFEFF")), " \t\r\n")
+	start := bytes.TrimLeft(bytes.TrimPrefix(b[:min(len(b), Head)], []byte("\uFEFF")), " \t\r\n")
 	if len(start) == 0 {
 		return ""
 	}
@@ -98,7 +95,7 @@ func inText(b []byte) string {
 	return ""
 }
 
-// inComments looks at the comments that a file begins with.
+// inComments returns the link in the comments at the beginning of a file.
 func inComments(b []byte) string {
 	for len(b) > 0 && b[0] == '#' {
 		line, rest, whole := bytes.Cut(b, []byte("\n"))
@@ -110,10 +107,10 @@ func inComments(b []byte) string {
 	return ""
 }
 
-// inLastLine looks at the last line, which has to be whole. A spreadsheet that has
-// saved the table again may have filled the line up with commas, or quoted it.
+// inLastLine returns the link in the last line, which has to end with a newline. A spreadsheet
+// that saved the table may have added commas or quotes to the line.
 func inLastLine(b []byte) string {
-	b, whole := bytes.CutSuffix(b[max(len(b)-lastLine, 0):], []byte("\n"))
+	b, whole := bytes.CutSuffix(b[max(len(b)-Tail, 0):], []byte("\n"))
 	b = bytes.TrimRight(b, ",; \t\r")
 	line := bytes.Trim(b[bytes.LastIndexByte(b, '\n')+1:], `"`)
 	if address, ok := bytes.CutPrefix(line, []byte(lineMark)); ok && whole {
@@ -122,7 +119,7 @@ func inLastLine(b []byte) string {
 	return ""
 }
 
-// inJSON reads the first member only: the rest may be long, or not be here.
+// inJSON returns the link in the first member. The rest may be long, or missing.
 func inJSON(b []byte) string {
 	d := json.NewDecoder(bytes.NewReader(b))
 	for _, want := range []json.Token{json.Delim('{'), "memtide"} {
@@ -137,7 +134,7 @@ func inJSON(b []byte) string {
 	return first.Link
 }
 
-// between returns the escaped text behind a mark, up to an end.
+// between returns the text between mark and end, unescaped.
 func between(b []byte, mark string, end byte) string {
 	_, rest, ok := bytes.Cut(b, []byte(mark))
 	i := bytes.IndexByte(rest, end)
@@ -147,9 +144,9 @@ func between(b []byte, mark string, end byte) string {
 	return strings.TrimSpace(unescape.Replace(string(rest[:i])))
 }
 
-// WithPNG returns a PNG file that carries an address; anything else stays what it is.
+// WithPNG returns a PNG file with an address added. It returns any other file unchanged.
 func WithPNG(file []byte, address string) []byte {
-	const header = len(pngMagic) + 25 // the chunk that has to be the first
+	const header = len(pngMagic) + 25 // with the IHDR chunk, which has to be the first
 	if len(file) < header || !bytes.HasPrefix(file, []byte(pngMagic)) {
 		return file
 	}
@@ -160,8 +157,8 @@ func WithPNG(file []byte, address string) []byte {
 	return slices.Concat(file[:header], chunk, file[header:])
 }
 
-// WithJSON returns a JSON object that carries an address, in its first member; anything
-// else stays what it is.
+// WithJSON returns a JSON object with an address added as its first member. It returns any
+// other file unchanged.
 func WithJSON(file []byte, address string) []byte {
 	rest, ok := bytes.CutPrefix(file, []byte("{"))
 	var quoted bytes.Buffer
@@ -177,14 +174,13 @@ func WithJSON(file []byte, address string) []byte {
 	return slices.Concat([]byte(`{"memtide":{"link":`), bytes.TrimSpace(quoted.Bytes()), []byte("}"+sep), rest)
 }
 
-// WithLastLine returns a table of comma-separated values that carries an address in its
-// last line.
+// WithLastLine returns a CSV table with an address added as its last line.
 func WithLastLine(table []byte, address string) []byte {
 	return slices.Concat(table, []byte(lineMark+strings.ReplaceAll(address, ",", "%2C")+"\n"))
 }
 
-// WithHTML returns the page in one file, opening with a fragment and knowing the address
-// of the site that it is from; ok is false if it is not that page.
+// WithHTML returns the page in one file with the fragment to open and the address of its site
+// added; ok is false if the file is not that page.
 func WithHTML(page []byte, site, fragment string) (out []byte, ok bool) {
 	const body = "<body data-state="
 	before, after, ok := bytes.Cut(page, []byte(body))

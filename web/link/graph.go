@@ -8,33 +8,33 @@ import (
 	"memtide/profiles/parse"
 )
 
-// The body of a graph, layout graphVersion: values and operations in columns as
-// those of stages, and who reads and makes what as a run of references. A reference
-// says how far it is from what was made last or, where that is far, from the far
-// value before: so blocks that repeat are the same bytes, in the order of the forward
-// and in that of the backward, which deflate writes once.
+// The body of a graph, layout graphVersion, holds values and operations in columns like
+// those of stages, and the inputs and outputs of operations as a run of references. A
+// reference is the distance from the value that was made last or, for a distant value, from
+// the distant value before. Repeated blocks of a network are then repeated bytes, in both
+// the forward and the backward, which deflate stores once.
 
-// near is how far back a reference counts from what was made last.
+// near is the largest distance, exclusive, of a reference from the value that was made last.
 const near = 48
 
-// numColumns of values and of operations.
+// The numbers of columns of values and of operations.
 const (
 	valueColumns = 5
 	opColumns    = 9
 )
 
-// valueNumbers returns what a value is, but for its name.
+// valueNumbers returns the columns of value i: everything but its name.
 func valueNumbers(v *engine.Value, i int) [valueColumns]int64 {
-	part := int64(0) // or how far from the value itself, from 1 or -1
+	part := int64(0) // the distance to PartOf; 0 for none
 	if v.PartOf != engine.NoValue {
 		part = int64(v.PartOf) - int64(i)
 	}
 	return [...]int64{int64(v.Kind), int64(v.Size), int64(v.Stage), int64(v.Initial), part}
 }
 
-// opNumbers returns what an operation is, but for its name and what it refers to.
+// opNumbers returns the columns of an operation: everything but its name and its references.
 func opNumbers(o *engine.Op) [opColumns]int64 {
-	alt, only := int64(0), int64(0) // a list that is there, though empty, is 1
+	alt, only := int64(0), int64(0) // only is 1 for a list that is empty but not nil
 	once := int64(o.Lane)<<1 | int64(len(o.After))<<3
 	if o.Once {
 		once |= 1
@@ -49,7 +49,7 @@ func opNumbers(o *engine.Op) [opColumns]int64 {
 		int64(len(o.Out)), only}
 }
 
-// encodeGraph writes the body of a profile that is a graph.
+// encodeGraph returns the body of a graph profile.
 func encodeGraph(p *profiles.Profile) []byte {
 	g := p.Graph
 	w := &writer{pack: newPacker()}
@@ -102,11 +102,11 @@ func encodeGraph(p *profiles.Profile) []byte {
 	return w.b
 }
 
-// references is where a run of references has come to: behind what was made last,
-// and at the last value that was far from there.
+// references is the state of a run of references: the value after the one that was made last,
+// and the last distant value.
 type references struct{ next, far int64 }
 
-// code returns a reference as a number, and moves on.
+// code encodes a reference to v and updates the state.
 func (r *references) code(v engine.ValueID) uint64 {
 	if back := r.next - int64(v); back >= 0 && back < near {
 		return uint64(back) << 1
@@ -116,7 +116,7 @@ func (r *references) code(v engine.ValueID) uint64 {
 	return uint64(step<<1^step>>63)<<1 | 1
 }
 
-// value returns the value of a number, and moves on as code does.
+// value decodes a reference and updates the state as code does.
 func (r *references) value(code uint64) int64 {
 	n := int64(code >> 1)
 	if code&1 == 0 {
@@ -126,14 +126,14 @@ func (r *references) value(code uint64) int64 {
 	return r.far
 }
 
-// made moves on behind the last value that an operation has made.
+// made updates the state after an operation that made the values out.
 func (r *references) made(out []engine.ValueID) {
 	if len(out) > 0 {
 		r.next = int64(out[len(out)-1]) + 1
 	}
 }
 
-// decodeGraph reads what encodeGraph wrote.
+// decodeGraph decodes the body of a graph profile.
 func decodeGraph(b []byte, budget *profiles.Budget) (*profiles.Profile, error) {
 	r := &bodyReader{b: b, budget: budget}
 	p := r.about()
@@ -163,8 +163,7 @@ func decodeGraph(b []byte, budget *profiles.Budget) (*profiles.Profile, error) {
 	return r.ended(p, g.Validate)
 }
 
-// within says that a number that a column has is from 0 to most; otherwise the body
-// is bad.
+// within returns n if it is from 0 to most. Otherwise it marks the body as bad and returns 0.
 func (r *bodyReader) within(n int64, most int) int {
 	if n < 0 || n > int64(most) {
 		r.fail()
@@ -173,7 +172,7 @@ func (r *bodyReader) within(n int64, most int) int {
 	return int(n)
 }
 
-// columns reads columns of n numbers each.
+// columns reads count columns of n numbers each.
 func (r *bodyReader) columns(count, n int) [][]int64 {
 	table := make([][]int64, count)
 	for col := range table {
@@ -184,7 +183,7 @@ func (r *bodyReader) columns(count, n int) [][]int64 {
 	return table
 }
 
-// values reads values with these names.
+// values reads the values with the given names.
 func (r *bodyReader) values(names []string) []engine.Value {
 	out, table := make([]engine.Value, len(names)), r.columns(valueColumns, len(names))
 	for i := range out {
@@ -201,11 +200,11 @@ func (r *bodyReader) values(names []string) []engine.Value {
 	return out
 }
 
-// ops reads operations with these names. What they refer to has its length, but not
-// yet what it is.
+// ops reads the operations with the given names. Their lists of references have their lengths,
+// but not yet their elements.
 func (r *bodyReader) ops(names []string) []engine.Op {
 	out, table := make([]engine.Op, len(names)), r.columns(opColumns, len(names))
-	left, alts := len(r.b), 0 // references take a byte each at least
+	left, alts := len(r.b), 0 // left is the most references that can follow, at a byte each
 	list := func(n int64) []engine.ValueID {
 		size := r.within(n, left)
 		if left -= size; size == 0 || r.bad {

@@ -1,14 +1,13 @@
 package link
 
-// maxFragment is the longest fragment that is read, in characters.
+// maxFragment is the longest fragment that Parse accepts, in bytes.
 const maxFragment = 64 << 10
 
-// LongestGraph is the most characters that the blob of a graph has in a link; a
-// longer one does not go into links.
+// LongestGraph is the longest blob of a graph that links contain, in characters.
 const LongestGraph = Longest - 2_000
 
-// keySum is the key of the checksum: the first six digits of the CRC-32 (IEEE) of
-// the settings, in hexadecimal.
+// keySum is the key of the checksum: the first six hexadecimal digits of the CRC-32 (IEEE) of
+// the settings.
 const keySum = "sum"
 
 const (
@@ -16,20 +15,18 @@ const (
 	plainVersion = 1
 	blobVersion  = 2
 	graphVersion = 3
-	maxInflated  = 4 << 20 // bytes of a body, unpacked, and of the names and texts of a link
+	maxInflated  = 4 << 20 // bytes of an unpacked body, and of all names and texts of a link
 	maxMemory    = 64 << 20
 )
 
-// Longest is the length up to which addresses survive in browsers and in
-// Markdown; above it the file itself travels better.
+// Longest is the longest address, in characters, that browsers and Markdown preserve.
 const Longest = 32_000
 
-// longestOps leaves room for the chain and what is chosen.
+// longestOps is the longest text of operators in a link. It leaves room for the chain and the settings.
 const longestOps = Longest - 8_000
 
-// Fits says where an address of n characters can be used: chat messages end at
-// 2,000 characters, bookmarks at a little more, RFC 9110 (section 4.1) promises
-// 8,000.
+// Fits returns a phrase about where an address of n characters can be used. Chat messages are limited
+// to 2,000 characters, bookmarks to a little more; RFC 9110 (section 4.1) recommends support for 8,000.
 func Fits(n int) string {
 	switch {
 	case n <= 2_000:

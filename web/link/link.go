@@ -1,18 +1,16 @@
-// Package link writes and reads permalinks: everything that decides what the
-// page shows, in the fragment of its address. Nothing of a fragment is ever
-// sent to a server.
+// Package link encodes and parses permalinks, which hold everything that decides what the
+// page shows in the fragment of its address. Browsers do not send fragments to servers.
 //
 //	#v=1&p=resnet101-b32&m=12GiB&s=rotor&bw=12.5GBps
 //	#v=1&m=60%25&s=greedy&d=1.<base64url>
 //
-// What can be said of a choice is the table choice.Fields, how it is looked at the
-// table Look.fields; docs/links.md lists both, and v, sum, d and b.KEY besides.
+// The keys of a choice are in the table choice.Fields, those of a look in Look.fields.
+// docs/links.md lists both, and the keys v, sum, d and b.KEY.
 //
-// Links are written by hand, too: order and case do not matter when reading, an
-// unknown key is kept, and a bad value drops only itself, with a note that says
-// so. Writing is canonical: fixed order, only what differs from the defaults. A
-// blob stands last, because what cuts a link cuts its end, and a blob knows its
-// own length.
+// People also write links by hand. Parse ignores order and case, keeps unknown keys, and
+// drops a bad value with a note. String is canonical: it has a fixed order and only what
+// differs from the defaults. Blobs come last, because a link that is cut loses its end, and
+// a blob contains its own length.
 package link
 
 import (
@@ -26,52 +24,53 @@ import (
 	"memtide/web/choice"
 )
 
-// Version is the version of the links that are written. What a key means never changes:
-// what shall mean something else raises the version, and what older links say is then put
-// into the new words when they are read. testdata/links has links of every version, which
-// have to open for ever.
+// Version is the version of the links that String writes. The meaning of a key never changes
+// within a version. A new version has to convert what older links say. testdata/links has
+// links of every version, all of which must open for ever.
 const Version = 1
 
-// Link is what a permalink says. Empty fields stand for the defaults.
+// Link is the content of a permalink. Fields with zero values mean the defaults.
 type Link struct {
-	choice.Said // of A, if two are compared
+	choice.Said // of side A of a comparison, or of the only side
 
 	Look
 
-	B *choice.Said // the other side of a comparison: what differs from this one; nil: there is none
+	B *choice.Said // side B of a comparison, as its difference from A; nil if there is none
 
-	Unknown []string // key=value pairs that this version does not know, kept as they came
+	Unknown []string // key=value pairs that this version does not know, unchanged
 }
 
-// mostNotes is how many notes are told, mostNote how many bytes of one, mostTitle
-// how many characters a title has.
 const (
-	mostTitle = 80
-	mostNotes = 20
-	mostNote  = 1000
+	maxTitle = 80   // characters of a title
+	maxNotes = 20   // notes that Parse returns
+	maxNote  = 1000 // bytes of a note
 )
 
-// InLink reports whether a link holds a profile: a chain, or a graph that is short
-// enough. A profile that is both is held as a chain.
+// InLink reports whether a link can hold a profile: a chain, or a graph that is short
+// enough. A profile with both is held as a chain.
 func InLink(p *profiles.Profile) bool {
 	return p != nil && (p.Chain != nil || p.Graph != nil && len(blob(p)) <= LongestGraph)
 }
 
-// HoldsOps reports whether operators (see choice.Source) go into a link beside their chain.
+// HoldsOps reports whether a link can hold operators (see choice.Source) with their chain.
 func HoldsOps(ops string) bool { return ops != "" && len(ops) <= longestOps }
 
-// String returns the canonical fragment, without the #. A profile without a chain
-// does not fit into a link and is left out.
+// String returns the canonical fragment, without the #. It leaves out a profile that does not
+// fit into a link.
 func (l *Link) String() string {
 	out := []string{fmt.Sprintf("v=%d", Version)}
 	add := func(key, value string) { out = append(out, key+"="+EscapeValue(value)) }
 	l.table().Write(func(key, value string) {
-		if key != "kind" || value != "chain" { // which is what it is taken for
+		if key != "kind" || value != "chain" { // a chain is the default
 			add(key, value)
 		}
 	})
 	if l.B != nil {
-		writeSide(l.B, func(key, value string) { add("b."+key, value) })
+		b := *l.B
+		if InLink(b.Profile) {
+			b.From = choice.FromBlob // announces the blob, which is lost if the link is cut
+		}
+		choice.FieldsOf(&b, true).Write(func(key, value string) { add("b."+key, value) })
 	}
 	out = append(out, l.Unknown...)
 	if InLink(l.Profile) {
@@ -83,14 +82,13 @@ func (l *Link) String() string {
 	return strings.Join(out, "&")
 }
 
-// table returns all that a link says in keys of its own: of its choice, and of how it is
-// looked at.
+// table returns the fields of a link's choice and look.
 func (l *Link) table() choice.Table {
 	return append(choice.FieldsOf(&l.Said, false), l.Look.fields()...)
 }
 
-// Parse reads a fragment, with or without the leading #. The notes say what was
-// wrong with it, for people; what they are about has been left at its default.
+// Parse parses a fragment, with or without the leading #. The notes, for people, are about
+// bad values, which it replaces by their defaults.
 func Parse(fragment string) (l Link, notes []string) {
 	fragment = strings.TrimPrefix(fragment, "#")
 	if fragment == "" {
@@ -102,7 +100,7 @@ func Parse(fragment string) (l Link, notes []string) {
 	r := reader{l: &l, budget: newBudget(), a: l.table()}
 	pairs := pairsOf(fragment)
 	if stated, altered := statedSum(pairs); altered {
-		r.note("The settings of this link do not match its checksum: it was changed, or cut, on its way. They are taken as they are now; who changes a link by hand can leave out sum=%s.", clip(stated))
+		r.note("The settings of this link do not match its checksum: it was changed, or cut, on its way. They are taken as they are now; who changes a link by hand can leave out sum=%s.", clip(stated, 60))
 	}
 	for _, p := range pairs {
 		r.pair(p.key, p.value, p.raw)
@@ -111,8 +109,8 @@ func Parse(fragment string) (l Link, notes []string) {
 		}
 	}
 	r.endSide()
-	if title := []rune(l.Frame.Title); len(title) > mostTitle {
-		l.Frame.Title = string(title[:mostTitle])
+	if title := []rune(l.Frame.Title); len(title) > maxTitle {
+		l.Frame.Title = string(title[:maxTitle])
 	}
 	switch {
 	case l.Named() || r.sawData:
@@ -123,17 +121,22 @@ func Parse(fragment string) (l Link, notes []string) {
 	default:
 		r.note("This link names no profile; it may have been cut.")
 	}
-	if more := len(r.list) - mostNotes; more > 1 {
-		r.list = append(r.list[:mostNotes], fmt.Sprintf("And %d more.", more))
+	if more := len(r.list) - maxNotes; more > 1 {
+		r.list = append(r.list[:maxNotes], fmt.Sprintf("And %d more.", more))
 	}
 	return l, r.list
 }
 
-// pair takes one key and value. A bad value is noted and dropped.
+// pair handles one pair of the fragment.
 func (r *reader) pair(key, value, raw string) {
 	switch key {
 	case "v":
-		r.version(value)
+		n, err := strconv.Atoi(value)
+		if err != nil || n < 1 {
+			r.note("v is %q; expected a version number such as %d. It was left out.", value, Version)
+		} else if r.newer = n > Version; r.newer {
+			r.note("This link needs a newer version of this page (link version %d, this page reads up to %d). Reload the page.", n, Version)
+		}
 		return
 	case keySum: // see Parse
 		return
@@ -152,20 +155,10 @@ func (r *reader) pair(key, value, raw string) {
 	}
 }
 
-func (r *reader) version(value string) {
-	n, err := strconv.Atoi(value)
-	switch {
-	case err != nil || n < 1:
-		r.note("v is %q; expected a version number such as %d. It was left out.", value, Version)
-	case n > Version:
-		r.newer = true
-		r.note("This link needs a newer version of this page (link version %d, this page reads up to %d). Reload the page.", n, Version)
-	}
-}
-
+// reader is the state of Parse.
 type reader struct {
 	l       *Link
-	a       choice.Table // all that l can say, but for B
+	a       choice.Table // the fields of l without B
 	budget  *profiles.Budget
 	newer   bool
 	sawData bool
@@ -173,25 +166,22 @@ type reader struct {
 	b side
 }
 
-// notes say what is wrong with a link, for people.
+// notes collects what is wrong with a link, for people.
 type notes struct{ list []string }
 
+// note adds a note, shortened to maxNote bytes.
 func (n *notes) note(format string, args ...any) {
-	text := fmt.Sprintf(format, args...)
-	if len(text) > mostNote {
-		text = strings.ToValidUTF8(text[:mostNote], "") + "…"
-	}
-	n.list = append(n.list, text)
+	n.list = append(n.list, clip(fmt.Sprintf(format, args...), maxNote))
 }
 
-// bad notes a value that makes no sense.
+// bad adds a note about the value of a key if err is not nil.
 func (n *notes) bad(key string, err error) {
 	if err != nil {
 		n.note("%s: %s. It was left out.", key, strings.TrimSuffix(err.Error(), "."))
 	}
 }
 
-// data takes the blob of a side. Its errors are sentences.
+// data sets the profile of a side from its blob, or adds a note.
 func (r *reader) data(s *choice.Said, n *notes, value string) {
 	var err error
 	if s.Profile, err = decodeBlob(value, r.budget); err != nil {
@@ -199,17 +189,16 @@ func (r *reader) data(s *choice.Said, n *notes, value string) {
 	}
 }
 
-// side is side B while it is read: its keys stand behind "b.", and what is not
-// written of it is as in A.
+// side is the state of parsing side B, whose keys have the prefix "b.".
 type side struct {
 	said    choice.Said
 	fields  choice.Table // of said
-	any     bool         // there is a B
+	any     bool         // the link has a known key of B
 	sawData bool
 	notes
 }
 
-// side takes a key of side B, given without "b."; false if it is none.
+// side handles a key of side B, given without "b.". It reports whether the key is known.
 func (r *reader) side(key, value string) bool {
 	b := &r.b
 	if key == "d" {
@@ -226,8 +215,7 @@ func (r *reader) side(key, value string) bool {
 	return known
 }
 
-// endSide puts side B into the link, unless it cannot be what was meant: then A
-// is shown alone.
+// endSide sets side B of the link. It leaves B out if its profile was lost.
 func (r *reader) endSide() {
 	b := &r.b.said
 	if !r.b.any {
@@ -236,7 +224,7 @@ func (r *reader) endSide() {
 	for _, n := range r.b.list {
 		r.note("B: %s", n)
 	}
-	lost := r.b.sawData && b.Profile == nil // its note says why
+	lost := r.b.sawData && b.Profile == nil // a note already says why
 	switch {
 	case lost:
 	case b.From == choice.FromBlob && b.Profile == nil:
@@ -254,38 +242,27 @@ func (r *reader) endSide() {
 	r.l.B = b
 }
 
-// writeSide writes what is said of side B but its blob, which it announces: a link
-// that is cut loses its end.
-func writeSide(b *choice.Said, add func(key, value string)) {
-	said := *b
-	if InLink(b.Profile) {
-		said.From = choice.FromBlob
-	}
-	choice.FieldsOf(&said, true).Write(add)
-}
-
-// SaysNothing reports whether B differs from A in nothing.
+// SaysNothing reports whether side B says no difference from A.
 func SaysNothing(b *choice.Said) bool {
 	nothing := b.Profile == nil
 	choice.FieldsOf(b, true).Write(func(string, string) { nothing = false })
 	return nothing
 }
 
-// Links that the page and the programs write carry a checksum of their settings
-// behind the version: a flipped bit would turn 12GiB into 02GiB, and a link that
-// was cut between two settings looks whole. Nobody needs one: a link that was
-// written by hand is read like any other, and one that was changed by hand is
-// shown as it is, with a word about it.
+// Links that the page and the programs write have a checksum of their settings
+// after the version, because a flipped bit would turn 12GiB into 02GiB, and a link that
+// was cut between two settings looks whole. The checksum is optional, for links that are
+// written by hand. A link with a wrong checksum is used as it is, with a note.
 
-// summed reports whether a key is covered. Blobs have a checksum of their own, and
-// what only says how a view sits in its page is put there by that page.
+// summed reports whether the checksum covers a key. Blobs have their own checksum, and the
+// page around a view sets the keys for views.
 func summed(key string) bool {
 	about := About(key)
 	return key != keySum && key != "d" && key != "b.d" && about != choice.Page && about != choice.Embed
 }
 
-// sumOf returns the checksum of settings. It does not depend on their order, on
-// capitals in keys, or on what is escaped.
+// sumOf returns the checksum of settings. It does not depend on their order, on the case of
+// keys, or on escapes.
 func sumOf(pairs []pair) string {
 	var lines []string
 	for _, p := range pairs {
@@ -297,8 +274,7 @@ func sumOf(pairs []pair) string {
 	return fmt.Sprintf("%08x", crc32.ChecksumIEEE([]byte(strings.Join(lines, "\n"))))[:6]
 }
 
-// Sealed returns the canonical fragment with the checksum of its settings: what is
-// given away.
+// Sealed returns the canonical fragment with the checksum of its settings, for sharing.
 func (l *Link) Sealed() string {
 	text := l.String()
 	version, rest, ok := strings.Cut(text, "&")
@@ -308,7 +284,7 @@ func (l *Link) Sealed() string {
 	return version + "&" + keySum + "=" + sumOf(pairsOf(text)) + "&" + rest
 }
 
-// Altered reports whether a fragment has a checksum that is not that of its settings.
+// Altered reports whether a fragment has a checksum that does not match its settings.
 func Altered(fragment string) bool {
 	if len(fragment) > maxFragment {
 		return false
@@ -317,7 +293,7 @@ func Altered(fragment string) bool {
 	return altered
 }
 
-// statedSum returns the checksum that pairs state, and whether they have another one.
+// statedSum returns the checksum in pairs, and whether it differs from that of their settings.
 func statedSum(pairs []pair) (stated string, other bool) {
 	i := slices.IndexFunc(pairs, func(p pair) bool { return p.key == keySum })
 	if i < 0 {
@@ -326,18 +302,17 @@ func statedSum(pairs []pair) (stated string, other bool) {
 	return pairs[i].value, !strings.EqualFold(pairs[i].value, sumOf(pairs))
 }
 
-// clip shortens foreign text for a note.
-func clip(s string) string {
-	if len(s) > 60 {
-		return strings.ToValidUTF8(s[:60], "") + "…"
+// clip shortens a text to n bytes and an ellipsis.
+func clip(s string, n int) string {
+	if len(s) > n {
+		return strings.ToValidUTF8(s[:n], "") + "…"
 	}
 	return s
 }
 
-// Of returns the fragment of an address whose query and fragment are given as a
-// browser gives them, "?..." and "#...". Some tools cut fragments off, so a
-// query is understood as well: the fragment wins, and keys of a query that are
-// none of a link's, such as those that count visitors, are left out.
+// Of returns the fragment of an address from its query, "?...", and its fragment, "#...". Because some
+// tools remove fragments, the settings may also be in the query, which is used if the fragment is
+// empty. Keys of a query that are not a link's, such as those that count visitors, are left out.
 func Of(query, fragment string) string {
 	if fragment = strings.TrimPrefix(fragment, "#"); fragment != "" {
 		return fragment
@@ -353,7 +328,7 @@ func Of(query, fragment string) string {
 	return strings.Join(out, "&")
 }
 
-// About says what a key of how the choice is looked at is about; 0 for other keys.
+// About returns the scope of a key of the look, or 0 for other keys.
 func About(key string) choice.Scope {
 	if f := new(Look).fields().Of(key); f != nil {
 		return f.For

@@ -10,38 +10,36 @@ import (
 	"memtide/web/choice"
 )
 
-// Look is how a choice is looked at, as far as links say it. A key is a field here, its
-// line in fields, and its words in ViewWords (words_test.go). The page keeps a Look among what it knows of
-// how it is looked at (view.View), so that what is read is shown and what is shown is
-// written.
+// Look is how a person looks at a choice, as far as links say it; view.View embeds it. A new
+// key needs a field here, a line in fields, and words in ViewWords (words_test.go).
 type Look struct {
-	Lines []string // what the curve draws, by name, or "all"; nil: the default lines, empty: none
+	Lines []string // lines of the curve, by strategy or "all"; nil for the default lines, empty for none
 	Axis  string   // of the curve: "slowdown", "time", or "" for rates
-	// the moment that the pictures mark and the map of memory shows; 0: none, and there the failure or the peak
+	// Playhead is the moment that the pictures mark and the memory map shows. If it is 0, the pictures mark none,
+	// and the map shows the failure or the peak.
 	Playhead time.Duration
-	ToPlay   bool // the step is meant to be played, which nothing does unasked
-	Range         // the visible part of the step
-	// what is selected, by what it is, until there is a picture to find it in; see draw.Index.Name
-	Wanted string
-	Chain  bool // the critical chain is shown
-	Folds       // what is unfolded
-	Frame  Frame
+	ToPlay   bool   // the page offers to play the step; it does not start by itself
+	Range           // the visible part of the step
+	Wanted   string // name of the selection, see lookup.Index.Name, until a picture is there to find it in
+	Chain    bool   // the critical chain is shown
+	Folds           // the parts that are unfolded
+	Frame    Frame
 }
 
-// Frame is how the page stands around a schedule.
+// Frame is how the page is laid out around a schedule.
 type Frame struct {
-	Show    []string // parts of the page in their order, by the names in Panels; nil: all
+	Show    []string // visible parts of the page in their order, by the names in Panels; nil for all
 	Title   string   // instead of the network's name, in the tab and in files
-	Theme   string   // "light", "dark" or empty: as the system has it
-	Embed   bool     // a view in another page: without controls
-	Control string   // of such a view: "budget" for a slider, or ""
-	Opener  string   // who opened what such a view shows, if it was another page; no link says it
+	Theme   string   // "light", "dark" or "" for the system's
+	Embed   bool     // the page is a view in another page, without controls
+	Control string   // "budget" if a view has a slider, or ""
+	Opener  string   // the page that changed what a view shows; not in links
 }
 
 // Shows reports whether a part of the page is shown.
 func (f *Frame) Shows(part string) bool { return f.Show == nil || slices.Contains(f.Show, part) }
 
-// fields returns the keys of a look, in the order of links.
+// fields returns the fields of a look in the order of links.
 func (l *Look) fields() choice.Table {
 	return choice.Table{
 		{Key: "c", Value: (*lines)(&l.Lines)},
@@ -62,7 +60,7 @@ func (l *Look) fields() choice.Table {
 	}
 }
 
-// yes is true for every value but 0.
+// yes is a bool that is true for every value but 0.
 type yes bool
 
 func (y *yes) String() string {
@@ -77,7 +75,7 @@ func (y *yes) Set(value string) error {
 	return nil
 }
 
-// lines are names with commas between them, "all", or "none".
+// lines is a list of names, separated by commas. "none" is the empty list.
 type lines []string
 
 func (l *lines) String() string {
@@ -99,25 +97,25 @@ func (l *lines) Set(value string) error {
 	return nil
 }
 
-// Panels are the parts of the page that show= names.
+// Panels are the names of the parts of the page in the key show.
 var Panels = []string{"strip", "time", "mem", "curve", "addr", "table"}
 
-// spoken are parts of the page as people call them.
+// spoken are other words for names in Panels and Folds.
 var spoken = map[string]string{"layers": "strip", "timeline": "time", "memory": "mem", "addresses": "addr"}
 
-// panels are some of Panels.
+// panels is a list of names in Panels.
 type panels []string
 
 func (p *panels) String() string { return strings.Join(*p, ",") }
 
 func (p *panels) Set(value string) (err error) {
-	*p, err = known(value, "part of the page", Panels)
+	*p, err = parseNames(value, "part of the page", Panels)
 	return err
 }
 
-// known reads names with commas between them; of several that are the same the first
-// counts.
-func known(value, what string, names []string) (out []string, err error) {
+// parseNames parses a list of names, separated by commas, and drops repeated ones. The error
+// for a name that is not in names calls it a what.
+func parseNames(value, what string, names []string) (out []string, err error) {
 	for name := range strings.SplitSeq(strings.ToLower(value), ",") {
 		if own := spoken[name]; slices.Contains(names, own) {
 			name = own
@@ -133,57 +131,48 @@ func known(value, what string, names []string) (out []string, err error) {
 	return out, nil
 }
 
-// Folds are the parts of the page that a person unfolds.
+// Folds says which parts of the page are unfolded.
 type Folds struct {
 	LineList  bool // the list of all lines
 	LayerList bool // the table of layers
 	Table     bool // the table of operations
-	Sides     bool // of a comparison, the memory of A and of B, and not both in one picture
+	Sides     bool // in a comparison, separate pictures of the memory of A and of B
 }
 
-// fold is one of them, by its name in links.
-type fold struct {
-	name string
-	open *bool
-}
+// foldNames are the names in links of the parts that fold.
+var foldNames = []string{"lines", "layers", "table", "sides"}
 
-func (f *Folds) all() []fold {
-	return []fold{{"lines", &f.LineList}, {"layers", &f.LayerList}, {"table", &f.Table}, {"sides", &f.Sides}}
-}
+// all returns pointers to the fields in the order of foldNames.
+func (f *Folds) all() [4]*bool { return [...]*bool{&f.LineList, &f.LayerList, &f.Table, &f.Sides} }
 
-// String names what is unfolded, with commas between the names.
+// String returns the names of the unfolded parts, separated by commas.
 func (f *Folds) String() string {
 	var out []string
-	for _, x := range f.all() {
-		if *x.open {
-			out = append(out, x.name)
+	for i, open := range f.all() {
+		if *open {
+			out = append(out, foldNames[i])
 		}
 	}
 	return strings.Join(out, ",")
 }
 
-// Set reads what String writes, and folds all else.
+// Set unfolds the named parts and folds all others.
 func (f *Folds) Set(value string) error {
 	*f = Folds{}
-	var names []string
-	for _, x := range f.all() {
-		names = append(names, x.name)
-	}
-	const old = "questions" // that the page had
+	const old = "questions" // a part of former versions of the page
 	parts := slices.DeleteFunc(strings.Split(value, ","),
 		func(name string) bool { return strings.EqualFold(name, old) })
 	if len(parts) == 0 {
 		return nil
 	}
-	open, err := known(strings.Join(parts, ","), "part of the page that unfolds", names)
-	for _, x := range f.all() {
-		*x.open = slices.Contains(open, x.name)
+	names, err := parseNames(strings.Join(parts, ","), "part of the page that unfolds", foldNames)
+	for i, open := range f.all() {
+		*open = slices.Contains(names, foldNames[i])
 	}
 	return err
 }
 
-// Range is a stretch of time, written "120-480.5" in milliseconds; the zero value is all
-// of it.
+// Range is an interval of time, written "120-480.5" in milliseconds. The zero value is the whole step.
 type Range struct{ From, To time.Duration }
 
 // String returns the form in links.
@@ -194,7 +183,7 @@ func (r *Range) String() string {
 	return formatMS(r.From) + "-" + formatMS(r.To)
 }
 
-// Set reads what String writes.
+// Set parses the form of String.
 func (r *Range) Set(value string) error {
 	from, to, ok := strings.Cut(value, "-")
 	a, err1 := parseMS(from)
@@ -206,7 +195,7 @@ func (r *Range) Set(value string) error {
 	return nil
 }
 
-// moment is written "412.5", in milliseconds.
+// moment is a point in time, written "412.5" in milliseconds.
 type moment time.Duration
 
 func (m *moment) String() string {
@@ -226,14 +215,14 @@ func (m *moment) Set(value string) error {
 	return nil
 }
 
-// gone is the value of a key that no longer says anything: whatever it is, it is read and
-// not written.
+// gone is the value of a key that has no meaning any more. Set accepts everything, and String
+// writes nothing.
 type gone struct{}
 
 func (gone) String() string   { return "" }
 func (gone) Set(string) error { return nil }
 
-// parseMS reads milliseconds with up to six decimals, exactly.
+// parseMS parses milliseconds with up to six decimals, exactly.
 func parseMS(s string) (time.Duration, error) {
 	whole, frac, _ := strings.Cut(s, ".")
 	if len(frac) > 6 || len(whole) > 12 {

@@ -8,11 +8,11 @@ import (
 	"memtide/profiles"
 )
 
-// pair is a key and its value: key in lower case, value without escapes, and both
-// as they came, but clean: they are shown and printed.
+// pair is a key in lower case, its value without escapes, and both as written. All are
+// passed through profiles.CleanText, because they are shown and printed.
 type pair struct{ key, value, raw string }
 
-// pairsOf splits a fragment.
+// pairsOf splits a fragment into its pairs.
 func pairsOf(fragment string) (out []pair) {
 	for raw := range strings.SplitSeq(fragment, "&") {
 		if raw == "" {
@@ -20,7 +20,7 @@ func pairsOf(fragment string) (out []pair) {
 		}
 		key, value, _ := strings.Cut(raw, "=")
 		if plain, ok := unescapeValue(value); ok {
-			value = plain // otherwise the % stands for itself, as in m=60%
+			value = plain // otherwise a % is literal, as in m=60%
 		}
 		out = append(out, pair{profiles.CleanText(strings.ToLower(key)), profiles.CleanText(value),
 			profiles.CleanText(raw)})
@@ -28,8 +28,8 @@ func pairsOf(fragment string) (out []pair) {
 	return out
 }
 
-// EscapeValue writes a value so that it can stand in a fragment: what is readable in a fragment and in chat
-// messages as it is, every other byte as %XX. Package net/url alone would make the program 1 % larger.
+// EscapeValue escapes a value for a fragment. Bytes that are safe in fragments and in chat messages stay, all others
+// become %XX. Package net/url alone would make the program 1 % larger.
 func EscapeValue(s string) string {
 	var b strings.Builder
 	for i := range len(s) {
@@ -44,7 +44,7 @@ func EscapeValue(s string) string {
 	return b.String()
 }
 
-// unescapeValue reads what EscapeValue writes. It reports false if a % is not
+// unescapeValue reverses EscapeValue. It reports false if a % is not
 // followed by two hexadecimal digits.
 func unescapeValue(s string) (string, bool) {
 	var b strings.Builder

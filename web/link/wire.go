@@ -14,6 +14,7 @@ import (
 	"memtide/web/choice"
 )
 
+// writer encodes a body.
 type writer struct {
 	b    []byte
 	pack *packer
@@ -23,10 +24,10 @@ func (w *writer) uint(n uint64) { w.b = binary.AppendUvarint(w.b, n) }
 
 func (w *writer) text(s string) { w.uint(uint64(len(s))); w.b = append(w.b, s...) }
 
-// What is seldom so: the seed is born, the chain has a name of its own.
+// Flags of a chain.
 const (
-	flagBorn = 1 << iota
-	flagNamed
+	flagBorn  = 1 << iota // LossGradAllocated
+	flagNamed             // the name of the chain differs from the profile's
 )
 
 func (w *writer) texts(list []string) {
@@ -48,8 +49,8 @@ func (w *writer) device(d *engine.Device) {
 	}
 }
 
-// predict returns what predictor k says of row i of a column: nothing (0), the row
-// before (1), or an earlier column, taken once or twice.
+// predict returns the prediction of predictor k for row i of a column: 0 (k is 0), the row
+// before (1), or once or twice the value of an earlier column (2 and above).
 func predict(k int, earlier [][]int64, column []int64, i int) int64 {
 	switch {
 	case k >= 2:
@@ -62,8 +63,7 @@ func predict(k int, earlier [][]int64, column []int64, i int) int64 {
 
 func predictors(earlier [][]int64) int { return 2 + 2*len(earlier) }
 
-// column writes a column with the predictor that makes it shortest: what
-// remains has its least value taken off and its divisor taken out.
+// column writes a column with the predictor and the packing that make it shortest after deflate.
 func (w *writer) column(earlier [][]int64, values []int64) {
 	some := values[:min(len(values), tried)]
 	var best []byte
@@ -83,14 +83,14 @@ func (w *writer) column(earlier [][]int64, values []int64) {
 	w.b = append(w.b, best...)
 }
 
-// tried is how many of a column's values decide how all of them are written:
-// trying is most of what a long profile's link costs.
+// tried is how many values of a column are used to choose its predictor and packing, which
+// takes most of the time of encoding a long profile.
 const tried = 2048
 
 var packings = [...]func(head []byte, values []int64) []byte{appendVarints, appendBits}
 
-// residue returns what predictor k leaves of a column, from 0 on and divided by its
-// greatest common divisor, and a head that says so.
+// residue returns the differences of a column from predictor k, without their least value and
+// divided by their greatest common divisor. head encodes these three numbers.
 func residue(k int, earlier [][]int64, values []int64) (head []byte, rest []int64) {
 	rest = make([]int64, len(values))
 	for i, v := range values {
@@ -110,9 +110,8 @@ func residue(k int, earlier [][]int64, values []int64) (head []byte, rest []int6
 	return head, rest
 }
 
-// appendVarints writes numbers that repeat, so that deflate finds them: the
-// width 0 and a varint each. Where all are 0 only the width is written: their
-// divisor is 0.
+// appendVarints packs numbers as the width 0 and a varint each, for repeated numbers that deflate
+// finds. If all are 0, it writes only the width: the divisor 0 implies the rest.
 func appendVarints(head []byte, values []int64) []byte {
 	b := append(slices.Clone(head), 0)
 	if slices.Max(values) == 0 {
@@ -124,8 +123,8 @@ func appendVarints(head []byte, values []int64) []byte {
 	return b
 }
 
-// appendBits writes noise, which deflate can only make longer: the width of the
-// largest number in bits, and then every number in that many bits.
+// appendBits packs numbers as the width of the largest one in bits and every number in that
+// many bits, for noise that deflate cannot shorten.
 func appendBits(head []byte, values []int64) []byte {
 	width := bits.Len64(uint64(slices.Max(values)))
 	b := append(slices.Clone(head), byte(width))
@@ -133,7 +132,7 @@ func appendBits(head []byte, values []int64) []byte {
 	b = append(b, make([]byte, (len(values)*width+7)/8)...)
 	for i, v := range values {
 		at := from + i*width
-		for end := at + width; at < end; { // what is left of a byte at a time
+		for end := at + width; at < end; { // fill the rest of one byte at a time
 			b[at/8] |= byte(v << (at % 8))
 			v >>= 8 - at%8
 			at += 8 - at%8
@@ -142,19 +141,18 @@ func appendBits(head []byte, values []int64) []byte {
 	return b
 }
 
-// bodyReader reads what writer wrote; bad is set once something does not fit, err
-// if it is known what.
+// bodyReader decodes a body.
 type bodyReader struct {
 	b      []byte
-	bad    bool
-	err    error
+	bad    bool  // the body is damaged or refused
+	err    error // why, if known
 	budget *profiles.Budget
 }
 
-// fail ends the reading of a body that makes no sense.
+// fail ends the decoding of a damaged body.
 func (r *bodyReader) fail() { r.bad, r.b = true, nil }
 
-// refuse ends the reading with what is beyond a limit.
+// refuse ends the decoding because of an exceeded limit.
 func (r *bodyReader) refuse(e *profiles.FormatError) {
 	if r.err == nil {
 		r.err = choice.Sentence("This link's profile is not read: %s. %s Open the file itself instead.", e.Found,
@@ -163,10 +161,10 @@ func (r *bodyReader) refuse(e *profiles.FormatError) {
 	r.fail()
 }
 
-func (r *bodyReader) uint() uint64 { return r.most(1 << 62) }
+func (r *bodyReader) uint() uint64 { return r.limited(1 << 62) }
 
-// most reads a number that is at most limit.
-func (r *bodyReader) most(limit uint64) uint64 {
+// limited reads a number that is at most limit.
+func (r *bodyReader) limited(limit uint64) uint64 {
 	n, k := binary.Uvarint(r.b)
 	if k <= 0 || n > limit {
 		r.fail()
@@ -186,7 +184,7 @@ func (r *bodyReader) int() int64 {
 	return n
 }
 
-// count reads a number of things that take at least size bytes each.
+// count reads a number of items that take at least size bytes each.
 func (r *bodyReader) count(size int) int {
 	n := r.uint()
 	if n > uint64(len(r.b)/size) {
@@ -196,7 +194,7 @@ func (r *bodyReader) count(size int) int {
 	return int(n)
 }
 
-// name and text read what is charged to the budget; what says whose it is.
+// name and text read a string and charge it to the budget; what names it in errors.
 func (r *bodyReader) name(what string) string { return r.charged(what, r.budget.Name) }
 func (r *bodyReader) text(what string) string { return r.charged(what, r.budget.Text) }
 
@@ -264,16 +262,16 @@ func (r *bodyReader) column(earlier [][]int64, n int) []int64 {
 			}
 			rest += int64(v * g)
 		}
-		// Sums may wrap on hostile input: Validate refuses what comes of it.
+		// Sums may overflow on hostile input; Validate refuses the result.
 		out[i] = rest + predict(int(k), earlier, out, i)
 	}
 	return out
 }
 
-// small reads a number that is at most limit.
-func (r *bodyReader) small(limit int) int { return int(r.most(uint64(limit))) }
+// small is limited for an int.
+func (r *bodyReader) small(limit int) int { return int(r.limited(uint64(limit))) }
 
-// ended returns the profile that a body holds, unless it is damaged or valid says that it makes no sense.
+// ended returns the decoded profile p, or an error if the body is damaged or if valid returns one.
 func (r *bodyReader) ended(p *profiles.Profile, valid func() error) (*profiles.Profile, error) {
 	if r.err != nil {
 		return nil, r.err
@@ -287,7 +285,7 @@ func (r *bodyReader) ended(p *profiles.Profile, valid func() error) (*profiles.P
 	return p, nil
 }
 
-// packer makes raw deflate of bytes, again and again: a new compressor is large.
+// packer compresses byte slices with raw deflate. It is reused because a compressor is large.
 type packer struct {
 	w   *flate.Writer
 	out bytes.Buffer
@@ -301,7 +299,7 @@ func newPacker() *packer {
 	return &packer{w: w}
 }
 
-// deflate packs b. The result is overwritten by the next call.
+// deflate compresses b. The result is valid until the next call.
 func (p *packer) deflate(b []byte) []byte {
 	p.out.Reset()
 	p.w.Reset(&p.out)
@@ -310,7 +308,7 @@ func (p *packer) deflate(b []byte) []byte {
 		err = p.w.Close()
 	}
 	if err != nil {
-		panic("link: " + err.Error()) // a buffer does not fail
+		panic("link: " + err.Error()) // writing to a buffer cannot fail
 	}
 	return p.out.Bytes()
 }
@@ -319,12 +317,12 @@ var errDamaged = choice.Sentence("This link is damaged: its checksum does not ma
 
 // The tokens of a run of names.
 const (
-	nameLiteral = iota // a name of its own follows
-	nameSame           // as the one before
-	nameNext           // as the one before, its last number one higher
+	nameLiteral = iota // the name follows
+	nameSame           // the same as the previous name
+	nameNext           // the successor of the previous name
 )
 
-// successor raises the last number in a name by one: h.9.attn -> h.10.attn.
+// successor returns a name with its last number increased by one: h.9.attn -> h.10.attn.
 func successor(s string) string {
 	end := strings.LastIndexAny(s, "0123456789") + 1
 	start := end
@@ -338,17 +336,16 @@ func successor(s string) string {
 	return s[:start] + strconv.FormatUint(n+1, 10) + s[end:]
 }
 
-// Names of values and operations repeat with the blocks of a network: h.1/qkv stands
-// as many places behind h.0/qkv as all others of the block. Such a name is the
-// distance, which of its numbers changes and whether that goes up or down: two bytes
-// that are the same for the whole block. The tokens go on from those of stages:
-// nameBlock + 2k raises number k of the name, nameBlock + 2k + 1 lowers it.
+// Names of values and operations repeat with the blocks of a network: the distance from
+// h.0/qkv to h.1/qkv is that of all names of the block. Such a name is encoded as a token and
+// the distance, two bytes that are the same for the whole block. Token nameBlock + 2k increases
+// number k of the earlier name by one, and nameBlock + 2k + 1 decreases it.
 const (
 	nameBlock    = nameNext + 1
-	blockNumbers = 4 // of a name that may change
+	blockNumbers = 4 // how many of the first numbers of a name may change
 )
 
-// names writes names, with blocks as those of values and operations.
+// names writes names. blocks enables the tokens from nameBlock on, for values and operations.
 func (w *writer) names(names []string, blocks bool) {
 	last := map[string]int{}
 	prev := ""
@@ -374,8 +371,8 @@ func (w *writer) names(names []string, blocks bool) {
 	}
 }
 
-// blockToken finds the name before i that name i follows from with the shortest
-// distance; token 0 if there is none.
+// blockToken returns the token and the shortest distance with which name i follows from an
+// earlier name; last has the last index of each. token is 0 if there is none.
 func blockToken(name string, i int, last map[string]int) (token uint64, distance int) {
 	for k := range blockNumbers {
 		for _, by := range [...]int{1, -1} {
@@ -394,8 +391,8 @@ func blockToken(name string, i int, last map[string]int) (token uint64, distance
 	return token, distance
 }
 
-// stepped returns a name with its number k one higher or lower; false if it has no such
-// number, or one that would not come back.
+// stepped returns a name with its number k changed by 1 or -1. It reports false if the name has
+// no such number, or if the opposite step would not restore the name.
 func stepped(name string, k, by int) (string, bool) {
 	for at := 0; ; k-- {
 		start := strings.IndexAny(name[at:], "0123456789")
@@ -418,8 +415,7 @@ func stepped(name string, k, by int) (string, bool) {
 	}
 }
 
-// names reads n names. Each is charged as if it were written out: what shows them does
-// so.
+// names reads n names. Each is charged to the budget at its full length.
 func (r *bodyReader) names(what string, n int, blocks bool) []string {
 	if n > len(r.b) {
 		r.fail()

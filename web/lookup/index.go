@@ -1,10 +1,9 @@
-// Package lookup arranges a trace so that what is asked of it is found at once: what
-// runs on a lane in a stretch of time, what the memory holds at a moment, which spans
-// a layer has, what a value's life looks like, what let a span start. It knows no
-// pictures and no words; packages tell and draw build on it.
+// Package lookup indexes a trace for fast queries: what runs on a lane in an interval,
+// what the memory holds at a moment, which spans a layer has, the life of a value, what
+// let a span start. Packages tell and draw build on it to describe and draw traces.
 //
-// A Target names a thing in a trace that can be pointed at or selected, and Index
-// leads from one to the next: its lane, its cause, the wait after it.
+// A Target is a part of a trace that can be pointed at or selected. Methods of Index
+// lead from one target to another: on its lane, to its cause, to its layer.
 package lookup
 
 import (
@@ -17,36 +16,35 @@ import (
 	"memtide/engine/sim"
 )
 
-// Index is a trace, arranged so that what is asked of it is found at once. It is
-// not changed after it is built, except that the critical chain and the structure of a
-// graph are found when they are first asked for.
+// Index is an indexed trace. It does not change after New, except that it computes
+// its pieces, the critical chain and the structure of a graph when they are first used.
 type Index struct {
 	Problem *engine.Problem
 	Trace   *sim.Trace
 	layers
 	Lanes   [sim.NumLanes]Lane
 	Memory  Memory
-	ByStage [][]sim.SpanID // the spans of stages 1..n
+	ByStage [][]sim.SpanID // [k-1]: the spans of stage k
 	Rows    []int32        // all spans and gaps by start, as in Lane.Ref
 	Phases  []Phase
 
 	piecesOnce sync.Once
-	pieceIndex Pieces // see Pieces
+	pieceIndex Pieces // cached by Pieces
 
 	chainOnce sync.Once
-	chain     []ChainLink // see CriticalChain
+	chain     []ChainLink // cached by CriticalChain
 
 	graphOnce sync.Once
-	structure *Structure // see Structure
+	structure *Structure // cached by Structure
 }
 
 // Makespan returns the step time: the end of the time axis.
 func (m *Index) Makespan() time.Duration { return m.Trace.Makespan }
 
-// Stages returns how many stages the strip shows.
+// Stages returns the number of stages in the strip.
 func (m *Index) Stages() int { return len(m.Sizes) }
 
-// Value is nil if there is no such value.
+// Value returns a value of the graph, or nil if there is no such value.
 func (m *Index) Value(id engine.ValueID) *engine.Value {
 	if id < 0 || int(id) >= len(m.Problem.Graph.Values) {
 		return nil
@@ -54,7 +52,7 @@ func (m *Index) Value(id engine.ValueID) *engine.Value {
 	return &m.Problem.Graph.Values[id]
 }
 
-// SpanName returns the short name of a span: the operation or the value moved.
+// SpanName returns the short name of a span: that of its operation or of the value it moves.
 func (m *Index) SpanName(s *sim.Span) string {
 	if s.Op != engine.NoOp && int(s.Op) < len(m.Problem.Graph.Ops) {
 		return m.Problem.Graph.Ops[s.Op].Name
@@ -62,7 +60,7 @@ func (m *Index) SpanName(s *sim.Span) string {
 	return m.ValueName(s.Value)
 }
 
-// ValueName returns the name of a value, "?" if there is none.
+// ValueName returns the name of a value, or "?" if there is no such value.
 func (m *Index) ValueName(id engine.ValueID) string {
 	if v := m.Value(id); v != nil {
 		return v.Name
@@ -70,7 +68,7 @@ func (m *Index) ValueName(id engine.ValueID) string {
 	return "?"
 }
 
-// Span is nil if there is no such span.
+// Span returns a span of the trace, or nil if there is no such span.
 func (m *Index) Span(id sim.SpanID) *sim.Span {
 	if id < 0 || int(id) >= len(m.Trace.Spans) {
 		return nil
@@ -78,7 +76,7 @@ func (m *Index) Span(id sim.SpanID) *sim.Span {
 	return &m.Trace.Spans[id]
 }
 
-// CopyLanes returns how many lanes beside compute something runs on in a trace.
+// CopyLanes returns how many lanes other than compute have spans.
 func CopyLanes(t *sim.Trace) int {
 	var used [sim.NumLanes]int
 	for i := range t.Spans {
@@ -87,21 +85,20 @@ func CopyLanes(t *sim.Trace) int {
 	return used[sim.ToHost] + used[sim.ToDev] + used[sim.Network] + used[sim.CPU]
 }
 
-// layers is what the strip shows, numbered from 1: the stages of a chain; of a
-// graph the stages that its operations name or, if they name none, its forward
-// operations.
+// layers are the layers of the strip, numbered from 1: the stages of a chain or of a graph
+// or, for a graph whose operations name no stages, its forward operations.
 type layers struct {
-	Names     []string       // names[k-1]; empty: it has none
-	Sizes     []engine.Bytes // of what layers save for their backward
-	Count     int            // of layers, a loss at the end not included
-	OfOp      []int32        // the layer of each operation and value; 0: it has none
-	ofValue   []int32
-	decisions []sim.Decision
+	Names     []string       // [k-1]; empty for a layer without a name
+	Sizes     []engine.Bytes // [k-1]: bytes that the layer saves for its backward
+	Count     int            // number of layers without a loss at the end
+	OfOp      []int32        // the layer of each operation; 0 for none
+	ofValue   []int32        // the layer of each value; 0 for none
+	decisions []sim.Decision // [k-1]
 }
 
-// ChainLink is one link of the critical chain: a run or a copy, from where the
-// link before it let it go to where it let the next one go; or, with Nothing as
-// its target, a stretch for which the schedule held the next one back.
+// ChainLink is a link of the critical chain: a run or a copy, from the moment when the
+// link before enabled it to the moment when it enabled the next one. If its target is
+// Nothing, it is an interval for which the schedule held the next link back.
 type ChainLink struct {
 	Target   Target
 	From, To time.Duration
@@ -113,11 +110,11 @@ type Phase struct {
 	From, To time.Duration
 }
 
-// Piece is a stretch of a value's life for which its bytes are in one band: kept,
-// leaving, arriving. What a streamed copy fills or empties changes linearly.
+// Piece is an interval of a value's life in which its bytes are in one band: kept,
+// leaving or arriving. Its bytes change linearly during a streamed copy.
 type Piece struct {
 	From, To     int64 // nanoseconds
-	first, after int64 // bytes at from and just before to
+	first, after int64 // bytes at From and just before To
 	life         int32
 	Band         sim.Category
 }
@@ -125,37 +122,36 @@ type Piece struct {
 // Pieces are the pieces of all lives.
 type Pieces struct {
 	All     []Piece   // by start
-	OfStage [][]int32 // the pieces of stages 1..n
+	OfStage [][]int32 // [k-1]: the indices of the pieces of stage k
 }
 
-// Structure is a graph in the order in which a trace runs it: its forward
-// operations by place, from 0, and the values that wait long for a reader.
+// Structure is a graph in the order in which a trace runs it: its forward operations by
+// place, which counts from 0, and arcs for the values that wait long for a reader.
 type Structure struct {
 	Ops       []engine.OpID  // by place, in the order of their first runs
-	Runs      []sim.SpanID   // by place, the first run
-	Decisions []sim.Decision // by place, of what the operation makes
-	Places    []int32        // by operation; -1: it is no forward operation, or does not run
-	Arcs      []Arc          // the heaviest first: bytes x distance
-	Blocks    []Block        // whose arcs fold, in the order of their stages
-	Largest   engine.Bytes   // of the arcs
+	Runs      []sim.SpanID   // by place: the first run
+	Decisions []sim.Decision // by place: what happens to the outputs
+	Places    []int32        // by operation; -1 for one that is not forward or does not run
+	Arcs      []Arc          // by Weight, the largest first
+	Blocks    []Block        // the stages whose arcs are folded, in order
+	Largest   engine.Bytes   // size of the largest arc
 }
 
-// Arc is a value from the operation that makes it to the last forward operation
-// that reads it.
+// Arc connects the operation that makes a value to the last forward operation that reads it.
 type Arc struct {
 	Value    engine.ValueID
 	From, To int32 // places
 	Bytes    engine.Bytes
-	Block    int32 // the stage that both ends are in, if its arcs fold; 0: none
+	Block    int32 // the stage that folds the arc; 0 for none
 }
 
-// Block is a stage that repeats, with the arcs within it.
+// Block is a repeated stage that folds the arcs within it.
 type Block struct {
 	Stage       int32
 	First, Last int32 // places of its operations
 }
 
-// Valid reports whether t exists in the model.
+// Valid reports whether t exists in the trace.
 func (m *Index) Valid(t Target) bool {
 	switch t.Kind {
 	case OnSpan:
@@ -174,7 +170,7 @@ func (m *Index) Valid(t Target) bool {
 	return false
 }
 
-// TargetKind says what a Target is.
+// TargetKind is the kind of a Target.
 type TargetKind uint8
 
 // The kinds of targets.
@@ -185,23 +181,23 @@ const (
 	OnStage               // Index is a stage, 1..n
 	OnBand                // Index is a sim.Category
 	OnBudget              // the budget line
-	OnBuffer              // of Places: Index is a buffer
+	OnBuffer              // in draw.Places: Index is a buffer
 	OnPlayhead            // the handle of the playhead
 	OnValue               // Index is an engine.ValueID
-	OnCall                // of Flame: Index is a call
-	OnPass                // of Passes: Index is the number of a pass
-	// of Passes: Index is the number of the pass behind an idle stretch, or behind the last pass of a rank that rank
-	// behind all passes
+	OnCall                // in draw.Flame: Index is a call
+	OnPass                // in draw.Passes: Index is the number of a pass
+	// OnIdle is idle time in draw.Passes. Index is the number of the pass after it or, after the last pass of a rank,
+	// the number of passes plus the rank.
 	OnIdle
 )
 
-// Target is something in a picture that can be pointed at or selected.
+// Target is a part of a picture that can be pointed at or selected. The zero value is Nothing.
 type Target struct {
 	Kind  TargetKind
 	Index int
 }
 
-// TargetOf returns the Target of a slice of a lane.
+// TargetOf returns the Target of an element of Lane.Ref.
 func TargetOf(ref int32) Target {
 	if ref < 0 {
 		return Target{OnGap, int(^ref)}
@@ -209,9 +205,9 @@ func TargetOf(ref int32) Target {
 	return Target{OnSpan, int(ref)}
 }
 
-// CriticalChain follows the causes from the end of the step to its start: each
-// link begins when the one before it ends, so that their times add up to the step
-// time. It is in the order of time; empty if nothing runs.
+// CriticalChain returns the chain of causes that leads to the end of the step, in the
+// order of time. Each link begins when the one before it ends, so that their times add
+// up to the step time. It is empty if nothing runs.
 func (m *Index) CriticalChain() []ChainLink {
 	m.chainOnce.Do(func() { m.chain = m.criticalChain() })
 	return m.chain
@@ -222,7 +218,7 @@ func (m *Index) criticalChain() []ChainLink {
 	var back []ChainLink
 	for id != sim.NoSpan {
 		s := &m.Trace.Spans[id]
-		// A copy that streams may have let the next one go before its end.
+		// A streamed copy may have enabled the next link before its end.
 		if s.Start < at {
 			back = append(back, ChainLink{Target{OnSpan, int(id)}, s.Start, at})
 			at = s.Start
@@ -241,8 +237,8 @@ func (m *Index) criticalChain() []ChainLink {
 	return back
 }
 
-// latest returns the span that ended last, of several the first in the order of lanes, among those of each lane that
-// ended by a moment and are admitted.
+// latest returns the span that ends last among those that end at or before by and that admits accepts, or NoSpan. Of
+// spans that end together it is the one on the first lane.
 func (m *Index) latest(by int64, admits func(id sim.SpanID) bool) sim.SpanID {
 	best := sim.NoSpan
 	for l := range m.Lanes {
@@ -261,10 +257,9 @@ func (m *Index) latest(by int64, admits func(id sim.SpanID) bool) sim.SpanID {
 	return best
 }
 
-// before returns the span that let another one start. If the schedule held that back,
-// it is what ended last of the things it would have had to wait for: the run
-// before it in the schedule, and what the link did before it. Always one that
-// started earlier in the order of spans, or NoSpan if there is none.
+// before returns the cause of a span. If the schedule held the span back, it is the span that ended
+// last of those that come before it anyway: earlier runs of the schedule, and spans of other lanes.
+// It always is an earlier span in the order of the trace, or NoSpan if there is none.
 func (m *Index) before(id sim.SpanID) sim.SpanID {
 	s := &m.Trace.Spans[id]
 	if c := m.Span(s.Cause); c != nil && s.Cause < id && c.Start <= s.Start {

@@ -6,19 +6,19 @@ import (
 	"time"
 )
 
-// Lane is what happens on a lane as columns sorted by start. Slices do not
-// overlap; on the compute lane the gaps are slices too.
+// Lane holds the slices of a lane, in columns sorted by start: its spans and, on the
+// compute lane, the gaps. Slices do not overlap.
 type Lane struct {
 	From, To []int64 // nanoseconds
-	Kind     []uint8
+	Kind     []uint8 // a sim.SpanKind or KindWaiting
 	Ref      []int32 // a sim.SpanID, or ^i for gap i
 }
 
+// newLane returns the slices of a lane of t.
 func newLane(t *sim.Trace, which sim.Lane) Lane {
 	var l Lane
 	j := 0
-	// Strictly before: a run of no duration goes before the gap that starts with
-	// it, so that ends are sorted too.
+	// A gap goes after a run without duration that starts with it, so that ends are sorted too.
 	gapsBefore := func(at time.Duration) {
 		for ; which == sim.Compute && j < len(t.Gaps) && t.Gaps[j].Start < at; j++ {
 			l.add(int64(t.Gaps[j].Start), int64(t.Gaps[j].End), KindWaiting, ^int32(j))
@@ -39,7 +39,7 @@ func (l *Lane) add(from, to int64, kind uint8, ref int32) {
 	l.Kind, l.Ref = append(l.Kind, kind), append(l.Ref, ref)
 }
 
-// BusyIn adds up the time by kind of slices [i, j).
+// BusyIn returns the total time of slices [i, j) by kind.
 //
 //go:noinline
 func (l *Lane) BusyIn(i, j int) (sum [NumKinds]int64) {
@@ -50,17 +50,17 @@ func (l *Lane) BusyIn(i, j int) (sum [NumKinds]int64) {
 	return sum
 }
 
-// FirstEnding returns the first slice that ends after t.
+// FirstEnding returns the index of the first slice that ends after t.
 func (l *Lane) FirstEnding(t int64) int {
 	return sort.Search(len(l.To), func(i int) bool { return l.To[i] > t })
 }
 
-// FirstStarting returns the first slice from i on that starts at or after t.
+// FirstStarting returns the index of the first slice from i on that starts at or after t.
 func (l *Lane) FirstStarting(i int, t int64) int {
 	return i + sort.Search(len(l.From)-i, func(k int) bool { return l.From[i+k] >= t })
 }
 
-// At returns the slice that covers t, or -1.
+// At returns the index of the slice that covers t, or -1.
 func (l *Lane) At(t int64) int {
 	i := l.FirstEnding(t)
 	if i < len(l.From) && l.From[i] <= t {
@@ -69,7 +69,7 @@ func (l *Lane) At(t int64) int {
 	return -1
 }
 
-// find returns the slice with a reference, which starts at from, or -1 if there is none.
+// find returns the index of the slice with a reference and a start, or -1 if there is none.
 func (l *Lane) find(ref int32, from int64) int {
 	for i := l.FirstStarting(0, from); i < len(l.From) && l.From[i] == from; i++ {
 		if l.Ref[i] == ref {
@@ -79,7 +79,7 @@ func (l *Lane) find(ref int32, from int64) int {
 	return -1
 }
 
-// KindWaiting is the kind of gaps, beside the kinds of spans.
+// KindWaiting is the kind of gaps, after the kinds of spans.
 const (
 	KindWaiting = uint8(sim.SpanCPU) + 1
 	NumKinds    = KindWaiting + 1

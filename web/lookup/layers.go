@@ -9,10 +9,11 @@ import (
 	"memtide/engine/sim"
 )
 
+// layersOf returns the layers of p's graph, without decisions.
 func layersOf(p *engine.Problem) layers {
 	g := p.Graph
 	l := layers{OfOp: make([]int32, len(g.Ops)), ofValue: make([]int32, len(g.Values))}
-	// More stages than operations are numbers of something else.
+	// If there are more stages than operations, the numbers mean something else.
 	if g.Stages > 0 && (p.Chain != nil || g.Stages <= len(g.Ops)) {
 		l.byStages(g)
 	} else {
@@ -36,9 +37,8 @@ func layersOf(p *engine.Problem) layers {
 	return l
 }
 
-// byStages takes the stages that the graph names. Each has the name that its
-// forward operations have in common: "layer1.0" of "F layer1.0/conv1" and
-// "F layer1.0/relu2".
+// byStages makes a layer of every stage of the graph. Its name is what the names of its forward
+// operations have in common: "layer1.0" for "F layer1.0/conv1" and "F layer1.0/relu2".
 func (l *layers) byStages(g *engine.Graph) {
 	l.Names = make([]string, g.Stages)
 	named := make([]bool, g.Stages)
@@ -67,8 +67,8 @@ func (l *layers) byStages(g *engine.Graph) {
 	}
 }
 
-// inCommon returns what two names of operations have in common, up to a slash; the first
-// one if that is nothing.
+// inCommon returns the common prefix of two names that ends before a slash or at the end of
+// a name. If there is none, it returns a.
 func inCommon(a, b string) string {
 	n := 0
 	for i := 0; i <= min(len(a), len(b)); i++ {
@@ -85,10 +85,9 @@ func inCommon(a, b string) string {
 	return a[:n]
 }
 
-// byFunctions makes a layer of every forward operation, with the values that it
-// makes. Weights belong to the layer that reads them first. A
-// backward operation belongs to the forward operation with which it shares most
-// values, of several to the last.
+// byFunctions makes a layer of every forward operation and the values that it
+// makes. Weights belong to the layer that reads them first. A backward operation
+// belongs to the layer with which it shares most values, or to the last of several.
 func (l *layers) byFunctions(g *engine.Graph) {
 	readers := make([][]int32, len(g.Values)) // the layers that read or make each value
 	for i := range g.Ops {
@@ -124,6 +123,7 @@ func (l *layers) byFunctions(g *engine.Graph) {
 	}
 }
 
+// mostShared returns the layer that most inputs of op have among their readers, see byFunctions.
 func mostShared(op *engine.Op, readers [][]int32) (best int32) {
 	shared := map[int32]int{}
 	for _, v := range op.In {
@@ -136,8 +136,8 @@ func mostShared(op *engine.Op, readers [][]int32) (best int32) {
 	return best
 }
 
-// decide returns what happens to each layer's activations: what the trace says of its
-// stages, or the same, read off its spans, where layers are operations.
+// decide returns what happens to the activations of each layer: the decisions of the trace if
+// they are about the same layers, or else decisions derived from its spans.
 func (m *Index) decide() []sim.Decision {
 	if len(m.Trace.Decisions) == len(m.Sizes) {
 		return m.Trace.Decisions
@@ -164,7 +164,8 @@ func (m *Index) StageName(k int) string {
 	return "stage " + strconv.Itoa(k)
 }
 
-// StageOfSpan returns the stage of what a span runs or moves, 0 if it has none.
+// StageOfSpan returns the stage of the operation that a span runs or of the value that it
+// moves, or 0 if there is none.
 func (m *Index) StageOfSpan(s *sim.Span) int {
 	if s.Op != engine.NoOp && int(s.Op) < len(m.OfOp) {
 		return int(m.OfOp[s.Op])
@@ -179,7 +180,7 @@ func (m *Index) stageOfValue(v engine.ValueID) int {
 	return int(m.ofValue[v])
 }
 
-// Decision returns what happens to stage k's activation; kept by default.
+// Decision returns what happens to the activations of stage k, by default sim.Keep.
 func (m *Index) Decision(k int) sim.Decision {
 	if k >= 1 && k <= len(m.decisions) {
 		return m.decisions[k-1]

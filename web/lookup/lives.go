@@ -36,24 +36,24 @@ func (m *Index) Reads(v engine.ValueID, emit func(*sim.Span)) {
 	}
 }
 
-// Held is what the device memory holds at one moment.
+// Held is the content of the device memory at one moment.
 type Held struct {
 	Total  engine.Bytes
 	Used   [sim.NumCategories]engine.Bytes
-	Lives  []HeldValue // the largest, largest first
-	Others int         // values beyond those
-	Rest   engine.Bytes
+	Lives  []HeldValue  // the largest values, the largest first
+	Others int          // number of the other values
+	Rest   engine.Bytes // total size of the other values
 }
 
-// HeldValue is one value, or the temporaries of a run, in Held.
+// HeldValue is a value, or the temporaries of a run, in Held.
 type HeldValue struct {
 	Name  string       // s17, or "temporaries of B18"
 	Stage string       // empty if it belongs to none
-	Bytes engine.Bytes // its full size, also while it is arriving or leaving
+	Bytes engine.Bytes // full size, even while it is arriving or leaving
 }
 
-// HeldAt returns what the memory holds at a moment, with the n largest values. What
-// stays for the whole step is in Used[sim.Fixed] only.
+// HeldAt returns the content of the memory at a moment, with the n largest values. Values that
+// stay for the whole step count only in Used[sim.Fixed].
 func (m *Index) HeldAt(at time.Duration, n int) Held {
 	held := sim.Sample{Used: m.Memory.Used(at)}
 	h := Held{Used: held.Used, Total: held.Total()}
@@ -71,37 +71,27 @@ func (m *Index) HeldAt(at time.Duration, n int) Held {
 			h.Rest += l.Bytes
 			continue
 		}
-		h.Lives = append(h.Lives, HeldValue{m.lifeName(l), m.lifeStage(l), l.Bytes})
+		name, stage := m.LifeName(id)
+		h.Lives = append(h.Lives, HeldValue{name, stage, l.Bytes})
 	}
 	return h
 }
 
-func (m *Index) lifeName(l *sim.Life) string {
-	if v := m.Value(l.Value); v != nil {
-		return v.Name
-	}
-	if l.Op >= 0 && int(l.Op) < len(m.Problem.Graph.Ops) {
-		return "temporaries of " + m.Problem.Graph.Ops[l.Op].Name
-	}
-	return "?"
-}
-
-func (m *Index) lifeStage(l *sim.Life) string {
-	k := m.stageOfValue(l.Value)
-	if m.Value(l.Value) == nil && l.Op >= 0 && int(l.Op) < len(m.OfOp) {
-		k = int(m.OfOp[l.Op])
-	}
-	if k == 0 {
-		return ""
-	}
-	return m.StageName(k)
-}
-
-// LifeName returns the name of what a life of the trace holds, and of its layer.
+// LifeName returns the name of the value of life i of the trace, or of its temporaries, and the
+// name of its layer.
 func (m *Index) LifeName(i int) (name, layer string) {
 	if i < 0 || i >= len(m.Trace.Lives) {
 		return "", ""
 	}
-	l := &m.Trace.Lives[i]
-	return m.lifeName(l), m.lifeStage(l)
+	l, name := &m.Trace.Lives[i], "?"
+	k := m.stageOfValue(l.Value)
+	if v := m.Value(l.Value); v != nil {
+		name = v.Name
+	} else if l.Op >= 0 && int(l.Op) < len(m.OfOp) {
+		name, k = "temporaries of "+m.Problem.Graph.Ops[l.Op].Name, int(m.OfOp[l.Op])
+	}
+	if k > 0 {
+		layer = m.StageName(k)
+	}
+	return name, layer
 }

@@ -8,15 +8,15 @@ import (
 	"memtide/engine/sim"
 )
 
-// Stack is the order of the bands of the memory picture, from bottom to top: what is
-// kept longest lies lowest, so that little of it moves when something leaves.
+// Stack is the order of the bands of the memory picture from bottom to top. What is kept
+// longest is lowest, so that it does not move when other memory is freed.
 var Stack = [sim.NumCategories]sim.Category{sim.Fixed, sim.Activation, sim.Recomputed, sim.InTransfer, sim.Gradient,
 	sim.Workspace}
 
-// Bounds are the upper borders of the bands, in the order of Stack: running sums.
+// Bounds are the upper borders of the bands in bytes: running sums in the order of Stack.
 type Bounds [sim.NumCategories]int64
 
-// BoundsOf returns those of a sample.
+// BoundsOf returns the bounds of a sample.
 func BoundsOf(s *sim.Sample) (b Bounds) {
 	var sum int64
 	for i, c := range Stack {
@@ -26,11 +26,11 @@ func BoundsOf(s *sim.Sample) (b Bounds) {
 	return b
 }
 
-// Memory is what the device memory holds over time.
+// Memory is the use of the device memory over time.
 type Memory struct {
 	Samples []sim.Sample
-	Fixed   engine.Bytes            // what is fixed at every moment
-	Held    [sim.NumCategories]bool // whether there is ever any of it
+	Fixed   engine.Bytes            // the least fixed memory of all samples
+	Held    [sim.NumCategories]bool // whether a category is ever used
 }
 
 func newMemory(samples []sim.Sample) Memory {
@@ -46,7 +46,7 @@ func newMemory(samples []sim.Sample) Memory {
 	return x
 }
 
-// High returns the largest running sums of samples [i, j).
+// High returns the largest bounds of samples [i, j).
 //
 //go:noinline
 func (x *Memory) High(i, j int) (high Bounds) {
@@ -61,18 +61,18 @@ func (x *Memory) High(i, j int) (high Bounds) {
 	return high
 }
 
-// FirstAt returns the first sample at or after t.
+// FirstAt returns the index of the first sample at or after t.
 func (x *Memory) FirstAt(t time.Duration) int {
 	return sort.Search(len(x.Samples), func(i int) bool { return x.Samples[i].At >= t })
 }
 
-// FirstAfter returns the first sample after t.
+// FirstAfter returns the index of the first sample after t.
 func (x *Memory) FirstAfter(t time.Duration) int {
 	return sort.Search(len(x.Samples), func(i int) bool { return x.Samples[i].At > t })
 }
 
-// Used returns what is in use at t, after all that happens at t; between samples it
-// is interpolated.
+// Used returns the memory in use at t, after all changes at t, by category. It interpolates
+// between samples.
 func (x *Memory) Used(t time.Duration) (u [sim.NumCategories]engine.Bytes) {
 	i := x.FirstAfter(t)
 	switch {

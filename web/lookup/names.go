@@ -8,7 +8,7 @@ import (
 	"memtide/engine/sim"
 )
 
-// The suffixes of copies in names, behind the value that is copied.
+// Suffixes of the names of copies, and prefixes of other names.
 const (
 	toHostMark = "@d2h"
 	toDevMark  = "@h2d"
@@ -17,8 +17,8 @@ const (
 	valueMark  = "value@"
 )
 
-// Name returns the name of a target by what it is, for links: it means the same in
-// the schedule of another visit.
+// Name returns the name of a target for links. It does not depend on indices, so that it means
+// the same thing in another schedule.
 //
 //	B18        the run of an operation; F3@2 is its second run
 //	s17@h2d    the copy of a value to the device, s17@d2h to the host
@@ -26,7 +26,7 @@ const (
 //	layer@18   a layer by its number
 //	value@x7   a value of a graph; value@x7@2 is the second of that name
 //
-// Everything else has no name.
+// Other targets have no name.
 func (m *Index) Name(t Target) string {
 	if !m.Valid(t) {
 		return ""
@@ -44,7 +44,7 @@ func (m *Index) Name(t Target) string {
 	return ""
 }
 
-// baseName returns the name of a span for links, which several may have.
+// baseName returns the name of a span for links without its number; several spans may have it.
 func (m *Index) baseName(i int) string {
 	s := &m.Trace.Spans[i]
 	switch s.Lane {
@@ -56,7 +56,7 @@ func (m *Index) baseName(i int) string {
 	return m.SpanName(s)
 }
 
-// momentIn returns the shortest number of milliseconds that lies in a gap.
+// momentIn returns a moment within a gap in milliseconds, with as few decimals as possible.
 func (m *Index) momentIn(gap int) string {
 	g := &m.Trace.Gaps[gap]
 	unit := time.Millisecond
@@ -69,8 +69,8 @@ func (m *Index) momentIn(gap int) string {
 	return strconv.FormatFloat(g.Start.Seconds()*1e3, 'f', 6, 64)
 }
 
-// Named returns the target of a name, or Nothing if there is none. A wait is the one at
-// the moment of the name, or the nearest one.
+// Named returns the target of a name, or Nothing if there is none. The name of a wait means the
+// wait that is nearest to its moment.
 func (m *Index) Named(name string) Target {
 	if text, ok := strings.CutPrefix(name, waitMark); ok {
 		ms, err := strconv.ParseFloat(text, 64)
@@ -92,7 +92,7 @@ func (m *Index) Named(name string) Target {
 	return withName(OnSpan, name, len(m.Trace.Spans), m.baseName)
 }
 
-// numbered returns the name of thing i and, where things before it have the same name, its number among them.
+// numbered returns the name of item i, followed by its number among items of the same name unless it is the first.
 func numbered(nameOf func(i int) string, i int) string {
 	name, n := nameOf(i), 1
 	for k := range i {
@@ -106,7 +106,7 @@ func numbered(nameOf func(i int) string, i int) string {
 	return name
 }
 
-// withName returns the target among count things that numbered gives a name, or Nothing if there is none.
+// withName returns the item among count to which numbered gives a name, as a target, or Nothing if there is none.
 func withName(kind TargetKind, name string, count int, nameOf func(i int) string) Target {
 	nth := func(name string, n int) Target {
 		for i := range count {
@@ -129,6 +129,7 @@ func withName(kind TargetKind, name string, count int, nameOf func(i int) string
 	return Target{}
 }
 
+// gapAt returns the gap that is nearest to a moment, or Nothing without gaps.
 func (m *Index) gapAt(at time.Duration) Target {
 	best, least := Target{}, time.Duration(0)
 	for i := range m.Trace.Gaps {

@@ -8,8 +8,8 @@ import (
 	"memtide/engine/sim"
 )
 
-// New arranges a trace of p's graph. p and t must not change
-// while the model is in use. It takes time and memory in proportion to the trace.
+// New indexes a trace of p's graph. p and t must not change while the index is in use.
+// It takes time and memory in proportion to the trace.
 func New(p *engine.Problem, t *sim.Trace) *Index {
 	m := &Index{Problem: p, Trace: t, layers: layersOf(p)}
 	for l := range m.Lanes {
@@ -37,9 +37,9 @@ func New(p *engine.Problem, t *sim.Trace) *Index {
 	return m
 }
 
-// findPhases tells the forward pass, the loss where the network ends in one, the backward
-// pass, and the optimizer where the step has one behind that; nothing where the step has no
-// two of them. What is computed again is within the backward pass.
+// findPhases returns the forward pass, the loss if the network ends in one, the backward
+// pass, and the optimizer if it comes after all backward operations. It returns nil if the step
+// does not have both passes. Recomputation belongs to the backward pass.
 func (m *Index) findPhases() []Phase {
 	end, turn := m.Trace.Makespan, time.Duration(-1)
 	stepFrom := end
@@ -61,7 +61,7 @@ func (m *Index) findPhases() []Phase {
 			stepFrom = min(stepFrom, s.Start)
 		case s.Kind == sim.SpanBackward && turn < 0:
 			turn = s.Start
-		case s.Kind == sim.SpanBackward: // the optimizer is what comes behind all of them
+		case s.Kind == sim.SpanBackward: // the optimizer comes after this one
 			stepFrom = end
 		}
 	}
@@ -79,8 +79,9 @@ func (m *Index) findPhases() []Phase {
 	return append([]Phase{{"forward", 0, turn}, {"backward", turn, stepFrom}}, last...)
 }
 
-// optimizes reports whether a span is the optimizer's: the backward of a chain's stage for it,
-// or an operation of the backward that makes nothing and so changes the weights that it reads.
+// optimizes reports whether a span belongs to the optimizer. In a chain that is the backward of
+// the optimizer's stage. In a graph it is a backward operation without outputs that reads weights
+// or optimizer states, which it updates in place.
 func (m *Index) optimizes(s *sim.Span) bool {
 	if s.Kind != sim.SpanBackward || s.Op == engine.NoOp {
 		return false

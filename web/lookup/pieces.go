@@ -1,6 +1,7 @@
 package lookup
 
 import (
+	"slices"
 	"sort"
 	"time"
 
@@ -8,10 +9,10 @@ import (
 	"memtide/engine/sim"
 )
 
-// Most returns the most bytes of it that are there at any moment.
+// Most returns the largest number of bytes of the piece at any moment.
 func (p *Piece) Most() int64 { return max(p.first, p.after) }
 
-// Bytes returns what of it is there at a moment within.
+// Bytes returns the bytes of the piece at a moment within it.
 func (p *Piece) Bytes(at int64) int64 {
 	if p.first == p.after || p.To == p.From {
 		return p.first
@@ -19,7 +20,7 @@ func (p *Piece) Bytes(at int64) int64 {
 	return p.first + int64(float64(p.after-p.first)*float64(at-p.From)/float64(p.To-p.From))
 }
 
-// Pieces is made when it is first asked for.
+// Pieces returns the pieces of all lives.
 func (m *Index) Pieces() *Pieces {
 	m.piecesOnce.Do(func() {
 		x := Pieces{All: m.cutLives(), OfStage: make([][]int32, len(m.Sizes))}
@@ -33,8 +34,7 @@ func (m *Index) Pieces() *Pieces {
 	return &m.pieceIndex
 }
 
-// cutLives returns what lives of activations look like over time, in the order of their
-// starts.
+// cutLives returns the pieces of all lives of activations, in the order of their starts.
 func (m *Index) cutLives() (out []Piece) {
 	leaving, left := m.leaving()
 	for i := range m.Trace.Lives {
@@ -71,13 +71,13 @@ func (m *Index) cutLives() (out []Piece) {
 	return out
 }
 
-// leaving says of every life when it was given up while its copy to the host was
-// under way, one more than that in nanoseconds, and what was left of it; 0: it was
-// not. The trace does not say when: it is after the last run that read the value,
-// where the memory that is in transfer jumps.
+// leaving returns, for every life, when it was freed during its copy to the host, as 1 plus the
+// time in nanoseconds, and how many bytes were not yet copied then. at is 0 for a life that was
+// not freed during a copy. The trace does not contain this moment: it is where the memory in
+// transfer jumps after the last run that read the value.
 func (m *Index) leaving() (at, left []int64) {
 	at, left = make([]int64, len(m.Trace.Lives)), make([]int64, len(m.Trace.Lives))
-	lives := make([][]int32, len(m.Problem.Graph.Values)) // those that were copied to the host, by value
+	lives := make([][]int32, len(m.Problem.Graph.Values)) // lives that were copied to the host, by value
 	some := false
 	for i := range m.Trace.Lives {
 		if l := &m.Trace.Lives[i]; l.Offloaded && m.Value(l.Value) != nil {
@@ -87,11 +87,9 @@ func (m *Index) leaving() (at, left []int64) {
 	if !some {
 		return at, left
 	}
-	copies := make([]sim.SpanID, len(m.Trace.Lives))
-	read := make([]time.Duration, len(m.Trace.Lives)) // the end of the last run that reads it
-	for i := range copies {
-		copies[i] = sim.NoSpan
-	}
+	copies := slices.Repeat([]sim.SpanID{sim.NoSpan}, len(m.Trace.Lives))
+	read := make([]time.Duration, len(m.Trace.Lives)) // the end of the last run that reads each life
+
 	use := func(v engine.ValueID, s *sim.Span, id sim.SpanID) {
 		for m.Value(v) != nil {
 			for _, i := range lives[v] {
@@ -111,11 +109,10 @@ func (m *Index) leaving() (at, left []int64) {
 		use(s.Value, s, sim.SpanID(i))
 		if s.Op != engine.NoOp && int(s.Op) < len(m.Problem.Graph.Ops) {
 			op := &m.Problem.Graph.Ops[s.Op]
-			for _, v := range op.In {
-				use(v, s, sim.SpanID(i))
-			}
-			for _, v := range op.Out {
-				use(v, s, sim.SpanID(i))
+			for _, list := range [...][]engine.ValueID{op.In, op.Out} {
+				for _, v := range list {
+					use(v, s, sim.SpanID(i))
+				}
 			}
 		}
 	}
@@ -132,8 +129,8 @@ func (m *Index) leaving() (at, left []int64) {
 	return at, left
 }
 
-// jump returns the first moment in [from, to) at which a category grows at once; from if
-// there is none.
+// jump returns the first moment in [from, to) at which the use of a category jumps up, or from
+// if there is none.
 func (x *Memory) jump(c sim.Category, from, to time.Duration) time.Duration {
 	for i := max(x.FirstAt(from), 0); i+1 < len(x.Samples) && x.Samples[i].At < to; i++ {
 		if a, b := &x.Samples[i], &x.Samples[i+1]; a.At == b.At && b.Used[c] > a.Used[c] {
@@ -143,8 +140,8 @@ func (x *Memory) jump(c sim.Category, from, to time.Duration) time.Duration {
 	return from
 }
 
-// Seen returns the pieces that are at least so long and so large in a stretch of time,
-// in the order of their starts.
+// Seen appends to out the indices of the pieces that are in [from, to) for at least duration
+// and have at least size bytes, in the order of their starts.
 func (x *Pieces) Seen(from, to, duration, size int64, out []int32) []int32 {
 	for i := range x.All {
 		p := &x.All[i]

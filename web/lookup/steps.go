@@ -7,7 +7,7 @@ import (
 	"memtide/engine/sim"
 )
 
-// StageOf returns the stage that a target belongs to, 0 if it belongs to none.
+// StageOf returns the stage that a target belongs to, or 0 if it belongs to none.
 func (m *Index) StageOf(t Target) int {
 	switch {
 	case !m.Valid(t):
@@ -26,9 +26,9 @@ func (m *Index) StageOf(t Target) int {
 	return 0
 }
 
-// Interval returns the time that a span or a gap covers, or a stage from its first
-// slice to its last one, or a value from its first stay to the end of its last; 0, 0
-// for everything else.
+// Interval returns the interval of a span or a gap, of a stage from the start of its first span
+// to the end of its last, or of a value from its first stay to the end of its last. It returns
+// 0, 0 for other targets.
 func (m *Index) Interval(t Target) (from, to time.Duration) {
 	if !m.Valid(t) {
 		return 0, 0
@@ -58,7 +58,7 @@ func (m *Index) Interval(t Target) (from, to time.Duration) {
 	return from, to
 }
 
-// laneOf returns the lane of a span or gap and the slice there, -1 for everything else.
+// laneOf returns the lane of a span or gap and the index of its slice, which is -1 for other targets.
 func (m *Index) laneOf(t Target) (l, i int) {
 	if !m.Valid(t) || t.Kind != OnSpan && t.Kind != OnGap {
 		return 0, -1
@@ -73,9 +73,8 @@ func (m *Index) laneOf(t Target) (l, i int) {
 	return l, m.Lanes[l].find(ref, int64(from))
 }
 
-// Step returns the target n places after t: the next slice of its lane, the next
-// stage or category. It stops at the ends. From Nothing it is the first slice
-// of the compute lane.
+// Step returns the target n places after t: a slice of the same lane, a stage, a category
+// or an arc. It stops at the ends. From Nothing it returns the first slice of the compute lane.
 func (m *Index) Step(t Target, n int) Target {
 	limit := func(i, lo, hi int) int { return min(max(i, lo), hi) }
 	switch {
@@ -96,15 +95,15 @@ func (m *Index) Step(t Target, n int) Target {
 	return TargetOf(m.Lanes[l].Ref[limit(i+n, 0, len(m.Lanes[l].Ref)-1)])
 }
 
-// OtherLane returns the slice n lanes below t's that is under way when t starts, or
-// the nearest one in time; t itself if there is no such lane or it is empty.
+// OtherLane returns the slice n lanes below t's that covers the start of t, or
+// the nearest one in time. It returns t if there is no such lane or if it is empty.
 func (m *Index) OtherLane(t Target, n int) Target {
 	l, i := m.laneOf(t)
 	if u, ok := m.betweenArcs(t, l+n, i >= 0); ok {
 		return u
 	}
 	for i >= 0 && n*n == 1 && m.OtherLanes() && l+n > 0 && l+n < len(m.Lanes)-1 && len(m.Lanes[l+n].Ref) == 0 {
-		l += n // rows of lanes with nothing on them are not drawn
+		l += n // empty lanes are not drawn
 	}
 	if i < 0 || l+n < 0 || l+n >= len(m.Lanes) || len(m.Lanes[l+n].Ref) == 0 {
 		return t
@@ -118,19 +117,19 @@ func (m *Index) OtherLane(t Target, n int) Target {
 	return TargetOf(ln.Ref[j])
 }
 
-// OtherLanes reports whether the step has operations of other lanes.
+// OtherLanes reports whether the step has operations on the lanes of the network or the CPU.
 func (m *Index) OtherLanes() bool {
 	return len(m.Lanes[sim.Network].Ref)+len(m.Lanes[sim.CPU].Ref) > 0
 }
 
-// Cause returns the span that let t go on: whose end let a span start, or whose
-// progress ended a gap. Nothing if there is none, or if the device was busy.
+// Cause returns the span whose end let span t start, or whose progress ended gap t. It returns
+// Nothing if there is none, or if a run only waited for the device.
 func (m *Index) Cause(t Target) Target {
 	id := sim.NoSpan
 	switch {
 	case !m.Valid(t):
 	case t.Kind == OnSpan:
-		// A run that started as soon as the run before it ended waited for the device: there is no more to explain.
+		// A run that started when the run before it ended only waited for the device.
 		if s := &m.Trace.Spans[t.Index]; s.Lane != sim.Compute || s.Why != sim.Dependency {
 			id = s.Cause
 		}
@@ -143,8 +142,8 @@ func (m *Index) Cause(t Target) Target {
 	return Target{OnSpan, int(id)}
 }
 
-// Lit returns the stage that is lit through all pictures while t is selected: its own, of
-// a wait that of what it waits for; 0: none.
+// Lit returns the stage that all pictures highlight while t is selected: the stage of t or, for a
+// wait without one, the stage of its cause. It returns 0 if there is none.
 func (m *Index) Lit(t Target) int {
 	k := m.StageOf(t)
 	if k == 0 && m.Valid(t) && t.Kind == OnGap {
@@ -158,8 +157,7 @@ func (m *Index) Lit(t Target) int {
 	return k
 }
 
-// NextPhase returns where the phase after the one at a moment begins; behind the last one
-// 0, the start.
+// NextPhase returns the start of the first phase that starts after a moment, or 0 if there is none.
 func (m *Index) NextPhase(at time.Duration) time.Duration {
 	for _, p := range m.Phases {
 		if p.From > at {
@@ -169,7 +167,7 @@ func (m *Index) NextPhase(at time.Duration) time.Duration {
 	return 0
 }
 
-// Called returns the name of the layer of a span, or the span's own if it has none.
+// Called returns the name of a span's layer, or the span's own name if it has no layer.
 func (m *Index) Called(s *sim.Span) string {
 	if k := m.StageOfSpan(s); k > 0 {
 		return m.StageName(k)
@@ -177,7 +175,7 @@ func (m *Index) Called(s *sim.Span) string {
 	return m.SpanName(s)
 }
 
-// BlockedSpan returns the run that goes on after a gap, or nil if none does.
+// BlockedSpan returns the first run after a gap, or nil if there is none.
 func (m *Index) BlockedSpan(gap int) *sim.Span {
 	ln := &m.Lanes[sim.Compute]
 	for i := ln.find(^int32(gap), int64(m.Trace.Gaps[gap].Start)); i >= 0 && i < len(ln.Ref); i++ {

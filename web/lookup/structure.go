@@ -10,18 +10,18 @@ import (
 	"memtide/engine/sim"
 )
 
-// FarReader is how many operations lie between a value and its last forward reader
-// before it has an arc: what is read sooner is seen in the order itself.
+// FarReader is the largest distance, in operations, of a value from its last forward reader
+// for which it has no arc.
 const FarReader = 4
 
-// MostArcs is how many arcs can be told apart, beside that of what is selected.
+// MostArcs is how many arcs a picture shows, in addition to the selected one.
 const MostArcs = 24
 
-// Weight returns what arcs are chosen by where there is no room for all.
+// Weight returns the size of the value times its distance. The heaviest arcs are shown if
+// there is no room for all.
 func (a *Arc) Weight() float64 { return float64(a.Bytes) * float64(a.To-a.From) }
 
-// Structure returns the structure of what is solved; nil for a chain, whose layers are one
-// after the other.
+// Structure returns the structure of the graph, or nil for a chain.
 func (m *Index) Structure() *Structure {
 	m.graphOnce.Do(func() {
 		if m.Problem.Chain == nil {
@@ -31,16 +31,14 @@ func (m *Index) Structure() *Structure {
 	return m.structure
 }
 
-// IsGraph reports whether the model has operations on values that are read in any order.
+// IsGraph reports whether the problem is a graph and not a chain.
 func (m *Index) IsGraph() bool { return m.Problem.Chain == nil }
 
+// newStructure returns the structure of the graph of m.
 func newStructure(m *Index) *Structure {
 	g := m.Problem.Graph
-	st := &Structure{Places: make([]int32, len(g.Ops))}
-	for i := range st.Places {
-		st.Places[i] = -1
-	}
-	makers := make([]int32, len(g.Values)) // places, from 1
+	st := &Structure{Places: slices.Repeat([]int32{-1}, len(g.Ops))}
+	makers := make([]int32, len(g.Values)) // 1 + the place of the operation that makes each value; 0 if none
 	for i := range m.Trace.Spans {
 		s := &m.Trace.Spans[i]
 		if s.Kind != sim.SpanForward || st.Places[s.Op] >= 0 {
@@ -66,7 +64,7 @@ func newStructure(m *Index) *Structure {
 	return st
 }
 
-// decide reads off a trace what becomes of what each operation makes.
+// decide sets Decisions to what happens to the outputs of each operation in a trace.
 func (st *Structure) decide(t *sim.Trace, makers []int32) {
 	st.Decisions = make([]sim.Decision, len(st.Ops))
 	for i := range t.Spans {
@@ -79,6 +77,7 @@ func (st *Structure) decide(t *sim.Trace, makers []int32) {
 	}
 }
 
+// findArcs sets Arcs and Largest.
 func (st *Structure) findArcs(g *engine.Graph, makers []int32) {
 	last := make([]int32, len(g.Values))
 	for place, op := range st.Ops {
@@ -94,8 +93,8 @@ func (st *Structure) findArcs(g *engine.Graph, makers []int32) {
 	}
 }
 
-// fold gives the arcs within blocks to these, where there are more arcs than can be
-// told apart. A block is a stage of which there is another with the same arcs.
+// fold sets Blocks, and the Block of the arcs within them, if there are more than MostArcs arcs.
+// A block is a stage whose arcs equal those of another stage.
 func (st *Structure) fold(g *engine.Graph) {
 	if len(st.Arcs) <= MostArcs {
 		return
@@ -106,11 +105,11 @@ func (st *Structure) fold(g *engine.Graph) {
 			if last[k] == 0 {
 				first[k] = int32(place)
 			}
-			last[k] = int32(place) + 1 // from 1, until it is written down
+			last[k] = int32(place) + 1 // 1 + the place, since 0 means none
 		}
 	}
-	inside := make([][]int, g.Stages+1)
-	shapes := make([][]byte, g.Stages+1)
+	inside := make([][]int, g.Stages+1)  // the arcs within each stage
+	shapes := make([][]byte, g.Stages+1) // their encoding, relative to the stage
 	for i := range st.Arcs {
 		a := &st.Arcs[i]
 		k := g.Ops[st.Ops[a.From]].Stage
@@ -147,8 +146,8 @@ func (st *Structure) ArcOf(v engine.ValueID) *Arc {
 	return nil
 }
 
-// Foremost returns the value that weighs most among those that wait for a reader far
-// away: what to look at first in a graph. Nothing if there is none.
+// Foremost returns the value of the heaviest arc, which is the first thing to look at in a graph,
+// or Nothing if there is none.
 func (m *Index) Foremost() Target {
 	if st := m.Structure(); st != nil && len(st.Arcs) > 0 {
 		return Target{OnValue, int(st.Arcs[0].Value)}
@@ -156,9 +155,9 @@ func (m *Index) Foremost() Target {
 	return Target{}
 }
 
-// ValueOf returns the value that a target is about: of a copy and of a wait for data the
-// one that is copied, of a run and of a layer the largest activation that it makes.
-// NoValue if there is none.
+// ValueOf returns the value that a target is about: for a copy or a wait for data the value that
+// is copied, for a run or a layer the largest activation that it makes. It returns NoValue if
+// there is none.
 func (m *Index) ValueOf(t Target) engine.ValueID {
 	g := m.Problem.Graph
 	best := engine.NoValue
@@ -192,8 +191,8 @@ func (m *Index) ValueOf(t Target) engine.ValueID {
 	return best
 }
 
-// byPlace returns the arcs from left to right; of those that begin at one operation the
-// longest first.
+// byPlace returns the arcs from left to right. Of arcs that begin at the same operation the longest
+// comes first.
 func (st *Structure) byPlace() []Arc {
 	out := slices.Clone(st.Arcs)
 	sort.Slice(out, func(i, j int) bool {
@@ -203,7 +202,7 @@ func (st *Structure) byPlace() []Arc {
 	return out
 }
 
-// stepArc returns the value n arcs to the right of that of t; it stops at the ends.
+// stepArc returns the value n arcs to the right of the value t. It stops at the ends.
 func (m *Index) stepArc(t Target, n int) Target {
 	st := m.Structure()
 	if st == nil || len(st.Arcs) == 0 {
@@ -214,8 +213,9 @@ func (m *Index) stepArc(t Target, n int) Target {
 	return Target{OnValue, int(arcs[min(max(i+n, 0), len(arcs)-1)].Value)}
 }
 
-// betweenArcs leads from an arc down to the run that makes its value, and from the
-// compute lane up to the arc that begins nearest; false if the step is another one.
+// betweenArcs implements OtherLane between arcs and the compute lane: it leads from an arc down to
+// the run that makes its value, and from a run up to the arc that begins nearest. It reports false
+// for other steps. lane is the lane to go to, inLane whether t is on a lane.
 func (m *Index) betweenArcs(t Target, lane int, inLane bool) (Target, bool) {
 	st := m.Structure()
 	switch {

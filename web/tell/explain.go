@@ -1,6 +1,6 @@
-// Package tell says in words what is in a trace: what a thing is and why it waits, the
-// rows of the tables, the life of a value, what the step comes to. It draws nothing; of
-// colours it knows only which role a sentence is about.
+// Package tell describes a trace in words: what a target is and why it waits, the rows of
+// the tables, the life of a value, the summary of the step. It does not draw; sentences have
+// the display.Role of what they are about.
 package tell
 
 import (
@@ -15,8 +15,8 @@ import (
 	"memtide/web/lookup"
 )
 
-// Sentence says what a target is, when, and why it waited: for tooltips, for
-// the selection and for screen readers. It is empty for Nothing.
+// Sentence returns what a target is, when, and why it waited, for tooltips, the selection and
+// screen readers. It is empty for Nothing.
 func (m *Index) Sentence(t lookup.Target) string {
 	if !m.Valid(t) {
 		return ""
@@ -39,8 +39,7 @@ func (m *Index) Sentence(t lookup.Target) string {
 	return "The plan may use " + format.Bytes(m.Problem.Budget) + "."
 }
 
-// Question returns what an explanation of a target answers, in a few words; of Nothing it
-// is about the peak.
+// Question returns the question that Explain answers, in a few words. For Nothing it is about the peak.
 func (m *Index) Question(t lookup.Target) string {
 	if !m.Valid(t) {
 		t = lookup.Target{}
@@ -60,8 +59,8 @@ func (m *Index) Question(t lookup.Target) string {
 	return "Why the peak is here"
 }
 
-// Explain answers that in three sentences at most: of a wait who waits for what, what
-// ends that, and why not earlier.
+// Explain returns the answer to Question in at most three sentences. For a wait they say what
+// waits for what, what ends the wait, and why not earlier.
 func (m *Index) Explain(t lookup.Target) []Said {
 	if !m.Valid(t) {
 		return m.explainPeak()
@@ -84,8 +83,8 @@ func (m *Index) Explain(t lookup.Target) []Said {
 	return m.explainPeak()
 }
 
-// waited says for how long and for what a run waited, or why a copy did not happen earlier;
-// nothing if it started as soon as its turn came.
+// waited returns for how long and for what a run waited, or why a copy did not happen earlier.
+// It returns nothing for a span that did not wait.
 func (m *Index) waited(s *sim.Span) []Said {
 	if s.Lane != sim.Compute {
 		return m.notEarlier(s)
@@ -107,6 +106,7 @@ func (m *Index) waited(s *sim.Span) []Said {
 	return []Said{{role, "It waited " + d + m.waitsFor(last), "", "."}}
 }
 
+// explainGap explains wait i.
 func (m *Index) explainGap(i int) []Said {
 	g := &m.Trace.Gaps[i]
 	cause, moment := m.Span(g.Cause), func(at time.Duration) string { return format.Moment(at, m.Trace.Makespan) }
@@ -162,12 +162,11 @@ func (m *Index) explainGap(i int) []Said {
 	return append(append([]Said{ready}, freed...), m.notEarlier(cause)...)
 }
 
-// busyLane returns what a span keeps busy, beside the device.
-func busyLane(s *sim.Span) string {
-	return [...]string{"", "the link", "the link", "the network", "the host"}[s.Lane]
-}
+// busyLanes are what a span on each lane but compute keeps busy.
+var busyLanes = [sim.NumLanes]string{sim.ToHost: "the link", sim.ToDev: "the link", sim.Network: "the network",
+	sim.CPU: "the host"}
 
-// notEarlier says why a copy did not happen earlier; nothing if nothing held it back.
+// notEarlier returns why a copy did not happen earlier, or nothing if no cause held it back.
 func (m *Index) notEarlier(s *sim.Span) []Said {
 	if s == nil || s.Lane == sim.Compute {
 		return nil
@@ -196,7 +195,7 @@ func (m *Index) notEarlier(s *sim.Span) []Said {
 		out.Before, out.Name = out.Before+"it needs what the "+kindWords[cause.Kind]+" of ", m.Called(cause)
 		out.After = " makes, until " + format.Moment(cause.End, m.Trace.Makespan)
 	case s.Why == sim.Dependency && cause.Lane != sim.Compute:
-		out.Before, out.Name = out.Before+busyLane(cause)+" was busy with ", m.Called(cause)
+		out.Before, out.Name = out.Before+busyLanes[cause.Lane]+" was busy with ", m.Called(cause)
 		out.After = " until " + format.Moment(cause.End, m.Trace.Makespan)
 	case s.Why == sim.Dependency:
 		out.Before, out.Name, out.After = "It started when ", m.Called(cause), " "+endWords[cause.Kind]
@@ -207,25 +206,24 @@ func (m *Index) notEarlier(s *sim.Span) []Said {
 	return []Said{out}
 }
 
-// endWords say that a span ended, behind its name.
+// endWords are the predicates of sentences that a span ended, by its kind.
 var endWords = [...]string{
 	sim.SpanForward: "had run forward", sim.SpanRecompute: "was computed again", sim.SpanBackward: "had run backward",
 	sim.SpanOffload: "was copied to the host", sim.SpanFetch: "was copied to the device",
 	sim.SpanNetwork: "had ended", sim.SpanCPU: "had ended",
 }
 
+// explainPeak says when the peak is, and during which run.
 func (m *Index) explainPeak() []Said {
 	t := m.Trace
 	if t.Peak <= 0 {
 		return nil
 	}
-	out := Said{Role: display.Fixed, Before: "The most memory is in use at " + format.Moment(t.PeakAt, t.Makespan) +
-		": " + format.Bytes(t.Peak) + "."}
+	when, size := "The most memory is in use at "+format.Moment(t.PeakAt, t.Makespan), ": "+format.Bytes(t.Peak)+"."
 	ln := &m.Lanes[sim.Compute]
 	if i := ln.At(int64(t.PeakAt)); i >= 0 && ln.Ref[i] >= 0 {
 		s := &t.Spans[ln.Ref[i]]
-		out = Said{kindRoles[s.Kind], "The most memory is in use at " + format.Moment(t.PeakAt, t.Makespan) +
-			", in the " + kindWords[s.Kind] + " of ", m.Called(s), ": " + format.Bytes(t.Peak) + "."}
+		return []Said{{kindRoles[s.Kind], when + ", in the " + kindWords[s.Kind] + " of ", m.Called(s), size}}
 	}
-	return []Said{out}
+	return []Said{{Role: display.Fixed, Before: when + size}}
 }

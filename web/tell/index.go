@@ -11,16 +11,16 @@ import (
 	"memtide/web/lookup"
 )
 
-// Index is an indexed trace that can say what is in it.
+// Index is a lookup.Index with methods that describe its trace in words.
 type Index struct{ *lookup.Index }
 
-// New arranges a trace of p's graph, see lookup.New.
+// New indexes a trace of p's graph, see lookup.New.
 func New(p *engine.Problem, t *sim.Trace) *Index {
 	return &Index{lookup.New(p, t)}
 }
 
 // Said is a sentence of an explanation, with the colour of what it is about. Name is
-// the name in it that matters, empty if there is none.
+// the name that the page emphasizes, empty if there is none.
 type Said struct {
 	Role                display.Role
 	Before, Name, After string
@@ -38,7 +38,7 @@ func Sentences(said []Said) string {
 	return strings.Join(parts, " ")
 }
 
-// decisions are the letters and the words of decisions, by their bits.
+// decisions are the letters and the words of decisions.
 var decisions = [...]struct{ letter, words string }{
 	sim.Keep:                    {"K", "kept"},
 	sim.Recompute:               {"R", "computed again"},
@@ -46,7 +46,7 @@ var decisions = [...]struct{ letter, words string }{
 	sim.Recompute | sim.Offload: {"R+O", "computed again and moved"},
 }
 
-// DecisionLetter returns the short form of a decision: K, R, O or R+O.
+// DecisionLetter returns the abbreviation of a decision: K, R, O or R+O.
 func DecisionLetter(d sim.Decision) string { return decisions[d].letter }
 
 // DecisionName returns a decision in words.
@@ -69,7 +69,8 @@ func DecisionRole(d sim.Decision) display.Role {
 	return display.Forward
 }
 
-// ArcWords says how many values have arcs, and where those are that are not drawn.
+// ArcWords returns how many values have arcs, and how many arcs are not drawn: more of them because of their
+// number, and folded of them because they are within one of the repeated blocks.
 func ArcWords(all, more, folded, blocks int) string {
 	if all == 0 {
 		return fmt.Sprintf("no value is read more than %d operations later", lookup.FarReader)
@@ -84,7 +85,7 @@ func ArcWords(all, more, folded, blocks int) string {
 	return words
 }
 
-// ArcSentence returns an arc in short: "pool1 to cat: 8 MiB, read 20 operations later".
+// ArcSentence describes an arc: "pool1 to cat: 8 MiB, read 20 operations later".
 func (m *Index) ArcSentence(a *lookup.Arc) string {
 	g, st := m.Problem.Graph, m.Structure()
 	return fmt.Sprintf("%s to %s: %s, read %s operations later", bareName(&g.Ops[st.Ops[a.From]]),
@@ -92,13 +93,12 @@ func (m *Index) ArcSentence(a *lookup.Arc) string {
 		format.Bytes(a.Bytes), format.Count(int(a.To-a.From)))
 }
 
-// bareName returns the name of a forward operation without the mark that some formats
-// put before it.
+// bareName returns the name of a forward operation without the prefix that some formats add.
 func bareName(op *engine.Op) string {
 	return strings.TrimPrefix(strings.ToValidUTF8(op.Name, "\uFFFD"), "F ")
 }
 
-// GraphDesc says what the strip of a graph shows.
+// GraphDesc describes the strip of a graph.
 func (m *Index) GraphDesc() string {
 	st := m.Structure()
 	words := fmt.Sprintf("%s forward operations; %s.", format.Count(len(st.Ops)), ArcWords(len(st.Arcs), 0, 0, 0))

@@ -12,19 +12,19 @@ import (
 	"memtide/web/format"
 )
 
-// LayerRow is what the table of layers says about a stage.
+// LayerRow is a row of the table of layers.
 type LayerRow struct {
-	Stage     int
+	Stage     int // from 1
 	Name      string
 	Decision  sim.Decision
-	Size      engine.Bytes  // that it saves for its backward
-	Forward   time.Duration // of its first runs
-	Recompute time.Duration // of its further runs
+	Size      engine.Bytes  // saved for the backward
+	Forward   time.Duration // total time of first runs
+	Recompute time.Duration // total time of further runs
 	Backward  time.Duration
-	Copies    time.Duration // of what was copied, both ways
-	Slack     time.Duration // from the end of its first run to the start of its backward; 0 if it has none
-	Waiting   time.Duration // that compute stood still until a copy of its values
-	Why       string        // in words
+	Copies    time.Duration // total time of copies, both ways
+	Slack     time.Duration // from the end of the first run to the start of the backward; 0 if there is none
+	Waiting   time.Duration // time for which compute waited for copies of the stage's values
+	Why       string        // cost of the decision and of its alternatives, in words
 }
 
 // LayerColumn is a column of the table of layers.
@@ -46,16 +46,16 @@ const (
 	NumLayerColumns
 )
 
-// Title returns the heading of a column, Doc what it means.
+// Title returns the heading of a column.
 func (c LayerColumn) Title() string { return layerColumns[c].title }
 
-// Doc says what a column means.
+// Doc returns the meaning of a column.
 func (c LayerColumn) Doc() string { return layerColumns[c].doc }
 
-// Amount reports whether a column holds amounts, of which the largest come first.
+// Amount reports whether a column holds amounts, whose largest are more interesting than the smallest.
 func (c LayerColumn) Amount() bool { return c >= LayerSize && c <= LayerWaiting }
 
-// layerColumns are the columns, with their headings, what they mean and how rows are sorted by them.
+// layerColumns are the columns, with their headings, their meanings and the order of their rows.
 var layerColumns = [NumLayerColumns]struct {
 	title, doc string
 	compare    func(a, b *LayerRow) int
@@ -76,13 +76,13 @@ var layerColumns = [NumLayerColumns]struct {
 	{"Why", "What the decision costs, and what the others would", by(func(r *LayerRow) string { return r.Why })},
 }
 
-// by compares rows by a value.
+// by returns a comparison of rows by a value.
 func by[T cmp.Ordered](value func(*LayerRow) T) func(a, b *LayerRow) int {
 	return func(a, b *LayerRow) int { return cmp.Compare(value(a), value(b)) }
 }
 
-// LayerTable lists the stages by a column; down: the largest first. Rows in which
-// find occurs nowhere, in any case, are left out.
+// LayerTable returns the rows of all stages sorted by a column, in descending order if down is
+// true. It leaves out rows that do not contain find, in any case.
 func (m *Index) LayerTable(column LayerColumn, down bool, find string) []LayerRow {
 	waits := m.waitsByStage()
 	find = strings.ToLower(strings.TrimSpace(find))
@@ -101,7 +101,7 @@ func (m *Index) LayerTable(column LayerColumn, down bool, find string) []LayerRo
 	return rows
 }
 
-// waitsByStage returns the waiting that ended with a copy of each stage's values.
+// waitsByStage returns, for each stage, the total time of waits that a copy of its values ended.
 func (m *Index) waitsByStage() []time.Duration {
 	out := make([]time.Duration, len(m.Sizes))
 	for i := range m.Trace.Gaps {
@@ -143,7 +143,7 @@ func (m *Index) layerRow(k int, waiting time.Duration) LayerRow {
 	return r
 }
 
-// why says what the decision about a stage costs, and what the others would.
+// why returns what the decision about a stage costs, and what the alternatives would cost.
 func (m *Index) why(r *LayerRow) string {
 	if r.Size == 0 && r.Decision == sim.Keep {
 		return "saves nothing"
@@ -187,7 +187,7 @@ func (m *Index) why(r *LayerRow) string {
 	return str
 }
 
-// copyTime returns how long a size takes to the host and back; false without a link.
+// copyTime returns the times of a copy to the host and back; ok is false without a link.
 func (m *Index) copyTime(size engine.Bytes) (there, back time.Duration, ok bool) {
 	d := &m.Problem.Device
 	if d.ToHost <= 0 || d.ToDev <= 0 {
@@ -196,8 +196,8 @@ func (m *Index) copyTime(size engine.Bytes) (there, back time.Duration, ok bool)
 	return d.ToHost.Time(size), d.ToDev.Time(size), true
 }
 
-// LayersCells returns the table as texts for a file, with a head: sizes in bytes, times
-// in milliseconds.
+// LayersCells returns the head and the rows of the table as texts for a file: sizes in bytes,
+// times in milliseconds.
 func LayersCells(rows []LayerRow) (head []string, cells [][]string) {
 	head = []string{"layer", "name", "decision", "bytes", "forward_ms", "backward_ms", "recompute_ms", "copies_ms",
 		"between_ms", "waiting_ms", "why"}

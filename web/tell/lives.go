@@ -2,7 +2,6 @@ package tell
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"memtide/engine"
@@ -12,15 +11,9 @@ import (
 )
 
 // LifeWords returns the life of a value in words.
-func (m *Index) LifeWords(v engine.ValueID) string {
-	var words []string
-	for _, s := range m.explainValue(v) {
-		words = append(words, s.String())
-	}
-	return strings.Join(words, " ")
-}
+func (m *Index) LifeWords(v engine.ValueID) string { return Sentences(m.explainValue(v)) }
 
-// explainValue says where a value comes from and who reads it, and where it is.
+// explainValue returns which operations make and read a value, and for how long it is on the device.
 func (m *Index) explainValue(v engine.ValueID) []Said {
 	val := m.Value(v)
 	if val == nil {

@@ -9,24 +9,24 @@ import (
 	"memtide/web/lookup"
 )
 
-// Row is a line of the table that says what the timeline shows.
+// Row is a row of the table of operations: a span or a gap of the timeline.
 type Row struct {
 	Start, End time.Duration
 	Lane       string // compute, to host, to device
 	What       string // B18, s17, or "waiting"
 	Kind       string // backward, copy to the host, or the reason of a wait
-	Stage      string // its name; empty if it belongs to none
-	Why        string // what held it back, in words; empty if nothing did
+	Stage      string // name of the stage; empty if it belongs to none
+	Why        string // what it waited for, in words; empty if it did not wait
 	Target     lookup.Target
 }
 
 var laneWords = [sim.NumLanes]string{sim.Compute: "compute", sim.ToHost: "to host", sim.ToDev: "to device",
 	sim.Network: "network", sim.CPU: "CPU"}
 
-// NumRows returns how many rows the table has: one for each span and each gap.
+// NumRows returns the number of rows of the table: one for each span and each gap.
 func (m *Index) NumRows() int { return len(m.Rows) }
 
-// Row is row i of the table, in the order of starts.
+// Row returns row i of the table, in the order of starts.
 func (m *Index) Row(i int) Row {
 	if ref := m.Rows[i]; ref < 0 {
 		g := &m.Trace.Gaps[^ref]
@@ -42,8 +42,7 @@ func (m *Index) Row(i int) Row {
 	return r
 }
 
-// Table returns the head of the table and all rows as texts, for files and for
-// readers that cannot page: times in milliseconds.
+// Table returns the head and all rows of the table as texts for a file, with times in milliseconds.
 func (m *Index) Table() (head []string, rows [][]string) {
 	head = []string{"start (ms)", "end (ms)", "lane", "what", "kind", "layer", "why"}
 	rows = make([][]string, m.NumRows())
@@ -70,10 +69,10 @@ func CSV(head []string, rows [][]string) string {
 	return b.String()
 }
 
-// quoteCSV quotes a field, also where it has a # that a reader would take for the
-// begin of a comment; what a spreadsheet would take for a formula is marked as text.
+// quoteCSV quotes a field if necessary, including one with a #, which some readers take for the
+// beginning of a comment. It marks a field that a spreadsheet would take for a formula as text.
 func quoteCSV(s string) string {
-	// Some readers skip space before a formula, and what a tab was is a space in a name.
+	// Some readers skip space before a formula.
 	if start := strings.TrimSpace(s); start != "" && strings.ContainsRune("=+-@", rune(start[0])) {
 		s = "'" + s
 	}

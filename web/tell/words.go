@@ -22,7 +22,7 @@ var kindWords = [...]string{
 	sim.SpanCPU:       "on the host",
 }
 
-// what names a span in full: "Backward of layer2.3".
+// what returns the full name of a span: "Backward of layer2.3".
 func (m *Index) what(s *sim.Span) string {
 	str := m.SpanName(s) + ", " + kindWords[s.Kind]
 	switch k := m.StageOfSpan(s); {
@@ -65,7 +65,7 @@ func (m *Index) stageSentence(k int) string {
 	return str + "."
 }
 
-// categoryWords are what the bands of the memory picture hold.
+// categoryWords are the contents of the bands of the memory picture.
 var categoryWords = [sim.NumCategories]string{sim.Fixed: "always there", sim.Gradient: "gradients of activations",
 	sim.Activation: "kept",
 	sim.Recomputed: "computed again", sim.InTransfer: "leaving or arriving", sim.Workspace: "scratch"}
@@ -82,7 +82,8 @@ func (m *Index) bandSentence(c sim.Category) string {
 		format.Moment(at, m.Trace.Makespan))
 }
 
-// Summary says in two sentences what the trace comes to; budget 0 is the problem's.
+// Summary returns the peak and the step time of the trace in two sentences. A budget of 0 means
+// the problem's.
 func (m *Index) Summary(budget engine.Bytes) string {
 	if budget == 0 {
 		budget = m.Problem.Budget
@@ -100,8 +101,8 @@ func (m *Index) Summary(budget engine.Bytes) string {
 // IsBlock reports whether stage k is one of the repeated parts of a network.
 func (m *Index) IsBlock(k int) bool { return slices.Contains(m.blocks(), k) }
 
-// blocks returns the stages that are blocks, in their order; where the network names
-// none, every stage but a loss at the end is a block.
+// blocks returns the stages that are blocks by their names, in order. If there are none, every stage
+// but a loss at the end is a block.
 func (m *Index) blocks() (out []int) {
 	unnamed := !slices.ContainsFunc(m.Names, named)
 	for k := 1; k <= m.Count; k++ {
@@ -112,14 +113,14 @@ func (m *Index) blocks() (out []int) {
 	return out
 }
 
-// named reports whether the name of a stage is that of a block: "block 3", "block3".
+// named reports whether a stage has the name of a block: "block 3", "block3".
 func named(stage string) bool {
 	number, ok := strings.CutPrefix(stage, "block")
 	number = strings.TrimPrefix(number, " ")
 	return ok && number != "" && strings.Trim(number, "0123456789") == ""
 }
 
-// Tally counts the blocks, and by decision what becomes of them.
+// Tally returns the number of blocks, and their numbers by decision.
 func (m *Index) Tally() (blocks int, by [8]int) {
 	all := m.blocks()
 	for _, k := range all {
@@ -141,7 +142,7 @@ func (m *Index) TimelineDesc() string {
 		len(m.Trace.Spans), len(m.Trace.Gaps), format.Duration(m.Trace.WaitingTotal()))
 }
 
-// MemoryDesc describes the memory; the budget may be engine.NoLimit.
+// MemoryDesc describes the memory picture; the budget may be engine.NoLimit.
 func (m *Index) MemoryDesc(budget engine.Bytes) string {
 	str := "Stacked areas by category. Peak " + format.Bytes(m.Trace.Peak) + " at " + format.Moment(m.Trace.PeakAt,
 		m.Trace.Makespan)
@@ -151,7 +152,7 @@ func (m *Index) MemoryDesc(budget engine.Bytes) string {
 	return str + "."
 }
 
-// ChainSentence says what the critical chain consists of.
+// ChainSentence returns the times of the parts of the critical chain.
 func (m *Index) ChainSentence() string {
 	var runs, copies, held time.Duration
 	for _, c := range m.CriticalChain() {
@@ -174,7 +175,7 @@ func (m *Index) ChainSentence() string {
 	return "Critical chain: " + str + ". Together the step time, " + format.Duration(m.Trace.Makespan) + "."
 }
 
-// WaitWords say of a wait what stands beside it in the picture.
+// WaitWords returns the label of a wait in the timeline.
 func (m *Index) WaitWords(gap int) string {
 	g := &m.Trace.Gaps[gap]
 	return "waits " + format.Duration(g.End-g.Start) + m.waitsFor(gap)
@@ -183,7 +184,7 @@ func (m *Index) WaitWords(gap int) string {
 // queued reports whether a span is an operation of another lane: of the network or the host.
 func queued(s *sim.Span) bool { return s != nil && s.Lane >= sim.Network }
 
-// waitsFor says what a wait is for, behind how long it is; empty if no layer is at work on it.
+// waitsFor returns what a wait is for, to follow its duration. It is empty if that is no layer.
 func (m *Index) waitsFor(gap int) string {
 	g := &m.Trace.Gaps[gap]
 	if c := m.Span(g.Cause); queued(c) {
@@ -204,7 +205,7 @@ func (m *Index) waitsFor(gap int) string {
 	return ""
 }
 
-// capital returns a text with a capital letter at its beginning, if it is a word.
+// capital returns a text with its first letter in upper case if it begins with two lower-case letters.
 func capital(str string) string {
 	if len(str) > 1 && str[0] >= 'a' && str[0] <= 'z' && str[1] >= 'a' && str[1] <= 'z' {
 		return string(str[0]-'a'+'A') + str[1:]

@@ -1,14 +1,11 @@
 package flow
 
-import (
-	"slices"
-)
+import "slices"
 
-// flow is how a function gets from segment to segment, in the order in which
-// they are written.
+// flow describes the jumps between the segments of a function in their written order.
 type flow struct {
-	entered []bool // through the table
-	loopEnd []int  // behind the last segment of the loop that begins here; 0: none
+	entered []bool // the segment can be entered through the table
+	loopEnd []int  // index after the last segment of the loop that starts here; 0 without a loop
 }
 
 // viaTable reports whether a jump cannot be a branch.
@@ -16,8 +13,8 @@ func (fl *flow) viaTable(from, to int) bool {
 	return to <= from && fl.loopEnd[to] <= from
 }
 
-// endAtCalls ends segments at calls of functions that never return, like those
-// that panic. The compiler lets them go on with whatever comes next.
+// endAtCalls ends segments at calls of functions that never return, such as those that panic.
+// The compiler lets them continue with the next segment.
 func (f *Function) endAtCalls(returns func(function int64) bool) {
 	for i := range f.segments {
 		s := &f.segments[i]
@@ -25,7 +22,7 @@ func (f *Function) endAtCalls(returns func(function int64) bool) {
 			if call := s.code[k-callEnds+1]; !s.code[k].unwinds || call.op != opCall || returns(call.n) {
 				continue
 			}
-			// What it returns when the goroutine is switched is 1.
+			// Such a call only comes back with 1, when the goroutine is switched.
 			s.code[k] = instruction{op: opReturn, raw: []byte{opReturn}, target: -1}
 			if k == len(s.code)-1 && s.resumes {
 				s.resumes, s.next = false, -1
@@ -34,7 +31,7 @@ func (f *Function) endAtCalls(returns func(function int64) bool) {
 	}
 }
 
-// jumps returns the segments that a segment may go on with.
+// jumps returns the segments that can follow a segment.
 func (f *Function) jumps(i int) (to []int) {
 	for _, in := range f.segments[i].code {
 		if in.target >= 0 {
@@ -47,8 +44,8 @@ func (f *Function) jumps(i int) (to []int) {
 	return to
 }
 
-// entries tells where a function may be entered through the table: at its
-// beginning, after calls, and where it goes on after a panic.
+// entries reports at which segments a function can be entered through the table: at its start,
+// after calls, and where it continues after a panic.
 func (f *Function) entries() []bool {
 	entered := make([]bool, len(f.segments))
 	entered[0] = true
@@ -63,17 +60,14 @@ func (f *Function) entries() []bool {
 	return entered
 }
 
-// arrange puts the segments of a function in an order in which a loop is in one
-// piece and begins where it is entered, and all other jumps lead ahead. A loop
-// that is entered at several places, as after a call in it, needs the table.
+// arrange puts the segments of a function in an order in which every loop is contiguous and
+// starts where it is entered, and all other jumps lead forward. A loop with several entries,
+// such as after a call in it, needs the table.
 func (f *Function) arrange() *flow {
 	o := newOrder(f)
 	for !o.all() {
 	}
-	old, position := f.segments, make([]int, len(f.segments))
-	for i := range position {
-		position[i] = -1
-	}
+	old, position := f.segments, slices.Repeat([]int{-1}, len(f.segments))
 	fl := &flow{make([]bool, len(o.out)), make([]int, len(o.out))}
 	f.segments = make([]codeSegment, len(o.out))
 	for i, was := range o.out {
@@ -91,7 +85,8 @@ func (f *Function) arrange() *flow {
 	return fl
 }
 
-// renumber changes the numbers of segments, -1 for those that nothing leads to.
+// renumber changes the numbers of segments to their positions, which are -1 for unreachable
+// ones.
 func (f *Function) renumber(position []int) {
 	for i := range f.segments {
 		s := &f.segments[i]
@@ -109,8 +104,8 @@ func (f *Function) renumber(position []int) {
 	}
 }
 
-// turn turns a condition around if the segment ends with a jump to the one that
-// follows, and would otherwise have to jump elsewhere.
+// turn inverts a final conditional jump to the next segment, so that the segment continues there
+// and jumps in the other case.
 func (s *codeSegment) turn(follows int) {
 	k := len(s.code) - jumpIfLength
 	if k < 0 || s.code[k].op != opIf || s.code[k].target != follows || s.next < 0 || s.next == follows {
@@ -124,21 +119,20 @@ func (s *codeSegment) turn(follows int) {
 	s.code = slices.Insert(slices.Clone(s.code), k, instruction{op: opEqz, raw: []byte{opEqz}, target: -1})
 }
 
-// order finds an order of the segments of a function: parts that are strongly
-// connected are loops, and without the jumps to where they begin they have such
-// parts again.
+// order finds an order of the segments of a function. Strongly connected parts are loops;
+// without the jumps to their start, loops have such parts again.
 type order struct {
-	leads   [][]int // where each segment may go on
-	from    [][]int // and from where it is reached
-	entered []bool  // through the table
+	leads   [][]int // successors of each segment
+	from    [][]int // predecessors of each segment
+	entered []bool  // the segment can be entered through the table
 
 	out   []int // segments in order
-	loops []int // how many segments the loop has that begins with this one; 0: none
+	loops []int // length of the loop that starts with the segment; 0 without a loop
 
-	set  []int // the number of the set of segments that is being ordered and has this one
+	set  []int // number of the innermost set that has the segment
 	sets int
-	part []int // the part of the set that it is in
-	mark []int // of Tarjan's algorithm, from 1
+	part []int // part of the set that has the segment
+	mark []int // of Tarjan's algorithm, starting at 1
 	low  []int
 	path []int
 }
@@ -156,8 +150,8 @@ func newOrder(f *Function) *order {
 	return o
 }
 
-// all orders all segments that can be reached. It reports false if it must be
-// done again because there are more entries than were known.
+// all orders all reachable segments. It returns false if it has to run again, because it found
+// more entries.
 func (o *order) all() bool {
 	n := len(o.leads)
 	o.out, o.loops, o.set, o.sets = o.out[:0], make([]int, n), make([]int, n), 0
@@ -176,7 +170,7 @@ func (o *order) all() bool {
 	}
 	reach(0)
 	for i, entered := range o.entered {
-		// Where calls go on is entered only if the calls can be reached.
+		// A segment after a call is entered only if the call is reachable.
 		if entered {
 			reach(i)
 		}
@@ -185,8 +179,8 @@ func (o *order) all() bool {
 	return o.order(set, false)
 }
 
-// order puts out a set of segments. In a loop the table is out of reach, and a
-// loop in it that needs the table makes that one need it as well.
+// order orders a set of segments. In a loop the table cannot be reached, so a loop in it that
+// needs the table makes it need the table as well.
 func (o *order) order(set []int, inLoop bool) bool {
 	o.sets++
 	number := o.sets
@@ -218,8 +212,8 @@ func (o *order) order(set []int, inLoop bool) bool {
 	return true
 }
 
-// head returns the first segment at which a part is entered from elsewhere, without
-// the table if possible, and whether it is the only one.
+// head returns the first segment at which a part is entered from outside, without the table if
+// possible, and whether it is the only one.
 func (o *order) head(part []int) (head int, one bool) {
 	head, n, direct := part[0], 0, false
 	for _, i := range part {
@@ -237,8 +231,8 @@ func (o *order) head(part []int) (head int, one bool) {
 	return head, n == 1
 }
 
-// parts returns the strongly connected parts of a set, each before those that lead
-// to it (R. Tarjan, doi:10.1137/0201010).
+// parts returns the strongly connected parts of a set, each before the parts that lead to it (R.
+// Tarjan, doi:10.1137/0201010).
 func (o *order) parts(set []int) (parts [][]int) {
 	for _, i := range set {
 		o.mark[i], o.part[i] = 0, -1
@@ -278,8 +272,8 @@ func (o *order) parts(set []int) (parts [][]int) {
 	return parts
 }
 
-// sorted puts parts in an order in which jumps between them lead ahead, and as
-// near to the compiler's as that allows.
+// sorted sorts parts so that jumps between them lead forward, as close to the compiler's order
+// as possible.
 func (o *order) sorted(parts [][]int) (out [][]int) {
 	waits := make([]int, len(parts))
 	others := func(p int, do func(q int)) {

@@ -1,22 +1,20 @@
 // Package flow gives functions that Go's compiler wrote for WebAssembly direct jumps.
 //
-// The compiler writes every function as a list of segments behind a table. A jump,
-// also that of the innermost loop, stores the number of its target and goes back to
-// the table, so that a goroutine can go on in the middle of a function
-// (cmd/internal/obj/wasm/wasmobj.go). Engines make slow code of that, and the numbers
-// are hard to compress. This package takes a function apart ([Parse]), finds loops as
-// strongly connected parts (flow.go), and writes jumps ahead as branches out of
-// blocks and loops with one entry as loops (write.go). The table remains where a
-// function goes on after a call, and for loops with calls in them. Nothing else
-// changes: the numbers of places are those of the linker, so stack maps and
-// tracebacks are still right.
+// The compiler writes every function as a list of segments behind a table. A jump, even in the
+// innermost loop, stores the number of its target and goes back to the table, so that a
+// goroutine can continue in the middle of a function (cmd/internal/obj/wasm/wasmobj.go). Engines
+// make slow code of this, and the numbers are hard to compress. This package parses a function
+// ([Parse]), finds loops as strongly connected parts (flow.go), and writes forward jumps as
+// branches out of blocks, and loops with one entry as loops (write.go). The table remains for
+// places where a function continues after a call, and for loops with calls in them. Nothing else
+// changes: the numbers of places are those of the linker, so stack maps and tracebacks are still
+// right.
 //
-// It relies on the form: the same frame around the segments, the same instructions
-// that store a number and branch, the same ones around a call in which a goroutine can
-// be switched. A function with anything else in it is refused and stays as it is.
-// What the form does not say, and a version of Go has to be verified for, is where a
-// function may be entered: at its beginning, after such calls, and at the one place
-// after a panic that the runtime's table names.
+// It relies on the form: the same frame around the segments, the same instructions that store a
+// number and branch, the same ones around a call in which a goroutine can be switched. A
+// function with anything else in it is refused and stays unchanged. One property does not show
+// in the form, and has to be verified for a version of Go: a function may be entered at its
+// start, after such calls, and at the one place after a panic that the runtime's table names.
 package flow
 
 import (
@@ -50,63 +48,62 @@ const (
 	typeI64       = 0x7e
 )
 
-// placeBits are those of the number of a place that tell it from others in its
-// function; the bits above are the function's number.
+// placeBits are the bits of a place's number that distinguish it from others in its function;
+// the higher bits are the function's number.
 const placeBits = 1<<16 - 1
 
-// How many instructions a jump has: a constant, its assignment and a branch;
-// and under a condition.
+// Number of instructions of a jump (a constant, its assignment and a branch), and of a
+// conditional jump.
 const (
 	jumpLength   = 3
 	jumpIfLength = jumpLength + 2
 )
 
-// Function is a function as Go's compiler writes them.
+// Function is a function in the form that Go's compiler writes.
 type Function struct {
 	variables  []variables // the stack pointer is the first
-	table      []int       // the segment of every place of the function
+	table      []int       // segment of each place
 	segments   []codeSegment
 	number     int64
-	afterPanic int  // the place where it goes on after a panic; 0: none
-	pushes     int  // how often it has the number of a place of its own
-	returns    bool // false: it only ever ends in calls that do not
+	afterPanic int  // place where it continues after a panic; 0 if it does not
+	pushes     int  // number of constants that are places of the function
+	returns    bool // false if it only ends in calls that do not return
 }
 
-// variables are local variables of one type.
+// variables describes n local variables of one type.
 type variables struct {
 	n    uint64
 	kind byte
 }
 
-// codeSegment is what is between two places where a function may be entered or
-// jumped to.
+// codeSegment is the code between two places where a function can be entered or jumped to.
 type codeSegment struct {
 	code    []instruction
-	next    int  // the segment it goes on with at its end; -1: none
-	resumes bool // it ends with a call, and the next one may be entered
+	next    int  // the segment that follows its end; -1 if no segment does
+	resumes bool // it ends with a call, and next can be entered
 }
 
 type instruction struct {
 	op      byte
 	raw     []byte
-	n       int64 // its label, constant, variable or function
-	target  int   // the segment of the jump that begins here; -1: none
-	unwinds bool  // it leaves the function if its goroutine is switched
-	pushes  bool  // its constant is the number of a place in this function
+	n       int64 // label, constant, variable or function
+	target  int   // target of the jump that starts here; -1 if none starts here
+	unwinds bool  // it leaves the function if the goroutine is switched
+	pushes  bool  // its constant is the number of a place in the function
 }
 
 // setStackPointer reads the global stack pointer (global.get 0, local.set 1).
 var setStackPointer = []byte{0x23, 0, opLocalSet, 1}
 
-// callEnds is how many instructions a call ends with: the call itself, the
-// stack pointer, which is read and set, and the branch if it unwinds.
+// callEnds is the number of instructions at the end of a call: the call itself, reading and
+// setting the stack pointer, and the branch if it unwinds.
 const callEnds = 4
 
-// FirstNumber is that of a module's first own function (cmd/link/internal/wasm/asm.go).
+// FirstNumber is the number of a module's first own function (cmd/link/internal/wasm/asm.go).
 const FirstNumber = 0x1000
 
-// Parse takes function i of a module's own apart; it is nil if it has another form.
-// The body is shared.
+// Parse parses function i of a module's own, and returns nil if it has another form. It shares
+// the body.
 func Parse(i int, body []byte) *Function {
 	r := &module.Reader{B: body}
 	p := &functionParser{Function: &Function{number: (FirstNumber + int64(i)) * (placeBits + 1)}, r: r}
@@ -123,27 +120,28 @@ func Parse(i int, body []byte) *Function {
 	return p.Function
 }
 
-// Places returns how many numbers the places of a function have.
+// Places returns the number of places in a function.
 func (f *Function) Places() int { return len(f.table) }
 
-// Calls reports whether what follows a place calls a function, by its number in calls.
+// Calls reports whether the segment of a place calls a function. The function is numbered as in
+// calls.
 func (f *Function) Calls(place int, function int64) bool {
 	return slices.ContainsFunc(f.segments[f.table[place]].code, func(in instruction) bool {
 		return in.op == opCall && in.n == function
 	})
 }
 
-// functionParser reads a function. Around its segments are a block that ends
-// where it leaves (unwind) and a loop around the table, if it needs them.
+// functionParser parses a function. Around its segments there are a block for leaving the
+// function (unwind) and a loop around the table, if needed.
 type functionParser struct {
 	*Function
 	r            *module.Reader
 	unwind, loop bool
-	end          int // of the last segment
-	depth        int // of blocks within the segment
+	end          int // end of the last segment
+	depth        int // depth of blocks within the segment
 }
 
-// around reads what is before the first segment and after the last one.
+// around parses what is before the first segment and after the last one.
 func (p *functionParser) around() bool {
 	before, blocks := p.blocks(), 0
 	if p.loop = bytes.HasPrefix(p.r.B[p.r.I:], []byte{opLoop, blockEmpty}); p.loop {
@@ -185,7 +183,7 @@ func (p *functionParser) blocks() (n int) {
 	return n
 }
 
-// all reads the segments.
+// all parses the segments.
 func (p *functionParser) all() bool {
 	for i := range p.segments {
 		s := &p.segments[i]
@@ -212,10 +210,11 @@ func (p *functionParser) all() bool {
 	return p.r.I == p.end
 }
 
-// ends reports whether nothing comes after an instruction.
+// ends reports whether no instruction follows this one.
 func ends(op byte) bool { return op == opBr || op == opReturn || op == opUnreachable }
 
-// meaning finds out what an instruction of segment i is for.
+// meaning determines the purpose of an instruction of segment i, and reports whether it fits the
+// form.
 func (p *functionParser) meaning(i int, in *instruction) bool {
 	switch in.op {
 	case opBlock, opLoop, opIf:
@@ -236,7 +235,7 @@ func (p *functionParser) meaning(i int, in *instruction) bool {
 	return true
 }
 
-// branch finds out where a branch of segment i leads.
+// branch determines the target of a branch of segment i.
 func (p *functionParser) branch(i int, in *instruction) bool {
 	s := &p.segments[i]
 	table := len(p.segments) - 1 - i + p.depth // the label of the loop around the table
@@ -257,7 +256,7 @@ func (p *functionParser) branch(i int, in *instruction) bool {
 	return false
 }
 
-// jump notes where the jump leads that a segment ends with so far.
+// jump sets the target of the jump at the current end of a segment.
 func (p *functionParser) jump(s *codeSegment) bool {
 	n := len(s.code)
 	if n < 2 || s.code[n-1].op != opLocalSet || s.code[n-1].n != 0 || s.code[n-2].op != opI32Const {
@@ -275,7 +274,7 @@ func (p *functionParser) jump(s *codeSegment) bool {
 	return true
 }
 
-// readInstruction reads one instruction of those that Go's compiler writes.
+// readInstruction reads an instruction. ok is false if Go's compiler does not write it.
 func readInstruction(r *module.Reader) (in instruction, ok bool) {
 	start := r.I
 	in.op, in.target = r.Byte(), -1

@@ -6,9 +6,9 @@ import (
 	"memtide/cmd/wasmopt/module"
 )
 
-// Direct writes the bodies of a module's own functions with direct jumps, in the
-// places of the given ones. Those that are nil, because they have another form, stay.
-// afterPanic has, for each, the place where it goes on after a panic; 0: none.
+// Direct replaces the bodies of a module's own functions by bodies with direct jumps. Functions
+// that are nil, because they have another form, keep theirs. afterPanic has the place where each
+// function continues after a panic; 0 if it does not.
 func Direct(bodies [][]byte, functions []*Function, imported int, afterPanic []int) {
 	returns := func(i int64) bool {
 		i -= int64(imported)
@@ -27,8 +27,8 @@ type labelKind int
 
 const (
 	labelOther   labelKind = iota
-	labelSegment           // the end of a block, where a segment begins
-	labelLoop              // the beginning of a loop, which a segment begins with
+	labelSegment           // the end of a block, where a segment starts
+	labelLoop              // the start of a loop and of its first segment
 	labelTable             // the loop around the table
 )
 
@@ -42,8 +42,8 @@ type functionWriter struct {
 	*Function
 	*flow
 	out    []byte
-	labels []label // around the place that is being written
-	ahead  []bool  // segments that are branched to from before them
+	labels []label // labels around the current position
+	ahead  []bool  // an earlier segment branches to the segment
 }
 
 func (f *Function) write() []byte {
@@ -73,17 +73,16 @@ func (f *Function) write() []byte {
 	return append(w.out, opUnreachable, opEnd)
 }
 
-// The variable of a function's own number, in functions that make calls.
+// ownNumber is the variable for a function's own number, in functions that make calls.
 const ownNumber = 2
 
-// locals writes the variables and sets the first ones: the stack pointer and,
-// because a call pushes the number of its place, which is the function's plus a
-// small one, the number of the function. That is a long constant once, not twice
-// or more.
+// locals writes the variables and sets the first ones: the stack pointer and the number of the
+// function. A call pushes the number of its place, which is the function's number plus a small
+// one: the variable replaces repeated long constants.
 func (w *functionWriter) locals() {
 	types := slices.Clone(w.variables)
 	if w.pushes > 1 {
-		types[0].n-- // what comes after the stack pointer
+		types[0].n-- // without the stack pointer
 		types = slices.Insert(types, 0, variables{1, typeI32}, variables{1, typeI64})
 	}
 	w.out = module.AppendUnsigned(w.out, uint64(len(types)))
@@ -106,8 +105,8 @@ func (w *functionWriter) close() {
 	w.labels = w.labels[:len(w.labels)-1]
 }
 
-// level writes the segments from lo to before hi, the loops among them as one
-// piece each. Around all that is before a place that is branched to is a block.
+// level writes the segments from lo to before hi, and each loop among them as a unit. Everything
+// before the target of a branch is in a block.
 func (w *functionWriter) level(lo, hi int, table bool) {
 	after := func(i int) int {
 		if w.begins(i) {
@@ -142,13 +141,13 @@ func (w *functionWriter) level(lo, hi int, table bool) {
 	}
 }
 
-// begins reports whether a loop begins at a segment in which we are not yet.
+// begins reports whether a loop starts at a segment and is not being written already.
 func (w *functionWriter) begins(i int) bool {
 	return w.loopEnd[i] > 0 && !slices.Contains(w.labels, label{labelLoop, i})
 }
 
-// dispatch writes the table: where to go on at a place with a number. Numbers
-// at which no function goes on have what the one before has.
+// dispatch writes the table: the target of each place's number. A number at which the function
+// is not entered gets the target before it.
 func (w *functionWriter) dispatch() {
 	depth, last := 0, 0
 	depths := make([]int, len(w.table))
@@ -165,7 +164,7 @@ func (w *functionWriter) dispatch() {
 	}
 }
 
-// depth returns how many labels are between here and one of them.
+// depth returns the number of labels within a label.
 func (w *functionWriter) depth(l label) int {
 	i := len(w.labels) - 1
 	for w.labels[i] != l {

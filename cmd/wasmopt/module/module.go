@@ -1,5 +1,5 @@
 // Package module reads and writes modules in the binary format of WebAssembly (core
-// specification, section 5). It knows nothing of Go.
+// specification, section 5). It does not depend on Go's compiler.
 package module
 
 import (
@@ -19,27 +19,26 @@ const (
 	DataCount = 12
 )
 
-// OpI32Const and OpEnd are the instructions that the address of a data segment is
-// made of.
+// OpI32Const and OpEnd are the instructions in the address of a data segment.
 const (
 	OpI32Const = 0x41
 	OpEnd      = 0x0b
 )
 
-// head is how a module begins: a mark and the version of the format.
+// head is the start of a module: a mark and the version of the format.
 const head = "\x00asm\x01\x00\x00\x00"
 
-// ErrForm is in every error about a module of another form than this package reads.
+// ErrForm is in every error about a module whose form this package does not read.
 var ErrForm = errors.New("the program is not a module of the form that is expected")
 
-// Section is a part of a module. The body is shared with the module that it was read
-// from: replace it, do not write to it.
+// Section is a part of a module. It shares its body with the module from which it was read:
+// replace it, do not write to it.
 type Section struct {
 	ID   byte
 	Body []byte
 }
 
-// Read takes a module apart.
+// Read splits a module into sections.
 func Read(module []byte) (sections []Section, err error) {
 	if !bytes.HasPrefix(module, []byte(head)) {
 		return nil, ErrForm
@@ -52,7 +51,7 @@ func Read(module []byte) (sections []Section, err error) {
 	return sections, r.Err
 }
 
-// Write returns the reverse of Read.
+// Write is the reverse of Read.
 func Write(sections []Section) []byte {
 	size := len(head)
 	for _, s := range sections {
@@ -65,12 +64,13 @@ func Write(sections []Section) []byte {
 	return out
 }
 
-// Find returns where the first section with a number is; -1: nowhere.
+// Find returns the index of the first section with this number, or -1.
 func Find(sections []Section, id byte) int {
 	return slices.IndexFunc(sections, func(s Section) bool { return s.ID == id })
 }
 
-// Named returns the content of the custom section called name, or nil if sections has no such section.
+// Named returns the content of the custom section with this name, or nil if there is no such
+// section.
 func Named(sections []Section, name string) []byte {
 	for _, s := range sections {
 		r := &Reader{B: s.Body}
@@ -81,8 +81,8 @@ func Named(sections []Section, name string) []byte {
 	return nil
 }
 
-// importedFunctions counts the functions that come before the module's own in the
-// numbers that calls use. Nothing else may be imported.
+// importedFunctions counts the imported functions, which are numbered before the module's own.
+// It refuses other imports.
 func importedFunctions(sections []Section) (n int, err error) {
 	at := Find(sections, Import)
 	if at < 0 {
@@ -103,8 +103,8 @@ func importedFunctions(sections []Section) (n int, err error) {
 	return n, r.Err
 }
 
-// Functions returns the bodies of a module's own functions, and how many imported ones
-// come before them in the numbers that calls use. What is imported must be functions.
+// Functions returns the bodies of a module's own functions, and the number of imported
+// functions, which are numbered before them. It refuses other imports.
 func Functions(sections []Section) (bodies [][]byte, imported int, err error) {
 	if imported, err = importedFunctions(sections); err != nil {
 		return nil, 0, err
@@ -136,8 +136,8 @@ func WriteFunctions(bodies [][]byte) []byte {
 	return out
 }
 
-// Reader reads numbers of the binary format (LEB128) from I on. Err is set once
-// something does not fit; what is read from then on is zero.
+// Reader reads numbers of the binary format (LEB128) from B, starting at I. After a failure Err
+// is set, and all results are zero.
 type Reader struct {
 	B   []byte
 	I   int
@@ -162,7 +162,7 @@ func (r *Reader) Byte() byte {
 	return 0
 }
 
-// Unsigned returns the next number, which has no sign.
+// Unsigned returns the next unsigned number.
 func (r *Reader) Unsigned() (n uint64) {
 	for shift := 0; shift < 64; shift += 7 {
 		b := r.Byte()
@@ -175,7 +175,7 @@ func (r *Reader) Unsigned() (n uint64) {
 	return 0
 }
 
-// Signed returns the next number, which has a sign.
+// Signed returns the next signed number.
 func (r *Reader) Signed() (n int64) {
 	for shift := 0; shift < 64; {
 		b := r.Byte()
@@ -190,7 +190,7 @@ func (r *Reader) Signed() (n int64) {
 	return 0
 }
 
-// AppendUnsigned writes a number that Reader.Unsigned reads.
+// AppendUnsigned appends a number for Reader.Unsigned.
 func AppendUnsigned(b []byte, n uint64) []byte {
 	for ; n >= 0x80; n >>= 7 {
 		b = append(b, byte(n)|0x80)
@@ -198,7 +198,7 @@ func AppendUnsigned(b []byte, n uint64) []byte {
 	return append(b, byte(n))
 }
 
-// AppendSigned writes a number that Reader.Signed reads.
+// AppendSigned appends a number for Reader.Signed.
 func AppendSigned(b []byte, n int64) []byte {
 	for ; n < -64 || n >= 64; n >>= 7 {
 		b = append(b, byte(n)&0x7f|0x80)
@@ -208,23 +208,22 @@ func AppendSigned(b []byte, n int64) []byte {
 
 const pageSize = 64 << 10 // bytes of a page of memory
 
-// maxMemory is more than the initial memory of any program of ours, in bytes.
+// maxMemory is larger than the initial memory of our programs, in bytes.
 const maxMemory = 1 << 28
 
-// maxSegments is how many data segments engines take.
+// maxSegments is how many data segments engines accept.
 const maxSegments = 100_000
 
-// segment is a stretch of the initial memory.
+// segment is a range of the initial memory.
 type segment struct {
 	at   int64
 	data []byte
 }
 
-// InitialMemory returns what a module lays out in its memory before it runs, up to the
-// last byte that it says, or nil if that is nothing. It is an error if data segments say
-// anything else than that: segments that the program lays out itself while it runs,
-// that do not fit into its memory, or that lie in a memory which is not its own and
-// need not be zero between them.
+// InitialMemory returns the memory of a module before it runs, up to the last byte of its data
+// segments, or nil without segments. It returns an error if the segments mean anything else: if
+// the program lays them out while it runs, if they do not fit into its memory, or if the memory
+// is imported and may not be zero between them.
 func InitialMemory(sections []Section) ([]byte, error) {
 	at := Find(sections, Data)
 	if at < 0 {
@@ -251,15 +250,15 @@ func InitialMemory(sections []Section) ([]byte, error) {
 		size = max(size, end)
 	}
 	memory := make([]byte, size)
-	for _, s := range segments { // in this order: later ones win
+	for _, s := range segments { // later segments overwrite earlier ones
 		copy(memory[s.at:], s.data)
 	}
 	return memory, nil
 }
 
-// ownMemory returns how large the one memory is that a module has, in bytes.
+// ownMemory returns the size of a module's only memory in bytes.
 func ownMemory(sections []Section) (int64, error) {
-	if _, err := importedFunctions(sections); err != nil { // a memory may be among the imports
+	if _, err := importedFunctions(sections); err != nil { // a memory may be imported
 		return 0, err
 	}
 	at := Find(sections, Memory)
@@ -274,8 +273,8 @@ func ownMemory(sections []Section) (int64, error) {
 	return int64(pages) * pageSize, nil
 }
 
-// WriteMemory returns the body of a data section that lays out a memory. Up to gap zeros between two stretches are
-// written out, so a larger gap makes fewer segments.
+// WriteMemory returns the body of a data section for a memory. It writes up to gap zeros between
+// two ranges, so a larger gap makes fewer segments.
 func WriteMemory(memory []byte, gap int) []byte {
 	segments := cut(memory, gap)
 	for len(segments) > maxSegments {
@@ -285,7 +284,7 @@ func WriteMemory(memory []byte, gap int) []byte {
 	return writeSegments(segments)
 }
 
-// cut cuts a memory where there are long gaps of zeros.
+// cut splits a memory at more than gap zeros.
 func cut(memory []byte, gap int) (out []segment) {
 	for at := 0; at < len(memory); {
 		if memory[at] == 0 {

@@ -1,11 +1,10 @@
-// Package passes rewrites linked Go programs for WebAssembly so that they do the same,
-// are smaller after compression, and run faster. See cmd/wasmopt for what each pass
-// does, relies on and refuses.
+// Package passes rewrites linked Go programs for WebAssembly so that they do the same, are
+// smaller after compression, and run faster. See cmd/wasmopt for what each pass does, relies on
+// and refuses.
 //
-// Run reads a module and the tables of its runtime (tables.go), verifies every byte of
-// the tables (verify.go), and then runs the passes on the module's code
-// and on its initial memory. A pass works on a copy, which counts only if it came to
-// its end.
+// Run reads a module and the tables of its runtime (tables.go), verifies every byte of the
+// tables (verify.go), and then runs the passes on the module's code and initial memory. A pass
+// works on a copy, which is used only if the pass succeeds.
 package passes
 
 import (
@@ -19,18 +18,18 @@ import (
 	"memtide/cmd/wasmopt/module"
 )
 
-// Pass is one way to rewrite a program.
+// Pass is a way to rewrite a program.
 type Pass struct {
-	Name string // also of its flag
+	Name string // also the name of its flag
 	Doc  string // what it does, in a line
-	// tables says that the pass relies on the runtime's tables and on what else was
-	// verified for a version of Go. Without, it relies on the WebAssembly
-	// specification alone and runs for programs of any version, or of another compiler.
+	// tables reports that the pass relies on the runtime's tables, and on other properties that
+	// were verified for a version of Go. Other passes rely only on the WebAssembly
+	// specification, and run for any version of Go and any compiler.
 	tables bool
 	run    func(p *program) (done string, err error)
 }
 
-// Passes returns all of them, in the order in which they run.
+// Passes returns all passes in their order.
 func Passes() []Pass {
 	return []Pass{
 		{"jumps", "jump directly in functions, without their tables", true, (*program).jumps},
@@ -44,25 +43,25 @@ func Passes() []Pass {
 	}
 }
 
-// Options say how to rewrite a program.
+// Options configure Run.
 type Options struct {
-	Skip []string         // names of passes that are left out
-	Go   string           // the version of Go that made it, if not the one that it names
-	Keep []string         // prefixes of names of functions that keep them, beside main.
-	Size func([]byte) int // how steps are measured; nil: in bytes
+	Skip []string         // names of the passes to leave out
+	Go   string           // the version of Go that made the program; "" to find it in the program
+	Keep []string         // prefixes of functions' names to keep, besides main.
+	Size func([]byte) int // measure of a program for Outcome; nil for its bytes
 }
 
-// Outcome says what a pass did.
+// Outcome is what a pass did.
 type Outcome struct {
 	Pass          string
-	Before, After int    // the size of the program
-	Done          string // in words, if there is more to say
+	Before, After int    // size of the program
+	Done          string // more about it in words, or ""
 	LeftOut       string // why the pass did nothing; "" if it ran
 }
 
-// Report says what was done to a program.
+// Report is what Run did to a program.
 type Report struct {
-	Go    string    // the version of Go that made it, "" if that is not known
+	Go    string    // the version of Go that made it; "" if unknown
 	Steps []Outcome // one for each pass
 }
 
@@ -74,22 +73,21 @@ func (r *Report) LeftOut() []Outcome {
 
 const notAsked = "not asked for"
 
-// program is a module while it is rewritten. A pass that returns an error has changed
-// nothing of it.
+// program is a module while it is rewritten. A pass that returns an error has not changed it.
 type program struct {
 	options  Options
 	sections []module.Section
-	memory   []byte // what it lays out; nil: nothing
-	packed   bool   // the data section says what memory says
+	memory   []byte // the initial memory; nil if there is none
+	packed   bool   // the data section equals memory
 	tables   *tables
 	bodies   [][]byte // of functions
 	imported int
 	parsed   []*flow.Function
 }
 
-// Run rewrites a program. It is an error if that is no WebAssembly module; anything
-// else that a pass does not know leaves the pass out, and the report says so. A
-// program from which all are left out is returned as it is.
+// Run rewrites a program. It returns an error if file is not a WebAssembly module. Anything else
+// that a pass does not support leaves the pass out, with the reason in the report. If all passes
+// are left out, Run returns file itself.
 func Run(file []byte, o Options) ([]byte, *Report, error) {
 	sections, err := module.Read(file)
 	if err != nil {
@@ -123,8 +121,7 @@ func Run(file []byte, o Options) ([]byte, *Report, error) {
 	return out, report, nil
 }
 
-// prepare reads what passes rely on; an error says why those that rely on tables
-// cannot run.
+// prepare reads what the passes rely on. An error is why those that rely on tables cannot run.
 func (p *program) prepare(report *Report) (err error) {
 	if p.memory, err = module.InitialMemory(p.sections); err != nil {
 		return err
@@ -148,11 +145,11 @@ func (p *program) prepare(report *Report) (err error) {
 	return err
 }
 
-// writtenGap is the gap of zeros up to which Go's linker writes them out.
+// writtenGap is the largest gap of zeros that Go's linker writes out.
 const writtenGap = 7
 
-// write returns the program as it is now. Memory that a pass has changed is laid out as the
-// linker does it, until joinSegments does better.
+// write returns the current program. If a pass has changed the memory, write splits it as the
+// linker does; joinSegments replaces that later.
 func (p *program) write() []byte {
 	if !p.packed {
 		p.setSection(module.Data, module.WriteMemory(p.memory, writtenGap))
@@ -165,8 +162,8 @@ func (p *program) setSection(id byte, body []byte) {
 	p.sections[module.Find(p.sections, id)].Body = body
 }
 
-// edit lets a pass change a copy of the memory, which is taken if nothing in it led
-// astray.
+// edit makes a pass change a copy of the memory, which replaces the memory unless an offset was
+// invalid.
 func (p *program) edit(change func(t *tables)) error {
 	t := *p.tables
 	t.b = bytes.Clone(p.memory)
@@ -177,8 +174,8 @@ func (p *program) edit(change func(t *tables)) error {
 	return nil
 }
 
-// jumps gives functions direct jumps (package flow). Of the tables it relies on where
-// functions go on after panics: at their call of runtime.deferreturn.
+// jumps gives functions direct jumps (package flow). In the tables it needs the place where a
+// function continues after a panic: at its call of runtime.deferreturn.
 func (p *program) jumps() (string, error) {
 	afterPanic := make([]int, len(p.bodies))
 	known := 0
@@ -197,10 +194,9 @@ func (p *program) jumps() (string, error) {
 
 const searchEach = 64
 
-// coarsenSearch has the search for the function of an instruction (runtime.findfunc)
-// begin a little earlier, at every 64th function: it goes on from there through the
-// list, and the table of where to begin is then hardly more than zeros. The last
-// bucket, which is not whole, stays.
+// coarsenSearch makes the search for the function of an instruction (runtime.findfunc) start a
+// little earlier, at every 64th function: from there it goes through the list, and the table of
+// starts becomes almost all zeros. The last, incomplete bucket stays.
 func (p *program) coarsenSearch() (string, error) {
 	return "", p.edit(func(t *tables) {
 		for i := range (t.mod(modMaxPC) - t.mod(modMinPC)) / bucketPlaces {
@@ -210,19 +206,18 @@ func (p *program) coarsenSearch() (string, error) {
 	})
 }
 
-// joinWithin is the largest gap of zeros, in bytes, that is written out.
+// joinWithin is the largest gap of zeros, in bytes, that joinSegments writes out.
 const joinWithin = 64
 
-// joinSegments writes the initial memory in few segments. Go's linker writes up to
-// 100,000, one for every stretch between some zeros; each has a head of an address and
-// a length, with which a compressor can do nothing, where the zeros between would cost
-// nothing: joined, the file is larger and its compressed forms are smaller.
+// joinSegments writes the initial memory in few segments. Go's linker writes up to 100,000, one
+// for every range between some zeros. Each has an address and a length, which hardly compress,
+// while the zeros between would cost nothing: joined, the file is larger and its compressed
+// forms are smaller.
 //
-// It relies on the specification alone: a module's own memory is zero until its data
-// segments, in their order, are laid out before anything runs, so any segments that
-// make the same memory do the same. What would make a difference is refused when the
-// memory is read (module.InitialMemory): imported memories, segments that are laid out
-// later or elsewhere, and those that do not fit.
+// It relies only on the specification: a module's own memory is zero until its data segments, in
+// their order, are laid out before anything runs, so any segments that make the same memory do
+// the same. module.InitialMemory refuses what would make a difference: imported memories,
+// segments that are laid out later or elsewhere, and those that do not fit.
 func (p *program) joinSegments() (string, error) {
 	if p.memory == nil {
 		return "", errors.New("the initial memory is empty, or not known")
@@ -232,27 +227,27 @@ func (p *program) joinSegments() (string, error) {
 	return "", nil
 }
 
-// Verified returns the versions of Go for whose programs all passes may run. The layout
-// of the runtime's tables is seen in every single program, word by word (verify.go);
-// what a program cannot show is what its runtime and its compiler do with them. To
-// verify a version is to see, with that version in place (GOTOOLCHAIN=go1.27.0):
+// Verified returns the versions of Go for whose programs all passes may run. The layout of the
+// runtime's tables is checked in every program, word by word (verify.go). A program does not
+// show what its runtime and its compiler do with the tables. To verify a version, check with
+// that version in place (GOTOOLCHAIN=go1.27.0):
 //
-//   - go test ./cmd/wasmopt/... passes but for the test that asks for this list. It
-//     rewrites programs that take hard ways (gotos into loops, recovered panics,
-//     switched goroutines, grown stacks, collections) and compares what they write;
+//   - go test ./cmd/wasmopt/... passes except for the test that asks for this list. It
+//     rewrites programs with difficult control flow (gotos into loops, recovered panics,
+//     switched goroutines, grown stacks, collections) and compares their output;
 //   - who reads what the passes clear (runtime: funcname, funcline, pcdatavalue,
 //     funcdata, findfunc; names compared in runtime/traceback.go and stkframe.go) is as
 //     before: only tracebacks read it;
 //   - where a function may be entered is as before (cmd/internal/obj/wasm/wasmobj.go
-//     and cmd/compile/internal/wasm/ssa.go): at its beginning, after calls that can
+//     and cmd/compile/internal/wasm/ssa.go): at its start, after calls that can
 //     switch, and at its call of runtime.deferreturn.
 //
-// Then add its name. Releases that only mend (go1.26.9) are versions of their own.
+// Then add its name. Minor releases (go1.26.9) are versions of their own.
 func Verified() []string { return []string{"go1.26.8", "go1.26.0"} }
 
-// madeBy returns the version of Go that made a program. The linker names it in a section
-// for that (producers), and the runtime in a text that one of its variables points to
-// (runtime.buildVersion), which also tells experiments: both have to say the same.
+// madeBy returns the version of Go that made a program. The linker writes it into the section
+// producers, and the runtime has it in a text that the variable runtime.buildVersion points to,
+// which also names experiments. Both have to agree.
 func madeBy(sections []module.Section, memory []byte) (string, error) {
 	version := producer(module.Named(sections, "producers"))
 	if version == "" {
@@ -272,8 +267,8 @@ func madeBy(sections []module.Section, memory []byte) (string, error) {
 	}
 }
 
-// producer returns the version of the compiler in a section of this name
-// (github.com/WebAssembly/tool-conventions, ProducersSection.md), or "" if it is not Go's.
+// producer returns the version of Go's compiler in a section producers
+// (github.com/WebAssembly/tool-conventions, ProducersSection.md), or "" for other compilers.
 func producer(section []byte) (version string) {
 	r := &module.Reader{B: section}
 	text := func() string { return string(r.Take(int(r.Unsigned()))) }

@@ -8,25 +8,24 @@ import (
 	"memtide/cmd/wasmopt/flow"
 )
 
-// tables are where a program keeps what its runtime knows of its functions: addresses
-// in the initial memory. They are read from runtime.moduledata (runtime/symtab.go) and
-// the head of the tables (pcHeader), and nothing of them is believed before all of it
-// is verified (verify.go).
+// tables describes where a program keeps the data of its runtime about functions, as addresses
+// in the initial memory. They come from runtime.moduledata (runtime/symtab.go) and the head of
+// the tables (pcHeader), and are used only after verify.go has checked all of them.
 type tables struct {
 	view
-	head, module int  // where pcHeader and moduledata are
-	names        span // of functions, each ended by a zero
+	head, module int  // addresses of pcHeader and moduledata
+	names        span // names of functions, each ended by a zero
 	units        span // for each compilation unit, offsets of its files' names
 	files        span // names of files, each ended by a zero
-	pcs          span // tables by instruction
+	pcs          span // tables by instruction (pc)
 	records      span // the list of functions, and a record of each
-	data         span // what records point to: maps of pointers, inlined calls
-	buckets      span // where to begin to search for the function of an instruction
+	data         span // data of records: maps of pointers, inlined calls
+	buckets      span // starts of the search for the function of an instruction
 	funcs        int
 }
 
-// pcHead is how the head begins: abi.Go120PCLnTabMagic, two zeros, the smallest
-// instruction (1 byte) and the size of a pointer (8).
+// pcHead is the start of the head: abi.Go120PCLnTabMagic, two zeros, the smallest instruction (1
+// byte) and the size of a pointer (8).
 var pcHead = []byte{0xf1, 0xff, 0xff, 0xff, 0, 0, 1, 8}
 
 // Words of pcHeader.
@@ -56,8 +55,8 @@ const (
 	modMaxPC     = 21
 	modFuncData  = 40 // gofunc
 	modTablesEnd = 41
-	moduleWords  = 42      // those until here
-	placesOfEach = 1 << 16 // functions have numbers of places that begin at a multiple of this
+	moduleWords  = 42      // number of the words above
+	placesOfEach = 1 << 16 // the places of a function are numbered from a multiple of this
 	bucketPlaces = 4096
 	bucketSize   = 20 // bytes
 	subPlaces    = 256
@@ -72,12 +71,12 @@ const (
 	funcStack       = 16 // pcsp
 	funcFile        = 20
 	funcLine        = 24
-	funcPCData      = 28 // how many
-	funcUnit        = 32 // where the lists of its files are
+	funcPCData      = 28 // number of tables
+	funcUnit        = 32 // offset of the list of its files
 	funcStart       = 36 // its first line
-	funcID          = 40 // which of those that the runtime knows, one byte
-	funcFlag        = 41 // one byte, and one of no meaning
-	funcFuncData    = 43 // how many, one byte
+	funcID          = 40 // number among those that the runtime knows, one byte
+	funcFlag        = 41 // one byte, and an unused one
+	funcFuncData    = 43 // number of data, one byte
 	funcSize        = 44
 	noData          = 0xffffffff
 )
@@ -113,21 +112,20 @@ const (
 	deferReturn   = "runtime.deferreturn"
 )
 
-// mod is word i of moduledata, pc word i of pcHeader.
+// mod returns word i of moduledata, pc word i of pcHeader.
 func (t *tables) mod(i int) int { return t.long(t.module + 8*i) }
 func (t *tables) pc(i int) int  { return t.long(t.head + 8*i) }
 
-// function returns where the record of function i is.
+// function returns the address of the record of function i.
 func (t *tables) function(i int) int {
 	return t.records.at + t.word(t.records.at+i*listEntry+4)
 }
 
-// name returns the name of a function at an offset.
+// name returns the function name at an offset.
 func (t *tables) name(off int) string { return t.text(t.names, off) }
 
-// findTables looks for the tables. Where they are is found by their beginnings, which
-// have to be the only ones: the head by its mark, moduledata by the two addresses that
-// it begins with, that of the head and that of the names.
+// findTables finds the tables by their starts, which have to be unique: the head by its mark,
+// and moduledata by its first two words, the addresses of the head and of the names.
 func findTables(memory []byte) (*tables, error) {
 	head := bytes.Index(memory, pcHead)
 	if head < 0 || bytes.LastIndex(memory, pcHead) != head {
@@ -157,8 +155,8 @@ func findTables(memory []byte) (*tables, error) {
 	return t, nil
 }
 
-// readTables finds the tables and verifies them against each other and against the
-// functions of the program, nil for those whose form is not known.
+// readTables finds the tables and verifies them against each other and against the functions of
+// the program, which are nil if they have another form.
 func readTables(memory []byte, functions []*flow.Function, imported int) (*tables, error) {
 	t, err := findTables(memory)
 	if err != nil {
@@ -173,8 +171,8 @@ func readTables(memory []byte, functions []*flow.Function, imported int) (*table
 	return t, nil
 }
 
-// view reads and writes little-endian numbers in a memory. bad is set once something
-// lies outside of it; what is read from then on is zero, and nothing is written.
+// view reads and writes little-endian numbers in a memory. After an access outside of the memory
+// bad is set, reads return zero, and writes do nothing.
 type view struct {
 	b   []byte
 	bad bool
@@ -195,7 +193,7 @@ func (v *view) word(at int) int {
 	return int(binary.LittleEndian.Uint32(v.b[at:]))
 }
 
-// long returns a number of 8 bytes; of an address or a length, which is below 2 GiB.
+// long returns an address or a length of 8 bytes, which has to be below 4 GiB.
 func (v *view) long(at int) int {
 	if v.word(at+4) != 0 {
 		v.bad = true
@@ -215,7 +213,7 @@ func (v *view) clear(s span) {
 	}
 }
 
-// text returns the text at a place, which a zero ends before the end of the span.
+// text returns the text at an offset of a span. A zero within the span ends the text.
 func (v *view) text(s span, off int) string {
 	if off < 0 || off >= s.end-s.at || !v.within(s.at+off, 1) {
 		v.bad = true
@@ -229,11 +227,11 @@ func (v *view) text(s span, off int) string {
 	return string(v.b[s.at+off:][:n])
 }
 
-// span is a part of a memory: from at to before end.
+// span is the part of a memory from at to before end.
 type span struct{ at, end int }
 
-// starts returns the offsets at which the texts of a span begin, each ended by a zero.
-// There are no empty ones: zeros at the end are none.
+// starts returns the offsets at which the texts of a span begin, each ended by a zero. Empty
+// texts do not count: the span ends with zeros.
 func (v *view) starts(s span) map[int]bool {
 	starts := map[int]bool{}
 	for at := s.at; at < s.end && !v.bad; {
@@ -246,13 +244,13 @@ func (v *view) starts(s span) map[int]bool {
 	return starts
 }
 
-// values is what a table by instruction says (runtime/symtab.go, step): pairs of
-// numbers (LEB128), the difference of a value, of which the lowest bit is the sign,
-// and a distance, until a difference of 0 that is not the first.
+// values describes a table by instruction (runtime/symtab.go, step): pairs of numbers (LEB128),
+// a difference of a value, whose lowest bit is the sign, and a distance, until a difference of 0
+// that is not the first.
 type values struct {
-	end         int // behind the table
-	least, most int // of the values; the runtime begins to count at -1
-	places      int // how many it covers
+	end         int // address after the table
+	least, most int // smallest and largest value; the runtime starts at -1
+	places      int // number of places that it covers
 }
 
 func (v *view) values(at int) (t values) {

@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// dropInlined clears the lists of inlined calls and of arguments, which only
-// tracebacks print, unless another function keeps something else at the same place.
+// dropInlined clears the lists of inlined calls and of arguments, which only tracebacks print,
+// unless another function has other data at the same place.
 func (p *program) dropInlined() (string, error) {
 	return "", p.edit(func(t *tables) {
-		kept, dropped := map[int]bool{}, map[int]int{} // offsets; to their lengths
+		kept, dropped := map[int]bool{}, map[int]int{} // by offset; the lengths of those to clear
 		for i := range t.funcs {
 			f := t.function(i)
 			tables := t.word(f + funcPCData)
@@ -41,8 +41,8 @@ func (p *program) dropInlined() (string, error) {
 	})
 }
 
-// inlinedCalls returns where the list of inlined calls of a function is, by its record, and
-// how many they are; none: 0.
+// inlinedCalls returns the offset and the length of the list of inlined calls of the function
+// with record f, or 0, 0.
 func (t *tables) inlinedCalls(f int) (off, n int) {
 	tables := t.word(f + funcPCData)
 	if tables <= pcInlined || !t.within(f, funcSize) || t.b[f+funcFuncData] <= dataInlined {
@@ -56,10 +56,9 @@ func (t *tables) inlinedCalls(f int) (off, n int) {
 	return off, t.values(t.pcs.at+table).most + 1
 }
 
-// dropLines clears what only tracebacks and signals read, of which WebAssembly has
-// none: the tables from instructions to files and lines, to inlined calls, and to
-// places where a signal may interrupt, and the names of files. Nobody who visits the
-// page reads them; a traceback still names its functions.
+// dropLines clears what only tracebacks and signals read, and WebAssembly has no signals: the
+// tables from instructions to files and lines, to inlined calls, and to places where a signal
+// may interrupt, and the names of files. A traceback still has the names of functions.
 func (p *program) dropLines() (string, error) {
 	return "", p.edit(func(t *tables) {
 		kept := map[int]bool{}
@@ -68,16 +67,16 @@ func (p *program) dropLines() (string, error) {
 			kept[t.word(f+funcStack)] = true
 			for k := range t.word(f + funcPCData) {
 				at := f + funcSize + 4*k
-				if isRead(k) {
+				if k == pcUnsafePoint || k == pcInlined || k == pcLiveArgs {
+					t.clear(span{at, at + 4}) // offset 0 means that there is no table
+				} else { // the runtime reads it: maps of pointers on the stack, kinds of bounds checks
 					kept[t.word(at)] = true
-					continue
 				}
-				t.clear(span{at, at + 4}) // offset 0 means that there is no name
 			}
 			t.clear(span{f + funcFile, f + funcLine + 4})
 			t.clear(span{f + funcUnit, f + funcStart + 4})
 		}
-		// Equal tables are stored once, whatever they are for.
+		// Equal tables are stored once, even for different purposes.
 		used := make([]bool, t.pcs.end-t.pcs.at)
 		for off := range kept {
 			for i := off; off > 0 && i < t.values(t.pcs.at+off).end-t.pcs.at; i++ {
@@ -94,19 +93,13 @@ func (p *program) dropLines() (string, error) {
 	})
 }
 
-// isRead tells which tables by instruction a program without signals reads when
-// it writes no lines: where pointers are on the stack, and what a bounds check was.
-func isRead(kind int) bool {
-	return kind != pcUnsafePoint && kind != pcInlined && kind != pcLiveArgs
-}
-
-// shareNames gives functions of libraries one name for each package, "strconv.?",
-// writes the type parameters in other names as they are printed, "[...]", and clears
-// names that no function has any more. Functions of main and of Options.Keep keep
-// their names, and those that the runtime knows by a number or a name.
+// shareNames gives functions of libraries one name for each package, "strconv.?", writes the
+// type parameters in other names as they are printed, "[...]", and clears the names that no
+// function has any more. Functions of main and of Options.Keep keep their names, and so do those
+// that the runtime knows by number or name.
 //
-// A name stays where it is or goes; none becomes longer. Lists of inlined calls name
-// functions as well: those names stay, where the lists have not been cleared.
+// A name stays at its place or is cleared; no name becomes longer. Lists of inlined calls that
+// have not been cleared keep the names in them.
 func (p *program) shareNames() (string, error) {
 	return "", p.edit(func(t *tables) {
 		used := t.share(func(name string) bool {
@@ -118,15 +111,19 @@ func (p *program) shareNames() (string, error) {
 	})
 }
 
-// share gives the functions that do not keep theirs common names, and returns which
-// names are in use.
+// share gives common names to the functions that need not keep theirs, and returns the offsets
+// of the names in use.
 func (t *tables) share(keeps func(name string) bool) (used map[int]bool) {
-	used = t.inlinedNames()
+	used = map[int]bool{}
 	var others []int
 	for i := range t.funcs {
 		f := t.function(i)
 		if !t.within(f, funcSize) {
 			return nil
+		}
+		calls, n := t.inlinedCalls(f)
+		for k := range n {
+			used[t.word(t.data.at+calls+k*inlinedSize+4)] = true
 		}
 		if off := t.word(f + funcName); t.b[f+funcID] != 0 || keeps(t.name(off)) {
 			used[off] = true
@@ -134,7 +131,7 @@ func (t *tables) share(keeps func(name string) bool) (used map[int]bool) {
 			others = append(others, f)
 		}
 	}
-	shared := map[string]int{} // of a package
+	shared := map[string]int{} // offset of the common name, by package
 	for _, f := range others {
 		off := t.word(f + funcName)
 		name := t.name(off)
@@ -154,21 +151,8 @@ func (t *tables) share(keeps func(name string) bool) (used map[int]bool) {
 	return used
 }
 
-// inlinedNames returns the names, by their offsets, in lists of inlined calls.
-func (t *tables) inlinedNames() map[int]bool {
-	names := map[int]bool{}
-	for i := range t.funcs {
-		f := t.function(i)
-		off, n := t.inlinedCalls(f)
-		for k := range n {
-			names[t.word(t.data.at+off+k*inlinedSize+4)] = true
-		}
-	}
-	return names
-}
-
-// packageOf returns what stands before the first dot after the last slash, type
-// parameters aside.
+// packageOf returns the part of a name before the first dot after the last slash, without type
+// parameters.
 func packageOf(name string) string {
 	name, _, _ = strings.Cut(name, "[")
 	base := strings.LastIndexByte(name, '/') + 1
@@ -176,8 +160,8 @@ func packageOf(name string) string {
 	return name[:base] + pkg
 }
 
-// shorten writes names of generic functions as they are printed,
-// "slices.Sort[...]", and clears those that no function has.
+// shorten writes names of generic functions as they are printed, "slices.Sort[...]", and clears
+// the names that are not used.
 func (t *tables) shorten(used map[int]bool) {
 	for at := t.names.at; at < t.names.end && !t.bad; {
 		name := t.text(t.names, at-t.names.at)

@@ -9,22 +9,22 @@ import (
 	"memtide/cmd/wasmopt/flow"
 )
 
-// A verifier sees that the tables are those of this layout, every byte from the head
-// to the end and every word of moduledata that is read, by what they point to: each part ends where
-// the next begins, each offset leads to the beginning of what it should lead to, what
-// says the same says the same, and nothing is left over. A word more or less anywhere
-// contradicts some of that. It writes nothing.
+// A verifier checks that the tables have the known layout, every byte from the head to the end
+// and every word of moduledata that is used, by what they point to: each part ends where the
+// next begins, each offset leads to the start of the right kind of data, repeated information
+// agrees, and nothing is left over. An additional or a missing word anywhere contradicts some of
+// this. It writes nothing.
 type verifier struct {
 	*tables
 	functions []*flow.Function
 	imported  int
 	err       error // the first contradiction
 
-	tablesAt map[int]values // by offsets that records have
-	dataAt   map[int]int    // sizes of data, by offsets that records have
+	tablesAt map[int]values // by the offsets in records
+	dataAt   map[int]int    // sizes of data, by the offsets in records
 }
 
-// expect notes what does not hold. Nothing is looked at any more after that.
+// expect records the first contradiction, and reports whether there is none so far.
 func (v *verifier) expect(holds bool, format string, args ...any) bool {
 	if v.err == nil && v.bad {
 		v.err = fmt.Errorf("the tables of functions lead out of the memory")
@@ -51,8 +51,8 @@ func (v *verifier) verifyModule() {
 		v.funcs, len(v.functions))
 	v.expect(v.pc(headUnused) == 0, "word %d of the head is %#x, want 0", headUnused, v.pc(headUnused))
 
-	// The parts in their order, each behind the one before; the linker rounds their
-	// sizes up to multiples of 8 (pcln.go, addGeneratedSym).
+	// The parts in their order, each after the one before; the linker rounds their sizes up to
+	// multiples of 8 (pcln.go, addGeneratedSym).
 	at := v.head + 8*headWords
 	for _, p := range []struct {
 		what             string
@@ -124,7 +124,7 @@ func (v *verifier) verifyFunctions() {
 	v.fills(at, v.records, "records of functions")
 }
 
-// fills sees that a part is used up to at and rounded from there on.
+// fills checks that a part is used up to at, with only the rounding after that.
 func (v *verifier) fills(at int, part span, what string) {
 	v.expect(at <= part.end && at > part.end-recordAlign, "the %s end at %#x, want %#x", what, at, part.end)
 	for ; at < part.end && v.err == nil; at++ {
@@ -132,8 +132,9 @@ func (v *verifier) fills(at int, part span, what string) {
 	}
 }
 
-// deferReturn returns the number, as calls have it, of the function that runs deferred calls, where functions go on
-// after panics. It returns -1 if the program has no such function.
+// deferReturn returns the number, as in calls, of the function that runs deferred calls, at
+// whose calls functions continue after panics. It returns -1 if the program does not have the
+// function.
 func (v *verifier) deferReturn() int64 {
 	for i := range v.funcs {
 		if f := v.function(i); v.within(f, funcSize) && v.name(v.word(f+funcName)) == deferReturn {
@@ -155,15 +156,20 @@ func (v *verifier) verifyRecord(i, f int, returns int64) {
 		return
 	}
 
-	// The tables of one function all cover its places. Behind the last that its code
-	// has a number for, there may be one more.
+	// The tables of one function all cover the same places: those of its code, and at most one
+	// more.
 	places := -1
 	cover := func(at int, what string) (t values) {
 		off := v.word(at)
 		if off == 0 {
 			return values{least: 0, most: -1}
 		}
-		t = v.tableAt(off)
+		var known bool
+		if t, known = v.tablesAt[off]; !known {
+			t = v.values(v.pcs.at + off)
+			v.expect(t.end <= v.pcs.end, "the table at %#x ends behind the last", off)
+			v.tablesAt[off] = t
+		}
 		if places < 0 {
 			places = t.places
 			if fn := v.functions[i]; fn != nil {
@@ -200,19 +206,8 @@ func (v *verifier) verifyRecord(i, f int, returns int64) {
 	}
 }
 
-// tableAt returns the table by instruction at an offset.
-func (v *verifier) tableAt(off int) values {
-	t, ok := v.tablesAt[off]
-	if !ok {
-		t = v.values(v.pcs.at + off)
-		v.expect(t.end <= v.pcs.end, "the table at %#x ends behind the last", off)
-		v.tablesAt[off] = t
-	}
-	return t
-}
-
-// verifyPCs sees that the tables by instruction are those that records name, without
-// anything between them, behind one zero.
+// verifyPCs checks that the tables by instruction are those in the records, without anything
+// between them, after a zero.
 func (v *verifier) verifyPCs() {
 	v.expect(v.b[v.pcs.at] == 0, "the tables by instruction begin with %d, want 0", v.b[v.pcs.at])
 	at := v.pcs.at + 1
@@ -227,11 +222,11 @@ func (v *verifier) verifyPCs() {
 	v.fills(at, v.pcs, "tables by instruction")
 }
 
-// verifyData sees that data of functions do not overlap and leave nothing between
-// them but zeros that align them.
+// verifyData checks that data of functions do not overlap, with only zeros for alignment between
+// them.
 func (v *verifier) verifyData() {
 	at := 0
-	for _, off := range sortedKeys(v.dataAt) {
+	for _, off := range slices.Sorted(maps.Keys(v.dataAt)) {
 		v.expect(off >= at && off < at+recordAlign, "data of functions are at %#x, those before end at %#x", off, at)
 		for ; at < off && v.err == nil; at++ {
 			v.expect(v.b[v.data.at+at] == 0, "between data of functions, at %#x, is %d", at, v.b[v.data.at+at])
@@ -241,8 +236,8 @@ func (v *verifier) verifyData() {
 	v.fills(v.data.at+at, v.data, "data of functions")
 }
 
-// verifyBuckets sees that the search for a function begins at that function: 16 times
-// as many buckets as functions, the last ones not whole.
+// verifyBuckets checks that the search for a function starts at that function. There are 16
+// buckets for each function; the last ones are incomplete.
 func (v *verifier) verifyBuckets() {
 	places := v.mod(modMaxPC) - v.mod(modMinPC)
 	n, subs := (places+bucketPlaces-1)/bucketPlaces, (places+subPlaces-1)/subPlaces
@@ -258,14 +253,15 @@ func (v *verifier) verifyBuckets() {
 	}
 }
 
-// verifyDatum verifies what function i has of a kind at an offset, by its form and by
-// what the function's tables by instruction say of it, and notes its size.
+// verifyDatum checks the data of function i of a kind at an offset, by their form and by the
+// function's tables by instruction, and records their size.
 func (v *verifier) verifyDatum(i, kind, off int, tables [pcKinds]values, places int) {
 	at := v.data.at + off
 	size, ok := 0, false
 	switch kind {
 	case dataArgMaps, dataLocalMaps:
-		size, ok = v.stackMap(at, tables[pcStackMap].most)
+		n, bits := v.word(at), v.word(at+4) // the bit maps, more than their largest number in use, and their bits
+		size, ok = 8+n*((bits+7)/8), n > tables[pcStackMap].most && n > 0 && n < 1<<16 && bits < 1<<24
 	case dataObjects:
 		n := v.long(at)
 		size, ok = 8+n*objectSize, n > 0
@@ -285,15 +281,8 @@ func (v *verifier) verifyDatum(i, kind, off int, tables [pcKinds]values, places 
 	v.dataAt[off] = max(v.dataAt[off], size)
 }
 
-// stackMap returns a map of pointers: how many bit maps, more than the largest number of
-// one, and their bits.
-func (v *verifier) stackMap(at, most int) (size int, ok bool) {
-	n, bits := v.word(at), v.word(at+4)
-	return 8 + n*((bits+7)/8), n > most && n > 0 && n < 1<<16 && bits < 1<<24
-}
-
-// inlined are n inlined calls: the function's kind, three zeros, its name, the place
-// of the call, and the first line.
+// inlined reports whether there are n inlined calls at an address: the function's kind, three
+// zeros, its name, the place of the call, and the first line.
 func (v *verifier) inlined(at, n, places int) bool {
 	for ; n > 0 && v.within(at, inlinedSize); n-- {
 		call := v.b[at : at+inlinedSize]
@@ -307,7 +296,7 @@ func (v *verifier) inlined(at, n, places int) bool {
 	return n == 0
 }
 
-// numbers are n numbers (LEB128).
+// numbers returns the size of n numbers (LEB128).
 func (v *verifier) numbers(at, n int) (size int, ok bool) {
 	for ; n > 0 && v.within(at+size, 1); n-- {
 		_, d := binary.Uvarint(v.b[at+size:])
@@ -319,7 +308,7 @@ func (v *verifier) numbers(at, n int) (size int, ok bool) {
 	return size, n == 0
 }
 
-// arguments returns where arguments are and how large: pairs of a distance and a size,
+// arguments returns the size of a description of arguments: pairs of a distance and a size,
 // between marks, until the last mark.
 func (v *tables) arguments(at int) (size int, ok bool) {
 	depth := 0
@@ -343,5 +332,3 @@ func (v *tables) arguments(at int) (size int, ok bool) {
 	}
 	return size, false
 }
-
-func sortedKeys(m map[int]int) []int { return slices.Sorted(maps.Keys(m)) }

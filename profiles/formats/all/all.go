@@ -1,6 +1,5 @@
-// Package all links every format. Its tests are the contract that each of them
-// passes: they find formats through the registry and samples in the folders beside
-// this one.
+// Package all links every format. Its tests are the contract of a format: they find the formats
+// through the registry, and samples in the neighbouring folders.
 package all
 
 import (

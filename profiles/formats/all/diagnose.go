@@ -15,7 +15,8 @@ import (
 
 func init() { profiles.RegisterDiagnosis(diagnose) }
 
-// diagnose says what content looks like where that can be told, and what is read.
+// diagnose returns the error for content that no format claims: what the content looks like, and
+// the formats that are read.
 func diagnose(head []byte) *profiles.FormatError {
 	found, remedy := looksLike(head)
 	var titles []string
@@ -26,7 +27,7 @@ func diagnose(head []byte) *profiles.FormatError {
 		Remedy: remedy}
 }
 
-// kind is a kind of file: how it begins, or else a part of its head or keys that it has, and what to do with it.
+// kind is a kind of file. mark is its first bytes, a part of its head, or keys in its head.
 type kind struct{ mark, what, remedy string }
 
 const (
@@ -40,7 +41,7 @@ const (
 	pickleHint  = "Write it again with protocol 2 or higher; torch.cuda.memory._dump_snapshot does."
 )
 
-// signatures are files that people have at hand and that are no profiles.
+// signatures lists common files that are not profiles, by their first bytes.
 var signatures = []kind{
 	{"\x89PNG\r\n", "a PNG image", collectHint},
 	{"\xff\xd8\xff", "a JPEG image", collectHint},
@@ -73,7 +74,7 @@ var signatures = []kind{
 	{"digraph", "a Graphviz graph", collectHint},
 	{"import ", "a Python program", collectHint},
 	{"from ", "a Python program", collectHint},
-	{"(dp0\n", oldPickle, pickleHint}, // pickles of protocols 0 and 1 begin with what they hold
+	{"(dp0\n", oldPickle, pickleHint}, // pickles of protocols 0 and 1 begin with their content
 	{"(lp0\n", oldPickle, pickleHint},
 	{"(dp1\n", oldPickle, pickleHint},
 	{"(lp1\n", oldPickle, pickleHint},
@@ -83,7 +84,7 @@ var signatures = []kind{
 	{"c__builtin__\n", oldPickle, pickleHint},
 }
 
-// looksLike names what a head belongs to and says what to do with it.
+// looksLike returns what a file with this head is, and what to do with it.
 func looksLike(head []byte) (what, remedy string) {
 	trimmed := bytes.TrimSpace(head)
 	text := strings.ToLower(string(trimmed[:min(len(trimmed), 64)]))
@@ -108,10 +109,10 @@ func looksLike(head []byte) (what, remedy string) {
 	return looksLikeText(head)
 }
 
-// isBinary reports whether a character is in no text, not even in what a terminal shows.
+// isBinary reports whether a character occurs in no text, not even in the output of a terminal.
 func isBinary(c rune) bool { return c < ' ' && !strings.ContainsRune("\b\t\n\v\f\r\x1b", c) }
 
-// validEnd returns where to cut a head so that no rune is split.
+// validEnd returns the length of head without a rune that is cut off at its end.
 func validEnd(head []byte) int {
 	end := len(head)
 	for i := 1; i < utf8.UTFMax && i <= len(head); i++ {
@@ -125,7 +126,7 @@ func validEnd(head []byte) int {
 	return end
 }
 
-// looksLikeBinary names what is no text.
+// looksLikeBinary is looksLike for binary data.
 func looksLikeBinary(head []byte) (what, remedy string) {
 	has := func(text string, from, to int) bool {
 		return len(head) > from && bytes.Contains(head[from:min(len(head), to)], []byte(text))
@@ -153,8 +154,8 @@ func looksLikeBinary(head []byte) (what, remedy string) {
 	return "This is binary data of an unknown kind", collectHint
 }
 
-// isWide reports whether every second byte is 0 and the others are no control bytes, as of
-// Latin letters in UTF-16.
+// isWide reports whether head is Latin letters in UTF-16: every second byte is 0, and the others
+// are not control bytes.
 func isWide(head []byte) bool {
 	head = head[:min(len(head), 512)&^1]
 	zeros, odd := [2]int{}, [2]int{}
@@ -170,8 +171,8 @@ func isWide(head []byte) bool {
 	return len(head) >= 8 && (is(0, 1) || is(1, 0))
 }
 
-// isPackets reports whether the head is a list of messages of protocol buffers that are all
-// the field 1, three at least.
+// isPackets reports whether the head is a list of at least three protocol buffers messages with
+// field number 1.
 func isPackets(head []byte) bool {
 	n := 0
 	for len(head) > 0 {
@@ -182,7 +183,7 @@ func isPackets(head []byte) bool {
 		if k <= 0 || size == 0 {
 			return false
 		}
-		if n++; size > uint64(len(head)-1-k) { // it goes on behind the head
+		if n++; size > uint64(len(head)-1-k) { // it continues after the head
 			break
 		}
 		head = head[1+k+int(size):]
@@ -192,7 +193,8 @@ func isPackets(head []byte) bool {
 
 const modelHint = "Open the model's config.json, or record a profile of a training step."
 
-// jsonKinds are kinds of JSON that people have at hand, by keys of which a head has all; the first that fits counts.
+// jsonKinds lists common kinds of JSON, each by the keys that its head has. The first kind that
+// matches counts.
 var jsonKinds = []kind{
 	{"schema nodes",
 		"This is an execution trace of PyTorch: its operators have neither times nor sizes of memory", traceHint},
@@ -250,7 +252,7 @@ func looksLikeJSON(head []byte) (what, remedy string) {
 
 const fullHint = "It tells how full the memory was, not what filled it. " + memoryHint
 
-// textKinds are kinds of text, by a part of a head.
+// textKinds lists common kinds of text, each by a part of its head.
 var textKinds = []kind{
 	{"NVIDIA-SMI", "This looks like what nvidia-smi prints", fullHint},
 	{"memory.used", "This looks like a log of nvidia-smi", fullHint},
@@ -283,7 +285,7 @@ func looksLikeText(head []byte) (what, remedy string) {
 	return fmt.Sprintf("This is text that begins with %q", profiles.Clip(first)), collectHint
 }
 
-// isYAML reports whether the first lines of a text, three at most, are keys with values.
+// isYAML reports whether the first lines of a text, at most three, are keys with values.
 func isYAML(text string) bool {
 	n := 0
 	for line := range strings.Lines(text) {

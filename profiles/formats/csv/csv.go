@@ -36,10 +36,10 @@ weights, grads, optimizer and pinned. Other comment lines are skipped.`,
 	})
 }
 
-// Claims reports whether a head is that of a table of stages.
+// Claims reports whether head is the head of a table of stages.
 func Claims(head []byte) bool { return header(head) != nil }
 
-// stageTable is what stands around the rows of a table of stages.
+// stageTable describes a table of stages without its rows.
 type stageTable struct {
 	columns []string // names in lower case
 	comma   rune
@@ -54,9 +54,8 @@ type note struct {
 	key, value string
 }
 
-// header reads the lines up to the header; nil if the content is no table of
-// stages. One known name in the header is enough to claim it, so that a missing
-// column can be told by name.
+// header reads the lines up to the header line. It returns nil if the content is not a table of
+// stages. One known name in the header line is enough, so that decode can name a missing column.
 func header(data []byte) *stageTable {
 	t := &stageTable{line: 1}
 	for t.rest < len(data) {
@@ -82,7 +81,7 @@ func header(data []byte) *stageTable {
 }
 
 func (t *stageTable) readColumns(line string) *stageTable {
-	// Other formats that begin with a line of text: JSON, and lists of operators.
+	// Other formats begin with a line of text, too: JSON, and lists of operators.
 	if strings.ContainsAny(line[:1], "[{(") || strings.Contains(line, " -- ") {
 		return nil
 	}
@@ -115,7 +114,7 @@ func decode(name string, data []byte, poll *engine.Poll) *profiles.Profile {
 			Remedy:   "Save the table again with line ends of Unix or Windows."})
 	}
 	t := header(data)
-	if t == nil { // the head that Match saw ends within the header
+	if t == nil { // the head that Match gets ends within the header line
 		errs.Fail(&profiles.FormatError{Found: "The header line is longer than 64 KiB",
 			Expected: fmt.Sprintf("At most %d columns are read.", maxColumns),
 			Remedy:   "Keep only the columns of stages."})
@@ -132,7 +131,7 @@ func decode(name string, data []byte, poll *engine.Poll) *profiles.Profile {
 	return p
 }
 
-// checkColumns refuses a header without the required columns, or with one twice.
+// checkColumns refuses a header line without the required columns, or with a repeated column.
 func (t *stageTable) checkColumns(errs *parse.Errors, p *profiles.Profile) {
 	known := []string{"name", "kind", parse.UnsavedColumn}
 	for _, c := range parse.StageColumns {
@@ -148,7 +147,7 @@ func (t *stageTable) checkColumns(errs *parse.Errors, p *profiles.Profile) {
 	p.Warnings = Columns(t.columns, known, t.line-1, errs)
 }
 
-// readNotes takes what concerns the whole network from the comment lines.
+// readNotes reads the properties of the whole network from the comment lines.
 func (t *stageTable) readNotes(errs *parse.Errors, p *profiles.Profile) {
 	c := p.Chain
 	sizes := map[string]*engine.Bytes{"input_bytes": &c.Input, "input_grad_bytes": &c.InputGrad,
@@ -177,7 +176,7 @@ func (t *stageTable) readNotes(errs *parse.Errors, p *profiles.Profile) {
 	}
 }
 
-// readRows reads the stages; hasLoss tells whether the last one is the loss.
+// readRows reads the stages. hasLoss reports whether the last one is the loss.
 func (t *stageTable) readRows(data []byte, stages *parse.StageReader, c *engine.Chain,
 	poll *engine.Poll) (hasLoss bool) {
 	Rows(data[t.rest:], t.comma, '#', t.line, stages.Errs, poll, func(line int, row []string) {

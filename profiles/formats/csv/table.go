@@ -14,17 +14,18 @@ import (
 	"memtide/profiles/parse"
 )
 
-// Bounds of a row of a table. A reader of CSV takes some 80 bytes for every cell,
-// and holds a row whole, which a quote that is not closed makes as long as the
-// file.
+// Bounds of a row of a table. A CSV reader takes about 80 bytes for every cell and holds a whole
+// row, which an unclosed quote makes as long as the file.
 const (
 	mostRow    = 64 << 10 // bytes
-	maxColumns = 1000     // also keeps out what only looks like a table of stages
+	maxColumns = 1000     // also excludes files that only look like a table of stages
 )
 
-// Rows calls visit with the rows of a table that are not blank, as spreadsheets leave some below it, and their lines.
-// The table begins on line first of its file; lines that begin with comment are left out. It ends reading where a row
-// is too long, has too many cells or cannot be read, and where errs has enough. A row is valid until the next.
+// Rows calls visit with each row of a table and its line. It skips blank rows, which
+// spreadsheets leave at the end, and lines that begin with comment. first is the line of the
+// file on which the table begins. Rows ends reading with an error if a row is too long, has too
+// many cells or cannot be read, and if errs has enough errors. A row is valid until the next
+// one.
 func Rows(data []byte, comma, comment rune, first int, errs *parse.Errors, poll *engine.Poll,
 	visit func(line int, row []string)) {
 	if line, found := check(data, byte(comma)); found != "" {
@@ -55,8 +56,8 @@ func Rows(data []byte, comma, comment rune, first int, errs *parse.Errors, poll 
 	}
 }
 
-// check looks for a row that is too long or has too many cells. It returns what is wrong with the first one, or "",
-// and the number of lines before it.
+// check looks for a row that is too long or has too many cells. It returns what is wrong with
+// the first such row and the number of lines before it, or "".
 func check(data []byte, comma byte) (line int, found string) {
 	lines := 0
 	for len(data) > 0 {
@@ -90,7 +91,8 @@ func check(data []byte, comma byte) (line int, found string) {
 	return 0, ""
 }
 
-// explain says why a table cannot be read; first is the line where it begins.
+// explain returns the error for a table that cannot be read. first is the line on which the
+// table begins.
 func explain(err error, first int) *profiles.FormatError {
 	e := &profiles.FormatError{Found: "The table cannot be read", Expected: "Cells with quotes need a closing quote.",
 		Remedy: "Remove the quotes, or save the table as CSV again."}
@@ -101,8 +103,8 @@ func explain(err error, first int) *profiles.FormatError {
 	return e
 }
 
-// Columns ends reading if one of the known names appears twice in a header, or if errs has an error already. It
-// returns a warning about the names that are not known.
+// Columns returns a warning about the columns whose names are not known. It ends reading if a
+// known name appears twice in the header line, or if errs has an error already.
 func Columns(columns, known []string, line int, errs *parse.Errors) (warnings []string) {
 	var other []string
 	for i, c := range columns {

@@ -11,28 +11,27 @@ import (
 
 // From a sequence of functions to a chain
 //
-// The forward may be cut behind a function if, of everything that the forward
-// has made, the rest of it reads exactly one storage and does not change it in
-// place: that is the output of the stage. A stage saves what it makes and the
-// backward reads, or what the log releases only there.
+// The forward can be cut after a function if the rest of the forward reads exactly one of the
+// storages that the forward has made, and does not change it in place: that storage is the
+// output of the stage. A stage saves the storages that it makes if the backward reads them, or
+// if the log releases them only in the backward.
 
-// lives are the spans of storages among the functions.
+// lives holds the lifetime of each storage, as indices of functions.
 type lives struct {
-	maker    []int   // function; -1: there before
-	lastFwd  []int   // last reader or changer in the forward; -1: none
-	altered  []int   // last change in the forward; -1: none
-	last     []int   // last reader of all, or the function before the release; -1: none
+	maker    []int   // function that makes it; -1 if it exists before the step
+	lastFwd  []int   // last function of the forward that reads or changes it; -1 if there is no such function
+	altered  []int   // last function of the forward that changes it; -1 if there is no such function
+	last     []int   // last reader, or the function before the release; -1 if there is no such function
 	turn     int     // the first function of the backward
-	readBack []bool  // by a function of the backward, or not released before it
-	held     [][]int // by function: storages that nothing reads later, but the log releases only behind it
+	readBack []bool  // a function of the backward reads it, or it is not released before the backward
+	held     [][]int // by function: storages that are not read later, but released only after the function
 }
 
 func (d *dtrLog) lives() lives {
 	n := len(d.storages)
-	l := lives{maker: slices.Repeat([]int{-1}, n), lastFwd: slices.Repeat([]int{-1}, n),
-		altered: slices.Repeat([]int{-1}, n),
-		last:    slices.Repeat([]int{-1}, n), readBack: make([]bool, n), turn: len(d.calls),
-		held: make([][]int, len(d.calls))}
+	never := func() []int { return slices.Repeat([]int{-1}, n) }
+	l := lives{maker: never(), lastFwd: never(), altered: never(), last: never(), readBack: make([]bool, n),
+		turn: len(d.calls), held: make([][]int, len(d.calls))}
 	for i := range d.calls {
 		c := &d.calls[i]
 		if c.back && l.turn == len(d.calls) {
@@ -59,7 +58,11 @@ func (d *dtrLog) lives() lives {
 		if l.maker[s] < 0 {
 			continue
 		}
-		if at := d.releasedAfter(s); at > l.last[s] {
+		at := len(d.calls) - 1 // the last function before the log releases the storage
+		if st := &d.storages[s]; st.refs == 0 {
+			at = st.released - 1
+		}
+		if at > l.last[s] {
 			if !d.output(s) {
 				l.held[at] = append(l.held[at], s)
 			}
@@ -70,18 +73,10 @@ func (d *dtrLog) lives() lives {
 	return l
 }
 
-// releasedAfter returns the last function that runs before the log releases a storage.
-func (d *dtrLog) releasedAfter(s int) int {
-	if st := &d.storages[s]; st.refs == 0 {
-		return st.released - 1
-	}
-	return len(d.calls) - 1
-}
-
-// cuts returns the functions that end a stage, and what crosses there.
+// cuts returns the functions that end a stage, and the storage that crosses each cut.
 func (d *dtrLog) cuts(l lives) (ends, crossing []int) {
-	crosses := make([]int, l.turn+1) // how many storages cross behind a function, as differences
-	sum := make([]int, l.turn+1)     // of their numbers, so that a single one is known
+	crosses := make([]int, l.turn+1) // number of storages that cross after a function, as differences
+	sum := make([]int, l.turn+1)     // sum of their indices, which identifies a single storage
 	for s := range d.storages {
 		if l.maker[s] < 0 || l.maker[s] >= l.turn || l.lastFwd[s] <= l.maker[s] {
 			continue
@@ -98,7 +93,7 @@ func (d *dtrLog) cuts(l lives) (ends, crossing []int) {
 			continue
 		}
 		if last := len(ends) - 1; last >= 0 && crossing[last] == s {
-			ends[last] = i // what ran since made nothing that is read: a counter
+			ends[last] = i // the functions since the last cut made nothing that is read: a counter
 			continue
 		}
 		ends, crossing = append(ends, i), append(crossing, s)
@@ -106,7 +101,8 @@ func (d *dtrLog) cuts(l lives) (ends, crossing []int) {
 	return ends, crossing
 }
 
-// chain is nil if there is none. stages are those of the functions, 0 if none.
+// chain returns the chain, or nil if the functions do not form a chain, and the 1-based stage of
+// each function, or 0.
 func (d *dtrLog) chain(l lives, poll *engine.Poll) (c *engine.Chain, stages []int) {
 	stages = make([]int, len(d.calls))
 	ends, crossing := d.cuts(l)
@@ -132,15 +128,7 @@ func (d *dtrLog) chain(l lives, poll *engine.Poll) (c *engine.Chain, stages []in
 			c.Stages[stages[m]-1].Saved += d.storages[s].size
 		}
 	}
-	d.residents(c)
-	d.temporaries(l, stages, c)
-	d.nameStages(stages, c)
-	return c, stages
-}
-
-// residents sorts what is there before the step, and what is left of it.
-func (d *dtrLog) residents(c *engine.Chain) {
-	for s := range d.storages {
+	for s := range d.storages { // memory before the step, and what remains after it
 		switch st := &d.storages[s]; {
 		case s == d.input:
 			c.Input = st.size
@@ -150,9 +138,13 @@ func (d *dtrLog) residents(c *engine.Chain) {
 			c.Resident.Grads += st.size
 		}
 	}
+	d.temporaries(l, stages, c)
+	d.nameStages(stages, c)
+	return c, stages
 }
 
-// temporaries adds up times and follows what lives only within a stage.
+// temporaries sets the times of the stages, and their temporary memory from the storages that
+// exist only within a stage.
 func (d *dtrLog) temporaries(l lives, stages []int, c *engine.Chain) {
 	dies := make([][]int, len(d.calls))
 	for s := range d.storages {
@@ -160,11 +152,11 @@ func (d *dtrLog) temporaries(l lives, stages []int, c *engine.Chain) {
 			dies[l.last[s]] = append(dies[l.last[s]], s)
 		}
 	}
-	live := make([]engine.Bytes, len(c.Stages)+1) // of what a stage has made in this pass
+	live := make([]engine.Bytes, len(c.Stages)+1) // storages that a stage has made in this pass
 	for i := range d.calls {
 		call, k := &d.calls[i], stages[i]
 		if i == l.turn {
-			clear(live) // the backward counts its own
+			clear(live) // the backward counts only its own storages
 		}
 		for _, s := range call.writes {
 			if !d.output(s) {
@@ -193,10 +185,7 @@ func (d *dtrLog) temporaries(l lives, stages []int, c *engine.Chain) {
 
 // nameStages names stages after their longest function.
 func (d *dtrLog) nameStages(stages []int, c *engine.Chain) {
-	longest := make([]int, len(c.Stages))
-	for i := range longest {
-		longest[i] = -1
-	}
+	longest := slices.Repeat([]int{-1}, len(c.Stages))
 	for i := range d.calls {
 		if d.calls[i].back {
 			break
@@ -217,9 +206,9 @@ func (d *dtrLog) nameStages(stages []int, c *engine.Chain) {
 	}
 }
 
-// matchBack gives functions of the backward the stage of the function of the
-// forward whose values they share most, and what shares none the one before. The
-// backward goes through the stages in reverse.
+// matchBack sets the stages of the functions of the backward. A function gets the stage of the
+// function of the forward with which it shares most values, or the stage of the function before
+// it if it shares no values. The backward goes through the stages in reverse.
 func (d *dtrLog) matchBack(l lives, stages []int, poll *engine.Poll) {
 	users := make([][]int, len(d.storages)) // functions of the forward that read or make a storage
 	for i := range l.turn {
@@ -257,7 +246,7 @@ func (d *dtrLog) matchBack(l lives, stages []int, poll *engine.Poll) {
 	}
 }
 
-// alike reports whether a function looks like the backward of another.
+// alike reports whether the name back is the name of the backward of the function forward.
 func alike(forward, back string) bool {
 	forward = strings.TrimSuffix(forward, "_")
 	base, _, _ := strings.Cut(back, "_backward")
@@ -267,19 +256,19 @@ func alike(forward, back string) bool {
 
 // Steps with several backward passes, as GANs have
 //
-// A log tells where the first backward begins at most, and never where a forward begins
-// again. What runs behind the first backward as it ran before it, the same functions with
-// results of the same sizes, alikeRun in a row at least, is forward again. In seven of DTR's
-// logs, which have one backward, up to two functions in a row are alike; in its log of a GAN
-// the rule finds every function that no backward has, such as addmm. What the first forward
-// did not do stays backward.
+// A log shows at most where the first backward begins, and never where another forward begins.
+// Functions after the start of the first backward belong to a forward if at least alikeRun in a
+// row equal functions before it, with results of the same sizes. In seven of DTR's logs, which
+// have one backward, at most two functions in a row are equal; in its log of a GAN the rule
+// finds every function that is in no backward, such as addmm. Functions that the first forward
+// did not run stay in the backward.
 const alikeRun = 4
 
-// likeness is what functions are compared by.
+// likeness is the key by which functions are compared.
 type likeness struct {
 	name          string
 	makes, alters int
-	bytes         engine.Bytes // of what it makes
+	bytes         engine.Bytes // of the storages that it makes
 }
 
 func (d *dtrLog) likeness(c *dtrCall) likeness {
@@ -290,8 +279,8 @@ func (d *dtrLog) likeness(c *dtrCall) likeness {
 	return l
 }
 
-// assign tells the functions of the forward from those of the backward behind the first of
-// these, and returns how many are forward ones.
+// assign sets the pass of each function after the start of the first backward, and returns how
+// many of them belong to a forward.
 func (d *dtrLog) assign() (again int) {
 	isBack := func(c dtrCall) bool { return c.back }
 	turn := slices.IndexFunc(d.calls, isBack)
@@ -314,7 +303,7 @@ func (d *dtrLog) assign() (again int) {
 	for i := range max(turn-alikeRun+1, 0) {
 		ran[[alikeRun]int32(like[i:])] = true
 	}
-	until := turn // functions before that are forward ones
+	until := turn // functions before this one belong to a forward
 	for i := turn; i < len(d.calls); i++ {
 		if i+alikeRun <= len(d.calls) && ran[[alikeRun]int32(like[i:])] {
 			until = i + alikeRun
@@ -327,11 +316,11 @@ func (d *dtrLog) assign() (again int) {
 	return again
 }
 
-// seeded returns where the backward begins whose first function that says so stands at a place:
-// autograd makes the gradient of the loss, a single number of ones, and what follows may
-// have names of the forward.
+// seeded returns the first function of a backward whose first function with a name of the
+// backward is at. Autograd first makes the gradient of the loss, a single 1, and the functions
+// between may have names of the forward.
 func (d *dtrLog) seeded(at int) int {
-	const number = 8 // bytes at most
+	const number = 8 // the largest size of a single number, in bytes
 	for i := at; i >= 0; i-- {
 		if l := d.likeness(&d.calls[i]); l.name == "ones_like" && l.bytes <= number {
 			return i
@@ -340,7 +329,7 @@ func (d *dtrLog) seeded(at int) int {
 	return at
 }
 
-// setBack says which pass a function belongs to, with what it makes.
+// setBack sets the pass of a function and of the storages that it makes.
 func (d *dtrLog) setBack(i int, back bool) {
 	d.calls[i].back = back
 	for _, s := range d.calls[i].writes {

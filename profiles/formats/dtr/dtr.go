@@ -38,26 +38,26 @@ place work on their value without making one; their result has its size.`,
 	})
 }
 
-// looksDTR claims lines of JSON whose first is an instruction.
+// looksDTR claims lines of JSON of which the first is an instruction.
 func looksDTR(head []byte) bool {
 	first, _, _ := bytes.Cut(bytes.TrimSpace(head), []byte("\n"))
 	return len(first) > 0 && first[0] == '{' && bytes.Contains(first, []byte(`"INSTRUCTION"`))
 }
 
-// dtrMost bounds functions and storages, so that their graph can be read back.
+// dtrMost bounds functions and storages, so that the native format can hold their graph.
 const dtrMost = parse.MaxGraph / 2
 
-// dtrLongest is the longest line, in bytes: that of a function of some ten thousand
+// dtrLongest is the longest line in bytes. It suffices for a function with ten thousand
 // arguments.
 const dtrLongest = 256 << 10
 
-// dtrLine is one instruction: its texts and numbers, and its lists, by their keys.
+// dtrLine is one instruction: its texts, numbers and lists by key.
 type dtrLine struct {
 	text map[string]string
 	list map[string][]string
 }
 
-// dtrCall is a function that runs.
+// dtrCall is a function call.
 type dtrCall struct {
 	name   string
 	took   time.Duration
@@ -67,32 +67,32 @@ type dtrCall struct {
 	back   bool
 }
 
-// dtrStorage is memory under one name or several.
+// dtrStorage is memory with one or more names.
 type dtrStorage struct {
 	size     engine.Bytes
 	refs     int // names
-	released int // functions that had begun when the last name went
+	released int // number of functions that had begun when the last name was released
 	constant bool
 	back     bool // made by the backward
 }
 
-// dtrLog is the file, read.
+// dtrLog is the content of the file, and the state of reading it.
 type dtrLog struct {
 	lines    int
 	names    map[string]int // storage of a name
 	storages []dtrStorage
 	calls    []dtrCall
 	back     bool          // the backward has begun
-	marked   bool          // an annotation tells where
-	carry    time.Duration // of views, which are no functions of the graph
+	marked   bool          // an annotation marks its start
+	carry    time.Duration // time of views, which the next function gets
 	views    int
-	again    int // functions behind the first backward that are forward ones
+	again    int // functions after the start of the first backward that belong to a forward
 	input    int // storage of the network's input; -1 if unknown
 
-	pending *dtrCall // a call whose results are being told
-	results []string // of it, those that come
-	size    string   // told by MEMORY, until ALIAS or the next instruction
-	sized   string   // the name whose size it is
+	pending *dtrCall // a call whose results are not complete
+	results []string // names of its missing results
+	size    string   // size of the last MEMORY instruction
+	sized   string   // the name that has this size
 	args    []string // of the pending call
 
 	scan *jsonfile.Stream
@@ -103,13 +103,9 @@ func decodeDTR(name string, data []byte, poll *engine.Poll) *profiles.Profile {
 	d := &dtrLog{names: map[string]int{}, input: -1, scan: &jsonfile.Stream{Eof: true},
 		errs: parse.NewErrors(len(data))}
 	if at := bytes.Index(data, []byte(`"START"`)); at >= 0 {
-		// What was logged before the start is not part of the step.
-		end := bytes.IndexByte(data[at:], '\n')
-		if end < 0 {
-			end = len(data) - at - 1
-		}
-		d.lines = bytes.Count(data[:at+end+1], []byte("\n"))
-		data = data[at+end+1:]
+		_, step, _ := bytes.Cut(data[at:], []byte("\n")) // lines before it are not part of the step
+		d.lines = bytes.Count(data[:len(data)-len(step)], []byte("\n"))
+		data = step
 	}
 	d.marked = bytes.Contains(data, []byte(`"BACKWARD"`))
 	for len(data) > 0 {
@@ -145,7 +141,7 @@ func (d *dtrLog) fail(found, expected, remedy string) {
 	d.errs.Fail(&profiles.FormatError{Line: d.lines, Found: found, Expected: expected, Remedy: remedy})
 }
 
-// parse takes a line apart.
+// parse parses a line.
 func (d *dtrLog) parse(line []byte) (l dtrLine, ok bool) {
 	l = dtrLine{map[string]string{}, map[string][]string{}}
 	ok = d.scan.EachField(line, func(key, v []byte) {
@@ -162,7 +158,7 @@ func (d *dtrLog) parse(line []byte) (l dtrLine, ok bool) {
 	return l, ok && bytes.HasSuffix(line, []byte("}"))
 }
 
-// read understands one line.
+// read parses and applies one line.
 func (d *dtrLog) read(line []byte) {
 	l, ok := d.parse(line)
 	if !ok {
@@ -178,7 +174,9 @@ func (d *dtrLog) read(line []byte) {
 	case "MEMORY":
 		d.size, d.sized = l.text["MEMORY"], l.text["NAME"]
 		if s, ok := d.names[l.text["NAME"]]; ok && d.storages[s].constant && d.pending == nil {
-			d.constantSize(s, l)
+			v, e := parse.ByteCount.Read("MEMORY", l.text["MEMORY"])
+			d.errs.FailAt(d.lines, e)
+			d.storages[s].size = engine.Bytes(v)
 		}
 	case "ALIAS":
 		d.result(l)
@@ -201,12 +199,6 @@ func (d *dtrLog) read(line []byte) {
 	}
 }
 
-func (d *dtrLog) constantSize(storage int, l dtrLine) {
-	v, e := parse.ByteCount.Read("MEMORY", l.text["MEMORY"])
-	d.errs.FailAt(d.lines, e)
-	d.storages[storage].size = engine.Bytes(v)
-}
-
 // bind gives a name a new storage.
 func (d *dtrLog) bind(name string, s dtrStorage) {
 	if len(d.storages) >= dtrMost {
@@ -220,7 +212,7 @@ func (d *dtrLog) bind(name string, s dtrStorage) {
 	d.storages = append(d.storages, s)
 }
 
-// copyName makes a name another one of a storage.
+// copyName adds a name to a storage.
 func (d *dtrLog) copyName(l dtrLine) {
 	s, ok := d.names[l.text["SRC"]]
 	if !ok {
@@ -242,21 +234,21 @@ func (d *dtrLog) unknown(name string) {
 		"Log the step from its START on.")
 }
 
-// release drops a name; one that is not known was made before the start.
+// release removes a name. It ignores unknown names, which were made before the start.
 func (d *dtrLog) release(name string) {
 	if s, ok := d.names[name]; ok {
 		st := &d.storages[s]
 		if st.refs--; st.refs == 0 {
 			st.released = len(d.calls)
 			if d.pending != nil {
-				st.released++ // its result has the name now
+				st.released++ // the name now belongs to its result
 			}
 		}
 		delete(d.names, name)
 	}
 }
 
-// start begins a function.
+// start returns a new function call.
 func (d *dtrLog) start(l dtrLine) *dtrCall {
 	if len(d.calls) >= dtrMost {
 		d.fail(fmt.Sprintf("there are more than %d functions", dtrMost), "Longer logs are not read.",
@@ -264,31 +256,26 @@ func (d *dtrLog) start(l dtrLine) *dtrCall {
 	}
 	v, e := dtrTime.Read("TIME", l.text["TIME"])
 	d.errs.FailAt(d.lines, e)
-	// Functions called backward may run in the forward (max_pool2d_backward is one
-	// of DTR's): names only count where nothing else tells.
+	// Functions with backward in their name may run in the forward (DTR's max_pool2d_backward
+	// does), so names count only in logs without an annotation.
 	d.back = d.back || !d.marked && strings.Contains(l.text["NAME"], "backward")
 	c := &dtrCall{name: strings.ToValidUTF8(l.text["NAME"], "?"), took: parse.Nanoseconds(v), back: d.back}
-	d.room(l)
+	d.errs.FailAt(d.lines, d.errs.Budget.Name("the name of the function", len(l.text["NAME"])))
+	n := len(l.list["ARGS"]) + len(l.list["RESULT"]) + len(l.list["MUTATE"])
+	d.errs.FailAt(d.lines, d.errs.Budget.Memory("this function", 200+24*n))
 	for _, arg := range l.list["ARGS"] {
 		s, ok := d.names[arg]
 		if !ok {
 			d.unknown(arg)
 		}
 		if d.input < 0 && d.storages[s].constant && len(l.list["RESULT"]) > 0 {
-			d.input = s // the first thing that the first function reads
+			d.input = s // the first constant that a function with results reads
 		}
 		c.reads = append(c.reads, s)
 	}
 	slices.Sort(c.reads)
 	c.reads = slices.Clip(slices.Compact(c.reads))
 	return c
-}
-
-// room charges what a function takes: its name, and what it reads and writes.
-func (d *dtrLog) room(l dtrLine) {
-	d.errs.FailAt(d.lines, d.errs.Budget.Name("the name of the function", len(l.text["NAME"])))
-	n := len(l.list["ARGS"]) + len(l.list["RESULT"]) + len(l.list["MUTATE"])
-	d.errs.FailAt(d.lines, d.errs.Budget.Memory("this function", 200+24*n))
 }
 
 // dtrTime is the unit of times in these logs.
@@ -322,7 +309,7 @@ func (d *dtrLog) result(l dtrLine) {
 	d.close()
 }
 
-// close ends a call whose results are all told. Views make nothing: their time
+// close ends the pending call if all its results are known. Views make no storage: their time
 // goes to the next function.
 func (d *dtrLog) close() {
 	c := d.pending

@@ -8,7 +8,7 @@ import (
 	"memtide/profiles/parse"
 )
 
-// profile makes the graph of the step, and its chain if there is one.
+// profile returns the profile: the graph of the step, and the chain if the functions form one.
 func (d *dtrLog) profile(name string, poll *engine.Poll) *profiles.Profile {
 	l := d.lives()
 	c, stages := d.chain(l, poll)
@@ -47,13 +47,13 @@ func (d *dtrLog) profile(name string, poll *engine.Poll) *profiles.Profile {
 	return p
 }
 
-// outputs are the storages that the backward makes and that are never released:
-// gradients of weights. Nothing of the forward counts: its names may be held by
-// the program.
+// output reports whether the backward makes a storage that is never released, such as the
+// gradient of a weight. Storages of the forward are not outputs: the program may still hold
+// their names.
 func (d *dtrLog) output(s int) bool { return d.storages[s].back && d.storages[s].refs > 0 }
 
-// graph is one step: values are storages. At its end every output is read once,
-// so that it stays until then. stages are those of the functions.
+// graph returns the graph of the step, whose values are storages. At the end, an operation reads
+// every output, so that it stays until then. stages holds the stage of each function.
 func (d *dtrLog) graph(l lives, stages []int) *engine.Graph {
 	g := &engine.Graph{Done: engine.NoValue}
 	ids := make([]engine.ValueID, len(d.storages))

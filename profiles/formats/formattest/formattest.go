@@ -1,6 +1,6 @@
-// Package formattest has what the tests of several formats share. The contract that every format
-// passes is in the tests of formats/all; tests of one format are beside it, and link formats/all
-// so that content is tried on every format.
+// Package formattest has helpers for the tests of formats. The contract of every format is in
+// the tests of formats/all. The tests of one format are in its own folder, and link formats/all
+// so that every format sees the content.
 package formattest
 
 import (
@@ -15,7 +15,7 @@ import (
 	"memtide/profiles"
 )
 
-// MustDecode reads content that the test cannot do without.
+// MustDecode decodes data, and fails the test on an error.
 func MustDecode(t testing.TB, name string, data []byte) *profiles.Profile {
 	t.Helper()
 	p, err := profiles.Decode(name, profiles.Bytes(data), nil)
@@ -25,7 +25,8 @@ func MustDecode(t testing.TB, name string, data []byte) *profiles.Profile {
 	return p
 }
 
-// CheckProblems holds for every error of Decode without a poll.
+// CheckProblems checks that an error of Decode is nil or consists of complete problems. It is
+// for calls without a poll.
 func CheckProblems(t testing.TB, err error) {
 	t.Helper()
 	if err == nil {
@@ -42,7 +43,7 @@ func CheckProblems(t testing.TB, err error) {
 	}
 }
 
-// Text returns all of a profile as text, for messages.
+// Text returns a whole profile as text, for messages.
 func Text(p *profiles.Profile) string {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -54,7 +55,7 @@ func Text(p *profiles.Profile) string {
 	return b.String()
 }
 
-// Read returns the unpacked content of a sample.
+// Read returns the unpacked content of a sample file.
 func Read(t testing.TB, file string) []byte {
 	t.Helper()
 	data, err := os.ReadFile(file)
@@ -67,7 +68,7 @@ func Read(t testing.TB, file string) []byte {
 	return data
 }
 
-// Pack returns content, gzipped.
+// Pack returns gzipped content.
 func Pack(t testing.TB, content []byte) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -81,7 +82,7 @@ func Pack(t testing.TB, content []byte) []byte {
 	return b.Bytes()
 }
 
-// ContentOf is content that is not in memory, as far as Decode can tell.
+// ContentOf returns data as content that Decode does not recognize as Bytes.
 func ContentOf(data []byte) profiles.Content {
 	return io.NewSectionReader(bytes.NewReader(data), 0, int64(len(data)))
 }

@@ -1,5 +1,5 @@
-// Package hf makes the network of a Hugging Face config.json: the chain of a training step of
-// the model that package family reads, as package llm plays it.
+// Package hf reads a Hugging Face config.json. Package family reads the model, and package llm
+// plays its training step.
 package hf
 
 import (
@@ -45,23 +45,24 @@ seq x batch x hidden numbers. The defaults are in brackets.`,
 	})
 }
 
-// maxConfig is far above the longest list of labels in a config.
+// maxConfig is the largest file that is read, far above the longest list of labels in a config.
 const maxConfig = 4 << 20
 
-// Names that configs have for one size.
+// Names for one size in the configs of different models.
 var (
 	hidden = []string{"hidden_size", "n_embd", "d_model"}
 	layers = []string{"num_hidden_layers", "n_layer", "num_layers", "n_layers"}
 )
 
-// denoisers are how the classes of diffusers' transformers end, whose config.json has no model_type.
+// denoisers lists the ends of class names of transformers in diffusers, whose config.json has no
+// model_type.
 var denoisers = []string{"Transformer2DModel\"", "Transformer3DModel\"", "UNet2DConditionModel\""}
 
-// matchHFConfig claims an object that has a model_type, the class of a transformer of diffusers, or
-// the sizes of a transformer, and is neither a profile nor a trace.
+// matchHFConfig claims an object that has a model_type, the class of a transformer of diffusers,
+// or the sizes of a transformer, and is neither a profile nor a trace.
 func matchHFConfig(head []byte) bool {
-	// Reading a head as JSON takes milliseconds in a browser; most others do not
-	// even contain these words.
+	// Reading a head as JSON takes milliseconds in a browser; most other files do not even
+	// contain these words.
 	contains := func(any ...string) bool {
 		return slices.ContainsFunc(any, func(key string) bool { return bytes.Contains(head, []byte(key)) })
 	}
@@ -82,22 +83,22 @@ func matchHFConfig(head []byte) bool {
 	return has("model_type") || denoiser && has("_class_name") || has(hidden...) && has(layers...)
 }
 
-// Limits of what is chosen about a step.
+// Limits of a step.
 const (
-	mostLayers = 300 // more than any model has; what is read takes about 60 KiB for each
+	mostLayers = 300 // more than any model has; each takes about 60 KiB
 	mostTokens = 8192
 )
 
-// thousandth are numbers with three places.
+// thousandth reads numbers with three decimal places.
 var thousandth = parse.Quantity{Plural: "Such numbers", Unit: "one", Shift: 3}
 
-// choices are what a file has for memtide beside its model.
+// choices holds the "memtide" object of a file, with defaults.
 type choices struct {
 	batch, seq, tp int64
 	precision      string
 	flash          bool
 	mfu, tflops    int64 // thousandths
-	perSBH         int64 // thousandths of a byte; 0: by the operators
+	perSBH         int64 // thousandths of a byte; 0 if sizes follow from the operators
 }
 
 func decodeHFConfig(name string, data []byte, poll *engine.Poll) *profiles.Profile {
@@ -136,8 +137,8 @@ func decodeHFConfig(name string, data []byte, poll *engine.Poll) *profiles.Profi
 	return p
 }
 
-// options returns the options of package ask under which memtide plan plays the step, or nil if the
-// file chooses what no option says.
+// options returns the options of package ask with which memtide plan plays the step, or nil if
+// the file makes a choice for which there is no option.
 func (c *choices) options() engine.Args {
 	if c.tp > 1 || c.precision != "bf16" || c.mfu > 0 || c.tflops > 0 || c.perSBH > 0 {
 		return nil
@@ -149,7 +150,7 @@ func (c *choices) options() engine.Args {
 	return args
 }
 
-// readChoices reads what is added for memtide.
+// readChoices reads the "memtide" object, and returns warnings about unknown keys.
 func readChoices(top *jsonfile.Object, m *family.Reading) (*choices, []string) {
 	o := top.Object("memtide")
 	or := func(key string, q parse.Quantity, otherwise int64) int64 {
@@ -184,7 +185,7 @@ func readChoices(top *jsonfile.Object, m *family.Reading) (*choices, []string) {
 	return c, o.Known.Warning("in memtide")
 }
 
-// check reports what cannot be.
+// check adds errors about impossible choices.
 func (c *choices) check(m *family.Reading, errs *parse.Errors) {
 	add := func(found, expected, remedy string) {
 		errs.Add(&profiles.FormatError{Found: found, Expected: expected, Remedy: remedy})
@@ -209,8 +210,8 @@ func (c *choices) check(m *family.Reading, errs *parse.Errors) {
 	}
 }
 
-// setup returns the step as memtide plan plays it by default, with what the file chooses
-// otherwise, and the card whose times it has: an H100, or one of the peak that the file names.
+// setup returns the step that memtide plan plays by default, changed by the choices of the file,
+// and the card for its times: an H100, or a card with the peak that the file gives.
 func (c *choices) setup(m *llm.Model) (llm.Setup, *llm.Card) {
 	s := llm.Setup{Model: m, Work: llm.Work{Batch: c.batch, Seq: c.seq},
 		Layout: llm.Layout{Tensor: c.tp, NoSP: c.tp > 1}}
@@ -234,7 +235,8 @@ func (c *choices) setup(m *llm.Model) (llm.Setup, *llm.Card) {
 	return s, &card
 }
 
-// override gives every layer the bytes that the file names. Operations are not known then.
+// override sets the saved bytes of every layer to those of the file. The operations are then
+// unknown.
 func (c *choices) override(p *profiles.Profile, width int64) {
 	size := float64(c.perSBH) * float64(c.seq) * float64(c.batch) * float64(width)
 	if size > 1000*(1<<53) {
@@ -253,7 +255,7 @@ func (c *choices) override(p *profiles.Profile, width int64) {
 	p.Graph = nil
 }
 
-// notes say what was chosen, how to choose otherwise, and where numbers come from.
+// notes returns the choices, how to change them, and the origin of the numbers.
 func (c *choices) notes(m *llm.Model, card *llm.Card) []string {
 	attention, state := "not fused",
 		"32-bit weights, gradients and two moments of AdamW, 16 bytes a parameter; products read copies of the weights in 16 bits"

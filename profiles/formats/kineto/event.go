@@ -8,15 +8,15 @@ import (
 	"memtide/profiles/parse"
 )
 
-// event is one event while it is read.
+// event is an event while it is read.
 type event struct {
 	phase, category, name, process, thread, args []byte
 	start, took                                  int64
 	timed                                        bool
 }
 
-// readEvent keeps what matters of an event. It reports whether the event could
-// be read.
+// readEvent reads an event and keeps what is needed of it. It reports whether the event is a
+// JSON object.
 func (t *trace) readEvent(v []byte) bool {
 	var e event
 	ok := t.stream.EachField(v, func(key, value []byte) {
@@ -56,14 +56,17 @@ func (t *trace) readEvent(v []byte) bool {
 	return true
 }
 
-// readComplete sorts events with a duration by their category, under its names
-// before and after PyTorch 1.10.
+// readComplete reads an event with a duration. Categories have two names, from before and after
+// PyTorch 1.10.
 func (t *trace) readComplete(e *event) {
 	switch string(e.category) {
 	case "Operator", "cpu_op", "user_annotation":
 		t.readOp(e)
 	case "Kernel", "kernel", "Memcpy", "gpu_memcpy", "Memset", "gpu_memset":
-		t.readKernel(e)
+		k := kernel{start: e.start, took: e.took, external: -1, correlation: -1}
+		k.communicates = communicates(string(e.name))
+		t.readJoin(e.args, &k.external, &k.correlation)
+		t.kernels = append(t.kernels, k)
 	case "Runtime", "cuda_runtime", "cuda_driver", "hip_runtime", "hip_driver", "xpu_runtime", "xpu_driver":
 		l := launch{start: e.start, thread: t.text(e.thread), correlation: -1, external: -1}
 		t.readJoin(e.args, &l.external, &l.correlation)
@@ -90,10 +93,10 @@ func (t *trace) readComplete(e *event) {
 // accumulate is the operator that adds the gradient of one parameter.
 const accumulate = "torch::autograd::AccumulateGrad"
 
-// module begins the names of module calls.
+// module is the prefix of the names of module calls.
 const module = "nn.Module: "
 
-// readJoin reads what joins a kernel to an operator.
+// readJoin reads the numbers that join a kernel to an operator; missing ones keep their value.
 func (t *trace) readJoin(args []byte, external, correlation *int64) {
 	t.stream.EachField(args, func(key, value []byte) {
 		switch string(key) {
@@ -107,12 +110,6 @@ func (t *trace) readJoin(args []byte, external, correlation *int64) {
 			}
 		}
 	})
-}
-
-func (t *trace) readKernel(e *event) {
-	k := kernel{start: e.start, took: e.took, external: -1, correlation: -1, communicates: communicates(string(e.name))}
-	t.readJoin(e.args, &k.external, &k.correlation)
-	t.kernels = append(t.kernels, k)
 }
 
 func (t *trace) readOp(e *event) {
@@ -142,7 +139,7 @@ func (t *trace) readOp(e *event) {
 			}
 		}
 	})
-	// Before 1.10 named ranges were operators, too: they have no inputs.
+	// Before PyTorch 1.10 named ranges were operators, too, but without inputs.
 	op.named = string(e.category) == "user_annotation" || op.sequence < 0 && dims == nil &&
 		!bytes.Contains(e.name, []byte("::"))
 	least := 2 // one dimension is a bias or a count
@@ -161,9 +158,9 @@ func (t *trace) readOp(e *event) {
 	t.ops = append(t.ops, op)
 }
 
-// firstTensor returns the size of the first input that is a tensor of a known type,
-// from a list of dimensions such as [[32, 3, 224, 224], []] and one of types.
-// Tensors of fewer dimensions than least do not count.
+// firstTensor returns the size in bytes, the first dimension and the type of the first input
+// that is a tensor of a known type with at least least dimensions. dims is a list of dimensions
+// such as [[32, 3, 224, 224], []], types the list of types.
 func (t *trace) firstTensor(dims, types []byte, least int) (size int64, batch int32, kind dType) {
 	if len(dims) < 2 || len(types) < 2 {
 		return 0, 0, 0
@@ -183,7 +180,8 @@ func (t *trace) firstTensor(dims, types []byte, least int) (size int64, batch in
 	}
 }
 
-// withoutFirst returns a list without its first item; only the inner of it matters.
+// withoutFirst returns a list without its first item, for NextItem: its first byte stands for
+// the bracket.
 func (t *trace) withoutFirst(list []byte) []byte {
 	if len(list) < 2 {
 		return nil
@@ -192,10 +190,11 @@ func (t *trace) withoutFirst(list []byte) []byte {
 	if len(rest) == 0 || rest[0] != ',' {
 		return nil
 	}
-	return rest // the comma stands where the bracket was
+	return rest
 }
 
-// tensorBytes returns the size of a tensor of dimensions such as [32, 3, 224].
+// tensorBytes returns the size in bytes and the first dimension of a tensor of dimensions such
+// as [32, 3, 224]. It returns 0 if the size of kind is unknown, or a dimension is invalid.
 func tensorBytes(dims []byte, kind dType) (size int64, batch int32) {
 	if size = ktTypes[kind].bytes; size == 0 {
 		return 0, 0

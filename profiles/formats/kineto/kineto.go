@@ -51,8 +51,8 @@ Traces of all versions since PyTorch 1.8.1 are read, packed or not.`,
 	})
 }
 
-// looksTraced claims an object with traceEvents, or with the header that stands
-// before them, or a list of events.
+// looksTraced claims an object with traceEvents, or with the header that precedes them, or a
+// list of events.
 func looksTraced(head []byte) bool {
 	head = bytes.TrimLeft(head, " \t\r\n")
 	has := func(key string) bool { return bytes.Contains(head, []byte(`"`+key+`"`)) }
@@ -65,7 +65,7 @@ func looksTraced(head []byte) bool {
 	return head[0] == '[' && has("ph") && has("ts") && has("name")
 }
 
-// decode reads a trace of total bytes; 0 if that is not known.
+// decode reads a trace of total bytes; total is 0 if unknown.
 func decode(name string, r io.Reader, total int, poll *engine.Poll) *profiles.Profile {
 	t := readTrace(r, total, poll)
 	t.check()
@@ -102,7 +102,7 @@ func decode(name string, r io.Reader, total int, poll *engine.Poll) *profiles.Pr
 	return p
 }
 
-// Where stages come from.
+// Sources of stages.
 const (
 	fromModules = "calls of modules"
 	fromStacks  = "call stacks"
@@ -110,7 +110,7 @@ const (
 	fromOps     = "single operators"
 )
 
-// chooseNodes takes the best description of the parts of the model.
+// chooseNodes returns the nodes of the first source that describes the model, and the source.
 func (s *ktStep) chooseNodes() (nodes []*node, source string) {
 	if nodes := s.moduleNodes(); len(s.parts(nodes)) > 1 {
 		return nodes, fromModules
@@ -124,7 +124,7 @@ func (s *ktStep) chooseNodes() (nodes []*node, source string) {
 	return s.opNodes(), fromOps
 }
 
-// dtype returns the type of most inputs of stages.
+// dtype returns the most frequent type among the inputs of stages.
 func (s *ktStep) dtype(list []stage) string {
 	votes := make([]int, len(ktTypes))
 	best := dType(0)
@@ -138,8 +138,8 @@ func (s *ktStep) dtype(list []stage) string {
 	return ktTypes[best].word
 }
 
-// resident finds weights and what else stays. fresh tells that the gradients of
-// weights are allocated anew in every step.
+// resident sets the resident memory of the chain. fresh reports whether the gradients of weights
+// are allocated anew in every step.
 func (s *ktStep) resident(list []stage, c *engine.Chain) (fresh bool) {
 	weights := int64(0)
 	for i := range list {
@@ -170,12 +170,12 @@ func (s *ktStep) resident(list []stage, c *engine.Chain) (fresh bool) {
 	return fresh
 }
 
-// milliseconds of a number of nanoseconds, for people.
+// inMilliseconds returns a number of nanoseconds for people.
 func inMilliseconds(ns int64) string {
 	return time.Duration(ns).Round(10 * time.Microsecond).String()
 }
 
-// check refuses traces of which no step can be read, with what to record instead.
+// check refuses traces without a readable step, with advice on what to record instead.
 func (t *trace) check() {
 	const remedy = "Record with torch.profiler.profile (not torch.autograd.profiler) and export_chrome_trace."
 	switch {
@@ -200,11 +200,10 @@ func (t *trace) check() {
 	}
 }
 
-// compiled begins the names of operators that are whole graphs of torch.compile.
+// compiled is the prefix of the names of operators that are whole graphs of torch.compile.
 const compiled = "CompiledFunction"
 
-// checkChain refuses chains that say nothing: no size is known, or all of the
-// forward is one operator.
+// checkChain refuses chains without any size, and chains whose forward is one operator.
 func (s *ktStep) checkChain(c *engine.Chain) {
 	sized, stages := false, 0
 	for i := range c.Stages {
@@ -225,7 +224,7 @@ func (s *ktStep) checkChain(c *engine.Chain) {
 	}
 }
 
-// compiledOps counts operators of the forward that are compiled graphs.
+// compiledOps counts the operators of the forward that are compiled graphs.
 func (s *ktStep) compiledOps() (n int) {
 	for _, i := range s.trained {
 		if strings.HasPrefix(s.texts[s.ops[i].name], compiled) {
@@ -235,9 +234,16 @@ func (s *ktStep) compiledOps() (n int) {
 	return n
 }
 
-// describe tells where the numbers come from, and what the trace cannot tell.
+// describe adds notes on the sources of the numbers, and warnings on what is missing in the
+// trace.
 func (s *ktStep) describe(p *profiles.Profile, list []stage, source string, fresh bool) {
-	s.describeDevice(p)
+	device := int64(0) // whose memory is in the trace
+	if len(s.used) > 0 {
+		device = max(0, int64(s.used[0].device&0xffff)-1)
+	}
+	if d, ok := s.devices[device]; ok && !s.onCPU {
+		p.Source.Device = profiles.Clip(d)
+	}
 	note := func(format string, args ...any) {
 		p.Source.Notes = append(p.Source.Notes, fmt.Sprintf(format, args...))
 	}
@@ -282,7 +288,8 @@ func (s *ktStep) describe(p *profiles.Profile, list []stage, source string, fres
 	}
 }
 
-// describeSteps tells which of the steps is read. marked are those that have marks.
+// describeSteps adds a note on which step is read. steps is the number of steps, marked the
+// number of marked ranges, and how their mark.
 func (s *ktStep) describeSteps(p *profiles.Profile, steps, marked int, how string) {
 	note := func(text string) { p.Source.Notes = append(p.Source.Notes, text) }
 	const median = "the one with the median of the work is read."
@@ -317,7 +324,7 @@ func (s *ktStep) describeTimes(p *profiles.Profile, note, warn func(string, ...a
 		inMilliseconds(wall), inMilliseconds(busy), inMilliseconds(told))
 }
 
-// describeAsides tells what runs beside the layers.
+// describeAsides adds notes on the work that does not belong to layers.
 func (s *ktStep) describeAsides(note, warn func(string, ...any)) {
 	if t := s.spent[ofCollectives]; t > 0 {
 		note("Collectives take %s in this step, with what packs their data and their waits for other devices: they are left out.", inMilliseconds(t))
@@ -356,8 +363,8 @@ func (s *ktStep) describeMemory(p *profiles.Profile, list []stage, note, warn fu
 	}
 }
 
-// comparePeaks compares the peak that the trace recorded with that of the chain,
-// both above what is there before the forward.
+// comparePeaks compares the peak in the trace with the peak of the chain, both without the
+// memory before the forward.
 func (s *ktStep) comparePeaks(p *profiles.Profile, list []stage, note, warn func(string, ...any), fresh bool) {
 	end := list[0].to
 	for i := range list {
@@ -377,16 +384,5 @@ func (s *ktStep) comparePeaks(p *profiles.Profile, list []stage, note, warn func
 		warn("%s: sizes of stages do not tell all of it.", text)
 	} else {
 		note("%s.", text)
-	}
-}
-
-// describeDevice names the device whose memory is in the trace.
-func (s *ktStep) describeDevice(p *profiles.Profile) {
-	id := int64(0)
-	if len(s.used) > 0 {
-		id = max(0, int64(s.used[0].device&0xffff)-1)
-	}
-	if d, ok := s.devices[id]; ok && !s.onCPU {
-		p.Source.Device = profiles.Clip(d)
 	}
 }

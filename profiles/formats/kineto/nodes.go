@@ -9,17 +9,17 @@ import (
 	"memtide/profiles/parse"
 )
 
-// node is a part of the forward that has a name: the call of a module, or a
-// range that somebody named. Its operators lie within its time.
+// node is a named part of the forward: the call of a module, or a range that the author of the
+// program named. Its operators run between start and end.
 type node struct {
 	start, end int64
 	name       string
-	class      string // of the module, where it is known
+	class      string // of the module; empty if unknown
 	children   []*node
 }
 
-// nest builds trees of nodes that are sorted by start, the longer ones first.
-// Nodes without operators that have a backward are left out.
+// nest builds trees of nodes that are sorted by start, the longer ones first. It leaves out
+// nodes without an operator that has a backward.
 func (s *ktStep) nest(sorted []*node) (roots []*node) {
 	var open []*node
 	for _, n := range sorted {
@@ -43,7 +43,7 @@ func (s *ktStep) nest(sorted []*node) (roots []*node) {
 	return roots
 }
 
-// deepest is how deep modules may be within each other.
+// deepest is the largest depth of nested modules.
 const deepest = 500
 
 // moduleNodes returns the calls of modules that the profiler has recorded.
@@ -62,10 +62,11 @@ func (s *ktStep) moduleNodes() []*node {
 	return s.nest(list)
 }
 
-// namedNodes returns the ranges that somebody named with record_function, if they
-// are the layers of the forward: several, none with most of the operators, and
-// hardly any outside of them. Phases of the step are none: ranges that reach into
-// the backward or have the names of phases. s.notLayers is one that is none.
+// namedNodes returns the ranges that the author of the program named with record_function, if
+// they are the layers of the forward: at least three, none with most of the operators, and
+// together with at least 80 % of them. Phases of the step are left out: ranges that extend into
+// the backward, or have the name of a phase. Otherwise it returns nil, and s.notLayers is the
+// name of a range that is not a layer.
 func (s *ktStep) namedNodes() []*node {
 	var list []*node
 	for i := range s.ops {
@@ -84,10 +85,10 @@ func (s *ktStep) namedNodes() []*node {
 	for open := s.nest(list); len(open) > 0; {
 		n := open[0]
 		if open = open[1:]; len(n.children) > 1 && 2*s.trainedIn(n.start, n.end) > all {
-			open = append(slices.Clone(n.children), open...) // most of the forward has a name, too
+			open = append(slices.Clone(n.children), open...) // the range of the whole forward
 			continue
 		}
-		n.children = nil // what is within a range that somebody chose stays together
+		n.children = nil // a range that the author chose is not split
 		layers = append(layers, n)
 	}
 	covered := 0
@@ -108,25 +109,26 @@ func (s *ktStep) namedNodes() []*node {
 	return layers
 }
 
-// ofPyTorch tells ranges that PyTorch names itself, not the author of the model.
+// ofPyTorch reports whether a range is named by PyTorch itself, not by the author of the
+// program.
 func ofPyTorch(name string) bool {
 	return communicates(name) || begins(name, "ProfilerStep", "Optimizer.", "enumerate(", "DistributedDataParallel.",
 		"FullyShardedDataParallel.", "FSDP::", "Torch-Compiled Region")
 }
 
-// begins reports whether a name begins with one of these.
+// begins reports whether a name has one of the prefixes.
 func begins(name string, prefixes ...string) bool {
 	return slices.ContainsFunc(prefixes, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
 }
 
-// phaseWords are those of names such as "## zero_grad ##" and "train step 7".
+// phaseWords holds the words in names of phases, such as "## zero_grad ##" and "train step 7".
 var phaseWords = map[string]bool{"forward": true, "fwd": true, "backward": true, "bwd": true, "pass": true,
 	"step": true, "train": true, "training": true,
 	"model": true, "optimizer": true, "optim": true, "zero": true, "grad": true, "iteration": true, "iter": true,
 	"epoch": true, "batch": true, "data": true,
 	"dataloader": true, "loader": true, "loading": true, "load": true}
 
-// isPhase tells names of which every word is one of a phase.
+// isPhase reports whether a name consists of words of phases.
 func isPhase(name string) bool {
 	words := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return r < 'a' || r > 'z' })
 	return len(words) > 0 && !slices.ContainsFunc(words, func(w string) bool { return !phaseWords[w] })
@@ -164,16 +166,16 @@ func frames(stack string) []stackFrame {
 		f.own = strings.Contains(path, "torch/nn/modules/") || strings.Contains(path, `torch\nn\modules\`)
 		f.file = strings.TrimSuffix(path[strings.LastIndexAny(path, `/\`)+1:], ".py")
 		f.call = f.file == "module" && strings.HasSuffix(function, ": _call_impl")
-		f.text = path + function // two lines of one function are the same function
+		f.text = path + function // without the line
 		list = append(list, f)
 	}
 	slices.Reverse(list)
 	return list
 }
 
-// stackNodes rebuilds the calls of modules from the call stacks of operators.
-// Two calls of the same line, as in the loop of nn.Sequential, differ in what
-// they call, or in that its lines begin anew.
+// stackNodes rebuilds the calls of modules from the call stacks of operators. Two calls in the
+// same line, as in the loop of nn.Sequential, differ in the called function, or the lines of the
+// second call start again from a smaller number.
 func (s *ktStep) stackNodes() (roots []*node) {
 	type call struct {
 		frame int
@@ -213,8 +215,8 @@ func (s *ktStep) stackNodes() (roots []*node) {
 	return s.prune(roots)
 }
 
-// sharedFrames returns how many frames two operators share, in the same calls.
-// sameName tells that the operators have one name.
+// sharedFrames returns the number of frames that two operators share, in the same calls.
+// sameName reports whether the operators have the same name.
 func sharedFrames(before, now []stackFrame, sameName bool) int {
 	n := 0
 	for n < len(before) && n < len(now) && before[n].text == now[n].text && before[n].line == now[n].line {
@@ -228,7 +230,7 @@ func sharedFrames(before, now []stackFrame, sameName bool) int {
 		return n
 	}
 	if n == len(now) || n == len(before) {
-		// The same line once more: a module of PyTorch that is one operator.
+		// The same line again: a module of PyTorch that is a single operator.
 		if n == len(now) && n == len(before) && sameName && call+1 < n && now[call+1].own {
 			return call
 		}
@@ -242,7 +244,7 @@ func sharedFrames(before, now []stackFrame, sameName bool) int {
 	return n
 }
 
-// prune leaves out nodes without operators that have a backward.
+// prune removes nodes without an operator that has a backward.
 func (s *ktStep) prune(list []*node) []*node {
 	list = slices.DeleteFunc(list, func(n *node) bool { return s.trainedIn(n.start, n.end) == 0 })
 	for _, n := range list {
@@ -251,11 +253,10 @@ func (s *ktStep) prune(list []*node) []*node {
 	return list
 }
 
-// parts chooses the nodes that become stages. Children of a node may only
-// become stages if nothing but the output of one reaches the next: that is so in
-// nn.Sequential, and usual on the outermost level of a model and where many
-// modules of one class follow each other (the layers of a transformer). Residual
-// connections are within blocks, which stay whole.
+// parts returns the nodes that become stages. The children of a node may become stages only if a
+// child passes nothing but its output to the next one. This holds in nn.Sequential. It is usual
+// on the outermost level of a model, and where many modules of one class follow each other, such
+// as the layers of a transformer. Residual connections are within blocks, which are not split.
 func (s *ktStep) parts(roots []*node) (list []*node) {
 	for _, n := range roots {
 		share := s.trainedIn(n.start, n.end)

@@ -11,23 +11,23 @@ import (
 	"memtide/profiles/parse"
 )
 
-// What is kept of a trace: columns of the few kinds of events that matter. Most
-// events (frames of Python, arrows) are skipped without a copy. Times are
-// nanoseconds on the clock of the trace.
+// The content of a trace that is kept: columns of the few kinds of events that matter. Most
+// events, such as frames of Python and arrows, are skipped without a copy. Times are nanoseconds
+// on the clock of the trace.
 
-// ktOp is an operator of PyTorch, or a range that somebody named.
+// ktOp is an operator of PyTorch, or a range that the author of the program named.
 type ktOp struct {
 	start, end int64
-	external   int64 // External id, joins kernels; -1 if there is none
-	sequence   int64 // joins forward and backward; -1 if there is none
+	external   int64 // External id, which joins kernels; -1 if missing
+	sequence   int64 // joins forward and backward; -1 if missing
 	input      int64 // bytes of the first tensor among the inputs; 0 if unknown
 	batch      int32 // first dimension of that tensor
 	name       int32
-	stack      int32 // call stack, the innermost frame first; 0: none
+	stack      int32 // call stack, the innermost frame first; 0 if missing
 	thread     int32
 	kind       dType
-	back       bool // part of the backward: it names the thread of its forward
-	named      bool // a range that somebody named, no operator
+	back       bool // part of the backward: the event has the thread of its forward
+	named      bool // a named range, not an operator
 }
 
 // kernel is work on the device.
@@ -37,7 +37,7 @@ type kernel struct {
 	communicates          bool
 }
 
-// launch is the call of the CUDA runtime behind a kernel.
+// launch is the call of the CUDA runtime that started a kernel.
 type launch struct {
 	start, correlation, external int64
 	thread                       int32
@@ -49,16 +49,16 @@ type ktSpan struct {
 	name, thread int32
 }
 
-// memory is an allocation, or a release if bytes are negative.
+// memory is an allocation, or a release if bytes is negative.
 type memory struct {
 	at, bytes, total int64 // total: in use afterwards, -1 if unknown
 	device           int32 // type and number
 }
 
-// dType is the type of a tensor's elements: a place in ktTypes, 0 if its size is not known.
+// dType is the type of a tensor's elements: an index of ktTypes, 0 if the size is unknown.
 type dType uint8
 
-// ktTypes are the types whose size is known, by the names of PyTorch, with the words of profiles.
+// ktTypes lists the types with a known size: PyTorch's name, bytes and the word in profiles.
 var ktTypes = []struct {
 	name  string
 	bytes int64
@@ -67,7 +67,7 @@ var ktTypes = []struct {
 	{"long int", 8, ""}, {"long", 8, ""}, {"int", 4, ""}, {"unsigned char", 1, ""}, {"signed char", 1, ""},
 	{"bool", 1, ""}}
 
-// typeOf returns the type of a name.
+// typeOf returns the type with this name.
 func typeOf(name []byte) dType {
 	for i := range ktTypes {
 		if string(name) == ktTypes[i].name {
@@ -90,26 +90,27 @@ type trace struct {
 	devices  map[int64]string // names
 	events   int
 	plain    int    // operators without a category
-	maker    string // of a trace of something else; empty if nothing tells
-	process  int32  // of operators with a sequence number; 0: none
-	mixed    bool   // they are of several processes
+	maker    string // the program that wrote a trace of something else; empty if unknown
+	process  int32  // of operators with a sequence number; 0 if there is no such operator
+	mixed    bool   // operators with a sequence number are of several processes
 	rank     string
-	read     int // bytes when charge was called
-	kept     int // bytes that are charged
+	read     int // bytes read when charge was last called
+	kept     int // bytes charged by then
 
 	stream *jsonfile.Stream
 	errs   *parse.Errors
 }
 
 const (
-	largest    = 1 << 30 // of a trace that is read piece by piece: what is kept of it takes less than half
+	largest    = 1 << 30 // bytes of a trace that is streamed; the part that is kept takes less than half
 	mostEvents = 8 << 20
-	mostText   = 64 << 20 // of different names and call stacks
-	mostName   = 64 << 10 // of one
-	room       = 2 * 96   // of what is kept of an event, in a list that grows
+	mostText   = 64 << 20 // bytes of different names and call stacks
+	mostName   = 64 << 10 // bytes of one name or call stack
+	room       = 2 * 96   // bytes of a kept event, in a list that grows
 )
 
-// text numbers a text; 0 is the empty one, and all that has no room.
+// text returns the index of a text in texts: 0 for the empty text, and for texts above the
+// limit.
 func (t *trace) text(v []byte) int32 {
 	v = v[:min(len(v), mostName)]
 	if id, ok := t.known[string(v)]; ok {
@@ -125,7 +126,7 @@ func (t *trace) text(v []byte) int32 {
 	return id
 }
 
-// readTrace reads all events. total is the size of the content, for progress.
+// readTrace reads all events. total is the size of the content, for progress; 0 if unknown.
 func readTrace(r io.Reader, total int, poll *engine.Poll) *trace {
 	t := &trace{known: map[string]int32{}, textRoom: mostText, devices: map[int64]string{},
 		stream: jsonfile.NewStream(r), errs: parse.NewErrors(0)}
@@ -153,8 +154,8 @@ func readTrace(r io.Reader, total int, poll *engine.Poll) *trace {
 	return nil
 }
 
-// readAll reads the object around the events, or the bare list of old tools. It ends
-// with what is no FormatError where the content is no JSON.
+// readAll reads the object around the events, or the bare list of old tools. It ends with an
+// error that is not a FormatError if the content is not JSON.
 func (t *trace) readAll(total int, poll *engine.Poll) *trace {
 	s := t.stream
 	if s.Next() == '[' {
@@ -187,8 +188,8 @@ func (t *trace) readAll(total int, poll *engine.Poll) *trace {
 	return t
 }
 
-// more reports whether something follows that begins like this, before the end of what it
-// is in, which is skipped.
+// more reports whether another key or item, which starts with begin, precedes the closing
+// bracket end. It consumes commas and end.
 func (t *trace) more(begin, end byte, what string, poll *engine.Poll) bool {
 	s := t.stream
 	for {
@@ -236,8 +237,8 @@ func (t *trace) readEvents(total int, poll *engine.Poll) {
 	}
 }
 
-// charge charges what is kept: at most half of what has been read, beside what
-// every file may take. Operators with all their fields take a quarter.
+// charge charges the budget for the kept events: at most half of the bytes read, besides the
+// amount that every file may take. Operators with all their fields take a quarter.
 func (t *trace) charge() {
 	read := int(t.stream.Offset())
 	t.errs.Budget.Grow((read - t.read) / 2)
@@ -252,7 +253,7 @@ func (t *trace) charge() {
 	}
 }
 
-// readRank keeps which of several ranks wrote the trace.
+// readRank sets the note on which rank wrote the trace.
 func (t *trace) readRank(v []byte) {
 	var rank, of int64
 	t.stream.EachField(v, func(key, value []byte) {
@@ -269,7 +270,7 @@ func (t *trace) readRank(v []byte) {
 	}
 }
 
-// readDevices keeps the names of the devices.
+// readDevices reads the names of the devices.
 func (t *trace) readDevices(list []byte) {
 	s := t.stream
 	for item, rest := s.NextItem(list[1:]); item != nil && len(t.devices) < 1024; item, rest = s.NextItem(rest) {

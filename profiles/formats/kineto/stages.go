@@ -12,27 +12,26 @@ import (
 	"memtide/profiles/parse"
 )
 
-// stage is a stage while it is put together.
+// stage is a stage under construction.
 type stage struct {
 	node         *node
-	from, to     int64 // of its forward: to is the begin of the next stage
+	from, to     int64 // of its forward; to is the start of the next stage
 	forward      int64
 	back         int64
-	backAt       int64 // its backward begins; -1: it has none
+	backAt       int64 // start of its backward; -1 if it has no backward
 	backEnd      int64
 	input        int64 // bytes; 0 if unknown
 	batch        int32
 	kind         dType
 	grads        int64 // bytes of the gradients of its weights
-	joined       int   // stages that were joined to it
-	growth       int64 // memory at its end over memory at its begin
-	renames      bool  // works in place, or only renames
+	joined       int   // number of stages that were joined to it
+	growth       int64 // memory in use at its end minus at its start
+	renames      bool  // it only works in place or makes views
 	isLoss       bool
-	nothingKnown bool // about its output
+	nothingKnown bool // the size of its output is unknown
 }
 
-// cut makes stages of nodes. Everything up to the begin of the next node belongs
-// to the one before.
+// cut makes stages from nodes. A stage lasts until the next node starts.
 func (s *ktStep) cut(nodes []*node) []stage {
 	var list []stage
 	end := s.starts[len(s.starts)-1]
@@ -41,7 +40,7 @@ func (s *ktStep) cut(nodes []*node) []stage {
 	}
 	for _, n := range nodes {
 		if len(list) > 0 && n.start <= list[len(list)-1].from {
-			continue // two names of one beginning
+			continue // it starts with the node before
 		}
 		list = append(list, stage{node: n, from: n.start, backAt: -1})
 	}
@@ -58,8 +57,8 @@ func (s *ktStep) cut(nodes []*node) []stage {
 	return list
 }
 
-// cutLoss makes the loss a stage: a module that says so, or what begins with an
-// operator that says so.
+// cutLoss makes the loss a stage: the last module or the first operator after it whose name says
+// loss.
 func (s *ktStep) cutLoss(list []stage) []stage {
 	if n := len(list); n > 1 && strings.Contains(strings.ToLower(list[n-1].node.class+list[n-1].node.name), "loss") {
 		list[n-1].isLoss = true
@@ -80,7 +79,7 @@ func (s *ktStep) cutLoss(list []stage) []stage {
 	return list
 }
 
-// stageOf returns the stage whose forward has a time, or -1 if none has.
+// stageOf returns the stage whose forward includes time at, or -1.
 func stageOf(list []stage, at int64) int {
 	k, _ := slices.BinarySearchFunc(list, at+1, func(st stage, at int64) int { return cmp.Compare(st.from, at) })
 	if k == 0 || at >= list[k-1].to {
@@ -89,7 +88,7 @@ func stageOf(list []stage, at int64) int {
 	return k - 1
 }
 
-// measure gives the stages their forward and backward times.
+// measure sets the times, inputs and gradients of the stages.
 func (s *ktStep) measure(list []stage) {
 	for i := range s.ops {
 		profiles.End(s.poll.Err())
@@ -127,8 +126,9 @@ func (s *ktStep) measure(list []stage) {
 	}
 }
 
-// owners returns the stages of the outermost operators of the backward. What has no
-// sequence number, like the sum of a gradient, belongs to what ran before it.
+// owners returns the stage of each outermost operator of the backward. An operator without a
+// sequence number, such as the sum of a gradient, belongs to the stage of the operator before
+// it.
 func (s *ktStep) owners(list []stage) map[int]int {
 	owner := map[int]int{}
 	for thread, tops := range s.tops {
@@ -161,8 +161,8 @@ func (s *ktStep) owners(list []stage) map[int]int {
 	return owner
 }
 
-// join joins stages that keep nothing of their own to the one before: what works
-// in place overwrites the output there, what renames has no other.
+// join joins stages that keep no memory of their own to the stage before them: operators in
+// place overwrite its output, and views rename it.
 func (s *ktStep) join(list []stage) []stage {
 	s.findRenames(list)
 	var out []stage
@@ -188,13 +188,13 @@ func (s *ktStep) join(list []stage) []stage {
 	return out
 }
 
-// views are operators that only rename what they read.
+// views lists operators that only rename their input.
 var views = map[string]bool{"aten::flatten": true, "aten::view": true, "aten::reshape": true, "aten::permute": true,
 	"aten::transpose": true,
 	"aten::squeeze":   true, "aten::unsqueeze": true, "aten::t": true, "aten::expand": true, "aten::slice": true,
 	"aten::select": true}
 
-// findRenames marks stages of nothing but operators in place and views.
+// findRenames marks stages that consist only of operators in place and views.
 func (s *ktStep) findRenames(list []stage) {
 	seen := make([]bool, len(list))
 	for _, i := range s.tops[s.forward] {
@@ -210,7 +210,7 @@ func (s *ktStep) findRenames(list []stage) {
 	}
 }
 
-// chain makes the stages of the profile.
+// chain returns the chain of the stages.
 func (s *ktStep) chain(list []stage) *engine.Chain {
 	c := &engine.Chain{}
 	names := map[string]int{}
@@ -241,7 +241,7 @@ func (s *ktStep) chain(list []stage) *engine.Chain {
 		before, after := s.heldAt(st.from), s.heldAt(st.to)
 		e.FwdTemp = engine.Bytes(max(0, s.peakIn(st.from, st.to)-max(before, after)))
 		if st.backAt >= 0 {
-			given := int64(0) // the gradient of the input; the first stage gives none
+			given := int64(0) // the gradient of the input; 0 for the first stage
 			if i > 0 {
 				given = list[i].input
 			}
@@ -253,11 +253,11 @@ func (s *ktStep) chain(list []stage) *engine.Chain {
 	return c
 }
 
-// What runs during a step and is no layer's: collectives, which wait for other
-// devices, and forwards that the backward runs again (checkpointing). Their time
-// is left out of the stages and told apart.
+// Work during a step that does not belong to layers: collectives, which wait for other devices,
+// and forwards that the backward runs again (checkpointing). Its time is not part of the stages
+// but reported in notes.
 
-// workKind says what work is for.
+// workKind is the purpose of work on the device.
 type workKind uint8
 
 const (
@@ -266,27 +266,27 @@ const (
 	ofRecomputation
 )
 
-// aside is time of a thread that is no layer's.
+// aside is a time range of a thread that does not belong to layers.
 type aside struct {
 	window
 	kind workKind
 }
 
-// communicates tells kernels and operators that move data between devices, and
-// those that pack it for that.
+// communicates reports whether a kernel or an operator moves data between devices, or packs it
+// for that.
 func communicates(name string) bool {
 	return begins(name, "nccl", "rccl", "msccl", "c10d::", "gloo:", "record_param_comms", "_c10d_functional::",
 		"torch::distributed::", "torch.distributed.")
 }
 
-// findAsides finds what is no layer's, and takes it off the work.
+// findAsides finds the asides of each thread and sets the kinds of the work.
 func (s *ktStep) findAsides() {
 	again := map[int32]bool{} // names of the forward's operators
 	for _, i := range s.trained {
 		again[s.ops[i].name] = true
 	}
 	type state struct {
-		backEnd int64 // of the operators of the backward that began
+		backEnd int64 // latest end of the operators of the backward so far
 		running bool  // the last aside is a forward within one of them
 	}
 	threads := map[int32]*state{}
@@ -319,8 +319,8 @@ func (s *ktStep) findAsides() {
 	s.sortWorks()
 }
 
-// sortWorks gives work its kind. Work of the CPU is the time of outermost
-// operators: what lies within them is taken off.
+// sortWorks sets the kind of all work. Without a device, the work is the time of outermost
+// operators, less the asides within them.
 func (s *ktStep) sortWorks() {
 	for i := range s.works {
 		w := &s.works[i]
@@ -344,8 +344,8 @@ func (s *ktStep) sortWorks() {
 	}
 }
 
-// clocks returns the time from the first work of the step on the device to the last,
-// and what of it the device works.
+// clocks returns the time from the first work of the step on the device to its last, and how
+// much of it the device is busy.
 func (s *ktStep) clocks() (wall, busy int64) {
 	works := slices.Clone(s.works)
 	slices.SortFunc(works, func(a, b work) int { return cmp.Compare(a.begin, b.begin) })

@@ -10,13 +10,12 @@ import (
 	"memtide/profiles"
 )
 
-// window is one training step, on the clock of the trace.
+// window is a time range, such as one training step, on the clock of the trace.
 type window struct{ from, to int64 }
 
 func (w window) has(at int64) bool { return w.from <= at && at < w.to }
 
-// work is work on the device, with the call that launched it: what called it
-// says what it belongs to.
+// work is work on the device. at and thread are those of the call that launched it.
 type work struct {
 	at, took   int64
 	begin, ran int64 // on the device
@@ -28,26 +27,26 @@ type work struct {
 type ktStep struct {
 	*trace
 	window
-	ops     []ktOp          // of the step, by start, the outer ones first
+	ops     []ktOp          // by start, the outer ones first
 	tops    map[int32][]int // outermost operators of every thread, by start
-	works   []work          // of the step, by launch
-	trained map[int64]int   // the forward operator of a sequence number of the backward
-	starts  []int64         // of the trained operators, sorted
+	works   []work          // by launch
+	trained map[int64]int   // operators of the forward that have a backward, by sequence number
+	starts  []int64         // start of each trained operator, sorted
 	forward int32           // the thread of the forward
-	turn    int64           // the backward begins
-	last    int64           // the last operator of the backward with a sequence number begins
-	used    []memory        // of the step, by time
-	held    []int64         // held[i] is in use before used[i], above the begin of the step
-	onCPU   bool            // no work on a device: times of the CPU
+	turn    int64           // start of the backward
+	last    int64           // start of the last operator of the backward with a sequence number
+	used    []memory        // events of the device's memory, by time
+	held    []int64         // held[i] is the bytes in use before used[i], minus those at the start of the step
+	onCPU   bool            // no work on a device: times are those of the CPU
 	poll    *engine.Poll
 
-	asides map[int32][]aside          // of every thread, by time
+	asides map[int32][]aside          // by thread, by time
 	spent  [ofRecomputation + 1]int64 // time of all work, by kind
 
-	notLayers string // a named range that is no stage; empty: there is none
+	notLayers string // name of a range that is not a stage; empty if there is no such range
 }
 
-// sortAll brings events into the order of time.
+// sortAll sorts the events by time.
 func (t *trace) sortAll() {
 	slices.SortStableFunc(t.ops, func(a, b ktOp) int {
 		return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(b.end, a.end))
@@ -58,9 +57,8 @@ func (t *trace) sortAll() {
 	slices.SortStableFunc(t.memory, func(a, b memory) int { return cmp.Compare(a.at, b.at) })
 }
 
-// works joins kernels to what launched them: the operator of their External id,
-// or else the runtime call of their correlation. Kernels without either are
-// counted in lost.
+// works joins kernels to the operator with their External id, or else to the runtime call with
+// their correlation. It returns the work and the number of kernels without either.
 func (t *trace) works() (works []work, lost int) {
 	byID := make([]int32, 0, len(t.ops))
 	for i := range t.ops {
@@ -104,8 +102,9 @@ func (t *trace) works() (works []work, lost int) {
 	return works, lost
 }
 
-// windows returns the steps of the trace: the ranges that the profiler's step()
-// makes, or what lies between two ends of an optimizer's step, or everything.
+// windows returns the steps of the trace and their mark. The steps are the ranges of the
+// profiler's step(), or the times between two ends of an optimizer's step, or the whole trace
+// without a mark.
 func (t *trace) windows() (list []window, how string) {
 	seen := map[int32]bool{}
 	var ends []int64
@@ -135,8 +134,8 @@ func (t *trace) windows() (list []window, how string) {
 	return []window{{0, math.MaxInt64}}, ""
 }
 
-// medianWindow returns the step with the median of the work, the earlier one of two.
-// The list is sorted.
+// medianWindow returns the step with the median of the work, the lower one of two. list is
+// sorted.
 func medianWindow(list []window, works []work) window {
 	type sum struct{ took, index int64 }
 	sums := make([]sum, len(list))
@@ -163,13 +162,12 @@ func medianWindow(list []window, works []work) window {
 		return list[0]
 	}
 	slices.SortFunc(sums, func(a, b sum) int {
-		return cmp.Or(cmp.Compare(a.took, b.took),
-			cmp.Compare(a.index, b.index))
+		return cmp.Or(cmp.Compare(a.took, b.took), cmp.Compare(a.index, b.index))
 	})
 	return list[sums[(len(sums)-1)/2].index]
 }
 
-// newStep collects what belongs to a window.
+// newStep returns the step in a window.
 func (t *trace) newStep(w window, works []work, poll *engine.Poll) *ktStep {
 	s := &ktStep{trace: t, window: w, tops: map[int32][]int{}, trained: map[int64]int{}, onCPU: len(works) == 0,
 		poll: poll}
@@ -197,7 +195,7 @@ func (t *trace) newStep(w window, works []work, poll *engine.Poll) *ktStep {
 	return s
 }
 
-// findMemory takes the events of the device that has most of them.
+// findMemory sets used and held from the events of the device that has most of them.
 func (s *ktStep) findMemory() {
 	count := map[int32]int{}
 	for _, m := range s.memory {
@@ -217,7 +215,8 @@ func (s *ktStep) findMemory() {
 	s.held = append(s.held, sum)
 }
 
-// mostVotes returns the number with the most votes, the lowest of several; -1 without votes.
+// mostVotes returns the number with the most votes, the lowest of equal ones, or -1 without
+// votes.
 func mostVotes(votes map[int32]int) int32 {
 	best := int32(-1)
 	for k, n := range votes {
@@ -228,13 +227,13 @@ func mostVotes(votes map[int32]int) int32 {
 	return best
 }
 
-// heldAt returns what is in use at a time, above the begin of the step.
+// heldAt returns the bytes in use at a time, minus those at the start of the step.
 func (s *ktStep) heldAt(at int64) int64 {
 	i, _ := slices.BinarySearchFunc(s.used, at, func(m memory, at int64) int { return cmp.Compare(m.at, at) })
 	return s.held[i]
 }
 
-// peakIn returns the most that is in use between two times.
+// peakIn is the maximum of heldAt between two times.
 func (s *ktStep) peakIn(from, to int64) int64 {
 	i, _ := slices.BinarySearchFunc(s.used, from, func(m memory, at int64) int { return cmp.Compare(m.at, at) })
 	peak := s.held[i]
@@ -244,10 +243,9 @@ func (s *ktStep) peakIn(from, to int64) int64 {
 	return peak
 }
 
-// findForward tells forward from backward. Operators of the backward name the
-// thread of their forward; its sequence number names the operator. Sequence
-// numbers stand at everything that runs before the next one is taken, so the
-// last operator with a number is the one that it was given to.
+// findForward finds the thread and the operators of the forward. Operators of the backward have
+// the sequence number of their operator in the forward, which gets a number after the operators
+// within it have started. So of several operators with a number, the last one has the backward.
 func (s *ktStep) findForward() {
 	back := map[int64]bool{}
 	s.turn = math.MaxInt64
@@ -289,14 +287,14 @@ func (s *ktStep) findForward() {
 	s.findAsides()
 }
 
-// trainedIn returns how many operators that have a backward begin in a window.
+// trainedIn returns how many operators with a backward start in a time range.
 func (s *ktStep) trainedIn(from, to int64) int {
 	a, _ := slices.BinarySearch(s.starts, from)
 	b, _ := slices.BinarySearch(s.starts, to)
 	return max(0, b-a)
 }
 
-// topAt returns the outermost operator of a thread at a time, or -1 if there is none.
+// topAt returns the outermost operator of a thread at a time, or -1.
 func (s *ktStep) topAt(thread int32, at int64) int {
 	tops := s.tops[thread]
 	i, exact := slices.BinarySearchFunc(tops, at, func(i int, at int64) int { return cmp.Compare(s.ops[i].start, at) })
@@ -309,9 +307,9 @@ func (s *ktStep) topAt(thread int32, at int64) int {
 	return tops[i]
 }
 
-// splitSteps cuts windows, sorted by begin, where a forward follows a backward:
-// what runs both several times, without marks or within one, is several steps.
-// Parts without a forward and its backward are left out, where others have both.
+// splitSteps splits windows, sorted by start, where a forward follows a backward: a window that
+// runs both several times has several steps. It drops parts without a forward and its backward,
+// unless no part has both.
 func (t *trace) splitSteps(list []window) []window {
 	var out []window
 	for _, w := range list {
@@ -329,7 +327,7 @@ func (t *trace) splitSteps(list []window) []window {
 				c.take(op, t)
 			}
 		}
-		if c.complete { // what follows the last step belongs to it
+		if c.complete { // the last step includes the rest of the window
 			c.steps = append(c.steps, c.window)
 		}
 		out = append(out, c.steps...)
@@ -340,15 +338,15 @@ func (t *trace) splitSteps(list []window) []window {
 	return out
 }
 
-// stepCutter reads the outermost operators of a window in their order. Sequence
-// numbers grow during forwards; a backward has those of its forward.
+// stepCutter splits a window into steps. It gets the outermost operators of the window in order.
+// Sequence numbers grow during a forward; a backward has those of its forward.
 type stepCutter struct {
-	window         // what is left of it
-	began    int64 // first number of the forward; -1: none
-	turned   int64 // largest number of the backward; -1: none
-	next     int64 // first number of a forward behind that backward; -1: none
-	nextAt   int64 // it begins
-	backEnd  int64 // of the backward so far
+	window         // the rest of the window
+	began    int64 // first number of the forward; -1 before it
+	turned   int64 // largest number of the backward; -1 before it
+	next     int64 // first number of a forward after that backward; -1 before it
+	nextAt   int64 // start of that forward
+	backEnd  int64 // latest end of the backward so far
 	complete bool  // the forward has a backward
 	steps    []window
 }
@@ -369,12 +367,12 @@ func (c *stepCutter) take(op *ktOp, t *trace) {
 			c.began = op.sequence
 		}
 	case op.sequence > c.turned && (c.next < 0 || c.next == op.sequence):
-		c.next, c.nextAt = op.sequence, t.beginAround(op, c.backEnd) // a number is given to the last that has it
+		c.next, c.nextAt = op.sequence, t.beginAround(op, c.backEnd) // the last operator with a number owns it
 	}
 }
 
-// beginAround returns the begin of an operator, or of the outermost call of a module
-// or named range around it that begins at a time or later.
+// beginAround returns the start of an operator, or of the outermost module call or named range
+// around it that starts at from or later.
 func (t *trace) beginAround(op *ktOp, from int64) int64 {
 	begin := op.start
 	i, _ := slices.BinarySearchFunc(t.spans, from, func(s ktSpan, at int64) int { return cmp.Compare(s.start, at) })

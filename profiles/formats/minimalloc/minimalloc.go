@@ -1,5 +1,4 @@
-// Package minimalloc reads instances of MiniMalloc: buffers that have to be
-// placed.
+// Package minimalloc reads instances of MiniMalloc: buffers that have to be placed.
 package minimalloc
 
 import (
@@ -33,8 +32,8 @@ size of the pool: A.1048576.csv. The format is that of google/minimalloc
 	})
 }
 
-// miniColumns returns the names in the first line, in lower case, or nil if they are
-// not those of a MiniMalloc instance.
+// miniColumns returns the names in the first line, in lower case, or nil if the file is not a
+// MiniMalloc instance.
 func miniColumns(head []byte) []string {
 	head = bytes.TrimLeft(head, " \t\r\n")
 	line, _, _ := bytes.Cut(head, []byte("\n"))

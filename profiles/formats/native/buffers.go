@@ -12,7 +12,7 @@ import (
 	"memtide/profiles/parse"
 )
 
-// bufferRoles are the words for what a buffer is, by category.
+// bufferRoles holds the words for the roles of buffers, by category.
 var bufferRoles = [sim.NumCategories]string{"weight", "gradient", "activation", "recomputed", "transfer", "workspace"}
 
 func readBuffers(o *jsonfile.Object, p *profiles.Profile, poll *engine.Poll) {
@@ -78,11 +78,11 @@ func readRow(r *parse.BufferReader, o *jsonfile.Object) {
 	r.Add(b, forever, addr, took)
 }
 
-// readLayout reads where the buffers lie, if the file says so.
+// readLayout reads the addresses of the buffers, if the file has them.
 func readLayout(o *jsonfile.Object, m *profiles.Memory, r *parse.BufferReader, poll *engine.Poll) {
 	m.Before = min(m.Before, len(m.Requests.Events))
 	placed := slices.ContainsFunc(r.Addr, func(a engine.Bytes) bool { return a != alloc.NoAddr })
-	if !placed && o.Value("failed") == nil { // the first request of all may have failed
+	if !placed && o.Value("failed") == nil { // the very first request may have failed
 		return
 	}
 	l := &alloc.Layout{Addr: r.Addr, Runs: 1, Bound: m.Requests.AggregatePeak(), Failed: readFailure(o, m.Requests)}
@@ -93,7 +93,7 @@ func readLayout(o *jsonfile.Object, m *profiles.Memory, r *parse.BufferReader, p
 		switch {
 		case l.Took == nil:
 		case l.Addr[i] == alloc.NoAddr:
-			l.Took[i] = 0 // what was refused takes nothing
+			l.Took[i] = 0 // a failed request occupies nothing
 		case l.Took[i] == 0:
 			l.Took[i] = b.Bytes
 		}
@@ -123,7 +123,7 @@ func readLayout(o *jsonfile.Object, m *profiles.Memory, r *parse.BufferReader, p
 	m.Recorded = l
 }
 
-// readFailure reads the request that found no room; nil if there is none.
+// readFailure reads the failed request; it returns nil if the file has none.
 func readFailure(o *jsonfile.Object, q *alloc.Requests) *alloc.Failure {
 	if o.Value("failed") == nil {
 		return nil
@@ -140,7 +140,7 @@ func readFailure(o *jsonfile.Object, q *alloc.Requests) *alloc.Failure {
 	return f
 }
 
-// eachObject reads a list of objects, if there is one.
+// eachObject calls visit with the objects of a list, if the file has it.
 func eachObject(o *jsonfile.Object, list string, poll *engine.Poll, visit func(v *jsonfile.Object)) {
 	each(o, list, parse.MaxBuffers, poll, func(i int, item any) {
 		v := o.Item(list, i, item, &jsonfile.Keys{}, jsonfile.AnObject)
@@ -152,7 +152,7 @@ func eachObject(o *jsonfile.Object, list string, poll *engine.Poll, visit func(v
 	})
 }
 
-// each reads a list of at most most items, if the file has it.
+// each calls visit with the items of a list of at most most items, if the file has it.
 func each(o *jsonfile.Object, list string, most int, poll *engine.Poll, visit func(i int, item any)) {
 	if o.EachIn(list, most, poll, visit) {
 		return
@@ -162,7 +162,7 @@ func each(o *jsonfile.Object, list string, most int, poll *engine.Poll, visit fu
 	}
 }
 
-// memory writes the kind buffers.
+// memory writes a file of kind buffers.
 func (e *writer) memory(p *profiles.Profile) {
 	m := p.Memory
 	e.frame(p, "buffers")
@@ -202,12 +202,12 @@ func (e *writer) buffer(m *profiles.Memory, i int, ends bool) {
 		e.text("role", bufferRoles[b.Kind])
 	}
 	if b.High {
-		e.yes("high")
+		e.yes("", "high")
 	}
 	e.close('}')
 }
 
-// layout writes what Recorded says besides addresses.
+// layout writes the rest of Recorded, without the addresses.
 func (e *writer) layout(m *profiles.Memory) {
 	l := m.Recorded
 	e.int(newLine, "pool", int64(l.Pool))

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"strings"
 	"time"
 
 	"memtide/engine"
@@ -13,11 +14,10 @@ import (
 	"memtide/profiles/parse"
 )
 
-// Encode writes the chain, with its operators if it has a graph, as a
-// memtide/1 file that Decode reads back exactly, to the nanosecond and the byte.
-// A profile that has only a graph is written as kind graph, one that is about
-// addresses as kind buffers. The text is canonical: equal profiles are equal
-// bytes. A profile of nothing, or without a stage besides the loss, is an error.
+// Encode writes a profile as a memtide/1 file that Decode reads back exactly, to the nanosecond
+// and the byte. A profile with a chain is written with its graph, a profile with only a graph as
+// kind graph, and one about addresses as kind buffers. Equal profiles give equal bytes. Encode
+// returns an error for an empty profile, and for a chain without a stage besides the loss.
 func Encode(w io.Writer, p *profiles.Profile) error {
 	var e writer
 	switch {
@@ -26,7 +26,9 @@ func Encode(w io.Writer, p *profiles.Profile) error {
 	case p.Chain != nil:
 		e.chain(p)
 	case p.Graph != nil:
-		e.graphFile(p)
+		e.frame(p, "graph")
+		e.resident(engine.Resident{Pinned: p.Graph.Fixed})
+		e.graph(p.Graph)
 	case p.Memory != nil:
 		e.memory(p)
 	default:
@@ -38,11 +40,11 @@ func Encode(w io.Writer, p *profiles.Profile) error {
 	return err
 }
 
-// writer builds JSON with one line per key or stage. encoding/json would
-// pass the times through floating point.
+// writer builds JSON with one line for each key or stage. encoding/json would convert times to
+// floating point.
 type writer struct {
 	buf   bytes.Buffer
-	first bool // of the object or list that is open
+	first bool // the open object or list has no item yet
 }
 
 func (e *writer) open(bracket byte) {
@@ -91,22 +93,14 @@ func (e *writer) int(sep, key string, v int64) {
 
 // seconds writes a duration as decimal seconds, exactly.
 func (e *writer) seconds(key string, d time.Duration) {
-	e.key("", key)
-	e.buf.WriteString(decimalSeconds(d))
-}
-
-func decimalSeconds(d time.Duration) string {
-	s := strconv.FormatInt(int64(d/time.Second), 10)
-	frac := int64(d % time.Second)
-	if frac == 0 {
-		return s
+	e.int("", key, int64(d/time.Second))
+	if frac := d % time.Second; frac != 0 {
+		e.buf.WriteString("." + strings.TrimRight(fmt.Sprintf("%09d", int64(frac)), "0"))
 	}
-	digits := fmt.Sprintf("%09d", frac)
-	return s + "." + string(bytes.TrimRight([]byte(digits), "0"))
 }
 
-func (e *writer) yes(key string) {
-	e.key("", key)
+func (e *writer) yes(sep, key string) {
+	e.key(sep, key)
 	e.buf.WriteString("true")
 }
 
@@ -117,7 +111,7 @@ func (e *writer) texts(sep, key string, list []string) {
 	e.list(sep, key, len(list), "", func(i int) { e.quote(list[i]) })
 }
 
-// list writes n items, with sep before each.
+// list writes a list of n items, with sep before each item, and before before its key.
 func (e *writer) list(before, key string, n int, sep string, write func(i int)) {
 	e.key(before, key)
 	e.open('[')
@@ -128,13 +122,13 @@ func (e *writer) list(before, key string, n int, sep string, write func(i int)) 
 	e.close(']')
 }
 
-// number is a field of a whole number.
+// number is an integer field.
 type number struct {
 	key string
 	n   int64
 }
 
-// numbers writes an object of whole numbers.
+// numbers writes an object of integers.
 func (e *writer) numbers(fields ...number) {
 	e.open('{')
 	for _, f := range fields {
@@ -145,7 +139,7 @@ func (e *writer) numbers(fields ...number) {
 
 const newLine = "\n "
 
-// frame writes what does not depend on the kind.
+// frame writes the fields that all kinds have.
 func (e *writer) frame(p *profiles.Profile, kind string) {
 	e.open('{')
 	e.text("format", Version)
@@ -196,8 +190,7 @@ func (e *writer) chain(p *profiles.Profile) {
 	e.int("", "input_grad_bytes", int64(c.InputGrad))
 	e.resident(c.Resident)
 	if c.LossGradAllocated {
-		e.key(newLine, "seed_born")
-		e.buf.WriteString("true")
+		e.yes(newLine, "seed_born")
 	}
 	e.list(newLine, "stages", p.Totals().Stages, newLine+" ", func(i int) { e.stage(&c.Stages[i]) })
 	if !c.LossGradAllocated {
@@ -223,7 +216,7 @@ func (e *writer) stage(s *engine.Stage) {
 	e.int("", "output_bytes", int64(s.Out))
 	e.int("", "saved_bytes", int64(s.Saved))
 	if s.Unsaved {
-		e.yes(parse.UnsavedColumn)
+		e.yes("", parse.UnsavedColumn)
 	}
 	e.int("", "grad_bytes", int64(s.Grad))
 	e.int("", "forward_temp_bytes", int64(s.FwdTemp))
@@ -240,14 +233,7 @@ func (e *writer) stage(s *engine.Stage) {
 	e.close('}')
 }
 
-// graphFile writes the kind graph.
-func (e *writer) graphFile(p *profiles.Profile) {
-	e.frame(p, "graph")
-	e.resident(engine.Resident{Pinned: p.Graph.Fixed})
-	e.graph(p.Graph)
-}
-
-// graph writes the fields of a graph, but for what is fixed.
+// graph writes the fields of a graph, except fixed_bytes.
 func (e *writer) graph(g *engine.Graph) {
 	usual := usualPlaces(g)
 	e.list(newLine, "values", len(g.Values), newLine+" ",
@@ -291,10 +277,10 @@ func (e *writer) op(op *engine.Op) {
 	refs(e, "in", op.In)
 	refs(e, "out", op.Out)
 	if refs(e, "lean", op.OutputOnly); op.OutputOnly != nil && len(op.OutputOnly) == 0 {
-		e.list("", "lean", 0, "", nil) // there is such a run, and it writes nothing
+		e.list("", "lean", 0, "", nil) // an operation that keeps only its output writes nothing
 	}
 	if op.Once {
-		e.yes("once")
+		e.yes("", "once")
 	}
 	if op.Alt != nil {
 		e.key("", "alt")

@@ -12,8 +12,8 @@ import (
 	"memtide/profiles/parse"
 )
 
-// roles are the words for the kinds of values. Inputs are on the device when the
-// step begins; where the others are, graphReader.place says.
+// roles lists the words for the kinds of values. Inputs are on the device when the step begins;
+// usualPlaces says where the others are.
 var roles = []valueRole{
 	{"activation", engine.KindActivation}, // the default
 	{"gradient", engine.KindGradient},
@@ -29,19 +29,19 @@ type valueRole struct {
 
 const roleInput = "input"
 
-// refRoom is what a reference to a value takes while it is decoded.
+// refRoom is the memory of a reference to a value while it is decoded, in bytes.
 const refRoom = 64
 
-// places are the words for where a value is when the step begins.
+// places lists the words for the place of a value when the step begins.
 var places = [...]string{"nowhere", "device", "host", "both"}
 
 // graphReader builds the graph of a native file.
 type graphReader struct {
-	o       *jsonfile.Object // that holds the graph
+	o       *jsonfile.Object // object that holds the graph
 	g       *engine.Graph
 	ids     map[string]engine.ValueID
-	said    []bool // the file says where the value is when the step begins
-	written []int  // the operation that writes the value; -1 if there is none
+	said    []bool // the file gives the place of the value when the step begins
+	written []int  // operation that writes the value; -1 if no operation does
 	errs    *parse.Errors
 	poll    *engine.Poll
 }
@@ -68,9 +68,10 @@ func readGraph(o *jsonfile.Object, p *profiles.Profile, poll *engine.Poll) {
 	p.Warnings = append(p.Warnings, keys.Warning("in values and ops")...)
 }
 
-// withinRef is the value that one is within, until all are known.
+// withinRef is a reference from a value to the value that it is within. It is resolved when all
+// values are known.
 type withinRef struct {
-	index int // in the list
+	index int // index of the value in the list
 	id    any
 }
 
@@ -168,7 +169,7 @@ func (r *graphReader) readOps(keys *jsonfile.Keys) {
 	r.checkOrder()
 }
 
-// readLane reads where operation number i runs and what it comes after.
+// readLane reads the lane of operation i, and the operations that it follows.
 func (r *graphReader) readLane(o *jsonfile.Object, op *engine.Op, i int) {
 	if lane := o.Text("lane"); lane != "" {
 		at := slices.Index(engine.LaneNames[:], lane)
@@ -191,7 +192,7 @@ func (r *graphReader) readLane(o *jsonfile.Object, op *engine.Op, i int) {
 	}
 }
 
-// checkOrder refuses operations that read what only a later one writes.
+// checkOrder refuses operations that read a value which only a later one writes.
 func (r *graphReader) checkOrder() {
 	for i := range r.g.Ops {
 		for _, id := range r.g.Ops[i].In {
@@ -204,7 +205,7 @@ func (r *graphReader) checkOrder() {
 	}
 }
 
-// close gives values a place that the file gives none, and counts the stages.
+// close sets the places that the file does not give, and counts the stages.
 func (r *graphReader) close() {
 	usual := usualPlaces(r.g)
 	for i := range r.g.Values {
@@ -219,10 +220,9 @@ func (r *graphReader) close() {
 	}
 }
 
-// usualPlaces returns where values are when the step begins, if nothing else is said:
-// on the device, unless an operation makes them or they are part of another
-// value. Weights that are made are there too if they are read before: they are
-// updated.
+// usualPlaces returns the default places of values when the step begins. A value is on the
+// device, unless an operation writes it or it is part of another value. A weight that is read
+// before it is written is on the device, too: the step updates it.
 func usualPlaces(g *engine.Graph) []engine.Place {
 	usual := make([]engine.Place, len(g.Values))
 	for id := range g.Values {
@@ -275,7 +275,7 @@ func (r *graphReader) refs(o *jsonfile.Object, key string) (ids []engine.ValueID
 	return ids
 }
 
-// ref finds the value that an id names.
+// ref returns the value with this id.
 func (r *graphReader) ref(o *jsonfile.Object, key string, id any) engine.ValueID {
 	v, ok := r.ids[idText(id)]
 	if !ok {
@@ -285,7 +285,7 @@ func (r *graphReader) ref(o *jsonfile.Object, key string, id any) engine.ValueID
 	return v
 }
 
-// idText makes ids that are numbers and ids that are texts comparable.
+// idText returns a text for an id. Ids that are numbers and ids that are texts differ.
 func idText(v any) string {
 	switch v := v.(type) {
 	case json.Number:

@@ -84,18 +84,17 @@ releases in order.`,
 	Decode:     decode,
 }
 
-// Claims reports whether a head says that it is of this format, and not of the kind
-// that package operators reads. Most others are
-// told apart without reading them as JSON, which takes milliseconds in a browser:
-// they do not name it, not even with escapes.
+// Claims reports whether head is of this format, and not of the kind that package operators
+// reads. It decides most other files without parsing JSON, which takes milliseconds in a
+// browser: they do not contain the name, not even with escapes.
 func Claims(head []byte) bool {
 	return (bytes.Contains(head, []byte("memtide")) || bytes.Contains(head, []byte(`\u`))) &&
 		strings.HasPrefix(FormatOf(head), "memtide/") &&
 		!(bytes.Contains(head, []byte("operators")) && FormatOf(head) == Version && KindOf(head) == "operators")
 }
 
-// Complete returns a profile as if it had just been read from a file of this format: with what
-// there is to find in it. The error is that it is not taken.
+// Complete returns p as if it had just been read from a file of this format, with its warnings.
+// It returns an error if the format refuses p.
 func Complete(p *profiles.Profile) (*profiles.Profile, error) {
 	read := *p
 	if p.Chain != nil {
@@ -105,14 +104,14 @@ func Complete(p *profiles.Profile) (*profiles.Profile, error) {
 	return format.Complete(&read)
 }
 
-// FormatOf returns the value of "format" in the outermost object of a head that
-// may end anywhere, or the empty string if the head has no such value.
+// FormatOf returns the value of "format" in the outermost object of head, or "" if there is no
+// such value. head may be cut off anywhere.
 func FormatOf(head []byte) string { return outer(head, "format") }
 
-// KindOf returns the value of "kind" there.
+// KindOf is FormatOf for "kind".
 func KindOf(head []byte) string { return outer(head, "kind") }
 
-// outer returns the text of a key in the outermost object.
+// outer returns the text of a key in the outermost object, or "".
 func outer(head []byte, key string) string {
 	for k, text := range jsonfile.Outer(head) {
 		if k == key {
@@ -149,7 +148,7 @@ func decode(name string, data []byte, poll *engine.Poll) *profiles.Profile {
 	return p
 }
 
-// ReadFrame reads what does not depend on the kind.
+// ReadFrame reads the fields that all kinds have.
 func ReadFrame(o *jsonfile.Object, p *profiles.Profile) {
 	if o.Value("name") != nil {
 		p.Name = o.Text("name")
@@ -199,11 +198,10 @@ func readResident(o *jsonfile.Object) engine.Resident {
 		Optimizer: r.Size("optimizer"), Pinned: r.Size("pinned")}
 }
 
-// readChain reads the stages, the loss and what stands around them.
+// readChain reads a file of kind chain.
 func readChain(o *jsonfile.Object, p *profiles.Profile, poll *engine.Poll) {
 	c := &engine.Chain{Name: p.Name, Batch: p.Batch, Input: o.Size("input_bytes"),
-		InputGrad: o.Size("input_grad_bytes"),
-		Resident:  readResident(o), LossGradAllocated: o.Flag("seed_born")}
+		InputGrad: o.Size("input_grad_bytes"), Resident: readResident(o), LossGradAllocated: o.Flag("seed_born")}
 	keys := &jsonfile.Keys{}
 	stages := &parse.StageReader{Errs: o.Errs}
 	readStages(o, c, stages, keys, poll)
@@ -272,8 +270,8 @@ func readStages(o *jsonfile.Object, c *engine.Chain, stages *parse.StageReader, 
 	}
 }
 
-// readFast reads the second algorithm of a stage; nil if there is none. Keys
-// that mean nothing in it are noted with those of the stages.
+// readFast reads the second algorithm of a stage; it returns nil if the stage has none. Unknown
+// keys are noted with those of the stages.
 func readFast(r *parse.StageReader, at parse.StagePlace, stage *jsonfile.Object) *engine.Algorithm {
 	if stage.Value("fast") == nil {
 		return nil

@@ -8,11 +8,11 @@ import (
 	"memtide/profiles/parse"
 )
 
-// Integers that shapes are computed from. Exporters write what the program did:
-// Shape, Gather one dimension, Unsqueeze, Concat, Reshape. A call whose inputs are
-// known integers has known outputs; values that are not known stay nil.
+// Values of the integers from which shapes are computed. Exporters write what the program did:
+// Shape, Gather one dimension, Unsqueeze, Concat, Reshape. If the inputs of a call are known
+// integers, its outputs are known; unknown values are nil.
 
-// fold sets the values of the outputs where they follow from those of the inputs.
+// fold sets the values of the outputs if they follow from those of the inputs.
 func (c *call) fold() {
 	out := &c.outs[0]
 	count, ok := parse.Elements(out.dims)
@@ -80,7 +80,8 @@ func (c *call) fold() {
 	}
 }
 
-// spread repeats a single value; nil if the values are another number.
+// spread returns n values: vals itself, or its single value repeated. It returns nil for other
+// lengths.
 func spread(vals []int64, n int64) []int64 {
 	if int64(len(vals)) == n {
 		return vals
@@ -102,8 +103,8 @@ func zip(a, b []int64, f func(a, b int64) int64) []int64 {
 	return out
 }
 
-// integerOps work on two integers. Overflow wraps: what comes out is checked where
-// it is used as a size.
+// integerOps holds the operators on two integers. Overflow wraps: a result is checked when it is
+// used as a size.
 var integerOps = map[string]func(a, b int64) int64{
 	"Add": func(a, b int64) int64 { return a + b },
 	"Sub": func(a, b int64) int64 { return a - b },
@@ -134,7 +135,7 @@ func truth(b bool) int64 {
 	return 0
 }
 
-// foldGather picks from a list.
+// foldGather sets out to elements of a list.
 func (c *call) foldGather(out *onnxValue, list, index []int64) {
 	if len(c.in(0).dims) != 1 {
 		return
@@ -150,7 +151,7 @@ func (c *call) foldGather(out *onnxValue, list, index []int64) {
 	out.vals = vals
 }
 
-// foldSlice takes a part of a list.
+// foldSlice sets out to a slice of a list.
 func (c *call) foldSlice(out *onnxValue, list []int64) {
 	starts := c.list("starts", 1)
 	ends := c.list("ends", 2)
@@ -170,8 +171,8 @@ func (c *call) foldSlice(out *onnxValue, list []int64) {
 	out.vals = vals
 }
 
-// source gives the values of nodes that have no inputs to compute from, or only
-// shapes: constants, shapes, ranges. It says whether the node is one of these.
+// source sets the values of a node that needs no values of inputs: a constant, a shape or a
+// range. It reports whether the node is one of these.
 func (c *call) source() bool {
 	out := &c.outs[0]
 	switch c.node.Op {
@@ -243,8 +244,7 @@ func (c *call) constant(out *onnxValue) {
 	profiles.End(errOnnxDynamic)
 }
 
-// constantOfShape fills a shape with one number: 0 of 32-bit floats if none is
-// given.
+// constantOfShape fills a shape with one number. The default is 0 as a 32-bit float.
 func (c *call) constantOfShape(out *onnxValue) {
 	shape := c.in(0)
 	if shape == nil || shape.vals == nil {
@@ -260,12 +260,12 @@ func (c *call) constantOfShape(out *onnxValue) {
 	}
 }
 
-// Before operator set 17 and 20 there is no layer normalisation and no GELU in
-// ONNX: exporters spell them out, in nine and five operators that would keep much
-// more than the one that the program ran. The same holds for the normalisation and
-// the activation of gated networks. They are put together again.
+// Before operator sets 17 and 20, ONNX has no layer normalisation and no GELU: exporters write
+// nine and five operators instead, which would keep much more than the single operator that the
+// program ran. The same holds for the normalisation and the activation of gated networks. fuse
+// restores the single operators.
 
-// fuser knows who makes and who reads each value.
+// fuser has the maker and the readers of each value, as indices of nodes.
 type fuser struct {
 	m       *onnxModel
 	makers  map[string]int
@@ -274,7 +274,7 @@ type fuser struct {
 	gone    []bool
 }
 
-// fuse puts spelled-out operators together.
+// fuse replaces groups of operators by the operator that they spell out.
 func (m *onnxModel) fuse() {
 	f := &fuser{m: m, makers: map[string]int{}, readers: map[string][]int{}, fixed: map[string]bool{},
 		gone: make([]bool, len(m.nodes))}
@@ -313,8 +313,8 @@ func (m *onnxModel) fuse() {
 	})
 }
 
-// before returns the node that makes an input of a node, if it is one of these
-// operators; -1 otherwise.
+// before returns the node that makes an input of a node, if it is one of the operators ops, or
+// -1.
 func (f *fuser) before(node, input int, ops ...string) int {
 	if node < 0 || input >= len(f.m.nodes[node].In) {
 		return -1
@@ -327,8 +327,8 @@ func (f *fuser) before(node, input int, ops ...string) int {
 	return i
 }
 
-// after returns the only node that reads the result of a node, if it is one of these
-// operators with two inputs; -1 otherwise.
+// after returns the only node that reads the result of a node, if it has two inputs and is one
+// of the operators ops, or -1.
 func (f *fuser) after(node int, ops ...string) int {
 	if node < 0 || len(f.m.nodes[node].Out) != 1 {
 		return -1
@@ -341,7 +341,7 @@ func (f *fuser) after(node int, ops ...string) int {
 	return r[0]
 }
 
-// other returns the input of a node of two that another node does not make.
+// other returns the input of a node with two inputs that the node than does not make.
 func (f *fuser) other(node, than int) string {
 	in := f.m.nodes[node].In
 	if in[0] == f.m.nodes[than].Out[0] {
@@ -350,12 +350,12 @@ func (f *fuser) other(node, than int) string {
 	return in[0]
 }
 
-// readOnce reports whether the result of each of some nodes has one reader.
+// readOnce reports whether each of the nodes has a result with exactly one reader.
 func (f *fuser) readOnce(nodes ...int) bool {
 	return !slices.ContainsFunc(nodes, func(i int) bool { return len(f.readers[f.m.nodes[i].Out[0]]) != 1 })
 }
 
-// replace puts an operator into the place of the last of some nodes.
+// replace replaces nodes by an operator at the position of the last one.
 func (f *fuser) replace(op string, in []string, nodes ...int) {
 	last := slices.Max(nodes)
 	for _, i := range nodes {
@@ -366,7 +366,7 @@ func (f *fuser) replace(op string, in []string, nodes ...int) {
 	n.Op, n.domain, n.In, n.attrs = op, "", in, nil
 }
 
-// gelu is x/2 (1 + erf(x/√2)), in one of two orders.
+// gelu replaces x/2 (1 + erf(x/√2)), whose products occur in either of two orders.
 func (f *fuser) gelu(erf int) {
 	scaled := f.before(erf, 0, "Div", "Mul")
 	plus := f.after(erf, "Add")
@@ -389,8 +389,8 @@ func (f *fuser) gelu(erf int) {
 	}
 }
 
-// layerNorm is (x-mean)/√(variance+ε), times weights, plus biases. It says whether
-// this root is one of these.
+// layerNorm replaces (x-mean)/√(variance+ε), times weights, plus biases. It reports whether the
+// root belongs to such an expression.
 func (f *fuser) layerNorm(root int) bool {
 	eps := f.before(root, 0, "Add")
 	variance := f.before(eps, 0, "ReduceMean")
@@ -402,8 +402,8 @@ func (f *fuser) layerNorm(root int) bool {
 		f.other(quotient, root) != f.m.nodes[centred].Out[0] {
 		return false
 	}
-	// The difference is read by its square and by the quotient, and nothing else is
-	// read by others.
+	// The difference may be read only by its square and the quotient, and the other results only
+	// once.
 	if !f.readOnce(eps, variance, square, mean) || slices.ContainsFunc(f.readers[f.m.nodes[centred].Out[0]],
 		func(r int) bool { return r != square && r != quotient }) {
 		return false
@@ -420,8 +420,8 @@ func (f *fuser) layerNorm(root int) bool {
 	return true
 }
 
-// rmsNorm is x/√(mean of squares+ε), times weights; the root divides, or its
-// inverse multiplies.
+// rmsNorm replaces x/√(mean of squares+ε), times weights. The expression divides by the root, or
+// multiplies with its inverse.
 func (f *fuser) rmsNorm(root int) {
 	eps := f.before(root, 0, "Add")
 	mean := f.before(eps, 0, "ReduceMean")

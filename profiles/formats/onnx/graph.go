@@ -12,9 +12,9 @@ import (
 	"memtide/profiles/parse"
 )
 
-// From the nodes of a model to operators. Nodes are taken in the order of the file,
-// which ONNX requires to be one in which they can run. What only depends on
-// constants becomes none; weights are counted at the first operator that reads them.
+// From the nodes of a model to operators. ONNX requires that nodes are in an order in which they
+// can run. Nodes that depend only on constants become no operator. Weights are counted at the
+// first operator that reads them.
 
 // Errors of a node's inputs.
 var (
@@ -23,35 +23,35 @@ var (
 	errOnnxDynamic = errors.New("the shape of its result depends on values that the file does not hold")
 )
 
-// onnxValue is a tensor on its way through the model.
+// onnxValue is a tensor of the model.
 type onnxValue struct {
 	name   string
 	dtype  int64
 	dims   []int64
-	vals   []int64   // of integers that are known
-	scales []float32 // of few floats that are known
-	op     int       // the operator that makes it; -1: none, it is constant
-	learns bool      // something before it is trained
+	vals   []int64   // of an integer tensor; nil if unknown
+	scales []float32 // of a short float tensor; nil if unknown
+	op     int       // the operator that makes it; -1 for a constant
+	learns bool      // it depends on trained weights
 	turned bool      // a transposed view: reshaping it copies
 	root   *onnxValue
-	used   bool // of a root: its bytes are counted as weights
-	fixed  bool // of a root: it is not trained
+	used   bool // in a root: its bytes are counted as weights
+	fixed  bool // in a root: it is not trained
 }
 
 func (v *onnxValue) bytes() engine.Bytes {
 	return engine.Bytes(elementCount(v.dims) * onnxBytes[v.dtype&31])
 }
 
-// call is a node with its inputs, on the way to its outputs.
+// call is a node with its inputs and its outputs.
 type call struct {
 	node  *Node
 	rule  onnxRule
-	ins   []*onnxValue // nil where an optional input is left out
+	ins   []*onnxValue // nil for an omitted optional input
 	outs  []onnxValue
-	inner int64 // of a product: how many numbers are added up for each result
+	inner int64 // of a product: number of terms of each result
 }
 
-// in returns an input, or nil if there is none.
+// in returns an input, or nil if it is omitted.
 func (c *call) in(i int) *onnxValue {
 	if i < 0 || i >= len(c.ins) {
 		return nil
@@ -59,7 +59,7 @@ func (c *call) in(i int) *onnxValue {
 	return c.ins[i]
 }
 
-// need returns an input that has to be there.
+// need returns an input, and ends reading if it is omitted.
 func (c *call) need(i int) *onnxValue {
 	v := c.in(i)
 	if v == nil {
@@ -72,13 +72,13 @@ func (c *call) set(i int, dtype int64, dims []int64) {
 	c.outs[i].dtype, c.outs[i].dims = dtype, dims
 }
 
-// onnxGraph makes the operators.
+// onnxGraph builds the operators.
 type onnxGraph struct {
 	m       *onnxModel
 	values  map[string]*onnxValue
 	known   map[string]*Tensor // shapes that the file states
 	ops     []chainify.Operator
-	clip    []bool // by operator: it may work in place, see workInPlace
+	clip    []bool // by operator: it may work in place (see workInPlace)
 	time    analytic.Rates
 	half    bool         // numbers have 16 bits
 	dtype   string       // f32, f16 or bf16
@@ -92,13 +92,13 @@ type onnxGraph struct {
 	over    *profiles.FormatError // a limit is reached
 }
 
-// weightInputs are the inputs of operators that hold weights, from this one on.
+// weightInputs holds the index from which the inputs of an operator are weights.
 var weightInputs = map[string]int{"Conv": 1, "ConvTranspose": 1, "Gemm": 1, "BatchNormalization": 1,
 	"InstanceNormalization": 1,
 	"LayerNormalization":    1, "GroupNormalization": 1, "PRelu": 1}
 
-// findWeights takes inputs for weights that are read as such only: models without
-// weights (export_params=False) have them among the inputs.
+// findWeights moves inputs that are only read as weights to the weights. Models without weights
+// (export_params=False) have their weights among the inputs.
 func (m *onnxModel) findWeights() {
 	asWeight, asData := map[string]bool{}, map[string]bool{}
 	for i := range m.nodes {
@@ -124,11 +124,10 @@ func (m *onnxModel) findWeights() {
 	m.inputs = rest
 }
 
-// buildOnnx makes the operators of a model.
+// buildOnnx returns the operators of a model.
 func buildOnnx(m *onnxModel, poll *engine.Poll) *onnxGraph {
 	g := &onnxGraph{m: m, values: map[string]*onnxValue{}, known: map[string]*Tensor{}, sized: map[string]int64{},
-		plain: true,
-		time:  analytic.V100, dtype: "f32", names: map[string]int{}}
+		plain: true, time: analytic.V100, dtype: "f32", names: map[string]int{}}
 	for i := range m.known {
 		g.known[m.known[i].Name] = &m.known[i]
 	}
@@ -160,7 +159,7 @@ func buildOnnx(m *onnxModel, poll *engine.Poll) *onnxGraph {
 	return g
 }
 
-// nodeError names the node.
+// nodeError returns an error that names the node.
 func (g *onnxGraph) nodeError(i int, n *Node, err error) error {
 	if e, ok := errors.AsType[*profiles.FormatError](err); ok {
 		e.Found = nodeLabel(i, n) + e.Found
@@ -177,7 +176,7 @@ func (g *onnxGraph) nodeError(i int, n *Node, err error) error {
 		Expected: "Shapes of every operator follow from those before it.", Remedy: remedy}
 }
 
-// nodeLabel says which node it is about: its number, operator and name.
+// nodeLabel returns the number, operator and name of a node, for the start of an error.
 func nodeLabel(i int, n *Node) string {
 	label := fmt.Sprintf("Node %d", i+1)
 	if n.Op != "" {
@@ -204,7 +203,7 @@ func (g *onnxGraph) define(v onnxValue) *onnxValue {
 	return p
 }
 
-// choosePrecision is that of most weights.
+// choosePrecision sets the precision to that of most weights.
 func (g *onnxGraph) choosePrecision() {
 	var half, brain, full int64
 	for i := range g.m.weights {
@@ -225,7 +224,7 @@ func (g *onnxGraph) choosePrecision() {
 	}
 }
 
-// input is an operator that brings data in.
+// input adds the operator of an input.
 func (g *onnxGraph) input(t *Tensor) {
 	if !t.shaped || onnxBytes[t.Type&31] == 0 {
 		profiles.End(&profiles.FormatError{
@@ -252,14 +251,14 @@ func (g *onnxGraph) input(t *Tensor) {
 	g.add(chainify.Operator{Name: onnxLabel(t.Name), Kind: "Input", Out: v.bytes(), Traits: chainify.IsInput})
 }
 
-// What is taken for dimensions that the file does not size.
+// Assumed sizes of dimensions that the file leaves open.
 const (
 	assumedSide   = 224
 	assumedTokens = 128
 )
 
-// assume sizes a dimension of an input: one sample, images of 224 px, 128 tokens.
-// Dimensions of one name have one size.
+// assume returns the assumed size of dimension i of an input: one sample, images of 224 px, 128
+// tokens. Dimensions with the same name have the same size.
 func (g *onnxGraph) assume(t *Tensor, i int) int64 {
 	name := t.params[i]
 	if n, ok := g.sized[name]; ok && name != "" {
@@ -300,7 +299,7 @@ func (g *onnxGraph) add(o chainify.Operator) {
 	g.ops, g.clip = append(g.ops, o), append(g.clip, false)
 }
 
-// node makes the outputs of one node; what it ends with is about the node.
+// node makes the outputs of one node and its operators. Errors describe the node.
 func (g *onnxGraph) node(n *Node) *call {
 	if n.Op == "" || len(n.Out) == 0 {
 		profiles.End(errOnnxEmpty)
@@ -334,7 +333,7 @@ func (g *onnxGraph) node(n *Node) *call {
 	if !done && !constant {
 		g.operators(c)
 	} else if !done && c.in(0) != nil && isFloat(c.outs[0].dtype) {
-		c.outs[0].root = c.in(0).root // weights that are turned or cut are the same weights
+		c.outs[0].root = c.in(0).root // transposed weights or parts of weights are the same weights
 	}
 	for i, name := range n.Out {
 		if name != "" {
@@ -348,8 +347,8 @@ func (g *onnxGraph) node(n *Node) *call {
 	return c
 }
 
-// infer finds the rule and the shapes. An operator without a rule is taken as it
-// is where the file states the shapes of its results.
+// infer sets the rule of a call and the shapes of its outputs. An operator without a rule is
+// accepted if the file states the shapes of its results.
 func (g *onnxGraph) infer(c *call, constant bool) {
 	n := c.node
 	rule, ok := onnxRules[n.Op]
@@ -361,8 +360,8 @@ func (g *onnxGraph) infer(c *call, constant bool) {
 		}
 		g.plain = g.plain && rule.plain
 		rule.shape(c, c.need(0))
-		// The outputs besides the first are masks, indices, statistics. They are
-		// what is kept besides, so their sizes only matter to who reads them.
+		// The other outputs are masks, indices and statistics. What is kept of them is part of
+		// the rule, so their sizes matter only to their readers.
 		for i := 1; i < len(c.outs) && rule.cost != costSplit; i++ {
 			c.set(i, c.outs[0].dtype, c.outs[0].dims)
 		}

@@ -11,9 +11,9 @@ import (
 	"memtide/profiles/chainify"
 )
 
-// What the operators of a model keep and how long they take.
+// Memory and time of the operators of a model.
 
-// operators adds the operator of a node, or one for each part of a split.
+// operators adds the operator of a node, or an operator for each part of a split.
 func (g *onnxGraph) operators(c *call) {
 	first := &c.outs[0]
 	o := chainify.Operator{Name: onnxLabel(c.name()), Kind: profiles.Clip(c.node.Op), Family: c.rule.family,
@@ -32,7 +32,7 @@ func (g *onnxGraph) operators(c *call) {
 	first.learns = first.learns && isFloat(first.dtype) && c.rule.cost != costCompare
 	g.describe(c, &o)
 	if c.node.InPlace && o.Is(chainify.SavesIn) && c.node.Op != "LeakyRelu" &&
-		c.node.Op != "Elu" { // autograd keeps a copy of what is lost
+		c.node.Op != "Elu" { // autograd keeps a copy of the overwritten input
 		o.Traits, o.Aux = o.Traits&^chainify.SavesIn, o.Aux+o.Out
 	}
 	if !first.learns { // autograd does not record it
@@ -63,21 +63,21 @@ func (g *onnxGraph) operators(c *call) {
 	g.clip[len(g.ops)-1] = inPlace && (!g.m.traced || c.node.InPlace)
 }
 
-// joinPad lets a mean pool read what was padded for it: exporters write its padding
-// as an operator, and frameworks do it in the pool.
+// joinPad makes a mean pool read the input of the Pad before it: exporters write the padding of
+// the pool as an operator.
 func (g *onnxGraph) joinPad(c *call, o *chainify.Operator) {
 	if c.node.Op != "AveragePool" || len(o.Preds) != 1 {
 		return
 	}
 	if pad := &g.ops[o.Preds[0]]; pad.Kind == "Pad" && len(pad.Preds) == 1 {
 		o.Preds = pad.Preds
-		// it has no reader any more: it is dropped
+		// chainify drops a view without readers
 		pad.Traits, pad.Forward, pad.Back = chainify.IsView|chainify.PassesGrad, 0, 0
 	}
 }
 
-// moveBiases counts the biases of a product, which exporters write as a sum behind
-// it, with the product: frameworks compute both at once.
+// moveBiases moves the biases of a sum after a product to the product, and reports whether it
+// did. Exporters write such biases as a sum; frameworks compute both at once.
 func (g *onnxGraph) moveBiases(c *call, o *chainify.Operator) bool {
 	if c.rule.cost != costAdd || o.Weights == 0 {
 		return false
@@ -92,7 +92,7 @@ func (g *onnxGraph) moveBiases(c *call, o *chainify.Operator) bool {
 	return false
 }
 
-// name returns that of the node, or of what it makes.
+// name returns the name of the node, or of its first output.
 func (c *call) name() string {
 	if c.node.Name == "" && len(c.node.Out) > 0 {
 		return c.node.Out[0]
@@ -100,7 +100,7 @@ func (c *call) name() string {
 	return c.node.Name
 }
 
-// trained counts the weights that an operator is the first to read.
+// trained returns the bytes of the weights that an operator is the first to read.
 func (g *onnxGraph) trained(c *call) (sum engine.Bytes) {
 	if !c.rule.trains {
 		return 0
@@ -121,7 +121,7 @@ func (g *onnxGraph) trained(c *call) (sum engine.Bytes) {
 	return sum
 }
 
-// describe fills in what depends on the kind of operator and on its inputs.
+// describe sets the properties that depend on the cost of an operator and on its inputs.
 func (g *onnxGraph) describe(c *call, o *chainify.Operator) {
 	x, out := c.in(0), &c.outs[0]
 	count := elementCount(out.dims)
@@ -130,7 +130,7 @@ func (g *onnxGraph) describe(c *call, o *chainify.Operator) {
 		switch {
 		case c.node.Op == "Transpose":
 			out.turned = true
-		case c.node.Op == "Reshape" && x.turned: // as PyTorch does
+		case c.node.Op == "Reshape" && x.turned: // PyTorch copies then
 			o.Traits &^= chainify.IsView
 			o.Traits &^= chainify.PassesGrad
 		case c.node.Op == "Expand": // a view that takes no memory of its own
@@ -146,11 +146,11 @@ func (g *onnxGraph) describe(c *call, o *chainify.Operator) {
 		o.Aux = engine.Bytes(count)
 	case costScale:
 		if len(o.Preds) == 1 && len(c.ins) == 2 && o.Weights == 0 && c.in(0) != c.in(1) {
-			o.Traits &^= chainify.SavesIn // the constant is there anyway
+			o.Traits &^= chainify.SavesIn // the constant exists anyway
 		}
 	case costLookUp:
 		switch table := c.in(0); {
-		case table.op < 0: // an embedding keeps the numbers of its rows
+		case table.op < 0: // an embedding keeps its indices
 		case c.in(1).op < 0 && elementCount(c.in(1).dims) == 1:
 			o.Traits, o.Family = chainify.IsView, ""
 		default:
@@ -165,8 +165,8 @@ func (g *onnxGraph) describe(c *call, o *chainify.Operator) {
 	}
 }
 
-// statistics returns how many 32-bit numbers a normalisation keeps: the mean and the
-// inverse deviation of each group of numbers.
+// statistics returns how many 32-bit numbers a normalisation keeps: the mean and the inverse
+// deviation of each group.
 func (g *onnxGraph) statistics(c *call) int64 {
 	x := c.in(0)
 	count := elementCount(x.dims)
@@ -196,8 +196,7 @@ func (g *onnxGraph) statistics(c *call) int64 {
 	return 0
 }
 
-// duration returns the model's time for an operator. What has no gradient has no
-// backward.
+// duration returns the time of an operator by the model of package analytic.
 func (g *onnxGraph) duration(c *call, o *chainify.Operator) analytic.Time {
 	var in float64
 	for _, v := range c.ins {
@@ -237,8 +236,8 @@ func (g *onnxGraph) duration(c *call, o *chainify.Operator) analytic.Time {
 		costDropout: analytic.Dropout}[c.rule.cost], analytic.Activation), out)
 }
 
-// convolution returns the time of one: each result of a convolution, and each input of
-// a transposed one, takes a product with all the taps of its filters.
+// convolution returns the time of a convolution. Each result of a convolution, and each input of
+// a transposed one, takes a product with all weights of its filters.
 func (g *onnxGraph) convolution(c *call, bytes float64) analytic.Time {
 	x, w := c.in(0), c.in(1)
 	group := c.node.int("group", 1)
@@ -258,9 +257,9 @@ func (g *onnxGraph) convolution(c *call, bytes float64) analytic.Time {
 	return g.time.Conv(analytic.Classify(in, out, height, width, stride, group), float64(results)*taps, bytes)
 }
 
-// workInPlace lets activations, sums and factors overwrite their input where a
-// program may: nothing else reads it, and no backward needs it. Networks for
-// training are written that way; the file does not tell.
+// workInPlace makes activations, sums and factors overwrite their input where a program may: no
+// other operator reads the input, and no backward needs it. The file does not say this, but
+// networks for training are usually written so.
 func (g *onnxGraph) workInPlace() {
 	readers := make([]int, len(g.ops))
 	for i := range g.ops {
@@ -273,24 +272,30 @@ func (g *onnxGraph) workInPlace() {
 		if !g.clip[i] {
 			continue
 		}
-		at := -1 // the input that a linearizer would let it take over
-		for _, p := range o.Preds {
-			if readers[p] == 1 && p > at {
-				at = p
-			}
-		}
+		at := lastOwn(o, readers)
 		if at < 0 || g.ops[at].Out != o.Out || !g.free(at, readers) {
 			continue
 		}
 		o.Traits |= chainify.InPlace
-		if o.Is(chainify.SavesIn) && o.Family == "act" { // it keeps what is left: its result
+		if o.Is(chainify.SavesIn) && o.Family == "act" { // it keeps its result instead
 			o.Traits = o.Traits&^chainify.SavesIn | chainify.SavesOut
 		}
 	}
 }
 
-// free reports whether the storage of an operator's result may be overwritten by its
-// only reader.
+// lastOwn returns the last input of an operator that has no other reader, or -1. It is the input
+// whose memory chainify reuses.
+func lastOwn(o *chainify.Operator, readers []int) int {
+	at := -1
+	for _, p := range o.Preds {
+		if readers[p] == 1 {
+			at = max(at, p)
+		}
+	}
+	return at
+}
+
+// free reports whether the only reader of an operator's result may overwrite its storage.
 func (g *onnxGraph) free(i int, readers []int) bool {
 	for {
 		o := &g.ops[i]
@@ -300,59 +305,50 @@ func (g *onnxGraph) free(i int, readers []int) bool {
 		if !o.Is(chainify.IsView | chainify.InPlace) {
 			return true
 		}
-		next := -1
-		for _, p := range o.Preds {
-			if readers[p] == 1 && p > next {
-				next = p
-			}
-		}
-		if next < 0 {
+		if i = lastOwn(o, readers); i < 0 {
 			return false
 		}
-		i = next
 	}
 }
 
-// onnxRule is what operators mean: their shape, and how PyTorch's autograd treats
-// memory in the operators that do the same. See traits.
+// onnxRule describes operators: the shapes of their results, and the memory that PyTorch's
+// autograd keeps for the same operators.
 type onnxRule struct {
-	names  string                      // with spaces between them
+	names  string                      // separated by spaces
 	shape  func(c *call, x *onnxValue) // x is the first input
 	family string
 	traits chainify.Traits
 	cost   cost
-	// trains: constant inputs of floats are parameters.
-	trains bool
-	// plain: PyTorch has the same operator, so that sizes are exact.
-	plain bool
+	trains bool // constant float inputs are parameters
+	plain  bool // PyTorch has the same operator, so sizes are exact
 }
 
-// cost is what kind of work an operator is, and with that the further rules of
-// its kind (see onnxGraph.describe).
+// cost is the kind of work of an operator, on which its time and further rules depend (see
+// onnxGraph.describe).
 type cost uint8
 
 const (
-	costNothing   cost = iota // renames its input
-	costCopy                  // moves numbers
-	costElement               // an activation, or arithmetic on two
-	costAdd                   // hands gradients on
-	costScale                 // keeps the other factor, which may be a constant
-	costClip                  // an activation that may work in place, and keeps its result then
-	costNorm                  // keeps statistics
-	costConv                  //
-	costProduct               // of matrices
-	costMaxPool               // keeps indices
-	costMeanPool              //
-	costDropout               // keeps a mask
-	costLookUp                // rows of a table
-	costCompare               // has no gradient
-	costSplit                 // several outputs, each a part of the input
-	costAttention             // two products, of which what is between them is not kept
+	costNothing cost = iota // renames its input
+	costCopy                // moves numbers
+	costElement             // an activation, or arithmetic on two
+	costAdd                 // hands gradients on
+	costScale               // keeps the other factor, unless it is a constant
+	costClip                // an activation that may work in place, and then keeps its result
+	costNorm                // keeps statistics
+	costConv
+	costProduct // of matrices
+	costMaxPool // keeps indices
+	costMeanPool
+	costDropout   // keeps a mask
+	costLookUp    // rows of a table
+	costCompare   // has no gradient
+	costSplit     // its outputs are parts of the input
+	costAttention // two products; the result of the first is not kept
 )
 
-// onnxRules are the operators that are read. What each keeps is what PyTorch's
-// derivatives.yaml names: inputs of convolutions, products, normalisations, pools
-// and most activations; results of sigmoid, tanh, softmax, exp, sqrt.
+// onnxRules holds the rule of each operator that is read. The saved tensors are those in
+// PyTorch's derivatives.yaml: inputs of convolutions, products, normalisations, pools and most
+// activations; results of sigmoid, tanh, softmax, exp, sqrt.
 var onnxRules = func() map[string]*onnxRule {
 	rules := map[string]*onnxRule{}
 	for i := range ruleTable {
@@ -363,7 +359,7 @@ var onnxRules = func() map[string]*onnxRule {
 	return rules
 }()
 
-// ruleTable has a row for operators that are treated alike.
+// ruleTable has a row for each set of operators with the same rule.
 var ruleTable = []onnxRule{
 	{"Conv", convShape, "conv", chainify.SavesIn, costConv, true, true},
 	{"ConvTranspose", transposedShape, "conv", chainify.SavesIn, costConv, true, true},
@@ -421,11 +417,11 @@ var ruleTable = []onnxRule{
 	{"Floor Ceil Round Sign Not IsNaN IsInf", sameShape, "", 0, costCompare, false, true},
 	{"Equal Greater GreaterOrEqual Less LessOrEqual And Or Xor", compareShape, "", 0, costCompare, false, true},
 
-	// This is no operator of ONNX: traced programs have it.
+	// not an operator of ONNX, but of traced programs
 	{"FusedAttention", sameShape, "attention", chainify.SavesIn | chainify.SavesOut, costAttention, false, true},
 }
 
-// refusals say of operators that people will have why they are not read.
+// refusals holds the reason why a common operator is not read.
 var refusals = map[string]string{
 	"LSTM": "recurrent layers keep sets that depend on the library",
 	"GRU":  "recurrent layers keep sets that depend on the library",

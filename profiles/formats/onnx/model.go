@@ -13,40 +13,40 @@ import (
 	"memtide/profiles/parse"
 )
 
-// What an ONNX model says, as far as memory and time are concerned: nodes, the
-// shapes of tensors, and the values of small integer tensors, which shapes are
-// computed from. Numbers of fields are those of onnx.proto (ir_version 3 to 13).
+// The parts of an ONNX model that determine memory and time: nodes, the shapes of tensors, and
+// the values of small integer tensors, from which shapes are computed. Numbers of fields are
+// those of onnx.proto (ir_version 3 to 13).
 
-// Limits of a model. They keep reading below a second or two and are far above
-// what networks have.
+// Limits of a model. They keep reading below a second or two and are far above the sizes of
+// networks.
 const (
 	onnxMostNodes  = 4 * engine.MaxStages // constants and shapes included
 	onnxMostDims   = 16
 	onnxMostValues = 4096 // of an integer tensor, and of an attribute
 )
 
-// onnxModel is a model, read.
+// onnxModel is the content of a model.
 type onnxModel struct {
 	producer string
 	nodes    []Node
 	weights  []Tensor // initializers
 	inputs   []Tensor
 	outputs  []string
-	known    []Tensor // shapes that the file states of values inside
+	known    []Tensor // values between operators whose shape the file states
 	hasGraph bool
-	traced   bool   // see Traced
-	fixed    int    // of a traced model: the weights from this one on are not trained
-	tool     string // what such files are called
+	traced   bool   // it comes from a Traced
+	fixed    int    // index in weights of the first weight that is not trained, in a traced model
+	tool     string // kind of file, for Source.Tool
 	budget   *profiles.Budget
 }
 
 // Node is an operator of the file.
 type Node struct {
 	Name, Op, domain string
-	In, Out          []string // "" in In: left out
+	In, Out          []string // "" in In for an omitted input
 	attrs            []attr
-	InPlace          bool               // of a traced model: it overwrites its input
-	Attributes       map[string][]int64 // of a traced model; only those are read that ONNX has for the operator
+	InPlace          bool               // in a traced model: it overwrites its input
+	Attributes       map[string][]int64 // in a traced model; only the operator's ONNX attributes are used
 }
 
 // attr is an attribute of a node.
@@ -59,16 +59,16 @@ type attr struct {
 	tensor *Tensor
 }
 
-// Tensor is a tensor of the file: an initializer, or an input, whose
-// dimensions may have names instead of sizes.
+// Tensor is a tensor of the file: an initializer, or an input, whose dimensions may have names
+// instead of sizes.
 type Tensor struct {
 	Name   string
-	Type   int64     // a number of onnx.proto's TensorProto.DataType
-	Dims   []int64   // -1 where the file names no size
-	params []string  // names of dimensions; nil of initializers
-	vals   []int64   // of a small integer tensor; nil if they are not known
-	scales []float32 // of a tensor of few 32-bit floats, such as factors of a resize
-	shaped bool      // dims are known, or at least their number
+	Type   int64     // TensorProto.DataType of onnx.proto
+	Dims   []int64   // -1 for an unknown size
+	params []string  // names of dimensions; nil for initializers
+	vals   []int64   // of a small integer tensor; nil if unknown
+	scales []float32 // of a short tensor of 32-bit floats, such as factors of a resize
+	shaped bool      // the number of dimensions is known
 }
 
 // reader reads the messages of one file.
@@ -78,7 +78,7 @@ type reader struct {
 	budget *profiles.Budget
 }
 
-// name reads a name of the file.
+// name reads a name.
 func (r *reader) name(f wireField, into *string) {
 	r.within(r.budget.Name("a name", f.size()))
 	*into = profiles.CleanText(strings.ToValidUTF8(string(f.bytes()), "?"))
@@ -92,10 +92,10 @@ func (r *reader) names(f wireField, list *[]string) {
 	r.room(32)
 }
 
-// room charges what is built.
+// room charges the budget for bytes of memory.
 func (r *reader) room(bytes int) { r.within(r.budget.Memory("this model", bytes)) }
 
-// within ends where a limit is reached, if it is.
+// within ends reading if e is not nil.
 func (r *reader) within(e *profiles.FormatError) {
 	if e == nil {
 		return
@@ -105,17 +105,18 @@ func (r *reader) within(e *profiles.FormatError) {
 	profiles.End(e)
 }
 
-// Bytes that nodes, attributes and tensors take, beside what is in them.
+// Memory of nodes, attributes and tensors without their content, in bytes.
 const (
 	nodeRoom   = 400
 	attrRoom   = 200
 	tensorRoom = 400
 )
 
-// mostBuilt bounds what may be built of a model by its size: most of a larger one is numbers.
+// mostBuilt bounds the size from which the memory budget of a model follows: most of a larger
+// model is weights.
 const mostBuilt = 64 << 20
 
-// readOnnx reads a model of total bytes, 0 if that is not known.
+// readOnnx reads a model of total bytes; total is 0 if unknown.
 func readOnnx(content io.Reader, total int, poll *engine.Poll) *onnxModel {
 	r := &reader{w: newWire(content, total, poll), budget: profiles.FileBudget(min(total, mostBuilt))}
 	r.m.budget, r.m.tool = r.budget, "ONNX model"
@@ -135,13 +136,13 @@ func readOnnx(content io.Reader, total int, poll *engine.Poll) *onnxModel {
 	return &r.m
 }
 
-// damaged ends: a message is not what it should be.
+// damaged ends reading because a message is invalid.
 func damaged(what string, err error) {
 	profiles.End(&profiles.FormatError{Found: "Reading " + what + " fails: " + err.Error(),
 		Expected: "A complete ONNX model is expected.", Remedy: "Copy, download or export the model again."})
 }
 
-// tooMany ends: a limit is reached.
+// tooMany ends reading because a limit is reached.
 func tooMany(what string, most int) {
 	profiles.End(&profiles.FormatError{Found: fmt.Sprintf("There are more than %d %s", most, what),
 		Expected: "Larger models are not read.", Remedy: "Simplify the model, or measure it with the collector."})
@@ -208,7 +209,7 @@ func (r *reader) attribute(f wireField) (a attr) {
 			r.name(f, &a.name)
 		case 3:
 			a.i = int64(f.value)
-		case 4: // programs for special hardware are texts, too
+		case 4: // texts can also be long programs for special hardware
 			if a.text = ""; f.size() <= profiles.MaxName {
 				r.name(f, &a.text)
 			}
@@ -225,8 +226,8 @@ func (r *reader) attribute(f wireField) (a attr) {
 	return a
 }
 
-// tensor reads the shape of a tensor, and its values if they are few integers.
-// Where the numbers of a large one are, in the file or beside it, does not matter.
+// tensor reads the shape of a tensor, and its values if they are few integers or floats. Other
+// values are skipped.
 func (r *reader) tensor(what string, f wireField) (t Tensor) {
 	t.shaped = true
 	r.room(tensorRoom)
@@ -275,8 +276,8 @@ func (r *reader) tensor(what string, f wireField) (t Tensor) {
 	return t
 }
 
-// values returns the values of an integer tensor. It returns nil for tensors of other types, and if the values are
-// not in the file.
+// values returns the values of an integer tensor. It returns nil for tensors of other types, and
+// if the values are not in the file.
 func values(dtype, count int64, vals []int64, raw []byte) []int64 {
 	if dtype != onnxInt64 && dtype != onnxInt32 {
 		return nil
@@ -313,8 +314,8 @@ func (r *reader) valueInfo(f wireField) (t Tensor) {
 	return t
 }
 
-// tensorType reads a type that is, in the end, a tensor: other types have no
-// field of this number and kind.
+// tensorType reads a type if it is a tensor: other types have no field with this number and
+// kind.
 func (r *reader) tensorType(t *Tensor, f wireField) {
 	r.w.each("the type of a value", f.end, func(f wireField) {
 		if f.number != 1 || f.kind != wireBytes {
@@ -332,7 +333,7 @@ func (r *reader) tensorType(t *Tensor, f wireField) {
 	})
 }
 
-// dims reads the dimensions of a shape: sizes, names, or nothing.
+// dims reads the dimensions of a shape, each with a size, a name or neither.
 func (r *reader) dims(t *Tensor, f wireField) {
 	r.w.each("a shape", f.end, func(f wireField) {
 		if f.number != 1 {

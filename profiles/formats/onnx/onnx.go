@@ -1,5 +1,5 @@
-// Package onnx reads ONNX models: shapes and what training keeps are worked out, times
-// are estimated.
+// Package onnx reads ONNX models. It derives shapes and the memory that training keeps, and
+// estimates times.
 package onnx
 
 import (
@@ -39,8 +39,8 @@ do_constant_folding=False).`,
 	})
 }
 
-// matchOnnx claims a message that begins like a model: the version of the format
-// first, then fields of a model until a graph or an operator set begins.
+// matchOnnx claims a message that starts like a model: with the version of the format, followed
+// by fields of a model until a graph or an operator set.
 func matchOnnx(head []byte) bool {
 	number := func() uint64 {
 		v, n := binary.Uvarint(head)
@@ -85,7 +85,7 @@ func decode(name string, r io.Reader, total, _ int, poll *engine.Poll) *profiles
 	return m.profile(name, errs, poll)
 }
 
-// profile makes the operators of the model, and of these a chain and a graph.
+// profile returns a profile with the chain and the graph of the model.
 func (m *onnxModel) profile(name string, errs *parse.Errors, poll *engine.Poll) *profiles.Profile {
 	g := buildOnnx(m, poll)
 	if !slices.ContainsFunc(g.ops, func(o chainify.Operator) bool { return !o.Is(chainify.IsInput) }) {
@@ -103,7 +103,7 @@ func (m *onnxModel) profile(name string, errs *parse.Errors, poll *engine.Poll) 
 	return g.profile(name, l, errs)
 }
 
-// profile puts what was found into words.
+// profile returns the profile of a chain, with notes about its numbers.
 func (g *onnxGraph) profile(name string, l *chainify.Result, errs *parse.Errors) *profiles.Profile {
 	batch := 0
 	if g.batch > 0 && g.batch < 1<<31 {
@@ -133,7 +133,7 @@ func (g *onnxGraph) profile(name string, l *chainify.Result, errs *parse.Errors)
 	return p
 }
 
-// notes say where the numbers come from.
+// notes returns the sources of the numbers.
 func (g *onnxGraph) notes() []string {
 	times := "Times: a roofline model of a V100 in 32 bits, fitted to a public trace of ResNet-50."
 	if g.half {
@@ -162,20 +162,20 @@ func (g *onnxGraph) notes() []string {
 	return notes
 }
 
-// Traced is the forward pass of a program whose exporter states every shape and which constants
-// are trained. Its operators have the names that ONNX has for them, and keep what those keep.
+// Traced is the forward pass of a program whose exporter states every shape, and which constants
+// are trained. Its operators have ONNX names and keep what the ONNX operators keep.
 type Traced struct {
-	Tool     string // what such a file is called
+	Tool     string // kind of file, for Source.Tool
 	Producer string // "PyTorch 2.9"; empty if unknown
 	Inputs   []Tensor
 	Weights  []Tensor // trained
 	Fixed    []Tensor // buffers, constants and frozen weights
-	Inside   []Tensor // what operators make
+	Inside   []Tensor // results of operators
 	Nodes    []Node
 	Budget   *profiles.Budget
 }
 
-// Profile makes a chain and a graph of the program, whose file has size bytes.
+// Profile returns the chain and the graph of the program, whose file has size bytes.
 func (t *Traced) Profile(name string, size int, poll *engine.Poll) *profiles.Profile {
 	m := &onnxModel{producer: t.Producer, tool: t.Tool, traced: true, hasGraph: true, budget: t.Budget,
 		nodes: t.Nodes, inputs: t.Inputs, weights: append(t.Weights, t.Fixed...), known: t.Inside,
@@ -188,7 +188,7 @@ func (t *Traced) Profile(name string, size int, poll *engine.Poll) *profiles.Pro
 	return m.profile(name, parse.NewErrors(size), poll)
 }
 
-// stated takes the shapes of results as the file states them.
+// stated sets the shapes of results to those in the file.
 func (g *onnxGraph) stated(c *call) {
 	for i, name := range c.node.Out {
 		t := g.known[name]

@@ -7,9 +7,9 @@ import (
 	"memtide/profiles/parse"
 )
 
-// Shapes of operators that move numbers instead of computing them.
+// Shapes of operators that move numbers without computing.
 
-// reshapeShape: 0 keeps a dimension, and -1 takes what is left.
+// reshapeShape: a size of 0 keeps a dimension, and -1 is inferred.
 func reshapeShape(c *call, x *onnxValue) {
 	want := c.list("shape", 1)
 	out := slices.Clone(want)
@@ -118,7 +118,7 @@ func concatShape(c *call, x *onnxValue) {
 	c.set(0, x.dtype, out)
 }
 
-// splitShape has one output for each part.
+// splitShape has an output for each part.
 func splitShape(c *call, x *onnxValue) {
 	parts := c.list("split", 1)
 	at := c.axis("axis", 0, len(x.dims))
@@ -139,7 +139,7 @@ func splitShape(c *call, x *onnxValue) {
 	}
 }
 
-// sliceShape: until operator set 9 the bounds are attributes, then inputs.
+// sliceShape: the bounds are attributes until operator set 9, and inputs afterwards.
 func sliceShape(c *call, x *onnxValue) {
 	var bounds [4][]int64
 	for i, name := range [4]string{"starts", "ends", "axes", "steps"} {
@@ -167,7 +167,7 @@ func sliceShape(c *call, x *onnxValue) {
 	c.set(0, x.dtype, out)
 }
 
-// sliceSpan returns where a slice of a dimension of this size begins, and how many positions it takes.
+// sliceSpan returns the first index of a slice of a dimension, and the length of the slice.
 func sliceSpan(start, end, step, size int64) (first, n int64) {
 	low, high := int64(0), size
 	if step < 0 {
@@ -175,7 +175,7 @@ func sliceSpan(start, end, step, size int64) (first, n int64) {
 	}
 	bound := func(v int64) int64 {
 		if v < 0 {
-			v = max(v, -size-1) + size // far ends are written as the smallest number
+			v = max(v, -size-1) + size // an end before the first element may be the smallest integer
 		}
 		return min(max(v, low), high)
 	}
@@ -187,14 +187,14 @@ func sliceSpan(start, end, step, size int64) (first, n int64) {
 	return first, max(0, (first-last-step-1)/-step)
 }
 
-// gatherShape puts the shape of the indices into the place of a dimension.
+// gatherShape replaces a dimension by the shape of the indices.
 func gatherShape(c *call, x *onnxValue) {
 	index := c.need(1)
 	at := c.axis("axis", 0, len(x.dims))
 	c.set(0, x.dtype, slices.Concat(x.dims[:at], index.dims, x.dims[at+1:]))
 }
 
-// secondShape is that of the second input, with numbers of the first.
+// secondShape is the shape of the second input, with the type of the first.
 func secondShape(c *call, x *onnxValue) {
 	index := c.need(1)
 	c.set(0, x.dtype, index.dims)
@@ -243,7 +243,7 @@ func tileShape(c *call, x *onnxValue) {
 	c.set(0, x.dtype, out)
 }
 
-// resizeShape reads sizes, or whole or broken factors for each dimension.
+// resizeShape reads sizes or factors of the dimensions.
 func resizeShape(c *call, x *onnxValue) {
 	if sizes := c.in(3); sizes != nil {
 		if len(sizes.vals) != len(x.dims) {
@@ -267,7 +267,8 @@ func resizeShape(c *call, x *onnxValue) {
 	c.set(0, x.dtype, out)
 }
 
-// scales returns an attribute until operator set 8, and then the second or third input.
+// scales returns the factors: an attribute until operator set 8, and the second or third input
+// afterwards.
 func (c *call) scales() []float32 {
 	if a := c.node.attr("scales"); a != nil {
 		return a.floats

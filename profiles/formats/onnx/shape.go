@@ -10,11 +10,10 @@ import (
 	"memtide/profiles/parse"
 )
 
-// Shapes of outputs, by the definitions of the operators
-// (https://onnx.ai/onnx/operators/). A rule reads the shapes of a call's inputs and
-// sets those of its outputs; what it ends with is a sentence about the node.
+// Shapes of outputs, as defined in https://onnx.ai/onnx/operators/. A rule sets the shapes of a
+// call's outputs from those of its inputs. Its error is a sentence about the node.
 
-// Types of elements, as onnx.proto numbers them.
+// Types of elements, with their numbers in onnx.proto.
 const (
 	onnxFloat    = 1
 	onnxInt32    = 6
@@ -25,7 +24,7 @@ const (
 	onnxBfloat16 = 16
 )
 
-// onnxBytes are the sizes of one element; 0 for types that have none.
+// onnxBytes holds the size of an element of each type in bytes; 0 for other types.
 var onnxBytes = [32]int64{1: 4, 2: 1, 3: 1, 4: 2, 5: 2, 6: 4, 7: 8, 9: 1, 10: 2, 11: 8, 12: 4, 13: 8, 14: 8, 15: 16,
 	16: 2, 17: 1, 18: 1, 19: 1, 20: 1}
 
@@ -33,7 +32,7 @@ func isFloat(dtype int64) bool {
 	return dtype == onnxFloat || dtype == onnxFloat16 || dtype == onnxBfloat16 || dtype == onnxDouble
 }
 
-// elementCount returns how many elements a tensor of a valid shape has.
+// elementCount returns the number of elements of a valid shape.
 func elementCount(dims []int64) int64 {
 	n, _ := parse.Elements(dims)
 	return n
@@ -47,7 +46,7 @@ func shapeText(dims []int64) string {
 	return profiles.Clip("[" + strings.Join(list, ", ") + "]")
 }
 
-// attr finds an attribute; nil if the node has none of this name.
+// attr returns an attribute, or nil if the node does not have it.
 func (n *Node) attr(name string) *attr {
 	for i := range n.attrs {
 		if n.attrs[i].name == name {
@@ -81,8 +80,8 @@ func (n *Node) text(name string) string {
 	return ""
 }
 
-// list returns an attribute, or since some operator set the values of an input; nil if
-// there is neither. It ends if the values are known only when it runs.
+// list returns an attribute, or the values of the input that replaces it in later operator sets,
+// or nil if both are missing. It ends reading if the values depend on data.
 func (c *call) list(name string, input int) []int64 {
 	if a := c.node.attr(name); a != nil {
 		return a.ints
@@ -97,10 +96,11 @@ func (c *call) list(name string, input int) []int64 {
 	return v.vals
 }
 
-// wrongShape ends with a sentence about the node.
+// wrongShape ends reading with an error about the node.
 func wrongShape(format string, args ...any) { profiles.End(fmt.Errorf(format, args...)) }
 
-// findAxis returns the index of axis a among rank dimensions, and whether it exists. A negative a counts from the end.
+// findAxis returns the index of axis a among rank dimensions, and whether it exists. A negative
+// a counts from the end.
 func findAxis(a int64, rank int) (at int, ok bool) {
 	if a < 0 {
 		a += int64(rank)
@@ -108,7 +108,7 @@ func findAxis(a int64, rank int) (at int, ok bool) {
 	return int(a), a >= 0 && a < int64(rank)
 }
 
-// axis is findAxis for an axis that has to exist: it ends the decoder otherwise.
+// axis is findAxis for an axis that has to exist: otherwise it ends reading.
 func axis(a int64, rank int) int {
 	at, ok := findAxis(a, rank)
 	if !ok {
@@ -117,7 +117,7 @@ func axis(a int64, rank int) int {
 	return at
 }
 
-// marked tells for each of rank dimensions whether axes names it.
+// marked reports for each of rank dimensions whether it is in axes.
 func marked(axes []int64, rank int) []bool {
 	marks := make([]bool, rank)
 	for _, a := range axes {
@@ -130,7 +130,7 @@ func (c *call) axis(name string, otherwise int64, rank int) int {
 	return axis(c.node.int(name, otherwise), rank)
 }
 
-// spatial is how a filter slides over the dimensions behind the first two.
+// spatial describes a filter and how it slides over the dimensions after the first two.
 type spatial struct {
 	kernel, stride, dilation, before, after []int64
 	ceil                                    bool
@@ -164,7 +164,8 @@ func (c *call) spatial(kernel []int64, rank int) spatial {
 	return s
 }
 
-// slide returns how many positions a filter has along dimension i of an input with in positions there.
+// slide returns the number of positions of a filter along dimension i of an input with in
+// positions.
 func (s *spatial) slide(i int, in int64) int64 {
 	stride := s.stride[i]
 	if strings.HasPrefix(s.auto, "SAME") {
@@ -179,7 +180,7 @@ func (s *spatial) slide(i int, in int64) int64 {
 		wrongShape("a kernel of %d does not fit %d positions", s.kernel[i], in)
 	}
 	if s.ceil {
-		// As PyTorch has it, no window begins behind the input and its padding before.
+		// As in PyTorch, every window starts within the input or the padding before it.
 		out := (room+stride-1)/stride + 1
 		if (out-1)*stride >= in+s.before[i] {
 			out--
@@ -205,7 +206,7 @@ func convShape(c *call, _ *onnxValue) {
 	c.set(0, x.dtype, out)
 }
 
-// transposedShape is the shape whose convolution would give the input's.
+// transposedShape is the shape of an input whose convolution has the shape of x.
 func transposedShape(c *call, _ *onnxValue) {
 	x, w := c.image2()
 	group := c.node.int("group", 1)
@@ -234,7 +235,7 @@ func transposedShape(c *call, _ *onnxValue) {
 	c.set(0, x.dtype, out)
 }
 
-// image2 returns the first two inputs, of the same rank of at least 3.
+// image2 returns the first two inputs, which have the same rank of at least 3.
 func (c *call) image2() (x, w *onnxValue) {
 	x, w = c.need(0), c.need(1)
 	if len(x.dims) < 3 || len(x.dims) != len(w.dims) {
@@ -269,7 +270,7 @@ func castShape(c *call, x *onnxValue) {
 	c.outs[0].dtype = c.node.int("to", c.outs[0].dtype)
 }
 
-// broadcastShape joins the shapes of all inputs.
+// broadcastShape broadcasts the shapes of all inputs.
 func broadcastShape(c *call, x *onnxValue) {
 	out := x.dims
 	for i := 1; i < len(c.ins); i++ {
@@ -283,7 +284,8 @@ func broadcastShape(c *call, x *onnxValue) {
 	c.set(0, x.dtype, out)
 }
 
-// broadcast returns the shape of an element-wise operation on two.
+// broadcast returns the shape of an element-wise operation on two tensors, and whether the
+// shapes fit.
 func broadcast(a, b []int64) ([]int64, bool) {
 	if len(a) < len(b) {
 		a, b = b, a
@@ -336,7 +338,7 @@ func gemmShape(c *call, x *onnxValue) {
 	c.set(0, a.dtype, []int64{m, n})
 }
 
-// matMulShape is that of numpy.matmul.
+// matMulShape is the shape of numpy.matmul.
 func matMulShape(c *call, x *onnxValue) {
 	a, b := x, c.in(1)
 	if b == nil || len(a.dims) == 0 || len(b.dims) == 0 {
@@ -364,7 +366,7 @@ func matMulShape(c *call, x *onnxValue) {
 	c.set(0, a.dtype, out)
 }
 
-// reduceShape keeps the dimensions that are not reduced, and the others as 1.
+// reduceShape removes the reduced dimensions, or keeps them as 1.
 func reduceShape(c *call, x *onnxValue) {
 	axes := c.list("axes", 1)
 	if a := c.node.attr("axis"); a != nil || strings.HasPrefix(c.node.Op, "Arg") {

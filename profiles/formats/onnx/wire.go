@@ -12,15 +12,14 @@ import (
 	"memtide/profiles"
 )
 
-// The wire format of protocol buffers, as far as ONNX models need it: a message
-// is a row of fields, each a key (number and kind), then a varint, 4 bytes, 8
-// bytes, or a length and as many bytes as it says
-// (https://protobuf.dev/programming-guides/encoding/).
+// The wire format of protocol buffers, as far as ONNX models need it: a message is a sequence of
+// fields, each a key (number and kind), then a varint, 4 bytes, 8 bytes, or a length and that
+// many bytes (https://protobuf.dev/programming-guides/encoding/).
 //
-// Most of a model that was trained is the numbers of its weights, which nothing here reads: what
-// of a field is not asked for is left out, without reading it where the content can be sought.
+// Most of a trained model is its weights, which are not needed. The reader skips the rest of a
+// field that a caller did not read, and seeks past it where the content allows.
 
-// What can be wrong with a message.
+// Errors of a message.
 var (
 	errWireEnds    = errors.New("it ends early")
 	errWireVarint  = errors.New("a number is longer than 10 bytes")
@@ -29,7 +28,7 @@ var (
 	errWireMistype = errors.New("a field is of another kind than ONNX has it")
 )
 
-// wireKind is how a field is written.
+// wireKind is the encoding of a field.
 type wireKind uint8
 
 const (
@@ -44,22 +43,22 @@ type wireField struct {
 	w      *wire
 	number int
 	kind   wireKind
-	value  uint64 // of a varint, or of fixed bytes
-	end    int64  // place behind the field; the content of wireBytes goes to there
+	value  uint64 // of a varint or fixed bytes
+	end    int64  // position after the field, and after the content of wireBytes
 }
 
-// wire reads the fields of messages in turn.
+// wire reads fields of nested messages.
 type wire struct {
 	r     *bufio.Reader
-	seek  func(n int64) error // leaves out what follows the buffer; nil if that is not possible
-	what  string              // the message that is read, for errors
+	seek  func(n int64) error // skips n bytes after the buffer; nil if the content cannot seek
+	what  string              // the current message, for errors
 	at    int64               // bytes read
-	total int                 // bytes of the content; 0 if that is not known
+	total int                 // bytes of the content; 0 if unknown
 	steps int
 	poll  *engine.Poll
 }
 
-// short is the longest piece that is read at once. It is well above onnxMostValues integers.
+// short is the longest part that is read at once. It is well above onnxMostValues integers.
 const short = 64 << 10
 
 func newWire(r io.Reader, total int, poll *engine.Poll) *wire {
@@ -74,8 +73,8 @@ func newWire(r io.Reader, total int, poll *engine.Poll) *wire {
 	return w
 }
 
-// each calls visit for every field of a message that ends at a place, and leaves out what visit
-// does not read. The whole model, of which that place is not known, ends where the content does.
+// each calls visit for every field of a message that ends at position end, and skips what visit
+// does not read. end is math.MaxInt64 for a model of unknown size, which ends with the content.
 func (w *wire) each(what string, end int64, visit func(f wireField)) {
 	outer := w.what
 	for w.at < end {
@@ -119,7 +118,8 @@ func (w *wire) next(end int64) wireField {
 	return f
 }
 
-// varint reads a number of seven bits a byte, the lowest first, that ends before a place.
+// varint reads a number with seven bits in each byte, the lowest first, that ends by position
+// end.
 func (w *wire) varint(end int64) (v uint64) {
 	for shift := 0; shift < 70; shift += 7 {
 		b := w.take(1, end)[0]
@@ -132,7 +132,7 @@ func (w *wire) varint(end int64) (v uint64) {
 	return 0
 }
 
-// take returns the next n bytes, at most short, which end before a place. They are valid until
+// take returns the next n bytes, at most short, which end by position end. They are valid until
 // more is read.
 func (w *wire) take(n int, end int64) []byte {
 	if int64(n) > end-w.at {
@@ -146,7 +146,7 @@ func (w *wire) take(n int, end int64) []byte {
 	return b
 }
 
-// skip leaves n bytes out.
+// skip skips n bytes.
 func (w *wire) skip(n int64) {
 	if rest := n - int64(w.r.Buffered()); rest > 0 && w.seek != nil {
 		if w.at += n; w.at > int64(w.total) {
@@ -155,7 +155,7 @@ func (w *wire) skip(n int64) {
 		w.fail(w.seek(rest))
 		return
 	}
-	for n > 0 { // in parts, so that a person can stop it
+	for n > 0 { // in parts, so that reading can be stopped
 		w.pause()
 		got, err := w.r.Discard(int(min(n, profiles.ReadAhead)))
 		w.at += int64(got)
@@ -164,7 +164,7 @@ func (w *wire) skip(n int64) {
 	}
 }
 
-// pause lets a person stop the reading, and says how far it is.
+// pause reports progress, and ends reading if the poll says so.
 func (w *wire) pause() {
 	if w.steps%64 == 0 {
 		w.poll.Report(engine.Progress{Done: int(w.at), Total: max(w.total, 0)})
@@ -173,7 +173,7 @@ func (w *wire) pause() {
 	w.steps++
 }
 
-// fail ends with an error, if there is one: it says what is wrong, and where.
+// fail ends reading if err is not nil. Errors of the format get the current message.
 func (w *wire) fail(err error) {
 	switch err {
 	case io.EOF, io.ErrUnexpectedEOF:
@@ -187,11 +187,11 @@ func (w *wire) fail(err error) {
 // size returns the length of the content of wireBytes.
 func (f wireField) size() int { return int(f.end - f.w.at) }
 
-// bytes returns the content of wireBytes, at most short, until more is read.
+// bytes returns the content of wireBytes, at most short bytes, valid until more is read.
 func (f wireField) bytes() []byte { return f.w.take(f.size(), f.end) }
 
-// ints appends the numbers of a repeated integer field, packed or not, to list. It stops when list has most
-// numbers: no rule needs the values of long lists.
+// ints appends the numbers of a repeated integer field, packed or not, to list, up to a length
+// of most.
 func (f wireField) ints(list []int64, most int) []int64 {
 	if f.kind == wireVarint && len(list) < most {
 		return append(list, int64(f.value))
@@ -204,7 +204,8 @@ func (f wireField) ints(list []int64, most int) []int64 {
 	return list
 }
 
-// floats appends the numbers of a repeated field of 32-bit floats, packed or not, to list, up to most of them.
+// floats appends the numbers of a repeated field of 32-bit floats, packed or not, to list, up to
+// a length of most.
 func (f wireField) floats(list []float32, most int) []float32 {
 	if f.kind == wireFixed4 && len(list) < most {
 		return append(list, math.Float32frombits(uint32(f.value)))
@@ -216,7 +217,7 @@ func (f wireField) floats(list []float32, most int) []float32 {
 	return list
 }
 
-// is ends the decoder unless the field is of one of these kinds.
+// is ends reading unless the field is of one of these kinds.
 func (f wireField) is(kinds ...wireKind) {
 	if !slices.Contains(kinds, f.kind) {
 		f.w.fail(errWireMistype)

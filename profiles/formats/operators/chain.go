@@ -9,8 +9,8 @@ import (
 	"memtide/profiles"
 )
 
-// chain returns the network as a chain: it is cut behind a unit where one storage alone
-// crosses, and ends with the loss. What is saved is what autograd really keeps.
+// chain returns the network as a chain that ends with the loss. A stage ends after a unit where
+// only one storage crosses. The saved memory is what autograd keeps.
 func (r *reader) chain(p *profiles.Profile) *engine.Chain {
 	c := &engine.Chain{Name: p.Name, Batch: p.Batch, LossGradAllocated: true}
 	for n, role := range r.roles {
@@ -38,16 +38,16 @@ func (r *reader) chain(p *profiles.Profile) *engine.Chain {
 	return c
 }
 
-// view is a trace on its way into a chain.
+// view is a trace that is being converted to a chain.
 type view struct {
 	t           *play.Trace
-	ends        []int // of the stages: operators
-	out         []int // storages that cross there; -1 behind the last
+	ends        []int // number of operators before the end of each stage
+	out         []int // storage that crosses there; -1 for the last stage
 	names       []string
-	born, last  []int // of each storage: the operator that makes it, and the last of the forward that reads it
-	gone        []int // the operator of the whole step before which it is gone if nothing is recomputed
-	packed      []int // the operator before which it is first kept; -1: never
-	back        []int // of each operator of the backward its stage
+	born, last  []int // by storage: its operator, and its last reader in the forward; -1 if missing
+	gone        []int // by storage: the operator of the step before which it is freed, without recomputation
+	packed      []int // by storage: the operator before which autograd first keeps it; -1 if never
+	back        []int // by operator of the backward: its stage
 	backwardEnd int
 }
 
@@ -73,8 +73,8 @@ func newView(t *play.Trace) *view {
 	return v
 }
 
-// crossing returns the storage that alone is made before an operator and read from it on;
-// -1 if there is none or more.
+// crossing returns the only storage that is made before operator at and read by it or later in
+// the forward. It returns -1 if there is no such storage, or more than one.
 func (v *view) crossing(at int) int {
 	found := -1
 	for s := range v.born {
@@ -102,14 +102,8 @@ func (v *view) cut() {
 	v.ends, v.out, v.names = append(v.ends, v.t.Forward), append(v.out, -1), append(v.names, "loss")
 }
 
-// stageOf returns the stage of an operator of the forward.
-func (v *view) stageOf(op int) int {
-	i, _ := slices.BinarySearch(v.ends, op+1)
-	return min(i, len(v.ends)-1)
-}
-
-// walk finds when storages are kept and gone, and which stage each operator of the
-// backward belongs to: that of what it last asked for.
+// walk sets packed, gone and back. An operator of the backward belongs to the stage of the last
+// activation that the backward read.
 func (v *view) walk() {
 	op, stage := 0, len(v.ends)-1
 	at := make([]int, len(v.t.Keeps))
@@ -120,7 +114,8 @@ func (v *view) walk() {
 			v.back[e.ID] = stage
 			op = e.ID + 1
 		case play.EventPack:
-			at[e.ID] = v.stageOf(max(0, op-1))
+			k, _ := slices.BinarySearch(v.ends, max(1, op))
+			at[e.ID] = min(k, len(v.ends)-1) // the stage of the operator before
 			if s := v.t.Keeps[e.ID].Storage; v.packed[s] < 0 {
 				v.packed[s] = op
 			}
@@ -132,7 +127,7 @@ func (v *view) walk() {
 	}
 }
 
-// stage returns the i-th.
+// stage returns stage i, counted from 0.
 func (v *view) stage(i int) engine.Stage {
 	begin := 0
 	if i > 0 {
@@ -163,8 +158,9 @@ func (v *view) stage(i int) engine.Stage {
 	return st
 }
 
-// span returns the time of the chosen operators, and the most that those between begin and
-// end have made and not lost, with workspace, while a chosen one runs.
+// span returns the time of the chosen operators between begin and end, and the most memory that
+// is allocated while one of them runs: the workspace, and the storages made since begin and not
+// freed.
 func (v *view) span(begin, end int, chosen func(op int) bool) (sum time.Duration, peak engine.Bytes) {
 	var live engine.Bytes
 	var dying []int

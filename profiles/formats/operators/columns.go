@@ -8,28 +8,28 @@ import (
 	"memtide/engine/play"
 )
 
-// columnCount is how many columns there are.
+// columnCount is the number of columns.
 const columnCount = 28
 
-// words are the events, by their kinds.
+// words holds the words of events, by kind.
 var words = [...]string{play.EventOp: "op", play.EventEnter: "enter", play.EventLeave: "leave", play.EventFree: "free",
 	play.EventPack: "pack", play.EventUnpack: "unpack", play.EventRelease: "release", play.EventBackward: "backward"}
 
-// columns are the numbers of a trace. walk goes through the trace in one order: when
-// writing it appends to the lists, when reading it takes from them, and builds the trace
-// from what it takes. A number is written as its difference to base, which both know.
+// columns holds the numbers of a trace. walk visits the trace in a fixed order. When writing, it
+// appends to the lists; when reading, it removes numbers from the lists and builds the trace. A
+// number is stored as its difference from base, which both sides know.
 type columns struct {
 	t       *play.Trace
 	roles   map[int]string
 	names   []string // of operators, classes and roles
 	reading bool
-	bad     bool // reading: a list was too short, or a number nonsense
+	bad     bool // when reading: a list was too short, or a number invalid
 	lists   [][]int64
-	left    int // when reading: items that may still be made, each of a number at least
+	left    int // when reading: how many more items can be made; each has at least one number
 }
 
-// number is v in the list at col, with base taken off; when reading it is what the list
-// says.
+// number writes v to column col, relative to base, and returns v. When reading, it ignores v and
+// returns the number in the column.
 func (c *columns) number(col int, v, base int64) int64 {
 	if !c.reading {
 		for len(c.lists) <= col {
@@ -46,7 +46,7 @@ func (c *columns) number(col int, v, base int64) int64 {
 	return v
 }
 
-// count returns a number of items; when reading at most as many as there are numbers left.
+// count is number for a number of items. When reading, it is at most the numbers left.
 func (c *columns) count(col, n int) int {
 	v := c.number(col, int64(n), 0)
 	if c.reading {
@@ -59,10 +59,10 @@ func (c *columns) count(col, n int) int {
 	return int(v)
 }
 
-// at is v as an int, in the column.
+// at is number for an int.
 func (c *columns) at(col int, v *int, base int) { *v = int(c.number(col, int64(*v), int64(base))) }
 
-// sized makes a list as long as the column says.
+// sized returns list. When reading, it first makes the list, with the length in column col.
 func sized[T any](c *columns, col int, list *[]T) []T {
 	n := c.count(col, len(*list))
 	if c.reading && n > 0 {
@@ -71,7 +71,7 @@ func sized[T any](c *columns, col int, list *[]T) []T {
 	return *list
 }
 
-// name is the place of a text among the names.
+// name is number for a text, stored as its index in names.
 func (c *columns) name(col int, s *string, places map[string]int) {
 	i := c.number(col, int64(places[*s]), 0)
 	if c.reading {
@@ -124,8 +124,8 @@ func (c *columns) storages(places map[string]int) {
 	}
 }
 
-// operators: what they make is counted from what was made last, and what they read from
-// there or, where that is far, from the far one before.
+// operators walks the operators. New storages are relative to the last new one; storages that
+// are read or written use reference.
 func (c *columns) operators(places map[string]int) {
 	t := c.t
 	ops := sized(c, 0, &t.Ops)
@@ -150,11 +150,11 @@ func (c *columns) operators(places map[string]int) {
 	c.at(0, &t.Forward, 0)
 }
 
-// near is how far back a reference counts from what was made last.
+// near is the largest distance for which a reference is relative to the last new storage.
 const near = 40
 
-// reference is the number of a storage: below near the distance from next, otherwise
-// the way from the far one before.
+// reference is number for a storage: below near the distance before next, otherwise the distance
+// from the last storage that was not near, which far holds.
 func (c *columns) reference(col int, v *int, next int, far *int) {
 	back := next - *v
 	code := 2 * back
@@ -173,7 +173,7 @@ func (c *columns) reference(col int, v *int, next int, far *int) {
 func (c *columns) calls(places map[string]int) {
 	t := c.t
 	n := c.count(0, len(t.Calls))
-	c.bad = c.bad || n != len(t.Calls) // the paths are there already
+	c.bad = c.bad || n != len(t.Calls) // plain has set the paths
 	op, storage := 0, 0
 	for i := range t.Calls {
 		k := &t.Calls[i]

@@ -1,6 +1,6 @@
-// Package operators reads the operators of a training step, as memtide_torch.py
-// collects them: memtide/1 of kind operators. A chain is derived from them; plans for
-// the model itself are made from the trace (see package play).
+// Package operators reads the operators of a training step, as memtide_torch.py collects them:
+// memtide/1 of kind operators. It derives a chain from them; plans for the model itself are made
+// from the trace (see package play).
 package operators
 
 import (
@@ -23,7 +23,7 @@ import (
 	"memtide/profiles/parse"
 )
 
-// Most of anything that is read: above what a step of a hundred layers has.
+// most is the largest length of a list, above the sizes of a step with a hundred layers.
 const most = 1 << 20
 
 func init() {
@@ -63,7 +63,7 @@ for the model itself are made from the trace: memtide torch.`,
 		},
 		Decode: func(name string, data []byte, poll *engine.Poll) *profiles.Profile {
 			r := read(name, data, poll)
-			if text, err := r.pack(); err == nil { // otherwise it is too large
+			if text, err := r.pack(); err == nil { // it is left out if it is too large
 				r.p.Packed = strings.TrimPrefix(text, profiles.PackedMagic)
 			}
 			return r.p
@@ -71,8 +71,8 @@ for the model itself are made from the trace: memtide torch.`,
 	})
 }
 
-// Read returns the profile in a file, and the trace that it is derived from. The content may
-// be the packed form of a link, and is not compressed otherwise.
+// Read returns the profile in a file, and the trace from which it is derived. The content may be
+// the packed form of a link; otherwise it is not compressed.
 func Read(name string, data []byte, poll *engine.Poll) (*profiles.Profile, *play.Trace, error) {
 	r, err := profiles.Try(func() *reader { return read(name, data, poll) })
 	if err != nil {
@@ -81,7 +81,7 @@ func Read(name string, data []byte, poll *engine.Poll) (*profiles.Profile, *play
 	return r.p, r.t, nil
 }
 
-// read reads all that there is in a file.
+// read reads a whole file.
 func read(name string, data []byte, poll *engine.Poll) *reader {
 	data, err := plain(data)
 	profiles.End(err)
@@ -107,7 +107,7 @@ func read(name string, data []byte, poll *engine.Poll) *reader {
 	return r
 }
 
-// sha returns that of the names of the model's forward operators, as in memtide_torch.py.
+// sha returns the hash of the names of the model's forward operators, as in memtide_torch.py.
 func sha(t *play.Trace) string {
 	if len(t.Calls) == 0 {
 		return ""
@@ -127,23 +127,24 @@ type reader struct {
 	poll  *engine.Poll
 	p     *profiles.Profile
 	t     *play.Trace
-	roles map[int]string // of resident storages
+	roles map[int]string // roles of resident storages
 }
 
-// wrong is the error of a part that is something else.
+// wrong adds an error about a part of another type or form.
 func (r *reader) wrong(path, expected string) {
 	r.top.Errs.Add(&profiles.FormatError{Path: path, Found: path + " is something else", Expected: expected,
 		Remedy: "Collect the model again."})
 }
 
-// each walks a list that has to be there.
+// each calls visit with the items of a list, which has to exist.
 func (r *reader) each(key string, visit func(i int, v any)) {
 	if !r.top.EachIn(key, most, r.poll, visit) {
 		r.wrong(key, "A list is expected.")
 	}
 }
 
-// number reads v as a place in a list of n. It returns -1 and notes an error if v is not one.
+// number reads v as an index of a list of n items. If v is not an index, it adds an error and
+// returns -1.
 func (r *reader) number(v any, n int, path string) int {
 	text, _ := v.(json.Number)
 	k, err := strconv.Atoi(text.String())
@@ -154,7 +155,7 @@ func (r *reader) number(v any, n int, path string) int {
 	return k
 }
 
-// numbers returns the items of a list as places in a list of n.
+// numbers reads v as a list of indices of a list of n items.
 func (r *reader) numbers(v any, n int, path string) []int {
 	list, ok := v.([]any)
 	if !ok && v != nil {
@@ -293,7 +294,8 @@ func (r *reader) units() {
 	}
 }
 
-// kind returns the event with a word, and how many there are to number; none of other words.
+// kind returns the kind of event with this word, and how many items the event can refer to: 0
+// for other words.
 func (r *reader) kind(word string) (kind play.EventKind, n int) {
 	numbered := [len(words)]int{play.EventOp: len(r.t.Ops), play.EventEnter: len(r.t.Calls),
 		play.EventLeave: len(r.t.Calls), play.EventFree: len(r.t.Storages),

@@ -19,22 +19,20 @@ import (
 	"memtide/profiles"
 )
 
-// The packed form of a file, for links: what is read of it, in columns, so that blocks
-// that repeat are the same bytes, which deflate writes once. It is the text PackedMagic,
-// 1. and in base64url
+// The packed form of a file, for links. It has the content in columns, so that repeated blocks
+// become equal bytes, which deflate stores once. It is the text PackedMagic, 1. and in base64url
 //
-//	4 bytes     CRC-32 (IEEE) of what follows, little-endian
-//	raw deflate of
-//	  texts     the outer object without its lists, the names of operators and classes,
-//	            and what the path of each call adds to the one before
-//	  columns   numbers, each the difference to what it is near (see columns)
+//  4 bytes     CRC-32 (IEEE) of the rest, little-endian
+//  raw deflate of
+//    texts     the outer object without its lists, the names of operators and classes,
+//              and the part of each call's path that differs from the path before
+//    columns   numbers, each relative to a related one (see columns)
 //
-// A text is its length and its bytes, a column its count and its numbers; numbers are
-// varints.
+// A text is its length and its bytes, a column its count and its numbers; numbers are varints.
 
 const packedVersion = profiles.PackedMagic + "1."
 
-// What a packed file has at most: bytes of its content, and of a name.
+// Limits of a packed file, in bytes: its content, and a name.
 const (
 	mostUnpacked = 4 << 20
 	longestName  = 255
@@ -48,11 +46,11 @@ var (
 	errLarge = errors.New("the step is too large to be packed")
 )
 
-// lists are the keys of a file that are columns.
+// lists holds the keys of a file that become columns, in the order of text.
 var lists = []string{"storages", "resident", "roles", "ops", "forward_ops", "calls", "keeps", "units", "tied",
 	"events", "python_frees"}
 
-// pack packs a file of which the trace and the roles have been read.
+// pack returns the packed form of the file that was read.
 func (r *reader) pack() (string, error) {
 	var head map[string]json.RawMessage
 	if err := json.Unmarshal(r.data, &head); err != nil {
@@ -102,8 +100,8 @@ func (r *reader) pack() (string, error) {
 
 var base64url = base64.RawURLEncoding.Strict()
 
-// namesOf returns all names of operators, classes and roles, in the order in which they come,
-// and what each path adds.
+// namesOf returns the distinct names of operators, classes and roles, in order of appearance,
+// and the difference of each call's path from the path before.
 func namesOf(t *play.Trace, roles map[int]string) (names, paths []string) {
 	seen := map[string]bool{}
 	add := func(name string) {
@@ -140,7 +138,8 @@ func appendTexts(b []byte, texts []string) []byte {
 // isPacked reports whether data is a packed file.
 func isPacked(data []byte) bool { return bytes.HasPrefix(data, []byte(profiles.PackedMagic)) }
 
-// plain returns a file as JSON. The content of a packed one has not been looked at.
+// plain returns a file as JSON, after unpacking it if it is packed. It does not check the
+// content of a packed file.
 func plain(packed []byte) ([]byte, error) {
 	if !isPacked(packed) {
 		return packed, nil
@@ -191,13 +190,13 @@ func plain(packed []byte) ([]byte, error) {
 	return text(texts[0], t, c.roles)
 }
 
-// unpacker reads texts and columns.
+// unpacker reads texts and columns from b.
 type unpacker struct {
 	b   []byte
 	bad bool
 }
 
-// count reads how many bytes or items follow, at least a byte each.
+// count reads the number of the bytes or items that follow, which take at least a byte each.
 func (u *unpacker) count() int {
 	n, size := binary.Uvarint(u.b)
 	if size <= 0 || n > uint64(len(u.b)-size) {
@@ -228,16 +227,13 @@ func (u *unpacker) column() (out []int64) {
 	return out
 }
 
-// text returns the file of a trace, with a frame that is an object.
+// text returns the file of a trace. frame is an object with the other keys.
 func text(frame string, t *play.Trace, roles map[int]string) ([]byte, error) {
 	var head map[string]json.RawMessage
 	if err := json.Unmarshal([]byte(frame), &head); err != nil {
 		return nil, errPacked
 	}
 	type pair = [2]any
-	set := func(key string, v any) {
-		head[key], _ = json.Marshal(v) // of numbers, texts and lists
-	}
 	resident, named := []int{}, map[string]string{}
 	for n, there := range t.Resident {
 		if there {
@@ -281,7 +277,7 @@ func text(frame string, t *play.Trace, roles map[int]string) ([]byte, error) {
 	}
 	for i, v := range []any{slices.Concat([]engine.Bytes{}, t.Storages), resident, named, ops, t.Forward, calls, keeps,
 		slices.Concat([]int{}, t.Units), slices.Concat([]int{}, t.Tied), events, frees} {
-		set(lists[i], v)
+		head[lists[i]], _ = json.Marshal(v) // it cannot fail: numbers, texts and lists
 	}
 	return json.Marshal(head)
 }

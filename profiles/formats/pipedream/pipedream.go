@@ -47,38 +47,38 @@ const (
 	pdTime = "forward_compute_time="
 )
 
-// debias is the synchronization time in every forward: profiles of V100s show
-// 0.25 to 0.3 ms for operators that take next to nothing.
+// debias is the synchronization time in every forward. Profiles of V100s show 0.25 to 0.3 ms for
+// operators that take almost no time.
 const debias = 250 * time.Microsecond
 
-// most bounds operators and edges: reading stays far below a second.
+// most bounds operators and edges, so that reading stays far below a second.
 const most = engine.MaxStages
 
-// pdLine is the longest line: that of an operator with some thousand outputs.
+// pdLine is the longest line in bytes. It suffices for an operator with a thousand outputs.
 const pdLine = 64 << 10
 
-// matchPipeDream claims text whose first line is an operator or an edge, and
-// that has an operator within its head.
+// matchPipeDream claims text whose first line is an operator or an edge, and whose head has an
+// operator.
 func matchPipeDream(head []byte) bool {
 	first, _, _ := bytes.Cut(bytes.TrimSpace(head), []byte("\n"))
 	return bytes.HasPrefix(first, []byte("node")) && bytes.Contains(first, []byte(sep)) &&
 		bytes.Contains(head, []byte(pdTime))
 }
 
-// graph is the file, read.
+// graph is the content of the file.
 type graph struct {
 	ops   []chainify.Operator
 	lines []int // of the operators
 	byID  map[string]int
 	edges []pdEdge
-	load  time.Duration // data loading, dropped
-	timed int           // forwards that were debiased
-	torch bool          // operators are described as PyTorch prints modules: with arguments
-	raw   time.Duration // sum of the forward times before
+	load  time.Duration // time of data loading, which is dropped
+	timed int           // number of forwards that were debiased
+	torch bool          // descriptions have arguments, as PyTorch prints modules
+	raw   time.Duration // sum of the forward times before that
 	errs  *parse.Errors
 }
 
-// pdEdge is an edge as it is written: operators may come later.
+// pdEdge is an edge in the file, whose operators may come later.
 type pdEdge struct {
 	line     int
 	from, to string
@@ -90,7 +90,15 @@ func decodePipeDream(name string, data []byte, poll *engine.Poll) *profiles.Prof
 	g.connect()
 	g.errs.End()
 	for i := range g.ops {
-		g.debias(&g.ops[i])
+		switch o := &g.ops[i]; {
+		case o.Is(chainify.IsInput):
+			g.load += o.Forward
+			o.Forward = 0
+		case o.Forward > 0 && g.torch:
+			g.raw += o.Forward
+			g.timed++
+			o.Forward = max(0, o.Forward-debias)
+		}
 	}
 	l, err := chainify.Linearize(g.ops, poll)
 	if err != nil {
@@ -102,7 +110,7 @@ func decodePipeDream(name string, data []byte, poll *engine.Poll) *profiles.Prof
 	return g.profile(name, l)
 }
 
-// readLines reads operators and edges.
+// readLines reads the operators and edges.
 func (g *graph) readLines(text string, poll *engine.Poll) {
 	for line := 1; text != ""; line++ {
 		profiles.End(poll.Err())
@@ -213,19 +221,6 @@ func (g *graph) readField(line int, values, key string, q parse.Quantity) (sum i
 	return sum
 }
 
-// debias takes the synchronization off a forward, and data loading away.
-func (g *graph) debias(o *chainify.Operator) {
-	switch {
-	case o.Is(chainify.IsInput):
-		g.load += o.Forward
-		o.Forward = 0
-	case o.Forward > 0 && g.torch:
-		g.raw += o.Forward
-		g.timed++
-		o.Forward = max(0, o.Forward-debias)
-	}
-}
-
 // connect resolves the edges.
 func (g *graph) connect() {
 	seen := map[[2]int]bool{}
@@ -253,7 +248,7 @@ func (g *graph) connect() {
 	}
 }
 
-// profile puts what linearize found into words.
+// profile returns the profile of the chain, with notes about its numbers.
 func (g *graph) profile(name string, l *chainify.Result) *profiles.Profile {
 	c := &engine.Chain{Name: name, Input: l.Input, Stages: l.Stages,
 		Resident: engine.Resident{Weights: l.Weights, Grads: l.Weights, Pinned: l.Pinned}}
@@ -283,12 +278,11 @@ func (g *graph) profile(name string, l *chainify.Result) *profiles.Profile {
 			Notes: append(notes, l.Notes...)}}
 }
 
-// describeOperator fills in what an operator's description tells: its kind, and
-// how PyTorch's autograd treats memory there. The rules are those of PyTorch:
-// convolutions, normalizations, linear layers, pools and recurrent layers save
-// their inputs; ReLU, sigmoid, softmax and recurrent layers their outputs;
-// max-pooling saves 64-bit indices, twice its 32-bit output; dropout a mask of
-// one byte per element.
+// describeOperator sets the kind, the traits and the saved memory of an operator from its
+// description. The rules are those of PyTorch's autograd: convolutions, normalizations, linear
+// layers, pools and recurrent layers save their inputs; ReLU, sigmoid, softmax and recurrent
+// layers their outputs; max-pooling saves 64-bit indices, twice its 32-bit output; dropout a
+// mask of one byte per element.
 func describeOperator(o *chainify.Operator, description string) {
 	kind, _, _ := strings.Cut(description, "(")
 	kind, _, _ = strings.Cut(strings.TrimSpace(kind), " ")
@@ -317,7 +311,7 @@ func describeOperator(o *chainify.Operator, description string) {
 	}
 }
 
-// pdRule is what a kind of operator means.
+// pdRule is the family and the traits of a kind of operator.
 type pdRule struct {
 	family string
 	traits chainify.Traits

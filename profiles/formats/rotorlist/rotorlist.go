@@ -31,8 +31,7 @@ rotor measures. Gradients are as large as what they belong to, as rotor assumes.
 	})
 }
 
-// matchRotor claims a list whose first element is a list that begins with a
-// number or nothing.
+// matchRotor claims a list whose first element is a list that begins with a number or None.
 func matchRotor(head []byte) bool {
 	head = bytes.TrimLeft(head, " \t\r\n")
 	if len(head) == 0 || head[0] != '[' && head[0] != '(' {
@@ -44,21 +43,21 @@ func matchRotor(head []byte) bool {
 	}
 	head = bytes.TrimLeft(head[1:], " \t\r\n")
 	if clock := len(head) - len(bytes.TrimLeft(head, "0123456789")); clock >= 12 && clock <= 19 {
-		return false // moments since 1970, of a memory timeline of PyTorch
+		return false // a time since 1970: a memory timeline of PyTorch
 	}
 	return len(head) > 0 && bytes.IndexByte([]byte("0123456789.+-Nnif"), head[0]) >= 0
 }
 
-// fields are the parts of an entry.
+// fields lists the parts of an entry.
 var fields = [6]string{"uF", "uB", "x", "xbar", "tmpF", "tmpB"}
 
-// entry is one tuple: texts of numbers, "" for None.
+// entry is one tuple; a cell is the text of a number, or "" for None.
 type entry struct {
 	line  int
 	cells []string
 }
 
-// decodeRotor reads entries 0..L into stages 1..L and the loss.
+// decodeRotor reads entries 0..L as stages 1..L and the loss.
 func decodeRotor(name string, data []byte, poll *engine.Poll) *profiles.Profile {
 	errs := parse.NewErrors(len(data))
 	entries := splitRotor(data, errs, poll)
@@ -82,7 +81,7 @@ func decodeRotor(name string, data []byte, poll *engine.Poll) *profiles.Profile 
 		}}}
 }
 
-// chain makes stages of the numbers of the entries.
+// chain returns the chain of the entries' numbers.
 func chain(v [][6]int64, stages *parse.StageReader) *engine.Chain {
 	last := len(v) - 1
 	c := &engine.Chain{Input: engine.Bytes(v[0][2]), InputGrad: engine.Bytes(v[0][2])}
@@ -103,7 +102,7 @@ func chain(v [][6]int64, stages *parse.StageReader) *engine.Chain {
 	return c
 }
 
-// read converts the numbers of an entry; uF and tmpF of the last are None.
+// read parses the numbers of entry i; uF and tmpF of the loss are None.
 func (e *entry) read(errs *parse.Errors, i int, isLoss bool) (v [6]int64) {
 	fail := func(bad *profiles.FormatError) {
 		bad.Line, bad.Stage, bad.Path = e.line, i+1, fmt.Sprintf("[%d]", i)
@@ -140,7 +139,7 @@ func (e *entry) read(errs *parse.Errors, i int, isLoss bool) (v [6]int64) {
 	return v
 }
 
-// splitRotor takes the list apart. Depth 1 is the list, depth 2 an entry.
+// splitRotor splits the list into entries. Depth 1 is the list, depth 2 an entry.
 func splitRotor(data []byte, errs *parse.Errors, poll *engine.Poll) (entries []entry) {
 	line, depth := 1, 0
 	syntax := func(found string) {
@@ -191,13 +190,13 @@ func splitRotor(data []byte, errs *parse.Errors, poll *engine.Poll) (entries []e
 	return entries
 }
 
-// isWord tells the letters of numbers and names.
+// isWord reports whether c occurs in numbers and names.
 func isWord(c byte) bool {
 	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '.' || c == '+' || c == '-' ||
 		c == '_'
 }
 
-// quoteByte shows the first character of text.
+// quoteByte returns the first character of text in quotes.
 func quoteByte(text []byte) string {
 	for _, r := range strings.ToValidUTF8(string(text[:min(4, len(text))]), "?") {
 		return fmt.Sprintf("%q", profiles.Clip(string(r)))

@@ -14,7 +14,7 @@ import (
 	"memtide/profiles/parse"
 )
 
-// holdBefore finds what was reserved when the trace began.
+// holdBefore finds the bytes that were reserved when the trace began.
 func (s *snapshot) holdBefore() {
 	for _, seg := range s.now {
 		s.held += seg.size
@@ -27,23 +27,30 @@ func (s *snapshot) holdBefore() {
 			s.held += e.size
 		}
 		if s.held < -parse.MaxSum || s.held > parse.MaxSum {
-			break // hostile: the sums below stay small
+			break // an invalid file: the sums below must not overflow
 		}
 	}
 	s.held = max(0, min(s.held, parse.MaxSum))
 	s.levels = []alloc.Level{{Event: 0, Bytes: engine.Bytes(s.held)}}
 }
 
-// reserve notes a segment that is taken from the device or given back.
+// reserve adds the reservation of a segment, or the release of a range of addresses.
 func (s *snapshot) reserve(where span, taken bool) {
 	m := s.memory
 	at := len(m.Requests.Events)
 	if taken {
 		s.held = min(s.held+where.size, parse.MaxSum)
-		s.openSegment(where, at)
+		if where.size > 0 {
+			if free := s.cut(where, at); len(free) != 1 || free[0] != where {
+				s.odd++ // a segment exists there already
+			}
+			s.addOpen(where, at)
+		}
 	} else {
 		s.held = max(0, s.held-where.size)
-		s.closeSegment(where, at)
+		for _, before := range s.cut(where, at) { // it was reserved before the trace
+			s.addSegment(before, 0, at)
+		}
 	}
 	level := alloc.Level{Event: at, Bytes: engine.Bytes(s.held)}
 	if n := len(s.levels); s.levels[n-1].Event == at {
@@ -51,17 +58,6 @@ func (s *snapshot) reserve(where span, taken bool) {
 	} else {
 		s.levels = append(s.levels, level)
 	}
-}
-
-// openSegment begins a segment at an event. None can be there already.
-func (s *snapshot) openSegment(where span, from int) {
-	if where.size == 0 {
-		return
-	}
-	if uncovered := s.cut(where, from); len(uncovered) != 1 || uncovered[0] != where {
-		s.odd++
-	}
-	s.addOpen(where, from)
 }
 
 func (s *snapshot) addOpen(where span, from int) {
@@ -75,18 +71,9 @@ func (s *snapshot) addSegment(where span, from, to int) {
 	s.memory.Segments = append(s.memory.Segments, profiles.Segment{Size: engine.Bytes(where.size), From: from, To: to})
 }
 
-// closeSegment ends what of the segments lies in a stretch; what the trace did not begin
-// was there before.
-func (s *snapshot) closeSegment(where span, to int) {
-	for _, before := range s.cut(where, to) {
-		s.addSegment(before, 0, to)
-	}
-}
-
-// cut ends the open segments in a stretch at an event, of those that lie there in part
-// that part: pages of expandable segments are given back from their middle, and across
-// several that were mapped one by one. It returns the parts of the stretch in which no
-// segment was open.
+// cut ends the parts of open segments within a range at an event, and returns the parts of the
+// range without an open segment. Pages of expandable segments can be released from their middle,
+// and across several segments that were mapped one by one.
 func (s *snapshot) cut(where span, to int) (uncovered []span) {
 	from := where.at
 	for from < where.end() {
@@ -116,7 +103,7 @@ func (s *snapshot) cut(where span, to int) (uncovered []span) {
 	return uncovered
 }
 
-// segmentBounds returns the addresses that open segments can end at.
+// segmentBounds returns a set for the addresses at which open segments can end.
 func (s *snapshot) segmentBounds() *addrSet {
 	var list []int64
 	for e := range s.trace.all() {
@@ -130,27 +117,7 @@ func (s *snapshot) segmentBounds() *addrSet {
 	return newAddrSet(list)
 }
 
-// fail notes a request that found no room.
-func (s *snapshot) fail(r *event) {
-	q := s.memory.Requests
-	s.failed = &alloc.Failure{Event: len(q.Events), Buffer: len(q.Buffers), Bytes: engine.Bytes(r.size),
-		Unreserved: engine.Bytes(r.at)}
-	q.Buffers = append(q.Buffers, alloc.Buffer{Name: s.u.stacks.name(r.stack), Bytes: engine.Bytes(r.size),
-		Kind:  sim.Activation,
-		Start: len(q.Events), End: math.MaxInt})
-	s.event(alloc.Event{Buffer: len(q.Buffers) - 1})
-	s.at = append(s.at, -1)
-	s.remember(r.stack, r.stream)
-}
-
-// dismiss ends the life of a request that failed: the program went on without.
-func (s *snapshot) dismiss() {
-	q := s.memory.Requests
-	q.Buffers[s.failed.Buffer].End = len(q.Events)
-	s.event(alloc.Event{Buffer: s.failed.Buffer, Free: true})
-}
-
-// finish ends what is open, and lays the segments side by side.
+// finish ends the open buffers and segments, and moves the segments next to each other.
 func (s *snapshot) finish() {
 	m := s.memory
 	end := len(m.Requests.Events)
@@ -164,7 +131,7 @@ func (s *snapshot) finish() {
 		if b.End == math.MaxInt {
 			b.End = end
 			if b.Start < m.Before {
-				b.Kind = sim.Fixed // there throughout: weights and the like
+				b.Kind = sim.Fixed // it exists throughout, such as weights
 			}
 		}
 	}
@@ -193,13 +160,13 @@ func (s *snapshot) finish() {
 	}
 	if !slices.ContainsFunc(m.Requests.Events,
 		func(e alloc.Event) bool { return l.Took[e.Buffer] > m.Requests.Buffers[e.Buffer].Bytes }) {
-		l.Took = nil // everything is rounded already
+		l.Took = nil // all sizes are rounded already
 	}
 }
 
-// closeRest adds the segments of the end that the trace did not begin, and ends
-// all. Expandable segments are merged at the end: what the trace added to them
-// is cut out.
+// closeRest ends all open segments at the end, and adds the final segments that the trace did
+// not begin. The snapshot merges expandable segments, so their parts that the trace began are
+// left out.
 func (s *snapshot) closeRest(end int) {
 	var open []span
 	for _, i := range s.open {
@@ -223,9 +190,9 @@ func (s *snapshot) closeRest(end int) {
 	}
 }
 
-// took returns what each buffer occupies. PyTorch rounds to 512 bytes, and does not
-// split a rest of up to 1 MiB off a block of its large pool (CUDACachingAllocator,
-// round_size and should_split); the blocks of the end say it themselves.
+// took returns the bytes that each buffer occupies. PyTorch rounds to 512 bytes, and does not
+// split a rest of up to 1 MiB off a block of its large pool (CUDACachingAllocator, round_size
+// and should_split). Blocks that exist at the end have this size in the file.
 func (s *snapshot) took() []engine.Bytes {
 	const round, small, unsplit = 512, 1 << 20, 1 << 20
 	q := s.memory.Requests
@@ -248,7 +215,7 @@ func (s *snapshot) took() []engine.Bytes {
 		n := max((int64(b.Bytes)+round-1)/round*round, round)
 		next := used.after(at)
 		if next < at+n {
-			s.odd++ // it overlaps what is in use
+			s.odd++ // it overlaps a buffer in use
 		}
 		ends.advance(i)
 		next = min(next, ends.after(at))
@@ -268,11 +235,11 @@ func (s *snapshot) took() []engine.Bytes {
 	return took
 }
 
-// segmentEnds is the set of the ends of segments at an event.
+// segmentEnds is the set of the ends of segments that are open at an event.
 type segmentEnds struct {
 	*addrSet
 	s           *snapshot
-	opens, ends []int // segments by From and by To, those that are still to come
+	opens, ends []int // later segments by From and by To
 }
 
 func newSegmentEnds(s *snapshot) *segmentEnds {
@@ -289,7 +256,7 @@ func newSegmentEnds(s *snapshot) *segmentEnds {
 	return e
 }
 
-// advance goes on to an event.
+// advance moves to an event.
 func (e *segmentEnds) advance(event int) {
 	m := e.s.memory.Segments
 	for ; len(e.ends) > 0 && m[e.ends[0]].To <= event; e.ends = e.ends[1:] {
@@ -304,8 +271,8 @@ func (e *segmentEnds) advance(event int) {
 	}
 }
 
-// rebase lays the reserved stretches of addresses side by side, from 0. Buffers
-// outside them, of traces that lack events, get stretches of their own.
+// rebase moves the reserved ranges of addresses next to each other, from 0. Buffers outside
+// them, in traces that lack events, get ranges of their own.
 func (s *snapshot) rebase(l *alloc.Layout) {
 	ranges := mergeSpans(slices.Clone(s.spans))
 	var strays []span
@@ -337,7 +304,7 @@ func (s *snapshot) rebase(l *alloc.Layout) {
 	}
 }
 
-// mergeSpans sorts stretches and joins those that overlap or touch.
+// mergeSpans sorts ranges and joins those that overlap or touch.
 func mergeSpans(list []span) (merged []span) {
 	slices.SortFunc(list, func(a, b span) int { return cmp.Compare(a.at, b.at) })
 	for _, v := range list {
@@ -350,18 +317,13 @@ func mergeSpans(list []span) (merged []span) {
 	return merged
 }
 
-// spanBehind returns the index of the first stretch that begins above an address.
+// spanBehind returns the index of the first range that starts after an address.
 func spanBehind(list []span, at int64) int {
-	k, _ := slices.BinarySearchFunc(list, at, func(v span, at int64) int {
-		if v.at <= at {
-			return -1
-		}
-		return 1
-	})
+	k, _ := slices.BinarySearchFunc(list, at+1, func(v span, at int64) int { return cmp.Compare(v.at, at) })
 	return k
 }
 
-// warnings returns what a person has to know before believing the picture.
+// warnings returns what makes the picture incomplete or uncertain.
 func (s *snapshot) warnings() (list []string) {
 	add := func(format string, args ...any) { list = append(list, fmt.Sprintf(format, args...)) }
 	if text := s.deviceWarning(); text != "" {
@@ -388,7 +350,8 @@ func (s *snapshot) warnings() (list []string) {
 	return list
 }
 
-// does says what a number of things do: "1 event contradicts", "3 events contradict".
+// does returns a number of things and what they do: "1 event contradicts", "3 events
+// contradict".
 func does(n int, noun, verb string) string {
 	if n == 1 {
 		verb += "s"
@@ -405,10 +368,11 @@ func (s *snapshot) notes() []string {
 	return list
 }
 
-// addrSet is a set of addresses that are known beforehand, for finding the next
-// one above another: bits, and bits that say which words of bits are not empty.
+// addrSet is a subset of a fixed list of addresses, in which the next address is found fast.
+// levels[0] has a bit for each address, and each further level a bit for each nonzero word of
+// the level before.
 type addrSet struct {
-	all    []int64 // every address that can be in it, sorted
+	all    []int64 // every possible address, sorted
 	levels [][]uint64
 }
 
@@ -443,7 +407,7 @@ func (s *addrSet) remove(at int64) {
 	}
 }
 
-// after returns the next address above one; the largest number if there is none.
+// after returns the next address above at, or math.MaxInt64 if there is none higher.
 func (s *addrSet) after(at int64) int64 {
 	i, ok := slices.BinarySearch(s.all, at)
 	if ok {
@@ -456,7 +420,7 @@ func (s *addrSet) after(at int64) int64 {
 	return math.MaxInt64
 }
 
-// next returns the first member at place i or behind it.
+// next returns the index of the first address at index i or later, or len(s.all).
 func (s *addrSet) next(i int) int {
 	for k, level := range s.levels {
 		if i/64 >= len(level) {

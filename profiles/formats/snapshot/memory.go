@@ -15,56 +15,55 @@ import (
 	"memtide/profiles/parse"
 )
 
-// snapshot turns the objects of a snapshot into lives and addresses. The
-// recording begins in the middle of things: what was in use then is what is in
-// use at the end, with the events undone from the last to the first.
+// snapshot converts the objects of a snapshot to lifetimes and addresses of buffers. The buffers
+// in use before the trace are those in use at the end, with the events undone from the last to
+// the first.
 type snapshot struct {
 	u       *unpickler
-	devices []profiles.DeviceMemory // with events or memory
+	devices []profiles.DeviceMemory // devices with events or memory
 	device  int
-	asked   bool   // for this device
-	trace   *trace // of the device
+	asked   bool   // the caller chose the device
+	trace   *trace // events of the device
 	final   map[int64]block
-	now     []span // reserved at the end
+	now     []span // reserved ranges at the end
 
 	memory     *profiles.Memory
 	history    *profiles.History
-	clock      int64           // of the event that is played, as recorded; 0: not yet known
+	clock      int64           // recorded time of the current event; 0 before the first time
 	at         []int64         // recorded address of each buffer
 	live       map[int64]int32 // buffers by address
-	open       map[int64]int   // segments by the address that they end at
-	ends       *addrSet        // of open
+	open       map[int64]int   // open segments by their end address
+	ends       *addrSet        // end addresses in open
 	spans      []span          // recorded addresses of Memory.Segments
 	expandable bool
 	levels     []alloc.Level
-	held       int64   // reserved now
-	total      float64 // of all buffers
-	ooms       int     // requests that found no room
+	held       int64   // bytes reserved now
+	total      float64 // bytes of all buffers
+	ooms       int     // failed requests
 	failed     *alloc.Failure
-	wentOn     bool       // there are requests after that
-	emptied    []emptying // in order
-	visited    int        // segments and blocks
+	wentOn     bool       // there are requests after failed
+	emptied    []emptying // by event
+	visited    int        // number of segments and blocks
 	odd        int        // events that contradict others
 	strays     int        // buffers outside all segments
 }
 
-// block is a piece of memory in use.
+// block is memory in use: its requested size and the bytes that it takes.
 type block struct {
 	size, took int64
 	stack      int32
 	stream     int16
 }
 
-// span is a stretch of recorded addresses.
+// span is a range of recorded addresses.
 type span struct{ at, size int64 }
 
 func (s span) end() int64 { return s.at + s.size }
 
-// maxTrace is how many events that allocate, release or reserve are shown: the
-// newest ones.
+// maxTrace is how many events that allocate, free or reserve are kept: the newest ones.
 const maxTrace = 1 << 20
 
-// newSnapshot reads the values of a device, profiles.AnyDevice or a number.
+// newSnapshot reads the values of one device; device is a number or profiles.AnyDevice.
 func newSnapshot(u *unpickler, root pval, device int) *snapshot {
 	s := &snapshot{u: u, trace: &trace{}, final: map[int64]block{}, live: map[int64]int32{}, open: map[int64]int{},
 		history: &profiles.History{}, asked: device != profiles.AnyDevice}
@@ -73,7 +72,7 @@ func newSnapshot(u *unpickler, root pval, device int) *snapshot {
 	case pvDict:
 		r := u.dicts.at(root.index())
 		traces, segments = u.items(r.a), u.items(r.b)
-	case pvList: // what torch.cuda.memory_snapshot returns
+	case pvList: // the result of torch.cuda.memory_snapshot
 		segments = u.items(root)
 	}
 	if len(traces) == 0 && len(segments) == 0 {
@@ -95,7 +94,7 @@ func newSnapshot(u *unpickler, root pval, device int) *snapshot {
 	return s
 }
 
-// record returns v as a dictionary, or nil if it is something else.
+// record returns v as a dictionary, or nil if it has another type.
 func (s *snapshot) record(v pval) *record {
 	if v.kind() != pvDict {
 		return nil
@@ -103,7 +102,7 @@ func (s *snapshot) record(v pval) *record {
 	return s.u.dicts.at(v.index())
 }
 
-// place checks the address and the size of a record.
+// place returns the range of a record, and ends reading if its address or size is invalid.
 func (s *snapshot) place(what string, i int, r *record) span {
 	if r == nil {
 		failAt(what, i, "is not a dictionary")
@@ -114,8 +113,7 @@ func (s *snapshot) place(what string, i int, r *record) span {
 	return span{r.at, r.size}
 }
 
-// misplaced says what is wrong with the address and the size of a record; empty if
-// nothing is.
+// misplaced returns what is wrong with the address and the size of a record, or "".
 func misplaced(r *record) string {
 	switch {
 	case r.has&hasAt == 0:
@@ -130,20 +128,20 @@ func misplaced(r *record) string {
 	return ""
 }
 
-// failAt ends at an item that has no place.
+// failAt ends reading at an item with an invalid address or size.
 func failAt(what string, i int, found string) {
 	profiles.End(&profiles.FormatError{Found: fmt.Sprintf("%s %d %s", what, i, found),
 		Expected: "Addresses and sizes below 2^57 and 2^53 are expected.", Remedy: dumpAgain})
 }
 
-// wrong ends where objects make no sense together.
+// wrong ends reading because the objects contradict each other.
 func (s *snapshot) wrong(found string) {
 	profiles.End(&profiles.FormatError{Found: "The snapshot makes no sense: " + found,
 		Expected: "A memory snapshot as PyTorch writes it is expected.", Remedy: dumpAgain})
 }
 
-// visit counts segments and blocks. There cannot be more than there are
-// dictionaries, unless the same ones are named again and again.
+// visit counts segments and blocks. There cannot be more of them than dictionaries, unless the
+// file refers to the same ones repeatedly.
 func (s *snapshot) visit() {
 	s.visited++
 	if s.visited > s.u.dicts.n {
@@ -152,7 +150,7 @@ func (s *snapshot) visit() {
 	profiles.End(s.u.poll.Err())
 }
 
-// readSegments reads the state at the end.
+// readSegments reads the segments and blocks at the end.
 func (s *snapshot) readSegments(list []pval) {
 	var total float64
 	for i, v := range list {
@@ -189,7 +187,7 @@ func (s *snapshot) readSegments(list []pval) {
 	s.sortSegments()
 }
 
-// sortSegments orders the segments by address and drops those that overlap.
+// sortSegments sorts the segments by address and drops those that overlap.
 func (s *snapshot) sortSegments() {
 	slices.SortStableFunc(s.now, func(a, b span) int { return cmp.Compare(a.at, b.at) })
 	kept := s.now[:0]
@@ -203,10 +201,9 @@ func (s *snapshot) sortSegments() {
 	s.now = kept
 }
 
-// before returns what was in use when the trace began, by address.
-func (s *snapshot) before() (blocks map[int64]block) {
-	blocks = make(map[int64]block, len(s.final))
-	maps.Copy(blocks, s.final)
+// before returns the blocks that were in use when the trace began, by address.
+func (s *snapshot) before() map[int64]block {
+	blocks := maps.Clone(s.final)
 	for e := range s.trace.backward() {
 		profiles.End(s.u.poll.Err())
 		switch e.is {
@@ -219,7 +216,7 @@ func (s *snapshot) before() (blocks map[int64]block) {
 	return blocks
 }
 
-// play makes the buffers and their addresses.
+// play builds the buffers and their addresses from the events.
 func (s *snapshot) play() {
 	blocks := s.before()
 	s.makeRoom(len(blocks))
@@ -230,7 +227,7 @@ func (s *snapshot) play() {
 	s.holdBefore()
 	s.ends = s.segmentBounds()
 	empty := newEmptyings(s)
-	var last *event // the last request that found no room
+	var last *event // the last failed request
 	for e := range s.trace.all() {
 		if e.is == actionOOM {
 			last = e
@@ -244,8 +241,9 @@ func (s *snapshot) play() {
 		switch e.is {
 		case actionAlloc:
 			if s.failed != nil && !s.wentOn {
-				s.wentOn = true
-				s.dismiss()
+				s.wentOn = true // the program continued without the failed request
+				s.memory.Requests.Buffers[s.failed.Buffer].End = len(s.memory.Requests.Events)
+				s.event(alloc.Event{Buffer: s.failed.Buffer, Free: true})
 			}
 			s.begin(e.at, block{size: e.size, stack: e.stack, stream: e.stream})
 		case actionFree:
@@ -254,14 +252,17 @@ func (s *snapshot) play() {
 			s.reserve(span{e.at, e.size}, e.is == actionReserve)
 		case actionOOM:
 			if e == last {
-				s.fail(e)
+				q := s.memory.Requests
+				s.failed = &alloc.Failure{Event: len(q.Events), Buffer: len(q.Buffers), Bytes: engine.Bytes(e.size),
+					Unreserved: engine.Bytes(e.at)}
+				s.request(-1, block{size: e.size, stack: e.stack, stream: e.stream})
 			}
 		}
 	}
 	s.finish()
 }
 
-// makeRoom begins the requests, with room for those in use before the trace and all of it.
+// makeRoom allocates the requests, for buffers in use before the trace and for all events.
 func (s *snapshot) makeRoom(before int) {
 	buffers, events := before, before
 	for e := range s.trace.all() {
@@ -279,22 +280,25 @@ func (s *snapshot) makeRoom(before int) {
 	s.history.Times = make([]int64, 0, events)
 }
 
-// begin adds a buffer.
+// begin adds a buffer at an address.
 func (s *snapshot) begin(at int64, b block) {
-	r := s.memory.Requests
 	if _, taken := s.live[at]; taken {
 		s.odd++
 		s.release(at)
 	}
 	s.total += float64(b.size)
-	id := int32(len(r.Buffers))
-	s.live[at] = id
-	r.Buffers = append(r.Buffers, alloc.Buffer{Name: s.u.stacks.name(b.stack), Bytes: engine.Bytes(b.size),
-		Kind:  sim.Activation,
-		Start: len(r.Events), End: math.MaxInt})
-	s.event(alloc.Event{Buffer: int(id)})
+	s.live[at] = int32(len(s.memory.Requests.Buffers))
+	s.request(at, b)
+}
+
+// request adds the request for a buffer; at is its address, or -1 if the request failed.
+func (s *snapshot) request(at int64, b block) {
+	q, h := s.memory.Requests, s.history
+	q.Buffers = append(q.Buffers, alloc.Buffer{Name: s.u.stacks.name(b.stack), Bytes: engine.Bytes(b.size),
+		Kind: sim.Activation, Start: len(q.Events), End: math.MaxInt})
+	s.event(alloc.Event{Buffer: len(q.Buffers) - 1})
 	s.at = append(s.at, at)
-	s.remember(b.stack, b.stream)
+	h.Stack, h.Streams = append(h.Stack, b.stack), append(h.Streams, b.stream)
 }
 
 // release ends the buffer at an address.
@@ -310,18 +314,13 @@ func (s *snapshot) release(at int64) {
 	s.event(alloc.Event{Buffer: int(id), Free: true})
 }
 
-// event adds an event, at the time of what is played.
+// event adds an event at the current time.
 func (s *snapshot) event(e alloc.Event) {
 	s.memory.Requests.Events = append(s.memory.Requests.Events, e)
 	s.history.Times = append(s.history.Times, s.clock)
 }
 
-// remember notes where and on which stream the newest buffer was asked for.
-func (s *snapshot) remember(stack int32, stream int16) {
-	s.history.Stack, s.history.Streams = append(s.history.Stack, stack), append(s.history.Streams, stream)
-}
-
-// finishHistory lets times begin at 0.
+// finishHistory completes the history. Its times start at 0.
 func (s *snapshot) finishHistory() {
 	h := s.history
 	h.Device, h.Devices, h.Stacks, h.Expandable = s.device, s.devices, s.u.stacks.Stacks, s.expandable
@@ -341,9 +340,9 @@ func (s *snapshot) finishHistory() {
 	}
 }
 
-// chooseDevice takes the device that is asked for; otherwise, of those that hold
-// something, one on which a request found no room, then the one with the most memory,
-// then the one with the most events.
+// chooseDevice sets the device: the one that the caller chose or else, among those with events
+// or memory in use, one with a failed request, then the one with the most reserved memory, then
+// the one with the most events.
 func (s *snapshot) chooseDevice(traces, segments []pval, asked int) {
 	all := map[int]*profiles.DeviceMemory{}
 	of := func(d int) *profiles.DeviceMemory {
@@ -396,7 +395,7 @@ func (s *snapshot) takeDevice(asked int) {
 		Expected: "It covers " + strings.Join(known, ", ") + ".", Remedy: "Choose one of these."})
 }
 
-// deviceOrder puts the device that says most last. Of equal ones the first is taken.
+// deviceOrder compares devices; the one to show is the greatest.
 func deviceOrder(a, b profiles.DeviceMemory) int {
 	rank := func(d profiles.DeviceMemory) int {
 		switch {
@@ -412,12 +411,13 @@ func deviceOrder(a, b profiles.DeviceMemory) int {
 	return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a.Reserved, b.Reserved), cmp.Compare(a.Events, b.Events))
 }
 
-// sum adds a size that has not been checked yet.
+// sum adds a size that is not checked yet.
 func sum(all engine.Bytes, size int64) engine.Bytes {
 	return min(all+engine.Bytes(max(0, min(size, parse.MaxNumber))), parse.MaxSum)
 }
 
-// deviceWarning says which of several devices is shown, and what the others hold.
+// deviceWarning returns a warning on which of several devices is shown and what the others hold,
+// or "".
 func (s *snapshot) deviceWarning() string {
 	if len(s.devices) < 2 {
 		return ""
@@ -442,5 +442,5 @@ func (s *snapshot) deviceWarning() string {
 		strings.Join(others, ", "), rest)
 }
 
-// mostTold is how many other devices are described one by one.
+// mostTold is how many other devices the warning describes one by one.
 const mostTold = 8

@@ -9,58 +9,58 @@ import (
 	"memtide/profiles"
 )
 
-// A pickle is a program for a stack machine that builds Python objects. Its
-// dangerous half names functions and calls them; the half that is read here
-// knows only dictionaries, lists, tuples, texts and numbers. Everything else is
-// refused by name before it does anything (opcodes: Python's Lib/pickletools.py).
+// A pickle is a program for a stack machine that builds Python objects. Its dangerous
+// instructions name functions and call them. This reader has only the instructions for
+// dictionaries, lists, tuples, texts and numbers, and refuses all others by name before they do
+// anything (opcodes: Python's Lib/pickletools.py).
 //
-// Nothing generic is built: of a dictionary a few fields are kept, of an event of the
-// allocator a row, of a list of frames one number; tuples keep nothing, equal texts are
-// kept once. The file is read a part at a time.
+// Values are not kept in a generic form: a dictionary becomes a few fields, an event of the
+// allocator a row, a list of frames one number, and tuples become nothing. Equal texts are kept
+// once. The file is read a part at a time.
 
-// Bounds of the machine. Snapshots nest about 6 deep, and Python writes at most
-// 1000 items at a time.
+// Bounds of the machine. Snapshots are nested about 6 deep, and Python writes at most 1000 items
+// at a time.
 const (
 	mostMarks = 100
 	mostStack = 1 << 20
-	mostRoom  = 768 << 20 // bytes of everything that is built
+	mostRoom  = 768 << 20 // bytes of all values
 )
 
-// lookEvery is how many bytes are read between two looks at the poll.
+// lookEvery is how many bytes are read between two checks of the poll.
 const lookEvery = 1 << 14
 
-// What things take, about.
+// Approximate memory of an entry of the memo and an item of a list, in bytes.
 const (
 	memoRoom = 4
 	itemRoom = 10
 )
 
-// unpickler is the machine.
+// unpickler is the stack machine.
 type unpickler struct {
 	input
 	values
-	op     int // place of the instruction
+	op     int // position of the instruction in the file
 	stack  []pval
 	marks  []mark
-	memo   chunks[uint32] // see packed
-	built  int            // bytes of everything that is built
-	most   int            // what that may be; 0: what the input allows
-	events int            // the most that are kept of a trace
+	memo   chunks[uint32] // values as packed returns them
+	built  int            // bytes of all values so far
+	most   int            // limit of built; 0 if it follows from the size of the file
+	events int            // how many events of a trace are kept
 	poll   *engine.Poll
 }
 
-// forget lets go of the machine: what follows needs the values.
+// forget frees the memory of the machine, except the values.
 func (u *unpickler) forget() {
 	u.buf, u.stack, u.memo, u.openDicts, u.openLists = nil, nil, chunks[uint32]{}, chunks[openDict]{},
 		chunks[openList]{}
 	u.texts.known, u.stacks.known, u.stacks.calls, u.stacks.frames, u.stacks.places = nil, nil, nil, nil, nil
 }
 
-// mark is how much there was when a list began: values, and of these unfinished ones.
+// mark is the length of the stack and the number of open dictionaries and lists at an opMark.
 type mark struct{ stack, dicts, lists int }
 
-// newUnpickler reads a pickle of total bytes, 0 if that is not known, and keeps the
-// newest events of each trace, as many as that, which is maxTrace.
+// newUnpickler returns a machine for a pickle of total bytes, 0 if unknown. It keeps the newest
+// events of each trace, at most events.
 func newUnpickler(r io.Reader, total, events int, poll *engine.Poll) *unpickler {
 	u := &unpickler{input: input{r: r, total: total}, events: events, poll: poll}
 	u.values.init()
@@ -77,7 +77,7 @@ func (u *unpickler) run() pval {
 		}
 		op, operand := u.instruction()
 		switch op {
-		case opBinGet, opLongBinGet: // most instructions of a file are
+		case opBinGet, opLongBinGet: // the most frequent instructions
 			u.recall(operand)
 		case opStop:
 			if len(u.stack) == 0 || len(u.marks) > 0 {
@@ -114,15 +114,21 @@ func (u *unpickler) instruction() (op byte, operand uint64) {
 		word = binary.LittleEndian.Uint64(bytes[:])
 	}
 	u.lo += 1 + code.operand
-	beyond := 8 * (mostOperand - code.operand) // bits of word that are of what follows
+	beyond := 8 * (mostOperand - code.operand) // number of bits of word after the operand
 	return op, word << beyond >> beyond
 }
 
-// step executes an instruction other than opStop, opBinGet and opLongBinGet, which run executes.
+// step executes an instruction, except those that run executes itself.
 func (u *unpickler) step(op byte, operand uint64) {
 	switch op {
-	case opProto, opFrame:
-		u.header(op, operand)
+	case opProto:
+		if operand > 5 {
+			u.damaged(fmt.Sprintf("its protocol is %d, and 5 is the highest there is", operand))
+		}
+	case opFrame:
+		if u.total > 0 && operand > uint64(max(0, u.total-u.place())) {
+			u.early()
+		}
 	case opMark:
 		if len(u.marks) == mostMarks {
 			u.damaged(fmt.Sprintf("lists and dictionaries are nested deeper than %d", mostMarks))
@@ -144,21 +150,15 @@ func (u *unpickler) step(op byte, operand uint64) {
 		u.container(op)
 	case opMemoize, opBinPut, opLongBinPut:
 		u.remember(op, operand)
-	case opTuple1, opTuple2, opTuple3, opTuple:
-		u.tuple(op)
+	case opTuple1, opTuple2, opTuple3, opTuple: // items are dropped: snapshots have only names of pools in tuples
+		for _, v := range u.operands(op == opTuple, int(op)-opTuple1+1) {
+			u.finished(v)
+		}
+		u.push(pvOther)
 	case opAppend, opAppends:
 		u.extend(op == opAppends)
 	case opSetItem, opSetItems:
 		u.assign(op == opSetItems)
-	}
-}
-
-func (u *unpickler) header(op byte, operand uint64) {
-	if op == opProto && operand > 5 {
-		u.damaged(fmt.Sprintf("its protocol is %d, and 5 is the highest there is", operand))
-	}
-	if op == opFrame && u.total > 0 && operand > uint64(max(0, u.total-u.place())) {
-		u.early()
 	}
 }
 
@@ -169,8 +169,8 @@ func (u *unpickler) push(v pval) {
 	u.stack = append(u.stack, v)
 }
 
-// pop takes n values off the stack, none of them from before the last mark. The
-// result is valid until the next push.
+// pop removes n values from the stack, which have to be above the last mark. The result is valid
+// until the next push.
 func (u *unpickler) pop(n int) []pval {
 	base := 0
 	if len(u.marks) > 0 {
@@ -191,9 +191,12 @@ func (u *unpickler) pop(n int) []pval {
 	return items
 }
 
-// popMark takes what was pushed since the last mark. The result is valid until the next
-// push.
-func (u *unpickler) popMark() []pval {
+// operands removes the operands of an instruction from the stack: the values above the last mark
+// if many, otherwise n values. The result is valid until the next push.
+func (u *unpickler) operands(many bool, n int) []pval {
+	if !many {
+		return u.pop(n)
+	}
 	if len(u.marks) == 0 {
 		u.damaged("a list ends that did not begin")
 	}
@@ -204,16 +207,8 @@ func (u *unpickler) popMark() []pval {
 	return items
 }
 
-// operands takes the operands of an instruction: all since the last mark, or n.
-func (u *unpickler) operands(many bool, n int) []pval {
-	if many {
-		return u.popMark()
-	}
-	return u.pop(n)
-}
-
-// long reads a little-endian integer in two's complement. None that is longer than 8
-// bytes is an address or a size.
+// long reads a little-endian integer of n bytes in two's complement. An integer of more than 8
+// bytes is not an address or a size.
 func (u *unpickler) long(n int) {
 	digits := u.peek(n)
 	if len(digits) < n {
@@ -224,19 +219,13 @@ func (u *unpickler) long(n int) {
 		u.push(pvOther)
 		return
 	}
-	var v int64
-	for i := n - 1; i >= 0; i-- {
-		if i == n-1 {
-			v = int64(int8(digits[i]))
-		} else {
-			v = v<<8 | int64(digits[i])
-		}
-	}
-	u.push(integer(v))
+	var word [8]byte
+	copy(word[:], digits[:n])
+	beyond := 8 * (8 - n)
+	u.push(integer(int64(binary.LittleEndian.Uint64(word[:])) << beyond >> beyond))
 }
 
-// container begins a dictionary or a list. What many of them take that nothing has
-// taken up is counted.
+// container pushes an empty dictionary or list. The memory of open ones is charged by chunks.
 func (u *unpickler) container(op byte) {
 	here := open{int32(len(u.stack)), noMemo}
 	if op == opEmptyDict {
@@ -255,7 +244,7 @@ func (u *unpickler) container(op byte) {
 	u.push(indexed(pvOpenList, i))
 }
 
-// build counts what is built.
+// build charges memory for values.
 func (u *unpickler) build(bytes int) {
 	u.built += bytes
 	if u.built > u.allowed() {
@@ -266,8 +255,8 @@ func (u *unpickler) build(bytes int) {
 	}
 }
 
-// allowed returns how many bytes may be built: of a small pickle never much. Blocks, which are
-// small, take a little more than their bytes.
+// allowed returns the limit of built, which is low for a small pickle. Blocks, which are small,
+// take a little more than their bytes in the file.
 func (u *unpickler) allowed() int {
 	if u.most > 0 {
 		return u.most
@@ -275,7 +264,7 @@ func (u *unpickler) allowed() int {
 	return min(64<<20+2*max(u.total, u.place()), mostRoom)
 }
 
-// recall fetches a value from the memo.
+// recall pushes a value of the memo.
 func (u *unpickler) recall(i uint64) {
 	if i >= uint64(u.memo.n) {
 		u.damaged(fmt.Sprintf("it refers to object %d of %d", i, u.memo.n))
@@ -287,8 +276,8 @@ func (u *unpickler) recall(i uint64) {
 	u.push(v)
 }
 
-// remember stores the top of the stack in the memo. What is not finished gets its place
-// there when it is.
+// remember stores the top of the stack in the memo. An open value is replaced there when it is
+// finished.
 func (u *unpickler) remember(op byte, operand uint64) {
 	if len(u.stack) == 0 {
 		u.damaged("a value is missing")
@@ -314,17 +303,8 @@ func (u *unpickler) remember(op byte, operand uint64) {
 		*u.memo.at(int(operand)) = packed(top)
 		return
 	}
-	u.patch(o.memo, top, pvOther) // one place is enough
+	u.patch(o.memo, top, pvOther) // the memo refers to an open value once
 	o.memo, *u.memo.at(int(operand)) = int32(operand), packed(top)
-}
-
-// tuple forgets what is in a tuple: snapshots have only names of pools in them.
-func (u *unpickler) tuple(op byte) {
-	items := u.operands(op == opTuple, int(op)-opTuple1+1)
-	for _, v := range items {
-		u.finished(v)
-	}
-	u.push(pvOther)
 }
 
 func (u *unpickler) extend(many bool) {
@@ -335,7 +315,7 @@ func (u *unpickler) extend(many bool) {
 	}
 	l := u.openLists.at(top.index())
 	for _, v := range items {
-		if v.kind() == pvFrame && l.trace == nil { // as most items of a file are
+		if v.kind() == pvFrame && l.trace == nil { // the most frequent items
 			l.items, l.framed = append(l.items, v), true
 		} else {
 			u.item(l, v)
@@ -360,7 +340,7 @@ func (u *unpickler) assign(many bool) {
 	}
 }
 
-// top returns the value that an instruction works on.
+// top returns the value on top of the stack, or pvOther if the stack is empty.
 func (u *unpickler) top() pval {
 	if len(u.stack) == 0 {
 		return pvOther

@@ -9,16 +9,16 @@ import (
 	"memtide/profiles"
 )
 
-// pickleCode is what is known of an instruction.
+// pickleCode describes an instruction.
 type pickleCode struct {
 	name    string
-	read    bool // by this reader
-	operand int  // bytes that follow, those that they count left out
+	read    bool // this reader executes it
+	operand int  // bytes of the operand, without the bytes that the operand counts
 	acts    bool // it names, makes or calls something: it could run code
 }
 
-// The instructions that are read. Public snapshots consist of them; opBinPut, opLongBinPut,
-// opEmptyTuple and opTuple are what protocols 2 and 3 write in place of others.
+// The instructions that are read. Public snapshots consist of them; protocols 2 and 3 write
+// opBinPut, opLongBinPut, opEmptyTuple and opTuple in place of others.
 const (
 	opMark            = '('
 	opStop            = '.'
@@ -52,8 +52,7 @@ const (
 	opAppends         = 'e'
 )
 
-// pickleCodes are the instructions of protocols 0 to 5, from Python's
-// Lib/pickletools.py.
+// pickleCodes lists the instructions of protocols 0 to 5, from Python's Lib/pickletools.py.
 var pickleCodes = [256]pickleCode{
 	opMark: {name: "MARK", read: true}, opStop: {name: "STOP", read: true},
 	opProto: {name: "PROTO", read: true, operand: 1}, opFrame: {name: "FRAME", read: true, operand: 8},
@@ -92,7 +91,7 @@ var pickleCodes = [256]pickleCode{
 
 const dumpAgain = "Write the snapshot again with torch.cuda.memory._dump_snapshot, which writes plain data."
 
-// refuse ends at an instruction that is not read.
+// refuse ends reading at an instruction that is not read.
 func (u *unpickler) refuse(op byte) {
 	code := &pickleCodes[op]
 	e := &profiles.FormatError{Remedy: dumpAgain,
@@ -111,7 +110,7 @@ func (u *unpickler) refuse(op byte) {
 	profiles.End(e)
 }
 
-// early ends a file that is cut off.
+// early ends reading a file that is cut off.
 func (u *unpickler) early() {
 	profiles.End(u.err)
 	profiles.End(&profiles.FormatError{
@@ -119,15 +118,15 @@ func (u *unpickler) early() {
 		Expected: "A complete memory snapshot is expected.", Remedy: "Copy or download the file again."})
 }
 
-// damaged ends a pickle that makes no sense at an instruction.
+// damaged ends reading at an invalid instruction.
 func (u *unpickler) damaged(why string) {
 	profiles.End(&profiles.FormatError{Found: fmt.Sprintf("The pickle makes no sense near byte %d: %s", u.op, why),
 		Expected: "A memory snapshot as PyTorch writes it is expected.",
 		Remedy:   "Copy or download the file again. " + dumpAgain})
 }
 
-// foreign names a pickle that is no snapshot by the texts at its begin, in e;
-// nothing where that cannot be told.
+// foreign adds to e what kind of pickle this is if it is not a snapshot, as far as the texts at
+// its start show it.
 func foreign(data []byte, e *profiles.FormatError) {
 	head := string(data[:min(len(data), profiles.HeadSize)])
 	has := func(words ...string) bool {

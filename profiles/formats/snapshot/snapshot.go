@@ -1,6 +1,5 @@
-// Package snapshot reads PyTorch's memory snapshots. Their pickle is read by a small
-// machine of its own (pickle.go), which builds nothing but what snapshots hold and
-// executes nothing.
+// Package snapshot reads PyTorch's memory snapshots. A small machine (pickle.go) reads their
+// pickle: it builds only the values of snapshots and executes nothing.
 package snapshot
 
 import (
@@ -39,7 +38,7 @@ module of PyTorch that it called.`,
 	})
 }
 
-// looksPickled knows the PROTO instruction of protocols 2 to 5.
+// looksPickled claims content with the PROTO instruction of protocols 2 to 5.
 func looksPickled(head []byte) bool {
 	return len(head) > 2 && head[0] == 0x80 && head[1] >= 2 && head[1] <= 5
 }
@@ -54,8 +53,8 @@ func decodeSnapshot(name string, r io.Reader, total, device int, poll *engine.Po
 		Source: profiles.Source{Tool: "torch.cuda.memory", Sizes: profiles.Measured, Notes: b.notes()}}
 }
 
-// record is what is kept of a dictionary: the fields of segments, blocks,
-// events and frames, and of the whole snapshot, in the same few places.
+// record is what is kept of a dictionary: the fields of segments, blocks, events, frames and the
+// whole snapshot share its fields.
 type record struct {
 	at     int64 // address; device_free of an event oom; line of a frame
 	size   int64 // size, total_size
@@ -69,7 +68,7 @@ type record struct {
 
 const noDevice = -1
 
-// What a record has.
+// Flags of the fields that a record has.
 const (
 	hasAt uint8 = 1 << iota
 	hasSize
@@ -78,14 +77,14 @@ const (
 	isFrame
 )
 
-// snapWord is a word of PyTorch's.
+// snapWord is one of PyTorch's words for actions and states.
 type snapWord uint8
 
 // The actions of events and the states of blocks.
 const (
 	unknownWord snapWord = iota
 	actionAlloc
-	actionFreeRequested // the block stays taken until other streams are done
+	actionFreeRequested // the block stays in use until other streams are done
 	actionFree
 	actionReserve
 	actionUnreserve
@@ -136,8 +135,8 @@ var fields = map[string]field{
 	"is_expandable": fieldExpandable, "filename": fieldFile, "name": fieldName, "line": fieldLine,
 }
 
-// set gives a dictionary a field. Fields that are not known, or not of the kind
-// that they should be, are skipped: what needs them says that they are missing.
+// set sets a field of a dictionary. It skips unknown fields and values of another type; readers
+// of the record check what is missing.
 func (u *unpickler) set(r *record, key, value pval) {
 	if key.kind() != pvText {
 		return
@@ -177,7 +176,7 @@ func (u *unpickler) set(r *record, key, value pval) {
 	}
 }
 
-// setNumber gives a dictionary a field that is a number. What should be none is nothing.
+// setNumber sets a field to a number. It ignores numbers in other fields.
 func (u *unpickler) setNumber(r *record, f field, value pval) {
 	n := value.int()
 	switch f {
@@ -206,7 +205,7 @@ func (u *unpickler) setNumber(r *record, f field, value pval) {
 	}
 }
 
-// word returns what a text means that is an action or a state.
+// word returns the action or the state that a text means.
 func (x *values) word(v pval) snapWord {
 	if v.kind() != pvText {
 		return unknownWord
@@ -214,7 +213,7 @@ func (x *values) word(v pval) snapWord {
 	return x.texts.list[v.index()].word
 }
 
-// streamOf numbers the streams in the order in which they come.
+// streamOf returns the number of a stream, in order of appearance.
 func (u *unpickler) streamOf(stream int64) int16 {
 	if i := slices.Index(u.streams, stream); i >= 0 {
 		return int16(i)
@@ -225,5 +224,5 @@ func (u *unpickler) streamOf(stream int64) int16 {
 	return int16(len(u.streams) - 1)
 }
 
-// mostStreams are told apart; those beyond count as the last of them.
+// mostStreams is how many streams are distinguished; further streams count as the last of them.
 const mostStreams = 64

@@ -14,25 +14,24 @@ import (
 // event is an event of the allocator.
 type event struct {
 	at, size int64
-	time     int64 // as recorded; 0 if it was not
+	time     int64 // as recorded; 0 if not recorded
 	stack    int32
 	stream   int16
 	is       snapWord
 }
 
-// trace is the list of the events of a device: those that say something about addresses,
-// the newest ones.
+// trace is the list of the newest events of a device that concern addresses.
 type trace struct {
 	number int
-	count  int           // of all items of the list
-	events chunks[event] // those that are kept; the newest take the places of the oldest
-	cut    int           // events that are not kept any more
+	count  int           // number of all items in the list
+	events chunks[event] // ring of the kept events
+	cut    int           // number of events that were dropped
 	failed bool          // a request found no room
-	bad    string        // what is wrong with an item, the first one that is wrong
+	bad    string        // what is wrong with the first invalid item
 	badAt  int
 }
 
-// add adds an event with its stack; where most are kept already, the oldest one goes.
+// add adds an event with its stack. If most events are kept already, it drops the oldest one.
 func (t *trace) add(r *record, stack int32, most int) {
 	t.count++
 	t.failed = t.failed || r.is == actionOOM
@@ -58,10 +57,10 @@ func (t *trace) add(r *record, stack int32, most int) {
 	t.cut++
 }
 
-// at returns one of the events that are kept, counted from the oldest.
+// at returns kept event i, counted from the oldest.
 func (t *trace) at(i int) *event { return t.events.at((t.cut + i) % t.events.n) }
 
-// skip counts an item that is no event: of dictionaries no more than that is wanted.
+// skip counts an item that is not an event. It has to be a dictionary.
 func (t *trace) skip(v pval) {
 	t.count++
 	if v.kind() != pvDict && v.kind() != pvFrame {
@@ -75,7 +74,7 @@ func (t *trace) wrong(what string) {
 	}
 }
 
-// all returns the events that are kept, the oldest first.
+// all returns the kept events, the oldest first.
 func (t *trace) all() iter.Seq[*event] {
 	return func(yield func(*event) bool) {
 		for i := 0; i < t.events.n && yield(t.at(i)); i++ {
@@ -83,7 +82,7 @@ func (t *trace) all() iter.Seq[*event] {
 	}
 }
 
-// backward returns the events that are kept, the newest first.
+// backward returns the kept events, the newest first.
 func (t *trace) backward() iter.Seq[*event] {
 	return func(yield func(*event) bool) {
 		for i := t.events.n - 1; i >= 0 && yield(t.at(i)); i-- {
@@ -91,31 +90,31 @@ func (t *trace) backward() iter.Seq[*event] {
 	}
 }
 
-// emptying is a moment at which segments were given back one after the other.
+// emptying is a sequence of releases of segments.
 type emptying struct {
 	event int
 	sure  bool         // the program called empty_cache
-	need  engine.Bytes // what would have been reserved had nothing been given back
+	need  engine.Bytes // the bytes that would have been reserved without these releases
 }
 
-// emptyingFinder finds the moments at which segments are given back.
+// emptyingFinder finds the sequences of releases.
 type emptyingFinder struct {
 	s     *snapshot
-	calls []bool // stacks within empty_cache
-	open  bool   // the event before gave a segment back
+	calls []bool // by stack: it is within empty_cache
+	open  bool   // the event before released a segment
 }
 
 func newEmptyings(s *snapshot) *emptyingFinder {
 	stacks := &s.u.stacks.Stacks
 	f := &emptyingFinder{s: s, calls: make([]bool, len(stacks.Calls))}
-	for i := 1; i < len(stacks.Calls); i++ { // a stack comes after those that it begins with
+	for i := 1; i < len(stacks.Calls); i++ { // a stack comes after its parent
 		c := stacks.Calls[i]
 		f.calls[i] = f.calls[c.Parent] || stacks.Frames[c.Frame].Name == "empty_cache"
 	}
 	return f
 }
 
-// see takes the next event, before it is played.
+// see handles the next event, before it is played.
 func (f *emptyingFinder) see(e *event) {
 	s := f.s
 	if e.is == actionUnreserve {
@@ -136,10 +135,10 @@ func (f *emptyingFinder) see(e *event) {
 	f.open = false
 }
 
-// emptyings returns the events before which the program emptied the cache. The allocator gives
-// segments back by itself where it has to reserve more than it can, and if it collects
-// garbage: what is followed by reserving more than ever was reserved is not counted, and
-// pressed says that there was such a moment.
+// emptyings returns the events before which the program emptied the cache. The allocator also
+// releases segments itself, when it has to reserve more than it can, and when it collects
+// garbage. So a release is not counted if the program then reserved more than ever was reserved;
+// pressed reports whether there was such a release.
 func (s *snapshot) emptyings() (list []int, pressed bool) {
 	var most engine.Bytes
 	for _, l := range s.levels {
@@ -155,17 +154,17 @@ func (s *snapshot) emptyings() (list []int, pressed bool) {
 	return list, pressed
 }
 
-// stacks are the call stacks of a snapshot, equal ones once, and what they are called.
+// stacks holds the call stacks of a snapshot without duplicates, and their names.
 type stacks struct {
 	profiles.Stacks
-	known  map[uint64]int32 // the newest stack with a sum over its frames
+	known  map[uint64]int32 // newest stack by the hash of its frames
 	calls  map[profiles.Call]int32
 	frames map[profiles.Frame]int32
 	places map[framePlace]int32
-	names  map[int32]string // of calls, once they were asked for
+	names  map[int32]string // cache of name
 }
 
-// framePlace is a frame by the numbers of its texts.
+// framePlace identifies a frame by the numbers of its texts.
 type framePlace struct {
 	file, name pval
 	line       int64
@@ -178,9 +177,9 @@ func (s *stacks) init() {
 	s.Frames, s.Calls = make([]profiles.Frame, 1), make([]profiles.Call, 1)
 }
 
-// frameRoom is about what a frame takes, placeRoom and callRoom what another way to say
-// it and a call do, and briefText how much of a text is kept: texts are shared, and a
-// long one may be named often. Stacks are as deep as Python's, and a little deeper.
+// frameRoom, placeRoom and callRoom are the approximate memory of a frame, of another framePlace
+// for a frame, and of a call. briefText is how many bytes of a text are kept in a frame: a long
+// text may be in many frames. mostDeep is a little more than the depth of Python's stacks.
 const (
 	frameRoom = 600
 	placeRoom = 60
@@ -204,12 +203,12 @@ func (u *unpickler) stackFor(items []pval) (at int32) {
 			at = u.call(profiles.Call{Parent: at, Frame: int32(v.index())})
 		}
 	}
-	u.built += callRoom // if that is too much, the next object says so
+	u.built += callRoom // the next object reports an exceeded limit
 	s.known[sum] = at
 	return at
 }
 
-// is reports whether a stack is that of a list of frames, innermost first.
+// is reports whether a stack consists of these frames, innermost first.
 func (s *stacks) is(at int32, items []pval) bool {
 	for _, v := range items {
 		if v.kind() != pvFrame {
@@ -235,7 +234,7 @@ func (u *unpickler) call(c profiles.Call) int32 {
 	return at
 }
 
-// frameOf returns the place of a frame among the stacks.
+// frameOf returns the index of a frame in Frames.
 func (u *unpickler) frameOf(r *record) int32 {
 	s, p := &u.stacks, framePlace{r.a, r.b, r.at}
 	if at, ok := s.places[p]; ok {
@@ -257,7 +256,7 @@ func (u *unpickler) frameOf(r *record) int32 {
 	return at
 }
 
-// name returns the text for a stack.
+// name returns the name of a stack.
 func (s *stacks) name(stack int32) string {
 	name, ok := s.names[stack]
 	if !ok {
@@ -267,10 +266,9 @@ func (s *stacks) name(stack int32) string {
 	return name
 }
 
-// describe names the innermost Python frame outside PyTorch, with the module or
-// function of PyTorch that it called: "conv, net.py:42 forward". Without such a
-// frame it is the step of autograd that was running, if C++ was recorded, or the
-// innermost Python frame.
+// describe returns the innermost Python frame outside PyTorch, with the module or function of
+// PyTorch that it called: "conv, net.py:42 forward". Without such a frame, it returns the step
+// of autograd, if C++ frames were recorded, or the innermost Python frame.
 func (s *stacks) describe(stack int32) string {
 	var back, python *profiles.Frame
 	what := ""
@@ -307,7 +305,7 @@ func (s *stacks) describe(stack int32) string {
 	return ""
 }
 
-// libraries are parts of the paths of PyTorch and of Python itself.
+// libraries lists parts of the paths of PyTorch and Python.
 var libraries = []string{"-packages/torch/", "pytorch/torch/", "torch/nn/", "torch/optim/", "torch/autograd/",
 	"torch/utils/", "<frozen", "<eval_with_key>"}
 
@@ -316,8 +314,8 @@ func isLibrary(file string) bool {
 		strings.Contains(file, "lib/python3") && !strings.Contains(file, "-packages/")
 }
 
-// module returns the word for a frame in PyTorch that says what was computed: the
-// function of functional.py, the file of a module or of an optimizer.
+// module returns a word for the computation of a frame in PyTorch: the function of
+// functional.py, or the file of a module or an optimizer. It returns "" for other frames.
 func module(f *profiles.Frame) string {
 	switch {
 	case strings.HasSuffix(f.File, "torch/nn/functional.py"):

@@ -7,13 +7,13 @@ import (
 	"memtide/profiles"
 )
 
-// pval is a value of a pickle: its kind in the low bits, and a number or an index above
-// them.
+// pval is a value of a pickle: its kind in the low bits, and a number or an index above them.
 type pval uint64
 
-// The kinds of values. Dictionaries and lists are open while they are being filled: each
-// stands once on the stack then. What takes them up finishes them: a dictionary becomes
-// an event of a trace, a frame or a record, a list a trace, a stack or a list.
+// The kinds of values. Dictionaries and lists are open while they are being filled; an open
+// value is on the stack once. The instruction that uses a value finishes it: a dictionary
+// becomes an event of a trace, a frame or a record, and a list becomes a trace, a stack or a
+// list.
 const (
 	pvOther pval = iota // None, floating-point numbers, tuples, large integers
 	pvInt
@@ -21,7 +21,7 @@ const (
 	pvTrue
 	pvDict
 	pvList
-	pvStack // of a list of frames, and of an empty list, see stacks
+	pvStack // a list of frames, or an empty list; see stacks
 	pvFrame
 	pvTrace
 	pvOpenDict
@@ -38,7 +38,7 @@ func (v pval) int() int64 { return int64(v) >> pvBits }
 
 func indexed(kind pval, i int) pval { return pval(i)<<pvBits | kind }
 
-// integer returns a number, if an address or a size may be so large.
+// integer returns a number, or pvOther if it is too large for an address or a size.
 func integer(n int64) pval {
 	if v := pval(n)<<pvBits | pvInt; v.int() == n {
 		return v
@@ -46,8 +46,8 @@ func integer(n int64) pval {
 	return pvOther
 }
 
-// packed returns a value in the memo. Numbers are never in that of a snapshot; large ones are
-// nothing there.
+// packed returns a value for the memo, pvOther for a large number. Memos of snapshots have no
+// numbers.
 func packed(v pval) uint32 {
 	if v>>32 > 0 {
 		return uint32(pvOther)
@@ -55,8 +55,7 @@ func packed(v pval) uint32 {
 	return uint32(v)
 }
 
-// chunks is a long list that grows without being copied, and keeps its room when it is
-// cut by setting n.
+// chunks is a list that grows without copying. Setting n to a smaller number keeps its memory.
 type chunks[T any] struct {
 	parts [][]T
 	n     int
@@ -64,10 +63,10 @@ type chunks[T any] struct {
 
 const chunkSize = 4096
 
-// full reports whether another item takes more room.
+// full reports whether another item needs a new part.
 func (c *chunks[T]) full() bool { return c.n == len(c.parts)*chunkSize }
 
-// next returns the place of another item, which has whatever was there before.
+// next returns the index of a new item, whose value is undefined.
 func (c *chunks[T]) next() int {
 	if c.full() {
 		c.parts = append(c.parts, make([]T, chunkSize))
@@ -84,7 +83,7 @@ func (c *chunks[T]) add(v T) int {
 
 func (c *chunks[T]) at(i int) *T { return &c.parts[uint(i)/chunkSize][uint(i)%chunkSize] }
 
-// values are what a pickle is made of.
+// values holds the values of a pickle.
 type values struct {
 	openDicts chunks[openDict]
 	openLists chunks[openList]
@@ -108,14 +107,14 @@ type openDict struct {
 	open
 }
 
-// open is where what is being filled stands on the stack, and in the memo or noMemo.
+// open has the position of an open value on the stack and in the memo, or noMemo.
 type open struct{ slot, memo int32 }
 
-// openList is a list that is being filled. Events go into the trace, and then all else
-// is only counted.
+// openList is a list that is being filled. Events go into trace; if there is a trace, other
+// items are only counted.
 type openList struct {
 	items   []pval
-	charged int // of items
+	charged int // number of items whose memory was charged
 	framed  bool
 	trace   *trace
 	open
@@ -123,7 +122,7 @@ type openList struct {
 
 const noMemo = -1
 
-// What is built takes, about, with what Go needs around it.
+// Approximate memory of values, in bytes.
 const (
 	openRoom  = 64
 	dictRoom  = 40
@@ -132,7 +131,7 @@ const (
 	traceRoom = 100
 )
 
-// counted says how many items were charged before, and that n are.
+// counted returns how many items were charged, and records that n are charged now.
 func (l *openList) counted(n int) (before int) {
 	before, l.charged = l.charged, n
 	return before
@@ -158,7 +157,7 @@ func (u *unpickler) item(l *openList, v pval) {
 	l.items = append(l.items, v)
 }
 
-// event adds an event to an open list, which is that of a trace.
+// event adds an event to an open list, which becomes a trace.
 func (u *unpickler) event(l *openList, r *record) {
 	if l.trace == nil {
 		l.trace = &trace{number: len(u.traces)}
@@ -175,15 +174,19 @@ func (u *unpickler) event(l *openList, r *record) {
 	l.trace.add(r, u.stackOf(r.a), u.events)
 }
 
-// finished finishes a dictionary or a list that is taken up; other values stay what they
-// are.
+// finished finishes a dictionary or a list; it returns other values unchanged.
 func (u *unpickler) finished(v pval) pval {
 	memo, out := int32(noMemo), v
 	switch v.kind() {
 	case pvOpenDict:
 		d := u.openDicts.at(v.index())
 		memo = d.memo
-		out = u.finishedDict(&d.record)
+		if d.has&isFrame != 0 {
+			out = indexed(pvFrame, int(u.frameOf(&d.record)))
+			break
+		}
+		u.build(dictRoom)
+		out = indexed(pvDict, u.dicts.add(d.record))
 	case pvOpenList:
 		l := u.openLists.at(v.index())
 		memo = l.memo
@@ -193,15 +196,15 @@ func (u *unpickler) finished(v pval) pval {
 	return out
 }
 
-// patch puts what a value has become in its place in the memo, if it has one there.
+// patch replaces value was in the memo by v, if it is at index memo.
 func (u *unpickler) patch(memo int32, was, v pval) {
 	if memo != noMemo && *u.memo.at(int(memo)) == packed(was) {
 		*u.memo.at(int(memo)) = packed(v)
 	}
 }
 
-// named returns a value of the memo. What is named while it waits on the stack to be taken up
-// is finished: nothing in a snapshot contains itself. Events are not named again.
+// named returns a value of the memo. It finishes an open value, which is on the stack: values of
+// snapshots do not contain themselves. It returns pvOther for an event.
 func (u *unpickler) named(v pval) pval {
 	var o open
 	switch v.kind() {
@@ -221,14 +224,6 @@ func (u *unpickler) named(v pval) pval {
 	return out
 }
 
-func (u *unpickler) finishedDict(r *record) pval {
-	if r.has&isFrame != 0 {
-		return indexed(pvFrame, int(u.frameOf(r)))
-	}
-	u.build(dictRoom)
-	return indexed(pvDict, u.dicts.add(*r))
-}
-
 func (u *unpickler) finishedList(l *openList) pval {
 	switch {
 	case l.trace != nil:
@@ -241,7 +236,7 @@ func (u *unpickler) finishedList(l *openList) pval {
 	return indexed(pvList, u.lists.add(slices.Clone(l.items)))
 }
 
-// items returns the items of a list; nil of anything else.
+// items returns the items of a list, or nil for other values.
 func (x *values) items(v pval) []pval {
 	if v.kind() != pvList {
 		return nil
@@ -249,7 +244,7 @@ func (x *values) items(v pval) []pval {
 	return *x.lists.at(v.index())
 }
 
-// traceOf returns a trace; nil of anything else. A list without events is a trace, too.
+// traceOf returns a trace, or nil for other values. A list without events is a trace, too.
 func (x *values) traceOf(v pval) *trace {
 	switch v.kind() {
 	case pvTrace:
@@ -264,7 +259,7 @@ func (x *values) traceOf(v pval) *trace {
 	return nil
 }
 
-// stackOf returns the place of a stack; 0 of anything else.
+// stackOf returns the index of a stack, or 0 for other values.
 func (x *values) stackOf(v pval) int32 {
 	if v.kind() != pvStack {
 		return 0
@@ -272,30 +267,30 @@ func (x *values) stackOf(v pval) int32 {
 	return int32(v.index())
 }
 
-// input is the file, of which a window is in memory.
+// input is the file, of which buf holds a window.
 type input struct {
 	r      io.Reader
-	err    error // of the reader, other than its end
+	err    error // error of the reader, other than io.EOF
 	buf    []byte
-	lo, hi int  // what of buf is still to be read
-	base   int  // place of buf in the file
-	total  int  // bytes of the file; 0 if that is not known
-	ended  bool // there is no more
+	lo, hi int  // unread part of buf
+	base   int  // position of buf in the file
+	total  int  // bytes of the file; 0 if unknown
+	ended  bool // the reader is at its end
 	head   []byte
 }
 
-// mostOperand is the longest operand of an instruction; what is asked for at once is
-// at most shortWindow bytes.
+// mostOperand is the longest operand of an instruction. shortWindow is the most bytes that are
+// peeked at once.
 const (
 	mostOperand = 8
 	shortWindow = 2 * textEnd
 )
 
-// place returns where in the file reading goes on.
+// place returns the current position in the file.
 func (in *input) place() int { return in.base + in.lo }
 
-// peek returns the next n bytes, or more, and less at the end of the file. n is far less
-// than the window. The result is valid until the next call.
+// peek returns at least the next n bytes, or fewer at the end of the file. n is far less than
+// the window. The result is valid until the next call.
 func (in *input) peek(n int) []byte {
 	if in.hi-in.lo < n && !in.ended {
 		in.fill(n)
@@ -323,7 +318,7 @@ func (in *input) fill(n int) {
 	}
 }
 
-// skip leaves n bytes out and says whether there were as many.
+// skip skips n bytes, and reports whether there were that many.
 func (in *input) skip(n uint64) bool {
 	for n > 0 {
 		have := in.peek(1)
@@ -336,27 +331,26 @@ func (in *input) skip(n uint64) bool {
 	return true
 }
 
-// texts keeps texts, equal ones once.
+// texts holds texts, equal ones once.
 type texts struct {
 	list  []text
 	known map[string]pval
 }
 
-// text is a text, and what it means as a key and as a word.
+// text is a text, with its meaning as a key and as a word.
 type text struct {
 	content string
 	field   field
 	word    snapWord
 }
 
-// Of a long text its beginning and its end are kept. Snapshots have few different texts: equal texts are found among
-// the
-// first shortTexts of up to shortText bytes.
+// Long texts keep only their first and last textEnd bytes. Snapshots have few different texts:
+// only the first shortTexts texts of up to shortText bytes are compared.
 const (
 	textEnd    = 2000
 	shortText  = 256
 	shortTexts = 1 << 16
-	textRoom   = 60 // beside its bytes, in a list that grows
+	textRoom   = 60 // besides its bytes, in a list that grows
 	knownRoom  = 100
 )
 
@@ -400,7 +394,7 @@ func (u *unpickler) pushText(content []byte) {
 	u.push(v)
 }
 
-// text returns a text; empty for anything else.
+// text returns a text, or "" for other values.
 func (x *values) text(v pval) string {
 	if v.kind() != pvText {
 		return ""

@@ -15,16 +15,17 @@ import (
 	"memtide/profiles/parse"
 )
 
-// reader makes operators of ONNX of those of ATen.
+// reader converts ATen operators to ONNX operators.
 type reader struct {
 	poll       *engine.Poll
 	errs       *parse.Errors
 	t          *onnx.Traced
 	shapes     map[string]onnx.Tensor
-	evaluation bool // operators do what they do when a network is not trained
+	evaluation bool // an operator has its behaviour for evaluation, not for training
 }
 
-// scope is a graph: names of its tensors, which may be those of another graph outside.
+// scope maps the names of tensors in a graph. Inputs of an inner graph are aliases of tensors
+// outside.
 type scope struct {
 	prefix string
 	alias  map[string]string
@@ -40,8 +41,8 @@ func (s scope) name(name string) string {
 //go:embed operators.txt
 var operatorsText string
 
-// operators are those of ATen that are one of ONNX, by names without namespace, overload and the
-// mark of working in place.
+// operators maps names of ATen operators, without namespace, overload and the mark of working in
+// place, to ONNX operators.
 var operators = func() map[string]string {
 	byName := map[string]string{}
 	for line := range strings.Lines(operatorsText) {
@@ -53,7 +54,7 @@ var operators = func() map[string]string {
 	return byName
 }()
 
-// graph reads the outer graph: its tensors, what comes in, and its operators.
+// graph reads the outer graph: its tensors, its inputs, and its operators.
 func (r *reader) graph(g, signature *jsonfile.Object) {
 	r.shapes = map[string]onnx.Tensor{}
 	trained := map[string]bool{}
@@ -107,7 +108,7 @@ func (r *reader) graph(g, signature *jsonfile.Object) {
 	}
 }
 
-// each visits the items of a list, as they are written.
+// each calls visit with the raw items of a list.
 func (r *reader) each(o *jsonfile.Object, key string, visit func(path string, item []byte)) {
 	raw, _ := o.Fields[key].(json.RawMessage)
 	if len(raw) == 0 || raw[0] != '[' {
@@ -122,10 +123,10 @@ func (r *reader) each(o *jsonfile.Object, key string, visit func(path string, it
 	}
 }
 
-// mostPart is the largest operator that is read, in bytes: it may have a graph within.
+// mostPart is the largest operator that is read, in bytes. An operator can contain a graph.
 const mostPart = 1 << 20
 
-// decode reads one part of the program.
+// decode decodes one part of the program.
 func (r *reader) decode(path string, data []byte, into any) {
 	if len(data) > mostPart {
 		r.fail(path, fmt.Sprintf("this part is %d bytes long", len(data)),
@@ -142,7 +143,7 @@ func (r *reader) fail(path, found, expected string) {
 		Remedy: "Export the program again, or measure the network with the collector."})
 }
 
-// room charges what is kept of a part.
+// room charges the budget for a part of the program.
 func (r *reader) room(path string, bytes int) {
 	e := r.errs.Budget.Memory("the operators of this program", bytes)
 	if e == nil && len(r.t.Nodes) > mostNodes {
@@ -156,7 +157,7 @@ func (r *reader) room(path string, bytes int) {
 	}
 }
 
-// tensor remembers the shape of a tensor, which has to be of numbers.
+// tensor adds the shape of a tensor. Its sizes have to be numbers.
 func (r *reader) tensor(name string, m *meta) {
 	path := "tensor_values." + profiles.Clip(name)
 	t := onnx.Tensor{Name: name, Type: types[m.DType]}
@@ -183,7 +184,7 @@ func (r *reader) tensor(name string, m *meta) {
 	r.shapes[name] = t
 }
 
-// node adds an operator of the program to the graph. It leaves out nodes that make no tensor.
+// node adds an operator of the program, unless it makes no tensor.
 func (r *reader) node(path string, n *node, s scope) {
 	o := onnx.Node{Op: n.Target, Name: stageName(n), Attributes: map[string][]int64{}}
 	for i := range n.Outputs {
@@ -230,7 +231,8 @@ func (r *reader) node(path string, n *node, s scope) {
 	r.add(n.Target, o, number)
 }
 
-// plain returns the name of an ATen operator without namespace, overload and mark.
+// plain returns the name of an ATen operator without namespace, overload and the mark of working
+// in place.
 func plain(target string) string {
 	name, ok := strings.CutPrefix(target, "torch.ops.aten.")
 	if !ok {
@@ -240,7 +242,8 @@ func plain(target string) string {
 	return strings.TrimSuffix(name, "_")
 }
 
-// add writes an operator as ONNX has it. number says that one of its arguments is a number.
+// add adds an operator, converted to ONNX. number reports whether one of its arguments is a
+// number.
 func (r *reader) add(target string, o onnx.Node, number bool) {
 	name := plain(target)
 	if op := operators[name]; op != "" {
@@ -256,7 +259,7 @@ func (r *reader) add(target string, o onnx.Node, number bool) {
 			o.Op = "ConvTranspose"
 		}
 	case "Gemm", "MatMul":
-		if (name == "addmm" || name == "baddbmm") && len(o.In) == 3 { // what is added stands first
+		if (name == "addmm" || name == "baddbmm") && len(o.In) == 3 { // the summand is the first input
 			o.In = []string{o.In[1], o.In[2], o.In[0]}
 		}
 	case "Where":
@@ -265,7 +268,7 @@ func (r *reader) add(target string, o onnx.Node, number bool) {
 		}
 	case "Mul", "Div":
 		if number && len(o.In) == 1 {
-			o.In = append(o.In, "") // the number is there anyway
+			o.In = append(o.In, "") // a number takes no memory
 		}
 	case "LayerNormalization", "RMSNormalization":
 		o.Attributes["axis"] = []int64{-int64(max(1, len(o.Attributes["normalized_shape"])))}
@@ -283,7 +286,7 @@ func (r *reader) add(target string, o onnx.Node, number bool) {
 		if off("train") {
 			r.evaluation, o.Op = true, "Identity"
 		}
-	case "CrossEntropy": // it keeps the logarithms of what is likely
+	case "CrossEntropy": // it keeps the logarithms of the probabilities
 		logs := onnx.Node{Name: o.Name, Op: "LogSoftmax", In: slices.Clone(o.In[:min(1, len(o.In))]),
 			Out: []string{o.Out[0] + "/log_softmax"}}
 		if len(o.In) > 0 {
@@ -296,9 +299,9 @@ func (r *reader) add(target string, o onnx.Node, number bool) {
 	r.t.Nodes = append(r.t.Nodes, o)
 }
 
-// inline puts the operators of a graph in the place of one that runs it, such as that of
-// torch.no_grad: the graph's inputs are the tensors behind it. How deep graphs are within each
-// other is bounded by jsonfile.
+// inline replaces an operator that runs a graph, such as that of torch.no_grad, by the operators
+// of the graph. Argument at is the graph; the tensors after it are the inputs of the graph.
+// jsonfile bounds the depth of graphs.
 func (r *reader) inline(path string, n *node, g *graph, at int, s scope) {
 	inner := scope{prefix: fmt.Sprintf("%s%d/", s.prefix, len(r.t.Nodes)), alias: map[string]string{}}
 	var given, taken, made, out []string
@@ -336,8 +339,8 @@ func (r *reader) inline(path string, n *node, g *graph, at int, s scope) {
 	}
 }
 
-// stageName returns the module that an operator is in, the last of "key,path,class;..."; empty if
-// the program does not say.
+// stageName returns the module of an operator, the last of "key,path,class;...", or "" if
+// unknown.
 func stageName(n *node) string {
 	list := strings.Split(n.Metadata["nn_module_stack"], ";")
 	parts := strings.Split(list[len(list)-1], ",")

@@ -1,6 +1,5 @@
-// Package torchexport reads programs that torch.export has written: the forward pass as ATen
-// operators with the shapes of all tensors. What training keeps and how long it takes is worked
-// out as for an ONNX model.
+// Package torchexport reads programs of torch.export: the forward pass as ATen operators with
+// the shapes of all tensors. Package onnx derives memory and times, as for an ONNX model.
 package torchexport
 
 import (
@@ -17,7 +16,7 @@ import (
 	"memtide/profiles/parse"
 )
 
-// Limits of a program, far above what networks have.
+// Limits of a program, far above the sizes of networks.
 const (
 	mostNodes = 50_000
 	mostDims  = 16
@@ -44,17 +43,18 @@ dynamic_shapes, with the batch of a training step, and in training mode:
 	})
 }
 
-// entry is how each file of an archive begins, and listing how it stands in the list at the end.
+// Marks of the parts of a zip archive: a file, an entry of the directory at the end, and the end
+// of the directory.
 const (
 	entry   = "PK\x03\x04"
 	listing = "PK\x01\x02"
 	ending  = "PK\x05\x06"
 )
 
-// oldProgram is the name of the program in an archive of PyTorch 2.1 to 2.7.
+// oldProgram is the name of the program in archives of PyTorch 2.1 to 2.7.
 const oldProgram = "serialized_exported_program.json"
 
-// match claims an archive whose first file is one of torch.export's, and the JSON of a program.
+// match claims an archive of torch.export by its first file, and the JSON of a program.
 func match(head []byte) bool {
 	if !bytes.HasPrefix(head, []byte(entry)) || len(head) < 30 {
 		for key := range jsonfile.Outer(head) {
@@ -105,7 +105,7 @@ func decode(name string, data []byte, poll *engine.Poll) *profiles.Profile {
 	return p
 }
 
-// unzip returns the program of an archive.
+// unzip returns the program in an archive.
 func unzip(data []byte, errs *parse.Errors) []byte {
 	damaged := &profiles.FormatError{Found: "The archive has no list of its files, or a wrong one",
 		Expected: "A complete .pt2 archive is expected.",
@@ -154,11 +154,10 @@ func unzip(data []byte, errs *parse.Errors) []byte {
 	return nil
 }
 
-// The parts of a program that are read, as PyTorch's schema names them
-// (torch/_export/serde/schema.py).
+// The parts of a program that are read, under their names in torch/_export/serde/schema.py.
 type (
 	named struct{ Name string }
-	// argument is one of these, of an operator or of a graph.
+	// argument is an argument of an operator or of a graph. One field is set.
 	argument struct {
 		Tensor    *named  `json:"as_tensor"`
 		Tensors   []named `json:"as_tensors"`
@@ -196,7 +195,7 @@ type (
 		}
 		RequiresGrad bool `json:"requires_grad"`
 	}
-	// graph is one within an operator.
+	// graph is a graph within an operator.
 	graph struct {
 		Inputs, Outputs []argument
 		Nodes           []node
@@ -209,11 +208,11 @@ type (
 	}
 )
 
-// types are the numbers that ONNX has for PyTorch's types of numbers.
+// types maps PyTorch's types of elements to those of ONNX.
 var types = map[int]int64{1: 2, 2: 3, 3: 5, 4: 6, 5: 7, 6: 10, 7: 1, 8: 11, 9: 12, 10: 14, 11: 15, 12: 9, 13: 16,
 	28: 4, 29: 17, 30: 19, 31: 18, 32: 20}
 
-// tensors returns the names of an argument that are tensors; "" where an optional one is left out.
+// tensors returns the names of the tensors of an argument, with "" for an omitted one.
 func (a *argument) tensors() (names []string) {
 	if a.Tensor != nil {
 		names = append(names, a.Tensor.Name)

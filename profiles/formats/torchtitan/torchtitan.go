@@ -34,34 +34,35 @@ time are no more than a guess, and weights are left out.`,
 	})
 }
 
-// columns begin the head of the list, which names them.
+// columns is the start of the list's header line.
 const columns = "    Memory  DType      Policy       Shape                     SubModule "
 
-// mostLayers is more than any model has.
+// mostLayers bounds the numbers of layers; it is more than any model has.
 const mostLayers = 1000
 
-// group is a layer, or several of one pattern, or what is in none.
+// group holds the activations of one layer, of several layers with one pattern, or of modules
+// outside of layers.
 type group struct {
 	line   int
-	layers []int // none: outside of layers
-	count  int   // activations that its line says
+	layers []int // empty for modules outside of layers
+	count  int   // number of activations according to its line
 	rows   []row
 }
 
-// row is an activation.
+// row is one activation.
 type row struct {
 	bytes          engine.Bytes
 	policy, module string
 }
 
-// reader reads the list line by line.
+// reader holds the state of reading the list.
 type reader struct {
 	errs   *parse.Errors
 	line   int
 	groups []group
 }
 
-// fail ends with an error of the current line.
+// fail ends reading with an error at the current line.
 func (r *reader) fail(found, expected string) {
 	r.errs.FailAt(r.line, &profiles.FormatError{Found: found, Expected: expected,
 		Remedy: "Cut the list out of the log again, from its first line of dashes to its last."})
@@ -107,7 +108,8 @@ func decode(name string, data []byte, poll *engine.Poll) *profiles.Profile {
 	return r.profile(name)
 }
 
-// group begins one: "[layers 0-31] (x32, same pattern) (21 activations, 1.50 GiB each, 48.00 GiB total)".
+// group adds a group from its line, such as "[layers 0-31] (x32, same pattern) (21 activations,
+// 1.50 GiB each, 48.00 GiB total)".
 func (r *reader) group(line string) {
 	g := group{line: r.line}
 	title, rest, _ := strings.Cut(line[1:], "]")
@@ -139,7 +141,7 @@ func (r *reader) group(line string) {
 	r.groups = append(r.groups, g)
 }
 
-// row reads an activation. Columns have at least their widths, and end at a space.
+// row reads an activation. A column has at least its width, and ends at a space.
 func (r *reader) row(line string) {
 	cells := strings.Fields(line)
 	g := &r.groups[len(r.groups)-1]
@@ -152,7 +154,7 @@ func (r *reader) row(line string) {
 	}
 	said, dtype := cells[1]+" "+cells[2], cells[3]
 	a := row{policy: cells[4]}
-	if at := strings.IndexAny(line, "[("); at >= 0 && said != "0 B" { // a number that is no tensor takes nothing
+	if at := strings.IndexAny(line, "[("); at >= 0 && said != "0 B" { // a number that is not a tensor takes 0 B
 		ends := map[byte]string{'[': "]", '(': ")"}[line[at]]
 		end := strings.Index(line[at:], ends) + 1
 		bytes, ok := shapeBytes(line[at:at+end], sizes[dtype])
@@ -170,8 +172,8 @@ func (r *reader) row(line string) {
 	g.rows = append(g.rows, a)
 }
 
-// shapeBytes returns what a tensor takes, "[2, 4]", or several, "([2, 4], [2])", of numbers of a
-// size. ok is false if that makes no sense.
+// shapeBytes returns the bytes of a tensor, "[2, 4]", or of several, "([2, 4], [2])", whose
+// elements have size bytes. ok is false if the shape is invalid or too large.
 func shapeBytes(text string, size int64) (sum engine.Bytes, ok bool) {
 	text = strings.Trim(text, "()")
 	for text != "" {
@@ -197,12 +199,12 @@ func shapeBytes(text string, size int64) (sum engine.Bytes, ok bool) {
 	return sum, sum <= parse.MaxNumber
 }
 
-// sizes are the bytes of a number by its type.
+// sizes holds the bytes of an element, by type.
 var sizes = map[string]int64{"float64": 8, "int64": 8, "complex64": 8, "float32": 4, "int32": 4, "bfloat16": 2,
 	"float16": 2, "int16": 2, "uint8": 1, "int8": 1, "bool": 1,
 	"float8_e4m3fn": 1, "float8_e5m2": 1, "float8_e8m0fnu": 1}
 
-// written returns a size as torchtitan writes it.
+// written returns a size in torchtitan's notation.
 func written(b engine.Bytes) string {
 	for _, u := range []struct {
 		size engine.Bytes
@@ -215,7 +217,7 @@ func written(b engine.Bytes) string {
 	return fmt.Sprintf("%d B", b)
 }
 
-// profile makes the chain: what embeds, the layers by their numbers, and what comes behind them.
+// profile returns the profile: the embedding, the layers by number, and the modules after them.
 func (r *reader) profile(name string) *profiles.Profile {
 	var before, after []row
 	layers := map[int][]row{}
@@ -237,7 +239,7 @@ func (r *reader) profile(name string) *profiles.Profile {
 		}
 	}
 	c := &engine.Chain{Name: name}
-	held := engine.Bytes(0) // by the policy of the run
+	held := engine.Bytes(0) // bytes that the policy of the run keeps on the device
 	stage := func(name string, rows []row) {
 		if len(rows) == 0 {
 			return

@@ -21,7 +21,7 @@ func bert(c *config, m *llm.Model) {
 	c.flags(false, "a bert whose blocks are not understood", "is_decoder", "add_cross_attention")
 }
 
-// distilBERT has one kind of sentences.
+// distilBERT has only one type of sentences.
 func distilBERT(c *config, m *llm.Model) {
 	bert(c, m)
 	m.Types, m.Act, m.NetDrops = 0, c.gelu("activation", "gelu"), true
@@ -29,15 +29,14 @@ func distilBERT(c *config, m *llm.Model) {
 	m.Dropped = m.Dropout
 }
 
-// roberta computes the positions of each input.
+// roberta computes the position ids of each input.
 func roberta(c *config, m *llm.Model) {
 	bert(c, m)
 	m.OwnIDs = true
 	m.Types = c.or(1, "type_vocab_size")
 }
 
-// modernBERT rotates, looks through windows both ways, and has no norm before its first
-// attention.
+// modernBERT rotates positions, looks through windows both ways, and has no norm before its first attention.
 func modernBERT(c *config, m *llm.Model) {
 	m.Gated, m.Layer, m.NoBias, m.Both, m.Joined, m.GateUp, m.NoIDs, m.Axes = true, true, true, true, true, true,
 		true, 1
@@ -54,8 +53,7 @@ func modernBERT(c *config, m *llm.Model) {
 	pattern(m, func(l int64, b *llm.Block) { b.RopeName, b.NoFirst = types[l], l == 0 })
 }
 
-// deberta has scores of contents alone, with a mask in each layer. Those of relative positions are
-// refused.
+// deberta has scores of contents only, with a mask in each layer. Scores of relative positions are refused.
 func deberta(c *config, m *llm.Model) {
 	bert(c, m)
 	c.onlyEager(m)

@@ -16,24 +16,24 @@ import (
 	"memtide/profiles/llm/ask"
 )
 
-// config is a config.json while it is read. The first thing that is wrong is its error;
-// what is read after that is 0.
+// config is a config.json that is being read. It records the first error, after which everything that is read is
+// 0.
 type config struct {
 	all   map[string]any
-	read  map[string]bool // keys that were asked for
-	outer string          // model_type of the file whose text_config this is
-	whole *config         // of a part: the file, which has the error
+	read  map[string]bool // keys that were read
+	outer string          // model_type of the file, if this is its text_config
+	whole *config         // for a part: the config of the file, which records the error
 	notes []string
 	err   error
 }
 
-// part returns what the file says of a part, whose errors are the file's.
+// part returns a part of the file as a config. Its errors are recorded by the file's config.
 func (c *config) part(of any) *config {
 	all, _ := of.(map[string]any)
 	return &config{all: all, read: map[string]bool{}, whole: cmp.Or(c.whole, c)}
 }
 
-// FormatName is that of a config.json among the formats.
+// FormatName is the name of config.json in the list of formats.
 const FormatName = "hfconfig"
 
 // Kinds of layers.
@@ -42,21 +42,20 @@ const (
 	sliding = "sliding_attention"
 )
 
-// unclear is what a key makes that changes blocks.
+// unclear describes blocks that a key makes, for messages.
 const unclear = "blocks that are not understood"
 
-// correct is what to do about a number that is wrong.
+// correct is the remedy for a wrong number.
 const correct = "Correct it in the config.json."
 
-// fail keeps the first error: the key that is wrong, what was found, what is expected and what
-// to do.
+// fail records an error if it is the first: the key, what was found, what was expected and the remedy.
 func (c *config) fail(key, found, expected, remedy string) {
 	if c = cmp.Or(c.whole, c); c.err == nil {
 		c.err = &profiles.FormatError{Path: key, Found: found, Expected: expected, Remedy: remedy}
 	}
 }
 
-// note says something of how the file was read.
+// note adds a note on how the file was read.
 func (c *config) note(format string, of ...any) {
 	c.notes = append(c.notes, fmt.Sprintf(format, of...))
 }
@@ -67,7 +66,7 @@ func (c *config) unknown(key, why string) {
 		"Blocks that are known are expected.", wayOut)
 }
 
-// flags refuses flags that are not as usual, which makes blocks that are not known.
+// flags refuses keys whose flag differs from usual, since they make blocks that are not known.
 func (c *config) flags(usual bool, why string, keys ...string) {
 	for _, key := range keys {
 		if c.flag(key, usual) != usual {
@@ -76,15 +75,14 @@ func (c *config) flags(usual bool, why string, keys ...string) {
 	}
 }
 
-// same refuses a size that is another than usual.
+// same refuses a key whose size differs from usual.
 func (c *config) same(usual int64, key string) {
 	if c.or(usual, key) != usual {
 		c.unknown(key, unclear)
 	}
 }
 
-// open parses a config.json as Python writes it: Infinity and NaN are numbers, which no
-// size is; they read as null.
+// open parses a config.json as Python writes it. Infinity and NaN read as null, since no size has these values.
 func open(data []byte) (*config, error) {
 	clean := Plain(data)
 	dec := json.NewDecoder(bytes.NewReader(clean))
@@ -109,7 +107,7 @@ func open(data []byte) (*config, error) {
 	return nil, wrong
 }
 
-// Plain returns a config.json as JSON: the numbers of Python that JSON has not are null.
+// Plain returns a config.json as JSON: Python's numbers that JSON does not have become null.
 func Plain(data []byte) []byte {
 	out := make([]byte, 0, len(data))
 	inside := false
@@ -133,7 +131,7 @@ func Plain(data []byte) []byte {
 	return out
 }
 
-// strange returns how long the number at the beginning is, if it is one of Python's alone.
+// strange returns the length of a number at the beginning of text that only Python has, or 0.
 func strange(text []byte) int {
 	for _, word := range []string{"-Infinity", "Infinity", "NaN"} {
 		if bytes.HasPrefix(text, []byte(word)) {
@@ -143,19 +141,19 @@ func strange(text []byte) int {
 	return 0
 }
 
-// value returns what a key has, or nil if it is not there or null.
+// value returns the value of a key, or nil if it is missing or null.
 func (c *config) value(key string) any {
 	c.read[key] = true
 	return c.all[key]
 }
 
-// has reports whether one of some keys has a value.
+// has reports whether one of the keys has a value.
 func (c *config) has(keys ...string) bool {
 	return slices.ContainsFunc(keys, func(key string) bool { return c.value(key) != nil })
 }
 
-// size returns the first of some keys that has a value, a whole number in the range of its kind;
-// 0 if none has.
+// size returns the value of the first key that has one, a whole number in the range of ask.CheckSize, or 0 if no
+// key has a value.
 func (c *config) size(keys ...string) int64 {
 	for _, key := range keys {
 		c.read[key] = true
@@ -179,7 +177,7 @@ func (c *config) size(keys ...string) int64 {
 	return 0
 }
 
-// named returns the first of some keys that has a value, or the usual one.
+// named returns the first key that has a value, or the first key.
 func (c *config) named(keys ...string) string {
 	for _, key := range keys {
 		if c.value(key) != nil {
@@ -189,7 +187,7 @@ func (c *config) named(keys ...string) string {
 	return keys[0]
 }
 
-// side returns a number of pixels, or the first of a list of two.
+// side returns a number of pixels, or the first number of a list of two.
 func (c *config) side(key string, usual int64) int64 {
 	if list, ok := c.value(key).([]any); ok && len(list) > 0 {
 		c.all[key] = list[0]
@@ -197,7 +195,7 @@ func (c *config) side(key string, usual int64) int64 {
 	return max(1, c.or(usual, key))
 }
 
-// or is size, or another number where no key has a value.
+// or is size, or otherwise if no key has a value.
 func (c *config) or(otherwise int64, keys ...string) int64 {
 	if !c.has(keys...) {
 		return otherwise
@@ -205,7 +203,7 @@ func (c *config) or(otherwise int64, keys ...string) int64 {
 	return c.size(keys...)
 }
 
-// need is size, of at least 1.
+// need is size of at least 1. It records an error if no key has a value.
 func (c *config) need(keys ...string) int64 {
 	n := c.size(keys...)
 	if n == 0 {
@@ -230,7 +228,6 @@ func meant(key string) string {
 	return "the width"
 }
 
-// whole returns the whole number of a value.
 func whole(v any) (int64, bool) {
 	n, ok := v.(json.Number)
 	if !ok {
@@ -240,7 +237,7 @@ func whole(v any) (int64, bool) {
 	return i, err == nil
 }
 
-// told returns a value for a message.
+// told returns a value as text for a message.
 func told(v any) string {
 	text, _ := json.Marshal(v)
 	if len(text) > 40 {
@@ -249,33 +246,29 @@ func told(v any) string {
 	return string(text)
 }
 
-// flag is a truth value.
 func (c *config) flag(key string, otherwise bool) bool {
-	switch v := c.value(key).(type) {
-	case nil:
-		return otherwise
-	case bool:
-		return v
-	default:
-		c.fail(key, key+" is "+told(v), "True or false is expected.", correct)
-		return otherwise
-	}
+	return scalar(c, key, otherwise, "True or false is expected.")
 }
 
-// text returns a word.
 func (c *config) text(key, otherwise string) string {
-	switch v := c.value(key).(type) {
-	case nil:
-		return otherwise
-	case string:
-		return v
-	default:
-		c.fail(key, key+" is "+told(v), "A word is expected.", correct)
-		return otherwise
-	}
+	return scalar(c, key, otherwise, "A word is expected.")
 }
 
-// number is any number.
+// scalar returns the value of a key, or otherwise if it has none. It refuses a value of another type.
+func scalar[T any](c *config, key string, otherwise T, expected string) T {
+	v := c.value(key)
+	if v == nil {
+		return otherwise
+	}
+	t, ok := v.(T)
+	if !ok {
+		c.fail(key, key+" is "+told(v), expected, correct)
+		return otherwise
+	}
+	return t
+}
+
+// number returns a number, or otherwise if the key has none.
 func (c *config) number(key string, otherwise float64) float64 {
 	if n, ok := c.value(key).(json.Number); ok {
 		f, err := n.Float64()
@@ -286,10 +279,9 @@ func (c *config) number(key string, otherwise float64) float64 {
 	return otherwise
 }
 
-// above reports whether a rate is above 0.
 func (c *config) above(otherwise float64, key string) bool { return c.number(key, otherwise) > 0 }
 
-// list returns a list of as many entries as there are layers, or nil if the key has no value.
+// list returns a list with an entry for each layer, or nil if the key has no value.
 func (c *config) list(key string, layers int64) []any {
 	v := c.value(key)
 	if v == nil {
@@ -304,7 +296,7 @@ func (c *config) list(key string, layers int64) []any {
 	return l
 }
 
-// rope returns a number of the rotation: of rope_parameters, rope_scaling or the file itself.
+// rope returns a number of the rotation from rope_parameters, rope_scaling or the file itself.
 func (c *config) rope(key string, otherwise float64) float64 {
 	for _, of := range []string{"rope_parameters", "rope_scaling"} {
 		if in, ok := c.value(of).(map[string]any); ok {
@@ -317,7 +309,7 @@ func (c *config) rope(key string, otherwise float64) float64 {
 	return c.number(key, otherwise)
 }
 
-// partial returns how many numbers of a head are rotated, where a share of them is.
+// partial returns how many numbers of a head are rotated, or 0 if all are.
 func (c *config) partial(head int64, otherwise float64) int64 {
 	share := c.rope("partial_rotary_factor", otherwise)
 	if share <= 0 || share >= 1 {
@@ -326,7 +318,7 @@ func (c *config) partial(head int64, otherwise float64) int64 {
 	return engine.Int64(float64(head) * share)
 }
 
-// layerTypes returns the kind of every layer: what the file says, or, where it does not, the usual one.
+// layerTypes returns the kind of every layer: as the file says, or the usual kinds.
 func (c *config) layerTypes(layers int64, usual func(layer int64) string) []string {
 	for _, key := range []string{"layer_types", "layers_block_type"} {
 		if given := c.words(key, layers); given != nil {
@@ -350,7 +342,7 @@ func (c *config) words(key string, layers int64) (out []string) {
 	return out
 }
 
-// indices returns the layers that a list names, or nil if the key has none.
+// indices returns the layers that a list names, or nil if the key has no list.
 func (c *config) indices(key string) map[int64]bool {
 	list, ok := c.value(key).([]any)
 	if !ok {
@@ -365,17 +357,17 @@ func (c *config) indices(key string) map[int64]bool {
 	return out
 }
 
-// full are layers that see the whole sequence.
+// full is the kind of layers that see the whole sequence.
 func full(int64) string { return "full_attention" }
 
-// lastFull returns the kinds of layers in groups: the last of each group sees the whole sequence, and
-// the rest are of the other kind. If group is 0, all see it.
+// lastFull returns the kinds of layers in groups. The last layer of each group sees the whole sequence, and the
+// others are of the kind others. If group is 0, all layers see the whole sequence.
 func lastFull(group int64, others string) func(layer int64) string {
 	return oneFull(group, group-1, others)
 }
 
-// oneFull returns the kinds of layers in groups: the layer at position at of each group sees the whole
-// sequence, and the rest are of the other kind.
+// oneFull returns the kinds of layers in groups. The layer at position at of each group sees the whole sequence,
+// and the others are of the kind others.
 func oneFull(group, at int64, others string) func(layer int64) string {
 	return func(l int64) string {
 		if group > 0 && l%group != at {
@@ -385,12 +377,12 @@ func oneFull(group, at int64, others string) func(layer int64) string {
 	}
 }
 
-// slide puts a window into the layers whose attention slides.
+// slide sets the window of layers with sliding attention.
 func slide(m *llm.Model, types []string, window int64) {
 	where(m, types, func(b *llm.Block) { b.Window = window }, sliding)
 }
 
-// where changes the blocks of the layers that are of some kinds.
+// where changes the blocks of layers of some kinds.
 func where(m *llm.Model, types []string, change func(b *llm.Block), kinds ...string) {
 	pattern(m, func(l int64, b *llm.Block) {
 		if slices.Contains(kinds, types[l]) {
@@ -409,7 +401,7 @@ func (c *config) otherTypes(types []string, known ...string) {
 	}
 }
 
-// pattern changes the block of each layer; equal ones are made once.
+// pattern changes the block of each layer. Equal blocks are stored once.
 func pattern(m *llm.Model, change func(layer int64, b *llm.Block)) {
 	known := map[llm.Block]*llm.Block{}
 	blocks := make([]*llm.Block, m.Layers)
@@ -427,7 +419,7 @@ func pattern(m *llm.Model, change func(layer int64, b *llm.Block)) {
 	}
 }
 
-// understood returns what was read of the file, as JSON without spaces.
+// understood returns the keys that were read, as JSON without spaces.
 func (c *config) understood() string {
 	out := maps.Clone(c.all)
 	maps.DeleteFunc(out, func(key string, v any) bool { return !c.read[key] || v == nil })

@@ -18,8 +18,8 @@ func init() {
 	}
 }
 
-// denoiser returns the block and the width of a diffusion transformer by the keys of diffusers, and says
-// what a token of its latents is.
+// denoiser returns the block and the width of a diffusion transformer by the keys of diffusers, and notes what a
+// token of its latents is.
 func (c *config) denoiser(m *llm.Model, latents llm.Latents, text int64) (block llm.Block, h int64) {
 	heads, head := c.need("num_attention_heads", "n_heads"), c.or(0, "attention_head_dim")
 	if h = heads * head; h == 0 {
@@ -37,13 +37,13 @@ func (c *config) denoiser(m *llm.Model, latents llm.Latents, text int64) (block 
 	return llm.Block{Heads: heads, Keys: heads, Head: head, Wide: 4 * h, Both: true}, h
 }
 
-// Most autoencoders make a latent of 8 x 8 pixels, and of 4 frames behind the first; a token is 2 x 2 latents.
+// Most autoencoders make a latent of 8 x 8 pixels, and of 4 frames after the first. A token is 2 x 2 latents.
 var (
 	ofPictures = llm.Latents{Side: 16}
 	ofVideos   = llm.Latents{Frames: 4, Side: 16}
 )
 
-// layers are two kinds of blocks, the first ones and the rest.
+// layers appends n layers with the block first, and more layers with the block rest.
 func (c *config) layers(m *llm.Model, first, rest llm.Block, n, more int64) {
 	if !c.tooMany("num_layers", n, more) {
 		row(m, n, first, nil)
@@ -51,7 +51,7 @@ func (c *config) layers(m *llm.Model, first, rest llm.Block, n, more int64) {
 	}
 }
 
-// streams are blocks with weights of their own for latents and text, and then blocks of one row of both.
+// streams appends blocks with separate weights for latents and text, and then blocks of one row of both.
 func (c *config) streams(m *llm.Model, b llm.Block, d llm.Dit) {
 	single := d
 	single.Single = true
@@ -60,24 +60,23 @@ func (c *config) streams(m *llm.Model, b llm.Block, d llm.Dit) {
 	c.layers(m, first, rest, c.need("num_layers"), c.or(0, "num_single_layers"))
 }
 
-// product returns a linear layer with a bias.
+// product returns the parameters of a linear layer with a bias.
 func product(in, out int64) int64 { return in*out + out }
 
-// timed returns the parameters of what embeds the time, two products for each input of the given
-// width, and of the norm and the product behind the blocks, with out numbers for each token; and
-// the bytes that they keep.
+// timed returns the parameters of the embedding of the time, with two products for each input of the given width,
+// and of the norm and the product after the blocks, with out numbers per token. kept is the bytes that they keep.
 func timed(h, out int64, inputs ...int64) (params, kept int64) {
 	for _, in := range inputs {
 		params += product(in, h) + product(h, h)
 		kept += 4 * h
-		if in == 256 { // of sines, which are no input of the model
+		if in == 256 { // sines, which the model makes itself
 			kept += 512
 		}
 	}
 	return params + product(h, 2*h) + product(h, out), kept + 4*h
 }
 
-// flux has blocks with weights of their own for pictures and texts, and then one row of both.
+// flux has blocks with separate weights for pictures and texts, and then blocks of one row of both.
 func flux(c *config, m *llm.Model) {
 	b, h := c.denoiser(m, ofPictures, 512)
 	in := c.need("in_channels")
@@ -94,7 +93,7 @@ func flux(c *config, m *llm.Model) {
 	c.streams(m, b, d)
 }
 
-// chroma has no products for the scales of its blocks: a network of its own makes all of them.
+// chroma has no products for the scales of its blocks. A separate network makes all scales.
 func chroma(c *config, m *llm.Model) {
 	b, h := c.denoiser(m, ofPictures, 512)
 	in := c.need("in_channels")
@@ -112,7 +111,7 @@ func chroma(c *config, m *llm.Model) {
 	c.streams(m, b, d)
 }
 
-// sd3 has no rotation, and a last block that leaves the text alone.
+// sd3 has no rotation, and a last block that does not write the text.
 func sd3(c *config, m *llm.Model) {
 	b, h := c.denoiser(m, ofPictures, 333)
 	if n := c.or(h, "caption_projection_dim"); n != h {
@@ -142,7 +141,7 @@ func sd3(c *config, m *llm.Model) {
 	c.layers(m, first, rest, c.need("num_layers")-1, 1)
 }
 
-// qwenImage has two rows throughout, and turns its positions as complex numbers.
+// qwenImage has two rows throughout, and rotates positions as complex numbers.
 func qwenImage(c *config, m *llm.Model) {
 	b, h := c.denoiser(m, ofPictures, 256)
 	in, side, joint := c.need("in_channels"), c.or(2, "patch_size"), c.need("joint_attention_dim")
@@ -184,7 +183,7 @@ func hunyuanVideo(c *config, m *llm.Model) {
 	c.streams(m, b, d)
 }
 
-// wan attends to its text, and multiplies by what the time says in 4 bytes.
+// wan attends to its text, and multiplies by scales of the time in 4 bytes.
 func wan(c *config, m *llm.Model) {
 	b, h := c.denoiser(m, ofVideos, 512)
 	b.Wide = c.need("ffn_dim")
@@ -201,7 +200,7 @@ func wan(c *config, m *llm.Model) {
 		c.fail("patch_size", "patch_size is "+told(c.all["patch_size"]), "Three numbers are expected.", correct)
 	}
 	in, from, freq := c.need("in_channels"), c.need("text_dim"), c.or(256, "freq_dim")
-	if in == 48 { // of Wan 2.2's autoencoder, whose latents are 16 x 16 pixels
+	if in == 48 { // Wan 2.2's autoencoder has latents of 16 x 16 pixels
 		m.Latents.Side = 32
 	}
 	out := c.or(in, "out_channels") * patch
@@ -240,8 +239,8 @@ func flux2(c *config, m *llm.Model) {
 	c.streams(m, b, d)
 }
 
-// tabled are the ends of a network whose blocks have tables of scales: a product makes six
-// vectors of the time, and two make the text.
+// tabled sets the ends of a network whose blocks have tables of scales: a product makes six vectors from the
+// time, and two products embed the text.
 func (c *config) tabled(m *llm.Model, h, in, out int64) {
 	e := m.Ends
 	e.Params = 2*h + product(in, h) + product(256, h) + product(h, h) + product(h, 6*h) +
@@ -263,7 +262,7 @@ func pixart(c *config, m *llm.Model) {
 	c.layers(m, b, b, c.need("num_layers"), 0)
 }
 
-// ltx has root mean squares without weights in front of its parts.
+// ltx has RMS norms without weights before its parts.
 func ltx(c *config, m *llm.Model) {
 	const text = 128
 	b, h := c.denoiser(m, llm.Latents{Frames: 8, Side: 32}, text)
@@ -299,7 +298,7 @@ func cogvideo(c *config, m *llm.Model) {
 	c.layers(m, b, b, c.need("num_layers"), 0)
 }
 
-// zImage refines latents and text each for themselves before its blocks read both.
+// zImage refines latents and text separately before its blocks read both.
 func zImage(c *config, m *llm.Model) {
 	const text, mid = 256, 1024
 	b, h := c.denoiser(m, ofPictures, text)
@@ -356,7 +355,7 @@ func sana(c *config, m *llm.Model) {
 	c.layers(m, b, b, c.need("num_layers"), 0)
 }
 
-// diffusers are those of package ask, by what their config.json says of the blocks.
+// diffusers are the models of ask.Diffusers, as the part of their config.json that describes the blocks.
 var diffusers = map[string]string{
 	"flux1-dev": `{"_class_name": "FluxTransformer2DModel", "num_layers": 19, "num_single_layers": 38, "num_attention_heads": 24, "attention_head_dim": 128,
 		"in_channels": 64, "joint_attention_dim": 4096, "pooled_projection_dim": 768, "guidance_embeds": true}`,
@@ -377,7 +376,7 @@ var diffusers = map[string]string{
 		"in_channels": 16, "text_dim": 4096, "patch_size": [1, 2, 2]}`,
 }
 
-// Diffuser returns the diffusion transformer of a name, or nil if it is not known.
+// Diffuser returns the diffusion model with the name, or nil if it is not known.
 func Diffuser(name string) *llm.Model {
 	m, err := Read([]byte(diffusers[name]))
 	if err != nil {

@@ -1,9 +1,8 @@
-// Package family reads what a language model is from the config.json that Transformers saves
-// with it. It is the one reader: memtide plan, the page's training step, and the chain of a
-// dropped file all have their model from Read.
+// Package family reads the architecture of a language model from the config.json that Transformers saves with it.
+// It is the only reader: memtide plan, the page's training step and the chain of a dropped file all get their
+// model from Read.
 //
-// A family is known by its model_type. Each is a function of a file of its own, or a few
-// lines beside its relatives, that says what a block is made of: the operators and what
-// autograd keeps of each are those of package llm. Keys that change blocks are understood, or
-// refused by name (see changing).
+// A family is identified by its model_type. Each family is a function, in a file of its own or beside its
+// relatives, that describes the family's blocks. Package llm has the operators of such blocks and what autograd
+// keeps of each. Keys that change blocks are either understood or refused by name (see changing).
 package family

@@ -13,7 +13,7 @@ func init() {
 		"dinov2": dinov2, "clip": clip, "siglip": siglip})
 }
 
-// row are the layers of one part of a network, of which each has a block of its own fields.
+// row appends the layers of one part of a network, with blocks whose fields do not depend on the rest.
 func row(m *llm.Model, layers int64, block llm.Block, change func(layer int64, b *llm.Block)) {
 	known := map[llm.Block]*llm.Block{}
 	for l := range layers {
@@ -33,7 +33,7 @@ func row(m *llm.Model, layers int64, block llm.Block, change func(layer int64, b
 	}
 }
 
-// tooMany refuses layers of two parts that are more than one model has.
+// tooMany refuses more layers, together, than a model can have. It reports whether there is an error.
 func (c *config) tooMany(key string, layers ...int64) bool {
 	n := int64(0)
 	for _, l := range layers {
@@ -46,7 +46,7 @@ func (c *config) tooMany(key string, layers ...int64) bool {
 	return c.err != nil
 }
 
-// t5 has an encoder and a decoder of a quarter of its tokens, with biases of positions.
+// t5 has an encoder, a decoder of a quarter of its tokens, and biases of positions.
 func t5(c *config, m *llm.Model) {
 	m.Hidden, m.Words = c.need("d_model"), c.need("vocab_size")
 	b := llm.Block{Heads: c.need("num_heads"), Head: c.or(64, "d_kv"), Wide: c.need("d_ff"), Form: llm.FormInput,
@@ -119,7 +119,8 @@ func whisper(c *config, m *llm.Model) {
 	c.note("The encoder reads %d frames; -seq says the tokens of the decoder.", frames)
 }
 
-// seer returns a block of a transformer that reads patches or texts: norms before, biases everywhere.
+// seer returns a block of a transformer that reads patches or texts, with norms before each part and biases
+// everywhere.
 func (c *config) seer(m *llm.Model) llm.Block {
 	h, heads := c.need("hidden_size"), c.need("num_attention_heads")
 	if heads > 0 && h%heads != 0 {
@@ -134,15 +135,14 @@ func (c *config) seer(m *llm.Model) llm.Block {
 	return b
 }
 
-// patches returns the weights of an embedding of pictures, with a position for each patch and some
-// more.
+// patches returns the weights of an embedding of pictures, with a position for each patch and more positions.
 func (c *config) patches(h, more, bias int64) int64 {
 	side := c.side("patch_size", 16)
 	n := c.side("image_size", 224) / side
 	return c.or(3, "num_channels")*side*side*h + bias*h + (n*n+more)*h
 }
 
-// labels are how many a classifier tells apart.
+// labels reads the number of labels of a classifier.
 func (c *config) labels(m *llm.Model) {
 	m.Words = c.or(2, "num_labels")
 	if of, ok := c.value("id2label").(map[string]any); ok && len(of) > 0 {
@@ -168,7 +168,7 @@ func vit(c *config, m *llm.Model) {
 	}
 }
 
-// dinov2 scales what joins the stream, and classifies by the mean of all tokens, too.
+// dinov2 scales what is added to the stream, and classifies also by the mean of all tokens.
 func dinov2(c *config, m *llm.Model) {
 	b := c.seer(m)
 	b.Own.More, b.Scales, b.Narrow = 1, true, true
@@ -193,8 +193,8 @@ func dinov2(c *config, m *llm.Model) {
 	}
 }
 
-// tower is one of the two parts of a network that compares texts and pictures: its config, its block
-// and how many layers it has.
+// tower returns one of the two parts of a network that compares texts and pictures: its config, its block and the
+// number of its layers.
 func (c *config) tower(m *llm.Model, key string) (*config, llm.Block, int64) {
 	in := map[string]any{}
 	if given, ok := c.value(key).(map[string]any); ok {
@@ -205,7 +205,7 @@ func (c *config) tower(m *llm.Model, key string) (*config, llm.Block, int64) {
 	return of, of.seer(m), of.need("num_hidden_layers")
 }
 
-// clip has a text of a fixed length beside each picture.
+// clip has a text of a fixed length for each picture.
 func clip(c *config, m *llm.Model) {
 	text, b, layers := c.tower(m, "text_config")
 	th, tokens := m.Hidden, text.or(77, "max_position_embeddings")
@@ -221,7 +221,7 @@ func clip(c *config, m *llm.Model) {
 	c.compare(m, b, p, tokens, layers, more, text)
 }
 
-// siglip has no token of the picture's own, and a pooling attention behind its patches.
+// siglip has no token of its own for the picture, and a pooling attention after its patches.
 func siglip(c *config, m *llm.Model) {
 	text, b, layers := c.tower(m, "text_config")
 	th, tokens := m.Hidden, text.or(64, "max_position_embeddings")

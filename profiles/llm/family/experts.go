@@ -21,8 +21,7 @@ func init() {
 		"llama4": llama4, "deepseek_v4": deepseekV4})
 }
 
-// mixture returns a net of experts by the keys that most families have. Layers of a list and those
-// that a step leaves out are dense.
+// mixture returns a net of experts by the keys of most families, and sets it in every layer.
 func (c *config) mixture(m *llm.Model) *llm.MoE {
 	m.MoE = &llm.MoE{Experts: c.need("num_experts", "num_local_experts", "n_routed_experts", "num_routed_experts"),
 		TopK: c.need("num_experts_per_tok"),
@@ -32,7 +31,7 @@ func (c *config) mixture(m *llm.Model) *llm.MoE {
 	return m.MoE
 }
 
-// dense makes some layers dense.
+// dense removes the experts of some layers.
 func dense(m *llm.Model, is func(layer int64) bool) {
 	pattern(m, func(l int64, b *llm.Block) {
 		if is(l) {
@@ -41,14 +40,14 @@ func dense(m *llm.Model, is func(layer int64) bool) {
 	})
 }
 
-// sparse makes the layers dense that Qwen's keys say.
+// sparse removes the experts of the layers that Qwen's keys name.
 func (c *config) sparse(m *llm.Model) {
 	step := c.or(1, "decoder_sparse_step")
 	only := c.indices("mlp_only_layers")
 	dense(m, func(l int64) bool { return step == 0 || (l+1)%step != 0 || only[l] })
 }
 
-// firstDense makes the first layers dense.
+// firstDense removes the experts of the first layers.
 func (c *config) firstDense(m *llm.Model) {
 	first := c.size("first_k_dense_replace")
 	if types := c.words("mlp_layer_types", m.Layers); types != nil {
@@ -80,7 +79,7 @@ func qwen3VLMoE(c *config, m *llm.Model) {
 	pattern(m, func(_ int64, b *llm.Block) { b.Each = true })
 }
 
-// qwen2MoE gates what every token goes through.
+// qwen2MoE has a gate for its shared experts.
 func qwen2MoE(c *config, m *llm.Model) {
 	m.Gated, m.QKVBias = true, c.flag("qkv_bias", true)
 	c.usedWindow(m)
@@ -88,14 +87,14 @@ func qwen2MoE(c *config, m *llm.Model) {
 	c.sparse(m)
 }
 
-// gatedMixture has a gate for what every token goes through.
+// gatedMixture is mixture with a gate for the shared experts.
 func (c *config) gatedMixture(m *llm.Model) *llm.MoE {
 	e := c.mixture(m)
 	e.Shared, e.Gate = c.need("shared_expert_intermediate_size"), true
 	return e
 }
 
-// deepseek is the first one, with the attention of Llama.
+// deepseek is the first DeepSeek, with the attention of Llama.
 func deepseek(c *config, m *llm.Model) {
 	llama(c, m)
 	c.mixture(m)
@@ -108,7 +107,7 @@ func olmoe(c *config, m *llm.Model) {
 	c.mixture(m)
 }
 
-// groups is DeepSeek-V3's router: sigmoids in 4 bytes, the best groups of experts first.
+// groups is mixture with DeepSeek-V3's router: sigmoids in 4 bytes, and the choice of groups of experts first.
 func (c *config) groups(m *llm.Model) *llm.MoE {
 	e := c.mixture(m)
 	e.WideScore = true
@@ -128,7 +127,7 @@ func dots1(c *config, m *llm.Model) {
 	c.firstDense(m)
 }
 
-// exaoneMoE has a window in some layers, which alone are rotated.
+// exaoneMoE has a window in some layers, and rotates only these.
 func exaoneMoE(c *config, m *llm.Model) {
 	llama(c, m)
 	m.QKNorm = true
@@ -142,7 +141,7 @@ func exaoneMoE(c *config, m *llm.Model) {
 	pattern(m, func(l int64, b *llm.Block) { b.NoRope = types[l] == "full_attention" })
 }
 
-// hunyuanMoE has one net of the whole width beside its experts.
+// hunyuanMoE has a net of full width beside its experts.
 func hunyuanMoE(c *config, m *llm.Model) {
 	hunyuan(c, m)
 	m.MoE = &llm.MoE{Experts: c.need("num_experts"), TopK: c.need("moe_topk"), Wide: m.Wide, Shared: m.Wide,
@@ -173,7 +172,7 @@ func minimaxM2(c *config, m *llm.Model) {
 	e.Router.Norm, e.WideScore = true, true
 }
 
-// ernieMoE has experts from a layer on.
+// ernieMoE has experts from a certain layer on.
 func ernieMoE(c *config, m *llm.Model) {
 	ernie(c, m)
 	e := &llm.MoE{Experts: c.need("moe_num_experts", "num_experts"), TopK: c.need("moe_k", "num_experts_per_tok"),
@@ -203,7 +202,7 @@ func flexOlmo(c *config, m *llm.Model) {
 	c.mixture(m)
 }
 
-// latent is attention with compressed keys and values.
+// latent describes attention with compressed keys and values.
 func (c *config) latent(m *llm.Model) {
 	m.MLA = &llm.MLA{QRank: c.size("q_lora_rank"), KVRank: c.need("kv_lora_rank"), Nope: c.size("qk_nope_head_dim"),
 		Rope: c.size("qk_rope_head_dim"), Value: c.need("v_head_dim")}
@@ -230,7 +229,7 @@ func deepseekV32(c *config, m *llm.Model) {
 	pattern(m, func(_ int64, b *llm.Block) { b.Index = m.Index })
 }
 
-// glmMoeDSA hands the keys of a layer on to the next one, which may have no indexer of its own.
+// glmMoeDSA passes the keys chosen by a layer on to the next layer, which may have no indexer.
 func glmMoeDSA(c *config, m *llm.Model) {
 	deepseekV32(c, m)
 	next, shared := *m.Index, *m.Index
@@ -258,7 +257,7 @@ func deepseekV2(c *config, m *llm.Model) {
 	}
 }
 
-// mistral4 scores in the compute type, and scales queries by a number of each position.
+// mistral4 scores in the compute type, and scales queries by a number per position.
 func mistral4(c *config, m *llm.Model) {
 	deepseekV3(c, m)
 	m.Scale = 2
@@ -295,8 +294,7 @@ func phiMoE(c *config, m *llm.Model) {
 	}
 }
 
-// llama4 rotates three of four layers, within chunks, and has every expert compute every
-// token.
+// llama4 rotates three of four layers, within chunks, and has every expert compute every token.
 func llama4(c *config, m *llm.Model) {
 	m.Gated, m.Bare, m.HeadLast, m.Narrow = true, true, true, true
 	c.attentionBias(m, false)
@@ -331,14 +329,13 @@ func llama4(c *config, m *llm.Model) {
 	})
 }
 
-// onlyEager says that attention by products and a softmax is the only one that is known.
+// onlyEager records that only attention by products and a softmax is known.
 func (c *config) onlyEager(m *llm.Model) {
 	m.OnlyEager = true
 	c.note("Attention runs as products and a softmax, the only way that is known of this family: -attention changes nothing.")
 }
 
-// deepseekV4 has four residual streams, attention over single and compressed keys, and experts
-// everywhere.
+// deepseekV4 has four residual streams, attention over single and compressed keys, and experts in all layers.
 func deepseekV4(c *config, m *llm.Model) {
 	m.Gated, m.Sinks, m.NoTables, m.MaskAll = true, true, true, true
 	c.onlyEager(m)

@@ -23,20 +23,20 @@ func gemma(c *config, m *llm.Model) {
 	m.Head = c.or(256, "head_dim")
 }
 
-// gemma2 has norms on both sides, caps scores and logits, and a window in every other layer.
+// gemma2 has norms before and after each part, caps scores and logits, and has a window in every other layer.
 func gemma2(c *config, m *llm.Model) {
 	m.Around = llm.AroundBoth
 	vaultGemma(c, m)
 }
 
-// vaultGemma has norms in front alone.
+// vaultGemma has norms only before each part.
 func vaultGemma(c *config, m *llm.Model) {
 	gemma(c, m)
 	m.ScoreCap, m.LogitCap = c.number("attn_logit_softcapping", 50) > 0, c.number("final_logit_softcapping", 30) > 0
 	c.windows(m, lastFull(2, sliding))
 }
 
-// gemma3 has five windows for each layer that sees all, with tables of rotation of their own.
+// gemma3 has five layers with a window for each layer without, with separate tables of rotation.
 func gemma3(c *config, m *llm.Model) {
 	gemma(c, m)
 	m.Around, m.QKNorm = llm.AroundBoth, true
@@ -52,21 +52,21 @@ func cohere(c *config, m *llm.Model) {
 	c.attentionBias(m, false)
 }
 
-// cohere2 rotates only where a window slides.
+// cohere2 rotates only layers with a window.
 func cohere2(c *config, m *llm.Model) {
 	cohere(c, m)
 	types := c.windows(m, lastFull(c.or(4, "sliding_window_pattern"), sliding))
 	pattern(m, func(l int64, b *llm.Block) { b.NoRope = types[l] == "full_attention" })
 }
 
-// perLayer are embeddings of each layer's own.
+// perLayer reads the embeddings of each layer.
 func (c *config) perLayer(m *llm.Model) {
 	if p := c.or(256, "hidden_size_per_layer_input"); p > 0 {
 		m.PerLayer = &llm.PerLayer{Words: c.or(262144, "vocab_size_per_layer_input"), Width: p}
 	}
 }
 
-// valueNorm is attention with norms of queries, keys and values by head, which take a power.
+// valueNorm describes attention with norms of queries, keys and values by head, which take a power.
 func (c *config) valueNorm(m *llm.Model, cap float64) {
 	gemma(c, m)
 	m.Form, m.Around, m.QKNorm, m.VNorm = llm.FormPower, llm.AroundBoth, true, true
@@ -74,7 +74,7 @@ func (c *config) valueNorm(m *llm.Model, cap float64) {
 	m.LogitCap = c.number("final_logit_softcapping", cap) > 0
 }
 
-// shareKV has the last layers read the keys and values of the last layer of their kind before.
+// shareKV reports which layers read the keys and values of an earlier layer of their kind: the last layers.
 func (c *config) shareKV(m *llm.Model, types []string, usual int64) func(layer int64) bool {
 	first := m.Layers - c.or(usual, "num_kv_shared_layers")
 	if first <= 0 {
@@ -132,7 +132,7 @@ func gemma3n(c *config, m *llm.Model) {
 	})
 }
 
-// gemma4 has wider heads where a layer sees all, and experts beside its nets in the larger ones.
+// gemma4 has wider heads in layers without a window, and in larger models experts beside the nets.
 func gemma4(c *config, m *llm.Model) {
 	c.valueNorm(m, 0)
 	c.perLayer(m)
@@ -172,7 +172,7 @@ func gemma4(c *config, m *llm.Model) {
 	})
 }
 
-// ownLayers reads what per_layer_config says of a layer, if the file has it.
+// ownLayers returns a function that reads per_layer_config, or nil if the file does not have it.
 func (c *config) ownLayers() func(layer int64, key string, otherwise int64) int64 {
 	given, ok := c.value("per_layer_config").(map[string]any)
 	if !ok {

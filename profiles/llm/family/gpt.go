@@ -16,13 +16,13 @@ func init() {
 		"gpt-sw3": gpt2, "biogpt": bioGPT, "persimmon": persimmon})
 }
 
-// acts are the activations by their names, as Transformers writes them [activations.py].
+// acts are the activations by name, as Transformers writes them [activations.py].
 var acts = map[string]llm.Act{"silu": llm.ActKernel, "swish": llm.ActKernel, "gelu": llm.ActKernel,
 	"gelu_pytorch_tanh": llm.ActKernel, "gelu_python_tanh": llm.ActNew,
 	"gelu_new": llm.ActNew, "gelu_fast": llm.ActNew, "relu2": llm.ActSquare, "quick_gelu": llm.ActQuick,
 	"relu": llm.ActRelu, "xielu": llm.ActXIELU}
 
-// gelu returns an activation by its name.
+// gelu returns the activation that a key names.
 func (c *config) gelu(key, usual string) llm.Act {
 	act, known := acts[c.text(key, usual)]
 	if !known {
@@ -31,7 +31,7 @@ func (c *config) gelu(key, usual string) llm.Act {
 	return act
 }
 
-// otherActs refuses activations other than those of one kernel where the family reads none.
+// otherActs refuses activations that are not one kernel if the family reads none.
 func (c *config) otherActs() {
 	for _, key := range []string{"hidden_act", "hidden_activation", "activation_function"} {
 		if c.read[key] || c.all[key] == nil {
@@ -43,7 +43,7 @@ func (c *config) otherActs() {
 	}
 }
 
-// gpt2 learns its positions, writes its activation out, and drops out.
+// gpt2 learns its positions, writes its activation in several operators, and has dropouts.
 func gpt2(c *config, m *llm.Model) {
 	m.Layer, m.Bias, m.Joined, m.Narrow, m.NoIDs, m.OwnIDs = true, true, true, true, true, true
 	m.Positions = c.or(1024, "n_positions", "max_position_embeddings")
@@ -63,7 +63,7 @@ func bigcode(c *config, m *llm.Model) {
 	}
 }
 
-// gptJ rotates a part of each head by tables of the layer's own, and scores in 4 bytes.
+// gptJ rotates a part of each head by tables that each layer makes, and scores in 4 bytes.
 func gptJ(c *config, m *llm.Model) {
 	c.onlyEager(m)
 	m.Layer, m.MLPBias, m.HeadBias, m.Parallel, m.OneNorm, m.Upcast = true, true, true, true, true, true
@@ -73,13 +73,13 @@ func gptJ(c *config, m *llm.Model) {
 	m.Dropout, m.DropAttn, m.Dropped = c.above(0, "resid_pdrop"), c.above(0, "attn_pdrop"), c.above(0, "embd_pdrop")
 }
 
-// codeGen makes queries, keys and values in one product, and tables for queries and for keys.
+// codeGen makes queries, keys and values in one product, with separate tables for queries and for keys.
 func codeGen(c *config, m *llm.Model) {
 	gptJ(c, m)
 	m.OneQKV, m.RopeWide, m.RopeEach = true, false, true
 }
 
-// gptNeo learns its positions, and scores in 4 bytes. Its windows are a mask that nothing keeps.
+// gptNeo learns its positions, and scores in 4 bytes. Its windows are a mask that is not kept.
 func gptNeo(c *config, m *llm.Model) {
 	c.onlyEager(m)
 	m.Layer, m.OutBias, m.MLPBias, m.NoIDs, m.OwnIDs, m.Upcast = true, true, true, true, true, true
@@ -89,7 +89,7 @@ func gptNeo(c *config, m *llm.Model) {
 		c.above(0, "embed_dropout")
 }
 
-// opt learns two positions more than it says.
+// opt learns two positions more than its file says.
 func opt(c *config, m *llm.Model) {
 	m.Layer, m.Bias, m.OwnIDs = true, true, true
 	m.Positions = c.or(2048, "max_position_embeddings") + 2
@@ -99,7 +99,7 @@ func opt(c *config, m *llm.Model) {
 	c.same(m.Hidden, "word_embed_proj_dim")
 }
 
-// bioGPT learns two positions more than it says, and drops out in front of its blocks, too.
+// bioGPT learns two positions more than its file says, and has a dropout before its blocks, too.
 func bioGPT(c *config, m *llm.Model) {
 	m.Layer, m.Bias, m.Tied = true, true, true
 	m.Positions = c.or(1024, "max_position_embeddings") + 2
@@ -108,7 +108,7 @@ func bioGPT(c *config, m *llm.Model) {
 	m.Dropped = m.Dropout
 }
 
-// persimmon normalises queries and keys by head, rotates a half of each, and squares a relu.
+// persimmon normalises queries and keys by head, rotates half of each, and squares a relu.
 func persimmon(c *config, m *llm.Model) {
 	m.Layer, m.Bias, m.Joined, m.QKNorm = true, true, true, c.flag("qk_layernorm", true)
 	m.Rope = c.partial(m.Head, 0.5)
@@ -116,7 +116,7 @@ func persimmon(c *config, m *llm.Model) {
 	m.Dropout = c.above(0, "hidden_dropout")
 }
 
-// bloom has slopes in the place of positions, and a norm behind its embedding.
+// bloom has slopes instead of positions, and a norm after its embedding.
 func bloom(c *config, m *llm.Model) {
 	c.onlyEager(m)
 	m.Layer, m.Bias, m.OneQKV, m.NoRope, m.NoTables, m.NoIDs, m.FirstNorm = true, true, true, true, true, true, true
@@ -130,7 +130,7 @@ func phi(c *config, m *llm.Model) {
 	m.Rope = c.partial(m.Head, 0.5)
 }
 
-// neox reads one input with two norms.
+// neox has two norms of the same input.
 func neox(c *config, m *llm.Model) {
 	m.Layer, m.Bias, m.Parallel, m.Joined = true, true, true, true
 	m.Rope = engine.Int64(float64(m.Head) * c.rope("partial_rotary_factor", c.number("rotary_pct", 0.25)))
@@ -138,8 +138,8 @@ func neox(c *config, m *llm.Model) {
 	c.flags(true, "a gpt_neox whose blocks are not understood", "use_parallel_residual", "attention_bias")
 }
 
-// falcon shares one head of keys and one norm in its first models; the later ones have groups
-// and two norms.
+// falcon shares one head of keys and one norm in its first models. Later models have groups of heads and two
+// norms.
 func falcon(c *config, m *llm.Model) {
 	m.Layer, m.Parallel, m.OneNorm, m.Joined = true, true, true, true
 	m.Bias = c.flag("bias", false)
@@ -154,8 +154,8 @@ func falcon(c *config, m *llm.Model) {
 	c.flags(false, "a falcon whose blocks are not understood", "alibi")
 }
 
-// mpt has learned positions where attention has no slopes. What was never published of the
-// family is refused.
+// mpt has learned positions where attention has no slopes. Variants of the family that were never published are
+// refused.
 func mpt(c *config, m *llm.Model) {
 	in := c.part(c.value("attn_config"))
 	if in.flag("qk_ln", false) || in.or(m.Heads, "kv_n_heads") != m.Heads || !c.flag("no_bias", true) {

@@ -13,12 +13,12 @@ func init() {
 		"granitemoehybrid": graniteHybrid, "lfm2": lfm2, "falcon_h1": falconH1})
 }
 
-// kernels says that mixers other than attention are torch code without packages of kernels.
+// kernels notes that mixers other than attention are torch code without packages of kernels.
 func (c *config) kernels() {
 	c.note("Linear attention and state spaces run as torch code, which keeps several times more than the kernels of fla, causal_conv1d and mamba_ssm: -kernels.")
 }
 
-// delta puts gated delta nets into the layers of linear attention.
+// delta gives layers of linear attention gated delta nets, and returns the kinds of layers.
 func (c *config) delta(m *llm.Model, every int64) []string {
 	c.kernels()
 	d := &llm.Delta{KeyHeads: c.or(16, "linear_num_key_heads"), ValueHeads: c.or(32, "linear_num_value_heads"),
@@ -30,7 +30,7 @@ func (c *config) delta(m *llm.Model, every int64) []string {
 	return types
 }
 
-// gatedAttention are layers whose queries come with a gate, and whose norms multiply by 1 + w.
+// gatedAttention describes layers whose queries come with a gate, and whose norms multiply by 1 + w.
 func (c *config) gatedAttention(m *llm.Model) {
 	llama(c, m)
 	m.QKNorm, m.QGate, m.Form = true, true, llm.FormPlus
@@ -39,7 +39,7 @@ func (c *config) gatedAttention(m *llm.Model) {
 	c.read["attn_output_gate"] = true
 }
 
-// qwen3Next has experts behind every layer.
+// qwen3Next has experts in every layer.
 func qwen3Next(c *config, m *llm.Model) {
 	c.gatedAttention(m)
 	c.gatedMixture(m).Router.Norm = c.flag("norm_topk_prob", true)
@@ -58,7 +58,7 @@ func qwen35MoE(c *config, m *llm.Model) {
 	c.delta(m, c.or(4, "full_attention_interval"))
 }
 
-// olmoHybrid has its norms behind where all is seen, and before where it is not.
+// olmoHybrid has its norms after the parts of layers with attention, and before the parts of others.
 func olmoHybrid(c *config, m *llm.Model) {
 	olmo2(c, m)
 	types := c.delta(m, 4)
@@ -66,14 +66,14 @@ func olmoHybrid(c *config, m *llm.Model) {
 	where(m, types, func(b *llm.Block) { b.Around, b.NoTables, b.Delta.Twice = llm.AroundBefore, true, twice }, linear)
 }
 
-// stateSpace is Mamba 2 by the keys that most families have.
+// stateSpace returns Mamba 2 by the keys of most families.
 func (c *config) stateSpace(heads, head, groups, state, kernel string) *llm.SSM {
 	c.kernels()
 	return &llm.SSM{Heads: c.need(heads), Head: c.need(head), Groups: c.or(1, groups), State: c.need(state),
 		Kernel: c.or(4, kernel), Chunk: max(1, c.or(256, "mamba_chunk_size", "chunk_size"))}
 }
 
-// mamba2Beside is Mamba 2 beside attention in other layers.
+// mamba2Beside returns Mamba 2 of a family whose other layers have attention.
 func (c *config) mamba2Beside() *llm.SSM {
 	s := c.stateSpace("mamba_n_heads", "mamba_d_head", "mamba_n_groups", "mamba_d_state", "mamba_d_conv")
 	s.Bias, s.ConvBias = c.flag("mamba_proj_bias", false), c.flag("mamba_conv_bias", true)
@@ -121,7 +121,7 @@ func nemotronH(c *config, m *llm.Model) {
 	})
 }
 
-// bamba has Mamba 2 or attention in front of each net.
+// bamba has Mamba 2 or attention before each net.
 func bamba(c *config, m *llm.Model) {
 	llama(c, m)
 	m.Rope = c.partial(m.Head, 0.5)
@@ -134,7 +134,7 @@ func bamba(c *config, m *llm.Model) {
 	})
 }
 
-// graniteHybrid has experts and a net beside them behind Mamba 2 or attention.
+// graniteHybrid has experts and a net beside them after Mamba 2 or attention.
 func graniteHybrid(c *config, m *llm.Model) {
 	llama(c, m)
 	s := c.mamba2Beside()
@@ -152,7 +152,7 @@ func graniteHybrid(c *config, m *llm.Model) {
 	where(m, types, func(b *llm.Block) { b.SSM = s }, linear, "mamba")
 }
 
-// lfm2 has short convolutions or attention in front of each net, whose width is rounded.
+// lfm2 has short convolutions or attention before each net, whose width is rounded.
 func lfm2(c *config, m *llm.Model) {
 	m.Gated, m.QKNorm = true, true
 	m.Tied = c.flag("tie_word_embeddings", c.flag("tie_embedding", true))
@@ -168,7 +168,7 @@ func lfm2(c *config, m *llm.Model) {
 	where(m, types, func(b *llm.Block) { b.Conv = conv }, "conv")
 }
 
-// lfm2MoE has experts behind its first layers.
+// lfm2MoE has experts in all but its first layers.
 func lfm2MoE(c *config, m *llm.Model) {
 	wide, first := m.Wide, c.or(2, "num_dense_layers")
 	e := c.mixture(m)

@@ -27,14 +27,13 @@ func init() {
 	}
 }
 
-// biases are those of the products of attention and of the feed-forward net, by the keys
-// that most families have.
+// biases reads the biases of the products of attention and of the feed-forward net, by the keys of most families.
 func (c *config) biases(m *llm.Model) {
 	c.attentionBias(m, false)
 	m.MLPBias = c.flag("mlp_bias", false)
 }
 
-// attentionBias are those of all products of attention.
+// attentionBias reads the biases of all products of attention.
 func (c *config) attentionBias(m *llm.Model, usual bool) {
 	m.QKVBias = c.flag("attention_bias", usual)
 	m.OutBias = m.QKVBias
@@ -54,21 +53,22 @@ func mistral(c *config, m *llm.Model) {
 	}
 }
 
-// windows puts the window into the layers whose attention slides: by layer_types, or the usual ones.
+// windows sets the window of the layers with sliding attention, by layer_types or the usual kinds. It returns the
+// kinds.
 func (c *config) windows(m *llm.Model, usual func(layer int64) string) []string {
 	types := c.layerTypes(m.Layers, usual)
 	c.slides(m, types)
 	return types
 }
 
-// slides are windows where the kinds of layers are known.
+// slides sets the window of layers of known kinds.
 func (c *config) slides(m *llm.Model, types []string) {
 	c.otherTypes(types, "full_attention", sliding)
 	m.Window = 0
 	slide(m, types, c.size("sliding_window"))
 }
 
-// usedWindow is a window that a family has only if its file says so.
+// usedWindow sets the window only if the file says that it is used.
 func (c *config) usedWindow(m *llm.Model) {
 	switch used := c.flag("use_sliding_window", false); {
 	case used && c.all["layer_types"] != nil:
@@ -80,7 +80,7 @@ func (c *config) usedWindow(m *llm.Model) {
 	}
 }
 
-// ministral3 scales queries by a number of each position, which autograd keeps.
+// ministral3 scales queries by a number per position, which autograd keeps.
 func ministral3(c *config, m *llm.Model) {
 	m.Gated = true
 	m.Window = c.size("sliding_window")
@@ -92,13 +92,13 @@ func qwen2(c *config, m *llm.Model) {
 	c.usedWindow(m)
 }
 
-// qwen2VL makes tables of its three axes anew in each layer.
+// qwen2VL makes new tables for its three axes in each layer.
 func qwen2VL(c *config, m *llm.Model) {
 	qwen2(c, m)
 	m.RopeOwn, m.NoIDs, m.Axes, m.Each = true, true, 3, true
 }
 
-// qwen3VL makes its tables for each sequence.
+// qwen3VL makes tables for each sequence.
 func qwen3VL(c *config, m *llm.Model) {
 	qwen3(c, m)
 	m.Each = true
@@ -144,13 +144,13 @@ func apertus(c *config, m *llm.Model) {
 	m.QKNorm, m.Act = true, c.gelu("hidden_act", "xielu")
 }
 
-// helium makes tables of rotation anew in each layer, and has the weights of its norms in 4 bytes.
+// helium makes new tables of rotation in each layer, and has the weights of its norms in 4 bytes.
 func helium(c *config, m *llm.Model) {
 	llama(c, m)
 	m.RopeOwn, m.Form = true, llm.FormWide
 }
 
-// hyperCLOVA has norms on both sides, unless its file says otherwise.
+// hyperCLOVA has norms before and after each part, unless its file says otherwise.
 func hyperCLOVA(c *config, m *llm.Model) {
 	llama(c, m)
 	if c.flag("use_post_norm", true) {
@@ -183,7 +183,7 @@ func seedOSS(c *config, m *llm.Model) {
 	m.Dropout, m.DropAttn = c.above(0.1, "residual_dropout"), c.above(0.1, "attention_dropout")
 }
 
-// ernie makes tables of rotation anew in each layer, in 4 bytes.
+// ernie makes new tables of rotation in each layer, in 4 bytes.
 func ernie(c *config, m *llm.Model) {
 	m.Gated, m.Bias = true, c.flag("use_bias", false)
 	m.RopeOwn, m.RopeWide = true, true
@@ -195,7 +195,7 @@ func hunyuan(c *config, m *llm.Model) {
 	m.QKNorm = true
 }
 
-// exaone4 has its norms behind, and rotates only where a window slides.
+// exaone4 has its norms after each part, and rotates only layers with a window.
 func exaone4(c *config, m *llm.Model) {
 	m.Gated, m.QKNorm, m.Around = true, true, llm.AroundBehind
 	every := int64(4)
@@ -209,7 +209,7 @@ func exaone4(c *config, m *llm.Model) {
 	pattern(m, func(l int64, b *llm.Block) { b.NoRope = types[l] == "full_attention" })
 }
 
-// text4 returns a pattern of layers as a number, or as a word of L and G.
+// text4 returns a pattern of layers as its length, given as a number or as a word of L and G.
 func (c *config) text4(key string) int64 {
 	if word, ok := c.value(key).(string); ok {
 		return int64(len(word))
@@ -229,7 +229,7 @@ func baichuan(c *config, m *llm.Model) {
 	m.Gated, m.Joined, m.NoRope = true, true, !c.has("max_position_embeddings")
 }
 
-// qwen is the first one, whose nets are half as wide as it says.
+// qwen is the first Qwen, whose nets have half the width in its file.
 func qwen(c *config, m *llm.Model) {
 	m.Gated, m.Joined, m.QKVBias = true, true, true
 	m.Head = c.or(m.Head, "kv_channels")
@@ -254,20 +254,20 @@ func olmo(c *config, m *llm.Model) {
 	m.Layer, m.Form = true, llm.FormBare
 }
 
-// olmo2 has its norms behind, with weights in 4 bytes, and normalises all heads at once.
+// olmo2 has its norms after each part, with weights in 4 bytes, and normalises all heads at once.
 func olmo2(c *config, m *llm.Model) {
 	llama(c, m)
 	m.QKNorm, m.WholeQK, m.Around, m.Form, m.RopeWide = true, true, llm.AroundBehind, llm.FormWide, true
 }
 
-// olmo3 has tables of rotation of their own for its windows.
+// olmo3 has separate tables of rotation for layers with a window.
 func olmo3(c *config, m *llm.Model) {
 	olmo2(c, m)
 	types := c.windows(m, lastFull(4, sliding))
 	pattern(m, func(l int64, b *llm.Block) { b.RopeName = types[l] })
 }
 
-// glm rotates half of each head, with tables of the layer's own.
+// glm rotates half of each head, with tables that each layer makes.
 func glm(c *config, m *llm.Model) {
 	m.Gated, m.GateUp, m.QKVBias = true, true, c.flag("attention_bias", true)
 	m.Rope, m.RopeOwn = c.partial(m.Head, 0.5), true
@@ -284,7 +284,7 @@ func glm4V(c *config, m *llm.Model) {
 	m.QKVBias, m.NoIDs, m.Axes, m.Each = c.flag("attention_bias", true), true, 3, true
 }
 
-// nanochat has norms without weights, one behind the embedding too, and caps its logits.
+// nanochat has norms without weights, also after the embedding, and caps its logits.
 func nanochat(c *config, m *llm.Model) {
 	c.biases(m)
 	m.QKNorm, m.Form, m.Act, m.FirstNorm = true, llm.FormBare, c.gelu("hidden_act", "relu2"), true

@@ -6,15 +6,14 @@ import (
 	"strings"
 )
 
-// ofWhole are keys of the whole model that say something of its parts.
+// ofWhole are keys of the whole model that describe its parts.
 var ofWhole = []string{"tie_word_embeddings", "quantization_config", "_name_or_path", "architectures",
 	"vision_config", "audio_config", "speech_config", "encoder_config", "vision_feature_layer",
 	"multimodal_projector_bias", "spatial_merge_size", "scale_factor"}
 
-// language goes on with the language part of a model that has others beside it, and says
-// which those are.
+// language continues with the language part of a model that has other parts, if there is one.
 func (c *config) language() {
-	c.outer = c.text("outer_model_type", "") // of what is passed on of such a file
+	c.outer = c.text("outer_model_type", "") // links have it for the language part of a file
 	whole, kind, key := c.all, c.text("model_type", ""), "text_config"
 	if whole[key] == nil {
 		key = "llm_config"
@@ -55,8 +54,8 @@ func fill(in map[string]any, kind string) (added []string) {
 	return added
 }
 
-// classSizes are those of the classes of Transformers whose configs stand in others, of which
-// save_pretrained writes what differs alone.
+// classSizes are the default sizes of classes of Transformers whose configs are nested. save_pretrained writes
+// only keys that differ from these.
 var classSizes = map[string]string{
 	"llama":               `{"vocab_size":32000,"hidden_size":4096,"intermediate_size":11008,"num_hidden_layers":32,"num_attention_heads":32}`,
 	"mistral":             `{"vocab_size":32000,"hidden_size":4096,"intermediate_size":14336,"num_hidden_layers":32,"num_attention_heads":32,"num_key_value_heads":8,"sliding_window":4096}`,

@@ -11,45 +11,44 @@ import (
 	"memtide/profiles/llm"
 )
 
-// Reading is a model, and what else its file says.
+// Reading is a model, with what else its file says.
 type Reading struct {
 	*llm.Model
-	Longest int64  // tokens of a sequence by the file; 0: it does not say
-	Config  string // what was read of the file, as JSON without spaces: what people pass on
+	Longest int64  // longest sequence by the file, in tokens; 0 if the file does not say
+	Config  string // the part of the file that was read, as JSON without spaces, for links
 }
 
-// builder says what the blocks of a family are made of. The sizes that all decoders have are
-// in the model already.
+// builder describes the blocks of a family in a model that already has the sizes of all decoders.
 type builder func(*config, *llm.Model)
 
-// families are all that are known, by model_type.
+// families are the known families, by model_type.
 var families = map[string]builder{}
 
-// classic are families whose blocks other programs than Transformers run too.
+// classic are families whose blocks programs other than Transformers run, too.
 var classic = map[string]bool{}
 
 const wayOut = "Record its step on PyTorch's meta device instead (python -m memtide my.module:factory), and open what that writes."
 
-// known is what is expected of a model_type.
+// known is the expectation for a model_type.
 const known = "A family that is known is expected; memtide help models lists them."
 
-// notOfType is what is expected of a file by its model_type.
+// notOfType is the expectation for a file with a model_type that does not describe it.
 const notOfType = "The blocks of its model_type are expected."
 
-// Names returns the families that are known, in order.
+// Names returns the known families, sorted.
 func Names() []string {
 	return slices.Sorted(maps.Keys(families))
 }
 
-// Read returns the model of a Hugging Face config.json. Families whose blocks are not known are
-// refused by their name, and so are keys that make blocks unlike the family's.
+// Read returns the model of a Hugging Face config.json. It refuses families whose blocks are not known by name,
+// and keys that make blocks unlike the family's.
 func Read(data []byte) (*Reading, error) {
 	c, err := open(data)
 	if err != nil {
 		return nil, err
 	}
 	c.language()
-	named := c.named("model_type", "_class_name") // that of diffusers
+	named := c.named("model_type", "_class_name") // diffusers has _class_name
 	kind := c.text(named, "")
 	if kind == "" {
 		c.fail("model_type", "model_type is missing", "The config.json of a model is expected.",
@@ -77,7 +76,7 @@ func Read(data []byte) (*Reading, error) {
 		c.dropped(m)
 	}
 	longest := c.size("max_position_embeddings", "n_positions", "n_ctx", "max_seq_len")
-	if m.OwnIDs && m.Types > 0 { // the first ones are of padding
+	if m.OwnIDs && m.Types > 0 { // the first positions are for padding
 		longest -= 2
 	}
 	if c.err != nil {
@@ -91,7 +90,7 @@ func Read(data []byte) (*Reading, error) {
 	return &Reading{Model: m, Longest: longest, Config: c.understood()}, nil
 }
 
-// heads refuses what is no language model but a part that guesses words for one.
+// heads refuses files that describe a draft head or a network of encoder and decoder instead of a language model.
 func (c *config) heads() {
 	architectures, _ := c.all["architectures"].([]any)
 	for _, a := range architectures {
@@ -118,20 +117,20 @@ func (c *config) heads() {
 // headless are families without attention and without a feed-forward net.
 var headless = map[string]bool{"mamba": true, "mamba2": true}
 
-// ownSizes are families that say all their sizes themselves: networks of two parts, and those
-// that read pictures.
+// ownSizes are families that read all their sizes themselves: networks of two parts, and networks that read
+// pictures.
 var ownSizes = map[string]bool{"t5": true, "mt5": true, "umt5": true, "whisper": true, "vit": true,
 	"dinov2": true, "clip": true, "siglip": true}
 
-// tied are families whose head has the weights of the embedding where the file does not say so.
+// tied are families whose head shares the weights of the embedding if the file does not say.
 var tied = []string{"bert", "bloom", "camembert", "clip", "cohere", "cohere2", "deberta-v2", "dinov2", "distilbert",
 	"ernie4_5", "ernie4_5_moe", "falcon", "gemma", "gemma2", "gemma3", "gemma3_text", "gemma3n_text", "gemma4_text",
 	"gpt2", "gpt_bigcode", "gpt_neo", "mamba", "minicpm", "modernbert", "mt5", "opt", "recurrent_gemma", "roberta",
 	"siglip", "smollm3", "starcoder2", "t5", "umt5", "vit", "whisper", "xlm-roberta", "zamba2"}
 
-// decoder has the sizes of all decoders.
+// decoder returns a model with the sizes of all decoders.
 func (c *config) decoder(kind string) *llm.Model {
-	if list, ok := c.all["layers_block_type"].([]any); ok && c.all["num_hidden_layers"] == nil { // as long as it
+	if list, ok := c.all["layers_block_type"].([]any); ok && c.all["num_hidden_layers"] == nil {
 		c.all["num_hidden_layers"] = json.Number(fmt.Sprint(len(list)))
 	}
 	m := &llm.Model{Name: cmp.Or(c.text("_name_or_path", ""), kind), Family: kind,
@@ -148,7 +147,7 @@ func (c *config) decoder(kind string) *llm.Model {
 	}
 	m.Heads = c.need("num_attention_heads", "n_head", "n_heads", "num_heads")
 	m.Keys = c.or(m.Heads, "num_key_value_heads")
-	if _, each := c.all["intermediate_size"].([]any); !each || kind != "gemma3n_text" { // which reads it itself
+	if _, each := c.all["intermediate_size"].([]any); !each || kind != "gemma3n_text" { // gemma3n reads the list itself
 		m.Wide = c.or(4*m.Hidden, "intermediate_size", "n_inner", "ffn_dim", "hidden_dim", "ffn_hidden_size")
 	}
 	m.Head = c.size("head_dim")
@@ -165,8 +164,7 @@ func (c *config) decoder(kind string) *llm.Model {
 	return m
 }
 
-// changing are keys that make blocks other than those of most families, with the values that
-// change nothing.
+// changing are keys that make blocks unlike those of most families, with the values that change nothing.
 var changing = map[string][]string{
 	"block_configs": nil, "hybrid_override_pattern": nil, "attn_config": nil, "layers_block_type": nil,
 	"linear_attn_config": nil, "index_topk": nil,
@@ -182,7 +180,7 @@ var changing = map[string][]string{
 	"use_bidirectional_attention": {"false"},
 }
 
-// dropped has the scores of attention dropped out where the family reads no rate of its own.
+// dropped gives the scores of attention a dropout if the file has a rate that the family does not read.
 func (c *config) dropped(m *llm.Model) {
 	if c.read["attention_dropout"] || !c.above(0, "attention_dropout") {
 		return
@@ -190,8 +188,8 @@ func (c *config) dropped(m *llm.Model) {
 	pattern(m, func(_ int64, b *llm.Block) { b.DropAttn = true })
 }
 
-// unlike refuses keys that change blocks and that the family did not ask for, and says of
-// layers for more tokens that they are not there.
+// unlike refuses keys that change blocks and that the family did not read, and notes layers for more tokens that
+// are not counted.
 func (c *config) unlike(kind string) {
 	for _, key := range slices.Sorted(maps.Keys(changing)) {
 		v := c.all[key]

@@ -11,8 +11,8 @@ func init() {
 		mamba2, jamba, recurrentGemma, zamba2
 }
 
-// stream is what all blocks of a state-space model without attention have: one part each, and
-// a residual stream in 4 bytes.
+// stream describes what the blocks of state-space models without attention share: one part each, and a residual
+// stream in 4 bytes.
 func (c *config) stream(m *llm.Model) {
 	m.Alone, m.NoTables, m.NoIDs = true, true, true
 	if c.flag("residual_in_fp32", true) {
@@ -21,12 +21,12 @@ func (c *config) stream(m *llm.Model) {
 	}
 }
 
-// loops says that a recurrence runs as torch code.
+// loops notes that a recurrence runs as torch code.
 func (c *config) loops() {
 	c.note("The recurrence runs as torch code, a loop over tokens of which each keeps the state; what kernels for it keep is not known.")
 }
 
-// stepRank returns the width of Mamba 1's steps: a sixteenth of the model's where it is not said.
+// stepRank returns the rank of Mamba 1's steps: a sixteenth of the model's width if the file does not say.
 func (c *config) stepRank(m *llm.Model, key string) int64 {
 	if c.value(key) == "auto" {
 		return (m.Hidden + 15) / 16
@@ -34,7 +34,7 @@ func (c *config) stepRank(m *llm.Model, key string) int64 {
 	return c.or((m.Hidden+15)/16, key)
 }
 
-// mamba has a loss of its own, which leaves the last token out.
+// mamba has a loss that leaves out the last token.
 func mamba(c *config, m *llm.Model) {
 	m.Shorter = true
 	m.Scan = &llm.Scan{Inner: c.or(c.or(2, "expand")*m.Hidden, "intermediate_size"), State: c.or(16, "state_size"),
@@ -54,7 +54,7 @@ func mamba2(c *config, m *llm.Model) {
 	c.stream(m)
 }
 
-// jamba has Mamba 1 with norms or attention without positions in front of nets or experts.
+// jamba has Mamba 1 with norms, or attention without positions, before nets or experts.
 func jamba(c *config, m *llm.Model) {
 	c.loops()
 	m.Gated, m.NoRope, m.NoTables = true, true, true
@@ -79,7 +79,7 @@ func jamba(c *config, m *llm.Model) {
 	})
 }
 
-// recurrentGemma has gated linear recurrent units, and windows with tables of the layer's own.
+// recurrentGemma has gated linear recurrent units, and windows with tables that each layer makes.
 func recurrentGemma(c *config, m *llm.Model) {
 	c.loops()
 	m.Gated, m.Form, m.NoTables, m.MLPBias, m.OutBias = true, llm.FormPlus, true, true, true
@@ -111,7 +111,7 @@ func recurrentGemma(c *config, m *llm.Model) {
 	})
 }
 
-// zamba2 has Mamba 2, in some layers behind attention and a net that these layers share.
+// zamba2 has Mamba 2, in some layers after attention and a net that these layers share.
 func zamba2(c *config, m *llm.Model) {
 	c.kernels()
 	m.Gated, m.Alone, m.Original, m.MaskAll = true, true, true, true
@@ -145,7 +145,7 @@ func zamba2(c *config, m *llm.Model) {
 		case "mamba", linear:
 		case "hybrid":
 			b.Hybrid = again
-			if at < shared { // with the additions of every use that falls to it
+			if at < shared { // the weights count here, with the additions of all uses
 				first := each
 				first.Adapters = (uses - at + shared - 1) / shared
 				b.Hybrid = &first

@@ -7,8 +7,8 @@ import (
 	"memtide/profiles/llm"
 )
 
-// towers counts what a model has beside its language part, and says so. A step on text alone
-// does not run it: its weights are there, and train nothing.
+// towers counts the towers of a model beside its language part, and notes them. A step on text does not run them:
+// their weights are there, and do not train.
 func (c *config) towers(m *llm.Model) {
 	for _, key := range []string{"vision_config", "audio_config", "speech_config", "encoder_config"} {
 		in, ok := c.value(key).(map[string]any)
@@ -40,8 +40,9 @@ func (c *config) towers(m *llm.Model) {
 	}
 }
 
-// towerKinds are the towers that are known, by their model_type without _vision, or that of the whole model
-// where they say none. A width of 0 says that what joins a tower to the language part is counted with it.
+// towerKinds are the known towers, by their model_type without _vision, or by the model_type of the whole model
+// if they have none. A width of 0 means that the tower's parameters include the part that joins it to the
+// language part.
 var towerKinds = map[string]func(v *config, m *llm.Model) (t llm.Tower, width int64){
 	"siglip_vision_model": siglipTower, "idefics3": siglipTower, "smolvlm": siglipTower, "pixtral": pixtralTower,
 	"clip_vision_model": clipTower, "internvl": internTower, "intern_vit_6b": internTower,
@@ -51,7 +52,7 @@ var towerKinds = map[string]func(v *config, m *llm.Model) (t llm.Tower, width in
 	"qwen2_audio_encoder": whisperTower,
 }
 
-// joint returns the parameters of what makes vectors of the language part, h wide, of a tower's, v wide.
+// joint returns the parameters of the part that joins a tower of width v to a language part of width h.
 func (c *config) joint(in *config, v, h int64) (n int64, known bool) {
 	two := func(from int64) int64 { return from*h + h + h*h + h } // products with biases
 	switch c.outer {
@@ -65,7 +66,7 @@ func (c *config) joint(in *config, v, h int64) (n int64, known bool) {
 		if layers, ok := c.value("vision_feature_layer").([]any); ok { // of several layers side by side
 			n = two(int64(len(layers)) * v)
 		}
-		if c.outer != "llava" { // and the end of a row
+		if c.outer != "llava" { // a vector for the end of a row
 			n += h
 		}
 		return n, true
@@ -85,17 +86,17 @@ func (c *config) joint(in *config, v, h int64) (n int64, known bool) {
 	return 0, v == 0
 }
 
-// seen returns the parameters of a block of a vision transformer: attention and feed-forward net
-// with biases, and two LayerNorms.
+// seen returns the parameters of a block of a vision transformer: attention and feed-forward net with biases, and
+// two LayerNorms.
 func seen(h, wide int64) int64 { return 4*(h*h+h) + 2*h*wide + wide + h + 4*h }
 
-// seenBlocks returns a tower of such blocks.
+// seenBlocks returns a tower of such blocks, with their width and the width of their nets.
 func (c *config) seenBlocks() (t llm.Tower, h, wide int64) {
 	h, wide = c.need("hidden_size", "d_model"), c.need("intermediate_size", "encoder_ffn_dim")
 	return llm.Tower{Blocks: c.need("num_hidden_layers", "encoder_layers"), Params: seen(h, wide)}, h, wide
 }
 
-// siglipTower has a pooling attention of its own, unless its file says that there is none.
+// siglipTower has a pooling attention, unless its file says otherwise.
 func siglipTower(v *config, m *llm.Model) (llm.Tower, int64) {
 	t, h, wide := v.seenBlocks()
 	t.Beside = v.patches(h, 0, 1) + 2*h
@@ -111,8 +112,8 @@ func clipTower(v *config, m *llm.Model) (llm.Tower, int64) {
 	return t, h
 }
 
-// internTower scales what joins the stream, in both of its implementations. Where its norms have no biases,
-// queries and keys have norms of as many weights.
+// internTower scales what is added to the stream, in both of its implementations. If its norms have no biases,
+// queries and keys have norms with as many weights.
 func internTower(v *config, m *llm.Model) (llm.Tower, int64) {
 	t, h, _ := v.seenBlocks()
 	t.Beside, t.Params = v.patches(h, 1, 1)+h, t.Params+2*h
@@ -125,7 +126,7 @@ func internTower(v *config, m *llm.Model) (llm.Tower, int64) {
 	return t, h
 }
 
-// llama4Tower makes the width that the language part reads of its nets'.
+// llama4Tower has nets that make the width that the language part reads.
 func llama4Tower(v *config, m *llm.Model) (llm.Tower, int64) {
 	t, h, wide := v.seenBlocks()
 	in, out := v.or(4096, "projector_input_dim"), v.or(4096, "projector_output_dim")
@@ -147,8 +148,8 @@ func pixtralTower(v *config, m *llm.Model) (llm.Tower, int64) {
 		Beside: v.or(3, "num_channels")*patch*patch*h + h}, h
 }
 
-// merged returns the parameters of a convolution over frames without a bias, and of two products that make one
-// token of several, four numbers wide in all.
+// merged returns the parameters of a convolution over frames without a bias, and of two products that merge
+// several patches to one token. four is the width of the merged patches.
 func (c *config) merged(h, out, patch int64) (n, four int64) {
 	merge, patch := c.or(2, "spatial_merge_size"), c.or(patch, "patch_size")
 	four = merge * merge * h
@@ -178,7 +179,7 @@ func qwen25Tower(v *config, m *llm.Model) (llm.Tower, int64) {
 	return llm.Tower{Blocks: v.need("depth"), Params: 4*(h*h+h) + 3*h*wide + 2*wide + h + 2*h, Beside: n + h}, 0
 }
 
-// glm4Tower has a convolution that makes one token of four.
+// glm4Tower has a convolution that merges four tokens to one.
 func glm4Tower(v *config, m *llm.Model) (llm.Tower, int64) {
 	h, out, merge, patch := v.need("hidden_size"), v.or(m.Hidden, "out_hidden_size"), v.or(2, "spatial_merge_size"),
 		max(1, v.or(14, "patch_size"))

@@ -11,7 +11,7 @@ import (
 
 func init() { families["UNet2DConditionModel"], ownSizes["UNet2DConditionModel"] = unet, true }
 
-// unetUsual are keys of networks that are built otherwise, with the value of those that are not; null is as good.
+// unetUsual maps keys to the only value that is known, besides null.
 var unetUsual = map[string]string{"only_cross_attention": "false", "dual_cross_attention": "false",
 	"resnet_time_scale_shift": `"default"`, "resnet_skip_time_act": "false",
 	"mid_block_type": `"UNetMidBlock2DCrossAttn"`, "act_fn": `"silu"`, "conv_in_kernel": "3", "conv_out_kernel": "3",
@@ -23,17 +23,17 @@ var unetUsual = map[string]string{"only_cross_attention": "false", "dual_cross_a
 	"time_cond_proj_dim": "", "cross_attention_norm": "",
 	"mid_block_only_cross_attention": "", "reverse_transformer_layers_per_block": ""}
 
-// unetRow is a UNet while its modules are put in a row.
+// unetRow is a UNet whose modules are being put in a row.
 type unetRow struct {
 	m           *llm.Model
-	all         llm.Unet   // what all modules have
-	heads, deep []int64    // by level: of attention, blocks of a transformer
-	skips       [][2]int64 // of the first half: the layer that reads it next, and its channels
-	level       int64      // of what comes next
-	width       int64      // its channels
+	all         llm.Unet   // the fields that all modules share
+	heads, deep []int64    // by level: heads of attention, and blocks of a transformer
+	skips       [][2]int64 // skips of the first half: the layer that reads it next, and its channels
+	level       int64      // level of the next module
+	width       int64      // channels of the next module's input
 }
 
-// add appends a module, n times.
+// add appends n equal modules.
 func (r *unetRow) add(part llm.UnetPart, out, n int64) *llm.Unet {
 	u, heads := r.all, r.heads[r.level]
 	u.Part, u.Out, u.Plain = part, out, part != llm.UnetBlock && part != llm.UnetResNet
@@ -47,14 +47,14 @@ func (r *unetRow) add(part llm.UnetPart, out, n int64) *llm.Unet {
 	return &u
 }
 
-// again appends a module that reads the input of a layer before it once more.
+// again appends a module that also reads the input of an earlier layer.
 func (r *unetRow) again(part llm.UnetPart, out, layer int64) {
 	r.m.Pattern[layer].Unet.Again = true
 	back := r.m.Layers - layer
 	r.add(part, out, 1).Back = back
 }
 
-// resNet appends a ResNet block, and behind it a transformer if it has one.
+// resNet appends a ResNet block, and a transformer after it if attends is true.
 func (r *unetRow) resNet(out int64, attends bool) *llm.Unet {
 	u, in := r.add(llm.UnetResNet, out, 1), r.m.Layers
 	if attends {
@@ -65,7 +65,7 @@ func (r *unetRow) resNet(out int64, attends bool) *llm.Unet {
 	return u
 }
 
-// levels are numbers of each level: one of all, or a list.
+// levels returns numbers by level: one number for all n levels, or a list.
 func (c *config) levels(key string, otherwise int64, n int) []int64 {
 	out := slices.Repeat([]int64{otherwise}, n)
 	for i := range out {
@@ -87,7 +87,7 @@ func (c *config) levels(key string, otherwise int64, n int) []int64 {
 	return out
 }
 
-// unet is the one of Stable Diffusion: two halves of levels with a middle, and skips between them.
+// unet is the UNet of Stable Diffusion: two halves of levels with a middle, and skips between the halves.
 func unet(c *config, m *llm.Model) {
 	channels, _ := c.value("block_out_channels").([]any)
 	n := len(channels)
@@ -139,11 +139,10 @@ func unet(c *config, m *llm.Model) {
 			"Its encoders and the autoencoder are not counted: latents and texts are taken as computed before. Adapters stand beside the queries, keys, values and outputs of attention.")
 }
 
-// halves appends all modules.
 func (r *unetRow) halves(width, layers []int64, attends []bool, out int64) {
 	last := len(width) - 1
 	for i, w := range width {
-		for j := range layers[i] + 1 { // what each of them writes is a skip, and what the convolution before does
+		for j := range layers[i] + 1 { // the outputs of each, and of the convolution before, are skips
 			if j > 0 {
 				r.resNet(w, attends[i])
 			}
@@ -154,7 +153,7 @@ func (r *unetRow) halves(width, layers []int64, attends []bool, out int64) {
 			r.level++
 		}
 	}
-	r.resNet(r.width, true).Plain = true // the middle has attention at any rate
+	r.resNet(r.width, true).Plain = true // the middle always has attention
 	r.add(llm.UnetResNet, r.width, 1)
 	for i := last; i >= 0; i-- {
 		for range layers[i] + 1 {

@@ -1,9 +1,9 @@
-"""Plans in the loops of others: Transformers' Trainer and Lightning."""
+"""Plans in the training loops of Transformers' Trainer and of Lightning."""
 from .runtime import apply
 
 
 class Applied:
-    """A plan, while a loop trains by it. Each begin is ended by at most one end."""
+    """A plan that is applied while a loop trains. Each begin has at most one end."""
 
     def __init__(self, plan, strict):
         self.plan, self.strict, self.handle = plan, strict, None
@@ -19,8 +19,8 @@ class Applied:
 
 
 def trainer_callback(plan, strict=False):
-    """A callback for Transformers: Trainer(..., callbacks=[trainer_callback(plan)]) trains its
-    model by the plan. TrainingArguments leave gradient_checkpointing off."""
+    """Returns a callback for Transformers: Trainer(..., callbacks=[trainer_callback(plan)])
+    trains its model by the plan. TrainingArguments have to leave gradient_checkpointing off."""
     from transformers import TrainerCallback
 
     class TrainByPlan(TrainerCallback):
@@ -36,9 +36,9 @@ def trainer_callback(plan, strict=False):
 
 
 def lightning_callback(plan, module=lambda whole: whole, strict=False):
-    """A callback for Lightning: Trainer(callbacks=[lightning_callback(plan)]) trains by the
-    plan. module says which part of the LightningModule the plan is for, such as
-    lambda whole: whole.net; without it the plan is for the LightningModule itself."""
+    """Returns a callback for Lightning: Trainer(callbacks=[lightning_callback(plan)]) trains
+    by the plan. module returns the part of the LightningModule for which the plan was made,
+    such as lambda whole: whole.net; by default it is the LightningModule itself."""
     try:
         from lightning.pytorch import Callback
     except ImportError:

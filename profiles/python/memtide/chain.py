@@ -49,7 +49,7 @@ def chain(argv):
 
 
 def sample_of(args, sample, device, dtype):
-    """The input: that of the factory, or random numbers of the shape that was asked for."""
+    """Returns the input: the factory's sample, or random numbers of the shape of --input."""
     if sample is None or args.input:
         shape = args.input or ("32x3x299x299" if "inception" in args.network else "32x3x224x224")
         sample = torch.empty([int(n) for n in shape.split("x")], device="meta")
@@ -93,7 +93,7 @@ def run(args):
 
 
 def tell_plain(p, stages, x, loss):
-    """How the prediction of keeping everything compares with a plain step."""
+    """Returns how the prediction of keeping everything compares with a plain step."""
     predicted = keep_everything(p)
     try:
         plain = plain_peak(stages, x, loss) + p["input_bytes"] + sum(p["resident"].values())
@@ -106,7 +106,7 @@ def tell_plain(p, stages, x, loss):
 
 
 def profile(args, rows, least, stages, x, model=None):
-    """The profile as the file has it; times in nanoseconds."""
+    """Returns the profile with the fields of its file; times are in nanoseconds."""
     device, link = x.device, None
     where = "CPU, threads: %d" % torch.get_num_threads() if device.type == "cpu" else ""
     notes = ["PyTorch %s, %s, batch of %s" % (torch.__version__, args.dtype, "x".join(map(str, x.shape)))]

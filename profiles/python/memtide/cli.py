@@ -17,8 +17,9 @@ from .chain import chain
 
 
 def step_of(args):
-    """The step that a command line names: of package.module:factory, which returns
-    model, or model and arguments, or a dictionary, or of torchvision's model."""
+    """Returns the model and the arguments of its step for a command line: of
+    package.module:factory, which returns a model, a model and arguments, or a dictionary, or
+    of a model of torchvision."""
     if ":" not in args.network:
         import torchvision.models as models
 
@@ -42,12 +43,12 @@ def step_of(args):
 
 
 def program():
-    """How this program was started, for usage and messages."""
+    """Returns how this program was started, for usage and messages."""
     return "python -m memtide" if os.path.basename(sys.argv[0]) == "__main__.py" else "memtide_torch.py"
 
 
 def operators(argv):
-    """The command that writes the operators of a step."""
+    """Runs the command that writes the operators of a step."""
     parser = argparse.ArgumentParser(description="Write the operators of a training step for memtide (with --chain: a network stage by stage).",
                                      prog=program(), formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("network", help="package.module:factory, or a name of torchvision.models")
@@ -88,8 +89,8 @@ def operators(argv):
 
 
 def estimate(argv):
-    """The command that says what a step takes on a card, of a file or of a network that it
-    collects first."""
+    """Runs the command that estimates the memory of a step on a card, for a file, or for a
+    network that it collects first."""
     at = next((i for i, a in enumerate(argv) if ":" in a and not a.startswith("-")), None)
     if at is None:
         return pass_on(["estimate", *argv])
@@ -114,19 +115,19 @@ def estimate(argv):
 
 
 def missing():
-    """Says that PyTorch is not there; the exit status."""
+    """Reports that PyTorch is missing, and returns the exit status."""
     print("%s: PyTorch is missing: install it (pip install torch, or apt-get install python3-torch)." % program(), file=sys.stderr)
     return 1
 
 
 def flagged(text):
-    """A message with the flags of the command for the arguments of Python."""
+    """Returns a message with the command's flags in place of Python arguments."""
     return text.replace("memtide: ", "", 1).replace("real=True", "--real").replace("draws=8", "--draws 8")
 
 
 def main(argv=None):
-    """A command of memtide; stages with --chain and with --link, otherwise the operators of a
-    step."""
+    """Runs a command of memtide: stages with --chain and with --link, otherwise the operators
+    of a step. Returns the exit status."""
     argv = sys.argv[1:] if argv is None else list(argv)
     if argv and argv[0] in COMMANDS:
         return estimate(argv[1:]) if argv[0] == "estimate" else pass_on(argv)

@@ -1,6 +1,6 @@
-"""The operators of a step. Two traces of one step are made: the lean one, in which autograd
-keeps nothing, says when Python lets go of each tensor; the full one says when autograd
-keeps, reads and releases what it keeps.
+"""The operators of a step, from two traces of it. In the lean trace autograd keeps nothing,
+so it shows when Python frees each tensor. The full trace shows when autograd keeps, reads
+and releases tensors.
 """
 import contextlib
 import json
@@ -25,7 +25,7 @@ from .progress import teller, telling
 
 
 def needs_values(e):
-    """The refusal of an operator whose result depends on data, or None."""
+    """Returns the error for an operator whose result depends on data, or None."""
     if type(e).__name__ not in ("DataDependentOutputException", "DynamicOutputShapeException", "UnsupportedOperatorException"):
         return None
     frames, tb = [], e.__traceback__
@@ -36,7 +36,7 @@ def needs_values(e):
 
 
 def traces(step, real, model, kernels=None):
-    """The rows of a graph, from the two traces of a step."""
+    """Returns the rows of a graph, from the two traces of a step."""
     fake = None
     if not real:
         from torch._subclasses.fake_tensor import FakeTensorMode
@@ -66,13 +66,13 @@ def traces(step, real, model, kernels=None):
 
 
 def rows_of(lean, full, step):
-    """The content of a file of kind operators."""
+    """Returns the content of a file of kind operators."""
     made = {n for o in full.ops for n in o["new"]}
-    for n in range(len(full.sizes)):  # nobody has made it and nobody has let go of it: targets that the loss knows, masks of modules
+    for n in range(len(full.sizes)):  # storages that are neither made nor freed: targets of the loss, masks of modules
         if n not in made and n not in full.death:
             full.roles.setdefault(n, "input")
     base, at, events = set(full.roles), {}, []
-    for e in full.events:  # what autograd keeps at no cost is left out
+    for e in full.events:  # without what autograd keeps at no cost
         if e[0] in ("pack", "unpack", "release"):
             n, _, own = full.packs[e[1]]
             if own or n is None or n in base:
@@ -97,8 +97,8 @@ def rows_of(lean, full, step):
 
 
 def in_child(make):
-    """What make() returns, made by a copy of this process: a crash in there takes
-    nothing along. Without fork it is made here."""
+    """Returns the result of make(), which runs in a copy of this process, so that a crash
+    does not affect this one. Without fork it runs in this process."""
     if not hasattr(os, "fork") or torch.cuda.is_initialized():
         return make()
     with tempfile.TemporaryFile("w+") as f, warnings.catch_warnings():
@@ -108,7 +108,7 @@ def in_child(make):
         pid = os.fork()
         if pid == 0:
             try:
-                torch.set_num_threads(1)  # threads of the parent do not exist here
+                torch.set_num_threads(1)  # the threads of the parent do not exist in the copy
                 try:
                     made = ["rows", make()]
                 except ValuesNeeded as e:
@@ -133,7 +133,7 @@ def in_child(make):
         raise ValuesNeeded(made)
     if what == "refused":
         raise CollectError(made)
-    if what == "failed" and "Autograd-and-Fork" in made:  # this process has run a backward: its copies cannot
+    if what == "failed" and "Autograd-and-Fork" in made:  # after a backward in this process, its copies cannot run one
         return make()
     if what == "failed":
         raise RuntimeError("The model failed while it was collected:\n" + made)
@@ -141,18 +141,20 @@ def in_child(make):
 
 
 def collect(model, args=(), kwargs=None, loss=None, autocast=None, real=None, temps=True, times=None, reps=0, units=None, child=True, draws=1, progress=None):
-    """The operators of one training step as a Graph; shapes alone are run, in a process
-    of their own, unless real, or where a plain step on the device is another one than
-    they say, or where the model looks at values, which is said. PyTorch before 2.1 runs
-    the step, its products and convolutions once for each shape, and all of it where the
-    model looks at values; real=True does that at once. The default of loss
-    is what the model returns, if that is one number, or its .loss. autocast: a type or
-    its name. temps: a step of a copy measures what kernels take beside their results,
-    and the peak of a plain step.
-    times: the device whose model says how long operators take; reps: measure their
-    times that often instead. units: patterns of the names of modules (h.*). draws: of
-    that many draws of random numbers, the one whose plain step takes the most. progress:
-    say what is being done; None: in a terminal or a notebook."""
+    """Returns the operators of one training step as a Graph.
+
+    Only shapes are run, in a process of their own, unless real is true, or a plain step on the
+    device differs from them, or the model looks at values, which is reported. PyTorch before 2.1
+    runs the step: its products and convolutions once for each shape, or all of it if the model
+    looks at values; real=True runs all of it at once.
+
+    loss computes the loss from the model's result; by default it is the result itself if that is
+    one number, or its .loss. autocast is a type or its name. temps: a step of a copy measures
+    the temporary memory of kernels, and the peak of a plain step. times is the device whose
+    model gives the times of operators; reps measures their times that often instead. units are
+    patterns of the names of modules (h.*). draws: of that many draws of random numbers, take the
+    one whose plain step needs the most memory. progress: show progress; None means in a terminal
+    or a notebook."""
     if torch is None:
         raise CollectError("PyTorch is missing: install it (pip install torch, or apt-get install python3-torch).")
     step = Step(model, args, kwargs, loss, autocast)
@@ -185,8 +187,8 @@ def collect(model, args=(), kwargs=None, loss=None, autocast=None, real=None, te
 
 
 def collected(step, graph_of, real, measured):
-    """The graph that graph_of makes, from shapes alone where that does; and what in the
-    model needs values, if it is why it did not."""
+    """Returns the graph of graph_of, from shapes alone if that works, and otherwise what in
+    the model needs values, or ""."""
     needed = ""
     if real is None and (1, 13) <= VERSION < (2, 1) and step.device.type == "cpu":
         kernels, before = Kernels(), random_state()
@@ -212,8 +214,8 @@ def collected(step, graph_of, real, measured):
 
 
 def worst_draw(step, draws):
-    """The random state, the present one or that of a seed, from which a plain step takes
-    the most memory."""
+    """Returns the random state, the present one or that of a seed, with which a plain step
+    takes the most memory."""
     now, worst, most = random_state(), None, -1
     for seed in range(draws):
         if seed:

@@ -1,4 +1,4 @@
-"""The command memtide, which a wheel of a platform carries: where it is, and what it is asked."""
+"""The command memtide, which a wheel for a platform contains: finding it and running it."""
 import os
 import shutil
 import subprocess
@@ -7,7 +7,7 @@ import sysconfig
 
 from .errors import PlanError
 
-# What the command does; every other first word of a command line is a network.
+# The subcommands; every other first word of a command line is a network.
 COMMANDS = ("solve", "sweep", "batch", "place", "doctor", "link", "svg", "export", "torch", "estimate", "diff", "plan", "pipeline", "score", "serve", "version", "help")
 
 HOW = ("The command memtide is not here: install the wheel of your platform, put a binary of the release on the PATH, "
@@ -15,18 +15,18 @@ HOW = ("The command memtide is not here: install the wheel of your platform, put
 
 
 def command():
-    """The path of the command memtide: what the variable MEMTIDE names, what the wheel has
-    installed, or what is on the PATH; None if there is none."""
+    """Returns the path of the command memtide: the variable MEMTIDE, the program of the
+    wheel, or the one on the PATH. None if there is no such program."""
     name = "memtide.exe" if os.name == "nt" else "memtide"
-    beside = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "bin")  # of pip install --target
+    beside = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "bin")  # for pip install --target
     folders = [sysconfig.get_path("scripts"), sysconfig.get_path("scripts", os.name + "_user"), beside]
     found = [os.environ.get("MEMTIDE", "")] + [os.path.join(f, name) for f in folders if f] + [shutil.which("memtide") or ""]
     return next((f for f in found if f and os.access(f, os.X_OK) and os.path.isfile(f)), None)
 
 
 def ask(*args):
-    """What the command writes to its standard output; PlanError with what it says where it
-    refuses. What it remarks otherwise goes to the standard error."""
+    """Runs the command and returns its standard output and its standard error. Raises
+    PlanError with its message if it fails."""
     path = command()
     if path is None:
         raise PlanError(HOW)
@@ -37,7 +37,7 @@ def ask(*args):
 
 
 def pass_on(argv):
-    """Runs the command in the place of this program, and returns its exit status."""
+    """Runs the command in place of this program, and returns its exit status."""
     path = command()
     if path is None:
         print(HOW, file=sys.stderr)

@@ -1,4 +1,4 @@
-"""A plan beside the checkpointing that the framework has."""
+"""Comparison of a plan with the framework's own checkpointing."""
 import functools
 import gc
 import html
@@ -14,9 +14,9 @@ from .steps import Step
 
 
 def checkpointed(model, plan):
-    """The checkpointing that the model's own framework has: its switch, or PyTorch's
-    checkpoint around every unit of the class that most units of the plan have. Says
-    which."""
+    """Turns on the checkpointing of the model's own framework: its switch, or PyTorch's
+    checkpoint around every unit of the most frequent class among the plan's units. Returns
+    its name."""
     if hasattr(model, "gradient_checkpointing_enable"):
         model.gradient_checkpointing_enable()
         return "gradient_checkpointing_enable()"
@@ -36,12 +36,11 @@ def checkpointed(model, plan):
 
 def compare(model, plan, args=(), kwargs=None, loss=None, autocast=None, reps=3):
     """Measures a training step on copies of the model: plain, with the framework's own
-    checkpointing, and by the plan. Each row has the peak that the allocator says, above
-    what is there before a step, what it had reserved (of a GPU, otherwise None), the
-    median time of so many steps in seconds, and whether gradients and buffers are those
-    of the plain step, bit by bit; its own row says whether a second run of it gives them
-    again, which kernels of a GPU that add in any order do not. The plan's row has the
-    predicted peak."""
+    checkpointing, and by the plan. Each row has the peak of the allocator above the memory
+    before the step, the reserved memory (None without a GPU), the median time of reps steps
+    in seconds, and whether gradients and buffers equal those of the plain step, bit by bit.
+    The row of the plain step says whether they equal those of a second plain step, which some
+    kernels of a GPU do not ensure. The row of the plan has the predicted peak."""
     plan, rows, want = load_plan(plan), [], None
     step = Step(model, args, kwargs, loss, autocast)
     device = step.device
@@ -69,8 +68,8 @@ def compare(model, plan, args=(), kwargs=None, loss=None, autocast=None, reps=3)
 
 
 def trained(own):
-    """Runs a step twice. Returns what runs it once more, and the gradients and buffers of
-    the second time by name; the first makes what later ones find."""
+    """Runs a step twice. Returns a function that runs it once more, and the gradients and
+    buffers after the second run by name: the first run creates the gradients."""
     def run():
         torch.manual_seed(0)
         random.seed(0)
@@ -105,7 +104,7 @@ def alike(a, b):
 
 
 def comparison(rows, device):
-    """The rows of compare as a table."""
+    """Returns the rows of compare as a table."""
     lines = [("", "peak", "predicted", "reserved", "time", "gradients", "buffers")]
     for r in rows:
         size = lambda key: "-" if r[key] is None else size_text(r[key])

@@ -1,35 +1,37 @@
-"""What is refused, in sentences that any terminal can show. It uses no other module."""
+"""Errors, whose text is safe on any terminal. This module imports no other module of the
+package."""
 import re
 
 STEERING = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 def shown(text):
-    """Foreign text without what could do something where it is shown: control
-    characters, with which a terminal can be steered, marks that turn the direction of
-    what follows, and halves of characters. White space becomes a space, the others
-    U+FFFD, as CleanText in profiles/budget.go has it."""
+    """Returns foreign text without characters that could have an effect where it is shown:
+    control characters, which can steer a terminal, marks that change the direction of text,
+    and halves of surrogate pairs. White space becomes a space, the others U+FFFD, as in
+    CleanText of profiles/budget.go."""
     return STEERING.sub(lambda m: " " if m[0] in "\t\n\r\u2028\u2029" else "\ufffd", text)
 
 
 class Refusal(RuntimeError):
-    """What was found and what to do, in a sentence that any terminal can show."""
+    """An error that says what was found and what to do, in a sentence that is safe on any
+    terminal."""
 
     def __init__(self, text):
         super().__init__(shown(text))
 
 
 class CollectError(Refusal):
-    """What keeps a network from being profiled, in a sentence."""
+    """The network cannot be profiled."""
 
 
 class OtherOperators(CollectError):
-    """What shapes alone do is not what the device does."""
+    """A step on the device runs other operators than the step on shapes alone."""
 
 
 class ValuesNeeded(CollectError):
-    """A model looks at values, and shapes alone have none. what says which operator
-    needs them, and in which line of the model."""
+    """The model looks at values, which shapes alone do not have. what is the operator that
+    needs them, and the line of the model."""
 
     def __init__(self, what):
         super().__init__(what + ": collect with real=True.")
@@ -41,5 +43,5 @@ class PlanError(Refusal):
 
 
 def size_text(n):
-    """Bytes for people."""
+    """Returns a number of bytes for people."""
     return "%.1f GiB" % (n / 2**30) if n >= 2**30 else "%.1f MiB" % (n / 2**20)

@@ -1,7 +1,7 @@
-"""Segments that run again. Where autograd would keep a tensor, hooks put a Handle. When
-backward asks for one that is empty, the module calls of its segment run again, and the
-n-th tensor that this run would keep goes to the n-th handle: nothing of the graph of the
-second run is used.
+"""Segments that run again. Hooks replace each tensor that autograd would keep by a Handle.
+When the backward needs an empty handle, the module calls of its segment run again, and
+the n-th tensor that this run would keep becomes the value of the n-th handle. The graph
+of the second run is not used.
 """
 import weakref
 
@@ -14,7 +14,7 @@ from .offload import Offloaded, unpack
 
 
 class Handle:
-    """What the graph keeps instead of a tensor."""
+    """The object that the graph keeps in place of a tensor."""
 
     __slots__ = ("frame", "value", "meta", "__weakref__")
 
@@ -23,20 +23,20 @@ class Handle:
 
 
 class Arg:
-    """A tensor among the arguments of a recorded call: a value, or a packed block on the
-    host, or the at-th tensor that an earlier call of the frame returned."""
+    """A tensor among the arguments of a recorded call: a value, a packed block on the host,
+    or the at-th tensor that an earlier call of the frame returned."""
 
     __slots__ = ("value", "wants", "version", "call", "at", "packed")
 
 
 class Call:
-    """A recorded call of a module, with the states it began in."""
+    """A recorded call of a module, with the states at its start."""
 
     __slots__ = ("module", "args", "kwargs", "state", "buffers", "attributes", "count", "objects")
 
 
 class Frame:
-    """One execution of a segment whose kept tensors are made again when they are needed."""
+    """One execution of a segment whose kept tensors are computed again when they are needed."""
 
     def __init__(self, rt, seg):
         self.rt, self.seg, self.calls, self.handles, self.outs = rt, seg, [], [], []
@@ -57,7 +57,7 @@ class Frame:
         for i in reversed(range(len(self.outs))):
             for j, (r, version) in enumerate(self.outs[i]):
                 if r() is t:
-                    if version == t._version:  # else something outside of the calls has changed it
+                    if version == t._version:  # otherwise code outside of the calls has changed it
                         a.call, a.at = i, j
                         return a
         a.wants = t.requires_grad
@@ -80,7 +80,8 @@ class Frame:
             self.rt.settle(c.module, c.attributes)
 
     def hook(self):
-        """pack, for a graph that may outlive the frame: PyTorch 2 holds on to it."""
+        """Returns pack as a hook for a graph that may outlive the frame: PyTorch 2 keeps a
+        reference to it."""
         frame = weakref.ref(self)
         return lambda t: frame().pack(t)
 
@@ -94,7 +95,7 @@ class Frame:
         return h
 
     def fill(self):
-        """Runs the calls again until all handles that live have their tensors."""
+        """Runs the calls again until all handles that are alive have their tensors."""
         if self.calls is None or self.running:
             raise PlanError("%s is needed twice by backward; run backward once, or with retain_graph remove the plan." % name_of(self.seg))
         self.running = True
@@ -116,7 +117,7 @@ class Frame:
 
         def get(a):
             if a.call is not None:
-                return outs[a.call][a.at]  # the object itself: an inner run knows it by that, and in-place work may follow
+                return outs[a.call][a.at]  # the object itself: an inner run identifies it, and in-place work may follow
             if a.packed is None and a.value._version != a.version:
                 raise PlanError("An input of %s was changed in place after it had been kept: the module's in-place operation belongs to the same unit. Collect again." % name_of(self.seg))
             v = (unpack(a.packed) if a.packed else a.value).detach()
@@ -131,13 +132,13 @@ class Frame:
                     out = rt.call(c.module, args, kwargs, job, self.sac[1] if self.sac else None)
                 outs.append(tensors(out))
                 del out, args, kwargs
-                later = set()  # what a later call does not read goes
+                later = set()  # results that no later call reads are freed
                 for d in calls[n + 1:]:
                     mapped((d.args, d.kwargs), lambda a: a.call is not None and later.add((a.call, a.at)), Arg)
                 outs = [[t if (i, j) in later else None for j, t in enumerate(o)] for i, o in enumerate(outs)]
             except Stop:
                 return
-            except RuntimeError:  # before PyTorch 2 an exception of a hook arrives as one
+            except RuntimeError:  # before PyTorch 2 an exception of a hook arrives as this type
                 if job.want or not job.stopped:
                     raise
                 return
@@ -147,12 +148,12 @@ class Frame:
 
 
 class Stop(BaseException):
-    """All that was wanted has been computed."""
+    """Raised when all wanted tensors have been computed."""
 
 
 class Fill:
-    """The bookkeeping of one run again: the n-th tensor that autograd would keep goes
-    to the n-th handle."""
+    """The state of one repeated run: the n-th tensor that autograd would keep becomes the
+    value of the n-th handle."""
 
     def __init__(self, frame):
         self.frame, self.at, self.sub, self.stopped = frame, 0, None, False
@@ -168,7 +169,7 @@ class Fill:
         if h is not None and h.meta != (tuple(t.shape), t.dtype):
             raise PlanError("%s computed %s %s the second time and %s %s the first: its forward depends on something that changed." % (
                 (name_of(frame.seg), tuple(t.shape), str(t.dtype)[6:]) + (h.meta[0], str(h.meta[1])[6:])))
-        if self.sub is not None:  # a segment within this one takes the handle over
+        if self.sub is not None:  # a segment within this one takes over the handle
             self.sub.handles.append(r)
             if h is not None:
                 h.frame = self.sub
@@ -182,8 +183,8 @@ class Fill:
 
 
 class Level:
-    """Which calls begin which segments, at one depth. job: the run again that it is
-    within, None in the forward."""
+    """The segment of each call, at one depth. job is the repeated run that contains it; None
+    in the forward."""
 
     def __init__(self, segments, job=None):
         self.job, self.frames = job, {}
@@ -191,7 +192,8 @@ class Level:
 
 
 def selective(save):
-    """PyTorch's contexts that keep single operators: (name, k-th of that name)."""
+    """Returns PyTorch's contexts that keep single operators, each given as (name, k-th of
+    that name)."""
     from torch.utils.checkpoint import CheckpointPolicy, create_selective_checkpoint_contexts
 
     wanted, counts = {(n, k) for n, k in save}, {}

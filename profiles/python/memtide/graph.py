@@ -16,7 +16,7 @@ from .player import Player
 
 
 class Graph:
-    """The operators of a training step, as the file has them (memtide/1, kind
+    """The operators of a training step, with the fields of their file (memtide/1, kind
     operators; docs/formats.md)."""
 
     def __init__(self, data):
@@ -30,8 +30,8 @@ class Graph:
     # units
 
     def choose(self, patterns=None):
-        """Sets the units: the module calls that a plan chooses from, in order, and which
-        of them have to stay with the one before because of work in place."""
+        """Sets the units, the module calls from which a plan chooses, in order, and those
+        that have to stay with the unit before them because of work in place."""
         if patterns:
             found = [i for i, c in enumerate(self.data["calls"]) if any(fnmatch.fnmatchcase(c["path"], p) for p in patterns)]
             inside = lambda i: i is not None and (i in found or inside(self.data["calls"][i]["parent"]))
@@ -43,8 +43,8 @@ class Graph:
         self.data["units"], self.data["tied"] = self.together(units)
 
     def opened(self, share=0.125):
-        """The tree of calls is opened where children are containers, and where a call
-        keeps much and has no siblings of its own class."""
+        """Returns the units: a call is replaced by its children if they are containers, or if
+        it keeps much memory and has no siblings of its own class."""
         d, kept, children = self.data, {}, {}
         for n, c in d["keeps"]:
             while c is not None:
@@ -60,7 +60,7 @@ class Graph:
             inner = [k for k in below if children.get(k)]
             kind = d["calls"][i]["class"]
             twin = kind != "Sequential" and sum(d["calls"][k]["class"] == kind for k in children.get(d["calls"][i]["parent"], [])) > 1
-            if kind == "OptimizedModule" and i:  # what torch.compile made runs as a whole
+            if kind == "OptimizedModule" and i:  # a module of torch.compile runs as a whole
                 out.append(i)
             elif i == 0 or (inner and len(inner) == len(below)) or (inner and not twin and size.get(i, 0) > share * total):
                 for k in below:
@@ -72,9 +72,10 @@ class Graph:
         return out
 
     def together(self, units):
-        """The units that can be recomputed, and those that go with the one before:
-        whoever works in place belongs to who made the storage; what reads a storage that
-        others change later belongs to its maker; outside of units nobody can be told."""
+        """Returns the units that can be recomputed, and those that are tied to the unit
+        before them. A unit that works in place, or that reads a storage which is changed
+        later, is tied to the unit that made the storage. It cannot be recomputed if no unit
+        made the storage."""
         d = self.data
         of = {op: k for k, u in enumerate(units) for op in range(d["calls"][u]["op"], d["calls"][u]["end"])}
         written = {}
@@ -91,7 +92,7 @@ class Graph:
 
         for n, at in written.items():
             if d["roles"].get(str(n)) in ("weight", "buffer", "grad"):
-                continue  # the unit's own
+                continue  # they belong to the unit itself
             maker = of.get(self.first.get(n))
             for i in at:
                 if of.get(i) is not None:
@@ -104,14 +105,14 @@ class Graph:
         return [units[k] for k in keep], [j for j, k in enumerate(keep) if k in tied]
 
     def units(self):
-        """The names of the units."""
+        """Returns the names of the units."""
         return [self.data["calls"][i]["path"] for i in self.data["units"]]
 
     # sizes and times that only a real step knows
 
     def measure(self, step, reps=0, kernels=None):
-        """Measures what kernels take beside their results, their times if reps, and the
-        peak of a plain step, by steps of a copy. kernels stand in for what has run."""
+        """Measures the temporary memory of kernels, their times if reps is not 0, and the
+        peak of a plain step, with steps of a copy. kernels substitutes kernels that have run."""
         own, rng = step.copy(), random_state()
         teller[-1].part(2)
         with Temps(reps, kernels) as seen:
@@ -128,14 +129,14 @@ class Graph:
         self.data["source"].update(temps="measured", **({"times": "measured", "notes": []} if reps else {}))
 
     def off(self):
-        """How far the predicted peak of a plain step is from the measured one."""
+        """Returns the relative error of the predicted peak of a plain step."""
         plain = self.data["source"]["plain_bytes"]
         return abs(self.play().peak - plain) / max(plain, 1)
 
     def paired(self, names):
-        """The operators with the places of those that a step on the device has done.
-        Hooks make plain numbers of PyTorch's own into tensors, so that there may be more
-        operators on single numbers; they take nothing beside."""
+        """Returns pairs of an operator and the index of the same operator in a step on the
+        device. Hooks turn numbers of PyTorch into tensors, so there may be additional
+        operators on single numbers, which take no temporary memory."""
         ops = self.data["ops"]
         own = [o["name"] for o in ops]
         if own == names:
@@ -152,8 +153,8 @@ class Graph:
     # plans
 
     def play(self, plan=None):
-        """What a plan takes: .peak above what is there before the step, .again, the time
-        of what runs twice, and .time, of all, in seconds."""
+        """Returns what a plan takes: .peak above the memory before the step, and in seconds
+        .again, the time of what runs twice, and .time of the whole step."""
         segments = plan.get("segments") or [] if plan else []
         Fields(plan).segments("segments", segments)
         for s in walk(segments):
@@ -163,7 +164,7 @@ class Graph:
         return Player(self, segments).run()
 
     def plan(self, segments, kind, maker="memtide_torch.py"):
-        """A plan of these segments, with what it is predicted to take."""
+        """Returns a plan of these segments, with its predicted peak and times."""
         d, whole = self.data, self.play()
         played = self.play({"segments": segments})
         sha = sha_of([o["name"] for o in d["ops"][d["calls"][0]["op"]:d["calls"][0]["end"]]])
@@ -195,9 +196,9 @@ class Graph:
         return call == unit
 
     def show(self, budget=None, browser=True):
-        """Opens the page with this network in it: in the cell of a notebook, otherwise in a
-        browser, unless browser is False. The file that was opened is returned. Nothing is
-        fetched, and nothing leaves this machine."""
+        """Opens the page with this network: in the cell of a notebook, otherwise in a
+        browser, unless browser is False. Returns the opened file. Fetches nothing, and sends
+        nothing."""
         return show_page(self.save, self.data["name"], budget, browser=browser)
 
     # files
@@ -209,7 +210,7 @@ class Graph:
 
 
 def load(path):
-    """The graph in a file."""
+    """Returns the graph in a file."""
     with open(path, encoding="utf-8") as f:
         data = json.load(f)
     if data.get("format") != "memtide/1" or data.get("kind") != "operators":

@@ -1,4 +1,4 @@
-"""What stands in for products and convolutions, and what kernels take beside their results."""
+"""Substitutes for products and convolutions, and the temporary memory of kernels."""
 import statistics
 
 from .errors import CollectError
@@ -11,10 +11,11 @@ from .operators import (
 
 
 class Kernels:
-    """Stands in for products and convolutions where no fake tensors exist: each runs
-    once for its shapes, strides and types, and then zeros of the same layout are its
-    results, with what the kernel takes beside them. `looked`: something has asked for
-    values, so that what was collected with this may be wrong."""
+    """Substitutes for products and convolutions, for versions of PyTorch without fake
+    tensors. Each product or convolution runs once for its shapes, strides and types.
+    Afterwards its results are zeros of the same layout, with the temporary memory of the
+    kernel. `looked` is set if the model has looked at values, so that the collected step may
+    be wrong."""
 
     HEAVY = {"aten.%s.default" % n for n in ("mm", "addmm", "bmm", "baddbmm", "convolution", "convolution_backward")}
 
@@ -26,8 +27,8 @@ class Kernels:
         raise NeedsValues
 
     def run(self, func, args, kwargs, within=False):
-        """The result of an operator. within: the allocator is watched, and sees what it
-        would see of the kernel."""
+        """Returns the result of an operator. within: the allocator is watched, so the
+        temporary memory of the kernel is allocated, too."""
         if func.namespace != "aten" or reads_values(func, args):
             self.look(short_name(func))
         seen = tensors((args, kwargs))
@@ -51,8 +52,9 @@ class Kernels:
 
 
 def short(func, args):
-    """The operands of a product with an inner dimension of 1: the result, and what the
-    kernel takes beside it, are the same where BLAS reads both operands as they lie."""
+    """Returns the operands of a product with an inner dimension of 1, if the size of the
+    result and the temporary memory of the kernel stay the same: BLAS then reads both operands
+    without a copy."""
     if str(func) not in ("aten.mm.default", "aten.addmm.default"):
         return args
     a, b = args[-2:]
@@ -61,7 +63,7 @@ def short(func, args):
 
 
 class Layout:
-    """How a contiguous or permuted tensor of the CPU lies."""
+    """The layout of a contiguous or permuted tensor on the CPU."""
 
     def __init__(self, t):
         self.size, self.stride, self.dtype = t.size(), t.stride(), t.dtype
@@ -71,7 +73,8 @@ class Layout:
 
 
 class Stood(DispatchMode):
-    """While it is entered, kernels stand in for operators as they do for the allocator."""
+    """Substitutes operators by kernels, with their effect on the allocator, while it is
+    entered."""
 
     def __init__(self, kernels):
         super().__init__()
@@ -84,8 +87,8 @@ class Stood(DispatchMode):
 
 
 class Temps(DispatchMode):
-    """What kernels take beside their results, and their times: measured once for each
-    operator with its shapes."""
+    """Measures the temporary memory and the time of kernels, once for each operator with its
+    shapes."""
 
     def __init__(self, reps=0, kernels=None):
         super().__init__()

@@ -1,4 +1,4 @@
-"""A profile of stages as a file, and as a link: the profile itself as the fragment of the page's address."""
+"""A profile of stages as a file, and as a link whose fragment is the profile."""
 import base64
 import functools
 import json
@@ -12,7 +12,7 @@ COLUMNS = ("forward", "backward", "output_bytes", "saved_bytes", "grad_bytes", "
 
 
 def text_of(p):
-    """The profile as JSON, one line per stage; times are exact to the nanosecond."""
+    """Returns the profile as JSON, one line per stage; times are exact to the nanosecond."""
 
     def stage(row):
         cells = ['"name":' + json.dumps(row["name"])] + (['"kind":' + json.dumps(row["kind"])] if row["kind"] else [])
@@ -27,11 +27,11 @@ def text_of(p):
     return head[:-1] + ',\n "stages":[\n  ' + ",\n  ".join(map(stage, p["stages"])) + '],\n "loss":' + stage(p["loss"]) + "}\n"
 
 
-LONGEST_LINK = 32000  # addresses above it do not survive; the file travels better
+LONGEST_LINK = 32000  # longer addresses get lost; send the file instead
 
 
 def number(n):
-    """An unsigned number in groups of seven bits, the lowest first."""
+    """Returns an unsigned number in groups of seven bits, the lowest first."""
     out = bytearray()
     while n > 127:
         out.append(n & 127 | 128)
@@ -55,7 +55,7 @@ def deflate(data):
 
 
 def successor(s):
-    """The text with its last number one higher: h.9.attn, h.10.attn."""
+    """Returns the text with its last number incremented: h.9.attn, h.10.attn."""
     end = max([i for i, c in enumerate(s) if c in "0123456789"], default=-1) + 1
     start = end
     while start > 0 and s[start - 1] in "0123456789":
@@ -74,9 +74,10 @@ def names(list_):
 
 
 def column(earlier, values):
-    """What remains of a column after its best predictor: nothing, the row before,
-    or an earlier column, taken once or twice; its least value taken off and its
-    divisor taken out; as numbers that may repeat, or in as many bits as the largest."""
+    """Returns a column, encoded as its difference from the best predictor: nothing, the row
+    before, or an earlier column, once or twice. The minimum is subtracted and the common
+    divisor divided out. The rest is encoded as numbers, or with as many bits for each number
+    as the largest needs."""
     best = None
     for k in range(2 + 2 * len(earlier)):
         if k >= 2:
@@ -99,7 +100,7 @@ def column(earlier, values):
 
 
 def body(p):
-    """The bytes of a profile in a link, before compression, and their layout."""
+    """Returns the bytes of a profile in a link, before compression, and their layout."""
     source, r, device, rows = p.get("source", {}), p.get("resident", {}), p.get("device"), p["stages"] + [p["loss"]]
     out = b"".join(words(s) for s in (p.get("name", ""), p.get("dtype", ""), "memtide", source.get("tool", ""), source.get("times", ""),
                                      source.get("sizes", ""), source.get("device", ""), source.get("url", "")))
@@ -126,7 +127,7 @@ def body(p):
 
 
 def fragment(p):
-    """The fragment of the address that shows a profile, without the #."""
+    """Returns the fragment of the address that shows a profile, without the #."""
     plain, layout = body(p)
     codec, sent = "1.", deflate(plain)
     if len(sent) >= len(plain):
@@ -137,7 +138,7 @@ def fragment(p):
 
 
 def read(path):
-    """A profile that this program has written, with times in nanoseconds."""
+    """Returns a profile that this program has written, with times in nanoseconds."""
     with open(path, encoding="utf-8") as f:
         p = json.load(f, parse_float=str)
     if p.get("format") != "memtide/1" or p.get("kind", "chain") != "chain":

@@ -1,4 +1,4 @@
-"""Peaks of the allocator, and times."""
+"""Measurement of the allocator's peaks, and of times."""
 import gc
 import time
 
@@ -6,14 +6,14 @@ from .tensors import torch
 
 
 def allocated(fn, device):
-    """What fn returns, and the most that PyTorch's allocator held above the
-    start while it ran, in bytes."""
-    gc.collect()  # what others have left would go meanwhile, and be taken off
+    """Returns the result of fn, and the most bytes that PyTorch's allocator held above the
+    start while fn ran."""
+    gc.collect()  # else garbage of earlier code could be freed meanwhile
     return allocated_both(fn, device)[:2]
 
 
 def allocated_both(fn, device):
-    """As allocated, and what it holds above the start in the end."""
+    """As allocated, with the bytes above the start at the end as well."""
     if device.type == "cuda":
         torch.cuda.synchronize(device)
         start = torch.cuda.memory_allocated(device)
@@ -37,7 +37,7 @@ clock = time.perf_counter_ns
 
 
 def timed(fn, device):
-    """What fn returns, and its time in nanoseconds."""
+    """Returns the result of fn, and its time in nanoseconds."""
     if device.type == "cuda":
         begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
         torch.cuda.synchronize(device)
@@ -52,7 +52,7 @@ def timed(fn, device):
 
 
 def free_memory(device):
-    """What a device has for the plan; None if that is not known."""
+    """Returns the bytes that a device has free for a plan; None if unknown."""
     if device.type != "cuda":
         return None
     return torch.cuda.mem_get_info(device)[0] + torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)

@@ -1,4 +1,4 @@
-"""What modules hold while they run, and what a plan leaves in them."""
+"""The state of modules while they run, and what a plan stores in them."""
 import collections
 import contextlib
 import copy
@@ -10,7 +10,7 @@ from .tensors import mapped, nn, sha_of, tensors, torch
 
 
 class Contents:
-    """A list, dictionary, set or deque, and those within it, with what is in each."""
+    """A list, dictionary, set or deque, and the containers within it, with the items of each."""
 
     KINDS = (list, dict, set, collections.deque, collections.OrderedDict, collections.defaultdict, collections.Counter)
 
@@ -26,12 +26,12 @@ class Contents:
         return [*c, *c.values()] if isinstance(c, dict) else list(c)
 
     def same(self):
-        """Whether nothing has changed since."""
+        """Whether no item has changed since."""
         now = [self.items(c) for c, _ in self.parts]
         return all(len(a) == len(b) and all(x is y for x, y in zip(a, b)) for a, (_, b) in zip(now, self.parts))
 
     def put(self):
-        """Puts back what was in them, and returns the outer one."""
+        """Restores the items, and returns the outer container."""
         for c, items in self.parts:
             c.clear()
             n = len(items) // 2
@@ -43,12 +43,12 @@ class Contents:
 
 
 def noted(value):
-    """An attribute, with what is in it."""
+    """Returns an attribute, with its items if it is a container."""
     return Contents(value) if type(value) in Contents.KINDS else value
 
 
 def own_attribute(name):
-    """Whether an attribute is the model's, and none of PyTorch's or of a plan."""
+    """Whether an attribute belongs to the model, not to PyTorch or a plan."""
     return name not in MODULE and not name.startswith("_memtide") and name != "forward"
 
 
@@ -56,7 +56,7 @@ MODULE = set(vars(nn.Module())) if torch else set()
 
 
 def still(value):
-    """An attribute without the graph that it came from."""
+    """Returns an attribute without its autograd graph."""
     change = lambda t: t.detach().requires_grad_() if t.requires_grad and not isinstance(t, nn.Parameter) else t
     if isinstance(value, Contents):
         value.parts = [(c, [change(t) if torch.is_tensor(t) else t for t in items]) for c, items in value.parts]
@@ -65,16 +65,16 @@ def still(value):
 
 
 def signature(o):
-    """What changes of an object when a module appends to it, or counts in it."""
+    """Returns a value that changes when a module appends to an object, or counts in it."""
     parts = Contents([o, *(vars(o).values() if hasattr(o, "__dict__") else ())]).parts
     same = lambda v: v if isinstance(v, (int, float, str)) else id(v)
     return [(id(t), t._version, tuple(t.shape)) for t in tensors(o)], [[same(v) for v in items] for _, items in parts]
 
 
 class Planned:
-    """What a plan leaves in a module that it names: the runtime, the path of the module,
-    and the forward that the module itself had instead of that of its class, or None. A
-    deep copy of the module has a copy of it; a file of the module has None."""
+    """What a plan stores in a module that it names: the runtime, the path of the module, and
+    the forward that the module itself had in place of its class's, or None. A deep copy of
+    the module has a copy of it; a saved module has None."""
 
     def __init__(self, rt, path, forward):
         self.rt, self.path, self.forward = rt, path, forward
@@ -90,15 +90,15 @@ class Planned:
 
 
 def planned(module):
-    """What a plan has left in a module; None if there is no plan on it."""
+    """Returns what a plan has stored in a module; None without a plan."""
     return module.__dict__.get("_memtide")
 
 
 def stand_in(module):
-    """What stands in for the forward of a module that the plan names: a method, so that
-    a deep copy runs its own, of the signature that the module's own has, for those who
-    look at it (a Trainer drops the columns that forward does not take). It is called
-    forward, so that a file of the module has the forward of its class."""
+    """Returns the forward of a module that the plan names. It is a method, so that a deep
+    copy runs its own. It has the signature of the original forward, for code that inspects it
+    (a Trainer drops columns that forward does not take). It is called forward, so that a
+    saved module has the forward of its class."""
 
     def forward(self, *args, **kwargs):
         return self.__dict__["_memtide"].rt.forward(self, args, kwargs)
@@ -109,9 +109,9 @@ def stand_in(module):
 
 
 def modules_sha(model):
-    """A hash of what modules a model has, by path and class, and of the shapes of their
-    parameters. Buffers are left out: some grow while a model runs. Empty where a
-    parameter has no shape yet."""
+    """Returns a hash of the modules of a model, by path and class, and of the shapes of their
+    parameters. Buffers are left out: some grow while a model runs. Returns "" if a parameter
+    has no shape yet."""
     rows = ["%s %s" % (path, type(m).__name__) for path, m in model.named_modules()]
     for name, p in model.named_parameters():
         if isinstance(p, nn.parameter.UninitializedParameter):
@@ -121,7 +121,7 @@ def modules_sha(model):
 
 
 def whole(model):
-    """Refuses a model that FSDP has taken apart, or is about to."""
+    """Refuses a model that FSDP has sharded, or is about to."""
     for path, m in model.named_modules():
         kind = type(m).__name__
         if kind == "FullyShardedDataParallel" or kind.startswith("FSDP") or getattr(m, "_is_fsdp_managed_module", False):

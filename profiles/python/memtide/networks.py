@@ -9,8 +9,8 @@ from .tensors import _key, nn, torch
 
 
 def network(name, flat=False, cuts=None):
-    """The stages of a network as a list of (name, module), and a sample of its
-    input, or None."""
+    """Returns the stages of a network as a list of (name, module), and a sample of its input,
+    or None."""
     sample = None
     if ":" in name:
         sys.path.insert(0, os.getcwd())
@@ -35,7 +35,7 @@ def network(name, flat=False, cuts=None):
 
 
 def children(model, flat, prefix=""):
-    """The children of an nn.Sequential; flat opens those that are one."""
+    """Returns the children of an nn.Sequential; flat opens nested ones."""
     stages = []
     for name, child in model.named_children():
         if flat and isinstance(child, nn.Sequential):
@@ -46,8 +46,8 @@ def children(model, flat, prefix=""):
 
 
 def dense(model):
-    """A DenseNet of torchvision as a chain: each layer passes its input on
-    beside its output, as in arXiv:1911.13214, section 5.3."""
+    """Returns a DenseNet of torchvision as a chain: each layer passes on its input besides
+    its output, as in arXiv:1911.13214, section 5.3."""
 
     class Layer(nn.Module):
         def __init__(self, layer):
@@ -73,8 +73,8 @@ def dense(model):
 
 
 def traced(model, cuts):
-    """Splits any module that torch.fx can trace, after the modules that cuts
-    names, or wherever one tensor alone crosses."""
+    """Splits a module that torch.fx can trace, after the modules in cuts, or wherever exactly
+    one tensor crosses."""
     import torch.fx
 
     class Tracer(torch.fx.Tracer):
@@ -129,8 +129,8 @@ def _result(nodes):
 
 
 def _whole(calls, nodes, begin, end, source):
-    """The modules that a stage consists of, one after the other; None if it is
-    more than that. They are better than their nodes: tracing makes += a sum."""
+    """Returns the modules of which a stage consists, one after the other, or None if it has
+    other nodes as well. They are better than their nodes: tracing turns += into a sum."""
     modules = []
     while begin < end:
         fitting = [c for c in calls if c[0] == begin and c[1] <= end and c[2] is source]
@@ -143,7 +143,7 @@ def _whole(calls, nodes, begin, end, source):
 
 
 def _part(model, part, source, end):
-    """The nodes of a stage as a module."""
+    """Returns the nodes of a stage as a module."""
     graph = torch.fx.Graph()
     copies = {source: graph.placeholder("x")}
 
@@ -162,7 +162,7 @@ VIEWS = {"view", "reshape", "flatten", "permute", "transpose", "squeeze", "unsqu
 
 
 def _tied(model, node):
-    """Whether a node works in place on what it reads, or only views it."""
+    """Whether a node works in place on its input, or only views it."""
     if node.op == "call_module":
         module = model.get_submodule(node.target)
         return bool(getattr(module, "inplace", False)) or isinstance(module, (nn.Flatten, nn.Identity))
@@ -171,7 +171,8 @@ def _tied(model, node):
 
 
 def _name(part):
-    """The module that all of a stage belongs to, or its nodes joined."""
+    """Returns the name of the module that contains a whole stage, or the joined names of its
+    nodes."""
     targets = [n.target.split(".") if n.op == "call_module" else None for n in part]
     known = [t for t in targets if t]
     if known and len(part) > 1:
@@ -183,8 +184,8 @@ def _name(part):
 
 
 def joined(stages, x):
-    """Joins stages that destroy or only view their input with the one before.
-    Returns the stages and the size of each output."""
+    """Returns the stages; a stage that overwrites or only views its input is joined with the
+    one before."""
     out = []
     with torch.no_grad():
         for name, module in stages:
@@ -208,11 +209,11 @@ def joined(stages, x):
 if torch:
 
     class Joined(nn.Sequential):
-        """Stages that had to become one."""
+        """Stages that were joined into one."""
 
     class Leave(torch.autograd.Function):
-        """Ends a stage's graph without holding its output, as a training step
-        does: the gradient of the output comes from a list."""
+        """Ends a stage's graph without holding its output, as in a training step: the
+        gradient of the output comes from a list."""
 
         @staticmethod
         def forward(ctx, y, slot):
@@ -225,7 +226,7 @@ if torch:
 
 
     class Begin(torch.autograd.Function):
-        """Begins a backward with a gradient of ones that nobody else holds."""
+        """Starts a backward with a gradient of ones that has no other holder."""
 
         @staticmethod
         def forward(ctx, y):
@@ -236,5 +237,5 @@ if torch:
         def backward(ctx, _):
             shape, dtype, device = ctx.like
             return torch.ones(shape, dtype=dtype, device=device)
-else:  # nothing is measured without PyTorch
+else:  # without PyTorch nothing is measured
     Begin = Leave = None

@@ -1,17 +1,17 @@
-"""What lies on the host until backward comes near."""
+"""Activations on the host until the backward comes near."""
 import weakref
 
 from .tensors import StorageWeakRef, _key, _storage, plain, torch
 
 
 class Offloaded:
-    """What an offloaded segment keeps, or the arguments of one that runs again: they lie
-    on the host until backward comes near."""
+    """The activations that an offloaded segment keeps, or the arguments of one that runs
+    again. They are on the host until the backward comes near."""
 
     def __init__(self, rt, seg):
         self.rt, self.seg = rt, seg
-        self.blocks = weakref.WeakValueDictionary()  # the handles hold them: what backward is done with goes at once
-        self.line, self.n = rt.offloaded, len(rt.offloaded)  # those of the same step
+        self.blocks = weakref.WeakValueDictionary()  # the handles hold the blocks, so a block is freed when the backward is done with it
+        self.line, self.n = rt.offloaded, len(rt.offloaded)  # all of the same step
         self.line.append(weakref.ref(self))
 
     def pack(self, t):
@@ -21,9 +21,9 @@ class Offloaded:
         if b is None:
             with self.rt.quiet():
                 b = self.blocks[_key(t)] = Block(t, self.rt)
-            b.alive = StorageWeakRef(_storage(t))  # the address of a storage that is freed would be given again
+            b.alive = StorageWeakRef(_storage(t))  # a storage that is freed could share its address with a new one
             b.seen = {place(t)}
-        elif place(t) not in b.seen:  # a part that may have been written since, as gates of an LSTM are
+        elif place(t) not in b.seen:  # this part may have been written since, as the gates of an LSTM are
             with self.rt.quiet():
                 b.send(t)
             b.seen.add(place(t))
@@ -31,12 +31,12 @@ class Offloaded:
 
 
 def place(t):
-    """Which elements of its storage a tensor is, and how often they were changed."""
+    """Returns which elements of its storage a tensor is, and how often they were changed."""
     return t.dtype, t.size(), t.stride(), t.storage_offset(), t._version
 
 
 class Block:
-    """A storage on the host. On a GPU copies go to a side stream through pinned memory."""
+    """A storage on the host. On a GPU, copies use a side stream and pinned memory."""
 
     def __init__(self, t, rt):
         self.rt, self.device, self.flat, self.event = rt, t.device, None, None
@@ -58,7 +58,7 @@ class Block:
         t.record_stream(s)
 
     def send(self, t):
-        """Sends the elements of t again."""
+        """Copies the elements of t to the host again."""
         each = t.element_size()
         host = self.host[:self.host.numel() // each * each].view(t.dtype).as_strided(t.size(), t.stride(), t.storage_offset())
         if t.device.type == "cuda":

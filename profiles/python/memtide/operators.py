@@ -1,5 +1,5 @@
-"""Operators as PyTorch dispatches them: their names, what they read and write, and in which
-line of the model they are called.
+"""Operators as PyTorch dispatches them: their names, the tensors that they read and write,
+and the line of the model that calls them.
 """
 import contextlib
 import os
@@ -9,18 +9,19 @@ from .tensors import DispatchMode, mapped, sha_of, tensors, torch
 
 
 def unseen(func):
-    """Calls that fake tensors and hooks make, and a step does not."""
+    """Whether a call is made only by fake tensors and hooks, not by a step."""
     return str(func).startswith("prim.") or str(func) == "aten.detach.default"
 
 
 def passed(func, args, kwargs):
-    """The result of an unseen call. PyTorch 1.13 makes a number of a detached number."""
+    """Returns the result of an unseen call. PyTorch 1.13 makes a detached number a Python
+    number."""
     out = func(*args, **kwargs)
     return torch.scalar_tensor(out, dtype=args[0].dtype) if isinstance(out, (bool, int, float, complex)) else out
 
 
 def writes(func, args):
-    """The tensors that an operator writes in place."""
+    """Returns the tensors that an operator writes in place."""
     schema = getattr(func, "_schema", None)
     if schema is None or "!" not in str(schema):
         return []
@@ -28,17 +29,18 @@ def writes(func, args):
 
 
 def signature_of(func, args, kwargs):
-    """What the sizes of an operator depend on, unless they depend on values."""
+    """Returns what determines the sizes of an operator's results, unless they depend on
+    values."""
     sign = lambda t: (tuple(t.shape), t.stride() if t.layout is torch.strided else None, str(t.dtype), str(t.device))
     return str(func), str(mapped(args, sign)), str(mapped(kwargs, sign))
 
 
 class NeedsValues(BaseException):
-    """A model looks at a value that has not been computed."""
+    """The model looks at a value that has not been computed."""
 
 
 def short_name(func):
-    """The name of an operator, without the overload that most have."""
+    """Returns the name of an operator, without the usual overload."""
     return str(func)[:-8] if str(func).endswith(".default") else str(func)
 
 
@@ -52,7 +54,8 @@ def reads_values(func, args):
 
 @contextlib.contextmanager
 def watched(look):
-    """Reads of values that are no operators are told to look, as their tensor and name."""
+    """Calls look with the tensor and the name of the method when code reads values without an
+    operator."""
     names = ("numpy", "tolist")
 
     def seen(name):
@@ -73,11 +76,11 @@ def watched(look):
             delattr(torch.Tensor, name)
 
 
-OUTERMOST = set()  # the code that runs a step: module steps puts it here
+OUTERMOST = set()  # the code that runs a step; module steps adds it
 
 
 def frames_within():
-    """The frames of the step that is being collected, as code and line, innermost first."""
+    """Returns the frames of the collected step as code and line, innermost first."""
     f, out = sys._getframe(1), []
     while f is not None and f.f_code not in OUTERMOST:
         out.append((f.f_code, f.f_lineno))
@@ -86,15 +89,16 @@ def frames_within():
 
 
 def is_ours(file):
-    """Whether code of file is memtide's: of this package, or of the one file made of it."""
+    """Whether the code of a file is memtide's: of this package, or of the single file
+    generated from it."""
     own = line_of.__code__.co_filename
     packed = (__package__ or "").rpartition(".")[2] == "memtide"
     return os.path.dirname(file) == os.path.dirname(own) if packed else file == own
 
 
 def line_of(frames):
-    """The line of the model among frames, innermost first, such as net.py:30: the first
-    that lies outside of PyTorch, otherwise of PyTorch's own modules; empty if there is none."""
+    """Returns the line of the model among frames, innermost first, such as net.py:30: the
+    first one outside of PyTorch, otherwise one in PyTorch's own modules, or ""."""
     folder, theirs = os.path.dirname(torch.__file__) + os.sep, ""
     for code, line in frames:
         file = code.co_filename
@@ -107,13 +111,13 @@ def line_of(frames):
 
 
 def needs(name, frames):
-    """Which operator needs values, and in which line of the model."""
+    """Returns which operator needs values, and in which line of the model."""
     line = line_of(frames)
     return "%s needs values%s" % (name, " (%s)" % line if line else "")
 
 
 class Names(DispatchMode):
-    """While it is entered, the names of the operators."""
+    """Records the names of the operators while it is entered."""
 
     def __init__(self):
         super().__init__()

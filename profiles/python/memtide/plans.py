@@ -1,6 +1,6 @@
-"""Plans as files: how they are read, the bounds of each field, and PlanError for one that is not a plan.
+"""Plans as files: reading them, and the bounds of each field, beyond which PlanError is raised.
 
-The bounds are those of package profiles: whoever writes a plan is not known.
+The bounds are those of package profiles: a plan may come from an unknown author.
 """
 import json
 import os
@@ -11,7 +11,7 @@ from .showing import table
 
 
 def walk(segments):
-    """All segments, those within others behind them."""
+    """Yields all segments, each before the segments within it."""
     for s in segments or []:
         yield s
         yield from walk(s.get("inner"))
@@ -23,13 +23,13 @@ def name_of(seg):
 
 
 def shapes_of(plan):
-    """The plans in a plan: it itself, and those for other inputs."""
+    """Returns the plans in a plan: the plan itself, and those for other inputs."""
     return [plan] + (plan.get("shapes") or [])
 
 
 def several(plan, *others):
-    """One plan of plans for several batches or lengths of one model. Inputs that none of
-    them was made for run plainly."""
+    """Returns one plan from plans for several batches or lengths of one model. Inputs without
+    a plan run without one."""
     plan, others = load_plan(plan), [load_plan(p) for p in others]
     alike = lambda p: [(p.get("model") or {}).get(key) for key in ("units", "classes", "modules_sha")] + [p.get("autocast")]
     if any(alike(p) != alike(plan) for p in others):
@@ -40,7 +40,7 @@ def several(plan, *others):
 
 
 class Plan(dict):
-    """A plan: what its file has, by the names of its fields."""
+    """A plan: a dictionary with the fields of its file."""
 
     def __repr__(self):
         rows = [r for s in shapes_of(self) for r in summary(s)]
@@ -57,7 +57,7 @@ class Plan(dict):
 
 
 def summary(plan):
-    """What a plan of one shape does and takes, in a few words."""
+    """Yields what a plan for one shape does and takes, in a few words."""
     said, again = plan.get("predicted") or {}, sum(len(s["units"]) for s in plan["segments"] if s.get("do") == "recompute")
     yield "%d of %d units run again" % (again, len((plan.get("model") or {}).get("units") or [])) if plan.get("model") else "%d units run again" % again
     if said.get("peak_bytes"):
@@ -67,8 +67,8 @@ def summary(plan):
 
 
 def load_plan(plan):
-    """A plan from its file; a dictionary is one. PlanError says which field is not what
-    a plan has there."""
+    """Returns the plan in a file or a dictionary. Raises PlanError with the field that is
+    invalid."""
     if isinstance(plan, (str, os.PathLike)):
         plan = read_json(plan)
     if not isinstance(plan, dict) or plan.get("format") != "memtide-plan/1":
@@ -79,11 +79,11 @@ def load_plan(plan):
 
 MOST_BYTES, MOST_NUMBER, MOST_NAME, MOST_TEXT, MOST_NOTES, MOST_ITEMS = 512 << 20, 1 << 53, 1000, 10000, 1000, 1 << 20
 
-MOST_DEPTH = 100  # of segments within each other
+MOST_DEPTH = 100  # of nested segments
 
 
 def read_json(path):
-    """The content of a file of JSON that somebody else may have written."""
+    """Returns the content of a JSON file, which may come from an unknown author."""
     with open(path, "rb") as f:
         data = f.read(MOST_BYTES + 1)
     if len(data) > MOST_BYTES:
@@ -97,7 +97,7 @@ def read_json(path):
 
 
 def brief(value):
-    """A value of JSON for a message: the beginning of a text, of others the kind."""
+    """Returns a JSON value for a message: the start of a text, or the type of another value."""
     if type(value) is int and value.bit_length() > 64:
         return "a number of %d bits" % value.bit_length()
     if isinstance(value, str):
@@ -106,8 +106,8 @@ def brief(value):
 
 
 class Fields:
-    """The fields of a plan, each held against what it has to be. What is missing or null
-    is left to its default, but for segments, units and do."""
+    """Checks the fields of a plan. Fields that are missing or null have a default, except for
+    segments, units and do."""
 
     def __init__(self, plan):
         self.top = plan
@@ -124,7 +124,7 @@ class Fields:
             self.wrong(path, value, "a whole number from 0 to %d" % most)
 
     def number(self, path, value):
-        if type(value) not in (int, float) or not 0 <= value <= MOST_NUMBER:  # a NaN is neither
+        if type(value) not in (int, float) or not 0 <= value <= MOST_NUMBER:  # false for a NaN
             self.wrong(path, value, "a number from 0 on")
 
     def each(self, path, value, check, most=MOST_ITEMS):
@@ -134,7 +134,7 @@ class Fields:
             check("%s[%d]" % (path, i), v)
 
     def parts(self, path, value, checks):
-        """An object: of the fields that it has, each by its check."""
+        """Checks that value is an object, and each of its fields with its check."""
         if not isinstance(value, dict):
             self.wrong(path, value, "an object")
         for key, check in checks.items():
@@ -153,7 +153,7 @@ class Fields:
         self.shape("", self.top)
 
     def shape(self, path, value):
-        """What a plan has once, and each of its shapes."""
+        """Checks the fields that a plan and each of its shapes have."""
         predicted = {key: self.whole for key in ("peak_bytes", "keepall_peak_bytes", "sent_bytes")}
         predicted.update((key, self.number) for key in ("step_s", "again_s", "copies_s"))
         self.parts(path, value, {

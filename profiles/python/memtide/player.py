@@ -4,10 +4,11 @@ from .showing import table
 
 
 class Played:
-    """What the player says of a plan: bytes and seconds. sent: bytes that go to the host,
-    and back; their time is in none of the seconds. left: bytes that are there after the
-    step, in attributes of modules; a step that begins with as much of the one before takes
-    up to that much less above what was there. warnings: why it may not hold."""
+    """The result of playing a plan, in bytes and seconds. sent is the bytes that go to the
+    host and back; the seconds do not contain their time. left is the bytes that remain after
+    the step, in attributes of modules: a step that starts with as many bytes of the step
+    before takes up to that much less above its start. warnings are reasons why the result may
+    not hold."""
 
     def __init__(self, peak, time, again, left, sent, warnings=()):
         self.peak, self.time, self.again, self.left, self.sent, self.warnings = peak, time, again, left, sent, list(warnings)
@@ -22,14 +23,14 @@ class Played:
 
 
 class Player:
-    """Plays the trace of a step under a plan. An instance of a storage is (number, run);
-    run 0 is the forward. It is there while somebody holds it."""
+    """Plays the trace of a step under a plan. An instance of a storage is (number, run),
+    where run 0 is the forward. It exists while it has a holder."""
 
     def __init__(self, graph, segments):
         self.g, self.d, self.segments = graph, graph.data, segments
         self.now = self.peak = self.runs = self.again = self.sent = 0
         self.held, self.filler, self.holds, self.owner = {}, {}, {}, {}
-        self.line = []  # frames of which something is on the host, in order
+        self.line = []  # frames with data on the host, in order
         self.deaths = sorted([d, n] for n, d in self.d["python_frees"])
         gone = {n for _, n in self.deaths}
         self.late = {n for n, i in graph.first.items() if i < graph.end and n not in gone}
@@ -76,7 +77,7 @@ class Player:
         return Played(self.peak, time / 1e9, self.again / 1e9, self.now, self.sent, self.d.get("warnings", ()))
 
     def calls_of(self, segments):
-        """The segment that each call begins or goes on with."""
+        """Returns the segment of each call."""
         return {self.g.at[u]: s for s in segments for u in s["units"]}
 
     def frame(self, seg, run):
@@ -93,7 +94,7 @@ class Player:
         f["inputs"] = []
 
     def forward(self, begin, end, level, run, fill):
-        """Plays events of the forward; fill: the frame that is being filled again."""
+        """Plays events of the forward. fill is the frame that runs again, or None."""
         d, frames, mine, held = self.d, {}, set(), []
         cur = opened = inside = None
         want = set(fill["alive"]) if fill else None
@@ -146,18 +147,19 @@ class Player:
                         break
         self.settle(deaths[dead:], run, fill, mine, held)
         for f in frames.values():
-            if not f["alive"]:  # nothing of it is kept: nobody will ask
+            if not f["alive"]:  # it keeps nothing, so the backward will not need it
                 self.close(f)
 
     def reads(self, calls):
-        """Of storages that calls hand on to later ones the last that reads each."""
+        """Returns the last reader of each storage that one of the calls passes to a later
+        one."""
         return {n: c for c in calls for n, made in self.d["calls"][c]["args"] if any(k in calls for k, _ in made)}
 
     def ended(self, call, run, mine, reads):
-        """A call has run again: what it made goes, but for what a later one reads."""
+        """Ends a repeated call: frees what it made, except for what a later call reads."""
         for n in [n for n in mine if reads.get(n, -1) <= call]:
             self.drop((n, run), "python")
-            if n in self.owner:  # and who reads it then reads what the frame has
+            if n in self.owner:  # later calls read the instance of the frame
                 mine.discard(n)
 
     def enter(self, f, call, run, mine):
@@ -183,7 +185,7 @@ class Player:
             counts = f["second" if f is fill else "first"]
             k = counts[o["name"]] = counts.get(o["name"], -1) + 1
             saved = [o["name"], k] in f["seg"]["save"]
-        if saved and f is fill:  # it was kept: nothing runs
+        if saved and f is fill:  # its result was kept, so it does not run
             for n in o["new"]:
                 self.hold((n, f["run"]), "python")
                 held.append((n, f["run"]))
@@ -200,7 +202,7 @@ class Player:
             self.again += o["time_ns"]
 
     def settle(self, deaths, run, fill, mine, held):
-        """The end of a forward: what Python still held goes."""
+        """Ends a forward: frees what Python still held."""
         if not fill:
             for _, n in deaths:
                 self.drop((n, run), "python")
@@ -217,7 +219,7 @@ class Player:
         return (n, run) if n in mine or run == 0 else (n, self.owner.get(n, 0))
 
     def need(self, p):
-        """Backward asks for what it keeps."""
+        """Provides what the backward needs: p is an index of keeps."""
         if p in self.filler and self.filler[p]["seg"]["do"] == "offload":
             self.near(self.filler[p])
         while p in self.filler and p not in self.holds:
@@ -233,8 +235,8 @@ class Player:
             self.close(f)
 
     def near(self, f):
-        """Backward has come to a frame: it is brought back from the host, and so are those
-        before it that should be by then."""
+        """Brings back a frame that the backward has reached from the host, and those before
+        it within the prefetch distance."""
         for k in self.line[max(0, f["place"] - (f["seg"].get("prefetch") or 0)):f["place"] + 1]:
             if k["seg"]["do"] == "offload":
                 for q in sorted(k["alive"] - self.holds.keys()):

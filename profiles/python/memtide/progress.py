@@ -1,4 +1,4 @@
-"""What collect is doing, while it does: by tqdm where that is installed, otherwise in a line."""
+"""The progress of collect, shown with tqdm if it is installed, otherwise in a line."""
 import contextlib
 import sys
 
@@ -6,21 +6,21 @@ PARTS = ("what Python keeps", "what autograd keeps", "what kernels take", "the p
 
 
 class Silent:
-    """Says nothing."""
+    """Shows no progress."""
 
     def part(self, k):
-        """The k-th of PARTS begins."""
+        """Part k of PARTS begins."""
 
     def operators(self, n):
-        """So many operators of the part have run."""
+        """n operators of the part have run."""
 
     def close(self):
-        """Nothing is done any more."""
+        """The work is finished."""
 
 
 class Line(Silent):
-    """Says it on the standard error: in one line that is written again, or by tqdm. It may
-    be used by a copy of this process, which is why each call says all."""
+    """Shows progress on the standard error: in one line that is rewritten, or with tqdm. A
+    copy of this process may use it, so each call has all the state."""
 
     def __init__(self):
         self.k, self.bar = 0, None
@@ -54,13 +54,13 @@ class Line(Silent):
             sys.stderr.flush()
 
 
-teller = [Silent()]  # the last one is told
+teller = [Silent()]  # the last one is used
 
 
 @contextlib.contextmanager
 def telling(wanted):
-    """While it is entered, collect says what it does if that is wanted; None: where a
-    person sees it, in a terminal or a notebook."""
+    """While it is entered, collect shows its progress if wanted; None means in a terminal or
+    a notebook."""
     if wanted is None:
         wanted = sys.stderr.isatty() or "ipykernel" in sys.modules
     teller.append(Line() if wanted else Silent())

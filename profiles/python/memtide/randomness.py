@@ -1,4 +1,5 @@
-"""The generators of random numbers and the state of autocast, which a run again has to find as they were."""
+"""The generators of random numbers and the state of autocast, which a repeated run needs as
+they were."""
 import ctypes
 import random
 import sys
@@ -8,7 +9,7 @@ from .tensors import torch
 
 
 def random_state():
-    """The states of all generators of random numbers that a step may draw from."""
+    """Returns the states of all generators of random numbers that a step may use."""
     s = dict(other_random_state(), cpu=rng_bytes())
     if torch.cuda.is_available() and torch.cuda.is_initialized():
         s["cuda"] = torch.cuda.get_rng_state()
@@ -16,12 +17,12 @@ def random_state():
 
 
 def other_random_state():
-    """The states of the generators that are not PyTorch's."""
+    """Returns the states of the generators other than PyTorch's."""
     return {"python": random.getstate(), **({"numpy": sys.modules["numpy"].random.get_state()} if "numpy" in sys.modules else {})}
 
 
 def set_random_state(s):
-    """Has all generators go on as they did when random_state returned s."""
+    """Restores the states of all generators to those that random_state returned."""
     torch.set_rng_state(torch.frombuffer(bytearray(s["cpu"]), dtype=torch.uint8))
     random.setstate(s["python"])
     if "numpy" in s:
@@ -31,7 +32,7 @@ def set_random_state(s):
 
 
 def seed_all(n):
-    """Begins all generators with a seed."""
+    """Seeds all generators."""
     torch.manual_seed(n)
     random.seed(n)
     if "numpy" in sys.modules:
@@ -39,13 +40,13 @@ def seed_all(n):
 
 
 def rng_bytes():
-    """The state of the random numbers, outside of PyTorch's allocator."""
+    """Returns the state of PyTorch's generator, without using PyTorch's allocator."""
     t = torch.get_rng_state()
     return ctypes.string_at(t.data_ptr(), t.numel())
 
 
 def casts():
-    """Of each kind of device whether autocast is on, and its type."""
+    """Returns, for each kind of device, its name, whether autocast is on, and its type."""
     if hasattr(torch, "get_autocast_dtype"):
         return [(d, torch.is_autocast_enabled(d), torch.get_autocast_dtype(d)) for d in ("cpu", "cuda")]
     return [("cpu", torch.is_autocast_cpu_enabled(), torch.get_autocast_cpu_dtype()), ("cuda", torch.is_autocast_enabled(), torch.get_autocast_gpu_dtype())]
@@ -55,7 +56,7 @@ CASTS = ("bfloat16", "float16")
 
 
 def cast_type(autocast):
-    """The type of autocast, which may be named: None for none."""
+    """Returns the type of autocast, which may be given by name, or None."""
     name = autocast if isinstance(autocast, str) else str(autocast or "")
     name = name[6:] if name.startswith("torch.") else name
     if name and name not in CASTS:

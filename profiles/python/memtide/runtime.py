@@ -1,4 +1,4 @@
-"""The run of an unmodified model by a plan: apply, and what it returns."""
+"""Running an unmodified model by a plan: apply, and the Runtime that it returns."""
 import contextlib
 import types
 import warnings
@@ -18,7 +18,7 @@ from .operators import Names
 
 
 class Runtime:
-    """A plan on a model: what apply returns. remove() ends it."""
+    """A plan on a model; apply returns it. remove() ends it."""
 
     def __init__(self, model, plan, strict=False):
         self.plan, self.model, self.strict, self.shapes = plan, model, strict, shapes_of(plan)
@@ -28,17 +28,17 @@ class Runtime:
         self.changing, self.offloaded, self.streams, self.told, self.given, self.said = {}, [], {}, False, set(), set()
         self.named = sorted({u.split("#")[0] for p in self.shapes for s in walk(p.get("segments")) for u in s["units"]} | {""})
         fits(self.modules, self.named, plan)
-        self.paths = {self.modules[path]: path for path in self.named}  # also for a backward that comes after remove()
+        self.paths = {self.modules[path]: path for path in self.named}  # also for a backward after remove()
         for path in self.named:
             m = self.modules[path]
             own = m.__dict__.get("forward")
-            of_class = getattr(own, "__self__", None) is m and getattr(own, "__func__", None) is type(m).forward  # as a file of a planned model has it
+            of_class = getattr(own, "__self__", None) is m and getattr(own, "__func__", None) is type(m).forward  # as in a saved model with a plan
             m.__dict__["_memtide"] = Planned(self, path, None if of_class else own)
             m.forward = stand_in(m)
 
     def remove(self):
-        """The model is as it was before. The backward of a forward that ran by the plan
-        still finds what it needs; what lies within a run that it makes again is kept."""
+        """Restores the model. The backward of a forward that ran by the plan still works;
+        segments within one that it runs again are kept."""
         for path in self.named:
             m = self.modules[path]
             old = m.__dict__.pop("_memtide").forward
@@ -60,7 +60,7 @@ class Runtime:
             raise PlanError(WHOLE_COMPILE)
         f = self.original(m)
         if not torch.is_grad_enabled():
-            if self.count is not None:  # the collector counts such calls, too
+            if self.count is not None:  # the collector counts these calls, too
                 self.segment(m)
             return f(*args, **kwargs)
         if m is self.model and self.job is None:
@@ -79,7 +79,7 @@ class Runtime:
             with torch.autograd.graph.saved_tensors_hooks(keep.pack, unpack):
                 return f(*args, **kwargs)
         frame = self.begin(seg, m, args, kwargs, before)
-        self.level = None  # what lies within runs as it is
+        self.level = None  # calls within run unchanged
         try:
             with torch.autograd.graph.saved_tensors_hooks(frame.hook(), unpack), (frame.sac[0] if frame.sac else contextlib.nullcontext()):
                 out = f(*args, **kwargs)
@@ -89,11 +89,11 @@ class Runtime:
         return out
 
     def step(self, f, args, kwargs):
-        """A forward of the whole model."""
+        """Runs a forward of the whole model."""
         if not self.told:
             whole(self.model)
         self.level, self.count, self.offloaded = Level(self.fitting(args, kwargs)), {}, []
-        self.given = {_key(t) for t in tensors((args, kwargs)) + list(self.model.buffers()) if t.layout is torch.strided}  # others hold them
+        self.given = {_key(t) for t in tensors((args, kwargs)) + list(self.model.buffers()) if t.layout is torch.strided}  # tensors that are held anyway
         names = self.names = Names() if self.strict and not self.told and (self.plan.get("model") or {}).get("ops_sha") else None
         try:
             with names or contextlib.nullcontext():
@@ -107,7 +107,7 @@ class Runtime:
 
     @contextlib.contextmanager
     def quiet(self):
-        """What the plan does by itself is none of the model's operators."""
+        """Keeps the operators of the plan itself out of names."""
         names = self.names
         if names is not None:
             names.paused = True
@@ -118,9 +118,9 @@ class Runtime:
                 names.paused = False
 
     def fitting(self, args, kwargs):
-        """The segments for these inputs: those of the plan that was made for them. Where
-        none was, the only plan there is; of several none, and the step is plain. That is
-        said once of each input."""
+        """Returns the segments for these inputs: those of the plan for them. Without one, it
+        returns those of the only plan, or no segments if there are several plans, and reports
+        it once for each input."""
         now = input_rows(args, kwargs)
         made = [[[n, list(shape), dtype] for n, shape, dtype in p.get("inputs") or []] for p in self.shapes]
         self.same_cast()
@@ -132,7 +132,7 @@ class Runtime:
         return self.plan.get("segments") or [] if len(self.shapes) == 1 else []
 
     def same_cast(self):
-        """Tells of an autocast that is not the one that the plan was made for."""
+        """Reports an autocast other than the one for which the plan was made."""
         first, want = next(self.model.parameters(), None), self.plan.get("autocast")
         if first is None or want is None or first.device.type not in ("cpu", "cuda"):
             return
@@ -141,7 +141,8 @@ class Runtime:
             self.tell("planned %s, running %s" % tuple("under autocast to " + t if t else "without autocast" for t in (want, got)))
 
     def tell(self, said):
-        """Refuses a step that the plan was not made for, or warns of it, once."""
+        """Raises PlanError for a step for which the plan was not made if strict, otherwise
+        warns once."""
         if self.strict:
             raise PlanError("The plan is strict: %s." % said)
         if said not in self.said:
@@ -149,8 +150,7 @@ class Runtime:
             warnings.warn("memtide: " + shown(said), stacklevel=7)
 
     def segment(self, m):
-        """The segment that a call of a named module belongs to, and the counts of calls
-        before it."""
+        """Returns the segment of a call of a named module, and the counts of calls before it."""
         path = self.paths[m]
         before = dict(self.count)
         n = before.get(path, 0)
@@ -164,7 +164,7 @@ class Runtime:
         return frame
 
     def inner(self, seg, m, args, kwargs, f, before):
-        """A segment within one that is being run again."""
+        """Runs a segment within one that is run again."""
         level = self.level
         job = level.job
         if seg["do"] != "recompute" or job.sub is not None:
@@ -180,7 +180,7 @@ class Runtime:
         return out
 
     def call(self, m, args, kwargs, job, mode):
-        """Runs a recorded call again; what lies within it may be segments."""
+        """Runs a recorded call again; calls within it may be segments."""
         f = self.original(m)
         seg, before = self.segment(m)
         with torch.autograd.graph.saved_tensors_hooks(job.pack, unpack), mode or contextlib.nullcontext():
@@ -201,7 +201,8 @@ class Runtime:
             yield
 
     def before(self, m):
-        """Copies of the buffers that a call of m may change: of all until it is known."""
+        """Returns copies of the buffers that a call of m may change: of all buffers until
+        this is known."""
         names = self.changing.get(self.path_of(m))
         return {n: b.detach().clone() for n, b in m.named_buffers() if names is None or n in names}
 
@@ -212,7 +213,7 @@ class Runtime:
                 del copies[n]
 
     def swap(self, m, copies):
-        """Puts the buffers of m as they were, and returns what they were until now."""
+        """Restores the buffers of m, and returns their previous values."""
         buffers = dict(m.named_buffers())
         now = {n: buffers[n].detach().clone() for n in self.changing.get(self.path_of(m), ())}
         self.put(m, copies)
@@ -221,17 +222,18 @@ class Runtime:
     def put(self, m, copies):
         buffers = dict(m.named_buffers())
         for n, b in copies.items():
-            buffers[n].data.copy_(b)  # .data: no new version, autograd may have kept the buffer
+            buffers[n].data.copy_(b)  # .data makes no new version: autograd may have kept the buffer
 
-    # attributes that a module binds anew while it runs, such as a state that it carries on,
-    # or changes, such as a list of losses
+    # attributes that a module assigns while it runs, such as a carried state, or changes, such as
+    # a list of losses
 
     def held(self, m):
-        """The attributes that a call of m may change: all until it is known."""
+        """Returns the attributes that a call of m may change: all attributes until this is
+        known."""
         names = self.moving.get(self.path_of(m))
         if names is None:
             return {(sub, n): noted(v) for sub in m.modules() for n, v in vars(sub).items() if own_attribute(n)}
-        return {(sub, n): still(noted(vars(sub).get(n, self))) for sub, n in names}  # this object: there is none
+        return {(sub, n): still(noted(vars(sub).get(n, self))) for sub, n in names}  # self stands for a missing attribute
 
     def settle(self, m, before):
         if self.path_of(m) not in self.moving:
@@ -245,7 +247,7 @@ class Runtime:
             before.update(kept)
 
     def bind(self, attributes):
-        """Binds attributes, and returns what they were until now."""
+        """Assigns attributes, and returns their previous values."""
         now = {(sub, n): noted(vars(sub).get(n, self)) for sub, n in attributes}
         for (sub, n), v in attributes.items():
             if isinstance(v, Contents):
@@ -264,8 +266,8 @@ class Runtime:
         return self.streams[device]
 
     def near(self, keep):
-        """Backward has come to an offloaded segment: it is fetched, and so are those
-        before it that should be by then."""
+        """Fetches an offloaded segment that the backward has reached, and those before it
+        within the prefetch distance."""
         for i in range(keep.n, max(-1, keep.n - 1 - (keep.seg.get("prefetch") or 0)), -1):
             k = keep.line[i]()
             for b in list(k.blocks.values()) if k is not None else ():
@@ -301,10 +303,10 @@ def fits(modules, named, plan):
 
 
 def apply(model, plan, strict=False):
-    """Has the model train by a plan (a dictionary, or the name of its file) until
-    remove() of what is returned. Losses, gradients, buffers and random numbers are
-    those of the model without it. strict refuses other inputs and other operators than
-    the plan was made for."""
+    """Makes the model train by a plan (a dictionary, or the name of its file) until remove()
+    of the returned Runtime. Losses, gradients, buffers and random numbers are those of the
+    model without the plan. strict refuses other inputs and other operators than those for
+    which the plan was made."""
     plan = load_plan(plan)
     for doubt in plan.get("warnings") or []:
         warnings.warn("memtide: " + shown(doubt), stacklevel=2)

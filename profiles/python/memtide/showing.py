@@ -1,4 +1,4 @@
-"""How graphs and plans show themselves: in a line, in a notebook, and on the page."""
+"""Display of graphs and plans: in a line, in a notebook, and on the page."""
 import html
 import json
 import os
@@ -15,13 +15,13 @@ PAGE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "memtide.html")
 
 
 def table(title, rows, head=()):
-    """A title and rows of cells as HTML; cells are texts."""
+    """Returns a title and rows of text cells as HTML."""
     cells = lambda tag, row: "<tr>" + "".join("<%s style='text-align:left'>%s</%s>" % (tag, html.escape(str(c)), tag) for c in row) + "</tr>"
     return "<b>%s</b><table>%s%s</table>" % (html.escape(title), cells("th", head) if head else "", "".join(cells("td", r) for r in rows))
 
 
 def page_with(fragment):
-    """The page in one file, which opens with what a link says."""
+    """Returns the page in one file, which opens with the link of a fragment."""
     if not os.path.exists(PAGE):
         raise PlanError("The page is not beside this program: it is in the wheel of memtide, and make build makes dist/memtide.html.")
     with open(PAGE, encoding="utf-8") as f:
@@ -33,9 +33,9 @@ def page_with(fragment):
 
 
 def framed(page, name, height):
-    """HTML that shows a page in a frame which has an address of its own (a blob), as the page
-    writes into its address what it shows."""
-    text = json.dumps(page).replace("<", "\\u003c")  # no script ends within it
+    """Returns HTML that shows a page in a frame. The frame has an address of its own (a
+    blob), because the page writes its state into its address."""
+    text = json.dumps(page).replace("<", "\\u003c")  # so that the text does not end the script
     mark = "memtide-%s" % uuid.uuid4().hex
     return ('<iframe id="%s" title="%s" width="100%%" height="%d" style="border:0"></iframe><script>'
             'document.getElementById("%s").src = URL.createObjectURL(new Blob([%s], {type: "text/html;charset=utf-8"}));</script>'
@@ -43,15 +43,15 @@ def framed(page, name, height):
 
 
 def in_notebook():
-    """Whether a notebook shows what is displayed."""
+    """Whether this process runs in a notebook."""
     shell = sys.modules.get("IPython") and sys.modules["IPython"].get_ipython()
     return shell is not None and getattr(shell, "kernel", None) is not None
 
 
 def show_page(save, name, budget=None, height=760, browser=True):
-    """Opens the page with a network in it, which save writes to a file: in the cell of a
-    notebook, otherwise in a browser. It returns what displays it, or the name of the file
-    that was opened. Nothing is fetched."""
+    """Opens the page with the network that save writes to a file: in the cell of a notebook,
+    otherwise in a browser. Returns the object that displays it, or the name of the opened
+    file. Fetches nothing."""
     folder = tempfile.mkdtemp(prefix="memtide-")
     net, path = os.path.join(folder, "net.json"), os.path.join(folder, "memtide.html")
     save(net)

@@ -11,9 +11,9 @@ from .networks import Begin, Leave, joined
 
 
 def saved_set(module, x):
-    """Runs a stage and returns its output, the bytes of all storages that its
-    backward needs, the output's included and the input's not, and whether its
-    backward reads its input, and its output."""
+    """Runs a stage. Returns its output; the bytes of all storages that its backward needs,
+    with the output and without the input; and whether its backward reads its input, and its
+    output."""
     owned = {_key(t) for t in list(module.parameters()) + list(module.buffers())} if isinstance(module, nn.Module) else set()
     source, seen, held = _key(x), {}, []
     reads = set()
@@ -22,7 +22,7 @@ def saved_set(module, x):
         reads.add(_key(t))
         if t.layout is torch.strided and t.device == x.device and _key(t) not in owned and _key(t) != source:
             seen[_key(t)] = _storage(t).nbytes()
-            held.append(t)  # as long as it lives, its key is its own
+            held.append(t)  # its key is unique while it is alive
         return t
 
     with torch.autograd.graph.saved_tensors_hooks(pack, lambda t: t):
@@ -33,8 +33,9 @@ def saved_set(module, x):
 
 
 def measure(name, module, x, wants, reps, model=None):
-    """One row of the profile. wants: the input needs a gradient. reps is 0 on
-    the meta device; times are then those of the model, if there is one."""
+    """Returns one row of the profile, the output, and the smallest times. wants: the input
+    needs a gradient. reps is 0 on the meta device; times are then those of the model, if
+    there is one."""
     device = x.device
     fresh = lambda: x.detach().requires_grad_(wants)
     for p in module.parameters() if isinstance(module, nn.Module) else ():
@@ -53,7 +54,7 @@ def measure(name, module, x, wants, reps, model=None):
     forward, backward = [], []
     gradient = torch.ones_like(y) if y.requires_grad else None
     if gradient is not None:
-        y.backward(gradient)  # the first backward makes what later ones find
+        y.backward(gradient)  # the first backward creates the gradients
     for _ in range(reps):
         h = fresh()
         y, t = timed(lambda: module(h), device)
@@ -67,7 +68,7 @@ def measure(name, module, x, wants, reps, model=None):
     h = fresh()
     y, peak = allocated(lambda: module(h), device)
     row["forward_temp_bytes"] = max(0, peak - saved)
-    output = y.detach().clone()  # the next input; it must not hold what the backward lets go
+    output = y.detach().clone()  # the next input; it must not hold memory that the backward frees
     if gradient is not None:
         root = Leave.apply(y, [gradient])
         del y
@@ -81,7 +82,7 @@ KINDS = (("conv", "Conv"), ("fc", "Linear"), ("pool", "Pool"), ("norm", "Norm"),
 
 
 def kind(module):
-    """What a stage computes, in a word; a stage of several products is a block."""
+    """Returns the kind of a stage in a word; a stage of several products is a block."""
     if not isinstance(module, nn.Module):
         return "loss"
     leaves = [type(m).__name__ for m in module.modules() if not list(m.children())]
@@ -98,7 +99,7 @@ LOSSES = ("none", "cross_entropy", "mse", "mean")
 
 
 def loss_stage(name, y):
-    """The loss as a stage: a function of the output."""
+    """Returns the loss as a stage: a function of the output."""
     if name == "cross_entropy":
         target = torch.zeros(y.shape[:-1], dtype=torch.int64, device=y.device)
         return lambda h: nn.functional.cross_entropy(h.reshape(-1, h.shape[-1]), target.reshape(-1))
@@ -109,11 +110,11 @@ def loss_stage(name, y):
 
 
 def settle(rows):
-    """Says of every stage's output who keeps it. One that neither its own backward
-    nor the next one's reads is kept for nobody: it does not count as saved. One that
-    only the next one's reads is gone when its own begins, and the file counts it as
-    there: the temporaries of that backward lie in its place. The output of the network
-    is taken for one of those: another loss may read it."""
+    """Determines which backward reads the output of each stage. If neither the stage's own
+    backward nor the next one reads it, it does not count as saved. If only the next one reads
+    it, it is freed before the stage's own backward, which the file cannot express: the
+    temporary memory of that backward is reduced by its size. The output of the network counts
+    as read by the next backward, because another loss may read it."""
     for row, after in zip(rows, rows[1:]):
         (_, own), next_reads = row["reads"], after["reads"][0]
         if own or row["output_bytes"] != row["storage"]:
@@ -126,7 +127,7 @@ def settle(rows):
 
 
 def keep_everything(p):
-    """The peak of a profile if everything is kept, as memtide counts it."""
+    """Returns the peak of a profile if everything is kept, as memtide counts it."""
     rows = p["stages"] + [p["loss"]]
     beside = [0] + [r["output_bytes"] if r.get("output_unsaved") else 0 for r in rows]
     held = p["input_bytes"] + rows[-1]["grad_bytes"]
@@ -143,14 +144,14 @@ def keep_everything(p):
 
 
 def plain_peak(stages, x, loss="none"):
-    """The most that PyTorch's allocator holds in a training step that nobody has
-    changed, without what is there before: input, weights, their gradients."""
+    """Returns the peak of PyTorch's allocator in an unmodified training step, without the
+    memory before the step: input, weights, their gradients."""
     end = loss_stage(loss, forward_of(stages, x).detach()) if loss != "none" else Begin.apply
 
     def step():
         end(forward_of(stages, x)).backward()
 
-    step()  # the first one makes what later ones find
+    step()  # the first step creates the gradients
     gc.collect()
     return allocated(step, x.device)[1]
 
@@ -162,8 +163,8 @@ def forward_of(stages, x):
 
 
 def stage_rows(stages, x, reps, loss="none", progress=lambda text: None, model=None):
-    """The rows of all stages and of the loss, the smallest times, and whether
-    the stages have been joined."""
+    """Returns the rows of all stages and of the loss, the smallest times, and the joined
+    stages."""
     rows, wants, least = [], False, [0, 0]
     stages = joined(stages, x.clone())
     last = None
@@ -188,7 +189,7 @@ OPTIMIZERS = {"none": 0, "sgd": 0, "momentum": 1, "adam": 2}
 
 
 def resident(stages, optimizer):
-    """What stays on the device, each tensor once."""
+    """Returns the memory that stays on the device, each tensor once."""
     once = lambda tensors: sum({_key(t): nbytes(t) for t in tensors}.values())
     parameters = [p for _, m in stages for p in m.parameters()]
     trained = once([p for p in parameters if p.requires_grad])
@@ -197,7 +198,7 @@ def resident(stages, optimizer):
 
 
 def bandwidth(device, size=256 << 20):
-    """Bytes per second to the device and to the host, through pinned memory."""
+    """Returns the bytes per second to the device and to the host, through pinned memory."""
     here, there = torch.empty(size, dtype=torch.uint8, device=device), torch.empty(size, dtype=torch.uint8, pin_memory=True)
     rate = lambda fn: int(size / (min(timed(fn, device)[1] for _ in range(5)) / 1e9))
     return rate(lambda: here.copy_(there, non_blocking=True)), rate(lambda: there.copy_(here, non_blocking=True))

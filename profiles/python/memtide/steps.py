@@ -1,4 +1,4 @@
-"""A training step of a model, and how it is run on copies and traced."""
+"""A training step of a model, and running it on copies and tracing it."""
 import contextlib
 import copy
 import types
@@ -12,7 +12,7 @@ from .tracing import Trace
 
 
 def scalar(out):
-    """The loss in what a model returns."""
+    """Returns the loss in the result of a model."""
     if torch.is_tensor(out) and out.numel() == 1:
         return out
     loss = out.get("loss") if isinstance(out, dict) else getattr(out, "loss", None)
@@ -24,13 +24,13 @@ def scalar(out):
 
 
 def attributes(model):
-    """The tensors that modules have beside parameters and buffers."""
+    """Returns the tensors in modules other than parameters and buffers."""
     return tensors([{k: v for k, v in vars(m).items() if not k.startswith("_")} for m in model.modules()])
 
 
 @contextlib.contextmanager
 def checkpointing(instead):
-    """PyTorch's checkpoint calls this instead, however it was imported."""
+    """While it is entered, PyTorch's checkpoint calls instead, however it was imported."""
     import torch.utils.checkpoint as c
 
     old = {n: getattr(c, n) for n in ("CheckpointFunction", "_checkpoint_without_reentrant", "_checkpoint_without_reentrant_generator") if hasattr(c, n)}
@@ -44,7 +44,7 @@ def checkpointing(instead):
 
 
 class Step:
-    """A model, its arguments, and what a training step does with it."""
+    """A model, its arguments, and how a training step runs it."""
 
     def __init__(self, model, args=(), kwargs=None, loss=None, autocast=None):
         self.model, self.args, self.kwargs, self.loss, self.autocast = model, tuple(args), dict(kwargs or {}), loss or scalar, cast_type(autocast)
@@ -57,14 +57,14 @@ class Step:
         return torch.autocast(self.device.type, self.autocast) if self.autocast else contextlib.nullcontext()
 
     def run(self):
-        """A step on the model itself."""
+        """Runs a step on the model itself."""
         with self.cast():
             loss = self.loss(self.model(*self.args, **self.kwargs))
         loss.backward()
 
     def copy(self):
-        """The step on a copy, with gradients."""
-        made = {id(t): t.detach().clone() for t in attributes(self.model) if not t.is_leaf}  # as weight_norm leaves them
+        """Returns the step on a copy of the model, with gradients."""
+        made = {id(t): t.detach().clone() for t in attributes(self.model) if not t.is_leaf}  # weight_norm leaves such tensors
         net = copy.deepcopy(self.model, made)
         args, kwargs = mapped((self.args, self.kwargs), lambda t: t.detach().clone().requires_grad_() if t.requires_grad else t)
         for t in list(net.parameters()) + tensors((args, kwargs)):
@@ -72,8 +72,8 @@ class Step:
         return Step(net, args, kwargs, self.loss, self.autocast)
 
     def half(self, fake, lean, model, kernels):
-        """One of the two traces. fake: the mode that computes nothing, or None; kernels:
-        what stands in for kernels, or None."""
+        """Returns one of the two traces. fake is the mode that computes nothing, or None;
+        kernels are the substitutes for kernels, or None."""
         faked = (lambda t: fake.from_tensor(t.detach())) if fake else (lambda t: t.detach().clone())
         memo, old = {}, self.model
         for p in old.parameters():
@@ -95,7 +95,7 @@ class Step:
         tr.wrap(net)
         try:
             self.play(tr, net, args, kwargs, fake, lean)
-        finally:  # no cycle may be left to the garbage collector: with fake tensors 2.6 crashes on it
+        finally:  # leave no cycle to the garbage collector: PyTorch 2.6 crashes on one with fake tensors
             for m in net.modules():
                 m.__dict__.pop("forward", None)
             for p in list(net.parameters()) + tensors((args, kwargs)):

@@ -1,4 +1,4 @@
-"""PyTorch itself, where it is installed, and the tensors in what modules take and give."""
+"""PyTorch, if it is installed, and the tensors in arguments and results of modules."""
 import collections
 import hashlib
 import types
@@ -20,8 +20,8 @@ DispatchMode = TorchDispatchMode or object
 
 
 def tensors(x, out=None):
-    """All tensors in a tree of tuples, lists, dicts and objects with attributes (a
-    ModelOutput), in order."""
+    """Returns all tensors in a tree of tuples, lists, dicts and objects with attributes (such
+    as a ModelOutput), in order."""
     out = [] if out is None else out
     if isinstance(x, torch.Tensor):
         out.append(x)
@@ -38,13 +38,13 @@ def tensors(x, out=None):
 
 
 def mapped(x, change, what=None):
-    """The tree with change(leaf) for every leaf that is a tensor (or a `what`).
-    Containers are new; other objects stay as they are."""
+    """Returns the tree with change(leaf) in place of every leaf that is a tensor (or a
+    `what`). Containers are new; other objects are kept."""
     if isinstance(x, what or torch.Tensor):
         return change(x)
     if isinstance(x, tuple):
         y = [mapped(e, change, what) for e in x]
-        return tuple.__new__(type(x), y) if hasattr(x, "_fields") else tuple(y)  # a PackedSequence looks at what it is made of
+        return tuple.__new__(type(x), y) if hasattr(x, "_fields") else tuple(y)  # the constructor of a PackedSequence checks its arguments
     if isinstance(x, list):
         return [mapped(e, change, what) for e in x]
     if type(x) is dict:
@@ -53,8 +53,8 @@ def mapped(x, change, what=None):
 
 
 def objects(x, out=None):
-    """The leaves of a tree that hold tensors and are no containers: what `mapped`
-    passes on, such as a cache."""
+    """Returns the leaves of a tree that can hold tensors and that `mapped` passes on, such as
+    a cache."""
     out = [] if out is None else out
     if isinstance(x, (tuple, list)) or type(x) is dict:
         for y in x.values() if isinstance(x, dict) else x:
@@ -65,7 +65,7 @@ def objects(x, out=None):
 
 
 def plain(t):
-    """Whether autograd's keeping t costs nothing: a parameter or a view of one."""
+    """Whether keeping t costs autograd no memory: t is a parameter or a view of one."""
     return isinstance(t, nn.Parameter) or isinstance(getattr(t, "_base", None), nn.Parameter)
 
 
@@ -82,7 +82,7 @@ def nbytes(t):
 
 
 def input_rows(args, kwargs):
-    """The tensors among arguments as rows of name, shape and type."""
+    """Returns the tensors in arguments as rows of name, shape and type."""
     named = [(str(i), a) for i, a in enumerate(args)] + sorted(kwargs.items())
     return [[n, list(t.shape), str(t.dtype)[6:]] for n, a in named for t in tensors(a)]
 

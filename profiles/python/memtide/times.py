@@ -6,7 +6,7 @@ from .operators import writes
 
 DEFAULT_DEVICE = "v100-pcie-16gb"
 
-DEVICES = {  # the peaks of arithmetic in 32 and 16 bits in TFLOP/s (0: as in the other), the bandwidth of the memory in GB/s
+DEVICES = {  # peaks of arithmetic in 32 and 16 bits in TFLOP/s (0: the same as the other), memory bandwidth in GB/s
     "gtx-970": (3.9, 0, 224), "gtx-1080-ti": (11.3, 0, 484), "p100-pcie-16gb": (9.3, 0, 732),
     "v100-pcie-16gb": (14, 112, 900), "v100-sxm2-32gb": (15.7, 125, 900), "v100-sxm2-16gb-nvlink2": (15.7, 125, 900),
     "a100-sxm-40gb": (19.5, 312, 1555), "a100-sxm-80gb": (19.5, 312, 2039), "h100-pcie-80gb": (51, 756, 2000),
@@ -29,14 +29,14 @@ LAUNCH = 5e-6  # seconds to start a kernel
 SHARES = {"first": (0.80, 1.7), "strided": (0.69, 2.8), "point": (0.63, 2.3), "wide": (1.70, 1.95), "mid": (0.84, 2.4),
           "narrow": (0.56, 2.5), "other": (1.10, 2.4), "grouped": (0.165, 3.5)}
 
-# How often other operators travel over their output, in the forward and in the backward.
+# How often other operators read or write the size of their output, in the forward and in the backward.
 PASSES = {"norm": (3.3, 4), "activation": (2, 3), "add": (3, 1.5), "concat": (2, 2), "dropout": (2.25, 2.25), "copy": (2, 2)}
 
 
 class Model:
-    """How long operators take on a device, as (forward, backward) in seconds: as
-    long as their arithmetic or their memory traffic, whichever is longer, and the
-    start of each kernel. Fitted for a V100 in 32 bits, an estimate elsewhere."""
+    """The times of operators on a device as (forward, backward) in seconds. An operator takes
+    as long as its arithmetic or its memory traffic, whichever is longer, plus a launch per
+    kernel. The model was fitted for a V100 in 32 bits, and is an estimate elsewhere."""
 
     def __init__(self, device, half, efficiency=None):
         plain, fast, bandwidth = DEVICES[device]
@@ -56,14 +56,15 @@ class Model:
             % (device, bits.replace("-bit", " bits"), share * 100, peak, 86 if v100 else 80, bandwidth))
 
     def conv(self, kind, macs, size):
-        """A convolution of so many multiply-adds between values of so many bytes,
-        input and output together."""
+        """Returns the time of a convolution with macs multiply-adds; size is the bytes of its
+        input and output."""
         share, ratio = SHARES[kind] if self.fitted else (self.share, 1 if kind == "first" else 2)
         arithmetic, traffic = 2 * macs / (self.peak * share), size / self.traffic
         return max(arithmetic, traffic) + LAUNCH, max(ratio * arithmetic, 2 * traffic) + 2 * LAUNCH
 
     def product(self, macs, weights):
-        """A matrix product that reads so many bytes of weights."""
+        """Returns the time of a matrix product with macs multiply-adds that reads weights
+        bytes of weights."""
         arithmetic, traffic = 2 * macs / self.linear, weights / self.traffic
         return max(arithmetic, traffic) + LAUNCH, max(2 * arithmetic, 3 * traffic) + 2 * LAUNCH
 
@@ -74,13 +75,13 @@ class Model:
         return 2 * (into + out) / self.traffic + LAUNCH, 4 * (into + out) / self.traffic + 2 * LAUNCH
 
     def element(self, kind, out):
-        """An operator that writes so many bytes, element by element."""
+        """Returns the time of an element-wise operator that writes out bytes."""
         forward, backward = PASSES[kind]
         return forward * out / self.traffic + LAUNCH, backward * out / self.traffic + 2 * LAUNCH
 
 
 def classify(into, out, height, width, stride, groups):
-    """The class of a convolution from so many channels to so many."""
+    """Returns the class of a convolution with into input channels and out output channels."""
     narrow = min(into, out)
     if groups > 1:
         return "grouped"
@@ -105,14 +106,13 @@ REDUCTIONS = {"mean", "sum", "avg_pool2d", "avg_pool1d", "avg_pool3d", "_adaptiv
 
 
 class Work(DispatchMode):
-    """While it is entered, adds up what the model says of every operator that
-    runs below autograd."""
+    """Sums the model's times of all operators below autograd while it is entered."""
 
     def __init__(self, model, module):
         super().__init__()
         self.model, self.forward, self.backward = model, 0.0, 0.0
         self.owned = {_key(t) for t in module.parameters()} if isinstance(module, nn.Module) else set()
-        self.masks = []  # of dropout, which some versions make of single operators
+        self.masks = []  # masks of dropout, which some versions compute with single operators
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         out = func(*args, **(kwargs or {}))
@@ -124,7 +124,7 @@ class Work(DispatchMode):
         return out
 
     def time(self, name, args, tensors, out):
-        """The time of an operator, (0, 0) if it computes nothing."""
+        """Returns the time of an operator, (0, 0) if it computes nothing."""
         plain, model, size = name.rstrip("_"), self.model, nbytes(out)
         if plain == "convolution":
             return self.conv(args, out)
@@ -155,7 +155,7 @@ class Work(DispatchMode):
 
 
 def roofline(model, func, args, kwargs, out):
-    """The time of an operator in ns: as long as its arithmetic or its traffic."""
+    """Returns the time of an operator in ns, by its arithmetic or its traffic."""
     seen = tensors((args, kwargs))
     results = tensors(out)
     if all(any(_key(t) == _key(s) for s in seen) for t in results) and not writes(func, args):

@@ -13,9 +13,9 @@ ONE_DRAW = "that of one draw"
 
 
 class Origins:
-    """What the values of storages follow from, and which of them Python has looked at: by
-    them it may have done what it would not have done for others. roles are those of the
-    storages that were there before the step."""
+    """The causes of the values in storages, and the causes of those that Python has read:
+    with other values, Python might have run other operators. roles are the roles of the
+    storages that existed before the step."""
 
     RANDOM = re.compile("rand|bernoulli|dropout|normal|uniform|exponential|multinomial|geometric|cauchy|poisson")
     SAID = {"random numbers": "the prediction is %s, and another may take more" % ONE_DRAW,
@@ -28,14 +28,14 @@ class Origins:
         self.roles, self.known, self.looks = roles, {}, {}
 
     def of(self, n):
-        """The causes of storage n. One that no operator has made is data, such as targets
-        that the loss knows."""
+        """Returns the causes of storage n. A storage that no operator has made is data, such
+        as the targets of the loss."""
         if n in self.known:
             return self.known[n]
         return frozenset(["weights or buffers" if self.roles.get(n) in ("weight", "buffer", "grad") else "data"])
 
     def follow(self, func, ins, outs):
-        """The storages outs are made or written of ins."""
+        """Records that the storages outs are computed from ins."""
         name = str(func).split(".")[1]
         causes = frozenset() if name.startswith("lift_fresh") else frozenset().union(*map(self.of, ins))
         if self.RANDOM.search(name):
@@ -44,7 +44,7 @@ class Origins:
             self.known[n] = causes | self.known.get(n, frozenset())
 
     def look(self, ins):
-        """Python looks at values of ins."""
+        """Records that Python reads values of ins."""
         causes = frozenset().union(*map(self.of, ins))
         if len(causes) > 1:
             causes -= {"weights or buffers"}
@@ -52,7 +52,8 @@ class Origins:
             self.looks.setdefault(cause, {})[line_of(frames_within())] = True
 
     def drawn(self, before, after):
-        """Generators that are not PyTorch's: their states before the forward and after it."""
+        """Records whether generators other than PyTorch's were used, from their states before
+        and after the forward."""
         if before["python"] != after["python"]:
             self.looks["Python's random numbers"] = {}
         told = lambda s: (s[1].tolist(), s[2:])
@@ -60,15 +61,15 @@ class Origins:
             self.looks["numpy's random numbers"] = {}
 
     def doubts(self):
-        """What makes a prediction doubtful, in sentences."""
+        """Returns the reasons why the prediction may not hold, in sentences."""
         where = lambda lines: " (%s)" % ", ".join(lines[:3]) if lines else ""
         return ["What the step does may depend on %s%s: %s." % (cause, where([line for line in self.looks[cause] if line]), said)
                 for cause, said in self.SAID.items() if cause in self.looks]
 
 
 class Trace(DispatchMode):
-    """One step, operator by operator: which storages each makes, reads and writes, when
-    they die, what autograd keeps and until when, and which module calls run."""
+    """One step, operator by operator: the storages that each makes, reads and writes, when
+    they are freed, what autograd keeps and until when, and the module calls."""
 
     def __init__(self, model=None, kernels=None):
         super().__init__()
@@ -79,7 +80,7 @@ class Trace(DispatchMode):
         self.model, self.end, self.origins = model, 0, Origins(self.roles)
 
     def sid(self, t):
-        """The number of a tensor's storage."""
+        """Returns the number of a tensor's storage."""
         key = _key(t)
         if key not in self.live:
             self.live[key] = len(self.sizes), StorageWeakRef(_storage(t))
@@ -90,7 +91,7 @@ class Trace(DispatchMode):
         return sorted({self.sid(t) for t in tensors(tree) if t.layout is torch.strided})
 
     def base(self, tree, role):
-        """Storages that are there before the step."""
+        """Records storages that exist before the step."""
         for t in tensors(tree):
             self.roles.setdefault(self.sid(t), role)
 
@@ -130,7 +131,7 @@ class Trace(DispatchMode):
             m.__dict__["forward"] = functools.partial(self.called, path, type(m).__name__, m.forward)
 
     def called(self, path, kind, f, *args, **kwargs):
-        if self.phase == "backward":  # of an autograd.Function that makes its forward again: no plan can name it
+        if self.phase == "backward":  # an autograd.Function that repeats its forward: no plan can name the call
             return f(*args, **kwargs)
         n = self.counts[path] = self.counts.get(path, -1) + 1
         i = len(self.calls)
@@ -151,8 +152,8 @@ class Trace(DispatchMode):
         return out
 
     def arg(self, t):
-        """An argument: its storage, and the calls that have returned this very tensor,
-        if nothing has changed it since."""
+        """Returns the row of an argument: its storage, and the calls that have returned this
+        very tensor, if it has not changed since."""
         return [self.sid(t), [[i, j] for r, version, i, j in self.made.get(id(t), []) if r() is t and version == t._version]]
 
     # what autograd keeps
@@ -177,7 +178,7 @@ class Trace(DispatchMode):
 
 
 class Kept:
-    """What autograd holds of a tensor in a full trace; it says when it lets go."""
+    """The object that autograd keeps of a tensor in a full trace. It records its release."""
 
     def __init__(self, trace, n, t):
         self.trace, self.n, self.t = trace, n, t

@@ -32,10 +32,9 @@ func Skip() *engine.Problem {
 	return &engine.Problem{Graph: g, Device: engine.Device{ToHost: 1e6, ToDev: 1e6}, Budget: 1000}
 }
 
-// UNet returns a step of n operations forward and backward in blocks of eight, which
-// have a residual connection each; the first skips lead from an operation of the
-// first half to its mirror image in the second. Every value has a MiB, the skips have
-// so many as they are long.
+// UNet returns a step of n operations forward and backward in blocks of eight, each with a residual
+// connection. Of the first skips operations each has a connection to its mirror image in the second
+// half. Values have 1 MiB, those of the connections 1 MiB for each operation between its ends.
 func UNet(n, skips int) *engine.Problem {
 	g := &engine.Graph{Done: engine.NoValue, Stages: (n + 7) / 8}
 	for i := range n {
@@ -65,8 +64,8 @@ func UNet(n, skips int) *engine.Problem {
 	return &engine.Problem{Graph: g, Device: engine.Device{ToHost: 1e12, ToDev: 1e12}, Budget: 1 << 50}
 }
 
-// Played returns the trace of a step of which all is kept, but for the first value: that
-// goes to the host when it is made and comes back for the last forward operation.
+// Played returns the trace of a step in which all values are kept. If away is true, the first
+// value is offloaded after operation 8 and fetched near the end.
 func Played(t *testing.T, p *engine.Problem, away bool) (*engine.Problem, *sim.Trace) {
 	t.Helper()
 	var steps engine.Schedule

@@ -1,5 +1,4 @@
-// Package tracetest has traces for tests of what is made of them: a small one that is
-// written by hand, and random ones.
+// Package tracetest has traces for tests: a small one that is written by hand, graphs, and random ones.
 package tracetest
 
 import (
@@ -28,8 +27,8 @@ func Problem() *engine.Problem {
 	return engine.NewChainProblem(c, engine.Device{ToHost: 10e9, ToDev: 10e9}, engine.Whole, engine.GiB)
 }
 
-// Trace of Problem is written by hand: stage 1 is offloaded and fetched back, for
-// which B1 waits; stage 2 is recomputed.
+// Trace returns a trace of Problem that is written by hand: stage 1 is offloaded and fetched,
+// for which B1 waits, and stage 2 is recomputed.
 //
 //	compute    F1 0-20  F2 20-50  F3  B3  F2 50-80  B2 80-140  wait 140-155  B1 155-195
 //	to host             s1 20-70
@@ -89,14 +88,14 @@ func Trace(p *engine.Problem) *sim.Trace {
 	return t
 }
 
-// Small is Problem with its Trace.
+// Small returns Problem and its Trace.
 func Small() (*engine.Problem, *sim.Trace) {
 	p := Problem()
 	return p, Trace(p)
 }
 
-// Random returns a trace of about n slices in a mix of sizes, with samples at
-// every end: what long traces look like, not what a schedule would do.
+// Random returns a trace of about n slices of various lengths. It looks like a long trace, but
+// no schedule would have it.
 func Random(n int, seed uint64) (*engine.Problem, *sim.Trace) {
 	r := rand.New(rand.NewPCG(seed, 1))
 	stages := max(min(n/4, 300), 1)
@@ -142,6 +141,7 @@ func Random(n int, seed uint64) (*engine.Problem, *sim.Trace) {
 	return p, t
 }
 
+// randomMemory sets the memory samples and the peak of a trace.
 func randomMemory(t *sim.Trace, r *rand.Rand, n int) {
 	var s sim.Sample
 	s.Used[sim.Fixed] = 2 * engine.GiB

@@ -28,7 +28,19 @@ import (
 // Plans is the table of plans, and of the policies of frameworks on the same step. It is the menu of
 // plans and the legend of the curve, and shows the results in the present budget. The folded table has about
 // mostRows rows that fit, as many that do not, and no methods of the literature.
-type Plans struct{ S *state.State }
+type Plans struct {
+	S *state.State
+
+	Parts []PlanRows // rows that fit, rows that do not, and if the table is unfolded the methods of the literature
+	More  string     // text of the button that folds or unfolds the table, or "" if there are no more rows
+}
+
+// Compute sets Parts and More. Vugu calls it before Build, which uses them more than once.
+func (c *Plans) Compute() {
+	plans := c.S.Plans()
+	c.Parts = c.groups(plans)
+	c.More = c.moreText(plans)
+}
 
 // mostRows is the number of rows of a part of the folded table. Pinned rows may make it longer.
 const mostRows = 7
@@ -60,15 +72,17 @@ type PlanRow struct {
 	pinned bool // the folded table has the row in any case
 }
 
-// Groups returns the parts of the table: the rows that fit and those that do not, each by step time. The unfolded table
-// also has the methods of the literature.
-func (c *Plans) Groups() (out []PlanRows) {
+// groups returns Parts, each ordered by step time.
+func (c *Plans) groups(plans []state.PlanGroup) (out []PlanRows) {
 	fit := PlanRows{Title: "Fits", Step: "step", Slower: "slower", Bytes: "GiB"}
 	not, rest := PlanRows{Title: "Does not fit", Step: "step", Bytes: "lacks"}, PlanRows{}
 	if c.S.Network != nil {
 		fit.Title = "Fits " + format.Bytes(c.S.Limit())
 	}
-	for _, g := range c.S.Menu() {
+	for _, g := range plans {
+		if g.Literature && !c.S.View.LineList {
+			continue
+		}
 		for _, p := range g.Plans {
 			switch o := c.row(p); {
 			case g.Literature:
@@ -280,20 +294,19 @@ func (c *Plans) Caption() string {
 	return text + ". GiB: with the allocator at worst and CUDA."
 }
 
-// MoreText returns the text of the button that folds or unfolds the table, or "" if there are no more rows.
-func (c *Plans) MoreText() string {
+func (c *Plans) moreText(plans []state.PlanGroup) string {
 	if c.S.View.LineList {
 		return "Fewer plans"
 	}
 	var parts []string
 	more := 0
-	for _, g := range c.Groups() {
+	for _, g := range c.Parts {
 		more += len(g.Rows) - len(c.Folded(g))
 	}
 	if more > 0 {
 		parts = append(parts, fmt.Sprintf("%d more", more))
 	}
-	for _, g := range c.S.Plans() {
+	for _, g := range plans {
 		if g.Literature {
 			parts = append(parts, fmt.Sprintf("%d methods of the literature", len(g.Plans)))
 		}

@@ -141,8 +141,10 @@ func (q *reading) held(data []byte) (*Profile, error) {
 	}
 	claims := claimants(data)
 	switch {
+	case len(claims) == 0 && diagnose == nil: // the program links only the native format
+		return nil, &FormatError{Found: "The content is not in memtide's own format", Expected: "Only that is read here."}
 	case len(claims) == 0:
-		return nil, unknownContent(data)
+		return nil, diagnose(data[:min(len(data), HeadSize)])
 	case len(claims) > 1:
 		return nil, &FormatError{
 			Found:    fmt.Sprintf("The content reads as %s and as %s", claims[0].Title, claims[1].Title),
@@ -261,16 +263,6 @@ func RegisterDiagnosis(f func(head []byte) *FormatError) {
 }
 
 var diagnose func(head []byte) *FormatError
-
-// unknownContent returns the error for content that no format claims. Without a diagnosis it
-// can only name the native format: such a program is linked with that alone, and the page asks
-// the complete reader first.
-func unknownContent(data []byte) error {
-	if diagnose == nil {
-		return &FormatError{Found: "The content is not in memtide's own format", Expected: "Only that is read here."}
-	}
-	return diagnose(data[:min(len(data), HeadSize)])
-}
 
 // Unpack unzips data if it is gzipped, and removes a byte order mark, as Decode does.
 func Unpack(data []byte, poll *engine.Poll) ([]byte, error) {

@@ -40,19 +40,13 @@ type document struct {
 	src   []byte
 }
 
-// markdown returns a parser of CommonMark with tables. It passes HTML, because the project
-// writes all of docs/.
-func markdown() goldmark.Markdown {
-	return goldmark.New(goldmark.WithExtensions(extension.Table),
-		goldmark.WithParserOptions(parser.WithAutoHeadingID()),
-		goldmark.WithRendererOptions(html.WithUnsafe(),
-			renderer.WithNodeRenderers(util.Prioritized(new(codeBlocks), 100))))
-}
-
 // docs makes docs/ of the site from the Markdown files of docs/. An image whose source is a link
 // to the page (../#p=...) becomes a live view, with a prepared picture until it starts.
 func (s *site) docs() {
-	md := markdown()
+	md := goldmark.New(goldmark.WithExtensions(extension.Table),
+		goldmark.WithParserOptions(parser.WithAutoHeadingID()),
+		goldmark.WithRendererOptions(html.WithUnsafe(), // all of docs/ is written by the project
+			renderer.WithNodeRenderers(util.Prioritized(new(codeBlocks), 100))))
 	pages := s.documents(md)
 	tmpl := s.template("docs", "page.html")
 	cli.Check(os.MkdirAll(filepath.Join(s.dir, "docs"), 0o755))

@@ -70,15 +70,6 @@ func (s *site) docs() {
 var downloads = map[string]string{"../profiles/collect.py": "collect.py",
 	"../profiles/memtide_torch.py": "memtide_torch.py"}
 
-// download puts such a file into docs/ of the site.
-func (s *site) download(file string) {
-	name := "docs/" + downloads[file]
-	if slices.ContainsFunc(s.written, func(a asset) bool { return a.name == name }) {
-		return // written for another page already
-	}
-	s.put(name, s.read("docs", filepath.FromSlash(file)))
-}
-
 // exampleAddress is the address of the site in the documents. The flag -site replaces it.
 const exampleAddress = "https://example.org/memtide/"
 
@@ -142,7 +133,10 @@ func (d *document) prepare(pages []*document, p *posters) {
 			switch {
 			case downloads[to] != "":
 				n.Destination = []byte(downloads[to])
-				p.site.download(to)
+				name := "docs/" + downloads[to]
+				if !slices.ContainsFunc(p.site.written, func(a asset) bool { return a.name == name }) {
+					p.site.put(name, p.site.read("docs", filepath.FromSlash(to)))
+				}
 			case i >= 0 && anchor != "":
 				n.Destination = []byte(pages[i].Href + "#" + anchor)
 			case i >= 0:

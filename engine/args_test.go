@@ -39,8 +39,7 @@ func TestParseArgs(t *testing.T) {
 	}
 }
 
-// A solver that asks for what its strategy does not declare stops at once, and so
-// does one that was called with arguments that nobody parsed.
+// A solver panics if it reads a parameter that its strategy does not declare, or if its arguments were not parsed.
 func TestParsedPanics(t *testing.T) {
 	parsed, err := ParseArgs("x", testParams, nil)
 	if err != nil {
@@ -65,8 +64,8 @@ func TestParsedPanics(t *testing.T) {
 	}
 }
 
-// Solve and Sweep parse: the solver has every parameter, and is not called with
-// arguments that are refused. Without a Sweeper every budget is solved by itself.
+// Solve and Sweep parse arguments: the solver gets every parameter, and is not called with invalid arguments. Without
+// a Sweeper every budget is solved by itself.
 func TestSolveParses(t *testing.T) {
 	var calls []int // the number, by call
 	s := &Strategy{Name: "x", Graphs: true, Params: testParams,

@@ -21,7 +21,7 @@ func TestKeepAllPeak(t *testing.T) {
 	if got, want := small().KeepAllPeak(), Bytes(100+3+9+2+2+4+20); got != want {
 		t.Errorf("got %d, want %d", got, want)
 	}
-	// A seed that is born counts in the last backward only; a held one always.
+	// A gradient of the loss that the last backward allocates counts there only; one that is held counts always.
 	c := &Chain{Input: 1, Stages: []Stage{{Out: 5, Saved: 5, Grad: 4, FwdTemp: 2}}}
 	if got := c.KeepAllPeak(); got != 1+4+5+2 {
 		t.Errorf("held seed: got %d, want 12", got)

@@ -21,7 +21,7 @@ func threeStages() *engine.Chain {
 	}}
 }
 
-// A strategy is found by its name. What it returns is a schedule with claims about it, which package sim measures.
+// A strategy is found by its name. It returns a schedule with claims about it, which package sim measures.
 func ExampleStrategy_Solve() {
 	p := engine.NewChainProblem(threeStages(), engine.Device{}, engine.Whole, 14*engine.KiB)
 	sol, err := engine.Lookup("rotor").Solve(p, nil, nil)
@@ -46,7 +46,7 @@ func ExampleStrategy_Solve() {
 	// run B1
 }
 
-// A budget that is too small is told apart from a strategy that does not apply and from one that ran out of time.
+// The error distinguishes a budget that is too small from a strategy that does not apply or has run out of time.
 func ExampleInfeasibleError() {
 	p := engine.NewChainProblem(threeStages(), engine.Device{}, engine.Whole, 4*engine.KiB)
 	_, err := engine.Lookup("rotor").Solve(p, nil, nil)
@@ -93,7 +93,8 @@ func ExampleParseArgs() {
 	// slots is "none"; expected a whole number from 1 to 1000
 }
 
-// A search asks its poll in every loop. Tests limit the calls instead of the time, so that they hold on any machine.
+// A search calls Err of its poll in every loop. Tests limit the calls instead of the time, so that they give the same
+// result on any machine.
 func ExampleLimitCalls() {
 	poll := engine.NewPoll(engine.LimitCalls(context.Background(), 3), nil)
 	rounds := 0
@@ -136,7 +137,7 @@ func ExampleChainGraph_CompileSequence() {
 	// <nil> - operation 0: Fall2: its input is not on the device
 }
 
-// Rates round against the reader: a transfer never takes less than it is said to.
+// Times round up, so that a transfer never takes longer than reported.
 func ExampleRate_Time() {
 	const link engine.Rate = 12_000_000_000 // bytes per second
 	fmt.Println(link.Time(engine.GiB), link.Time(1), link.Moved(time.Microsecond))

@@ -8,9 +8,8 @@ import (
 	"time"
 )
 
-// The sum of all sizes, of all times, of all that operations touch, and either
-// bandwidth may be as large as the range, and one more is refused: with what it is,
-// where the most of it is, and what is allowed.
+// The sum of all sizes, of all times and of all uses, and either bandwidth may be as large as the range. One more is
+// refused, with the number, the place of the largest part and the limit.
 func TestRange(t *testing.T) {
 	chain := func(change func(c *Chain)) *Problem {
 		c := &Chain{Input: 1, Stages: []Stage{{Name: "one"}, {Name: "two"}}}
@@ -69,8 +68,7 @@ func TestRange(t *testing.T) {
 	}
 }
 
-// A link is of use if all that operations touch can travel both ways in a time that
-// can be counted.
+// A link is usable if all values that operations use can travel both ways in a time within the range.
 func TestLinked(t *testing.T) {
 	c := &Chain{Stages: []Stage{{Out: 1 << 40, Saved: 1 << 40}}}
 	for _, tc := range []struct {
@@ -91,7 +89,7 @@ func TestLinked(t *testing.T) {
 	}
 }
 
-// A value within itself would have readers look for it for ever.
+// A value that is a part of itself is refused, because a search for its server would not end.
 func TestWithinItself(t *testing.T) {
 	for _, tc := range []struct {
 		within []ValueID

@@ -12,8 +12,7 @@ type number int
 
 func (a number) Before(b number) bool { return a < b }
 
-// TestHeap takes numbers in and out at random, and holds each that comes out against the
-// least of a list.
+// TestHeap pushes and pops random numbers, and compares each popped number with the least of a list.
 func TestHeap(t *testing.T) {
 	const seed = 4
 	r := enginetest.Rand(seed)

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// An operation of another lane says what it does in one way, with values of its own.
+// An operation of another lane has one algorithm, and its values are not parts of others.
 func TestLanesValidate(t *testing.T) {
 	LinkLanes(nil)
 	for _, c := range []struct {

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Every budget of a sweep has its share of the time, and what those before it left;
-// what is done before the first takes from all.
+// Every budget of a sweep has its share of the time, and the time that earlier budgets left. Work before the first
+// budget reduces all shares.
 func TestSplit(t *testing.T) {
 	const ms = time.Millisecond
 	for _, c := range []struct {

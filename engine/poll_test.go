@@ -8,8 +8,7 @@ import (
 	"time"
 )
 
-// A context's yield function is called while a solver asks whether it is to go on, also
-// under a deadline of its own, and not without one.
+// A poll calls the yield function of its context, if there is one, also in a context with a deadline.
 func TestYield(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		yields := 0
@@ -34,8 +33,8 @@ func TestYield(t *testing.T) {
 	})
 }
 
-// A limit of calls stops a poll at exactly that call and for good, also below a
-// context with a deadline, and not the poll of another context.
+// A limit of calls stops a poll at exactly that call and for good, also in a context with a deadline. It does not
+// stop the poll of another context.
 func TestLimitCalls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, n := range []int{0, 1, 2, 255, 256, 257, 512, 1000} {
@@ -60,8 +59,7 @@ func TestLimitCalls(t *testing.T) {
 	})
 }
 
-// The budgets of a sweep share one limit of calls: what asks the clock before its
-// turn loses none.
+// The budgets of a sweep share one limit of calls. A check of the clock before its turn loses no calls.
 func TestLimitCallsOfSweep(t *testing.T) {
 	p := NewPoll(LimitCalls(t.Context(), 1000), nil)
 	p.Split(4)
@@ -79,7 +77,7 @@ func TestLimitCallsOfSweep(t *testing.T) {
 	}
 }
 
-// BenchmarkPoll is what a solver pays for one question.
+// BenchmarkPoll measures one call of Err.
 func BenchmarkPoll(b *testing.B) {
 	p := NewPoll(b.Context(), nil)
 	for b.Loop() {
@@ -89,7 +87,7 @@ func BenchmarkPoll(b *testing.B) {
 	}
 }
 
-// Now hears a stop at once where Err is still quiet, and counts as one call of it.
+// Now returns the error of a stop at once while Err still returns nil. It counts as one call of Err.
 func TestNow(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	p := NewPoll(ctx, nil)

@@ -70,10 +70,11 @@ func Ranked(graph bool) []*Strategy {
 // Best returns the strategy of class c with the first rank, for chains or graphs, or nil if no strategy of the
 // class has a rank.
 func Best(c Class, graph bool) *Strategy {
-	for _, s := range Ranked(graph) {
-		if s.Class == c {
-			return s
+	var best *Strategy
+	for _, s := range Strategies() {
+		if s.Class == c && s.Rank.Of(graph) > 0 && (best == nil || s.Rank.Of(graph) < best.Rank.Of(graph)) {
+			best = s
 		}
 	}
-	return nil
+	return best
 }

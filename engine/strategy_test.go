@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// A malformed or doubled name is a mistake of the program and stops it at once.
+// Register panics for a malformed name or one that is registered already.
 func TestRegisterPanics(t *testing.T) {
 	Register(&Strategy{Name: "testonly"})
 	defer func(values []*Strategy) { strategies.values = values }(strategies.values)
@@ -26,7 +26,7 @@ func TestRegisterPanics(t *testing.T) {
 	}
 }
 
-// A strategy that is described is known, and solves nothing here.
+// A described strategy is registered, and its solver returns an error.
 func TestDescribe(t *testing.T) {
 	defer func(values []*Strategy) { strategies.values = values }(strategies.values)
 	for _, sweeps := range []bool{true, false} {
@@ -83,7 +83,7 @@ func untilStop(p *Poll) (calls int) {
 	return calls
 }
 
-// Reports are rare, whatever a solver does.
+// A poll passes on at most one report within ReportEvery.
 func TestPollReportsRarely(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var at []time.Duration
@@ -100,7 +100,7 @@ func TestPollReportsRarely(t *testing.T) {
 	})
 }
 
-// A solution is heard right after mere counting, and not again within ReportEvery.
+// A report with a solution is passed on right after one without, and not again within ReportEvery.
 func TestPollHearsSolutions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		heard := 0

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// batchNorm is a convolution, a normalisation and a ReLU, none in place: nobody
-// saves what the normalisation writes.
+// batchNorm is a convolution, a normalisation and a ReLU, none of them in place. No backward reads the output of the
+// normalisation.
 func batchNorm() *Chain {
 	return &Chain{Input: 1, Stages: []Stage{
 		{Name: "conv", Forward: 1, Back: 1, Out: 10, Saved: 10, Grad: 10},
@@ -17,8 +17,8 @@ func batchNorm() *Chain {
 	}}
 }
 
-// TestExpandUnsaved: an output that nobody saves is a value beside the saved activations,
-// which both runs write and no backward reads.
+// TestExpandUnsaved: an unsaved output is a value beside the saved activations, which both runs write and no backward
+// reads.
 func TestExpandUnsaved(t *testing.T) {
 	g := ExpandChain(batchNorm())
 	if err := g.Validate(); err != nil {
@@ -43,8 +43,7 @@ func TestExpandUnsaved(t *testing.T) {
 	}
 }
 
-// TestCompileUnsaved: keeping everything lets go of a2 after F3, and abar^2 does
-// not serve a second F3.
+// TestCompileUnsaved: keeping everything frees a2 after F3, and abar^2 does not serve a second F3.
 func TestCompileUnsaved(t *testing.T) {
 	g := ExpandChain(batchNorm())
 	all := func(kind ChainOpKind, ks ...int) (seq []ChainOp) {
@@ -70,8 +69,8 @@ func TestCompileUnsaved(t *testing.T) {
 	}
 }
 
-// TestValidateUnsaved: the saved activations need not contain such an output; the last
-// stage has none.
+// TestValidateUnsaved: the saved activations need not contain an unsaved output, and the output of the last stage
+// cannot be unsaved.
 func TestValidateUnsaved(t *testing.T) {
 	c := batchNorm()
 	if err := c.Validate(); err != nil {

@@ -19,19 +19,18 @@ import (
 	"memtide/engine/sim"
 )
 
-// The contract: what every registered strategy promises, on random chains, from
-// budgets that are far too small to more than enough, in both duplex modes and
-// both transfer modes.
+// These tests check the contract of every registered strategy, on random chains, with budgets from far too small to
+// more than enough, in both duplex modes and both transfer modes.
 
 const contractSeed = 20
 
-// mode is how transfers go.
+// mode is a duplex mode with a transfer mode.
 type mode struct {
 	duplex    engine.Duplex
 	transfers engine.Transfers
 }
 
-// modes are the ways in which data may travel.
+// modes are all modes.
 var modes = []mode{
 	{engine.HalfDuplex, engine.Whole},
 	{engine.FullDuplex, engine.Whole},
@@ -69,9 +68,8 @@ func instances(count int, shape enginetest.Shape) []instance {
 	return all
 }
 
-// fewer returns by how much the random cases are divided: all of them run with MEMTIDE_LONG=1,
-// a third in an ordinary run, and an eighth with -short, which is how these tests run in
-// WebAssembly after they have run natively.
+// fewer returns the divisor of the number of random cases. All cases run with MEMTIDE_LONG=1, a third in an ordinary
+// run, and an eighth with -short, which the run in WebAssembly uses.
 func fewer() int {
 	switch {
 	case testing.Short():
@@ -82,8 +80,8 @@ func fewer() int {
 	return 1
 }
 
-// laborious strategies search: each of their answers takes as long as a hundred of the
-// others. They are held to a sixth of the networks, with MEMTIDE_LONG=1 to all.
+// laborious strategies search: each of their answers takes as long as a hundred answers of others. They solve a sixth
+// of the networks, and all of them with MEMTIDE_LONG=1.
 var laborious = []string{"graphexact", "graphpofo", "graphsearch", "offloadexact"}
 
 func spared(s *engine.Strategy, i int) bool {
@@ -106,8 +104,7 @@ func argSets(s *engine.Strategy) []engine.Args {
 	return sets
 }
 
-// modesOf are the modes that make a difference to a strategy: without transfers
-// they are all one.
+// modesOf returns the modes that make a difference to a strategy: one mode for strategies without transfers.
 func modesOf(s *engine.Strategy) []mode {
 	if s.Class&engine.MayOffload == 0 {
 		return modes[:1]
@@ -115,7 +112,7 @@ func modesOf(s *engine.Strategy) []mode {
 	return modes
 }
 
-// TestContract holds every solution and every refusal to what it claims.
+// TestContract checks the claims of every solution and every refusal.
 func TestContract(t *testing.T) {
 	for _, s := range engine.Strategies() {
 		t.Run(s.Name, func(t *testing.T) {
@@ -163,7 +160,7 @@ func describe(in instance, p *engine.Problem, args engine.Args) string {
 		p.Transfers, args, enginetest.Dump(in.chain))
 }
 
-// holds solves a problem and checks the result, which it returns.
+// holds solves a problem, checks the result and returns it.
 func holds(t *testing.T, input string, s *engine.Strategy, p *engine.Problem,
 	args engine.Args) (*engine.Solution, error) {
 	t.Helper()
@@ -235,8 +232,8 @@ func keepsClaims(t *testing.T, input string, s *engine.Strategy, p *engine.Probl
 	staysInClass(t, input, s, p, trace)
 }
 
-// staysInClass counts what runs and travels: backward operations once, forward
-// ones once unless the strategy may recompute, transfers only if it may offload.
+// staysInClass counts runs and transfers. Backward operations must run once, forward operations once unless the
+// strategy may recompute, and transfers are allowed only if it may offload.
 func staysInClass(t *testing.T, input string, s *engine.Strategy, p *engine.Problem, trace *sim.Trace) {
 	t.Helper()
 	runs := make([]int, len(p.Graph.Ops))
@@ -255,9 +252,8 @@ func staysInClass(t *testing.T, input string, s *engine.Strategy, p *engine.Prob
 	}
 }
 
-// TestOptimal compares what claims to be optimal with exhaustive search and with
-// all solutions within the same set (see members), and sees that more memory
-// never makes it slower.
+// TestOptimal compares solutions that claim to be optimal with exhaustive search and with all solutions within the
+// same set (see members), and checks that more memory never makes them slower.
 func TestOptimal(t *testing.T) {
 	proven := map[string]int{}
 	moving := slices.DeleteFunc(engine.Strategies(), func(s *engine.Strategy) bool { return len(modesOf(s)) == 1 })
@@ -306,8 +302,8 @@ func TestOptimal(t *testing.T) {
 	}
 }
 
-// sequences says which sequences of Table 1 are searched exhaustively for a set that a
-// strategy that recomputes claims to be optimal among: all or some of those in it.
+// sequences maps the names of sets, among which strategies that recompute claim to be optimal, to the sequences of
+// Table 1 that are searched exhaustively: all or some of those in the set.
 var sequences = map[string]enginetest.Class{
 	"all schedules": enginetest.Persistent,
 	"sequences of Table 1 that run no stage forward while its saved set is there": enginetest.AllSequences,
@@ -316,11 +312,10 @@ var sequences = map[string]enginetest.Class{
 	"persistent recomputation, segment by segment":     enginetest.Segments,
 }
 
-// exhaustive is the best step time of a class, as far as it can be had by
-// trying everything: persistent sequences, or all sets to offload in order. For
-// offloading that is no proof, because other orders can be faster; but nothing
-// that claims to be optimal may be slower. Strategies that do both are held against
-// sequences here, and against all their plans in their own tests.
+// exhaustive returns the best step time that exhaustive search finds for a class: over persistent sequences, or over
+// all sets to offload in order. For offloading this is not the optimum, because other orders can be faster, but
+// solutions that claim to be optimal must not be slower. Strategies that do both are compared with sequences here,
+// and with all their plans in their own tests.
 func exhaustive(p *engine.Problem, s *engine.Strategy, sol *engine.Solution) (best time.Duration, ok bool) {
 	switch s.Class {
 	case engine.MayRecompute:
@@ -346,8 +341,7 @@ func exhaustive(p *engine.Problem, s *engine.Strategy, sol *engine.Solution) (be
 	return best, ok
 }
 
-// TestSolveIsPure solves every problem twice: the results are equal, and the
-// problem is what it was.
+// TestSolveIsPure solves every problem twice. The results are equal, and the problem is unchanged.
 func TestSolveIsPure(t *testing.T) {
 	r := rand.New(rand.NewPCG(contractSeed, 1))
 	for i := range max(8/fewer(), 2) {

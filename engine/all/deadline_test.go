@@ -11,9 +11,8 @@ import (
 	"memtide/engine/sim"
 )
 
-// longProblems keep every strategy busy that searches: a chain of 800 stages, and two
-// shorter ones for those that refuse it, in little memory, in half and in nearly all that
-// keeping everything takes.
+// longProblems returns problems that take long: a chain of 800 stages, and two shorter ones for strategies that refuse
+// it, with little memory, and with half and nearly all of the memory for keeping everything.
 func longProblems() (list []*engine.Problem) {
 	for _, n := range []int{800, 100, 12} {
 		c := enginetest.RandomChain(enginetest.Rand(contractSeed),
@@ -26,10 +25,9 @@ func longProblems() (list []*engine.Problem) {
 	return list
 }
 
-// TestDeadline stops every strategy after so many polls on long problems: it returns
-// with a solution or with the context's error, does not say that nothing fits, and
-// what it has found until then can be played. Some end before anybody can stop them; that
-// these do not go on for long is seen by TestStopsSoon.
+// TestDeadline stops every strategy after a number of polls on long problems. It must return a solution or the
+// context's error, and not an InfeasibleError, and its schedule so far can be played. Some strategies end before they
+// are stopped; TestStopsSoon checks that they do not take long.
 func TestDeadline(t *testing.T) {
 	if testing.Short() {
 		t.Skip("-short is for WebAssembly, after this ran natively")
@@ -55,8 +53,7 @@ func TestDeadline(t *testing.T) {
 	}
 }
 
-// solveLimited solves a problem in a context that may end it, looks at what comes back,
-// and says whether it was ended.
+// solveLimited solves a problem in a context that may stop it, checks the result, and reports whether it was stopped.
 func solveLimited(t *testing.T, s *engine.Strategy, p *engine.Problem, ctx context.Context) (ended bool) {
 	t.Helper()
 	sol, err := s.Solve(p, nil, engine.NewPoll(ctx, nil))
@@ -66,8 +63,7 @@ func solveLimited(t *testing.T, s *engine.Strategy, p *engine.Problem, ctx conte
 	case err == nil && sol == nil:
 		t.Errorf("%s within %d bytes: neither a solution nor an error", s.Name, p.Budget)
 	case errors.As(err, &infeasible):
-		// A true refusal names a budget at which there is none; if it needs more
-		// time to tell, it is none either.
+		// If the refusal is true, its smallest budget is not refused, though the strategy may be stopped again.
 		_, err := s.Solve(p.WithBudget(infeasible.Smallest), nil, engine.NewPoll(ctx, nil))
 		if infeasible.Smallest <= p.Budget || errors.As(err, &infeasible) {
 			t.Errorf("%s within %d bytes: refused with %v", s.Name, p.Budget, infeasible)
@@ -105,7 +101,7 @@ func BenchmarkLate(b *testing.B) {
 	}
 }
 
-// TestCancelled gives every strategy a context that is over already.
+// TestCancelled gives every strategy a context that is done already.
 func TestCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
@@ -118,8 +114,7 @@ func TestCancelled(t *testing.T) {
 	}
 }
 
-// TestNoChain gives every strategy a graph that is no chain: it solves it, or
-// says that it does not apply.
+// TestNoChain gives every strategy a graph that is not a chain. It solves the graph, or returns ErrUnsupported.
 func TestNoChain(t *testing.T) {
 	g := &engine.Graph{
 		Values: []engine.Value{{Name: "x", Size: 1, PartOf: engine.NoValue}},

@@ -18,22 +18,20 @@ import (
 	"memtide/engine/enginetest/golden"
 )
 
-// Extreme numbers: sizes, times and rates from nothing to the ends of the range
-// that Validate accepts (see engine.MaxBytes), far apart in one problem. Every
-// strategy answers all of them, keeps its contract, and gives the same answer on
+// These tests use extreme numbers: sizes, times and rates from 0 to the ends of the range that Validate accepts (see
+// engine.MaxBytes), far apart in one problem. Every strategy keeps its contract on them, and gives the same answer on
 // every machine.
 
 // extremeCases have stored answers. All are solved with MEMTIDE_LONG=1, the first third in an
 // ordinary run, and an eighth with -short, as in WebAssembly.
 const extremeCases = 300
 
-// longExtremeCases are those with MEMTIDE_LONG=1, held to the contract alone.
+// longExtremeCases is the number of cases with MEMTIDE_LONG=1 that are only checked against the contract.
 const longExtremeCases = 10_000
 
-// TestExtreme holds every strategy to its contract on extreme problems, and all
-// answers to those that are stored: a hash for each problem. It runs natively and
-// in WebAssembly against the same table, so the two agree. After a change of what
-// strategies answer: go test ./engine/all -run Extreme -update.
+// TestExtreme checks the contract of every strategy on extreme problems, and compares all answers with stored ones: a
+// hash for each problem. It runs natively and in WebAssembly with the same table, so the two agree. If the answers of
+// strategies have changed, run go test ./engine/all -run Extreme -update.
 func TestExtreme(t *testing.T) {
 	var got bytes.Buffer
 	fmt.Fprintln(&got, "# problem | hash of the answers of all strategies")
@@ -70,7 +68,7 @@ func TestExtreme(t *testing.T) {
 	golden.Text(t, path, got.String(), string(want))
 }
 
-// TestExtremeLong is the same for many more problems, whose answers are not stored.
+// TestExtremeLong is TestExtreme for many more problems, whose answers are not stored.
 func TestExtremeLong(t *testing.T) {
 	if os.Getenv("MEMTIDE_LONG") == "" {
 		t.Skip("MEMTIDE_LONG is not set")
@@ -118,8 +116,8 @@ func newExtreme(seed uint64) *extreme {
 	return e
 }
 
-// unheld are the strategies whose answers are not stored. They come last, so that
-// what is drawn for the others is the same without them.
+// unheld returns the strategies whose answers are not stored. They come last, so that the random numbers for the
+// others do not depend on them.
 func unheld() []*engine.Strategy {
 	return slices.DeleteFunc(engine.Strategies(), func(s *engine.Strategy) bool { return slices.Contains(held(), s) })
 }
@@ -209,8 +207,7 @@ func smaller(c *engine.Chain) {
 	}
 }
 
-// extremeBudget draws a budget from nothing to no limit, mostly where something
-// has to give.
+// extremeBudget draws a budget from 0 to no limit, mostly one that is too small to keep everything.
 func extremeBudget(r *rand.Rand, c *engine.Chain) engine.Bytes {
 	all, fixed := c.KeepAllPeak(), c.Resident.Total()
 	switch r.IntN(10) {
@@ -231,8 +228,8 @@ func extremeBudget(r *rand.Rand, c *engine.Chain) engine.Bytes {
 	return fixed + (all-fixed)/64*engine.Bytes(16+r.IntN(48))
 }
 
-// tightest is what the stage that needs the most needs with all that it reads, and
-// nothing else, on the device: about the least that any schedule fits into.
+// tightest returns the memory of the stage that needs the most, with its inputs and nothing else on the device. This
+// is about the smallest budget of any schedule.
 func tightest(c *engine.Chain) (least engine.Bytes) {
 	n := c.Len()
 	for k := 1; k <= n; k++ {
@@ -245,19 +242,17 @@ func tightest(c *engine.Chain) (least engine.Bytes) {
 	return least + c.Resident.Total()
 }
 
-// claimsTooMuch is what is known to be wrong: where the fetch of a value of no bytes
-// ends at the moment at which it starts, and an operation takes no time then, tflms
-// may count the fetch behind it a moment too early, and claim a peak that is higher
-// than the schedule's. One problem in some thousands shows it (seed 3779).
+// claimsTooMuch reports a known bug: if a fetch of no bytes ends when it starts, and an operation takes no time then,
+// tflms may count the next fetch too early, and claim a peak that is higher than the schedule's. It occurs in one
+// problem of some thousands (seed 3779).
 func (e *extreme) claimsTooMuch(s *engine.Strategy) bool {
 	c := e.p.Chain.Chain
 	empty := c.Input == 0 || slices.ContainsFunc(c.Stages, func(s engine.Stage) bool { return s.Saved == 0 })
 	return s.Name == "tflms" && empty && slices.ContainsFunc(c.Stages, func(s engine.Stage) bool { return s.Back == 0 })
 }
 
-// answers solves the problem with every strategy, as a graph too with those that
-// take graphs, holds it to the contract, and returns the hash of what those of them
-// answered whose answers are stored.
+// answers solves the problem with every strategy, and also as a graph with strategies for graphs. It checks the
+// contract, and returns the hash of the answers of the strategies whose answers are stored.
 func (e *extreme) answers(t *testing.T, solved, refused map[string]int) uint64 {
 	t.Helper()
 	p := e.p

@@ -12,9 +12,8 @@ import (
 	"memtide/engine/enginetest"
 )
 
-// TestFast puts every strategy on chains whose stages have two algorithms: the
-// contract holds, and strategies that do not know the second one do what they do
-// without it.
+// TestFast gives every strategy chains whose stages have two algorithms. The contract holds, and strategies that do
+// not use the second algorithm give the same answers as without it.
 func TestFast(t *testing.T) {
 	if testing.Short() {
 		t.Skip("-short is for WebAssembly, after this ran natively")
@@ -64,8 +63,8 @@ func TestFast(t *testing.T) {
 	}
 }
 
-// TestFastClaims holds what is claimed of chains with second algorithms against what every
-// strategy finds with every choice of ways.
+// TestFastClaims compares claims about chains with second algorithms with the solutions of every strategy for every
+// choice of algorithms.
 func TestFastClaims(t *testing.T) {
 	if testing.Short() {
 		t.Skip("-short is for WebAssembly, after this ran natively")
@@ -113,8 +112,8 @@ func TestFastClaims(t *testing.T) {
 	}
 }
 
-// chosenWays are the answers to problems in which every operation has one of its ways, as
-// schedules of the problem itself.
+// chosenWays returns the answers to problems in which every operation has one of its algorithms, as schedules of the
+// problem itself.
 func chosenWays(t *testing.T, input string, p *engine.Problem) (all []answer) {
 	t.Helper()
 	n := p.Chain.Chain.Len()
@@ -155,7 +154,7 @@ func chosenWays(t *testing.T, input string, p *engine.Problem) (all []answer) {
 	return all
 }
 
-// takesAlgo says whether a strategy chooses between algorithms.
+// takesAlgo reports whether a strategy chooses between algorithms.
 func takesAlgo(s *engine.Strategy) bool {
 	if slices.Contains([]string{"graphexact", "graphsearch", "graphpofo"}, s.Name) {
 		return true

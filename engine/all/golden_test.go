@@ -16,8 +16,8 @@ import (
 	"memtide/profiles/preset"
 )
 
-// held are the strategies whose answers are stored: those of the golden table, or all
-// if it is written anew. What is stored of them stays when a strategy is added.
+// held returns the strategies whose answers are stored: those of the golden table, or all with -update. Stored answers
+// do not change when a strategy is added.
 var held = sync.OnceValue(func() []*engine.Strategy {
 	all := engine.Strategies()
 	if *golden.Update {
@@ -35,10 +35,9 @@ var held = sync.OnceValue(func() []*engine.Strategy {
 
 var goldenTable = filepath.Join("testdata", "golden.txt")
 
-// TestGolden compares the table of presets, strategies and budgets with the one
-// that is stored; of a new strategy nothing is, until it is written anew. A change of a number is a change of what
-// people see: look at
-// it, and then run go test ./engine/all -run Golden -update.
+// TestGolden compares the table of presets, strategies and budgets with the stored one. A new strategy is not in the
+// stored table. A changed number is a change that users see: review it, and then run go test ./engine/all -run Golden
+// -update.
 func TestGolden(t *testing.T) {
 	var got bytes.Buffer
 	fmt.Fprintln(&got, "# preset strategy percent | step time ns, recompute ns, waiting ns, peak bytes, optimal")

@@ -15,9 +15,8 @@ import (
 // NeurIPS, which have neither.
 var id = regexp.MustCompile(`^(arXiv:\d{4}\.\d{4,5}|10\.\d{4,9}/\S+|https://papers\.nips\.cc/paper/\d{4}/hash/[0-9a-f]{32}-Abstract\.html)$`)
 
-// TestMetadata sees that every strategy can be shown: its title, a summary of
-// one sentence, sources that can be found, and parameters whose defaults are
-// accepted.
+// TestMetadata checks that every strategy has a title, a summary of one sentence, sources that can be found, and
+// parameters whose defaults are accepted.
 func TestMetadata(t *testing.T) {
 	if len(engine.Strategies()) < 4 {
 		t.Errorf("only %d strategies are registered", len(engine.Strategies()))
@@ -55,7 +54,7 @@ func TestMetadata(t *testing.T) {
 	}
 }
 
-// TestMarks sees that no two strategies of a class have one mark.
+// TestMarks checks that no two strategies of a class have the same mark.
 func TestMarks(t *testing.T) {
 	taken := map[engine.Class]map[int]string{}
 	for _, s := range engine.Strategies() {
@@ -76,7 +75,7 @@ func TestMarks(t *testing.T) {
 	}
 }
 
-// TestSolveChecksArguments gives every parameter a value that is not one.
+// TestSolveChecksArguments gives every parameter an invalid value.
 func TestSolveChecksArguments(t *testing.T) {
 	in := instances(1, enginetest.Shape{})[0]
 	problem := engine.NewChainProblem(in.chain, enginetest.Device(engine.HalfDuplex), engine.Whole, engine.NoLimit)
@@ -89,8 +88,7 @@ func TestSolveChecksArguments(t *testing.T) {
 	}
 }
 
-// TestGraphs sees that exactly the strategies that say so work on a graph that is
-// no chain.
+// TestGraphs checks that exactly the strategies with Graphs work on a graph that is not a chain.
 func TestGraphs(t *testing.T) {
 	g := &engine.Graph{Done: engine.NoValue}
 	for range 4 {

@@ -14,9 +14,8 @@ import (
 	"memtide/profiles/preset"
 )
 
-// TestContractUnlinked holds every strategy to the contract where values cannot
-// travel, or not in one direction, or not in a time that can be counted: it solves
-// what needs no transfer, and names no smallest budget at which it then refuses.
+// TestContractUnlinked checks the contract of every strategy with no link, a link in one direction, or one that is too
+// slow. Strategies solve problems that need no transfer, and do not name a smallest budget that they then refuse.
 func TestContractUnlinked(t *testing.T) {
 	links := []engine.Device{{}, {ToHost: 1e9}, {ToDev: 1e9}, {ToHost: 1, ToDev: 1}}
 	for _, s := range engine.Strategies() {
@@ -63,7 +62,7 @@ func TestContractUnlinked(t *testing.T) {
 	}
 }
 
-// giant makes bytes so many that they travel for a hundred years at one a second.
+// giant is a factor of sizes with which transfers at a byte per second take a hundred years.
 const giant = 1 << 40
 
 // large is a chain with giant sizes.
@@ -82,8 +81,8 @@ func large(c *engine.Chain) *engine.Chain {
 	return &d
 }
 
-// TestUnlinked: what has to move and cannot is no matter of the budget, so none is
-// named; but one in which everything can stay is an answer.
+// TestUnlinked: a problem whose values have to move without a link is refused without a smallest budget. With a budget
+// in which everything can stay it is solved.
 func TestUnlinked(t *testing.T) {
 	c := enginetest.RandomChain(enginetest.Rand(5), enginetest.Shape{MinStages: 6, MaxStages: 6})
 	all := c.KeepAllPeak()
@@ -101,8 +100,8 @@ func TestUnlinked(t *testing.T) {
 	}
 }
 
-// TestStopped: on this network the search of dynprog ends by its own limits, and says
-// so; its answer holds all the same.
+// TestStopped: on this network the search of dynprog ends by its own limits, which its solution reports. The solution
+// keeps the contract.
 func TestStopped(t *testing.T) {
 	known, batch, err := preset.Parse("resnet1001-b16")
 	if err != nil {
@@ -125,8 +124,8 @@ func TestStopped(t *testing.T) {
 	keepsClaims(t, "", s, p, sol)
 }
 
-// saysStopped holds what limits of a strategy's own have stopped to what it says: in a
-// field and in a note, and without a claim to be optimal.
+// saysStopped checks that a solution that a strategy's own limits have stopped says so in a field and in a note, and
+// does not claim to be optimal.
 func saysStopped(t *testing.T, input string, s *engine.Strategy, sol *engine.Solution) {
 	t.Helper()
 	if noted := strings.Contains(strings.Join(sol.Notes, "\n"), "stopped"); noted != sol.Stopped || sol.Stopped &&
@@ -136,8 +135,8 @@ func saysStopped(t *testing.T, input string, s *engine.Strategy, sol *engine.Sol
 	}
 }
 
-// TestNeedsAddUp: what a refusal says that its operation needs adds up to the smallest
-// budget, and one strategy of each kind says it.
+// TestNeedsAddUp: the sizes in the reason of a refusal add up to the smallest budget. One strategy of each kind gives
+// such a reason.
 func TestNeedsAddUp(t *testing.T) {
 	sizes, told := regexp.MustCompile(` (\d+) bytes`), map[string]int{}
 	count := 150 / fewer()

@@ -10,9 +10,8 @@ import (
 	"memtide/engine/sim"
 )
 
-// members tells for each set that Optimal and Bound range over, by the words of
-// Solution.OptimalAmong, whether a schedule on a chain is in it. A claim about a set
-// that is not here is not accepted; see setOf.
+// members holds, for each name of a set in Solution.OptimalAmong, a function that reports whether a schedule on a
+// chain is in the set. Claims about other sets are not accepted; see setOf.
 var members = map[string]func(*played) bool{
 	"all schedules":                                                               func(*played) bool { return true },
 	"schedules that keep everything":                                              func(f *played) bool { return !f.again && !f.moves() },
@@ -41,12 +40,11 @@ var members = map[string]func(*played) bool{
 	},
 }
 
-// firstWays ends the words for sets without schedules in which an operation runs its
-// second algorithm (see engine.Stage.Fast).
+// firstWays is the end of the names of sets whose schedules do not use second algorithms (see engine.Stage.Fast).
 const firstWays = ", each operation by its first algorithm"
 
-// setOf tells whether a schedule is in the set that the words name. ok is false if they
-// name none.
+// setOf returns the function that reports whether a schedule is in the set with a name. ok is false for an unknown
+// name.
 func setOf(words string) (in func(*played) bool, ok bool) {
 	words, first := strings.CutSuffix(words, firstWays)
 	set, ok := members[words]
@@ -76,7 +74,7 @@ func layer(g *engine.ChainGraph, v engine.ValueID) (k int, ok bool) {
 	return g.Values[v].Stage, g.Values[v].Kind == engine.KindActivation
 }
 
-// play plays a schedule and reads what it does.
+// play plays a schedule and fills in its properties.
 func play(p *engine.Problem, s engine.Schedule) (*played, error) {
 	trace, err := sim.Play(p, s)
 	if err != nil {
@@ -86,7 +84,7 @@ func play(p *engine.Problem, s engine.Schedule) (*played, error) {
 	f.read(s)
 	f.wrapped = wrapped(p.Chain, s)
 	f.apart = passesApart(p.Chain, trace)
-	// Operations start as early as they can, also where that gains nothing.
+	// Operations start as early as they can, even if nothing is gained by it.
 	for early := 0; early < len(s) && !f.apart && f.ordered(); early++ {
 		waits, err := sim.Play(p, waiting(p.Chain, s, early))
 		f.apart = err == nil && waits.Makespan == trace.Makespan && passesApart(p.Chain, waits)
@@ -94,9 +92,8 @@ func play(p *engine.Problem, s engine.Schedule) (*played, error) {
 	return f, nil
 }
 
-// waiting is a schedule that waits for all offloads after the first forward sweep.
-// Its fetches start no earlier than before, but are queued a few runs earlier, for
-// what runs when they start runs later now.
+// waiting returns s with waits for all offloads after the first forward sweep. Its fetches start no earlier than
+// before, but are queued a few runs earlier, because the runs at the time of their start come later now.
 func waiting(g *engine.ChainGraph, s engine.Schedule, early int) (w engine.Schedule) {
 	last, swept := g.Fwd(g.Chain.Len()), -1
 	var out []engine.ValueID
@@ -165,8 +162,7 @@ func (f *played) read(s engine.Schedule) {
 	}
 }
 
-// fetchedInTime tells whether what comes back is there before the stage after the
-// one that it was saved by runs backward.
+// fetchedInTime reports whether every fetched value is on the device before the backward of the stage after its own.
 func (f *played) fetchedInTime() bool {
 	starts := make([]time.Duration, f.g.Chain.Len()+2)
 	for _, sp := range f.trace.Spans {
@@ -185,7 +181,7 @@ func (f *played) fetchedInTime() bool {
 	return true
 }
 
-// moves tells whether anything travels.
+// moves reports whether the schedule has transfers.
 func (f *played) moves() bool {
 	for _, sp := range f.trace.Spans {
 		if sp.Value != engine.NoValue {
@@ -195,8 +191,8 @@ func (f *played) moves() bool {
 	return false
 }
 
-// ordered tells whether what travels are activations that leave in the order of
-// the layers, each once, and come back in reverse when the last of them has left.
+// ordered reports whether only activations travel, leave in the order of the layers, each once, and come back in
+// reverse order when the last of them has left.
 func (f *played) ordered() bool {
 	out, in, end := -1, len(f.g.Values), time.Duration(0)
 	fetched := false
@@ -223,8 +219,8 @@ func (f *played) ordered() bool {
 	return true
 }
 
-// passesApart tells whether all offloads are over before anything runs after the
-// first forward sweep, and fetches start when both are over.
+// passesApart reports whether all offloads are over before the first run after the first forward sweep, and fetches
+// start when both are over.
 func passesApart(g *engine.ChainGraph, trace *sim.Trace) bool {
 	last := g.Fwd(g.Chain.Len())
 	var turn, copied time.Duration

@@ -26,15 +26,14 @@ import (
 	"memtide/engine/enginetest/work"
 )
 
-// mostLate is how much may be done after time is over, in units of work. A unit is a
-// round of a loop or a call, a few nanoseconds: less than a tenth of a second in all.
+// mostLate is the most work that a strategy may do after its deadline, in units of work. A unit is a loop iteration or
+// a call, which takes a few nanoseconds, so this is less than a tenth of a second.
 const mostLate = 20_000_000
 
-// TestStopsSoon sees that every strategy, and the search for the smallest pool, stops
-// soon after its time is over. Time is not measured but counted: the test builds itself
-// again from a copy of the engine that counts rounds of loops and calls, and there one
-// nanosecond goes by for each. What the standard library does by itself, such as
-// clearing and sorting, is not counted.
+// TestStopsSoon checks that every strategy, and the search for the smallest pool, stops soon after its deadline. It
+// counts work instead of measuring time: it builds itself again from a copy of the engine that counts loop iterations
+// and calls, each of which takes one nanosecond of a fake clock. Work within the standard library, such as clearing
+// and sorting, is not counted.
 func TestStopsSoon(t *testing.T) {
 	if os.Getenv("MEMTIDE_COUNTED") != "" {
 		stopSoon(t)
@@ -88,7 +87,7 @@ func stopSoon(t *testing.T) {
 	}
 }
 
-// overrun gives do so much work, and says how much more it did.
+// overrun runs do with a deadline after a number of units of work, and returns how many more units it used.
 func overrun(t *testing.T, given time.Duration, do func(context.Context)) (late int64) {
 	synctest.Test(t, func(t *testing.T) {
 		began, last := work.Units, work.Units
@@ -106,8 +105,7 @@ func overrun(t *testing.T, given time.Duration, do func(context.Context)) (late 
 	return late
 }
 
-// counting writes a copy of the engine that counts its work, and returns the file that
-// tells the go command of it.
+// counting writes a copy of the engine that counts its work, and returns the overlay file for the go command.
 func counting(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()

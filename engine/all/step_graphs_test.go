@@ -9,12 +9,11 @@ import (
 	"memtide/engine"
 )
 
-// randomStep draws a training step with what graphs may have, by chance: output-only runs whose
-// whole outputs are read in either pass, second algorithms, operations that must not run again,
-// weights, a value that completes the step, and forward operations behind backward ones. In
-// half of the steps backward operations read what those read and make whose gradients they
-// compute. With lanes, a third of the operations that can run on the network or the host do,
-// and some come after others.
+// randomStep draws a training step with random features: output-only runs whose whole outputs are read in either pass,
+// second algorithms, operations that must not run again, weights, a value that completes the step, and forward
+// operations after backward ones. In half of the steps backward operations read the inputs and outputs of their
+// forward operation. With lanes, a third of the operations that can run on the network or the host do, and some have
+// Op.After.
 func randomStep(r *rand.Rand, most int, lanes bool) *engine.Graph {
 	b := &stepBuilder{r: r, lanes: lanes, g: &engine.Graph{Done: engine.NoValue, Fixed: engine.Bytes(r.IntN(3))}}
 	for range 1 + r.IntN(3) {
@@ -56,7 +55,7 @@ func (b *stepBuilder) value(kind engine.ValueKind, at engine.Place) engine.Value
 	return id
 }
 
-// add adds an operation, which reads some of what is there and mostly the newest of it.
+// add adds an operation, which reads some of the existing values, mostly the newest.
 func (b *stepBuilder) add(pass engine.Pass) {
 	op := engine.Op{Name: fmt.Sprintf("op%d", len(b.g.Ops)), Pass: pass, Time: time.Duration(b.r.IntN(9)),
 		Once: b.r.IntN(10) == 0}
@@ -84,7 +83,7 @@ func (b *stepBuilder) add(pass engine.Pass) {
 	b.g.Ops = append(b.g.Ops, op)
 }
 
-// inputs are what an operation reads, some of it twice.
+// inputs draws the inputs of an operation, some of them twice.
 func (b *stepBuilder) inputs(pass engine.Pass) (in []engine.ValueID) {
 	newest := engine.ValueID(len(b.g.Values) - 1)
 	at := len(b.forward) - 1
@@ -107,7 +106,7 @@ func (b *stepBuilder) inputs(pass engine.Pass) (in []engine.ValueID) {
 	return in
 }
 
-// beside has an operation run on another lane, if it can: false if it runs on the device.
+// beside moves an operation to another lane if it can run there, and reports whether it has.
 func (b *stepBuilder) beside(op *engine.Op) bool {
 	parts := false
 	for _, v := range op.In {
@@ -123,7 +122,7 @@ func (b *stepBuilder) beside(op *engine.Op) bool {
 	return true
 }
 
-// ways gives an operation of the device temporaries, and maybe other ways to run.
+// ways gives an operation of the device temporaries, and at random a second algorithm or an output-only run.
 func (b *stepBuilder) ways(op *engine.Op) {
 	if b.r.IntN(3) == 0 {
 		op.Temp = engine.Bytes(b.r.IntN(6))

@@ -22,10 +22,9 @@ const (
 	longStepSchedules = 100_000
 )
 
-// TestSteps holds sim and check against each other on what strategies plan for random
-// steps: graphs with operations of the network and the host, second algorithms, output-only
-// runs and forwards behind backwards, and chains. What searches is stopped early: the
-// best so far is as good a schedule as any.
+// TestSteps compares sim and check on the schedules of strategies for random steps: graphs with operations of the
+// network and the host, second algorithms, output-only runs and forwards after backwards, and chains. Searches are
+// stopped early, because any schedule will do.
 func TestSteps(t *testing.T) {
 	most := stepSchedules * 2 / (fewer() + 1)
 	if os.Getenv("MEMTIDE_LONG") != "" {
@@ -73,8 +72,8 @@ func TestSteps(t *testing.T) {
 	}
 }
 
-// TestSmallSteps asks every strategy for graphs about many more small ones, with a limit that
-// leaves searches hardly any time: each has a schedule or says why not.
+// TestSmallSteps solves many more small steps with every strategy for graphs, with little time for searches. Every
+// strategy returns a schedule or an error of its contract.
 func TestSmallSteps(t *testing.T) {
 	graphs := uint64(400 / fewer())
 	if os.Getenv("MEMTIDE_LONG") != "" {
@@ -121,9 +120,8 @@ func stepProblem(seed uint64) *engine.Problem {
 	return p.WithBudget(p.Graph.Fixed + (whole.Peak-p.Graph.Fixed)*engine.Bytes(30+r.IntN(71))/100)
 }
 
-// planned is what sim makes of the schedule of a strategy, which has to fit, to be
-// accepted by check, and to be what is claimed; nil if the problem is refused. The strategy is
-// stopped after that many calls of its poll.
+// planned plays the schedule of a strategy and checks the trace and the claims. It returns nil if the problem is
+// refused. The strategy is stopped after a number of calls of its poll.
 func planned(t *testing.T, input string, s *engine.Strategy, p *engine.Problem, args engine.Args,
 	calls int) *sim.Trace {
 	t.Helper()

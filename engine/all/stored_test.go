@@ -6,8 +6,8 @@ import (
 	"memtide/engine"
 )
 
-// stored is a solution in the words of the stored hashes, which stay when the fields
-// of engine.Solution and engine.Instruction are renamed.
+// stored is a solution with the field names of the stored hashes, which do not change when the fields of
+// engine.Solution and engine.Instruction are renamed.
 type stored struct {
 	Schedule []storedStep
 	Makespan time.Duration

@@ -14,16 +14,15 @@ import (
 	"memtide/engine/enginetest"
 )
 
-// sweepers are the strategies that share work. Of those that search for long and may
-// find something faster in a sweep, their own packages test the sweep.
+// sweepers returns the strategies that share work in a sweep. The sweeps of strategies that search for long, and may
+// find faster schedules in a sweep, are tested in their own packages.
 func sweepers() []*engine.Strategy {
 	return slices.DeleteFunc(engine.Strategies(), func(s *engine.Strategy) bool {
 		return s.Sweeper == nil || s.Name == "graphsearch" || s.Name == "graphpofo"
 	})
 }
 
-// TestSweep compares what a strategy says when it shares work between budgets
-// with what it says about each of them by itself.
+// TestSweep compares the results of a sweep with the results of Solve for each budget.
 func TestSweep(t *testing.T) {
 	swept := 0
 	for _, s := range sweepers() {
@@ -73,8 +72,8 @@ func sweeps(t *testing.T, input string, s *engine.Strategy, p *engine.Problem, a
 	}
 }
 
-// TestSweepCancelled sweeps when the time is over, and stops a sweep in its
-// middle: every budget gets its answer, and those that are left the error.
+// TestSweepCancelled sweeps with a context that is done, and stops a sweep before its end. Every budget gets a result,
+// and the remaining budgets get the error.
 func TestSweepCancelled(t *testing.T) {
 	c := enginetest.RandomChain(enginetest.Rand(contractSeed), enginetest.Shape{MinStages: 40, MaxStages: 40})
 	p := engine.NewChainProblem(c, enginetest.Device(engine.HalfDuplex), engine.Whole, 0)
@@ -106,7 +105,7 @@ func TestSweepCancelled(t *testing.T) {
 	}
 }
 
-// TestSweepNeedsAChain sees that a sweep says so for every budget.
+// TestSweepNeedsAChain checks that a sweep without a chain returns the error for every budget.
 func TestSweepNeedsAChain(t *testing.T) {
 	g := &engine.Graph{Ops: []engine.Op{{Name: "F1", Time: 1}}, Done: engine.NoValue}
 	p := &engine.Problem{Graph: g, Device: enginetest.Device(engine.HalfDuplex)}
@@ -120,9 +119,8 @@ func TestSweepNeedsAChain(t *testing.T) {
 	}
 }
 
-// TestSweepShares gives every budget of a sweep its share of the time, and takes the
-// time of some: those have the error, and the others what Solve says, as if nothing
-// had been stopped before them.
+// TestSweepShares uses up the time of some budgets of a sweep. These get the error, and the others get the result of
+// Solve, as if nothing had been stopped before them.
 func TestSweepShares(t *testing.T) {
 	if testing.Short() {
 		t.Skip("-short is for WebAssembly, after this ran natively")

@@ -20,9 +20,9 @@ const (
 	kept   // F_ck or F_all has read it
 )
 
-// table is what lies on the device while a schedule goes on, as Table 1 of Beaumont et
-// al. (arXiv:1911.13214) sees it: an output-only run is F_none if its input is forgotten
-// before the next run, and F_ck if not. F_all forgets an input too, if no backward reads it.
+// table is the state of the device during a schedule in terms of Table 1 of Beaumont et al. (arXiv:1911.13214). An
+// output-only run is F_none if its input is freed before the next run, and F_ck otherwise. F_all also frees an input
+// that no backward reads.
 type table struct {
 	act         [16]uint8 // a^k by itself
 	there, back [16]bool  // abar^k; B^k has run
@@ -34,8 +34,7 @@ func newTable() (t table) {
 	return t
 }
 
-// holds tells whether something that is still read is there of stage k, of n, or of a
-// later one.
+// holds reports whether any value of stages k..n that is still read is on the device.
 func (t *table) holds(k, n int) bool {
 	for i := k; i <= n; i++ {
 		if t.there[i] && !t.back[i] || i < n && t.act[i] != absent && !t.back[i+1] {
@@ -45,7 +44,7 @@ func (t *table) holds(k, n int) bool {
 	return false
 }
 
-// run is a run; needed tells whether it is no forward of a stage whose saved set is there.
+// run updates the state for a run. needed is false for a forward of a stage whose saved set is on the device.
 func (t *table) run(g *engine.ChainGraph, st engine.Instruction) (needed bool) {
 	if t.lean > 0 && t.act[t.lean-1] == fresh {
 		t.act[t.lean-1] = kept
@@ -71,8 +70,8 @@ func (t *table) run(g *engine.ChainGraph, st engine.Instruction) (needed bool) {
 	return needed
 }
 
-// free forgets an activation: consumed tells whether an operation of Table 1 does that, and
-// lasting whether nothing that was kept goes before its backward.
+// free updates the state for the free of an activation. consumed reports whether an operation of Table 1 frees it, and
+// lasting is false if it was kept and its backward is still to come.
 func (t *table) free(g *engine.ChainGraph, v engine.ValueID) (consumed, lasting bool) {
 	k := g.Values[v].Stage
 	if v != g.Act(k) {
@@ -87,8 +86,8 @@ func (t *table) free(g *engine.ChainGraph, v engine.ValueID) (consumed, lasting 
 	return dead || all || lean == k+1, lasting
 }
 
-// search looks for the fastest schedule that the sets of Table 1 hold, by trying all runs
-// and all frees that table accepts: Dijkstra's algorithm.
+// search finds the fastest schedule in the sets of Table 1 by Dijkstra's algorithm, over all runs and all frees that
+// table accepts.
 type search struct {
 	g    *engine.ChainGraph
 	room engine.Bytes
@@ -103,8 +102,8 @@ type entry struct {
 
 func (a entry) Before(b entry) bool { return a.cost < b.cost }
 
-// fastest is the least step time of a sequence of Table 1 that runs no stage forward
-// while its saved set is there; ok is false if none within the budget takes less than limit.
+// fastest returns the least step time of a sequence of Table 1 that runs no stage forward while its saved set is on
+// the device. ok is false if no such sequence within the budget takes less than limit.
 func fastest(p *engine.Problem, limit time.Duration) (best time.Duration, ok bool) {
 	c := p.Chain.Chain
 	s := &search{g: p.Chain, room: p.Budget - c.Resident.Total(), seen: map[table]time.Duration{}}
@@ -185,8 +184,7 @@ func (s *search) free(at entry, v engine.ValueID) {
 	}
 }
 
-// TestTableOne holds what nonpersistent says of chains of up to four stages against all
-// sequences of its set.
+// TestTableOne compares the results of nonpersistent for chains of up to four stages with all sequences of its set.
 func TestTableOne(t *testing.T) {
 	count := 2000 / fewer()
 	if os.Getenv("MEMTIDE_LONG") != "" {
@@ -224,9 +222,8 @@ func TestTableOne(t *testing.T) {
 	}
 }
 
-// TestForgetting: chains on which it is faster, or fits alone, to run F^3 again while abar^3
-// is there, to forget a^2. Such a sequence is outside of what nonpersistent speaks of, and it
-// says so.
+// TestForgetting: chains on which only sequences that run F^3 again while abar^3 is on the device, in order to free
+// a^2, fit or are the fastest. Such sequences are outside of the set that nonpersistent names.
 func TestForgetting(t *testing.T) {
 	stage := func(fwd, back time.Duration, out, saved, grad, fwdTemp, bwdTemp engine.Bytes) engine.Stage {
 		return engine.Stage{Forward: fwd, Back: back, Out: out, Saved: saved, Grad: grad, FwdTemp: fwdTemp,

@@ -11,8 +11,7 @@ import (
 	"memtide/engine/sim"
 )
 
-// wider are the strategies that unite others, with the words of the sets whose schedules
-// they are no slower than, whoever finds them.
+// wider are the strategies that combine others, with the names of the sets whose schedules are never faster.
 var wider = []struct {
 	name string
 	args engine.Args
@@ -40,7 +39,7 @@ type method struct {
 
 func (m method) String() string { return fmt.Sprint(m.Name, m.args) }
 
-// dearest strategies try everything, which is cheap on the smallest problems alone.
+// dearest strategies search exhaustively, which is cheap on the smallest problems only.
 var dearest = []string{"graphexact", "nonpersistent", "offloadexact"}
 
 // methods are all strategies that apply to a problem, with every choice of a word.
@@ -62,7 +61,7 @@ func methods(p *engine.Problem) (list []method) {
 	return list
 }
 
-// inSet tells whether what was played is in a set of wider.
+// inSet reports whether a schedule is in a set of wider.
 func inSet(t *testing.T, p *engine.Problem, steps engine.Schedule, set string) bool {
 	ran := make([]bool, len(p.Graph.Ops))
 	last, inOrder, moves := engine.OpID(-1), true, false
@@ -90,9 +89,9 @@ func inSet(t *testing.T, p *engine.Problem, steps engine.Schedule, set string) b
 	return members[set](f) && !f.alt
 }
 
-// widerProblems are random chains and graphs, and chains of equal layers as of a language model, whose first
-// layers are worth moving where little is above the budget. The first is a graph of which a plan
-// that fits is found sooner with the order kept than in any.
+// widerProblems returns random chains and graphs, and chains of equal layers as of a language model, whose first
+// layers are worth moving if little is above the budget. The first is a graph for which a plan that fits is found
+// sooner with the order kept than with any order.
 func widerProblems() (list []*engine.Problem) {
 	list = append(list, &engine.Problem{Graph: enginetest.RandomGraph(enginetest.Rand(8), 40),
 		Device: enginetest.Device(engine.HalfDuplex)})
@@ -122,9 +121,9 @@ func widerProblems() (list []*engine.Problem) {
 	return list
 }
 
-// TestWiderIsNoSlower: a strategy that unites others is no slower than any that has found a schedule of
-// its sets, in single solves and in sweeps. In a sweep it is no slower within one budget than a schedule of its
-// own for another that fits.
+// TestWiderIsNoSlower: a strategy that combines others is no slower than any strategy that has found a schedule of its
+// sets, in Solve and in sweeps. In a sweep it is also no slower for a budget than its own schedule for another budget
+// that fits.
 func TestWiderIsNoSlower(t *testing.T) {
 	compared, narrower := 0, map[string]bool{}
 	for n, p := range widerProblems() {

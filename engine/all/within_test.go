@@ -11,7 +11,7 @@ import (
 	"memtide/engine/enginetest"
 )
 
-// answer is a solution with what it does.
+// answer is a solution with its properties.
 type answer struct {
 	by   *engine.Strategy
 	args engine.Args
@@ -28,7 +28,7 @@ func answers(t *testing.T, input string, p *engine.Problem, args func(*engine.St
 	return answersOf(t, input, p, engine.Strategies(), args)
 }
 
-// answersOf are those of some strategies.
+// answersOf returns the answers of some strategies.
 func answersOf(t *testing.T, input string, p *engine.Problem, list []*engine.Strategy,
 	args func(*engine.Strategy) []engine.Args) (all []answer) {
 	t.Helper()
@@ -49,8 +49,8 @@ func answersOf(t *testing.T, input string, p *engine.Problem, list []*engine.Str
 	return all
 }
 
-// neverBeaten holds what a solution claims about a set against every solution that
-// is in it, whichever strategy found it. It is in the set itself.
+// neverBeaten compares the claims of a solution about a set with all solutions in the set, of any strategy. The
+// solution must be in the set itself.
 func neverBeaten(t *testing.T, input string, a *answer, all []answer) {
 	t.Helper()
 	if a.sol.OptimalAmong == "" {
@@ -78,9 +78,8 @@ func neverBeaten(t *testing.T, input string, a *answer, all []answer) {
 
 func defaults(*engine.Strategy) []engine.Args { return []engine.Args{nil} }
 
-// TestWithin asks for every solution of every strategy whether it lies in the set
-// that another one claims something about, and is faster than it says. In every
-// set that has a name, claims are met by solutions of others.
+// TestWithin checks that no solution of any strategy lies in a set about which another solution makes claims and is
+// faster than claimed. It also checks that every named set has solutions of other strategies.
 func TestWithin(t *testing.T) {
 	count := uint64(600 / fewer())
 	if os.Getenv("MEMTIDE_LONG") != "" {
@@ -138,7 +137,7 @@ func withinProblem(seed uint64) *engine.Problem {
 	return engine.NewChainProblem(c, enginetest.Device(mode.duplex), mode.transfers, enginetest.RandomBudget(r, c))
 }
 
-// TestWithinKnown: claims that were false once are true of these problems.
+// TestWithinKnown: claims about these problems that were false once are true.
 func TestWithinKnown(t *testing.T) {
 	stage := func(fwd, back time.Duration, out, grad engine.Bytes) engine.Stage {
 		return engine.Stage{Forward: fwd, Back: back, Out: out, Saved: out, Grad: grad}

@@ -23,9 +23,6 @@ type Allocator struct {
 	Cites  []engine.Cite
 	Params []engine.Param
 
-	// Elsewhere says that another program has the Placer (see Describe).
-	Elsewhere bool
-
 	// Placer finds addresses in a pool of the given size; with engine.NoLimit the allocator chooses the size. A
 	// request that finds no room is reported in Layout.Failed and not as an error; the requests before it are
 	// placed. The error is one of these:
@@ -49,7 +46,6 @@ var errElsewhere = errors.New("the placer of this allocator is in another progra
 // Describe adds an allocator whose Placer is in another program. All its other fields are known in this program,
 // but its Placer returns an error.
 func Describe(a *Allocator) {
-	a.Elsewhere = true
 	a.Placer = func(*Requests, engine.Bytes, engine.Parsed, *engine.Poll) (*Layout, error) { return nil, errElsewhere }
 	Register(a)
 }

@@ -8,8 +8,8 @@ import (
 	_ "memtide/engine/allocators"
 )
 
-// An allocator places buffers in a pool, in the order of their requests. In a pool that is too small, Failed says what
-// found no room.
+// An allocator places buffers in a pool, in the order of their requests. In a pool that is too small, Failed is the
+// request that found no room.
 func ExampleAllocator_Place() {
 	r, err := alloc.FromEvents([]alloc.Entry{
 		{Name: "a", Bytes: 2 * engine.KiB}, {Name: "b", Bytes: engine.KiB}, {Name: "a", Free: true},

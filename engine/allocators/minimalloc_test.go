@@ -12,8 +12,7 @@ import (
 	"memtide/engine/alloc"
 )
 
-// mostNodes is what the search may look at for one instance; it asks once at each
-// node. They take 4 to 36 million.
+// mostNodes limits the nodes of the search for one instance, which polls once at each node. They take 4 to 36 million.
 const mostNodes = 100_000_000
 
 // TestMiniMalloc places google/minimalloc's hard instances within the capacity

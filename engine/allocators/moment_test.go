@@ -83,7 +83,7 @@ func TestMomentsBySlowSearch(t *testing.T) {
 	}
 }
 
-// What PyTorch reserves grows by segments, and what it rounds up is not asked for.
+// The memory that PyTorch reserves grows by segments, and Asked does not contain the rounding.
 func TestMomentsOfSegments(t *testing.T) {
 	r, err := alloc.FromEvents([]alloc.Entry{
 		{Name: "a", Bytes: 3 * engine.MiB}, {Name: "b", Bytes: 100}, {Name: "a", Free: true},
@@ -113,7 +113,7 @@ func TestMomentsOfSegments(t *testing.T) {
 	}
 }
 
-// In layouts by virtual addressing no free chunk is lost to holes.
+// With virtual addressing no free chunk is lost to holes.
 func TestMomentsOfChunks(t *testing.T) {
 	r, err := alloc.FromEvents([]alloc.Entry{{Name: "a", Bytes: 5}, {Name: "b", Bytes: 5}, {Name: "c", Bytes: 5},
 		{Name: "b", Free: true}, {Name: "a", Free: true}})

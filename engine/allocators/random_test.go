@@ -69,7 +69,7 @@ func tightRequests(t *testing.T, r *rand.Rand) *alloc.Requests {
 	return out
 }
 
-// smallestPool tries all placements on whole addresses, without a thought.
+// smallestPool tries all placements on whole addresses.
 func smallestPool(r *alloc.Requests, pool engine.Bytes) engine.Bytes {
 	addr := make([]engine.Bytes, len(r.Buffers))
 	var try func(i int) bool
@@ -99,8 +99,8 @@ func smallestPool(r *alloc.Requests, pool engine.Bytes) engine.Bytes {
 	return pool
 }
 
-// TestOptimalAgainstBruteForce compares pools of tiny cases, and sees that one
-// byte less is refused. Some of them cannot be placed without loss.
+// TestOptimalAgainstBruteForce compares pools of tiny cases, and checks that one byte less is refused. Some of them
+// need a pool above their aggregate peak.
 func TestOptimalAgainstBruteForce(t *testing.T) {
 	lossy := 0
 	for seed := range uint64(1500) {
@@ -181,8 +181,7 @@ func smallest(a *alloc.Allocator) engine.Args {
 	return args
 }
 
-// bounded places in so many polls that no search of this size needs them, and none
-// goes on for ever; nil if nothing fits.
+// bounded places requests with a limit of polls that no search of this size reaches. It returns nil if nothing fits.
 func bounded(t *testing.T, a *alloc.Allocator, r *alloc.Requests, pool engine.Bytes) *alloc.Layout {
 	t.Helper()
 	ctx := engine.LimitCalls(t.Context(), 100_000)
@@ -201,9 +200,8 @@ func bounded(t *testing.T, a *alloc.Allocator, r *alloc.Requests, pool engine.By
 	return l
 }
 
-// TestDeadlineIsNotInfeasible stops a search that is too large to end, at its first
-// poll and at later ones: there is a layout, which gets no worse with more polls. How
-// soon it stops is counted by TestStopsSoon of engine/all.
+// TestDeadlineIsNotInfeasible stops a search that is too large to end, at its first poll and at later ones. It always
+// has a layout, which gets no worse with more polls. TestStopsSoon of engine/all measures how soon it stops.
 func TestDeadlineIsNotInfeasible(t *testing.T) {
 	r := hard(t)
 	for _, pool := range []engine.Bytes{engine.NoLimit, r.AggregatePeak()} {
@@ -225,7 +223,7 @@ func TestDeadlineIsNotInfeasible(t *testing.T) {
 	}
 }
 
-// hard are many buffers of odd sizes, whose sums do not come out even.
+// hard returns many buffers of odd sizes, so that no sums are equal.
 func hard(t *testing.T) *alloc.Requests {
 	t.Helper()
 	rnd := enginetest.Rand(3)

@@ -34,7 +34,7 @@ func TestSkyline(t *testing.T) {
 	}
 }
 
-// TestGeometryByDefinition compares sections and overlaps with what they are.
+// TestGeometryByDefinition compares sections and overlaps with their definitions.
 func TestGeometryByDefinition(t *testing.T) {
 	for seed := range uint64(200) {
 		r := enginetest.Rand(seed)
@@ -78,8 +78,8 @@ func TestGeometryByDefinition(t *testing.T) {
 	}
 }
 
-// unavoidable is paper 003's sequence of a_ij and d_j, whose peak is 12 and which
-// needs 13, so many times one after the other.
+// unavoidable is paper 003's sequence of a_ij and d_j, times times one after the other. Its peak is 12 and it needs a
+// pool of 13.
 func unavoidable(t *testing.T, times int, more ...alloc.Entry) *alloc.Requests {
 	t.Helper()
 	list, sequence := more, enginetest.Load("alloc")[0].Trace
@@ -104,10 +104,9 @@ func unavoidable(t *testing.T, times int, more ...alloc.Entry) *alloc.Requests {
 	return q
 }
 
-// TestManyBuffers places more buffers than the exact search takes on at once:
-// sequences that are apart are solved one by one; those that something connects
-// get the best placement of the quick ones, which is not called optimal, and
-// what does not fit is not called proven.
+// TestManyBuffers places more buffers than the exact search takes at once. Sequences that are not connected are
+// solved one by one. Connected ones get the best quick placement, which is not claimed to be optimal, and a failure
+// is not claimed to be proven.
 func TestManyBuffers(t *testing.T) {
 	place := alloc.Lookup("optimal").Place
 	q := unavoidable(t, 600)
@@ -164,9 +163,8 @@ func TestNestedLives(t *testing.T) {
 	}
 }
 
-// TestQuickPlacements checks pile, stack and dive by themselves: they have to be
-// sound wherever they end, and dive goes where the exact search goes first, so
-// that a search that needs no way back finds the same.
+// TestQuickPlacements checks the placements of pile, stack and dive. dive follows the first branch of the exact
+// search, so that a search without backtracking finds the same placement.
 func TestQuickPlacements(t *testing.T) {
 	same := 0
 	for seed := range uint64(300) {

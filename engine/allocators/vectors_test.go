@@ -143,9 +143,8 @@ func compareVirtual(t *testing.T, v *enginetest.Vector, r *alloc.Requests) {
 	}
 }
 
-// TestUnavoidableHoles is paper 003's sequence of a_ij and d_j, in thirds of
-// its unit: nothing that knows the whole future places it in the sum of what
-// lives, and one third more is enough.
+// TestUnavoidableHoles is paper 003's sequence of a_ij and d_j, in thirds of its unit. No placement fits into its
+// aggregate peak, and one third more is enough.
 func TestUnavoidableHoles(t *testing.T) {
 	vectors := enginetest.Load("alloc")
 	at := slices.IndexFunc(vectors, func(v enginetest.Vector) bool { return v.ID == "alloc-000" })

@@ -93,7 +93,7 @@ func TestRoundsDown(t *testing.T) {
 	}
 }
 
-// TestDone: operations that nothing forces do not count.
+// TestDone: operations that Done does not need do not count.
 func TestDone(t *testing.T) {
 	g := &engine.Graph{
 		Values: []engine.Value{
@@ -200,9 +200,8 @@ func TestInterleaved(t *testing.T) {
 	}
 }
 
-// TestNoScheduleIsFaster plays random schedules that offload anything, at any
-// time and in any order, also again and again, and holds the bounds against
-// those that fit.
+// TestNoScheduleIsFaster plays random schedules that offload any values at any time, in any order and repeatedly, and
+// compares the bounds with those that fit.
 func TestNoScheduleIsFaster(t *testing.T) {
 	played, tight := 0, 0
 	for seed := range uint64(3000) {

@@ -10,7 +10,7 @@ import (
 
 const mib = engine.MiB
 
-// request is a step of a small program: bytes asked for under a name, or given back.
+// request is an allocation under a name, or its release.
 type request struct {
 	name  string
 	bytes engine.Bytes // 0: the name is given back
@@ -96,8 +96,8 @@ func TestCacheStreams(t *testing.T) {
 	}
 }
 
-// TestCacheRandom: whatever the rules, blocks in use do not overlap, no more is reserved
-// than the limit and no less than what is in use, and in the end all can be given back.
+// TestCacheRandom: with any rules, blocks in use do not overlap, the reserved memory is at most the limit and at
+// least the memory in use, and at the end everything can be released.
 func TestCacheRandom(t *testing.T) {
 	const limit = 400 * mib
 	for seed := range uint64(60) {

@@ -7,8 +7,8 @@ import (
 	"memtide/engine/caching"
 )
 
-// A hole too small for a request is lost to segments of their own; at the end of an
-// expandable one only what it lacks is added.
+// A hole that is too small for a request is not used by normal segments. An expandable segment adds only the bytes
+// that the hole at its end lacks.
 func TestExpandableGrowsAtItsEnd(t *testing.T) {
 	const mib = engine.MiB
 	reserved := func(c *caching.Cache) engine.Bytes {
@@ -43,7 +43,7 @@ func TestExpandableGrowsAtItsEnd(t *testing.T) {
 	}
 }
 
-// The limit holds for both pools together, and nothing is taken by what fails.
+// The limit holds for both pools together, and a request that fails takes nothing.
 func TestExpandableLimit(t *testing.T) {
 	c := caching.NewWith(30*engine.MiB, caching.Rules{Expandable: true})
 	for _, r := range []struct {

@@ -11,8 +11,8 @@ import (
 	"memtide/engine/sim"
 )
 
-// TestSecondWay changes which way a run takes, in the schedule, in the trace and
-// in both: only what was played is accepted.
+// TestSecondWay changes the algorithm of a run in the schedule, in the trace and in both. Only the trace that was
+// played is accepted.
 func TestSecondWay(t *testing.T) {
 	const seed = 81
 	r := enginetest.Rand(seed)
@@ -60,7 +60,7 @@ func refuted(t *testing.T, what string, c *played, s engine.Schedule, tr *sim.Tr
 	}
 }
 
-// TestNoSecondWay: a run cannot take a way that the operation does not have.
+// TestNoSecondWay: a run by a second algorithm is refuted if the operation does not have one.
 func TestNoSecondWay(t *testing.T) {
 	c := &engine.Chain{Stages: []engine.Stage{{Forward: 2, Back: 3, Out: 1, Saved: 1, Grad: 1}}}
 	p := engine.NewChainProblem(c, enginetest.Device(engine.HalfDuplex), engine.Whole, engine.NoLimit)

@@ -10,7 +10,7 @@ import (
 	"memtide/engine/sim"
 )
 
-// Trace is the second opinion: it knows nothing of the simulator, and finds what is wrong in a trace that was changed.
+// Trace finds the error in a trace that was changed.
 func ExampleTrace() {
 	c := &engine.Chain{Stages: []engine.Stage{{Name: "conv", Forward: 2 * time.Millisecond,
 		Back: 4 * time.Millisecond, Out: 4 * engine.KiB, Saved: 8 * engine.KiB}}}

@@ -16,8 +16,8 @@ import (
 	"memtide/engine/sim"
 )
 
-// lanesPlayed is a random problem with operations of all lanes, a schedule of it and
-// what sim makes of it within a budget that may hold it up; nil if it does not fit.
+// lanesPlayed plays a random schedule of a problem with operations of all lanes within a budget that may delay it. It
+// returns nil if the schedule does not fit.
 func lanesPlayed(t *testing.T, seed uint64) *played {
 	t.Helper()
 	r := rand.New(rand.NewPCG(seed, 18))
@@ -64,7 +64,7 @@ func lanesText(c *played) string {
 	return b.String()
 }
 
-// What sim plays of operations of all lanes, check accepts.
+// Traces with operations of all lanes are accepted.
 func TestLanesAreAccepted(t *testing.T) {
 	var accepted int
 	var ran [sim.NumLanes]int
@@ -94,7 +94,7 @@ func TestLanesAreAccepted(t *testing.T) {
 	}
 }
 
-// noStep tells whether a trace was refuted because its schedule is no training step.
+// noStep reports whether a trace was refuted because its schedule is not a training step.
 func noStep(err error) bool {
 	var ref *check.Refutation
 	return errors.As(err, &ref) &&
@@ -177,7 +177,7 @@ func TestLanesBrokenAreRefuted(t *testing.T) {
 	}
 }
 
-// queued is a span of the network or the CPU; nil if there is none.
+// queued returns a random span of the network or the CPU, or nil.
 func queued(r *rand.Rand, c *played) *sim.Span {
 	var ids []int
 	for i := range c.t.Spans {

@@ -37,7 +37,7 @@ func perturb(r *rand.Rand, c *played) engine.Schedule {
 	return s
 }
 
-// plain tells whether only activations travel, each to the host at most once.
+// plain reports whether only activations travel, each to the host at most once.
 func plain(g *engine.Graph, s engine.Schedule) bool {
 	gone := map[engine.ValueID]bool{}
 	for _, st := range s {
@@ -51,9 +51,8 @@ func plain(g *engine.Graph, s engine.Schedule) bool {
 	return true
 }
 
-// TestPerturbedSchedules plays schedules that nobody would write. What can be
-// played is accepted, unless it is no training step: that is for check alone
-// to say.
+// TestPerturbedSchedules plays randomly changed schedules. Their traces are accepted, unless the schedule is not a
+// training step, which only check refutes.
 func TestPerturbedSchedules(t *testing.T) {
 	for _, m := range modes {
 		var accepted, noStep int
@@ -93,8 +92,8 @@ func TestPerturbedSchedules(t *testing.T) {
 	}
 }
 
-// TestExtremeNumbers fills traces with numbers that no player writes: they are
-// refuted or, where the number says nothing, accepted, but never a panic.
+// TestExtremeNumbers puts extreme numbers into traces. They are refuted or, if the number does not matter, accepted.
+// They never cause a panic.
 func TestExtremeNumbers(t *testing.T) {
 	numbers := []int64{math.MinInt64, -1 << 40, -1, 0, 1, 1 << 40, math.MaxInt64}
 	refuted := 0

@@ -68,12 +68,12 @@ func pick[T any](r *rand.Rand, s []T) (int, *T) {
 	return i, &s[i]
 }
 
-// exact tells whether a span's times are proven to the tick.
+// exact reports whether a span's times are proven to the nanosecond.
 func exact(c *played, sp *sim.Span) bool {
 	return c.p.Transfers == engine.Whole || sp.Kind != sim.SpanFetch
 }
 
-// lasting tells whether a sample is the first or the last of its moment.
+// lasting reports whether a sample is the first or the last at its time.
 func lasting(c *played, i int) bool {
 	m := c.t.Memory
 	return i == 0 || i+1 == len(m) || m[i-1].At < m[i].At || m[i].At < m[i+1].At
@@ -279,9 +279,8 @@ func TestMutatedTracesAreRefuted(t *testing.T) {
 	}
 }
 
-// BenchmarkTrace measures a proof of a thousand spans and one of twenty-five
-// thousand: 5 to 10 ms and 90 to 190 ms. What is asked for is 50 ms
-// for 700 spans and 3 s for 20,000.
+// BenchmarkTrace measures a proof of a thousand spans and one of twenty-five thousand: 5 to 10 ms and 90 to 190 ms.
+// The limits are 50 ms for 700 spans and 3 s for 20,000.
 func BenchmarkTrace(b *testing.B) {
 	for _, stages := range []int{350, 10_000} {
 		for _, m := range modes {

@@ -79,14 +79,13 @@ func randomSequence(r *rand.Rand, n int) (seq []engine.ChainOp) {
 	return seq
 }
 
-// idle is a stretch of a schedule in which a copy is there and nothing reads
-// it: after step from and before step to. Only activations travel here.
+// idle is a range of steps in which an activation is on the device and not read: after step from and before step to.
 type idle struct {
 	v        engine.ValueID
 	from, to int
 }
 
-// idles lists the stretches of at least three steps, by value.
+// idles returns the idle ranges of at least three steps, by value.
 func idles(g *engine.Graph, s engine.Schedule) (all []idle) {
 	for v := range g.Values {
 		id, since := engine.ValueID(v), -1
@@ -165,7 +164,7 @@ func reads(g *engine.Graph, st engine.Instruction, v engine.ValueID) bool {
 	return false
 }
 
-// played is a problem, a schedule of it and what sim made of it.
+// played is a problem, a schedule of it and the trace of the schedule.
 type played struct {
 	p *engine.Problem
 	s engine.Schedule
@@ -197,8 +196,7 @@ func (c *played) String() string {
 	return b.String()
 }
 
-// randomPlayed plays a random schedule in every mode, under a budget that may
-// hold it up; nil if it does not fit at all.
+// randomPlayed plays a random schedule within a budget that may delay it. It returns nil if the schedule does not fit.
 func randomPlayed(t *testing.T, r *rand.Rand, transfers engine.Transfers, duplex engine.Duplex) *played {
 	t.Helper()
 	sc := scales[r.IntN(len(scales))]

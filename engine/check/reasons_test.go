@@ -28,8 +28,7 @@ func moreOffload(step int, v engine.ValueID, start, end time.Duration) sim.Span 
 		End: end, Cause: sim.NoSpan}
 }
 
-// queue puts a run of a new operation first, in a graph that has a new value, which is
-// there from the start.
+// queue inserts a run of a new operation at the start, in a graph with a new value that exists when the step begins.
 func (e *example) queue(op engine.Op, sp sim.Span) {
 	g := *e.p.Graph
 	g.Values = append(slices.Clone(g.Values),
@@ -41,7 +40,7 @@ func (e *example) queue(op engine.Op, sp sim.Span) {
 	e.addSpan(sp)
 }
 
-// breaks has a broken trace for every reason, and the sentence that says so.
+// breaks holds a broken trace for every reason, with the text of the refutation.
 var breaks = []struct {
 	reason check.Reason
 	what   string

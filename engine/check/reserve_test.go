@@ -10,9 +10,8 @@ import (
 	"memtide/engine/sim"
 )
 
-// TestReserve plays two fetches that queue for the link: with Reserve the second
-// one holds its room while the first one moves. The trace of one way is refuted
-// for the other.
+// TestReserve plays two fetches that queue for the link. With Reserve the second one holds its room while the first
+// one moves. The trace with Reserve is refuted for the schedule without, and the other way round.
 func TestReserve(t *testing.T) {
 	g := &engine.Graph{Done: engine.NoValue}
 	for _, name := range []string{"x", "y"} {
@@ -41,9 +40,8 @@ func TestReserve(t *testing.T) {
 	}
 }
 
-// TestReserveHolds plays a fetch that finds no room to reserve until an offload, which
-// stands before it, has ended: the counter stands at the fetch, for want of room and
-// nothing else.
+// TestReserveHolds plays a fetch that finds no room to reserve until an earlier offload has ended. The counter waits
+// at the fetch for room only.
 func TestReserveHolds(t *testing.T) {
 	const y, x = engine.ValueID(0), engine.ValueID(1)
 	g := &engine.Graph{Done: engine.NoValue, Ops: []engine.Op{{Name: "f", Time: 2, In: []engine.ValueID{x}}},

@@ -9,8 +9,7 @@ import (
 	"memtide/engine/sim"
 )
 
-// Operations that rewrite several values in place: what an operation leaves
-// behind at its end leaves at once. Random ones are played and proven.
+// Random operations that rewrite several values in place are played and checked. All old copies leave at once.
 func TestRewriteInPlace(t *testing.T) {
 	for seed := range uint64(300) {
 		r := rand.New(rand.NewPCG(seed, 1))

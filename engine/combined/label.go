@@ -46,11 +46,6 @@ type sweep struct {
 	least   int64     // least bound of the labels that were dropped because of the width, or not reached
 }
 
-func newSweep(f *fronts, r *lowerBound, limit int64, poll *engine.Poll) *sweep {
-	return &sweep{terms: f.terms, f: f, poll: poll, best: limit, last: -1, open: make([][]label, 2*(f.n+2)),
-		cleaned: make([]int, 2*(f.n+2)), lower: r, least: unreachable}
-}
-
 // run finds the best plan that costs less than the limit. If run stops early, or if there is a
 // width, plans that were not considered cost at least s.least.
 func (s *sweep) run() error {
@@ -75,7 +70,11 @@ func (s *sweep) run() error {
 					err = errTooMany
 				}
 				if err != nil {
-					s.abandon(ls[y:])
+					for _, left := range append(s.open, ls[y:]) {
+						for z := range left {
+							s.least = min(s.least, left[z].least)
+						}
+					}
 					return err
 				}
 				s.expand(&ls[y], int32(first+y), i)
@@ -116,15 +115,6 @@ func heldRange(ls []label) (low, high int64) {
 		low, high = min(low, ls[x].held), max(high, ls[x].held)
 	}
 	return low, high
-}
-
-// abandon records the bounds of all labels that are left when the search stops.
-func (s *sweep) abandon(left []label) {
-	for _, ls := range append(s.open, left) {
-		for x := range ls {
-			s.least = min(s.least, ls[x].least)
-		}
-	}
 }
 
 // expand tries every segment that can begin at label l before stage i, which is links[id].

@@ -131,8 +131,8 @@ func search(f *fronts, r *lowerBound, limit int64, width int) (*sweep, error) {
 			return nil, err
 		}
 	}
-	s := newSweep(f, r, limit, f.poll)
-	s.width = width
+	s := &sweep{terms: f.terms, f: f, poll: f.poll, width: width, best: limit, last: -1, lower: r, least: unreachable,
+		open: make([][]label, 2*(f.n+2)), cleaned: make([]int, 2*(f.n+2))}
 	err := s.run()
 	return s, err
 }

@@ -56,15 +56,23 @@ func wholePlans(p *engine.Problem, t *terms, o *optimum, overlap bool, poll *eng
 	return nil
 }
 
-// wholeBest improves the best few of some plans, and lowers limit to the ticks of the fastest one.
+// wholeBest improves the fastest tries of some plans, without repetitions, and lowers limit to the
+// ticks of the fastest one.
 func wholeBest(p *engine.Problem, t *terms, plans [][]segment, limit *int64, overlap bool,
 	poll *engine.Poll) ([][]segment, error) {
-	lines, err := fastestLines(p, plans, tries, overlap)
-	if err != nil {
-		return plans, err
+	var lines []*timeline
+	for _, segs := range plans {
+		line, err := newTimeline(p, segs, overlap)
+		if err != nil {
+			return plans, err
+		}
+		lines = append(lines, line)
 	}
+	slices.SortStableFunc(lines, func(a, b *timeline) int { return cmp.Compare(a.Makespan, b.Makespan) })
+	same := func(a, b *timeline) bool { return a.Makespan == b.Makespan && a.Peak == b.Peak }
+	lines = slices.CompactFunc(lines, same)
 	var better [][]segment
-	for _, line := range lines {
+	for _, line := range lines[:min(len(lines), tries)] {
 		better = append(better, line.segs)
 		makespan, err := line.improve(overlap, t.effort, poll)
 		*limit = min(*limit, int64(makespan)*t.q)
@@ -73,22 +81,6 @@ func wholeBest(p *engine.Problem, t *terms, plans [][]segment, limit *int64, ove
 		}
 	}
 	return better, nil
-}
-
-// fastestLines returns the timelines of the fastest plans, at most most of them, without
-// repetitions.
-func fastestLines(p *engine.Problem, plans [][]segment, most int, overlap bool) ([]*timeline, error) {
-	var lines []*timeline
-	for _, segs := range plans {
-		line, err := newTimeline(p, segs, overlap)
-		if err != nil {
-			return nil, err
-		}
-		lines = append(lines, line)
-	}
-	slices.SortStableFunc(lines, func(a, b *timeline) int { return cmp.Compare(a.Makespan, b.Makespan) })
-	lines = slices.CompactFunc(lines, func(a, b *timeline) bool { return a.Makespan == b.Makespan && a.Peak == b.Peak })
-	return lines[:min(len(lines), most)], nil
 }
 
 // improve changes the set of offloaded inputs as long as that helps, and returns the best step

@@ -10,9 +10,8 @@ import (
 	"memtide/engine/sim"
 )
 
-// A trace follows the grammar of the document "Trace Event Format" for the three phases that
-// it uses: X has a time and a duration, C has numbers as arguments, M names a process or a
-// thread. What is on the lanes is what the simulator played.
+// A trace follows the document "Trace Event Format" for the three phases that it uses: X has a time and a duration, C
+// has numbers as arguments, and M names a process or a thread. The spans on the lanes are those that were played.
 func TestChromeTrace(t *testing.T) {
 	for _, p := range plans(t, 12) {
 		tr, err := sim.Play(p.Problem, p.Schedule)

@@ -15,7 +15,7 @@ import (
 	"memtide/engine/export"
 )
 
-// same compares two plans but for the strategy's arguments, nil or empty.
+// same compares two files. Arguments that are nil equal empty ones.
 func same(a, b *export.File) bool {
 	chain := func(p *export.File) *engine.Chain {
 		if p.Problem.Chain == nil {
@@ -116,7 +116,7 @@ func TestGolden(t *testing.T) {
 	golden.File(t, "testdata/small.json", string(text))
 }
 
-// small is a plan that has one of everything.
+// small is a file that has every kind of entry.
 func small() *export.File {
 	c := &engine.Chain{Name: "small", Batch: 2, Input: 8,
 		Resident: engine.Resident{Weights: 3, Grads: 3, Optimizer: 6, Pinned: 1}, Stages: []engine.Stage{

@@ -20,9 +20,8 @@ type file struct {
 	Steps  []fileStep  `json:"steps"`
 }
 
-// ParseJSON reads what File.JSON writes. It checks that the problem makes sense
-// and that steps name what there is; whether the schedule can be played is for
-// sim to say.
+// ParseJSON reads the output of File.JSON. It validates the problem and the names in the steps, and does not play the
+// schedule.
 func ParseJSON(data []byte) (*File, error) {
 	var f file
 	dec := json.NewDecoder(bytes.NewReader(data))
@@ -49,7 +48,7 @@ func ParseJSON(data []byte) (*File, error) {
 	return p, nil
 }
 
-// reader turns a file into a plan; err is the first thing that is wrong.
+// reader converts a file to a File. err is the first error.
 type reader struct {
 	f      *file
 	ops    map[string]engine.OpID
@@ -63,7 +62,7 @@ func (r *reader) fail(format string, args ...any) {
 	}
 }
 
-// word is the index of a word among those that may stand in a place.
+// word returns the index of a word among the allowed words.
 func (r *reader) word(where, word string, words []string) int {
 	i := slices.Index(words, word)
 	if i < 0 {

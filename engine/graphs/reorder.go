@@ -57,7 +57,14 @@ func solveReorder(p *engine.Problem, args engine.Parsed, poll *engine.Poll) (*en
 		return sol, err
 	}
 	if sol.Peak > p.Budget {
-		return nil, &engine.InfeasibleError{Budget: p.Budget, Smallest: sol.Peak, Why: m.whyOrder(sol.Peak, all)}
+		refused := &engine.InfeasibleError{Budget: p.Budget, Smallest: sol.Peak,
+			Why: "of the orders that a search found; another may need less"}
+		if sol.Peak == floor {
+			refused.Why = m.whyLeast(floor)
+		} else if all {
+			refused.Why = "all orders need as much"
+		}
+		return nil, refused
 	}
 	given, _, _ := m.cost(m.given())
 	sol.Bound, sol.Notes = 0, []string{fmt.Sprintf("The given order needs %s.", given.Text())}
@@ -84,17 +91,6 @@ func (m *model) leastOrder(poll *engine.Poll) []kindID {
 		return nil
 	}
 	return seq
-}
-
-// whyOrder returns, in words, what is known about the smallest peak: all reports whether all orders were tried.
-func (m *model) whyOrder(least engine.Bytes, all bool) string {
-	switch floor, _ := m.footprint(); {
-	case least == floor:
-		return m.whyLeast(least)
-	case all:
-		return "all orders need as much"
-	}
-	return "of the orders that a search found; another may need less"
 }
 
 // leaner returns the order with the smaller peak, the given one or that of lpmf.

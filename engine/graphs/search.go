@@ -49,12 +49,6 @@ func newSearcher(m *model, args engine.Parsed, poll *engine.Poll) *searcher {
 	return s
 }
 
-// annealer returns an annealer that starts from a sequence, for a round of the search within a budget. scale is the
-// peak that the excess is measured by.
-func (s *searcher) annealer(budget engine.Bytes, seq []kindID, round uint64, scale engine.Bytes) *annealer {
-	return newAnnealer(newState(s.m, budget, s.kept, seq), s.seed*1000+round, scale, s.poll)
-}
-
 // rounds are the rounds of annealing of the search within a budget.
 type rounds struct {
 	*searcher
@@ -69,13 +63,6 @@ type rounds struct {
 	done   int           // proposals of the rounds so far
 }
 
-func (s *searcher) rounds(budget engine.Bytes, first, best []kindID, enough time.Duration) *rounds {
-	r := &rounds{searcher: s, budget: budget, first: first, best: best, enough: enough, weight: 1}
-	r.scale, _, _ = s.m.cost(first)
-	_, r.took, _ = s.m.cost(best)
-	return r
-}
-
 // over reports whether nothing can be faster, or time is over.
 func (r *rounds) over() bool { return r.took <= r.enough || r.poll.Err() != nil }
 
@@ -86,7 +73,7 @@ func (r *rounds) anneal(c course, from []kindID, count int) {
 		return
 	}
 	found := false
-	a := r.annealer(r.budget, from, r.round, r.scale)
+	a := newAnnealer(newState(r.m, r.budget, r.kept, from), r.seed*1000+r.round, r.scale, r.poll)
 	if r.tell != nil { // reports also show a best sequence that was not shown yet
 		a.counted = func() { r.poll.Report(engine.Progress{Done: r.done + a.proposals, Total: r.total}) }
 	}
@@ -178,7 +165,7 @@ func (s *searcher) leanest(budget engine.Bytes, first, best []kindID, again bool
 			return best
 		}
 		aim := peak - max((peak-floor)>>down, 1)
-		a := s.annealer(aim, best, step<<32, peak)
+		a := newAnnealer(newState(s.m, aim, s.kept, best), s.seed*1000+step<<32, peak, s.poll)
 		a.firstFit, a.reorder = true, !again
 		if a.reorder && !a.movable() {
 			return best
@@ -256,8 +243,11 @@ func (s *searcher) solveFrom(p *engine.Problem, among string, k *known) (*engine
 		return nil, &engine.InfeasibleError{Budget: p.Budget, Smallest: least, Why: s.why(proven, least)}
 	}
 	s.show(fits)
+	r := &rounds{searcher: s, budget: p.Budget, first: first, best: fits.seq, took: fits.took, enough: proven.Time,
+		weight: 1}
+	r.scale, _, _ = s.m.cost(first)
 	var best []kindID
-	if r := s.rounds(p.Budget, first, fits.seq, proven.Time); s.kept {
+	if s.kept {
 		best = r.inTurn()
 	} else {
 		best = r.freely(func(rival time.Duration) []kindID { return s.orderKept(p, k, rival) })

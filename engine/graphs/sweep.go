@@ -10,16 +10,6 @@ import (
 // solver is the type of Strategy.Solver.
 type solver func(p *engine.Problem, args engine.Parsed, poll *engine.Poll) (*engine.Solution, error)
 
-// rising returns the indices of budgets from the smallest to the largest.
-func rising(budgets []engine.Bytes) []int {
-	order := make([]int, len(budgets))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(budgets[a], budgets[b]) })
-	return order
-}
-
 // sweepUp returns a Sweeper that goes from the smallest budget to the largest with a solver that begin returns. A
 // solution for one budget is an answer for every other one that it fits into, so that no larger budget takes
 // longer. The solver may add other solutions to found.
@@ -29,7 +19,12 @@ func sweepUp(begin func(*engine.Problem, engine.Parsed, *engine.Poll, *engine.Fo
 		yield func(int, *engine.Solution, error)) {
 		answers := engine.NewAnswers(budgets, yield)
 		solve := begin(p, args, poll, &answers.Found)
-		for _, i := range rising(budgets) {
+		order := make([]int, len(budgets))
+		for i := range order {
+			order[i] = i
+		}
+		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(budgets[a], budgets[b]) })
+		for _, i := range order {
 			poll.Next()
 			var sol *engine.Solution
 			err := poll.Err()

@@ -18,7 +18,7 @@ import (
 	_ "memtide/engine/window"
 )
 
-// planners are strategies that know no other lane.
+// planners are strategies that do not support other lanes.
 var planners = []string{"graphsearch", "blocks", "dtr", "chen", "kusumoto", "mincut", "lpmf", "window", "lms",
 	"graphpofo"}
 
@@ -94,7 +94,7 @@ func sharded(r *rand.Rand) *engine.Problem {
 		Budget: engine.NoLimit}
 }
 
-// solved plans a problem; false if it is refused. What is claimed is played and proven.
+// solved solves a problem, and plays and checks the solution. It returns false if the problem is refused.
 func solved(t *testing.T, p *engine.Problem, name string) (*engine.Solution, bool) {
 	t.Helper()
 	sol, err := engine.Lookup(name).Solve(p, nil, nil)
@@ -119,8 +119,8 @@ func solved(t *testing.T, p *engine.Problem, name string) (*engine.Solution, boo
 	return sol, true
 }
 
-// Strategies that know no other lanes plan steps that have some, within most budgets
-// between what they need and what keeping everything takes.
+// Strategies that do not support other lanes plan steps with other lanes, within most budgets between the smallest
+// and that of keeping everything.
 func TestPlannedBeside(t *testing.T) {
 	count := map[string]int{}
 	for seed := range uint64(24) {
@@ -148,7 +148,7 @@ func TestPlannedBeside(t *testing.T) {
 	t.Log(count)
 }
 
-// Whatever operations of all lanes do: what is not refused is played and proven.
+// Random steps with operations of all lanes: every solution is played and checked.
 func TestPlannedBesideRandom(t *testing.T) {
 	count := 0
 	for seed := range uint64(600) {
@@ -167,8 +167,7 @@ func TestPlannedBesideRandom(t *testing.T) {
 	}
 }
 
-// A block that is computed again has its weights gathered again, once for that and for the
-// backward behind it; by hand.
+// A block that is computed again has its weights gathered again, once for the block and its backward; by hand.
 func TestGatheredAgain(t *testing.T) {
 	g := &engine.Graph{Done: engine.NoValue}
 	value := func(name string, kind engine.ValueKind, size engine.Bytes, at engine.Place) engine.ValueID {
@@ -211,7 +210,7 @@ func TestGatheredAgain(t *testing.T) {
 	}
 }
 
-// A plan that is stopped is the best so far, with what runs beside it.
+// A plan that is stopped is the best so far, with the operations of the other lanes.
 func TestPlanStops(t *testing.T) {
 	p := sharded(enginetest.Rand(3))
 	poll := engine.NewPoll(engine.LimitCalls(t.Context(), 1), nil)
@@ -220,8 +219,8 @@ func TestPlanStops(t *testing.T) {
 	}
 }
 
-// A refusal does not say that no plan needs less, where what is planned holds on the device
-// what the host computes with: x and y are there together for the strategy alone.
+// A refusal does not claim that no plan needs less, because the strategy plans x and y on the device although only
+// the host uses both.
 func TestRefusalSaysWhatItIsOf(t *testing.T) {
 	g := &engine.Graph{Done: engine.NoValue}
 	for _, name := range []string{"x", "y"} {

@@ -102,7 +102,10 @@ func (f *frontier) run(wide, narrow int) bool {
 			cut, wide = min(cut, f.drop(narrow)), narrow
 		}
 		if f.work <= 0 {
-			f.proven(min(cut, f.leastOf(f.now)))
+			for k := range f.now {
+				cut = min(cut, f.now[k].least)
+			}
+			f.proven(cut)
 			return false
 		}
 		stage := make([]origin, len(f.now))
@@ -126,22 +129,13 @@ func (f *frontier) proven(ticks int64) {
 	f.least = max(f.least, min(f.value, int64(f.ideal.nanoseconds(ticks))))
 }
 
-// leastOf returns the least bound of some partial decisions, in ticks.
-func (f *frontier) leastOf(all []partial) int64 {
-	least := int64(never)
-	for k := range all {
-		least = min(least, all[k].least)
-	}
-	return least
-}
-
 // drop keeps the width partial decisions with the least bounds, and returns the least bound of the
 // others.
 func (f *frontier) drop(width int) int64 {
 	slices.SortFunc(f.now, func(a, b partial) int {
 		return cmp.Or(cmp.Compare(a.least, b.least), cmp.Compare(b.away, a.away), cmp.Compare(a.row, b.row))
 	})
-	cut := f.leastOf(f.now[width:])
+	cut := f.now[width].least
 	f.now = f.now[:width]
 	return cut
 }

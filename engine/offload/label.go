@@ -91,8 +91,9 @@ func (l *labels) run() {
 	for i := range l.m.n {
 		next := l.expand(i)
 		next = l.undominated(next)
-		if len(next) > l.cap {
-			l.drop(i+1, next)
+		if len(next) > l.cap { // the labels with the largest bounds are left out
+			sort.SliceStable(next, func(a, b int) bool { return l.least(i+1, &next[a]) < l.least(i+1, &next[b]) })
+			l.cut = min(l.cut, l.least(i+1, &next[l.cap]))
 			next = next[:l.cap:l.cap]
 		}
 		l.stages = append(l.stages, next)
@@ -101,7 +102,9 @@ func (l *labels) run() {
 			return
 		}
 		if l.work <= 0 {
-			l.cut = min(l.cut, l.leastOf(i+1, next))
+			for k := range next {
+				l.cut = min(l.cut, l.least(i+1, &next[k]))
+			}
 			return
 		}
 	}
@@ -165,21 +168,6 @@ func (l *labels) least(i int, c *label) int64 {
 // leave with x_i or later values.
 func (l *labels) leastTie(i int, c *label) int64 {
 	return c.tie + max(0, int64((l.m.excess-c.away)/l.m.unit))*int64(1000+i)
-}
-
-func (l *labels) leastOf(i int, all []label) int64 {
-	least := int64(never)
-	for k := range all {
-		least = min(least, l.least(i, &all[k]))
-	}
-	return least
-}
-
-// drop leaves out the labels with the largest bounds, beyond cap, and lowers cut to their least
-// bound.
-func (l *labels) drop(i int, all []label) {
-	sort.SliceStable(all, func(a, b int) bool { return l.least(i, &all[a]) < l.least(i, &all[b]) })
-	l.cut = min(l.cut, l.least(i, &all[l.cap]))
 }
 
 // undominated removes the labels that another one dominates.

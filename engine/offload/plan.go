@@ -67,19 +67,15 @@ func (s *step) smallest() engine.Bytes {
 	return least
 }
 
-// runs returns the operations, each with the value that moves with it.
-func (s *step) runs() []ordered.Run {
+// played returns the timeline of a set, before Play. Its runs are the operations, each with the
+// value that moves with it.
+func (s *step) played(set []bool) *ordered.Timeline {
 	runs := make([]ordered.Run, 2*s.n)
 	for i := range s.n {
 		runs[i] = ordered.Run{Lasts: s.timeF[i], Need: s.needF[i], Item: i, Moves: s.size[i]}
 		runs[2*s.n-1-i] = ordered.Run{Lasts: s.timeB[i], Need: s.needB[i], Item: i, Moves: s.size[i]}
 	}
-	return runs
-}
-
-// played returns the timeline of a set, before Play.
-func (s *step) played(set []bool) *ordered.Timeline {
-	return ordered.New(s.p, s.runs(), s.n, func(i int) bool { return set[i] })
+	return ordered.New(s.p, runs, s.n, func(i int) bool { return set[i] })
 }
 
 // plan plays a set. ok is false if it does not fit.

@@ -55,13 +55,13 @@ func lastOf(n int, meant func(i int) bool) []int {
 	return list
 }
 
-// away calls visit for every operation, in order, with the bytes that can be away while it runs:
-// the values that have left before a forward operation, and in the backward pass those that have
-// not been fetched. They do not depend on async.
-func (l *layered) away(visit func(i int, pass engine.Pass, away engine.Bytes)) {
+// needs calls visit for every operation, in order, with the memory while it runs. The values that
+// have left before a forward operation are away, and in the backward pass those that have not been
+// fetched. The needs do not depend on async.
+func (l *layered) needs(visit func(op engine.OpID, need engine.Bytes)) {
 	var away engine.Bytes
 	for i := range l.n {
-		visit(i, engine.Forward, away)
+		visit(l.p.Chain.Fwd(i+1), l.needF[i]-away)
 		if l.set[i] {
 			away += l.size[i]
 		}
@@ -72,17 +72,13 @@ func (l *layered) away(visit func(i int, pass engine.Pass, away engine.Bytes)) {
 				away -= l.size[x]
 			}
 		}
-		visit(i, engine.Backward, away)
+		visit(l.p.Chain.Bwd(i+1), l.needB[i]-away)
 	})
 }
 
 // need returns the smallest budget, and the operation that needs it.
 func (l *layered) need() (need engine.Bytes, op engine.OpID) {
-	l.away(func(i int, pass engine.Pass, away engine.Bytes) {
-		m, id := l.needF[i]-away, l.p.Chain.Fwd(i+1)
-		if pass == engine.Backward {
-			m, id = l.needB[i]-away, l.p.Chain.Bwd(i+1)
-		}
+	l.needs(func(id engine.OpID, m engine.Bytes) {
 		if m > need {
 			need, op = m, id
 		}

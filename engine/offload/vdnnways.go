@@ -46,20 +46,15 @@ func (l *layered) by(algo string) *layered {
 	if algo == "" {
 		return l
 	}
-	c := l.p.Chain
 	alt := make([]bool, len(l.p.Graph.Ops))
 	count, of := 0, 0
-	l.away(func(i int, pass engine.Pass, away engine.Bytes) {
-		op, held := c.Fwd(i+1), l.needF[i]-away
-		if pass == engine.Backward {
-			op, held = c.Bwd(i+1), l.needB[i]-away
-		}
+	l.needs(func(op engine.OpID, need engine.Bytes) {
 		o := &l.p.Graph.Ops[op]
 		if o.Alt == nil {
 			return
 		}
 		of++
-		fits, altFits := held <= l.p.Budget, held-o.Temp+o.Alt.Temp <= l.p.Budget
+		fits, altFits := need <= l.p.Budget, need-o.Temp+o.Alt.Temp <= l.p.Budget
 		switch {
 		case algo != mixed:
 			alt[op] = algo == "p"

@@ -136,12 +136,18 @@ func (a *annealing) makeRoom(r int, shifted []int32, low, high int, most int64) 
 		a.p.Stages[s].Input >= a.p.Stages[s].Act {
 		return false
 	}
-	a.dropped[cell] = true
 	back := slices.Index(shifted, 4*cell+nodeB)
-	if a.replace(r, slices.Insert(shifted, back, 4*cell+nodeR), most) {
+	return a.toggle(cell, r, slices.Insert(shifted, back, 4*cell+nodeR), most)
+}
+
+// toggle drops the forward of a cell, or keeps it again, and gives its rank another order, if that fits and is
+// accepted.
+func (a *annealing) toggle(cell int32, r int, list []int32, most int64) bool {
+	a.dropped[cell] = !a.dropped[cell]
+	if a.replace(r, list, most) {
 		return true
 	}
-	a.dropped[cell] = false
+	a.dropped[cell] = !a.dropped[cell]
 	a.settle(r)
 	return false
 }
@@ -243,11 +249,5 @@ func (a *annealing) flip(cell int32, most int64) bool {
 			list = append(list, node)
 		}
 	}
-	a.dropped[cell] = !a.dropped[cell]
-	if a.replace(r, list, most) {
-		return true
-	}
-	a.dropped[cell] = !a.dropped[cell]
-	a.settle(r)
-	return false
+	return a.toggle(cell, r, list, most)
 }

@@ -19,16 +19,16 @@ func refuseDual(p *Request) error {
 	case p.Ranks%2 != 0:
 		return fmt.Errorf("DualPipe needs an even number of ranks; there are %d, and dualpipev takes any number",
 			p.Ranks)
-	case p.Micro < 2*p.Ranks:
-		return fmt.Errorf("DualPipe on %d ranks needs %d micro batches or more; there are %d", p.Ranks, 2*p.Ranks,
-			p.Micro)
 	}
-	return nil
+	return refuseFew(p, "DualPipe")
 }
 
-func refuseDualV(p *Request) error {
+func refuseDualV(p *Request) error { return refuseFew(p, "DualPipeV") }
+
+// refuseFew refuses fewer micro batches than twice the ranks.
+func refuseFew(p *Request, name string) error {
 	if p.Micro < 2*p.Ranks {
-		return fmt.Errorf("DualPipeV on %d ranks needs %d micro batches or more; there are %d", p.Ranks, 2*p.Ranks,
+		return fmt.Errorf("%s on %d ranks needs %d micro batches or more; there are %d", name, p.Ranks, 2*p.Ranks,
 			p.Micro)
 	}
 	return nil
@@ -70,10 +70,8 @@ func eightPhases(w *writer, half, distance, own, other int) {
 		w.put(Backward, a, false)
 	}
 	rest := half - 1 - distance
-	for range 2 * rest { // phase 1
-		w.put(Forward, own, false)
-	}
-	for range distance + 1 { // 2
+	w.puts(2*rest, Forward, own) // phase 1
+	for range distance + 1 {     // 2
 		w.put(Forward, own, false)
 		w.put(Forward, other, false)
 	}

@@ -94,9 +94,7 @@ func interleaved(rounds func(*Request) []int) func(*Request, *Problem) [][]Pass 
 func loopedBFS(p *Request, _ *Problem) [][]Pass {
 	return eachRank(p, func(w *writer, r int) {
 		for c := range p.Chunks {
-			for range p.Micro {
-				w.put(Forward, c*p.Ranks+r, false)
-			}
+			w.puts(p.Micro, Forward, c*p.Ranks+r)
 		}
 		for c := p.Chunks - 1; c >= 0; c-- {
 			for m := p.Micro - 1; m >= 0; m-- {
@@ -112,14 +110,10 @@ func groups(p *Request, _ *Problem) [][]Pass {
 	return eachRank(p, func(w *writer, r int) {
 		for _, size := range megatronRounds(p) {
 			for c := range p.Chunks {
-				for range size {
-					w.put(Forward, c*p.Ranks+r, false)
-				}
+				w.puts(size, Forward, c*p.Ranks+r)
 			}
 			for c := p.Chunks - 1; c >= 0; c-- {
-				for range size {
-					w.put(Backward, c*p.Ranks+r, false)
-				}
+				w.puts(size, Backward, c*p.Ranks+r)
 			}
 		}
 	})

@@ -9,12 +9,8 @@ func init() {
 
 func gpipe(p *Request, _ *Problem) [][]Pass {
 	return eachRank(p, func(w *writer, r int) {
-		for range p.Micro {
-			w.put(Forward, r, false)
-		}
-		for range p.Micro {
-			w.put(Backward, r, false)
-		}
+		w.puts(p.Micro, Forward, r)
+		w.puts(p.Micro, Backward, r)
 	})
 }
 

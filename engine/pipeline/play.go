@@ -211,7 +211,7 @@ func (g *player) item(r int) []Pass {
 // begin starts the next pass of a rank, and reports whether it could.
 func (g *player) begin(r int) bool {
 	k, list := &g.ranks[r], g.item(r)
-	var at, before time.Duration
+	var at, before, took time.Duration
 	var take engine.Bytes
 	for _, x := range list {
 		arrived, message := g.arrival(x)
@@ -221,6 +221,10 @@ func (g *player) begin(r int) bool {
 		at, before = max(at, arrived), max(before, message)
 		b, _ := g.p.Stages[x.Stage].bytes(x.Kind)
 		take += b
+		took += g.p.Time(x)
+	}
+	if len(list) == 2 && g.p.Pair != nil {
+		took = g.p.Pair(list[0], list[1])
 	}
 	at = max(at, k.until) // the rank may still be sending
 	if at > g.now {
@@ -232,10 +236,7 @@ func (g *player) begin(r int) bool {
 	}
 	g.take(r, take)
 	start := g.now + before
-	end := start + g.p.Time(list[0])
-	if len(list) == 2 {
-		end = start + g.p.pair(list[0], list[1])
-	}
+	end := start + took
 	k.running, k.ends, k.until = list, end, end
 	k.next += len(list)
 	g.out.Busy[r] += end - start
@@ -247,14 +248,6 @@ func (g *player) begin(r int) bool {
 	g.events.Push(event{end, r})
 	g.events.Push(event{k.until, r})
 	return true
-}
-
-// pair returns the time of a joined pass.
-func (p *Problem) pair(f, a Pass) time.Duration {
-	if p.Pair != nil {
-		return p.Pair(f, a)
-	}
-	return p.Time(f) + p.Time(a)
 }
 
 // arrival returns when the results that a pass waits for arrive, or unknown if they have not been sent, and how long

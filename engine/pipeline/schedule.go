@@ -230,5 +230,12 @@ func (w *writer) put(k Kind, stage int, joined bool) {
 	w.next[class]++
 }
 
+// puts appends the next n passes of a kind at a stage.
+func (w *writer) puts(n int, k Kind, stage int) {
+	for range n {
+		w.put(k, stage, false)
+	}
+}
+
 // ran returns the number of passes of a kind that put was called for; for A it includes those of B.
 func (w *writer) ran(k Kind, stage int) int { return w.next[Pass{Kind: k, Stage: stage}] }

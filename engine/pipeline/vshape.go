@@ -25,9 +25,7 @@ func zeroBubbleV(p *Request, _ *Problem) [][]Pass {
 				w.put(k, stage, false)
 			}
 		}
-		for range 2*(p.Ranks-r) - 1 {
-			put(first, Forward)
-		}
+		w.puts(2*(p.Ranks-r)-1, Forward, first)
 		for range r {
 			put(second, Forward)
 			put(first, Forward)
@@ -50,9 +48,7 @@ func zeroBubbleV(p *Request, _ *Problem) [][]Pass {
 			put(first, Inputs, Weights)
 		}
 		for _, stage := range []int{second, first} {
-			for w.ran(Weights, stage) < n {
-				put(stage, Weights)
-			}
+			w.puts(n-w.ran(Weights, stage), Weights, stage)
 		}
 	})
 }

@@ -30,9 +30,7 @@ func late(w *writer, n, stage, ahead, behind int) {
 			w.put(Weights, stage, false)
 		}
 	})
-	for range min(behind, n) {
-		w.put(Weights, stage, false)
-	}
+	w.puts(min(behind, n), Weights, stage)
 }
 
 // zeroBubbleH1 returns the order of ZB-H1. No order is faster if no bytes are freed before the backward of weights,

@@ -9,7 +9,7 @@ import (
 	"memtide/engine/remat"
 )
 
-// The schedule of a chain becomes stretches of stages that run again, with those that are dropped again within them.
+// The schedule of a chain becomes parts that run again, with the parts that are dropped again within them.
 func ExampleNested() {
 	c := &engine.Chain{}
 	for range 6 {

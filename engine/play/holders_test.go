@@ -8,8 +8,8 @@ import (
 	"memtide/engine"
 )
 
-// TestHolders: at the peak of a plan every byte has a holder, the module whose operator has
-// made it, and what a kernel needs counts for the module that it runs in.
+// TestHolders: at the peak of a plan every byte has a holder, the module whose operator has made it. The workspace of
+// a kernel counts for its module.
 func TestHolders(t *testing.T) {
 	trace := line(3)
 	p := NewPlayer(trace)
@@ -37,8 +37,7 @@ func TestHolders(t *testing.T) {
 	}
 }
 
-// TestHoldersOfTheLeanest: where nothing fits, the plan with the smallest peak that was met
-// is told beside the error.
+// TestHoldersOfTheLeanest: if nothing fits, Solve returns the plan with the smallest peak with the error.
 func TestHoldersOfTheLeanest(t *testing.T) {
 	p := NewPlayer(line(4))
 	segments, got, err := p.Solve(ClassUnit, 15, 600, nil, nil)

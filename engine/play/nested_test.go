@@ -102,7 +102,7 @@ func TestNestedOffload(t *testing.T) {
 	}
 }
 
-// TestNotNested: what no runs do is refused, with what it is.
+// TestNotNested: schedules that parts cannot express are refused with the reason.
 func TestNotNested(t *testing.T) {
 	p, s := compiled(t, 3, "F1 F2 F3 B3 B2 B1")
 	last := slices.IndexFunc(s, func(s engine.Instruction) bool { return s.Kind == engine.DoRun && s.Op == p.Chain.Bwd(1) })
@@ -116,7 +116,7 @@ func TestNotNested(t *testing.T) {
 	}
 }
 
-// sequence does what parts say with stages.
+// sequence returns the sequence of operations that parts describe.
 func sequence(first, last int, parts []play.Part) (seq []engine.ChainOp) {
 	var back []engine.ChainOp
 	for k := first; k <= last; k++ {
@@ -136,7 +136,7 @@ func sequence(first, last int, parts []play.Part) (seq []engine.ChainOp) {
 	return append(seq, back...)
 }
 
-// TestRotorIsNested: every schedule of rotor is parts, and parts are as fast and as small.
+// TestRotorIsNested: every schedule of rotor converts to parts, which have the same step time and peak.
 func TestRotorIsNested(t *testing.T) {
 	r, deep := enginetest.Rand(7), 0
 	for i := range 600 {
@@ -164,7 +164,7 @@ func TestRotorIsNested(t *testing.T) {
 	}
 }
 
-// TestClassOf: segments are of the smallest class that has them.
+// TestClassOf: ClassOf returns the smallest class that contains the segments.
 func TestClassOf(t *testing.T) {
 	trace := &play.Trace{Units: []int{0, 1, 2}, Calls: []play.Call{{Path: "a"}, {Path: "b"}, {Path: "c"}},
 		Tied: []int{1}}
@@ -188,7 +188,7 @@ func TestClassOf(t *testing.T) {
 	}
 }
 
-// TestWorth: what stays is worth its bytes, and can stay.
+// TestWorth: Worth orders operators by time per byte, and leaves out those that must run again.
 func TestWorth(t *testing.T) {
 	trace := &play.Trace{Storages: []engine.Bytes{10, 10, 1, 10, 10, 10},
 		Calls: []play.Call{{Path: "a", End: 4}, {Path: "b", Op: 4, End: 7}}, Ops: []play.Op{
@@ -228,7 +228,7 @@ func TestWorth(t *testing.T) {
 	}
 }
 
-// TestShapes: a plan takes those for other inputs of its own model, once each.
+// TestShapes: Add accepts plans of the same model for other inputs, once each.
 func TestShapes(t *testing.T) {
 	plan := func(batch int, units ...string) *play.Plan {
 		return &play.Plan{Format: play.PlanFormat, Model: play.Identity{Units: units},

@@ -42,8 +42,8 @@ func line(n int) *Trace {
 	return t
 }
 
-// TestPlayByHand: four units that keep 30 bytes each, with two outputs of 10 while one is
-// made from the other. The last output stays: Python never lets go of it.
+// TestPlayByHand: four units keep 30 bytes each, and two outputs of 10 exist while one is made from the other. Python
+// never releases the last output.
 func TestPlayByHand(t *testing.T) {
 	p := NewPlayer(line(4))
 	run := func(units ...string) []*Segment { return []*Segment{{Units: units, Do: DoRecompute}} }
@@ -67,7 +67,7 @@ func TestPlayByHand(t *testing.T) {
 	}
 }
 
-// TestSolve: smaller budgets take classes that may do more, and what cannot be is told.
+// TestSolve: smaller budgets need wider classes, and a budget that is too small is refused.
 func TestSolve(t *testing.T) {
 	trace := line(8)
 	p := NewPlayer(trace)
@@ -99,7 +99,7 @@ func TestSolve(t *testing.T) {
 	}
 }
 
-// TestTied: units that go together are in one segment.
+// TestTied: tied units are in one segment.
 func TestTied(t *testing.T) {
 	trace := line(6)
 	trace.Tied = []int{1, 4}
@@ -122,7 +122,7 @@ func TestTied(t *testing.T) {
 	}
 }
 
-// TestValidate refuses what no runtime can do.
+// TestValidate: segments that no runtime can execute are refused.
 func TestValidate(t *testing.T) {
 	trace := line(4)
 	seg := func(do string, units ...string) *Segment { return &Segment{Units: units, Do: do} }

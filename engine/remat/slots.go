@@ -1,9 +1,11 @@
 package remat
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
+	"sort"
 	"strings"
 
 	"memtide/engine"
@@ -87,38 +89,28 @@ func solveSlots(p *engine.Problem, slots int, poll *engine.Poll) (*engine.Soluti
 // smallestInSlots returns the smallest budget that suffices if sizes are counted in slots. It
 // searches by bisection, because needs in slots never rise with the budget.
 func smallestInSlots(c *engine.Chain, slots int, poll *engine.Poll) (engine.Bytes, error) {
-	fits := func(budget engine.Bytes) (bool, error) {
-		t := slotTerms(c, budget, slots)
-		f, err := newFloors(t, poll)
-		if err != nil {
-			return false, err
+	var failed error
+	fits := func(budget engine.Bytes) bool {
+		if failed != nil {
+			return false
 		}
-		return f.root() <= t.room, nil
+		t := slotTerms(c, budget, slots)
+		var f *floors
+		f, failed = newFloors(t, poll)
+		return failed == nil && f.root() <= t.room
 	}
 	exact, err := newFloors(byStage(c), poll)
 	if err != nil {
 		return 0, err
 	}
-	refused, does := engine.Bytes(exact.root())+c.Input+c.Resident.Total()-1, budgetOfSingleSlots(c, slots)
-	if ok, err := fits(does); err != nil {
-		return 0, err
-	} else if !ok {
-		return 0, fmt.Errorf("%w: %d slots are too few for this network, whatever the memory",
-			engine.ErrUnsupported, slots)
+	// In exact bytes, least is the smallest budget. No size takes more than one slot in enough.
+	least, enough := engine.Bytes(exact.root())+c.Input+c.Resident.Total(), budgetOfSingleSlots(c, slots)
+	if !fits(enough) {
+		return 0, cmp.Or(failed, fmt.Errorf("%w: %d slots are too few for this network, whatever the memory",
+			engine.ErrUnsupported, slots))
 	}
-	for refused+1 < does { // refused and all smaller budgets are too small; does and all larger ones suffice
-		mid := refused + (does-refused)/2
-		ok, err := fits(mid)
-		if err != nil {
-			return 0, err
-		}
-		if ok {
-			does = mid
-		} else {
-			refused = mid
-		}
-	}
-	return does, nil
+	least += engine.Bytes(sort.Search(int(enough-least), func(k int) bool { return fits(least + engine.Bytes(k)) }))
+	return least, failed
 }
 
 // budgetOfSingleSlots returns the budget from which on no size takes more than one slot. More

@@ -9,8 +9,7 @@ import (
 	"memtide/engine"
 )
 
-// A transfer or a run that would end after all that a clock counts is refused: its
-// end is never in the past. What ends before is played, however slow.
+// A transfer or a run that would end beyond the range of a time.Duration is refused. Slow ones within it are played.
 func TestEndless(t *testing.T) {
 	const day = 24 * time.Hour
 	run, free, fetch, offload, wait := engine.Run, engine.Free, engine.Fetch, engine.Offload, engine.Wait

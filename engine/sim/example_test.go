@@ -46,7 +46,7 @@ func ExamplePlay() {
 	// 16ms 16384 bytes 8192 bytes
 }
 
-// A schedule that cannot go on is refused with the step at which it stands, and why.
+// A schedule that cannot go on is refused with the step that stopped it and the reason.
 func ExamplePlay_refused() {
 	p := twoStages()
 	_, err := sim.Play(p, engine.Schedule{engine.Run(p.Chain.Fwd(2))})

@@ -114,7 +114,7 @@ func TestHostStep(t *testing.T) {
 	}
 }
 
-// Schedules that cannot be meant are refused, at the step that cannot.
+// Schedules that cannot be carried out are refused at the step that cannot.
 func TestLanesRefused(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -138,8 +138,7 @@ func TestLanesRefused(t *testing.T) {
 	}
 }
 
-// What is played is what the definition says, read by a program that knows nothing of
-// events: it looks at every second.
+// Play agrees with a literal implementation of the definition that computes the state at every second.
 func TestLanesBySeconds(t *testing.T) {
 	played, refused := 0, 0
 	for seed := range uint64(8000) {

@@ -59,8 +59,7 @@ func show(g *engine.Graph, t *sim.Trace) string {
 	return b.String()
 }
 
-// Each case is a schedule and all that happens: spans with why they started and
-// what let them, gaps of the compute lane, totals.
+// Each case is a schedule and its whole trace: spans with their reasons and causes, gaps and totals.
 func TestPlay(t *testing.T) {
 	run, free, off, wait := engine.Run, engine.Free, engine.Offload, engine.Wait
 	fetch := func(v engine.ValueID, at time.Duration) engine.Instruction { return engine.Fetch(v, at) }
@@ -165,7 +164,7 @@ func TestRecomputeReplaces(t *testing.T) {
 	}
 }
 
-// What cannot be meant is refused with the step and the reason.
+// A step that cannot be carried out is refused with the step and the reason.
 func TestRefusals(t *testing.T) {
 	run := engine.Run
 	for _, tc := range []struct {
@@ -243,7 +242,7 @@ func randomSchedule(r *rand.Rand, g *engine.Graph) engine.Schedule {
 	return s
 }
 
-// possible drops the steps that cannot be meant, so that random schedules get far.
+// possible drops the steps that cannot be carried out, so that random schedules get far.
 func possible(p *engine.Problem, s engine.Schedule) (engine.Schedule, *sim.Trace) {
 	for range 200 {
 		tr, err := sim.Play(p, s)
@@ -263,8 +262,7 @@ func possible(p *engine.Problem, s engine.Schedule) (engine.Schedule, *sim.Trace
 	return s, nil
 }
 
-// Any schedule ends in an error or in a trace that is sound: sums, budget,
-// order, lanes. Package check proves more; these are sim's own promises.
+// Any schedule ends in an error or in a trace with correct sums, budget, order and lanes. Package check proves more.
 func TestRandomSchedules(t *testing.T) {
 	const seed = 7
 	r := rand.New(rand.NewPCG(seed, 0))

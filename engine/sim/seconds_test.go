@@ -7,8 +7,8 @@ import (
 	"memtide/engine"
 )
 
-// bySeconds is the definition in the package comment read literally, for whole transfers
-// over a link of a byte a second: what is in use is added up anew whenever it is asked for.
+// bySeconds is a literal implementation of the package comment, for whole transfers over a link of a byte a second.
+// It adds up the memory in use again at every step.
 func bySeconds(p *engine.Problem, s engine.Schedule) *seconds {
 	w := &seconds{p: p, g: p.Graph, s: s, steps: make([]stepState, len(s)), own: make([]*stay, len(p.Graph.Values))}
 	for v := range w.g.Values {
@@ -71,7 +71,7 @@ func (w *seconds) stay(size engine.Bytes) *stay {
 	return c
 }
 
-// lane numbers the lanes of steps; -1 is none: the step takes no time.
+// lane returns the lane of a step, or -1 if the step takes no time.
 func (w *seconds) lane(i int) int {
 	switch w.s[i].Kind {
 	case engine.DoRun:
@@ -95,7 +95,7 @@ func (w *seconds) used() (sum engine.Bytes) {
 	return sum
 }
 
-// look notes the peaks.
+// look updates the peaks.
 func (w *seconds) look() {
 	w.peak = max(w.peak, w.used())
 	var host engine.Bytes
@@ -107,7 +107,7 @@ func (w *seconds) look() {
 	w.hostPeak = max(w.hostPeak, host)
 }
 
-// onHost tells whether a value takes pinned memory now.
+// onHost reports whether a value takes pinned memory now.
 func (w *seconds) onHost(v engine.ValueID) bool {
 	if w.g.Values[v].Initial&engine.OnHost != 0 {
 		return false
@@ -156,7 +156,7 @@ func (w *seconds) instant() (changed bool) {
 	return changed && !w.bad
 }
 
-// counter says whether the counter goes past a step, which it does then.
+// counter moves the counter past a step if it can, and reports whether it has.
 func (w *seconds) counter(i int) bool {
 	st, state := &w.s[i], &w.steps[i]
 	switch st.Kind {
@@ -249,7 +249,7 @@ func (w *seconds) reach(i int) {
 	}
 }
 
-// toHost is the last step before i that brings a value to the host.
+// toHost returns the last step before i that brings a value to the host.
 func (w *seconds) toHost(v engine.ValueID, i int) []int {
 	for k := i - 1; k >= 0; k-- {
 		st := &w.s[k]

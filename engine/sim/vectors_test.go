@@ -12,8 +12,7 @@ import (
 	"memtide/engine/sim"
 )
 
-// The vectors hold the meaning of a schedule in place: every model of the five
-// papers is written as a schedule here, and has to come out exactly.
+// These tests write every model of the five papers as schedules, whose times and peaks must equal the vectors exactly.
 
 // playSequence compiles and plays a sequence of Table 1; failed is the index of
 // the operation that cannot be carried out, and why.
@@ -77,7 +76,7 @@ func prefix(p *engine.Problem, ops []engine.ChainOp, n int) (s engine.Schedule, 
 	return s, append(owner, n), n, why
 }
 
-// resident says which a^k lie on the device by themselves after the operations.
+// resident returns which a^k are on the device by themselves after the operations.
 func resident(p *engine.Problem, ops []engine.ChainOp) []bool {
 	has := make([]bool, p.Chain.Chain.Len()+1)
 	has[0] = true
@@ -133,7 +132,7 @@ func expectTimePeak(t *testing.T, v *enginetest.Vector, tr *sim.Trace, timeField
 	}
 }
 
-// playChecked plays a schedule and has the second opinion agree.
+// playChecked plays a schedule and checks the trace.
 func playChecked(p *engine.Problem, s engine.Schedule) (*sim.Trace, error) {
 	tr, err := sim.Play(p, s)
 	if err == nil {

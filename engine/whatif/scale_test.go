@@ -188,7 +188,7 @@ func TestGaps(t *testing.T) {
 	}
 }
 
-// TestUndecided: no answer within the limit is not a refusal.
+// TestUndecided: a batch without an answer within the limit is undecided.
 func TestUndecided(t *testing.T) {
 	s := pretend(func(b int) bool { return false })
 	solve := s.Solver
@@ -279,8 +279,7 @@ func TestCurve(t *testing.T) {
 	}
 }
 
-// A search ends where the range of the methods does, and says so; a batch beyond it
-// is refused in words.
+// A search ends at the range of the methods, and reports the batch beyond it as undecided.
 func TestBeyondRange(t *testing.T) {
 	c := &engine.Chain{Batch: 1, Stages: []engine.Stage{{Forward: engine.MaxTime / 1000, Out: 1, Saved: 1}}}
 	q := question(t, c, engine.Lookup("keepall"), engine.NoLimit)

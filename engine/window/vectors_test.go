@@ -53,8 +53,7 @@ func (e *expected) schedule(g *engine.Graph) (s engine.Schedule) {
 	return s
 }
 
-// TestVectors schedules all vectors: what fits, the steps one by one, the peak,
-// and the step times on both kinds of link.
+// TestVectors schedules all vectors and compares the steps, the peak and the step times on both kinds of link.
 func TestVectors(t *testing.T) {
 	fits := 0
 	for _, v := range enginetest.Load("window") {

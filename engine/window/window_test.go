@@ -42,8 +42,8 @@ func randomGraph(r *rand.Rand) *engine.Graph {
 	return g
 }
 
-// TestGraphs solves random graphs with all methods within budgets around the
-// smallest: claims are what is played, refusals name the smallest budget.
+// TestGraphs solves random graphs with all methods within budgets around the smallest. Claims equal the played
+// values, and refusals name the smallest budget.
 func TestGraphs(t *testing.T) {
 	const seed = 41
 	r := enginetest.Rand(seed)
@@ -145,7 +145,7 @@ func TestSearchIsNoWorse(t *testing.T) {
 	}
 }
 
-// TestUnsupported gives graphs that cannot be scheduled in their order.
+// TestUnsupported: graphs that cannot run in their order are refused.
 func TestUnsupported(t *testing.T) {
 	value := func(name string, within engine.ValueID) engine.Value {
 		return engine.Value{Name: name, Size: 1, PartOf: within}
@@ -166,7 +166,7 @@ func TestUnsupported(t *testing.T) {
 	}
 }
 
-// TestNoLink keeps everything where that fits, and asks for a link where not.
+// TestNoLink: without a link the strategies keep everything if it fits, and return ErrNeedsLink otherwise.
 func TestNoLink(t *testing.T) {
 	c := enginetest.RandomChain(enginetest.Rand(2), enginetest.Shape{MinStages: 5, MaxSize: 40})
 	p := engine.NewChainProblem(c, engine.Device{}, engine.Whole, c.KeepAllPeak())

@@ -133,7 +133,7 @@ func TestDeviceFigures(t *testing.T) {
 	}
 }
 
-// A card of its owner is spelled by its figures, and read back as it was; what cannot be is refused.
+// An id spells the figures of a card and is read back unchanged. Impossible figures are refused.
 func TestOwn(t *testing.T) {
 	for _, c := range []struct {
 		own Own
@@ -169,7 +169,7 @@ func TestOwn(t *testing.T) {
 	}
 }
 
-// What a card cannot do is in the table: no bf16 before Ampere, no FP8 before Ada and Hopper.
+// The table says what a card cannot do: no bf16 before Ampere, no FP8 before Ada and Hopper.
 func TestPrecisions(t *testing.T) {
 	for _, c := range []struct {
 		id        string

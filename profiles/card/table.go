@@ -235,7 +235,6 @@ var instead = map[string]string{
 	"gh200-144gb":    "gh200-144gb-single",
 }
 
-// cards are the cards of rows.
 var cards = tabled()
 
 func tabled() (out []Card) {

@@ -165,7 +165,6 @@ func (p *program) states() (n engine.Bytes) {
 	return n + p.gradients()
 }
 
-// gradients returns the bytes of all stored gradients.
 func (p *program) gradients() (n engine.Bytes) {
 	for w := range p.weights() {
 		if w.trained {

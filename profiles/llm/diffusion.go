@@ -169,11 +169,8 @@ func (b *builder) doubleDit(x valueID) valueID {
 	names := [2]string{"img.", "txt."}
 	parts := b.split(x, []string{"img", "txt"}, bytes[:])
 	var gates [2]valueID
-	if d.Shared {
-		all := b.add(op{in: []valueID{x}}, "scales", 0)
-		gates = [2]valueID{all, all}
-	} else if d.Given > 0 { // concatenated from the given scales
-		all := b.add(op{in: []valueID{x}}, "scales", size(b.s.Batch*12*h, b.e))
+	if d.Shared || d.Given > 0 { // given scales are concatenated
+		all := b.add(op{in: []valueID{x}}, "scales", size(given(!d.Shared, b.s.Batch*12*h), b.e))
 		gates = [2]valueID{all, all}
 	}
 	var in [3][]valueID
@@ -425,7 +422,6 @@ const timeWidth = 256
 func (b *builder) aroundDit(x valueID) valueID {
 	d, h, t := b.k.Dit, b.m.Hidden, b.outer
 	bytes := size(t*h, b.e)
-	norm := func(v valueID, name string) valueID { return b.normAs(FormInput, v, name, t, h, h) }
 	if d.Scaled {
 		b.over(b.s.Batch, func() {
 			time := b.add(op{in: []valueID{blockInput}}, "time", 0) // counted in the first block that reads it
@@ -433,27 +429,25 @@ func (b *builder) aroundDit(x valueID) valueID {
 			b.aside("gates", 2*b.act(h))
 		})
 	}
-	before := func(v valueID, name string) valueID {
-		n := norm(v, name)
-		if !d.Scaled {
-			return n
+	norm := func(v valueID, name, by string) valueID {
+		v = b.normAs(FormInput, v, name, t, h, h)
+		if d.Scaled {
+			v = b.add(op{in: []valueID{v}, keeps: []valueID{v}}, name+by, bytes)
 		}
-		y := b.add(op{in: []valueID{n}, keeps: []valueID{n}}, name+".scaled", bytes)
-		b.aside(name+".scale", size(b.s.Batch*h, b.e))
-		return y
+		return v
 	}
-	behind := func(v valueID, name string) valueID {
-		n := norm(v, name)
-		if !d.Scaled {
-			return n
+	before := func(v valueID, name string) valueID {
+		v = norm(v, name, ".scaled")
+		if d.Scaled {
+			b.aside(name+".scale", size(b.s.Batch*h, b.e))
 		}
-		return b.add(op{in: []valueID{n}, keeps: []valueID{n}}, name+".gated", bytes)
+		return v
 	}
 	qkv := b.qkv(before(x, "n1"), "", t)
 	a := b.ditAttend([3][]valueID{{qkv[0]}, {qkv[1]}, {qkv[2]}}, t)
-	x = b.sum(x, behind(b.linear(a, "o", h, h, 0), "n1.out"))
+	x = b.sum(x, norm(b.linear(a, "o", h, h, 0), "n1.out", ".gated"))
 	n := before(x, "n2")
 	gate, up := b.linear(n, "gate", h, b.k.Wide, 0), b.linear(n, "up", h, b.k.Wide, 0)
 	f := b.linear(b.gated(gate, up, b.act(b.k.Wide)), "down", b.k.Wide, h, 0)
-	return b.sum(x, behind(f, "n2.out"))
+	return b.sum(x, norm(f, "n2.out", ".gated"))
 }

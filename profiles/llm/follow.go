@@ -40,7 +40,7 @@ type holding struct {
 	out   handle         // the output; 0 if the value has none, or it was freed
 	sizes []engine.Bytes // of kept values on the host
 	bytes engine.Bytes   // of the output on the host
-	life  int            // the stay that it is of
+	life  int            // the life to which it belongs
 }
 
 // follow returns a program that runs steps by a trace of its chain.
@@ -74,8 +74,7 @@ func (f *follower) pass() {
 	f.ran, f.held = make([]bool, len(f.trace.Spans)), make([]*holding, len(f.trace.Lives))
 	f.here, f.away = make([]*holding, len(f.g.Values)), make([]*holding, len(f.g.Values))
 	f.w, f.grad, f.next, f.phase = &pass{}, 0, n, Forward
-	f.unshard(f.root)
-	f.receive(f.root, true)
+	f.ready(f.root, true)
 	begun := make([]bool, len(f.trace.Lives))
 	for at, e := range f.events {
 		l := &f.trace.Lives[e.life]
@@ -127,7 +126,7 @@ func (f *follower) arrive(life int) {
 	if k == 0 {
 		return
 	}
-	if old := f.here[l.Value]; f.fetched(l) && f.away[l.Value] == nil && old != nil { // it leaves in the same moment
+	if old := f.here[l.Value]; f.fetched(l) && f.away[l.Value] == nil && old != nil { // it leaves at the same time
 		f.leave(old.life)
 	}
 	h := &holding{life: life}
@@ -140,7 +139,7 @@ func (f *follower) arrive(life int) {
 				h.kept.storage[root] = f.take(n, Saved)
 			}
 		}
-		if f.next > k { // the stage behind will read it
+		if f.next > k { // the next stage will read it
 			h.out = f.take(from.bytes, Saved)
 		}
 	case l.From == sim.NoSpan || f.made == nil:
@@ -184,8 +183,7 @@ func (f *follower) leave(life int) {
 			h.kept.storage[root] = 0
 		}
 	}
-	f.give(h.out)
-	h.out = 0
+	f.release(&h.out)
 	if f.here[l.Value] == h {
 		f.here[l.Value] = nil
 	}
@@ -201,7 +199,6 @@ func (f *follower) output(k int) handle {
 	return 0
 }
 
-// run runs an operation of the chain.
 func (f *follower) run(sp *sim.Span) {
 	n := f.g.Chain.Len()
 	if k := int(sp.Op) + 1; k <= n {
@@ -216,8 +213,7 @@ func (f *follower) run(sp *sim.Span) {
 	if k > 1 { // the output of the stage before is not read again
 		for _, v := range []engine.ValueID{f.g.Act(k - 1), f.g.Saved(k - 1)} {
 			if h := f.here[v]; h != nil {
-				f.give(h.out)
-				h.out = 0
+				f.release(&h.out)
 			}
 		}
 	}
@@ -238,17 +234,14 @@ func (f *follower) forward(k int, light bool) {
 			return
 		}
 		x := f.share(f.output(n - 1))
-		if h := f.here[f.g.Act(n-1)]; h != nil && f.g.Chain.Unsaved(n-1) { // the loss lets go of it
-			f.give(h.out)
-			h.out = 0
+		if h := f.here[f.g.Act(n-1)]; h != nil && f.g.Chain.Unsaved(n-1) { // the loss frees it
+			f.release(&h.out)
 		}
 		f.lossForward(f.w, x)
-		f.give(f.previous)
-		f.previous = 0
+		f.release(&f.previous)
 	default:
 		u := f.units[k-3]
-		f.unshard(u)
-		f.receive(u, f.next == n)
+		f.ready(u, f.next == n)
 		if light {
 			f.made.out = u.block.passBy(f.ledger, f.output(k-1))
 		} else {
@@ -261,7 +254,6 @@ func (f *follower) forward(k int, light bool) {
 	}
 }
 
-// backward runs the backward of a stage.
 func (f *follower) backward(k int) {
 	switch n := f.g.Chain.Len(); k {
 	case 1:
@@ -278,8 +270,7 @@ func (f *follower) backward(k int) {
 	default:
 		i := k - 3
 		u := f.units[i]
-		f.unshard(u)
-		f.receive(u, false)
+		f.ready(u, false)
 		f.unshardBefore(i)
 		h := f.here[f.g.Saved(k)]
 		f.grad = f.unitBackward(u, f.output(k-1), f.grad, h.kept)

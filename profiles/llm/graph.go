@@ -190,7 +190,6 @@ func (w *grapher) cast(i int) {
 	}
 }
 
-// forwards writes the forward of every stage.
 func (w *grapher) forwards() {
 	w.gather(0, engine.NoOp)
 	w.gather(1, engine.NoOp)
@@ -290,21 +289,15 @@ func (w *grapher) reduce(i int) {
 		v.made = []engine.ValueID{v.share}
 	}
 	switch {
-	case w.s.HostStep && v.states != engine.NoValue:
-		w.hostStep(v)
+	case w.s.HostStep && v.states != engine.NoValue: // new weights come back in place of the old ones
+		fresh := w.value("new weights of "+v.name, engine.KindState, w.g.Values[v.shard].Size, 0)
+		w.op(engine.Op{Name: "step " + v.name, Pass: engine.Backward, Lane: engine.LaneCPU,
+			Time: seconds(w.trained(v) * stepTraffic / hostMemory),
+			In:   append(slices.Clone(v.made), v.states), Out: []engine.ValueID{fresh}})
+		w.updated = append(w.updated, fresh)
 	case w.s.StepInBack && !w.s.HostStep:
 		w.writeStep(v)
 	}
-}
-
-// hostStep writes the optimizer's step of a unit on the host. The gradient goes there, and new weights come back
-// in place of the old ones.
-func (w *grapher) hostStep(v *values) {
-	fresh := w.value("new weights of "+v.name, engine.KindState, w.g.Values[v.shard].Size, 0)
-	w.op(engine.Op{Name: "step " + v.name, Pass: engine.Backward, Lane: engine.LaneCPU,
-		Time: seconds(w.trained(v) * stepTraffic / hostMemory),
-		In:   append(slices.Clone(v.made), v.states), Out: []engine.ValueID{fresh}})
-	w.updated = append(w.updated, fresh)
 }
 
 // trained returns the number of a unit's numbers on which the rank steps.
@@ -324,11 +317,10 @@ func (w *grapher) optimizer() {
 		w.op(engine.Op{Name: "new weights", Pass: engine.Backward, In: w.updated})
 		return
 	}
-	if w.s.StepInBack {
-		return
-	}
-	for _, v := range w.units {
-		w.writeStep(v)
+	if !w.s.StepInBack {
+		for _, v := range w.units {
+			w.writeStep(v)
+		}
 	}
 }
 
@@ -352,9 +344,9 @@ func (w *grapher) writeStep(v *values) {
 	w.stepped = append(w.stepped, w.op(o))
 }
 
-// measure gives operations the temporaries with which they reach what the step was seen to
-// hold while they ran, beside what is there if everything is kept. Those of the optimizer
-// are what its first step has: kernels that take lists make all of them at once.
+// measure gives operations temporaries, so that the memory of each reaches the peak of the played step beside
+// what exists if everything is kept. The optimizer's temporaries are those of its first operation, since kernels
+// that take lists make all of them at once.
 func (w *grapher) measure() {
 	most := map[engine.OpID]engine.Bytes{}
 	for k := 1; k <= w.n; k++ {
@@ -374,11 +366,11 @@ func (w *grapher) measure() {
 	}
 }
 
-// beside plays the operations, keeping everything, and returns the most that is there while
-// each of some runs, without its temporaries.
+// beside plays the operations, keeping everything, and returns the peak of memory during each operation in some,
+// without its temporaries.
 func (w *grapher) beside(some map[engine.OpID]engine.Bytes) map[engine.OpID]engine.Bytes {
 	for id := range some {
-		w.g.Ops[id].Temp = 1 // so that its time is told
+		w.g.Ops[id].Temp = 1 // so that the trace has a life for the operation
 	}
 	p := &engine.Problem{Graph: w.g, Device: engine.Device{ToHost: engine.Rate(engine.Int64(w.c.Link)),
 		ToDev: engine.Rate(engine.Int64(w.c.Back))}, Budget: engine.NoLimit}

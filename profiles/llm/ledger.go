@@ -27,29 +27,25 @@ const (
 	numClasses
 )
 
-var classNames = [numClasses]string{"weights", "master weights", "gradients", "moments", "gathered weights",
-	"saved activations", "logits and loss",
-	"working values", "gradients of activations", "buffers of collectives", "temporaries of the optimizer"}
-
-func (c Class) String() string { return classNames[c] }
-
-// origins describe where the bytes of a class come from.
-var origins = [numClasses]struct{ kind, why string }{
-	Weights:   {"exact", "parameters are counted one by one; bytes of each by the precision"},
-	Masters:   {"exact", "parameters of this card times bytes of the copy"},
-	Gradients: {"exact", "parameters that train, by the precision; when they appear follows the program"},
-	Moments:   {"exact", "parameters that train on this card times bytes of the optimizer's moments"},
-	Gathered:  {"read in code", "units that FSDP gathers at once, as its code orders them"},
-	Saved:     {"read in code", "what autograd keeps of each operator of a block"},
-	Logits:    {"read in code", "tensors of this implementation of the loss"},
-	Working:   {"read in code", "what an operator writes and the next one reads, or computes again"},
-	Backwards: {"read in code", "gradients of activations while the backward runs"},
-	Buffers:   {"read in code", "inputs and outputs of the collectives"},
-	StepTemps: {"read in code", "lists of tensors that this kernel of the optimizer makes"},
+// classes are the names of the classes, and where their bytes come from.
+var classes = [numClasses]struct{ name, kind, why string }{
+	Weights:   {"weights", "exact", "parameters are counted one by one; bytes of each by the precision"},
+	Masters:   {"master weights", "exact", "parameters of this card times bytes of the copy"},
+	Gradients: {"gradients", "exact", "parameters that train, by the precision; when they appear follows the program"},
+	Moments:   {"moments", "exact", "parameters that train on this card times bytes of the optimizer's moments"},
+	Gathered:  {"gathered weights", "read in code", "units that FSDP gathers at once, as its code orders them"},
+	Saved:     {"saved activations", "read in code", "what autograd keeps of each operator of a block"},
+	Logits:    {"logits and loss", "read in code", "tensors of this implementation of the loss"},
+	Working:   {"working values", "read in code", "what an operator writes and the next one reads, or computes again"},
+	Backwards: {"gradients of activations", "read in code", "gradients of activations while the backward runs"},
+	Buffers:   {"buffers of collectives", "read in code", "inputs and outputs of the collectives"},
+	StepTemps: {"temporaries of the optimizer", "read in code", "lists of tensors that this kernel of the optimizer makes"},
 }
 
 // Origin returns how the bytes of a class are known, in a word or two, and from what.
-func (c Class) Origin() (kind, why string) { return origins[c].kind, origins[c].why }
+func (c Class) Origin() (kind, why string) { return classes[c].kind, classes[c].why }
+
+func (c Class) String() string { return classes[c].name }
 
 // Phase is a part of a step.
 type Phase uint8
@@ -82,7 +78,6 @@ const (
 	numPools
 )
 
-// storage is an allocation.
 type storage struct {
 	bytes engine.Bytes
 	class Class
@@ -185,6 +180,12 @@ func (l *ledger) give(h handle) {
 	l.live -= s.bytes
 	l.classes[s.class] -= s.bytes
 	l.pools[s.pool] -= s.bytes
+}
+
+// release gives *h and sets it to 0.
+func (l *ledger) release(h *handle) {
+	l.give(*h)
+	*h = 0
 }
 
 // toHost adds n to the bytes that wait in host memory. n is negative for bytes that no longer do.

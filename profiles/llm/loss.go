@@ -31,8 +31,7 @@ func (p *program) logit(n, bytes int64) handle { return p.take(size(n, bytes), L
 func (p *program) lossForward(w *pass, x handle) {
 	p.phase = LossForward
 	p.cast(p.head)
-	p.unshard(p.head)
-	p.receive(p.head, true)
+	p.ready(p.head, true)
 	inner, outer, h := p.behind()
 	w.loss.norm = p.finalNorm()
 	w.loss.hidden, w.loss.kept = w.loss.norm.forward(p.ledger, x)
@@ -97,8 +96,7 @@ func (p *program) lossKept(l *lossState) {
 		logits := p.logit(n, e)
 		wide := p.logit(n, 4)
 		if p.s.Tensor > 1 || p.s.LogitsHeld == 4 {
-			p.give(logits)
-			logits = 0
+			p.release(&logits)
 		}
 		if p.s.LogitsHeld == 4 { // a variable of the training loop holds them until the next micro batch
 			p.give(p.held)
@@ -177,9 +175,10 @@ func (p *program) lossBackward(w *pass) handle {
 	return g
 }
 
+// giveAll releases handles.
 func (p *program) giveAll(hs []handle) {
-	for _, h := range hs {
-		p.give(h)
+	for i := range hs {
+		p.release(&hs[i])
 	}
 }
 
@@ -228,7 +227,6 @@ func (p *program) softmaxBackward(l *lossState, n int64) handle {
 	two := p.logit(n, 4)
 	p.give(one)
 	p.giveAll(l.saved)
-	l.saved = nil
 	g := p.logit(n, p.s.Compute)
 	p.give(two)
 	return g
@@ -242,11 +240,10 @@ func (p *program) chunksBackward(l *lossState, n int64) handle {
 	for i := len(l.saved) - 1; i >= 0; i-- {
 		one, two := p.logit(part, 4), p.logit(part, 4)
 		p.give(one)
-		p.give(l.saved[i])
+		p.release(&l.saved[i])
 		parts = append(parts, p.logit(part, p.s.Compute))
 		p.give(two)
 	}
-	l.saved = nil
 	g := p.logit(n, p.s.Compute)
 	p.giveAll(parts)
 	return g

@@ -1,6 +1,9 @@
 package llm
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // The sizes of the families below come from the config.json files of their authors.
 
@@ -173,10 +176,8 @@ func Lookup(name string) *Model {
 	if to, ok := aliases[name]; ok {
 		name = to
 	}
-	for _, m := range models {
-		if m.Name == name {
-			return m
-		}
+	if i := slices.IndexFunc(models, func(m *Model) bool { return m.Name == name }); i >= 0 {
+		return models[i]
 	}
 	return nil
 }

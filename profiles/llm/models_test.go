@@ -2,7 +2,7 @@ package llm
 
 import "testing"
 
-// Every model that is known by name passes what those of files have to pass.
+// Every known model passes the checks of models from files.
 func TestKnownModelsPass(t *testing.T) {
 	for _, m := range models {
 		if err := m.Check(); err != nil {

@@ -42,8 +42,8 @@ func TestAdafactorOfAdapters(t *testing.T) {
 	}
 }
 
-// GaLore keeps both moments of what a matrix' gradient is projected to, and the projection: of gradients
-// in bf16 as many rows as its rank, in fp32 a square matrix, of which the rows are a part.
+// GaLore keeps both moments of a matrix' projected gradient, and the projection: for gradients in bf16 with as
+// many rows as its rank, for gradients in fp32 a square matrix that contains these rows.
 func TestGaLore(t *testing.T) {
 	for _, c := range []struct {
 		grad int64
@@ -67,7 +67,7 @@ func TestGaLore(t *testing.T) {
 	}
 }
 
-// What works on whole matrices is refused where ranks share them, beside adapters and on the host.
+// Optimizers that work on whole matrices are refused if ranks share states, with adapters, and on the host.
 func TestOptimizersRefuse(t *testing.T) {
 	for _, c := range []struct {
 		args engine.Args

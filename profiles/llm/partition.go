@@ -69,8 +69,7 @@ func (b *block) need(l *ledger, k *kept, root valueID) {
 	}
 	for _, r := range append(in, b.roots(o.out)...) {
 		if r != blockInput && k.left[r] == 0 && a.readers[r] == 0 {
-			l.give(k.storage[r])
-			k.storage[r] = 0
+			l.release(&k.storage[r])
 		}
 	}
 }

@@ -60,8 +60,7 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
-// What is found fits, turns different knobs, and says what it turned; it is the same
-// every time.
+// Fixes fit, turn different knobs, have names of what they turn, and are the same every time.
 func TestFixes(t *testing.T) {
 	knobs, err := profiles.Try(small().turn)
 	if err != nil || len(knobs) < 8 {
@@ -124,7 +123,7 @@ func TestMost(t *testing.T) {
 	}
 }
 
-// No search goes on without end where more always fits, or nothing does.
+// Every search ends, whether everything fits or nothing does.
 func TestNoMost(t *testing.T) {
 	a := asked(engine.Args{"lora": "8", "device": "h200-sxm-141gb"})
 	if got := a.most("seq", seqStep, 4*seqStep); got != 4 {
@@ -136,7 +135,7 @@ func TestNoMost(t *testing.T) {
 	}
 }
 
-// Knobs leave the question that they started from, and change it.
+// Knobs change a copy of the question.
 func TestKnobsChangeACopy(t *testing.T) {
 	for _, k := range knobs {
 		a := asked(engine.Args{"seq": "1024", "batch": "2", "gpus": "2", "shard": "zero1"})
@@ -182,9 +181,9 @@ func TestKnobsChangeACopy(t *testing.T) {
 	}
 }
 
-// Where the step does not fit, what makes it fit comes first, on the fewest cards and then the
-// fastest, and then what frees memory; where it fits, what is faster and still fits, the
-// largest gain first. Nothing else is told.
+// If the step does not fit, changes that make it fit come first, ordered by cards and then by time, and then
+// changes that free memory. If it fits, changes that are faster and still fit come in order of their gain. There
+// are no other changes.
 func TestUseful(t *testing.T) {
 	change := func(name string, high engine.Bytes, time time.Duration, gpus int64, v Verdict) Change {
 		return Change{Names: []string{name}, GPUs: gpus, Estimate: &Estimate{High: high, Time: time, Verdict: v},
@@ -220,7 +219,7 @@ func TestLongestHasPositions(t *testing.T) {
 	}
 }
 
-// A plan is told stage by stage, and is whole in the end.
+// A plan is reported stage by stage, and is complete in the end.
 func TestPlan(t *testing.T) {
 	var told []int
 	p, err := small().Plan(nil, func(p *Answer) { told = append(told, p.Done) })
@@ -231,7 +230,7 @@ func TestPlan(t *testing.T) {
 	}
 }
 
-// The models and devices that can be asked about are those that are known here.
+// Package ask and this package know the same models and devices.
 func TestAsked(t *testing.T) {
 	var ids []string
 	for _, m := range ask.Models {
@@ -276,8 +275,8 @@ func TestAsked(t *testing.T) {
 	}
 }
 
-// What makes it fit is told before the allocator has run for the changes that cannot, and
-// no change is played through it twice: work, counted.
+// Fixes are reported before the allocator is replayed for changes that do not fit, and no change is replayed
+// twice, as counts of plays show.
 func TestPlaysOfAPlan(t *testing.T) {
 	a, err := New(Lookup("llama3-8b"), nil)
 	if err != nil {
@@ -315,7 +314,7 @@ func TestPlaysOfAPlan(t *testing.T) {
 	}
 }
 
-// Whatever fits with the allocator's part fits without it: a probe leaves nothing out.
+// Every change that fits with the allocator's part fits without it, so that a probe leaves out nothing.
 func TestProbesLeaveNothingOut(t *testing.T) {
 	for _, args := range []engine.Args{{}, {"gpus": "8"}, {"gpus": "8", "ckpt": "full", "seq": "32768"},
 		{"gpus": "4", "pp": "4", "accumulate": "4"}} {
@@ -333,7 +332,7 @@ func TestProbesLeaveNothingOut(t *testing.T) {
 	}
 }
 
-// A plan that nobody waits for any longer stops before the next play, whatever it is at.
+// A plan whose poll has ended stops before the next play, at any stage.
 func TestPlanStopsAtOnce(t *testing.T) {
 	for stage := range PlanStages - 1 {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -356,7 +355,7 @@ func TestPlanStopsAtOnce(t *testing.T) {
 	}
 }
 
-// An answer is played until its poll says that it has to end.
+// An answer ends when its poll ends.
 func TestPollEndsAnswer(t *testing.T) {
 	poll := func() *engine.Poll { return engine.NewPoll(engine.LimitCalls(t.Context(), 5), nil) }
 	if a, err := small().Until(poll()).Estimate(); !errors.Is(err, context.DeadlineExceeded) {

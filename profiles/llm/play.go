@@ -218,8 +218,7 @@ func (b *block) sweep(l *ledger, k *kept, i, to int, output valueID, holds func(
 		case holds(root):
 			l.turn(k.storage[root], Saved)
 		default:
-			l.give(k.storage[root])
-			k.storage[root] = 0
+			l.release(&k.storage[root])
 		}
 	}
 	for _, v := range b.ops[i].in {
@@ -284,8 +283,7 @@ func (b *block) undo(l *ledger, k *kept, i int, grads []handle, grad func(weight
 	for _, v := range o.keeps {
 		root := b.values[v].root
 		if k.left[root]--; k.left[root] == 0 && root != blockInput && !k.again.reads(root) {
-			l.give(k.storage[root])
-			k.storage[root] = 0
+			l.release(&k.storage[root])
 		}
 	}
 }
@@ -352,8 +350,7 @@ func (b *block) derive(l *ledger, o *op, grads []handle, grad func(weight)) {
 	}
 	l.give(scratch)
 	for _, v := range o.out {
-		l.give(grads[v])
-		grads[v] = 0
+		l.release(&grads[v])
 	}
 	for j, v := range o.in {
 		if made[j] != 0 {

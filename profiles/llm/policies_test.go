@@ -42,7 +42,7 @@ func TestPolicies(t *testing.T) {
 	}
 }
 
-// Policies about experts and about MLA stand where there are some.
+// Policies about experts and about MLA appear only for models that have them.
 func TestPoliciesOfModels(t *testing.T) {
 	for model, want := range map[string]string{"moonlight-16b": "moe_act mla_up_proj mlp", "qwen3-30b-a3b": "moe_act",
 		"llama3.2-1b": "mlp"} {

@@ -51,7 +51,7 @@ func longestOf(id string) int64 {
 	return mostTokens
 }
 
-// What package ask says of learned positions is what models have.
+// Package ask and the models have the same learned positions.
 func TestPositions(t *testing.T) {
 	for i := range ask.Models {
 		m := &ask.Models[i]
@@ -61,7 +61,7 @@ func TestPositions(t *testing.T) {
 	}
 }
 
-// What is chosen of a step is in the reference, is read back, and changes the step as in plan.
+// The chosen options of a step appear in the reference, are read back, and change the step as in plan.
 func TestPresetParts(t *testing.T) {
 	p, batch, err := preset.Parse("llama3.2-1b-step-states.bf16-optimizer.adamw_8bit-lora.8-1024tok-f32-b2")
 	if err != nil {

@@ -12,14 +12,13 @@ import (
 // Program is a training program, with the choices that its code makes.
 type Program struct {
 	Name   string // value of the option program
-	Title  string
 	Source string // the code that makes the choices
 	set    func(*Setup)
 }
 
 // Programs are the known programs. The first one is the default.
 var Programs = []Program{
-	{"hf", "Transformers with accelerate",
+	{"hf",
 		"transformers: models/llama/modeling_llama.py, loss_utils.py; flash attention, fp32 weights under FSDP2",
 		func(s *Setup) {
 			s.Norm, s.Loss, s.RotateTemp, s.Written, s.Autocast = NormEager, LossFP32, 4, true, true
@@ -28,23 +27,21 @@ var Programs = []Program{
 			}
 			s.Weight, s.Grad, s.Moments, s.Reduce, s.Optimizer = 4, 4, 8, 4, StepFused
 		}},
-	{"torchtitan", "torchtitan", "torchtitan: models/llama3/model.py, parallelize.py, components/optimizer.py",
-		torchtitan},
-	{"torchtitan-2026", "torchtitan of 2026", "torchtitan: distributed/fsdp.py, components/loss.py", func(s *Setup) {
+	{"torchtitan", "torchtitan: models/llama3/model.py, parallelize.py, components/optimizer.py", torchtitan},
+	{"torchtitan-2026", "torchtitan: distributed/fsdp.py, components/loss.py", func(s *Setup) {
 		torchtitan(s)
 		s.EndsApart, s.Loss = true, LossChunked
 	}},
-	{"torchtune", "torchtune", "torchtune: recipes/full_finetune_single_device.py, modules/rms_norm.py, modules/loss",
+	{"torchtune", "torchtune: recipes/full_finetune_single_device.py, modules/rms_norm.py, modules/loss",
 		func(s *Setup) {
 			s.Norm, s.Loss, s.RepeatKeys, s.RotateTemp = NormEager, LossCompiledChunks, true, 8
 			s.Weight, s.Grad, s.Moments, s.Reduce, s.Optimizer = 2, 2, 4, 2, StepFused
 		}},
-	{"megatron", "Megatron Core with Transformer Engine",
-		"Megatron-LM: core/distributed, core/optimizer, core/fusions", func(s *Setup) {
-			s.Norm, s.FusedGate, s.Loss = NormFused, true, LossInPlace
-			s.Weight, s.Grad, s.Master, s.Moments, s.Reduce, s.Static, s.Optimizer = 2, 4, 4, 8, 4, true, StepFused
-			s.Zero = 1
-		}},
+	{"megatron", "Megatron-LM: core/distributed, core/optimizer, core/fusions", func(s *Setup) {
+		s.Norm, s.FusedGate, s.Loss = NormFused, true, LossInPlace
+		s.Weight, s.Grad, s.Master, s.Moments, s.Reduce, s.Static, s.Optimizer = 2, 4, 4, 8, 4, true, StepFused
+		s.Zero = 1
+	}},
 }
 
 func torchtitan(s *Setup) {
@@ -55,10 +52,8 @@ func torchtitan(s *Setup) {
 
 // FindProgram returns the program with the name, or nil if it is not known.
 func FindProgram(name string) *Program {
-	for i := range Programs {
-		if Programs[i].Name == name {
-			return &Programs[i]
-		}
+	if i := slices.IndexFunc(Programs, func(p Program) bool { return p.Name == name }); i >= 0 {
+		return &Programs[i]
 	}
 	return nil
 }

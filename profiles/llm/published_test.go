@@ -43,8 +43,8 @@ func TestPublished(t *testing.T) {
 	}
 }
 
-// What differs is told: the model, and options by their names; cards and what is assumed
-// for CUDA say nothing about what is reserved.
+// Differences are named: the model, and options. Cards and the assumed memory of CUDA do not count, since
+// reserved memory does not depend on them.
 func TestNearest(t *testing.T) {
 	a, err := New(Lookup("llama3-8b"), engine.Args{"program": "torchtitan", "gpus": "8", "ckpt": "sac_op",
 		"norm": "eager", "seq": "4096", "device": "h200-sxm-141gb", "context": "0"})

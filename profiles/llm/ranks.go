@@ -196,7 +196,6 @@ func (k *ranker) send() time.Duration {
 	return sendLatency + seconds(float64(outer*s.Model.Hidden*s.Compute)/rate)
 }
 
-// time returns the time of a pass.
 func (l *lay) time(p pipeline.Pass) time.Duration {
 	at := l.cost[p.Stage%len(l.cost)]
 	switch p.Kind {

@@ -162,7 +162,7 @@ func TestUnevenStages(t *testing.T) {
 	}
 }
 
-// What no pipeline can be is refused by name.
+// Impossible pipelines are refused by name.
 func TestRanksRefuse(t *testing.T) {
 	for _, c := range []struct {
 		change func(*Setup)
@@ -185,7 +185,7 @@ func TestRanksRefuse(t *testing.T) {
 	}
 }
 
-// What can be asked for are all schedules that there are.
+// The option schedule has exactly the known schedules.
 func TestSchedulesAreAsked(t *testing.T) {
 	if got, want := ask.Option("schedule").Choices,
 		append([]string{ScheduleAuto}, pipeline.Names()...); !slices.Equal(got, want) {

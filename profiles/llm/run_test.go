@@ -185,7 +185,7 @@ func TestBound(t *testing.T) {
 	}
 }
 
-// What cannot be is refused with its reason.
+// Impossible setups are refused with a reason.
 func TestRefusals(t *testing.T) {
 	good := Setup{Model: Lookup("llama3-8b"), Work: Work{Seq: 128}}
 	for _, c := range []struct {

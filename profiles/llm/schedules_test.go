@@ -23,8 +23,8 @@ func pipedAsk(t *testing.T, args engine.Args) Ask {
 	return a
 }
 
-// Where the fastest order is asked for, it is the fastest by a rule of those that fit, each asked
-// for by itself; where none fits it is the one that reserves least.
+// ScheduleAuto takes the fastest order by a rule that fits, as each answers by itself, or the order that reserves
+// least if none fits.
 func TestAutoTakesTheFastestThatFits(t *testing.T) {
 	for _, device := range []string{"h100", "rtx-4090", "v100-sxm2-16gb-nvlink2"} {
 		auto := answer(t, pipedAsk(t, engine.Args{"device": device}))
@@ -49,8 +49,8 @@ func TestAutoTakesTheFastestThatFits(t *testing.T) {
 	}
 }
 
-// The table has every schedule once, those that fit first and in the order of their times, with
-// the figures that each has when it is asked for by name, or its reason.
+// The table has every schedule once, first those that fit, ordered by time, with the figures that each schedule
+// has by itself, or the reason of its refusal.
 func TestOrdersHaveEverySchedule(t *testing.T) {
 	list := pipedAsk(t, engine.Args{"accumulate": "6", "device": "rtx-4090"}).orders()
 	if len(list) != len(pipeline.Names()) {
@@ -86,9 +86,9 @@ func TestAutoNeedsACard(t *testing.T) {
 	}
 }
 
-// A rank that holds passes of parts of micro batches holds their bytes, not those of whole ones:
-// the first rank of interleaved 1F1B, with two stages and 23 passes, half of one micro batch less
-// than with 24.
+// A rank that holds passes of parts of micro batches holds the bytes of these parts, not of whole micro batches:
+// the first rank of interleaved 1F1B, with two stages and 23 passes, holds half a micro batch less than with 24
+// passes.
 func TestRankHoldsPartsOfMicroBatches(t *testing.T) {
 	s := piped("interleaved")
 	n := s.normal()
@@ -172,8 +172,8 @@ func shortPipeline(t *testing.T) Ask {
 	return a
 }
 
-// What would help names another order, twice the micro batches, a lighter last stage and
-// checkpointing on the ranks that lack room; each is played as its options say.
+// What would help includes another order, twice the micro batches, a lighter last stage and checkpointing on the
+// ranks that lack room. Each is played as its options say.
 func TestPipelineLevers(t *testing.T) {
 	a := shortPipeline(t)
 	list := a.turn()

@@ -85,7 +85,6 @@ func strict(data []byte, into any) {
 // a stream of its own until 2024-06-27 [pytorch#129721].
 const heldPred = "pred is fp32 and still referenced in the backward"
 
-// model returns the model of a row.
 func (c *rowConfig) model(read ReadModel) *Model {
 	switch m := Lookup(c.Model); {
 	case c.JSON == nil && m == nil:
@@ -127,7 +126,6 @@ func (c *rowConfig) late() bool {
 	return c.RepeatKeys && c.Loss == LossCompiled
 }
 
-// setup returns the Setup of a row.
 func (c *rowConfig) setup(read ReadModel) Setup {
 	m := c.model(read)
 	if c.Compute != "" && c.Compute != "bf16" {
@@ -346,10 +344,9 @@ func (k *LossKernel) bytes() int64 {
 	case "flce_torch": // weights and gradient, x and gradient; log_softmax and its two gradients in bf16
 		return 2*head + 2*x + 6*n + aside*k.Tokens + blas
 	case "flce_liger":
-		// The head's weight, its gradient of the previous run, the sum of this run and a
-		// chunk's product; x, and its gradients of the previous run and of this run; a
-		// chunk of logits in bf16 and in fp32, and its gradient in bf16. This is how releases
-		// with the upcast and without an accumulation type do it.
+		// The head's weight, its gradient of the previous run, the sum of this run and a chunk's product; x, and
+		// its gradients of the previous run and of this run; a chunk of logits in bf16 and in fp32, and its
+		// gradient in bf16. This is how releases with the upcast and without an accumulation type do it.
 		chunk := fusedChunk(k.Tokens, k.Hidden, k.Words)
 		return 4*head + 3*x + 8*chunk*k.Words + aside*k.Tokens + blas
 	}

@@ -191,7 +191,7 @@ func TestRowsSayMore(t *testing.T) {
 	}
 }
 
-// What nvidia-smi shows is what PyTorch reserves and, beside it, CUDA's context, as a plan assumes it.
+// nvidia-smi shows what PyTorch reserves and, beside it, CUDA's context, as a plan assumes it.
 func TestDriversMetric(t *testing.T) {
 	predicted := func(metric string) float64 {
 		row := Row{ID: "it", Kind: "step", Measured: Measured{Metric: metric, Peak: 1},

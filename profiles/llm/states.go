@@ -107,7 +107,6 @@ func (b *builder) narrowed(w weight, tokens int64) (forward, back engine.Bytes) 
 	return 0, 0
 }
 
-// weights returns the weights of all units.
 func (p *program) weights() iter.Seq[weight] {
 	return func(yield func(weight) bool) {
 		for _, u := range p.all() {

@@ -83,7 +83,10 @@ func newProgram(s *Setup, of share) *program {
 		return blocks[k]
 	}
 	for i, layer := range of.layers {
-		k := kind{made: *m.At(layer), needs: i > 0 || trained || !first || s.widened(), mode: s.modeOf(int64(i))}
+		k := kind{made: *m.At(layer), needs: i > 0 || trained || !first || s.widened(), mode: s.Checkpoint}
+		if n := int64(i); (n+1)%s.Every != 0 || s.First > 0 && n >= s.First {
+			k.mode = CheckpointNone
+		}
 		if k.made.Unet != nil {
 			k.needs = trained || slices.ContainsFunc(p.units, func(u *unit) bool { return u.block.adapts })
 			if k.made.Unet.Plain {
@@ -139,14 +142,6 @@ func (p *program) ends() (front, behind *unit) {
 
 // apart reports whether last norm and head are a unit of their own.
 func (p *program) apart() bool { return p.head != p.root }
-
-// modeOf returns how block i of a rank, counted from 0, is checkpointed.
-func (s *Setup) modeOf(i int64) CheckpointKind {
-	if (i+1)%s.Every != 0 || s.First > 0 && i >= s.First {
-		return CheckpointNone
-	}
-	return s.Checkpoint
-}
 
 // blockWeights returns all weights that a block reads.
 func (p *program) blockWeights(b *block) (out []weight) {
@@ -225,8 +220,7 @@ func (p *program) step() {
 		for i, w := range passes {
 			p.final = m == micro-1 && i == len(passes)-1
 			p.backwardPass(w)
-			p.give(more)
-			more = 0
+			p.release(&more)
 		}
 	}
 	p.phase = Step
@@ -238,8 +232,7 @@ func (p *program) step() {
 func (p *program) forwardPass() *pass {
 	p.phase = Forward
 	w := &pass{beside: make([]handle, len(p.units))}
-	p.unshard(p.root)
-	p.receive(p.root, true)
+	p.ready(p.root, true)
 	x := p.take(p.units[0].front().values[blockInput].bytes, Saved)
 	w.front = p.take(p.frontBytes(), Saved)
 	p.workspace(0)
@@ -250,8 +243,7 @@ func (p *program) forwardPass() *pass {
 	var leaving []handle // on their way to the host
 	for i, u := range p.units {
 		profiles.End(p.s.poll.Err())
-		p.unshard(u)
-		p.receive(u, true)
+		p.ready(u, true)
 		b := u.front()
 		y, k := b.forward(p.ledger, x)
 		p.turn(y, Saved)
@@ -262,8 +254,7 @@ func (p *program) forwardPass() *pass {
 		var out []handle
 		switch {
 		case !b.input || int64(i)%p.s.Group != 0:
-			p.give(x)
-			x = 0
+			p.release(&x)
 		case p.offloads(b):
 			out = []handle{x}
 			p.toHost(b.values[blockInput].bytes)
@@ -294,8 +285,7 @@ func (p *program) forwardPass() *pass {
 	default:
 		p.give(x)
 	}
-	p.give(p.previous)
-	p.previous = 0
+	p.release(&p.previous)
 	p.cut()
 	return w
 }
@@ -307,8 +297,7 @@ func (p *program) again(w *pass, last int) {
 	x := w.inputs[first]
 	for i := first; i <= last; i++ {
 		u := p.units[i]
-		p.unshard(u)
-		p.receive(u, false)
+		p.ready(u, false)
 		y, k := u.block.forward(p.ledger, x)
 		w.kept[i] = k
 		switch {
@@ -352,8 +341,7 @@ func (p *program) backwardPass(w *pass) {
 	for i := len(p.units) - 1; i >= 0; i-- {
 		profiles.End(p.s.poll.Err())
 		u := p.units[i]
-		p.unshard(u)
-		p.receive(u, false)
+		p.ready(u, false)
 		p.unshardBefore(i)
 		fetch(i)
 		if !p.s.Stash {
@@ -368,8 +356,7 @@ func (p *program) backwardPass(w *pass) {
 		p.give(w.beside[i])
 		p.give(w.inputs[i])
 		if i%int(p.s.Group) == 0 {
-			p.give(w.again)
-			w.again = 0
+			p.release(&w.again)
 		}
 		p.reduceUnit(u)
 		p.swapAfter(i, false, p.swap)
@@ -410,8 +397,7 @@ func (p *program) reduceEnds(g handle) {
 	p.give(g)
 	p.cut()
 	p.reduceUnit(p.root)
-	p.give(p.reducing)
-	p.reducing = 0
+	p.release(&p.reducing)
 	p.cut()
 }
 
@@ -422,8 +408,7 @@ func (p *program) embeddingBackward() {
 	if p.s.Model.Tied && p.last && u.fresh[0] != 0 {
 		p.give(p.take(size(u.weights[0].n, p.s.Compute), Gradients))
 		if !p.s.gathers() {
-			p.give(u.fresh[0])
-			u.fresh[0] = 0
+			p.release(&u.fresh[0])
 		}
 		return
 	}
@@ -474,15 +459,12 @@ func (p *program) stepTemps() {
 	p.giveAll(all)
 }
 
-// drop frees the gradients.
 func (p *program) drop() {
 	if p.s.Static {
 		return
 	}
 	for _, u := range p.all() {
-		p.give(u.reduced)
-		u.reduced = 0
+		p.release(&u.reduced)
 		p.giveAll(u.grads)
-		clear(u.grads)
 	}
 }

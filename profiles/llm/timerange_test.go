@@ -76,7 +76,7 @@ func timed(row *Row) (low, high, measured time.Duration) {
 	return low, high, measured
 }
 
-// What too few runs are published of has no range.
+// Classes with too few published runs have no range.
 func TestTimeRangeUnknown(t *testing.T) {
 	for device, want := range map[string]bool{"h100": true, "a100-80gb": true, "b200": true, "mi300x": false,
 		"v100-pcie-16gb": false, "24gib-link25gbps-rate165tflops": false} {

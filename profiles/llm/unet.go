@@ -119,8 +119,7 @@ func (p *program) join(w *pass, i int, x handle) {
 	if u := p.s.Model.At(int64(i)).Unet; u != nil && u.Again {
 		w.beside[i] = p.share(x)
 	} else if u != nil && u.Back > 0 {
-		p.give(w.beside[i-int(u.Back)])
-		w.beside[i-int(u.Back)] = 0
+		p.release(&w.beside[i-int(u.Back)])
 	}
 }
 

@@ -85,6 +85,12 @@ func (p *program) unshard(u *unit) {
 	p.give(share)
 }
 
+// ready gathers the weights of a unit if needed, and waits for them.
+func (p *program) ready(u *unit, forward bool) {
+	p.unshard(u)
+	p.receive(u, forward)
+}
+
 // cast makes the copies in the compute type of weights that autocast narrows, those of products. They live until
 // the unit's backward. An embedding is read without a copy unless it is the head, too.
 func (p *program) cast(u *unit) {
@@ -132,8 +138,7 @@ func (p *program) receive(u *unit, forward bool) {
 		return
 	}
 	if forward {
-		p.give(p.previous)
-		p.previous = 0
+		p.release(&p.previous)
 	}
 	for i, w := range u.weights {
 		u.whole[i] = p.take(p.s.gathered(w, w.n), Gathered)
@@ -149,7 +154,6 @@ func (p *program) receive(u *unit, forward bool) {
 // reshard frees the gathered weights of a unit.
 func (p *program) reshard(u *unit) {
 	p.giveAll(u.whole)
-	clear(u.whole)
 }
 
 // gradient allocates the gradient of a weight as the backward makes it.
@@ -224,20 +228,23 @@ func (p *program) reduceUnit(u *unit) {
 	}
 	p.reducing = p.takeIn(from, all, Buffers)
 	p.giveAll(u.fresh)
-	clear(u.fresh)
-	p.give(u.summed)
-	u.summed = 0
+	p.release(&u.summed)
 	share := p.takeIn(reduce, out, Gradients)
 	if p.s.ReduceAside {
-		p.give(p.reducing)
-		p.reducing = 0
+		p.release(&p.reducing)
 	}
 	if stored != out {
 		narrow := p.takeIn(reduce, stored, Gradients)
 		p.give(share)
 		share = narrow
 	}
-	if p.s.StepInBack || u.reduced != 0 { // stepped on, or added to what is there
+	p.keepShare(u, share)
+}
+
+// keepShare holds the reduced gradients of a unit, unless the optimizer steps on them at once or they are added to
+// earlier ones.
+func (p *program) keepShare(u *unit, share handle) {
+	if p.s.StepInBack || u.reduced != 0 {
 		p.give(share)
 		return
 	}
@@ -255,7 +262,6 @@ func (p *program) reduceFlat(u *unit, flat, all, out, stored engine.Bytes) {
 	whole := p.takeIn(gather, flat, Buffers)
 	p.give(sum)
 	p.giveAll(u.fresh)
-	clear(u.fresh)
 	if !p.s.NoReshard || p.final {
 		p.reshard(u)
 	}
@@ -268,11 +274,7 @@ func (p *program) reduceFlat(u *unit, flat, all, out, stored engine.Bytes) {
 	}
 	p.give(wide)
 	p.give(whole)
-	if p.s.StepInBack || u.reduced != 0 { // stepped on, or added to what is there
-		p.give(share)
-		return
-	}
-	u.reduced = share
+	p.keepShare(u, share)
 }
 
 // accumulate adds a micro batch's gradients in the type of the reduction. A pipeline reduces after its last micro
@@ -282,5 +284,4 @@ func (p *program) accumulate(u *unit, all engine.Bytes) {
 		u.summed = p.take(all, Gradients)
 	}
 	p.giveAll(u.fresh)
-	clear(u.fresh)
 }

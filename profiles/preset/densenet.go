@@ -4,7 +4,6 @@ import "fmt"
 
 const huang2017 = "https://arxiv.org/abs/1608.06993" // Huang et al., Densely connected convolutional networks
 
-// densePresets returns the densely connected networks.
 func densePresets() []*Preset {
 	denseNetOf := func(id, title, doc string, d denseShape) *Preset {
 		return imagePreset(denseGroup, id, title, huang2017, doc, d.network)

@@ -106,8 +106,8 @@ func TestFastByHand(t *testing.T) {
 	}
 }
 
-// TestFastIsMore sees that a second algorithm changes nothing about the first,
-// and is of use wherever it stands.
+// TestFastIsMore checks that a second algorithm changes nothing about the first one, and is useful wherever there
+// is one.
 func TestFastIsMore(t *testing.T) {
 	for _, p := range Presets() {
 		if p.Group != plainGroup {

@@ -2,7 +2,6 @@ package preset
 
 const szegedy2016 = "https://arxiv.org/abs/1512.00567" // Szegedy et al., Rethinking the Inception architecture
 
-// inceptionPresets returns Inception v3.
 func inceptionPresets() []*Preset {
 	return []*Preset{imagePreset(inceptionGroup, "inception-v3", "Inception v3", szegedy2016,
 		"Eleven modules of parallel branches, 299 px: few stages, each with much inside.", inception).sized(299, 75)}

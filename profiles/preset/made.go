@@ -33,7 +33,6 @@ const (
 	beaumont2019 = "https://arxiv.org/abs/1911.13214"             // Optimal checkpointing for heterogeneous chains
 )
 
-// madeNote describes the units of a hand-made chain.
 const madeNote = "Made by hand: one unit of time is 1 ms, one unit of memory 1 MiB, and the link to the host carries 1 MiB in 1 ms."
 
 // handMade returns a preset of batch size 1 that is not a network, with notes about it.

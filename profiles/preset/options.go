@@ -53,7 +53,6 @@ const (
 
 func (p precision) half() bool { return p != f32 }
 
-// bytes returns the size of one number.
 func (p precision) bytes() engine.Bytes {
 	if p.half() {
 		return fp16Bytes

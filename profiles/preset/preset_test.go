@@ -13,7 +13,7 @@ import (
 	"memtide/profiles/card"
 )
 
-// batches are those of the sizes that the preset is built for, each once.
+// batches returns the sizes for which the preset can be built, each once.
 func batches(p *Preset, sizes ...int) (out []int) {
 	for _, size := range sizes {
 		if size <= p.Largest() && !slices.Contains(out, size) {
@@ -23,7 +23,7 @@ func batches(p *Preset, sizes ...int) (out []int) {
 	return out
 }
 
-// networks are the presets that this package builds, those of earlier links, too.
+// networks returns the presets that this package builds, including those of earlier links.
 func networks() (out []*Preset) {
 	for _, p := range slices.Concat(presets, earlier) {
 		if p.build != nil {
@@ -33,7 +33,7 @@ func networks() (out []*Preset) {
 	return out
 }
 
-// built is a profile that the test cannot do without.
+// built returns a profile, or ends the test.
 func built(t *testing.T, id string, batch int) *profiles.Profile {
 	t.Helper()
 	p := Lookup(id)

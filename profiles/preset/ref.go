@@ -38,6 +38,22 @@ func Ref(id string, batch int) string { return id + "-b" + strconv.Itoa(batch) }
 // Parse returns the variant that the reference names, whose Profile needs only the batch size; Base returns the
 // listed preset. Equal variants are the same pointer. The error says what was not understood, and what is known.
 func Parse(ref string) (*Preset, int, error) {
+	variants.Lock()
+	known, ok := variants.byRef[ref]
+	variants.Unlock()
+	if ok { // the page asks for the same reference many times a frame
+		return known.preset, known.batch, nil
+	}
+	p, batch, err := parse(ref)
+	if err == nil {
+		variants.Lock()
+		variants.byRef[ref] = variant{p, batch}
+		variants.Unlock()
+	}
+	return p, batch, err
+}
+
+func parse(ref string) (*Preset, int, error) {
 	base, rest := cut(ref)
 	if base == nil {
 		id, _, _ := strings.Cut(ref, "-b")
@@ -143,11 +159,17 @@ func (p *Preset) number(ref, what, digits string, most int, example string) (int
 	return int(n), nil
 }
 
-// variants are the presets that With has made, by id.
+// variants are the presets that With has made, by id, and the references that Parse has read.
 var variants = struct {
 	sync.Mutex
-	byID map[string]*Preset
-}{byID: map[string]*Preset{}}
+	byID  map[string]*Preset
+	byRef map[string]variant
+}{byID: map[string]*Preset{}, byRef: map[string]variant{}}
+
+type variant struct {
+	preset *Preset
+	batch  int
+}
 
 // With returns the variant of the preset with these options. The batch size stays open. Equal options give the
 // same pointer. Errors are those of Build.

@@ -10,7 +10,6 @@ const (
 	paperDoc = "33 bottleneck blocks, 39 stages: the network of the papers on optimal rematerialization and offloading."
 )
 
-// residualPresets returns the residual networks.
 func residualPresets() []*Preset {
 	resnetOf := func(id, title, doc string, r resnetShape) *Preset {
 		return imagePreset(residualGroup, id, title, he2016, doc, r.network)

@@ -13,10 +13,8 @@ import (
 // model returns the times of operators.
 type model struct{ analytic.Rates }
 
-// opTime is the time of an operator, in seconds.
 type opTime = analytic.Time
 
-// v100 is the fitted model.
 var v100 = model{analytic.V100}
 
 // isV100 reports whether the fitted shares hold for a card. V100s differ by less than the error of the model.

@@ -49,7 +49,6 @@ var (
 	llama70B = transformer{layers: 80, hidden: 8192, heads: 64, keyHeads: 8, wide: 28672, words: 128256}
 )
 
-// tokenPresets returns the transformers.
 func tokenPresets() []*Preset {
 	gpt := func(id, title string, batch int, doc string, g transformer) *Preset {
 		return unfused(id, title, batch, doc, g, g.gpt, "embedding and final normalisation", "", "the logits",
@@ -114,7 +113,6 @@ func unfused(id, title string, batch int, doc string, g transformer, build func(
 	return p
 }
 
-// gated returns a gated transformer.
 func gated(id, title, doc, sizes string, g transformer, build func(setting) network, less string) *Preset {
 	return tokenPreset(id, title, 1, bf16, 8192, doc, llama3, build, func(s setting, params string) []string {
 		stays := adamNote(s, params+" parameters")
@@ -158,7 +156,6 @@ func adamNote(s setting, parameters string) string {
 	return "Resident: " + text + " " + parameters + "."
 }
 
-// thousands writes a number with commas.
 func thousands(n int64) string {
 	digits := strconv.FormatInt(n, 10)
 	var b strings.Builder

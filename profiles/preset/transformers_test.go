@@ -10,7 +10,7 @@ import (
 	"memtide/profiles/card"
 )
 
-// on is a setting for so many samples and tokens.
+// on returns a setting with the given batch size, tokens and precision.
 func on(batch, tokens int64, p precision) setting {
 	return setting{batch: batch, tokens: tokens, precision: p, device: card.Default()}
 }

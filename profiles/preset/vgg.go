@@ -9,7 +9,6 @@ const (
 	rhu2016    = "https://doi.org/10.1109/MICRO.2016.7783721" // Rhu et al., vDNN: deep variants of VGG
 )
 
-// plainPresets returns the networks without branches.
 func plainPresets() []*Preset {
 	vggOf := func(id, title, url, doc string, v vggShape) *Preset {
 		return imagePreset(plainGroup, id, title, url, doc, v.network)

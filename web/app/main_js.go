@@ -56,6 +56,14 @@ const (
 	drawEvery         = 16
 )
 
+// While the budget is dragged the components are drawn between drawApart and drawEarly milliseconds after
+// the pictures, where the next frame is far; if that has not been possible for drawLatest, at once.
+const (
+	drawApart  = 2
+	drawEarly  = 7
+	drawLatest = 50
+)
+
 // firstWait is how long the components wait for the first picture.
 const firstWait = 4000
 
@@ -277,11 +285,17 @@ func (a *app) show() {
 	if a.held || a.drawn == a.s.DOM || a.waiting && !a.awaited {
 		return
 	}
-	every := float64(drawEvery)
+	due := a.drawnAt + drawEvery
 	if !a.awaited {
-		every = drawProgressEvery
+		due = a.drawnAt + drawProgressEvery
 	}
-	if wait := a.drawnAt + every - now(); wait > 0 {
+	if a.s.Dragging() { // pictures and components in one frame would be late for it
+		if a.pictures.asked && now() > a.pictures.framedAt+drawEarly && now() < a.drawnAt+drawLatest {
+			return
+		}
+		due = max(due, a.pictures.framedAt+drawApart)
+	}
+	if wait := due - now(); wait > 0 {
 		a.waiting = true
 		after(int(wait)+1, func() {
 			a.Later(func() { a.waiting = false }) // syncs again

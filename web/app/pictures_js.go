@@ -1,6 +1,7 @@
 package app
 
 import (
+	"bytes"
 	"strings"
 	"time"
 
@@ -18,10 +19,11 @@ import (
 // pictures paints the pictures of the time axis and what moves over them.
 type pictures struct {
 	*core
-	canvas [draw.AllPictures + draw.NumPictures]canvas // the last are of side B
-	paint  safejs.Value                                // memtidePaint
-	raf    safejs.Func
-	asked  bool // a frame is on its way
+	canvas   [draw.AllPictures + draw.NumPictures]canvas // the last are of side B
+	paint    safejs.Value                                // memtidePaint
+	raf      safejs.Func
+	asked    bool    // a frame is on its way
+	framedAt float64 // when the last frame was painted
 
 	painted  int // State.Paint when the pictures were painted last
 	stale    bool
@@ -44,10 +46,17 @@ type pictures struct {
 type canvas struct {
 	mount.Mount
 	host, inner safejs.Value
-	base, above safejs.Value
+	base, above layer
 	width       float64 // CSS pixels, 0 until it is known
 	height      float64
 	fresh       bool // it is not connected yet
+	bare        bool // the prepared picture is gone
+}
+
+// layer is a canvas element with the commands that it was painted with last.
+type layer struct {
+	element safejs.Value
+	painted []byte
 }
 
 // seen is what of the state a change of fades the pictures over.
@@ -91,6 +100,7 @@ func (p *pictures) recolour() {
 		return
 	}
 	p.palette = list
+	p.forget()
 	p.again()
 }
 
@@ -116,8 +126,8 @@ func (p *pictures) host(name string, element safejs.Value) {
 	*c = canvas{Mount: m, host: element, fresh: true}
 	c.inner = create(element, "div", "paint")
 	call(c.inner, "setAttribute", "aria-hidden", "true")
-	c.base = create(c.inner, "canvas", "base")
-	c.above = create(c.inner, "canvas", "above")
+	c.base.element = create(c.inner, "canvas", "base")
+	c.above.element = create(c.inner, "canvas", "above")
 	p.again()
 }
 
@@ -191,7 +201,10 @@ func (p *pictures) frame() {
 			c.width, c.height = number(c.host, "clientWidth"), number(c.host, "clientHeight")
 		}
 	}
-	p.ratio = max(number(safejs.Global(), "devicePixelRatio"), 1)
+	if ratio := max(number(safejs.Global(), "devicePixelRatio"), 1); ratio != p.ratio {
+		p.ratio = ratio
+		p.forget()
+	}
 	for i := range p.canvas {
 		if c := &p.canvas[i]; c.width > 0 {
 			p.repaint(c)
@@ -207,7 +220,7 @@ func (p *pictures) frame() {
 	if p.stale {
 		p.painted = p.s.Paint
 	}
-	p.stale, p.overlay = false, false
+	p.stale, p.overlay, p.framedAt = false, false, now()
 	if p.s.View.Play.On {
 		p.ask()
 	}
@@ -225,7 +238,7 @@ func (p *pictures) fade() {
 	over := []any{selectFade}
 	for i := range p.canvas {
 		if c := &p.canvas[i]; c.width > 0 && !c.fresh {
-			over = append(over, c.base)
+			over = append(over, c.base.element)
 		}
 	}
 	call(safejs.Global(), "memtideFade", over...)
@@ -237,8 +250,8 @@ func (p *pictures) repaint(c *canvas) {
 	if m == nil {
 		if p.stale {
 			p.scene = draw.Scene{}
-			p.put(c.base)
-			p.put(c.above)
+			p.put(&c.base)
+			p.put(&c.above)
 			p.removePoster(c)
 		}
 		return
@@ -246,11 +259,11 @@ func (p *pictures) repaint(c *canvas) {
 	v := p.view(c)
 	if p.stale || c.Picture == draw.AddressMap || c.Picture == draw.Holes { // these two say what is at the cursor
 		m.Draw(&p.scene, c.Picture, v)
-		p.put(c.base)
+		p.put(&c.base)
 		p.removePoster(c)
 	}
 	m.Overlay(&p.scene, c.Picture, v)
-	p.put(c.above)
+	p.put(&c.above)
 }
 
 // subject returns what a canvas shows, or nil if there is nothing.
@@ -277,11 +290,24 @@ type subject interface {
 	TimeAt(draw.View, float64) time.Duration
 }
 
-// put has the scene painted on a canvas when all are flushed.
-func (p *pictures) put(canvas safejs.Value) {
+// put has the scene painted on a canvas when all are flushed, unless the canvas shows it already.
+func (p *pictures) put(l *layer) {
 	before := len(p.buffer)
 	p.buffer = p.scene.AppendBuffer(p.buffer)
-	p.batch = append(p.batch, canvas, len(p.buffer)-before)
+	commands := p.buffer[before:]
+	if bytes.Equal(commands, l.painted) {
+		p.buffer = p.buffer[:before]
+		return
+	}
+	l.painted = append(l.painted[:0], commands...)
+	p.batch = append(p.batch, l.element, len(commands))
+}
+
+// forget has every canvas painted again, whatever it shows: its colours or its resolution have changed.
+func (p *pictures) forget() {
+	for i := range p.canvas {
+		p.canvas[i].base.painted, p.canvas[i].above.painted = nil, nil
+	}
 }
 
 // flush paints what was put, with one crossing.
@@ -311,6 +337,10 @@ func (p *pictures) flush() {
 
 // removePoster takes the prepared picture away once the live one is painted.
 func (p *pictures) removePoster(c *canvas) {
+	if c.bare {
+		return
+	}
+	c.bare = true
 	for range 2 {
 		if poster := call(c.host, "querySelector", ".poster"); exists(poster) {
 			call(poster, "remove")

@@ -11,7 +11,7 @@ import (
 	"memtide/web/tradeoff"
 )
 
-// The same curve over the three axes: places and marks follow the unit.
+// The same curve with the three axes: coordinates and marks follow the unit.
 func TestAxes(t *testing.T) {
 	for _, c := range []struct {
 		axis     string
@@ -52,7 +52,7 @@ func TestAxes(t *testing.T) {
 	}
 }
 
-// Without the time of keeping everything there is nothing but slowdowns.
+// Without the step time of keeping everything the axis shows slowdowns.
 func TestAxisWithoutReference(t *testing.T) {
 	p := example()
 	p.KeepAll, p.Axis = tradeoff.LinePoint{}, tradeoff.Throughput
@@ -61,7 +61,7 @@ func TestAxisWithoutReference(t *testing.T) {
 	}
 }
 
-// The plot begins behind the longest label of its axis, and the chart is told so.
+// The plot begins after the longest label of its axis, in the Plot and in the option.
 func TestRoomForAxisLabels(t *testing.T) {
 	for _, c := range []struct {
 		axis    string

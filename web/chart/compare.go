@@ -116,8 +116,7 @@ func (p *Plot) letterLabel(dot string, look Look) node {
 	return n
 }
 
-// OtherSide returns the other side of a comparison, or nil without one or while it has no
-// schedule.
+// OtherSide returns the other side of a comparison, or nil without one or while it has no schedule.
 func OtherSide(s *state.State) *Beside {
 	if s.Compare == nil || s.Compare.Other.Shown == nil || s.Network == nil {
 		return nil

@@ -18,8 +18,8 @@ import (
 	"memtide/web/view"
 )
 
-// Both sides of a comparison have a dot with their letter; that of another network
-// says so.
+// Both sides of a comparison have a dot with their letter. The label says if it is of another
+// network.
 func TestBothPoints(t *testing.T) {
 	network := &known.Network{Graph: new(engine.Graph)}
 	picture := func(n *known.Network) *known.Picture {
@@ -79,8 +79,8 @@ func TestBothPoints(t *testing.T) {
 	}
 }
 
-// twoNetworks is a state whose curve is of a network of 32 samples that takes 100 ms
-// and 4 GiB when everything is kept, compared with a schedule of another one.
+// twoNetworks returns a state with the curve of a network of 32 samples that needs 100 ms
+// and 4 GiB when everything is kept, compared with a schedule of another network.
 func twoNetworks(axis string, batch int, other *proto.Solved, otherBatch int) *state.State {
 	s := state.New()
 	s.Network = &known.Network{Graph: new(engine.Graph), Totals: proto.Totals{Batch: batch, KeepAllPeak: 4 * engine.GiB}}
@@ -98,9 +98,8 @@ func twoNetworks(axis string, batch int, other *proto.Solved, otherBatch int) *s
 	return s
 }
 
-// A schedule of another network stands where its own measure is on the axis that is
-// shown, the axes are wide enough for it, and where it has no such measure the page
-// says why.
+// The dot of a schedule of another network is at its own measure on the axis, the axes
+// include it, and if it has no such measure the note says why.
 func TestAnotherNetworkHasItsOwnMeasure(t *testing.T) {
 	solved := func(gib int, step, keepAll time.Duration) *proto.Solved {
 		return &proto.Solved{Budget: engine.Bytes(gib) * engine.GiB, Trace: &sim.Trace{Makespan: step},

@@ -15,9 +15,9 @@ func at(mib, millis int) tradeoff.LinePoint {
 	return tradeoff.LinePoint{Budget: engine.Bytes(mib) * engine.MiB, StepTime: ms * time.Duration(millis)}
 }
 
-// crowded is a chart like that of ResNet-101, whose lines end close to each other:
-// two above each other at one budget, one a little to the right, and two of
-// offloading, which lie on each other and leave the plot above.
+// crowded returns a chart like that of ResNet-101, whose lines end close to each other:
+// two above each other at the same budget, one a little to the right, and two
+// that offload, which cover each other and leave the plot at the upper edge.
 func crowded(width float64, axis string, chosen string) *Plot {
 	p := &Plot{
 		Width: width, Height: 260, Axis: axis, Batch: 32, Chosen: chosen, KeepAll: at(4440, 164),
@@ -38,8 +38,7 @@ func crowded(width float64, axis string, chosen string) *Plot {
 	return p
 }
 
-// distances are those of a rectangle from a line, looked for in steps of half a
-// pixel.
+// distances returns the distance of a rectangle from a line, found in steps of half a pixel.
 func distances(r rect, p *Plot, l *tradeoff.Line) float64 {
 	best := math.Inf(1)
 	look := func(x0, y0, x1, y1 float64) {
@@ -58,7 +57,7 @@ func distances(r rect, p *Plot, l *tradeoff.Line) float64 {
 	return best
 }
 
-// boxOf is where a label stands.
+// boxOf returns the rectangle of a label.
 func boxOf(e named, l label) rect {
 	x, y, width := e.x+l.x, e.y-l.y, nameWidth(e.name)-6
 	if l.left {
@@ -67,8 +66,8 @@ func boxOf(e named, l label) rect {
 	return rect{x, y - labelHeight/2, x + width, y + labelHeight/2}
 }
 
-// A name stands beside its own line and no nearer to any other, and names have the
-// order of their lines; a name that cannot is left out.
+// A name is beside its line and not nearer to any other line, and names have the order of
+// their lines. A name without such a place is left out.
 func TestLabelsStandAtTheirOwnLines(t *testing.T) {
 	for _, axis := range []string{tradeoff.Slowdown, tradeoff.StepTime, tradeoff.Throughput} {
 		for _, width := range []float64{356, 516, 760, 1062} {
@@ -116,7 +115,7 @@ func TestLabelsStandAtTheirOwnLines(t *testing.T) {
 	}
 }
 
-// On a wide chart most lines have a place of their own, the chosen one always.
+// On a wide chart most lines have a name, and the chosen one always has.
 func TestMostLabelsAreShown(t *testing.T) {
 	for _, chosen := range []string{"greedy", "rotor", "pofo", "sequential"} {
 		p, shown := crowded(1062, tradeoff.Slowdown, chosen), 0

@@ -11,8 +11,8 @@ import (
 	"memtide/web/tradeoff"
 )
 
-// The axis of rates goes down to 65 % of the best one; a line that goes on below is
-// cut there, with an arrow. What is shown is in the plot however slow it is.
+// The axis of rates ends at 65 % of the best rate, where lines are cut off with an arrow.
+// What is shown is always in the plot.
 func TestSlowLinesAreCut(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -57,8 +57,8 @@ func TestSlowLinesAreCut(t *testing.T) {
 	}
 }
 
-// The names at the uprights stand apart and in the picture, the device's at its own
-// side of both lines.
+// The names at the uprights do not overlap and are in the picture, and the device's is on the
+// outer side of its line.
 func TestNamesAtUprights(t *testing.T) {
 	for _, c := range []struct {
 		width          float64
@@ -109,7 +109,7 @@ func TestNamesAtUprights(t *testing.T) {
 }
 
 // The axis of budgets goes from below the smallest plan to 6 % beyond keeping
-// everything, and farther only for the budget and what is shown.
+// everything. Only the budget and what is shown extend it.
 func TestBudgetsOfTheAxis(t *testing.T) {
 	g := engine.GiB
 	for _, c := range []struct {
@@ -132,8 +132,8 @@ func TestBudgetsOfTheAxis(t *testing.T) {
 	}
 }
 
-// What the device has is a line of its own with the region beyond it, unless it lies
-// beside the plot; its name and the budget's stand on different sides.
+// The device's memory has a line, and a region beyond it, if it is in the plot. Its name and
+// the budget's are on different sides.
 func TestDeviceInTheCurve(t *testing.T) {
 	g := engine.GiB
 	for _, c := range []struct {

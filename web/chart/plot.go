@@ -151,25 +151,22 @@ func clone(at any) any {
 // set sets the value at a path of keys and indices. It panics if the template does not have
 // the path: code and template have to be changed together.
 func set(at any, value any, path ...string) {
-	for i, key := range path {
-		last := i == len(path)-1
-		switch n := at.(type) {
-		case []any:
-			k, err := strconv.Atoi(key)
-			if err != nil || k >= len(n) || last {
-				panic("chart: the template has no " + key)
-			}
-			at = n[k]
-		case node:
-			if last {
-				n[key] = value
-				return
-			}
-			at = n[key]
-		default:
-			panic("chart: the template has no " + key)
+	key, rest := path[0], path[1:]
+	switch n := at.(type) {
+	case []any:
+		if k, err := strconv.Atoi(key); err == nil && k < len(n) && len(rest) > 0 {
+			set(n[k], value, rest...)
+			return
 		}
+	case node:
+		if len(rest) > 0 {
+			set(n[key], value, rest...)
+		} else {
+			n[key] = value
+		}
+		return
 	}
+	panic("chart: the template has no " + key)
 }
 
 // Dash returns the dash of a strategy's line as lengths of strokes and gaps in CSS pixels, or

@@ -11,7 +11,7 @@ import (
 	"memtide/web/tradeoff"
 )
 
-// policed is the example with policies, of which two lie beside the plot.
+// policed returns the example with policies, two of them outside of the plot.
 func policed(width float64) *Plot {
 	p := example()
 	p.Width, p.Axis, p.Batch, p.Card = width, tradeoff.Throughput, 32, true
@@ -34,8 +34,8 @@ func policed(width float64) *Plot {
 	return p
 }
 
-// Policies in the plot are circles, full where they fit; at most four have a name, on no line, on no
-// other name and in the plot. One that is faster than keeping everything is in the plot, too.
+// Policies in the plot are circles, full if they fit. At most four have a name, which is in the plot and covers
+// no line and no other name. A policy that is faster than keeping everything is in the plot, too.
 func TestSpots(t *testing.T) {
 	for _, width := range []float64{356, 516, 760, 1062} {
 		p := policed(width)
@@ -100,7 +100,7 @@ func TestSpots(t *testing.T) {
 	}
 }
 
-// A circle is found by the pointer, and what is beside the plot is not.
+// The pointer finds circles in the plot, and none outside of it.
 func TestSpotAt(t *testing.T) {
 	p := policed(760)
 	for i := range p.Spots {
@@ -115,8 +115,8 @@ func TestSpotAt(t *testing.T) {
 	}
 }
 
-// The axis of the card says what a card has to have for a budget, and the inverse of that is the
-// budget for which a card has just enough.
+// The axis of a card shows the memory that a card needs for a budget, and unreserved is its
+// inverse.
 func TestAxisOfTheCard(t *testing.T) {
 	for _, b := range []engine.Bytes{engine.GiB, 22 * engine.GiB, 74 * engine.GiB} {
 		if got := unreserved(choice.Reserved(b)); got-b > 64 || b-got > 64 {
@@ -129,7 +129,7 @@ func TestAxisOfTheCard(t *testing.T) {
 	}
 }
 
-// What is not final of a line is thin, dashed and goes on to the right; what is final is solid.
+// The part of a line that is not final is thin and dashed, and continues to the right. The final part is solid.
 func TestOpenLines(t *testing.T) {
 	p := example()
 	p.Lines[1].Open = 2 * engine.GiB // of rotor: one point is final
@@ -159,7 +159,7 @@ func TestOpenLines(t *testing.T) {
 	}
 }
 
-// The name of keeping everything gives way to the words at what is shown and to the uprights.
+// The name of keeping everything does not cover the label of what is shown or the uprights.
 func TestKeepAllGivesWay(t *testing.T) {
 	for _, axis := range []string{tradeoff.Slowdown, tradeoff.StepTime, tradeoff.Throughput} {
 		for _, mib := range []int{2000, 3300, 3600, 3800, 3900, 4000} {

@@ -6,8 +6,7 @@ import (
 	"memtide/engine"
 )
 
-// rect is a rectangle in CSS pixels, or a level or upright stroke from its first corner
-// to its second.
+// rect is a rectangle in CSS pixels, or a level or upright stroke from its first corner to its second.
 type rect struct{ x0, y0, x1, y1 float64 }
 
 // stroke is a straight piece of a line.

@@ -11,7 +11,7 @@ import (
 	"memtide/engine/enginetest/golden"
 )
 
-// The embedded template is what go-echarts makes now.
+// The embedded template equals what go-echarts makes.
 func TestTemplateIsCurrent(t *testing.T) {
 	got, err := makeTemplate()
 	if err != nil {
@@ -23,7 +23,7 @@ func TestTemplateIsCurrent(t *testing.T) {
 	checkSeries(t, got, map[int]string{seriesMarks: "budget", seriesLine: "strategy", seriesDot: "point"})
 }
 
-// checkSeries compares the names of a template's series with what the chart takes them for.
+// checkSeries checks that the series of a template have the indices that option.go uses.
 func checkSeries(t *testing.T, template []byte, want map[int]string) {
 	t.Helper()
 	var o struct{ Series []struct{ Name string } }
@@ -37,8 +37,7 @@ func checkSeries(t *testing.T, template []byte, want map[int]string) {
 	}
 }
 
-// Strings that stand for what is only known in the page: the colours of roles,
-// and the font.
+// Placeholders for the colours of roles and the font, which are only known in the page.
 const (
 	gridColour    = "$grid"
 	mutedColour   = "$muted"
@@ -48,10 +47,10 @@ const (
 	anyFont       = "$font"
 )
 
-// makeTemplate makes the template of the trade-off curve with go-echarts, which knows what an
-// ECharts option looks like. It runs in a test, not in the page: go-echarts brings html/template,
-// regexp and reflection over all chart types, which would add 230 KB to what every visitor loads
-// (brotli). The result is embedded; option.go fills in numbers, names and colours.
+// makeTemplate returns the template of the trade-off curve, an ECharts option made by go-echarts.
+// It runs in a test and not in the page, because go-echarts imports html/template, regexp and
+// reflection over all chart types, which would add 230 KB (brotli) to what every visitor loads.
+// option.go sets the numbers, names and colours in the embedded result.
 func makeTemplate() ([]byte, error) {
 	line := plotted(opts.XAxis{Type: "value", SplitNumber: 4}, opts.AxisLabel{
 		ShowMinLabel: opts.Bool(false), ShowMaxLabel: opts.Bool(false), Formatter: types.FuncStr("×{value}")})
@@ -62,7 +61,7 @@ func makeTemplate() ([]byte, error) {
 	return withPoints(line, "circle")
 }
 
-// plotted is a chart of lines without any: amounts upwards, and the given axis.
+// plotted returns a chart without lines: amounts upwards, and the given horizontal axis.
 func plotted(x opts.XAxis, label opts.AxisLabel) *charts.Line {
 	label.Color, label.FontFamily, label.FontSize, label.HideOverlap = mutedColour, anyFont, 11, opts.Bool(true)
 	x.AxisLabel = &label
@@ -82,7 +81,7 @@ func plotted(x opts.XAxis, label opts.AxisLabel) *charts.Line {
 	return line
 }
 
-// withPoints is a chart with a series of single points, as the text of an option.
+// withPoints returns a chart with a series of single points, as the JSON of an option.
 func withPoints(line *charts.Line, symbol string) ([]byte, error) {
 	dot := charts.NewScatter()
 	dot.AddSeries("point", []opts.ScatterData{{Symbol: symbol, SymbolSize: 11}},
@@ -92,7 +91,7 @@ func withPoints(line *charts.Line, symbol string) ([]byte, error) {
 	return json.MarshalIndent(line.JSON(), "", " ")
 }
 
-// upright is a dashed line at a value of the horizontal axis.
+// upright returns a dashed line at a value of the horizontal axis.
 func upright(name string) []charts.SeriesOpts {
 	return []charts.SeriesOpts{
 		charts.WithMarkLineNameXAxisItemOpts(opts.MarkLineNameXAxisItem{Name: name}),

@@ -23,7 +23,7 @@ func line(strategy, title string, points ...tradeoff.LinePoint) tradeoff.Line {
 	return tradeoff.Line{Method: proto.Method{Strategy: strategy}, Title: title, Points: points}
 }
 
-// example is two strategies and a region in which nothing fits.
+// example returns a plot of two strategies with a region in which nothing fits.
 func example() *Plot {
 	g := engine.GiB
 	p := &Plot{
@@ -73,13 +73,13 @@ func TestDashesDiffer(t *testing.T) {
 	}
 }
 
-// A strategy more, and before all others in the order of names: the tests of this
-// package see that it changes no chart that it is not in.
+// One more strategy, before all others in the order of names. The tests of this package
+// check that it changes only charts that draw it.
 func init() {
 	engine.Register(&engine.Strategy{Name: "aaa", Title: "Further", Class: engine.MayOffload, Mark: len(dashes) - 1})
 }
 
-// Lines look as in every chart so far, whatever else is registered.
+// The dash and the colour of a line do not depend on the registered strategies.
 func TestDashesStay(t *testing.T) {
 	for name, want := range map[string]string{
 		"keepall": "null", "pofo": "null",
@@ -94,8 +94,8 @@ func TestDashesStay(t *testing.T) {
 	}
 }
 
-// On a telephone's width a long name has room on neither side of its line's end:
-// it is left out, not cut off.
+// On a telephone a long name has no room on either side of the end of its line. It is left
+// out, not cut off.
 func TestLabelsAreNotCutOff(t *testing.T) {
 	p := example()
 	for _, width := range []float64{160, 240, 360, 440} {
@@ -133,7 +133,7 @@ func TestLabelsDoNotOverlap(t *testing.T) {
 	}
 }
 
-// A line that is known only near the right edge has its name on the left.
+// A line whose points are all near the right edge has its name on the left.
 func TestLabelAtTheRightEdge(t *testing.T) {
 	p := example()
 	p.Lines = append(p.Lines[1:], line("pofo", "Recompute + offload",
@@ -144,7 +144,7 @@ func TestLabelAtTheRightEdge(t *testing.T) {
 	}
 }
 
-// A line that lies beside the plot has no name in it.
+// A line outside of the plot has no name.
 func TestNoNameOfALineBesideThePlot(t *testing.T) {
 	p := example()
 	p.Lines = append(p.Lines, line("pofo", "Recompute and offload",
@@ -154,7 +154,7 @@ func TestNoNameOfALineBesideThePlot(t *testing.T) {
 	}
 }
 
-// What is far too slow leaves the plot at its upper edge.
+// Lines leave the plot at the upper edge where they are too slow.
 func TestLinesEndAtTheEdge(t *testing.T) {
 	p := example()
 	l := line("greedy", "slow", tradeoff.LinePoint{Budget: engine.GiB, StepTime: 5000 * ms},
@@ -215,8 +215,8 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// Nothing crosses the name at the square of keeping everything, and no other name
-// but the chosen one's stands on more of the lines than the limit says.
+// Nothing crosses the name at the square of keeping everything. Only the chosen line's name may
+// cover more of the lines than touchLimit.
 func TestLabelsKeepClearOfLines(t *testing.T) {
 	for _, axis := range []string{tradeoff.Slowdown, tradeoff.StepTime, tradeoff.Throughput} {
 		for _, width := range []float64{356, 516, 900} {

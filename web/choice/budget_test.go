@@ -7,8 +7,8 @@ import (
 	"memtide/engine"
 )
 
-// A budget is the same number of bytes wherever it is written, and is written as it
-// was said: shares are exact, and rounded down only where they become bytes.
+// A budget is parsed and written exactly. Shares are rounded down only when they become
+// bytes.
 func TestBudget(t *testing.T) {
 	const all = 1_000_000_007
 	for _, c := range []struct {
@@ -46,7 +46,7 @@ func TestBudget(t *testing.T) {
 	}
 }
 
-// What rounds to nothing is refused, like what is no budget.
+// Budgets that round to 0 are refused, like other texts that are not budgets.
 func TestBudgetRefused(t *testing.T) {
 	for in, want := range map[string]string{
 		"0.0000009%": "at least 0.000001%", "1e-400%": "at least 0.000001%", "1e-9000%": "not a share",

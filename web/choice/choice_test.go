@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// The keys of choices tell the profiles of files apart and do not hold them: they
-// are made at every change, and a profile may be megabytes.
+// The keys of choices differ for different profiles and do not contain them, because
+// they are made at every change, and a profile may be megabytes.
 func TestKeysOfFiles(t *testing.T) {
 	profile := func(name string) json.RawMessage {
 		return json.RawMessage(`{"format":"memtide/1","name":"` + name + strings.Repeat(" ", 1<<20) + `"}`)

@@ -18,7 +18,7 @@ func ExampleFields() {
 	// s rotor
 }
 
-// A budget is bytes, or a share of what keeping everything takes.
+// A budget is a number of bytes, or a share of the peak of keeping everything.
 func ExampleParseBudget() {
 	for _, text := range []string{"4GiB", "60%", "much"} {
 		b, err := choice.ParseBudget(text)

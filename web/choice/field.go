@@ -24,9 +24,8 @@ type Field struct {
 	_ [0]func() // makes fields incomparable: comparing them would be code that the page loads
 }
 
-// Value is a flag.Value that refers to where the value is stored. String returns the form in
-// links, "" for a value that says nothing. Set parses what people write; after an error the
-// value says nothing.
+// Value is a flag.Value that refers to where the value is stored. String returns the form in links, ""
+// for a value that says nothing. Set parses what people write; after an error the value says nothing.
 type Value interface {
 	String() string
 	Set(value string) error

@@ -10,8 +10,8 @@ import (
 	"memtide/web/format"
 )
 
-// The default budget is what the device is likely to serve, and never a share of keeping everything. Where that fits,
-// the plan is to keep everything.
+// The default budget is the usable memory of the device. If keeping everything fits into it, that is the default
+// strategy.
 func TestFitted(t *testing.T) {
 	const gib = engine.GiB
 	for _, c := range []struct {
@@ -51,7 +51,7 @@ func TestFitted(t *testing.T) {
 	}
 }
 
-// A budget that nobody chose goes along with the card, whatever way that is chosen; one that somebody chose stays.
+// A budget that was not chosen follows the card, however that is chosen. A chosen budget stays.
 func TestRoom(t *testing.T) {
 	a100 := Default().On(card.Lookup("a100-80gb"))
 	back := a100.On(card.Default())
@@ -65,8 +65,8 @@ func TestRoom(t *testing.T) {
 	}
 }
 
-// The example says all of itself: a link to it means the same when there is another
-// example, and one that says nothing means what it always did.
+// A link to the example does not depend on which choice is the example. A link that says
+// nothing means the default.
 func TestExample(t *testing.T) {
 	said := Example().Diff(Default(), false)
 	if said.Preset != ExamplePreset || said.Device != ExampleDevice || said.Strategy == "" {
@@ -77,7 +77,7 @@ func TestExample(t *testing.T) {
 	}
 }
 
-// Every preset on every card is about that card, in what it leaves, and keeps everything where that fits.
+// Every preset on every card has the card's usable memory as its budget, and keeps everything if that fits.
 func TestEveryCard(t *testing.T) {
 	for _, p := range preset.Presets() {
 		if !p.Operators() {

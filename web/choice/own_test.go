@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// A card of one's own is read as people write it, and written so that it is read back.
+// OwnCard parses the figures of a card as people write them, and the result of OwnText.
 func TestOwnCard(t *testing.T) {
 	for in, want := range map[string]string{
 		"24 GiB": "24gib", "24GiB, 25GB/s, 165TFLOP/s": OwnExample,

@@ -37,8 +37,8 @@ func randomChoice(r *rand.Rand) Choice {
 	return c
 }
 
-// What differs between two choices makes one of the other, also when it has been
-// written down and read again.
+// The difference of two choices makes one of the other, even after it was written and
+// parsed.
 func TestDiff(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for range 5000 {
@@ -60,7 +60,7 @@ func TestDiff(t *testing.T) {
 	}
 }
 
-// The choice of which nothing differs says nothing, but that which has to be said.
+// The difference of equal choices is empty or, with all, the device, the budget and the strategy.
 func TestDiffOfEqual(t *testing.T) {
 	c := Default()
 	said := c.Diff(c, false)
@@ -73,7 +73,7 @@ func TestDiffOfEqual(t *testing.T) {
 	}
 }
 
-// What is not known is told, and leaves what is without it.
+// Unknown values are reported, and change nothing.
 func TestProblems(t *testing.T) {
 	for _, c := range []struct {
 		said Said
@@ -103,7 +103,7 @@ func TestProblems(t *testing.T) {
 	}
 }
 
-// What is said later brings what belongs to it, and leaves the rest.
+// Take replaces values together with those that depend on them, and keeps the rest.
 func TestTake(t *testing.T) {
 	old := Said{Preset: "vgg16-b32", Device: "a100-sxm-40gb", ToDev: 1e9, ToHost: 2e9, Duplex: "full",
 		Transfers: "streamed",
@@ -142,8 +142,8 @@ func texts(s *Said) (out []string) {
 	return out
 }
 
-// TestKindOfPreset: a preset is taken as its operators, or as its layers, by naming the variant
-// that is; side B of another kind than A is such a variant too.
+// A preset as operators or as layers is a variant of the preset. So is side B if its kind
+// differs from that of A.
 func TestKindOfPreset(t *testing.T) {
 	for _, tc := range []struct{ preset, kind, want string }{
 		{"resnet18-b8", "graph", "resnet18-graph-b8"},
@@ -170,7 +170,7 @@ func TestKindOfPreset(t *testing.T) {
 	}
 }
 
-// What a link says of a step holds in whatever order it is taken, with what it brings along.
+// The order of the arguments of a step does not matter, including the values that they imply.
 func TestStepSaid(t *testing.T) {
 	for _, c := range []struct{ said, want engine.Args }{
 		{engine.Args{"lora": "32", "swap-blocks": "30", "base": "fp8", "ckpt": "full", "offload": "yes",

@@ -1,8 +1,7 @@
-// Package display implements display lists: rectangles, areas, lines and texts in the
-// order in which they are painted, with colours by Role. It does not know what a list
-// shows. web/static/paint.js paints a List on a canvas from one packed buffer
-// (AppendBuffer), and WriteSVG writes it as SVG; both look the same. Widths of texts
-// are estimates that err to the wide side.
+// Package display implements display lists: rectangles, areas, lines and texts in the order in which
+// they are painted, with colours by Role. It does not know what a list shows. web/static/paint.js
+// paints a List on a canvas from one packed buffer (AppendBuffer), and WriteSVG writes it as SVG; both
+// look the same. Widths of texts are estimates that err to the wide side.
 package display
 
 import (
@@ -280,9 +279,8 @@ const bufferMagic = uint32('M') | 'T'<<8 | 'D'<<16 | '1'<<24
 //	         offset u32 and length u16, anchor u8, font u8: 1 if bold, 2 if large, 4 with a halo
 //	texts    all strings after each other in UTF-8
 //
-// Roles are indices into Palette, 255 is none. Offsets and lengths of texts
-// count UTF-16 units, as JavaScript does. Every number is aligned to four bytes
-// if dst is.
+// Roles are indices into Palette, 255 is none. Offsets and lengths of texts count UTF-16 units, as
+// JavaScript does. Every number is aligned to four bytes if dst is.
 func (s *List) AppendBuffer(dst []byte) []byte {
 	le := binary.LittleEndian
 	base := len(dst)

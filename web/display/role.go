@@ -5,14 +5,14 @@ import "strings"
 // Role is the meaning of a colour; each theme assigns a colour to every role.
 type Role uint8
 
-// The roles. On... are the ink on a fill, Line... the lines of a fill's pattern.
+// The roles. On... are the ink on a fill, in the order of the fills, and Line... the lines of a fill's pattern.
 const (
 	Forward   Role = iota // forward operations, kept activations
 	Recompute             // forward operations that run again, and their results
 	Backward              // backward operations, gradients
 	Transfer              // copies over the link
 	Fixed                 // weights and all else that is resident
-	Waiting               // the compute lane stands still
+	Waiting               // waits of the compute lane
 	Over                  // above the budget
 	Budget                // the budget line
 	Surface               // the background
@@ -45,8 +45,7 @@ func (r Role) String() string { return roleNames[r] }
 
 // On returns the role of text on a fill of role r.
 func (r Role) On() Role {
-	switch r {
-	case Forward, Recompute, Backward, Transfer, Fixed:
+	if r <= Fixed {
 		return r + OnForward
 	}
 	return Ink
@@ -63,10 +62,10 @@ const (
 	NumThemes
 )
 
-// palettes: the six fills were searched for the largest smallest CIEDE2000
-// difference over normal, protan, deutan and tritan vision (20.6 light, 20.2
-// dark) with a contrast of at least 3:1 on the surface; the ink on a fill is
-// black or white, whichever has the higher contrast.
+// palettes are the colours by theme and role. The six fills maximize the least CIEDE2000
+// difference between two of them over normal, protan, deutan and tritan vision (20.6 light,
+// 20.2 dark), with a contrast of at least 3:1 on the surface. The ink on a fill is black or
+// white, whichever has the higher contrast.
 var palettes = [NumThemes][NumRoles]string{
 	Light: {"#035a9a", "#c18428", "#379e89", "#a880dd", "#49494b", "#a50a00", "#a50a00", "#a50a00",
 		"#ffffff", "#16181c", "#5b6470", "#d9dde2", "#ffffff", "#000000", "#000000", "#000000", "#ffffff",

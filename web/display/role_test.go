@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// luminance and contrast are those of WCAG 2.2.
+// luminance and contrast are defined by WCAG 2.2.
 func luminance(t *testing.T, hex string) float64 {
 	t.Helper()
 	n, err := strconv.ParseUint(strings.TrimPrefix(hex, "#"), 16, 32)
@@ -29,7 +29,7 @@ func contrast(t *testing.T, a, b string) float64 {
 	return (math.Max(x, y) + 0.05) / (math.Min(x, y) + 0.05)
 }
 
-// WCAG 2.2: 3:1 for what carries meaning (1.4.11), 4.5:1 for text (1.4.3).
+// WCAG 2.2 requires a contrast of 3:1 for graphics (1.4.11) and 4.5:1 for text (1.4.3).
 func TestContrast(t *testing.T) {
 	for _, theme := range []Theme{Light, Dark} {
 		p := palettes[theme]

@@ -2,6 +2,7 @@ package display
 
 import (
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -9,10 +10,9 @@ import (
 
 // SVGOptions are the options of List.WriteSVG.
 type SVGOptions struct {
-	// Standalone writes a file that contains its style sheet. Otherwise the
-	// result is an element for a page whose style sheet includes CSS(); it
-	// contains neither style elements nor style attributes, so that a strict
-	// content security policy allows it.
+	// Standalone writes a file that contains its style sheet. Otherwise the result is an element for a
+	// page whose style sheet includes CSS(); it contains neither style elements nor style attributes,
+	// so that a strict content security policy allows it.
 	Standalone bool
 	// Theme fixes the colours, so that no style sheet is needed. If it is nil, an element
 	// has the colours of its page, and a file follows prefers-color-scheme.
@@ -22,8 +22,7 @@ type SVGOptions struct {
 	ID string
 	// Surface paints the background.
 	Surface bool
-	// Link is the address of the page that shows the picture, written as metadata;
-	// see package link.
+	// Link is the address of the page that shows the picture, written as metadata; see package link.
 	Link string
 	// Anchor makes the whole picture a link to Link.
 	Anchor bool
@@ -102,8 +101,7 @@ func (w *svgWriter) head() {
 	}
 }
 
-// patternPaths are the lines of each Pattern on a tile of 8 by 8 pixels; paint.js
-// draws the same.
+// patternPaths are the lines of each Pattern on a tile of 8 by 8 pixels; paint.js draws the same.
 var patternPaths = [...]string{
 	Hatch:     `d="M-2 2L2-2M-2 10L10-2M6 10L10 6" stroke-width="2.4"`,
 	ThinHatch: `d="M-2 2L2-2M-2 10L10-2M6 10L10 6" stroke-width="1"`,
@@ -132,12 +130,9 @@ func (w *svgWriter) patterns() {
 
 // patternOf returns the index in fills of a style with the same pattern and colours, or -1.
 func (w *svgWriter) patternOf(st Style) int {
-	for i, f := range w.fills {
-		if f.Fill == st.Fill && f.Pattern == st.Pattern && f.Lines == st.Lines {
-			return i
-		}
-	}
-	return -1
+	return slices.IndexFunc(w.fills, func(f Style) bool {
+		return f.Fill == st.Fill && f.Pattern == st.Pattern && f.Lines == st.Lines
+	})
 }
 
 // stroke returns the stroke attribute and the class that overrides it with the page's colour.

@@ -196,9 +196,8 @@ func subsequence(old, next []node, pair []int) {
 	}
 }
 
-// Update sets the tree to the results of a build. It returns the instructions that change the
-// page accordingly, and the new hosts in the order of the page. Both are valid until the next
-// call.
+// Update sets the tree to the results of a build. It returns the instructions that change the page
+// accordingly, and the new hosts in the order of the page. Both are valid until the next call.
 func (t *Tree) Update(r *vugu.BuildResults) (instructions []byte, made []Host, err error) {
 	var top []node
 	if top, err = grow(nil, r, r.Out); err != nil {

@@ -11,9 +11,9 @@ import (
 	"github.com/vugu/vugu/js"
 )
 
-// e makes an element. The head is its tag, then attributes as name=value;
-// .name=value is a property, host a handler. What follows are children, or with
-// html=... nothing.
+// e makes an element. The head is its tag and then attributes as name=value, properties
+// as .name=value, host for a handler, and html=... for its content. The other arguments are
+// its children.
 func e(head string, kids ...any) *vugu.VGNode {
 	n := &vugu.VGNode{Type: vugu.ElementNode}
 	for i, f := range strings.Fields(head) {
@@ -42,7 +42,7 @@ func e(head string, kids ...any) *vugu.VGNode {
 	return n
 }
 
-// build builds a component that gives out a tree.
+// build returns the build of a component whose output is a tree.
 func build(t *testing.T, n *vugu.VGNode) *vugu.BuildResults {
 	t.Helper()
 	env, err := vugu.NewBuildEnv()
@@ -248,7 +248,7 @@ func (el *element) String() string {
 	return fmt.Sprintf("<%s %v %v %v %v>", el.head, el.attr, el.prop, el.html, el.kids) // maps are printed in order
 }
 
-// randomTree is a tree that resembles others of the same kind.
+// randomTree returns a random tree that resembles its other results.
 func randomTree(r *rand.Rand, depth int) *vugu.VGNode {
 	head := []string{"p", "p", "i", "p id=a", "p id=b", "i host", "p data-testid=x",
 		"i .value=" + fmt.Sprint(r.IntN(2)), "i html=" + fmt.Sprint(r.IntN(3))}[r.IntN(9)]
@@ -274,8 +274,8 @@ func randomTree(r *rand.Rand, depth int) *vugu.VGNode {
 	return n
 }
 
-// Whatever the page was, the instructions make it the next tree: what a page of
-// its own would be.
+// The instructions turn any tree of the page into the next one, the same as a new page
+// would have.
 func TestAnyToAny(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 11))
 	kept, all := 0, 0
@@ -310,7 +310,7 @@ func TestAnyToAny(t *testing.T) {
 	}
 }
 
-// Lists that are too long for the best pairing are right too.
+// Lists that are too long for the best pairing are updated correctly.
 func TestLongList(t *testing.T) {
 	list := func(shift int) *vugu.VGNode {
 		n := e("p", e("b"))

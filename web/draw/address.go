@@ -273,8 +273,7 @@ func countOf(n int, what string) string {
 	return format.Count(n) + " " + what + "s"
 }
 
-// Sentence returns the name, the address and the lifetime of a buffer. It is empty for other
-// targets.
+// Sentence returns the name, the address and the lifetime of a buffer. It is empty for other targets.
 func (x *Places) Sentence(t lookup.Target) string {
 	if t.Kind != lookup.OnBuffer {
 		return ""

@@ -109,14 +109,12 @@ func (x *Places) drawMap(s *Scene, f *frame) {
 	x.drawUnderMap(s, f, at, per)
 }
 
-// firstFit returns the first text that fits into a width, or the last one, shortened.
-func firstFit(width float64, texts ...string) string {
-	for _, t := range texts {
-		if display.TextWidth(t) <= width {
-			return t
-		}
+// firstFit returns the long text if it fits into a width, and otherwise the short one, which is cut if necessary.
+func firstFit(width float64, long, short string) string {
+	if display.TextWidth(long) <= width {
+		return long
 	}
-	return display.Fit(texts[len(texts)-1], width)
+	return display.Fit(short, width)
 }
 
 func (x *Places) mapTitle(at time.Duration) string {

@@ -15,8 +15,8 @@ import (
 	"memtide/web/lookup"
 )
 
-// smallPlacement is what best fit makes of a few buffers in a pool of 1 GiB: the
-// last one finds no room.
+// smallPlacement returns a placement of a few buffers in a pool of 1 GiB by best fit,
+// with no room for the last one.
 func smallPlacement() Placement {
 	const mib = engine.MiB
 	names := [][2]string{{"s1", "conv1"}, {"s2", "layer1.0"}, {"s3", "layer1.1"}, {"d3", ""}, {"s4", "fc"}}
@@ -134,8 +134,8 @@ func TestAddressWords(t *testing.T) {
 	}
 }
 
-// packed is n blocks without overlap: shelves of random heights, filled with
-// random lives.
+// packed returns n blocks without overlap: rows of random heights with random
+// lifetimes.
 func packed(n int, seed uint64) Placement {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	p := Placement{End: time.Second, Pool: 16 * engine.GiB}
@@ -160,7 +160,7 @@ func packed(n int, seed uint64) Placement {
 	return p
 }
 
-// However many blocks there are, the scene is bounded by the pixels of the plot.
+// The size of the scene is bounded by the pixels of the plot, not by the number of blocks.
 func TestAddressIsBounded(t *testing.T) {
 	for _, n := range []int{100, 10_000, 300_000} {
 		x := NewPlaces(packed(n, 3))
@@ -182,7 +182,7 @@ func TestAddressIsBounded(t *testing.T) {
 	}
 }
 
-// Cells cover as much as the blocks that were added.
+// The total cover of the cells is that of the blocks that were added.
 func TestCellsKeepArea(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	for range 300 {
@@ -210,8 +210,8 @@ func TestCellsKeepArea(t *testing.T) {
 	}
 }
 
-// BenchmarkAddress is one frame of the addresses: all of the step, a tenth, and
-// a hundredth of it, and of the map, which moves with the pointer.
+// BenchmarkAddress draws one frame of the addresses, for the whole step, a tenth and a
+// hundredth of it, and of the map, which follows the pointer.
 func BenchmarkAddress(b *testing.B) {
 	for _, n := range []int{1_000, 10_000, 100_000, 1_000_000} {
 		x := NewPlaces(packed(n, 1))
@@ -240,8 +240,8 @@ func BenchmarkAddress(b *testing.B) {
 	}
 }
 
-// A line of steps ends at every width, also where a change lies at the very edge of a column, and asks
-// for no height twice.
+// steps terminates at every width, even if a change is at the edge of a column, and calls height once
+// for each change.
 func TestStepsEnd(t *testing.T) {
 	const n = 400
 	const last = 20_934_127 * time.Nanosecond

@@ -1,6 +1,7 @@
 package draw
 
 import (
+	"cmp"
 	"math"
 	"strings"
 
@@ -105,14 +106,9 @@ func (m *Index) alongside(f *frame, b *bar) bool {
 	for i := b.first - 1; i < b.last; i++ {
 		mine, other := al[i][0], al[i][1]
 		if mine > 0 {
-			if first == 0 {
-				first = mine
-			}
-			last = mine
+			first, last = cmp.Or(first, mine), mine
 		}
-		if m.Differs(f.Beside.Model, mine, other) {
-			b.muted = false
-		}
+		b.muted = b.muted && !m.Differs(f.Beside.Model, mine, other)
 	}
 	b.first, b.last = first, last
 	return first > 0

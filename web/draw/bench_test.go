@@ -7,8 +7,8 @@ import (
 	"memtide/web/lookup"
 )
 
-// One frame of the timeline, and one of the memory, all of the trace and zoomed
-// to 2 % of it.
+// One frame of the timeline and one of the memory, of the whole trace and of 2 % of
+// it.
 func BenchmarkDraw(b *testing.B) {
 	for _, n := range []int{1_000, 10_000, 100_000, 1_000_000} {
 		m := randomModel(n, 1)
@@ -35,8 +35,7 @@ func BenchmarkDraw(b *testing.B) {
 	}
 }
 
-// One frame of the memory with a seam for every value that can be seen, and a layer
-// sunk.
+// One frame of the memory with seams and a sunk layer.
 func BenchmarkSeams(b *testing.B) {
 	for _, n := range []int{1_000, 100_000} {
 		m := NewIndex(manyLives(n))

@@ -22,13 +22,11 @@ func (m *Index) drawDiffering(s *Scene, f *frame) {
 	if f.Beside == nil {
 		return
 	}
-	words := "all blocks treated as in " + f.Beside.Other
-	if n := m.NumDiffering(f.Beside.Model, m.alignment(f.Beside)); n == 1 {
-		words = "1 block not treated as in " + f.Beside.Other
-	} else if n > 1 {
-		words = format.Count(n) + " blocks not treated as in " + f.Beside.Other
+	words := "all blocks treated as in "
+	if n := m.NumDiffering(f.Beside.Model, m.alignment(f.Beside)); n > 0 {
+		words = countOf(n, "block") + " not treated as in "
 	}
-	s.Text(display.Muted, f.right, 13, display.End, words)
+	s.Text(display.Muted, f.right, 13, display.End, words+f.Beside.Other)
 }
 
 // otherStyle is the outline of the other side's memory.

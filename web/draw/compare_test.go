@@ -15,8 +15,8 @@ import (
 	"memtide/web/lookup/tracetest"
 )
 
-// otherModel is another schedule of the small problem: nothing is moved, stage 2
-// is kept, and the step is over sooner.
+// otherModel returns another schedule of the small problem: nothing is offloaded, stage
+// 2 is kept, and the step is shorter.
 func otherModel() *Index {
 	p := tracetest.Problem()
 	g := p.Chain
@@ -39,7 +39,7 @@ func otherModel() *Index {
 	return NewIndex(p, t)
 }
 
-// A above B on one axis: what is drawn of each.
+// The pictures of A above B on the same axes.
 func TestCompareScenes(t *testing.T) {
 	a, b := smallModel(), otherModel()
 	light := display.Light
@@ -65,7 +65,7 @@ func TestCompareScenes(t *testing.T) {
 	}
 }
 
-// What is at one place in one picture is at the same place in the other.
+// The same moments, sizes and layers are at the same places on both sides.
 func TestCompareSharesAxes(t *testing.T) {
 	a, b := smallModel(), otherModel()
 	va := View{Width: 640, Budget: 700 * engine.MiB,
@@ -91,8 +91,8 @@ func TestCompareSharesAxes(t *testing.T) {
 	}
 }
 
-// A network with fewer layers stands at the same places, and what is behind its
-// end is nothing that can be hit.
+// The layers of a network with fewer layers are at the same places, and nothing after
+// its end can be hit.
 func TestCompareFewerLayers(t *testing.T) {
 	small, large := smallModel(), randomModel(400, 1)
 	v := View{Width: 640, Beside: &Beside{Model: large, Letter: "A", Other: "B"}}
@@ -115,7 +115,7 @@ func TestCompareFewerLayers(t *testing.T) {
 		t.Errorf("%d of %d layers differ; want only its own to be counted", got, small.Stages())
 	}
 	var s Scene
-	for pic := range NumPictures { // whatever is drawn, nothing panics
+	for pic := range NumPictures { // nothing panics
 		small.Draw(&s, pic, v)
 		large.Draw(&s, pic, View{Width: 640, Beside: &Beside{Model: small, Letter: "B", Other: "A"}})
 	}
@@ -141,7 +141,7 @@ func TestDiffers(t *testing.T) {
 	}
 }
 
-// Layers of the same name share a column, whatever stands between them.
+// Layers of the same name share a column, even if the layers between them differ.
 func TestAlign(t *testing.T) {
 	for _, c := range []struct {
 		a, b []string
@@ -188,8 +188,8 @@ func TestFigureOfBoth(t *testing.T) {
 	}
 }
 
-// What is fixed stands in a band of its own scale only where it is the same on both
-// sides: otherwise a height would mean different bytes in A and in B.
+// The fixed memory has its own scale only if it is the same on both sides. Otherwise
+// a height would mean different sizes in A and in B.
 func TestCompareHasOneScale(t *testing.T) {
 	a, b := smallModel(), otherModel()
 	same := a.Trace.Peak / 2

@@ -15,9 +15,8 @@ func (s *Scene) below(part *Scene) {
 	s.Height += part.Height
 }
 
-// Page replaces s by all pictures of the trace under each other, as the page shows them,
-// with their overlays. It is for files, and for the first picture of the page, which the
-// live pictures replace.
+// Page replaces s by all pictures of the trace under each other, as the page shows them, with their
+// overlays. It is for files, and for the first picture of the page, which the live pictures replace.
 func (m *Index) Page(s *Scene, v View) {
 	v.Height = 0
 	s.Reset(v.Width, 0)

@@ -7,7 +7,7 @@ import (
 	"memtide/web/lookup"
 )
 
-// An empty trace can be looked at in every way.
+// All pictures and queries work for an empty trace.
 func TestEmpty(t *testing.T) {
 	m := emptyModel()
 	v := View{Width: 500}

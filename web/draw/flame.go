@@ -141,9 +141,8 @@ func (x *Flame) place(z *flameFrame, i int) (b box, ok bool) {
 	return box{x0, y0, x0 + float64(x.calls[i].Bytes)*z.per, y0 + flameRow - 1}, i == z.root || row > 0
 }
 
-// draw draws the graph; f.Selected is the call that is as wide as the picture. Of the calls that
-// are narrower than a pixel, at most one per pixel is drawn, so that the scene is bounded by
-// pixels.
+// draw draws the graph; f.Selected is the call that is as wide as the picture. Of the calls that are
+// narrower than a pixel, at most one per pixel is drawn, so that the scene is bounded by pixels.
 func (x *Flame) draw(s *Scene, f *frame) {
 	z := x.within(f)
 	s.Desc = x.Summary()

@@ -14,7 +14,7 @@ import (
 	"memtide/web/lookup"
 )
 
-// smallFlame is main, which calls step with all, which calls left and right.
+// smallFlame returns a graph in which main calls step, with all bytes, and step calls left and right.
 func smallFlame() *Flame {
 	return NewFlame([]FlameCall{
 		{"all", 100, UseActivations, 0}, {"main", 100, UseActivations, 0}, {"step", 100, UseActivations, 1},
@@ -26,8 +26,8 @@ func flameView(width float64, zoom int) View {
 	return View{Width: width, Selected: lookup.Target{Kind: lookup.OnCall, Index: zoom}, Cursor: NoCursor}
 }
 
-// A call is hit where it is drawn: below the call around it, as wide as its bytes, and
-// what is zoomed to has all the width.
+// A call is hit where it is drawn: below its caller, as wide as its bytes. The zoomed call has
+// the whole width.
 func TestFlameHit(t *testing.T) {
 	x := smallFlame()
 	for _, c := range []struct {
@@ -55,7 +55,7 @@ func TestFlameHit(t *testing.T) {
 	}
 }
 
-// Arrows go along the calls and stay where there is none.
+// Beside goes from call to call, and stays if there is none.
 func TestFlameBeside(t *testing.T) {
 	x := smallFlame()
 	for _, c := range []struct{ from, right, down, want int }{
@@ -68,7 +68,7 @@ func TestFlameBeside(t *testing.T) {
 	}
 }
 
-// However many calls there are and however deep, the scene is bounded by its pixels.
+// The size of the scene is bounded by its pixels, not by the number or the depth of calls.
 func TestFlameIsBounded(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, n := range []int{1, 50, 3000, 100_000} {
@@ -105,7 +105,7 @@ func TestFlameIsBounded(t *testing.T) {
 	}
 }
 
-// The graph as SVG is well-formed whatever calls are named, and names those with room.
+// The graph as SVG is well-formed for all names of calls, and names those with room.
 func TestFlameSVG(t *testing.T) {
 	x := NewFlame([]FlameCall{{"all", 100, UseUnknown, 0}, {"a<b>&\"'\x00\xff", 50, UseOptimizer, 0},
 		{"net.py:41 forward", 50, UseActivations, 0}})

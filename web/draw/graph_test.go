@@ -12,8 +12,8 @@ import (
 	"memtide/web/lookup/tracetest"
 )
 
-// More arcs than can be told apart fold into the blocks that repeat, and those of
-// the selected block unfold.
+// If there are too many arcs, those within repeated blocks are folded, except in the
+// selected block.
 func TestArcsFold(t *testing.T) {
 	m := played(t, tracetest.UNet(400, 2), false)
 	for _, c := range []struct {
@@ -35,8 +35,8 @@ func TestArcsFold(t *testing.T) {
 	}
 }
 
-// Where there are too many arcs, the heaviest are drawn and the selected one; a
-// telephone has the three longest.
+// If there are too many arcs, the heaviest ones and the selected one are drawn. Narrow
+// pictures have the three longest.
 func TestArcsOverflow(t *testing.T) {
 	m := played(t, tracetest.UNet(96, 40), false)
 	for _, c := range []struct {
@@ -63,8 +63,8 @@ func TestArcsOverflow(t *testing.T) {
 	}
 }
 
-// What the pictures of a graph consist of is bounded by their width: ten times as
-// many operations make no more marks.
+// The size of the pictures of a graph is bounded by their width: ten times as many
+// operations do not make more marks.
 func TestGraphIsBounded(t *testing.T) {
 	small, large := played(t, tracetest.UNet(1000, 300), true), played(t, tracetest.UNet(10_000, 3000), true)
 	for _, pic := range []Picture{Strip, Life} {
@@ -81,7 +81,7 @@ func TestGraphIsBounded(t *testing.T) {
 	}
 }
 
-// A point on an arc means its value, and one on a mark the run of its operation.
+// A point on an arc hits its value, and a point on a mark the run of its operation.
 func TestHitGraph(t *testing.T) {
 	m := played(t, tracetest.UNet(24, 2), false)
 	v := View{Width: 984}
@@ -103,8 +103,7 @@ func TestHitGraph(t *testing.T) {
 	}
 }
 
-// The strip and the row below the lanes, as they are drawn: a value that goes to the
-// host and comes back.
+// The strip and the row of the life of a value that is offloaded and fetched.
 func TestGraphScenes(t *testing.T) {
 	m := played(t, tracetest.UNet(24, 2), true)
 	light := display.Light
@@ -123,8 +122,8 @@ func TestGraphScenes(t *testing.T) {
 	}
 }
 
-// A graph beside a chain, or beside another graph, has the strip of layers: both
-// sides share its columns, and the row of a life takes no room.
+// A graph in a comparison has the strip of layers, because both sides share its columns,
+// and no row for the life of a value.
 func TestGraphBeside(t *testing.T) {
 	chain, graph := smallModel(), played(t, tracetest.UNet(24, 2), false)
 	for _, other := range []*Index{chain, graph} {

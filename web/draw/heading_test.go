@@ -9,8 +9,8 @@ import (
 	"memtide/web/display"
 )
 
-// Under a heading stands the same display list, moved; and nothing is nearer to an
-// edge than the margin.
+// Below a heading is the same display list, moved, and nothing is nearer to an edge than
+// the margin.
 func TestHeaded(t *testing.T) {
 	var picture, s Scene
 	smallModel().Figure(&picture, View{Width: 640, Cursor: NoCursor})

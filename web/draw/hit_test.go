@@ -11,8 +11,8 @@ import (
 	"memtide/web/lookup"
 )
 
-// painted is the style of the topmost fill at a point, among those that mean
-// something; ok is false if there is none.
+// painted returns the style of the topmost fill at a point that has a meaning; ok is
+// false if there is none.
 func painted(s *Scene, x, y float64, means func(display.Style) bool) (st display.Style, ok bool) {
 	for _, g := range s.Groups {
 		if !means(g.Style) {
@@ -47,7 +47,7 @@ func inside(xy []float32, x, y float64) bool {
 	return in
 }
 
-// What a random point of the timeline hits is what is painted there.
+// A random point of the timeline hits the slice that is painted there.
 func TestHitTimelineIsPainted(t *testing.T) {
 	r := rand.New(rand.NewPCG(11, 12))
 	isSlice := func(st display.Style) bool {
@@ -91,8 +91,8 @@ func TestHitTimelineIsPainted(t *testing.T) {
 	}
 }
 
-// isMerged tells whether a merged mark or a mark's rounded border is near x:
-// there the picture shows another slice than the one at that moment.
+// isMerged reports whether a merged mark or a mark's rounded border is near x. The
+// picture may show another slice there than the one at that moment.
 func isMerged(m *Index, v View, x float64) bool {
 	f, found := m.frame(Timeline, v), false
 	for l := range m.Lanes {
@@ -105,7 +105,7 @@ func isMerged(m *Index, v View, x float64) bool {
 	return found
 }
 
-// What a random point of the memory hits is the band that is painted there.
+// A random point of the memory hits the band that is painted there.
 func TestHitMemoryIsPainted(t *testing.T) {
 	r := rand.New(rand.NewPCG(13, 14))
 	isBand := func(st display.Style) bool {
@@ -159,7 +159,7 @@ func TestHitStrip(t *testing.T) {
 	}
 }
 
-// With more stages than bars the largest stage stands for its bar.
+// If there are more stages than bars, a bar has the height of its largest stage.
 func TestStripOfMany(t *testing.T) {
 	m := randomModel(4*300, 2)
 	f := m.frame(Strip, View{Width: 400})
@@ -184,7 +184,7 @@ func TestStripOfMany(t *testing.T) {
 	}
 }
 
-// The budget line can be taken and put elsewhere.
+// The budget line can be hit, and BudgetAt returns the budget at its y.
 func TestBudgetLine(t *testing.T) {
 	m := smallModel()
 	v := View{Width: 640}
@@ -199,7 +199,7 @@ func TestBudgetLine(t *testing.T) {
 	}
 }
 
-// A point a little beside a slice means it, a point further away does not.
+// A point near a slice hits it, a point farther away does not.
 func TestHitBeside(t *testing.T) {
 	m := smallModel()
 	v := View{Width: 260, To: 190 * ms} // a pixel is a millisecond

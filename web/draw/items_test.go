@@ -2,7 +2,7 @@ package draw
 
 import "memtide/web/display"
 
-// Items is how many rectangles, corners and texts the scene has.
+// Items returns how many rectangles, corners and texts the scene has.
 func (s *Scene) Items() int {
 	n := 0
 	for _, g := range s.Groups {

@@ -11,7 +11,7 @@ import (
 	"memtide/web/lookup/tracetest"
 )
 
-// The labels of two lines that are near stand on different sides of them.
+// The labels of two lines that are near each other are on different sides of them.
 func TestNearLines(t *testing.T) {
 	m := smallModel()
 	at := func(capacity engine.Bytes) (device, budget float64) {
@@ -57,7 +57,7 @@ func TestLanesThatRun(t *testing.T) {
 	}
 }
 
-// The key has what occurs.
+// The key has the fills that occur in the pictures.
 func TestKey(t *testing.T) {
 	words := func(m *Index) (out string) {
 		for _, e := range Key(m) {
@@ -74,7 +74,7 @@ func TestKey(t *testing.T) {
 	}
 }
 
-// The wait that is selected says beside it what it is about.
+// The selected wait has a label beside it.
 func TestWaitIsNamed(t *testing.T) {
 	m := smallModel()
 	var s Scene
@@ -84,7 +84,7 @@ func TestWaitIsNamed(t *testing.T) {
 	}
 }
 
-// Seams are bounded by pixels, however many values there are.
+// The number of seams is bounded by pixels, not by the number of values.
 func TestSeamsAreBounded(t *testing.T) {
 	for _, n := range []int{100, 3000, 60_000} {
 		m := NewIndex(manyLives(n))
@@ -98,7 +98,7 @@ func TestSeamsAreBounded(t *testing.T) {
 	}
 }
 
-// The layer that is selected lies on what is fixed, and what lies above all bands stays.
+// The selected layer is on top of the fixed memory, and the sum of all bands does not change.
 func TestSink(t *testing.T) {
 	m := smallModel()
 	f := m.frame(Memory, View{Width: 600, Selected: lookup.Target{Kind: lookup.OnStage, Index: 1}})
@@ -127,7 +127,7 @@ func TestSink(t *testing.T) {
 	}
 }
 
-// topAt is the upper end of all bands at x.
+// topAt returns the upper end of all bands at x.
 func topAt(pts []bandPoint, x float64) int64 {
 	for i := 1; i < len(pts); i++ {
 		if pts[i-1].x <= x && x < pts[i].x {

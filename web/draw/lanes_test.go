@@ -11,8 +11,8 @@ import (
 	"memtide/web/lookup"
 )
 
-// gathered is a step with a gather on the network behind a run, which the next run waits
-// for, and a step on the host at its end.
+// gathered returns a step with a gather on the network after a run, for which the next run
+// waits, and an operation on the host at its end.
 func gathered(t *testing.T) *Index {
 	t.Helper()
 	const w, x, y, z = 0, 1, 2, 3
@@ -36,8 +36,8 @@ func gathered(t *testing.T) *Index {
 	return NewIndex(p, tr)
 }
 
-// The rows of the network and of the CPU are there where something runs on them, with
-// room for them, and the waits for them are told.
+// The network and the CPU have rows if something runs on them, the picture has room for them,
+// and waits for them are described.
 func TestRowsOfOtherLanes(t *testing.T) {
 	m := gathered(t)
 	var s Scene

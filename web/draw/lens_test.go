@@ -9,8 +9,8 @@ import (
 	"memtide/web/lookup/tracetest"
 )
 
-// The lens shows a wait with its surroundings, its cause and how they hang together;
-// it is for waits only, and for no step that it would not magnify.
+// The lens shows a wait with its surroundings, its cause and an arrow. It draws nothing for
+// other targets and for steps that it would not magnify.
 func TestLens(t *testing.T) {
 	p := tracetest.Problem()
 	tr := tracetest.Trace(p)

@@ -125,8 +125,7 @@ func (m *Index) drawReads(s *Scene, f *frame, v engine.ValueID) {
 	})
 }
 
-// outlineValue outlines the runs that make a value and its copies, but not the runs that
-// only read it.
+// outlineValue outlines the runs that make a value and its copies, but not the runs that only read it.
 func (m *Index) outlineValue(s *Scene, f *frame, v engine.ValueID) {
 	var own []sim.SpanID
 	for i := range m.Trace.Spans {

@@ -14,9 +14,8 @@ import (
 // apart is the least distance of two lines whose labels are both above them.
 const apart = 18.0
 
-// drawLines draws the lines of the device's memory and the budget and the mark of the peak,
-// with their labels and that of the ghost. If two lines are near, the label of the lower one is
-// below it.
+// drawLines draws the lines of the device's memory and the budget and the mark of the peak, with their
+// labels and that of the ghost. If two lines are near, the label of the lower one is below it.
 func (m *Index) drawLines(s *Scene, f *frame, sc *memoryScale) {
 	device, budget := math.Inf(-1), math.Inf(-1)
 	if sc.showDevice && f.Capacity <= sc.most {

@@ -209,10 +209,9 @@ var bandStyles = [sim.NumCategories]display.Style{
 	sim.Workspace:  scratchStyle,
 }
 
-// bandPoints appends to pts the corners of the bands in the view, from left to right. A pixel
-// column with many samples is drawn with their largest sums, so that no peak is lost. Of several
-// samples at one moment, only the first and the last are corners, because the others last for no
-// time.
+// bandPoints appends to pts the corners of the bands in the view, from left to right. A pixel column
+// with many samples is drawn with their largest sums, so that no peak is lost. Of several samples at
+// one moment, only the first and the last are corners, because the others last for no time.
 func (m *Index) bandPoints(f *frame, pts []bandPoint) []bandPoint {
 	x := &m.Memory
 	first, last := x.FirstAt(f.From), x.FirstAfter(f.To)

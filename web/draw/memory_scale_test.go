@@ -11,11 +11,11 @@ import (
 	"memtide/web/lookup/tracetest"
 )
 
-// smallGhost is more than the device of the golden has, and ends before the step.
+// smallGhost needs more than the memory of the device in the golden file, and ends before the step.
 var smallGhost = []sim.Point{{At: 0, Used: 300 * engine.MiB}, {At: 40 * ms, Used: 700 * engine.MiB},
 	{At: 80 * ms, Used: 1100 * engine.MiB}, {At: 110 * ms, Used: 500 * engine.MiB}, {At: 150 * ms}}
 
-// largeModel has so much that is fixed that it gets a scale of its own.
+// largeModel returns a model with so much fixed memory that it has its own scale.
 func largeModel() *Index {
 	p := tracetest.Problem()
 	t := tracetest.Trace(p)
@@ -27,7 +27,7 @@ func largeModel() *Index {
 	return NewIndex(p, t)
 }
 
-// The axis is read the way it is drawn, with one scale and with two.
+// BudgetAt is the inverse of the scale of the axis, with one scale and with two.
 func TestMemoryScale(t *testing.T) {
 	for name, m := range map[string]*Index{"one scale": smallModel(), "two scales": largeModel()} {
 		v := View{Width: 640, Capacity: 5 * engine.GiB}
@@ -52,7 +52,7 @@ func TestMemoryScale(t *testing.T) {
 	}
 }
 
-// While the budget is dragged the axis keeps its end, whatever is solved meanwhile.
+// With View.Top the axis keeps its end while the budget is dragged.
 func TestMemoryTop(t *testing.T) {
 	m := smallModel()
 	v := View{Width: 640, Budget: 900 * engine.MiB}
@@ -75,8 +75,7 @@ func (m *Index) frameY(v View, b engine.Bytes) float64 {
 	return sc.y(int64(b))
 }
 
-// An outline of keeping everything that is much higher than what else is drawn leaves the picture upwards, and its
-// name says how far it goes.
+// A ghost that is much higher than the rest of the picture is cut off, and its label has its peak.
 func TestGhostLeavesThePicture(t *testing.T) {
 	m := smallModel()
 	for _, c := range []struct {
@@ -104,7 +103,7 @@ func TestGhostLeavesThePicture(t *testing.T) {
 	}
 }
 
-// No line's name stands on the words under what is fixed, also where the card cannot hold even that.
+// No label covers the caption of the fixed memory, even if the card cannot hold the fixed memory.
 func TestNamesLeaveTheCaption(t *testing.T) {
 	m := largeModel()
 	v := View{Width: 640, Budget: engine.GiB, Capacity: 1100 * engine.MiB, Device: "one card"}

@@ -143,8 +143,7 @@ type passBand struct {
 	time [NumPassKinds]float64 // total width of the passes of each kind
 }
 
-// add adds a pass. It begins a new band after a gap, and after a long enough run of passes of one
-// kind.
+// add adds a pass. It begins a new band after a gap, and after a long enough run of passes of one kind.
 func (b *passBand) add(k PassKind, x0, x1 float64) {
 	if b.to > b.from && (x0-b.to >= 1 || k != b.last && b.to-b.same >= joinedPass && b.mixed() == b.last) {
 		b.flush()

@@ -13,8 +13,8 @@ import (
 	"memtide/web/lookup"
 )
 
-// oneOne is 1F1B of some ranks and micro batches: forwards take 1 ms, backwards 2 ms, messages none. Each
-// micro batch holds 1 GiB beside 10 GiB; the backward of the weights is apart if split is set.
+// oneOne returns the schedule 1F1B for some ranks and micro batches: a forward takes 1 ms, a backward 2 ms, a
+// message no time. Each micro batch holds 1 GiB in addition to 10 GiB. If split is set, the backward has two parts.
 func oneOne(ranks, micro int, split bool) *Passes {
 	f, b := make([][]time.Duration, ranks), make([][]time.Duration, ranks) // ends
 	list := make([]PassRank, ranks)
@@ -63,8 +63,8 @@ func oneOne(ranks, micro int, split bool) *Passes {
 
 func idle(n int) lookup.Target { return lookup.Target{Kind: lookup.OnIdle, Index: n} }
 
-// Two ranks, two micro batches: rank 0 runs F0 F1 at 0 and 1 ms, and B0 at 4 ms when that of rank 1 has
-// ended; rank 1 begins at 1 ms and has nothing to do from 7 ms on.
+// Two ranks, two micro batches: rank 0 runs F0 and F1 at 0 and 1 ms, and B0 at 4 ms after that of rank 1
+// has ended. Rank 1 begins at 1 ms and is done at 7 ms.
 func TestWaitsOfAPipeline(t *testing.T) {
 	x := oneOne(2, 2, false)
 	if x.End() != 9*ms || x.Count() != 8 {
@@ -95,8 +95,8 @@ func TestWaitsOfAPipeline(t *testing.T) {
 	}
 }
 
-// From every idle stretch the causes lead to the beginning of the step, further back in time at
-// each turn.
+// From every idle interval the causes lead to the beginning of the step, each earlier than the
+// one before.
 func TestCausesLeadToTheBeginning(t *testing.T) {
 	for _, split := range []bool{false, true} {
 		x := oneOne(5, 9, split)
@@ -124,7 +124,7 @@ func TestCausesLeadToTheBeginning(t *testing.T) {
 	}
 }
 
-// What is painted where is what the keyboard finds there, pass by pass.
+// A point hits the pass that is painted there, and the keyboard visits all of them.
 func TestPassesHit(t *testing.T) {
 	x := oneOne(4, 6, true)
 	v := View{Width: 1200, Cursor: NoCursor}
@@ -159,8 +159,8 @@ func TestPassesHit(t *testing.T) {
 	}
 }
 
-// Memory rises at forwards and falls at the ends of backwards: 1F1B holds as many micro batches as
-// ranks behind it, and half of one between the two parts of a backward.
+// Memory grows at forwards and shrinks at the ends of backwards. A rank of 1F1B holds a micro batch for
+// each rank from itself on, and half of one between the two parts of a backward.
 func TestPassesMemory(t *testing.T) {
 	x := oneOne(4, 8, false)
 	for r, n := range x.most {
@@ -177,8 +177,8 @@ func TestPassesMemory(t *testing.T) {
 	}
 }
 
-// A picture has every pass where it is wide, with its micro batch; of 64 ranks with 128 micro
-// batches no more than pixels allow.
+// A wide picture has every pass with its micro batch. The size of a picture of 64 ranks with 128
+// micro batches is bounded by pixels.
 func TestPassesLevelOfDetail(t *testing.T) {
 	var s Scene
 	x := oneOne(4, 8, true)
@@ -203,8 +203,8 @@ func TestPassesLevelOfDetail(t *testing.T) {
 	}
 }
 
-// The band of narrow passes fills what they take: of two kinds each as much of its height as it
-// has of the time.
+// The band of narrow passes has their total width. Each of two kinds has a share of its height by
+// its share of the time.
 func TestNarrowPassesJoin(t *testing.T) {
 	list := []PassRank{{}}
 	for i := range 200 {
@@ -227,7 +227,7 @@ func TestNarrowPassesJoin(t *testing.T) {
 	}
 }
 
-// The picture is written as SVG with words as text, whatever is selected.
+// The picture is written as SVG with texts, for every selection.
 func TestPassesSVG(t *testing.T) {
 	x := oneOne(12, 16, true)
 	for n := range x.Count() + x.Ranks() {
@@ -241,8 +241,8 @@ func TestPassesSVG(t *testing.T) {
 	}
 }
 
-// The critical path goes along the foot of its passes, from lane to lane, in what is in view; the lower bound is a line
-// with its time where there is room for that.
+// The critical path is drawn along the lower edges of its visible passes, from lane to lane. The lower bound is a line,
+// with its time if there is room.
 func TestPassesPath(t *testing.T) {
 	x := oneOne(2, 2, false) // F0 F1 of rank 0, F0 B0 F1 B1 of rank 1 from 1 ms on, then B1 of rank 0
 	x.Path, x.Bound, x.Made = []int{0, 4, 5, 6, 7, 3}, 8*ms, "It is made of passes."

@@ -2,6 +2,7 @@ package draw
 
 import (
 	"math"
+	"slices"
 
 	"memtide/web/display"
 )
@@ -27,9 +28,8 @@ func fits(t *display.Text, f *frame, at *spot) bool {
 	return left >= f.left && left+w <= f.right
 }
 
-// place writes a text at the first spot where it covers nothing that was placed before, and
-// returns the index of the spot. If there is none, it returns -1 or, if must is true, uses the
-// first spot.
+// place writes a text at the first spot where it covers nothing that was placed before, and returns the
+// index of the spot. If there is none, it returns -1 or, if must is true, uses the first spot.
 func (s *Scene) place(f *frame, r display.Role, t display.Text, must bool, spots ...spot) int {
 	for i := range spots {
 		b := boxOf(&t, f, &spots[i])
@@ -48,12 +48,7 @@ func (s *Scene) place(f *frame, r display.Role, t display.Text, must bool, spots
 
 // free reports whether a box covers nothing that was placed before.
 func (s *Scene) free(b *box) bool {
-	for j := range s.placed {
-		if b.meets(&s.placed[j]) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(s.placed, func(o box) bool { return b.meets(&o) })
 }
 
 // write writes a text and keeps later ones from covering it.

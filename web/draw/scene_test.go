@@ -18,7 +18,7 @@ import (
 )
 
 // The pictures of the small trace: with a selected gap, zoomed, over the budget
-// and narrow as a telephone.
+// and as narrow as a telephone.
 func TestScenes(t *testing.T) {
 	m := smallModel()
 	gap := lookup.Target{Kind: lookup.OnGap, Index: 0}
@@ -64,8 +64,8 @@ func TestScenes(t *testing.T) {
 	golden.File(t, "testdata/page.svg", b.Bytes())
 }
 
-// Every SVG is well-formed, whatever the names are, and an element for a page
-// has nothing that a strict content security policy would block.
+// Every SVG is well-formed for all names, and an element for a page has nothing that a
+// strict content security policy would block.
 func TestSVGIsWellFormed(t *testing.T) {
 	p := tracetest.Problem()
 	p.Chain.Chain.Stages[0].Name = "a<b>&\"'\x00\x1b\xff\U0001F600]]>"
@@ -98,7 +98,7 @@ func TestSVGIsWellFormed(t *testing.T) {
 	}
 }
 
-// Page is the pictures, at their heights.
+// Page has all pictures at their heights.
 func TestPageStacks(t *testing.T) {
 	m, v := smallModel(), View{Width: 700, Cursor: NoCursor}
 	var page, part Scene
@@ -120,7 +120,7 @@ func TestPageStacks(t *testing.T) {
 	}
 }
 
-// Nothing is drawn beside the picture, and no text is cut, at any width, zoom
+// Nothing is drawn outside of the picture, and no text is cut off, at any width, zoom
 // and budget.
 func TestNothingIsClipped(t *testing.T) {
 	models := []*Index{smallModel(), randomModel(2000, 3), emptyModel()}
@@ -141,7 +141,7 @@ func TestNothingIsClipped(t *testing.T) {
 	}
 }
 
-// Where a band has less than the values in it, as in a merged column, the lines between them end at its top.
+// If a band is lower than the values in it, as in a merged column, the seams end at its top.
 func TestSeamsStayInTheirBand(t *testing.T) {
 	p := tracetest.Problem()
 	trace := tracetest.Trace(p)
@@ -250,8 +250,8 @@ func TestSceneReuse(t *testing.T) {
 	}
 }
 
-// A trace that was really played: the timeline shows its whole step, and the
-// memory picture has its peak.
+// The timeline of a trace that sim played shows its whole step, and the memory picture
+// has its peak.
 func TestPlayed(t *testing.T) {
 	p := tracetest.Problem()
 	var seq []engine.ChainOp

@@ -44,7 +44,14 @@ func (m *Index) drawTimeline(s *Scene, f *frame) {
 	bottom, _ := m.laneBox(f, int(sim.NumLanes))
 	m.drawPhases(s, f, 0, bottom, 13)
 	s.AddText(display.Ink, 0, 13, f.title(Timeline))
-	m.drawTimeAxis(s, f)
+	for l := range m.Lanes {
+		if m.runs(f, l) {
+			y, h := m.laneBox(f, l)
+			s.Line(display.StrokeOf(display.Grid, 1), f.left, y+h+0.5, f.right, y+h+0.5)
+		}
+	}
+	ticks, unit := format.TimeTicks(f.From, f.To, max(int((f.right-f.left)/70), 2))
+	f.drawTicks(s, ticks, unit, titleLine, bottom, bottom+11)
 	for l := range m.Lanes {
 		if m.runs(f, l) {
 			y, h := m.laneBox(f, l)
@@ -66,19 +73,6 @@ func (m *Index) drawTimeline(s *Scene, f *frame) {
 		m.drawChain(s, f)
 	}
 	m.drawSelected(s, f)
-}
-
-// drawTimeAxis draws the lines under the lanes and the marks at round times.
-func (m *Index) drawTimeAxis(s *Scene, f *frame) {
-	for l := range m.Lanes {
-		if m.runs(f, l) {
-			y, h := m.laneBox(f, l)
-			s.Line(display.StrokeOf(display.Grid, 1), f.left, y+h+0.5, f.right, y+h+0.5)
-		}
-	}
-	bottom, _ := m.laneBox(f, int(sim.NumLanes))
-	ticks, unit := format.TimeTicks(f.From, f.To, max(int((f.right-f.left)/70), 2))
-	f.drawTicks(s, ticks, unit, titleLine, bottom, bottom+11)
 }
 
 // label is a text on a slice, collected to be drawn after all slices.
@@ -145,8 +139,7 @@ func (m *Index) drawLane(s *Scene, f *frame, l int, y, h float64) {
 	s.drawLabels(labels)
 }
 
-// minLetters is the least length of a shortened name in bytes: a shortened "B18"
-// would be misleading.
+// minLetters is the least length of a shortened name in bytes: a shortened "B18" would be misleading.
 const minLetters = 8
 
 // label returns the longest name of a slice that fits between x0 and x1, with y 0; ok is false if
@@ -234,8 +227,7 @@ func arrow(s *Scene, cx, cy, ch, tx, ty, th float64) {
 	if cy < ty {
 		from, to, dir = cy+ch, ty, 1
 	}
-	// A cubic curve that bends to the left, so that it is visible if both ends have the
-	// same x.
+	// A cubic curve that bends to the left, so that it is visible if both ends have the same x.
 	bend := math.Min(16, math.Abs(to-from)/2)
 	xs := [4]float64{cx, cx - bend, tx - bend, tx}
 	ys := [4]float64{from, from + (to-from)*0.35, to - (to-from)*0.35, to - dir*5}
@@ -287,8 +279,7 @@ func nearest(l *lookup.Lane, f *frame, x float64) int {
 	return best
 }
 
-// mark is a slice on the screen, or the merger of several slices that are narrower than a
-// pixel.
+// mark is a slice on the screen, or the merger of several slices that are narrower than a pixel.
 type mark struct {
 	x0, x1 float64
 	kind   uint8

@@ -1,12 +1,10 @@
-// Package draw draws the pictures of a trace: which stages are kept, recomputed or
-// offloaded (Strip), what runs when (Timeline) and what the memory holds
-// (Memory), the last two on one time axis.
+// Package draw draws the pictures of a trace: which stages are kept, recomputed or offloaded (Strip),
+// what runs when (Timeline) and what the memory holds (Memory), the last two on one time axis.
 //
 //	engine.Problem + sim.Trace -> lookup.Index -> tell.Index -> Index -> Draw(View) -> Scene -> paint.js | SVG
 //
-// For a graph of operations, Strip shows the operations in the order in which they run,
-// with arcs from values to their last forward readers, and Life shows when the selected
-// value is on the device.
+// For a graph of operations, Strip shows the operations in the order in which they run, with arcs from
+// values to their last forward readers, and Life shows when the selected value is on the device.
 //
 // An Index is built once per trace. Index.Draw lays a picture out for a View, which is an
 // interval of time and a size in CSS pixels. The result is a Scene, a display list (package
@@ -43,8 +41,7 @@ import (
 // Picture names one of the pictures.
 type Picture uint8
 
-// The pictures that an Index draws, in their order from top to bottom on the page
-// and in files.
+// The pictures that an Index draws, in their order from top to bottom on the page and in files.
 const (
 	Strip    Picture = iota // one bar per stage: size and decision
 	Timeline                // what runs when, in lanes
@@ -53,8 +50,7 @@ const (
 	NumPictures
 )
 
-// The other pictures. Places draws those of addresses. All but AddressMap and Flames have a
-// time axis.
+// The other pictures. Places draws those of addresses. All but AddressMap and Flames have a time axis.
 const (
 	AddressTime Picture = NumPictures + iota // addresses over time
 	AddressMap                               // the addresses at one moment
@@ -298,9 +294,8 @@ func (x *drawn[M]) Draw(s *Scene, pic Picture, v View) {
 	x.layouts[pic-x.first].draw(x.model, s, &f)
 }
 
-// Overlay replaces s by what moves over a picture: the cursor line at v.Cursor, the outline of
-// v.Hover, the playhead. Its background is transparent, so that the picture below is not
-// painted again.
+// Overlay replaces s by what moves over a picture: the cursor line at v.Cursor, the outline of v.Hover,
+// the playhead. Its background is transparent, so that the picture below is not painted again.
 func (x *drawn[M]) Overlay(s *Scene, pic Picture, v View) {
 	f := x.in(pic, v)
 	s.Reset(f.Width, f.Height)

@@ -6,6 +6,7 @@
 package fileserver
 
 import (
+	"cmp"
 	"io/fs"
 	"mime"
 	"net/http"
@@ -45,10 +46,9 @@ func Server(dir string) *http.Server {
 	return &http.Server{Handler: Handler(dir), ReadTimeout: readTime, WriteTimeout: writeTime, IdleTimeout: idleTime}
 }
 
-// Handler returns a handler that serves the regular files of dir, but no files whose names
-// begin with a dot and no links that lead outside of dir. For a directory it serves index.html,
-// after a redirect to the address with a final slash, which its relative links need. It never
-// lists directories.
+// Handler returns a handler that serves the regular files of dir, but no files whose names begin with a
+// dot and no links that lead outside of dir. For a directory it serves index.html, after a redirect to
+// the address with a final slash, which its relative links need. It never lists directories.
 func Handler(dir string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {
@@ -90,13 +90,8 @@ func local(address string) (string, bool) {
 	if name == "" {
 		return ".", true
 	}
-	if strings.ContainsAny(name, "\\:") {
+	if strings.ContainsAny(name, "\\:") || strings.Contains("/"+name, "/.") {
 		return "", false
-	}
-	for element := range strings.SplitSeq(name, "/") {
-		if strings.HasPrefix(element, ".") {
-			return "", false
-		}
 	}
 	name, err := filepath.Localize(name)
 	return name, err == nil
@@ -116,11 +111,7 @@ func serve(w http.ResponseWriter, r *http.Request, root *os.Root, name string, f
 	// Sandboxed frames have an opaque origin, so that all their requests are cross-origin.
 	h.Set("Access-Control-Allow-Origin", "*")
 	ext := strings.ToLower(filepath.Ext(name))
-	kind := types[ext]
-	if kind == "" {
-		kind = mime.TypeByExtension(ext)
-	}
-	if kind != "" {
+	if kind := cmp.Or(types[ext], mime.TypeByExtension(ext)); kind != "" {
 		h.Set("Content-Type", kind)
 	}
 	h.Add("Vary", "Accept-Encoding")

@@ -80,8 +80,8 @@ func TestHandler(t *testing.T) {
 	}
 }
 
-// No address has a name that leads out of the site on any system: what is a
-// separator or a volume on Windows alone is refused everywhere.
+// No address has a name that leads out of the site on any system. Separators and
+// volumes of Windows are refused everywhere.
 func TestLocalNames(t *testing.T) {
 	for address, want := range map[string]string{
 		"/": ".", "/docs/": "docs", "/docs/model.html": filepath.Join("docs", "model.html"), "/a/../b.js": "b.js",

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// Only regular files below the site's directory are served. A pipe would keep the
-// request until somebody writes into it.
+// Only regular files below the site's directory are served. A pipe would block the
+// request until something is written into it.
 func TestRegularFilesOnly(t *testing.T) {
 	dir := site(t, "index.html", "page.js")
 	outside := site(t, "secret.txt", "index.html")

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// pipes is a listener on which clients are the other ends of pipes.
+// pipes is a listener whose clients have the other ends of pipes.
 type pipes struct {
 	accepted chan net.Conn
 	closed   chan struct{}
@@ -32,8 +32,8 @@ func (p *pipes) Accept() (net.Conn, error) {
 func (p *pipes) Close() error   { close(p.closed); return nil }
 func (p *pipes) Addr() net.Addr { return &net.TCPAddr{} }
 
-// Whoever sends nothing, asks for nothing more, or does not take the answer is cut
-// off in the end.
+// The server closes the connections of clients that send nothing, make no further
+// request, or do not read the answer.
 func TestPatience(t *testing.T) {
 	dir := site(t, "index.html")
 	if err := os.WriteFile(filepath.Join(dir, "large.js"), make([]byte, 1<<20), 0o644); err != nil {

@@ -196,8 +196,8 @@ func TestParseOthers(t *testing.T) {
 	}
 }
 
-// What is shown, rounded up and read again, suffices, and is not more than one
-// unit of the last of three digits too much.
+// A size that is formatted with BytesUp and parsed again is at least the size, and at
+// most one unit of the last of three digits more.
 func TestBytesUpSuffices(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 20000 {

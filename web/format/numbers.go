@@ -260,8 +260,7 @@ func Count(n int) string {
 	return s
 }
 
-// Milliseconds formats a time as an exact number of milliseconds without a unit,
-// for tables: "411.2".
+// Milliseconds formats a time as an exact number of milliseconds without a unit, for tables: "411.2".
 func Milliseconds(d time.Duration) string {
 	s := trimZeros(fixed(magnitude(int64(d)), 1e6, 6, nearest))
 	if d < 0 {

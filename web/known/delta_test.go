@@ -44,9 +44,8 @@ func TestDeltaAddsUp(t *testing.T) {
 	}
 }
 
-// randomTraces are schedules of random chains that keep, recompute or offload
-// what they please, whole and streamed, in both duplexes, in any budget that
-// does.
+// randomTraces returns n traces of random chains that keep, recompute or offload
+// random stages, with whole and streamed transfers, both duplexes and various budgets.
 func randomTraces(t *testing.T, r *rand.Rand, n int) (out []*sim.Trace) {
 	t.Helper()
 	reasons := map[sim.Reason]bool{}

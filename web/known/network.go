@@ -5,18 +5,18 @@
 package known
 
 import (
-	"fmt"
+	"strconv"
 
 	"memtide/engine"
 	"memtide/profiles"
 	"memtide/wasm/proto"
 	"memtide/web/choice"
 	"memtide/web/link"
+	"memtide/web/tradeoff"
 )
 
-// Network is a profile that was read, as a chain of stages or as a graph of
-// operations. A profile that has both makes two networks; Choice.Graph
-// selects one of them.
+// Network is a profile that was read, as a chain of stages or as a graph of operations. A profile that
+// has both makes two networks; Choice.Graph selects one of them.
 type Network struct {
 	Source  choice.Source
 	Profile *profiles.Profile
@@ -24,8 +24,9 @@ type Network struct {
 	Chain   *engine.ChainGraph // nil if the network is a graph of operations
 	Lint    []string
 	Totals  proto.Totals
-	Config  string      // text of the config.json that the profile was read from; empty if too long or another format
-	Step    engine.Args // with Config: see profiles.Profile.Step
+	Budgets tradeoff.Range // the budgets of the slider
+	Config  string         // text of the config.json that was read; empty if too long or another format
+	Step    engine.Args    // with Config: see profiles.Profile.Step
 
 	linked *profiles.Profile // cached by Linked
 	other  *Network          // the other network of the same profile; nil if there is only one
@@ -45,20 +46,22 @@ func NewNetwork(source choice.Source, p *profiles.Profile, r *proto.Opened, text
 	}
 	if p.Chain == nil {
 		n.Graph = p.Graph
+		n.Budgets = tradeoff.RangeOf(n.Graph, n.Totals.KeepAllPeak)
 		return n
 	}
 	n.Chain = engine.ExpandChain(p.Chain)
 	n.Graph = &n.Chain.Graph
+	n.Budgets = tradeoff.RangeOf(n.Graph, n.Totals.KeepAllPeak)
 	if p.Graph != nil && r.GraphTotals.Ops > 0 {
 		graph := *n
 		graph.Graph, graph.Chain, graph.Totals, graph.other = p.Graph, nil, r.GraphTotals, n
+		graph.Budgets = tradeoff.RangeOf(p.Graph, r.GraphTotals.KeepAllPeak)
 		n.other = &graph
 	}
 	return n
 }
 
-// As returns the network that c selects, the graph or the chain, if the profile has both, and
-// else n.
+// As returns the network that c selects, the graph or the chain, if the profile has both, and else n.
 func (n *Network) As(c choice.Choice) *Network {
 	if n.other != nil && c.Graph != (n.Chain == nil) {
 		return n.other
@@ -99,8 +102,14 @@ func (n *Network) Stages() int {
 func (n *Network) Applies(s *engine.Strategy) bool { return n.Chain != nil || s.Graphs }
 
 // PictureKey identifies the schedule of a choice. Budgets in per cent count as bytes.
-func (n *Network) PictureKey(c choice.Choice) string {
-	return fmt.Sprintf("%s|%s|%d", c.SettingKey(), c.MethodKey(), c.Budget.Of(n.As(c).Totals.KeepAllPeak))
+func (n *Network) PictureKey(c choice.Choice) string { return n.PictureKeys(c)(c.Strategy, c.Args) }
+
+// PictureKeys returns a function that returns PictureKey of c with another strategy and its arguments.
+func (n *Network) PictureKeys(c choice.Choice) func(strategy string, args engine.Args) string {
+	setting, budget := c.SettingKey(), strconv.FormatInt(int64(c.Budget.Of(n.As(c).Totals.KeepAllPeak)), 10)
+	return func(strategy string, args engine.Args) string {
+		return setting + "|" + choice.MethodKey(strategy, args) + "|" + budget
+	}
 }
 
 // Trained returns the unit and the number of what one step of a choice trains with: tokens for

@@ -5,7 +5,7 @@ import (
 	"memtide/web/draw"
 )
 
-// passKinds are the kinds of passes by their letters.
+// passKinds are the kinds of passes by proto.StepPass.Kind.
 var passKinds = map[byte]draw.PassKind{'F': draw.PassForward, 'A': draw.PassBackward, 'B': draw.PassInputs,
 	'W': draw.PassWeights}
 

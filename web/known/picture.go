@@ -51,9 +51,8 @@ func (p *Picture) Tally() (again, out int) {
 	return by[sim.Recompute] + by[sim.Recompute|sim.Offload], by[sim.Offload] + by[sim.Recompute|sim.Offload]
 }
 
-// Delta is the difference of schedule B from schedule A. The changes of the parts add up
-// exactly to that of the step time, because runs and waits cover the compute lane of a trace,
-// see sim.Trace.
+// Delta is the difference of schedule B from schedule A. The changes of the parts add up exactly to
+// that of the step time, because runs and waits cover the compute lane of a trace, see sim.Trace.
 type Delta struct {
 	Step  time.Duration
 	Parts []DeltaPart // in a fixed order, including those that do not change
@@ -109,18 +108,14 @@ func (d *Delta) Rounded() (step time.Duration, parts []time.Duration) {
 		parts[i] = floorTo(p.Change(), unit)
 		rest -= parts[i]
 	}
-	for rest != 0 {
-		best, sign := -1, time.Duration(1)
-		if rest < 0 {
-			sign = -1
-		}
+	for ; rest > 0; rest -= unit { // parts are rounded down, so that rest is never negative
+		best := 0
 		for i, p := range d.Parts {
-			if best < 0 || sign*(p.Change()-parts[i]) > sign*(d.Parts[best].Change()-parts[best]) {
+			if p.Change()-parts[i] > d.Parts[best].Change()-parts[best] {
 				best = i
 			}
 		}
-		parts[best] += sign * unit
-		rest -= sign * unit
+		parts[best] += unit
 	}
 	return step, parts
 }

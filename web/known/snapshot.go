@@ -38,9 +38,8 @@ func NewMemory(file string, r *proto.Opened, from *proto.Open) *Memory {
 	return m
 }
 
-// Moment returns the event of a recording at time at on the time axis. It returns
-// doctor.Decisive for the decisive event, for times outside of the recording, and while there is
-// no report.
+// Moment returns the event of a recording at time at on the time axis. It returns doctor.Decisive for
+// the decisive event, for times outside of the recording, and while there is no report.
 func (m *Memory) Moment(at time.Duration) int {
 	if m == nil || m.Doctor == nil || m.Doctor.Report == nil || at <= 0 || at > m.End {
 		return doctor.Decisive

@@ -1,16 +1,17 @@
 package link
 
 import (
+	"slices"
+
 	"memtide/engine"
 	"memtide/profiles"
 	"memtide/web/choice"
 )
 
-// The body of a blob holds a chain profile exactly: times to the nanosecond,
-// sizes to the byte. Numbers are stored in columns, as differences from a predictor:
-// the row before, or once or twice an earlier column, because a backward takes about
-// two forwards and a gradient has the size of its output. Names are stored as runs:
-// h.0, h.1, h.2 is one name and two tokens.
+// The body of a blob holds a chain profile exactly: times to the nanosecond, sizes to the byte. Numbers
+// are stored in columns, as differences from a predictor: the row before, or once or twice an earlier
+// column, because a backward takes about two forwards and a gradient has the size of its output. Names
+// are stored as runs: h.0, h.1, h.2 is one name and two tokens.
 
 // encodeBody returns the body of a chain profile and the version of its layout.
 func encodeBody(p *profiles.Profile) (body []byte, version byte) {
@@ -193,13 +194,9 @@ func (w *writer) extra(x *extra, stages []engine.Stage) bool {
 // extra reads one extra of stages.
 func (r *bodyReader) extra(stages []engine.Stage) {
 	number := r.uint()
-	for i := range extras {
-		if extras[i].number == number {
-			r.give(&extras[i], stages)
-			return
-		}
-	}
-	if !r.bad {
+	if i := slices.IndexFunc(extras[:], func(x extra) bool { return x.number == number }); i >= 0 {
+		r.give(&extras[i], stages)
+	} else if !r.bad {
 		r.fail()
 		r.err = choice.Sentence("This link needs a newer version of this page: its stages have something that this one does not know. Reload the page.")
 	}

@@ -14,8 +14,7 @@ import (
 	"memtide/profiles"
 )
 
-// packBody is the value of d for a body, whatever is in it: with the length and the
-// checksum that it needs to be looked at.
+// packBody returns the value of key d for any body, with a right length and checksum.
 func packBody(body []byte, version byte) string {
 	codec, sent := "1.", newPacker().deflate(body)
 	head := binary.AppendUvarint([]byte{blobMagic, version}, uint64(4+len(sent)))
@@ -23,7 +22,7 @@ func packBody(body []byte, version byte) string {
 	return codec + base64url.EncodeToString(append(head, sent...))
 }
 
-// body is the begin of a body: everything before the number of stages.
+// body returns the beginning of a body, up to the number of stages.
 func bodyStart(name string, notes int, note string) *writer {
 	w := &writer{pack: newPacker()}
 	w.text(name)
@@ -43,14 +42,14 @@ func bodyStart(name string, notes int, note string) *writer {
 	return w
 }
 
-// zeroColumns writes the columns of n stages without anything in them.
+// zeroColumns writes columns of zeros.
 func (w *writer) zeroColumns() {
 	for range 7 {
 		w.b = append(w.b, 0, 0, 0, 0) // predictor, least, divisor, width
 	}
 }
 
-// chained are n stages whose names count on from the first.
+// chained returns a body of n stages whose names count up from the first.
 func chained(first string, n int) []byte {
 	w := bodyStart("net", 0, "")
 	w.uint(uint64(n))
@@ -66,7 +65,7 @@ func chained(first string, n int) []byte {
 	return w.b
 }
 
-// allocated is how much f allocates in all.
+// allocated returns how many bytes f allocates.
 func allocated(f func()) (bytes uint64) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -75,8 +74,8 @@ func allocated(f func()) (bytes uint64) {
 	return after.TotalAlloc - before.TotalAlloc
 }
 
-// A link is short, and what it unpacks to is bounded while it is unpacked: every
-// bomb is told as what it is, and takes little in all.
+// Unpacking a link is bounded: every bomb is refused with its reason, and allocates
+// little.
 func TestBombs(t *testing.T) {
 	long, full := strings.Repeat("x", 1<<20), packBody(make([]byte, 4<<20-1), 1)
 	many := bodyStart("net", 0, "")
@@ -140,19 +139,19 @@ func TestSharedBomb(t *testing.T) {
 	t.Logf("%d characters: %d KiB in all", len(text), spent>>10)
 }
 
-// What a blob holds of each type, and what it leaves out and why. A new field has
-// to be written by body.go or stages.go, or to be declared here.
+// The fields of each type that a blob leaves out, and why. A new field has to be
+// encoded by body.go or be declared here.
 var leftOut = map[string]string{
 	"Profile.Graph":   "a graph stands in a layout of its own, see TestGraphRoundTrip",
 	"Profile.Memory":  "the page and the commands say that no link holds files about addresses",
-	"Profile.History": "it is told beside Memory",
+	"Profile.History": "it belongs to Memory",
 	"Profile.Packed":  "the key ops holds it, which no blob needs",
 	"Profile.Step":    "it is told where a config.json is read, and a link that has the schedule does not offer the step",
 	"Chain.Batch":     "it is that of the profile",
 	"Chain.Name":      "compared below",
 }
 
-// fill gives every field another value than its zero value.
+// fill sets every field to a value that is not zero.
 func fill(v reflect.Value, n *int64) {
 	*n++
 	switch v.Kind() {
@@ -185,9 +184,9 @@ func fill(v reflect.Value, n *int64) {
 	}
 }
 
-// Every field of a profile, of its chain and of its stages is in a link, or
-// declared as left out. Each stage but the first lacks something, so that columns
-// that only some have are there in all ways.
+// A link contains every field of a profile, its chain and its stages that is not
+// declared as left out. Each stage but the first lacks a field, so that extras are
+// tested in all combinations.
 func TestEveryFieldInBlob(t *testing.T) {
 	want := &profiles.Profile{}
 	n := int64(0)
@@ -233,8 +232,8 @@ func compareFields(t *testing.T, what string, got, want reflect.Value) {
 	}
 }
 
-// A profile whose stages have a second algorithm keeps it, in a layout that older
-// pages call newer; all others are written as they were.
+// A profile whose stages have a second algorithm has a newer layout, which older
+// pages refuse. The layout of all others does not change.
 func TestFastInLink(t *testing.T) {
 	p := sample(40)
 	if _, version := encodeBody(p); version != plainVersion {
@@ -283,9 +282,9 @@ func TestCleanNames(t *testing.T) {
 	}
 }
 
-// FuzzBody mutates bodies behind a length and a checksum that are right, so that
-// the decoder sees them. What it accepts is written and read back the same, and
-// nothing takes much memory.
+// FuzzBody mutates bodies and gives them a right length and checksum, so that they are
+// decoded. An accepted body survives encoding and decoding, and no body takes much
+// memory.
 func FuzzBody(f *testing.F) {
 	fast := sample(9)
 	fast.Chain.Stages[3].Fast = &engine.Algorithm{Forward: 1, Back: 2, FwdTemp: 3, BwdTemp: 4}

@@ -41,8 +41,8 @@ func TestSideRoundTrip(t *testing.T) {
 	}
 }
 
-// However much of a link is lost, what is left never compares with the wrong
-// network: B is there with its own profile, or not at all and it is said.
+// A link that is cut never compares with the wrong network: it has B with its own
+// profile, or no B and a note.
 func TestCutSide(t *testing.T) {
 	for name, l := range map[string]Link{
 		"B": {Said: choice.Said{Preset: "vgg16-b1", Strategy: "greedy"},

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// What docs/links.md says of links: the order does not matter, nor do capitals
-// in keys and names. Units (Gb, GB), titles and selections are no names.
+// As docs/links.md says, neither the order nor the case of keys and names matters. Case
+// matters in units (Gb, GB), titles and selections.
 func TestDocumentedLinksInCapitals(t *testing.T) {
 	text, err := os.ReadFile("../../docs/links.md")
 	if err != nil {

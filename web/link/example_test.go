@@ -12,7 +12,7 @@ func ExampleParse() {
 	// Output: resnet101-b32 rotor []
 }
 
-// A file that the page has saved leads back: the link is in it, whatever kind of file it is.
+// Files of all kinds that the page saves contain the link to what they show.
 func ExampleIn() {
 	const address = "https://example.org/#p=resnet101-b32&s=rotor"
 	fmt.Println(link.In(link.WithJSON([]byte(`{"steps": 3}`), address)))

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// A picture that carries a link is still that picture.
+// A picture with a link is decoded to the same image.
 func TestPNG(t *testing.T) {
 	var plain bytes.Buffer
 	if err := png.Encode(&plain, image.NewRGBA(image.Rect(0, 0, 3, 2))); err != nil {
@@ -89,8 +89,8 @@ func TestHTML(t *testing.T) {
 	}
 }
 
-// Tables, programs and schedules carry a link that is found again, also at the end
-// of a large file; what they held before is all there.
+// The link is found in tables, programs and schedules, even at the end of a large
+// file, and the rest of the file does not change.
 func TestTexts(t *testing.T) {
 	const address, want = "https://example.org/#v=1&p=vgg16-b32&c=rotor,greedy", "v=1&p=vgg16-b32&c=rotor,greedy"
 	long := "a,b\n" + strings.Repeat("1,2\n", Head/2)

@@ -11,7 +11,7 @@ import (
 	"memtide/profiles/preset"
 )
 
-// oddGraph is a graph that has everything that a graph may have.
+// oddGraph returns a graph in which every field has a value.
 func oddGraph() *profiles.Profile {
 	g := &engine.Graph{Fixed: 1 << 33, Done: 3, Stages: 2, Values: []engine.Value{
 		{Name: "in", Size: 7, Initial: engine.OnDevice | engine.OnHost, PartOf: engine.NoValue},
@@ -31,7 +31,7 @@ func oddGraph() *profiles.Profile {
 		Source: profiles.Source{Notes: []string{"a note"}, Times: profiles.Measured}}
 }
 
-// presetGraph is the graph of a preset.
+// presetGraph returns the graph of a preset.
 func presetGraph(t testing.TB, ref string) *profiles.Profile {
 	t.Helper()
 	p, batch, err := preset.Parse(ref)
@@ -61,7 +61,7 @@ func sameGraph(t *testing.T, name string, got, want *profiles.Profile) {
 	}
 }
 
-// A graph in a link comes back as it was, and the link of it is the same again.
+// A graph survives encoding and decoding, and is encoded to the same link again.
 func TestGraphRoundTrip(t *testing.T) {
 	odd := oddGraph()
 	for name, p := range map[string]*profiles.Profile{"odd": odd, "resnet50": presetGraph(t, "resnet50-graph-b8"),
@@ -80,8 +80,8 @@ func TestGraphRoundTrip(t *testing.T) {
 	}
 }
 
-// The graph that goes to and fro has something in every field: one that is new has to
-// be written by graph.go, and to be filled in oddGraph.
+// oddGraph has a value in every field. A new field has to be encoded by graph.go and
+// set by oddGraph.
 func TestOddGraphHasAll(t *testing.T) {
 	g := oddGraph().Graph
 	filled := func(list reflect.Value) {
@@ -119,8 +119,8 @@ func TestGraphDamage(t *testing.T) {
 	}
 }
 
-// A body with a valid checksum that no writer wrote is refused or a valid graph, and
-// takes no more memory than a link may.
+// A random body with a valid checksum is refused or decoded to a valid graph, within the
+// memory limit of links.
 func TestGraphBodies(t *testing.T) {
 	body := encodeGraph(oddGraph())
 	for i := range body {
@@ -139,7 +139,7 @@ func TestGraphBodies(t *testing.T) {
 	}
 }
 
-// FuzzGraphBody reads bodies of graphs: whatever comes back is valid.
+// FuzzGraphBody decodes bodies of graphs: all results are valid.
 func FuzzGraphBody(f *testing.F) {
 	f.Add(encodeGraph(oddGraph()))
 	f.Add(encodeGraph(presetGraph(f, "vgg16-graph-b1")))
@@ -152,8 +152,8 @@ func FuzzGraphBody(f *testing.F) {
 	})
 }
 
-// Blocks that repeat are in a link once: ten times as many take less than twice the
-// room.
+// Repeated blocks are encoded once: a link with ten times as many is less than twice as
+// long.
 func TestGraphBlocksOnce(t *testing.T) {
 	few, many := len(encodeBlob(repeated(10))), len(encodeBlob(repeated(100)))
 	t.Logf("10 blocks %d characters, 100 blocks %d", few, many)
@@ -162,7 +162,7 @@ func TestGraphBlocksOnce(t *testing.T) {
 	}
 }
 
-// repeated is a network of n blocks of eight operations and their backward.
+// repeated returns a network of n blocks of eight operations and their backward.
 func repeated(n int) *profiles.Profile {
 	g := &engine.Graph{Done: engine.NoValue, Stages: n}
 	value := func(name string, kind engine.ValueKind, size engine.Bytes) engine.ValueID {
@@ -194,7 +194,7 @@ func repeated(n int) *profiles.Profile {
 	return &profiles.Profile{Name: "repeated", Graph: g}
 }
 
-// How long the links of real graphs are; the figures of docs/links.md.
+// The lengths of links of real graphs are the figures in docs/links.md.
 func TestGraphSizes(t *testing.T) {
 	for _, ref := range strings.Fields("vgg16-graph-b64 resnet50-graph-b64 resnet101-graph-b32 densenet121-graph-b32 inception-v3-graph-b32 gpt2-medium-graph-b4 llama3-8b-graph-b1") {
 		if p, _, err := preset.Parse(ref); err != nil || p == nil {

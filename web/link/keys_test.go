@@ -13,11 +13,11 @@ import (
 	"memtide/web/state"
 )
 
-// What a link says of how a choice is looked at reaches the page, and the page writes it
-// again, for every key that is documented: with the example of its documentation. That a
-// page is a view in another one is decided by that one, so no link of the page says it.
+// The page reads every documented key of a look and writes it again, with the example of its
+// documentation. Links of the page do not say that it is a view in another page, because that
+// page decides it.
 func TestEveryKeyOfALook(t *testing.T) {
-	// which say nothing any more
+	// keys without meaning are not written
 	old := map[string]string{"story": "v=1&p=resnet101-b32&s=pofo&story=2", "slow": "v=1&p=resnet101-b32&slow=5%25"}
 	for key, words := range link.ViewWords {
 		if old[key] != "" {
@@ -55,7 +55,7 @@ func TestEveryKeyOfALook(t *testing.T) {
 	}
 }
 
-// lookedAt is a page that has been opened with a link.
+// lookedAt returns the state of a page that was opened with a link.
 func lookedAt(t *testing.T, fragment string) *state.State {
 	_, start, notes := permalink.Read(fragment)
 	if len(notes) > 0 {

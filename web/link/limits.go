@@ -25,9 +25,8 @@ const Longest = 32_000
 // longestOps is the longest text of operators in a link. It leaves room for the chain and the settings.
 const longestOps = Longest - 8_000
 
-// Fits returns a phrase about where an address of n characters can be used. Chat messages are
-// limited to 2,000 characters, bookmarks to a little more; RFC 9110 (section 4.1) recommends
-// support for 8,000.
+// Fits returns a phrase about where an address of n characters can be used. Chat messages are limited
+// to 2,000 characters, bookmarks to a little more; RFC 9110 (section 4.1) recommends support for 8,000.
 func Fits(n int) string {
 	switch {
 	case n <= 2_000:

@@ -7,10 +7,9 @@
 // The keys of a choice are in the table choice.Fields, those of a look in Look.fields.
 // docs/links.md lists both, and the keys v, sum, d and b.KEY.
 //
-// People also write links by hand. Parse ignores order and case, keeps unknown keys, and
-// drops a bad value with a note. String is canonical: it has a fixed order and only what
-// differs from the defaults. Blobs come last, because a link that is cut loses its end, and
-// a blob contains its own length.
+// People also write links by hand. Parse ignores order and case, keeps unknown keys, and drops a bad
+// value with a note. String is canonical: it has a fixed order and only what differs from the defaults.
+// Blobs come last, because a link that is cut loses its end, and a blob contains its own length.
 package link
 
 import (
@@ -310,10 +309,9 @@ func clip(s string, n int) string {
 	return s
 }
 
-// Of returns the fragment of an address from its query, "?...", and its fragment, "#...". Because
-// some tools remove fragments, the settings may also be in the query, which is used if the
-// fragment is empty. Keys of a query that are not a link's, such as those that count visitors,
-// are left out.
+// Of returns the fragment of an address from its query, "?...", and its fragment, "#...". Because some
+// tools remove fragments, the settings may also be in the query, which is used if the fragment is
+// empty. Keys of a query that are not a link's, such as those that count visitors, are left out.
 func Of(query, fragment string) string {
 	if fragment = strings.TrimPrefix(fragment, "#"); fragment != "" {
 		return fragment

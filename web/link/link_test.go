@@ -13,8 +13,8 @@ import (
 	"memtide/web/choice"
 )
 
-// sample is a profile like those of real networks: n stages with noisy times to
-// the microsecond and sizes that repeat.
+// sample returns a profile like that of a real network: n stages with noisy times to
+// the microsecond and repeated sizes.
 func sample(n int) *profiles.Profile {
 	r := rand.New(rand.NewPCG(1, 2))
 	c := &engine.Chain{Name: "net", Batch: 32, Input: 19267584,
@@ -39,7 +39,7 @@ func sample(n int) *profiles.Profile {
 func TestBlobRoundTrip(t *testing.T) {
 	for _, n := range []int{1, 2, 50, 339, 2 * tried} {
 		want := sample(n)
-		for k := range min(tried, n-tried) { // a long one, which begins as it does not go on
+		for k := range min(tried, n-tried) { // a long profile whose beginning is not typical
 			want.Chain.Stages[k] = engine.Stage{Name: want.Chain.Stages[k].Name}
 		}
 		got, err := decodeBlob(encodeBlob(want), newBudget())
@@ -60,8 +60,8 @@ func TestBlobRoundTrip(t *testing.T) {
 	}
 }
 
-// The promise of short links: a profile of 339 stages fits into 1,600
-// characters, one of 50 into 480, notes and device included.
+// Links are short: a profile of 339 stages has at most 1,600 characters, one of 50
+// stages at most 480, with notes and device.
 func TestLinkLength(t *testing.T) {
 	for n, most := range map[int]int{50: 480, 339: 1600} {
 		l := Link{Said: choice.Said{Profile: sample(n), Strategy: "rotor",
@@ -74,12 +74,12 @@ func TestLinkLength(t *testing.T) {
 	}
 }
 
-// Every cut and every flipped bit of a blob is noticed: never a wrong schedule.
+// Every cut and every flipped bit of a blob is detected.
 func TestCutAndDamage(t *testing.T) {
 	full := encodeBlob(sample(50))
 	for n := range len(full) {
 		if n < 3 {
-			continue // without the codec and some data there is nothing to cut
+			continue // too short to be a blob that was cut
 		}
 		_, err := decodeBlob(full[:n], newBudget())
 		if err == nil || !strings.Contains(err.Error(), "was cut") {
@@ -126,7 +126,7 @@ func TestLinkRoundTrip(t *testing.T) {
 	}
 }
 
-// Order, case and spacing are free by hand; a bad value drops only itself.
+// Order, case and spacing do not matter; a bad value drops only itself.
 func TestParseByHand(t *testing.T) {
 	for _, tc := range []struct{ in, want, note string }{
 		{"", "v=1", ""},
@@ -190,8 +190,8 @@ func BenchmarkEncodeBlob(b *testing.B) {
 	}
 }
 
-// A graph that is too long for a link has no other trace in it than its kind: the link
-// says so instead of that it was cut.
+// A link does not contain a graph that is too long, but its kind, so that the note does not
+// say that the link was cut.
 func TestGraphFromAFile(t *testing.T) {
 	l, notes := Parse("v=1&kind=graph&s=window")
 	if l.Kind != "graph" || len(notes) != 1 || !strings.Contains(notes[0], "too long for a link") ||

@@ -139,22 +139,18 @@ type Folds struct {
 	Sides     bool // in a comparison, separate pictures of the memory of A and of B
 }
 
-// fold is a part of the page with its name in links.
-type fold struct {
-	name string
-	open *bool
-}
+// foldNames are the names in links of the parts that fold.
+var foldNames = []string{"lines", "layers", "table", "sides"}
 
-func (f *Folds) all() []fold {
-	return []fold{{"lines", &f.LineList}, {"layers", &f.LayerList}, {"table", &f.Table}, {"sides", &f.Sides}}
-}
+// all returns pointers to the fields in the order of foldNames.
+func (f *Folds) all() [4]*bool { return [...]*bool{&f.LineList, &f.LayerList, &f.Table, &f.Sides} }
 
 // String returns the names of the unfolded parts, separated by commas.
 func (f *Folds) String() string {
 	var out []string
-	for _, x := range f.all() {
-		if *x.open {
-			out = append(out, x.name)
+	for i, open := range f.all() {
+		if *open {
+			out = append(out, foldNames[i])
 		}
 	}
 	return strings.Join(out, ",")
@@ -163,25 +159,20 @@ func (f *Folds) String() string {
 // Set unfolds the named parts and folds all others.
 func (f *Folds) Set(value string) error {
 	*f = Folds{}
-	var names []string
-	for _, x := range f.all() {
-		names = append(names, x.name)
-	}
 	const old = "questions" // a part of former versions of the page
 	parts := slices.DeleteFunc(strings.Split(value, ","),
 		func(name string) bool { return strings.EqualFold(name, old) })
 	if len(parts) == 0 {
 		return nil
 	}
-	open, err := parseNames(strings.Join(parts, ","), "part of the page that unfolds", names)
-	for _, x := range f.all() {
-		*x.open = slices.Contains(open, x.name)
+	names, err := parseNames(strings.Join(parts, ","), "part of the page that unfolds", foldNames)
+	for i, open := range f.all() {
+		*open = slices.Contains(names, foldNames[i])
 	}
 	return err
 }
 
-// Range is an interval of time, written "120-480.5" in milliseconds. The zero value is the
-// whole step.
+// Range is an interval of time, written "120-480.5" in milliseconds. The zero value is the whole step.
 type Range struct{ From, To time.Duration }
 
 // String returns the form in links.

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// What is unfolded and the critical chain are read, written back in one form, and noted
-// if they make no sense; what the page no longer has is read and not written.
+// The keys of unfolded parts and of the critical chain are parsed and written in canonical
+// form. Bad values give notes, and former values are ignored.
 func TestViewKeys(t *testing.T) {
 	const p = "v=1&p=resnet101-b32"
 	for _, c := range []struct {

@@ -15,7 +15,7 @@ import (
 	"memtide/profiles"
 )
 
-// oldLinks are the links of all versions.
+// oldLinks returns the links of all versions.
 func oldLinks(t *testing.T) (out []string) {
 	files, err := filepath.Glob("testdata/links/v*.txt")
 	if err != nil || len(files) == 0 {
@@ -38,8 +38,8 @@ func oldLinks(t *testing.T) (out []string) {
 	return out
 }
 
-// TestOldLinks opens every link that was ever written: without a word, and with
-// the meaning that is on record.
+// TestOldLinks parses links of all versions: without notes, and with the recorded
+// meaning.
 func TestOldLinks(t *testing.T) {
 	var got strings.Builder
 	for _, old := range oldLinks(t) {
@@ -54,7 +54,7 @@ func TestOldLinks(t *testing.T) {
 		}
 		fmt.Fprintf(&got, "%.60s\n  %s\n", old, chain)
 		for _, f := range reflect.VisibleFields(reflect.TypeOf(l)) {
-			// A range is told as one, its ends are not told beside it.
+			// A range is one value, without its ends.
 			told := !f.Anonymous && f.Name != "To" || f.Type == reflect.TypeFor[Range]()
 			if v := reflect.ValueOf(l).FieldByIndex(f.Index); told && !v.IsZero() {
 				fmt.Fprintf(&got, "  %s: %+v\n", f.Name, v.Interface())
@@ -64,7 +64,7 @@ func TestOldLinks(t *testing.T) {
 	golden.File(t, "testdata/links/meaning.txt", got.String())
 }
 
-// meaning is a profile of an old link in short. It is written again as it was.
+// meaning returns a summary of the profile of an old link, which is encoded as before.
 func meaning(t *testing.T, old string, p *profiles.Profile) string {
 	if p.Chain == nil {
 		return fmt.Sprintf("%d operations, %d values, checksum %08x", len(p.Graph.Ops), len(p.Graph.Values),
@@ -77,8 +77,8 @@ func meaning(t *testing.T, old string, p *profiles.Profile) string {
 	return fmt.Sprintf("%d stages, checksum %08x", p.Chain.Len(), crc32.ChecksumIEEE(body))
 }
 
-// Nothing that can stand behind a # makes the page stop: old links, cut, spliced
-// and with characters replaced, and noise.
+// No fragment makes Parse panic: old links that are cut, spliced or have characters
+// replaced, and noise.
 func TestNoPanic(t *testing.T) {
 	old := oldLinks(t)
 	r := rand.New(rand.NewPCG(7, 8))

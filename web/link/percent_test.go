@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// The standard library reads what EscapeValue writes of every byte, and unescapeValue agrees with it, also on
-// escapes that are cut or wrong.
+// The standard library unescapes the result of EscapeValue for every byte, and unescapeValue agrees with it, even
+// about escapes that are cut or wrong.
 func TestPercent(t *testing.T) {
 	var all []byte
 	for i := range 256 {

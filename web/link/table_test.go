@@ -14,8 +14,8 @@ import (
 
 const docsFile = "../../docs/links.md"
 
-// row is the beginning of the row of a key in the documentation; joined to that
-// before it if there is nothing to say about it alone.
+// row is the beginning of the row of a key in the documentation. A key without a text
+// of its own joins the row before.
 func row(out *strings.Builder, key string, w choice.Words) {
 	name := key
 	if strings.HasSuffix(key, ".") {
@@ -40,7 +40,7 @@ func row(out *strings.Builder, key string, w choice.Words) {
 	fmt.Fprintf(out, "| `%s` | %s | %s |\n", name, w.Doc, strings.Join(examples, ", "))
 }
 
-// tables are the two tables of the documentation, as the tables of fields have them.
+// tables returns the two tables of the documentation, made from the tables of fields.
 func tables() (what, how string) {
 	const head = "| key | meaning | example |\n|---|---|---|\n"
 	var out strings.Builder
@@ -68,7 +68,7 @@ func tables() (what, how string) {
 	return what, out.String()
 }
 
-// documented is a text with its two tables written anew.
+// documented returns a text with its two tables replaced.
 func documented(text string) string {
 	for i, table := range slices.Collect(func(yield func(string) bool) {
 		what, how := tables()
@@ -82,8 +82,8 @@ func documented(text string) string {
 	return text
 }
 
-// The documentation of links has a row for every key, as the tables of fields have
-// it. -update writes it.
+// The documentation of links has a row for every key in the tables of fields. -update
+// writes it.
 func TestDocumentedKeys(t *testing.T) {
 	b, err := os.ReadFile(docsFile)
 	if err != nil {
@@ -92,7 +92,7 @@ func TestDocumentedKeys(t *testing.T) {
 	golden.File(t, docsFile, documented(string(b)))
 }
 
-// Words are about keys that there are.
+// All words are about existing keys.
 func TestWords(t *testing.T) {
 	keys := func(all iterable) (out []string) {
 		all(func(key string) { out = append(out, key) })
@@ -120,9 +120,9 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// The documentation names every value of a key of which the values are names.
+// The documentation names every value of a key whose values are names.
 func TestWordsOfNames(t *testing.T) {
-	for key, names := range map[string][]string{"show": Panels, "open": foldNames(), "c": {"all", "none"},
+	for key, names := range map[string][]string{"show": Panels, "open": foldNames, "c": {"all", "none"},
 		"y": {"rate", "slowdown", "time"}} {
 		for _, name := range names {
 			if !strings.Contains(ViewWords[key].Doc, "`"+name+"`") {
@@ -132,17 +132,10 @@ func TestWordsOfNames(t *testing.T) {
 	}
 }
 
-func foldNames() (out []string) {
-	for _, f := range new(Folds).all() {
-		out = append(out, f.name)
-	}
-	return out
-}
-
 type iterable func(add func(string))
 
-// A field that is added to the table is read and written, of A and of B, known in
-// queries and documented, and nothing else has to know it.
+// A field that is added to the table is parsed and written, for A and for B, allowed in
+// queries, and documented, without any other change.
 func TestNewField(t *testing.T) {
 	old, words := choice.Fields, choice.FieldWords
 	t.Cleanup(func() { choice.Fields, choice.FieldWords = old, words })

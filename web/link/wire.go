@@ -161,10 +161,10 @@ func (r *bodyReader) refuse(e *profiles.FormatError) {
 	r.fail()
 }
 
-func (r *bodyReader) uint() uint64 { return r.most(1 << 62) }
+func (r *bodyReader) uint() uint64 { return r.limited(1 << 62) }
 
-// most reads a number that is at most limit.
-func (r *bodyReader) most(limit uint64) uint64 {
+// limited reads a number that is at most limit.
+func (r *bodyReader) limited(limit uint64) uint64 {
 	n, k := binary.Uvarint(r.b)
 	if k <= 0 || n > limit {
 		r.fail()
@@ -268,8 +268,8 @@ func (r *bodyReader) column(earlier [][]int64, n int) []int64 {
 	return out
 }
 
-// small reads a number that is at most limit.
-func (r *bodyReader) small(limit int) int { return int(r.most(uint64(limit))) }
+// small is limited for an int.
+func (r *bodyReader) small(limit int) int { return int(r.limited(uint64(limit))) }
 
 // ended returns the decoded profile p, or an error if the body is damaged or if valid returns one.
 func (r *bodyReader) ended(p *profiles.Profile, valid func() error) (*profiles.Profile, error) {

@@ -2,8 +2,8 @@ package link
 
 import "memtide/web/choice"
 
-// Words of the keys that are no fields of a choice, see choice.FieldWords: those of
-// a link itself, and those of how the choice is looked at.
+// The words of keys that are not fields of a choice (see choice.FieldWords): those of
+// the link itself and of the look.
 var (
 	LinkWords = map[string]choice.Words{
 		"v":    {Doc: "version of the link; 1 if it is missing"},

@@ -13,10 +13,9 @@ import (
 	"memtide/web/lookup/tracetest"
 )
 
-// checkChain holds a critical chain against the trace: links follow each other
-// without a hole from the start of the step to its end, every run and copy in it
-// is under way where the chain says so, and a new link begins where the trace says
-// that its span does.
+// checkChain compares a critical chain with its trace: links follow each other
+// without a gap from the start of the step to its end, every run and copy in the chain
+// is under way for the time of its link, and a new link begins when its span begins.
 func checkChain(m *Index) error {
 	chain, at := m.CriticalChain(), time.Duration(0)
 	for i, c := range chain {
@@ -44,7 +43,7 @@ func checkChain(m *Index) error {
 	return nil
 }
 
-// The chain of what the strategies make of random chains is complete.
+// The critical chains of schedules of random chains are complete, for all strategies.
 func TestCriticalChainIsContiguous(t *testing.T) {
 	played, copies, held := 0, 0, 0
 	for seed := range uint64(120) {
@@ -84,7 +83,7 @@ func TestCriticalChainIsContiguous(t *testing.T) {
 	}
 }
 
-// Traces that name no causes have a chain too.
+// Traces without causes have a chain too.
 func TestCriticalChainWithoutCauses(t *testing.T) {
 	for seed := range uint64(20) {
 		if err := checkChain(randomModel(300, seed)); err != nil {

@@ -37,9 +37,8 @@ func layersOf(p *engine.Problem) layers {
 	return l
 }
 
-// byStages makes a layer of every stage of the graph. Its name is what the names of its
-// forward operations have in common: "layer1.0" for "F layer1.0/conv1" and
-// "F layer1.0/relu2".
+// byStages makes a layer of every stage of the graph. Its name is what the names of its forward
+// operations have in common: "layer1.0" for "F layer1.0/conv1" and "F layer1.0/relu2".
 func (l *layers) byStages(g *engine.Graph) {
 	l.Names = make([]string, g.Stages)
 	named := make([]bool, g.Stages)

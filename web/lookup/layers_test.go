@@ -27,8 +27,7 @@ func TestLayersOfFunctions(t *testing.T) {
 	}
 }
 
-// Stages that a graph names are its layers, unless their numbers are far larger
-// than its operations are many.
+// The stages of a graph are its layers, unless there are more stages than operations.
 func TestLayersOfStages(t *testing.T) {
 	for _, c := range []struct {
 		stages []int // of the four operations
@@ -53,7 +52,7 @@ func TestLayersOfStages(t *testing.T) {
 	}
 }
 
-// A stage has the name that its forward operations have in common.
+// The name of a stage is what the names of its forward operations have in common.
 func TestInCommon(t *testing.T) {
 	for _, c := range []struct{ a, b, want string }{
 		{"layer1.0/conv1", "layer1.0/relu2", "layer1.0"},

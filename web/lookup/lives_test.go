@@ -31,7 +31,7 @@ func TestHeldAt(t *testing.T) {
 	}
 }
 
-// The index of lives finds what a scan finds.
+// HeldAt returns as many values as a scan of all lives finds.
 func TestHeldAtLarge(t *testing.T) {
 	p := tracetest.Problem()
 	tr := tracetest.Trace(p)

@@ -6,7 +6,7 @@ import (
 	"memtide/engine/sim"
 )
 
-// Every name leads back to what it names, in small and in random traces, where
+// Named is the inverse of Name, in small traces and in random ones, in which
 // operations run more than once.
 func TestNames(t *testing.T) {
 	for _, m := range []*Index{smallModel(), randomModel(40, 3), randomModel(200, 4)} {

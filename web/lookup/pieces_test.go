@@ -26,7 +26,7 @@ func TestPieces(t *testing.T) {
 	}
 }
 
-// What a streamed copy fills or empties changes linearly.
+// The bytes of a piece change linearly during a streamed copy.
 func TestPiecesStreamed(t *testing.T) {
 	p := tracetest.Problem()
 	p.Transfers = engine.Streamed
@@ -41,7 +41,7 @@ func TestPiecesStreamed(t *testing.T) {
 	}
 }
 
-// Forward ends where the first backward operation begins, or the loss.
+// The forward pass ends when the loss or the first backward operation begins.
 func TestPhases(t *testing.T) {
 	p := tracetest.Problem()
 	tr := tracetest.Trace(p)
@@ -63,8 +63,8 @@ func TestPhases(t *testing.T) {
 	}
 }
 
-// The pieces are never more than the trace says, of any category, and say all of what
-// is kept, computed again and copied.
+// At no moment do the pieces of a category have more bytes than the trace, and they have all
+// bytes that are kept, computed again and copied.
 func TestPiecesOfPlayed(t *testing.T) {
 	r, copied := rand.New(rand.NewPCG(1, 2)), 0
 	for round := range 30 {

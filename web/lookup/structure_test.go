@@ -9,8 +9,8 @@ import (
 	"memtide/web/lookup/tracetest"
 )
 
-// The strip of a graph has an arc for what is read more than four operations later,
-// from what makes it to the last forward operation that reads it.
+// A value has an arc if its last forward reader is more than four operations after the
+// operation that makes it.
 func TestArcs(t *testing.T) {
 	m := New(tracetest.Played(t, tracetest.UNet(24, 2), false))
 	var got []string
@@ -22,8 +22,8 @@ func TestArcs(t *testing.T) {
 	}
 }
 
-// The arrows walk from arc to arc and between arcs and operations; a link leads back
-// to what is selected.
+// Step and OtherLane go from arc to arc and between arcs and runs, and Named is the inverse of
+// Name for values.
 func TestArcsByKeyboard(t *testing.T) {
 	m := New(tracetest.Played(t, tracetest.UNet(24, 2), false))
 	at := Target{OnValue, 0}

@@ -17,9 +17,8 @@ import (
 	"memtide/web/tradeoff"
 )
 
-// Of returns the permalink of a page, which contains only what differs from the defaults. keep
-// is the link that the page was opened with. Its unknown pairs are passed on, unless a file was
-// opened since.
+// Of returns the permalink of a page, which contains only what differs from the defaults. keep is the
+// link that the page was opened with. Its unknown pairs are passed on, unless a file was opened since.
 func Of(s *state.State, keep link.Link) link.Link {
 	a, _ := s.AB()
 	c, network := a.Choice, a.Network

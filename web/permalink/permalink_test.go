@@ -12,7 +12,7 @@ import (
 	"memtide/web/state"
 )
 
-// Back to a comparison with a file that no link holds, which this page has read.
+// BackToB restores a comparison with a file that no link can hold.
 func TestBackToAFile(t *testing.T) {
 	a := choice.Default()
 	file := state.Source{File: "long.csv", Profile: []byte(`{}`)}
@@ -25,7 +25,7 @@ func TestBackToAFile(t *testing.T) {
 	}
 }
 
-// A network of B that is not known drops only itself: the rest of B stays.
+// An unknown network of B drops only itself: the rest of B stays.
 func TestUnknownNetworkOfB(t *testing.T) {
 	a := state.Choice{Source: state.Source{Preset: "vgg16-b32"}, Strategy: "greedy"}
 	b, notes := choiceB(&choice.Said{Preset: "nope-b1", Strategy: "rotor", Device: "foo"}, a)
@@ -63,7 +63,7 @@ func TestInserted(t *testing.T) {
 	}
 }
 
-// A link that is in a file opens the page, whatever it says of views.
+// A link in a file opens the page itself, even if it has the keys of a view.
 func TestNoViewByFile(t *testing.T) {
 	for link, want := range map[string]string{
 		"v=1&p=vgg16-b32&m=60%25":                           "v=1&p=vgg16-b32&m=60%25",
@@ -77,8 +77,7 @@ func TestNoViewByFile(t *testing.T) {
 	}
 }
 
-// Only the bare address opens the example: what names something, or says something,
-// means what it always did.
+// Only the address without a fragment opens the example.
 func TestBareAddress(t *testing.T) {
 	for fragment, want := range map[string]state.Choice{
 		"": choice.Example(), "#": choice.Example(),
@@ -90,8 +89,8 @@ func TestBareAddress(t *testing.T) {
 	}
 }
 
-// What a link says that is not known stays with its network and with those of the list, but
-// does not follow into a file that is opened later.
+// The unknown pairs of a link are kept with its network and with presets, but not with a file that
+// is opened later.
 func TestUnknownKeys(t *testing.T) {
 	keep, start, _ := Read("v=1&p=vgg16-b32&KEY=1")
 	withProfile, ofLink, _ := Read(blobbed(t) + "&KEY=1")
@@ -115,7 +114,7 @@ func TestUnknownKeys(t *testing.T) {
 	}
 }
 
-// blobbed is a link with a profile in it.
+// blobbed returns a link that contains a profile.
 func blobbed(t *testing.T) string {
 	p, err := profiles.Decode("net.csv",
 		profiles.Bytes("name,forward_s,backward_s,output_bytes,saved_bytes\na,0.001,0.002,1000000,1000000\nb,0.001,0.002,1000000,1000000\n"), nil)

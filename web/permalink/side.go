@@ -2,6 +2,7 @@ package permalink
 
 import (
 	"fmt"
+	"slices"
 
 	"memtide/web/choice"
 	"memtide/web/known"
@@ -52,10 +53,8 @@ func choiceB(said *choice.Said, a state.Choice) (*state.Choice, []string) {
 	}
 	b, problems := said.Resolve(a)
 	notes := notesOf("B: ", problems)
-	for i := range problems {
-		if problems[i].Key == "d" {
-			return nil, notes
-		}
+	if slices.ContainsFunc(problems, func(p choice.Problem) bool { return p.Key == "d" }) {
+		return nil, notes
 	}
 	return &b, notes
 }

@@ -162,7 +162,10 @@ func (s *State) chosenLines() []string {
 
 // Drawn reports whether the curve draws a strategy.
 func (s *State) Drawn(name string) bool {
-	lines := s.chosenLines()
+	return s.drawn(s.chosenLines(), name)
+}
+
+func (s *State) drawn(lines []string, name string) bool {
 	return name == s.Choice.Strategy || slices.Contains(lines, name) || slices.Contains(lines, tradeoff.AllLines)
 }
 
@@ -180,9 +183,10 @@ func (o *Side) CurveStrategies() []*engine.Strategy {
 func (s *State) methods() []proto.Method {
 	all := s.CurveStrategies()
 	slices.SortStableFunc(all, func(a, b *engine.Strategy) int { return s.rank(a) - s.rank(b) })
+	lines := s.chosenLines()
 	var out []proto.Method
 	for _, st := range all {
-		if !s.Drawn(st.Name) {
+		if !s.drawn(lines, st.Name) {
 			continue
 		}
 		m := proto.Method{Strategy: st.Name}
@@ -210,7 +214,8 @@ func (s *State) Lines() []tradeoff.Line {
 	if s.Curve == nil {
 		return nil
 	}
-	return slices.DeleteFunc(s.Curve.Lines(), func(l tradeoff.Line) bool { return !s.Drawn(l.Method.Strategy) })
+	lines := s.chosenLines()
+	return slices.DeleteFunc(s.Curve.Lines(), func(l tradeoff.Line) bool { return !s.drawn(lines, l.Method.Strategy) })
 }
 
 // SweptPoint is one point of a curve.

@@ -47,14 +47,14 @@ func (s *State) Plans() []PlanGroup {
 	graph := s.Network != nil && s.Network.Chain == nil
 	strategies := engine.Strategies()
 	slices.SortFunc(strategies, engine.ByRank(graph))
-	usable := s.CurveStrategies()
+	usable, lines, found := s.CurveStrategies(), s.chosenLines(), s.finder()
 	rest := PlanGroup{Title: "Methods of the literature", Literature: true}
 	for _, g := range planGroups {
 		group := PlanGroup{Title: g.title}
 		for _, st := range strategies {
 			chosen := st.Name == s.Choice.Strategy
 			if st.Class == g.class && (chosen || st.Name == engine.KeepAll || slices.Contains(usable, st)) {
-				p := s.plan(st, chosen)
+				p := s.plan(st, lines, found)
 				if chosen || p.Drawn || st.Rank.Of(graph) > 0 {
 					group.Plans = append(group.Plans, p)
 				} else {
@@ -87,8 +87,11 @@ func (s *State) Menu() []PlanGroup {
 	return slices.DeleteFunc(s.Plans(), func(g PlanGroup) bool { return g.Literature && !s.View.LineList })
 }
 
-func (s *State) plan(st *engine.Strategy, chosen bool) PlanRow {
-	p := PlanRow{Strategy: st, Name: choice.PlanName(st.Name), Chosen: chosen, Drawn: st.Class != 0 && s.Drawn(st.Name)}
+// plan returns the row of a strategy. lines are the strategies that the curve draws, found is s.finder().
+func (s *State) plan(st *engine.Strategy, lines []string, found func(string) (proto.Suggestion, bool)) PlanRow {
+	chosen := st.Name == s.Choice.Strategy
+	p := PlanRow{Strategy: st, Name: choice.PlanName(st.Name), Chosen: chosen,
+		Drawn: st.Class != 0 && s.drawn(lines, st.Name)}
 	switch all := s.KeepAll(); {
 	case s.Network == nil:
 	case chosen && s.OverBudget != nil:
@@ -100,7 +103,7 @@ func (s *State) plan(st *engine.Strategy, chosen bool) PlanRow {
 	case st.Name == engine.KeepAll:
 		p.StepTime, p.Peak = all.StepTime, all.Peak
 	default:
-		if a, ok := s.found(st.Name); ok {
+		if a, ok := found(st.Name); ok {
 			p.Found = tradeoff.Found{StepTime: a.StepTime, Peak: a.Peak, AtMost: a.Partial, Failure: a.Failure}
 		} else if s.Curve != nil {
 			p.Found = s.Curve.Found(st.Name, s.Budget())
@@ -123,22 +126,28 @@ func (s *State) KeepAll() proto.Reference {
 // foundKey is the key of questions.results for the present setting and budget.
 func (s *State) foundKey() string { return fmt.Sprintf("%s|%d", s.Choice.SettingKey(), s.Budget()) }
 
-// found returns the result of a strategy with default arguments in the present budget, if it is known.
-func (s *State) found(strategy string) (proto.Suggestion, bool) {
-	c := s.Choice
-	c.Strategy, c.Args = strategy, nil
-	if p := s.pictures.byKey[s.Network.PictureKey(c)]; p != nil && !p.Partial {
-		return proto.Suggestion{Name: engine.Lookup(strategy).Title, Strategy: strategy, Budget: s.Budget(),
-			StepTime: p.Solved.Trace.Makespan, Peak: p.Solved.Trace.Peak}, true
+// finder returns a function that returns what is known of a strategy with its defaults in the present
+// budget. It is valid until the next message.
+func (s *State) finder() func(strategy string) (proto.Suggestion, bool) {
+	if s.Network == nil {
+		return func(string) (proto.Suggestion, bool) { return proto.Suggestion{}, false }
 	}
-	a, ok := s.results.byKey[s.foundKey()][strategy]
-	return a, ok
+	results, key := s.results.byKey[s.foundKey()], s.Network.PictureKeys(s.Choice)
+	return func(strategy string) (proto.Suggestion, bool) {
+		if p := s.pictures.byKey[key(strategy, nil)]; p != nil && !p.Partial {
+			return proto.Suggestion{Name: engine.Lookup(strategy).Title, Strategy: strategy, Budget: s.Budget(),
+				StepTime: p.Solved.Trace.Makespan, Peak: p.Solved.Trace.Peak}, true
+		}
+		a, ok := results[strategy]
+		return a, ok
+	}
 }
 
 // knownMethods splits methods into those to ask about and the answers that are known for the others.
 func (s *State) knownMethods(methods []proto.Method) (ask []proto.Method, known []proto.Suggestion) {
+	found := s.finder()
 	for _, m := range methods {
-		a, ok := s.found(m.Strategy)
+		a, ok := found(m.Strategy)
 		if ok && len(m.Args) == 0 && !a.Partial && (a.Failure == nil || a.Failure.Kind != proto.Deadline) {
 			known = append(known, a)
 		} else {

@@ -103,7 +103,7 @@ func (o *Side) BudgetRange() tradeoff.Range {
 	if o.Network == nil {
 		return tradeoff.Range{}
 	}
-	return tradeoff.RangeOf(o.Network.Graph, o.Network.Totals.KeepAllPeak)
+	return o.Network.Budgets
 }
 
 // KnobRange returns the range of the budget slider: BudgetRange up to the end of the memory bar.

@@ -44,6 +44,9 @@ type Sentence struct {
 	Budget bool // the budget: a person chose it
 }
 
+// Dragging reports whether the budget is being dragged.
+func (s *State) Dragging() bool { return s.dragging }
+
 // Sentence returns the optional words of the sentence. They do not change while the budget is dragged: another
 // word could need another line, which would move the picture under the pointer.
 func (s *State) Sentence() Sentence {

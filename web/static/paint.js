@@ -87,12 +87,13 @@ globalThis.memtidePaint = (() => {
     ctx.lineWidth = 4;
     ctx.lineJoin = "round";
     ctx.setLineDash([]);
+    let last = -1; // setting a font is slow, even the same one
     for (; at < end; at += 16) {
       const from = v.getUint32(at + 8, true);
       ctx.textAlign = ALIGN[v.getUint8(at + 14)];
       const font = v.getUint8(at + 15), text = strings.substr(from, v.getUint16(at + 12, true));
       const x = v.getFloat32(at, true), y = v.getFloat32(at + 4, true);
-      ctx.font = FONTS[font & 3];
+      if (last !== (last = font & 3)) ctx.font = FONTS[last];
       if (font & 4) ctx.strokeText(text, x, y);
       ctx.fillText(text, x, y);
     }

@@ -39,8 +39,7 @@ func (m *Index) Sentence(t lookup.Target) string {
 	return "The plan may use " + format.Bytes(m.Problem.Budget) + "."
 }
 
-// Question returns the question that Explain answers, in a few words. For Nothing it is about
-// the peak.
+// Question returns the question that Explain answers, in a few words. For Nothing it is about the peak.
 func (m *Index) Question(t lookup.Target) string {
 	if !m.Valid(t) {
 		t = lookup.Target{}

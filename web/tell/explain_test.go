@@ -10,7 +10,7 @@ import (
 	"memtide/web/lookup/tracetest"
 )
 
-// explained is what is said of a target, a sentence a line, each behind its colour.
+// explained returns the explanation of a target, one sentence per line, each after its colour.
 func explained(m *Index, t lookup.Target) string {
 	var out []string
 	for _, s := range m.Explain(t) {
@@ -19,7 +19,7 @@ func explained(m *Index, t lookup.Target) string {
 	return strings.Join(out, "\n")
 }
 
-// Who waits for what, what ends that, and why not earlier, for every reason and cause.
+// Explanations say what waits for what, what ends the wait, and why not earlier, for every reason and cause.
 func TestExplainWaits(t *testing.T) {
 	for _, c := range []struct {
 		reason, why sim.Reason

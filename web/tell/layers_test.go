@@ -10,7 +10,7 @@ import (
 	"memtide/web/lookup/tracetest"
 )
 
-// What the table says of the small trace is what happens in it.
+// The table of the small trace has the times of its spans.
 func TestLayerTable(t *testing.T) {
 	rows := smallModel().LayerTable(LayerNumber, false, "")
 	want := []LayerRow{
@@ -33,7 +33,7 @@ func TestLayerTable(t *testing.T) {
 	}
 }
 
-// Every column sorts both ways, and rows that are equal stay in their order.
+// Every column sorts in both directions, and equal rows keep their order.
 func TestLayerTableSorts(t *testing.T) {
 	m := randomModel(400, 5)
 	for by := range NumLayerColumns {
@@ -81,8 +81,7 @@ func TestLayersCSV(t *testing.T) {
 	}
 }
 
-// What a spreadsheet may take for a formula is marked as text, also behind space: a tab
-// of a file is one in a name.
+// A field that a spreadsheet may take for a formula is marked as text, even after space.
 func TestCSVFormulas(t *testing.T) {
 	for cell, want := range map[string]string{"=1+1": "'=1+1", " =1+1": "' =1+1", "\t=1+1": "'\t=1+1",
 		"\u00a0@x": "'\u00a0@x", "--x": "'--x", "a=1": "a=1", " a": " a", "": "", " ": " "} {
@@ -92,7 +91,7 @@ func TestCSVFormulas(t *testing.T) {
 	}
 }
 
-// Without a link nothing is said about copies.
+// Without a link the reasons do not mention copies.
 func TestWhyWithoutLink(t *testing.T) {
 	p := tracetest.Problem()
 	p.Device.ToHost = 0

@@ -42,8 +42,7 @@ func (m *Index) Row(i int) Row {
 	return r
 }
 
-// Table returns the head and all rows of the table as texts for a file, with times in
-// milliseconds.
+// Table returns the head and all rows of the table as texts for a file, with times in milliseconds.
 func (m *Index) Table() (head []string, rows [][]string) {
 	head = []string{"start (ms)", "end (ms)", "lane", "what", "kind", "layer", "why"}
 	rows = make([][]string, m.NumRows())

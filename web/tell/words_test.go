@@ -71,7 +71,7 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// Two waits in a row count together.
+// Two adjacent waits count as one.
 func TestWaitedTwice(t *testing.T) {
 	p := tracetest.Problem()
 	tr := tracetest.Trace(p)
@@ -93,7 +93,7 @@ func TestChainSentence(t *testing.T) {
 	}
 }
 
-// A value of a graph is told by its life, and a layer without a chain like one of a chain.
+// The sentence of a value describes its life, and that of a layer is the same in graphs and chains.
 func TestSentencesOfGraphs(t *testing.T) {
 	m := New(tracetest.Played(t, tracetest.UNet(24, 2), false))
 	if got, want := m.Sentence(lookup.Target{Kind: lookup.OnValue, Index: 0}),

@@ -118,9 +118,8 @@ func (c *Curve) Missing(set proto.Setting, first string) proto.Sweep {
 	return req
 }
 
-// Unfinished begins a sweep, with more time, over the unfinished points of the next method that
-// has any, and returns its request; ok is false if none is left. The caller sends the request and
-// sets ID.
+// Unfinished begins a sweep, with more time, over the unfinished points of the next method that has
+// any, and returns its request; ok is false if none is left. The caller sends the request and sets ID.
 func (c *Curve) Unfinished(set proto.Setting) (req proto.Sweep, ok bool) {
 	c.Improving, c.at = 0, nil
 	for ; c.improved < len(c.Methods); c.improved++ {
@@ -243,12 +242,11 @@ const AllLines = "all"
 // is a point, and the chosen strategy are always drawn.
 func DefaultLines(graph bool) []string {
 	var lines []string
-	for _, st := range engine.Ranked(graph) {
-		if st.Class != 0 && st.Rank.Of(graph) <= engine.DrawnRanks {
+	for _, st := range engine.Strategies() {
+		if rank := st.Rank.Of(graph); st.Class != 0 && rank > 0 && rank <= engine.DrawnRanks {
 			lines = append(lines, st.Name)
 		}
 	}
-	slices.Sort(lines)
 	return lines
 }
 
@@ -329,8 +327,7 @@ func (l *Line) add(p LinePoint) {
 	}
 }
 
-// With returns the line with point p inserted by its budget. It replaces a point of the same
-// budget.
+// With returns the line with point p inserted by its budget. It replaces a point of the same budget.
 func (l Line) With(p LinePoint) Line {
 	points := append(slices.DeleteFunc(slices.Clone(l.Points),
 		func(q LinePoint) bool { return q.Budget == p.Budget }), p)

@@ -20,8 +20,8 @@ func init() {
 		}})
 }
 
-// A line never rises with the budget: what fits into less fits into more. Neither
-// does a bound: what bounds a budget bounds every smaller one.
+// Neither the step time of a line nor a bound rises with the budget, because a schedule that
+// fits into a budget fits into every larger one.
 func TestLinesFall(t *testing.T) {
 	at := func(budget, step, bound int) *proto.Point {
 		return &proto.Point{Strategy: "testoffload", Budget: engine.Bytes(budget), StepTime: time.Duration(step),
@@ -49,8 +49,8 @@ func TestLinesFall(t *testing.T) {
 	}
 }
 
-// However the points of a sweep come, no line ever says less than before at any budget, and what it
-// shows as final stays as it is.
+// In whatever order the points of a sweep arrive, no line gets slower at any budget, and its final part
+// does not change.
 func TestLinesNeverMoveDown(t *testing.T) {
 	const budgets = 8
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -105,7 +105,7 @@ func TestLinesNeverMoveDown(t *testing.T) {
 	}
 }
 
-// What is to be given more time is not final.
+// A point that will be given more time is not final.
 func TestUnfinishedIsOpen(t *testing.T) {
 	late := &proto.Point{Budget: 2, StepTime: 20, Failure: proto.Fail(proto.Deadline, "late")}
 	c := &Curve{Methods: []proto.Method{{Strategy: "testoffload"}}, Budgets: []engine.Bytes{1, 2},
@@ -120,7 +120,7 @@ func TestUnfinishedIsOpen(t *testing.T) {
 	}
 }
 
-// What bounds a budget bounds every smaller one, of a class the largest that is proven.
+// A bound for a budget holds for every smaller one. The bound of a class is the largest that is proven.
 func TestBoundOfAClass(t *testing.T) {
 	at := func(budget, bound int) *proto.Point {
 		return &proto.Point{Budget: engine.Bytes(budget), Bound: time.Duration(bound)}

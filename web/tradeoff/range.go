@@ -87,8 +87,7 @@ func (r Range) sample(n int) []engine.Bytes {
 // from 1 to 512 GB/s: ten steps double the rate.
 const BandwidthSteps = 90
 
-// BandwidthAt returns the rate at a position of the bandwidth slider, rounded to
-// hundredths of 1 GB/s.
+// BandwidthAt returns the rate at a position of the bandwidth slider, rounded to hundredths of 1 GB/s.
 func BandwidthAt(position int) engine.Rate {
 	hundredths := math.Round(100 * math.Exp2(float64(min(max(position, 0), BandwidthSteps))/10))
 	return engine.Rate(hundredths) * 10_000_000

@@ -12,8 +12,7 @@ import (
 	"memtide/engine/enginetest"
 )
 
-// answered are the fields that have to be answered wherever a vector expects
-// them, by algorithm.
+// answered are the fields, by algorithm, that must be answered if a vector expects them.
 var answered = map[string][]string{
 	"simulate":    {"valid", "makespan", "peak", "fail_op"},
 	"rotor":       {"feasible", "makespan", "makespan_printed_formula"},
@@ -71,8 +70,7 @@ func TestAnswers(t *testing.T) {
 	t.Logf("values compared: %v", compared)
 }
 
-// compare counts the fields of an answer that were expected, and reports those
-// that differ and those that should be there.
+// compare returns the number of fields of an answer that were expected. It reports fields that differ or are missing.
 func compare(t *testing.T, v *enginetest.Vector, got map[string]json.RawMessage) (count int) {
 	t.Helper()
 	for field, value := range got {
@@ -98,7 +96,7 @@ func compare(t *testing.T, v *enginetest.Vector, got map[string]json.RawMessage)
 	return count
 }
 
-// checkBound holds a bound of a pipeline against the optimum without recomputing and copies.
+// checkBound compares a bound of a pipeline with the optimum without recomputing and copies.
 func checkBound(t *testing.T, v *enginetest.Vector, got json.RawMessage) {
 	t.Helper()
 	if e := v.ExpectPipeline("keep"); e != nil && e.Feasible && decode(t, got).(float64) > float64(*e.Time) {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// A diff has the lines that differ, two around them, and where they are.
+// A diff has the lines that differ, two equal lines before and after them, and their line number.
 func TestDiff(t *testing.T) {
 	var many, other strings.Builder
 	for i := range 3 * mostPrinted {
@@ -37,7 +37,7 @@ func TestDiff(t *testing.T) {
 	}
 }
 
-// failing is a test that keeps what it is told.
+// failing is a testing.TB that records its errors.
 type failing struct {
 	testing.TB
 	said string
@@ -48,8 +48,7 @@ func (f *failing) Name() string                      { return "TestSome/thing" }
 func (f *failing) Errorf(format string, args ...any) { f.said += fmt.Sprintf(format, args...) }
 func (f *failing) Fatalf(format string, args ...any) { f.said += fmt.Sprintf(format, args...) }
 
-// A golden file that differs, or is not there, fails the test, which says what differs
-// and which command writes it.
+// A golden file that differs or does not exist fails the test with the differences and the command that writes it.
 func TestFile(t *testing.T) {
 	t.Setenv("MEMTIDE_LONG", "")
 	const hint = "go test ./engine/enginetest/golden -run 'TestSome/thing' -update"

@@ -6,6 +6,7 @@ package ask
 import (
 	"cmp"
 	"maps"
+	"slices"
 	"strings"
 
 	"memtide/engine"
@@ -37,10 +38,8 @@ func Lookup(id string) *Known {
 }
 
 func in(list []Known, id string) *Known {
-	for i := range list {
-		if list[i].ID == id {
-			return &list[i]
-		}
+	if i := slices.IndexFunc(list, func(k Known) bool { return k.ID == id }); i >= 0 {
+		return &list[i]
 	}
 	return nil
 }
@@ -126,17 +125,15 @@ const Context = "context"
 
 // Option returns the option with the name, or nil if there is none.
 func Option(name string) *engine.Param {
-	for i := range Options {
-		if Options[i].Name == name {
-			return &Options[i]
-		}
+	if i := slices.IndexFunc(Options, func(o engine.Param) bool { return o.Name == name }); i >= 0 {
+		return &Options[i]
 	}
 	return nil
 }
 
 // Parse checks args and fills in the defaults.
 func Parse(args engine.Args) (engine.Parsed, error) {
-	if c := card.Lookup(args["device"]); c != nil && c.Kind == card.OfTheirOwner { // not among the choices of the option
+	if c := card.Lookup(args["device"]); c != nil && c.Kind == card.OfTheirOwner { // not one of the choices
 		args = maps.Clone(args)
 		delete(args, "device")
 	}
@@ -172,10 +169,7 @@ func With(args engine.Args, name, value string) engine.Args {
 			delete(out, "group")
 		}
 	}
-	maps.DeleteFunc(out, func(other, _ string) bool {
-		return other != name &&
-			!goesWith(other, Value(out, "ckpt"), out)
-	})
+	maps.DeleteFunc(out, func(other, _ string) bool { return other != name && !Matters(out, other) })
 	switch {
 	case out["ckpt"] == "budget" && name == "compile":
 		delete(out, "ckpt")
@@ -183,9 +177,7 @@ func With(args engine.Args, name, value string) engine.Args {
 		delete(out, "graph")
 	case out["ckpt"] == "budget":
 		out["compile"] = "yes"
-	case name == "base" && value != "same" && Value(out, "lora") == "0":
-		out["lora"] = "16"
-	case (name == "kbit" || name == "dora") && value == "yes":
+	case name == "base" && value != "same", (name == "kbit" || name == "dora") && value == "yes":
 		if name == "kbit" && !quantised(out) {
 			out["base"] = "nf4"
 		}
@@ -216,9 +208,9 @@ func Plain(args engine.Args) engine.Args {
 var policies = map[string]string{"offload": "full", "group": "full", "every": "full", "first": "full",
 	"ranks": "full", "recompute": "modules", "budget": "budget", "graph": "budget", "stash": "none"}
 
-// goesWith reports whether an option has a meaning with a policy of checkpointing and the other options.
-func goesWith(name, ckpt string, args engine.Args) bool {
-	switch needs := policies[name]; name {
+// Matters reports whether an option has a meaning with the other options in args.
+func Matters(args engine.Args, name string) bool {
+	switch ckpt := Value(args, "ckpt"); name {
 	case "every", "first":
 		return ckpt != "none" && Value(args, "group") == "1"
 	case "ranks":
@@ -232,7 +224,7 @@ func goesWith(name, ckpt string, args engine.Args) bool {
 	case "lighter", "stages":
 		return Value(args, "pp") != "1"
 	case "offload", "group", "recompute", "budget", "graph", "stash":
-		return ckpt == needs
+		return ckpt == policies[name]
 	}
 	return true
 }
@@ -241,6 +233,3 @@ func goesWith(name, ckpt string, args engine.Args) bool {
 func quantised(args engine.Args) bool {
 	return Value(args, "base") != "same" && Value(args, "base") != "fp8"
 }
-
-// Matters reports whether an option has a meaning with the other options in args.
-func Matters(args engine.Args, name string) bool { return goesWith(name, Value(args, "ckpt"), args) }

@@ -34,7 +34,7 @@ var (
 		"vocab_size": 50257}
 )
 
-// with is a config.json with something else in it.
+// with returns the config.json with the keys of more added.
 func (o object) with(more object) []byte {
 	all := maps.Clone(o)
 	maps.Copy(all, more)
@@ -45,8 +45,7 @@ func (o object) with(more object) []byte {
 	return text
 }
 
-// Every number that says what a model is has a range, and one beyond it is refused by its
-// key.
+// Every number that describes a model has a range. A number outside of it is refused by its key.
 func TestRanges(t *testing.T) {
 	for _, c := range []struct {
 		of   object
@@ -101,7 +100,7 @@ func TestRanges(t *testing.T) {
 	}
 }
 
-// Sizes that could be each are refused where they cannot be together.
+// Sizes that are possible alone are refused if they are not possible together.
 func TestRangesTogether(t *testing.T) {
 	for _, c := range []struct {
 		what   string
@@ -123,8 +122,8 @@ func TestRangesTogether(t *testing.T) {
 	}
 }
 
-// What the step refuses of the sizes that both read, opening the file as a chain refuses
-// as well, and both take the largest vocabularies and windows that were published.
+// Opening a file as a chain refuses the same sizes as the step does, and both accept the largest published
+// vocabularies and windows.
 func TestRangesOfBoth(t *testing.T) {
 	for _, c := range []struct {
 		key string

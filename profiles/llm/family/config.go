@@ -228,7 +228,6 @@ func meant(key string) string {
 	return "the width"
 }
 
-// whole returns the whole number of a value.
 func whole(v any) (int64, bool) {
 	n, ok := v.(json.Number)
 	if !ok {
@@ -247,30 +246,26 @@ func told(v any) string {
 	return string(text)
 }
 
-// flag returns a truth value.
 func (c *config) flag(key string, otherwise bool) bool {
-	switch v := c.value(key).(type) {
-	case nil:
-		return otherwise
-	case bool:
-		return v
-	default:
-		c.fail(key, key+" is "+told(v), "True or false is expected.", correct)
-		return otherwise
-	}
+	return scalar(c, key, otherwise, "True or false is expected.")
 }
 
-// text returns a word.
 func (c *config) text(key, otherwise string) string {
-	switch v := c.value(key).(type) {
-	case nil:
-		return otherwise
-	case string:
-		return v
-	default:
-		c.fail(key, key+" is "+told(v), "A word is expected.", correct)
+	return scalar(c, key, otherwise, "A word is expected.")
+}
+
+// scalar returns the value of a key, or otherwise if it has none. It refuses a value of another type.
+func scalar[T any](c *config, key string, otherwise T, expected string) T {
+	v := c.value(key)
+	if v == nil {
 		return otherwise
 	}
+	t, ok := v.(T)
+	if !ok {
+		c.fail(key, key+" is "+told(v), expected, correct)
+		return otherwise
+	}
+	return t
 }
 
 // number returns a number, or otherwise if the key has none.
@@ -284,7 +279,6 @@ func (c *config) number(key string, otherwise float64) float64 {
 	return otherwise
 }
 
-// above reports whether a rate is above 0.
 func (c *config) above(otherwise float64, key string) bool { return c.number(key, otherwise) > 0 }
 
 // list returns a list with an entry for each layer, or nil if the key has no value.

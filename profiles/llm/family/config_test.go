@@ -87,7 +87,7 @@ func TestReadRefuses(t *testing.T) {
 	}
 }
 
-// Numbers that Python writes and JSON has not are no reason to refuse a file.
+// A file with numbers that Python writes and JSON does not have is accepted.
 func TestPythonNumbers(t *testing.T) {
 	m, err := family.Read([]byte(`{"model_type":"llama","num_attention_heads":8,"num_hidden_layers":2,"hidden_size":64,"vocab_size":100,"a":[0.0, Infinity],"b":NaN,"c":"NaN \" -Infinity"}`))
 	if err != nil || m.Layers != 2 {
@@ -95,7 +95,7 @@ func TestPythonNumbers(t *testing.T) {
 	}
 }
 
-// A window is that of the file, where the family uses it.
+// The window is that of the file if the family uses it.
 func TestWindow(t *testing.T) {
 	const sizes = `"num_hidden_layers":2,"hidden_size":64,"num_attention_heads":4,"intermediate_size":128,"vocab_size":512`
 	for _, c := range []struct {
@@ -120,7 +120,7 @@ func TestWindow(t *testing.T) {
 	}
 }
 
-// What is passed on of a config.json reads as the whole does, whatever else is in it.
+// The part of a config.json that links contain reads like the whole file, whatever other keys the file has.
 func TestUnderstood(t *testing.T) {
 	for _, text := range []string{
 		`{"model_type": "gemma", "hidden_size": 2048, "num_hidden_layers": 18, "num_attention_heads": 8, "num_key_value_heads": 1, "head_dim": 256, "intermediate_size": 16384, "vocab_size": 256000, "tie_word_embeddings": false, "torch_dtype": "bfloat16", "vision_config": null}`,

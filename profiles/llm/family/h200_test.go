@@ -29,7 +29,7 @@ type onCard struct {
 	Steps []cardStep
 }
 
-// keptRow is what autograd keeps of the second block, and of what lies outside.
+// keptRow is what autograd keeps of the second block, and outside of the blocks.
 type keptRow struct {
 	Attention, States string
 	Layer, Outside    int64
@@ -63,9 +63,8 @@ func readCard(t *testing.T) (all onCard) {
 	return all
 }
 
-// What autograd keeps on a card is what the network's code keeps, also where autocast narrows what
-// weights of 4 bytes read. The seeds of attention's kernel (16 bytes), tokens, labels and the loss
-// itself are not counted.
+// What autograd keeps on a card agrees with the measurement, also where autocast narrows values that weights of 4
+// bytes read. The seeds of attention's kernel (16 bytes), tokens, labels and the loss itself are not counted.
 func TestKeptOnCard(t *testing.T) {
 	for _, r := range readCard(t).Layers {
 		m, err := family.Read(r.Config)
@@ -79,7 +78,7 @@ func TestKeptOnCard(t *testing.T) {
 	}
 }
 
-// check holds what is told against a row.
+// check compares the prediction with a row.
 func (r *keptRow) check(t *testing.T, name string, m *llm.Model) {
 	t.Helper()
 	s := llm.Setup{Model: m, Work: llm.Work{Batch: 2, Seq: 512}}
@@ -107,7 +106,7 @@ func (r *keptRow) check(t *testing.T, name string, m *llm.Model) {
 	}
 }
 
-// What compiled blocks keep on a card is met within 0.2 %.
+// The prediction of what compiled blocks keep on a card is within 0.2 %.
 func TestCompiledOnCard(t *testing.T) {
 	for _, r := range readCard(t).Compiled {
 		m, err := family.Read(r.Config)
@@ -133,8 +132,8 @@ func TestCompiledOnCard(t *testing.T) {
 	}
 }
 
-// far are the steps that are told less well than others, with how far what they allocate and reserve may lie from
-// what is told, and why.
+// far are the steps with larger errors than others, with the limits of the errors of allocated and reserved
+// memory, and the reason.
 var far = map[string][2]float64{
 	"qwen3-next small":      {0.08, 0.05},  // the delta rule of 5.17 keeps less than that of the vectors
 	"falcon-h1-0.5b":        {0.04, 0.11},  // as the next one
@@ -147,8 +146,8 @@ var far = map[string][2]float64{
 	"llama 4 layers untied": {0.004, 0.05},
 }
 
-// What a step of Transformers' Trainer allocates on a card is met within 0.5 %, what it reserves
-// within 3 % of the range that is told, but for those that say more.
+// Allocated memory of a step of Transformers' Trainer is within 0.5 % of the prediction, and reserved memory
+// within 3 % of the predicted range, except for the steps in far.
 func TestStepsOnCard(t *testing.T) {
 	timed, inTime := 0, 0
 	for _, r := range readCard(t).Steps {
@@ -193,7 +192,7 @@ func TestStepsOnCard(t *testing.T) {
 	}
 }
 
-// The table of the documentation has what was measured and what is told now.
+// The table of the documentation has the measurements and the current predictions.
 func TestCardInDocs(t *testing.T) {
 	docs, err := os.ReadFile("../../../docs/language-models.md")
 	if err != nil {
@@ -206,7 +205,7 @@ func TestCardInDocs(t *testing.T) {
 	}
 }
 
-// words are the first columns of a step in the table.
+// words returns the first columns of a step in the table.
 func (r *cardStep) words() string {
 	words := r.States
 	for _, more := range []struct {
@@ -226,7 +225,7 @@ func (r *cardStep) words() string {
 	return fmt.Sprintf("%s | %d x %d | %s", strings.TrimSuffix(r.Name, " lora"), r.Batch, r.Seq, words)
 }
 
-// row is a step in the table.
+// row returns a step as a row of the table.
 func (r *cardStep) row(t *testing.T) string {
 	ask := r.ask(t)
 	a, err := ask.Estimate()
@@ -246,7 +245,7 @@ func (r *cardStep) row(t *testing.T) string {
 	return row + fmt.Sprintf(" %.0f | %d to %d |", 1000*r.Seconds, low.Milliseconds(), high.Milliseconds())
 }
 
-// ask is the question of a step.
+// ask returns the question of a step.
 func (r *cardStep) ask(t *testing.T) llm.Ask {
 	t.Helper()
 	m, err := family.Read(r.Config)

@@ -9,8 +9,8 @@ import (
 	"memtide/profiles/llm/family"
 )
 
-// hub are config.json files as they stand on the hub, less keys that change nothing, with the parameters
-// that the hub counts in the model's safetensors files.
+// hub are config.json files from the hub, without keys that change nothing, and the parameters that the hub
+// counts in the model's safetensors files.
 var hub = map[string]struct {
 	config string
 	want   int64
@@ -61,8 +61,8 @@ var hub = map[string]struct {
 		5_123_178_979 - 16*(2*1536*256+256) - 4*(2*1536*512+512) - 35 - 4*(16*7+12*10)},
 }
 
-// Parameters are those that the hub counts, also of what stands beside a language part, and of what is
-// passed on of such a file.
+// Parameters agree with the hub's counts, also for parts beside a language part, and for the part of a file that
+// links contain.
 func TestHub(t *testing.T) {
 	for name, c := range hub {
 		m, err := family.Read([]byte(c.config))
@@ -83,7 +83,7 @@ func TestHub(t *testing.T) {
 	}
 }
 
-// What of a model is not understood is told, and so is what its file leaves out.
+// Notes name what is not understood of a model, and what its file leaves out.
 func TestNotes(t *testing.T) {
 	for _, c := range []struct{ config, want string }{
 		{`{"model_type":"new","text_config":{"model_type":"llama"},"vision_config":{"model_type":"clip_vision_model"}}`, `text_config leaves out hidden_size, intermediate_size, num_attention_heads, num_hidden_layers, vocab_size, as save_pretrained does with sizes of the class of "llama": they are those.`},
@@ -101,8 +101,8 @@ func TestNotes(t *testing.T) {
 	}
 }
 
-// What blocks of two families keep that do something of their own is a sum by hand: OLMo's LayerNorms have no
-// weights, and widen their input to 4 bytes; GPT-Neo scores queries and keys in 4 bytes.
+// What special blocks of two families keep agrees with a sum worked out by hand: OLMo's LayerNorms have no
+// weights and widen their input to 4 bytes; GPT-Neo scores queries and keys in 4 bytes.
 func TestKeptByHand(t *testing.T) {
 	const h, a, d, f, S = 32, 4, 8, 48, 64
 	for kind, want := range map[string]int64{

@@ -25,7 +25,7 @@ func config(t *testing.T, name string) *llm.Model {
 	return nil
 }
 
-// Tokens of latents are those that the networks' own code made of frames and sides.
+// The tokens of latents are those that the networks' own code makes of frames and sides.
 func TestTokensOfFrames(t *testing.T) {
 	for _, c := range []struct {
 		name                  string
@@ -56,7 +56,7 @@ func TestTokensOfFrames(t *testing.T) {
 	}
 }
 
-// Sizes that a network does not make are refused with those that it makes.
+// A refusal of a size that a network does not make names sizes that it makes.
 func TestSizesRefused(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -78,7 +78,7 @@ func TestSizesRefused(t *testing.T) {
 	}
 }
 
-// What fits is said as frames of the chosen sides, and of a picture as the sides of a square.
+// The size that fits is stated as frames of the chosen sides, and for a picture as the sides of a square.
 func TestWithin(t *testing.T) {
 	for _, c := range []struct {
 		name   string

@@ -21,11 +21,11 @@ import (
 	"memtide/profiles/llm/family"
 )
 
-// rotated are sizes of a small decoder with rotated positions.
+// rotated are the sizes of a small decoder with rotated positions.
 var rotated = object{"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4, "num_key_value_heads": 2,
 	"intermediate_size": 48, "vocab_size": 64, "max_position_embeddings": 512}
 
-// mixed are those of a mixture, latent those of DeepSeek's attention beside it.
+// mixed are the sizes of a mixture of experts. latent adds those of DeepSeek's attention.
 var (
 	mixed = object{"num_local_experts": 4, "num_experts": 4, "num_experts_per_tok": 2,
 		"moe_intermediate_size": 16}
@@ -58,7 +58,7 @@ var (
 		"rms_norm_eps": 1e-6}
 )
 
-// smallConfigs are one of every family, with what makes its sizes those of no other.
+// smallConfigs has a config for every family, with different values for different sizes.
 var smallConfigs = map[string]object{
 	"llama": {"attention_bias": true}, "mistral": {"sliding_window": 256}, "phi3": {"sliding_window": nil},
 	"smollm3": {}, "qwen2": {"use_sliding_window": false, "sliding_window": 128},
@@ -146,7 +146,7 @@ var smallConfigs = map[string]object{
 		"enable_moe_block": true, "num_experts": 4, "top_k_experts": 2, "moe_intermediate_size": 16},
 }
 
-// smallConfig is that of a family.
+// smallConfig returns the config of a family.
 func smallConfig(family string) object {
 	c := maps.Clone(rotated)
 	maps.Copy(c, smallConfigs[family])
@@ -154,13 +154,13 @@ func smallConfig(family string) object {
 	return c
 }
 
-// oddValues are what stands in a config.json when something went wrong, or is meant to.
+// oddValues are values of a config.json that result from mistakes or malice.
 var oddValues = []any{0, 1, -1, -5, 2, 3, 7, 64, 255, 512, 1024, 1025, 4097, 65536, 1 << 20, 1<<20 + 1, 1 << 26,
 	1 << 31, 1 << 40, 1 << 53, 1 << 60, 1 << 62, -1 << 63, 1.5, 1e3, 1e300,
 	json.Number("9223372036854775808"), "4", "", true, false, nil, []int{}, []int{0}, object{},
 	object{"alibi": false}, []string{"full_attention"}}
 
-// mutant is a config.json of a family with one to four things changed.
+// mutant returns a config.json of a family with one to four changes.
 func mutant(r *rand.Rand, families []string) object {
 	c := smallConfig(families[r.IntN(len(families))])
 	for range 1 + r.IntN(4) {
@@ -186,7 +186,7 @@ func mutant(r *rand.Rand, families []string) object {
 	return c
 }
 
-// oddArgs are up to three options of a step, most of them possible.
+// oddArgs returns up to three options of a step, most of them possible.
 func oddArgs(r *rand.Rand) engine.Args {
 	args := engine.Args{"seq": []string{"1", "64", "256"}[r.IntN(3)]}
 	for range r.IntN(4) {
@@ -219,7 +219,7 @@ func allocated() uint64 {
 	return sample[0].Value.Uint64()
 }
 
-// spending is the most that a part of the way of a mutant has allocated.
+// spending is the largest allocation by a part of a mutant's processing.
 type spending struct {
 	at, most uint64
 	of       string
@@ -234,9 +234,8 @@ func (p *spending) end(of string) {
 	p.at = now
 }
 
-// answerMutant takes a config.json the whole way: to the verdict, a part of the plan, the
-// step as a chain, and the chain that opening the file makes, with schedules of either. It
-// returns how far it came.
+// answerMutant takes a config.json to the verdict, a part of the plan, the step as a chain, and the chain of the
+// opened file, with schedules of both chains. It returns how far it came.
 func answerMutant(t *testing.T, text []byte, args engine.Args, whole bool, spent *spending) (answered, opened bool) {
 	spent.at = allocated()
 	poll := func(calls int) *engine.Poll { return engine.NewPoll(engine.LimitCalls(t.Context(), calls), nil) }
@@ -295,7 +294,7 @@ func answerMutant(t *testing.T, text []byte, args engine.Args, whole bool, spent
 	return true, opened
 }
 
-// A config.json of any family is understood as it is, so that mutants of it say something.
+// The small config.json of every family is understood, so that mutants of it test something.
 func TestSmallConfigs(t *testing.T) {
 	for _, name := range family.Names() {
 		if _, known := smallConfigs[name]; !known {
@@ -326,8 +325,8 @@ func TestSmallConfigsOnRanks(t *testing.T) {
 	}
 }
 
-// No config.json panics on its way to an answer, or takes more work or memory than is said
-// above. MEMTIDE_LONG=1 tries 100,000; MEMTIDE_MUTANT=n one of them alone.
+// No config.json panics on its way to an answer, or takes more work or memory than the limits above.
+// MEMTIDE_LONG=1 tries 100,000 mutants; MEMTIDE_MUTANT=n tries only one.
 func TestMutants(t *testing.T) {
 	families := slices.Sorted(maps.Keys(smallConfigs))
 	first, count := 0, 400

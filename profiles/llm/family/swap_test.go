@@ -9,7 +9,7 @@ import (
 	"memtide/profiles/llm"
 )
 
-// short is the question about a network with so many blocks of each of its rows.
+// short returns the question about a network with the given number of blocks in each of its rows.
 func short(t *testing.T, name string, args engine.Args, blocks ...int) llm.Ask {
 	t.Helper()
 	m := *config(t, name)
@@ -37,8 +37,8 @@ func answer(t *testing.T, a llm.Ask) *llm.Estimate {
 	return out
 }
 
-// Each block that is swapped takes the bytes of its frozen products off the card, for the whole step,
-// and puts them into host memory. Adapters stay.
+// Each swapped block removes the bytes of its frozen products from the card for the whole step, and adds them to
+// host memory. Adapters stay on the card.
 func TestSwapMovesWeights(t *testing.T) {
 	args := engine.Args{"height": "256", "lora": "8", "ckpt": "full", "base": "fp8"}
 	of := func(n string) *llm.Estimate {
@@ -66,8 +66,8 @@ func TestSwapMovesWeights(t *testing.T) {
 	}
 }
 
-// A network with two rows of blocks swaps half as many of the first as trainers are told, and twice
-// the rest of the second.
+// A network with two rows of blocks swaps half the given number of blocks of the first row, and twice the rest of
+// the second.
 func TestSwapOfTwoRows(t *testing.T) {
 	args := engine.Args{"height": "256", "lora": "8", "ckpt": "full", "swap-blocks": "5"}
 	a := short(t, "flux1-dev-3layers", args, 8, 16)
@@ -83,8 +83,8 @@ func TestSwapOfTwoRows(t *testing.T) {
 	}
 }
 
-// A copy is hidden by the passes of the blocks between: on a link without end swapping costs nothing,
-// and with one block on the card alone each pass waits for the next block.
+// The passes of the blocks between hide a copy: on an infinitely fast link swapping costs nothing, and with one
+// block on the card each pass waits for the next block.
 func TestSwapTakesTime(t *testing.T) {
 	args := engine.Args{"height": "256", "lora": "8", "ckpt": "full", "device": "rtx-4090"}
 	timed := func(n string, link float64) time.Duration {
@@ -114,7 +114,7 @@ func TestSwapTakesTime(t *testing.T) {
 	}
 }
 
-// The fewest blocks that fit fit, and one fewer do not; what would help names them.
+// The smallest number of blocks that fits does fit, and one fewer does not. What would help names it.
 func TestFewestSwapped(t *testing.T) {
 	args := engine.Args{"frames": "49", "height": "512", "lora": "32", "ckpt": "full", "base": "fp8",
 		"device": "rtx-4090"}
@@ -139,7 +139,7 @@ func TestFewestSwapped(t *testing.T) {
 	}
 }
 
-// What cannot be swapped is refused with what could be.
+// A refusal of swapped blocks says what is possible.
 func TestSwapRefused(t *testing.T) {
 	for _, c := range []struct {
 		args engine.Args

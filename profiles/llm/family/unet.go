@@ -139,7 +139,6 @@ func unet(c *config, m *llm.Model) {
 			"Its encoders and the autoencoder are not counted: latents and texts are taken as computed before. Adapters stand beside the queries, keys, values and outputs of attention.")
 }
 
-// halves appends all modules.
 func (r *unetRow) halves(width, layers []int64, attends []bool, out int64) {
 	last := len(width) - 1
 	for i, w := range width {

@@ -61,7 +61,7 @@ func TestUnetKeeps(t *testing.T) {
 	}
 }
 
-// A UNet that is built otherwise is refused by the key that says so.
+// A UNet that is built in another way is refused by the key that says so.
 func TestUnetRefused(t *testing.T) {
 	row := string(measuredUnets(t)[0].Config)
 	for _, c := range [][3]string{
@@ -81,8 +81,8 @@ func TestUnetRefused(t *testing.T) {
 
 func compact(text string) string { return strings.NewReplacer("\n", "", ": ", ":").Replace(text) }
 
-// What a skip reads again is held through the first half, also where nothing before the first adapter
-// keeps it for a backward.
+// Values that a skip reads again are held through the first half, even if no operator before the first adapter
+// keeps them for a backward.
 func TestUnetHoldsSkips(t *testing.T) {
 	m, err := family.Read(measuredUnets(t)[0].Config)
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"memtide/profiles/llm/family"
 )
 
-// Keys that change a block of a family that is read change its parameters as a sum by hand says.
-// h, f and V are the widths of the configs and their words.
+// Keys that change a block of a known family change its parameters by a sum worked out by hand. h, f and V are
+// the widths of the configs and their words.
 func TestVariants(t *testing.T) {
 	const h, f, V, L = 32, 48, 64, 2
 	llama := func(a, k, d int64) int64 { return h*a*d + 2*h*k*d + a*d*h + 3*h*f + 2*h }
@@ -68,8 +68,8 @@ func TestVariants(t *testing.T) {
 	}
 }
 
-// A part of CLIP or SigLIP whose config leaves sizes out has those of its class: the published
-// SigLIP base has 203,155,970 parameters.
+// A part of CLIP or SigLIP whose config leaves out sizes has the sizes of its class: the published SigLIP base
+// has 203,155,970 parameters.
 func TestPartsOfTheClass(t *testing.T) {
 	m, err := family.Read([]byte(`{"model_type":"siglip","text_config":{"model_type":"siglip_text_model"},"vision_config":{"model_type":"siglip_vision_model"}}`))
 	if err != nil || m.Params() != 203_155_970 {
@@ -77,7 +77,7 @@ func TestPartsOfTheClass(t *testing.T) {
 	}
 }
 
-// Values of keys that make blocks which are not known are refused by the key.
+// Values of keys that make unknown blocks are refused by the key.
 func TestVariantsRefused(t *testing.T) {
 	for name, config := range map[string][]byte{
 		"hidden_act":                  smallConfig("llama").with(object{"hidden_act": "gelu_new"}),
@@ -106,7 +106,7 @@ func TestVariantsRefused(t *testing.T) {
 	}
 }
 
-// Dropout of attention's scores keeps a mask and what it has dropped, whichever family has it.
+// A dropout of attention's scores keeps a mask and its result, in every family.
 func TestAttentionDropout(t *testing.T) {
 	m, err := family.Read(smallConfig("llama").with(object{"attention_dropout": 0.1}))
 	if err != nil || !m.At(0).DropAttn {

@@ -57,8 +57,8 @@ func (r *row) run(t *testing.T, i int) (out run) {
 	return out
 }
 
-// The parameters and what autograd keeps, block by block, are those of the networks' own code.
-// Families that are not known are refused; no row is read wrongly.
+// Parameters and what autograd keeps, block by block, agree with the networks' own code. Families that are not
+// known are refused, and no row is read wrongly.
 func TestMeasured(t *testing.T) {
 	exact, read := 0, 0
 	for _, r := range measured(t) {
@@ -92,7 +92,7 @@ func TestMeasured(t *testing.T) {
 	}
 }
 
-// leastRead is how many of the rows are of families that are known.
+// leastRead is the number of rows of known families.
 const leastRead = 153
 
 // compare plays a measured step as Transformers runs it.

@@ -32,10 +32,9 @@ func Skip() *engine.Problem {
 	return &engine.Problem{Graph: g, Device: engine.Device{ToHost: 1e6, ToDev: 1e6}, Budget: 1000}
 }
 
-// UNet returns a step of n operations forward and backward in blocks of eight, each with a
-// residual connection. Of the first skips operations each has a connection to its mirror image
-// in the second half. Values have 1 MiB, those of the connections 1 MiB for each operation
-// between its ends.
+// UNet returns a step of n operations forward and backward in blocks of eight, each with a residual
+// connection. Of the first skips operations each has a connection to its mirror image in the second
+// half. Values have 1 MiB, those of the connections 1 MiB for each operation between its ends.
 func UNet(n, skips int) *engine.Problem {
 	g := &engine.Graph{Done: engine.NoValue, Stages: (n + 7) / 8}
 	for i := range n {

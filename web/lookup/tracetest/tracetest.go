@@ -1,5 +1,4 @@
-// Package tracetest has traces for tests: a small one that is written by hand, graphs, and
-// random ones.
+// Package tracetest has traces for tests: a small one that is written by hand, graphs, and random ones.
 package tracetest
 
 import (

@@ -29,7 +29,19 @@ import (
 // Plans is the table of plans and of the policies of frameworks on the same step: the menu of
 // plans, the legend of the curve, and what each comes to in the present budget. Folded it has
 // mostRows of those that fit and of those that do not, and no methods of the literature.
-type Plans struct{ S *state.State }
+type Plans struct {
+	S *state.State
+
+	Parts []PlanRows // what fits, what does not, and the methods of the literature while the table is unfolded
+	More  string     // text of the button that unfolds the table, or empty if there is no more
+}
+
+// Compute fills Parts and More. Vugu calls it before Build, which needs them more than once.
+func (c *Plans) Compute() {
+	plans := c.S.Plans()
+	c.Parts = c.groups(plans)
+	c.More = c.moreText(plans)
+}
 
 // mostRows is how many rows a part of the folded table has; plans that are drawn stand there in
 // any case.
@@ -62,15 +74,18 @@ type PlanRow struct {
 	pinned bool // it is in the folded table
 }
 
-// Groups returns the parts of the table: what fits and what does not, each by step time, and unfolded
-// the methods of the literature.
-func (c *Plans) Groups() (out []PlanRows) {
+// groups returns the parts of the table: what fits and what does not, each by step time, and the methods
+// of the literature while the table is unfolded.
+func (c *Plans) groups(plans []state.PlanGroup) (out []PlanRows) {
 	fit := PlanRows{Title: "Fits", Step: "step", Slower: "slower", Bytes: "GiB"}
 	not, rest := PlanRows{Title: "Does not fit", Step: "step", Bytes: "lacks"}, PlanRows{}
 	if c.S.Network != nil {
 		fit.Title = "Fits " + format.Bytes(c.S.Limit())
 	}
-	for _, g := range c.S.Menu() {
+	for _, g := range plans {
+		if g.Literature && !c.S.View.LineList {
+			continue
+		}
 		for _, p := range g.Plans {
 			switch o := c.row(p); {
 			case g.Literature:
@@ -282,20 +297,19 @@ func (c *Plans) Caption() string {
 	return text + ". GiB: with the allocator at worst and CUDA."
 }
 
-// MoreText returns the text of the button that unfolds the table, or the empty string if there is no more.
-func (c *Plans) MoreText() string {
+func (c *Plans) moreText(plans []state.PlanGroup) string {
 	if c.S.View.LineList {
 		return "Fewer plans"
 	}
 	var parts []string
 	more := 0
-	for _, g := range c.Groups() {
+	for _, g := range c.Parts {
 		more += len(g.Rows) - len(c.Folded(g))
 	}
 	if more > 0 {
 		parts = append(parts, fmt.Sprintf("%d more", more))
 	}
-	for _, g := range c.S.Plans() {
+	for _, g := range plans {
 		if g.Literature {
 			parts = append(parts, fmt.Sprintf("%d methods of the literature", len(g.Plans)))
 		}

@@ -79,7 +79,7 @@ func (c *Plans) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 		{
 			vgparent := vgn
 			_ = vgparent
-			for vgiterkeyt, g := range c.Groups() {
+			for vgiterkeyt, g := range c.Parts {
 				var vgiterkey interface{} = vgiterkeyt
 				_ = vgiterkey
 				g := g
@@ -166,8 +166,8 @@ func (c *Plans) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 		vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "unfold"}, vugu.VGAttribute{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "data-do", Val: "lines-list"}, vugu.VGAttribute{Namespace: "", Key: "data-testid", Val: "lines-list"}}}
 		vgparent.AppendChild(vgn)
 		vgn.AddAttrInterface("aria-expanded", fmt.Sprint(c.S.View.LineList))
-		vgn.AddAttrInterface("hidden", c.MoreText() == "")
-		vgn.SetInnerHTML(c.MoreText())
+		vgn.AddAttrInterface("hidden", c.More == "")
+		vgn.SetInnerHTML(c.More)
 		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n"}
 		vgparent.AppendChild(vgn)
 	}

@@ -27,8 +27,9 @@ import (
 func TestPlanTable(t *testing.T) {
 	s := pagetest.First(t)
 	c := &Plans{S: s}
+	c.Compute()
 	folded := map[string]bool{}
-	for _, g := range c.Groups() {
+	for _, g := range c.Parts {
 		for _, o := range g.Rows {
 			name := o.Plan.Strategy.Name
 			folded[name] = true
@@ -42,13 +43,14 @@ func TestPlanTable(t *testing.T) {
 			t.Errorf("the folded table has no %s", name)
 		}
 	}
-	if folded["revolve"] || !strings.HasSuffix(c.MoreText(), " methods of the literature") {
+	if folded["revolve"] || !strings.HasSuffix(c.More, " methods of the literature") {
 		t.Errorf("folded it has revolve: %v, and %q; want it among the methods of the literature", folded["revolve"],
-			c.MoreText())
+			c.More)
 	}
 	s.Update(state.ToggleLineList)
+	c.Compute()
 	seen := map[string]int{}
-	for _, g := range c.Groups() {
+	for _, g := range c.Parts {
 		for _, o := range g.Rows {
 			seen[o.Plan.Strategy.Name]++
 			if o.Toggle != (o.Plan.Strategy.Name != "keepall") || o.Toggle == (string(o.Sample) == "") ||
@@ -144,7 +146,8 @@ func TestPoliciesAmongPlans(t *testing.T) {
 	pagetest.Do(t, s, state.SetGPU{ID: "rtx-4090"})
 	beside(t, s)
 	c := &Plans{S: s}
-	groups := c.Groups()
+	c.Compute()
+	groups := c.Parts
 	if c.Title() != "Plans and policies" || len(groups) != 2 || groups[0].Title != "Fits 24 GiB" ||
 		groups[1].Title != "Does not fit" {
 		t.Fatalf("%q with %+v; want plans and policies, that fit and that do not", c.Title(), groups)
@@ -175,8 +178,8 @@ func TestPoliciesAmongPlans(t *testing.T) {
 			t.Errorf("%s: %d of %d rows are shown; want seven", g.Title, len(shown), len(g.Rows))
 		}
 	}
-	if policies != len(s.Policies()) || !strings.HasPrefix(c.MoreText(), fmt.Sprintf("%d more and ", hidden)) {
-		t.Errorf("%d policies of %d, %d rows hidden, and %q", policies, len(s.Policies()), hidden, c.MoreText())
+	if policies != len(s.Policies()) || !strings.HasPrefix(c.More, fmt.Sprintf("%d more and ", hidden)) {
+		t.Errorf("%d policies of %d, %d rows hidden, and %q", policies, len(s.Policies()), hidden, c.More)
 	}
 	page := pagetest.HTML(t, c)
 	pagetest.WellFormed(t, page)

@@ -323,7 +323,7 @@ func (a *Answers) Settle() {
 }
 
 // Beside returns s with the claims that other, a slower solution within the same budget, proves about s. It drops
-// all claims if the two are about different sets. other may be nil.
+// all claims if other is nil, or about a different set.
 func (s *Solution) Beside(other *Solution) *Solution {
 	better := *s
 	better.Bound, better.Optimal, better.OptimalAmong = 0, false, ""

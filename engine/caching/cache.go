@@ -47,7 +47,7 @@ type Cache struct {
 	gone     []int32         // unused indices of segments
 	pools    map[poolKey]int // indices into lists
 	lists    []pool
-	used     map[engine.Bytes]int32 // by address: the blocks in use that AllocOn or Mark has returned
+	used     map[engine.Bytes]int32 // by address: the blocks in use of AllocOn and Mark
 	clock    int                    // the number of requests so far
 }
 

@@ -131,10 +131,8 @@ func (c *checker) walk() *Refutation {
 
 // contain adds v to the contained lists of all values that contain it.
 func (w *walker) contain(v engine.ValueID) {
-	outer := w.g.Values[v].PartOf
-	for i := 0; outer != engine.NoValue && i < len(w.own); i++ {
+	for outer := w.g.Values[v].PartOf; outer != engine.NoValue; outer = w.g.Values[outer].PartOf {
 		w.contained[outer] = append(w.contained[outer], v)
-		outer = w.g.Values[outer].PartOf
 	}
 }
 
@@ -183,11 +181,10 @@ func (w *walker) drop(v engine.ValueID, i int) {
 func (w *walker) input(v engine.ValueID) part {
 	l := &w.lists
 	from := len(l.serve)
-	for i := 0; v != engine.NoValue && i <= len(w.own); i++ {
+	for ; v != engine.NoValue; v = w.g.Values[v].PartOf {
 		if w.own[v] != noCopy {
 			l.serve = append(l.serve, w.own[v])
 		}
-		v = w.g.Values[v].PartOf
 	}
 	return part{int32(from), int32(len(l.serve))}
 }
@@ -199,7 +196,7 @@ func (w *walker) run(i int) *Refutation {
 		ids := w.input(v)
 		if ids.from == ids.to {
 			reason, found := InputAbsent, "no copy of "+w.g.Values[v].Name
-			for u, k := v, 0; u != engine.NoValue && k <= len(w.own); u, k = w.g.Values[u].PartOf, k+1 {
+			for u := v; u != engine.NoValue; u = w.g.Values[u].PartOf {
 				if w.was[u] {
 					reason, found = ReadAfterFree, w.g.Values[v].Name+" freed before"
 				}

@@ -7,10 +7,9 @@ import (
 	"memtide/engine/enginetest"
 )
 
-// brute tries every plan of a chain: all cuts of the first sweep into segments,
-// all canonical ways to run their backward parts, all sets of offloaded inputs.
-// Each is played tick by tick, where a tick moves one byte. Nothing of it is
-// shared with the solver.
+// brute tries every plan of a chain: all cuts of the first sweep into segments, all canonical ways
+// to run their backward parts, and all sets of offloaded inputs. Each is played tick by tick, where
+// a tick moves one byte. It shares no code with the solver.
 type brute struct {
 	c    *engine.Chain
 	room engine.Bytes
@@ -242,8 +241,8 @@ func cases(all uint64) uint64 {
 
 var duplexes = []engine.Duplex{engine.HalfDuplex, engine.FullDuplex}
 
-// TestAllPlans: byte by byte, the step time is the least of all plans, in both
-// duplex modes, and the recursion agrees.
+// TestAllPlans checks that byte by byte, the step time is the least of all plans, in both duplex
+// modes, and that the recursion agrees.
 func TestAllPlans(t *testing.T) {
 	feasible, offloads, plans := uint64(0), uint64(0), 0
 	for seed := range cases(1500) {
@@ -277,9 +276,9 @@ func TestAllPlans(t *testing.T) {
 	}
 }
 
-// TestAllPlansWhole: with whole transfers, no step time is below the least of all
-// plans, no bound is above it, what is called optimal is that, and most step times
-// are.
+// TestAllPlansWhole checks that with whole transfers no step time is below the least of all plans
+// and no bound is above it, that solutions claimed to be optimal are, and that most solutions are
+// optimal.
 func TestAllPlansWhole(t *testing.T) {
 	feasible, exact, slower := uint64(0), uint64(0), uint64(0)
 	for seed := range cases(1500) {

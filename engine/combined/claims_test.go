@@ -57,7 +57,8 @@ func holds(t *testing.T, p *engine.Problem, args engine.Args) *engine.Solution {
 	return held(t, p, func(p *engine.Problem) (*engine.Solution, error) { return Pofo.Solve(p, args, nil) })
 }
 
-// planHolds is holds for the best plan of the paper's model, without what is faster and no such plan.
+// planHolds is holds for the best plan of the paper's model, without the faster schedules that are
+// not such plans.
 func planHolds(t *testing.T, p *engine.Problem) *engine.Solution {
 	t.Helper()
 	args, err := Pofo.Parse(nil)

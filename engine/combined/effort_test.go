@@ -9,7 +9,8 @@ import (
 	"memtide/engine/enginetest"
 )
 
-// someTerms are a chain that recomputation alone fits into, with what that takes.
+// someTerms returns the terms of a chain that recomputation alone fits into, and the time that it
+// takes.
 func someTerms(t *testing.T, seed uint64) (p *engine.Problem, tm *terms, limit int64) {
 	t.Helper()
 	shape := enginetest.Shape{MinStages: 30, MaxStages: 30, MaxSize: 1 << 30, MaxTime: 1e7}
@@ -23,10 +24,9 @@ func someTerms(t *testing.T, seed uint64) (p *engine.Problem, tm *terms, limit i
 	return p, tm, int64(rotor.Makespan) * tm.q
 }
 
-// TestEffort: work is counted, not timed. A solution that may do no work at all
-// makes its first search, has a plan and a bound that is true, says that it was
-// stopped, and is the same again. Without the cap it would be a proof, and the
-// work would be that of a proof.
+// TestEffort checks that work is counted, not timed. A solution that may do no work makes its first
+// search, has a plan and a true bound, says that it was stopped, and is the same every time.
+// Without the limit it would be a proof, and the work would be that of a proof.
 func TestEffort(t *testing.T) {
 	stopped, seeds := 0, uint64(12)
 	for seed := range seeds {
@@ -90,8 +90,8 @@ func TestEffortIsTold(t *testing.T) {
 	}
 }
 
-// TestWholeEffort: making plans better for whole transfers ends when its work is
-// used up, and takes more if it may.
+// TestWholeEffort checks that improving plans for whole transfers ends when its work is used up,
+// and does more work if it may.
 func TestWholeEffort(t *testing.T) {
 	for seed := range uint64(4) {
 		work := func(allowed int64) (used int64) {

@@ -63,9 +63,8 @@ func TestRecastPlays(t *testing.T) {
 	t.Logf("%d solved, %d with offloads", solved, moving)
 }
 
-// TestApartOffloads plans blocks that save much more than their outputs, which nobody
-// saves: a transformer's. What they save is offloaded, and
-// the step is faster than with recomputation alone.
+// TestApartOffloads plans blocks that save much more than their outputs, which are unsaved, as in a
+// transformer. The saved sets are offloaded, and the step is faster than with recomputation alone.
 func TestApartOffloads(t *testing.T) {
 	c := &engine.Chain{Name: "blocks", Batch: 1, Input: 1}
 	for i := range 12 {
@@ -95,9 +94,9 @@ func TestApartOffloads(t *testing.T) {
 	}
 }
 
-// TestRoomierFillsTheBudget makes plans whose other chain needs more room than the chain has
-// to take, and sees that some of them use what the first plan left, that none is slower, and that
-// all fit.
+// TestRoomierFillsTheBudget makes plans whose other chain needs more memory than the chain itself.
+// It checks that some of them use the memory that the first plan left, that none is slower, and
+// that all fit.
 func TestRoomierFillsTheBudget(t *testing.T) {
 	r := enginetest.Rand(62)
 	args, _ := Pofo.Parse(nil)

@@ -15,7 +15,7 @@ import (
 	"memtide/engine/sim"
 )
 
-// solved is the cost of the best plan below a limit.
+// solved returns the cost of the best plan below a limit.
 func solved(t *testing.T, tm *terms, limit int64, steps []int) (ticks int64, ok bool) {
 	t.Helper()
 	o, err := solve(tm, limit, steps, nil)
@@ -123,8 +123,8 @@ func TestLonger(t *testing.T) {
 	}
 }
 
-// TestShortCurves compares searches whose bounds know what recomputation costs up to a part of
-// the limit alone with those that know all of it.
+// TestShortCurves compares searches whose bounds cover the cost of recomputation up to a part of
+// the limit with searches whose bounds cover all of it.
 func TestShortCurves(t *testing.T) {
 	defer func(n int) { curveBytes = n }(curveBytes)
 	short := 0
@@ -246,9 +246,9 @@ func TestRefuses(t *testing.T) {
 	}
 }
 
-// TestGap: a search that has to stop because its time is over returns a schedule that
-// is no slower than rotor's, which is found in the first 8,000 polls, and a bound,
-// which gets no worse with more of them.
+// TestGap checks that a search that runs out of time returns a schedule that is no slower than
+// rotor's, which is found in the first 8,000 polls, and a bound, which gets no worse with more
+// polls.
 func TestGap(t *testing.T) {
 	c := enginetest.RandomChain(enginetest.Rand(3),
 		enginetest.Shape{MinStages: 60, MaxStages: 60, MaxSize: 1 << 30, MaxTime: 1e7})
@@ -271,8 +271,8 @@ func TestGap(t *testing.T) {
 	}
 }
 
-// TestReports: what is reported as the best so far can be played, is what it
-// claims to be, and is no worse than what was reported before.
+// TestReports checks that the best solutions that are reported on the way can be played, that their
+// claims are true, and that none is worse than the one before.
 func TestReports(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		// all reports are heard

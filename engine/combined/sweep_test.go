@@ -48,8 +48,8 @@ func TestSweepIsSolve(t *testing.T) {
 	}
 }
 
-// sweepIsSolve holds the answers of a sweep against those of each budget by
-// itself, and counts the schedules that offload.
+// sweepIsSolve compares the solutions of a sweep with those of each budget alone, and counts the
+// schedules that offload.
 func sweepIsSolve(t *testing.T, input string, p *engine.Problem, budgets []engine.Bytes) (offloads int) {
 	t.Helper()
 	pofo := engine.Lookup("pofo")

@@ -10,8 +10,8 @@ import (
 	"memtide/engine/sim"
 )
 
-// slowChain is a step of more than three weeks whose values travel in a moment: no
-// tick is short enough for a byte to take one.
+// slowChain returns a step of more than three weeks whose values take next to no time to move: no
+// tick is short enough to be the time of a byte.
 func slowChain() *engine.Chain {
 	return &engine.Chain{Name: "pofopanic", LossGradAllocated: true, Input: 6750325, InputGrad: 7458737,
 		Stages: []engine.Stage{

@@ -2,6 +2,7 @@ package enginetest
 
 import (
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"memtide/engine"
@@ -52,37 +53,26 @@ func TightTransfers(r *rand.Rand) (p *engine.Problem, ok bool) {
 // must have room for the inputs, outputs and temporaries of every operation, and for the values that are on the
 // device when the step begins.
 func LeastTransfers(p *engine.Problem) (least engine.Bytes) {
-	g := p.Chain
+	g := p.Graph
 	for _, v := range g.Values {
 		if v.Initial&engine.OnDevice != 0 {
 			least += v.Size
 		}
 	}
-	within := map[engine.ValueID]engine.ValueID{} // a reader of a^k reads abar^k
-	for k := 1; k <= g.Chain.Len(); k++ {
-		if !g.Chain.Unsaved(k) {
-			within[g.Act(k)] = g.Saved(k)
-		}
+	servers, err := g.Servers()
+	if err != nil {
+		panic("enginetest: " + err.Error())
 	}
-	need := func(op engine.Op) engine.Bytes {
-		there := map[engine.ValueID]bool{}
-		for _, v := range op.In {
-			if saved, ok := within[v]; ok {
-				v = saved
+	for i := range g.Ops {
+		op := &g.Ops[i]
+		sum, counted := op.Temp, map[engine.ValueID]bool{}
+		for _, v := range slices.Concat(op.In, op.Out) {
+			if v = servers[v]; !counted[v] {
+				counted[v] = true
+				sum += g.Values[v].Size
 			}
-			there[v] = true
 		}
-		for _, v := range op.Out {
-			there[v] = true
-		}
-		sum := op.Temp
-		for v := range there {
-			sum += g.Values[v].Size
-		}
-		return sum
+		least = max(least, sum)
 	}
-	for k := 1; k <= g.Chain.Len(); k++ {
-		least = max(least, need(g.Ops[g.Fwd(k)]), need(g.Ops[g.Bwd(k)]))
-	}
-	return least + p.Graph.Fixed
+	return least + g.Fixed
 }

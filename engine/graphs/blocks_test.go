@@ -8,8 +8,8 @@ import (
 	"memtide/engine/enginetest"
 )
 
-// TestBlocksWithMask: a small value that every layer reads does not hide the cuts, and the
-// plans are as good as without it.
+// TestBlocksWithMask checks that a small value that every layer reads does not hide the cuts, and that the plans
+// are as good as without the value.
 func TestBlocksWithMask(t *testing.T) {
 	plain, masked := Transformer(4), Transformer(4)
 	mask := engine.ValueID(len(masked.Values))
@@ -40,8 +40,8 @@ func TestBlocksWithMask(t *testing.T) {
 	}
 }
 
-// TestBlocksInLongChains: in a chain of many different blocks neighbours are taken together, and
-// plans are good all the same.
+// TestBlocksInLongChains checks that a chain of many different blocks, whose neighbours are joined, still has good
+// plans.
 func TestBlocksInLongChains(t *testing.T) {
 	c := enginetest.RandomChain(enginetest.Rand(300),
 		enginetest.Shape{MinStages: 300, MaxStages: 300, MaxSize: 100, MaxTime: 300})
@@ -60,9 +60,8 @@ func TestBlocksInLongChains(t *testing.T) {
 	}
 }
 
-// TestBlocksOnTransformers holds the plans for transformers against the extra times
-// that were measured with exact fronts, in hundredths of a per cent, and sees that
-// their claims are not below what is played.
+// TestBlocksOnTransformers compares the plans for transformers with the extra times that were measured with exact
+// fronts, in hundredths of a per cent. It also checks that no claim is below the played time.
 func TestBlocksOnTransformers(t *testing.T) {
 	for _, tc := range []struct {
 		layers int
@@ -103,9 +102,9 @@ func TestBlocksOnTransformers(t *testing.T) {
 	}
 }
 
-// TestBlocksWithoutCuts: where several values pass everywhere, in U-Nets and dense networks, parts are cut all the
-// same, with all that passes; plans are played within what is claimed for them, and use a part of the memory at
-// little time.
+// TestBlocksWithoutCuts plans U-Nets and dense networks, where several values pass everywhere, so that parts are
+// cut with all values that pass. The plans play within their claims, and use a part of the memory for little extra
+// time.
 func TestBlocksWithoutCuts(t *testing.T) {
 	for _, tc := range []struct {
 		name  string
@@ -143,7 +142,8 @@ func TestBlocksWithoutCuts(t *testing.T) {
 	}
 }
 
-// TestBlocksClaims: no plan needs more memory than the recursion says, with one value at a cut or several.
+// TestBlocksClaims checks that no plan needs more memory than the recursion says, with one or several values at a
+// cut.
 func TestBlocksClaims(t *testing.T) {
 	for i, g := range []*engine.Graph{UNet(3, 3), DenseNet(2, 4), Transformer(3)} {
 		m, err := newModel(g)

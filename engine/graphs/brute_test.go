@@ -7,12 +7,10 @@ import (
 	"memtide/engine"
 )
 
-// BestGraph is the smallest step time over all schedules of runs and frees of a
-// graph, straight from the meaning of the two (see package sim): Dijkstra's algorithm
-// with every run and every free as a step of its own. With kept, the first runs come
-// in the order in which the operations stand; some may be left out. ok is false if
-// nothing fits. Use it up to 8 operations and 12 values; it knows neither parts of
-// values nor output-only runs.
+// BestGraph returns the smallest step time of all schedules of runs and frees of a graph, straight from the meaning
+// of the two (see package sim): Dijkstra's algorithm with every run and every free as a step of its own. With kept,
+// the first runs are in the order of the operations; some may be left out. ok is false if nothing fits. It is for
+// up to 8 operations and 12 values, and supports neither parts of values nor output-only runs.
 func BestGraph(g *engine.Graph, budget engine.Bytes, kept bool) (best time.Duration, ok bool) {
 	start := graphState{}
 	used := g.Fixed
@@ -52,7 +50,7 @@ func BestGraph(g *engine.Graph, budget engine.Bytes, kept bool) (best time.Durat
 	return 0, false
 }
 
-// graphState is what is on the device, what has run, and whether Done was made.
+// graphState is the set of values on the device, the set of operations that have run, and whether Done was made.
 type graphState struct {
 	have, ran uint32
 	done      bool

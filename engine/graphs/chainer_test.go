@@ -14,9 +14,9 @@ import (
 	"memtide/engine/enginetest"
 )
 
-// chainerStep reads a graph of Kusumoto et al.: a line of counts, values with their
-// sizes, and functions forward and backward, in no order. A backward function makes gradients, which are
-// added up as they come; those of parameters stay. A convolution takes ten units of time, all else one.
+// chainerStep reads a graph of Kusumoto et al.: a line of counts, values with their sizes, and forward and backward
+// functions in no particular order. A backward function makes gradients, which are added up as they come; gradients
+// of parameters stay. A convolution takes ten units of time, other functions one.
 func chainerStep(tb testing.TB, name string) *engine.Graph {
 	tb.Helper()
 	file, err := os.Open(publishedFolder + "chainer/" + name + ".txt")
@@ -83,7 +83,7 @@ type chainerRead struct {
 	kind  string
 }
 
-// chainerOps adds the functions in an order in which they can run, the backward ones in the reverse of it.
+// chainerOps adds the functions in an order in which they can run, the backward ones in reverse.
 func chainerOps(g *engine.Graph, forward, backward []chainerFunction) {
 	made := make([]bool, len(g.Values))
 	for _, f := range forward {

@@ -9,8 +9,8 @@ import (
 	"memtide/profiles/preset"
 )
 
-// TestChainsOfPresets: solved as a graph, the chain of a network is no slower than by rotor, at
-// budgets between the smallest of rotor and what keeping everything takes, nor is its smallest budget larger.
+// TestChainsOfPresets checks that a chain solved as a graph is no slower than by rotor, at budgets between the
+// smallest one of rotor and keeping everything, and that its smallest budget is no larger.
 func TestChainsOfPresets(t *testing.T) {
 	if testing.Short() {
 		t.Skip("-short is for WebAssembly, after this ran natively")

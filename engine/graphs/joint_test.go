@@ -25,9 +25,8 @@ func jointProblem(seed uint64) *engine.Problem {
 	return &engine.Problem{Graph: enginetest.RandomGraph(r, 12), Device: d, Budget: engine.NoLimit}
 }
 
-// TestClock makes random moves with transfers, keeps some and undoes the others: after
-// each the state is as one made afresh, and what sim plays with room for everything
-// takes the time that the state says and no more memory.
+// TestClock makes random moves with transfers, keeps some and undoes the others. After each move the state equals a
+// new one, and sim, with room for everything, measures the time of the state and no more memory.
 func TestClock(t *testing.T) {
 	transfers, played, over, sooner := 0, 0, 0, 0
 	for seed := range uint64(150) {
@@ -106,8 +105,8 @@ func TestClock(t *testing.T) {
 	}
 }
 
-// TestJointVectors: of the vectors, which have the optimum of all programs, 97 % are found at the default
-// effort, and nothing faster is.
+// TestJointVectors checks that at the default effort 97 % of the optima of the vectors are found, and nothing
+// faster.
 func TestJointVectors(t *testing.T) {
 	equal, all := 0, 0
 	for _, v := range enginetest.Load("graph_joint_tiny") {
@@ -159,8 +158,8 @@ func TestJointAnneals(t *testing.T) {
 	t.Logf("%d are optimal, %d faster than what others find", equal, faster)
 }
 
-// TestJointIsNeverWorse: not than those that it begins with, in any mode; and what it finds is
-// played and checked.
+// TestJointIsNeverWorse checks that graphpofo is no slower than the strategies that it starts from, in any mode,
+// and that its schedules play as claimed.
 func TestJointIsNeverWorse(t *testing.T) {
 	faster := 0
 	for seed := range uint64(48) {
@@ -198,8 +197,8 @@ func TestJointIsNeverWorse(t *testing.T) {
 	t.Logf("%d are faster than all others", faster)
 }
 
-// TestSerial: no other method needs less memory than the serial plan, and it plays in
-// what it says.
+// TestSerial checks that no other method needs less memory than the serial plan, and that the plan plays as
+// claimed.
 func TestSerial(t *testing.T) {
 	for seed := range uint64(300) {
 		p := jointProblem(seed)

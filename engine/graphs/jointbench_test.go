@@ -7,8 +7,8 @@ import (
 	"memtide/engine"
 )
 
-// BenchmarkJoint measures what moving adds to recomputing on published graphs, whose
-// times are microseconds, with a link of 12 GB/s: extra time in percent.
+// BenchmarkJoint measures how much transfers improve on recomputation for published graphs, whose times are
+// microseconds, with a link of 12 GB/s: extra time in percent.
 func BenchmarkJoint(b *testing.B) {
 	for _, name := range []string{"CM2", "UNET"} {
 		for _, tenths := range []engine.Bytes{6, 4, 3} {

@@ -9,10 +9,9 @@ import (
 	"memtide/engine"
 )
 
-// Layered draws a random layered graph of so many operations, as those on which
-// learned and constraint-based rematerialisation is measured: layers of very different
-// widths, each operation reads a fifth of the layer before it, one in seven skips
-// layers. The operations stand in an order in which a few layers interleave.
+// Layered returns a random layered graph with the given number of operations, like those on which learned and
+// constraint-based rematerialisation is measured: layers have very different widths, each operation reads a fifth
+// of the layer before it, and one in seven skips layers. In the order of the operations a few layers interleave.
 func Layered(r *rand.Rand, ops int) *engine.Graph {
 	root := int(engine.Int64(math.Ceil(math.Sqrt(float64(ops)))))
 	width := root + root/10 + 1
@@ -50,7 +49,7 @@ func Layered(r *rand.Rand, ops int) *engine.Graph {
 	return laid(r, reads, readers, key)
 }
 
-// laid is the graph of what operations read, in the order of their keys as far as data lets it be.
+// laid returns the graph of the operations, in the order of their keys as far as data dependencies allow.
 func laid(r *rand.Rand, reads, readers [][]int, key []float64) *engine.Graph {
 	g := &engine.Graph{Done: engine.NoValue}
 	at, missing := make([]engine.ValueID, len(reads)), make([]int, len(reads))

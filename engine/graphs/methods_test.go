@@ -8,9 +8,9 @@ import (
 	"memtide/engine/enginetest"
 )
 
-// TestMethods puts every strategy of this package on the vectors and on random graphs: what they
-// answer is played and checked, is never faster than the optimum, and never within
-// less than the smallest budget; and the smallest budget that a refusal names does.
+// TestMethods runs every strategy of this package on the vectors and on random graphs. Every solution is played and
+// checked, is never faster than the optimum, and never fits into less than the smallest budget. The smallest budget
+// of a refusal suffices.
 func TestMethods(t *testing.T) {
 	var problems []*engine.Problem
 	for i, v := range enginetest.Load("graph_small") {

@@ -7,8 +7,8 @@ import (
 	"memtide/engine"
 )
 
-// TestMinCutIsNotMonotonic: on a transformer a smaller share can have a larger peak;
-// with none, the whole forward pass runs again and saves nothing.
+// TestMinCutIsNotMonotonic checks that on a transformer a smaller share can have a larger peak. With share 0 the
+// whole forward pass runs again and saves no memory.
 func TestMinCutIsNotMonotonic(t *testing.T) {
 	p := &engine.Problem{Graph: Transformer(12), Budget: engine.NoLimit}
 	keep, err := engine.Lookup("lpmf").Solve(p, nil, nil)

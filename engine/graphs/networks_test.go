@@ -2,9 +2,9 @@ package graphs
 
 import "memtide/engine"
 
-// UNet is a training step of a U-Net in the style of medical images: so many levels, on
-// each a row of convolutions (with normalisation and activation) on the way down and one on the way
-// up, which reads what the way down made. Times are modelled as those of Transformer.
+// UNet returns a training step of a U-Net for medical images. Each level has a row of convolutions (with
+// normalisation and activation) on the way down and one on the way up, which also reads the result of the way down.
+// Times are modelled as in Transformer.
 func UNet(levels, convolutions int) *engine.Graph {
 	n := &netBuilder{transformer: transformer{g: &engine.Graph{Done: engine.NoValue}}}
 	x := n.input(64 << 20)
@@ -23,8 +23,8 @@ func UNet(levels, convolutions int) *engine.Graph {
 	return n.step(x)
 }
 
-// DenseNet is a training step of blocks of so many dense layers, each of which reads what all before it in its block
-// make; between blocks the size is halved. Times are modelled as those of Transformer.
+// DenseNet returns a training step of blocks of dense layers, each of which reads the results of all layers before
+// it in its block. Between blocks the size is halved. Times are modelled as in Transformer.
 func DenseNet(blocks, layers int) *engine.Graph {
 	const growth = 4 << 20
 	n := &netBuilder{transformer: transformer{g: &engine.Graph{Done: engine.NoValue}}}

@@ -6,7 +6,8 @@ import (
 	"memtide/engine"
 )
 
-// stepOf is a step of operations of one nanosecond on values of some sizes, the first of which is there.
+// stepOf returns a step of operations of one nanosecond on values of the given sizes. The first value is on the
+// device at the start.
 func stepOf(sizes []engine.Bytes, ops ...engine.Op) *engine.Problem {
 	g := &engine.Graph{Done: engine.NoValue}
 	for _, size := range sizes {
@@ -20,8 +21,8 @@ func stepOf(sizes []engine.Bytes, ops ...engine.Op) *engine.Problem {
 	return &engine.Problem{Graph: g, Budget: engine.NoLimit}
 }
 
-// TestWholeReadForward: where a forward operation reads the whole output, of which an
-// output-only run makes a part, the whole is made, and chen has a plan.
+// TestWholeReadForward has a forward operation that reads the whole output, a part of which an output-only run
+// makes. The plan of chen makes the whole.
 func TestWholeReadForward(t *testing.T) {
 	type ids = []engine.ValueID
 	p := stepOf([]engine.Bytes{1, 4, 2, 1, 9},
@@ -36,9 +37,9 @@ func TestWholeReadForward(t *testing.T) {
 	}
 }
 
-// TestSecondForward: in a step of two halves, each six forward operations and their backward
-// ones, what the forward operations of the second half make is made again too. If it were
-// not, that half would need as much as with everything kept.
+// TestSecondForward plans a step of two halves, each with six forward operations and their backward ones. The
+// forward operations of the second half run again, too; otherwise that half would need as much memory as with
+// everything kept.
 func TestSecondForward(t *testing.T) {
 	type ids = []engine.ValueID
 	const deep = 6

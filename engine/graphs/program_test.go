@@ -7,8 +7,8 @@ import (
 	"memtide/engine/enginetest"
 )
 
-// TestOfSchedule: plans of other methods become sequences that take no longer, and the
-// search finds faster ones from some of them, on chains too.
+// TestOfSchedule converts plans of other methods to sequences that take no longer, and checks that the search finds
+// faster ones from some of them, also on chains.
 func TestOfSchedule(t *testing.T) {
 	if testing.Short() {
 		t.Skip("-short is for WebAssembly, after this ran natively")

@@ -25,7 +25,7 @@ var published = map[string]string{
 	"UNET": "checkmate/vgg_unet_train",
 }
 
-// publishedProblem reads an instance, in its input order, without a budget.
+// publishedProblem returns an instance, in its input order, without a budget.
 func publishedProblem(tb testing.TB, name string) *engine.Problem {
 	tb.Helper()
 	data, err := os.ReadFile(publishedFolder + published[name] + ".json")

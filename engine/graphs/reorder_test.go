@@ -10,9 +10,8 @@ import (
 	"memtide/engine/enginetest"
 )
 
-// TestReorderLeast compares what reorder says is the smallest budget of small graphs with
-// the smallest peak of all orders, tried one by one. The search alone misses it in the
-// first four.
+// TestReorderLeast compares the smallest budget that reorder finds for small graphs with the smallest peak of all
+// orders. The search alone misses it for the first four.
 func TestReorderLeast(t *testing.T) {
 	seeds := []uint64{181, 413, 1325, 1408}
 	for seed := range uint64(100) {
@@ -48,8 +47,7 @@ func TestReorderLeast(t *testing.T) {
 	}
 }
 
-// TestReorderSays: where not all orders are tried, the refusal does not say that others
-// need as much.
+// TestReorderSays checks that a refusal does not claim that all orders need as much, if not all were tried.
 func TestReorderSays(t *testing.T) {
 	g := Layered(enginetest.Rand(3), 60)
 	_, err := reorder.Solve(&engine.Problem{Graph: g, Device: enginetest.Device(engine.HalfDuplex)}, nil, nil)

@@ -18,8 +18,8 @@ var same = map[string]uint64{
 	"lpmf": 0x697a12a855000c5a, "mincut": 0x65f87d9156e73770, "reorder": 0xed46c05737c1f88,
 }
 
-// TestSameEverywhere: the answers are those that are stored, natively and in
-// WebAssembly. After a change of what a strategy answers, take what the test says.
+// TestSameEverywhere compares the solutions with stored hashes, natively and in WebAssembly. After an intended
+// change of a strategy, store the hashes that the test prints.
 func TestSameEverywhere(t *testing.T) {
 	for _, s := range engine.Strategies() {
 		if s.Class == engine.MayOffload || !s.Graphs || s.Name == "graphexact" {

@@ -8,8 +8,8 @@ import (
 	"memtide/engine/enginetest"
 )
 
-// annealed is the least time of a vector's graph that the annealing finds at the
-// default effort by itself, without the exact search. ok is false if none is found.
+// annealed returns the least time that the annealing alone, without the exact search, finds for the graph of a
+// vector at the default effort. ok is false if it finds no schedule.
 func annealed(t *testing.T, p *engine.Problem, order string, seed uint64) (found *engine.Solution, ok bool) {
 	t.Helper()
 	m, err := newModelOfWays(p.Graph)
@@ -29,8 +29,8 @@ func annealed(t *testing.T, p *engine.Problem, order string, seed uint64) (found
 	return found, err == nil
 }
 
-// TestAnnealingFindsOptima holds the annealing against the optima of the vectors: equal in 99.5 % of those
-// that have a solution, and never below.
+// TestAnnealingFindsOptima compares the annealing with the optima of the vectors: 99.5 % of the solvable ones are
+// found, and nothing faster.
 func TestAnnealingFindsOptima(t *testing.T) {
 	feasible, equal := 0, 0
 	vectors := enginetest.Load("graph_small")
@@ -61,9 +61,8 @@ func TestAnnealingFindsOptima(t *testing.T) {
 	t.Logf("%d of %d are optimal", equal, feasible)
 }
 
-// TestAnnealingOfLayered: on a random layered graph with the order kept, where repetitions
-// have to be exchanged for each other, and in any order, where much can be moved, the search is not
-// far from what longer ones find.
+// TestAnnealingOfLayered checks that the search is not far from longer searches on a random layered graph, both
+// with the order kept, where repetitions have to be exchanged, and in any order, where many runs can move.
 func TestAnnealingOfLayered(t *testing.T) {
 	for _, tc := range []struct {
 		graph uint64
@@ -86,8 +85,8 @@ func TestAnnealingOfLayered(t *testing.T) {
 	}
 }
 
-// TestAnyOrderIsNoSlower: the search in any order is no slower than that with the order kept, on a network where
-// the latter begins far behind and ends ahead.
+// TestAnyOrderIsNoSlower checks that the search in any order is no slower than the search with the order kept, on a
+// network for which the latter starts far behind and ends ahead.
 func TestAnyOrderIsNoSlower(t *testing.T) {
 	g := UNet(3, 2)
 	keep, err := graphSearch.Solve(&engine.Problem{Graph: g, Budget: engine.NoLimit}, nil, nil)

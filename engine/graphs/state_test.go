@@ -49,8 +49,8 @@ func afresh(t *testing.T, s *state) bool {
 	return !t.Failed()
 }
 
-// TestState makes random moves, keeps some and undoes the others, and after each
-// compares the state with one made afresh: on graphs, some with second algorithms, and on chains with output-only runs.
+// TestState makes random moves, keeps some and undoes the others, and after each move compares the state with a new
+// one: on graphs, some with second algorithms, and on chains with output-only runs.
 func TestState(t *testing.T) {
 	const seed = 5
 	r := enginetest.Rand(seed)

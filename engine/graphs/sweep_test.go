@@ -9,8 +9,8 @@ import (
 	"memtide/engine/enginetest"
 )
 
-// TestSweepOfTheSearch: every budget is answered once, by what is played and checked,
-// no slower than by itself and than with less memory.
+// TestSweepOfTheSearch checks that every budget gets one answer, which plays as claimed and is no slower than alone
+// or with less memory.
 func TestSweepOfTheSearch(t *testing.T) {
 	s := engine.Lookup("graphsearch")
 	r := enginetest.Rand(3)
@@ -46,7 +46,7 @@ func TestSweepOfTheSearch(t *testing.T) {
 	}
 }
 
-// TestSweepOfTheSearchStops: once it is cancelled every budget that is left has the error.
+// TestSweepOfTheSearchStops checks that after a cancellation every remaining budget gets the error.
 func TestSweepOfTheSearchStops(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	p := &engine.Problem{Graph: enginetest.RandomGraph(enginetest.Rand(1), 40)}

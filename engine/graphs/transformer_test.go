@@ -6,10 +6,9 @@ import (
 	"memtide/engine"
 )
 
-// Transformer is a training step like that of GPT-2 with unfused attention and
-// dropout: so many layers of 12 forward and 11 backward operations, with embedding
-// and head. Hidden size 1024, 16 heads, sequences of 1024, batch 8; times are modelled.
-// Weights are not counted.
+// Transformer returns a training step like that of GPT-2 with unfused attention and dropout: layers of 12 forward
+// and 11 backward operations, with embedding and head. Hidden size 1024, 16 heads, sequences of 1024, batch 8;
+// times are modelled. Weights are not counted.
 func Transformer(layers int) *engine.Graph {
 	const b, s, h, heads, vocab = 8, 1024, 1024, 16, 50257
 	const stream, att = 2 * b * s * h, 2 * b * heads * s * s

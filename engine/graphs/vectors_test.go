@@ -30,8 +30,8 @@ func expected(t *testing.T, v *enginetest.Vector, field string) (f freedom) {
 	return f
 }
 
-// TestVectors: graphexact finds the optimum and the smallest budget of every vector
-// in both freedoms, and what it finds is played and checked.
+// TestVectors checks that graphexact finds the optimum and the smallest budget of every vector in both freedoms,
+// and that its schedules play as claimed.
 func TestVectors(t *testing.T) {
 	exact := engine.Lookup("graphexact")
 	compared := 0
@@ -62,7 +62,7 @@ func TestVectors(t *testing.T) {
 	}
 }
 
-// plays holds a solution to what is played.
+// plays compares a solution with its played schedule.
 func plays(t *testing.T, p *engine.Problem, sol *engine.Solution) {
 	t.Helper()
 	trace, err := sim.Play(p, sol.Schedule)

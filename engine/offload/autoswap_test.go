@@ -60,10 +60,10 @@ func TestGaussianFindsMinimum(t *testing.T) {
 	}
 }
 
-// TestScoresByHand: three values, of which the middle one is large.
+// TestScoresByHand checks the scores of three values, the middle one of which is large.
 //
-// Times: F 2, 2, 2; B 3, 3, 3. x = 4, 6, 6, s3 = 1, gradients as large, born.
-// x_0 is absent from 2 to 12, x_1 from 4 to 9, x_2 is not absent at all.
+// Times: F 2, 2, 2; B 3, 3, 3. x = 4, 6, 6, s3 = 1, gradients as large, allocated by the last
+// backward. x_0 is absent from 2 to 12, x_1 from 4 to 9, and x_2 is never absent.
 func TestScoresByHand(t *testing.T) {
 	c := testChain()
 	for k := range c.Stages {

@@ -11,8 +11,8 @@ import (
 	"memtide/engine/sim"
 )
 
-// TestBelow: an evaluation that may stop at a limit gives the step time if it is
-// below the limit, and says that it is not otherwise.
+// TestBelow checks that an evaluation that may stop at a limit returns the step time if it is below
+// the limit, and at least the limit otherwise.
 func TestBelow(t *testing.T) {
 	under, over := 0, 0
 	for seed := range uint64(300) {
@@ -46,8 +46,8 @@ func TestBelow(t *testing.T) {
 	}
 }
 
-// TestFrontierNarrow: what a search with few partial decisions says is true: the
-// set takes what it says, none takes less than the bound, and a proof is one.
+// TestFrontierNarrow checks the results of a search with few partial decisions: the set takes the
+// step time of the result, no set takes less than the bound, and a proof is correct.
 func TestFrontierNarrow(t *testing.T) {
 	cut, proven := 0, 0
 	for seed := range uint64(600) {
@@ -76,8 +76,8 @@ func TestFrontierNarrow(t *testing.T) {
 	}
 }
 
-// TestSearchReports: while it works, offloadsearch says what its best schedule is
-// so far. It can be played, and the last word is no worse.
+// TestSearchReports checks that offloadsearch reports its best schedule so far, that the schedule
+// can be played, and that the result is no worse.
 func TestSearchReports(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := longChain(39, engine.Whole)

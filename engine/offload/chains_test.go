@@ -97,8 +97,8 @@ func benchmarkChain(b *testing.B, s *engine.Strategy, name string, percent engin
 	}
 }
 
-// TestDynprogOnChains: Algorithm 1 is exact on the shared chains, or says how far
-// it may be off, and asks its poll 50,000 times at most, which is well within a second.
+// TestDynprogOnChains checks that Algorithm 1 is exact on the shared chains, or bounds its distance
+// from the optimum, within 50,000 polls, which take well under a second.
 func TestDynprogOnChains(t *testing.T) {
 	for _, name := range sharedChains {
 		for _, percent := range []engine.Bytes{25, 30, 50, 70, 75, 90} {

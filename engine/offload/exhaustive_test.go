@@ -148,8 +148,8 @@ func TestExactWithin(t *testing.T) {
 	}
 }
 
-// TestOrderedClaims holds what the methods that choose sets claim about step times
-// against every schedule of the set of schedules that they name.
+// TestOrderedClaims compares the claims about step times of the methods that choose sets with all
+// schedules of the sets that the claims name.
 func TestOrderedClaims(t *testing.T) {
 	kinds := map[string]int{}
 	count := proofCases(3000, 160_000)

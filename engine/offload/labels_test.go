@@ -9,8 +9,8 @@ import (
 	"memtide/engine/enginetest"
 )
 
-// TestLabelsStopped: labels that are left out, for want of room or work, leave a
-// true lower bound, and a set that takes what it is said to take.
+// TestLabelsStopped checks that labels that are left out, because of limits on their number or on
+// the work, leave a true lower bound and a set with the step time of the result.
 func TestLabelsStopped(t *testing.T) {
 	left, gaps := 0, 0
 	for seed := range uint64(600) {

@@ -34,7 +34,7 @@ func TestExactVectors(t *testing.T) {
 	}
 }
 
-// TestExactPlays plays what is found on larger chains.
+// TestExactPlays plays the schedules of larger chains.
 func TestExactPlays(t *testing.T) {
 	below, proven := 0, 0
 	for seed := range uint64(120) {

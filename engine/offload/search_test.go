@@ -159,7 +159,7 @@ func TestFrontierExhaustive(t *testing.T) {
 	}
 }
 
-// TestFrontierStopped: when its work is used up, what it says is still true.
+// TestFrontierStopped checks that the bound and the set are true when the work is used up.
 func TestFrontierStopped(t *testing.T) {
 	stopped := 0
 	for seed := range uint64(300) {
@@ -185,8 +185,8 @@ func TestFrontierStopped(t *testing.T) {
 	}
 }
 
-// TestSearchKeepsItsWord: the local search ends with a set that fits and whose
-// step time is the one it says, whatever it may evaluate.
+// TestSearchKeepsItsWord checks that the local search ends with a set that fits and whose step time
+// is that of the result, for any number of evaluations.
 func TestSearchKeepsItsWord(t *testing.T) {
 	for seed := range uint64(200) {
 		p := randomProblem(seed, enginetest.Shape{MinStages: 5, MaxStages: 20}, engine.Whole)

@@ -9,10 +9,9 @@ import (
 	"memtide/engine/sim"
 )
 
-// streamedOrdered is the least step time of ordered schedules of streamed transfers
-// that the simulator plays, up to limit: every set, fetches that start no earlier
-// than any whole nanoseconds, and the counter that waits for a fetch before any
-// operation, or does not. It knows nothing of plans.
+// streamedOrdered returns the least step time, up to limit, of the ordered schedules of streamed
+// transfers that the simulator plays: every set, every whole nanosecond as the earliest start of a
+// fetch, and a wait for a fetch before any operation or none. It does not use plans.
 func streamedOrdered(p *engine.Problem, limit time.Duration) (least time.Duration) {
 	g, n := p.Chain, p.Chain.Chain.Len()
 	value := func(i int) engine.ValueID {

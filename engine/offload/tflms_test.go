@@ -9,7 +9,7 @@ import (
 	"memtide/engine/enginetest"
 )
 
-// everyAhead is bestAhead without what is known about the pairs.
+// everyAhead is bestAhead by trying all pairs.
 func everyAhead(s *step) aheadFound {
 	if s.peak() <= s.p.Budget {
 		return aheadFound{tensors: 0, ahead: 1}

@@ -20,19 +20,18 @@ const (
 	inOrder
 )
 
-// fastestTransfers is a fastest schedule of whole transfers on a chain that
-// takes less than below, by trying everything. It knows the definition in package
-// sim, and no method. It is for chains of up to 4 stages; 6 is the most.
+// fastestTransfers returns a fastest schedule of whole transfers on a chain that takes less than
+// below, by trying everything. It depends on the definition in package sim alone, and on no method.
+// It is for chains of up to 4 stages; 6 is the most.
 //
-// Whatever starts, starts at 0 or when something ends: between two ends nothing
-// leaves the device, so that what starts there can start at the first of them.
-// At each of these moments it tries every set of values to free (only the counter
-// can free, so not while an operation runs, except for a value that is freed
-// before the run and leaves with its offload), then whether the next operation
-// starts, then every offload or none, then every fetch or none. A value that
-// nothing will read again is freed at once. What cannot end below the limit is
-// dropped: operations come one after the other, and so do the fetches of what is
-// away, the last of them before the last operation.
+// Everything starts at 0 or when something ends: between two ends no value leaves the device, so
+// whatever starts there can start at the first of them. At each of these times it tries every set
+// of values to free (only the counter can free, so not while an operation runs, except for a value
+// that is freed before the run and leaves with its offload), then whether the next operation
+// starts, then every offload or none, then every fetch or none. A value without a later reader is
+// freed at once. States that cannot end below the limit are dropped: operations come one after the
+// other, and so do the fetches of the values that are away, the last of them before the last
+// operation.
 func fastestTransfers(p *engine.Problem, order tryOrder, below time.Duration) (s engine.Schedule, least time.Duration,
 	ok bool) {
 	t := newTries(p, order, below)
@@ -182,7 +181,7 @@ func newTries(p *engine.Problem, order tryOrder, below time.Duration) *tries {
 	return t
 }
 
-// used is what is on the device.
+// used returns the bytes on the device.
 func (t *tries) used(s *tried) engine.Bytes {
 	sum := t.p.Graph.Fixed
 	for i, x := range t.size {

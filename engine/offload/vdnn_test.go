@@ -119,7 +119,7 @@ func TestVDNNByHand(t *testing.T) {
 	}
 }
 
-// TestVDNNLink sees that a link is asked for only where the set needs one.
+// TestVDNNLink checks that a link is only required if the set needs one.
 func TestVDNNLink(t *testing.T) {
 	c := enginetest.RandomChain(enginetest.Rand(1), enginetest.Shape{MinStages: 6, MaxSize: 50})
 	d := enginetest.Device(engine.HalfDuplex)

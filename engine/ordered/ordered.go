@@ -17,7 +17,7 @@ type Run struct {
 	Lasts      time.Duration
 	Need       engine.Bytes // memory while it runs, if nothing is offloaded
 	Item       int          // the value that moves with it, for Timeline.Leaves
-	Moves      engine.Bytes // the item's size: it can be copied from the start of the run, or must be back for it
+	Moves      engine.Bytes // the item's size, 0 if there is no item. It leaves from the start on, or must be back then
 	Start, End time.Duration
 }
 

@@ -31,8 +31,8 @@ var (
 	named      = regexp.MustCompile("`([a-z]+-[a-z0-9-]+|pofo)`")
 )
 
-// claimsOf are the claims of an experiment in REPRODUCTIONS.md, each on a line:
-// what TestReproductions holds against the command.
+// claimsOf returns the claims of an experiment in REPRODUCTIONS.md, each on a line. TestReproductions compares them
+// with the command.
 func claimsOf(t *testing.T, text, name string) []string {
 	t.Helper()
 	from, to := block(t, text, name)
@@ -69,8 +69,8 @@ func reproductionRows(t *testing.T, page, text string) (rows [][]string, names [
 	return rows, names
 }
 
-// The tables of the papers' pages say in few words what the experiments say:
-// claim by claim with the same verdict, and no figure that is not there.
+// The tables of the papers' pages summarize the experiments: every claim has the same verdict, and all figures appear
+// in the experiments.
 func TestDocsReproductions(t *testing.T) {
 	report, err := os.ReadFile(reproductions)
 	if err != nil {
@@ -113,7 +113,7 @@ func TestDocsReproductions(t *testing.T) {
 	}
 }
 
-// What a verdict means is told in two places; both have the numbers of the code.
+// The two definitions of the verdicts have the numbers of the code.
 func TestVerdictsAreDefined(t *testing.T) {
 	report, err := os.ReadFile(reproductions)
 	if err != nil {
@@ -132,7 +132,7 @@ func TestVerdictsAreDefined(t *testing.T) {
 	}
 }
 
-// The verdicts on numbers: of the paper's and a bit more or less.
+// The verdicts on numbers equal to the paper's, and a little above and below.
 func TestVerdicts(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -156,8 +156,7 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
-// The claim about what swapping leaves of the speed is three numbers, and that
-// the window keeps more than LMS.
+// The claim about the speed with swapping consists of three numbers, and that the window keeps more than LMS.
 func TestKeptClaim(t *testing.T) {
 	at := func(shares map[int]float64) *swapRow {
 		r := &swapRow{name: "row"}

@@ -13,7 +13,7 @@ import (
 	"memtide/cmd/cli"
 )
 
-// experiment is what a paper did, done again.
+// experiment is an experiment of a paper that is repeated.
 type experiment struct {
 	name    string
 	title   string
@@ -23,8 +23,8 @@ type experiment struct {
 	measure func(l *lab, refs []string) *findings // errors end what cli.Try runs
 }
 
-// findings are what comes out of an experiment: tables, by network or about all
-// of them, and what they say about the paper's claims.
+// findings are the results of an experiment: tables, by network or about all of them, and the paper's claims with
+// their verdicts.
 type findings struct {
 	sections []string
 	claims   []claim
@@ -40,21 +40,21 @@ func each[T interface{ section() string }](f *findings, refs []string, measure f
 	return all
 }
 
-// claim is a sentence of a paper and what comes out here.
+// claim is a sentence of a paper and the result here.
 type claim struct {
 	says    string // with its place in the paper
 	here    string
 	verdict verdict
 }
 
-// text does the experiment with presets and returns what comes out.
+// text runs the experiment on presets and returns its report.
 func (x *experiment) text(t *testing.T, refs ...string) (text string) {
 	t.Helper()
-	// A context's channel belongs where it is first asked for.
+	// A context's channel belongs to the bubble in which Done is called first.
 	ctx := t.Context()
 	ctx.Done()
 	var err error
-	// In a bubble in which nothing sleeps no time goes by, and no limit is reached.
+	// In a bubble in which nothing sleeps no time passes, so no limit is reached.
 	synctest.Test(t, func(*testing.T) {
 		err = cli.Try(func() { text = x.report(x.measure(&lab{ctx: ctx}, refs)) })
 	})

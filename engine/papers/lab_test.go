@@ -24,7 +24,7 @@ import (
 // host (doi:10.1007/978-3-030-57675-2_10, section 6), in either direction.
 const paperLink engine.Rate = 12_500_000_000
 
-// lab solves what experiments ask for, on all processors.
+// lab solves the problems of experiments, on all processors.
 type lab struct {
 	ctx  context.Context
 	pool serve.Local
@@ -85,8 +85,8 @@ func (n *network) throughput(step time.Duration) float64 {
 // resident returns what stays on the device throughout, part of every budget.
 func (n *network) resident() engine.Bytes { return n.chain.Resident.Total() }
 
-// activations returns the budget in which keeping everything needs share of share/of
-// of the memory that is not resident.
+// activations returns the budget that has share/of of the memory that keeping everything needs in addition to the
+// resident memory.
 func (n *network) activations(share, of int64) engine.Bytes {
 	return n.resident() + (n.keepAll.Peak-n.resident())*engine.Bytes(share)/engine.Bytes(of)
 }
@@ -116,8 +116,8 @@ func segmented(k int) proto.Method {
 	return proto.Method{Strategy: "sequential", Args: engine.Args{"segments": strconv.Itoa(k)}}
 }
 
-// solve gives a point for every method and budget, whose step time is 0 where
-// no schedule fits. It is an error if a schedule is not verified.
+// solve returns a point for every method and budget, whose step time is 0 if no schedule fits. A schedule that is not
+// verified is an error.
 func (l *lab) solve(n *network, by []proto.Method, budgets []engine.Bytes) [][]*proto.Point {
 	grid := make([][]*proto.Point, len(by))
 	for i := range grid {
@@ -142,7 +142,7 @@ func (l *lab) solve(n *network, by []proto.Method, budgets []engine.Bytes) [][]*
 	return grid
 }
 
-// confirm says of a point why it must not be in a table.
+// confirm returns an error if a point must not be in a table.
 func confirm(n *network, p *proto.Point) {
 	switch {
 	case p.Failure != nil && p.Failure.Kind == proto.Infeasible:
@@ -200,7 +200,7 @@ func (m *mean) value() float64 {
 	return m.sum / float64(m.n)
 }
 
-// perCent writes a relative change with its sign and one decimal.
+// perCent formats a relative change with its sign and one decimal.
 func perCent(x float64) string {
 	if math.IsNaN(x) || math.IsInf(x, 0) {
 		return "–"
@@ -215,7 +215,7 @@ func perCent(x float64) string {
 	return "+" + s + " %"
 }
 
-// stepTime writes a step time, and a dash where no schedule fits.
+// stepTime formats a step time. It returns a dash if no schedule fits.
 func stepTime(d time.Duration) string {
 	if d <= 0 {
 		return "–"

@@ -101,7 +101,7 @@ func (r *race) wins(q int64, b int) bool {
 	return p != nil && (r.rotor[b].StepTime == 0 || p.StepTime <= r.rotor[b].StepTime)
 }
 
-// from returns the slowest link from which on offloading wins.
+// from returns the slowest link such that offloading wins over it and over all faster links.
 func (r *race) from(b int) string {
 	if r.offload[links[0]][b] == nil {
 		return "does not fit"

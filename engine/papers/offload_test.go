@@ -45,7 +45,7 @@ from the smallest that any of the methods can do with to keeping everything; eve
 	}
 }
 
-// ratios are what the five methods do on one network.
+// ratios are the results of the five methods on one network.
 type ratios struct {
 	net     *network
 	budgets []engine.Bytes
@@ -56,7 +56,7 @@ type ratios struct {
 	fluid   []*proto.Point // dynprog with streamed transfers, which it was made for
 }
 
-// paperRatio is the ratio that the paper sees dynprog below.
+// paperRatio is the ratio below which dynprog is in the paper.
 const paperRatio = 1.2
 
 func measureOffloadRatio(l *lab, refs []string) *findings {
@@ -120,8 +120,8 @@ func (r *ratios) worst(method int) (worst float64, at int) {
 	return worst, at
 }
 
-// crossing returns the last budget at which moving takes longer than computing: the
-// two terms of LB are equal there. ok is false if computing takes longer at all.
+// crossing returns the last budget at which moving takes longer than computing, where the two terms of LB are about
+// equal. ok is false if computing takes longer at all budgets.
 func (r *ratios) crossing() (at int, ok bool) {
 	for b := len(r.budgets) - 1; b >= 0; b-- {
 		if r.bounds[b] > r.net.keepAll.StepTime {

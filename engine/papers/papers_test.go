@@ -17,14 +17,13 @@ import (
 	"memtide/wasm/proto"
 )
 
-// experiments returns what is recomputed, in the order of the papers.
+// experiments returns all experiments, in the order of the papers.
 func experiments() []*experiment {
 	return []*experiment{offloadRatio(), offloadOrRecompute(), recomputeThroughput(), combination(), swapLayers(),
 		swapBatches()}
 }
 
-// usualPresets are the presets that are networks people train; the others make a
-// point.
+// usualPresets returns the presets of networks that people train. The others are examples.
 func usualPresets() []string {
 	var refs []string
 	for _, id := range []string{"resnet50", "resnet101", "vgg16", "gpt2-medium"} {
@@ -35,8 +34,8 @@ func usualPresets() []string {
 
 const reproductions = "../../REPRODUCTIONS.md"
 
-// block finds the table of an experiment in REPRODUCTIONS.md: the code block below
-// the command that computes it. The offsets are those of its content.
+// block returns the offsets of the table of an experiment in REPRODUCTIONS.md: the content of the code block below the
+// command that computes it.
 func block(t *testing.T, text, name string) (from, to int) {
 	t.Helper()
 	head := " go test ./engine/papers -run Reproductions/" + name + "\n\n```text\n"
@@ -52,12 +51,11 @@ func block(t *testing.T, text, name string) (from, to int) {
 	return from, from + size
 }
 
-// quick are the experiments that every test run does in full; the others take
-// long, and MEMTIDE_LONG=1 asks for them.
+// quick are the experiments that every test run does in full. The others take long, and run with MEMTIDE_LONG=1.
 var quick = map[string]bool{"offload-fig2": true, "rotor-figs3-5": true, "vdnn-tables": true}
 
-// REPRODUCTIONS.md holds what the experiments come to. With -update it is written
-// anew, and the remarks in it have to be read again.
+// REPRODUCTIONS.md holds the reports of the experiments. With -update it is written, and the remarks in it must be
+// reviewed.
 func TestReproductions(t *testing.T) {
 	for _, x := range experiments() {
 		t.Run(x.name, func(t *testing.T) {

@@ -37,8 +37,7 @@ takes, counted above what stays on the device throughout. Throughput in samples/
 	}
 }
 
-// segments are what sequential does on one network, and what the others do in
-// the memory that it uses.
+// segments are the results of sequential on one network, and of the other methods in the memory that it uses.
 type segments struct {
 	net     *network
 	counts  []int
@@ -136,7 +135,7 @@ func (s *segments) section() string {
 	})
 }
 
-// limits are what rotor and revolve do with memory limits.
+// limits are the results of rotor and revolve with memory limits.
 type limits struct {
 	net     *network
 	budgets []engine.Bytes
@@ -220,7 +219,7 @@ func twoSegmentsClaim(all []*segments) claim {
 	}
 }
 
-// gainsByPreset returns the means of what each adds, over the batch sizes.
+// gainsByPreset returns the means over the batch sizes of the numbers that each adds.
 func gainsByPreset(all []*segments, each func(s *segments, add func(float64))) string {
 	by := map[string]*mean{}
 	var order []string

@@ -42,8 +42,8 @@ func swapClaims(all []*swapped) []claim {
 	}
 }
 
-// separately adds to a claim about virtual addresses what comes out in the other
-// reading: where that agrees, the claim does in part.
+// separately adds to a claim about virtual addresses the result in the other reading of the paper. If that agrees, the
+// claim agrees in part.
 func separately(s *swapped, c claim) claim {
 	if s == nil {
 		return c

@@ -60,7 +60,7 @@ those that work in place.`, nvlinkDevice, placedBudgets),
 	}
 }
 
-// swapped is what each method does on one network.
+// swapped holds the results of every method on one network.
 type swapped struct {
 	ref     string
 	device  engine.Device
@@ -177,7 +177,7 @@ func (s *swapped) question(r *swapRow) *whatif.BatchQuestion {
 		Most: s.most}
 }
 
-// tight says what does not fit at a batch.
+// tight returns in words what does not fit at a batch.
 func (s *swapped) tight(r *swapRow, batch int) string {
 	p := cli.Must(s.build(batch))
 	p.Device, p.Budget = s.device, s.device.Memory
@@ -202,8 +202,8 @@ func (s *swapped) point(l *lab, r *swapRow, batch int) swapPoint {
 // can be placed.
 const placedBudgets = 16
 
-// placed schedules for smaller and smaller budgets until the buffers fit into
-// what the device has beside what stays; without a step time nothing does.
+// placed schedules for smaller and smaller budgets until the buffers fit into the device memory that is not resident.
+// The result has no step time if they never do.
 func (s *swapped) placed(l *lab, r *swapRow, batch int) swapPoint {
 	none := swapPoint{BatchPoint: whatif.BatchPoint{Batch: batch}}
 	p := cli.Must(s.build(batch))
@@ -232,8 +232,8 @@ func (s *swapped) placed(l *lab, r *swapRow, batch int) swapPoint {
 	return none
 }
 
-// largestPlaced closes in on the largest batch whose buffers can be placed, to a
-// fiftieth of it, between the batches of the table.
+// largestPlaced bisects for the largest batch whose buffers can be placed, to a fiftieth of it, between the batches of
+// the table.
 func (s *swapped) largestPlaced(l *lab, r *swapRow) int {
 	trains, fails := 0, s.rows[windowRow].largest+1
 	for _, p := range r.points {
@@ -312,7 +312,7 @@ func (r *swapRow) best() (best float64) {
 	return best
 }
 
-// budgetSection is figure 3: what can be scheduled for, of all memory.
+// budgetSection returns figure 3: the part of the memory for which schedules can be made.
 func (s *swapped) budgetSection() string {
 	return section("Scheduling budget whose buffers can be placed, GiB\n", func(w *tabwriter.Writer) {
 		fmt.Fprint(w, "method")

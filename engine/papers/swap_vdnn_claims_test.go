@@ -48,7 +48,7 @@ func sizesClaim(says string, rows []beside) claim {
 	}
 }
 
-// poolsClaim: what fragmentation costs at most.
+// poolsClaim: the largest cost of fragmentation.
 func poolsClaim(rows []peakRow) claim {
 	above, cases, worst, where := 0, 0, 0.0, ""
 	for _, r := range rows {

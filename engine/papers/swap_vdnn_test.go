@@ -88,7 +88,7 @@ var paperTimes = map[string]map[string][2]float64{
 // layerRefs are the paper's networks whose times are compared.
 var layerRefs = []string{"alexnet-2012-b256", "vgg16-b64", "vgg116-b32", "vgg191-b32"}
 
-// layerSets are what leaves, in the order of the tables.
+// layerSets are the sets of offloaded values, in the order of the tables.
 var layerSets = []string{"all", "conv", "aconv"}
 
 func measureSwapLayers(l *lab, refs []string) *findings {
@@ -145,7 +145,7 @@ func proven(p *engine.Problem, strategy string, args engine.Args) *sim.Trace {
 	return trace
 }
 
-// tightest is vDNN with a set in the least memory that it can do with.
+// tightest returns the trace of vDNN with a set in the smallest budget that it can use.
 func tightest(p *engine.Problem, set, algo string) *sim.Trace {
 	args := engine.Args{"set": set, "algo": algo, "ahead": "conv"}
 	var least *engine.InfeasibleError
@@ -271,8 +271,7 @@ func cardStep(p *engine.Problem, strategy, set, algo string) (step time.Duration
 	return step
 }
 
-// improvement returns the part of vDNN's extra time that vDNN++ does without; ok is
-// false where there is none.
+// improvement returns the part of vDNN's extra time that vDNN++ saves. ok is false if there is no extra time.
 func (r *layerRace) improvement(set int) (part float64, ok bool) {
 	sync, async := r.step[set][0], r.step[set][1]
 	if async == 0 || sync <= r.base {

@@ -4,10 +4,10 @@ package papers
 
 import "math"
 
-// How verdicts are formed. docs/reproductions.md and REPRODUCTIONS.md say the
-// same to readers, and a test holds their words against the names here.
+// This file defines the verdicts. docs/reproductions.md and REPRODUCTIONS.md describe them to readers, and a test
+// compares their words with the names here.
 
-// verdict is how a claim and what comes out here go together.
+// verdict says whether the results here agree with a claim.
 type verdict string
 
 // The verdicts.
@@ -17,8 +17,7 @@ const (
 	differs verdict = "does not agree"
 )
 
-// near is how far a share or a mean may be from the paper's to agree: two points
-// of the per cent.
+// near is how far a share or a mean may be from the paper's to agree: two percentage points.
 const near = 0.02
 
 // publishedWithin is how close a size or a batch has to come to the paper's to
@@ -58,8 +57,7 @@ func closeTo(here, paper float64) verdict {
 	return differs
 }
 
-// meanOf returns the verdict on a gain of so much on average: in part where it is
-// another one, but a gain.
+// meanOf returns the verdict on an average gain. A different gain agrees in part.
 func meanOf(here, paper float64) verdict {
 	switch {
 	case math.Abs(here-paper) <= near:
@@ -70,8 +68,8 @@ func meanOf(here, paper float64) verdict {
 	return differs
 }
 
-// upTo returns the verdict on a share that "can" be had, or that something comes "up
-// to": more is as good, half of it is a part.
+// upTo returns the verdict on a claim of "up to" a share. A larger share agrees, and at least half of it agrees in
+// part.
 func upTo(here, paper float64) verdict {
 	switch {
 	case here >= paper-near:

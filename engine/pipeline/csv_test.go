@@ -10,7 +10,8 @@ import (
 	"memtide/engine/pipeline"
 )
 
-// Every schedule of one path comes back from torch's CSV as it was, and those of two paths are refused.
+// TestCSVRoundTrip checks that torch's CSV keeps every schedule of one path, and that schedules of two paths are
+// refused.
 func TestCSVRoundTrip(t *testing.T) {
 	for _, name := range pipeline.Names() {
 		s, err := pipeline.New(name, pipeline.Request{Ranks: 4, Micro: 8, Cost: costs(1, 1, 1)})
@@ -36,7 +37,8 @@ func TestCSVRoundTrip(t *testing.T) {
 	}
 }
 
-// Actions of torch's own files: whole and split backwards, joined ones, and what is left out.
+// TestReadCSV reads actions of torch's own files: whole and split backwards, joined ones, and actions that are left
+// out.
 func TestReadCSV(t *testing.T) {
 	in, err := pipeline.ReadCSV([]byte("0UNSHARD,0F0,0SEND_F0,,(0F1;0B0)OVERLAP_F_B, 0RECV_B1,0I1,0W1,0REDUCE_GRAD\n,1F0,1B0,1F1,1B1\n"))
 	if err != nil {

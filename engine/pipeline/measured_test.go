@@ -11,9 +11,8 @@ import (
 	"memtide/engine/pipeline"
 )
 
-// The critical path of a step in which nothing waits for room is as long as the step: each pass of it starts when the
-// one
-// before it, or its message, ends, with every meaning of messages.
+// TestCritical checks that the critical path of a step without waits for room is as long as the step, for every
+// rule for messages: each of its passes starts when the one before it, or its message, ends.
 func TestCritical(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 5))
 	for i := range orders() / 3 {
@@ -35,7 +34,8 @@ func TestCritical(t *testing.T) {
 	}
 }
 
-// Two ranks, two micro batches: F0 and F1 of rank 0, then rank 1 from the message on, and back.
+// TestCriticalPath checks the path of two ranks and two micro batches: F0 and F1 of rank 0, then rank 1 from the
+// message on, and back.
 func TestCriticalPath(t *testing.T) {
 	s, err := pipeline.New("gpipe", pipeline.Request{Ranks: 2, Micro: 2, Send: 3, Cost: costs(10, 10, 10)})
 	if err != nil {
@@ -55,8 +55,8 @@ func TestCriticalPath(t *testing.T) {
 	}
 }
 
-// A step that was written as a trace for Chrome comes back as it was, a second step behind it is left out, and from CSV
-// it is the same.
+// TestMeasuredRoundTrip writes a step as a trace for Chrome and as CSV, followed by a second step, and reads both:
+// the first step is unchanged, and the second one is left out.
 func TestMeasuredRoundTrip(t *testing.T) {
 	for _, name := range []string{"1f1b", "zb-v", "dualpipev", "interleaved"} {
 		s, err := pipeline.New(name, pipeline.Request{Ranks: 4, Micro: 8, Send: 7 * time.Microsecond,
@@ -104,9 +104,9 @@ func TestMeasuredRoundTrip(t *testing.T) {
 	}
 }
 
-// Files of PyTorch's profiler, one of each rank: the rank is distributedInfo's, what ran on the device counts, and
-// events
-// of one pass that overlap are one. Their times are far from 0, with parts of a microsecond.
+// TestMeasuredByPyTorch reads files of PyTorch's profiler, one per rank: the rank is that of distributedInfo,
+// events of the device count, and overlapping events of one pass are one. Their times are far from 0, with parts of
+// a microsecond.
 func TestMeasuredByPyTorch(t *testing.T) {
 	event := func(name, cat string, ts string, dur float64) string {
 		return fmt.Sprintf(`{"ph": "X", "cat": %q, "name": %q, "pid": "Spans", "tid": 7, "ts": %s, "dur": %g, "args": {"External id": 5}}`, cat, name, ts, dur)
@@ -137,7 +137,7 @@ func TestMeasuredByPyTorch(t *testing.T) {
 	}
 }
 
-// What is no measured step is refused with where it is.
+// TestMeasuredRefuses checks that errors for files that are not measured steps name the place.
 func TestMeasuredRefuses(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                                                      "want the columns rank, pass, start and end",
@@ -163,7 +163,8 @@ func TestMeasuredRefuses(t *testing.T) {
 	}
 }
 
-// Beside a played step a measured one says which passes took longer, where its order differs, and that clocks do.
+// TestMeasuredBeside compares a measured step with a played one: which passes took longer, where the order differs,
+// and that clocks differ.
 func TestMeasuredBeside(t *testing.T) {
 	s, err := pipeline.New("gpipe", pipeline.Request{Ranks: 2, Micro: 2, Cost: costs(10000, 10000, 10000)})
 	if err != nil {

@@ -39,7 +39,8 @@ func randomProblem(r *rand.Rand) *pipeline.Problem {
 	return p
 }
 
-// randomOrder draws passes in an order in which they can run, with D and R and copies if that is asked for.
+// randomOrder draws passes in an order in which they can run, with D and R if again is set, and with copies if
+// copies is set.
 func randomOrder(r *rand.Rand, p *pipeline.Problem, again, copies bool) [][]pipeline.Pass {
 	type cell struct{ done, dropped, away, back bool }
 	order := make([][]pipeline.Pass, p.Ranks)
@@ -114,8 +115,9 @@ func orders() int {
 	return 3000
 }
 
-// The checker proves whatever the player plays, with all meanings of messages, with copies on lanes of every kind, with
-// limits under which passes and copies wait for room; and a played step repeats what was played.
+// TestPlayerAndChecker checks that the checker proves every trace of the player, for all rules for messages, with
+// copies on both lanes, and with limits under which passes and copies wait for room. Playing again gives the same
+// trace.
 func TestPlayerAndChecker(t *testing.T) {
 	waited, stuck := 0, 0
 	for seed := range orders() {
@@ -231,9 +233,8 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// Proposition 1: without copies the longest path is the step time that the player finds, and bytes follow from the
-// order
-// alone: limits that are kept change nothing, and lower ones refuse the order.
+// TestLongestPath checks Proposition 1: without copies the longest path is the step time of the player, and bytes
+// follow from the order alone, so limits that are kept change nothing, and lower ones refuse the order.
 func TestLongestPath(t *testing.T) {
 	refused := 0
 	for seed := range orders() {
@@ -301,8 +302,8 @@ func fuseAll(order [][]pipeline.Pass) (out [][]pipeline.Pass) {
 	return out
 }
 
-// Moves of the search, which play only what is behind them, lead to orders that the player plays in the time that they
-// were taken to take, within the limits.
+// TestMoves checks that the player agrees with the moves of the search, which only play the part after a change:
+// the orders fit, and take the time that the search computed.
 func TestMoves(t *testing.T) {
 	changed := 0
 	for seed := range orders() / 4 {

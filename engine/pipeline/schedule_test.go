@@ -14,7 +14,7 @@ import (
 // long says that tests take all cases instead of some.
 var long = os.Getenv("MEMTIDE_LONG") != ""
 
-// costs are passes that take as long at each stage.
+// costs returns the times of passes that take equally long at each stage.
 func costs(f, b, w time.Duration) func(pipeline.Pass) time.Duration {
 	times := map[pipeline.Kind]time.Duration{pipeline.Forward: f, pipeline.Inputs: b, pipeline.Weights: w,
 		pipeline.Backward: b + w}
@@ -104,8 +104,8 @@ func interleavedHeld(v int) func(p, m, r int) int {
 	return func(p, m, r int) int { return min(v*m, 2*(p-1-r)+(v-1)*p+1) }
 }
 
-// Every schedule waits and holds what the papers' formulas say: for 2 to 16 ranks and up to 8 times as many micro
-// batches with MEMTIDE_LONG=1, for some of them otherwise, and for few with -short.
+// TestFormulas checks waits and held passes of every schedule against the papers' formulas: for 2 to 16 ranks and
+// up to 8 times as many micro batches with MEMTIDE_LONG=1, for some of them otherwise, and for few with -short.
 func TestFormulas(t *testing.T) {
 	for _, c := range formulas {
 		for p := 2; p <= 16; p++ {
@@ -144,7 +144,8 @@ func TestFormulas(t *testing.T) {
 	}
 }
 
-// With uneven stages and messages that take time every schedule still comes to its end, and the checker agrees.
+// TestUneven checks that with uneven stages and messages that take time every schedule can be played, and the
+// checker agrees.
 func TestUneven(t *testing.T) {
 	r := enginetest.Rand(3)
 	plans := 60
@@ -170,7 +171,7 @@ func TestUneven(t *testing.T) {
 	}
 }
 
-// What cannot be is refused in words that say what can.
+// TestRefuses checks that a schedule refuses requests that it does not suit, with an error that says what it takes.
 func TestRefuses(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -201,7 +202,7 @@ func TestRefuses(t *testing.T) {
 	}
 }
 
-// A round that is shorter than the pipeline waits for ever: that is why it is refused.
+// TestShortRound checks that a round that is shorter than the pipeline waits for ever, which is why it is refused.
 func TestShortRound(t *testing.T) {
 	s, err := pipeline.New("interleaved", pipeline.Request{Ranks: 8, Micro: 20, Group: 20, Cost: costs(1, 1, 1)})
 	if err != nil {

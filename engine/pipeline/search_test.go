@@ -13,8 +13,8 @@ import (
 	"memtide/engine/pipeline/check"
 )
 
-// The search, without the exact one behind it, finds the optima of the vectors but for a few, and never less. Every
-// eighth of them is tried, all with MEMTIDE_LONG=1, and every eightieth with -short.
+// TestSearchVectors checks that the search, without the exact one, finds the optima of the vectors except for a
+// few, and nothing faster. It tries every eighth of them, all with MEMTIDE_LONG=1, and every eightieth with -short.
 func TestSearchVectors(t *testing.T) {
 	tried, missed := 0, 0
 	for i, v := range enginetest.Load("pipeline_small") {
@@ -55,8 +55,8 @@ func TestSearchVectors(t *testing.T) {
 	}
 }
 
-// A search that is stopped returns its best so far, which is no slower than any published schedule that fits; with the
-// same seed it finds the same; and more room is never slower.
+// TestSearchHolds checks that a search that is stopped returns its best order so far, which is no slower than any
+// published schedule that fits; that the same seed gives the same order; and that more room is never slower.
 func TestSearchHolds(t *testing.T) {
 	plans := 6
 	if testing.Short() {
@@ -102,7 +102,8 @@ func TestSearchHolds(t *testing.T) {
 	}
 }
 
-// What the search does not know is refused, and a pass that does not fit alone is named.
+// TestSearchRefuses checks that the search refuses problems that it does not support, and names a pass that does
+// not fit alone.
 func TestSearchRefuses(t *testing.T) {
 	plan := pipeline.Request{Ranks: 2, Micro: 2, Cost: costs(1, 1, 1),
 		Room: func(int) (fixed, limit engine.Bytes) { return 5, 5 }}
@@ -134,8 +135,8 @@ func TestBoundCorollary(t *testing.T) {
 	}
 }
 
-// The exact search can be stopped while it looks at what may start at one moment, of which there
-// is far more than there are moments.
+// TestExactStopsWithinAMoment checks that the exact search can be stopped while it tries what may start at one
+// moment, which can be far more than there are moments.
 func TestExactStopsWithinAMoment(t *testing.T) {
 	holds := pipeline.Holds{Act: 1, Rest: 1, Off: 1, Out: 1, In: 1}
 	plan := pipeline.Request{Ranks: 4, Micro: 6, Cost: costs(1, 1, 1), Keep: func(int) pipeline.Holds { return holds },

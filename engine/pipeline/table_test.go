@@ -9,8 +9,8 @@ import (
 	"memtide/engine/pipeline/check"
 )
 
-// row is a case of published schedules: times of a stage, of a message, the limit in passes of a stage, what the
-// published one takes when it is played, and what was found before.
+// row is a case of published schedules: the times of a stage and of a message, the limit in passes of a stage, the
+// time of the published schedule when played, and the best time found before.
 type row struct {
 	name         string
 	shape        pipeline.Shape
@@ -64,8 +64,8 @@ func (c *row) problem() *pipeline.Problem {
 	return p
 }
 
-// The search is as good as it was on the published cases, and the checker agrees. With MEMTIDE_LONG=1 it plays as many
-// passes as one core plays in some 20 seconds.
+// TestTable checks that the search is as good as before on the published cases, and that the checker agrees. With
+// MEMTIDE_LONG=1 it plays as many passes as one core plays in about 20 seconds.
 func TestTable(t *testing.T) {
 	for i, c := range rows {
 		effort := 150_000_000

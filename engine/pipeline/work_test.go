@@ -1,6 +1,6 @@
 package pipeline
 
-// LongestPath plays an order without copies by its longest path, for tests. It returns false where it refuses it.
+// LongestPath plays an order without copies by its longest path, for tests. ok is false if the order is refused.
 func (p *Problem) LongestPath(order [][]Pass) (makespan int64, ok bool) {
 	w := newWork(p)
 	if !w.load(order) {
@@ -10,9 +10,8 @@ func (p *Problem) LongestPath(order [][]Pass) (makespan int64, ok bool) {
 	return makespan, true
 }
 
-// Perturbed makes moves in an order by chance and returns what they lead to, with the step time that was computed on
-// the
-// way: move by move, only what is behind the change.
+// Perturbed makes random moves in an order. It returns the new order and the step time that was computed move by
+// move, by playing only the part after each change.
 func (p *Problem) Perturbed(order [][]Pass, moves int, allowed Allowed) ([][]Pass, int64) {
 	w := newWork(p)
 	if !w.load(order) {
@@ -28,7 +27,7 @@ func (p *Problem) Perturbed(order [][]Pass, moves int, allowed Allowed) ([][]Pas
 	return a.passes(), a.time
 }
 
-// TraceOf is a trace of spans, and Listed lists its passes and copies as an order.
+// TraceOf returns the trace of some spans.
 func (p *Problem) TraceOf(passes, copies [][]Span) *Trace {
 	t := newTrace(p, make([][]Pass, p.Ranks))
 	for r := range passes {
@@ -43,5 +42,5 @@ func (p *Problem) TraceOf(passes, copies [][]Span) *Trace {
 	return t
 }
 
-// Listed is the order of a trace.
+// Listed returns the passes and copies of a trace as an order.
 func (t *Trace) Listed() [][]Pass { return t.order() }

@@ -162,12 +162,11 @@ func (f *finder) convert() (*Found, error) {
 			if got.Peak > f.Limit {
 				continue
 			}
-			found := &Found{Class: f.trace.ClassOf(segments), Solution: sol, Best: f.best(room)}
-			found.Segments, found.Result = segments, got
-			if found.Class == ClassOffload {
-				found.Segments, found.Result = f.fetchEarly(segments, got)
+			class := f.trace.ClassOf(segments)
+			if class == ClassOffload {
+				segments, got = f.fetchEarly(segments, got)
 			}
-			return found, nil
+			return &Found{segments, class, got, sol, f.best(room)}, nil
 		}
 	}
 	if least == engine.NoLimit {

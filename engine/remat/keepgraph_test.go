@@ -13,8 +13,8 @@ import (
 	"memtide/engine/sim"
 )
 
-// operators is a random step of operators that read up to four values, skip
-// connections and updates in place among them.
+// operators returns a random step of operators that read up to four values, with skip connections
+// and updates in place.
 func operators(r *rand.Rand) *engine.Graph {
 	g := &engine.Graph{Done: engine.NoValue, Fixed: engine.Bytes(r.IntN(5))}
 	add := func(kind engine.ValueKind, initial engine.Place) engine.ValueID {

@@ -23,9 +23,9 @@ func bareChain(seed uint64) (*engine.Chain, engine.Bytes) {
 	return c, c.KeepAllPeak() - engine.Bytes(1+r.IntN(3))
 }
 
-// TestPersistentSet: no sequence that goes segment by segment is faster than
-// rotor's, or fits where it finds none. Where it claims that for all persistent
-// sequences, that is so. Where it does not, others can be.
+// TestPersistentSet checks that no sequence that goes segment by segment is faster than rotor's, or
+// fits where rotor finds none, and that the same holds for all persistent sequences if rotor claims
+// so. If it does not claim that, others can be faster.
 func TestPersistentSet(t *testing.T) {
 	cases := uint64(4000)
 	if os.Getenv("MEMTIDE_LONG") != "" {
@@ -67,8 +67,8 @@ func TestPersistentSet(t *testing.T) {
 	}
 }
 
-// TestPersistentEarly: a stage that is computed again before the first backward
-// makes a schedule fit that the theorem does not know.
+// TestPersistentEarly has a schedule that only fits because a stage is computed again before the
+// first backward. The theorem has no such schedules.
 func TestPersistentEarly(t *testing.T) {
 	c := &engine.Chain{LossGradAllocated: true, Stages: []engine.Stage{
 		{Out: 1, Saved: 1, Grad: 1, FwdTemp: 2}, {Back: 1, Grad: 1}, {Back: 1, Grad: 1}, {Grad: 1, FwdTemp: 3}}}

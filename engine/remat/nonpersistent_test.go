@@ -15,8 +15,8 @@ import (
 	"memtide/engine/sim"
 )
 
-// TestNonpersistentVectors compares with the proven optima over all sequences
-// of Table 1, and over those that may also drop anything.
+// TestNonpersistentVectors compares with the proven optima over all sequences of Table 1, and over
+// those that may also drop values at any time.
 func TestNonpersistentVectors(t *testing.T) {
 	compared, faster := 0, 0
 	for _, v := range append(enginetest.Load("rotor_small"), enginetest.Load("paper_examples")...) {
@@ -50,8 +50,8 @@ func TestNonpersistentVectors(t *testing.T) {
 	}
 }
 
-// TestSmallestNonpersistentChain tells the story of Figure 2 with the smallest
-// chain that has it: 12 instead of 15.
+// TestSmallestNonpersistentChain solves the smallest chain that shows the effect of Figure 2: 12
+// instead of 15.
 func TestSmallestNonpersistentChain(t *testing.T) {
 	for _, v := range enginetest.Load("paper_examples") {
 		if v.ID != "p002-nonpersistent-min" {
@@ -68,8 +68,8 @@ func TestSmallestNonpersistentChain(t *testing.T) {
 	t.Fatal("the vector p002-nonpersistent-min is gone")
 }
 
-// TestNonpersistentAgainstBrute compares with a search that shares no code, on
-// chains of which some are solved faster without persistency, or only then.
+// TestNonpersistentAgainstBrute compares with a search that shares no code, on chains some of which
+// are solved faster without persistency, or only then.
 func TestNonpersistentAgainstBrute(t *testing.T) {
 	vectors := enginetest.Load("paper_examples")
 	example := vectors[slices.IndexFunc(vectors,
@@ -134,8 +134,8 @@ func vary(r *rand.Rand, c *engine.Chain) {
 	c.LossGradAllocated = r.IntN(4) == 0
 }
 
-// TestDropsPlay plays schedules that drop things, which no sequence of Table 1
-// can, and sees that they are never slower.
+// TestDropsPlay plays schedules that drop values at any time, which no sequence of Table 1 can, and
+// checks that they are never slower.
 func TestDropsPlay(t *testing.T) {
 	r := enginetest.Rand(15)
 	faster := 0
@@ -172,9 +172,8 @@ func TestDropsPlay(t *testing.T) {
 	}
 }
 
-// TestNonpersistentRefusesLongChains sees that a chain of one stage too many is
-// refused at once, and that the longest one stays within the memory that a
-// browser tab may use.
+// TestNonpersistentRefusesLongChains checks that a chain with one stage too many is refused at
+// once, and that the longest one stays within the memory that a browser tab may use.
 func TestNonpersistentRefusesLongChains(t *testing.T) {
 	shape := enginetest.Shape{MinStages: maxNonpersistentStages + 1, MaxStages: maxNonpersistentStages + 1}
 	c := enginetest.RandomChain(enginetest.Rand(16), shape)
@@ -187,8 +186,8 @@ func TestNonpersistentRefusesLongChains(t *testing.T) {
 	}
 }
 
-// TestNonpersistentBestSoFar stops the search after 2,000 polls, of which the best
-// persistent schedule takes less than half: that is what there is by then.
+// TestNonpersistentBestSoFar stops the search after 2,000 polls. The best persistent schedule,
+// which takes less than half of them, is the result.
 func TestNonpersistentBestSoFar(t *testing.T) {
 	r := enginetest.Rand(17)
 	shape := enginetest.Shape{MinStages: maxNonpersistentStages, MaxStages: maxNonpersistentStages}

@@ -17,8 +17,8 @@ import (
 // impossible is the cost of what does not fit.
 const impossible = int64(1) << 60
 
-// plain is the recursion of Theorem 1 as it stands, over every m: what table
-// has to agree with. ok is false if nothing fits.
+// plain is the recursion of Theorem 1 as printed, over every m, with which table has to agree. ok
+// is false if nothing fits.
 func plain(t *terms) (best int64, ok bool) {
 	if t.room < 0 {
 		return 0, false
@@ -51,7 +51,7 @@ func plainState(t *terms, row func(s, u int) []int64, s, u int, m int64) int64 {
 	}
 	best := impossible
 	if !t.outputOnly && m >= t.all(s, u) {
-		best = row(s+1, u)[min(m-t.saved[s], t.room)] // nobody comes here with more
+		best = row(s+1, u)[min(m-t.saved[s], t.room)] // no state is entered with more
 	}
 	if m >= t.none(s, u) {
 		sum := int64(0)
@@ -75,9 +75,8 @@ func combinations() []tricks {
 	return all
 }
 
-// TestTableAgainstPlainRecursion compares the table, with every combination of
-// its tricks, with the plain recursion on small chains: values, and the time of
-// the sequence that is found.
+// TestTableAgainstPlainRecursion compares the table, with every combination of its tricks, with the
+// plain recursion on small chains: the values, and the time of the sequence.
 func TestTableAgainstPlainRecursion(t *testing.T) {
 	if testing.Short() {
 		t.Skip("-short is for WebAssembly, after this ran natively")
@@ -281,9 +280,8 @@ func againstBrute(t *testing.T, seed uint64, class enginetest.Class,
 	t.Logf("%d feasible, %d with recomputation", feasible, smaller)
 }
 
-// TestGroupedSchedules solves chains with their stages taken together: what
-// comes out is a schedule of the chain, with the time that was found, within
-// the budget, and never faster than the optimum.
+// TestGroupedSchedules solves chains with their stages taken together. The result is a schedule of
+// the chain, with the time that was found, within the budget, and never faster than the optimum.
 func TestGroupedSchedules(t *testing.T) {
 	r := enginetest.Rand(6)
 	feasible := 0
@@ -315,8 +313,8 @@ func TestGroupedSchedules(t *testing.T) {
 	}
 }
 
-// TestLongChains compares chains that are grouped several times, and whose rows
-// are cut to narrow bands, with what comes out without groups and bands.
+// TestLongChains compares chains that are grouped several times, and whose rows are cut to narrow
+// bands, with the results without groups and bands.
 func TestLongChains(t *testing.T) {
 	r := enginetest.Rand(19)
 	for i := range 40 {
@@ -334,9 +332,8 @@ func TestLongChains(t *testing.T) {
 	}
 }
 
-// TestTableFull gives the rows hardly any memory: what comes out is a schedule
-// of the grouped chain that does not claim to be optimal, and a chain that is
-// too short for groups is refused.
+// TestTableFull gives the rows hardly any memory. The result is a schedule of the grouped chain
+// that does not claim to be optimal, and a chain that is too short for groups is refused.
 func TestTableFull(t *testing.T) {
 	before := maxRowBytes
 	defer func() { maxRowBytes = before }()
@@ -370,8 +367,8 @@ func TestTableFull(t *testing.T) {
 	}
 }
 
-// TestBestSoFar stops the solver when it has reached the chain itself: what it
-// has by then is a schedule of the grouped chain, and what it told before are slower ones.
+// TestBestSoFar stops the solver when it has reached the chain itself. The result is the schedule
+// of a grouped chain, and the schedules that were reported before are slower.
 func TestBestSoFar(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := enginetest.RandomChain(enginetest.Rand(8),

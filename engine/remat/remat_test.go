@@ -72,8 +72,8 @@ func TestSequentialVectors(t *testing.T) {
 	}
 }
 
-// TestReplayVectors walks the valid sequences of the vectors, of which many are
-// none that a strategy would find.
+// TestReplayVectors replays the valid sequences of the vectors, many of which no strategy would
+// find.
 func TestReplayVectors(t *testing.T) {
 	count := 0
 	for _, v := range append(enginetest.Load("simulate"), enginetest.Load("paper_examples")...) {
@@ -134,8 +134,8 @@ func TestReplayPlays(t *testing.T) {
 	}
 }
 
-// TestNothingLeft has room for the saved activations of the first stage to the byte; the
-// second one needs nothing.
+// TestNothingLeft has room for exactly the saved activations of the first stage; the second one
+// needs nothing.
 func TestNothingLeft(t *testing.T) {
 	c := &engine.Chain{Stages: []engine.Stage{{Forward: 3, Back: 1, Out: 5, Saved: 5}, {Forward: 2, Back: 1}}}
 	sol, err := solve(t, "rotor", problem(c, 5), nil)
@@ -175,7 +175,7 @@ func TestSequentialTakesTheFastest(t *testing.T) {
 	}
 }
 
-// TestSequentialTooManySegments is no matter of the budget.
+// TestSequentialTooManySegments checks that the error does not depend on the budget.
 func TestSequentialTooManySegments(t *testing.T) {
 	v := enginetest.Load("sequential")[0]
 	_, err := solve(t, "sequential", v.Problem(engine.Whole), engine.Args{"segments": "10"})
@@ -251,8 +251,8 @@ func TestInfeasibleNamesTheStage(t *testing.T) {
 	}
 }
 
-// TestPrinted plays the counterexample of Theorem 1 as printed: it accepts three
-// bytes, four are needed, and the strategy keeps to four.
+// TestPrinted plays the counterexample of Theorem 1 as printed: the theorem accepts three bytes,
+// four are needed, and the strategy refuses three.
 func TestPrinted(t *testing.T) {
 	for _, v := range enginetest.Load("paper_examples") {
 		if v.ID != "p002-mall-erratum" {
@@ -277,8 +277,8 @@ func TestPrinted(t *testing.T) {
 	t.Fatal("the vector p002-mall-erratum is gone")
 }
 
-// TestMediumPlays plays schedules of chains that are too long for brute force:
-// the claims have to come true.
+// TestMediumPlays plays schedules of chains that are too long for brute force, and checks their
+// claims.
 func TestMediumPlays(t *testing.T) {
 	r := enginetest.Rand(4)
 	for i := range 30 {

@@ -70,8 +70,8 @@ func TestSlotsRefuseKeepAll(t *testing.T) {
 	}
 }
 
-// TestTooFewSlots is no matter of the budget: the operations need more tensors
-// than there are slots.
+// TestTooFewSlots checks that the error does not depend on the budget: the operations need more
+// tensors than there are slots.
 func TestTooFewSlots(t *testing.T) {
 	c := &engine.Chain{Input: 1, InputGrad: 1, Stages: []engine.Stage{{Forward: 1, Back: 1, Out: 1, Saved: 1, Grad: 1}}}
 	for slots, want := range map[string]error{"3": engine.ErrUnsupported, "4": nil} {

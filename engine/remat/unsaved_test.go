@@ -12,9 +12,9 @@ import (
 	"memtide/engine/sim"
 )
 
-// TestUnsavedAgainstBrute compares the optima of chains with outputs that nobody
-// saves with a search that shares no code and tries more: such an output may stay
-// after F_all has read it, and its stage may run once more after that.
+// TestUnsavedAgainstBrute compares the optima of chains with unsaved outputs with a search that
+// shares no code and tries more: such an output may stay after F_all has read it, and its stage may
+// run once more after that.
 func TestUnsavedAgainstBrute(t *testing.T) {
 	r := enginetest.Rand(41)
 	feasible, slower := map[string]int{}, map[string]int{}
@@ -67,7 +67,7 @@ func TestUnsavedAgainstBrute(t *testing.T) {
 	t.Logf("%d cases, feasible %v, with recomputation %v", cases, feasible, slower)
 }
 
-// playClaims plays a solution: its claims have to come true, and check agrees.
+// playClaims plays a solution and checks its claims with the simulator and the checker.
 func playClaims(t *testing.T, input string, p *engine.Problem, sol *engine.Solution) {
 	t.Helper()
 	trace, err := sim.Play(p, sol.Schedule)
@@ -122,10 +122,9 @@ func TestUnsavedPlays(t *testing.T) {
 	}
 }
 
-// TestUnsavedKeepAll is a convolution, a normalisation and a ReLU, none in place:
-// the normalisation keeps the output of the convolution, and the ReLU its own.
-// Nobody keeps what the normalisation writes: plain training lets go of it when the
-// ReLU has run.
+// TestUnsavedKeepAll is a convolution, a normalisation and a ReLU, none in place: the normalisation
+// keeps the output of the convolution, and the ReLU its own. The output of the normalisation is
+// unsaved: plain training frees it when the ReLU has run.
 func TestUnsavedKeepAll(t *testing.T) {
 	c := &engine.Chain{Input: 1, InputGrad: 0, Stages: []engine.Stage{
 		{Name: "conv", Forward: 1, Back: 1, Out: 10, Saved: 10, Grad: 10},

@@ -48,7 +48,7 @@ type player struct {
 	pc    int      // the counter: the index of the next step
 	run   *running // the operation on the compute lane, nil if the lane stands still
 	hold  hold     // why the counter does not go on; the zero hold if it does
-	gap   Gap      // the open gap; its Reason is None if no gap is open
+	gap   Gap      // the open gap; the zero Gap if no gap is open
 	cause SpanID   // the span that let the counter get to pc: the last run, or the transfer of a Wait
 
 	runs   []int   // how often each operation ran

@@ -73,7 +73,7 @@ type Span struct {
 	End        time.Duration
 	// Why is what held the span back last, and Cause the span whose end let it start. For a run that started when
 	// the run before it ended, and for an operation of another lane that started when its step was reached, Why is
-	// Dependency and Cause the run before it. At time 0 they are None and NoSpan.
+	// Dependency and Cause the run before it. At time 0 Why is 0 (None) and Cause NoSpan.
 	Why   Reason
 	Cause SpanID
 }
@@ -84,8 +84,8 @@ type Gap struct {
 	Start, End time.Duration
 	Reason     Reason // one of NeedsData, NeedsRoom, CopyOut, Drain
 	Step       int    // the step that could not go on; len(schedule) for Drain
-	// Value is the value that the step waited for. It is NoValue if the step waited for room, or for an operation
-	// that Op.After names.
+	// Value is the value that the step waited for. It is NoValue if the step waited for room or for an operation
+	// that Op.After names, and for Drain.
 	Value engine.ValueID
 	Need  engine.Bytes // of NeedsRoom: the bytes that were missing at the start of the gap
 	Cause SpanID       // the transfer, or the operation of another lane, whose progress ended the gap

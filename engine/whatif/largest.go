@@ -37,17 +37,14 @@ func LargestBatch(ctx context.Context, q *BatchQuestion, report func(BatchProgre
 		s.a.Gaps = s.a.Gaps || start > 0
 	}
 	s.a.Fails, s.a.Tried, s.a.Batch = s.fails, len(s.known), s.trains
-	switch {
-	case s.err != nil:
+	if s.err != nil {
 		return &s.a, s.err
-	case s.trains == 0:
-		// The point has the smallest budget for one sample; the error says if the strategy does not apply.
-		at, err := AtBatch(ctx, q, 1)
-		s.a.Smallest = at.Smallest
-		return &s.a, err
 	}
-	at, err := AtBatch(ctx, q, s.trains)
-	s.a.BatchPoint = at
+	at, err := AtBatch(ctx, q, max(s.trains, 1))
+	if s.trains > 0 {
+		s.a.BatchPoint = at
+	}
+	s.a.Smallest = at.Smallest
 	return &s.a, err
 }
 

@@ -1,6 +1,7 @@
 package whatif
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -26,12 +27,7 @@ type BatchQuestion struct {
 // MaxBatch is the largest batch that is tried by default.
 const MaxBatch = 1 << 16
 
-func (q *BatchQuestion) most() int {
-	if q.Most > 0 {
-		return q.Most
-	}
-	return MaxBatch
-}
+func (q *BatchQuestion) most() int { return cmp.Or(q.Most, MaxBatch) }
 
 func (q *BatchQuestion) problem(batch int) (*engine.Problem, error) {
 	p, err := q.Build(batch)

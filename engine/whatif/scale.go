@@ -38,13 +38,12 @@ func ScaleChain(c *engine.Chain) (Builder, error) {
 	}, nil
 }
 
-// ScaleGraph returns a Builder that scales a graph of a batch: its activations and their gradients, but not its
-// weights.
-func ScaleGraph(g *engine.Graph, batch int) (Builder, error) {
-	if batch < 1 {
+// ScaleGraph returns a Builder that scales a graph of the batch from: its activations and their gradients, but not
+// its weights.
+func ScaleGraph(g *engine.Graph, from int) (Builder, error) {
+	if from < 1 {
 		return nil, fmt.Errorf("the profile does not say its batch; other batches are scaled from it")
 	}
-	from := batch
 	return func(batch int) (*engine.Problem, error) {
 		s := scaling{to: batch, from: from}
 		if err := s.check(); err != nil {

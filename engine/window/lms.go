@@ -64,15 +64,7 @@ func solveLMS(p *engine.Problem, args engine.Parsed, poll *engine.Poll) (*engine
 			}
 		}
 	}
-	if b.run == nil && poll.Err() != nil {
-		return nil, poll.Err()
-	}
-	least, first := thresholds[0], max(args.Int("ahead"), 1)
-	sol, err := b.solution(n, n.lms(least, first))
-	if err != nil {
-		return nil, err
-	}
-	return sol, poll.Err()
+	return b.found(n, n.lms(thresholds[0], max(args.Int("ahead"), 1)))
 }
 
 // ByLMS returns the schedule for a threshold and a number of operations ahead. With ahead 0 it fetches just before

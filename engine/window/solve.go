@@ -38,6 +38,19 @@ func (b *best) try(n *network, w walk, note string) (ok bool) {
 	return true
 }
 
+// found returns the result of a search: the best walk, and the error of poll if it has stopped the search. least is
+// as for solution.
+func (b *best) found(n *network, least walk) (*engine.Solution, error) {
+	if err := n.poll.Err(); err != nil && b.run == nil {
+		return nil, err
+	}
+	sol, err := b.solution(n, least)
+	if err != nil {
+		return nil, err
+	}
+	return sol, n.poll.Err()
+}
+
 // solution returns the best walk as a solution. least is the allowed walk that needs the least memory, for the
 // error if no walk fits.
 func (b *best) solution(n *network, least walk) (*engine.Solution, error) {

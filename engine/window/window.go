@@ -45,14 +45,7 @@ func solveWindow(p *engine.Problem, args engine.Parsed, poll *engine.Poll) (*eng
 	}
 	var b best
 	n.searchWindow(&b)
-	if b.run == nil && poll.Err() != nil {
-		return nil, poll.Err()
-	}
-	sol, err := b.solution(n, n.windowed(0))
-	if err != nil {
-		return nil, err
-	}
-	return sol, poll.Err()
+	return b.found(n, n.windowed(0))
 }
 
 // ByWindow returns the schedule for a window of a size in bytes, while the strategy takes MiB. A window of 0 covers

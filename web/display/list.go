@@ -1,8 +1,7 @@
-// Package display implements display lists: rectangles, areas, lines and texts in the
-// order in which they are painted, with colours by Role. It does not know what a list
-// shows. web/static/paint.js paints a List on a canvas from one packed buffer
-// (AppendBuffer), and WriteSVG writes it as SVG; both look the same. Widths of texts
-// are estimates that err to the wide side.
+// Package display implements display lists: rectangles, areas, lines and texts in the order in which
+// they are painted, with colours by Role. It does not know what a list shows. web/static/paint.js
+// paints a List on a canvas from one packed buffer (AppendBuffer), and WriteSVG writes it as SVG; both
+// look the same. Widths of texts are estimates that err to the wide side.
 package display
 
 import (

@@ -10,10 +10,9 @@ import (
 
 // SVGOptions are the options of List.WriteSVG.
 type SVGOptions struct {
-	// Standalone writes a file that contains its style sheet. Otherwise the
-	// result is an element for a page whose style sheet includes CSS(); it
-	// contains neither style elements nor style attributes, so that a strict
-	// content security policy allows it.
+	// Standalone writes a file that contains its style sheet. Otherwise the result is an element for a
+	// page whose style sheet includes CSS(); it contains neither style elements nor style attributes,
+	// so that a strict content security policy allows it.
 	Standalone bool
 	// Theme fixes the colours, so that no style sheet is needed. If it is nil, an element
 	// has the colours of its page, and a file follows prefers-color-scheme.

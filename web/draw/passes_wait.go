@@ -132,10 +132,8 @@ func (x *Passes) Follow(t lookup.Target) lookup.Target {
 func (x *Passes) last() int {
 	best, at := -1, time.Duration(-1)
 	for r := range x.ranks {
-		if from, to := x.Numbers(r); to > from {
-			if p, _ := x.Pass(to - 1); p.End > at {
-				best, at = to-1, p.End
-			}
+		if list := x.ranks[r].Passes; len(list) > 0 && list[len(list)-1].End > at {
+			best, at = x.first[r+1]-1, list[len(list)-1].End
 		}
 	}
 	return best

@@ -1,6 +1,5 @@
-// Package draw draws the pictures of a trace: which stages are kept, recomputed or
-// offloaded (Strip), what runs when (Timeline) and what the memory holds
-// (Memory), the last two on one time axis.
+// Package draw draws the pictures of a trace: which stages are kept, recomputed or offloaded (Strip),
+// what runs when (Timeline) and what the memory holds (Memory), the last two on one time axis.
 //
 //	engine.Problem + sim.Trace -> lookup.Index -> tell.Index -> Index -> Draw(View) -> Scene -> paint.js | SVG
 //

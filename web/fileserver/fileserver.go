@@ -6,6 +6,7 @@
 package fileserver
 
 import (
+	"cmp"
 	"io/fs"
 	"mime"
 	"net/http"
@@ -110,11 +111,7 @@ func serve(w http.ResponseWriter, r *http.Request, root *os.Root, name string, f
 	// Sandboxed frames have an opaque origin, so that all their requests are cross-origin.
 	h.Set("Access-Control-Allow-Origin", "*")
 	ext := strings.ToLower(filepath.Ext(name))
-	kind := types[ext]
-	if kind == "" {
-		kind = mime.TypeByExtension(ext)
-	}
-	if kind != "" {
+	if kind := cmp.Or(types[ext], mime.TypeByExtension(ext)); kind != "" {
 		h.Set("Content-Type", kind)
 	}
 	h.Add("Vary", "Accept-Encoding")

@@ -24,8 +24,8 @@ type Network struct {
 	Chain   *engine.ChainGraph // nil if the network is a graph of operations
 	Lint    []string
 	Totals  proto.Totals
-	Budgets tradeoff.Range // that are worth a choice
-	Config  string         // text of the config.json that the profile was read from; empty if too long or another format
+	Budgets tradeoff.Range // the budgets of the slider
+	Config  string         // text of the config.json that was read; empty if too long or another format
 	Step    engine.Args    // with Config: see profiles.Profile.Step
 
 	linked *profiles.Profile // cached by Linked

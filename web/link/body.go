@@ -8,11 +8,10 @@ import (
 	"memtide/web/choice"
 )
 
-// The body of a blob holds a chain profile exactly: times to the nanosecond,
-// sizes to the byte. Numbers are stored in columns, as differences from a predictor:
-// the row before, or once or twice an earlier column, because a backward takes about
-// two forwards and a gradient has the size of its output. Names are stored as runs:
-// h.0, h.1, h.2 is one name and two tokens.
+// The body of a blob holds a chain profile exactly: times to the nanosecond, sizes to the byte. Numbers
+// are stored in columns, as differences from a predictor: the row before, or once or twice an earlier
+// column, because a backward takes about two forwards and a gradient has the size of its output. Names
+// are stored as runs: h.0, h.1, h.2 is one name and two tokens.
 
 // encodeBody returns the body of a chain profile and the version of its layout.
 func encodeBody(p *profiles.Profile) (body []byte, version byte) {

@@ -7,10 +7,9 @@
 // The keys of a choice are in the table choice.Fields, those of a look in Look.fields.
 // docs/links.md lists both, and the keys v, sum, d and b.KEY.
 //
-// People also write links by hand. Parse ignores order and case, keeps unknown keys, and
-// drops a bad value with a note. String is canonical: it has a fixed order and only what
-// differs from the defaults. Blobs come last, because a link that is cut loses its end, and
-// a blob contains its own length.
+// People also write links by hand. Parse ignores order and case, keeps unknown keys, and drops a bad
+// value with a note. String is canonical: it has a fixed order and only what differs from the defaults.
+// Blobs come last, because a link that is cut loses its end, and a blob contains its own length.
 package link
 
 import (

@@ -141,8 +141,11 @@ func (q *reading) held(data []byte) (*Profile, error) {
 	}
 	claims := claimants(data)
 	switch {
+	case len(claims) == 0 && diagnose == nil: // the program links only the native format
+		return nil, &FormatError{Found: "The content is not in memtide's own format",
+			Expected: "Only that is read here."}
 	case len(claims) == 0:
-		return nil, unknownContent(data)
+		return nil, diagnose(data[:min(len(data), HeadSize)])
 	case len(claims) > 1:
 		return nil, &FormatError{
 			Found:    fmt.Sprintf("The content reads as %s and as %s", claims[0].Title, claims[1].Title),
@@ -262,16 +265,6 @@ func RegisterDiagnosis(f func(head []byte) *FormatError) {
 
 var diagnose func(head []byte) *FormatError
 
-// unknownContent returns the error for content that no format claims. Without a diagnosis it
-// can only name the native format: such a program is linked with that alone, and the page asks
-// the complete reader first.
-func unknownContent(data []byte) error {
-	if diagnose == nil {
-		return &FormatError{Found: "The content is not in memtide's own format", Expected: "Only that is read here."}
-	}
-	return diagnose(data[:min(len(data), HeadSize)])
-}
-
 // Unpack unzips data if it is gzipped, and removes a byte order mark, as Decode does.
 func Unpack(data []byte, poll *engine.Poll) ([]byte, error) {
 	if isGzip(data) {
@@ -319,7 +312,13 @@ func unzip(c Content) (*unzipped, error) {
 	}
 	head := make([]byte, HeadSize)
 	n, _ := io.ReadFull(zr, head) // an error comes again when the rest is read
-	return &unzipped{zr: zr, head: head[:n], said: int(unpackedSize(tail, c.Size())), size: c.Size()}, nil
+	u := &unzipped{zr: zr, head: head[:n], size: c.Size()}
+	if c.Size() >= 18 { // deflate packs at most 1032 bytes into one (RFC 1951): a larger size is wrong
+		if said := int64(binary.LittleEndian.Uint32(tail)); said <= 1032*c.Size() {
+			u.said = int(said)
+		}
+	}
+	return u, nil
 }
 
 // limit sets the most that may be unpacked.
@@ -389,17 +388,4 @@ func tooLargeUnpacked(most, packed, size int) error {
 	return &FormatError{Found: fmt.Sprintf("The file unpacks to more than %s, from %d bytes", megabytes(packed), size),
 		Expected: "A packed file may unpack to 64 MiB and 40 times its size.",
 		Remedy:   "If it is what it should be, unpack it first and open that."}
-}
-
-// unpackedSize returns the content size in the trailer end of a gzip file of packed bytes, or 0
-// if it is not plausible: deflate packs at most 1032 bytes into one (RFC 1951).
-func unpackedSize(end []byte, packed int64) int64 {
-	if len(end) < 4 || packed < 18 {
-		return 0
-	}
-	n := int64(binary.LittleEndian.Uint32(end[len(end)-4:]))
-	if n > 1032*packed {
-		return 0
-	}
-	return n
 }

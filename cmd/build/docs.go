@@ -40,19 +40,13 @@ type document struct {
 	src   []byte
 }
 
-// markdown returns a parser of CommonMark with tables. It passes HTML, because the project
-// writes all of docs/.
-func markdown() goldmark.Markdown {
-	return goldmark.New(goldmark.WithExtensions(extension.Table),
-		goldmark.WithParserOptions(parser.WithAutoHeadingID()),
-		goldmark.WithRendererOptions(html.WithUnsafe(),
-			renderer.WithNodeRenderers(util.Prioritized(new(codeBlocks), 100))))
-}
-
 // docs makes docs/ of the site from the Markdown files of docs/. An image whose source is a link
 // to the page (../#p=...) becomes a live view, with a prepared picture until it starts.
 func (s *site) docs() {
-	md := markdown()
+	md := goldmark.New(goldmark.WithExtensions(extension.Table),
+		goldmark.WithParserOptions(parser.WithAutoHeadingID()),
+		goldmark.WithRendererOptions(html.WithUnsafe(), // all of docs/ is written by the project
+			renderer.WithNodeRenderers(util.Prioritized(new(codeBlocks), 100))))
 	pages := s.documents(md)
 	tmpl := s.template("docs", "page.html")
 	cli.Check(os.MkdirAll(filepath.Join(s.dir, "docs"), 0o755))
@@ -75,15 +69,6 @@ func (s *site) docs() {
 // their names in docs/ of the site.
 var downloads = map[string]string{"../profiles/collect.py": "collect.py",
 	"../profiles/memtide_torch.py": "memtide_torch.py"}
-
-// download puts such a file into docs/ of the site.
-func (s *site) download(file string) {
-	name := "docs/" + downloads[file]
-	if slices.ContainsFunc(s.written, func(a asset) bool { return a.name == name }) {
-		return // written for another page already
-	}
-	s.put(name, s.read("docs", filepath.FromSlash(file)))
-}
 
 // exampleAddress is the address of the site in the documents. The flag -site replaces it.
 const exampleAddress = "https://example.org/memtide/"
@@ -148,7 +133,10 @@ func (d *document) prepare(pages []*document, p *posters) {
 			switch {
 			case downloads[to] != "":
 				n.Destination = []byte(downloads[to])
-				p.site.download(to)
+				name := "docs/" + downloads[to]
+				if !slices.ContainsFunc(p.site.written, func(a asset) bool { return a.name == name }) {
+					p.site.put(name, p.site.read("docs", filepath.FromSlash(to)))
+				}
 			case i >= 0 && anchor != "":
 				n.Destination = []byte(pages[i].Href + "#" + anchor)
 			case i >= 0:

@@ -1,78 +1,72 @@
 //go:build !js
 
-// Command build makes the site: everything that a static host needs, in one
-// directory, with names that change when the content does.
+// Command build makes the site: everything that a static host needs, in one directory, under
+// names that change with the content.
 //
 //	go run ./cmd/build [-out dist] [-release] [-site URL] [-packages packages]
 //	go run ./cmd/build -watch localhost:8080
 //
-// It regenerates the Vugu components, compiles the program to WebAssembly,
-// bundles the chart library with esbuild, solves the first picture with the
-// very code that the page runs, and fills in index.html. Nothing third-party is
-// kept in the repository: Go's and Vugu's scripts come from where they are
-// installed, the charts from npm by package-lock.json.
+// It regenerates the Vugu components, compiles the program to WebAssembly, bundles the chart
+// library with esbuild, solves the first picture with the code that the page runs, and fills in
+// index.html. The repository contains no third-party code: the scripts of Go and Vugu come from
+// their installations, the chart library from npm as package-lock.json names it.
 //
 // # Watching
 //
-// With -watch (make watch) the page is served from a folder of its own, as the compiler
-// leaves the program, and whatever is changed in a component, a Go file, a script or a
-// style sheet is built and loaded again by the open pages (watch.go). What this command
-// itself is compiled with stays as it was at the start: the picture before any script
-// runs, the colours, the lists of strategies and formats.
+// With -watch (make watch), the command serves the page from a temporary directory, with the
+// program as the compiler leaves it. When a component, a Go file, a script or a style sheet
+// changes, the command rebuilds it, and open pages reload (watch.go). Data compiled into this
+// command itself do not change until it is restarted: the picture shown before scripts run, the
+// colours, and the lists of strategies and formats.
 //
 // # Size
 //
-// The page's program is 1.60 MB with brotli (2.31 MB with gzip), and all that a first
-// visit loads 1.76 MB, charts included. What makes it smaller than the compiler leaves
-// it, after compression:
+// The page's program has 1.60 MB with brotli (2.31 MB with gzip); a first visit loads 1.76 MB,
+// charts included. These steps make the compressed program smaller:
 //
 //   - functions are inlined only where that pays (inlining, 9 %);
 //   - the linked program is rewritten (cmd/wasmopt, 28 %);
-//   - brotli gets its largest window (1 %);
-//   - of the chart library only lines, marks and axes of numbers are in the bundle
-//     (site.go, 35 KB).
+//   - brotli uses its largest window (1 %);
+//   - the bundle has only the lines, marks and number axes of the chart library (site.go, 35 KB).
 //
-// Replacing files of the standard library, and the generated components by shorter ones,
-// would take 6 % more, which is not worth what it costs to keep up with both.
+// Replacing files of the standard library and shortening generated components would save another
+// 6 %, less than the work to keep up with both is worth. A page without the solvers would be
+// usable after 12 % fewer bytes, but a second program for the solvers would contain the runtime
+// again.
 //
-// What cmd/wasmopt does depends on the version of Go: it is verified, and left out with a
-// word for another; the ceilings in guard_test.go then say how much that is. A page without the
-// solvers would weigh 12 % less before it can be used, but a second program for the
-// solvers would bring the runtime again.
+// cmd/wasmopt was verified for some versions of Go. For others it leaves passes out and prints
+// why; guard_test.go limits the size of the program.
 //
-// # Two programs
+// # Programs
 //
-// The page and its workers are one binary, which imports no format but our own, no
-// allocator, and of the strategies none that only searches graphs of operations: links
-// and presets need no other, and what is not imported is not linked. Whatever else is
-// asked for loads a second program (wasm/second), the same worker without the page, which
-// imports engine/all, profiles/formats/all, and the parts of wasm/serve that answer about
-// addresses, memory snapshots and training steps, and write schedules: what most visitors
-// never need. A test says which program links what. What the page has to know of the rest is read from
-// the registries here: the endings that its file picker offers are put in by the linker,
-// the strategies and allocators that it can name as a file that describes them
-// (program.go). Must not
-// be linked into either: net/http, log/slog and protobuf. A third program, wasm/puzzle, is
-// that of puzzle.html alone: no visit of the page loads it, and it is not kept offline.
+// The page and its workers are one binary. It imports only the native format, no allocator, and
+// no strategy that only searches graphs of operations, because links and presets need no others.
+// For anything else the page loads a second program (wasm/second), a worker that also imports
+// engine/all, profiles/formats/all, and the parts of wasm/serve that answer questions about
+// addresses, memory snapshots and training steps and that write schedules. A test lists what
+// each program links. This command reads from the registries what the page must know about the
+// second program: the file name endings for the file picker, which the linker sets, and the
+// strategies and allocators, from a generated file (program.go). Neither program may link
+// net/http, log/slog or protobuf. A third program, wasm/puzzle, belongs to puzzle.html; the page
+// does not load it, and the service worker does not keep it.
 //
 // # Offline
 //
-// A service worker keeps the files of one release. Names with a hash never change; a
-// new release waits until the pages of the old one are closed, so that a page always
-// finds the files it was built with. The page itself is always asked for; where the
-// server has not answered after two seconds, the kept one opens. Frames register none.
+// A service worker keeps the files of one release. Files with a hash in their names never change.
+// A new release waits until the pages of the old one are closed, so a page always finds the files
+// that it was built with. The page itself is always requested from the server; if the server does
+// not answer within two seconds, the kept page opens. Frames register no service worker.
 //
 // # Start
 //
-// A script in the page's head (start.js, allowed by its hash) starts the first worker
-// before anything else is read. The worker loads and compiles the program and posts it
-// to the page: the page's own thread is free for the prepared picture, and the worker
-// waits for no message of the page, which would have to pass through that busy thread.
-// Nothing is preloaded, because a browser finds
-// compiled code again only for a program that was not. Bytes are counted for the
-// progress bar on the first visit only, because counting takes as long as compiling. The
-// other workers start a moment after the first answer, or when something waits for them.
-// Charts are loaded when the first schedule is on screen.
+// A script in the page's head (start.js, allowed by its hash) starts the first worker before
+// anything else is read. The worker loads and compiles the program and posts it to the page, so
+// that the page's thread is free for the prepared picture and the worker need not wait for a
+// message from that busy thread. Nothing is preloaded: a browser reuses compiled code only for
+// programs that were not preloaded. Bytes are counted for the progress bar on the first visit
+// only, because counting takes as long as compiling. The other workers start shortly after the
+// first answer, or when a request waits for them. Charts are loaded when the first schedule is
+// on screen.
 package main
 
 import (
@@ -103,7 +97,10 @@ func main() {
 	flag.Parse()
 	start := time.Now()
 	err := cli.Try(func() {
-		s := newSite(*out)
+		s := &site{root: cli.Must(moduleRoot()), dir: *out}
+		if !filepath.IsAbs(*out) {
+			s.dir = filepath.Join(s.root, *out)
+		}
 		if *address != "" {
 			s.address = strings.TrimSuffix(*address, "/") + "/"
 		}
@@ -134,15 +131,6 @@ func main() {
 		fmt.Fprintln(os.Stderr, "build:", err)
 		os.Exit(1)
 	}
-}
-
-// newSite returns a site in the directory out, relative to the module's root unless absolute.
-func newSite(out string) *site {
-	root := cli.Must(moduleRoot())
-	if !filepath.IsAbs(out) {
-		out = filepath.Join(root, out)
-	}
-	return &site{root: root, dir: out}
 }
 
 // build runs the steps in order. An error has the step that it ended.

@@ -26,24 +26,20 @@ import (
 // components is the folder of the packages whose *_gen.go files are generated from .vugu files.
 const components = "web/ui"
 
-// componentFolders returns the folders with .vugu files, sorted.
-func (s *site) componentFolders() (out []string) {
-	cli.Check(filepath.WalkDir(filepath.Join(s.root, components), func(path string, d fs.DirEntry, err error) error {
-		if dir := filepath.Dir(path); err == nil && filepath.Ext(path) == ".vugu" && !slices.Contains(out, dir) {
-			out = append(out, dir)
-		}
-		return err
-	}))
-	return out
-}
-
 // generate regenerates the components, and reports whether any has changed. The files are
 // committed, so that the module builds without this step.
 //
 // The generator works on a copy, and each changed file is then renamed into place: two builds at
 // a time do not see each other's incomplete components.
 func (s *site) generate() (stale bool) {
-	for _, dir := range s.componentFolders() {
+	var folders []string // with .vugu files
+	cli.Check(filepath.WalkDir(filepath.Join(s.root, components), func(path string, d fs.DirEntry, err error) error {
+		if dir := filepath.Dir(path); err == nil && filepath.Ext(path) == ".vugu" && !slices.Contains(folders, dir) {
+			folders = append(folders, dir)
+		}
+		return err
+	}))
+	for _, dir := range folders {
 		cli.Within(dir, func() { stale = s.generateIn(dir) || stale })
 	}
 	return stale

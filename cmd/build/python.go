@@ -5,6 +5,7 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -30,19 +31,14 @@ var (
 func (s *site) singlePython() (stale bool) {
 	made := filepath.Join(cli.Must(os.MkdirTemp("", "memtide-python-")), "made.py")
 	defer os.RemoveAll(filepath.Dir(made))
-	cli.Check(os.WriteFile(made, onePython(os.DirFS(filepath.Join(s.root, pythonPackage)).(readFileFS)), 0o644))
+	cli.Check(os.WriteFile(made, onePython(os.DirFS(filepath.Join(s.root, pythonPackage))), 0o644))
 	return replace(filepath.Join(s.root, pythonFile), made)
-}
-
-// readFileFS is the part of fs.ReadFileFS that onePython needs.
-type readFileFS interface {
-	ReadFile(name string) ([]byte, error)
 }
 
 // onePython returns the modules of a Python package as one file: each module after those that it
 // imports, __main__ last, without the imports from each other. Therefore only one module may
 // define a name, and an import may not rename one.
-func onePython(dir readFileFS) []byte {
+func onePython(dir fs.FS) []byte {
 	var body bytes.Buffer
 	var doc string
 	var imports, seen []string
@@ -52,7 +48,7 @@ func onePython(dir readFileFS) []byte {
 			return
 		}
 		seen = append(seen, module)
-		text := string(cli.Must(dir.ReadFile(module + ".py")))
+		text := string(cli.Must(fs.ReadFile(dir, module+".py")))
 		for _, m := range relativeImport.FindAllStringSubmatch(text, -1) {
 			add(m[1])
 		}

@@ -17,7 +17,7 @@ func TestPythonFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := onePython(os.DirFS(filepath.Join(root, pythonPackage)).(readFileFS))
+	want := onePython(os.DirFS(filepath.Join(root, pythonPackage)))
 	if !bytes.Equal(got, want) {
 		t.Errorf("%s is not what %s makes: got %d bytes, want %d; run make generate", pythonFile, pythonPackage, len(got), len(want))
 	}

@@ -67,7 +67,14 @@ func batch(ctx context.Context, e *env, c *asked, o batchOptions, args []string)
 	c.flags.Args = nil // the strategy of the link need not have them
 	asked := c.flags.Budget != (choice.Budget{})
 	in := c.read(ctx, e, args)
-	g := &grown{in: in, complete: true, budget: in.batchBudget(asked), methods: in.batchMethods(o.strategies, given)}
+	methods := in.methods(o.strategies, given)
+	if o.strategies == "" { // all that can work here, with keeping everything first
+		methods = slices.DeleteFunc(methods, func(m proto.Method) bool {
+			return in.graph && !engine.Lookup(m.Strategy).Graphs
+		})
+		methods = append([]proto.Method{{Strategy: engine.KeepAll}}, methods...)
+	}
+	g := &grown{in: in, complete: true, budget: in.batchBudget(asked), methods: methods}
 	g.build, g.most, g.model = in.builder(o.most)
 	g.batches = batchList(o.batches, g.most)
 	cli.Check(g.run(ctx, e, o))
@@ -88,19 +95,6 @@ func (in *input) batchBudget(asked bool) engine.Bytes {
 		fail("-budget: this network is a graph, whose share of keeping everything is not known; give a size")
 	}
 	return in.link.Budget.Of(in.profile.Totals().KeepAllPeak)
-}
-
-// batchMethods returns the named strategies, or all that can work here with keeping everything
-// first.
-func (in *input) batchMethods(names string, given engine.Args) []proto.Method {
-	methods := in.methods(names, given)
-	if names != "" {
-		return methods
-	}
-	methods = slices.DeleteFunc(methods, func(m proto.Method) bool {
-		return in.graph && !engine.Lookup(m.Strategy).Graphs
-	})
-	return append([]proto.Method{{Strategy: engine.KeepAll}}, methods...)
 }
 
 // builder returns how the network gets another batch, the largest batch, and the method in a

@@ -69,7 +69,20 @@ func examine(ctx context.Context, e *env, files []string, device, at int, asJSON
 	e.tell(asJSON, func() any {
 		return &doctorReport{Schema: doctorSchema, Name: read[0].Name, Findings: findings(read),
 			Notes: read[0].Source.Notes, Report: r}
-	}, func() string { return doctorText(read[0], r) })
+	}, func() string {
+		return cli.Table(func(w *tabwriter.Writer) {
+			title(w, read[0], r)
+			if f := r.Failure; f != nil {
+				failureText(w, f)
+			}
+			fmt.Fprintf(w, "\n%s\n", adviceText(r))
+			aliveText(w, r)
+			if len(r.Replays) > 0 {
+				replayText(w, r)
+			}
+			growthText(w, r)
+		})
+	})
 }
 
 const doctorSchema = "memtide-doctor/1"
@@ -107,22 +120,6 @@ func findings(read []*profiles.Profile) []string {
 
 // mostLines limits a list for people; -json has more.
 const mostLines = 12
-
-// doctorText returns a report for people.
-func doctorText(p *profiles.Profile, r *doctor.Report) string {
-	return cli.Table(func(w *tabwriter.Writer) {
-		title(w, p, r)
-		if f := r.Failure; f != nil {
-			failureText(w, f)
-		}
-		fmt.Fprintf(w, "\n%s\n", adviceText(r))
-		aliveText(w, r)
-		if len(r.Replays) > 0 {
-			replayText(w, r)
-		}
-		growthText(w, r)
-	})
-}
 
 func title(w *tabwriter.Writer, p *profiles.Profile, r *doctor.Report) {
 	fmt.Fprintf(w, "%s: device %d of %d, %s\n", cli.Printable(p.Name), r.Device, max(1, len(r.Devices)),
@@ -189,23 +186,18 @@ func adviceText(r *doctor.Report) string {
 	case doctor.Unrecorded:
 		return "No events: whether a request failed is not recorded, nor can be known what settings would change and what grows.\nCall torch.cuda.memory._record_memory_history() before the step."
 	case doctor.Inexact:
-		return inexactText(r)
+		a := &r.Advice
+		switch {
+		case a.Replayed == 0:
+			return fmt.Sprintf("No setting is advised: those of the run, %s, are not among what can be replayed.",
+				cli.Printable(r.Settings))
+		case r.PeakReserved < r.Peak:
+			return fmt.Sprintf("No setting is advised: %s is recorded as reserved and %s as in use, so segments are missing from the recording.", format.Bytes(r.PeakReserved), format.Bytes(r.Peak))
+		}
+		return fmt.Sprintf("No setting is advised: a replay of the settings of the run reserves %s, and %s was reserved (%s).\nMore than 5 %% off, what replays of other settings say is worth nothing here. Record from the start of the program.",
+			format.Bytes(a.Replayed), format.Bytes(r.PeakReserved), format.Percent(a.Off(r.PeakReserved)))
 	}
 	return "Nothing failed, and no setting of the allocator would reserve much less."
-}
-
-// inexactText returns why no setting is advised.
-func inexactText(r *doctor.Report) string {
-	a := &r.Advice
-	if a.Replayed == 0 {
-		return fmt.Sprintf("No setting is advised: those of the run, %s, are not among what can be replayed.",
-			cli.Printable(r.Settings))
-	}
-	if r.PeakReserved < r.Peak {
-		return fmt.Sprintf("No setting is advised: %s is recorded as reserved and %s as in use, so segments are missing from the recording.", format.Bytes(r.PeakReserved), format.Bytes(r.Peak))
-	}
-	return fmt.Sprintf("No setting is advised: a replay of the settings of the run reserves %s, and %s was reserved (%s).\nMore than 5 %% off, what replays of other settings say is worth nothing here. Record from the start of the program.",
-		format.Bytes(a.Replayed), format.Bytes(r.PeakReserved), format.Percent(a.Off(r.PeakReserved)))
 }
 
 func aliveText(w *tabwriter.Writer, r *doctor.Report) {

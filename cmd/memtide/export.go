@@ -190,7 +190,13 @@ standard error.`,
 		return func(ctx context.Context, e *env, args []string) {
 			checkBase(*base)
 			in := c.read(ctx, e, args)
-			in.takeSteps()
+			if l := &in.link; in.graph {
+				l.Ops = ""
+			} else if l.Profile != nil && link.HoldsOps(l.Profile.Packed) {
+				if l.Ops = l.Profile.Packed; len(l.Sealed()) > link.Longest { // no room beside the chain
+					l.Ops = ""
+				}
+			}
 			fragment := cli.Must(in.permalink())
 			full := *base + "#" + fragment
 			fmt.Fprintln(e.stdout, full)
@@ -203,21 +209,6 @@ standard error.`,
 			fmt.Fprintf(e.stderr, "%d characters: %s\n", len(full), link.Fits(len(full)))
 		}
 	},
-}
-
-// takeSteps adds the operators of a step to the link, if there is room for them and the chain.
-func (in *input) takeSteps() {
-	l := &in.link
-	switch {
-	case in.graph:
-		l.Ops = ""
-		return
-	case l.Profile == nil || !link.HoldsOps(l.Profile.Packed):
-		return
-	}
-	if l.Ops = l.Profile.Packed; len(l.Sealed()) > link.Longest {
-		l.Ops = ""
-	}
 }
 
 // permalink returns the fragment of the link to this input, without the #. It returns an error

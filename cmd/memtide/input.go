@@ -187,8 +187,18 @@ func readable(name string, err error) {
 		cli.Fail("%s: reading was interrupted before its end", sourceOf(name))
 	case errors.As(err, &path):
 		fail("%s: %v", sourceOf(name), path.Err)
-	default:
-		fail("%s: %s", sourceOf(name), explain(err))
+	default: // one line for each problem
+		text := []string{err.Error()}
+		if problems := profiles.Problems(err); len(problems) > 0 {
+			text = nil
+			for _, p := range problems {
+				text = append(text, p.Error()+" "+p.Remedy)
+			}
+		}
+		if many, ok := err.(*profiles.FormatErrors); ok && many.More > 0 {
+			text = append(text, fmt.Sprintf("And %d more.", many.More))
+		}
+		fail("%s: %s", sourceOf(name), strings.Join(text, "\n  "))
 	}
 }
 
@@ -208,23 +218,6 @@ type diskFile struct {
 
 // Size returns the size of the file when it was opened.
 func (f diskFile) Size() int64 { return f.size }
-
-// explain returns what is wrong with a file: place, finding, expectation and remedy, one line
-// for each problem.
-func explain(err error) string {
-	problems := profiles.Problems(err)
-	if len(problems) == 0 {
-		return err.Error()
-	}
-	var lines []string
-	for _, p := range problems {
-		lines = append(lines, p.Error()+" "+p.Remedy)
-	}
-	if many, ok := err.(*profiles.FormatErrors); ok && many.More > 0 {
-		lines = append(lines, fmt.Sprintf("And %d more.", many.More))
-	}
-	return strings.Join(lines, "\n  ")
-}
 
 // chooseKind decides whether the chain or the operations are solved. A link says so only if the
 // network has both.

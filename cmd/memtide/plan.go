@@ -84,10 +84,24 @@ func (p *planFlags) define(fs *flag.FlagSet) {
 		help := doc + fmt.Sprintf(" (default %s)", o.Default)
 		switch {
 		case o.Name == ask.Context:
-			fs.Func(o.Name, doc+" (default 1GiB)", p.setContext)
+			fs.Func(o.Name, doc+" (default 1GiB)", func(value string) error {
+				n, err := format.ParseBytes(value)
+				if err == nil {
+					p.args[ask.Context] = strconv.FormatInt(int64((n+engine.MiB-1)/engine.MiB), 10)
+				}
+				return err
+			})
 		case o.Name == "height":
 			fs.Func("side",
-				"`PIXELS` of a picture or a frame, height x width, for example 480x832, or one number for both; instead of -seq", p.setSide)
+				"`PIXELS` of a picture or a frame, height x width, for example 480x832, or one number for both; instead of -seq",
+				func(value string) error {
+					height, width, both := strings.Cut(strings.ToLower(value), "x")
+					if !both {
+						width = height
+					}
+					p.args["height"], p.args["width"] = height, width
+					return nil
+				})
 		case o.Name == "width": // of -side
 		case slices.Contains(o.Choices, "yes"):
 			fs.BoolFunc(o.Name, doc, func(value string) error {
@@ -119,25 +133,6 @@ func (p *planFlags) define(fs *flag.FlagSet) {
 	fs.DurationVar(&p.limit, "limit", 0,
 		"`TIME` most that the answer may take, such as 30s; 0 is as long as it needs; what is known by then is written")
 	fs.BoolVar(&p.asJSON, "json", false, "write the answer as JSON")
-}
-
-// setContext sets the context to a size, rounded up to MiB.
-func (p *planFlags) setContext(value string) error {
-	n, err := format.ParseBytes(value)
-	if err == nil {
-		p.args[ask.Context] = strconv.FormatInt(int64((n+engine.MiB-1)/engine.MiB), 10)
-	}
-	return err
-}
-
-// setSide sets the height and the width of pictures.
-func (p *planFlags) setSide(value string) error {
-	height, width, both := strings.Cut(strings.ToLower(value), "x")
-	if !both {
-		width = height
-	}
-	p.args["height"], p.args["width"] = height, width
-	return nil
 }
 
 // ask returns the question of the flags and the file.

@@ -263,8 +263,8 @@ func (in *input) provenance() string {
 // findings returns the warnings about the profile and about the choices.
 func (in *input) findings() []string {
 	list := slices.Clone(in.profile.Warnings)
-	if text := in.otherDevice(); text != "" {
-		list = append(list, text)
+	if times, link := in.profile.Source.Device, in.device.Name; times != "" && link != "" && !sameModel(times, link) {
+		list = append(list, fmt.Sprintf("The times are of %s and the link is of %s: what a transfer costs against computing is so on neither.", times, link))
 	}
 	if in.profile.NotLinear() != "" && in.profile.Graph != nil {
 		list = append(list, "The chain hides nearly every choice in one stage: -as graph solves the operations themselves.")
@@ -275,15 +275,6 @@ func (in *input) findings() []string {
 // findingsText returns findings and assumptions as lists.
 func (in *input) findingsText() string {
 	return list("Findings about the profile", in.findings()) + list("Assumed or left out", in.profile.Source.Notes)
-}
-
-// otherDevice returns a warning if the times are of another device than the link, or "".
-func (in *input) otherDevice() string {
-	times, link := in.profile.Source.Device, in.device.Name
-	if times == "" || link == "" || sameModel(times, link) {
-		return ""
-	}
-	return fmt.Sprintf("The times are of %s and the link is of %s: what a transfer costs against computing is so on neither.", times, link)
 }
 
 // sameModel reports whether two names of devices share the word for the model, such as V100 or

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -113,11 +114,7 @@ func (o torchOptions) find(ctx context.Context, e *env, file string, poll *engin
 		return nil
 	}
 	fmt.Fprintln(e.stderr, o.told(found, chain, trace, limit, whole))
-	maker := "memtide torch, search"
-	if o.strategy != "" {
-		maker = "memtide torch, " + o.strategy
-	}
-	return player.Plan(found.Segments, string(found.Class), maker, limit)
+	return player.Plan(found.Segments, string(found.Class), "memtide torch, "+cmp.Or(o.strategy, "search"), limit)
 }
 
 // writeSettings writes the settings of frameworks, a paragraph each.
@@ -239,9 +236,15 @@ func holderName(h *play.Holder) string {
 func (o torchOptions) told(f *play.Found, c *engine.Chain, t *play.Trace, limit engine.Bytes,
 	whole play.Result) string {
 	base := max(whole.Time.Seconds(), 1e-9)
+	again := 0 // units that run again
+	for _, s := range f.Segments {
+		if s.Do == play.DoRecompute {
+			again += len(s.Units)
+		}
+	}
 	text := fmt.Sprintf("%s: peak %s (budget %s, keeping everything %s), %s more time by the times of the file; %d of %d units run again",
 		f.Class, format.Bytes(f.Result.Peak), format.Bytes(limit), format.Bytes(whole.Peak),
-		format.Percent((f.Result.Time-whole.Time).Seconds()/base), count(f.Segments), len(t.Units))
+		format.Percent((f.Result.Time-whole.Time).Seconds()/base), again, len(t.Units))
 	if f.Result.Sent > 0 {
 		text += fmt.Sprintf("; %s go to the host and back at %s, %s of that time if no copy runs beside an operator",
 			format.Bytes(f.Result.Sent), o.link.Text(), format.Percent(f.Result.Copies.Seconds()/base))
@@ -262,16 +265,6 @@ func (o torchOptions) told(f *play.Found, c *engine.Chain, t *play.Trace, limit 
 			"; what dropping and making again in any order would gain is not known for so long a chain."
 	}
 	return text + "; how far that is from the optimum is not known."
-}
-
-// count returns how many units run again.
-func count(segments []*play.Segment) (n int) {
-	for _, s := range segments {
-		if s.Do == play.DoRecompute {
-			n += len(s.Units)
-		}
-	}
-	return n
 }
 
 // operatorsOf reads a file of kind operators, packed or not, and returns the chain and the

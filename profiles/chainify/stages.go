@@ -90,7 +90,8 @@ func (l *linearizer) buildStages() {
 			members[k] = append(members[k], i)
 		}
 	}
-	var prevGrad engine.Bytes // 0 for the network's input
+	guessed := func(i int) bool { return l.ops[i].Is(Guessed) } // it may save more than is known
+	var prevGrad engine.Bytes                                   // 0 for the network's input
 	for k, end := range l.ends {
 		profiles.End(l.poll.Err())
 		m := l.newStageMemory(members[k], end)
@@ -105,7 +106,8 @@ func (l *linearizer) buildStages() {
 		s.Grad = s.Out
 		s.Saved = max(m.saved, s.Out)
 		// The chain's last output is the result of the step, so it is always held.
-		if r := l.root[end]; m.own[r] && !l.kept[r] && !l.mayBeKept(end) && k < len(l.ends)-1 {
+		if r := l.root[end]; m.own[r] && !l.kept[r] && !guessed(end) && !slices.ContainsFunc(l.succs[end], guessed) &&
+			k < len(l.ends)-1 {
 			s.Unsaved = true
 			s.Saved -= s.Out
 		}
@@ -114,11 +116,6 @@ func (l *linearizer) buildStages() {
 		l.result.Stages = append(l.result.Stages, s)
 		prevGrad = s.Grad
 	}
-}
-
-// mayBeKept reports whether an end or one of its readers may save more than is known.
-func (l *linearizer) mayBeKept(end int) bool {
-	return l.ops[end].Is(Guessed) || slices.ContainsFunc(l.succs[end], func(s int) bool { return l.ops[s].Is(Guessed) })
 }
 
 // stageName returns a name from the kinds of the operators, shortened if there are more than

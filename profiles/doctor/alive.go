@@ -206,10 +206,6 @@ const (
 	optimizerPhase
 )
 
-// soon returns the number of events within which a temporary is freed. It is less in a short
-// recording.
-func (r *Recording) soon() int { return max(2, min(16, len(r.Requests.Events)/64)) }
-
 // classify sets the category of every buffer, from the innermost frame of its stack that shows a
 // phase, and from its lifetime. If most requests have a stack, those without one come from the
 // backward: autograd runs in a thread of its own, without Python.
@@ -252,7 +248,8 @@ func (r *Recording) Category(buffer int) Category { return r.kinds[buffer].categ
 func (r *Recording) kindOf(i int, p phase, stackless bool) kind {
 	b := &r.Requests.Buffers[i]
 	before, stays := b.Start < r.Before, b.End >= len(r.Requests.Events)
-	short := !before && b.End-b.Start <= r.soon() && !stays
+	soon := max(2, min(16, len(r.Requests.Events)/64)) // events within which a temporary is freed
+	short := !before && b.End-b.Start <= soon && !stays
 	switch {
 	case p == buildPhase:
 		return kind{Weights, false}

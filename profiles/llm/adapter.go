@@ -66,7 +66,7 @@ func (b *builder) promoted(x valueID) valueID {
 func (b *builder) dora(y, high valueID, name string, in, out int64) valueID {
 	wide := size(b.inner*out, 4)
 	matrix, eye, norms := size(in*out, 4), size(in*in, 4), size(out, 4)
-	if b.s.bitsandbytes() && !b.values[y].wide { // in the type of the input
+	if b.s.bitsandbytes() && !b.values[y].wide { // they have the type of the input
 		matrix, norms = matrix/2, norms/2
 	}
 	o := op{in: []valueID{y}, keeps: []valueID{y}, weights: []weight{adapter(name+".magnitude", out, 0)},

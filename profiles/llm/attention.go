@@ -10,9 +10,8 @@ import (
 type AttentionKind string
 
 // The kinds of Attention: a kernel that keeps a statistic of each row; the kernel that PyTorch's
-// scaled_dot_product_attention chooses, which is such a kernel, or one that needs keys and
-// values at the width of the queries and a mask for each layer; and products and a
-// softmax, which keep the scores.
+// scaled_dot_product_attention chooses, which is such a kernel, or one that needs keys and values at the width of
+// the queries and a mask for each layer; and products and a softmax, which keep the scores.
 const (
 	AttentionFlash AttentionKind = "flash"
 	AttentionSDPA  AttentionKind = "sdpa"

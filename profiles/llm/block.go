@@ -329,11 +329,10 @@ func (b *builder) clamped(gate, up valueID, bytes engine.Bytes) valueID {
 // Act is an activation as Transformers writes it.
 type Act uint8
 
-// ActKernel is one kernel, which keeps its input: SiLU, and GELU in its exact and tanh forms.
-// ActNew is GELU in several operators [transformers: activations.py, NewGELUActivation], which keeps
-// its input and three more values. ActSquare is the square of a relu, which keeps the output of the relu.
-// ActXIELU is the activation of Apertus [activations.py, XIELUActivation]. ActQuick is GELU by a
-// sigmoid. ActRelu keeps its output.
+// ActKernel is one kernel, which keeps its input: SiLU, and GELU in its exact and tanh forms. ActNew is GELU in
+// several operators [transformers: activations.py, NewGELUActivation], which keeps its input and three more
+// values. ActSquare is the square of a relu, which keeps the output of the relu. ActXIELU is the activation of
+// Apertus [activations.py, XIELUActivation]. ActQuick is GELU by a sigmoid. ActRelu keeps its output.
 const (
 	ActKernel Act = iota
 	ActNew

@@ -36,8 +36,7 @@ const (
 )
 
 // Shares of the peak that products reach, from the step times of LLM-foundry's tables [mosaicml/llm-foundry,
-// scripts/train/benchmarking]: 0.72 for an A100, 0.52 for an H100. The share for Blackwell is
-// assumed.
+// scripts/train/benchmarking]: 0.72 for an A100, 0.52 for an H100. The share for Blackwell is assumed.
 const (
 	shareAmpere    = 0.72
 	shareHopper    = 0.52

@@ -25,9 +25,8 @@ type Ends struct {
 	Heads  int64 // heads of SigLIP's pooling attention
 	Wide   int64 // width of the net after the pooling attention
 
-	// Bytes kept before and after the blocks of a diffusion transformer, for each latent token, each
-	// token of the text, and each picture; and whether the last norm reads a part of the last block's
-	// whole output.
+	// Bytes kept before and after the blocks of a diffusion transformer, for each latent token, each token of the
+	// text, and each picture; and whether the last norm reads a part of the last block's whole output.
 	Latent, Text, Each int64
 	Whole              bool
 }

@@ -40,7 +40,7 @@ type holding struct {
 	out   handle         // the output; 0 if the value has none, or it was freed
 	sizes []engine.Bytes // of kept values on the host
 	bytes engine.Bytes   // of the output on the host
-	life  int            // the stay that it is of
+	life  int            // the life to which it belongs
 }
 
 // follow returns a program that runs steps by a trace of its chain.

@@ -5,8 +5,7 @@ import (
 	"memtide/profiles/llm/ask"
 )
 
-// Limits of searches: tokens of a sequence, the step of such lengths,
-// sequences of a micro batch, and cards.
+// Limits of searches: tokens of a sequence, the step of such lengths, sequences of a micro batch, and cards.
 const (
 	mostTokens    = 1 << 20
 	seqStep       = 1024

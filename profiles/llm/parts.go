@@ -96,9 +96,9 @@ type Checkpointing struct {
 // CheckpointKind is a policy of checkpointing.
 type CheckpointKind string
 
-// The kinds of Checkpoint: nothing is computed again; all of a block; all but every second
-// product and attention; all but products and attention; all but products; the modules of
-// Recompute; what the compiler's partitioner chooses within Budget.
+// The kinds of Checkpoint, by what is computed again: nothing; all of a block; all but every second product and
+// attention; all but products and attention; all but products; the modules of Recompute; what the compiler's
+// partitioner chooses within Budget.
 const (
 	CheckpointNone    CheckpointKind = "none"
 	CheckpointFull    CheckpointKind = "full"

@@ -118,10 +118,9 @@ func (s *Scored) predict(row *Row, read ReadModel) *Scored {
 // refuse ends by profiles.End with an error for something that is impossible or not known.
 func refuse(format string, args ...any) { profiles.End(fmt.Errorf(format, args...)) }
 
-// Margins of an answer, as shares. modelled holds for complete rows, guessed for rows with guessed
-// inputs, and rounded for formulas. They are so wide that nine of ten rows of each set lie between Low and
-// High; no prediction is fitted. moeBelow and contextual are from section 14 of the reference
-// model of the same text.
+// Margins of an answer, as shares. modelled holds for complete rows, guessed for rows with guessed inputs, and
+// rounded for formulas. They are so wide that nine of ten rows of each set lie between Low and High; no
+// prediction is fitted. moeBelow and contextual are from section 14 of the reference model of the same text.
 const (
 	modelled   = 0.05
 	guessed    = 0.15

@@ -344,10 +344,9 @@ func (k *LossKernel) bytes() int64 {
 	case "flce_torch": // weights and gradient, x and gradient; log_softmax and its two gradients in bf16
 		return 2*head + 2*x + 6*n + aside*k.Tokens + blas
 	case "flce_liger":
-		// The head's weight, its gradient of the previous run, the sum of this run and a
-		// chunk's product; x, and its gradients of the previous run and of this run; a
-		// chunk of logits in bf16 and in fp32, and its gradient in bf16. This is how releases
-		// with the upcast and without an accumulation type do it.
+		// The head's weight, its gradient of the previous run, the sum of this run and a chunk's product; x, and
+		// its gradients of the previous run and of this run; a chunk of logits in bf16 and in fp32, and its
+		// gradient in bf16. This is how releases with the upcast and without an accumulation type do it.
 		chunk := fusedChunk(k.Tokens, k.Hidden, k.Words)
 		return 4*head + 3*x + 8*chunk*k.Words + aside*k.Tokens + blas
 	}

@@ -46,8 +46,9 @@ func (q Quantity) Read(field, text string) (int64, *profiles.FormatError) {
 			"Correct the number.")
 	}
 	mantissa, exponent, negative, ok := SplitDecimal(text)
+	word := strings.ToLower(strings.Trim(strings.TrimSpace(text), "+-"))
 	switch {
-	case isNotFinite(text):
+	case word == "nan" || word == "inf" || word == "infinity":
 		return refused(q.Plural+" are finite numbers of "+q.Unit+".",
 			"Correct the number: it often comes from a measurement that did not run.")
 	case !ok && strings.TrimSpace(text) == "":
@@ -74,11 +75,6 @@ func (q Quantity) Read(field, text string) (int64, *profiles.FormatError) {
 			"Check the unit: the number has to be in "+q.Unit+".")
 	}
 	return v, nil
-}
-
-func isNotFinite(text string) bool {
-	t := strings.ToLower(strings.Trim(strings.TrimSpace(text), "+-"))
-	return t == "nan" || t == "inf" || t == "infinity"
 }
 
 // SplitDecimal splits a decimal number: text = ±mantissa · 10^exponent. The mantissa has neither

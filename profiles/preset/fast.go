@@ -7,8 +7,8 @@ import (
 
 // Performance-optimal convolutions (p), beside the memory-optimal ones (m) that
 // every preset has: Shriram et al. (doi:10.1109/IPDPS.2019.00030, section II-B).
-// The paper names neither algorithms nor workspaces; what follows is a rule of
-// this project for the two kinds that a convolution library has with stride 1:
+// The paper names neither algorithms nor workspaces. This is a rule of
+// this project for the two kinds of algorithms in libraries, with stride 1:
 //
 //   - 3x3: Winograd's F(4x4, 3x3) with separate transforms (Lavin and Gray,
 //     arXiv:1509.09308). Tiles of 4x4 outputs become 36 numbers, for each channel
@@ -17,11 +17,11 @@ import (
 //   - 5x5 and more: Fourier transforms of 32x32 (Vasilache et al.,
 //     arXiv:1412.7580), of which 32x17 complex numbers differ, 4 multiplications
 //     each. The workspace holds both factors of the product, as they are
-//     transformed and reordered for the product; the result takes the place of
+//     transformed and reordered for the product; the result overwrites
 //     the former. The backward is two products, and the larger one counts.
 //
-// In the paper's layers it meets the aggregate peaks of all six modes (p) of table
-// V within 1 %, but not those that table II has for VGG-16 at batch 16.
+// With this rule, the aggregate peaks of all six modes (p) of table V for the paper's
+// layers come out within 1 %, but the peaks of table II for VGG-16 at batch 16 do not.
 
 const (
 	winogradTile  = 4 // side of the outputs of a tile

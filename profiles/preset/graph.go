@@ -8,17 +8,15 @@ import (
 	"memtide/profiles/analytic"
 )
 
-// How the operators of a network become a graph of functions and variables, as
-// in Hayakawa and Narihira (arXiv:2010.14109, section 3).
+// The operators of a network become a graph of functions and variables, as in Hayakawa and Narihira
+// (arXiv:2010.14109, section 3).
 //
-// A function is an operator together with those that work in place on its
-// result, and runs where the last of them does. A variable is a storage: what a
-// function makes, what it keeps beside (statistics, indices, masks), its weights,
-// and gradients. Weights are there from the beginning; their gradients and the
-// optimizer's state never move and are part of what is fixed, as are the running
-// averages. A gradient that is handed on by reference is one variable; where a
-// value has several readers, each backward that adds to its gradient writes a new
-// one beside the old one, which is what an addition in place needs as well.
+// A function is an operator together with the operators that work in place on its result, and runs where the
+// last of them does. A variable is a storage: the output of a function, what the function also keeps
+// (statistics, indices, masks), its weights, or a gradient. Weights exist from the beginning. Their gradients, the
+// optimizer's state and the running averages never move, and are part of the fixed memory. A gradient that is
+// passed on by reference is one variable. If a value has several readers, each backward that adds to its gradient
+// writes a new variable beside the old one, which an addition in place needs as well.
 
 // function is a set of operators on one storage.
 type function struct {

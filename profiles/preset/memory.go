@@ -8,16 +8,13 @@ import (
 
 // How the sizes of a stage follow from its operators.
 //
-// Values that are computed in place share a storage. The saved set is
-// every storage that a backward of the stage reads, the indices, masks and
-// statistics kept beside them, and always the output. It excludes the stage's input,
-// which belongs to the stage before. The temporaries are the peaks of a walk
-// through the stage beyond what the chain model already counts: in the forward
-// a storage lives until its last reader has run; in the backward a gradient
-// lives until it has been passed on, sums are computed in place if no other value
-// holds the buffer, and saved storages are freed after their last reader. Workspaces
-// of the libraries that compute are not included. With these rules the sizes of
-// most blocks of ResNet-50 equal what the CUDA allocator was seen to hand out.
+// Values that are computed in place share a storage. The saved set is every storage that a backward of the stage
+// reads, the indices, masks and statistics kept beside them, and always the output. It excludes the stage's
+// input, which belongs to the stage before. The temporaries are the peaks of a walk through the stage beyond what
+// the chain model already counts: in the forward a storage lives until its last reader has run; in the backward a
+// gradient lives until it has been passed on, sums are computed in place if no other value holds the buffer, and
+// saved storages are freed after their last reader. Workspaces of the libraries that compute are not included.
+// With these rules the sizes of most blocks of ResNet-50 equal what the CUDA allocator was seen to hand out.
 
 // measure returns the sizes and times of a stage, from its operators.
 func (s *stage) measure() engine.Stage {

@@ -94,7 +94,6 @@ const (
 	dataInlined   = 3
 	dataDefers    = 4
 	dataArgs      = 5
-	dataLiveArgs  = 6
 	dataWrapped   = 7
 	dataKinds     = 8
 	inlinedSize   = 16 // bytes of a call, type inlinedCall

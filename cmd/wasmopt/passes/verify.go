@@ -35,8 +35,6 @@ func (v *verifier) expect(holds bool, format string, args ...any) bool {
 	return v.err == nil
 }
 
-func align(n, to int) int { return (n + to - 1) / to * to }
-
 // verifyModule verifies the head and moduledata.
 func (v *verifier) verifyModule() {
 	mod := func(i, want int, what string) {
@@ -102,7 +100,7 @@ func (v *verifier) verifyFunctions() {
 	at := v.records.at + v.funcs*listEntry + 4
 	returns := v.deferReturn()
 	for i := 0; i < v.funcs && v.err == nil; i++ {
-		at = v.records.at + align(at-v.records.at, recordAlign)
+		at = v.records.at + (at-v.records.at+recordAlign-1)/recordAlign*recordAlign
 		entry := v.records.at + i*listEntry
 		v.expect(v.word(entry) == flow.FirstNumber+i, "function %d is listed as %#x, want %#x", i, v.word(entry),
 			flow.FirstNumber+i)

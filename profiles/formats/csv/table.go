@@ -43,7 +43,14 @@ func Rows(data []byte, comma, comment rune, first int, errs *parse.Errors, poll 
 			return
 		}
 		if err != nil {
-			errs.Fail(explain(err, first))
+			e := &profiles.FormatError{Found: "The table cannot be read",
+				Expected: "Cells with quotes need a closing quote.",
+				Remedy:   "Remove the quotes, or save the table as CSV again."}
+			if at, ok := errors.AsType[*csv.ParseError](err); ok {
+				e.Line = first - 1 + at.Line
+				e.Found = "a cell cannot be read (" + at.Err.Error() + ")"
+			}
+			errs.Fail(e)
 		}
 		if !slices.ContainsFunc(row, func(cell string) bool { return strings.TrimSpace(cell) != "" }) {
 			continue
@@ -89,18 +96,6 @@ func check(data []byte, comma byte) (line int, found string) {
 		data, line = data[end:], lines
 	}
 	return 0, ""
-}
-
-// explain returns the error for a table that cannot be read. first is the line on which the
-// table begins.
-func explain(err error, first int) *profiles.FormatError {
-	e := &profiles.FormatError{Found: "The table cannot be read", Expected: "Cells with quotes need a closing quote.",
-		Remedy: "Remove the quotes, or save the table as CSV again."}
-	if at, ok := errors.AsType[*csv.ParseError](err); ok {
-		e.Line = first - 1 + at.Line
-		e.Found = "a cell cannot be read (" + at.Err.Error() + ")"
-	}
-	return e
 }
 
 // Columns returns a warning about the columns whose names are not known. It ends reading if a

@@ -308,9 +308,12 @@ func (d *dtrLog) assign() (again int) {
 		if i+alikeRun <= len(d.calls) && ran[[alikeRun]int32(like[i:])] {
 			until = i + alikeRun
 		}
-		d.setBack(i, i >= until)
-		if i < until {
+		back := i >= until
+		if d.calls[i].back = back; !back {
 			again++
+		}
+		for _, s := range d.calls[i].writes {
+			d.storages[s].back = back
 		}
 	}
 	return again
@@ -327,12 +330,4 @@ func (d *dtrLog) seeded(at int) int {
 		}
 	}
 	return at
-}
-
-// setBack sets the pass of a function and of the storages that it makes.
-func (d *dtrLog) setBack(i int, back bool) {
-	d.calls[i].back = back
-	for _, s := range d.calls[i].writes {
-		d.storages[s].back = back
-	}
 }

@@ -249,7 +249,16 @@ func (s *ktStep) describe(p *profiles.Profile, list []stage, source string, fres
 	}
 	warn := func(format string, args ...any) { p.Warnings = append(p.Warnings, fmt.Sprintf(format, args...)) }
 	s.describeTimes(p, note, warn)
-	s.describeAsides(note, warn)
+	if t := s.spent[ofCollectives]; t > 0 {
+		note("Collectives take %s in this step, with what packs their data and their waits for other devices: they are left out.", inMilliseconds(t))
+	}
+	if t := s.spent[ofRecomputation]; t > 0 {
+		note("The backward runs forwards again for %s (activation checkpointing): that is left out of its time.",
+			inMilliseconds(t))
+		if len(s.used) > 0 {
+			warn("The step was recorded with activation checkpointing: memory events tell what it keeps, not what keeping everything takes. Record it without.")
+		}
+	}
 	joined, unknown := 0, 0
 	for i := range list {
 		joined += list[i].joined
@@ -322,20 +331,6 @@ func (s *ktStep) describeTimes(p *profiles.Profile, note, warn func(string, ...a
 	note("From the first kernel of the step to its last %s pass; the device is busy for %s of them, where work at the same time counts once. "+
 		"Stages take %s: the rest is what is left out, and waits for the CPU and for other devices.",
 		inMilliseconds(wall), inMilliseconds(busy), inMilliseconds(told))
-}
-
-// describeAsides adds notes on the work that does not belong to layers.
-func (s *ktStep) describeAsides(note, warn func(string, ...any)) {
-	if t := s.spent[ofCollectives]; t > 0 {
-		note("Collectives take %s in this step, with what packs their data and their waits for other devices: they are left out.", inMilliseconds(t))
-	}
-	if t := s.spent[ofRecomputation]; t > 0 {
-		note("The backward runs forwards again for %s (activation checkpointing): that is left out of its time.",
-			inMilliseconds(t))
-	}
-	if s.spent[ofRecomputation] > 0 && len(s.used) > 0 {
-		warn("The step was recorded with activation checkpointing: memory events tell what it keeps, not what keeping everything takes. Record it without.")
-	}
 }
 
 func (s *ktStep) describeMemory(p *profiles.Profile, list []stage, note, warn func(string, ...any), fresh bool) {

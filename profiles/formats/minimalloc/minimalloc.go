@@ -94,6 +94,10 @@ func readTable(r *parse.BufferReader, columns []string, data []byte, poll *engin
 	ids := map[string]int{}
 	header := true
 	csv.Rows(data, ',', 0, 1, r.Errs, poll, func(line int, row []string) {
+		fail := func(e *profiles.FormatError) {
+			e.Line = line
+			r.Errs.Add(e)
+		}
 		switch {
 		case header:
 			header = false
@@ -101,52 +105,43 @@ func readTable(r *parse.BufferReader, columns []string, data []byte, poll *engin
 		case len(r.Buffers) == parse.MaxBuffers:
 			r.Errs.FailAt(line, parse.TooManyBuffers())
 		case len(row) != len(columns):
-			r.Errs.Add(&profiles.FormatError{Line: line,
+			fail(&profiles.FormatError{
 				Found: fmt.Sprintf("there are %s, the header has %d",
 					profiles.Count(len(row), "cell"), len(columns)),
 				Expected: "Every line has as many cells as the header.",
 				Remedy:   "Fill in the missing cells, or remove the extra ones."})
 			return
 		}
-		readLine(r, columns, row, line, ids)
+		ok := true
+		number := func(column string, q parse.Quantity) int64 {
+			v, e := q.Read(column, row[slices.Index(columns, column)])
+			if e != nil {
+				ok = false
+				fail(e)
+			}
+			return v
+		}
+		b := alloc.Buffer{Kind: sim.Activation, Start: int(number("lower", parse.Moments)),
+			End: int(number("upper", parse.Moments)), Bytes: engine.Bytes(number("size", parse.ByteCount))}
+		if ok && b.End <= b.Start {
+			fail(&profiles.FormatError{Found: fmt.Sprintf("upper is %d", b.End),
+				Expected: fmt.Sprintf("A buffer lives from lower to before upper, which is above lower (%d).", b.Start),
+				Remedy:   "Correct the line."})
+		}
+		if i := slices.Index(columns, "id"); i >= 0 {
+			b.Name = r.Errs.ReadName(line, strings.TrimSpace(row[i]))
+			if at, twice := ids[b.Name]; twice {
+				fail(&profiles.FormatError{Found: fmt.Sprintf("the id %q appears again, after line %d",
+					profiles.Clip(b.Name), at),
+					Expected: "Every buffer has an id of its own.", Remedy: "Correct one of the lines."})
+			}
+			ids[b.Name] = line
+		}
+		addr := alloc.NoAddr
+		if slices.Contains(columns, "offset") {
+			addr = engine.Bytes(number("offset", parse.ByteCount))
+		}
+		r.Add(b, false, addr, 0)
 	})
 	r.Errs.End()
-}
-
-// readLine reads one buffer.
-func readLine(r *parse.BufferReader, columns, row []string, line int, ids map[string]int) {
-	fail := func(e *profiles.FormatError) {
-		e.Line = line
-		r.Errs.Add(e)
-	}
-	ok := true
-	number := func(column string, q parse.Quantity) int64 {
-		v, e := q.Read(column, row[slices.Index(columns, column)])
-		if e != nil {
-			ok = false
-			fail(e)
-		}
-		return v
-	}
-	b := alloc.Buffer{Kind: sim.Activation, Start: int(number("lower", parse.Moments)),
-		End: int(number("upper", parse.Moments)), Bytes: engine.Bytes(number("size", parse.ByteCount))}
-	if ok && b.End <= b.Start {
-		fail(&profiles.FormatError{Found: fmt.Sprintf("upper is %d", b.End),
-			Expected: fmt.Sprintf("A buffer lives from lower to before upper, which is above lower (%d).", b.Start),
-			Remedy:   "Correct the line."})
-	}
-	if i := slices.Index(columns, "id"); i >= 0 {
-		b.Name = r.Errs.ReadName(line, strings.TrimSpace(row[i]))
-		if at, twice := ids[b.Name]; twice {
-			fail(&profiles.FormatError{Found: fmt.Sprintf("the id %q appears again, after line %d",
-				profiles.Clip(b.Name), at),
-				Expected: "Every buffer has an id of its own.", Remedy: "Correct one of the lines."})
-		}
-		ids[b.Name] = line
-	}
-	addr := alloc.NoAddr
-	if slices.Contains(columns, "offset") {
-		addr = engine.Bytes(number("offset", parse.ByteCount))
-	}
-	r.Add(b, false, addr, 0)
 }

@@ -18,15 +18,6 @@ var bufferRoles = [sim.NumCategories]string{"weight", "gradient", "activation", 
 func readBuffers(o *jsonfile.Object, p *profiles.Profile, poll *engine.Poll) {
 	m := &profiles.Memory{Capacity: o.Size("capacity"), Before: int(o.Count("before", parse.Events))}
 	r, keys := &parse.BufferReader{Errs: o.Errs}, &jsonfile.Keys{}
-	readRows(r, o, keys, poll)
-	r.Requests(m)
-	readLayout(o, m, r, poll)
-	o.Errs.End()
-	p.Memory = m
-	p.Warnings = append(p.Warnings, keys.Warning("in buffers")...)
-}
-
-func readRows(r *parse.BufferReader, o *jsonfile.Object, keys *jsonfile.Keys, poll *engine.Poll) {
 	found := o.EachIn("buffers", parse.MaxBuffers, poll, func(i int, v any) {
 		row := o.Item("buffers", i, v, keys, "An object with lower, upper and size is expected.")
 		if row.Fields != nil {
@@ -39,7 +30,12 @@ func readRows(r *parse.BufferReader, o *jsonfile.Object, keys *jsonfile.Keys, po
 			Expected: "A list of buffers is expected.",
 			Remedy:   `Write "buffers": [{"lower": 0, "upper": 3, "size": 4096}, ...].`})
 	}
-	r.Errs.End()
+	o.Errs.End()
+	r.Requests(m)
+	readLayout(o, m, r, poll)
+	o.Errs.End()
+	p.Memory = m
+	p.Warnings = append(p.Warnings, keys.Warning("in buffers")...)
 }
 
 func readRow(r *parse.BufferReader, o *jsonfile.Object) {

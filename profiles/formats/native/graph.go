@@ -166,7 +166,15 @@ func (r *graphReader) readOps(keys *jsonfile.Keys) {
 		r.g.Ops = append(r.g.Ops, op)
 		o.NoteOthers()
 	})
-	r.checkOrder()
+	for i := range r.g.Ops {
+		for _, id := range r.g.Ops[i].In {
+			if at := r.written[id]; at >= i && r.g.Values[id].Initial == 0 {
+				r.errs.Add(&profiles.FormatError{Path: fmt.Sprintf("%s[%d].in", r.o.At("ops"), i),
+					Found:    fmt.Sprintf("operation %d reads value %d, which operation %d writes", i, id, at),
+					Expected: "Operations stand in an order in which they can run.", Remedy: "Sort the operations."})
+			}
+		}
+	}
 }
 
 // readLane reads the lane of operation i, and the operations that it follows.
@@ -189,19 +197,6 @@ func (r *graphReader) readLane(o *jsonfile.Object, op *engine.Op, i int) {
 			return
 		}
 		op.After = append(op.After, engine.OpID(n))
-	}
-}
-
-// checkOrder refuses operations that read a value which only a later one writes.
-func (r *graphReader) checkOrder() {
-	for i := range r.g.Ops {
-		for _, id := range r.g.Ops[i].In {
-			if at := r.written[id]; at >= i && r.g.Values[id].Initial == 0 {
-				r.errs.Add(&profiles.FormatError{Path: fmt.Sprintf("%s[%d].in", r.o.At("ops"), i),
-					Found:    fmt.Sprintf("operation %d reads value %d, which operation %d writes", i, id, at),
-					Expected: "Operations stand in an order in which they can run.", Remedy: "Sort the operations."})
-			}
-		}
 	}
 }
 

@@ -6,7 +6,6 @@ package operators
 import (
 	"bytes"
 	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -117,7 +116,7 @@ func sha(t *play.Trace) string {
 		names = append(names, t.Ops[i].Name)
 	}
 	sum := sha256.Sum256([]byte(strings.Join(names, "\n")))
-	return hex.EncodeToString(sum[:])[:16]
+	return fmt.Sprintf("%x", sum[:8])
 }
 
 // reader builds a trace from the outer object.

@@ -34,14 +34,12 @@ rotor measures. Gradients are as large as what they belong to, as rotor assumes.
 // matchRotor claims a list whose first element is a list that begins with a number or None.
 func matchRotor(head []byte) bool {
 	head = bytes.TrimLeft(head, " \t\r\n")
-	if len(head) == 0 || head[0] != '[' && head[0] != '(' {
-		return false
+	for range 2 {
+		if len(head) == 0 || head[0] != '[' && head[0] != '(' {
+			return false
+		}
+		head = bytes.TrimLeft(head[1:], " \t\r\n")
 	}
-	head = bytes.TrimLeft(head[1:], " \t\r\n")
-	if len(head) < 2 || head[0] != '[' && head[0] != '(' {
-		return false
-	}
-	head = bytes.TrimLeft(head[1:], " \t\r\n")
 	if clock := len(head) - len(bytes.TrimLeft(head, "0123456789")); clock >= 12 && clock <= 19 {
 		return false // a time since 1970: a memory timeline of PyTorch
 	}

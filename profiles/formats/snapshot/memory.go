@@ -184,13 +184,8 @@ func (s *snapshot) readSegments(list []pval) {
 			}
 		}
 	}
-	s.sortSegments()
-}
-
-// sortSegments sorts the segments by address and drops those that overlap.
-func (s *snapshot) sortSegments() {
 	slices.SortStableFunc(s.now, func(a, b span) int { return cmp.Compare(a.at, b.at) })
-	kept := s.now[:0]
+	kept := s.now[:0] // segments that do not overlap the one before
 	for _, seg := range s.now {
 		if n := len(kept); n > 0 && seg.at < kept[n-1].end() {
 			s.odd++

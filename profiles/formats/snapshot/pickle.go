@@ -78,7 +78,14 @@ func (u *unpickler) run() pval {
 		op, operand := u.instruction()
 		switch op {
 		case opBinGet, opLongBinGet: // the most frequent instructions
-			u.recall(operand)
+			if operand >= uint64(u.memo.n) {
+				u.damaged(fmt.Sprintf("it refers to object %d of %d", operand, u.memo.n))
+			}
+			v := pval(*u.memo.at(int(operand)))
+			if v.open() {
+				v = u.named(v)
+			}
+			u.push(v)
 		case opStop:
 			if len(u.stack) == 0 || len(u.marks) > 0 {
 				u.damaged("it stops without a value")
@@ -262,18 +269,6 @@ func (u *unpickler) allowed() int {
 		return u.most
 	}
 	return min(64<<20+2*max(u.total, u.place()), mostRoom)
-}
-
-// recall pushes a value of the memo.
-func (u *unpickler) recall(i uint64) {
-	if i >= uint64(u.memo.n) {
-		u.damaged(fmt.Sprintf("it refers to object %d of %d", i, u.memo.n))
-	}
-	v := pval(*u.memo.at(int(i)))
-	if v.open() {
-		v = u.named(v)
-	}
-	u.push(v)
 }
 
 // remember stores the top of the stack in the memo. An open value is replaced there when it is

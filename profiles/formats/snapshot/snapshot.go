@@ -33,14 +33,11 @@ module of PyTorch that it called.`,
 		Extensions: []string{".pickle", ".pkl"},
 		MaxSize:    profiles.MaxSize,
 		MaxStream:  profiles.MaxStream,
-		Match:      looksPickled,
-		Stream:     decodeSnapshot,
+		Match: func(head []byte) bool { // the PROTO instruction of protocols 2 to 5
+			return len(head) > 2 && head[0] == 0x80 && head[1] >= 2 && head[1] <= 5
+		},
+		Stream: decodeSnapshot,
 	})
-}
-
-// looksPickled claims content with the PROTO instruction of protocols 2 to 5.
-func looksPickled(head []byte) bool {
-	return len(head) > 2 && head[0] == 0x80 && head[1] >= 2 && head[1] <= 5
 }
 
 func decodeSnapshot(name string, r io.Reader, total, device int, poll *engine.Poll) *profiles.Profile {

@@ -177,9 +177,7 @@ func With(args engine.Args, name, value string) engine.Args {
 		delete(out, "graph")
 	case out["ckpt"] == "budget":
 		out["compile"] = "yes"
-	case name == "base" && value != "same" && Value(out, "lora") == "0":
-		out["lora"] = "16"
-	case (name == "kbit" || name == "dora") && value == "yes":
+	case name == "base" && value != "same", (name == "kbit" || name == "dora") && value == "yes":
 		if name == "kbit" && !quantised(out) {
 			out["base"] = "nf4"
 		}

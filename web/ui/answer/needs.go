@@ -126,12 +126,17 @@ func (n *need) sentence() string {
 func (n *need) unsure() string {
 	worst := n.times
 	switch kind := n.kind(); {
-	case kind == Failed || kind == DoesNot || kind == Unknown:
+	case kind == Failed || kind == Unknown || kind == DoesNot && n.times == "":
 		return ""
+	case kind == DoesNot:
+		return format.Capital(n.times) + "."
 	case n.doubt == unsureExperts:
 		worst = n.doubt
 	case kind == MayNot || n.tight():
 		worst = "PyTorch’s allocator"
+		if n.times != "" {
+			worst += "; " + n.times
+		}
 	case worst == "":
 		worst = n.doubt
 	}

@@ -111,13 +111,17 @@ func plans(p *engine.Problem, args engine.Parsed, common *shared, poll *engine.P
 }
 
 // sweepPofo solves for several budgets and shares between them what does not depend on the budget.
-// A plan for one budget also counts for every other budget that it fits into.
+// A plan for one budget also counts for every other budget that it fits into; if it waits for nothing and
+// computes nothing again, there is nothing to find for those.
 func sweepPofo(p *engine.Problem, args engine.Parsed, budgets []engine.Bytes, poll *engine.Poll,
 	yield func(int, *engine.Solution, error)) {
 	answers := engine.NewAnswers(budgets, yield)
 	defer answers.Settle()
-	common := &shared{}
+	common, least := &shared{}, p.Chain.Chain.ForwardTime()+p.Chain.Chain.BackTime()
 	engine.SolveEach(func(p *engine.Problem, args engine.Parsed, poll *engine.Poll) (*engine.Solution, error) {
+		if known := answers.Within(p.Budget); known != nil && known.Optimal && known.Makespan == least {
+			return known, nil
+		}
 		common.fronts = nil
 		sol, err := plans(p, args, common, poll)
 		return better(p, sol, err, poll)

@@ -92,8 +92,8 @@ func recast(p, q *engine.Problem, args engine.Parsed, best *engine.Solution,
 // for that much more may still fit. A try that does not fit, or is no faster, halves the increase.
 func roomier(p, q *engine.Problem, args engine.Parsed, sol *engine.Solution, tries int,
 	poll *engine.Poll) *engine.Solution {
-	more := p.Budget - sol.Peak
-	for try := 0; try < tries && more > 0 && poll.Err() == nil; try++ {
+	more, least := p.Budget-sol.Peak, p.Chain.Chain.ForwardTime()+p.Chain.Chain.BackTime()
+	for try := 0; try < tries && more > 0 && sol.Makespan > least && poll.Err() == nil; try++ {
 		larger := q.WithBudget(q.Budget + more)
 		var faster *engine.Solution
 		poll.Aside(func() { faster, _ = recast(p, larger, args, sol, poll) })

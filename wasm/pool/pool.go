@@ -19,7 +19,7 @@ const (
 	// than a worker is replaced.
 	cancelGrace = 100 * time.Millisecond
 	// debounce is how long after the last of several solves no new point of a sweep begins. Solves
-	// less than debounce apart count as several: somebody drags a slider, and the page and its
+	// less than debounce apart count as several: a slider is being dragged, and the page and its
 	// answers then have the cores to themselves.
 	debounce = 250 * time.Millisecond
 	// soloStart is how long after its first answer the first worker stays the only one, unless a

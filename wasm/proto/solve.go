@@ -120,7 +120,7 @@ type Sweep struct {
 	Setting
 	Methods []Method        `json:"methods"`
 	Budgets []choice.Budget `json:"budgets"`
-	Limit   time.Duration   `json:"limit,omitempty"` // per point; 0: none. Points that share work share it
+	Limit   time.Duration   `json:"limit,omitempty"` // per point; 0: no limit. Points that share work share it
 }
 
 // Point is one strategy at one budget. If Failure is not nil there is no schedule (Failure.Kind
@@ -171,7 +171,7 @@ type Suggestion struct {
 	Budget   engine.Bytes   `json:"budget"`           // for which the schedule was solved
 	Preset   string         `json:"preset,omitempty"` // the network, if the question changes it
 	Device   *engine.Device `json:"device,omitempty"` // the link, if the question changes it
-	// of the network, if the step does more work than that of the Question
+	// batch size of Preset, if its step does more work than that of the Question
 	Batch    int           `json:"batch,omitempty"`
 	StepTime time.Duration `json:"step_time,omitempty"` // measured; 0 if there is no schedule
 	Peak     engine.Bytes  `json:"peak,omitempty"`

@@ -33,7 +33,7 @@ const (
 	Unsure  Fit = "unsure"
 )
 
-// Stepped is what a card holds in a training step, and what would change it. Every field but
+// Stepped is the memory of a card in a training step, and the changes that would help. Every field but
 // Profile is about one card.
 type Stepped struct {
 	Profile json.RawMessage `json:"-"` // with Step.Chain: the step as a chain in native JSON; then nothing else is set
@@ -50,7 +50,7 @@ type Stepped struct {
 	Notes     []string      `json:"notes,omitempty"`
 	GPUs      int64         `json:"gpus"`
 	Memory    engine.Bytes  `json:"memory"`  // of a card
-	Context   engine.Bytes  `json:"context"` // beside what is reserved; assumed
+	Context   engine.Bytes  `json:"context"` // of CUDA, in addition to reserved memory; assumed
 	Low       engine.Bytes  `json:"low"`     // reserved
 	High      engine.Bytes  `json:"high"`
 	Allocated engine.Bytes  `json:"allocated"`
@@ -73,8 +73,8 @@ type Stepped struct {
 
 	// indices into Passes: a chain that determines the step time, from its first
 	Path []int  `json:"path,omitempty"`
-	Made string `json:"made,omitempty"` // what that chain is made of, in words
-	// of the last end: no order of such passes is faster, whatever memory it has
+	Made string `json:"made,omitempty"` // a sentence about the shares of that chain
+	// lower bound of the step time for any order of these passes, with any memory
 	Bound time.Duration `json:"bound,omitempty"`
 
 	Changes []StepChange `json:"changes,omitempty"` // single ones, best first
@@ -85,10 +85,10 @@ type Stepped struct {
 	Nearest  *StepMeasured `json:"nearest,omitempty"`  // the published run that is most similar
 
 	Orders  []StepChange `json:"orders,omitempty"`  // schedules of the pipeline, those that fit first; Words say more
-	Taken   int          `json:"taken,omitempty"`   // that of the answer: index into Orders
+	Taken   int          `json:"taken,omitempty"`   // index into Orders: the schedule of this answer
 	Refused []string     `json:"refused,omitempty"` // schedules that the layout does not admit, with why
 
-	Longest int64 `json:"longest,omitempty"` // longest sequence that fits, in tokens; 0: none fits
+	Longest int64 `json:"longest,omitempty"` // longest sequence that fits, in tokens; 0 if no sequence fits
 	Batch   int64 `json:"batch,omitempty"`   // most sequences at once
 	Fewest  int64 `json:"fewest,omitempty"`  // fewest cards
 	// Done counts the stages of the answer: this card, what makes it fit, the changes, the longest
@@ -126,8 +126,8 @@ type StepStage struct {
 	Rank  int          `json:"rank"`
 	First bool         `json:"first,omitempty"` // of its path
 	Last  bool         `json:"last,omitempty"`
-	Act   engine.Bytes `json:"act"`  // what a micro batch holds from its forward to its backward
-	Rest  engine.Bytes `json:"rest"` // and from the backward of the inputs to that of the weights
+	Act   engine.Bytes `json:"act"`  // memory of a micro batch from its forward to its backward
+	Rest  engine.Bytes `json:"rest"` // memory of a micro batch from the backward of inputs to that of weights
 }
 
 // StepPass is a pass of a micro batch at a stage, as it ran on a rank. Kind is its letter in package

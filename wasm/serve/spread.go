@@ -131,7 +131,7 @@ func (s *spread) fail(method, budget int, why *proto.Failure) {
 	s.pass(method, budget, proto.Point{Failure: why, Budget: s.sweep.Budgets[budget].Of(s.keepAll.Peak)})
 }
 
-// pass tells the caller a point, under the lock, so that it sees Done grow by one at most each time.
+// pass calls tell with a point, under the lock, so that Done grows by at most one from one point to the next.
 func (s *spread) pass(method, budget int, p proto.Point) {
 	if s.tell != nil {
 		p.Method, p.Index, p.Done, p.Total = method, budget, s.done, s.total()

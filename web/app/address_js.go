@@ -12,17 +12,17 @@ import (
 	"memtide/web/ui"
 )
 
-// address keeps the address bar being the permalink.
+// address keeps the address bar equal to the permalink.
 type address struct {
 	*core
 	fragment string       // as written last
-	graph    state.Source // the file without a chain that was open last, which no link holds
-	held     state.Source // the file of side B that was open last and that no link holds
-	altered  bool         // it has been changed by hand: it gets a new checksum once it is shown
-	due      *link.Link   // what the present entry of the history is to say, nil if it says that
-	timed    bool         // it is going to be written
-	wroteAt  float64      // when an entry was rewritten last, as now tells it
-	at, last int          // the present entry of the history and the last one, of those of this page
+	graph    state.Source // the last open file without a chain, which is too long for links
+	held     state.Source // the last open file of side B that was too long for the link
+	altered  bool         // a person has edited the address: it gets a new checksum when it is shown
+	due      *link.Link   // the link to write into the present entry of the history; nil if it is up to date
+	timed    bool         // flush is scheduled
+	wroteAt  float64      // time of the last rewrite of an entry, see now
+	at, last int          // numbers of the present and of the last entry of the history that belong to this page
 }
 
 // writeEvery is the least time between two rewrites of the address in
@@ -31,7 +31,7 @@ const writeEvery = 250
 
 func (d *address) init() {
 	d.fragment = strings.TrimPrefix(text(global("location"), "hash"), "#")
-	if d.s.View.Frame.Embed { // the address of a view is its page's, see embed
+	if d.s.View.Frame.Embed { // embed handles the address of a view
 		return
 	}
 	follow := func(safejs.Value) { d.Later(d.follow) }
@@ -39,20 +39,20 @@ func (d *address) init() {
 	listen(safejs.Global(), "hashchange", follow)
 }
 
-// follow goes where the address bar says.
+// follow opens the address in the address bar.
 func (d *address) follow() {
 	hash := strings.TrimPrefix(text(global("location"), "hash"), "#")
 	if hash == d.fragment {
 		return
 	}
 	d.fragment = hash
-	d.due = nil // what was to be written belongs to another entry
+	d.due = nil // it belongs to another entry
 	d.at = int(number(global("history", "state"), "memtide"))
 	d.last = max(d.last, d.at)
 	l, m, notes := permalink.Read(hash)
-	m.Frame.Embed, m.Frame.Control = false, "" // a view is one from its start, see embed
+	m.Frame.Embed, m.Frame.Control = false, "" // a page does not become a view, see embed
 	if l.Kind == "graph" && l.Preset == "" && l.Profile == nil && d.graph.Profile != nil {
-		m.Choice.Source, notes = d.graph, nil // back to a graph that this page has read
+		m.Choice.Source, notes = d.graph, nil // the graph that this page has read
 		if l.Budget.Bytes > 0 {
 			m.Choice.Budget = choice.Budget{Bytes: l.Budget.Bytes}
 		}
@@ -61,28 +61,27 @@ func (d *address) follow() {
 		m.B, notes = permalink.BackToB(l.B, m.Choice, d.held), nil
 	}
 	if len(notes) > 0 && l.Preset == "" && l.Profile == nil &&
-		!permalink.Empty(d.s) { // cut or damaged; a bad value drops only itself
+		!permalink.Empty(d.s) { // the link is cut or damaged, so that no key of it is used
 		d.Do(state.Refuse{Text: ui.Refused(permalink.Refusal(notes))})
 		return
 	}
 	d.page.Keep = l
 	d.altered = link.Altered(hash)
 	d.Do(state.Navigate(m))
-	if len(notes) > 0 { // nothing has been read yet
+	if len(notes) > 0 {
 		_, _, notes = permalink.Follow(hash)
 		d.Do(state.Refuse{Text: strings.Join(notes, "\n")})
 	}
 }
 
-// write puts the choice into the address bar: as a new entry of the history, or in
-// place of the present one. That is done in a moment, and again after writeEvery if
-// there is more by then, as while something is dragged.
+// write writes the link into the address bar. With state.Push it adds an entry to the history immediately. Otherwise
+// it changes the present entry, at most every writeEvery.
 func (d *address) write(h state.History) {
 	if d.s.View.Frame.Embed {
 		return
 	}
 	if h == state.Push {
-		d.flush() // what was set before the decision is what Back comes to
+		d.flush() // Back returns to the state before the decision
 		d.record("pushState", d.link())
 		return
 	}
@@ -98,8 +97,7 @@ func (d *address) write(h state.History) {
 	})
 }
 
-// renew writes an address that was changed by hand anew, once what it says is
-// shown: whoever passes it on passes on no checksum of something else.
+// renew writes an address that a person has edited again when it has been opened, so that its checksum is right.
 func (d *address) renew() {
 	if d.altered && d.s.Opening == nil && !permalink.Empty(d.s) {
 		d.altered = false
@@ -107,7 +105,7 @@ func (d *address) renew() {
 	}
 }
 
-// flush writes what is due.
+// flush writes due, if it is not nil.
 func (d *address) flush() {
 	if l := d.due; l != nil {
 		d.due, d.wroteAt = nil, now()
@@ -115,7 +113,7 @@ func (d *address) flush() {
 	}
 }
 
-// link returns what the address bar is to say.
+// link returns the link of what is shown.
 func (d *address) link() *link.Link {
 	l := permalink.Of(d.s, d.page.Keep)
 	a, b := d.s.AB()
@@ -128,7 +126,7 @@ func (d *address) link() *link.Link {
 	return &l
 }
 
-// record writes a link into the history, unless that is what it says.
+// record writes a link into the history with method, unless it is there already.
 func (d *address) record(method string, l *link.Link) {
 	if fragment := l.Sealed(); fragment != d.fragment {
 		d.fragment = fragment
@@ -136,7 +134,7 @@ func (d *address) record(method string, l *link.Link) {
 	}
 }
 
-// call writes an entry of the history. What a query said is in the fragment now.
+// call writes an entry of the history. It removes a query from the address, because the fragment replaces it.
 func (d *address) call(method, fragment string) {
 	if method == "pushState" {
 		d.at++
@@ -149,17 +147,15 @@ func (d *address) call(method, fragment string) {
 	call(global("history"), method, map[string]any{"memtide": d.at}, "", to)
 }
 
-// open goes to the fragment in a file, as if it were a link that was clicked. It
-// never makes a view of the page: what is in the address bar is read again, when
-// somebody goes back to it, by a page that would answer whoever frames it.
+// open follows the link in a file. It removes the keys that would make the page a view: going back to that address
+// would load a view, which answers any page that contains it.
 func (d *address) open(fragment string) {
 	d.flush()
 	d.call("pushState", permalink.WithoutEmbed(fragment))
 	d.follow()
 }
 
-// undo goes back to the choice before the last decision, or forward again, but
-// never out of the page.
+// undo goes back in the history, or with again forward, but never to another page.
 func (d *address) undo(again bool) {
 	d.flush()
 	switch {
@@ -170,7 +166,7 @@ func (d *address) undo(again bool) {
 	}
 }
 
-// copy puts the link into the clipboard, where the browser allows it.
+// copy copies the link to the clipboard.
 func (d *address) copy() {
 	if !d.s.View.Frame.Embed {
 		d.due = d.link()

@@ -13,57 +13,56 @@ import (
 	"memtide/web/state"
 )
 
-// core is what all parts of the page have, and the page as jobs see it. All of it
-// happens on one goroutine, which takes what is to be done from a queue: event
-// handlers and answers only put it there.
+// core is shared by all parts of the page, and implements jobs.Page. One goroutine runs the functions
+// in the queue, one after the other. Event handlers and jobs only add functions to the queue.
 type core struct {
 	s     *state.State
 	page  permalink.Origin
 	queue chan func()
-	// followed is called after a message with what follows from it.
+	// followed is called after each message with its effects.
 	followed func(state.Message, []state.Effect)
 
-	view  bool          // a view in another page, for good: no link that is followed later makes or ends one
+	view  bool          // the page is a view in another page; links that are followed later do not change that
 	paper bool          // the page is being printed
-	look  display.Theme // of what is painted by hand
+	look  display.Theme // of canvases
 	meter meter
-	live  safejs.Value
-	said  string
+	live  safejs.Value // the element for screen readers
+	said  string       // its text
 }
 
-// Later puts something at the end of the queue; it may be called from anywhere.
+// Later adds f to the end of the queue. Any goroutine may call it.
 func (c *core) Later(f func()) {
 	select {
 	case c.queue <- f:
-	default: // the queue is full only while the page hangs: wait outside of the event
+	default: // the queue is full only while the page hangs: do not block the event handler
 		go func() { c.queue <- f }()
 	}
 }
 
-// Post puts a message at the end of the queue.
+// Post calls Do with m at the end of the queue, unless m is nil.
 func (c *core) Post(m state.Message) {
 	if m != nil {
 		c.Later(func() { c.Do(m) })
 	}
 }
 
-// Do changes the state by a message and starts what follows from it.
+// Do changes the state by a message and carries out the effects.
 func (c *core) Do(m state.Message) {
 	if m != nil {
 		c.followed(m, c.s.Update(m))
 	}
 }
 
-// fixed reports whether who looks at a view cannot change its budget.
+// fixed reports whether the budget cannot be changed, because the page is a view without a slider for it.
 func (c *core) fixed() bool { return c.view && c.s.View.Frame.Control != "budget" }
 
-// playStep plays the step or stops it, as the system wants things to move.
+// playStep returns the message that plays the step or stops playing, with reduced motion if the system asks for it.
 func (c *core) playStep() state.Message {
 	reduced := truth(call(safejs.Global(), "matchMedia", "(prefers-reduced-motion: reduce)"), "matches")
 	return state.PlayStep{Now: c.Now(), Reduced: reduced}
 }
 
-// say has a screen reader say something.
+// say makes a screen reader say a sentence.
 func (c *core) say(sentence string) {
 	if sentence != c.said {
 		c.said = sentence
@@ -74,41 +73,39 @@ func (c *core) say(sentence string) {
 // noteTime is how long a note stays, in milliseconds.
 const noteTime = 4000
 
-// forget takes the note that is shown away, after a while.
+// forget removes the note after noteTime.
 func (c *core) forget() {
 	after(noteTime, func() { c.Post(state.Tell{}) })
 }
 
-// After calls f in some milliseconds.
+// After calls f in ms milliseconds.
 func (c *core) After(ms int, f func()) { after(ms, f) }
 
 // Now returns the time since the page was opened, in milliseconds.
 func (c *core) Now() float64 { return now() }
 
-// pending is body's data-pending, a list of what the page has begun and not ended:
-// whoever drives the page from outside waits until it is empty, or until it does
-// not name what he waits for.
+// pending is the body's data-pending, a list of what the page has started and not ended. Programs that control the
+// page wait until the list is empty or does not contain what they wait for.
 //
-//	answers     a worker reads, solves, sweeps, places or is asked something
-//	components  they are to be drawn again
-//	pictures    a frame is on its way that paints them
-//	chart       a chart is to be drawn again, or its library is on its way
-//	address     the address bar is to be rewritten
+//	answers     a request to a worker is under way
+//	components  components will be drawn
+//	pictures    a frame will paint pictures
+//	chart       a chart will be drawn, or its library is being loaded
+//	address     the address bar will be written
 //
-// An event is taken in at once: when its dispatch has returned, the list names what
-// follows from it.
+// When the dispatch of an event has returned, the list contains what the event has started.
 type pending struct {
-	list string // as told last
-	told bool
+	list string // the last value of data-pending
+	told bool   // data-pending has been set
 }
 
-// work is an entry of the list, and whether there is any of it now.
+// work is a possible entry of the list, and whether it is in the list now.
 type work struct {
 	name string
 	is   bool
 }
 
-// tell tells the list if it has changed.
+// tell sets data-pending if the list has changed.
 func (p *pending) tell(all ...work) {
 	var names []string
 	for _, w := range all {
@@ -136,8 +133,8 @@ func (r *renderer) init() error {
 	return err
 }
 
-// draw brings the page to what the components say now. If that fails, which takes
-// somebody else who changes the page, it starts from what is there.
+// draw changes the page to the present components. If that fails, because something else has changed the page, draw
+// builds the page again.
 func (r *renderer) draw(root vugu.Builder, m *meter) error {
 	m.begin()
 	results := r.env.RunBuild(root)
@@ -151,7 +148,7 @@ func (r *renderer) draw(root vugu.Builder, m *meter) error {
 	return err
 }
 
-// apply carries out in one crossing what differs, and gives new elements away.
+// apply changes what differs with one call of JavaScript, and passes new hosts to their handlers.
 func (r *renderer) apply(results *vugu.BuildResults, m *meter) error {
 	instructions, hosts, err := r.tree.Update(results)
 	if err != nil {
@@ -170,23 +167,23 @@ func (r *renderer) apply(results *vugu.BuildResults, m *meter) error {
 	return nil
 }
 
-// meter writes down in the browser's timeline how long the parts of a drawing
-// take, if a measurement has asked for it before the page was opened.
+// meter records in the browser's timeline how long the parts of a drawing take, if a test has set memtideMeasure before
+// the page was opened.
 type meter struct {
 	on bool
-	at float64
+	at float64 // start of the present part, in milliseconds
 }
 
 func (m *meter) init() { m.on = truth(safejs.Global(), "memtideMeasure") }
 
-// begin is the beginning of the first part.
+// begin starts the first part.
 func (m *meter) begin() {
 	if m.on {
 		m.at = now()
 	}
 }
 
-// end is the end of a part and the beginning of the next.
+// end ends a part and starts the next.
 func (m *meter) end(part string) {
 	if !m.on {
 		return
@@ -205,8 +202,7 @@ func listenTheme(changed func()) {
 	}
 }
 
-// listenPrint calls onPaper before and after the page is printed, some times more
-// than once.
+// listenPrint calls onPaper before and after the page is printed, possibly more than once.
 func listenPrint(onPaper func(paper bool)) {
 	listen(safejs.Global(), "beforeprint", func(safejs.Value) { onPaper(true) })
 	listen(safejs.Global(), "afterprint", func(safejs.Value) { onPaper(false) })
@@ -215,10 +211,10 @@ func listenPrint(onPaper func(paper bool)) {
 	}
 }
 
-// remembered is the begin of the names under which the browser stores what was chosen.
+// remembered is the prefix of the names of settings in the browser's storage.
 const remembered = "memtide-"
 
-// stored returns what was chosen in a visit before; storage may be forbidden.
+// stored returns a setting of an earlier visit, or "" if it was not set or storage is forbidden.
 func stored(name string) string {
 	return text(call(global("localStorage"), "getItem", remembered+name))
 }

@@ -1,6 +1,8 @@
 package app
 
 import (
+	"math"
+
 	"github.com/hack-pad/safejs"
 	"memtide/web/chart"
 	"memtide/web/display"
@@ -9,45 +11,43 @@ import (
 	"memtide/web/ui/plans"
 )
 
-// curve draws the trade-off curve with ECharts and listens to the pointer over it.
+// curve draws the trade-off curve with ECharts and handles the pointer over it.
 type curve struct {
 	*core
 	element  safejs.Value // host of the chart
 	inner    safejs.Value
 	chart    safejs.Value // ECharts instance
-	loading  bool         // the library is on its way
-	ready    bool
-	drawing  bool    // a drawing is scheduled
-	option   string  // what it shows
-	width    float64 // CSS pixels, as the browser told last: asking for them takes long
+	loading  bool         // the library is being loaded
+	ready    bool         // the chart has been created
+	drawing  bool         // a drawing is scheduled
+	option   string       // the chart's option, as JSON
+	width    float64      // CSS pixels, from the last resize: reading the size takes long
 	height   float64
 	tip      *tip
-	leave    func()       // takes the cursor out of the pictures
+	leave    func()       // removes the cursor from the pictures
 	status   safejs.Value // host of the progress
 	line     safejs.Value // text of the progress
 	bar      safejs.Value
-	dirty    bool
-	drawnAt  float64
-	toldAt   float64 // when the progress was shown last
-	drawn    int     // State.DOM of the last drawing
-	words    string  // what the line says
+	dirty    bool    // the chart has to be drawn
+	drawnAt  float64 // time of the last drawing
+	toldAt   float64 // time of the last update of the progress
+	drawn    int     // State.DOM at the last drawing
+	words    string  // text of line
 	plot     *chart.Plot
-	dragging bool
-	moved    bool
-	down     float64
+	dragging bool    // the budget line
+	moved    bool    // since the pointer is down
+	down     float64 // x where the pointer went down
 }
 
-// The least time between two drawings of the chart, and from a change to its
-// drawing, and how long it then waits for the browser to have nothing else to do,
-// in milliseconds.
+// Times in milliseconds.
 const (
-	curveEvery    = 250
-	curveDelay    = 24
-	curvePatience = 200
-	tellEvery     = 30 // between two of the progress
+	curveEvery    = 250 // least time between two drawings of the chart
+	curveDelay    = 24  // least time from a change to its drawing
+	curvePatience = 200 // how long a drawing then waits until the browser is idle
+	tellEvery     = 30  // least time between two updates of the progress
 )
 
-// host takes over an element; only the first time counts.
+// host takes over an element, unless it has one already.
 func (c *curve) host(name string, element safejs.Value) {
 	switch {
 	case name == "tradeoff" && c.element.Type() != safejs.TypeObject:
@@ -62,7 +62,7 @@ func (c *curve) host(name string, element safejs.Value) {
 	}
 }
 
-// sync brings chart and progress up to date.
+// sync updates the progress and schedules a drawing of the chart.
 func (c *curve) sync() {
 	if c.status.Type() != safejs.TypeObject {
 		return
@@ -73,11 +73,10 @@ func (c *curve) sync() {
 	if c.dirty && now()-c.toldAt >= tellEvery {
 		c.tell()
 	}
-	if !c.dirty || c.drawing || c.s.Opening != nil && c.option != "" { // a file that is read changes no curve yet
+	if !c.dirty || c.drawing || c.s.Opening != nil && c.option != "" { // reading a file does not change the curve
 		return
 	}
-	// In a task of its own, when nothing else is to be done: together with the
-	// components it would block input.
+	// In a separate task, when the browser is idle: together with the components it would block input.
 	c.drawing = true
 	after(int(max(c.drawnAt+curveEvery-now(), curveDelay)), func() {
 		idly(curvePatience, func() {
@@ -94,7 +93,7 @@ func (c *curve) draw() {
 	defer c.meter.end("curve")
 	c.dirty, c.drawn, c.drawnAt = false, c.s.DOM, now()
 	c.tell()
-	if !c.ready || c.width <= 0 { // it is drawn when its size is known
+	if !c.ready || c.width <= 0 { // draw it when its size is known
 		return
 	}
 	if c.plot = chart.New(c.s, c.width, c.height); c.plot == nil {
@@ -108,14 +107,14 @@ func (c *curve) draw() {
 		return
 	}
 	c.meter.end("option")
-	if c.option == string(out) { // most decisions are about something else
+	if c.option == string(out) {
 		return
 	}
 	c.option = string(out)
 	call(c.chart, "setOption", call(global("JSON"), "parse", c.option), map[string]any{"notMerge": true})
 }
 
-// tell shows how far the curve is, without waiting for the chart.
+// tell updates the progress, without waiting for the chart.
 func (c *curve) tell() {
 	s := c.s
 	c.toldAt = now()
@@ -128,7 +127,7 @@ func (c *curve) tell() {
 	}
 }
 
-// caption says how far the curve is.
+// caption sets the text of the progress.
 func (c *curve) caption(words string) {
 	if words != c.words {
 		c.words = words
@@ -136,7 +135,7 @@ func (c *curve) caption(words string) {
 	}
 }
 
-// listen previews what is pointed at, adopts what is clicked and drags the budget.
+// listen previews a point under the pointer, adopts a point that is clicked, and drags the budget line.
 func (c *curve) listen() {
 	c.pointed(c.element, "pointermove", c.move)
 	listen(c.element, "pointerdown", func(e safejs.Value) {
@@ -153,16 +152,14 @@ func (c *curve) listen() {
 	})
 }
 
-// grip is how near the budget line must be pressed to drag it, in CSS pixels.
-const grip = 6.0
+// grips reports whether x is on the budget line, so that pressing there drags it.
+func (c *curve) grips(x float64) bool {
+	const grip = 6.0 // largest distance in CSS pixels
+	return c.plot != nil && math.Abs(x-c.plot.X(c.s.Budget())) < grip && !c.fixed()
+}
 
 func (c *curve) press(x float64) {
-	c.moved, c.down = false, x
-	if c.plot != nil {
-		if d := x - c.plot.X(c.s.Budget()); d > -grip && d < grip && !c.fixed() {
-			c.dragging = true
-		}
-	}
+	c.moved, c.down, c.dragging = false, x, c.dragging || c.grips(x)
 }
 
 func (c *curve) move(x, y float64, e safejs.Value) {
@@ -183,10 +180,10 @@ func (c *curve) move(x, y float64, e safejs.Value) {
 		return
 	}
 	cursor := "default"
-	if d := x - c.plot.X(c.s.Budget()); d > -grip && d < grip && !c.fixed() {
+	if c.grips(x) {
 		cursor = "ew-resize"
 	}
-	if b := chart.OtherSide(c.s); b != nil && c.plot.OtherAt(x, y) { // nothing that this network could be set to
+	if b := chart.OtherSide(c.s); b != nil && c.plot.OtherAt(x, y) { // not a point of this side to preview
 		c.Do(state.Unhover{})
 		c.tip.show(plans.BesideWords(c.s, b, "\n"), e)
 	} else if spot := c.plot.SpotAt(x, y); spot != nil {
@@ -226,12 +223,12 @@ func (c *curve) release(x, y float64) {
 		c.Do(state.OpenPolicy{Index: spot.Index})
 		return
 	}
-	if pt, ok := c.plot.Nearest(x, y); ok && !c.view { // a point may be another strategy's
+	if pt, ok := c.plot.Nearest(x, y); ok && !c.view {
 		c.Do(state.Adopt{Point: pt})
 	}
 }
 
-// flush draws the chart at once.
+// flush draws the chart immediately.
 func (c *curve) flush() {
 	if c.ready {
 		c.draw()

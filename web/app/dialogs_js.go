@@ -8,12 +8,11 @@ import (
 	"memtide/web/ui/names"
 )
 
-// picker keeps the focus where a person expects it: in the search field while the
-// list of networks is open, and on its button afterwards.
+// picker moves the focus: to the search field when the list of networks is opened, and to its button when it is closed.
 type picker struct {
 	*core
 	open   bool
-	active string // id of the entry that was brought into view last
+	active string // ID of the entry that was scrolled into view last
 }
 
 // sync is called when the components have been drawn.
@@ -35,7 +34,7 @@ func (p *picker) sync() {
 	p.active = v.Active
 }
 
-// key handles the keys of the search field; false leaves them to it.
+// key handles a key in the search field. It returns false if the key edits the text.
 func (p *picker) key(k input.Key, e safejs.Value) bool {
 	m := input.PickerKey(p.s, k)
 	if m == nil {
@@ -46,7 +45,7 @@ func (p *picker) key(k input.Key, e safejs.Value) bool {
 	return true
 }
 
-// listen closes the list when the pointer or the focus goes elsewhere.
+// listen closes the list when the pointer or the focus leaves it.
 func (p *picker) listen() {
 	away := func(e safejs.Value) {
 		if !p.s.View.Picker.Open || exists(call(get(e, "target"), "closest", ".picker")) {
@@ -62,11 +61,11 @@ func (p *picker) listen() {
 	listen(global("document"), "focusin", away)
 }
 
-// sharer keeps the focus in the dialog and does what needs the browser.
+// sharer keeps the focus in an open dialog, and copies and sends links.
 type sharer struct {
 	*core
 	open bool
-	back safejs.Value // what had the focus before
+	back safejs.Value // the element that had the focus before
 }
 
 // sync is called when the components have been drawn.
@@ -117,13 +116,12 @@ func (a *sharer) listen() {
 			call(e, "preventDefault")
 			a.Post(state.Dismiss{})
 		case inside && (a.s.Sharing != nil || text(e, "key") != "?") && !truth(e, "ctrlKey") && !truth(e, "metaKey"):
-			call(e, "stopImmediatePropagation") // no letter is a command here
+			call(e, "stopImmediatePropagation") // there are no shortcuts in a dialog
 		}
 	})
 }
 
-// copyText copies a field of the dialog; where the browser refuses, the text is
-// selected and a person copies it.
+// copyText copies a field of the dialog. If the browser refuses, it selects the text, so that a person can copy it.
 func (a *sharer) copyText(field string) {
 	element := call(global("document"), "getElementById", "share-"+field)
 	done := func() { a.Post(state.ShareNote{Text: ui.Copied}) }
@@ -136,8 +134,7 @@ func (a *sharer) copyText(field string) {
 	})
 }
 
-// send has the device pass the link on. A person who changes their mind is told
-// nothing.
+// send shares the link through the device's list of apps. There is no note if the person cancels.
 func (a *sharer) send() {
 	address := a.page.Address(a.s, a.s.Sharing == nil || a.s.Sharing.Exact)
 	then(call(global("navigator"), "share", map[string]any{"title": names.Of(a.s) + " – memtide", "url": address}),

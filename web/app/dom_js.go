@@ -7,10 +7,10 @@ import (
 	"github.com/hack-pad/safejs"
 )
 
-// The page must survive whatever a browser refuses: what fails here gives an
-// undefined value or nothing, and is written to the console.
+// The page must continue if the browser refuses something: the functions below then return undefined or the zero value,
+// and write errors to the console.
 
-// global returns a value of the window: global("document", "body").
+// global returns a property of the window: global("document", "body").
 func global(path ...string) safejs.Value { return get(safejs.Global(), path...) }
 
 func get(v safejs.Value, path ...string) safejs.Value {
@@ -66,7 +66,7 @@ func complain(what string, err error) {
 	_, _ = global("console").Call("warn", "memtide: "+what+": "+err.Error())
 }
 
-// create makes an element with a class and appends it.
+// create appends a new element with a class to parent.
 func create(parent safejs.Value, tag, class string) safejs.Value {
 	e := call(global("document"), "createElement", tag)
 	set(e, "className", class)
@@ -74,7 +74,7 @@ func create(parent safejs.Value, tag, class string) safejs.Value {
 	return e
 }
 
-// function returns a JavaScript function of one argument that lives as long as the page.
+// function returns a JavaScript function that calls f with its first argument. It is never released.
 func function(f func(safejs.Value)) safejs.Func {
 	fn, err := safejs.FuncOf(func(_ safejs.Value, args []safejs.Value) any {
 		if len(args) == 0 {
@@ -90,7 +90,7 @@ func function(f func(safejs.Value)) safejs.Func {
 	return fn
 }
 
-// once returns a JavaScript function that is called at most once, and gone then.
+// once returns a JavaScript function that is released when it is called.
 func once(f func()) safejs.Func {
 	var fn safejs.Func
 	fn = function(func(safejs.Value) {
@@ -100,7 +100,7 @@ func once(f func()) safejs.Func {
 	return fn
 }
 
-// active is what a listener is told that may prevent what the browser would do.
+// active is the options of a listener that may call preventDefault.
 var active = sync.OnceValue(func() safejs.Value {
 	v, err := safejs.ValueOf(map[string]any{"passive": false})
 	if err != nil {
@@ -109,13 +109,12 @@ var active = sync.OnceValue(func() safejs.Value {
 	return v
 })
 
-// listen calls f for an event. It may block neither itself nor the page.
+// listen calls f for each event. f must not block.
 func listen(target safejs.Value, event string, f func(safejs.Value)) {
 	call(target, "addEventListener", event, function(f), active())
 }
 
-// pointed calls f on the page's goroutine for an event of the pointer, with where it is
-// within the element.
+// pointed calls f on the page's goroutine for each pointer event, with its position in the element.
 func (c *core) pointed(element safejs.Value, event string, f func(x, y float64, e safejs.Value)) {
 	listen(element, event, func(e safejs.Value) {
 		x, y := at(element, e)
@@ -123,13 +122,13 @@ func (c *core) pointed(element safejs.Value, event string, f func(x, y float64, 
 	})
 }
 
-// at returns where an event is within an element, in CSS pixels.
+// at returns the position of an event in an element, in CSS pixels.
 func at(element, event safejs.Value) (x, y float64) {
 	box := call(element, "getBoundingClientRect")
 	return number(event, "clientX") - number(box, "left"), number(event, "clientY") - number(box, "top")
 }
 
-// onResize calls f when the size of an element has changed, and once at first.
+// onResize calls f when the size of an element has changed, and once at the start.
 func onResize(element safejs.Value, f func()) {
 	observer, err := get(safejs.Global(), "ResizeObserver").New(function(func(safejs.Value) { f() }))
 	if err == nil {
@@ -137,7 +136,7 @@ func onResize(element safejs.Value, f func()) {
 	}
 }
 
-// clip puts a text into the clipboard, where the browser allows it.
+// clip copies words to the clipboard and calls done, or refused if the browser does not allow it.
 func clip(words string, done, refused func()) {
 	clipboard := global("navigator", "clipboard")
 	if !exists(clipboard) {
@@ -147,20 +146,19 @@ func clip(words string, done, refused func()) {
 	then(call(clipboard, "writeText", words), func(safejs.Value) { done() }, func(safejs.Value) { refused() })
 }
 
-// then calls f with what a promise was fulfilled with, or fail.
+// then calls f with the value of a promise, or fail with the reason of its rejection.
 func then(promise safejs.Value, f, fail func(safejs.Value)) {
 	if exists(promise) {
 		call(promise, "then", function(f), function(fail))
 	}
 }
 
-// after calls f in some milliseconds.
+// after calls f in ms milliseconds.
 func after(ms int, f func()) {
 	call(safejs.Global(), "setTimeout", once(f), ms)
 }
 
-// idly calls f when the browser has nothing else to do, at the latest in some
-// milliseconds.
+// idly calls f when the browser is idle, at the latest in ms milliseconds.
 func idly(ms int, f func()) {
 	if !exists(global("requestIdleCallback")) {
 		after(0, f)
@@ -172,7 +170,7 @@ func idly(ms int, f func()) {
 // now returns the time since the page was opened, in milliseconds.
 func now() float64 { return number(call(global("performance"), "now")) }
 
-// bytesOf copies a Uint8Array or an ArrayBuffer.
+// bytesOf returns a copy of a Uint8Array or an ArrayBuffer.
 func bytesOf(v safejs.Value) []byte {
 	array, err := get(safejs.Global(), "Uint8Array").New(v)
 	out := make([]byte, int(number(array, "length")))
@@ -186,7 +184,7 @@ func bytesOf(v safejs.Value) []byte {
 	return out
 }
 
-// arrayOf returns a Uint8Array with a copy of some bytes.
+// arrayOf returns a Uint8Array with a copy of b.
 func arrayOf(b []byte) (safejs.Value, error) {
 	array, err := get(safejs.Global(), "Uint8Array").New(len(b))
 	if err == nil {
@@ -195,5 +193,4 @@ func arrayOf(b []byte) (safejs.Value, error) {
 	return array, err
 }
 
-// px returns a length for a style.
 func px(x float64) string { return strconv.FormatFloat(x, 'f', 1, 64) + "px" }

@@ -13,19 +13,16 @@ import (
 	"memtide/web/ui/timeline"
 )
 
-// embed talks with the page that a view is in. See docs/embedding.md for the
-// messages. Only a view hears and says anything, and only from and to the page that
-// frames it: what is open in the page itself came from whoever sits before it, and
-// neither a page that frames it nor one that opened it may learn what that is. A
-// view opens no files but those that its host sends. What the host
-// sends is text that is parsed, never run.
+// embed exchanges messages with the host, the page that contains a view. docs/embedding.md describes the messages.
+// Only a view does so, and only with its host: other pages must not learn what a person has opened in the page
+// itself. A view opens only the files that its host sends. What the host sends is parsed and never executed.
 type embed struct {
 	*core
-	recolour func() // has everything that is painted by hand painted again
-	ready    bool
-	link     string
-	selected string
-	problem  string
+	recolour func() // paints all canvases again
+	ready    bool   // the message ready has been sent
+	link     string // the link that was sent last
+	selected string // the name of the selection that was sent last
+	problem  string // the problem that was sent last
 }
 
 func (e *embed) init() {
@@ -49,8 +46,7 @@ func (e *embed) init() {
 	})
 }
 
-// host returns the page that frames this view; undefined if this is no view or nothing
-// frames it.
+// host returns the window of the host, or undefined if the page is not a view in a frame.
 func (e *embed) host() safejs.Value {
 	if parent := global("parent"); e.view && !parent.Equal(safejs.Global()) {
 		return parent
@@ -65,31 +61,31 @@ func (e *embed) send(kind string, fields map[string]any) {
 	}
 }
 
-// height returns how high the view would like to be, in CSS pixels.
+// height returns the height that the view needs, in CSS pixels.
 func (e *embed) height() int {
 	return int(number(global("document", "body"), "offsetHeight")) + 1
 }
 
-// size tells the height once there is something that has one.
+// size sends the height, once the view is ready.
 func (e *embed) size() {
 	if e.ready {
 		e.send("size", map[string]any{"height": e.height()})
 	}
 }
 
-// fault tells the other page what is wrong with what it asked for.
+// fault sends an error about a message of the host or about the view.
 func (e *embed) fault(code, text string) {
 	e.send("error", map[string]any{"code": code, "text": text})
 }
 
-// sync is called when the components have been drawn, and tells what changed.
+// sync is called when the components have been drawn. It sends what has changed.
 func (e *embed) sync() {
 	if !e.view {
 		return
 	}
 	s := e.s
 	if p := s.Phase(); !e.ready && p != "solving" &&
-		!s.Awaits() { // a schedule in place of one that there is not has its height, too
+		!s.Awaits() { // a fallback schedule has a height too
 		e.ready = true
 		e.send("ready", map[string]any{"version": 1, "height": e.height()})
 		e.size()
@@ -120,7 +116,7 @@ func (e *embed) sync() {
 	e.problem = problem
 }
 
-// tell tells the link of what is shown, and its numbers.
+// tell sends the link of what is shown, and its numbers.
 func (e *embed) tell() {
 	if permalink.Empty(e.s) {
 		e.link = e.page.Base
@@ -134,7 +130,7 @@ func (e *embed) tell() {
 	e.send("state", fields)
 }
 
-// hear takes a message.
+// hear handles a message event.
 func (e *embed) hear(event safejs.Value) {
 	from := get(event, "source")
 	if host := e.host(); !exists(from) || !exists(host) || !from.Equal(host) {
@@ -188,7 +184,7 @@ func (e *embed) take(m safejs.Value, origin string) {
 	}
 }
 
-// theme takes over whether the other page is light or dark; empty: as the system.
+// theme sets the theme of the host: "light", "dark", or "" for that of the system.
 func (e *embed) theme(theme string) {
 	if e.s.View.Theme == theme {
 		return
@@ -198,7 +194,7 @@ func (e *embed) theme(theme string) {
 	e.recolour()
 }
 
-// set changes keys of the link of what is shown, or nothing if a value is wrong.
+// set changes keys of the link of what is shown. It changes nothing if a value is not valid.
 func (e *embed) set(params map[string]string) {
 	now := ""
 	if !permalink.Empty(e.s) {
@@ -213,7 +209,7 @@ func (e *embed) set(params map[string]string) {
 	e.navigate(l, m)
 }
 
-// open opens what the other page gives: a link, or the text of a profile.
+// open opens what the host has sent: a link or a profile.
 func (e *embed) open(m safejs.Value, origin string) {
 	if address := text(m, "link"); address != "" {
 		_, fragment, ok := strings.Cut(address, "#")
@@ -242,8 +238,7 @@ func (e *embed) open(m safejs.Value, origin string) {
 	e.fault("message", "The message open has no link, json, csv or buffer.")
 }
 
-// follow shows what a link says, or keeps what is shown if something is wrong
-// with it.
+// follow opens a link, unless it is not valid.
 func (e *embed) follow(fragment string) {
 	l, m, notes := permalink.Embedded(e.s.View.Frame, fragment)
 	if len(notes) > 0 {

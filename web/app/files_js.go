@@ -16,14 +16,14 @@ import (
 	"memtide/web/ui/snapshot"
 )
 
-// files opens what is dropped, pasted or chosen.
+// files opens files and text that are dropped, pasted or chosen.
 type files struct {
 	*core
-	follow func(fragment string) // goes to a link that is in a file
+	follow func(fragment string) // follows the link in a file that the page has saved
 }
 
-// listen takes files that are dropped or pasted anywhere. A view takes none:
-// its host may ask what is open.
+// listen opens files that are dropped or pasted anywhere on the page. It is not called in a view in another page,
+// because that page may ask the view what is open.
 func (a *files) listen() {
 	document := global("document")
 	root := get(document, "documentElement", "dataset")
@@ -76,8 +76,8 @@ func (a *files) listen() {
 	})
 }
 
-// largeFile is the size in bytes above which a file is read by a worker: copying
-// it through the page would stop the page for a moment.
+// largeFile is the size in bytes above which a worker reads a file: copying the file through the page would block the
+// page for a moment.
 const largeFile = 4 << 20
 
 // read opens the first of some files, or compares the first two.
@@ -111,7 +111,7 @@ func (a *files) readTwo(first, second safejs.Value, files int) {
 	})
 }
 
-// content gives a file to done: what is in it or, of a large one, the file itself.
+// content calls done with the content of a file, or with the handle of a large file.
 func (a *files) content(file safejs.Value, done func(state.PickFile)) {
 	name := text(file, "name")
 	if number(file, "size") > largeFile {
@@ -125,8 +125,7 @@ func (a *files) content(file safejs.Value, done func(state.PickFile)) {
 	})
 }
 
-// open opens a file: what the page has saved restores what it showed,
-// everything else is a profile.
+// open opens a file. A file that the page has saved restores its view; any other file is a profile.
 func (a *files) open(name string, content []byte) {
 	fragment, ok := link.In(content)
 	if !ok {
@@ -136,8 +135,8 @@ func (a *files) open(name string, content []byte) {
 	a.follow(fragment)
 }
 
-// openLarge opens a file that a worker reads, unless its ends say what the page has
-// saved in it.
+// openLarge opens a file that a worker reads. If the start or the end of the file contains a link that the page has
+// saved, it follows the link.
 func (a *files) openLarge(name string, file safejs.Value) {
 	pick := func(safejs.Value) { a.Post(state.PickFile{Name: name, Handle: file}) }
 	ends := []any{call(call(file, "slice", 0, link.Head), "arrayBuffer"),
@@ -151,15 +150,15 @@ func (a *files) openLarge(name string, file safejs.Value) {
 	}, pick)
 }
 
-// saver makes files of what is shown and has the browser save them.
+// saver makes files of what is shown and makes the browser save them.
 type saver struct{ *core }
 
-// address returns that of what is shared.
+// address returns the link that files contain.
 func (a *saver) address() string {
 	return a.page.Address(a.s, a.s.Sharing == nil || a.s.Sharing.Exact)
 }
 
-// save saves a file of what is shown.
+// save saves a file of what is shown, see state.SaveFile.
 func (a *saver) save(kind string) {
 	address := a.address()
 	switch kind {
@@ -172,14 +171,14 @@ func (a *saver) save(kind string) {
 	}
 }
 
-// offer has the browser save a file, if there is one.
+// offer saves f if ok is true.
 func (a *saver) offer(f export.File, ok bool) {
 	if ok {
 		a.file(f)
 	}
 }
 
-// file has the browser save a file.
+// file makes the browser save a file.
 func (a *saver) file(f export.File) {
 	blob, err := arrayOf(f.Bytes)
 	if err == nil {
@@ -195,10 +194,10 @@ func (a *saver) file(f export.File) {
 	set(anchor, "download", f.Name)
 	call(anchor, "click")
 	after(10_000, func() { call(global("URL"), "revokeObjectURL", url) })
-	a.Post(state.ShareNote{Text: ui.Saved(f.Name)}) // heard if the dialog is open
+	a.Post(state.ShareNote{Text: ui.Saved(f.Name)}) // has no effect while the dialog is closed
 }
 
-// schedule has the schedule written down, or a plan found, and saves the file.
+// schedule saves the schedule or plan that e asks for.
 func (a *saver) schedule(j *jobs.Runner, e state.Export) {
 	f := export.Schedule(a.s, e)
 	say := func(text string) { a.Do(state.ShareNote{Text: text}) }
@@ -219,13 +218,13 @@ func (a *saver) schedule(j *jobs.Runner, e state.Export) {
 	})
 }
 
-// copyLine puts a line that is to be typed elsewhere into the clipboard.
+// copyLine copies a line for a shell to the clipboard.
 func (a *saver) copyLine(line string) {
 	tell := func(note string) func() { return func() { a.Later(func() { a.tell(note) }) } }
 	clip(line, tell(snapshot.LineCopied(line)), tell(snapshot.LineToType(line)))
 }
 
-// shown saves what is shown as a picture, which opens it again.
+// shown saves what is shown as a picture that contains the link.
 func (a *saver) shown() {
 	f, ok := export.Of(a.s, "svg", a.page.Address(a.s, true))
 	if !ok {
@@ -236,16 +235,16 @@ func (a *saver) shown() {
 	a.tell(ui.SavedPicture(f.Name))
 }
 
-// tell shows what a shortcut did, for a while.
+// tell shows a note for a while.
 func (a *saver) tell(note string) {
 	a.Do(state.Tell{Text: note})
 	a.forget()
 }
 
-// pngRatio is how many pixels of a saved picture a CSS pixel has.
+// pngRatio is the number of pixels of a saved picture per CSS pixel.
 const pngRatio = 2
 
-// png paints the figure on a canvas of its own.
+// png saves the figure as PNG.
 func (a *saver) png(address string) {
 	if a.s.Visible() == nil || a.s.Sharing == nil {
 		return
@@ -275,7 +274,7 @@ func (a *saver) png(address string) {
 	}), "image/png")
 }
 
-// paintOn paints a scene on a canvas of a saved picture in the colours of a theme.
+// paintOn paints a scene on a canvas of its own. It reports whether that succeeded.
 func paintOn(canvas safejs.Value, scene *draw.Scene, colours []string) bool {
 	var palette []any
 	for _, c := range colours {
@@ -292,10 +291,10 @@ func paintOn(canvas safejs.Value, scene *draw.Scene, colours []string) bool {
 	return err == nil
 }
 
-// singleFile is the page in one file, beside the page.
+// singleFile is the name of the page in one file, in the folder of the page.
 const singleFile = "memtide.html"
 
-// html saves the page in one file, opening with the link.
+// html saves the page in one file that opens address.
 func (a *saver) html(address string) {
 	_, fragment, _ := strings.Cut(address, "#")
 	failed := func(safejs.Value) {

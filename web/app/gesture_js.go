@@ -18,27 +18,27 @@ type gestureKind uint8
 
 const (
 	noGesture    gestureKind = iota
-	pressing                 // down, not moved yet: a click if it ends so
+	pressing                 // down and not moved: a click if it ends now
 	panning                  // moves the visible part
-	marking                  // marks a stretch to zoom to
+	marking                  // marks a time range to zoom to
 	budgeting                // drags the budget line
 	pinching                 // two fingers
 	scrubbing                // drags the playhead
-	clickSlop    = 4.0       // how far a click may move, in CSS pixels
-	wheelZoom    = 0.0022    // logarithm of the zoom for each pixel of the wheel
-	leastMarking = 8.0       // shorter marks are slips
+	clickSlop    = 4.0       // largest movement of a click, in CSS pixels
+	wheelZoom    = 0.0022    // logarithm of the zoom factor per pixel of the wheel
+	leastMarking = 8.0       // shorter marks are ignored, in CSS pixels
 )
 
 // gesture is a drag, a pinch or a click under way.
 type gesture struct {
 	kind    gestureKind
-	x0, y0  float64
+	x0, y0  float64 // where it started
 	shift   bool
-	from    time.Duration // left end of the visible part when it began
-	fingers map[int]float64
-	spread  float64      // distance of two fingers
-	top     engine.Bytes // of the memory axis while the budget is dragged: it stays, whatever is solved meanwhile
-	mark    safejs.Value
+	from    time.Duration   // left end of the visible part at the start
+	fingers map[int]float64 // x by pointerId
+	spread  float64         // distance of two fingers
+	top     engine.Bytes    // upper end of the memory axis while the budget is dragged, which does not change then
+	mark    safejs.Value    // the element that shows the marked range
 }
 
 // listen connects a picture to pointers and wheel.
@@ -56,7 +56,7 @@ func (p *pictures) listen(c *canvas) {
 		p.pointed(c.inner, name, func(x, y float64, e safejs.Value) { p.up(c, x, y, e, name == "pointercancel") })
 	}
 	listen(c.inner, "pointerleave", func(e safejs.Value) {
-		if text(e, "pointerType") != "touch" { // a finger that is lifted leaves, too
+		if text(e, "pointerType") != "touch" { // lifting a finger fires this event too
 			p.Later(p.leave)
 		}
 	})
@@ -82,7 +82,7 @@ func (p *pictures) listen(c *canvas) {
 	})
 }
 
-// share returns where x is in the plot: 0 left, 1 right.
+// share returns the position of x in the plot: 0 at the left end, 1 at the right end.
 func (p *pictures) share(c *canvas, x float64) float64 {
 	m := p.subject(c)
 	if m == nil {
@@ -247,14 +247,14 @@ func (p *pictures) click(c *canvas, x, y float64) {
 	p.Do(state.Select{Target: target})
 }
 
-// control turns the controls to the side of a comparison that a picture shows.
+// control turns the controls of a comparison to the side that the picture c shows.
 func (p *pictures) control(c *canvas) {
 	if c.Timed() && !c.Controlled(p.s) {
 		p.Do(state.EditSide{A: !c.Second})
 	}
 }
 
-// showMark shows the stretch that a drag marks.
+// showMark shows the range from x0 to x1 that a drag marks.
 func (p *pictures) showMark(c *canvas, x0, x1 float64) {
 	g := &p.gesture
 	if g.mark.Type() != safejs.TypeObject {

@@ -13,7 +13,7 @@ import (
 	"memtide/web/ui/timeline"
 )
 
-// keyboard carries out what keys do.
+// keyboard carries out the actions of keys.
 type keyboard struct {
 	*core
 	picker  *picker
@@ -30,7 +30,7 @@ func (a *keyboard) listen() {
 		k := input.Key{Code: text(e, "code"), Key: text(e, "key"), Shift: truth(e, "shiftKey")}
 		tag := text(e, "target", "tagName")
 		if truth(e, "ctrlKey") || truth(e, "metaKey") {
-			if !a.view { // there is nothing to undo, and what is saved or opened is the page around the view
+			if !a.view { // in a view these keys belong to the host
 				a.chord(k, e)
 			}
 			return
@@ -58,8 +58,8 @@ func (a *keyboard) listen() {
 		}
 		inStage := exists(call(get(e, "target"), "closest", "#stage"))
 		action, ok := input.KeyOf(k)
-		// Arrows scroll the page unless the pictures have the focus.
-		stops := action.Plays() && a.s.View.Play.On // wherever the focus is
+		// Arrows and Space scroll the page unless the pictures have the focus.
+		stops := action.Plays() && a.s.View.Play.On // does not need the focus
 		if !ok || action.Walks() && !inStage && !stops || a.view && !action.Looks(&a.s.View.Frame) {
 			return
 		}
@@ -74,8 +74,8 @@ func (a *keyboard) listen() {
 	})
 }
 
-// ownKey does what a key means in a picture that has keys of its own, if that has the focus, and says what
-// is there then.
+// ownKey does m, the message of a key in a picture with keys of its own, and says said afterwards. It returns false
+// if m is nil or the picture does not have the focus.
 func (a *keyboard) ownKey(picture string, m state.Message, said func(*state.State) string, e safejs.Value) bool {
 	if m == nil || !exists(call(get(e, "target"), "closest", picture)) {
 		return false
@@ -88,15 +88,14 @@ func (a *keyboard) ownKey(picture string, m state.Message, said func(*state.Stat
 	return true
 }
 
-// chord handles a key that is pressed together with Ctrl or ⌘. What it does not
-// know is the browser's, and all of it in a view in another page.
+// chord handles a key that is pressed with Ctrl or ⌘. It leaves unknown ones to the browser.
 func (a *keyboard) chord(k input.Key, event safejs.Value) {
 	target := get(event, "target")
 	typing := text(target, "tagName") == "TEXTAREA" || text(target, "tagName") == "INPUT" &&
 		text(target, "type") != "range" && text(target, "type") != "checkbox"
 	switch input.ChordOf(k) {
 	case input.ChordUndo:
-		if typing { // what is typed in a field is undone by the field
+		if typing { // the field has its own undo
 			return
 		}
 		a.Later(func() { a.address.undo(k.Shift) })
@@ -107,15 +106,14 @@ func (a *keyboard) chord(k input.Key, event safejs.Value) {
 		if !exists(field) {
 			return
 		}
-		call(field, "click") // at once: browsers open the list of files only for a key or a click
+		call(field, "click") // immediately: browsers open the file dialog only while they handle a key or a click
 	default:
 		return
 	}
 	call(event, "preventDefault")
 }
 
-// askLabels asks the browser what stands on the keys that are known by their
-// place. Most browsers do not know.
+// askLabels asks the browser for the labels of the keys in input.KeyPlaces. Most browsers do not know them.
 func (a *keyboard) askLabels() {
 	keyboard := global("navigator", "keyboard")
 	if !exists(get(keyboard, "getLayoutMap")) {
@@ -129,11 +127,11 @@ func (a *keyboard) askLabels() {
 			}
 		}
 		a.Post(state.SetLabels{Labels: labels})
-	}, func(safejs.Value) {}) // a frame may be forbidden to ask
+	}, func(safejs.Value) {}) // the browser may forbid it in a frame
 }
 
-// walkRadios chooses the radio button beside an element that is one, in a circle;
-// false if it is none, or the key does not walk.
+// walkRadios chooses the radio button next to element, after the last one the first. It returns false if element is not
+// a radio button or k is not an arrow key.
 func walkRadios(k input.Key, element safejs.Value) bool {
 	by := map[string]int{"ArrowDown": 1, "ArrowRight": 1, "ArrowUp": -1, "ArrowLeft": -1}[k.Key]
 	group := call(element, "closest", "[role=radiogroup]")
@@ -152,16 +150,15 @@ func walkRadios(k input.Key, element safejs.Value) bool {
 	return true
 }
 
-// controls carries out what is done with elements.
+// controls carries out the commands of elements.
 type controls struct {
 	*core
 	files *files
 	saver *saver
-	word  safejs.Value // what has just been used and has the focus
+	word  safejs.Value // the control that was used last; the zero value after sync
 }
 
-// listen turns what is done with elements into messages: one set of
-// listeners for the whole page, which ask the element what it does.
+// listen turns events of elements into commands, with one set of listeners for the whole page.
 func (a *controls) listen() {
 	document := global("document")
 	listen(document, "click", func(e safejs.Value) {
@@ -188,8 +185,8 @@ func (a *controls) listen() {
 	})
 }
 
-// sync gives the focus back to what was used, if that moved: a word that is chosen goes into
-// the sentence, and one that is taken away to what the sentence can still say.
+// sync moves the focus to the new element of the control that was used last. Choosing an option moves its control into
+// the sentence, and removing it moves the control back.
 func (a *controls) sync() {
 	old, now := a.word, get(global("document"), "activeElement")
 	if !exists(old) || truth(old, "isConnected") && now.Equal(old) {
@@ -228,11 +225,11 @@ func commandOf(event safejs.Value) (c input.Command, element safejs.Value, ok bo
 		Index: index}, element, true
 }
 
-// command carries out what needs the browser; the rest is for the state.
+// command carries out a command that needs the browser, or updates the state by its message.
 func (a *controls) command(c input.Command, element safejs.Value) {
 	switch c.Do {
 	case "file":
-		if c.Settled && !a.view { // what is open in a view may be known to its host
+		if c.Settled && !a.view { // a host may learn what is open in its view
 			a.files.read(get(element, "files"))
 			set(element, "value", "") // so that the same file can be opened again
 		}

@@ -9,16 +9,15 @@ import (
 	"memtide/web/view"
 )
 
-// layerScroll is the part of the table of layers that scrolls: where it is decides
-// which rows there are.
+// layerScroll is the scrolling part of the table of layers. The scroll position decides which rows the table has.
 type layerScroll struct {
 	*core
-	rows    func() // brings the rows up to date
+	rows    func() // updates the rows
 	element safejs.Value
-	follow  bool // bring the selected row on screen when it is there
+	follow  bool // scroll to the selected row at the next sync
 }
 
-// host takes over the element, which is another one each time the table is opened.
+// host takes over the element. It is a new one each time the table is opened.
 func (l *layerScroll) host(element safejs.Value) {
 	if l.element.Type() == safejs.TypeObject && l.element.Equal(element) {
 		return
@@ -47,7 +46,7 @@ func (l *layerScroll) host(element safejs.Value) {
 	})
 }
 
-// sync brings the selected row on screen if keys have moved the selection.
+// sync scrolls to the selected row if keys have moved the selection.
 func (l *layerScroll) sync() {
 	if !l.follow {
 		return
@@ -60,29 +59,29 @@ func (l *layerScroll) sync() {
 	}
 }
 
-// layerTable is the table of layers. It is set by hand, and only when it has changed: to
-// write it at every drawing would take longer than all the rest of it.
+// layerTable has the rows of the table of layers. They are not a component and are written only when they change:
+// writing them at every drawing would take longer than drawing everything else.
 type layerTable struct {
 	element safejs.Value
-	key     tableKey // of what it shows
+	key     tableKey // of the rows
 	filled  bool
 }
 
-// tableKey is what the table depends on.
+// tableKey is what the rows depend on.
 type tableKey struct {
 	picture *known.Picture
 	layers  view.LayerTable
-	row     int
+	row     int // the selected row
 }
 
-// host takes over an element, which is another one each time the table is opened.
+// host takes over the element. It is a new one each time the table is opened.
 func (t *layerTable) host(element safejs.Value) {
 	if t.element.Type() != safejs.TypeObject || !t.element.Equal(element) {
 		*t = layerTable{element: element}
 	}
 }
 
-// sync brings the table up to date.
+// sync writes the rows if they have changed.
 func (t *layerTable) sync(s *state.State) {
 	k := tableKey{s.Visible(), s.View.Layers, s.LayerRow()}
 	if t.element.Type() != safejs.TypeObject || t.filled && t.key == k {

@@ -21,18 +21,18 @@ import (
 	"memtide/web/ui/answer"
 )
 
-// app is the page's program: all its parts, and when what is shown.
+// app is the page's program: all its parts, and the timing of drawing.
 type app struct {
 	*core
 	root     *ui.Root
 	renderer renderer
 	jobs     jobs.Runner
 
-	held    bool    // components wait for the first picture, to replace the prepared one without a jump
-	drawn   int     // State.DOM when the components were drawn last
-	drawnAt float64 // and when
+	held    bool    // components wait for the first picture, so that the prepared page is replaced at once
+	drawn   int     // State.DOM at the last drawing of the components
+	drawnAt float64 // time of that drawing
 	waiting bool    // a drawing of the components is scheduled
-	awaited bool    // something other than progress has changed since
+	awaited bool    // something other than progress has changed since the last drawing
 	pending pending
 
 	pictures pictures
@@ -49,26 +49,23 @@ type app struct {
 	embed    embed
 }
 
-// The least times between two drawings of the components, in milliseconds: for
-// progress, which nobody waits for, and for everything else.
+// Times in milliseconds.
 const (
-	drawProgressEvery = 100
-	drawEvery         = 16
+	drawProgressEvery = 100  // least time between two drawings of the components that show only progress
+	drawEvery         = 16   // likewise for other changes
+	firstWait         = 4000 // how long the components wait for the first picture
 )
 
-// While the budget is dragged the components are drawn between drawApart and drawEarly milliseconds after
-// the pictures, where the next frame is far; if that has not been possible for drawLatest, at once.
+// While the budget is dragged, the components are drawn between drawApart and drawEarly milliseconds after the
+// pictures, if the next frame is not near. If that was not possible for drawLatest milliseconds, they are drawn
+// immediately.
 const (
 	drawApart  = 2
 	drawEarly  = 7
 	drawLatest = 50
 )
 
-// firstWait is how long the components wait for the first picture.
-const firstWait = 4000
-
-// Main is the page's role of the program; module is the compiled program, which
-// the workers run too. It never returns.
+// Main runs the page. module is the compiled program, which the workers run too. Main never returns.
 func Main(module safejs.Value) {
 	a := newApp()
 	p, err := pool.New(module)
@@ -89,14 +86,13 @@ func Main(module safejs.Value) {
 	}
 }
 
-// silence shows that a solve has given no sign of life for a while.
 func (a *app) silence(req proto.Request, silent time.Duration) {
 	if _, ok := req.(*proto.Solve); ok {
 		a.Post(state.Silent{Quiet: silent > 0})
 	}
 }
 
-// newApp puts the parts together. Each gets what it needs of the others.
+// newApp creates the parts and gives each what it needs from the others.
 func newApp() *app {
 	c := &core{s: state.New(), queue: make(chan func(), 4096)}
 	a := &app{core: c, held: true}
@@ -104,7 +100,7 @@ func newApp() *app {
 	a.root = &ui.Root{S: c.s, Hosts: a.host, Page: &c.page}
 	j := &a.jobs
 	j.Page, j.Second.Fetch, j.NoSecond, j.Sentence = c, a.fetchSecond, ui.NoSecond, format.Sentence
-	j.Crashed = func() { call(global("memtide"), "suspect") } // it may have crashed because it is not what was built
+	j.Crashed = func() { call(global("memtide"), "suspect") } // the program may have been damaged in transfer
 	for _, part := range []**core{&a.pictures.core, &a.curve.core, &a.layers.core, &a.address.core, &a.files.core,
 		&a.saver.core,
 		&a.controls.core, &a.keyboard.core, &a.picker.core, &a.share.core, &a.embed.core} {
@@ -121,7 +117,7 @@ func newApp() *app {
 	return a
 }
 
-// setUp connects the page to the browser and opens what the address says.
+// setUp connects the page to the browser and opens its address.
 func (a *app) setUp() {
 	a.meter.init()
 	start := a.startMessage()
@@ -132,7 +128,7 @@ func (a *app) setUp() {
 	a.live = create(global("document", "body"), "div", "sr")
 	call(a.live, "setAttribute", "aria-live", "polite")
 	a.controls.listen()
-	a.share.listen() // before the keys: while the dialog is open they are its
+	a.share.listen() // before the keyboard: an open dialog handles keys first
 	a.keyboard.listen()
 	a.picker.listen()
 	if !a.view {
@@ -152,13 +148,13 @@ func (a *app) setUp() {
 	a.Do(start)
 }
 
-// startMessage opens what the address says, or the example.
+// startMessage returns the message that opens the address, or the example if the address names nothing.
 func (a *app) startMessage() state.Message {
 	a.page.Locate(text(global("location"), "href"), text(global("document", "body", "dataset"), "site"))
 	asked := link.Of(text(global("location"), "search"), text(global("location"), "hash"))
 	l, start, notes := permalink.Follow(asked)
 	if text(global("document", "documentElement", "dataset"),
-		"embed") != "" { // which no damage to the rest of the link changes
+		"embed") != "" { // boot.js has set it, also if the rest of the link is damaged
 		start.Frame.Embed = true
 	}
 	a.page.Keep = l
@@ -179,7 +175,7 @@ func (a *app) startMessage() state.Message {
 	return start
 }
 
-// followed starts what follows from a message.
+// followed carries out the effects of a message.
 func (a *app) followed(m state.Message, effects []state.Effect) {
 	for _, e := range effects {
 		a.start(e)
@@ -188,7 +184,7 @@ func (a *app) followed(m state.Message, effects []state.Effect) {
 	switch m := m.(type) {
 	case state.SweptPoint, state.Swept:
 		a.curve.dirty = true
-	case state.SetBudget: // while a slider is dragged its schedules are waited for, which come soon
+	case state.SetBudget: // while a slider is dragged, wait for the schedule, which comes soon
 		a.awaited = a.awaited || m.Settled || a.s.Solving == nil
 	case state.SetBandwidth:
 		a.awaited = a.awaited || m.Settled || a.s.Solving == nil
@@ -229,15 +225,14 @@ func (a *app) start(e state.Effect) {
 	}
 }
 
-// recolour has everything that is painted by hand painted again.
+// recolour paints all canvases again in the present colours.
 func (a *app) recolour() {
 	a.pictures.recolour()
 	a.curve.dirty = true
 }
 
-// onPaper has the page in light colours while it is printed. The style sheet
-// alone cannot do that: what is painted by hand has to be painted again, and at
-// once, because no frame comes before the sheets are made.
+// onPaper switches the page to light colours while it is printed. Canvases have to be painted again, immediately,
+// because the browser prints without another frame.
 func (a *app) onPaper(paper bool) {
 	if paper == a.paper {
 		return
@@ -253,7 +248,7 @@ func (a *app) onPaper(paper bool) {
 	a.curve.flush()
 }
 
-// sync brings the page up to date after the queue's last entry.
+// sync updates the page when the queue is empty.
 func (a *app) sync() {
 	if len(a.queue) > 0 {
 		return
@@ -268,13 +263,13 @@ func (a *app) sync() {
 	)
 }
 
-// show shows what has changed, now or as soon as there is time for it.
+// show draws what has changed, now or when the least time since the last drawing has passed.
 func (a *app) show() {
 	body := get(global("document", "body"), "dataset")
 	if !a.held || a.s.Phase() != "ready" {
 		set(body, "state", a.s.Phase())
 	}
-	if a.held && a.s.Settling() { // the prepared page has the final answer
+	if a.held && a.s.Settling() { // the prepared page shows the final answer already
 		return
 	}
 	a.pictures.sync()
@@ -307,7 +302,7 @@ func (a *app) show() {
 
 // draw draws the components.
 func (a *app) draw() {
-	if a.drawnAt == 0 { // what stands in the page until now may be another network's
+	if a.drawnAt == 0 { // the prepared page may be about another network
 		call(global("document", "documentElement"), "removeAttribute", "data-other")
 	}
 	a.drawn, a.awaited = a.s.DOM, false
@@ -330,8 +325,7 @@ func (a *app) draw() {
 	a.meter.end("settle")
 }
 
-// host takes over an element that is painted by hand. It is called when a drawing
-// has put the element into the page.
+// host passes a new host element to the part that paints it.
 func (a *app) host(name string, element js.Value) {
 	v := safejs.Safe(realjs.Value(element))
 	switch {
@@ -346,7 +340,7 @@ func (a *app) host(name string, element js.Value) {
 	}
 }
 
-// fetchSecond gets the program of what most visits never need.
+// fetchSecond is jobs.Second.Fetch.
 func (a *app) fetchSecond(ctx context.Context) (func() (proto.Pool, error), error) {
 	module, err := wait(ctx, call(global("memtide"), "second"))
 	if err != nil {
@@ -355,15 +349,14 @@ func (a *app) fetchSecond(ctx context.Context) (func() (proto.Pool, error), erro
 	return func() (proto.Pool, error) {
 		p, err := pool.NewReader(module)
 		if err != nil {
-			return nil, err // and no pool that is not nil
+			return nil, err // not a nil *pool.Pool in an interface
 		}
 		p.OnSilence(a.silence)
 		return p, nil
 	}, nil
 }
 
-// wait returns what a promise is fulfilled with. It must not be called on the page's
-// own goroutine.
+// wait waits until a promise is fulfilled and returns its value. The page's goroutine must not call it.
 func wait(ctx context.Context, promise safejs.Value) (safejs.Value, error) {
 	values, refused := make(chan safejs.Value, 1), make(chan string, 1)
 	then(promise, func(v safejs.Value) { values <- v }, func(v safejs.Value) { refused <- text(v, "message") })

@@ -16,41 +16,41 @@ import (
 	"memtide/web/ui/timeline"
 )
 
-// pictures paints the pictures of the time axis and what moves over them.
+// pictures paints the pictures and the overlays that move over them, and handles pointers on them.
 type pictures struct {
 	*core
-	canvas   [draw.AllPictures + draw.NumPictures]canvas // the last are of side B
+	canvas   [draw.AllPictures + draw.NumPictures]canvas // the last NumPictures are of side B
 	paint    safejs.Value                                // memtidePaint
-	raf      safejs.Func
-	asked    bool    // a frame is on its way
-	framedAt float64 // when the last frame was painted
+	raf      safejs.Func                                 // calls frame
+	asked    bool                                        // a frame is requested
+	framedAt float64                                     // when the last frame was painted
 
-	painted  int // State.Paint when the pictures were painted last
-	stale    bool
-	overlay  bool // the overlays must be painted
-	hover    lookup.Target
-	over     *canvas // that the pointer is over, or was last
-	cursor   time.Duration
+	painted  int           // State.Paint when the pictures were painted last
+	stale    bool          // the pictures must be painted
+	overlay  bool          // the overlays must be painted
+	hover    lookup.Target // under the pointer
+	over     *canvas       // the last canvas under the pointer
+	cursor   time.Duration // time under the pointer
 	gesture  gesture
 	tip      tip
 	palette  safejs.Value
 	seen     seen
 	scene    draw.Scene
-	buffer   []byte
-	batch    []any        // the canvases of what is in buffer, with lengths
-	crossing safejs.Value // Uint8Array that the buffer is copied into
-	ratio    float64
+	buffer   []byte       // scenes to paint
+	batch    []any        // for each scene in buffer its canvas and its length
+	crossing safejs.Value // Uint8Array that buffer is copied into
+	ratio    float64      // device pixels per CSS pixel
 }
 
-// canvas is one picture: a canvas, and one above it for what moves.
+// canvas is the place of a picture, with one canvas for the picture and one above it for the overlay.
 type canvas struct {
 	mount.Mount
 	host, inner safejs.Value
 	base, above layer
 	width       float64 // CSS pixels, 0 until it is known
 	height      float64
-	fresh       bool // it is not connected yet
-	bare        bool // the prepared picture is gone
+	fresh       bool // connect has not been called
+	bare        bool // the prepared picture has been removed
 }
 
 // layer is a canvas element with the commands that it was painted with last.
@@ -59,13 +59,13 @@ type layer struct {
 	painted []byte
 }
 
-// seen is what of the state a change of fades the pictures over.
+// seen is the visible picture and the selection. When only the selection has changed, the pictures fade.
 type seen struct {
 	shown    *known.Picture
 	selected lookup.Target
 }
 
-// selectFade is how long that takes, in milliseconds.
+// selectFade is the duration of the fade in milliseconds.
 const selectFade = 180
 
 func (p *pictures) init() {
@@ -76,7 +76,7 @@ func (p *pictures) init() {
 	p.recolour()
 }
 
-// recolour takes the colours over from the system and the chosen theme.
+// recolour sets the colours according to the system and the chosen theme.
 func (p *pictures) recolour() {
 	media := func(query string) bool { return truth(call(safejs.Global(), "matchMedia", query), "matches") }
 	chosen := text(global("document", "documentElement", "dataset"), "theme")
@@ -104,15 +104,14 @@ func (p *pictures) recolour() {
 	p.again()
 }
 
-// again has everything painted in the next frame.
+// again paints everything in the next frame.
 func (p *pictures) again() {
 	p.stale, p.overlay = true, true
 	p.ask()
 }
 
-// host takes over the element of a picture; only the first time counts. It is
-// called while the components are being drawn: measuring would lay out the half
-// of the page that is there, so that waits for the frame.
+// host takes over the element of a picture, unless it has a connected one. It is called while the page is being
+// changed, so it does not measure the element: the browser would have to lay out an incomplete page.
 func (p *pictures) host(name string, element safejs.Value) {
 	m, ok := mount.ByName[name]
 	at := m.Picture
@@ -162,7 +161,7 @@ func (p *pictures) ask() {
 	}
 }
 
-// view returns what is visible of a picture.
+// view returns the visible range of the picture c, with everything else that its drawing depends on.
 func (p *pictures) view(c *canvas) draw.View {
 	s := p.s
 	v := draw.View{From: s.View.From, To: s.View.To, Width: c.width, Budget: s.Budget(), Hover: p.hover,
@@ -191,7 +190,7 @@ func (p *pictures) frame() {
 	p.asked = false
 	if p.s.View.Play.On {
 		before := p.s.View.Selected
-		if p.Do(state.Tick{Now: p.Now()}); p.s.View.Selected != before { // it stays at a wait
+		if p.Do(state.Tick{Now: p.Now()}); p.s.View.Selected != before { // the playhead has stopped at a wait
 			p.say((&timeline.Selection{S: p.s}).Sentence())
 		}
 		p.stale, p.overlay = p.stale || p.painted != p.s.Paint, true
@@ -212,7 +211,7 @@ func (p *pictures) frame() {
 	}
 	p.fade()
 	p.flush()
-	for i := range p.canvas { // what is shown comes before what can be done with it
+	for i := range p.canvas { // after painting, so that connecting does not delay it
 		if c := &p.canvas[i]; c.fresh {
 			p.connect(c)
 		}
@@ -226,8 +225,8 @@ func (p *pictures) frame() {
 	}
 }
 
-// fade has what the canvases show now go away over what comes: for a
-// selection, never while something moves by itself or is dragged.
+// fade fades the old pictures out over the new ones after a change of the selection, unless the step is played or
+// something is dragged.
 func (p *pictures) fade() {
 	v, was := &p.s.View, p.seen
 	p.seen = seen{p.s.Visible(), v.Selected}
@@ -244,7 +243,7 @@ func (p *pictures) fade() {
 	call(safejs.Global(), "memtideFade", over...)
 }
 
-// repaint paints what is out of date of one picture; nothing, if there is none.
+// repaint paints the picture c if it is out of date, and its overlay. It clears a canvas without a picture.
 func (p *pictures) repaint(c *canvas) {
 	m := p.subject(c)
 	if m == nil {
@@ -257,7 +256,7 @@ func (p *pictures) repaint(c *canvas) {
 		return
 	}
 	v := p.view(c)
-	if p.stale || c.Picture == draw.AddressMap || c.Picture == draw.Holes { // these two say what is at the cursor
+	if p.stale || c.Picture == draw.AddressMap || c.Picture == draw.Holes { // these two depend on the cursor
 		m.Draw(&p.scene, c.Picture, v)
 		p.put(&c.base)
 		p.removePoster(c)
@@ -266,7 +265,7 @@ func (p *pictures) repaint(c *canvas) {
 	p.put(&c.above)
 }
 
-// subject returns what a canvas shows, or nil if there is nothing.
+// subject returns what the canvas c shows, or nil if it is empty.
 func (p *pictures) subject(c *canvas) subject {
 	flame, passes, places, shown := p.s.Flame(), p.s.Passes(), p.s.PlacesModel(), c.Shown(p.s)
 	switch {
@@ -282,7 +281,7 @@ func (p *pictures) subject(c *canvas) subject {
 	return nil
 }
 
-// subject is a trace or a placement.
+// subject is the content of pictures: a trace, a placement, a flame graph or the passes of a pipeline.
 type subject interface {
 	Draw(*draw.Scene, draw.Picture, draw.View)
 	Overlay(*draw.Scene, draw.Picture, draw.View)
@@ -290,7 +289,7 @@ type subject interface {
 	TimeAt(draw.View, float64) time.Duration
 }
 
-// put has the scene painted on a canvas when all are flushed, unless the canvas shows it already.
+// put adds the scene to buffer, to be painted by flush, unless the canvas shows it already.
 func (p *pictures) put(l *layer) {
 	before := len(p.buffer)
 	p.buffer = p.scene.AppendBuffer(p.buffer)
@@ -310,7 +309,7 @@ func (p *pictures) forget() {
 	}
 }
 
-// flush paints what was put, with one crossing.
+// flush paints everything in buffer with one call of JavaScript.
 func (p *pictures) flush() {
 	n := len(p.buffer)
 	if n == 0 {
@@ -335,7 +334,7 @@ func (p *pictures) flush() {
 	p.buffer, p.batch = p.buffer[:0], p.batch[:0]
 }
 
-// removePoster takes the prepared picture away once the live one is painted.
+// removePoster removes the prepared pictures, of which there are two, when the live one is painted.
 func (p *pictures) removePoster(c *canvas) {
 	if c.bare {
 		return
@@ -348,7 +347,7 @@ func (p *pictures) removePoster(c *canvas) {
 	}
 }
 
-// point moves the cursor of all pictures and shows what is under it.
+// point moves the cursor of all pictures to x, y in c and shows the tooltip.
 func (p *pictures) point(c *canvas, x, y float64, event safejs.Value) {
 	m := p.subject(c)
 	if m == nil {
@@ -388,15 +387,14 @@ func (p *pictures) point(c *canvas, x, y float64, event safejs.Value) {
 	}
 }
 
-// leave takes the cursor away.
+// leave removes the cursor.
 func (p *pictures) leave() {
 	p.hover, p.cursor, p.overlay = lookup.Target{}, draw.NoCursor, true
 	p.tip.hide()
 	p.ask()
 }
 
-// budgetAt returns the budget at a height of the memory picture, on the grid of the
-// slider.
+// budgetAt returns the budget at y in the memory picture, rounded to the steps of the slider.
 func (p *pictures) budgetAt(c *canvas, y float64) engine.Bytes {
 	shown := p.s.Visible()
 	if shown == nil {
@@ -406,7 +404,7 @@ func (p *pictures) budgetAt(c *canvas, y float64) engine.Bytes {
 	return r.At(r.Position(shown.Index().BudgetAt(p.view(c), y)))
 }
 
-// tip is the words beside the pointer.
+// tip is the tooltip.
 type tip struct{ element safejs.Value }
 
 func (t *tip) init() {
@@ -420,9 +418,8 @@ func (t *tip) init() {
 
 func (t *tip) hide() { set(t.element, "hidden", true) }
 
-// show shows words beside the pointer; none hide them. A finger would cover them:
-// it gets them when it is lifted, above its place, until something else is touched
-// or the page is scrolled.
+// show shows words beside the pointer, or hides the tooltip if words is empty. For touch the tooltip appears when the
+// finger is lifted, above the position, until the next touch or until the page is scrolled.
 func (t *tip) show(words string, event safejs.Value) {
 	touch := text(event, "pointerType") == "touch"
 	if words == "" || touch && text(event, "type") != "pointerup" {

@@ -1,18 +1,17 @@
 //go:build !js
 
-// Package browsertest drives the real page in a headless Chromium: it serves
-// the built site, opens it, and sees what a person would see, what the console
-// says and which addresses are asked for. The browser resolves no host name, so
-// that a request to another host can neither succeed nor go unnoticed.
+// Package browsertest tests the real page in a headless Chromium. It serves
+// the built site, opens it, and checks what the page shows, what the console
+// reports and which addresses are requested. The browser resolves no host names, so
+// that requests to other hosts fail and are noticed.
 //
-// Tests run beside each other, as many as -parallel allows, in tabs of one browser
-// with storage of their own. None depends on the clock: they wait for states (Wait),
-// for the page to have drawn what it knows (Drawn) or to be at nothing any more
-// (Done). That nothing happens is seen when something later has happened.
+// Tests run in parallel, as many as -parallel allows, in tabs of one browser
+// with separate storage. They do not depend on the clock: they wait for states (Wait),
+// until the page has drawn its state (Drawn) or until it is idle (Done). To check that nothing happens, they wait
+// until something later has happened.
 //
-// The site is the directory named by MEMTIDE_DIST; if that is not set it is
-// built once per test run. Without a browser the tests skip, except in CI (CI is
-// set), where they fail.
+// The site is the directory named by MEMTIDE_DIST; if that is not set, the site is
+// built once per test run. Without a browser the tests are skipped, or fail if the variable CI is set.
 package browsertest
 
 import (
@@ -20,8 +19,7 @@ import (
 	"os/exec"
 )
 
-// Browser returns the path of a Chromium, empty if there is none. CHROME overrides
-// the search.
+// Browser returns the path of a Chromium, or "" if no Chromium is found. The variable CHROME overrides the search.
 func Browser() string {
 	if p := os.Getenv("CHROME"); p != "" {
 		return p

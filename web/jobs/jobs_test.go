@@ -15,8 +15,7 @@ import (
 	"memtide/web/state"
 )
 
-// Stop ends the solve under way too, if the one that was asked for last still waits
-// behind it.
+// Stop also cancels the solve under way if the last one still waits for it.
 func TestStopEndsWhatRuns(t *testing.T) {
 	for _, c := range []struct {
 		what      string
@@ -105,7 +104,7 @@ func TestNewestSolveIsNotKeptWaiting(t *testing.T) {
 	}
 }
 
-// Two files that are opened at once are read by one worker.
+// Two files that are opened at the same time start the second program once.
 func TestOneSecond(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		started, arrived := 0, make(chan bool)

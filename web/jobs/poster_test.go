@@ -8,8 +8,8 @@ import (
 	"memtide/wasm/serve"
 )
 
-// The picture of a training step says whether it fits and what lies at the peak, and stays within
-// its width; that of a pipeline shows its ranks.
+// The poster of a training step shows whether it fits and the memory at the peak, within its width. That of a pipeline
+// shows its ranks.
 func TestPosterOfStep(t *testing.T) {
 	for _, c := range []struct {
 		fragment string

@@ -18,8 +18,7 @@ import (
 	"memtide/web/state"
 )
 
-// paper is a page that writes down what it is told. Its time stands still: what is
-// to be done after a while waits for rest.
+// paper is a page that records the messages. Its time stops: functions of After wait for rest.
 type paper struct {
 	timed []func()
 	mu    sync.Mutex
@@ -39,7 +38,7 @@ func (p *paper) Later(f func()) {
 func (p *paper) After(_ int, f func()) { p.timed = append(p.timed, f) }
 func (p *paper) Now() float64          { return 1000 }
 
-// work does what the page has to do until there is nothing more.
+// work runs the functions of the page until there are no more.
 func (p *paper) work() {
 	for synctest.Wait(); len(p.queue) > 0; synctest.Wait() {
 		f := p.queue[0]
@@ -48,7 +47,7 @@ func (p *paper) work() {
 	}
 }
 
-// rest lets time go by.
+// rest runs the functions of After.
 func (p *paper) rest() {
 	timed := p.timed
 	p.timed = nil
@@ -58,7 +57,7 @@ func (p *paper) rest() {
 	p.work()
 }
 
-// worker answers when it is told to, and not after its request was given up.
+// worker answers when a test tells it to, but not a request that was cancelled.
 type worker struct {
 	serve.Local
 	mu     sync.Mutex
@@ -86,14 +85,14 @@ func (w *worker) count(op string, by int) {
 	}
 }
 
-// sofar are the requests so far.
+// sofar returns the requests so far.
 func (w *worker) sofar() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return slices.Clone(w.asked)
 }
 
-// bench has a runner work with a page and a worker in a bubble of time.
+// bench runs a test with a runner, a page and a worker in a bubble of package synctest.
 func bench(t *testing.T, f func(j *Runner, p *paper, w *worker)) {
 	synctest.Test(t, func(*testing.T) {
 		p, w := new(paper), &worker{answer: make(chan error)}
@@ -102,7 +101,7 @@ func bench(t *testing.T, f func(j *Runner, p *paper, w *worker)) {
 	})
 }
 
-// solved are the IDs of the solves that the page was told of.
+// solved returns the IDs of the schedules that the page has received.
 func solved(p *paper) (ids []int) {
 	for _, m := range p.told {
 		if s, ok := m.(state.Solved); ok {
@@ -133,7 +132,7 @@ func TestLatestQuestionWaits(t *testing.T) {
 	})
 }
 
-// A decision does not wait: it ends the solve under way, of which nothing is told.
+// A decision does not wait: it cancels the solve under way, whose answer is discarded.
 func TestDecisionEndsWhatRuns(t *testing.T) {
 	bench(t, func(j *Runner, p *paper, w *worker) {
 		j.Start(state.Solve{ID: 1})
@@ -150,7 +149,7 @@ func TestDecisionEndsWhatRuns(t *testing.T) {
 	})
 }
 
-// What is cancelled ends with the one that it waited for.
+// Cancelling a waiting solve also cancels the one that it waits for.
 func TestCancelEndsBoth(t *testing.T) {
 	bench(t, func(j *Runner, p *paper, w *worker) {
 		j.Start(state.Solve{ID: 1, Soon: true})
@@ -182,7 +181,7 @@ func TestCrashIsReported(t *testing.T) {
 	}
 }
 
-// Addresses are asked for once the picture rests.
+// Addresses are asked for when the picture has not changed for a moment.
 func TestPlaceWaits(t *testing.T) {
 	bench(t, func(j *Runner, p *paper, w *worker) {
 		j.Start(state.Place{ID: 1})
@@ -199,8 +198,7 @@ func TestPlaceWaits(t *testing.T) {
 	})
 }
 
-// Words about a second program that cannot be loaded and about an answer that fails are
-// the page's.
+// The page provides the texts about a second program that cannot be loaded and about an answer that fails.
 func TestWordsAreThePages(t *testing.T) {
 	bench(t, func(j *Runner, p *paper, w *worker) {
 		j.Second.Fetch = func(context.Context) (func() (proto.Pool, error), error) { return nil, errors.New("offline") }
@@ -217,15 +215,15 @@ func TestWordsAreThePages(t *testing.T) {
 	})
 }
 
-// An effect that is not for workers is somebody else's.
+// Start returns false for an effect that is not for workers.
 func TestOtherEffects(t *testing.T) {
 	if new(Runner).Start(state.CopyURL{}) {
 		t.Error("the runner takes copying the address for a job")
 	}
 }
 
-// A question that nobody has asked waits until nothing has changed for a moment, is not
-// begun if it was given up by then, and never by the page itself.
+// A question that the page asks by itself starts when nothing has changed for a moment, unless it was cancelled before.
+// The page's own thread never answers it.
 func TestIdleQuestions(t *testing.T) {
 	for _, c := range []struct {
 		name   string

@@ -20,8 +20,7 @@ func init() {
 	engine.Describe(&engine.Strategy{Name: "testfar", Title: "Far", Class: engine.MayRecompute, Graphs: true}, true)
 }
 
-// far are requests with a strategy that this program does not have, or that it does not
-// answer, by what they are.
+// far are requests that this program does not answer, or whose strategy it does not have.
 func far() map[string]state.Effect {
 	far, near := proto.Method{Strategy: "testfar"}, proto.Method{Strategy: "rotor"}
 	return map[string]state.Effect{
@@ -34,7 +33,7 @@ func far() map[string]state.Effect {
 	}
 }
 
-// distant has a runner ask for an effect, with a second program.
+// distant starts an effect with a runner that has a second program.
 func distant(t *testing.T, e state.Effect, f func(j *Runner, p *paper, own, second *worker)) {
 	bench(t, func(j *Runner, p *paper, own *worker) {
 		second := &worker{answer: make(chan error)}
@@ -54,7 +53,7 @@ func distant(t *testing.T, e state.Effect, f func(j *Runner, p *paper, own, seco
 	})
 }
 
-// A strategy that only the second program has is asked for there, any other here.
+// A strategy that only the second program has is solved there, any other here.
 func TestWhoSolves(t *testing.T) {
 	for what, e := range far() {
 		distant(t, e, func(_ *Runner, _ *paper, own, second *worker) {
@@ -82,7 +81,7 @@ func TestWhoSolves(t *testing.T) {
 	}
 }
 
-// A file that the page's program knows and cannot open goes to the second one.
+// A file whose format the page's program knows but cannot open goes to the second program.
 func TestFileElsewhere(t *testing.T) {
 	bench(t, func(j *Runner, p *paper, own *worker) {
 		second := &worker{answer: make(chan error)}
@@ -120,7 +119,7 @@ func TestSolveElsewhere(t *testing.T) {
 	}
 }
 
-// holding is a worker that counts who holds its sweeps.
+// holding is a pool that counts the calls of Hold that have not been released.
 type holding struct {
 	worker
 	held int
@@ -128,7 +127,7 @@ type holding struct {
 
 func (h *holding) Hold() func() { h.held++; return func() { h.held-- } }
 
-// While a file is read no point of a sweep begins in either program.
+// While a file is being read no point of a sweep starts in either program.
 func TestFileHoldsBoth(t *testing.T) {
 	bench(t, func(j *Runner, p *paper, _ *worker) {
 		own, second := &holding{}, &holding{worker: worker{answer: make(chan error)}}
@@ -149,7 +148,7 @@ func TestFileHoldsBoth(t *testing.T) {
 	})
 }
 
-// While the second program is loaded for a solve the page is told so, and when it is there.
+// The page receives messages when the second program is being loaded for a solve and when it has been loaded.
 func TestLoadingIsTold(t *testing.T) {
 	distant(t, far()["solve"], func(j *Runner, p *paper, _, _ *worker) {
 		j.Start(state.Solve{ID: 2, Request: proto.Solve{Method: proto.Method{Strategy: "testfar"}},
@@ -163,8 +162,8 @@ func TestLoadingIsTold(t *testing.T) {
 	})
 }
 
-// Where the second program cannot be loaded, or no worker runs it, what needs it fails
-// with words, and the next request works.
+// If the second program cannot be loaded, or no worker runs it, requests that need it fail with a text, and the next
+// request works.
 func TestNoSecondProgram(t *testing.T) {
 	for what, e := range far() {
 		for _, c := range []struct {
@@ -203,7 +202,7 @@ func TestNoSecondProgram(t *testing.T) {
 	}
 }
 
-// said is what messages say about a failure.
+// said returns the texts of failures in messages.
 func said(told []state.Message) (text string) {
 	for _, m := range told {
 		switch m := m.(type) {

@@ -12,8 +12,8 @@ import (
 	"memtide/web/state"
 )
 
-// A recording is examined by the second program, not by the page's workers; what is given up is
-// told to nobody, and a second program that cannot be loaded is a failure in words.
+// The second program examines recordings. The answer to a cancelled request is discarded, and a second program that
+// cannot be loaded is a failure with a text.
 func TestExamine(t *testing.T) {
 	for _, c := range []struct {
 		what   string

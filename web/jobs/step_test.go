@@ -13,8 +13,8 @@ import (
 	"memtide/web/state"
 )
 
-// A step is answered in parts and in the end as a whole; its chain is a profile; what cannot
-// be answered says why.
+// A step is answered in parts and then as a whole. Its chain is a profile. A step that cannot be answered fails with a
+// text.
 func TestStep(t *testing.T) {
 	small := proto.Step{Model: "gpt2", Args: engine.Args{"seq": "1024"}}
 	chain, policies := small, small

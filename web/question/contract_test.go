@@ -33,13 +33,13 @@ func init() {
 	}
 }
 
-// networks are what the question is asked about.
+// networks are the networks of the questions.
 var networks = []string{"alexnet-b16", "alexnet-graph-b16"}
 
-// budgets are those in which they are asked about: some plans fit, and some do not.
+// budgets are the budgets of the questions: some plans fit, and some do not.
 var budgets = map[string]engine.Bytes{"alexnet-b16": 751 * engine.MiB, "alexnet-graph-b16": 739 * engine.MiB}
 
-// page is a page that shows the schedule of a preset.
+// page returns a page that shows the schedule of a preset.
 func page(t *testing.T, preset string) *state.State {
 	t.Helper()
 	c := choice.Default()
@@ -51,8 +51,8 @@ func page(t *testing.T, preset string) *state.State {
 	return s
 }
 
-// asked asks a question on a page and has the engine answer it, without a limit of
-// time: what comes out is the same on every machine.
+// asked asks the question on a page and answers it with the engine, without a time limit, so that the answers are the
+// same on every machine.
 func asked(t *testing.T, s *state.State) (*state.Answers, state.Question) {
 	t.Helper()
 	var e state.Question
@@ -82,7 +82,7 @@ func asked(t *testing.T, s *state.State) (*state.Answers, state.Question) {
 	return a, e
 }
 
-// clicks uses every answer that has a schedule: each is a choice that the engine can solve.
+// clicks uses every answer that has a schedule, and checks that the engine can solve the choice.
 func clicks(t *testing.T, preset string, a *state.Answers) {
 	t.Helper()
 	for i, x := range a.List {
@@ -109,8 +109,7 @@ func clicks(t *testing.T, preset string, a *state.Answers) {
 	}
 }
 
-// It can be asked about a chain and a graph, and what is clicked is what was answered. What it answers is written
-// down.
+// The question can be asked about a chain and a graph, and a click chooses what was answered. The answers are recorded.
 func TestQuestion(t *testing.T) {
 	var b strings.Builder
 	for _, preset := range networks {
@@ -129,7 +128,7 @@ func TestQuestion(t *testing.T) {
 	golden.File(t, "testdata/help.golden", b.String())
 }
 
-// However the chosen strategy fails, its answers say so, and none of them is used.
+// If the chosen strategy fails, its answers say so and cannot be used.
 func TestQuestionFails(t *testing.T) {
 	for kind := range failures {
 		s := page(t, networks[0])
@@ -149,7 +148,7 @@ func TestQuestionFails(t *testing.T) {
 	}
 }
 
-// It stops, between two answers or while it looks for the first.
+// The question can be stopped between two answers and during the first.
 func TestQuestionStops(t *testing.T) {
 	s := page(t, networks[0])
 	for _, after := range []int{0, 1} {

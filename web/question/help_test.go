@@ -15,8 +15,7 @@ import (
 	_ "memtide/profiles/llm"
 )
 
-// tried are the answers to what would help about the step of a small language model that keeps
-// everything in a budget.
+// tried returns the answers about the step of a small language model that keeps everything in a budget.
 func tried(t *testing.T, ref string, budget engine.Bytes) (out []proto.Suggestion) {
 	t.Helper()
 	p, batch, err := preset.Parse(ref)
@@ -39,8 +38,8 @@ func tried(t *testing.T, ref string, budget engine.Bytes) (out []proto.Suggestio
 	return out
 }
 
-// Adapters instead of all weights are another training, and more cards are more: they are tried
-// where nothing else has a schedule, and not where something has.
+// Adapters and more cards are tried only if nothing else has a schedule, because they are not the same training and not
+// the same hardware.
 func TestLastLevers(t *testing.T) {
 	const ref = "llama3.2-1b-step-512tok-b1"
 	for _, c := range []struct {
@@ -73,8 +72,7 @@ func TestLastLevers(t *testing.T) {
 	}
 }
 
-// Where nothing has to be done, the largest batch that needs no plan is an answer, for more work:
-// one more sequence would not fit.
+// If everything can be kept, an answer has the largest batch for which that is so: one more sequence would not fit.
 func TestRoomForMore(t *testing.T) {
 	const id, budget = "llama3.2-1b-step-512tok", 30 * engine.GiB
 	list := tried(t, id+"-b1", budget)
@@ -94,7 +92,7 @@ func TestRoomForMore(t *testing.T) {
 	}
 }
 
-// Where adapters are what trains already, weights in 4 bits are a change for the same work.
+// If adapters are trained already, weights in 4 bits are a change for the same work.
 func TestLeversOfAdapters(t *testing.T) {
 	list := tried(t, "llama3.2-1b-step-512tok-lora.16-b1", 64*engine.GiB)
 	if !slices.ContainsFunc(list, func(a proto.Suggestion) bool { return strings.Contains(a.Preset, "base.nf4") }) {
@@ -102,7 +100,7 @@ func TestLeversOfAdapters(t *testing.T) {
 	}
 }
 
-// Where no single change has a schedule, pairs are tried, and where one has, none.
+// Pairs are tried only if no single change has a schedule.
 func TestPairs(t *testing.T) {
 	for budget, want := range map[engine.Bytes]string{2304 * engine.MiB: "8 cards instead of 1 + LoRA, rank 16, frozen products in 4 bits", 3 * engine.GiB: ""} {
 		var got []string

@@ -7,9 +7,8 @@ import (
 	"memtide/wasm/proto"
 )
 
-// What helps is faster by 2 per cent at least, the fastest first, six at most and one of the other
-// plans; the rest of the changes gain less. Where nothing fits, all that has a schedule in the room
-// helps, adapters last.
+// Answers help that are faster by at least 2 per cent: the fastest first, six at most, and one with another plan. If
+// the choice does not fit, all answers help whose schedule needs at most room, with adapters last.
 func TestHelps(t *testing.T) {
 	a := &Answers{Base: 100, Strategy: "pofo"}
 	for _, x := range []proto.Suggestion{{StepTime: 0}, {StepTime: 99}, {StepTime: 90}, {Strategy: "rotor", StepTime: 95},

@@ -21,7 +21,7 @@ func solveAll(p *player, base int) {
 	}
 }
 
-// letters are the step times of A and B.
+// letters returns the step times of A and B.
 func letters(p *player) (a, b time.Duration) {
 	pa, pb, _ := p.Sides()
 	if pa != nil {
@@ -33,7 +33,7 @@ func letters(p *player) (a, b time.Duration) {
 	return a, b
 }
 
-// choices are those of A and B.
+// choices returns the choices of A and B.
 func choices(p *player) (a, b Choice) {
 	x, y := p.AB()
 	return x.Choice, y.Choice
@@ -166,8 +166,7 @@ func TestCompareKeepsBudget(t *testing.T) {
 	}
 }
 
-// What stands in for a side that does not fit is the schedule of the smallest
-// budget, whatever was shown before.
+// If a side does not fit, the page shows its schedule in the smallest budget, whatever was shown before.
 func TestOverBudgetInComparison(t *testing.T) {
 	p := shown(t)
 	p.play(ToggleCompare{}, EditSide{A: true}, SetBudget{Bytes: engine.MiB, Settled: true})
@@ -181,7 +180,7 @@ func TestOverBudgetInComparison(t *testing.T) {
 	}
 }
 
-// A bad first file does not take a good second one with it.
+// If the first of two files is not valid, the second one is opened.
 func TestFirstFileFails(t *testing.T) {
 	p := shown(t)
 	p.play(PickFiles{A: PickFile{Name: "a.csv", Bytes: []byte("a")}, B: PickFile{Name: "b.csv", Bytes: []byte("b")}})
@@ -246,7 +245,7 @@ func TestTwoFiles(t *testing.T) {
 	}
 }
 
-// The second file may be unreadable: A stays, and it is said why.
+// If the second file is not valid, A stays, and an alert says why.
 func TestSecondFileFails(t *testing.T) {
 	p := shown(t)
 	p.play(PickFiles{A: PickFile{Name: "a.csv", Bytes: []byte("a")}, B: PickFile{Name: "b.csv", Bytes: []byte("b")}})
@@ -261,7 +260,7 @@ func TestSecondFileFails(t *testing.T) {
 	}
 }
 
-// Stop ends what the other side waits for: the best so far stays, if there is one.
+// Stop cancels the request of the other side. The best schedule so far stays.
 func TestStopOtherSide(t *testing.T) {
 	for _, withBest := range []bool{false, true} {
 		p := shown(t)
@@ -290,7 +289,7 @@ func TestStopOtherSide(t *testing.T) {
 	}
 }
 
-// How far side B is read is not taken for how far it is solved.
+// The progress of reading side B is not shown as progress of solving it.
 func TestProgressOfB(t *testing.T) {
 	p := &player{State: New()}
 	b := chosen("other-b8")

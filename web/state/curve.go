@@ -47,7 +47,7 @@ func (s *State) followCurve() []Effect {
 	}
 	s.Curve = c
 	s.curves.put(key, c)
-	if c.Complete() { // of what is known already
+	if c.Complete() { // all its points are known from another curve
 		s.touch()
 		return append(out, s.improve(c)...)
 	}

@@ -6,8 +6,7 @@ import (
 	"memtide/wasm/proto"
 )
 
-// A plan is asked for with the operators that are open, of a file or of a link; of
-// anything else there is none.
+// SavePlan asks for a plan with the open operators, of a file or of a link. It does nothing for other networks.
 func TestSavePlan(t *testing.T) {
 	for packed, has := range map[string]bool{"1.operators": true, "": false} {
 		p := shown(t)

@@ -8,8 +8,7 @@ import (
 	"memtide/web/link"
 )
 
-// What a link unfolds is open, what is folded and unfolded by hand goes into the
-// address, and a link without a word about it folds everything.
+// A link unfolds the parts that it names and folds all others. Folding and unfolding by a person changes the address.
 func TestFolds(t *testing.T) {
 	s := New()
 	start := Start{Choice: Choice{Source: Source{Preset: "resnet50-b8"}, Strategy: "keepall"},
@@ -54,7 +53,7 @@ func TestFolds(t *testing.T) {
 	}
 }
 
-// unfolded names what a link of the page says is unfolded.
+// unfolded returns the unfolded parts in the link of the page.
 func unfolded(s *State) []string {
 	l := s.View.Linked(s.Shown)
 	if names := l.Folds.String(); names != "" {

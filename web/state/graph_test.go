@@ -19,7 +19,7 @@ func init() {
 	}
 }
 
-// operators is a graph of two operations of 1 GiB values.
+// operators returns a graph of two operations with values of 1 GiB.
 func operators() *engine.Graph {
 	g := &engine.Graph{Done: engine.NoValue}
 	for range 3 {
@@ -31,7 +31,7 @@ func operators() *engine.Graph {
 	return g
 }
 
-// both is a profile with a chain and operations, as a worker has read it.
+// both returns a profile with a chain and operations, as a worker returns it.
 func both(id int, noChain string) Opened {
 	m := opened(id, chain("both"))
 	m.Profile.Graph = operators()
@@ -42,8 +42,8 @@ func both(id int, noChain string) Opened {
 
 func sourceOf(q proto.Solve) string { return string(q.Network.Profile) }
 
-// A profile with a chain and operations is a chain until somebody wants the
-// graph; the way back is the chain again, from the cache.
+// A profile with a chain and operations is shown as a chain until a person chooses the graph. Choosing the chain again
+// shows it from the cache.
 func TestTwoWays(t *testing.T) {
 	p := shown(t)
 	p.play(PickFile{Name: "both.txt", Bytes: []byte("x")})
@@ -78,8 +78,8 @@ func TestTwoWays(t *testing.T) {
 	}
 }
 
-// A file that is no useful chain offers the operations, or where there are none
-// the strategy that needs no chain.
+// For a file that is not a useful chain an alert offers the graph of operations, or without operations a strategy that
+// needs no chain.
 func TestNoUsefulChainOffersGraph(t *testing.T) {
 	p := shown(t)
 	p.play(PickFile{Name: "gnmt.txt", Bytes: []byte("x")})
@@ -100,7 +100,7 @@ func TestNoUsefulChainOffersGraph(t *testing.T) {
 	}
 }
 
-// A graph that is no chain gets the strategy for graphs in place of the default.
+// A graph without a chain gets the strategy for graphs instead of the default.
 func TestOnlyGraph(t *testing.T) {
 	p := shown(t)
 	p.play(PickFile{Name: "graph.json", Bytes: []byte("x")})
@@ -122,8 +122,8 @@ func TestOnlyGraph(t *testing.T) {
 	}
 }
 
-// A link to a strategy that does not apply shows what keeping everything looks
-// like, dimmed, and the way on.
+// A link to a strategy that does not apply shows the schedule of keeping everything, dimmed, and offers another
+// strategy.
 func TestStandInForUnsupported(t *testing.T) {
 	p := &player{State: New()}
 	p.play(Start{Choice: chosen("net-b8")})

@@ -10,8 +10,7 @@ import (
 	"memtide/web/tradeoff"
 )
 
-// cut is a point of a solver whose time was over, with its best so far if ms is
-// not 0.
+// cut returns a point whose solver reached its time limit, with a best so far of ms milliseconds if ms is not 0.
 func cut(e Sweep, method, index, ms int) SweptPoint {
 	p := point(e, method, index, ms)
 	p.Point.Failure = proto.Fail(proto.Deadline, "stopped")
@@ -19,8 +18,8 @@ func cut(e Sweep, method, index, ms int) SweptPoint {
 	return p
 }
 
-// partly is a page whose curve is complete, with two points of its second method
-// cut short, one of them with a best so far of 20 ms, and one of the first.
+// partly returns a page with a complete curve in which solvers reached their time limits at three points: one of the
+// first method, and two of the second, one of which has a best so far of 20 ms.
 func partly(t *testing.T) (*player, Sweep) {
 	t.Helper()
 	p := shown(t)
@@ -43,8 +42,7 @@ func partly(t *testing.T) (*player, Sweep) {
 	return p, e
 }
 
-// What was not finished is asked for again with more time, method by method;
-// the better answer counts.
+// Points that were not finished are asked for again with more time, method by method. The better answer counts.
 func TestImprove(t *testing.T) {
 	p, all := partly(t)
 	if !p.Curve.Complete() || p.Curve.Improving != 1 {
@@ -79,8 +77,8 @@ func TestImprove(t *testing.T) {
 	}
 }
 
-// A curve that is left while it is improved goes on when it is back, unless a
-// person has stopped it.
+// A curve that was being improved when another one was shown is improved further when it is shown again, unless a person
+// has stopped it.
 func TestImproveGoesOn(t *testing.T) {
 	p, _ := partly(t)
 	away := func() Sweep {

@@ -9,8 +9,8 @@ import (
 	"memtide/web/link"
 )
 
-// A schedule that an address asks for has a limit; then the best so far is shown, if there
-// is one, and a click asks without one. What a person asks for has none.
+// A schedule for a choice from an address has a time limit, after which the best so far is shown and a button solves
+// without a limit. A schedule that a person asks for has no limit.
 func TestSolveLimits(t *testing.T) {
 	for _, c := range []struct {
 		embed, best bool
@@ -59,8 +59,8 @@ func TestSolveLimits(t *testing.T) {
 	}
 }
 
-// The page without a link has its answer prepared, so the best so far of it is not shown before the answer;
-// the best so far of anything else is.
+// The prepared page shows the answer of the page without a link, so its best so far is not shown. The best so far of
+// other choices is.
 func TestSettling(t *testing.T) {
 	for preset, want := range map[string]bool{choice.ExamplePreset: true, "net-b8": false} {
 		p, c := &player{State: New()}, choice.Default()

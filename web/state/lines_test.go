@@ -17,7 +17,7 @@ func asked(e Sweep) (out []string) {
 	return out
 }
 
-// few is a page whose curve draws only the chosen strategy, all of it known.
+// few returns a page with a complete curve that draws only the chosen strategy.
 func few(t *testing.T) *player {
 	t.Helper()
 	p := &player{State: New()}
@@ -42,8 +42,8 @@ func finish(p *player, e Sweep) {
 	p.play(Swept{ID: e.ID, KeepAll: proto.Reference{StepTime: 10, Peak: 8 * engine.GiB}})
 }
 
-// A line that is drawn is computed then, and only it; what is hidden again stays
-// known, and the chosen strategy is always drawn.
+// Only the points of a new line are computed when it is drawn. A line that is hidden stays known, and the chosen strategy
+// is always drawn.
 func TestLinesOnDemand(t *testing.T) {
 	p := few(t)
 	effects := p.play(ToggleLines{[]string{"testoffload"}})
@@ -75,7 +75,7 @@ func TestLinesOnDemand(t *testing.T) {
 	}
 }
 
-// What is known with the default arguments is not asked again for others.
+// Points that are known from the curve with default arguments are not asked for again.
 func TestLinesWithOtherArguments(t *testing.T) {
 	p := few(t)
 	p.play(ToggleLines{[]string{"testoffload"}})
@@ -90,7 +90,7 @@ func TestLinesWithOtherArguments(t *testing.T) {
 	}
 }
 
-// A line can be drawn while others are being computed: those go on.
+// Drawing a line while others are being computed does not lose their points.
 func TestLinesWhileComputing(t *testing.T) {
 	p := &player{State: New()}
 	p.play(Start{Choice: chosen("net-b8"), Look: link.Look{Lines: []string{}}})

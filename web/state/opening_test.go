@@ -6,8 +6,8 @@ import (
 	"memtide/engine"
 )
 
-// What is set while a profile is being read holds for it, too: with a link, with a
-// preset, and with a file that knows a link to the host of its own.
+// Settings that a person changes while a profile is being read apply to the profile: to that of a link, to a preset, and
+// to a file that contains a link to the host.
 func TestSetWhileOpening(t *testing.T) {
 	withDevice := chain("mine")
 	withDevice.Device = &engine.Device{ToHost: 7, ToDev: 7}
@@ -38,9 +38,8 @@ func TestSetWhileOpening(t *testing.T) {
 	}
 }
 
-// While the profile is read that the address names, the address stays: it holds the
-// profile, which the page does not know yet. What was set is written after that,
-// also if the profile cannot be read.
+// While the profile in the address is being read, the address does not change: the page does not know the profile
+// yet. Settings are written into the address afterwards, also if the profile cannot be read.
 func TestAddressWhileOpening(t *testing.T) {
 	for name, end := range map[string]func(id int) Message{
 		"read":     func(id int) Message { return opened(id, chain("other")) },

@@ -43,9 +43,8 @@ func varied(ref string, change func(*preset.Options)) Message {
 	return SetVariant{o}
 }
 
-// What is opened has its options in its reference; the link of the device goes
-// along with the times until it has been chosen, and the budget stays with the
-// network.
+// The reference of an opened preset contains its options. The link to the host follows the device of the times until a
+// person chooses a link, and the budget stays with the network.
 func TestVariantChoices(t *testing.T) {
 	v100, a100, gtx := card.DefaultID, "a100-sxm-40gb", "gtx-970"
 	set := choice.Budget{Bytes: 16 * engine.GiB}
@@ -103,7 +102,7 @@ func TestVariantChoices(t *testing.T) {
 	}
 }
 
-// What a preset is not built for is said, and nothing else happens.
+// If a preset cannot be built with an option, an alert says so, and nothing else happens.
 func TestVariantRefused(t *testing.T) {
 	s := New()
 	s.Choice = chosen("gpt2-medium-b4")

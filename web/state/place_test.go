@@ -14,22 +14,21 @@ import (
 	"memtide/web/draw"
 )
 
-// placedAs is a placement of one buffer.
+// placedAs returns a placement of one buffer.
 func placedAs(allocator string, addr engine.Bytes) *proto.Placed {
 	return &proto.Placed{Allocator: allocator, Pool: 8 * engine.GiB, Fixed: true, Top: addr + 1, Peak: 1,
 		Pieces:  []proto.Piece{{Addr: addr, Bytes: 1}},
 		Moments: []proto.Moment{{Used: 1, Reserved: 8, Largest: 4}}}
 }
 
-// withLife is shown with a trace that holds one value.
+// withLife returns a page that shows a trace with one value.
 func withLife(t *testing.T) *player {
 	p := shown(t)
 	p.Shown.Solved.Trace.Lives = []sim.Life{{Value: engine.NoValue, Op: engine.NoOp, Bytes: 1, End: time.Millisecond}}
 	return p
 }
 
-// A closed address view asks for nothing; an open one asks once for each picture
-// and allocator, and remembers what it was told.
+// A closed address view asks for nothing. An open one asks once for each picture and allocator.
 func TestPlacesFollowThePicture(t *testing.T) {
 	p := withLife(t)
 	if p.play(SetTheme{Theme: "dark"}); len(p.effects) != 1 || p.Places != nil || p.Placing != nil {
@@ -86,8 +85,8 @@ func count[E Effect](p *player) (n int) {
 	return n
 }
 
-// A deadline leaves the best so far and offers more time; giving up does not ask
-// again by itself.
+// After a deadline the best so far stays, and a button offers more time. A placement that was cancelled is not asked for
+// again.
 func TestPlacesStop(t *testing.T) {
 	p := withLife(t)
 	p.play(TogglePlaces{}, SetAllocator{Name: "optimal"})
@@ -118,7 +117,7 @@ func TestPlacesStop(t *testing.T) {
 	}
 }
 
-// memoryFile is a file of two buffers, one after the other.
+// memoryFile returns a file of two buffers, one after the other.
 func memoryFile(recorded *proto.Placed) *proto.Opened {
 	b := &proto.Buffers{Tick: time.Microsecond,
 		List: []alloc.Buffer{{Name: "a", Bytes: 4, End: 5}, {Name: "b", Bytes: 2, Start: 3, End: 9}}}
@@ -167,7 +166,7 @@ func TestMemoryFile(t *testing.T) {
 	}
 }
 
-// A file that is not understood leaves an open memory file as it is.
+// A file that is not valid does not close an open memory file.
 func TestMemoryFileStays(t *testing.T) {
 	p := withLife(t)
 	p.play(PickFile{Name: "snap.pickle", Bytes: []byte{1}})
@@ -202,8 +201,7 @@ func TestAddressesAreSorted(t *testing.T) {
 	}
 }
 
-// The moment of the map is in the address, and a link's stays until another network
-// is opened.
+// The address contains the time of the map. The time of a link stays until another network is opened.
 func TestMomentOfTheMap(t *testing.T) {
 	p := shown(t)
 	p.play(TogglePlaces{}, SetPlayhead{At: 7 * time.Millisecond})

@@ -9,7 +9,7 @@ import (
 	"memtide/wasm/proto"
 )
 
-// planOf is a plan of the list; it fails if there is none.
+// planOf returns a plan of the list. It fails if the list does not have the plan.
 func planOf(t *testing.T, p *player, strategy string) PlanRow {
 	t.Helper()
 	for _, g := range p.Plans() {
@@ -23,8 +23,8 @@ func planOf(t *testing.T, p *player, strategy string) PlanRow {
 	return PlanRow{}
 }
 
-// swept is a page whose curve is complete, with a step of ms(method, budget)
-// milliseconds at each point, 0: it does not fit.
+// swept returns a page with a complete curve. The step takes ms(method, budget) milliseconds at each point, or does not
+// fit if that is 0.
 func swept(t *testing.T, ms func(method, index int) int) (*player, Sweep) {
 	t.Helper()
 	p := shown(t)
@@ -42,8 +42,8 @@ func swept(t *testing.T, ms func(method, index int) int) (*player, Sweep) {
 	return p, e
 }
 
-// A plan says what the curve has found in the budget or in less of it, and once an
-// answer is about this very budget, that.
+// The result of a plan is the answer in exactly this budget if there is one, otherwise that of the curve in the largest
+// budget up to it.
 func TestPlansFollowTheCurve(t *testing.T) {
 	p, e := swept(t, func(m, i int) int { return 40 - i/10 })
 	other := e.Request.Methods[1].Strategy
@@ -61,8 +61,8 @@ func TestPlansFollowTheCurve(t *testing.T) {
 	}
 }
 
-// What does not fit, what does not apply and what ran out of time are told apart,
-// and what may fit between two budgets of the curve is not said not to.
+// Plans that do not fit, that do not apply and whose solver reached its time limit have different results. A plan that
+// may fit between two budgets of the curve is not said not to fit.
 func TestPlansThatFail(t *testing.T) {
 	for _, c := range []struct {
 		name     string
@@ -98,8 +98,8 @@ func TestPlansThatFail(t *testing.T) {
 	}
 }
 
-// Once nothing else is to be done, what would help is asked by itself; a person's
-// question does not wait for it, and anything that changes ends it.
+// The page asks what would help by itself when nothing else is under way. A question of a person does not wait for that,
+// and any change cancels it.
 func TestIdleQuestion(t *testing.T) {
 	p, _ := swept(t, func(m, i int) int { return 20 })
 	e := last[Question](t, p)
@@ -133,7 +133,7 @@ func TestIdleQuestion(t *testing.T) {
 	}
 }
 
-// A view whose step is slower asks for changes of it, and for no other plans.
+// A view in another page whose step is slower asks for changes of the step, but not for other plans.
 func TestIdleQuestionOfView(t *testing.T) {
 	p, _ := swept(t, func(m, i int) int { return 20 })
 	p.answers, p.View.Frame.Embed, p.Curve = nil, true, nil
@@ -146,7 +146,7 @@ func TestIdleQuestionOfView(t *testing.T) {
 	}
 }
 
-// What nobody has asked takes no strategy of another program, unless what is shown does.
+// A question that the page asks by itself has no strategies of the second program, unless the chosen one is there.
 func TestIdleQuestionStaysHere(t *testing.T) {
 	for _, c := range []struct {
 		what   string
@@ -171,7 +171,7 @@ func TestIdleQuestionStaysHere(t *testing.T) {
 	}
 }
 
-// A question that was given up is not asked again by itself.
+// The page does not ask a question again that a person has stopped.
 func TestStoppedIdleQuestion(t *testing.T) {
 	p, _ := swept(t, func(m, i int) int { return 20 })
 	p.play(StopQuestion{})

@@ -11,8 +11,7 @@ import (
 	"memtide/web/lookup"
 )
 
-// A step of 12 ms with waits at 3 and 9 ms is played in 6 s, and 300 ms for each wait:
-// what time it is is passed in.
+// A step of 12 ms with waits at 3 and 9 ms is played in 6 s, plus 300 ms for each wait. Messages contain the time.
 func TestPlay(t *testing.T) {
 	p := playing(t)
 	p.play(PlayStep{Now: 1000})
@@ -43,7 +42,7 @@ func TestPlay(t *testing.T) {
 	}
 }
 
-// However seldom it is told what time it is, the playhead is where it has to be.
+// The position of the playhead does not depend on the number of Ticks.
 func TestTicksAddUp(t *testing.T) {
 	var ends []time.Duration
 	for _, every := range []float64{1, 16.7, 2200} {
@@ -60,7 +59,7 @@ func TestTicksAddUp(t *testing.T) {
 	}
 }
 
-// Pressed again it stops where it is, and the place is kept.
+// PlayStep stops playing, and the playhead stays in its place.
 func TestPlayStops(t *testing.T) {
 	p := playing(t)
 	p.play(PlayStep{Now: 0}, Tick{Now: 1000})
@@ -82,7 +81,7 @@ func TestPlayStops(t *testing.T) {
 	}
 }
 
-// Who wants no motion goes from phase to phase.
+// With reduced motion PlayStep goes from phase to phase.
 func TestPlayReduced(t *testing.T) {
 	p := playing(t)
 	var at []time.Duration
@@ -95,7 +94,7 @@ func TestPlayReduced(t *testing.T) {
 	}
 }
 
-// playing shows a step of 12 ms: forward until 4, backward, two waits.
+// playing returns a page with a step of 12 ms: forward until 4 ms, backward, two waits.
 func playing(t *testing.T) *player {
 	t.Helper()
 	p := shown(t)
@@ -112,7 +111,7 @@ func playing(t *testing.T) *player {
 	return p
 }
 
-// The sentence keeps its words while the budget is dragged, and has them when it is let go.
+// The sentence keeps its words while the budget is dragged, and changes them afterwards.
 func TestSentenceStays(t *testing.T) {
 	p := shown(t)
 	p.Choice.Budget = p.Choice.Room()

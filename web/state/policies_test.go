@@ -12,7 +12,7 @@ import (
 	"memtide/web/tradeoff"
 )
 
-// policed is a page that shows a plan of a preset on a card, with a complete curve.
+// policed returns a page that shows a plan of a preset on a card, with a complete curve.
 func policed(t *testing.T, ref, device string) *player {
 	t.Helper()
 	c := choice.Default().On(card.Lookup(device))
@@ -41,9 +41,8 @@ func asks(p *player) bool {
 	return false
 }
 
-// The policies of a language model's step are asked for once its curve is there, with its options
-// and a limit, once for each case; of other networks, and where no option says the precision or the
-// share of the peak, they are not.
+// The policies of a language model's step are asked for when its curve is complete, with its options and a time limit,
+// once for each case. They are not asked for other networks, nor if no option describes the precision or the efficiency.
 func TestPoliciesAreAskedOnce(t *testing.T) {
 	p := policed(t, "llama3.2-1b-step-4096tok-lora.8-on-rtx-4090-b2", "rtx-4090")
 	if !asks(p) {
@@ -87,8 +86,8 @@ func TestPoliciesAreAskedOnce(t *testing.T) {
 	}
 }
 
-// Where the times are those of another card, policies that use its link or fill its memory are left
-// out, and a policy opens the step on the card that is chosen.
+// If the times are those of another card than the chosen one, policies that use its link or fill its memory are left
+// out. A policy opens the step on the chosen card.
 func TestPoliciesOfAnotherCard(t *testing.T) {
 	p := policed(t, "llama3.2-1b-step-4096tok-on-rtx-4090-b1", "h200-sxm-141gb")
 	e := last[AskStep](t, p)
@@ -108,7 +107,7 @@ func TestPoliciesOfAnotherCard(t *testing.T) {
 	}
 }
 
-// A plan that somebody waits for ends the request, and what has no answer is not asked again.
+// Solving a schedule cancels the request for policies. A request that failed is not repeated.
 func TestPoliciesGiveWay(t *testing.T) {
 	p := policed(t, "llama3.2-1b-step-4096tok-on-rtx-4090-b1", "rtx-4090")
 	id := last[AskStep](t, p).ID

@@ -13,7 +13,7 @@ import (
 	"memtide/web/tell"
 )
 
-// asking is a page that has been asked a question, with what it asks a worker.
+// asking returns a page that has asked a question, with the effect.
 func asking(t *testing.T) (*player, Question) {
 	t.Helper()
 	p := shown(t)
@@ -24,7 +24,7 @@ func asking(t *testing.T) (*player, Question) {
 	return p, last[Question](t, p)
 }
 
-// variant is an answer with a step of so many ms; 0: there is no schedule.
+// variant returns an answer with a step of ms milliseconds, or without a schedule if ms is 0.
 func variant(e Question, strategy string, ms int, budget engine.Bytes) Answered {
 	a := proto.Suggestion{Name: strategy, Strategy: strategy, Budget: budget,
 		StepTime: time.Duration(ms) * time.Millisecond, Done: 1, Total: 3}
@@ -74,8 +74,7 @@ func TestAskWhatHelps(t *testing.T) {
 	}
 }
 
-// A change of the link is taken over as it was solved, and the device is no longer
-// the one of the list.
+// UseAnswer sets the link of an answer exactly, and no card is chosen any more.
 func TestUseLinkOfAnswer(t *testing.T) {
 	p, e := asking(t)
 	p.Choice.Device = "some-device"

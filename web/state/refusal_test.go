@@ -10,7 +10,7 @@ import (
 	"memtide/web/choice"
 )
 
-// A strategy that does not apply is said in a sentence, with another to use.
+// If a strategy does not apply, an alert says so in a sentence and offers another one.
 func TestUnsupportedOffersAnother(t *testing.T) {
 	for _, c := range []struct{ failed, want string }{
 		{"nonpersistent", choice.DefaultStrategy},
@@ -48,7 +48,7 @@ func TestAlertBeginsAsASentence(t *testing.T) {
 	}
 }
 
-// The button of a notice about something that was written takes both away, at once.
+// The button of a notice about an invalid text removes the notice and the text.
 func TestDismissNotice(t *testing.T) {
 	p := shown(t)
 	p.play(Type{Field: "budget-text", Text: "abc"})

@@ -42,8 +42,8 @@ func TestShareDialog(t *testing.T) {
 	}
 }
 
-// What the link selects is selected in the first picture, and stays in the link
-// until then. Selecting something writes it into the address.
+// The selection in a link is made in the first picture, and stays in the link until then. A selection by a person is
+// written into the address.
 func TestSelectionOfALink(t *testing.T) {
 	p := shown(t)
 	link := Start{Choice: p.Choice, Look: link.Look{Wanted: "layer@2", Lines: []string{tradeoff.AllLines}}}
@@ -69,8 +69,7 @@ func TestSelectionOfALink(t *testing.T) {
 	}
 }
 
-// A view in another page computes nothing that it does not show, and a title is
-// about what was open when it was given.
+// A view in another page computes nothing that it does not show. A title is removed when something else is opened.
 func TestFrame(t *testing.T) {
 	for _, c := range []struct {
 		frame  link.Frame

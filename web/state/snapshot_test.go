@@ -11,7 +11,7 @@ import (
 	"memtide/web/lookup"
 )
 
-// told is a page that has opened a recording of 10 events, and asks about it.
+// told returns a page that has opened a recording of 10 events and asks about it.
 func told(t *testing.T) *player {
 	t.Helper()
 	p := shown(t)
@@ -35,7 +35,7 @@ func examinedReport(p *player, e Examine) {
 			Calls: []*doctor.Flame{{Name: "f", Category: doctor.Weights, Bytes: 4}, {Name: "g", Bytes: 2}}}}}}})
 }
 
-// examines is what the latest effects ask about the recording; empty if nothing.
+// examines returns the part that the last effects ask about the recording, or "".
 func examines(p *player) (list []proto.Doctor) {
 	for _, e := range p.effects {
 		if e, ok := e.(Examine); ok {
@@ -45,8 +45,8 @@ func examines(p *player) (list []proto.Doctor) {
 	return list
 }
 
-// The report comes first, then replay by replay; a moment that is chosen goes before the
-// next replay, and nothing is asked twice or at the same time.
+// The report is asked for first, then one replay after the other. A chosen time goes before the next replay. Nothing is
+// asked for twice or at the same time.
 func TestDoctorAsks(t *testing.T) {
 	p := told(t)
 	e := last[Examine](t, p)
@@ -90,7 +90,7 @@ func TestDoctorAsks(t *testing.T) {
 	}
 }
 
-// Replays are stopped and go on; another file ends them.
+// Replays can be stopped and resumed. Opening another file cancels them.
 func TestDoctorStops(t *testing.T) {
 	p := told(t)
 	examinedReport(p, last[Examine](t, p))
@@ -114,7 +114,7 @@ func TestDoctorStops(t *testing.T) {
 	}
 }
 
-// What fails is said and not asked for again.
+// A part that fails is reported and not asked for again.
 func TestDoctorFails(t *testing.T) {
 	p := told(t)
 	p.play(Examined{ID: last[Examine](t, p).ID, Failed: "no recording"})
@@ -145,8 +145,8 @@ func TestOpenDevice(t *testing.T) {
 	}
 }
 
-// The flame graph begins where calls divide, zooms to what is chosen and back, and Escape
-// goes back before it does anything else.
+// The flame graph starts at the first call with several callees. It zooms to a call and back, and Dismiss goes back
+// before it does anything else.
 func TestFlameZoom(t *testing.T) {
 	p := told(t)
 	if p.Flame() != nil {
@@ -171,8 +171,7 @@ func TestFlameZoom(t *testing.T) {
 	}
 }
 
-// Of two files that are dropped at once, both recordings, the first is opened, and it is said who
-// compares them.
+// If two recordings are dropped, the first is opened, and an alert names the command that compares them.
 func TestTwoRecordings(t *testing.T) {
 	p := shown(t)
 	p.play(PickFiles{A: PickFile{Name: "one.pickle", Bytes: []byte("one")},

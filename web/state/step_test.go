@@ -11,14 +11,14 @@ import (
 	"memtide/web/choice"
 )
 
-// stepOf is a choice of a whole step, as a link has it.
+// stepOf returns the choice of a whole step, as in a link.
 func stepOf(model string, args engine.Args) Choice {
 	c := choice.Default()
 	c.Step, c.StepArgs = model, args
 	return c
 }
 
-// stepped is a page that shows the whole answer about a step.
+// stepped returns a page that shows the complete answer about a step.
 func stepped(t *testing.T) *player {
 	t.Helper()
 	p := &player{State: New()}
@@ -39,9 +39,8 @@ func stepped(t *testing.T) *player {
 	return p
 }
 
-// What is chosen is asked for while what was shown stays; what was answered before, as
-// when somebody goes back, is not asked for again; an answer to something else is not
-// taken.
+// The page asks about a new choice and keeps showing the previous answer. It does not ask again about a choice whose
+// answer is known, and ignores answers about other choices.
 func TestChangeStep(t *testing.T) {
 	p := stepped(t)
 	if got, want := names(p.play(SetStep{"gpus", "8"})), "WriteURL push, AskStep"; got != want {
@@ -68,7 +67,7 @@ func TestChangeStep(t *testing.T) {
 	}
 }
 
-// A change is taken over with all that it was found with.
+// UseChange sets all options of a change.
 func TestUseChange(t *testing.T) {
 	for _, c := range []struct {
 		m    UseChange
@@ -83,7 +82,7 @@ func TestUseChange(t *testing.T) {
 	}
 }
 
-// A refusal is told in place of the verdict and leaves the controls.
+// A refusal replaces the verdict and does not change the controls.
 func TestStepRefused(t *testing.T) {
 	p := stepped(t)
 	p.play(SetStep{"tp", "3"})
@@ -98,7 +97,8 @@ func TestStepRefused(t *testing.T) {
 	}
 }
 
-// A diffusion model is asked about by a side, and a language model by tokens, no more than it has positions for.
+// PickStep gives a diffusion model the side of its pictures, and a language model at most as many tokens as it has
+// positions.
 func TestStepOfPictures(t *testing.T) {
 	p := shown(t)
 	for _, c := range []struct{ model, height, seq string }{{"wan2.1-14b", "512", ""}, {"flux1-dev", "512", ""},
@@ -111,7 +111,7 @@ func TestStepOfPictures(t *testing.T) {
 	}
 }
 
-// From a network to a step and back: either closes the other, and the device goes along.
+// Opening a step closes the network, and vice versa. The device stays.
 func TestStepInstead(t *testing.T) {
 	p := shown(t)
 	p.Choice.Device = "a100-sxm-80gb"
@@ -132,7 +132,7 @@ func TestStepInstead(t *testing.T) {
 	}
 }
 
-// The step becomes a chain for the methods, on its device.
+// ExploreStep opens the step as a chain on its device.
 func TestExploreStep(t *testing.T) {
 	p := stepped(t)
 	if got, want := names(p.play(ExploreStep{})), "AskStep"; got != want || !last[AskStep](t, p).Request.Chain {
@@ -144,7 +144,7 @@ func TestExploreStep(t *testing.T) {
 	}
 }
 
-// Of a config.json the link keeps what was understood.
+// The link contains the part of a config.json that was read.
 func TestConfigInStep(t *testing.T) {
 	p := &player{State: New()}
 	p.play(Start{Choice: stepOf(`{"a": 1, "b": 2}`, nil)})
@@ -168,8 +168,8 @@ func TestOfferedConfig(t *testing.T) {
 	}
 }
 
-// What an address asks for is limited, in a view to the verdict; what a person asks for is
-// not.
+// An answer for an address has a time limit, and in a view only the stages up to what would help. An answer for a person
+// has no limit.
 func TestStepLimits(t *testing.T) {
 	for _, c := range []struct {
 		what  string
@@ -198,8 +198,7 @@ func TestStepLimits(t *testing.T) {
 	}
 }
 
-// An answer that is ended, by its limit or by a person, leaves what is known, and goes on
-// without a limit when somebody says so.
+// An answer that was ended by its time limit or by a person stays as far as it is known. GoOn asks for it without a limit.
 func TestEndStep(t *testing.T) {
 	for _, c := range []struct {
 		what    string
@@ -241,8 +240,7 @@ func TestEndStep(t *testing.T) {
 	}
 }
 
-// A chain that is being made can be stopped, and what the request that it replaced was
-// looking for can be asked for again.
+// The request for a chain can be stopped, and the answer that was ended for it can be asked for again.
 func TestStopChain(t *testing.T) {
 	p := &player{State: New()}
 	p.play(Start{Choice: stepOf("llama3-8b", nil)})

@@ -34,7 +34,7 @@ func init() {
 	}
 }
 
-// chain is a small network: 4 stages of 1 GiB saved each.
+// chain returns a small network: 4 stages that save 1 GiB each.
 func chain(name string) *profiles.Profile {
 	c := &engine.Chain{Name: name, Batch: 8, Input: engine.GiB}
 	for range 4 {
@@ -54,7 +54,7 @@ func opened(id int, p *profiles.Profile) Opened {
 	return Opened{ID: id, Reply: r, Profile: p}
 }
 
-// answer is a schedule whose step takes ms milliseconds, with waits of the given lengths.
+// answer returns a schedule whose step takes ms milliseconds, with waits of the given lengths.
 func answer(e Solve, ms int, waits ...int) Solved {
 	t := &sim.Trace{Makespan: time.Duration(ms) * time.Millisecond, Peak: engine.GiB}
 	at := time.Duration(0)

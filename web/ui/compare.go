@@ -3,7 +3,6 @@ package ui
 import (
 	"fmt"
 	"html"
-	"strconv"
 	"strings"
 	"time"
 
@@ -21,17 +20,14 @@ import (
 	"memtide/web/ui/names"
 )
 
-// Compare says how B differs from A, and which of the two the controls change.
+// Compare says how B differs from A, and which of the two the controls change. In its methods a says that a side is A.
 type Compare struct{ S *state.State }
 
-// On reports whether something is compared.
+// On reports whether a comparison is open.
 func (c *Compare) On() bool { return c.S.Compare != nil }
 
 // edited reports whether the controls change a side.
 func (c *Compare) edited(a bool) bool { return c.S.Compare != nil && c.S.Compare.OnA == a }
-
-// Pressed is for aria-pressed of a side's button.
-func (c *Compare) Pressed(a bool) string { return strconv.FormatBool(c.edited(a)) }
 
 // Blocked reports whether the controls cannot be turned to a side yet.
 func (c *Compare) Blocked(a bool) bool {
@@ -41,7 +37,7 @@ func (c *Compare) Blocked(a bool) bool {
 	return c.S.Compare.Other.Network == nil || c.S.Opening != nil
 }
 
-// Edits says what the controls change, for the eye.
+// Edits says which side the controls change.
 func (c *Compare) Edits() string {
 	own, _ := c.S.Letters()
 	if own == "" {
@@ -50,8 +46,7 @@ func (c *Compare) Edits() string {
 	return "Controls and numbers: " + own
 }
 
-// Name says what a side is: its strategy and budget, and what else is not as on
-// the other side.
+// Name returns the name of a side: its plan and budget, and the other differences from the other side.
 func (c *Compare) Name(a bool) string {
 	if c.S.Compare == nil {
 		return ""
@@ -64,7 +59,7 @@ func (c *Compare) Name(a bool) string {
 		names.Budget(mine.Choice, mine.Network))
 }
 
-// Fit returns the text of the button that gives the other side the budget that it lacks.
+// Fit returns the text of the button that gives the other side a budget that is large enough, or "" if none is needed.
 func (c *Compare) Fit() string {
 	if c.S.Compare == nil || c.S.Compare.Other.Offer() <= 0 {
 		return ""
@@ -73,7 +68,7 @@ func (c *Compare) Fit() string {
 	return "Set " + format.BytesUp(c.S.Compare.Other.Offer()) + " for " + letter
 }
 
-// missing says which side has no schedule, and why.
+// missing says which side has no schedule, and why. It is empty without a comparison.
 func (c *Compare) missing() string {
 	if c.S.Compare == nil {
 		return ""
@@ -95,7 +90,7 @@ func (c *Compare) missing() string {
 	return own + " has no schedule."
 }
 
-// Note says what the link of the comparison cannot hold.
+// Note says what a link cannot hold of the comparison.
 func (c *Compare) Note() string {
 	if c.S.Compare == nil {
 		return ""
@@ -110,8 +105,7 @@ func (c *Compare) Note() string {
 	return ""
 }
 
-// Table has A and B in columns: what they are, what they take, and the layers
-// that they treat differently.
+// Table returns a table with A and B in columns: settings, results, and the layers that they treat differently.
 func (c *Compare) Table() vugu.HTML {
 	if c.S.Compare == nil || !c.S.View.Table {
 		return ""
@@ -146,10 +140,10 @@ func (c *Compare) Table() vugu.HTML {
 	return vugu.HTML(b.String())
 }
 
-// compareRows is how many layers the table lists.
+// compareRows is the largest number of layers in the table.
 const compareRows = 60
 
-// compareLayers lists the layers that are treated differently.
+// compareLayers adds a row for each layer that a and b treat differently.
 func compareLayers(a, b *draw.Index, al draw.Alignment, row func(cells ...string)) {
 	listed := 0
 	for _, c := range al {
@@ -174,10 +168,7 @@ func compareLayers(a, b *draw.Index, al draw.Alignment, row func(cells ...string
 	}
 }
 
-// What a comparison comes to: a sentence, what it does otherwise, and where the
-// difference comes from.
-
-// Say returns the difference in one sentence, in the place of the verdict.
+// Say returns the difference in one sentence, instead of the verdict.
 func (c *Compare) Say() string {
 	d, ok := c.S.Delta()
 	if !ok {
@@ -188,14 +179,14 @@ func (c *Compare) Say() string {
 	step, _ := d.Rounded()
 	switch {
 	case step == 0:
-		return fmt.Sprintf(wordsAsLong, bt)
+		return fmt.Sprintf("B takes as long as A: %s.", bt)
 	case step > 0:
-		return fmt.Sprintf(wordsLonger, format.Duration(step), bt, at)
+		return fmt.Sprintf("B is %s slower (%s, not %s).", format.Duration(step), bt, at)
 	}
-	return fmt.Sprintf(wordsShorter, format.Duration(-step), bt, at)
+	return fmt.Sprintf("B is %s faster (%s, not %s).", format.Duration(-step), bt, at)
 }
 
-// Sub says what B does otherwise, and whether both fit.
+// Sub says what B does differently, and whether both fit.
 func (c *Compare) Sub() string {
 	d, ok := c.S.Delta()
 	if !ok {
@@ -228,7 +219,7 @@ func (c *Compare) Sub() string {
 	return strings.Join(text, " ")
 }
 
-// fewer counts layers against those of the other side.
+// fewer returns n more blocks, or for a negative n fewer blocks, in words.
 func fewer(n int) string {
 	word := "more"
 	if n < 0 {
@@ -240,8 +231,8 @@ func fewer(n int) string {
 	return format.Count(n) + " " + word + " blocks"
 }
 
-// fitWords say whether a picture fits its device, and of two that are alike in that;
-// empty if unknown.
+// fitWords says whether the schedule of p fits its device: in words about one schedule, and about two with the same
+// verdict. Both are empty if the memory is unknown.
 func fitWords(p *known.Picture) [2]string {
 	kind, _ := answer.Verdict(p)
 	return map[string][2]string{answer.Fits: {"fits", "Both fit"}, answer.Should: {"should fit", "Both should fit"},
@@ -265,9 +256,8 @@ func peakWords(d engine.Bytes) string {
 	return "The peaks are equal."
 }
 
-// Delta returns where the difference comes from: each part of the step time begins where
-// the one before it ends, so that the last bar is their sum. The numbers add up as
-// they are written.
+// Delta returns bars for the parts of the difference in step time. Each begins where the previous one ends, so the last
+// one is the sum. The numbers are rounded so that they add up.
 func (c *Compare) Delta() vugu.HTML {
 	d, ok := c.S.Delta()
 	if !ok {

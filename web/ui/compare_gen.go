@@ -42,7 +42,7 @@ func (c *Compare) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 					vgparent.AppendChild(vgn)
 					vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "button side-pick"}, vugu.VGAttribute{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "data-do", Val: "side-a"}, vugu.VGAttribute{Namespace: "", Key: "data-testid", Val: "side-a"}}}
 					vgparent.AppendChild(vgn)
-					vgn.AddAttrInterface("aria-pressed", c.Pressed(true))
+					vgn.AddAttrInterface("aria-pressed", fmt.Sprint(c.edited(true)))
 					vgn.AddAttrInterface("disabled", c.Blocked(true))
 					vgn.AddAttrInterface("title", "The controls change A")
 					{
@@ -59,7 +59,7 @@ func (c *Compare) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 					vgparent.AppendChild(vgn)
 					vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "button side-pick"}, vugu.VGAttribute{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "data-do", Val: "side-b"}, vugu.VGAttribute{Namespace: "", Key: "data-testid", Val: "side-b"}}}
 					vgparent.AppendChild(vgn)
-					vgn.AddAttrInterface("aria-pressed", c.Pressed(false))
+					vgn.AddAttrInterface("aria-pressed", fmt.Sprint(c.edited(false)))
 					vgn.AddAttrInterface("disabled", c.Blocked(false))
 					vgn.AddAttrInterface("title", "The controls change B")
 					{

@@ -1,22 +1,17 @@
-// Package ui is the whole page: Vugu components of the State, its head, comparisons and
-// dialogs here, and the packages below it for the rest. Every component is one .vugu file
-// with the markup and one .go file with what the markup asks for; *_gen.go is generated from
-// the .vugu (go tool vugugen -skip-go-mod -skip-main FOLDER) and committed. A component of
-// another package is used by the package's name, which the .vugu imports at its end.
+// Package ui is the whole page as Vugu components of the State. The head, comparisons and dialogs are
+// here, the other components in the packages below. Every component has a .vugu file
+// with the markup and methods in a .go file that the markup calls. The *_gen.go files are generated from
+// the .vugu files (go tool vugugen -skip-go-mod -skip-main FOLDER) and committed. A .vugu file imports the packages
+// of other components at its end.
 //
-// Components are pure: they read *state.State and hold nothing else, so that
-// the same ones are rendered natively, for the tests and for the first view
-// inside index.html (see StaticPage). Elements that do something say so in
-// data-do; one set of listeners on the document (package app) has input.Command turn
-// that into messages. Note: Vugu's own events were tried and dropped; each one serialises
-// every property of its target and draws everything again, 12-40 ms.
+// Components are pure: they read *state.State and hold nothing else. They are also rendered natively, for tests and
+// for the first view inside index.html (see StaticPage). The attribute data-do of an element names what it does. One
+// set of listeners on the document (package app) turns it into messages with input.Command. Vugu's own events are not
+// used: each one serialises every property of its target and draws everything again, which takes 12-40 ms.
 //
-// What moves with the pointer never goes through components: the pictures are
-// canvases in hosts that Vugu creates and never looks into, painted by package app
-// with one crossing per frame. Package mount says what a host shows.
+// Components do not draw what moves with the pointer. The pictures are canvases in hosts that Vugu creates and does not
+// change. Package app paints them with one call of JavaScript per frame. Package mount defines what a host shows.
 //
-// What the components say is compared with what they said last, and only what
-// differs is changed in the page (package dom). An element that becomes another
-// one stays the same element if tag, id and data-testid are the same: focus and
-// what scripts put into a host survive what comes and goes beside them.
+// Package dom compares the components with the previous ones and changes only what differs in the page. An element is
+// kept if tag, id and data-testid stay the same, so focus and the content of hosts survive changes of its neighbours.
 package ui

@@ -18,15 +18,15 @@ import (
 	"memtide/web/ui/panel"
 )
 
-// Results is the line of numbers, with what was checked of them.
+// Results is the line of numbers, with the badge of what was checked.
 type Results struct{ S *state.State }
 
-// Numbers returns the peak, the step time, and what is trained per second.
+// Numbers returns the peak, the step time, and the samples or tokens per second.
 func (c *Results) Numbers() []panel.Number {
 	if c.S.Memory != nil {
 		return address.Numbers(c.S)
 	}
-	out := []panel.Number{{ID: "peak", Label: wordsAllocated, Value: "–"},
+	out := []panel.Number{{ID: "peak", Label: "allocated at the peak", Value: "–"},
 		{ID: "step-time", Label: "per step", Value: "–"}, {ID: "rate", Label: "per second", Value: "–"}}
 	p := c.S.Visible()
 	switch {
@@ -74,13 +74,13 @@ func ofStep(out []panel.Number, s *state.State) []panel.Number {
 		out[1].Title += fmt.Sprintf(" Nine of ten measured runs of its kind would take %s to %s.", format.Duration(r.TimeLow),
 			format.Duration(r.TimeHigh))
 	}
-	if r.TimeLow > r.Time+r.Time/50 { // such steps take more than is estimated
+	if r.TimeLow > r.Time+r.Time/50 { // measured steps of this kind take longer than the estimate
 		out[1].Value, out[2].Value = "> "+out[1].Value, "< "+out[2].Value
 	}
 	return out
 }
 
-// peakPhase says during what the peak is.
+// peakPhase returns what runs at the peak.
 func peakPhase(t *sim.Trace) string {
 	for i := range t.Spans {
 		if sp := &t.Spans[i]; sp.Lane == sim.Compute && sp.Start <= t.PeakAt && t.PeakAt < sp.End {
@@ -91,7 +91,7 @@ func peakPhase(t *sim.Trace) string {
 	return "while it waits"
 }
 
-// From says how the numbers that the schedule follows from came to be.
+// From says where the sizes and times of the network come from.
 func (c *Results) From() string {
 	p := c.S.Visible()
 	switch {
@@ -111,7 +111,7 @@ func (c *Results) From() string {
 	}
 }
 
-// originWord returns how numbers came to be: those of a formula are computed.
+// originWord returns the word for an origin: "computed" for profiles.Analytic.
 func originWord(p profiles.Origin) string {
 	if p == profiles.Analytic {
 		return "computed"
@@ -119,6 +119,7 @@ func originWord(p profiles.Origin) string {
 	return string(p)
 }
 
+// bestBound returns the largest lower bound of the step time; ok is false if there is no bound.
 func bestBound(s *proto.Solved) (best proto.Bound, ok bool) {
 	for _, b := range s.Bounds {
 		if b.StepTime > best.StepTime {
@@ -128,8 +129,7 @@ func bestBound(s *proto.Solved) (best proto.Bound, ok bool) {
 	return best, ok
 }
 
-// Verdict says what was checked of the schedule, and what speaks against it. Its title puts claim and
-// measurement side by side, and says who checked what.
+// Verdict returns the badge of what was checked of the schedule. Its title compares the claims with the measurement.
 func (c *Results) Verdict() panel.Badge {
 	p := c.S.Visible()
 	if p == nil {
@@ -142,7 +142,7 @@ func (c *Results) Verdict() panel.Badge {
 		format.Duration(t.Makespan), format.Bytes(t.Peak))
 	if s.Verdict.Verified {
 		v.Title += " An independent checker agrees on both."
-		if c.homeless() {
+		if c.unplaced() {
 			v.Title += " The peak is a sum of bytes; for their addresses: " + (&address.Map{S: c.S}).Outcome()
 		}
 		v.Title += " " + c.ClaimTitle()
@@ -165,7 +165,7 @@ func (c *Results) Verdict() panel.Badge {
 			format.Duration(t.Makespan)), "bad"
 	case !s.Verdict.Verified:
 		v.Text, v.Class = "check failed", "bad"
-	case c.homeless():
+	case c.unplaced():
 		v.Text, v.Class = "addresses do not fit", "bad"
 	default:
 		v.Text, v.Class = "checked", "good"
@@ -173,9 +173,9 @@ func (c *Results) Verdict() panel.Badge {
 	return v
 }
 
-// homeless reports whether the sums fit into the budget and the addresses do not, as the
-// open address view says.
-func (c *Results) homeless() bool {
+// unplaced reports whether the open address view shows that the addresses do not fit into the budget, although the sum
+// of the bytes does.
+func (c *Results) unplaced() bool {
 	if c.S.Memory != nil || c.S.Allocator() == "" || c.S.Preview != nil || c.S.Placing != nil || c.S.Places == nil {
 		return false
 	}
@@ -183,7 +183,7 @@ func (c *Results) homeless() bool {
 	return p != nil && (p.Failed != nil || p.NoneFits)
 }
 
-// ClaimTitle says which class that is, and who says so.
+// ClaimTitle returns a sentence about whether the strategy claims that nothing is faster.
 func (c *Results) ClaimTitle() string {
 	p := c.S.Visible()
 	switch {
@@ -201,7 +201,7 @@ func (c *Results) ClaimTitle() string {
 	return choice.PlanName(p.Solved.Strategy) + " does not claim that nothing is faster."
 }
 
-// StopText returns what the button beside Work does.
+// StopText returns the text of the button that stops the work.
 func (c *Results) StopText() string {
 	if w := c.S.Solving; w != nil && w.Best != nil {
 		return "Stop and use this"
@@ -209,16 +209,18 @@ func (c *Results) StopText() string {
 	return "Stop"
 }
 
-// Findings is the panel about a file that was opened or refused: what of it was left
-// out, is doubtful or was assumed, each with its place, and what would be better.
+// Findings is the panel about a file that was opened or refused. It lists what was left out, is doubtful or was
+// assumed.
 type Findings struct{ S *state.State }
 
-// firstFindings are so many as are shown at once.
+// firstFindings is the number of findings that are shown without unfolding.
 const firstFindings = 5
 
-// Finding is one of them; Action is what a button does about it, by the command Do,
-// empty if nothing can.
-type Finding struct{ Kind, Place, What, Better, Action, Do string }
+// Finding is an entry of Findings.
+type Finding struct {
+	Kind, Place, What, Better string
+	Action, Do                string // text and data-do of a button; empty if there is no button
+}
 
 // Refused reports whether the last file was not opened.
 func (c *Findings) Refused() bool {
@@ -226,7 +228,7 @@ func (c *Findings) Refused() bool {
 	return a != nil && a.File != "" && a.Do == nil
 }
 
-// Role is "alert" for what came unasked for.
+// Role returns the role of the panel: "alert" if the file was refused.
 func (c *Findings) Role() string {
 	if c.Refused() {
 		return "alert"
@@ -234,7 +236,7 @@ func (c *Findings) Role() string {
 	return "region"
 }
 
-// Head names the file; empty if there is nothing to say.
+// Head returns the heading, which names the file, or "" if there are no findings.
 func (c *Findings) Head() string {
 	switch {
 	case c.Refused():
@@ -245,7 +247,7 @@ func (c *Findings) Head() string {
 	return ""
 }
 
-// About says what follows from the findings.
+// About returns a sentence behind the heading.
 func (c *Findings) About() string {
 	switch n := len(c.list()); {
 	case c.Refused() && (c.S.Network != nil || c.S.Memory != nil || c.S.Step != nil):
@@ -259,22 +261,22 @@ func (c *Findings) About() string {
 	}
 }
 
-// First returns the first findings, Rest the others, as items of a list.
+// First returns the first firstFindings findings as items of a list.
 func (c *Findings) First() vugu.HTML {
 	list := c.list()
 	return items(list[:min(len(list), firstFindings)])
 }
 
-// Rest returns the findings after the first.
+// Rest returns the findings after those of First.
 func (c *Findings) Rest() vugu.HTML {
 	list := c.list()
 	return items(list[min(len(list), firstFindings):])
 }
 
-// More counts the rest.
+// More returns the text that unfolds Rest.
 func (c *Findings) More() string { return fmt.Sprintf("%d more", len(c.list())-firstFindings) }
 
-// file returns the name of the file that is open; empty for a preset.
+// file returns the name of the open file, or "" for a preset.
 func (c *Findings) file() string {
 	switch {
 	case c.S.Memory != nil:
@@ -285,7 +287,7 @@ func (c *Findings) file() string {
 	return ""
 }
 
-// list returns what there is to say: about the refused file, or about the one that is open.
+// list returns the findings about the refused file, or if there is no such file about the open one.
 func (c *Findings) list() (out []Finding) {
 	a := c.S.Alert
 	if c.Refused() {
@@ -329,8 +331,8 @@ func (c *Findings) list() (out []Finding) {
 	return out
 }
 
-// newFinding takes a sentence of a reader apart: the line that it is about, what is
-// there, and what would be better.
+// newFinding splits the text of a format reader into the place ("Line 3"), the first sentence, and the rest, which says
+// what would be better.
 func newFinding(kind, text string) Finding {
 	f := Finding{Kind: kind, What: format.Durations(text)}
 	if place, rest, ok := strings.Cut(f.What, ": "); ok && strings.HasPrefix(place, "Line ") {
@@ -342,7 +344,7 @@ func newFinding(kind, text string) Finding {
 	return f
 }
 
-// kindOf tells what a warning is about by the words that readers use.
+// kindOf returns the kind of a warning, by the words that format readers use.
 func kindOf(text string) string {
 	for _, word := range []string{"skipped", "not read", "missing", "left out", "cannot be used", "cannot be joined"} {
 		if strings.Contains(text, word) {
@@ -357,7 +359,7 @@ func kindOf(text string) string {
 	return "doubtful"
 }
 
-// items are findings as items of a list. Everything in them is escaped.
+// items returns findings as escaped items of a list.
 func items(list []Finding) vugu.HTML {
 	var b strings.Builder
 	for _, f := range list {

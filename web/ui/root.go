@@ -15,7 +15,6 @@ import (
 	"memtide/web/ui/answer"
 	"memtide/web/ui/input"
 	"memtide/web/ui/mount"
-	"memtide/web/ui/names"
 	"memtide/web/ui/questions"
 	"memtide/web/ui/step"
 )
@@ -25,11 +24,11 @@ type Root struct {
 	S        *state.State
 	Hosts    mount.Hosts
 	Page     *permalink.Origin
-	Starting bool // the program does not run yet: nothing can be changed
+	Starting bool // the program is not running yet: controls are disabled
 }
 
-// Stale marks the pictures as not being what was asked for; of a comparison those
-// of one side.
+// Stale returns data-stale: "true" if the pictures are not those of the choice, in a comparison the letter of the side
+// with such pictures, otherwise "false".
 func (c *Root) Stale() string {
 	switch {
 	case !c.S.Stale():
@@ -41,9 +40,8 @@ func (c *Root) Stale() string {
 	return "true"
 }
 
-// Kind is "memory" if a file about addresses is open: then only the address view
-// is of use; and "step" if a training step is, which has a view of its own. It is "none" in a view in another page
-// that has nothing to show.
+// Kind returns data-kind: "step" if a training step is open, "memory" if a file about addresses is open, "none" in a
+// view in another page without anything to show, otherwise "network". The style sheet hides the other parts.
 func (c *Root) Kind() string {
 	switch {
 	case c.S.Step != nil:
@@ -56,8 +54,7 @@ func (c *Root) Kind() string {
 	return "network"
 }
 
-// Refused reports whether the last file was not opened, which is said above the answer. What was assumed about a
-// file that is open stands below it.
+// Refused reports whether the last file was not opened. Then the findings are above the answer, otherwise below it.
 func (c *Root) Refused() bool { return (&Findings{S: c.S}).Refused() }
 
 // Hidden lists the parts of the page that the link leaves out.
@@ -72,14 +69,12 @@ func (c *Root) Hidden() string {
 	return strings.Join(out, " ")
 }
 
-// rowsOfPart is how many rows of the page's grid a part may take: what stands above
-// it, itself, and B's.
+// rowsOfPart is the number of rows of the page's grid for a part: above it, itself, and that of side B.
 const rowsOfPart = 3
 
-// Order puts the parts of the page into the order of the link: for each the first
-// of its rows, and those of the first and of the last picture on the time axis,
-// which stand on one stage whatever is between them. The first row of all is free
-// for the slider of a view in another page.
+// Order returns a style that puts the parts of the page into the order of the link: the first grid row of each part,
+// and the rows of the first and last picture on the time axis, whose stage spans the rows between them. Row 1 is for
+// the slider of a view in another page.
 func (c *Root) Order() string {
 	var b strings.Builder
 	first, last := 0, 0
@@ -98,14 +93,14 @@ func (c *Root) Order() string {
 	return b.String()
 }
 
-// Header names the page, and offers what is about all of it.
+// Header is the head of the page, with the buttons about all of it.
 type Header struct {
 	S        *state.State
 	Page     *permalink.Origin
 	Starting bool
 }
 
-// ThemeLabel says what the theme button does.
+// ThemeLabel returns the label of the theme button.
 func (c *Header) ThemeLabel() string {
 	switch c.S.View.Theme {
 	case "light":
@@ -116,7 +111,7 @@ func (c *Header) ThemeLabel() string {
 	return "Theme: as the system"
 }
 
-// Help lists the keys.
+// Help is the dialog with help and the list of keys.
 type Help struct {
 	S    *state.State
 	Page *permalink.Origin
@@ -132,10 +127,10 @@ func (c *Help) Keys() vugu.HTML {
 	return vugu.HTML(b.String())
 }
 
-// Notice says what went wrong, and offers the way on.
+// Notice shows the alert, with its button.
 type Notice struct{ S *state.State }
 
-// alert returns what the notice tells; nothing if nothing is wrong, or if Findings tells it.
+// alert returns the alert to show, or the zero value if there is no alert or if Findings shows it.
 func (c *Notice) alert() state.Alert {
 	if a := c.S.Alert; a != nil && a.File == "" {
 		return *a
@@ -149,11 +144,8 @@ type Embed struct {
 	Page *permalink.Origin
 }
 
-// Title returns what the view shows.
-func (c *Embed) Title() string { return names.Of(c.S) }
-
-// Line returns the verdict, or what somebody has selected: a view has no other place for that,
-// and fingers and keys have no pointer to rest on it.
+// Line returns the verdict, or a sentence about the selection. A view has no panel for the selection, and touch and
+// keyboard have no tooltips.
 func (c *Embed) Line() string {
 	a := &answer.Answer{S: c.S}
 	p := c.S.Visible()
@@ -171,15 +163,15 @@ func (c *Embed) Line() string {
 	return line
 }
 
-// Action returns the way on from what is wrong, or the empty string if there is none.
+// Action returns the text of the alert's button, or "" if there is no button.
 func (c *Embed) Action() string {
-	if c.S.Step != nil { // it has its own
+	if c.S.Step != nil { // a step has buttons of its own
 		return ""
 	}
 	return (&Notice{S: c.S}).alert().Action
 }
 
-// Address returns the page with exactly what the view shows.
+// Address returns the address of the page with exactly what the view shows, or "" on the page itself.
 func (c *Embed) Address() string {
 	if c.Page == nil || !c.S.View.Frame.Embed {
 		return ""
@@ -190,7 +182,7 @@ func (c *Embed) Address() string {
 	return c.Page.Address(c.S, true)
 }
 
-// Helps returns what would help, in a view that looks for it.
+// Helps returns a line about what would help, or "" on the page itself.
 func (c *Embed) Helps() string {
 	if !c.S.View.Frame.Embed {
 		return ""

@@ -66,7 +66,7 @@ func (c *Run) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "a", Attr: []vugu.VGAttribute(nil)}
 			vgparent.AppendChild(vgn)
 			vgn.AddAttrInterface("hidden", c.Page.Docs() == "")
-			vgn.AddAttrInterface("href", c.Docs("memtide_torch.py"))
+			vgn.AddAttrInterface("href", c.Page.Docs()+"memtide_torch.py")
 			{
 				vgparent := vgn
 				_ = vgparent
@@ -78,7 +78,7 @@ func (c *Run) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "a", Attr: []vugu.VGAttribute(nil)}
 			vgparent.AppendChild(vgn)
 			vgn.AddAttrInterface("hidden", c.Page.Docs() == "")
-			vgn.AddAttrInterface("href", c.Docs("run-a-schedule.html#plans-for-the-model-you-have"))
+			vgn.AddAttrInterface("href", c.Page.Docs()+"run-a-schedule.html#plans-for-the-model-you-have")
 			vgn.SetInnerHTML(wordsHowRun)
 		}
 		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n"}

@@ -16,17 +16,11 @@ import (
 	"memtide/web/ui/panel"
 )
 
-// Share is the dialog that gives away what is shown.
+// Share is the dialog that shares links and files.
 type Share struct {
 	S    *state.State
 	Page *permalink.Origin
 }
-
-// Open reports whether the dialog is open.
-func (c *Share) Open() bool { return c.S.Sharing != nil }
-
-// Name returns what the link is called: what is open and its verdict, or what a person says.
-func (c *Share) Name() string { return answer.Title(c.S) }
 
 func (c *Share) address() string {
 	if c.Page == nil {
@@ -35,27 +29,27 @@ func (c *Share) address() string {
 	return c.Page.Address(c.S, c.S.Sharing == nil || c.S.Sharing.Exact)
 }
 
-// What would end the text of a link in Markdown, or begin something else in it, and
-// what would end its address.
+// markdown and markdownAddress escape the text and the address of a link in Markdown.
 var (
 	markdown = strings.NewReplacer("\\", "\\\\", "[", "\\[", "]", "\\]", "`", "\\`", "<", "\\<", "\n", " ",
 		"\r", " ")
 	markdownAddress = strings.NewReplacer("(", "%28", ")", "%29", "<", "%3C", ">", "%3E", "\\", "%5C", " ", "%20")
 )
 
-// ShareField is a text to be copied.
+// ShareField is a text field with a button that copies the text.
 type ShareField struct{ ID, Label, Text string }
 
-// Fields returns what to paste where; none if no address leads to this page.
+// Fields returns the link in the forms of Markdown and HTML, or nil if no address leads to this page.
 func (c *Share) Fields() []ShareField {
-	if c.homeless() {
+	if c.noAddress() {
 		return nil
 	}
 	address := c.address()
 	base, fragment, _ := strings.Cut(address, "#")
-	title := html.EscapeString(c.Name())
+	name := answer.Title(c.S)
+	title := html.EscapeString(name)
 	quoted := html.EscapeString(fragment)
-	ground := "light" // a frame that says what its page is like has that page's ground
+	ground := "light" // the color scheme: a frame with another one than its page has an opaque background
 	if c.S.View.Theme == "dark" {
 		ground = "dark"
 	}
@@ -68,7 +62,7 @@ func (c *Share) Fields() []ShareField {
 		folder = c.Page.Folder()
 	}
 	return []ShareField{
-		{"markdown", "Markdown", "[" + markdown.Replace(c.Name()) + "](" + markdownAddress.Replace(address) + ")"},
+		{"markdown", "Markdown", "[" + markdown.Replace(name) + "](" + markdownAddress.Replace(address) + ")"},
 		{"iframe", "Embed (iframe)", `<iframe src="` + html.EscapeString(base) + `#` + framed + `" title="` + title +
 			`" width="100%" height="640" loading="lazy" style="border:0;color-scheme:` + ground +
 			`" allow="clipboard-write; fullscreen" sandbox="allow-scripts allow-same-origin allow-popups allow-downloads"></iframe>`},
@@ -77,12 +71,12 @@ func (c *Share) Fields() []ShareField {
 	}
 }
 
-// homeless reports whether no address leads to this page.
-func (c *Share) homeless() bool { return c.Page != nil && c.Page.Base == "" }
+// noAddress reports whether no address leads to this page.
+func (c *Share) noAddress() bool { return c.Page != nil && c.Page.Base == "" }
 
-// Verdict says how long the link is and where it can be used.
+// Verdict says how long the link is, where it can be used and what it cannot hold.
 func (c *Share) Verdict() string {
-	if c.homeless() {
+	if c.noAddress() {
 		return "This page is a file without an address: put the address of a site before the link."
 	}
 	n := len(c.address())
@@ -102,7 +96,7 @@ func (c *Share) Verdict() string {
 	return text
 }
 
-// Reopens says what the page does with the files that it saves.
+// Reopens says whether saved files open this view again.
 func (c *Share) Reopens() string {
 	if c.S.Memory != nil {
 		return "The buffers are too long for a link, so files do not open them again."
@@ -131,8 +125,8 @@ func (c *Share) Data() []ShareButton {
 	}
 }
 
-// Steps returns the title of the button for the schedule's steps: in a comparison, of the
-// schedule that the controls change.
+// Steps returns the title of the button that saves the schedule. In a comparison it names the side that the controls
+// change, whose schedule is saved.
 func (c *Share) Steps() string {
 	if side := export.SideOf(c.S); side.Letter != "" {
 		return side.Letter + ": Steps (JSON)"
@@ -140,8 +134,7 @@ func (c *Share) Steps() string {
 	return "Steps (JSON)"
 }
 
-// ForPyTorch says how a plan for PyTorch is found, if what is open does not hold the
-// operators that a plan is made of.
+// ForPyTorch says how to find a plan for PyTorch, or is empty if the operators of a step are open.
 func (c *Share) ForPyTorch() string {
 	if c.S.HasOperators() {
 		return ""
@@ -156,17 +149,16 @@ func (c *Share) Themes() []panel.Option {
 		{ID: "dark", Title: "dark", Selected: chosen == "dark"}}
 }
 
-// Run is the code that runs a plan of the chosen kind, in the memory that is left to it,
-// on the model that a person has.
+// Run is the panel with the code that runs a plan of the chosen class on the reader's own model.
 type Run struct {
 	S    *state.State
 	Page *permalink.Origin
 }
 
-// RunCode is the ID of the code.
+// RunCode is the ID of the element with the code.
 const RunCode = "run-code"
 
-// The words of it, in one place.
+// The texts of the panel.
 const (
 	wordsRun    = "Run this"
 	wordsHowRun = "How it runs"
@@ -176,14 +168,14 @@ const (
 	wordsHere   = " The open file holds your model's operators: the plan can be found here."
 	wordsSave   = "Save plan.json"
 
-	// FindingPlan is the note while a plan is looked for.
+	// FindingPlan is the note while a plan is being found.
 	FindingPlan = "Looking for a plan…"
 
-	// CodeCopied is the note when it is in the clipboard.
+	// CodeCopied is the note when the code has been copied.
 	CodeCopied = "Code copied."
 )
 
-// room returns what the budget leaves to a step, rounded down to what the code says.
+// room returns the part of the budget that is left for a step, and as the code writes it, rounded down.
 func (c *Run) room() (b engine.Bytes, text string) {
 	n := c.S.Network
 	if n == nil {
@@ -196,13 +188,13 @@ func (c *Run) room() (b engine.Bytes, text string) {
 	return b, fmt.Sprintf("%dMiB", b/engine.MiB)
 }
 
-// Absent reports whether there is nothing to run: no network of layers, or no room for a step.
+// Absent reports whether there is nothing to run: no network is open, or there is no room for a step.
 func (c *Run) Absent() bool {
 	b, _ := c.room()
 	return c.S.Memory != nil || b < engine.MiB
 }
 
-// deedsOf say what plans of a class do.
+// deedsOf describes the plans of a class.
 var deedsOf = map[play.Class]string{
 	play.ClassUnit:      "blocks run again, each by itself",
 	play.ClassWrappable: "runs of blocks run again, each as a whole",
@@ -210,7 +202,7 @@ var deedsOf = map[play.Class]string{
 	play.ClassNested:    "runs of blocks run again, and within them runs are dropped again",
 }
 
-// Does says what the code does, and what of the plan that is shown it does not.
+// Does describes what the code does.
 func (c *Run) Does() string {
 	class := play.Class(c.S.Choice.PlanClass())
 	_, room := c.room()
@@ -222,7 +214,7 @@ func (c *Run) Does() string {
 	return text + wordsNoGPU
 }
 
-// Code returns what to type, in Python but for one line of a shell.
+// Code returns the code: Python, with one line for a shell.
 func (c *Run) Code() string {
 	class := play.Class(c.S.Choice.PlanClass())
 	_, room := c.room()
@@ -238,6 +230,3 @@ print(graph.play(mt.load_plan("plan.json")).peak)   # predicted, before anything
 handle = mt.apply(model, "plan.json")               # the training loop stays; handle.remove() ends it
 `, how, room)
 }
-
-// Docs returns the address of a file of the documentation.
-func (c *Run) Docs(file string) string { return c.Page.Docs() + file }

@@ -18,18 +18,16 @@ import (
 	"memtide/web/ui/timeline"
 )
 
-// posters are the widths of the prepared pictures in CSS pixels, by the class of
-// the one for wide and the one for narrow pages; the style sheet shows one of
-// them, scaled to the page.
+// posters are the widths of the prepared pictures in CSS pixels, for wide and for narrow pages. The style sheet shows
+// one of them, scaled to the page.
 var posters = []struct {
 	class string
 	width float64
 }{{"wide", mount.Wide}, {"slim", mount.Slim}}
 
-// StaticPage writes the page's root element as HTML, the pictures as inline SVG
-// in their hosts: what stands in index.html until the program runs, which then
-// takes the elements over. The style sheets (style.css, display.CSS) are the
-// caller's. Compare First.
+// StaticPage writes the page's root element as HTML, with the pictures as inline SVG in their hosts. index.html
+// contains it until the program runs, which takes over the elements. The caller adds the style sheets (style.css,
+// display.CSS). jobs.First returns a state for it.
 func StaticPage(w io.Writer, s *state.State) error {
 	env, err := vugu.NewBuildEnv()
 	if err != nil {
@@ -52,7 +50,7 @@ func StaticPage(w io.Writer, s *state.State) error {
 	return err
 }
 
-// withPoster puts a picture into its host.
+// withPoster returns page with a picture in the host with this name.
 func withPoster(page, name string, pic draw.Picture, s *state.State) (string, error) {
 	p := s.Visible()
 	if p == nil {

@@ -6,11 +6,9 @@ import (
 	"memtide/engine"
 )
 
-// The words of the page's head and of its first screen, in one place.
+// The texts of the page's head and of its first screen.
 const (
 	Tagline = "Does it train in this much GPU memory, and how much slower?"
-
-	wordsAllocated = "allocated at the peak"
 
 	wordsLeaves  = "What leaves this browser: nothing"
 	wordsVersion = "memtide " + engine.Version
@@ -19,13 +17,10 @@ const (
 	wordsOneCard = "One card. The whole training step also asks about several, and about frameworks' policies."
 	wordsAskStep = "Ask about its whole training step"
 
-	wordsLonger  = "B is %s slower (%s, not %s)." // difference, step of B, of A
-	wordsShorter = "B is %s faster (%s, not %s)."
-	wordsAsLong  = "B takes as long as A: %s."
-	wordsWhere   = "Where the %s come from"
+	wordsWhere = "Where the %s come from"
 )
 
-// What the page says about what the browser and the workers did, or did not do.
+// Notes about what the browser and the workers did or did not do.
 const (
 	NothingToSave   = "There is no schedule to save yet."
 	Copied          = "Copied."
@@ -39,27 +34,27 @@ const (
 	CurveLabel      = "Curve"
 )
 
-// NoSecond says that the program of what most visits never need cannot be had.
+// NoSecond says that the second program cannot be loaded.
 func NoSecond(err error) string {
 	return "The part of memtide that this needs cannot be loaded: " + err.Error() + "."
 }
 
-// NoChart says that the library of the charts cannot be had.
+// NoChart says that the library of the charts cannot be loaded.
 func NoChart(why string) string { return "The chart cannot be drawn: " + why }
 
-// Unreadable says that the browser does not read a file.
+// Unreadable says that the browser cannot read a file.
 func Unreadable(name, why string) string { return name + " cannot be read: " + why }
 
-// TwoOf says that two of n files are compared.
+// TwoOf says that only the first two of several files are compared.
 func TwoOf(first, second string, files int) string {
 	return fmt.Sprintf("Two files are compared: %s and %s. The other %d are left out.", first, second, files-2)
 }
 
-// Refused says what is wrong with a link that was followed in vain.
+// Refused says why a link was not followed.
 func Refused(refusal string) string { return refusal + " What was shown stays." }
 
-// Saved says that a file was given to the browser.
+// Saved says that a file was saved.
 func Saved(name string) string { return "Saved " + name + "." }
 
-// SavedPicture says so of a picture that was saved by a key.
+// SavedPicture says that a picture was saved with a shortcut.
 func SavedPicture(name string) string { return Saved(name) + " Other formats: Share." }

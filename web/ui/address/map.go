@@ -1,5 +1,5 @@
-// Package address is the address view: where the bytes of a schedule or of a file lie, and
-// whether all of them find room.
+// Package address has the address view: the addresses of the values of a schedule or of the buffers of a
+// file, and whether all of them find room.
 package address
 
 import (
@@ -24,17 +24,16 @@ import (
 	"memtide/web/ui/panel"
 )
 
-// Map is the address view: where the bytes of the shown schedule, or of a
-// file, lie.
+// Map is the address view.
 type Map struct {
 	S     *state.State
 	Hosts mount.Hosts
 }
 
-// Open reports whether there is anything below the heading.
+// Open reports whether the view is unfolded.
 func (c *Map) Open() bool { return c.S.Allocator() != "" }
 
-// Height returns the style of a host; the host memory of a file is unknown.
+// Height returns the style of a host. A file has no picture of the host memory.
 func (c *Map) Height(name string) string {
 	if name == "host" && c.S.Memory != nil {
 		return "display:none"
@@ -54,7 +53,7 @@ func (c *Map) Label(name string) string {
 	return mount.ByName[name].Picture.Title() + ". " + m.Summary()
 }
 
-// Allocators lists the allocators, what a file has recorded first.
+// Allocators lists the allocators, first "As recorded" if the file has addresses.
 func (c *Map) Allocators() (out []panel.Option) {
 	name := c.S.Allocator()
 	if m := c.S.Memory; m != nil && m.Data.Recorded != nil {
@@ -66,7 +65,7 @@ func (c *Map) Allocators() (out []panel.Option) {
 	return out
 }
 
-// Doc returns the first sentence about the allocator.
+// Doc returns the first paragraph about the allocator.
 func (c *Map) Doc() string {
 	a := alloc.Lookup(c.S.Allocator())
 	if a == nil {
@@ -90,7 +89,7 @@ func (c *Map) Params() []panel.Param {
 	})
 }
 
-// Work says what is being worked on; empty if nothing is.
+// Work returns the progress of the placement under way, or "" if there is no such request.
 func (c *Map) Work() string {
 	if c.S.Placing == nil {
 		return ""
@@ -98,7 +97,7 @@ func (c *Map) Work() string {
 	return "Placing…" + answer.Done(c.S.Placing.Progress)
 }
 
-// AgainText returns the button that gives a search more time, or the empty string if there is none.
+// AgainText returns the text of the button that gives the search more time, or "" if there is no button.
 func (c *Map) AgainText() string {
 	p := c.S.Places
 	if p == nil || p.Failure == nil || p.Failure.Kind != proto.Deadline || c.S.Placing != nil {
@@ -110,13 +109,13 @@ func (c *Map) AgainText() string {
 	return "Search for a minute"
 }
 
-// Stale marks the pictures as those of another allocator or schedule.
+// Stale returns data-stale: whether the pictures are those of another allocator or schedule.
 func (c *Map) Stale() string {
 	return strconv.FormatBool(c.S.Placing != nil || c.behind() != nil)
 }
 
-// behind returns the schedule whose addresses are shown while the other pictures show a
-// preview, or nil if they show the same.
+// behind returns the schedule whose addresses are shown while the other pictures show a preview, or nil if there is no
+// preview.
 func (c *Map) behind() *known.Picture {
 	if c.S.Preview == nil || c.S.Memory != nil {
 		return nil
@@ -167,7 +166,7 @@ func (c *Map) Facts() []panel.Fact {
 			Title: "What buffers are rounded up by, at most at a moment"})
 }
 
-// needed returns how much memory the allocator gets by with.
+// needed returns the pool that the allocator needs.
 func needed(p *proto.Placed) panel.Fact {
 	switch {
 	case p.Failed == nil:
@@ -179,6 +178,7 @@ func needed(p *proto.Placed) panel.Fact {
 	return panel.Fact{Label: "would be needed", Value: "–", Title: "Not known"}
 }
 
+// extra returns how much of the needed pool is beyond the peak.
 func extra(p *proto.Placed) string {
 	top := p.Top
 	if p.Failed != nil {
@@ -190,7 +190,7 @@ func extra(p *proto.Placed) string {
 	return format.Percent(float64(max(top, p.Peak))/float64(p.Peak) - 1)
 }
 
-// Outcome says in a sentence whether the buffers have found room.
+// Outcome returns a sentence about whether the buffers have found room.
 func (c *Map) Outcome() string {
 	at := c.S.Places
 	if at == nil {
@@ -243,7 +243,7 @@ func (c *Map) failedText(p *proto.Placed) string {
 	return text
 }
 
-// buffers counts what has been placed.
+// buffers returns the number of placed buffers.
 func buffers(p *proto.Placed) (n int) {
 	last := -1
 	for _, x := range p.Pieces {
@@ -256,8 +256,7 @@ func buffers(p *proto.Placed) (n int) {
 
 const layoutChecked = "An independent validator has compared every block that is shown with every other: none overlap, all lie in the pool."
 
-// Verdict reports whether the layout that is shown has been checked. Whether all of it
-// fits, and into how little, is the sentence before it.
+// Verdict says whether the shown layout has been checked.
 func (c *Map) Verdict() panel.Badge {
 	p := c.placed()
 	if p == nil {
@@ -287,7 +286,7 @@ func (c *Map) Verdict() panel.Badge {
 	return v
 }
 
-// OutcomeClass colours the sentence.
+// OutcomeClass returns the CSS class of Outcome.
 func (c *Map) OutcomeClass() string {
 	if p := c.placed(); p != nil && (p.Failed != nil || p.NoneFits) || p == nil && c.S.Places != nil {
 		return "bad"
@@ -295,8 +294,7 @@ func (c *Map) OutcomeClass() string {
 	return ""
 }
 
-// RaiseText returns the button that makes the budget large enough, or the empty string if that is
-// not known or of no use.
+// RaiseText returns the text of the button that sets a budget that is large enough, or "" if none is known or needed.
 func (c *Map) RaiseText() string {
 	if b := c.S.PlacesNeed(); b > 0 {
 		return "Set " + format.BytesUp(b)
@@ -304,7 +302,7 @@ func (c *Map) RaiseText() string {
 	return ""
 }
 
-// aliveRows is how many buffers the table lists.
+// aliveRows is the largest number of buffers in the table.
 const aliveRows = 40
 
 // Moment returns the heading of the table.
@@ -315,7 +313,7 @@ func (c *Map) Moment() string {
 	return "Alive at the peak"
 }
 
-// Orders returns the ways to sort the table.
+// Orders lists the ways to sort the table.
 func (c *Map) Orders() (out []panel.Option) {
 	for by, title := range [draw.NumAliveBy]string{"size", "address", "since"} {
 		out = append(out, panel.Option{ID: strconv.Itoa(by), Title: title,
@@ -324,10 +322,7 @@ func (c *Map) Orders() (out []panel.Option) {
 	return out
 }
 
-// Pressed is for aria-pressed.
-func (c *Map) Pressed(o panel.Option) string { return strconv.FormatBool(o.Selected) }
-
-// HTML returns the table of what is there at the peak. Everything in it is escaped.
+// HTML returns the table of the buffers that are alive at the peak or the failure, escaped.
 func (c *Map) HTML() vugu.HTML {
 	m := c.S.PlacesModel()
 	if m == nil {
@@ -351,7 +346,7 @@ func (c *Map) HTML() vugu.HTML {
 	return vugu.HTML(b.String())
 }
 
-// Numbers returns the result line of a file about addresses.
+// Numbers returns the line of numbers of a file about addresses.
 func Numbers(s *state.State) []panel.Number {
 	d := s.Memory.Data
 	peak := d.Peak

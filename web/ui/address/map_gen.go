@@ -397,7 +397,7 @@ func (c *Map) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 							_ = o
 							vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "button small"}, vugu.VGAttribute{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "data-do", Val: "alive"}}}
 							vgparent.AppendChild(vgn)
-							vgn.AddAttrInterface("aria-pressed", c.Pressed(o))
+							vgn.AddAttrInterface("aria-pressed", fmt.Sprint(o.Selected))
 							vgn.AddAttrInterface("data-arg", o.ID)
 							vgn.SetInnerHTML(o.Title)
 						}

@@ -1,6 +1,5 @@
-// Package answer is the first thing that is read: does it fit, and what does that cost, in
-// a word with a sentence behind it, and the bar of where the memory goes; of schedules and of
-// training steps alike. Whatever else gives a verdict has its kinds and its words from here.
+// Package answer shows whether the step fits, and what that costs in time: a verdict, a sentence and the bar of
+// memory, for schedules and for training steps. Other packages use its verdicts and their words.
 package answer
 
 import (
@@ -20,11 +19,10 @@ import (
 	"memtide/web/ui/panel"
 )
 
-// Answer is the first thing that is read: does it fit, and what does that cost;
-// with the bar of where the memory goes.
+// Answer is the verdict with the bar of memory.
 type Answer struct{ S *state.State }
 
-// Kind says how the answer is to look.
+// Kind returns the kind of the verdict, one of the constants.
 func (c *Answer) Kind() string {
 	if c.S.Compare != nil && c.S.Visible() != nil && c.over() == nil {
 		return versus
@@ -33,7 +31,7 @@ func (c *Answer) Kind() string {
 	return kind
 }
 
-// Word returns the verdict, with what follows it.
+// Word returns the words of the verdict.
 func (c *Answer) Word() string {
 	if m := c.over(); m != nil {
 		return fmt.Sprintf(wordsTooSmall, format.Bytes(m.Budget))
@@ -41,7 +39,7 @@ func (c *Answer) Word() string {
 	return Words[c.Kind()]
 }
 
-// over returns the budget that is too small, while nothing else is looked at.
+// over returns the budget that is too small, or nil if there is no such budget or a preview is shown.
 func (c *Answer) over() *state.OverBudget {
 	if c.S.Preview != nil {
 		return nil
@@ -49,8 +47,7 @@ func (c *Answer) over() *state.OverBudget {
 	return c.S.OverBudget
 }
 
-// Smallest returns the text of the button that sets a budget that would do, or the empty string if
-// there is none.
+// Smallest returns the text of the button that sets a budget that is large enough, or "" if none is known or needed.
 func (c *Answer) Smallest() string {
 	if m := c.over(); m != nil && m.Smallest > 0 {
 		return "Set " + format.BytesUp(m.Smallest)
@@ -58,19 +55,19 @@ func (c *Answer) Smallest() string {
 	return ""
 }
 
-// Sentence returns what stands behind the word.
+// Sentence returns the sentence after the words of the verdict.
 func (c *Answer) Sentence() string {
 	_, sentence, _ := c.answer()
 	return sentence
 }
 
-// Unsure returns the worst that is not known for sure, or how much stays free.
+// Unsure returns a sentence about the largest uncertainty, or about the memory that stays free.
 func (c *Answer) Unsure() string {
 	_, _, unsure := c.answer()
 	return unsure
 }
 
-// Say returns the sentence with what is left out of it on a phone marked.
+// Say returns Sentence as HTML, with a mark on the words that the style sheet hides on a phone.
 func (c *Answer) Say() vugu.HTML {
 	text := html.EscapeString(c.Sentence())
 	return vugu.HTML(strings.Replace(text, wordsThan, `<span class="roomy">`+wordsThan+"</span>", 1))
@@ -89,7 +86,7 @@ func (c *Answer) answer() (kind, sentence, unsure string) {
 	return n.kind(), n.sentence(), n.unsure()
 }
 
-// needed returns what is needed by what the page shows; nil before anything is known.
+// needed returns the need of what the page shows, or nil if it is not known.
 func needed(s *state.State) *need {
 	p := s.Visible()
 	switch {
@@ -101,7 +98,7 @@ func needed(s *state.State) *need {
 	return ofPlan(p)
 }
 
-// nothing says why there is no verdict.
+// nothing returns why there is no verdict.
 func (c *Answer) nothing() (kind, sentence string) {
 	s := c.S
 	switch {
@@ -119,7 +116,7 @@ func (c *Answer) nothing() (kind, sentence string) {
 	return Working, "Starting…"
 }
 
-// Sub says what everything needs, and what the plan does.
+// Sub returns the second line: what keeping everything needs, and what the plan does.
 func (c *Answer) Sub() string {
 	p := c.S.Visible()
 	switch {
@@ -136,8 +133,8 @@ func (c *Answer) Sub() string {
 	return fmt.Sprintf(wordsKeepAll, format.Bytes(p.Solved.KeepAll.Peak)) + " " + deeds(p) + room(p)
 }
 
-// Title returns the title of the page, of its links and of the files that are saved: what is
-// open and its verdict; or what a person calls it.
+// Title returns the title of the page, its links and saved files: the title that a person chose, or the name of what is
+// open with the verdict.
 func Title(s *state.State) string {
 	name := names.Of(s)
 	n := needed(s)
@@ -147,8 +144,7 @@ func Title(s *state.State) string {
 	return name + ": " + n.short()
 }
 
-// Problem says in a sentence or two what keeps the page from what was asked for, for
-// where there is one line; empty if nothing does.
+// Problem returns a sentence or two about why the page cannot show the choice, or "" if it can.
 func Problem(s *state.State) string {
 	switch {
 	case s.OverBudget != nil:
@@ -161,8 +157,9 @@ func Problem(s *state.State) string {
 	return ""
 }
 
-// Late says that what was asked for is still being solved, so that what is shown answers something
-// else; the style sheet fades it if that lasts. "rest" says that only the word does not.
+// Late returns data-late: "true" if what is shown answers another choice while the present one is being solved. The
+// style sheet then fades it after a while. It is "rest" if the budget is too small, so that only the verdict is about
+// the present choice.
 func Late(s *state.State) string {
 	if s.Step != nil {
 		return strconv.FormatBool(s.Step.Shown != nil && s.Late())
@@ -173,7 +170,7 @@ func Late(s *state.State) string {
 	return strconv.FormatBool(s.Solving != nil && s.Preview == nil && s.Shown != nil && !s.Shown.Choice.Equal(s.Choice))
 }
 
-// Work says what is being worked on; empty if nothing is.
+// Work says what the page is waiting for, or returns "" if it is not waiting.
 func Work(s *state.State) string {
 	if o := s.Opening; o != nil {
 		return "Reading " + o.Name + "…" + Done(o.Progress)
@@ -195,7 +192,7 @@ func Work(s *state.State) string {
 	return "Computing the plan…" + Done(w.Progress)
 }
 
-// Done returns how much of a job is done, behind what it is; empty if that is not known.
+// Done returns a space and the share of p that is done, or "" if that is not known.
 func Done(p proto.Progress) string {
 	if p.Total <= 0 {
 		return ""
@@ -203,7 +200,7 @@ func Done(p proto.Progress) string {
 	return " " + format.Share(float64(p.Done)/float64(p.Total))
 }
 
-// Ended says that an answer was ended before all of it was known; empty if it was not.
+// Ended says what ended the answer before it was complete, or returns "" if nothing did.
 func Ended(s *state.State) string {
 	if s.Step == nil || Work(s) != "" {
 		return ""
@@ -211,19 +208,18 @@ func Ended(s *state.State) string {
 	return [...]string{state.NotEnded: "", state.ByPerson: wordsStopped, state.ByLimit: wordsLimit}[s.Step.Ended]
 }
 
-// mostEmpty is how many times larger than what is in the bar a card may be to be its end:
-// beyond that nothing could be seen in it.
+// mostEmpty limits the empty part of the bar: if the memory of the card is more than this many times what is needed,
+// the bar ends at what is needed.
 const mostEmpty = 12
 
-// near reports whether the card is of the size of what lies on it, so that its line, the
-// allocator and CUDA stand in the bar.
+// near reports whether the bar shows the memory of the card, with the allocator and CUDA.
 func (n *need) near() bool {
 	return n.memory > 0 && n.memory < mostEmpty*max(n.all, n.high)
 }
 
-// whole returns what the width of the bar stands for: the card, and if something is longer a
-// little more than it, so that a wish does not squeeze the card. It does not depend on the
-// budget within the knob's range, so that the bar rests while that is dragged.
+// whole returns the bytes of the whole width of the bar: the memory of the card, or a little more if something exceeds
+// it. The bar does not grow as much as what exceeds the card, and does not change while the budget is dragged within
+// budgets.
 func (n *need) whole(budgets ...engine.Bytes) engine.Bytes {
 	most := max(n.low, 1)
 	for _, b := range budgets {
@@ -238,12 +234,12 @@ func (n *need) whole(budgets ...engine.Bytes) engine.Bytes {
 	return max(most, n.memory)
 }
 
-// Scale returns what the whole width of the bar of a schedule stands for.
+// Scale returns the bytes of the whole width of the bar of a schedule.
 func Scale(s *state.State, p *known.Picture) engine.Bytes {
 	return ofPlan(p).whole(s.Budget(), s.KnobRange().To)
 }
 
-// bar returns what is needed, with its width, or nil where there is nothing to draw.
+// bar returns what the bar shows and the bytes of its whole width, or nil if there is nothing to draw.
 func (c *Answer) bar() (*need, engine.Bytes) {
 	switch p := c.S.Visible(); {
 	case c.S.Step != nil && c.S.Step.Shown != nil && c.S.Step.Failed == "":
@@ -255,8 +251,7 @@ func (c *Answer) bar() (*need, engine.Bytes) {
 	return nil, 0
 }
 
-// Parts returns the pieces of the bar: what lies there at the peak, the allocator and CUDA, and
-// what is too much for the card.
+// Parts returns the pieces of the bar: the memory at the peak, the allocator, CUDA, and what exceeds the card.
 func (c *Answer) Parts() (out []panel.Piece) {
 	n, whole := c.bar()
 	if n == nil {
@@ -283,7 +278,7 @@ func (c *Answer) Parts() (out []panel.Piece) {
 		at = n.memory
 		class, label := "ghost beyond past", fmt.Sprintf(wordsTooMuch, format.Bytes(n.to()-n.memory))
 		if room := barWidth * float64(whole-end) / float64(whole); room > letter*float64(len(label)) {
-			class += " spills" // its label may go on where the bar is empty
+			class += " spills" // the label may extend into the empty part of the bar
 		}
 		add(class, label, end)
 		return out
@@ -295,7 +290,7 @@ func (c *Answer) Parts() (out []panel.Piece) {
 	return out
 }
 
-// Key says what lies in the bar, for where its pieces are too narrow to say it.
+// Key returns the legend of the bar, for screens on which the pieces are too narrow for labels.
 func (c *Answer) Key() (out []panel.Piece) {
 	for _, p := range c.Parts() {
 		if !strings.Contains(p.Class, "ghost") {
@@ -305,14 +300,12 @@ func (c *Answer) Key() (out []panel.Piece) {
 	return out
 }
 
-// The width that labels above the bar have at least, and about that of a letter.
 const (
-	barWidth = 1040
-	letter   = 6.6
+	barWidth = 1040 // width of the bar in CSS pixels
+	letter   = 6.6  // average width of a letter
 )
 
-// Tops returns the labels above the pieces that have no room for them: those that do not lie on
-// each other.
+// Tops returns the labels above the pieces of the bar. It leaves out those that would overlap.
 func (c *Answer) Tops() (out []panel.Piece) {
 	n, whole := c.bar()
 	if n == nil {
@@ -333,7 +326,7 @@ func (c *Answer) Tops() (out []panel.Piece) {
 	return out
 }
 
-// topsTo returns how far labels above the bar may go: to that of keeping everything.
+// topsTo returns the right end of the room for Tops, in CSS pixels: the label of keeping everything.
 func (n *need) topsTo(whole engine.Bytes) float64 {
 	if n.all <= n.memory || n.all <= n.to() {
 		return barWidth
@@ -346,8 +339,8 @@ func (n *need) topsTo(whole engine.Bytes) float64 {
 	return at - letter*float64(len(wordsGoesOn)+6)
 }
 
-// Marks returns the lines across the bar: the card, keeping everything and the budget, with what
-// CUDA and the allocator take beside it.
+// Marks returns the lines across the bar, with their labels: the card, keeping everything and the budget, and a label
+// with what CUDA and the allocator need.
 func (c *Answer) Marks() (out []panel.Piece) {
 	n, whole := c.bar()
 	if n == nil {
@@ -378,7 +371,7 @@ func (c *Answer) Marks() (out []panel.Piece) {
 	end := n.to()
 	if c.S.Step == nil {
 		end = c.S.Budget()
-		mark("budget", fmt.Sprintf(wordsMark, format.Bytes(end)), end)
+		mark("budget", fmt.Sprintf("plan may use %s", format.Bytes(end)), end)
 	}
 	if words := n.aside(); n.near() && 2*end > whole &&
 		letter*float64(len(words)+2) < barWidth*float64(whole-end)/float64(whole) {
@@ -387,10 +380,10 @@ func (c *Answer) Marks() (out []panel.Piece) {
 	return out
 }
 
-// across returns how many pixels a part of the bar is wide, about.
+// across returns the approximate width of a part of the bar in CSS pixels.
 func across(part, whole engine.Bytes) float64 { return barWidth * float64(part) / float64(whole) }
 
-// aside says what the allocator and CUDA take.
+// aside says what the allocator and CUDA need.
 func (n *need) aside() string {
 	held := engine.Bytes(0)
 	for _, p := range n.parts {
@@ -404,10 +397,10 @@ func (n *need) aside() string {
 	if at := strings.LastIndexByte(cuda, ' '); at >= 0 {
 		words = strings.TrimSuffix(words, cuda[at:])
 	}
-	return fmt.Sprintf(wordsAside, words, cuda)
+	return fmt.Sprintf("allocator %s, CUDA %s", words, cuda)
 }
 
-// BarLabel says the bar in words.
+// BarLabel describes the bar in words, for screen readers.
 func (c *Answer) BarLabel() string {
 	var words []string
 	for _, p := range append(c.Parts(), c.Marks()...) {
@@ -415,10 +408,10 @@ func (c *Answer) BarLabel() string {
 			words = append(words, p.Label)
 		}
 	}
-	return OfRank(c.S) + wordsAtPeak + strings.Join(words, ", ")
+	return OfRank(c.S) + "Memory at the peak of the step: " + strings.Join(words, ", ")
 }
 
-// OfRank begins what is told about the rank that the pictures show, where there are some.
+// OfRank returns the beginning of a text about the rank that the pictures show, or "" if there are no ranks.
 func OfRank(s *state.State) string {
 	if s.Step == nil || s.Step.Rank() < 0 {
 		return ""

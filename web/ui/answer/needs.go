@@ -17,59 +17,58 @@ import (
 	"memtide/web/state"
 )
 
-// The kinds of answers. Only Fits is green: nothing that is nearly more than the card
-// has, and nothing that is only computed by a formula, looks like good news.
+// The kinds of verdicts. Only Fits is green: a need close to the memory of the card, or computed by a
+// formula, is not.
 const (
 	Fits    = "fits"
 	Should  = "should"
 	MayNot  = "may-not"
 	DoesNot = "not"
-	Unknown = "needs" // nobody knows what the card has
+	Unknown = "needs" // the memory of the card is not known
 	Failed  = "failed"
-	None    = "none" // nothing is computed, and something says why
+	None    = "none" // there is no result, and the sentence says why
 	Working = "working"
-	versus  = "versus" // the difference stands in its place
+	versus  = "versus" // a comparison, which shows the difference instead
 )
 
-// Words are the verdicts, with what follows them.
+// Words are the words of the verdicts.
 var Words = map[string]string{Fits: "Fits: ", Should: "Should fit: ", MayNot: "May not fit: ",
 	DoesNot: "Does not fit: ",
 	Failed:  "Check failed: ", None: "No answer: ", Unknown: "Needs "}
 
-// need is what a step takes of a card, whichever way it was played: the word, the sentence
-// and the bar follow from it.
+// need is what a step needs on a card. The verdict, the sentence and the bar follow from it.
 type need struct {
-	parts     []part       // what the program holds at the peak, from below
-	low, high engine.Bytes // what it holds with its allocator
-	context   engine.Bytes // what CUDA takes beside that
-	all       engine.Bytes // what it holds with everything kept; 0 if that is not known
-	memory    engine.Bytes // of a card; 0 if unknown
-	states    engine.Bytes // weights, gradients and optimizer alone
+	parts     []part       // memory of the program at the peak, from the left of the bar
+	low, high engine.Bytes // the range of that with the allocator
+	context   engine.Bytes // memory of CUDA in addition
+	all       engine.Bytes // memory of the program if everything is kept; 0 if it is not known
+	memory    engine.Bytes // of the card; 0 if it is not known
+	states    engine.Bytes // weights, gradients and optimizer
 	cards     string       // "one H100", "each H100"
-	where     string       // on which rank
-	price     string
-	failed    string // why the check failed
-	doubt     string // what is unsure of the sizes
-	times     string // what is unsure of the times
+	where     string       // the rank
+	price     string       // how much slower than keeping everything
+	failed    string       // why the check failed
+	doubt     string       // what is uncertain about the sizes
+	times     string       // what is uncertain about the times
 }
 
-// part is a use of memory.
+// part is one use of memory.
 type part struct {
 	class, name string
 	bytes       engine.Bytes
 }
 
-// from and to are the ends of what is needed of a card.
+// from and to are the ends of the range of memory that is needed on a card.
 func (n *need) from() engine.Bytes { return n.low + n.context }
 func (n *need) to() engine.Bytes   { return n.high + n.context }
 
 // tight reports whether the upper end is above 95 per cent of the card.
 func (n *need) tight() bool { return 20*n.to() > 19*n.memory }
 
-// statesOver reports whether no plan helps: they move and recompute activations.
+// statesOver reports whether no plan can help, because plans reduce only activations.
 func (n *need) statesOver() bool { return n.memory > 0 && n.states+n.context > n.memory }
 
-// kind returns the verdict.
+// kind returns the kind of the verdict.
 func (n *need) kind() string {
 	switch {
 	case n.failed != "":
@@ -86,7 +85,7 @@ func (n *need) kind() string {
 	return Fits
 }
 
-// span returns what is needed of a card: one number where both ends are within 0.1 GiB.
+// span returns the range from from to to, as one number if it is shorter than 0.1 GiB.
 func (n *need) span() string {
 	if n.to()-n.from() < engine.GiB/10 {
 		return format.Bytes(n.to())
@@ -94,16 +93,16 @@ func (n *need) span() string {
 	return format.Range(n.from(), n.to())
 }
 
-// outOf returns what is needed of what a card has, the unit said once where it is the same.
+// outOf returns the need and the memory of the card, with one unit if both have the same.
 func (n *need) outOf() string {
 	span, memory := n.span(), format.Bytes(n.memory)
 	if at := strings.LastIndexByte(memory, ' '); at >= 0 {
 		span = strings.TrimSuffix(span, memory[at:])
 	}
-	return fmt.Sprintf(wordsOf, span, memory) + n.where
+	return fmt.Sprintf("%s of %s", span, memory) + n.where
 }
 
-// sentence stands behind the word.
+// sentence returns the sentence after the words of the verdict.
 func (n *need) sentence() string {
 	price := n.price
 	if price != "" {
@@ -118,12 +117,12 @@ func (n *need) sentence() string {
 		if n.statesOver() {
 			return fmt.Sprintf(wordsStates, format.Bytes(n.states), n.cards, format.Bytes(n.memory))
 		}
-		return fmt.Sprintf(wordsNeeded, n.span()+n.where, n.cards+" has", format.Bytes(n.memory)) + "."
+		return fmt.Sprintf("%s needed, %s %s", n.span()+n.where, n.cards+" has", format.Bytes(n.memory)) + "."
 	}
 	return n.outOf() + price + "."
 }
 
-// unsure says the worst that is not known for sure, or how much stays free.
+// unsure returns a sentence about the largest uncertainty, or about the memory that stays free.
 func (n *need) unsure() string {
 	worst := n.times
 	switch kind := n.kind(); {
@@ -132,17 +131,17 @@ func (n *need) unsure() string {
 	case n.doubt == unsureExperts:
 		worst = n.doubt
 	case kind == MayNot || n.tight():
-		worst = unsureAllocator
+		worst = "PyTorch’s allocator"
 	case worst == "":
 		worst = n.doubt
 	}
 	if worst == "" {
-		return fmt.Sprintf(wordsFree, format.Bytes(n.memory-n.to()))
+		return fmt.Sprintf("%s stay free.", format.Bytes(n.memory-n.to()))
 	}
-	return fmt.Sprintf(wordsUnsure, worst)
+	return fmt.Sprintf("Unsure: %s.", worst)
 }
 
-// short returns the verdict in a title.
+// short returns the verdict for a title.
 func (n *need) short() string {
 	text := n.span()
 	if n.memory > 0 {
@@ -163,7 +162,7 @@ func (n *need) short() string {
 	return text
 }
 
-// ofPlan returns what a schedule needs.
+// ofPlan returns the need of a schedule.
 func ofPlan(p *known.Picture) *need {
 	t, d := p.Solved.Trace, state.DeviceOf(p.Choice)
 	n := &need{low: t.Peak, high: t.Peak, all: p.Solved.KeepAll.Peak, parts: heldAt(p)}
@@ -181,18 +180,18 @@ func ofPlan(p *known.Picture) *need {
 	switch p.Network.Profile.Source.Sizes {
 	case profiles.Exact, profiles.Measured:
 	case profiles.Unknown:
-		n.doubt = unsureFile
+		n.doubt = "where the file’s sizes come from"
 	default:
-		n.doubt = unsureSizes
+		n.doubt = "sizes are by formula"
 	}
 	if of := p.Network.Profile.Source.Device; of != "" &&
 		!strings.Contains(strings.ToLower(of), strings.ToLower(d.Short())) {
-		n.times = fmt.Sprintf(unsureTimes, of)
+		n.times = fmt.Sprintf("times are those of the %s", of)
 	}
 	return n
 }
 
-// heldAt returns what lies on the device at the peak of a schedule.
+// heldAt returns the memory in use at the peak of a schedule.
 func heldAt(p *known.Picture) (out []part) {
 	for kind, used := range p.Index().HeldAt(p.Solved.Trace.PeakAt, 0).Used {
 		k := barKinds[kind]
@@ -216,20 +215,20 @@ var barKinds = [sim.NumCategories]struct{ class, name string }{
 	sim.Workspace: {"scratch", "scratch"},
 }
 
-// tooSmall says of a budget in which the strategy finds nothing what would do.
+// tooSmall returns a sentence about a budget that is too small, with the smallest one that is large enough if known.
 func tooSmall(c state.Choice, m *state.OverBudget) string {
 	name := choice.PlanName(c.Strategy)
 	if m.Smallest == 0 {
 		return name + " finds nothing."
 	}
-	text := fmt.Sprintf(wordsAtLeast, name, format.BytesUp(m.Smallest))
+	text := fmt.Sprintf("%s needs %s at least", name, format.BytesUp(m.Smallest))
 	if d := state.DeviceOf(c); d != nil && m.Smallest > d.Memory {
 		text += "; " + fmt.Sprintf(wordsHas, "one "+d.Short(), format.Bytes(d.Memory))
 	}
 	return text + "."
 }
 
-// priceWords say how much longer a step takes.
+// priceWords says how much longer a step takes: part is 0.1 for 10 %.
 func priceWords(part float64) string {
 	text := strings.TrimPrefix(format.Percent(part), "+")
 	if part <= 0 || text == "0 %" {
@@ -238,14 +237,14 @@ func priceWords(part float64) string {
 	return fmt.Sprintf(wordsSlower, text)
 }
 
-// Verdict returns the kind of answer that a schedule is, and what is said of it.
+// Verdict returns the verdict of a schedule and a sentence with its words.
 func Verdict(p *known.Picture) (kind, sentence string) {
 	n := ofPlan(p)
 	kind = n.kind()
 	return kind, Words[kind] + n.sentence()
 }
 
-// deeds counts what happens to the blocks: the counts add up to all of them.
+// deeds says what the plan does with how many blocks. The counts add up to all blocks.
 func deeds(p *known.Picture) string {
 	blocks, by := p.Index().Tally()
 	var out []string
@@ -273,9 +272,8 @@ func deeds(p *known.Picture) string {
 	return "This plan " + text + "."
 }
 
-// room says how many samples fit at once where a plan keeps everything in its budget. What a
-// step takes beside the resident bytes grows at most in proportion to the batch, so that many
-// fit at least.
+// room says how many samples fit at once if the plan keeps everything. The number is a lower bound: the memory beside
+// the resident bytes grows at most in proportion to the batch.
 func room(p *known.Picture) string {
 	all, resident, batch := p.Solved.KeepAll.Peak, p.Network.Totals.Resident, p.Network.Totals.Batch
 	if p.Choice.Strategy != engine.KeepAll || batch <= 0 || all <= resident || p.Solved.Budget == engine.NoLimit {
@@ -286,11 +284,10 @@ func room(p *known.Picture) string {
 	if base == nil || fits <= batch || fits > base.Largest() {
 		return ""
 	}
-	return fmt.Sprintf(wordsRoom, format.Count(fits), base.Unit()+"s")
+	return fmt.Sprintf(" There is room for at least %s %s at once.", format.Count(fits), base.Unit()+"s")
 }
 
-// shown says which schedule the pictures still show: its budget, and what else is not what
-// was asked for.
+// shown describes the schedule that the pictures still show: its budget, and the differences from the choice.
 func shown(s *state.State) string {
 	p := s.Shown
 	what := format.Bytes(p.Solved.Budget)
@@ -303,8 +300,8 @@ func shown(s *state.State) string {
 	return what
 }
 
-// Pictured returns the training step that is shown: the answer, or what another rank holds; nil
-// before there is one.
+// Pictured returns the answer about the open training step, with the memory of the rank that the pictures show. It is
+// nil if there is no answer.
 func Pictured(s *state.State) *proto.Stepped {
 	r := s.Step.Shown
 	at := s.Step.Rank()
@@ -316,14 +313,14 @@ func Pictured(s *state.State) *proto.Stepped {
 	return &of
 }
 
-// ofStep returns what a training step needs; r is the answer or what Pictured makes of it.
+// ofStep returns the need of a training step. r is the answer or Pictured.
 func ofStep(s *state.State, r *proto.Stepped) *need {
 	n := &need{low: r.Low, high: r.High, context: r.Context, memory: r.Memory, states: r.States, cards: Cards(s)}
 	for _, p := range r.Phases[r.Phase].Parts {
 		n.parts = append(n.parts, part{string(p.Kind), p.Name, p.Bytes})
 	}
 	if len(r.Ranks) > 0 {
-		n.where = fmt.Sprintf(wordsFullest, r.Full)
+		n.where = fmt.Sprintf(" on rank %d, the fullest", r.Full)
 	}
 	if r.Experts {
 		n.doubt = unsureExperts
@@ -344,15 +341,15 @@ func ofStep(s *state.State, r *proto.Stepped) *need {
 	return n
 }
 
-// policies are the options that say what is kept.
+// policies are the options that decide what is kept.
 var policies = []string{"ckpt", "stash", "offload", "every", "first", "group", "recompute", "budget", "graph"}
 
-// keeps reports whether a step keeps all that its backward needs.
+// keeps reports whether a step keeps everything that the backward needs.
 func keeps(args engine.Args) bool {
 	return ask.Value(args, "ckpt") == "none" && ask.Value(args, "stash") == "no"
 }
 
-// rest returns what is chosen beside the policy.
+// rest returns args without policies.
 func rest(args engine.Args) engine.Args {
 	out := maps.Clone(args)
 	for _, name := range policies {
@@ -361,7 +358,7 @@ func rest(args engine.Args) engine.Args {
 	return out
 }
 
-// policy names what is computed again or moved.
+// policy returns the names of the chosen policies.
 func policy(args engine.Args) string {
 	out := []string{ask.WordsIn(args, "ckpt", ask.Value(args, "ckpt"))}
 	for _, name := range []string{"stash", "offload"} {
@@ -375,7 +372,7 @@ func policy(args engine.Args) string {
 	return strings.Join(out, ", ")
 }
 
-// Cards returns where the numbers are of: the card, or each of several.
+// Cards returns the card that the numbers are about, as "one H100", or as "each H100" of several.
 func Cards(s *state.State) string {
 	name := s.Step.Shown.Card
 	if d := card.Lookup(ask.Value(s.Choice.StepArgs, "device")); d != nil {
@@ -387,7 +384,7 @@ func Cards(s *state.State) string {
 	return "one " + name
 }
 
-// stepSub returns the second line about a training step.
+// stepSub is Sub for a training step.
 func stepSub(s *state.State) string {
 	r := s.Step.Shown
 	if r == nil || s.Step.Failed != "" {
@@ -404,30 +401,22 @@ func stepSub(s *state.State) string {
 		if n.all > 0 {
 			text = fmt.Sprintf(wordsKeepAll, format.Bytes(n.all)) + " "
 		}
-		text += fmt.Sprintf(wordsPolicy, policy(args))
+		text += fmt.Sprintf("This policy: %s.", policy(args))
 	}
 	return strings.TrimSpace(text + " " + strings.Join(r.Notes, " "))
 }
 
-// The words of the verdict and of its bar, in one place.
+// The texts of the verdict and of its bar.
 const (
-	wordsOf       = "%s of %s"                                                   // range, memory of a card
-	wordsNeeded   = "%s needed, %s %s"                                           // range, cards, their memory
 	wordsStates   = "weights, gradients and optimizer alone need %s; %s has %s." // states, cards, memory
 	wordsNothing  = "Nothing is computed again or moved."
 	wordsSlower   = "%s slower" + wordsThan
 	wordsNoSlower = "no slower"
 	wordsThan     = " than if everything fitted" // only where there is room
-	wordsUnsure   = "Unsure: %s."
-	wordsFree     = "%s stay free."
-	wordsTooSmall = "Does not fit in %s: " // budget
-	wordsAtLeast  = "%s needs %s at least" // plan, bytes
-	wordsHas      = "%s has %s"            // cards, memory
+	wordsTooSmall = "Does not fit in %s: "       // budget
+	wordsHas      = "%s has %s"                  // cards, memory
 	wordsKeepAll  = "Everything needs %s."
-	wordsRoom     = " There is room for at least %s %s at once." // count, what is counted
 	wordsNoPlan   = "No plan makes these smaller: they move and recompute activations. With them the step needs %s."
-	wordsPolicy   = "This policy: %s."
-	wordsFullest  = " on rank %d, the fullest"
 	wordsBusy     = "Playing the step…"
 	wordsMoreWork = "Looking for more…"
 	wordsLimit    = "Stopped after a few seconds, because a link asked for it: more can be known."
@@ -436,13 +425,6 @@ const (
 	wordsTooMuch  = "%s too much"
 	wordsGoesOn   = "everything: %s →"
 	wordsKeepMark = "keep everything: %s"
-	wordsMark     = "plan may use %s"
-	wordsAside    = "allocator %s, CUDA %s"
-	wordsAtPeak   = "Memory at the peak of the step: "
 
-	unsureAllocator = "PyTorch’s allocator"
-	unsureExperts   = "how busy the experts are"
-	unsureTimes     = "times are those of the %s"
-	unsureSizes     = "sizes are by formula"
-	unsureFile      = "where the file’s sizes come from"
+	unsureExperts = "how busy the experts are"
 )

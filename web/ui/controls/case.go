@@ -1,6 +1,5 @@
-// Package controls is what a person asks with: the network and what is chosen about it, the
-// device, the plan and its budget, the details of the model; and what is known about the
-// network and where that comes from.
+// Package controls has the controls of the page: for the network and its options, the device, the
+// plan and its budget, and the details of the model. It also has the panel about the network.
 package controls
 
 import (
@@ -18,15 +17,13 @@ import (
 	"memtide/web/choice"
 	"memtide/web/format"
 	"memtide/web/state"
-	"memtide/web/tradeoff"
 	"memtide/web/ui/panel"
 )
 
-// Case is what is asked about, as a sentence whose words are controls. Words that a
-// source does not need are left out.
+// Case is the sentence that describes the case, whose words are controls.
 type Case struct {
 	S        *state.State
-	Starting bool
+	Starting bool // the program is not running yet: the controls are disabled
 }
 
 // MaxBatch returns the largest batch size of the preset.
@@ -37,7 +34,7 @@ func (c *Case) MaxBatch() int {
 	return preset.MaxBatch
 }
 
-// Batch returns the batch size of the preset, or the empty string if there is none to choose.
+// Batch returns the batch size of the preset, or "" if it cannot be chosen.
 func (c *Case) Batch() string {
 	src := source(c.S).Preset
 	if d := c.S.Draft; d.Field == "batch" {
@@ -49,10 +46,10 @@ func (c *Case) Batch() string {
 	return ""
 }
 
-// Accept lists the usual endings of files that can be read.
+// Accept lists the usual extensions of files that can be read.
 func (c *Case) Accept() string { return strings.Join(profiles.Extensions(), ",") }
 
-// Unit returns what the batch counts.
+// Unit returns the unit of the batch, such as "images".
 func (c *Case) Unit() string {
 	word := "sample"
 	if base, _ := source(c.S).Variant(); base != nil {
@@ -64,20 +61,17 @@ func (c *Case) Unit() string {
 	return word + "s"
 }
 
-// Optimizer says whose states stay on the device; empty where the source does not tell, or
-// a word of the sentence does.
+// Optimizer returns words about the optimizer of the preset. It is empty if the optimizer is not known, or if it is one
+// of the options in the sentence.
 func (c *Case) Optimizer() string {
 	p, _, err := preset.Parse(source(c.S).Preset)
-	if err != nil || p.Optimizer == "" || len(c.Said()) > 0 {
+	if err != nil || p.Optimizer == "" || len(options(c.S, true)) > 0 {
 		return ""
 	}
 	return "with " + p.Optimizer
 }
 
-// Said returns the options of the network that the sentence names.
-func (c *Case) Said() []Word { return options(c.S, true) }
-
-// GPUs lists the cards, with one without memory first where no card is meant.
+// GPUs lists the cards. If no card is chosen, the first entry is a GPU with the chosen link.
 func (c *Case) GPUs() (out []panel.Group) {
 	chosen := c.S.Choice.GPU()
 	if chosen == nil {
@@ -87,7 +81,7 @@ func (c *Case) GPUs() (out []panel.Group) {
 	return panel.Cards(chosen.ID)
 }
 
-// Own returns the figures of the card, where it is in no list.
+// Own returns the figures of the card, or the draft of them, or "" if the card is in the list.
 func (c *Case) Own() string {
 	id := ask.Value(c.S.Choice.StepArgs, "device")
 	if c.S.Step == nil {
@@ -103,7 +97,7 @@ func (c *Case) Own() string {
 	return choice.OwnText(id)
 }
 
-// GPUTitle says what choosing a GPU sets, and where its numbers come from.
+// GPUTitle returns the tooltip of the list of cards.
 func (c *Case) GPUTitle() string {
 	text := "Sets the memory, the link to the host and, where they are computed, the times."
 	if d := c.S.Choice.GPU(); d != nil {
@@ -112,11 +106,7 @@ func (c *Case) GPUTitle() string {
 	return text
 }
 
-// What can be chosen about the preset that is open stands beside its name. A list is empty
-// where there is nothing to choose.
-
-// Images returns the sides of images that the papers measure with, the preset's own
-// and the one that the link names.
+// Images lists the sides of images: common ones, the preset's own, and the present one. It is nil for other networks.
 func (c *Case) Images() []panel.Option {
 	base, o := source(c.S).Variant()
 	if base == nil || !base.Images() {
@@ -125,7 +115,7 @@ func (c *Case) Images() []panel.Option {
 	return sizes(base, &o, &o.Image, []int{base.Options().Image, 224, 500, 1000}, "px")
 }
 
-// Tokens are lengths of sequences that the preset is built for.
+// Tokens lists lengths of sequences, as Images does.
 func (c *Case) Tokens() []panel.Option {
 	base, o := source(c.S).Variant()
 	if base == nil || !base.Sequences() {
@@ -135,8 +125,8 @@ func (c *Case) Tokens() []panel.Option {
 		[]int{base.Options().Tokens, 128, 512, 1024, 2048, 4096, 8192, 32768, 131072}, "tokens")
 }
 
-// sizes lists the usual sizes that a preset can be built for with these options, of which size is
-// one, in order, and the present one.
+// sizes lists in order the usual values of *size, a field of o, with which the preset can be built, and its present
+// value. It changes *size.
 func sizes(base *preset.Preset, o *preset.Options, size *int, usual []int, unit string) (out []panel.Option) {
 	now := *size
 	list := append(usual, now)
@@ -151,7 +141,7 @@ func sizes(base *preset.Preset, o *preset.Options, size *int, usual []int, unit 
 	return out
 }
 
-// Precisions returns those of the activations.
+// Precisions lists the precisions of the activations.
 func (c *Case) Precisions() (out []panel.Option) {
 	base, o := source(c.S).Variant()
 	if base == nil || !base.Operators() {
@@ -165,25 +155,19 @@ func (c *Case) Precisions() (out []panel.Option) {
 	return out
 }
 
-// Planned reports whether the case is one of schedules: a network with a plan in a budget.
+// Planned reports whether the case is about schedules of a network, and not a training step or a memory file.
 func (c *Case) Planned() bool { return c.S.Step == nil && c.S.Memory == nil }
 
-// By reports whether the sentence names the plan: where keeping everything does not fit, or
-// something else was chosen.
-func (c *Case) By() bool {
-	return c.Planned() && c.S.Sentence().Plan
-}
+// By reports whether the sentence names the plan, see state.Sentence.
+func (c *Case) By() bool { return c.Planned() && c.S.Sentence().Plan }
 
-// Limited reports whether the sentence names the budget: where somebody chose it.
+// Limited reports whether the sentence names the budget, see state.Sentence.
 func (c *Case) Limited() bool { return c.Planned() && c.S.Sentence().Budget }
 
 // PlanWord is the word that names the plan.
-type PlanWord struct {
-	S        *state.State
-	Starting bool
-}
+type PlanWord Case
 
-// planDoc returns the first sentence about the strategy that is chosen.
+// planDoc returns the first paragraph about the chosen strategy.
 func planDoc(s *state.State) string {
 	st := engine.Lookup(s.Choice.Strategy)
 	if st == nil {
@@ -194,15 +178,12 @@ func planDoc(s *state.State) string {
 }
 
 // Limit is the word that names the budget.
-type Limit struct {
-	S        *state.State
-	Starting bool
-}
+type Limit Case
 
-// Closed reports whether the budget cannot be set yet, because no network is open.
+// Closed reports whether the budget cannot be set, because no network is open.
 func (c *Limit) Closed() bool { return c.S.Network == nil }
 
-// Text returns the budget, or what is being typed there.
+// Text returns the budget, or the draft of it.
 func (c *Limit) Text() string {
 	if d := c.S.Draft; d.Field == "budget-text" {
 		return d.Text
@@ -226,26 +207,10 @@ func (c *Limit) Note() string {
 		format.Bytes(all))
 }
 
-// More is what the sentence can still say: the words that are not in it. A word stands in
-// one of the two.
-type More struct {
-	S        *state.State
-	Starting bool
-}
+// More has the words that can be added to the sentence of Case.
+type More Case
 
-// By reports whether the sentence names the plan.
-func (c *More) By() bool { return (&Case{S: c.S}).By() }
-
-// Limited reports whether the sentence names the budget.
-func (c *More) Limited() bool { return (&Case{S: c.S}).Limited() }
-
-// BandwidthSteps returns the slider's last position.
-func (c *More) BandwidthSteps() int { return tradeoff.BandwidthSteps }
-
-// BandwidthPosition returns the slider's position.
-func (c *More) BandwidthPosition() int { return tradeoff.BandwidthPosition(c.S.Choice.ToDev) }
-
-// BandwidthText returns the number beside the slider, or what is being typed there.
+// BandwidthText returns the bandwidth of the link to the host, or the draft of it.
 func (c *More) BandwidthText() string {
 	if c.S.Draft.Field == "bandwidth-text" {
 		return c.S.Draft.Text
@@ -253,8 +218,8 @@ func (c *More) BandwidthText() string {
 	return format.Rate(c.S.Choice.ToDev)
 }
 
-// DeviceNote says when the times and the link to the host are those of different
-// devices.
+// DeviceNote says whether the times and the link to the host are those of different devices. It is empty if they are
+// not.
 func (c *More) DeviceNote() string {
 	timed, _ := timedDevice(c.S)
 	link := card.Lookup(c.S.Choice.Device)
@@ -269,24 +234,24 @@ func (c *More) DeviceNote() string {
 	return ""
 }
 
-// Words are options of the network as words of the sentence.
+// Words are options of the network as words of a sentence.
 type Words struct {
 	List     []Word
 	Starting bool
 }
 
-// Word is an option of the network with what stands before it.
+// Word is an option of the network as a drop-down list.
 type Word struct {
 	Name, Label string
-	Before      string
-	Note        string // what it changes, where the sentence does not name it
+	Before      string // word before the list
+	Note        string // what it changes; only in More
 	Options     []panel.Option
-	said        bool // something else than the usual is chosen, or the sentence always names it
+	said        bool // the word is in the sentence: it is not the default, or always there
 }
 
-// offered are the options of a language model's step that can be chosen about its schedule,
-// in the order of the sentence, with what stands before each and what it changes. The others share the step
-// among cards, or choose what is kept, which a plan does.
+// offered are the options of a language model's step that can be combined with a plan, in the order of the sentence,
+// with Word.Before and Word.Note. The other options distribute the step over cards, or choose what is kept, which the
+// plan does.
 var offered = []struct{ name, before, does string }{
 	{"lora", "train", "LoRA: states of the adapters alone"}, {"optimizer", "with", "fewer bytes of states"},
 	{"states", "on", "half the bytes of states"},
@@ -306,7 +271,7 @@ var offered = []struct{ name, before, does string }{
 var amounts = map[string][]int{"batch": {1, 2, 4, 8, 16, 32}, "seq": {1024, 2048, 4096, 8192, 32768, 131072},
 	"lora": {0, 8, 16, 32, 64, 128}, "accumulate": {1, 2, 4, 8, 16, 32}}
 
-// options returns those of the network that is open: what the sentence says, or what it could.
+// options returns the options of the open network: those in the sentence, or with said false the others.
 func options(s *state.State, said bool) (out []Word) {
 	base, o := source(s).Variant()
 	config := s.Config() != "" && s.Network.Step != nil
@@ -344,8 +309,8 @@ func options(s *state.State, said bool) (out []Word) {
 	return out
 }
 
-// gain returns what a change of an option does, of those that were tried to find what would help; empty if
-// none was, or does nothing.
+// gain returns the effect of a change of an option, as it was found for the question what would help. It is empty if no
+// change of the option was tried, or if it gains nothing.
 func gain(s *state.State, option string) string {
 	a := s.Answers()
 	for _, l := range ask.Levers {
@@ -362,7 +327,7 @@ func gain(s *state.State, option string) string {
 	return ""
 }
 
-// joined returns what stands before a word of the sentence.
+// joined returns before as it continues the sentence. first says that it is the first option.
 func joined(before string, first bool) string {
 	word := "and"
 	if first {
@@ -377,7 +342,7 @@ func joined(before string, first bool) string {
 	return word + " " + before
 }
 
-// stepWord returns an option of a language model's step.
+// stepWord returns the word of an option of a language model's step.
 func stepWord(args map[string]string, name, before string) Word {
 	o, now := ask.Option(name), ask.Value(args, name)
 	w := Word{Name: name, Label: format.Capital(o.Title), Before: before, said: now != o.Default || name == "batch" ||
@@ -413,7 +378,7 @@ func stepWord(args map[string]string, name, before string) Word {
 	return w
 }
 
-// optimizerWord returns the optimizer of a network that may have one; ok is false of others.
+// optimizerWord returns the word of the optimizer of a network. ok is false if the preset has no such option.
 func optimizerWord(base *preset.Preset, o preset.Options) (w Word, ok bool) {
 	with := o
 	with.Optimizer = profiles.Optimizers[0].Name

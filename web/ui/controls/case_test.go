@@ -92,7 +92,7 @@ func TestOptionsOfVariant(t *testing.T) {
 	} {
 		s := state.New()
 		s.Choice.Source.Preset = c.ref
-		said, offered := (&Case{S: s}).Said(), options(s, false)
+		said, offered := options(s, true), options(s, false)
 		var got []string
 		for _, w := range said {
 			got = append(got, w.Before+" "+panel.Selected(w.Options))
@@ -139,8 +139,8 @@ func TestGainOfOption(t *testing.T) {
 func TestOptimizerOfName(t *testing.T) {
 	s := state.New()
 	s.Choice.Source.Preset = "gpt2-b8"
-	if got := (&Case{S: s}).Optimizer(); !strings.HasPrefix(got, "with ") || len((&Case{S: s}).Said()) > 0 {
-		t.Errorf("%q, %d words; want the optimizer as text", got, len((&Case{S: s}).Said()))
+	if got := (&Case{S: s}).Optimizer(); !strings.HasPrefix(got, "with ") || len(options(s, true)) > 0 {
+		t.Errorf("%q, %d words; want the optimizer as text", got, len(options(s, true)))
 	}
 }
 

@@ -14,17 +14,13 @@ import (
 	"memtide/web/ui/panel"
 )
 
-// Dock is the knob of the memory budget, which lies on the bar of the answer. On a phone it
-// stays within reach of the thumb.
-type Dock struct {
-	S        *state.State
-	Starting bool
-}
+// Dock is the slider of the memory budget, on the bar of the answer. On a phone it is at the bottom of the screen.
+type Dock Case
 
-// Closed reports whether there is nothing to set a budget for yet.
+// Closed reports whether the slider is disabled, because no network is open.
 func (c *Dock) Closed() bool { return c.S.Network == nil }
 
-// Value returns the budget, for where it stands beside the knob.
+// Value returns the budget.
 func (c *Dock) Value() string {
 	if c.Closed() {
 		return ""
@@ -32,7 +28,7 @@ func (c *Dock) Value() string {
 	return format.Bytes(c.S.Budget())
 }
 
-// BudgetValueText returns what the slider says of itself.
+// BudgetValueText returns the value of the slider for screen readers.
 func (c *Dock) BudgetValueText() string {
 	fits := "fits"
 	if c.S.OverBudget != nil {
@@ -43,34 +39,30 @@ func (c *Dock) BudgetValueText() string {
 	return format.Bytes(c.S.Budget()) + ", " + fits
 }
 
-// Place puts the slider over the bar of the answer, so that its knob stands where
-// the bar shows the budget.
+// Place returns a style that puts the slider over the bar of the answer, with its knob where the bar shows the budget.
 func (c *Dock) Place() string {
 	p := c.S.Visible()
 	if p == nil {
 		return ""
 	}
 	whole, r := answer.Scale(c.S, p), c.S.KnobRange()
-	r.From, r.To = min(r.From, c.S.Budget()), max(r.To, c.S.Budget()) // the knob is at an end
+	r.From, r.To = min(r.From, c.S.Budget()), max(r.To, c.S.Budget()) // a budget out of range is at an end
 	if whole == 0 {
 		return ""
 	}
 	return fmt.Sprintf("--from:%s;--span:%s", panel.Percent(r.From, whole), panel.Percent(r.To-r.From, whole))
 }
 
-// Details are the details of the model that a person can change.
-type Details struct {
-	S        *state.State
-	Starting bool
-}
+// Details are the controls for the details of the model.
+type Details Case
 
-// TwoWays reports whether the network can be taken as a chain and as a graph.
+// TwoWays reports whether the network is available as a chain and as a graph.
 func (c *Details) TwoWays() bool {
 	base, _ := c.S.Choice.Source.Variant()
 	return base != nil && base.Operators() || c.S.Network != nil && c.S.Network.TwoWays()
 }
 
-// Kinds lists the ways to take the network.
+// Kinds lists chain and graph.
 func (c *Details) Kinds() []panel.Option {
 	_, o := c.S.Choice.Source.Variant()
 	graph := c.S.Choice.Graph || o.Graph
@@ -95,17 +87,17 @@ func (c *Details) Params() []panel.Param {
 	return nil
 }
 
-// Duplexes lists whether both directions work at once.
+// Duplexes lists half and full duplex.
 func (c *Details) Duplexes() []panel.Option {
 	return two(c.S.Choice.Duplex == engine.FullDuplex, "half", "one way at a time", "full", "both ways at once")
 }
 
-// Transfers lists how values travel.
+// Transfers lists whole and streamed transfers.
 func (c *Details) Transfers() []panel.Option {
 	return two(c.S.Choice.Transfers == engine.Streamed, "whole", "whole", "streamed", "streamed")
 }
 
-// Line says the most important of the details.
+// Line returns the most important details in a line.
 func (c *Details) Line() string {
 	words := []string{"link " + format.Rates(c.S.Choice.ToDev, c.S.Choice.ToHost),
 		strings.ToLower(panel.Selected(c.Duplexes())), panel.Selected(c.Transfers()) + " transfers"}
@@ -115,7 +107,7 @@ func (c *Details) Line() string {
 	return strings.Join(words, ", ")
 }
 
-// Algorithms returns those of the convolutions, where the preset has a second one.
+// Algorithms lists the algorithms of convolutions, or returns nil if the preset has only one.
 func (c *Details) Algorithms() []panel.Option {
 	base, o := source(c.S).Variant()
 	if base == nil || o.Graph {
@@ -129,7 +121,7 @@ func (c *Details) Algorithms() []panel.Option {
 	return two(o.Fast, input.AlgorithmsOne, "convolutions m", input.AlgorithmsBoth, "convolutions m, p")
 }
 
-// Functions returns the ways to count operators, of graphs of them.
+// Functions lists the ways to count operators, or returns nil if the preset is not a graph of operators.
 func (c *Details) Functions() []panel.Option {
 	base, o := source(c.S).Variant()
 	if base == nil || !o.Graph {
@@ -138,14 +130,13 @@ func (c *Details) Functions() []panel.Option {
 	return two(o.Separate, input.FunctionsJoined, "joined operators", input.FunctionsSeparate, "separate operators")
 }
 
-// What the two lists mean, in a line each.
+// Explanations of Algorithms and Functions.
 const (
 	AlgorithmsTitle = "Convolutions: m needs the least memory, p is faster with a workspace. vDNN and vDNN++ choose between them."
 	FunctionsTitle  = "Operators: those that work in place belong to the one whose result they change, or each is a function by itself."
 )
 
-// VariantNote says what has been chosen about the network, in a line; empty if it
-// is the usual.
+// VariantNote explains a choice in Algorithms or Functions, or is empty for the defaults.
 func (c *Details) VariantNote() string {
 	_, o := source(c.S).Variant()
 	switch {
@@ -157,11 +148,11 @@ func (c *Details) VariantNote() string {
 	return ""
 }
 
-// About says what is known about the network: sums in which a wrong unit shows,
-// where the numbers come from, and what looks odd.
+// About is the panel about the network: its sums, in which a wrong unit can be seen, the origins of its numbers, and
+// findings.
 type About struct{ S *state.State }
 
-// Name returns the network's.
+// Name returns the name of the network.
 func (c *About) Name() string {
 	if c.S.Network == nil {
 		return "Network"
@@ -169,7 +160,7 @@ func (c *About) Name() string {
 	return c.S.Network.Profile.Name
 }
 
-// Facts returns the sums.
+// Facts returns the sums over the network.
 func (c *About) Facts() []panel.Fact {
 	if c.S.Network == nil {
 		return nil
@@ -198,7 +189,7 @@ func (c *About) Facts() []panel.Fact {
 	return out
 }
 
-// Notes are assumptions and departures, as the source has them.
+// Notes returns at most six assumptions of the source of the network.
 func (c *About) Notes() []string {
 	if c.S.Network == nil {
 		return nil
@@ -207,8 +198,7 @@ func (c *About) Notes() []string {
 	return inWords(notes[:min(len(notes), 6)])
 }
 
-// Schedule returns what the strategy says about the schedule that is shown: at most six
-// sentences, of which the first names it.
+// Schedule returns at most six notes of the strategy about the shown schedule. The first begins with its name.
 func (c *About) Schedule() []string {
 	p := c.S.Visible()
 	if p == nil || len(p.Solved.Claim.Notes) == 0 {
@@ -219,7 +209,7 @@ func (c *About) Schedule() []string {
 	return notes
 }
 
-// Lint lists at most six findings about a preset; those of a file stand above.
+// Lint returns at most six findings about a preset. Those about a file are in ui.Findings.
 func (c *About) Lint() []string {
 	if c.S.Network == nil || c.S.Network.Source.File != "" {
 		return nil
@@ -231,7 +221,7 @@ func (c *About) Lint() []string {
 	return inWords(lint)
 }
 
-// inWords has times written as everywhere else on the page.
+// inWords returns sentences with times as the page writes them.
 func inWords(sentences []string) (out []string) {
 	for _, s := range sentences {
 		out = append(out, format.Durations(s))
@@ -239,7 +229,7 @@ func inWords(sentences []string) (out []string) {
 	return out
 }
 
-// Line says where the times and the sizes come from.
+// Line returns the origins of times and sizes.
 func (c *About) Line() string {
 	var words []string
 	for _, o := range origins(c.S) {
@@ -248,7 +238,7 @@ func (c *About) Line() string {
 	return strings.Join(words[:min(len(words), 2)], " · ")
 }
 
-// Paper returns the address of the description of a preset; empty for files.
+// Paper returns the address of the paper about a preset, or "" for files.
 func (c *About) Paper() string {
 	if n := c.S.Network; n != nil && n.Source.Preset != "" {
 		return n.Profile.Source.URL
@@ -256,19 +246,19 @@ func (c *About) Paper() string {
 	return ""
 }
 
-// PaperName returns the address for people.
+// PaperName returns Paper without https:// and doi.org/.
 func (c *About) PaperName() string {
 	return strings.TrimPrefix(strings.TrimPrefix(c.Paper(), "https://"), "doi.org/")
 }
 
-// Adjustable reports whether the share of the peak can be chosen.
+// Adjustable reports whether the efficiency, the share of the card's peak rate, can be chosen.
 func (c *About) Adjustable() bool {
 	d, _ := timedDevice(c.S)
 	return d != nil && c.S.Network != nil
 }
 
-// Efficiency returns the share of the peak that products reach, in per cent, or what is
-// being typed there, or the empty string where each kind of operator has a fitted share.
+// Efficiency returns the efficiency of matrix products in per cent, or the draft in its field. It is empty if each kind
+// of operator has a fitted share.
 func (c *About) Efficiency() string {
 	if d := c.S.Draft; d.Field == "efficiency" {
 		return d.Text
@@ -283,7 +273,7 @@ func (c *About) Efficiency() string {
 	return ""
 }
 
-// Assumed says what the share of the peak is by default.
+// Assumed explains the default efficiency.
 func (c *About) Assumed() string {
 	base, o := source(c.S).Variant()
 	if base == nil {

@@ -10,6 +10,8 @@ import "github.com/vugu/vugu"
 import js "github.com/vugu/vugu/js"
 import "log"
 
+import "memtide/web/tradeoff"
+
 func (c *More) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 
 	vgout = &vugu.BuildOut{}
@@ -25,7 +27,7 @@ func (c *More) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 		_ = vgparent
 		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
 		vgparent.AppendChild(vgn)
-		if !c.By() {
+		if !(*Case)(c).By() {
 			{
 				vgcompKey := vugu.MakeCompKey(0xDFE8FFF869C8B67D^vgin.CurrentPositionHash(), vgiterkey)
 				// ask BuildEnv for prior instance of this specific component
@@ -45,7 +47,7 @@ func (c *More) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 		}
 		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
 		vgparent.AppendChild(vgn)
-		if !c.Limited() {
+		if !(*Case)(c).Limited() {
 			{
 				vgcompKey := vugu.MakeCompKey(0x6AB7617238B5DF05^vgin.CurrentPositionHash(), vgiterkey)
 				// ask BuildEnv for prior instance of this specific component
@@ -79,10 +81,10 @@ func (c *More) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			vgparent.AppendChild(vgn)
 			vgn.AddAttrInterface("aria-valuetext", c.BandwidthText())
 			vgn.AddAttrInterface("disabled", c.Starting)
-			vgn.AddAttrInterface("max", c.BandwidthSteps())
-			vgn.AddAttrInterface("value", c.BandwidthPosition())
+			vgn.AddAttrInterface("max", tradeoff.BandwidthSteps)
+			vgn.AddAttrInterface("value", tradeoff.BandwidthPosition(c.S.Choice.ToDev))
 			{
-				b, err := vjson.Marshal(c.BandwidthPosition())
+				b, err := vjson.Marshal(tradeoff.BandwidthPosition(c.S.Choice.ToDev))
 				if err != nil {
 					panic(err)
 				}

@@ -26,7 +26,7 @@ func (c *Picker) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 		vgparent.AppendChild(vgn)
 		vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "pick"}, vugu.VGAttribute{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "data-do", Val: "picker"}, vugu.VGAttribute{Namespace: "", Key: "data-testid", Val: "preset"}, vugu.VGAttribute{Namespace: "", Key: "aria-haspopup", Val: "dialog"}}}
 		vgparent.AppendChild(vgn)
-		vgn.AddAttrInterface("aria-expanded", fmt.Sprint(c.Open()))
+		vgn.AddAttrInterface("aria-expanded", fmt.Sprint(c.S.View.Picker.Open))
 		vgn.AddAttrInterface("aria-label", c.Label())
 		vgn.AddAttrInterface("disabled", c.Starting)
 		vgn.AddAttrInterface("title", c.Title())
@@ -34,7 +34,7 @@ func (c *Picker) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 		vgn.SetInnerHTML(c.Name())
 		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
 		vgparent.AppendChild(vgn)
-		if c.Open() {
+		if c.S.View.Picker.Open {
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "picker-panel"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "dialog"}, vugu.VGAttribute{Namespace: "", Key: "aria-label", Val: "Choose a network"}}}
 			vgparent.AppendChild(vgn)
 			vgn.AddAttrInterface("data-active", c.ActiveElement())
@@ -81,7 +81,7 @@ func (c *Picker) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 								_ = o
 								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "picker-option"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "option"}, vugu.VGAttribute{Namespace: "", Key: "data-do", Val: "pick"}}}
 								vgparent.AppendChild(vgn)
-								vgn.AddAttrInterface("aria-selected", o.Selected())
+								vgn.AddAttrInterface("aria-selected", fmt.Sprint(o.Active))
 								vgn.AddAttrInterface("data-arg", o.ID)
 								vgn.AddAttrInterface("id", o.Element)
 								vgn.SetInnerHTML(o.Text)

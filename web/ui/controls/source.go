@@ -2,7 +2,6 @@ package controls
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/vugu/vugu"
@@ -17,8 +16,8 @@ import (
 	"memtide/web/view"
 )
 
-// source returns what is open, or being opened before anything is; of a training step only its
-// name.
+// source returns the source of what is open, or of what is being opened first. For a training step it has
+// only a name.
 func source(s *state.State) state.Source {
 	if s.Step != nil {
 		return state.Source{File: ask.Title(s.Choice.Step)}
@@ -29,8 +28,8 @@ func source(s *state.State) state.Source {
 	return s.Choice.Source
 }
 
-// timedDevice returns the device that the times of the open preset are for, or nil if it
-// has none.
+// timedDevice returns the device that the times of the open preset are computed for, or nil if they are not computed,
+// and the options of the preset.
 func timedDevice(s *state.State) (*card.Card, preset.Options) {
 	base, o := source(s).Variant()
 	if base == nil || !base.Operators() {
@@ -39,7 +38,7 @@ func timedDevice(s *state.State) (*card.Card, preset.Options) {
 	return card.Lookup(o.Device), o
 }
 
-// The words of the controls, in one place.
+// The texts of the controls.
 const (
 	wordsOpen    = "Open your own…"
 	wordsStays   = "a model, a trace or a table; it stays in this browser"
@@ -55,10 +54,10 @@ const (
 	wordsTakeLimit = "Let the plan use what the card leaves"
 )
 
-// Origin is how the numbers of one kind came to be.
+// Origin says where the numbers of one kind come from.
 type Origin struct{ What, How, Title string }
 
-// originWords explain the kinds of origin.
+// originWords explains the kinds of origin.
 var originWords = map[profiles.Origin]string{
 	profiles.Measured:    "Measured: by running it",
 	profiles.Exact:       "Exact: from shapes, equal to what a run would allocate",
@@ -67,7 +66,7 @@ var originWords = map[profiles.Origin]string{
 	card.TheoreticalPeak: "Theoretical peak: what the link to the host could carry at best",
 }
 
-// origins say of each kind of number where it comes from.
+// origins returns the origin of each kind of number.
 func origins(s *state.State) (out []Origin) {
 	if s.Network == nil {
 		return nil
@@ -96,7 +95,7 @@ func origins(s *state.State) (out []Origin) {
 		"Step time and peak of a schedule follow from the numbers above; a second program checks them."})
 }
 
-// linkOrigin returns where the rates of the link come from.
+// linkOrigin returns the origin of the rates of the link to the host.
 func linkOrigin(s *state.State) Origin {
 	d := card.Lookup(s.Choice.Device)
 	if d == nil {
@@ -107,14 +106,14 @@ func linkOrigin(s *state.State) Origin {
 		originWords[d.LinkOrigin] + ". " + format.Sentence(d.Source)}
 }
 
-// Picker names the network that is open and offers the others: a button and,
-// while it is open, a search field above a list.
+// Picker is the button with the name of the open network. While the picker is open it has a search field and a list of
+// networks.
 type Picker struct {
 	S        *state.State
 	Starting bool
 }
 
-// ID returns that of the preset, without what is chosen about it; empty for files.
+// ID returns the ID of the open preset without its options, or "" for files.
 func (c *Picker) ID() string {
 	if base, _ := source(c.S).Variant(); base != nil {
 		return base.ID
@@ -122,7 +121,7 @@ func (c *Picker) ID() string {
 	return ""
 }
 
-// Name returns the preset's title or the name of the file.
+// Name returns the title of the preset or the name of the file.
 func (c *Picker) Name() string {
 	src := source(c.S)
 	if base, _ := src.Variant(); base != nil {
@@ -131,10 +130,10 @@ func (c *Picker) Name() string {
 	return src.File
 }
 
-// Label returns what the button says of itself.
+// Label returns the accessible name of the button.
 func (c *Picker) Label() string { return "Network: " + c.Name() }
 
-// Title says more about the network than its name.
+// Title returns the tooltip of the button.
 func (c *Picker) Title() string {
 	if base, _ := source(c.S).Variant(); base != nil {
 		return base.Doc + " (M: choose another)"
@@ -142,10 +141,7 @@ func (c *Picker) Title() string {
 	return c.Name()
 }
 
-// Open reports whether the list is open.
-func (c *Picker) Open() bool { return c.S.View.Picker.Open }
-
-// Group is entries of a list under a heading.
+// Group is a part of the list under a heading.
 type Group struct {
 	Title   string
 	Options []PickerOption
@@ -153,15 +149,13 @@ type Group struct {
 
 // PickerOption is an entry of the list of networks.
 type PickerOption struct {
-	ID, Element string // see view.Picker.Entries; and of its element
-	Text        vugu.HTML
-	Active      bool
+	ID      string // see view.Picker.Entries
+	Element string // ID of the element
+	Text    vugu.HTML
+	Active  bool // it is marked, see view.Picker.Active
 }
 
-// Selected is for aria-selected.
-func (o PickerOption) Selected() string { return strconv.FormatBool(o.Active) }
-
-// Groups returns the presets that match, by group.
+// Groups returns the entries that match the search.
 func (c *Picker) Groups() (out []Group) {
 	p := c.S.View.Picker
 	for i, m := range p.Steps() {
@@ -183,7 +177,7 @@ func (c *Picker) Groups() (out []Group) {
 	return out
 }
 
-// own returns what a preset is built for by default.
+// own returns the default options of a preset.
 func own(p *preset.Preset) string {
 	o := p.Options()
 	switch {
@@ -195,7 +189,7 @@ func own(p *preset.Preset) string {
 	return ""
 }
 
-// None says that nothing matches; empty if something does.
+// None returns a text that says that nothing matches, or "" if something does.
 func (c *Picker) None() string {
 	if c.S.View.Picker.Active != "" {
 		return ""
@@ -204,7 +198,7 @@ func (c *Picker) None() string {
 		"Or choose one that is like it, such as resnet50 for images."
 }
 
-// ActiveElement returns the id of the active entry's element.
+// ActiveElement returns the ID of the element of the active entry, or "" if there is no such entry.
 func (c *Picker) ActiveElement() string {
 	if id := c.S.View.Picker.Active; id != "" {
 		return input.OptionElement(id)
@@ -224,8 +218,7 @@ func (c *Picker) About() string {
 	return p.Doc
 }
 
-// Needs counts the layers of the active preset at its usual batch and says what keeping
-// everything takes.
+// Needs returns the number of blocks of the active preset, and what keeping everything needs at the default batch.
 func (c *Picker) Needs() string {
 	p := preset.Lookup(c.S.View.Picker.Active)
 	if p == nil {

@@ -1,5 +1,5 @@
-// Package export makes files of what is shown: pictures, tables and JSON, with the link in
-// them that opens it again, and their names.
+// Package export makes files of what is shown: pictures, tables and JSON. They contain the link that
+// opens the same view again.
 package export
 
 import (
@@ -21,9 +21,8 @@ type File struct {
 	Bytes      []byte
 }
 
-// Of returns a file of what is shown that can be made without a browser: all
-// kinds of state.SaveFile but png and html. The address is that of the link;
-// ok is false if there is nothing to save.
+// Of returns a file of what is shown, of any kind of state.SaveFile except png and html, which need a browser. address
+// is the link that the file contains. ok is false if there is nothing to save.
 func Of(s *state.State, kind, address string) (f File, ok bool) {
 	if s.Visible() == nil {
 		return f, false
@@ -63,7 +62,7 @@ func Of(s *state.State, kind, address string) (f File, ok bool) {
 	return f, false
 }
 
-// SVG returns a scene as a file of its own, with a link in it if address is not empty.
+// SVG returns a scene as a file. It contains the link address, unless that is empty.
 func SVG(name string, scene *draw.Scene, theme display.Theme, address string) (f File, ok bool) {
 	var b bytes.Buffer
 	err := scene.WriteSVG(&b, display.SVGOptions{Standalone: true, Theme: &theme, Surface: true, Link: address})
@@ -77,8 +76,7 @@ type tableSide struct {
 	rows [][]string
 }
 
-// tableFile returns a table as a file. In that of a comparison, the first column says
-// whose row it is.
+// tableFile returns a table as a file. In a comparison the first column is the letter of the side.
 func tableFile(s *state.State, kind, address string, tables []tableSide) File {
 	head := tables[0].head
 	var rows [][]string
@@ -121,8 +119,8 @@ func curveCells(side Side, curve []point) tableSide {
 	return t
 }
 
-// Layers returns the table of layers as a file, as it is sorted and filtered; false
-// if it has no rows.
+// Layers returns the table of layers as a file, sorted and filtered as on the page. It returns false if the table has
+// no rows.
 func Layers(s *state.State, address string) (File, bool) {
 	rows := s.LayerRows()
 	if len(rows) == 0 {
@@ -131,16 +129,15 @@ func Layers(s *state.State, address string) (File, bool) {
 	return tableFile(s, "layers.csv", address, []tableSide{layerCells(SideOf(s), rows)}), true
 }
 
-// Schedule returns the file that a schedule is to be written into, still empty.
+// Schedule returns the file for the schedule or plan of e, without content.
 func Schedule(s *state.State, e state.Export) File {
 	if e.Kind == state.PlanFile {
-		return File{Name: e.Kind, Type: "application/json"} // as the code has it that runs it
+		return File{Name: e.Kind, Type: "application/json"} // ui.Run's code uses this name
 	}
 	return File{Name: fileNameOf(s, s.Visible(), e.Kind), Type: "application/json"}
 }
 
-// document is the JSON file. Names of fields say their units. Of a comparison, the
-// outer object is A.
+// document is the JSON file. Field names contain the units. In a comparison the outer object is A.
 type document struct {
 	Memtide struct {
 		Link string `json:"link"`
@@ -193,10 +190,10 @@ type point struct {
 	BudgetBytes int64  `json:"budgetBytes"`
 	StepNs      int64  `json:"stepNs,omitempty"` // 0: no schedule in this budget
 	PeakBytes   int64  `json:"peakBytes,omitempty"`
-	BestSoFar   bool   `json:"bestSoFar,omitempty"` // the solver's time was over
+	BestSoFar   bool   `json:"bestSoFar,omitempty"` // the solver reached its time limit
 }
 
-// delta is B less A. The parts add up to the change of the step.
+// delta is B minus A. The parts add up to the change of the step.
 type delta struct {
 	StepNs    int64  `json:"stepNs"`
 	Parts     []part `json:"parts"`
@@ -249,9 +246,8 @@ func exportScheduleOf(s *state.State, side Side) schedule {
 	return e
 }
 
-// curveOf returns the curve on screen as far as it is about a picture: in a comparison
-// it is that of the side that the controls change, and of the other one only if it
-// has the same network and the same link.
+// curveOf returns the points of the curve on screen if it is about p. The curve is that of the side that the controls
+// change, and that of the other side if sameSetting.
 func curveOf(s *state.State, p *known.Picture) (out []point) {
 	if s.Curve == nil || s.Compare != nil && p != s.Visible() && !sameSetting(s, &s.Compare.Other) {
 		return nil
@@ -269,7 +265,7 @@ func curveOf(s *state.State, p *known.Picture) (out []point) {
 	return out
 }
 
-// sameSetting reports whether the other side differs by its strategy and budget alone.
+// sameSetting reports whether the other side o differs only in its strategy and budget.
 func sameSetting(s *state.State, o *state.Side) bool {
 	a, b := &s.Choice, &o.Choice
 	return s.Network == o.Network && a.Graph == b.Graph && a.ToHost == b.ToHost && a.ToDev == b.ToDev &&

@@ -13,11 +13,11 @@ import (
 	"memtide/web/ui/names"
 )
 
-// FigureWidth is that of saved pictures in CSS pixels.
+// FigureWidth is the width of saved pictures in CSS pixels.
 const FigureWidth = 1040.0
 
-// Figure draws what is shown as one picture for a file, under a heading that says
-// what it is.
+// Figure draws what is shown as one picture for a file, under a heading. exact includes the visible range and the
+// selection.
 func Figure(scene *draw.Scene, s *state.State, exact bool) {
 	v := draw.View{Width: FigureWidth - 2*draw.FileMargin, Budget: s.Budget(), Cursor: draw.NoCursor}
 	if exact {
@@ -32,7 +32,7 @@ func Figure(scene *draw.Scene, s *state.State, exact bool) {
 	scene.Title = answer.Title(s) + ". " + scene.Title
 }
 
-// headingOf says what a saved picture shows.
+// headingOf returns the heading of a saved picture.
 func headingOf(s *state.State, sides []Side) (h draw.Heading) {
 	p := sides[0].Picture
 	h.Title = headOf(s, p)
@@ -60,7 +60,7 @@ func headingOf(s *state.State, sides []Side) (h draw.Heading) {
 	return h
 }
 
-// measuresOf returns the peak and the step time of a picture, and what is to be known of it.
+// measuresOf returns the peak and the step time of a schedule, and whether it is only the best so far or not verified.
 func measuresOf(p *known.Picture) string {
 	text := " · peak " + format.Bytes(p.Solved.Trace.Peak) + " · step time " + format.Duration(p.Solved.Trace.Makespan)
 	switch {
@@ -72,8 +72,7 @@ func measuresOf(p *known.Picture) string {
 	return text
 }
 
-// deltaLine returns the row that adds up, as a text: the change of the step time and of
-// its parts.
+// deltaLine returns the change of the step time as a sum of its parts, and the change of the peak.
 func deltaLine(d *known.Delta) string {
 	step, parts := d.Rounded()
 	u := names.UnitOf(d)
@@ -91,20 +90,20 @@ func deltaLine(d *known.Delta) string {
 	return text + " · peak " + format.BytesChange(d.Peak)
 }
 
-// Side is a side of what a file is about.
+// Side is a schedule in a file.
 type Side struct {
 	Letter  string // A or B; empty without a comparison
 	Picture *known.Picture
 }
 
-// SideOf returns what the controls change.
+// SideOf returns the side that the controls change.
 func SideOf(s *state.State) Side {
 	letter, _ := s.Letters()
 	return Side{letter, s.Visible()}
 }
 
-// Sides returns what a file is about: A and B of a comparison, or what the controls
-// change if nothing else has a schedule. There has to be a picture.
+// Sides returns A and B of a comparison, or only the side that the controls change if the other one has no schedule.
+// There must be a visible picture.
 func Sides(s *state.State) []Side {
 	if a, b, ok := s.Sides(); ok && a != nil && b != nil {
 		return []Side{{"A", a}, {"B", b}}
@@ -112,14 +111,13 @@ func Sides(s *state.State) []Side {
 	return []Side{SideOf(s)}
 }
 
-// Lengths of files' names: of what is shown, and of what it is compared with.
 const (
-	maxFileName   = 80
-	maxFileVersus = 40
+	maxFileName   = 80 // longest name of a file, without its extension
+	maxFileVersus = 40 // longest part of it about side B
 )
 
 // Name returns the name of a file of what is shown: the network or the title, the
-// strategy, the budget, in a comparison what B has instead, and the kind.
+// strategy, the budget, the differences of B in a comparison, and the kind as extension.
 func Name(s *state.State, kind string) string {
 	a, b, ok := s.Sides()
 	if !ok || a == nil || b == nil {
@@ -142,7 +140,7 @@ func Name(s *state.State, kind string) string {
 	return plainName(titleOf(s, a), maxFileName-len(versus)) + versus + "." + kind
 }
 
-// fileNameOf returns the name of a file of one schedule, or of the page if it is nil.
+// fileNameOf returns the name of a file of the schedule p, or of the choice if p is nil.
 func fileNameOf(s *state.State, p *known.Picture, kind string) string {
 	about := names.Of(s) + " " + s.Choice.Strategy + " " + format.Bytes(s.Budget())
 	if p != nil {
@@ -151,16 +149,15 @@ func fileNameOf(s *state.State, p *known.Picture, kind string) string {
 	return NameFor(about, kind)
 }
 
-// NameFor returns the name of a file about something.
+// NameFor returns the name of a file with a title and an extension.
 func NameFor(about, kind string) string { return plainName(about, maxFileName) + "." + kind }
 
-// titleOf returns what a schedule is called: its network or the title, its strategy and
-// its budget.
+// titleOf returns the network or the title, the strategy and the budget of a schedule.
 func titleOf(s *state.State, p *known.Picture) string {
 	return headOf(s, p) + " " + p.Choice.Strategy + " " + format.Bytes(p.Solved.Budget)
 }
 
-// headOf returns the title of the link, or the name of a picture's network.
+// headOf returns the title that a person chose, or the name of the network of p.
 func headOf(s *state.State, p *known.Picture) string {
 	if s.View.Frame.Title == "" && p.Network.Profile.Name != "" {
 		return p.Network.Profile.Name
@@ -168,7 +165,7 @@ func headOf(s *state.State, p *known.Picture) string {
 	return names.Of(s)
 }
 
-// plainName returns a text as part of a file's name.
+// plainName returns text as part of a file name: lower case, with hyphens between words.
 func plainName(text string, longest int) string {
 	plain := func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '.' {

@@ -12,11 +12,10 @@ import (
 	"memtide/web/tradeoff"
 )
 
-// meaning is what something done with an element means for the state; nil: nothing.
+// meaning returns the message of a command, or nil if there is nothing to do.
 type meaning func(c Command, s *state.State) state.Message
 
-// commands is what every data-do means. What an element needs the browser for is carried
-// out by package app, and means nothing here.
+// commands are the meanings of all values of data-do. Package app carries out those that need the browser.
 var commands = map[string]meaning{
 	// The choice.
 	"budget":         budgetSlider,
@@ -165,16 +164,15 @@ var commands = map[string]meaning{
 	"copy-line": browser,
 	"help":      does(state.ToggleHelp{}),
 	"skip":      browser,
-	"theme": func(_ Command, s *state.State) state.Message { // round: as the system, light, dark
+	"theme": func(_ Command, s *state.State) state.Message { // in turn: as the system, light, dark
 		return state.SetTheme{Theme: map[string]string{"": "light", "light": "dark"}[s.View.Theme]}
 	},
-	"shortcuts": settled(func(_ Command, s *state.State) state.Message { // a change of the box is an input too
+	"shortcuts": settled(func(_ Command, s *state.State) state.Message { // only once: a checkbox also fires input
 		return state.SetShortcuts{Off: !s.View.NoShortcuts}
 	}),
 }
 
-// Message returns what a command means in the present state, or nil if nothing is to be
-// done.
+// Message returns the message of the command in the present state, or nil if there is nothing to do.
 func (c Command) Message(s *state.State) state.Message {
 	if m := commands[c.Do]; m != nil {
 		return m(c, s)
@@ -182,15 +180,15 @@ func (c Command) Message(s *state.State) state.Message {
 	return nil
 }
 
-// browser returns what is done without the state.
+// browser is the meaning of commands that package app carries out.
 func browser(Command, *state.State) state.Message { return nil }
 
-// does always means the same.
+// does returns the meaning whose message is always m.
 func does(m state.Message) meaning {
 	return func(Command, *state.State) state.Message { return m }
 }
 
-// settled means something only once a control has been let go.
+// settled returns a meaning that does nothing while a control is being dragged, and then what m does.
 func settled(m meaning) meaning {
 	return func(c Command, s *state.State) state.Message {
 		if !c.Settled {
@@ -200,7 +198,7 @@ func settled(m meaning) meaning {
 	}
 }
 
-// typed is of a text field: until it is left, what is typed stands there as a draft.
+// typed returns the meaning of a text field: what is typed is a draft until the field loses the focus, then m reads it.
 func typed(m meaning) meaning {
 	return func(c Command, s *state.State) state.Message {
 		if !c.Settled {
@@ -210,8 +208,7 @@ func typed(m meaning) meaning {
 	}
 }
 
-// numbered returns the message of a number that is written in an element, or nil if it is none
-// below end.
+// numbered returns of(n) for the number n in text, or nil if text is not a number from 0 up to end-1.
 func numbered(text string, end int, of func(n int) state.Message) state.Message {
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 0 || n >= end {
@@ -238,7 +235,7 @@ func transfers(c Command, _ *state.State) state.Message {
 	return state.SetTransfers{Transfers: engine.Whole}
 }
 
-// act returns the way on that an alert offers.
+// act returns the message of the alert's button.
 func act(_ Command, s *state.State) state.Message {
 	if s.Alert == nil {
 		return nil
@@ -246,7 +243,7 @@ func act(_ Command, s *state.State) state.Message {
 	return s.Alert.Do
 }
 
-// smallest returns the way on where the budget is too small.
+// smallest sets a budget that is large enough, if the chosen one is too small.
 func smallest(_ Command, s *state.State) state.Message {
 	if m := s.OverBudget; m != nil && m.Smallest > 0 {
 		return state.SetBudget{Bytes: m.Offer, Settled: true}
@@ -254,8 +251,7 @@ func smallest(_ Command, s *state.State) state.Message {
 	return nil
 }
 
-// shareExact turns what the box of the dialog says: whether the link holds the visible
-// range and the selection.
+// shareExact toggles whether links contain the visible range and the selection.
 func shareExact(_ Command, s *state.State) state.Message {
 	if s.Sharing == nil {
 		return nil
@@ -263,14 +259,13 @@ func shareExact(_ Command, s *state.State) state.Message {
 	return state.SetExact{On: !s.Sharing.Exact}
 }
 
-// TableRows is the number of rows of a page. Note: the rows are one piece of
-// HTML instead of components, so that they cost one node, not hundreds.
+// TableRows is the number of rows on a page of the table of operations.
 const TableRows = 40
 
-// arrows are how far the arrow keys lead: right and down.
+// arrows are the directions of the arrow keys: right and down.
 var arrows = map[string][2]int{"ArrowLeft": {-1, 0}, "ArrowRight": {1, 0}, "ArrowUp": {0, -1}, "ArrowDown": {0, 1}}
 
-// PassKey returns what a key does while the picture of a pipeline has the focus.
+// PassKey returns the message of a key while the picture of a pipeline has the focus, or nil.
 func PassKey(k Key) state.Message {
 	if by, ok := arrows[k.Key]; ok {
 		return state.MovePass{Right: by[0], Down: by[1]}
@@ -281,7 +276,7 @@ func PassKey(k Key) state.Message {
 	return nil
 }
 
-// FlameKey returns what a key does while the flame graph has the focus.
+// FlameKey returns the message of a key while the flame graph has the focus, or nil.
 func FlameKey(k Key, s *state.State) state.Message {
 	if by, ok := arrows[k.Key]; ok {
 		return state.MarkCall{Right: by[0], Down: by[1]}

@@ -1,6 +1,6 @@
-// Package input is what a person does with buttons, fields and keys, and what that means
-// as a message to the state. What an element does stands in its data-do, which package app
-// makes a Command of; a key is an Action. Texts that cannot be read become refusals.
+// Package input turns what a person does with buttons, fields and keys into messages to the state.
+// An element's data-do says what it does; package app makes a Command of it. A key is an Action.
+// Texts that are not valid become refusals.
 package input
 
 import (
@@ -19,8 +19,6 @@ import (
 	"memtide/web/tradeoff"
 )
 
-// What is typed and dragged: texts become values, or refusals that say why not.
-
 func budgetSlider(c Command, s *state.State) state.Message {
 	position, err := strconv.Atoi(c.Value)
 	if err != nil {
@@ -37,12 +35,12 @@ func bandwidthSlider(c Command, _ *state.State) state.Message {
 	return state.SetBandwidth{Rate: tradeoff.BandwidthAt(position), Settled: c.Settled}
 }
 
-// budget reads what links and the command line take too: a size, or a share of
-// what keeping everything needs; and a number alone, of GiB.
+// budget reads a budget as in links and on the command line: a size, or a share of the peak of keeping everything.
+// It reads a number without a unit as GiB.
 func budget(c Command, _ *state.State) state.Message {
 	text := c.Value
 	if n := strings.TrimSpace(text); n != "" && strings.Trim(n, "0123456789.") == "" {
-		text = n + " GiB" // nobody budgets bytes
+		text = n + " GiB"
 	}
 	b, err := choice.ParseBudget(text)
 	if err != nil {
@@ -59,7 +57,7 @@ func bandwidth(c Command, _ *state.State) state.Message {
 	return state.SetBandwidth{Rate: r, Settled: true}
 }
 
-// ownCard chooses a card that is in no list by its figures.
+// ownCard chooses a card that is not in the list, by its figures.
 func ownCard(c Command, s *state.State) state.Message {
 	id, err := choice.OwnCard(c.Value)
 	switch {
@@ -97,7 +95,7 @@ func allocArgument(c Command, s *state.State) state.Message {
 	return nil
 }
 
-// parsed returns a message about an argument, or why it cannot be taken.
+// parsed returns m, a message about an argument, or a refusal if the argument is not valid.
 func parsed(c Command, parse func(engine.Args) (engine.Parsed, error), m state.Message) state.Message {
 	if _, err := parse(engine.Args{c.Arg: c.Value}); err != nil {
 		return refuse(err.Error())
@@ -105,7 +103,7 @@ func parsed(c Command, parse func(engine.Args) (engine.Parsed, error), m state.M
 	return m
 }
 
-// stepConfig asks about the training step of the config.json that is open.
+// stepConfig opens the training step of the open config.json.
 func stepConfig(_ Command, s *state.State) state.Message {
 	if s.Config() == "" {
 		return nil
@@ -125,7 +123,7 @@ func stepOption(c Command, _ *state.State) state.Message {
 	return state.SetStep{Name: c.Arg, Value: c.Value}
 }
 
-// The lists that changes of a training step are of, as data-arg names them.
+// The lists of changes of a training step, as data-arg names them.
 const (
 	FixRow    = "fix"
 	AloneRow  = "alone"
@@ -136,7 +134,6 @@ const (
 var rowLists = map[string]state.ChangeList{FixRow: state.FixingChanges, PolicyRow: state.PolicyChanges,
 	OrderRow: state.OrderChanges}
 
-// pickerFind returns what is typed into the search field of the list.
 func pickerFind(c Command, s *state.State) state.Message {
 	if c.Settled || !s.View.Picker.Open {
 		return nil
@@ -144,7 +141,7 @@ func pickerFind(c Command, s *state.State) state.Message {
 	return state.FilterPresets{Text: c.Value}
 }
 
-// variant returns a change of one option of the preset that is open.
+// variant changes one option of the open preset.
 func variant(c Command, s *state.State) state.Message {
 	if !c.Settled {
 		if c.Arg == "efficiency" {
@@ -176,7 +173,7 @@ func variant(c Command, s *state.State) state.Message {
 	return state.SetVariant{Options: o}
 }
 
-// PickerKey returns what a key means in the search field; nil: what it means in any.
+// PickerKey returns the message of a key in the search field of the list of networks, or nil if the key edits the text.
 func PickerKey(s *state.State, k Key) state.Message {
 	switch k.Key {
 	case "ArrowDown":
@@ -197,7 +194,7 @@ func PickerKey(s *state.State, k Key) state.Message {
 	return nil
 }
 
-// PageStep is how many rows Page Up and Page Down move in the list.
+// PageStep is the number of rows by which Page Up and Page Down move in the list.
 const PageStep = 8
 
 // The values of the lists of algorithms of convolutions and of operators as functions.
@@ -208,29 +205,29 @@ const (
 	FunctionsSeparate = "separate"
 )
 
-// OptionElement returns the ID of the element of an entry.
+// OptionElement returns the ID of the element of an entry of the list, given the ID of the entry.
 func OptionElement(id string) string { return "picker-" + id }
 
-// Command is something done with an element: what its data-do says.
+// Command is something that was done with an element.
 type Command struct {
-	Do      string
-	Value   string // of a control
+	Do      string // data-do
+	Value   string // value of a control
 	Arg     string // data-arg
-	Kind    int    // data-kind and data-index of a table row
-	Index   int
-	Settled bool // false while a control is still being dragged or typed into
+	Kind    int    // data-kind
+	Index   int    // data-index
+	Settled bool   // false while a control is being dragged or typed into
 }
 
-// Key is a key that was pressed: its place on the keyboard and what it types.
+// Key is a key that was pressed: Code and Key of KeyboardEvent.
 type Key struct {
 	Code, Key string
 	Shift     bool
 }
 
-// Typed reports whether the key types one character: what can be turned off.
+// Typed reports whether the key types one character. Such shortcuts can be turned off.
 func (k Key) Typed() bool { return utf8.RuneCountInString(k.Key) == 1 }
 
-// field returns the name of a text field among drafts and refusals.
+// field returns the name of a text field in state.Draft.
 func (c Command) field() string {
 	switch c.Do {
 	case "step-set":
@@ -241,8 +238,7 @@ func (c Command) field() string {
 	return c.Do
 }
 
-// refuse says why the text of a field cannot be taken.
 func refuse(text string) state.Message { return state.Refuse{Text: text} }
 
-// StepField returns the field of an option while something is typed into it.
+// StepField returns the name in state.Draft of the field of an option.
 func StepField(name string) string { return "step:" + name }

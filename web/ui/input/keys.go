@@ -13,7 +13,7 @@ import (
 	"memtide/web/state"
 )
 
-// Chord is what a key does together with Ctrl or ⌘.
+// Chord is what a key does when it is pressed with Ctrl or ⌘.
 type Chord uint8
 
 // The chords.
@@ -24,7 +24,7 @@ const (
 	ChordOpen
 )
 
-// ChordOf returns the chord of a key.
+// ChordOf returns the chord of k, a key that was pressed with Ctrl or ⌘.
 func ChordOf(k Key) Chord {
 	switch letter := strings.ToLower(k.Key); {
 	case letter == "z":
@@ -37,37 +37,35 @@ func ChordOf(k Key) Chord {
 	return ChordNone
 }
 
-// Action is what a key does: a message for the state, or a movement of the
-// view that needs the pictures.
+// Action is what a key does. One of the fields is set.
 type Action struct {
 	message state.Message
-	zoom    float64 // factor of the visible length around the middle; 0: none
-	pan     float64 // share of the visible length; 0: none
-	step    int     // operations along the lane
-	lane    int     // lanes down
-	choose  string  // a strategy
-	focus   bool    // zoom to the selection
-	peak    bool    // go to the peak
-	play    bool    // play the step or stop it: the browser knows what time it is
+	zoom    float64 // multiplies the visible length, around the middle
+	pan     float64 // moves the visible part by this share of its length
+	step    int     // moves the selection by this many operations of its lane
+	lane    int     // moves the selection down by this many lanes
+	choose  string  // chooses the strategy with this name
+	focus   bool    // zooms to the selection
+	peak    bool    // shows the peak
+	play    bool    // plays the step or stops playing, which needs the browser's clock
 }
 
-// KeyStrategies returns the strategies of the keys 1 to 6: those of the first ranks of a chain.
+// KeyStrategies returns the strategies of the keys 1 to 6: the best ranks for chains.
 func KeyStrategies() []*engine.Strategy {
 	list := engine.Ranked(false)
 	return list[:min(6, len(list))]
 }
 
-// KeyRow are keys as they stand on a keyboard of the United States, and what they
-// do. Keys that are known by their place have the names of the places, in the
-// order of the first words.
+// KeyRow is a row of the help: keys, and what they do.
 type KeyRow struct {
-	Keys, Does, places string
-	// By place (KeyboardEvent.code) or by what is typed, a letter in lower case; after
-	// "Shift " where Shift makes a difference.
+	Keys, Does string // keys are named as on a US keyboard
+	places     string // KeyboardEvent.code of the first words of Keys, for other keyboards
+	// acts are the actions by KeyboardEvent.code, or by KeyboardEvent.key in lower case, with the prefix "Shift "
+	// if they need Shift.
 	acts map[string]Action
 }
 
-// do has keys do the same.
+// do returns acts in which all keys have the action a.
 func do(a Action, keys ...string) map[string]Action {
 	out := map[string]Action{}
 	for _, k := range keys {
@@ -76,10 +74,9 @@ func do(a Action, keys ...string) map[string]Action {
 	return out
 }
 
-// says returns an action that is a message.
 func says(m state.Message) Action { return Action{message: m} }
 
-// budgetSteps returns the budget, moved by ten steps with Shift.
+// budgetSteps returns acts in which keys move the budget by by steps, with Shift by ten times as many.
 func budgetSteps(by int, keys ...string) map[string]Action {
 	out := do(says(state.StepBudget{Steps: by}), keys...)
 	for _, k := range keys {
@@ -88,20 +85,19 @@ func budgetSteps(by int, keys ...string) map[string]Action {
 	return out
 }
 
-// both returns the keys of two rows in one.
+// both returns the acts of a and b.
 func both(a, b map[string]Action) map[string]Action {
 	maps.Copy(a, b)
 	return a
 }
 
-// The factor by which a key zooms, and the share of what is visible by which one pans.
+// The Action.zoom and Action.pan of keys.
 const (
 	zoomBy = 0.7
 	panBy  = 0.15
 )
 
-// KeyRows returns all keys, in the order in which the help lists them. What has no keys in acts
-// is done in package app, with the browser.
+// KeyRows returns all keys in the order of the help. Rows without acts are handled by package app.
 func KeyRows() []KeyRow {
 	return []KeyRow{
 		{"W S or + −", "zoom in, out", "KeyW KeyS", both(
@@ -139,7 +135,7 @@ func KeyRows() []KeyRow {
 	}
 }
 
-// planKeys returns the keys of the first plans.
+// planKeys returns the acts of the number keys.
 func planKeys() map[string]Action {
 	out := map[string]Action{}
 	for i, st := range KeyStrategies() {
@@ -148,7 +144,7 @@ func planKeys() map[string]Action {
 	return out
 }
 
-// keyTitles returns the plans of the number keys.
+// keyTitles returns the names of the plans of the number keys.
 func keyTitles() string {
 	var out []string
 	for _, st := range KeyStrategies() {
@@ -158,9 +154,8 @@ func keyTitles() string {
 	return strings.Join(out, ", ")
 }
 
-// KeyOf maps keys to actions. Places win over letters, so that W A S D are where
-// the hand expects them on every layout; letters that name something never
-// stand on those places of the layouts in wide use.
+// KeyOf returns the action of a key. The place of a key goes before its letter, so that W A S D are in the same
+// places on every keyboard. Keys that are found by their letter are not on those places of common layouts.
 func KeyOf(k Key) (Action, bool) {
 	rows := KeyRows()
 	for _, name := range []string{k.Code, strings.ToLower(k.Key)} {
@@ -178,9 +173,8 @@ func KeyOf(k Key) (Action, bool) {
 	return Action{}, false
 }
 
-// Looks reports whether an action only moves the view or the selection: all that keys do
-// in a view in another page, which is to be read. With a slider for the budget they
-// move that too.
+// Looks reports whether the action is allowed in a view in another page, whose frame is f. Keys there only move the
+// view and the selection, and the budget if the view has a slider for it.
 func (a Action) Looks(f *link.Frame) bool {
 	switch a.message.(type) {
 	case nil:
@@ -193,14 +187,13 @@ func (a Action) Looks(f *link.Frame) bool {
 	return false
 }
 
-// Walks reports whether an action moves along the pictures: what arrows and Space do while
-// the pictures have the focus.
+// Walks reports whether the action needs the focus in the pictures, because its keys scroll the page otherwise.
 func (a Action) Walks() bool { return a.step != 0 || a.lane != 0 || a.play }
 
-// ZoomToSelection shows what is selected with some of what is beside it.
+// ZoomToSelection returns the message that shows the selection with a margin, or nil if nothing is selected.
 func ZoomToSelection(s *state.State) state.Message { return Action{focus: true}.Act(s) }
 
-// KeyPlaces returns the places of all keys that are known by their place.
+// KeyPlaces returns the KeyboardEvent.code of all keys in KeyRow.places.
 func KeyPlaces() (out []string) {
 	for _, r := range KeyRows() {
 		out = append(out, strings.Fields(r.places)...)
@@ -208,10 +201,10 @@ func KeyPlaces() (out []string) {
 	return out
 }
 
-// Plays reports whether an action plays the step or stops it, see state.PlayStep.
+// Plays reports whether the action plays the step or stops playing, see state.PlayStep.
 func (a Action) Plays() bool { return a.play }
 
-// Act returns the message of an action on the present state, or nil if it does nothing.
+// Act returns the message of the action in the present state, or nil if the action does nothing.
 func (a Action) Act(s *state.State) state.Message {
 	p := s.Visible()
 	switch {
@@ -260,7 +253,7 @@ func moved(s *state.State, p *known.Picture, a Action) state.Message {
 	return state.Select{Target: m.Step(at, a.step)}
 }
 
-// Label returns what the keys of a row are called on the keyboard in use.
+// Label returns Keys with the labels of the keyboard in use, which are by KeyboardEvent.code.
 func (r KeyRow) Label(labels map[string]string) string {
 	words := strings.Fields(r.Keys)
 	for i, place := range strings.Fields(r.places) {
@@ -271,10 +264,10 @@ func (r KeyRow) Label(labels map[string]string) string {
 	return strings.Join(words, " ")
 }
 
-// Stretch is the part of the step that is visible.
+// Stretch is the visible part of the step.
 type Stretch struct{ From, Length, Makespan time.Duration }
 
-// Visible returns the part that is visible now.
+// Visible returns the visible part of the step.
 func Visible(s *state.State) Stretch {
 	end := s.End()
 	if s.View.To <= s.View.From {
@@ -286,8 +279,8 @@ func Visible(s *state.State) Stretch {
 // Whole reports whether all of the step is visible.
 func (v Stretch) Whole() bool { return v.Length >= v.Makespan }
 
-// Zoomed multiplies the visible length by factor; what is at share of it (0:
-// left, 1: right) stays where it is.
+// Zoomed returns the message that multiplies the visible length by factor. The time at share of the visible part (0:
+// left, 1: right) stays in place.
 func Zoomed(s *state.State, factor, share float64) state.Message {
 	v := Visible(s)
 	length := max(time.Duration(float64(v.Length)*factor), 1000)
@@ -304,8 +297,8 @@ func panned(s *state.State, share float64) state.Message {
 	return MovedTo(s, v.From+time.Duration(share*float64(v.Length)))
 }
 
-// MovedTo moves the visible part so that it begins at from, or as near as the
-// step allows.
+// MovedTo returns the message that moves the visible part so that it begins at from, or as near as the
+// step allows. It returns nil if the whole step is visible.
 func MovedTo(s *state.State, from time.Duration) state.Message {
 	v := Visible(s)
 	if v.Whole() {

@@ -1,5 +1,5 @@
-// Package mount says where on the page pictures are painted, how high they are there, and
-// what each shows: of which side, beside what, and under which budget.
+// Package mount defines the places on the page where pictures are painted: their heights, and what
+// each shows.
 package mount
 
 import (
@@ -12,15 +12,13 @@ import (
 	"memtide/web/state"
 )
 
-// Mount is a place of the page that a picture is painted into: one of a time axis,
-// of side B if it is second, or one of the address view.
+// Mount is a place of the page that a picture is painted into.
 type Mount struct {
 	Picture draw.Picture
-	Second  bool
+	Second  bool // the place is for side B of a comparison
 }
 
-// ByName are the places by the names that components give their elements: those of
-// the pictures, for side B with "-b".
+// ByName are the places by the names of their elements: the names of the pictures, with "-b" for side B.
 var ByName = map[string]Mount{}
 
 func init() {
@@ -41,7 +39,7 @@ const (
 	Slim = 358.0
 )
 
-// Height returns the height of the picture on a screen about so wide, in CSS pixels.
+// Height returns the height of the picture on a screen of the given width, in CSS pixels.
 func (m Mount) Height(s *state.State, width float64) float64 {
 	switch {
 	case !m.Timed():
@@ -59,8 +57,8 @@ func (m Mount) Height(s *state.State, width float64) float64 {
 	return m.Picture.HeightAt(width)
 }
 
-// Shown returns the picture of the side that the place is of, or nil if there is none.
-// Without a comparison the places of A show what the page is about.
+// Shown returns the picture of the side that the place shows, or nil if there is no picture.
+// Without a comparison that is the visible one in the places of A.
 func (m Mount) Shown(s *state.State) *known.Picture {
 	a, b, ok := s.Sides()
 	switch {
@@ -90,9 +88,9 @@ func (m Mount) Budget(s *state.State) engine.Bytes {
 	return s.Compare.Other.Budget()
 }
 
-// Around adds to a view what the picture is held against: keeping everything, and
-// what the device has. A comparison has the other side instead. Of a flame graph they are
-// the calls that are zoomed to and that the keyboard is at.
+// Around adds to v what the picture is compared with: the memory of keeping everything, and that of the device. A
+// comparison has Beside instead. For a flame graph it adds the call that is zoomed to and the one that the keyboard
+// has marked.
 func (m Mount) Around(s *state.State, v *draw.View) {
 	if m.Picture == draw.Flames {
 		if v.Selected = s.Flame().Zoomed(); v.Hover.Kind != lookup.OnCall && s.Flame().Marked() != v.Selected {
@@ -110,7 +108,7 @@ func (m Mount) Around(s *state.State, v *draw.View) {
 	}
 }
 
-// Beside returns what stands beside the place's picture, or nil if nothing does.
+// Beside returns the other side's picture for comparison, or nil if one of the sides has no picture.
 func (m Mount) Beside(s *state.State) *draw.Beside {
 	other := m.Other().Shown(s)
 	if s.Compare == nil || other == nil || m.Shown(s) == nil {
@@ -124,7 +122,7 @@ func (m Mount) Beside(s *state.State) *draw.Beside {
 	return b
 }
 
-// Across returns what stands here for a target of the other side's picture.
+// Across returns the target in this place that corresponds to target t in the other side's picture.
 func (m Mount) Across(s *state.State, t lookup.Target) lookup.Target {
 	from, al := m.Other().Shown(s), s.Alignment(!m.Second)
 	if from == nil || al == nil {
@@ -133,8 +131,7 @@ func (m Mount) Across(s *state.State, t lookup.Target) lookup.Target {
 	return from.Index().Across(t, al)
 }
 
-// FigureOfBoth draws both sides of a comparison for a file; false if there are
-// not two.
+// FigureOfBoth draws both sides of a comparison for a file. It returns false if one of them has no picture.
 func FigureOfBoth(scene *draw.Scene, s *state.State, v draw.View) bool {
 	a, b, ok := s.Sides()
 	if !ok || a == nil || b == nil {
@@ -154,18 +151,19 @@ func FigureOfBoth(scene *draw.Scene, s *state.State, v draw.View) bool {
 	return true
 }
 
-// Hosts takes over the elements that are painted by hand, by name. It is called
-// once for each, when it has been created; it may be nil.
+// Hosts is a function that receives the elements that package app paints. It is called for each element when the
+// element has been created. It may be nil.
 type Hosts func(name string, element js.Value)
 
-// Give gives an element to who paints it.
+// Give calls h unless it is nil.
 func (h Hosts) Give(name string, element js.Value) {
 	if h != nil {
 		h(name, element)
 	}
 }
 
-// Overlaid reports whether one picture has the memory of both sides, see Pictures.Overlaid.
+// Overlaid reports whether one picture shows the memory of both sides: A filled, B as a line. Views in other pages show
+// two pictures, because they have no button for that.
 func Overlaid(s *state.State) bool {
 	return s.Compare != nil && s.Compare.Other.Failed == "" && !s.View.Sides && !s.View.Frame.Embed
 }

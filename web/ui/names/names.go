@@ -1,5 +1,5 @@
-// Package names says how things on the page are called: the page, the sides of a
-// comparison with what is not as on the other one, and the parts of a step's time.
+// Package names returns the names of things on the page: the page itself, the sides of a
+// comparison, and the parts of a step's time.
 package names
 
 import (
@@ -18,13 +18,13 @@ import (
 	"memtide/web/state"
 )
 
-// Origins is the heading over where numbers come from.
+// Origins is the heading above the sources of numbers.
 const Origins = "Where the numbers come from"
 
-// Whole is what a training step is called beside its model.
+// Whole follows the name of a model in the list of networks if the entry is its training step.
 const Whole = "whole step"
 
-// Of returns the title of a link, or the name of what is open.
+// Of returns the title that a person chose, or the name of the open network, step or file.
 func Of(s *state.State) string {
 	switch {
 	case s.View.Frame.Title != "":
@@ -39,8 +39,7 @@ func Of(s *state.State) string {
 	return "memtide"
 }
 
-// Side says what a side is, given its budget, and what else is not as on the
-// other side.
+// Side returns the name of a side of a comparison: its plan, its budget, and the other differences from the other side.
 func Side(mine, other state.Choice, network, otherNetwork *known.Network, budget string) string {
 	var parts []string
 	if network != otherNetwork {
@@ -53,7 +52,7 @@ func Side(mine, other state.Choice, network, otherNetwork *known.Network, budget
 	parts = append(parts, method, budget)
 	if mine.Device != other.Device || mine.ToDev != other.ToDev || mine.ToHost != other.ToHost {
 		link := Link(mine)
-		if card.Lookup(mine.Device) != nil { // nothing around says that it is about the link
+		if card.Lookup(mine.Device) != nil { // the name of a card alone does not say that it is about the link
 			link = "host link of " + link
 		}
 		parts = append(parts, link)
@@ -67,7 +66,7 @@ func Side(mine, other state.Choice, network, otherNetwork *known.Network, budget
 	return strings.Join(parts, " · ")
 }
 
-// Args returns the arguments that another side has not.
+// Args returns the arguments in mine that differ from those in other, each after a space.
 func Args(mine, other engine.Args) string {
 	text := ""
 	for _, name := range slices.Sorted(maps.Keys(mine)) {
@@ -78,7 +77,7 @@ func Args(mine, other engine.Args) string {
 	return text
 }
 
-// Network returns the name of a network, or of what it is being read from.
+// Network returns the name of the network n, or of its source if n is nil.
 func Network(c state.Choice, n *known.Network) string {
 	switch {
 	case n == nil && c.Source.Preset != "":
@@ -91,7 +90,7 @@ func Network(c state.Choice, n *known.Network) string {
 	return n.Profile.Name
 }
 
-// Budget returns a budget as it is read.
+// Budget returns the budget of a choice, in bytes.
 func Budget(c state.Choice, n *known.Network) string {
 	if n == nil {
 		return "reading…"
@@ -99,7 +98,7 @@ func Budget(c state.Choice, n *known.Network) string {
 	return format.Bytes(c.Budget.Of(n.Totals.KeepAllPeak))
 }
 
-// Link returns the device that a link is of, or its rates.
+// Link returns the name of the device of the link to the host, or the rates of the link.
 func Link(c state.Choice) string {
 	if d := card.Lookup(c.Device); d != nil {
 		return d.Name
@@ -107,7 +106,7 @@ func Link(c state.Choice) string {
 	return format.Rates(c.ToDev, c.ToHost)
 }
 
-// Part returns what a part is called, as in the key of the pictures, and its look.
+// Part returns the name of a part of the step time, as in the key of the pictures, and its CSS class.
 func Part(name string) (words, class string) {
 	switch name {
 	case "compute":
@@ -125,7 +124,7 @@ type Unit struct {
 	places int
 }
 
-// UnitOf returns the unit in which a delta is written: three digits of the largest.
+// UnitOf returns the unit for the times of d. The largest time has three digits in it.
 func UnitOf(d *known.Delta) Unit {
 	most := d.Step.Abs()
 	for _, p := range d.Parts {
@@ -157,7 +156,7 @@ func (u Unit) Signed(d time.Duration) string {
 	return sign + u.Plain(d) + " " + u.Name
 }
 
-// Plain writes the size of a time, without the unit.
+// Plain writes the absolute value of a time, without the unit.
 func (u Unit) Plain(d time.Duration) string {
 	return strconv.FormatFloat(float64(d.Abs())/float64(u.size), 'f', u.places, 64)
 }

@@ -1,6 +1,6 @@
 //go:build !js
 
-// Package pagetest has states of the page for the tests of its components, made by
+// Package pagetest returns states of the page for the tests of its components. The states come from
 // the same jobs and the same engine as on the page.
 package pagetest
 
@@ -32,7 +32,7 @@ import (
 	"memtide/web/state"
 )
 
-// share is the budget of pages on which there is something to plan.
+// share is a budget in which not everything can be kept.
 var share = choice.Budget{Share: 60 * choice.Percent}
 
 // First returns the state of the page that has opened the default example.
@@ -53,7 +53,7 @@ func open(t *testing.T, c choice.Choice) *state.State {
 	return s
 }
 
-// Do plays messages and does what they ask for before the next one, as the browser
+// Do updates s by messages, and carries out the effects of each before the next, as the browser
 // side would, except for curves, questions and training steps.
 func Do(t *testing.T, s *state.State, messages ...state.Message) {
 	t.Helper()
@@ -63,7 +63,7 @@ func Do(t *testing.T, s *state.State, messages ...state.Message) {
 	}
 }
 
-// AskStep returns a page that has asked about a training step, and what for.
+// AskStep returns a page that has asked about a training step, with the effect.
 func AskStep(t *testing.T, model string, args engine.Args) (*state.State, state.AskStep) {
 	t.Helper()
 	s := state.New()
@@ -91,12 +91,11 @@ func Step(t *testing.T, model string, args engine.Args) *state.State {
 	return s
 }
 
-// Snapshot returns a page that has opened a memory snapshot: of two devices, on the second of
-// which a request found no room.
+// Snapshot returns a page that has opened a memory snapshot from a file in cmd/memtide/testdata.
 func Snapshot(t *testing.T, file string) *state.State {
 	t.Helper()
-	_, here, _, _ := runtime.Caller(0)
-	data, err := os.ReadFile(filepath.Join(here, "../../../../cmd/memtide/testdata", file))
+	_, self, _, _ := runtime.Caller(0)
+	data, err := os.ReadFile(filepath.Join(self, "../../../../cmd/memtide/testdata", file))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,7 +121,7 @@ func HTML(t *testing.T, component vugu.Builder) string {
 	return b.String()
 }
 
-// WellFormed fails if tags are not closed or ids are not unique.
+// WellFormed fails if tags are not closed, if ids are not unique, or if a label names an id that does not exist.
 func WellFormed(t *testing.T, page string) {
 	t.Helper()
 	d := xml.NewDecoder(strings.NewReader(page))
@@ -161,7 +160,7 @@ func WellFormed(t *testing.T, page string) {
 	}
 }
 
-// Number reads a number as it stands on the page.
+// Number reads a number as the page writes it.
 func Number(t *testing.T, text string) float64 {
 	t.Helper()
 	n, err := strconv.ParseFloat(strings.NewReplacer("−", "-", "±", "").Replace(text), 64)
@@ -171,8 +170,8 @@ func Number(t *testing.T, text string) float64 {
 	return n
 }
 
-// skipFile returns a graph of n operations with weights and their backward, as a file:
-// every other operation also reads what was made two operations before.
+// skipFile returns a file with a graph of n operations with weights, and their backwards.
+// Every other operation also reads the value that was made two operations before.
 func skipFile(n int) []byte {
 	var values, ops []string
 	value := func(name, role string, mib int) int {
@@ -221,7 +220,7 @@ func Graph(t *testing.T, change func(*state.Choice)) *state.State {
 	return open(t, c)
 }
 
-// Ask asks what would help and answers it with the engine itself.
+// Ask asks what would help and answers with the engine.
 func Ask(t *testing.T, s *state.State) {
 	t.Helper()
 	for _, e := range s.Update(state.StartQuestion{}) {
@@ -239,7 +238,7 @@ func Ask(t *testing.T, s *state.State) {
 	}
 }
 
-// Small returns the page of a network that is solved at once.
+// Small returns the page of a network that is solved fast.
 func Small(t *testing.T) *state.State {
 	t.Helper()
 	c := choice.Default()

@@ -1,5 +1,5 @@
-// Package panel is what panels are made of: entries of lists, parameters, numbers with
-// their labels, and pieces of bars.
+// Package panel has the types that panels consist of: entries of lists, parameters, numbers with
+// labels, and pieces of bars.
 package panel
 
 import (
@@ -20,7 +20,7 @@ type Option struct {
 	Selected  bool
 }
 
-// Selected returns the title of the chosen option, or the empty string if none is.
+// Selected returns the title of the selected option, or "" if no option is selected.
 func Selected(options []Option) string {
 	for _, o := range options {
 		if o.Selected {
@@ -37,8 +37,8 @@ type Param struct {
 	Choices                 []Option // nil for a number
 }
 
-// Params are parameters with their arguments, or with what is being typed into the field
-// of that name.
+// Params returns the parameters in list with their arguments. A parameter p has the draft instead if its field, field
+// followed by the name of p, is being edited.
 func Params(s *state.State, list []engine.Param, args engine.Args, field string) (out []Param) {
 	for _, p := range list {
 		v, ok := args[p.Name]
@@ -57,30 +57,30 @@ func Params(s *state.State, list []engine.Param, args engine.Args, field string)
 	return out
 }
 
-// choiceTitles say for people what a word of a parameter does not.
+// choiceTitles are the titles of values of parameters, as "name=value". Other values are their own titles.
 var choiceTitles = map[string]string{"order=any": "any order", "order=kept": "order kept"}
 
-// Number is a result; ID is its data-testid.
+// Number is a result with its label; ID is its data-testid.
 type Number struct {
 	ID, Value, Label, Title, Class string
 }
 
-// Fact is a value with what it is called.
+// Fact is a value with its label.
 type Fact struct{ Label, Value, Title string }
 
-// Badge is what was checked, with its colour and what that means.
+// Badge says what was checked; Class is its colour.
 type Badge struct{ Text, Class, Title string }
 
-// Group is entries of a drop-down list under a heading.
+// Group is a part of a drop-down list under a heading.
 type Group struct {
 	Title   string
 	Options []Option
 }
 
-// sizes are those that cards are sold with, in GiB.
+// sizes are usual memory sizes of cards in GiB.
 var sizes = []engine.Bytes{4, 8, 12, 16, 24, 32, 40, 48, 64, 80, 96, 128, 144, 192, 256, 288, 384, 512}
 
-// size returns the smallest of them that holds what a card has.
+// size returns the smallest of sizes that is at least memory, or memory rounded up to GiB if it exceeds them.
 func size(memory engine.Bytes) engine.Bytes {
 	for _, n := range sizes {
 		if memory <= n*engine.GiB {
@@ -90,7 +90,7 @@ func size(memory engine.Bytes) engine.Bytes {
 	return (memory + engine.GiB - 1) / engine.GiB
 }
 
-// Cards lists the cards by their memory, with the chosen one wherever it is from, and last one of the reader's own.
+// Cards lists the cards by memory, including the chosen one, and last a card of the reader's own.
 func Cards(chosen string) (out []Group) {
 	all := card.All()
 	var list []*card.Card
@@ -115,13 +115,13 @@ func Cards(chosen string) (out []Group) {
 	return append(out, Group{Title: "not in the list", Options: []Option{own}})
 }
 
-// Piece is a piece of a bar or a mark across it. Style places it, in shares of the whole.
+// Piece is a piece of a bar, or a mark across the bar. Style contains its position as CSS.
 type Piece struct {
 	Class, Label, Title string
 	Style               string
 }
 
-// Side adds to a class on which side of a mark its words have room.
+// Side adds " left" to the class of a mark at position at, if its label has to be to the left of the mark.
 func Side(class string, at, whole engine.Bytes) string {
 	if at > whole/2 {
 		return class + " left"
@@ -129,15 +129,15 @@ func Side(class string, at, whole engine.Bytes) string {
 	return class
 }
 
-// Stretch returns the place of a piece as CSS.
+// Stretch returns the position of a piece as CSS.
 func Stretch(from, to, whole engine.Bytes) string {
 	return fmt.Sprintf("left:%s;width:%s", Percent(from, whole), Percent(to-from, whole))
 }
 
-// Place returns the place of a mark as CSS.
+// Place returns the position of a mark as CSS.
 func Place(at, whole engine.Bytes) string { return "left:" + Percent(at, whole) }
 
-// Percent returns a share as a CSS length, at most the whole.
+// Percent returns part as a share of whole, as a CSS length of at most 100 %.
 func Percent(part, whole engine.Bytes) string {
 	return fmt.Sprintf("%.6g%%", math.Min(100*float64(part)/float64(whole), 100))
 }

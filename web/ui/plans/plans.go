@@ -1,5 +1,4 @@
-// Package plans is what plans come to: the table of them, the curve of step time against
-// budget with its lines, and the values of a plan's parameters.
+// Package plans shows the results of plans: as a table, and as a curve of step time against budget.
 package plans
 
 import (
@@ -26,25 +25,24 @@ import (
 	"memtide/web/ui/panel"
 )
 
-// Plans is the table of plans and of the policies of frameworks on the same step: the menu of
-// plans, the legend of the curve, and what each comes to in the present budget. Folded it has
-// mostRows of those that fit and of those that do not, and no methods of the literature.
+// Plans is the table of plans, and of the policies of frameworks on the same step. It is the menu of
+// plans and the legend of the curve, and shows the results in the present budget. The folded table has about
+// mostRows rows that fit, as many that do not, and no methods of the literature.
 type Plans struct {
 	S *state.State
 
-	Parts []PlanRows // what fits, what does not, and the methods of the literature while the table is unfolded
-	More  string     // text of the button that unfolds the table, or empty if there is no more
+	Parts []PlanRows // rows that fit, rows that do not, and if the table is unfolded the methods of the literature
+	More  string     // text of the button that folds or unfolds the table, or "" if there are no more rows
 }
 
-// Compute fills Parts and More. Vugu calls it before Build, which needs them more than once.
+// Compute sets Parts and More. Vugu calls it before Build, which uses them more than once.
 func (c *Plans) Compute() {
 	plans := c.S.Plans()
 	c.Parts = c.groups(plans)
 	c.More = c.moreText(plans)
 }
 
-// mostRows is how many rows a part of the folded table has; plans that are drawn stand there in
-// any case.
+// mostRows is the number of rows of a part of the folded table. Pinned rows may make it longer.
 const mostRows = 7
 
 // PlanRows are the rows of a part of the table.
@@ -55,27 +53,26 @@ type PlanRows struct {
 	Rows         []*PlanRow
 }
 
-// PlanRow is a plan or a policy as it is read.
+// PlanRow is the row of a plan or of a policy.
 type PlanRow struct {
-	Plan    state.PlanRow // of a policy it is empty
-	Toggle  bool          // its line can be drawn and taken away here
-	Pressed string
-	Checked string
-	Tab     string // one row is a tab stop, arrows go to the others
-	Known   string // "yes", "no" where there is no schedule, or empty
+	Plan    state.PlanRow // zero for a policy
+	Toggle  bool          // the row has a button that draws or removes the line of the plan
+	Pressed string        // aria-pressed of that button
+	Checked string        // aria-checked of the row
+	Tab     string        // tabindex: the chosen row is a tab stop, arrow keys go to the others
+	Known   string        // "yes"; "no" if there is no schedule or a policy does not fit; empty if it is not known
 	Doc     string
 	Sample  vugu.HTML
 	HTML    vugu.HTML
 	Policy  bool
 	Index   int // of a policy, see state.OpenPolicy
 
-	step   time.Duration // 0: not known
+	step   time.Duration // 0 if it is not known
 	unfit  bool
-	pinned bool // it is in the folded table
+	pinned bool // the folded table has the row in any case
 }
 
-// groups returns the parts of the table: what fits and what does not, each by step time, and the methods
-// of the literature while the table is unfolded.
+// groups returns Parts, each ordered by step time.
 func (c *Plans) groups(plans []state.PlanGroup) (out []PlanRows) {
 	fit := PlanRows{Title: "Fits", Step: "step", Slower: "slower", Bytes: "GiB"}
 	not, rest := PlanRows{Title: "Does not fit", Step: "step", Bytes: "lacks"}, PlanRows{}
@@ -109,17 +106,16 @@ func (c *Plans) groups(plans []state.PlanGroup) (out []PlanRows) {
 		if len(g.Rows) == 0 {
 			continue
 		}
-		slices.SortStableFunc(g.Rows, func(a, b *PlanRow) int {
-			return cmp.Compare(uint64(a.step-1),
-				uint64(b.step-1))
-		}) // 0 is the largest then
+		slices.SortStableFunc(g.Rows, func(a, b *PlanRow) int { // 0-1 as uint64 is the largest number
+			return cmp.Compare(uint64(a.step-1), uint64(b.step-1))
+		})
 		pinFastest(g.Rows)
 		out = append(out, g)
 	}
 	return out
 }
 
-// pinFastest keeps the fastest plan of each kind in the folded table; rows are by step time.
+// pinFastest pins the fastest plan of each class. rows are ordered by step time.
 func pinFastest(rows []*PlanRow) {
 	seen := map[engine.Class]bool{}
 	for _, o := range rows {
@@ -129,8 +125,8 @@ func pinFastest(rows []*PlanRow) {
 	}
 }
 
-// Folded returns the rows of a part that the table shows: those that are pinned, then policies, then
-// other plans, as far as there is room, by step time.
+// Folded returns the rows of a part that the table shows, in their order. The folded table has the pinned ones, and if
+// there is room policies and then other plans.
 func (c *Plans) Folded(g PlanRows) (out []*PlanRow) {
 	if c.S.View.LineList {
 		return g.Rows
@@ -200,7 +196,7 @@ func (c *Plans) row(p state.PlanRow) *PlanRow {
 	return o
 }
 
-// lacks returns what a plan that needs so much on the card lacks there, or the empty string if that is not known.
+// lacks returns the memory that a plan which needs the given bytes on the card lacks, or "" if that is not known.
 func (c *Plans) lacks(needs engine.Bytes) string {
 	if over := needs - c.S.Limit(); needs > choice.Context && over > 0 {
 		return gib(over)
@@ -224,7 +220,7 @@ func (c *Plans) policy(x state.Policy) *PlanRow {
 	return o
 }
 
-// cells returns what stands in a row.
+// cells returns the escaped cells of a row.
 func cells(sample, name, words, step, more, needs string) vugu.HTML {
 	if words != "" {
 		words = "<small>" + html.EscapeString(words) + "</small>"
@@ -233,13 +229,14 @@ func cells(sample, name, words, step, more, needs string) vugu.HTML {
 		html.EscapeString(name), words, html.EscapeString(step), html.EscapeString(more), html.EscapeString(needs)))
 }
 
-// gib returns a number of bytes below the head "GiB": with its unit only if that is another one.
+// gib returns n for a column with the head "GiB": without the unit if that is GiB.
 func gib(n engine.Bytes) string { return strings.TrimSuffix(format.BytesUp(n), " GiB") }
 
-// Result returns what a plan comes to in the present budget, in two columns.
+// Result returns the result of a plan in the present budget for two columns: the step time, and how much slower than
+// keeping everything that is. If there is no schedule, they say why.
 func Result(s *state.State, p *state.PlanRow) (time, more string) {
 	switch f := p.Failure; {
-	case f != nil && f.Smallest > 0 && p.Strategy.Class == 0: // no budget to be chosen, but what it takes
+	case f != nil && f.Smallest > 0 && p.Strategy.Class == 0: // the exact peak, not a budget to choose
 		return "does not fit", format.Bytes(f.Smallest)
 	case f != nil && f.Kind == proto.Infeasible && f.Smallest > 0:
 		return "does not fit", format.BytesUp(f.Smallest)
@@ -260,8 +257,8 @@ func Result(s *state.State, p *state.PlanRow) (time, more string) {
 	return time, more
 }
 
-// Failure say in a few words why there is no schedule: it does not fit, it
-// cannot work on this network, or its time was over are never taken for each other.
+// Failure says in a few words why there is no schedule: it does not fit, the strategy does not apply to this
+// network, or the time limit was reached.
 func Failure(f *proto.Failure) string {
 	switch f.Kind {
 	case proto.Infeasible:
@@ -277,7 +274,7 @@ func Failure(f *proto.Failure) string {
 	return "failed"
 }
 
-// Title returns that of the table.
+// Title returns the title of the table.
 func (c *Plans) Title() string {
 	if len(c.S.Policies()) > 0 {
 		return "Plans and policies"
@@ -285,7 +282,7 @@ func (c *Plans) Title() string {
 	return "Plans"
 }
 
-// Caption says what the rows are about.
+// Caption explains the rows.
 func (c *Plans) Caption() string {
 	if c.S.Network == nil {
 		return "Choose one to see it."
@@ -317,8 +314,8 @@ func (c *Plans) moreText(plans []state.PlanGroup) string {
 	return strings.Join(parts, " and ")
 }
 
-// boundWords say what no plan of a kind can beat in the present budget; empty if that says
-// no more than that nothing is faster than keeping everything.
+// boundWords returns a sentence with the lower bound of the plans of a class in the present budget. It is empty if the
+// bound is the step time of keeping everything.
 func (c *Plans) boundWords(class engine.Class) string {
 	if c.S.Curve == nil {
 		return ""
@@ -330,8 +327,8 @@ func (c *Plans) boundWords(class engine.Class) string {
 	return " No plan of its kind takes less than " + format.Duration(bound) + " here (lower bound)."
 }
 
-// Tradeoff is the curve of step time against budget. Chart and progress are
-// drawn by hand: points arrive more often than components should be drawn.
+// Tradeoff is the panel of the curve. Package app draws the chart and the progress, because points arrive more often
+// than components should be drawn.
 type Tradeoff struct {
 	S     *state.State
 	Hosts mount.Hosts
@@ -340,12 +337,12 @@ type Tradeoff struct {
 // Running reports whether points are still being computed.
 func (c *Tradeoff) Running() bool { return c.S.Curve != nil && c.S.Curve.ID != 0 }
 
-// CanStart reports whether a curve that was given up can be computed again.
+// CanStart reports whether a curve that was stopped can be resumed.
 func (c *Tradeoff) CanStart() bool {
 	return c.S.Curve != nil && c.S.Curve.ID == 0 && !c.S.Curve.Complete()
 }
 
-// StartText returns the button's.
+// StartText returns the text of the button that resumes the curve.
 func (c *Tradeoff) StartText() string {
 	if c.S.Curve != nil && c.S.Curve.Failed != "" {
 		return "Try again"
@@ -353,7 +350,7 @@ func (c *Tradeoff) StartText() string {
 	return "Compute"
 }
 
-// Label says in words what the curve shows.
+// Label describes the curve in words, for screen readers.
 func (c *Tradeoff) Label() string {
 	if c.S.Curve == nil {
 		return "Trade-off curve, not computed yet"
@@ -374,7 +371,7 @@ func (c *Tradeoff) Label() string {
 	return "Speed against memory: " + strings.Join(parts, "; ")
 }
 
-// BesideWords names the other side of a comparison and says what it needs.
+// BesideWords returns the name of the other side of a comparison, between, and what the other side needs.
 func BesideWords(s *state.State, b *chart.Beside, between string) string {
 	name := b.Letter
 	if b.Another {
@@ -384,8 +381,8 @@ func BesideWords(s *state.State, b *chart.Beside, between string) string {
 	return name + between + b.Words
 }
 
-// SweepStatus returns the line under the curve: how far it is, and how to read the
-// place of another network.
+// SweepStatus returns the line under the curve: the progress, and a note about the point of the other side of a
+// comparison.
 func SweepStatus(s *state.State) string {
 	text := sweepProgress(s)
 	if b := chart.OtherSide(s); text != "" && b != nil && b.Note != "" {
@@ -411,7 +408,7 @@ func sweepProgress(s *state.State) string {
 	return "Point at the curve to preview, click to use."
 }
 
-// Title says what the curve shows.
+// Title returns the title of the curve.
 func (c *Tradeoff) Title() string {
 	if c.S.View.Axis == tradeoff.Throughput {
 		return "Speed against memory"
@@ -419,7 +416,7 @@ func (c *Tradeoff) Title() string {
 	return "Step time against memory"
 }
 
-// Better says which way is better.
+// Better explains how to read the curve.
 func (c *Tradeoff) Better() string {
 	text := "down is better"
 	if c.S.View.Axis == tradeoff.Throughput {
@@ -434,7 +431,7 @@ func (c *Tradeoff) Better() string {
 	return text
 }
 
-// Axes lists what the curve may show upwards.
+// Axes lists the vertical axes.
 func (c *Tradeoff) Axes() []panel.Option {
 	rate := "samples per second"
 	if n := c.S.Network; n != nil {
@@ -452,11 +449,11 @@ func (c *Tradeoff) Axes() []panel.Option {
 	return out
 }
 
-// strokes are the classes of the colours that lines have.
+// strokes are the CSS classes of the colours of lines.
 var strokes = map[display.Role]string{display.Forward: "of-both", display.Transfer: "of-offload",
 	display.Recompute: "of-recompute", display.Fixed: "of-keep"}
 
-// sample returns a piece of a strategy's line, as SVG.
+// sample returns a piece of the line of a strategy, as SVG.
 func sample(line string) string {
 	class, dash := strokes[chart.Role(line)], ""
 	if dashes := chart.Dash(line); dashes != nil {

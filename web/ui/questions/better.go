@@ -1,4 +1,4 @@
-// Package questions is what would help, as answers that a person can try.
+// Package questions shows the answers to the question what would help.
 package questions
 
 import (
@@ -16,16 +16,14 @@ import (
 	"memtide/web/state"
 )
 
-// Better is what would help, which the page finds while it has nothing else to do: what makes
-// the step faster for the same work, with the step time now and after. Where nothing fits, it is
-// what would make it fit.
+// Better is the panel of what would help. It lists what makes the step faster for the same work, or, if the
+// choice does not fit, what would make it fit.
 type Better struct{ S *state.State }
 
-// unfit reports whether what is chosen has no schedule in its budget, or one that needs more
-// than the device has.
+// unfit reports whether the choice has no schedule in its budget, or one that exceeds the memory of the device.
 func (c *Better) unfit() bool { return c.S.OverBudget != nil || c.S.Exceeds() != nil }
 
-// room returns what has to be kept to: the device's memory if the budget is more than that.
+// room returns the memory that a step may need: the budget, or the device's memory if the schedule exceeds that.
 func (c *Better) room() engine.Bytes {
 	if d := c.S.Exceeds(); d != nil {
 		return d.Memory
@@ -33,19 +31,16 @@ func (c *Better) room() engine.Bytes {
 	return c.S.Budget()
 }
 
-// fits reports whether what is chosen fits and loses no time to the memory limit: then there is room
-// for more, and nothing to help against.
+// fits reports whether the choice fits and is as fast as keeping everything, so that nothing has to help.
 func (c *Better) fits() bool {
 	a := c.S.Answers()
 	return a != nil && !c.unfit() && a.Base > 0 && a.KeepAll > 0 && a.Base <= a.KeepAll
 }
 
-// Hidden reports whether there is nothing to say yet.
-func (c *Better) Hidden() bool {
-	return c.S.Network == nil || c.S.Memory != nil
-}
+// Hidden reports whether the panel is hidden, because no network is open.
+func (c *Better) Hidden() bool { return c.S.Network == nil || c.S.Memory != nil }
 
-// Title returns what the rows answer.
+// Title returns the question that the rows answer.
 func (c *Better) Title() string {
 	if c.unfit() {
 		return "What would make it fit"
@@ -53,7 +48,7 @@ func (c *Better) Title() string {
 	return "What would help?"
 }
 
-// Caption says what the bars are.
+// Caption explains the bars.
 func (c *Better) Caption() string {
 	a := c.S.Answers()
 	switch {
@@ -71,17 +66,17 @@ func (c *Better) Caption() string {
 	return "Step time, now " + format.Duration(a.Base) + ", and after, for the same work"
 }
 
-// Gain is an answer as it is read.
+// Gain is the row of an answer.
 type Gain struct {
 	Answer       int // index into Answers.List
 	title, about string
-	words        string
-	better       bool
-	now, after   float64 // lengths of the bars, shares of the longest
-	mark         float64 // the budget on them, 0: none
+	words        string  // the result
+	better       bool    // the result is green
+	now, after   float64 // lengths of the bars, as shares of the longest
+	mark         float64 // the budget on the same scale; 0 without a mark
 }
 
-// Rows returns the rows, largest gain first. Each is a button that chooses what it was solved for.
+// Rows returns the rows, largest gain first. Each is a button that chooses what the answer was solved for.
 func (c *Better) Rows() (out []Gain) {
 	a := c.S.Answers()
 	switch {
@@ -105,7 +100,7 @@ func (c *Better) Rows() (out []Gain) {
 	return out
 }
 
-// Line returns the rows as a sentence, or the empty string if there are none.
+// Line returns the rows as a sentence, or "" if there are no rows.
 func (c *Better) Line() string {
 	var list []string
 	for _, o := range c.Rows() {
@@ -114,8 +109,7 @@ func (c *Better) Line() string {
 	return after(strings.TrimSuffix(c.Title(), "?")+": ", strings.Join(list, ", "))
 }
 
-// more returns a row about the largest batch for which there is room, if it is larger than the present
-// one.
+// more returns a row about the largest batch for which there is room, if the answers have one.
 func (c *Better) more(a *state.Answers) []Gain {
 	at, now := slices.IndexFunc(a.List, func(x proto.Suggestion) bool { return x.Batch > 0 }), c.S.Network.Totals.Batch
 	if at < 0 || now <= 0 {
@@ -131,12 +125,12 @@ func (c *Better) more(a *state.Answers) []Gain {
 	return []Gain{o}
 }
 
-// fitsIn returns what an answer may need at most to count as one that fits.
+// fitsIn returns the largest peak of an answer that fits.
 func (c *Better) fitsIn() engine.Bytes {
 	if c.S.Exceeds() != nil {
 		return c.room()
 	}
-	return engine.NoLimit // it was solved for what it may use
+	return engine.NoLimit // the answers were solved within the budget
 }
 
 func (c *Better) gain(a *state.Answers, i int) Gain {
@@ -162,11 +156,11 @@ func (c *Better) gain(a *state.Answers, i int) Gain {
 	return o
 }
 
-// classWords say what plans of a class do.
+// classWords describes the plans of a class.
 var classWords = map[engine.Class]string{0: "no limit needed", engine.MayRecompute: "recompute only",
 	engine.MayOffload: "offload only", engine.MayRecompute | engine.MayOffload: "recompute and offload"}
 
-// HTML returns what stands in a row.
+// HTML returns the content of a row.
 func (o Gain) HTML() vugu.HTML {
 	class := "words"
 	if o.better {
@@ -176,7 +170,7 @@ func (o Gain) HTML() vugu.HTML {
 		html.EscapeString(o.title), html.EscapeString(o.about), o.bars(), class, html.EscapeString(o.words)))
 }
 
-// Note says how far the answers are, or what was tried and gains less.
+// Note returns the progress of the answers, or what was tried and does not help.
 func (c *Better) Note() string {
 	a := c.S.Answers()
 	switch {
@@ -215,7 +209,7 @@ func (c *Better) Note() string {
 	return ""
 }
 
-// after returns a text behind what leads to it, or the empty string if there is none.
+// after returns lead and text, or "" if text is empty.
 func after(lead, text string) string {
 	if text == "" {
 		return ""
@@ -223,7 +217,7 @@ func after(lead, text string) string {
 	return lead + text
 }
 
-// bars returns the step time now and after, or the bytes with the budget across.
+// bars returns the step time now and after the change as bars, or the peak with a mark at the budget.
 func (o Gain) bars() string {
 	const width = 92.0
 	var b strings.Builder
@@ -239,14 +233,13 @@ func (o Gain) bars() string {
 	return b.String()
 }
 
-// CanLook reports whether it was not asked for yet, or that the answers were given up.
+// CanLook reports whether the question was not asked yet, or was stopped.
 func (c *Better) CanLook() bool {
 	a := c.S.Answers()
 	return a == nil || a.ID == 0 && !a.Complete()
 }
 
-// Looks reports whether answers are being looked for.
+// Looks reports whether the question is being answered.
 func (c *Better) Looks() bool {
-	a := c.S.Answers()
-	return a != nil && a.ID != 0
+	return c.S.Working()
 }

@@ -1,5 +1,5 @@
-// Package snapshot is what is told about a memory snapshot: why memory ran out, who holds
-// it, what would have helped, what grows, and how another snapshot differs.
+// Package snapshot shows the findings about a memory snapshot: why memory ran out, what holds it, which settings
+// would have helped, and what grows from step to step.
 package snapshot
 
 import (
@@ -19,14 +19,13 @@ import (
 	"memtide/web/ui/panel"
 )
 
-// Answer is the answer about a memory snapshot: whether it ran out of memory and why,
-// and what was in use then and at the moment that is looked at.
+// Answer says whether a run ran out of memory and why, and shows what was in use then and at the chosen time.
 type Answer struct{ S *state.State }
 
-// Told reports whether there is a recording to tell about.
+// Told reports whether a recording is open.
 func (c *Answer) Told() bool { return c.S.Doctor() != nil }
 
-// Kind returns the sign of the verdict, see Answer.Kind.
+// Kind returns the kind of the verdict, one of the constants of package answer.
 func (c *Answer) Kind() string {
 	switch r := report(c.S); {
 	case r == nil && c.S.Doctor() != nil && c.S.Doctor().Failed != "":
@@ -39,16 +38,16 @@ func (c *Answer) Kind() string {
 	return answer.Unknown
 }
 
-// Word begins the sentence.
+// Word returns the words of the verdict.
 func (c *Answer) Word() string {
 	if r := report(c.S); r != nil && r.Recorded == 0 {
-		return wordsNoEvents
+		return "No events: "
 	}
-	return map[string]string{answer.Failed: wordsUnexamined, answer.Working: wordsExamining,
-		answer.DoesNot: wordsRanOut, answer.Unknown: wordsNoFailure}[c.Kind()]
+	return map[string]string{answer.Failed: wordsUnexamined, answer.Working: "Examining the snapshot…",
+		answer.DoesNot: "Ran out of memory: ", answer.Unknown: wordsNoFailure}[c.Kind()]
 }
 
-// Sentence returns the answer.
+// Sentence returns the sentence after the words of the verdict.
 func (c *Answer) Sentence() string {
 	r := report(c.S)
 	switch {
@@ -59,22 +58,22 @@ func (c *Answer) Sentence() string {
 	case r.Failure == nil:
 		l := c.S.Memory.LevelAt(r.PeakAt)
 		unused := format.Bytes(c.S.Memory.Unused(r.PeakAt))
-		words := wordsHeldAtPeak
+		words := "%s was held at the peak, and %s of the %s reserved then was not used."
 		if r.Recorded == 0 {
-			words = wordsHeldAtEnd
+			words = "%s was held, and %s of the %s reserved was not used."
 		}
 		return fmt.Sprintf(words, format.Bytes(r.Peak), unused, format.Bytes(l.Reserved))
 	}
 	f := r.Failure
-	text := fmt.Sprintf(wordsAskedFor, format.BytesUp(f.Bytes))
+	text := fmt.Sprintf("%s was asked for, and ", format.BytesUp(f.Bytes))
 	if len(f.Holes) == 0 {
-		return text + wordsNothing
+		return text + "nothing was free in the segments that it could use."
 	}
 	return text + fmt.Sprintf(wordsFreeIn, format.Bytes(f.Free), profiles.Count(f.HoleCount, "hole"),
 		format.Bytes(f.Holes[0].Bytes))
 }
 
-// Sub is who asked, and what to do once that is known.
+// Sub returns the second line: which code made the request, and the advice once it is known.
 func (c *Answer) Sub() string {
 	r := report(c.S)
 	if r == nil {
@@ -82,15 +81,15 @@ func (c *Answer) Sub() string {
 	}
 	text := ""
 	if f := r.Failure; f != nil {
-		text = fmt.Sprintf(wordsWhoAsked, f.Site, format.Bytes(f.DeviceFree)) + " "
+		text = fmt.Sprintf("It was for %s. %s more could be reserved. ", f.Site, format.Bytes(f.DeviceFree))
 		if f.Unmapped > 0 {
-			text += fmt.Sprintf(wordsUnmapped, format.Bytes(f.Unmapped)) + " "
+			text += fmt.Sprintf("Address space that is not mapped, %s, is neither free nor a hole. ", format.Bytes(f.Unmapped))
 		}
 	}
 	return text + short(c.S)
 }
 
-// HTML returns what stands in the section. Everything in it is escaped.
+// HTML returns the content of the section, escaped.
 func (c *Answer) HTML() vugu.HTML {
 	if !c.Told() {
 		return ""
@@ -106,8 +105,7 @@ func (c *Answer) HTML() vugu.HTML {
 	return vugu.HTML(b.String())
 }
 
-// between says what the hole that was nearly large enough lies between: buttons that
-// show the buffers.
+// between writes the buffers around the largest hole, as buttons that show them.
 func (c *Answer) between(b *strings.Builder) {
 	r := report(c.S)
 	if r == nil || r.Failure == nil || len(r.Failure.Holes) == 0 {
@@ -115,32 +113,32 @@ func (c *Answer) between(b *strings.Builder) {
 	}
 	h := &r.Failure.Holes[0]
 	fmt.Fprintf(b, `<p class="sub between" data-testid="between">%s `,
-		fmt.Sprintf(wordsBetween, format.BytesUp(h.Missing)))
+		fmt.Sprintf("The largest hole, %s too small, lies between", format.BytesUp(h.Missing)))
 	for i, n := range []*doctor.Neighbour{&h.Below, &h.Above} {
 		if i > 0 {
-			b.WriteString(" " + wordsAnd + " ")
+			b.WriteString(" and ")
 		}
 		if n.End {
-			b.WriteString(wordsSegEnd)
+			b.WriteString("the end of its segment")
 			continue
 		}
 		text := fmt.Sprintf("%s of %s, %s", format.Bytes(n.Bytes), n.Site, n.Category)
 		if n.Stays {
-			text += wordsKeptToEnd
+			text += ", kept to the end"
 		}
-		fmt.Fprintf(b, `<button class="unfold" type="button" data-do="show-buffer" data-index="%d" title="%s">%s</button>`, n.Buffer, wordsLight, html.EscapeString(text))
+		fmt.Fprintf(b, `<button class="unfold" type="button" data-do="show-buffer" data-index="%d" title="Show it in the addresses, or let go of it">%s</button>`, n.Buffer, html.EscapeString(text))
 	}
 	b.WriteString("</p>")
 }
 
-// usage is what is in use at a moment, as a bar.
+// usage is a bar of the memory in use at one time.
 type usage struct {
 	id, title, note string
 	parts           []panel.Piece
 	mark            panel.Piece
 }
 
-// html is the bar with what it means under it.
+// html writes the bar with its legend.
 func (u *usage) html(b *strings.Builder) {
 	var parts, key strings.Builder
 	label := u.title
@@ -155,7 +153,7 @@ func (u *usage) html(b *strings.Builder) {
 		u.mark.Class, u.mark.Style, u.mark.Label, key.String(), u.note)
 }
 
-// usages returns the bars: of the failure or the peak, and of the moment that is looked at.
+// usages returns the bars: of the failure or the peak, and of the chosen time if that is another one.
 func (c *Answer) usages() (out []usage) {
 	r := report(c.S)
 	if r == nil {
@@ -168,7 +166,7 @@ func (c *Answer) usages() (out []usage) {
 	return out
 }
 
-// usage returns a bar on the scale that all have: what could be reserved, or was.
+// usage returns the bar of a. All bars have the same scale: the capacity, or the most that was reserved.
 func (c *Answer) usage(id, words string, a *doctor.Alive) usage {
 	r, level := report(c.S), c.S.Memory.LevelAt(a.At)
 	whole := max(r.PeakReserved, r.Capacity, a.Bytes, 1)
@@ -186,22 +184,21 @@ func (c *Answer) usage(id, words string, a *doctor.Alive) usage {
 		add(n.class, n.name, at+s.Bytes)
 		guessed += s.Guessed
 	}
-	add("lost", wordsRounded, level.Used)
-	add("free", wordsFree, level.Reserved)
+	add("lost", "lost inside blocks", level.Used)
+	add("free", "reserved, not used", level.Reserved)
 	if guessed > 0 {
-		u.note = fmt.Sprintf(wordsGuessed, format.Bytes(guessed))
+		u.note = fmt.Sprintf("%s of it by how long it lives: no stack tells.", format.Bytes(guessed))
 	}
-	end, text := r.Capacity, wordsCapacity
+	end, text := r.Capacity, "%s could be reserved"
 	if end == 0 {
-		end, text = r.PeakReserved, wordsMostHeld
+		end, text = r.PeakReserved, "%s reserved at most"
 	}
 	u.mark = panel.Piece{Class: panel.Side("device", end, whole), Label: fmt.Sprintf(text, format.Bytes(end)),
 		Style: panel.Place(end, whole)}
 	return u
 }
 
-// devices lets people choose among those of the file that hold anything, if there are
-// several.
+// devices writes a list of the devices in the file that have events or memory in use, if there are several.
 func (c *Answer) devices(b *strings.Builder) {
 	r := report(c.S)
 	if r == nil {
@@ -209,12 +206,12 @@ func (c *Answer) devices(b *strings.Builder) {
 	}
 	options, n := "", 0
 	for _, d := range r.Devices {
-		text, selected := fmt.Sprintf(wordsDevice, d.Device), ""
+		text, selected := fmt.Sprintf("device %d", d.Device), ""
 		switch {
 		case d.Failed:
-			text = fmt.Sprintf(wordsDeviceOut, d.Device)
+			text = fmt.Sprintf("device %d, ran out of memory", d.Device)
 		case d.InUse > 0:
-			text = fmt.Sprintf(wordsDeviceHolds, d.Device, format.Bytes(d.InUse))
+			text = fmt.Sprintf("device %d, %s in use at the end", d.Device, format.Bytes(d.InUse))
 		case d.Events == 0 && d.Device != r.Device:
 			continue
 		}
@@ -225,11 +222,11 @@ func (c *Answer) devices(b *strings.Builder) {
 		n++
 	}
 	if n > 1 {
-		fmt.Fprintf(b, `<select class="device-pick" data-do="recording-device" data-testid="recording-device" aria-label="%s">%s</select>`, wordsWhichDevice, options)
+		fmt.Fprintf(b, `<select class="device-pick" data-do="recording-device" data-testid="recording-device" aria-label="Device of the snapshot">%s</select>`, options)
 	}
 }
 
-// Late marks what is told about a moment before the one that is looked at.
+// Late returns data-moment: "late" while the answer about the chosen time is not known yet.
 func (c *Answer) Late() string {
 	if c.S.Examining() == proto.PartAlive {
 		return "late"
@@ -237,7 +234,7 @@ func (c *Answer) Late() string {
 	return ""
 }
 
-// report returns what the doctor has found; nil before that.
+// report returns the report about the recording, or nil if it is not known.
 func report(s *state.State) *doctor.Report {
 	if d := s.Doctor(); d != nil {
 		return d.Report
@@ -245,21 +242,21 @@ func report(s *state.State) *doctor.Report {
 	return nil
 }
 
-// decisive returns the words of the decisive moment.
+// decisive returns the format of words about the decisive event: the failure or the peak.
 func decisive(r *doctor.Report) string {
 	if r.Failure != nil {
-		return wordsWhenFailed
+		return "when the request failed, event %s"
 	}
-	return wordsAtThePeak
+	return "at the peak, event %s"
 }
 
-// momentOf returns a moment and what is in use then.
+// momentOf returns what is in use in a. words is a format for its event.
 func momentOf(words string, a *doctor.Alive) string {
 	return fmt.Sprintf(wordsHeld, format.Bytes(a.Bytes), profiles.Count(a.Count, "buffer")) + " " + fmt.Sprintf(words,
 		format.Count(a.At))
 }
 
-// moment says which moment the flame graph is of.
+// moment returns the time that the flame graph is about, with what is in use.
 func moment(s *state.State) string {
 	r, a := report(s), s.Alive()
 	if a != r.Alive {
@@ -268,18 +265,18 @@ func moment(s *state.State) string {
 	return momentOf(decisive(r), a)
 }
 
-// short returns what to do, in one sentence.
+// short returns the advice in one sentence, with the line to set.
 func short(s *state.State) string {
 	if set := line(s); set != "" {
 		if d := s.Doctor(); d.Report.Failure == nil {
-			return fmt.Sprintf(wordsShortLess, set, format.Bytes(d.Advice.Saves))
+			return fmt.Sprintf("%s would have reserved %s less in a replay.", set, format.Bytes(d.Advice.Saves))
 		}
-		return fmt.Sprintf(wordsShort, set)
+		return fmt.Sprintf("%s would have helped.", set)
 	}
 	return advice(s)
 }
 
-// line returns what to set, or the empty string if no setting helps or that is not known yet.
+// line returns the environment variable and value that help, or "" if no setting is known to help.
 func line(s *state.State) string {
 	if d := s.Doctor(); d != nil && d.Advice != nil {
 		return d.Advice.Line
@@ -287,7 +284,7 @@ func line(s *state.State) string {
 	return ""
 }
 
-// advice returns what to do; what to set is the line.
+// advice returns the advice without the line to set.
 func advice(s *state.State) string {
 	d := s.Doctor()
 	if d == nil || d.Advice == nil {
@@ -296,7 +293,7 @@ func advice(s *state.State) string {
 	switch a := d.Advice; a.Verdict {
 	case doctor.Setting:
 		if d.Report.Failure != nil {
-			return wordsRemedyFits
+			return "A replay with this finds room for all requests. Set it before the program starts:"
 		}
 		return fmt.Sprintf(wordsRemedyLess, format.Bytes(a.Saves))
 	case doctor.TooMuch:
@@ -305,7 +302,7 @@ func advice(s *state.State) string {
 		if v := d.Replays[0]; v.Fits != nil && *v.Fits {
 			return wordsEmptyCache
 		}
-		return wordsPieces
+		return "The free memory is in pieces, and no setting that was replayed mends it. Use less."
 	case doctor.Unrecorded:
 		return wordsUnrecorded
 	case doctor.Inexact:
@@ -319,89 +316,38 @@ func advice(s *state.State) string {
 		return fmt.Sprintf(wordsInexact, format.Bytes(a.Replayed), format.Bytes(r.PeakReserved),
 			format.Percent(a.Off(r.PeakReserved)))
 	}
-	return wordsNoSetting
+	return "No setting of the allocator would reserve much less."
 }
 
-// The words about a memory snapshot, in one place.
+// The texts about a memory snapshot.
 const (
-	wordsExamining  = "Examining the snapshot…"
 	wordsUnexamined = "The snapshot cannot be examined: "
-	wordsRanOut     = "Ran out of memory: "
 	wordsNoFailure  = "No request failed: "
-	wordsNoEvents   = "No events: "
-
-	wordsAskedFor   = "%s was asked for, and "
 	wordsFreeIn     = "%s was free in %s, the largest %s."
-	wordsNothing    = "nothing was free in the segments that it could use."
-	wordsHeldAtPeak = "%s was held at the peak, and %s of the %s reserved then was not used."
-	wordsHeldAtEnd  = "%s was held, and %s of the %s reserved was not used."
-	wordsUnmapped   = "Address space that is not mapped, %s, is neither free nor a hole."
-	wordsWhoAsked   = "It was for %s. %s more could be reserved."
 
-	wordsBetween   = "The largest hole, %s too small, lies between"
-	wordsAnd       = "and"
-	wordsSegEnd    = "the end of its segment"
-	wordsLight     = "Show it in the addresses, or let go of it"
-	wordsKeptToEnd = ", kept to the end"
-
-	wordsWhenFailed  = "when the request failed, event %s"
-	wordsAtThePeak   = "at the peak, event %s"
-	wordsAtEvent     = "at event %s"
-	wordsHeld        = "%s in %s"
-	wordsRounded     = "lost inside blocks"
-	wordsFree        = "reserved, not used"
-	wordsCapacity    = "%s could be reserved"
-	wordsMostHeld    = "%s reserved at most"
-	wordsGuessed     = "%s of it by how long it lives: no stack tells."
-	wordsWhichDevice = "Device of the snapshot"
-	wordsDevice      = "device %d"
-	wordsDeviceOut   = "device %d, ran out of memory"
-	wordsDeviceHolds = "device %d, %s in use at the end"
+	wordsAtEvent = "at event %s"
+	wordsHeld    = "%s in %s"
 
 	wordsFlame     = "What is held, by call stack"
 	wordsFlameHelp = "A click or Enter makes a call as wide as the picture; Escape goes back. Arrow keys go from call to call."
-	wordsFlameSave = "Save it as a picture"
-	wordsFlameOut  = "Back out"
 
-	wordsHelps     = "What would help?"
-	wordsReplayed  = "The same requests from an empty cache, under other settings of the allocator: what they reserve at most, and above it the %s of the run. A click copies a setting."
-	wordsReplaying = "%d of %d settings replayed"
-	wordsDefault   = "PyTorch's default"
-	wordsAllFit    = "all find room"
-	wordsNoRoom    = "a request finds no room"
-	wordsCopyLine  = "Copy the setting"
-	wordsCopied    = "Copied: %s"
-	wordsToCopy    = "This browser copies nothing for a page; type %s"
+	wordsReplayed = "The same requests from an empty cache, under other settings of the allocator: what they reserve at most, and above it the %s of the run. A click copies a setting."
+	wordsDefault  = "PyTorch's default"
 
-	wordsShort       = "%s would have helped."                       // variable and value
-	wordsShortLess   = "%s would have reserved %s less in a replay." // variable and value
-	wordsRemedyFits  = "A replay with this finds room for all requests. Set it before the program starts:"
-	wordsRemedyLess  = "A replay with this reserves %s less than one with the settings of the run. Set it before the program starts:"
-	wordsCopy        = "Copy"
-	wordsStopReplays = "Stop"
-	wordsAtWork      = "Replaying…"
-	wordsGoOn        = "Replay the other %d"
-	wordsTooMany     = "No setting helps: %s too much is in use at once. Use a smaller batch, or recompute."
-	wordsEmptyCache  = "The free memory is in pieces. From an empty cache the same requests find room: call torch.cuda.empty_cache() before the step."
-	wordsPieces      = "The free memory is in pieces, and no setting that was replayed mends it. Use less."
-	wordsNoSetting   = "No setting of the allocator would reserve much less."
-	wordsUnrecorded  = "Whether a request failed is not recorded, nor can be known what settings would change and what grows. Call torch.cuda.memory._record_memory_history() before the step."
-	wordsInexact     = "No setting is advised: a replay of the settings of the run reserves %s, and %s was reserved (%s). Record from the start of the program."
-	wordsNoSegments  = "No setting is advised: %s is recorded as reserved and %s as in use, so segments are missing from the recording."
-	wordsOtherRules  = "No setting is advised: those of the run, %s, are not among what can be replayed."
+	wordsRemedyLess = "A replay with this reserves %s less than one with the settings of the run. Set it before the program starts:"
+	wordsTooMany    = "No setting helps: %s too much is in use at once. Use a smaller batch, or recompute."
+	wordsEmptyCache = "The free memory is in pieces. From an empty cache the same requests find room: call torch.cuda.empty_cache() before the step."
+	wordsUnrecorded = "Whether a request failed is not recorded, nor can be known what settings would change and what grows. Call torch.cuda.memory._record_memory_history() before the step."
+	wordsInexact    = "No setting is advised: a replay of the settings of the run reserves %s, and %s was reserved (%s). Record from the start of the program."
+	wordsNoSegments = "No setting is advised: %s is recorded as reserved and %s as in use, so segments are missing from the recording."
+	wordsOtherRules = "No setting is advised: those of the run, %s, are not among what can be replayed."
 
-	wordsGrows     = "What grows from step to step"
-	wordsFewSteps  = "Fewer than three steps can be told apart."
 	wordsNoTurns   = "No stack is of a backward or of an optimizer, so steps cannot be told."
 	wordsNoHistory = "Nothing tells without events."
-	wordsNoGrowth  = "Nothing grows over %s."
-	wordsGrowth    = "%s more with each of %s."
-	wordsPerStep   = "%s per step"
-	wordsKeptSoFar = "%s in %s so far"
 )
 
-// useNames are the names of what memory is for, by the order of draw.Use, and the
-// classes of their colours in bars and before words.
+// useNames are the names of uses of memory, in the order of draw.Use, with the CSS classes of their colours in bars and
+// in tables.
 var useNames = [...]struct{ class, by, name string }{
 	{"fix", "fixed", "weights"}, {"bwd", "backward", "gradients"}, {"opt", "fixed", "optimizer"},
 	{"fwd", "forward", "activations"},

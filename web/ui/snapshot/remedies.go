@@ -21,23 +21,23 @@ import (
 	"memtide/web/ui/mount"
 )
 
-// Remedies are what follows the pictures of a memory snapshot: what is held by call
-// stack, what other settings would have reserved, and what grows from step to step.
+// Remedies is the section below the pictures of a memory snapshot: the memory in use by call stack, replays with other
+// settings, and what grows from step to step.
 type Remedies struct {
 	S     *state.State
 	Hosts mount.Hosts
 }
 
-// Hidden reports whether there is nothing to tell yet.
+// Hidden reports whether the report is not known yet.
 func (c *Remedies) Hidden() bool { return report(c.S) == nil }
 
-// Head returns the heading of the flame graph, with the moment that it is of.
+// Head returns the heading of the flame graph, with its time.
 func (c *Remedies) Head() vugu.HTML {
 	if c.Hidden() {
 		return `<p class="sr" id="flame-help"></p>`
 	}
 	return vugu.HTML(fmt.Sprintf(`<div class="panel-head"><h2>%s</h2><span class="push"></span><button class="button small" type="button" data-do="flame-out">%s</button><button class="button small" type="button" data-do="flame-svg" title="%s">SVG</button></div><p class="note" data-testid="flame-moment">%s</p><p class="sr" id="flame-help">%s</p>`,
-		wordsFlame, wordsFlameOut, wordsFlameSave, moment(c.S), wordsFlameHelp))
+		wordsFlame, "Back out", "Save it as a picture", moment(c.S), wordsFlameHelp))
 }
 
 // FlameHeight returns the style of the graph's element.
@@ -56,16 +56,15 @@ func (c *Remedies) FlameLabel() string {
 	return wordsFlame
 }
 
-// Tried is a setting with what it reserves at most.
+// Tried is a setting that was replayed.
 type Tried struct {
-	Line             string // environment variable and value; empty: nothing is set
+	Line             string // environment variable and value; empty for the defaults
 	title, words     string
-	good, bad        bool    // it is the one that is advised; a request finds no room
-	before, reserved float64 // lengths of the bars, shares of the longest
+	good, bad        bool    // the setting is advised; with it a request finds no room
+	before, reserved float64 // the most reserved bytes of the run and of the replay, as shares of the longest bar
 }
 
-// tried returns the settings that have been replayed: the one that is advised first and
-// then those that find room for all and reserve least, once all are there.
+// tried returns the settings that have been replayed. When all are known, they are ordered by Tried.precedes.
 func (c *Remedies) tried() (out []Tried) {
 	r, d := report(c.S), c.S.Doctor()
 	most, advised := r.PeakReserved, ""
@@ -82,7 +81,7 @@ func (c *Remedies) tried() (out []Tried) {
 			x.title, x.Line = v.Setting, doctor.Line(v.Setting)
 		}
 		if v.Fits != nil {
-			x.words += ", " + map[bool]string{true: wordsAllFit, false: wordsNoRoom}[*v.Fits]
+			x.words += ", " + map[bool]string{true: "all find room", false: "a request finds no room"}[*v.Fits]
 			x.bad = !*v.Fits
 		}
 		x.good = advised != "" && x.Line == advised
@@ -94,7 +93,8 @@ func (c *Remedies) tried() (out []Tried) {
 	return out
 }
 
-// precedes reports whether a setting stands before another one.
+// precedes reports whether x comes before y: first the advised setting, then those that find room for all requests,
+// then those that reserve less.
 func (x *Tried) precedes(y *Tried) bool {
 	switch {
 	case x.good != y.good:
@@ -105,20 +105,19 @@ func (x *Tried) precedes(y *Tried) bool {
 	return x.reserved < y.reserved
 }
 
-// mostTried is how many settings stand there unfolded.
+// mostTried is the number of settings that are shown without unfolding.
 const mostTried = 5
 
-// Help returns what other settings would have reserved, and what to do. Everything in it is
-// escaped.
+// Help returns the advice and the replays, escaped.
 func (c *Remedies) Help() vugu.HTML {
 	if c.Hidden() {
 		return ""
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, `<h2>%s</h2><p data-testid="remedy" aria-live="polite">%s</p>`, wordsHelps,
+	fmt.Fprintf(&b, `<h2>What would help?</h2><p data-testid="remedy" aria-live="polite">%s</p>`,
 		html.EscapeString(advice(c.S)))
 	if line := html.EscapeString(line(c.S)); line != "" {
-		fmt.Fprintf(&b, `<p class="line"><code data-testid="remedy-line">%s</code><button class="button small" type="button" data-do="copy-line" data-arg="%[1]s">%s</button></p>`, line, wordsCopy)
+		fmt.Fprintf(&b, `<p class="line"><code data-testid="remedy-line">%s</code><button class="button small" type="button" data-do="copy-line" data-arg="%[1]s">Copy</button></p>`, line)
 	}
 	if report(c.S).Recorded == 0 {
 		return vugu.HTML(b.String())
@@ -136,25 +135,25 @@ func (c *Remedies) Help() vugu.HTML {
 		b.WriteString("</details>")
 	}
 	if n := len(all); c.S.Examining() == proto.PartReplay {
-		fmt.Fprintf(&b, `<p class="note">`+wordsReplaying+`</p>`, n, doctor.Settings)
+		fmt.Fprintf(&b, `<p class="note">%d of %d settings replayed</p>`, n, doctor.Settings)
 	}
 	b.WriteString("</div>")
 	return vugu.HTML(b.String())
 }
 
-// Under returns how replays are stopped and go on, and what went wrong.
+// Under returns what is below the replays: buttons that stop and resume them, and why they failed.
 func (c *Remedies) Under() vugu.HTML {
 	d := c.S.Doctor()
 	switch {
 	case c.Hidden():
 		return ""
 	case c.S.Examining() == proto.PartReplay:
-		return `<span class="working"><span class="spinner" aria-hidden="true"></span>` + wordsAtWork +
-			`<button class="button small" type="button" data-do="replays-stop">` + wordsStopReplays + `</button></span>`
+		return `<span class="working"><span class="spinner" aria-hidden="true"></span>Replaying…` +
+			`<button class="button small" type="button" data-do="replays-stop">Stop</button></span>`
 	case d.Failed != "":
 		return vugu.HTML(`<p class="note">` + html.EscapeString(format.Sentence(d.Failed)) + `</p>`)
 	case d.Stopped && d.Advice == nil:
-		return vugu.HTML(fmt.Sprintf(`<button class="unfold" type="button" data-do="replays-go">`+wordsGoOn+`</button>`, doctor.Settings-len(d.Replays)))
+		return vugu.HTML(fmt.Sprintf(`<button class="unfold" type="button" data-do="replays-go">Replay the other %d</button>`, doctor.Settings-len(d.Replays)))
 	}
 	return ""
 }
@@ -163,7 +162,7 @@ func share(part, whole engine.Bytes) float64 {
 	return float64(part) / math.Max(float64(whole), 1)
 }
 
-// html is a row: the setting, and the bars of the run and of the replay.
+// html writes the row of a setting, with bars of the run and of the replay.
 func (x *Tried) html(b *strings.Builder) {
 	class, bar, off := "", "bar-after", ""
 	if x.good {
@@ -176,22 +175,24 @@ func (x *Tried) html(b *strings.Builder) {
 		off = " disabled"
 	}
 	const width = 92
-	fmt.Fprintf(b, `<button class="gain" type="button" data-do="copy-line" data-arg="%s" title="%s"%s><span><b>%s</b><small class="%s">%s</small></span><svg viewBox="0 0 %d 18" aria-hidden="true"><rect class="bar-now" y="2" width="%.1f" height="5"/><rect class="%s" y="10" width="%.1f" height="6"/></svg></button>`,
-		x.Line, wordsCopyLine, off, x.title, class, x.words, width, width*x.before, bar, math.Max(width*x.reserved, 2))
+	fmt.Fprintf(b, `<button class="gain" type="button" data-do="copy-line" data-arg="%s" title="Copy the setting"%s><span><b>%s</b><small class="%s">%s</small></span><svg viewBox="0 0 %d 18" aria-hidden="true"><rect class="bar-now" y="2" width="%.1f" height="5"/><rect class="%s" y="10" width="%.1f" height="6"/></svg></button>`,
+		x.Line, off, x.title, class, x.words, width, width*x.before, bar, math.Max(width*x.reserved, 2))
 }
 
 // LineCopied says that a line was copied.
-func LineCopied(line string) string { return fmt.Sprintf(wordsCopied, line) }
+func LineCopied(line string) string { return fmt.Sprintf("Copied: %s", line) }
 
-// LineToType says that the browser copies nothing.
-func LineToType(line string) string { return fmt.Sprintf(wordsToCopy, line) }
+// LineToType says that the browser does not let the page copy.
+func LineToType(line string) string {
+	return fmt.Sprintf("This browser copies nothing for a page; type %s", line)
+}
 
-// Growth reports whether anything grows, and what. Everything in it is escaped.
+// Growth returns what grows from step to step, escaped.
 func (c *Remedies) Growth() vugu.HTML {
 	if c.Hidden() {
 		return ""
 	}
-	r, text, rows := report(c.S), wordsFewSteps, ""
+	r, text, rows := report(c.S), "Fewer than three steps can be told apart.", ""
 	g := r.Growth
 	switch {
 	case r.Recorded == 0:
@@ -199,22 +200,22 @@ func (c *Remedies) Growth() vugu.HTML {
 	case !r.Trains:
 		text = wordsNoTurns
 	case g != nil:
-		text = fmt.Sprintf(wordsNoGrowth, profiles.Count(g.Steps, "step"))
+		text = fmt.Sprintf("Nothing grows over %s.", profiles.Count(g.Steps, "step"))
 	}
 	if g != nil && len(g.Leaks) > 0 {
-		text = fmt.Sprintf(wordsGrowth, format.Bytes(g.PerStep), profiles.Count(g.Steps, "step"))
+		text = fmt.Sprintf("%s more with each of %s.", format.Bytes(g.PerStep), profiles.Count(g.Steps, "step"))
 		for _, l := range g.Leaks {
 			rows += fmt.Sprintf(`<tr class="by-%s"><th scope="row">%s</th><td>%s</td><td>%s</td></tr>`,
 				useNames[known.UseOf(l.Category)].by, html.EscapeString(l.Site),
-				fmt.Sprintf(wordsPerStep, format.Bytes(l.PerStep)),
-				fmt.Sprintf(wordsKeptSoFar, format.Bytes(l.Bytes), profiles.Count(l.Count, "buffer")))
+				fmt.Sprintf("%s per step", format.Bytes(l.PerStep)),
+				fmt.Sprintf("%s in %s so far", format.Bytes(l.Bytes), profiles.Count(l.Count, "buffer")))
 		}
 		rows = `<table class="parts"><tbody>` + rows + `</tbody></table>`
 	}
-	return vugu.HTML(`<h2>` + wordsGrows + `</h2><p data-testid="growth">` + text + `</p>` + rows)
+	return vugu.HTML(`<h2>What grows from step to step</h2><p data-testid="growth">` + text + `</p>` + rows)
 }
 
-// FlameSentence says what the keyboard is at.
+// FlameSentence describes the call that the keyboard has marked.
 func FlameSentence(s *state.State) string {
 	if m := s.Flame(); m != nil {
 		return m.Sentence(s.Flame().Marked())
@@ -222,7 +223,7 @@ func FlameSentence(s *state.State) string {
 	return ""
 }
 
-// FlameFile returns the flame graph as a picture; false if there is none.
+// FlameFile returns the flame graph as a picture. It returns false if there is no flame graph.
 func FlameFile(s *state.State) (export.File, bool) {
 	m := s.Flame()
 	if m == nil {

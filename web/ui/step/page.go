@@ -1,5 +1,5 @@
-// Package step is what is told of a whole training step of a language model below its answer:
-// its controls, its phases and ranks, and what would change it.
+// Package step shows a whole training step of a language model: its controls, its phases and ranks, and the
+// changes that would help.
 package step
 
 import (
@@ -12,39 +12,34 @@ import (
 	"memtide/wasm/proto"
 	"memtide/web/format"
 	"memtide/web/state"
-	"memtide/web/ui/answer"
 	"memtide/web/ui/mount"
 )
 
-// View is a whole training step of a language model: does it train on these cards, what
-// fills them and when, and what would change that.
+// View is the part of the page about a training step, below its answer.
 type View struct {
 	S     *state.State
 	Hosts mount.Hosts
 }
 
-// reply returns what is known; nil before anything is.
+// reply returns the answer about the step so far, or nil.
 func (c *View) reply() *proto.Stepped { return c.S.Step.Shown }
 
-// pictured returns what the pictures show: the answer, or what another rank holds.
-func (c *View) pictured() *proto.Stepped { return answer.Pictured(c.S) }
-
-// Number is a question that is answered by a number, and a way on.
+// Number is a button with a question and its answer, a number, that sets an option to the number.
 type Number struct {
 	ID, Do, Arg, Value string
 	question, answer   string
-	Off                bool // there is nothing to press
+	Off                bool // the button is disabled
 
 	_ [0]func() // never compared, see choice.Field
 }
 
-// HTML returns what stands on its button.
+// HTML returns the content of the button.
 func (a Number) HTML() vugu.HTML {
 	return vugu.HTML("<span>" + html.EscapeString(a.question) + "</span><b>" + html.EscapeString(a.answer) + "</b>")
 }
 
-// Answers returns the most and the fewest that fit, each to be taken by a click, and the
-// step's schedule.
+// Answers returns the buttons with the longest sequence, the most sequences and the fewest cards that fit, and the
+// button that opens the step as a chain.
 func (c *View) Answers() []Number {
 	var r proto.Stepped
 	if c.reply() != nil {
@@ -77,7 +72,7 @@ func (c *View) Answers() []Number {
 	}
 }
 
-// changed says how a step's time differs.
+// changed returns how much longer the time then is than now.
 func changed(now, then time.Duration) string {
 	if now <= 0 {
 		return ""
@@ -88,8 +83,7 @@ func changed(now, then time.Duration) string {
 	return "no slower"
 }
 
-// element returns an element with attributes, as pairs of names and values, and what is in it:
-// elements, HTML, or text.
+// element returns an element. attrs are pairs of names and values; in is the content: elements, HTML or text.
 func element(tag string, attrs []string, in ...any) *vugu.VGNode {
 	n := &vugu.VGNode{Type: vugu.ElementNode, Data: tag}
 	for i := 0; i < len(attrs); i += 2 {
@@ -110,15 +104,13 @@ func element(tag string, attrs []string, in ...any) *vugu.VGNode {
 	return n
 }
 
-// attr are attributes of an element.
 func attr(pairs ...string) []string { return pairs }
 
-// property sets a property of an element, also where a person has changed it since.
+// property sets a property of an element, which an attribute does not do once a person has changed the value.
 func property(n *vugu.VGNode, name, value string) {
 	n.Prop = append(n.Prop, vugu.VGProperty{Key: name, JSONVal: vjson.RawMessage(value)})
 }
 
-// span returns a span of a class and a style with a text.
 func span(class, style, title, text string) string {
 	out := `<span class="` + class + `"`
 	if style != "" {
@@ -130,7 +122,7 @@ func span(class, style, title, text string) string {
 	return out + ">" + text + "</span>"
 }
 
-// hidden hides an element.
+// hidden hides n if is is true, and returns n.
 func hidden(n *vugu.VGNode, is bool) *vugu.VGNode {
 	if is {
 		n.Attr = append(n.Attr, vugu.VGAttribute{Key: "hidden", Val: "hidden"})
@@ -138,13 +130,13 @@ func hidden(n *vugu.VGNode, is bool) *vugu.VGNode {
 	return n
 }
 
-// fold returns the line of something that unfolds.
+// fold returns the visible line of a folded section.
 func fold(title, hint string) *vugu.VGNode {
 	return element("summary", attr("class", "fold-head"),
 		vugu.HTML("<h2>"+title+`</h2>`+span("hint", "", "", html.EscapeString(hint))))
 }
 
-// button is one that can be off.
+// button returns a button, which is disabled if off is true.
 func button(attrs []string, off bool, in vugu.HTML) *vugu.VGNode {
 	if attrs = append(attrs, "type", "button"); off {
 		attrs = append(attrs, "disabled", "disabled")
@@ -152,63 +144,38 @@ func button(attrs []string, off bool, in vugu.HTML) *vugu.VGNode {
 	return element("button", attrs, in)
 }
 
-// The words about training steps.
+// The texts about training steps.
 const (
-	wordsNotTried = "Not all changes were tried: it was stopped."
-
-	wordsOverhead = "allocator"
-	wordsCUDA     = "CUDA and collectives"
-	wordsExplore  = "What to keep, compute again or move"
-
+	wordsExplore       = "What to keep, compute again or move"
 	wordsNone          = "none fits"
 	wordsNoneSure      = "none for sure"
-	wordsWould         = "What would make it fit"
-	wordsChanges       = "What would help"
 	wordsTurned        = "Reserved with CUDA, against what a card has, and the time of the step. Click to take it."
-	wordsNoChange      = "Nothing of what was tried helps."
-	wordsNoFix         = "No combination of up to four changes was found that makes it fit."
-	wordsPolicies      = "Policies of frameworks"
 	wordsPoliciesHint  = "what their switches keep, compute again or move, each played, beside the optimum of whole blocks"
-	wordsNearest       = "nearest published run, reserved"
 	wordsNearestPlayed = "the same run, played here"
-	wordsNearestLine   = "; the nearest published run is met to %s"
-	wordsByPhase       = "What fills the card, phase by phase"
 	wordsPhaseNote     = "The most that is allocated in each phase."
 	wordsForProgram    = "for the program: %s" // memory of a card without CUDA's
 
 	wordsRanks       = "Every rank at its peak"
 	wordsRanksWait   = "On average a rank waits %s of the passes' time. A click on a rank shows its pictures."
 	wordsPasses      = "Ranks of the pipeline"
-	wordsRank        = "Rank %d"
-	wordsInFlight    = "%d in flight"
 	wordsFoldedRanks = "Ranks %d to %d: %s to %s"
 
 	wordsEqualWork  = "time for equal work"
 	wordsOrders     = "Schedules of the pipeline"
 	wordsOrdersHint = "every order of passes, each played with its memory; where none is chosen the fastest that fits is taken"
+	wordsLanes      = "A lane is a rank, all on one axis of time: forwards blue, backwards green, those of the weights darker. The line is the end of the step as it is."
+	wordsPassesHelp = "Left and right: the next pass or idle time of the rank. Up and down: the same moment on the next rank. Enter: what led to it. Plus, minus and 0: zoom."
+	wordsPassesAsk  = "A click on idle time says why the rank waits, and leads to the cause. Forwards are blue, backwards green, with lines where they are those of the weights; numbers are micro batches."
+	wordsPassesSave = "save the picture as SVG"
+	wordsIdleHead   = `<thead><tr><th scope="col">Rank</th><th scope="col">works</th><th scope="col">idle before its first pass</th><th scope="col">between passes</th><th scope="col">after its last</th></tr></thead><tbody>`
+	wordsPassHead   = `<thead><tr><th scope="col">Micro batch</th><th scope="col">pass</th><th scope="col">stage</th><th scope="col">starts</th><th scope="col">ends</th><th scope="col">waits before it</th><th scope="col">on the critical path</th></tr></thead><tbody>`
 
-	wordsLanes = "A lane is a rank, all on one axis of time: forwards blue, backwards green, those of the weights darker. The line is the end of the step as it is."
-
-	wordsPassesHelp  = "Left and right: the next pass or idle time of the rank. Up and down: the same moment on the next rank. Enter: what led to it. Plus, minus and 0: zoom."
-	wordsPassesAsk   = "A click on idle time says why the rank waits, and leads to the cause. Forwards are blue, backwards green, with lines where they are those of the weights; numbers are micro batches."
-	wordsFollow      = "Follow the cause"
-	wordsWholeStep   = "Whole step"
-	wordsPassesSave  = "save the picture as SVG"
-	wordsPassesTable = "As a table"
-	wordsIdleTable   = "What ranks do"
-	wordsIdleHead    = `<thead><tr><th scope="col">Rank</th><th scope="col">works</th><th scope="col">idle before its first pass</th><th scope="col">between passes</th><th scope="col">after its last</th></tr></thead><tbody>`
-	wordsPassTable   = "Passes of rank %d"
-	wordsPassHead    = `<thead><tr><th scope="col">Micro batch</th><th scope="col">pass</th><th scope="col">stage</th><th scope="col">starts</th><th scope="col">ends</th><th scope="col">waits before it</th><th scope="col">on the critical path</th></tr></thead><tbody>`
-
-	wordsAssumed     = "Everything that is assumed"
-	wordsAsUsual     = "as the program does"
 	wordsOriginLine  = "%s exact, %s read in code; times are estimates"
 	wordsSent        = "the step's requests, sent through PyTorch's caching allocator by its default and with expandable segments"
 	wordsBusyExperts = "the range holds what was measured, up to 21 % above equal shares"
-	wordsContextWhy  = "a fixed size, to be changed above"
 	wordsTimeWhy     = "operations and bytes by the rates of the card and shares of them that were measured elsewhere"
 )
 
-// changeFits say what a change comes to where it does not fit now.
+// changeFits are the results of changes of a step that does not fit.
 var changeFits = map[proto.Fit]string{proto.Fits: "fits", proto.Unsure: "may fit",
 	proto.FitsNot: "not enough by itself"}

@@ -11,25 +11,25 @@ import (
 	"memtide/profiles/llm/ask"
 	"memtide/wasm/proto"
 	"memtide/web/format"
+	"memtide/web/ui/answer"
 	"memtide/web/ui/panel"
 )
 
-// Column is a phase of a step: what is allocated at its peak, as a stack, which the
-// style sheet lays down where there is little width.
+// Column is a bar of the memory at the peak of a phase. The style sheet makes it horizontal on narrow screens.
 type Column struct {
 	Name, Label, About string
 	Class              string // "most" for the phase of the peak
 	Parts              []panel.Piece
 }
 
-// tallest returns what the height of the columns stands for.
+// tallest returns the bytes of the height of the columns.
 func (c *View) tallest() engine.Bytes {
 	return max(c.reply().Allocated, c.reply().Memory-c.reply().Context, 1)
 }
 
 // Phases returns the columns, in the order of the step.
 func (c *View) Phases() (out []Column) {
-	r := c.pictured()
+	r := answer.Pictured(c.S)
 	if r == nil {
 		return nil
 	}
@@ -51,7 +51,7 @@ func (c *View) Phases() (out []Column) {
 	return out
 }
 
-// largest names the two largest uses of a phase.
+// largest returns the two largest uses of memory in a phase.
 func largest(parts []proto.StepPart) string {
 	var first, second proto.StepPart
 	for _, p := range parts {
@@ -69,7 +69,7 @@ func largest(parts []proto.StepPart) string {
 	return text
 }
 
-// AssumedLine says what of the assumptions is not as usual.
+// AssumedLine returns the assumptions that a person has changed.
 func (c *View) AssumedLine() string {
 	var out []string
 	for _, w := range c.Assumed() {
@@ -78,24 +78,25 @@ func (c *View) AssumedLine() string {
 		}
 	}
 	if len(out) == 0 {
-		return wordsAsUsual
+		return "as the program does"
 	}
 	return strings.Join(out, " · ")
 }
 
-// OriginLine counts the bytes by how they are known.
+// OriginLine returns the bytes that are exact and those that were read in code, and the error of the nearest published
+// run.
 func (c *View) OriginLine() string {
 	if c.reply() == nil {
 		return ""
 	}
 	sums := map[proto.Origin]engine.Bytes{}
-	r := c.pictured()
+	r := answer.Pictured(c.S)
 	for _, p := range r.Phases[r.Phase].Parts {
 		sums[p.Origin] += p.Bytes
 	}
 	line := fmt.Sprintf(wordsOriginLine, format.Bytes(sums[proto.Exact]), format.Bytes(sums[proto.CodeRead]))
 	if n := r.Nearest; n != nil {
-		line += fmt.Sprintf(wordsNearestLine, signedPercent(n.Percent))
+		line += fmt.Sprintf("; the nearest published run is met to %s", signedPercent(n.Percent))
 	}
 	return line
 }
@@ -105,7 +106,7 @@ func signedPercent(p float64) string {
 	return strings.Replace(fmt.Sprintf("%+.1f %%", p), "-", "−", 1)
 }
 
-// nearestWords say what was run, and in what the step here differs from that.
+// nearestWords describes a published run, and its differences from the present step.
 func nearestWords(n *proto.StepMeasured) string {
 	out := []string{ask.Title(n.Model)}
 	for i := range ask.Options {
@@ -127,10 +128,9 @@ func nearestWords(n *proto.StepMeasured) string {
 	return text + "; here differs: " + strings.Join(differs, ", ")
 }
 
-// Origins returns a table of every part at the peak, and of what stands beside it, with where
-// its number comes from.
+// Origins returns a table of the parts at the peak and of the other numbers, with the origin of each.
 func (c *View) Origins() vugu.HTML {
-	r := c.pictured()
+	r := answer.Pictured(c.S)
 	if r == nil {
 		return ""
 	}
@@ -147,7 +147,7 @@ func (c *View) Origins() vugu.HTML {
 	if r.Experts {
 		row("how busy the experts are", "–", proto.Assumed, wordsBusyExperts)
 	}
-	row(wordsCUDA, format.Bytes(r.Context), proto.Assumed, wordsContextWhy)
+	row("CUDA and collectives", format.Bytes(r.Context), proto.Assumed, "a fixed size, to be changed above")
 	row("parameters", format.Count(int(r.Params)), proto.Exact, "counted by the shapes of the weights")
 	time := format.Duration(r.Time) + "; too few published runs to say how far off"
 	if r.TimeHigh > 0 {
@@ -158,7 +158,7 @@ func (c *View) Origins() vugu.HTML {
 	row("the program", ask.WordsIn(c.S.Choice.StepArgs, "program", ask.Value(c.S.Choice.StepArgs, "program")),
 		proto.CodeRead, r.Program)
 	if n := r.Nearest; n != nil {
-		row(wordsNearest, format.Bytes(n.Bytes), proto.Measured, nearestWords(n))
+		row("nearest published run, reserved", format.Bytes(n.Bytes), proto.Measured, nearestWords(n))
 		fmt.Fprintf(&b, `<tr><th scope="row">%s</th><td>%s</td><td>%s</td><td><a href="%s" rel="noreferrer">%s</a></td></tr>`, wordsNearestPlayed, format.Range(n.Low, n.High), signedPercent(n.Percent), html.EscapeString(n.URL), html.EscapeString(n.Where))
 	}
 	b.WriteString("</tbody></table>")

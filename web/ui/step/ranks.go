@@ -22,8 +22,8 @@ import (
 	"memtide/web/ui/panel"
 )
 
-// Ranks returns the ranks of a pipeline, a row each: what lies there at its peak against what
-// a card has for the program. Empty without a pipeline.
+// Ranks returns a row for each rank of a pipeline, with a bar of its memory at the peak and a mark at the memory
+// of the card without CUDA. It is empty without a pipeline.
 func (c *View) Ranks() vugu.HTML {
 	r := c.reply()
 	if r == nil || len(r.Ranks) == 0 {
@@ -46,20 +46,21 @@ func (c *View) Ranks() vugu.HTML {
 	return vugu.HTML(b.String())
 }
 
-// Of more than mostRankRows ranks all but the first and last few, the fullest and the chosen one are folded.
+// If there are more than mostRankRows ranks, all are folded except the first and last rankRows, the fullest and the
+// chosen one.
 const (
 	mostRankRows = 16
 	rankRows     = 4
 )
 
-// folded reports whether a rank is one of those that are folded.
+// folded reports whether rank i is folded.
 func (c *View) folded(i int) bool {
 	r := c.reply()
 	return len(r.Ranks) > mostRankRows && i >= rankRows && i < len(r.Ranks)-rankRows && i != r.Full &&
 		i != c.S.Step.Rank()
 }
 
-// foldedRanks returns the rows of the ranks from i up to end behind a line that says how much they need.
+// foldedRanks returns the rows of the ranks from i to end-1, folded under a line with the range of what they need.
 func (c *View) foldedRanks(i, end int, whole engine.Bytes) string {
 	least, most := engine.NoLimit, engine.Bytes(0)
 	var rows strings.Builder
@@ -71,7 +72,7 @@ func (c *View) foldedRanks(i, end int, whole engine.Bytes) string {
 		format.Bytes(least), format.Bytes(most), rows.String())
 }
 
-// rankRow returns the row of a rank; the bar has the given bytes from end to end.
+// rankRow returns the row of rank i. whole is the bytes of the whole bar.
 func (c *View) rankRow(i int, whole engine.Bytes) string {
 	r := c.reply()
 	rank, class := &r.Ranks[i], ""
@@ -80,7 +81,7 @@ func (c *View) rankRow(i int, whole engine.Bytes) string {
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, `<li class="%s"><button type="button" data-do="step-rank" data-index="%d" aria-pressed="%t"><b>%s</b><small>%s</small></button><span class="rank-bar">`,
-		class, i, i == c.S.Step.Rank(), fmt.Sprintf(wordsRank, i), html.EscapeString(rankWords(rank)))
+		class, i, i == c.S.Step.Rank(), fmt.Sprintf("Rank %d", i), html.EscapeString(rankWords(rank)))
 	at := engine.Bytes(0)
 	for _, p := range rank.Phases[rank.Phase].Parts {
 		b.WriteString(span("part "+string(p.Kind), panel.Stretch(at, at+p.Bytes, whole),
@@ -88,23 +89,23 @@ func (c *View) rankRow(i int, whole engine.Bytes) string {
 		at += p.Bytes
 	}
 	b.WriteString(span("part alloc", panel.Stretch(at, max(rank.High, at), whole),
-		wordsOverhead+" "+format.Bytes(max(rank.High-at, 0)), "") + span("rank-mark",
+		"allocator "+format.Bytes(max(rank.High-at, 0)), "") + span("rank-mark",
 		panel.Place(r.Memory-r.Context, whole), "", ""))
 	fmt.Fprintf(&b, `</span><span class="rank-bytes">%s</span></li>`, format.Bytes(rank.High))
 	return b.String()
 }
 
-// rankWords say what a rank has and holds.
+// rankWords returns the layers of a rank and its micro batches in flight.
 func rankWords(r *proto.StepRank) string {
 	layers := strings.ReplaceAll(r.Layers, "-", "–")
 	word := "layers "
 	if !strings.ContainsAny(layers, "–,") {
 		word = "layer "
 	}
-	return word + layers + ", " + fmt.Sprintf(wordsInFlight, r.InFlight)
+	return word + layers + ", " + fmt.Sprintf("%d in flight", r.InFlight)
 }
 
-// RanksNote says in which order the passes run, and how long ranks wait.
+// RanksNote returns the order of the passes and the share of time that ranks wait.
 func (c *View) RanksNote() string {
 	r := c.reply()
 	if r == nil || len(r.Ranks) == 0 {
@@ -113,7 +114,7 @@ func (c *View) RanksNote() string {
 	return format.Capital(r.Order) + ". " + fmt.Sprintf(wordsRanksWait, format.Share(r.Idle))
 }
 
-// Orders returns the schedules of the pipeline, a row each; the one that was taken cannot be pressed.
+// Orders returns a row for each schedule of the pipeline. That of the present one is not a button.
 func (c *View) Orders() (out []Row) {
 	r := c.reply()
 	if r == nil || len(r.Orders) == 0 {
@@ -129,7 +130,6 @@ func (c *View) Orders() (out []Row) {
 	return c.scaled(out)
 }
 
-// ranksView returns the ranks under their title.
 func (c *View) ranksView() *vugu.VGNode {
 	n := element("section", attr("class", "ranks", "aria-labelledby", "ranks-title"), c.passesView(),
 		element("h2", attr("id", "ranks-title"), wordsRanks), element("p", attr("class", "note"), c.RanksNote()),
@@ -137,8 +137,7 @@ func (c *View) ranksView() *vugu.VGNode {
 	return hidden(n, c.Ranks() == "" || c.S.Step.Failed != "")
 }
 
-// passesView returns the picture of a pipeline's ranks, with what is said of what is selected in it and
-// a table of the same.
+// passesView returns the picture of the passes of a pipeline, with a sentence about the selection and a table.
 func (c *View) passesView() []*vugu.VGNode {
 	x, label, made, height := c.S.Passes(), wordsPasses, "", 0.0
 	if x != nil {
@@ -152,16 +151,16 @@ func (c *View) passesView() []*vugu.VGNode {
 	why := element("div", attr("class", "passes-why"),
 		element("p", attr("data-testid", "pass-why"),
 			vugu.HTML(html.EscapeString(cmp.Or(PassSentence(c.S), wordsPassesAsk)))),
-		button(attr("class", "button small", "data-do", "pass-follow"), !c.follows(), wordsFollow),
-		button(attr("class", "button small", "data-do", "pass-whole"), c.S.View.To == 0, wordsWholeStep),
+		button(attr("class", "button small", "data-do", "pass-follow"), !c.follows(), "Follow the cause"),
+		button(attr("class", "button small", "data-do", "pass-whole"), c.S.View.To == 0, "Whole step"),
 		button(attr("class", "button small", "data-do", "passes-svg", "title", wordsPassesSave), x == nil, "SVG"))
 	return []*vugu.VGNode{picture, element("p", attr("class", "sr", "id", "passes-help"), wordsPassesHelp),
 		element("p", attr("class", "note"), made), why,
-		element("details", attr("class", "passes-table"), element("summary", nil, wordsPassesTable),
+		element("details", attr("class", "passes-table"), element("summary", nil, "As a table"),
 			element("div", attr("data-testid", "passes-table"), vugu.HTML(c.passesTable())))}
 }
 
-// PassSentence says what is selected in the picture of a pipeline, and why it is so.
+// PassSentence describes the selection in the picture of a pipeline, with its cause.
 func PassSentence(s *state.State) string {
 	x := s.Passes()
 	if x == nil {
@@ -170,22 +169,22 @@ func PassSentence(s *state.State) string {
 	return strings.Join(x.Why(s.View.Selected), " ")
 }
 
-// follows reports whether there is a cause to follow.
+// follows reports whether the selection has a cause to follow.
 func (c *View) follows() bool {
 	x, t := c.S.Passes(), c.S.View.Selected
 	return x != nil && len(x.Why(t)) > 0 && x.Follow(t) != t
 }
 
-// mostPasses is how many passes of a rank the table has: those around the selected one.
+// mostPasses is the largest number of passes of a rank in the table: those around the selected one.
 const mostPasses = 100
 
-// passesTable returns the ranks with why they are idle, and passes of the rank that is shown.
+// passesTable returns a table of the idle times of the ranks, and a table of the passes of the shown rank.
 func (c *View) passesTable() string {
 	x := c.S.Passes()
 	if x == nil {
 		return ""
 	}
-	text := `<table class="parts"><caption>` + wordsIdleTable + "</caption>" + wordsIdleHead
+	text := `<table class="parts"><caption>What ranks do</caption>` + wordsIdleHead
 	row := func(first int, cells ...string) {
 		text += `<tr><th scope="row">` + strconv.Itoa(first) + "</th><td>" + strings.Join(cells, "</td><td>") +
 			"</td></tr>"
@@ -201,7 +200,7 @@ func (c *View) passesTable() string {
 		from = max(from, min(c.S.View.Selected.Index-mostPasses/2, to-mostPasses))
 	}
 	to = min(to, from+mostPasses)
-	text += `</tbody></table><table class="parts"><caption>` + fmt.Sprintf(wordsPassTable, at) + "</caption>" +
+	text += `</tbody></table><table class="parts"><caption>` + fmt.Sprintf("Passes of rank %d</caption>", at) +
 		wordsPassHead
 	for n := from; n < to; n++ {
 		p, _ := x.Pass(n)
@@ -215,7 +214,7 @@ func (c *View) passesTable() string {
 	return text + "</tbody></table>"
 }
 
-// PassesFile returns the picture of a pipeline as a file; false without one.
+// PassesFile returns the picture of a pipeline as a file. It returns false without a pipeline.
 func PassesFile(s *state.State) (export.File, bool) {
 	x := s.Passes()
 	if x == nil {

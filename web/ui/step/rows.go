@@ -18,55 +18,53 @@ import (
 	"memtide/web/ui/panel"
 )
 
-// Row is a change of a training step as it is read: a button that takes it over. The
-// row of the step as it is has no Arg.
+// Row is a change of a training step: a button that applies it.
 type Row struct {
-	Arg   string // of rowLists
-	Index int    // in its list
+	Arg   string // the list of the change, such as input.FixRow; empty for the present step
+	Index int    // in that list
 
 	title, about string
 	lanes        string // SVG of a schedule
 	bytes, time  string
 	fit          proto.Fit
-	now          bool    // the step as it is
-	after, mark  float64 // the bytes and what a card has, shares of the longest bar
+	now          bool    // this is the present step
+	after, mark  float64 // needed bytes and memory of the card, as shares of the longest bar
 
 	_ [0]func() // never compared, see choice.Field
 }
 
-// mostRows is how many changes are shown.
+// mostRows is the largest number of changes in Rows.
 const mostRows = 10
 
-// fixing reports whether bytes are what is missing.
+// fixing reports whether the present step may not fit.
 func (c *View) fixing() bool { return c.reply() != nil && c.reply().Fit != proto.Fits }
 
-// Title returns what the rows answer.
+// Title returns the question that the rows answer.
 func (c *View) Title() string {
 	if c.fixing() {
-		return wordsWould
+		return "What would make it fit"
 	}
-	return wordsChanges
+	return "What would help"
 }
 
-// Note says that changes are still being looked for, or that there are none.
+// Note says that changes are still being tried, or that no change helps.
 func (c *View) Note() string {
 	switch r := c.reply(); {
 	case c.S.Step.Failed != "":
 		return ""
 	case (r == nil || r.Done < 3) && c.S.Step.Ended != state.NotEnded:
-		return wordsNotTried
+		return "Not all changes were tried: it was stopped."
 	case r == nil || r.Done < 3:
 		return "…"
 	case len(r.Fixes)+len(r.Changes) == 0:
-		return wordsNoChange
+		return "Nothing of what was tried helps."
 	case c.fixing() && len(r.Fixes) == 0:
-		return wordsNoFix
+		return "No combination of up to four changes was found that makes it fit."
 	}
 	return ""
 }
 
-// Rows returns the step as it is, what makes it fit, and the other changes by themselves, best
-// first.
+// Rows returns the present step, the changes that make it fit, and the other single changes, best first.
 func (c *View) Rows() (out []Row) {
 	r := c.reply()
 	if r == nil {
@@ -88,10 +86,10 @@ func (c *View) Rows() (out []Row) {
 	return c.scaled(out)
 }
 
-// lineRows is how many changes a line says.
+// lineRows is the largest number of changes in Line.
 const lineRows = 3
 
-// Line returns the first rows in a sentence, or the empty string if there are none.
+// Line returns the first changes in a sentence, or "" if there are no changes.
 func (c *View) Line() string {
 	var list []string
 	for _, o := range c.Rows() {
@@ -112,7 +110,7 @@ func (c *View) Line() string {
 	return strings.TrimSuffix(c.Title(), "?") + ": " + strings.Join(list, ", ")
 }
 
-// row returns a change that can be taken over.
+// row returns the row of x, the change with index i in list.
 func (c *View) row(x *proto.StepChange, list string, i int) Row {
 	r := c.reply()
 	o := Row{Arg: list, Index: i, title: format.Capital(strings.Join(x.Names, " + ")),
@@ -122,7 +120,7 @@ func (c *View) row(x *proto.StepChange, list string, i int) Row {
 		o.about = changeFits[x.Fit]
 	}
 	if now, then := tokens(c.S.Choice.StepArgs), tokens(x.Args); x.Time > 0 && now > 0 &&
-		then != now { // more or less is done in a step
+		then != now { // the steps do not do the same work
 		o.time = changed(r.Time, time.Duration(float64(x.Time)*now/then))
 		o.about = strings.TrimPrefix(o.about+", "+wordsEqualWork, ", ")
 	}
@@ -132,7 +130,7 @@ func (c *View) row(x *proto.StepChange, list string, i int) Row {
 	return o
 }
 
-// tokens returns how many tokens of a step args ask for on one copy of the model.
+// tokens returns the tokens of a step on one copy of the model, or 0 if they are not known.
 func tokens(args engine.Args) float64 {
 	all := 1.0
 	for _, name := range []string{"batch", "seq", "accumulate"} {
@@ -145,7 +143,7 @@ func tokens(args engine.Args) float64 {
 	return all
 }
 
-// scaled makes bytes shares of the longest bar.
+// scaled turns the bytes in rows into shares of the longest bar.
 func (c *View) scaled(rows []Row) []Row {
 	most := float64(max(c.reply().Memory, 1))
 	for _, o := range rows {
@@ -157,7 +155,7 @@ func (c *View) scaled(rows []Row) []Row {
 	return rows
 }
 
-// Policies returns what frameworks offer, a row each, in their own words.
+// Policies returns a row for each policy of frameworks, with its name there.
 func (c *View) Policies() (out []Row) {
 	r := c.reply()
 	if r == nil {
@@ -171,14 +169,14 @@ func (c *View) Policies() (out []Row) {
 	return c.scaled(out)
 }
 
-// HTML returns what stands in a row.
+// HTML returns the content of a row.
 func (o Row) HTML() vugu.HTML {
 	return vugu.HTML(fmt.Sprintf(`<span><b>%s</b><small>%s</small></span>%s<span class="%s">%s</span><span>%s</span>`,
 		html.EscapeString(o.title), html.EscapeString(o.about), o.lanes+o.bar(), o.fit, html.EscapeString(o.bytes),
 		html.EscapeString(o.time)))
 }
 
-// bar returns the bytes with the line of what a card has.
+// bar returns the bar of the needed bytes, with a mark at the memory of the card.
 func (o Row) bar() string {
 	class := "turn-" + string(o.fit)
 	if o.now {
@@ -189,19 +187,18 @@ func (o Row) bar() string {
 		class, max(width*o.after, 2), min(width*o.mark, width-1))
 }
 
-// Word is a control of a training step: one of its options, with the words of the
-// sentence around it.
+// Word is the control of an option of a training step, with the words around it in the sentence.
 type Word struct {
 	Name, Label   string
 	Before, After string
 	Value         string
 	Min, Max      int
-	Options       []panel.Option // nil of a number
-	Groups        []panel.Group  // of a card, instead
+	Options       []panel.Option // nil for a number or a card
+	Groups        []panel.Group  // for a card
 }
 
-// said are the options that stand in the sentence of the case, with the words before
-// them and behind them, the last ones behind a 1; the others are assumptions.
+// said are the options in the sentence of the case, with the words before and after them; one is the word after the
+// value 1. The other options are assumptions.
 var said = []struct{ name, before, after, one string }{
 	{"batch", "at", "sequences", "sequence"}, {"seq", "of", "tokens", "token"}, {"frames", "of", "frames", "frame"},
 	{"height", "of", "", ""}, {"width", "×", "", ""}, {"optimizer", "in bf16 with", "", ""},
@@ -213,13 +210,13 @@ var said = []struct{ name, before, after, one string }{
 	{"accumulate", "with", "micro batches", "micro batch"},
 }
 
-// sentenceIf are options that stand in the sentence only where another one is not as usual.
+// sentenceIf are options that are in the sentence only if another option does not have its default.
 var sentenceIf = map[string]string{"shard": "gpus", "pp": "pp", "schedule": "pp", "accumulate": "pp",
 	"lora": "lora", "base": "base", "swap-blocks": "swap-blocks"}
 
-// inSentence reports whether an option stands in the sentence.
+// inSentence reports whether an option is in the sentence.
 func inSentence(args engine.Args, name string) bool {
-	if name == "seq" || ask.Pictured(name) { // tokens are counted, or made of frames and their sides
+	if name == "seq" || ask.Pictured(name) { // the number of tokens follows from seq, or from frames and their sides
 		return (name == "seq") == (args["height"] == "")
 	}
 	for _, w := range said {
@@ -228,9 +225,9 @@ func inSentence(args engine.Args, name string) bool {
 				return false
 			}
 			switch name {
-			case "shard": // else there are no cards to share with
+			case "shard": // needs several cards for each pipeline rank
 				return ask.Value(args, "gpus") != ask.Value(args, "pp")
-			case "states": // those of adapters follow from them
+			case "states": // has no effect on adapters
 				return ask.Value(args, "lora") == "0"
 			}
 			return true
@@ -239,10 +236,10 @@ func inSentence(args engine.Args, name string) bool {
 	return false
 }
 
-// Case is the part of the case's sentence that is about a training step.
+// Case is the part of the case's sentence about a training step.
 type Case struct{ S *state.State }
 
-// Words are its controls.
+// Words returns its controls.
 func (c *Case) Words() (out []Word) {
 	for _, w := range said {
 		s := stepWord(c.S, w.name)
@@ -273,12 +270,12 @@ func stepWord(s *state.State, name string) Word {
 	return w
 }
 
-// Assumed returns the controls that do not stand in the sentence.
+// Assumed returns the controls that are not in the sentence.
 func (c *View) Assumed() (out []Word) {
 	for i := range ask.Options {
 		switch name := ask.Options[i].Name; {
 		case name == "seq", name == "states" && ask.Value(c.S.Choice.StepArgs, "lora") != "0", ask.Pictured(name) &&
-			!ask.Pictures(c.S.Choice.Step): // it is not asked for beside a side, nor a side of words
+			!ask.Pictures(c.S.Choice.Step): // seq and states are not shown, nor sides of pictures for other models
 		case !inSentence(c.S.Choice.StepArgs, name) && name != "shard" && ask.Matters(c.S.Choice.StepArgs, name):
 			out = append(out, stepWord(c.S, name))
 		}

@@ -13,10 +13,11 @@ import (
 	"memtide/web/ui/panel"
 )
 
-// The view of a training step is built here and not generated: nearly all of it is text
-// that changes as a whole, and generated code is half a kilobyte for each attribute.
+// The view of a training step is not generated from a .vugu file: nearly all of it is text
+// that changes as a whole, and generated code takes half a kilobyte for each attribute.
 
-// control returns the field of an option with an id or a name for tests.
+// control returns the control of an option. It has the attribute id, which is "id" or "data-testid", with the given
+// value.
 func (w Word) control(id, value string) *vugu.VGNode {
 	attrs := attr(id, value, "data-do", "step-set", "data-arg", w.Name, "aria-label", w.Label)
 	if w.Groups != nil {
@@ -35,7 +36,7 @@ func (w Word) control(id, value string) *vugu.VGNode {
 	return element("select", attrs, entries(w.Options))
 }
 
-// entries returns those of a drop-down list.
+// entries returns the entries of a drop-down list.
 func entries(list []panel.Option) (out []*vugu.VGNode) {
 	for _, o := range list {
 		a := attr("value", o.ID)
@@ -59,7 +60,7 @@ func (c *Case) Build(*vugu.BuildIn) *vugu.BuildOut {
 	return &vugu.BuildOut{Out: []*vugu.VGNode{element("span", attr("class", "words"), words)}}
 }
 
-// Build returns the view.
+// Build returns the whole view.
 func (c *View) Build(*vugu.BuildIn) *vugu.BuildOut {
 	root := element("section", attr("class", "whole", "role", "main", "aria-label", "Training step", "data-testid",
 		"step"),
@@ -71,11 +72,9 @@ func (c *View) Build(*vugu.BuildIn) *vugu.BuildOut {
 	return &vugu.BuildOut{Out: []*vugu.VGNode{root}}
 }
 
-// unless hides what says nothing where a step is refused: it stays in its place, so that
-// the control that was turned keeps the focus.
+// unless hides n if the step was refused. n stays in the page, so that a control in it keeps the focus.
 func (c *View) unless(n *vugu.VGNode) *vugu.VGNode { return hidden(n, c.S.Step.Failed != "") }
 
-// answersView returns the buttons of the answers.
 func (c *View) answersView() (out []*vugu.VGNode) {
 	for _, a := range c.Answers() {
 		out = append(out, button(attr("class", "ask", "data-do", a.Do, "data-arg", a.Arg, "value", a.Value,
@@ -84,7 +83,7 @@ func (c *View) answersView() (out []*vugu.VGNode) {
 	return out
 }
 
-// changesView returns the changes, a button each.
+// changesView returns the changes as buttons.
 func (c *View) changesView() *vugu.VGNode {
 	rows := turns(c.Rows())
 	return element("section", attr("aria-labelledby", "turns-title"),
@@ -94,7 +93,7 @@ func (c *View) changesView() *vugu.VGNode {
 		element("p", attr("class", "note"), c.Note()))
 }
 
-// turns are rows as buttons.
+// turns returns rows as buttons.
 func turns(list []Row) (out []*vugu.VGNode) {
 	for _, r := range list {
 		out = append(out, button(attr("class", "turn", "data-do", "step-change", "data-arg", r.Arg, "data-index",
@@ -103,20 +102,20 @@ func turns(list []Row) (out []*vugu.VGNode) {
 	return out
 }
 
-// policiesView returns the policies of frameworks, folded.
+// policiesView returns the folded section with the policies of frameworks.
 func (c *View) policiesView() *vugu.VGNode {
-	curve := "" // the picture of the policies, which the second program draws
+	curve := "" // the picture of the policies, from the second program
 	if r := c.reply(); r != nil {
 		curve = r.Curve
 	}
-	n := element("details", attr("class", "fold about policies"), fold(wordsPolicies, wordsPoliciesHint),
+	n := element("details", attr("class", "fold about policies"), fold("Policies of frameworks", wordsPoliciesHint),
 		element("div", attr("class", "tried"), vugu.HTML(curve)),
 		element("p", attr("class", "note"), wordsTurned),
 		element("div", attr("data-testid", "step-policies"), turns(c.Policies())))
 	return hidden(n, c.S.Step.Failed != "" || len(c.Policies()) == 0)
 }
 
-// ordersView returns the schedules, folded, with those that the layout does not admit.
+// ordersView returns the folded section with the schedules of the pipeline, and those that do not apply.
 func (c *View) ordersView() *vugu.VGNode {
 	rows, refused := c.Orders(), ""
 	if len(rows) > 0 {
@@ -147,12 +146,12 @@ func (c *View) phasesView() *vugu.VGNode {
 			float64(room)/float64(c.tallest()), span("", "", "", fmt.Sprintf(wordsForProgram, format.Bytes(room))))
 	}
 	return element("section", attr("aria-labelledby", "phases-title"),
-		element("h2", attr("id", "phases-title"), wordsByPhase),
+		element("h2", attr("id", "phases-title"), "What fills the card, phase by phase"),
 		element("p", attr("class", "note"), answer.OfRank(c.S)+wordsPhaseNote),
 		element("ol", attr("class", "cols", "data-testid", "step-phases"), vugu.HTML(out)))
 }
 
-// assumedView returns the controls that do not stand in the sentence.
+// assumedView returns the folded section with the controls that are not in the sentence.
 func (c *View) assumedView() *vugu.VGNode {
 	var fields []*vugu.VGNode
 	for _, w := range c.Assumed() {
@@ -160,6 +159,6 @@ func (c *View) assumedView() *vugu.VGNode {
 		fields = append(fields, element("div", attr("class", "control param"),
 			element("label", attr("class", "control-label", "for", id), w.Label), w.control("id", id)))
 	}
-	return element("details", attr("class", "fold details"), fold(wordsAssumed, c.AssumedLine()),
+	return element("details", attr("class", "fold details"), fold("Everything that is assumed", c.AssumedLine()),
 		element("div", attr("class", "controls"), fields))
 }

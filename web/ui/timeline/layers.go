@@ -16,31 +16,28 @@ import (
 	"memtide/web/ui/mount"
 )
 
-// Layers is the table of layers. Only the rows on screen are in it; empty rows
-// stand for those above and below them.
+// Layers is the table of layers. It contains only the rows near the visible part, and empty rows as high as
+// the others.
 type Layers struct {
 	S     *state.State
 	Hosts mount.Hosts
 }
 
-// LayerRowHeight is the height of a row in CSS pixels, as the style sheet has it;
-// layerRows how many there are at a time, more than are on screen.
 const (
+	// LayerRowHeight is the height of a row in CSS pixels, as in the style sheet.
 	LayerRowHeight = 26
-	layerRows      = 26
-	layerAbove     = 4 // of which above the first on screen
+	layerRows      = 26       // number of rows in the table, more than are visible
+	layerAbove     = 4        // how many of these are above the first visible row
+	layerHTML      = 14 << 10 // largest size of the HTML of the rows
 )
-
-// layerHTML bounds the HTML of the rows.
-const layerHTML = 14 << 10
 
 // Open reports whether the table is open.
 func (c *Layers) Open() bool { return c.S.View.LayerList }
 
-// Count returns the number of rows, with that of the headings.
+// Count returns the number of rows, including the row of headings.
 func (c *Layers) Count() string { return strconv.Itoa(len(c.S.LayerRows()) + 1) }
 
-// Head is the heading of a column, and the button that sorts by it.
+// Head is the heading of a column, a button that sorts by the column.
 type Head struct{ Arg, Title, Doc, Sort string }
 
 // Heads returns the headings.
@@ -61,7 +58,7 @@ func (c *Layers) Heads() []Head {
 	return out
 }
 
-// Status says how many rows there are.
+// Status returns the number of rows in words.
 func (c *Layers) Status() string {
 	rows := len(c.S.LayerRows())
 	switch p := c.S.Visible(); {
@@ -75,7 +72,7 @@ func (c *Layers) Status() string {
 	return format.Count(rows) + " rows"
 }
 
-// HTML returns the rows on screen. Everything in them is escaped.
+// HTML returns the rows near the visible part, escaped.
 func (c *Layers) HTML() vugu.HTML {
 	rows := c.S.LayerRows()
 	if len(rows) == 0 {
@@ -96,7 +93,7 @@ func (c *Layers) HTML() vugu.HTML {
 	return vugu.HTML(spacer(first) + body.String() + spacer(len(rows)-end))
 }
 
-// spacer stands for rows that are not there.
+// spacer returns an empty row as high as the given number of rows.
 func spacer(rows int) string {
 	if rows <= 0 {
 		return ""
@@ -118,7 +115,7 @@ func layerHTMLRow(r *tell.LayerRow, at int, selected bool) string {
 		timeCell(r.Slack), timeCell(r.Waiting), why, why)
 }
 
-// timeCell returns a duration, empty if there is none.
+// timeCell returns a duration, or "" for 0.
 func timeCell(d time.Duration) string {
 	if d == 0 {
 		return ""
@@ -135,8 +132,8 @@ func shorten(s string, most int) string {
 	return string(r[:most/2]) + "…" + string(r[len(r)-most/2+1:])
 }
 
-// LayerTop returns where the table has to be scrolled so that a row is on screen, for
-// what it is scrolled to now and the height that shows rows; below 0: it is.
+// LayerTop returns the scroll position at which a row is visible, or -1 if it is visible now or row is negative.
+// scrolled is the present position and height that of the visible part, all in CSS pixels.
 func LayerTop(row int, scrolled, height float64) float64 {
 	top := float64(row * LayerRowHeight)
 	switch {
@@ -150,7 +147,7 @@ func LayerTop(row int, scrolled, height float64) float64 {
 	return -1
 }
 
-// Table says in words what the timeline shows, a page of rows at a time.
+// Table is the table of operations, with one page of rows at a time.
 type Table struct{ S *state.State }
 
 func (c *Table) rows() (rows []tell.Row, total int) {
@@ -166,7 +163,7 @@ func (c *Table) rows() (rows []tell.Row, total int) {
 	return rows, total
 }
 
-// Range says which rows are shown.
+// Range returns the numbers of the shown rows in words.
 func (c *Table) Range() string {
 	rows, n := c.rows()
 	if len(rows) == 0 {
@@ -175,7 +172,7 @@ func (c *Table) Range() string {
 	return fmt.Sprintf("Rows %d to %d of %s", c.S.View.TableTop+1, c.S.View.TableTop+len(rows), format.Count(n))
 }
 
-// First and Last say whether there is no page before or after this one.
+// First reports whether this is the first page.
 func (c *Table) First() bool { return c.S.View.TableTop == 0 }
 
 // Last reports whether this is the last page.
@@ -184,7 +181,7 @@ func (c *Table) Last() bool {
 	return c.S.View.TableTop+len(rows) >= n
 }
 
-// HTML returns the table. Everything in it is escaped.
+// HTML returns the table, escaped.
 func (c *Table) HTML() vugu.HTML {
 	rows, _ := c.rows()
 	if len(rows) == 0 {

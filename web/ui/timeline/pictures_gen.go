@@ -10,6 +10,8 @@ import "github.com/vugu/vugu"
 import js "github.com/vugu/vugu/js"
 import "log"
 
+import "memtide/web/ui/mount"
+
 func (c *Pictures) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 
 	vgout = &vugu.BuildOut{}
@@ -117,7 +119,7 @@ func (c *Pictures) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			vgparent.AppendChild(vgn)
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "host"}, vugu.VGAttribute{Namespace: "", Key: "data-testid", Val: "memory-b"}}}
 			vgparent.AppendChild(vgn)
-			vgn.AddAttrInterface("hidden", c.Absent(true) || c.Overlaid())
+			vgn.AddAttrInterface("hidden", c.Absent(true) || mount.Overlaid(c.S))
 			vgn.AddAttrInterface("style", c.Height("memory"))
 			vgn.JSCreateHandler = vugu.JSValueFunc(func(value js.Value) { c.Hosts.Give("memory-b", value) })
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}

@@ -1,4 +1,4 @@
-// Package timeline is one training step to look at: its pictures on a time axis, what is selected in words, and
+// Package timeline shows one training step: its pictures on a time axis, the selection in words, and
 // tables of operations and layers.
 package timeline
 
@@ -20,16 +20,16 @@ import (
 	"memtide/web/ui/mount"
 )
 
-// Selection explains what is selected: why it waited, or why the peak is where it is.
+// Selection is the panel that explains the selection: why an operation waited, or why the peak is where it is.
 type Selection struct{ S *state.State }
 
-// None reports whether there is no wait to go to.
+// None reports whether there are no waits.
 func (c *Selection) None() bool {
 	p := c.S.Visible()
 	return p == nil || len(p.Gaps()) == 0
 }
 
-// Count says which of the waits it is.
+// Count returns the number of waits, with the number of the selected one.
 func (c *Selection) Count() string {
 	p := c.S.Visible()
 	if p == nil {
@@ -45,7 +45,7 @@ func (c *Selection) Count() string {
 	return format.Count(n) + " waits"
 }
 
-// Title returns the question that is answered.
+// Title returns the question that the explanation answers.
 func (c *Selection) Title() string {
 	p := c.S.Visible()
 	if p == nil {
@@ -54,10 +54,10 @@ func (c *Selection) Title() string {
 	return p.Index().Question(c.S.View.Selected)
 }
 
-// lensWidth is how wide the lens is laid out; the page scales it.
+// lensWidth is the width of the lens before the page scales it, in CSS pixels.
 const lensWidth = 324
 
-// Lens returns the picture of the selected wait; empty if there is none.
+// Lens returns a picture of the selected wait, or "" if no wait is selected.
 func (c *Selection) Lens() vugu.HTML {
 	p := c.S.Visible()
 	if p == nil || c.S.View.Wait() < 0 {
@@ -74,7 +74,7 @@ func (c *Selection) Lens() vugu.HTML {
 	return vugu.HTML(b.String())
 }
 
-// HTML returns the explanation: sentences with the colours of what they are about. Names are escaped.
+// HTML returns the explanation: sentences in the colours of what they are about, escaped.
 func (c *Selection) HTML() vugu.HTML {
 	p := c.S.Visible()
 	if p == nil {
@@ -91,7 +91,7 @@ func (c *Selection) HTML() vugu.HTML {
 	return vugu.HTML(b.String())
 }
 
-// Sentence returns what is told of the selection where nothing can be seen.
+// Sentence describes the selection, or the peak if nothing is selected, for screen readers.
 func (c *Selection) Sentence() string {
 	p := c.S.Visible()
 	switch {
@@ -103,13 +103,13 @@ func (c *Selection) Sentence() string {
 	return tell.Sentences(p.Index().Explain(lookup.Target{}))
 }
 
-// HasCause reports whether something let the selected thing start.
+// HasCause reports whether the selection waited for something.
 func (c *Selection) HasCause() bool {
 	p := c.S.Visible()
 	return p != nil && p.Index().Cause(c.S.View.Selected).Kind != lookup.Nothing
 }
 
-// ChainSentence says what the critical chain consists of, while it is shown.
+// ChainSentence describes the critical chain, or returns "" while it is not shown.
 func (c *Selection) ChainSentence() string {
 	p := c.S.Visible()
 	if p == nil || !c.S.View.Chain {
@@ -118,8 +118,8 @@ func (c *Selection) ChainSentence() string {
 	return p.Index().ChainSentence()
 }
 
-// TipLines say what is under the pointer: the thing itself, or over the memory
-// what it holds at that moment.
+// TipLines returns the lines of the tooltip for a target: a sentence about it, or over the memory the values in use at
+// time at.
 func TipLines(m *draw.Index, target lookup.Target, at time.Duration) []string {
 	switch target.Kind {
 	case lookup.Nothing, lookup.OnPlayhead:
@@ -144,10 +144,10 @@ func TipLines(m *draw.Index, target lookup.Target, at time.Duration) []string {
 	return []string{m.Sentence(target)}
 }
 
-// tipValues is how many of the values in memory the tooltip lists.
+// tipValues is the largest number of values in the tooltip over the memory.
 const tipValues = 4
 
-// TipOfPlaces says what is under the pointer in the pictures of addresses.
+// TipOfPlaces returns the tooltip for a target in the pictures of addresses.
 func TipOfPlaces(m *draw.Places, pic draw.Picture, target lookup.Target, at time.Duration) string {
 	if s := m.Sentence(target); s != "" {
 		return s
@@ -158,20 +158,19 @@ func TipOfPlaces(m *draw.Places, pic draw.Picture, target lookup.Target, at time
 	return m.MapSentence(at)
 }
 
-// Pictures holds the hosts of the pictures that share a time axis.
+// Pictures is the section with the hosts of the pictures on the time axis.
 type Pictures struct {
 	S     *state.State
 	Hosts mount.Hosts
 }
 
-// Height returns the style of a host: pictures keep their height, so that nothing
-// below them jumps.
+// Height returns the style of a host. Pictures keep their heights, so that nothing below them moves.
 func (c *Pictures) Height(name string) string {
 	m := mount.ByName[name]
 	return fmt.Sprintf("--height:%gpx;--slim:%gpx", m.Height(c.S, mount.Wide), m.Height(c.S, mount.Slim))
 }
 
-// Key says what the colours mean, as items of a list.
+// Key returns the legend of the colours, as items of a list.
 func (c *Pictures) Key() vugu.HTML {
 	var models []*draw.Index
 	for _, second := range []bool{false, true} {
@@ -186,7 +185,7 @@ func (c *Pictures) Key() vugu.HTML {
 	return vugu.HTML(b.String())
 }
 
-// Label returns the pictures' accessible name.
+// Label returns the accessible name of the pictures.
 func (c *Pictures) Label() string {
 	p := c.S.Visible()
 	if p == nil {
@@ -195,7 +194,7 @@ func (c *Pictures) Label() string {
 	return "Timeline of one training step. " + p.Index().Summary(p.Solved.Budget)
 }
 
-// Hint tells what can be dragged.
+// Hint says what can be dragged.
 func (c *Pictures) Hint() string {
 	if c.S.Shown == nil {
 		return ""
@@ -206,7 +205,7 @@ func (c *Pictures) Hint() string {
 	return "Drag the red line to change what the plan may use. Drag the pictures to move, with Shift to zoom in; 0 shows the whole step."
 }
 
-// TableText returns the button's.
+// TableText returns the text of the button that shows or hides the table.
 func (c *Pictures) TableText() string {
 	if c.S.View.Table {
 		return "Hide table"
@@ -214,19 +213,14 @@ func (c *Pictures) TableText() string {
 	return "Table"
 }
 
-// NoLife reports whether the row of a value's life takes no room: it is of graphs, and
-// a comparison has none.
+// NoLife reports whether the picture of a value's life is hidden. Only graphs have it, and not in a comparison.
 func (c *Pictures) NoLife(second bool) bool {
 	p := c.S.Visible()
 	return second || c.S.Compare != nil || p == nil || !p.Index().IsGraph()
 }
 
-// Overlaid reports whether one picture has the memory of both sides: A filled, B as a
-// line. Views in other pages, where nothing can be pressed, show both.
-func (c *Pictures) Overlaid() bool { return mount.Overlaid(c.S) }
-
-// Absent reports whether the pictures of a side take no room: those of B without a
-// comparison, those of a side that has no schedule.
+// Absent reports whether the pictures of a side are hidden: those of B without a comparison, and those of a side that
+// has no schedule.
 func (c *Pictures) Absent(second bool) bool {
 	s := c.S
 	if s.Compare == nil {
@@ -235,24 +229,23 @@ func (c *Pictures) Absent(second bool) bool {
 	return s.Compare.Other.Failed != "" && !mount.Mount{Second: second}.Controlled(s)
 }
 
-// The words of playing.
 const (
 	wordsPlay = "Play the step"
 	wordsStop = "Stop"
 )
 
-// NoPlay reports whether there is nothing to be played.
+// NoPlay reports whether the step cannot be played.
 func (c *Pictures) NoPlay() bool { return c.S.Memory != nil || c.S.View.Frame.Embed }
 
-// Playing is for aria-pressed.
+// Playing returns aria-pressed of the button that plays the step.
 func (c *Pictures) Playing() string { return strconv.FormatBool(c.S.View.Play.On) }
 
-// PlayTitle says how to do it without the button.
+// PlayTitle returns the tooltip of that button.
 func (c *Pictures) PlayTitle() string {
 	return "A playhead crosses the pictures (Space, while they have the focus). Drag its handle to move through the step."
 }
 
-// PlayButton returns what the button shows.
+// PlayButton returns the content of that button.
 func (c *Pictures) PlayButton() vugu.HTML {
 	words, sign := wordsPlay, "M9 7v12l10-6z"
 	if c.S.View.Play.On {

@@ -60,10 +60,14 @@ func miniColumns(head []byte) []string {
 
 func decode(name string, data []byte, poll *engine.Poll) *profiles.Profile {
 	errs := parse.NewErrors(len(data))
-	p := &profiles.Profile{Source: profiles.Source{Tool: "MiniMalloc CSV",
+	p := &profiles.Profile{Name: name, Source: profiles.Source{Tool: "MiniMalloc CSV",
 		Notes: []string{"The clock of the lives has no unit."}}}
 	m := &profiles.Memory{}
-	p.Name, m.Capacity = nameCapacity(name)
+	if i := strings.LastIndexByte(name, '.'); i > 0 { // such as A.1048576: a name and a capacity
+		if n, e := parse.ByteCount.Read("capacity", name[i+1:]); e == nil && parse.AllDigits(name[i+1:]) {
+			p.Name, m.Capacity = name[:i], engine.Bytes(n)
+		}
+	}
 	columns := miniColumns(data)
 	p.Warnings = csv.Columns(columns, []string{"id", "lower", "upper", "size", "offset"}, 1, errs)
 	r := &parse.BufferReader{Errs: errs}
@@ -78,16 +82,6 @@ func decode(name string, data []byte, poll *engine.Poll) *profiles.Profile {
 	}
 	p.Memory = m
 	return p
-}
-
-// nameCapacity splits "A.1048576" into a name and a capacity.
-func nameCapacity(name string) (string, engine.Bytes) {
-	if i := strings.LastIndexByte(name, '.'); i > 0 {
-		if n, e := parse.ByteCount.Read("capacity", name[i+1:]); e == nil && parse.AllDigits(name[i+1:]) {
-			return name[:i], engine.Bytes(n)
-		}
-	}
-	return name, 0
 }
 
 func readTable(r *parse.BufferReader, columns []string, data []byte, poll *engine.Poll) {

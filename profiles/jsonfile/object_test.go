@@ -15,3 +15,13 @@ func TestNoteOthersAllocatesNothing(t *testing.T) {
 		t.Errorf("the others are %q; want uper", o.Known.other)
 	}
 }
+
+// TestMicroseconds reads times with fractions and signs, in both notations.
+func TestMicroseconds(t *testing.T) {
+	for text, want := range map[string]int64{"1.5": 1500, "-1.5": -1500, "-0.5": -500, "0.0019": 1, "-2": -2000,
+		"1.5e1": 15000, "-1.5e1": -15000} {
+		if got, ok := Microseconds([]byte(text)); got != want || !ok {
+			t.Errorf("%s microseconds are %d ns, %v; want %d", text, got, ok, want)
+		}
+	}
+}

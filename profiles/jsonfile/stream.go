@@ -294,6 +294,9 @@ func Microseconds(v []byte) (ns int64, ok bool) {
 		return ns, true
 	}
 	unit := int64(100)
+	if v[0] == '-' {
+		unit = -100
+	}
 	for _, c := range fraction {
 		if c < '0' || c > '9' {
 			return microsecondsFloat(v)

@@ -54,15 +54,15 @@ func TestAnswer(t *testing.T) {
 			p.Choice.Device,
 				p.Solved.Trace.Peak = "gtx-970", 2900*mib
 		}, "may-not",
-			"May not fit: 3.83 to 4 of 3.94 GiB, 11 % slower than if everything fitted. Unsure: PyTorch’s allocator."},
+			"May not fit: 3.83 to 4 of 3.94 GiB, 11 % slower than if everything fitted. Unsure: PyTorch’s allocator; times are those of the Tesla V100, 32-bit."},
 		"more than the device has": {func(s *state.State, p *known.Picture) {
 			p.Choice.Device,
 				p.Solved.Trace.Peak = "gtx-970", 5000*mib
 		}, "not",
-			"Does not fit: 5.88 to 6.18 GiB needed, one GTX 970 has 3.94 GiB."},
+			"Does not fit: 5.88 to 6.18 GiB needed, one GTX 970 has 3.94 GiB. Times are those of the Tesla V100, 32-bit."},
 		"no plan can help": {func(s *state.State, p *known.Picture) {
 			p.Choice.Device, p.Solved.Trace.Peak, p.Network.Totals.Resident = "gtx-970", 5000*mib, 4500*mib
-		}, "not", "Does not fit: weights, gradients and optimizer alone need 4.39 GiB; one GTX 970 has 3.94 GiB."},
+		}, "not", "Does not fit: weights, gradients and optimizer alone need 4.39 GiB; one GTX 970 has 3.94 GiB. Times are those of the Tesla V100, 32-bit."},
 		"nobody knows the device": {func(s *state.State, p *known.Picture) {
 			p.Choice.Device, p.Choice.Source = "", state.Source{File: "mine.csv"}
 		}, "needs", "Needs 2.58 GiB, 11 % slower than if everything fitted."},

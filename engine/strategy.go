@@ -61,9 +61,9 @@ type Strategy struct {
 	// calls yield once for every budget, in an order that draws a curve from coarse to fine, with what Solver
 	// returns for p.WithBudget(budgets[i]), or with something as fast or faster. At its end it calls yield again
 	// for budgets into which a faster schedule fits that it found for another one (see Answers). It ignores
-	// p.Budget. It calls poll.Next before every budget. A budget whose time is over gets poll's error, and once the context is done
-	// all remaining budgets get its error. yield is called in the caller's goroutine, and not after the return.
-	// Callers outside of strategies use Sweep.
+	// p.Budget. It calls poll.Next before every budget. A budget whose time is over gets poll's error, and once
+	// the context is done all remaining budgets get its error. yield is called in the caller's goroutine, and not
+	// after the return. Callers outside of strategies use Sweep.
 	Sweeper func(p *Problem, args Parsed, budgets []Bytes, poll *Poll, yield func(i int, s *Solution, err error))
 }
 

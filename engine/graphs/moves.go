@@ -158,8 +158,8 @@ func (s *state) remake(r *random, v, p int32, depth int) (added int32) {
 	return added + 1
 }
 
-// missed reports whether some read would find no copy if the run at a place were of kind instead or, if that is
-// none, were removed.
+// missed reports whether some read would find no copy if the run at position p were of kind instead. If instead is
+// the constant none, the run is taken out.
 func (s *state) missed(p int32, instead kindID) bool {
 	x := s.order[p]
 	for _, sv := range s.m.kinds[s.kind[x]].serves {

@@ -73,7 +73,7 @@ type Span struct {
 	End        time.Duration
 	// Why is what held the span back last, and Cause the span whose end let it start. For a run that started when
 	// the run before it ended, and for an operation of another lane that started when its step was reached, Why is
-	// Dependency and Cause the run before it. At time 0 Why is 0 (None) and Cause NoSpan.
+	// Dependency and Cause the run before it. At time 0 Why is 0 and Cause NoSpan.
 	Why   Reason
 	Cause SpanID
 }

@@ -1,6 +1,6 @@
-// Command page is the program that every visit loads: one binary with two roles.
-// Started with the argument "worker" it solves; otherwise it is the page. Of strategies
-// that it does not link cmd/build adds the descriptions: wasm/second solves with them.
+// Command page is the program that every visit loads. With the argument "worker" it runs a worker that
+// solves; otherwise it runs the page. Of strategies that it does not link, cmd/build adds the descriptions, and
+// wasm/second has the solvers.
 package main
 
 import (

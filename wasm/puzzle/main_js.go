@@ -1,4 +1,4 @@
-// Command puzzle is the program of puzzle.html, where the reader plans a step by hand (package
+// Command puzzle is the program of puzzle.html, a game about planning a step by hand (package
 // web/puzzle). No other page loads it.
 package main
 
@@ -12,13 +12,12 @@ import (
 
 var document = js.Global().Get("document")
 
-// put writes HTML into an element.
 func put(id, html string) { document.Call("getElementById", id).Set("innerHTML", html) }
 
 func main() {
 	location := js.Global().Get("location")
 	g := puzzle.NewGame(location.Get("hash").String())
-	show := func() { // what follows from the plan
+	show := func() { // draws everything that depends on the plan
 		put("levels", g.LevelsHTML())
 		put("score", g.ScoreHTML())
 		status := document.Call("getElementById", "verdict")
@@ -52,7 +51,7 @@ func main() {
 		case "level":
 			g.Open(level)
 			board()
-			document.Call("querySelector", `#levels [aria-current]`).Call("focus") // it was made anew
+			document.Call("querySelector", `#levels [aria-current]`).Call("focus") // the button has been replaced
 			return
 		case "reset":
 			g.Reset()

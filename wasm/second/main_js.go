@@ -1,7 +1,7 @@
-// Command second is the program of what most visits never need: it reads files of
-// every format, has every strategy and every allocator, examines memory snapshots, answers
-// about the training steps of language models, and writes schedules for other programs.
-// The page loads it when the first of that is asked for.
+// Command second is the program with everything that most visits never need. It reads files of
+// all formats, has all strategies and allocators, examines memory snapshots, answers
+// about training steps of language models, and writes schedules for other programs.
+// The page loads it when a request first needs it.
 package main
 
 import (
@@ -17,8 +17,8 @@ import (
 )
 
 func main() {
-	// Workers let much garbage lie, for speed: see worker.js. What a large file is read
-	// into would take several times its room, which WebAssembly never gives back.
+	// worker.js sets a high GOGC, for speed. With it, reading a large file would take several times the memory
+	// of the file, which WebAssembly never returns.
 	debug.SetGCPercent(100)
 	pool.Serve()
 }

@@ -114,7 +114,7 @@ type Choice struct {
 	Budget    Budget
 	Strategy  string
 	Args      engine.Args // without default values
-	Unplanned bool        // nobody chose the strategy, so that Fitted may replace it
+	Unplanned bool        // no person chose the strategy, so that Fitted may replace it
 	Alloc     string      // allocator of the address view; empty if it is closed or shows the placement of a file
 	AllocArgs engine.Args // without default values
 
@@ -272,7 +272,7 @@ func WithArg(params []engine.Param, args engine.Args, name, value string) engine
 }
 
 // Fitted returns c with the strategy for a network of the given number of stages, 0 for a graph, that needs all
-// bytes to keep everything. If nobody chose the strategy, it becomes keeping everything if that fits, and otherwise
+// bytes to keep everything. If no person chose the strategy, it becomes keeping everything if that fits, and otherwise
 // the best strategy that is fast enough. With a budget that a person chose the strategy stays, unless it is keeping
 // everything and that does not fit.
 func (c Choice) Fitted(all engine.Bytes, stages int) Choice {

@@ -279,7 +279,7 @@ const bufferMagic = uint32('M') | 'T'<<8 | 'D'<<16 | '1'<<24
 //	         offset u32 and length u16, anchor u8, font u8: 1 if bold, 2 if large, 4 with a halo
 //	texts    all strings after each other in UTF-8
 //
-// Roles are indices into Palette, 255 is none. Offsets and lengths of texts count UTF-16 units, as
+// Roles are indices into Palette, 255 for no paint. Offsets and lengths of texts count UTF-16 units, as
 // JavaScript does. Every number is aligned to four bytes if dst is.
 func (s *List) AppendBuffer(dst []byte) []byte {
 	le := binary.LittleEndian

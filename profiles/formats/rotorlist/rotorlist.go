@@ -100,7 +100,7 @@ func chain(v [][6]int64, stages *parse.StageReader) *engine.Chain {
 	return c
 }
 
-// read parses the numbers of entry i; uF and tmpF of the loss are None.
+// read parses the numbers of entry i; uF and tmpF of the loss have no number.
 func (e *entry) read(errs *parse.Errors, i int, isLoss bool) (v [6]int64) {
 	fail := func(bad *profiles.FormatError) {
 		bad.Line, bad.Stage, bad.Path = e.line, i+1, fmt.Sprintf("[%d]", i)

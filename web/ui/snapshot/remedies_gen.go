@@ -18,7 +18,7 @@ func (c *Remedies) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 	_ = vgiterkey
 	var vgn *vugu.VGNode
 	vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "section", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "told"}, vugu.VGAttribute{Namespace: "", Key: "aria-label", Val: "Memory snapshot"}, vugu.VGAttribute{Namespace: "", Key: "data-testid", Val: "told"}}}
-	vgout.Out = append(vgout.Out, vgn) // root for output
+	vgout.Out = append(vgout.Out, vgn)	// root for output
 	vgn.AddAttrInterface("hidden", c.Hidden())
 	{
 		vgparent := vgn

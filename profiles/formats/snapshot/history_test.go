@@ -95,7 +95,7 @@ func TestRecursion(t *testing.T) {
 // TestLean: of a recording that is longer than what is kept, an event takes its two
 // places in the memo while it is read, whatever its stack.
 func TestLean(t *testing.T) {
-	const events, kept = 100_000, 5_000
+	const events, kept = 100_000, 2 * chunkSize // whole chunks, as maxTrace is
 	var frames []any
 	for i := range 40 {
 		frame := snapFrame("net.py", "forward", i)

@@ -168,7 +168,7 @@ func (u *unpickler) event(l *openList, r *record) {
 		u.traces = append(u.traces, l.trace)
 		u.build(traceRoom)
 	}
-	if l.trace.events.full() {
+	if l.trace.events.full() && l.trace.events.n < u.events {
 		u.build(chunkSize * eventRoom)
 	}
 	l.trace.add(r, u.stackOf(r.a), u.events)

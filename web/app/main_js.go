@@ -285,10 +285,10 @@ func (a *app) show() {
 		due = a.drawnAt + drawProgressEvery
 	}
 	if a.s.Dragging() { // pictures and components in one frame would be late for it
-		if a.pictures.asked && now() > a.pictures.framedAt+drawEarly && now() < a.drawnAt+drawLatest {
-			return
-		}
 		due = max(due, a.pictures.framedAt+drawApart)
+		if a.pictures.asked && now() > a.pictures.framedAt+drawEarly {
+			due = max(due, a.drawnAt+drawLatest) // that frame draws sooner, but a hidden page has no frames
+		}
 	}
 	if wait := due - now(); wait > 0 {
 		a.waiting = true

@@ -170,7 +170,7 @@ func TestQuestionStops(t *testing.T) {
 		cancel()
 		if len(answers) != after || err == nil && r.Answers != answers[0].Total {
 			t.Errorf("the context ended after %d answers, and %d were given (%v); want no more of them: Answer returns when "+
-				"w.give says false, and asks ctx.Err() before it gives what no solver had to find", after, len(answers), err)
+				"w.emit says false, and asks ctx.Err() before it gives what no solver had to find", after, len(answers), err)
 		}
 		if effects := s.Update(state.StopQuestion{}); !slices.Contains(effects,
 			state.Effect(state.Cancel{ID: e.ID})) || !s.Answers().Stopped {

@@ -71,3 +71,12 @@ func TestRefused(t *testing.T) {
 		}
 	}
 }
+
+// TestLevers: every lever sets an option to a value that it takes. Callers leave others out without a message.
+func TestLevers(t *testing.T) {
+	for _, l := range Levers {
+		if _, err := Parse(With(nil, l.Option, l.Value)); err != nil || l.Name == "" {
+			t.Errorf("lever %q, %s=%s: %v; want a name, and a value of the option", l.Name, l.Option, l.Value, err)
+		}
+	}
+}

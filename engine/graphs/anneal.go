@@ -36,7 +36,7 @@ type annealer struct {
 	reorder   bool     // nothing runs again
 	firstFit  bool     // stop at the first sequence within the budget
 	scale     float64  // the first peak, in units of the excess
-	best      []kindID // the fastest sequence within the budget; nil if there is none
+	best      []kindID // the fastest sequence within the budget; nil until one is found
 	bestTook  time.Duration
 	proposals int         // number of proposals so far
 	mostAgain int         // from this number of repeats on, proposeInsert is not tried

@@ -190,7 +190,7 @@ func (r *online) remakes(v int32) bool {
 		slices.ContainsFunc(r.m.users[v], func(u int32) bool { return u == r.m.sink() || !r.m.once[u] })
 }
 
-// evict frees the value that is cheapest for its size and age. It returns false if there is none.
+// evict frees the value that is cheapest for its size and age. It returns false if no value can be evicted.
 func (r *online) evict() bool {
 	best := none
 	var least, size uint64

@@ -80,7 +80,7 @@ func (m *model) keepAll(budget engine.Bytes, among string) *engine.Solution {
 	return sol
 }
 
-// exact returns the best solution, or an error if there is none.
+// exact returns the best solution, or an error that says why no schedule was found.
 func exact(s *space, budget engine.Bytes, among string) (*engine.Solution, error) {
 	seq, err := s.find(budget, false)
 	if err == nil && seq != nil {

@@ -101,7 +101,8 @@ func newSpace(m *model, kept bool, poll *engine.Poll) (*space, bool) {
 	return s, true
 }
 
-// find returns the fastest sequence within a budget or, with any, any sequence. It returns nil if there is none.
+// find returns the fastest sequence within a budget or, with any, any sequence. It returns nil if there is
+// no such sequence.
 // The error is that of poll or errStates.
 func (s *space) find(budget engine.Bytes, any bool) ([]kindID, error) {
 	start := s.write[s.m.source()]

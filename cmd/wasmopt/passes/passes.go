@@ -77,7 +77,7 @@ const notAsked = "not asked for"
 type program struct {
 	options  Options
 	sections []module.Section
-	memory   []byte // the initial memory; nil if there is none
+	memory   []byte // the initial memory; nil if it is empty or not known
 	packed   bool   // the data section equals memory
 	tables   *tables
 	bodies   [][]byte // of functions

@@ -24,7 +24,7 @@ type verifier struct {
 	dataAt   map[int]int    // sizes of data, by the offsets in records
 }
 
-// expect records the first contradiction, and reports whether there is none so far.
+// expect records the first contradiction. It reports whether no contradiction is recorded yet.
 func (v *verifier) expect(holds bool, format string, args ...any) bool {
 	if v.err == nil && v.bad {
 		v.err = fmt.Errorf("the tables of functions lead out of the memory")

@@ -76,7 +76,10 @@ func (c *Answer) Say() vugu.HTML {
 func (c *Answer) answer() (kind, sentence, unsure string) {
 	s := c.S
 	if m := c.over(); m != nil {
-		return DoesNot, tooSmall(s.Choice, m), ""
+		if p := s.Visible(); p != nil && s.Step == nil {
+			unsure = ofPlan(p).whose()
+		}
+		return DoesNot, tooSmall(s.Choice, m), unsure
 	}
 	n := needed(s)
 	if n == nil {
@@ -265,8 +268,13 @@ func (c *Answer) Parts() (out []panel.Piece) {
 			at = to
 		}
 	}
+	var covered []panel.Piece // labels of pieces that what exceeds the card covers
 	for _, p := range n.parts {
-		add(p.class, p.name+" "+format.Bytes(p.bytes), at+p.bytes)
+		label, from := p.name+" "+format.Bytes(p.bytes), at
+		if add(p.class, label, at+p.bytes); p.class == "fix" && at > from && from > n.memory {
+			covered = append(covered,
+				panel.Piece{Class: overLabel, Label: label, Style: panel.Stretch(from, at, whole)})
+		}
 	}
 	if !n.near() {
 		return out
@@ -281,7 +289,7 @@ func (c *Answer) Parts() (out []panel.Piece) {
 			class += " spills" // the label may extend into the empty part of the bar
 		}
 		add(class, label, end)
-		return out
+		return append(out, covered...)
 	}
 	if over := n.all + n.context - n.memory; n.all > 0 && over > 0 {
 		at = n.memory
@@ -293,12 +301,15 @@ func (c *Answer) Parts() (out []panel.Piece) {
 // Key returns the legend of the bar, for screens on which the pieces are too narrow for labels.
 func (c *Answer) Key() (out []panel.Piece) {
 	for _, p := range c.Parts() {
-		if !strings.Contains(p.Class, "ghost") {
+		if !strings.Contains(p.Class, "ghost") && p.Class != overLabel {
 			out = append(out, p)
 		}
 	}
 	return out
 }
+
+// overLabel is the class of a piece that is only a label.
+const overLabel = "over-label"
 
 const (
 	barWidth = 1040 // width of the bar in CSS pixels

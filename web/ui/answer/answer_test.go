@@ -5,6 +5,7 @@ package answer
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -69,6 +70,9 @@ func TestAnswer(t *testing.T) {
 		"too small a budget": {func(s *state.State, p *known.Picture) {
 			s.OverBudget = &state.OverBudget{Budget: 1 << 30, Smallest: 1200 * mib}
 		}, "not", "Does not fit in 1 GiB: Recompute needs 1.18 GiB at least."},
+		"too small a budget, with times of another card": {func(s *state.State, p *known.Picture) {
+			s.OverBudget, p.Choice.Device = &state.OverBudget{Budget: 1 << 30, Smallest: 1200 * mib}, "gtx-970"
+		}, "not", "Does not fit in 1 GiB: Recompute needs 1.18 GiB at least. Times are those of the Tesla V100, 32-bit."},
 		"no check": {func(s *state.State, p *known.Picture) {
 			p.Solved.Verdict.Verified, p.Solved.Verdict.Problem = false, "value 3 is read before it is there"
 		}, "failed",
@@ -171,6 +175,16 @@ func TestBarAndDevice(t *testing.T) {
 	}
 	if got := marks[1]; got.Label != "everything: 30 GiB →" || got.Style != "left:100%" {
 		t.Errorf("what is longer than the bar is marked %+v; want that it goes on", got)
+	}
+	p.Choice.Device = "64mib" // less than the weights, so that the other resident pieces begin beyond it
+	var labels []string
+	for _, piece := range a.Parts() {
+		if piece.Class == overLabel {
+			labels = append(labels, piece.Label)
+		}
+	}
+	if want := []string{"gradients 170 MiB", "optimizer 170 MiB", "buffers 412 KiB"}; !slices.Equal(labels, want) {
+		t.Errorf("over what exceeds the card are the labels %q; want %q", labels, want)
 	}
 }
 

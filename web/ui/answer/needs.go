@@ -126,10 +126,10 @@ func (n *need) sentence() string {
 func (n *need) unsure() string {
 	worst := n.times
 	switch kind := n.kind(); {
-	case kind == Failed || kind == Unknown || kind == DoesNot && n.times == "":
+	case kind == Failed || kind == Unknown:
 		return ""
 	case kind == DoesNot:
-		return format.Capital(n.times) + "."
+		return n.whose()
 	case n.doubt == unsureExperts:
 		worst = n.doubt
 	case kind == MayNot || n.tight():
@@ -144,6 +144,14 @@ func (n *need) unsure() string {
 		return fmt.Sprintf("%s stay free.", format.Bytes(n.memory-n.to()))
 	}
 	return fmt.Sprintf("Unsure: %s.", worst)
+}
+
+// whose returns a sentence that names the card whose the times are, or "" if they are of the chosen card.
+func (n *need) whose() string {
+	if n.times == "" {
+		return ""
+	}
+	return format.Capital(n.times) + "."
 }
 
 // short returns the verdict for a title.

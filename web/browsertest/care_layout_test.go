@@ -24,6 +24,26 @@ const tooWide = `(() => {
 	return out;
 })()`
 
+// TestKnobOnBar: the knob of the budget overlaps the lower edge of the bar at every width, except on a phone, where
+// it is at the bottom of the window. Below 1100 pixels the legend of the bar is between the bar and the numbers.
+func TestKnobOnBar(t *testing.T) {
+	t.Parallel()
+	p := Open(t, "")
+	p.Wait(untilReady)
+	for _, width := range []int64{1440, 1100, 1024, 800, 640} {
+		p.Viewport(width, 900)
+		p.Drawn()
+		got := Eval[[]float64](p, `[".answer .gauge-parts", "#budget"].flatMap((name) => {
+			const at = document.querySelector(name).getBoundingClientRect();
+			return [at.top, at.bottom];
+		})`)
+		if bar, knob := got[1], got[2:]; knob[0] >= bar || knob[1] <= bar {
+			t.Errorf("at %d px the knob is from %v to %v, want it over the lower edge of the bar, %v",
+				width, knob[0], knob[1], bar)
+		}
+	}
+}
+
 // From the width of a zoom by 400 % to a tablet's, nothing is cut and nothing
 // scrolls sideways but what says so: tables and code.
 func TestNarrow(t *testing.T) {

@@ -53,7 +53,8 @@ func (s *sweep) run() error {
 	for i := 1; i <= s.n; i++ {
 		for x := range 2 {
 			s.count -= len(s.open[2*i+x])
-			ls := s.undominated(s.open[2*i+x])
+			list := s.undominated(s.open[2*i+x])
+			ls := list
 			s.open[2*i+x] = nil
 			if s.width > 0 && len(ls) > s.width {
 				ls = s.narrow(ls)
@@ -79,6 +80,7 @@ func (s *sweep) run() error {
 				}
 				s.expand(&ls[y], int32(first+y), i)
 			}
+			s.shared.giveBack(list)
 		}
 	}
 	return nil
@@ -206,6 +208,9 @@ func (s *sweep) note(i int, l *label) {
 	if l.saved {
 		x++
 	}
+	if s.open[x] == nil {
+		s.open[x] = s.shared.list()
+	}
 	s.open[x] = append(s.open[x], *l)
 	s.count++
 	if len(s.open[x]) > 4*s.cleaned[x]+1<<13 {
@@ -222,21 +227,17 @@ func (s *sweep) note(i int, l *label) {
 // waiting until its debts are no larger, costs no more. Each tick of waiting reduces a debt by a
 // tick.
 func (s *sweep) undominated(ls []label) []label {
-	slices.SortFunc(ls, func(a, b label) int {
-		if a.cost != b.cost {
-			return cmp.Compare(a.cost, b.cost)
-		}
-		return cmp.Or(cmp.Compare(a.held, b.held), cmp.Compare(a.out, b.out), cmp.Compare(a.in, b.in),
-			cmp.Compare(a.from, b.from), cmp.Compare(a.segment, b.segment))
-	})
+	ls = slices.DeleteFunc(ls, func(l label) bool { return l.least >= s.best })
+	ls = s.shared.sorted(ls)
 	kept := ls[:0]
-	f := newFilter(ls)
+	f := &s.shared.filter
+	f.reset(ls)
 	for x := range ls {
 		l := ls[x]
 		if s.err == nil {
 			s.err = s.poll.Err()
 		}
-		if l.least >= s.best || s.err == nil && f.dominated(&l) {
+		if s.err == nil && f.dominated(&l) {
 			continue
 		}
 		f.add(&l)
@@ -271,13 +272,16 @@ type block struct {
 // ranges is the number of ranges into which held bytes are divided.
 const ranges = 12
 
-func newFilter(ls []label) *filter {
-	f := &filter{}
+// reset empties the filter, and prepares it for labels that hold as many bytes as some of ls.
+func (f *filter) reset(ls []label) {
+	f.low, f.width, f.work = 0, 1, 0
 	if len(ls) > 0 {
 		low, high := heldRange(ls)
 		f.low, f.width = low, (high-low)/ranges+1
 	}
-	return f
+	for x := range f.shelves {
+		f.shelves[x] = f.shelves[x][:0]
+	}
 }
 
 func newDominant(l *label) dominant {

@@ -103,7 +103,7 @@ func plans(p *engine.Problem, args engine.Parsed, common *shared, poll *engine.P
 		if p.Chain.Chain.Len() > 64 { // each plan for a long chain takes seconds
 			tries = 0
 		}
-		return solveRecast(p, args, tries, poll)
+		return solveRecast(p, args, tries, common, poll)
 	}
 	// Recomputation alone is the first upper bound, and what is left when time is over.
 	rotor, err := remat.Rotor.Solve(p, nil, poll)
@@ -222,8 +222,12 @@ func solveFrom(p *engine.Problem, args engine.Parsed, rotor *engine.Solution, er
 // fit, rotor is nil and a narrow search gives the bound. Such a search always succeeds if some plan
 // fits, because every label that it keeps can be continued.
 func optimize(t *terms, rotor *engine.Solution, poll *engine.Poll) (*optimum, error) {
+	limit := int64(tooLong)
+	if t.shared.limit > 0 {
+		limit = int64(t.shared.limit) * t.q
+	}
 	if rotor != nil {
-		return solve(t, int64(rotor.Makespan)*t.q, widths, poll)
+		return solve(t, min(limit, int64(rotor.Makespan)*t.q), widths, poll)
 	}
 	none := &optimum{cost: tooLong, bound: t.base[t.n], ceiling: tooLong}
 	r, err := newLowerBound(t, poll)
@@ -242,7 +246,7 @@ func optimize(t *terms, rotor *engine.Solution, poll *engine.Poll) (*optimum, er
 		panic("combined: some plan fits, and the narrow search has found none")
 	}
 	first := s.plan(s.last)
-	o, err := solve(t, s.best, widths, poll)
+	o, err := solve(t, min(limit, s.best), widths, poll)
 	o.plans = append([][]segment{first}, o.plans...)
 	return o, err
 }

@@ -20,7 +20,8 @@ import (
 
 // solveRecast is Plans for a chain with unsaved outputs. It makes at most tries further plans for
 // more memory than the budget; see roomier.
-func solveRecast(p *engine.Problem, args engine.Parsed, tries int, poll *engine.Poll) (*engine.Solution, error) {
+func solveRecast(p *engine.Problem, args engine.Parsed, tries int, common *shared,
+	poll *engine.Poll) (*engine.Solution, error) {
 	best, err := remat.Rotor.Solve(p, nil, poll)
 	var none, other *engine.InfeasibleError
 	if err != nil && !errors.As(err, &none) {
@@ -31,12 +32,12 @@ func solveRecast(p *engine.Problem, args engine.Parsed, tries int, poll *engine.
 			Notes: []string{"Nothing is offloaded: no schedule that offloads was found to be faster than recomputation alone."}}
 	}
 	q := savedChain(p)
-	sol, err := recast(p, q, args, best, poll)
-	if err == nil && sol != nil {
-		sol = roomier(p, q, args, sol, tries, poll)
-	}
+	sol, err := recast(p, q, args, best, common, poll)
 	if sol != nil && (best == nil || sol.Makespan < best.Makespan) {
 		best = sol
+	}
+	if err == nil && best != nil {
+		best = roomier(p, q, args, best, tries, common, poll)
 	}
 	switch {
 	case err != nil && !errors.As(err, &other):
@@ -62,20 +63,25 @@ func savedChain(p *engine.Problem) *engine.Problem {
 	return engine.NewChainProblem(&d, p.Device, p.Transfers, p.Budget)
 }
 
-// recast plans for the other chain, q, and returns the solution for p. It reports only plans that
-// are faster than best.
-func recast(p, q *engine.Problem, args engine.Parsed, best *engine.Solution,
+// recast plans for the other chain, q, and returns the solution for p. It looks only for plans that
+// are faster than best, and reports only those that are faster than what it has reported.
+func recast(p, q *engine.Problem, args engine.Parsed, best *engine.Solution, common *shared,
 	poll *engine.Poll) (*engine.Solution, error) {
 	var rotor *engine.Solution
 	var err error
 	poll.Aside(func() { rotor, err = remat.Rotor.Solve(q, nil, poll) })
-	common := &shared{shown: func(sol *engine.Solution) *engine.Solution {
+	common.limit = 0
+	if best != nil {
+		common.limit = best.Makespan
+	}
+	common.shown = func(sol *engine.Solution) *engine.Solution {
 		own, err := parted(p, sol)
 		if err != nil || best != nil && best.Makespan <= own.Makespan {
 			return nil // the same plan or a coarser one was reported before
 		}
+		best = own
 		return claimed(p, own)
-	}}
+	}
 	sol, err := solveFrom(q, args, rotor, err, common, poll)
 	if sol == nil {
 		return nil, err
@@ -90,13 +96,13 @@ func recast(p, q *engine.Problem, args engine.Parsed, best *engine.Solution,
 // roomier returns the fastest of sol and of plans for more memory than the budget. The other chain
 // needs more memory than this one, so a plan for it leaves part of the budget unused, and a plan
 // for that much more may still fit. A try that does not fit, or is no faster, halves the increase.
-func roomier(p, q *engine.Problem, args engine.Parsed, sol *engine.Solution, tries int,
+func roomier(p, q *engine.Problem, args engine.Parsed, sol *engine.Solution, tries int, common *shared,
 	poll *engine.Poll) *engine.Solution {
 	more, least := p.Budget-sol.Peak, p.Chain.Chain.ForwardTime()+p.Chain.Chain.BackTime()
 	for try := 0; try < tries && more > 0 && sol.Makespan > least && poll.Err() == nil; try++ {
 		larger := q.WithBudget(q.Budget + more)
 		var faster *engine.Solution
-		poll.Aside(func() { faster, _ = recast(p, larger, args, sol, poll) })
+		poll.Aside(func() { faster, _ = recast(p, larger, args, sol, common, poll) })
 		if faster == nil || faster.Makespan >= sol.Makespan {
 			more /= 2
 			continue

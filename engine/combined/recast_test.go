@@ -107,12 +107,12 @@ func TestRoomierFillsTheBudget(t *testing.T) {
 		p := engine.NewChainProblem(c, enginetest.Device(engine.HalfDuplex), engine.Whole,
 			enginetest.RandomBudget(r, c))
 		input := fmt.Sprintf("seed 62 chain %d, budget %d\n%s", i, p.Budget, enginetest.Dump(c))
-		first, err := solveRecast(p, args, 0, nil)
+		first, err := solveRecast(p, args, 0, &shared{}, nil)
 		var none *engine.InfeasibleError
 		if errors.As(err, &none) {
 			continue
 		}
-		more, errMore := solveRecast(p, args, 2, nil)
+		more, errMore := solveRecast(p, args, 2, &shared{}, nil)
 		if err != nil || errMore != nil {
 			t.Fatalf("%s%v, %v", input, err, errMore)
 		}

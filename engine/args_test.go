@@ -17,7 +17,7 @@ func TestParseArgs(t *testing.T) {
 		in       Args
 		segments int
 		rule     string
-		want     string // of the error; empty if there is none
+		want     string // part of the error message; empty means no error
 	}{
 		{nil, 0, "text", ""},
 		{Args{"segments": "9", "rule": "printed"}, 9, "printed", ""},
@@ -67,7 +67,7 @@ func TestParsedPanics(t *testing.T) {
 // Solve and Sweep parse arguments: the solver gets every parameter, and is not called with invalid arguments. Without
 // a Sweeper every budget is solved by itself.
 func TestSolveParses(t *testing.T) {
-	var calls []int // the number, by call
+	var calls []int // the value of segments in each call
 	s := &Strategy{Name: "x", Graphs: true, Params: testParams,
 		Solver: func(p *Problem, args Parsed, _ *Poll) (*Solution, error) {
 			calls = append(calls, args.Int("segments"))

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// small is a chain of two stages and a loss, with all numbers different.
+// small returns a chain of two stages and a loss, with all numbers different.
 func small() *Chain {
 	return &Chain{Name: "small", Input: 3, InputGrad: 1, Resident: Resident{Weights: 100},
 		Stages: []Stage{
@@ -21,7 +21,8 @@ func TestKeepAllPeak(t *testing.T) {
 	if got, want := small().KeepAllPeak(), Bytes(100+3+9+2+2+4+20); got != want {
 		t.Errorf("got %d, want %d", got, want)
 	}
-	// A gradient of the loss that the last backward allocates counts there only; one that is held counts always.
+	// If the backward of the last stage allocates the gradient of the loss, the gradient counts only there. If it
+	// is held from the start, it always counts.
 	c := &Chain{Input: 1, Stages: []Stage{{Out: 5, Saved: 5, Grad: 4, FwdTemp: 2}}}
 	if got := c.KeepAllPeak(); got != 1+4+5+2 {
 		t.Errorf("held seed: got %d, want 12", got)
@@ -95,7 +96,8 @@ func TestExpandChain(t *testing.T) {
 	}
 }
 
-// Table 1 of paper 002: what each operation needs, and what must not be there.
+// TestCompileSequence checks Table 1 of Beaumont et al. (arXiv:1911.13214): which values each operation needs on
+// the device, and which must not be there yet.
 func TestCompileSequence(t *testing.T) {
 	op := func(k ChainOpKind, s int) ChainOp { return ChainOp{k, s} }
 	full := []ChainOp{op(FAll, 1), op(FAll, 2), op(FAll, 3), op(BStep, 3), op(BStep, 2), op(BStep, 1)}

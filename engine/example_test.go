@@ -11,7 +11,7 @@ import (
 	_ "memtide/engine/remat"
 )
 
-// threeStages is a chain of two layers and a loss.
+// threeStages returns a chain of two layers and a loss.
 func threeStages() *engine.Chain {
 	const ms, kib = time.Millisecond, engine.KiB
 	return &engine.Chain{Name: "example", Input: kib, Stages: []engine.Stage{

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// The sum of all sizes, of all times and of all uses, and either bandwidth may be as large as the range. One more is
-// refused, with the number, the place of the largest part and the limit.
+// The sum of all sizes, of all times and of all uses, and either bandwidth may be as large as the range. One more
+// is refused with an error that names the number, the place of the largest part and the limit.
 func TestRange(t *testing.T) {
 	chain := func(change func(c *Chain)) *Problem {
 		c := &Chain{Input: 1, Stages: []Stage{{Name: "one"}, {Name: "two"}}}
@@ -27,7 +27,7 @@ func TestRange(t *testing.T) {
 		name    string
 		most    *Problem
 		problem *Problem
-		want    string // of the refusal of problem
+		want    string // part of the error for problem
 	}{
 		{"sizes of a chain", chain(func(c *Chain) { c.Stages[1].Grad = MaxBytes - 1 }),
 			chain(func(c *Chain) { c.Stages[1].Grad = MaxBytes }),
@@ -89,7 +89,7 @@ func TestLinked(t *testing.T) {
 	}
 }
 
-// A value that is a part of itself is refused, because a search for its server would not end.
+// A value that is a part of itself is refused, because following PartOf from it would not end.
 func TestWithinItself(t *testing.T) {
 	for _, tc := range []struct {
 		within []ValueID

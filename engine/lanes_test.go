@@ -11,7 +11,7 @@ func TestLanesValidate(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		change func(g *Graph)
-		want   string // empty: valid
+		want   string // part of the error message; empty means a valid graph
 	}{
 		{"as it is", func(*Graph) {}, ""},
 		{"a lane that does not exist", func(g *Graph) { g.Ops[1].Lane = 3 }, "lane 3, which does not exist"},

@@ -6,7 +6,8 @@ import (
 	"memtide/engine"
 )
 
-// TestNeeds: every operation of a sequence names its values, the largest first.
+// TestNeeds checks that Needs names the values on the device during each operation of a sequence, the largest
+// first.
 func TestNeeds(t *testing.T) {
 	g := engine.ExpandChain(&engine.Chain{Input: 7, InputGrad: 3, Resident: engine.Resident{Weights: 100},
 		Stages: []engine.Stage{

@@ -15,8 +15,8 @@ func TestSplit(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		shared time.Duration
-		wants  []time.Duration // what each would like to take
-		takes  []time.Duration // what it gets
+		wants  []time.Duration // the time that each budget would take
+		takes  []time.Duration // the time that it gets
 	}{
 		{"one that never ends", 0, []time.Duration{time.Hour, 5 * ms, time.Hour, 5 * ms},
 			[]time.Duration{10 * ms, 5 * ms, 15 * ms, 5 * ms}},
@@ -36,7 +36,7 @@ func TestSplit(t *testing.T) {
 				p.Next()
 				begun := time.Now()
 				for time.Since(begun) < want && p.Err() == nil {
-					time.Sleep(ms / 2048) // the clock is read on one question of 256
+					time.Sleep(ms / 2048) // the poll reads the clock in one of 256 calls of Err
 				}
 				if took := time.Since(begun).Round(ms); took != c.takes[i] {
 					t.Errorf("%s: budget %d took %v, want %v", c.name, i, took, c.takes[i])
@@ -44,7 +44,7 @@ func TestSplit(t *testing.T) {
 			}
 		})
 	}
-	synctest.Test(t, func(t *testing.T) { // without a limit there is nothing to split, and stopping is for good
+	synctest.Test(t, func(t *testing.T) { // no deadline: no time to split, and a cancel is final
 		ctx, cancel := context.WithCancel(t.Context())
 		p := NewPoll(ctx, nil)
 		p.Split(2)
@@ -65,11 +65,11 @@ func TestSplit(t *testing.T) {
 			}
 			p.Next()
 		}
-		(*Poll)(nil).Next() // a solver without a poll
+		(*Poll)(nil).Next() // solvers may have a nil poll
 	})
 }
 
-// A poll that never stops has nothing to share.
+// Split and Next do nothing with a nil poll, which never stops.
 func TestSplitNothing(t *testing.T) {
 	var p *Poll
 	p.Split(3)

@@ -48,7 +48,7 @@ func TestLimitCalls(t *testing.T) {
 				t.Errorf("a limit of %d calls ends its context: %v", n, ctx.Err())
 			}
 			cancel()
-			// A cancel is seen before the limit.
+			// A cancelled context is reported before the limit.
 			if p = NewPoll(ctx, nil); !errors.Is(p.Err(), context.Canceled) {
 				t.Errorf("cancelled below a limit of %d calls: %v; want %v", n, p.Err(), context.Canceled)
 			}

@@ -26,7 +26,7 @@ func TestRegisterPanics(t *testing.T) {
 	}
 }
 
-// A described strategy is registered, and its solver returns an error.
+// Describe registers a strategy that runs elsewhere. Its solver and its sweeper return an error.
 func TestDescribe(t *testing.T) {
 	defer func(values []*Strategy) { strategies.values = values }(strategies.values)
 	for _, sweeps := range []bool{true, false} {
@@ -100,7 +100,8 @@ func TestPollReportsRarely(t *testing.T) {
 	})
 }
 
-// A report with a solution is passed on right after one without, and not again within ReportEvery.
+// A report with a solution is passed on right after a report without one, but no second one follows within
+// ReportEvery.
 func TestPollHearsSolutions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		heard := 0

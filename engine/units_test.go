@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Times round up and bytes down, exactly, also where 64 bits overflow: against
-// the same arithmetic in big integers.
+// TestRateAgainstBigIntegers compares Time and Moved with the same arithmetic in big integers. Times round up and
+// bytes round down, exactly, even where products overflow 64 bits.
 func TestRateAgainstBigIntegers(t *testing.T) {
 	const seed = 3
 	r := rand.New(rand.NewPCG(seed, 0))

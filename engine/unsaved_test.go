@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// batchNorm is a convolution, a normalisation and a ReLU, none of them in place. No backward reads the output of the
-// normalisation.
+// batchNorm returns a convolution, a normalisation and a ReLU, none of them in place, and a loss. No backward
+// reads the output of the normalisation.
 func batchNorm() *Chain {
 	return &Chain{Input: 1, Stages: []Stage{
 		{Name: "conv", Forward: 1, Back: 1, Out: 10, Saved: 10, Grad: 10},
@@ -17,8 +17,8 @@ func batchNorm() *Chain {
 	}}
 }
 
-// TestExpandUnsaved: an unsaved output is a value beside the saved activations, which both runs write and no backward
-// reads.
+// TestExpandUnsaved checks that an unsaved output is a value of its own beside the saved activations. Both kinds
+// of forward runs write it, and no backward reads it.
 func TestExpandUnsaved(t *testing.T) {
 	g := ExpandChain(batchNorm())
 	if err := g.Validate(); err != nil {
@@ -43,7 +43,8 @@ func TestExpandUnsaved(t *testing.T) {
 	}
 }
 
-// TestCompileUnsaved: keeping everything frees a2 after F3, and abar^2 does not serve a second F3.
+// TestCompileUnsaved checks that a sequence that keeps everything frees a2 after F3, and that abar^2 cannot
+// replace a2 as the input of a second F3.
 func TestCompileUnsaved(t *testing.T) {
 	g := ExpandChain(batchNorm())
 	all := func(kind ChainOpKind, ks ...int) (seq []ChainOp) {
@@ -69,8 +70,8 @@ func TestCompileUnsaved(t *testing.T) {
 	}
 }
 
-// TestValidateUnsaved: the saved activations need not contain an unsaved output, and the output of the last stage
-// cannot be unsaved.
+// TestValidateUnsaved checks that the saved activations need not contain an unsaved output, and that the output
+// of the last stage cannot be unsaved.
 func TestValidateUnsaved(t *testing.T) {
 	c := batchNorm()
 	if err := c.Validate(); err != nil {

@@ -9,7 +9,7 @@ import (
 	"memtide/engine"
 )
 
-// plain is a profile that lint has nothing against: six stages and a loss.
+// plain returns a profile without findings: six stages and a loss.
 func plain() *Profile {
 	c := &engine.Chain{Input: engine.MiB}
 	for i := range 6 {
@@ -22,12 +22,12 @@ func plain() *Profile {
 	return &Profile{Name: "plain", Batch: 4, Chain: c}
 }
 
-// TestLint: each rule is met by one change to a plain profile.
+// TestLint checks that one change to a plain profile leads to each finding.
 func TestLint(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		change func(p *Profile, s []engine.Stage)
-		want   []string // the beginnings of the warnings
+		want   []string // prefixes of the warnings
 	}{
 		{"nothing", func(*Profile, []engine.Stage) {}, nil},
 		{"a slow backward", func(_ *Profile, s []engine.Stage) { s[5].Back = 20 * time.Millisecond },
@@ -96,8 +96,8 @@ func TestLint(t *testing.T) {
 	}
 }
 
-// floorTimes are those of three small layers and three large ones, measured
-// with a wait of 0.25 ms.
+// floorTimes sets the times of three small and three large layers, as measured with a fixed wait of 0.25 ms per
+// layer.
 func floorTimes(_ *Profile, s []engine.Stage) {
 	for i, us := range []time.Duration{250, 260, 300, 3000, 4000, 5000} {
 		s[i].Forward, s[i].Back = us*time.Microsecond, 2*us*time.Microsecond
@@ -107,15 +107,14 @@ func floorTimes(_ *Profile, s []engine.Stage) {
 func TestTotals(t *testing.T) {
 	p := plain()
 	got := p.Totals()
-	// Forward 0.1 + ... + 0.6 ms, backward twice that; four samples in 6.3 ms.
-	// Keeping everything peaks at the last backward of a stage: the input 1, six
-	// saved sets of 2, two gradients of 1 MiB.
+	// Forward 0.1 + ... + 0.6 ms, backward twice that, four samples in 6.3 ms. Keeping everything peaks at the
+	// last backward of a stage: the input of 1 MiB, six saved sets of 2 MiB, and two gradients of 1 MiB.
 	want := Totals{Stages: 6, Forward: 2100 * time.Microsecond, Back: 4200 * time.Microsecond, Input: engine.MiB,
 		Out: 6 * engine.MiB, Saved: 12 * engine.MiB, KeepAllPeak: 15 * engine.MiB, SamplesPerSec: 4 / 0.0063}
 	if got != want {
 		t.Errorf("Totals()\ngot  %+v\nwant %+v", got, want)
 	}
-	p.Chain.LossGradAllocated = true // then the last stage is no loss
+	p.Chain.LossGradAllocated = true // then the last stage is not a loss
 	if n := p.Totals().Stages; n != 7 {
 		t.Errorf("%d stages with a seed that is born, want 7", n)
 	}

@@ -9,7 +9,7 @@ import (
 	"memtide/engine"
 )
 
-// toys makes the program one that reads toy formats only, until the test ends.
+// toys replaces the formats of the program by toy formats until the test ends.
 func toys(t *testing.T) {
 	t.Helper()
 	list, explain := formats, diagnose
@@ -23,8 +23,8 @@ func toys(t *testing.T) {
 	}
 }
 
-// TestSizeLimits: a format that reads large files says so, and what no format
-// claims is refused as too large from the usual limit on.
+// TestSizeLimits checks that a format may set its own size limit, and that the usual limit holds for content that
+// no format claims.
 func TestSizeLimits(t *testing.T) {
 	toys(t)
 	for _, c := range []struct {
@@ -42,8 +42,8 @@ func TestSizeLimits(t *testing.T) {
 	}
 }
 
-// TestStreamer: what is packed is read while it is unpacked where its format can,
-// with and without a byte order mark.
+// TestStreamer checks that packed content is read while it is unpacked if its format can do that, with and
+// without a byte order mark.
 func TestStreamer(t *testing.T) {
 	toys(t)
 	for content, want := range map[string]string{"toystream": "toystream", "\xef\xbb\xbftoystream": "toystream",
@@ -63,8 +63,7 @@ func TestStreamer(t *testing.T) {
 	}
 }
 
-// TestUnknownHere: a program without a diagnosis says no more than that it knows its own
-// format only.
+// TestUnknownHere checks that a program without a diagnosis only says that it reads nothing but its own format.
 func TestUnknownHere(t *testing.T) {
 	toys(t)
 	_, err := Decode("x", Bytes("\x89PNG\r\n"), nil)
@@ -74,8 +73,8 @@ func TestUnknownHere(t *testing.T) {
 	}
 }
 
-// TestExtensions: those of this program's formats and those that the linker names, each
-// once and in order.
+// TestExtensions checks that Extensions lists the extensions of the program's formats and those set by the
+// linker, sorted and each once.
 func TestExtensions(t *testing.T) {
 	toys(t)
 	defer func(before string) { linked = before }(linked)

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestGzip: packed content is read, damaged content refused, and a small file
-// that unpacks to a huge one does not fill the memory.
+// TestGzip checks that packed content is read, that damaged content is refused, and that a small file that
+// unpacks to a huge one does not fill the memory.
 func TestGzip(t *testing.T) {
 	packed := gzipped(t, make([]byte, 1<<20))
 	gunzip := func(most int) ([]byte, error) {

@@ -1,6 +1,7 @@
 //go:build !js
 
-// Package web_test adds a strategy as one file would, and looks for it where people meet it.
+// Package web_test registers a new strategy, as a new file in the engine would, and checks that the curve, the
+// list of plans and the questions of the page offer it.
 package web_test
 
 import (
@@ -17,8 +18,8 @@ import (
 	"memtide/web/ui/plans"
 )
 
-// added is a strategy that keeps everything and says that it recomputes. It is drawn by the
-// curve at once, before every other of its class on a chain.
+// added is a strategy that keeps everything, although its class says that it recomputes. Rank 1 on a chain puts
+// it before every other strategy of its class, so that the curve draws it at once.
 var added = &engine.Strategy{
 	Name: "added", Title: "Added by a test", Short: "Added", Doc: "Keeps everything.",
 	Class: engine.MayRecompute, Rank: engine.Rank{Chain: 1}, Mark: 200, Plans: "unit",

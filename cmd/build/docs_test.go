@@ -20,7 +20,7 @@ import (
 
 var attribute = regexp.MustCompile(`\s(href|src|srcset|link|id)="([^"]*)"`)
 
-// attributes are the values of an attribute in a page, as a browser reads them.
+// attributes returns the values of the attributes called name in page, unescaped as a browser reads them.
 func attributes(page, name string) (out []string) {
 	for _, m := range attribute.FindAllStringSubmatch(page, -1) {
 		if m[1] == name {
@@ -30,9 +30,8 @@ func attributes(page, name string) (out []string) {
 	return out
 }
 
-// TestDocs makes the documentation and follows every link in it: to a page, to
-// a heading, or to the explorer, whose links have to be understood and to be in
-// the form in which the explorer writes them.
+// TestDocs builds the documentation and follows every link in it: to a page, to a heading, or to the explorer.
+// Links to the explorer must parse and must have the form in which the explorer writes them.
 func TestDocs(t *testing.T) {
 	s := &site{root: "../..", dir: t.TempDir(), DocsStyle: "docs.css"}
 	if err := cli.Try(s.docs); err != nil {
@@ -62,7 +61,8 @@ func TestDocs(t *testing.T) {
 	}
 }
 
-// checkReference follows a link of a page.
+// checkReference reports an error if the link to, found in page, leads nowhere. pages are the texts of all pages
+// by name.
 func checkReference(t *testing.T, page, to string, pages map[string]string) {
 	t.Helper()
 	to, anchor, _ := strings.Cut(to, "#")
@@ -96,7 +96,7 @@ func checkReference(t *testing.T, page, to string, pages map[string]string) {
 	}
 }
 
-// TestDocsSayWhatIsWrong holds the messages for those who write documents.
+// TestDocsSayWhatIsWrong checks the error messages that writers of documents get for mistakes.
 func TestDocsSayWhatIsWrong(t *testing.T) {
 	index := "# Index\n\n[A](a.md)\n"
 	for _, c := range []struct{ name, file, text, want string }{

@@ -13,8 +13,7 @@ import (
 
 var block = regexp.MustCompile("(?s)```(json|text)\n(.*?)```")
 
-// The files that docs/formats.md shows are read, by the format whose section
-// they stand in.
+// TestFormatExamples checks that each file shown in docs/formats.md is read as the format of its section.
 func TestFormatExamples(t *testing.T) {
 	page, err := os.ReadFile("../../docs/formats.md")
 	if err != nil {

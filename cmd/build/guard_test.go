@@ -14,8 +14,7 @@ import (
 	"memtide/profiles"
 )
 
-// banned are packages that would make the program much larger, with what to use
-// instead.
+// banned maps packages that would make the program much larger to what should be used instead.
 var banned = map[string]string{
 	"net/http":                         "fetch in the browser, by safejs",
 	"log/slog":                         "errors that reach the page",
@@ -30,7 +29,7 @@ var banned = map[string]string{
 	"github.com/chromedp/chromedp":     "the browser tests",
 }
 
-// TestImports lists what the program in the browser is made of.
+// TestImports checks which packages the program in the browser is made of.
 func TestImports(t *testing.T) {
 	root, err := moduleRoot()
 	if err != nil {
@@ -55,9 +54,8 @@ func TestImports(t *testing.T) {
 	}
 }
 
-// TestFormats sees that the page links the one format that it cannot do without, the
-// second program all of them, and that only the second writes schedules, searches graphs
-// and places buffers.
+// TestFormats checks that the page links only the one format that it needs and that the second program links all
+// of them. Only the second program writes schedules, searches graphs and places buffers.
 func TestFormats(t *testing.T) {
 	root, err := moduleRoot()
 	if err != nil {
@@ -93,8 +91,8 @@ func TestFormats(t *testing.T) {
 	}
 }
 
-// TestPure lists the packages of the engine: it is to compile anywhere, so it
-// imports nothing but the standard library, and none of it that talks to a system.
+// TestPure checks the imports of the engine and of the profiles. They have to compile for any system, so they
+// import only the standard library, without the packages that talk to the operating system.
 func TestPure(t *testing.T) {
 	root, err := moduleRoot()
 	if err != nil {
@@ -112,7 +110,7 @@ func TestPure(t *testing.T) {
 		for line := range strings.Lines(list) {
 			pkg, dep, ok := strings.Cut(strings.TrimSpace(line), " ")
 			if !ok || strings.HasPrefix(pkg, "memtide/engine/enginetest") ||
-				pkg == "memtide/profiles/formats/formattest" { // for tests, and a command
+				pkg == "memtide/profiles/formats/formattest" { // for tests; enginetest has a command
 				continue
 			}
 			own := strings.HasPrefix(dep, "memtide/")
@@ -126,18 +124,18 @@ func TestPure(t *testing.T) {
 	}
 }
 
-// Ceilings of what a visitor loads, compressed as hosts do it, in bytes: a few
-// per cent above what it is. A pass over the program that does nothing any more,
-// because a version of Go has other tables, shows here at the latest.
+// These are upper limits on the compressed sizes of what a visitor loads, in bytes. They are a few per cent above
+// the present sizes. If the tables of a new version of Go differ and a pass over the program no longer has an
+// effect, these limits reveal it at the latest.
 const (
 	maxWasmGzip     = 2_380_000
 	maxWasmBrotli   = 1_636_000
 	maxChartsBrotli = 127_400
-	maxFirstBrotli  = 1_800_000 // all that the first visit to a chain waits for
+	maxFirstBrotli  = 1_800_000 // everything that the first visit to a chain waits for
 )
 
-// TestSize builds what a first visit loads and weighs it. That takes minutes, so only
-// MEMTIDE_LONG=1 asks for it: make check and make check-long do.
+// TestSize builds what a first visit loads and checks its sizes. That takes minutes, so it only runs with
+// MEMTIDE_LONG=1, which make check and make check-long set.
 func TestSize(t *testing.T) {
 	if os.Getenv("MEMTIDE_LONG") == "" {
 		t.Skip("compiling and compressing take minutes; MEMTIDE_LONG=1 weighs the page")
@@ -182,7 +180,7 @@ func TestSize(t *testing.T) {
 	}
 }
 
-// TestScripts sees that the page's script holds every part, in order.
+// TestScripts checks that the page's script contains every part, in order.
 func TestScripts(t *testing.T) {
 	root, err := moduleRoot()
 	if err != nil {
@@ -210,7 +208,7 @@ func TestScripts(t *testing.T) {
 	}
 }
 
-// TestSweepFiles sees that old builds are removed and nothing else is.
+// TestSweepFiles checks that sweep removes the files of old builds and no other files.
 func TestSweepFiles(t *testing.T) {
 	s := &site{dir: t.TempDir()}
 	keep := []string{"CNAME", "app.wasm", "notes.txt"}

@@ -15,8 +15,8 @@ import (
 	"memtide/cmd/cli"
 )
 
-// TestLicences compares the licences in the site with what its programs import and
-// what its charts are bundled from.
+// TestLicences compares the licences in the site with the modules that its programs import and the packages that
+// its charts are bundled from.
 func TestLicences(t *testing.T) {
 	root, err := moduleRoot()
 	if err != nil {
@@ -73,8 +73,7 @@ func TestLicences(t *testing.T) {
 	}
 }
 
-// bundledPackages are the packages that the charts' bundle takes something from,
-// with their versions.
+// bundledPackages returns the packages, with their versions, of which the charts' bundle contains code.
 func bundledPackages(t *testing.T, s *site) map[string]bool {
 	t.Helper()
 	options := s.bundle(new(sync.Map))

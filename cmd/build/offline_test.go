@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// The icons of the installed app are as large as the manifest says.
+// TestIcons checks that the icons of the installed app have the sizes that the manifest gives.
 func TestIcons(t *testing.T) {
 	root, err := moduleRoot()
 	if err != nil {

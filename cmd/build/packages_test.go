@@ -22,7 +22,7 @@ import (
 	"memtide/engine"
 )
 
-// packed is a site whose built files are a few words each.
+// packed returns a site whose built files hold only a few words each.
 func packed(t *testing.T) *site {
 	t.Helper()
 	s := &site{root: filepath.Join("..", ".."), dir: t.TempDir(), address: "https://example.com/here/"}
@@ -31,8 +31,8 @@ func packed(t *testing.T) *site {
 	return s
 }
 
-// A wheel is what PEP 427 says: RECORD has the hash and the size of every other file, WHEEL a
-// line for each platform, a program may be run, and the same files make the same bytes.
+// TestWheel checks that a wheel is as PEP 427 requires. RECORD has the hash and the size of every other file,
+// WHEEL has a line for each platform, and only the program is executable. The same files give the same bytes.
 func TestWheel(t *testing.T) {
 	s := packed(t)
 	program := file{"memtide-" + engine.Version + ".data/scripts/memtide", []byte("program"), true}
@@ -80,7 +80,8 @@ func TestWheel(t *testing.T) {
 	}
 }
 
-// The npm package has all files that its package.json names, with nothing left to fill in.
+// TestNpmPackage checks that the npm package has every file that its package.json names, without placeholders
+// that are not filled in.
 func TestNpmPackage(t *testing.T) {
 	data := tarball(packed(t).npmFiles())
 	r := tar.NewReader(cli.Must(gzip.NewReader(bytes.NewReader(data))))
@@ -112,7 +113,7 @@ func TestNpmPackage(t *testing.T) {
 	}
 }
 
-// The types of the element name the attributes that it observes.
+// TestNpmTypes checks that the types of the element name every attribute that the element observes.
 func TestNpmTypes(t *testing.T) {
 	types := string(cli.Must(os.ReadFile("../../web/npm/view.d.ts")))
 	script := string(cli.Must(os.ReadFile("../../web/static/view.js")))

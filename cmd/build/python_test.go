@@ -10,7 +10,7 @@ import (
 	"testing/fstest"
 )
 
-// TestPythonFile holds the one Python file to the package that it is made of.
+// TestPythonFile checks that the single Python file is what onePython makes of the package.
 func TestPythonFile(t *testing.T) {
 	root := filepath.Join("..", "..")
 	got, err := os.ReadFile(filepath.Join(root, pythonFile))
@@ -23,7 +23,7 @@ func TestPythonFile(t *testing.T) {
 	}
 }
 
-// TestOnePython joins two modules: the imported one is first.
+// TestOnePython joins two modules and checks that the imported one comes first.
 func TestOnePython(t *testing.T) {
 	file := func(text string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(text)} }
 	got := string(onePython(fstest.MapFS{

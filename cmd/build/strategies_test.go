@@ -13,8 +13,8 @@ import (
 	"memtide/engine/alloc"
 )
 
-// Every strategy is either linked into the page's program or described there, with all
-// that people and links need of it.
+// TestDescriptions checks that every strategy is either linked into the page's program or described there, with
+// everything that readers and links need to know of it.
 func TestDescriptions(t *testing.T) {
 	root, err := moduleRoot()
 	if err != nil {

@@ -13,7 +13,8 @@ import (
 	"memtide/cmd/cli"
 )
 
-// A source that is changed, made or removed is noticed; what is not of the page is not.
+// TestSources checks that a changed, new or removed source file of the page is noticed, and that other files are
+// ignored.
 func TestSources(t *testing.T) {
 	root := t.TempDir()
 	write := func(name string, at int64) {
@@ -57,7 +58,7 @@ func TestSources(t *testing.T) {
 	}
 }
 
-// A changed style sheet is in the page without a program being compiled.
+// TestWatchBuildsOnlyWhatChanged checks that a changed style sheet gets into the page without compiling a program.
 func TestWatchBuildsOnlyWhatChanged(t *testing.T) {
 	root, err := moduleRoot()
 	if err != nil {
@@ -76,8 +77,8 @@ func TestWatchBuildsOnlyWhatChanged(t *testing.T) {
 	}
 }
 
-// The script that asks what was built is of the page of watch alone, and no other policy is needed
-// for it.
+// TestWatchTells checks that only the page that watch builds has the script that polls for new builds, and that
+// the content security policy already allows its requests.
 func TestWatchTells(t *testing.T) {
 	if want := "connect-src 'self';"; !strings.Contains(policy, want) {
 		t.Errorf("the policy %q lacks %q, by which the page asks for changes", policy, want)

@@ -51,7 +51,7 @@ func TestBar(t *testing.T) {
 	b := &Bar{w: &screen}
 	b.Set(1, 2, "half")
 	b.draw()
-	b.draw() // nothing new: nothing is written
+	b.draw() // nothing has changed, so nothing is written
 	b.Clear()
 	if got, want := screen.String(), "\r\x1b[K[############............] 1 of 2  half\r\x1b[K"; got != want {
 		t.Errorf("the screen got %q, want %q", got, want)

@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// TestMain runs a command that hears no signal if the test below asks for it.
+// TestMain runs a command that ignores its context if TestMainEnds asks for it by MEMTIDE_DEAF.
 func TestMain(m *testing.M) {
 	if os.Getenv("MEMTIDE_DEAF") != "" {
 		Main(func(_ context.Context, _ []string, _ io.Reader, stdout, _ io.Writer) int {
@@ -24,8 +24,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// A command that never looks whether it is to end is ended by either signal, with the exit
-// status of what was stopped early.
+// TestMainEnds checks that either signal ends a command that never checks its context. The exit status is that of
+// a command that was stopped early.
 func TestMainEnds(t *testing.T) {
 	for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
 		c := exec.Command(os.Args[0])

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// The first error ends what is tried, and is what it was; other panics go on.
+// TestTry checks that the first error ends the function and is returned unchanged, and that Try does not recover
+// other panics.
 func TestTry(t *testing.T) {
 	wrong := errors.New("wrong")
 	for name, c := range map[string]struct {

@@ -14,7 +14,7 @@ import (
 	"memtide/engine/whatif"
 )
 
-// The remarks of a row say what its numbers cannot.
+// TestBatchCells checks the cells of a row. The last one holds remarks on what the numbers do not say.
 func TestBatchCells(t *testing.T) {
 	point := whatif.BatchPoint{Batch: 7, StepTime: 2 * time.Second, Peak: engine.GiB}
 	for _, c := range []struct {
@@ -35,7 +35,7 @@ func TestBatchCells(t *testing.T) {
 	}
 }
 
-// A stopped question says so, and writes what it has.
+// TestBatchStopped checks that an interrupted batch command reports it and still prints the rows it has.
 func TestBatchStopped(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -46,7 +46,8 @@ func TestBatchStopped(t *testing.T) {
 	}
 }
 
-// A graph is scaled by its operations, and built where it is a preset.
+// TestBatchGraph checks that the batch of a graph from a file is changed by scaling its operations, and that a
+// preset is built anew for each batch.
 func TestBatchGraph(t *testing.T) {
 	text := fmt.Sprintf(`{"format":"memtide/1","kind":"graph","name":"g","batch":2,
  "values":[{"id":0,"name":"x","bytes":%d,"role":"input"},{"id":1,"name":"y","bytes":%d}],
@@ -54,7 +55,7 @@ func TestBatchGraph(t *testing.T) {
 	var out, complaints strings.Builder
 	code := run(t.Context(), []string{"batch", "-budget", "10MiB", "-strategy", "keepall", "-"},
 		strings.NewReader(text), &out, &complaints)
-	// A sample is half a MiB of each value: 10 MiB hold 10 of them.
+	// A sample takes half a MiB of each of the two values, so 10 MiB hold 10 samples.
 	if code != cli.OK || !strings.Contains(out.String(), "keepall   10 ") ||
 		!strings.Contains(out.String(), "scaled from batch 2") {
 		t.Errorf("exit status %d, %q\n%s\nwant a largest batch of 10", code, complaints.String(), out.String())

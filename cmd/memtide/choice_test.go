@@ -14,13 +14,13 @@ import (
 	"memtide/web/permalink"
 )
 
-// A network is taken as what it is: a graph goes to the strategy for graphs, and
-// what is only one of the two is not taken for the other.
+// TestKind checks that a graph goes to the strategy for graphs unless -as says otherwise, and that a network that
+// is only a chain or only a graph is not accepted as the other.
 func TestKind(t *testing.T) {
 	for _, c := range []struct {
 		args string
 		code int
-		want string // in either output
+		want string // part of the standard output or of the standard error
 	}{
 		{"solve -budget 100% testdata/graph.json", cli.OK, "(window)"},
 		{"solve -budget 100% -as graph testdata/graph.json", cli.OK, "checked"},
@@ -36,7 +36,7 @@ func TestKind(t *testing.T) {
 	}
 }
 
-// A picture leads to a page, and to nothing that a click would run.
+// TestBase checks that -base accepts addresses of pages and refuses everything that a click could execute.
 func TestBase(t *testing.T) {
 	for base, ok := range map[string]bool{"": true, "https://example.org/memtide/": true,
 		"http://localhost:8080/": true, "../memtide/": true, "/x": true, "//example.org/": true,
@@ -48,7 +48,7 @@ func TestBase(t *testing.T) {
 	}
 }
 
-// A field that is added to the table of choices is a flag, with its help.
+// TestNewField checks that a field that is added to the table of choices becomes a flag with its help text.
 func TestNewField(t *testing.T) {
 	old, words := choice.Fields, choice.FieldWords
 	t.Cleanup(func() { choice.Fields, choice.FieldWords = old, words })
@@ -67,7 +67,8 @@ func TestNewField(t *testing.T) {
 	}
 }
 
-// A share is as many bytes on the page as here, whether a flag or a link says it.
+// TestShareOnThePage checks that a budget given in percent is the same number of bytes on the page and here,
+// whether a flag or a link gives it.
 func TestShareOnThePage(t *testing.T) {
 	for _, share := range []string{"95.335%", "99.00001%", "99.999999%"} {
 		fragment := "v=1&p=vgg16-b32&s=keepall&m=" + strings.ReplaceAll(share, "%", "%25")

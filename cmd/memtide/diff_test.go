@@ -12,8 +12,8 @@ import (
 	"memtide/cmd/cli"
 )
 
-// A storage that an operator of the module 2 makes and autograd keeps is larger by 1 MiB: the
-// peak is, and the module is named. -most makes that an error.
+// TestDiff makes a storage larger by 1 MiB that an operator of the module 2 makes and autograd keeps. The
+// difference must report the larger peak and name the module. With -most it is an error.
 func TestDiff(t *testing.T) {
 	before := filepath.Join("testdata", "operators.json")
 	text, err := os.ReadFile(before)
@@ -59,7 +59,7 @@ func TestDiff(t *testing.T) {
 	}
 }
 
-// help -json has every command with its flags.
+// TestHelpJSON checks that help -json lists every command with its flags.
 func TestHelpJSON(t *testing.T) {
 	got := memtide(t, t.Context(), "help", "-json")
 	var said struct {

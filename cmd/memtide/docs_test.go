@@ -15,7 +15,7 @@ import (
 	"memtide/profiles/preset"
 )
 
-// docsFile is a page of the documentation.
+// docsFile returns the text of a page of the documentation.
 func docsFile(t *testing.T, name string) string {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join("../../docs", name))
@@ -25,12 +25,12 @@ func docsFile(t *testing.T, name string) string {
 	return string(b)
 }
 
-// placeholder names that stand in the documents for a file of the reader's.
+// stands replaces the placeholder file names that the documents use by files in testdata.
 var stands = strings.NewReplacer("net.json", "testdata/owndevice.json", "net.csv", "testdata/net.csv",
 	"operators.json", "testdata/operators.json", "measured.csv", "testdata/measured.csv")
 
-// Every command line of the documentation does what it says, in a folder of its
-// own; but for those that serve.
+// TestDocsCommands runs every command line of the documentation except serve, and writes what they write into a
+// temporary folder. Each must succeed.
 func TestDocsCommands(t *testing.T) {
 	pages, err := fs.Glob(os.DirFS("../../docs"), "*.md")
 	if err != nil {
@@ -64,7 +64,7 @@ func TestDocsCommands(t *testing.T) {
 	}
 }
 
-// The bounds that the page names are explained, each with its source.
+// TestDocsBounds checks that docs/model.md explains the bounds that the page names, each with its source.
 func TestDocsBounds(t *testing.T) {
 	text := docsFile(t, "model.md")
 	for _, name := range []string{bound.NameCompute, bound.NameLB, bound.NameRelax} {
@@ -79,7 +79,8 @@ func TestDocsBounds(t *testing.T) {
 	}
 }
 
-// The documents count the stages of the counterexamples as the presets do.
+// TestDocsCounterexamples checks that the documents give the numbers of stages that the presets of the
+// counterexamples have.
 func TestDocsCounterexamples(t *testing.T) {
 	for _, c := range []struct{ page, id, says string }{
 		{"paper-000.md", "lemma3", "On this network of %s stages, counting the loss"},

@@ -16,8 +16,8 @@ var (
 	source = regexp.MustCompile(`\]\(https://github\.com/[^/]+/[^/]+/(issues|pull)/[0-9]+\)`)
 )
 
-// firstLine takes an answer up to the end of its first line and then calls stop: what
-// plan finds behind its verdict takes long.
+// firstLine is a writer that keeps an answer up to the end of its first line and then calls stop: what plan
+// computes after its verdict takes long.
 type firstLine struct {
 	bytes.Buffer
 	stop context.CancelFunc
@@ -31,7 +31,7 @@ func (w *firstLine) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// said is what a command line of the gallery answers; of plan its first line.
+// said returns the answer of a command line of the gallery. For plan it is only the first line.
 func said(t *testing.T, command string) string {
 	t.Helper()
 	args := words(command)
@@ -53,8 +53,8 @@ func said(t *testing.T, command string) string {
 	return text
 }
 
-// Each of the twenty stories of the gallery has a source, a live view with a caption, and
-// commands whose answers have every figure of its sentences.
+// TestGallery checks that each of the twenty stories of the gallery has a source and a live view with a caption.
+// The answers of a story's commands must contain every figure in its sentences.
 func TestGallery(t *testing.T) {
 	stories := strings.Split(docsFile(t, "gallery.md"), "\n## ")[1:]
 	if len(stories) != 20 {

@@ -7,7 +7,8 @@ import (
 	"memtide/web/choice"
 )
 
-// TestKindOfPreset: a preset is taken as its operators, or as its layers, by naming the variant that is.
+// TestKindOfPreset checks that asking for a preset as its operators (graph) or as its layers (chain) selects the
+// variant of the preset that is of this kind.
 func TestKindOfPreset(t *testing.T) {
 	for _, tc := range []struct {
 		preset, kind, want string

@@ -26,13 +26,13 @@ import (
 	"memtide/profiles/preset"
 )
 
-// outcome is what a run leaves behind.
+// outcome is the exit status and the output of a run.
 type outcome struct {
 	code           int
 	stdout, stderr string
 }
 
-// memtide runs a command line; a "< file" at its end names the standard input.
+// memtide runs a command line and returns its outcome. A "< file" at the end names the standard input.
 func memtide(t *testing.T, ctx context.Context, args ...string) outcome {
 	t.Helper()
 	var in, out, complaints bytes.Buffer
@@ -44,15 +44,15 @@ func memtide(t *testing.T, ctx context.Context, args ...string) outcome {
 		in.Write(data)
 		args = args[:n-2]
 	}
-	// In a bubble in which nothing sleeps no time goes by, and no limit is reached. A
-	// context's channel belongs where it is first asked for.
+	// In a synctest bubble in which nothing sleeps, no time passes, so no time limit is reached. ctx.Done makes
+	// the context's channel before the bubble starts, since a channel that is made in a bubble belongs to it.
 	ctx.Done()
 	var code int
 	synctest.Test(t, func(*testing.T) { code = run(ctx, args, &in, &out, &complaints) })
 	return outcome{code, out.String(), complaints.String()}
 }
 
-// words splits a command line at spaces; single quotes hold words together.
+// words splits a command line at spaces. Text in single quotes is one word.
 func words(line string) (list []string) {
 	for i, part := range strings.Split(line, "'") {
 		if i%2 == 1 {
@@ -64,7 +64,7 @@ func words(line string) (list []string) {
 	return list
 }
 
-// goldenRuns are runs that are compared as a whole, in testdata.
+// goldenRuns lists the runs whose whole output is compared with files in testdata/golden.
 var goldenRuns = []struct{ name, line string }{
 	{"help", "help"},
 	{"help-presets", "help presets"},
@@ -214,8 +214,8 @@ var goldenRuns = []struct{ name, line string }{
 	{"note-link", "link -from 'v=1&p=vgg16-b32&m=60%25&bw=fast&future=1'"},
 }
 
-// TestGolden compares runs with what testdata/golden says of them: each file is
-// a command line and what it leaves behind. -update writes them anew.
+// TestGolden compares runs with the files of testdata/golden. Each file is a command line with its exit status
+// and its output. With -update the test writes them anew.
 func TestGolden(t *testing.T) {
 	for _, c := range goldenRuns {
 		t.Run(c.name, func(t *testing.T) {
@@ -249,8 +249,8 @@ func TestGoldenFiles(t *testing.T) {
 	}
 }
 
-// TestExamples runs every example of the package comment and of the help texts:
-// they have to work where net.csv is, and the page has been built.
+// TestExamples runs every example of the package comment and of the help texts. They have to work in a folder
+// that has net.csv and a built page.
 func TestExamples(t *testing.T) {
 	lines := map[string]string{}
 	source, err := os.ReadFile("main.go")
@@ -290,13 +290,13 @@ func TestExamples(t *testing.T) {
 	}
 	buildSite(t, "dist")
 	inOrder := slices.Sorted(maps.Keys(lines))
-	slices.SortStableFunc(inOrder, func(a, b string) int { // what writes a file that others read comes first
+	slices.SortStableFunc(inOrder, func(a, b string) int { // commands that write a file come first
 		return cmp.Compare(strings.Count(b, " -o "), strings.Count(a, " -o "))
 	})
 	for _, line := range inOrder {
 		where := lines[line]
 		args, ctx := words(line), t.Context()
-		if args[0] == "serve" { // on a port that is free, until its first word
+		if args[0] == "serve" { // serve gets a free port and a context that is already cancelled
 			args = append(args, "-addr", "127.0.0.1:0")
 			stopped, cancel := context.WithCancel(ctx)
 			cancel()
@@ -310,8 +310,8 @@ func TestExamples(t *testing.T) {
 	}
 }
 
-// Every name that can be given is in its help text and in the error about a
-// wrong one. They are not in golden files: a new one needs no change here.
+// TestNamesAreListed checks that every name that can be given is in its help text and in the error about a wrong
+// name. These lists are not in golden files, so that a new name needs no change here.
 func TestNamesAreListed(t *testing.T) {
 	var presets, networks, strategies, formats, parameters []string
 	for _, p := range preset.Presets() {
@@ -358,7 +358,7 @@ func TestNamesAreListed(t *testing.T) {
 	}
 }
 
-// Every field of the JSON is explained by memtide help json.
+// TestJSONIsDocumented checks that memtide help json explains every field of the JSON output.
 func TestJSONIsDocumented(t *testing.T) {
 	text := jsonHelp
 	seen := map[reflect.Type]bool{}
@@ -391,7 +391,7 @@ func TestJSONIsDocumented(t *testing.T) {
 	}
 }
 
-// buildSite makes a directory look like a built page.
+// buildSite makes dir look like a folder with a built page.
 func buildSite(t *testing.T, dir string) {
 	t.Helper()
 	if err := os.MkdirAll(dir, 0o755); err != nil {

@@ -14,8 +14,8 @@ import (
 	"memtide/cmd/cli"
 )
 
-// A named pipe is read as a stream, and waiting for who writes it can be
-// interrupted: opening it is what waits.
+// TestPipe checks that a named pipe is read as a stream, and that a command can be interrupted while it waits for
+// a writer. Opening the pipe is what blocks then.
 func TestPipe(t *testing.T) {
 	pipe := filepath.Join(t.TempDir(), "net.csv")
 	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
@@ -37,7 +37,7 @@ func TestPipe(t *testing.T) {
 		t.Errorf("solve of a pipe that nobody writes, interrupted: exit status %d, %q; want %d and why", code,
 			stderr.String(), cli.No)
 	}
-	// Who still waits for a writer gets one, that is gone at once.
+	// If a goroutine still waits for a writer, this opens the pipe for it and closes it at once.
 	if f, err := os.OpenFile(pipe, os.O_RDWR, 0); err == nil {
 		f.Close()
 	}

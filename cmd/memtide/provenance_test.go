@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestSameModel: names of one device are written in many ways.
+// TestSameModel checks that different spellings of a device's name are taken for the same device.
 func TestSameModel(t *testing.T) {
 	for _, c := range []struct {
 		times, link string
@@ -28,8 +28,8 @@ func TestSameModel(t *testing.T) {
 	}
 }
 
-// TestFindingsWithoutAnswer: findings and where the numbers come from are told, in text
-// and in JSON, also when nothing fits.
+// TestFindingsWithoutAnswer checks that the findings and the origin of the numbers are printed, as text and as
+// JSON, even if no schedule fits.
 func TestFindingsWithoutAnswer(t *testing.T) {
 	t.Chdir("testdata")
 	for _, c := range []struct {

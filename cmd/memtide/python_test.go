@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// The Python package passes on exactly the commands that there are.
+// TestPythonKnowsTheCommands checks that the Python package passes on exactly the commands that exist.
 func TestPythonKnowsTheCommands(t *testing.T) {
 	text, err := os.ReadFile("../../profiles/python/memtide/command.py")
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"memtide/web/choice"
 )
 
-// The picture of the README is what the command in the README's source draws.
+// TestReadmePicture checks that the picture of the README is what svg draws for the example.
 func TestReadmePicture(t *testing.T) {
 	const file = "../../web/static/example.svg"
 	got := memtide(t, t.Context(), "svg", "-preset", choice.ExamplePreset, "-device", choice.ExampleDevice,
@@ -23,7 +23,7 @@ func TestReadmePicture(t *testing.T) {
 	golden.File(t, file, got.stdout)
 }
 
-// Every command line that the README shows does what it says.
+// TestReadmeCommands checks that every command line in the README succeeds.
 func TestReadmeCommands(t *testing.T) {
 	readme, err := os.ReadFile("../../README.md")
 	if err != nil {
@@ -47,7 +47,7 @@ func TestReadmeCommands(t *testing.T) {
 	}
 }
 
-// Every file that the documents name or link to is there.
+// TestDocumentPaths checks that every file that the documents name or link to exists.
 func TestDocumentPaths(t *testing.T) {
 	paths := regexp.MustCompile("\\]\\(([^)#:]+)[)#]|`((?:cmd|engine|profiles|wasm|web)/[a-z0-9_./-]*)`")
 	found := 0

@@ -9,8 +9,8 @@ import (
 	"memtide/cmd/cli"
 )
 
-// Of a link that compares, commands take the side that they are asked for, and say
-// which one they take if they are not.
+// TestSides checks that commands take the side that -side names if a link compares two, and that without -side
+// they say which one they take.
 func TestSides(t *testing.T) {
 	const both = "#v=1&p=vgg16-b32&m=95%25&s=sequential&s.segments=4&dev=a100-sxm-40gb&b.s=sequential&b.s.segments=8&b.m=100%25&b.dev=p100-pcie-16gb"
 	for _, c := range []struct {

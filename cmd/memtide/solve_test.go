@@ -26,7 +26,7 @@ import (
 	"memtide/web/link"
 )
 
-// solved runs solve -json and reads its report.
+// solved runs solve -json with args and returns its report.
 func solved(t *testing.T, args ...string) solveReport {
 	t.Helper()
 	o := memtide(t, t.Context(), append([]string{"solve", "-json"}, args...)...)
@@ -37,8 +37,8 @@ func solved(t *testing.T, args ...string) solveReport {
 	return r
 }
 
-// What solve says must be consistent: times add up, and what is verified is
-// what was claimed and stays within the budget.
+// TestSolveAddsUp checks that the output of solve is consistent: the times add up, and the verified schedule has
+// the claimed cost and stays within the budget.
 func TestSolveAddsUp(t *testing.T) {
 	for _, line := range []string{
 		"-preset resnet50-b32 -strategy rotor",
@@ -72,9 +72,8 @@ func TestSolveAddsUp(t *testing.T) {
 	}
 }
 
-// A search that limits of its own have stopped is not complete, in JSON and in the
-// table, is not optimal, and its notes say that it was stopped; its schedule is an
-// answer nevertheless.
+// TestStoppedByItself checks a search that is stopped by its own limits. JSON and the table say that it is not
+// complete and not optimal, and its notes say that it was stopped. Its schedule still counts as an answer.
 func TestStoppedByItself(t *testing.T) {
 	args := words("-preset resnet1001-b16 -strategy dynprog -budget 50%")
 	r := solved(t, args...)
@@ -89,7 +88,8 @@ func TestStoppedByItself(t *testing.T) {
 	}
 }
 
-// The smallest budget that a refusal names must work, and a byte less must not.
+// TestSmallestBudgetWorks checks that the smallest budget that a refusal names works, and that a byte less does
+// not.
 func TestSmallestBudgetWorks(t *testing.T) {
 	named := regexp.MustCompile(`-budget (\d+)B\n`)
 	for _, strategy := range []string{"rotor", "sequential", "greedy"} {
@@ -112,7 +112,7 @@ func TestSmallestBudgetWorks(t *testing.T) {
 	}
 }
 
-// Whoever follows a link gets the very same answer.
+// TestLinkRoundTrip checks that a link gives exactly the answer that it was made from.
 func TestLinkRoundTrip(t *testing.T) {
 	for _, line := range []string{
 		"-preset resnet50-b48 -budget 70% -strategy greedy",
@@ -141,7 +141,8 @@ func TestLinkRoundTrip(t *testing.T) {
 	}
 }
 
-// A profile that a link cannot carry exactly must not be sent as another one.
+// TestLinkRefusesWhatItWouldChange checks that link refuses a profile that a link cannot carry exactly, instead
+// of changing it.
 func TestLinkRefusesWhatItWouldChange(t *testing.T) {
 	direct := memtide(t, t.Context(), "link", "testdata/seeded.json")
 	if direct.code == cli.OK {
@@ -161,8 +162,8 @@ func TestLinkRefusesWhatItWouldChange(t *testing.T) {
 	}
 }
 
-// wellFormed reads a whole XML document and returns its root's attributes and
-// all its text.
+// wellFormed reads a whole XML document and returns the attributes of its root and all its text. The root's name
+// is under the key "".
 func wellFormed(t *testing.T, doc string) (root map[string]string, text string) {
 	t.Helper()
 	d := xml.NewDecoder(strings.NewReader(doc))
@@ -216,7 +217,7 @@ func TestSVG(t *testing.T) {
 		bytes.Contains(data, []byte("prefers-color-scheme")) {
 		t.Errorf("svg -theme dark -width 500: width %s; want 500 and fixed colours", root["width"])
 	}
-	// A theme in a link does the same, and a flag overrides it.
+	// A theme in a link has the same effect, and a flag overrides it.
 	address := strings.TrimSpace(memtide(t, t.Context(), "link", "testdata/net.csv").stdout)
 	fragment := strings.Replace(address, "#v=1", "#v=1&theme=dark", 1)
 	if o := memtide(t, t.Context(), "svg", "-width", "500", "-from", fragment); o.stdout != string(data) {
@@ -235,8 +236,8 @@ func TestSVG(t *testing.T) {
 	}
 }
 
-// A picture carries the link to what it shows, as those of the page do, and with
-// -base it is one; what no link can hold is drawn without.
+// TestSVGLink checks that a picture carries the link to what it shows, as the pictures of the page do, and that
+// with -base the picture itself is a link. A network that no link can hold is drawn without one.
 func TestSVGLink(t *testing.T) {
 	for _, line := range []string{"-preset vgg16-b64 -budget 80% -strategy greedy",
 		"-budget 900MiB -strategy rotor testdata/net.csv", "-theme dark -preset resnet50-b32"} {
@@ -282,7 +283,7 @@ func TestSVGLink(t *testing.T) {
 	}
 }
 
-// longNet is a file of n stages of which no two are alike: work for a while.
+// longNet writes a file of n stages, no two of them alike, so that solving takes a while, and returns its name.
 func longNet(t *testing.T, n int) string {
 	t.Helper()
 	r := rand.New(rand.NewPCG(1, 2))
@@ -299,8 +300,8 @@ func longNet(t *testing.T, n int) string {
 	return file
 }
 
-// stopped is a context that somebody ends by Ctrl-C in the middle of the work: when
-// strategies have drawn so many breaths, one for every 256 polls.
+// stopped returns a context that is cancelled in the middle of the work, as by Ctrl-C: when strategies have taken
+// the given number of breaths. They take one for every 256 polls.
 func stopped(t *testing.T, breaths int) context.Context {
 	ctx, cancel := context.WithCancel(t.Context())
 	t.Cleanup(cancel)
@@ -311,7 +312,7 @@ func stopped(t *testing.T, breaths int) context.Context {
 	})
 }
 
-// Ctrl-C ends the context. What is there so far is written.
+// TestStop checks that commands write what they have so far when Ctrl-C ends their context.
 func TestStop(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // so that points are solved in one order
 	file := longNet(t, 300)                         // rotor takes more than 1,000 breaths for a budget
@@ -343,11 +344,11 @@ func TestStop(t *testing.T) {
 	}
 }
 
-// A limit of time stops a solve, and -json says so.
+// TestSolveLimit checks that a time limit stops solve, and that -json reports it.
 func TestSolveLimit(t *testing.T) {
 	file := longNet(t, 300)
 	synctest.Test(t, func(t *testing.T) {
-		// Time goes by as polls are asked.
+		// The clock of the bubble advances only when strategies poll.
 		ticking := context.WithValue(t.Context(), engine.Yield{}, func() { time.Sleep(time.Millisecond) })
 		var out bytes.Buffer
 		code := run(ticking, []string{"solve", "-limit", "1ns", "-json", "-budget", "50%", file}, nil, &out, io.Discard)
@@ -360,7 +361,7 @@ func TestSolveLimit(t *testing.T) {
 	})
 }
 
-// Every point of a sweep is what solve says there.
+// TestSweepAgreesWithSolve checks that solve gives the same result as sweep at each of its points.
 func TestSweepAgreesWithSolve(t *testing.T) {
 	o := memtide(t, t.Context(), "sweep", "-json", "-strategy", "rotor,sequential,greedy", "-budget",
 		"500MiB..900MiB", "-points", "3", "testdata/net.csv")

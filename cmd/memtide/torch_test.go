@@ -11,8 +11,8 @@ import (
 	"memtide/engine/play"
 )
 
-// The link of a step holds its operators: plans that are made from it are those of the
-// file, and either side of a comparison takes its own along.
+// TestOperatorsInLinks checks that the link of a step holds its operators, so that plans made from the link are
+// those made from the file. Each side of a comparison keeps its own operators.
 func TestOperatorsInLinks(t *testing.T) {
 	const file = "testdata/operators.json"
 	made := memtide(t, t.Context(), "link", file)
@@ -62,8 +62,8 @@ func TestOperatorsInLinks(t *testing.T) {
 	}
 }
 
-// TestHoldersText: who holds the bytes is named, and what helps: a recurrent module is not
-// divided by any plan.
+// TestHoldersText checks the text that names the holders of the memory at the peak and what would reduce it. A
+// recurrent module is one that no plan can divide.
 func TestHoldersText(t *testing.T) {
 	const mib = engine.MiB
 	for _, c := range []struct {

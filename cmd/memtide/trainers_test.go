@@ -10,7 +10,7 @@ import (
 
 var trainerCommand = regexp.MustCompile("^`([^`]+)`$")
 
-// Each answer that the table of trainers' questions tells is that of its command.
+// TestTrainersQuestions checks that the answers in the table of trainers' questions are those of its commands.
 func TestTrainersQuestions(t *testing.T) {
 	_, table, _ := strings.Cut(docsFile(t, "language-models.md"), "### What trainers asked")
 	rows := 0

@@ -14,8 +14,8 @@ import (
 	"memtide/cmd/cli"
 )
 
-// No message has the terminal do anything: what comes from arguments, from names
-// of files and from links is written out.
+// TestMessagesArePlainText checks that messages send no control characters to the terminal. Those in arguments,
+// file names and links are escaped.
 func TestMessagesArePlainText(t *testing.T) {
 	const evil = "\x1b]0;owned\a\x1b[2J\u202e\u009b31m"
 	odd := filepath.Join(t.TempDir(), "a"+evil+".csv")
@@ -45,7 +45,7 @@ func TestMessagesArePlainText(t *testing.T) {
 	}
 }
 
-// Ctrl-C ends the command while it waits for an input that does not come.
+// TestInterruptEndsReading checks that Ctrl-C ends a command that waits for input that does not come.
 func TestInterruptEndsReading(t *testing.T) {
 	for _, c := range []struct{ command, names string }{{"solve -", "standard input"},
 		{"sweep -json -", "standard input"}, {"link -", "standard input"},
@@ -64,7 +64,7 @@ func TestInterruptEndsReading(t *testing.T) {
 	}
 }
 
-// waits is an input that nobody writes.
+// waits is an input that is never written. It closes asked at the first Read and then blocks until end is closed.
 type waits struct{ asked, end chan bool }
 
 func (w *waits) Read([]byte) (int, error) {
@@ -73,7 +73,7 @@ func (w *waits) Read([]byte) (int, error) {
 	return 0, io.EOF
 }
 
-// An input without an end is refused at the limit, by commands that hold it whole.
+// TestEndlessInput checks that commands that hold their input in memory refuse an endless one at the limit.
 func TestEndlessInput(t *testing.T) {
 	for _, command := range []string{"score -", "plan -", "torch -"} {
 		var in endless
@@ -87,7 +87,7 @@ func TestEndlessInput(t *testing.T) {
 	}
 }
 
-// endless is an input of zeros; it counts them.
+// endless is an input of zeros without an end. Its value is the number of bytes read.
 type endless int
 
 func (n *endless) Read(p []byte) (int, error) {

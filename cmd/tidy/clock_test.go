@@ -10,24 +10,23 @@ import (
 	"testing"
 )
 
-// byTheClock lists the tests that may look at the clock, with the reason: folders end
-// in a slash. It is a ledger: what needs no mention any more fails as well.
+// byTheClock lists the files that may use the clock in tests, with the reason. Names of folders end in a slash.
+// An entry that is no longer needed fails the test as well.
 var byTheClock = map[string]string{
 	"web/browsertest/":                    "a browser has no other clock",
 	"web/browsertest/engines/":            "ends a browser that hangs",
 	"cmd/wasmopt/passes/programs_test.go": "ends another process a little before go test's own limit ends the test",
 }
 
-// clockUses are the functions by which a test depends on how fast the machine is.
+// clockUses lists the functions, by package, that make a test depend on the speed of the machine.
 var clockUses = map[string][]string{
 	"time":    {"Now", "Since", "Until", "Sleep", "After", "AfterFunc", "NewTimer", "NewTicker", "Tick"},
 	"context": {"WithTimeout", "WithTimeoutCause", "WithDeadline", "WithDeadlineCause"},
 }
 
-// TestClock: tests hold on any machine, however slow and busy it is. They count work,
-// as with engine.LimitCalls, wait for a state, or run in a bubble of testing/synctest.
-// Functions that are used in bubbles alone may do what a bubble may. What measures time
-// is a benchmark.
+// TestClock checks that tests do not depend on the speed or the load of the machine. Tests may count work, as
+// with engine.LimitCalls, wait for a state, or run in a bubble of testing/synctest. Functions that are only
+// called from bubbles may do what a bubble may. Measurements of time belong in benchmarks.
 func TestClock(t *testing.T) {
 	folders := map[string][]*file{}
 	for _, f := range sources(t) {
@@ -54,7 +53,7 @@ func TestClock(t *testing.T) {
 	}
 }
 
-// TestClockSees holds the rule itself to examples.
+// TestClockSees checks clockUsesOf on examples.
 func TestClockSees(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{`func TestA(t *testing.T) { time.Sleep(1) }`, "time.Sleep in TestA"},
@@ -91,10 +90,10 @@ func TestClockSees(t *testing.T) {
 type clockUse struct {
 	path     string
 	line     int
-	what, in string // in the function
+	what, in string // what is used, and the function that uses it
 }
 
-// clockUsesOf are the uses outside bubbles and benchmarks in the tests of a folder.
+// clockUsesOf returns the uses of the clock in the tests of a folder, except in bubbles and benchmarks.
 func clockUsesOf(files []*file) (uses []clockUse) {
 	bubbled := bubbledFunctions(files)
 	for _, f := range files {
@@ -114,7 +113,7 @@ func clockUsesOf(files []*file) (uses []clockUse) {
 					uses = append(uses, use)
 				}
 			})
-			if !bubbles { // otherwise what is asked for is asked in a bubble
+			if !bubbles { // otherwise the limit applies to a question that is asked in a bubble
 				uses = append(uses, limits...)
 			}
 		}
@@ -122,8 +121,8 @@ func clockUsesOf(files []*file) (uses []clockUse) {
 	return uses
 }
 
-// clockUseAt says what of the clock a node uses; "" is nothing. limit says that it is a
-// limit for what is done elsewhere.
+// clockUseAt returns which part of the clock the node n uses, or "" if it uses no part. limit reports whether the
+// use is a time limit for work that is done elsewhere.
 func clockUseAt(n ast.Node) (what string, limit bool) {
 	const limitOfTime = "a limit of time"
 	switch n := n.(type) {
@@ -149,10 +148,9 @@ func clockUseAt(n ast.Node) (what string, limit bool) {
 	return "", false
 }
 
-// bubbledFunctions are the names of functions and methods that nothing but bubbles and
-// each other use.
+// bubbledFunctions returns the names of the functions and methods that are only used in bubbles and by each other.
 func bubbledFunctions(files []*file) map[string]bool {
-	const bubble = "" // stands for one among the users of a name
+	const bubble = "" // as the user of a name: a bubble
 	usedIn := map[string]map[string]bool{}
 	note := func(in ast.Node, user string) {
 		ast.Inspect(in, func(n ast.Node) bool {
@@ -193,7 +191,7 @@ func bubbledFunctions(files []*file) map[string]bool {
 	return bubbled
 }
 
-// declaration is a function, a method, or what variables begin with.
+// declaration is a function, a method, or a declaration of variables.
 type declaration struct {
 	name string
 	body ast.Node
@@ -215,7 +213,7 @@ func declarations(f *file) (list []declaration) {
 	return list
 }
 
-// visitOutside visits all nodes but those of bubbles, and says where there is one.
+// visitOutside visits all nodes below root except those in bubbles. It calls bubble for each bubble that it skips.
 func visitOutside(root ast.Node, bubble func(), visit func(ast.Node)) {
 	ast.Inspect(root, func(n ast.Node) bool {
 		if call, ok := n.(*ast.CallExpr); ok && isBubble(call) {
@@ -229,7 +227,7 @@ func visitOutside(root ast.Node, bubble func(), visit func(ast.Node)) {
 	})
 }
 
-// isBubble tells whether a call is one of synctest.Test.
+// isBubble reports whether call is a call of synctest.Test.
 func isBubble(call *ast.CallExpr) bool {
 	to, ok := call.Fun.(*ast.SelectorExpr)
 	if !ok || to.Sel.Name != "Test" {
@@ -239,7 +237,7 @@ func isBubble(call *ast.CallExpr) bool {
 	return ok && pkg.Name == "synctest"
 }
 
-// called is the name of a function without its package, or of what is called.
+// called returns the name of the function or variable e, or of the function that e calls, without its package.
 func called(e ast.Expr) string {
 	switch e := e.(type) {
 	case *ast.CallExpr:
@@ -252,7 +250,7 @@ func called(e ast.Expr) string {
 	return ""
 }
 
-// mentions tells whether an expression uses a package.
+// mentions reports whether the expression e uses the package pkg.
 func mentions(e ast.Expr, pkg string) (found bool) {
 	ast.Inspect(e, func(n ast.Node) bool {
 		id, ok := n.(*ast.Ident)

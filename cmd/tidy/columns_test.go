@@ -7,14 +7,14 @@ import (
 	"testing"
 )
 
-// columns is how wide a line may be, with tabs of four columns.
+// columns is the limit on the width of a line, with tabs of four columns.
 const columns = 120
 
-// longText is how long a text is that a line may be wider for: texts that people read, and addresses, are
-// found by searching for them as long as they are in one piece.
+// longText is the length from which a string allows its line to be wider: messages and addresses can only be
+// searched for if they are in one piece.
 const longText = 50
 
-// TestColumns: no line outside tests is wider than columns, but for a long text in it.
+// TestColumns checks that no line outside tests is wider than columns, unless it has a long string in it.
 func TestColumns(t *testing.T) {
 	for _, f := range sources(t) {
 		if f.generated() || f.test() {

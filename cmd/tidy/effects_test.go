@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// Every effect of the page's state is carried out: a case of package jobs or app
-// names it. The compiler cannot see that, since effects are an open set.
+// TestEffects checks that every effect of the page's state is carried out: a case in web/jobs or web/app names
+// it. The compiler cannot check that, since effects are an open set.
 func TestEffects(t *testing.T) {
 	declared, handled := map[string]string{}, map[string]bool{}
 	for _, f := range sources(t) {

@@ -16,17 +16,17 @@ import (
 	"testing"
 )
 
-// converts are the only places where what computes schedules makes integers of
-// floating-point numbers: each looks at the range itself.
+// converts lists the only places in the engine and the profiles that convert floating-point numbers to integers.
+// Each of them checks the range itself.
 var converts = []string{
 	"engine/units.go: int64(f)",                    // Int64
-	"profiles/formats/onnx/reshape.go: int64(n)",   // refuses what is too large before
-	"profiles/jsonfile/stream.go: int64(f * 1000)", // refuses what is too large before
+	"profiles/formats/onnx/reshape.go: int64(n)",   // refuses numbers that are too large beforehand
+	"profiles/jsonfile/stream.go: int64(f * 1000)", // refuses numbers that are too large beforehand
 }
 
-// Go leaves it to the machine what becomes of a floating-point number that no
-// integer holds: amd64 and WebAssembly differ, so natively and in the browser there
-// would be other answers. engine.Int64 is the same everywhere.
+// TestFloatsBecomeIntegersInOneWay checks that floating-point numbers are converted by engine.Int64, which gives
+// the same result everywhere. In Go, converting a number that no integer holds depends on the machine: amd64 and
+// WebAssembly differ, so the answers in the browser would differ from the native ones.
 func TestFloatsBecomeIntegersInOneWay(t *testing.T) {
 	if testing.Short() {
 		t.Skip("type-checks the engine")
@@ -55,8 +55,8 @@ func TestFloatsBecomeIntegersInOneWay(t *testing.T) {
 	}
 }
 
-// exportData are the files with the types of all packages that the engine and the
-// formats use, from the build cache.
+// exportData returns the files in the build cache with the types of all packages that the engine and the formats
+// use, by import path.
 func exportData(t *testing.T) map[string]string {
 	t.Helper()
 	cmd := exec.Command("go", "list", "-export", "-deps", "-f", "{{.ImportPath}} {{.Export}}", "./engine/...",
@@ -75,7 +75,8 @@ func exportData(t *testing.T) map[string]string {
 	return exports
 }
 
-// conversions lists the conversions of one package, "file: expression".
+// conversions returns the conversions from floating-point numbers to integers in one package, each as "file:
+// expression".
 func conversions(t *testing.T, dir string, files []*file, fset *token.FileSet,
 	imports types.Importer) (found []string) {
 	t.Helper()
@@ -107,7 +108,7 @@ func conversions(t *testing.T, dir string, files []*file, fset *token.FileSet,
 	return found
 }
 
-// may says whether a type, or one that a type parameter may stand for, is of a kind.
+// may reports whether t, or a type in the constraint of the type parameter t, is of the given kind.
 func may(t types.Type, kind types.BasicInfo) bool {
 	if p, ok := t.(*types.TypeParam); ok {
 		t = p.Constraint().Underlying()

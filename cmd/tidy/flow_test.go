@@ -13,15 +13,14 @@ import (
 	"testing"
 )
 
-// flowing are the packages whose files use one another in one direction.
+// flowing lists the packages in which no two files may use each other, directly or through other files.
 var flowing = []string{"wasm/proto", "wasm/serve", "web/chart", "web/choice", "web/display", "web/dom", "web/draw",
 	"web/format", "web/known", "web/link", "web/lookup", "web/permalink",
 	"web/jobs", "web/question", "web/state", "web/tell", "web/tradeoff", "web/view",
 	"web/ui", "web/ui/address", "web/ui/answer", "web/ui/controls", "web/ui/export", "web/ui/input",
 	"web/ui/plans", "web/ui/questions", "web/ui/snapshot", "web/ui/step", "web/ui/timeline"}
 
-// In a package of many files each stands above those that it uses: no two need each
-// other, straight or by way of others.
+// TestFilesFlowOneWay checks that the files of a package can be put in an order in which each uses only later ones.
 func TestFilesFlowOneWay(t *testing.T) {
 	packages := map[string][]*file{}
 	for _, f := range sources(t) {
@@ -56,20 +55,20 @@ func TestFilesFlowOneWaySees(t *testing.T) {
 	}
 }
 
-// arrows are the names that each file uses of each other file of its package.
+// arrows maps each file to the files of its package that it uses, and each of these to a name that it uses from it.
 type arrows map[string]map[string]string
 
 func (g arrows) add(from, to, name string) {
 	if g[from] == nil {
 		g[from] = map[string]string{}
 	}
-	if old := g[from][to]; old == "" || name < old { // one will do
+	if old := g[from][to]; old == "" || name < old { // one name per pair of files is enough
 		g[from][to] = name
 	}
 }
 
-// uses are the arrows among the files of a package. What is imported is not looked at:
-// names of other packages stay unknown, and those of this one do not depend on them.
+// uses returns the arrows among the files of a package. It does not load imports: names of other packages stay
+// unresolved, and resolving the names of this package does not need them.
 func uses(files []*file) arrows {
 	g, fset := arrows{}, token.NewFileSet()
 	info := &types.Info{Uses: map[*ast.Ident]types.Object{}}
@@ -77,7 +76,7 @@ func uses(files []*file) arrows {
 	for _, f := range files {
 		tree, err := parser.ParseFile(fset, f.path, f.src, 0)
 		if err != nil {
-			continue // said by sources
+			continue // sources reports the error
 		}
 		parsed = append(parsed, tree)
 	}
@@ -95,7 +94,7 @@ func uses(files []*file) arrows {
 	return g
 }
 
-// blank imports every package as an empty one.
+// blank is an importer that returns an empty package for every path.
 type blank struct{}
 
 func (blank) Import(name string) (*types.Package, error) {
@@ -104,7 +103,7 @@ func (blank) Import(name string) (*types.Package, error) {
 	return p, nil
 }
 
-// circle is a way along arrows from a file back to itself, in words; empty if there is none.
+// circle returns a path along arrows from a file back to itself, in words. It is empty if there is no such path.
 func circle(g arrows) string {
 	done := map[string]bool{}
 	var way []string

@@ -8,10 +8,10 @@ import (
 	"testing"
 )
 
-// housePackage is a package in the picture of ARCHITECTURE.md.
+// housePackage matches a package in the picture of ARCHITECTURE.md.
 var housePackage = regexp.MustCompile(`(?:^|  )((?:engine|profiles|wasm|web)(?:/[a-z]+)*)`)
 
-// house reads the rows of the picture: the row of each package, from the top.
+// house returns the row of each package in the picture of ARCHITECTURE.md, counted from the top.
 func house(text string) map[string]int {
 	rows := map[string]int{}
 	_, text, _ = strings.Cut(text, "## The house in one picture")
@@ -26,8 +26,8 @@ func house(text string) map[string]int {
 	return rows
 }
 
-// rowOf is the row of a package, or of the folder that it lies in; false if the
-// picture has neither.
+// rowOf returns the row of a package or of the nearest enclosing folder. It returns false if the picture has
+// neither.
 func rowOf(rows map[string]int, pkg string) (int, bool) {
 	for ; pkg != "."; pkg = filepath.ToSlash(filepath.Dir(pkg)) {
 		if row, ok := rows[pkg]; ok {
@@ -37,7 +37,7 @@ func rowOf(rows map[string]int, pkg string) (int, bool) {
 	return 0, false
 }
 
-// The picture of ARCHITECTURE.md is true: every row imports only rows below it.
+// TestHouse checks the picture of ARCHITECTURE.md: each row imports only from rows below it.
 func TestHouse(t *testing.T) {
 	text, err := os.ReadFile("../../ARCHITECTURE.md")
 	if err != nil {
@@ -67,7 +67,7 @@ func TestHouse(t *testing.T) {
 	}
 }
 
-// The test sees an arrow that goes up.
+// TestHouseReads checks house and rowOf on a small picture.
 func TestHouseReads(t *testing.T) {
 	rows := house("x\n## The house in one picture\n\n    web/app   wasm/page   the page\n    web/ui                words\n    engine                all\n\nInside the engine")
 	for pkg, below := range map[string]string{"web/app": "web/ui", "wasm/page": "web/ui", "web/ui": "engine/sim"} {

@@ -11,7 +11,7 @@ import (
 	"unicode"
 )
 
-// oddPhrases are phrasings that made readers stop, each with what to write instead.
+// oddPhrases maps phrases that made readers stumble to what to write instead.
 var oddPhrases = map[string]string{
 	"stands there":      `"appears", "is"`,
 	"stands twice":      `"appears twice"`,
@@ -38,8 +38,8 @@ var oddPhrases = map[string]string{
 	"knows no site":     `"without an address"`,
 }
 
-// TestPhrases: what people read says what a person would say. It looks at texts in
-// programs, scripts, components and documents, not at comments in Go.
+// TestPhrases checks that texts for people have no odd phrases. It reads the strings of programs, scripts,
+// components and documents, but not the comments in Go.
 func TestPhrases(t *testing.T) {
 	read := 0
 	tell := func(at, text string) {
@@ -73,7 +73,7 @@ func TestPhrases(t *testing.T) {
 	}
 }
 
-// oddComments are phrasings that comments must not have, each with what to write instead.
+// oddComments maps phrases that comments must not have to what to write instead.
 var oddComments = map[string]string{
 	"is none":      `"there is no ...", or "0 if ...", "nil if ..."`,
 	"are none":     `"there are no ...", or "nil if ..."`,
@@ -83,7 +83,7 @@ var oddComments = map[string]string{
 	"so many":      `the name of the parameter that says how many`,
 }
 
-// TestCommentPhrases: comments in programs say what a Go library would say.
+// TestCommentPhrases checks that the comments of programs have none of the phrases of oddComments.
 func TestCommentPhrases(t *testing.T) {
 	read := 0
 	for _, f := range sources(t) {
@@ -103,7 +103,7 @@ func TestCommentPhrases(t *testing.T) {
 	}
 }
 
-// TestCommentPhrasesSees holds the rule for comments to examples.
+// TestCommentPhrasesSees checks oddInComment on examples.
 func TestCommentPhrasesSees(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"step is the distance, of so many\nunits", "so many"},
@@ -133,7 +133,7 @@ func oddInComment(text string) (found []string) {
 	return found
 }
 
-// TestPhrasesSees holds the rule itself to examples.
+// TestPhrasesSees checks oddIn on examples.
 func TestPhrasesSees(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{`the id "a" stands there again`, "stands there"},
@@ -147,7 +147,7 @@ func TestPhrasesSees(t *testing.T) {
 	}
 }
 
-// oddIn are the odd phrasings of a text, in their order, wherever its lines break.
+// oddIn returns the phrases of oddPhrases that text contains, sorted. Line breaks in text count as spaces.
 func oddIn(text string) (found []string) {
 	text = strings.ToLower(strings.Join(strings.Fields(text), " "))
 	for phrase := range oddPhrases {

@@ -13,7 +13,8 @@ import (
 	"testing"
 )
 
-// A tag of an action may be moved by whoever owns it; a commit may not.
+// TestActionsArePinned checks that workflows name actions by commit: the owner of an action can move a tag, but
+// not a commit.
 func TestActionsArePinned(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(root, ".github", "workflows", "*"))
 	if err != nil || len(files) == 0 {
@@ -43,7 +44,8 @@ func TestActionsArePinned(t *testing.T) {
 	}
 }
 
-// Packages have one version and a hash of their content, which npm ci compares.
+// TestPackagesArePinned checks that npm packages have one version and a hash of their content, which npm ci
+// compares.
 func TestPackagesArePinned(t *testing.T) {
 	read := func(name string, to any) {
 		t.Helper()
@@ -97,8 +99,8 @@ func TestPackagesArePinned(t *testing.T) {
 	}
 }
 
-// Every module that go.mod names has its hashes in go.sum, none is replaced by what
-// has none, and go.mod says what is imported.
+// TestModulesArePinned checks that every module in go.mod has its hashes in go.sum, that no module is replaced,
+// and that go.mod agrees with the imports.
 func TestModulesArePinned(t *testing.T) {
 	text, err := exec.Command("go", "mod", "edit", "-json", filepath.Join(root, "go.mod")).Output()
 	if err != nil {

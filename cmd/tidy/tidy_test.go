@@ -16,7 +16,7 @@ import (
 
 const root = "../.."
 
-// file is a parsed Go file of the repository; path is relative to its root.
+// file is a parsed Go file of the repository. Its path is relative to the root of the repository.
 type file struct {
 	path string
 	src  []byte
@@ -31,7 +31,7 @@ func (f *file) js() bool {
 }
 func (f *file) dir() string { return filepath.ToSlash(filepath.Dir(f.path)) }
 
-// sources parses every Go file that belongs to the repository.
+// sources parses every Go file of the repository.
 func sources(t *testing.T) []*file {
 	t.Helper()
 	var out []*file
@@ -52,7 +52,7 @@ func sources(t *testing.T) []*file {
 	return out
 }
 
-// walk visits the files of the repository, without what is built or installed.
+// walk calls visit for each file of the repository, except for built and installed files.
 func walk(t *testing.T, visit func(path string, src []byte)) {
 	t.Helper()
 	err := filepath.WalkDir(root, func(p string, d fs.DirEntry, err error) error {
@@ -65,7 +65,7 @@ func walk(t *testing.T, visit func(path string, src []byte)) {
 			}
 			return nil
 		}
-		if d.Name() == ".git" { // of a worktree it is a file
+		if d.Name() == ".git" { // in a worktree .git is a file
 			return nil
 		}
 		src, err := os.ReadFile(p)
@@ -106,7 +106,8 @@ func TestOnePackageComment(t *testing.T) {
 	}
 }
 
-// What knows what, beside the order of the rows in ARCHITECTURE.md (TestHouse).
+// TestImports checks which packages may import which. The order of the rows in ARCHITECTURE.md is checked by
+// TestHouse.
 func TestImports(t *testing.T) {
 	for _, f := range sources(t) {
 		for _, spec := range f.ast.Imports {
@@ -160,12 +161,13 @@ func forbidden(f *file, path string) string {
 	return ""
 }
 
-// components says that a file is of the components, and not of what makes states for their tests.
+// components reports whether f belongs to the components of web/ui. web/ui/pagetest, which makes states for their
+// tests, does not.
 func components(f *file) bool {
 	return strings.HasPrefix(f.path, "web/ui/") && f.dir() != "web/ui/pagetest"
 }
 
-// pageOnly says that a package is of use to the page alone.
+// pageOnly reports whether only the page needs the package path.
 func pageOnly(path string) bool {
 	return strings.HasPrefix(path, "memtide/web/ui/") ||
 		slices.Contains([]string{"memtide/web/state", "memtide/web/view", "memtide/web/known", "memtide/web/tradeoff",
@@ -181,8 +183,8 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// long lists the functions that are longer than the limit, with the reason. It
-// is a ledger: a name that is no longer needed fails as well.
+// long lists the functions that may be longer than the limit, with the reason. An entry that is no longer needed
+// fails the test as well.
 var long = map[string]string{}
 
 func TestSizes(t *testing.T) {
@@ -237,7 +239,7 @@ func TestExportedNamesAreDocumented(t *testing.T) {
 	}
 }
 
-// wellKnown methods mean what their interface says.
+// wellKnown lists methods that need no comment, since their interface says what they do.
 var wellKnown = map[string]bool{"Error": true, "String": true, "Len": true, "Less": true, "Swap": true, "Push": true,
 	"Pop": true, "Unwrap": true}
 
@@ -268,7 +270,7 @@ func undocumentedSpecs(t *testing.T, f *file, d *ast.GenDecl) {
 	}
 }
 
-// The repository speaks of the project alone, and holds nothing half done.
+// TestWords checks that no file has paths of a machine or markers of unfinished work.
 func TestWords(t *testing.T) {
 	banned := map[string]string{
 		"/work/":     "a path of one machine",

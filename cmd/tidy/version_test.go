@@ -8,7 +8,7 @@ import (
 	"memtide/engine"
 )
 
-// The release is said in one place, engine.Version; what other programs read repeats it.
+// TestVersionIsOne checks that the files that other programs read repeat the version in engine.Version.
 func TestVersionIsOne(t *testing.T) {
 	for file, line := range map[string]string{
 		"CITATION.cff":                       `(?m)^version: (.*)$`,

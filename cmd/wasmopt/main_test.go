@@ -10,15 +10,14 @@ import (
 	"memtide/cmd/wasmopt/module"
 )
 
-// small is a module with a memory of one page and two segments in it, which no version
-// of Go has made.
+// small is a module with one page of memory and two data segments. It was not made by any version of Go.
 var small = module.Write([]module.Section{
 	{ID: module.Memory, Body: []byte{1, 0, 1}},
 	{ID: module.Data, Body: []byte{2, 0, module.OpI32Const, 8, module.OpEnd, 1, 'a', 0, module.OpI32Const, 16,
 		module.OpEnd, 1, 'b'}},
 })
 
-// What the command says and writes, by its arguments.
+// TestRewrite checks the messages and the output file of the command for several arguments.
 func TestRewrite(t *testing.T) {
 	joined := module.Write([]module.Section{
 		{ID: module.Memory, Body: []byte{1, 0, 1}},
@@ -63,7 +62,8 @@ func TestRewrite(t *testing.T) {
 	}
 }
 
-// What is no module, and what is no file, is an error that names it.
+// TestRewriteRefuses checks that a file that is not a module, a missing file and wrong flags give an error that
+// names them.
 func TestRewriteRefuses(t *testing.T) {
 	page := filepath.Join(t.TempDir(), "page.html")
 	if err := os.WriteFile(page, []byte("<html>"), 0o644); err != nil {

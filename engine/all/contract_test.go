@@ -80,16 +80,16 @@ func fewer() int {
 	return 1
 }
 
-// laborious strategies search: each of their answers takes as long as a hundred answers of others. They solve a sixth
-// of the networks, and all of them with MEMTIDE_LONG=1.
+// laborious are the strategies that search: each of their answers takes as long as a hundred answers of others.
+// They solve every sixth network only, or all of them with MEMTIDE_LONG=1.
 var laborious = []string{"graphexact", "graphpofo", "graphsearch", "offloadexact"}
 
 func spared(s *engine.Strategy, i int) bool {
 	return i%6 != 0 && slices.Contains(laborious, s.Name) && os.Getenv("MEMTIDE_LONG") == ""
 }
 
-// argSets are the defaults of a strategy, every choice of a word, and a few
-// values of a number.
+// argSets returns the sets of arguments with which a strategy is tested: the defaults, every choice of a word,
+// and a few values of a number.
 func argSets(s *engine.Strategy) []engine.Args {
 	sets := []engine.Args{nil}
 	for _, p := range s.Params {
@@ -123,11 +123,11 @@ func TestContract(t *testing.T) {
 				}
 				for j, mode := range modesOf(s) {
 					if j > 0 && (i+j)%2 != 0 {
-						continue // those with transfers in turn
+						continue // the first mode on all networks, the others in turn
 					}
 					for k, args := range argSets(s) {
 						if k > 0 && (i+k)%3 != 0 {
-							continue // the default on all networks, the others in turn
+							continue // the default arguments on all networks, the others in turn
 						}
 						for _, budget := range in.budgets {
 							p := engine.NewChainProblem(in.chain, enginetest.Device(mode.duplex), mode.transfers,
@@ -177,8 +177,7 @@ func holds(t *testing.T, input string, s *engine.Strategy, p *engine.Problem,
 	return sol, err
 }
 
-// refuses checks an InfeasibleError: its smallest budget would do, and one byte
-// less would not.
+// refuses checks that the smallest budget that an InfeasibleError names is enough, and that one byte less is not.
 func refuses(t *testing.T, input string, s *engine.Strategy, p *engine.Problem, args engine.Args,
 	e *engine.InfeasibleError) {
 	t.Helper()
@@ -201,7 +200,7 @@ func refuses(t *testing.T, input string, s *engine.Strategy, p *engine.Problem, 
 	}
 }
 
-// keepsClaims plays a solution and compares it with its claims.
+// keepsClaims plays the schedule of a solution and compares the trace with the claims of the solution.
 func keepsClaims(t *testing.T, input string, s *engine.Strategy, p *engine.Problem, sol *engine.Solution) {
 	t.Helper()
 	trace, err := sim.Play(p, sol.Schedule)
@@ -258,7 +257,7 @@ func TestOptimal(t *testing.T) {
 	proven := map[string]int{}
 	moving := slices.DeleteFunc(engine.Strategies(), func(s *engine.Strategy) bool { return len(modesOf(s)) == 1 })
 	for _, in := range instances(150, enginetest.Shape{MaxStages: 5, MaxSize: 6}) {
-		still := map[engine.Bytes][]answer{} // of the others, whose answers are the same in all modes
+		still := map[engine.Bytes][]answer{} // answers of strategies without transfers: the same in all modes
 		for m, mode := range modes {
 			before := map[string]time.Duration{}
 			for _, budget := range in.budgets {

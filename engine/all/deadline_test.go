@@ -114,7 +114,7 @@ func TestCancelled(t *testing.T) {
 	}
 }
 
-// TestNoChain gives every strategy a graph that is not a chain. It solves the graph, or returns ErrUnsupported.
+// TestNoChain gives every strategy a graph that is not a chain. Each solves the graph or returns ErrUnsupported.
 func TestNoChain(t *testing.T) {
 	g := &engine.Graph{
 		Values: []engine.Value{{Name: "x", Size: 1, PartOf: engine.NoValue}},

@@ -68,7 +68,7 @@ func TestExtreme(t *testing.T) {
 	golden.Text(t, path, got.String(), string(want))
 }
 
-// TestExtremeLong is TestExtreme for many more problems, whose answers are not stored.
+// TestExtremeLong checks the contract on many more problems, whose answers are not stored.
 func TestExtremeLong(t *testing.T) {
 	if os.Getenv("MEMTIDE_LONG") == "" {
 		t.Skip("MEMTIDE_LONG is not set")
@@ -153,14 +153,14 @@ func extremeRate(r *rand.Rand) engine.Rate {
 	return engine.Rate(extremeNumber(r, int64(engine.MaxRate)))
 }
 
-// extremeChain draws a chain of a few stages, and makes its numbers smaller until
-// they are within the range: often just so.
+// extremeChain draws a chain of a few stages, and makes its numbers smaller until they are within the range,
+// often only just.
 func extremeChain(r *rand.Rand) *engine.Chain {
 	mostBytes, mostTime := int64(engine.MaxBytes), int64(engine.MaxTime)
 	switch r.IntN(4) {
-	case 0: // long steps of values that travel in a moment
+	case 0: // times up to the limit, and values that are moved in a moment
 		mostBytes = 1 << (10 + r.IntN(20))
-	case 1: // bytes that a float64 does not tell apart
+	case 1: // numbers of bytes that a float64 cannot represent exactly
 	default:
 		mostBytes, mostTime = 1<<(1+r.IntN(56)), 1<<(1+r.IntN(53))
 	}
@@ -228,8 +228,8 @@ func extremeBudget(r *rand.Rand, c *engine.Chain) engine.Bytes {
 	return fixed + (all-fixed)/64*engine.Bytes(16+r.IntN(48))
 }
 
-// tightest returns the memory of the stage that needs the most, with its inputs and nothing else on the device. This
-// is about the smallest budget of any schedule.
+// tightest returns the memory of the stage that needs the most, with only its own values on the device. This is
+// about the smallest budget of any schedule.
 func tightest(c *engine.Chain) (least engine.Bytes) {
 	n := c.Len()
 	for k := 1; k <= n; k++ {
@@ -282,7 +282,7 @@ func (e *extreme) answers(t *testing.T, solved, refused map[string]int) uint64 {
 			if slices.Contains(held(), s) {
 				answer := newStored(sol)
 				if answer != nil {
-					answer.Notes = nil // words for people, which may change
+					answer.Notes = nil // texts for users, which may change
 				}
 				fmt.Fprintf(sum, "%s %s %+v\n", s.Name, refusal(err), answer)
 			}
@@ -291,7 +291,7 @@ func (e *extreme) answers(t *testing.T, solved, refused map[string]int) uint64 {
 	return sum.Sum64()
 }
 
-// refusal is an error without its words.
+// refusal returns what an error says, without its wording.
 func refusal(err error) string {
 	var infeasible *engine.InfeasibleError
 	switch {

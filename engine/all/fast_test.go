@@ -112,8 +112,8 @@ func TestFastClaims(t *testing.T) {
 	}
 }
 
-// chosenWays returns the answers to problems in which every operation has one of its algorithms, as schedules of the
-// problem itself.
+// chosenWays returns the answers to all problems in which every operation has only one of its algorithms, as
+// schedules of the original problem.
 func chosenWays(t *testing.T, input string, p *engine.Problem) (all []answer) {
 	t.Helper()
 	n := p.Chain.Chain.Len()

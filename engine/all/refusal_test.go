@@ -50,7 +50,7 @@ func TestContractUnlinked(t *testing.T) {
 					}
 				}
 			}
-			both := s.Class == engine.MayRecompute|engine.MayOffload // those do not begin without a link
+			both := s.Class == engine.MayRecompute|engine.MayOffload // strategies that do both always need a link
 			enough := 50 / fewer()
 			if slices.Contains(laborious, s.Name) {
 				enough /= 6
@@ -65,7 +65,7 @@ func TestContractUnlinked(t *testing.T) {
 // giant is a factor of sizes with which transfers at a byte per second take a hundred years.
 const giant = 1 << 40
 
-// large is a chain with giant sizes.
+// large returns a copy of a chain with all sizes multiplied by giant.
 func large(c *engine.Chain) *engine.Chain {
 	d := *c
 	d.Stages = append([]engine.Stage(nil), c.Stages...)
@@ -81,8 +81,8 @@ func large(c *engine.Chain) *engine.Chain {
 	return &d
 }
 
-// TestUnlinked: a problem whose values have to move without a link is refused without a smallest budget. With a budget
-// in which everything can stay it is solved.
+// TestUnlinked checks that strategies refuse a problem whose values have to move if there is no link, without a
+// smallest budget. They solve it with a budget in which everything can stay.
 func TestUnlinked(t *testing.T) {
 	c := enginetest.RandomChain(enginetest.Rand(5), enginetest.Shape{MinStages: 6, MaxStages: 6})
 	all := c.KeepAllPeak()
@@ -100,7 +100,7 @@ func TestUnlinked(t *testing.T) {
 	}
 }
 
-// TestStopped: on this network the search of dynprog ends by its own limits, which its solution reports. The solution
+// TestStopped checks a network on which dynprog stops its search by its own limits. The solution reports this and
 // keeps the contract.
 func TestStopped(t *testing.T) {
 	known, batch, err := preset.Parse("resnet1001-b16")
@@ -124,8 +124,8 @@ func TestStopped(t *testing.T) {
 	keepsClaims(t, "", s, p, sol)
 }
 
-// saysStopped checks that a solution that a strategy's own limits have stopped says so in a field and in a note, and
-// does not claim to be optimal.
+// saysStopped checks that a solution reports in a field and in a note that the strategy's own limits stopped the
+// search, and that such a solution does not claim to be optimal.
 func saysStopped(t *testing.T, input string, s *engine.Strategy, sol *engine.Solution) {
 	t.Helper()
 	if noted := strings.Contains(strings.Join(sol.Notes, "\n"), "stopped"); noted != sol.Stopped || sol.Stopped &&
@@ -135,8 +135,8 @@ func saysStopped(t *testing.T, input string, s *engine.Strategy, sol *engine.Sol
 	}
 }
 
-// TestNeedsAddUp: the sizes in the reason of a refusal add up to the smallest budget. One strategy of each kind gives
-// such a reason.
+// TestNeedsAddUp checks that the sizes in the reason of a refusal add up to the smallest budget. Strategies of
+// every kind must give such reasons for at least a quarter of the chains.
 func TestNeedsAddUp(t *testing.T) {
 	sizes, told := regexp.MustCompile(` (\d+) bytes`), map[string]int{}
 	count := 150 / fewer()

@@ -51,25 +51,25 @@ func setOf(words string) (in func(*played) bool, ok bool) {
 	return func(f *played) bool { return set(f) && !(first && f.alt) }, ok
 }
 
-// played is a schedule on a chain as it ran, and what it does.
+// played is a schedule on a chain with its trace and its properties.
 type played struct {
 	g     *engine.ChainGraph
 	trace *sim.Trace
 
 	alt         bool // some operation runs the second algorithm
 	again       bool // some operation runs more than once
-	needed      bool // no stage runs forward while its saved set is there
-	table1      bool // what is forgotten is what the operations of Table 1 forget, or leaves the device
-	persistent  bool // what F_ck or F_all has read stays until the backward that reads it
+	needed      bool // no stage runs forward while its saved set is on the device
+	table1      bool // values are freed only where operations of Table 1 free them, or after they were offloaded
+	persistent  bool // an input that F_ck or F_all has read stays until the backward that reads it
 	segments    bool // no stage runs forward while an output or saved activations of it or of a later one is held
 	savedHeld   bool // abar^k is there while F^{k+1} and B^{k+1} run
 	outputsOnly bool // F_all^k comes right before B^k
-	inputs      bool // what leaves was made in the first forward sweep, and kept; once its segment runs again, it stays
-	wrapped     bool // runs of stages are computed again as a whole
-	apart       bool // offloads end before the backward pass begins, or could at no cost; fetches start in it
+	inputs      bool // values are offloaded before the first backward, and stay once their segment runs again
+	wrapped     bool // sequences of stages are recomputed as a whole
+	apart       bool // offloads end before the backward pass, or could at no cost; fetches start in it
 }
 
-// layer is the k of a^k and abar^k; ok is false for a gradient.
+// layer returns the k of a^k or abar^k. ok is false for a gradient.
 func layer(g *engine.ChainGraph, v engine.ValueID) (k int, ok bool) {
 	return g.Values[v].Stage, g.Values[v].Kind == engine.KindActivation
 }
@@ -84,7 +84,8 @@ func play(p *engine.Problem, s engine.Schedule) (*played, error) {
 	f.read(s)
 	f.wrapped = wrapped(p.Chain, s)
 	f.apart = passesApart(p.Chain, trace)
-	// Operations start as early as they can, even if nothing is gained by it.
+	// Runs start as early as they can, even before offloads have ended. Passes are also apart if the schedule
+	// takes no longer when it waits for the offloads.
 	for early := 0; early < len(s) && !f.apart && f.ordered(); early++ {
 		waits, err := sim.Play(p, waiting(p.Chain, s, early))
 		f.apart = err == nil && waits.Makespan == trace.Makespan && passesApart(p.Chain, waits)
@@ -93,7 +94,7 @@ func play(p *engine.Problem, s engine.Schedule) (*played, error) {
 }
 
 // waiting returns s with waits for all offloads after the first forward sweep. Its fetches start no earlier than
-// before, but are queued a few runs earlier, because the runs at the time of their start come later now.
+// before, but are queued up to early runs earlier, because the waits delay the runs around them.
 func waiting(g *engine.ChainGraph, s engine.Schedule, early int) (w engine.Schedule) {
 	last, swept := g.Fwd(g.Chain.Len()), -1
 	var out []engine.ValueID
@@ -121,8 +122,8 @@ func waiting(g *engine.ChainGraph, s engine.Schedule, early int) (w engine.Sched
 	return w
 }
 
-// read goes through the steps as Table 1 of Beaumont et al. (arXiv:1911.13214)
-// sees them (see table).
+// read goes through the steps in terms of Table 1 of Beaumont et al. (arXiv:1911.13214; see table) and sets the
+// properties of the schedule.
 func (f *played) read(s engine.Schedule) {
 	n := f.g.Chain.Len()
 	f.table1, f.needed, f.persistent, f.segments, f.outputsOnly, f.inputs = true, true, true, true, true, true
@@ -145,7 +146,7 @@ func (f *played) read(s engine.Schedule) {
 			f.needed = t.run(f.g, st) && f.needed
 		case engine.DoOffload:
 			gone[st.Value] = true
-			// In the first sweep, and kept: as the input of a segment is.
+			// The inputs of segments are offloaded in the first forward sweep, before any backward.
 			f.inputs = f.inputs && runs[f.g.Fwd(n)] <= 1 && !t.back[n]
 		case engine.DoFetch:
 			delete(gone, st.Value)
@@ -191,12 +192,12 @@ func (f *played) moves() bool {
 	return false
 }
 
-// ordered reports whether only activations travel, leave in the order of the layers, each once, and come back in
-// reverse order when the last of them has left.
+// ordered reports whether only activations travel. They must leave in the order of the layers, each once, and
+// come back in reverse order after the last of them has left.
 func (f *played) ordered() bool {
 	out, in, end := -1, len(f.g.Values), time.Duration(0)
 	fetched := false
-	for _, sp := range f.trace.Spans { // by their starts
+	for _, sp := range f.trace.Spans { // in the order of their starts
 		if sp.Value == engine.NoValue {
 			continue
 		}
@@ -219,8 +220,8 @@ func (f *played) ordered() bool {
 	return true
 }
 
-// passesApart reports whether all offloads are over before the first run after the first forward sweep, and fetches
-// start when both are over.
+// passesApart reports whether all offloads are over before the first run after the first forward sweep, and
+// fetches start only when the sweep and the offloads are over.
 func passesApart(g *engine.ChainGraph, trace *sim.Trace) bool {
 	last := g.Fwd(g.Chain.Len())
 	var turn, copied time.Duration
@@ -243,7 +244,7 @@ func passesApart(g *engine.ChainGraph, trace *sim.Trace) bool {
 	return !late
 }
 
-// TestMembers: schedules on one chain, and the sets that they are in.
+// TestMembers checks to which sets some schedules on one chain belong.
 func TestMembers(t *testing.T) {
 	stage := engine.Stage{Forward: 2, Back: 10, Out: 4, Saved: 4, Grad: 1}
 	c := &engine.Chain{Input: 4, LossGradAllocated: true, Stages: []engine.Stage{stage, stage, stage}}

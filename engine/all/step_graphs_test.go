@@ -22,7 +22,7 @@ func randomStep(r *rand.Rand, most int, lanes bool) *engine.Graph {
 	n, halves := 2+r.IntN(most-1), 1+r.IntN(4)/3
 	b.mirrored = r.IntN(2) == 0
 	for i := range n {
-		within := i * halves % n // the place in its half, which is as long as all
+		within := i * halves % n // the position in its half, on the scale of the whole step
 		switch {
 		case halves == 1 && r.IntN(12) == 0:
 			b.add(engine.Pass(r.IntN(2)))
@@ -44,7 +44,7 @@ type stepBuilder struct {
 	lanes bool
 
 	mirrored bool
-	forward  []engine.OpID // of mirrored steps, whose gradients have not been computed
+	forward  []engine.OpID // operations of mirrored steps whose gradients have not been computed yet
 }
 
 func (b *stepBuilder) value(kind engine.ValueKind, at engine.Place) engine.ValueID {
@@ -132,9 +132,9 @@ func (b *stepBuilder) ways(op *engine.Op) {
 	}
 	switch whole := op.Out[0]; {
 	case op.Pass == engine.Backward || b.r.IntN(2) == 0:
-	case len(op.Out) == 2: // one of the outputs alone
+	case len(op.Out) == 2: // only one of the outputs
 		op.OutputOnly = op.Out[1:]
-	default: // a part of the output, which readers of the part find in the whole
+	default: // a part of the output; readers of the part can also read the whole output
 		part := b.value(engine.KindActivation, 0)
 		b.g.Values[part].PartOf = whole
 		b.g.Values[part].Size = min(b.g.Values[part].Size, b.g.Values[whole].Size)

@@ -15,8 +15,8 @@ import (
 	"memtide/engine/sim"
 )
 
-// stepSchedules is how many schedules of random steps are played; with MEMTIDE_LONG=1
-// longStepSchedules.
+// stepSchedules is the number of schedules of random steps that are played, and longStepSchedules the number with
+// MEMTIDE_LONG=1.
 const (
 	stepSchedules     = 6_000
 	longStepSchedules = 100_000
@@ -95,7 +95,7 @@ func TestSmallSteps(t *testing.T) {
 	}
 }
 
-// stepProblem draws a step on a device, within some of what keeping everything needs.
+// stepProblem draws a step on a device. Its budget is 30 to 100 % of the memory for keeping everything.
 func stepProblem(seed uint64) *engine.Problem {
 	r := enginetest.Rand(seed)
 	rates := []engine.Rate{1e9, 5e8, 333_333_333, 2e9}

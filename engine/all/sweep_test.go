@@ -72,8 +72,8 @@ func sweeps(t *testing.T, input string, s *engine.Strategy, p *engine.Problem, a
 	}
 }
 
-// sameOrFree reports whether two solutions are equal, or both fit and cost no time at all, in which case a sweep
-// may give the schedule of a smaller budget.
+// sameOrFree reports whether two solutions are equal, or both fit and add no time to the step. In the latter case
+// a sweep may return the schedule of a smaller budget.
 func sameOrFree(p *engine.Problem, budget engine.Bytes, sol, want *engine.Solution) bool {
 	free := p.Chain.Chain.ForwardTime() + p.Chain.Chain.BackTime()
 	return reflect.DeepEqual(sol, want) || sol != nil && want != nil && sol.Makespan == free && want.Makespan == free &&

@@ -13,10 +13,10 @@ import (
 	"memtide/engine/enginetest"
 )
 
-// The states of a^k by itself.
+// The states of the value a^k outside of a saved set.
 const (
 	absent = iota
-	fresh  // nothing has decided yet whether it stays
+	fresh  // neither F_ck nor F_all has read it yet
 	kept   // F_ck or F_all has read it
 )
 
@@ -24,9 +24,9 @@ const (
 // output-only run is F_none if its input is freed before the next run, and F_ck otherwise. F_all also frees an input
 // that no backward reads.
 type table struct {
-	act         [16]uint8 // a^k by itself
-	there, back [16]bool  // abar^k; B^k has run
-	lean, full  uint8     // the stage that has just run forward, in either way
+	act         [16]uint8 // the state of each a^k outside of a saved set
+	there, back [16]bool  // whether abar^k is on the device; whether B^k has run
+	lean, full  uint8     // the stage of the last run if it was an output-only or a full forward run; otherwise 0
 }
 
 func newTable() (t table) {
@@ -34,7 +34,7 @@ func newTable() (t table) {
 	return t
 }
 
-// holds reports whether any value of stages k..n that is still read is on the device.
+// holds reports whether any value of stages k..n that will still be read is on the device.
 func (t *table) holds(k, n int) bool {
 	for i := k; i <= n; i++ {
 		if t.there[i] && !t.back[i] || i < n && t.act[i] != absent && !t.back[i+1] {
@@ -127,7 +127,7 @@ func fastest(p *engine.Problem, limit time.Duration) (best time.Duration, ok boo
 
 func (s *search) reach(t table, cost time.Duration) {
 	for k := range t.act {
-		t.act[k] = min(t.act[k], fresh) // what is kept may go
+		t.act[k] = min(t.act[k], fresh) // the search may free kept values
 	}
 	if old, ok := s.seen[t]; !ok || cost < old {
 		s.seen[t] = cost
@@ -222,8 +222,8 @@ func TestTableOne(t *testing.T) {
 	}
 }
 
-// TestForgetting: chains on which only sequences that run F^3 again while abar^3 is on the device, in order to free
-// a^2, fit or are the fastest. Such sequences are outside of the set that nonpersistent names.
+// TestForgetting checks chains on which only sequences that run F^3 again while abar^3 is on the device, in order
+// to free a^2, fit or are the fastest. Such sequences are outside of the set that nonpersistent names.
 func TestForgetting(t *testing.T) {
 	stage := func(fwd, back time.Duration, out, saved, grad, fwdTemp, bwdTemp engine.Bytes) engine.Stage {
 		return engine.Stage{Forward: fwd, Back: back, Out: out, Saved: saved, Grad: grad, FwdTemp: fwdTemp,
@@ -239,8 +239,8 @@ func TestForgetting(t *testing.T) {
 			stage(0, 0, 2, 7, 0, 0, 0)}}
 	for _, tc := range []struct {
 		chain    *engine.Chain
-		takes    time.Duration // by forgetting
-		makespan time.Duration // nonpersistent's; 0: it has none
+		takes    time.Duration // the step time of such a sequence
+		makespan time.Duration // the step time of nonpersistent; 0 means no schedule
 		smallest engine.Bytes
 	}{{one, 36, 41, 0}, {two, 40, 0, 26}} {
 		p := engine.NewChainProblem(tc.chain, engine.Device{}, engine.Whole, 25)

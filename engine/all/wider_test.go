@@ -39,10 +39,10 @@ type method struct {
 
 func (m method) String() string { return fmt.Sprint(m.Name, m.args) }
 
-// dearest strategies search exhaustively, which is cheap on the smallest problems only.
+// dearest are the strategies that search exhaustively, which is fast on the smallest problems only.
 var dearest = []string{"graphexact", "nonpersistent", "offloadexact"}
 
-// methods are all strategies that apply to a problem, with every choice of a word.
+// methods returns all strategies that apply to a problem, with every choice of a word.
 func methods(p *engine.Problem) (list []method) {
 	for _, s := range engine.Strategies() {
 		if p.Chain == nil && !s.Graphs || len(p.Graph.Ops) > 12 && slices.Contains(dearest, s.Name) {
@@ -89,9 +89,9 @@ func inSet(t *testing.T, p *engine.Problem, steps engine.Schedule, set string) b
 	return members[set](f) && !f.alt
 }
 
-// widerProblems returns random chains and graphs, and chains of equal layers as of a language model, whose first
-// layers are worth moving if little is above the budget. The first is a graph for which a plan that fits is found
-// sooner with the order kept than with any order.
+// widerProblems returns random chains and graphs. It also returns chains of equal layers as in a language model,
+// whose first layers are worth offloading if the budget is a little too small. The first problem is a graph for
+// which a plan that fits is found sooner with the order kept than with any order.
 func widerProblems() (list []*engine.Problem) {
 	list = append(list, &engine.Problem{Graph: enginetest.RandomGraph(enginetest.Rand(8), 40),
 		Device: enginetest.Device(engine.HalfDuplex)})
@@ -121,9 +121,9 @@ func widerProblems() (list []*engine.Problem) {
 	return list
 }
 
-// TestWiderIsNoSlower: a strategy that combines others is no slower than any strategy that has found a schedule of its
-// sets, in Solve and in sweeps. In a sweep it is also no slower for a budget than its own schedule for another budget
-// that fits.
+// TestWiderIsNoSlower checks that a strategy that combines others is no slower than any strategy that has found a
+// schedule in one of its sets, both in Solve and in sweeps. In a sweep it is also no slower for a budget than its
+// own schedule for another budget, if that schedule fits.
 func TestWiderIsNoSlower(t *testing.T) {
 	compared, narrower := 0, map[string]bool{}
 	for n, p := range widerProblems() {
@@ -140,7 +140,7 @@ func TestWiderIsNoSlower(t *testing.T) {
 				one[i], _ = m.Solve(p.WithBudget(b), m.args, nil)
 			}
 			if m.Sweeper == nil {
-				copy(many, one) // it solves one budget after the other
+				copy(many, one) // without a Sweeper, every budget is solved by itself
 			} else {
 				m.Sweep(p, m.args, budgets, nil, func(i int, sol *engine.Solution, err error) { many[i] = sol })
 			}

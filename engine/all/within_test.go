@@ -21,14 +21,13 @@ type answer struct {
 
 func (a *answer) String() string { return fmt.Sprintf("%s %v", a.by.Name, a.args) }
 
-// answers are all solutions of a problem on a chain, by every strategy with each
-// of its sets of arguments.
+// answers returns all solutions of a problem on a chain, by every strategy with each of its sets of arguments.
 func answers(t *testing.T, input string, p *engine.Problem, args func(*engine.Strategy) []engine.Args) (all []answer) {
 	t.Helper()
 	return answersOf(t, input, p, engine.Strategies(), args)
 }
 
-// answersOf returns the answers of some strategies.
+// answersOf returns the answers of the strategies in list.
 func answersOf(t *testing.T, input string, p *engine.Problem, list []*engine.Strategy,
 	args func(*engine.Strategy) []engine.Args) (all []answer) {
 	t.Helper()
@@ -78,8 +77,8 @@ func neverBeaten(t *testing.T, input string, a *answer, all []answer) {
 
 func defaults(*engine.Strategy) []engine.Args { return []engine.Args{nil} }
 
-// TestWithin checks that no solution of any strategy lies in a set about which another solution makes claims and is
-// faster than claimed. It also checks that every named set has solutions of other strategies.
+// TestWithin checks that no solution is faster than another solution claims to be possible within a set that
+// contains both. It also checks that every named set contains solutions of other strategies.
 func TestWithin(t *testing.T) {
 	count := uint64(600 / fewer())
 	if os.Getenv("MEMTIDE_LONG") != "" {
@@ -137,7 +136,7 @@ func withinProblem(seed uint64) *engine.Problem {
 	return engine.NewChainProblem(c, enginetest.Device(mode.duplex), mode.transfers, enginetest.RandomBudget(r, c))
 }
 
-// TestWithinKnown: claims about these problems that were false once are true.
+// TestWithinKnown checks the claims for problems about which strategies once made false claims.
 func TestWithinKnown(t *testing.T) {
 	stage := func(fwd, back time.Duration, out, grad engine.Bytes) engine.Stage {
 		return engine.Stage{Forward: fwd, Back: back, Out: out, Saved: out, Grad: grad}

@@ -6,9 +6,9 @@ import (
 	"memtide/engine"
 )
 
-// wrapped reports whether a schedule of forwards in order keeps stages, or drops consecutive stages and computes them
-// again as a whole just before their backward. An output-only run whose input is freed before the next run belongs to
-// the same part as the run before it.
+// wrapped reports whether a schedule runs the forwards in order and either keeps stages or drops consecutive
+// stages and computes them again as a whole just before their backward. An output-only run whose input is freed
+// before the next run belongs to the same part as the run before it.
 func wrapped(g *engine.ChainGraph, s engine.Schedule) bool {
 	n := g.Chain.Len()
 	var got, want []engine.Instruction

@@ -8,7 +8,7 @@ import (
 	"memtide/engine/allocators"
 )
 
-// TestCheckFindsEveryReason breaks a sound layout in one way after the other.
+// TestCheckFindsEveryReason breaks a valid layout in every way that Check reports.
 func TestCheckFindsEveryReason(t *testing.T) {
 	r, err := alloc.FromLives([]alloc.Buffer{{Start: 0, End: 4, Bytes: 5}, {Start: 1, End: 3, Bytes: 2},
 		{Start: 3, End: 6, Bytes: 2}})

@@ -12,7 +12,8 @@ import (
 	"memtide/engine/alloc"
 )
 
-// mostNodes limits the nodes of the search for one instance, which polls once at each node. They take 4 to 36 million.
+// mostNodes limits the nodes of the search for one instance, which polls once at each node. The instances take 4
+// to 36 million nodes.
 const mostNodes = 100_000_000
 
 // TestMiniMalloc places google/minimalloc's hard instances within the capacity
@@ -53,10 +54,10 @@ func TestMiniMalloc(t *testing.T) {
 	}
 }
 
-// quickInstances take a few seconds together.
+// quickInstances are the letters of the instances that take a few seconds together.
 const quickInstances = "CDE"
 
-// readLives reads the columns id, lower, upper and size.
+// readLives reads a CSV file with the columns id, lower, upper and size.
 func readLives(t *testing.T, path string) *alloc.Requests {
 	t.Helper()
 	f, err := os.Open(path)

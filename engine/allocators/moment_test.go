@@ -9,7 +9,7 @@ import (
 	"memtide/engine/allocators"
 )
 
-// slowMoment measures a moment by looking at every buffer that lives then.
+// slowMoment measures the memory after an event by looking at every buffer that lives then.
 func slowMoment(r *alloc.Requests, l *alloc.Layout, event int, top engine.Bytes) (used, largest engine.Bytes) {
 	var live []int
 	for i, b := range r.Buffers {
@@ -133,7 +133,7 @@ func TestMomentsOfChunks(t *testing.T) {
 	}
 }
 
-// Holes end at the ends of segments, which come and go.
+// Holes end at the ends of segments, which are reserved and released over time.
 func TestMomentsWithinSegments(t *testing.T) {
 	r, err := alloc.FromEvents([]alloc.Entry{{Name: "a", Bytes: 4}, {Name: "b", Bytes: 6}, {Name: "a", Free: true},
 		{Name: "b", Free: true}, {Name: "c", Bytes: 1}})
@@ -150,7 +150,7 @@ func TestMomentsWithinSegments(t *testing.T) {
 		{Event: 0, Asked: 4, Used: 4, Reserved: 10, Largest: 6},
 		{Event: 1, Asked: 10, Used: 10, Reserved: 20, Largest: 6},
 		{Event: 2, Asked: 6, Used: 6, Reserved: 20, Largest: 10},
-		{Event: 3, Reserved: 20, Largest: 20}, // the allocator cannot, but the addresses are one stretch
+		{Event: 3, Reserved: 20, Largest: 20}, // adjacent segments form one hole, even if no buffer can use it
 		{Event: 4, Asked: 1, Used: 1, Reserved: 10, Largest: 7},
 	} {
 		if got[i] != want {

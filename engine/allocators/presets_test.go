@@ -13,16 +13,15 @@ import (
 	"memtide/profiles/preset"
 )
 
-// TestRotorSchedulesOfPresets proves that the lives of rotor's schedules can be
-// placed without any loss, for every preset and budgets from the smallest to
-// one that keeps nearly everything. Best fit is reported beside it. Schedules
-// that rotor takes seconds to find are among them with MEMTIDE_LONG=1.
+// TestRotorSchedulesOfPresets proves that the buffers of rotor's schedules fit into a pool of the size of their
+// peak, for every preset and budgets from the smallest to one that keeps nearly everything. It logs how much more
+// best fit needs. Schedules that rotor takes seconds to find run only with MEMTIDE_LONG=1.
 func TestRotorSchedulesOfPresets(t *testing.T) {
 	if testing.Short() {
 		t.Skip("-short is for WebAssembly, after this ran natively")
 	}
 	for _, known := range preset.Presets() {
-		if known.Model() != nil { // played by package llm
+		if known.Model() != nil { // the tests of package llm play these
 			continue
 		}
 		t.Run(known.ID, func(t *testing.T) {
@@ -47,11 +46,10 @@ func TestRotorSchedulesOfPresets(t *testing.T) {
 	}
 }
 
-// slowStages is the length of chains from which on rotor takes seconds in the
-// smallest budget.
+// slowStages is the number of stages above which rotor takes seconds for the smallest budget.
 const slowStages = 300
 
-// smallestBudget is the least that rotor needs.
+// smallestBudget returns the smallest budget for which rotor finds a schedule.
 func smallestBudget(t *testing.T, p *engine.Problem) engine.Bytes {
 	t.Helper()
 	_, err := engine.Lookup("rotor").Solve(p, nil, nil)
@@ -62,11 +60,11 @@ func smallestBudget(t *testing.T, p *engine.Problem) engine.Bytes {
 	return infeasible.Smallest
 }
 
-// mostPolls is what a proof for a preset may take: all but a few come from the quick
-// orders, which ask once for each buffer.
+// mostPolls limits the polls of a proof for a preset. Nearly all polls come from the quick orders, which poll
+// once for each buffer.
 const mostPolls = 100_000
 
-// placeWithoutLoss places the lives of rotor's schedule for a problem.
+// placeWithoutLoss checks that the buffers of rotor's schedule for p fit into a pool of the size of their peak.
 func placeWithoutLoss(t *testing.T, p *engine.Problem) {
 	t.Helper()
 	sol, err := engine.Lookup("rotor").Solve(p, nil, nil)
@@ -96,9 +94,9 @@ func placeWithoutLoss(t *testing.T, p *engine.Problem) {
 		100*float64(best.Pool-l.Pool)/float64(l.Pool))
 }
 
-// TestOffloadedLives takes the lives of a schedule that moves data. Their sum is
-// what the simulator measured, some are flagged, and in either order of the
-// requests of one moment the layouts are sound and the sum stays.
+// TestOffloadedLives checks the buffers of a schedule that offloads. Their largest sum is the peak that the
+// simulator measured, some of them are flagged as High, and their layouts are valid for each order of the
+// requests of one moment.
 func TestOffloadedLives(t *testing.T) {
 	p, err := preset.Lookup("resnet50").Profile(64)
 	if err != nil {
@@ -136,8 +134,8 @@ func TestOffloadedLives(t *testing.T) {
 	}
 }
 
-// TestOrderMatters places a schedule in which fetched values and gradients are
-// due at once, in both orders: the pool that is found is not the same.
+// TestOrderMatters places a schedule in which fetched values and gradients are requested at the same moment. The
+// pool depends on which of the two come first.
 func TestOrderMatters(t *testing.T) {
 	p, err := preset.Lookup("alexnet").Profile(128)
 	if err != nil {

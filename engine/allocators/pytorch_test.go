@@ -7,8 +7,7 @@ import (
 	"memtide/engine/alloc"
 )
 
-// TestPyTorchRules goes through the rules one by one; addresses are worked out
-// by hand.
+// TestPyTorchRules checks the rules one by one. The expected addresses are worked out by hand.
 func TestPyTorchRules(t *testing.T) {
 	const kib, mib = engine.KiB, engine.MiB
 	r, err := alloc.FromEvents([]alloc.Entry{
@@ -17,7 +16,7 @@ func TestPyTorchRules(t *testing.T) {
 		{Name: "c", Bytes: mib - 512},        // fills the segment to the last byte
 		{Name: "d", Bytes: 512},              // needs a second small segment [2, 4)
 		{Name: "e", Bytes: mib + 1},          // large pool: segment of 20 MiB [4, 24)
-		{Name: "f", Bytes: 10 * mib},         // would fit behind e
+		{Name: "f", Bytes: 10 * mib},         // fits behind e
 		{Name: "g", Bytes: 10*mib + 1},       // segment of its own, 12 MiB [24, 36)
 		{Name: "b", Free: true},              // hole [512, 512+1 MiB)
 		{Name: "h", Bytes: 600},              // the smallest hole: in b's place, not behind d
@@ -26,7 +25,7 @@ func TestPyTorchRules(t *testing.T) {
 		{Name: "f", Free: true},              // joins the rest of [4, 24)
 		{Name: "j", Bytes: 18 * mib},         // fits only where f and the rest were joined
 		{Name: "a", Free: true},              // beside h, c: a hole of 512 bytes
-		{Name: "k", Bytes: 200},              // and the best fit for it
+		{Name: "k", Bytes: 200},              // placed in this hole, the best fit
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -45,8 +44,8 @@ func TestPyTorchRules(t *testing.T) {
 	}
 }
 
-// TestPyTorchGivesBack sees that a limited cache returns idle segments before a
-// request fails, and not more.
+// TestPyTorchGivesBack checks that a cache with a limit returns idle segments before a request fails, and returns
+// none while there is room.
 func TestPyTorchGivesBack(t *testing.T) {
 	const mib = engine.MiB
 	r, err := alloc.FromEvents([]alloc.Entry{

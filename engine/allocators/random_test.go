@@ -15,8 +15,7 @@ import (
 	"memtide/engine/sim"
 )
 
-// randomRequests draws up to n buffers of up to size bytes; some have none,
-// some stay to the end.
+// randomRequests draws up to n buffers of at most size bytes. Some have 0 bytes, and some live to the end.
 func randomRequests(t *testing.T, r *rand.Rand, n, size int) *alloc.Requests {
 	t.Helper()
 	var list []alloc.Entry
@@ -38,9 +37,9 @@ func randomRequests(t *testing.T, r *rand.Rand, n, size int) *alloc.Requests {
 	return out
 }
 
-// tightRequests fill a small memory to the last byte again and again, as paper
-// 003's sequence of a_ij and d_j does: some buffers go, and others of together
-// the same size come. Holes are often unavoidable.
+// tightRequests returns requests that fill a small memory to the last byte again and again: some buffers are
+// released, and others of the same total size follow. The sequence of a_ij and d_j of paper 003
+// (docs/paper-003.md) does the same. Holes are often unavoidable.
 func tightRequests(t *testing.T, r *rand.Rand) *alloc.Requests {
 	t.Helper()
 	var list []alloc.Entry
@@ -69,7 +68,8 @@ func tightRequests(t *testing.T, r *rand.Rand) *alloc.Requests {
 	return out
 }
 
-// smallestPool tries all placements on whole addresses.
+// smallestPool tries all placements at whole addresses. It returns the smallest pool that suffices, from pool
+// upwards.
 func smallestPool(r *alloc.Requests, pool engine.Bytes) engine.Bytes {
 	addr := make([]engine.Bytes, len(r.Buffers))
 	var try func(i int) bool
@@ -134,8 +134,8 @@ func TestOptimalAgainstBruteForce(t *testing.T) {
 	}
 }
 
-// TestEveryAllocatorIsSound passes the layouts of all allocators on random
-// requests through the validator, in pools from too small to plenty.
+// TestEveryAllocatorIsSound checks the layouts of all allocators on random requests, in pools from too small to
+// more than enough.
 func TestEveryAllocatorIsSound(t *testing.T) {
 	var names []string
 	for _, a := range alloc.Allocators() {
@@ -170,7 +170,8 @@ func TestEveryAllocatorIsSound(t *testing.T) {
 	}
 }
 
-// smallest are arguments that suit small pools.
+// smallest returns the smallest value of every number among the parameters of an allocator, which suits small
+// pools.
 func smallest(a *alloc.Allocator) engine.Args {
 	args := engine.Args{}
 	for _, p := range a.Params {
@@ -240,8 +241,8 @@ func hard(t *testing.T) *alloc.Requests {
 	return r
 }
 
-// TestFromTrace looks at the lives of a trace that offloads: order, flags, and
-// the two orders of requests of one moment.
+// TestFromTrace checks the buffers of a trace that offloads: their order, their flags, and each order of the
+// requests of one moment.
 func TestFromTrace(t *testing.T) {
 	trace := &sim.Trace{
 		Spans: []sim.Span{{Kind: sim.SpanForward}, {Kind: sim.SpanFetch}, {Kind: sim.SpanBackward}},
@@ -270,11 +271,11 @@ func TestFromTrace(t *testing.T) {
 	}
 }
 
-// TestPieces maps small buffers in pieces of 2 MiB and larger ones in whole
-// chunks, and sees that the validator knows the difference.
+// TestPieces checks that small buffers are mapped in pieces of 2 MiB and larger ones in whole chunks, and that
+// the validator refuses a larger buffer in pieces.
 func TestPieces(t *testing.T) {
 	va := alloc.Lookup("va")
-	args := engine.Args{"chunk": "7", "small": "pieces"} // 7 MiB become 8
+	args := engine.Args{"chunk": "7", "small": "pieces"} // 7 MiB is rounded up to 8
 	const mib = engine.MiB
 	whole := map[engine.Bytes]engine.Bytes{0: 0, 1: 2 * mib, 2 * mib: 2 * mib, 2*mib + 1: 4 * mib, 8 * mib: 8 * mib,
 		8*mib + 1: 16 * mib, 16*mib + 1: 24 * mib}
@@ -310,7 +311,7 @@ func TestPieces(t *testing.T) {
 		if bytes <= 8*mib {
 			continue
 		}
-		l.Chunks[0] = l.Chunks[0][:len(l.Chunks[0])-1] // still enough, but no whole chunks
+		l.Chunks[0] = l.Chunks[0][:len(l.Chunks[0])-1] // still enough bytes, but not whole chunks
 		if bad := alloc.Check(r, l); len(bad) == 0 || bad[0].Reason != alloc.BadChunks {
 			t.Errorf("%d bytes in %d pieces: got %v, want wrong chunks", bytes, len(l.Chunks[0]), bad)
 		}

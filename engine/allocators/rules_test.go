@@ -8,7 +8,8 @@ import (
 	"memtide/engine/enginetest"
 )
 
-// TestUnavoidableHoles proves that paper 003's sequence of a_ij and d_j does not fit into 12 thirds.
+// TestUnavoidableHoles checks that the exact search finds a placement for the sequence of a_ij and d_j of paper
+// 003 (docs/paper-003.md) in 13 thirds of its unit, and none in 12.
 func TestUnavoidableHoles(t *testing.T) {
 	vectors := enginetest.Load("alloc")
 	var list []alloc.Entry

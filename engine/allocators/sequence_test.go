@@ -7,7 +7,8 @@ import (
 	"memtide/engine/alloc"
 )
 
-// nineEleven is paper 003's A1(5) A2(2) A3(1) D2 A4(1) D1 D3 A5(8).
+// nineEleven returns the sequence A1(5) A2(2) A3(1) D2 A4(1) D1 D3 A5(8) of paper 003 (docs/paper-003.md), where
+// A allocates and D frees.
 func nineEleven(t *testing.T) *alloc.Requests {
 	t.Helper()
 	r, err := alloc.FromEvents([]alloc.Entry{
@@ -20,8 +21,8 @@ func nineEleven(t *testing.T) *alloc.Requests {
 	return r
 }
 
-// TestLargerPoolFails sees that best fit serves the sequence in 9 units but
-// not in 10 to 13; the paper names 9 and 11.
+// TestLargerPoolFails checks that best fit serves the sequence in a pool of 9 units but not in 10 to 13. The
+// paper names 9 and 11.
 func TestLargerPoolFails(t *testing.T) {
 	r := nineEleven(t)
 	for pool, served := range map[engine.Bytes]bool{8: false, 9: true, 10: false, 11: false, 12: false, 13: false,

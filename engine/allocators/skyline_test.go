@@ -12,7 +12,7 @@ import (
 	"memtide/engine/enginetest"
 )
 
-// TestSkyline compares the tree with a list of heights.
+// TestSkyline compares the tree of the skyline with a list of heights.
 func TestSkyline(t *testing.T) {
 	for seed := range uint64(50) {
 		r := enginetest.Rand(seed)
@@ -78,8 +78,8 @@ func TestGeometryByDefinition(t *testing.T) {
 	}
 }
 
-// unavoidable is paper 003's sequence of a_ij and d_j, times times one after the other. Its peak is 12 and it needs a
-// pool of 13.
+// unavoidable returns the entries of more, followed by the sequence of a_ij and d_j of paper 003
+// (docs/paper-003.md), repeated times times. The sequence has a peak of 12 and needs a pool of 13.
 func unavoidable(t *testing.T, times int, more ...alloc.Entry) *alloc.Requests {
 	t.Helper()
 	list, sequence := more, enginetest.Load("alloc")[0].Trace
@@ -137,8 +137,8 @@ func TestManyBuffers(t *testing.T) {
 	}
 }
 
-// TestNestedLives places 100,000 buffers whose lives nest, all of them alive at
-// one moment: far more overlaps than fit into memory, and no loss.
+// TestNestedLives places 100,000 buffers whose lives nest, all of them alive at one moment. Their overlaps do not
+// fit into memory, and they need a pool no larger than their peak.
 func TestNestedLives(t *testing.T) {
 	const n = 100_000
 	list := make([]alloc.Buffer, n)
@@ -155,7 +155,7 @@ func TestNestedLives(t *testing.T) {
 		t.Fatalf("got %v; want a pool of %d, proven", err, q.AggregatePeak())
 	}
 	at := engine.Bytes(0)
-	for i, b := range list { // each lies on the one that lives around it
+	for i, b := range list { // each buffer lies on those whose lives enclose its own
 		if l.Addr[i] != at {
 			t.Fatalf("buffer %d: address %d, want %d", i, l.Addr[i], at)
 		}
@@ -164,7 +164,7 @@ func TestNestedLives(t *testing.T) {
 }
 
 // TestQuickPlacements checks the placements of pile, stack and dive. dive follows the first branch of the exact
-// search, so that a search without backtracking finds the same placement.
+// search, so a search without backtracking finds the same placement.
 func TestQuickPlacements(t *testing.T) {
 	same := 0
 	for seed := range uint64(300) {
@@ -204,7 +204,7 @@ func TestQuickPlacements(t *testing.T) {
 		o.dive(nil)
 		high, best := o.high, o.best
 		s := newExact(g, nil)
-		s.capacity, s.nodes = high, int64(len(g.buffers))+1 // none to spare
+		s.capacity, s.nodes = high, int64(len(g.buffers))+1 // just enough nodes for a search without backtracking
 		if s.search(s.ranked(g.buffers), 0, g.count, 0, 0) == found {
 			same++
 			for _, b := range g.buffers {

@@ -12,7 +12,7 @@ import (
 	"memtide/engine/enginetest"
 )
 
-// pooled is what a vector expects of an allocator that works in one pool.
+// pooled is the expected result of a vector for an allocator that works in one pool.
 type pooled struct {
 	SearchPool engine.Bytes                   `json:"search_pool"`
 	SearchRuns int                            `json:"search_runs"`
@@ -44,7 +44,7 @@ func place(t *testing.T, name string, r *alloc.Requests, pool engine.Bytes) *all
 	return l
 }
 
-// sound passes a layout through the validator.
+// sound reports every violation that alloc.Check finds in a layout.
 func sound(t *testing.T, name string, r *alloc.Requests, l *alloc.Layout) {
 	t.Helper()
 	for _, v := range alloc.Check(r, l) {
@@ -143,8 +143,8 @@ func compareVirtual(t *testing.T, v *enginetest.Vector, r *alloc.Requests) {
 	}
 }
 
-// TestUnavoidableHoles is paper 003's sequence of a_ij and d_j, in thirds of its unit. No placement fits into its
-// aggregate peak, and one third more is enough.
+// TestUnavoidableHoles checks the sequence of a_ij and d_j of paper 003 (docs/paper-003.md), in thirds of its
+// unit. No placement fits into its aggregate peak, and one third more is enough.
 func TestUnavoidableHoles(t *testing.T) {
 	vectors := enginetest.Load("alloc")
 	at := slices.IndexFunc(vectors, func(v enginetest.Vector) bool { return v.ID == "alloc-000" })
@@ -161,7 +161,7 @@ func TestUnavoidableHoles(t *testing.T) {
 	}
 }
 
-// mostLive is the largest number of buffers that live at a moment.
+// mostLive returns the largest number of buffers that live at the same time.
 func mostLive(r *alloc.Requests) (most int) {
 	live := 0
 	for _, e := range r.Events {

@@ -10,8 +10,8 @@ import (
 	"memtide/engine/sim"
 )
 
-// TestVectors: the values of the vector files are exact, because there a byte
-// takes a nanosecond and nothing is rounded.
+// TestVectors compares the bounds with the values of the vector files. These are exact, because a byte takes a
+// nanosecond there and nothing is rounded.
 func TestVectors(t *testing.T) {
 	compared := 0
 	for _, file := range []string{"offload_small", "offload_medium", "paper_examples"} {
@@ -40,8 +40,7 @@ func TestVectors(t *testing.T) {
 	}
 }
 
-// twoStages needs 25 bytes if everything is kept: B_2 holds a0, s1, s2 and both
-// gradients.
+// twoStages returns a chain that needs 25 bytes if everything is kept: B_2 holds a0, s1, s2 and both gradients.
 func twoStages() *engine.Chain {
 	return &engine.Chain{Input: 4, InputGrad: 0, LossGradAllocated: true, Stages: []engine.Stage{
 		{Forward: 3, Back: 3, Out: 7, Saved: 7, Grad: 7},
@@ -49,9 +48,9 @@ func twoStages() *engine.Chain {
 	}}
 }
 
-// TestOf: with 21 bytes, 4 bytes of a0 have to be away while B_2 runs, 3 ns
-// before the end of the step at the latest (B_1), and their way back lies
-// between. The rest is 9 ns of operations, or 3 ns and the way out.
+// TestOf checks the bounds of twoStages. With 21 bytes, 4 bytes of a0 have to be away while B_2 runs for 3 ns.
+// Then they come back, and B_1 takes 3 ns. Before they come back, the other operations take 9 ns. On the slow
+// link, the way out and B_2 take longer than that.
 func TestOf(t *testing.T) {
 	dev := enginetest.Device(engine.HalfDuplex)
 	slow := dev
@@ -80,7 +79,7 @@ func TestOf(t *testing.T) {
 	}
 }
 
-// TestRoundsDown: 3 bytes per nanosecond; moving 4 bytes takes 1.33 ns.
+// TestRoundsDown checks that floorTime rounds down. At 3 bytes per nanosecond, for example, 4 bytes take 1.33 ns.
 func TestRoundsDown(t *testing.T) {
 	for _, c := range []struct {
 		rate engine.Rate
@@ -93,7 +92,7 @@ func TestRoundsDown(t *testing.T) {
 	}
 }
 
-// TestDone: operations that Done does not need do not count.
+// TestDone checks that operations that Done does not need do not count.
 func TestDone(t *testing.T) {
 	g := &engine.Graph{
 		Values: []engine.Value{
@@ -128,8 +127,8 @@ func TestDone(t *testing.T) {
 	}
 }
 
-// TestSeedMoves: the gradient that a chain with an explicit loss holds from the
-// start can be away while F_2 runs. Nothing else would do within this budget.
+// TestSeedMoves checks that the gradient that a chain with an explicit loss holds from the start can be away
+// while F_2 runs. No other schedule fits this budget.
 func TestSeedMoves(t *testing.T) {
 	c := &engine.Chain{Input: 1, Stages: []engine.Stage{
 		{Forward: 5, Back: 5, Out: 1, Saved: 1},
@@ -150,9 +149,9 @@ func TestSeedMoves(t *testing.T) {
 	}
 }
 
-// TestInterleaved: Lemma 3 of paper 000 is false. On its counterexamples every
-// schedule with all offloads before all fetches takes 30, but one that fetches a
-// value before it offloads another takes 27, which Relax allows.
+// TestInterleaved shows that Lemma 3 of paper 000 (docs/paper-000.md) is false. On its counterexamples every
+// schedule with all offloads before all fetches takes 30, but a schedule that fetches one value before it
+// offloads another takes 27, which Relax allows.
 func TestInterleaved(t *testing.T) {
 	schedules := map[string]func(g *engine.ChainGraph) engine.Schedule{
 		"p000-lemma3": func(g *engine.ChainGraph) engine.Schedule {
@@ -200,8 +199,8 @@ func TestInterleaved(t *testing.T) {
 	}
 }
 
-// TestNoScheduleIsFaster plays random schedules that offload any values at any time, in any order and repeatedly, and
-// compares the bounds with those that fit.
+// TestNoScheduleIsFaster plays random schedules that offload any values at any time, in any order and repeatedly,
+// and compares the bounds with the step times of those that fit.
 func TestNoScheduleIsFaster(t *testing.T) {
 	played, tight := 0, 0
 	for seed := range uint64(3000) {

@@ -8,8 +8,8 @@ import (
 	"memtide/engine/enginetest"
 )
 
-// TestFast: the bounds of a chain with two algorithms are those of the chain that
-// has the best of both.
+// TestFast checks that the bounds of a chain with two algorithms are those of a chain that combines the best of
+// both.
 func TestFast(t *testing.T) {
 	const seed = 7
 	r := enginetest.Rand(seed)

@@ -13,9 +13,9 @@ const mib = engine.MiB
 // request is an allocation under a name, or its release.
 type request struct {
 	name  string
-	bytes engine.Bytes // 0: the name is given back
+	bytes engine.Bytes // 0 releases the name
 	ok    bool
-	held  engine.Bytes // reserved after it
+	held  engine.Bytes // the bytes reserved after the request
 }
 
 func play(t *testing.T, title string, c *caching.Cache, list []request) {
@@ -37,28 +37,28 @@ func play(t *testing.T, title string, c *caching.Cache, list []request) {
 	}
 }
 
-// TestCacheRules: what each setting of PYTORCH_CUDA_ALLOC_CONF changes, by hand from
-// CUDACachingAllocator.cpp.
+// TestCacheRules checks what each setting of PYTORCH_CUDA_ALLOC_CONF changes. The expected numbers are worked out
+// by hand from CUDACachingAllocator.cpp.
 func TestCacheRules(t *testing.T) {
 	fragments := func(last bool, held engine.Bytes) []request { // 40 MiB free in two holes of 20
 		return []request{{"a", 20 * mib, true, 20 * mib}, {"b", 20 * mib, true, 40 * mib},
 			{"c", 20 * mib, true, 60 * mib}, {"d", 20 * mib, true, 80 * mib},
 			{"a", 0, true, 80 * mib}, {"c", 0, true, 80 * mib}, {"d", 0, true, 80 * mib}, {"x", 60 * mib, last, held}}
 	}
-	// Whole segments are given back, and a new one is taken.
+	// Whole segments are returned, and a new one is reserved.
 	play(t, "default", caching.New(100*mib), fragments(true, 80*mib))
 	play(t, "default, less", caching.New(90*mib),
 		[]request{{"a", 40 * mib, true, 40 * mib}, {"a", 0, true, 40 * mib}, {"b", 12 * mib, true, 40 * mib},
-			{"c", 60 * mib, false, 40 * mib}}) // the rest of 28 MiB stays behind b
+			{"c", 60 * mib, false, 40 * mib}}) // the 28 MiB behind b cannot be returned
 	play(t, "expandable", caching.NewWith(90*mib, caching.Rules{Expandable: true}),
 		[]request{{"a", 40 * mib, true, 40 * mib}, {"a", 0, true, 40 * mib},
 			{"b", 12 * mib, true, 40 * mib},
-			{"c", 60 * mib, true, 80 * mib}}) // grows from 40 to 80: 28 are free behind b, and pages have 20
+			{"c", 60 * mib, true, 80 * mib}}) // grows by two pages of 20 MiB: 28 MiB are free behind b
 	play(t, "expandable, pages given back", caching.NewWith(100*mib, caching.Rules{Expandable: true}),
 		[]request{{"a", 40 * mib, true, 40 * mib},
 			{"b", 20 * mib, true, 60 * mib}, {"a", 0, true, 60 * mib}, {"c", 70 * mib, true, 100 * mib},
 			{"c", 0, true, 100 * mib}, {"d", 41 * mib, true, 100 * mib}})
-	// A block of 64 MiB or more is not split: the small request gets a segment of its own.
+	// A block of 64 MiB or more is not split: the small request gets a separate segment.
 	play(t, "max split", caching.NewWith(engine.NoLimit, caching.Rules{MaxSplit: 64 * mib}),
 		[]request{{"a", 80 * mib, true, 80 * mib}, {"a", 0, true, 80 * mib},
 			{"b", 12 * mib, true, 92 * mib}, {"c", 70 * mib, true, 92 * mib}})
@@ -68,19 +68,20 @@ func TestCacheRules(t *testing.T) {
 	play(t, "max split under pressure", caching.NewWith(110*mib, caching.Rules{MaxSplit: 64 * mib}),
 		[]request{{"a", 100 * mib, true, 100 * mib}, {"a", 0, true, 100 * mib},
 			{"s", mib, true, 102 * mib}, {"s", 0, true, 102 * mib}, {"b", 70 * mib, true, 72 * mib}})
-	// From 80 of 100 MiB on, what has been free for longest is given back before more is reserved.
+	// When more than 50 of 100 MiB are reserved, the segments that have been free for longest are returned before
+	// more is reserved.
 	play(t, "collect", caching.NewWith(100*mib, caching.Rules{Collect: 50}),
 		[]request{{"a", 30 * mib, true, 30 * mib}, {"b", 30 * mib, true, 60 * mib}, {"a", 0, true, 60 * mib},
 			{"c", 32 * mib, true, 62 * mib}})
 	play(t, "nothing collected", caching.NewWith(100*mib, caching.Rules{Collect: 80}),
 		[]request{{"a", 30 * mib, true, 30 * mib}, {"b", 30 * mib, true, 60 * mib}, {"a", 0, true, 60 * mib},
 			{"c", 32 * mib, true, 92 * mib}})
-	// 1025 MiB and 1100 MiB become 1152 MiB: the block serves again.
+	// 1025 MiB and 1100 MiB are rounded up to 1152 MiB, so that b fits into the block of a.
 	play(t, "divisions", caching.NewWith(engine.NoLimit, caching.Rules{Divisions: 8}),
 		[]request{{"a", 1025 * mib, true, 1152 * mib}, {"a", 0, true, 1152 * mib}, {"b", 1100 * mib, true, 1152 * mib}})
 }
 
-// TestCacheStreams: a stream does not use what another one has free.
+// TestCacheStreams checks that a stream does not use memory that another stream has freed.
 func TestCacheStreams(t *testing.T) {
 	c := caching.New(engine.NoLimit)
 	a, _, _ := c.AllocOn(0, 30*mib)
@@ -96,8 +97,8 @@ func TestCacheStreams(t *testing.T) {
 	}
 }
 
-// TestCacheRandom: with any rules, blocks in use do not overlap, the reserved memory is at most the limit and at
-// least the memory in use, and at the end everything can be released.
+// TestCacheRandom checks with random rules that blocks in use do not overlap, that the reserved memory is at most
+// the limit and at least the memory in use, and that everything can be released at the end.
 func TestCacheRandom(t *testing.T) {
 	const limit = 400 * mib
 	for seed := range uint64(60) {

@@ -23,10 +23,10 @@ func TestExpandableGrowsAtItsEnd(t *testing.T) {
 		take(40 * mib)
 		take(60 * mib)
 		check(t, c.Free(held[1]))
-		take(100 * mib) // 60 of it are there
-		take(1000)      // from the pool of small ones
+		take(100 * mib) // 60 MiB of it are free at the end
+		take(1000)      // from the pool for small requests
 		check(t, c.Free(held[0]))
-		take(80 * mib) // the hole of 40 lies between
+		take(80 * mib) // the hole of 40 MiB is not at the end
 		return c.Reserved()
 	}
 	for _, c := range []struct {

@@ -13,9 +13,9 @@ import (
 	"memtide/engine/caching"
 )
 
-// TestReplay runs a recorded training step through PyTorch's rules and compares
-// every address. The recording starts in the middle of things: what was in use
-// then follows from what is in use at the end, read backwards.
+// TestReplay replays a recorded training step by PyTorch's rules and compares every address. The recording starts
+// in the middle of a run: the memory in use at its start follows from the memory in use at its end, by reading
+// the events backwards.
 func TestReplay(t *testing.T) {
 	dir := filepath.Join("..", "..", "..", "shared", "data", "memory_events")
 	if _, err := os.Stat(dir); err != nil {
@@ -75,7 +75,7 @@ func number(t *testing.T, s string) engine.Bytes {
 	return engine.Bytes(n)
 }
 
-// table reads a compressed CSV file without its first line.
+// table reads a compressed CSV file and returns its rows without the header.
 func table(t *testing.T, path string) [][]string {
 	t.Helper()
 	f, err := os.Open(path)

@@ -60,7 +60,7 @@ func refuted(t *testing.T, what string, c *played, s engine.Schedule, tr *sim.Tr
 	}
 }
 
-// TestNoSecondWay: a run by a second algorithm is refuted if the operation does not have one.
+// TestNoSecondWay checks that a run by a second algorithm is refuted if the operation does not have one.
 func TestNoSecondWay(t *testing.T) {
 	c := &engine.Chain{Stages: []engine.Stage{{Forward: 2, Back: 3, Out: 1, Saved: 1, Grad: 1}}}
 	p := engine.NewChainProblem(c, enginetest.Device(engine.HalfDuplex), engine.Whole, engine.NoLimit)

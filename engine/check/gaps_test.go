@@ -9,9 +9,8 @@ import (
 	"memtide/engine/sim"
 )
 
-// waiting is a trace made by hand in which the compute lane waits for three
-// reasons: for the room that y leaves, at a wait for the copy of z, and for the
-// copy of u when all is over.
+// waiting returns a trace made by hand in which the compute lane waits for three reasons: first for the room that
+// y occupies, then at a wait for the copy of z, and at the end for the copy of u.
 //
 //	compute          A 6-16
 //	link     y 0-6           z 16-20   u 20-22

@@ -19,8 +19,7 @@ const (
 
 const sec = time.Second
 
-// example is a trace made by hand. s1 is offloaded behind F2 and fetched
-// before B2, which has to wait for it:
+// example is a trace made by hand. s1 is offloaded while F2 runs, and fetched before B2, which waits for it:
 //
 //	compute  F1 0-2   F2 2-6            B2 9-12   B1 12-14
 //	link              s1 2-4   s1 7-9
@@ -71,7 +70,8 @@ func newExample(duplex engine.Duplex, transfers engine.Transfers) *example {
 	return e
 }
 
-// exampleMemory: weights 2; gradients; activations; recomputed; in transfer; workspace.
+// exampleMemory returns the memory curve of the example. The categories are weights, gradients, activations,
+// recomputed activations, values in transfer, and workspace.
 func exampleMemory(transfers engine.Transfers) []sim.Sample {
 	type use = [sim.NumCategories]engine.Bytes
 	arriving := engine.Bytes(4)
@@ -115,7 +115,7 @@ func exampleLives() []sim.Life {
 	}
 }
 
-// insert puts a step before step i and moves the steps of spans and gaps along.
+// insert inserts a step before step i and renumbers the steps of spans and gaps.
 func (e *example) insert(i int, st engine.Instruction) {
 	e.s = slices.Insert(e.s, i, st)
 	for k := range e.t.Spans {
@@ -130,7 +130,7 @@ func (e *example) insert(i int, st engine.Instruction) {
 	}
 }
 
-// addSpan puts a span where its start belongs.
+// addSpan inserts a span in the order of the starts.
 func (e *example) addSpan(sp sim.Span) {
 	i := 0
 	for i < len(e.t.Spans) && e.t.Spans[i].Start <= sp.Start {

@@ -200,7 +200,7 @@ var mutations = []mutation{
 	func(r *rand.Rand, c *played) string {
 		i, p := pick(r, c.t.Host)
 		if p == nil || i+1 < len(c.t.Host) && c.t.Host[i+1].At == p.At {
-			return "" // only what holds for some time is proven
+			return "" // only usage that lasts for some time is proven
 		}
 		p.Used++
 		return fmt.Sprintf("host point %d changed", i)
@@ -238,7 +238,7 @@ var mutations = []mutation{
 	},
 }
 
-// clone copies what mutations change.
+// clone copies the parts of a trace that mutations change.
 func (c *played) clone() *played {
 	t := *c.t
 	t.Spans, t.Gaps, t.Memory, t.Host = slices.Clone(t.Spans), slices.Clone(t.Gaps), slices.Clone(t.Memory),
@@ -279,8 +279,8 @@ func TestMutatedTracesAreRefuted(t *testing.T) {
 	}
 }
 
-// BenchmarkTrace measures a proof of a thousand spans and one of twenty-five thousand: 5 to 10 ms and 90 to 190 ms.
-// The limits are 50 ms for 700 spans and 3 s for 20,000.
+// BenchmarkTrace measures the check of a trace of a thousand spans and of one of twenty-five thousand: 5 to 10 ms
+// and 90 to 190 ms. The limits are 50 ms for 700 spans and 3 s for 20,000.
 func BenchmarkTrace(b *testing.B) {
 	for _, stages := range []int{350, 10_000} {
 		for _, m := range modes {
@@ -296,7 +296,7 @@ func BenchmarkTrace(b *testing.B) {
 	}
 }
 
-// longTrace keeps all saved activations, but offloads every fourth.
+// longTrace returns the trace of a schedule that keeps all saved activations, but offloads every fourth.
 func longTrace(tb testing.TB, stages int, transfers engine.Transfers, duplex engine.Duplex) *played {
 	tb.Helper()
 	chain := &engine.Chain{Input: 1000}

@@ -12,8 +12,8 @@ import (
 	"memtide/engine/sim"
 )
 
-// scale is the size of the numbers of a random problem: small ones, where ties
-// and zeros are frequent, or those of real networks, where rounding is.
+// scale is the size of the numbers of a random problem: small numbers, which often cause ties and zeros, or those
+// of real networks, which often cause rounding.
 type scale struct {
 	bytes engine.Bytes
 	time  time.Duration
@@ -25,7 +25,7 @@ var scales = []scale{
 	{777_777, 1_234_567 * time.Nanosecond, 1_700_000_001},
 }
 
-// randomChain is a chain of 2 to 7 stages; zeros occur.
+// randomChain returns a chain of 2 to 7 stages, some of whose numbers may be 0.
 func randomChain(r *rand.Rand, sc scale) *engine.Chain {
 	size := func(below int) engine.Bytes { return engine.Bytes(r.IntN(below)) * sc.bytes }
 	c := &engine.Chain{Input: size(6), InputGrad: size(4), LossGradAllocated: r.IntN(2) == 0}
@@ -51,8 +51,8 @@ func secondWays(r *rand.Rand, c *engine.Chain, sc scale) {
 	}
 }
 
-// randomSequence is a forward and backward over n stages that keeps some saved
-// sets and recomputes the others, some of them many times.
+// randomSequence returns a forward and backward over n stages that keeps some saved sets and recomputes the
+// others, some of them many times.
 func randomSequence(r *rand.Rand, n int) (seq []engine.ChainOp) {
 	add := func(kind engine.ChainOpKind, stage int) {
 		seq = append(seq, engine.ChainOp{Kind: kind, Stage: stage})

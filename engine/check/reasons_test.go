@@ -22,7 +22,7 @@ func TestHandMadeTracesAreAccepted(t *testing.T) {
 	}
 }
 
-// moreOffload is the span of an offload that the example does not have.
+// moreOffload returns the span of an offload that the example does not have.
 func moreOffload(step int, v engine.ValueID, start, end time.Duration) sim.Span {
 	return sim.Span{Lane: sim.ToHost, Kind: sim.SpanOffload, Step: step, Op: engine.NoOp, Value: v, Start: start,
 		End: end, Cause: sim.NoSpan}

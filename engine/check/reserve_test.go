@@ -10,8 +10,8 @@ import (
 	"memtide/engine/sim"
 )
 
-// TestReserve plays two fetches that queue for the link. With Reserve the second one holds its room while the first
-// one moves. The trace with Reserve is refuted for the schedule without, and the other way round.
+// TestReserve plays two fetches that queue for the link. With Reserve the second one holds its room while the
+// first one moves. The trace with Reserve is refuted for the schedule without Reserve, and vice versa.
 func TestReserve(t *testing.T) {
 	g := &engine.Graph{Done: engine.NoValue}
 	for _, name := range []string{"x", "y"} {

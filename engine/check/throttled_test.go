@@ -10,10 +10,9 @@ import (
 	"memtide/engine/sim"
 )
 
-// throttled is a streamed trace made by hand, in full duplex. y leaves at one
-// byte per second while x arrives at two; 1 byte is free when both start. So x
-// moves at full speed until 2 bytes fill the room at 1 s, then as fast as y
-// leaves, and is whole at 3 s instead of 2 s.
+// throttled returns a streamed trace made by hand, in full duplex. y leaves at one byte per second while x
+// arrives at two; 1 byte is free when both start. So x moves at full speed until 2 bytes fill the room at 1 s,
+// then as fast as y leaves, and is complete at 3 s instead of 2 s.
 func throttled() *example {
 	const x, y, z, w = engine.ValueID(0), engine.ValueID(1), engine.ValueID(2), engine.ValueID(3)
 	g := &engine.Graph{

@@ -14,9 +14,8 @@ import (
 	"memtide/profiles/preset"
 )
 
-// benchProblem is a preset on its device, or a synthetic chain of the shared data
-// with a link of 12.5 GB/s. Where that data is absent, a random chain of the same
-// length takes its place.
+// benchProblem returns the problem of a preset on its device, or of a synthetic chain of the shared data with a
+// link of 12.5 GB/s. Without that data, it uses a random chain of the same length.
 func benchProblem(tb testing.TB, name string, percent engine.Bytes) *engine.Problem {
 	tb.Helper()
 	var c *engine.Chain
@@ -61,7 +60,7 @@ func benchChain(tb testing.TB, name string, n int) *engine.Chain {
 		tb.Fatal(err)
 	}
 	c := &engine.Chain{Name: name, Input: f.Wa[0], InputGrad: f.Wdelta[0]}
-	f.Wa = append(f.Wa, 0) // what the loss writes
+	f.Wa = append(f.Wa, 0) // the loss writes nothing
 	for k := range f.UF {
 		c.Stages = append(c.Stages, engine.Stage{
 			Forward: time.Duration(f.UF[k]) * time.Microsecond, Back: time.Duration(f.UB[k]) * time.Microsecond,
@@ -74,8 +73,8 @@ func benchChain(tb testing.TB, name string, n int) *engine.Chain {
 	return c
 }
 
-// BenchmarkPofo reports, beside the time: the step time over the sum of all times,
-// that of recomputation alone, and the proven gap in percent.
+// BenchmarkPofo reports the step time and the step time of recomputation alone, both divided by the sum of all
+// times, and the proven gap in percent.
 func BenchmarkPofo(b *testing.B) {
 	for _, name := range []string{"resnet50", "resnet101", "resnet_L20", "lognormal_L20", "resnet_L50",
 		"lognormal_L50"} {
@@ -104,7 +103,7 @@ func BenchmarkPofo(b *testing.B) {
 	}
 }
 
-// BenchmarkPofoLong is the time on the longest chains, with the gap that is left.
+// BenchmarkPofoLong measures the time on the longest chains, and reports the remaining gap.
 func BenchmarkPofoLong(b *testing.B) {
 	for _, name := range []string{"resnet_L339", "lognormal_L339"} {
 		for _, percent := range []engine.Bytes{25, 50, 75} {
@@ -122,8 +121,7 @@ func BenchmarkPofoLong(b *testing.B) {
 	}
 }
 
-// BenchmarkCurve is a curve of 40 budgets, from a quarter to all of what keeping
-// everything takes.
+// BenchmarkCurve measures a curve of 40 budgets, from a quarter to all of the memory for keeping everything.
 func BenchmarkCurve(b *testing.B) {
 	for _, name := range []string{"resnet50", "resnet101"} {
 		for _, mode := range []engine.Transfers{engine.Streamed, engine.Whole} {

@@ -105,7 +105,8 @@ func (b *brute) offloads(segs []bruteSegment) {
 	}
 }
 
-// needs plays the sequence of a plan with sets of what is on the device.
+// needs runs the sequence of a plan, keeps track of the values on the device, and returns the operations of both
+// passes with the memory that they need.
 func (b *brute) needs(segs []bruteSegment) (forward, backward []bruteRun) {
 	n := b.c.Len()
 	act, saved := map[int]bool{0: true}, map[int]bool{}
@@ -162,12 +163,12 @@ func (b *brute) needs(segs []bruteSegment) (forward, backward []bruteRun) {
 	return forward, backward
 }
 
-// play is the time of one pass, transfers included. An input can be copied from
-// the start of its operation on, and leaves when that ends; in reversed time both
-// happen when it ends. Whole transfers leave when their last byte has.
+// play returns the time of one pass, including transfers. An input can be copied from the start of its operation
+// on, and leaves when the operation ends; in reversed time both happen when it ends. A whole transfer frees
+// memory only when its last byte has moved.
 func (b *brute) play(runs []bruteRun, segs []bruteSegment, set int, forward bool) (now int64, ok bool) {
 	var queued, moved, whole engine.Bytes // whole: bytes of the items whose operation has ended
-	var ends []engine.Bytes               // what is queued when the last byte of an item is
+	var ends []engine.Bytes               // for each item, the bytes in the queue up to its last byte
 	x, until := 0, int64(-1)
 	gone := func() engine.Bytes {
 		if b.mode == engine.Streamed {
@@ -220,7 +221,7 @@ func (b *brute) play(runs []bruteRun, segs []bruteSegment, set int, forward bool
 	}
 }
 
-// bruteProblem is a random chain of at most five stages with a budget.
+// bruteProblem returns a random chain of at most five stages with a budget.
 func bruteProblem(seed uint64, duplex engine.Duplex, mode engine.Transfers) *engine.Problem {
 	r := enginetest.Rand(5000 + seed)
 	shape := enginetest.Shape{MaxStages: 4, MaxSize: 7, MaxTime: 6}
@@ -231,7 +232,7 @@ func bruteProblem(seed uint64, duplex engine.Duplex, mode engine.Transfers) *eng
 	return engine.NewChainProblem(c, enginetest.Device(duplex), mode, enginetest.RandomBudget(r, c))
 }
 
-// cases are all cases of a test, or a quarter of them for a short run.
+// cases returns the number of cases of a test: all, or a quarter for a short run.
 func cases(all uint64) uint64 {
 	if testing.Short() {
 		return all / 4
@@ -241,8 +242,8 @@ func cases(all uint64) uint64 {
 
 var duplexes = []engine.Duplex{engine.HalfDuplex, engine.FullDuplex}
 
-// TestAllPlans checks that byte by byte, the step time is the least of all plans, in both duplex
-// modes, and that the recursion agrees.
+// TestAllPlans checks that with streamed transfers the step time is the least of all plans in both duplex modes,
+// and that the recursion agrees.
 func TestAllPlans(t *testing.T) {
 	feasible, offloads, plans := uint64(0), uint64(0), 0
 	for seed := range cases(1500) {

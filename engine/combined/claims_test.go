@@ -10,8 +10,8 @@ import (
 	"memtide/engine/sim"
 )
 
-// TestClaims plays what the strategy returns, in both transfer modes and both
-// duplex modes, at rates at which bytes take whole nanoseconds and at others.
+// TestClaims checks the claims of solutions in both transfer modes and both duplex modes, at rates at which bytes
+// take whole nanoseconds and at others.
 func TestClaims(t *testing.T) {
 	rates := [][2]engine.Rate{{1e9, 1e9}, {2e9, 3e9}, {1_300_000_000, 700_000_001}, {12_500_000_000, 13_100_000_000}}
 	optimal, below := 0, 0
@@ -51,14 +51,14 @@ func TestClaims(t *testing.T) {
 	}
 }
 
-// holds solves a problem and holds the claims against the simulator and the check.
+// holds solves a problem and checks the claims of the solution with packages sim and check.
 func holds(t *testing.T, p *engine.Problem, args engine.Args) *engine.Solution {
 	t.Helper()
 	return held(t, p, func(p *engine.Problem) (*engine.Solution, error) { return Pofo.Solve(p, args, nil) })
 }
 
-// planHolds is holds for the best plan of the paper's model, without the faster schedules that are
-// not such plans.
+// planHolds is like holds for the best plan of the paper's model, without the faster schedules that are not such
+// plans.
 func planHolds(t *testing.T, p *engine.Problem) *engine.Solution {
 	t.Helper()
 	args, err := Pofo.Parse(nil)
@@ -105,8 +105,8 @@ func held(t *testing.T, p *engine.Problem, solve func(*engine.Problem) (*engine.
 	return sol
 }
 
-// TestExactRates: where a byte takes a whole nanosecond, the schedule of streamed
-// transfers takes exactly what the plain recursion says.
+// TestExactRates checks that, if a byte takes a whole nanosecond, the schedule of streamed transfers takes
+// exactly the time that the plain recursion computes.
 func TestExactRates(t *testing.T) {
 	for seed := range uint64(400) {
 		r := enginetest.Rand(1000 + seed)

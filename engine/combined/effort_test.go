@@ -9,8 +9,8 @@ import (
 	"memtide/engine/enginetest"
 )
 
-// someTerms returns the terms of a chain that recomputation alone fits into, and the time that it
-// takes.
+// someTerms returns a problem that recomputation alone can solve, its terms, and the step time of recomputation
+// alone in ticks.
 func someTerms(t *testing.T, seed uint64) (p *engine.Problem, tm *terms, limit int64) {
 	t.Helper()
 	shape := enginetest.Shape{MinStages: 30, MaxStages: 30, MaxSize: 1 << 30, MaxTime: 1e7}
@@ -24,9 +24,9 @@ func someTerms(t *testing.T, seed uint64) (p *engine.Problem, tm *terms, limit i
 	return p, tm, int64(rotor.Makespan) * tm.q
 }
 
-// TestEffort checks that work is counted, not timed. A solution that may do no work makes its first
-// search, has a plan and a true bound, says that it was stopped, and is the same every time.
-// Without the limit it would be a proof, and the work would be that of a proof.
+// TestEffort checks that the limit of a search counts work instead of time. A search that may do no work still
+// makes its first pass. It has a plan and a true bound, reports that it was stopped, and has the same result
+// every time. With enough work it ends with a proof.
 func TestEffort(t *testing.T) {
 	stopped, seeds := 0, uint64(12)
 	for seed := range seeds {
@@ -53,7 +53,7 @@ func TestEffort(t *testing.T) {
 				t.Errorf("seed %d: the search stopped at %d and at %d", seed, first.bound, o.bound)
 			}
 			if first = o; o.bound == o.cost {
-				continue // proven by the first search
+				continue // the first search proved it
 			}
 			stopped++
 			if used := -tm.effort.left; o.note == "" || used >= all {
@@ -66,7 +66,7 @@ func TestEffort(t *testing.T) {
 	}
 }
 
-// TestEffortIsTold: a solution whose search was stopped says so, and is not optimal.
+// TestEffortIsTold checks that a solution whose search was stopped says so, and does not claim to be optimal.
 func TestEffortIsTold(t *testing.T) {
 	for seed := range uint64(4) {
 		for _, left := range []int64{0, modelEffort} {
@@ -90,8 +90,8 @@ func TestEffortIsTold(t *testing.T) {
 	}
 }
 
-// TestWholeEffort checks that improving plans for whole transfers ends when its work is used up,
-// and does more work if it may.
+// TestWholeEffort checks that the improvement of plans for whole transfers uses up the work that it may do, and
+// ends soon after.
 func TestWholeEffort(t *testing.T) {
 	for seed := range uint64(4) {
 		work := func(allowed int64) (used int64) {

@@ -2,8 +2,8 @@ package combined
 
 import "math"
 
-// plain is the recursion of paper 001, as derived anew, with a memory of its
-// values and nothing else: what the solver is tested against.
+// plain is the recursion of paper 001 (docs/paper-001.md), derived independently, with a cache of its values. The
+// tests compare the solver with it.
 type plain struct {
 	*terms
 	sweeps map[[6]int64]int64
@@ -18,7 +18,7 @@ func plainMakespan(t *terms) (ticks int64, ok bool) {
 	return v, v < never
 }
 
-// sweep is OC_x(i, A, dF, dB). A is in bytes, the debts of the two passes are in ticks.
+// sweep returns OC_x(i, A, dF, dB). A is in bytes, the debts of the two passes are in ticks.
 func (p *plain) sweep(i int, x int64, a, dF, dB int64) int64 {
 	key := [6]int64{int64(i), x, a, dF, dB}
 	if v, ok := p.sweeps[key]; ok {
@@ -60,7 +60,7 @@ func (p *plain) sweep(i int, x int64, a, dF, dB int64) int64 {
 	return best
 }
 
-// back2 is C(i, j, A, D).
+// back2 returns C(i, j, A, D).
 func (p *plain) back2(i, j int, a, d int64) int64 {
 	key := [4]int64{int64(i), int64(j), a, d}
 	if v, ok := p.backs[key]; ok {

@@ -11,9 +11,8 @@ import (
 	"memtide/engine/sim"
 )
 
-// TestRecastPlays plays plans of chains with outputs that no backward reads, also
-// those that offload: they fit, the claims come true, and none is slower than
-// recomputation alone.
+// TestRecastPlays checks plans of chains with outputs that no backward reads, including plans that offload. The
+// plans fit, their claims hold, and none is slower than recomputation alone.
 func TestRecastPlays(t *testing.T) {
 	r := enginetest.Rand(61)
 	solved, moving := 0, 0
@@ -94,9 +93,9 @@ func TestApartOffloads(t *testing.T) {
 	}
 }
 
-// TestRoomierFillsTheBudget makes plans whose other chain needs more memory than the chain itself.
-// It checks that some of them use the memory that the first plan left, that none is slower, and
-// that all fit.
+// TestRoomierFillsTheBudget solves chains whose unsaved outputs are planned as another chain, which needs more
+// memory than the chain itself. It checks that some plans use the memory that the first plan left, that none is
+// slower, and that all fit.
 func TestRoomierFillsTheBudget(t *testing.T) {
 	r := enginetest.Rand(62)
 	args, _ := Pofo.Parse(nil)

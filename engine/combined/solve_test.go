@@ -37,8 +37,7 @@ func mustTerms(t *testing.T, p *engine.Problem) *terms {
 	return tm
 }
 
-// TestVectors: the proven optima of the vector files, by the plain recursion and
-// by the solver.
+// TestVectors checks that the plain recursion and the solver find the proven optima of the vector files.
 func TestVectors(t *testing.T) {
 	count := 0
 	for _, file := range []string{"pofo_small", "pofo_medium", "paper_examples"} {
@@ -132,7 +131,7 @@ func TestShortCurves(t *testing.T) {
 		r := enginetest.Rand(60000 + seed)
 		c := enginetest.RandomChain(r, enginetest.Shape{MinStages: 20, MaxStages: 24, MaxSize: 1000, MaxTime: 1000})
 		budget := c.KeepAllPeak() * engine.Bytes(30+r.IntN(30)) / 100
-		slow := engine.Device{ToHost: 1e8, ToDev: 1e8} // so that plans compute again more than they move
+		slow := engine.Device{ToHost: 1e8, ToDev: 1e8} // so slow that plans recompute more than they offload
 		p := engine.NewChainProblem(c, slow, engine.Streamed, budget)
 		var got [2]int64
 		var fits [2]bool
@@ -154,8 +153,8 @@ func TestShortCurves(t *testing.T) {
 	}
 }
 
-// TestSmallest: the refusal names the least budget that any plan fits into, and
-// recomputation alone never needs less.
+// TestSmallest checks that a refusal names the smallest budget that any plan fits into, and that recomputation
+// alone never needs less.
 func TestSmallest(t *testing.T) {
 	lower := 0
 	for seed := range uint64(300) {
@@ -189,8 +188,7 @@ func TestSmallest(t *testing.T) {
 	}
 }
 
-// TestMoreMemory: a larger budget is never slower, and no budget is slower than
-// recomputation alone.
+// TestMoreMemory checks that no plan is slower than a plan for a smaller budget, or than recomputation alone.
 func TestMoreMemory(t *testing.T) {
 	for seed := range uint64(60) {
 		r := enginetest.Rand(60000 + seed)
@@ -213,7 +211,7 @@ func TestMoreMemory(t *testing.T) {
 	}
 }
 
-// TestRefuses: problems to which the strategy does not apply.
+// TestRefuses checks problems to which the strategy does not apply.
 func TestRefuses(t *testing.T) {
 	c := enginetest.RandomChain(enginetest.Rand(1), enginetest.Shape{MinStages: 4, MaxStages: 4})
 	pofo := engine.Lookup("pofo")
@@ -275,7 +273,7 @@ func TestGap(t *testing.T) {
 // claims are true, and that none is worse than the one before.
 func TestReports(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		// all reports are heard
+		// The clock advances at each poll, so that no report is dropped.
 		ticking := context.WithValue(t.Context(), engine.Yield{}, func() { time.Sleep(engine.ReportEvery) })
 		c := enginetest.RandomChain(enginetest.Rand(5),
 			enginetest.Shape{MinStages: 90, MaxStages: 90, MaxSize: 1 << 30, MaxTime: 1e7})

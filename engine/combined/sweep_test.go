@@ -10,9 +10,9 @@ import (
 	"memtide/engine/enginetest"
 )
 
-// TestSweepIsSolve: what budgets share changes no answer, except that a step that costs no time at all may have
-// the schedule of a smaller budget. Random chains at several
-// rates, in all modes, and a network whose curve is drawn on the page.
+// TestSweepIsSolve checks that the work that budgets share changes no answer. The exception is a step without any
+// extra time, which may have the schedule of a smaller budget. The cases are random chains at several rates in
+// all modes, and resnet50.
 func TestSweepIsSolve(t *testing.T) {
 	offloads := 0
 	for seed := range cases(24) {
@@ -61,7 +61,7 @@ func sweepIsSolve(t *testing.T, input string, p *engine.Problem, budgets []engin
 		if (sol == nil) != (want == nil) || sol != nil && (sol.Makespan != want.Makespan || sol.Bound != want.Bound) {
 			t.Errorf("%s, budget %d: the sweep gives %+v, want %+v", input, budgets[i], sol, want)
 		} else if free := sol != nil && sol.Makespan == p.Chain.Chain.ForwardTime()+p.Chain.Chain.BackTime(); free {
-			if sol.Peak > budgets[i] || !sol.Optimal { // the schedule of a smaller budget does
+			if sol.Peak > budgets[i] || !sol.Optimal { // the schedule of a smaller budget is accepted
 				t.Errorf("%s, budget %d: the sweep gives a peak of %d, optimal %v", input, budgets[i], sol.Peak, sol.Optimal)
 			}
 		} else if !reflect.DeepEqual(sol, want) || !reflect.DeepEqual(err, wantErr) {

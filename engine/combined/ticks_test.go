@@ -10,8 +10,8 @@ import (
 	"memtide/engine/sim"
 )
 
-// slowChain returns a step of more than three weeks whose values take next to no time to move: no
-// tick is short enough to be the time of a byte.
+// slowChain returns a step of more than three weeks whose values take next to no time to move. No tick is short
+// enough to express the time of a byte.
 func slowChain() *engine.Chain {
 	return &engine.Chain{Name: "pofopanic", LossGradAllocated: true, Input: 6750325, InputGrad: 7458737,
 		Stages: []engine.Stage{
@@ -25,8 +25,9 @@ func slowChain() *engine.Chain {
 		}}
 }
 
-// Bounds divide by the ticks of a byte: where there are none, what came out was no
-// number, and its integer another one on every machine.
+// TestBytesOfNoTicks checks bounds on links on which a byte takes no ticks. Bounds divide by the ticks of a byte.
+// The division by zero once gave a value that is not a number, which was converted to a different integer on
+// every machine.
 func TestBytesOfNoTicks(t *testing.T) {
 	c := slowChain()
 	link := engine.Device{ToHost: 68676861465, ToDev: 68676861465, Duplex: engine.FullDuplex}
@@ -55,8 +56,8 @@ func TestBytesOfNoTicks(t *testing.T) {
 	}
 }
 
-// Times and links at the ends of the range have ticks whose sums an integer holds,
-// or are refused.
+// TestTicksOfExtremes checks that times and links at the ends of the range have ticks whose sums fit into an
+// integer, or are refused.
 func TestTicksOfExtremes(t *testing.T) {
 	const most = engine.MaxRate
 	for _, rates := range [][2]engine.Rate{{1, 1}, {1, most}, {most, most - 1}, {most - 1, 3},

@@ -34,8 +34,7 @@ func TestBestAgainstVectors(t *testing.T) {
 	}
 }
 
-// TestRandomChainsAreValid also sees that the generator reaches the cases that
-// it promises.
+// TestRandomChainsAreValid also checks that the generator covers the cases that it promises.
 func TestRandomChainsAreValid(t *testing.T) {
 	r := Rand(7)
 	var born, zeroTime, zeroSize, extra int
@@ -65,7 +64,7 @@ func TestRandomChainsAreValid(t *testing.T) {
 	}
 }
 
-// TestUnits reads a vector's chain and turns its times back.
+// TestUnits checks that the times of a vector's chain convert back to the units of the vector.
 func TestUnits(t *testing.T) {
 	for _, v := range Load("offload_sets") {
 		c := v.Chain()

@@ -15,7 +15,7 @@ import (
 	"memtide/engine/export"
 )
 
-// same compares two files. Arguments that are nil equal empty ones.
+// same reports whether two files are equal, apart from their arguments.
 func same(a, b *export.File) bool {
 	chain := func(p *export.File) *engine.Chain {
 		if p.Problem.Chain == nil {
@@ -29,8 +29,7 @@ func same(a, b *export.File) bool {
 		a.Problem.Transfers == b.Problem.Transfers && a.Problem.Budget == b.Problem.Budget
 }
 
-// plans are schedules of every strategy on random chains, in both duplex and
-// both transfer modes.
+// plans returns schedules of every strategy on random chains, in both duplex and both transfer modes.
 func plans(t *testing.T, count int) []*export.File {
 	t.Helper()
 	var all []*export.File
@@ -49,7 +48,7 @@ func plans(t *testing.T, count int) []*export.File {
 				for _, s := range engine.Strategies() {
 					sol, err := s.Solve(p, nil, nil)
 					if err != nil {
-						continue // too small a budget, or nothing for this strategy
+						continue // the budget is too small, or the strategy does not apply
 					}
 					all = append(all, &export.File{Name: fmt.Sprintf("chain %d", i), Strategy: s.Name, Problem: p,
 						Schedule: sol.Schedule})
@@ -89,7 +88,7 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// graphPlan runs every operation of a graph once, with all that it reads on the device.
+// graphPlan returns a schedule that fetches every value on the host and then runs every operation of a graph once.
 func graphPlan(g *engine.Graph) *export.File {
 	p := &export.File{Name: "functions", Strategy: "hand", Args: engine.Args{"depth": "2"},
 		Problem: &engine.Problem{Graph: g, Device: enginetest.Device(engine.FullDuplex), Budget: engine.NoLimit}}
@@ -106,7 +105,7 @@ func graphPlan(g *engine.Graph) *export.File {
 	return p
 }
 
-// TestGolden shows the whole of a small file.
+// TestGolden compares the text of a small file with the stored one.
 func TestGolden(t *testing.T) {
 	p := small()
 	text, err := p.JSON()
@@ -116,7 +115,7 @@ func TestGolden(t *testing.T) {
 	golden.File(t, "testdata/small.json", string(text))
 }
 
-// small is a file that has every kind of entry.
+// small returns a file that has every kind of entry.
 func small() *export.File {
 	c := &engine.Chain{Name: "small", Batch: 2, Input: 8,
 		Resident: engine.Resident{Weights: 3, Grads: 3, Optimizer: 6, Pinned: 1}, Stages: []engine.Stage{

@@ -11,7 +11,7 @@ import (
 	"memtide/engine"
 )
 
-// file is a file with its lists, to be read back.
+// file holds a file with all its lists, for reading it back.
 type file struct {
 	fileHead
 	Stages []fileStage `json:"stages"`
@@ -116,7 +116,7 @@ func (r *reader) chain() *engine.Chain {
 	return c
 }
 
-// index reads v12 and o3.
+// index returns the number n of a name such as v12 or o3.
 func (r *reader) index(where, letter, name string, n int) int {
 	if len(name) > 1 && name[:1] == letter {
 		if i, err := strconv.Atoi(name[1:]); err == nil && i >= 0 && i < n && strconv.Itoa(i) == name[1:] {
@@ -168,7 +168,7 @@ func (r *reader) graph() *engine.Graph {
 	return g
 }
 
-// names lists how steps call operations and values.
+// names maps the names in the steps to operations and values.
 func (r *reader) names(p *engine.Problem) {
 	r.ops, r.values = map[string]engine.OpID{}, map[string]engine.ValueID{}
 	f := &File{Problem: p}

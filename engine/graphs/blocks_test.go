@@ -65,7 +65,7 @@ func TestBlocksInLongChains(t *testing.T) {
 func TestBlocksOnTransformers(t *testing.T) {
 	for _, tc := range []struct {
 		layers int
-		extra  map[engine.Bytes]int64 // by the budget in percent of what keeping everything takes
+		extra  map[engine.Bytes]int64 // extra time by the budget, in percent of the memory for keeping everything
 	}{
 		{12, map[engine.Bytes]int64{20: 1530, 30: 1090, 40: 830, 50: 590, 60: 430, 80: 220}},
 		{24, map[engine.Bytes]int64{20: 1410, 30: 1100, 40: 840, 50: 590, 60: 450, 80: 230}},
@@ -102,15 +102,14 @@ func TestBlocksOnTransformers(t *testing.T) {
 	}
 }
 
-// TestBlocksWithoutCuts plans U-Nets and dense networks, where several values pass everywhere, so that parts are
-// cut with all values that pass. The plans play within their claims, and use a part of the memory for little extra
-// time.
+// TestBlocksWithoutCuts plans U-Nets and dense networks, in which several values cross every cut. Their parts end
+// at cuts with all of these values. The plans keep their claims, and need less memory for little extra time.
 func TestBlocksWithoutCuts(t *testing.T) {
 	for _, tc := range []struct {
 		name  string
 		g     *engine.Graph
 		parts int
-		extra map[engine.Bytes]int64 // in ten thousands, by the budget in percent
+		extra map[engine.Bytes]int64 // extra time in ten-thousandths, by the budget in percent
 	}{
 		{"U-Net", UNet(3, 4), 6, map[engine.Bytes]int64{30: 2400, 50: 1200}},
 		{"dense", DenseNet(2, 6), 6, map[engine.Bytes]int64{30: 460, 50: 90}},

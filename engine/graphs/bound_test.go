@@ -9,8 +9,8 @@ import (
 	"memtide/engine/enginetest"
 )
 
-// TestRecomputeIsTrue checks on the vectors and on random graphs, in both freedoms, that the bound is never above
-// the optimum, and that nothing fits into a budget that the bound refuses.
+// TestRecomputeIsTrue checks on the vectors and on random graphs, with the order kept and with any order, that
+// the bound is never above the optimum, and that nothing fits into a budget that the bound refuses.
 func TestRecomputeIsTrue(t *testing.T) {
 	var problems []*engine.Problem
 	for _, v := range enginetest.Load("graph_small") {

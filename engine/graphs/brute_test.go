@@ -7,10 +7,10 @@ import (
 	"memtide/engine"
 )
 
-// BestGraph returns the smallest step time of all schedules of runs and frees of a graph, straight from the meaning
-// of the two (see package sim): Dijkstra's algorithm with every run and every free as a step of its own. With kept,
-// the first runs are in the order of the operations; some may be left out. ok is false if nothing fits. It is for
-// up to 8 operations and 12 values, and supports neither parts of values nor output-only runs.
+// BestGraph returns the smallest step time of all schedules of runs and frees of a graph. It follows the
+// definitions of package sim directly: it is Dijkstra's algorithm with every run and every free as a separate
+// step. With kept, the first runs are in the order of the operations; some may be left out. ok is false if
+// nothing fits. It supports up to 8 operations and 12 values, and neither parts of values nor output-only runs.
 func BestGraph(g *engine.Graph, budget engine.Bytes, kept bool) (best time.Duration, ok bool) {
 	start := graphState{}
 	used := g.Fixed
@@ -82,7 +82,7 @@ func (s *graphSearcher) reach(st graphState, cost time.Duration) {
 	}
 }
 
-// run runs an operation in one of its ways, if the rules allow it.
+// run runs an operation by one of its algorithms, if the rules allow it.
 func (s *graphSearcher) run(e graphEntry, i int, time time.Duration, temp engine.Bytes) {
 	op, next := &s.g.Ops[i], e.state
 	first := next.ran>>i&1 == 0

@@ -57,7 +57,7 @@ func chainerStep(tb testing.TB, name string) *engine.Graph {
 		}
 		in.Scan()
 		f.name = in.Text()
-		in.Scan() // the details
+		in.Scan() // skip the line of details
 		pass := 0
 		if f.backward {
 			pass = 1
@@ -133,7 +133,7 @@ func chainerOps(g *engine.Graph, forward, backward []chainerFunction) {
 	}
 }
 
-// of is the value whose gradient the function begins with.
+// of returns the value whose gradient the function reads first.
 func (f *chainerFunction) of() engine.ValueID {
 	for _, r := range f.in {
 		if r.kind == "gradient" {

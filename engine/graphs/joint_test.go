@@ -13,7 +13,7 @@ import (
 	"memtide/engine/sim"
 )
 
-// jointProblem is a random graph or chain, with a half- or full-duplex link.
+// jointProblem returns a random graph or chain, with a half- or full-duplex link.
 func jointProblem(seed uint64) *engine.Problem {
 	r := enginetest.Rand(seed)
 	d := enginetest.Device([]engine.Duplex{engine.HalfDuplex, engine.FullDuplex}[seed%2])
@@ -25,8 +25,9 @@ func jointProblem(seed uint64) *engine.Problem {
 	return &engine.Problem{Graph: enginetest.RandomGraph(r, 12), Device: d, Budget: engine.NoLimit}
 }
 
-// TestClock makes random moves with transfers, keeps some and undoes the others. After each move the state equals a
-// new one, and sim, with room for everything, measures the time of the state and no more memory.
+// TestClock makes random moves with transfers, keeps some and undoes the others. After each move the state must
+// equal a new state of the same sequence. Played by sim with room for everything, it must take no more time and
+// no more memory than the state says.
 func TestClock(t *testing.T) {
 	transfers, played, over, sooner := 0, 0, 0, 0
 	for seed := range uint64(150) {
@@ -87,10 +88,10 @@ func TestClock(t *testing.T) {
 			if trace, err := sim.Play(p, m.schedule(m.used(a.sequence()))); err == nil {
 				played++
 				if int64(trace.Peak) > slices.Max(a.during) {
-					over++ // a value is made again while it leaves
+					over++ // a value is made again while it is being offloaded
 				}
 				if trace.Makespan < a.took && len(m.used(a.sequence())) == len(a.sequence()) {
-					sooner++ // an older copy serves a reader
+					sooner++ // a reader can use an older copy
 				}
 				if trace.Makespan > a.took {
 					t.Fatalf("seed %d: plays %d, %d; the state says %d, %d\n%s", seed, trace.Makespan, trace.Peak,
@@ -105,8 +106,8 @@ func TestClock(t *testing.T) {
 	}
 }
 
-// TestJointVectors checks that at the default effort 97 % of the optima of the vectors are found, and nothing
-// faster.
+// TestJointVectors checks that the default effort finds 97 % of the optima of the vectors, and never a faster
+// schedule.
 func TestJointVectors(t *testing.T) {
 	equal, all := 0, 0
 	for _, v := range enginetest.Load("graph_joint_tiny") {
@@ -128,7 +129,7 @@ func TestJointVectors(t *testing.T) {
 	}
 }
 
-// TestJointAnneals: the annealing finds optima that no other method does.
+// TestJointAnneals checks that the annealing finds optima that no other method finds.
 func TestJointAnneals(t *testing.T) {
 	equal, faster := 0, 0
 	for _, v := range enginetest.Load("graph_joint_tiny") {

@@ -9,9 +9,9 @@ import (
 	"memtide/engine/enginetest"
 )
 
-// TestJointBoundIsTrue checks that the bound is never above the optimum of recomputing and moving together, which
-// the vectors have, nor above the time of graphpofo on random graphs, and that it is sometimes above the sum of all
-// times.
+// TestJointBoundIsTrue checks that the bound is never above the optimum with recomputation and transfers, which
+// the vectors contain, nor above the time of graphpofo on random graphs, and that it is sometimes above the sum
+// of all times.
 func TestJointBoundIsTrue(t *testing.T) {
 	more, tight, can, compared := 0, 0, 0, 0
 	hold := func(name string, p *engine.Problem, took time.Duration) {

@@ -8,9 +8,9 @@ import (
 	"memtide/engine/enginetest"
 )
 
-// TestMethods runs every strategy of this package on the vectors and on random graphs. Every solution is played and
-// checked, is never faster than the optimum, and never fits into less than the smallest budget. The smallest budget
-// of a refusal suffices.
+// TestMethods runs every strategy of this package on the vectors and on random graphs. Every solution is played
+// and checked. No solution is faster than the optimum, and none fits into less than the smallest budget. The
+// smallest budget that a refusal names is enough.
 func TestMethods(t *testing.T) {
 	var problems []*engine.Problem
 	for i, v := range enginetest.Load("graph_small") {

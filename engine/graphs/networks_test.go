@@ -46,7 +46,7 @@ func DenseNet(blocks, layers int) *engine.Graph {
 	return n.step(x)
 }
 
-// netBuilder writes down the forward operations of a netBuilder and then, by derivation, the backward ones.
+// netBuilder adds the forward operations of a network to a graph, and derives the backward ones from them.
 type netBuilder struct {
 	transformer
 	first engine.ValueID
@@ -65,14 +65,14 @@ func (n *netBuilder) bytes(list []engine.ValueID) (sum engine.Bytes) {
 	return sum
 }
 
-// layer adds an operation with so much arithmetic for each byte that it reads.
+// layer adds an operation that does 500*intensity floating-point operations for each byte that it reads.
 func (n *netBuilder) layer(name string, intensity int64, in []engine.ValueID, out engine.Bytes) engine.ValueID {
 	read := int64(n.bytes(in))
 	return n.op(name, 500*intensity*read, read+int64(out), in, out)[0]
 }
 
-// row adds convolutions, each with normalisation and activation; size is that of the
-// results, or 1 for that of x.
+// row adds convolutions, each with normalisation and activation. size is the size of the results; 1 means the
+// size of x.
 func (n *netBuilder) row(x engine.ValueID, convolutions int, size engine.Bytes) engine.ValueID {
 	for range convolutions {
 		if size == 1 {
@@ -85,8 +85,9 @@ func (n *netBuilder) row(x engine.ValueID, convolutions int, size engine.Bytes) 
 	return x
 }
 
-// step adds the backward operations: each reads the gradient of what its forward one made and, but for those of
-// concat and up, what that one read; gradients of what several operations read are added up as they come.
+// step adds the backward operations. Each reads the gradient of the output of its forward operation and, except
+// for concat and up, the inputs of its forward operation. Gradients of values that several operations read are
+// added up one by one.
 func (n *netBuilder) step(last engine.ValueID) *engine.Graph {
 	forward := len(n.g.Ops)
 	grads := map[engine.ValueID]engine.ValueID{last: n.op("loss", 0, int64(n.g.Values[last].Size),

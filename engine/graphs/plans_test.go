@@ -21,8 +21,8 @@ func stepOf(sizes []engine.Bytes, ops ...engine.Op) *engine.Problem {
 	return &engine.Problem{Graph: g, Budget: engine.NoLimit}
 }
 
-// TestWholeReadForward has a forward operation that reads the whole output, a part of which an output-only run
-// makes. The plan of chen makes the whole.
+// TestWholeReadForward plans a step in which an output-only run makes a part of an output, and a forward
+// operation reads the whole output. The plan of chen makes the whole output.
 func TestWholeReadForward(t *testing.T) {
 	type ids = []engine.ValueID
 	p := stepOf([]engine.Bytes{1, 4, 2, 1, 9},
@@ -38,7 +38,7 @@ func TestWholeReadForward(t *testing.T) {
 }
 
 // TestSecondForward plans a step of two halves, each with six forward operations and their backward ones. The
-// forward operations of the second half run again, too; otherwise that half would need as much memory as with
+// forward operations of the second half run again, too. Otherwise that half would need as much memory as with
 // everything kept.
 func TestSecondForward(t *testing.T) {
 	type ids = []engine.ValueID

@@ -36,7 +36,7 @@ func publishedProblem(tb testing.TB, name string) *engine.Problem {
 		Graph struct{ Order []int }
 		Nodes []struct {
 			ID       int
-			Name     any   // of the layered graphs, their number
+			Name     any   // in the layered graphs, the number of the node
 			Out      int64 `json:"out_cost"`
 			Duration int64
 			CPU      int64 `json:"cost_cpu"`
@@ -44,7 +44,7 @@ func publishedProblem(tb testing.TB, name string) *engine.Problem {
 		}
 		Links []struct {
 			Source, Target int
-			From           int `json:"0"` // of the layered graphs
+			From           int `json:"0"` // in the layered graphs
 			To             int `json:"1"`
 		}
 	}
@@ -76,8 +76,8 @@ func publishedProblem(tb testing.TB, name string) *engine.Problem {
 	return &engine.Problem{Graph: g, Device: enginetest.Device(engine.HalfDuplex), Budget: engine.NoLimit}
 }
 
-// BenchmarkPublished measures the cells of MOCCASIN's table: extra time in percent
-// for both freedoms, and the bound.
+// BenchmarkPublished measures the cells of MOCCASIN's table: extra time in percent, with the order kept and with
+// any order, and the bound.
 func BenchmarkPublished(b *testing.B) {
 	for _, name := range []string{"RLG1", "RLG2", "RLG4", "CM1", "CM2"} {
 		for _, tenths := range []engine.Bytes{9, 8} {

@@ -47,7 +47,7 @@ func TestReorderLeast(t *testing.T) {
 	}
 }
 
-// TestReorderSays checks that a refusal does not claim that all orders need as much, if not all were tried.
+// TestReorderSays checks that a refusal does not claim that all orders need as much memory if not all were tried.
 func TestReorderSays(t *testing.T) {
 	g := Layered(enginetest.Rand(3), 60)
 	_, err := reorder.Solve(&engine.Problem{Graph: g, Device: enginetest.Device(engine.HalfDuplex)}, nil, nil)

@@ -10,7 +10,7 @@ import (
 	"memtide/engine/enginetest"
 )
 
-// same are the hashes of what the strategies answer on graphs of up to 40 operations.
+// same holds the hashes of the strategies' answers on graphs of up to 40 operations.
 var same = map[string]uint64{
 	"blocks": 0xb84730992b06f766, "chen": 0xe636b6518890a303, "dtr": 0x99b43ef198222785,
 	"graphsearch": 0xfbf3a44ec98916ae,
@@ -38,7 +38,7 @@ func TestSameEverywhere(t *testing.T) {
 				t.Fatal(err)
 			}
 			sol, err := s.Solve(p.WithBudget(keep.Peak*engine.Bytes(5+i%5)/10), nil, nil)
-			var smallest engine.Bytes // of the words of an error nothing is stored
+			var smallest engine.Bytes // the text of an error is not part of the hash
 			if tight := (*engine.InfeasibleError)(nil); errors.As(err, &tight) {
 				smallest = tight.Smallest
 			}

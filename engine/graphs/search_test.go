@@ -8,8 +8,8 @@ import (
 	"memtide/engine/enginetest"
 )
 
-// annealed returns the least time that the annealing alone, without the exact search, finds for the graph of a
-// vector at the default effort. ok is false if it finds no schedule.
+// annealed returns the fastest schedule that the annealing alone, without the exact search, finds for the graph
+// of a vector at the default effort. ok is false if it finds no schedule.
 func annealed(t *testing.T, p *engine.Problem, order string, seed uint64) (found *engine.Solution, ok bool) {
 	t.Helper()
 	m, err := newModelOfWays(p.Graph)
@@ -29,8 +29,8 @@ func annealed(t *testing.T, p *engine.Problem, order string, seed uint64) (found
 	return found, err == nil
 }
 
-// TestAnnealingFindsOptima compares the annealing with the optima of the vectors: 99.5 % of the solvable ones are
-// found, and nothing faster.
+// TestAnnealingFindsOptima checks that the annealing finds 99.5 % of the optima of the solvable vectors, and
+// never a faster schedule.
 func TestAnnealingFindsOptima(t *testing.T) {
 	feasible, equal := 0, 0
 	vectors := enginetest.Load("graph_small")
@@ -68,7 +68,7 @@ func TestAnnealingOfLayered(t *testing.T) {
 		graph uint64
 		ops   int
 		order string
-		most  time.Duration // of keeping everything, in ten thousandths
+		most  time.Duration // the longest allowed step, in ten-thousandths of that of keeping everything
 	}{{5, 120, "kept", 10662}, {13, 250, "kept", 10280}, {1, 500, "any", 10046}} {
 		p := &engine.Problem{Graph: Layered(enginetest.Rand(tc.graph), tc.ops), Budget: engine.NoLimit}
 		keep, err := graphSearch.Solve(p, nil, nil)
@@ -104,7 +104,8 @@ func TestAnyOrderIsNoSlower(t *testing.T) {
 	}
 }
 
-// TestAnnealingTakesSecondWays: the annealing finds the optima of graphs whose operations have two ways to run.
+// TestAnnealingTakesSecondWays checks that the annealing finds the optima of graphs whose operations have two
+// algorithms.
 func TestAnnealingTakesSecondWays(t *testing.T) {
 	r := enginetest.Rand(12)
 	feasible, equal, second := 0, 0, 0

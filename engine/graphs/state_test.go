@@ -22,7 +22,7 @@ func GiveAlt(r *rand.Rand, g *engine.Graph) {
 	}
 }
 
-// afresh compares a state with one made from its sequence.
+// afresh compares a state with a new one made from its sequence.
 func afresh(t *testing.T, s *state) bool {
 	t.Helper()
 	seq := s.sequence()

@@ -13,7 +13,7 @@ import (
 	"memtide/engine/sim"
 )
 
-// freedom is what a vector expects of one of the two orders.
+// freedom is the expected result of a vector for one of the two orders.
 type freedom struct {
 	Feasible bool
 	Time     *int64
@@ -30,7 +30,7 @@ func expected(t *testing.T, v *enginetest.Vector, field string) (f freedom) {
 	return f
 }
 
-// TestVectors checks that graphexact finds the optimum and the smallest budget of every vector in both freedoms,
+// TestVectors checks that graphexact finds the optimum and the smallest budget of every vector for both orders,
 // and that its schedules play as claimed.
 func TestVectors(t *testing.T) {
 	exact := engine.Lookup("graphexact")

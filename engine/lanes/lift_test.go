@@ -22,8 +22,8 @@ import (
 var planners = []string{"graphsearch", "blocks", "dtr", "chen", "kusumoto", "mincut", "lpmf", "window", "lms",
 	"graphpofo"}
 
-// sharded is a random step of blocks whose weights are gathered for each pass, one ahead,
-// and whose gradients are reduced; the optimizer steps on the device or on the host.
+// sharded returns a random step of blocks. The weights of each block are gathered for each pass, one block ahead,
+// and its gradients are reduced. The optimizer runs on the device or on the host.
 func sharded(r *rand.Rand) *engine.Problem {
 	g := &engine.Graph{Done: engine.NoValue, Fixed: 1}
 	value := func(kind engine.ValueKind, at engine.Place) engine.ValueID {
@@ -119,8 +119,8 @@ func solved(t *testing.T, p *engine.Problem, name string) (*engine.Solution, boo
 	return sol, true
 }
 
-// Strategies that do not support other lanes plan steps with other lanes, within most budgets between the smallest
-// and that of keeping everything.
+// Strategies that do not support other lanes plan at least 16 of 72 steps with other lanes, within 70 to 100 % of
+// the memory for keeping everything.
 func TestPlannedBeside(t *testing.T) {
 	count := map[string]int{}
 	for seed := range uint64(24) {
@@ -148,7 +148,7 @@ func TestPlannedBeside(t *testing.T) {
 	t.Log(count)
 }
 
-// Random steps with operations of all lanes: every solution is played and checked.
+// TestPlannedBesideRandom plays and checks every solution for random steps with operations of all lanes.
 func TestPlannedBesideRandom(t *testing.T) {
 	count := 0
 	for seed := range uint64(600) {
@@ -167,7 +167,8 @@ func TestPlannedBesideRandom(t *testing.T) {
 	}
 }
 
-// A block that is computed again has its weights gathered again, once for the block and its backward; by hand.
+// TestGatheredAgain checks a plan worked out by hand. When a block is computed again, its weights are gathered
+// again, once for the block and its backward.
 func TestGatheredAgain(t *testing.T) {
 	g := &engine.Graph{Done: engine.NoValue}
 	value := func(name string, kind engine.ValueKind, size engine.Bytes, at engine.Place) engine.ValueID {
@@ -192,8 +193,8 @@ func TestGatheredAgain(t *testing.T) {
 	g.Ops[3].Temp = 9
 	op("gather again", engine.LaneNetwork, engine.Backward, []engine.ValueID{shard}, w)
 	op("B", engine.LaneCompute, engine.Backward, []engine.ValueID{d, y, w}, e)
-	// All that is kept: x, shard, y, z, d and 9 beside L are 23; without y 13, and F needs 16 with
-	// the rest.
+	// If everything is kept, L needs 23 bytes: x, shard, y, z, d and 9 bytes of workspace. Without y it needs 13,
+	// and F needs 16: x, shard, w and y.
 	p := &engine.Problem{Graph: g, Budget: 20}
 	sol, ok := solved(t, p, "graphsearch")
 	if !ok {
@@ -210,7 +211,7 @@ func TestGatheredAgain(t *testing.T) {
 	}
 }
 
-// A plan that is stopped is the best so far, with the operations of the other lanes.
+// Planning with other lanes returns an error if it is stopped.
 func TestPlanStops(t *testing.T) {
 	p := sharded(enginetest.Rand(3))
 	poll := engine.NewPoll(engine.LimitCalls(t.Context(), 1), nil)
@@ -219,8 +220,8 @@ func TestPlanStops(t *testing.T) {
 	}
 }
 
-// A refusal does not claim that no plan needs less, because the strategy plans x and y on the device although only
-// the host uses both.
+// A refusal does not claim that no plan needs less memory. The strategy plans x and y on the device although only
+// an operation of the host uses both.
 func TestRefusalSaysWhatItIsOf(t *testing.T) {
 	g := &engine.Graph{Done: engine.NoValue}
 	for _, name := range []string{"x", "y"} {

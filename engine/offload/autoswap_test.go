@@ -10,8 +10,8 @@ import (
 	"memtide/engine/enginetest"
 )
 
-// TestGaussianInterpolates: at the points it was told the process returns the
-// values, far from them its mean and a large deviation.
+// TestGaussianInterpolates checks that the process returns the known values at the points that were added, and
+// its mean and a large deviation far from them.
 func TestGaussianInterpolates(t *testing.T) {
 	const seed = 5
 	r := rand.New(rand.NewPCG(seed, 0))
@@ -36,8 +36,7 @@ func TestGaussianInterpolates(t *testing.T) {
 	}
 }
 
-// TestGaussianFindsMinimum: of few tries, the best comes close to the minimum of
-// a smooth function.
+// TestGaussianFindsMinimum checks that the best of 40 tries comes close to the minimum of a smooth function.
 func TestGaussianFindsMinimum(t *testing.T) {
 	for seed := range uint64(5) {
 		r := rand.New(rand.NewPCG(seed, 0))
@@ -80,8 +79,7 @@ func TestScoresByHand(t *testing.T) {
 			t.Errorf("%s: got %v, want %v", name, score[0], score[1])
 		}
 	}
-	// 4 bytes are missing in B_2, where only x_0 can be away: it is enough, and
-	// all scores prefer it.
+	// 4 bytes are missing in B_2, where only x_0 can be away. Offloading x_0 is enough, and all scores prefer it.
 	for k := range firstPoints {
 		if set, ok := sc.pick(firstPoint(k), nil); !ok || !slices.Equal(set, []bool{true, false, false}) {
 			t.Errorf("weights %v: got %v, want x_0 alone", firstPoint(k), set)
@@ -89,7 +87,7 @@ func TestScoresByHand(t *testing.T) {
 	}
 }
 
-// TestAutoSwapSeeds: a seed always gives the same, and more tries are no worse.
+// TestAutoSwapSeeds checks that a seed always gives the same schedule, and that more tries are no worse.
 func TestAutoSwapSeeds(t *testing.T) {
 	different := 0
 	for seed := range uint64(40) {

@@ -13,8 +13,8 @@ import (
 	"memtide/engine/sim"
 )
 
-// play solves a problem with a strategy and holds the claims against the
-// simulator and the checker; nil if there is no solution.
+// play solves a problem with a strategy and checks the claims of the solution with packages sim and check. The
+// solution is nil if the strategy returns an error.
 func play(t *testing.T, name string, p *engine.Problem, args engine.Args) (*engine.Solution, error) {
 	t.Helper()
 	sol, err := engine.Lookup(name).Solve(p, args, nil)
@@ -37,7 +37,7 @@ func play(t *testing.T, name string, p *engine.Problem, args engine.Args) (*engi
 	return sol, nil
 }
 
-// TestThresholdVectors: the set and the time of vDNN, as the vector files have it.
+// TestThresholdVectors compares the set and the time of vDNN with the vector files.
 func TestThresholdVectors(t *testing.T) {
 	compared, same := 0, 0
 	for _, file := range []string{"offload_small", "offload_medium"} {
@@ -84,7 +84,7 @@ func TestThresholdVectors(t *testing.T) {
 	}
 }
 
-// TestAheadVectors: the time and the two numbers of TFLMS.
+// TestAheadVectors compares the time and the two numbers of TFLMS with the vector files.
 func TestAheadVectors(t *testing.T) {
 	compared, fit := 0, 0
 	for _, v := range enginetest.Load("offload_small") {
@@ -124,8 +124,8 @@ func TestAheadVectors(t *testing.T) {
 	}
 }
 
-// TestBaselinesPlay plays what the strategies find on random chains, in every
-// way to transfer, and sees that none beats the proven best of all sets.
+// TestBaselinesPlay plays the schedules that the strategies find on random chains, in every transfer mode, and
+// checks that none is faster than the proven best of all sets.
 func TestBaselinesPlay(t *testing.T) {
 	solved := map[string]int{}
 	for seed := range uint64(400) {

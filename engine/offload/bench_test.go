@@ -12,8 +12,8 @@ import (
 // lengths of ResNet-like chains, from ResNet-18's to ResNet-1001's.
 var lengths = []int{39, 115, 339}
 
-// longChain is a chain with the sizes, times and link of a network on a GPU,
-// and half of the memory that it needs.
+// longChain returns a chain with the sizes, times and link of a network on a GPU, and half of the memory that it
+// needs.
 func longChain(n int, mode engine.Transfers) *engine.Problem {
 	c := enginetest.RandomChain(enginetest.Rand(uint64(n)),
 		enginetest.Shape{MinStages: n, MaxStages: n, MaxSize: 64 * engine.MiB, MaxTime: 5_000_000})
@@ -68,8 +68,8 @@ func BenchmarkRelax(b *testing.B) {
 	}
 }
 
-// TestLongChains: claims are exact at the sizes and rates of real networks too,
-// where transfer times are no whole nanoseconds.
+// TestLongChains checks that claims are also exact at the sizes and rates of real networks, where transfers do
+// not take whole nanoseconds.
 func TestLongChains(t *testing.T) {
 	for _, n := range lengths {
 		for _, mode := range []engine.Transfers{engine.Whole, engine.Streamed} {
@@ -85,7 +85,7 @@ func TestLongChains(t *testing.T) {
 	}
 }
 
-// BenchmarkExact solves thirty short chains in either kind of link.
+// BenchmarkExact solves thirty short chains on a half-duplex and on a full-duplex link.
 func BenchmarkExact(b *testing.B) {
 	for _, duplex := range []engine.Duplex{engine.HalfDuplex, engine.FullDuplex} {
 		b.Run(fmt.Sprintf("duplex=%v", duplex), func(b *testing.B) {

@@ -82,7 +82,7 @@ func TestSearchReports(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := longChain(39, engine.Whole)
 		var best *engine.Solution
-		// all reports are heard
+		// The clock advances at each poll, so that no report is dropped.
 		ticking := context.WithValue(t.Context(), engine.Yield{}, func() { time.Sleep(engine.ReportEvery) })
 		poll := engine.NewPoll(ticking, func(pr engine.Progress) {
 			if pr.Best != nil {

@@ -18,8 +18,7 @@ import (
 var sharedChains = []string{"resnet_L20", "lognormal_L20", "resnet_L50", "lognormal_L50", "resnet_L100",
 	"lognormal_L100"}
 
-// sharedChain reads a chain of the shared data, which are not part of the
-// project: without them the test is skipped.
+// sharedChain reads a chain of the shared data, which is not part of the project. Without it the test is skipped.
 func sharedChain(tb testing.TB, name string) *engine.Chain {
 	data, err := os.ReadFile("../../../shared/data/chains/" + name + ".json")
 	if errors.Is(err, fs.ErrNotExist) {
@@ -50,8 +49,8 @@ func sharedChain(tb testing.TB, name string) *engine.Chain {
 	return c
 }
 
-// sharedProblem is a chain on a link of 12.5 GB/s within a part of what keeping
-// everything needs; nil if nothing fits into that.
+// sharedProblem returns a chain on a link of 12.5 GB/s with a percentage of the memory for keeping everything. It
+// returns nil if nothing fits.
 func sharedProblem(tb testing.TB, name string, percent engine.Bytes) *engine.Problem {
 	c := sharedChain(tb, name)
 	dev := engine.Device{ToHost: 12_500_000_000, ToDev: 12_500_000_000}
@@ -62,9 +61,8 @@ func sharedProblem(tb testing.TB, name string, percent engine.Bytes) *engine.Pro
 	return p
 }
 
-// BenchmarkChains measures every strategy on the shared chains, and reports how
-// much above the fractional relaxation its step time is, and above its own
-// proven bound.
+// BenchmarkChains measures every strategy on the shared chains. It reports how much its step time is above the
+// fractional relaxation and above its own proven bound.
 func BenchmarkChains(b *testing.B) {
 	for _, s := range []*engine.Strategy{greedy, dynprog, Search, vdnnThreshold, tflms, autoSwap} {
 		for _, name := range sharedChains {
@@ -121,8 +119,8 @@ func TestDynprogOnChains(t *testing.T) {
 	}
 }
 
-// TestSearchOnChains holds offloadsearch to what an earlier implementation of
-// the same search found in 0.3 s, in percent above the relaxation.
+// TestSearchOnChains compares the step times of offloadsearch, in percent above the relaxation, with those that
+// an earlier implementation of the same search found in 0.3 s.
 func TestSearchOnChains(t *testing.T) {
 	for _, c := range []struct {
 		name    string
@@ -154,8 +152,7 @@ func TestSearchOnChains(t *testing.T) {
 	}
 }
 
-// TestSearchSeeds: the row of that table that is the hardest to find does not
-// depend on the seed.
+// TestSearchSeeds checks that the hardest case of TestSearchOnChains does not depend on the seed.
 func TestSearchSeeds(t *testing.T) {
 	const most = 0.1248
 	p := sharedProblem(t, "lognormal_L50", 30)

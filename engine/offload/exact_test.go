@@ -2,7 +2,8 @@ package offload
 
 import "memtide/engine"
 
-// offloadExact stands for the strategy of package exact, which imports this one.
+// offloadExact replaces the strategy of package exact, which tests of this package cannot import because it
+// imports this package.
 var offloadExact = &engine.Strategy{Name: "offloadexact", Title: "Best order of transfers", Class: engine.MayOffload,
 	Solver: SolveExact}
 

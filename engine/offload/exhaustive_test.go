@@ -11,7 +11,8 @@ import (
 	"memtide/engine/sim"
 )
 
-// proofCases is how many problems are held against exhaustive search.
+// proofCases returns the number of problems that are compared with exhaustive search: many with MEMTIDE_LONG=1, a
+// quarter of few with -short, and few otherwise.
 func proofCases(few, many uint64) uint64 {
 	if os.Getenv("MEMTIDE_LONG") != "" {
 		return many
@@ -22,8 +23,7 @@ func proofCases(few, many uint64) uint64 {
 	return few
 }
 
-// faster looks for a schedule that takes less than limit by trying everything,
-// and plays it.
+// faster searches all schedules for one that takes less than limit, and plays it.
 func faster(t *testing.T, seed uint64, p *engine.Problem, order tryOrder, limit time.Duration) (time.Duration, bool) {
 	t.Helper()
 	sched, least, ok := fastestTransfers(p, order, limit)
@@ -37,8 +37,8 @@ func faster(t *testing.T, seed uint64, p *engine.Problem, order tryOrder, limit 
 	return least, true
 }
 
-// TestExactIsExact holds offloadexact against every schedule of whole transfers
-// that runs each operation once: none is faster, and what it finds is among them.
+// TestExactIsExact compares offloadexact with every schedule of whole transfers that runs each operation once.
+// None is faster, and the step time of offloadexact is among theirs.
 func TestExactIsExact(t *testing.T) {
 	kinds := map[string]int{}
 	count := proofCases(6000, 160_000)
@@ -88,8 +88,8 @@ func TestExactIsExact(t *testing.T) {
 	}
 }
 
-// TestExactSmallest: the smallest budget that offloadexact names is that of all
-// schedules, and one byte less is too little for any.
+// TestExactSmallest checks that the smallest budget that offloadexact names is that of all schedules, and that
+// one byte less is too little for any of them.
 func TestExactSmallest(t *testing.T) {
 	for seed := range proofCases(400, 4000) {
 		p, ok := enginetest.TightTransfers(enginetest.Rand(seed))
@@ -113,10 +113,9 @@ func TestExactSmallest(t *testing.T) {
 	}
 }
 
-// TestExactWithin: schedules that earlier versions left out. The first offloads
-// values to make room for a fetch beside an operation that needs too much; in the
-// second a gradient leaves for the time between two operations; in the third the
-// gradient of the loss is away during the forward pass.
+// TestExactWithin checks schedules that earlier versions did not find. The first offloads values to make room for
+// a fetch during an operation that needs too much memory. In the second a gradient is away between two
+// operations. In the third the gradient of the loss is away during the forward pass.
 func TestExactWithin(t *testing.T) {
 	stage := func(fwd, back time.Duration, out, grad engine.Bytes) engine.Stage {
 		return engine.Stage{Forward: fwd, Back: back, Out: out, Saved: out, Grad: grad}
@@ -161,7 +160,7 @@ func TestOrderedClaims(t *testing.T) {
 		for _, name := range []string{"offloadsearch", "dynprog", "greedy"} {
 			sol, err := play(t, name, p, nil)
 			if err != nil {
-				continue // the gradient of the loss would have to be away
+				continue // it would have to offload the gradient of the loss
 			}
 			order := anyOrder
 			if sol.OptimalAmong == newStep(p).among(withinOrdered) {
@@ -196,15 +195,14 @@ func TestOrderedClaims(t *testing.T) {
 	}
 }
 
-// TestOrderedWords: the fastest schedule with all offloads before all fetches need
-// not be ordered, so no claim may be about those: 15 where the best ordered one
-// takes 17.
+// TestOrderedWords checks that claims are about ordered schedules only. The fastest schedule with all offloads
+// before all fetches need not be ordered: here it takes 15, and the best ordered one takes 17.
 func TestOrderedWords(t *testing.T) {
 	c := &engine.Chain{Input: 4, LossGradAllocated: true, Stages: []engine.Stage{
 		{Out: 12, Saved: 12}, {Out: 6, Saved: 6}, {Forward: 3, Back: 7, FwdTemp: 16, BwdTemp: 12}}}
 	dev := enginetest.Device(engine.HalfDuplex)
 	dev.ToHost = 2e9
-	p := engine.NewChainProblem(c, dev, engine.Whole, 24) // in halves of a byte and of a second
+	p := engine.NewChainProblem(c, dev, engine.Whole, 24) // in halves of a byte and of a nanosecond
 	sol, err := play(t, "offloadsearch", p, nil)
 	if err != nil || sol.Makespan != 34 || !sol.Optimal || sol.OptimalAmong != withinOrdered {
 		t.Errorf("offloadsearch: got %+v, %v; want 34, optimal within %q", sol, err, withinOrdered)

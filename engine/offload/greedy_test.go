@@ -11,8 +11,8 @@ import (
 	"memtide/engine/sim"
 )
 
-// TestGreedySmallest: greedy finds a schedule within every budget from the
-// smallest one on, and below it no set of values would do.
+// TestGreedySmallest checks that greedy finds a schedule within every budget from the smallest one on, and that
+// below it no set of values suffices.
 func TestGreedySmallest(t *testing.T) {
 	for seed := range uint64(500) {
 		r := enginetest.Rand(seed)
@@ -33,7 +33,7 @@ func TestGreedySmallest(t *testing.T) {
 	}
 }
 
-// solved solves a problem and holds the claims against the simulator.
+// solved solves a problem and checks the claims of the solution with the simulator.
 func solved(t *testing.T, p *engine.Problem) {
 	t.Helper()
 	sol, err := greedy.Solve(p, nil, nil)
@@ -113,7 +113,7 @@ func TestGreedyRefuses(t *testing.T) {
 	}
 }
 
-// TestFirstValues: erratum of paper 000, whose formula would offload x_0 even if
+// TestFirstValues checks an erratum of paper 000 (docs/paper-000.md), whose formula would offload x_0 even if
 // everything fits.
 func TestFirstValues(t *testing.T) {
 	size := []engine.Bytes{0, 3, 0, 4}

@@ -9,8 +9,8 @@ import (
 	"memtide/engine/enginetest"
 )
 
-// TestLabelsStopped checks that labels that are left out, because of limits on their number or on
-// the work, leave a true lower bound and a set with the step time of the result.
+// TestLabelsStopped checks that if labels are left out, because of limits on their number or on the work, the
+// lower bound is still true and the set takes the step time of the result.
 func TestLabelsStopped(t *testing.T) {
 	left, gaps := 0, 0
 	for seed := range uint64(600) {
@@ -47,8 +47,7 @@ func TestLabelsStopped(t *testing.T) {
 	}
 }
 
-// TestFluidOutOfTime: a context that is over leaves a set that fits and a bound
-// that is true.
+// TestFluidOutOfTime checks that a search with a cancelled context returns a set that fits and a true bound.
 func TestFluidOutOfTime(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()

@@ -9,8 +9,8 @@ import (
 	"memtide/engine/enginetest"
 )
 
-// TestExactVectors: the true optimum where it was computed, and 27 against the
-// ordered 30 on both counterexamples to Lemma 3.
+// TestExactVectors checks that offloadexact finds the true optimum of every vector that contains it. On both
+// counterexamples to Lemma 3 this is 27, and the best ordered schedule takes 30.
 func TestExactVectors(t *testing.T) {
 	compared, below := 0, 0
 	for _, file := range []string{"offload_small", "paper_examples"} {
@@ -34,7 +34,7 @@ func TestExactVectors(t *testing.T) {
 	}
 }
 
-// TestExactPlays plays the schedules of larger chains.
+// TestExactPlays plays the schedules of larger chains, and compares them with the best ordered ones.
 func TestExactPlays(t *testing.T) {
 	below, proven := 0, 0
 	for seed := range uint64(120) {

@@ -9,9 +9,9 @@ import (
 	"memtide/engine/enginetest"
 )
 
-// TestEverySubset holds the closed form against the simulator: every set of
-// values of random chains, both ways to transfer, both kinds of link, equal and
-// different rates. The lower bounds must not exceed the best of them.
+// TestEverySubset compares the closed form with the simulator for every set of values of random chains, in both
+// transfer modes, on both kinds of links, at equal and different rates. The lower bounds must not exceed the best
+// of the sets.
 func TestEverySubset(t *testing.T) {
 	plans, waits := 0, 0
 	for seed := range uint64(400) {
@@ -78,7 +78,7 @@ func everySubset(t *testing.T, seed uint64, p *engine.Problem) (plans, waits int
 		t.Fatalf("seed %d: budget %d: LB %v, Relax %v, %d plans; want all\n%s", seed, p.Budget, ok1, ok2, plans,
 			enginetest.Dump(p.Chain.Chain))
 	}
-	// Both round down: Relax up to a nanosecond for each of two transfers more.
+	// Both bounds round down. Relax may lose up to a nanosecond for each of two more transfers.
 	if slack := time.Duration(2); lb > relax+slack || relax > best {
 		t.Fatalf("seed %d: budget %d: LB %d, Relax %d, best set %d; want them in this order\n%s", seed, p.Budget, lb,
 			relax, best, enginetest.Dump(p.Chain.Chain))

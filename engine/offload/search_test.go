@@ -10,7 +10,7 @@ import (
 	"memtide/engine/enginetest"
 )
 
-// fromMask is a set of n values.
+// fromMask returns the set of n values whose bits are set in mask.
 func fromMask(n, mask int) []bool {
 	set := make([]bool, n)
 	for i := range set {
@@ -19,8 +19,8 @@ func fromMask(n, mask int) []bool {
 	return set
 }
 
-// randomProblem draws a chain, a link on which a byte takes a nanosecond or any
-// other time, and a budget between the smallest one and all.
+// randomProblem draws a chain, a link on which a byte takes a nanosecond or any other time, and a budget between
+// the smallest one and that of keeping everything.
 func randomProblem(seed uint64, shape enginetest.Shape, mode engine.Transfers) *engine.Problem {
 	r := enginetest.Rand(seed)
 	if seed%4 == 3 {
@@ -38,8 +38,8 @@ func randomProblem(seed uint64, shape enginetest.Shape, mode engine.Transfers) *
 	return p.WithBudget(least + engine.Bytes(r.Int64N(int64(most-least)+1)))
 }
 
-// TestModelAgrees: the evaluation of sets without schedules gives the step times
-// of the plans, in both ways to transfer; the fluid one never gives more.
+// TestModelAgrees checks that the evaluation of sets without schedules gives the step times of the plans, in both
+// transfer modes. The fluid evaluation never gives more.
 func TestModelAgrees(t *testing.T) {
 	sets := 0
 	for seed := range uint64(600) {
@@ -69,8 +69,8 @@ func TestModelAgrees(t *testing.T) {
 	t.Logf("%d sets", sets)
 }
 
-// TestFluidOptimumExhaustive holds Algorithm 1 by labels, with and without the
-// tie-break, against all sets. The start does not matter.
+// TestFluidOptimumExhaustive compares Algorithm 1 by labels, with and without the tie-break, with all sets. The
+// two start from different sets, which must not matter.
 func TestFluidOptimumExhaustive(t *testing.T) {
 	waits, tiesTold := 0, 0
 	for seed := range uint64(1500) {
@@ -126,9 +126,8 @@ func TestFluidOptimumExhaustive(t *testing.T) {
 	}
 }
 
-// TestFrontierExhaustive holds the proof of offloadsearch against all sets, for
-// both ways to transfer, from a set that is far from optimal, so that its bounds
-// have to be right.
+// TestFrontierExhaustive compares the proof of offloadsearch with all sets, in both transfer modes. It starts
+// from a set that is far from optimal, so that its bounds have to be right.
 func TestFrontierExhaustive(t *testing.T) {
 	better := 0
 	for seed := range uint64(2500) {
@@ -185,8 +184,8 @@ func TestFrontierStopped(t *testing.T) {
 	}
 }
 
-// TestSearchKeepsItsWord checks that the local search ends with a set that fits and whose step time
-// is that of the result, for any number of evaluations.
+// TestSearchKeepsItsWord checks that the local search ends with a set that fits and has the step time of the
+// result, for any number of evaluations.
 func TestSearchKeepsItsWord(t *testing.T) {
 	for seed := range uint64(200) {
 		p := randomProblem(seed, enginetest.Shape{MinStages: 5, MaxStages: 20}, engine.Whole)
@@ -204,8 +203,8 @@ func TestSearchKeepsItsWord(t *testing.T) {
 	}
 }
 
-// TestDynprogVectors: Algorithm 1 on the vector files: the optimum, the set of
-// the tie-break, and what it takes with whole transfers.
+// TestDynprogVectors compares Algorithm 1 with the vector files: the optimum, the set of the tie-break, and its
+// step time with whole transfers.
 func TestDynprogVectors(t *testing.T) {
 	values, sets := 0, 0
 	for _, file := range []string{"offload_small", "offload_medium", "paper_examples"} {
@@ -259,7 +258,7 @@ func equalSets(a, b []bool) bool {
 	return true
 }
 
-// TestOffloadSearchVectors: the best set for whole transfers, proven.
+// TestOffloadSearchVectors checks that offloadsearch finds and proves the best set for whole transfers.
 func TestOffloadSearchVectors(t *testing.T) {
 	compared := 0
 	for _, file := range []string{"offload_small", "offload_medium", "paper_examples"} {
@@ -280,8 +279,8 @@ func TestOffloadSearchVectors(t *testing.T) {
 	}
 }
 
-// The local search ends where descents keep coming back to the best time, and the
-// later the more evaluations were asked for.
+// TestEnough checks that the local search ends when its descents keep returning to the best time, and that it
+// ends later if more evaluations are allowed.
 func TestEnough(t *testing.T) {
 	p := longChain(40, engine.Whole)
 	used := func(evaluations int) int {

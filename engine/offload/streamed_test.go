@@ -85,8 +85,8 @@ func streamedOrdered(p *engine.Problem, limit time.Duration) (least time.Duratio
 	return least
 }
 
-// TestStreamedClaims holds what is claimed about ordered schedules of streamed
-// transfers against all of them on tiny chains.
+// TestStreamedClaims compares claims about ordered schedules of streamed transfers with all of these schedules on
+// tiny chains.
 func TestStreamedClaims(t *testing.T) {
 	claims, waits := 0, 0
 	for seed := range proofCases(60, 3000) {

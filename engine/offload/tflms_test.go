@@ -9,7 +9,7 @@ import (
 	"memtide/engine/enginetest"
 )
 
-// everyAhead is bestAhead by trying all pairs.
+// everyAhead returns the result of bestAhead by trying all pairs.
 func everyAhead(s *step) aheadFound {
 	if s.peak() <= s.p.Budget {
 		return aheadFound{tensors: 0, ahead: 1}
@@ -28,8 +28,8 @@ func everyAhead(s *step) aheadFound {
 	return found
 }
 
-// TestAheadExhaustive holds the search for the two numbers of TFLMS against all
-// pairs: the same pair, and if none fits the same smallest budget.
+// TestAheadExhaustive compares the search for the two numbers of TFLMS with all pairs. It must find the same
+// pair, or the same smallest budget if none fits.
 func TestAheadExhaustive(t *testing.T) {
 	fits, refused := 0, 0
 	for seed := range uint64(4000) {
@@ -40,7 +40,7 @@ func TestAheadExhaustive(t *testing.T) {
 			}
 			p := randomProblem(seed, shape, mode)
 			s := newStep(p)
-			if seed%3 != 1 { // nearer to what keeping everything needs, or nothing fits
+			if seed%3 != 1 { // nearer to the memory for keeping everything; otherwise often nothing fits
 				p = p.WithBudget(max(p.Budget, (p.Budget+2*s.peak())/3))
 				s = newStep(p)
 			}
@@ -62,7 +62,7 @@ func TestAheadExhaustive(t *testing.T) {
 	}
 }
 
-// BenchmarkTFLMS measures chains that are too long for all pairs.
+// BenchmarkTFLMS measures the search on chains for which trying all pairs takes too long.
 func BenchmarkTFLMS(b *testing.B) {
 	for _, percent := range []engine.Bytes{25, 60, 90} {
 		b.Run(fmt.Sprintf("L=1000/budget=%d", percent), func(b *testing.B) {

@@ -6,16 +6,15 @@ import (
 	"memtide/engine"
 )
 
-// program writes down the schedule that leads to a node. What starts while an
-// operation runs is queued before it, and starts no earlier than it is to. Where
-// the counter is to stand still, it waits for the transfer that ends then.
+// program returns the schedule that leads to a node. Transfers that start while an operation runs are queued before
+// it, with their start as the earliest time. Where the schedule pauses, it waits for the transfer that ends then.
 func (t *tries) program(k int32) (s engine.Schedule) {
 	var path []int32
 	for ; k > 0; k = t.nodes[k].parent {
 		path = append(path, k)
 	}
 	slices.Reverse(path)
-	held := false // a moment has passed since the counter could go on
+	held := false // the schedule has paused since the last operation
 	for _, k := range path {
 		n := &t.nodes[k]
 		from, c := &t.nodes[n.parent], &n.made

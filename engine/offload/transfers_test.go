@@ -11,27 +11,25 @@ import (
 type tryOrder uint8
 
 const (
-	// anyOrder: all that run every operation once, the first way. Any value may
-	// travel, activation or gradient, as often as it likes.
+	// anyOrder tries all schedules that run every operation once, by its first algorithm. Any value may travel,
+	// activation or gradient, any number of times.
 	anyOrder tryOrder = iota
-	// inOrder: of those, the ones that offload activations in the order in which
-	// they are made, and fetch them in the reverse order when the last offload is
-	// over, and that have the saved activations of each stage on the device while the stage after it runs.
+	// inOrder tries those of them that offload activations in the order in which they are made, and fetch them in
+	// the reverse order after the last offload. The saved activations of each stage must be on the device while
+	// the stage after it runs.
 	inOrder
 )
 
-// fastestTransfers returns a fastest schedule of whole transfers on a chain that takes less than
-// below, by trying everything. It depends on the definition in package sim alone, and on no method.
-// It is for chains of up to 4 stages; 6 is the most.
+// fastestTransfers returns a fastest schedule of whole transfers on a chain that takes less than below, by trying
+// everything. It depends only on the definition in package sim, and on no method. It is for chains of up to 4
+// stages; 6 is the most.
 //
-// Everything starts at 0 or when something ends: between two ends no value leaves the device, so
-// whatever starts there can start at the first of them. At each of these times it tries every set
-// of values to free (only the counter can free, so not while an operation runs, except for a value
-// that is freed before the run and leaves with its offload), then whether the next operation
-// starts, then every offload or none, then every fetch or none. A value without a later reader is
-// freed at once. States that cannot end below the limit are dropped: operations come one after the
-// other, and so do the fetches of the values that are away, the last of them before the last
-// operation.
+// Everything starts at 0 or when something ends: between two ends no value leaves the device, so whatever starts
+// there can start at the first of them. At each of these times it tries every set of values to free. It frees
+// nothing while an operation runs, except a value that is freed before the run and leaves with its offload. Then
+// it tries to start the next operation or not, then every offload or none, then every fetch or none. A value
+// without a later reader is freed at once. States that cannot end below the limit are dropped: operations run one
+// after the other, and so do the fetches of the values that are away, the last of them before the last operation.
 func fastestTransfers(p *engine.Problem, order tryOrder, below time.Duration) (s engine.Schedule, least time.Duration,
 	ok bool) {
 	t := newTries(p, order, below)
@@ -61,15 +59,14 @@ func fastestTransfers(p *engine.Problem, order tryOrder, below time.Duration) (s
 
 const none = -1
 
-// tried is the state of a schedule at the end of something, before anything
-// starts again. Values are bits: x_0 = a^0 and x_k = abar^k are bits 0..n, and
-// delta^k is bit n+1+k.
+// tried is the state of a schedule when an operation or a transfer ends, before anything else starts. Values are
+// bits: x_0 = a^0 and x_k = abar^k are bits 0..n, and delta^k is bit n+1+k.
 type tried struct {
-	dev, host, leaving uint16 // can be read on the device; has a whole copy on the host; was freed during its offload
+	dev, host, leaving uint16 // values on the device; values on the host; values freed during their offload
 	done               uint8  // operations that have ended
-	running            bool   // the next one has started
-	out, in            int8   // values under way
-	lastOut, lastIn    int8   // inOrder: the latest that started
+	running            bool   // the next operation has started
+	out, in            int8   // values in transfer to the host and back
+	lastOut, lastIn    int8   // for inOrder: the latest values that started
 	run, sent, came    time.Duration
 }
 
@@ -79,25 +76,25 @@ type tryNode struct {
 	at     time.Duration
 	least  time.Duration // a lower bound of the step time
 	parent int32
-	made   choice // at the parent's moment
-	ended  int8   // a value whose transfer ended now
+	made   choice // what started at the time of the parent
+	ended  int8   // the value whose transfer ends at this time, if any
 }
 
-// choice is what starts at a moment.
+// choice holds what starts at one time.
 type choice struct {
 	frees      uint16
 	op         bool
 	offload    int8
 	leave      bool // the offloaded value is freed before the operation that runs
 	fetch      int8
-	begun, end bool // an operation runs after the choice; it has ended at the next moment
+	begun, end bool // an operation runs after the choice; it has ended at the next time
 }
 
 // decision is a choice that is being made.
 type decision struct{ tryNode }
 
 type tryOp struct {
-	in, out, dead uint16 // what it reads, writes, and what has no reader after it
+	in, out, dead uint16 // values that it reads, writes, and that have no reader after it
 	need          engine.Bytes
 	time          time.Duration
 	id            engine.OpID
@@ -115,7 +112,7 @@ type tries struct {
 	toHost []time.Duration
 	toDev  []time.Duration
 	ops    []tryOp
-	rest   []time.Duration // of the operations from one on
+	rest   []time.Duration // the time of the operations from each one on
 	nodes  []tryNode
 	open   engine.Heap[tryOpen]
 	seen   map[tried]time.Duration
@@ -140,7 +137,7 @@ func newTries(p *engine.Problem, order tryOrder, below time.Duration) *tries {
 	}
 	for k := 1; k <= n; k++ {
 		if g.Chain.Unsaved(k) {
-			add(g.Act(k)) // it is not in abar^k
+			add(g.Act(k)) // an unsaved output is not part of abar^k
 		}
 	}
 	for k := range n + 1 {
@@ -195,8 +192,8 @@ func (t *tries) used(s *tried) engine.Bytes {
 	return sum
 }
 
-// reader is the first operation that can still read something new: what only
-// earlier ones read is of no use to it.
+// reader returns the first operation that can still read a value that starts to move now. Values that only
+// earlier operations read need not move.
 func (s *tried) reader() int {
 	if s.running {
 		return int(s.done) + 1
@@ -228,7 +225,7 @@ func (t *tries) free(d decision) {
 	}
 }
 
-// start tries to start the next operation, and not to.
+// start tries both to start the next operation and not to start it.
 func (t *tries) start(d decision) {
 	if int(d.done) < len(t.ops) && !d.running {
 		if op := &t.ops[d.done]; d.dev&op.in == op.in && t.used(&d.tried)+op.need <= t.p.Budget {
@@ -289,7 +286,7 @@ func (t *tries) fetch(d decision) {
 	}
 }
 
-// pass lets time pass until something ends.
+// pass advances the time until something ends.
 func (t *tries) pass(d decision) {
 	n := &d.tryNode
 	next := time.Duration(-1)
@@ -340,7 +337,7 @@ func (t *tries) pass(d decision) {
 	t.reach(*n)
 }
 
-// reach adds a node unless it is of no use.
+// reach adds a node, unless its state was reached as early before or cannot end below the limit.
 func (t *tries) reach(n tryNode) {
 	if at, ok := t.seen[n.tried]; ok && at <= n.at {
 		return
@@ -354,7 +351,7 @@ func (t *tries) reach(n tryNode) {
 	t.open.Push(tryOpen{n.least, n.at, int32(len(t.nodes) - 1)})
 }
 
-// remaining is a lower bound on what a state still takes.
+// remaining returns a lower bound on the time from a state to the end of the step.
 func (t *tries) remaining(s *tried) time.Duration {
 	compute := t.rest[s.done]
 	if s.running {
@@ -379,8 +376,7 @@ func (t *tries) remaining(s *tried) time.Duration {
 	return max(compute, link)
 }
 
-// tryOpen is a node that waits to be looked at: by its bound, the later moment first among
-// equals.
+// tryOpen is an open node. Nodes are ordered by their bounds, and equal bounds by their times, the latest first.
 type tryOpen struct {
 	least, at time.Duration
 	index     int32

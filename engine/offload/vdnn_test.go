@@ -9,8 +9,8 @@ import (
 	"memtide/engine/sim"
 )
 
-// TestVDNNSets solves the vectors by the name of their set: the set has to come
-// out of the kinds of the stages.
+// TestVDNNSets solves the vectors by the names of their sets, which the strategies derive from the kinds of the
+// stages.
 func TestVDNNSets(t *testing.T) {
 	for _, v := range enginetest.Load("vdnn") {
 		args := engine.Args{"set": v.Scheme}
@@ -37,8 +37,8 @@ func TestVDNNSets(t *testing.T) {
 	}
 }
 
-// TestVDNNAsyncNeverWorse holds vDNN++ to the claim of paper 003: within the
-// memory that vDNN uses it fits and is no slower, whatever set is offloaded.
+// TestVDNNAsyncNeverWorse checks the claim of paper 003 (docs/paper-003.md) about vDNN++: within the memory that
+// vDNN uses it fits and is no slower, whichever set is offloaded.
 func TestVDNNAsyncNeverWorse(t *testing.T) {
 	const seed = 31
 	r := enginetest.Rand(seed)
@@ -81,8 +81,8 @@ func TestVDNNAsyncNeverWorse(t *testing.T) {
 	}
 }
 
-// TestVDNNByHand is a chain that can be followed by hand: two convolutions of 10
-// forward and 10 backward, inputs of 30 and 20 bytes, a byte per nanosecond.
+// TestVDNNByHand checks a chain that can be calculated by hand: two convolutions of 10 forward and 10 backward,
+// inputs of 30 and 20 bytes, and a byte per nanosecond.
 func TestVDNNByHand(t *testing.T) {
 	c := &engine.Chain{Input: 30, LossGradAllocated: true, Stages: []engine.Stage{
 		{Kind: "conv", Forward: 10, Back: 10, Out: 20, Saved: 20, Grad: 20},
@@ -93,13 +93,13 @@ func TestVDNNByHand(t *testing.T) {
 		time          time.Duration
 		peak          engine.Bytes
 	}{
-		// x0 until 30, x1 until 50; x1 until 70, B2 with x0 until 100, B1 until 110.
+		// x0 leaves until 30, x1 until 50. x1 returns until 70, x0 beside B2 until 100, and B1 runs until 110.
 		{"vdnn", "conv", 110, 80},
-		// x0 until 30, x1 until 50, both back until 70 and 100, B1 until 110.
+		// x0 leaves until 30, x1 until 50. Both return, until 70 and 100, and B1 runs until 110.
 		{"vdnnpp", "conv", 110, 80},
-		// x0 away until 30, F2 from there; x0 back beside B2 from 40 to 70.
+		// x0 leaves until 30, then F2 runs. x0 returns beside B2 from 40 to 70.
 		{"vdnn", "aconv", 80, 80},
-		// F2 does not wait; the barrier at 30, x0 back from 30 to 60.
+		// F2 does not wait. The barrier is at 30, and x0 returns from 30 to 60.
 		{"vdnnpp", "aconv", 70, 80},
 		{"vdnnpp", "dynamic", 40, 80},
 	} {

@@ -11,9 +11,8 @@ import (
 	"memtide/engine/sim"
 )
 
-// twoAlgorithms is a chain that can be followed by hand: a convolution of 10
-// forward and 20 backward or, with 25 and 40 bytes of workspace, 4 and 6; then a
-// pool of 2 and 3. A byte takes a nanosecond.
+// twoAlgorithms returns a chain that can be calculated by hand: a convolution of 10 forward and 20 backward or,
+// with 25 and 40 bytes of workspace, 4 and 6; then a pool of 2 and 3. A byte takes a nanosecond.
 func twoAlgorithms() *engine.Chain {
 	return &engine.Chain{Input: 30, LossGradAllocated: true, Stages: []engine.Stage{
 		{Kind: "conv", Forward: 10, Back: 20, Out: 20, Saved: 20, Grad: 20,
@@ -22,24 +21,24 @@ func twoAlgorithms() *engine.Chain {
 	}}
 }
 
-// TestVDNNAlgorithms solves it by hand. Nothing moved needs: F1 50 (75 by p), F2
-// 55, B2 80, B1 70 (110 by p).
+// TestVDNNAlgorithms compares solutions of twoAlgorithms with results by hand. If nothing is offloaded, F1 needs
+// 50 bytes (75 by p), F2 55, B2 80 and B1 70 (110 by p).
 func TestVDNNAlgorithms(t *testing.T) {
 	for _, want := range []struct {
 		algo, set string
 		budget    engine.Bytes
-		time      time.Duration // 0: it does not fit
+		time      time.Duration // 0 means that nothing fits
 		peak      engine.Bytes
 		note      string
 	}{
 		{"p", "dynamic", 110, 15, 110, "2 of 2"},
 		{"m", "dynamic", 110, 35, 80, "0 of 2"},
 		{"dynamic", "dynamic", 110, 15, 110, "2 of 2"},
-		// B1 by p no longer fits, whatever is away: x0 is back for it.
+		// B1 by p no longer fits, whatever is offloaded, because it reads x0.
 		{"p", "dynamic", 109, 0, 110, ""},
 		{"dynamic", "dynamic", 109, 21 + 8, 80, "1 of 2"},
 		{"dynamic", "dynamic", 80, 21 + 8, 80, "1 of 2"},
-		// x0 leaves until 30 and comes back from there, beside B2: 60, then B1.
+		// x0 leaves until 30 and returns beside B2 until 60. Then B1 runs.
 		{"dynamic", "conv", 200, 60 + 6, 110, "2 of 2"},
 	} {
 		p := engine.NewChainProblem(twoAlgorithms(), enginetest.Device(engine.HalfDuplex), engine.Whole, want.budget)
@@ -68,8 +67,8 @@ func TestVDNNAlgorithms(t *testing.T) {
 	}
 }
 
-// TestVDNNDynamic compares dynamic with every set and algorithm by itself: it is
-// as fast as the fastest that fits, or faster, and fits wherever one does.
+// TestVDNNDynamic compares dynamic with every single set and algorithm. It is at least as fast as the fastest
+// that fits, and fits wherever one of them does.
 func TestVDNNDynamic(t *testing.T) {
 	const seed = 33
 	r := enginetest.Rand(seed)
@@ -102,8 +101,8 @@ func TestVDNNDynamic(t *testing.T) {
 	}
 }
 
-// TestVDNNAhead: with convolutions x0 and x1 away, the pool after them fetches x0
-// too, unless the search ends at x1.
+// TestVDNNAhead checks the fetches when the inputs of two convolutions, x0 and x1, are offloaded. The pool after
+// them also fetches x0, unless the search ends at x1.
 func TestVDNNAhead(t *testing.T) {
 	c := &engine.Chain{Input: 3, LossGradAllocated: true}
 	for _, kind := range []string{"conv", "conv", "pool", "fc"} {

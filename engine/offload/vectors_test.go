@@ -14,7 +14,7 @@ import (
 	"memtide/engine/sim"
 )
 
-// subset turns the indices of a vector into a set of n values.
+// subset returns the set of n values with the given indices.
 func subset(n int, indices []int) []bool {
 	set := make([]bool, n)
 	for _, i := range indices {
@@ -23,8 +23,7 @@ func subset(n int, indices []int) []bool {
 	return set
 }
 
-// played runs a plan's schedule, has the trace checked, and compares what is
-// claimed with what happens.
+// played plays a plan's schedule, checks the trace, and compares it with the claims of the plan.
 func played(t *testing.T, id string, p *engine.Problem, plan *Ordered) *sim.Trace {
 	t.Helper()
 	sched := plan.Schedule()
@@ -85,7 +84,7 @@ func testSet(t *testing.T, v *enginetest.Vector, mode engine.Transfers, field st
 	}
 }
 
-// TestGreedyAndBounds solves the instances of the vector files.
+// TestGreedyAndBounds compares greedy and the bounds with the instances of the vector files.
 func TestGreedyAndBounds(t *testing.T) {
 	for _, file := range []string{"offload_small", "offload_medium", "paper_examples"} {
 		for _, v := range enginetest.Load(file) {
@@ -156,9 +155,9 @@ func testGreedy(t *testing.T, v *enginetest.Vector) {
 	played(t, v.ID, p, plan)
 }
 
-// TestBestSet: the best of all sets is what exhaustive search proved, for whole
-// transfers and for fractional communications. On the two counterexamples to
-// Lemma 3 that is 30, where a schedule that is not ordered takes 27.
+// TestBestSet checks that the best of all sets is the one that exhaustive search proved, for whole transfers and
+// for fractional communications. On the two counterexamples to Lemma 3 it takes 30, and a schedule that is not
+// ordered takes 27.
 func TestBestSet(t *testing.T) {
 	compared := 0
 	for _, file := range []string{"offload_small", "paper_examples"} {
@@ -182,7 +181,7 @@ func TestBestSet(t *testing.T) {
 	}
 }
 
-// bestFluid is the least T(S) over all sets.
+// bestFluid returns the least T(S) over all sets.
 func bestFluid(p *engine.Problem) time.Duration {
 	n := p.Chain.Chain.Len()
 	best := time.Duration(1 << 62)
@@ -198,8 +197,8 @@ func bestFluid(p *engine.Problem) time.Duration {
 	return best
 }
 
-// TestEarlyFetchDeadlocks is the counterexample to Proposition 1 of paper 000:
-// the same set and order, with every fetch as early as possible, cannot go on.
+// TestEarlyFetchDeadlocks checks the counterexample to Proposition 1 of paper 000 (docs/paper-000.md): with the
+// same set and order, and every fetch as early as possible, the schedule deadlocks.
 func TestEarlyFetchDeadlocks(t *testing.T) {
 	const id = "p000-prop1-asap-deadlock"
 	for _, v := range enginetest.Load("paper_examples") {

@@ -9,9 +9,9 @@ import (
 	"memtide/engine"
 )
 
-// Two operations of 10 ns and their backwards, each with a value of 4 bytes that
-// takes 8 ns in either direction. By hand, in a budget of 8 bytes: F2 needs that x0
-// has left (at 10), B1 that it is back, in the room that x1 has left.
+// TestPlay plays two operations of 10 ns and their backwards, each with a value of 4 bytes that takes 8 ns in
+// either direction. By hand, within 8 bytes F2 starts when x0 has left (at 10), and B1 when x0 is back, in the
+// room that x1 has left.
 func TestPlay(t *testing.T) {
 	const rate = 500_000_000 // bytes per second: 2 ns a byte
 	for _, c := range []struct {

@@ -15,7 +15,7 @@ import (
 	"memtide/web/format"
 )
 
-// combineBudgets are the budgets of the comparison with POFO.
+// combineBudgets is the number of budgets of the comparison with POFO.
 const combineBudgets = 20
 
 func combination() *experiment {
@@ -34,14 +34,14 @@ without.`, strings.Join(anyOffload, ", "), combineBudgets, combineBudgets),
 	}
 }
 
-// trio is recomputing, offloading and both on one network.
+// trio holds the results of recomputing, offloading and both on one network.
 type trio struct {
 	net     *network
 	budgets []engine.Bytes
 	rotor   []*proto.Point
 	pofo    []*proto.Point
 	model   []*proto.Point  // pofo with streamed transfers
-	offload []time.Duration // of the fastest method; 0: none fits
+	offload []time.Duration // the step time of the fastest method; 0 if nothing fits
 }
 
 func measureCombination(l *lab, refs []string) *findings {
@@ -80,11 +80,11 @@ func (s *trio) overheadCell(d time.Duration) string {
 	return stepTime(d) + "\t" + perCent(s.overhead(d))
 }
 
-// factor is by how much a budget reduces the memory of the activations.
+// factor returns the factor by which budget b reduces the memory of the activations.
 func (s *trio) factor(b int) float64 { return float64(combineBudgets) / float64(b+1) }
 
-// removed returns which part of rotor's overhead a point does without; ok is false
-// where rotor does not fit, or has none.
+// removed returns the part of rotor's overhead that a point avoids. ok is false if rotor does not fit or has no
+// overhead.
 func (s *trio) removed(by *proto.Point, b int) (part float64, ok bool) {
 	if s.rotor[b].StepTime <= s.net.keepAll.StepTime {
 		return 0, false
@@ -130,8 +130,8 @@ func overheadClaim(all []*trio) claim {
 	}
 }
 
-// largestFactor is by how much the memory of the activations can be reduced
-// with an overhead below a fifth, in steps of the table.
+// largestFactor returns the largest factor of the table by which the memory of the activations can be reduced
+// with an overhead below a fifth.
 func (s *trio) largestFactor(points []*proto.Point) float64 {
 	for b, p := range points {
 		if p.StepTime > 0 && s.overhead(p.StepTime) < 0.2 {

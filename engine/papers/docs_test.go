@@ -15,7 +15,7 @@ import (
 	"memtide/engine/whatif"
 )
 
-// docsFile is a page of the documentation.
+// docsFile returns the text of a page of the documentation.
 func docsFile(t *testing.T, name string) string {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join("../../docs", name))
@@ -47,8 +47,8 @@ func claimsOf(t *testing.T, text, name string) []string {
 	return claims
 }
 
-// reproductionRows are the rows of a page's table below "## Reproduction", and
-// the experiments that the line below it names.
+// reproductionRows returns the rows of a page's table below "## Reproduction", and the names of the experiments
+// in the line below the table.
 func reproductionRows(t *testing.T, page, text string) (rows [][]string, names []string) {
 	t.Helper()
 	_, part, ok := strings.Cut(text, "\n## Reproduction\n")
@@ -113,7 +113,7 @@ func TestDocsReproductions(t *testing.T) {
 	}
 }
 
-// The two definitions of the verdicts have the numbers of the code.
+// The two pages that define the verdicts have the numbers of the code.
 func TestVerdictsAreDefined(t *testing.T) {
 	report, err := os.ReadFile(reproductions)
 	if err != nil {
@@ -156,7 +156,8 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
-// The claim about the speed with swapping consists of three numbers, and that the window keeps more than LMS.
+// The claim about the speed with swapping consists of three numbers, and of the statement that the window keeps
+// more speed than LMS.
 func TestKeptClaim(t *testing.T) {
 	at := func(shares map[int]float64) *swapRow {
 		r := &swapRow{name: "row"}
@@ -171,7 +172,7 @@ func TestKeptClaim(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name            string
-		lms, window, va float64 // at 928, 928 and 1440
+		lms, window, va float64 // shares of the speed that are left, at batches of 928, 928 and 1440
 		want            verdict
 	}{
 		{"the paper's", 0.53, 0.68, 0.55, agrees},

@@ -20,7 +20,7 @@ type experiment struct {
 	source  string                                // authors, title, doi or arXiv number, figures and section
 	theirs  string                                // the setting of the paper
 	ours    string                                // what is different here
-	measure func(l *lab, refs []string) *findings // errors end what cli.Try runs
+	measure func(l *lab, refs []string) *findings // an error ends the function that cli.Try runs
 }
 
 // findings are the results of an experiment: tables, by network or about all of them, and the paper's claims with
@@ -42,7 +42,7 @@ func each[T interface{ section() string }](f *findings, refs []string, measure f
 
 // claim is a sentence of a paper and the result here.
 type claim struct {
-	says    string // with its place in the paper
+	says    string // the claim with its place in the paper
 	here    string
 	verdict verdict
 }
@@ -50,11 +50,12 @@ type claim struct {
 // text runs the experiment on presets and returns its report.
 func (x *experiment) text(t *testing.T, refs ...string) (text string) {
 	t.Helper()
-	// A context's channel belongs to the bubble in which Done is called first.
+	// The channel of a context belongs to the bubble in which Done is called first. This call keeps it out of the
+	// bubble below.
 	ctx := t.Context()
 	ctx.Done()
 	var err error
-	// In a bubble in which nothing sleeps no time passes, so no limit is reached.
+	// In a bubble in which nothing sleeps no time passes, so no time limit is reached.
 	synctest.Test(t, func(*testing.T) {
 		err = cli.Try(func() { text = x.report(x.measure(&lab{ctx: ctx}, refs)) })
 	})
@@ -80,7 +81,7 @@ func (x *experiment) report(f *findings) string {
 	return b.String()
 }
 
-// lineWidth is where lines of a report end; tables are as wide as they are.
+// lineWidth is the largest width of the lines of a report. Tables may be wider.
 const lineWidth = 100
 
 // wrap breaks text into indented lines, but not between a number and its unit.

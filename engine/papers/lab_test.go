@@ -77,12 +77,12 @@ func (n *network) problem(budget engine.Bytes) *engine.Problem {
 	return engine.NewChainProblem(n.chain, n.device, n.how, budget)
 }
 
-// throughput is in samples per second.
+// throughput returns the samples per second of a step time.
 func (n *network) throughput(step time.Duration) float64 {
 	return float64(n.batch) / step.Seconds()
 }
 
-// resident returns what stays on the device throughout, part of every budget.
+// resident returns the memory that stays on the device throughout. It is part of every budget.
 func (n *network) resident() engine.Bytes { return n.chain.Resident.Total() }
 
 // activations returns the budget that has share/of of the memory that keeping everything needs in addition to the
@@ -102,7 +102,7 @@ func (n *network) memoryCells(budget engine.Bytes) string {
 	return fmt.Sprintf("%s\t%s", format.Bytes(budget), format.Share(float64(budget)/float64(n.keepAll.Peak)))
 }
 
-// methods are strategies with their default parameters.
+// methods returns strategies with their default parameters.
 func methods(names ...string) []proto.Method {
 	var out []proto.Method
 	for _, name := range names {
@@ -165,7 +165,7 @@ func (l *lab) smallest(n *network, by []proto.Method) engine.Bytes {
 	return least
 }
 
-// fastest returns the best step time of the points of one budget, or 0 if none has any.
+// fastest returns the best step time of the points of one budget, or 0 if no point has a schedule.
 func fastest(grid [][]*proto.Point, budget int) (best time.Duration) {
 	for _, row := range grid {
 		if d := row[budget].StepTime; d > 0 && (best == 0 || d < best) {
@@ -175,7 +175,7 @@ func fastest(grid [][]*proto.Point, budget int) (best time.Duration) {
 	return best
 }
 
-// spread are n budgets at equal distances, the ends included.
+// spread returns n budgets at equal distances, including both ends.
 func spread(from, to engine.Bytes, n int) []engine.Bytes {
 	out := make([]engine.Bytes, n)
 	for i := range out {
@@ -192,7 +192,7 @@ type mean struct {
 
 func (m *mean) add(x float64) { m.sum, m.n = m.sum+x, m.n+1 }
 
-// value is not a number if nothing was added.
+// value returns the mean, which is NaN if nothing was added.
 func (m *mean) value() float64 {
 	if m.n == 0 {
 		return math.NaN()

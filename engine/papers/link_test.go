@@ -13,17 +13,17 @@ import (
 	"memtide/web/format"
 )
 
-// linkBudgets are the budgets of the comparison of links.
+// linkBudgets is the number of budgets of the comparison of links.
 const linkBudgets = 13
 
-// links are the bandwidths that are tried, in halves of the paper's; those of
-// shownLinks have a column.
+// links are the bandwidths of the comparison, in halves of the paper's bandwidth. Those in shownLinks have a
+// column in the tables.
 var (
 	links      = []int64{1, 2, 3, 4, 5, 6, 8, 12}
 	shownLinks = []int64{once, twice, thrice, 8}
 )
 
-// Multiples of the paper's bandwidth.
+// Multiples of the paper's bandwidth, in halves of it.
 const (
 	once   = 2
 	twice  = 4
@@ -57,11 +57,11 @@ func linkList() string {
 // gigabytes returns a bandwidth in GB/s.
 func gigabytes(r engine.Rate) string { return strings.TrimSuffix(format.Rate(r), " GB/s") }
 
-// race is offloading against recomputing on one network.
+// race holds the results of offloading and recomputing on one network.
 type race struct {
 	net     *network
 	budgets []engine.Bytes
-	least   engine.Bytes             // for offloading
+	least   engine.Bytes             // the smallest budget for offloading
 	rotor   []*proto.Point           // by budget
 	offload map[int64][]*proto.Point // by link and budget: the fastest point, or nil
 }
@@ -138,11 +138,11 @@ func (r *race) samples(p *proto.Point) string {
 	return number(r.net.throughput(p.StepTime), 1)
 }
 
-// The last budget keeps everything, where there is nothing to compare: claims are
-// about the others.
+// contested is the number of budgets that claims are about. The last budget keeps everything, so there is nothing
+// to compare.
 const contested = linkBudgets - 1
 
-// slowLinkClaim: recomputing wins over the paper's link unless memory is large.
+// slowLinkClaim checks that recomputing wins over the paper's link unless memory is large.
 func slowLinkClaim(all []*race) claim {
 	agree := 0
 	var parts []string
@@ -189,8 +189,8 @@ func slowLinkClaim(all []*race) claim {
 	}
 }
 
-// fastLinkClaim: with two or three times the bandwidth, offloading is optimal
-// over a wide range: taken as half of the budgets in which it fits at all.
+// fastLinkClaim checks that with two or three times the bandwidth, offloading is optimal over a wide range. A
+// wide range is half of the budgets in which offloading fits at all.
 func fastLinkClaim(all []*race) claim {
 	wide := 0
 	var parts []string
@@ -203,7 +203,7 @@ func fastLinkClaim(all []*race) claim {
 			}
 			fits++
 			for _, q := range shownLinks {
-				// Within a hundredth of the step without a limit.
+				// Optimal means within a hundredth of the step time without a limit.
 				if d := r.offload[q][b].StepTime; 100*(d-r.net.keepAll.StepTime) <= r.net.keepAll.StepTime {
 					optimal[q]++
 				}

@@ -16,17 +16,17 @@ import (
 	"memtide/web/format"
 )
 
-// The offloading paper.
+// offloadPaper is the source of the experiments with offloading.
 const offloadPaper = "Beaumont, Eyraud-Dubois and Shilova: Optimal GPU-CPU Offloading Strategies for Deep Neural Network Training. Euro-Par 2020, doi:10.1007/978-3-030-57675-2_10"
 
-// paperOffload are the five methods of the paper, and anyOffload also ours, in
-// the order of the tables.
+// paperOffload are the five methods of the paper, in the order of the tables. anyOffload adds our own method.
 var (
 	paperOffload = []string{"greedy", "dynprog", "vdnnthreshold", "tflms", "autoswap"}
 	anyOffload   = append(append([]string(nil), paperOffload...), "offloadsearch")
 )
 
-// The number of budgets that are solved in the experiments with offloading; every ratioShown-th is a row of the table.
+// ratioBudgets is the number of budgets that are solved in the experiments with offloading. Every ratioShown-th
+// is a row of the table.
 const (
 	ratioBudgets = 49
 	ratioShown   = 4
@@ -49,14 +49,14 @@ from the smallest that any of the methods can do with to keeping everything; eve
 type ratios struct {
 	net     *network
 	budgets []engine.Bytes
-	bounds  []time.Duration // LB
+	bounds  []time.Duration // LB at each budget
 	grid    [][]*proto.Point
 	above   []int          // budgets in which dynprog is not below paperRatio
-	best    []*proto.Point // offloadsearch in those
+	best    []*proto.Point // offloadsearch at these budgets
 	fluid   []*proto.Point // dynprog with streamed transfers, which it was made for
 }
 
-// paperRatio is the ratio below which dynprog is in the paper.
+// paperRatio is the ratio that dynprog stays below in the paper.
 const paperRatio = 1.2
 
 func measureOffloadRatio(l *lab, refs []string) *findings {
@@ -175,7 +175,8 @@ func ratioClaims(all []*ratios) []claim {
 	}
 }
 
-// belowClaim also says whether another set or other transfers would do better.
+// belowClaim checks that dynprog stays below paperRatio. It also counts the budgets at which another set or other
+// transfers would be faster.
 func belowClaim(all []*ratios) claim {
 	points, above, also, proven, fluid := 0, 0, 0, 0, 0
 	var where []string
@@ -215,8 +216,7 @@ func notBelow(p *proto.Point, lb time.Duration) bool {
 	return float64(p.StepTime) >= paperRatio*float64(lb)
 }
 
-// compareRatios returns a claim that one method is faster than another, and never
-// slower.
+// compareRatios returns a claim that one method is faster than another, and never slower.
 func compareRatios(all []*ratios, better, worse int, says string) claim {
 	faster, equal, points := 0, 0, 0
 	var gain mean
@@ -251,7 +251,7 @@ func compareRatios(all []*ratios, better, worse int, says string) claim {
 	}
 }
 
-// tflmsClaim: it is optimal where memory is large, and cannot do with little.
+// tflmsClaim checks that TFLMS is optimal if memory is large, and does not fit if memory is small.
 func tflmsClaim(all []*ratios) claim {
 	fits, optimal, points := 0, 0, 0
 	least := math.Inf(1)
@@ -296,11 +296,11 @@ func autoswapClaim(all []*ratios) claim {
 		says: `"AUTOSWAP often produces the same solution as the GREEDY algorithm" (section 6).`,
 		here: fmt.Sprintf("the same step time at %d of %d budgets (seed 1; a third of them counts as often); its step time is %s against greedy's on average.",
 			same, points, perCent(ratio.value())),
-		verdict: holds(3*same >= points), // often: a third of the time
+		verdict: holds(3*same >= points), // often means at a third of the budgets
 	}
 }
 
-// spikeClaim: the ratio is worst where the two terms of LB are equal. Near is
+// spikeClaim checks that the ratio is worst near the budget at which the two terms of LB are equal. Near means
 // within a tenth of the budgets.
 func spikeClaim(all []*ratios) claim {
 	near, crossed := 0, 0

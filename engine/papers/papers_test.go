@@ -76,7 +76,7 @@ func TestReproductions(t *testing.T) {
 	}
 }
 
-// The section of one network is the same whether or not there are others.
+// The section of one network does not depend on the other networks of the experiment.
 func TestReproducedSections(t *testing.T) {
 	text, err := os.ReadFile(reproductions)
 	if err != nil {
@@ -125,8 +125,8 @@ func TestConfirmed(t *testing.T) {
 	}
 }
 
-// The average of the second paper: of the settings' ratios at the fastest
-// segmentation, each setting once.
+// TestAverageGain checks the average of the paper on recomputing. It is the mean over all settings of their
+// ratios at the fastest segmentation, and counts each setting once.
 func TestAverageGain(t *testing.T) {
 	point := func(d time.Duration) *proto.Point { return &proto.Point{StepTime: d} }
 	all := []*segments{
@@ -179,8 +179,8 @@ func TestClaimNumbers(t *testing.T) {
 	}
 }
 
-// from looks at the fastest links first: a slow link that happens to win below
-// one that does not is not where winning begins.
+// TestRaceFrom checks that from starts with the fastest links. A slow link that happens to win is not the result
+// if a faster one loses.
 func TestRaceFrom(t *testing.T) {
 	won, lost := &proto.Point{StepTime: 90}, &proto.Point{StepTime: 110}
 	r := &race{rotor: []*proto.Point{{StepTime: 100}}, offload: map[int64][]*proto.Point{}}

@@ -15,12 +15,10 @@ import (
 	"memtide/web/format"
 )
 
-// recomputeLimits is how many memory limits rotor and revolve get [the paper's
-// number].
+// recomputeLimits is the number of memory limits of rotor and revolve, as in the paper.
 const recomputeLimits = 10
 
-// batchFactors are the batch sizes of the average, as multiples of half the
-// preset's.
+// batchFactors are the batch sizes of the average, as multiples of half the preset's batch.
 var batchFactors = []int{1, 2, 4, 8}
 
 func recomputeThroughput() *experiment {
@@ -42,7 +40,7 @@ type segments struct {
 	net     *network
 	counts  []int
 	points  []*proto.Point // sequential, by counts
-	rotor   []*proto.Point // in the peak of that point
+	rotor   []*proto.Point // with the peak of that point as budget
 	revolve []*proto.Point
 }
 
@@ -65,7 +63,7 @@ func measureRecompute(l *lab, refs []string) *findings {
 	return &f
 }
 
-// batches are presets at several batch sizes around the given one.
+// batches returns the presets at several batch sizes around the given ones.
 func batches(refs []string) []string {
 	var out []string
 	for _, ref := range refs {
@@ -83,7 +81,7 @@ func (l *lab) segments(ref string) *segments {
 	n := l.open(ref)
 	s := &segments{net: n}
 	var by []proto.Method
-	layers := n.chain.Len() - 1 // without the loss [L]
+	layers := n.chain.Len() - 1 // L in the paper, which does not count the loss
 	for k := 2; k <= int(2*math.Sqrt(float64(layers))); k++ {
 		s.counts = append(s.counts, k)
 		by = append(by, segmented(k))
@@ -99,12 +97,12 @@ func (l *lab) segments(ref string) *segments {
 	return s
 }
 
-// gain returns how much higher rotor's throughput is in the memory of a segmentation.
+// gain returns by how much rotor's throughput is higher, in the memory of a segmentation.
 func (s *segments) gain(i int) float64 {
 	return float64(s.points[i].StepTime)/float64(s.rotor[i].StepTime) - 1
 }
 
-// best returns the segmentation with the highest throughput; of equals the first.
+// best returns the segmentation with the highest throughput, the first of equal ones.
 func (s *segments) best() int {
 	best := 0
 	for i, p := range s.points {
@@ -219,7 +217,7 @@ func twoSegmentsClaim(all []*segments) claim {
 	}
 }
 
-// gainsByPreset returns the means over the batch sizes of the numbers that each adds.
+// gainsByPreset returns, for each preset, the mean over the batch sizes of the numbers that each adds.
 func gainsByPreset(all []*segments, each func(s *segments, add func(float64))) string {
 	by := map[string]*mean{}
 	var order []string
@@ -254,7 +252,7 @@ func samePeakClaim(all []*segments) claim {
 	}
 }
 
-// revolveClaim is held at the memory that the fastest segmentation uses.
+// revolveClaim compares the throughputs in the memory of the fastest segmentation.
 func revolveClaim(all []*segments) claim {
 	lower := 0
 	var parts []string
@@ -278,7 +276,7 @@ func revolveClaim(all []*segments) claim {
 	}
 }
 
-// memoryClaim: revolve's peak stays below the largest limit by more than rotor's.
+// memoryClaim checks that revolve's peak stays below the largest limit by more than rotor's.
 func memoryClaim(all []*limits) claim {
 	below := 0
 	var parts []string

@@ -11,9 +11,8 @@ import (
 	"memtide/web/format"
 )
 
-// The claims of the window paper about its table 1. Those about ResNet-50 alone
-// are held against ResNet-50 where it is among the networks, and else against
-// all of them.
+// swapClaims returns the claims of the window paper about its table 1. Those about ResNet-50 alone are checked on
+// ResNet-50 if it is among the networks, and otherwise on all of them.
 
 func swapClaims(all []*swapped) []claim {
 	i := slices.IndexFunc(all, func(s *swapped) bool { return s.ref == oneByOne })
@@ -80,7 +79,7 @@ func reachClaim(own []*swapped, row int, says string, paper int) claim {
 		verdict: closeTo(float64(got)/float64(max(plain, 1)), float64(paper)/paperPlain)}
 }
 
-// beyondClaim: virtual addresses reach further than one pool.
+// beyondClaim checks that larger batches fit with virtual addresses than in one pool.
 func beyondClaim(all []*swapped) claim {
 	further, finer := 0, 0
 	var parts []string
@@ -103,7 +102,7 @@ func beyondClaim(all []*swapped) claim {
 	}
 }
 
-// fasterClaim: the window is never slower than large model support.
+// fasterClaim checks that the window is never slower than large model support.
 func fasterClaim(all []*swapped) claim {
 	faster, equal, cases := 0, 0, 0
 	var gain mean
@@ -133,8 +132,8 @@ func fasterClaim(all []*swapped) claim {
 	}
 }
 
-// keptClaim is about the share of the speed that is left at two batches of the
-// table, for other networks at the ones in their places.
+// keptClaim checks the share of the speed that is left at two batches of the table. For other networks it takes
+// the batches in the same columns.
 func keptClaim(own []*swapped) claim {
 	s := own[0]
 	paper := []struct {
@@ -152,7 +151,7 @@ func keptClaim(own []*swapped) claim {
 		parts = append(parts, fmt.Sprintf("%s %s at %d", s.rows[x.row].name, s.keptCell(x.row, at), s.batches[at]))
 	}
 	if v == differs && kept[1] > kept[0] {
-		v = partly // of the three numbers, that the window keeps more
+		v = partly // only the order of the numbers agrees: the window keeps more
 	}
 	here := fmt.Sprintf("of the best speed without swapping, %s: %s.", s.ref, strings.Join(parts, ", "))
 	if at := s.largestCommon(); at >= 0 {
@@ -170,8 +169,8 @@ func keptClaim(own []*swapped) claim {
 	}
 }
 
-// kept returns the share of the best speed without swapping that a method has at a
-// batch, 0 where it does not train.
+// kept returns the share of the best speed without swapping that a method has at a batch, or 0 if the batch does
+// not train.
 func (s *swapped) kept(row, at int) float64 {
 	return s.rows[row].points[at].Throughput() / s.rows[keepRow].best()
 }
@@ -183,8 +182,7 @@ func (s *swapped) keptCell(row, at int) string {
 	return format.Share(s.kept(row, at))
 }
 
-// largestCommon returns the place of the largest batch that every method but keeping
-// everything trains, or -1.
+// largestCommon returns the index of the largest batch that every method but keepall trains, or -1.
 func (s *swapped) largestCommon() int {
 	for at := len(s.batches) - 1; at >= 0; at-- {
 		if !slices.ContainsFunc(s.rows[lmsRow:], func(r *swapRow) bool { return r.points[at].StepTime == 0 }) {
@@ -194,7 +192,7 @@ func (s *swapped) largestCommon() int {
 	return -1
 }
 
-// chunkClaim: chunks cost speed where many small buffers are held.
+// chunkClaim checks that chunks cost speed, because many small buffers do not fill them.
 func chunkClaim(all []*swapped) claim {
 	slower, cases := 0, 0
 	for _, s := range all {

@@ -18,12 +18,11 @@ import (
 	"memtide/web/format"
 )
 
-// The device of the window paper: a V100 with 16 GB on a POWER9 machine.
+// nvlinkDevice is the device of the window paper: a V100 with 16 GB on a POWER9 machine.
 const nvlinkDevice = "v100-sxm2-16gb-nvlink2"
 
-// paperBatches are the columns of table 1 of the window paper, for ResNet-50, of
-// which paperPlain is the largest that trains without swapping. Its rows are
-// images per second; 0 is out of memory.
+// paperBatches are the columns of table 1 of the window paper, for ResNet-50, and paperPlain is the largest batch
+// that trains without swapping. paperRows are its rows in images per second; 0 is out of memory.
 var (
 	paperBatches = []int{64, 128, 190, 256, 512, 928, 1120, 1248, 1440}
 	paperRows    = []struct {
@@ -70,18 +69,18 @@ type swapped struct {
 	rows    []*swapRow
 }
 
-// swapRow is one method.
+// swapRow holds the results of one method.
 type swapRow struct {
 	name      string
 	strategy  *engine.Strategy
-	allocator string      // that has to place the buffers; empty: none
+	allocator string      // the allocator that has to place the buffers; may be empty
 	largest   int         // the largest batch that trains
-	tightest  string      // what one sample more has no room for
+	tightest  string      // the reason why one more sample does not fit
 	points    []swapPoint // by batch
 	args      engine.Args // of the allocator
 }
 
-// swapPoint is a batch, with the budget that was scheduled for.
+// swapPoint is the result for a batch, with the budget of its schedule.
 type swapPoint struct {
 	whatif.BatchPoint
 	budget engine.Bytes
@@ -98,8 +97,8 @@ const (
 	piecesRow
 )
 
-// ownNetwork is the network of the paper's table 1, and oneByOne the same with
-// every operator a function of its own, as another reading of the paper.
+// ownNetwork is the network of the paper's table 1. oneByOne is the same network with every operator as a
+// separate function, which is another reading of the paper.
 const (
 	ownNetwork = "resnet50-b32"
 	oneByOne   = "resnet50-graph-separate-b32"
@@ -149,8 +148,8 @@ func (l *lab) swap(ref string) *swapped {
 	return s
 }
 
-// fill measures a row: the largest batch first, since the batches of the table
-// follow from that of keeping everything.
+// fill measures a row. It looks for the largest batch first, because the batches of the table depend on that of
+// keeping everything.
 func (s *swapped) fill(l *lab, r *swapRow) {
 	if r.allocator == "" {
 		a := cli.Must(whatif.LargestBatch(l.ctx, s.question(r), nil))
@@ -177,7 +176,7 @@ func (s *swapped) question(r *swapRow) *whatif.BatchQuestion {
 		Most: s.most}
 }
 
-// tight returns in words what does not fit at a batch.
+// tight returns the reason why a batch does not fit.
 func (s *swapped) tight(r *swapRow, batch int) string {
 	p := cli.Must(s.build(batch))
 	p.Device, p.Budget = s.device, s.device.Memory
@@ -198,8 +197,7 @@ func (s *swapped) point(l *lab, r *swapRow, batch int) swapPoint {
 	return swapPoint{cli.Must(whatif.AtBatch(l.ctx, s.question(r), batch)), s.device.Memory}
 }
 
-// placedBudgets are the budgets that are scheduled for until the buffers of one
-// can be placed.
+// placedBudgets is the number of budgets that are tried until the buffers of a schedule can be placed.
 const placedBudgets = 16
 
 // placed schedules for smaller and smaller budgets until the buffers fit into the device memory that is not resident.
@@ -296,7 +294,7 @@ func (s *swapped) section() string {
 	})
 }
 
-// decimals are as many as make three digits of the fastest.
+// decimals returns the number of decimals that shows two or three digits of the highest throughput.
 func (r *swapRow) decimals(s *swapped) int {
 	if best := s.rows[keepRow].best(); best < 100 {
 		return 1
@@ -312,7 +310,7 @@ func (r *swapRow) best() (best float64) {
 	return best
 }
 
-// budgetSection returns figure 3: the part of the memory for which schedules can be made.
+// budgetSection returns figure 3: the largest budgets of schedules whose buffers can be placed.
 func (s *swapped) budgetSection() string {
 	return section("Scheduling budget whose buffers can be placed, GiB\n", func(w *tabwriter.Writer) {
 		fmt.Fprint(w, "method")

@@ -48,7 +48,7 @@ func sizesClaim(says string, rows []beside) claim {
 	}
 }
 
-// poolsClaim: the largest cost of fragmentation.
+// poolsClaim checks the largest cost of fragmentation.
 func poolsClaim(rows []peakRow) claim {
 	above, cases, worst, where := 0, 0, 0.0, ""
 	for _, r := range rows {
@@ -70,7 +70,7 @@ func poolsClaim(rows []peakRow) claim {
 	}
 }
 
-// heuristicClaim: none of the four ways is always the best.
+// heuristicClaim checks that none of the four ways is always the best.
 func heuristicClaim(rows []peakRow) claim {
 	names := []string{"best fit, prefetch first", "best fit, derivative first", "high-end, prefetch first",
 		"high-end, derivative first"}
@@ -151,7 +151,7 @@ func raceClaims(all []*layerRace) []claim {
 	}
 }
 
-// tableClaim: of three sets, alternate convolutions are the fastest (table IV).
+// tableClaim checks that of the three sets, alternate convolutions are the fastest (table IV).
 func tableClaim(all []*layerRace) claim {
 	var parts []string
 	fastest, cases := 0, 0

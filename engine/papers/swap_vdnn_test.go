@@ -47,7 +47,7 @@ Budget: the %s of the card. Improvement is the part of vDNN's extra time that vD
 var paperPeaks = []struct {
 	ref, set, algo string
 	peak           float64
-	// best fit prefetch-first, derivative-first, high-end prefetch-first, derivative-first; 0: table II
+	// best fit prefetch-first, derivative-first, high-end prefetch-first, derivative-first; 0 for rows of table II
 	pools [4]float64
 }{
 	{"alexnet-2012-b256", "conv", "m", 1184, [4]float64{1452, 1476, 1427, 1465}},
@@ -113,7 +113,7 @@ func paperLayers(full *engine.Chain) *engine.Chain {
 		if s.Kind == "conv" || s.Kind == "fc" || s.Kind == "pool" && s.Name != "avgpool" {
 			layer := engine.Stage{Name: s.Name, Kind: s.Kind, Forward: s.Forward, Back: s.Back, Out: s.Out,
 				Saved: s.Out, Grad: s.Grad}
-			if f := s.Fast; f != nil { // whose workspaces are all the temporaries
+			if f := s.Fast; f != nil { // its workspaces include the temporaries of the stage
 				layer.Fast = &engine.Algorithm{Forward: f.Forward, Back: f.Back, FwdTemp: f.FwdTemp - s.FwdTemp,
 					BwdTemp: f.BwdTemp - s.BwdTemp}
 			}
@@ -125,8 +125,7 @@ func paperLayers(full *engine.Chain) *engine.Chain {
 	return c
 }
 
-// onCard returns a preset's chain with times of the paper's card, as it is or in the
-// paper's layers.
+// onCard returns a preset's chain with times of the paper's card, unchanged or in the paper's layers.
 func onCard(ref string, layers bool) *engine.Problem {
 	p, batch := parsed(ref)
 	c := cli.Must(p.Build(preset.Options{Batch: batch, Device: vdnnDevice, Fast: layers})).Chain
@@ -137,7 +136,7 @@ func onCard(ref string, layers bool) *engine.Problem {
 	return engine.NewChainProblem(c, d, engine.Whole, d.Memory)
 }
 
-// proven solves, plays and checks.
+// proven solves a problem, plays the schedule, checks the trace, and returns it.
 func proven(p *engine.Problem, strategy string, args engine.Args) *sim.Trace {
 	sol := cli.Must(engine.Lookup(strategy).Solve(p, args, nil))
 	trace := cli.Must(sim.Play(p, sol.Schedule))
@@ -163,7 +162,7 @@ type beside struct {
 
 func (b beside) off() float64 { return b.here/b.paper - 1 }
 
-// besides returns a table of them, below a heading and the title of its first column.
+// besides returns a table of rows, below a heading and the title of its first column.
 func besides(heading string, rows []beside) string {
 	return cli.Table(func(w *tabwriter.Writer) {
 		fmt.Fprintf(w, "%s\tpaper\there\tdifference\n", heading)
@@ -224,12 +223,12 @@ func poolsSection(rows []peakRow) string {
 	})
 }
 
-// layerRace is vDNN and vDNN++ on one network.
+// layerRace holds the results of vDNN and vDNN++ on one network.
 type layerRace struct {
 	ref   string
 	base  time.Duration       // without any waiting
-	step  [3][2]time.Duration // by set, vDNN and vDNN++; 0: does not fit
-	fast  [3][2]time.Duration // the same with performance-optimal convolutions, where there are
+	step  [3][2]time.Duration // by set, vDNN and vDNN++; 0 if it does not fit
+	fast  [3][2]time.Duration // the same with performance-optimal convolutions, if the network has any
 	convs bool                // the network names convolutions
 }
 
@@ -259,7 +258,7 @@ func (l *lab) layerRace(ref string, layers bool) *layerRace {
 	return r
 }
 
-// cardStep returns the step time on the card; 0: it does not fit.
+// cardStep returns the step time on the card, or 0 if nothing fits.
 func cardStep(p *engine.Problem, strategy, set, algo string) (step time.Duration) {
 	err := cli.Try(func() {
 		step = proven(p, strategy,

@@ -46,7 +46,7 @@ func mostly(cases, of int) verdict {
 	return differs
 }
 
-// closeTo returns the verdict on a size or a batch beside the paper's.
+// closeTo returns the verdict on a size or a batch, compared with the paper's.
 func closeTo(here, paper float64) verdict {
 	switch r := here / paper; {
 	case math.Abs(r-1) <= publishedWithin:

@@ -39,8 +39,8 @@ func randomProblem(r *rand.Rand) *pipeline.Problem {
 	return p
 }
 
-// randomOrder draws passes in an order in which they can run, with D and R if again is set, and with copies if
-// copies is set.
+// randomOrder draws passes in an order in which they can run. If again is set, activations are dropped (D) and
+// recomputed (R); if copies is set, some are copied to the host and back.
 func randomOrder(r *rand.Rand, p *pipeline.Problem, again, copies bool) [][]pipeline.Pass {
 	type cell struct{ done, dropped, away, back bool }
 	order := make([][]pipeline.Pass, p.Ranks)
@@ -53,7 +53,7 @@ func randomOrder(r *rand.Rand, p *pipeline.Problem, again, copies bool) [][]pipe
 	same := func(s, to int) bool {
 		return to >= 0 && to < len(p.Stages) && p.Stages[to].Path == p.Stages[s].Path
 	}
-	waiting := map[pipeline.Pass]bool{} // backwards of weights
+	waiting := map[pipeline.Pass]bool{} // backwards of weights that have not been put yet
 	for left > 0 || len(waiting) > 0 {
 		s := r.IntN(len(cells))
 		m := r.IntN(len(cells[s]))
@@ -104,7 +104,7 @@ func squeeze(r *rand.Rand, p *pipeline.Problem, trace *pipeline.Trace) {
 	}
 }
 
-// orders is how many random orders a test plays.
+// orders returns the number of random orders that a test plays.
 func orders() int {
 	switch {
 	case long:
@@ -186,7 +186,7 @@ func TestCheckerRefutes(t *testing.T) {
 	}
 }
 
-// Orders that cannot run name what waits and for what.
+// The errors for orders that cannot run name the pass that waits and what it waits for.
 func TestRefusals(t *testing.T) {
 	plan := pipeline.Request{Ranks: 2, Micro: 2, Cost: costs(1, 1, 1)}
 	s, err := pipeline.New("1f1b", plan)
@@ -233,8 +233,8 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// TestLongestPath checks Proposition 1: without copies the longest path is the step time of the player, and bytes
-// follow from the order alone, so limits that are kept change nothing, and lower ones refuse the order.
+// TestLongestPath checks Proposition 1: without copies the longest path is the step time of the player. The bytes
+// follow from the order alone, so limits that the order keeps change nothing, and lower limits refuse it.
 func TestLongestPath(t *testing.T) {
 	refused := 0
 	for seed := range orders() {
@@ -270,7 +270,7 @@ func TestLongestPath(t *testing.T) {
 	}
 }
 
-// splitAll makes two passes of whole backwards, fuseAll one of two.
+// splitAll splits whole backwards into two passes. fuseAll joins the two passes into one.
 func splitAll(order [][]pipeline.Pass) (out [][]pipeline.Pass) {
 	for _, list := range order {
 		var l []pipeline.Pass

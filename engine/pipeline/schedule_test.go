@@ -11,7 +11,7 @@ import (
 	"memtide/engine/pipeline/check"
 )
 
-// long says that tests take all cases instead of some.
+// long reports whether tests take all cases instead of some.
 var long = os.Getenv("MEMTIDE_LONG") != ""
 
 // costs returns the times of passes that take equally long at each stage.
@@ -21,7 +21,7 @@ func costs(f, b, w time.Duration) func(pipeline.Pass) time.Duration {
 	return func(x pipeline.Pass) time.Duration { return times[x.Kind] }
 }
 
-// played plays a schedule and has the trace checked.
+// played plays a schedule, checks the trace, and returns it.
 func played(t *testing.T, name string, p pipeline.Request) *pipeline.Trace {
 	t.Helper()
 	s, err := pipeline.New(name, p)
@@ -32,7 +32,7 @@ func played(t *testing.T, name string, p pipeline.Request) *pipeline.Trace {
 	if err != nil {
 		t.Fatalf("%s, %d ranks, %d micro batches: %v", name, p.Ranks, p.Micro, err)
 	}
-	if p.Ranks*p.Micro <= 64 { // the checker is slow on purpose
+	if p.Ranks*p.Micro <= 64 { // the checker is simple, and slow for long orders
 		if err := check.Trace(s.Problem, s.Order, trace); err != nil {
 			t.Fatalf("%s, %d ranks, %d micro batches: %v", name, p.Ranks, p.Micro, err)
 		}
@@ -40,14 +40,15 @@ func played(t *testing.T, name string, p pipeline.Request) *pipeline.Trace {
 	return trace
 }
 
-// formula is what the papers say of a schedule, with stages of equal times; f, b and w are those of a stage.
+// formula holds what the papers say about a schedule with stages of equal times. f, b and w are the times of a
+// stage.
 type formula struct {
 	name   string
 	chunks int                                         // stages of a rank
-	idle   func(p, m int, f, b, w time.Duration) int64 // of the fullest rank; nil: not known
+	idle   func(p, m int, f, b, w time.Duration) int64 // the idle time of the fullest rank; nil if not known
 	held   func(p, m, r int) int
-	takes  func(p, m int) bool // nil: everything
-	uneven bool                // it holds for times that differ
+	takes  func(p, m int) bool // whether the schedule supports p ranks and m micro batches; nil means always
+	uneven bool                // the formulas also hold for times that differ
 }
 
 var formulas = []formula{
@@ -60,14 +61,15 @@ var formulas = []formula{
 		uneven: true},
 	{name: "interleaved-even", chunks: 2, idle: bubble, uneven: true},
 	{name: "interleaved-even", chunks: 3, idle: bubble, uneven: true},
-	// arXiv:2211.05953 and arXiv:2402.03791: groups that do not overlap have a bubble each.
+	// arXiv:2211.05953 and arXiv:2402.03791: groups that do not overlap have one bubble each.
 	{name: "looped-bfs", chunks: 2, idle: bubble, held: func(p, m, r int) int { return 2 * m }, uneven: true},
 	{name: "bf-pp", chunks: 2, idle: func(p, m int, f, b,
 		w time.Duration) int64 {
 		return bubble(p, m, f, b, w) * int64(m/p)
 	},
 		held: func(p, m, r int) int { return 2 * p }, takes: multiple, uneven: true},
-	// arXiv:2401.10241, table 2: (p-1)(f+b-w) with w <= f, and (p-1)(f+b-2w), of which the first rank's start is left.
+	// arXiv:2401.10241, table 2: (p-1)(f+b-w) with w <= f, and (p-1)(f+b-2w). The latter is 0 for equal times,
+	// and the (p-1)f before the last rank begins remain.
 	{name: "zb-h1", chunks: 1, idle: func(p, m int, f, b, w time.Duration) int64 { return int64(p-1) * int64(f+b-w) },
 		held: func(p, m, r int) int { return p }, uneven: true},
 	{name: "zb-h2", chunks: 1, idle: start, held: func(p, m, r int) int { return 2*p - 1 },
@@ -171,7 +173,7 @@ func TestUneven(t *testing.T) {
 	}
 }
 
-// TestRefuses checks that a schedule refuses requests that it does not suit, with an error that says what it takes.
+// TestRefuses checks that a schedule refuses unsuitable requests, with an error that names suitable ones.
 func TestRefuses(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -202,7 +204,8 @@ func TestRefuses(t *testing.T) {
 	}
 }
 
-// TestShortRound checks that a round that is shorter than the pipeline waits for ever, which is why it is refused.
+// TestShortRound checks that a round of 20 micro batches, which is no multiple of the 8 ranks, can be played if
+// it is the only round.
 func TestShortRound(t *testing.T) {
 	s, err := pipeline.New("interleaved", pipeline.Request{Ranks: 8, Micro: 20, Group: 20, Cost: costs(1, 1, 1)})
 	if err != nil {

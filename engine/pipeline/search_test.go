@@ -13,8 +13,8 @@ import (
 	"memtide/engine/pipeline/check"
 )
 
-// TestSearchVectors checks that the search, without the exact one, finds the optima of the vectors except for a
-// few, and nothing faster. It tries every eighth of them, all with MEMTIDE_LONG=1, and every eightieth with -short.
+// TestSearchVectors checks that the search, without the exact one, finds nearly all optima of the vectors, and
+// never a faster order. It tries every eighth of them, all with MEMTIDE_LONG=1, and every eightieth with -short.
 func TestSearchVectors(t *testing.T) {
 	tried, missed := 0, 0
 	for i, v := range enginetest.Load("pipeline_small") {
@@ -136,7 +136,7 @@ func TestBoundCorollary(t *testing.T) {
 }
 
 // TestExactStopsWithinAMoment checks that the exact search can be stopped while it tries what may start at one
-// moment, which can be far more than there are moments.
+// moment. There can be far more of these choices than there are moments.
 func TestExactStopsWithinAMoment(t *testing.T) {
 	holds := pipeline.Holds{Act: 1, Rest: 1, Off: 1, Out: 1, In: 1}
 	plan := pipeline.Request{Ranks: 4, Micro: 6, Cost: costs(1, 1, 1), Keep: func(int) pipeline.Holds { return holds },

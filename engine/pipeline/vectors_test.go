@@ -40,7 +40,7 @@ func TestExamples(t *testing.T) {
 			}
 		}
 	}
-	if slower > count/50 { // copies may run at moments that an order cannot say
+	if slower > count/50 { // an order cannot express every start time of a copy
 		t.Errorf("%d of %d examples take longer when they are listed and played", slower, count)
 	}
 	if count < 300 {

@@ -1,6 +1,7 @@
 package pipeline
 
-// LongestPath plays an order without copies by its longest path, for tests. ok is false if the order is refused.
+// LongestPath returns the step time of an order without copies, by its longest path. ok is false if the order is
+// refused.
 func (p *Problem) LongestPath(order [][]Pass) (makespan int64, ok bool) {
 	w := newWork(p)
 	if !w.load(order) {
@@ -21,7 +22,7 @@ func (p *Problem) Perturbed(order [][]Pass, moves int, allowed Allowed) ([][]Pas
 	a.time, _ = w.play(-1, 0, 1<<62)
 	a.note()
 	for range moves {
-		a.best = 0 // so that the path is found anew
+		a.best = 0 // so that the critical path is found again
 		a.move(2 * a.time)
 	}
 	return a.passes(), a.time

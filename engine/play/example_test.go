@@ -9,7 +9,7 @@ import (
 	"memtide/engine/remat"
 )
 
-// The schedule of a chain becomes parts that run again, with the parts that are dropped again within them.
+// Nested converts the schedule of a chain to parts that run again. Parts that are dropped again lie within them.
 func ExampleNested() {
 	c := &engine.Chain{}
 	for range 6 {

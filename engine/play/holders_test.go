@@ -8,8 +8,8 @@ import (
 	"memtide/engine"
 )
 
-// TestHolders: at the peak of a plan every byte has a holder, the module whose operator has made it. The workspace of
-// a kernel counts for its module.
+// TestHolders checks that at the peak of a plan every byte has a holder, which is the module whose operator made
+// it. The workspace of a kernel counts for its module.
 func TestHolders(t *testing.T) {
 	trace := line(3)
 	p := NewPlayer(trace)
@@ -19,7 +19,7 @@ func TestHolders(t *testing.T) {
 		}
 		return sum
 	}
-	// Plain: 30 are kept of each unit, and the outputs of the last two are there.
+	// With the empty plan, each unit keeps 30 bytes, and the outputs of the last two exist.
 	want := []Holder{{Call: 2, Path: "1", Class: "Unit", Bytes: 40}, {Call: 3, Path: "2", Class: "Unit", Bytes: 40},
 		{Call: 1, Path: "0", Class: "Unit", Bytes: 30}}
 	if got := p.Holders(nil); !slices.Equal(got, want) || units(got) != p.Play(nil).Peak {
@@ -37,7 +37,8 @@ func TestHolders(t *testing.T) {
 	}
 }
 
-// TestHoldersOfTheLeanest: if nothing fits, Solve returns the plan with the smallest peak with the error.
+// TestHoldersOfTheLeanest checks that if nothing fits, Solve returns the plan with the smallest peak together
+// with the error.
 func TestHoldersOfTheLeanest(t *testing.T) {
 	p := NewPlayer(line(4))
 	segments, got, err := p.Solve(ClassUnit, 15, 600, nil, nil)

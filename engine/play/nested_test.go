@@ -12,7 +12,7 @@ import (
 	"memtide/engine/remat"
 )
 
-// compiled is a chain of n stages, and the schedule of a sequence.
+// compiled returns a chain of n stages, and the schedule of a sequence.
 func compiled(t *testing.T, n int, ops string) (*engine.Problem, engine.Schedule) {
 	t.Helper()
 	c := &engine.Chain{Name: "chain", Batch: 1, Input: 1}
@@ -34,7 +34,8 @@ func compiled(t *testing.T, n int, ops string) (*engine.Problem, engine.Schedule
 	return p, s
 }
 
-// text writes parts as 1-3(1-2); 2-2^ is on the host, and of ^2-3 the input is.
+// text formats parts, for example as 1-3(1-2). The mark in 2-2^ means that the part is offloaded, and in ^2-3
+// that its input is.
 func text(parts []play.Part) string {
 	var out []string
 	for _, p := range parts {
@@ -53,7 +54,7 @@ func text(parts []play.Part) string {
 	return strings.Join(out, " ")
 }
 
-// TestNested: runs are found by where the schedule begins again.
+// TestNested checks that parts that run again are found by where the schedule begins again.
 func TestNested(t *testing.T) {
 	for _, c := range []struct {
 		n         int
@@ -72,7 +73,8 @@ func TestNested(t *testing.T) {
 	}
 }
 
-// TestNestedOffload: saved sets of stages that run once, and inputs of those that run again, may move.
+// TestNestedOffload checks that saved sets of stages that run once, and inputs of parts that run again, may be
+// offloaded.
 func TestNestedOffload(t *testing.T) {
 	for _, c := range []struct {
 		ops, want string
@@ -102,7 +104,7 @@ func TestNestedOffload(t *testing.T) {
 	}
 }
 
-// TestNotNested: schedules that parts cannot express are refused with the reason.
+// TestNotNested checks that schedules that parts cannot express are refused with the reason.
 func TestNotNested(t *testing.T) {
 	p, s := compiled(t, 3, "F1 F2 F3 B3 B2 B1")
 	last := slices.IndexFunc(s, func(s engine.Instruction) bool { return s.Kind == engine.DoRun && s.Op == p.Chain.Bwd(1) })
@@ -136,7 +138,7 @@ func sequence(first, last int, parts []play.Part) (seq []engine.ChainOp) {
 	return append(seq, back...)
 }
 
-// TestRotorIsNested: every schedule of rotor converts to parts, which have the same step time and peak.
+// TestRotorIsNested checks that every schedule of rotor converts to parts with the same step time and peak.
 func TestRotorIsNested(t *testing.T) {
 	r, deep := enginetest.Rand(7), 0
 	for i := range 600 {
@@ -164,7 +166,7 @@ func TestRotorIsNested(t *testing.T) {
 	}
 }
 
-// TestClassOf: ClassOf returns the smallest class that contains the segments.
+// TestClassOf checks that ClassOf returns the smallest class that contains the segments.
 func TestClassOf(t *testing.T) {
 	trace := &play.Trace{Units: []int{0, 1, 2}, Calls: []play.Call{{Path: "a"}, {Path: "b"}, {Path: "c"}},
 		Tied: []int{1}}
@@ -174,7 +176,7 @@ func TestClassOf(t *testing.T) {
 	deep := seg("a", "b", "c")
 	deep.Inner = []*play.Segment{saves}
 	for want, segments := range map[play.Class][][]*play.Segment{
-		play.ClassUnit:      {nil, {seg("c")}, {seg("a", "b")}}, // b goes with a
+		play.ClassUnit:      {nil, {seg("c")}, {seg("a", "b")}}, // b is tied to a
 		play.ClassWrappable: {{seg("a", "b", "c")}, {seg("a", "b", "c"), seg("c")}},
 		play.ClassNested:    {{inner}, {inner, seg("c")}},
 		play.ClassSAC:       {{seg("a", "b"), saves}, {deep}},
@@ -188,7 +190,7 @@ func TestClassOf(t *testing.T) {
 	}
 }
 
-// TestWorth: Worth orders operators by time per byte, and leaves out those that must run again.
+// TestWorth checks that Worth orders operators by time per byte, and leaves out those that must run again.
 func TestWorth(t *testing.T) {
 	trace := &play.Trace{Storages: []engine.Bytes{10, 10, 1, 10, 10, 10},
 		Calls: []play.Call{{Path: "a", End: 4}, {Path: "b", Op: 4, End: 7}}, Ops: []play.Op{
@@ -228,7 +230,7 @@ func TestWorth(t *testing.T) {
 	}
 }
 
-// TestShapes: Add accepts plans of the same model for other inputs, once each.
+// TestShapes checks that Add accepts plans of the same model for other inputs, once each.
 func TestShapes(t *testing.T) {
 	plan := func(batch int, units ...string) *play.Plan {
 		return &play.Plan{Format: play.PlanFormat, Model: play.Identity{Units: units},

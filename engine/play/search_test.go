@@ -9,8 +9,8 @@ import (
 	"memtide/engine"
 )
 
-// line is a trace of n units in a row: each makes an output of 10 bytes and keeps
-// another storage of 30; the backward releases them in reverse.
+// line returns a trace of n units in a row. Each makes an output of 10 bytes and keeps another storage of 30. The
+// backward releases them in reverse.
 func line(n int) *Trace {
 	t := &Trace{Name: "line", Forward: n}
 	t.Calls = []Call{{Path: "", Op: 0, End: n}}
@@ -42,8 +42,8 @@ func line(n int) *Trace {
 	return t
 }
 
-// TestPlayByHand: four units keep 30 bytes each, and two outputs of 10 exist while one is made from the other. Python
-// never releases the last output.
+// TestPlayByHand compares plans with results by hand. Four units keep 30 bytes each, and two outputs of 10 exist
+// while one is made from the other. Python never releases the last output.
 func TestPlayByHand(t *testing.T) {
 	p := NewPlayer(line(4))
 	run := func(units ...string) []*Segment { return []*Segment{{Units: units, Do: DoRecompute}} }
@@ -55,7 +55,7 @@ func TestPlayByHand(t *testing.T) {
 	}{
 		{"keep all", nil, 4*30 + 2*10, 0},
 		{"the first unit", run("0"), 3*30 + 2*10, time.Millisecond},
-		// The peak is in the run again: the last output, and all of two units.
+		// The peak is in the recomputation: the last output, and everything of two units.
 		{"the first two", run("0", "1"), 10 + 2*(30+10), 2 * time.Millisecond},
 		{"all", run("0", "1", "2", "3"), 10 + 4*30 + 2*10, 4 * time.Millisecond},
 	} {
@@ -67,7 +67,8 @@ func TestPlayByHand(t *testing.T) {
 	}
 }
 
-// TestSolve: smaller budgets need wider classes, and a budget that is too small is refused.
+// TestSolve checks that plans of every class fit their budgets and play as claimed, and that a budget that is too
+// small is refused.
 func TestSolve(t *testing.T) {
 	trace := line(8)
 	p := NewPlayer(trace)
@@ -99,7 +100,7 @@ func TestSolve(t *testing.T) {
 	}
 }
 
-// TestTied: tied units are in one segment.
+// TestTied checks that tied units are in the same segment.
 func TestTied(t *testing.T) {
 	trace := line(6)
 	trace.Tied = []int{1, 4}
@@ -122,7 +123,7 @@ func TestTied(t *testing.T) {
 	}
 }
 
-// TestValidate: segments that no runtime can execute are refused.
+// TestValidate checks that segments that no runtime can execute are refused.
 func TestValidate(t *testing.T) {
 	trace := line(4)
 	seg := func(do string, units ...string) *Segment { return &Segment{Units: units, Do: do} }

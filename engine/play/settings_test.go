@@ -2,7 +2,7 @@ package play
 
 import "testing"
 
-// The outermost list of modules that a unit lies in is found by its name.
+// TestMemberOf checks that the outermost list of modules that contains a unit is found by its name.
 func TestMemberOf(t *testing.T) {
 	for unit, want := range map[string]member{
 		"3":                     {"", "3"},

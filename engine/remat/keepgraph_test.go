@@ -43,8 +43,8 @@ func operators(r *rand.Rand) *engine.Graph {
 	return g
 }
 
-// On graphs, too, keeping everything claims what is played, and one byte less
-// than its peak is refused with that peak.
+// TestKeepAllOnGraphs checks that keepall also plays as claimed on graphs, and that one byte less than its peak
+// is refused with that peak.
 func TestKeepAllOnGraphs(t *testing.T) {
 	const seed = 7
 	r := enginetest.Rand(seed)
@@ -74,7 +74,8 @@ func TestKeepAllOnGraphs(t *testing.T) {
 	}
 }
 
-// A chain whose graph is taken for any graph keeps exactly what the chain keeps.
+// TestKeepAllOnTheGraphOfAChain checks that keepall has the same step time and peak for a chain and for the
+// chain's graph.
 func TestKeepAllOnTheGraphOfAChain(t *testing.T) {
 	const seed = 8
 	r := enginetest.Rand(seed)

@@ -15,8 +15,8 @@ import (
 	"memtide/engine/sim"
 )
 
-// sharded is the step of two blocks whose weights are gathered and whose gradients are
-// reduced on the network, with an optimizer step on the host: seconds and bytes.
+// sharded returns the step of two blocks whose weights are gathered and whose gradients are reduced on the
+// network, with an optimizer step on the host. Times are in seconds, sizes in bytes.
 func sharded() *engine.Problem {
 	g := &engine.Graph{Done: engine.NoValue}
 	value := func(name string, kind engine.ValueKind, size engine.Bytes, at engine.Place) engine.ValueID {
@@ -50,8 +50,8 @@ func sharded() *engine.Problem {
 		Budget: engine.NoLimit}
 }
 
-// Operations of other lanes overlap with what the device computes, and what they need is
-// copied: by hand.
+// TestKeepLanes compares a step with results by hand. Operations of other lanes overlap with the work of the
+// device, and the values that they need are copied.
 func TestKeepLanes(t *testing.T) {
 	p := sharded()
 	sol, err := engine.Lookup("keepall").Solve(p, nil, nil)
@@ -83,7 +83,7 @@ func TestKeepLanes(t *testing.T) {
 	}
 }
 
-// Strategies that do not plan other lanes say which one does.
+// Strategies that do not plan other lanes return an error that names one that does.
 func TestOthersRefuseLanes(t *testing.T) {
 	tried := 0
 	for _, s := range engine.Strategies() {
@@ -106,14 +106,14 @@ func TestOthersRefuseLanes(t *testing.T) {
 	}
 }
 
-// What is planned of random operations of all lanes is what is played and proven.
+// TestKeepLanesRandom plays and checks the schedules of keepall for random operations of all lanes.
 func TestKeepLanesRandom(t *testing.T) {
 	solved := 0
 	for seed := range uint64(3000) {
 		p, _ := enginetest.Lanes(enginetest.Rand(seed), 1, time.Second, 1)
 		sol, err := engine.Lookup("keepall").Solve(p, nil, nil)
 		if err != nil {
-			continue // a value that the random schedule had fetched in time
+			continue // an operation reads a value that only the random schedule fetches
 		}
 		tr, err := sim.Play(p, sol.Schedule)
 		if err != nil {

@@ -9,7 +9,8 @@ import (
 	"memtide/engine/enginetest"
 )
 
-// bareChain draws a small chain whose gradients have little to do with the outputs.
+// bareChain draws a small chain, whose gradients have sizes that do not depend on the outputs, and a budget a
+// little too small to keep everything.
 func bareChain(seed uint64) (*engine.Chain, engine.Bytes) {
 	r := enginetest.Rand(seed)
 	size := func(most int) engine.Bytes { return engine.Bytes(max(0, r.IntN(most+2)-1)) }
@@ -23,9 +24,9 @@ func bareChain(seed uint64) (*engine.Chain, engine.Bytes) {
 	return c, c.KeepAllPeak() - engine.Bytes(1+r.IntN(3))
 }
 
-// TestPersistentSet checks that no sequence that goes segment by segment is faster than rotor's, or
-// fits where rotor finds none, and that the same holds for all persistent sequences if rotor claims
-// so. If it does not claim that, others can be faster.
+// TestPersistentSet checks that no sequence that goes segment by segment is faster than rotor's, or fits where
+// rotor finds none. If rotor claims so, the same must hold for all persistent sequences. Otherwise other
+// persistent sequences can be faster.
 func TestPersistentSet(t *testing.T) {
 	cases := uint64(4000)
 	if os.Getenv("MEMTIDE_LONG") != "" {
@@ -67,7 +68,7 @@ func TestPersistentSet(t *testing.T) {
 	}
 }
 
-// TestPersistentEarly has a schedule that only fits because a stage is computed again before the
+// TestPersistentEarly checks a chain with a schedule that only fits because a stage is computed again before the
 // first backward. The theorem has no such schedules.
 func TestPersistentEarly(t *testing.T) {
 	c := &engine.Chain{LossGradAllocated: true, Stages: []engine.Stage{

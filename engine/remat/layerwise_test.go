@@ -7,7 +7,7 @@ import (
 	"memtide/engine"
 )
 
-// fourLayers are layers of 1 ms that keep 10 bytes and pass on 2, and a loss.
+// fourLayers returns a chain of four layers of 1 ms forward that keep 10 bytes and pass on 2, and a loss.
 func fourLayers() *engine.Chain {
 	c := &engine.Chain{Input: 2}
 	for range 4 {
@@ -18,8 +18,9 @@ func fourLayers() *engine.Chain {
 	return c
 }
 
-// By hand: at the last forward's end a layer that keeps everything holds 10, one that is
-// computed again the 2 of its input; its 10 come back one layer at a time.
+// TestLayers compares layerwise with results by hand. At the end of the last forward, a layer that keeps
+// everything holds 10 bytes, and a layer that is computed again holds the 2 of its input. Its 10 come back one
+// layer at a time.
 func TestLayers(t *testing.T) {
 	for _, test := range []struct {
 		which, n string
@@ -31,7 +32,7 @@ func TestLayers(t *testing.T) {
 		{"every", "4", engine.NoLimit, 13 * time.Millisecond},
 		{"first", "1", engine.NoLimit, 13 * time.Millisecond},
 		{"first", "3", engine.NoLimit, 15 * time.Millisecond},
-		{"every", "0", engine.NoLimit, 13 * time.Millisecond}, // n = 3: one layer of four
+		{"every", "0", engine.NoLimit, 13 * time.Millisecond}, // n = 3 is chosen, so one layer of four
 		{"first", "0", 26, 15 * time.Millisecond},
 	} {
 		p := engine.NewChainProblem(fourLayers(), engine.Device{}, engine.Whole, test.budget)
@@ -51,7 +52,7 @@ func TestLayers(t *testing.T) {
 	}
 }
 
-// The first n layers are a prefix, every n-th are multiples.
+// TestAgain checks that the first n layers are a prefix, and that every n-th layer is a multiple of n.
 func TestAgain(t *testing.T) {
 	for layer, want := range map[int][2]bool{1: {false, true}, 2: {true, true}, 3: {false, true}, 4: {true, false}} {
 		if got := [2]bool{recomputes(true, 2, layer), recomputes(false, 3, layer)}; got != want {

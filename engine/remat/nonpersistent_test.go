@@ -15,7 +15,7 @@ import (
 	"memtide/engine/sim"
 )
 
-// TestNonpersistentVectors compares with the proven optima over all sequences of Table 1, and over
+// TestNonpersistentVectors compares nonpersistent with the proven optima over all sequences of Table 1, and over
 // those that may also drop values at any time.
 func TestNonpersistentVectors(t *testing.T) {
 	compared, faster := 0, 0
@@ -50,7 +50,7 @@ func TestNonpersistentVectors(t *testing.T) {
 	}
 }
 
-// TestSmallestNonpersistentChain solves the smallest chain that shows the effect of Figure 2: 12
+// TestSmallestNonpersistentChain solves the smallest chain that shows the effect of Figure 2: a step of 12
 // instead of 15.
 func TestSmallestNonpersistentChain(t *testing.T) {
 	for _, v := range enginetest.Load("paper_examples") {
@@ -68,8 +68,8 @@ func TestSmallestNonpersistentChain(t *testing.T) {
 	t.Fatal("the vector p002-nonpersistent-min is gone")
 }
 
-// TestNonpersistentAgainstBrute compares with a search that shares no code, on chains some of which
-// are solved faster without persistency, or only then.
+// TestNonpersistentAgainstBrute compares nonpersistent with a search that shares no code. Some of the chains are
+// solved faster without persistency, or only without it.
 func TestNonpersistentAgainstBrute(t *testing.T) {
 	vectors := enginetest.Load("paper_examples")
 	example := vectors[slices.IndexFunc(vectors,
@@ -214,7 +214,7 @@ func TestNonpersistentBestSoFar(t *testing.T) {
 	}
 }
 
-// BenchmarkNonpersistent takes the longest chains that are searched.
+// BenchmarkNonpersistent measures the longest chains that are searched.
 func BenchmarkNonpersistent(b *testing.B) {
 	shape := enginetest.Shape{MinStages: maxNonpersistentStages, MaxStages: maxNonpersistentStages, MaxSize: 1 << 20,
 		MaxTime: 1e6}

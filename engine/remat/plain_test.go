@@ -14,11 +14,11 @@ import (
 	"memtide/engine/sim"
 )
 
-// impossible is the cost of what does not fit.
+// impossible is the cost of a state that does not fit.
 const impossible = int64(1) << 60
 
-// plain is the recursion of Theorem 1 as printed, over every m, with which table has to agree. ok
-// is false if nothing fits.
+// plain returns the result of the recursion of Theorem 1 as printed, over every m. The table has to agree with
+// it. ok is false if nothing fits.
 func plain(t *terms) (best int64, ok bool) {
 	if t.room < 0 {
 		return 0, false
@@ -27,7 +27,7 @@ func plain(t *terms) (best int64, ok bool) {
 	return best, best < impossible
 }
 
-// plainRows are the values of (s,u) by m.
+// plainRows returns the function that gives the values of a state (s,u) by m.
 func plainRows(t *terms) func(s, u int) []int64 {
 	side, width := t.n+1, int(t.room)+1
 	cost := make([]int64, side*side*width)
@@ -51,7 +51,7 @@ func plainState(t *terms, row func(s, u int) []int64, s, u int, m int64) int64 {
 	}
 	best := impossible
 	if !t.outputOnly && m >= t.all(s, u) {
-		best = row(s+1, u)[min(m-t.saved[s], t.room)] // no state is entered with more
+		best = row(s+1, u)[min(m-t.saved[s], t.room)] // no state has more than all of the room
 	}
 	if m >= t.none(s, u) {
 		sum := int64(0)
@@ -65,7 +65,7 @@ func plainState(t *terms, row func(s, u int) []int64, s, u int, m int64) int64 {
 	return best
 }
 
-// combinations are all settings of the switches.
+// combinations returns all settings of the switches.
 func combinations() []tricks {
 	var all []tricks
 	for i := range 32 {
@@ -132,9 +132,8 @@ func checkTable(t *testing.T, input string, c *engine.Chain, terms *terms, use t
 	}
 }
 
-// spike makes one stage of a chain need far more than the others: the needs of
-// the forwards in between only matter beside a large gradient or a large
-// temporary.
+// spike makes one stage of a chain need far more than the others, because the needs of the forwards in between
+// only matter beside a large gradient or a large temporary.
 func spike(r *rand.Rand, c *engine.Chain) {
 	st := &c.Stages[r.IntN(c.Len())]
 	most := c.KeepAllPeak() - c.Resident.Total() + 1
@@ -178,9 +177,8 @@ func TestRowsAreExact(t *testing.T) {
 	}
 }
 
-// TestLimitIsTight gives the table the optimum itself as the limit, which it
-// has to reach, and one less, which it must not; on rows that are long enough
-// to be galloped over, and in which many steps fall on the same m.
+// TestLimitIsTight gives the table the optimum itself as the limit, which it has to reach, and one less, which it
+// must not. The rows are long enough for galloping, and in some of them many steps have the same m.
 func TestLimitIsTight(t *testing.T) {
 	r := enginetest.Rand(9)
 	feasible := 0
@@ -218,8 +216,7 @@ func TestLimitIsTight(t *testing.T) {
 	}
 }
 
-// TestRotorAgainstBrute proves the recursion itself on small chains:
-// no sequence of Table 1 that is persistent is faster.
+// TestRotorAgainstBrute checks the recursion itself on small chains: no persistent sequence of Table 1 is faster.
 func TestRotorAgainstBrute(t *testing.T) {
 	againstBrute(t, 2, enginetest.Persistent, Rotor.Solve, newTerms)
 }
@@ -245,7 +242,7 @@ func againstBrute(t *testing.T, seed uint64, class enginetest.Class,
 			spike(r, c)
 		}
 		budget := enginetest.RandomBudget(r, c)
-		if i%4 == 0 { // right at the edge
+		if i%4 == 0 { // within a byte of the smallest budget
 			f, err := newFloors(terms(c, budget), nil)
 			if err != nil {
 				t.Fatal(err)
@@ -352,7 +349,7 @@ func TestTableFull(t *testing.T) {
 			sol, err := Rotor.Solve(p, args, nil)
 			var infeasible *engine.InfeasibleError
 			if errors.Is(err, engine.ErrUnsupported) || errors.As(err, &infeasible) && args["slots"] != "" {
-				continue // not even the grouped chain
+				continue // not even the grouped chain fits into the rows
 			}
 			if err != nil || sol.Makespan < best.Makespan || sol.Bound > best.Makespan || sol.Peak > p.Budget {
 				t.Fatalf("arguments %v: got %+v, %v; the optimum is %v", args, sol, err, best.Makespan)
@@ -374,7 +371,7 @@ func TestBestSoFar(t *testing.T) {
 		c := enginetest.RandomChain(enginetest.Rand(8),
 			enginetest.Shape{MinStages: 400, MaxStages: 400, MaxSize: 1 << 20, MaxTime: 1e7})
 		p := engine.NewChainProblem(c, engine.Device{}, engine.Whole, c.KeepAllPeak()/4)
-		// all reports are heard
+		// The clock advances at each poll, so that no report is dropped.
 		ticking := context.WithValue(t.Context(), engine.Yield{}, func() { time.Sleep(engine.ReportEvery) })
 		ctx, cancel := context.WithCancel(ticking)
 		defer cancel()
@@ -383,7 +380,7 @@ func TestBestSoFar(t *testing.T) {
 			if pr.Best != nil {
 				told = append(told, pr.Best)
 			}
-			if pr.Total == c.Len() { // at work on the chain itself
+			if pr.Total == c.Len() { // the solver works on the chain itself
 				cancel()
 			}
 		})

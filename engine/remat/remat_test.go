@@ -22,8 +22,7 @@ func solve(t *testing.T, name string, p *engine.Problem, args engine.Args) (*eng
 	return engine.Lookup(name).Solve(p, args, nil)
 }
 
-// TestRotorVectors compares step times with the proven ones, and the smallest
-// budgets that would do.
+// TestRotorVectors compares step times and smallest budgets with the proven ones.
 func TestRotorVectors(t *testing.T) {
 	for _, file := range []string{"rotor_small", "rotor_medium", "paper_examples"} {
 		for _, v := range enginetest.Load(file) {
@@ -59,7 +58,7 @@ func TestRevolveVectors(t *testing.T) {
 	}
 }
 
-// TestSequentialVectors compares time and peak of a given number of segments.
+// TestSequentialVectors compares the time and the peak of a given number of segments with the vectors.
 func TestSequentialVectors(t *testing.T) {
 	for _, v := range enginetest.Load("sequential") {
 		c := v.Chain()
@@ -92,14 +91,14 @@ func TestReplayVectors(t *testing.T) {
 	}
 }
 
-// TestReplayPlays walks random valid sequences, with outputs that are computed
-// again beside or into saved activations, and compares with the simulator.
+// TestReplayPlays compares Replay with the simulator on random valid sequences, in which outputs are computed
+// again beside saved activations or as part of them.
 func TestReplayPlays(t *testing.T) {
 	r := enginetest.Rand(11)
 	complete := 0
 	for i := range 400 {
 		c := enginetest.RandomChain(r, enginetest.Shape{MaxStages: 4})
-		if i%2 == 0 { // the peak is early, whatever runs there
+		if i%2 == 0 { // so that the peak is early, whatever runs there
 			c.LossGradAllocated = false
 			c.Stages[c.Len()-1].Grad += 20
 			c.Stages[0].FwdTemp += 60
@@ -134,8 +133,8 @@ func TestReplayPlays(t *testing.T) {
 	}
 }
 
-// TestNothingLeft has room for exactly the saved activations of the first stage; the second one
-// needs nothing.
+// TestNothingLeft gives rotor room for exactly the saved activations of the first stage. The second stage needs
+// no memory.
 func TestNothingLeft(t *testing.T) {
 	c := &engine.Chain{Stages: []engine.Stage{{Forward: 3, Back: 1, Out: 5, Saved: 5}, {Forward: 2, Back: 1}}}
 	sol, err := solve(t, "rotor", problem(c, 5), nil)
@@ -144,7 +143,7 @@ func TestNothingLeft(t *testing.T) {
 	}
 }
 
-// TestSequentialTakesTheFastest tries every number of segments by itself.
+// TestSequentialTakesTheFastest compares sequential with every number of segments.
 func TestSequentialTakesTheFastest(t *testing.T) {
 	r := enginetest.Rand(3)
 	for i := range 200 {
@@ -185,8 +184,8 @@ func TestSequentialTooManySegments(t *testing.T) {
 	}
 }
 
-// TestLargeNumbers scales a chain so that neither sizes nor times fit into 32
-// bits even after division: the optimum scales with it.
+// TestLargeNumbers scales a chain so that neither sizes nor times fit into 32 bits, even after division by their
+// common factors. The optimum scales with it.
 func TestLargeNumbers(t *testing.T) {
 	vectors := enginetest.Load("rotor_medium")
 	v := vectors[slices.IndexFunc(vectors, func(v enginetest.Vector) bool {
@@ -204,7 +203,7 @@ func TestLargeNumbers(t *testing.T) {
 		big.Stages = append(big.Stages, s)
 	}
 	big.Input, big.InputGrad = big.Input*size, big.InputGrad*size
-	big.Stages[3].Forward++ // the units are 1
+	big.Stages[3].Forward++ // so that the numbers have no common factor
 	big.Stages[3].FwdTemp++
 	budget := v.BudgetBytes()*size + 1
 	got, err := solve(t, "rotor", problem(&big, budget), nil)
@@ -220,8 +219,8 @@ func TestLargeNumbers(t *testing.T) {
 	}
 }
 
-// TestInfeasibleNamesTheStage has one stage whose backward is far too large,
-// and one whose forward is.
+// TestInfeasibleNamesTheStage checks the reasons of refusals if the forward, the backward or the saved set of one
+// stage is far too large.
 func TestInfeasibleNamesTheStage(t *testing.T) {
 	for _, test := range []struct {
 		change func(*engine.Stage)

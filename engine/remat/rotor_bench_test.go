@@ -63,7 +63,7 @@ func BenchmarkRevolve(b *testing.B) {
 	benchTerms(b, outputOnlyTerms)
 }
 
-// BenchmarkSlots counts in 500 slots, as published.
+// BenchmarkSlots measures the solver with memory counted in 500 slots, as published.
 func BenchmarkSlots(b *testing.B) {
 	benchTerms(b, func(c *engine.Chain, budget engine.Bytes) *terms { return slotTerms(c, budget, 500) })
 }

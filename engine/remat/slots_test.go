@@ -11,8 +11,8 @@ import (
 	"memtide/engine/enginetest"
 )
 
-// TestSlotsAgainstPlainRecursion counts in slots and compares with the plain
-// recursion over the rounded sizes, and with exact bytes.
+// TestSlotsAgainstPlainRecursion counts memory in slots, and compares the results with the plain recursion over
+// the rounded sizes, and with exact bytes.
 func TestSlotsAgainstPlainRecursion(t *testing.T) {
 	r := enginetest.Rand(18)
 	solved, dearer := 0, 0
@@ -52,8 +52,8 @@ func TestSlotsAgainstPlainRecursion(t *testing.T) {
 	}
 }
 
-// TestSlotsRefuseKeepAll is the counterexample to the paper's 1+1/S: 600 of
-// 1000 units would do, and 500 slots refuse it.
+// TestSlotsRefuseKeepAll checks a counterexample to the paper's 1+1/S: 600 of 1000 units are enough to keep
+// everything, and 500 slots are not.
 func TestSlotsRefuseKeepAll(t *testing.T) {
 	c := &engine.Chain{Stages: slices.Repeat([]engine.Stage{{Forward: 1, Back: 1, Out: 1, Saved: 1}}, 600)}
 	p := engine.NewChainProblem(c, engine.Device{}, engine.Whole, 1000)

@@ -83,7 +83,7 @@ func playClaims(t *testing.T, input string, p *engine.Problem, sol *engine.Solut
 	}
 }
 
-// TestUnsavedPlays plays what all strategies for recomputation claim, on chains
+// TestUnsavedPlays plays the schedules of all strategies for recomputation and checks their claims, on chains
 // that are too long for brute force, in bytes and in slots.
 func TestUnsavedPlays(t *testing.T) {
 	r := enginetest.Rand(42)
@@ -122,8 +122,8 @@ func TestUnsavedPlays(t *testing.T) {
 	}
 }
 
-// TestUnsavedKeepAll is a convolution, a normalisation and a ReLU, none in place: the normalisation
-// keeps the output of the convolution, and the ReLU its own. The output of the normalisation is
+// TestUnsavedKeepAll keeps everything of a convolution, a normalisation and a ReLU, none in place. The
+// normalisation keeps the output of the convolution, and the ReLU its own. The output of the normalisation is
 // unsaved: plain training frees it when the ReLU has run.
 func TestUnsavedKeepAll(t *testing.T) {
 	c := &engine.Chain{Input: 1, InputGrad: 0, Stages: []engine.Stage{
@@ -137,7 +137,7 @@ func TestUnsavedKeepAll(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// B of relu: input, conv's output, the statistics, its output, two gradients.
+	// The backward of relu needs the input, conv's output, the statistics, its output, and two gradients.
 	if want := engine.Bytes(1 + 10 + 1 + 10 + 10 + 10); sol.Peak != want || c.KeepAllPeak() != want {
 		t.Errorf("got a peak of %d, and %d of keeping everything; want %d", sol.Peak, c.KeepAllPeak(), want)
 	}

@@ -9,8 +9,8 @@ import (
 	"memtide/engine"
 )
 
-// wrappings calls visit with the sequence of every way to keep stages and to compute
-// runs of them again; the last stage is kept.
+// wrappings calls visit with the sequence of every way to keep some stages and to compute consecutive others
+// again as a whole. The last stage is kept.
 func wrappings(n int, visit func(seq []engine.ChainOp)) {
 	var ahead func(s int, forward, backward []engine.ChainOp)
 	ahead = func(s int, forward, backward []engine.ChainOp) {
@@ -33,7 +33,7 @@ func wrappings(n int, visit func(seq []engine.ChainOp)) {
 	ahead(1, nil, nil)
 }
 
-// randomStages is a chain of seven stages of small sizes.
+// randomStages returns a chain of seven stages of small sizes.
 func randomStages(rnd *rand.Rand) *engine.Chain {
 	c := &engine.Chain{Input: engine.Bytes(rnd.Intn(6)), InputGrad: engine.Bytes(rnd.Intn(4)),
 		LossGradAllocated: rnd.Intn(3) == 0, Resident: engine.Resident{Weights: engine.Bytes(rnd.Intn(3))}}
@@ -51,8 +51,8 @@ func randomStages(rnd *rand.Rand) *engine.Chain {
 	return c
 }
 
-// TestWrappableIsExhaustive compares with all ways on a thousand random chains, at a
-// budget between the smallest and keeping everything, and one byte below the smallest.
+// TestWrappableIsExhaustive compares wrappable with all ways on a thousand random chains, at a budget between the
+// smallest and keeping everything, and one byte below the smallest.
 func TestWrappableIsExhaustive(t *testing.T) {
 	rnd := rand.New(rand.NewSource(1))
 	for i := range 1000 {

@@ -9,8 +9,8 @@ import (
 	"memtide/engine/sim"
 )
 
-// TestSecondWay plays a stage by its two algorithms, by hand: 10 and 20 ns with
-// no workspace, or 4 and 6 ns with 5 and 7 bytes.
+// TestSecondWay plays a stage by its two algorithms and compares with results by hand: 10 and 20 ns with no
+// workspace, or 4 and 6 ns with 5 and 7 bytes.
 func TestSecondWay(t *testing.T) {
 	c := &engine.Chain{Input: 3, InputGrad: 2, Stages: []engine.Stage{{
 		Forward: 10, Back: 20, Out: 4, Saved: 4, Grad: 1,
@@ -18,7 +18,7 @@ func TestSecondWay(t *testing.T) {
 	}}}
 	p := engine.NewChainProblem(c, enginetest.Device(engine.HalfDuplex), engine.Whole, engine.NoLimit)
 	for _, want := range []struct {
-		alt  [2]bool // of F1 and B1
+		alt  [2]bool // whether F1 and B1 use the second algorithm
 		time int64
 		peak engine.Bytes
 	}{

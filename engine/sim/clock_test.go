@@ -20,7 +20,7 @@ func TestEndless(t *testing.T) {
 		back     time.Duration
 		budget   engine.Bytes
 		schedule engine.Schedule
-		step     int // that is refused; -1: none is
+		step     int // the refused step, or -1
 	}{
 		{"a hundred years", 100 * 365 * 86400, 1, day, engine.NoLimit,
 			engine.Schedule{run(0), offload(0), wait(0), free(0), fetch(0, 0), run(1)}, -1},

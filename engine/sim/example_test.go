@@ -8,7 +8,7 @@ import (
 	"memtide/engine/sim"
 )
 
-// twoStages is a chain whose first stage may go to the host while the second runs.
+// twoStages returns a chain whose first stage may go to the host while the second runs.
 func twoStages() *engine.Problem {
 	const ms, kib = time.Millisecond, engine.KiB
 	c := &engine.Chain{Name: "example", Stages: []engine.Stage{

@@ -14,8 +14,8 @@ import (
 	"memtide/engine/sim"
 )
 
-// prefetch is two blocks whose weights are gathered on the network while the device
-// computes, in seconds and bytes: shards of 1, gathered 4, with a buffer of 2.
+// prefetch returns the graph of two blocks whose weights are gathered on the network while the device computes.
+// Times are in seconds, sizes in bytes: shards of 1, gathered weights of 4, and a buffer of 2.
 func prefetch() *engine.Graph {
 	g := &engine.Graph{Done: engine.NoValue, Values: []engine.Value{
 		{Name: "x", Size: 1, Initial: engine.OnDevice, PartOf: engine.NoValue},
@@ -37,8 +37,8 @@ func prefetch() *engine.Graph {
 	return g
 }
 
-// TestPrefetch plays the gathers by hand: the second runs behind F1, and is done before
-// F2 wants it; where there is no room for both, it waits for the first to leave.
+// TestPrefetch compares gathers with results by hand. The second gather runs during F1 and ends before F2 needs
+// it. Without room for both weights, it waits until the first ones are freed.
 func TestPrefetch(t *testing.T) {
 	s := engine.Schedule{engine.Run(0), engine.Run(1), engine.Run(2), engine.Free(3), engine.Run(3)}
 	for _, want := range []struct {
@@ -46,9 +46,9 @@ func TestPrefetch(t *testing.T) {
 		spans  []string
 		time   time.Duration
 		peak   engine.Bytes
-		why    sim.Reason // of the second gather
+		why    sim.Reason // why the second gather started no earlier
 	}{
-		// There from the start: 3. gather1: 6 more, 2 of them leave. F1: y1 and w1; gather2: 6.
+		// 3 bytes are there from the start. gather1 adds 6, of which 2 leave. During F1, y1 adds 1 and gather2 6.
 		{engine.NoLimit, []string{"gather1 0-3", "F1 3-8", "gather2 3-6", "F2 8-13"}, 13, 14, sim.Dependency},
 		// F1 comes before gather2 at 3, and then there is no room until w1 is freed at 8.
 		{13, []string{"gather1 0-3", "F1 3-8", "gather2 8-11", "F2 11-16"}, 16, 10, sim.NeedsRoom},
@@ -81,8 +81,8 @@ func TestPrefetch(t *testing.T) {
 	}
 }
 
-// TestHostStep plays an optimizer step on the host by hand: the gradient goes there,
-// the CPU makes new weights of it, and they come back. One byte takes a second.
+// TestHostStep compares an optimizer step on the host with results by hand. The gradient goes to the host, the
+// CPU makes new weights from it, and they come back. One byte takes a second.
 func TestHostStep(t *testing.T) {
 	g := &engine.Graph{Done: engine.NoValue, Values: []engine.Value{
 		{Name: "moments", Kind: engine.KindWeight, Size: 8, Initial: engine.OnHost, PartOf: engine.NoValue},
@@ -114,7 +114,7 @@ func TestHostStep(t *testing.T) {
 	}
 }
 
-// Schedules that cannot be carried out are refused at the step that cannot.
+// Schedules that cannot be carried out are refused with an error that names the step.
 func TestLanesRefused(t *testing.T) {
 	for _, c := range []struct {
 		name string

@@ -14,8 +14,8 @@ import (
 	"memtide/engine/sim"
 )
 
-// line is a graph of three operations p, q, r of 10 ns each: p writes x (4
-// bytes), q writes y (4), r reads x and writes z (2). w (6) starts on the host.
+// line returns a graph of three operations p, q, r of 10 ns each: p writes x (4 bytes), q writes y (4), r reads x
+// and writes z (2). w (6) starts on the host.
 func line() *engine.Graph {
 	val := func(name string, size engine.Bytes, at engine.Place) engine.Value {
 		return engine.Value{Name: name, Size: size, Initial: at, PartOf: engine.NoValue}
@@ -72,8 +72,8 @@ func TestPlay(t *testing.T) {
 		{"no transfers: no gaps", problem(100, engine.Whole, engine.HalfDuplex),
 			engine.Schedule{run(opP), run(opQ), run(opR)},
 			"p 0-10 (none, -1)\nq 10-20 (dependency, 0)\nr 20-30 (dependency, 1)\ntime 30 peak 10 at 20 host 0"},
-		// q needs 5 bytes beside x's 4 in a budget of 8: it waits for x to leave.
-		// r then waits for x to come back; y leaves to make room for both.
+		// q needs 5 bytes beside x's 4 in a budget of 8, so it waits for x to leave. r then waits for x to come
+		// back. y leaves to make room for both.
 		{"room, then data", problem(8, engine.Whole, engine.HalfDuplex),
 			engine.Schedule{run(opP), off(valX), free(valX), run(opQ), free(valY), fetch(valX, 0), run(opR)},
 			"p 0-10 (none, -1)\nout x 10-14 (dependency, 0)\nq 14-24 (needs memory, 1)\nin x 24-28 (dependency, 2)\nr 28-38 (needs data, 3)\n" +
@@ -87,7 +87,7 @@ func TestPlay(t *testing.T) {
 			engine.Schedule{run(opP), off(valX), wait(valX), free(valX), fetch(valX, 20), run(opQ), run(opR)},
 			"p 0-10 (none, -1)\nout x 10-14 (dependency, 0)\nq 14-24 (waits for copy-out, 1)\nin x 20-24 (window, -1)\nr 24-34 (dependency, 2)\n" +
 				"gap 10-14 waits for copy-out, step 2, cause 1\ntime 34 peak 10 at 24 host 4"},
-		// The link is half duplex: w's fetch is behind x's offload in one queue.
+		// The link is half duplex, so w's fetch waits behind x's offload in one queue.
 		{"half duplex: one transfer at a time; the rest of the transfers counts",
 			problem(100, engine.Whole, engine.HalfDuplex),
 			engine.Schedule{run(opP), run(opR), off(valX), fetch(valW, 0)},
@@ -97,8 +97,8 @@ func TestPlay(t *testing.T) {
 			engine.Schedule{run(opP), run(opR), off(valX), fetch(valW, 0)},
 			"p 0-10 (none, -1)\nr 10-20 (dependency, 0)\nout x 20-24 (dependency, 1)\nin w 20-26 (dependency, 1)\n" +
 				"gap 20-26 transfers end, step 4, cause 3\ntime 26 peak 12 at 20 host 4"},
-		// Budget 7: 2 (z) + 4 (x leaving) + 1 byte free. w's first byte comes at
-		// once, the next four as x's leave, and the last waits for nothing.
+		// The budget of 8 holds 2 bytes of z and 4 of x, which leaves, so 2 are free. The 6 bytes of w fit into
+		// the free ones and those that x leaves, so w moves at full speed.
 		{"streamed full duplex: a fetch without room moves as fast as an offload makes room",
 			problem(8, engine.Streamed, engine.FullDuplex),
 			engine.Schedule{run(opP), run(opR), off(valX), free(valX), fetch(valW, 0)},
@@ -117,11 +117,11 @@ func TestPlay(t *testing.T) {
 	}
 }
 
-// A streamed fetch takes what room there is, stands still, and goes on.
+// A streamed fetch takes the room that is free, stops, and continues when there is more.
 func TestStreamedFetchStalls(t *testing.T) {
 	p := problem(8, engine.Streamed, engine.HalfDuplex)
-	// p takes 4 bytes; by 4 the fetch of w has taken the other 4 and stands still.
-	// At 10 r needs 2 bytes, and nothing will ever leave: that must be said.
+	// p takes 4 bytes. By 4 the fetch of w has taken the other 4 and stops. At 10 r needs 2 bytes, and nothing
+	// will ever leave, so the error must name the fetch.
 	_, err := sim.Play(p, engine.Schedule{engine.Fetch(valW, 0), engine.Run(opP), engine.Run(opR)})
 	var stuck *sim.StuckError
 	if !errors.As(err, &stuck) || stuck.Step != 2 || stuck.Reason != sim.NeedsRoom || stuck.Need != 2 ||
@@ -131,7 +131,7 @@ func TestStreamedFetchStalls(t *testing.T) {
 	if err != nil && !strings.Contains(err.Error(), "fetch w stands still for want of room") {
 		t.Errorf("got %v, want it to name the fetch that stands still", err)
 	}
-	// Behind p the fetch finds 2 bytes beside x and z, and 4 more from 20 on.
+	// After p the fetch finds 2 bytes beside x and z, and 4 more from 20 on.
 	p = problem(8, engine.Streamed, engine.HalfDuplex)
 	s := engine.Schedule{engine.Run(opP), engine.Fetch(valW, 6), engine.Run(opR), engine.Free(valX)}
 	tr, err := sim.Play(p, s)
@@ -145,8 +145,8 @@ func TestStreamedFetchStalls(t *testing.T) {
 	}
 }
 
-// Table 1's recomputation: the second run of p is a recompute, and its copy of x
-// replaces the old one when it ends.
+// TestRecomputeReplaces checks the recomputation of Table 1 of paper 002 (docs/paper-002.md): the second run of p
+// is a recompute, and its copy of x replaces the old one when it ends.
 func TestRecomputeReplaces(t *testing.T) {
 	tr, err := sim.Play(problem(100, engine.Whole, engine.HalfDuplex),
 		engine.Schedule{engine.Run(opP), engine.Run(opP), engine.Run(opR)})
@@ -203,8 +203,8 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// Paper 000's Proposition 1 read as printed: this fetch, made as early as
-// possible, takes the room that the run before it needs, and nothing can go on.
+// TestDeadlockIsRefused follows Proposition 1 of paper 000 (docs/paper-000.md) as printed. A fetch that is made
+// as early as possible takes the room that a run before its use needs, and the schedule deadlocks.
 func TestDeadlockIsRefused(t *testing.T) {
 	_, err := sim.Play(problem(10, engine.Whole, engine.HalfDuplex),
 		engine.Schedule{engine.Fetch(valW, 0), engine.Run(opP), engine.Run(opR)})
@@ -219,7 +219,7 @@ func TestDeadlockIsRefused(t *testing.T) {
 	}
 }
 
-// randomSchedule draws steps of which many can be carried out.
+// randomSchedule draws steps, many of which can be carried out.
 func randomSchedule(r *rand.Rand, g *engine.Graph) engine.Schedule {
 	var s engine.Schedule
 	for range 5 + r.IntN(40) {

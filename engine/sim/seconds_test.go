@@ -42,7 +42,7 @@ type seconds struct {
 	now            time.Duration
 	pc             int
 	steps          []stepState
-	own            []*stay // of every value the copy on the device or on its way there
+	own            []*stay // for every value, its copy on the device or on its way there
 	stays          []*stay
 	peak, hostPeak engine.Bytes
 	ok, bad        bool
@@ -52,17 +52,17 @@ type seconds struct {
 type stepState struct {
 	reached, begun, over bool
 	start, end           time.Duration
-	reads                []*stay // that have to be whole
-	before               []int   // steps that have to be over
-	makes                []*stay // the temporaries last
+	reads                []*stay // copies that the step reads, which have to be whole
+	before               []int   // steps that have to end before it
+	makes                []*stay // copies that the step makes, the temporaries last
 }
 
-// stay is a copy on the device, from its promise on.
+// stay is a copy on the device, from the time when its step is reached.
 type stay struct {
 	size         engine.Bytes
 	there, whole bool
 	freed        bool
-	users        []int // steps without whose end it does not leave
+	users        []int // steps that have to end before it leaves
 }
 
 func (w *seconds) stay(size engine.Bytes) *stay {

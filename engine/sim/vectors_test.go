@@ -14,14 +14,14 @@ import (
 
 // These tests write every model of the five papers as schedules, whose times and peaks must equal the vectors exactly.
 
-// playSequence compiles and plays a sequence of Table 1; failed is the index of
-// the operation that cannot be carried out, and why.
+// playSequence compiles and plays a sequence of Table 1. failed is the index of the operation that cannot be
+// carried out, and why is the reason.
 func playSequence(v *enginetest.Vector, ops []engine.ChainOp) (t *sim.Trace, failed int, why string) {
 	p := v.Problem(engine.Whole)
 	s, owner, err := p.Chain.CompileSequence(ops)
 	var bad *engine.SequenceError
 	if errors.As(err, &bad) {
-		// What precedes the failing operation may run out of memory before.
+		// The operations before the failing one may run out of memory first.
 		s, owner, failed, why = prefix(p, ops, bad.Index)
 	}
 	t, err = sim.Play(p, s)
@@ -43,7 +43,7 @@ func playSequence(v *enginetest.Vector, ops []engine.ChainOp) (t *sim.Trace, fai
 	return t, -1, ""
 }
 
-// prefix is the schedule of the operations before a failing one.
+// prefix returns the schedule of the operations before a failing one.
 func prefix(p *engine.Problem, ops []engine.ChainOp, n int) (s engine.Schedule, owner []int, failed int, why string) {
 	why = "data"
 	if n == len(ops) {
@@ -76,7 +76,7 @@ func prefix(p *engine.Problem, ops []engine.ChainOp, n int) (s engine.Schedule, 
 	return s, append(owner, n), n, why
 }
 
-// resident returns which a^k are on the device by themselves after the operations.
+// resident reports for each k whether a^k is on the device, outside of a saved set, after the operations.
 func resident(p *engine.Problem, ops []engine.ChainOp) []bool {
 	has := make([]bool, p.Chain.Chain.Len()+1)
 	has[0] = true
@@ -141,7 +141,8 @@ func playChecked(p *engine.Problem, s engine.Schedule) (*sim.Trace, error) {
 	return tr, err
 }
 
-// timeUnit is 1 for the scaled fields; the others are in the vector's units.
+// timeUnit returns the unit of a field in nanoseconds: 1 for the scaled fields, and the vector's bandwidth for
+// makespan.
 func timeUnit(v *enginetest.Vector, field string) int64 {
 	if field == "makespan" {
 		return v.Bandwidth
@@ -149,8 +150,8 @@ func timeUnit(v *enginetest.Vector, field string) int64 {
 	return 1
 }
 
-// checkSums holds for every trace: compute, recompute and waiting by reason add
-// up to the step time.
+// checkSums checks that compute, recompute and waiting by reason add up to the step time, as they do for every
+// trace.
 func checkSums(t *testing.T, id string, tr *sim.Trace) {
 	t.Helper()
 	if sum := tr.ComputeTime + tr.RecomputeTime + tr.WaitingTotal(); sum != tr.Makespan {
@@ -188,7 +189,7 @@ func TestWitnesses(t *testing.T) {
 	}
 }
 
-// vdnnSync is the synchronous schedule of paper 003 (methods.md section 4).
+// vdnnSync returns the synchronous schedule of paper 003 (docs/paper-003.md).
 func vdnnSync(p *engine.Problem, in []bool) (s engine.Schedule) {
 	g, n := p.Chain, p.Chain.Chain.Len()
 	for i := range n {
@@ -220,7 +221,7 @@ func vdnnSync(p *engine.Problem, in []bool) (s engine.Schedule) {
 	return s
 }
 
-// vdnnAsync is the asynchronous schedule of vDNN++.
+// vdnnAsync returns the asynchronous schedule of vDNN++.
 func vdnnAsync(p *engine.Problem, in []bool) (s engine.Schedule) {
 	g, n := p.Chain, p.Chain.Chain.Len()
 	for i := range n {
@@ -252,7 +253,7 @@ func vdnnAsync(p *engine.Problem, in []bool) (s engine.Schedule) {
 	return s
 }
 
-// x is the id of x_i of paper 000 and 003: a^0, then the saved activations.
+// x returns the id of x_i of papers 000 and 003: a^0, then the saved activations.
 func x(g *engine.ChainGraph, i int) engine.ValueID {
 	if i == 0 {
 		return g.Act(0)
@@ -292,7 +293,7 @@ func TestVDNNVectors(t *testing.T) {
 	}
 }
 
-// windowGraph is the graph of a function sequence of paper 004.
+// windowGraph returns the graph of a function sequence of paper 004 (docs/paper-004.md).
 func windowGraph(v *enginetest.Vector) (*engine.Graph, map[string]engine.ValueID) {
 	g := &engine.Graph{Done: engine.NoValue}
 	ids := map[string]engine.ValueID{}

@@ -17,7 +17,7 @@ import (
 	"memtide/engine/whatif"
 )
 
-// TestOfChain scales by hand: sizes and times of two samples for three.
+// TestOfChain compares a chain scaled from two samples to three with sizes and times worked out by hand.
 func TestOfChain(t *testing.T) {
 	c := &engine.Chain{Name: "net", Batch: 2, Input: 5, InputGrad: 4, LossGradAllocated: true,
 		Resident: engine.Resident{Weights: 7, Grads: 8, Optimizer: 9, Pinned: 10},
@@ -34,7 +34,7 @@ func TestOfChain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// 5 us of each operation are fixed; the rest is half as much again, rounded up.
+	// 5 us of each operation are fixed. The rest becomes 1.5 times as much, rounded up.
 	want := &engine.Chain{Name: "net", Batch: 3, Input: 8, InputGrad: 6, LossGradAllocated: true, Resident: c.Resident,
 		Stages: []engine.Stage{
 			{Name: "conv", Kind: "conv", Forward: 5002, Back: 8000, Out: 5, Saved: 9, Grad: 5, FwdTemp: 2, BwdTemp: 0,
@@ -56,7 +56,7 @@ func TestOfChain(t *testing.T) {
 	}
 }
 
-// TestOfGraph: weights stay what they are.
+// TestOfGraph checks that scaling a graph changes everything but its weights and its fixed memory.
 func TestOfGraph(t *testing.T) {
 	g := &engine.Graph{Done: engine.NoValue, Fixed: 11, Values: []engine.Value{
 		{Name: "x", Kind: engine.KindActivation, Size: 3, PartOf: engine.NoValue},
@@ -86,7 +86,7 @@ func TestOfGraph(t *testing.T) {
 	}
 }
 
-// question is about a random chain, with a strategy.
+// question returns a question about the batches of a chain, for a strategy and a budget.
 func question(t *testing.T, c *engine.Chain, s *engine.Strategy, budget engine.Bytes) *whatif.BatchQuestion {
 	t.Helper()
 	build, err := whatif.ScaleChain(c)
@@ -97,7 +97,7 @@ func question(t *testing.T, c *engine.Chain, s *engine.Strategy, budget engine.B
 		Budget: budget, Most: 40}
 }
 
-// TestLargest compares with solving every batch, for every strategy.
+// TestLargest compares LargestBatch with solving every batch, for every strategy.
 func TestLargest(t *testing.T) {
 	const seed = 61
 	r := enginetest.Rand(seed)
@@ -157,7 +157,7 @@ func TestLargest(t *testing.T) {
 	}
 }
 
-// pretend is a strategy that solves like keepall and refuses by a rule.
+// pretend returns a strategy that solves like keepall, but refuses the batches for which refuses returns true.
 func pretend(refuses func(batch int) bool) *engine.Strategy {
 	keep := engine.Lookup("keepall")
 	return &engine.Strategy{Name: "pretend",
@@ -174,21 +174,21 @@ func oneByte() *engine.Chain {
 		Stages: []engine.Stage{{Forward: 10_000, Back: 20_000, Out: 1, Saved: 1, Grad: 1}}}
 }
 
-// TestGaps: a strategy that refuses a batch between others that it solves.
+// TestGaps checks a strategy that refuses a batch between others that it solves.
 func TestGaps(t *testing.T) {
 	q := question(t, oneByte(), pretend(func(b int) bool { return b >= 8 && b < 10 || b > 21 }), 100)
 	got, err := whatif.LargestBatch(t.Context(), q, nil)
 	if err != nil || got.Batch != 21 || got.Fails != 22 || !got.Gaps {
 		t.Errorf("got %+v, %v; want batch 21 with gaps below it", got, err)
 	}
-	// 21 samples take 10 us and 20 us less the fixed parts, 21 times.
+	// 21 samples take the fixed parts once, and 21 times the rest of 10 us and 20 us.
 	if want := 2*whatif.Launch + 21*(30*time.Microsecond-2*whatif.Launch); got.StepTime != want ||
 		got.Throughput() != 21/want.Seconds() {
 		t.Errorf("21 samples take %v, %v samples/s; want %v", got.StepTime, got.Throughput(), want)
 	}
 }
 
-// TestUndecided: a batch without an answer within the limit is undecided.
+// TestUndecided checks that a batch without an answer within the limit is undecided.
 func TestUndecided(t *testing.T) {
 	s := pretend(func(b int) bool { return false })
 	solve := s.Solver
@@ -210,7 +210,7 @@ func TestUndecided(t *testing.T) {
 	if err != nil || !at.Partial || at.StepTime != 0 || at.Smallest != 0 {
 		t.Errorf("batch 5: got %+v, %v; want no answer", at, err)
 	}
-	// The question's own limit of time does the same; here time goes by as polls are asked.
+	// The time limit of the question has the same effect. Here the clock advances at each poll.
 	synctest.Test(t, func(t *testing.T) {
 		q := *q
 		q.Limit = 10 * time.Millisecond
@@ -230,8 +230,7 @@ func TestUndecided(t *testing.T) {
 	}
 }
 
-// TestErrors: a strategy that does not apply, a link that is missing, a claim that
-// is not true.
+// TestErrors checks a strategy that does not apply, a missing link, and a false claim.
 func TestErrors(t *testing.T) {
 	c := enginetest.RandomChain(enginetest.Rand(3), enginetest.Shape{MinStages: 14, MaxStages: 14})
 	c.Batch = 1
@@ -259,7 +258,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// TestCurve gives every batch once, in order, and shows what does not fit.
+// TestCurve checks that a curve has every batch once, in order, including those that do not fit.
 func TestCurve(t *testing.T) {
 	q := question(t, oneByte(), engine.Lookup("keepall"), 30)
 	var got []whatif.BatchPoint
@@ -279,7 +278,7 @@ func TestCurve(t *testing.T) {
 	}
 }
 
-// A search ends at the range of the methods, and reports the batch beyond it as undecided.
+// A search ends where the numbers exceed the supported range, and reports the next batch as undecided.
 func TestBeyondRange(t *testing.T) {
 	c := &engine.Chain{Batch: 1, Stages: []engine.Stage{{Forward: engine.MaxTime / 1000, Out: 1, Saved: 1}}}
 	q := question(t, c, engine.Lookup("keepall"), engine.NoLimit)

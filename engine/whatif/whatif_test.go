@@ -7,7 +7,7 @@ import (
 	_ "memtide/engine/all"
 )
 
-// chain is a network of five equal stages; the last one is the loss.
+// chain returns a network of five equal stages and a loss.
 func chain(t *testing.T) *engine.Problem {
 	t.Helper()
 	c := &engine.Chain{Input: 10}

@@ -7,7 +7,7 @@ import (
 	"memtide/engine/enginetest"
 )
 
-// BenchmarkSearch is a search on a long chain at half of its memory.
+// BenchmarkSearch measures a search on a long chain at half of its memory.
 func BenchmarkSearch(b *testing.B) {
 	c := enginetest.RandomChain(enginetest.Rand(3),
 		enginetest.Shape{MinStages: 340, MaxStages: 340, MaxSize: 1 << 28, MaxTime: 1e8})

@@ -9,7 +9,7 @@ import (
 	"memtide/engine/window"
 )
 
-// stop is the operation at which a schedule does not fit; NoOp if the error does not say so.
+// stop returns the operation at which a schedule does not fit, or NoOp if the error does not name it.
 func stop(err error) engine.OpID {
 	if e, ok := errors.AsType[*window.StopError](err); ok {
 		return e.At
@@ -17,8 +17,8 @@ func stop(err error) engine.OpID {
 	return engine.NoOp
 }
 
-// TestStops: a walk stops at the first operation that cannot have its memory. Two
-// functions of 4 bytes each: with 7 the second does not fit beside the first.
+// TestStops checks that a walk stops at the first operation that cannot have its memory. There are two functions
+// of 4 bytes each: with 7 the second does not fit beside the first.
 func TestStops(t *testing.T) {
 	g := &engine.Graph{Done: engine.NoValue, Values: []engine.Value{
 		{Name: "x", Size: 4, PartOf: engine.NoValue}, {Name: "y", Size: 4, PartOf: engine.NoValue}},

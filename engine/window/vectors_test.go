@@ -12,7 +12,7 @@ import (
 	"memtide/engine/window"
 )
 
-// expected is a method's part of a vector.
+// expected holds the results of a method in a vector.
 type expected struct {
 	Feasible bool
 	Fails    engine.OpID `json:"fail_function"`
@@ -22,7 +22,7 @@ type expected struct {
 	Schedule []struct{ Pre, Post [][2]string }
 }
 
-// schedule writes the recorded actions as steps.
+// schedule returns the recorded actions as a schedule for g.
 func (e *expected) schedule(g *engine.Graph) (s engine.Schedule) {
 	ids := map[string]engine.ValueID{}
 	for i, v := range g.Values {
@@ -73,7 +73,7 @@ func TestVectors(t *testing.T) {
 	}
 }
 
-// compareStop compares the function at which a schedule does not fit.
+// compareStop compares the function at which a schedule does not fit with the vector.
 func compareStop(t *testing.T, v *enginetest.Vector, method string, op engine.OpID, stops bool) {
 	t.Helper()
 	var want expected

@@ -13,9 +13,8 @@ import (
 	"memtide/engine/window"
 )
 
-// randomGraph is a step with weights, skip connections, updates in place,
-// temporaries and values that nothing reads. Weights are on the host or on the
-// device when it begins.
+// randomGraph returns a step with weights, skip connections, updates in place, temporaries and values that
+// nothing reads. Weights are on the host or on the device when it begins.
 func randomGraph(r *rand.Rand) *engine.Graph {
 	g := &engine.Graph{Done: engine.NoValue, Fixed: engine.Bytes(r.IntN(5))}
 	add := func(kind engine.ValueKind, initial engine.Place) engine.ValueID {
@@ -32,7 +31,7 @@ func randomGraph(r *rand.Rand) *engine.Graph {
 			op.In = append(op.In, engine.ValueID(r.IntN(len(g.Values))))
 		}
 		if r.IntN(3) == 0 {
-			op.Out = append(op.Out, engine.ValueID(r.IntN(len(g.Values)))) // again, or in place
+			op.Out = append(op.Out, engine.ValueID(r.IntN(len(g.Values)))) // made again, or updated in place
 		}
 		if r.IntN(5) > 0 {
 			op.Out = append(op.Out, add(engine.KindActivation, 0))
@@ -119,8 +118,8 @@ func holds(t *testing.T, p *engine.Problem, sol *engine.Solution, name string, i
 	}
 }
 
-// TestSearchIsNoWorse compares the searches with every window, and every pair of
-// numbers, on small chains, where they try all of them that matter.
+// TestSearchIsNoWorse compares the searches with every window, and with every pair of numbers, on small chains,
+// where the searches try all of them that matter.
 func TestSearchIsNoWorse(t *testing.T) {
 	const seed = 42
 	r := enginetest.Rand(seed)
@@ -145,7 +144,7 @@ func TestSearchIsNoWorse(t *testing.T) {
 	}
 }
 
-// TestUnsupported: graphs that cannot run in their order are refused.
+// TestUnsupported checks that graphs that cannot run in their order are refused.
 func TestUnsupported(t *testing.T) {
 	value := func(name string, within engine.ValueID) engine.Value {
 		return engine.Value{Name: name, Size: 1, PartOf: within}
@@ -166,7 +165,8 @@ func TestUnsupported(t *testing.T) {
 	}
 }
 
-// TestNoLink: without a link the strategies keep everything if it fits, and return ErrNeedsLink otherwise.
+// TestNoLink checks that without a link the strategies keep everything if it fits, and return ErrNeedsLink
+// otherwise.
 func TestNoLink(t *testing.T) {
 	c := enginetest.RandomChain(enginetest.Rand(2), enginetest.Shape{MinStages: 5, MaxSize: 40})
 	p := engine.NewChainProblem(c, engine.Device{}, engine.Whole, c.KeepAllPeak())

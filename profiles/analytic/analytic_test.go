@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestClassify has one convolution of each class.
+// TestClassify classifies at least one convolution of each class.
 func TestClassify(t *testing.T) {
 	for _, c := range []struct {
 		in, out, height, width, stride, groups int64
@@ -23,8 +23,8 @@ func TestClassify(t *testing.T) {
 	}
 }
 
-// TestLonger: an operator takes its arithmetic or its traffic, whichever is longer,
-// by the formula of the package.
+// TestLonger checks that the time of an operator is that of its arithmetic or that of its memory traffic,
+// whichever is longer, by the formula of the package.
 func TestLonger(t *testing.T) {
 	const peak, bandwidth = 20e12, 1e12
 	m := Estimate(peak, bandwidth)

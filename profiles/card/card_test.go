@@ -12,12 +12,12 @@ import (
 	"memtide/profiles"
 )
 
-// apart are the cards whose link was measured in each direction, and those that are taken to be like them.
+// apart lists the cards whose link was measured in each direction, and cards that are assumed to be like them.
 var apart = map[string]bool{"gh200-96gb-single": true, "gh200-96gb-quad": true, "gh200-144gb-single": true,
 	"gb200": true, "gb300": true}
 
-// TestCards checks that every device is fit for links and complete, and that
-// its link says honestly where its rate comes from.
+// TestCards checks that every device has all its fields and an id that links can contain, and that the origin of
+// its link's rate fits the rate.
 func TestCards(t *testing.T) {
 	seen := map[string]bool{}
 	for _, d := range All() {
@@ -70,8 +70,9 @@ func TestCards(t *testing.T) {
 	}
 }
 
-// TestDeviceFigures compares the table with the collected figures: same devices
-// in the same order and first, same rates; estimated links are those named as such there.
+// TestDeviceFigures compares the table with the collected figures. Both have the same devices in the same order,
+// followed by others in the table, and the same rates. Links are estimated exactly where the figures call them
+// uncertain.
 func TestDeviceFigures(t *testing.T) {
 	path := filepath.Join("..", "..", "..", "shared", "data", "devices.json")
 	text, err := os.ReadFile(path)
@@ -133,7 +134,8 @@ func TestDeviceFigures(t *testing.T) {
 	}
 }
 
-// An id spells the figures of a card and is read back unchanged. Impossible figures are refused.
+// TestOwn checks that the id of a card of one's own spells its figures and is read back unchanged. Impossible
+// figures are refused.
 func TestOwn(t *testing.T) {
 	for _, c := range []struct {
 		own Own
@@ -169,7 +171,7 @@ func TestOwn(t *testing.T) {
 	}
 }
 
-// The table says what a card cannot do: no bf16 before Ampere, no FP8 before Ada and Hopper.
+// TestPrecisions checks the precisions of cards: no bf16 before Ampere, and no FP8 before Ada and Hopper.
 func TestPrecisions(t *testing.T) {
 	for _, c := range []struct {
 		id        string
@@ -188,7 +190,7 @@ func TestPrecisions(t *testing.T) {
 	}
 }
 
-// Reports of runs name cards in many ways.
+// TestFind checks that cards are found under the various names that reports of runs give them.
 func TestFind(t *testing.T) {
 	for text, want := range map[string]string{
 		"A100-40G": "a100-40gb", "A100-80G": "a100-80gb", "8xA100": "a100-80gb", "H100": "h100",

@@ -10,18 +10,18 @@ import (
 	"memtide/engine"
 )
 
-// op is a test operator of 10 bytes that takes 1 ms forward and 2 ms backward.
+// op returns a test operator with an output of 10 bytes that takes 1 ms forward and 2 ms backward.
 func op(name string, tr Traits, preds ...int) Operator {
 	return Operator{Name: name, Kind: name, Forward: time.Millisecond, Back: 2 * time.Millisecond, Out: 10,
 		Traits: tr, Preds: preds}
 }
 
-// input brings 7 bytes in.
+// input returns an input of 7 bytes.
 func input(name string) Operator {
 	return Operator{Name: name, Kind: name, Out: 7, Traits: IsInput}
 }
 
-// stageNames are the names that linearize gives, the end's name left out.
+// stageNames returns the kinds of the operators of each stage that Linearize makes of ops.
 func stageNames(t *testing.T, ops []Operator) []string {
 	t.Helper()
 	l, err := Linearize(ops, nil)
@@ -36,7 +36,7 @@ func stageNames(t *testing.T, ops []Operator) []string {
 	return names
 }
 
-// TestStageEnds pins where a chain may be cut.
+// TestStageEnds checks where a chain is cut into stages.
 func TestStageEnds(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -84,7 +84,7 @@ func TestStageEnds(t *testing.T) {
 	}
 }
 
-// TestConstant: a mask that three operators read leaves the chain.
+// TestConstant checks that a mask that three operators read becomes pinned memory instead of a part of the chain.
 func TestConstant(t *testing.T) {
 	mask := Operator{Name: "mask", Kind: "mask", Out: 5, Preds: []int{0}}
 	l, err := Linearize([]Operator{input("x"), mask, op("a", 0, 0, 1), op("b", 0, 2, 1), op("c", 0, 3, 1)}, nil)
@@ -96,7 +96,7 @@ func TestConstant(t *testing.T) {
 	}
 }
 
-// TestNoChain: graphs without a chain say why.
+// TestNoChain checks the errors for graphs that have no chain.
 func TestNoChain(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -113,7 +113,7 @@ func TestNoChain(t *testing.T) {
 	}
 }
 
-// TestStageMemory pins saved sets and temporary memory, counted by hand.
+// TestStageMemory checks saved sets and temporary memory that were counted by hand.
 func TestStageMemory(t *testing.T) {
 	with := func(o Operator, out, aux engine.Bytes) Operator {
 		o.Out, o.Aux = out, aux
@@ -121,41 +121,40 @@ func TestStageMemory(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name             string
-		ops              []Operator // the last stage is looked at
+		ops              []Operator // the last stage is checked
 		saved, fwd, back engine.Bytes
 	}{
 		{"two branches from the input, added",
 			[]Operator{input("x"), op("conv", SavesIn, 0), with(op("norm", SavesIn, 1), 20, 0),
 				with(op("skip", SavesIn, 0), 20, 0),
 				with(op("add", PassesGrad, 2, 3), 20, 0)},
-			// Kept: conv 10, which norm reads, and add 20, the output. Forward: all
-			// four, 70, when add runs. Backward: kept 30 + gradient 20, which add hands
-			// on without a copy; the output goes before norm allocates 10 for conv.
+			// Kept: conv 10, which norm reads, and add 20, which is the output. Forward: all four, 70, when add
+			// runs. Backward: kept 30 + gradient 20, which add passes on without a copy. The output is released
+			// before norm allocates 10 for conv.
 			30, 40, 0},
 		{"an operator alone keeps its output", []Operator{input("x"), op("a", SavesIn, 0)}, 10, 0, 0},
 		{"indices of a pool are saved beside the output", []Operator{input("x"), with(op("pool", SavesIn, 0), 4, 8)},
 			12, 0, 0},
 		{"a jump over an operator that saves nothing: the last stage is b+c",
 			[]Operator{input("x"), op("a", 0, 0), op("b", 0, 1), op("c", 0, 2, 1)},
-			// Kept: the output c, 10. Forward: b and c, 20. Backward: kept 10 + gradient
-			// 10, and c allocates for b and for a: 40. The chain counts abar, delta of
-			// this stage and of the one before: 30.
+			// Kept: the output c, 10. Forward: b and c, 20. Backward: kept 10 + gradient 10, and c allocates for
+			// b and for a: 40. The chain counts the saved set, the gradient of this stage and that of the stage
+			// before: 30.
 			10, 10, 10},
 		{"an addition in place overwrites the input that nobody else reads",
 			[]Operator{input("x"), op("a", 0, 0), op("b", 0, 0), op("add", InPlace|PassesGrad, 1, 2),
 				op("c", SavesIn, 2), op("out", 0, 3, 4)},
-			// a and add share 10, then b, c and out: 40 at out's run. Kept: b, which c
-			// needs, and out. Backward: kept 20 + gradient 10, and out allocates for add
-			// and c: 50.
+			// a and add share 10, and with b, c and out it is 40 when out runs. Kept: b, which c needs, and out.
+			// Backward: kept 20 + gradient 10, and out allocates for add and c: 50.
 			20, 20, 20},
 		{"a sum goes into the buffer that nobody else holds",
 			[]Operator{input("x"), op("s", 0, 0), op("a", 0, 0), op("b", 0, 2), op("add", PassesGrad, 3, 2),
 				op("cat", PassesGrad, 4, 1)},
-			// Forward: s, a, b and add are alive at add's run, 40. Backward: kept 10 +
-			// gradient 10, which s, a and b come to hold; cat's output goes. b allocates
-			// 10 for a, and a's share is added there: 20 at most.
+			// Forward: s, a, b and add are alive when add runs, 40. Backward: kept 10 + gradient 10, which s, a
+			// and b hold in the end. The output of cat is released. b allocates 10 for a, and a's share is added
+			// there: 20 at most.
 			10, 30, 0},
-		// In place: relu shares conv's storage, its backward allocates.
+		// In place, relu shares the storage of conv, and its backward allocates.
 		{"relu in place", []Operator{input("x"), op("conv", SavesIn, 0), op("relu", SavesOut|InPlace, 1)}, 10, 0, 10},
 	} {
 		l, err := Linearize(c.ops, nil)
@@ -171,8 +170,8 @@ func TestStageMemory(t *testing.T) {
 	}
 }
 
-// TestManyOperators: time stays in proportion to the graph where every source
-// reaches every operator, and where all are in one stage.
+// TestManyOperators checks that large graphs can be linearized where every source reaches every operator and all
+// of them are in one stage. The time must be proportional to the size of the graph.
 func TestManyOperators(t *testing.T) {
 	const n = 4000
 	ops := make([]Operator, 0, 2*n+1)

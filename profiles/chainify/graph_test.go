@@ -9,8 +9,8 @@ import (
 	"memtide/profiles/parse"
 )
 
-// TestGraphOfOperators pins the graph of two branches, counted by hand: what is
-// saved, who holds which gradient, and the update at the end.
+// TestGraphOfOperators checks the graph of two branches that was written by hand: what is saved, which values
+// hold gradients, and the update at the end.
 func TestGraphOfOperators(t *testing.T) {
 	conv, norm := op("conv", SavesIn, 0), op("norm", SavesIn, 1)
 	conv.Weights, norm.Aux = 3, 4
@@ -41,8 +41,8 @@ func TestGraphOfOperators(t *testing.T) {
 		"backward of view view: view gradient ->  2ms",
 		"backward of relu relu: view gradient, add add -> add gradient 2ms",
 		"backward of add add: add gradient ->  2ms",
-		// add hands its gradient to both; norm adds to what conv holds, which is also
-		// its own: that takes a new buffer.
+		// add passes its gradient on to both. norm must add to the gradient of conv, but that buffer is also its
+		// own gradient, so the sum takes a new one.
 		"backward of norm norm: add gradient, conv conv, norm mask -> conv gradient 2ms",
 		"backward of conv conv: conv gradient, x x, conv weights -> conv weight gradients 2ms",
 		"update of conv: conv weights, conv weight gradients ->  0s",
@@ -52,8 +52,8 @@ func TestGraphOfOperators(t *testing.T) {
 	}
 }
 
-// TestGraphOfOperatorsAddsInPlace: a second share of a gradient that one node
-// holds is added to it.
+// TestGraphOfOperatorsAddsInPlace checks that a second share of a gradient is added to the buffer if only one
+// node holds it.
 func TestGraphOfOperatorsAddsInPlace(t *testing.T) {
 	l, err := Linearize([]Operator{input("x"), op("a", SavesIn, 0), op("b", SavesIn, 1), op("c", SavesIn, 1),
 		op("d", SavesIn, 2, 3)}, nil)
@@ -67,9 +67,9 @@ func TestGraphOfOperatorsAddsInPlace(t *testing.T) {
 	}
 }
 
-// TestKeepAllAgrees: keeping everything needs as much on the chain as on the graph
-// of the same operators, where nobody saves what the normalisations and a pool
-// write. An operator of a kind that nobody knows may save anything.
+// TestKeepAllAgrees checks that keeping everything needs the same memory on the chain and on the graph of the
+// same operators. In these the outputs of the normalisations and of the mean are saved by no operator. An
+// operator of an unknown kind may save any of its inputs.
 func TestKeepAllAgrees(t *testing.T) {
 	ops := func(last Traits) []Operator {
 		list := []Operator{input("x")}
@@ -84,8 +84,8 @@ func TestKeepAllAgrees(t *testing.T) {
 		add("dropout", last)
 		list[len(list)-1].Aux = 3
 		add("fc", SavesIn)
-		// Small, so that the peak is not at the backward of the dropout, during which
-		// the chain counts what the fc has read as still there.
+		// These are small, so that the peak is not at the backward of the dropout. During that backward the chain
+		// still counts what fc has read.
 		for i := len(list) - 3; i < len(list); i++ {
 			list[i].Out = 1
 		}

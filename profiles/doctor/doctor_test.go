@@ -15,7 +15,7 @@ import (
 
 const mib = engine.MiB
 
-// tape writes a recording as PyTorch's allocator would make it: at addresses of a cache.
+// tape makes a recording like that of PyTorch's allocator, with the addresses of a simulated cache.
 type tape struct {
 	t       *testing.T
 	p       *profiles.Profile
@@ -33,7 +33,7 @@ func newTape(t *testing.T, limit engine.Bytes) *tape {
 		calls: map[string]int32{}}
 }
 
-// stack is a place given by its frames, outermost first: "file.py name; file.py name".
+// stack returns the place given by its frames, outermost first: "file.py name; file.py name".
 func (x *tape) stack(text string) (at int32) {
 	if text == "" {
 		return 0
@@ -63,7 +63,7 @@ func (x *tape) event(e alloc.Event) {
 	x.p.History.Times = append(x.p.History.Times, int64(10*len(x.p.History.Times)))
 }
 
-// ask asks for bytes under a name, from a stack; it may find no room.
+// ask requests bytes from the stack and keeps the buffer under name. The request may fail.
 func (x *tape) ask(name string, bytes engine.Bytes, stack string) {
 	q, l := x.p.Memory.Requests, x.p.Memory.Recorded
 	i := len(q.Buffers)
@@ -90,7 +90,8 @@ func (x *tape) free(name string) {
 	x.event(alloc.Event{Buffer: i, Free: true})
 }
 
-// done ends the recording; segments are where they were at the end.
+// done ends the recording. segments are those that exist at its end, and deviceFree is the device memory that was
+// not reserved if a request failed.
 func (x *tape) done(deviceFree engine.Bytes, segments ...profiles.Segment) *profiles.Profile {
 	q := x.p.Memory.Requests
 	for i := range q.Buffers {
@@ -122,8 +123,8 @@ const (
 	inBuild    = "train.py main; torch/nn/modules/linear.py __init__"
 )
 
-// TestCategories: what is alive is told apart by stack and, without one, by life; what is
-// guessed is said.
+// TestCategories checks that live memory is categorised by stack or, without a stack, by its lifetime. Guesses
+// are counted separately.
 func TestCategories(t *testing.T) {
 	x := newTape(t, engine.NoLimit)
 	x.ask("old", 7*mib, "")
@@ -147,7 +148,7 @@ func TestCategories(t *testing.T) {
 	if r.Peak != 40*mib || r.Alive.At != r.PeakAt || r.PeakAt != 9 || r.Alive.Bytes != r.Peak {
 		t.Errorf("peak %d at %d, alive %d at %d; want 40 MiB at 9, both", r.Peak, r.PeakAt, r.Alive.Bytes, r.Alive.At)
 	}
-	early, err := Examine(x.p, 4, nil) // while t is there
+	early, err := Examine(x.p, 4, nil) // while t is alive
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,8 +163,8 @@ func jsonOf(v any) string {
 	return string(data)
 }
 
-// TestFlame: bytes add up along the calls; a call contains what it calls, and has the
-// category of most of it.
+// TestFlame checks that bytes add up along the calls. A call contains what it calls, and has the category that
+// holds most of its bytes.
 func TestFlame(t *testing.T) {
 	x := newTape(t, engine.NoLimit)
 	x.ask("a", 2*mib, "train.py main; net.py left")
@@ -179,7 +180,7 @@ func TestFlame(t *testing.T) {
 	}
 }
 
-// TestLayersAreNoSteps: what every layer of one forward asks for does not begin steps.
+// TestLayersAreNoSteps checks that repeated requests of the layers of one forward are not taken for steps.
 func TestLayersAreNoSteps(t *testing.T) {
 	x := newTape(t, engine.NoLimit)
 	for i := range 12 {
@@ -191,7 +192,7 @@ func TestLayersAreNoSteps(t *testing.T) {
 	}
 }
 
-// TestPieces: what is asked for piece by piece is what Examine says at once.
+// TestPieces checks that a Report, Replays and advice computed one by one are the same as what Examine returns.
 func TestPieces(t *testing.T) {
 	want := examine(t, failing(t))
 	if n := len(settings); n != Settings {
@@ -217,7 +218,7 @@ func TestPieces(t *testing.T) {
 	}
 }
 
-// failing is a recording in which 40 MiB are free in two holes of 20, and 30 are asked for.
+// failing returns a recording that requests 30 MiB while 40 MiB are free in two holes of 20.
 func failing(t *testing.T) *profiles.Profile {
 	x := newTape(t, 80*mib)
 	x.ask("big", 80*mib, inForward)
@@ -231,8 +232,8 @@ func failing(t *testing.T) *profiles.Profile {
 	return x.done(0, profiles.Segment{Addr: 0, Size: 80 * mib})
 }
 
-// TestFailure: the request that failed, the holes that were nearly large enough, and who
-// holds both their sides.
+// TestFailure checks the report of a failed request: the holes that were nearly large enough, and the buffers on
+// both sides of them.
 func TestFailure(t *testing.T) {
 	f := examine(t, failing(t)).Failure
 	want := &Failure{At: 8, Site: "net.py attention", Bytes: 30 * mib, InUse: 40 * mib, Reserved: 80 * mib,
@@ -247,7 +248,8 @@ func TestFailure(t *testing.T) {
 	}
 }
 
-// TestAdvice: a setting under which all is served, or how much too much is in use.
+// TestAdvice checks that the advice names a setting under which all requests succeed, or by how much memory is
+// exceeded.
 func TestAdvice(t *testing.T) {
 	r := examine(t, failing(t))
 	if want := (Advice{Verdict: Setting, Line: "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True",
@@ -281,8 +283,7 @@ func TestAdvice(t *testing.T) {
 	}
 }
 
-// steps records five steps, each with an activation that is given back, and one in leak
-// of which something is kept.
+// steps records five steps. Each has an activation that is freed and a log entry that is kept if leak is "all".
 func steps(t *testing.T, leak string) *profiles.Profile {
 	x := newTape(t, engine.NoLimit)
 	x.ask("w", 10*mib, inBuild)
@@ -291,7 +292,7 @@ func steps(t *testing.T, leak string) *profiles.Profile {
 		x.ask("a", 4*mib, inForward)
 		x.ask("b", 6*mib, inBackward)
 		if i == 0 {
-			x.ask("state", 20*mib, inOptim) // once, and kept: no leak
+			x.ask("state", 20*mib, inOptim) // requested once and kept: no leak
 		}
 		x.ask("l", 3*mib, "train.py log_loss")
 		if leak == "all" {
@@ -305,8 +306,8 @@ func steps(t *testing.T, leak string) *profiles.Profile {
 	return x.done(0)
 }
 
-// TestGrowth: what is kept of every step is named, with its bytes per step; what is made
-// once is not.
+// TestGrowth checks that a site whose memory is kept in every step is named with its bytes per step. A buffer
+// that is made once is not reported.
 func TestGrowth(t *testing.T) {
 	want := &Growth{Steps: 5, PerStep: 3 * mib,
 		Leaks: []Leak{{Site: "train.py log_loss", Category: Unknown, PerStep: 3 * mib, Count: 4, Bytes: 12 * mib}}}
@@ -322,7 +323,7 @@ func TestGrowth(t *testing.T) {
 	}
 }
 
-// TestCompare: two recordings on one axis, and what differs by place.
+// TestCompare checks the comparison of two recordings: both on one axis, and the differences by site.
 func TestCompare(t *testing.T) {
 	c, err := Compare(steps(t, "none"), steps(t, "all"), nil)
 	if err != nil {
@@ -338,7 +339,7 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// TestNoRecording: files without history are refused.
+// TestNoRecording checks that files without a history are refused, and that a cancelled poll ends the examination.
 func TestNoRecording(t *testing.T) {
 	p := &profiles.Profile{Memory: &profiles.Memory{Requests: &alloc.Requests{}}}
 	if _, err := Examine(p, Decisive, nil); !errors.Is(err, ErrNoRecording) {
@@ -351,7 +352,7 @@ func TestNoRecording(t *testing.T) {
 	}
 }
 
-// TestGrows: what falls once is no growth, nor is what rises seldom.
+// TestGrows checks that numbers that fall once do not count as growth, nor numbers that rise too rarely.
 func TestGrows(t *testing.T) {
 	for _, c := range []struct {
 		list []engine.Bytes

@@ -9,9 +9,9 @@ import (
 	"memtide/profiles"
 )
 
-// TestStepsNeedABackward: what comes again is a step only where a backward or an optimizer
-// has run in between: layers of one forward and replicas are none, and of layers in several
-// steps only the first begins one.
+// TestStepsNeedABackward checks that repeated requests count as steps only if a backward or an optimizer has run
+// in between. Layers of one forward and replicas are not steps. Of the layers in several steps only the first
+// begins one.
 func TestStepsNeedABackward(t *testing.T) {
 	forward := func(steps, layers int, turn string) *profiles.Profile {
 		x := newTape(t, engine.NoLimit)
@@ -30,7 +30,7 @@ func TestStepsNeedABackward(t *testing.T) {
 		steps, layers, leaks int
 		turn                 string
 		trains               bool
-		want                 int // steps; 0: they cannot be told
+		want                 int // number of steps; 0 if steps cannot be recognised
 	}{
 		{"48 layers of one forward", 1, 48, 0, "", false, 0},
 		{"a forward again and again", 28, 1, 0, "", false, 0},
@@ -49,7 +49,7 @@ func TestStepsNeedABackward(t *testing.T) {
 	}
 }
 
-// TestRecomputationIsNoStep: layers that checkpointing runs again are part of a backward.
+// TestRecomputationIsNoStep checks that layers that checkpointing runs again count as part of a backward.
 func TestRecomputationIsNoStep(t *testing.T) {
 	for _, stack := range []string{"torch/utils/checkpoint.py backward; net.py forward",
 		"torch/utils/checkpoint.py unpack_hook; net.py forward"} {
@@ -64,8 +64,8 @@ func TestRecomputationIsNoStep(t *testing.T) {
 	}
 }
 
-// wasteful is a recording under the default in which a segment of 64 MiB is split, so that
-// the next request for 64 MiB needs another one.
+// wasteful returns a recording under the default settings in which a segment of 64 MiB is split, so that the next
+// request for 64 MiB needs another segment.
 func wasteful(t *testing.T) *profiles.Profile {
 	x := newTape(t, engine.NoLimit)
 	x.ask("a", 64*mib, inForward)
@@ -75,7 +75,7 @@ func wasteful(t *testing.T) *profiles.Profile {
 	return x.done(0, profiles.Segment{Size: 64 * mib})
 }
 
-// TestAdviceNeedsEvents: of what was in use alone nothing follows.
+// TestAdviceNeedsEvents checks that a recording that has no events gives neither advice nor replays.
 func TestAdviceNeedsEvents(t *testing.T) {
 	p := wasteful(t)
 	m := p.Memory
@@ -89,8 +89,8 @@ func TestAdviceNeedsEvents(t *testing.T) {
 	}
 }
 
-// TestAdviceNeedsTheRecord: a setting is named only where the replay of the settings of the
-// run is within 5 % of what was reserved, and saves against that.
+// TestAdviceNeedsTheRecord checks that a setting is advised only if a replay of the run's own settings is within
+// 5 % of what was reserved. The savings are counted against that replay.
 func TestAdviceNeedsTheRecord(t *testing.T) {
 	const line = "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True"
 	for _, c := range []struct {
@@ -120,10 +120,10 @@ func TestAdviceNeedsTheRecord(t *testing.T) {
 	}
 }
 
-// TestReplayEmpties: where the program emptied the cache a replay does, too.
+// TestReplayEmpties checks that a replay empties the cache where the program did.
 func TestReplayEmpties(t *testing.T) {
 	p := wasteful(t)
-	p.History.Emptied = []int{2} // after a was given back
+	p.History.Emptied = []int{2} // after a was freed
 	p.Memory.Recorded.Reserved = []alloc.Level{{Bytes: 64 * mib}, {Event: 2, Bytes: 12 * mib},
 		{Event: 3, Bytes: 76 * mib}}
 	if r := examine(t, p); r.Replays[0].Reserved != 76*mib || r.Advice.Verdict != Nothing {
@@ -132,11 +132,11 @@ func TestReplayEmpties(t *testing.T) {
 	}
 }
 
-// TestCollectionHasRoom: where nothing says what could be reserved, garbage is collected
-// within what the default needs, if that is more than the record says, and serves all.
+// TestCollectionHasRoom checks replays for which the recording gives no limit on reserved memory. Garbage is then
+// collected within what the default setting needs, if that is more than the record says, and all requests succeed.
 func TestCollectionHasRoom(t *testing.T) {
 	p := wasteful(t)
-	p.Memory.Recorded.Reserved = []alloc.Level{{Bytes: 20 * mib}} // events of segments are missing
+	p.Memory.Recorded.Reserved = []alloc.Level{{Bytes: 20 * mib}} // segment events are missing
 	for _, v := range examine(t, p).Replays {
 		if v.Reserved < 76*mib || v.Fits != nil {
 			t.Errorf("%q reserves %d bytes, fits %v; want the 76 MiB that are in use at once, and all served",
@@ -145,9 +145,9 @@ func TestCollectionHasRoom(t *testing.T) {
 	}
 }
 
-// TestReplayUnderPressure: where the allocator had to give back segments, replays have no
-// more room than ever was reserved, and one that refuses what the run was given is not near
-// to the record.
+// TestReplayUnderPressure checks recordings in which the allocator had to give back segments. Replays may reserve
+// no more than was ever reserved. A replay that refuses a request that the run was granted does not count as
+// close to the record.
 func TestReplayUnderPressure(t *testing.T) {
 	p := func(most engine.Bytes) *profiles.Profile {
 		x := newTape(t, most)
@@ -172,7 +172,8 @@ func TestReplayUnderPressure(t *testing.T) {
 	}
 }
 
-// TestBestSettingServesAll: what reserves less because it refuses requests is not advised.
+// TestBestSettingServesAll checks that a setting that reserves less only because it refuses requests is not
+// advised.
 func TestBestSettingServesAll(t *testing.T) {
 	yes, no := true, false
 	own := Replay{Reserved: 100 * mib, Fits: &yes}

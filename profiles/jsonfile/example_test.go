@@ -8,7 +8,7 @@ import (
 	"memtide/profiles/parse"
 )
 
-// An Object collects what is wrong with its fields, and knows which keys nothing has asked for.
+// An Object collects the errors in its fields and knows which keys were not asked for.
 func ExampleOpen() {
 	data := []byte(`{"name": "net", "batch": "many", "bytch": 3}`)
 	errs := parse.NewErrors(len(data))
@@ -22,7 +22,7 @@ func ExampleOpen() {
 	// batch is "\"many\"". A number of bytes is expected.
 }
 
-// A Stream cuts JSON that is too large to be held into values, one at a time.
+// A Stream splits JSON that is too large to hold in memory into values, one at a time.
 func ExampleStream() {
 	s := jsonfile.NewStream(strings.NewReader(`{"path": "C:\temp", "ts": 12.5}`))
 	object, err := s.Value()

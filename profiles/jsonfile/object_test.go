@@ -2,8 +2,8 @@ package jsonfile
 
 import "testing"
 
-// TestNoteOthersAllocatesNothing: looking for unknown keys does not allocate if there are none,
-// because lists hold millions of objects.
+// TestNoteOthersAllocatesNothing checks that looking for unknown keys does not allocate if there are no such
+// keys, because lists hold millions of objects.
 func TestNoteOthersAllocatesNothing(t *testing.T) {
 	o := &Object{Fields: map[string]any{"lower": 1, "upper": 2, "size": 3},
 		Known: &Keys{known: []string{"lower", "upper", "size"}}}

@@ -9,7 +9,7 @@ import (
 	"memtide/engine"
 )
 
-// measuredAdapters are what profiles/torchtest/write_adapters.py measured.
+// measuredAdapters returns the measurements of profiles/torchtest/write_adapters.py.
 func measuredAdapters(t *testing.T) (file struct {
 	Batch, Seq, Hidden, Heads, Keys, Head, Wide, Rank int64
 	Rows                                              []struct {
@@ -32,8 +32,8 @@ func measuredAdapters(t *testing.T) (file struct {
 	return file
 }
 
-// A block of a Llama with adapters keeps what PyTorch keeps of the code of Transformers, PEFT and
-// bitsandbytes.
+// TestAdaptersKeep checks that a Llama block with adapters keeps what PyTorch keeps of the code of Transformers,
+// PEFT and bitsandbytes.
 func TestAdaptersKeep(t *testing.T) {
 	file := measuredAdapters(t)
 	m := &Model{Name: "small", Layers: 2, Hidden: file.Hidden, Words: 256,
@@ -66,7 +66,8 @@ func TestAdaptersKeep(t *testing.T) {
 	}
 }
 
-// A product in INT8 has a byte for each number and 4 for each output, and is known of Transformers alone.
+// TestProductsInINT8 checks that a product in INT8 has a byte for each number and 4 for each output. INT8 is
+// supported for Transformers only.
 func TestProductsInINT8(t *testing.T) {
 	a := asked(map[string]string{"lora": "8", "base": "int8"})
 	s := normal(t, a.Setup)

@@ -7,10 +7,9 @@ import (
 	"memtide/engine/sim"
 )
 
-// A step that follows a schedule that keeps everything is the step itself: what it allocates
-// in every phase, and what an allocator reserves. One that follows another schedule ends
-// where it began, and allocates what its chain has, and more only where copies and an
-// operation run at once.
+// TestFollow checks steps that follow a schedule. If the schedule keeps everything, it is the step itself: it has
+// the same bytes in every phase, and the allocator reserves the same. With another schedule it allocates what its
+// chain needs, and slightly more only where copies and an operation run at the same time.
 func TestFollow(t *testing.T) {
 	for _, c := range []struct {
 		model string
@@ -37,7 +36,7 @@ func TestFollow(t *testing.T) {
 		problem := engine.NewChainProblem(profile.Chain, *profile.Device, engine.Whole, engine.NoLimit)
 		for _, way := range []struct {
 			strategy string
-			percent  engine.Bytes // of what keeping everything takes
+			percent  engine.Bytes // of the peak when everything is kept
 			more     float64      // per cent
 		}{{"keepall", 100, 0}, {"rotor", 90, 0.1}, {"revolve", 100, 0.2}, {"pofo", 90, 3}} {
 			sol, err := engine.Lookup(way.strategy).Solve(problem.WithBudget(profile.Chain.KeepAllPeak()*way.percent/100), nil, nil)
@@ -63,7 +62,7 @@ func TestFollow(t *testing.T) {
 	}
 }
 
-// A step that follows a schedule leaves what it found.
+// TestFollowedStepsEndWhereTheyBegan checks that a step that follows a schedule leaves the memory as it was.
 func TestFollowedStepsEndWhereTheyBegan(t *testing.T) {
 	a, err := New(Lookup("gpt2"), engine.Args{"seq": "512", "gpus": "2"})
 	if err != nil {
@@ -98,8 +97,8 @@ func TestFollowedStepsEndWhereTheyBegan(t *testing.T) {
 	}
 }
 
-// Where no time lies between the end of a stay and the begin of the next one, as where steps are
-// short beside copies, the plans of methods run all the same.
+// TestFollowShortStays checks that plans of methods also work if no time passes between the end of a value's stay
+// on the card and the start of its next one. That happens if steps are short compared with copies.
 func TestFollowShortStays(t *testing.T) {
 	m := *Lookup("qwen3-0.6b")
 	m.Layers, m.Words, m.Hidden, m.Wide = 3, 1024, 512, 1280

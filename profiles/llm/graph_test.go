@@ -14,7 +14,7 @@ import (
 	"memtide/profiles/formats/native"
 )
 
-// stepGraph is the problem of a step's operations on a card with its link.
+// stepGraph returns the problem of a step's operations on a card with its link.
 func stepGraph(t *testing.T, s Setup) *engine.Problem {
 	t.Helper()
 	p, err := Profile(s, CardOf("H100"))
@@ -28,7 +28,7 @@ func stepGraph(t *testing.T, s Setup) *engine.Problem {
 	return problem
 }
 
-// played is what a strategy plans within a budget, played and proven.
+// played returns the verified trace of what a strategy plans within the budget of p.
 func played(t *testing.T, p *engine.Problem, strategy string) *sim.Trace {
 	t.Helper()
 	sol, err := engine.Lookup(strategy).Solve(p, nil, nil)
@@ -48,9 +48,9 @@ func played(t *testing.T, p *engine.Problem, strategy string) *sim.Trace {
 	return tr
 }
 
-// The operations that keep everything peak where the program does, to the byte, and take its time: the
-// first gather and the last reduction have nothing to run beside, and of the optimizer on
-// the host what runs beside the backward takes no more.
+// TestGraphIsTheStep checks that the operations that keep everything have the peak of the program, to the byte,
+// and its time. The first gather and the last reduction have nothing to overlap with, so the graph may take
+// longer by these. With the optimizer on the host it may take less, since that overlaps with the backward.
 func TestGraphIsTheStep(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -95,7 +95,7 @@ func TestGraphIsTheStep(t *testing.T) {
 			t.Errorf("%s: %d bytes, in the program %d (%+.2f %%)", c.name, tr.Peak, want,
 				100*(float64(tr.Peak)/float64(want)-1))
 		}
-		c.s.Accumulate = 1 // the graph is of one micro batch
+		c.s.Accumulate = 1 // the graph covers one micro batch
 		said, err := StepTime(c.s, CardOf("H100"))
 		if err != nil {
 			t.Fatal(err)
@@ -110,8 +110,8 @@ func TestGraphIsTheStep(t *testing.T) {
 	}
 }
 
-// unhidden is the time of what has nothing to run beside: the gathers before the first
-// block, the reduction of the ends, and of the embedding.
+// unhidden returns the time of operations that have nothing to overlap with: the gathers before the first block,
+// the reduction of the ends, and the embedding.
 func unhidden(g *engine.Graph) (sum time.Duration) {
 	for i := range g.Ops {
 		if n := g.Ops[i].Name; n == "gather embedding and head" || n == "gather block 1" ||
@@ -122,8 +122,8 @@ func unhidden(g *engine.Graph) (sum time.Duration) {
 	return sum
 }
 
-// Every strategy for graphs plans a step with the network's operations within budgets
-// below what keeping everything takes, and gathers again what it computes again.
+// TestGraphIsPlanned checks that every strategy for graphs plans a step with operations of the network in budgets
+// below the peak of keeping everything, and gathers weights again for what it recomputes.
 func TestGraphIsPlanned(t *testing.T) {
 	p := stepGraph(t, Setup{Model: Lookup("llama3.2-1b"), Work: Work{Seq: 8192},
 		Precision: Precision{Weight: 4, Grad: 4, Moments: 8, Reduce: 4}, Layout: Layout{Shard: 8}})
@@ -138,8 +138,8 @@ func TestGraphIsPlanned(t *testing.T) {
 	}
 }
 
-// States can leave the device: with room for the weights and half of the moments the step
-// still runs, where what has to stay is too much for those who only compute again.
+// TestStatesMove checks that states can leave the device. With room for the weights and half of the moments, the
+// step still runs, but what has to stay is too much for strategies that only recompute.
 func TestStatesMove(t *testing.T) {
 	p := stepGraph(t, Setup{Model: Lookup("llama3.2-1b"), Work: Work{Seq: 1024},
 		Precision: Precision{Weight: 2, Moments: 8}, Stepping: Stepping{Optimizer: "fused"},
@@ -165,7 +165,7 @@ func TestStatesMove(t *testing.T) {
 	}
 }
 
-// A board whose link is faster towards the device keeps both directions.
+// TestProfileHasBothWays checks that a board whose link is faster towards the device keeps both rates.
 func TestProfileHasBothWays(t *testing.T) {
 	a, err := New(Lookup("llama3.2-1b"), engine.Args{"device": "gh200-96gb-quad", "seq": "1024"})
 	if err != nil {
@@ -177,7 +177,7 @@ func TestProfileHasBothWays(t *testing.T) {
 	}
 }
 
-// A step with its operations is written and read back as it is.
+// TestGraphIsWritten checks that a step with its operations survives being written and read.
 func TestGraphIsWritten(t *testing.T) {
 	for _, host := range []bool{false, true} {
 		p, err := Profile(Setup{Model: Lookup("gpt2"), Work: Work{Seq: 1024},
@@ -203,7 +203,8 @@ func TestGraphIsWritten(t *testing.T) {
 	}
 }
 
-// Whatever a setup says about checkpointing is left to the methods.
+// TestGraphOfPolicies checks that the graph ignores the checkpointing of a setup, since that is left to the
+// methods.
 func TestGraphOfPolicies(t *testing.T) {
 	s := Setup{Model: Lookup("gpt2"), Work: Work{Seq: 1024}, Precision: Precision{Weight: 4, Moments: 8},
 		Layout: Layout{Shard: 8}}

@@ -2,8 +2,8 @@ package llm
 
 import "testing"
 
-// However a step is set up, what is there after the third one was there after the
-// second: nothing is lost and nothing is given back twice. It reaches no more than they did.
+// TestStepsEndWhereTheyBegan checks that, whatever the setup, the third step ends with the memory that the second
+// ended with: nothing is lost and nothing is freed twice. Its peak is not above theirs.
 func TestStepsEndWhereTheyBegan(t *testing.T) {
 	dense := &Model{Name: "dense", Layers: 3, Hidden: 64, Words: 512,
 		Block: Block{Heads: 4, Keys: 2, Head: 16, Wide: 96, Gated: true, QKNorm: true}}
@@ -60,13 +60,13 @@ func TestStepsEndWhereTheyBegan(t *testing.T) {
 							HeadLoss: HeadLoss{Loss: loss, LogitsHeld: held, LossChunk: 50}}
 						set(&s)
 						if s.Checkpoint != mode && mode != checkpointKinds[0] {
-							continue // the set has a policy of its own
+							continue // this setup has a policy of its own
 						}
 						s.Compiled = s.Compiled || mode == "budget"
 						s = normal(t, s)
 						s.lateLoss = i%2 == 1
 						of := s.end(true, true)
-						// also what is in the middle of a pipeline
+						// also for a rank in the middle of a pipeline
 						of.first, of.last = (i+len(mode))%3 > 0, (i+len(loss))%2 > 0
 						p := newProgram(&s, of)
 						p.play(2)

@@ -2,8 +2,8 @@ package llm
 
 import "testing"
 
-// The totals are those of the models' cards and of their safetensors files, DeepSeek-V3's less
-// the correction biases of its routers, which do not train.
+// TestParams compares the totals with those of the model cards and of the safetensors files. For DeepSeek-V3 the
+// correction biases of its routers are left out, since they are not trained.
 func TestParams(t *testing.T) {
 	for _, c := range []struct {
 		name string

@@ -11,15 +11,15 @@ import (
 	"memtide/profiles/llm/ask"
 )
 
-// layouts are those at which every known model is compared.
+// layouts lists the options with which every known model is compared.
 var layouts = []engine.Args{
 	{"seq": "2048"},
 	{"seq": "2048", "gpus": "8"},
 	{"seq": "2048", "lora": "16"},
 }
 
-// The chain and the operations of a step that keep everything take what the answer says is
-// allocated: the operations to the byte, and in the same one, the chain 1 % more at most.
+// TestOneStep compares the chain and the operations that keep everything with the answer's allocated bytes. The
+// operations have the same bytes and the same phase, and the chain has at most 1 % more.
 func TestOneStep(t *testing.T) {
 	for _, m := range ask.Models {
 		for _, args := range layouts {
@@ -28,7 +28,7 @@ func TestOneStep(t *testing.T) {
 	}
 }
 
-// So do they where weights are gathered once a step, and where they are flat parameters.
+// TestOneStepOfFSDP does the same for weights that are gathered once a step and for flat parameters.
 func TestOneStepOfFSDP(t *testing.T) {
 	for _, model := range []string{"llama3.2-1b", "tinyllama", "gpt2-medium"} {
 		for _, shard := range []string{"grad-op", "fsdp1", "fsdp1-grad-op"} {
@@ -38,7 +38,7 @@ func TestOneStepOfFSDP(t *testing.T) {
 	}
 }
 
-// compare compares the step of a model in its three ways.
+// compare compares the answer about a step with its operations and its chain.
 func compare(t *testing.T, model string, args engine.Args) {
 	t.Helper()
 	a, err := New(Lookup(model), args)
@@ -80,7 +80,7 @@ func compare(t *testing.T, model string, args engine.Args) {
 	}
 }
 
-// phaseOf is the phase of an operation of a step.
+// phaseOf returns the phase of an operation of a step.
 func phaseOf(name string) Phase {
 	name = strings.TrimPrefix(name, "gradients of ")
 	switch {

@@ -8,9 +8,9 @@ import (
 	"memtide/engine"
 )
 
-// What strategies find on the chain stands beside the policies: the optimum of whole blocks
-// is as fast as the policy that checkpoints as few of them as fit, moving as well no slower
-// than that, and where everything is kept all of them are the step that keeps everything.
+// TestOptima checks the schedules that strategies find for the chain, which are listed with the policies. The
+// optimum of whole blocks is as fast as the policy that checkpoints as few of them as fit. Moving values as well
+// is no slower than that. With enough memory all of them take the time of the step that keeps everything.
 func TestOptima(t *testing.T) {
 	a, err := New(Lookup("llama3-8b"), engine.Args{"gpus": "8", "ckpt": "sac_op"})
 	if err != nil {
@@ -57,7 +57,7 @@ func TestOptima(t *testing.T) {
 	}
 }
 
-// A pipeline has no chain, and neither rows nor curves of one.
+// TestOptimaOfPipeline checks that a plan of a pipeline, which has no chain, has neither methods nor curves.
 func TestOptimaOfPipeline(t *testing.T) {
 	p, err := asked(engine.Args{"gpus": "2", "pp": "2", "accumulate": "2", "seq": "1024"}).Plan(nil, func(*Answer) {})
 	if err != nil {

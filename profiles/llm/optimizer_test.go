@@ -7,8 +7,8 @@ import (
 	"memtide/engine"
 )
 
-// Adafactor keeps 4 bytes for each row and each column of a matrix, and for each number of a vector; its
-// step has two copies of the largest weight in fp32, and of one in bf16 two more.
+// TestAdafactor checks that Adafactor keeps 4 bytes for each row and column of a matrix and for each number of a
+// vector. Its step takes two copies of the largest weight in fp32, and two more if the weight is in bf16.
 func TestAdafactor(t *testing.T) {
 	for _, bytes := range []int64{2, 4} {
 		s := one() // products 64 x 64 four times and 64 x 128 three times, an embedding of 256 x 64, three norms
@@ -27,7 +27,8 @@ func TestAdafactor(t *testing.T) {
 	}
 }
 
-// Adapters have rows and columns, too: an input's and a rank's, an output's and a rank's.
+// TestAdafactorOfAdapters checks that adapters have rows and columns, too: those of A are the rank and the
+// inputs, those of B the outputs and the rank.
 func TestAdafactorOfAdapters(t *testing.T) {
 	a := asked(map[string]string{"lora": "8", "optimizer": "adafactor"})
 	s := normal(t, a.Setup)
@@ -42,8 +43,9 @@ func TestAdafactorOfAdapters(t *testing.T) {
 	}
 }
 
-// GaLore keeps both moments of a matrix' projected gradient, and the projection: for gradients in bf16 with as
-// many rows as its rank, for gradients in fp32 a square matrix that contains these rows.
+// TestGaLore checks that GaLore keeps both moments of a matrix' projected gradient, and the projection. For
+// gradients in bf16 that has as many rows as the rank. For gradients in fp32 it is a square matrix that contains
+// these rows.
 func TestGaLore(t *testing.T) {
 	for _, c := range []struct {
 		grad int64
@@ -67,7 +69,8 @@ func TestGaLore(t *testing.T) {
 	}
 }
 
-// Optimizers that work on whole matrices are refused if ranks share states, with adapters, and on the host.
+// TestOptimizersRefuse checks that optimizers that work on whole matrices are refused if ranks share states, with
+// adapters, and on the host.
 func TestOptimizersRefuse(t *testing.T) {
 	for _, c := range []struct {
 		args engine.Args
@@ -84,7 +87,8 @@ func TestOptimizersRefuse(t *testing.T) {
 	}
 }
 
-// A part of the optimizer in host memory leaves the rest of moments and masters on the card.
+// TestPartOnHost checks that a part of the optimizer in host memory leaves the other moments and masters on the
+// card.
 func TestPartOnHost(t *testing.T) {
 	s := one()
 	s.Moments, s.Master, s.Grad = 8, 4, 2
@@ -92,7 +96,7 @@ func TestPartOnHost(t *testing.T) {
 	for _, part := range []engine.Bytes{100, 25, 50} {
 		s.HostStep, s.HostPart = true, int64(part)
 		r := run(t, s)
-		card, host := n*12*(100-part)/100, n*14*part/100 // there gradients, too
+		card, host := n*12*(100-part)/100, n*14*part/100 // the host also has gradients
 		if got := partOf(r, Step, Moments) + partOf(r, Step, Masters); got < card || got > card+64 {
 			t.Errorf("%d per cent: %d bytes on the card, want %d", part, got, card)
 		}

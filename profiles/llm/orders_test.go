@@ -6,12 +6,12 @@ import (
 	"memtide/engine"
 )
 
-// Published observations about what changes a peak, and what does not: the model has to
-// say the same, even where bytes are not known.
+// The tests below are published observations on what changes a peak and what does not. The model has to agree
+// with them, even if the bytes are not known.
 
-// axolotl#3776: with everything checkpointed, a 8B model and 8,192 tokens, moving the
-// block inputs to the host leaves the peak where it was: it is in the backward's end,
-// where nearly all gradients are there and nearly all inputs are gone.
+// TestOffloadDoesNotLowerThePeak is axolotl#3776: with everything checkpointed, a 8B model and 8,192 tokens,
+// moving the block inputs to the host does not lower the peak. The peak is at the end of the backward, where
+// nearly all gradients exist and nearly all inputs are gone.
 func TestOffloadDoesNotLowerThePeak(t *testing.T) {
 	s := Setup{Model: Lookup("qwen3-8b"), Work: Work{Seq: 8192}, Precision: Precision{Weight: 2},
 		Checkpointing: Checkpointing{Checkpoint: "full"}, Stepping: Stepping{Optimizer: "none"},
@@ -29,9 +29,9 @@ func TestOffloadDoesNotLowerThePeak(t *testing.T) {
 	}
 }
 
-// Moonlight under Megatron: computing attention's core again frees nothing, for the
-// product behind it keeps its result all the same; its projections, the experts'
-// activation and whole experts free more and more.
+// TestRecomputedModulesComeInOrder is Moonlight under Megatron. Computing attention's core again frees nothing,
+// since the product behind it keeps the core's result anyway. Its projections, the experts' activation and whole
+// experts free more and more.
 func TestRecomputedModulesComeInOrder(t *testing.T) {
 	s := Setup{Model: Lookup("moonlight-16b"), Work: Work{Seq: 4096},
 		Precision: Precision{Weight: 2, Grad: 2, Master: 4, Moments: 8},
@@ -53,8 +53,8 @@ func TestRecomputedModulesComeInOrder(t *testing.T) {
 	}
 }
 
-// torchtitan#4153: keeping the output products of attention under full checkpointing
-// costs tokens times width for each layer.
+// TestKeptProductCostsItsSize is torchtitan#4153: keeping the output products of attention under full
+// checkpointing costs tokens times width for each layer.
 func TestKeptProductCostsItsSize(t *testing.T) {
 	s := Setup{Model: Lookup("deepseek-v3-671b"), Work: Work{Batch: 8, Seq: 4096},
 		Precision: Precision{Weight: 4, Grad: 4, Moments: 8, Reduce: 4}, Code: Code{Norm: "fused"},
@@ -69,9 +69,9 @@ func TestKeptProductCostsItsSize(t *testing.T) {
 	}
 }
 
-// DeepSpeed#8255: Qwen3 14B over eight H200 needs no offloading at 2,048 tokens and runs
-// out of memory without at 3,328. The step fits at the first and has no room to spare at
-// the second.
+// TestOffloadIsNeededFromALength is DeepSpeed#8255: Qwen3 14B over eight H200 needs no offloading at 2,048 tokens
+// and runs out of memory without it at 3,328. The step must fit at the first length and not surely fit at the
+// second.
 func TestOffloadIsNeededFromALength(t *testing.T) {
 	verdict := func(seq int64) Verdict {
 		s := Setup{Model: Lookup("qwen3-14b"), Work: Work{Batch: 4, Seq: seq},

@@ -6,8 +6,8 @@ import (
 	"memtide/profiles"
 )
 
-// Figure 1 of arXiv:2205.05198 by its equations, by hand: 22B is s 2048, b 4, h 6144, 64
-// heads, 48 layers over t = 8: sbh (10 + 3 + 5*64*2048/6144/8) = 26 1/3 sbh a layer.
+// TestFormula checks figure 1 of arXiv:2205.05198 by its equations, worked out by hand. 22B has s 2048, b 4, h
+// 6144, 64 heads and 48 layers over t = 8: sbh (10 + 3 + 5*64*2048/6144/8) = 26 1/3 sbh a layer.
 func TestFormula(t *testing.T) {
 	f := Formula{S: 2048, B: 4, H: 6144, Layers: 48, Heads: 64, Tensor: 8, Stages: 1, Interleave: 1, Mode: "none"}
 	if got := f.bytes(); got < 63619203071 || got > 63619203073 {
@@ -32,8 +32,8 @@ func TestFormula(t *testing.T) {
 	}
 }
 
-// Chunks of Liger's fused loss: as many tokens as make logits as large as the input,
-// rounded up to a power of two: 4,096 tokens of 4,096 numbers, 128,256 words: 4096/32.
+// TestFusedChunk checks the chunks of Liger's fused loss. They have as many tokens as make the logits as large as
+// the input, rounded up to a power of two. With 4,096 tokens of 4,096 numbers and 128,256 words that is 4096/32.
 func TestFusedChunk(t *testing.T) {
 	for _, c := range []struct{ tokens, h, words, want int64 }{{4096, 4096, 128256, 128}, {5000, 4096, 128256, 256},
 		{16384, 4096, 32000, 2048}, {3, 4096, 128256, 1}, {8, 8, 8, 8}} {

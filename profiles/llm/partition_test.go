@@ -6,12 +6,11 @@ import (
 	"memtide/engine"
 )
 
-// pytorch#197838: 15 peaks of a model that is compiled as one graph under memory budgets, of
-// three depths. The thread says layers and tokens, and that a product is (2048, 256); the
-// width of the feed-forward net is not said, and is here by LLaMA's rule, two thirds of
-// four times the width, rounded up to a multiple of 256 [llama/model.py] or of 16. The
-// peaks are not monotonic in the same places: the least is at 15 %, at 10 and 20 % more is
-// needed, at 5 and 30 % still more.
+// TestBudgetPeaks compares with pytorch#197838: 15 peaks of a model that is compiled as one graph under memory
+// budgets, at three depths. The thread gives layers and tokens, and that a product is (2048, 256). It does not
+// give the width of the feed-forward net, which is here by LLaMA's rule: two thirds of four times the width,
+// rounded up to a multiple of 256 [llama/model.py] or of 16. Measured and predicted peaks fail to be monotonic in
+// the same places: the least is at 15 %, 10 and 20 % need more, and 5 and 30 % still more.
 func TestBudgetPeaks(t *testing.T) {
 	published := map[int64][]float64{16: {288.1, 123.0, 80.5, 92.1, 115.9}, 24: {661.6, 292.3, 167.1, 197.5, 240.1},
 		32: {1145.4, 508.2, 274.8, 325.2, 411.1}}
@@ -35,7 +34,7 @@ func TestBudgetPeaks(t *testing.T) {
 	}
 }
 
-// onePass is the peak of the blocks' forward and backward, compiled as one graph.
+// onePass returns the peak of the forward and backward of the blocks, compiled as one graph.
 func onePass(t *testing.T, layers, wide, tokens, budget int64) engine.Bytes {
 	t.Helper()
 	m := &Model{Name: "thread", Layers: layers, Hidden: 256, Words: 1024,
@@ -57,8 +56,8 @@ func onePass(t *testing.T, layers, wide, tokens, budget int64) engine.Bytes {
 	return l.peak
 }
 
-// A model that is compiled as one graph keeps no more than each block by itself where
-// everything is kept, and has all of its gradients.
+// TestOneGraph checks that a model that is compiled as one graph has all its gradients. If everything is kept,
+// its forward holds hardly more than that of blocks that are compiled one by one.
 func TestOneGraph(t *testing.T) {
 	s := Setup{Model: Lookup("llama3.2-1b"), Work: Work{Seq: 1024}, Precision: Precision{Weight: 2},
 		Code: Code{Compiled: true}, Checkpointing: Checkpointing{Checkpoint: "budget", Budget: 100},

@@ -17,8 +17,8 @@ import (
 	"memtide/profiles/llm/ask"
 )
 
-// small is a question about a model whose fp32 states, 16 bytes of a parameter, are more
-// than a V100 has.
+// small returns a question about a model whose fp32 states, 16 bytes for each parameter, are larger than a V100's
+// memory.
 func small() Ask { return asked(engine.Args{"seq": "1024", "device": "v100-pcie-16gb"}) }
 
 func asked(args engine.Args) Ask {
@@ -44,7 +44,7 @@ func TestVerdicts(t *testing.T) {
 		t.Errorf("one card: %s with states of %d bytes in %d; want that they alone do not fit: 16 bytes of %d parameters", a.Verdict, a.States, a.Capacity, small().Setup.Model.Params())
 	}
 	for _, c := range []struct {
-		room float64 // of the reserved memory
+		room float64 // as a multiple of the reserved memory
 		want Verdict
 	}{{1.06, Fits}, {1.04, Uncertain}, {0.97, Uncertain}, {0.90, FitsNot}} {
 		q := small()
@@ -60,7 +60,7 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
-// Fixes fit, turn different knobs, have names of what they turn, and are the same every time.
+// TestFixes checks that fixes fit, change different knobs that they name, and are the same every time.
 func TestFixes(t *testing.T) {
 	knobs, err := profiles.Try(small().turn)
 	if err != nil || len(knobs) < 8 {
@@ -88,8 +88,8 @@ func TestFixes(t *testing.T) {
 	}
 }
 
-// The longest sequence and the largest batch fit and one step more does not; the fewest
-// cards fit and half as many do not.
+// TestMost checks that the longest sequence and the largest batch fit and that one step more does not. The fewest
+// cards fit, and half as many do not.
 func TestMost(t *testing.T) {
 	args := engine.Args{"seq": "1024", "device": "v100-pcie-16gb", "lora": "8"}
 	for _, c := range []struct {
@@ -123,7 +123,7 @@ func TestMost(t *testing.T) {
 	}
 }
 
-// Every search ends, whether everything fits or nothing does.
+// TestNoMost checks that a search ends if everything fits and if nothing does.
 func TestNoMost(t *testing.T) {
 	a := asked(engine.Args{"lora": "8", "device": "h200-sxm-141gb"})
 	if got := a.most("seq", seqStep, 4*seqStep); got != 4 {
@@ -135,31 +135,31 @@ func TestNoMost(t *testing.T) {
 	}
 }
 
-// Knobs change a copy of the question.
+// TestKnobsChangeACopy checks that knobs change a copy of the question.
 func TestKnobsChangeACopy(t *testing.T) {
 	for _, k := range knobs {
 		a := asked(engine.Args{"seq": "1024", "batch": "2", "gpus": "2", "shard": "zero1"})
-		if k.name == "frozen products in 4 bits" { // there have to be some
+		if k.name == "frozen products in 4 bits" { // needs frozen products
 			a = asked(engine.Args{"lora": "8"})
 		}
-		if k.name == "kernels for linear attention" { // there has to be some
+		if k.name == "kernels for linear attention" { // needs linear attention
 			m := *a.Setup.Model
 			m.Block.Delta = &Delta{KeyHeads: 1, ValueHeads: 1, Key: 1}
 			a.Setup.Model = &m
 		}
-		switch k.name { // those that the program has by itself
+		switch k.name { // the program has these by itself
 		case "logits deleted before the backward":
 			a = asked(engine.Args{"seq": "1024", "logits": "kept"})
 		case "fused optimizer":
 			a = asked(engine.Args{"seq": "1024", "kernel": "foreach"})
 		}
-		if k.name == "swap blocks" { // there has to be a diffusion transformer that does not fit
+		if k.name == "swap blocks" { // needs a diffusion transformer that does not fit
 			a = asked(engine.Args{"lora": "8", "seq": "1024", "device": "6gib-link25gbps-rate100tflops"})
 			m := *a.Setup.Model
 			m.Latents = &Latents{Side: 16}
 			a.Setup.Model = &m
 		} else if k.words != nil ||
-			k.name == "twice as many micro batches" { // there has to be a pipeline that does not fit
+			k.name == "twice as many micro batches" { // needs a pipeline that does not fit
 			a = shortPipeline(t)
 		}
 		before := maps.Clone(a.Args)
@@ -181,9 +181,9 @@ func TestKnobsChangeACopy(t *testing.T) {
 	}
 }
 
-// If the step does not fit, changes that make it fit come first, ordered by cards and then by time, and then
-// changes that free memory. If it fits, changes that are faster and still fit come in order of their gain. There
-// are no other changes.
+// TestUseful checks the changes that are suggested. If the step does not fit, those that make it fit come first,
+// ordered by cards and then by time, and then those that free memory. If it fits, those that are faster and still
+// fit come in order of their gain. Other changes are left out.
 func TestUseful(t *testing.T) {
 	change := func(name string, high engine.Bytes, time time.Duration, gpus int64, v Verdict) Change {
 		return Change{Names: []string{name}, GPUs: gpus, Estimate: &Estimate{High: high, Time: time, Verdict: v},
@@ -208,7 +208,8 @@ func TestUseful(t *testing.T) {
 	}
 }
 
-// A model with learned positions has no sequences beyond them, however much memory there is.
+// TestLongestHasPositions checks that the longest sequence of a model with learned positions is their number,
+// however much memory there is.
 func TestLongestHasPositions(t *testing.T) {
 	a, err := New(Lookup("gpt2"), engine.Args{"seq": "1024"})
 	if err != nil {
@@ -219,7 +220,7 @@ func TestLongestHasPositions(t *testing.T) {
 	}
 }
 
-// A plan is reported stage by stage, and is complete in the end.
+// TestPlan checks that a plan is reported after each stage and is complete in the end.
 func TestPlan(t *testing.T) {
 	var told []int
 	p, err := small().Plan(nil, func(p *Answer) { told = append(told, p.Done) })
@@ -230,7 +231,7 @@ func TestPlan(t *testing.T) {
 	}
 }
 
-// Package ask and this package know the same models and devices.
+// TestAsked checks that package ask and this package know the same models and devices.
 func TestAsked(t *testing.T) {
 	var ids []string
 	for _, m := range ask.Models {
@@ -275,8 +276,8 @@ func TestAsked(t *testing.T) {
 	}
 }
 
-// Fixes are reported before the allocator is replayed for changes that do not fit, and no change is replayed
-// twice, as counts of plays show.
+// TestPlaysOfAPlan checks by counts of plays that fixes are reported before the allocator is replayed for changes
+// that do not fit, and that no change is replayed twice.
 func TestPlaysOfAPlan(t *testing.T) {
 	a, err := New(Lookup("llama3-8b"), nil)
 	if err != nil {
@@ -314,14 +315,15 @@ func TestPlaysOfAPlan(t *testing.T) {
 	}
 }
 
-// Every change that fits with the allocator's part fits without it, so that a probe leaves out nothing.
+// TestProbesLeaveNothingOut checks that every change that fits when the allocator is replayed also fits in the
+// probe without it, so that a probe misses no change.
 func TestProbesLeaveNothingOut(t *testing.T) {
 	for _, args := range []engine.Args{{}, {"gpus": "8"}, {"gpus": "8", "ckpt": "full", "seq": "32768"},
 		{"gpus": "4", "pp": "4", "accumulate": "4"}} {
 		a := asked(args)
 		for _, c := range a.turn() {
 			whole := answer(t, c.turned)
-			// of a pipeline another rank is the fullest
+			// in a pipeline another rank may be the fullest
 			other := whole.Ranks != nil && whole.Ranks.Full != c.Estimate.Ranks.Full
 			if c.Estimate.High > whole.High || !other && c.Estimate.Allocated != whole.Allocated ||
 				whole.Verdict == Fits && c.Estimate.Verdict != Fits {
@@ -332,7 +334,7 @@ func TestProbesLeaveNothingOut(t *testing.T) {
 	}
 }
 
-// A plan whose poll has ended stops before the next play, at any stage.
+// TestPlanStopsAtOnce checks that a plan whose context is cancelled stops before the next play, at any stage.
 func TestPlanStopsAtOnce(t *testing.T) {
 	for stage := range PlanStages - 1 {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -355,7 +357,7 @@ func TestPlanStopsAtOnce(t *testing.T) {
 	}
 }
 
-// An answer ends when its poll ends.
+// TestPollEndsAnswer checks that an answer, a plan and a replay end when their poll does.
 func TestPollEndsAnswer(t *testing.T) {
 	poll := func() *engine.Poll { return engine.NewPoll(engine.LimitCalls(t.Context(), 5), nil) }
 	if a, err := small().Until(poll()).Estimate(); !errors.Is(err, context.DeadlineExceeded) {

@@ -8,9 +8,8 @@ import (
 	"memtide/profiles/llm/ask"
 )
 
-// Every policy of a framework is a question of its own with nothing else changed, needs no
-// more than keeping everything where it moves or computes something again, and takes no
-// less time.
+// TestPolicies checks that every policy of a framework is a question that changes nothing else. A policy that
+// moves or recomputes values needs no more memory than keeping everything, and no less time.
 func TestPolicies(t *testing.T) {
 	a := asked(engine.Args{"gpus": "2", "seq": "2048", "ckpt": "full", "offload": "yes", "loss": "chunked"})
 	list := a.policed()
@@ -23,7 +22,7 @@ func TestPolicies(t *testing.T) {
 			ask.Value(p.Args, "seq") != "2048" {
 			t.Errorf("%q, %q: %v; want the words of a framework and the rest of the question", p.Names, p.Words, p.Args)
 		}
-		if strings.Contains(p.Words, "torch.compile") { // other kernels
+		if strings.Contains(p.Words, "torch.compile") { // these have other kernels
 			continue
 		}
 		if p.Estimate.Allocated > all.Allocated || p.Estimate.Time < all.Time {
@@ -64,7 +63,7 @@ func TestPoliciesOfModels(t *testing.T) {
 	}
 }
 
-// As few blocks as fit fit, and one fewer does not.
+// TestFewestBlocks checks that the fewest blocks to checkpoint do fit, and that one fewer does not.
 func TestFewestBlocks(t *testing.T) {
 	a := asked(engine.Args{"lora": "8", "seq": "8192", "device": "v100-pcie-16gb", "loss": "chunked"})
 	n := a.fewestBlocks("full")

@@ -6,7 +6,7 @@ import (
 	"memtide/engine"
 )
 
-// forwardOf is what a step holds at the end of its forward.
+// forwardOf returns the bytes that a step holds at the end of its forward.
 func forwardOf(t *testing.T, set func(*Setup)) engine.Bytes {
 	t.Helper()
 	s := Setup{Model: Lookup("llama3.2-1b"), Work: Work{Seq: 1024}, Stepping: Stepping{Optimizer: "none"},
@@ -15,9 +15,9 @@ func forwardOf(t *testing.T, set func(*Setup)) engine.Bytes {
 	return run(t, s).Phases[Forward]
 }
 
-// Policies about which blocks are checkpointed, and how many are one, hold what the whole
-// policy does of those blocks, by hand: a block of 1,024 tokens of 2,048 numbers has an
-// input of 4 MiB.
+// TestWhichBlocks checks policies that checkpoint some of the blocks, or several blocks as one. They hold what
+// the whole policy holds of those blocks, worked out by hand: the input of a block of 1,024 tokens of 2,048
+// numbers takes 4 MiB.
 func TestWhichBlocks(t *testing.T) {
 	const blocks, input = 16, 4 * engine.MiB
 	none := forwardOf(t, func(*Setup) {})
@@ -40,7 +40,8 @@ func TestWhichBlocks(t *testing.T) {
 	}
 }
 
-// Blocks that are one checkpoint hold what all of them keep while their backward runs.
+// TestBlocksInOneCheckpoint checks that blocks that are one checkpoint together hold what all of them keep while
+// their backward runs.
 func TestBlocksInOneCheckpoint(t *testing.T) {
 	s := Setup{Model: Lookup("llama3.2-1b"), Work: Work{Seq: 4096}, Precision: Precision{Weight: 2},
 		Stepping: Stepping{Optimizer: "none"}, HeadLoss: HeadLoss{Loss: "inplace"}}
@@ -57,8 +58,8 @@ func TestBlocksInOneCheckpoint(t *testing.T) {
 	}
 }
 
-// What waits in host memory is not on the card while the blocks run, but for a block's few
-// newest tensors.
+// TestStash checks that values that wait in host memory are not on the card while the blocks run, except for the
+// newest few tensors of a block.
 func TestStash(t *testing.T) {
 	none := forwardOf(t, func(*Setup) {})
 	full := forwardOf(t, func(s *Setup) { s.Checkpoint, s.OffloadX = "full", true })
@@ -77,8 +78,8 @@ func TestStash(t *testing.T) {
 	}
 }
 
-// pytorch#197838: less budget is not less memory by itself, for what is kept is chosen by
-// sizes and operations, not by when it lives. All of it lies between the two ends.
+// TestBudget follows pytorch#197838: a smaller budget does not always mean less memory, since what is kept is
+// chosen by sizes and operations, not by lifetimes. A block never keeps more than its budget.
 func TestBudget(t *testing.T) {
 	keeps := func(budget int64) engine.Bytes {
 		s := titan()
@@ -93,7 +94,8 @@ func TestBudget(t *testing.T) {
 	}
 }
 
-// Times of what is computed again: nothing, some, all; one more forward of the blocks.
+// TestTimesOfPolicies checks the times of recomputation: policies that recompute something lie between keeping
+// everything and full checkpointing, which runs one more forward of the blocks.
 func TestTimesOfPolicies(t *testing.T) {
 	seconds := func(set func(*Setup)) float64 {
 		s := titan()

@@ -9,8 +9,8 @@ import (
 	"memtide/profiles/preset"
 )
 
-// The preset of a model, at each of the layouts, is the step that plan plays: the chain and
-// the operations are equal in every size and time, see TestOneStep.
+// TestPresetIsThePlan checks that the preset of a model, in each of the layouts, is the step that plan plays. The
+// chain or the operations are equal in every size and time. See TestOneStep.
 func TestPresetIsThePlan(t *testing.T) {
 	for i, m := range ask.Models {
 		args := layouts[i%len(layouts)]
@@ -43,7 +43,7 @@ func TestPresetIsThePlan(t *testing.T) {
 	}
 }
 
-// longestOf is the longest sequence of a model, by what it has learned.
+// longestOf returns the longest sequence of a model, given by its learned positions.
 func longestOf(id string) int64 {
 	if n := Lookup(id).Positions; n > 0 {
 		return n

@@ -9,8 +9,8 @@ import (
 	"memtide/engine"
 )
 
-// Every published run can be asked for and has its source, and the model meets it as well as
-// it says: 6 % at worst, and half of them within 3 %.
+// TestPublished checks that every published run has a source and can be asked for. The model's errors are at most
+// 6 %, and half of them within 3 %.
 func TestPublished(t *testing.T) {
 	var off []float64
 	for i := range published {
@@ -43,8 +43,8 @@ func TestPublished(t *testing.T) {
 	}
 }
 
-// Differences are named: the model, and options. Cards and the assumed memory of CUDA do not count, since
-// reserved memory does not depend on them.
+// TestNearest checks that differences from the nearest published run are named: the model and options. The card
+// and the memory assumed for CUDA do not count, since reserved memory does not depend on them.
 func TestNearest(t *testing.T) {
 	a, err := New(Lookup("llama3-8b"), engine.Args{"program": "torchtitan", "gpus": "8", "ckpt": "sac_op",
 		"norm": "eager", "seq": "4096", "device": "h200-sxm-141gb", "context": "0"})

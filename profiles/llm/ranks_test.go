@@ -11,7 +11,7 @@ import (
 	"memtide/profiles/llm/ask"
 )
 
-// piped is a model on eight ranks with 24 micro batches.
+// piped returns the setup of a model on eight ranks with 24 micro batches.
 func piped(schedule string) Setup {
 	return Setup{Model: Lookup("llama3-8b"), Work: Work{Seq: 4096, Accumulate: 24},
 		Precision: Precision{Weight: 2, Grad: 4, Moments: 8},
@@ -29,7 +29,8 @@ func playRanks(t *testing.T, s Setup) *Ranks {
 	return r
 }
 
-// zero-bubble#21 measured, on eight cards: ZB-2P most, then interleaved, ZB-V, 1F1B least.
+// TestSchedulesComeInOrder checks the order that zero-bubble#21 measured on eight cards: ZB-2P needs most, then
+// interleaved, then ZB-V, and 1F1B least.
 func TestSchedulesComeInOrder(t *testing.T) {
 	var was *Ranks
 	for _, name := range []string{"zb-h2", "interleaved", "zb-v", "1f1b"} {
@@ -42,8 +43,8 @@ func TestSchedulesComeInOrder(t *testing.T) {
 	}
 }
 
-// The answer is that of the rank that reserves most, which is not always the one that has
-// the most allocated: logits come and go on the last one.
+// TestFullestReserves checks that the answer is that of the rank that reserves most. That is not always the rank
+// with the most allocated memory: logits come and go on the last one.
 func TestFullestReserves(t *testing.T) {
 	a, err := New(Lookup("llama3-70b"), engine.Args{"gpus": "64", "pp": "8", "accumulate": "16", "ckpt": "full",
 		"program": "torchtitan"})
@@ -58,8 +59,8 @@ func TestFullestReserves(t *testing.T) {
 	}
 }
 
-// Asked for the fullest rank alone, a question plays few ranks and finds what it finds when it
-// plays all; no rank counts as one that allocates less than it does.
+// TestFullestAlone checks questions about the fullest rank alone. They play few ranks and give the result of
+// playing all. No rank is represented by one that allocates less than it does.
 func TestFullestAlone(t *testing.T) {
 	for _, name := range pipeline.Names() {
 		for _, args := range []engine.Args{{"ckpt": "full"}, {"gpus": "8", "pp": "8", "accumulate": "16"}} {
@@ -68,7 +69,7 @@ func TestFullestAlone(t *testing.T) {
 			a := pipedAsk(t, args)
 			all, err := a.Estimate()
 			if err != nil {
-				continue // TestOrders has the refusals
+				continue // TestOrdersHaveEverySchedule checks refusals
 			}
 			a.fullest, a.Setup.tally = true, &tally{}
 			few := answer(t, a)
@@ -90,8 +91,8 @@ func TestFullestAlone(t *testing.T) {
 	}
 }
 
-// Every schedule has every layer where it says, the embedding with the first and the head
-// with the last; the two directions of DualPipe have all of it twice.
+// TestRanksHaveAllLayers checks that every schedule has every layer once, the embedding with the first and the
+// head with the last. DualPipe has all of them twice, once for each direction.
 func TestRanksHaveAllLayers(t *testing.T) {
 	for _, name := range pipeline.Names() {
 		r := playRanks(t, piped(name))
@@ -124,8 +125,8 @@ func TestRanksHaveAllLayers(t *testing.T) {
 	}
 }
 
-// Run takes the fullest rank, the ends of 1F1B are what the same setup takes with its
-// passes counted by hand.
+// TestRanksAndEndsAgree checks that Run takes the fullest rank. The ends of 1F1B take what the same setup takes
+// with its passes counted by hand.
 func TestRanksAndEndsAgree(t *testing.T) {
 	s := piped("1f1b")
 	r := playRanks(t, s)
@@ -146,7 +147,8 @@ func TestRanksAndEndsAgree(t *testing.T) {
 	}
 }
 
-// Layers can be laid out by hand: fewer on the ranks of embedding and head.
+// TestUnevenStages checks that layers can be distributed by hand, with fewer on the ranks of the embedding and
+// the head.
 func TestUnevenStages(t *testing.T) {
 	s := piped("1f1b")
 	s.Split = []int64{3, 4, 4, 5, 5, 5, 4, 2}
@@ -162,7 +164,7 @@ func TestUnevenStages(t *testing.T) {
 	}
 }
 
-// Impossible pipelines are refused by name.
+// TestRanksRefuse checks that the errors about impossible pipelines name what is impossible.
 func TestRanksRefuse(t *testing.T) {
 	for _, c := range []struct {
 		change func(*Setup)
@@ -193,7 +195,8 @@ func TestSchedulesAreAsked(t *testing.T) {
 	}
 }
 
-// torchtitan keeps gathered weights through the step where there is a pipeline.
+// TestTorchtitanKeepsGathered checks that torchtitan keeps gathered weights through the step if there is a
+// pipeline.
 func TestTorchtitanKeepsGathered(t *testing.T) {
 	for pp, want := range map[string]bool{"1": false, "4": true} {
 		a, err := New(Lookup("llama3-8b"), engine.Args{"gpus": "16", "pp": pp, "program": "torchtitan"})
@@ -203,10 +206,10 @@ func TestTorchtitanKeepsGathered(t *testing.T) {
 	}
 }
 
-// zero-bubble#21 measured 48 GB by 1F1B, 57 interleaved, 79 by ZB-2P and 53 by ZB-V for a model of 6.2
-// billion parameters on eight ranks, and told neither its shape nor its micro batches. With the
-// shape of the authors' model of that size and 1,024 tokens, six sequences meet all four within a tenth: what
-// is fitted is that one number. ZB-2P is fullest on the last rank, which keeps gradients of logits.
+// TestZeroBubbleMeasured compares with zero-bubble#21, which measured 48 GB by 1F1B, 57 interleaved, 79 by ZB-2P
+// and 53 by ZB-V for a model of 6.2 billion parameters on eight ranks. It gives neither the shape nor the micro
+// batches. With the shape of the authors' model of that size, 1,024 tokens and six sequences, all four are within
+// 10 %. Only the number of sequences is fitted. ZB-2P is fullest on the last rank, which keeps gradients of logits.
 func TestZeroBubbleMeasured(t *testing.T) {
 	m := *Lookup("gpt2-xl")
 	m.Layers, m.Hidden, m.Heads, m.Keys, m.Head, m.Wide = 32, 4096, 32, 32, 128, 4*4096
@@ -228,16 +231,15 @@ func TestZeroBubbleMeasured(t *testing.T) {
 	}
 }
 
-// pith-train measured 62.3 GiB on the first and 58.0 GiB on the second of four ranks that train Qwen3 30B A3B by
-// DualPipeV, 4,096 tokens at once, 128 micro batches, experts on eight cards each [mlc-ai/pith-train#18]. It counts
-// 5.84 GiB
-// beside the allocator, and found 18 % more rows than equal shares in the worst layer. Equal shares give 1.3 % less
-// on the
-// first rank and 6.3 % less on the second; 12.5 % more, a ninth expert for each token, is within 5 % on both.
+// TestPithTrainMeasured compares with mlc-ai/pith-train#18, which measured 62.3 GiB on the first and 58.0 GiB on
+// the second of four ranks. They train Qwen3 30B A3B by DualPipeV with 4,096 tokens at once, 128 micro batches,
+// and experts on eight cards each. It counts 5.84 GiB besides the allocator, and found 18 % more rows than equal
+// shares in the worst layer. Equal shares give 1.3 % less on the first rank and 6.3 % less on the second. With
+// 12.5 % more, a ninth expert for each token, both are within 5 %.
 func TestPithTrainMeasured(t *testing.T) {
 	for _, c := range []struct {
 		experts     int64
-		first, next float64 // how far the figures are off, at most
+		first, next float64 // largest relative errors
 	}{{8, 0.02, 0.07}, {9, 0.05, 0.02}} {
 		m := *Lookup("qwen3-30b-a3b")
 		moe := *m.MoE

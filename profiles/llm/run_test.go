@@ -23,8 +23,8 @@ func within(t *testing.T, what string, got engine.Bytes, want, percent float64) 
 	}
 }
 
-// Section 16 of the model's text: torchtitan's step, phase by phase, by another program
-// written from the same text.
+// TestWorkedExample compares torchtitan's step, phase by phase, with section 16 of the text about the model. The
+// figures are those of another program that was written from the same text.
 func TestWorkedExample(t *testing.T) {
 	s := titan()
 	s.Checkpoint = "sac_op"
@@ -41,7 +41,7 @@ func TestWorkedExample(t *testing.T) {
 	within(t, "reserved, weights gathered through the step", run(t, s).Reserved, 63.72, 1.2)
 }
 
-// States alone, by the formulas of section 3: bytes of a parameter before the first
+// TestStates checks the states alone by the formulas of section 3: bytes for each parameter before the first
 // step, and with moments.
 func TestStates(t *testing.T) {
 	m := Lookup("llama3.2-1b")
@@ -75,7 +75,7 @@ func TestStates(t *testing.T) {
 	}
 }
 
-// The loss by section 4: bytes of a logit at its peak, on a network of one small block.
+// TestLossPeaks checks the loss by section 4: bytes for each logit at its peak, on a network of one small block.
 func TestLossPeaks(t *testing.T) {
 	m := &Model{Name: "head", Layers: 1, Hidden: 16, Words: 1 << 16, Tied: true,
 		Block: Block{Heads: 1, Keys: 1, Head: 16, Wide: 16, Gated: true}}
@@ -113,8 +113,8 @@ func TestLossPeaks(t *testing.T) {
 	}
 }
 
-// Under FSDP the gathers and the reduced gradients have pools of their own: the root's
-// output beside its share, and every gradient once.
+// TestPoolsOfFSDP checks that the gathers and the reduced gradients of FSDP have pools of their own. These hold
+// the root's output with its share, and every gradient once.
 func TestPoolsOfFSDP(t *testing.T) {
 	s := normal(t, titan())
 	p := newProgram(&s, s.end(true, true))
@@ -134,9 +134,9 @@ func TestPoolsOfFSDP(t *testing.T) {
 	}
 }
 
-// An embedding that is a unit of its own is not there while the head is, so that the loss has its
-// weights less, and the pools of the collectives no more than one of the two at a time. A tied one
-// is the head, and changes nothing.
+// TestEndsApart checks an embedding that is a unit of its own. It is not gathered while the loss runs, so the
+// loss has fewer bytes by its weights, and the pools of the collectives hold only one of the two ends at a time.
+// A tied embedding is the head, and nothing changes.
 func TestEndsApart(t *testing.T) {
 	s := normal(t, titan())
 	whole := newProgram(&s, s.end(true, true))
@@ -174,7 +174,8 @@ func TestInFlight(t *testing.T) {
 	}
 }
 
-// A run that works reserves no more than its card has; one that cannot is told as it is.
+// TestBound checks that a run that works reserves no more than its card has. The prediction of one that does not
+// fit stays as it is.
 func TestBound(t *testing.T) {
 	r := Result{Pools: 90, Reserved: 120, Expandable: 95}
 	if r.bound(100); r.Reserved != 100 || r.Expandable != 95 {

@@ -9,7 +9,7 @@ import (
 	"memtide/engine/pipeline"
 )
 
-// pipedAsk is a question about a pipeline of four ranks.
+// pipedAsk returns a question about a pipeline of four ranks.
 func pipedAsk(t *testing.T, args engine.Args) Ask {
 	t.Helper()
 	all := engine.Args{"gpus": "4", "pp": "4", "accumulate": "8", "seq": "2048", "program": "megatron"}
@@ -23,8 +23,8 @@ func pipedAsk(t *testing.T, args engine.Args) Ask {
 	return a
 }
 
-// ScheduleAuto takes the fastest order by a rule that fits, as each answers by itself, or the order that reserves
-// least if none fits.
+// TestAutoTakesTheFastestThatFits checks that ScheduleAuto takes the fastest fitting order of those that follow a
+// rule, or the one that reserves least if none fits. The answer is the one for that order by name.
 func TestAutoTakesTheFastestThatFits(t *testing.T) {
 	for _, device := range []string{"h100", "rtx-4090", "v100-sxm2-16gb-nvlink2"} {
 		auto := answer(t, pipedAsk(t, engine.Args{"device": device}))
@@ -49,8 +49,8 @@ func TestAutoTakesTheFastestThatFits(t *testing.T) {
 	}
 }
 
-// The table has every schedule once, first those that fit, ordered by time, with the figures that each schedule
-// has by itself, or the reason of its refusal.
+// TestOrdersHaveEverySchedule checks that the table has every schedule once, those that fit first, ordered by
+// time. Each has the figures or the refusal that it has when it is asked for alone.
 func TestOrdersHaveEverySchedule(t *testing.T) {
 	list := pipedAsk(t, engine.Args{"accumulate": "6", "device": "rtx-4090"}).orders()
 	if len(list) != len(pipeline.Names()) {
@@ -78,7 +78,8 @@ func TestOrdersHaveEverySchedule(t *testing.T) {
 	}
 }
 
-// A setup alone has no fastest order: the message names what to choose from.
+// TestAutoNeedsACard checks that a setup without a card, for which there is no fastest order, is refused. The
+// message names the schedules to choose from.
 func TestAutoNeedsACard(t *testing.T) {
 	s := piped(ScheduleAuto)
 	if _, err := Run(s); err == nil || !strings.Contains(err.Error(), `name one of ["gpipe" "1f1b"`) {
@@ -101,7 +102,7 @@ func TestRankHoldsPartsOfMicroBatches(t *testing.T) {
 	}
 }
 
-// One player of several orders says of each what a player of its own says.
+// TestOrdersDoNotMix checks that one player of several orders gives the same results as a player for each.
 func TestOrdersDoNotMix(t *testing.T) {
 	s := piped("1f1b")
 	n := s.normal()
@@ -115,7 +116,7 @@ func TestOrdersDoNotMix(t *testing.T) {
 	}
 }
 
-// The last stage can have fewer layers than the others, which share those.
+// TestLighterLastStage checks that the last stage can have fewer layers than the others, which take them over.
 func TestLighterLastStage(t *testing.T) {
 	for _, c := range []struct {
 		lighter int64
@@ -138,8 +139,8 @@ func TestLighterLastStage(t *testing.T) {
 	}
 }
 
-// Checkpointing on the first ranks alone lowers their memory and lengthens their passes as
-// checkpointing everywhere does, and leaves the others as they are.
+// TestFirstRanksCheckpoint checks that checkpointing on the first ranks alone lowers their memory and lengthens
+// their passes as checkpointing everywhere does, and does not change the other ranks.
 func TestFirstRanksCheckpoint(t *testing.T) {
 	none, full, some := piped("1f1b"), piped("1f1b"), piped("1f1b")
 	full.Checkpoint, some.Checkpoint, some.OnRanks = CheckpointFull, CheckpointFull, 3
@@ -161,7 +162,7 @@ func TestFirstRanksCheckpoint(t *testing.T) {
 	}
 }
 
-// shortPipeline is a question about a pipeline whose first three ranks lack room.
+// shortPipeline returns a question about a pipeline whose first three ranks lack room.
 func shortPipeline(t *testing.T) Ask {
 	t.Helper()
 	a, err := New(Lookup("llama3-70b"), engine.Args{"seq": "10240", "gpus": "32", "pp": "8", "tp": "4",
@@ -172,8 +173,8 @@ func shortPipeline(t *testing.T) Ask {
 	return a
 }
 
-// What would help includes another order, twice the micro batches, a lighter last stage and checkpointing on the
-// ranks that lack room. Each is played as its options say.
+// TestPipelineLevers checks that the changes for a pipeline include another order, twice the micro batches, a
+// lighter last stage, and checkpointing on the ranks that lack room. Each has the result that its options give.
 func TestPipelineLevers(t *testing.T) {
 	a := shortPipeline(t)
 	list := a.turn()

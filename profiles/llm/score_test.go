@@ -26,8 +26,8 @@ func scoreFile(t *testing.T, name string) *ScoreReport {
 	return r
 }
 
-// The sample has a row of every kind and one of every fault; which line of the summary
-// each counts for, and why it is refused.
+// TestScoreSample checks the sample, which has a row of every kind and one of every fault: the line of the
+// summary that a row counts for, or why it is refused.
 func TestScoreSample(t *testing.T) {
 	want := map[string]string{
 		"eager": "reserved_eager", "compiled": "reserved_compiled", "active": "allocated", "guess": "guessed",
@@ -63,7 +63,7 @@ func TestReadRowsRefuses(t *testing.T) {
 	}
 }
 
-// Quantiles by hand: of 1, 2, 3, 4 the median is 2.5, nine tenths reach the fourth.
+// TestSummary checks quantiles by hand: the median of 1, 2, 3, 4 is 2.5, and the 90th percentile is the fourth.
 func TestSummary(t *testing.T) {
 	var rows []Scored
 	for i, e := range []float64{-1, 4, 2, -3} {
@@ -76,8 +76,8 @@ func TestSummary(t *testing.T) {
 	}
 }
 
-// Published figures, where they are at hand: how far the model may be off. They are facts
-// about others' runs, and nothing in the model is fitted to them.
+// TestPublishedFigures checks how far the model is from published figures, if these are available. They are facts
+// about other people's runs, and nothing in the model is fitted to them.
 func TestPublishedFigures(t *testing.T) {
 	name := filepath.Join("..", "..", "..", "shared", "data", "peaks", "peaks_public.json")
 	if _, err := os.Stat(name); err != nil {
@@ -104,8 +104,8 @@ func TestPublishedFigures(t *testing.T) {
 	}
 }
 
-// A row that says what cannot be, or too little, is refused by the name of that; none stops
-// the others.
+// TestScoreRefusesByName checks that a row with impossible or missing values is refused with the name of the
+// value, and that it does not stop the other rows.
 func TestScoreRefusesByName(t *testing.T) {
 	const plain = `"model": "llama3-8b", "seq": 1024, "param_bytes": 2, "norm": "fused"`
 	for _, c := range []struct{ kind, config, want string }{
@@ -151,8 +151,8 @@ func TestScoreRefusesByName(t *testing.T) {
 	}
 }
 
-// A row can say a pipeline's order and one of its ranks, an optimizer on the host, and its model by a
-// config.json: each is what the same step takes.
+// TestRowsSayMore checks that a row can give the order of a pipeline and one of its ranks, an optimizer on the
+// host, and its model by a config.json. The prediction is that of the same step.
 func TestRowsSayMore(t *testing.T) {
 	read := func(config json.RawMessage) (*Model, error) {
 		if string(config) != `"config.json"` {
@@ -191,7 +191,7 @@ func TestRowsSayMore(t *testing.T) {
 	}
 }
 
-// nvidia-smi shows what PyTorch reserves and, beside it, CUDA's context, as a plan assumes it.
+// TestDriversMetric checks that nvidia-smi shows what PyTorch reserves and CUDA's context, as a plan assumes it.
 func TestDriversMetric(t *testing.T) {
 	predicted := func(metric string) float64 {
 		row := Row{ID: "it", Kind: "step", Measured: Measured{Metric: metric, Peak: 1},

@@ -7,7 +7,7 @@ import (
 	"memtide/engine"
 )
 
-// one is a network of one block with products of 64 x 64 and 64 x 128 numbers, no more.
+// one returns the setup of a network of one block with products of 64 x 64 and 64 x 128 numbers.
 func one() Setup {
 	m := &Model{Name: "one", Layers: 1, Hidden: 64, Words: 256, Tied: true,
 		Block: Block{Heads: 1, Keys: 1, Head: 64, Wide: 128, Gated: true}}
@@ -15,11 +15,11 @@ func one() Setup {
 		HeadLoss: HeadLoss{Loss: "inplace"}}
 }
 
-const oneMatrices = 4*64*64 + 3*64*128 // numbers of its products
+const oneMatrices = 4*64*64 + 3*64*128 // numbers in its products
 
-// Weights in 4 bits, by hand: half a byte of a number, 4 bytes for each 64 of them, or 1
-// and 4 for each 256 of these; norms and the embedding stay as they are. Over several
-// ranks each has its share, and they are gathered so.
+// TestWeightsInFourBits checks weights in 4 bits by hand: half a byte for each number and 4 bytes for each 64 of
+// them, or 1 byte for each 64 and 4 for each 256 of these. Norms and the embedding are not quantized. Each of
+// several ranks has its share, and gathers weights in 4 bits.
 func TestWeightsInFourBits(t *testing.T) {
 	rest := engine.Bytes(2 * (256*64 + 3*64))
 	for _, c := range []struct {
@@ -55,7 +55,8 @@ func TestWeightsInFourBits(t *testing.T) {
 	}
 }
 
-// A weight in 4 bits is widened while its product runs, and nothing of the product is kept.
+// TestFourBitsAreWidened checks that a weight in 4 bits is widened while its product runs, and that the product
+// keeps nothing.
 func TestFourBitsAreWidened(t *testing.T) {
 	s := one()
 	s.LoRA, s.Base = &LoRA{Rank: 1, On: []string{"q"}}, "nf4"
@@ -71,8 +72,8 @@ func TestFourBitsAreWidened(t *testing.T) {
 	}
 }
 
-// Products in 8 bits keep their wide input; what is narrowed is scratch, and a weight that
-// is gathered in 8 bits is gathered in half the bytes.
+// TestProductsInEightBits checks that products in 8 bits keep their wide input and that narrowed values are
+// scratch. A weight that is gathered in 8 bits takes half the bytes.
 func TestProductsInEightBits(t *testing.T) {
 	wide := one()
 	wide.Shard = 2
@@ -103,7 +104,7 @@ func TestProductsInEightBits(t *testing.T) {
 	}
 }
 
-// Muon has one moment of a matrix and two of the rest, and works on one matrix at a time.
+// TestMuon checks that Muon has one moment for matrices and two for the rest, and works on one matrix at a time.
 func TestMuon(t *testing.T) {
 	s := one()
 	s.Optimizer, s.Moments, s.Grad = "muon", 8, 2
@@ -112,8 +113,8 @@ func TestMuon(t *testing.T) {
 	if got, want := partOf(r, Step, Moments), oneMatrices*4+8*rest; got != want {
 		t.Errorf("%d bytes of moments, want %d", got, want)
 	}
-	// The last matrix, 64 x 128, beside AdamW's temporaries of 4 bytes: update, iteration
-	// twice, and two of 64 x 64.
+	// The last matrix, 64 x 128, with AdamW's temporaries of 4 bytes: the update, the iteration twice, and two of
+	// 64 x 64.
 	n := engine.Bytes(64 * 128)
 	if got, least := partOf(r, Step, StepTemps), 2*n+2*2*n+2*2*64*64; got < least || got > least+4*rest {
 		t.Errorf("%d bytes of temporaries, want %d and at most %d more", got, least, 4*rest)
@@ -129,8 +130,8 @@ func partOf(r *Result, phase Phase, class Class) engine.Bytes {
 	return 0
 }
 
-// Before June 2024 what FSDP reduces lay in the pool of the reductions: there it can not
-// take the place of what the backward has given back.
+// TestReducedAside checks FSDP before June 2024. What it reduces was then in the pool of the reductions, where it
+// cannot reuse memory that the backward has freed.
 func TestReducedAside(t *testing.T) {
 	s := titan()
 	now := run(t, s)
@@ -146,7 +147,7 @@ func TestReducedAside(t *testing.T) {
 	}
 }
 
-// Adapters have the moments of the optimizer that was chosen: of 4 bytes each, of 2, or of 1.
+// TestMomentsOfAdapters checks that adapters have the moments of the chosen optimizer, of 4, 2 or 1 bytes each.
 func TestMomentsOfAdapters(t *testing.T) {
 	for optimizer, want := range map[string][2]int64{"adamw": {8, 4}, "adamw-8bit": {2, 2}, "sgd": {0, 0},
 		"sgd-momentum": {4, 2}} {

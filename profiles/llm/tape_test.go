@@ -7,7 +7,7 @@ import (
 	"memtide/profiles"
 )
 
-// titan is torchtitan's Llama 3 8B of February 2025: one block of 8,192 tokens.
+// titan returns torchtitan's Llama 3 8B of February 2025 with one sequence of 8,192 tokens.
 func titan() Setup {
 	return Setup{Model: Lookup("llama3-8b"), Work: Work{Batch: 1, Seq: 8192},
 		Precision: Precision{Weight: 4, Grad: 4, Moments: 8, Reduce: 4},
@@ -24,7 +24,7 @@ func normal(t *testing.T, s Setup) Setup {
 	return s
 }
 
-// keepsOf is what a block holds between forward and backward, its input not included.
+// keepsOf returns the bytes that a block holds between forward and backward, without its input.
 func keepsOf(s Setup) engine.Bytes {
 	b := newPlayed(newBlock(&s, 0, true, nil), &s, s.Checkpoint, false)
 	l := &ledger{}
@@ -35,10 +35,10 @@ func keepsOf(s Setup) engine.Bytes {
 	return l.live
 }
 
-// By hand, in MiB, of T = 8192, h = 4096 (64), k = 1024 (16), f = 14336 (224): an RMS norm
-// in steps keeps 128 + 64 and a statistic of 1/32, its result 64; rotated queries 64, keys
-// and values at the width of the queries 128, attention's result 64 and its statistics 1;
-// the gate, its activation, the other product and their product 4 x 224.
+// TestBlockKeeps checks what a block keeps, worked out by hand in MiB for T = 8192, h = 4096 (64), k = 1024 (16)
+// and f = 14336 (224). An RMS norm in steps keeps 128 + 64 and a statistic of 1/32, and its result takes 64.
+// Attention keeps the rotated queries, 64, keys and values at the width of the queries, 128, its result, 64, and
+// its statistics, 1. The gate, its activation, the other product and their product take 4 x 224.
 func TestBlockKeeps(t *testing.T) {
 	const mib = engine.MiB
 	stat := 8192 * engine.Bytes(4) // of a norm
@@ -55,7 +55,7 @@ func TestBlockKeeps(t *testing.T) {
 		{"keys as they are", func(s *Setup) { s.RepeatKeys = false },
 			2*(128+64+64)*mib + 2*stat + (64+32+64+1)*mib + 4*224*mib},
 		{"compiled", func(s *Setup) { s.Compiled = true }, (64+64+64)*mib + 2*stat + (64+128+64+1)*mib + 3*224*mib},
-		// section 16 of the model's text: 497 with the input of 64
+		// section 16 of the text about the model: 497 including the input of 64
 		{"every second product", func(s *Setup) { s.Checkpoint = "sac_op" }, (497 - 64) * mib},
 		{"every second product, compiled: not the last one",
 			func(s *Setup) { s.Checkpoint, s.Compiled = "sac_op", true }, (497 - 64 - 64) * mib},
@@ -82,8 +82,8 @@ func TestBlockKeeps(t *testing.T) {
 	}
 }
 
-// Whatever is kept and computed again, a backward gives everything back but the gradient
-// of its input.
+// TestBackwardGivesEverythingBack checks that a backward frees everything except the gradient of its input,
+// whatever is kept and recomputed.
 func TestBackwardGivesEverythingBack(t *testing.T) {
 	for _, mode := range checkpointKinds {
 		for _, name := range []string{"llama3-8b", "phi-2", "qwen3-30b-a3b", "deepseek-v3-671b", "gpt2"} {
@@ -122,9 +122,10 @@ func TestBackwardGivesEverythingBack(t *testing.T) {
 	}
 }
 
-// Megatron's products keep their share of what was gathered: GPT 22B on eight tensor parallel ranks keeps
-// 32 bytes of a number of the stream, shared by all, which are the 34 of arXiv:2205.05198 (table 2, with
-// attention computed again) without its masks of dropout, and statistics of rows.
+// TestMegatronKeepsShares checks that Megatron's products keep their share of gathered values. GPT 22B on eight
+// tensor parallel ranks keeps 32 bytes for each number of the stream, shared by all. These are the 34 of
+// arXiv:2205.05198 (table 2, with attention computed again) without the masks of dropout, and with statistics of
+// rows.
 func TestMegatronKeepsShares(t *testing.T) {
 	m := *Lookup("gpt2-xl")
 	m.Layers, m.Hidden, m.Heads, m.Keys, m.Head, m.Wide = 48, 6144, 64, 64, 96, 4*6144
@@ -138,7 +139,7 @@ func TestMegatronKeepsShares(t *testing.T) {
 	if got := keeps(); got < want || got > want+want/500 {
 		t.Errorf("a block keeps %d bytes, want %d and statistics", got, want)
 	}
-	s.Static = false // as torchtitan, which keeps what was gathered
+	s.Static = false // like torchtitan, which keeps what was gathered
 	if got, whole := keeps(), want+2*2*(8-1)*want/32; got < whole || got > whole+whole/500 {
 		t.Errorf("with all that was gathered a block keeps %d bytes, want %d and statistics", got, whole)
 	}

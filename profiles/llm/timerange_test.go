@@ -11,8 +11,7 @@ import (
 	"memtide/profiles"
 )
 
-// Nine of ten published times lie in the range of their class, where that is told, and most
-// have one.
+// TestTimeRange checks that nine of ten published times have a range, and that nine of ten of these are in it.
 func TestTimeRange(t *testing.T) {
 	data, err := os.ReadFile("../../../shared/data/peaks/peaks_public.json")
 	if errors.Is(err, fs.ErrNotExist) {
@@ -48,8 +47,8 @@ func TestTimeRange(t *testing.T) {
 	}
 }
 
-// timed is the range of a row's time, and what was measured; 0 of rows without a time, or
-// which are not understood.
+// timed returns the range of a row's time and the measured time. All are 0 for a row without a time or that is
+// not understood.
 func timed(row *Row) (low, high, measured time.Duration) {
 	if row.Kind != "step" && row.Kind != "time" {
 		return 0, 0, 0
@@ -76,7 +75,7 @@ func timed(row *Row) (low, high, measured time.Duration) {
 	return low, high, measured
 }
 
-// Classes with too few published runs have no range.
+// TestTimeRangeUnknown checks that classes with too few published runs have no range.
 func TestTimeRangeUnknown(t *testing.T) {
 	for device, want := range map[string]bool{"h100": true, "a100-80gb": true, "b200": true, "mi300x": false,
 		"v100-pcie-16gb": false, "24gib-link25gbps-rate165tflops": false} {

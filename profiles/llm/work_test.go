@@ -49,7 +49,7 @@ func TestWorkIsBounded(t *testing.T) {
 	}
 }
 
-// A step whose bytes no number could count is refused where they are added up.
+// TestBytesAreBounded checks that a step whose bytes would overflow is refused where they are added up.
 func TestBytesAreBounded(t *testing.T) {
 	m := *decoder(1024)
 	m.Hidden, m.Head = 1<<16, 1<<14
@@ -66,8 +66,8 @@ func TestBytesAreBounded(t *testing.T) {
 	}
 }
 
-// A search that is stopped, in the middle of a play or between two, says so: it never
-// takes what was not played for what does not fit.
+// TestStoppedSearches checks that a search that is stopped, in a play or between two, returns an error. It never
+// mistakes what was not played for what does not fit.
 func TestStoppedSearches(t *testing.T) {
 	a, err := New(decoder(2), engine.Args{"seq": "128", "device": "v100-pcie-16gb", "batch": "4096", "ckpt": "full"})
 	if err != nil {
@@ -105,7 +105,7 @@ func TestStoppedSearches(t *testing.T) {
 	}
 }
 
-// A plan that is stopped says how much of it is done, and has that.
+// TestStoppedPlan checks that a plan that is stopped reports how many stages are done and has their results.
 func TestStoppedPlan(t *testing.T) {
 	a, err := New(decoder(3), engine.Args{"seq": "128"})
 	if err != nil {

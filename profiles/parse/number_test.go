@@ -4,13 +4,12 @@ import (
 	"testing"
 )
 
-// TestReadNumber: decimal text becomes integers without a detour through
-// floating point, rounded up.
+// TestReadNumber checks that decimal text becomes integers without going through floating point, rounded up.
 func TestReadNumber(t *testing.T) {
 	for _, c := range []struct {
 		q    Quantity
 		text string
-		want int64 // -1: refused
+		want int64 // -1 means refused
 	}{
 		{Seconds, "0", 0},
 		{Seconds, "-0", 0},
@@ -25,7 +24,7 @@ func TestReadNumber(t *testing.T) {
 		{Seconds, "5.", 5e9},
 		{Seconds, "0.0000000001", 1},
 		{Seconds, "1e-99999", 1},
-		{Seconds, "0.1234567890000000000000000001", 123456790}, // a nanosecond that has begun counts
+		{Seconds, "0.1234567890000000000000000001", 123456790}, // rounded up to a whole nanosecond
 		{Seconds, "9007199.254740992", 1 << 53},
 		{Seconds, "9007199.254740993", -1},
 		{Seconds, "1e400", -1},
@@ -57,7 +56,7 @@ func TestReadNumber(t *testing.T) {
 	}
 }
 
-// A whole number that can be read costs no allocation: files hold millions.
+// TestReadAllocatesNothing checks that reading a whole number does not allocate, since files hold millions of them.
 func TestReadAllocatesNothing(t *testing.T) {
 	for _, text := range []string{"0", "123456789"} {
 		if n := testing.AllocsPerRun(100, func() { _, _ = ByteCount.Read("size", text) }); n > 0 {

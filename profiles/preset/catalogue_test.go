@@ -12,10 +12,9 @@ import (
 	"memtide/profiles/card"
 )
 
-// TestSizes compares every network, at a batch of one, with
-// testdata/sizes.golden: totals, and the first, the middle and the last stage.
-// The sizes in it were equal to those recorded with PyTorch when it was written;
-// TestTorchMeta compares them where the records are at hand.
+// TestSizes compares every network at a batch of one with testdata/sizes.golden: the totals, and the first, the
+// middle and the last stage. When the file was written, its sizes were equal to those recorded with PyTorch.
+// TestTorchMeta compares them with the records if these are available.
 func TestSizes(t *testing.T) {
 	var got bytes.Buffer
 	for _, p := range networks() {
@@ -42,9 +41,9 @@ func TestSizes(t *testing.T) {
 	golden.File(t, "testdata/sizes.golden", got.Bytes())
 }
 
-// TestParameters compares the trained numbers with published counts: those of
-// torchvision's documentation, of the papers on GPT-2 and BERT as their public
-// implementations report them, and of the model cards of Llama 3.
+// TestParameters compares the number of trained parameters with published counts: those of torchvision's
+// documentation, those that public implementations of GPT-2 and BERT report, and those of the model cards of
+// Llama 3.
 func TestParameters(t *testing.T) {
 	for id, want := range map[string]int64{
 		"resnet18": 11_689_512, "resnet34": 21_797_672, "resnet152": 60_192_808, "resnext101": 88_791_336,
@@ -110,12 +109,12 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// TestEverywhere builds every network on every device, in every precision and at
-// its smallest and largest sizes, and looks whether the chain makes sense.
+// TestEverywhere builds every network on every device, in every precision and at its smallest and largest sizes,
+// and checks that the chain makes sense.
 func TestEverywhere(t *testing.T) {
 	for _, p := range networks() {
 		var all []Options
-		for i, d := range card.All() { // each of them in one precision
+		for i, d := range card.All() { // each device in one precision
 			o := Options{Batch: 1, Device: d.ID, Precision: string([]precision{f32, f16, bf16}[i%3])}
 			if _, err := p.Build(o); !d.Timed() {
 				if err == nil || !strings.Contains(err.Error(), "no rate") {
@@ -225,7 +224,7 @@ func TestVariants(t *testing.T) {
 	}
 }
 
-// sum adds up the sizes of a profile.
+// sum returns the sum of the sizes of a profile.
 func sum(p *profiles.Profile) (n engine.Bytes) {
 	if p.Chain != nil {
 		_, n = totals(p.Chain)
@@ -237,7 +236,7 @@ func sum(p *profiles.Profile) (n engine.Bytes) {
 	return n
 }
 
-// TestRefusedVariants checks that what cannot be built says why.
+// TestRefusedVariants checks the errors for variants that cannot be built.
 func TestRefusedVariants(t *testing.T) {
 	for _, test := range []struct{ ref, want string }{
 		{"vgg16-px", `image side "" is not a whole number`},

@@ -9,9 +9,8 @@ import (
 	"memtide/profiles"
 )
 
-// TestCounterexamples checks what every hand-made chain must say about itself.
-// That it is a counterexample is for the tests of package serve, which has the
-// strategies.
+// TestCounterexamples checks the fields of every hand-made chain. The tests of package serve, which has the
+// strategies, check that each is a counterexample.
 func TestCounterexamples(t *testing.T) {
 	count := 0
 	for _, p := range Presets() {
@@ -56,7 +55,7 @@ func TestCounterexamples(t *testing.T) {
 	}
 }
 
-// TestUnits: a unit of size takes a unit of time on the link, exactly.
+// TestUnits checks that a unit of size takes exactly a unit of time on the link.
 func TestUnits(t *testing.T) {
 	for _, n := range []engine.Bytes{1, 3, 10, 13} {
 		if got, want := unitRate.Time(n*unitSize), time.Duration(n)*unitTime; got != want {

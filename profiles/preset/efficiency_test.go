@@ -7,11 +7,11 @@ import (
 	"memtide/profiles"
 )
 
-// A share of the peak that is chosen is in the reference, changes products in
-// proportion, and is said to be an estimate; the one assumed anyway is not named.
+// TestEfficiency checks that a chosen share of the peak is in the reference, changes the times of products in
+// proportion, and is described as an estimate. A share equal to the default is not in the reference.
 func TestEfficiency(t *testing.T) {
 	for _, c := range []struct {
-		ref, want string // as it is written again
+		ref, want string // want is what Ref returns
 		share     int
 	}{
 		{"resnet50-b32", "resnet50-b32", 0},

@@ -13,17 +13,16 @@ import (
 // paperCard is the larger card of Shriram et al. (2019).
 const paperCard = "gtx-1080-ti"
 
-// TestPublishedFastPeaks plays vDNN in the least memory with performance-optimal
-// convolutions: the aggregate peaks of Shriram et al. (2019), tables II and V. The
-// rule for the workspaces is ours. It does not meet table II's 1610 MB for VGG-16
-// at batch 16, for which it gives 2203 MiB: the library has other algorithms, too,
-// and the paper does not say which it took.
+// TestPublishedFastPeaks plays vDNN with performance-optimal convolutions in the least memory and compares with
+// the aggregate peaks of Shriram et al. (2019), tables II and V. The paper does not give a rule for the
+// workspaces, so the rule is ours. It gives 2203 MiB for VGG-16 at batch 16, where table II has 1610 MB. The
+// library has other algorithms, too, and the paper does not say which it took.
 func TestPublishedFastPeaks(t *testing.T) {
 	for _, test := range []struct {
 		id    string
 		batch int
 		set   string
-		m, p  float64 // published, MB; 0: not met
+		m, p  float64 // published, MB; 0 if the rule does not meet it
 	}{
 		{"alexnet-2012", 256, "conv", 1184, 1934}, // table V
 		{"alexnet-2012", 256, "all", 1100, 1783},
@@ -46,7 +45,7 @@ func TestPublishedFastPeaks(t *testing.T) {
 	}
 }
 
-// leastPeak is the peak of vDNN in the smallest budget.
+// leastPeak returns the peak of vDNN in the smallest budget.
 func leastPeak(t *testing.T, c *engine.Chain, set, algo string) engine.Bytes {
 	t.Helper()
 	problem := engine.NewChainProblem(c, card.Lookup(paperCard).Device, engine.Whole, 0)
@@ -81,7 +80,7 @@ func TestFastByHand(t *testing.T) {
 		// 64 images of 56 x 56 tiles of 36 numbers, for 64 channels in and 64 out, and 64 x 64 filters.
 		{"winograd", "vgg16", 64, "conv1_2+relu", 4 * 36 * (64*56*56*128 + 64*64), 4 * 36 * (64*56*56*128 + 64*64),
 			true, true},
-		// One transform of 27 x 27, each 544 complex numbers, twice; 96 channels in, 256 out.
+		// One transform of 27 x 27 in 544 complex numbers, in two copies; 96 channels in, 256 out.
 		{"fourier", "alexnet-2012", 128, "conv2+relu", 4 * 2 * 2 * 544 * 96 * (128 + 256),
 			4 * 2 * 2 * 544 * 256 * (128 + 96), true, true},
 		{"fourier, large batch", "alexnet-2012", 512, "conv2+relu", 4 * 2 * 2 * 544 * 96 * (512 + 256),
@@ -138,7 +137,7 @@ func TestFastIsMore(t *testing.T) {
 	}
 }
 
-// TestFastReferences reads and writes the part of references.
+// TestFastReferences reads and writes the part of references that asks for two algorithms.
 func TestFastReferences(t *testing.T) {
 	for in, want := range map[string]string{
 		"vgg16-mp-b64": "vgg16-mp", "alexnet-mp-128px": "alexnet-128px-mp", "vgg16-mp-graph-b64": "vgg16-graph",
@@ -162,8 +161,8 @@ func TestFastReferences(t *testing.T) {
 	}
 }
 
-// TestFourierCount compares the multiplications of the transforms with those of
-// the definition: fewer, and with nothing lost where tiles are cut off.
+// TestFourierCount compares the multiplications of the transforms with those of the definition. They are fewer,
+// also where tiles are cut off at the border.
 func TestFourierCount(t *testing.T) {
 	f := filter{size: 5, stride: 1, pad: 2}
 	tp := newTape(2, fp32Bytes, value{c: 3, h: 60, w: 27})

@@ -13,7 +13,7 @@ import (
 	"memtide/profiles/card"
 )
 
-// operators is the graph of a preset.
+// operators returns the graph of a preset.
 func operators(t *testing.T, id string, batch int) *engine.Graph {
 	t.Helper()
 	p, err := Lookup(id).Build(Options{Batch: batch, Graph: true})
@@ -29,9 +29,9 @@ func operators(t *testing.T, id string, batch int) *engine.Graph {
 	return p.Graph
 }
 
-// TestGraphTotals checks every graph against the chain of its network: the same
-// weights and what stays, the same time to the rounding of a nanosecond for each
-// function, and forward variables of just the outputs of all operators.
+// TestGraphTotals checks every graph against the chain of its network. Both have the same weights and other
+// resident memory, and the same time up to the rounding to a nanosecond for each function. The forward variables
+// are the outputs of all operators.
 func TestGraphTotals(t *testing.T) {
 	for _, p := range networks() {
 		g := operators(t, p.ID, 2)
@@ -74,8 +74,8 @@ func TestGraphTotals(t *testing.T) {
 	}
 }
 
-// TestGraphPeak keeps everything: the peak is that of the chain, but for what the
-// chain counts as temporaries of a whole stage.
+// TestGraphPeak checks that keeping everything has the peak of the chain, up to what the chain counts as
+// temporaries of a whole stage.
 func TestGraphPeak(t *testing.T) {
 	for _, p := range networks() {
 		g := operators(t, p.ID, 4)
@@ -100,9 +100,9 @@ func TestGraphPeak(t *testing.T) {
 	}
 }
 
-// TestGraphBlock follows a basic block by hand: the functions are what a
-// framework calls, in its order, and the gradient of the shortcut is a variable
-// of its own, to which the first convolution's is added.
+// TestGraphBlock checks a basic block that was written by hand. The functions are those that a framework calls,
+// in its order. The gradient of the shortcut is a variable of its own, to which that of the first convolution is
+// added.
 func TestGraphBlock(t *testing.T) {
 	g := operators(t, "resnet18", 1)
 	var names []string
@@ -143,13 +143,13 @@ func TestGraphBlock(t *testing.T) {
 	}
 }
 
-// TestGraphInPlace checks what the grouping relies on: between two operators that
-// write a storage nobody outside the group reads it.
+// TestGraphInPlace checks what the grouping relies on: between two operators that write a storage, it is not read
+// outside the group.
 func TestGraphInPlace(t *testing.T) {
 	for _, p := range networks() {
 		net := p.build(p.filled(Options{Batch: 1}).setting())
 		for _, s := range net.stages {
-			written := make([]int, len(s.tape.values)) // by root: how many operators have still to write it
+			written := make([]int, len(s.tape.values)) // by root: number of operators that have yet to write it
 			for i := range s.tape.ops {
 				written[s.tape.values[s.tape.ops[i].out].root]++
 			}
@@ -167,8 +167,8 @@ func TestGraphInPlace(t *testing.T) {
 	}
 }
 
-// TestGraphStrategies swaps on the operators of a network with skip connections
-// in four fifths of what keeping everything takes.
+// TestGraphStrategies checks strategies that swap on the graphs of networks with skip connections, in four fifths
+// of the memory that keeping everything takes.
 func TestGraphStrategies(t *testing.T) {
 	for _, id := range []string{"resnet18", "inception-v3"} {
 		g := operators(t, id, 32)
@@ -208,9 +208,8 @@ func TestGraphStrategies(t *testing.T) {
 	}
 }
 
-// TestSeparateOperators gives every operator a function of its own: the most that
-// one of ResNet-50's needs at once, for each image, falls from five tensors of a
-// block of layer1 to what is at most a few.
+// TestSeparateOperators gives every operator a function of its own. The most that a function of ResNet-50 needs
+// at once for each image falls from five tensors of a block of layer1 to a few.
 func TestSeparateOperators(t *testing.T) {
 	need := func(o Options) (most engine.Bytes, at string, functions int) {
 		p, err := Lookup("resnet50").Build(o)

@@ -11,20 +11,19 @@ import (
 	"memtide/engine"
 )
 
-// TestBottleneck compares blocks of ResNet-50 with what follows by hand. Unit
-// u: 64 channels at 56 x 56 in 32 bits, 802,816 bytes an image. layer1.0 has
-// input u and output 4u; it saves the inputs of four normalisations (u, u, 4u,
-// 4u), two inputs of convolutions (u, u), the output (4u) and the statistics of
-// 640 channels. Its forward makes the shortcut's normalised copy (4u) while all
-// of that is there. Its backward starts with saved set, gradient and its copy
-// behind the ReLU (16u + 4u + 4u), of which the chain counts 16u + 4u + u.
+// TestBottleneck compares blocks of ResNet-50 with the following count by hand. The unit u is 64 channels at 56 x
+// 56 in 32 bits, 802,816 bytes an image. layer1.0 has input u and output 4u. It saves the inputs of four
+// normalisations (u, u, 4u, 4u), two inputs of convolutions (u, u), the output (4u) and the statistics of 640
+// channels. Its forward makes the normalised copy of the shortcut (4u) while all of that exists. Its backward
+// starts with the saved set, the gradient and its copy behind the ReLU (16u + 4u + 4u), of which the chain counts
+// 16u + 4u + u.
 func TestBottleneck(t *testing.T) {
 	const u, batch = 802_816, 32
 	c := built(t, "resnet50", batch).Chain
 	for _, test := range []struct {
 		stage                string
 		out, saved, fwd, bwd engine.Bytes // in u, for each image
-		channels             engine.Bytes // that are normalised
+		channels             engine.Bytes // number of normalised channels
 	}{
 		{"layer1.0", 4, 16, 4, 3, 64 + 64 + 256 + 256},
 		{"layer1.1", 4, 12, 0, 0, 64 + 64 + 256},
@@ -40,8 +39,8 @@ func TestBottleneck(t *testing.T) {
 	}
 }
 
-// TestFirstStage: images need no gradient, so nothing of the copy of the
-// gradient behind VGG's first ReLU is covered by what the chain counts.
+// TestFirstStage checks VGG's first stage. Images need no gradient, so the bytes that the chain counts cover no
+// part of the copy of the gradient behind the first ReLU. All of it is temporary memory.
 func TestFirstStage(t *testing.T) {
 	s := named(t, built(t, "vgg16", 1).Chain, "conv1_1+relu")
 	if want := engine.Bytes(64 * 224 * 224 * 4); s.Out != want || s.BwdTemp != want {
@@ -60,8 +59,8 @@ func named(t *testing.T, c *engine.Chain, name string) engine.Stage {
 	return engine.Stage{}
 }
 
-// TestRules checks one rule of memory at a time on stages of one or two
-// operators. The input is 8 channels at 4 x 4 in 32 bits, 512 bytes.
+// TestRules checks one rule of memory at a time on stages of one or two operators. The input is 8 channels at 4 x
+// 4 in 32 bits, 512 bytes.
 func TestRules(t *testing.T) {
 	for _, test := range []struct {
 		name string
@@ -111,9 +110,8 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// TestBackwardPeak checks the walk through the backward where the temporaries
-// of a stage hide it. The input is 2 channels at 4 x 4 in 32 bits, 128 bytes;
-// 8 channels are 512.
+// TestBackwardPeak checks the peak of a walk through the backward in cases where the temporaries of a stage hide
+// it. The input is 2 channels at 4 x 4 in 32 bits, 128 bytes. 8 channels are 512 bytes.
 func TestBackwardPeak(t *testing.T) {
 	widen := func(t *tape, x valueID) valueID { return t.conv(x, 8, filter{size: 1, stride: 1}, false) }
 	for _, test := range []struct {
@@ -150,10 +148,9 @@ func TestBackwardPeak(t *testing.T) {
 	}
 }
 
-// TestTorchMeta compares the sizes of every stage with what PyTorch keeps on
-// its meta device, to the byte. Those files were recorded at a batch of 2 and
-// halved, with flatten in the stage of the pool, and with dropout masks as wide
-// as the numbers, as on CPUs; GPUs use one byte.
+// TestTorchMeta compares the sizes of every stage with what PyTorch keeps on its meta device, to the byte. The
+// files were recorded at a batch of 2 and halved. They have flatten in the stage of the pool, and dropout masks
+// as wide as the numbers, as on CPUs. GPUs use one byte.
 func TestTorchMeta(t *testing.T) {
 	files := map[string]string{
 		"alexnet-224": "alexnet", "densenet121-224": "densenet121", "densenet161-224": "densenet161",

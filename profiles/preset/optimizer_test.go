@@ -9,8 +9,7 @@ import (
 	"memtide/profiles/card"
 )
 
-// A network with an optimizer has its states, and its step behind everything; without one it
-// is what it always was.
+// TestOptimizer checks that a network with an optimizer has its states and its step after everything else.
 func TestOptimizer(t *testing.T) {
 	plain := built(t, "resnet50", 8)
 	w := plain.Chain.Resident.Weights

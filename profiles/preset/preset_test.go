@@ -13,7 +13,7 @@ import (
 	"memtide/profiles/card"
 )
 
-// batches returns the sizes for which the preset can be built, each once.
+// batches returns those of sizes for which the preset can be built, each once.
 func batches(p *Preset, sizes ...int) (out []int) {
 	for _, size := range sizes {
 		if size <= p.Largest() && !slices.Contains(out, size) {
@@ -33,7 +33,7 @@ func networks() (out []*Preset) {
 	return out
 }
 
-// built returns a profile, or ends the test.
+// built returns the profile of a preset, or ends the test.
 func built(t *testing.T, id string, batch int) *profiles.Profile {
 	t.Helper()
 	p := Lookup(id)
@@ -49,7 +49,7 @@ func built(t *testing.T, id string, batch int) *profiles.Profile {
 
 func mib(b engine.Bytes) float64 { return float64(b) / float64(engine.MiB) }
 
-// totals adds up what a stage's fields say: outputs and saved sets.
+// totals returns the sums of the outputs and of the saved sets of a chain.
 func totals(c *engine.Chain) (out, saved engine.Bytes) {
 	for i := range c.Stages {
 		out += c.Stages[i].Out
@@ -58,11 +58,11 @@ func totals(c *engine.Chain) (out, saved engine.Bytes) {
 	return out, saved
 }
 
-// recorded are presets whose results are in tables: a few of each kind, all of them chains.
+// recorded lists presets for TestTotals: a few of each kind, all of them chains.
 var recorded = []string{"resnet50", "resnet101", "vgg16", "gpt2-medium", "lemma3", "lemma3-mirror", "nonpersistent"}
 
-// TestTotals compares the totals of presets at three batch sizes with
-// testdata/totals.golden, so that a change of any number is seen and judged.
+// TestTotals compares the totals of presets at three batch sizes with testdata/totals.golden, so that a change of
+// any number is noticed.
 func TestTotals(t *testing.T) {
 	var got bytes.Buffer
 	fmt.Fprintf(&got, "%-16s %3s %9s %9s %9s %10s %10s %8s %8s %10s %10s\n", "preset", "L",
@@ -87,8 +87,8 @@ func TestTotals(t *testing.T) {
 	golden.File(t, "testdata/totals.golden", got.Bytes())
 }
 
-// TestProfile checks what every network must say about itself, and the shape
-// of its chain, at the smallest, the default and the largest batch.
+// TestProfile checks the fields of every network's profile and the shape of its chain, at the smallest, the
+// default and the largest batch.
 func TestProfile(t *testing.T) {
 	for _, p := range networks() {
 		for _, batch := range batches(p, 1, p.DefaultBatch, p.Largest()) {
@@ -134,14 +134,13 @@ func TestProfile(t *testing.T) {
 	}
 }
 
-// TestPublished checks figures of the literature that no formula of this
-// package was made from.
+// TestPublished checks figures of the literature that were not used in making this package's formulas.
 func TestPublished(t *testing.T) {
 	for _, test := range []struct {
 		id            string
 		params, count int64 // trained numbers, and stages without the loss
 	}{
-		// torchvision's counts; the numbers of stages are rotor's.
+		// The parameters are torchvision's counts, the numbers of stages are rotor's.
 		{"resnet50", 25_557_032, 22},
 		{"resnet101", 44_549_160, 39},
 		{"vgg16", 138_357_544, 25},
@@ -165,7 +164,7 @@ func TestPublished(t *testing.T) {
 	if got := built(t, "resnet101", 32).Chain.KeepAllPeak(); got < 4_500_000_000 || got > 5_500_000_000 {
 		t.Errorf("resnet101-b32: keeping everything takes %d bytes; want about 5 GB", got)
 	}
-	// Profiles of ResNet-50 by five routes: 81.4-81.6 MiB for each image.
+	// Five different ways to profile ResNet-50 give 81.4-81.6 MiB for each image.
 	if _, saved := totals(built(t, "resnet50", 32).Chain); mib(saved)/32 < 81.35 || mib(saved)/32 > 81.65 {
 		t.Errorf("resnet50-b32: saved sets of %.2f MiB an image; want 81.4-81.6", mib(saved)/32)
 	}
@@ -187,12 +186,10 @@ func TestPublished(t *testing.T) {
 	}
 }
 
-// TestMeasuredTimes compares the model with measured totals: the trace that it
-// was fitted to (ResNet-50, batch 32: 32.7 and 64.5 ms), the throughput that
-// three independent sources give for a V100 (317-320 images/s, the optimizer's
-// step included), and a network it was not fitted to (VGG-16, batch 128, with
-// PipeDream's profiler, forward times less 0.25 ms an operator for
-// synchronisation: 224.9 and 438.6 ms).
+// TestMeasuredTimes compares the model with measured totals. One is the trace that it was fitted to (ResNet-50,
+// batch 32: 32.7 and 64.5 ms). One is the throughput that three independent sources give for a V100 (317-320
+// images/s, including the optimizer's step). The last is a network that it was not fitted to (VGG-16, batch 128,
+// with PipeDream's profiler, forward times less 0.25 ms an operator for synchronisation: 224.9 and 438.6 ms).
 func TestMeasuredTimes(t *testing.T) {
 	for _, test := range []struct {
 		id            string
@@ -218,8 +215,8 @@ func TestMeasuredTimes(t *testing.T) {
 	}
 }
 
-// TestBatchScaling checks that every size is an exact linear function of the
-// batch, and that outputs have no constant part.
+// TestBatchScaling checks that every size is an exact linear function of the batch and that outputs have no
+// constant part.
 func TestBatchScaling(t *testing.T) {
 	for _, p := range networks() {
 		one, two, many := built(t, p.ID, 1).Chain, built(t, p.ID, 2).Chain, built(t, p.ID, 100).Chain
@@ -286,8 +283,8 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// TestPresets checks that the listings are the caller's, that ids are fit for
-// links, and that a group stands in one piece.
+// TestPresets checks that callers own the lists they get, that ids are valid in links, and that groups are
+// contiguous.
 func TestPresets(t *testing.T) {
 	all := Presets()
 	all[0] = nil

@@ -13,7 +13,7 @@ import (
 
 func gib(b engine.Bytes) float64 { return float64(b) / float64(engine.GiB) }
 
-// near checks a figure against a published one, within a share of that.
+// near checks that a figure is within the given share of a published one.
 func near(t *testing.T, what string, got, want, within float64) {
 	t.Helper()
 	if math.Abs(got-want) > within*want {
@@ -23,7 +23,7 @@ func near(t *testing.T, what string, got, want, within float64) {
 	t.Logf("%s: %.4g; published %.4g (%+.1f %%)", what, got, want, 100*(got/want-1))
 }
 
-// with builds a preset with options.
+// with returns the chain of a preset with options.
 func with(t *testing.T, id string, o Options) *engine.Chain {
 	t.Helper()
 	p, err := Lookup(id).Build(o)
@@ -33,8 +33,7 @@ func with(t *testing.T, id string, o Options) *engine.Chain {
 	return p.Chain
 }
 
-// TestPublishedSizes checks what the papers say that training needs if
-// everything is kept.
+// TestPublishedSizes checks what papers say that training needs if everything is kept.
 func TestPublishedSizes(t *testing.T) {
 	// Beaumont et al. (arXiv:1911.13214), section 5.3: a peak of "2.83 GiB"; and
 	// "would require 225 GiB of memory, and achieve a throughput of 1.1 images/s",
@@ -44,9 +43,8 @@ func TestPublishedSizes(t *testing.T) {
 	c := with(t, "resnet1001", Options{Batch: 8})
 	near(t, "ResNet-1001, batch 8, GiB", gib(c.KeepAllPeak()), 225, 0.05)
 	near(t, "ResNet-1001, batch 8, images/s", 8/(c.ForwardTime()+c.BackTime()).Seconds(), 1.1, 0.10)
-	// Shriram et al. (2019), section V-A: "about 20GB and 30GB respectively", with
-	// their base manager: all outputs, weights, their gradients, and two gradients
-	// of outputs.
+	// Shriram et al. (2019), section V-A: "about 20GB and 30GB respectively", with their base manager: all
+	// outputs, weights, their gradients, and two gradients of outputs.
 	for id, want := range map[string]float64{"vgg116": 20, "vgg191": 30} {
 		c := paperChain(t, id, 32)
 		sum, largest := c.Input+2*c.Resident.Weights, engine.Bytes(0)
@@ -58,17 +56,16 @@ func TestPublishedSizes(t *testing.T) {
 	}
 }
 
-// paperChain is a network in the layers of Shriram et al. (2019): convolutions
-// and linear layers with their activation in place, pools that keep no indices,
-// and a softmax; no dropout, no temporaries (their memory-optimal algorithms),
-// and weights without gradients or momentum.
+// paperChain returns a network in the layers of Shriram et al. (2019): convolutions and linear layers with their
+// activation in place, pools that keep no indices, and a softmax. It has no dropout, no temporaries (as with
+// their memory-optimal algorithms), and weights without gradients or momentum.
 func paperChain(t *testing.T, id string, batch int) *engine.Chain {
 	t.Helper()
 	return inPaperLayers(with(t, id, Options{Batch: batch}))
 }
 
-// inPaperLayers is a chain in those layers. Where it has performance-optimal
-// algorithms, their workspaces are all their temporaries.
+// inPaperLayers returns a chain in those layers. If it has performance-optimal algorithms, their workspaces are
+// their only temporaries.
 func inPaperLayers(full *engine.Chain) *engine.Chain {
 	c := &engine.Chain{Input: full.Input, LossGradAllocated: true,
 		Resident: engine.Resident{Weights: full.Resident.Weights}}
@@ -88,13 +85,13 @@ func inPaperLayers(full *engine.Chain) *engine.Chain {
 	return c
 }
 
-// TestPublishedOffloading plays vDNN++ with everything offloaded: what is pinned
-// on the host, and the aggregate peak with the least memory there is.
+// TestPublishedOffloading plays vDNN++ with everything offloaded and checks the pinned host memory and the
+// aggregate peak in the least memory that suffices.
 func TestPublishedOffloading(t *testing.T) {
 	for _, test := range []struct {
 		id           string
 		batch        int
-		pinned, peak float64 // published, MB; 0: not
+		pinned, peak float64 // published, MB; 0 if not published
 		exact        engine.Bytes
 	}{
 		{"alexnet-2012", 128, 453, 0, 479_397_376}, // section III-C

@@ -6,19 +6,19 @@ import (
 
 	"memtide/engine"
 	"memtide/engine/alloc"
-	_ "memtide/engine/allocators" // best fit is named
+	_ "memtide/engine/allocators" // registers best fit, which the test names
 	"memtide/profiles"
 )
 
-// TestSequences checks what the two sequences say about allocators, with the
-// numbers of Shriram et al. (2019) and of an exhaustive search.
+// TestSequences checks how allocators handle the two sequences, with the numbers of Shriram et al. (2019) and of
+// an exhaustive search.
 func TestSequences(t *testing.T) {
 	for _, test := range []struct {
 		id               string
-		live, least      engine.Bytes // the most that is held, and the smallest pool
-		search           engine.Bytes // where best fit's search ends
+		live, least      engine.Bytes // the most that is held at once, and the smallest pool
+		search           engine.Bytes // the pool with which the search of best fit ends
 		serves, fails    []engine.Bytes
-		from, fromEndsAt engine.Bytes // a search that starts larger
+		from, fromEndsAt engine.Bytes // where a larger search starts, and where it ends
 	}{
 		{"fragmented", 12, 13, 16, []engine.Bytes{16, 17}, []engine.Bytes{12, 13, 14}, 0, 0},
 		{"larger-pool", 9, 9, 9, []engine.Bytes{9, 14, 15}, []engine.Bytes{8, 10, 11, 12, 13}, 11, 14},
@@ -57,7 +57,7 @@ func TestSequences(t *testing.T) {
 	}
 }
 
-// placed is a layout that the validator accepts.
+// placed returns a layout that passes alloc.Check.
 func placed(t *testing.T, name string, r *alloc.Requests, pool engine.Bytes) *alloc.Layout {
 	t.Helper()
 	a := alloc.Lookup(name)
@@ -71,7 +71,7 @@ func placed(t *testing.T, name string, r *alloc.Requests, pool engine.Bytes) *al
 	return l
 }
 
-// TestSequenceProfiles checks what the sequences say about themselves.
+// TestSequenceProfiles checks the fields of the sequences' profiles.
 func TestSequenceProfiles(t *testing.T) {
 	count := 0
 	for _, p := range Presets() {

@@ -2,7 +2,7 @@ package preset
 
 import "testing"
 
-// The title of a step names its options in plain words.
+// TestStepTitle checks that the title of a step names its options in plain words.
 func TestStepTitle(t *testing.T) {
 	for ref, want := range map[string]string{
 		"llama3-8b-step-b1": "Llama 3 8B",

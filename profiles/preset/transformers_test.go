@@ -15,11 +15,10 @@ func on(batch, tokens int64, p precision) setting {
 	return setting{batch: batch, tokens: tokens, precision: p, device: card.Default()}
 }
 
-// TestTransformerFormula compares a layer's saved set with Korthikanti et al.,
-// equation 1, for numbers of e bytes: sbh(16e+2) + as²b(2e+1) bytes, which in 16
-// bits is sbh(34 + 5as/h). The formula leaves out the mean and deviation of each
-// token at two normalisations, 16 bytes. The stage owns its output and not its
-// input, which has the same size; so does one that normalises its sums.
+// TestTransformerFormula compares a layer's saved set with Korthikanti et al., equation 1, for numbers of e
+// bytes: sbh(16e+2) + as²b(2e+1) bytes, which in 16 bits is sbh(34 + 5as/h). The formula leaves out the mean and
+// deviation of each token at two normalisations, 16 bytes. The stage counts its output and not its input, which
+// has the same size. So does a stage that normalises its sums.
 func TestTransformerFormula(t *testing.T) {
 	for _, g := range []transformer{gpt2M, bertL, {layers: 2, hidden: 768, heads: 12, positions: 512, words: 1000}} {
 		for _, p := range []precision{f16, bf16, f32} {
@@ -31,9 +30,9 @@ func TestTransformerFormula(t *testing.T) {
 				if got := c.Stages[1].Saved; got != want {
 					t.Errorf("%s %+v, batch %d, %s: a layer saves %d bytes; want %d", name, g, b, p, got, want)
 				}
-				// The output layer (section 4): the loss keeps the logits in 32 bits, 4sbv, beside the loss
-				// itself (4 bytes, gone in the backward). The backward makes another copy
-				// before it makes the gradient of its input, which the chain counts.
+				// The output layer (section 4): the loss keeps the logits in 32 bits, 4sbv, and the loss itself
+				// (4 bytes, freed in the backward). The backward makes another copy of the logits before it makes
+				// the gradient of its input, which the chain counts.
 				last := c.Stages[c.Len()-1]
 				logits := engine.Bytes(4 * s * b * g.words)
 				got := [2]engine.Bytes{last.Saved, last.BwdTemp}
@@ -46,10 +45,9 @@ func TestTransformerFormula(t *testing.T) {
 	}
 }
 
-// TestGatedFormula compares a gated layer with the same rules: two sums and four
-// inputs of products at 2sbh less the layer's own input, queries, keys and values
-// at 2sbh(1+2k/a), the gated net at 8sbf, FlashAttention's statistics at 4abs, and
-// 4 bytes for each token and normalisation.
+// TestGatedFormula compares a gated layer with the same rules: two sums and four inputs of products at 2sbh,
+// without the layer's own input, queries, keys and values at 2sbh(1+2k/a), the gated net at 8sbf,
+// FlashAttention's statistics at 4abs, and 4 bytes for each token and normalisation.
 func TestGatedFormula(t *testing.T) {
 	for _, g := range []transformer{llama8B, llama70B} {
 		const b, s = 2, 4096
@@ -66,7 +64,7 @@ func TestGatedFormula(t *testing.T) {
 			t.Errorf("%+v: its halves save %d bytes, input %d with gradient %d; want %d, and %d", g, got, c.Input,
 				c.InputGrad, want, 2*s*b*h)
 		}
-		// 24bsh² + 4bs²h for a plain layer become these products, half of the last as it is causal.
+		// The 24bsh² + 4bs²h of a plain layer become these products. The last one is halved, since it is causal.
 		flops := 2*b*s*(2*h*h+2*h*h*k/a+3*h*f) + 2*b*s*s*h
 		if got := 2 * macs(&net.stages[1]); got != flops {
 			t.Errorf("%+v: %d operations in a forward; want %d", g, got, flops)
@@ -82,16 +80,15 @@ func macs(s *stage) (n int64) {
 	return n
 }
 
-// TestPublishedTransformers checks the three models of Korthikanti et al. (2022),
-// a = 64, 96, 128 heads of h = 6144, 12288, 20480 on s = 2048 tokens. The share of a
-// layer's activations that attention's squares take is 70 % and 65 % for the larger
-// two (section 5). From the operations of a step and the times of table 5 follow
-// the model FLOPs utilisations of that table, on A100s of 312 TFLOP/s.
+// TestPublishedTransformers checks the three models of Korthikanti et al. (2022), with a = 64, 96, 128 heads of h
+// = 6144, 12288, 20480 on s = 2048 tokens. Attention's squares take 70 % and 65 % of the activations of a layer
+// of the larger two (section 5). The operations of a step and the times of table 5 give the model FLOPs
+// utilisations of that table, on A100s of 312 TFLOP/s.
 func TestPublishedTransformers(t *testing.T) {
 	for _, test := range []struct {
 		name        string
 		g           transformer
-		share       float64 // 0: not published
+		share       float64 // 0 if not published
 		batch, gpus int64
 		seconds     float64
 		utilisation float64
@@ -118,8 +115,8 @@ func TestPublishedTransformers(t *testing.T) {
 	}
 }
 
-// TestTransformerTimes checks that a layer takes its operations at the share of
-// the device's peak, on any device.
+// TestTransformerTimes checks that a layer takes the time of its operations at the assumed share of the device's
+// peak, on any device.
 func TestTransformerTimes(t *testing.T) {
 	for device, peak := range map[string]float64{"v100-pcie-16gb": 112e12, "h100-sxm-80gb": 989e12} {
 		p, err := Lookup("gpt2-xl").Build(Options{Batch: 2, Device: device})
@@ -134,9 +131,8 @@ func TestTransformerTimes(t *testing.T) {
 	}
 }
 
-// TestTorchBlock compares a layer in 32 bits with one that PyTorch ran on a CPU:
-// its three masks are as wide as the numbers there, and the factor of the scores
-// is a number that it keeps, of 8 bytes.
+// TestTorchBlock compares a layer in 32 bits with one that PyTorch ran on a CPU. There its three masks are as
+// wide as the numbers, and the factor of the scores is a kept number of 8 bytes.
 func TestTorchBlock(t *testing.T) {
 	path := filepath.Join("..", "..", "..", "shared", "data", "torch_cpu", "gpt-L4-h256-a8-s128-b4.chain.json")
 	text, err := os.ReadFile(path)
@@ -159,7 +155,7 @@ func TestTorchBlock(t *testing.T) {
 	net := transformer{layers: 4, hidden: h, heads: a, positions: s, words: 100}.gpt(on(b, s, f32))
 	got := net.stages[1].measure().Saved + 3*(2*s*b*h+a*s*s*b) + 8
 	weights := engine.Bytes(net.stages[1].tape.params) * fp32Bytes
-	for i, w := range file.Stages[:4] { // behind them stands the loss
+	for i, w := range file.Stages[:4] { // the loss comes after these
 		if got != w.Saved || weights != w.W {
 			t.Errorf("layer %d: %d bytes saved, weights %d; recorded are %d and %d", i, got, weights, w.Saved, w.W)
 		}

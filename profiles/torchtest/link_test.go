@@ -20,8 +20,8 @@ import (
 	"memtide/web/link"
 )
 
-// written is a profile as a file; profiles that differ in anything that is solved
-// or shown have different files. Warnings are left out: reading adds to them.
+// written returns a profile as a file. Profiles that differ in anything that is solved or shown have different
+// files. Warnings are left out, since reading adds to them.
 func written(t *testing.T, p *profiles.Profile) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -33,7 +33,7 @@ func written(t *testing.T, p *profiles.Profile) []byte {
 	return b.Bytes()
 }
 
-// opened is the profile of an address.
+// opened returns the profile in the link of an address.
 func opened(t *testing.T, address string) *profiles.Profile {
 	t.Helper()
 	_, fragment, ok := strings.Cut(strings.TrimSpace(address), "#")
@@ -47,8 +47,7 @@ func opened(t *testing.T, address string) *profiles.Profile {
 	return l.Profile
 }
 
-// TestRecordedLink opens a link that collect.py has printed, and compares it with
-// the file that it wrote beside it.
+// TestRecordedLink compares a link that collect.py has printed with the file that it wrote in the same run.
 func TestRecordedLink(t *testing.T) {
 	file, err := os.ReadFile("testdata/collected.json")
 	if err != nil {
@@ -75,7 +74,7 @@ func TestRecordedLink(t *testing.T) {
 	}
 }
 
-// TestLinks lets collect.py make the links of many profiles.
+// TestLinks lets collect.py make links of many profiles and compares what they open.
 func TestLinks(t *testing.T) {
 	python, err := exec.LookPath("python3")
 	if err != nil {

@@ -17,8 +17,8 @@ import (
 	"memtide/profiles/preset"
 )
 
-// modelled has collect.py's model answer for some operators on every device, in
-// 32 and in 16 bits, and with all products at 30 % of the peak.
+// modelled is a program that has collect.py's model answer for some operators on every device, in 32 and in 16
+// bits, and with all products at 30 % of the peak.
 const modelled = `
 import json, sys
 sys.path.insert(0, "..")
@@ -37,16 +37,15 @@ classes = [collect.classify(*c) for c in json.loads(sys.argv[1])]
 print(json.dumps({"devices": out, "classes": classes, "kinds": list(collect.SHARES), "default": collect.DEFAULT_DEVICE}))
 `
 
-// kinds are the classes of convolutions by collect.py's names.
+// kinds maps collect.py's names of classes of convolutions to those of package analytic.
 var kinds = map[string]analytic.Class{"first": analytic.First, "strided": analytic.Strided, "point": analytic.Point,
 	"wide": analytic.Wide,
 	"mid":  analytic.Mid, "narrow": analytic.Narrow, "other": analytic.Other, "grouped": analytic.Grouped}
 
-// order is that of the classes in collect.py.
+// order lists the classes in collect.py's order.
 var order = []string{"first", "strided", "point", "wide", "mid", "narrow", "other", "grouped"}
 
-// TestModel holds the model in collect.py to package analytic, and its devices to
-// those of the presets.
+// TestModel compares the model in collect.py with package analytic, and its devices with those of the presets.
 func TestModel(t *testing.T) {
 	python, err := exec.LookPath("python3")
 	if err != nil {
@@ -104,7 +103,7 @@ func TestModel(t *testing.T) {
 	}
 }
 
-// times are what package analytic says to the operators of modelled.
+// times returns the answers of package analytic for the operators of modelled.
 func times(d *card.Card) (out []analytic.Time) {
 	v100 := len(d.ID) > 5 && d.ID[:5] == "v100-"
 	plain, fast := analytic.Estimate(float64(d.Peak("f32")), float64(d.MemoryRate)),
@@ -126,9 +125,8 @@ func times(d *card.Card) (out []analytic.Time) {
 	return out
 }
 
-// TestRecordedShapes reads what collect.py --meta has written of torchvision's
-// ResNet-50, batch 32: its times are those of the preset, and they say that they
-// are of a model.
+// TestRecordedShapes reads what collect.py --meta has written of torchvision's ResNet-50, batch 32. Its times are
+// those of the preset and are marked as those of a model.
 func TestRecordedShapes(t *testing.T) {
 	data, err := os.ReadFile("testdata/resnet50-meta.json")
 	if err != nil {

@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// What comes while something is done that waits is done after it, in order.
+// TestInboxKeepsOrder checks that functions put into an inbox while another one is blocked run after it, in
+// order.
 func TestInboxKeepsOrder(t *testing.T) {
 	const n = 100
 	var (

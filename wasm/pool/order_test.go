@@ -14,11 +14,11 @@ import (
 	"memtide/web/choice"
 )
 
-// desk is a stage on which every request lies until the test answers it.
+// desk is a stage whose workers answer a request only when the test says so.
 type desk struct {
 	stage
 	mu   sync.Mutex
-	lies map[string]chan bool // by the request's name
+	lies map[string]chan bool // a value sent to a channel answers one request of that name
 }
 
 func newDesk() *desk {
@@ -39,7 +39,7 @@ func newDesk() *desk {
 	return d
 }
 
-// nameOf is the name that a test gave to a request.
+// nameOf returns the name that a test gave to a request.
 func nameOf(req proto.Request) string {
 	switch q := req.(type) {
 	case *proto.Solve:
@@ -65,7 +65,7 @@ func (d *desk) of(name string) chan bool {
 	return d.lies[name]
 }
 
-// answer answers a request; a sweep has so many parts.
+// answer answers parts requests with the given name. A sweep is split into several requests.
 func (d *desk) answer(name string, parts int) {
 	for range parts {
 		d.of(name) <- true
@@ -73,14 +73,15 @@ func (d *desk) answer(name string, parts int) {
 	synctest.Wait()
 }
 
-// asked are the requests that workers were given, by their first words.
+// asked returns the operations and names of the requests that workers were given, in order.
 func (d *desk) asked() string {
 	d.stage.mu.Lock()
 	defer d.stage.mu.Unlock()
 	return strings.Join(d.requests, " ")
 }
 
-// ask asks and waits until the pool has taken notice. What comes back is counted.
+// ask sends a request to the pool and waits until the pool has processed it. When the answer has come, done is
+// decremented.
 func ask(p *Pool, done *sync.WaitGroup, req proto.Request) {
 	done.Go(func() { _, _ = p.Do(context.Background(), req, nil) })
 	synctest.Wait()
@@ -98,8 +99,8 @@ func fileOf(name string) *proto.Open { return &proto.Open{Preset: name, Bytes: [
 
 func placeOf(name string) *proto.Place { return &proto.Place{Allocator: name} }
 
-// A file that is opened comes before all that waits; files among themselves, and
-// all else, come in the order in which they were asked for.
+// TestFilesFirst checks that requests to open a file come before all others that wait, and that sweeps come last.
+// Otherwise requests keep their order.
 func TestFilesFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDesk()
@@ -125,8 +126,8 @@ func TestFilesFirst(t *testing.T) {
 	})
 }
 
-// Where all workers are busy, a point of a sweep makes room for what somebody waits
-// for, and is computed again: no point is lost and none is told twice.
+// TestPreempt checks that if all workers are busy, a point of a sweep is stopped for a request that a person
+// waits for, and is computed again later. No point is lost and none is reported twice.
 func TestPreempt(t *testing.T) {
 	for _, wanted := range []proto.Request{fileOf("wanted"), request("wanted"), placeOf("wanted")} {
 		op := proto.Op(wanted)
@@ -170,7 +171,8 @@ func TestPreempt(t *testing.T) {
 	}
 }
 
-// Nothing is ended where a worker is free or about to be, and nothing but sweeps.
+// TestPreemptsNothingElse checks that no worker is ended while another one is free or about to be, and that only
+// points of sweeps are stopped.
 func TestPreemptsNothingElse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDesk()
@@ -198,7 +200,8 @@ func TestPreemptsNothingElse(t *testing.T) {
 	})
 }
 
-// A sweep that is preempted and given up is not computed again.
+// TestPreemptedAndCancelled checks that a point of a sweep that was stopped is not computed again after the sweep
+// was cancelled.
 func TestPreemptedAndCancelled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDesk()
@@ -220,8 +223,8 @@ func TestPreemptedAndCancelled(t *testing.T) {
 	})
 }
 
-// While sweeps are held none of their points begins; solves do. Releasing twice is
-// releasing once.
+// TestHold checks that while sweeps are held no point of them begins, but solves do, and that releasing a hold
+// twice has the effect of releasing it once.
 func TestHold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDesk()

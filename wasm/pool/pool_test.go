@@ -14,16 +14,16 @@ import (
 	"memtide/web/choice"
 )
 
-// stage is a browser in which workers are what a test says they are.
+// stage is a browser whose workers behave as a test determines.
 type stage struct {
 	mu      sync.Mutex
 	started int
 	killed  int
 	running int
-	most    int // that worked at the same time
+	most    int // largest number of requests that were worked on at the same time
 
 	broken   bool                                             // workers die before they are ready
-	behave   func(req proto.Request, e events, end chan bool) // what a worker does; nil: answer at once
+	behave   func(req proto.Request, e events, end chan bool) // what a worker does; nil means answer after 10 ms
 	requests []string
 }
 
@@ -56,7 +56,7 @@ func (s *stage) count(n *int) {
 	*n++
 }
 
-// of reads a count while workers may be at it.
+// of reads a counter of s that workers may be changing.
 func (s *stage) of(n *int) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -78,7 +78,7 @@ func (s *stage) work(req proto.Request, e events, end chan bool) {
 	result(e, req)
 }
 
-// result answers a request; of a solve with its name.
+// result answers a request successfully. The answer to a solve contains the name of the request.
 func result(e events, req proto.Request) {
 	switch req.(type) {
 	case *proto.Solve:
@@ -104,7 +104,7 @@ func sweep(points int) *proto.Sweep {
 	return &proto.Sweep{Methods: []proto.Method{{}}, Budgets: make([]choice.Budget, points)}
 }
 
-// Every answer goes to who asked.
+// TestAnswers checks that every caller gets the answer to its own request.
 func TestAnswers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &stage{}
@@ -126,8 +126,8 @@ func TestAnswers(t *testing.T) {
 	})
 }
 
-// The first worker is the only one until a moment after it has answered, and until
-// something else waits that it cannot do; where soloStart is never, until that alone.
+// TestOthersFollowFirst checks that the first worker stays the only one until soloStart after its first answer,
+// or until a request waits that it cannot take. If soloStart is never, only such a request starts other workers.
 func TestOthersFollowFirst(t *testing.T) {
 	const needs = 50 * time.Millisecond
 	for _, c := range []struct {
@@ -170,8 +170,8 @@ func TestOthersFollowFirst(t *testing.T) {
 	}
 }
 
-// Where one core is left for sweeps, the first points come from the worker that
-// gave the first schedule: it does not wait for another to start.
+// TestSweepAfterFirstAnswer checks that if only one worker may compute sweeps, the worker that has answered the
+// first solve computes the first points, so that they need not wait for another worker to start.
 func TestSweepAfterFirstAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &stage{}
@@ -190,7 +190,7 @@ func TestSweepAfterFirstAnswer(t *testing.T) {
 	})
 }
 
-// Sweeps leave one worker for a solve, which goes first.
+// TestSolveBeforeSweep checks that sweeps leave one worker free, so that a solve never waits for them.
 func TestSolveBeforeSweep(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &stage{behave: func(req proto.Request, e events, _ chan bool) {
@@ -217,8 +217,8 @@ func TestSolveBeforeSweep(t *testing.T) {
 	})
 }
 
-// A worker that dies fails its request with its last words, is replaced, and
-// the next request works.
+// TestCrash checks that when a worker dies, its request fails with the last words of the worker, the worker is
+// replaced, and the next request works.
 func TestCrash(t *testing.T) {
 	for detail, want := range map[string]string{
 		"x\npanic: boom\n\ngoroutine 1":                "panic: boom",
@@ -233,8 +233,8 @@ func TestCrash(t *testing.T) {
 			s.behave = func(req proto.Request, e events, end chan bool) {
 				if nameOf(req) == "crash" {
 					e.died(detail)
-					e.died("twice") // the browser may tell it in two ways
-					result(e, req)  // and late
+					e.died("twice") // the browser may report the death in two ways
+					result(e, req)  // and an answer may still arrive
 					return
 				}
 				result(e, req)
@@ -260,8 +260,8 @@ func TestCrash(t *testing.T) {
 	}
 }
 
-// Cancelling frees the caller at once and the worker after a moment, unless it
-// has finished by then.
+// TestCancel checks that cancelling a request frees the caller at once, and ends the worker after cancelGrace
+// unless it has finished by then.
 func TestCancel(t *testing.T) {
 	for _, c := range []struct {
 		needs  time.Duration
@@ -292,7 +292,7 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// A request that is cancelled in the queue is never sent.
+// TestCancelQueued checks that a request that is cancelled in the queue is never sent.
 func TestCancelQueued(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &stage{behave: func(req proto.Request, e events, _ chan bool) {
@@ -316,8 +316,8 @@ func TestCancelQueued(t *testing.T) {
 	})
 }
 
-// Where workers cannot start, requests fail and say so, and starting is tried
-// again with the next request.
+// TestBroken checks that if workers cannot start, requests fail with the reason, and that the next request tries
+// to start workers again.
 func TestBroken(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &stage{broken: true}
@@ -340,8 +340,8 @@ func TestBroken(t *testing.T) {
 	})
 }
 
-// A worker that is still starting while others cannot is waited for: it gets the
-// request, and no second one takes its place.
+// TestStillStarting checks that requests wait for a worker that is still starting while others cannot start. That
+// worker gets the requests and is not replaced.
 func TestStillStarting(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		good, bad, firsts := &stage{}, &stage{broken: true}, 0
@@ -373,8 +373,8 @@ func TestStillStarting(t *testing.T) {
 	})
 }
 
-// While solves are asked for, as by dragging a slider, no point of a sweep
-// begins; a moment after the last they go on.
+// TestSweepsWaitForCalm checks that no point of a sweep begins while solves follow each other quickly, as when a
+// slider is dragged, and that points begin again debounce after the last solve.
 func TestSweepsWaitForCalm(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &stage{}
@@ -409,9 +409,9 @@ func TestSweepsWaitForCalm(t *testing.T) {
 	})
 }
 
-// Why no worker starts is said with what it means and what helps.
+// TestCannotStart checks that the message that no worker starts says why, what that means, and what helps.
 func TestCannotStart(t *testing.T) {
-	kinds := map[string]proto.FailureKind{"the worker could not be loaded": proto.Crash} // it may be, the next time
+	kinds := map[string]proto.FailureKind{"the worker could not be loaded": proto.Crash} // may load the next time
 	for detail, want := range map[string][]string{
 		"JavaScript error: refused": {"The engine cannot start here: refused.", "worker-src blob:",
 			"memtide solve"},

@@ -11,8 +11,8 @@ import (
 	"memtide/wasm/proto"
 )
 
-// life is what a worker does with a request: how long it takes, when it says first that it
-// is at work, and how often then. The zero life is that of one that has vanished.
+// life is how a worker works on a request: how long it takes, when it sends its first beat, and how long it waits
+// before each further beat. The zero value is a worker that never answers and sends no beats.
 type life struct{ takes, first, every time.Duration }
 
 func (l life) live(req proto.Request, e events, end chan bool) {
@@ -37,8 +37,8 @@ func (l life) live(req proto.Request, e events, end chan bool) {
 	}
 }
 
-// A worker that has vanished is noticed: the page is told, and later the request fails. One that
-// polls is left alone, however long it takes, and so is one that speaks late.
+// TestSilence checks that a silent worker is noticed: the page is told, and later the request fails. A worker
+// that polls may take any time, and a worker that is silent only for a while is not ended.
 func TestSilence(t *testing.T) {
 	quick := life{takes: time.Second}
 	for _, c := range []struct {
@@ -97,7 +97,8 @@ func TestSilence(t *testing.T) {
 	}
 }
 
-// What is given up while its worker is silent ends that, and a worker that never starts is told.
+// TestSilenceEnds checks that cancelling a request ends its silent worker, and that a request fails with the
+// reason if no worker ever starts.
 func TestSilenceEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &stage{behave: func(_ proto.Request, _ events, end chan bool) { <-end }}

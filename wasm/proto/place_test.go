@@ -10,7 +10,7 @@ import (
 	"memtide/engine/sim"
 )
 
-// buffersOf have lives over the whole width of their columns; names repeat.
+// buffersOf returns random buffers whose values use the whole width of their columns. Names occur several times.
 func buffersOf(rng *rand.Rand) *Buffers {
 	b := &Buffers{Tick: time.Microsecond, Zero: rng.Int() - rng.Int()}
 	for range rng.IntN(9) {
@@ -23,7 +23,7 @@ func buffersOf(rng *rand.Rand) *Buffers {
 	return b
 }
 
-// A name that points outside of all names is an error and no panic.
+// TestBuffersWithBadNames checks that an index outside the list of names gives an error and does not panic.
 func TestBuffersWithBadNames(t *testing.T) {
 	named := func(c *codec, b *Buffers) { c.buffers(b, true) }
 	b := written(named, &Buffers{List: []alloc.Buffer{{Name: "conv1", Bytes: 1, End: 1}}})
@@ -39,7 +39,7 @@ func TestBuffersWithBadNames(t *testing.T) {
 	}
 }
 
-// BenchmarkDecodeMemory is what the page does with a recording that was read.
+// BenchmarkDecodeMemory measures how long the page takes to decode a recording of memory.
 func BenchmarkDecodeMemory(b *testing.B) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	m := &Memory{Buffers: &Buffers{}, Recorded: &Placed{}}

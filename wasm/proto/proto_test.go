@@ -17,8 +17,8 @@ import (
 	"memtide/profiles"
 )
 
-// fill sets every field that it can reach to a random value that survives the width of its
-// column, so that a forgotten or a mixed-up column shows. Depth ends what holds itself.
+// fill sets every field that it can reach to a random value that fits the width of its column, so that a
+// forgotten or mixed-up column is noticed. depth limits the nesting of types that contain themselves.
 func fill(rng *rand.Rand, v reflect.Value, depth int) {
 	switch v.Kind() {
 	case reflect.Struct:
@@ -42,7 +42,7 @@ func fill(rng *rand.Rand, v reflect.Value, depth int) {
 		}
 	case reflect.Pointer:
 		if rng.IntN(2) == 1 && depth > 0 &&
-			v.Type() != reflect.TypeFor[*profiles.Profile]() { // which stays where it is
+			v.Type() != reflect.TypeFor[*profiles.Profile]() { // decoded profiles are not sent
 			v.Set(reflect.New(v.Type().Elem()))
 			fill(rng, v.Elem(), depth-1)
 		}
@@ -50,7 +50,7 @@ func fill(rng *rand.Rand, v reflect.Value, depth int) {
 		if rng.IntN(2) == 1 {
 			v.Set(reflect.ValueOf(engine.Args{"slots": fmt.Sprint(rng.IntN(9))}))
 		}
-	case reflect.Interface: // of the browser, which stays there
+	case reflect.Interface: // handles of the browser are not part of the message
 	case reflect.String:
 		v.SetString([]string{"", "rotor", "größte <&>"}[rng.IntN(3)])
 	case reflect.Bool:
@@ -59,7 +59,7 @@ func fill(rng *rand.Rand, v reflect.Value, depth int) {
 		v.SetFloat(rng.NormFloat64())
 	case reflect.Uint8:
 		v.SetUint(uint64(rng.IntN(256)))
-	case reflect.Int32, reflect.Int: // int: indices into the schedule and event numbers
+	case reflect.Int32, reflect.Int: // ints are indices into the schedule and event numbers, which are sent in 32 bits
 		v.SetInt(int64(int32(rng.Uint32())))
 	case reflect.Int64:
 		v.SetInt(int64(rng.Uint64()))
@@ -68,7 +68,7 @@ func fill(rng *rand.Rand, v reflect.Value, depth int) {
 	}
 }
 
-// filled is a random value of the type of v.
+// filled returns a random value of the type of v.
 func filled[T any](rng *rand.Rand, v T) T {
 	out := reflect.New(reflect.TypeOf(v).Elem())
 	fill(rng, out.Elem(), 4)
@@ -79,21 +79,21 @@ func randomTrace(rng *rand.Rand) *sim.Trace { return filled(rng, new(sim.Trace))
 
 func randomSchedule(rng *rand.Rand) engine.Schedule { return *filled(rng, new(engine.Schedule)) }
 
-// written is what a description writes of a value.
+// written returns the bytes that the codec function as writes for v.
 func written[T any](as func(*codec, T), v T) []byte {
 	var c codec
 	as(&c, v)
 	return c.buf
 }
 
-// again writes one value and reads it into another one.
+// again writes from with the codec function as and reads the bytes into to.
 func again[T any](as func(*codec, T), from, to T) error {
 	c := &codec{buf: written(as, from), reading: true}
 	as(c, to)
 	return c.end()
 }
 
-// Every field of a trace and of a schedule comes back exactly.
+// TestTraceRoundTrip checks that every field of a trace and of a schedule is decoded as it was encoded.
 func TestTraceRoundTrip(t *testing.T) {
 	for seed := range uint64(300) {
 		rng := rand.New(rand.NewPCG(seed, 1))
@@ -109,7 +109,8 @@ func TestTraceRoundTrip(t *testing.T) {
 	}
 }
 
-// What is written as it lies in memory holds no pointer, which would lead nowhere on the other side.
+// TestNoPointers checks that types whose values are sent as they lie in memory contain no pointers, which would
+// be invalid for the receiver.
 func TestNoPointers(t *testing.T) {
 	for _, row := range []any{engine.Instruction{}, sim.Span{}, sim.Gap{}, sim.Sample{}, sim.Point{}, sim.Life{},
 		sim.Decision(0), Piece{}, Moment{}, bufferRow{}, StepPass{}} {
@@ -119,7 +120,7 @@ func TestNoPointers(t *testing.T) {
 	}
 }
 
-// pointerIn returns the name of the first part of a type that is not held in its own bytes, or the empty string.
+// pointerIn returns the name of the first part of t that refers to memory outside its own bytes, or "".
 func pointerIn(t reflect.Type) string {
 	switch k := t.Kind(); {
 	case k == reflect.Struct:
@@ -137,7 +138,8 @@ func pointerIn(t reflect.Type) string {
 	return t.String()
 }
 
-// A blob that is cut anywhere, or that is too long, is an error and no panic.
+// TestTraceTruncated checks that a message that is cut off anywhere, or that is too long, gives an error and does
+// not panic.
 func TestTraceTruncated(t *testing.T) {
 	full := append(written((*codec).trace, randomTrace(rand.New(rand.NewPCG(7, 7)))), 0) // one byte too many
 	for n := range len(full) + 1 {
@@ -149,14 +151,14 @@ func TestTraceTruncated(t *testing.T) {
 	}
 }
 
-// Every field of every request, and of what it brings, comes back exactly, and what was cut
-// is an error.
+// TestRoundTrip checks that every field of every request and of its replies is decoded as it was encoded, and
+// that a message that is cut off gives an error.
 func TestRoundTrip(t *testing.T) {
 	for _, kind := range Requests() {
 		for seed := range uint64(20) {
 			rng := rand.New(rand.NewPCG(seed, 3))
 			req := filled(rng, kind)
-			if p, ok := req.(*Place); ok && p.Buffers != nil { // whose allocators know no names
+			if p, ok := req.(*Place); ok && p.Buffers != nil { // names are not sent, because allocators do not use them
 				for i := range p.Buffers.List {
 					p.Buffers.List[i].Name = ""
 				}
@@ -182,7 +184,7 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// cut reads every beginning of a message, none of which is one.
+// cut checks that no proper prefix of a message can be read.
 func cut(t *testing.T, b []byte, read func([]byte) error) {
 	t.Helper()
 	for n := range b {
@@ -192,7 +194,7 @@ func cut(t *testing.T, b []byte, read func([]byte) error) {
 	}
 }
 
-// roundTrip writes a reply to a request and reads it again. It returns the message.
+// roundTrip encodes and decodes a reply to the request to. It returns the message.
 func roundTrip(t *testing.T, to Request, want *Reply) []byte {
 	t.Helper()
 	b, err := EncodeReply(want)
@@ -206,7 +208,7 @@ func roundTrip(t *testing.T, to Request, want *Reply) []byte {
 	return b
 }
 
-// sent writes a request and reads it again. It returns the message.
+// sent encodes and decodes a request. It returns the message.
 func sent(t *testing.T, want Request) []byte {
 	t.Helper()
 	b, err := EncodeRequest(want)
@@ -220,7 +222,7 @@ func sent(t *testing.T, want Request) []byte {
 	return b
 }
 
-// Every type that brings replies is among those that can be read, under a name of its own.
+// TestRequests checks that Requests returns every type that embeds brings, and that each has its own name.
 func TestRequests(t *testing.T) {
 	files, err := filepath.Glob("*.go")
 	if err != nil {
@@ -249,7 +251,8 @@ func TestRequests(t *testing.T) {
 	}
 }
 
-// A profile goes beside the JSON, byte for byte, and what has no network refuses one.
+// TestProfileIsNotTouched checks that a profile is sent beside the JSON, byte for byte, and that a request
+// without a network refuses a profile.
 func TestProfileIsNotTouched(t *testing.T) {
 	native := json.RawMessage(`{"format":"memtide/1",  "name":"<é>"}` + "\n")
 	network := Setting{Network: Network{Profile: native, Graph: true}}

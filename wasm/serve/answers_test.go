@@ -7,7 +7,7 @@ import (
 	"memtide/wasm/serve"
 )
 
-// The program that links everything answers every request, but what breaks workers.
+// TestEveryRequestIsAnswered checks that the program that links all packages answers every request except Break.
 func TestEveryRequestIsAnswered(t *testing.T) {
 	for _, req := range proto.Requests() {
 		_, breaks := req.(*proto.Break)

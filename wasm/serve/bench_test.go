@@ -8,8 +8,8 @@ import (
 	"memtide/web/choice"
 )
 
-// BenchmarkAnswer is what a worker does for one movement of the budget: solve,
-// play, check, bound, and encode the answer.
+// BenchmarkAnswer measures what a worker does for one movement of the budget: solve, play, check, compute bounds,
+// and encode the answer.
 func BenchmarkAnswer(b *testing.B) {
 	for _, preset := range []string{"resnet50-b32", "resnet101-b32"} {
 		b.Run("net="+preset, func(b *testing.B) {

@@ -9,8 +9,8 @@ import (
 	"memtide/wasm/serve"
 )
 
-// A preset of buffers opens like a file of buffers, and says why it has no
-// schedule.
+// TestBufferPreset checks that a preset of buffers opens like a file of buffers, and that solving it fails with
+// the reason.
 func TestBufferPreset(t *testing.T) {
 	var pool serve.Local
 	r, err := proto.Do(context.Background(), pool.Do, &proto.Open{Preset: "larger-pool-b1"}, nil)

@@ -11,8 +11,8 @@ import (
 	"memtide/web/choice"
 )
 
-// What the counterexamples claim is true: the strategies that the claim is about
-// give exactly these step times, in the budget and with the link suggested.
+// TestCounterexamples checks the claims of the counterexamples: with the suggested budget and link, the
+// strategies that a claim is about give exactly these step times, in milliseconds.
 func TestCounterexamples(t *testing.T) {
 	known := map[string]map[string]time.Duration{
 		"lemma3":        {"dynprog": 30, "offloadexact": 27},

@@ -11,8 +11,8 @@ import (
 	"memtide/web/choice"
 )
 
-// curveRequest asks for the points of a strategy on a curve like the page's: 40
-// budgets from what some operation needs by itself to what keeping all needs.
+// curveRequest returns a request for a strategy's points on a curve like the page's: 40 budgets, from the least
+// with which every operation can run to the peak of keeping everything.
 func curveRequest(b *testing.B, preset, strategy string) *proto.Sweep {
 	b.Helper()
 	q := &proto.Sweep{Setting: setting(preset), Methods: []proto.Method{{Strategy: strategy}}}
@@ -36,9 +36,9 @@ func curveRequest(b *testing.B, preset, strategy string) *proto.Sweep {
 	return q
 }
 
-// BenchmarkCurve is what the trade-off curve of one strategy costs a worker: 40
-// budgets solved, played, checked and bounded. Beside the time of all it says
-// that of the slowest point, and how much above the lower bound the points are.
+// BenchmarkCurve measures what the trade-off curve of one strategy costs a worker: 40 budgets are solved, played,
+// checked and bounded. It also reports the time of the slowest point, the number of points, and how far the
+// points are above the lower bound on average.
 func BenchmarkCurve(b *testing.B) {
 	for _, preset := range []string{"resnet50-b32", "resnet101-b32"} {
 		for _, s := range engine.Strategies() {

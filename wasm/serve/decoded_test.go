@@ -14,8 +14,8 @@ import (
 	"memtide/web/link"
 )
 
-// A profile that a link holds is opened as if its file had been read, without anybody
-// reading it: what comes out is the same profile, and the bytes that came in.
+// TestOpenDecoded checks that opening the decoded profile of a link gives the same as reading its file: the same
+// profile and the same bytes, without the file being read.
 func TestOpenDecoded(t *testing.T) {
 	opened := 0
 	for _, name := range []string{"v1-profiles.txt", "v1-graphs.txt"} {
@@ -45,7 +45,7 @@ func TestOpenDecoded(t *testing.T) {
 				t.Fatal(err)
 			}
 			if odd := l.Profile.Name == "odd"; !odd &&
-				!reflect.DeepEqual(got.Decoded, read) { // whose operations files do not say whole
+				!reflect.DeepEqual(got.Decoded, read) { // files do not hold every field of its operations
 				t.Errorf("%.60s: the profile is\n%+v, want\n%+v", line, got.Decoded, read)
 			}
 			got.Profile, got.Decoded, want.Profile, want.Decoded = nil, nil, nil, nil

@@ -15,7 +15,7 @@ import (
 	"memtide/web/choice"
 )
 
-// exported has a server write down what it has solved.
+// exported makes a server solve req and export the schedule. change may change the export request.
 func exported(t *testing.T, req *proto.Solve, change func(*proto.Export)) (*proto.Solved, []byte, error) {
 	t.Helper()
 	var pool Local
@@ -33,7 +33,7 @@ func exported(t *testing.T, req *proto.Solve, change func(*proto.Export)) (*prot
 	return solved, e.Text, nil
 }
 
-// What a page gets is what package export writes of the same schedule.
+// TestExport checks that a page gets what package export writes for the same schedule.
 func TestExport(t *testing.T) {
 	solve := solveWith("pofo", choice.Budget{Share: 60 * choice.Percent})
 	solved, text, err := exported(t, solve, func(*proto.Export) {})
@@ -57,7 +57,7 @@ func TestExport(t *testing.T) {
 	}
 }
 
-// What cannot be written says why.
+// TestExportRefuses checks that a request that cannot be exported fails with the reason.
 func TestExportRefuses(t *testing.T) {
 	rotor := solveWith("rotor", choice.Budget{Share: 60 * choice.Percent})
 	for _, c := range []struct {
@@ -78,8 +78,8 @@ func TestExportRefuses(t *testing.T) {
 	}
 }
 
-// A plan is found from the file of operators as it was opened, packed or not, in what the
-// budget leaves to a step; where none is, the smallest peak is named.
+// TestExportPlan checks that a plan is computed from a file of operators, packed or not, within what the budget
+// leaves for the step. If there is no plan, the error says so.
 func TestExportPlan(t *testing.T) {
 	packed, err := os.ReadFile("../../profiles/formats/operators/testdata/traces/gpt.json.gz")
 	if err != nil {

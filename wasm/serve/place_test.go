@@ -20,7 +20,7 @@ import (
 	"memtide/web/choice"
 )
 
-// thirds are four buffers that hand over to each other; 8 bytes live at the peak.
+// four returns four buffers whose lives overlap in pairs. At the peak 8 bytes are alive.
 func four() *proto.Buffers {
 	const a, b, c, d = 3, 1, 2, 6
 	list := []alloc.Buffer{
@@ -59,10 +59,11 @@ func TestPlaceBuffers(t *testing.T) {
 	}
 }
 
-// A pool that is too small for best fit: the request that fails, the hole that
-// is too small for it, and the pool that would do.
+// TestPlaceFails checks the answer for a pool that is too small for best fit: the request that fails, the largest
+// hole, which is too small for it, and a size of the pool that would be enough.
 func TestPlaceFails(t *testing.T) {
-	// 3 below, 1 in the middle, then the 3 go: 3 and 4 are free, 5 are asked for.
+	// The first two buffers are placed at 0 and 3. When the first is freed, holes of 3 and 4 bytes are left, and
+	// 5 are asked for.
 	b := &proto.Buffers{Tick: 1, List: []alloc.Buffer{
 		{Bytes: 3, Start: 0, End: 2}, {Bytes: 1, Start: 1, End: 9}, {Bytes: 5, Start: 3, End: 9},
 	}}
@@ -83,8 +84,8 @@ func TestPlaceFails(t *testing.T) {
 	if len(p.Pieces) != 2 || !p.Verdict.Verified {
 		t.Errorf("%d pieces, %+v; want the 2 before the failure, verified", len(p.Pieces), p.Verdict)
 	}
-	// The optimal placement exists, one byte below does not: that is proven, and
-	// the smallest one is shown instead.
+	// In 8 bytes an optimal placement exists. The smallest one needs 6, so in 5 none exists. This is proven, and
+	// the one in 6 is returned.
 	if p, err = placed(t, &proto.Place{Buffers: b, Pool: 8, Allocator: "optimal"}); err != nil || p.NoneFits ||
 		p.Failed != nil {
 		t.Errorf("optimal in 8: got %+v, %v; want a placement", p, err)
@@ -95,7 +96,7 @@ func TestPlaceFails(t *testing.T) {
 	}
 }
 
-// Physical chunks: neighbours of one buffer are one piece.
+// TestPlaceChunks checks that in physical chunks the adjacent chunks of one buffer form one piece.
 func TestPlaceChunks(t *testing.T) {
 	const mib = engine.MiB
 	b := &proto.Buffers{Tick: 1, List: []alloc.Buffer{
@@ -124,8 +125,8 @@ func TestPlaceChunks(t *testing.T) {
 	}
 }
 
-// The lives of a schedule: the pool is the budget less what is resident, and
-// buffers are in the order of the trace's lives.
+// TestPlaceSchedule places the buffers of a schedule. The pool is the budget less the resident memory, and the
+// buffers are numbered like the lives of the trace.
 func TestPlaceSchedule(t *testing.T) {
 	r, err := proto.Do(context.Background(), new(Local).Do,
 		solveWith("rotor", choice.Budget{Share: 70 * choice.Percent}), nil)
@@ -152,7 +153,7 @@ func TestPlaceSchedule(t *testing.T) {
 	}
 }
 
-// The order of requests is an argument of the allocator, and it is heeded.
+// TestPlaceOrder checks that the order of requests, an argument of the allocator, has an effect.
 func TestPlaceOrder(t *testing.T) {
 	req := solveWith("greedy", choice.Budget{Bytes: 1120 * engine.MiB})
 	req.Setting = setting("alexnet-b128")
@@ -182,7 +183,8 @@ func TestPlaceOrder(t *testing.T) {
 	}
 }
 
-// A deadline is no proof: the best so far comes with it.
+// TestPlaceDeadline checks that when the time limit is reached, the answer is the best placement so far and is
+// not called optimal.
 func TestPlaceDeadline(t *testing.T) {
 	b := &proto.Buffers{Tick: 1}
 	for i := range 3000 {
@@ -200,9 +202,9 @@ func TestPlaceDeadline(t *testing.T) {
 	})
 }
 
-// What is beyond the search is not refused: the best of the quick placements
-// comes with the failure. The buffers are paper 003's sequence of a_ij and d_j,
-// which needs 13 units at a peak of 12, many times, and one that connects them.
+// TestPlaceTooMany checks that if there are too many buffers for the search, the failure comes with the best of
+// the quick placements. The buffers are 600 copies of paper 003's sequence of a_ij and d_j, which needs 13 units
+// at a peak of 12, and one buffer that lives throughout and so connects them.
 func TestPlaceTooMany(t *testing.T) {
 	list := []alloc.Entry{{Name: "throughout", Bytes: 1}}
 	sequence := enginetest.Load("alloc")[0].Trace

@@ -9,7 +9,7 @@ import (
 	"memtide/web/choice"
 )
 
-// questionAbout asks about resnet50-b8 at 60 % with greedy.
+// questionAbout returns q about resnet50-b8 with a budget of 60 %. The default strategy is greedy.
 func questionAbout(q proto.Question) *proto.Question {
 	q.Setting, q.Budget = setting("resnet50-b8"), choice.Budget{Share: 60 * choice.Percent}
 	if q.Strategy == "" {
@@ -18,7 +18,7 @@ func questionAbout(q proto.Question) *proto.Question {
 	return &q
 }
 
-// answers are those of a question that has a result.
+// answers returns the suggestions for a question that has a result.
 func answers(t *testing.T, q *proto.Question) (out []proto.Suggestion) {
 	t.Helper()
 	last, fail, told := ask(t, new(Server), q)
@@ -34,7 +34,7 @@ func answers(t *testing.T, q *proto.Question) (out []proto.Suggestion) {
 	return out
 }
 
-// stepTime solves the question's problem after a change.
+// stepTime solves the problem of a question after change has changed it.
 func stepTime(t *testing.T, about *proto.Question, change func(*proto.Solve)) *proto.Solved {
 	t.Helper()
 	q := &proto.Solve{Setting: about.Setting, Method: about.Method, Budget: about.Budget}
@@ -46,7 +46,7 @@ func stepTime(t *testing.T, about *proto.Question, change func(*proto.Solve)) *p
 	return solved
 }
 
-// What would help is what solving the changed problem gives.
+// TestWhatHelps checks that every suggestion has the step time and the peak of solving the changed problem.
 func TestWhatHelps(t *testing.T) {
 	req := questionAbout(proto.Question{Methods: []proto.Method{{Strategy: "rotor"}, {Strategy: "greedy"}}})
 	got := answers(t, req)
@@ -70,7 +70,8 @@ func TestWhatHelps(t *testing.T) {
 			t.Errorf("answer %d: got %+v, want %s with %v and a peak of %d", i, a, w.name, solved.Trace.Makespan,
 				solved.Trace.Peak)
 		}
-		// Solved again with the link that it names, the answer is the same.
+		// A suggestion that changes the link contains the device. Solving with that device gives the same step
+		// time.
 		if d := got[i].Device; (d != nil) != (i == 1 || i == 2) {
 			t.Errorf("%s names the link %+v; want it where it changes", w.name, d)
 		} else if d != nil {

@@ -11,7 +11,8 @@ import (
 	"memtide/web/choice"
 )
 
-// The example, which the page opens without package llm, is the step as that plays it.
+// TestRecorded checks that the recorded example, which the page opens without package llm, is what that package
+// computes, and that nothing else is recorded.
 func TestRecorded(t *testing.T) {
 	p, batch, err := preset.Parse(choice.ExamplePreset)
 	if err != nil {

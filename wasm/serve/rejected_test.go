@@ -7,7 +7,7 @@ import (
 	"memtide/profiles"
 )
 
-// A person who opens a file that cannot be read learns what to do about it.
+// TestRejected checks that the error for a file that cannot be read says what to do about it.
 func TestRejected(t *testing.T) {
 	const head = "name,forward_s,backward_s,output_bytes\n"
 	for _, c := range []struct{ file, want string }{

@@ -12,12 +12,12 @@ import (
 	"time"
 
 	"memtide/engine"
-	_ "memtide/engine/all" // also in the browser's program
+	_ "memtide/engine/all" // as in the browser's program
 	"memtide/wasm/proto"
 	"memtide/web/choice"
 )
 
-// Strategies that fail on purpose.
+// init registers strategies that fail on purpose.
 func init() {
 	fail := func(name string, solve func(*engine.Problem, engine.Parsed, *engine.Poll) (*engine.Solution, error)) {
 		engine.Register(&engine.Strategy{Name: name, Title: name, Doc: "Fails on purpose.", Graphs: true,
@@ -63,14 +63,14 @@ func solveWith(strategy string, b choice.Budget) *proto.Solve {
 	return &proto.Solve{Setting: setting("resnet50-b8"), Method: proto.Method{Strategy: strategy}, Budget: b}
 }
 
-// ask returns how a request ended and what was told before.
+// ask returns the result or the failure of a request and the progress values before it.
 func ask[Q proto.Asks[R, P], R, P any](t *testing.T, s *Server, req Q) (R, *proto.Failure, []P) {
 	t.Helper()
 	return askIn(t, t.Context(), s, req)
 }
 
-// ticking is a context in which work takes time: a millisecond for 256 polls, of the
-// clock of a synctest bubble.
+// ticking returns a context in which work takes time: 256 polls take a millisecond of the clock of a synctest
+// bubble.
 func ticking(t *testing.T) context.Context {
 	return context.WithValue(t.Context(), engine.Yield{}, func() { time.Sleep(time.Millisecond) })
 }
@@ -106,7 +106,7 @@ func TestSolve(t *testing.T) {
 	}
 }
 
-// The ways to fail are told apart.
+// TestFailures checks that each way to fail has its own kind of failure.
 func TestFailures(t *testing.T) {
 	noLink := solveWith("greedy", choice.Budget{Share: 60 * choice.Percent})
 	noLink.Device = engine.Device{}
@@ -148,7 +148,7 @@ func TestFailures(t *testing.T) {
 				!strings.Contains(f.Text, c.text) || f.Text == "" {
 				t.Errorf("%s: got %+v, want a failure of kind %q that says %q", c.name, err, c.kind, c.text)
 			}
-			// The server is of use afterwards.
+			// The server still works afterwards.
 			if _, fail, _ := ask(t, &s, solveWith("keepall", choice.Budget{Share: 100 * choice.Percent})); fail != nil {
 				t.Errorf("%s: the next request: got %v, want an answer", c.name, fail)
 			}
@@ -156,7 +156,8 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// A budget that is too small names the smallest that would do, and that one does.
+// TestSmallest checks that the failure for a budget that is too small names the smallest budget that is enough,
+// exactly.
 func TestSmallest(t *testing.T) {
 	var s Server
 	_, fail, _ := ask(t, &s, solveWith("rotor", choice.Budget{Bytes: 1}))
@@ -171,7 +172,8 @@ func TestSmallest(t *testing.T) {
 	}
 }
 
-// A deadline comes with the best so far, and progress before it too.
+// TestBestSoFar checks that a failure because of the time limit comes with the best solution so far, and that the
+// progress before it contains one too.
 func TestBestSoFar(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		req := solveWith("testslow", choice.Budget{Share: 100 * choice.Percent})
@@ -190,8 +192,8 @@ func TestBestSoFar(t *testing.T) {
 	})
 }
 
-// A best so far that stood for less than the page shows anything is told after that; one
-// of a network that takes longer in any case at once.
+// TestUnseen checks that progress contains a best solution so far only after Server.Unseen, but at once for a
+// network with so many operations that solving takes longer in any case.
 func TestUnseen(t *testing.T) {
 	for preset, want := range map[string][]bool{"resnet50-b8": {false, true}, "gpt2-xl-graph-b2": {true}} {
 		synctest.Test(t, func(t *testing.T) {
@@ -210,7 +212,7 @@ func TestUnseen(t *testing.T) {
 	}
 }
 
-// What a strategy claims and does is not believed.
+// TestUnbelieved checks that a false step time or an invalid schedule of a strategy is noticed.
 func TestUnbelieved(t *testing.T) {
 	for strategy, want := range map[string]string{"testliar": "claims a step time",
 		"testnonsense": "cannot be played"} {
@@ -221,8 +223,8 @@ func TestUnbelieved(t *testing.T) {
 	}
 }
 
-// A preset that is opened, and its canonical profile opened and solved as a
-// file, are the same network.
+// TestOpen checks that a preset is the same network when it is opened by name and when its canonical profile is
+// opened and solved as a file.
 func TestOpen(t *testing.T) {
 	var s Server
 	first, fail, _ := ask(t, &s, &proto.Open{Preset: "resnet50-b8"})
@@ -256,11 +258,11 @@ func sweepRequest() *proto.Sweep {
 	}
 }
 
-// Alone or spread over many, a sweep has the same points.
+// TestSweep checks that a sweep has the same points whether one worker computes it or several do.
 func TestSweep(t *testing.T) {
 	q := sweepRequest()
 	q.Methods = q.Methods[:2]
-	alone := points(t, new(Local).one, q) // where the crash of one point ends the sweep
+	alone := points(t, new(Local).one, q) // here the crash of one point would end the sweep
 	spread := points(t, new(Local).Do, q)
 	if len(alone) != 6 || fmt.Sprint(alone) != fmt.Sprint(spread) {
 		t.Errorf("alone:  %v\nspread: %v", alone, spread)
@@ -269,7 +271,7 @@ func TestSweep(t *testing.T) {
 		alone["keepall 1"] != "infeasible" {
 		t.Errorf("got %v; want keepall to fit only at 100 %%, rotor also at 50 %%", alone)
 	}
-	// A point that crashes is a point that failed.
+	// A point whose solver crashes is a failed point.
 	if all := points(t, new(Local).Do, sweepRequest()); len(all) != 9 || all["testpanic 1"] != "crash" ||
 		all["rotor 2"] != "verified" {
 		t.Errorf("with a crashing strategy: got %v", all)
@@ -282,7 +284,7 @@ func points(t *testing.T, do proto.Doer, req *proto.Sweep) map[string]string {
 	done := 0
 	r, err := proto.Do(context.Background(), do, req, func(p *proto.Point) {
 		at := fmt.Sprint(p.Strategy, " ", p.Index)
-		if out[at] == "" { // otherwise it is told again
+		if out[at] == "" { // otherwise the point is reported again
 			done++
 		}
 		if p.Done != done || p.Total != len(req.Methods)*len(req.Budgets) {
@@ -303,7 +305,7 @@ func points(t *testing.T, do proto.Doer, req *proto.Sweep) map[string]string {
 	return out
 }
 
-// A bad network fails a sweep once, not at every point.
+// TestSweepBadNetwork checks that a bad network fails a sweep once, not at every point.
 func TestSweepBadNetwork(t *testing.T) {
 	req := sweepRequest()
 	req.Network = proto.Network{Profile: json.RawMessage(`{"format":"memtide/1"}`)}
@@ -328,8 +330,8 @@ func TestSpreadCancelled(t *testing.T) {
 	}
 }
 
-// What no request can be blamed for is told as the program's failure by sweeps and
-// questions too.
+// TestWhoseFailure checks that sweeps and questions, too, report an error that is not the request's fault as a
+// failure of the program.
 func TestWhoseFailure(t *testing.T) {
 	broken := []proto.Method{{Strategy: "testbroken"}}
 	set := setting("resnet50-b8")

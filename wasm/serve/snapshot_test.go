@@ -13,7 +13,7 @@ import (
 	"memtide/wasm/proto"
 )
 
-// recording is a snapshot of two devices, on the second of which a request found no room.
+// recording returns a memory snapshot of two devices. On the second one a request found no room.
 func recording(t *testing.T) []byte {
 	t.Helper()
 	data, err := os.ReadFile("../../cmd/memtide/testdata/snapshot.pickle")
@@ -23,7 +23,7 @@ func recording(t *testing.T) []byte {
 	return data
 }
 
-// handled has a server do one request, which may be stopped after so many looks at the poll.
+// handled makes s handle a request. If looks is not negative, the request is stopped after that number of polls.
 func handled(t *testing.T, s *Server, looks int, q *proto.Doctor) (*proto.Examined, *proto.Failure) {
 	t.Helper()
 	ctx := context.Background()
@@ -38,7 +38,8 @@ func about(file proto.Open, p proto.Part, n int) *proto.Doctor {
 	return &proto.Doctor{File: file, Part: p, At: n, Setting: n}
 }
 
-// What is told part by part, of a file that is read once, is what the doctor says.
+// TestDoctor checks that the parts of an examination, requested one after the other of a file that is read once,
+// add up to what package doctor returns.
 func TestDoctor(t *testing.T) {
 	p, err := profiles.Decode("", profiles.Bytes(recording(t)), nil)
 	if err != nil {
@@ -60,7 +61,7 @@ func TestDoctor(t *testing.T) {
 	if got := strings.Join(names, ", "); got != "workspace, weights, activations, workspace" {
 		t.Errorf("the first buffers are %s", got)
 	}
-	kept := proto.Open{Keep: 7} // without its bytes: it is at hand
+	kept := proto.Open{Keep: 7} // without its bytes, because the server has kept the file
 	r, fail := handled(t, &s, -1, about(kept, proto.PartReport, 0))
 	if fail != nil {
 		t.Fatal(fail)
@@ -84,7 +85,8 @@ func TestDoctor(t *testing.T) {
 	}
 }
 
-// A file that is not at hand is read again, of the device that is asked for.
+// TestDoctorReadsAgain checks that a file that the server has not kept is read again, for the device that is
+// asked for.
 func TestDoctorReadsAgain(t *testing.T) {
 	var s Server
 	ask(t, &s, &proto.Open{Bytes: recording(t), Keep: 7})
@@ -99,7 +101,7 @@ func TestDoctorReadsAgain(t *testing.T) {
 	}
 }
 
-// What cannot be answered is refused with the reason.
+// TestDoctorRefuses checks that a request that cannot be answered fails with the reason.
 func TestDoctorRefuses(t *testing.T) {
 	var s Server
 	file := proto.Open{Bytes: recording(t), Keep: 1}
@@ -118,7 +120,7 @@ func TestDoctorRefuses(t *testing.T) {
 			"begins with"},
 		{"a replay that is stopped", 0, about(file, proto.PartReplay, 0), proto.Deadline, "stopped"},
 	} {
-		if c.looks >= 0 { // what is stopped is the replay, not the reading
+		if c.looks >= 0 { // reads the file first, so that only the replay is stopped
 			handled(t, &s, -1, about(file, proto.PartReport, 0))
 		}
 		r, fail := handled(t, &s, c.looks, c.req)

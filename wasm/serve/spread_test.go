@@ -16,7 +16,7 @@ import (
 	"memtide/web/choice"
 )
 
-// Strategies that are solved together, or refuse.
+// refusals counts the calls of the strategy testrefuse, which never applies.
 var refusals atomic.Int32
 
 func init() {
@@ -78,7 +78,8 @@ func TestSweepTogether(t *testing.T) {
 	}
 }
 
-// What a sweep says again counts, and the point is counted once.
+// TestSweepSaysAgain checks that if a sweep reports a point again, the later report counts, and the point is
+// counted once.
 func TestSweepSaysAgain(t *testing.T) {
 	q := sweepRequest()
 	q.Methods = []proto.Method{{Strategy: "testagain"}, {Strategy: "keepall"}}
@@ -92,7 +93,7 @@ func TestSweepSaysAgain(t *testing.T) {
 	}
 }
 
-// Points that were there before a crash stay, the others have failed.
+// TestCrashInTheMiddle checks that points reported before a crash are kept and that the others fail.
 func TestCrashInTheMiddle(t *testing.T) {
 	q := sweepRequest()
 	q.Methods = []proto.Method{{Strategy: "testhalf"}, {Strategy: "rotor"}}
@@ -105,7 +106,7 @@ func TestCrashInTheMiddle(t *testing.T) {
 	}
 }
 
-// A method that does not apply is asked once and has failed everywhere.
+// TestRefusedOnce checks that a method that does not apply is called once and then fails at all budgets.
 func TestRefusedOnce(t *testing.T) {
 	q := sweepRequest()
 	q.Methods = []proto.Method{{Strategy: "testrefuse"}, {Strategy: "keepall"}}
@@ -131,10 +132,10 @@ func TestRefusedOnce(t *testing.T) {
 	}
 }
 
-// scripted answers every point of a part; a slow method says that it took long.
+// scripted answers every point of a part of a sweep. The method slow reports that it took long.
 type scripted struct {
 	mu  sync.Mutex
-	log []string // "method budget", in the order of asking
+	log []string // "method budget" in the order of the requests
 }
 
 func (s *scripted) do(_ context.Context, req proto.Request, tell func(any)) (any, error) {
@@ -152,8 +153,8 @@ func (s *scripted) do(_ context.Context, req proto.Request, tell func(any)) (any
 	return &proto.Swept{Points: len(q.Budgets)}, nil
 }
 
-// The first method leads, coarse points come before fine ones for all methods,
-// and a slow method waits for the others.
+// TestSpreadOrder checks the order of points: the first method leads, coarse points come before fine ones for all
+// methods, and a slow method waits for the others.
 func TestSpreadOrder(t *testing.T) {
 	q := &proto.Sweep{Methods: []proto.Method{{Strategy: "chosen"}, {Strategy: "slow"}, {Strategy: "quick"},
 		{Strategy: "testtogether"}}}
@@ -175,10 +176,10 @@ func TestSpreadOrder(t *testing.T) {
 		then  string
 		b2    int
 	}{
-		{"chosen", 16, "quick", 16}, {"chosen", 0, "quick", 16}, // the chosen one leads
+		{"chosen", 16, "quick", 16}, {"chosen", 0, "quick", 16}, // the first method leads
 		{"quick", 0, "quick", 12}, {"quick", 4, "quick", 2}, {"quick", 14, "quick", 15}, // coarse before fine
 		{"quick", 8, "chosen", 12}, // all lines grow together
-		{"quick", 1, "slow", 8},    // the slow one is put off
+		{"quick", 1, "slow", 8},    // the slow method is put off
 	} {
 		if a, b := at(c.first, c.b), at(c.then, c.b2); a < 0 || a >= b {
 			t.Errorf("%s at %d is number %d, %s at %d number %d; want it before\n%s", c.first, c.b, a, c.then, c.b2,
@@ -191,7 +192,8 @@ func TestSpreadOrder(t *testing.T) {
 	}
 }
 
-// A worker that says less than it was asked for does not hold up the sweep.
+// TestSpreadMissingPoints checks that a worker that reports fewer points than it was asked for does not block the
+// sweep.
 func TestSpreadMissingPoints(t *testing.T) {
 	failed := 0
 	_, err := Spread(context.Background(), sweepRequest(), 2,

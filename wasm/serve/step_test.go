@@ -16,7 +16,8 @@ import (
 	_ "memtide/wasm/serve/step"
 )
 
-// stepped is the answer about a step and what came before it, as they come to the page.
+// stepped returns the answer about a step and the answers before it, encoded and decoded as on the way to the
+// page.
 func stepped(t *testing.T, q *proto.Step) (last *proto.Stepped, before []*proto.Stepped, fail *proto.Failure) {
 	t.Helper()
 	again := func(r *proto.Reply) *proto.Reply {
@@ -36,7 +37,7 @@ func stepped(t *testing.T, q *proto.Step) (last *proto.Stepped, before []*proto.
 	return last, before, end.Failure
 }
 
-// An answer comes in stages, and every byte of it is a part with an origin.
+// TestStep checks that an answer comes in stages, and that every byte of it belongs to a part with an origin.
 func TestStep(t *testing.T) {
 	got, before, fail := stepped(t, &proto.Step{Model: "llama3.2-1b",
 		Args: engine.Args{"seq": "1024", "device": "v100-pcie-16gb"}})
@@ -67,8 +68,8 @@ func TestStep(t *testing.T) {
 	}
 }
 
-// A config.json is answered about like the model that it describes, and its step becomes
-// a profile that can be opened.
+// TestStepOfConfig checks that a config.json gets the same answer as the known model that it describes, and that
+// its step becomes a profile that can be opened.
 func TestStepOfConfig(t *testing.T) {
 	const config = `{"model_type":"llama","hidden_size":2048,"intermediate_size":8192,"num_attention_heads":32,"num_hidden_layers":16,"num_key_value_heads":8,"vocab_size":128256,"tie_word_embeddings":true,"torch_dtype":"bfloat16"}`
 	args := engine.Args{"seq": "1024"}
@@ -90,9 +91,9 @@ func TestStepOfConfig(t *testing.T) {
 	}
 }
 
-// What a link of a step says, and the schedule that it leads to, are one step: the same
-// parameters, and keeping everything takes what is said to be allocated, to the byte. With
-// MEMTIDE_LONG=1 that holds for every known model.
+// TestOneStep checks that the answer about a step and the schedule that it leads to describe the same step. They
+// have the same number of parameters, and the operations that keep everything need exactly the bytes that the
+// answer says are allocated. With MEMTIDE_LONG=1 the test covers all known models.
 func TestOneStep(t *testing.T) {
 	for _, m := range ask.Models {
 		if os.Getenv("MEMTIDE_LONG") == "" && !m.Usual {
@@ -128,7 +129,7 @@ func TestOneStep(t *testing.T) {
 	}
 }
 
-// What cannot be answered is refused by its name.
+// TestStepRefused checks that a request that cannot be answered fails and names what is wrong.
 func TestStepRefused(t *testing.T) {
 	for _, c := range []struct {
 		q    proto.Step
@@ -149,8 +150,8 @@ func TestStepRefused(t *testing.T) {
 	}
 }
 
-// An answer that is to be brief is its first stage; one that is stopped says so, and what
-// was known until then came before.
+// TestStepLimit checks that a brief answer is the first stage alone, and that a request that is stopped fails
+// with a deadline after the stages that were complete by then.
 func TestStepLimit(t *testing.T) {
 	q := &proto.Step{Model: "gpt2", Args: engine.Args{"seq": "1024"}, Parts: 1}
 	if got, before, fail := stepped(t, q); fail != nil || got.Done != 1 || got.Total < 2 || got.Fit == "" ||
@@ -176,7 +177,7 @@ func TestStepLimit(t *testing.T) {
 	}
 }
 
-// What is made of pictures says their tokens, and what waits in host memory is said.
+// TestStepNotes checks that the notes give the number of tokens of a video and say what waits in host memory.
 func TestStepNotes(t *testing.T) {
 	const wan = `{"_class_name": "WanTransformer3DModel", "num_layers": 4, "num_attention_heads": 12, "attention_head_dim": 128, "ffn_dim": 8960, "in_channels": 16, "text_dim": 4096, "patch_size": [1, 2, 2]}`
 	said, _, fail := stepped(t, &proto.Step{Model: wan,

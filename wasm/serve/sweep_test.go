@@ -9,8 +9,8 @@ import (
 	"memtide/wasm/proto"
 )
 
-// A budget that needs more than its time does not take that of the others, whose
-// answers are as if it had not been there.
+// TestSweepTogetherIsFair checks that a budget that needs more than its time does not take the time of the
+// others. Their answers are the same as without it.
 func TestSweepTogetherIsFair(t *testing.T) {
 	const limit = 20 * time.Millisecond
 	for _, first := range []bool{true, false} { // the endless budget comes first, or after three short ones
@@ -51,7 +51,7 @@ func TestSweepTogetherIsFair(t *testing.T) {
 			sweepTogether(t.Context(), limit, tasks, points, func(*proto.Point) {})
 			want := limit
 			if !first {
-				want = 4*limit - 3*time.Millisecond // what the others have left
+				want = 4*limit - 3*time.Millisecond // the others leave it what they do not need
 			}
 			for b, p := range points {
 				switch {

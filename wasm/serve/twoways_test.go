@@ -9,8 +9,8 @@ import (
 	"memtide/web/choice"
 )
 
-// A file with a chain and operations is answered with the sums of both; the
-// operations are solved where they are asked for.
+// TestTwoWays checks that a file with a chain and operations is opened with the totals of both, and that the
+// operations are solved if the request asks for them.
 func TestTwoWays(t *testing.T) {
 	data, err := os.ReadFile("../../profiles/formats/pipedream/testdata/branchy.graph.txt")
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// What was set before a decision is what Back comes to, however soon after it the
-// decision was made.
+// TestBackKeepsWhatWasSet checks that Back restores a setting that was changed before a decision, however soon
+// after it the decision was made.
 func TestBackKeepsWhatWasSet(t *testing.T) {
 	t.Parallel()
 	p := settledPage(t, "#v=1&p=vgg16-b32&m=4GiB&s=greedy")
@@ -24,9 +24,9 @@ func TestBackKeepsWhatWasSet(t *testing.T) {
 	}
 }
 
-// What is set is in the address with the next task of the page, and not a quarter of
-// a second later: who reloads the page then loses nothing. Only what follows at once
-// waits. Here no timer of a tenth of a second or more ever fires.
+// TestAddressFollowsAtOnce checks that a changed setting is in the address by the next task of the page, and not
+// a quarter of a second later, so that a reload loses nothing. Only further changes soon after it may wait. In
+// this test timers of a tenth of a second or more never fire.
 func TestAddressFollowsAtOnce(t *testing.T) {
 	t.Parallel()
 	p := New(t)

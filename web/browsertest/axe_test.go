@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// axe is the source of axe-core, which the build has installed.
+// axe returns the source of axe-core, which make build installs.
 func axe(t *testing.T) string {
 	t.Helper()
 	_, here, _, _ := runtime.Caller(0)
@@ -22,7 +22,7 @@ func axe(t *testing.T) string {
 	return string(b)
 }
 
-// TestAccessible holds pages and their states against axe-core's rules.
+// TestAccessible checks that the page keeps axe-core's rules in many of its states.
 func TestAccessible(t *testing.T) {
 	t.Parallel()
 	source := axe(t)
@@ -80,8 +80,8 @@ func (v violation) where() (out []string) {
 	return out
 }
 
-// violations runs all rules. The source is evaluated as a debugger does, which
-// the page's policy does not forbid.
+// violations runs all rules of axe-core on the page and returns those that it breaks. It evaluates the source as
+// a debugger does, which the page's content security policy does not forbid.
 func violations(p *Page, source string) (out []violation) {
 	p.t.Helper()
 	Eval[bool](p, source+";true")

@@ -19,7 +19,7 @@ import (
 	"memtide/web/fileserver"
 )
 
-// shared is what all tests of a process use: the site, its server, the browser.
+// shared holds what all tests of a process share: the site, its server and the browser.
 var shared struct {
 	once sync.Once
 	err  error
@@ -29,7 +29,7 @@ var shared struct {
 	stop []func()
 }
 
-// Main runs the tests and ends what they shared. Call it from TestMain.
+// Main runs the tests and then stops the server and the browser that they shared. Call it from TestMain.
 func Main(m *testing.M) {
 	code := m.Run()
 	for i := len(shared.stop) - 1; i >= 0; i-- {
@@ -38,7 +38,8 @@ func Main(m *testing.M) {
 	os.Exit(code)
 }
 
-// need starts what is shared, once.
+// need starts the shared server and browser once. If there is no Chromium, it skips the test, or fails it if CI
+// is set.
 func need(t testing.TB) {
 	t.Helper()
 	bin := Browser()
@@ -88,9 +89,9 @@ func share(bin string) error {
 	return nil
 }
 
-// forgetful serves the site with a service worker that keeps nothing: every tab is a
-// first visit, for which the real one would copy 20 MB for a second that never comes.
-// TestOffline and TestQuietStart have the real one, from servers of their own.
+// forgetful serves the site with a service worker that caches nothing. Every tab makes only one visit, so the
+// copy of 20 MB that the real service worker makes for the next visit would be wasted. TestOffline and
+// TestQuietStart run servers of their own with the real one.
 func forgetful(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/offline.js" {
@@ -102,8 +103,8 @@ func forgetful(h http.Handler) http.Handler {
 	})
 }
 
-// sandboxable treats the page as if it were in a frame with the attribute
-// sandbox="allow-scripts" when its address has ?sandbox.
+// sandboxable sends the page with the restrictions of a frame that has the attribute sandbox="allow-scripts" if
+// its address has ?sandbox.
 func sandboxable(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Query().Has("sandbox") {
@@ -124,11 +125,11 @@ func flags(bin, profile string) []chromedp.ExecAllocatorOption {
 		chromedp.Flag("disable-default-apps", true), chromedp.Flag("disable-extensions", true),
 		chromedp.Flag("metrics-recording-only", true), chromedp.Flag("disable-dev-shm-usage", true),
 		chromedp.Flag("force-color-profile", "srgb"), chromedp.Flag("hide-scrollbars", true),
-		// Code that runs for seconds is optimised, what runs once in each tab is not: a
-		// fifth of all work. The three engines' tests run as everybody's browser does.
+		// Optimise only code that runs for seconds. Optimising code that runs once in each tab was a fifth of all
+		// work. The tests of package engines use the browser's default.
 		chromedp.Flag("js-flags", "--wasm-tiering-budget=200000000"),
-		// Every window would load two pages for the list below its address bar, and
-		// start a process for a page that may come: a quarter of all work.
+		// Without these options every window loads two pages for the list below its address bar and starts a
+		// spare process for the next page: a quarter of all work.
 		chromedp.Flag("disable-field-trial-config", true),
 		chromedp.Flag("disable-features",
 			"WebUIOmniboxPopup,WebUIOmniboxAimPopup,WebUIOmniboxFullPopup,SpareRendererForSitePerProcess"),
@@ -139,7 +140,7 @@ func flags(bin, profile string) []chromedp.ExecAllocatorOption {
 	return out
 }
 
-// buildSite finds or makes the site.
+// buildSite uses the site in MEMTIDE_DIST or, if that is not set, builds one.
 func buildSite() error {
 	if dir := os.Getenv("MEMTIDE_DIST"); dir != "" {
 		shared.dist = dir

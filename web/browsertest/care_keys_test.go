@@ -12,7 +12,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// The modifiers of a key, as the protocol counts them.
+// The modifiers of a key, as the DevTools protocol numbers them.
 const (
 	ctrl  = 2
 	shift = 8
@@ -30,8 +30,8 @@ func stroke(p *Page, code, text string, modifiers int64) {
 	}
 }
 
-// Every key that the help lists does what it says, and the help lists all keys
-// that this test presses.
+// TestKeysOfHelp checks that every key that the help lists has its effect, and that the help lists all keys that
+// this test presses.
 func TestKeysOfHelp(t *testing.T) {
 	t.Parallel()
 	const (
@@ -47,10 +47,10 @@ func TestKeysOfHelp(t *testing.T) {
 	type pressing struct {
 		code, text string
 		modifiers  int64
-		seen       string // an expression that the key changes
+		seen       string // expression whose value the key changes
 	}
 	rows := []struct {
-		row     string // what the help calls the keys
+		row     string // the keys as the help writes them
 		strokes []pressing
 	}{
 		{"N P", []pressing{{"KeyN", "n", 0, chosen}, {"KeyP", "p", 0, chosen}}},
@@ -90,7 +90,7 @@ func TestKeysOfHelp(t *testing.T) {
 		HTMLAnchorElement.prototype.click = function () { globalThis.saved = this.download; };
 		return true;
 	})()`)
-	key(t, p, "Slash", "?") // the list is there while the help is open
+	key(t, p, "Slash", "?") // the list exists only while the help is open
 	p.Wait(`document.querySelector(".keys dt")`)
 	listed := Eval[[]string](p, `[...document.querySelectorAll(".keys dt")].map((e) => e.textContent)`)
 	key(t, p, "Escape", "Escape")
@@ -106,7 +106,7 @@ func TestKeysOfHelp(t *testing.T) {
 			stroke(p, s.code, s.text, s.modifiers)
 			p.Drawn()
 			if p.until(`(JSON.stringify(`+s.seen+`) ?? "") !== `+fmt.Sprintf("%q", before),
-				hang/4) != nil { // some of it takes an answer
+				hang/4) != nil { // some keys take effect only when a worker has answered
 				t.Fatalf("the help lists %q; %s (modifiers %d) leaves %s at %s", row.row, s.code, s.modifiers, s.seen,
 					before)
 			}
@@ -123,8 +123,8 @@ func TestKeysOfHelp(t *testing.T) {
 	}
 }
 
-// Keys of one character can be turned off, which the browser remembers; the other
-// keys work then.
+// TestShortcutsOff checks that shortcuts of one character can be turned off, that the browser remembers this, and
+// that all other keys still work.
 func TestShortcutsOff(t *testing.T) {
 	t.Parallel()
 	p := settledPage(t, offload)
@@ -162,7 +162,8 @@ func TestShortcutsOff(t *testing.T) {
 	p.Wait("!" + tabled)
 }
 
-// The help calls the keys what stands on them, where the browser knows it.
+// TestHelpOfLayout checks that the help uses the characters printed on the keys if the browser knows the
+// keyboard's layout.
 func TestHelpOfLayout(t *testing.T) {
 	t.Parallel()
 	p := New(t)
@@ -181,13 +182,14 @@ func TestHelpOfLayout(t *testing.T) {
 	}
 }
 
-// controls are what a person can do something with, as far as it is shown.
+// shownControls defines controlsShown, which returns the visible elements that a person can operate, and nameOf,
+// which describes one of them.
 const shownControls = `globalThis.nameOf = (e) => [e.tagName, e.id, e.dataset.do, e.dataset.arg, e.textContent.trim().slice(0, 30)].filter(Boolean).join(" ");
 globalThis.controlsShown = () => [...document.querySelectorAll("button, input, select, textarea, a[href], summary, [tabindex='0']")].filter((e) =>
 	!e.matches(":disabled") && e.tabIndex >= 0 && e.checkVisibility({visibilityProperty: true}) && !e.closest("[inert]")); true`
 
-// With the key Tab alone everything on the page is reached, and whatever has the
-// focus shows it.
+// TestTabReachesEverything checks that the key Tab reaches every control on the page, and that each of them is
+// outlined while it has the focus.
 func TestTabReachesEverything(t *testing.T) {
 	t.Parallel()
 	p := openedPage(t, offload, 1400, 900)
@@ -198,7 +200,7 @@ func TestTabReachesEverything(t *testing.T) {
 	if want < 60 {
 		t.Fatalf("%d controls are shown with everything open; want at least 60", want)
 	}
-	for range want + 40 { // regions that scroll are reached too
+	for range want + 40 { // Tab also stops at regions that scroll
 		stroke(p, "Tab", "Tab", 0)
 		Eval[bool](p, `(() => {
 			const e = document.activeElement, ring = getComputedStyle(e.matches(".sr") ? e.parentElement : e);
@@ -216,8 +218,8 @@ func TestTabReachesEverything(t *testing.T) {
 	}
 }
 
-// What opens above the page takes the focus, dialogs hold it; Esc closes them and
-// gives the focus back.
+// TestFocusComesBack checks that a panel takes the focus when it opens, that a dialog keeps it, and that Esc
+// closes the panel and gives the focus back to the button that opened it.
 func TestFocusComesBack(t *testing.T) {
 	t.Parallel()
 	p := settledPage(t, offload)
@@ -233,7 +235,7 @@ func TestFocusComesBack(t *testing.T) {
 			p.Wait(fmt.Sprintf(`document.querySelector(%q)?.checkVisibility() && document.querySelector(%[1]q).contains(document.activeElement)`, c.dialog))
 			for range 20 {
 				if c.dialog == ".picker-panel" {
-					break // a list, not a dialog: Tab leaves and closes it
+					break // a list, not a dialog: Tab leaves it and closes it
 				}
 				stroke(p, "Tab", "Tab", 0)
 				if !Eval[bool](p, fmt.Sprintf(`document.querySelector(%q).contains(document.activeElement)`,

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// tooWide names what stands out of the window to the right, except inside of
-// what can be scrolled, and texts that do not fit into their control.
+// tooWide lists elements that extend beyond the left or right edge of the window, except inside regions that
+// scroll, and controls and headings whose text does not fit.
 const tooWide = `(() => {
 	const name = (e) => e.tagName + "." + e.className + " " + (e.dataset.do || e.dataset.testid || e.textContent.trim().slice(0, 40));
 	const contained = (e) => { for (e = e.parentElement; e && e !== document.body; e = e.parentElement) if (getComputedStyle(e).overflowX !== "visible") return true; };
@@ -24,8 +24,9 @@ const tooWide = `(() => {
 	return out;
 })()`
 
-// TestKnobOnBar: the knob of the budget overlaps the lower edge of the bar at every width, except on a phone, where
-// it is at the bottom of the window. Below 1100 pixels the legend of the bar is between the bar and the numbers.
+// TestKnobOnBar checks that the knob of the budget overlaps the lower edge of the bar at every width except on a
+// phone, where it is at the bottom of the window. Below 1100 pixels the legend of the bar is between the bar and
+// the numbers.
 func TestKnobOnBar(t *testing.T) {
 	t.Parallel()
 	p := Open(t, "")
@@ -44,8 +45,8 @@ func TestKnobOnBar(t *testing.T) {
 	}
 }
 
-// From the width of a zoom by 400 % to a tablet's, nothing is cut and nothing
-// scrolls sideways but what says so: tables and code.
+// TestNarrow checks that nothing is cut off and that the page does not scroll sideways, from the width of a
+// window zoomed to 400 % up to that of a tablet. Only tables and code may scroll sideways.
 func TestNarrow(t *testing.T) {
 	t.Parallel()
 	p := openedPage(t, offload, 320, 800)
@@ -89,7 +90,8 @@ func TestNarrow(t *testing.T) {
 	}
 }
 
-// Another network does not move the page: the header stays one row.
+// TestHeaderIsOneRow checks that the header stays one row high when another network is shown, so that the page
+// does not move.
 func TestHeaderIsOneRow(t *testing.T) {
 	t.Parallel()
 	p := openedPage(t, "#v=1&p=vgg16-b64&m=5400MiB", 1440, 800)
@@ -101,8 +103,8 @@ func TestHeaderIsOneRow(t *testing.T) {
 	}
 }
 
-// On a phone, a long message leaves the button that dismisses it its size, and what
-// is chosen in the header can be read.
+// TestPhoneHeader checks that on a phone a long message does not shrink the button that dismisses it, and that
+// the choices in the header fit into their controls.
 func TestPhoneHeader(t *testing.T) {
 	t.Parallel()
 	p := openedPage(t, "#v=1&p=gpt2-medium-b4&m=60%25", 390, 844)
@@ -126,8 +128,8 @@ func TestPhoneHeader(t *testing.T) {
 	}
 }
 
-// At 400 per cent a window of 1280 by 1024 has 320 by 256 pixels: nothing that
-// stays in place may cover what the keyboard has reached.
+// TestFourHundredPercent checks that no fixed element covers the control that has the focus. At a zoom of 400 % a
+// window of 1280 by 1024 pixels has 320 by 256.
 func TestFourHundredPercent(t *testing.T) {
 	t.Parallel()
 	p := openedPage(t, offload, 320, 256)
@@ -155,15 +157,15 @@ func TestFourHundredPercent(t *testing.T) {
 	}
 }
 
-// tooSmall names the controls that are smaller than so many pixels. What stands
-// in a line of text is as high as the line, a label makes its control larger,
-// and a region that scrolls is no target.
+// tooSmall is a function that lists the controls that are smaller than least pixels. It leaves out links in a
+// line of text, which are as high as the line, and regions that scroll, which are no targets. A label counts as
+// part of its control.
 const tooSmall = `((least) => controlsShown().filter((e) => !e.matches("[role=region], [role=application], [role=note], p a, li a, dd a, .caption a, .origins a, .sources a, .origin a")).map((e) => {
 	const target = e.closest("label") || e, b = target.getBoundingClientRect();
 	return b.height + 0.5 < least || b.width + 0.5 < least ? nameOf(e) + ": " + Math.round(b.width) + " x " + Math.round(b.height) : "";
 }).filter(Boolean))`
 
-// Targets are at least 24 px for a mouse and 44 px for a finger.
+// TestTargets checks that controls are at least 24 px large for a mouse and 44 px for a finger.
 func TestTargets(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -204,8 +206,8 @@ func TestTargets(t *testing.T) {
 	}
 }
 
-// On paper there are the numbers and the pictures, the settings as plain text,
-// and nothing to press.
+// TestPrint checks that the printed page has the numbers and the pictures, shows the settings as plain text, and
+// has no buttons.
 func TestPrint(t *testing.T) {
 	t.Parallel()
 	p := openedPage(t, offload, 1000, 1000)
@@ -236,8 +238,8 @@ func TestPrint(t *testing.T) {
 	}
 }
 
-// Who asked for less motion sees none: nothing on the page is animated and
-// nothing changes gradually, not even while a schedule is sought.
+// TestReducedMotion checks that nothing is animated or changes gradually if the reader asks for less motion, not
+// even the indicator that a schedule is being computed.
 func TestReducedMotion(t *testing.T) {
 	t.Parallel()
 	p := New(t)
@@ -260,8 +262,8 @@ func TestReducedMotion(t *testing.T) {
 	}
 }
 
-// With forced colours controls have edges, what is pressed or chosen differs,
-// and the pictures keep colours that their background does not swallow.
+// TestForcedColors checks that with forced colours every control has an edge, that pressed buttons look different
+// from others, and that the pictures keep colours that contrast with their background.
 func TestForcedColors(t *testing.T) {
 	t.Parallel()
 	p := New(t)

@@ -10,12 +10,11 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// How long the page takes to its first picture and until it can be used, over
-// 10 Mbit/s and on a processor four times slower, on the first visit and the
-// next, and how much it loads. It wants a site with compressed files, as
-// `make release` makes it. Only the page's own thread is slower: the workers' is
-// not. A visit comes from another page, because a browser that reloads one still
-// has the program in memory.
+// TestMeasureSlowStart measures how long the page takes until its first picture and until it can be used, on the
+// first visit and on later ones, and how many bytes it loads. The network has 10 Mbit/s, and the page's own
+// thread runs at a quarter of its speed; the threads of workers are not slowed. The site has to have compressed
+// files, as `make release` builds it. Every visit starts from another page, because a browser that reloads a page
+// still has the program in memory.
 func TestMeasureSlowStart(t *testing.T) {
 	measuring(t)
 	p := New(t)
@@ -38,6 +37,6 @@ func TestMeasureSlowStart(t *testing.T) {
 		t.Logf("%s: %d bytes until the charts are there", visit, p.Received())
 		Eval[bool](p, `navigator.serviceWorker.ready.then(() => { window.kept = true }), true`)
 		p.Wait(`window.kept`)
-		p.rest(3 * time.Second) // until what was compiled is kept for the next visit, too
+		p.rest(3 * time.Second) // until the compiled code is cached for the next visit, too
 	}
 }

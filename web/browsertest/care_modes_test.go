@@ -16,8 +16,8 @@ import (
 	"memtide/web/fileserver"
 )
 
-// prepared fails the test unless the page still shows the picture and the
-// numbers that the build prepared.
+// prepared fails the test unless the page still shows the pictures and the numbers that were prepared when the
+// site was built.
 func prepared(t *testing.T, p *Page) {
 	t.Helper()
 	if n := Eval[int](p, `[...document.querySelectorAll(".poster svg")].filter((e) => e.checkVisibility()).length`); n < 3 {
@@ -28,7 +28,7 @@ func prepared(t *testing.T, p *Page) {
 	}
 }
 
-// Where a policy forbids WebAssembly the prepared picture stays, and the page
+// TestBlockedWebAssembly checks that if a policy forbids WebAssembly, the prepared pictures stay and the page
 // says what the reason is and what to do.
 func TestBlockedWebAssembly(t *testing.T) {
 	t.Parallel()
@@ -49,7 +49,7 @@ func TestBlockedWebAssembly(t *testing.T) {
 	prepared(t, p)
 }
 
-// Without scripts the page is a picture with a text.
+// TestNoScript checks that without scripts the page shows the prepared pictures and a text that explains them.
 func TestNoScript(t *testing.T) {
 	t.Parallel()
 	p := New(t)
@@ -67,7 +67,7 @@ func TestNoScript(t *testing.T) {
 	prepared(t, p)
 }
 
-// Without workers the prepared picture stays and the page says why.
+// TestNoWorkers checks that without workers the prepared pictures stay and the page says why.
 func TestNoWorkers(t *testing.T) {
 	t.Parallel()
 	p := New(t)
@@ -81,8 +81,8 @@ func TestNoWorkers(t *testing.T) {
 	prepared(t, p)
 }
 
-// Where a worker is refused the page says that the engine cannot start, and
-// solves by itself if it is asked to.
+// TestRefusedWorkers checks that if the browser refuses to start workers, the page says that the engine cannot
+// start and offers to solve in its own thread.
 func TestRefusedWorkers(t *testing.T) {
 	t.Parallel()
 	p := New(t)
@@ -103,13 +103,13 @@ func TestRefusedWorkers(t *testing.T) {
 	}
 	p.Click(`.notice [data-do="act"]`)
 	p.Wait(untilReady + ` && byID("peak").textContent.includes("GiB") && document.querySelector(".notice").hidden`)
-	// The curve comes, and the page lives meanwhile: another choice is answered.
+	// The curve is computed, and meanwhile the page still responds: another strategy is answered.
 	p.Wait(`document.querySelector("[data-testid=sweep]").textContent.startsWith("Point at the curve")`)
 	Eval[bool](p, `control("strategy", "sequential"), true`)
 	p.Wait(untilReady + ` && location.hash.includes("s=sequential")`)
 }
 
-// Where storage is blocked the page works, and forgets the theme.
+// TestBlockedStorage checks that the page works without storage. It only forgets the theme.
 func TestBlockedStorage(t *testing.T) {
 	t.Parallel()
 	p := New(t)
@@ -135,15 +135,14 @@ func TestBlockedStorage(t *testing.T) {
 	}
 }
 
-// deaf lets workers start and has them hear no request while deafened is true, so
-// that whatever the page asks for takes forever.
+// deaf makes workers ignore all requests while deafened is true, so that no request of the page is ever answered.
 const deaf = `(() => {
 	const post = Worker.prototype.postMessage;
 	Worker.prototype.postMessage = function (...all) { if (!globalThis.deafened || all[0].type !== "request") post.apply(this, all); };
 })()`
 
-// Whatever takes long says that it is under way and can be stopped: a file, a
-// schedule, the curve, what would help, the search for addresses.
+// TestEverythingStops checks that whatever may take long shows that it is running and can be stopped: opening a
+// file, computing a schedule or the curve, what would help, and the search for addresses.
 func TestEverythingStops(t *testing.T) {
 	t.Parallel()
 	var big strings.Builder

@@ -13,7 +13,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// offload is a view with waits, copies and recomputations.
+// offload is the address of a schedule with waits, copies and recomputation.
 const offload = "#v=1&p=resnet101-b32&s=greedy&m=70%25"
 
 // openAll opens every section of the page that can be folded.
@@ -25,7 +25,7 @@ const openAll = `(async () => {
 	return true;
 })()`
 
-// openEverything opens all sections and waits until each shows what it has.
+// openEverything opens all sections and waits until each has its content.
 func openEverything(p *Page) {
 	p.t.Helper()
 	Eval[bool](p, openAll)
@@ -33,7 +33,7 @@ func openEverything(p *Page) {
 	p.Drawn()
 }
 
-// openedPage is a page of a size with all of its sections open.
+// openedPage opens an address in a window of the given size and opens all sections of the page.
 func openedPage(t *testing.T, address string, width, height int64) *Page {
 	t.Helper()
 	p := New(t)
@@ -45,7 +45,7 @@ func openedPage(t *testing.T, address string, width, height int64) *Page {
 	return p
 }
 
-// media has the page asked for a medium and features; "" is the screen.
+// media emulates a medium and media features, given as pairs of name and value. The medium "" is the screen.
 func (p *Page) media(medium string, features ...string) {
 	p.t.Helper()
 	params := emulation.SetEmulatedMediaParams{Media: medium}
@@ -56,7 +56,7 @@ func (p *Page) media(medium string, features ...string) {
 	p.do(err)
 }
 
-// touch makes the tab one of a device with a touch screen and nothing finer.
+// touch makes the tab emulate a device whose only pointer is a touch screen.
 func (p *Page) touch(width, height int64) {
 	p.t.Helper()
 	_, err := chromedp.Call(p.ctx, emulation.SetDeviceMetricsOverride,
@@ -67,8 +67,8 @@ func (p *Page) touch(width, height int64) {
 	p.do(err)
 }
 
-// TestCareShots writes pictures of the whole page with every section open, as
-// different eyes and devices show it, to the directory named by MEMTIDE_SHOTS.
+// TestCareShots writes pictures of the whole page with every section open to the directory named by
+// MEMTIDE_SHOTS, as it looks on different devices and to people with deficient colour vision.
 func TestCareShots(t *testing.T) {
 	dir := os.Getenv("MEMTIDE_SHOTS")
 	if dir == "" {

@@ -11,7 +11,8 @@ import (
 	"time"
 )
 
-// painted says how long the PNG of a host's picture is, if it is not empty.
+// painted defines a function that returns the length of a picture as a PNG in a data URL, or 0 if its canvas is
+// empty.
 const painted = `globalThis.painted = (id) => {
 	const c = byID(id).querySelector("canvas.base");
 	if (!c || !c.width || !c.height) return 0;
@@ -42,7 +43,7 @@ func TestCompare(t *testing.T) {
 			t.Errorf("the picture %s is empty", id)
 		}
 	}
-	// One picture has the memory of both, until both are wanted side by side.
+	// One picture shows the memory of A and B until both are asked for side by side.
 	if Eval[bool](p, `!!byID("memory-b").offsetParent`) {
 		t.Error("B's memory has a picture of its own; want it in A's")
 	}
@@ -54,7 +55,7 @@ func TestCompare(t *testing.T) {
 	if !strings.HasPrefix(words, "B takes ") || !strings.Contains(words, "computing again ") {
 		t.Errorf("the sentence is %q; want what B takes", words)
 	}
-	// One axis: the pictures of A and B have one width and stand below each other.
+	// The pictures of A and B share a time axis: they have the same width and one is below the other.
 	if !Eval[bool](p, `(() => {
 		const a = byID("timeline").getBoundingClientRect(), b = byID("timeline-b").getBoundingClientRect();
 		return a.left === b.left && a.width === b.width && a.bottom <= b.top;
@@ -68,12 +69,12 @@ func TestCompare(t *testing.T) {
 	if got, want := again.Text(`[data-testid="delta"]`), p.Text(`[data-testid="delta"]`); got != want {
 		t.Errorf("opened from the link the delta is %q; want %q", got, want)
 	}
-	// X swaps, the buttons turn the controls.
+	// X swaps A and B. The buttons choose the side to which the controls belong.
 	key(t, p, "KeyX", "x")
 	p.Wait(`byID("side-a").textContent.includes("Offload") && byID("side-a").getAttribute("aria-pressed") === "true"`)
 	p.Click(`[data-testid="side-b"]`)
 	p.Wait(`byID("side-b").getAttribute("aria-pressed") === "true" && byID("strategy").value === "rotor"`)
-	// Back to what was before the comparison.
+	// Back leads to the page before the comparison.
 	for range 2 {
 		p.Back()
 	}
@@ -112,8 +113,7 @@ func TestCompareFiles(t *testing.T) {
 	p.Quiet()
 }
 
-// TestCompareShots writes pictures of comparisons for people to look at, to the
-// directory named by MEMTIDE_SHOTS.
+// TestCompareShots writes pictures of comparisons to the directory named by MEMTIDE_SHOTS.
 func TestCompareShots(t *testing.T) {
 	dir := os.Getenv("MEMTIDE_SHOTS")
 	if dir == "" {
@@ -151,7 +151,7 @@ func TestCompareShots(t *testing.T) {
 	}
 }
 
-// TestCompareAccessible holds a comparison against axe-core's rules.
+// TestCompareAccessible checks that comparisons keep axe-core's rules.
 func TestCompareAccessible(t *testing.T) {
 	t.Parallel()
 	source := axe(t)

@@ -8,10 +8,11 @@ import (
 	"testing"
 )
 
-// moveBudget asks for another budget, with a worker that fails in the given way.
+// moveBudget changes the budget. If how is not empty, the worker that solves for it fails in that way (see
+// selftest_js.go in wasm/pool).
 func moveBudget(p *Page, how string) {
 	p.t.Helper()
-	// A budget that the curve has not computed: those would need no worker.
+	// The new budget is one that the curve has not computed; those of the curve need no worker.
 	Eval[bool](p, fmt.Sprintf(`(() => {
 		if (%[1]q) memtide.breakNext = %[1]q;
 		const e = document.querySelector('[data-testid="budget"]');
@@ -27,8 +28,8 @@ const (
 	isReady    = `document.body.dataset.state === "ready"`
 )
 
-// A worker that crashes is an alert on the page with a way on, the pictures
-// stay, and the way on works.
+// TestCrashOnPage checks that when a worker crashes the page shows an alert with a button, that the pictures
+// stay, and that the button makes the page work again.
 func TestCrashOnPage(t *testing.T) {
 	t.Parallel()
 	for program, address := range bothPrograms {
@@ -55,11 +56,11 @@ func TestCrashOnPage(t *testing.T) {
 	}
 }
 
-// bothPrograms are addresses of what each of the two programs solves.
+// bothPrograms maps each of the two programs to an address whose schedule it computes.
 var bothPrograms = map[string]string{"page": "?selftest",
 	"second": "?selftest#v=1&p=resnet50-graph-b32&m=80%25&s=blocks"}
 
-// A solver that never ends can be stopped, and the next solve works.
+// TestEndlessOnPage checks that a solver that never ends can be stopped, and that the next solve works.
 func TestEndlessOnPage(t *testing.T) {
 	t.Parallel()
 	for program, address := range bothPrograms {
@@ -68,7 +69,7 @@ func TestEndlessOnPage(t *testing.T) {
 			moveBudget(p, "loop")
 			const stop = `[...document.querySelectorAll('[data-do="stop"]')].find((b) => b.offsetParent !== null)`
 			p.Wait(stop)
-			Eval[bool](p, stop+`.click(); true`) // wherever it is by now
+			Eval[bool](p, stop+`.click(); true`) // the button may be another one by now
 			p.Wait(alertShown)
 			p.Click(`.notice [data-do="act"]`)
 			p.Wait(isReady + ` && !(` + alertShown + `)`)
@@ -76,8 +77,8 @@ func TestEndlessOnPage(t *testing.T) {
 	}
 }
 
-// The prepared first view and the live page are the same: nothing jumps when
-// the program takes over.
+// TestNoJump checks that the prepared first view and the live page have their elements in the same places, so
+// that nothing jumps when the program takes over.
 func TestNoJump(t *testing.T) {
 	t.Parallel()
 	const places = `JSON.stringify([...document.querySelectorAll('[data-testid], h1, h2, dt, select, button, .poster svg, .look canvas')].filter((e) => e.checkVisibility()).map((e) => {

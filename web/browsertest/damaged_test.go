@@ -19,22 +19,23 @@ import (
 	"memtide/web/fileserver"
 )
 
-// damages are what may become of a program's file on its way.
+// damages are ways in which a program's file may be changed on its way to the browser.
 var damages = map[string]func([]byte) []byte{
 	"cut":     func(b []byte) []byte { return b[:len(b)/2] },
 	"another": func([]byte) []byte { return []byte("<!doctype html><title>Sign in</title>") },
-	// It compiles and starts; what it computes may be wrong.
+	// This one compiles and starts, but its results may be wrong.
 	"altered": func(b []byte) []byte {
 		return bytes.ReplaceAll(b, []byte("There is no plan yet."), []byte("There is a  plan yet."))
 	},
 }
 
-// damaging serves the site with a program that is damaged until mended is set.
+// damaging serves the site and returns its address. Until mended is set, the program's file is damaged.
 func damaging(t *testing.T, program string, damage func([]byte) []byte, mended *atomic.Bool) string {
 	return serving(t, program, mended, func(w http.ResponseWriter, b []byte) { _, _ = w.Write(damage(b)) })
 }
 
-// serving serves the site with a program that answer gives out until mended is set.
+// serving serves the site and returns its address. Until mended is set, answer writes the response for the
+// program's file.
 func serving(t *testing.T, program string, mended *atomic.Bool,
 	answer func(w http.ResponseWriter, file []byte)) string {
 	t.Helper()
@@ -51,7 +52,7 @@ func serving(t *testing.T, program string, mended *atomic.Bool,
 			return
 		}
 		w.Header().Set("Content-Type", "application/wasm")
-		w.Header().Set("Cache-Control", "max-age=31536000, immutable") // the worst that a host may say
+		w.Header().Set("Cache-Control", "max-age=31536000, immutable") // the worst case: the damaged file is cached
 		w.Header().Set("Access-Control-Allow-Origin", "*")
 		answer(w, b)
 	}))
@@ -59,8 +60,8 @@ func serving(t *testing.T, program string, mended *atomic.Bool,
 	return server.URL + "/"
 }
 
-// hanging serves the site with a program of which half arrives, and the rest when on is
-// closed, which has the seconds of its tab's page pass in moments.
+// hanging makes p open a site that sends half of a program's file, and the rest when on is closed. In that tab a
+// timer of one second fires after 20 ms, so that the page's limit of 10 seconds is soon reached.
 func hanging(t *testing.T, p *Page, program string, on chan bool) {
 	t.Helper()
 	p.Before(`{ const every = setInterval; globalThis.setInterval = (f, ms, ...rest) => every(f, ms === 1000 ? 20 : ms, ...rest); }`)
@@ -72,14 +73,14 @@ func hanging(t *testing.T, p *Page, program string, on chan bool) {
 	})
 }
 
-// A program that stops arriving is told, with what to do. If the rest comes after all, the
-// page starts.
+// TestHangingProgram checks that the page reports a program file that stops arriving and says what to do, and
+// that it starts if the rest arrives after all.
 func TestHangingProgram(t *testing.T) {
 	p := New(t)
 	on := make(chan bool)
 	end := sync.OnceFunc(func() { close(on) })
 	hanging(t, p, "app", on)
-	t.Cleanup(end) // before the server waits for its answers
+	t.Cleanup(end) // runs before server.Close, which waits for open responses
 	p.Navigate("")
 	p.Wait(`document.querySelector('#boot[role="alert"] a')`, 90*time.Second)
 	want := regexp.MustCompile(`^The program file app\.[0-9a-f]{12}\.wasm does not arrive: nothing came for 10 seconds\. Check the connection and try again\. Reload$`)
@@ -90,8 +91,8 @@ func TestHangingProgram(t *testing.T) {
 	p.Wait(`document.body.dataset.state === "ready" && document.querySelector("#boot").hidden`, 90*time.Second)
 }
 
-// The second program may stop arriving too: a file that needs it says so, and is read when
-// it is tried again.
+// TestHangingSecond checks the same for the second program: a file that needs it cannot be opened, the page says
+// why, and the file opens when it is dropped again later.
 func TestHangingSecond(t *testing.T) {
 	p := New(t)
 	on := make(chan bool)
@@ -115,8 +116,8 @@ func TestHangingSecond(t *testing.T) {
 	p.Wait(`/[&#]d=/.test(location.hash) && document.body.dataset.state === "ready"`, 90*time.Second)
 }
 
-// A damaged program is called damaged. A reload gets it anew, past every copy that
-// is kept, and a page that frames a view is told.
+// TestDamagedProgram checks that the page reports a damaged program file, that a reload fetches the file again in
+// spite of all caches, and that the host page of an embedded view receives the error.
 func TestDamagedProgram(t *testing.T) {
 	for name, damage := range damages {
 		t.Run(name, func(t *testing.T) {
@@ -153,8 +154,8 @@ func TestDamagedProgram(t *testing.T) {
 	})
 }
 
-// The program that reads other formats may be damaged too; a file that needs it
-// says so, and what is shown stays.
+// TestDamagedSecond checks that a damaged second program, which reads other formats, is reported when a file
+// needs it, that what is shown stays, and that the file opens when it is dropped again.
 func TestDamagedSecond(t *testing.T) {
 	p := New(t)
 	var mended atomic.Bool
@@ -176,7 +177,8 @@ func TestDamagedSecond(t *testing.T) {
 	p.Wait(`/[&#]d=/.test(location.hash) && document.body.dataset.state === "ready"`, 90*time.Second)
 }
 
-// A strategy that a damaged program has says so too, and is tried again.
+// TestDamagedSolver checks that a strategy of a damaged second program reports the damage, and that it can be
+// tried again.
 func TestDamagedSolver(t *testing.T) {
 	p := New(t)
 	var mended atomic.Bool

@@ -20,8 +20,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// documents are the addresses of all pages of the documentation, from its own
-// list.
+// documents returns the addresses of all pages of the documentation, as its navigation lists them.
 func documents(t *testing.T, p *Page) []string {
 	t.Helper()
 	p.Navigate("docs/")
@@ -33,8 +32,8 @@ func documents(t *testing.T, p *Page) []string {
 	return pages
 }
 
-// enter presses the key as a keyboard does, with the character that makes a
-// browser follow links and press buttons.
+// enter presses Enter as a keyboard does, with the character that makes the browser follow links and press
+// buttons.
 func enter(p *Page) {
 	p.t.Helper()
 	for _, kind := range []input.DispatchKeyEventType{input.DispatchKeyEventTypeKeyDown,
@@ -45,8 +44,8 @@ func enter(p *Page) {
 	}
 }
 
-// TestAccessibleDocuments holds every page of the documentation against
-// axe-core's rules: light, dark, and on a phone.
+// TestAccessibleDocuments checks that every page of the documentation keeps axe-core's rules: light, dark and on
+// a phone.
 func TestAccessibleDocuments(t *testing.T) {
 	t.Parallel()
 	source := axe(t)
@@ -74,8 +73,8 @@ func TestAccessibleDocuments(t *testing.T) {
 	}
 }
 
-// On a phone the list of pages is folded, and opens by keyboard; beside the text
-// it is there without being opened.
+// TestDocsNavigation checks that on a phone the list of pages is folded and opens by keyboard, and that in a wide
+// window it is always visible beside the text.
 func TestDocsNavigation(t *testing.T) {
 	t.Parallel()
 	p := New(t)
@@ -109,15 +108,15 @@ func TestDocsNavigation(t *testing.T) {
 
 var filling = regexp.MustCompile(`([\d.]+) ([\d.]+) ([\d.]+) rg`)
 
-// fillings are the colours that a PDF fills with, as #rrggbb.
+// fillings returns the fill colours of a PDF as #rrggbb.
 func fillings(pdf []byte) map[string]bool {
 	out := map[string]bool{}
 	for _, part := range bytes.Split(pdf, []byte("stream\n"))[1:] {
 		r, err := zlib.NewReader(bytes.NewReader(part))
 		if err != nil {
-			continue // not compressed: no page
+			continue // not compressed, so not a page
 		}
-		text, _ := io.ReadAll(r) // fonts among them do not matter
+		text, _ := io.ReadAll(r) // some streams are fonts and give errors, which do not matter
 		for _, m := range filling.FindAllStringSubmatch(string(text), -1) {
 			colour := "#"
 			for _, x := range m[1:] {
@@ -130,8 +129,8 @@ func fillings(pdf []byte) map[string]bool {
 	return out
 }
 
-// On paper a document is black on white, in a dark system, too, its pictures
-// included; nothing of it is cut.
+// TestPrintOfDarkDocument checks that a document is printed black on white, pictures included, even if the system
+// is dark, and that buttons and the list of pages are not printed.
 func TestPrintOfDarkDocument(t *testing.T) {
 	t.Parallel()
 	p := New(t)
@@ -155,21 +154,20 @@ func TestPrintOfDarkDocument(t *testing.T) {
 	}
 	pdf, err := chromedp.Call(p.ctx, page.PrintToPDF, page.PrintToPDFParams{PrintBackground: new(true)})
 	p.do(err)
-	// The forward, in the colours of package draw.
+	// #035a9a and #5472d2 are the colours of the forward pass in the light and dark themes of package draw.
 	if colours := fillings(pdf.Data); !colours["#035a9a"] || colours["#5472d2"] {
 		t.Errorf("on paper the pictures are painted with %v; want #035a9a, which is light, and no #5472d2, which is dark", slices.Sorted(maps.Keys(colours)))
 	}
 }
 
-// The picture of a document is as high as its place before it has loaded, is
-// made for the width of the window, and starts the live view in its place: by a
-// click on its button, and by Enter where the keyboard is.
+// TestDocsPicture checks that the picture of a document reserves its height before it has loaded, is the one made
+// for the width of the window, and is replaced by the live view after a click on its button or Enter on its link.
 func TestDocsPicture(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		width int64
 		file  string
-		text  float64 // the least height of its letters, in pixels
+		text  float64 // least height of its letters in pixels
 	}{{1280, "view1.svg", 11}, {390, "view1-small.svg", 10.5}} {
 		p := New(t)
 		p.Viewport(c.width, 900)
@@ -208,7 +206,7 @@ func TestDocsPicture(t *testing.T) {
 	}
 }
 
-// What the documents offer to be saved is there.
+// TestDocsDownloads checks that the program that the documentation offers for download exists.
 func TestDocsDownloads(t *testing.T) {
 	t.Parallel()
 	p := New(t)

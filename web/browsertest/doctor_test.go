@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// openSnapshot opens a small snapshot, on one of whose devices a request found no room, and
-// waits until it is examined.
+// openSnapshot opens a small memory snapshot in which an allocation on one device failed, and waits until the
+// page has examined it.
 func openSnapshot(p *Page) {
 	p.t.Helper()
 	data, err := os.ReadFile("../../cmd/memtide/testdata/snapshot.pickle")
@@ -24,8 +24,8 @@ func openSnapshot(p *Page) {
 	p.Done()
 }
 
-// A small snapshot is examined by the second program: the answer, the buffers beside the hole,
-// the replays, the flame graph with a pointer and with keys, and another moment.
+// TestDoctor checks that the second program examines a small snapshot: the diagnosis, the buffers beside the
+// hole, the replays, and the flame graph with keys and at a moment that is clicked.
 func TestDoctor(t *testing.T) {
 	t.Parallel()
 	p := settledPage(t, resnet)

@@ -9,11 +9,11 @@ import (
 	"testing"
 )
 
-// ownPolicy is the policy of the page itself, which a careful host may have too.
+// ownPolicy is the content security policy of the page itself. Other careful hosts may have the same one.
 const ownPolicy = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; worker-src 'self' blob:; connect-src 'self'; base-uri 'none'; form-action 'none'"
 
-// guarded has a tab open a page of another origin that embeds views under a policy.
-// In both, SITE is the origin of the site.
+// guarded makes the tab open a page of another origin that embeds views under a content security policy. In
+// policy and body, SITE stands for the origin of the site.
 func guarded(p *Page, site, policy, body string) {
 	p.t.Helper()
 	script := strings.TrimSuffix(heard[strings.Index(heard, "<script>")+len("<script>"):], "</script>\n") +
@@ -37,8 +37,8 @@ func guarded(p *Page, site, policy, body string) {
 	p.Fresh("")
 }
 
-// A page with a policy of its own embeds frames and elements once it allows what
-// docs/embedding.md names, and nothing else of it has to be weakened.
+// TestEmbedUnderPolicy checks that a page with its own content security policy can embed frames and elements once
+// it allows what docs/embedding.md names, and that the policy need not be weakened further.
 func TestEmbedUnderPolicy(t *testing.T) {
 	t.Parallel()
 	const (
@@ -77,7 +77,7 @@ func TestEmbedUnderPolicy(t *testing.T) {
 			}
 		})
 	}
-	t.Run("not allowed", func(t *testing.T) { // that the policies above hold
+	t.Run("not allowed", func(t *testing.T) { // checks that the policies above are enforced
 		p.For(t)
 		guarded(p, site, ownPolicy, element+frame)
 		p.Wait(`refused.some((r) => r.startsWith("script-src")) && refused.some((r) => r.startsWith("frame-src"))`)

@@ -15,8 +15,8 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// abroad opens a page from a file, for which the site is another site: its frames
-// run in a process of their own.
+// abroad opens a page from a file. For it the site is a different site, so that its frames run in a process of
+// their own.
 func abroad(t *testing.T, html string) *Page {
 	t.Helper()
 	p := New(t)
@@ -24,7 +24,8 @@ func abroad(t *testing.T, html string) *Page {
 	return p
 }
 
-// hostFile writes such a page, with SITE/ for the site, and returns its address.
+// hostFile writes a page as abroad opens it and returns its address. In html, SITE/ stands for the address of the
+// site.
 func hostFile(p *Page, html string) string {
 	p.t.Helper()
 	file := filepath.Join(p.t.TempDir(), "host.html")
@@ -32,8 +33,8 @@ func hostFile(p *Page, html string) string {
 	return "file://" + file
 }
 
-// asked asks a view for its state and waits for the answer, and for what the view
-// has told with its next frames: whatever was sent before has had its effect.
+// asked asks a view for its state twice and each time waits for the answer and for two frames. Afterwards
+// everything that was sent to the view earlier has had its effect.
 func asked(p *Page) {
 	p.t.Helper()
 	for range 2 {
@@ -44,14 +45,15 @@ func asked(p *Page) {
 	}
 }
 
-// mouse sends one event of the mouse to where it lands.
+// mouse sends a mouse event to the tab.
 func mouse(p *Page, e input.DispatchMouseEventParams) {
 	p.t.Helper()
 	_, err := chromedp.Call(p.Context(), input.DispatchMouseEvent, e)
 	p.do(err)
 }
 
-// documentedHeights are the heights of the frames that people are told to paste.
+// documentedHeights returns the heights of the frames in the snippets of docs/embedding.md and of the share
+// dialog.
 func documentedHeights(t *testing.T) (out []float64) {
 	t.Helper()
 	found := func(text string) {
@@ -79,9 +81,8 @@ func documentedHeights(t *testing.T) (out []float64) {
 	return out
 }
 
-// A frame of the height that people are told to paste holds a view without a
-// scroll bar, also with what was selected in it, and a wheel over it scrolls the
-// page around it.
+// TestFrameFitsAndWheelPasses checks that a view fits into a frame of the documented height without a scroll bar,
+// also when something is selected in it, and that a wheel over it scrolls the page around it.
 func TestFrameFitsAndWheelPasses(t *testing.T) {
 	t.Parallel()
 	least := 1e9
@@ -94,7 +95,7 @@ func TestFrameFitsAndWheelPasses(t *testing.T) {
 		for _, link := range []string{"v=1&p=resnet101-b32&m=60%25", "v=1&p=vgg16-b64&m=80%25&s=greedy",
 			"v=1&p=gpt2-medium-b4&m=70%25&s=greedy", "controls=budget&v=1&p=vgg16-b64&m=80%25&s=greedy"} {
 			least := least
-			if strings.HasPrefix(link, "controls=budget") { // as documented
+			if strings.HasPrefix(link, "controls=budget") { // docs/embedding.md says so
 				least += 40
 			}
 			p.URL = hostFile(p, fmt.Sprintf(`<body style="margin:0"><iframe style="border:0;display:block" width="%d" height="%g" src="SITE/#embed=1&%s"></iframe><div style="height:3000px"></div>`, width, least, link))
@@ -122,8 +123,8 @@ func TestFrameFitsAndWheelPasses(t *testing.T) {
 	}
 }
 
-// Keys in a view move the view and the selection, and nothing else; the budget
-// only where there is a slider for it.
+// TestEmbedIsReadOnly checks that keys in a view only change what is visible and what is selected, and change the
+// budget only if the view has a slider for it.
 func TestEmbedIsReadOnly(t *testing.T) {
 	t.Parallel()
 	const link = "v=1&p=gpt2-medium-b4&m=70%25&s=greedy"
@@ -162,7 +163,7 @@ func TestEmbedIsReadOnly(t *testing.T) {
 	Eval[bool](p, `say({type: "get"}), true`)
 	p.Wait(`last("state").link.includes("&t=")`)
 
-	// The line of the budget is dragged, and its keys work, where there is a slider.
+	// The line of the budget can be dragged, and the keys of the budget work, only if there is a slider.
 	for controls, want := range map[string]bool{"": false, "controls=budget&": true} {
 		p := Open(t, "#embed=1&"+controls+link)
 		shown(p)
@@ -184,7 +185,7 @@ func TestEmbedIsReadOnly(t *testing.T) {
 			"&m=70%25&") == want {
 			t.Errorf("with %q a key for the budget leads to %s; changed: want %t", controls, got, want)
 		}
-		// What is selected is told in words.
+		// The caption describes the selection.
 		Eval[bool](p, `document.querySelector("#stage").focus(), true`)
 		keyDown(p, "n", "KeyN")
 		p.Wait(`document.querySelector("[data-testid=caption]").textContent.includes(" waits ")`)
@@ -193,7 +194,8 @@ func TestEmbedIsReadOnly(t *testing.T) {
 	}
 }
 
-// What a view cannot take is answered, and what it shows stays.
+// TestEmbedAnswersErrors checks that a view answers a message that it cannot accept with an error, and that what
+// it shows stays.
 func TestEmbedAnswersErrors(t *testing.T) {
 	t.Parallel()
 	p := hosting(t, plainFrame)
@@ -229,7 +231,7 @@ func TestEmbedAnswersErrors(t *testing.T) {
 	}
 }
 
-// A frame with a link that is cut, damaged or too new shows what is wrong with it
+// TestEmbedOfBadLink checks that a frame whose link is cut, damaged or too new shows what is wrong with the link
 // and no schedule, until it is given something else to show.
 func TestEmbedOfBadLink(t *testing.T) {
 	t.Parallel()
@@ -257,7 +259,7 @@ func TestEmbedOfBadLink(t *testing.T) {
 	}
 }
 
-// A link that is wrong leaves on the page what was there.
+// TestBadLinkKeepsThePage checks that after a bad link the page keeps showing what it showed before.
 func TestBadLinkKeepsThePage(t *testing.T) {
 	t.Parallel()
 	p := Open(t, "#v=1&p=vgg16-b64&m=80%25")

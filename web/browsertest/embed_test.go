@@ -12,8 +12,7 @@ import (
 	"testing"
 )
 
-// hosting serves a page of another origin, which embeds views. In its HTML, SITE
-// is the address of the site with a slash at its end.
+// hosting opens a page of another origin that embeds views. In html, SITE/ stands for the address of the site.
 func hosting(t *testing.T, html string) *Page {
 	t.Helper()
 	p := New(t)
@@ -21,7 +20,7 @@ func hosting(t *testing.T, html string) *Page {
 	return p
 }
 
-// openHost has a tab open such a page.
+// openHost makes a tab open such a page; site is the address of the site.
 func openHost(p *Page, site, html string) {
 	p.t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -37,8 +36,9 @@ func openHost(p *Page, site, html string) {
 	p.Fresh("")
 }
 
-// heard keeps what views say, by type, and finds the last of a type. It waits for
-// views as long as it takes: after 20 seconds view.js would go on without them.
+// heard is the beginning of a host page. It collects all messages of views; last returns the last one of a type,
+// and say sends one. It disables the timer after which view.js gives up on a view, 20 seconds, so that slow
+// machines pass.
 const heard = `<!doctype html><meta charset="utf-8"><link rel="icon" href="data:,"><script>
 { const soon = setTimeout; setTimeout = (f, ms, ...rest) => ms === 2e4 ? 0 : soon(f, ms, ...rest); }
 const all = [];
@@ -50,7 +50,7 @@ const say = (m, i = 0) => frames[i].postMessage(m.type ? {memtide: m} : m, "*");
 
 const plainFrame = `<iframe width="700" height="400" src="SITE/#embed=1&v=1&p=gpt2-medium-b4&m=70%25&s=greedy"></iframe>`
 
-// TestEmbedTalks goes through all messages of a view in a page of another origin.
+// TestEmbedTalks exchanges all kinds of messages with a view in a page of another origin.
 func TestEmbedTalks(t *testing.T) {
 	t.Parallel()
 	p := hosting(t, plainFrame)
@@ -103,7 +103,7 @@ func TestEmbedTalks(t *testing.T) {
 	}
 }
 
-// TestEmbedListensToItsPageOnly has a frame beside the view try to change it.
+// TestEmbedListensToItsPageOnly checks that a frame beside the view cannot change the view.
 func TestEmbedListensToItsPageOnly(t *testing.T) {
 	t.Parallel()
 	p := hosting(t, plainFrame+`<iframe srcdoc="<script>onmessage = () => { const f = parent.frames[0]; f.postMessage('PING', '*'); f.postMessage({memtide: {type: 'set', params: {m: '80%'}}}, '*'); parent.postMessage('sent', '*'); }</script>"></iframe>`)
@@ -118,8 +118,8 @@ func TestEmbedListensToItsPageOnly(t *testing.T) {
 	}
 }
 
-// TestEmbedSandboxed runs a view that may run scripts and nothing else: it has an
-// origin of its own, no storage, no workers by address, no history.
+// TestEmbedSandboxed checks that a view works in a frame that may only run scripts: it has an opaque origin, no
+// storage, no workers started from an address, and no history.
 func TestEmbedSandboxed(t *testing.T) {
 	t.Parallel()
 	p := hosting(t, strings.Replace(plainFrame, "<iframe", `<iframe sandbox="allow-scripts"`, 1))
@@ -133,7 +133,7 @@ func TestEmbedSandboxed(t *testing.T) {
 	}
 }
 
-// TestEmbedLook opens a view as a page, to see what is in it.
+// TestEmbedLook opens a view as a page of its own and checks what it shows and how it reacts.
 func TestEmbedLook(t *testing.T) {
 	t.Parallel()
 	rest := sealed("v=1&p=gpt2-medium-b4&m=70%25&s=greedy")[1:]
@@ -155,7 +155,7 @@ func TestEmbedLook(t *testing.T) {
 	if got := p.Text(`[data-testid="caption"]`); !strings.Contains(got, "per step") || !strings.Contains(got, "GiB") {
 		t.Errorf("the caption is %q; want budget and step time", got)
 	}
-	// The ground is the view's own, whatever the page around it is like.
+	// The background is the view's own and opaque, whatever the page around it looks like.
 	for _, theme := range []string{"", "light", "dark"} {
 		got := Eval[string](p, fmt.Sprintf(`(() => {
 			const root = document.documentElement;
@@ -168,7 +168,7 @@ func TestEmbedLook(t *testing.T) {
 		}
 	}
 	Eval[bool](p, `delete document.documentElement.dataset.theme`)
-	// The slider works; the address stays that of the page that holds the view.
+	// The slider works. The address does not change, because it belongs to the page that embeds the view.
 	Eval[bool](p, `(() => { const e = document.querySelector("#budget"); e.value = +e.value + 8; e.dispatchEvent(new Event("change", {bubbles: true})); return true })()`)
 	p.Wait(fmt.Sprintf(`document.querySelector("[data-testid=open]").href !== %q && document.body.dataset.state === "ready"`, p.URL+"#"+rest))
 	p.Drawn()
@@ -182,7 +182,7 @@ func TestEmbedLook(t *testing.T) {
 	if Eval[bool](p, `(() => { const e = new WheelEvent("wheel", {deltaY: 100, bubbles: true, cancelable: true}); document.querySelector(".paint").dispatchEvent(e); return e.defaultPrevented })()`) {
 		t.Error("a bare wheel is taken from the page around the view")
 	}
-	// Files are not taken.
+	// Files that are dropped on a view are ignored.
 	drop(p, "x.csv", []byte("name,fwd_ms\na,1\n"))
 	p.Drawn()
 	if got := p.Text(".caption h1"); strings.Contains(got, "x.csv") {
@@ -195,7 +195,7 @@ func TestEmbedLook(t *testing.T) {
 	}
 }
 
-// TestViewScriptIsSmall weighs what every page that embeds a view loads.
+// TestViewScriptIsSmall checks the size of view.js, which every page with a view loads.
 func TestViewScriptIsSmall(t *testing.T) {
 	t.Parallel()
 	New(t)

@@ -10,11 +10,11 @@ import (
 	"testing"
 )
 
-// poster is a picture in the place of a view.
+// poster is a picture that is shown in place of a view until it is started.
 const poster = `<a href="SITE/#v=1&amp;p=vgg16-b32"><img width="300" height="500" style="display:block" alt="x" src="data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg' width='300' height='500'/>"></a>`
 
-// recorded keeps how high the first view was over time, and how many views were
-// on their way at the same time.
+// recorded is a script that collects the heights that the first view had over time, and the largest number of
+// views that were starting at the same time.
 const recorded = `<script>
 const heights = [];
 let most = 0;
@@ -28,13 +28,13 @@ const look = () => {
 addEventListener("DOMContentLoaded", look);
 </script>`
 
-// TestTenViews puts ten views with pictures into a page: none starts by itself,
-// and one starts at a click.
+// TestTenViews puts ten views with pictures into a page. It checks that none of them starts by itself, and that a
+// click starts one.
 func TestTenViews(t *testing.T) {
 	t.Parallel()
 	p := hosting(t, `<script src="SITE/view.js"></script>`+strings.Repeat(`<memtide-view preset="vgg16-b32" budget="70%">`+poster+`</memtide-view>`, 10))
 	p.Wait(`document.readyState === "complete"`)
-	p.frames() // which tell what is in sight
+	p.frames() // the browser reports which views are in sight between frames
 	p.frames()
 	if n := Eval[int](p, `document.querySelectorAll("iframe").length`); n != 0 {
 		t.Fatalf("%d of ten views with pictures have started; want none", n)
@@ -52,8 +52,8 @@ func TestTenViews(t *testing.T) {
 	}
 }
 
-// TestTenViewsInText puts ten views without pictures into a page, with nothing but
-// a line of text between them: those in sight start, one after the other.
+// TestTenViewsInText puts ten views without pictures into a page, with one line of text between them. It checks
+// that only views in sight start, one after the other.
 func TestTenViewsInText(t *testing.T) {
 	t.Parallel()
 	p := New(t)
@@ -62,7 +62,7 @@ func TestTenViewsInText(t *testing.T) {
 	for height, most := range map[string]int{"": 2, ` height="200"`: 5} {
 		openHost(p, site, `<script src="SITE/view.js"></script>`+recorded+strings.Repeat(`<p>A line of text.</p><memtide-view preset="vgg16-b32" budget="70%"`+height+`></memtide-view>`, 10))
 		p.Wait(`last("ready")`)
-		for range 3 { // what has started may show that another one is in sight
+		for range 3 { // a view that has started may move another one into sight
 			p.Wait(`all.filter((m) => m.type === "ready").length === document.querySelectorAll("iframe").length`)
 			p.frames()
 		}
@@ -82,8 +82,8 @@ func TestTenViewsInText(t *testing.T) {
 	}
 }
 
-// A page does not jump while a view starts: its room is that of the picture, or
-// the one kept free, and then its own.
+// TestViewDoesNotJump checks that the page around a view changes at most once while the view starts: the view
+// takes the room of its picture, or a default height, and then the height that it asks for.
 func TestViewDoesNotJump(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -113,13 +113,14 @@ func TestViewDoesNotJump(t *testing.T) {
 	}
 }
 
-// TestViewElement changes attributes and the page's colours.
+// TestViewElement checks that changes of the attributes and of the host page's colours take effect.
 func TestViewElement(t *testing.T) {
 	t.Parallel()
 	p := hosting(t, `<body style="color:#111"><script src="SITE/view.js"></script><memtide-view preset="vgg16-b32" budget="70%" title="A title"></memtide-view></body>`)
 	p.Wait(`last("ready") && last("state")`)
 	entries := Eval[int](p, `history.length`)
-	// The colours are the host's: its readers have their own on the page itself.
+	// The theme follows the host page and is not in the link, so that readers who open the link get their own
+	// theme.
 	if got, want := Eval[string](p, `last("state").link.split("#")[1]`+unsealed),
 		"v=1&p=vgg16-b32&m=70%25&title=A%20title"; got != want {
 		t.Errorf("the view shows %s, want %s", got, want)
@@ -143,8 +144,8 @@ func TestViewElement(t *testing.T) {
 	}
 }
 
-// The script of the npm package is a module that a host has bundled: it comes from no site, and
-// src says where the site is, which is another origin.
+// TestViewOfThePackage checks the script of the npm package, which a host has bundled as a module. The script is
+// not loaded from the site, so the attribute src names the site, which is another origin.
 func TestViewOfThePackage(t *testing.T) {
 	t.Parallel()
 	script, err := os.ReadFile("../static/view.js") // the package's view.js (npmFiles in cmd/build)
@@ -162,8 +163,8 @@ func TestViewOfThePackage(t *testing.T) {
 	}
 }
 
-// The text around a view says whether it is light or dark, in whatever notation
-// its colour is given.
+// TestViewReadsColours checks that a view derives its theme from the colour of the text around it, in every
+// notation of colours.
 func TestViewReadsColours(t *testing.T) {
 	t.Parallel()
 	p := hosting(t, `<script src="SITE/view.js"></script>`)
@@ -189,8 +190,8 @@ func TestViewReadsColours(t *testing.T) {
 	}
 }
 
-// A view that is moved to another place of the page starts again there, and
-// listens as before.
+// TestViewIsMoved checks that a view that is moved to another place in the page starts again there and still
+// reacts to its attributes.
 func TestViewIsMoved(t *testing.T) {
 	t.Parallel()
 	p := hosting(t, `<div id="a"><memtide-view preset="vgg16-b32" budget="70%">`+poster+`</memtide-view></div><div id="b"></div><script src="SITE/view.js"></script>`)
@@ -206,7 +207,7 @@ func TestViewIsMoved(t *testing.T) {
 	}
 }
 
-// TestViewScriptTwice has the script in a page twice, as a module too.
+// TestViewScriptTwice checks that a page may load the script several times, also as a module.
 func TestViewScriptTwice(t *testing.T) {
 	t.Parallel()
 	p := hosting(t, `<script type="module" src="SITE/view.js"></script><script type="module" src="SITE/view.js?again"></script><script src="SITE/view.js" defer></script><memtide-view preset="vgg16-b32" budget="70%"></memtide-view>`)
@@ -219,7 +220,7 @@ func TestViewScriptTwice(t *testing.T) {
 	}
 }
 
-// A view whose site does not answer says so, and the next one starts.
+// TestViewWithoutSite checks that a view whose site does not answer says so, and that the next view starts.
 func TestViewWithoutSite(t *testing.T) {
 	t.Parallel()
 	const soon = `<script>{ const wait = setTimeout; let first = true; setTimeout = (f, ms, ...rest) => { const now = first && ms === 2e4; if (now) first = false; return wait(f, now ? 1 : ms, ...rest); } }</script>`
@@ -232,8 +233,8 @@ func TestViewWithoutSite(t *testing.T) {
 	p.Wait(`last("ready")`)
 }
 
-// A view opens addresses of the web alone: a script in src would run in the page
-// around it, and in its link.
+// TestViewOpensTheWebOnly checks that a view opens only http and https addresses: a script in src would run in
+// the host page, and as the target of the view's link.
 func TestViewOpensTheWebOnly(t *testing.T) {
 	t.Parallel()
 	for _, src := range []string{`javascript:parent.PWN=1//`, ` java&#10;script:parent.PWN=1//`,
@@ -242,7 +243,7 @@ func TestViewOpensTheWebOnly(t *testing.T) {
 			p := hosting(t, `<script src="SITE/view.js"></script><memtide-view src='`+src+`' preset="vgg16-b32" height="100"></memtide-view><memtide-view preset="vgg16-b32" height="100"></memtide-view>`)
 			p.Wait(`document.querySelector("memtide-view").innerText !== "Starting…"`)
 			Eval[bool](p, `document.querySelector("memtide-view").setAttribute("budget", "70%"), true`)
-			p.Wait(`last("ready")`) // of the view after it
+			p.Wait(`last("ready")`) // of the second view
 			want := `"src has to begin with https:// or http://", without a link; 1 frame; no script has run`
 			got := Eval[string](p, `((v) => JSON.stringify(v.innerText) + ", " + (v.querySelector("a").href ? "linked to " + v.querySelector("a").href : "without a link") +
 				"; " + document.querySelectorAll("iframe").length + " frame; " + (window.PWN ? "a script has run" : "no script has run"))(document.querySelector("memtide-view"))`)

@@ -20,10 +20,11 @@ import (
 	"memtide/web/display"
 )
 
-// snippet is a block of code of docs/embedding.md.
+// snippet is a block of code in a document.
 type snippet struct{ heading, language, code string }
 
-// snippets are all blocks of code of a document that say their language.
+// snippets returns all blocks of code of the document in docs with the given name, each with the heading above
+// it.
 func snippets(t *testing.T, name string) (out []snippet) {
 	t.Helper()
 	_, here, _, _ := runtime.Caller(0)
@@ -43,11 +44,11 @@ func snippets(t *testing.T, name string) (out []snippet) {
 	return out
 }
 
-// documented is the address that stands for the site in the documentation.
+// documented is the address that the documentation uses for the site.
 const documented = "https://example.org/memtide/"
 
-// asHTML makes of a snippet what the tool it is written for makes of it; empty if
-// it is no content of a page.
+// asHTML converts a snippet to HTML as the tool that it is written for does. The result is empty if the snippet
+// is not written for a page.
 func asHTML(t *testing.T, s snippet) string {
 	t.Helper()
 	switch s.language {
@@ -88,7 +89,7 @@ func asHTML(t *testing.T, s snippet) string {
 			return widget(t, s.code)
 		}
 		return notebook(t, s.code)
-	case "js": // a template of Observable's, which makes an element
+	case "js": // a template literal of Observable that returns an element
 		return `<body><script>const html = ([text]) => {
 			const t = document.createElement("template");
 			t.innerHTML = text.trim();
@@ -106,8 +107,8 @@ func asHTML(t *testing.T, s snippet) string {
 	return ""
 }
 
-// widget runs a cell with a widget and returns a page that does what anywidget does with it: it
-// imports the module and has it render a model. The time of the step has to come back.
+// widget runs a notebook cell that defines a widget, and returns a page that does what anywidget does: it imports
+// the module and has it render a model. The page shows the step time that the module sends back.
 func widget(t *testing.T, cell string) string {
 	t.Helper()
 	const shim = `
@@ -145,8 +146,8 @@ print("const state = " + json.dumps(state) + ";")
 		widget.render({ model, el: document.body });</script>`
 }
 
-// TestPrintSnippets has the tools that read documents for print read those of docs/embedding.md,
-// with a picture that memtide has written. What is not installed is left out.
+// TestPrintSnippets checks that LaTeX, Typst and pandoc accept the snippets for print in docs/embedding.md, with
+// a picture written by memtide. Tools that are not installed are skipped.
 func TestPrintSnippets(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -204,9 +205,8 @@ func TestPrintSnippets(t *testing.T) {
 	}
 }
 
-// notebook runs a cell beside a picture and returns what a notebook shows. The
-// two classes write the same HTML as those of IPython. A cell that gives several
-// forms has to give the picture as well.
+// notebook runs a cell beside a picture file and returns the HTML that a notebook shows. Its classes HTML and
+// IFrame write the same HTML as those of IPython. A cell that returns several forms has to include the picture.
 func notebook(t *testing.T, cell string) string {
 	t.Helper()
 	python, err := exec.LookPath("python3")
@@ -248,15 +248,15 @@ else:
 	return string(out)
 }
 
-// TestEmbeddingSnippets puts every snippet of docs/embedding.md into a page of
-// another origin, as the tool that it is written for does, and waits for the view.
+// TestEmbeddingSnippets puts every snippet of docs/embedding.md into a page of another origin, as the tool that
+// it is written for does, and waits for the view.
 func TestEmbeddingSnippets(t *testing.T) {
 	t.Parallel()
 	p := New(t)
 	site := p.URL
 	tried := map[string]int{}
 	for _, s := range snippets(t, "embedding.md") {
-		if s.language == "typst" || s.language == "latex" { // TestPrintSnippets
+		if s.language == "typst" || s.language == "latex" { // see TestPrintSnippets
 			continue
 		}
 		if s.language == "yaml" {
@@ -274,7 +274,7 @@ func TestEmbeddingSnippets(t *testing.T) {
 				t.Fatalf("%s is not in\n%s", documented, page)
 			}
 			if strings.Contains(page, "<memtide-view") &&
-				!strings.Contains(page, "view.js") { // it is in the bundle of who uses the package
+				!strings.Contains(page, "view.js") { // users of the npm package bundle the script
 				page = `<script src="` + documented + `view.js"></script>` + page
 			}
 			tried[s.language]++
@@ -284,13 +284,13 @@ func TestEmbeddingSnippets(t *testing.T) {
 				checkPictureLink(t, p)
 				return
 			}
-			if strings.Contains(page, "<img") { // it waits for a click
+			if strings.Contains(page, "<img") { // a view with a picture waits for a click
 				p.Wait(`customElements.get("memtide-view") && document.querySelector("memtide-view a").onclick`)
 				Eval[bool](p, `document.querySelector("memtide-view img").click(), true`)
 			}
 			Eval[bool](p, `document.querySelector("iframe, memtide-view").scrollIntoView(), true`)
 			p.Wait(`last("ready") && last("state")?.stepMs > 1 && document.querySelector("iframe").offsetHeight > 300`)
-			if strings.Contains(page, `id="step"`) { // what a widget tells its notebook
+			if strings.Contains(page, `id="step"`) { // the step time that a widget sends to its notebook
 				p.Wait(`/^\d+ ms$/.test(document.getElementById("step").textContent)`)
 			}
 			if strings.Contains(page, `getElementById("time")`) {
@@ -305,7 +305,7 @@ func TestEmbeddingSnippets(t *testing.T) {
 	}
 }
 
-// checkPictureLink follows the link around a picture.
+// checkPictureLink checks that the picture in a snippet has a description, and that its link opens the page.
 func checkPictureLink(t *testing.T, p *Page) {
 	t.Helper()
 	if alt := Eval[string](p, `document.querySelector("a > img").alt`); alt == "" {
@@ -316,8 +316,7 @@ func checkPictureLink(t *testing.T, p *Page) {
 	p.Wait(`document.body.dataset.state === "ready" && document.title.startsWith("VGG-16") && location.hash.includes("s=greedy")`)
 }
 
-// TestLinkSnippets runs the programs of docs/links.md that make links, and opens
-// what they make.
+// TestLinkSnippets runs the programs in docs/links.md that make links and compares their links.
 func TestLinkSnippets(t *testing.T) {
 	t.Parallel()
 	need(t)

@@ -11,7 +11,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// box is where an element is, in CSS pixels.
+// box is the position and size of an element in CSS pixels.
 type box struct{ Left, Top, Width, Height float64 }
 
 func boxOf(p *Page, id string) box {
@@ -22,8 +22,8 @@ func boxOf(p *Page, id string) box {
 	})()`, id, id))
 }
 
-// drag presses the mouse at the first of some points, moves it through the
-// others and lets go at the last.
+// drag presses the mouse at the first point, moves it through the others and releases it at the last. With one
+// point it clicks.
 func drag(t *testing.T, p *Page, points ...[2]float64) {
 	t.Helper()
 	send := func(kind input.DispatchMouseEventType, at [2]float64, buttons int64) {
@@ -43,8 +43,8 @@ func drag(t *testing.T, p *Page, points ...[2]float64) {
 	send(input.DispatchMouseEventTypeMouseReleased, points[len(points)-1], 0)
 }
 
-// visibleRange is the part of the step that the address says is visible, in
-// milliseconds; zero if it is all of it.
+// visibleRange returns the visible part of the step in milliseconds, as the address says it, or zeros if the
+// whole step is visible.
 func visibleRange(p *Page) [2]float64 {
 	p.Drawn()
 	return Eval[[2]float64](p,
@@ -99,7 +99,7 @@ func TestDragBudgetLine(t *testing.T) {
 	p := settledPage(t, resnet)
 	b := boxOf(p, "memory")
 	before := result(p, "peak")
-	// The line is where the pointer becomes a double arrow.
+	// The budget's line is where the cursor becomes a double arrow.
 	y := Eval[float64](p, `(() => {
 		const e = byID("memory").querySelector(".paint"), b = e.getBoundingClientRect(), x = b.left + b.width / 3;
 		for (let y = b.top; y < b.bottom; y += 2) {
@@ -172,7 +172,7 @@ func TestFingers(t *testing.T) {
 		t.Errorf("after moving a finger to the left %v ms are visible; want a later part than %v", got, pinched)
 	}
 
-	// What was tapped is said above the finger, until the page is scrolled.
+	// The tooltip of a tapped operation is shown above the finger, until the page is scrolled.
 	y = b.Top + 34
 	touch(input.DispatchTouchEventTypeTouchStart, 0.5)
 	touch(input.DispatchTouchEventTypeTouchEnd)

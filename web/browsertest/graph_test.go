@@ -11,8 +11,9 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// skips is a graph of operations: each reads the value before it, a weight, and
-// every third also an older value; then all backwards.
+// skips returns a profile of a graph of operations. Each forward operation reads the value before it and a
+// weight, and every third also a value made three operations earlier. The backward operations follow in reverse
+// order.
 func skips() string {
 	const n = 18
 	var values, ops []string
@@ -45,8 +46,8 @@ func skips() string {
 		`],"ops":[` + strings.Join(ops, ",") + `]}`
 }
 
-// A graph of operations that is dropped is drawn by operation, in the address, and there again
-// when the reader has gone back and forth.
+// TestDropGraph checks that a dropped graph of operations is shown, that the address holds it, and that it is
+// shown again after going back and forth in the history.
 func TestDropGraph(t *testing.T) {
 	t.Parallel()
 	p := settledPage(t, resnet)
@@ -71,14 +72,15 @@ func TestDropGraph(t *testing.T) {
 		sealed("v=1&kind=graph&m=75%25&s=window")+"&d=1.") {
 		t.Errorf("the address is %q; want the graph in it", got)
 	}
-	Eval[bool](p, `history.go(-2); true`) // over the choice of the strategy and the file
+	Eval[bool](p, `history.go(-2); true`) // before the choice of the strategy and the drop of the file
 	p.Wait(`byID("preset").value === "resnet101" && ` + untilReady)
 	Eval[bool](p, `history.go(2); true`)
-	p.Wait(`byID("preset").textContent.startsWith("skips") && ` + untilReady) // from the link
+	p.Wait(`byID("preset").textContent.startsWith("skips") && ` + untilReady) // read from the address
 	p.Quiet()
 }
 
-// Lines are chosen by their samples, kept in the address, and computed when they are drawn.
+// TestLines checks that buttons choose the lines of the curve, that the address keeps the choice, and that a line
+// is computed when it is chosen.
 func TestLines(t *testing.T) {
 	t.Parallel()
 	p := settledPage(t, resnet)
@@ -101,8 +103,8 @@ func TestLines(t *testing.T) {
 	p.Quiet()
 }
 
-// Number keys choose strategies, Ctrl+Z takes that back and Ctrl+Shift+Z redoes
-// it; / finds a layer.
+// TestStrategyKeysAndUndo checks that number keys choose strategies, that Ctrl+Z takes the choice back, and that
+// Ctrl+Shift+Z makes it again.
 func TestStrategyKeysAndUndo(t *testing.T) {
 	t.Parallel()
 	p := settledPage(t, resnet)
@@ -121,14 +123,14 @@ func TestStrategyKeysAndUndo(t *testing.T) {
 	}
 	undo(ctrl)
 	p.Wait(`byID("strategy").value === "rotor" && ` + untilReady)
-	undo(ctrl) // before the first decision there is nothing: the page stays
+	undo(ctrl) // nothing comes before the first decision: the page stays
 	undo(ctrl | shift)
 	p.Wait(`byID("strategy").value === "sequential" && ` + untilReady)
 	p.Quiet()
 }
 
-// A link to a strategy that does not apply shows what keeping everything looks
-// like, dimmed, beside the way on.
+// TestStandIn checks that a link to a strategy that does not apply shows the dimmed pictures of keeping
+// everything, and a button that chooses a strategy that applies.
 func TestStandIn(t *testing.T) {
 	t.Parallel()
 	p := Open(t, "#v=1&p=resnet101-b32&m=60%25&s=nonpersistent")
@@ -143,12 +145,12 @@ func TestStandIn(t *testing.T) {
 	p.Quiet()
 }
 
-// The plans are one tab stop: arrows choose the next one and take the focus along, and
-// the menu and the address follow.
+// TestPlansByKeyboard checks that the list of plans is one tab stop, that arrow keys choose the next plan and
+// move the focus to it, and that the menu and the address follow.
 func TestPlansByKeyboard(t *testing.T) {
 	t.Parallel()
 	p := settledPage(t, "#v=1&p=alexnet-b64&m=905MiB")
-	p.Wait(`document.querySelector(".curve-status progress").hidden`) // the order is that of step times
+	p.Wait(`document.querySelector(".curve-status progress").hidden`) // then the plans are sorted by step time
 	const checked = `document.querySelector('.plan-pick[aria-checked="true"]')`
 	first := Eval[string](p, checked+`.focus(), `+checked+`.dataset.arg`)
 	key(t, p, "ArrowDown", "ArrowDown")
@@ -161,8 +163,8 @@ func TestPlansByKeyboard(t *testing.T) {
 	p.Quiet()
 }
 
-// programs are the programs that a page has loaded, without what stands in their names for
-// their content.
+// programs returns the names of the programs that a page has loaded in addition to its own, without the hashes in
+// their file names.
 func programs(p *Page) (names []string) {
 	for _, address := range p.Requests() {
 		name := address[strings.LastIndexByte(address, '/')+1:]
@@ -173,8 +175,8 @@ func programs(p *Page) (names []string) {
 	return names
 }
 
-// The first visit to a link of a graph method loads the second program, once, and its
-// workers find the schedule, the curve and what would help. One to a chain does not.
+// TestGraphMethods checks that the first visit to a link of a graph method loads the second program once, and
+// that its workers compute the schedule, the curve and what would help. A visit to a chain does not load it.
 func TestGraphMethods(t *testing.T) {
 	t.Parallel()
 	p := settledPage(t, "#v=1&p=resnet18-graph-b32&m=80%25&s=blocks")

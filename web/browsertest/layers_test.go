@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// I goes from a wait to the copy that it waited for, and from cause to cause until
-// the device was busy; Backspace goes back. K shows the critical chain.
+// TestExplain checks that the key I goes from a wait to the copy that it waited for, and on from cause to cause
+// until the device was busy, that Backspace goes back, and that K shows the critical chain.
 func TestExplain(t *testing.T) {
 	t.Parallel()
 	p := settledPage(t, "#v=1&p=vgg16-b64&s=greedy&m=80%25")
@@ -34,8 +34,8 @@ func TestExplain(t *testing.T) {
 	p.Quiet()
 }
 
-// The table of layers is sorted, searched, walked through with arrow keys and
-// saved; a row selects its layer in the pictures.
+// TestLayerTable checks that the table of layers can be sorted, searched, walked through with arrow keys and
+// saved, and that a click on a row selects its layer in the pictures.
 func TestLayerTable(t *testing.T) {
 	t.Parallel()
 	p := New(t)
@@ -68,8 +68,8 @@ func TestLayerTable(t *testing.T) {
 	p.Quiet()
 }
 
-// With the table of layers and the critical chain on the page it keeps axe-core's rules, in
-// both themes and on a telephone.
+// TestLayersAccessible checks that the page with the table of layers and the critical chain keeps axe-core's
+// rules, in both themes, in a wide window and on a phone.
 func TestLayersAccessible(t *testing.T) {
 	t.Parallel()
 	source := axe(t)

@@ -22,8 +22,8 @@ import (
 	"memtide/web/fileserver"
 )
 
-// manySteps repeats the schedule of a preset until its trace has a number of
-// slices. No file that the page takes gives as many.
+// manySteps solves a preset and repeats the schedule until its trace has at least the given number of slices. The
+// page accepts no file that gives as many.
 func manySteps(t *testing.T, network, strategy string, slices int) (*proto.Solved, *engine.Problem) {
 	t.Helper()
 	p, batch, err := preset.Parse(network)
@@ -53,7 +53,7 @@ func manySteps(t *testing.T, network, strategy string, slices int) (*proto.Solve
 	return out, engine.NewChainProblem(profile.Chain, device.Device, engine.Whole, out.Budget)
 }
 
-// appendStep puts a step behind a trace.
+// appendStep appends the trace step to the trace to, and shifts its times and span numbers.
 func appendStep(to, step *sim.Trace) {
 	at, first := to.Makespan, sim.SpanID(len(to.Spans))
 	moved := func(id sim.SpanID) sim.SpanID {
@@ -81,8 +81,8 @@ func appendStep(to, step *sim.Trace) {
 	to.Makespan += step.Makespan
 }
 
-// swapped has workers answer every request for a schedule with the bytes at
-// /million, once the page has fetched them, and notes when that arrived.
+// swapped replaces the schedules that workers return by the bytes at /million, once the page has fetched those,
+// and marks the time at which a schedule arrived.
 const swapped = `globalThis.Worker = class extends Worker {
 	set onmessage(f) {
 		super.onmessage = (e) => {
@@ -96,8 +96,8 @@ const swapped = `globalThis.Worker = class extends Worker {
 	}
 };`
 
-// How long a schedule of a million slices takes from the worker's answer to the
-// screen, here and in the browser.
+// TestMeasureMillion measures how long a schedule of a million slices takes from the worker's answer to the
+// screen, natively and in the browser.
 func TestMeasureMillion(t *testing.T) {
 	measuring(t)
 	const network = "resnet101-b32"

@@ -13,7 +13,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// renders are kinds of events, each done by a script again and again; i counts.
+// renders are kinds of events and the scripts that cause them again and again; i is the number of the repetition.
 var renders = []struct{ name, step string }{
 	{"curve pointed at", `(() => { const e = byID("tradeoff"), b = e.getBoundingClientRect(); e.dispatchEvent(new PointerEvent("pointermove", {bubbles: true, clientX: b.left + 60 + (b.width - 90) * ((i * 7) % 20) / 20, clientY: b.top + b.height * 0.6})); })()`},
 	{"timeline pointed at", `(() => { const e = byID("timeline").querySelector(".paint"), b = e.getBoundingClientRect(); e.dispatchEvent(new PointerEvent("pointermove", {bubbles: true, clientX: b.left + b.width * ((i * 7) % 20) / 20, clientY: b.top + b.height * 0.5})); })()`},
@@ -39,10 +39,10 @@ var renders = []struct{ name, step string }{
 	{"theme changed", `document.querySelector('[data-do="theme"]').click()`},
 }
 
-// How long the components take to be drawn, for every kind of event, and how
-// long the browser takes for styles and layout after it. A drawing is part of a
-// task of the page's thread. What the thread worked in such a task decides whether
-// a drawing is long, or stood still beside workers that had the cores.
+// TestMeasureRender measures how long the components take to be drawn after every kind of event, and how long the
+// browser takes for styles and layout afterwards. A drawing is part of a task of the page's thread. The log gives
+// the processor time of the longest such task beside its duration, because the task may also have waited while
+// workers had all cores.
 func TestMeasureRender(t *testing.T) {
 	measuring(t)
 	p := New(t)
@@ -75,9 +75,9 @@ func TestMeasureRender(t *testing.T) {
 	}
 }
 
-// parts are the times that the page has written down, in milliseconds: how many,
-// their median and the longest. A drawing of the components is building the tree,
-// writing what differs, applying it, and what is set and focused by hand then.
+// parts formats the times in milliseconds that the page has recorded: for each kind their number, median and
+// maximum. A drawing of the components consists of building the tree, writing the differences, applying them, and
+// settling, which sets and focuses what the differences do not describe.
 func (p *Page) parts() string {
 	type measure struct {
 		Name     string
@@ -103,7 +103,7 @@ func (p *Page) parts() string {
 	return strings.Join(out, ", ")
 }
 
-// metrics are sums since the page was opened, in seconds of its thread, and counts.
+// metrics returns the browser's counters and sums of seconds of the page's thread since the page was opened.
 func (p *Page) metrics() map[string]float64 {
 	p.t.Helper()
 	_, err := chromedp.Call(p.ctx, performance.Enable,
@@ -118,7 +118,7 @@ func (p *Page) metrics() map[string]float64 {
 	return out
 }
 
-// since is what styles, layout, scripts and all took since other metrics.
+// since formats the time that styles, layout, scripts and everything together took since the metrics in before.
 func (p *Page) since(before map[string]float64) string {
 	now := p.metrics()
 	d := func(name string) float64 { return now[name] - before[name] }

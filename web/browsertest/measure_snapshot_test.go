@@ -11,9 +11,9 @@ import (
 	"testing"
 )
 
-// How long after it is dropped the snapshot MEMTIDE_MEASURE_FILE is open, told of, and
-// replayed with the last setting, the most memory that a tab took until then, and the
-// time of the processor of all tabs.
+// TestMeasureSnapshot measures how long after the drop of the snapshot in MEMTIDE_MEASURE_FILE it is open,
+// diagnosed, and replayed with all settings. It also logs the most memory that a tab has used by then, and the
+// processor time of all tabs.
 func TestMeasureSnapshot(t *testing.T) {
 	measuring(t)
 	name := os.Getenv("MEMTIDE_MEASURE_FILE")
@@ -38,10 +38,10 @@ func TestMeasureSnapshot(t *testing.T) {
 	report("replayed")
 }
 
-// tabSeconds is the time that the processor spent on the renderers of the browser of this
-// test, in seconds; 0 where it is not told.
+// tabSeconds returns the processor time of all renderers of this test's browser in seconds, or 0 where the system
+// has no /proc.
 func tabSeconds() (sum float64) {
-	const perSecond = 100 // ticks of Linux
+	const perSecond = 100 // clock ticks of Linux
 	own := strconv.Itoa(os.Getpid())
 	parent := map[string]string{}
 	ticks := map[string]float64{}
@@ -52,7 +52,7 @@ func tabSeconds() (sum float64) {
 			continue
 		}
 		pid := filepath.Base(filepath.Dir(file))
-		f := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:])) // from the state on
+		f := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:])) // the fields from the state on
 		parent[pid] = f[1]
 		cmd, _ := os.ReadFile(filepath.Join(filepath.Dir(file), "cmdline"))
 		if bytes.Contains(cmd, []byte("--type=renderer")) {

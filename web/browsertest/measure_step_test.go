@@ -4,8 +4,8 @@ package browsertest
 
 import "testing"
 
-// How long after its navigation the first visit to a training step paints, says whether it
-// fits, with the pictures of its memory, and has ways that make it fit and all else.
+// TestMeasureStep measures how long after its navigation the first visit to a training step paints, shows the
+// verdict with the pictures of the memory, shows ways to make the step fit, and is complete.
 func TestMeasureStep(t *testing.T) {
 	measuring(t)
 	for name, hash := range map[string]string{"one card": "#v=1&step=llama3-8b",

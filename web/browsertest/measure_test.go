@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// The measurements of this file are for people: they are logged, not judged,
-// because what they find depends on the machine. `make measure` runs them.
+// The tests in this file measure times and log them. They do not fail on slow results, because those depend on
+// the machine. `make measure` runs them.
 
 func measuring(t *testing.T) {
 	t.Helper()
@@ -21,7 +21,7 @@ func measuring(t *testing.T) {
 	}
 }
 
-// quantiles are the median and the 95th percentile of times in milliseconds.
+// quantiles formats the median, the 95th percentile and the maximum of times in milliseconds.
 func quantiles(ms []float64) string {
 	slices.Sort(ms)
 	n := len(ms)
@@ -31,7 +31,7 @@ func quantiles(ms []float64) string {
 	return fmt.Sprintf("median %.1f ms, 95th percentile %.1f ms, most %.1f ms", ms[n/2], ms[n*95/100], ms[n-1])
 }
 
-// How long after its navigation the page shows a picture and the live schedule.
+// TestMeasureStart measures how long after its navigation the page shows a picture and the live schedule.
 func TestMeasureStart(t *testing.T) {
 	measuring(t)
 	p := Open(t, "")
@@ -50,13 +50,14 @@ func TestMeasureStart(t *testing.T) {
 	}
 }
 
-// How long after its navigation the first visit to a graph of operations shows a schedule.
+// TestMeasureGraphStart measures how long after its navigation the first visit to a graph of operations shows a
+// schedule.
 func TestMeasureGraphStart(t *testing.T) {
 	measuring(t)
 	for _, strategy := range []string{"window", "blocks", "dtr"} {
 		var ready []float64
 		for range 5 {
-			t.Run(strategy, func(t *testing.T) { // which closes the page at its end: its curve takes long
+			t.Run(strategy, func(t *testing.T) { // a subtest, which closes the page at its end: its curve takes long
 				p := Open(t, "#v=1&p=resnet50-graph-b32&m=60%25&s="+strategy)
 				p.Wait(untilReady)
 				ready = append(ready, Eval[float64](p, `performance.now()`))
@@ -66,8 +67,8 @@ func TestMeasureGraphStart(t *testing.T) {
 	}
 }
 
-// How long after a click on a strategy for graphs its first schedule is on screen, and the
-// last: first with the second program to be loaded, then at other budgets.
+// TestMeasureGraphFirst measures how long after a click on a strategy for graphs its first schedule is on screen,
+// and its last one. The first budget includes the loading of the second program; the others do not.
 func TestMeasureGraphFirst(t *testing.T) {
 	measuring(t)
 	for _, strategy := range []string{"graphsearch", "blocks"} {
@@ -100,8 +101,8 @@ func TestMeasureGraphFirst(t *testing.T) {
 	}
 }
 
-// How long after a movement of the slider its schedule is on screen, and for
-// how long input was blocked at most, beside the sweep and without it.
+// TestMeasureDrag measures how long after a movement of the slider its schedule is on screen, and for how long
+// input is blocked at most, while the curve is computed and without that.
 func TestMeasureDrag(t *testing.T) {
 	measuring(t)
 	p := settledPage(t, resnet)
@@ -110,14 +111,14 @@ func TestMeasureDrag(t *testing.T) {
 	dragFrames(t, p, "beside the sweep")
 	Eval[bool](p, `document.querySelector('[data-do="stop-sweep"]').click(); true`)
 	p.Wait(`document.querySelector(".curve-status progress").hidden`)
-	p.rest(time.Second) // until the workers that were ended have been replaced
+	p.rest(time.Second) // until the stopped workers have been replaced
 	dragBudget(t, p, "alone", 0.006)
 	dragBudget(t, p, "alone", 0.012)
 	dragFrames(t, p, "alone")
 }
 
-// dragBudget moves the slider forty times. Budgets that were solved before come
-// from a cache, so every run needs a shift of its own.
+// dragBudget moves the slider forty times. Budgets that were solved before come from a cache, so every call needs
+// a different shift.
 func dragBudget(t *testing.T, p *Page, name string, shift float64) {
 	t.Helper()
 	type figures struct{ Latency, Blocked []float64 }
@@ -142,7 +143,7 @@ func dragBudget(t *testing.T, p *Page, name string, shift float64) {
 		name, quantiles(got.Latency), len(got.Blocked), quantiles(got.Blocked))
 }
 
-// dragFrames moves the slider in every frame, as a hand does.
+// dragFrames moves the slider in every frame, as a mouse does.
 func dragFrames(t *testing.T, p *Page, name string) {
 	t.Helper()
 	type figures struct {
@@ -166,7 +167,7 @@ func dragFrames(t *testing.T, p *Page, name string) {
 		quantiles(got.Frames), got.Shown, p.since(before))
 }
 
-// How long the curve of every strategy takes, and when its first point is there.
+// TestMeasureSweep measures how long the curve of every strategy takes, and when its first point is shown.
 func TestMeasureSweep(t *testing.T) {
 	measuring(t)
 	p := settledPage(t, "#v=1&p=resnet101-b32&m=60%25&c=all")
@@ -178,7 +179,7 @@ func TestMeasureSweep(t *testing.T) {
 		Eval[string](p, `byID("sweep").textContent.replace(/\s+/g, " ")`))
 	p.Wait(`document.querySelector('[data-do="stop-sweep"]').hidden`, 5*time.Minute)
 	t.Logf("with more time for what was not finished: %v after the schedule", time.Since(start).Round(time.Millisecond))
-	// Once the workers have started: another network, from the decision to its curve.
+	// Once the workers have started: another network, from its schedule to the first points of its curve.
 	took := Eval[float64](p, `(async () => {
 		const start = performance.now(), progress = () => document.querySelector(".curve-status progress");
 		location.hash = "#v=1&p=resnet101-b16&m=60%25&c=all";
@@ -190,7 +191,7 @@ func TestMeasureSweep(t *testing.T) {
 	t.Logf("another network: first points of the curve %.0f ms after its schedule", took)
 }
 
-// manyLayers is a table of 19,999 layers.
+// manyLayers returns a profile of 19,999 layers as CSV.
 func manyLayers() string {
 	var csv strings.Builder
 	csv.WriteString("name,forward_s,backward_s,output_bytes,saved_bytes\n")
@@ -201,8 +202,8 @@ func manyLayers() string {
 	return csv.String()
 }
 
-// How long frames take while about 80,000 slices are zoomed and panned: a chain
-// of 19,999 layers whose activations are offloaded.
+// TestMeasureFrames measures how long frames take while about 80,000 slices are zoomed and panned: a chain of
+// 19,999 layers whose activations are offloaded.
 func TestMeasureFrames(t *testing.T) {
 	measuring(t)
 	p := settledPage(t, "#v=1&p=resnet50-b32&s=greedy&m=50%")
@@ -231,8 +232,8 @@ func TestMeasureFrames(t *testing.T) {
 	}
 }
 
-// How long frames take while the step is played over all pictures: the example of a
-// bare address, and the network of 19,999 layers.
+// TestMeasurePlay measures how long frames take while the step is played over all pictures, for the example that
+// the bare address shows and for the network of 19,999 layers.
 func TestMeasurePlay(t *testing.T) {
 	measuring(t)
 	for _, name := range []string{"the example", "19,999 layers"} {

@@ -2,10 +2,11 @@ package browsertest
 
 import "testing"
 
-// tight is a network that does not fit with everything kept.
+// tight is the address of a network that does not fit if it keeps everything.
 const tight = "#v=1&p=llama3-8b-hf-on-h100-sxm-80gb-b1&dev=h100-sxm-80gb&m=73GiB&s=pofo&c=none"
 
-// A selection fades over from what was shown; nothing does for those who want no motion.
+// TestFades checks that a picture fades from its old content to the new one when the selection changes, except
+// for readers who ask for less motion.
 func TestFades(t *testing.T) {
 	t.Parallel()
 	for _, motion := range []string{"no-preference", "reduce"} {
@@ -35,11 +36,11 @@ func TestFades(t *testing.T) {
 	}
 }
 
-// shifts adds up how far what is seen is moved, as the browser counts it, from the start on.
+// shifts sums up the layout shifts that the browser reports from the start on, and lists the elements that moved.
 const shifts = `window.jumps = []; new PerformanceObserver((list) => { for (const e of list.getEntries()) jumps.push(...e.sources.map((s) => e.value.toFixed(4) + " " + (s.node?.className || s.node?.nodeName))); window.jumped = (window.jumped || 0) + list.getEntries().reduce((sum, e) => sum + e.value, 0) }).observe({type: "layout-shift", buffered: true});`
 
-// Nothing on the page jumps while it starts and while it finds out what would help, nor where a
-// link asks for a step on several cards.
+// TestNothingJumps checks that nothing on the page jumps while it starts and while it finds out what would help,
+// nor when a link asks for a training step on several cards.
 func TestNothingJumps(t *testing.T) {
 	t.Parallel()
 	helped := func(p *Page) {

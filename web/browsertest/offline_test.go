@@ -12,14 +12,14 @@ import (
 	"memtide/web/fileserver"
 )
 
-// After the first visit the site opens without its server, and with one that does
+// TestOffline checks that after the first visit the site opens without its server, and with a server that does
 // not answer: the page with its workers and charts, and the documentation.
 func TestOffline(t *testing.T) {
 	t.Parallel()
 	p := New(t)
 	var mu sync.Mutex
 	var gone, mute bool
-	sent := map[string]int{} // to the page and its workers
+	sent := map[string]int{} // number of complete responses to the page and its workers, by path
 	over := make(chan struct{})
 	site := fileserver.Handler(shared.dist)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -35,8 +35,9 @@ func TestOffline(t *testing.T) {
 		}
 		answer := &statusWriter{ResponseWriter: w, status: http.StatusOK}
 		site.ServeHTTP(answer, r)
-		// The service worker has large files from the browser's cache only if they fit. While they are
-		// written there the browser asks whether they have changed, which is answered without the file.
+		// Requests of the service worker are not counted: it takes large files from the browser's cache only if
+		// they fit there. While the browser is still writing a file to its cache, it asks whether the file has
+		// changed. The answer has no content, and is not counted either.
 		if !strings.HasSuffix(r.Referer(), "/offline.js") && answer.status == http.StatusOK {
 			mu.Lock()
 			sent[r.URL.Path]++
@@ -44,7 +45,7 @@ func TestOffline(t *testing.T) {
 		}
 	}))
 	t.Cleanup(server.Close)
-	t.Cleanup(func() { close(over) }) // before the server waits for its answers
+	t.Cleanup(func() { close(over) }) // runs before server.Close, which waits for open responses
 	p.URL = server.URL + "/"
 	p.Navigate("")
 	p.Wait(untilReady)
@@ -71,11 +72,11 @@ func TestOffline(t *testing.T) {
 		"VGG-16") {
 		t.Errorf("without its server the page of a link shows %q; want VGG-16", got)
 	}
-	p.Navigate("?graph#v=1&p=resnet50-graph-b32&s=blocks") // the second program finds it
+	p.Navigate("?graph#v=1&p=resnet50-graph-b32&s=blocks") // computed by the second program
 	p.Wait(untilReady)
 	p.Navigate("docs/paper-000.html")
 	p.Wait(`document.querySelector("h1")?.textContent === "Offloading to the host"`)
-	// A server that does not answer is not waited for.
+	// The page does not wait for a server that does not answer.
 	mu.Lock()
 	gone, mute = false, true
 	mu.Unlock()
@@ -83,7 +84,7 @@ func TestOffline(t *testing.T) {
 	p.Wait(untilReady)
 }
 
-// A statusWriter notes the status of the answer that is written through it.
+// A statusWriter records the status of the response that is written through it.
 type statusWriter struct {
 	http.ResponseWriter
 	status int
@@ -94,15 +95,15 @@ func (w *statusWriter) WriteHeader(status int) {
 	w.ResponseWriter.WriteHeader(status)
 }
 
-// The service worker deletes what earlier releases of this site have kept, and
-// nothing else of its origin: neither what other programs keep nor another memtide.
+// TestOfflineDeletesItsOwn checks that the service worker deletes the caches of earlier releases of this site and
+// no others of its origin: neither those of other programs nor those of another memtide.
 func TestOfflineDeletesItsOwn(t *testing.T) {
 	t.Parallel()
 	p := New(t)
 	server := httptest.NewServer(fileserver.Handler(shared.dist))
 	t.Cleanup(server.Close)
 	p.URL = server.URL + "/"
-	p.Navigate("docs/links.html") // which keeps nothing
+	p.Navigate("docs/links.html") // this page caches nothing
 	Eval[bool](p, `(async () => {
 		for (const name of ["other-app-v1", "bbbbbbbbbbbb", "memtide " + location.origin + "/other/ aaaaaaaaaaaa"]) await caches.open(name);
 		for (const name of ["aaaaaaaaaaaa", "memtide " + location.origin + "/ aaaaaaaaaaaa"]) await (await caches.open(name)).put("/memtide.webmanifest", new Response("{}"));

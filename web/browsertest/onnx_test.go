@@ -11,18 +11,18 @@ import (
 	"time"
 )
 
-// part appends a field of a protocol buffer: a number and so many bytes.
+// part appends a field of a protocol buffer to to: the number of the field and data with its length.
 func part(to []byte, number int, data []byte) []byte {
 	to = binary.AppendUvarint(to, uint64(number)<<3|2)
 	return append(binary.AppendUvarint(to, uint64(len(data))), data...)
 }
 
-// integer appends a field of a protocol buffer that is a number.
+// integer appends an integer field of a protocol buffer to to.
 func integer(to []byte, number int, v uint64) []byte {
 	return binary.AppendUvarint(binary.AppendUvarint(to, uint64(number)<<3), v)
 }
 
-// value is the description of an ONNX tensor of 32-bit floats.
+// value returns the description of an ONNX tensor of 32-bit floats.
 func value(name string, dims ...uint64) []byte {
 	var shape []byte
 	for _, d := range dims {
@@ -32,12 +32,12 @@ func value(name string, dims ...uint64) []byte {
 	return part(part(nil, 1, []byte(name)), 2, part(nil, 1, tensor))
 }
 
-// writeOnnx writes a model of dense layers with the numbers of its weights, which
-// are all zero: where the file system has holes, it takes no room.
+// writeOnnx writes a model of dense layers together with their weights, all zero, and returns its path and size.
+// On file systems with sparse files the weights take no space.
 func writeOnnx(t *testing.T, layers int, width uint64) (name string, size int64) {
 	t.Helper()
 	graph, at := part(nil, 2, []byte("graph")), "x"
-	var head []byte // of every tensor of weights, up to its numbers
+	var head []byte // the beginning of a tensor of weights, up to its data
 	numbers := 4 * width * width
 	var weights [][]byte
 	for i := range layers {
@@ -81,9 +81,8 @@ func writeOnnx(t *testing.T, layers int, width uint64) (name string, size int64)
 	return name, size
 }
 
-// TestLargeOnnx opens a model with its weights, as large as that of VGG-16 with
-// them: the worker leaves the weights on the disk. It runs by itself, because it looks
-// at the memory of all tabs.
+// TestLargeOnnx checks that the worker leaves the weights of a model on the disk. The model with its weights is
+// as large as that of VGG-16. The test is not parallel, because it looks at the memory of all tabs.
 func TestLargeOnnx(t *testing.T) {
 	name, size := writeOnnx(t, 3, 7000)
 	if size < 553_000_000 {

@@ -16,8 +16,8 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// stranger serves a page of another origin and of another site, which keeps all
-// that it is told. SITE/ in its HTML is the address of the site.
+// stranger opens a page of another origin and another site that collects all messages it receives. In html, SITE/
+// stands for the address of the site.
 func stranger(t *testing.T, html string) *Page {
 	t.Helper()
 	p := New(t)
@@ -32,7 +32,7 @@ func stranger(t *testing.T, html string) *Page {
 	return p
 }
 
-// memtide is the window or the frame with memtide in it that a stranger has opened.
+// memtide returns the window or frame with memtide in it that the stranger's page p has opened.
 func (p *Page) memtide() *Page {
 	p.t.Helper()
 	own := chromedp.FromContext(p.ctx).Target.TargetID
@@ -51,9 +51,9 @@ func (p *Page) memtide() *Page {
 	}
 	ctx, cancel := chromedp.NewContext(p.ctx, chromedp.WithTargetID(of.TargetID))
 	p.t.Cleanup(cancel)
-	// The first call's context is how long the connection lives: it is the test's.
+	// The connection lives as long as the context of the first call, so that is the test's context.
 	p.do(chromedp.Do(ctx, chromedp.Evaluate[chromedp.Void]("0")))
-	if of.Type == "page" { // a window of its own: a hidden one draws nothing
+	if of.Type == "page" { // a window of its own: without the focus it is hidden and draws nothing
 		_, err := chromedp.Call(ctx, emulation.SetFocusEmulationEnabled,
 			emulation.SetFocusEmulationEnabledParams{Enabled: true})
 		p.do(err)
@@ -61,10 +61,10 @@ func (p *Page) memtide() *Page {
 	return &Page{t: p.t, ctx: ctx, URL: shared.url}
 }
 
-// secret is what a person opens and nobody else is to see.
+// secret is a file that a person opens and that no other page may see.
 const secret = "name,forward_s,backward_s,output_bytes\nSecretOne,0.001,0.002,1000000\nSecretTwo,0.002,0.004,2000000\nSecretThree,0.001,0.002,1000000\n"
 
-// openSecret has a person drop a file, and waits until the address holds it.
+// openSecret drops the secret file on the page and waits until the address holds it.
 func openSecret(p *Page) {
 	p.t.Helper()
 	p.Wait(`document.body?.dataset.state === "ready"`, 60*time.Second)
@@ -72,9 +72,9 @@ func openSecret(p *Page) {
 	p.Wait(`/[&#]d=/.test(location.hash) && document.body.dataset.state === "ready"`, time.Minute)
 }
 
-// settledAfter waits until memtide has done what it was asked for: until then it has
-// taken over a change of its own, which was asked for later, and the stranger has
-// heard what was sent to it after that.
+// settledAfter waits until memtide has processed the messages that were sent to it before. Memtide handles events
+// in order, so the test clicks the button for the theme and waits for the change. Then memtide sends the message
+// "after" to the window that to names, and the test waits until the stranger p has received it.
 func settledAfter(p, memtide *Page, to string) {
 	p.t.Helper()
 	Eval[bool](memtide, `(() => { globalThis.themeBefore = document.documentElement.dataset.theme ?? ""; document.querySelector("[data-do=theme]").click(); return true })()`)
@@ -83,11 +83,11 @@ func settledAfter(p, memtide *Page, to string) {
 	p.Wait(`all.includes("after")`, 20*time.Second)
 }
 
-// everyMessage is a list of all that a view answers, with an error or otherwise.
+// everyMessage is a JavaScript list of messages to which a view replies, some of them with an error.
 const everyMessage = `["PING", {memtide: {type: "get"}}, {memtide: {type: "set", params: {m: "80%"}}}, {memtide: {type: "set", params: {m: "nonsense"}}},
 	{memtide: {type: "theme", value: "auto"}}, {memtide: {type: "nonsense"}}, {memtide: {type: "open"}}, {memtide: {type: "open", link: "#v=1&p=nonsense"}}, {memtide: {type: "get"}}]`
 
-// ask has a stranger ask memtide, and waits until all of it has arrived there.
+// ask makes the stranger p send everyMessage to memtide, and waits until all of them have arrived there.
 func ask(p, memtide *Page, window string) {
 	p.t.Helper()
 	Eval[bool](memtide, `(() => { globalThis.arrived = 0; addEventListener("message", () => arrived++); return true })()`)
@@ -95,7 +95,7 @@ func ask(p, memtide *Page, window string) {
 	memtide.Wait(fmt.Sprintf("arrived >= %d", n), 20*time.Second)
 }
 
-// nothingHeard fails if a stranger has heard anything but what the test itself sent.
+// nothingHeard fails the test if the stranger p has received any message except those that the test itself sent.
 func nothingHeard(p *Page, what string) {
 	p.t.Helper()
 	got := Eval[string](p, `JSON.stringify(all.filter((m) => m !== "after"))`)
@@ -104,9 +104,8 @@ func nothingHeard(p *Page, what string) {
 	}
 }
 
-// TestOriginsApart has pages of another origin ask for the profile that a person
-// has opened: as the page that opened memtide, as the page that frames it, and by
-// the ways in which a page might be made a view after the file was opened.
+// TestOriginsApart checks that pages of another origin cannot learn the profile that a person has opened: neither
+// the page that opened memtide, nor the page that frames it, also if they try to turn the page into a view.
 func TestOriginsApart(t *testing.T) {
 	const (
 		button = `<button onclick="globalThis.w = window.open('SITE/')">go</button>`
@@ -155,8 +154,8 @@ func TestOriginsApart(t *testing.T) {
 		settledAfter(p, m, "parent")
 		nothingHeard(p, "the page that made a view of memtide by a link")
 	})
-	// What a link does not know does not follow into a file that is opened later: reloaded
-	// by going back in the history, the address is read from its beginning.
+	// Unknown keys of a link are not kept when a file is opened later. Otherwise going back in the history could
+	// load an address that turns the page into a view.
 	t.Run("parent, a view by going back", func(t *testing.T) {
 		p := stranger(t, frame)
 		m := p.memtide()
@@ -178,7 +177,7 @@ func TestOriginsApart(t *testing.T) {
 	})
 }
 
-// TestViewTakesNoFiles drops, pastes and chooses a file in a view, whose host may
+// TestViewTakesNoFiles drops, pastes and chooses a file in a view. A view must not open it, because its host may
 // ask what is open.
 func TestViewTakesNoFiles(t *testing.T) {
 	p := stranger(t, plainFrame)
@@ -202,7 +201,7 @@ func TestViewTakesNoFiles(t *testing.T) {
 		return true;
 	})()`, text))
 	settledAfter(p, m, "parent")
-	m.Wait(`document.body.dataset.state === "ready"`, time.Minute) // no file is being opened any more
+	m.Wait(`document.body.dataset.state === "ready"`, time.Minute) // no file is being opened
 	n := Eval[int](p, `all.filter((m) => m.type === "state").length`)
 	Eval[bool](p, `say({type: "get"}), true`)
 	p.Wait(fmt.Sprintf(`all.filter((m) => m.type === "state").length > %d`, n), 20*time.Second)

@@ -11,16 +11,16 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// untilReady is true when the schedule is shown. Where a slow machine has reached the limit
-// of what an address asks for, it goes on.
+// untilReady is true when the schedule is shown. If a slow machine has stopped at the time limit of what an
+// address asks for, it clicks "Go on".
 const untilReady = `(document.querySelectorAll('[data-do="act"]').forEach((e) => e.offsetParent && e.textContent.trim() === "Go on" && e.click()),
 	document.body.dataset.state === "ready") && document.querySelector(".paint canvas")`
 
-// resnet is a network that fits with everything kept, of which much is known by
-// heart: budget and strategy are what links mean that say none.
+// resnet is the address of a network that fits with everything kept and whose results the tests know. It names no
+// strategy; the default is rotor.
 const resnet = "#v=1&p=resnet101-b32&m=60%25"
 
-// hands are what the tests do as a person would.
+// hands defines JavaScript functions with which the tests act like a person.
 const hands = `
 globalThis.byID = (id) => document.querySelector('[data-testid="' + id + '"]');
 globalThis.result = (id) => byID(id).textContent;
@@ -60,18 +60,17 @@ func settledPage(t *testing.T, address string) *Page {
 	return p
 }
 
-// result is a number of the result line.
+// result returns the text of an element of the page by its data-testid, such as a number of the result line.
 func result(p *Page, id string) string { return Eval[string](p, fmt.Sprintf("result(%q)", id)) }
 
-// curveBegun waits until the chosen strategy, which comes first, is in the curve and
-// the chart shows it.
+// curveBegun waits until the curve of the chosen strategy, which is computed first, is shown in the chart.
 func curveBegun(p *Page) {
 	p.Wait(`(document.querySelector(".curve-status progress").value > 40 || byID("sweep").textContent.includes("click")) && byID("tradeoff").querySelector("canvas")`)
 	p.Wait(`echarts.getInstanceByDom(byID("tradeoff").querySelector(".chart")).getOption()?.series?.some((s) => s.data?.length > 5)`)
 	p.frames()
 }
 
-// key presses a key with nothing in focus but the page.
+// key presses a key without moving the focus.
 func key(t *testing.T, p *Page, code, text string) {
 	t.Helper()
 	for _, kind := range []input.DispatchKeyEventType{input.DispatchKeyEventTypeKeyDown,
@@ -240,7 +239,7 @@ func TestCurveClickAdopts(t *testing.T) {
 	p.Wait(fmt.Sprintf(`location.hash !== %q && location.hash.includes("m=") && !result("verdict").startsWith("preview")`, choice))
 }
 
-// The list of networks opens the counterexample of Lemma 3.
+// TestCounterexample opens the counterexample of Lemma 3 from the list of networks.
 func TestCounterexample(t *testing.T) {
 	t.Parallel()
 	p := settledPage(t, resnet)
@@ -292,7 +291,7 @@ func TestLinkRoundTrip(t *testing.T) {
 	t.Parallel()
 	link := sealed("v=1&p=vgg16-b32&m=4GiB&s=greedy&bw=6.25GBps&duplex=full&xfer=streamed&unknown=kept")
 	p := settledPage(t, link)
-	// Any change rewrites the address; changed back it must say the same as before.
+	// Any change rewrites the address. After the change is undone, the address has to be the same as before.
 	Eval[bool](p, `choose("transfers", "whole")`)
 	p.Drawn()
 	if got := Eval[string](p, "location.hash"); strings.Contains(got, "xfer") {

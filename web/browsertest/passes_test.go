@@ -9,11 +9,11 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// pipelined is a step on a pipeline whose first rank waits for the backward of the last one.
+// pipelined is a training step on a pipeline whose first rank waits for a backward pass of the next one.
 const pipelined = "#v=1&step=llama3.2-1b&step.gpus=4&step.pp=4&step.accumulate=8&step.ckpt=full&step.seq=2048&step.schedule=1f1b"
 
-// A click on idle time of a rank says why it waits, the button and the keyboard lead to the
-// cause, a drag zooms in, and another step begins with none of this.
+// TestPipelineWaits checks that a click on idle time of a rank says why the rank waits, that the button and the
+// keyboard lead to the cause, that a key zooms in, and that another step starts without any of this.
 func TestPipelineWaits(t *testing.T) {
 	t.Parallel()
 	p := Open(t, pipelined)
@@ -46,8 +46,8 @@ func TestPipelineWaits(t *testing.T) {
 	p.Quiet()
 }
 
-// A view in another page shows the ranks of a pipeline and why one waits, and nothing to press
-// but the picture.
+// TestPipelineEmbedded checks that an embedded view shows the ranks of a pipeline and why one of them waits, and
+// has no controls except the picture.
 func TestPipelineEmbedded(t *testing.T) {
 	t.Parallel()
 	p := Open(t, strings.Replace(pipelined, "#v=1&", "#v=1&embed=1&", 1))

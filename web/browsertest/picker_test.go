@@ -10,7 +10,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// write types a text into what has the focus.
+// write types text into the element that has the focus.
 func write(t *testing.T, p *Page, text string) {
 	t.Helper()
 	for _, c := range text {
@@ -22,8 +22,8 @@ func write(t *testing.T, p *Page, text string) {
 
 const listOpen = `document.querySelector(".picker-panel")`
 
-// A network is found by typing, chosen with the keyboard, is in the link, and Back
-// brings the other one back.
+// TestPickNetwork checks that a network can be found by typing and chosen with the keyboard, that it is then in
+// the link, and that Back restores the network before it.
 func TestPickNetwork(t *testing.T) {
 	t.Parallel()
 	p := settledPage(t, resnet)
@@ -57,7 +57,7 @@ func TestPickNetwork(t *testing.T) {
 	p.Quiet()
 }
 
-// Escape and a click elsewhere close the list and change nothing.
+// TestPickerCloses checks that Escape and a click elsewhere close the list and change nothing.
 func TestPickerCloses(t *testing.T) {
 	t.Parallel()
 	p := settledPage(t, resnet)
@@ -79,8 +79,8 @@ func TestPickerCloses(t *testing.T) {
 	p.Quiet()
 }
 
-// Size, precision and device are in the link, change the numbers, and are undone by
-// Back. The link to the host goes along with the device, unless it was chosen.
+// TestVariants checks that size, precision and device are in the link, change the numbers, and are undone by
+// Back. The link to the host changes with the device, unless it was chosen.
 func TestVariants(t *testing.T) {
 	t.Parallel()
 	p := settledPage(t, "#v=1&p=resnet50-b8&s=keepall&m=100%25")
@@ -105,7 +105,7 @@ func TestVariants(t *testing.T) {
 	}
 	Eval[bool](p, `control("device", "h100"); true`)
 	p.Wait(`location.hash.includes("-on-h100-") && location.hash.includes("dev=h100") && ` + untilReady)
-	for range 5 { // the other device, 20 %, 16 bits, the device, 500 px
+	for range 5 { // the second device, 20 %, 16 bits, the first device, 500 px
 		p.Back()
 	}
 	p.Wait(`byID("image").value === "224" && byID("device").value === "v100-pcie-16gb" && result("step-time") === "` +
@@ -113,8 +113,8 @@ func TestVariants(t *testing.T) {
 	p.Quiet()
 }
 
-// The second algorithm of convolutions and separate operators are chosen beside the
-// batch size, with a line that says what they are.
+// TestWays checks that the controls beside the batch size choose the second algorithms of convolutions and
+// separate operators, and that a line explains the choice.
 func TestWays(t *testing.T) {
 	t.Parallel()
 	p := settledPage(t, "#v=1&p=vgg16-b64&m=90%25&s=vdnnpp")
@@ -132,7 +132,7 @@ func TestWays(t *testing.T) {
 	p.Quiet()
 }
 
-// A preset of buffers opens the address view and stays in the link.
+// TestPickBuffers checks that a preset of buffers opens the address view and stays in the link.
 func TestPickBuffers(t *testing.T) {
 	t.Parallel()
 	p := settledPage(t, resnet)
@@ -151,7 +151,7 @@ func TestPickBuffers(t *testing.T) {
 	p.Quiet()
 }
 
-// The open list keeps axe-core's rules.
+// TestPickerAccessible checks that the open list keeps axe-core's rules.
 func TestPickerAccessible(t *testing.T) {
 	t.Parallel()
 	source := axe(t)

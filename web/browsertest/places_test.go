@@ -8,13 +8,13 @@ import (
 	"testing"
 )
 
-// drawn is what a canvas shows, as an address of data.
+// drawn returns the picture of a canvas as a data URL.
 func drawn(p *Page, host string) string {
 	return Eval[string](p, fmt.Sprintf(`document.querySelector('[data-testid="%s"] canvas.base').toDataURL()`, host))
 }
 
-// In the default example best fit finds no room for a request, although enough
-// is free: the page says so, and optimal placement shows another map.
+// TestAddresses checks the address view of the default example: best fit finds no room for a request although
+// enough memory is free, the page says so, and optimal placement shows another map.
 func TestAddresses(t *testing.T) {
 	t.Parallel()
 	p := settledPage(t, resnet)
@@ -58,7 +58,8 @@ func TestAddresses(t *testing.T) {
 	p.Quiet()
 }
 
-// The parameters of an allocator come and go with it, and stand in the address.
+// TestAllocatorParameters checks that the parameters of an allocator appear and disappear with it and are in the
+// address.
 func TestAllocatorParameters(t *testing.T) {
 	t.Parallel()
 	p := settledPage(t, resnet)
@@ -80,8 +81,7 @@ func TestAllocatorParameters(t *testing.T) {
 	p.Quiet()
 }
 
-// A file of buffers goes straight into the address view; Back brings the network
-// back.
+// TestMemoryFile checks that a file of buffers opens the address view and that Back restores the network.
 func TestMemoryFile(t *testing.T) {
 	t.Parallel()
 	p := settledPage(t, resnet)
@@ -107,7 +107,7 @@ func TestMemoryFile(t *testing.T) {
 	p.Quiet()
 }
 
-// The moment that the memory map shows is in the link, and the link shows it again.
+// TestMomentInLink checks that the link holds the moment that the memory map shows.
 func TestMomentInLink(t *testing.T) {
 	t.Parallel()
 	p := settledPage(t, "#v=1&p=vgg16-b32&m=90%25&alloc=best-fit")

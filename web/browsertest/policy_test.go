@@ -15,7 +15,7 @@ import (
 
 const started = `performance.getEntriesByName("memtide:running").length > 0`
 
-// The page starts without a complaint and asks nobody but its own host.
+// TestQuietStart checks that the page starts without errors or warnings and sends requests only to its own host.
 func TestQuietStart(t *testing.T) {
 	t.Parallel()
 	p := New(t)
@@ -25,15 +25,15 @@ func TestQuietStart(t *testing.T) {
 	p.Navigate("")
 	p.Wait(untilReady)
 	Eval[bool](p, hands)
-	curveBegun(p) // the charts are there, and more than one worker is
+	curveBegun(p) // by now the charts are loaded and several workers run
 	Eval[bool](p, `navigator.serviceWorker.ready.then(() => { window.kept = true }), true`)
 	p.Wait(`window.kept`)
 	p.Quiet()
 }
 
-// What was dropped on the page cannot be sent anywhere: each way out is tried,
-// and the policy refuses it. The host name would not resolve anyway, so the
-// proof is the violation that the browser reports, not the failure.
+// TestNoWayOut checks that the page cannot send a dropped file anywhere: it tries every way, and the content
+// security policy refuses each. The host names would not resolve in any case, so the test waits for the violation
+// that the browser reports instead of the failure.
 func TestNoWayOut(t *testing.T) {
 	t.Parallel()
 	p := Open(t, "")
@@ -54,15 +54,15 @@ func TestNoWayOut(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			p.For(t)
 			Eval[bool](p, `refused.length = 0, true`)
-			// From a timer, because the policy does not hold for what a debugger evaluates.
+			// The script runs from a timer, because the policy does not apply to what a debugger evaluates.
 			Eval[bool](p, fmt.Sprintf(`setTimeout(() => { %s }); true`, c.try))
 			p.Wait(fmt.Sprintf(`refused.some((d) => d.startsWith(%q))`, c.directive))
 		})
 	}
 }
 
-// A page in a frame that may only run scripts has no origin of its own: new
-// Worker(address) is refused there, and storage throws. The page works.
+// TestSandboxed checks that the page works in a frame that may only run scripts. Such a page has an opaque
+// origin, so the browser refuses to start workers from an address, and storage throws.
 func TestSandboxed(t *testing.T) {
 	t.Parallel()
 	p := Open(t, "?selftest&sandbox")
@@ -73,8 +73,8 @@ func TestSandboxed(t *testing.T) {
 	solveNow(p)
 }
 
-// While the engine is loading over a slow line, the page says how far it is. The
-// second half of it comes when the first was seen.
+// TestLoadingBar checks that the page shows its progress while the engine loads over a slow line. The server
+// sends the second part of the engine when the progress of the first has been seen.
 func TestLoadingBar(t *testing.T) {
 	t.Parallel()
 	p := New(t)
@@ -100,7 +100,7 @@ func TestLoadingBar(t *testing.T) {
 	p.Wait(`document.querySelector("#boot").hidden`)
 }
 
-// halting passes a megabyte on, and the rest when it may.
+// halting sends the first megabyte, and the rest when until is closed.
 type halting struct {
 	http.ResponseWriter
 	until <-chan bool
@@ -119,7 +119,7 @@ func (w *halting) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// Where WebAssembly is missing, the prepared picture stays and the page says why.
+// TestNoWebAssembly checks that without WebAssembly the prepared picture stays and the page says why.
 func TestNoWebAssembly(t *testing.T) {
 	t.Parallel()
 	p := New(t)

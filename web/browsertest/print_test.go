@@ -11,9 +11,8 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// brightness has the brightness of the page, of its text and of what is painted by
-// hand: the middle of the pixels of a canvas that are not clear, laid over the
-// background of the page.
+// brightness defines a function that returns the brightness of the page's background and text, and for each of
+// three pictures the brightness of its twelve most frequent opaque colours.
 const brightness = `globalThis.brightness = () => {
 	const grey = (r, g, b) => Math.round((r * 3 + g * 6 + b) / 10);
 	const of = (css) => { const c = document.createElement("canvas").getContext("2d"); c.fillStyle = css; c.fillRect(0, 0, 1, 1); return grey(...c.getImageData(0, 0, 1, 1).data); };
@@ -29,8 +28,8 @@ const brightness = `globalThis.brightness = () => {
 	};
 }; true`
 
-// A page in dark colours is printed in light ones, its pictures too, and is dark
-// again afterwards: by choice and because the system is dark.
+// TestPrintOfDarkPage checks that a dark page is printed in light colours, its pictures included, and is dark
+// again afterwards. The page is dark because the reader has chosen it, or because the system is dark.
 func TestPrintOfDarkPage(t *testing.T) {
 	t.Parallel()
 	type look struct {
@@ -38,7 +37,7 @@ func TestPrintOfDarkPage(t *testing.T) {
 		Timeline, Memory, Curve string
 	}
 	p := New(t)
-	looks := func(theme string) look { // with as much of the curve as there is
+	looks := func(theme string) look { // stops the curve wherever it is
 		p.Fresh(offload + "&c=keepall" + theme)
 		p.Wait(untilReady)
 		Eval[bool](p, hands+";"+brightness)

@@ -10,14 +10,14 @@ import (
 	"memtide/web/puzzle"
 )
 
-// openPuzzle opens the puzzle at an address behind its #.
+// openPuzzle opens the puzzle; fragment is "" or begins with #.
 func openPuzzle(p *Page, fragment string) {
 	p.Fresh("puzzle.html" + fragment)
 	p.Wait(`document.body.dataset.state === "ready"`)
 }
 
-// Every level is solved by the plan that no plan beats, chosen layer by layer with the mouse, and
-// what is said of it follows each choice without anything moving.
+// TestPuzzle solves every level with its best plan by clicking one layer after the other. It checks that the
+// verdict follows each choice and that nothing on the page moves.
 func TestPuzzle(t *testing.T) {
 	t.Parallel()
 	p := New(t)
@@ -56,7 +56,7 @@ func TestPuzzle(t *testing.T) {
 	}
 }
 
-// The first level is solved with the keyboard alone: Tab comes from layer to layer, an arrow
+// TestPuzzleKeys solves the first level with the keyboard alone: Tab goes from layer to layer, and an arrow key
 // chooses.
 func TestPuzzleKeys(t *testing.T) {
 	t.Parallel()
@@ -79,8 +79,8 @@ func TestPuzzleKeys(t *testing.T) {
 	}
 }
 
-// TestAccessiblePuzzle holds the puzzle against axe-core's rules: light, dark, and on a phone,
-// which it is no wider than.
+// TestAccessiblePuzzle checks that the puzzle keeps axe-core's rules, light, dark and on a phone, and that it is
+// not wider than the window.
 func TestAccessiblePuzzle(t *testing.T) {
 	t.Parallel()
 	source := axe(t)

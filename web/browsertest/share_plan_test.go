@@ -12,8 +12,8 @@ import (
 	"memtide/profiles/formats/operators"
 )
 
-// TestSavePlan drops the operators of a step on the page, and has the second program find
-// the plan that it saves: one of the step, within what the budget leaves to it.
+// TestSavePlan drops the operators of a training step on the page and saves a plan, which the second program
+// computes. The plan has to fit the step and its budget.
 func TestSavePlan(t *testing.T) {
 	t.Parallel()
 	packed, err := os.ReadFile("../../profiles/formats/operators/testdata/traces/bn.json.gz")

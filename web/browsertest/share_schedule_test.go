@@ -13,8 +13,8 @@ import (
 	"memtide/web/link"
 )
 
-// TestScheduleFile saves a schedule: the file is that of the command line, to the byte,
-// with the link of the page besides; and it opens the page's view again.
+// TestScheduleFile saves a schedule. The file has to be equal to the one that the command line writes, except for
+// the link that the page adds, and has to restore the page's view when it is dropped.
 func TestScheduleFile(t *testing.T) {
 	t.Parallel()
 	p := New(t)

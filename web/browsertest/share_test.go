@@ -11,19 +11,19 @@ import (
 	"testing"
 )
 
-// shown waits until the page shows what it was asked for.
+// shown waits until the page shows what its address asks for.
 func shown(p *Page) {
 	p.t.Helper()
 	p.Wait(`document.body && document.body.dataset.state === "ready" && document.querySelector(".paint")`)
 }
 
-// keyDown types a key where the focus is.
+// keyDown sends a keydown event to the element that has the focus.
 func keyDown(p *Page, key, code string) {
 	p.t.Helper()
 	Eval[bool](p, fmt.Sprintf(`document.activeElement.dispatchEvent(new KeyboardEvent("keydown", {key: %q, code: %q, bubbles: true, cancelable: true}))`, key, code))
 }
 
-// unsealed takes the checksum out of a link.
+// unsealed is a JavaScript method call that removes the checksum from a link.
 const unsealed = `.replace(/sum=[0-9a-f]{6}&(amp;)?/, "")`
 
 const shareLink = `document.querySelector("#share-link")`
@@ -34,7 +34,7 @@ func openShare(p *Page) {
 	p.Wait(shareLink + ` && document.activeElement === ` + shareLink)
 }
 
-// TestShareDialog opens the dialog, reads its texts, and closes it.
+// TestShareDialog opens the dialog, checks its texts, and closes it.
 func TestShareDialog(t *testing.T) {
 	t.Parallel()
 	p := Open(t, "#v=1&p=gpt2-medium-b4&m=70%25&s=greedy&t=100-200")
@@ -54,7 +54,7 @@ func TestShareDialog(t *testing.T) {
 		!strings.HasPrefix(got, fmt.Sprint(len(address))) {
 		t.Errorf("verdict %q; want %d characters that fit everywhere", got, len(address))
 	}
-	// Without zoom and selection, and with a title.
+	// Leave zoom and selection out, and set a title.
 	p.Click(`[data-do="share-exact"]`)
 	p.Wait(`!` + shareLink + `.value.includes("sel=") && !` + shareLink + `.value.includes("t=100")`)
 	Eval[bool](p, `(() => { const e = document.querySelector("#share-title"); e.focus(); e.value = "Greedy & <b>"; e.dispatchEvent(new Event("change", {bubbles: true})); return true })()`)
@@ -69,7 +69,7 @@ func TestShareDialog(t *testing.T) {
 			t.Errorf("%s: %s\nwant %s in it", id, got, want)
 		}
 	}
-	// The focus stays inside; letters are no commands; Esc closes and gives the focus back.
+	// The focus stays in the dialog, letters are not commands, and Esc closes it and gives the focus back.
 	Eval[bool](p, `document.querySelector(".share button").focus(), true`)
 	Eval[bool](p, `document.activeElement.dispatchEvent(new KeyboardEvent("keydown", {key: "Tab", shiftKey: true, bubbles: true, cancelable: true}))`)
 	if !Eval[bool](p, `document.activeElement.matches("[data-arg=html]")`) {
@@ -83,8 +83,8 @@ func TestShareDialog(t *testing.T) {
 	}
 }
 
-// TestCopyRefused has the browser refuse the clipboard: the text is selected and
-// the dialog says what to do.
+// TestCopyRefused checks that if the browser refuses access to the clipboard, the text is selected and the dialog
+// says what to do.
 func TestCopyRefused(t *testing.T) {
 	t.Parallel()
 	p := New(t)
@@ -100,8 +100,8 @@ func TestCopyRefused(t *testing.T) {
 	}
 }
 
-// saved presses a button of the dialog and returns the file that the browser is
-// given: its name, and its bytes in base64.
+// saved clicks the button for a kind of file and returns the name and the content of the file that the page
+// makes.
 func saved(p *Page, kind string) (name string, content []byte) {
 	p.t.Helper()
 	Eval[bool](p, `(() => { globalThis.savedFile = null; return true })()`)
@@ -118,7 +118,7 @@ func saved(p *Page, kind string) (name string, content []byte) {
 	return name, b
 }
 
-// keepSaves catches files instead of saving them.
+// keepSaves stores files in savedFile instead of saving them.
 const keepSaves = `(() => {
 	const make = URL.createObjectURL, blobs = new Map();
 	URL.createObjectURL = (b) => { const u = make(b); blobs.set(u, b); return u; };
@@ -142,11 +142,11 @@ func drop(p *Page, name string, content []byte) {
 	})()`, base64.StdEncoding.EncodeToString(content), name))
 }
 
-// kindsOfFiles are all kinds of files that the page makes itself.
+// kindsOfFiles are the kinds of files that the page makes without a worker.
 var kindsOfFiles = []string{"svg", "png", "json", "html", "operations.csv", "layers.csv", "curve.csv"}
 
-// TestExportsComeBack saves every kind of file and drops it on another view: all of
-// them restore what was shown, whatever their name.
+// TestExportsComeBack saves every kind of file and drops it on another view. Each has to restore what was shown,
+// whatever the name of the file.
 func TestExportsComeBack(t *testing.T) {
 	t.Parallel()
 	p := New(t)
@@ -173,16 +173,16 @@ func TestExportsComeBack(t *testing.T) {
 		if got := Eval[string](p, `document.title`); got != "Swap & wait – memtide" {
 			t.Errorf("%s: the title is %q, want that of the link", kind, got)
 		}
-		// The words are drawn a frame after the state is ready.
+		// The text is drawn a frame after the state is ready.
 		p.Wait(`document.querySelector("[data-testid=selection]").textContent.includes("block 4 of 24")`)
 	}
-	// Back goes to what was shown before the drop.
+	// Back leads to what was shown before the drop.
 	Eval[bool](p, `history.back(), true`)
 	p.Wait(`location.hash.includes("&p=vgg16-b32") && document.title.startsWith("VGG") && document.body.dataset.state === "ready"`)
 }
 
-// TestComparisonComesBack saves a comparison: the files hold both sides and restore
-// both, and what is saved then is the same again, to the byte.
+// TestComparisonComesBack saves a comparison. The files have to hold both sides and restore both, and files saved
+// after that have to be equal to the first ones.
 func TestComparisonComesBack(t *testing.T) {
 	t.Parallel()
 	p := New(t)
@@ -231,8 +231,8 @@ func TestComparisonComesBack(t *testing.T) {
 	p.Quiet()
 }
 
-// withoutCurve is a file without the points of the curve, of which there are more
-// with every moment.
+// withoutCurve returns a JSON file without the points of the curve, because their number grows while the page is
+// open.
 func withoutCurve(t *testing.T, file []byte) []byte {
 	t.Helper()
 	var sides map[string]any
@@ -250,8 +250,8 @@ func withoutCurve(t *testing.T, file []byte) []byte {
 	return out
 }
 
-// TestLargeTableComesBack drops a table that is too long to be copied through the
-// page: its link is at its end.
+// TestLargeTableComesBack drops a table that is too large for the page to read as a whole. The link is at its
+// end.
 func TestLargeTableComesBack(t *testing.T) {
 	t.Parallel()
 	p := Open(t, "#v=1&p=vgg16-b32&s=keepall")
@@ -267,7 +267,7 @@ func TestLargeTableComesBack(t *testing.T) {
 	p.Quiet()
 }
 
-// checkTables looks into the files for readers of tables and of JSON.
+// checkTables checks the contents of the saved tables, JSON and SVG.
 func checkTables(t *testing.T, files map[string][]byte) {
 	t.Helper()
 	for kind, head := range map[string]string{
@@ -305,7 +305,7 @@ func checkTables(t *testing.T, files map[string][]byte) {
 	}
 }
 
-// TestLinkInQuery opens a link whose # was turned into a ?; the address is mended.
+// TestLinkInQuery checks that a link whose # was changed to ? opens, and that the page then corrects the address.
 func TestLinkInQuery(t *testing.T) {
 	t.Parallel()
 	p := Open(t, "?p=vgg16-b32&m=90%25&s=greedy&utm_source=chat")
@@ -317,8 +317,8 @@ func TestLinkInQuery(t *testing.T) {
 	p.Quiet()
 }
 
-// TestSelectionInLink opens a link that selects by content, and follows its
-// selection into the address.
+// TestSelectionInLink opens a link that selects a layer, and checks that a new selection is written into the
+// address.
 func TestSelectionInLink(t *testing.T) {
 	t.Parallel()
 	p := Open(t, "#v=1&p=gpt2-medium-b4&m=70%25&s=greedy&sel=layer@3")
@@ -329,7 +329,7 @@ func TestSelectionInLink(t *testing.T) {
 	p.Wait(`location.hash.includes("sel=layer@4")`)
 }
 
-// TestShowInLink leaves parts of the page out and orders the others.
+// TestShowInLink checks that a link can leave out parts of the page and order the others.
 func TestShowInLink(t *testing.T) {
 	t.Parallel()
 	p := Open(t, "#v=1&p=vgg16-b32&m=3500MiB&show=mem,strip")
@@ -346,8 +346,8 @@ func TestShowInLink(t *testing.T) {
 	}
 }
 
-// TestShowBetweenPictures names the parts in an order that puts the curve, the table
-// and the addresses between pictures, on a wide page, on a telephone and in a view.
+// TestShowBetweenPictures checks links that put the curve, the table and the addresses between pictures, in a
+// wide page, on a phone and in a view.
 func TestShowBetweenPictures(t *testing.T) {
 	t.Parallel()
 	p := New(t)
@@ -393,9 +393,8 @@ func TestShowBetweenPictures(t *testing.T) {
 	}
 }
 
-// TestSend has the device take the link: the button is there only where the browser
-// offers that, hands over title and link, and says nothing to a person who changes
-// their mind.
+// TestSend checks the button that hands the link to the device's share dialog. The button exists only if the
+// browser offers that dialog, passes the title and the link, and gives no message to a person who cancels.
 func TestSend(t *testing.T) {
 	t.Parallel()
 	p := New(t)

@@ -12,14 +12,13 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// hover points at the memory in the middle of the picture.
+// hover points at the memory picture, right of its middle.
 const hover = `(() => {
 	const e = document.querySelector('[data-testid="memory"] .paint'), b = e.getBoundingClientRect();
 	e.dispatchEvent(new PointerEvent("pointermove", {bubbles: true, clientX: b.left + b.width * 0.6, clientY: b.top + b.height * 0.75}));
 })()`
 
-// TestShots writes pictures of the page for people to look at, to the directory
-// named by MEMTIDE_SHOTS.
+// TestShots writes pictures of the page to the directory named by MEMTIDE_SHOTS.
 func TestShots(t *testing.T) {
 	dir := os.Getenv("MEMTIDE_SHOTS")
 	if dir == "" {

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// The page in one file works from a disk: it starts, solves in a worker, draws
-// the curve, and opens with the link that was baked into it.
+// TestSingleFile checks that the page in a single file works from a disk: it starts, solves in a worker, draws
+// the curve, and opens the link that was written into the file.
 func TestSingleFile(t *testing.T) {
 	t.Parallel()
 	p := New(t)

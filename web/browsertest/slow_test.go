@@ -12,10 +12,9 @@ import (
 	"memtide/web/fileserver"
 )
 
-// SlowNetwork has the tab load the site over a line of so many bytes per second,
-// with a latency for every request. It is a server of the tab's own, because what
-// a browser emulates holds for the page and not for its workers. Call it before
-// the first address is opened.
+// SlowNetwork makes the tab load the site over a line with the given rate and a latency for every request. The
+// tab gets a slow server of its own, because the browser's emulation slows the page and not its workers. Call
+// SlowNetwork before the first address is opened.
 func (p *Page) SlowNetwork(bytesPerSecond float64, latency time.Duration) {
 	p.t.Helper()
 	l := &line{bytesPerSecond: bytesPerSecond}
@@ -28,19 +27,18 @@ func (p *Page) SlowNetwork(bytesPerSecond float64, latency time.Duration) {
 	p.URL, p.line = server.URL+"/", l
 }
 
-// Received is how much has come over the slow line since it was last asked, without
-// the heads of the answers.
+// Received returns the number of bytes that were sent over the slow line since its last call, without headers.
 func (p *Page) Received() int64 { return p.line.sent.Swap(0) }
 
-// line is what all answers of a slow server share.
+// line is shared by all responses of a slow server.
 type line struct {
 	bytesPerSecond float64
 	sent           atomic.Int64
 	mu             sync.Mutex
-	free           time.Time // when all that was sent so far has arrived
+	free           time.Time // when everything sent so far has arrived
 }
 
-// send waits until so many bytes have arrived.
+// send waits until the given number of bytes has arrived.
 func (l *line) send(bytes int) {
 	l.sent.Add(int64(bytes))
 	l.mu.Lock()
@@ -58,7 +56,7 @@ type slowWriter struct {
 	line *line
 }
 
-// packet is how much is sent at a time, so that several answers share the line.
+// packet is the number of bytes that are sent at a time, so that several responses share the line.
 const packet = 8 << 10
 
 func (w *slowWriter) Write(b []byte) (n int, err error) {

@@ -10,9 +10,8 @@ import (
 	"time"
 )
 
-// makeSnapshot defines snapshot(events), which writes a memory snapshot as
-// PyTorch's does, with Python's pickle of protocol 4: as many allocations and
-// releases, each with the frames of its caller.
+// makeSnapshot defines snapshot(events), which returns a memory snapshot as PyTorch writes it, in Python's pickle
+// protocol 4. It has the given number of allocations and releases, each with the stack frames of its caller.
 const makeSnapshot = `
 window.snapshot = (events) => {
   const text = new TextEncoder(), perEvent = 700;
@@ -68,10 +67,10 @@ window.longest = () => { // the longest pause between two frames from now on
 };
 true`
 
-// A large memory snapshot opens in a worker, which reads the file itself.
+// TestLargeSnapshot checks that a large memory snapshot opens in a worker, which reads the file itself.
 func TestLargeSnapshot(t *testing.T) {
 	t.Parallel()
-	events := 12_000 // 6 MB: more than the page reads by itself
+	events := 12_000 // 6 MB: too large for the page to read the file itself
 	if n, err := strconv.Atoi(os.Getenv("MEMTIDE_EVENTS")); err == nil {
 		events = n
 	}

@@ -20,14 +20,12 @@ import (
 	"memtide/web/choice"
 )
 
-// How long solvers take in a worker of the page and natively: the same request,
-// answered by the same code. A sweep of one point says how long the worker was
-// at it, by its own clock: that is the solver, with the schedule played and
-// checked, and no message. Both are given the first time, when the browser has
-// just compiled the code, and warm: the least of some repetitions, for it is the
-// program that is measured and not what else the machine does. The round trip is
-// that of a request for a schedule, from the script that sends it to the script
-// that has read the answer.
+// TestMeasureSolvers measures how long solvers take natively and in a worker of the page. Both answer the same
+// request with the same code. A sweep of one point returns the time that the solver took by the worker's own
+// clock, including playing and checking the schedule, without messages. The log gives the first time, when the
+// browser has just compiled the code, and the least time of some repetitions, which depends least on other work
+// of the machine. The round trip is the time of a request for a schedule from sending it in a script to reading
+// the answer there.
 func TestMeasureSolvers(t *testing.T) {
 	measuring(t)
 	for _, n := range []int{40, 100, 339} {
@@ -42,7 +40,7 @@ func TestMeasureSolvers(t *testing.T) {
 			if m.Strategy == "pofo" && n > 100 {
 				continue
 			}
-			p := ready(t) // whose workers have not solved with this strategy yet
+			p := ready(t) // a new page, whose workers have not used this strategy yet
 			for _, percent := range []int{30, 50, 75} {
 				req := solveRequest("", m.Strategy, percent*100)
 				req.Method = m
@@ -55,14 +53,14 @@ func TestMeasureSolvers(t *testing.T) {
 	}
 }
 
-// measuredMethods are the solvers that take long: rotor also with sizes rounded up to
-// slots, as published.
+// measuredMethods are the solvers that take long. Rotor is measured a second time with sizes rounded up to slots,
+// as it was published.
 var measuredMethods = []proto.Method{
 	{Strategy: "rotor"}, {Strategy: "rotor", Args: engine.Args{"slots": "500"}},
 	{Strategy: "revolve"}, {Strategy: "dynprog"}, {Strategy: "offloadsearch"}, {Strategy: "pofo"},
 }
 
-// given lists the parameters that have not their default.
+// given formats the arguments of a strategy that are set.
 func given(args engine.Args) (text string) {
 	for _, name := range slices.Sorted(maps.Keys(args)) {
 		text += " " + name + "=" + args[name]
@@ -103,10 +101,10 @@ func measureSolver(t *testing.T, p *Page, name string, q *proto.Solve) {
 		float64(worker.least)/float64(native.least), round(trip.least))
 }
 
-// repeated are the times of the same thing done several times.
+// repeated holds the times of an action that was done several times.
 type repeated struct{ first, least time.Duration }
 
-// repeatedly does something 5 to 30 times, and stops early after two seconds.
+// repeatedly calls do at least 5 times, and up to 30 times within two seconds.
 func repeatedly(do func(i int) time.Duration) repeated {
 	first := do(0)
 	r := repeated{first, first}

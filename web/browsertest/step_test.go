@@ -7,11 +7,11 @@ import (
 	"testing"
 )
 
-// smallStep is a training step whose states are more than its card has.
+// smallStep is a training step whose weights, gradients and optimizer state need more memory than its card has.
 const smallStep = "#v=1&step=llama3.2-1b&step.device=v100-pcie-16gb&step.seq=1024"
 
-// whole waits for the whole answer about a step, with a word of its verdict. Where a slow
-// machine has reached the limit of what a link asks for, it goes on.
+// whole waits for the complete answer about a step whose verdict contains the given text. If a slow machine has
+// stopped at the time limit of what a link asks for, it clicks the button to go on.
 func whole(p *Page, verdict string) {
 	p.t.Helper()
 	p.Wait(`(() => {
@@ -21,8 +21,8 @@ func whole(p *Page, verdict string) {
 	})()`)
 }
 
-// A link opens a step, a click takes what makes it fit, Back brings the question back, a
-// control changes it, and its schedule opens as a chain.
+// TestStep checks that a link opens a training step, that a click applies a change that makes the step fit, that
+// Back undoes it, that a control changes the step, and that the schedule of the step opens as a chain.
 func TestStep(t *testing.T) {
 	t.Parallel()
 	p := Open(t, smallStep)
@@ -49,8 +49,8 @@ func TestStep(t *testing.T) {
 	p.Quiet()
 }
 
-// The page of a step keeps to the rules for everybody, and to the width of a phone; so does that of one
-// on a pipeline.
+// TestStepForEverybody and TestPipelineForEverybody check that the page of a training step keeps axe-core's rules
+// and is not wider than a phone, also for a step on a pipeline.
 func TestStepForEverybody(t *testing.T) {
 	t.Parallel()
 	everybody(t, smallStep, "Does not fit")
@@ -61,7 +61,8 @@ func TestPipelineForEverybody(t *testing.T) {
 	everybody(t, pipelined, "Fits: ")
 }
 
-// everybody opens all of a step, whose verdict begins with a word, and holds it against the rules.
+// everybody opens all parts of the page of a step, whose verdict contains the given text, and checks the page at
+// several widths.
 func everybody(t *testing.T, address, verdict string) {
 	p := Open(t, address)
 	Eval[bool](p, hands)

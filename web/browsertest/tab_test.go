@@ -22,22 +22,21 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// Page is a tab with storage of its own, watched from before its first request.
+// Page is a tab with its own storage. Its console and requests are recorded from the first request on.
 type Page struct {
 	t   testing.TB
 	ctx context.Context
 	URL string // of the site, with a slash at its end
 
-	line *line // that SlowNetwork has made; nil without
+	line *line // made by SlowNetwork; otherwise nil
 
 	mu       sync.Mutex
 	console  []string
 	requests []string
 }
 
-// New opens an empty tab. It is closed when the test ends; if the test has
-// failed, its console is logged and a picture of it is written to the directory
-// named by MEMTIDE_SHOTS, if that is set.
+// New opens an empty tab. It is closed when the test ends. If the test has failed, its console is logged, and a
+// picture of it is written to the directory named by MEMTIDE_SHOTS, if that is set.
 func New(t testing.TB) *Page {
 	t.Helper()
 	need(t)
@@ -55,18 +54,18 @@ func New(t testing.TB) *Page {
 	p.do(chromedp.Listen(ctx, p.note))
 	_, err := chromedp.Call(ctx, network.Enable, network.EnableParams{})
 	p.do(err)
-	// Every tab has the focus, also beside those of other tests.
+	// Every tab has the focus, also while tabs of other tests are open.
 	_, err = chromedp.Call(ctx, emulation.SetFocusEmulationEnabled,
 		emulation.SetFocusEmulationEnabledParams{Enabled: true})
 	p.do(err)
 	return p
 }
 
-// hang is how long something may take that is waited for. It is no measure of
-// anything: a machine that is twenty times slower passes.
+// hang is how long the tests wait for something before they fail. It is no measure of speed: a machine that is
+// twenty times slower than usual passes.
 const hang = 3 * time.Minute
 
-// Open opens an address of the site: "" is the page, "?selftest", "#v=1&...".
+// Open opens an address of the site in a new tab: "" is the page, others are "?selftest" and "#v=1&...".
 func Open(t testing.TB, address string) *Page {
 	t.Helper()
 	p := New(t)
@@ -80,9 +79,8 @@ func (p *Page) Navigate(address string) {
 	p.act("opening "+address, chromedp.Navigate(p.URL+address))
 }
 
-// Fresh opens an address of the site in a new document, whatever the tab shows: it
-// costs half of a new tab. What the site has stored, and what the tab was told to
-// emulate, stays.
+// Fresh opens an address of the site in a new document, whatever the tab shows. This costs half as much as a new
+// tab. What the site has stored and what the tab emulates stays.
 func (p *Page) Fresh(address string) {
 	p.t.Helper()
 	p.act("leaving the page", chromedp.Navigate("about:blank"))
@@ -92,7 +90,7 @@ func (p *Page) Fresh(address string) {
 	p.Navigate(address)
 }
 
-// For has a subtest use the tab: what goes wrong until it ends is the subtest's.
+// For makes a subtest use the tab: until the subtest ends, failures are reported to it.
 func (p *Page) For(t testing.TB) {
 	was := p.t
 	p.t = t
@@ -107,11 +105,11 @@ func (p *Page) Back() {
 	p.Wait(fmt.Sprintf(`location.href !== %q`, was))
 }
 
-// Context is for what this package has no function for.
+// Context returns the tab's context, for actions for which this package has no function.
 func (p *Page) Context() context.Context { return p.ctx }
 
-// act has the browser do something, and fails the test when the browser has not done it
-// after a time that only one that hangs needs: a click waits for its element.
+// act performs an action in the browser, which may have to wait, such as a click for its element. It fails the
+// test if the action has not ended within hang.
 func (p *Page) act(what string, action chromedp.Action[chromedp.Void]) {
 	p.t.Helper()
 	ctx, cancel := context.WithTimeout(p.ctx, hang)
@@ -128,7 +126,7 @@ func (p *Page) do(err error) {
 	}
 }
 
-// note keeps what the tab says. It runs on the reader of the connection.
+// note records requests and messages of the console. It runs in the goroutine that reads the connection.
 func (p *Page) note(ev any) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -160,22 +158,23 @@ func argument(a *runtime.RemoteObject) string {
 	return string(a.Value)
 }
 
-// Console is what the page has written so far: "log: ...", "warning: ...",
-// "error: ...", "exception: ...". What the policy forbids is an error.
+// Console returns what the console has shown so far: "log: ...", "warning: ...", "error: ...", "exception: ...".
+// Violations of the content security policy are errors.
 func (p *Page) Console() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return append([]string(nil), p.console...)
 }
 
-// Requests are the addresses that the page has asked for so far.
+// Requests returns the addresses that the page has requested so far.
 func (p *Page) Requests() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return append([]string(nil), p.requests...)
 }
 
-// Quiet fails the test if the page has complained or has asked another host.
+// Quiet fails the test if the console has shown warnings or errors, or if the page has sent a request to another
+// host.
 func (p *Page) Quiet() {
 	p.t.Helper()
 	for _, line := range p.Console() {
@@ -201,16 +200,15 @@ func Eval[T any](p *Page, script string) T {
 	return v
 }
 
-// TryEval is Eval for scripts that may throw.
+// TryEval is like Eval, for scripts that may throw.
 func TryEval[T any](p *Page, script string) (T, error) {
 	ctx, cancel := context.WithTimeout(p.ctx, hang)
 	defer cancel()
 	return chromedp.Run(ctx, chromedp.Evaluate[T](script, chromedp.EvalAwaitPromise))
 }
 
-// Wait waits until an expression is true, and returns how long that took. The test
-// fails after a time that only a page that hangs needs; a limit above that makes it
-// longer.
+// Wait waits until an expression is true and returns how long that took. The test fails after hang, or after
+// limit if that is longer.
 func (p *Page) Wait(expression string, limit ...time.Duration) time.Duration {
 	p.t.Helper()
 	guard := hang
@@ -226,8 +224,8 @@ func (p *Page) Wait(expression string, limit ...time.Duration) time.Duration {
 	return time.Since(start)
 }
 
-// waiting waits in the page until an expression is true, two seconds at most: the
-// page may be another one by then.
+// waiting is a script that waits in the page until an expression is true, for at most two seconds, because by
+// then the tab may show another page.
 const waiting = `new Promise((done) => {
 	const end = performance.now() + 2000;
 	const look = () => {
@@ -239,7 +237,7 @@ const waiting = `new Promise((done) => {
 	look();
 })`
 
-// until waits until an expression is true.
+// until waits until an expression is true, for at most guard.
 func (p *Page) until(expression string, guard time.Duration) error {
 	ctx, cancel := context.WithTimeout(p.ctx, guard)
 	defer cancel()
@@ -255,13 +253,13 @@ func (p *Page) until(expression string, guard time.Duration) error {
 		select {
 		case <-ctx.Done():
 			return err
-		case <-time.After(10 * time.Millisecond): // a page that is just being left refuses at once
+		case <-time.After(10 * time.Millisecond): // a page that is being left fails at once
 		}
 	}
 }
 
-// Drawn waits until the page has drawn what it knows, written its address, and had
-// two frames to tell what is as large as what now. Workers may still be busy.
+// Drawn waits until the page has drawn its state and written its address. It then waits for two frames, in which
+// the browser reports changed sizes, and until their changes are drawn. Workers may still be busy.
 func (p *Page) Drawn() {
 	p.t.Helper()
 	const drawn = `!/components|pictures|address/.test(document.body.dataset.pending ?? "")`
@@ -270,8 +268,7 @@ func (p *Page) Drawn() {
 	p.Wait(drawn)
 }
 
-// Done waits until nothing at all is under way: no worker is asked, the curve is
-// complete, charts are drawn.
+// Done waits until the page is idle: no worker has a request, the curve is complete, and all charts are drawn.
 func (p *Page) Done() {
 	p.t.Helper()
 	const done = `document.body.dataset.pending === ""`
@@ -280,20 +277,20 @@ func (p *Page) Done() {
 	p.Wait(done)
 }
 
-// frames has the page draw two frames.
+// frames waits until the page has drawn two frames.
 func (p *Page) frames() {
 	p.t.Helper()
 	Eval[bool](p, `new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))`)
 }
 
-// Reload loads the page again: what is waited for afterwards is the new one.
+// Reload reloads the page and waits until the new document is there.
 func (p *Page) Reload() {
 	p.t.Helper()
 	Eval[bool](p, `window.isOld = true, location.reload(), true`)
 	p.Wait(`!window.isOld && document.body`)
 }
 
-// rest lets time pass in measurements and before pictures for people. No test may.
+// rest lets time pass, in measurements and before pictures are taken. It fails any other test.
 func (p *Page) rest(d time.Duration) {
 	p.t.Helper()
 	if os.Getenv("MEMTIDE_MEASURE") == "" && os.Getenv("MEMTIDE_SHOTS") == "" {
@@ -302,33 +299,32 @@ func (p *Page) rest(d time.Duration) {
 	<-time.After(d)
 }
 
-// Click clicks the element that a selector finds, with the mouse.
+// Click clicks the element that matches selector with the mouse.
 func (p *Page) Click(selector string) {
 	p.t.Helper()
 	p.act("clicking "+selector, chromedp.Click(chromedp.CSS(selector)))
 }
 
-// Text is the text of the element that a selector finds.
+// Text returns the text of the element that matches selector.
 func (p *Page) Text(selector string) string {
 	p.t.Helper()
 	return Eval[string](p, fmt.Sprintf("document.querySelector(%q).textContent", selector))
 }
 
-// Viewport sets the size of the page in CSS pixels.
+// Viewport sets the size of the viewport in CSS pixels.
 func (p *Page) Viewport(width, height int64) {
 	p.t.Helper()
 	p.do(chromedp.Do(p.ctx, chromedp.EmulateViewport(width, height)))
 }
 
-// SlowCPU makes the page's thread slower by a factor; 1 is normal. Workers are
-// not slowed.
+// SlowCPU slows the page's thread down by a factor; 1 is normal speed. Workers are not slowed.
 func (p *Page) SlowCPU(factor float64) {
 	p.t.Helper()
 	_, err := chromedp.Call(p.ctx, emulation.SetCPUThrottlingRate, emulation.SetCPUThrottlingRateParams{Rate: factor})
 	p.do(err)
 }
 
-// Dark chooses the colour scheme that the page is asked for.
+// Dark emulates a system with dark or light colours.
 func (p *Page) Dark(dark bool) {
 	p.t.Helper()
 	value := "light"
@@ -341,8 +337,7 @@ func (p *Page) Dark(dark bool) {
 	p.do(err)
 }
 
-// Before runs a script in every document that the tab opens from now on, before
-// the document's own.
+// Before runs a script in every document that the tab opens from now on, before the document's own scripts.
 func (p *Page) Before(script string) {
 	p.t.Helper()
 	_, err := chromedp.Call(p.ctx, page.AddScriptToEvaluateOnNewDocument,
@@ -350,7 +345,7 @@ func (p *Page) Before(script string) {
 	p.do(err)
 }
 
-// Shot is a PNG of what is visible.
+// Shot returns a PNG of the visible part of the page.
 func (p *Page) Shot() []byte {
 	p.t.Helper()
 	b, err := chromedp.Run(p.ctx, chromedp.CaptureScreenshot())

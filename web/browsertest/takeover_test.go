@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// The page takes the prepared elements over: what is the same stays.
+// TestTakesOver checks that the page keeps most of the prepared elements when the program takes over.
 func TestTakesOver(t *testing.T) {
 	t.Parallel()
 	p := New(t)
@@ -16,7 +16,8 @@ func TestTakesOver(t *testing.T) {
 	})`)
 	p.Navigate("")
 	p.Wait(untilReady)
-	// A browser writes some content in another way than it stands in index.html: <path/>, &#39;.
+	// Some elements are replaced because a browser writes their content differently than index.html does:
+	// <path/>, &#39;.
 	all, gone := Eval[int](p, `early.length`),
 		Eval[[]string](p, `early.filter(e => !e.isConnected).map(e => e.outerHTML)`)
 	if all < 300 || len(gone) > 125 {
@@ -28,8 +29,8 @@ func TestTakesOver(t *testing.T) {
 	}
 }
 
-// A field keeps what is being typed whatever is drawn meanwhile, and says what
-// holds when the person is done. Elements stay the same ones.
+// TestTypingIsKept checks that a field keeps the text that is being typed while the page is drawn, and that it
+// shows the accepted value when the person is done. Elements are not replaced.
 func TestTypingIsKept(t *testing.T) {
 	t.Parallel()
 	p := settledPage(t, "#v=1&p=resnet18-b32&s=rotor&m=80%")
@@ -47,7 +48,7 @@ func TestTypingIsKept(t *testing.T) {
 	if got := Eval[string](p, `field.value`); got != "1 GiB" {
 		t.Errorf("after that the field says %q; want %q", got, "1 GiB")
 	}
-	// The list of layers goes and comes; what stands behind it stays the same element.
+	// The list of layers disappears and appears again, and elements after it stay the same.
 	Eval[bool](p, `globalThis.host = byID("tradeoff"); document.querySelector('[data-do="layers"]').click(); true`)
 	p.Wait(`document.getElementById("layer-scroll")`)
 	Eval[bool](p, `document.querySelector('[data-do="layers"]').click(); document.querySelector('[data-do="lines-list"]').click(); true`)
@@ -58,8 +59,8 @@ func TestTypingIsKept(t *testing.T) {
 	p.Quiet()
 }
 
-// Translators put elements of their own in the places of texts, and other
-// extensions take elements away. The page goes on.
+// TestForeignHands checks that the page still works when translators have replaced texts by elements of their own
+// and other extensions have removed elements.
 func TestForeignHands(t *testing.T) {
 	t.Parallel()
 	p := settledPage(t, "#v=1&p=resnet18-b32&s=rotor&m=80%")
@@ -95,7 +96,8 @@ func TestForeignHands(t *testing.T) {
 	p.Quiet()
 }
 
-// A drawing that fails is done again, from what is in the page.
+// TestDrawingFails checks that after a drawing has failed, the page is drawn again, starting from the elements
+// that it has.
 func TestDrawingFails(t *testing.T) {
 	t.Parallel()
 	p := settledPage(t, "#v=1&p=resnet18-b32&s=rotor&m=80%")

@@ -18,9 +18,8 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// traceWriter writes a trace as torch.profiler does, of a chain of blocks, with
-// call stacks, frames of Python, arrows and recorded memory: the events have about
-// the sizes and shares of those in a real one.
+// traceWriter writes a trace of a chain of blocks as torch.profiler does, with call stacks, Python frames, arrows
+// and recorded memory. The sizes and proportions of its events are about those of a real trace.
 type traceWriter struct {
 	w       *bufio.Writer
 	written int64
@@ -37,12 +36,12 @@ const traceStack = "/opt/venv/lib/python3.10/site-packages/torch/nn/functional.p
 
 func (w *traceWriter) event(format string, args ...any) {
 	w.id++
-	n, _ := fmt.Fprintf(w.w, format+",\n", args...) // Flush tells what goes wrong
+	n, _ := fmt.Fprintf(w.w, format+",\n", args...) // Flush returns the error
 	w.written += int64(n)
 }
 
-// op writes an operator on a thread with its kernel, what it allocates and keeps,
-// the arrows between them, and frames of Python around it.
+// op writes an operator on a thread with its kernel, the memory that it keeps, the arrows between the two, and
+// Python frames around it.
 func (w *traceWriter) op(thread int, name string, sequence, forward int, keeps int64) {
 	from, external := w.now, w.id+1
 	w.now += 12
@@ -61,7 +60,7 @@ func (w *traceWriter) op(thread int, name string, sequence, forward int, keeps i
 	}
 }
 
-// step writes a training step of so many blocks.
+// step writes a training step with the given number of blocks.
 func (w *traceWriter) step(number, blocks int) {
 	const mib = 1 << 20
 	from := w.now
@@ -85,7 +84,7 @@ func (w *traceWriter) step(number, blocks int) {
 	w.event(`{"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#%d", "pid": 1, "tid": 1, "ts": %d, "dur": %d, "args": {"External id": %d}}`, number, from, w.now-from, w.id)
 }
 
-// writeTrace writes a trace of at least so many bytes to a file.
+// writeTrace writes a trace of at least size bytes to a file and returns its path.
 func writeTrace(t *testing.T, blocks int, size int64) string {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "large.trace.json")
@@ -106,7 +105,7 @@ func writeTrace(t *testing.T, blocks int, size int64) string {
 	return name
 }
 
-// dropPath drops a file on the page that lies on the disk.
+// dropPath drops a file of the disk on the page.
 func dropPath(p *Page, name string) {
 	p.t.Helper()
 	Eval[bool](p, `(() => { const e = document.createElement("input"); e.type = "file"; e.id = "large-file"; e.hidden = true; document.body.append(e); return true })()`)
@@ -124,9 +123,8 @@ func dropPath(p *Page, name string) {
 	})()`)
 }
 
-// tabMemory is the most memory that a renderer of the browser has held so far, in
-// bytes: the tab with its workers, and the code of the browser. 0 where it is not
-// told.
+// tabMemory returns the most memory in bytes that any renderer of the browser has used so far, or 0 where the
+// system has no /proc. A renderer holds a tab with its workers, and code of the browser.
 func tabMemory() (most int64) {
 	files, _ := filepath.Glob("/proc/[0-9]*/cmdline")
 	for _, file := range files {
@@ -148,14 +146,14 @@ func tabMemory() (most int64) {
 	return most
 }
 
-// mostTabMemory is what a tab may take that opens a trace of hundreds of megabytes.
+// mostTabMemory is the most memory that a tab may use when it opens a trace of hundreds of megabytes.
 const mostTabMemory = 1 << 30
 
-// TestLargeTrace opens a trace that a worker reads from the disk, a part at a time:
-// neither the page nor the worker holds it. MEMTIDE_TRACE_MB makes it as large as
-// that. It runs by itself, because it looks at the memory of all tabs.
+// TestLargeTrace checks that a worker reads a large trace from the disk in parts, so that neither the page nor
+// the worker holds it as a whole. MEMTIDE_TRACE_MB sets the size of the trace. The test is not parallel, because
+// it looks at the memory of all tabs.
 func TestLargeTrace(t *testing.T) {
-	size := int64(12_000_000) // more than the page reads by itself
+	size := int64(12_000_000) // too large for the page to read the file itself
 	if n, err := strconv.ParseInt(os.Getenv("MEMTIDE_TRACE_MB"), 10, 64); err == nil {
 		size = n * 1_000_000
 	}
@@ -175,7 +173,7 @@ func TestLargeTrace(t *testing.T) {
 		t.Errorf("the tab held %d MiB; want at most %d MiB", after>>20, mostTabMemory>>20)
 	}
 	p.Click(`[data-do="layers"]`)
-	// and the loss
+	// The loss is one more row.
 	p.Wait(fmt.Sprintf(`document.body.textContent.includes("Block_0") && document.body.textContent.includes("%d rows")`, blocks+1))
 	p.Quiet()
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// traced is an event of the browser's own trace; times are microseconds. Tdur is
-// what the thread worked in Dur: the rest of it the thread had no core.
+// traced is an event of the browser's own trace, with times in microseconds. Tdur is the time within Dur in which
+// the thread had a core.
 type traced struct {
 	Name, Ph string
 	Pid, Tid int
@@ -21,7 +21,7 @@ type traced struct {
 	Tdur     int64
 }
 
-// trace is what the browser traces while something is done.
+// trace returns what the browser traces while do runs.
 func (p *Page) trace(categories []string, do func()) []traced {
 	p.t.Helper()
 	var events []traced
@@ -57,7 +57,7 @@ func (p *Page) trace(categories []string, do func()) []traced {
 	return events
 }
 
-// tasksWith are the tasks of a page's thread in which a measure ended.
+// tasksWith returns the tasks of a page's thread in which the given measure ended.
 func tasksWith(events []traced, measure string) []traced {
 	var tasks []traced
 	for _, end := range events {

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// What is unfolded and the critical chain are in the address, and a reload opens
-// the page with them.
+// TestAddressHoldsTheView checks that the address holds the open sections and the critical chain, and that a
+// reload shows them again.
 func TestAddressHoldsTheView(t *testing.T) {
 	t.Parallel()
 	p := settledPage(t, offload)

@@ -4,8 +4,8 @@ package browsertest
 
 import "testing"
 
-// What "+ more" offers goes into the sentence once it is chosen, with the focus, and comes
-// back when it is taken away.
+// TestWordsOfTheSentence checks that a control behind "+ more" moves into the sentence when it is used and keeps
+// the focus, and that it moves back when its value is removed.
 func TestWordsOfTheSentence(t *testing.T) {
 	t.Parallel()
 	p := settledPage(t, "#v=1&p=resnet18-b32")

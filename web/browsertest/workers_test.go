@@ -15,7 +15,7 @@ import (
 	"memtide/web/choice"
 )
 
-// ready opens the page for self-tests, in which scripts may send requests.
+// ready opens the page with ?selftest, which lets scripts send requests.
 func ready(t *testing.T) *Page {
 	t.Helper()
 	p := Open(t, "?selftest")
@@ -34,7 +34,7 @@ func solveRequest(preset, strategy string, basisPoints int) *proto.Solve {
 	}
 }
 
-// send starts a request; answers gather in window.got[name] = {result, failure, progress}.
+// send starts a request. Its answers are collected in window.got[name] = {result, failure, progress}.
 func send(p *Page, name string, req proto.Request) {
 	p.t.Helper()
 	message, err := proto.EncodeRequest(req)
@@ -55,8 +55,8 @@ func settled(p *Page, name string, limit time.Duration) {
 	p.Wait(fmt.Sprintf(`got[%[1]q].result || got[%[1]q].failure`, name), limit)
 }
 
-// countRequests counts the requests that never end, of all that workers are asked
-// from now on: the page has its own.
+// countRequests counts the requests to workers from now on that never end. The page's own requests are not
+// counted.
 const countRequests = `(() => {
 	const post = Worker.prototype.postMessage;
 	globalThis.requests = 0;
@@ -69,7 +69,7 @@ type solved struct {
 	Spans, Steps int
 }
 
-// solveNow proves that the page can still solve.
+// solveNow checks that the page can still solve.
 func solveNow(p *Page) {
 	p.t.Helper()
 	name := "now " + Eval[string](p, `String(Object.keys(window.got ?? {}).length)`)
@@ -95,7 +95,7 @@ func TestWorkersAnswer(t *testing.T) {
 	p.Quiet()
 }
 
-// A sweep reports every point once and can be followed by a solve while it runs.
+// TestSweep checks that a sweep reports every point once, and that a solve is answered while the sweep runs.
 func TestSweep(t *testing.T) {
 	t.Parallel()
 	p := ready(t)
@@ -128,7 +128,7 @@ func TestSweep(t *testing.T) {
 	}
 }
 
-// Cancelling ends a worker that would never have read a message, and the next
+// TestCancel checks that cancelling ends a worker that is stuck and would never read a message, and that the next
 // solve works.
 func TestCancel(t *testing.T) {
 	t.Parallel()
@@ -146,7 +146,7 @@ func TestCancel(t *testing.T) {
 	solveNow(p)
 }
 
-// All workers at once can be stuck, and all are replaced.
+// TestCancelAll checks that all workers are replaced if all of them are stuck.
 func TestCancelAll(t *testing.T) {
 	t.Parallel()
 	p := ready(t)
@@ -159,7 +159,8 @@ func TestCancelAll(t *testing.T) {
 	solveNow(p)
 }
 
-// Every way to crash is an error that says what happened, and the next solve works.
+// TestCrashes checks that every kind of crash is reported as an error that says what happened, and that the next
+// solve works.
 func TestCrashes(t *testing.T) {
 	t.Parallel()
 	p := ready(t)
@@ -190,7 +191,7 @@ func TestCrashes(t *testing.T) {
 	}
 }
 
-// Without ?selftest a page is not scriptable, and workers do not break on demand.
+// TestNoSelfTest checks that without ?selftest scripts cannot send requests, and so cannot break workers.
 func TestNoSelfTest(t *testing.T) {
 	t.Parallel()
 	p := Open(t, "")
@@ -200,7 +201,7 @@ func TestNoSelfTest(t *testing.T) {
 	}
 }
 
-// A worker that solves for long says that it is at work: its polls do.
+// TestWorkersBeat checks that a worker that solves for long sends beats, which it does when the solver polls.
 func TestWorkersBeat(t *testing.T) {
 	t.Parallel()
 	p := New(t)

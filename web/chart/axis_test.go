@@ -11,12 +11,13 @@ import (
 	"memtide/web/tradeoff"
 )
 
-// The same curve with the three axes: coordinates and marks follow the unit.
+// TestAxes checks that the values, the labels and the direction of the vertical axis follow its unit: slowdown,
+// step time or throughput.
 func TestAxes(t *testing.T) {
 	for _, c := range []struct {
 		axis     string
 		batch    int
-		at, want string // the value of keeping everything, and how labels are written
+		at, want string // at is the value of keeping everything, want the format of the labels
 		fastUp   bool
 	}{
 		{tradeoff.Slowdown, 32, "1", "×{value}", false},
@@ -52,7 +53,8 @@ func TestAxes(t *testing.T) {
 	}
 }
 
-// Without the step time of keeping everything the axis shows slowdowns.
+// TestAxisWithoutReference checks that the axis shows slowdowns if the step time of keeping everything is not
+// known.
 func TestAxisWithoutReference(t *testing.T) {
 	p := example()
 	p.KeepAll, p.Axis = tradeoff.LinePoint{}, tradeoff.Throughput
@@ -61,11 +63,12 @@ func TestAxisWithoutReference(t *testing.T) {
 	}
 }
 
-// The plot begins after the longest label of its axis, in the Plot and in the option.
+// TestRoomForAxisLabels checks that the plot begins to the right of the longest axis label, both in the Plot and
+// in the option.
 func TestRoomForAxisLabels(t *testing.T) {
 	for _, c := range []struct {
 		axis    string
-		step    int // of keeping everything, in milliseconds
+		step    int // step time of keeping everything, in milliseconds
 		batch   int
 		longest string
 	}{

@@ -18,8 +18,8 @@ import (
 	"memtide/web/view"
 )
 
-// Both sides of a comparison have a dot with their letter. The label says if it is of another
-// network.
+// TestBothPoints checks that each side of a comparison has a dot that is labelled with its letter. The label also
+// says if the other side is another network.
 func TestBothPoints(t *testing.T) {
 	network := &known.Network{Graph: new(engine.Graph)}
 	picture := func(n *known.Network) *known.Picture {
@@ -31,7 +31,7 @@ func TestBothPoints(t *testing.T) {
 		name  string
 		other *known.Network
 		onA   bool
-		want  map[string]string // by name of the dot
+		want  map[string]string // labels of the dots, by their names
 	}{
 		{"one network", network, false, map[string]string{shownName: "B", otherName: "A"}},
 		{"controls on A", network, true, map[string]string{shownName: "A", otherName: "B"}},
@@ -98,8 +98,9 @@ func twoNetworks(axis string, batch int, other *proto.Solved, otherBatch int) *s
 	return s
 }
 
-// The dot of a schedule of another network is at its own measure on the axis, the axes
-// include it, and if it has no such measure the note says why.
+// TestAnotherNetworkHasItsOwnMeasure checks that the dot of another network stands at that network's own
+// slowdown, step time or throughput, and that the axes include it. If this value is not known, there is no dot,
+// and the note says why.
 func TestAnotherNetworkHasItsOwnMeasure(t *testing.T) {
 	solved := func(gib int, step, keepAll time.Duration) *proto.Solved {
 		return &proto.Solved{Budget: engine.Bytes(gib) * engine.GiB, Trace: &sim.Trace{Makespan: step},
@@ -111,7 +112,7 @@ func TestAnotherNetworkHasItsOwnMeasure(t *testing.T) {
 		batch        int
 		other        *proto.Solved
 		otherBatch   int
-		want         float64 // on the axis; 0: it has no place
+		want         float64 // expected value on the axis; 0 means that there is no dot
 		words, notes string
 	}{
 		{"slowdown against its own", tradeoff.Slowdown, 32, solved(3, 600*ms, 400*ms), 64, 1.5,
@@ -170,8 +171,8 @@ func TestAnotherNetworkHasItsOwnMeasure(t *testing.T) {
 	}
 }
 
-// A schedule of the same network needs no note, and a comparison without a schedule
-// on the other side has no dot.
+// TestOtherSideOfTheSameNetwork checks that a schedule of the same network has a dot without a note, and that
+// there is no dot while the other side has no schedule.
 func TestOtherSideOfTheSameNetwork(t *testing.T) {
 	s := twoNetworks(tradeoff.Slowdown, 32,
 		&proto.Solved{Budget: 3 * engine.GiB, Trace: &sim.Trace{Makespan: 700 * ms},

@@ -10,14 +10,14 @@ import (
 	"memtide/web/tradeoff"
 )
 
-// at is a point of a line, in MiB and milliseconds.
+// at returns a point of a line. The budget is in MiB, the step time in milliseconds.
 func at(mib, millis int) tradeoff.LinePoint {
 	return tradeoff.LinePoint{Budget: engine.Bytes(mib) * engine.MiB, StepTime: ms * time.Duration(millis)}
 }
 
-// crowded returns a chart like that of ResNet-101, whose lines end close to each other:
-// two above each other at the same budget, one a little to the right, and two
-// that offload, which cover each other and leave the plot at the upper edge.
+// crowded returns a chart like that of ResNet-101, whose lines end close to each other: two end at the same
+// budget, one above the other, and one ends a little to the right. Two lines of strategies that offload cover
+// each other and leave the plot at the upper edge.
 func crowded(width float64, axis string, chosen string) *Plot {
 	p := &Plot{
 		Width: width, Height: 260, Axis: axis, Batch: 32, Chosen: chosen, KeepAll: at(4440, 164),
@@ -38,7 +38,7 @@ func crowded(width float64, axis string, chosen string) *Plot {
 	return p
 }
 
-// distances returns the distance of a rectangle from a line, found in steps of half a pixel.
+// distances returns the distance of the rectangle r from the line l. It samples the line every half pixel.
 func distances(r rect, p *Plot, l *tradeoff.Line) float64 {
 	best := math.Inf(1)
 	look := func(x0, y0, x1, y1 float64) {
@@ -66,8 +66,9 @@ func boxOf(e named, l label) rect {
 	return rect{x, y - labelHeight/2, x + width, y + labelHeight/2}
 }
 
-// A name is beside its line and not nearer to any other line, and names have the order of
-// their lines. A name without such a place is left out.
+// TestLabelsStandAtTheirOwnLines checks that the name of a line stands beside it, nearer to it than to any other
+// line, and that names are stacked in the order of their lines. A name for which there is no such place is left
+// out.
 func TestLabelsStandAtTheirOwnLines(t *testing.T) {
 	for _, axis := range []string{tradeoff.Slowdown, tradeoff.StepTime, tradeoff.Throughput} {
 		for _, width := range []float64{356, 516, 760, 1062} {
@@ -115,7 +116,7 @@ func TestLabelsStandAtTheirOwnLines(t *testing.T) {
 	}
 }
 
-// On a wide chart most lines have a name, and the chosen one always has.
+// TestMostLabelsAreShown checks that a wide chart has at least five names, among them that of the chosen line.
 func TestMostLabelsAreShown(t *testing.T) {
 	for _, chosen := range []string{"greedy", "rotor", "pofo", "sequential"} {
 		p, shown := crowded(1062, tradeoff.Slowdown, chosen), 0
@@ -141,7 +142,7 @@ func TestGap(t *testing.T) {
 		{rect{0, 20, 40, 20}, 0},
 		{rect{25, 0, 25, 100}, 5},
 		{rect{0, 4, 40, 4}, 6},
-		{rect{23, 34, 40, 34}, 5}, // from the corner to its end
+		{rect{23, 34, 40, 34}, 5}, // from a corner of r to the end of the stroke
 		{rect{26, 20, 26, 20}, 6}, // a point
 		{rect{15, 20, 15, 20}, 0},
 	} {

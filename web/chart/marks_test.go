@@ -11,20 +11,21 @@ import (
 	"memtide/web/tradeoff"
 )
 
-// The axis of rates ends at 65 % of the best rate, where lines are cut off with an arrow.
-// What is shown is always in the plot.
+// TestSlowLinesAreCut checks that the axis of throughputs begins at 65 % of the best one. An arrow marks each
+// line that goes on below it. The schedule on screen always stays inside the plot, even if the axis has to begin
+// lower.
 func TestSlowLinesAreCut(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		now    time.Duration
-		lowest float64 // share of the best rate at the lower edge
+		lowest float64 // throughput at the lower edge, as a share of the best one
 		arrows int
 	}{
 		{"a slow line", 112 * ms, 0.65, 1},
 		{"what is shown is slow", 250 * ms, 1 / (2.5 * 1.02), 1},
 		{"all fit", 300 * ms, 1 / 3.24, 0},
 	} {
-		p := example() // its slowest line takes 290 ms at the smallest budget, its fastest 100
+		p := example() // its slowest point takes 290 ms, its fastest 100 ms
 		p.Axis, p.Now.StepTime = tradeoff.Throughput, c.now
 		p.layAxis()
 		if got := p.Low / p.onAxis(1); math.Abs(got-c.lowest) > 0.005 {
@@ -57,20 +58,20 @@ func TestSlowLinesAreCut(t *testing.T) {
 	}
 }
 
-// The names at the uprights do not overlap and are in the picture, and the device's is on the
-// outer side of its line.
+// TestNamesAtUprights checks that the names at the vertical lines of the budget and of the device do not overlap
+// and stay inside the picture, and that the device's name is on the outer side of its line.
 func TestNamesAtUprights(t *testing.T) {
 	for _, c := range []struct {
 		width          float64
 		budget, device engine.Bytes // GiB
-		aligned, other string       // where the names are aligned; empty: in the middle
+		aligned, other string       // alignment of the device's and the budget's name; empty means centred
 	}{
 		{1000, 60, 90, "left", ""},
-		{1000, 60, 104, "right", ""}, // no room at the right
+		{1000, 60, 104, "right", ""}, // no room to the right
 		{1000, 60, 62, "left", "right"},
 		{356, 73, 79, "left", "right"},
 		{356, 90, 102, "left", "right"},   // pushed back into the picture
-		{1000, 103, 104, "left", "right"}, // and the budget's name out of its way
+		{1000, 103, 104, "left", "right"}, // the budget's name gives way as well
 		{1000, 80, 76, "right", "left"},
 	} {
 		p := example()
@@ -108,8 +109,9 @@ func TestNamesAtUprights(t *testing.T) {
 	}
 }
 
-// The axis of budgets goes from below the smallest plan to 6 % beyond keeping
-// everything. Only the budget and what is shown extend it.
+// TestBudgetsOfTheAxis checks that the axis of budgets begins below the smallest plan and ends 6 % above the peak
+// of keeping everything. The budget and the schedule on screen extend it, unless they exceed that peak by more
+// than half.
 func TestBudgetsOfTheAxis(t *testing.T) {
 	g := engine.GiB
 	for _, c := range []struct {
@@ -132,15 +134,15 @@ func TestBudgetsOfTheAxis(t *testing.T) {
 	}
 }
 
-// The device's memory has a line, and a region beyond it, if it is in the plot. Its name and
-// the budget's are on different sides.
+// TestDeviceInTheCurve checks that the memory of the device has a line, and a region beyond it, if it lies inside
+// the plot. Its name and that of the budget are on different sides.
 func TestDeviceInTheCurve(t *testing.T) {
 	g := engine.GiB
 	for _, c := range []struct {
 		name   string
 		device engine.Bytes
 		lines  int
-		sides  [2]string // of the budget's and of the device's name
+		sides  [2]string // alignment of the budget's and of the device's name
 	}{
 		{"none", 0, 1, [2]string{"", ""}},
 		{"beside the plot", 9 * g, 1, [2]string{"", ""}},

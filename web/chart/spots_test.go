@@ -11,7 +11,7 @@ import (
 	"memtide/web/tradeoff"
 )
 
-// policed returns the example with policies, two of them outside of the plot.
+// policed returns the example with eight policies, two of which lie outside of the plot.
 func policed(width float64) *Plot {
 	p := example()
 	p.Width, p.Axis, p.Batch, p.Card = width, tradeoff.Throughput, 32, true
@@ -34,8 +34,9 @@ func policed(width float64) *Plot {
 	return p
 }
 
-// Policies in the plot are circles, full if they fit. At most four have a name, which is in the plot and covers
-// no line and no other name. A policy that is faster than keeping everything is in the plot, too.
+// TestSpots checks that each policy in the plot is a circle, filled if the policy fits. At most four circles have
+// a name, which lies in the plot and covers no line and no other name. A policy that is faster than keeping
+// everything is in the plot, too.
 func TestSpots(t *testing.T) {
 	for _, width := range []float64{356, 516, 760, 1062} {
 		p := policed(width)
@@ -100,13 +101,13 @@ func TestSpots(t *testing.T) {
 	}
 }
 
-// The pointer finds circles in the plot, and none outside of it.
+// TestSpotAt checks that the pointer finds the circles in the plot, but none of those outside of it.
 func TestSpotAt(t *testing.T) {
 	p := policed(760)
 	for i := range p.Spots {
 		s := &p.Spots[i]
 		got := p.SpotAt(p.X(s.At.Budget)+1, p.Y(s.At.StepTime)-1)
-		if want := i < 6 && i != 3; want != (got == s) { // the fourth lies on the first
+		if want := i < 6 && i != 3; want != (got == s) { // the fourth is covered by the first
 			t.Errorf("at %q there is %+v; want it: %t", s.Name, got, want)
 		}
 	}
@@ -115,8 +116,8 @@ func TestSpotAt(t *testing.T) {
 	}
 }
 
-// The axis of a card shows the memory that a card needs for a budget, and unreserved is its
-// inverse.
+// TestAxisOfTheCard checks that the axis of a card shows the memory that a card must have for a budget, and that
+// unreserved is the inverse of choice.Reserved.
 func TestAxisOfTheCard(t *testing.T) {
 	for _, b := range []engine.Bytes{engine.GiB, 22 * engine.GiB, 74 * engine.GiB} {
 		if got := unreserved(choice.Reserved(b)); got-b > 64 || b-got > 64 {
@@ -129,10 +130,11 @@ func TestAxisOfTheCard(t *testing.T) {
 	}
 }
 
-// The part of a line that is not final is thin and dashed, and continues to the right. The final part is solid.
+// TestOpenLines checks that the part of a line that is not final yet is thin and dashed and extends to the right
+// edge, and that the final part is solid.
 func TestOpenLines(t *testing.T) {
 	p := example()
-	p.Lines[1].Open = 2 * engine.GiB // of rotor: one point is final
+	p.Lines[1].Open = 2 * engine.GiB // of rotor, which leaves one point final
 	raw, err := p.Option(Look{Colours: display.Palette(display.Light)})
 	var o struct {
 		Series []struct {
@@ -147,7 +149,7 @@ func TestOpenLines(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var parts [][2]float64 // points and width
+	var parts [][2]float64 // number of points and line width of each part
 	for _, s := range o.Series {
 		if s.Name == "Optimal recomputation" {
 			parts = append(parts, [2]float64{float64(len(s.Data)), s.LineStyle.Width})
@@ -159,7 +161,8 @@ func TestOpenLines(t *testing.T) {
 	}
 }
 
-// The name of keeping everything does not cover the label of what is shown or the uprights.
+// TestKeepAllGivesWay checks that the name of keeping everything covers neither the label of the schedule on
+// screen nor a vertical line.
 func TestKeepAllGivesWay(t *testing.T) {
 	for _, axis := range []string{tradeoff.Slowdown, tradeoff.StepTime, tradeoff.Throughput} {
 		for _, mib := range []int{2000, 3300, 3600, 3800, 3900, 4000} {

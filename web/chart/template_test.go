@@ -11,7 +11,7 @@ import (
 	"memtide/engine/enginetest/golden"
 )
 
-// The embedded template equals what go-echarts makes.
+// TestTemplateIsCurrent checks that the embedded template equals the result of makeTemplate.
 func TestTemplateIsCurrent(t *testing.T) {
 	got, err := makeTemplate()
 	if err != nil {
@@ -19,11 +19,11 @@ func TestTemplateIsCurrent(t *testing.T) {
 	}
 	got = append(got, '\n')
 	golden.File(t, "tradeoff.template.json", got)
-	tradeOffTemplate = got // what is written with -update is used by the other tests
+	tradeOffTemplate = got // with -update, the other tests use the new template
 	checkSeries(t, got, map[int]string{seriesMarks: "budget", seriesLine: "strategy", seriesDot: "point"})
 }
 
-// checkSeries checks that the series of a template have the indices that option.go uses.
+// checkSeries checks that every series of a template has the index that option.go uses for it.
 func checkSeries(t *testing.T, template []byte, want map[int]string) {
 	t.Helper()
 	var o struct{ Series []struct{ Name string } }
@@ -37,7 +37,7 @@ func checkSeries(t *testing.T, template []byte, want map[int]string) {
 	}
 }
 
-// Placeholders for the colours of roles and the font, which are only known in the page.
+// Placeholders for the font and for the colours of roles, which are known only in the page.
 const (
 	gridColour    = "$grid"
 	mutedColour   = "$muted"
@@ -47,10 +47,10 @@ const (
 	anyFont       = "$font"
 )
 
-// makeTemplate returns the template of the trade-off curve, an ECharts option made by go-echarts.
-// It runs in a test and not in the page, because go-echarts imports html/template, regexp and
-// reflection over all chart types, which would add 230 KB (brotli) to what every visitor loads.
-// option.go sets the numbers, names and colours in the embedded result.
+// makeTemplate returns the template of the trade-off curve, an ECharts option made by go-echarts. A test makes
+// it, and not the page, because go-echarts imports html/template, regexp and reflection over all chart types,
+// which would add 230 KB (brotli) to the download of every visitor. option.go sets the numbers, names and colours
+// in the embedded result.
 func makeTemplate() ([]byte, error) {
 	line := plotted(opts.XAxis{Type: "value", SplitNumber: 4}, opts.AxisLabel{
 		ShowMinLabel: opts.Bool(false), ShowMaxLabel: opts.Bool(false), Formatter: types.FuncStr("×{value}")})
@@ -61,7 +61,8 @@ func makeTemplate() ([]byte, error) {
 	return withPoints(line, "circle")
 }
 
-// plotted returns a chart without lines: amounts upwards, and the given horizontal axis.
+// plotted returns a chart without lines, with the horizontal axis x and a vertical axis of values. Both axes have
+// labels like label.
 func plotted(x opts.XAxis, label opts.AxisLabel) *charts.Line {
 	label.Color, label.FontFamily, label.FontSize, label.HideOverlap = mutedColour, anyFont, 11, opts.Bool(true)
 	x.AxisLabel = &label
@@ -81,7 +82,7 @@ func plotted(x opts.XAxis, label opts.AxisLabel) *charts.Line {
 	return line
 }
 
-// withPoints returns a chart with a series of single points, as the JSON of an option.
+// withPoints adds a series of single points to line and returns the chart as the JSON of an ECharts option.
 func withPoints(line *charts.Line, symbol string) ([]byte, error) {
 	dot := charts.NewScatter()
 	dot.AddSeries("point", []opts.ScatterData{{Symbol: symbol, SymbolSize: 11}},
@@ -91,7 +92,7 @@ func withPoints(line *charts.Line, symbol string) ([]byte, error) {
 	return json.MarshalIndent(line.JSON(), "", " ")
 }
 
-// upright returns a dashed line at a value of the horizontal axis.
+// upright returns the options of a series that has a dashed vertical line called name.
 func upright(name string) []charts.SeriesOpts {
 	return []charts.SeriesOpts{
 		charts.WithMarkLineNameXAxisItemOpts(opts.MarkLineNameXAxisItem{Name: name}),

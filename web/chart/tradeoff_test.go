@@ -23,7 +23,7 @@ func line(strategy, title string, points ...tradeoff.LinePoint) tradeoff.Line {
 	return tradeoff.Line{Method: proto.Method{Strategy: strategy}, Title: title, Points: points}
 }
 
-// example returns a plot of two strategies with a region in which nothing fits.
+// example returns a plot of three strategies, with a region of budgets in which no plan fits.
 func example() *Plot {
 	g := engine.GiB
 	p := &Plot{
@@ -59,7 +59,8 @@ func TestOptionGolden(t *testing.T) {
 	golden.File(t, filepath.Join("testdata", "tradeoff.json"), got.Bytes())
 }
 
-// Strategies of one class share a colour, so their dashes differ.
+// TestDashesDiffer checks that no two strategies of one class have the same dash. They share a colour, so only
+// the dash distinguishes them.
 func TestDashesDiffer(t *testing.T) {
 	seen := map[string]string{}
 	for _, st := range engine.Strategies() {
@@ -73,13 +74,13 @@ func TestDashesDiffer(t *testing.T) {
 	}
 }
 
-// One more strategy, before all others in the order of names. The tests of this package
-// check that it changes only charts that draw it.
+// init registers one more strategy, which is the first in the order of names. The tests of this package check
+// that it changes only charts that draw it.
 func init() {
 	engine.Register(&engine.Strategy{Name: "aaa", Title: "Further", Class: engine.MayOffload, Mark: len(dashes) - 1})
 }
 
-// The dash and the colour of a line do not depend on the registered strategies.
+// TestDashesStay checks that the dash of a line does not depend on which other strategies are registered.
 func TestDashesStay(t *testing.T) {
 	for name, want := range map[string]string{
 		"keepall": "null", "pofo": "null",
@@ -94,8 +95,8 @@ func TestDashesStay(t *testing.T) {
 	}
 }
 
-// On a telephone a long name has no room on either side of the end of its line. It is left
-// out, not cut off.
+// TestLabelsAreNotCutOff checks that a name that has no room on either side of the end of its line, as on a
+// telephone, is left out and not cut off.
 func TestLabelsAreNotCutOff(t *testing.T) {
 	p := example()
 	for _, width := range []float64{160, 240, 360, 440} {
@@ -133,7 +134,7 @@ func TestLabelsDoNotOverlap(t *testing.T) {
 	}
 }
 
-// A line whose points are all near the right edge has its name on the left.
+// TestLabelAtTheRightEdge checks that a line whose only point is near the right edge has its name on the left.
 func TestLabelAtTheRightEdge(t *testing.T) {
 	p := example()
 	p.Lines = append(p.Lines[1:], line("pofo", "Recompute + offload",
@@ -144,7 +145,7 @@ func TestLabelAtTheRightEdge(t *testing.T) {
 	}
 }
 
-// A line outside of the plot has no name.
+// TestNoNameOfALineBesideThePlot checks that a line outside of the plot has no name.
 func TestNoNameOfALineBesideThePlot(t *testing.T) {
 	p := example()
 	p.Lines = append(p.Lines, line("pofo", "Recompute and offload",
@@ -154,7 +155,7 @@ func TestNoNameOfALineBesideThePlot(t *testing.T) {
 	}
 }
 
-// Lines leave the plot at the upper edge where they are too slow.
+// TestLinesEndAtTheEdge checks that a line that becomes too slow for the plot leaves it at the upper edge.
 func TestLinesEndAtTheEdge(t *testing.T) {
 	p := example()
 	l := line("greedy", "slow", tradeoff.LinePoint{Budget: engine.GiB, StepTime: 5000 * ms},
@@ -215,8 +216,8 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// Nothing crosses the name at the square of keeping everything. Only the chosen line's name may
-// cover more of the lines than touchLimit.
+// TestLabelsKeepClearOfLines checks that no line crosses the name at the square of keeping everything, and that
+// at most touchLimit pixels of lines lie behind any other name. The chosen line's name may cover more.
 func TestLabelsKeepClearOfLines(t *testing.T) {
 	for _, axis := range []string{tradeoff.Slowdown, tradeoff.StepTime, tradeoff.Throughput} {
 		for _, width := range []float64{356, 516, 900} {
@@ -224,7 +225,7 @@ func TestLabelsKeepClearOfLines(t *testing.T) {
 			p.Width, p.Axis, p.Batch = width, axis, 32
 			p.layAxis()
 			marks, behind := p.marked(nil), 0.0
-			name := marks[2] // behind the two dots
+			name := marks[2] // the first two are dots
 			for _, s := range p.strokes() {
 				behind += name.holds(s.rect)
 			}

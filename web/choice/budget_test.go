@@ -7,24 +7,24 @@ import (
 	"memtide/engine"
 )
 
-// A budget is parsed and written exactly. Shares are rounded down only when they become
-// bytes.
+// TestBudget checks that a budget is parsed and formatted exactly. A share is rounded down only when it is
+// converted to bytes.
 func TestBudget(t *testing.T) {
 	const all = 1_000_000_007
 	for _, c := range []struct {
 		in   string
-		out  string // "": as in
+		out  string // empty means the same as in
 		want engine.Bytes
 	}{
 		{"60%", "", 600_000_004},
-		{"33.335%", "", 333_350_002}, // was rounded up to 33.34% on the page
-		{"0.004%", "", 40_000},       // was 0 bytes
+		{"33.335%", "", 333_350_002}, // the page once rounded it up to 33.34%
+		{"0.004%", "", 40_000},       // once read as 0 bytes
 		{"0.00001%", "", 100},
 		{"0.000001%", "", 10},
 		{"45.50%", "45.5%", 455_000_003},
 		{"33.3333339%", "33.333333%", 333_333_332},
 		{"0.99999999999999999999%", "0.999999%", 9_999_990},
-		{"1e-05%", "0.00001%", 100}, // as the command line wrote it
+		{"1e-05%", "0.00001%", 100}, // a form that the command line once wrote
 		{"1E1%", "10%", 100_000_000},
 		{"+5.%", "5%", 50_000_000},
 		{" .5 %", "0.5%", 5_000_000},
@@ -46,7 +46,8 @@ func TestBudget(t *testing.T) {
 	}
 }
 
-// Budgets that round to 0 are refused, like other texts that are not budgets.
+// TestBudgetRefused checks that ParseBudget returns an error for budgets that round to 0, as for other texts that
+// are not budgets.
 func TestBudgetRefused(t *testing.T) {
 	for in, want := range map[string]string{
 		"0.0000009%": "at least 0.000001%", "1e-400%": "at least 0.000001%", "1e-9000%": "not a share",
@@ -72,7 +73,7 @@ func TestBudgetOf(t *testing.T) {
 		{Budget{Share: 100 * Percent}, engine.NoLimit, engine.NoLimit},
 		{Budget{Share: 101 * Percent}, engine.NoLimit, engine.NoLimit}, // saturates
 		{Budget{Share: Percent / 100}, 1 << 62, 1 << 62 / 10000},
-		{Budget{Share: 1}, 1000, 1}, // a share is never nothing
+		{Budget{Share: 1}, 1000, 1}, // a share is at least 1 byte
 	} {
 		if got := c.b.Of(c.all); got != c.want {
 			t.Errorf("%+v of %d: got %d, want %d", c.b, c.all, got, c.want)

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// The keys of choices differ for different profiles and do not contain them, because
-// they are made at every change, and a profile may be megabytes.
+// TestKeysOfFiles checks that the keys of choices differ for different profiles but do not contain them, because
+// a key is made at every change, and a profile may have megabytes.
 func TestKeysOfFiles(t *testing.T) {
 	profile := func(name string) json.RawMessage {
 		return json.RawMessage(`{"format":"memtide/1","name":"` + name + strings.Repeat(" ", 1<<20) + `"}`)

@@ -10,8 +10,8 @@ import (
 	"memtide/web/format"
 )
 
-// The default budget is the usable memory of the device. If keeping everything fits into it, that is the default
-// strategy.
+// TestFitted checks that the default budget is the usable memory of the device, and that the default strategy is
+// keeping everything if this fits into it.
 func TestFitted(t *testing.T) {
 	const gib = engine.GiB
 	for _, c := range []struct {
@@ -23,9 +23,9 @@ func TestFitted(t *testing.T) {
 		room           string
 	}{
 		{"h100-sxm-80gb", "", DefaultStrategy, 93 * gib, 34, "pofo", "73.3 GiB"},
-		{"h100-sxm-80gb", "", DefaultStrategy, 93 * gib, 339, DefaultStrategy, "73.3 GiB"}, // too long a chain
+		{"h100-sxm-80gb", "", DefaultStrategy, 93 * gib, 339, DefaultStrategy, "73.3 GiB"}, // too long for pofo
 		{"h100-sxm-80gb", "", DefaultStrategy, 73 * gib, 34, engine.KeepAll, "73.3 GiB"},
-		{"h100-sxm-80gb", "", "pofo", 40 * gib, 34, "pofo", "73.3 GiB"}, // somebody chose it
+		{"h100-sxm-80gb", "", "pofo", 40 * gib, 34, "pofo", "73.3 GiB"}, // the user chose it
 		{"h100", "", GraphStrategy, 40 * gib, 0, engine.KeepAll, "74.1 GiB"},
 		{"h100", "", engine.KeepAll, 80 * gib, 0, "blocks", "74.1 GiB"},
 		{"rtx-4090", "", engine.KeepAll, 22 * gib, 34, "pofo", "21.6 GiB"},
@@ -51,7 +51,7 @@ func TestFitted(t *testing.T) {
 	}
 }
 
-// A budget that was not chosen follows the card, however that is chosen. A chosen budget stays.
+// TestRoom checks that the default budget changes with the card, and that a budget that the user chose stays.
 func TestRoom(t *testing.T) {
 	a100 := Default().On(card.Lookup("a100-80gb"))
 	back := a100.On(card.Default())
@@ -65,8 +65,8 @@ func TestRoom(t *testing.T) {
 	}
 }
 
-// A link to the example does not depend on which choice is the example. A link that says
-// nothing means the default.
+// TestExample checks that a link to the example names its network, device and strategy, so that it keeps its
+// meaning if another choice becomes the example.
 func TestExample(t *testing.T) {
 	said := Example().Diff(Default(), false)
 	if said.Preset != ExamplePreset || said.Device != ExampleDevice || said.Strategy == "" {
@@ -77,7 +77,8 @@ func TestExample(t *testing.T) {
 	}
 }
 
-// Every preset on every card has the card's usable memory as its budget, and keeps everything if that fits.
+// TestEveryCard checks that every preset on every card has the usable memory of the card as its budget, and keeps
+// everything if that fits.
 func TestEveryCard(t *testing.T) {
 	for _, p := range preset.Presets() {
 		if !p.Operators() {

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// OwnCard parses the figures of a card as people write them, and the result of OwnText.
+// TestOwnCard checks that OwnCard parses the figures of a card as people write them, and also parses the result
+// of OwnText.
 func TestOwnCard(t *testing.T) {
 	for in, want := range map[string]string{
 		"24 GiB": "24gib", "24GiB, 25GB/s, 165TFLOP/s": OwnExample,

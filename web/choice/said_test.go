@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"memtide/engine"
-	_ "memtide/engine/all" // strategies are named
+	_ "memtide/engine/all" // registers the strategies, whose names the tests use
 	"memtide/engine/alloc"
 	"memtide/profiles/card"
 )
@@ -15,7 +15,7 @@ import (
 func randomChoice(r *rand.Rand) Choice {
 	c := Default()
 	c.Source.Preset = []string{"resnet101-b32", "vgg16-b64", "lemma3-b1"}[r.IntN(3)]
-	if _, ok := c.Source.OfKind(false); !ok { // otherwise its operators are another preset
+	if _, ok := c.Source.OfKind(false); !ok { // other presets have operators as a preset of their own
 		c.Graph = r.IntN(4) == 0
 	}
 	if c.Budget = (Budget{Share: 1 + Share(r.Int64N(int64(maxShare)))}); r.IntN(2) == 0 {
@@ -37,8 +37,8 @@ func randomChoice(r *rand.Rand) Choice {
 	return c
 }
 
-// The difference of two choices makes one of the other, even after it was written and
-// parsed.
+// TestDiff checks that the difference of two choices turns the first into the second, even after it was written
+// and parsed.
 func TestDiff(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for range 5000 {
@@ -60,7 +60,8 @@ func TestDiff(t *testing.T) {
 	}
 }
 
-// The difference of equal choices is empty or, with all, the device, the budget and the strategy.
+// TestDiffOfEqual checks that the difference of equal choices is empty. With all set, it consists of the device,
+// the budget and the strategy.
 func TestDiffOfEqual(t *testing.T) {
 	c := Default()
 	said := c.Diff(c, false)
@@ -73,7 +74,7 @@ func TestDiffOfEqual(t *testing.T) {
 	}
 }
 
-// Unknown values are reported, and change nothing.
+// TestProblems checks that unknown values are reported and change nothing.
 func TestProblems(t *testing.T) {
 	for _, c := range []struct {
 		said Said
@@ -103,7 +104,7 @@ func TestProblems(t *testing.T) {
 	}
 }
 
-// Take replaces values together with those that depend on them, and keeps the rest.
+// TestTake checks that Take replaces values together with those that depend on them, and keeps the rest.
 func TestTake(t *testing.T) {
 	old := Said{Preset: "vgg16-b32", Device: "a100-sxm-40gb", ToDev: 1e9, ToHost: 2e9, Duplex: "full",
 		Transfers: "streamed",
@@ -142,8 +143,8 @@ func texts(s *Said) (out []string) {
 	return out
 }
 
-// A preset as operators or as layers is a variant of the preset. So is side B if its kind
-// differs from that of A.
+// TestKindOfPreset checks that asking for a preset as operators or as layers selects a variant of the preset. The
+// same holds for side B if its kind differs from that of A.
 func TestKindOfPreset(t *testing.T) {
 	for _, tc := range []struct{ preset, kind, want string }{
 		{"resnet18-b8", "graph", "resnet18-graph-b8"},
@@ -170,7 +171,8 @@ func TestKindOfPreset(t *testing.T) {
 	}
 }
 
-// The order of the arguments of a step does not matter, including the values that they imply.
+// TestStepSaid checks that the order in which the arguments of a step are applied does not matter, even if they
+// imply values of other arguments.
 func TestStepSaid(t *testing.T) {
 	for _, c := range []struct{ said, want engine.Args }{
 		{engine.Args{"lora": "32", "swap-blocks": "30", "base": "fp8", "ckpt": "full", "offload": "yes",
@@ -182,9 +184,9 @@ func TestStepSaid(t *testing.T) {
 		{engine.Args{"offload": "yes", "batch": "2"}, engine.Args{"offload": "yes", "ckpt": "full", "batch": "2"}},
 		{engine.Args{"base": "nf4", "batch": "2"}, engine.Args{"base": "nf4", "lora": "16", "batch": "2"}},
 		{engine.Args{"swap-blocks": "30"}, engine.Args{"swap-blocks": "30"}},
-		// refused when it is asked: there are no adapters
+		// Blocks are swapped only with adapters. The step without them is refused when it is computed, not here.
 	} {
-		for range 40 { // maps are taken in any order
+		for range 40 { // the order of a map varies
 			got, p := (&Said{Step: "wan2.1-14b", StepArgs: c.said}).Resolve(Default())
 			if p != nil || !maps.Equal(got.StepArgs, c.want) {
 				t.Fatalf("%v: %v, problem %v; want %v", c.said, got.StepArgs, p, c.want)

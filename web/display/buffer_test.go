@@ -11,7 +11,7 @@ import (
 	"unicode/utf16"
 )
 
-// decode decodes a command buffer as paint.js does and lists its items.
+// decode decodes a command buffer as paint.js does, and returns a list of its items.
 func decode(b []byte) (string, error) {
 	le := binary.LittleEndian
 	if len(b) < 20 || le.Uint32(b) != bufferMagic {
@@ -66,7 +66,7 @@ group [4 9 255 0 255 0] 0: 1,2 1 0 "ä😀b" 3,4 2 1 "end"
 	}
 }
 
-// All groups and texts survive encoding and decoding.
+// TestBufferOfAll checks that all groups and texts survive encoding and decoding.
 func TestBufferOfAll(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 50 {
@@ -101,7 +101,7 @@ func TestBufferOfAll(t *testing.T) {
 	}
 }
 
-// paint.js has the same constants, and is small.
+// TestPainterAgrees checks that paint.js has the same constants as this package and is smaller than 6.5 KiB.
 func TestPainterAgrees(t *testing.T) {
 	b, err := os.ReadFile("../static/paint.js")
 	if err != nil {

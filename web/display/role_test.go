@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// luminance and contrast are defined by WCAG 2.2.
+// luminance returns the relative luminance of a colour, as WCAG 2.2 defines it. contrast returns the contrast
+// ratio.
 func luminance(t *testing.T, hex string) float64 {
 	t.Helper()
 	n, err := strconv.ParseUint(strings.TrimPrefix(hex, "#"), 16, 32)
@@ -29,7 +30,7 @@ func contrast(t *testing.T, a, b string) float64 {
 	return (math.Max(x, y) + 0.05) / (math.Min(x, y) + 0.05)
 }
 
-// WCAG 2.2 requires a contrast of 3:1 for graphics (1.4.11) and 4.5:1 for text (1.4.3).
+// TestContrast checks the contrasts that WCAG 2.2 requires: 3:1 for graphics (1.4.11) and 4.5:1 for text (1.4.3).
 func TestContrast(t *testing.T) {
 	for _, theme := range []Theme{Light, Dark} {
 		p := palettes[theme]
@@ -47,7 +48,7 @@ func TestContrast(t *testing.T) {
 		}
 		for r := Forward; r <= Fixed; r++ {
 			check(r.On(), r, 4.5)
-			// The ink is the better one of black and white.
+			// The colour of text on r is black or white, whichever has the higher contrast.
 			if c := p[r]; math.Max(contrast(t, "#000000", c), contrast(t, "#ffffff", c)) != contrast(t, p[r.On()], c) {
 				t.Errorf("theme %d: the other ink is better on %s", theme, roleNames[r])
 			}
@@ -55,7 +56,7 @@ func TestContrast(t *testing.T) {
 	}
 }
 
-// Every role has a name, a colour in every theme and its two classes.
+// TestCSS checks that every role has a name, a colour in every theme and two classes.
 func TestCSS(t *testing.T) {
 	css := CSS()
 	for r, name := range roleNames {

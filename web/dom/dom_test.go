@@ -11,9 +11,9 @@ import (
 	"github.com/vugu/vugu/js"
 )
 
-// e makes an element. The head is its tag and then attributes as name=value, properties
-// as .name=value, host for a handler, and html=... for its content. The other arguments are
-// its children.
+// e returns an element. head is its tag, followed by attributes as name=value and properties as .name=value. In
+// place of these, host stands for a handler, and html=... for the content. kids are the children: elements, or
+// strings for texts.
 func e(head string, kids ...any) *vugu.VGNode {
 	n := &vugu.VGNode{Type: vugu.ElementNode}
 	for i, f := range strings.Fields(head) {
@@ -42,7 +42,7 @@ func e(head string, kids ...any) *vugu.VGNode {
 	return n
 }
 
-// build returns the build of a component whose output is a tree.
+// build returns the build of a component whose output is the tree n.
 func build(t *testing.T, n *vugu.VGNode) *vugu.BuildResults {
 	t.Helper()
 	env, err := vugu.NewBuildEnv()
@@ -150,7 +150,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// page carries instructions out as web/static/dom.js does.
+// page executes instructions as web/static/dom.js does.
 type page struct {
 	nodes map[int]*element
 	root  *element
@@ -245,10 +245,11 @@ func (el *element) String() string {
 	if el.attr == nil {
 		return fmt.Sprintf("%q", el.head)
 	}
-	return fmt.Sprintf("<%s %v %v %v %v>", el.head, el.attr, el.prop, el.html, el.kids) // maps are printed in order
+	return fmt.Sprintf("<%s %v %v %v %v>", el.head, el.attr, el.prop, el.html, el.kids) // fmt sorts the keys of maps
 }
 
-// randomTree returns a random tree that resembles its other results.
+// randomTree returns a random tree of the given depth. It uses few tags and attributes, so that its results
+// resemble each other.
 func randomTree(r *rand.Rand, depth int) *vugu.VGNode {
 	head := []string{"p", "p", "i", "p id=a", "p id=b", "i host", "p data-testid=x",
 		"i .value=" + fmt.Sprint(r.IntN(2)), "i html=" + fmt.Sprint(r.IntN(3))}[r.IntN(9)]
@@ -274,8 +275,8 @@ func randomTree(r *rand.Rand, depth int) *vugu.VGNode {
 	return n
 }
 
-// The instructions turn any tree of the page into the next one, the same as a new page
-// would have.
+// TestAnyToAny checks that instructions turn any tree of the page into the next one, which then equals the tree
+// of a new page.
 func TestAnyToAny(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 11))
 	kept, all := 0, 0
@@ -310,7 +311,8 @@ func TestAnyToAny(t *testing.T) {
 	}
 }
 
-// Lists that are too long for the best pairing are updated correctly.
+// TestLongList checks that lists are updated correctly even if they are too long to find the best pairing of old
+// and new children.
 func TestLongList(t *testing.T) {
 	list := func(shift int) *vugu.VGNode {
 		n := e("p", e("b"))

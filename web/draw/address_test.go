@@ -15,8 +15,8 @@ import (
 	"memtide/web/lookup"
 )
 
-// smallPlacement returns a placement of a few buffers in a pool of 1 GiB by best fit,
-// with no room for the last one.
+// smallPlacement returns a placement of a few buffers by best fit in a pool of 1 GiB. There is no room for the
+// last buffer.
 func smallPlacement() Placement {
 	const mib = engine.MiB
 	names := [][2]string{{"s1", "conv1"}, {"s2", "layer1.0"}, {"s3", "layer1.1"}, {"d3", ""}, {"s4", "fc"}}
@@ -45,8 +45,8 @@ func smallPlacement() Placement {
 	return p
 }
 
-// TestAddressScenes draws the small placement: wide, narrow, zoomed, the map at
-// a moment, at the failure and without one.
+// TestAddressScenes draws the small placement wide, narrow and zoomed, and the map at a moment, at the failure,
+// and without a failure.
 func TestAddressScenes(t *testing.T) {
 	x := NewPlaces(smallPlacement())
 	fits := smallPlacement()
@@ -134,8 +134,7 @@ func TestAddressWords(t *testing.T) {
 	}
 }
 
-// packed returns n blocks without overlap: rows of random heights with random
-// lifetimes.
+// packed returns n blocks that do not overlap. They form rows of random heights, in which lifetimes are random.
 func packed(n int, seed uint64) Placement {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	p := Placement{End: time.Second, Pool: 16 * engine.GiB}
@@ -160,7 +159,8 @@ func packed(n int, seed uint64) Placement {
 	return p
 }
 
-// The size of the scene is bounded by the pixels of the plot, not by the number of blocks.
+// TestAddressIsBounded checks that the size of a scene is bounded by the pixels of the plot, whatever the number
+// of blocks.
 func TestAddressIsBounded(t *testing.T) {
 	for _, n := range []int{100, 10_000, 300_000} {
 		x := NewPlaces(packed(n, 3))
@@ -182,7 +182,7 @@ func TestAddressIsBounded(t *testing.T) {
 	}
 }
 
-// The total cover of the cells is that of the blocks that were added.
+// TestCellsKeepArea checks that the area that the cells cover equals the area of the blocks that were added.
 func TestCellsKeepArea(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	for range 300 {
@@ -210,8 +210,8 @@ func TestCellsKeepArea(t *testing.T) {
 	}
 }
 
-// BenchmarkAddress draws one frame of the addresses, for the whole step, a tenth and a
-// hundredth of it, and of the map, which follows the pointer.
+// BenchmarkAddress draws one frame of the addresses over time and of the holes, for the whole step and for parts
+// of it, and one frame of the map, which is drawn whenever the pointer moves.
 func BenchmarkAddress(b *testing.B) {
 	for _, n := range []int{1_000, 10_000, 100_000, 1_000_000} {
 		x := NewPlaces(packed(n, 1))
@@ -240,8 +240,8 @@ func BenchmarkAddress(b *testing.B) {
 	}
 }
 
-// steps terminates at every width, even if a change is at the edge of a column, and calls height once
-// for each change.
+// TestStepsEnd checks that steps terminates at every width, even if a change lies at the edge of a column, and
+// that it calls height at most n+1 times for n changes.
 func TestStepsEnd(t *testing.T) {
 	const n = 400
 	const last = 20_934_127 * time.Nanosecond

@@ -7,8 +7,7 @@ import (
 	"memtide/web/lookup"
 )
 
-// One frame of the timeline and one of the memory, of the whole trace and of 2 % of
-// it.
+// BenchmarkDraw draws one frame of the timeline and one of the memory, for the whole trace and for 2 % of it.
 func BenchmarkDraw(b *testing.B) {
 	for _, n := range []int{1_000, 10_000, 100_000, 1_000_000} {
 		m := randomModel(n, 1)
@@ -35,7 +34,8 @@ func BenchmarkDraw(b *testing.B) {
 	}
 }
 
-// One frame of the memory with seams and a sunk layer.
+// BenchmarkSeams draws one frame of the memory with seams between values and with the selected layer at the
+// bottom.
 func BenchmarkSeams(b *testing.B) {
 	for _, n := range []int{1_000, 100_000} {
 		m := NewIndex(manyLives(n))

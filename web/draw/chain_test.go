@@ -7,8 +7,8 @@ import (
 	"memtide/web/display"
 )
 
-// The chain is drawn only if View.Chain is set, within the plot, and its size is bounded
-// by the width, not by the trace.
+// TestCriticalChainIsDrawn checks that the chain is drawn only if View.Chain is set, that it stays within the
+// plot, and that the number of its bars is bounded by the width and not by the trace.
 func TestCriticalChainIsDrawn(t *testing.T) {
 	count := func(m *Index, chain bool, from, to time.Duration) int {
 		var s Scene

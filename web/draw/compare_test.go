@@ -15,8 +15,8 @@ import (
 	"memtide/web/lookup/tracetest"
 )
 
-// otherModel returns another schedule of the small problem: nothing is offloaded, stage
-// 2 is kept, and the step is shorter.
+// otherModel returns another schedule of the small problem. It offloads nothing, runs nothing twice, and has a
+// shorter step.
 func otherModel() *Index {
 	p := tracetest.Problem()
 	g := p.Chain
@@ -39,7 +39,7 @@ func otherModel() *Index {
 	return NewIndex(p, t)
 }
 
-// The pictures of A above B on the same axes.
+// TestCompareScenes draws the pictures of A and of B on the same axes, with either side first.
 func TestCompareScenes(t *testing.T) {
 	a, b := smallModel(), otherModel()
 	light := display.Light
@@ -65,7 +65,7 @@ func TestCompareScenes(t *testing.T) {
 	}
 }
 
-// The same moments, sizes and layers are at the same places on both sides.
+// TestCompareSharesAxes checks that the same moments, sizes and layers have the same places on both sides.
 func TestCompareSharesAxes(t *testing.T) {
 	a, b := smallModel(), otherModel()
 	va := View{Width: 640, Budget: 700 * engine.MiB,
@@ -91,8 +91,8 @@ func TestCompareSharesAxes(t *testing.T) {
 	}
 }
 
-// The layers of a network with fewer layers are at the same places, and nothing after
-// its end can be hit.
+// TestCompareFewerLayers checks that the layers of a network with fewer layers have the places of the same layers
+// of the other network, and that nothing can be hit after its last layer.
 func TestCompareFewerLayers(t *testing.T) {
 	small, large := smallModel(), randomModel(400, 1)
 	v := View{Width: 640, Beside: &Beside{Model: large, Letter: "A", Other: "B"}}
@@ -115,7 +115,7 @@ func TestCompareFewerLayers(t *testing.T) {
 		t.Errorf("%d of %d layers differ; want only its own to be counted", got, small.Stages())
 	}
 	var s Scene
-	for pic := range NumPictures { // nothing panics
+	for pic := range NumPictures { // must not panic
 		small.Draw(&s, pic, v)
 		large.Draw(&s, pic, View{Width: 640, Beside: &Beside{Model: small, Letter: "B", Other: "A"}})
 	}
@@ -141,7 +141,7 @@ func TestDiffers(t *testing.T) {
 	}
 }
 
-// Layers of the same name share a column, even if the layers between them differ.
+// TestAlign checks that layers of the same name share a column, even if the layers between them differ.
 func TestAlign(t *testing.T) {
 	for _, c := range []struct {
 		a, b []string
@@ -188,8 +188,8 @@ func TestFigureOfBoth(t *testing.T) {
 	}
 }
 
-// The fixed memory has its own scale only if it is the same on both sides. Otherwise
-// a height would mean different sizes in A and in B.
+// TestCompareHasOneScale checks that the fixed memory has a scale of its own only if it is the same on both
+// sides. Otherwise a height would mean different sizes in A and in B.
 func TestCompareHasOneScale(t *testing.T) {
 	a, b := smallModel(), otherModel()
 	same := a.Trace.Peak / 2

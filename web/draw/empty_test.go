@@ -7,7 +7,7 @@ import (
 	"memtide/web/lookup"
 )
 
-// All pictures and queries work for an empty trace.
+// TestEmpty checks that all pictures and queries work for an empty trace.
 func TestEmpty(t *testing.T) {
 	m := emptyModel()
 	v := View{Width: 500}

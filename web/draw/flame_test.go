@@ -14,7 +14,7 @@ import (
 	"memtide/web/lookup"
 )
 
-// smallFlame returns a graph in which main calls step, with all bytes, and step calls left and right.
+// smallFlame returns a graph in which main calls step, which has all bytes, and step calls left and right.
 func smallFlame() *Flame {
 	return NewFlame([]FlameCall{
 		{"all", 100, UseActivations, 0}, {"main", 100, UseActivations, 0}, {"step", 100, UseActivations, 1},
@@ -26,8 +26,8 @@ func flameView(width float64, zoom int) View {
 	return View{Width: width, Selected: lookup.Target{Kind: lookup.OnCall, Index: zoom}, Cursor: NoCursor}
 }
 
-// A call is hit where it is drawn: below its caller, as wide as its bytes. The zoomed call has
-// the whole width.
+// TestFlameHit checks that a call is hit where it is drawn: below its caller, and as wide as its bytes. The call
+// that the graph is zoomed to has the whole width.
 func TestFlameHit(t *testing.T) {
 	x := smallFlame()
 	for _, c := range []struct {
@@ -55,7 +55,8 @@ func TestFlameHit(t *testing.T) {
 	}
 }
 
-// Beside goes from call to call, and stays if there is none.
+// TestFlameBeside checks that Beside goes from call to call, and returns the same call if there is no other in
+// that direction.
 func TestFlameBeside(t *testing.T) {
 	x := smallFlame()
 	for _, c := range []struct{ from, right, down, want int }{
@@ -68,7 +69,8 @@ func TestFlameBeside(t *testing.T) {
 	}
 }
 
-// The size of the scene is bounded by its pixels, not by the number or the depth of calls.
+// TestFlameIsBounded checks that the size of a scene is bounded by its pixels, whatever the number and the depth
+// of the calls.
 func TestFlameIsBounded(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, n := range []int{1, 50, 3000, 100_000} {
@@ -77,7 +79,7 @@ func TestFlameIsBounded(t *testing.T) {
 		for len(calls) < n {
 			up := rng.IntN(len(calls))
 			if rng.IntN(3) > 0 {
-				up = len(calls) - 1 // deep
+				up = len(calls) - 1 // makes the graph deep
 			}
 			b := engine.Bytes(rng.Int64N(int64(left[up])/4 + 1))
 			left[up] -= b
@@ -105,7 +107,8 @@ func TestFlameIsBounded(t *testing.T) {
 	}
 }
 
-// The graph as SVG is well-formed for all names of calls, and names those with room.
+// TestFlameSVG checks that the SVG of a graph is well-formed whatever the names of its calls are, and that it has
+// the name of every call that is wide enough.
 func TestFlameSVG(t *testing.T) {
 	x := NewFlame([]FlameCall{{"all", 100, UseUnknown, 0}, {"a<b>&\"'\x00\xff", 50, UseOptimizer, 0},
 		{"net.py:41 forward", 50, UseActivations, 0}})

@@ -12,8 +12,7 @@ import (
 	"memtide/web/lookup/tracetest"
 )
 
-// If there are too many arcs, those within repeated blocks are folded, except in the
-// selected block.
+// TestArcsFold checks that too many arcs are folded within repeated blocks, except in the selected block.
 func TestArcsFold(t *testing.T) {
 	m := played(t, tracetest.UNet(400, 2), false)
 	for _, c := range []struct {
@@ -35,8 +34,8 @@ func TestArcsFold(t *testing.T) {
 	}
 }
 
-// If there are too many arcs, the heaviest ones and the selected one are drawn. Narrow
-// pictures have the three longest.
+// TestArcsOverflow checks that only the heaviest arcs and the selected one are drawn if there are too many. A
+// narrow picture has the three longest.
 func TestArcsOverflow(t *testing.T) {
 	m := played(t, tracetest.UNet(96, 40), false)
 	for _, c := range []struct {
@@ -63,7 +62,7 @@ func TestArcsOverflow(t *testing.T) {
 	}
 }
 
-// The size of the pictures of a graph is bounded by their width: ten times as many
+// TestGraphIsBounded checks that the size of the pictures of a graph is bounded by their width: ten times as many
 // operations do not make more marks.
 func TestGraphIsBounded(t *testing.T) {
 	small, large := played(t, tracetest.UNet(1000, 300), true), played(t, tracetest.UNet(10_000, 3000), true)
@@ -81,7 +80,7 @@ func TestGraphIsBounded(t *testing.T) {
 	}
 }
 
-// A point on an arc hits its value, and a point on a mark the run of its operation.
+// TestHitGraph checks that a point on an arc hits its value, and a point on a mark the run of its operation.
 func TestHitGraph(t *testing.T) {
 	m := played(t, tracetest.UNet(24, 2), false)
 	v := View{Width: 984}
@@ -103,7 +102,7 @@ func TestHitGraph(t *testing.T) {
 	}
 }
 
-// The strip and the row of the life of a value that is offloaded and fetched.
+// TestGraphScenes draws the strip of a graph, and the life of a value that is offloaded and fetched.
 func TestGraphScenes(t *testing.T) {
 	m := played(t, tracetest.UNet(24, 2), true)
 	light := display.Light
@@ -122,7 +121,7 @@ func TestGraphScenes(t *testing.T) {
 	}
 }
 
-// A graph in a comparison has the strip of layers, because both sides share its columns,
+// TestGraphBeside checks that a graph in a comparison has the strip of layers, whose columns both sides share,
 // and no row for the life of a value.
 func TestGraphBeside(t *testing.T) {
 	chain, graph := smallModel(), played(t, tracetest.UNet(24, 2), false)

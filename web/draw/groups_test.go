@@ -8,7 +8,7 @@ import (
 	"memtide/engine/sim"
 )
 
-// Texts returns the texts of a scene, in the order in which they are painted.
+// words returns the texts of a scene in the order in which they are painted.
 func (s *Scene) words() (out []string) {
 	for _, t := range s.Texts {
 		out = append(out, t.S)
@@ -16,7 +16,7 @@ func (s *Scene) words() (out []string) {
 	return out
 }
 
-// groupsModel returns a model with ten layers: three offloaded, three kept, four computed again.
+// groupsModel returns a model with ten layers: three are offloaded, three kept and four computed again.
 func groupsModel() *Index {
 	c := &engine.Chain{Input: 1, LossGradAllocated: true, Stages: make([]engine.Stage, 10)}
 	for i := range c.Stages {
@@ -28,8 +28,8 @@ func groupsModel() *Index {
 		&sim.Trace{Makespan: 20 * ms, Decisions: d})
 }
 
-// Adjacent layers with the same decision have one name, with as many words as there is
-// room for, and every bar has its letter if there is room.
+// TestGroups checks that adjacent layers with the same decision share one name, which is shortened to the room
+// that it has, and that each bar has its letter if there is room.
 func TestGroups(t *testing.T) {
 	m := groupsModel()
 	for _, c := range []struct {

@@ -9,8 +9,8 @@ import (
 	"memtide/web/display"
 )
 
-// Below a heading is the same display list, moved, and nothing is nearer to an edge than
-// the margin.
+// TestHeaded checks that the picture below a heading is the same display list, moved, and that the texts of the
+// heading keep the margin to every edge.
 func TestHeaded(t *testing.T) {
 	var picture, s Scene
 	smallModel().Figure(&picture, View{Width: 640, Cursor: NoCursor})

@@ -11,8 +11,8 @@ import (
 	"memtide/web/lookup"
 )
 
-// painted returns the style of the topmost fill at a point that has a meaning; ok is
-// false if there is none.
+// painted returns the style of the topmost area at x, y whose style satisfies means, and reports whether there is
+// one.
 func painted(s *Scene, x, y float64, means func(display.Style) bool) (st display.Style, ok bool) {
 	for _, g := range s.Groups {
 		if !means(g.Style) {
@@ -35,7 +35,7 @@ func painted(s *Scene, x, y float64, means func(display.Style) bool) (st display
 	return st, ok
 }
 
-// inside is the even-odd rule.
+// inside reports whether the point x, y is inside the polygon xy, by the even-odd rule.
 func inside(xy []float32, x, y float64) bool {
 	in := false
 	for i, j := 0, len(xy)-2; i < len(xy); i, j = i+2, i {
@@ -47,7 +47,7 @@ func inside(xy []float32, x, y float64) bool {
 	return in
 }
 
-// A random point of the timeline hits the slice that is painted there.
+// TestHitTimelineIsPainted checks that a random point of the timeline hits the slice that is painted there.
 func TestHitTimelineIsPainted(t *testing.T) {
 	r := rand.New(rand.NewPCG(11, 12))
 	isSlice := func(st display.Style) bool {
@@ -91,8 +91,8 @@ func TestHitTimelineIsPainted(t *testing.T) {
 	}
 }
 
-// isMerged reports whether a merged mark or a mark's rounded border is near x. The
-// picture may show another slice there than the one at that moment.
+// isMerged reports whether a merged mark, or the border of a mark, which is rounded to a pixel, is near x. There,
+// the picture may show another slice than the one at that moment.
 func isMerged(m *Index, v View, x float64) bool {
 	f, found := m.frame(Timeline, v), false
 	for l := range m.Lanes {
@@ -105,7 +105,7 @@ func isMerged(m *Index, v View, x float64) bool {
 	return found
 }
 
-// A random point of the memory hits the band that is painted there.
+// TestHitMemoryIsPainted checks that a random point of the memory picture hits the band that is painted there.
 func TestHitMemoryIsPainted(t *testing.T) {
 	r := rand.New(rand.NewPCG(13, 14))
 	isBand := func(st display.Style) bool {
@@ -159,7 +159,7 @@ func TestHitStrip(t *testing.T) {
 	}
 }
 
-// If there are more stages than bars, a bar has the height of its largest stage.
+// TestStripOfMany checks that a bar that stands for several stages has the height of the largest one.
 func TestStripOfMany(t *testing.T) {
 	m := randomModel(4*300, 2)
 	f := m.frame(Strip, View{Width: 400})
@@ -184,7 +184,8 @@ func TestStripOfMany(t *testing.T) {
 	}
 }
 
-// The budget line can be hit, and BudgetAt returns the budget at its y.
+// TestBudgetLine checks that the line of the budget can be hit, and that BudgetAt returns the budget at its
+// height.
 func TestBudgetLine(t *testing.T) {
 	m := smallModel()
 	v := View{Width: 640}
@@ -199,7 +200,7 @@ func TestBudgetLine(t *testing.T) {
 	}
 }
 
-// A point near a slice hits it, a point farther away does not.
+// TestHitBeside checks that a point near a slice hits it, and that a point farther away does not.
 func TestHitBeside(t *testing.T) {
 	m := smallModel()
 	v := View{Width: 260, To: 190 * ms} // a pixel is a millisecond

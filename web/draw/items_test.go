@@ -2,7 +2,7 @@ package draw
 
 import "memtide/web/display"
 
-// Items returns how many rectangles, corners and texts the scene has.
+// Items returns the total number of rectangles, corners and texts in the scene.
 func (s *Scene) Items() int {
 	n := 0
 	for _, g := range s.Groups {

@@ -11,7 +11,7 @@ import (
 	"memtide/web/lookup/tracetest"
 )
 
-// The labels of two lines that are near each other are on different sides of them.
+// TestNearLines checks that the labels of two lines that are close to each other are on different sides of them.
 func TestNearLines(t *testing.T) {
 	m := smallModel()
 	at := func(capacity engine.Bytes) (device, budget float64) {
@@ -38,11 +38,11 @@ func TestNearLines(t *testing.T) {
 	}
 }
 
-// A lane is drawn only if something runs on it.
+// TestLanesThatRun checks that a lane is drawn only if something runs on it.
 func TestLanesThatRun(t *testing.T) {
 	p := tracetest.Problem()
 	tr := tracetest.Trace(p)
-	tr.Spans = append(tr.Spans[:7:7], tr.Spans[8]) // nothing comes back
+	tr.Spans = append(tr.Spans[:7:7], tr.Spans[8]) // removes the only fetch
 	tr.Spans[7].Cause = sim.NoSpan
 	tr.Gaps = nil
 	m := NewIndex(p, tr)
@@ -57,7 +57,7 @@ func TestLanesThatRun(t *testing.T) {
 	}
 }
 
-// The key has the fills that occur in the pictures.
+// TestKey checks that the key lists exactly the fills that occur in the pictures.
 func TestKey(t *testing.T) {
 	words := func(m *Index) (out string) {
 		for _, e := range Key(m) {
@@ -74,7 +74,7 @@ func TestKey(t *testing.T) {
 	}
 }
 
-// The selected wait has a label beside it.
+// TestWaitIsNamed checks that the selected wait has a label beside it.
 func TestWaitIsNamed(t *testing.T) {
 	m := smallModel()
 	var s Scene
@@ -84,7 +84,7 @@ func TestWaitIsNamed(t *testing.T) {
 	}
 }
 
-// The number of seams is bounded by pixels, not by the number of values.
+// TestSeamsAreBounded checks that the number of seams is bounded by pixels, whatever the number of values.
 func TestSeamsAreBounded(t *testing.T) {
 	for _, n := range []int{100, 3000, 60_000} {
 		m := NewIndex(manyLives(n))
@@ -98,7 +98,8 @@ func TestSeamsAreBounded(t *testing.T) {
 	}
 }
 
-// The selected layer is on top of the fixed memory, and the sum of all bands does not change.
+// TestSink checks that the selected layer lies directly on top of the fixed memory, and that this does not change
+// the sum of all bands.
 func TestSink(t *testing.T) {
 	m := smallModel()
 	f := m.frame(Memory, View{Width: 600, Selected: lookup.Target{Kind: lookup.OnStage, Index: 1}})

@@ -6,13 +6,13 @@ import (
 	"time"
 
 	"memtide/engine"
-	_ "memtide/engine/all" // lanes
+	_ "memtide/engine/all" // registers how operations of other lanes are played
 	"memtide/engine/sim"
 	"memtide/web/lookup"
 )
 
-// gathered returns a step with a gather on the network after a run, for which the next run
-// waits, and an operation on the host at its end.
+// gathered returns a step in which a gather on the network begins after a run, the next run waits for the gather,
+// and an operation on the host is the last.
 func gathered(t *testing.T) *Index {
 	t.Helper()
 	const w, x, y, z = 0, 1, 2, 3
@@ -36,8 +36,8 @@ func gathered(t *testing.T) *Index {
 	return NewIndex(p, tr)
 }
 
-// The network and the CPU have rows if something runs on them, the picture has room for them,
-// and waits for them are described.
+// TestRowsOfOtherLanes checks that the network and the CPU have rows if something runs on them, that they count
+// as lanes, and that waits for them are explained.
 func TestRowsOfOtherLanes(t *testing.T) {
 	m := gathered(t)
 	var s Scene

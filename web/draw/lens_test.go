@@ -9,12 +9,12 @@ import (
 	"memtide/web/lookup/tracetest"
 )
 
-// The lens shows a wait with its surroundings, its cause and an arrow. It draws nothing for
-// other targets and for steps that it would not magnify.
+// TestLens checks that the lens shows a wait with its surroundings, its cause and an arrow. For other targets,
+// and for waits so long that it would show the whole step, it draws nothing.
 func TestLens(t *testing.T) {
 	p := tracetest.Problem()
 	tr := tracetest.Trace(p)
-	tr.Gaps[0].Start = 150 * ms // 5 ms of 195
+	tr.Gaps[0].Start = 150 * ms // the wait takes 5 ms of 195
 	tr.Spans[6].End = 150 * ms
 	m := NewIndex(p, tr)
 	var s Scene

@@ -13,15 +13,15 @@ import (
 	"memtide/web/lookup/tracetest"
 )
 
-// randomView returns a view of between the whole trace and a millionth of it.
+// randomView returns a view whose length lies between the whole trace and a millionth of it.
 func randomView(r *rand.Rand, m *Index) View {
 	length := time.Duration(float64(m.Makespan())*math.Pow(10, -6*r.Float64())) + 1
 	from := time.Duration(r.Float64() * float64(m.Makespan()-length))
 	return View{From: from, To: from + length, Width: 300 + r.Float64()*1500, Cursor: NoCursor}
 }
 
-// Marks are within the plot, from left to right, without overlap, at most two per
-// pixel column, and cover as much of a lane as its slices.
+// TestMarks checks that marks lie within the plot, from left to right, without overlap, at most two per column of
+// pixels, and that they cover as much of a lane as its slices do.
 func TestMarks(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	for _, n := range []int{1, 10, 100, 3000, 50000} {
@@ -49,7 +49,7 @@ func checkMarks(t *testing.T, name string, ln *lookup.Lane, f *frame) {
 			t.Fatalf("%s: mark %+v after %v, plot %v..%v", name, k, last, f.left, f.right)
 		}
 		if k.slice < 0 && k.x1-k.x0 == 1 {
-			lonely++ // may have been widened to be visible: at most a pixel too much
+			lonely++ // may have been widened to be visible, by at most a pixel
 		}
 		painted += k.x1 - k.x0
 		last = k.x1
@@ -66,7 +66,7 @@ func checkMarks(t *testing.T, name string, ln *lookup.Lane, f *frame) {
 	}
 }
 
-// laneOf returns the compute lane of a trace with some spans.
+// laneOf returns the compute lane of a trace with the given spans.
 func laneOf(spans ...sim.Span) *lookup.Lane {
 	for i := range spans {
 		spans[i].Op, spans[i].Value = engine.NoOp, engine.NoValue
@@ -75,8 +75,7 @@ func laneOf(spans ...sim.Span) *lookup.Lane {
 		&sim.Trace{Spans: spans, Makespan: spans[len(spans)-1].End}).Lanes[sim.Compute]
 }
 
-// A merged mark has the kind with most of the time, and merging depends only on the
-// lane and the view.
+// TestMergedKind checks that a merged mark has the kind that takes most of its time.
 func TestMergedKind(t *testing.T) {
 	var spans []sim.Span
 	for i := range time.Duration(1000) { // 2 ns forward, 1 ns backward, ...
@@ -92,7 +91,8 @@ func TestMergedKind(t *testing.T) {
 	}
 }
 
-// The part of a slice outside of the view does not count for the kind of a merged mark.
+// TestMergedKindOfView checks that the part of a slice outside of the view does not count for the kind of a
+// merged mark.
 func TestMergedKindOfView(t *testing.T) {
 	l := laneOf(sim.Span{Kind: sim.SpanBackward, End: 1010}, sim.Span{Kind: sim.SpanForward, Start: 1010, End: 1040},
 		sim.Span{Kind: sim.SpanRecompute, Start: 1040, End: 9000})
@@ -104,7 +104,7 @@ func TestMergedKindOfView(t *testing.T) {
 	}
 }
 
-// A slice that is far from others is visible even if it is short.
+// TestLonelySlice checks that even a short slice is visible if it is far from others.
 func TestLonelySlice(t *testing.T) {
 	far := sim.Span{Kind: sim.SpanRecompute, Start: 500, End: 501}
 	l := laneOf(far)
@@ -122,7 +122,7 @@ func TestLonelySlice(t *testing.T) {
 	}
 }
 
-// The picture of the memory is nowhere below the true total, and nowhere above the
+// TestMemoryEnvelope checks that the picture of the memory is nowhere below the true total, and nowhere above the
 // largest total within a pixel.
 func TestMemoryEnvelope(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 10))
@@ -165,15 +165,15 @@ func checkEnvelope(t *testing.T, m *Index, f *frame, pts []bandPoint, at time.Du
 			near = max(near, int64(s.Total()))
 		}
 	}
-	const slack = 1 << 12 // of interpolation in float64
+	const slack = 1 << 12 // for interpolation in float64
 	if got < want-slack || got > max(want, near)+slack {
 		t.Fatalf("view %d..%d at %d: picture %d, want %d (largest within a pixel %d)", f.From, f.To, at, got,
 			want, near)
 	}
 }
 
-// Of several samples at one moment the first and the last are corners. In a long trace
-// a column has two corners, or a few more if it differs from its neighbour.
+// TestMemoryCorners checks that, of several samples at one moment, only the first and the last are corners. In a
+// long trace a column has two corners, or a few more if it differs from its neighbour.
 func TestMemoryCorners(t *testing.T) {
 	p := tracetest.Problem()
 	tr := &sim.Trace{Makespan: 100, Peak: 9}

@@ -11,11 +11,12 @@ import (
 	"memtide/web/lookup/tracetest"
 )
 
-// smallGhost needs more than the memory of the device in the golden file, and ends before the step.
+// smallGhost is an outline of memory that needs more than the device has in the golden file, and that ends before
+// the step does.
 var smallGhost = []sim.Point{{At: 0, Used: 300 * engine.MiB}, {At: 40 * ms, Used: 700 * engine.MiB},
 	{At: 80 * ms, Used: 1100 * engine.MiB}, {At: 110 * ms, Used: 500 * engine.MiB}, {At: 150 * ms}}
 
-// largeModel returns a model with so much fixed memory that it has its own scale.
+// largeModel returns a model whose fixed memory is so large that it has its own scale.
 func largeModel() *Index {
 	p := tracetest.Problem()
 	t := tracetest.Trace(p)
@@ -27,7 +28,7 @@ func largeModel() *Index {
 	return NewIndex(p, t)
 }
 
-// BudgetAt is the inverse of the scale of the axis, with one scale and with two.
+// TestMemoryScale checks that BudgetAt is the inverse of the scale of the axis, with one scale and with two.
 func TestMemoryScale(t *testing.T) {
 	for name, m := range map[string]*Index{"one scale": smallModel(), "two scales": largeModel()} {
 		v := View{Width: 640, Capacity: 5 * engine.GiB}
@@ -52,7 +53,7 @@ func TestMemoryScale(t *testing.T) {
 	}
 }
 
-// With View.Top the axis keeps its end while the budget is dragged.
+// TestMemoryTop checks that the axis keeps its end while the budget is dragged, which View.Top is for.
 func TestMemoryTop(t *testing.T) {
 	m := smallModel()
 	v := View{Width: 640, Budget: 900 * engine.MiB}
@@ -75,7 +76,8 @@ func (m *Index) frameY(v View, b engine.Bytes) float64 {
 	return sc.y(int64(b))
 }
 
-// A ghost that is much higher than the rest of the picture is cut off, and its label has its peak.
+// TestGhostLeavesThePicture checks that an outline that is much higher than the rest of the picture is cut off,
+// and that its label then says how high its peak is.
 func TestGhostLeavesThePicture(t *testing.T) {
 	m := smallModel()
 	for _, c := range []struct {
@@ -103,13 +105,14 @@ func TestGhostLeavesThePicture(t *testing.T) {
 	}
 }
 
-// No label covers the caption of the fixed memory, even if the card cannot hold the fixed memory.
+// TestNamesLeaveTheCaption checks that no label covers the caption of the fixed memory, even if the card cannot
+// hold the fixed memory.
 func TestNamesLeaveTheCaption(t *testing.T) {
 	m := largeModel()
 	v := View{Width: 640, Budget: engine.GiB, Capacity: 1100 * engine.MiB, Device: "one card"}
 	var s Scene
 	m.Draw(&s, Memory, v)
-	at := map[string]float32{} // the baselines of texts, by their first word
+	at := map[string]float32{} // baselines of texts, by their first word
 	for _, g := range s.Groups {
 		for i := g.From; g.Op == display.OpTexts && i < g.To; i += 2 {
 			first, _, _ := strings.Cut(s.Texts[g.First+(i-g.From)/2].S, " ")

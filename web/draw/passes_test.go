@@ -13,10 +13,11 @@ import (
 	"memtide/web/lookup"
 )
 
-// oneOne returns the schedule 1F1B for some ranks and micro batches: a forward takes 1 ms, a backward 2 ms, a
-// message no time. Each micro batch holds 1 GiB in addition to 10 GiB. If split is set, the backward has two parts.
+// oneOne returns the schedule 1F1B for the given numbers of ranks and micro batches. A forward takes 1 ms, a
+// backward 2 ms, and a message no time. Each micro batch holds 1 GiB in addition to the 10 GiB of its rank. If
+// split is set, the backward has two parts.
 func oneOne(ranks, micro int, split bool) *Passes {
-	f, b := make([][]time.Duration, ranks), make([][]time.Duration, ranks) // ends
+	f, b := make([][]time.Duration, ranks), make([][]time.Duration, ranks) // when the passes end
 	list := make([]PassRank, ranks)
 	var stages []PassStage
 	for r := range ranks {
@@ -63,8 +64,8 @@ func oneOne(ranks, micro int, split bool) *Passes {
 
 func idle(n int) lookup.Target { return lookup.Target{Kind: lookup.OnIdle, Index: n} }
 
-// Two ranks, two micro batches: rank 0 runs F0 and F1 at 0 and 1 ms, and B0 at 4 ms after that of rank 1
-// has ended. Rank 1 begins at 1 ms and is done at 7 ms.
+// TestWaitsOfAPipeline checks the waits of two ranks with two micro batches. Rank 0 runs F0 at 0 ms and F1 at 1
+// ms, and B0 at 4 ms, when that of rank 1 has ended. Rank 1 begins at 1 ms and has done everything at 7 ms.
 func TestWaitsOfAPipeline(t *testing.T) {
 	x := oneOne(2, 2, false)
 	if x.End() != 9*ms || x.Count() != 8 {
@@ -95,8 +96,8 @@ func TestWaitsOfAPipeline(t *testing.T) {
 	}
 }
 
-// From every idle interval the causes lead to the beginning of the step, each earlier than the
-// one before.
+// TestCausesLeadToTheBeginning checks that the causes of every idle interval lead to the beginning of the step,
+// and that each cause is earlier than the one before.
 func TestCausesLeadToTheBeginning(t *testing.T) {
 	for _, split := range []bool{false, true} {
 		x := oneOne(5, 9, split)
@@ -124,7 +125,7 @@ func TestCausesLeadToTheBeginning(t *testing.T) {
 	}
 }
 
-// A point hits the pass that is painted there, and the keyboard visits all of them.
+// TestPassesHit checks that a point hits the pass that is painted there, and that the keyboard visits all passes.
 func TestPassesHit(t *testing.T) {
 	x := oneOne(4, 6, true)
 	v := View{Width: 1200, Cursor: NoCursor}
@@ -159,8 +160,9 @@ func TestPassesHit(t *testing.T) {
 	}
 }
 
-// Memory grows at forwards and shrinks at the ends of backwards. A rank of 1F1B holds a micro batch for
-// each rank from itself on, and half of one between the two parts of a backward.
+// TestPassesMemory checks that memory grows at forwards and shrinks at the ends of backwards. A rank of 1F1B
+// holds one micro batch for itself and one for each rank after it. Between the two parts of a backward it holds
+// half of one.
 func TestPassesMemory(t *testing.T) {
 	x := oneOne(4, 8, false)
 	for r, n := range x.most {
@@ -177,8 +179,8 @@ func TestPassesMemory(t *testing.T) {
 	}
 }
 
-// A wide picture has every pass with its micro batch. The size of a picture of 64 ranks with 128
-// micro batches is bounded by pixels.
+// TestPassesLevelOfDetail checks that a wide picture has the number of the micro batch on every pass, and that
+// the size of a picture of 64 ranks with 128 micro batches is bounded by pixels.
 func TestPassesLevelOfDetail(t *testing.T) {
 	var s Scene
 	x := oneOne(4, 8, true)
@@ -203,8 +205,8 @@ func TestPassesLevelOfDetail(t *testing.T) {
 	}
 }
 
-// The band of narrow passes has their total width. Each of two kinds has a share of its height by
-// its share of the time.
+// TestNarrowPassesJoin checks that narrow passes are joined to a band of their total width. If they have two
+// kinds, the height of each kind is its share of the time.
 func TestNarrowPassesJoin(t *testing.T) {
 	list := []PassRank{{}}
 	for i := range 200 {
@@ -227,7 +229,7 @@ func TestNarrowPassesJoin(t *testing.T) {
 	}
 }
 
-// The picture is written as SVG with texts, for every selection.
+// TestPassesSVG checks that the picture can be written as SVG with its texts, whatever is selected.
 func TestPassesSVG(t *testing.T) {
 	x := oneOne(12, 16, true)
 	for n := range x.Count() + x.Ranks() {
@@ -241,8 +243,8 @@ func TestPassesSVG(t *testing.T) {
 	}
 }
 
-// The critical path is drawn along the lower edges of its visible passes, from lane to lane. The lower bound is a line,
-// with its time if there is room.
+// TestPassesPath checks that the critical path is drawn along the lower edges of its visible passes, from lane to
+// lane, and that the lower bound is a line, with its time if there is room.
 func TestPassesPath(t *testing.T) {
 	x := oneOne(2, 2, false) // F0 F1 of rank 0, F0 B0 F1 B1 of rank 1 from 1 ms on, then B1 of rank 0
 	x.Path, x.Bound, x.Made = []int{0, 4, 5, 6, 7, 3}, 8*ms, "It is made of passes."

@@ -17,8 +17,8 @@ import (
 	"memtide/web/tell"
 )
 
-// The pictures of the small trace: with a selected gap, zoomed, over the budget
-// and as narrow as a telephone.
+// TestScenes draws the pictures of the small trace with a selected gap, zoomed, over the budget, and as narrow as
+// a telephone.
 func TestScenes(t *testing.T) {
 	m := smallModel()
 	gap := lookup.Target{Kind: lookup.OnGap, Index: 0}
@@ -64,8 +64,8 @@ func TestScenes(t *testing.T) {
 	golden.File(t, "testdata/page.svg", b.Bytes())
 }
 
-// Every SVG is well-formed for all names, and an element for a page has nothing that a
-// strict content security policy would block.
+// TestSVGIsWellFormed checks that the SVG is well-formed whatever the names are, and that an SVG element for a
+// page contains nothing that a strict content security policy would block.
 func TestSVGIsWellFormed(t *testing.T) {
 	p := tracetest.Problem()
 	p.Chain.Chain.Stages[0].Name = "a<b>&\"'\x00\x1b\xff\U0001F600]]>"
@@ -98,7 +98,7 @@ func TestSVGIsWellFormed(t *testing.T) {
 	}
 }
 
-// Page has all pictures at their heights.
+// TestPageStacks checks that Page stacks all pictures, each at its own height.
 func TestPageStacks(t *testing.T) {
 	m, v := smallModel(), View{Width: 700, Cursor: NoCursor}
 	var page, part Scene
@@ -120,8 +120,8 @@ func TestPageStacks(t *testing.T) {
 	}
 }
 
-// Nothing is drawn outside of the picture, and no text is cut off, at any width, zoom
-// and budget.
+// TestNothingIsClipped checks that nothing is drawn outside of the picture and that no text is cut off, at any
+// width, zoom and budget.
 func TestNothingIsClipped(t *testing.T) {
 	models := []*Index{smallModel(), randomModel(2000, 3), emptyModel()}
 	for _, m := range models {
@@ -141,7 +141,8 @@ func TestNothingIsClipped(t *testing.T) {
 	}
 }
 
-// If a band is lower than the values in it, as in a merged column, the seams end at its top.
+// TestSeamsStayInTheirBand checks that seams end at the top of their band if the band is lower than the values in
+// it, as it may be in a merged column.
 func TestSeamsStayInTheirBand(t *testing.T) {
 	p := tracetest.Problem()
 	trace := tracetest.Trace(p)
@@ -187,7 +188,7 @@ func checkInside(t *testing.T, m *Index, pic Picture, v View) {
 	}
 }
 
-// The labels of the budget and of the peak do not overlap.
+// TestMemoryLabelsApart checks that the labels of the budget and of the peak do not overlap.
 func TestMemoryLabelsApart(t *testing.T) {
 	m := smallModel()
 	for width := 320.0; width < 900; width += 17 {
@@ -211,7 +212,7 @@ func TestMemoryLabelsApart(t *testing.T) {
 	}
 }
 
-// The legend keeps within its width and has room for all lines.
+// TestLegend checks that the legend keeps within its width and is high enough for all of its lines.
 func TestLegend(t *testing.T) {
 	for _, width := range []float64{300, 640, 1200} {
 		var s Scene
@@ -234,8 +235,7 @@ func TestLegend(t *testing.T) {
 	golden.File(t, "testdata/figure.svg", b.Bytes())
 }
 
-// emptyModel is a graph without stages, spans and samples.
-// A scene that is reused is like a new one.
+// TestSceneReuse checks that a scene that is reused equals a new one.
 func TestSceneReuse(t *testing.T) {
 	m := smallModel()
 	var used Scene
@@ -250,8 +250,8 @@ func TestSceneReuse(t *testing.T) {
 	}
 }
 
-// The timeline of a trace that sim played shows its whole step, and the memory picture
-// has its peak.
+// TestPlayed checks that the timeline of a trace that sim has played shows its whole step, and that the picture
+// of the memory has its peak.
 func TestPlayed(t *testing.T) {
 	p := tracetest.Problem()
 	var seq []engine.ChainOp

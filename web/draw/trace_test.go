@@ -25,7 +25,7 @@ func played(t *testing.T, p *engine.Problem, away bool) *Index {
 	return NewIndex(tracetest.Played(t, p, away))
 }
 
-// A stage that is not a block has no number.
+// TestOnlyBlocksHaveNumbers checks that a stage that is not a block has no number.
 func TestOnlyBlocksHaveNumbers(t *testing.T) {
 	m := smallModel()
 	m.Names = []string{"the optimizer of all weights of a network"}
@@ -41,7 +41,7 @@ func TestOnlyBlocksHaveNumbers(t *testing.T) {
 	}
 }
 
-// manyLives returns a trace with n values with random lifetimes, and matching samples.
+// manyLives returns a trace with n values that have random lifetimes, with samples of the memory that match them.
 func manyLives(n int) (*engine.Problem, *sim.Trace) {
 	r := rand.New(rand.NewPCG(3, 4))
 	c := &engine.Chain{Input: 1, Stages: make([]engine.Stage, 50)}

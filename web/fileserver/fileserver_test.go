@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// site writes files whose content is their name.
+// site writes the named files to a new directory and returns it. The content of each file is its name.
 func site(t *testing.T, names ...string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -80,7 +80,7 @@ func TestHandler(t *testing.T) {
 	}
 }
 
-// No address has a name that leads out of the site on any system. Separators and
+// TestLocalNames checks that no address leads to a file outside of the site, on any system. Separators and
 // volumes of Windows are refused everywhere.
 func TestLocalNames(t *testing.T) {
 	for address, want := range map[string]string{

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// Only regular files below the site's directory are served. A pipe would block the
-// request until something is written into it.
+// TestRegularFilesOnly checks that only regular files below the directory of the site are served. A pipe would
+// block the request until something is written into it.
 func TestRegularFilesOnly(t *testing.T) {
 	dir := site(t, "index.html", "page.js")
 	outside := site(t, "secret.txt", "index.html")
@@ -38,7 +38,7 @@ func TestRegularFilesOnly(t *testing.T) {
 		code       int
 	}{
 		{"/inside.js", "page.js", 200},
-		{"/page.js", "page.js", 200}, // not what its siblings are
+		{"/page.js", "page.js", 200}, // its compressed variants are a link to the outside and a pipe
 		{"/up.txt", "404 page not found\n", 404},
 		{"/outside.txt", "404 page not found\n", 404},
 		{"/folder", "404 page not found\n", 404},

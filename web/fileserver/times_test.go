@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// pipes is a listener whose clients have the other ends of pipes.
+// pipes is a listener that returns one end of a pipe for each connection. The client has the other end.
 type pipes struct {
 	accepted chan net.Conn
 	closed   chan struct{}
@@ -32,8 +32,8 @@ func (p *pipes) Accept() (net.Conn, error) {
 func (p *pipes) Close() error   { close(p.closed); return nil }
 func (p *pipes) Addr() net.Addr { return &net.TCPAddr{} }
 
-// The server closes the connections of clients that send nothing, make no further
-// request, or do not read the answer.
+// TestPatience checks that the server closes the connections of clients that send only half a request, make no
+// further request, or do not read the answer.
 func TestPatience(t *testing.T) {
 	dir := site(t, "index.html")
 	if err := os.WriteFile(filepath.Join(dir, "large.js"), make([]byte, 1<<20), 0o644); err != nil {
@@ -75,7 +75,7 @@ func TestPatience(t *testing.T) {
 				t.Fatalf("%s: %v", c.what, err)
 			}
 			if c.want > writeTime {
-				time.Sleep(c.want) // reading would make room for the answer
+				time.Sleep(c.want) // reading earlier would let the server write the rest of the answer
 			}
 			_, err := io.Copy(io.Discard, in)
 			if got := time.Since(begun); err != nil || got != c.want {

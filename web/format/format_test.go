@@ -52,7 +52,7 @@ func TestDuration(t *testing.T) {
 		{0, "0 ms"},
 		{1, "1 ns"},
 		{840 * time.Microsecond, "840 µs"},
-		{999_600, "1 ms"}, // rounded up over the unit's border
+		{999_600, "1 ms"}, // rounded up to the next unit
 		{8400 * time.Microsecond, "8.4 ms"},
 		{8 * time.Millisecond, "8 ms"},
 		{25_840_000, "25.8 ms"},
@@ -138,7 +138,7 @@ func TestParseBytes(t *testing.T) {
 	for in, want := range map[string]engine.Bytes{
 		"12GiB": 12 * engine.GiB, "900 MiB": 900 * engine.MiB, " 1.5 gib ": 1536 * engine.MiB,
 		"12G": 12 * engine.GiB, "12 GB": 12e9, "0": 0, "0.0": 0, "7 b": 7, ".5k": 512, "1.": -1,
-		"0.3 KiB": 307, // 307.2 bytes: parts of a byte are dropped
+		"0.3 KiB": 307, // 307.2 bytes; fractions of a byte are dropped
 	} {
 		got, err := ParseBytes(in)
 		if want < 0 {
@@ -196,14 +196,14 @@ func TestParseOthers(t *testing.T) {
 	}
 }
 
-// A size that is formatted with BytesUp and parsed again is at least the size, and at
-// most one unit of the last of three digits more.
+// TestBytesUpSuffices checks that a size that is formatted with BytesUp and parsed again is at least the old
+// size, and larger by at most one unit of the last of three digits.
 func TestBytesUpSuffices(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 20000 {
 		b := engine.Bytes(r.Uint64() >> (4 + r.IntN(60)))
 		s := BytesUp(b)
-		if b > 1<<49 { // ParseBytes reads up to TiB
+		if b > 1<<49 { // ParseBytes knows units up to TiB
 			continue
 		}
 		back, err := ParseBytes(s)

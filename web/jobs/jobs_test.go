@@ -15,7 +15,8 @@ import (
 	"memtide/web/state"
 )
 
-// Stop also cancels the solve under way if the last one still waits for it.
+// TestStopEndsWhatRuns checks that cancelling a waiting solve also ends the solve under way, because nothing else
+// needs its answer.
 func TestStopEndsWhatRuns(t *testing.T) {
 	for _, c := range []struct {
 		what      string
@@ -37,7 +38,8 @@ func TestStopEndsWhatRuns(t *testing.T) {
 	}
 }
 
-// A solve waits for the one under way while a slider is dragged, and none waits longer than that.
+// TestWhatWaits checks that a solve waits for the one under way while a slider is dragged, but only until that
+// one has run for as long as patience allows.
 func TestWhatWaits(t *testing.T) {
 	for since, want := range map[float64]string{patience - 1: "after", patience: "end 7, begin 8"} {
 		var did []string
@@ -55,8 +57,8 @@ func TestWhatWaits(t *testing.T) {
 	}
 }
 
-// The newest solve waits for the one under way no longer than patience allows, also
-// if nothing is asked after it and no answer comes.
+// TestNewestSolveIsNotKeptWaiting checks that the newest solve waits for the one under way no longer than
+// patience allows, even if no further solve is asked for and no answer comes.
 func TestNewestSolveIsNotKeptWaiting(t *testing.T) {
 	type timer struct {
 		at float64
@@ -64,8 +66,8 @@ func TestNewestSolveIsNotKeptWaiting(t *testing.T) {
 	}
 	for _, c := range []struct {
 		what   string
-		answer bool // the solve under way has an answer while others wait
-		cancel bool // the last solve is given up
+		answer bool // the solve under way is answered while others wait
+		cancel bool // the last solve is cancelled
 		want   string
 	}{
 		{"no answer comes", false, false, "begin 1, end 1, begin 3"},
@@ -104,7 +106,7 @@ func TestNewestSolveIsNotKeptWaiting(t *testing.T) {
 	}
 }
 
-// Two files that are opened at the same time start the second program once.
+// TestOneSecond checks that two files that are opened at the same time start the second program only once.
 func TestOneSecond(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		started, arrived := 0, make(chan bool)

@@ -8,8 +8,8 @@ import (
 	"memtide/wasm/serve"
 )
 
-// The poster of a training step shows whether it fits and the memory at the peak, within its width. That of a pipeline
-// shows its ranks.
+// TestPosterOfStep checks that the poster of a training step shows whether the step fits, and the memory at the
+// peak, at either width. The poster of a pipeline shows its ranks.
 func TestPosterOfStep(t *testing.T) {
 	for _, c := range []struct {
 		fragment string

@@ -18,7 +18,8 @@ import (
 	"memtide/web/state"
 )
 
-// paper is a page that records the messages. Its time stops: functions of After wait for rest.
+// paper is a page that records messages. Its clock does not advance: functions that were given to After run when
+// rest is called.
 type paper struct {
 	timed []func()
 	mu    sync.Mutex
@@ -38,7 +39,7 @@ func (p *paper) Later(f func()) {
 func (p *paper) After(_ int, f func()) { p.timed = append(p.timed, f) }
 func (p *paper) Now() float64          { return 1000 }
 
-// work runs the functions of the page until there are no more.
+// work runs the queued functions of the page until the queue is empty.
 func (p *paper) work() {
 	for synctest.Wait(); len(p.queue) > 0; synctest.Wait() {
 		f := p.queue[0]
@@ -47,7 +48,7 @@ func (p *paper) work() {
 	}
 }
 
-// rest runs the functions of After.
+// rest runs the functions that were given to After.
 func (p *paper) rest() {
 	timed := p.timed
 	p.timed = nil
@@ -57,12 +58,13 @@ func (p *paper) rest() {
 	p.work()
 }
 
-// worker answers when a test tells it to, but not a request that was cancelled.
+// worker answers a request when a test sends to answer. It returns the error of the context if the request is
+// cancelled before.
 type worker struct {
 	serve.Local
 	mu     sync.Mutex
 	asked  []string
-	under  int // requests under way
+	under  int // number of requests under way
 	answer chan error
 }
 
@@ -85,14 +87,14 @@ func (w *worker) count(op string, by int) {
 	}
 }
 
-// sofar returns the requests so far.
+// sofar returns the operations that have been requested so far.
 func (w *worker) sofar() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return slices.Clone(w.asked)
 }
 
-// bench runs a test with a runner, a page and a worker in a bubble of package synctest.
+// bench runs f with a runner, its page and its worker in a bubble of package synctest.
 func bench(t *testing.T, f func(j *Runner, p *paper, w *worker)) {
 	synctest.Test(t, func(*testing.T) {
 		p, w := new(paper), &worker{answer: make(chan error)}
@@ -111,8 +113,8 @@ func solved(p *paper) (ids []int) {
 	return ids
 }
 
-// While a slider is dragged only the latest question waits for the answer to the
-// first.
+// TestLatestQuestionWaits checks that, while a slider is dragged, only the latest solve waits for the answer to
+// the first.
 func TestLatestQuestionWaits(t *testing.T) {
 	bench(t, func(j *Runner, p *paper, w *worker) {
 		for id := 1; id <= 3; id++ {
@@ -132,7 +134,8 @@ func TestLatestQuestionWaits(t *testing.T) {
 	})
 }
 
-// A decision does not wait: it cancels the solve under way, whose answer is discarded.
+// TestDecisionEndsWhatRuns checks that a solve for a decision does not wait. It cancels the solve under way,
+// whose answer is discarded.
 func TestDecisionEndsWhatRuns(t *testing.T) {
 	bench(t, func(j *Runner, p *paper, w *worker) {
 		j.Start(state.Solve{ID: 1})
@@ -149,7 +152,7 @@ func TestDecisionEndsWhatRuns(t *testing.T) {
 	})
 }
 
-// Cancelling a waiting solve also cancels the one that it waits for.
+// TestCancelEndsBoth checks that cancelling a waiting solve also cancels the one that it waits for.
 func TestCancelEndsBoth(t *testing.T) {
 	bench(t, func(j *Runner, p *paper, w *worker) {
 		j.Start(state.Solve{ID: 1, Soon: true})
@@ -181,7 +184,7 @@ func TestCrashIsReported(t *testing.T) {
 	}
 }
 
-// Addresses are asked for when the picture has not changed for a moment.
+// TestPlaceWaits checks that addresses are asked for only when the picture has not changed for a moment.
 func TestPlaceWaits(t *testing.T) {
 	bench(t, func(j *Runner, p *paper, w *worker) {
 		j.Start(state.Place{ID: 1})
@@ -198,7 +201,8 @@ func TestPlaceWaits(t *testing.T) {
 	})
 }
 
-// The page provides the texts about a second program that cannot be loaded and about an answer that fails.
+// TestWordsAreThePages checks that the page provides the texts for a second program that cannot be loaded and for
+// an answer that fails.
 func TestWordsAreThePages(t *testing.T) {
 	bench(t, func(j *Runner, p *paper, w *worker) {
 		j.Second.Fetch = func(context.Context) (func() (proto.Pool, error), error) { return nil, errors.New("offline") }
@@ -215,22 +219,22 @@ func TestWordsAreThePages(t *testing.T) {
 	})
 }
 
-// Start returns false for an effect that is not for workers.
+// TestOtherEffects checks that Start returns false for an effect that is not for workers.
 func TestOtherEffects(t *testing.T) {
 	if new(Runner).Start(state.CopyURL{}) {
 		t.Error("the runner takes copying the address for a job")
 	}
 }
 
-// A question that the page asks by itself starts when nothing has changed for a moment, unless it was cancelled before.
-// The page's own thread never answers it.
+// TestIdleQuestions checks that a question that the page asks by itself starts when nothing has changed for a
+// moment, unless it was cancelled before. The page's own thread never answers such a question.
 func TestIdleQuestions(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		pool   proto.Pool
 		cancel bool
 		begun  int
-		told   bool // that it is not computed
+		told   bool // the page is told that it is not computed
 	}{
 		{"idle", new(worker), false, 1, false},
 		{"given up", new(worker), true, 0, false},

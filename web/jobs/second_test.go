@@ -12,7 +12,7 @@ import (
 
 	"memtide/engine"
 	"memtide/wasm/proto"
-	_ "memtide/wasm/serve/addresses" // answers requests for places, as nobody here does about recordings
+	_ "memtide/wasm/serve/addresses" // answers requests for places; no package here answers those about recordings
 	"memtide/web/state"
 )
 
@@ -20,7 +20,7 @@ func init() {
 	engine.Describe(&engine.Strategy{Name: "testfar", Title: "Far", Class: engine.MayRecompute, Graphs: true}, true)
 }
 
-// far are requests that this program does not answer, or whose strategy it does not have.
+// far returns requests that this program cannot answer, or that name a strategy that it does not have.
 func far() map[string]state.Effect {
 	far, near := proto.Method{Strategy: "testfar"}, proto.Method{Strategy: "rotor"}
 	return map[string]state.Effect{
@@ -33,7 +33,8 @@ func far() map[string]state.Effect {
 	}
 }
 
-// distant starts an effect with a runner that has a second program.
+// distant starts the effect e with a runner that has a second program, calls f, and then cancels the request. own
+// and second are the workers of the two programs.
 func distant(t *testing.T, e state.Effect, f func(j *Runner, p *paper, own, second *worker)) {
 	bench(t, func(j *Runner, p *paper, own *worker) {
 		second := &worker{answer: make(chan error)}
@@ -53,7 +54,8 @@ func distant(t *testing.T, e state.Effect, f func(j *Runner, p *paper, own, seco
 	})
 }
 
-// A strategy that only the second program has is solved there, any other here.
+// TestWhoSolves checks that the second program solves what only it can, and that the page's program solves
+// everything else.
 func TestWhoSolves(t *testing.T) {
 	for what, e := range far() {
 		distant(t, e, func(_ *Runner, _ *paper, own, second *worker) {
@@ -81,7 +83,8 @@ func TestWhoSolves(t *testing.T) {
 	}
 }
 
-// A file whose format the page's program knows but cannot open goes to the second program.
+// TestFileElsewhere checks that a file whose format the page's program knows but cannot open goes to the second
+// program.
 func TestFileElsewhere(t *testing.T) {
 	bench(t, func(j *Runner, p *paper, own *worker) {
 		second := &worker{answer: make(chan error)}
@@ -106,7 +109,7 @@ func TestFileElsewhere(t *testing.T) {
 	})
 }
 
-// A network that the page's program cannot play is solved by the second one.
+// TestSolveElsewhere checks that the second program solves a network that the page's program cannot play.
 func TestSolveElsewhere(t *testing.T) {
 	own, second := &worker{answer: make(chan error, 1)}, &worker{answer: make(chan error, 1)}
 	j := &Second{pool: second}
@@ -127,7 +130,7 @@ type holding struct {
 
 func (h *holding) Hold() func() { h.held++; return func() { h.held-- } }
 
-// While a file is being read no point of a sweep starts in either program.
+// TestFileHoldsBoth checks that no point of a sweep starts in either program while a file is being read.
 func TestFileHoldsBoth(t *testing.T) {
 	bench(t, func(j *Runner, p *paper, _ *worker) {
 		own, second := &holding{}, &holding{worker: worker{answer: make(chan error)}}
@@ -148,7 +151,8 @@ func TestFileHoldsBoth(t *testing.T) {
 	})
 }
 
-// The page receives messages when the second program is being loaded for a solve and when it has been loaded.
+// TestLoadingIsTold checks that the page receives a message when the second program is being loaded for a solve,
+// and another one when it has been loaded.
 func TestLoadingIsTold(t *testing.T) {
 	distant(t, far()["solve"], func(j *Runner, p *paper, _, _ *worker) {
 		j.Start(state.Solve{ID: 2, Request: proto.Solve{Method: proto.Method{Strategy: "testfar"}},
@@ -162,8 +166,8 @@ func TestLoadingIsTold(t *testing.T) {
 	})
 }
 
-// If the second program cannot be loaded, or no worker runs it, requests that need it fail with a text, and the next
-// request works.
+// TestNoSecondProgram checks that requests that need the second program fail with a text if it cannot be loaded,
+// or if there is no worker to run it, and that the next request works.
 func TestNoSecondProgram(t *testing.T) {
 	for what, e := range far() {
 		for _, c := range []struct {
@@ -202,7 +206,7 @@ func TestNoSecondProgram(t *testing.T) {
 	}
 }
 
-// said returns the texts of failures in messages.
+// said returns the texts of the failures among messages.
 func said(told []state.Message) (text string) {
 	for _, m := range told {
 		switch m := m.(type) {

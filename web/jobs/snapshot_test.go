@@ -12,8 +12,8 @@ import (
 	"memtide/web/state"
 )
 
-// The second program examines recordings. The answer to a cancelled request is discarded, and a second program that
-// cannot be loaded is a failure with a text.
+// TestExamine checks that the second program examines recordings. The answer to a cancelled request is discarded,
+// and a second program that cannot be loaded is a failure with a text.
 func TestExamine(t *testing.T) {
 	for _, c := range []struct {
 		what   string

@@ -10,8 +10,8 @@ import (
 	"memtide/engine/sim"
 )
 
-// The parts of a delta add up to the change of the step time, and so do the
-// rounded parts to the rounded change, between any two schedules.
+// TestDeltaAddsUp checks that the parts of a delta add up to the change of the step time, and the rounded parts
+// to the rounded change, between any two schedules.
 func TestDeltaAddsUp(t *testing.T) {
 	r := rand.New(rand.NewPCG(6, 1))
 	traces := randomTraces(t, r, 300)
@@ -44,8 +44,8 @@ func TestDeltaAddsUp(t *testing.T) {
 	}
 }
 
-// randomTraces returns n traces of random chains that keep, recompute or offload
-// random stages, with whole and streamed transfers, both duplexes and various budgets.
+// randomTraces returns n traces of random chains that keep, recompute or offload random stages, with whole and
+// streamed transfers, both duplexes and various budgets.
 func randomTraces(t *testing.T, r *rand.Rand, n int) (out []*sim.Trace) {
 	t.Helper()
 	reasons := map[sim.Reason]bool{}
@@ -58,7 +58,7 @@ func randomTraces(t *testing.T, r *rand.Rand, n int) (out []*sim.Trace) {
 			engine.NoLimit)
 		s := randomSchedule(r, p.Chain, c.Len())
 		tr, err := sim.Play(p, s)
-		if err == nil && r.IntN(2) == 0 { // as tight as it gets
+		if err == nil && r.IntN(2) == 0 { // try tighter budgets, which make it wait
 			for range 6 {
 				p.Budget = tr.Peak - 1 - engine.Bytes(r.Int64N(int64(tr.Peak/3)+1))
 				if tight, err := sim.Play(p, s); err == nil {
@@ -113,7 +113,7 @@ func randomSchedule(r *rand.Rand, g *engine.ChainGraph, n int) (s engine.Schedul
 			s = append(s, engine.Run(g.Fwd(k-1)))
 		}
 		s = append(s, engine.Run(g.Bwd(k)))
-		if k == 1 && r.IntN(3) == 0 { // copied out for nothing: the end waits for it
+		if k == 1 && r.IntN(3) == 0 { // an offload without purpose, which the end of the step waits for
 			s = append(s, engine.Offload(g.Saved(k)))
 		}
 		s = append(s, engine.Free(g.Saved(k)))

@@ -14,7 +14,7 @@ import (
 	"memtide/profiles"
 )
 
-// packBody returns the value of key d for any body, with a right length and checksum.
+// packBody returns the value of the key d for the given body, with the right length and checksum.
 func packBody(body []byte, version byte) string {
 	codec, sent := "1.", newPacker().deflate(body)
 	head := binary.AppendUvarint([]byte{blobMagic, version}, uint64(4+len(sent)))
@@ -22,7 +22,8 @@ func packBody(body []byte, version byte) string {
 	return codec + base64url.EncodeToString(append(head, sent...))
 }
 
-// body returns the beginning of a body, up to the number of stages.
+// bodyStart returns a writer with the beginning of a body, up to the number of stages. The profile is called name
+// and has the given number of notes, which all equal note.
 func bodyStart(name string, notes int, note string) *writer {
 	w := &writer{pack: newPacker()}
 	w.text(name)
@@ -42,14 +43,15 @@ func bodyStart(name string, notes int, note string) *writer {
 	return w
 }
 
-// zeroColumns writes columns of zeros.
+// zeroColumns writes seven columns of zeros.
 func (w *writer) zeroColumns() {
 	for range 7 {
 		w.b = append(w.b, 0, 0, 0, 0) // predictor, least, divisor, width
 	}
 }
 
-// chained returns a body of n stages whose names count up from the first.
+// chained returns a body of n stages. The first one is called first, and the numbers in the names of the others
+// count up from there.
 func chained(first string, n int) []byte {
 	w := bodyStart("net", 0, "")
 	w.uint(uint64(n))
@@ -65,7 +67,7 @@ func chained(first string, n int) []byte {
 	return w.b
 }
 
-// allocated returns how many bytes f allocates.
+// allocated returns the number of bytes that f allocates.
 func allocated(f func()) (bytes uint64) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -74,8 +76,8 @@ func allocated(f func()) (bytes uint64) {
 	return after.TotalAlloc - before.TotalAlloc
 }
 
-// Unpacking a link is bounded: every bomb is refused with its reason, and allocates
-// little.
+// TestBombs checks that unpacking a link is bounded: each link that would become very large is refused with the
+// reason, and little memory is allocated.
 func TestBombs(t *testing.T) {
 	long, full := strings.Repeat("x", 1<<20), packBody(make([]byte, 4<<20-1), 1)
 	many := bodyStart("net", 0, "")
@@ -124,7 +126,7 @@ func TestBombs(t *testing.T) {
 	}
 }
 
-// The link that took 3.9 GB.
+// TestSharedBomb checks a link that once took 3.9 GB to unpack.
 func TestSharedBomb(t *testing.T) {
 	text, err := os.ReadFile("../../../shared/data/defects/link_names_20k_20000.txt")
 	if err != nil {
@@ -139,8 +141,8 @@ func TestSharedBomb(t *testing.T) {
 	t.Logf("%d characters: %d KiB in all", len(text), spent>>10)
 }
 
-// The fields of each type that a blob leaves out, and why. A new field has to be
-// encoded by body.go or be declared here.
+// leftOut lists the fields of each type that a blob leaves out, with the reason. A new field has to be encoded by
+// body.go or be listed here.
 var leftOut = map[string]string{
 	"Profile.Graph":   "a graph stands in a layout of its own, see TestGraphRoundTrip",
 	"Profile.Memory":  "the page and the commands say that no link holds files about addresses",
@@ -151,7 +153,7 @@ var leftOut = map[string]string{
 	"Chain.Name":      "compared below",
 }
 
-// fill sets every field to a value that is not zero.
+// fill sets every field of v to a value that is not zero. n counts the values, which therefore differ.
 func fill(v reflect.Value, n *int64) {
 	*n++
 	switch v.Kind() {
@@ -173,7 +175,7 @@ func fill(v reflect.Value, n *int64) {
 		v.SetString(fmt.Sprintf("text %d", *n))
 	case reflect.Bool:
 		v.SetBool(true)
-	case reflect.Uint8: // an enumeration of two
+	case reflect.Uint8: // an enumeration of two values
 		v.SetUint(1)
 	case reflect.Float64:
 		v.SetFloat(float64(*n))
@@ -184,9 +186,8 @@ func fill(v reflect.Value, n *int64) {
 	}
 }
 
-// A link contains every field of a profile, its chain and its stages that is not
-// declared as left out. Each stage but the first lacks a field, so that extras are
-// tested in all combinations.
+// TestEveryFieldInBlob checks that a link contains every field of a profile, its chain and its stages that is not
+// listed in leftOut. Each added stage lacks one field, so that every optional part is also tested alone.
 func TestEveryFieldInBlob(t *testing.T) {
 	want := &profiles.Profile{}
 	n := int64(0)
@@ -197,13 +198,13 @@ func TestEveryFieldInBlob(t *testing.T) {
 		c.Stages[i].Saved = c.Stages[i].Out + engine.Bytes(i)
 	}
 	stage := reflect.TypeFor[engine.Stage]()
-	for i := range stage.NumField() { // a stage without each of its fields
+	for i := range stage.NumField() { // add stages that each lack one field
 		bare := c.Stages[0]
 		reflect.ValueOf(&bare).Elem().Field(i).SetZero()
 		bare.Saved = max(bare.Saved, bare.Out)
 		c.Stages = append(c.Stages, bare)
 	}
-	c.Stages[len(c.Stages)-1].Unsaved = false // the last stage cannot be
+	c.Stages[len(c.Stages)-1].Unsaved = false // the last stage must not be Unsaved
 	got, err := decodeBlob(encodeBlob(want), newBudget())
 	if err != nil {
 		t.Fatal(err)
@@ -222,7 +223,7 @@ func compareFields(t *testing.T, what string, got, want reflect.Value) {
 			continue
 		}
 		if f.Name == "Stages" {
-			continue // each by itself
+			continue // compared one by one
 		}
 		if a, b := got.Field(i), want.Field(i); f.Name == "Chain" {
 			compareFields(t, "Chain", a.Elem(), b.Elem())
@@ -232,8 +233,8 @@ func compareFields(t *testing.T, what string, got, want reflect.Value) {
 	}
 }
 
-// A profile whose stages have a second algorithm has a newer layout, which older
-// pages refuse. The layout of all others does not change.
+// TestFastInLink checks that a profile whose stages have a second algorithm has a newer layout, which older pages
+// refuse, and that the layout of all other profiles does not change.
 func TestFastInLink(t *testing.T) {
 	p := sample(40)
 	if _, version := encodeBody(p); version != plainVersion {
@@ -261,8 +262,8 @@ func TestFastInLink(t *testing.T) {
 	}
 }
 
-// Names and texts of a link are clean: nothing steers a terminal or turns the
-// direction of text.
+// TestCleanNames checks that the names and texts of a link are clean: no character controls a terminal or
+// reverses the direction of text.
 func TestCleanNames(t *testing.T) {
 	p := sample(2)
 	p.Name, p.Chain.Stages[0].Name, p.Source.Notes[0] = "a\x1b[2Jb", "\u202egnp.exe\u009b1m", "one\ntwo\x00"
@@ -282,9 +283,7 @@ func TestCleanNames(t *testing.T) {
 	}
 }
 
-// FuzzBody mutates bodies and gives them a right length and checksum, so that they are
-// decoded. An accepted body survives encoding and decoding, and no body takes much
-// memory.
+// FuzzBody decodes mutated bodies. It checks that a body that is accepted survives encoding and decoding.
 func FuzzBody(f *testing.F) {
 	fast := sample(9)
 	fast.Chain.Stages[3].Fast = &engine.Algorithm{Forward: 1, Back: 2, FwdTemp: 3, BwdTemp: 4}

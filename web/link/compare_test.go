@@ -19,7 +19,7 @@ func TestSideRoundTrip(t *testing.T) {
 	} {
 		l, notes := Parse(want)
 		if l.B != nil && l.B.From == choice.FromFile {
-			notes = nil // which no link holds
+			notes = nil // the profile is in no link
 		}
 		if got := l.String(); got != want || len(notes) > 0 || l.B == nil {
 			t.Errorf("%s: rewritten as %s, notes %q; want the same and none", want, got, notes)
@@ -41,7 +41,7 @@ func TestSideRoundTrip(t *testing.T) {
 	}
 }
 
-// A link that is cut never compares with the wrong network: it has B with its own
+// TestCutSide checks that a link that is cut never compares with the wrong network. It has B with its own
 // profile, or no B and a note.
 func TestCutSide(t *testing.T) {
 	for name, l := range map[string]Link{

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// As docs/links.md says, neither the order nor the case of keys and names matters. Case
-// matters in units (Gb, GB), titles and selections.
+// TestDocumentedLinksInCapitals checks what docs/links.md says: neither the order nor the case of keys and names
+// matters. Case matters in units (Gb, GB), titles and selections.
 func TestDocumentedLinksInCapitals(t *testing.T) {
 	text, err := os.ReadFile("../../docs/links.md")
 	if err != nil {

@@ -12,7 +12,7 @@ func ExampleParse() {
 	// Output: resnet101-b32 rotor []
 }
 
-// Files of all kinds that the page saves contain the link to what they show.
+// Each kind of file that the page saves contains the link to the view that it shows.
 func ExampleIn() {
 	const address = "https://example.org/#p=resnet101-b32&s=rotor"
 	fmt.Println(link.In(link.WithJSON([]byte(`{"steps": 3}`), address)))

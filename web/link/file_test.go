@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// A picture with a link is decoded to the same image.
+// TestPNG checks that a picture with a link is decoded to the same image.
 func TestPNG(t *testing.T) {
 	var plain bytes.Buffer
 	if err := png.Encode(&plain, image.NewRGBA(image.Rect(0, 0, 3, 2))); err != nil {
@@ -25,7 +25,7 @@ func TestPNG(t *testing.T) {
 	if got, want := inWhole(with), "v=1&p=vgg16-b32&m=60%25"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	for n := range with { // cut anywhere: no link or the whole one
+	for n := range with { // a cut picture has the whole link or no link
 		if got := inWhole(with[:n]); got != "" && got != "v=1&p=vgg16-b32&m=60%25" {
 			t.Errorf("the first %d bytes: %q", n, got)
 		}
@@ -89,8 +89,8 @@ func TestHTML(t *testing.T) {
 	}
 }
 
-// The link is found in tables, programs and schedules, even at the end of a large
-// file, and the rest of the file does not change.
+// TestTexts checks that the link is found in tables, programs and schedules, even at the end of a large file, and
+// that the rest of the file does not change.
 func TestTexts(t *testing.T) {
 	const address, want = "https://example.org/#v=1&p=vgg16-b32&c=rotor,greedy", "v=1&p=vgg16-b32&c=rotor,greedy"
 	long := "a,b\n" + strings.Repeat("1,2\n", Head/2)

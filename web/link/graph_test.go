@@ -45,7 +45,7 @@ func presetGraph(t testing.TB, ref string) *profiles.Profile {
 	return profile
 }
 
-// sameGraph compares two profiles of graphs, to the byte and the nanosecond.
+// sameGraph checks that two profiles of graphs are equal, to the byte and the nanosecond.
 func sameGraph(t *testing.T, name string, got, want *profiles.Profile) {
 	t.Helper()
 	if got == nil || got.Graph == nil {
@@ -61,7 +61,7 @@ func sameGraph(t *testing.T, name string, got, want *profiles.Profile) {
 	}
 }
 
-// A graph survives encoding and decoding, and is encoded to the same link again.
+// TestGraphRoundTrip checks that a graph survives encoding and decoding, and is encoded to the same link again.
 func TestGraphRoundTrip(t *testing.T) {
 	odd := oddGraph()
 	for name, p := range map[string]*profiles.Profile{"odd": odd, "resnet50": presetGraph(t, "resnet50-graph-b8"),
@@ -80,8 +80,8 @@ func TestGraphRoundTrip(t *testing.T) {
 	}
 }
 
-// oddGraph has a value in every field. A new field has to be encoded by graph.go and
-// set by oddGraph.
+// TestOddGraphHasAll checks that oddGraph has a value in every field. A new field has to be encoded by graph.go
+// and set by oddGraph.
 func TestOddGraphHasAll(t *testing.T) {
 	g := oddGraph().Graph
 	filled := func(list reflect.Value) {
@@ -102,7 +102,7 @@ func TestOddGraphHasAll(t *testing.T) {
 	filled(reflect.ValueOf([]engine.Alt{*g.Ops[0].Alt}))
 }
 
-// A link of a graph that was cut says so, and a flipped bit is never another graph.
+// TestGraphDamage checks that a cut or changed link of a graph is an error, and never another graph.
 func TestGraphDamage(t *testing.T) {
 	text := encodeBlob(oddGraph())
 	for i := range text {
@@ -119,8 +119,8 @@ func TestGraphDamage(t *testing.T) {
 	}
 }
 
-// A random body with a valid checksum is refused or decoded to a valid graph, within the
-// memory limit of links.
+// TestGraphBodies checks that a changed body with a valid checksum is refused or decoded to a valid graph, within
+// the memory limit of links.
 func TestGraphBodies(t *testing.T) {
 	body := encodeGraph(oddGraph())
 	for i := range body {
@@ -139,7 +139,7 @@ func TestGraphBodies(t *testing.T) {
 	}
 }
 
-// FuzzGraphBody decodes bodies of graphs: all results are valid.
+// FuzzGraphBody decodes bodies of graphs and checks that all results are valid.
 func FuzzGraphBody(f *testing.F) {
 	f.Add(encodeGraph(oddGraph()))
 	f.Add(encodeGraph(presetGraph(f, "vgg16-graph-b1")))
@@ -152,8 +152,8 @@ func FuzzGraphBody(f *testing.F) {
 	})
 }
 
-// Repeated blocks are encoded once: a link with ten times as many is less than twice as
-// long.
+// TestGraphBlocksOnce checks that repeated blocks are encoded once: a link with ten times as many is at most
+// twice as long.
 func TestGraphBlocksOnce(t *testing.T) {
 	few, many := len(encodeBlob(repeated(10))), len(encodeBlob(repeated(100)))
 	t.Logf("10 blocks %d characters, 100 blocks %d", few, many)
@@ -162,7 +162,7 @@ func TestGraphBlocksOnce(t *testing.T) {
 	}
 }
 
-// repeated returns a network of n blocks of eight operations and their backward.
+// repeated returns a network of n blocks, each with eight operations and their backward.
 func repeated(n int) *profiles.Profile {
 	g := &engine.Graph{Done: engine.NoValue, Stages: n}
 	value := func(name string, kind engine.ValueKind, size engine.Bytes) engine.ValueID {
@@ -194,7 +194,8 @@ func repeated(n int) *profiles.Profile {
 	return &profiles.Profile{Name: "repeated", Graph: g}
 }
 
-// The lengths of links of real graphs are the figures in docs/links.md.
+// TestGraphSizes logs the lengths of links of real graphs, which are the figures in docs/links.md, and checks
+// that none exceeds LongestGraph.
 func TestGraphSizes(t *testing.T) {
 	for _, ref := range strings.Fields("vgg16-graph-b64 resnet50-graph-b64 resnet101-graph-b32 densenet121-graph-b32 inception-v3-graph-b32 gpt2-medium-graph-b4 llama3-8b-graph-b1") {
 		if p, _, err := preset.Parse(ref); err != nil || p == nil {

@@ -6,18 +6,18 @@ import (
 	"strings"
 	"testing"
 
-	_ "memtide/engine/all" // links name strategies
+	_ "memtide/engine/all" // registers the strategies that links name
 	"memtide/web/choice"
 	"memtide/web/link"
 	"memtide/web/permalink"
 	"memtide/web/state"
 )
 
-// The page reads every documented key of a look and writes it again, with the example of its
-// documentation. Links of the page do not say that it is a view in another page, because that
-// page decides it.
+// TestEveryKeyOfALook checks that the page reads every documented key of a look and writes it again. It uses the
+// examples of the documentation. A link that the page writes never says that it is a view in another page,
+// because only that other page decides so.
 func TestEveryKeyOfALook(t *testing.T) {
-	// keys without meaning are not written
+	// old has links with keys that have no meaning any more. The page does not write these keys.
 	old := map[string]string{"story": "v=1&p=resnet101-b32&s=pofo&story=2", "slow": "v=1&p=resnet101-b32&slow=5%25"}
 	for key, words := range link.ViewWords {
 		if old[key] != "" {
@@ -55,7 +55,7 @@ func TestEveryKeyOfALook(t *testing.T) {
 	}
 }
 
-// lookedAt returns the state of a page that was opened with a link.
+// lookedAt returns the state of a page that was opened with the link fragment.
 func lookedAt(t *testing.T, fragment string) *state.State {
 	_, start, notes := permalink.Read(fragment)
 	if len(notes) > 0 {

@@ -13,8 +13,8 @@ import (
 	"memtide/web/choice"
 )
 
-// sample returns a profile like that of a real network: n stages with noisy times to
-// the microsecond and repeated sizes.
+// sample returns a profile like that of a real network: n stages with noisy times, exact to the microsecond, and
+// repeated sizes.
 func sample(n int) *profiles.Profile {
 	r := rand.New(rand.NewPCG(1, 2))
 	c := &engine.Chain{Name: "net", Batch: 32, Input: 19267584,
@@ -60,8 +60,8 @@ func TestBlobRoundTrip(t *testing.T) {
 	}
 }
 
-// Links are short: a profile of 339 stages has at most 1,600 characters, one of 50
-// stages at most 480, with notes and device.
+// TestLinkLength checks that links are short, with notes and device: at most 1,600 characters for a profile of
+// 339 stages, and 480 for one of 50 stages.
 func TestLinkLength(t *testing.T) {
 	for n, most := range map[int]int{50: 480, 339: 1600} {
 		l := Link{Said: choice.Said{Profile: sample(n), Strategy: "rotor",
@@ -74,12 +74,12 @@ func TestLinkLength(t *testing.T) {
 	}
 }
 
-// Every cut and every flipped bit of a blob is detected.
+// TestCutAndDamage checks that every cut and every flipped bit of a blob is detected.
 func TestCutAndDamage(t *testing.T) {
 	full := encodeBlob(sample(50))
 	for n := range len(full) {
 		if n < 3 {
-			continue // too short to be a blob that was cut
+			continue // too short to look like a cut blob
 		}
 		_, err := decodeBlob(full[:n], newBudget())
 		if err == nil || !strings.Contains(err.Error(), "was cut") {
@@ -126,7 +126,8 @@ func TestLinkRoundTrip(t *testing.T) {
 	}
 }
 
-// Order, case and spacing do not matter; a bad value drops only itself.
+// TestParseByHand checks that the order and case of keys do not matter, and that a bad value is dropped without
+// the others.
 func TestParseByHand(t *testing.T) {
 	for _, tc := range []struct{ in, want, note string }{
 		{"", "v=1", ""},
@@ -190,8 +191,8 @@ func BenchmarkEncodeBlob(b *testing.B) {
 	}
 }
 
-// A link does not contain a graph that is too long, but its kind, so that the note does not
-// say that the link was cut.
+// TestGraphFromAFile checks a link to a graph that is too long for a link. It contains the kind of the network,
+// so that the note does not say that the link was cut.
 func TestGraphFromAFile(t *testing.T) {
 	l, notes := Parse("v=1&kind=graph&s=window")
 	if l.Kind != "graph" || len(notes) != 1 || !strings.Contains(notes[0], "too long for a link") ||

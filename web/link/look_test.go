@@ -7,12 +7,12 @@ import (
 	"time"
 )
 
-// The keys of unfolded parts and of the critical chain are parsed and written in canonical
-// form. Bad values give notes, and former values are ignored.
+// TestViewKeys checks that the keys of unfolded parts and of the critical chain are parsed, and written in
+// canonical form. Bad values give notes, and values that were once valid are ignored.
 func TestViewKeys(t *testing.T) {
 	const p = "v=1&p=resnet101-b32"
 	for _, c := range []struct {
-		in, out string // "": as in
+		in, out string // an empty out means the same as in
 		want    Link
 		note    string
 	}{

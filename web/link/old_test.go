@@ -15,7 +15,7 @@ import (
 	"memtide/profiles"
 )
 
-// oldLinks returns the links of all versions.
+// oldLinks returns the recorded links of all versions.
 func oldLinks(t *testing.T) (out []string) {
 	files, err := filepath.Glob("testdata/links/v*.txt")
 	if err != nil || len(files) == 0 {
@@ -38,8 +38,7 @@ func oldLinks(t *testing.T) (out []string) {
 	return out
 }
 
-// TestOldLinks parses links of all versions: without notes, and with the recorded
-// meaning.
+// TestOldLinks checks that links of all versions are parsed without notes and still have the recorded meaning.
 func TestOldLinks(t *testing.T) {
 	var got strings.Builder
 	for _, old := range oldLinks(t) {
@@ -54,7 +53,7 @@ func TestOldLinks(t *testing.T) {
 		}
 		fmt.Fprintf(&got, "%.60s\n  %s\n", old, chain)
 		for _, f := range reflect.VisibleFields(reflect.TypeOf(l)) {
-			// A range is one value, without its ends.
+			// A range is one value, so its ends are left out.
 			told := !f.Anonymous && f.Name != "To" || f.Type == reflect.TypeFor[Range]()
 			if v := reflect.ValueOf(l).FieldByIndex(f.Index); told && !v.IsZero() {
 				fmt.Fprintf(&got, "  %s: %+v\n", f.Name, v.Interface())
@@ -64,7 +63,8 @@ func TestOldLinks(t *testing.T) {
 	golden.File(t, "testdata/links/meaning.txt", got.String())
 }
 
-// meaning returns a summary of the profile of an old link, which is encoded as before.
+// meaning returns a summary of the profile p of an old link. It checks that a profile of a chain is still encoded
+// with the plain layout.
 func meaning(t *testing.T, old string, p *profiles.Profile) string {
 	if p.Chain == nil {
 		return fmt.Sprintf("%d operations, %d values, checksum %08x", len(p.Graph.Ops), len(p.Graph.Values),
@@ -77,8 +77,8 @@ func meaning(t *testing.T, old string, p *profiles.Profile) string {
 	return fmt.Sprintf("%d stages, checksum %08x", p.Chain.Len(), crc32.ChecksumIEEE(body))
 }
 
-// No fragment makes Parse panic: old links that are cut, spliced or have characters
-// replaced, and noise.
+// TestNoPanic checks that no fragment makes Parse panic. It uses old links that are cut, spliced, or have
+// replaced characters.
 func TestNoPanic(t *testing.T) {
 	old := oldLinks(t)
 	r := rand.New(rand.NewPCG(7, 8))

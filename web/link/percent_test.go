@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// The standard library unescapes the result of EscapeValue for every byte, and unescapeValue agrees with it, even
-// about escapes that are cut or wrong.
+// TestPercent checks that the standard library unescapes the result of EscapeValue for every byte, and that
+// unescapeValue agrees with it, even about escapes that are cut or wrong.
 func TestPercent(t *testing.T) {
 	var all []byte
 	for i := range 256 {

@@ -8,8 +8,8 @@ import (
 	"memtide/web/choice"
 )
 
-// Every flipped bit and every cut in the settings of a sealed link gives a note,
-// unless the rest means the same.
+// TestSumNoticesDamage checks that every flipped bit and every cut in the settings of a sealed link gives a note,
+// unless the link still means the same.
 func TestSumNoticesDamage(t *testing.T) {
 	l, _ := Parse("v=1&p=resnet101-b32&dev=a100-sxm-40gb&m=12GiB&s=sequential&s.segments=4&bw=12.5GBps&duplex=full&t=120-480.5&sel=B18&b.m=8GiB&b.s=greedy")
 	sealed := l.Sealed()
@@ -33,8 +33,8 @@ func TestSumNoticesDamage(t *testing.T) {
 	}
 }
 
-// A checksum is optional. It stays valid if the link is rewritten in another form, or
-// if the page around a view adds its keys.
+// TestSumIsOptional checks that a link needs no checksum. A checksum stays valid if the link is rewritten in
+// another form, or if the page around a view adds its keys.
 func TestSumIsOptional(t *testing.T) {
 	l, _ := Parse("v=1&p=resnet101-b32&m=12GiB&c=rotor,greedy&title=a%20b")
 	sealed := l.Sealed()

@@ -14,8 +14,8 @@ import (
 
 const docsFile = "../../docs/links.md"
 
-// row is the beginning of the row of a key in the documentation. A key without a text
-// of its own joins the row before.
+// row writes the row of a key in the documentation to out. A key without a text of its own joins the row before
+// it.
 func row(out *strings.Builder, key string, w choice.Words) {
 	name := key
 	if strings.HasSuffix(key, ".") {
@@ -40,7 +40,7 @@ func row(out *strings.Builder, key string, w choice.Words) {
 	fmt.Fprintf(out, "| `%s` | %s | %s |\n", name, w.Doc, strings.Join(examples, ", "))
 }
 
-// tables returns the two tables of the documentation, made from the tables of fields.
+// tables returns the two tables of the documentation. They are made from the tables of fields.
 func tables() (what, how string) {
 	const head = "| key | meaning | example |\n|---|---|---|\n"
 	var out strings.Builder
@@ -68,7 +68,7 @@ func tables() (what, how string) {
 	return what, out.String()
 }
 
-// documented returns a text with its two tables replaced.
+// documented returns text, the documentation, with its two tables replaced.
 func documented(text string) string {
 	for i, table := range slices.Collect(func(yield func(string) bool) {
 		what, how := tables()
@@ -82,8 +82,8 @@ func documented(text string) string {
 	return text
 }
 
-// The documentation of links has a row for every key in the tables of fields. -update
-// writes it.
+// TestDocumentedKeys checks that the documentation of links has a row for every key in the tables of fields.
+// -update writes the rows.
 func TestDocumentedKeys(t *testing.T) {
 	b, err := os.ReadFile(docsFile)
 	if err != nil {
@@ -92,7 +92,7 @@ func TestDocumentedKeys(t *testing.T) {
 	golden.File(t, docsFile, documented(string(b)))
 }
 
-// All words are about existing keys.
+// TestWords checks that there is a text for each key, and for no other.
 func TestWords(t *testing.T) {
 	keys := func(all iterable) (out []string) {
 		all(func(key string) { out = append(out, key) })
@@ -120,7 +120,7 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// The documentation names every value of a key whose values are names.
+// TestWordsOfNames checks that the documentation names every value of a key whose values are names.
 func TestWordsOfNames(t *testing.T) {
 	for key, names := range map[string][]string{"show": Panels, "open": foldNames, "c": {"all", "none"},
 		"y": {"rate", "slowdown", "time"}} {
@@ -134,7 +134,7 @@ func TestWordsOfNames(t *testing.T) {
 
 type iterable func(add func(string))
 
-// A field that is added to the table is parsed and written, for A and for B, allowed in
+// TestNewField checks that a field that is added to the table is parsed and written for A and for B, allowed in
 // queries, and documented, without any other change.
 func TestNewField(t *testing.T) {
 	old, words := choice.Fields, choice.FieldWords

@@ -2,8 +2,8 @@ package link
 
 import "memtide/web/choice"
 
-// The words of keys that are not fields of a choice (see choice.FieldWords): those of
-// the link itself and of the look.
+// LinkWords and ViewWords document the keys that are not fields of a choice (see choice.FieldWords): those of the
+// link itself and of the look.
 var (
 	LinkWords = map[string]choice.Words{
 		"v":    {Doc: "version of the link; 1 if it is missing"},

@@ -13,9 +13,9 @@ import (
 	"memtide/web/lookup/tracetest"
 )
 
-// checkChain compares a critical chain with its trace: links follow each other
-// without a gap from the start of the step to its end, every run and copy in the chain
-// is under way for the time of its link, and a new link begins when its span begins.
+// checkChain returns an error if the critical chain of m does not match its trace. Links must follow each other
+// without a gap from the start of the step to its end, every run and copy in the chain must be under way for the
+// time of its link, and a link must begin when its span begins.
 func checkChain(m *Index) error {
 	chain, at := m.CriticalChain(), time.Duration(0)
 	for i, c := range chain {
@@ -43,7 +43,7 @@ func checkChain(m *Index) error {
 	return nil
 }
 
-// The critical chains of schedules of random chains are complete, for all strategies.
+// TestCriticalChainIsContiguous checks the critical chains of schedules of random chains, for all strategies.
 func TestCriticalChainIsContiguous(t *testing.T) {
 	played, copies, held := 0, 0, 0
 	for seed := range uint64(120) {
@@ -55,7 +55,7 @@ func TestCriticalChainIsContiguous(t *testing.T) {
 		for _, st := range engine.Strategies() {
 			sol, err := st.Solve(p, nil, nil)
 			if err != nil {
-				continue // too small, or not for this chain
+				continue // the budget is too small, or the strategy does not apply
 			}
 			trace, err := sim.Play(p, sol.Schedule)
 			if err != nil {
@@ -83,7 +83,7 @@ func TestCriticalChainIsContiguous(t *testing.T) {
 	}
 }
 
-// Traces without causes have a chain too.
+// TestCriticalChainWithoutCauses checks that traces whose spans have no causes have a chain, too.
 func TestCriticalChainWithoutCauses(t *testing.T) {
 	for seed := range uint64(20) {
 		if err := checkChain(randomModel(300, seed)); err != nil {
@@ -95,8 +95,8 @@ func TestCriticalChainWithoutCauses(t *testing.T) {
 	}
 }
 
-// In the small trace the chain goes from the runs to the fetch that the last run
-// waits for.
+// TestCriticalChainOfSmallTrace checks that the chain of the small trace goes from the runs to the fetch that the
+// last run waits for.
 func TestCriticalChainOfSmallTrace(t *testing.T) {
 	m := smallModel()
 	want := []ChainLink{{Target{OnSpan, 0}, 0, 20 * ms}, {Target{OnSpan, 1}, 20 * ms, 50 * ms},

@@ -7,8 +7,8 @@ import (
 	"memtide/engine/sim"
 )
 
-// A run without duration goes before the gap that starts with it, so that the ends of
-// a lane are sorted.
+// TestGapAfterRunOfNoDuration checks that a run without duration comes before the gap that starts with it, so
+// that the ends in a lane are sorted.
 func TestGapAfterRunOfNoDuration(t *testing.T) {
 	tr := &sim.Trace{Makespan: 20}
 	tr.Spans = []sim.Span{{Start: 0, End: 5}, {Start: 5, End: 5}, {Start: 10, End: 20}}

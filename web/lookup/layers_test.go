@@ -9,8 +9,8 @@ import (
 	"memtide/web/lookup/tracetest"
 )
 
-// A graph without stages has a layer for every forward operation, with the
-// backward operation that shares its values.
+// TestLayersOfFunctions checks that a graph without stages has one layer for each forward operation, together
+// with the backward operation that shares its values.
 func TestLayersOfFunctions(t *testing.T) {
 	p := tracetest.Skip()
 	trace, err := sim.Play(p, engine.Schedule{engine.Run(0), engine.Offload(2), engine.Offload(1), engine.Run(1),
@@ -27,10 +27,11 @@ func TestLayersOfFunctions(t *testing.T) {
 	}
 }
 
-// The stages of a graph are its layers, unless there are more stages than operations.
+// TestLayersOfStages checks that the stages of a graph are its layers, unless there are more stages than
+// operations.
 func TestLayersOfStages(t *testing.T) {
 	for _, c := range []struct {
-		stages []int // of the four operations
+		stages []int // stages of the four operations
 		want   string
 	}{
 		{[]int{1, 2, 2, 1}, "[conv add] [20 5]"},
@@ -52,7 +53,8 @@ func TestLayersOfStages(t *testing.T) {
 	}
 }
 
-// The name of a stage is what the names of its forward operations have in common.
+// TestInCommon checks that the name of a stage is the part that the names of its forward operations have in
+// common.
 func TestInCommon(t *testing.T) {
 	for _, c := range []struct{ a, b, want string }{
 		{"layer1.0/conv1", "layer1.0/relu2", "layer1.0"},

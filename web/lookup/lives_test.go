@@ -12,7 +12,7 @@ import (
 
 func TestHeldAt(t *testing.T) {
 	h := smallModel().HeldAt(120*ms, 2)
-	// Fetching grows from 0 at 105 ms to 300 MiB at 155 ms: 90 MiB at 120 ms.
+	// The fetch grows from 0 at 105 ms to 300 MiB at 155 ms, so it has 90 MiB at 120 ms.
 	want := "640 MiB [200 50 100 200 90 0] s1/conv1 s2/block<2>& and 1 more of 100 MiB"
 	mib := make([]int64, len(h.Used))
 	for i, b := range h.Used {
@@ -31,13 +31,13 @@ func TestHeldAt(t *testing.T) {
 	}
 }
 
-// HeldAt returns as many values as a scan of all lives finds.
+// TestHeldAtLarge checks that HeldAt counts as many values as a scan of all lives.
 func TestHeldAtLarge(t *testing.T) {
 	p := tracetest.Problem()
 	tr := tracetest.Trace(p)
 	tr.Lives = nil
 	for i := range 1000 {
-		start := time.Duration(i) * 50_505 * time.Microsecond % (190 * ms) // all over the step, unsorted
+		start := time.Duration(i) * 50_505 * time.Microsecond % (190 * ms) // over the whole step, unsorted
 		tr.Lives = append(tr.Lives, sim.Life{Value: 1, Op: engine.NoOp, Bytes: 1, Start: start,
 			End: start + time.Duration(i%11+1)*ms})
 	}

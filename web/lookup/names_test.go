@@ -6,8 +6,8 @@ import (
 	"memtide/engine/sim"
 )
 
-// Named is the inverse of Name, in small traces and in random ones, in which
-// operations run more than once.
+// TestNames checks that Named is the inverse of Name, in the small trace and in random ones, in which operations
+// run more than once.
 func TestNames(t *testing.T) {
 	for _, m := range []*Index{smallModel(), randomModel(40, 3), randomModel(200, 4)} {
 		var all []Target
@@ -39,7 +39,7 @@ func TestNamed(t *testing.T) {
 		{"s1@d2h", Target{OnSpan, 2}},
 		{"s1@h2d", Target{OnSpan, 7}},
 		{"layer@2", Target{OnStage, 2}},
-		{"wait@0", Target{OnGap, 0}}, // the nearest
+		{"wait@0", Target{OnGap, 0}}, // the nearest wait
 		{"wait@150", Target{OnGap, 0}},
 		{"wait@", Target{}}, {"wait@-1", Target{}}, {"wait@NaN", Target{}}, {"wait@1e300", Target{}},
 		{"layer@0", Target{}}, {"layer@99", Target{}}, {"layer@x", Target{}},

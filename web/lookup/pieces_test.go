@@ -7,13 +7,13 @@ import (
 	"time"
 
 	"memtide/engine"
-	_ "memtide/engine/all" // schedules with copies
+	_ "memtide/engine/all" // registers strategies whose schedules have copies
 	"memtide/engine/sim"
 	"memtide/web/lookup/tracetest"
 )
 
-// A value that is copied to the host and back is kept, leaves, is away, arrives and is
-// kept.
+// TestPieces checks that a value that is copied to the host and back has a piece for each time that it is on the
+// device: kept, leaving, arriving, and kept again. It has no piece while it is away.
 func TestPieces(t *testing.T) {
 	m := smallModel()
 	got := ""
@@ -26,7 +26,7 @@ func TestPieces(t *testing.T) {
 	}
 }
 
-// The bytes of a piece change linearly during a streamed copy.
+// TestPiecesStreamed checks that the bytes of a piece change linearly during a streamed copy.
 func TestPiecesStreamed(t *testing.T) {
 	p := tracetest.Problem()
 	p.Transfers = engine.Streamed
@@ -41,7 +41,7 @@ func TestPiecesStreamed(t *testing.T) {
 	}
 }
 
-// The forward pass ends when the loss or the first backward operation begins.
+// TestPhases checks that the forward pass ends when the loss or the first backward operation begins.
 func TestPhases(t *testing.T) {
 	p := tracetest.Problem()
 	tr := tracetest.Trace(p)
@@ -63,8 +63,8 @@ func TestPhases(t *testing.T) {
 	}
 }
 
-// At no moment do the pieces of a category have more bytes than the trace, and they have all
-// bytes that are kept, computed again and copied.
+// TestPiecesOfPlayed checks that the pieces of a category have exactly the bytes that the trace has at every
+// moment, for values that are kept, computed again and copied.
 func TestPiecesOfPlayed(t *testing.T) {
 	r, copied := rand.New(rand.NewPCG(1, 2)), 0
 	for round := range 30 {

@@ -9,7 +9,7 @@ import (
 	"memtide/web/lookup/tracetest"
 )
 
-// A value has an arc if its last forward reader is more than four operations after the
+// TestArcs checks that a value has an arc if its last forward reader comes more than four operations after the
 // operation that makes it.
 func TestArcs(t *testing.T) {
 	m := New(tracetest.Played(t, tracetest.UNet(24, 2), false))
@@ -22,8 +22,8 @@ func TestArcs(t *testing.T) {
 	}
 }
 
-// Step and OtherLane go from arc to arc and between arcs and runs, and Named is the inverse of
-// Name for values.
+// TestArcsByKeyboard checks that Step and OtherLane go from arc to arc and between arcs and runs, and that Named
+// is the inverse of Name for values.
 func TestArcsByKeyboard(t *testing.T) {
 	m := New(tracetest.Played(t, tracetest.UNet(24, 2), false))
 	at := Target{OnValue, 0}

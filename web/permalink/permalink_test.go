@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	_ "memtide/engine/all" // links name strategies
+	_ "memtide/engine/all" // registers the strategies that links name
 	"memtide/profiles"
 	_ "memtide/profiles/formats/csv"
 	"memtide/web/choice"
@@ -12,7 +12,7 @@ import (
 	"memtide/web/state"
 )
 
-// BackToB restores a comparison with a file that no link can hold.
+// TestBackToAFile checks that BackToB restores a comparison with a file that no link can hold.
 func TestBackToAFile(t *testing.T) {
 	a := choice.Default()
 	file := state.Source{File: "long.csv", Profile: []byte(`{}`)}
@@ -25,7 +25,7 @@ func TestBackToAFile(t *testing.T) {
 	}
 }
 
-// An unknown network of B drops only itself: the rest of B stays.
+// TestUnknownNetworkOfB checks that an unknown network of B is left out, and that the rest of B stays.
 func TestUnknownNetworkOfB(t *testing.T) {
 	a := state.Choice{Source: state.Source{Preset: "vgg16-b32"}, Strategy: "greedy"}
 	b, notes := choiceB(&choice.Said{Preset: "nope-b1", Strategy: "rotor", Device: "foo"}, a)
@@ -54,7 +54,7 @@ func TestInserted(t *testing.T) {
 			"v=1&p=vgg16-b64&m=80%25&s=sequential&s.segments=4&t=1-2&sel=B1&title=a%26b%3Dc%20d%23e%25"},
 	} {
 		now := now
-		if _, other := c.params["d"]; other { // operators belong to the chain
+		if _, other := c.params["d"]; other { // the operators belong to the chain
 			now = strings.Replace(now, "p=vgg16-b64", "d=1.AA&ops=1.AA", 1)
 		}
 		if got := inserted(now, c.params); got != c.want {
@@ -63,7 +63,7 @@ func TestInserted(t *testing.T) {
 	}
 }
 
-// A link in a file opens the page itself, even if it has the keys of a view.
+// TestNoViewByFile checks that a link in a file opens the page itself, even if the link has the keys of a view.
 func TestNoViewByFile(t *testing.T) {
 	for link, want := range map[string]string{
 		"v=1&p=vgg16-b32&m=60%25":                           "v=1&p=vgg16-b32&m=60%25",
@@ -77,7 +77,7 @@ func TestNoViewByFile(t *testing.T) {
 	}
 }
 
-// Only the address without a fragment opens the example.
+// TestBareAddress checks that only the address without a fragment opens the example.
 func TestBareAddress(t *testing.T) {
 	for fragment, want := range map[string]state.Choice{
 		"": choice.Example(), "#": choice.Example(),
@@ -89,8 +89,8 @@ func TestBareAddress(t *testing.T) {
 	}
 }
 
-// The unknown pairs of a link are kept with its network and with presets, but not with a file that
-// is opened later.
+// TestUnknownKeys checks that the unknown keys of a link are kept with its network and with presets, but not with
+// a file that is opened later.
 func TestUnknownKeys(t *testing.T) {
 	keep, start, _ := Read("v=1&p=vgg16-b32&KEY=1")
 	withProfile, ofLink, _ := Read(blobbed(t) + "&KEY=1")

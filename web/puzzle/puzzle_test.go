@@ -10,8 +10,7 @@ import (
 	"memtide/engine/sim"
 )
 
-// search tries every plan and returns the fastest that fits, the first of those that are equal,
-// and how many fit.
+// search tries every plan. It returns the first of the fastest plans that fit, and the number of plans that fit.
 func search(l *Level) (best Choices, fits int) {
 	plan, p := make(Choices, len(l.Layers)), l.Problem()
 	fastest := time.Duration(0)
@@ -35,8 +34,8 @@ func search(l *Level) (best Choices, fits int) {
 	return best, fits
 }
 
-// TestBest proves the best plan of each level: of all plans, none that fits is faster. Not
-// everything fits, and the best is not below the bound that holds for every schedule.
+// TestBest proves that the best plan of each level is the best: no plan that fits is faster. It also checks that
+// keeping everything does not fit, and that no plan is faster than the lower bound of all schedules.
 func TestBest(t *testing.T) {
 	for i := range Levels {
 		l := &Levels[i]
@@ -63,17 +62,17 @@ func TestBest(t *testing.T) {
 	}
 }
 
-// TestSchedule plays single choices by hand: two layers of 10 ms and 20 ms with 4 MiB, and a link
-// of a MiB in a millisecond.
+// TestSchedule checks times that are computed by hand. There are two layers of 10 ms forward, 20 ms backward and
+// 4 MiB, and the link copies 1 MiB in 1 ms.
 func TestSchedule(t *testing.T) {
 	l := Level{Name: "two", Layers: []Layer{layer("a", 10, 20, 2, 4), layer("b", 10, 20, 2, 4)}, Link: perMilli(1),
 		Budget: 100 * engine.MiB}
 	for plan, want := range map[string]time.Duration{
 		"kk": 60 * time.Millisecond,
-		"rk": 70 * time.Millisecond, // a again
+		"rk": 70 * time.Millisecond, // a is computed again
 		"kr": 70 * time.Millisecond,
-		"rr": 80 * time.Millisecond, // both again, in a row
-		"ok": 64 * time.Millisecond, // 4 ms out beside b; back before b's backward, which reads a's output
+		"rr": 80 * time.Millisecond, // both are computed again, one after the other
+		"ok": 64 * time.Millisecond, // its copy back, 4 ms, delays b's backward, which reads a's output
 		"ko": 68 * time.Millisecond, // nothing runs beside the copies of the last layer
 	} {
 		out, err := l.Play(Choices(plan))
@@ -83,8 +82,8 @@ func TestSchedule(t *testing.T) {
 	}
 }
 
-// TestPlans: every plan of a level without a limit is a schedule that the player plays and the
-// checker accepts, and recomputing or moving saves no time.
+// TestPlans checks that the player plays every plan of a level, without its memory limit, that the checker
+// accepts the result, and that recomputing or moving saves no time.
 func TestPlans(t *testing.T) {
 	l := Levels[2]
 	p := l.Problem().WithBudget(engine.NoLimit)
@@ -109,7 +108,7 @@ func TestPlans(t *testing.T) {
 	}
 }
 
-// TestGame: choices, stars, addresses and words.
+// TestGame checks choices, stars, addresses and texts of the game.
 func TestGame(t *testing.T) {
 	g := NewGame("")
 	if g.Fragment() != "#1-kkkkk" || g.Solved() || !strings.HasPrefix(g.Verdict(), "It does not fit: ") {

@@ -18,7 +18,7 @@ import (
 	"memtide/web/state"
 )
 
-// Strategies that fail, each in its way.
+// failures are the errors of strategies that fail, one for each kind of failure.
 var failures = map[proto.FailureKind]error{
 	proto.Infeasible:  &engine.InfeasibleError{Smallest: 1 << 40},
 	proto.Unsupported: engine.ErrUnsupported,
@@ -33,10 +33,10 @@ func init() {
 	}
 }
 
-// networks are the networks of the questions.
+// networks are the networks that the questions are about.
 var networks = []string{"alexnet-b16", "alexnet-graph-b16"}
 
-// budgets are the budgets of the questions: some plans fit, and some do not.
+// budgets are the budgets of the questions, by network. In each, some plans fit and some do not.
 var budgets = map[string]engine.Bytes{"alexnet-b16": 751 * engine.MiB, "alexnet-graph-b16": 739 * engine.MiB}
 
 // page returns a page that shows the schedule of a preset.
@@ -51,8 +51,8 @@ func page(t *testing.T, preset string) *state.State {
 	return s
 }
 
-// asked asks the question on a page and answers it with the engine, without a time limit, so that the answers are the
-// same on every machine.
+// asked asks the question on the page s and answers it with the engine. It sets no time limit, so that the
+// answers are the same on every machine.
 func asked(t *testing.T, s *state.State) (*state.Answers, state.Question) {
 	t.Helper()
 	var e state.Question
@@ -66,7 +66,7 @@ func asked(t *testing.T, s *state.State) (*state.Answers, state.Question) {
 	}
 	e.Request.Limit = 0
 	e.Request.Methods = slices.DeleteFunc(e.Request.Methods,
-		func(m proto.Method) bool { // a new strategy changes no golden
+		func(m proto.Method) bool { // a new strategy must not change the golden file
 			return !strings.HasPrefix(m.Strategy, "test") &&
 				!slices.Contains([]string{"keepall", "rotor", "greedy", "dynprog", "pofo", "window", "lms"}, m.Strategy)
 		})
@@ -82,7 +82,7 @@ func asked(t *testing.T, s *state.State) (*state.Answers, state.Question) {
 	return a, e
 }
 
-// clicks uses every answer that has a schedule, and checks that the engine can solve the choice.
+// clicks uses every answer that has a schedule, and checks that the engine then finds the schedule of the answer.
 func clicks(t *testing.T, preset string, a *state.Answers) {
 	t.Helper()
 	for i, x := range a.List {
@@ -109,7 +109,8 @@ func clicks(t *testing.T, preset string, a *state.Answers) {
 	}
 }
 
-// The question can be asked about a chain and a graph, and a click chooses what was answered. The answers are recorded.
+// TestQuestion checks that the question can be asked about a chain and about a graph, and that using an answer
+// chooses its plan. The golden file records the answers.
 func TestQuestion(t *testing.T) {
 	var b strings.Builder
 	for _, preset := range networks {
@@ -128,7 +129,7 @@ func TestQuestion(t *testing.T) {
 	golden.File(t, "testdata/help.golden", b.String())
 }
 
-// If the chosen strategy fails, its answers say so and cannot be used.
+// TestQuestionFails checks that, if the chosen strategy fails, its answers say so and cannot be used.
 func TestQuestionFails(t *testing.T) {
 	for kind := range failures {
 		s := page(t, networks[0])
@@ -148,7 +149,7 @@ func TestQuestionFails(t *testing.T) {
 	}
 }
 
-// The question can be stopped between two answers and during the first.
+// TestQuestionStops checks that the question can be stopped between two answers and during the first.
 func TestQuestionStops(t *testing.T) {
 	s := page(t, networks[0])
 	for _, after := range []int{0, 1} {

@@ -15,7 +15,8 @@ import (
 	_ "memtide/profiles/llm"
 )
 
-// tried returns the answers about the step of a small language model that keeps everything in a budget.
+// tried returns the answers about the preset ref, the step of a small language model, which keeps everything, in
+// the given budget.
 func tried(t *testing.T, ref string, budget engine.Bytes) (out []proto.Suggestion) {
 	t.Helper()
 	p, batch, err := preset.Parse(ref)
@@ -38,8 +39,8 @@ func tried(t *testing.T, ref string, budget engine.Bytes) (out []proto.Suggestio
 	return out
 }
 
-// Adapters and more cards are tried only if nothing else has a schedule, because they are not the same training and not
-// the same hardware.
+// TestLastLevers checks that adapters and more cards are tried only if nothing else has a schedule, because they
+// change the training or the hardware.
 func TestLastLevers(t *testing.T) {
 	const ref = "llama3.2-1b-step-512tok-b1"
 	for _, c := range []struct {
@@ -72,7 +73,8 @@ func TestLastLevers(t *testing.T) {
 	}
 }
 
-// If everything can be kept, an answer has the largest batch for which that is so: one more sequence would not fit.
+// TestRoomForMore checks that, if everything can be kept, an answer has the largest batch that can be kept: one
+// more sequence would not fit.
 func TestRoomForMore(t *testing.T) {
 	const id, budget = "llama3.2-1b-step-512tok", 30 * engine.GiB
 	list := tried(t, id+"-b1", budget)
@@ -92,7 +94,8 @@ func TestRoomForMore(t *testing.T) {
 	}
 }
 
-// If adapters are trained already, weights in 4 bits are a change for the same work.
+// TestLeversOfAdapters checks that weights in 4 bits are tried if adapters are trained already, because they do
+// not change the work then.
 func TestLeversOfAdapters(t *testing.T) {
 	list := tried(t, "llama3.2-1b-step-512tok-lora.16-b1", 64*engine.GiB)
 	if !slices.ContainsFunc(list, func(a proto.Suggestion) bool { return strings.Contains(a.Preset, "base.nf4") }) {
@@ -100,7 +103,7 @@ func TestLeversOfAdapters(t *testing.T) {
 	}
 }
 
-// Pairs are tried only if no single change has a schedule.
+// TestPairs checks that pairs of changes are tried only if no single change has a schedule.
 func TestPairs(t *testing.T) {
 	for budget, want := range map[engine.Bytes]string{2304 * engine.MiB: "8 cards instead of 1 + LoRA, rank 16, frozen products in 4 bits", 3 * engine.GiB: ""} {
 		var got []string

@@ -7,8 +7,9 @@ import (
 	"memtide/wasm/proto"
 )
 
-// Answers help that are faster by at least 2 per cent: the fastest first, six at most, and one with another plan. If
-// the choice does not fit, all answers help whose schedule needs at most room, with adapters last.
+// TestHelps checks which answers help. If the choice fits, these are the answers that are faster by at least 2
+// per cent, at most six, the fastest first, and only one of them with another plan. If it does not fit, these are
+// all answers whose schedule needs at most the given memory, with adapters last.
 func TestHelps(t *testing.T) {
 	a := &Answers{Base: 100, Strategy: "pofo"}
 	for _, x := range []proto.Suggestion{{StepTime: 0}, {StepTime: 99}, {StepTime: 90}, {Strategy: "rotor", StepTime: 95},

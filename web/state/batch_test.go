@@ -8,8 +8,8 @@ import (
 	"memtide/web/choice"
 )
 
-// A budget that the person has set survives a change of the batch size, and
-// nothing else: another network has its own scale.
+// TestBudgetSurvivesBatch checks that a budget that the user has set survives a change of the batch size, but not
+// a change of the network, which has its own scale.
 func TestBudgetSurvivesBatch(t *testing.T) {
 	set := choice.Budget{Bytes: 16 * engine.GiB}
 	for _, c := range []struct {
@@ -34,7 +34,7 @@ func TestBudgetSurvivesBatch(t *testing.T) {
 	}
 }
 
-// A file that is a chain of little use is shown, and said to be one.
+// TestUselessChainIsSaid checks that a file that is no useful chain is shown, with an alert that says why.
 func TestUselessChainIsSaid(t *testing.T) {
 	s := New()
 	s.Choice = chosen("resnet50-b32")

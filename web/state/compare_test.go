@@ -9,8 +9,8 @@ import (
 	"memtide/web/choice"
 )
 
-// solveAll answers all solves among the effects of the last play, the n-th with
-// base + n milliseconds.
+// solveAll answers all solves among the effects of the last play. The step of the n-th one takes base + n
+// milliseconds.
 func solveAll(p *player, base int) {
 	effects := p.effects
 	for _, e := range effects {
@@ -21,7 +21,7 @@ func solveAll(p *player, base int) {
 	}
 }
 
-// letters returns the step times of A and B.
+// letters returns the step times of A and B. A side without a schedule has 0.
 func letters(p *player) (a, b time.Duration) {
 	pa, pb, _ := p.Sides()
 	if pa != nil {
@@ -104,7 +104,8 @@ func TestSwapTurnClose(t *testing.T) {
 	}
 }
 
-// Turning the controls while both sides are being solved loses neither.
+// TestTurnWhileSolving checks that moving the controls to the other side while B is being solved loses neither
+// side.
 func TestTurnWhileSolving(t *testing.T) {
 	p := shown(t)
 	p.play(ToggleCompare{}, SetBudget{Bytes: 3 * engine.GiB, Settled: true})
@@ -147,8 +148,8 @@ func TestOtherSideDoesNotFit(t *testing.T) {
 	}
 }
 
-// Two sides that are compared have the same memory: another device or batch size
-// of one of them does not change its budget.
+// TestCompareKeepsBudget checks that both sides of a comparison keep the same memory: another device or batch
+// size of one side does not change its budget.
 func TestCompareKeepsBudget(t *testing.T) {
 	for _, budget := range []choice.Budget{{Share: 80 * choice.Percent}, choice.Default().Budget,
 		{Bytes: 3 * engine.GiB}} {
@@ -166,7 +167,8 @@ func TestCompareKeepsBudget(t *testing.T) {
 	}
 }
 
-// If a side does not fit, the page shows its schedule in the smallest budget, whatever was shown before.
+// TestOverBudgetInComparison checks that a side that does not fit shows its schedule in the smallest budget,
+// whatever the page showed before.
 func TestOverBudgetInComparison(t *testing.T) {
 	p := shown(t)
 	p.play(ToggleCompare{}, EditSide{A: true}, SetBudget{Bytes: engine.MiB, Settled: true})
@@ -180,7 +182,7 @@ func TestOverBudgetInComparison(t *testing.T) {
 	}
 }
 
-// If the first of two files is not valid, the second one is opened.
+// TestFirstFileFails checks that the second of two files is opened if the first is not valid.
 func TestFirstFileFails(t *testing.T) {
 	p := shown(t)
 	p.play(PickFiles{A: PickFile{Name: "a.csv", Bytes: []byte("a")}, B: PickFile{Name: "b.csv", Bytes: []byte("b")}})
@@ -235,7 +237,7 @@ func TestTwoFiles(t *testing.T) {
 	if a, b := letters(p); a != 5*time.Millisecond || b != 7*time.Millisecond {
 		t.Errorf("A takes %v, B %v; want 5 ms, 7 ms", a, b)
 	}
-	// A file that is dropped now replaces what the controls change.
+	// A file that is dropped now replaces the side that the controls are on.
 	p.play(EditSide{A: false}, PickFile{Name: "c.csv", Bytes: []byte("c")})
 	p.play(opened(last[Open](t, p).ID, chain("three")))
 	solveAll(p, 8)
@@ -245,7 +247,7 @@ func TestTwoFiles(t *testing.T) {
 	}
 }
 
-// If the second file is not valid, A stays, and an alert says why.
+// TestSecondFileFails checks that A stays if the second file is not valid, and that an alert says why.
 func TestSecondFileFails(t *testing.T) {
 	p := shown(t)
 	p.play(PickFiles{A: PickFile{Name: "a.csv", Bytes: []byte("a")}, B: PickFile{Name: "b.csv", Bytes: []byte("b")}})
@@ -260,7 +262,8 @@ func TestSecondFileFails(t *testing.T) {
 	}
 }
 
-// Stop cancels the request of the other side. The best schedule so far stays.
+// TestStopOtherSide checks that Stop cancels the request of the other side, and that its best schedule so far
+// stays.
 func TestStopOtherSide(t *testing.T) {
 	for _, withBest := range []bool{false, true} {
 		p := shown(t)
@@ -282,14 +285,14 @@ func TestStopOtherSide(t *testing.T) {
 		if withBest != (o.Shown != nil && o.Shown.Partial) || withBest != (o.Failed == "") {
 			t.Errorf("with a best so far %v: shown %v, failed %q", withBest, o.Shown, o.Failed)
 		}
-		p.play(EditSide{A: false}, EditSide{A: true}) // loses nothing
+		p.play(EditSide{A: false}, EditSide{A: true}) // must lose nothing
 		if o := p.Compare.Other; withBest && o.Shown == nil {
 			t.Error("turned to B and back: the best so far is gone")
 		}
 	}
 }
 
-// The progress of reading side B is not shown as progress of solving it.
+// TestProgressOfB checks that the progress of reading side B is not shown as progress of solving it.
 func TestProgressOfB(t *testing.T) {
 	p := &player{State: New()}
 	b := chosen("other-b8")

@@ -20,7 +20,7 @@ func point(e Sweep, method, index, ms int) SweptPoint {
 	return SweptPoint{e.ID, q}
 }
 
-// curved returns a page whose curve has all points of its first method.
+// curved returns a page whose curve has all points of its first method, and the sweep of the curve.
 func curved(t *testing.T) (*player, Sweep) {
 	t.Helper()
 	p := shown(t)

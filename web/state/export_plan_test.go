@@ -6,7 +6,8 @@ import (
 	"memtide/wasm/proto"
 )
 
-// SavePlan asks for a plan with the open operators, of a file or of a link. It does nothing for other networks.
+// TestSavePlan checks that SavePlan asks for a plan if the network has operators, from a file or from a link, and
+// does nothing for other networks.
 func TestSavePlan(t *testing.T) {
 	for packed, has := range map[string]bool{"1.operators": true, "": false} {
 		p := shown(t)

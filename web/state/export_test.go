@@ -10,7 +10,7 @@ import (
 	"memtide/web/known"
 )
 
-// The dialog asks for a file of the schedule that is on screen, or says why there
+// TestExportSchedule checks that the dialog asks for a file of the schedule that is on screen, or says why there
 // is no such file.
 func TestExportSchedule(t *testing.T) {
 	p := shown(t)
@@ -37,21 +37,21 @@ func TestExportSchedule(t *testing.T) {
 		d.ToHost != p.Choice.ToHost {
 		t.Errorf("the device is %+v; want the A100 with the rates of the choice", d)
 	}
-	// A choice that is not answered yet does not change what is written.
+	// A choice that has not been answered yet does not change the file.
 	p.play(SetTransfers{Transfers: engine.Streamed}, SaveFile{Kind: ScheduleFile})
 	if got := last[Export](t, p).Request; got.Transfers != engine.Whole {
 		t.Errorf("asked for a schedule with %s transfers; want the one on screen, whole", got.Transfers)
 	}
 }
 
-// Which schedules are not written.
+// TestRefusal checks which schedules are not written, and the reasons.
 func TestRefusal(t *testing.T) {
 	p := shown(t)
 	p.Shown.Solved.Verdict.Verified = true
 	for _, c := range []struct {
 		name   string
 		change func(*known.Picture)
-		want   string // part of the reason; empty: it is written
+		want   string // part of the reason; empty means that it is written
 	}{
 		{"as it is", func(*known.Picture) {}, ""},
 		{"streamed", func(x *known.Picture) { x.Choice.Transfers = engine.Streamed }, ""},

@@ -8,13 +8,14 @@ import (
 	"memtide/web/link"
 )
 
-// A link unfolds the parts that it names and folds all others. Folding and unfolding by a person changes the address.
+// TestFolds checks that a link unfolds the parts that it names and folds all others, and that the address changes
+// when the user folds or unfolds a part.
 func TestFolds(t *testing.T) {
 	s := New()
 	start := Start{Choice: Choice{Source: Source{Preset: "resnet50-b8"}, Strategy: "keepall"},
 		Look: link.Look{Folds: link.Folds{LineList: true, Table: true}, Chain: true}}
 	opening, _ := s.Update(start)[0].(Open)
-	s.Update(opened(opening.ID, chain("net"))) // until then the address stays what it is
+	s.Update(opened(opening.ID, chain("net"))) // until then the address does not change
 	if got, want := unfolded(s), []string{"lines", "table"}; !reflect.DeepEqual(got, want) {
 		t.Errorf("a link that opens %q has opened %q", want, got)
 	}
@@ -40,7 +41,7 @@ func TestFolds(t *testing.T) {
 			t.Errorf("after %#v %q is open; want %q", c.in, got, c.want)
 		}
 	}
-	// What show= names is open without open=.
+	// A part that show= names is open without open=.
 	start.Folds, start.Frame = link.Folds{}, link.Frame{Show: []string{"time", "table"}}
 	s.Update(Navigate(start))
 	if got := unfolded(s); len(got) > 0 || !s.View.Table {
@@ -53,7 +54,7 @@ func TestFolds(t *testing.T) {
 	}
 }
 
-// unfolded returns the unfolded parts in the link of the page.
+// unfolded returns the parts that the link of the page unfolds.
 func unfolded(s *State) []string {
 	l := s.View.Linked(s.Shown)
 	if names := l.Folds.String(); names != "" {

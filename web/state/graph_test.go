@@ -31,7 +31,8 @@ func operators() *engine.Graph {
 	return g
 }
 
-// both returns a profile with a chain and operations, as a worker returns it.
+// both returns the message about a profile with a chain and operations, as a worker returns it. noChain is the
+// reason why the chain is of no use, if it is not empty.
 func both(id int, noChain string) Opened {
 	m := opened(id, chain("both"))
 	m.Profile.Graph = operators()
@@ -42,8 +43,8 @@ func both(id int, noChain string) Opened {
 
 func sourceOf(q proto.Solve) string { return string(q.Network.Profile) }
 
-// A profile with a chain and operations is shown as a chain until a person chooses the graph. Choosing the chain again
-// shows it from the cache.
+// TestTwoWays checks that a profile with a chain and operations is shown as a chain until the user chooses the
+// graph. Choosing the chain again shows it from the cache.
 func TestTwoWays(t *testing.T) {
 	p := shown(t)
 	p.play(PickFile{Name: "both.txt", Bytes: []byte("x")})
@@ -78,8 +79,8 @@ func TestTwoWays(t *testing.T) {
 	}
 }
 
-// For a file that is not a useful chain an alert offers the graph of operations, or without operations a strategy that
-// needs no chain.
+// TestNoUsefulChainOffersGraph checks the alert for a file that is no useful chain. It offers the graph of
+// operations or, for a file without operations, a strategy that needs no chain.
 func TestNoUsefulChainOffersGraph(t *testing.T) {
 	p := shown(t)
 	p.play(PickFile{Name: "gnmt.txt", Bytes: []byte("x")})
@@ -100,7 +101,7 @@ func TestNoUsefulChainOffersGraph(t *testing.T) {
 	}
 }
 
-// A graph without a chain gets the strategy for graphs instead of the default.
+// TestOnlyGraph checks that a graph without a chain gets the strategy for graphs instead of the default.
 func TestOnlyGraph(t *testing.T) {
 	p := shown(t)
 	p.play(PickFile{Name: "graph.json", Bytes: []byte("x")})
@@ -122,8 +123,8 @@ func TestOnlyGraph(t *testing.T) {
 	}
 }
 
-// A link to a strategy that does not apply shows the schedule of keeping everything, dimmed, and offers another
-// strategy.
+// TestStandInForUnsupported checks that a link to a strategy that does not apply shows the schedule of keeping
+// everything, dimmed, and offers another strategy.
 func TestStandInForUnsupported(t *testing.T) {
 	p := &player{State: New()}
 	p.play(Start{Choice: chosen("net-b8")})

@@ -10,7 +10,8 @@ import (
 	"memtide/web/tradeoff"
 )
 
-// cut returns a point whose solver reached its time limit, with a best so far of ms milliseconds if ms is not 0.
+// cut returns a point whose solver reached its time limit, with a best step so far of ms milliseconds, or without
+// one if ms is 0.
 func cut(e Sweep, method, index, ms int) SweptPoint {
 	p := point(e, method, index, ms)
 	p.Point.Failure = proto.Fail(proto.Deadline, "stopped")
@@ -18,8 +19,8 @@ func cut(e Sweep, method, index, ms int) SweptPoint {
 	return p
 }
 
-// partly returns a page with a complete curve in which solvers reached their time limits at three points: one of the
-// first method, and two of the second, one of which has a best so far of 20 ms.
+// partly returns a page with a complete curve in which solvers reached their time limits at three points: one of
+// the first method, and two of the second. One of the latter has a best step so far of 20 ms.
 func partly(t *testing.T) (*player, Sweep) {
 	t.Helper()
 	p := shown(t)
@@ -42,7 +43,8 @@ func partly(t *testing.T) (*player, Sweep) {
 	return p, e
 }
 
-// Points that were not finished are asked for again with more time, method by method. The better answer counts.
+// TestImprove checks that points that were not finished are asked for again with more time, method by method, and
+// that the better answer counts.
 func TestImprove(t *testing.T) {
 	p, all := partly(t)
 	if !p.Curve.Complete() || p.Curve.Improving != 1 {
@@ -77,7 +79,7 @@ func TestImprove(t *testing.T) {
 	}
 }
 
-// A curve that was being improved when another one was shown is improved further when it is shown again, unless a person
+// TestImproveGoesOn checks that the page goes on improving a curve when it shows the curve again, unless the user
 // has stopped it.
 func TestImproveGoesOn(t *testing.T) {
 	p, _ := partly(t)
@@ -96,7 +98,8 @@ func TestImproveGoesOn(t *testing.T) {
 	}
 }
 
-// The page says which points are only the best found.
+// TestPartialPoints checks that points that are only the best found so far are marked as such, with the time that
+// was spent on them.
 func TestPartialPoints(t *testing.T) {
 	p, _ := partly(t)
 	var partial []tradeoff.LinePoint
@@ -112,7 +115,7 @@ func TestPartialPoints(t *testing.T) {
 	}
 }
 
-// The chosen strategy comes first, then those that share work between budgets.
+// TestMethodOrder checks that the chosen strategy comes first, and then those that share work between budgets.
 func TestMethodOrder(t *testing.T) {
 	p := shown(t)
 	for _, chosen := range []string{"testremat", "testoffload"} {
@@ -135,7 +138,8 @@ func TestMethodOrder(t *testing.T) {
 	}
 }
 
-// A preset that suggests something brings it along and takes it away again.
+// TestSuggestion checks that the settings that a preset suggests come with it, and go when another preset is
+// opened.
 func TestSuggestion(t *testing.T) {
 	p := shown(t)
 	pick := func(id string) Choice {

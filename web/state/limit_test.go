@@ -9,8 +9,8 @@ import (
 	"memtide/web/link"
 )
 
-// A schedule for a choice from an address has a time limit, after which the best so far is shown and a button solves
-// without a limit. A schedule that a person asks for has no limit.
+// TestSolveLimits checks that a schedule for a choice from an address has a time limit. At the limit the best so
+// far is shown, and a button solves without a limit. A schedule that the user asks for has no limit.
 func TestSolveLimits(t *testing.T) {
 	for _, c := range []struct {
 		embed, best bool
@@ -59,8 +59,8 @@ func TestSolveLimits(t *testing.T) {
 	}
 }
 
-// The prepared page shows the answer of the page without a link, so its best so far is not shown. The best so far of
-// other choices is.
+// TestSettling checks that the best schedule so far is not shown for the choice of a page without a link, because
+// the prepared page shows the answer already. For other choices it is shown.
 func TestSettling(t *testing.T) {
 	for preset, want := range map[string]bool{choice.ExamplePreset: true, "net-b8": false} {
 		p, c := &player{State: New()}, choice.Default()

@@ -32,7 +32,7 @@ func few(t *testing.T) *player {
 	return p
 }
 
-// finish answers all points of a sweep.
+// finish answers all points of the sweep e.
 func finish(p *player, e Sweep) {
 	for m := range e.Request.Methods {
 		for i := range e.Request.Budgets {
@@ -42,8 +42,8 @@ func finish(p *player, e Sweep) {
 	p.play(Swept{ID: e.ID, KeepAll: proto.Reference{StepTime: 10, Peak: 8 * engine.GiB}})
 }
 
-// Only the points of a new line are computed when it is drawn. A line that is hidden stays known, and the chosen strategy
-// is always drawn.
+// TestLinesOnDemand checks that drawing a new line computes only its points. A line that is hidden stays known,
+// and the chosen strategy is always drawn.
 func TestLinesOnDemand(t *testing.T) {
 	p := few(t)
 	effects := p.play(ToggleLines{[]string{"testoffload"}})
@@ -75,7 +75,8 @@ func TestLinesOnDemand(t *testing.T) {
 	}
 }
 
-// Points that are known from the curve with default arguments are not asked for again.
+// TestLinesWithOtherArguments checks that points that are known from the curve with default arguments are not
+// asked for again.
 func TestLinesWithOtherArguments(t *testing.T) {
 	p := few(t)
 	p.play(ToggleLines{[]string{"testoffload"}})
@@ -90,7 +91,7 @@ func TestLinesWithOtherArguments(t *testing.T) {
 	}
 }
 
-// Drawing a line while others are being computed does not lose their points.
+// TestLinesWhileComputing checks that drawing a line while others are being computed does not lose their points.
 func TestLinesWhileComputing(t *testing.T) {
 	p := &player{State: New()}
 	p.play(Start{Choice: chosen("net-b8"), Look: link.Look{Lines: []string{}}})
@@ -113,7 +114,7 @@ func TestLinesOfLists(t *testing.T) {
 	p := few(t)
 	for _, c := range []struct {
 		set  []string
-		want []string // View.Lines
+		want []string // expected View.Lines
 	}{
 		{nil, nil},
 		{[]string{"rotor", "pofo", "sequential", "dynprog"}, nil},

@@ -6,8 +6,8 @@ import (
 	"memtide/engine"
 )
 
-// Settings that a person changes while a profile is being read apply to the profile: to that of a link, to a preset, and
-// to a file that contains a link to the host.
+// TestSetWhileOpening checks that settings that the user changes while a profile is being read apply to it: to
+// the profile of a link, to a preset, and to a file that names a link to the host.
 func TestSetWhileOpening(t *testing.T) {
 	withDevice := chain("mine")
 	withDevice.Device = &engine.Device{ToHost: 7, ToDev: 7}
@@ -38,8 +38,9 @@ func TestSetWhileOpening(t *testing.T) {
 	}
 }
 
-// While the profile in the address is being read, the address does not change: the page does not know the profile
-// yet. Settings are written into the address afterwards, also if the profile cannot be read.
+// TestAddressWhileOpening checks that the address does not change while the profile in it is being read, because
+// the page does not know the profile yet. Settings are written into the address afterwards, even if the profile
+// cannot be read.
 func TestAddressWhileOpening(t *testing.T) {
 	for name, end := range map[string]func(id int) Message{
 		"read":     func(id int) Message { return opened(id, chain("other")) },
@@ -59,7 +60,7 @@ func TestAddressWhileOpening(t *testing.T) {
 					names(p.effects))
 			}
 			end := end
-			for range 3 { // a link that cannot be read is followed by the example
+			for range 3 { // after a link that cannot be read, the page opens the example
 				p.play(end(id))
 				if p.Opening == nil {
 					break

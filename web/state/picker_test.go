@@ -36,15 +36,15 @@ func TestPickerSteps(t *testing.T) {
 	}
 }
 
-// varied changes the options of a preset that is open.
+// varied returns the message that changes the options of the open preset ref.
 func varied(ref string, change func(*preset.Options)) Message {
 	_, o := Source{Preset: ref}.Variant()
 	change(&o)
 	return SetVariant{o}
 }
 
-// The reference of an opened preset contains its options. The link to the host follows the device of the times until a
-// person chooses a link, and the budget stays with the network.
+// TestVariantChoices checks that the reference of an opened preset contains its options. The link to the host
+// follows the device of the times until the user chooses a link, and the budget stays with the network.
 func TestVariantChoices(t *testing.T) {
 	v100, a100, gtx := card.DefaultID, "a100-sxm-40gb", "gtx-970"
 	set := choice.Budget{Bytes: 16 * engine.GiB}
@@ -63,7 +63,7 @@ func TestVariantChoices(t *testing.T) {
 		{"resnet50-b8", v100, func(o *preset.Options) { o.Efficiency = 30 }, "resnet50-30pct-b8", v100, set},
 		{"resnet50-30pct-b8", v100, func(o *preset.Options) { o.Efficiency = 0 }, "resnet50-b8", v100, set},
 		{"resnet50-b8", v100, SetGPU{a100}, "resnet50-on-a100-sxm-40gb-b8", a100, set},
-		{"resnet50-b8", gtx, SetGPU{a100}, "resnet50-on-a100-sxm-40gb-b8", a100, set}, // the link, too
+		{"resnet50-b8", gtx, SetGPU{a100}, "resnet50-on-a100-sxm-40gb-b8", a100, set}, // also changes the link
 		{"vgg16-b64", v100, func(o *preset.Options) { o.Fast = true }, "vgg16-mp-b64", v100, set},
 		{"vgg16-mp-f16-b64", v100, func(o *preset.Options) { o.Fast = false }, "vgg16-f16-b64", v100, set},
 		{"resnet50-graph-b32", v100, func(o *preset.Options) { o.Separate = true }, "resnet50-graph-separate-b32", v100, set},
@@ -102,7 +102,8 @@ func TestVariantChoices(t *testing.T) {
 	}
 }
 
-// If a preset cannot be built with an option, an alert says so, and nothing else happens.
+// TestVariantRefused checks that, if a preset cannot be built with an option, an alert says so, and nothing else
+// happens.
 func TestVariantRefused(t *testing.T) {
 	s := New()
 	s.Choice = chosen("gpt2-medium-b4")
@@ -117,7 +118,7 @@ func TestVariantRefused(t *testing.T) {
 	}
 }
 
-// A preset of buffers stays the source of the page.
+// TestMemoryPresetStays checks that a preset of buffers stays the source of the page.
 func TestMemoryPresetStays(t *testing.T) {
 	s := New()
 	s.Choice = chosen("resnet50-b8")

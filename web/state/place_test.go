@@ -14,7 +14,7 @@ import (
 	"memtide/web/draw"
 )
 
-// placedAs returns a placement of one buffer.
+// placedAs returns the placement of one buffer at the address addr.
 func placedAs(allocator string, addr engine.Bytes) *proto.Placed {
 	return &proto.Placed{Allocator: allocator, Pool: 8 * engine.GiB, Fixed: true, Top: addr + 1, Peak: 1,
 		Pieces:  []proto.Piece{{Addr: addr, Bytes: 1}},
@@ -28,7 +28,8 @@ func withLife(t *testing.T) *player {
 	return p
 }
 
-// A closed address view asks for nothing. An open one asks once for each picture and allocator.
+// TestPlacesFollowThePicture checks that a closed address view asks for nothing, and that an open one asks once
+// for each picture and allocator.
 func TestPlacesFollowThePicture(t *testing.T) {
 	p := withLife(t)
 	if p.play(SetTheme{Theme: "dark"}); len(p.effects) != 1 || p.Places != nil || p.Placing != nil {
@@ -85,8 +86,8 @@ func count[E Effect](p *player) (n int) {
 	return n
 }
 
-// After a deadline the best so far stays, and a button offers more time. A placement that was cancelled is not asked for
-// again.
+// TestPlacesStop checks that the best placement so far stays at the deadline, with a button that offers more
+// time. A placement that was cancelled is not asked for again.
 func TestPlacesStop(t *testing.T) {
 	p := withLife(t)
 	p.play(TogglePlaces{}, SetAllocator{Name: "optimal"})
@@ -117,7 +118,7 @@ func TestPlacesStop(t *testing.T) {
 	}
 }
 
-// memoryFile returns a file of two buffers, one after the other.
+// memoryFile returns a file of two buffers that overlap in time, with the placement that was recorded, if any.
 func memoryFile(recorded *proto.Placed) *proto.Opened {
 	b := &proto.Buffers{Tick: time.Microsecond,
 		List: []alloc.Buffer{{Name: "a", Bytes: 4, End: 5}, {Name: "b", Bytes: 2, Start: 3, End: 9}}}
@@ -125,8 +126,8 @@ func memoryFile(recorded *proto.Placed) *proto.Opened {
 		Memory: &proto.Memory{Name: "x", Buffers: b, Recorded: recorded, Capacity: 7, Peak: 6, Count: 2}}
 }
 
-// A file about addresses takes the place of the network; another network, or
-// Back, takes its place.
+// TestMemoryFile checks that a file about addresses replaces the network, and that another network, or Back,
+// replaces the file.
 func TestMemoryFile(t *testing.T) {
 	p := withLife(t)
 	before := p.Choice
@@ -166,7 +167,7 @@ func TestMemoryFile(t *testing.T) {
 	}
 }
 
-// A file that is not valid does not close an open memory file.
+// TestMemoryFileStays checks that a file that is not valid does not close an open memory file.
 func TestMemoryFileStays(t *testing.T) {
 	p := withLife(t)
 	p.play(PickFile{Name: "snap.pickle", Bytes: []byte{1}})
@@ -179,7 +180,8 @@ func TestMemoryFileStays(t *testing.T) {
 	}
 }
 
-// Without a recording the default allocator places the buffers.
+// TestMemoryFileWithoutAddresses checks that the default allocator places the buffers of a file without recorded
+// addresses.
 func TestMemoryFileWithoutAddresses(t *testing.T) {
 	p := &player{State: New()}
 	p.play(Start{Choice: chosen("a")}, PickFile{Name: "a.csv", Bytes: []byte{1}})
@@ -201,7 +203,8 @@ func TestAddressesAreSorted(t *testing.T) {
 	}
 }
 
-// The address contains the time of the map. The time of a link stays until another network is opened.
+// TestMomentOfTheMap checks that the address contains the time of the map, and that the time of a link stays
+// until another network is opened.
 func TestMomentOfTheMap(t *testing.T) {
 	p := shown(t)
 	p.play(TogglePlaces{}, SetPlayhead{At: 7 * time.Millisecond})

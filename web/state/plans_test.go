@@ -9,7 +9,7 @@ import (
 	"memtide/wasm/proto"
 )
 
-// planOf returns a plan of the list. It fails if the list does not have the plan.
+// planOf returns the plan of a strategy in the list of plans. The test fails if the list does not have it.
 func planOf(t *testing.T, p *player, strategy string) PlanRow {
 	t.Helper()
 	for _, g := range p.Plans() {
@@ -23,8 +23,8 @@ func planOf(t *testing.T, p *player, strategy string) PlanRow {
 	return PlanRow{}
 }
 
-// swept returns a page with a complete curve. The step takes ms(method, budget) milliseconds at each point, or does not
-// fit if that is 0.
+// swept returns a page with a complete curve, and its sweep. At each point the step takes ms(method, budget)
+// milliseconds, or does not fit if that is 0.
 func swept(t *testing.T, ms func(method, index int) int) (*player, Sweep) {
 	t.Helper()
 	p := shown(t)
@@ -42,8 +42,8 @@ func swept(t *testing.T, ms func(method, index int) int) (*player, Sweep) {
 	return p, e
 }
 
-// The result of a plan is the answer in exactly this budget if there is one, otherwise that of the curve in the largest
-// budget up to it.
+// TestPlansFollowTheCurve checks that the result of a plan is the answer in exactly this budget, if there is one,
+// and otherwise that of the curve in the largest budget that does not exceed it.
 func TestPlansFollowTheCurve(t *testing.T) {
 	p, e := swept(t, func(m, i int) int { return 40 - i/10 })
 	other := e.Request.Methods[1].Strategy
@@ -61,8 +61,9 @@ func TestPlansFollowTheCurve(t *testing.T) {
 	}
 }
 
-// Plans that do not fit, that do not apply and whose solver reached its time limit have different results. A plan that
-// may fit between two budgets of the curve is not said not to fit.
+// TestPlansThatFail checks that plans that do not fit, that do not apply, or whose solver reached its time limit
+// have different results. A plan that may fit although the points of the curve do not is not reported as not
+// fitting: its result is not known.
 func TestPlansThatFail(t *testing.T) {
 	for _, c := range []struct {
 		name     string
@@ -98,8 +99,8 @@ func TestPlansThatFail(t *testing.T) {
 	}
 }
 
-// The page asks what would help by itself when nothing else is under way. A question of a person does not wait for that,
-// and any change cancels it.
+// TestIdleQuestion checks that the page asks by itself what would help if nothing else is under way. A question
+// of the user does not wait for that one, and any change cancels it.
 func TestIdleQuestion(t *testing.T) {
 	p, _ := swept(t, func(m, i int) int { return 20 })
 	e := last[Question](t, p)
@@ -133,7 +134,8 @@ func TestIdleQuestion(t *testing.T) {
 	}
 }
 
-// A view in another page whose step is slower asks for changes of the step, but not for other plans.
+// TestIdleQuestionOfView checks that a view in another page, whose step loses time, asks for changes of the step
+// but not for other plans.
 func TestIdleQuestionOfView(t *testing.T) {
 	p, _ := swept(t, func(m, i int) int { return 20 })
 	p.answers, p.View.Frame.Embed, p.Curve = nil, true, nil
@@ -146,7 +148,8 @@ func TestIdleQuestionOfView(t *testing.T) {
 	}
 }
 
-// A question that the page asks by itself has no strategies of the second program, unless the chosen one is there.
+// TestIdleQuestionStaysHere checks that a question that the page asks by itself names no strategies of the second
+// program, unless that program has to answer anyway.
 func TestIdleQuestionStaysHere(t *testing.T) {
 	for _, c := range []struct {
 		what   string
@@ -171,7 +174,7 @@ func TestIdleQuestionStaysHere(t *testing.T) {
 	}
 }
 
-// The page does not ask a question again that a person has stopped.
+// TestStoppedIdleQuestion checks that the page does not ask a question again that the user has stopped.
 func TestStoppedIdleQuestion(t *testing.T) {
 	p, _ := swept(t, func(m, i int) int { return 20 })
 	p.play(StopQuestion{})

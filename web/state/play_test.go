@@ -11,14 +11,15 @@ import (
 	"memtide/web/lookup"
 )
 
-// A step of 12 ms with waits at 3 and 9 ms is played in 6 s, plus 300 ms for each wait. Messages contain the time.
+// TestPlay checks that a step of 12 ms with waits at 3 and 9 ms is played in 6 s, plus 300 ms for each wait.
+// Messages contain the time.
 func TestPlay(t *testing.T) {
 	p := playing(t)
 	p.play(PlayStep{Now: 1000})
 	for _, c := range []struct {
 		now  float64
 		at   time.Duration
-		wait int // the selected one
+		wait int // the selected wait
 	}{
 		{2000, 2 * time.Millisecond, -1},
 		{2500, 3 * time.Millisecond, 0},
@@ -26,7 +27,7 @@ func TestPlay(t *testing.T) {
 		{2800, 3 * time.Millisecond, 0},
 		{3800, 5 * time.Millisecond, 0},
 		{6100, 9 * time.Millisecond, 1},
-		{6350, 10 * time.Millisecond, 1}, // from here to its end
+		{6350, 10 * time.Millisecond, 1}, // from here on the playhead goes to the end
 	} {
 		p.play(Tick{Now: c.now})
 		if got := p.View.Playhead; got < c.at-10*time.Microsecond && c.now != 6350 ||
@@ -42,7 +43,7 @@ func TestPlay(t *testing.T) {
 	}
 }
 
-// The position of the playhead does not depend on the number of Ticks.
+// TestTicksAddUp checks that the position of the playhead does not depend on the number of Ticks.
 func TestTicksAddUp(t *testing.T) {
 	var ends []time.Duration
 	for _, every := range []float64{1, 16.7, 2200} {
@@ -59,7 +60,7 @@ func TestTicksAddUp(t *testing.T) {
 	}
 }
 
-// PlayStep stops playing, and the playhead stays in its place.
+// TestPlayStops checks that PlayStep stops playing and leaves the playhead where it is.
 func TestPlayStops(t *testing.T) {
 	p := playing(t)
 	p.play(PlayStep{Now: 0}, Tick{Now: 1000})
@@ -81,7 +82,7 @@ func TestPlayStops(t *testing.T) {
 	}
 }
 
-// With reduced motion PlayStep goes from phase to phase.
+// TestPlayReduced checks that with reduced motion PlayStep goes from phase to phase.
 func TestPlayReduced(t *testing.T) {
 	p := playing(t)
 	var at []time.Duration
@@ -94,7 +95,8 @@ func TestPlayReduced(t *testing.T) {
 	}
 }
 
-// playing returns a page with a step of 12 ms: forward until 4 ms, backward, two waits.
+// playing returns a page with a step of 12 ms: the forward pass until 4 ms, then the backward pass, with two
+// waits.
 func playing(t *testing.T) *player {
 	t.Helper()
 	p := shown(t)
@@ -105,13 +107,14 @@ func playing(t *testing.T) *player {
 			Value: engine.NoValue},
 			{Kind: sim.SpanBackward, Start: 4 * time.Millisecond, End: 9 * time.Millisecond, Cause: sim.NoSpan,
 				Op: engine.NoOp, Value: engine.NoValue}}}
-	// with a model of its own
+	// a new Picture, so that the old index is not reused
 	p.Shown = &known.Picture{ID: p.Shown.ID, Choice: p.Choice, Network: p.Network, Solved: p.Shown.Solved}
 	p.View.Selected = lookup.Target{}
 	return p
 }
 
-// The sentence keeps its words while the budget is dragged, and changes them afterwards.
+// TestSentenceStays checks that the sentence keeps its words while the budget is dragged, and changes them
+// afterwards.
 func TestSentenceStays(t *testing.T) {
 	p := shown(t)
 	p.Choice.Budget = p.Choice.Room()
@@ -130,7 +133,7 @@ func TestSentenceStays(t *testing.T) {
 	}
 }
 
-// The timeline keeps its height while the budget is dragged.
+// TestCopyLanesStay checks that the timeline keeps its height while the budget is dragged.
 func TestCopyLanesStay(t *testing.T) {
 	p := shown(t)
 	with := answer(Solve{}, 12).Solved

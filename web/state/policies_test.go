@@ -41,15 +41,16 @@ func asks(p *player) bool {
 	return false
 }
 
-// The policies of a language model's step are asked for when its curve is complete, with its options and a time limit,
-// once for each case. They are not asked for other networks, nor if no option describes the precision or the efficiency.
+// TestPoliciesAreAskedOnce checks that the policies of a language model's step are asked for when its curve is
+// complete, with its options and a time limit, once for each case. They are not asked for other networks, nor if
+// the step has no option for the precision or the efficiency of the network.
 func TestPoliciesAreAskedOnce(t *testing.T) {
 	p := policed(t, "llama3.2-1b-step-4096tok-lora.8-on-rtx-4090-b2", "rtx-4090")
 	if !asks(p) {
 		t.Fatalf("effects %s; want that policies are asked for", names(p.effects))
 	}
 	view := policed(t, "llama3.2-1b-step-4096tok-lora.8-on-rtx-4090-b2", "rtx-4090")
-	if view.View.Frame.Embed = true; len(view.followPolicies()) != 1 { // the question under way ends, and none follows
+	if view.View.Frame.Embed = true; len(view.followPolicies()) != 1 { // only the question under way is cancelled
 		t.Error("a view goes on asking for policies")
 	}
 	e := last[AskStep](t, p)
@@ -86,8 +87,8 @@ func TestPoliciesAreAskedOnce(t *testing.T) {
 	}
 }
 
-// If the times are those of another card than the chosen one, policies that use its link or fill its memory are left
-// out. A policy opens the step on the chosen card.
+// TestPoliciesOfAnotherCard checks that, if the times are those of another card than the chosen one, policies
+// that use its link or fill its memory are left out. A policy opens the step on the chosen card.
 func TestPoliciesOfAnotherCard(t *testing.T) {
 	p := policed(t, "llama3.2-1b-step-4096tok-on-rtx-4090-b1", "h200-sxm-141gb")
 	e := last[AskStep](t, p)
@@ -107,7 +108,8 @@ func TestPoliciesOfAnotherCard(t *testing.T) {
 	}
 }
 
-// Solving a schedule cancels the request for policies. A request that failed is not repeated.
+// TestPoliciesGiveWay checks that solving a schedule cancels the request for policies, and that a request that
+// failed is not repeated.
 func TestPoliciesGiveWay(t *testing.T) {
 	p := policed(t, "llama3.2-1b-step-4096tok-on-rtx-4090-b1", "rtx-4090")
 	id := last[AskStep](t, p).ID

@@ -13,7 +13,7 @@ import (
 	"memtide/web/tell"
 )
 
-// asking returns a page that has asked a question, with the effect.
+// asking returns a page that has asked what would help, and the effect of that.
 func asking(t *testing.T) (*player, Question) {
 	t.Helper()
 	p := shown(t)
@@ -74,7 +74,8 @@ func TestAskWhatHelps(t *testing.T) {
 	}
 }
 
-// UseAnswer sets the link of an answer exactly, and no card is chosen any more.
+// TestUseLinkOfAnswer checks that UseAnswer sets the link of an answer exactly, so that no card is chosen
+// afterwards.
 func TestUseLinkOfAnswer(t *testing.T) {
 	p, e := asking(t)
 	p.Choice.Device = "some-device"
@@ -120,7 +121,8 @@ func TestStopAsking(t *testing.T) {
 	}
 }
 
-// An answer about another step of the network opens it, in the budget of the answer.
+// TestUseOtherStep checks that an answer about another step of the network opens that step, in the budget of the
+// answer.
 func TestUseOtherStep(t *testing.T) {
 	p, e := asking(t)
 	if e.Request.Budget.Bytes != p.Budget() {

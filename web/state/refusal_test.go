@@ -10,7 +10,8 @@ import (
 	"memtide/web/choice"
 )
 
-// If a strategy does not apply, an alert says so in a sentence and offers another one.
+// TestUnsupportedOffersAnother checks that an alert says in a sentence that a strategy does not apply, and offers
+// another one.
 func TestUnsupportedOffersAnother(t *testing.T) {
 	for _, c := range []struct{ failed, want string }{
 		{"nonpersistent", choice.DefaultStrategy},
@@ -48,7 +49,7 @@ func TestAlertBeginsAsASentence(t *testing.T) {
 	}
 }
 
-// The button of a notice about an invalid text removes the notice and the text.
+// TestDismissNotice checks that the button of a notice about an invalid text removes the notice and the text.
 func TestDismissNotice(t *testing.T) {
 	p := shown(t)
 	p.play(Type{Field: "budget-text", Text: "abc"})

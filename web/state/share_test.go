@@ -42,8 +42,8 @@ func TestShareDialog(t *testing.T) {
 	}
 }
 
-// The selection in a link is made in the first picture, and stays in the link until then. A selection by a person is
-// written into the address.
+// TestSelectionOfALink checks that the selection of a link is made in the first picture and stays in the link
+// until then, and that a selection by the user is written into the address.
 func TestSelectionOfALink(t *testing.T) {
 	p := shown(t)
 	link := Start{Choice: p.Choice, Look: link.Look{Wanted: "layer@2", Lines: []string{tradeoff.AllLines}}}
@@ -69,7 +69,8 @@ func TestSelectionOfALink(t *testing.T) {
 	}
 }
 
-// A view in another page computes nothing that it does not show. A title is removed when something else is opened.
+// TestFrame checks that a view in another page computes nothing that it does not show, and that a title is
+// removed when something else is opened.
 func TestFrame(t *testing.T) {
 	for _, c := range []struct {
 		frame  link.Frame

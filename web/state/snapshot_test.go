@@ -35,7 +35,7 @@ func examinedReport(p *player, e Examine) {
 			Calls: []*doctor.Flame{{Name: "f", Category: doctor.Weights, Bytes: 4}, {Name: "g", Bytes: 2}}}}}}})
 }
 
-// examines returns the part that the last effects ask about the recording, or "".
+// examines returns the requests about the recording among the last effects.
 func examines(p *player) (list []proto.Doctor) {
 	for _, e := range p.effects {
 		if e, ok := e.(Examine); ok {
@@ -45,8 +45,8 @@ func examines(p *player) (list []proto.Doctor) {
 	return list
 }
 
-// The report is asked for first, then one replay after the other. A chosen time goes before the next replay. Nothing is
-// asked for twice or at the same time.
+// TestDoctorAsks checks that the report is asked for first, and then one replay after the other. A chosen time
+// comes before the next replay. Nothing is asked for twice or at the same time.
 func TestDoctorAsks(t *testing.T) {
 	p := told(t)
 	e := last[Examine](t, p)
@@ -90,7 +90,7 @@ func TestDoctorAsks(t *testing.T) {
 	}
 }
 
-// Replays can be stopped and resumed. Opening another file cancels them.
+// TestDoctorStops checks that replays can be stopped and resumed, and that opening another file cancels them.
 func TestDoctorStops(t *testing.T) {
 	p := told(t)
 	examinedReport(p, last[Examine](t, p))
@@ -114,7 +114,7 @@ func TestDoctorStops(t *testing.T) {
 	}
 }
 
-// A part that fails is reported and not asked for again.
+// TestDoctorFails checks that a part that fails is reported and not asked for again.
 func TestDoctorFails(t *testing.T) {
 	p := told(t)
 	p.play(Examined{ID: last[Examine](t, p).ID, Failed: "no recording"})
@@ -134,7 +134,7 @@ func TestDoctorFails(t *testing.T) {
 	}
 }
 
-// Another device of the file is read from the same file.
+// TestOpenDevice checks that another device of a file is read from the same file.
 func TestOpenDevice(t *testing.T) {
 	p := told(t)
 	p.play(OpenDevice{Device: 1})
@@ -145,8 +145,8 @@ func TestOpenDevice(t *testing.T) {
 	}
 }
 
-// The flame graph starts at the first call with several callees. It zooms to a call and back, and Dismiss goes back
-// before it does anything else.
+// TestFlameZoom checks that the flame graph starts at the first call with several callees, and zooms to a call
+// and back. Dismiss zooms back before it does anything else.
 func TestFlameZoom(t *testing.T) {
 	p := told(t)
 	if p.Flame() != nil {
@@ -171,7 +171,8 @@ func TestFlameZoom(t *testing.T) {
 	}
 }
 
-// If two recordings are dropped, the first is opened, and an alert names the command that compares them.
+// TestTwoRecordings checks that the first of two recordings is opened, and that an alert names the command that
+// compares them.
 func TestTwoRecordings(t *testing.T) {
 	p := shown(t)
 	p.play(PickFiles{A: PickFile{Name: "one.pickle", Bytes: []byte("one")},

@@ -11,7 +11,7 @@ import (
 	"memtide/web/choice"
 )
 
-// stepOf returns the choice of a whole step, as in a link.
+// stepOf returns the choice of a whole step of a model, as it is in a link.
 func stepOf(model string, args engine.Args) Choice {
 	c := choice.Default()
 	c.Step, c.StepArgs = model, args
@@ -39,8 +39,8 @@ func stepped(t *testing.T) *player {
 	return p
 }
 
-// The page asks about a new choice and keeps showing the previous answer. It does not ask again about a choice whose
-// answer is known, and ignores answers about other choices.
+// TestChangeStep checks that the page asks about a new choice and keeps showing the previous answer. It does not
+// ask again about a choice whose answer is known, and ignores answers about other choices.
 func TestChangeStep(t *testing.T) {
 	p := stepped(t)
 	if got, want := names(p.play(SetStep{"gpus", "8"})), "WriteURL push, AskStep"; got != want {
@@ -67,7 +67,7 @@ func TestChangeStep(t *testing.T) {
 	}
 }
 
-// UseChange sets all options of a change.
+// TestUseChange checks that UseChange sets all options of a change.
 func TestUseChange(t *testing.T) {
 	for _, c := range []struct {
 		m    UseChange
@@ -82,7 +82,7 @@ func TestUseChange(t *testing.T) {
 	}
 }
 
-// A refusal replaces the verdict and does not change the controls.
+// TestStepRefused checks that a refusal replaces the verdict and does not change the controls.
 func TestStepRefused(t *testing.T) {
 	p := stepped(t)
 	p.play(SetStep{"tp", "3"})
@@ -97,8 +97,8 @@ func TestStepRefused(t *testing.T) {
 	}
 }
 
-// PickStep gives a diffusion model the side of its pictures, and a language model at most as many tokens as it has
-// positions.
+// TestStepOfPictures checks that PickStep gives a diffusion model the side of its pictures, and a language model
+// at most as many tokens as it has positions.
 func TestStepOfPictures(t *testing.T) {
 	p := shown(t)
 	for _, c := range []struct{ model, height, seq string }{{"wan2.1-14b", "512", ""}, {"flux1-dev", "512", ""},
@@ -111,7 +111,7 @@ func TestStepOfPictures(t *testing.T) {
 	}
 }
 
-// Opening a step closes the network, and vice versa. The device stays.
+// TestStepInstead checks that opening a step closes the network, and vice versa, and that the device stays.
 func TestStepInstead(t *testing.T) {
 	p := shown(t)
 	p.Choice.Device = "a100-sxm-80gb"
@@ -132,7 +132,7 @@ func TestStepInstead(t *testing.T) {
 	}
 }
 
-// ExploreStep opens the step as a chain on its device.
+// TestExploreStep checks that ExploreStep opens the step as a chain on its device.
 func TestExploreStep(t *testing.T) {
 	p := stepped(t)
 	if got, want := names(p.play(ExploreStep{})), "AskStep"; got != want || !last[AskStep](t, p).Request.Chain {
@@ -144,7 +144,7 @@ func TestExploreStep(t *testing.T) {
 	}
 }
 
-// The link contains the part of a config.json that was read.
+// TestConfigInStep checks that the link contains only the part of a config.json that was read.
 func TestConfigInStep(t *testing.T) {
 	p := &player{State: New()}
 	p.play(Start{Choice: stepOf(`{"a": 1, "b": 2}`, nil)})
@@ -155,7 +155,7 @@ func TestConfigInStep(t *testing.T) {
 	}
 }
 
-// A short config.json can be asked about as a step; other files cannot.
+// TestOfferedConfig checks that the page can ask about a short config.json as a step, but not about other files.
 func TestOfferedConfig(t *testing.T) {
 	for format, want := range map[string]string{"hfconfig": "{...}", "csv": ""} {
 		p := shown(t)
@@ -168,8 +168,8 @@ func TestOfferedConfig(t *testing.T) {
 	}
 }
 
-// An answer for an address has a time limit, and in a view only the stages up to what would help. An answer for a person
-// has no limit.
+// TestStepLimits checks that an answer for an address has a time limit and, in a view, only the first three
+// stages. An answer that the user asks for has no limit.
 func TestStepLimits(t *testing.T) {
 	for _, c := range []struct {
 		what  string
@@ -198,7 +198,8 @@ func TestStepLimits(t *testing.T) {
 	}
 }
 
-// An answer that was ended by its time limit or by a person stays as far as it is known. GoOn asks for it without a limit.
+// TestEndStep checks that an answer that was ended by its time limit or by the user stays as far as it is known,
+// and that GoOn asks for it without a limit.
 func TestEndStep(t *testing.T) {
 	for _, c := range []struct {
 		what    string
@@ -228,7 +229,7 @@ func TestEndStep(t *testing.T) {
 			t.Errorf("%s: effects %q, ended %v, %s, shown %v, failed %q; want %q, %v, %s, shown: %v", c.what, got,
 				p.Step.Ended, p.Phase(), p.Step.Shown, p.Step.Failed, c.effects, c.by, c.phase, c.known)
 		}
-		p.play(StepFailed{ID: id}) // late
+		p.play(StepFailed{ID: id}) // a late message about a request that has ended
 		if got := names(p.play(GoOn{})); got != "AskStep" || last[AskStep](t, p).Request.Limit != 0 ||
 			p.Step.Ended != NotEnded || p.Step.Failed != "" || p.Phase() != "solving" {
 			t.Errorf("%s, going on: effects %q, limit %v, ended %v, failed %q, %s; want that it is asked for without a limit", c.what, got, last[AskStep](t, p).Request.Limit, p.Step.Ended, p.Step.Failed, p.Phase())
@@ -240,7 +241,7 @@ func TestEndStep(t *testing.T) {
 	}
 }
 
-// The request for a chain can be stopped, and the answer that was ended for it can be asked for again.
+// TestStopChain checks that the request for a chain can be stopped. The request ends the answer under way.
 func TestStopChain(t *testing.T) {
 	p := &player{State: New()}
 	p.play(Start{Choice: stepOf("llama3-8b", nil)})

@@ -34,7 +34,7 @@ func init() {
 	}
 }
 
-// chain returns a small network: 4 stages that save 1 GiB each.
+// chain returns a small network of 4 stages that save 1 GiB each.
 func chain(name string) *profiles.Profile {
 	c := &engine.Chain{Name: name, Batch: 8, Input: engine.GiB}
 	for range 4 {
@@ -54,7 +54,7 @@ func opened(id int, p *profiles.Profile) Opened {
 	return Opened{ID: id, Reply: r, Profile: p}
 }
 
-// answer returns a schedule whose step takes ms milliseconds, with waits of the given lengths.
+// answer returns a schedule whose step takes ms milliseconds, with waits of the given lengths in microseconds.
 func answer(e Solve, ms int, waits ...int) Solved {
 	t := &sim.Trace{Makespan: time.Duration(ms) * time.Millisecond, Peak: engine.GiB}
 	at := time.Duration(0)
@@ -72,7 +72,7 @@ func chosen(preset string) Choice {
 		Budget: choice.Budget{Share: 60 * choice.Percent}, Strategy: "testremat"}
 }
 
-// player feeds messages and keeps the effects.
+// player feeds messages to a page and keeps the effects of the last ones.
 type player struct {
 	*State
 	effects []Effect
@@ -86,7 +86,7 @@ func (p *player) play(messages ...Message) []Effect {
 	return p.effects
 }
 
-// last is the latest effect of a type among those of the last play.
+// last returns the latest effect of type E among those of the last play.
 func last[E Effect](t *testing.T, p *player) E {
 	t.Helper()
 	for _, e := range slices.Backward(p.effects) {
@@ -111,7 +111,7 @@ func names(effects []Effect) string {
 	return strings.Join(out, ", ")
 }
 
-// shown is a page that shows a schedule of 12 ms, its curve being computed.
+// shown returns a page that shows a schedule of 12 ms and whose curve is being computed.
 func shown(t *testing.T) *player {
 	t.Helper()
 	p := &player{State: New()}
@@ -233,8 +233,8 @@ func TestNoChain(t *testing.T) {
 	}
 }
 
-// A strategy that does not fit is shown in its smallest budget, not by the picture
-// of the strategy before.
+// TestOverBudgetOfAnotherStrategy checks that a strategy that does not fit is shown in its smallest budget,
+// instead of the picture of the strategy before.
 func TestOverBudgetOfAnotherStrategy(t *testing.T) {
 	p := shown(t)
 	p.play(SetStrategy{Name: "testoffload"})
@@ -270,7 +270,8 @@ func TestOverBudget(t *testing.T) {
 	wantStep(t, p, 30, "the smallest budget fits")
 }
 
-// The page names a rounded size; a budget of that must suffice.
+// TestOfferSuffices checks that the rounded budget that the page offers is at least the smallest one that fits,
+// and not much more.
 func TestOfferSuffices(t *testing.T) {
 	for _, smallest := range []engine.Bytes{0, 1, 1023, engine.GiB + 1, 3*engine.GiB + 123456789, 777 * engine.MiB} {
 		if got := offer(smallest); got < smallest || got > smallest+smallest/50+1 {
@@ -279,8 +280,8 @@ func TestOfferSuffices(t *testing.T) {
 	}
 }
 
-// A link may ask for a budget that is too small: there is no previous picture,
-// so the smallest budget's is shown in its place.
+// TestOverBudgetFromTheStart checks a link with a budget that is too small. There is no previous picture, so that
+// of the smallest budget is shown.
 func TestOverBudgetFromTheStart(t *testing.T) {
 	p := &player{State: New()}
 	small := chosen("net-b8")
@@ -304,8 +305,8 @@ func TestOverBudgetFromTheStart(t *testing.T) {
 	}
 }
 
-// The default budget is what the card leaves: where that is too small, no other takes its place. It is said, with the
-// smallest budget that would do, whose plan is shown.
+// TestDefaultBudgetThatIsTooSmall checks that the default budget, the usable memory of the card, stays even if it
+// is too small. The page says so, and shows the plan of the smallest budget that fits.
 func TestDefaultBudgetThatIsTooSmall(t *testing.T) {
 	p := shown(t)
 	p.play(PickPreset{"other-b8"})
@@ -411,7 +412,8 @@ func TestSelectionFollowsTheSchedule(t *testing.T) {
 	}
 }
 
-// A link that was cut is said so, and stays said, while the example is opened.
+// TestBadLinkIsNotForgotten checks that the alert about a link that was cut stays while the example is opened,
+// until the next decision.
 func TestBadLinkIsNotForgotten(t *testing.T) {
 	p := &player{State: New()}
 	p.play(Start{Choice: chosen("net-b8")})
@@ -428,7 +430,7 @@ func TestBadLinkIsNotForgotten(t *testing.T) {
 	}
 }
 
-// A preset that a link names may not exist: the example is opened instead.
+// TestUnknownPreset checks that the example is opened instead of a preset that does not exist.
 func TestUnknownPreset(t *testing.T) {
 	p := &player{State: New()}
 	p.play(Start{Choice: chosen("nonsense")})
@@ -469,8 +471,8 @@ func TestEscapeTakesBackWhatWasTyped(t *testing.T) {
 	}
 }
 
-// Where the browser starts no workers the page solves itself, if it is asked to, and
-// what had failed is asked again.
+// TestSolveHere checks that, if the browser starts no workers, the page offers to solve by itself, and then
+// repeats the requests that had failed.
 func TestSolveHere(t *testing.T) {
 	p := shown(t)
 	sweep := p.Curve.ID

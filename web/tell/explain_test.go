@@ -10,7 +10,7 @@ import (
 	"memtide/web/lookup/tracetest"
 )
 
-// explained returns the explanation of a target, one sentence per line, each after its colour.
+// explained returns the explanation of a target, one sentence per line, each after the name of its colour.
 func explained(m *Index, t lookup.Target) string {
 	var out []string
 	for _, s := range m.Explain(t) {
@@ -19,11 +19,12 @@ func explained(m *Index, t lookup.Target) string {
 	return strings.Join(out, "\n")
 }
 
-// Explanations say what waits for what, what ends the wait, and why not earlier, for every reason and cause.
+// TestExplainWaits checks that explanations say what waits for what, what ends the wait, and why it does not end
+// earlier, for every reason and cause.
 func TestExplainWaits(t *testing.T) {
 	for _, c := range []struct {
 		reason, why sim.Reason
-		cause, of   sim.SpanID // of the wait, and of its cause
+		cause, of   sim.SpanID // cause of the wait, and cause of that cause
 		want        string
 	}{
 		{sim.NeedsData, sim.NeedsRoom, 7, 5, `backward: Conv1 is ready at 140.0 ms, but what it reads is still on the host.

@@ -10,7 +10,7 @@ import (
 	"memtide/web/lookup/tracetest"
 )
 
-// The table of the small trace has the times of its spans.
+// TestLayerTable checks that the table of the small trace has the times of its spans.
 func TestLayerTable(t *testing.T) {
 	rows := smallModel().LayerTable(LayerNumber, false, "")
 	want := []LayerRow{
@@ -33,7 +33,7 @@ func TestLayerTable(t *testing.T) {
 	}
 }
 
-// Every column sorts in both directions, and equal rows keep their order.
+// TestLayerTableSorts checks that every column sorts in both directions, and that equal rows keep their order.
 func TestLayerTableSorts(t *testing.T) {
 	m := randomModel(400, 5)
 	for by := range NumLayerColumns {
@@ -81,7 +81,8 @@ func TestLayersCSV(t *testing.T) {
 	}
 }
 
-// A field that a spreadsheet may take for a formula is marked as text, even after space.
+// TestCSVFormulas checks that a field that a spreadsheet may take for a formula is marked as text, even if the
+// formula follows spaces.
 func TestCSVFormulas(t *testing.T) {
 	for cell, want := range map[string]string{"=1+1": "'=1+1", " =1+1": "' =1+1", "\t=1+1": "'\t=1+1",
 		"\u00a0@x": "'\u00a0@x", "--x": "'--x", "a=1": "a=1", " a": " a", "": "", " ": " "} {
@@ -91,7 +92,7 @@ func TestCSVFormulas(t *testing.T) {
 	}
 }
 
-// Without a link the reasons do not mention copies.
+// TestWhyWithoutLink checks that the reasons do not mention copies if the device has no link to the host.
 func TestWhyWithoutLink(t *testing.T) {
 	p := tracetest.Problem()
 	p.Device.ToHost = 0

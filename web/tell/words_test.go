@@ -71,7 +71,7 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// Two adjacent waits count as one.
+// TestWaitedTwice checks that two adjacent waits count as one.
 func TestWaitedTwice(t *testing.T) {
 	p := tracetest.Problem()
 	tr := tracetest.Trace(p)
@@ -93,7 +93,8 @@ func TestChainSentence(t *testing.T) {
 	}
 }
 
-// The sentence of a value describes its life, and that of a layer is the same in graphs and chains.
+// TestSentencesOfGraphs checks that the sentence of a value describes its life, and that the sentence of a layer
+// has the same form in graphs as in chains.
 func TestSentencesOfGraphs(t *testing.T) {
 	m := New(tracetest.Played(t, tracetest.UNet(24, 2), false))
 	if got, want := m.Sentence(lookup.Target{Kind: lookup.OnValue, Index: 0}),

@@ -20,8 +20,8 @@ func init() {
 		}})
 }
 
-// Neither the step time of a line nor a bound rises with the budget, because a schedule that
-// fits into a budget fits into every larger one.
+// TestLinesFall checks that the step time of a line does not rise with the budget, because a schedule that fits
+// into a budget fits into every larger one.
 func TestLinesFall(t *testing.T) {
 	at := func(budget, step, bound int) *proto.Point {
 		return &proto.Point{Strategy: "testoffload", Budget: engine.Bytes(budget), StepTime: time.Duration(step),
@@ -49,8 +49,8 @@ func TestLinesFall(t *testing.T) {
 	}
 }
 
-// In whatever order the points of a sweep arrive, no line gets slower at any budget, and its final part
-// does not change.
+// TestLinesNeverMoveDown checks that no line gets slower at any budget, and that its final part does not change,
+// whatever the order in which the points of a sweep arrive.
 func TestLinesNeverMoveDown(t *testing.T) {
 	const budgets = 8
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -88,7 +88,7 @@ func TestLinesNeverMoveDown(t *testing.T) {
 			for _, i := range append(order, order[:method*2]...) {
 				p := proto.Point{Method: method, Index: i, Budget: c.Budgets[i],
 					StepTime: time.Duration(100 - 5*i - rng.IntN(5))}
-				if old := c.Points[method][i]; old != nil { // told again, better
+				if old := c.Points[method][i]; old != nil { // the point comes again, with a better time
 					p.StepTime = old.StepTime - 1
 				}
 				c.Take(p)
@@ -105,7 +105,7 @@ func TestLinesNeverMoveDown(t *testing.T) {
 	}
 }
 
-// A point that will be given more time is not final.
+// TestUnfinishedIsOpen checks that a point that will be given more time is not final.
 func TestUnfinishedIsOpen(t *testing.T) {
 	late := &proto.Point{Budget: 2, StepTime: 20, Failure: proto.Fail(proto.Deadline, "late")}
 	c := &Curve{Methods: []proto.Method{{Strategy: "testoffload"}}, Budgets: []engine.Bytes{1, 2},
@@ -120,7 +120,8 @@ func TestUnfinishedIsOpen(t *testing.T) {
 	}
 }
 
-// A bound for a budget holds for every smaller one. The bound of a class is the largest that is proven.
+// TestBoundOfAClass checks that a bound for a budget holds for every smaller one, and that the bound of a class
+// is the largest that is proven.
 func TestBoundOfAClass(t *testing.T) {
 	at := func(budget, bound int) *proto.Point {
 		return &proto.Point{Budget: engine.Bytes(budget), Bound: time.Duration(bound)}

@@ -55,7 +55,7 @@ func TestComparePanel(t *testing.T) {
 		"B is 12 ms faster (170 ms, not 182 ms). It computes 9 fewer blocks again and sends 4 more blocks to the host. Its peak is 1.28 GiB higher. Both fit. Host memory: A none, B 680 MiB."; got != want {
 		t.Errorf("the difference is %q; want %q", got, want)
 	}
-	// The row as it is written adds up, digit for digit.
+	// The numbers of the row must add up as they are printed, digit for digit.
 	step, parts := d.Rounded()
 	u, sum := names.UnitOf(&d), 0.0
 	for _, p := range parts {
@@ -83,7 +83,8 @@ func TestCompareTable(t *testing.T) {
 	}
 }
 
-// The link of a comparison opens both sides as they were, whatever they are.
+// TestCompareLinkRoundTrip checks that the link of a comparison opens both sides as they were, whatever their
+// choices are.
 func TestCompareLinkRoundTrip(t *testing.T) {
 	s := pagetest.First(t)
 	pagetest.Do(t, s, state.ToggleCompare{})
@@ -143,7 +144,8 @@ func randomChoice(r *rand.Rand) state.Choice {
 	return c
 }
 
-// A comparison has a link that says what B is: Back has something to undo.
+// TestCompareLinks checks that the link of a comparison says how B differs from A, so that Back can undo the
+// comparison.
 func TestCompareLinks(t *testing.T) {
 	s := pagetest.First(t)
 	before := permalink.Of(s, link.Link{})
@@ -170,7 +172,8 @@ func TestCompareLinks(t *testing.T) {
 	}
 }
 
-// Two long profiles fit into no link: it says so and holds A.
+// TestCompareLinkTooLong checks that two profiles that are too long for one link give a link with A alone, and a
+// note that says so.
 func TestCompareLinkTooLong(t *testing.T) {
 	s := pagetest.First(t)
 	pagetest.Do(t, s, state.ToggleCompare{})
@@ -218,7 +221,7 @@ func digits(n int) string {
 	return text
 }
 
-// What is under the pointer on one side is found on the other.
+// TestCompareViews checks that the layer under the pointer on one side is found on the other.
 func TestCompareViews(t *testing.T) {
 	s := pagetest.First(t)
 	pagetest.Do(t, s, state.ToggleCompare{}, state.SetBudget{Share: 80 * choice.Percent, Settled: true})
@@ -240,7 +243,7 @@ func TestCompareViews(t *testing.T) {
 	}
 }
 
-// Every picture has a host for either side, and only one of them.
+// TestCompareHosts checks that every picture has exactly one host for each side.
 func TestCompareHosts(t *testing.T) {
 	s := pagetest.First(t)
 	pagetest.Do(t, s, state.ToggleCompare{})

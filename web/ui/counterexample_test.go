@@ -17,7 +17,7 @@ import (
 	"memtide/web/ui/pagetest"
 )
 
-// A link to the counterexample of Lemma 3, with nothing else in it, shows it.
+// TestCounterexampleLink checks that a link with only the counterexample of Lemma 3 shows it.
 func TestCounterexampleLink(t *testing.T) {
 	const at = "v=1&p=lemma3"
 	l, notes := link.Parse(at)
@@ -39,7 +39,8 @@ func TestCounterexampleLink(t *testing.T) {
 	}
 }
 
-// What is chosen beside a preset that suggests something else survives a link.
+// TestLinkOfSuggestion checks that the settings that the user chose for a preset with suggestions of its own
+// survive a link.
 func TestLinkOfSuggestion(t *testing.T) {
 	s := pagetest.First(t)
 	suggested, _ := permalink.ChoiceOf(link.Link{Said: choice.Said{Preset: "lemma3-b1"}})

@@ -16,7 +16,8 @@ import (
 	"memtide/web/ui/timeline"
 )
 
-// In a view keys look and select; with a slider they also move the budget.
+// TestKeysThatLook checks which keys work in a view: those that look and select and, if the view has a slider,
+// those that move the budget.
 func TestKeysThatLook(t *testing.T) {
 	for _, c := range []struct {
 		key          input.Key
@@ -58,8 +59,8 @@ func TestKeysThatLook(t *testing.T) {
 	}
 }
 
-// A value that is wrong is said, and so is a link that names what is not there;
-// what no link can hold stays.
+// TestChangedKeys checks that a wrong value and a link to something that does not exist are refused with a text,
+// and that a network that no link can hold stays.
 func TestChangedKeys(t *testing.T) {
 	s := pagetest.First(t)
 	s.View.Frame.Embed = true
@@ -84,7 +85,7 @@ func TestChangedKeys(t *testing.T) {
 	}
 }
 
-// The caption says what somebody has selected, not what the page has by itself.
+// TestCaptionOfSelection checks that the caption describes a selection of the user, and otherwise the step time.
 func TestCaptionOfSelection(t *testing.T) {
 	s := pagetest.First(t)
 	s.View.Frame.Embed = true
@@ -103,7 +104,8 @@ func TestCaptionOfSelection(t *testing.T) {
 	}
 }
 
-// The colours are those of the page around a view, so its links do not say them.
+// TestEmbedKeepsItsColours checks that links of a view do not contain a theme, because the page around the view
+// chooses its colours.
 func TestEmbedKeepsItsColours(t *testing.T) {
 	const asked = "v=1&p=vgg16-b64&m=100%25&s=keepall&theme=dark"
 	l, _, _ := permalink.Embedded(link.Frame{Embed: true}, asked)
@@ -118,7 +120,7 @@ func TestEmbedKeepsItsColours(t *testing.T) {
 	}
 }
 
-// A view has a Stop while it reads or solves, and where that was ended the way on.
+// TestViewStops checks that a view has a Stop while it reads or solves, and a way to go on if that was ended.
 func TestViewStops(t *testing.T) {
 	s := pagetest.First(t)
 	s.View.Frame.Embed = true

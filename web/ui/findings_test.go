@@ -12,7 +12,8 @@ import (
 	"memtide/web/ui/pagetest"
 )
 
-// What is wrong with a file stands with its line; what was shown stays.
+// TestRefusedFile checks that the errors in a file are listed with their lines, and that the page goes on showing
+// what it showed before.
 func TestRefusedFile(t *testing.T) {
 	s := pagetest.First(t)
 	s.Alert = &state.Alert{File: "bad.csv",
@@ -50,8 +51,8 @@ func TestRefusedFile(t *testing.T) {
 	}
 }
 
-// Of an open file all that was left out, is doubtful or assumed is told; of a preset
-// nothing.
+// TestFindings checks that the page lists everything in an open file that was left out, is doubtful or was
+// assumed. A preset has no such list.
 func TestFindings(t *testing.T) {
 	s := pagetest.First(t)
 	c := Findings{S: s}

@@ -19,8 +19,8 @@ import (
 	"memtide/web/ui/pagetest"
 )
 
-// A graph that is no chain goes all the way: a strategy for graphs in place of
-// the default, pictures by operation, sums, a curve of what applies.
+// TestGraphPage checks the page of a graph that is no chain. It has a strategy for graphs in place of the
+// default, pictures by operation, totals, and a curve of the strategies that apply.
 func TestGraphPage(t *testing.T) {
 	s := pagetest.Graph(t, nil)
 	if s.Choice.Strategy != choice.GraphStrategy || !s.Shown.Solved.Verdict.Verified {
@@ -74,8 +74,8 @@ func TestGraphStrategies(t *testing.T) {
 	}
 }
 
-// A link holds a graph from a file; of one that is too long it says what it is about,
-// and the page says what it shows instead.
+// TestGraphInLink checks that a link contains a graph from a file. A link without the graph, because it is too
+// long, still names the kind of the network, and the page says what it shows instead.
 func TestGraphInLink(t *testing.T) {
 	s := pagetest.Graph(t, nil)
 	l := permalink.Of(s, link.Link{})
@@ -100,7 +100,7 @@ func TestGraphInLink(t *testing.T) {
 	}
 }
 
-// What was cut from a link is said, and what is shown in its place.
+// TestCutLinkSaysWhatIsShown checks that the page says if a link was cut, and what it shows instead.
 func TestCutLinkSaysWhatIsShown(t *testing.T) {
 	for _, text := range []string{"v=1&d=1.bQHcBT6njdWMks9rK1UUgM8", "v=1&m=60%25", "v=99&p=vgg16-b64"} {
 		if _, _, notes := permalink.Follow(text); len(notes) == 0 ||
@@ -114,8 +114,8 @@ func TestCutLinkSaysWhatIsShown(t *testing.T) {
 	}
 }
 
-// A file that is both a chain and operations is shown as what was chosen; the
-// link holds the chain only.
+// TestFileOfTwoWays checks that a file with a chain and operations is shown in the way that was chosen, here as
+// operations, and that the link then contains only the operations.
 func TestFileOfTwoWays(t *testing.T) {
 	data, err := os.ReadFile("../../profiles/formats/pipedream/testdata/branchy.graph.txt")
 	if err != nil {
@@ -141,8 +141,8 @@ func TestFileOfTwoWays(t *testing.T) {
 	pagetest.WellFormed(t, pageOf(t, s))
 }
 
-// Where the order of operations is chosen, the page says what the two orders mean,
-// and the answer says how far it is from what the method has proven.
+// TestGraphOrder checks that the page explains the two orders of operations if the strategy lets the user choose
+// one, and that the answer names the bound that the method has proven.
 func TestGraphOrder(t *testing.T) {
 	s := pagetest.Graph(t, func(c *state.Choice) { c.Strategy = "graphsearch" })
 	page := pageOf(t, s)

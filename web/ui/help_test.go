@@ -10,7 +10,7 @@ import (
 	"memtide/web/ui/input"
 )
 
-// The help shows what stands on the keys of the keyboard in use.
+// TestHelpLabels checks that the help shows the labels of the keys on the keyboard in use.
 func TestHelpLabels(t *testing.T) {
 	s := state.New()
 	h := Help{S: s}
@@ -29,7 +29,7 @@ func TestHelpLabels(t *testing.T) {
 	}
 }
 
-// Every key that does something is in the help.
+// TestHelpNamesTheKeys checks that the help names every key that does something.
 func TestHelpNamesTheKeys(t *testing.T) {
 	keys := (&Help{S: state.New()}).Keys()
 	for _, k := range []string{"W", "A", "S", "D", "+", "−", "0", "N", "P", "I", "F", "G", "T", "Y", "[", "]", "?",

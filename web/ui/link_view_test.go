@@ -16,8 +16,8 @@ import (
 	"memtide/web/ui/pagetest"
 )
 
-// A link with everything unfolded opens the page as it was, which has the same
-// link again.
+// TestLinkOfView checks that a link with everything unfolded opens the same page again, which then has the same
+// link.
 func TestLinkOfView(t *testing.T) {
 	for _, want := range []string{
 		"v=1&p=resnet101-b32&s=greedy",
@@ -41,7 +41,7 @@ func TestLinkOfView(t *testing.T) {
 	}
 }
 
-// A budget in bytes was meant for the network of its link: it is not used for
+// TestBudgetOfCutLink checks that a budget in bytes, which was meant for the network of its link, is not used for
 // the example that is shown in place of a profile that was cut off.
 func TestBudgetOfCutLink(t *testing.T) {
 	for _, text := range []string{"v=1&m=8720MiB&d=1.bQHcBT6njdWMks9rK1UUgM8", "v=1&m=8720MiB"} {
@@ -75,17 +75,17 @@ func TestLinkRoundTrip(t *testing.T) {
 			t.Errorf("%s\n is read as %+v, notes %q\n want %+v", l.String(), back, notes, c)
 		}
 	}
-	// What nothing on the page changes is passed on.
+	// The page passes on the keys that nothing on it changes.
 	s.Choice = budget
 	want := "v=1&p=resnet101-b32&m=123456789B&s=greedy&xfer=streamed&sel=B18&title=a%20title&theme=dark&later=1"
 	opened, m, _ := permalink.Follow(want)
-	s.View.Frame, s.View.Wanted = m.Frame, m.Wanted // until there is a picture to find it in
+	s.View.Frame, s.View.Wanted = m.Frame, m.Wanted // Wanted stays until there is a picture that has the selection
 	if l := permalink.Of(s, opened); l.String() != want {
 		t.Errorf("opened with\n%s\nthe page writes\n%s", want, l.String())
 	}
 }
 
-// argsOfSome is a strategy that has a parameter, with another value than its default.
+// argsOfSome returns a strategy that has a parameter, and arguments with another value than its default.
 func argsOfSome() (string, engine.Args) {
 	for _, s := range engine.Strategies() {
 		for _, p := range s.Params {
@@ -99,7 +99,8 @@ func argsOfSome() (string, engine.Args) {
 	return choice.DefaultStrategy, nil
 }
 
-// An allocator and its arguments come back from a link; what is not known is said.
+// TestAddressLink checks that an allocator and its arguments are read from a link again, and that unknown ones
+// give a note.
 func TestAddressLink(t *testing.T) {
 	for _, tc := range []struct{ in, alloc, chunk, note, out string }{
 		{"v=1&p=resnet50-b8", "", "", "", "v=1&p=resnet50-b8"},

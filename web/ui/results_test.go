@@ -19,8 +19,8 @@ import (
 	"memtide/web/ui/pagetest"
 )
 
-// The story of the default example: in total it fits exactly, at addresses it
-// does not, and the sentence says by how much.
+// TestAddressFailure checks that the default example fits in total but not at addresses, and that the sentence
+// says how much is missing.
 func TestAddressFailure(t *testing.T) {
 	s := pagetest.First(t)
 	pagetest.Do(t, s, state.TogglePlaces{}, state.SetAllocator{Name: "best-fit"})
@@ -41,7 +41,7 @@ func TestAddressFailure(t *testing.T) {
 		!strings.HasPrefix(c.RaiseText(), "Set ") {
 		t.Errorf("the offer is %d, %q; want at least what is needed", b, c.RaiseText())
 	}
-	// What stands beside the numbers does not vouch for what is denied here.
+	// The badge beside the numbers must not contradict that.
 	r := Results{S: s}
 	if got := r.Verdict(); got.Text != "addresses do not fit" || got.Class != "bad" ||
 		!strings.Contains(got.Title, c.Outcome()) || c.Verdict().Class == "good" {
@@ -60,8 +60,8 @@ func TestAddressFailure(t *testing.T) {
 	}
 }
 
-// A badge says what was checked; whether something faster exists is said apart, by
-// whom, and among what.
+// TestCheckedIsNotOptimal checks that a badge says only what was checked. Its tooltip says whether the strategy
+// claims that no schedule of its class is faster.
 func TestCheckedIsNotOptimal(t *testing.T) {
 	s := pagetest.First(t)
 	r := Results{S: s}
@@ -89,7 +89,8 @@ func TestCheckedIsNotOptimal(t *testing.T) {
 	}
 }
 
-// A file about addresses: its numbers, no strategies, and every allocator.
+// TestMemoryPage checks the page of a file about addresses: it has the numbers of the file and its buffers, and a
+// link without the file.
 func TestMemoryPage(t *testing.T) {
 	s := pagetest.First(t)
 	list := []alloc.Buffer{{Name: "<a>", Bytes: 4 * engine.MiB, Start: 0, End: 4},
@@ -124,7 +125,7 @@ func TestWorking(t *testing.T) {
 	s.Solving = &state.Solving{ID: 99, Choice: s.Choice, Best: s.Shown.Solved}
 	r := Results{S: s}
 	if got, want := answer.Work(s),
-		"Computing the plan… best so far 182 ms"; got != want { // the time of the default example, as TestFirstView shows it
+		"Computing the plan… best so far 182 ms"; got != want { // time of the default example, as in TestFirstView
 		t.Errorf("work is %q; want %q", got, want)
 	}
 	if got, want := r.StopText(), "Stop and use this"; got != want {

@@ -22,13 +22,13 @@ import (
 	"memtide/web/ui/pagetest"
 )
 
-// The code asks for the class that is nearest to the plan, in what the budget leaves to
-// a step, rounded down.
+// TestRunThis checks that the code asks for the class of plans that is nearest to the plan, in the part of the
+// budget that is left for a step, rounded down.
 func TestRunThis(t *testing.T) {
 	for _, c := range []struct {
 		strategy string
 		budget   engine.Bytes
-		want     string // in the code
+		want     string // part of the code
 	}{
 		{"rotor", 3 * engine.GiB, "-class nested -budget 2.5GiB "},
 		{"sequential", 3*engine.GiB - 1, "-class wrappable -budget 2.4GiB "},
@@ -60,12 +60,12 @@ func TestRunThis(t *testing.T) {
 	}
 }
 
-// Where the operators of a step are open, the plan is found here, and where a link to
-// them is; the dialog says if they are too long for one.
+// TestRunFromOperators checks that the page can find a plan if the operators of a step are open, from a file or
+// from a link. The dialog says if the operators are too long for a link.
 func TestRunFromOperators(t *testing.T) {
 	s := pagetest.First(t)
 	s.Choice.Strategy = "sequential"
-	s.Update(state.Tell{}) // whatever the message, the curve is asked for
+	s.Update(state.Tell{}) // any message makes the page ask for the curve
 	if m := (input.Command{Do: "save-plan"}).Message(s); len(s.Update(m)) != 0 {
 		t.Error("a preset has no operators, and a plan is asked for")
 	}
@@ -114,8 +114,8 @@ func TestRunFromOperators(t *testing.T) {
 	pagetest.WellFormed(t, pageOf(t, s))
 }
 
-// A comparison has the operators of both sides in its link; those of B go first where both
-// are too long for one.
+// TestOperatorsOfB checks that the link of a comparison contains the operators of both sides. If they are too
+// long for one link, those of B are left out first.
 func TestOperatorsOfB(t *testing.T) {
 	s := pagetest.First(t)
 	pagetest.Do(t, s, state.ToggleCompare{})

@@ -50,7 +50,7 @@ func TestAddresses(t *testing.T) {
 			t.Errorf("%s: %s\nwant %s in it", f.ID, f.Text, want)
 		}
 	}
-	// A frame says what its page is like, and so has its ground.
+	// The link of a frame names the theme of the page, and the frame has the background of that theme.
 	if got := (&Share{S: s, Page: p}).Fields()[1].Text; !strings.Contains(got, `#embed=1&amp;theme=light&amp;v=1`) ||
 		!strings.Contains(got, "color-scheme:light") {
 		t.Errorf("the frame is %s; want a light one", got)
@@ -67,7 +67,8 @@ func TestAddresses(t *testing.T) {
 	}
 }
 
-// A file on a disk shares the site that it is from, never its own place.
+// TestShareFromFile checks that a page that was saved as a file shares the address of the site that it is from,
+// and never its place on the disk.
 func TestShareFromFile(t *testing.T) {
 	s := pagetest.First(t)
 	s.Sharing = &state.Sharing{Exact: true}
@@ -101,7 +102,7 @@ func TestShareFromFile(t *testing.T) {
 	}
 }
 
-// A view in another page stays one, whatever link it is given.
+// TestEmbeddedStays checks that a view in another page stays a view, whatever link it is given.
 func TestEmbeddedStays(t *testing.T) {
 	frame := link.Frame{Embed: true, Control: "budget", Show: []string{"time"}, Opener: "https://example.org"}
 	l, m, notes := permalink.Embedded(frame, "v=1&p=vgg16-b64&title=x")
@@ -123,7 +124,7 @@ func TestEmbeddedStays(t *testing.T) {
 	}
 }
 
-// The parts of the page and their order, as the style sheet wants them.
+// TestShow checks the parts of the page and their order in the form that the style sheet needs.
 func TestShow(t *testing.T) {
 	for _, c := range []struct {
 		frame       link.Frame
@@ -150,7 +151,7 @@ func TestShow(t *testing.T) {
 	}
 }
 
-// The commands of the dialog reach the state.
+// TestShareCommands checks the messages of the commands in the dialog.
 func TestShareCommands(t *testing.T) {
 	s := pagetest.First(t)
 	s.Sharing = &state.Sharing{Exact: true}
@@ -173,7 +174,8 @@ func TestShareCommands(t *testing.T) {
 	}
 }
 
-// The device passes the link on where it can: one button, beside the link.
+// TestShareSend checks that there is one button that passes the link on to other programs, if the device can do
+// so.
 func TestShareSend(t *testing.T) {
 	s := pagetest.First(t)
 	s.Sharing = &state.Sharing{Exact: true}
@@ -188,8 +190,8 @@ func TestShareSend(t *testing.T) {
 	}
 }
 
-// What is said of the link's length stands under the link, and no two buttons have
-// the same words.
+// TestShareWords checks that the text about the length of the link is under the link, and that no two buttons
+// have the same words.
 func TestShareWords(t *testing.T) {
 	s := pagetest.First(t)
 	s.Sharing = &state.Sharing{Exact: true}
@@ -215,7 +217,7 @@ func TestShareWords(t *testing.T) {
 	}
 }
 
-// The dialog promises that files come back only where they do.
+// TestShareReopens checks that the dialog promises that files open the view again only if they do.
 func TestShareReopens(t *testing.T) {
 	s := pagetest.First(t)
 	s.Sharing = &state.Sharing{Exact: true}
@@ -225,7 +227,7 @@ func TestShareReopens(t *testing.T) {
 	graph := *s.Network
 	graph.Source.Preset, graph.Chain, graph.Profile = "", nil,
 		&profiles.Profile{Name: strings.Repeat("net ", 100), Graph: new(engine.Graph)}
-	for i := range 40_000 { // in no order that repeats
+	for i := range 40_000 { // sizes in an order that does not repeat
 		graph.Profile.Graph.Values = append(graph.Profile.Graph.Values,
 			engine.Value{Size: engine.Bytes(i*i) * 7919 % 1_000_003, PartOf: engine.NoValue})
 	}
@@ -235,8 +237,8 @@ func TestShareReopens(t *testing.T) {
 	}
 }
 
-// The dialog offers the schedule as a program, or says why it is none; and what it
-// saves is what a server writes.
+// TestShareSchedule checks that the dialog offers the schedule as a program, or says why it cannot, and that the
+// file is the one that a server writes.
 func TestShareSchedule(t *testing.T) {
 	s := pagetest.First(t)
 	s.Sharing = &state.Sharing{Exact: true}
@@ -275,7 +277,7 @@ func TestShareSchedule(t *testing.T) {
 	}
 }
 
-// Links and saved files have no snapshot in them, and the dialog says so.
+// TestShareSnapshots checks that the dialog says that links and saved files do not contain a snapshot.
 func TestShareSnapshots(t *testing.T) {
 	s := pagetest.Snapshot(t, "snapshot.pickle")
 	c := &Share{S: s, Page: &permalink.Origin{Base: "https://example.org/"}}

@@ -25,7 +25,7 @@ func pageOf(t *testing.T, s *state.State) string {
 	return b.String()
 }
 
-// Every picture of the time axis has a place on the page, and one for side B.
+// TestPlacesOfPictures checks that every picture of the time axis has a place on the page, and one for side B.
 func TestPlacesOfPictures(t *testing.T) {
 	page := pageOf(t, pagetest.First(t))
 	for pic := range draw.NumPictures {
@@ -54,7 +54,7 @@ func TestFirstView(t *testing.T) {
 	if !regexp.MustCompile(`<button[^>]* value="resnet101"[^>]*>ResNet-101<`).MatchString(page) {
 		t.Error("the button of the networks does not name the preset of the example")
 	}
-	// Every picture is there for wide and for narrow pages, but the life of a graph's value.
+	// Every picture is there for wide and for narrow pages, except the life of a graph's value.
 	if n, want := strings.Count(page, `<svg xmlns`), 2*(int(draw.NumPictures)-1); n != want {
 		t.Errorf("%d inline pictures; want %d", n, want)
 	}
@@ -66,12 +66,12 @@ func TestFirstView(t *testing.T) {
 	pagetest.WellFormed(t, page)
 }
 
-// ownElements is how many elements the page may have beside those of what registers itself:
-// a new button takes one.
+// ownElements is the largest number of elements of the page, without those of the entries that register
+// themselves. A new button takes one.
 const ownElements = 395
 
-// The whole tree is built and compared at every drawing, and a content that has
-// changed is sent whole.
+// TestTreeIsSmall checks that the tree is small, because all of it is built and compared at every drawing, and
+// that no content is long, because a content that has changed is sent as a whole.
 func TestTreeIsSmall(t *testing.T) {
 	s := pagetest.First(t)
 	s.View.Table, s.View.Help = true, true
@@ -88,7 +88,7 @@ func TestTreeIsSmall(t *testing.T) {
 			visit(results.ResultFor(n.Component).Out[0])
 			return
 		}
-		if n.Type == vugu.ElementNode && n.Data != "" { // vg-template is none
+		if n.Type == vugu.ElementNode && n.Data != "" { // vg-template has no Data
 			elements++
 		}
 		if n.InnerHTML != nil && len(*n.InnerHTML) > 15<<10 {
@@ -99,16 +99,16 @@ func TestTreeIsSmall(t *testing.T) {
 		}
 	}
 	visit(results.Out.Out[0])
-	// What registers itself brings its own: a picture its places on two sides, a strategy its
-	// line among the plans, a card its line in their list.
+	// Entries that register themselves add elements: a picture has a place on each of two sides, a strategy a
+	// line among the plans, and a card a line in the list of cards.
 	most := cardElements() + ownElements + 2*int(draw.NumPictures) + len(engine.Strategies())
-	if elements > most { // 1.5 ms for building, 0.4 for comparing
+	if elements > most { // building takes 1.5 ms, comparing 0.4 ms
 		t.Errorf("the page has %d elements; want at most %d", elements, most)
 	}
 	t.Logf("%d elements of %d", elements, most)
 }
 
-// cardElements is how many the list of cards has, without those that are no longer listed.
+// cardElements returns the number of elements of the list of cards, without cards that are no longer listed.
 func cardElements() (n int) {
 	for _, g := range panel.Cards("") {
 		n += 1 + len(g.Options)
@@ -126,7 +126,7 @@ func TestNotices(t *testing.T) {
 			t.Errorf("a budget that is too small: the page does not contain %q", want)
 		}
 	}
-	// The pictures of another strategy, or network, are not taken for the one that was asked for.
+	// The page names the strategy, or the network, of the pictures if they are not of the one that was asked for.
 	s.Choice.Strategy = "keepall"
 	if page, want := pageOf(t, s), "The pictures show Recompute in 2.58 GiB."; !strings.Contains(page, want) {
 		t.Errorf("another strategy does not fit: the page does not contain %q", want)
@@ -145,7 +145,7 @@ func TestNotices(t *testing.T) {
 	}
 }
 
-// With everything open the tree stays small enough to be drawn within a frame.
+// TestOpenTreeIsSmall checks that the tree with everything open is small enough to be drawn within a frame.
 func TestOpenTreeIsSmall(t *testing.T) {
 	s := pagetest.Small(t)
 	pagetest.Ask(t, s)
@@ -163,7 +163,7 @@ func TestOpenTreeIsSmall(t *testing.T) {
 			visit(results.ResultFor(n.Component).Out[0])
 			return
 		}
-		if n.Type == vugu.ElementNode && n.Data != "" { // vg-template is none
+		if n.Type == vugu.ElementNode && n.Data != "" { // vg-template has no Data
 			elements++
 		}
 		if n.InnerHTML != nil && len(*n.InnerHTML) > 15<<10 {

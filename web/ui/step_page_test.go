@@ -15,8 +15,8 @@ import (
 	"memtide/web/ui/pagetest"
 )
 
-// The page of a real answer has every part once, in well-formed HTML, and names all of its
-// controls.
+// TestStepPage checks that the page of a real answer has every part once, in well-formed HTML, and that all of
+// its controls have names.
 func TestStepPage(t *testing.T) {
 	s := pagetest.Step(t, "llama3-8b", engine.Args{"gpus": "8", "ckpt": "full"})
 	page := pageOf(t, s)
@@ -42,7 +42,8 @@ func TestStepPage(t *testing.T) {
 	}
 }
 
-// Where steps of a kind take longer than rates alone say, the page says that they do.
+// TestStepRange checks that the page marks the step time as a lower bound, and the rate as an upper one, if steps
+// of that kind take longer than rates alone predict.
 func TestStepRange(t *testing.T) {
 	for model, want := range map[string]bool{"gpt2": true, "llama3-8b": false} {
 		s := pagetest.Step(t, model, engine.Args{"device": "h200", "seq": "1024"})
@@ -55,8 +56,8 @@ func TestStepRange(t *testing.T) {
 	}
 }
 
-// A config.json that was opened offers its whole step, and has the words of a language model of the list;
-// choosing one opens the step that has it.
+// TestStepOfFile checks that a config.json offers its whole step and has the same options as a language model of
+// the list. Choosing an option opens the step that has it.
 func TestStepOfFile(t *testing.T) {
 	s := pagetest.First(t)
 	if page := pageOf(t, s); strings.Contains(page, `class="findings-body"`) {

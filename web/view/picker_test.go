@@ -8,7 +8,7 @@ import (
 func TestPickerMatches(t *testing.T) {
 	for _, c := range []struct {
 		query string
-		want  []string // some of what is found; nil: nothing
+		want  []string // some of what is found; nil means nothing
 		not   []string
 		best  string
 	}{

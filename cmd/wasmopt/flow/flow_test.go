@@ -6,10 +6,10 @@ import (
 	"testing"
 )
 
-// testSegment is where a segment jumps to under a condition, where it goes on
-// otherwise, and whether its goroutine can be switched at its end.
+// testSegment describes a segment: where it jumps to under a condition, where it continues otherwise, and whether
+// its goroutine can be switched at its end.
 type testSegment struct {
-	if0, next int // -1: none
+	if0, next int // indices of segments; -1 means no such jump
 	resumes   bool
 }
 
@@ -31,14 +31,14 @@ func testFunction(segments ...testSegment) *Function {
 	return f
 }
 
-// Loops that are entered at one place need no table, wherever the compiler has
-// put that place; loops that are entered after a call do.
+// TestArrange checks that a loop that is entered at one place needs no jump through the table, wherever the
+// compiler has put that place, and that a loop that is entered after a call does.
 func TestArrange(t *testing.T) {
 	for _, c := range []struct {
 		name     string
 		segments []testSegment
-		loops    int // how many loops
-		table    int // how many jumps through the table
+		loops    int // number of loops
+		table    int // number of jumps through the table
 	}{
 		{"straight", []testSegment{{-1, 1, false}, {-1, -1, false}}, 0, 0},
 		{"loop", []testSegment{{-1, 1, false}, {3, 2, false}, {-1, 1, false}, {-1, -1, false}}, 1, 0},
@@ -74,8 +74,8 @@ func TestArrange(t *testing.T) {
 	}
 }
 
-// Whatever a function looks like, its jumps can be written: none leads into a
-// loop but to its beginning, and the table is outside of all loops.
+// TestArrangeRandom checks that the jumps of random functions can be written: none leads into a loop other than
+// to its start, and the targets of the table are outside of all loops.
 func TestArrangeRandom(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 3000 {

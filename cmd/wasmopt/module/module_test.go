@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// laidOut is what segments make of a zeroed memory.
+// laidOut returns a memory of zeros after the segments were copied into it.
 func laidOut(segments []segment) []byte {
 	m := make([]byte, 4096)
 	for _, s := range segments {
@@ -16,12 +16,12 @@ func laidOut(segments []segment) []byte {
 	return m
 }
 
-// withData is a module of a memory of one page, and data.
+// withData returns the sections of a module with one page of memory and the given data segments.
 func withData(segments []segment) []Section {
 	return []Section{{Custom, []byte("\x02hi\x0b")}, {Memory, []byte{1, 0, 1}}, {Data, writeSegments(segments)}}
 }
 
-// What is written of a memory lays out that memory, in fewer segments.
+// TestWriteMemory checks that the segments that WriteMemory writes lay out the same memory, with fewer segments.
 func TestWriteMemory(t *testing.T) {
 	const seed = 5
 	r := rand.New(rand.NewPCG(seed, 0))
@@ -50,7 +50,8 @@ func TestWriteMemory(t *testing.T) {
 	}
 }
 
-// Engines take 100,000 segments; where more would be needed, longer gaps are written.
+// TestWriteMemorySegments checks that WriteMemory stays within the 100,000 segments that engines accept. Where it
+// would need more, it also writes longer gaps of zeros.
 func TestWriteMemorySegments(t *testing.T) {
 	memory := make([]byte, 10*(maxSegments+1))
 	for i := 0; i < len(memory); i += 10 {
@@ -63,7 +64,8 @@ func TestWriteMemorySegments(t *testing.T) {
 	}
 }
 
-// Data that say anything else than how a memory of the module's own begins are refused.
+// TestInitialMemoryRefuses checks that data segments that do more than initialize the module's own memory are
+// refused.
 func TestInitialMemoryRefuses(t *testing.T) {
 	data := Section{Data, writeSegments([]segment{{8, []byte("abc")}})}
 	own := Section{Memory, []byte{1, 0, 1}}
@@ -91,11 +93,11 @@ func TestInitialMemoryRefuses(t *testing.T) {
 	}
 }
 
-// A module is read and written as it was; a part of one is refused.
+// TestRead checks that a module is written as it was read, and that an incomplete module is refused.
 func TestRead(t *testing.T) {
 	sections := withData([]segment{{8, []byte("abc")}, {200, []byte("d")}})
 	good := Write(sections)
-	ends := map[int]bool{} // of whole sections
+	ends := map[int]bool{} // lengths of the prefixes that end with a whole section
 	for n := range sections {
 		ends[len(Write(sections[:n]))] = true
 	}
@@ -110,7 +112,8 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// Addresses are signed numbers in the format: 64 needs two bytes.
+// TestSignedNumbers checks that numbers survive AppendSigned and Signed. Addresses in the format are signed, so
+// 64 needs two bytes.
 func TestSignedNumbers(t *testing.T) {
 	for _, n := range []int64{0, 1, 63, 64, 127, 128, 8191, 8192, 1 << 20, 1<<31 - 1, -1, -64, -65, -1 << 31} {
 		r := &Reader{B: AppendSigned(nil, n)}

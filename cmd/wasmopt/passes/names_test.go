@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// Names of generic functions are written as tracebacks print them, and those of
-// no function are cleared; all stay where they are.
+// TestShorten checks that names of generic functions become what tracebacks print, and that names that belong to
+// no function are cleared. Every name keeps its offset.
 func TestShorten(t *testing.T) {
 	const names = "\x00main.main\x00slices.Sort[go.shape.[]int,int].func1\x00inlined.Away\x00pkg.f[A]\x00"
 	const want = "\x00main.main\x00slices.Sort[...].func1"
@@ -25,8 +25,8 @@ func TestShorten(t *testing.T) {
 	}
 }
 
-// values reads tables as the runtime does: up 2 for 1 instruction, down 3 for
-// 300, up 9 for 1.
+// TestValues checks that values reads tables as the runtime does, starting at -1. In the first table, the value
+// rises by 2 for 1 instruction, falls by 3 for 300 and rises by 9 for 1.
 func TestValues(t *testing.T) {
 	for _, c := range []struct {
 		table []byte
@@ -43,8 +43,8 @@ func TestValues(t *testing.T) {
 	}
 }
 
-// Functions of others share a name for each package; ours, and those that the
-// runtime knows, keep theirs.
+// TestShare checks that the functions of a foreign package get one common name per package. The module's own
+// functions and those that the runtime knows keep their names.
 func TestShare(t *testing.T) {
 	names := []string{"main.f", "runtime.gopanic", "encoding/json.a", "encoding/json.(*T).b", "memtide/web/ui.X",
 		"strconv.quoteWith", "slices.Sort[go.shape.int]", "slices.Max[a/b.T]"}

@@ -12,12 +12,11 @@ import (
 	"memtide/cmd/wasmopt/module"
 )
 
-// today is given to Run in tests of what passes do, so that they say what a version
-// does that is not yet in the list.
+// today is the version given to Run in tests of the passes. It lets them run, and show what fails, with a version
+// of Go that is not yet in the list.
 var today = Verified()[0]
 
-// rewritten is a program after the passes that are not skipped. None may leave itself
-// out.
+// rewritten returns the program file after all passes that are not in skip. It fails if a pass was left out.
 func rewritten(t *testing.T, file []byte, skip ...string) []byte {
 	t.Helper()
 	out, report, err := Run(file, Options{Go: today, Skip: skip})
@@ -30,7 +29,7 @@ func rewritten(t *testing.T, file []byte, skip ...string) []byte {
 	return out
 }
 
-// others are the names of all passes but some.
+// others returns the names of all passes except those in but.
 func others(but ...string) (names []string) {
 	for _, p := range Passes() {
 		if !slices.Contains(but, p.Name) {
@@ -40,7 +39,7 @@ func others(but ...string) (names []string) {
 	return names
 }
 
-// The Go that runs these tests is one of those that were verified.
+// TestVerified checks that the Go version that runs these tests is one of the verified ones.
 func TestVerified(t *testing.T) {
 	if !IsVerified(runtime.Version()) {
 		t.Errorf("%s has not been verified, only %q; if all other tests here pass, see Verified for what is to do",
@@ -48,9 +47,9 @@ func TestVerified(t *testing.T) {
 	}
 }
 
-// A program does the same with all passes as on this machine.
+// TestRun checks that a program with all passes applied writes what it writes when compiled for this machine.
 func TestRun(t *testing.T) {
-	// More than 256 places; for 320 the compiler takes five times as long.
+	// 280 calls give the function more than 256 places. With 320 the compiler takes five times as long.
 	program := strings.Replace(control, "MANY", strings.Repeat("sum += step(sum)\n\t", 280), 1)
 	want := goTool(t, writeProgram(t, program), nil, "run", ".")
 	for _, flags := range []string{"-gcflags=", "-gcflags=all=-l"} {
@@ -61,7 +60,8 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// Nearly all functions have the form that jumps are written directly in.
+// TestJumpsKnowsFunctions checks that at least 90 % of the functions have the form for which jumps are written
+// directly.
 func TestJumpsKnowsFunctions(t *testing.T) {
 	_, report, err := Run(build(t, traceback), Options{Go: today, Skip: others("jumps")})
 	if err != nil {
@@ -78,8 +78,8 @@ func TestJumpsKnowsFunctions(t *testing.T) {
 	}
 }
 
-// Every pass alone leaves a program that grows its stack, collects garbage, panics,
-// recovers, and prints where it is.
+// TestOnePass applies every pass alone. The program must still grow its stack, collect garbage, panic, recover
+// and print a traceback.
 func TestOnePass(t *testing.T) {
 	file := build(t, traceback)
 	for _, p := range Passes() {
@@ -95,7 +95,7 @@ func TestOnePass(t *testing.T) {
 	}
 }
 
-// Without lines and arguments a traceback names functions of main, and nothing else.
+// TestTraceback checks that a traceback without lines and arguments names only functions of main.
 func TestTraceback(t *testing.T) {
 	text, err := runInNode(t, rewritten(t, build(t, traceback)))
 	if err != nil || !strings.Contains(text, "main.deep(") || !strings.HasSuffix(text, "recovered") {
@@ -108,7 +108,7 @@ func TestTraceback(t *testing.T) {
 	}
 }
 
-// Of the tables by instruction nothing is left that no function names.
+// TestLinesLeavesNothing checks that the tables by instruction contain only tables that a function names.
 func TestLinesLeavesNothing(t *testing.T) {
 	sections, err := module.Read(rewritten(t, build(t, traceback)))
 	if err != nil {
@@ -122,7 +122,7 @@ func TestLinesLeavesNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tables := map[int]int{} // how long, by where they are
+	tables := map[int]int{} // lengths of the tables by offset
 	for i := range m.funcs {
 		f := m.function(i)
 		offsets := []int{m.word(f + funcStack)}
@@ -145,8 +145,8 @@ func TestLinesLeavesNothing(t *testing.T) {
 	}
 }
 
-// untouched fails unless the passes that rely on tables have been left out, with these
-// words, and the code and the initial memory of the program are as they were.
+// untouched fails unless the passes that rely on tables were left out with a reason that contains words, and the
+// code and the initial memory of the program file are unchanged. It returns the program that Run wrote.
 func untouched(t *testing.T, what string, file []byte, o Options, words string) []byte {
 	t.Helper()
 	out, report, err := Run(file, o)
@@ -180,9 +180,9 @@ func parts(t *testing.T, file []byte) (code, memory []byte) {
 	return sections[module.Find(sections, module.Code)].Body, memory
 }
 
-// A program of a version that nobody has verified is passed through, but for how its
-// memory is laid out, and runs as before; so is one that does not say its version, or
-// says two.
+// TestUnknownVersion checks that a program of a version that has not been verified is left as it is, except for
+// the layout of its data segments, and runs as before. The same holds for a program that states no version or two
+// versions.
 func TestUnknownVersion(t *testing.T) {
 	file := build(t, traceback)
 	version := []byte(runtime.Version())
@@ -212,7 +212,7 @@ func TestUnknownVersion(t *testing.T) {
 	}
 }
 
-// With one word more in moduledata nothing is overwritten.
+// TestInsertedWordIsLeftAlone checks that nothing is overwritten if moduledata has one word more.
 func TestInsertedWordIsLeftAlone(t *testing.T) {
 	l, tb := layoutOf(t)
 	sections, err := module.Read(build(t, traceback))
@@ -224,7 +224,7 @@ func TestInsertedWordIsLeftAlone(t *testing.T) {
 	untouched(t, "a word before gofunc", module.Write(sections), Options{Go: today}, "of moduledata (gofunc")
 }
 
-// Without any pass a program stays as it is, byte by byte.
+// TestPlain checks that a program stays the same, byte by byte, if all passes are skipped.
 func TestPlain(t *testing.T) {
 	file := build(t, traceback)
 	out, report, err := Run(file, Options{Skip: others()})
@@ -233,7 +233,8 @@ func TestPlain(t *testing.T) {
 	}
 }
 
-// Modules without what passes look for are passed through, and what is none is an error.
+// TestRunOthers checks that a module without anything for the passes is returned unchanged, and that a file that
+// is not a module is an error.
 func TestRunOthers(t *testing.T) {
 	empty := []byte("\x00asm\x01\x00\x00\x00")
 	out, report, err := Run(empty, Options{})

@@ -10,9 +10,8 @@ import (
 	"time"
 )
 
-// control takes ways through functions that are hard to keep: loops with and
-// without calls, loops entered in their middle, goroutines that are switched in
-// calls, and panics that are recovered in all kinds of places.
+// control is a program whose control flow is hard to preserve: loops with and without calls, loops entered in
+// their middle, goroutines that are switched in calls, and panics that are recovered in various places.
 const control = `package main
 
 import (
@@ -211,7 +210,7 @@ func main() {
 }
 `
 
-// traceback grows its stack, collects garbage, recovers, and prints where it is.
+// traceback is a program that grows its stack, collects garbage, prints a traceback, panics and recovers.
 const traceback = `package main
 
 import (
@@ -241,7 +240,7 @@ func main() {
 }
 `
 
-// built are the programs of these tests, by text and flags; one is built once.
+// built caches the compiled programs of these tests by flags and text.
 var built = map[string][]byte{}
 
 // build compiles a program of one file for the browser.
@@ -274,7 +273,7 @@ func goTool(t *testing.T, dir string, env []string, args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// writeProgram writes a program of one file into a folder.
+// writeProgram writes a program of one file into a temporary folder and returns the folder.
 func writeProgram(t *testing.T, text string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -286,7 +285,7 @@ func writeProgram(t *testing.T, text string) string {
 	return dir
 }
 
-// runInNode runs a program in Node and returns what it wrote.
+// runInNode runs a program in Node and returns its output.
 func runInNode(t *testing.T, program []byte) (string, error) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "program.wasm")
@@ -294,7 +293,7 @@ func runInNode(t *testing.T, program []byte) (string, error) {
 		t.Fatal(err)
 	}
 	goroot := goTool(t, "", nil, "env", "GOROOT")
-	// One that was rewritten wrongly may go round for ever, and must not outlive this.
+	// A wrongly rewritten program may loop for ever and must not outlive the test.
 	ctx := t.Context()
 	if end, ok := t.Deadline(); ok {
 		var cancel context.CancelFunc

@@ -13,14 +13,14 @@ import (
 	"memtide/cmd/wasmopt/module"
 )
 
-// layout is what the runtime's tables are verified in.
+// layout holds what the runtime's tables are verified against: the initial memory and the functions.
 type layout struct {
 	memory    []byte
 	functions []*flow.Function
 	imported  int
 }
 
-// layoutOf is that of a program that Go has just made.
+// layoutOf returns the layout and the tables of a program that the present Go has just compiled.
 func layoutOf(t *testing.T) (l layout, tables *tables) {
 	t.Helper()
 	sections, err := module.Read(build(t, traceback))
@@ -46,8 +46,8 @@ func layoutOf(t *testing.T) (l layout, tables *tables) {
 
 func (l layout) read() (*tables, error) { return readTables(l.memory, l.functions, l.imported) }
 
-// inserted is a memory with a number in the place of one, and those after it one
-// further, up to an end.
+// inserted returns a copy of memory in which the number n, of size bytes, is inserted at the address at. The
+// bytes behind it move by size up to end, where the last ones are lost.
 func inserted(memory []byte, at, end int, n uint64, size int) []byte {
 	out := bytes.Clone(memory)
 	copy(out[at+size:end], memory[at:end-size])
@@ -55,15 +55,15 @@ func inserted(memory []byte, at, end int, n uint64, size int) []byte {
 	return out
 }
 
-// With one word more anywhere in the head, or before the last that is read of moduledata, the tables are refused:
-// with a zero, a small number, what stands there, what stands before, and addresses of
-// tables.
+// TestInsertedWord checks that the tables are refused if one more word is inserted anywhere in the head, or in
+// moduledata before the last word that is read. The words tried are zero, the word at that place, the word before
+// it, and addresses of tables.
 func TestInsertedWord(t *testing.T) {
 	l, tb := layoutOf(t)
 	for _, part := range []struct {
 		what      string
 		at, words int
-		last      int // the last word that is not zero: another zero behind it changes nothing
+		last      int // last word that is not zero; inserting a zero behind it changes nothing
 	}{
 		{"moduledata", tb.module, moduleWords, modTablesEnd},
 		{"the head", tb.head, headWords, headRecords},
@@ -88,8 +88,8 @@ func TestInsertedWord(t *testing.T) {
 	}
 }
 
-// relaid is a layout in which every record has a word more before its word k, with
-// all that lies behind moved, and every address in moduledata.
+// relaid returns a layout in which every record has one more word before its word k, given by n. Everything
+// behind is moved, and the addresses in moduledata are adjusted. With k of -1 nothing is inserted.
 func relaid(l layout, tb *tables, k int, n func(record int) int) layout {
 	list := bytes.Clone(l.memory[tb.records.at : tb.records.at+tb.funcs*listEntry+4])
 	var records []byte
@@ -113,8 +113,8 @@ func relaid(l layout, tb *tables, k int, n func(record int) int) layout {
 	return replaced(l, tb, tb.records, part)
 }
 
-// replaced is a layout with other bytes in a part of the tables, and all addresses
-// behind it moved.
+// replaced returns a layout in which the bytes of one part of the tables are replaced by with. All addresses
+// behind the part are adjusted.
 func replaced(l layout, tb *tables, part span, with []byte) layout {
 	more := len(with) - (part.end - part.at)
 	memory := slices.Concat(l.memory[:part.at], with, l.memory[part.end:])
@@ -147,8 +147,8 @@ func replaced(l layout, tb *tables, part span, with []byte) layout {
 	return l
 }
 
-// A linker that writes one word more into every record of a function, with everything
-// else as it has to be then, is noticed.
+// TestInsertedWordInRecords checks that a linker that wrote one more word into every record of a function would
+// be noticed, even if everything else were consistent with it.
 func TestInsertedWordInRecords(t *testing.T) {
 	l, tb := layoutOf(t)
 	if same := relaid(l, tb, -1, nil); !bytes.Equal(same.memory, l.memory) {
@@ -164,7 +164,7 @@ func TestInsertedWordInRecords(t *testing.T) {
 		} {
 			other := relaid(l, tb, k, n)
 			if bytes.Equal(other.memory, l.memory) {
-				continue // no record is so long
+				continue // no record is that long
 			}
 			if _, err := other.read(); err == nil {
 				t.Errorf("records with %s before word %d are taken for Go's; want a refusal", what, k)
@@ -173,7 +173,8 @@ func TestInsertedWordInRecords(t *testing.T) {
 	}
 }
 
-// A table more between two others, with every address as it has to be then, is noticed.
+// TestInsertedTable checks that one more table between two others is noticed, even if every address is adjusted
+// to it.
 func TestInsertedTable(t *testing.T) {
 	l, tb := layoutOf(t)
 	for name, part := range map[string]span{"names": tb.names, "units": tb.units, "files": tb.files,
@@ -185,7 +186,7 @@ func TestInsertedTable(t *testing.T) {
 	}
 }
 
-// onlyDatum is where data are named that no other record names.
+// onlyDatum returns the address of a word that refers to data that no other record refers to, or 0.
 func (t *tables) onlyDatum() int {
 	named := map[int][]int{}
 	for i := range t.funcs {
@@ -203,7 +204,7 @@ func (t *tables) onlyDatum() int {
 	return 0
 }
 
-// A word of the tables that says something else is noticed, whatever it is for.
+// TestRefusedTables checks that a changed word in the tables is noticed, whatever the word means.
 func TestRefusedTables(t *testing.T) {
 	l, tb := layoutOf(t)
 	f := tb.function(tb.funcs / 2)
@@ -236,8 +237,8 @@ func TestRefusedTables(t *testing.T) {
 	}
 }
 
-// Whatever a word of the tables says: it is refused, or the passes change nothing
-// outside of the tables.
+// TestCorruptTables writes random words into the tables. Either the tables are refused, or the passes change
+// nothing outside of the tables.
 func TestCorruptTables(t *testing.T) {
 	const seed = 3
 	l, tb := layoutOf(t)
@@ -269,10 +270,10 @@ func TestCorruptTables(t *testing.T) {
 	}
 }
 
-// What is not a program's memory is refused.
+// TestFindTables checks that a memory that does not belong to a Go program is refused.
 func TestFindTables(t *testing.T) {
 	head := append(bytes.Clone(pcHead), make([]byte, 8*headWords)...)
-	begin := binary.LittleEndian.AppendUint64(make([]byte, 8), 8) // the head is at 8, and so are the names
+	begin := binary.LittleEndian.AppendUint64(make([]byte, 8), 8) // both the head and the names are at 8
 	for name, memory := range map[string][]byte{
 		"nothing":   make([]byte, 100),
 		"cut":       append(bytes.Clone(pcHead), 1, 2, 3),

@@ -12,7 +12,7 @@ import (
 	"memtide/engine/enginetest"
 )
 
-// answered are the fields, by algorithm, that must be answered if a vector expects them.
+// answered holds, for each algorithm, the fields that an answer must have if a vector expects them.
 var answered = map[string][]string{
 	"simulate":    {"valid", "makespan", "peak", "fail_op"},
 	"rotor":       {"feasible", "makespan", "makespan_printed_formula"},
@@ -76,7 +76,7 @@ func compare(t *testing.T, v *enginetest.Vector, got map[string]json.RawMessage)
 	for field, value := range got {
 		want, ok := v.Expect[field]
 		if !ok || string(want) == "null" && (field == "int_true_opt_scaled" || v.Algorithm == "pipeline") {
-			continue // null there: it was not computed
+			continue // null in the vector: the value was not computed
 		}
 		if v.Algorithm == "pipeline" && field == "bound" { // another program's bound may be lower or higher
 			checkBound(t, v, value)
@@ -112,7 +112,7 @@ func decode(t *testing.T, raw json.RawMessage) (x any) {
 	return x
 }
 
-// covers compares values; an object may have fields that the answer lacks.
+// covers reports whether two values are equal, except that objects in want may have fields that got lacks.
 func covers(want, got any) bool {
 	w, ok := want.(map[string]any)
 	g, isObject := got.(map[string]any)

@@ -10,7 +10,7 @@ import (
 	"memtide/profiles/formats/native"
 )
 
-// BenchmarkDecode reads files of many short rows.
+// BenchmarkDecode reads files with many short rows.
 func BenchmarkDecode(b *testing.B) {
 	var rows strings.Builder
 	rows.WriteString("id,lower,upper,size\n")

@@ -12,7 +12,7 @@ import (
 	"memtide/profiles/formats/formattest"
 )
 
-// zipBomb is content that goes on with spaces, packed.
+// zipBomb returns gzipped content that begins with head, followed by mib MiB of spaces.
 func zipBomb(t *testing.T, head []byte, mib int) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -36,8 +36,8 @@ func zipBomb(t *testing.T, head []byte, mib int) []byte {
 	return b.Bytes()
 }
 
-// A packed file is refused by what it says about its size, and by what it unpacks
-// to if that is not true: half a sample of every format, and then spaces.
+// TestZipBombs checks that a packed file that is too large is refused: by the size that it states or, if that is
+// false, by the size that it unpacks to. The content is half a sample of each format, followed by spaces.
 func TestZipBombs(t *testing.T) {
 	const mib = 150
 	heads := map[string][]byte{"unknown": []byte("hello")}
@@ -71,8 +71,8 @@ func TestZipBombs(t *testing.T) {
 	}
 }
 
-// A file that was put together from packed ones, which says the size of its last
-// part only, is read.
+// TestZipParts checks that a file made of concatenated packed files is read. Such a file states the size of its
+// last part only.
 func TestZipParts(t *testing.T) {
 	text := "name,forward_s,backward_s,output_bytes\n" + strings.Repeat("a,0.001,0.002,4096\n", 19_000)
 	data := append(formattest.Pack(t, []byte(text[:200_000])), formattest.Pack(t, []byte(text[200_000:]))...)
@@ -82,8 +82,8 @@ func TestZipParts(t *testing.T) {
 	}
 }
 
-// What grows out of a sample takes no more than what somebody made to: the sample again
-// and again, a number of 48 MB in it, and 48 MB of one word after half of it.
+// TestInflated checks that samples that were made large take no more memory to read than zip bombs: the sample
+// repeated, a number of 48 MB in it, and a word of 48 MB after half of it.
 func TestInflated(t *testing.T) {
 	const size = 48 << 20
 	seen := map[string]bool{}

@@ -11,9 +11,8 @@ import (
 	"memtide/profiles/formats/native"
 )
 
-// checkSample holds for the content of any file that is read: exactly one
-// format claims it, its name does not matter, it survives a round trip through
-// the native format, and its beginnings are read or refused without a panic.
+// checkSample checks what holds for every file that can be read. Exactly one format claims it, its name does not
+// matter, and it survives a round trip through the native format. Its prefixes are read or refused without a panic.
 func checkSample(t *testing.T, name string, data []byte) *profiles.Profile {
 	t.Helper()
 	plain, err := profiles.Unpack(data, nil)
@@ -47,7 +46,7 @@ func checkSample(t *testing.T, name string, data []byte) *profiles.Profile {
 	return p
 }
 
-// checkRoundTrip writes a profile and reads it back.
+// checkRoundTrip writes p in the native format and reads it back.
 func checkRoundTrip(t *testing.T, p *profiles.Profile) {
 	t.Helper()
 	var first, second bytes.Buffer
@@ -63,7 +62,7 @@ func checkRoundTrip(t *testing.T, p *profiles.Profile) {
 		t.Errorf("%s comes back different\ngot:\n%s\nwant:\n%s", p.Name, dump(q), dump(p))
 	}
 	if err := native.Encode(&second, q); err != nil || p.Format != "memtide" {
-		return // warnings may speak of the first format's units
+		return // warnings may name the units of the first format
 	}
 	if first.String() != second.String() {
 		t.Errorf("%s is written differently the second time\ngot:\n%s\nwant:\n%s", p.Name, second.String(),
@@ -71,9 +70,8 @@ func checkRoundTrip(t *testing.T, p *profiles.Profile) {
 	}
 }
 
-// checkDecoded is what holds of any content: it is refused with a place and a
-// remedy, or is a profile that can be used, is within its bounds, and is written
-// and read back the same. Reading it takes no more than mostTimes its size, and fixedRoom.
+// checkDecoded checks what holds for any content. It is refused with a place and a remedy, or is a valid profile
+// within its bounds that survives a round trip. Reading it allocates at most mostTimes its size and fixedRoom.
 func checkDecoded(t *testing.T, data []byte) {
 	t.Helper()
 	before := allocated()
@@ -91,8 +89,7 @@ func checkDecoded(t *testing.T, data []byte) {
 	checkRoundTrip(t, p)
 }
 
-// checkRead is what holds of what any content is read to: an error that is told, or a
-// profile that can be used.
+// checkRead checks the result of reading any content: an error with its problems, or a valid profile.
 func checkRead(t *testing.T, p *profiles.Profile, err error) {
 	t.Helper()
 	if (p == nil) == (err == nil) {
@@ -118,15 +115,15 @@ func checkRead(t *testing.T, p *profiles.Profile, err error) {
 	p.Totals()
 }
 
-// mostTimes and fixedRoom bound what reading a mutated sample allocates in all, garbage
-// included: mostTimes the bytes of the sample, and fixedRoom bytes.
+// mostTimes and fixedRoom limit what reading a mutated sample allocates in all, garbage included: mostTimes the
+// bytes of the sample, plus fixedRoom bytes.
 const (
 	mostTimes = 20
 	fixedRoom = 24 << 20
 )
 
-// allocated returns what the program has allocated so far, in bytes. Other goroutines must be
-// quiet.
+// allocated returns the number of bytes that the program has allocated so far. Other goroutines must not allocate
+// meanwhile.
 func allocated() uint64 {
 	sample := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
 	metrics.Read(sample)

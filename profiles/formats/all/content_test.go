@@ -11,9 +11,8 @@ import (
 	"memtide/profiles/formats/formattest"
 )
 
-// Every sample reads the same from where it lies, packed or not, with and without
-// a byte order mark; and what is wrong with a cut one is said in the same words,
-// but for where in the file a streamed format notices it.
+// TestContent checks that every sample reads the same from a file as from memory, packed or not, with and without
+// a byte order mark. A sample that is cut is refused from a file exactly if it is refused from memory.
 func TestContent(t *testing.T) {
 	read := 0
 	for _, file := range sampleFiles(t) {
@@ -55,7 +54,7 @@ func TestContent(t *testing.T) {
 	}
 }
 
-// torn is content of which a part cannot be read.
+// torn is content that cannot be read from the offset from on.
 type torn struct {
 	profiles.Content
 	from int64
@@ -69,7 +68,7 @@ func (c torn) ReadAt(p []byte, off int64) (int, error) {
 	return c.Content.ReadAt(p, off)
 }
 
-// What the content cannot give is told as that, and not as damage of the format.
+// TestContentTorn checks that an error in reading the content is reported as such, not as damage of the format.
 func TestContentTorn(t *testing.T) {
 	gone := &profiles.FormatError{Found: "The file is gone", Expected: "x", Remedy: "y"}
 	plain := formattest.Read(t, "../kineto/testdata/modules.trace.json")
@@ -84,7 +83,7 @@ func TestContentTorn(t *testing.T) {
 	}
 }
 
-// Content that is too large is refused before it is read.
+// TestContentTooLarge checks that content that is too large is refused before it is read.
 func TestContentTooLarge(t *testing.T) {
 	for head, most := range map[string]int64{"\x80\x04}.": profiles.MaxStream, "anything": profiles.MaxSize,
 		"\x08\x08\x12\x01x\x3a": profiles.MaxStream} {
@@ -97,7 +96,7 @@ func TestContentTooLarge(t *testing.T) {
 	}
 }
 
-// padded is a text and zeros behind it; read counts what was asked for.
+// padded is content that begins with head, followed by zeros. read counts the bytes that were requested.
 type padded struct {
 	head        string
 	zeros, read int64

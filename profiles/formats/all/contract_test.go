@@ -12,25 +12,25 @@ import (
 	"memtide/profiles/formats/formattest"
 )
 
-// own is what the contract needs to know of one format. A file of each format registers it.
+// own holds what the tests in this package need to know of one format. A file for each format registers it.
 type own struct {
 	refused []rejection
-	bombs   func() []bomb // they are large
-	// factor is how many times mostSpent its bombs may allocate in all: formats that read row by
-	// row make garbage. 0 means once.
+	bombs   func() []bomb // built when needed, since they are large
+	// factor is how many times mostSpent the bombs of the format may allocate in all, 0 means once. Formats that
+	// are read row by row make garbage.
 	factor uint64
-	long   func(n int) string // content of n stages; nil if what is too long is tested elsewhere
+	long   func(n int) string // returns content of n stages; nil if another test covers the limit
 
-	samples []string // of testdata, for mutate
+	samples []string // names of files in testdata, for mutate
 	mutate  func(sample []byte, s *script) []byte
 }
 
-// owns are the formats by their names, which are those of their folders but for three.
+// owns holds the formats by name. Their folders have the same names, except for those in folders.
 var owns = map[string]*own{}
 
 var folders = map[string]string{"memtide": "native", "rotor": "rotorlist", "hfconfig": "hf"}
 
-// testdata returns the content of a sample of a format.
+// testdata returns the content of a sample of the given format.
 func testdata(t testing.TB, format, name string) []byte {
 	t.Helper()
 	folder := folders[format]
@@ -44,10 +44,10 @@ func testdata(t testing.TB, format, name string) []byte {
 	return data
 }
 
-// rejection is content that is refused, with the whole text of the error.
+// rejection is content that is refused, with the complete text of the error.
 type rejection struct{ name, input, want string }
 
-// TestRejections: what a format refuses is refused with the whole text of its error.
+// TestRejections checks the complete text of the error for content that a format refuses.
 func TestRejections(t *testing.T) {
 	for format, o := range owns {
 		for _, r := range o.refused {
@@ -65,8 +65,8 @@ func TestRejections(t *testing.T) {
 	}
 }
 
-// TestTooManyStages: content with one stage too many is refused. The longest chain that is read
-// is the next shorter one.
+// TestTooManyStages checks that content with one stage too many is refused, and that content with one stage less
+// is read.
 func TestTooManyStages(t *testing.T) {
 	for format, o := range owns {
 		if o.long == nil {
@@ -85,8 +85,8 @@ func TestTooManyStages(t *testing.T) {
 	}
 }
 
-// FuzzDecode: any content is refused with a place and a remedy, or is a profile that can be used
-// and written.
+// FuzzDecode checks that any content is refused with a place and a remedy, or is a valid profile that can be
+// written.
 func FuzzDecode(f *testing.F) {
 	for _, file := range sampleFiles(f) {
 		data, err := os.ReadFile(file)
@@ -111,24 +111,24 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// mostSpent is what reading a bomb may allocate in all, garbage included: what it
-// takes at any time is less.
+// mostSpent is the limit on what reading a bomb may allocate in all, garbage included. The memory in use at any
+// time is less.
 const mostSpent = 280 << 20
 
-// bomb is content that is small, or says little, and would take much to read.
+// bomb is content that is small, or says little, and that could take much memory to read.
 type bomb struct {
 	name    string
 	content func() string
-	want    string // in the error
+	want    string // part of the error
 }
 
-// content builds content of parts when it is asked for.
+// content returns a function that joins parts when it is called.
 func content(parts ...string) func() string {
 	return func() string { return strings.Join(parts, "") }
 }
 
-// TestBombs: no content takes much of memory to be refused, and what is refused is told: what was
-// found, where, and what is the most.
+// TestBombs checks that refusing content never takes much memory. The error says what was found, where, and what
+// the limit is.
 func TestBombs(t *testing.T) {
 	for format, o := range owns {
 		if o.bombs == nil {
@@ -156,12 +156,12 @@ func TestBombs(t *testing.T) {
 	}
 }
 
-// manyKeys is n different keys of an object, each with a text.
+// manyKeys returns n different keys of an object, each with a text.
 func manyKeys(n int) string {
 	return rows(n, func(i int) string { return fmt.Sprintf(`"k%d":"v",`, i) })
 }
 
-// rows returns what row says for 0 to n-1; objects have a comma between them.
+// rows returns the concatenated results of row(0) to row(n-1), with commas between objects.
 func rows(n int, row func(i int) string) string {
 	var b strings.Builder
 	for i := range n {
@@ -174,7 +174,7 @@ func rows(n int, row func(i int) string) string {
 	return b.String()
 }
 
-// spent returns how much f allocates in all beside what is there.
+// spent returns the number of bytes that f allocates in all.
 func spent(f func()) (bytes uint64) {
 	var before, after runtime.MemStats
 	runtime.GC()

@@ -11,9 +11,9 @@ import (
 	"memtide/profiles"
 )
 
-// TestDamage changes every sample in many ways, and cuts it at many places, short
-// ones at every byte. Each is refused in words or is a profile that can be used;
-// nothing panics or goes on for ever. MEMTIDE_LONG makes it 10,000 ways each.
+// TestDamage changes every sample in many ways and cuts it at many places, short ones at every byte. Each result
+// is refused with an error or is a valid profile. No input may cause a panic or an endless loop. With
+// MEMTIDE_LONG set it tries 10,000 changes of each sample.
 func TestDamage(t *testing.T) {
 	for _, file := range sampleFiles(t) {
 		t.Run(filepath.Base(file), func(t *testing.T) {
@@ -40,11 +40,11 @@ func TestDamage(t *testing.T) {
 	}
 }
 
-// mostPolls is far above what the largest sample takes; it is there for what never
-// ends. What never ends and does not poll either runs into the limit of go test.
+// mostPolls is far more than the largest sample takes. It ends decoding that would never end. Decoding that never
+// ends and does not poll either runs into the limit of go test.
 const mostPolls = 10_000_000
 
-// decodeDamaged reads damaged content; seed names it in messages.
+// decodeDamaged reads damaged content. seed identifies it in messages.
 func decodeDamaged(t *testing.T, data []byte, seed int) {
 	t.Helper()
 	failed := t.Failed()

@@ -8,7 +8,7 @@ import (
 	"memtide/profiles"
 )
 
-// dump returns a profile in lines, every number of it.
+// dump returns p as lines of text that contain every number of it.
 func dump(p *profiles.Profile) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%q format %s, batch %d, dtype %q\nsource %q, times %q, sizes %q, device %q, url %q\n", p.Name,
@@ -58,7 +58,7 @@ func dumpMemory(b *strings.Builder, m *profiles.Memory) {
 	}
 }
 
-// dumpGraph writes the words of the goldens, whatever the fields are called.
+// dumpGraph uses the field names of the golden files, which do not change when fields are renamed.
 func dumpGraph(b *strings.Builder, g *engine.Graph) {
 	fmt.Fprintf(b, "graph fixed %d, done %d, stages %d\n", g.Fixed, g.Done, g.Stages)
 	for i, v := range g.Values {

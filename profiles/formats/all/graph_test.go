@@ -14,8 +14,8 @@ import (
 	"memtide/profiles"
 )
 
-// TestGraphs: graphs that are made of operators take as long as their chains, hold all weights,
-// and are solved and verified, also in less memory.
+// TestGraphs checks that graphs made of operators take as long as their chains and hold all weights, and that
+// strategies solve them, also in less memory, with verified schedules.
 func TestGraphs(t *testing.T) {
 	public, _ := filepath.Glob("../../../../shared/data/pipedream/*.graph.txt")
 	made := 0
@@ -55,7 +55,7 @@ func TestGraphs(t *testing.T) {
 	}
 }
 
-// compareWithChain holds the graph against the chain of the same operators.
+// compareWithChain compares the graph with the chain of the same operators.
 func compareWithChain(t *testing.T, p *profiles.Profile) {
 	t.Helper()
 	var forward, back time.Duration
@@ -79,7 +79,7 @@ func compareWithChain(t *testing.T, p *profiles.Profile) {
 	}
 }
 
-// solveGraph plays what a strategy does with a problem, and has it checked.
+// solveGraph plays the schedule that a strategy finds for p, verifies it, and returns the trace.
 func solveGraph(t *testing.T, strategy string, p *engine.Problem) *sim.Trace {
 	t.Helper()
 	s := engine.Lookup(strategy)

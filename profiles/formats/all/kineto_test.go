@@ -7,7 +7,7 @@ import (
 
 func init() {
 	owns["kineto"] = &own{
-		long: func(n int) string { // every operator is a stage where there are no modules
+		long: func(n int) string { // without modules every operator is a stage
 			var b strings.Builder
 			b.WriteString(`{"traceEvents": [`)
 			for i := range n {

@@ -35,8 +35,7 @@ func mutateMinimalloc(sample []byte, s *script) []byte {
 	return mutateCells(sample, s, ",", names)
 }
 
-// TestMiniMallocInstances reads google/minimalloc's instances; the capacity is
-// in the name.
+// TestMiniMallocInstances reads the instances of google/minimalloc. Their capacity is in the file name.
 func TestMiniMallocInstances(t *testing.T) {
 	files, _ := filepath.Glob("../../../../shared/data/minimalloc/*.csv")
 	if len(files) == 0 {

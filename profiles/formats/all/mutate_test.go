@@ -13,14 +13,13 @@ import (
 	"testing"
 )
 
-// script is the program of a mutation: bytes from a fuzzer, each of which decides
-// something.
+// script controls a mutation: bytes from a fuzzer, each of which makes a decision.
 type script struct{ B []byte }
 
-// more reports whether the script goes on.
+// more reports whether the script has bytes left.
 func (s *script) more() bool { return len(s.B) > 0 }
 
-// N returns a choice of k; 0 at the end of the script.
+// N returns a number below k, which is 0 at the end of the script.
 func (s *script) N(k int) int {
 	if k <= 1 || len(s.B) == 0 {
 		return 0
@@ -33,22 +32,22 @@ func (s *script) N(k int) int {
 	return v % k
 }
 
-// pick is one of the list.
+// pick returns an element of list.
 func (s *script) pick(list []string) string { return list[s.N(len(list))] }
 
-// extremes are numbers as files have them when something went wrong.
+// extremes are numbers that files contain when something went wrong.
 var extremes = []string{"0", "1", "-1", "3", "0.5", "1e-9", "255", "20000", "2147483648", "9007199254740991",
 	"9007199254740992", "9223372036854775807", "9223372036854775808",
 	"-9223372036854775808", "18446744073709551616", "1e18", "1e300", "1e-300", "1e999999", "00", "NaN", "Infinity",
 	strings.Repeat("9", 999), strings.Repeat("1", 1001)}
 
-// oddTexts are names that no program writes, to see that they are read or refused.
+// oddTexts are names that no program writes. They must be read or refused.
 var oddTexts = []string{"", " ", "a", "x1", "0", "loss", "null", "\x1b[2J", "\u202ea", "\xff", "a\"b", "a,b", "a;b",
 	"a\tb", "#", "--", "node1", strings.Repeat("n", 999), strings.Repeat("n", 1001), strings.Repeat("long", 20_000)}
 
 var mutations = flag.Int("mutations", 200, "random mutations of the samples of each format that an ordinary run tries")
 
-// programs are scripts for mutators, the same in every run, as many as -mutations says.
+// programs returns as many scripts for mutators as -mutations says. They are the same in every run.
 func programs() (list [][]byte) {
 	rng := rand.New(rand.NewPCG(7, 11))
 	for range *mutations {
@@ -61,7 +60,7 @@ func programs() (list [][]byte) {
 	return list
 }
 
-// FuzzMutated is a fuzz target over mutations of samples, by the mutators of the formats.
+// FuzzMutated checks the results of decoding mutated samples. The mutators belong to the formats.
 func FuzzMutated(f *testing.F) {
 	type sample struct {
 		data   []byte
@@ -100,12 +99,12 @@ func FuzzMutated(f *testing.F) {
 	})
 }
 
-// jsonNode is JSON that can be written wrong: keys in their order, also twice.
+// jsonNode is a JSON value that can be written incorrectly: its keys keep their order and may occur twice.
 type jsonNode struct {
 	open byte // '{', '[', or 0
 	keys []string
 	kids []*jsonNode
-	raw  string // of what is no list and no object
+	raw  string // text of a value that is neither a list nor an object
 }
 
 func parseNode(d *json.Decoder) *jsonNode {
@@ -132,7 +131,7 @@ func parseNode(d *json.Decoder) *jsonNode {
 }
 
 func (n *jsonNode) write(b *bytes.Buffer, depth int) {
-	if n.open == 0 || depth > 80 || b.Len() > 1<<20 { // what is there many times may have itself many parts
+	if n.open == 0 || depth > 80 || b.Len() > 1<<20 { // shared nodes may multiply the output
 		b.WriteString(cmp.Or(n.raw, "null"))
 		return
 	}
@@ -151,7 +150,7 @@ func (n *jsonNode) write(b *bytes.Buffer, depth int) {
 	b.WriteByte(n.open + 2)
 }
 
-// mutateNode edits a place of the tree; keys and texts are those of the format.
+// mutateNode edits one place of the tree. keys and texts are words of the format.
 func mutateNode(root *jsonNode, s *script, keys, texts []string) {
 	at := root
 	for at.open != 0 && len(at.kids) > 0 {
@@ -210,7 +209,7 @@ func (n *jsonNode) edit(i int, s *script, keys, texts []string) {
 		insert(s.pick(keys), &jsonNode{raw: s.pick(extremes)})
 	case 8:
 		insert(s.pick(keys), quoted(s.pick(texts)))
-	case 9: // of another kind
+	case 9: // another kind of value
 		n.kids[i] = &jsonNode{raw: s.pick([]string{"null", "true", "false", "{}", "[]", `""`, "[null]", `{"":0}`})}
 	case 10: // many
 		for range 1 + s.N(40) {
@@ -219,7 +218,7 @@ func (n *jsonNode) edit(i int, s *script, keys, texts []string) {
 	}
 }
 
-// mutateJSON edits an object a few times.
+// mutateJSON edits a JSON value up to six times.
 func mutateJSON(sample []byte, s *script, keys, texts []string) []byte {
 	if !json.Valid(sample) { // old traces have bare backslashes
 		if sample = bytes.ReplaceAll(sample, []byte(`\`), []byte(`\\`)); !json.Valid(sample) {
@@ -240,7 +239,7 @@ func mutateJSON(sample []byte, s *script, keys, texts []string) []byte {
 	return b.Bytes()
 }
 
-// mutateCells edits a table: rows of cells with a comma between them.
+// mutateCells edits a table whose rows have cells separated by comma.
 func mutateCells(sample []byte, s *script, comma string, names []string) []byte {
 	rows := strings.Split(strings.TrimSuffix(string(sample), "\n"), "\n")
 	for range 6 {
@@ -282,11 +281,11 @@ func mutateCells(sample []byte, s *script, comma string, names []string) []byte 
 	return []byte(strings.Join(rows, "\n") + "\n")
 }
 
-// meaningful are bytes that some format gives a meaning.
+// meaningful are bytes that have a meaning in some format.
 const meaningful = "0123456789-.e[]{},\":\x00\x7f\x80\xff"
 
-// damage changes content in one to four places: a bit, a byte, a number, a piece
-// that is removed, doubled, or moved from elsewhere. Equal seeds make equal changes.
+// damage changes one to four places of data: a bit, a byte, a number, or a piece that is removed, doubled or
+// copied from elsewhere. Equal seeds make equal changes.
 func damage(data []byte, seed uint64) []byte {
 	out := bytes.Clone(data)
 	state := seed*0x9e3779b97f4a7c15 + 1

@@ -164,13 +164,13 @@ const (
 
 var long = strings.Repeat("n", 999)
 
-// nativeWith is a native file with one good stage and the given extra fields.
+// nativeWith returns a native file with one valid stage and the given extra fields.
 func nativeWith(fields string) string {
 	return `{"format":"memtide/1","kind":"chain",` + fields +
 		`"stages":[{"name":"one","forward_s":0.1,"backward_s":0.2,"output_bytes":4096}]}`
 }
 
-// stageWith is a native file whose second stage has the given fields.
+// stageWith returns a native file whose second stage has the given fields.
 func stageWith(fields string) string {
 	return `{"format":"memtide/1","stages":[{"forward_s":1,"backward_s":2,"output_bytes":3},{"name":"layer1.0",` +
 		fields + `}]}`

@@ -24,15 +24,15 @@ func init() {
 	}
 }
 
-// field is a field of a message of protocol buffers: text, or a message.
+// field returns a field of a protocol buffer message whose value is a text or a message.
 func field[T ~string | ~[]byte](number byte, data T) []byte {
 	return append(binary.AppendUvarint([]byte{number<<3 | wireBytes}, uint64(len(data))), data...)
 }
 
-// onnxModel is a model whose graph is this.
+// onnxModel returns a model with the given graph.
 func onnxModel(graph []byte) string { return "\x08\x08" + string(field(7, graph)) }
 
-// onnxBomb is a model whose graph is one field again and again.
+// onnxBomb returns a function that builds a model whose graph is one field repeated n times.
 func onnxBomb(field []byte, n int) func() string {
 	return func() string { return onnxModel(bytes.Repeat(field, n)) }
 }
@@ -58,7 +58,7 @@ func onnxBombs() []bomb {
 	}
 }
 
-// expanding is a model of small nodes whose outputs are known integers.
+// expanding returns a model of small nodes whose outputs are known integers.
 func expanding() string {
 	tensor := func(name string, value ...byte) []byte { // a list of one 64-bit integer
 		return field(5, slices.Concat(field(1, "\x01"), []byte{2 << 3, 7}, field(8, name), field(7, value)))
@@ -71,8 +71,8 @@ func expanding() string {
 	return onnxModel(graph)
 }
 
-// A message of protocol buffers as a tree, so that what is mutated is written with
-// the right lengths, or with one wrong one.
+// wireNode is a field of a protocol buffer message, as a tree. Mutated messages are written from the tree with
+// correct lengths, or with a single wrong one.
 type wireNode struct {
 	number int
 	kind   byte
@@ -81,14 +81,14 @@ type wireNode struct {
 	kids   []*wireNode // fields of a message; nil for any other value
 }
 
-// onnxInner is which fields of a kind of message are messages, and of what kind.
+// onnxInner gives, for each kind of message, the fields that are messages, with their kinds.
 var onnxInner = map[string]map[int]string{
 	"model": {7: "graph", 8: "opset"}, "graph": {1: "node", 5: "tensor", 11: "value", 12: "value", 13: "value"},
 	"node": {5: "attr"}, "attr": {5: "tensor"}, "value": {2: "type"}, "type": {1: "tensortype"},
 	"tensortype": {2: "shape"}, "shape": {1: "dim"},
 }
 
-// The kinds of fields.
+// These are the wire types of fields.
 const (
 	wireVarint = 0
 	wireFixed8 = 1
@@ -96,7 +96,7 @@ const (
 	wireFixed4 = 5
 )
 
-// parseWire takes a message of a sample apart, which is whole.
+// parseWire parses a complete message of a sample.
 func parseWire(data []byte, what string) (list []*wireNode) {
 	number := func() uint64 {
 		v, size := binary.Uvarint(data)
@@ -152,8 +152,7 @@ func writeWire(list []*wireNode, wrong *wireNode) (out []byte) {
 	return out
 }
 
-// mutateWire edits a place of the tree and returns a node whose length is to be
-// written wrong, if any.
+// mutateWire edits one place of the tree. It also returns the node whose length is to be written wrong, or nil.
 func mutateWire(list []*wireNode, s *script) (out []*wireNode, wrong *wireNode) {
 	if len(list) == 0 {
 		return []*wireNode{{number: 1 + s.N(14), kind: wireBytes}}, nil
@@ -185,7 +184,7 @@ func mutateWire(list []*wireNode, s *script) (out []*wireNode, wrong *wireNode) 
 		n.data, n.kids, n.kind = []byte(s.pick(ops)), nil, wireBytes
 	case 6:
 		n.number = 1 + s.N(20)
-	case 7: // numbers of another length
+	case 7: // numbers of different lengths
 		n.kids, n.kind, n.data = nil, wireBytes, nil
 		for range 1 + s.N(8) {
 			n.data = binary.AppendUvarint(n.data, numbers[s.N(len(numbers))])

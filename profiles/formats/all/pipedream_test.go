@@ -76,7 +76,7 @@ func init() {
 
 const pdHead = "node1 -- Input -- forward_compute_time=0, backward_compute_time=0, activation_size=4, parameter_size=0\n"
 
-// with is a graph of an input and one operator with the given values.
+// with returns a graph of an input and one operator with the given values.
 func with(values string) string {
 	return "node1 -- Input -- forward_compute_time=0, backward_compute_time=0, activation_size=4, parameter_size=0\n" +
 		"node2 -- Linear(1, 1) -- " + values + "\n\tnode1 -- node2\n"
@@ -110,7 +110,7 @@ func mutatePipedream(sample []byte, s *script) []byte {
 			lines = append(lines, fmt.Sprintf("node%d -- %s -- forward_compute_time=%s, backward_compute_time=%s, activation_size=%s, parameter_size=%s",
 				s.N(20), s.pick(kinds), s.pick(extremes), s.pick(extremes),
 				s.pick(extremes), s.pick(extremes)))
-		case 5: // of another kind
+		case 5: // another kind of operator
 			if len(parts) > 2 {
 				parts[1] = s.pick(kinds)
 				lines[i] = strings.Join(parts, " -- ")
@@ -123,7 +123,7 @@ func mutatePipedream(sample []byte, s *script) []byte {
 		case 7:
 			parts[s.N(len(parts))] = s.pick(oddTexts)
 			lines[i] = strings.Join(parts, " -- ")
-		case 8: // a row of operators, each connected to those before
+		case 8: // a row of operators, each connected to an earlier one
 			for n := range s.N(12) {
 				lines = append(lines, fmt.Sprintf("node%d -- ReLU() -- forward_compute_time=1, backward_compute_time=1, activation_size=64, parameter_size=0", 30+n), fmt.Sprintf("\tnode%d -- node%d", 29+n-s.N(3), 30+n))
 			}
@@ -132,9 +132,8 @@ func mutatePipedream(sample []byte, s *script) []byte {
 	return []byte(strings.Join(lines, "\n") + "\n")
 }
 
-// pipeDreamTable is what the five public graphs come to (msr-fiddle/pipedream,
-// profiler/*/profiles, V100), found by an independent program in another
-// language. F is rounded to 0.1 ms, sizes to MiB, weights to 0.1 MiB.
+// pipeDreamTable has the totals of the five public graphs (msr-fiddle/pipedream, profiler/*/profiles, V100),
+// computed by an independent program in another language. F is rounded to 0.1 ms, sizes to MiB, weights to 0.1 MiB.
 var pipeDreamTable = []struct {
 	name               string
 	stages             int
@@ -150,8 +149,8 @@ var pipeDreamTable = []struct {
 	{"gnmt", 8, 33.5, 30.8, 55.9, 240, 329, 739.2, false},
 }
 
-// TestPipeDreamProfiles reads the public graphs; branchy.graph.txt in testdata
-// and linear_test.go cover the rules without them.
+// TestPipeDreamProfiles reads the public graphs. branchy.graph.txt in testdata and the tests of package chainify
+// cover the rules without them.
 func TestPipeDreamProfiles(t *testing.T) {
 	for _, want := range pipeDreamTable {
 		t.Run(want.name, func(t *testing.T) {
@@ -166,7 +165,7 @@ func TestPipeDreamProfiles(t *testing.T) {
 			got := p.Totals()
 			ms := func(d time.Duration) float64 { return float64(d.Round(100*time.Microsecond)) / 1e6 }
 			saved := got.Saved
-			for _, s := range p.Chain.Stages { // the other program counts outputs that no stage saves
+			for _, s := range p.Chain.Stages { // the other program also counts outputs that no stage saves
 				if s.Unsaved {
 					saved += s.Out
 				}

@@ -12,7 +12,7 @@ import (
 	"memtide/profiles/preset"
 )
 
-// read decodes a file that the test cannot do without.
+// read decodes a file. It skips the test if the file does not exist.
 func read(t *testing.T, file string) *profiles.Profile {
 	t.Helper()
 	data, err := os.ReadFile(file)
@@ -29,8 +29,8 @@ func read(t *testing.T, file string) *profiles.Profile {
 	return p
 }
 
-// TestConfigsArePresets: the config of a model that is also a preset is the same step, in
-// every size and time.
+// TestConfigsArePresets checks that the config.json of a model that is also a preset gives the same step, with
+// the same sizes and times.
 func TestConfigsArePresets(t *testing.T) {
 	for _, c := range []struct{ ref, config string }{
 		{"gpt2-xl-step-f16-b2", `{"architectures": ["GPT2LMHeadModel"], "model_type": "gpt2", "n_embd": 1600, "n_layer": 48, "n_head": 25, "n_positions": 1024, "n_inner": null, "vocab_size": 50257, "embd_pdrop": 0.1, "attn_pdrop": 0.1, "resid_pdrop": 0.1, "memtide": {"batch": 2, "precision": "f16"}}`},
@@ -57,10 +57,9 @@ func TestConfigsArePresets(t *testing.T) {
 	}
 }
 
-// TestOnnxResNet50 compares the public model with the preset, stage by stage. The
-// model ends in a softmax, which keeps its result of 4000 bytes, so that nobody keeps
-// the 4000 bytes before it; the preset gives its flattening 8192 bytes of its own,
-// which is a view in the model.
+// TestOnnxResNet50 compares the public model with the preset, stage by stage. They differ in two places. The
+// model ends in a softmax, which keeps its result of 4000 bytes, so the 4000 bytes before it are not kept. The
+// flattening is a view in the model, and has 8192 bytes of its own in the preset.
 func TestOnnxResNet50(t *testing.T) {
 	got := read(t, "../../../../shared/data/onnx/light_resnet50.onnx")
 	want, err := preset.Lookup("resnet50").Profile(1)

@@ -15,7 +15,7 @@ import (
 	"memtide/profiles/formats/native"
 )
 
-// sampleFiles are the files of all formats that are inputs: all but golden dumps.
+// sampleFiles returns the sample files of all formats, without the golden files.
 func sampleFiles(t testing.TB) []string {
 	t.Helper()
 	all, err := filepath.Glob("../*/testdata/*.*")
@@ -29,7 +29,7 @@ func sampleFiles(t testing.TB) []string {
 	return files
 }
 
-// TestSamples holds every sample to what every format has to do.
+// TestSamples checks every sample by checkSample and compares it with its golden file.
 func TestSamples(t *testing.T) {
 	for _, file := range sampleFiles(t) {
 		t.Run(filepath.Base(file), func(t *testing.T) {
@@ -43,8 +43,8 @@ func TestSamples(t *testing.T) {
 	}
 }
 
-// What is found in a file is found once: opened again after saving, a profile has the
-// findings that it had, also those that name the unit that its file was read in.
+// TestFindingsStay checks that a profile that is saved and opened again has the findings that it had, each once.
+// That includes findings that name the unit of its first file.
 func TestFindingsStay(t *testing.T) {
 	files := map[string][]byte{}
 	for _, file := range sampleFiles(t) {
@@ -72,7 +72,7 @@ func TestFindingsStay(t *testing.T) {
 	}
 }
 
-// TestFormats: every format has a description and at least one sample.
+// TestFormats checks that every format has a description and at least one sample.
 func TestFormats(t *testing.T) {
 	samples := map[string]int{}
 	for _, file := range sampleFiles(t) {

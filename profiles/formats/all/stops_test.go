@@ -11,7 +11,7 @@ import (
 	"memtide/profiles/formats/formattest"
 )
 
-// TestByteOrderMark: the mark that some editors write before UTF-8 is no content.
+// TestByteOrderMark checks that the mark that some editors write before UTF-8 text is ignored.
 func TestByteOrderMark(t *testing.T) {
 	for _, file := range sampleFiles(t) {
 		data := formattest.Read(t, file)
@@ -26,7 +26,7 @@ func TestByteOrderMark(t *testing.T) {
 	}
 }
 
-// TestDecodeStops: every format notices a poll that stops.
+// TestDecodeStops checks that every format returns the error of a poll that stops it.
 func TestDecodeStops(t *testing.T) {
 	ctx := engine.LimitCalls(t.Context(), 0)
 	for _, f := range profiles.Formats() {

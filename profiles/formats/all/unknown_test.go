@@ -9,7 +9,7 @@ import (
 	"memtide/profiles/formats/formattest"
 )
 
-// TestUnknownContent: what nobody claims is named where that can be told.
+// TestUnknownContent checks that the error for content that no format claims says what it seems to be.
 func TestUnknownContent(t *testing.T) {
 	for _, c := range []struct{ input, want string }{
 		{"", "The content is empty"},
@@ -98,7 +98,7 @@ func TestUnknownContent(t *testing.T) {
 	}
 }
 
-// TestProblemParts pins the parts that a page shows apart from the text.
+// TestProblemParts checks the parts of an error that a page shows separately from the text.
 func TestProblemParts(t *testing.T) {
 	_, err := profiles.Decode("x",
 		profiles.Bytes(`{"format":"memtide/1","stages":[{"forward_s":1,"backward_s":2,"output_bytes":3},{"name":"layer1.0","forward_s":1,"backward_s":-2,"output_bytes":1}]}`), nil)

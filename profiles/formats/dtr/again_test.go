@@ -11,9 +11,9 @@ import (
 	"memtide/profiles"
 )
 
-// halves writes the log of a step that runs a network of three layers twice, each time with
-// its backward pass, as a GAN's step does. Backward passes begin with the gradient of the
-// loss, and with functions whose names the forward has too.
+// halves returns the log of a step that runs a network of three layers twice, each time with its backward pass,
+// as a GAN's step does. Backward passes begin with the gradient of the loss and with functions whose names the
+// forward has, too.
 func halves(marked bool) string {
 	d := &toy{}
 	d.line(`{"ANNOTATION":"START","INSTRUCTION":"ANNOTATE"}`)
@@ -48,8 +48,8 @@ func halves(marked bool) string {
 	return d.b.String()
 }
 
-// TestHalves: what the second half runs forward are forward operations, whether or not the
-// log tells where the first backward begins, and may run again.
+// TestHalves checks that the functions that the second half runs forward are forward operations that may run
+// again, whether or not the log marks where the first backward begins.
 func TestHalves(t *testing.T) {
 	half := strings.Fields("addmm relu addmm relu addmm relu neg mean")
 	back := strings.Fields("ones_like div neg threshold_backward mm threshold_backward mm threshold_backward mm")

@@ -12,12 +12,12 @@ import (
 	"memtide/profiles/formats/formattest"
 )
 
-// toy writes the log of a small network: convolution with a counter, ReLU in
-// place, a block with a connection around two convolutions, and a loss.
+// toy writes the log of a small network: a convolution with a counter, a ReLU in place, a block of two
+// convolutions with a skip connection, and a loss.
 type toy struct {
 	b       strings.Builder
 	noMark  bool // no ANNOTATE BACKWARD
-	crossed bool // the input is read again behind everything: no chain
+	crossed bool // the input is read again after everything else: no chain
 }
 
 const (
@@ -32,7 +32,7 @@ func (d *toy) constant(name string, size int) {
 	d.line(`{"INSTRUCTION":"MEMORY","MEMORY":"%d","NAME":%q}`, size, name)
 }
 
-// call writes a function with one result; alias is an argument or -1.
+// call writes a function with one result. alias is the number of an argument, or -1 for a result of its own.
 func (d *toy) call(name, args, result string, us, size, alias int) {
 	list := `"` + strings.ReplaceAll(args, " ", `","`) + `"`
 	d.line(`{"ARGS":[%s],"INSTRUCTION":"CALL","NAME":%q,"RESULT":[%q],"TIME":"%d"}`, list, name, result, us*1000)
@@ -89,12 +89,12 @@ func (d *toy) String() string {
 	return d.b.String()
 }
 
-// TestDTRSample: the sample is what the generator writes.
+// TestDTRSample checks that the sample is what toy writes.
 func TestDTRSample(t *testing.T) {
 	golden.File(t, "testdata/residual.dtr.log", (&toy{}).String())
 }
 
-// TestDTRChain compares with the sizes and times that the toy has by hand.
+// TestDTRChain checks the sizes and times of the toy, which were worked out by hand.
 func TestDTRChain(t *testing.T) {
 	p, err := profiles.Decode("toy.log", profiles.Bytes((&toy{}).String()), nil)
 	if err != nil {
@@ -102,11 +102,11 @@ func TestDTRChain(t *testing.T) {
 	}
 	const us = 1000
 	want := []engine.Stage{
-		// The convolution, the counter, which stays, and the ReLU in place; its backward makes g0.
+		// The convolution, the counter, which stays, and the ReLU in place. Its backward makes g0.
 		{Name: "convolution", Kind: "conv", Forward: 111 * us, Back: 105 * us, Out: act, Saved: act + 8, Grad: act,
 			BwdTemp: act},
-		// The block: a3 is saved, and a4, which the log releases only in the backward;
-		// a2 goes before a4 is there.
+		// The block: a3 is saved, and so is a4, which the log releases only in the backward. a2 is released
+		// before a4 is made.
 		{Name: "convolution", Kind: "conv", Forward: 130 * us, Back: 247 * us, Out: act, Saved: 3 * act, Grad: act,
 			BwdTemp: act},
 		{Name: "loss", Forward: 7 * us, Back: 5 * us, Saved: 4},
@@ -126,10 +126,10 @@ func TestDTRChain(t *testing.T) {
 	}
 }
 
-// TestDTRRelease: values stay until the log releases them, and not after.
+// TestDTRRelease checks that values stay until the log releases them, and no longer.
 func TestDTRRelease(t *testing.T) {
 	held := (&toy{}).String()
-	// a4 goes as soon as the addition has read it.
+	// a4 is released as soon as the addition has read it.
 	const made = `{"ALIAS":"-1","INSTRUCTION":"ALIAS","NAME":"a5"}` + "\n"
 	early := strings.Replace(held, made, made+`{"INSTRUCTION":"RELEASE","NAME":"a4"}`+"\n", 1)
 	for _, c := range []struct {
@@ -157,7 +157,7 @@ func TestDTRRelease(t *testing.T) {
 	}
 }
 
-// TestDTRShapes: logs without the annotation, and functions that form no chain.
+// TestDTRShapes checks logs without the annotation, and a block that the loss also reads into.
 func TestDTRShapes(t *testing.T) {
 	p, err := profiles.Decode("toy.log", profiles.Bytes((&toy{noMark: true}).String()), nil)
 	if err != nil || p.Chain == nil || p.Chain.Len() != 3 || p.Chain.BackTime().Microseconds() != 357 {
@@ -172,7 +172,7 @@ func TestDTRShapes(t *testing.T) {
 	}
 }
 
-// TestDTRRefusals: what is wrong with a log is said with its line.
+// TestDTRRefusals checks that errors in a log are reported with their lines.
 func TestDTRRefusals(t *testing.T) {
 	good := (&toy{}).String()
 	for _, c := range []struct{ name, input, want string }{

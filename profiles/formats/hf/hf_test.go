@@ -12,18 +12,19 @@ import (
 	"memtide/profiles/llm/family"
 )
 
-// gpt is a config of GPT-2's family with one layer, whose memtide object is given.
+// gpt returns a config of GPT-2's family with two layers, width h and a heads. choice is the content of its
+// memtide object.
 func gpt(h, a int64, choice string) []byte {
 	return fmt.Appendf(nil, `{"model_type":"gpt2","n_embd":%d,"n_head":%d,"n_layer":2,"n_positions":4096,"vocab_size":1000,"memtide":{%s}}`, h, a, choice)
 }
 
-// layerSaved is what the first layer of a config keeps.
+// layerSaved returns the bytes that the first layer of a config keeps.
 func layerSaved(t *testing.T, data []byte) engine.Bytes {
 	t.Helper()
 	return blocks(formattest.MustDecode(t, "config.json", data))[0].Saved
 }
 
-// blocks are the stages of a chain that are blocks.
+// blocks returns the stages of a chain that are blocks.
 func blocks(p *profiles.Profile) (out []engine.Stage) {
 	for _, s := range p.Chain.Stages {
 		if s.Kind == "block" {
@@ -33,7 +34,7 @@ func blocks(p *profiles.Profile) (out []engine.Stage) {
 	return out
 }
 
-// TestConfigPlayed: the blocks keep what the training step of memtide plan keeps.
+// TestConfigPlayed checks that a block keeps what a block of memtide plan's training step keeps.
 func TestConfigPlayed(t *testing.T) {
 	for _, flash := range []bool{true, false} {
 		text := gpt(256, 8, fmt.Sprintf(`"batch":2,"seq":128,"flash":%v`, flash))
@@ -50,14 +51,14 @@ func TestConfigPlayed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// The chain counts the input with the stage that makes it, and the output here.
+		// The chain counts the input with the stage that makes it, and counts the output here.
 		if got, want := layerSaved(t, text), engine.Bytes(kept.Blocks[0][1]); got != want {
 			t.Errorf("flash %v: a layer keeps %d bytes, want %d", flash, got, want)
 		}
 	}
 }
 
-// TestConfigChoices: what a config does not say can be added, and shows.
+// TestConfigChoices checks the effects of choices that are added to a config.
 func TestConfigChoices(t *testing.T) {
 	plain := formattest.MustDecode(t, "c", gpt(256, 8, `"batch":4,"seq":128`))
 	if n := plain.Source.Notes; !strings.Contains(n[0],
@@ -88,7 +89,7 @@ func TestConfigChoices(t *testing.T) {
 	}
 }
 
-// TestConfigFamilies: the parameters of published models, by their model cards.
+// TestConfigFamilies checks the number of parameters of published models.
 func TestConfigFamilies(t *testing.T) {
 	for _, c := range []struct {
 		name, config string
@@ -115,7 +116,7 @@ func TestConfigFamilies(t *testing.T) {
 	}
 }
 
-// TestConfigRefusals: what is wrong is said, with a remedy.
+// TestConfigRefusals checks the errors for invalid configs.
 func TestConfigRefusals(t *testing.T) {
 	const rest = `"num_attention_heads":4,"vocab_size":100`
 	for _, c := range []struct{ input, want string }{
@@ -155,7 +156,7 @@ func TestConfigRefusals(t *testing.T) {
 	}
 }
 
-// TestConfigUnknownFamily: a family that is not known is refused, whatever its sizes.
+// TestConfigUnknownFamily checks that an unknown family is refused, whatever its sizes.
 func TestConfigUnknownFamily(t *testing.T) {
 	_, err := profiles.Decode("c",
 		profiles.Bytes(`{"model_type":"newest","rms_norm_eps":1e-6,"hidden_size":512,"num_hidden_layers":4,"num_attention_heads":8,"vocab_size":1000}`), nil)

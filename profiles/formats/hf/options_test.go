@@ -7,7 +7,8 @@ import (
 	"memtide/profiles"
 )
 
-// A profile says under which options memtide plan plays it, unless the file chooses what no option says.
+// TestOptions checks that a profile gives the options with which memtide plan computes the same step. It gives
+// none if the file chooses something for which there is no option.
 func TestOptions(t *testing.T) {
 	for added, want := range map[string]string{
 		``: "map[batch:1 seq:1024]",

@@ -13,7 +13,7 @@ import (
 	"memtide/profiles/jsonfile"
 )
 
-// toySamples are the samples of testdata, as their generator writes them.
+// toySamples maps the samples in testdata to the functions that generate them.
 var toySamples = map[string]func() string{
 	"testdata/modules.trace.json": func() string {
 		return (&toyTrace{modules: true, memory: true, shapes: true, marks: "ProfilerStep#", steps: 1}).String()
@@ -23,14 +23,14 @@ var toySamples = map[string]func() string{
 	},
 }
 
-// TestKinetoSamples: the samples are what the generator writes.
+// TestKinetoSamples checks that the samples are what toyTrace generates.
 func TestKinetoSamples(t *testing.T) {
 	for file, build := range toySamples {
 		golden.File(t, file, build())
 	}
 }
 
-// decodeToy decodes a trace and dumps it.
+// decodeToy decodes a trace and returns the profile with a text of it.
 func decodeToy(t *testing.T, y toyTrace) (*profiles.Profile, string) {
 	t.Helper()
 	p, err := profiles.Decode("toy.json", profiles.Bytes(y.String()), nil)
@@ -48,7 +48,7 @@ func toyStages(p *profiles.Profile) string {
 	return strings.Join(names, " | ")
 }
 
-// TestKinetoSources: stages come from what the trace has, in the same places.
+// TestKinetoSources checks that stages come from what the trace has, with the same cuts.
 func TestKinetoSources(t *testing.T) {
 	full := toyTrace{memory: true, shapes: true, marks: "ProfilerStep#", steps: 1}
 	for _, c := range []struct {
@@ -72,8 +72,8 @@ func TestKinetoSources(t *testing.T) {
 		if got := toyStages(p); got != c.want {
 			t.Errorf("%s: stages %s, want %s", c.name, got, c.want)
 		}
-		// 100 + 2·(40+10+20) + 30 + 5 us of kernels; the backward takes twice that
-		// and 1 us for each of four gradients of weights.
+		// 100 + 2·(40+10+20) + 30 + 5 us of kernels. The backward takes twice that, and 1 us for each of the four
+		// weight gradients.
 		if f, b := p.Chain.ForwardTime().Microseconds(), p.Chain.BackTime().Microseconds(); f != 275 || b != 554 {
 			t.Errorf("%s: forward %d us, backward %d us; want 275 and 554\n%s", c.name, f, b, text)
 		}
@@ -87,8 +87,7 @@ func TestKinetoSources(t *testing.T) {
 	}
 }
 
-// TestPhasesAreNotStages: ranges around the forward and the backward change nothing
-// of what stages are made of.
+// TestPhasesAreNotStages checks that ranges around the forward and the backward do not change the stages.
 func TestPhasesAreNotStages(t *testing.T) {
 	full := toyTrace{memory: true, shapes: true, marks: "ProfilerStep#", steps: 1}
 	for _, alter := range []func(y *toyTrace){func(y *toyTrace) {}, func(y *toyTrace) { y.ranges = true },
@@ -109,7 +108,7 @@ func TestPhasesAreNotStages(t *testing.T) {
 	}
 }
 
-// TestIsPhase tells names of phases from those of layers.
+// TestIsPhase checks that isPhase distinguishes names of phases from those of layers.
 func TestIsPhase(t *testing.T) {
 	for name, want := range map[string]bool{"## forward ##": true, "zero_grad": true, "train_step 17": true,
 		"[bwd]": true, "encoder": false, "forward: block 3": false,
@@ -120,7 +119,7 @@ func TestIsPhase(t *testing.T) {
 	}
 }
 
-// TestAsides: what is no layer's is left out of the backward, and told.
+// TestAsides checks that work that belongs to no layer is left out of the backward and reported in the notes.
 func TestAsides(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -129,7 +128,7 @@ func TestAsides(t *testing.T) {
 	}{
 		{"collectives", func(y *toyTrace) { y.gathers = true }, "Collectives take 2ms in this step"}, // 4 of 500 us
 		{"recomputation", func(y *toyTrace) { y.again = true }, "runs forwards again for 110µs"},
-		// 2 of 40, 5 and 10 us
+		// The recomputation takes twice 40, 3 and 10 us. These 106 us are rounded to 10 us.
 		{"both", func(y *toyTrace) { y.gathers, y.again = true, true }, "runs forwards again for 110µs"},
 	} {
 		for _, onCPU := range []bool{false, true} {
@@ -138,7 +137,7 @@ func TestAsides(t *testing.T) {
 			c.alter(&y)
 			got, text := decodeToy(t, y)
 			f, b, w := got.Chain.ForwardTime(), got.Chain.BackTime(), want.Chain.BackTime()
-			// On the CPU the operators of the backward around a forward take a microsecond more each.
+			// On the CPU, the backward operators around a repeated forward take 1 us more each.
 			if f != want.Chain.ForwardTime() || b < w || b > w+2*time.Microsecond || b != w && !onCPU {
 				t.Errorf("%s, on the CPU %v: forward %v, backward %v; want %v and %v\n%s", c.name, onCPU, f, b,
 					want.Chain.ForwardTime(), w, text)
@@ -150,7 +149,7 @@ func TestAsides(t *testing.T) {
 	}
 }
 
-// TestClocks: work at the same time keeps the device busy once.
+// TestClocks checks that the time in which several works overlap counts once as busy.
 func TestClocks(t *testing.T) {
 	s := &ktStep{works: []work{{begin: 30, ran: 5}, {begin: 0, ran: 10}, {begin: 5, ran: 10}}}
 	if wall, busy := s.clocks(); wall != 35 || busy != 20 {
@@ -158,7 +157,7 @@ func TestClocks(t *testing.T) {
 	}
 }
 
-// TestStepsWithinMarks: parts of a batch within a marked step are told apart.
+// TestStepsWithinMarks checks that the parts of a batch within a marked step are recognised.
 func TestStepsWithinMarks(t *testing.T) {
 	want, _ := decodeToy(t, toyTrace{modules: true, memory: true, shapes: true, marks: "ProfilerStep#", steps: 1})
 	got, text := decodeToy(t, toyTrace{modules: true, memory: true, shapes: true, marks: "ProfilerStep#", steps: 2,
@@ -170,7 +169,7 @@ func TestStepsWithinMarks(t *testing.T) {
 	}
 }
 
-// TestPeakCompared: a peak that the stages do not tell is warned of.
+// TestPeakCompared checks that there is a warning if the stages do not explain the recorded peak.
 func TestPeakCompared(t *testing.T) {
 	for _, c := range []struct {
 		others int64
@@ -185,12 +184,12 @@ func TestPeakCompared(t *testing.T) {
 	}
 }
 
-// TestKinetoSizes: memory events become sizes.
+// TestKinetoSizes checks the sizes that are derived from memory events.
 func TestKinetoSizes(t *testing.T) {
 	p, text := decodeToy(t, toyTrace{modules: true, memory: true, shapes: true, marks: "ProfilerStep#", steps: 1})
 	block := p.Chain.Stages[1]
-	// The convolution and the sum each keep one activation; the convolution has a
-	// workspace that is gone before the sum's result is there.
+	// The convolution and the sum each keep one activation. The convolution's workspace is freed before the sum's
+	// result is made.
 	if block.Out != toyBytes || block.Saved != 2*toyBytes || block.FwdTemp != 0 || block.BwdTemp <= 0 {
 		t.Errorf("a block has a %d, abar %d, oF %d, oB %d; want %d, %d, 0, more than 0\n%s",
 			block.Out, block.Saved, block.FwdTemp, block.BwdTemp, toyBytes, 2*toyBytes, text)
@@ -198,13 +197,13 @@ func TestKinetoSizes(t *testing.T) {
 	if conv := p.Chain.Stages[0]; conv.FwdTemp != 1024 {
 		t.Errorf("the workspace of the first convolution is %d bytes, want 1024", conv.FwdTemp)
 	}
-	// 10,000,000 bytes are in use before: the input, weights, their gradients, the rest.
+	// 10,000,000 bytes are in use before the step: the input, the weights, their gradients, and the rest.
 	if r := p.Chain.Resident; r.Total()+p.Chain.Input != 10_000_000 {
 		t.Errorf("resident %+v and the input are %d bytes, want 10000000", r, r.Total()+p.Chain.Input)
 	}
 }
 
-// TestKinetoSteps: steps are told apart by what there is.
+// TestKinetoSteps checks that steps are recognised by whichever marks the trace has.
 func TestKinetoSteps(t *testing.T) {
 	for _, c := range []struct{ marks, want string }{
 		{"ProfilerStep#", "Of 3 steps the one with the median of the work is read."},
@@ -215,7 +214,8 @@ func TestKinetoSteps(t *testing.T) {
 		if !strings.Contains(text, c.want) {
 			t.Errorf("steps marked by %q: want %q in\n%s", c.marks, c.want, text)
 		}
-		// The optimizer takes 50, 100 and 150 us: 829 us and 100 are the median.
+		// The optimizer takes 50, 100 and 150 us. The median step has 829 us of the network and 100 us of the
+		// optimizer.
 		if p.Chain.Len() != 5 || !strings.Contains(text, "829us of 929us") &&
 			!strings.Contains(text, "830µs of 930µs") {
 			t.Errorf("steps marked by %q: %d stages, want 5, and 830µs of 930µs in\n%s", c.marks, p.Chain.Len(), text)
@@ -223,7 +223,7 @@ func TestKinetoSteps(t *testing.T) {
 	}
 }
 
-// TestKinetoWarnings: what a trace cannot tell is said, with what to do.
+// TestKinetoWarnings checks that a warning says what a trace lacks and how to record it.
 func TestKinetoWarnings(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -247,7 +247,7 @@ func TestKinetoWarnings(t *testing.T) {
 	}
 }
 
-// TestKinetoRefusals: what cannot be read is refused in words.
+// TestKinetoRefusals checks the errors for traces that cannot be read.
 func TestKinetoRefusals(t *testing.T) {
 	for _, c := range []struct{ name, input, want string }{
 		{"no backward", (&toyTrace{modules: true, steps: 1, noBack: true}).String(),
@@ -277,8 +277,7 @@ func TestKinetoRefusals(t *testing.T) {
 	}
 }
 
-// TestBareBackslashes: texts with backslashes that JSON forbids end where they
-// should.
+// TestBareBackslashes checks that texts with backslashes that JSON forbids end in the right place.
 func TestBareBackslashes(t *testing.T) {
 	s := jsonfile.NewStream(strings.NewReader(""))
 	s.Eof = true
@@ -301,7 +300,7 @@ func TestBareBackslashes(t *testing.T) {
 	}
 }
 
-// TestSharedFrames: two operators are in the same call of a module, or not.
+// TestSharedFrames checks how many frames of two call stacks belong to the same calls of modules.
 func TestSharedFrames(t *testing.T) {
 	const call = "torch/nn/modules/module.py(9): _call_impl"
 	net := "train.py(1): <module>;" + call + ";net.py(5): forward"
@@ -322,7 +321,7 @@ func TestSharedFrames(t *testing.T) {
 			false, 2},
 		{"outside of all modules", block + ";block.py(12): forward", "train.py(2): <module>", false, 0},
 	} {
-		turn := func(s string) string { // stacks have the innermost frame first
+		turn := func(s string) string { // call stacks have the innermost frame first
 			list := strings.Split(s, ";")
 			slices.Reverse(list)
 			return strings.Join(list, ";")
@@ -333,7 +332,7 @@ func TestSharedFrames(t *testing.T) {
 	}
 }
 
-// told returns what is told about a trace, and its chain.
+// told returns the notes, the warnings and the chain of p as text.
 func told(p *profiles.Profile) string {
 	return fmt.Sprintf("%s\n%s\n%+v", strings.Join(p.Source.Notes, "\n"), strings.Join(p.Warnings, "\n"), p.Chain)
 }

@@ -11,9 +11,8 @@ import (
 	"memtide/profiles"
 )
 
-// TestKinetoResNet reads a public trace of ResNet-50 (batch 32, 224 pixels, V100,
-// six steps) of PyTorch 1.9's profiler and compares with what its events add up
-// to by other means.
+// TestKinetoResNet reads a public trace of ResNet-50 (batch 32, 224 pixels, V100, six steps) of PyTorch 1.9's
+// profiler. It compares the profile with sums of the trace's events that were computed by other means.
 func TestKinetoResNet(t *testing.T) {
 	const file = "../../../../shared/data/kineto/resnet50_b32_v100.pt.trace.json.gz"
 	data, err := os.ReadFile(file)
@@ -48,15 +47,15 @@ func TestKinetoResNet(t *testing.T) {
 	}
 }
 
-// TestKinetoWild reads two public traces that are annotated, distributed or
-// checkpointed, and compares with what is known of them.
+// TestKinetoWild reads two public traces that are annotated, distributed or checkpointed, and compares them with
+// what is known of them.
 func TestKinetoWild(t *testing.T) {
 	const folder = "../../../../shared/data/wild/"
 	for _, c := range []struct {
 		file          string
 		stages        int // without the loss
 		saved         float64
-		back, again   time.Duration // 0: not known
+		back, again   time.Duration // 0 if unknown
 		wordsOfStages string
 	}{
 		{"hta_two_phases.json.gz", 255, 3.03, 0, 0, fromOps},

@@ -14,8 +14,8 @@ import (
 	"memtide/profiles/formats/formattest"
 )
 
-// TestStreamed: packed traces read like unpacked ones, with and without a byte
-// order mark, and damage of the packing is told as such.
+// TestStreamed checks that packed traces read like unpacked ones, with and without a byte order mark. Damage of
+// the packed data is reported as such.
 func TestStreamed(t *testing.T) {
 	plain := formattest.Read(t, "testdata/modules.trace.json")
 	want, err := profiles.Decode("x", profiles.Bytes(plain), nil)
@@ -29,7 +29,7 @@ func TestStreamed(t *testing.T) {
 			t.Errorf("the packed trace: %v, %s\nwant\n%s", err, formattest.Text(got), formattest.Text(want))
 		}
 	}
-	// Random text packs badly: the head is read long before the end.
+	// Random text compresses badly, so the head is read long before the end.
 	long := append(bytes.TrimSuffix(bytes.TrimSpace(plain), []byte("}")), `, "rest": "`...)
 	for i := range 300_000 {
 		long = append(long, byte('a'+i*i%23))
@@ -53,7 +53,7 @@ func TestStreamed(t *testing.T) {
 	}
 }
 
-// TestStreamInPieces: it does not matter how much a reader gives at a time.
+// TestStreamInPieces checks that the number of bytes per read does not matter.
 func TestStreamInPieces(t *testing.T) {
 	plain := formattest.Read(t, "testdata/stacks.trace.json")
 	want, err := profiles.Decode("x", profiles.Bytes(plain), nil)
@@ -69,7 +69,7 @@ func TestStreamInPieces(t *testing.T) {
 	}
 }
 
-// TestKinetoProgress: progress is in bytes of the unpacked content.
+// TestKinetoProgress checks that progress counts the bytes of the unpacked content.
 func TestKinetoProgress(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var b strings.Builder
@@ -78,7 +78,7 @@ func TestKinetoProgress(t *testing.T) {
 			b.WriteString(`{"ph":"M","name":"thread_name"},` + "\n")
 		}
 		b.WriteString("]}")
-		// all reports are heard
+		// Each poll advances the clock of the bubble enough for a report.
 		ticking := context.WithValue(t.Context(), engine.Yield{}, func() { time.Sleep(engine.ReportEvery) })
 		var all []engine.Progress
 		poll := engine.NewPoll(ticking, func(p engine.Progress) { all = append(all, p) })

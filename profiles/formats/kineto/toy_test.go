@@ -5,12 +5,9 @@ import (
 	"strings"
 )
 
-// toyTrace writes the trace of a small network, as different versions of
-// PyTorch would have recorded it:
-//
-//	Net: Conv2d | Sequential(Block, Block) | Linear, and a functional loss
-//
-// A block is a convolution, a ReLU in place and the sum with its input.
+// toyTrace writes the trace of a small network as different versions of PyTorch would have recorded it: a Conv2d,
+// a Sequential of two Blocks, a Linear, and a functional loss. A block is a convolution, a ReLU in place and the
+// sum with its input.
 type toyTrace struct {
 	old     bool // names of categories before PyTorch 1.10, and call stacks of Windows with bare backslashes
 	modules bool // calls of modules
@@ -21,14 +18,14 @@ type toyTrace struct {
 	steps   int
 	noBack  bool
 	noGPU   bool
-	noJoin  bool  // kernels without External id: only their correlation tells
+	noJoin  bool  // kernels have no External id, only a correlation
 	phases  bool  // named ranges around forward and backward
-	gathers bool  // gradients of weights are summed up over devices
+	gathers bool  // weight gradients are summed up over devices
 	again   bool  // the backward of an addition runs the convolution before it again
-	parts   int   // forwards and backwards of a step; 0: one
-	others  int64 // bytes that nothing of the network takes, during the backward of the loss
+	parts   int   // pairs of a forward and a backward in a step; 0 means one
+	others  int64 // bytes that no part of the network takes, during the backward of the loss
 	fused   bool  // the forward is one compiled graph
-	amd     bool  // kernels are launched by HIP
+	amd     bool  // HIP launches the kernels
 
 	b             strings.Builder
 	now           int64 // microseconds
@@ -36,7 +33,7 @@ type toyTrace struct {
 	queue         []toyBack
 }
 
-// toyBack is what the backward of an operator will do.
+// toyBack describes the backward of an operator.
 type toyBack struct {
 	name         string
 	seq, took    int64
@@ -46,7 +43,7 @@ type toyBack struct {
 
 // toyPart is a part of the network.
 type toyPart struct {
-	module string // Sequential_0/Block_1
+	module string // such as Sequential_0/Block_1
 	line   int    // of the call in net.py, or of the operator in block.py
 	ops    []toyOp
 }
@@ -59,7 +56,7 @@ type toyOp struct {
 	weights     string
 }
 
-const toyBytes = 8 * 4 * 16 * 16 * 4 // of every activation: [8, 4, 16, 16] of 4 bytes
+const toyBytes = 8 * 4 * 16 * 16 * 4 // of each activation: [8, 4, 16, 16] of 4 bytes
 
 func toyParts() []toyPart {
 	block := []toyOp{{"aten::conv2d", 11, 40, toyBytes, 512, "[4, 4, 3, 3]"}, {"aten::relu_", 12, 10, 0, 0, ""},
@@ -73,7 +70,7 @@ func toyParts() []toyPart {
 	}
 }
 
-// category is the name of a category in the version of PyTorch.
+// category returns the name that the version of PyTorch has for a category.
 func (y *toyTrace) category(name string) string {
 	if y.amd && name == "cuda_runtime" {
 		return "hip_runtime"
@@ -92,7 +89,7 @@ func (y *toyTrace) event(format string, args ...any) {
 	fmt.Fprintf(&y.b, "  "+format, args...)
 }
 
-// span writes a named range around what inside does.
+// span writes a named range around what inside writes.
 func (y *toyTrace) span(category, name string, inside func()) {
 	from := y.now
 	y.now++
@@ -148,7 +145,7 @@ func (y *toyTrace) op(thread int, name, args string, took, keeps, temp int64) {
 		y.category("kernel"), kernel, y.now+100, took, join, external)
 }
 
-// forward writes an operator of the forward, and remembers its backward.
+// forward writes an operator of the forward and queues its backward.
 func (y *toyTrace) forward(p toyPart, o toyOp) {
 	args := fmt.Sprintf(`, "Sequence number": %d, "Fwd thread id": 0`, y.seq)
 	if y.shapes {
@@ -162,7 +159,7 @@ func (y *toyTrace) forward(p toyPart, o toyOp) {
 	y.seq++
 }
 
-// stack is a call stack with bare backslashes.
+// stack returns a call stack with bare backslashes.
 func (y *toyTrace) stack(p toyPart, o toyOp) string {
 	const call = `C:\Users\me\torch/nn/modules/module.py(1051): _call_impl`
 	frames := []string{`C:\Users\me\train.py(5): <module>`, call,
@@ -184,7 +181,7 @@ func (y *toyTrace) stack(p toyPart, o toyOp) string {
 	return strings.Join(frames, ";")
 }
 
-// within writes what inside does, in nested calls of modules.
+// within writes what inside writes within nested calls of modules.
 func (y *toyTrace) within(modules []string, inside func()) {
 	switch {
 	case len(modules) == 0 || modules[0] == "":
@@ -241,7 +238,7 @@ func (y *toyTrace) runBackward() {
 		name := strings.TrimPrefix(q.name, "aten::") + "Backward0"
 		made := q.makes
 		if len(y.queue) == 0 {
-			made = 0 // nobody wants the gradient of the input
+			made = 0 // the gradient of the input is not needed
 		}
 		begin := y.now
 		if y.again && q.name == "aten::add" {
@@ -265,13 +262,13 @@ func (y *toyTrace) runBackward() {
 			}
 			y.op(8, accumulate, shape, 1, 0, 0)
 		}
-		y.alloc(-q.frees - read) // the gradient that it has read
+		y.alloc(-q.frees - read) // it has read this gradient
 		read = made
 		y.now++
 	}
 }
 
-// String is the trace.
+// String returns the trace.
 func (y *toyTrace) String() string {
 	y.now, y.seq = 1_700_000_000_000_000, 100
 	phase := func(name string, inside func()) {

@@ -9,8 +9,8 @@ import (
 	"memtide/profiles/formats/formattest"
 )
 
-// TestVariants: what a trace looks like depends on what was run and on what. Each is read,
-// with what has to be known about it, or refused with the one thing to record differently.
+// TestVariants checks traces of different runs and devices. Each is read, with a note on what is special about
+// it, or is refused with the one thing to record differently.
 func TestVariants(t *testing.T) {
 	full := toyTrace{modules: true, memory: true, shapes: true, marks: "ProfilerStep#", steps: 1}
 	plain := full

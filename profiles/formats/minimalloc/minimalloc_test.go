@@ -9,7 +9,7 @@ import (
 	"memtide/profiles/formats/formattest"
 )
 
-// TestMiniMallocRejections: what is refused, with its line.
+// TestMiniMallocRejections checks the errors for invalid tables, with their lines.
 func TestMiniMallocRejections(t *testing.T) {
 	const head = "id,lower,upper,size\n"
 	for _, c := range []struct{ input, want string }{
@@ -38,7 +38,7 @@ func TestMiniMallocRejections(t *testing.T) {
 	}
 }
 
-// TestMiniMallocMatch: the header decides, and a table of layers is none.
+// TestMiniMallocMatch checks that the header decides, and that a table of layers is not claimed.
 func TestMiniMallocMatch(t *testing.T) {
 	for _, c := range []struct {
 		head string

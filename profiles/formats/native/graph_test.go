@@ -16,8 +16,8 @@ import (
 	"memtide/profiles/parse"
 )
 
-// TestNativeGraphRoundTrip: any graph comes back whole, wherever its values are
-// when the step begins, alone and beside a chain.
+// TestNativeGraphRoundTrip checks that any graph survives a round trip, wherever its values are when the step
+// begins, alone and with a chain.
 func TestNativeGraphRoundTrip(t *testing.T) {
 	for seed := range uint64(500) {
 		rng := rand.New(rand.NewPCG(seed, 7))
@@ -28,16 +28,18 @@ func TestNativeGraphRoundTrip(t *testing.T) {
 		}
 		checkBack(t, p)
 	}
-	// The graph of a chain has parts of values, lean runs and a value that ends it.
+	// The graph of a chain has parts of values, operations that can keep only their output, and a value that ends
+	// it.
 	c := enginetest.RandomChain(enginetest.Rand(1), enginetest.Shape{MinStages: 5, MaxStages: 5})
 	checkBack(t, &profiles.Profile{Name: "chain", Graph: &engine.ExpandChain(c).Graph})
-	// An operation that must not run again, and one with a run that writes nothing.
+	// An operation that must not run again, and one whose output-only form writes nothing.
 	checkBack(t, &profiles.Profile{Name: "once",
 		Graph: &engine.Graph{Done: engine.NoValue,
 			Ops: []engine.Op{{Name: "random", Once: true}, {Name: "silent", OutputOnly: []engine.ValueID{}}}}})
 }
 
-// Operations of other lanes come back, with their order; what cannot be meant is refused.
+// TestNativeLanes checks that operations of other lanes survive a round trip with their order, and that
+// impossible lanes and orders are refused.
 func TestNativeLanes(t *testing.T) {
 	for seed := range uint64(200) {
 		p, _ := enginetest.Lanes(rand.New(rand.NewPCG(seed, 8)), 1, time.Second, 1)
@@ -59,8 +61,7 @@ func TestNativeLanes(t *testing.T) {
 	}
 }
 
-// TestLargeGraphComesBack: lists are read one item after the other, however long
-// they are.
+// TestLargeGraphComesBack checks that long lists, which are read item by item, survive a round trip.
 func TestLargeGraphComesBack(t *testing.T) {
 	g := &engine.Graph{Done: engine.NoValue}
 	for i := range 20_000 {
@@ -72,7 +73,7 @@ func TestLargeGraphComesBack(t *testing.T) {
 	checkBack(t, &profiles.Profile{Name: "large", Graph: g})
 }
 
-// checkBack writes a profile and reads it back.
+// checkBack writes p and checks that it is read back the same.
 func checkBack(t *testing.T, p *profiles.Profile) {
 	t.Helper()
 	var out bytes.Buffer
@@ -89,8 +90,8 @@ func checkBack(t *testing.T, p *profiles.Profile) {
 	}
 }
 
-// randomGraph has operations that read what is there: made by one before, or
-// there when the step begins.
+// randomGraph returns a graph whose operations read values that an earlier operation has made or that exist when
+// the step begins.
 func randomGraph(rng *rand.Rand) *engine.Graph {
 	g := &engine.Graph{Done: engine.NoValue, Fixed: engine.Bytes(rng.IntN(3))}
 	n := 2 + rng.IntN(12)
@@ -130,7 +131,8 @@ func randomGraph(rng *rand.Rand) *engine.Graph {
 	return g
 }
 
-// TestNativeGraphPlaces: what a file need not say.
+// TestNativeGraphPlaces checks where values are by default when the step begins, and the errors for invalid
+// references.
 func TestNativeGraphPlaces(t *testing.T) {
 	const file = `{"format":"memtide/1","kind":"graph","values":[
 		{"id":"x","bytes":1,"role":"input"},{"id":"w","bytes":1,"role":"weight"},{"id":"dw","bytes":1,"role":"weight"},
@@ -166,7 +168,7 @@ func TestNativeGraphPlaces(t *testing.T) {
 	}
 }
 
-// TestNativeBuffers: what is refused of buffers, with its place.
+// TestNativeBuffers checks the errors for invalid buffers, with their places.
 func TestNativeBuffers(t *testing.T) {
 	const head = `{"format":"memtide/1","kind":"buffers",`
 	for _, c := range []struct{ fields, want string }{
@@ -198,7 +200,7 @@ func TestNativeBuffers(t *testing.T) {
 	}
 }
 
-// TestFirstRequestFailed: a recording in which nothing found room comes back.
+// TestFirstRequestFailed checks that a recording in which the first request failed survives a round trip.
 func TestFirstRequestFailed(t *testing.T) {
 	p, err := profiles.Decode("x",
 		profiles.Bytes(`{"format":"memtide/1","kind":"buffers","buffers":[{"lower":0,"size":5}],"pool":3,"failed":{"event":0,"bytes":5,"free":3,"largest":3}}`), nil)

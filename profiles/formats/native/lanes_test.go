@@ -8,8 +8,8 @@ import (
 	"memtide/profiles"
 )
 
-// Operations of the network may make the same value again; others may not. Weights that a
-// step replaces are on the device when it begins, unless something else is said.
+// TestGatheredAgain checks that only operations of the network may make the same value again. Weights that a step
+// replaces are on the device when it begins, unless the file says otherwise.
 func TestGatheredAgain(t *testing.T) {
 	const text = `{"format":"memtide/1","kind":"graph","name":"x","values":[
  {"id":0,"name":"shard","bytes":4,"role":"state"},{"id":1,"name":"whole","bytes":8,"role":"state"},{"id":2,"name":"moments","bytes":8,"role":"state","at":"host"}],

@@ -17,8 +17,8 @@ import (
 	"memtide/profiles/parse"
 )
 
-// TestNativeRoundTrip: any chain comes back from a file to the nanosecond and
-// the byte, with everything else that a profile says.
+// TestNativeRoundTrip checks that any chain survives a round trip to the nanosecond and the byte, with everything
+// else in its profile.
 func TestNativeRoundTrip(t *testing.T) {
 	for seed := range uint64(300) {
 		p := randomProfile(rand.New(rand.NewPCG(seed, 1)))
@@ -30,7 +30,7 @@ func TestNativeRoundTrip(t *testing.T) {
 		if err != nil {
 			t.Fatalf("seed %d: %v in\n%s", seed, err, first.Bytes())
 		}
-		// What Decode adds is not part of what was written.
+		// Decode sets these fields, so they are not part of what was written.
 		q.Format, q.Warnings = p.Format, p.Warnings
 		if !reflect.DeepEqual(p, q) {
 			t.Fatalf("seed %d: what was written (-) is read as (+):\n%s", seed,
@@ -42,7 +42,7 @@ func TestNativeRoundTrip(t *testing.T) {
 	}
 }
 
-// randomProfile is a valid profile with numbers of all magnitudes.
+// randomProfile returns a valid profile with numbers of all magnitudes.
 func randomProfile(rng *rand.Rand) *profiles.Profile {
 	number := func() int64 { return rng.Int64N(1 << (1 + rng.IntN(48))) }
 	size := func() engine.Bytes { return engine.Bytes(number()) }
@@ -73,7 +73,7 @@ func randomProfile(rng *rand.Rand) *profiles.Profile {
 	return p
 }
 
-// TestEncodeRefuses: a file needs a stage.
+// TestEncodeRefuses checks that a profile without a stage is not written.
 func TestEncodeRefuses(t *testing.T) {
 	for _, p := range []*profiles.Profile{
 		{Name: "nothing"},
@@ -86,8 +86,7 @@ func TestEncodeRefuses(t *testing.T) {
 	}
 }
 
-// TestFormatAnywhere: the key format may stand behind others, but counts only
-// in the outer object.
+// TestFormatAnywhere checks that the key format may come after others, but counts only in the outer object.
 func TestFormatAnywhere(t *testing.T) {
 	for _, c := range []struct{ input, want string }{
 		{`{"format":"memtide/1"}`, "memtide/1"},
@@ -105,8 +104,8 @@ func TestFormatAnywhere(t *testing.T) {
 	}
 }
 
-// TestIsNative: what names the format is claimed, also where the name has escapes
-// or stands late, and nothing else.
+// TestIsNative checks that content that names the format is claimed, also if the name has escapes or comes late,
+// and that other content is not.
 func TestIsNative(t *testing.T) {
 	for _, c := range []struct {
 		input string
@@ -147,7 +146,7 @@ func ExampleEncode() {
 	//  "loss":{"name":"loss","forward_s":0,"backward_s":0,"output_bytes":0,"saved_bytes":0,"grad_bytes":0,"forward_temp_bytes":0,"backward_temp_bytes":0}}
 }
 
-// A buffer that was refused takes nothing, whatever a file says.
+// TestRefusedTakesNothing checks that a buffer whose request was refused takes no memory, whatever a file says.
 func TestRefusedTakesNothing(t *testing.T) {
 	text, err := os.ReadFile("testdata/buffers.json")
 	if err != nil {
@@ -166,7 +165,7 @@ func TestRefusedTakesNothing(t *testing.T) {
 	}
 }
 
-// Cut anywhere, a profile is an error that names the end of the file.
+// TestCut checks that a profile that is cut at any byte is an error.
 func TestCut(t *testing.T) {
 	var native bytes.Buffer
 	c := enginetest.RandomChain(enginetest.Rand(1),

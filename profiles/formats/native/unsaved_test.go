@@ -16,8 +16,8 @@ bn,0.001,0.002,1000000,512,true
 relu,0.001,0.002,1000000,1000000,false
 `
 
-// TestUnsavedFormats: an output that no backward reads comes out of a table, and
-// survives the native format.
+// TestUnsavedFormats checks that an output that no backward reads can be given in a table, and that it survives a
+// round trip through the native format.
 func TestUnsavedFormats(t *testing.T) {
 	p, err := profiles.Decode("net", profiles.Bytes(unsavedCSV), nil)
 	if err != nil {
@@ -50,8 +50,8 @@ func TestUnsavedFormats(t *testing.T) {
 	}
 }
 
-// TestUnsavedRefusals: words that are neither true nor false, and a last stage
-// whose output nobody saves.
+// TestUnsavedRefusals checks that values other than true and false are refused, and a last stage with an unsaved
+// output.
 func TestUnsavedRefusals(t *testing.T) {
 	for _, tc := range []struct{ what, text, want string }{
 		{"a word", strings.Replace(unsavedCSV, "512,true", "512,perhaps", 1), `output_unsaved is "perhaps"`},

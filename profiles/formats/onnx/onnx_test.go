@@ -13,8 +13,8 @@ import (
 	"memtide/profiles/formats/formattest"
 )
 
-// convNet is a small residual network as exporters write one: the batch has a name,
-// and the flattening is spelled out in shapes.
+// convNet returns a small residual network as exporters write it: the batch has a name, and the flattening is
+// spelled out in operations on shapes.
 func convNet() *file {
 	f := &file{}
 	f.input("image", onnxFloat, "N", 3, 32, 32)
@@ -54,8 +54,7 @@ func convNet() *file {
 	return f
 }
 
-// attentionNet is a transformer layer of width 8 and 2 heads on 4 tokens, batch 2, with an
-// embedding before it.
+// attentionNet returns a transformer layer of width 8 with 2 heads, after an embedding, on 4 tokens with batch 2.
 func attentionNet() *file {
 	f := &file{}
 	f.input("ids", onnxInt64, 2, 4)
@@ -92,7 +91,7 @@ func attentionNet() *file {
 	return f
 }
 
-// The samples are what the tests write: run go test -update after a change here.
+// TestOnnxSamples checks that the samples are what these tests write. Run go test -update after a change here.
 func TestOnnxSamples(t *testing.T) {
 	for name, data := range map[string][]byte{"testdata/convnet.onnx": convNet().bytes(11),
 		"testdata/block.onnx":   attentionNet().bytes(20),
@@ -120,7 +119,7 @@ func TestTooManyStages(t *testing.T) {
 	}
 }
 
-// TestOnnxConvNet pins what is kept, counted by hand: 4 bytes for each number.
+// TestOnnxConvNet checks what is kept, counted by hand with 4 bytes for each number.
 func TestOnnxConvNet(t *testing.T) {
 	p := formattest.MustDecode(t, "convnet.onnx", convNet().bytes(11))
 	const image = 4 * 16 * 32 * 32
@@ -128,10 +127,10 @@ func TestOnnxConvNet(t *testing.T) {
 		image,                // stem, for the normalisation
 		image + 2*16*4,       // normalised in place of the activation, and statistics
 		image/4 + 8*16*16*16, // pool and its indices
-		// The block keeps the results of three convolutions, the activation of the first
-		// and its own result; the second normalisation is overwritten by the sum.
+		// The block keeps the results of three convolutions, the activation of the first, and its own result. The
+		// sum overwrites the second normalisation.
 		5*4*32*8*8 + 3*2*32*4,
-		0,         // the mean: nobody saves it, dropout keeps a mask
+		0,         // no operator saves the mean; dropout keeps a mask
 		4*32 + 32, // dropout and its mask
 		4 * 10,
 	}
@@ -151,13 +150,13 @@ func TestOnnxConvNet(t *testing.T) {
 	}
 }
 
-// TestOnnxTransformer pins what a layer keeps, counted by hand.
+// TestOnnxTransformer checks what a layer keeps, counted by hand.
 func TestOnnxTransformer(t *testing.T) {
 	p := formattest.MustDecode(t, "block.onnx", attentionNet().bytes(20))
 	const sbh, pairs = 4 * 2 * 4 * 8, 4 * 2 * 2 * 4 * 4
 	total := p.Totals()
-	// Embedded x; normalised x and its statistics; queries, keys and values as one
-	// product; softmax; the joined heads; the sum that Gelu reads; its result.
+	// The embedded x; the normalised x and its statistics; queries, keys and values as one product; the softmax;
+	// the joined heads; the sum that Gelu reads; and its result.
 	want := engine.Bytes(sbh + sbh + 2*8*4 + 3*sbh + pairs + sbh + sbh + sbh)
 	if total.Saved != want {
 		t.Errorf("%d bytes kept, want %d\n%s", total.Saved, want, formattest.Text(p))
@@ -170,7 +169,7 @@ func TestOnnxTransformer(t *testing.T) {
 	}
 }
 
-// TestOnnxShapes checks shape rules one by one: the size of the last result.
+// TestOnnxShapes checks shape rules one by one, by the size of the last result.
 func TestOnnxShapes(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -253,7 +252,7 @@ func TestOnnxShapes(t *testing.T) {
 	}
 }
 
-// TestOnnxRefusals: what is wrong is said with the operator, the node and a remedy.
+// TestOnnxRefusals checks that errors name the operator and the node, and have a remedy.
 func TestOnnxRefusals(t *testing.T) {
 	one := func(op string, attrs ...message) []byte {
 		f := &file{}
@@ -288,8 +287,7 @@ func TestOnnxRefusals(t *testing.T) {
 	}
 }
 
-// TestOnnxUnknownOperator: where the file states shapes, an unknown operator is
-// taken as it is, with a warning.
+// TestOnnxUnknownOperator checks that an unknown operator is accepted with a warning if the file states its shapes.
 func TestOnnxUnknownOperator(t *testing.T) {
 	f := &file{}
 	f.input("x", onnxFloat, 2, 8)
@@ -309,7 +307,7 @@ func TestOnnxUnknownOperator(t *testing.T) {
 	}
 }
 
-// TestOnnxHalf: weights of 16 bits make a profile of 16 bits.
+// TestOnnxHalf checks that weights of 16 bits make a profile of 16 bits.
 func TestOnnxHalf(t *testing.T) {
 	for dtype, want := range map[int64]string{onnxFloat16: "f16", onnxBfloat16: "bf16"} {
 		f := &file{}
@@ -326,7 +324,7 @@ func TestOnnxHalf(t *testing.T) {
 	}
 }
 
-// TestWireNumbers: numbers of ten bytes are read, longer ones refused.
+// TestWireNumbers checks that numbers of up to ten bytes are read and that longer ones are refused.
 func TestWireNumbers(t *testing.T) {
 	next := func(data []byte) (wireField, error) {
 		w := newWire(bytes.NewReader(data), len(data), nil)
@@ -350,7 +348,7 @@ func TestWireNumbers(t *testing.T) {
 	}
 }
 
-// productNet multiplies 4 x 64 numbers by a matrix; what follows is the caller's.
+// productNet returns a network that multiplies 4 x 64 numbers by a matrix. The caller adds what follows.
 func productNet() *file {
 	f := &file{}
 	f.input("x", onnxFloat, 4, 64)
@@ -365,7 +363,8 @@ func productNet() *file {
 	return f
 }
 
-// spelledNet has a normalisation and a GELU in single operators.
+// spelledNet returns a network whose normalisation and GELU are spelled out in elementary operators. halfFirst
+// selects the order of the products in the GELU.
 func spelledNet(halfFirst bool) *file {
 	f := productNet()
 	f.node("ReduceMean", []string{"y"}, []string{"mean"}, attrInts("axes", -1))
@@ -391,8 +390,8 @@ func spelledNet(halfFirst bool) *file {
 	return f
 }
 
-// gatedNet has the normalisation and the activation of gated networks in single
-// operators.
+// gatedNet returns a network whose normalisation and activation, those of gated networks, are spelled out in
+// elementary operators.
 func gatedNet() *file {
 	f := productNet()
 	f.node("Pow", []string{"y", "two"}, []string{"y2"})
@@ -408,8 +407,8 @@ func gatedNet() *file {
 	return f
 }
 
-// TestOnnxSpelledOut: what exporters write in single operators is read as the one
-// that the program ran, in both orders of the GELU.
+// TestOnnxSpelledOut checks that what exporters spell out in elementary operators is read as the one operator
+// that the program ran, for both orders of the GELU.
 func TestOnnxSpelledOut(t *testing.T) {
 	whole := func(norm, act string, in ...string) profiles.Totals {
 		f := productNet()
@@ -429,8 +428,8 @@ func TestOnnxSpelledOut(t *testing.T) {
 	}
 }
 
-// TestOnnxWithoutWeights: weights that are inputs are weights, and a padded mean
-// pool keeps no padded copy.
+// TestOnnxWithoutWeights checks that weights that the file declares as inputs are read as weights, and that a
+// padded mean pool keeps no padded copy.
 func TestOnnxWithoutWeights(t *testing.T) {
 	f := &file{}
 	f.input("x", onnxFloat, 2, 3, 8, 8)

@@ -15,7 +15,7 @@ import (
 	"memtide/profiles/formats/formattest"
 )
 
-// large is a network of dense layers with the numbers of its weights in the file.
+// large returns a network of dense layers twice: without the numbers of its weights, and with them in the file.
 func large(layers int, width int64) (weightless []byte, whole *sparse) {
 	var f file
 	f.input("x", onnxFloat, "batch", int(width))
@@ -48,8 +48,8 @@ func large(layers int, width int64) (weightless []byte, whole *sparse) {
 	return weightless, whole
 }
 
-// A model of more than a gigabyte reads like the same model without its numbers,
-// and in little memory.
+// TestOnnxLargeWeights checks that a model of more than a gigabyte reads like the same model without its numbers,
+// and that reading takes little memory.
 func TestOnnxLargeWeights(t *testing.T) {
 	weightless, whole := large(5, 8000)
 	if whole.Size() < 1<<30 {
@@ -74,7 +74,8 @@ func TestOnnxLargeWeights(t *testing.T) {
 	}
 }
 
-// Packed, a large model cannot leave its numbers out, but nobody keeps them.
+// TestOnnxLargePacked checks that reading a large packed model takes little memory. Its numbers have to be
+// unpacked, but they are not kept.
 func TestOnnxLargePacked(t *testing.T) {
 	weightless, whole := large(2, 2800)
 	plain := make([]byte, whole.Size())
@@ -98,7 +99,8 @@ func TestOnnxLargePacked(t *testing.T) {
 	}
 }
 
-// A model that comes in small pieces and cannot be sought is read alike, also where it is damaged.
+// TestOnnxPieces checks that a model that is read in small pieces from a reader without Seek is read the same,
+// also if it is damaged.
 func TestOnnxPieces(t *testing.T) {
 	for _, name := range []string{"block.onnx", "convnet.onnx", "gated.onnx", "spelled.onnx"} {
 		whole := formattest.Read(t, "testdata/"+name)
@@ -127,7 +129,7 @@ func TestOnnxPieces(t *testing.T) {
 	}
 }
 
-// A large model that is cut or whose lengths are wrong says so.
+// TestOnnxLargeDamaged checks that a large model that is cut or has a wrong length is an error.
 func TestOnnxLargeDamaged(t *testing.T) {
 	for eighth := range int64(8) {
 		_, whole := large(4, 300)
@@ -150,7 +152,7 @@ func TestOnnxLargeDamaged(t *testing.T) {
 		}
 	}
 	_, whole := large(1, 300)
-	whole.Parts[1].Data[3] ^= 0x40 // a length within the tensor of weights
+	whole.Parts[1].Data[3] ^= 0x40 // a length within the weight tensor
 	_, err := profiles.Decode("m", whole, nil)
 	formattest.CheckProblems(t, err)
 	if err == nil {
@@ -158,7 +160,7 @@ func TestOnnxLargeDamaged(t *testing.T) {
 	}
 }
 
-// segment is a part of a sparse file: data, then zeros.
+// segment is a part of a sparse file: data, followed by zeros.
 type segment struct {
 	Data  []byte
 	Zeros int64
@@ -170,7 +172,7 @@ type sparse struct {
 	Read  int64
 }
 
-// Size is that of the whole file.
+// Size returns the size of the whole file.
 func (s *sparse) Size() (n int64) {
 	for _, p := range s.Parts {
 		n += int64(len(p.Data)) + p.Zeros
@@ -178,7 +180,7 @@ func (s *sparse) Size() (n int64) {
 	return n
 }
 
-// ReadAt counts in Read what it is asked for.
+// ReadAt adds the number of requested bytes to Read.
 func (s *sparse) ReadAt(p []byte, off int64) (n int, err error) {
 	s.Read += int64(len(p))
 	take := func(data []byte, size int64) {
@@ -204,7 +206,7 @@ func (s *sparse) ReadAt(p []byte, off int64) (n int, err error) {
 	return n, nil
 }
 
-// mutated returns content with one to four changes: a byte, a piece that is removed or doubled.
+// mutated returns content with one to four changes: a changed byte, or a piece that is removed or doubled.
 func mutated(whole []byte, seed uint64) []byte {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	out := bytes.Clone(whole)

@@ -5,8 +5,7 @@ import (
 	"math"
 )
 
-// message is a protocol buffer that a test writes, so that what is read does not
-// depend on files of others.
+// message is a protocol buffer that a test writes, so that tests do not depend on files of other programs.
 type message []byte
 
 func (m message) key(number int, kind wireKind) message {
@@ -31,12 +30,12 @@ func (m message) packed(number int, list ...int64) message {
 	return m.part(number, data)
 }
 
-// file writes a model; its fields stand in the order of their numbers.
+// file writes a model. Its fields are in the order of their numbers.
 type file struct {
 	nodes, weights, inputs, outputs, known message
 }
 
-// bytes are the whole model, of the standard operators of a version.
+// bytes returns the whole model, with the given version of the standard operators.
 func (f *file) bytes(opset int64) []byte {
 	var graph message
 	graph = append(graph, f.nodes...)
@@ -47,7 +46,7 @@ func (f *file) bytes(opset int64) []byte {
 		message{}.text(1, "").number(2, opset))
 }
 
-// node adds an operator; attrs are those of attr and its like.
+// node adds an operator. attrs are made by attrInt, attrInts and similar functions.
 func (f *file) node(op string, in []string, out []string, attrs ...message) {
 	var n message
 	for _, s := range in {
@@ -77,7 +76,7 @@ func attrTensor(name string, tensor message) message {
 	return message{}.text(1, name).part(5, tensor).number(20, 4)
 }
 
-// tensorOf has a shape and no numbers, like one whose numbers are in another file.
+// tensorOf returns a tensor with a shape but without numbers, like one whose numbers are in another file.
 func tensorOf(name string, dtype int64, dims ...int64) message {
 	return message{}.packed(1, dims...).number(2, dtype).text(8, name)
 }
@@ -110,7 +109,7 @@ func (f *file) factors(name string, list ...float32) {
 	f.weights = f.weights.part(5, tensorOf(name, onnxFloat, int64(len(list))).part(9, raw))
 }
 
-// typed is the description of a value; dimensions are sizes or names.
+// typed returns the description of a value. dims are sizes or names.
 func typed(name string, dtype int64, dims ...any) message {
 	var shape message
 	for _, d := range dims {

@@ -8,7 +8,7 @@ import (
 	"memtide/profiles"
 )
 
-// TestRefuted: logs that something is changed in are refuted.
+// TestRefuted checks that checkPlan refutes logs in which something was changed.
 func TestRefuted(t *testing.T) {
 	stored(t, func(name string, _ *profiles.Profile, trace *play.Trace) {
 		if name != "bn" {

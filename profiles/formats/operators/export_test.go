@@ -2,7 +2,7 @@ package operators
 
 import "memtide/profiles"
 
-// Pack is a file in its packed form. data is a file that Read has read.
+// Pack returns the packed form of data, which is a file that Read accepts.
 func Pack(data []byte) (string, error) {
 	r, err := profiles.Try(func() *reader { return read("", data, nil) })
 	if err != nil {

@@ -1,3 +1,3 @@
 package operators_test
 
-import _ "memtide/profiles/formats/all" // content is tried on every format
+import _ "memtide/profiles/formats/all" // registers all formats, so that content is tried on each

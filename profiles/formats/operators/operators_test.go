@@ -15,7 +15,7 @@ import (
 	"memtide/profiles/formats/operators"
 )
 
-// unpacked is the content of a gzipped file.
+// unpacked returns the content of a gzipped file.
 func unpacked(t *testing.T, file string) []byte {
 	t.Helper()
 	f, err := os.Open(file)
@@ -34,7 +34,7 @@ func unpacked(t *testing.T, file string) []byte {
 	return data
 }
 
-// stored are the traces of networks, which memtide_torch.py has collected
+// stored calls visit for each of the network traces that memtide_torch.py has collected
 // (profiles/torchtest/write_traces.py).
 func stored(t *testing.T, visit func(name string, p *profiles.Profile, trace *play.Trace)) {
 	t.Helper()
@@ -51,8 +51,8 @@ func stored(t *testing.T, visit func(name string, p *profiles.Profile, trace *pl
 	}
 }
 
-// TestPlayerIsPythons plays plans as Python's player has played them, and has the
-// second opinion look at each.
+// TestPlayerIsPythons checks that plans give the results that the player in Python has given, and that checkPlan
+// accepts each.
 func TestPlayerIsPythons(t *testing.T) {
 	n := 0
 	stored(t, func(name string, _ *profiles.Profile, trace *play.Trace) {
@@ -91,7 +91,7 @@ func TestPlayerIsPythons(t *testing.T) {
 	}
 }
 
-// TestChain holds keeping everything in the derived chain against the played step.
+// TestChain compares keeping everything in the derived chain with the played step.
 func TestChain(t *testing.T) {
 	stored(t, func(name string, p *profiles.Profile, trace *play.Trace) {
 		c := p.Chain
@@ -99,7 +99,7 @@ func TestChain(t *testing.T) {
 		t.Logf("%s: %d stages, keeping everything %d, played %d", name, c.Len(), got, want)
 		most := 101 * want
 		if name == "unet" {
-			most = 120 * want // three stages: the workspace of one is there at its worst moment
+			most = 120 * want // three stages: the workspace of one counts at its worst moment
 		}
 		if 100*got < 99*want || 100*got > most {
 			t.Errorf("%s: keeping everything takes %d in the chain, %d played; want at most 1 %% less or more", name,
@@ -114,7 +114,7 @@ func TestChain(t *testing.T) {
 	})
 }
 
-// TestPlanFile writes a plan and reads it again.
+// TestPlanFile checks that a plan that is written and read is written again unchanged.
 func TestPlanFile(t *testing.T) {
 	stored(t, func(name string, _ *profiles.Profile, trace *play.Trace) {
 		units := trace.UnitNames()

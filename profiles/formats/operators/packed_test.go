@@ -18,8 +18,8 @@ import (
 	"memtide/profiles/formats/operators"
 )
 
-// TestPacked: the packed form of a file says the same, to the byte when it is packed
-// again, and blocks that repeat cost little.
+// TestPacked checks that the packed form of a file holds the same trace and profile, is the same when it is
+// packed again, and spends few bytes on repeated blocks.
 func TestPacked(t *testing.T) {
 	files, err := filepath.Glob("testdata/traces/*.json.gz")
 	if err != nil || len(files) != 6 {
@@ -56,8 +56,8 @@ func TestPacked(t *testing.T) {
 	}
 }
 
-// TestDamagedPacked: what was cut or changed on its way is refused, and what somebody has
-// made up does no more than a file.
+// TestDamagedPacked checks that packed files that were cut or changed are refused. Invented content must have no
+// worse effects than a file of that content.
 func TestDamagedPacked(t *testing.T) {
 	text, err := operators.Pack(unpacked(t, "testdata/traces/bn.json.gz"))
 	if err != nil {
@@ -86,7 +86,7 @@ func TestDamagedPacked(t *testing.T) {
 			made[r.IntN(len(made))] = byte(r.Uint32())
 		}
 		var out bytes.Buffer
-		w, _ := flate.NewWriter(&out, flate.BestSpeed) // of a level that there is
+		w, _ := flate.NewWriter(&out, flate.BestSpeed) // this level is valid
 		w.Write(made)
 		w.Close()
 		sum := binary.LittleEndian.AppendUint32(nil, crc32.ChecksumIEEE(out.Bytes()))

@@ -8,11 +8,11 @@ import (
 	"memtide/engine/play"
 )
 
-// checkPlan proves or refutes what package play says of a plan, from its log and the trace
-// alone: every operator of the step runs once, in order, with what it reads there and
-// room for what it makes; what runs again belongs to a segment that says so; autograd
-// gets all that it asks for; nothing is made twice or goes twice; peak, times and what
-// is left and sent follow. Not proven: how long copies take, and that PyTorch does the same.
+// checkPlan verifies what package play claims about a plan, using only the log and the trace. Every operator of
+// the step runs once, in order, while its inputs are there, and with room for its outputs. An operator that runs
+// again belongs to a segment that allows it. Autograd gets all that it needs, nothing is made or freed twice, and
+// the peak, the times and the bytes left and sent follow. It does not verify how long copies take, nor that
+// PyTorch does the same.
 func checkPlan(t *play.Trace, segments []*play.Segment, said play.Result, log []play.Entry) error {
 	c := &planned{t: t, there: map[[2]int]bool{}, count: make([]int, len(t.Storages)), again: make([]bool, len(t.Ops))}
 	c.allow(segments)
@@ -31,19 +31,19 @@ func checkPlan(t *play.Trace, segments []*play.Segment, said play.Result, log []
 	return nil
 }
 
-// planned follows a log.
+// planned is the state of checkPlan while it follows a log.
 type planned struct {
 	t         *play.Trace
 	again     []bool          // operators that may run again
-	there     map[[2]int]bool // storage and run
+	there     map[[2]int]bool // by storage and run
 	count     []int           // instances of each storage
 	now, peak engine.Bytes
 	sent      engine.Bytes
 	twice     time.Duration
-	next      int // the operator of the step that is due
+	next      int // the operator of the step that is to run next
 }
 
-// allow marks the operators within calls of segments that run again.
+// allow marks the operators within the calls of segments that may run again.
 func (c *planned) allow(segments []*play.Segment) {
 	units := map[string]bool{}
 	for _, s := range segments {
@@ -93,7 +93,7 @@ func (c *planned) entry(e play.Entry) error {
 	return nil
 }
 
-// ran follows an operator.
+// ran checks that operator i may run now and updates the state. run is 0 in the step itself.
 func (c *planned) ran(i, run int) error {
 	op := &c.t.Ops[i]
 	switch {

@@ -12,9 +12,9 @@ import (
 	"memtide/profiles"
 )
 
-// Plans by the schedule of a strategy are within the limit and of the class that they
-// say; a search that may do as much finds nothing slower. The trace whose weights are frozen
-// is for MEMTIDE_LONG=1.
+// TestPlanner checks that plans by the schedule of a strategy are within the limit and of the class that they
+// claim. A search that may do as much must not be slower. The trace with frozen weights only runs with
+// MEMTIDE_LONG=1.
 func TestPlanner(t *testing.T) {
 	optima, early := 0, 0
 	stored(t, func(name string, p *profiles.Profile, trace *play.Trace) {

@@ -14,7 +14,7 @@ const good = `{"format":"memtide/1","kind":"operators","storages":[8,4],"residen
 	`"calls":[{"path":"","class":"M","op":0,"end":1,"args":[[0,[]]]}],"keeps":[[1,0]],"units":[0],"tied":[],` +
 	`"events":[["enter",0],["op",0],["pack",0],["leave",0],["backward",0],["unpack",0],["release",0],["free",1]],"python_frees":[[1,1]]}`
 
-// Files that are no trace are refused with the place and what was expected.
+// TestRejections checks that files that are not valid traces are refused, with the place and what was expected.
 func TestRejections(t *testing.T) {
 	if _, _, err := operators.Read("good", []byte(good), nil); err != nil {
 		t.Fatalf("the file that the others are made of: %v", err)
@@ -38,8 +38,8 @@ func TestRejections(t *testing.T) {
 	}
 }
 
-// What a file says of its step goes into every plan that is made from it, once, and a
-// file of another model is no shape of it; files without those fields are read as before.
+// TestWarningsOfSteps checks that the warnings in a file go into every plan made from it, once, and that a plan
+// does not accept a file of another model as a shape of its own. Files without these fields are read as before.
 func TestWarningsOfSteps(t *testing.T) {
 	step := func(more string) *play.Plan {
 		_, trace, err := operators.Read("step",

@@ -12,8 +12,8 @@ import (
 	"memtide/profiles/formats/operators"
 )
 
-// What a framework is told is within the budget when it is played, and is what it says;
-// where nothing is, a sentence says why.
+// TestSettings checks that the code for a framework stays within the budget when it is played, and has the result
+// that is claimed. If no setting fits, a sentence says why.
 func TestSettings(t *testing.T) {
 	told := map[string]int{}
 	stored(t, func(name string, _ *profiles.Profile, trace *play.Trace) {
@@ -52,7 +52,7 @@ func TestSettings(t *testing.T) {
 	}
 }
 
-// says is whether the code of a setting says what its plan does beyond running again.
+// says reports whether the code of a setting states what its plan saves or moves beyond running units again.
 func says(s play.Setting, of play.Class) bool {
 	for _, segment := range s.Segments {
 		for _, saved := range segment.Save {
@@ -75,7 +75,8 @@ func says(s play.Setting, of play.Class) bool {
 	return of == play.ClassSAC || strings.Contains(s.Code, "checkpoint_in_cpu=True")
 }
 
-// The numbers count layers of the one list that there is: of seven blocks every second.
+// TestSettingsOfLayers checks that the numbers count the layers of the model's only list: every second of seven
+// blocks.
 func TestSettingsOfLayers(t *testing.T) {
 	_, trace, err := operators.Read("gpt.json.gz", unpacked(t, "testdata/traces/gpt.json.gz"), nil)
 	if err != nil {
@@ -96,9 +97,8 @@ func TestSettingsOfLayers(t *testing.T) {
 	}
 }
 
-// What is written for a framework is what it can be told today, with the versions that know
-// it: torchtitan has other words since June 2026, and only a Sequential is cut by
-// checkpoint_sequential.
+// TestSettingsWords checks that code for a framework is what the framework accepts today, with the versions that
+// accept it. torchtitan has other words since June 2026, and checkpoint_sequential only divides a Sequential.
 func TestSettingsWords(t *testing.T) {
 	for _, c := range []struct {
 		file    string
@@ -144,8 +144,8 @@ func TestSettingsWords(t *testing.T) {
 	}
 }
 
-// A class finds nothing slower than a class within it; the last two find what no other
-// class has. That holds from the first plays on, of which there are few here.
+// TestClassesAreWithinEachOther checks that a class finds nothing slower than a class contained in it, and that
+// the last two classes find what no other has. This holds from the first plays on, so few are tried here.
 func TestClassesAreWithinEachOther(t *testing.T) {
 	used := map[play.Class]int{}
 	stored(t, func(name string, _ *profiles.Profile, trace *play.Trace) {

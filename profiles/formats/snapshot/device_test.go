@@ -10,15 +10,14 @@ import (
 	"memtide/profiles/formats/formattest"
 )
 
-// twoDevices is a small device 0 and a large device 1, each with a block in use.
+// twoDevices returns the segments of a small device 0 and a large device 1, each with a block in use.
 func twoDevices() *pyList {
 	return list(segment(0, 0, 2*miB, snapBlock(0, 512, "active_allocated"), snapBlock(512, 2*miB-512, "inactive")),
 		segment(1, 64*miB, 20*miB, snapBlock(64*miB, 8*miB, "active_allocated"), snapBlock(72*miB, 12*miB, "inactive")))
 }
 
-// TestDeviceChosen: the device on which a request found no room, then the one with the
-// most memory, however many events others have; never an empty one beside one that
-// holds something.
+// TestDeviceChosen checks which device is chosen: the one on which a request found no room, or else the one with
+// the most memory, whatever the number of events. An empty device is not chosen if another one holds something.
 func TestDeviceChosen(t *testing.T) {
 	one := func(event pyDict) *pyList { return list(event) }
 	noRoom := one(pyDict{"action", "oom", "device_free", miB, "size", 30 * miB, "stream", 0, "frames", list()})
@@ -56,8 +55,8 @@ func TestDeviceChosen(t *testing.T) {
 	}
 }
 
-// TestDeviceAsked: people choose the device; one that is not there is refused with
-// those that are.
+// TestDeviceAsked checks that the requested device is chosen, and that the error about a missing one lists the
+// devices of the snapshot.
 func TestDeviceAsked(t *testing.T) {
 	data := pickle(4, pyDict{"segments", twoDevices(), "device_traces", list()})
 	for _, content := range []profiles.Content{profiles.Bytes(data), formattest.ContentOf(data)} {
@@ -79,7 +78,7 @@ func TestDeviceAsked(t *testing.T) {
 	}
 }
 
-// What memory_snapshot returns is the list of segments alone.
+// TestSegmentsAlone checks that a list of segments is read, which is what memory_snapshot returns.
 func TestSegmentsAlone(t *testing.T) {
 	p := readSnapshot(t, twoDevices())
 	q, err := profiles.Decode("x", profiles.Bytes(pickle(4, twoDevices())), nil)

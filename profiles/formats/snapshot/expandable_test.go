@@ -10,9 +10,9 @@ import (
 	"memtide/profiles/doctor"
 )
 
-// TestUnmapped: pages of an expandable segment are given back across the borders of what
-// was mapped at once, and from the middle of it. What is left is free memory, without what
-// small requests have for themselves; addresses without pages are told apart.
+// TestUnmapped checks expandable segments that give back pages across the borders of what was mapped at once, and
+// from the middle of it. The rest is free memory, without the segment for small requests. Addresses without pages
+// are counted separately.
 func TestUnmapped(t *testing.T) {
 	none := list()
 	last := func(addr, size int, blocks ...any) pyDict {
@@ -22,7 +22,7 @@ func TestUnmapped(t *testing.T) {
 	small := []any{snapEvent("segment_map", 400*miB, 2*miB, none), snapEvent("alloc", 400*miB, 512, none)}
 	for _, c := range []struct {
 		name  string
-		first engine.Bytes // not mapped when the first event comes
+		first engine.Bytes // not mapped before the first event
 		trace []any
 	}{
 		{"across borders", 60 * engine.MiB,
@@ -60,8 +60,8 @@ func TestUnmapped(t *testing.T) {
 	}
 }
 
-// TestEmptied: giving back segments is the program's doing where a stack says so, or where
-// nothing is reserved after it that had no room before.
+// TestEmptied checks when giving back segments counts as the program emptying the cache: if a stack says so, or
+// if all that is reserved afterwards had room before.
 func TestEmptied(t *testing.T) {
 	none, called := list(), list(snapFrame("torch/cuda/memory.py", "empty_cache", 3), snapFrame("train.py", "main", 9))
 	begin := []any{snapEvent("segment_alloc", 0, 40*miB, none), snapEvent("alloc", 0, 40*miB, none),
@@ -71,7 +71,7 @@ func TestEmptied(t *testing.T) {
 		return []any{snapEvent("segment_alloc", 200*miB, size*miB, none), snapEvent("alloc", 200*miB, size*miB, none)}
 	}
 	back := []any{snapEvent("segment_free", 0, 40*miB, none)}
-	// in all 20, 30 and 60 MiB
+	// with 20 and 30 MiB it is more than was reserved before
 	grown := []any{snapEvent("segment_alloc", 300*miB, 60*miB, none), snapEvent("alloc", 300*miB, 60*miB, none)}
 	for _, c := range []struct {
 		name     string

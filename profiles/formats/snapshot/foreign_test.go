@@ -8,7 +8,7 @@ import (
 	"memtide/profiles/formats/formattest"
 )
 
-// TestForeignPickles: pickles that are no snapshots are named.
+// TestForeignPickles checks that the error for a pickle that is not a snapshot says what it is.
 func TestForeignPickles(t *testing.T) {
 	const checkpoint = "This is a checkpoint of weights (torch.save), no profile"
 	for _, c := range []struct{ data, want string }{

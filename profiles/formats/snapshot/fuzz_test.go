@@ -18,12 +18,12 @@ import (
 
 var mutations = flag.Int("mutations", 200, "random mutations of the samples that an ordinary run tries")
 
-// script is the program of a mutation: bytes from a fuzzer, each of which decides something.
+// script controls a mutation: bytes from a fuzzer, each of which makes a decision.
 type script struct{ b []byte }
 
 func (s *script) more() bool { return len(s.b) > 0 }
 
-// N returns a choice of k; 0 at the end of the script.
+// N returns a number below k, which is 0 at the end of the script.
 func (s *script) N(k int) int {
 	if k <= 1 || len(s.b) == 0 {
 		return 0
@@ -38,13 +38,12 @@ func (s *script) N(k int) int {
 
 func (s *script) pick(list []string) string { return list[s.N(len(list))] }
 
-// oddTexts are names that no program writes, to see that they are read or refused.
+// oddTexts are names that no program writes. They must be read or refused.
 var oddTexts = []string{"", " ", "a", "\x1b[2J", "\u202ea", "\xff", "a\"b", "a,b", "a\tb", "#", strings.Repeat("n", 999),
 	strings.Repeat("n", 1001), strings.Repeat("long", 20_000)}
 
-// checkDecoded is what holds of any content: it is refused with a place and a remedy, or is a
-// profile within its bounds that comes back. Reading it takes no more than 20 times its size, and
-// 24 MiB.
+// checkDecoded checks what holds for any content. It is refused with a place and a remedy, or is a profile within
+// its bounds that survives a round trip. Reading it allocates at most 20 times its size and 24 MiB.
 func checkDecoded(t *testing.T, data []byte) {
 	t.Helper()
 	allocated := func() uint64 {
@@ -70,7 +69,7 @@ func checkDecoded(t *testing.T, data []byte) {
 	comesBack(t, p)
 }
 
-// snapTree is a snapshot as values of Python.
+// snapTree returns a snapshot as Python values.
 func snapTree() pyDict {
 	conv, net, main := snapFrame("/usr/lib/python3/dist-packages/torch/nn/functional.py", "conv2d", 3),
 		snapFrame("net.py", "forward", 42), snapFrame("train.py", "main", 7)
@@ -146,8 +145,8 @@ func mutatePython(v any, s *script) any {
 	return v
 }
 
-// FuzzSnapshot mutates the objects of a snapshot, and then the instructions of its
-// pickle: lengths, references, marks.
+// FuzzSnapshot mutates the objects of a snapshot and then the instructions of its pickle: lengths, references and
+// marks.
 func FuzzSnapshot(f *testing.F) {
 	for i := range 12 {
 		f.Add(byte(i), []byte{byte(i), byte(3 * i), byte(7 * i), 1, byte(i), 2, byte(5 * i)}, []byte{})
@@ -202,7 +201,7 @@ func FuzzSnapshot(f *testing.F) {
 	})
 }
 
-// sameByBytes checks that a pickle is read alike where it comes byte by byte.
+// sameByBytes checks that a pickle reads the same if it arrives byte by byte.
 func sameByBytes(t *testing.T, data []byte) {
 	t.Helper()
 	decode := func(r io.Reader) (*profiles.Profile, error) {
@@ -218,8 +217,8 @@ func sameByBytes(t *testing.T, data []byte) {
 	}
 }
 
-// TestRepeatedStacks: a trace in which texts and frames are named by the memo again and again
-// reads alike in parts of any size.
+// TestRepeatedStacks checks that a trace that refers to texts and frames by the memo again and again reads the
+// same if it arrives byte by byte.
 func TestRepeatedStacks(t *testing.T) {
 	conv, net, main := snapFrame("conv.py", "conv", 3), snapFrame("net.py", "forward", 1<<17),
 		snapFrame("train.py", "main", 300)

@@ -9,8 +9,8 @@ import (
 	"memtide/profiles"
 )
 
-// TestHistory: stacks are kept as a tree, equal ones once, with the time and the stream
-// of each request.
+// TestHistory checks that stacks are kept as a tree with equal ones shared, and that each request has its time
+// and stream.
 func TestHistory(t *testing.T) {
 	main, left, right := snapFrame("train.py", "main", 1), snapFrame(`C:\net.py`, "left", 2),
 		snapFrame("net.py", "right", 3)
@@ -42,9 +42,8 @@ func TestHistory(t *testing.T) {
 	}
 }
 
-// TestNewer: what PyTorch 2.8 and later write beside the rest changes nothing: metadata of
-// the user, annotations, counters of registered pools, settings in groups, traces without
-// events and a mark of the snapshot itself.
+// TestNewer checks that additions of PyTorch 2.8 and later change nothing: metadata of the user, annotations,
+// counters of registered pools, settings in groups, traces without events, and a mark of the snapshot itself.
 func TestNewer(t *testing.T) {
 	frame := snapFrame("net.py", "forward", 5)
 	event := func(action string, at, size int) pyDict {
@@ -72,9 +71,9 @@ func TestNewer(t *testing.T) {
 	}
 }
 
-// TestRecursion: a frame that stands twice in the list in which it comes first, which
-// names it before it is taken up, is twice in the stack. So is one in the lists of two
-// events, and a list of two events is the stack of both.
+// TestRecursion checks that a frame that occurs twice in a list is twice in the stack, although the second
+// occurrence refers to the first before that is resolved. The same holds for a frame in the lists of two events
+// and for a list that two events share.
 func TestRecursion(t *testing.T) {
 	again, main := snapFrame("net.py", "forward", 2), snapFrame("train.py", "main", 1)
 	both := list(&again, &again, &main)
@@ -92,10 +91,10 @@ func TestRecursion(t *testing.T) {
 	}
 }
 
-// TestLean: of a recording that is longer than what is kept, an event takes its two
-// places in the memo while it is read, whatever its stack.
+// TestLean checks that an event of a recording that is longer than what is kept takes only its two places in the
+// memo while it is read, whatever its stack.
 func TestLean(t *testing.T) {
-	const events, kept = 100_000, 2 * chunkSize // whole chunks, as maxTrace is
+	const events, kept = 100_000, 2 * chunkSize // whole chunks, like maxTrace
 	var frames []any
 	for i := range 40 {
 		frame := snapFrame("net.py", "forward", i)
@@ -114,7 +113,7 @@ func TestLean(t *testing.T) {
 	_, err := profiles.Try(u.run)
 	runtime.ReadMemStats(&after)
 	spent := after.TotalAlloc - before.TotalAlloc
-	const fixed = 4 << 20 // a window of the file, and what is kept open
+	const fixed = 4 << 20 // a window of the file, and what stays open
 	if most := 2*memoRoom*events + eventRoom*kept + fixed; err != nil || u.built > most || spent > uint64(most) {
 		t.Errorf("%d events in %d bytes: %v; %d bytes counted and %d allocated, want at most %d", events, len(data),
 			err, u.built, spent, most)

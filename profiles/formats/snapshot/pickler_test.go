@@ -6,17 +6,17 @@ import (
 	"math"
 )
 
-// pickler writes pickles as Python does: texts, lists and dictionaries are
-// numbered in the order in which they come, and what was written is referred to.
+// pickler writes pickles as Python does: texts, lists and dictionaries are numbered in order of appearance, and
+// those that were already written are referred to by number.
 type pickler struct {
 	protocol byte
 	out      []byte
 	texts    map[string]int
 	shared   map[any]int // by pointer
-	n        int         // objects so far
+	n        int         // number of objects so far
 }
 
-// pyDict is a dictionary in order: key, value, key, value.
+// pyDict is an ordered dictionary: key, value, key, value.
 type pyDict []any
 
 // pyList is a list that can be shared.
@@ -24,7 +24,7 @@ type pyList struct{ items []any }
 
 func list(items ...any) *pyList { return &pyList{items} }
 
-// pickle writes a whole file. Protocol 4 has frames.
+// pickle returns a whole file. Protocol 4 has frames.
 func pickle(protocol byte, v any) []byte {
 	p := &pickler{protocol: protocol, texts: map[string]int{}, shared: map[any]int{}}
 	p.value(v)

@@ -43,7 +43,7 @@ func snapFrame(file, name string, line int) pyDict {
 	return pyDict{"filename", file, "line", line, "name", name}
 }
 
-// readSnapshot decodes a snapshot of segments and traces in each protocol.
+// readSnapshot decodes a snapshot of segments and traces in each protocol and returns the profile.
 func readSnapshot(t *testing.T, segments *pyList, traces ...any) *profiles.Profile {
 	t.Helper()
 	var first *profiles.Profile
@@ -67,8 +67,8 @@ func readSnapshot(t *testing.T, segments *pyList, traces ...any) *profiles.Profi
 
 const miB = 1 << 20
 
-// TestSnapshotBefore: what was in use before the recording lives from its
-// beginning, whether it was given back within it or not.
+// TestSnapshotBefore checks that buffers that were in use before the recording live from its start, whether they
+// are freed during it or not.
 func TestSnapshotBefore(t *testing.T) {
 	segments := list(segment(0, 0, 20*miB, snapBlock(0, 4*miB, "active_allocated"), snapBlock(4*miB, 16*miB, "inactive")))
 	trace := list(snapEvent("alloc", 8*miB, 2*miB, list()), snapEvent("free_requested", 4*miB, 3*miB+5, list()),
@@ -85,7 +85,7 @@ func TestSnapshotBefore(t *testing.T) {
 	}
 }
 
-// played is what a pickle tells.
+// played returns the snapshot in a pickle after its events were played.
 func played(t *testing.T, u *unpickler) *snapshot {
 	t.Helper()
 	s, err := profiles.Try(func() *snapshot {
@@ -99,8 +99,8 @@ func played(t *testing.T, u *unpickler) *snapshot {
 	return s
 }
 
-// TestSnapshotCut: of a long recording the newest events are shown; what they
-// find in use is there from the beginning.
+// TestSnapshotCut checks that only the newest events of a long recording are shown. Buffers that are in use
+// before them live from the start.
 func TestSnapshotCut(t *testing.T) {
 	var events []any
 	for i := range 10 {
@@ -116,8 +116,8 @@ func TestSnapshotCut(t *testing.T) {
 	}
 }
 
-// TestSnapshotSegments: segments come and go, addresses are used again, and an
-// expandable segment grows.
+// TestSnapshotSegments checks segments that come and go, addresses that are used again, and an expandable segment
+// that grows.
 func TestSnapshotSegments(t *testing.T) {
 	trace := list(
 		snapEvent("segment_alloc", 0, 12*miB, list()), snapEvent("alloc", 0, 12*miB, list()),
@@ -144,8 +144,7 @@ func TestSnapshotSegments(t *testing.T) {
 	}
 }
 
-// TestSnapshotFailure: the last request that found no room is marked, with the
-// holes there were.
+// TestSnapshotFailure checks that the last request that found no room is marked, with the holes at that time.
 func TestSnapshotFailure(t *testing.T) {
 	segments := list(segment(0, 0, 40*miB, snapBlock(0, 10*miB, "inactive"), snapBlock(10*miB, 8*miB, "active_allocated"),
 		snapBlock(18*miB, 22*miB, "inactive")), segment(0, 64*miB, 2*miB, snapBlock(64*miB, 2*miB, "inactive")))
@@ -173,7 +172,7 @@ func TestSnapshotFailure(t *testing.T) {
 	}
 }
 
-// TestSnapshotLabels: a buffer is named after the program, not after PyTorch.
+// TestSnapshotLabels checks that a buffer is named after a place in the program rather than in PyTorch.
 func TestSnapshotLabels(t *testing.T) {
 	const site = "/usr/lib/python3.11/site-packages/"
 	for _, c := range []struct {
@@ -201,8 +200,8 @@ func TestSnapshotLabels(t *testing.T) {
 	}
 }
 
-// TestSnapshotRefuses: what could run code is refused by name, before anything
-// else is looked at, and what makes no sense where it stands.
+// TestSnapshotRefuses checks that instructions that could run code are refused by name before anything else is
+// read, and that instructions that make no sense in their place are refused.
 func TestSnapshotRefuses(t *testing.T) {
 	for op := range 256 {
 		code := pickleCodes[op]
@@ -255,7 +254,7 @@ func TestSnapshotRefuses(t *testing.T) {
 	}
 }
 
-// TestSnapshotWrong: objects that are not what they should be.
+// TestSnapshotWrong checks the errors for objects of the wrong form.
 func TestSnapshotWrong(t *testing.T) {
 	good := segment(0, 0, 2*miB, snapBlock(0, 512, "active_allocated"))
 	for _, c := range []struct {
@@ -280,8 +279,8 @@ func TestSnapshotWrong(t *testing.T) {
 	}
 }
 
-// TestSnapshotDamaged: every beginning of a snapshot, and many with bytes that
-// are changed, are read or refused; what is read is a layout for its buffers.
+// TestSnapshotDamaged checks that prefixes of a snapshot are refused, and that snapshots with changed bytes are
+// read or refused. The layouts of those that are read must be valid.
 func TestSnapshotDamaged(t *testing.T) {
 	data := formattest.Read(t, "testdata/snapshot.pickle")
 	for n := range data {
@@ -323,7 +322,7 @@ func TestSnapshotDamaged(t *testing.T) {
 	}
 }
 
-// TestSnapshotRoom: a small file cannot make much of itself.
+// TestSnapshotRoom checks that a small file cannot expand without limit.
 func TestSnapshotRoom(t *testing.T) {
 	u := newUnpickler(strings.NewReader("\x80\x04]("+strings.Repeat("}\x94", 1000)+"e."), 0, maxTrace, nil)
 	u.most = 40_000
@@ -333,8 +332,7 @@ func TestSnapshotRoom(t *testing.T) {
 	}
 }
 
-// TestSnapshotHostile: what is written once and named often costs no more than
-// it is worth.
+// TestSnapshotHostile checks that values that are written once and referred to often do not take much memory.
 func TestSnapshotHostile(t *testing.T) {
 	event, block := pyDict(snapEvent("alloc", 0, 512, list())), pyDict(snapBlock(0, 512, "active_allocated"))
 	events, segments := list(), list()
@@ -350,7 +348,7 @@ func TestSnapshotHostile(t *testing.T) {
 			t.Errorf("the same dictionary again and again: %v, want %q", err, want)
 		}
 	}
-	// A path of 1 MiB in 20,000 places: keeping all of it would take a lot.
+	// A path of 1 MiB in 20,000 places: keeping all of it would take a lot of memory.
 	long := strings.Repeat("/x", 1<<19) + ".py"
 	var trace []any
 	for i := range 20_000 {
@@ -367,8 +365,8 @@ func TestSnapshotHostile(t *testing.T) {
 	}
 }
 
-// TestSnapshotStops: a long snapshot notices that its reader has left, and says
-// how far it is.
+// TestSnapshotStops checks that reading a long snapshot reports its progress and stops when its context is
+// cancelled.
 func TestSnapshotStops(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var events []any
@@ -395,8 +393,8 @@ func TestSnapshotStops(t *testing.T) {
 	})
 }
 
-// TestSnapshotReplay reads a recorded training step as a snapshot, and runs it
-// through PyTorch's rules at the addresses that the profile gives.
+// TestSnapshotReplay reads a recorded training step as a snapshot and replays it by PyTorch's rules, which must
+// give the addresses in the profile.
 func TestSnapshotReplay(t *testing.T) {
 	dir := filepath.Join("..", "..", "..", "..", "shared", "data", "memory_events")
 	if _, err := os.Stat(dir); err != nil {
@@ -453,7 +451,7 @@ func TestSnapshotReplay(t *testing.T) {
 	t.Logf("%d of %d addresses and %d sizes are equal, %d buffers before, pool %d", same, 1721, taken, m.Before, m.Recorded.Pool)
 }
 
-// csvRows are the rows of a packed table, without the header.
+// csvRows returns the rows of a gzipped table without the header.
 func csvRows(t *testing.T, file string) [][]string {
 	t.Helper()
 	f, err := os.Open(file)
@@ -484,7 +482,7 @@ func numbers(t *testing.T, row []string) (list []int) {
 	return list
 }
 
-// comesBack checks that what is read is written in the native format, and read back the same.
+// comesBack checks that p survives a round trip through the native format.
 func comesBack(t *testing.T, p *profiles.Profile) {
 	t.Helper()
 	var file bytes.Buffer

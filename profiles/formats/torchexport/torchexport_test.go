@@ -14,7 +14,7 @@ import (
 	"memtide/profiles/formats/formattest"
 )
 
-// program writes an exported program.
+// program builds an exported program.
 type program struct {
 	tensors         map[string]any
 	specs, nodes    []any
@@ -23,7 +23,7 @@ type program struct {
 
 func newProgram() *program { return &program{tensors: map[string]any{}, major: 8} }
 
-// tensor states a shape of 32-bit floats.
+// tensor adds a tensor of 32-bit floats with the given dimensions and returns its name.
 func (p *program) tensor(name string, grad bool, dims ...int) string {
 	sizes := []any{}
 	for _, d := range dims {
@@ -53,8 +53,8 @@ func (p *program) buffer(name string, dims ...int) string {
 
 func tensor(name string) any { return map[string]any{"as_tensor": map[string]any{"name": name}} }
 
-// op adds an operator with one result; names among the arguments are tensors, and pairs of a name
-// and a value what they say.
+// op adds an operator with one result. Texts among the arguments are names of tensors, and pairs are names with
+// values.
 func (p *program) op(target string, dims []int, args ...any) string {
 	p.lastName++
 	out := p.tensor(fmt.Sprintf("t%d", p.lastName), false, dims...)
@@ -103,8 +103,8 @@ func (p *program) read(t *testing.T) *profiles.Profile {
 	return formattest.MustDecode(t, "net.pt2", p.bytes(t))
 }
 
-// network is a convolution with a norm, an activation in place, and a linear layer, in the
-// operators that torch.export writes, or in those that they are made of.
+// network returns a convolution with a norm, an activation in place, and a linear layer. If whole is set, it has
+// the operators that torch.export writes, otherwise those that they are made of.
 func network(whole bool) *program {
 	p := newProgram()
 	x := p.input("x", 4, 3, 8, 8)
@@ -130,9 +130,9 @@ func network(whole bool) *program {
 	return p
 }
 
-// A network is the same whether its layers are written whole or in the operators that they are
-// made of, and keeps what PyTorch keeps: the input of the norm with its statistics, the result of
-// the activation, which is the input of the linear layer, and the output.
+// TestForms checks that a network is the same whether its layers are whole operators or spelled out. It keeps
+// what PyTorch keeps: the input of the norm with its statistics, the result of the activation, which is also the
+// input of the linear layer, and the output.
 func TestForms(t *testing.T) {
 	whole, parts := network(true).read(t), network(false).read(t)
 	if got, want := parts.Totals(), whole.Totals(); got != want {
@@ -148,15 +148,15 @@ func TestForms(t *testing.T) {
 	}
 }
 
-// An activation in place overwrites its input where the program says so, and where its backward
-// needs what is lost, autograd keeps a copy.
+// TestInPlace checks that an activation in place overwrites its input. If its backward needs the overwritten
+// values, autograd keeps a copy.
 func TestInPlace(t *testing.T) {
 	const size = 64 * 64 * 4
 	for _, c := range []struct {
 		name, op string
 		want     engine.Bytes
 	}{
-		{"apart", "aten.relu.default", 3 * size}, // the norm's input, its result's activation, the last product
+		{"apart", "aten.relu.default", 3 * size}, // the norm's input, its activated result, the last product
 		{"in place", "aten.relu_.default", 3 * size},
 		{"of the input", "aten.silu.default", 4 * size},
 		{"of the input, in place", "aten.silu_.default", 4 * size},
@@ -173,7 +173,7 @@ func TestInPlace(t *testing.T) {
 	}
 }
 
-// Fused attention keeps its three inputs, its result, and a number for each row.
+// TestAttention checks that fused attention keeps its three inputs, its result, and a number for each row.
 func TestAttention(t *testing.T) {
 	p := newProgram()
 	x, w := p.input("x", 2, 32, 24), p.weight("w", 72, 24)
@@ -191,8 +191,8 @@ func TestAttention(t *testing.T) {
 	}
 }
 
-// What runs without gradients within a graph of its own is put in its place, and is kept by who
-// needs it.
+// TestGraphWithin checks that a nested graph that runs without gradients is inlined, and that its results are
+// kept only by operators that need them.
 func TestGraphWithin(t *testing.T) {
 	p := newProgram()
 	x, w, f := p.input("x", 8, 8), p.weight("w", 8, 8), p.buffer("f", 8, 8)
@@ -205,7 +205,7 @@ func TestGraphWithin(t *testing.T) {
 	angle := p.op("higher_order.wrap_with_set_grad_enabled", []int{8, 8}, flag("enable_grad", false), within, f)
 	p.op("aten.mul.Tensor", []int{8, 8}, x, angle)
 	got := p.read(t)
-	if s := got.Totals().Saved; s != 256 { // the result: the angle is made without gradients
+	if s := got.Totals().Saved; s != 256 { // the result only, since the angle is made without gradients
 		t.Errorf("it keeps %d bytes; want 256", s)
 	}
 	if len(got.Warnings) > 0 && strings.Contains(got.Warnings[0], "not known") {
@@ -213,7 +213,7 @@ func TestGraphWithin(t *testing.T) {
 	}
 }
 
-// The input under another name, which a layer keeps, is the input.
+// TestViewOfInput checks that a layer that keeps a view of the input keeps the input itself.
 func TestViewOfInput(t *testing.T) {
 	p := newProgram()
 	x, w := p.input("x", 8, 4, 4), p.weight("w", 8, 16)
@@ -225,7 +225,7 @@ func TestViewOfInput(t *testing.T) {
 	}
 }
 
-// Frozen weights have no gradient, and what they make needs none.
+// TestFrozen checks that frozen weights have no gradient, and that values computed only from them need none.
 func TestFrozen(t *testing.T) {
 	p := newProgram()
 	x, w, v := p.input("x", 8, 8), p.weight("w", 8, 8), p.weight("v", 8, 8)

@@ -18,8 +18,8 @@ func sample(t testing.TB) string {
 	return string(data)
 }
 
-// What is kept is what the list adds up to, layer by layer: 42.13 MiB in each of six, as its line
-// says, and 383.02 MiB outside.
+// TestSums checks that the saved bytes are the sum of the list, layer by layer: 42.13 MiB in each of six layers,
+// as its line says, and 383.02 MiB outside.
 func TestSums(t *testing.T) {
 	p := formattest.MustDecode(t, "x", []byte(sample(t)))
 	const layer = 1*2048*1*4 + 2048*1024*2 + 2*(2048*16*64*2) + 16*2048*4 + 2*(2048*1024*2) + 2*(2048*2816*2)
@@ -33,7 +33,8 @@ func TestSums(t *testing.T) {
 	}
 }
 
-// Logs of one rank have its name before each line; layers of two patterns may take turns.
+// TestLogs checks logs with the name of the rank before each line, and logs in which layers of two patterns
+// alternate.
 func TestLogs(t *testing.T) {
 	want := formattest.MustDecode(t, "x", []byte(sample(t))).Totals()
 	named := "[rank0]:" + strings.ReplaceAll(strings.TrimSuffix(sample(t), "\n"), "\n", "\n[rank0]:") + "\n"

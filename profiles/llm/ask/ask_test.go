@@ -8,7 +8,7 @@ import (
 	"memtide/engine"
 )
 
-// Every default is a value that the option takes, and has words.
+// TestOptions checks that every default is valid, and that options and their choices have descriptions.
 func TestOptions(t *testing.T) {
 	if _, err := Parse(nil); err != nil {
 		t.Errorf("the defaults: %v", err)
@@ -25,7 +25,8 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// Equal steps have equal arguments, and what needs another option brings it.
+// TestWith checks that equal steps have equal arguments, and that setting an option also sets the options that it
+// requires.
 func TestWith(t *testing.T) {
 	for _, c := range []struct {
 		args        engine.Args
@@ -60,7 +61,7 @@ func TestWith(t *testing.T) {
 	}
 }
 
-// Values that no option takes are refused by their name.
+// TestRefused checks that the error for an invalid value or an unknown option names the option.
 func TestRefused(t *testing.T) {
 	for _, args := range []engine.Args{{"gpus": "0"}, {"loss": "magic"}, {"cards": "2"}, {"device": "gtx-9700"},
 		{"device": "1mib"}, {"seq": "many"}} {
@@ -72,7 +73,8 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestLevers: every lever sets an option to a value that it takes. Callers leave others out without a message.
+// TestLevers checks that every lever sets an option to a valid value. Callers leave out invalid levers without a
+// message.
 func TestLevers(t *testing.T) {
 	for _, l := range Levers {
 		if _, err := Parse(With(nil, l.Option, l.Value)); err != nil || l.Name == "" {

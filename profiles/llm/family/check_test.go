@@ -11,10 +11,10 @@ import (
 	"memtide/profiles/llm/family"
 )
 
-// object is a config.json as it is written down.
+// object is the content of a config.json.
 type object map[string]any
 
-// Configs of one model of each kind of description.
+// These are configs of one model for each kind of description.
 var (
 	configOfLlama = object{"model_type": "llama", "hidden_size": 4096, "num_hidden_layers": 32,
 		"num_attention_heads": 32, "num_key_value_heads": 8,
@@ -51,7 +51,7 @@ func TestRanges(t *testing.T) {
 		of   object
 		key  string
 		n    any
-		want string // what is named; empty: the key
+		want string // what the error names; empty means the key
 	}{
 		{configOfLlama, "intermediate_size", -5, ""}, {configOfLlama, "intermediate_size", int64(1) << 62, ""},
 		{configOfLlama, "head_dim", -1, ""},

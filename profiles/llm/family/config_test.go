@@ -9,8 +9,7 @@ import (
 	"memtide/profiles/llm/family"
 )
 
-// The sizes of published config.json files, in their families' words; totals of the
-// models' cards.
+// TestRead checks published config.json files of several families. The totals are those of the model cards.
 func TestRead(t *testing.T) {
 	for _, c := range []struct {
 		config string
@@ -95,7 +94,7 @@ func TestPythonNumbers(t *testing.T) {
 	}
 }
 
-// The window is that of the file if the family uses it.
+// TestWindow checks that the window of the file is used if the family uses one.
 func TestWindow(t *testing.T) {
 	const sizes = `"num_hidden_layers":2,"hidden_size":64,"num_attention_heads":4,"intermediate_size":128,"vocab_size":512`
 	for _, c := range []struct {

@@ -14,7 +14,7 @@ import (
 	"memtide/profiles/llm/family"
 )
 
-// onCard is what was measured on a card; testdata/h200.json says how.
+// onCard holds the measurements on a card. testdata/h200.json says how they were made.
 type onCard struct {
 	Layers []struct {
 		Name   string
@@ -29,7 +29,7 @@ type onCard struct {
 	Steps []cardStep
 }
 
-// keptRow is what autograd keeps of the second block, and outside of the blocks.
+// keptRow holds the bytes that autograd keeps of the second block and outside of the blocks.
 type keptRow struct {
 	Attention, States string
 	Layer, Outside    int64
@@ -132,15 +132,15 @@ func TestCompiledOnCard(t *testing.T) {
 	}
 }
 
-// far are the steps with larger errors than others, with the limits of the errors of allocated and reserved
-// memory, and the reason.
+// far gives the steps whose errors are larger than those of others: the limits of the errors of allocated and
+// reserved memory, and the reason.
 var far = map[string][2]float64{
-	"qwen3-next small":      {0.08, 0.05},  // the delta rule of 5.17 keeps less than that of the vectors
-	"falcon-h1-0.5b":        {0.04, 0.11},  // as the next one
-	"mamba2-130m":           {0.005, 0.11}, // less is reserved than told; the cause is not known
+	"qwen3-next small":      {0.08, 0.05},  // the delta rule of version 5.17 keeps less than that of the vectors
+	"falcon-h1-0.5b":        {0.04, 0.11},  // for the same reason as the next one
+	"mamba2-130m":           {0.005, 0.11}, // less is reserved than predicted; the cause is not known
 	"olmoe small":           {0.013, 0.06}, // gradients of experts in fp32
 	"granite-2b":            {0.013, 0.03}, // adapters of more than rank 16
-	"bert-base":             {0.007, 0.08}, // more is reserved than told; the cause is not known
+	"bert-base":             {0.007, 0.08}, // more is reserved than predicted; the cause is not known
 	"roberta-base":          {0.004, 0.09},
 	"distilbert":            {0.004, 0.1},
 	"llama 4 layers untied": {0.004, 0.05},
@@ -162,11 +162,11 @@ func TestStepsOnCard(t *testing.T) {
 			allocated, reserved = known[0], known[1]
 		}
 		switch {
-		case r.Seq == 8192: // the allocator finds room in what it has
+		case r.Seq == 8192: // the allocator finds room in its cache
 			reserved = 0.1
-		case r.GPUs > 8: // and in what made the model
+		case r.GPUs > 8: // and in the memory that was used to make the model
 			allocated, reserved = 0.004, 0.14
-		case strings.HasPrefix(r.Shard, "fsdp1"): // which lets the allocator wait for other streams
+		case strings.HasPrefix(r.Shard, "fsdp1"): // these let the allocator wait for other streams
 			reserved = 0.08
 		case r.GPUs > 1 && r.Ckpt == "full":
 			allocated = 0.025
@@ -236,7 +236,7 @@ func (r *cardStep) row(t *testing.T) string {
 	row := fmt.Sprintf("| %s | %s | %s | %s | %s to %s |", r.words(), gib(r.Allocated), gib(a.Allocated),
 		gib(r.Reserved), gib(a.Low), gib(a.High))
 	switch {
-	case r.GPUs > 1: // in a table of its own
+	case r.GPUs > 1: // these are in a table of their own
 		return row
 	case r.Seconds == 0:
 		return row + " | |"

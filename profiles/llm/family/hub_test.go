@@ -55,14 +55,14 @@ var hub = map[string]struct {
 	"zai-org/GLM-4.1V-9B-Thinking":                  {`{"model_type":"glm4v","text_config":{"model_type":"glm4v_text","hidden_size":4096,"intermediate_size":13696,"num_attention_heads":32,"num_hidden_layers":40,"num_key_value_heads":2,"vocab_size":151552,"attention_bias":true},"vision_config":{"model_type":"glm4v","depth":24,"hidden_size":1536,"out_hidden_size":4096,"intermediate_size":13696,"image_size":336,"patch_size":14}}`, 10_292_777_472},
 	// The hub counts 2,334 numbers more, which are buffers: two of the tower's width and one a layer.
 	"google/gemma-4-26B-A4B-it": {`{"model_type":"gemma4","tie_word_embeddings":true,"audio_config":null,"vision_config":{"model_type":"gemma4_vision","hidden_size":1152,"intermediate_size":4304,"num_hidden_layers":27,"num_attention_heads":16,"num_key_value_heads":16,"head_dim":72,"patch_size":16,"position_embedding_size":10240,"standardize":true},"text_config":{"model_type":"gemma4_text","vocab_size":262144,"hidden_size":2816,"intermediate_size":2112,"num_hidden_layers":30,"num_attention_heads":16,"num_key_value_heads":8,"num_global_key_value_heads":2,"attention_k_eq_v":true,"head_dim":256,"global_head_dim":512,"num_kv_shared_layers":0,"enable_moe_block":true,"num_experts":128,"top_k_experts":8,"moe_intermediate_size":704,"hidden_size_per_layer_input":0,"sliding_window":1024,"layer_types":["sliding_attention","sliding_attention","sliding_attention","sliding_attention","sliding_attention","full_attention","sliding_attention","sliding_attention","sliding_attention","sliding_attention","sliding_attention","full_attention","sliding_attention","sliding_attention","sliding_attention","sliding_attention","sliding_attention","full_attention","sliding_attention","sliding_attention","sliding_attention","sliding_attention","sliding_attention","full_attention","sliding_attention","sliding_attention","sliding_attention","sliding_attention","sliding_attention","full_attention"]}}`, 25_805_936_206 - 2*1152 - 30},
-	// The hub counts keys and values of the 20 layers that read an earlier layer's, which no code has, and buffers:
-	// one a layer and four of each product of the towers.
+	// The hub counts keys and values of the 20 layers that read those of an earlier layer, which no code has, and
+	// buffers: one a layer and four of each product of the towers.
 	"google/gemma-4-E2B-it": {`{"model_type":"gemma4","tie_word_embeddings":true,"audio_config":{"model_type":"gemma4_audio","hidden_size":1024,"num_hidden_layers":12,"num_attention_heads":8,"conv_kernel_size":5,"subsampling_conv_channels":[128,32],"output_proj_dims":1536},"vision_config":{"model_type":"gemma4_vision","hidden_size":768,"intermediate_size":3072,"num_hidden_layers":16,"num_attention_heads":12,"num_key_value_heads":12,"head_dim":64,"patch_size":16,"position_embedding_size":10240,"use_clipped_linears":true},"text_config":{"model_type":"gemma4_text","vocab_size":262144,"hidden_size":1536,"intermediate_size":6144,"num_hidden_layers":35,"num_attention_heads":8,"num_key_value_heads":1,"head_dim":256,"global_head_dim":512,"num_kv_shared_layers":20,"use_double_wide_mlp":true,"hidden_size_per_layer_input":256,"vocab_size_per_layer_input":262144,"sliding_window":512,"layer_types":["sliding_attention","sliding_attention","sliding_attention","sliding_attention","full_attention","sliding_attention","sliding_attention","sliding_attention","sliding_attention","full_attention","sliding_attention","sliding_attention","sliding_attention","sliding_attention","full_attention","sliding_attention","sliding_attention","sliding_attention","sliding_attention","full_attention","sliding_attention","sliding_attention","sliding_attention","sliding_attention","full_attention","sliding_attention","sliding_attention","sliding_attention","sliding_attention","full_attention","sliding_attention","sliding_attention","sliding_attention","sliding_attention","full_attention"]}}`,
 		5_123_178_979 - 16*(2*1536*256+256) - 4*(2*1536*512+512) - 35 - 4*(16*7+12*10)},
 }
 
-// Parameters agree with the hub's counts, also for parts beside a language part, and for the part of a file that
-// links contain.
+// TestHub checks that parameters agree with the hub's counts, also for parts other than the language part, and
+// for the part of a file that links contain.
 func TestHub(t *testing.T) {
 	for name, c := range hub {
 		m, err := family.Read([]byte(c.config))
@@ -75,7 +75,7 @@ func TestHub(t *testing.T) {
 		}
 		again, err := family.Read([]byte(m.Config))
 		if err == nil {
-			again.Notes = m.Notes // which told what the first file left out
+			again.Notes = m.Notes // they say what the first file left out
 		}
 		if err != nil || !reflect.DeepEqual(again, m) {
 			t.Errorf("%s: passed on as %s it reads as %+v (%v), want %+v", name, m.Config, again, err, m)
@@ -83,7 +83,7 @@ func TestHub(t *testing.T) {
 	}
 }
 
-// Notes name what is not understood of a model, and what its file leaves out.
+// TestNotes checks that notes name what is not understood of a model and what its file leaves out.
 func TestNotes(t *testing.T) {
 	for _, c := range []struct{ config, want string }{
 		{`{"model_type":"new","text_config":{"model_type":"llama"},"vision_config":{"model_type":"clip_vision_model"}}`, `text_config leaves out hidden_size, intermediate_size, num_attention_heads, num_hidden_layers, vocab_size, as save_pretrained does with sizes of the class of "llama": they are those.`},

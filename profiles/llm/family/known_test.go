@@ -7,8 +7,8 @@ import (
 	"memtide/profiles/llm/family"
 )
 
-// Known diffusion transformers have the parameters of the published ones, which their model cards
-// and the sizes of their files say.
+// TestDiffusers checks that the known diffusion transformers have the parameters of the published ones, according
+// to their model cards and the sizes of their files.
 func TestDiffusers(t *testing.T) {
 	want := map[string]int64{"flux1-dev": 11_901_408_320, "hunyuanvideo": 12_821_012_544,
 		"qwen-image": 20_430_401_088, "sd-1.5": 859_520_964, "sdxl-base-1.0": 2_567_463_684,

@@ -9,7 +9,7 @@ import (
 	"memtide/profiles/llm/family"
 )
 
-// config returns the config of a measured row.
+// config returns the model of the measured row called name.
 func config(t *testing.T, name string) *llm.Model {
 	t.Helper()
 	for _, r := range measured(t) {
@@ -25,7 +25,8 @@ func config(t *testing.T, name string) *llm.Model {
 	return nil
 }
 
-// The tokens of latents are those that the networks' own code makes of frames and sides.
+// TestTokensOfFrames checks that frames and sides give the number of tokens that the networks' own code makes of
+// them.
 func TestTokensOfFrames(t *testing.T) {
 	for _, c := range []struct {
 		name                  string
@@ -78,7 +79,8 @@ func TestSizesRefused(t *testing.T) {
 	}
 }
 
-// The size that fits is stated as frames of the chosen sides, and for a picture as the sides of a square.
+// TestWithin checks that the size that fits is stated as frames of the chosen sides, and for a picture as the
+// sides of a square.
 func TestWithin(t *testing.T) {
 	for _, c := range []struct {
 		name   string

@@ -21,11 +21,12 @@ import (
 	"memtide/profiles/llm/family"
 )
 
-// rotated are the sizes of a small decoder with rotated positions.
+// rotated has the sizes of a small decoder with rotary positions.
 var rotated = object{"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4, "num_key_value_heads": 2,
 	"intermediate_size": 48, "vocab_size": 64, "max_position_embeddings": 512}
 
-// mixed are the sizes of a mixture of experts. latent adds those of DeepSeek's attention.
+// mixed has the sizes of a mixture of experts, latent those of DeepSeek's attention, and the others those of
+// other kinds.
 var (
 	mixed = object{"num_local_experts": 4, "num_experts": 4, "num_experts_per_tok": 2,
 		"moe_intermediate_size": 16}
@@ -169,7 +170,7 @@ func mutant(r *rand.Rand, families []string) object {
 		switch n, whole := c[key].(int); r.IntN(6) {
 		case 0:
 			delete(c, key)
-		case 1: // what another family says
+		case 1: // keys of another family
 			maps.Copy(c, smallConfigs[families[r.IntN(len(families))]])
 		case 2:
 			if whole {
@@ -205,27 +206,27 @@ func oddArgs(r *rand.Rand) engine.Args {
 	return args
 }
 
-// What one mutant may cost: calls of a poll, each for a block or an event of the
-// allocator, and bytes that its answer, its plan or its chain allocates, garbage included.
+// These limit what one mutant may take: the calls of a poll, each for a block or an event of the allocator, and
+// the bytes that its answer, its plan or its chain allocates, garbage included.
 const (
 	mostCalls     = 1 << 23
 	mostAllocated = 300 << 20
 )
 
-// allocated is what the program has allocated so far.
+// allocated returns the number of bytes that the program has allocated so far.
 func allocated() uint64 {
 	sample := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
 	metrics.Read(sample)
 	return sample[0].Value.Uint64()
 }
 
-// spending is the largest allocation by a part of a mutant's processing.
+// spending records the largest allocation by one part of the processing of a mutant.
 type spending struct {
 	at, most uint64
 	of       string
 }
 
-// end ends a part.
+// end ends the part called of.
 func (p *spending) end(of string) {
 	now := allocated()
 	if spent := now - p.at; spent > p.most {
@@ -235,7 +236,8 @@ func (p *spending) end(of string) {
 }
 
 // answerMutant takes a config.json to the verdict, a part of the plan, the step as a chain, and the chain of the
-// opened file, with schedules of both chains. It returns how far it came.
+// opened file, with schedules of both chains. It reports whether the step was answered and whether the file was
+// opened.
 func answerMutant(t *testing.T, text []byte, args engine.Args, whole bool, spent *spending) (answered, opened bool) {
 	spent.at = allocated()
 	poll := func(calls int) *engine.Poll { return engine.NewPoll(engine.LimitCalls(t.Context(), calls), nil) }
@@ -310,7 +312,8 @@ func TestSmallConfigs(t *testing.T) {
 	}
 }
 
-// The blocks of any family are dealt to two ranks of a pipeline, whose last may have a head without weights.
+// TestSmallConfigsOnRanks checks that the blocks of any family can be distributed over two ranks of a pipeline.
+// The last rank may have a head without weights.
 func TestSmallConfigsOnRanks(t *testing.T) {
 	answered := 0
 	for name := range smallConfigs {

@@ -9,7 +9,7 @@ import (
 	"memtide/profiles/llm"
 )
 
-// short returns the question about a network with the given number of blocks in each of its rows.
+// short returns the question about a network whose rows have the given numbers of blocks.
 func short(t *testing.T, name string, args engine.Args, blocks ...int) llm.Ask {
 	t.Helper()
 	m := *config(t, name)
@@ -66,8 +66,8 @@ func TestSwapMovesWeights(t *testing.T) {
 	}
 }
 
-// A network with two rows of blocks swaps half the given number of blocks of the first row, and twice the rest of
-// the second.
+// TestSwapOfTwoRows checks that a network with two rows of blocks swaps half the given number of blocks of the
+// first row, and twice the rest of the second.
 func TestSwapOfTwoRows(t *testing.T) {
 	args := engine.Args{"height": "256", "lora": "8", "ckpt": "full", "swap-blocks": "5"}
 	a := short(t, "flux1-dev-3layers", args, 8, 16)
@@ -83,8 +83,8 @@ func TestSwapOfTwoRows(t *testing.T) {
 	}
 }
 
-// The passes of the blocks between hide a copy: on an infinitely fast link swapping costs nothing, and with one
-// block on the card each pass waits for the next block.
+// TestSwapTakesTime checks that the passes of the blocks in between hide a copy. On an infinitely fast link
+// swapping takes no time. With one block on the card each pass waits for the next block.
 func TestSwapTakesTime(t *testing.T) {
 	args := engine.Args{"height": "256", "lora": "8", "ckpt": "full", "device": "rtx-4090"}
 	timed := func(n string, link float64) time.Duration {
@@ -114,7 +114,7 @@ func TestSwapTakesTime(t *testing.T) {
 	}
 }
 
-// The smallest number of blocks that fits does fit, and one fewer does not. What would help names it.
+// TestFewestSwapped checks that the smallest number of blocks that fits does fit, and that one fewer does not.
 func TestFewestSwapped(t *testing.T) {
 	args := engine.Args{"frames": "49", "height": "512", "lora": "32", "ckpt": "full", "base": "fp8",
 		"device": "rtx-4090"}

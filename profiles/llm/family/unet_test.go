@@ -11,7 +11,7 @@ import (
 	"memtide/profiles/llm/family"
 )
 
-// measuredUnets are what profiles/torchtest/write_unet.py measured.
+// measuredUnets returns the measurements of profiles/torchtest/write_unet.py.
 func measuredUnets(t *testing.T) (rows []struct {
 	Config                   json.RawMessage
 	Bytes, Batch, Side, Rank int64
@@ -30,8 +30,8 @@ func measuredUnets(t *testing.T) (rows []struct {
 	return rows
 }
 
-// A UNet keeps what PyTorch keeps of one that is built as diffusers builds it, to the byte: all weights or
-// adapters, all or checkpoints, in two types.
+// TestUnetKeeps checks that a UNet keeps exactly the bytes that PyTorch keeps of one that is built as diffusers
+// builds it. The rows train all weights or adapters, keep everything or checkpoints, and use two types.
 func TestUnetKeeps(t *testing.T) {
 	for _, r := range measuredUnets(t) {
 		m, err := family.Read(r.Config)
@@ -61,7 +61,7 @@ func TestUnetKeeps(t *testing.T) {
 	}
 }
 
-// A UNet that is built in another way is refused by the key that says so.
+// TestUnetRefused checks that the error for a UNet of another design names the key that sets it.
 func TestUnetRefused(t *testing.T) {
 	row := string(measuredUnets(t)[0].Config)
 	for _, c := range [][3]string{
@@ -81,8 +81,8 @@ func TestUnetRefused(t *testing.T) {
 
 func compact(text string) string { return strings.NewReplacer("\n", "", ": ", ":").Replace(text) }
 
-// Values that a skip reads again are held through the first half, even if no operator before the first adapter
-// keeps them for a backward.
+// TestUnetHoldsSkips checks that values that a skip reads later are held through the first half, even if no
+// operator before the first adapter keeps them for a backward.
 func TestUnetHoldsSkips(t *testing.T) {
 	m, err := family.Read(measuredUnets(t)[0].Config)
 	if err != nil {
@@ -104,7 +104,8 @@ func TestUnetHoldsSkips(t *testing.T) {
 	}
 }
 
-// Modules of a UNet that are not known with skips are refused, and sides that its levels do not halve.
+// TestUnetOptions checks that options that do not work with skips are refused, and sides that the levels cannot
+// halve.
 func TestUnetOptions(t *testing.T) {
 	for _, c := range []struct {
 		args engine.Args

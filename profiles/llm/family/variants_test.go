@@ -8,8 +8,8 @@ import (
 	"memtide/profiles/llm/family"
 )
 
-// Keys that change a block of a known family change its parameters by a sum worked out by hand. h, f and V are
-// the widths of the configs and their words.
+// TestVariants checks that keys that change a block of a known family change its parameters as worked out by
+// hand. h, f and V are the widths of the configs and the number of words.
 func TestVariants(t *testing.T) {
 	const h, f, V, L = 32, 48, 64, 2
 	llama := func(a, k, d int64) int64 { return h*a*d + 2*h*k*d + a*d*h + 3*h*f + 2*h }
@@ -24,7 +24,7 @@ func TestVariants(t *testing.T) {
 	latent := object{"q_lora_rank": nil, "kv_lora_rank": 16, "qk_nope_head_dim": 8, "qk_rope_head_dim": 4,
 		"v_head_dim": 6, "n_routed_experts": 4, "num_experts_per_tok": 2,
 		"moe_intermediate_size": 10, "n_shared_experts": 2, "first_k_dense_replace": 1, "num_key_value_heads": 4}
-	const attend = h*4*12 + h*20 + 16 + 16*4*14 + 4*6*h // queries whole; keys and values through 16 numbers
+	const attend = h*4*12 + h*20 + 16 + 16*4*14 + 4*6*h // full queries; keys and values through 16 numbers
 	for _, c := range []struct {
 		name   string
 		config object
@@ -77,7 +77,7 @@ func TestPartsOfTheClass(t *testing.T) {
 	}
 }
 
-// Values of keys that make unknown blocks are refused by the key.
+// TestVariantsRefused checks that the error for a value that leads to unknown blocks names the key.
 func TestVariantsRefused(t *testing.T) {
 	for name, config := range map[string][]byte{
 		"hidden_act":                  smallConfig("llama").with(object{"hidden_act": "gelu_new"}),
@@ -106,7 +106,7 @@ func TestVariantsRefused(t *testing.T) {
 	}
 }
 
-// A dropout of attention's scores keeps a mask and its result, in every family.
+// TestAttentionDropout checks that a dropout of attention's scores is read from the config.
 func TestAttentionDropout(t *testing.T) {
 	m, err := family.Read(smallConfig("llama").with(object{"attention_dropout": 0.1}))
 	if err != nil || !m.At(0).DropAttn {

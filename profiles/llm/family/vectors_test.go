@@ -12,8 +12,7 @@ import (
 	"memtide/profiles/llm/family"
 )
 
-// row is a network whose own code was run on PyTorch's meta device: parameters, and what
-// autograd keeps.
+// row is a network whose own code was run on PyTorch's meta device, with its parameters and what autograd keeps.
 type row struct {
 	Name   string
 	Config json.RawMessage
@@ -22,7 +21,7 @@ type row struct {
 	Runs   [][6]json.RawMessage // attention, batch, tokens, checkpoint, blocks, outside
 }
 
-// measured are the rows of testdata.
+// measured returns the rows of testdata.
 func measured(t *testing.T) (rows []row) {
 	t.Helper()
 	file, err := os.Open("testdata/families.json.gz")
@@ -95,7 +94,7 @@ func TestMeasured(t *testing.T) {
 // leastRead is the number of rows of known families.
 const leastRead = 153
 
-// compare plays a measured step as Transformers runs it.
+// compare compares a measured step with the step as Transformers runs it. It reports whether they are equal.
 func compare(t *testing.T, m *llm.Model, name string, want run) bool {
 	s := llm.Setup{Model: m, Work: llm.Work{Batch: want.batch, Seq: want.tokens}}
 	llm.FindProgram("hf").Apply(&s)

@@ -9,7 +9,7 @@ import (
 	"memtide/profiles/llm/ask"
 )
 
-// A script of Megatron-LM reads as the options that it says, whatever is around them.
+// TestRead checks that a script of Megatron-LM is read as the options that it gives, whatever the text around them.
 func TestRead(t *testing.T) {
 	for _, c := range []struct {
 		text string
@@ -46,7 +46,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// What cannot be read says where and what was expected.
+// TestReadRefuses checks that errors name the flag and what was expected.
 func TestReadRefuses(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                                   "no flag of Megatron-LM",
@@ -63,7 +63,7 @@ func TestReadRefuses(t *testing.T) {
 	}
 }
 
-// What is written reads as it was.
+// TestRoundTrip checks that flags that are written are read as the same options.
 func TestRoundTrip(t *testing.T) {
 	for _, args := range []engine.Args{
 		{"program": "megatron", "gpus": "64", "pp": "8", "tp": "4", "batch": "2", "accumulate": "24", "seq": "4096",

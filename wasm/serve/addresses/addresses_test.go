@@ -11,7 +11,8 @@ import (
 	"memtide/wasm/proto"
 )
 
-// A file about addresses gets what was recorded, measured and checked.
+// TestMemoryForPage checks that a file with recorded addresses is answered with its buffers and with the recorded
+// placement, measured and checked.
 func TestMemoryForPage(t *testing.T) {
 	r, err := alloc.FromEvents([]alloc.Entry{{Name: "a", Bytes: 4}, {Name: "b", Bytes: 2}, {Name: "a", Free: true},
 		{Name: "c", Bytes: 1}})
@@ -36,8 +37,8 @@ func TestMemoryForPage(t *testing.T) {
 	}
 }
 
-// What is in use at the peak of a recording does not count the request that found no
-// room: the addresses say what the doctor says.
+// TestRefusedIsNotInUse checks that the peak of a recording does not count a request that found no room, as in
+// package doctor.
 func TestRefusedIsNotInUse(t *testing.T) {
 	m := &profiles.Memory{Requests: &alloc.Requests{Buffers: []alloc.Buffer{{Bytes: 8, End: 3},
 		{Bytes: 100, Start: 1, End: 3}}, Events: []alloc.Event{{}, {Buffer: 1}, {Free: true}}},

@@ -12,8 +12,8 @@ import (
 	"memtide/profiles/llm"
 )
 
-// The picture of the policies has a line for each strategy, a dot for each policy, and is
-// well-formed; all of it lies within its frame.
+// TestCurve checks that the picture of the policies is well-formed, has a line for each strategy and a dot for
+// each policy, and stays within its frame.
 func TestCurve(t *testing.T) {
 	a, err := llm.New(llm.Lookup("llama3-8b"), engine.Args{"gpus": "8"})
 	if err != nil {

@@ -9,7 +9,8 @@ import (
 	"memtide/engine/pipeline"
 )
 
-// cost is 10 for a forward and 20 for a backward.
+// cost returns 10 for a forward pass and for each half of a split backward pass, and 20 for a whole backward
+// pass.
 func cost(x pipeline.Pass) time.Duration {
 	switch x.Kind {
 	case pipeline.Forward, pipeline.Inputs, pipeline.Weights:
@@ -31,8 +32,9 @@ func played(t *testing.T, name string, ranks, micro int) *pipeline.Trace {
 	return trace
 }
 
-// Two ranks, two micro batches of GPipe take 90: passes of a kind that follow each other are one line, on an axis that
-// ends at the longest step; the line across it is the end of the step that was taken.
+// TestLanes checks the picture of GPipe with two ranks and two micro batches, which takes 90. Adjacent passes of
+// one kind are one line. The axis ends at the longest of the compared steps, 100, and a line marks the end of the
+// chosen step, 45.
 func TestLanes(t *testing.T) {
 	got := lanes(played(t, "gpipe", 2, 2), 45, 100)
 	want := `<svg class="lanes" viewBox="0 0 1000 8" preserveAspectRatio="none" aria-hidden="true"><path class="f" d="M0 2h200M100 6h200"/><path class="b" d="M500 2h400M300 6h400"/><path class="w" d=""/><path class="bar-mark" d="M449 0V8"/></svg>`
@@ -41,7 +43,8 @@ func TestLanes(t *testing.T) {
 	}
 }
 
-// Of a joined pass both parts are seen, and what is narrow joins: the picture of a large step is small.
+// TestLanesAreBounded checks that both parts of a joined pass are visible and that the picture of a large step is
+// small, because narrow passes are joined.
 func TestLanesAreBounded(t *testing.T) {
 	for _, c := range []struct {
 		name         string

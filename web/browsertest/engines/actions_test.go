@@ -2,8 +2,8 @@
 
 package engines
 
-// What hands do, as WebDriver writes it: three sources (a mouse, a wheel, a
-// keyboard), whose actions happen in ticks. Here one source acts in each tick.
+// Input is described as in WebDriver: three sources (mouse, wheel and keyboard) have actions that happen in
+// ticks. Here one source acts in each tick and the others pause.
 
 type action map[string]any
 
@@ -39,7 +39,7 @@ func dragged(points []Point) []action {
 	return h.actions()
 }
 
-// control is WebDriver's name of the key Ctrl.
+// control is WebDriver's code of the key Ctrl.
 const control = "\uE009"
 
 func (h *hands) holding(ctrl bool, act func()) {

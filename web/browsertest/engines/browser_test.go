@@ -12,57 +12,55 @@ import (
 	"time"
 )
 
-// Browser is a browser that was started.
+// Browser is a running browser.
 type Browser interface {
 	// Open opens an empty tab.
 	Open(ctx context.Context) (Tab, error)
-	// Downloads is the directory in which the browser saves files.
+	// Downloads returns the directory in which the browser saves files.
 	Downloads() string
-	// Ears is a script that the page has to run before its own where the driver does
-	// not hear the console; empty where it does.
+	// Ears returns a script that the page has to run before its own scripts to record the messages of the
+	// console. It is empty if the driver reports them.
 	Ears() string
-	// Close ends the browser and everything that it has started.
+	// Close ends the browser and all processes that were started for it.
 	Close()
 }
 
-// Tab is a tab of a browser. The tests do what a person does by Drag, Wheel, Key
-// and Files; these are real input, which the page cannot tell from a person's, where
-// the driver can (see webkitTab.Wheel).
+// Tab is a tab of a browser. Drag, Wheel, Key and Files do what a person does. The page cannot distinguish them
+// from a person's input, as far as the driver supports that (see webkitTab.Wheel).
 type Tab interface {
 	// Navigate opens an address. It may return before the page is ready.
 	Navigate(ctx context.Context, address string) error
 	// Eval evaluates a JavaScript expression in the page, awaits it, and returns its
 	// value as JSON.
 	Eval(ctx context.Context, expression string) (json.RawMessage, error)
-	// Drag moves the mouse to the first of some points, in CSS pixels of the
-	// viewport, presses, moves through the others and lets go at the last. With one
-	// point it clicks.
+	// Drag moves the mouse to the first point, in CSS pixels of the viewport, presses the button, moves through
+	// the other points and releases the button at the last. With one point it clicks.
 	Drag(ctx context.Context, points ...Point) error
-	// Wheel turns the wheel at a point; below 0 is away from the person.
+	// Wheel turns the wheel at a point. A negative delta turns it away from the person.
 	Wheel(ctx context.Context, at Point, delta int, ctrl bool) error
-	// Key presses the key of a character where the focus is, and lets it go.
+	// Key presses and releases the key of a character.
 	Key(ctx context.Context, key rune, ctrl bool) error
-	// Files chooses files in the field of files that a selector finds.
+	// Files chooses files in the file input that matches selector.
 	Files(ctx context.Context, selector string, paths ...string) error
-	// Resize makes the viewport so large, in CSS pixels.
+	// Resize sets the size of the viewport in CSS pixels.
 	Resize(ctx context.Context, width, height int) error
-	// Shot is a PNG of what is visible.
+	// Shot returns a PNG of the visible part of the page.
 	Shot(ctx context.Context) ([]byte, error)
-	// Complaints are the errors and warnings that the console has had from this tab.
+	// Complaints returns the errors and warnings of the tab's console.
 	Complaints(ctx context.Context) ([]string, error)
 	Close(ctx context.Context) error
 }
 
-// Point is a place in the viewport.
+// Point is a point of the viewport.
 type Point struct{ X, Y int }
 
-// Missing says that a browser is not installed, and how to get it.
+// Missing is the error of a browser that is not installed. How says how to install it.
 type Missing struct{ Name, How string }
 
 func (m *Missing) Error() string { return "no " + m.Name + " is installed: " + m.How }
 
-// find is the first of some programs that is installed. The variable of the
-// environment overrides the search.
+// find returns the path of the first of the named programs that is installed, or "". The environment variable
+// overrides the search.
 func find(variable string, names ...string) string {
 	if p := os.Getenv(variable); p != "" {
 		return p
@@ -75,8 +73,7 @@ func find(variable string, names ...string) string {
 	return ""
 }
 
-// until asks every moment until a condition holds; it ends with the context's error
-// and the condition's.
+// until calls holds every 50 ms until it returns nil. When ctx ends, until returns the errors of both.
 func until(ctx context.Context, holds func() error) error {
 	for {
 		err := holds()
@@ -91,11 +88,11 @@ func until(ctx context.Context, holds func() error) error {
 	}
 }
 
-// asJSON is an expression whose value is that of another as JSON, also if that is a
-// promise or undefined.
+// asJSON returns an expression whose value is that of the given one as JSON, also if that is a promise or
+// undefined.
 func asJSON(expression string) string {
 	return "(async () => JSON.stringify((await (" + expression + "\n)) ?? null))()"
 }
 
-// errGone is what calls end with when the browser has.
+// errGone is the error of calls that wait for an answer when the browser ends.
 var errGone = errors.New("the browser has ended")

@@ -29,7 +29,7 @@ type chromium struct {
 	end  []context.CancelFunc
 }
 
-// Chromium starts a headless Chromium. CHROME is the path of another one.
+// Chromium starts a headless Chromium. The variable CHROME overrides its path.
 func Chromium(ctx context.Context) (Browser, error) {
 	bin := browsertest.Browser()
 	if bin == "" {
@@ -51,7 +51,7 @@ func Chromium(ctx context.Context) (Browser, error) {
 	if os.Geteuid() == 0 {
 		options = append(options, chromedp.NoSandbox) // Chromium refuses to start as root otherwise
 	}
-	allocator, end := chromedp.NewExecAllocator(context.WithoutCancel(ctx), options...) // ctx is for the start
+	allocator, end := chromedp.NewExecAllocator(context.WithoutCancel(ctx), options...) // ctx limits only the start
 	first, closeBrowser := chromedp.NewContext(allocator)
 	b.ctx, b.end = first, []context.CancelFunc{closeBrowser, end}
 	if err = chromedp.Do(first, chromedp.Navigate("about:blank")); err == nil {
@@ -126,7 +126,7 @@ func (t *chromiumTab) Complaints(context.Context) ([]string, error) {
 	return append([]string(nil), t.complaints...), nil
 }
 
-// within is the tab's context, ended with another.
+// within returns the tab's context, which is also cancelled when ctx ends. The caller has to call the function.
 func (t *chromiumTab) within(ctx context.Context) (context.Context, func()) {
 	own, cancel := context.WithCancel(t.ctx)
 	stop := context.AfterFunc(ctx, cancel)
@@ -200,9 +200,9 @@ func (t *chromiumTab) Key(ctx context.Context, key rune, ctrl bool) error {
 		switch {
 		case !ctrl:
 		case k.Type == kb.KeyChar:
-			continue // Ctrl types nothing
+			continue // with Ctrl a key types no character
 		case key == 'v' && k.Type != input.DispatchKeyEventTypeKeyUp:
-			k.Commands = []string{"paste"} // what the browser's window makes of Ctrl+V
+			k.Commands = []string{"paste"} // the browser's window turns Ctrl+V into this command
 		}
 		if _, err := chromedp.Call(own, input.DispatchKeyEvent, *k); err != nil {
 			return err

@@ -16,12 +16,12 @@ import (
 
 const smallCSV = "name,forward_s,backward_s,output_bytes,saved_bytes\nconv1,0.002,0.004,1000000,3000000\nconv2,0.002,0.004,1000000,3000000\nconv3,0.003,0.005,1000000,2000000\n"
 
-// dropping opens files: by the button, which takes a file from the disk, and by an
-// event as a drop makes it, because no driver drags files from outside. The first
-// needs the second program and comes before the sweep that is under way, the last
-// tells what is wrong and keeps the page.
+// dropping opens files in two ways: with the file input, from the disk, and with drop events made by a script,
+// because no driver can drag files from outside the browser. The first file needs the second program and has to
+// be opened before the running sweep goes on. The last file is bad: the page has to say what is wrong and keep
+// what it shows.
 func dropping(p *Page) {
-	settled(p, "#v=1&p=resnet101-b32&m=60%25") // whose curve is being computed while the file is opened
+	settled(p, "#v=1&p=resnet101-b32&m=60%25") // its curve is computed while the file is opened
 	p.Do(noteOrder)
 	file := filepath.Join(p.t.TempDir(), "mine.csv")
 	p.must(os.WriteFile(file, []byte(smallCSV), 0o600))
@@ -59,8 +59,8 @@ func dropping(p *Page) {
 	}
 }
 
-// noteOrder keeps what the page asks its workers for, and when it asks for the
-// program that reads files.
+// noteOrder records the requests that the page sends to its workers, and when it loads the second program, which
+// reads files.
 const noteOrder = `(() => {
 	globalThis.order = [];
 	const second = memtide.second, post = Worker.prototype.postMessage;
@@ -83,7 +83,7 @@ func drop(p *Page, name, content string) {
 	})()`, content, name))
 }
 
-// exporting saves every kind of file to the disk and looks into them.
+// exporting saves every kind of file to the disk and checks the contents.
 func exporting(p *Page) {
 	settled(p, small)
 	openShare(p)
@@ -129,7 +129,8 @@ func exporting(p *Page) {
 	p.Quiet()
 }
 
-// saved waits until the browser has saved a file, whose end it writes last.
+// saved waits until the browser has finished saving a file and returns its content. The file is finished when its
+// .part is gone and its size is the same twice in a row.
 func saved(p *Page, name string) (content []byte) {
 	p.t.Helper()
 	file, size := filepath.Join(p.browser.Downloads(), name), -1

@@ -16,7 +16,7 @@ import (
 	"github.com/coder/websocket"
 )
 
-// firefox is driven by WebDriver BiDi, which it speaks itself.
+// firefox is driven by WebDriver BiDi, which Firefox implements itself.
 type firefox struct {
 	home    string
 	process *process
@@ -34,7 +34,7 @@ type bidiReply struct {
 	err    error
 }
 
-// firefoxPrefs keep Firefox from asking others, and from asking the person.
+// firefoxPrefs stop Firefox from contacting servers and from showing dialogs.
 const firefoxPrefs = `
 user_pref("browser.download.folderList", 2);
 user_pref("browser.download.dir", %q);
@@ -60,7 +60,7 @@ user_pref("browser.safebrowsing.malware.enabled", false);
 user_pref("browser.safebrowsing.phishing.enabled", false);
 `
 
-// Firefox starts a headless Firefox. FIREFOX is the path of another one.
+// Firefox starts a headless Firefox. The variable FIREFOX overrides its path.
 func Firefox(ctx context.Context) (Browser, error) {
 	bin := find("FIREFOX", "firefox-esr", "firefox")
 	if bin == "" {
@@ -127,7 +127,7 @@ func (b *firefox) Close() {
 	os.RemoveAll(b.home)
 }
 
-// read takes what Firefox says: answers and events.
+// read receives answers and events from Firefox until the connection ends.
 func (b *firefox) read(ctx context.Context) {
 	for {
 		_, data, err := b.conn.Read(ctx)
@@ -166,7 +166,7 @@ func (b *firefox) read(ctx context.Context) {
 	}
 }
 
-// heard notes what the console says.
+// heard records the errors and warnings of the console.
 func (b *firefox) heard(method string, params json.RawMessage) {
 	var entry struct {
 		Level, Text, Type string
@@ -241,7 +241,7 @@ func (t *firefoxTab) Navigate(ctx context.Context, address string) error {
 		action{"context": t.id, "url": address, "wait": "interactive"}, nil)
 }
 
-// evaluated is the answer of script.evaluate.
+// evaluated is the result of script.evaluate.
 type evaluated struct {
 	Result struct {
 		Value    json.RawMessage

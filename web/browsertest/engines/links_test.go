@@ -10,20 +10,20 @@ import (
 	"strings"
 )
 
-// unsealed takes the checksum out of a link.
+// unsealed returns a link without its checksum.
 func unsealed(link string) string {
 	return regexp.MustCompile(`sum=[0-9a-f]{6}&`).ReplaceAllString(link, "")
 }
 
-// openShare opens the dialog.
+// openShare opens the share dialog.
 func openShare(p *Page) {
 	p.t.Helper()
 	p.Click(`[data-testid="share"]`)
 	p.Wait(`document.activeElement?.id === "share-link"`)
 }
 
-// sharing copies the link by the button of the dialog and pastes it, and opens it
-// anew: it shows the same.
+// sharing copies the link with the button of the dialog, pastes it, and opens it in another tab, which has to
+// show the same.
 func sharing(p *Page) {
 	const link = "#v=1&p=gpt2-medium-b4&m=70%25&s=greedy&c=none&t=100-200&sel=layer@5"
 	settled(p, link)
@@ -62,7 +62,7 @@ func sharing(p *Page) {
 	again.Quiet()
 }
 
-// embedding has a page of another origin frame a view, hear it and change it.
+// embedding opens a page of another origin that frames a view, receives the view's messages and changes it.
 func embedding(p *Page) {
 	host := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
@@ -95,8 +95,8 @@ const say = (m) => frames[0].postMessage({memtide: m}, "*");
 	p.Quiet()
 }
 
-// offline stops the server: the page opens all the same, with another link, its
-// workers and its charts.
+// offline stops the server and checks that the page still opens, with another link, its workers and its charts,
+// and that the documentation opens too.
 func offline(p *Page) {
 	settled(p, "")
 	p.Do(`navigator.serviceWorker.ready.then(() => true)`)

@@ -17,8 +17,8 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// TestPage runs every test in every browser. The browsers work at the same time,
-// the tests of one browser one after the other: only one tab has the focus.
+// TestPage runs every test in every browser. The browsers run at the same time. The tests of one browser run one
+// after the other, because only one tab can have the focus.
 func TestPage(t *testing.T) {
 	for _, kind := range kinds {
 		t.Run(kind.name, func(t *testing.T) {
@@ -45,7 +45,7 @@ func TestPage(t *testing.T) {
 	}
 }
 
-// started starts a browser for a test and everything below it.
+// started starts a browser for a test and its subtests.
 func started(t *testing.T, start func(context.Context) (Browser, error)) Browser {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)

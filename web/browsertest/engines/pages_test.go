@@ -20,16 +20,16 @@ import (
 	"memtide/web/fileserver"
 )
 
-// patience is how long a test may take until it counts as hanging.
+// patience is how long a test may take before it counts as hanging.
 const patience = 10 * time.Minute
 
-// kinds are the browsers, in the order of their tests.
+// kinds lists the browsers in the order of their tests.
 var kinds = []struct {
 	name  string
 	start func(context.Context) (Browser, error)
 }{{"chromium", Chromium}, {"firefox", Firefox}, {"webkit", WebKit}}
 
-// Page is a tab that shows the site, from a server of its own.
+// Page is a tab that shows the site, with a server of its own.
 type Page struct {
 	Tab
 	t       testing.TB
@@ -39,8 +39,8 @@ type Page struct {
 	URL     string // of the site, with a slash at its end
 }
 
-// newPage opens an empty tab; it is closed when the test ends. If the test has
-// failed, a picture of the tab is written to the directory named by MEMTIDE_SHOTS.
+// newPage opens an empty tab, which is closed when the test ends. If the test has failed, a picture of the tab is
+// written to the directory named by MEMTIDE_SHOTS.
 func newPage(t testing.TB, b Browser) *Page {
 	t.Helper()
 	server := httptest.NewServer(hearing(fileserver.Handler(site(t)), b.Ears()))
@@ -52,7 +52,7 @@ func newPage(t testing.TB, b Browser) *Page {
 	return p
 }
 
-// hearing puts a script in front of all others of every page, if there is one.
+// hearing adds the script ears to every page of h, before all other scripts. If ears is empty, hearing returns h.
 func hearing(h http.Handler, ears string) http.Handler {
 	if ears == "" {
 		return h
@@ -67,7 +67,7 @@ func hearing(h http.Handler, ears string) http.Handler {
 			h.ServeHTTP(w, r)
 			return
 		}
-		r.Header = http.Header{} // the whole page, as it is
+		r.Header = http.Header{} // no conditions and encodings: the whole page, uncompressed
 		answer := httptest.NewRecorder()
 		h.ServeHTTP(answer, r)
 		w.Header().Set("Content-Type", answer.Header().Get("Content-Type"))
@@ -82,7 +82,7 @@ func (p *Page) open() {
 	p.must(err)
 	p.Tab = tab
 	p.t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), patience) // the test's own may be over
+		ctx, cancel := context.WithTimeout(context.Background(), patience) // the test's own context may have ended
 		defer cancel()
 		if p.t.Failed() {
 			all, err := tab.Complaints(ctx)
@@ -95,7 +95,7 @@ func (p *Page) open() {
 	})
 }
 
-// Another is the same site in another tab.
+// Another opens the same site in another tab.
 func (p *Page) Another() *Page {
 	p.t.Helper()
 	other := *p
@@ -116,7 +116,7 @@ func (p *Page) Go(address string) {
 	p.must(p.Navigate(p.ctx, p.URL+address))
 }
 
-// Get evaluates an expression in the page.
+// Get evaluates an expression in the page and decodes its value.
 func Get[T any](p *Page, expression string) (v T) {
 	p.t.Helper()
 	raw, err := p.Eval(p.ctx, expression)
@@ -129,7 +129,7 @@ func Get[T any](p *Page, expression string) (v T) {
 	return v
 }
 
-// Do evaluates an expression for what it does.
+// Do evaluates an expression for its side effects.
 func (p *Page) Do(expression string) {
 	p.t.Helper()
 	if _, err := p.Eval(p.ctx, expression); err != nil {
@@ -137,11 +137,11 @@ func (p *Page) Do(expression string) {
 	}
 }
 
-// onward presses "Go on" where the machine is so slow that what an address asks for has
-// reached its limit of a few seconds.
+// onward clicks "Go on" if the machine is so slow that it has stopped at the limit of a few seconds of what an
+// address asks for.
 const onward = `document.querySelectorAll('[data-do="act"], [data-do="step-on"]').forEach((e) => e.offsetParent && e.textContent.trim() === "Go on" && e.click())`
 
-// Wait waits until an expression is true; the page has as long for it as it needs.
+// Wait waits until an expression is true. The only limit is that of the test.
 func (p *Page) Wait(expression string) {
 	p.t.Helper()
 	begun := time.Now()
@@ -157,8 +157,8 @@ func (p *Page) Wait(expression string) {
 	}
 }
 
-// At is the point of an element at shares of its width and height. The element is
-// scrolled to the middle first.
+// At scrolls an element to the middle of the window and returns the point at the shares x and y of its width and
+// height.
 func (p *Page) At(selector string, x, y float64) Point {
 	p.t.Helper()
 	at := Get[[2]float64](p, fmt.Sprintf(`(() => {
@@ -176,7 +176,7 @@ func (p *Page) Click(selector string) {
 	p.must(p.Drag(p.ctx, p.At(selector, 0.5, 0.5)))
 }
 
-// Text is the text of the element with a test's name.
+// Text returns the text of the element with the given data-testid.
 func (p *Page) Text(id string) string {
 	p.t.Helper()
 	return Get[string](p, fmt.Sprintf(`document.querySelector('[data-testid=%q]').textContent.replace(/\s+/g, " ").trim()`, id))
@@ -192,7 +192,7 @@ func (p *Page) Quiet() {
 	}
 }
 
-// shoot writes what a tab shows to a file in MEMTIDE_SHOTS, if that is set.
+// shoot writes a picture of a tab to the directory named by MEMTIDE_SHOTS, if that is set.
 func (p *Page) shoot(ctx context.Context, tab Tab) {
 	dir := os.Getenv("MEMTIDE_SHOTS")
 	if dir == "" {
@@ -207,14 +207,14 @@ func (p *Page) shoot(ctx context.Context, tab Tab) {
 	}
 }
 
-// built is the site, which is built once.
+// built holds the directory of the site, which is built once.
 var built struct {
 	once sync.Once
 	dir  string
 	err  error
 }
 
-// site is the directory of the site.
+// site returns the directory of the site. It builds the site if MEMTIDE_DIST is not set.
 func site(t testing.TB) string {
 	t.Helper()
 	built.once.Do(func() {

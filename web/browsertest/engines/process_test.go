@@ -13,16 +13,16 @@ import (
 	"sync"
 )
 
-// process is a program that a browser needs, with what it writes.
+// process is a running program and the lines that it has written.
 type process struct {
 	cmd  *exec.Cmd
-	done chan struct{} // closed when it has ended
+	done chan struct{} // closed when the program has ended
 
 	mu    sync.Mutex
 	lines []string
 }
 
-// launch starts a program in an environment that lacks the person's home.
+// launch starts a program in an environment whose home directory is home.
 func launch(home string, extra []string, name string, args ...string) (*process, error) {
 	cmd := exec.Command(name, args...)
 	cmd.Env = append(os.Environ(), "HOME="+home, "XDG_CONFIG_HOME="+home+"/.config", "XDG_CACHE_HOME="+home+"/.cache",
@@ -58,7 +58,7 @@ func (p *process) read(r io.Reader) {
 	_, _ = io.Copy(io.Discard, r) // a line that is too long must not stop the program
 }
 
-// says waits for a line with a mark in it and returns what follows the mark.
+// says waits for a line that contains mark and returns the rest of that line.
 func (p *process) says(ctx context.Context, mark string) (rest string, err error) {
 	err = until(ctx, func() error {
 		p.mu.Lock()

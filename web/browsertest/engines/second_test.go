@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// asking opens a training step on a pipeline, which the second program plays, takes a
-// change by a click and goes back.
+// asking opens a training step on a pipeline, which the second program computes, applies a change with a click,
+// and goes back.
 func asking(p *Page) {
 	p.Go("#v=1&step=llama3.2-1b&step.gpus=4&step.pp=4&step.accumulate=8&step.ckpt=full&step.seq=2048")
 	p.Wait(text("answer-say") + `.startsWith("Fits: ")`)
@@ -30,8 +30,8 @@ func asking(p *Page) {
 	p.Quiet()
 }
 
-// examining drops a memory snapshot: the second program says why it ran out, and what is
-// held is drawn by call stack.
+// examining opens a memory snapshot. The second program says why memory ran out, and the page draws the buffers
+// by call stack.
 func examining(p *Page) {
 	settled(p, small)
 	file, err := filepath.Abs("../../../cmd/memtide/testdata/snapshot.pickle")

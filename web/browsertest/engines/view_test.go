@@ -9,7 +9,7 @@ import (
 
 const (
 	ready = `document.body?.dataset.state === "ready" && document.querySelector(".paint canvas")`
-	// small has a curve of one strategy, so that nothing is computed that is not looked at.
+	// small shows no line of the curve except that of its strategy, to save work.
 	small = "#v=1&p=vgg16-b32&m=90%25&s=greedy&c=none"
 )
 
@@ -20,22 +20,22 @@ func settled(p *Page, address string) {
 	p.Wait(ready)
 }
 
-// text is an expression: the text of an element with a test's name.
+// text returns an expression for the text of the element with the given data-testid.
 func text(id string) string {
 	return fmt.Sprintf(`document.querySelector('[data-testid=%q]').textContent`, id)
 }
 
-// checked is the verdict on a schedule that is right.
+// checked is the verdict on a schedule that was checked successfully.
 const checked = "checked"
 
-// loading opens the page without a link: it solves, draws and sweeps, and the
-// console stays empty.
+// loading opens the page without a link and checks that it solves, draws its pictures and computes the curve
+// without errors or warnings.
 func loading(p *Page) {
 	settled(p, "")
 	if got := p.Text("verdict"); got != checked {
 		p.t.Errorf("the verdict is %q; want %q", got, checked)
 	}
-	p.Wait(`!document.querySelector(".poster")`) // what was prepared has given way to live pictures
+	p.Wait(`!document.querySelector(".poster")`) // live pictures have replaced the prepared ones
 	for _, id := range []string{"layers", "timeline", "memory"} {
 		colours := Get[int](p, fmt.Sprintf(`(() => {
 			const c = document.querySelector('[data-testid=%q] canvas');
@@ -48,7 +48,7 @@ func loading(p *Page) {
 	}
 	p.Wait(`echarts.getInstanceByDom(document.querySelector('[data-testid="tradeoff"] .chart'))?.getOption()?.series?.some((s) => s.data?.length > 5)`)
 	p.Quiet()
-	p.Do(`console.error("a complaint")`) // that is heard, or silence says nothing
+	p.Do(`console.error("a complaint")`) // checks that messages are recorded; otherwise Quiet would prove nothing
 	p.must(until(p.ctx, func() error {
 		if all, err := p.Complaints(p.ctx); len(all) != 1 || !strings.Contains(all[0], "a complaint") {
 			return fmt.Errorf("of the console was heard: %q (%v)", all, err)
@@ -57,8 +57,7 @@ func loading(p *Page) {
 	}))
 }
 
-// dragging moves the budget's slider with the mouse: the schedule, the address and
-// what is said follow.
+// dragging moves the slider of the budget with the mouse and checks that the schedule and the address follow.
 func dragging(p *Page) {
 	settled(p, small)
 	before, peak := Get[string](p, "location.hash"), p.Text("peak")
@@ -82,7 +81,7 @@ func zooming(p *Page) {
 	const timeline = `[data-testid="timeline"]`
 	at := func(share float64) Point { return p.At(timeline, share, 0.85) }
 
-	p.must(p.Drag(p.ctx, at(0.4), at(0.5), at(0.6))) // marks a fifth
+	p.must(p.Drag(p.ctx, at(0.4), at(0.5), at(0.6))) // marks a fifth of the width
 	p.Wait(visible + `[1] > 0`)
 	marked := Get[[2]float64](p, visible)
 	length := func(of [2]float64) float64 { return of[1] - of[0] }

@@ -25,16 +25,16 @@ type webkit struct {
 	home    string
 	screen  *process
 	driver  *process
-	session string // its address
+	session string // its address at the driver
 
-	mu      sync.Mutex // the driver has one current tab
+	mu      sync.Mutex // guards current; the driver has one current tab
 	current string
-	first   string // the tab that was there from the start: without it the session ends
-	free    bool   // no test has it
+	first   string // the tab that the session starts with; without it the session ends
+	free    bool   // no test uses the first tab
 }
 
-// WebKit starts MiniBrowser. Its driver is found by WEBKIT_DRIVER, its browser by
-// WEBKIT_BROWSER or where Debian puts it.
+// WebKit starts MiniBrowser. The variable WEBKIT_DRIVER overrides the path of its driver, and WEBKIT_BROWSER that
+// of the browser.
 func WebKit(ctx context.Context) (Browser, error) {
 	const how = "apt-get install webkit2gtk-driver xvfb (make webkit)"
 	driver, screen, browser := find("WEBKIT_DRIVER", "WebKitWebDriver"), find("XVFB", "Xvfb"), miniBrowser()
@@ -58,7 +58,8 @@ func WebKit(ctx context.Context) (Browser, error) {
 	return b, nil
 }
 
-// miniBrowser is the newest MiniBrowser that is installed.
+// miniBrowser returns the path of the newest installed MiniBrowser, or "". The variable WEBKIT_BROWSER overrides
+// the search.
 func miniBrowser() string {
 	if p := os.Getenv("WEBKIT_BROWSER"); p != "" {
 		return p
@@ -97,7 +98,7 @@ func (b *webkit) begin(ctx context.Context, driver, screen, browser string) erro
 	}
 	b.driver, err = launch(b.home, []string{"DISPLAY=" + display, "GDK_BACKEND=x11", "LIBGL_ALWAYS_SOFTWARE=1",
 		"WEBKIT_DISABLE_DMABUF_RENDERER=1",
-		"WEBKIT_DISABLE_SANDBOX_THIS_IS_DANGEROUS=1", // it needs rights that containers do not have
+		"WEBKIT_DISABLE_SANDBOX_THIS_IS_DANGEROUS=1", // the sandbox needs rights that containers lack
 		"GSETTINGS_BACKEND=memory", "DBUS_SESSION_BUS_ADDRESS=disabled:"}, driver, fmt.Sprintf("--port=%d", port),
 		"--host=127.0.0.1")
 	if err != nil {
@@ -147,7 +148,7 @@ func (b *webkit) display(ctx context.Context, screen string) (string, error) {
 	return ":" + number, nil
 }
 
-// freePort is a port that nobody listened on a moment ago.
+// freePort returns a port that was free a moment ago.
 func freePort() (int, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -171,8 +172,8 @@ func (b *webkit) Close() {
 	os.RemoveAll(b.home)
 }
 
-// Ears keeps what the console would show of the page; of its workers and frames
-// nothing is heard.
+// Ears returns a script that records errors and warnings of the page itself. Those of its workers and frames are
+// not recorded.
 func (b *webkit) Ears() string {
 	return `"use strict";
 globalThis.complaints = [];
@@ -186,7 +187,7 @@ addEventListener("securitypolicyviolation", (e) => complaints.push("policy: " + 
 `
 }
 
-// ask sends a command and decodes its value into out, if that is not nil.
+// ask sends a command to the driver and decodes the value of its answer into out, if that is not nil.
 func (b *webkit) ask(ctx context.Context, method, address string, body, out any) error {
 	if body == nil && method == "POST" {
 		body = action{}
@@ -248,7 +249,7 @@ func (t *webkitTab) Complaints(ctx context.Context) ([]string, error) {
 	return all, err
 }
 
-// ask sends a command to this tab.
+// ask makes the tab current and sends a command to it.
 func (t *webkitTab) ask(ctx context.Context, method, path string, body, out any) error {
 	b := t.b
 	b.mu.Lock()
@@ -285,8 +286,8 @@ func (t *webkitTab) Drag(ctx context.Context, points ...Point) error {
 	return t.perform(ctx, dragged(points))
 }
 
-// Wheel turns the wheel; with Ctrl a script does, because the driver leaves the
-// modifiers out of what the page gets.
+// Wheel turns the wheel. With Ctrl it dispatches an event by a script, because the driver does not pass modifiers
+// to the page.
 func (t *webkitTab) Wheel(ctx context.Context, at Point, delta int, ctrl bool) error {
 	if !ctrl {
 		return t.perform(ctx, wheeled(at, delta, false))
@@ -311,7 +312,7 @@ func (t *webkitTab) Files(ctx context.Context, selector string, paths ...string)
 	return fmt.Errorf("no element is %s", selector)
 }
 
-// Resize makes the window as much larger as the viewport is too small.
+// Resize enlarges the window by what the viewport lacks until the viewport has the given size.
 func (t *webkitTab) Resize(ctx context.Context, width, height int) error {
 	var inner [2]int
 	return until(ctx, func() error {

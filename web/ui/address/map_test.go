@@ -16,8 +16,8 @@ import (
 	"memtide/web/ui/pagetest"
 )
 
-// The address view is closed at first and then says where the bytes lie, for
-// every allocator.
+// TestAddressView checks that the address view is closed at first, and that the open view shows where the bytes
+// lie, for every allocator.
 func TestAddressView(t *testing.T) {
 	s := pagetest.First(t)
 	if page := pagetest.HTML(t, &Map{S: s}); !strings.Contains(page,
@@ -60,8 +60,8 @@ func TestAddressView(t *testing.T) {
 	}
 }
 
-// Best fit lets choose what is asked for first, and the request says so; files
-// about addresses have their own order.
+// TestAddressOrder checks that best fit offers a choice of the order of requests, which the link then contains,
+// and that files about addresses, which have their own order, do not.
 func TestAddressOrder(t *testing.T) {
 	s := pagetest.First(t)
 	pagetest.Do(t, s, state.TogglePlaces{})
@@ -87,8 +87,8 @@ func TestAddressOrder(t *testing.T) {
 	}
 }
 
-// While the pointer is on the curve the other pictures show a preview; the addresses
-// say that they are not of it, and whose they are.
+// TestAddressesBesidePreview checks that the addresses say which plan they belong to while the pointer is on the
+// curve and the other pictures show a preview.
 func TestAddressesBesidePreview(t *testing.T) {
 	s := pagetest.First(t)
 	pagetest.Do(t, s, state.TogglePlaces{})

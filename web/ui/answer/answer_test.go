@@ -20,7 +20,8 @@ import (
 	"memtide/web/ui/pagetest"
 )
 
-// alone gives a state a picture and a network of its own, to be changed.
+// alone returns a page whose picture and network are copies, so that a test can change them. It also returns the
+// picture.
 func alone(t *testing.T) (*state.State, *known.Picture) {
 	t.Helper()
 	s := pagetest.First(t)
@@ -32,7 +33,7 @@ func alone(t *testing.T) (*state.State, *known.Picture) {
 	return s, &picture
 }
 
-// The answer is of one of these kinds, and green only where nothing speaks against it.
+// TestAnswer checks the kind of the answer and its sentence, for each kind.
 func TestAnswer(t *testing.T) {
 	const mib = engine.MiB
 	for name, c := range map[string]struct {
@@ -96,7 +97,8 @@ func TestAnswer(t *testing.T) {
 	}
 }
 
-// The title is what is open with its verdict, unless a person calls it something.
+// TestTitle checks that the title is the name of the open network with the verdict, unless the user has given it
+// a title.
 func TestTitle(t *testing.T) {
 	s, _ := alone(t)
 	name := s.Network.Profile.Name
@@ -109,8 +111,8 @@ func TestTitle(t *testing.T) {
 	}
 }
 
-// The bar has what lies there at the peak, in the order of the stack, and its pieces fill it
-// without a gap.
+// TestBar checks that the bar has everything that is in memory at the peak, in the order of the stack, and that
+// its pieces fill it without a gap.
 func TestBar(t *testing.T) {
 	s, _ := alone(t)
 	a := &Answer{S: s}
@@ -134,12 +136,13 @@ func TestBar(t *testing.T) {
 	}
 }
 
-// The bar ends at the card, or a little beyond it if something is longer; a peak beyond the
-// card is marked from there on, and a card that is larger by far is left out.
+// TestBarAndDevice checks that the bar ends at the memory of the card, or a little beyond it if something is
+// longer. A peak that exceeds the card is marked from there on. The mark of a card that is much larger than the
+// rest is left out.
 func TestBarAndDevice(t *testing.T) {
 	for _, c := range []struct {
 		device string
-		last   string // piece
+		last   string // the last piece
 		marks  string
 	}{
 		{"v100-pcie-16gb", "cuda CUDA 1 GiB", "one V100 has 15.8 GiB; plan may use 2.58 GiB"},
@@ -188,7 +191,7 @@ func TestBarAndDevice(t *testing.T) {
 	}
 }
 
-// The counts of blocks add up to all of them.
+// TestDeedsAddUp checks that the counts of blocks add up to all of them.
 func TestDeedsAddUp(t *testing.T) {
 	s := pagetest.First(t)
 	pagetest.Do(t, s, state.SetStrategy{Name: "pofo"})
@@ -201,8 +204,8 @@ func TestDeedsAddUp(t *testing.T) {
 	}
 }
 
-// Where everything is kept, the second line says how many samples would fit. So many do, by
-// the network of that batch, and not many more do.
+// TestRoom checks that, if everything is kept, the second line says how many samples would fit, and that these do
+// fit if the network is built with that batch, but half as many again do not.
 func TestRoom(t *testing.T) {
 	said := regexp.MustCompile(`There is room for at least (\d+) (\w+) at once\.$`)
 	for _, c := range []struct{ ref, unit string }{{"resnet50-b32", "images"}, {"vgg16-b8", "images"},
@@ -239,7 +242,7 @@ func TestRoom(t *testing.T) {
 	}
 }
 
-// An answer is late while another question is being solved, and only then.
+// TestLate checks that an answer is late only while a question about another choice is being solved.
 func TestLate(t *testing.T) {
 	s := pagetest.First(t)
 	for _, c := range []struct {

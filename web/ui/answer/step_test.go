@@ -13,7 +13,7 @@ import (
 	"memtide/web/ui/pagetest"
 )
 
-// told is a step with an answer made by hand.
+// told returns the answer about a step whose reply is r.
 func told(t *testing.T, r proto.Stepped, args engine.Args) *Answer {
 	t.Helper()
 	s, e := pagetest.AskStep(t, "llama3-8b", args)
@@ -26,8 +26,9 @@ func told(t *testing.T, r proto.Stepped, args engine.Args) *Answer {
 	return &Answer{S: s}
 }
 
-// Only what surely fits is green, and the word follows the ends of the range; the price is
-// told once keeping everything was played too.
+// TestStepVerdicts checks the kind and the sentence of the answer about a step. Only a step that surely fits is
+// said to fit, which depends on both ends of the range. The slowdown is part of the sentence only if keeping
+// everything was played, too.
 func TestStepVerdicts(t *testing.T) {
 	const g = engine.GiB
 	full := engine.Args{"ckpt": "full"}
@@ -67,7 +68,8 @@ func TestStepVerdicts(t *testing.T) {
 	}
 }
 
-// The pieces of a step's bar are all that is needed, and what is over lies over the last ones.
+// TestStepBar checks that the pieces of a step's bar are all that it needs, and that the part that exceeds the
+// card lies over the last pieces.
 func TestStepBar(t *testing.T) {
 	const g = engine.GiB
 	a := told(t, proto.Stepped{Allocated: 40 * g, Low: 45 * g, High: 46 * g, Context: 2 * g, Memory: 43 * g, GPUs: 1},
@@ -87,7 +89,7 @@ func TestStepBar(t *testing.T) {
 	}
 }
 
-// Whatever runs can be stopped, and what was stopped says so.
+// TestStepWork checks that any work under way can be stopped, and that the answer says if it was stopped.
 func TestStepWork(t *testing.T) {
 	for name, c := range map[string]struct {
 		then        func(*state.State, int)

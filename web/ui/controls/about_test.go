@@ -11,11 +11,11 @@ import (
 	"memtide/web/ui/pagetest"
 )
 
-// The page says of every kind of number where it comes from.
+// TestOrigins checks that the page says of every kind of number where it comes from.
 func TestOrigins(t *testing.T) {
 	for _, c := range []struct {
 		ref, device string
-		want        map[string]string // beginnings
+		want        map[string]string // beginnings of the texts, by kind of number
 		efficiency  string
 		assumed     string
 	}{
@@ -58,7 +58,8 @@ func TestOrigins(t *testing.T) {
 	}
 }
 
-// A file has its own origins, no efficiency, and no address that the page follows.
+// TestOriginsOfFile checks that a file has its own origins and no efficiency, and that the page does not link to
+// an address in it that is not a web address.
 func TestOriginsOfFile(t *testing.T) {
 	s := pagetest.Preset(t, "lemma3-b1")
 	if about := (About{S: s}); about.Adjustable() || about.Efficiency() != "" {
@@ -76,7 +77,7 @@ func TestOriginsOfFile(t *testing.T) {
 	}
 }
 
-// Times in notes and findings are written as everywhere else on the page.
+// TestTimesInNotes checks that times in notes and findings have the same form as everywhere else on the page.
 func TestTimesInNotes(t *testing.T) {
 	s := pagetest.Preset(t, "resnet50-b8")
 	n := *s.Network

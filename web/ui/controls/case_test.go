@@ -18,8 +18,8 @@ import (
 	"memtide/web/ui/panel"
 )
 
-// A GPU is one choice: memory, link, times, and a budget that it is likely to serve.
-// Another batch keeps that budget; another network gets its own.
+// TestOneGPU checks that choosing a GPU sets its memory, its link, its times, and a budget that its memory is
+// likely to serve. Another batch keeps that budget, and another network gets its own.
 func TestOneGPU(t *testing.T) {
 	s := pagetest.First(t)
 	room := func(id string) choice.Budget { return choice.Budget{Bytes: choice.Usable(card.Lookup(id).Memory)} }
@@ -52,7 +52,7 @@ func TestOneGPU(t *testing.T) {
 	}
 }
 
-// A device that was replaced is listed for those alone who chose it by a link.
+// TestReplacedGPU checks that the list has a device that was replaced only if a link has chosen it.
 func TestReplacedGPU(t *testing.T) {
 	s := pagetest.First(t)
 	listed := func() (out []string) {
@@ -75,8 +75,8 @@ func TestReplacedGPU(t *testing.T) {
 	}
 }
 
-// The sentence names what is chosen about the variant that is open; what it could say
-// besides is offered, and no option stands in both.
+// TestOptionsOfVariant checks that the sentence names the options that are chosen for the open variant, that the
+// page offers those that the sentence could name in addition, and that no option is in both.
 func TestOptionsOfVariant(t *testing.T) {
 	for _, c := range []struct{ ref, want string }{
 		{"llama3-8b-step-b1", "with AdamW"},
@@ -116,7 +116,8 @@ func TestOptionsOfVariant(t *testing.T) {
 	}
 }
 
-// Where what would help was tried, what is offered says what it does here.
+// TestGainOfOption checks that an option that is offered has the gain that it would have here, if the question
+// what would help has tried it.
 func TestGainOfOption(t *testing.T) {
 	s := pagetest.Small(t)
 	if got := gain(s, "norm"); got != "" {
@@ -135,7 +136,7 @@ func TestGainOfOption(t *testing.T) {
 	}
 }
 
-// Presets whose names alone say the optimizer have it as text.
+// TestOptimizerOfName checks that presets that have an optimizer only in their name show it as text.
 func TestOptimizerOfName(t *testing.T) {
 	s := state.New()
 	s.Choice.Source.Preset = "gpt2-b8"
@@ -144,7 +145,8 @@ func TestOptimizerOfName(t *testing.T) {
 	}
 }
 
-// Choosing an option opens the variant with it, and choosing the usual one takes it away.
+// TestChooseOption checks that choosing an option opens the variant with that option, and that choosing the usual
+// value removes the option.
 func TestChooseOption(t *testing.T) {
 	for _, c := range []struct{ ref, name, value, want string }{
 		{"resnet50-b32", "optimizer", "adamw", "resnet50-adamw-b32"},
@@ -162,8 +164,9 @@ func TestChooseOption(t *testing.T) {
 	}
 }
 
-// The sentence names a plan where one is needed or chosen, and a budget where somebody chose
-// it. What it does not name can be said in what it offers, each at one place.
+// TestPlanAndLimitAreWords checks that the sentence names a plan if one is needed or chosen, and a budget if the
+// user chose it. The controls that the sentence does not have are among what the page offers, so that each has
+// exactly one place.
 func TestPlanAndLimitAreWords(t *testing.T) {
 	for _, c := range []struct {
 		what        string

@@ -16,8 +16,8 @@ import (
 	"memtide/web/ui/panel"
 )
 
-// Every preset is in the list, once and under the heading of its group; the page
-// has them only while the list is open.
+// TestPickerGroups checks that every preset is in the list once, under the heading of its group, and that the
+// page contains the list only while it is open.
 func TestPickerGroups(t *testing.T) {
 	s := pagetest.First(t)
 	if page := pagetest.HTML(t, &Picker{S: s}); strings.Contains(page, "picker-list") ||
@@ -68,7 +68,7 @@ func TestPickerGroups(t *testing.T) {
 	pagetest.WellFormed(t, page)
 }
 
-// A query narrows the list, and says so if nothing is found.
+// TestPickerQuery checks that a query narrows the list, and that a note says if nothing is found.
 func TestPickerQuery(t *testing.T) {
 	s := pagetest.First(t)
 	s.Update(state.TogglePicker{})
@@ -92,7 +92,7 @@ func TestPickerQuery(t *testing.T) {
 	pagetest.WellFormed(t, pagetest.HTML(t, &Picker{S: s}))
 }
 
-// Every preset says how large it is.
+// TestPickerSizes checks that the list says how large every preset is.
 func TestPickerSizes(t *testing.T) {
 	s := pagetest.First(t)
 	for _, p := range preset.Presets() {
@@ -125,7 +125,7 @@ func TestPickerKeys(t *testing.T) {
 	}
 }
 
-// titles are what a list offers, the chosen one in brackets.
+// titles returns the titles of the options of a list, the chosen one in brackets.
 func titles(list []panel.Option) string {
 	var out []string
 	for _, o := range list {
@@ -137,8 +137,8 @@ func titles(list []panel.Option) string {
 	return strings.Join(out, " ")
 }
 
-// What can be chosen beside the name is what the preset is built for, and what a
-// link names is always among it.
+// TestVariants checks that the options beside the name are those that the preset is built for, and always include
+// the one that a link names.
 func TestVariants(t *testing.T) {
 	for _, c := range []struct{ ref, images, tokens, precisions string }{
 		{"resnet101-b32", "[224 px] 500 px 1 000 px", "", "[fp32] fp16 bf16"},
@@ -163,8 +163,8 @@ func TestVariants(t *testing.T) {
 	}
 }
 
-// The second algorithm of convolutions and the separate operators can be chosen
-// where the preset has them, one or the other, and a line says what they are.
+// TestWays checks that the second algorithm of convolutions and the separate operators can be chosen for presets
+// that have them, never both, and that a line explains them.
 func TestWays(t *testing.T) {
 	for _, c := range []struct{ ref, algorithms, functions, note string }{
 		{"vgg16-b64", "[convolutions m] convolutions m, p", "", ""},
@@ -190,7 +190,7 @@ func TestWays(t *testing.T) {
 	}
 }
 
-// The controls say when times and link are those of different devices.
+// TestDeviceNote checks that the controls say if the times and the link are those of different devices.
 func TestDeviceNote(t *testing.T) {
 	for _, c := range []struct{ ref, device, want string }{
 		{"resnet50-b32", "v100-pcie-16gb", ""},
@@ -207,7 +207,8 @@ func TestDeviceNote(t *testing.T) {
 	}
 }
 
-// The GPU of the case is the link's or, with rates of one's own, that of the times.
+// TestGPUs checks that the GPU of the case is that of the link or, if the user has set the rates of the link,
+// that of the times.
 func TestGPUs(t *testing.T) {
 	for _, c := range []struct{ ref, device, want string }{
 		{"resnet50-b32", "v100-pcie-16gb", "V100-PCIE-16GB"},
@@ -228,7 +229,7 @@ func TestGPUs(t *testing.T) {
 	}
 }
 
-// What is chosen beside the name is in the link, and comes back from it.
+// TestVariantLinks checks that the options beside the name are in the link and can be read from it again.
 func TestVariantLinks(t *testing.T) {
 	for _, ref := range []string{"resnet50-500px-f16-on-a100-sxm-40gb-b64", "gpt2-xl-512tok-b2", "resnet50-graph-b32",
 		"vgg16-mp-b64", "resnet50-graph-separate-b32", "fragmented-b1"} {

@@ -19,7 +19,7 @@ import (
 	"memtide/web/ui/pagetest"
 )
 
-// compared is A with the first strategy and B with greedy and more memory.
+// compared returns a page that compares A, with its first strategy, and B, with greedy and more memory.
 func compared(t *testing.T) *state.State {
 	t.Helper()
 	s := pagetest.First(t)
@@ -31,8 +31,8 @@ func compared(t *testing.T) *state.State {
 	return s
 }
 
-// The JSON of a comparison holds both sides and what changes, which adds up;
-// whatever side the controls are on.
+// TestExportBoth checks that the JSON of a comparison contains both sides and the changes, which add up,
+// whichever side the controls are on.
 func TestExportBoth(t *testing.T) {
 	s := compared(t)
 	for _, onA := range []bool{false, true} {
@@ -79,8 +79,8 @@ func TestExportBoth(t *testing.T) {
 	}
 }
 
-// The tables of a comparison say whose row each row is; those of one schedule have
-// no such column. The last line is one cell, the link.
+// TestExportTables checks that the rows in tables of a comparison have a column with their side, which tables of
+// one schedule do not have, and that the last line is one cell with the link.
 func TestExportTables(t *testing.T) {
 	const address = "https://example.org/#v=1&p=resnet101-b32&c=rotor,greedy"
 	one, both := pagetest.First(t), compared(t)
@@ -127,7 +127,8 @@ func TestExportTables(t *testing.T) {
 	}
 }
 
-// The points of a curve are those of the sides that it is about.
+// TestExportCurve checks that a side of a comparison has the points of the curve only if the curve is about its
+// network and link.
 func TestExportCurve(t *testing.T) {
 	s := compared(t)
 	a, b, _ := s.Sides()
@@ -143,7 +144,7 @@ func TestExportCurve(t *testing.T) {
 	}
 }
 
-// Names of files say what is compared, and are short.
+// TestFileNames checks that the names of files are short and say what is compared.
 func TestFileNames(t *testing.T) {
 	s := pagetest.First(t)
 	s.View.Frame.Title = strings.Repeat("long ", 30)
@@ -168,7 +169,7 @@ func TestFileNames(t *testing.T) {
 	}
 }
 
-// A saved picture says what it shows.
+// TestHeading checks that a saved picture says what it shows.
 func TestHeading(t *testing.T) {
 	s := pagetest.First(t)
 	h := headingOf(s, Sides(s))
@@ -190,7 +191,7 @@ func TestHeading(t *testing.T) {
 			t.Fatalf("the heading of a comparison is %q; want a line %q", h, want)
 		}
 	}
-	// The row adds up as it is written.
+	// The numbers of the row must add up as they are printed.
 	step, parts, ok := strings.Cut(strings.TrimPrefix(h.Lines[2], "B − A: step "), " = ")
 	parts, peak, _ := strings.Cut(parts, " · peak ")
 	sum := 0.0
@@ -212,8 +213,8 @@ func TestHeading(t *testing.T) {
 	}
 }
 
-// Every file that carries the link gives it back, and the rows of the JSON are
-// those of the trace.
+// TestExportFiles checks that the link can be read from every file that contains it, and that the rows of the
+// JSON are those of the trace.
 func TestExportFiles(t *testing.T) {
 	s := pagetest.First(t)
 	const address = `https://example.org/#v=1&p=resnet101-b32&title=a%22b`
@@ -252,7 +253,7 @@ func TestExportFiles(t *testing.T) {
 	}
 }
 
-// A saved picture of a comparison shows both sides.
+// TestCompareFigure checks that a saved picture of a comparison shows both sides.
 func TestCompareFigure(t *testing.T) {
 	s := pagetest.First(t)
 	pagetest.Do(t, s, state.ToggleCompare{}, state.SetBudget{Share: 90 * choice.Percent, Settled: true})

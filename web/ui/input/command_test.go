@@ -135,7 +135,7 @@ func TestKeys(t *testing.T) {
 		{Key{Code: "KeyT", Key: "t"}, state.ToggleTable},
 		{Key{Code: "KeyC", Key: "c"}, state.ToggleCompare{}},
 		{Key{Code: "KeyX", Key: "x"}, state.SwapSides{}},
-		// On AZERTY the key at the place of W types z: the place wins.
+		// On AZERTY the key at the place of W types z. The place of the key counts.
 		{Key{Code: "KeyW", Key: "z"}, Zoomed(s, 0.7, 0.5)},
 	} {
 		a, ok := KeyOf(c.key)
@@ -167,7 +167,8 @@ func TestZoomKeepsThePlace(t *testing.T) {
 	}
 }
 
-// Every data-do on the page has a meaning, and every meaning an element that has it.
+// TestEveryDoHasAMeaning checks that every data-do on the page is a command, and that every command belongs to an
+// element.
 func TestEveryDoHasAMeaning(t *testing.T) {
 	written := map[string]bool{}
 	err := filepath.WalkDir("..", func(path string, d fs.DirEntry, err error) error {

@@ -18,9 +18,9 @@ func TestChords(t *testing.T) {
 		{Key{Code: "KeyZ", Key: "Z", Shift: true}, ChordUndo},
 		{Key{Code: "KeyW", Key: "z"}, ChordUndo}, // on AZERTY
 		{Key{Code: "KeyS", Key: "s"}, ChordSave},
-		{Key{Code: "KeyS", Key: "S"}, ChordSave}, // with the lock of capitals
+		{Key{Code: "KeyS", Key: "S"}, ChordSave}, // with Caps Lock
 		{Key{Code: "KeyO", Key: "o"}, ChordOpen},
-		{Key{Code: "KeyS", Key: "S", Shift: true}, ChordNone}, // the browser's
+		{Key{Code: "KeyS", Key: "S", Shift: true}, ChordNone}, // left to the browser
 		{Key{Code: "KeyC", Key: "c"}, ChordNone},
 	} {
 		if got := ChordOf(c.key); got != c.want {
@@ -29,7 +29,8 @@ func TestChords(t *testing.T) {
 	}
 }
 
-// What can be turned off is what WCAG 2.1.4 is about: letters, digits, signs.
+// TestTypedKeys checks that the shortcuts that can be turned off are those that WCAG 2.1.4 is about: letters,
+// digits and punctuation.
 func TestTypedKeys(t *testing.T) {
 	for key, want := range map[string]bool{"w": true, "0": true, "[": true, "ü": true, "?": true, "ArrowLeft": false,
 		"Escape": false, "Backspace": false, "F1": false} {

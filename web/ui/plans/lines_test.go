@@ -37,8 +37,8 @@ func TestLineCommands(t *testing.T) {
 	}
 }
 
-// Lines and axis are in the link, the defaults are not; names that nobody knows
-// are dropped.
+// TestLinesInLink checks that lines and axis are in the link, unless they are the defaults, and that unknown
+// names are dropped.
 func TestLinesInLink(t *testing.T) {
 	s := pagetest.First(t)
 	for _, c := range []struct {
@@ -73,7 +73,7 @@ func TestStrategyKeys(t *testing.T) {
 	s := pagetest.First(t)
 	for i, st := range input.KeyStrategies() {
 		name := st.Name
-		a, ok := input.KeyOf(input.Key{Code: "Digit" + string(rune('1'+i)), Key: "&"}) // as on AZERTY
+		a, ok := input.KeyOf(input.Key{Code: "Digit" + string(rune('1'+i)), Key: "&"}) // the key types & on AZERTY
 		if got := a.Act(s); !ok || got != (state.SetStrategy{Name: name}) || engine.Lookup(name) == nil {
 			t.Errorf("key %d: message %#v; want %s, which exists", i+1, got, name)
 		}

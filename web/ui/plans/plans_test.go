@@ -21,9 +21,9 @@ import (
 	"memtide/web/ui/pagetest"
 )
 
-// The folded table has the chosen plan, what is drawn and the best known of each kind;
-// unfolded it has every strategy that applies once, with the sample of its line as a
-// switch.
+// TestPlanTable checks that the folded table has the chosen plan, the plans that the curve draws, and the best
+// known plan of each kind. The unfolded table has every strategy that applies once, with the sample of its line
+// as a switch.
 func TestPlanTable(t *testing.T) {
 	s := pagetest.First(t)
 	c := &Plans{S: s}
@@ -72,8 +72,8 @@ func TestPlanTable(t *testing.T) {
 	}
 }
 
-// What is read of a plan: its time and what it costs, or in other words for each why
-// it has none.
+// TestPlanResults checks the text about a plan: its time and its cost, or a different text for each reason why it
+// has none.
 func TestPlanResults(t *testing.T) {
 	s := pagetest.First(t)
 	s.Curve = &tradeoff.Curve{KeepAll: proto.Reference{StepTime: 100 * time.Millisecond, Peak: 5 * engine.GiB}}
@@ -107,7 +107,7 @@ func TestPlanResults(t *testing.T) {
 	}
 }
 
-// A strategy that tries everything says how many layers it can do.
+// TestPlanTooLong checks that a strategy that tries everything says how many layers it can handle.
 func TestPlanTooLong(t *testing.T) {
 	s := pagetest.First(t)
 	problem := s.Shown.Problem()
@@ -123,10 +123,10 @@ func TestPlanTooLong(t *testing.T) {
 	}
 }
 
-// beside gives a page a complete curve and the answer of the engine about the policies of frameworks.
+// beside gives a page a complete curve, and the answer of the engine about the policies of frameworks.
 func beside(t *testing.T, s *state.State) {
 	t.Helper()
-	s.Update(state.Unhover{}) // has the curve begun
+	s.Update(state.Unhover{}) // starts the curve
 	s.Curve.ID, s.Curve.Done = 0, s.Curve.Total
 	for _, e := range s.Update(state.Unhover{}) {
 		if q, ok := e.(state.AskStep); ok {
@@ -138,9 +138,9 @@ func beside(t *testing.T, s *state.State) {
 	}
 }
 
-// Policies stand among the plans by step time, those that do not fit below; each says what frameworks
-// call it and opens the whole step. The folded table has seven rows of a part, those of the kinds of
-// plans among them, and says how many more there are.
+// TestPoliciesAmongPlans checks that policies are listed among the plans by step time, and those that do not fit
+// below them. Each has the names that frameworks give it, and opens the whole step. A part of the folded table
+// has seven rows, among them the best plan of each kind, and the table says how many more rows there are.
 func TestPoliciesAmongPlans(t *testing.T) {
 	s := pagetest.Preset(t, "llama3.2-1b-step-8192tok-lora.16-on-rtx-4090-b4")
 	pagetest.Do(t, s, state.SetGPU{ID: "rtx-4090"})
@@ -196,8 +196,8 @@ func TestPoliciesAmongPlans(t *testing.T) {
 	}
 }
 
-// The folded table keeps the fastest plan of each kind and what is drawn, then policies, then other
-// plans, in the order of step times.
+// TestFoldedRows checks that the folded table keeps the fastest plan of each kind and the plans that are drawn,
+// and if there is room policies and then other plans, in the order of their step times.
 func TestFoldedRows(t *testing.T) {
 	row := func(name string, step int, policy, pinned bool) *PlanRow {
 		o := &PlanRow{Known: name, Policy: policy, pinned: pinned, step: time.Duration(step)}

@@ -17,8 +17,8 @@ import (
 	"memtide/web/ui/pagetest"
 )
 
-// swept gives a page a curve of two strategies with the bound of offloading, in
-// milliseconds, at the smaller of two budgets.
+// swept gives a page a curve of two strategies in two budgets. bound is the lower bound of offloading in the
+// smaller budget, in milliseconds.
 func swept(s *state.State, bound int) *tradeoff.Curve {
 	point := func(gib, step, bound int) *proto.Point {
 		return &proto.Point{Budget: engine.Bytes(gib) * engine.GiB, StepTime: time.Duration(step) * time.Millisecond,
@@ -32,7 +32,8 @@ func swept(s *state.State, bound int) *tradeoff.Curve {
 	return s.Curve
 }
 
-// The tooltip of a plan says the lower bound of its kind, if there is one to say.
+// TestBoundOfAPlan checks that the tooltip of a plan has the lower bound of its kind, unless that bound is no
+// more than the time of keeping everything.
 func TestBoundOfAPlan(t *testing.T) {
 	s := pagetest.First(t)
 	for bound, want := range map[int]string{480: " No plan of its kind takes less than 480 ms here (lower bound).",
@@ -46,8 +47,8 @@ func TestBoundOfAPlan(t *testing.T) {
 	}
 }
 
-// What is said of a comparison with another network: under the curve, to those who
-// cannot see it, and to those who point at it.
+// TestCurveOfAnotherNetwork checks the texts about a comparison with another network: the status under the curve,
+// and the label for people who cannot see the curve.
 func TestCurveOfAnotherNetwork(t *testing.T) {
 	s := pagetest.First(t)
 	swept(s, 480)

@@ -13,15 +13,15 @@ import (
 	"memtide/web/ui/pagetest"
 )
 
-// helped is a page on which what would help was answered by the engine.
+// helped asks the question what would help on page s and lets the engine answer it.
 func helped(t *testing.T, s *state.State) (*Better, *state.Answers) {
 	t.Helper()
 	pagetest.Ask(t, s)
 	return &Better{S: s}, s.Answers()
 }
 
-// The rows are what is faster than now, the largest gain first, at most six, each with the step
-// time now and after. Choosing one is a click.
+// TestBetterRows checks that the rows are the changes that make the step faster, the largest gain first, at most
+// six, each with the step time before and after. A click chooses one.
 func TestBetterRows(t *testing.T) {
 	s := pagetest.Small(t)
 	pagetest.Do(t, s, state.SetStrategy{Name: "sequential"})
@@ -56,7 +56,7 @@ func TestBetterRows(t *testing.T) {
 	}
 }
 
-// What gains less than 2 per cent is named in one line below the rows.
+// TestTriedWithoutGain checks that changes that gain less than 2 per cent are named in one line below the rows.
 func TestTriedWithoutGain(t *testing.T) {
 	s := pagetest.Small(t)
 	c, a := helped(t, s)
@@ -75,7 +75,8 @@ func TestTriedWithoutGain(t *testing.T) {
 	}
 }
 
-// Where no time is lost, what room is left for stands instead of what would help.
+// TestRoomIsLeft checks that, if no time is lost to memory, the list has the larger batch that there is room for
+// instead of the changes that would help.
 func TestRoomIsLeft(t *testing.T) {
 	s := pagetest.Small(t)
 	c, a := helped(t, s)
@@ -89,8 +90,8 @@ func TestRoomIsLeft(t *testing.T) {
 	}
 }
 
-// Where nothing fits, the bars are bytes against the budget, and what has a schedule
-// is listed.
+// TestBetterThatFits checks that, if nothing fits, the bars are bytes against the budget, and the rows are the
+// changes that have a schedule.
 func TestBetterThatFits(t *testing.T) {
 	s := pagetest.Small(t)
 	s.OverBudget = &state.OverBudget{Budget: s.Budget(), Smallest: s.Budget() + 1}
@@ -107,7 +108,8 @@ func TestBetterThatFits(t *testing.T) {
 	}
 }
 
-// Where no change of a step makes it fit, that is said with how many pairs were looked at, which are not named.
+// TestNothingFits checks the note if no change of a step makes it fit. It names the single changes that were
+// tried, and only says how many pairs are tried at most.
 func TestNothingFits(t *testing.T) {
 	s := pagetest.Small(t)
 	s.OverBudget = &state.OverBudget{Budget: s.Budget(), Smallest: s.Budget() + 1}
@@ -123,8 +125,9 @@ func TestNothingFits(t *testing.T) {
 	}
 }
 
-// A schedule that needs more than the device has is no reason to look for speed: the
-// question is asked about what the device is likely to serve, all plans among it.
+// TestBetterForTheDevice checks that a schedule that needs more memory than the device has does not lead to a
+// search for speed. Instead the question asks, about all plans, what fits into the memory that the device is
+// likely to serve.
 func TestBetterForTheDevice(t *testing.T) {
 	s := pagetest.Small(t)
 	s.Update(state.SetBudget{Bytes: 64 * engine.GiB, Settled: true})

@@ -14,13 +14,13 @@ import (
 	"memtide/web/ui/pagetest"
 )
 
-// shown is all that is told about a snapshot.
+// shown returns the parts of the page about a snapshot.
 func shown(t *testing.T, s *state.State) string {
 	t.Helper()
 	return pagetest.HTML(t, &Answer{S: s}) + pagetest.HTML(t, &Remedies{S: s})
 }
 
-// contains says which of some texts are not in a page.
+// contains reports each of texts that is not in page as an error.
 func contains(t *testing.T, what, page string, texts ...string) {
 	t.Helper()
 	for _, want := range texts {
@@ -30,8 +30,8 @@ func contains(t *testing.T, what, page string, texts ...string) {
 	}
 }
 
-// The answer about a snapshot comes first: the failed request, the holes, who holds
-// both sides of the largest, what is held by category, and what would have helped.
+// TestDoctorPage checks that the page of a snapshot shows the failed request, the holes, the buffers on both
+// sides of the largest hole, the memory in use by category, and what would have helped.
 func TestDoctorPage(t *testing.T) {
 	s := pagetest.Snapshot(t, "snapshot.pickle")
 	page := shown(t, s)
@@ -59,7 +59,8 @@ func TestDoctorPage(t *testing.T) {
 	}
 }
 
-// Where nothing failed, it is said what is held at the peak and what is not used.
+// TestDoctorWithoutFailure checks that the page says how much memory is in use at the peak, and how much is
+// reserved but not used, if no request failed.
 func TestDoctorWithoutFailure(t *testing.T) {
 	s := pagetest.Snapshot(t, "first.pickle")
 	page := shown(t, s)
@@ -71,7 +72,8 @@ func TestDoctorWithoutFailure(t *testing.T) {
 	}
 }
 
-// Without events it is said what cannot be known, and nothing is replayed.
+// TestDoctorWithoutEvents checks that the page of a snapshot without events says what cannot be known, and that
+// nothing is replayed.
 func TestDoctorWithoutEvents(t *testing.T) {
 	s := pagetest.Snapshot(t, "unrecorded.pickle")
 	page := shown(t, s)
@@ -86,15 +88,16 @@ func TestDoctorWithoutEvents(t *testing.T) {
 	}
 }
 
-// What expandable segments have no memory for is told apart; a forward alone has no steps.
+// TestDoctorExpandable checks that the address space of expandable segments that is not mapped is named
+// separately, and that a recording of a forward alone has no steps.
 func TestDoctorExpandable(t *testing.T) {
 	page := shown(t, pagetest.Snapshot(t, "expandable.pickle"))
 	contains(t, "expandable segments", page, "12 MiB was free in 2 holes, the largest 10 MiB.",
 		"Address space that is not mapped, 20 MiB, is neither free nor a hole.", wordsNoTurns)
 }
 
-// Another moment has a bar of its own beside that of the failure, and the flame graph is
-// of that moment; a buffer beside the hole is selected, and let go of by a second click.
+// TestDoctorMoments checks that another moment has its own bar beside that of the failure, and that the flame
+// graph is about that moment. A click selects a buffer beside the hole, and a second click deselects it.
 func TestDoctorMoments(t *testing.T) {
 	s := pagetest.Snapshot(t, "snapshot.pickle")
 	m := s.PlacesModel()
@@ -120,7 +123,7 @@ func TestDoctorMoments(t *testing.T) {
 	}
 }
 
-// The flame graph is walked and zoomed by keys, and saved as a picture.
+// TestFlameKeys checks that keys move through the flame graph and zoom it, and that it can be saved as a picture.
 func TestFlameKeys(t *testing.T) {
 	s := pagetest.Snapshot(t, "snapshot.pickle")
 	begin := FlameSentence(s)
@@ -145,8 +148,8 @@ func TestFlameKeys(t *testing.T) {
 	contains(t, "the picture", string(f.Bytes), "What is held, by call stack", "net.py:41 forward")
 }
 
-// Settings that have been replayed stand in the order of use once all are there; what a
-// person is told while and after replays stop is true.
+// TestRemedies checks that the settings are listed in the order of their use once all of them have been replayed,
+// and in the order of their replays before. It also checks the texts after replays were stopped or failed.
 func TestRemedies(t *testing.T) {
 	s := pagetest.Snapshot(t, "snapshot.pickle")
 	d := s.Doctor()

@@ -23,7 +23,7 @@ import (
 	"memtide/web/ui/pagetest"
 )
 
-// told is a page that shows an answer made by hand.
+// told returns a page that shows the answer r.
 func told(t *testing.T, r proto.Stepped) *View {
 	t.Helper()
 	s, e := pagetest.AskStep(t, "llama3-8b", nil)
@@ -36,8 +36,8 @@ func told(t *testing.T, r proto.Stepped) *View {
 	return &View{S: s}
 }
 
-// What makes it fit comes before what does not by itself, and nothing twice; what is not
-// sure has no mark of what fits.
+// TestStepRows checks that changes that make the step fit come before those that are not enough by themselves,
+// that no change is listed twice, and that only changes that surely fit are marked as fitting.
 func TestStepRows(t *testing.T) {
 	const g = engine.GiB
 	change := func(name string, fit proto.Fit, gpus int64) proto.StepChange {
@@ -66,8 +66,8 @@ func TestStepRows(t *testing.T) {
 	}
 }
 
-// Everything that can be asked has one control: in the sentence, or among what is assumed. A side
-// is asked for where there are pictures, and then in place of tokens.
+// TestStepControls checks that every option of a step has one control, in the sentence or among the assumptions.
+// The controls of sides are there only for models of pictures, and then in place of tokens.
 func TestStepControls(t *testing.T) {
 	const diffuser = `{"_class_name": "FluxTransformer2DModel"}`
 	for _, c := range []struct {
@@ -99,7 +99,8 @@ func TestStepControls(t *testing.T) {
 	}
 }
 
-// A control changes the link; what it cannot take is told and changes nothing.
+// TestStepCommands checks that a control changes the link. A value that it cannot take gives an alert and changes
+// nothing.
 func TestStepCommands(t *testing.T) {
 	s := pagetest.Step(t, "gpt2", engine.Args{"seq": "1024"})
 	do := func(c input.Command) {
@@ -127,7 +128,7 @@ func TestStepCommands(t *testing.T) {
 	}
 }
 
-// While nothing is known the page is whole, and says so.
+// TestStepStarts checks that the page is complete while nothing is known yet, and says that it is busy.
 func TestStepStarts(t *testing.T) {
 	s, _ := pagetest.AskStep(t, "gpt2", nil)
 	page := pagetest.HTML(t, &View{S: s})
@@ -137,7 +138,8 @@ func TestStepStarts(t *testing.T) {
 	pagetest.WellFormed(t, page)
 }
 
-// A pipeline shows every rank, the fullest one marked, and what it is in the sentence.
+// TestStepRanks checks that a pipeline shows every rank, with the fullest one marked, and that the sentence
+// contains its order of passes.
 func TestStepRanks(t *testing.T) {
 	s := pagetest.Step(t, "llama3-8b", engine.Args{"gpus": "4", "pp": "4", "accumulate": "8", "ckpt": "full",
 		"schedule": "1f1b"})
@@ -162,7 +164,7 @@ func TestStepRanks(t *testing.T) {
 	t.Error("the sentence has no order of passes")
 }
 
-// Of many ranks the middle ones are folded, but for the one that is chosen.
+// TestStepManyRanks checks that the middle ones of many ranks are folded, except the chosen one.
 func TestStepManyRanks(t *testing.T) {
 	s := pagetest.Step(t, "llama3-8b", engine.Args{"gpus": "32", "pp": "32", "accumulate": "32", "ckpt": "full",
 		"schedule": "1f1b"})
@@ -179,8 +181,8 @@ func TestStepManyRanks(t *testing.T) {
 	}
 }
 
-// The passes of a pipeline are drawn; what is selected is said under the picture, with the cause to
-// follow, and all is in a table.
+// TestStepPasses checks that the passes of a pipeline are drawn and listed in a table, and that the text under
+// the picture describes the selected one, with its cause to follow.
 func TestStepPasses(t *testing.T) {
 	s := pagetest.Step(t, "llama3-8b", engine.Args{"gpus": "4", "pp": "4", "accumulate": "8", "schedule": "zb-h1"})
 	x := s.Passes()
@@ -223,8 +225,8 @@ func TestStepPasses(t *testing.T) {
 	}
 }
 
-// The schedules of a pipeline are rows that a click takes, but for the one that is taken; those that
-// the layout does not admit say why.
+// TestStepOrders checks that the schedules of a pipeline are rows, and that a click takes one, except the one
+// that is in use. For schedules that the layout does not admit, the page says why.
 func TestStepOrders(t *testing.T) {
 	s := pagetest.Step(t, "llama3.2-1b", engine.Args{"gpus": "4", "pp": "4", "accumulate": "6", "seq": "2048"})
 	c := &View{S: s}
@@ -250,7 +252,7 @@ func TestStepOrders(t *testing.T) {
 	}
 }
 
-// Where a change does more in a step, its time is told for equal work.
+// TestStepEqualWork checks that the time of a change that does more work in a step is given for equal work.
 func TestStepEqualWork(t *testing.T) {
 	s := pagetest.Step(t, "gpt2", engine.Args{"accumulate": "2"})
 	c := &View{S: s}
@@ -262,7 +264,8 @@ func TestStepEqualWork(t *testing.T) {
 	}
 }
 
-// Where the step itself may fit, nothing is said to fit not.
+// TestStepNoneForSure checks that the page does not say that no sequence fits if the step itself may fit. It says
+// then that none fits for sure.
 func TestStepNoneForSure(t *testing.T) {
 	for fit, want := range map[proto.Fit]string{proto.Unsure: wordsNoneSure, proto.FitsNot: wordsNone} {
 		if got := told(t, proto.Stepped{Fit: fit, Allocated: 1}).Answers()[0].answer; got != want {
@@ -271,7 +274,8 @@ func TestStepNoneForSure(t *testing.T) {
 	}
 }
 
-// A refused step shows its sentence and its controls; all else stays where it was, hidden.
+// TestStepRefused checks that a refused step shows its sentence and its controls. All other parts stay in place,
+// but hidden.
 func TestStepRefused(t *testing.T) {
 	s := pagetest.Step(t, "gpt2", engine.Args{"gpus": "2"})
 	shown := func() (out []string) {
@@ -297,8 +301,8 @@ func TestStepRefused(t *testing.T) {
 	}
 }
 
-// The pictures show the fullest rank until another one is chosen; the answer stays that of
-// the fullest.
+// TestStepRankChosen checks that the pictures show the fullest rank until another one is chosen, and that the
+// answer stays that of the fullest.
 func TestStepRankChosen(t *testing.T) {
 	s := pagetest.Step(t, "llama3-8b", engine.Args{"gpus": "4", "pp": "4", "accumulate": "8", "ckpt": "full",
 		"schedule": "1f1b"})
@@ -330,8 +334,8 @@ func TestStepRankChosen(t *testing.T) {
 	}
 }
 
-// The policies of frameworks stand in a fold of their own, each with its words, and a click
-// asks for one.
+// TestStepPolicies checks that the policies of frameworks are listed in a part of their own, each with the names
+// that frameworks give it, and that a click asks for one.
 func TestStepPolicies(t *testing.T) {
 	s := pagetest.Step(t, "gpt2", engine.Args{"gpus": "2", "seq": "1024"})
 	c := &View{S: s}
@@ -352,8 +356,8 @@ func TestStepPolicies(t *testing.T) {
 	pagetest.WellFormed(t, pagetest.HTML(t, &View{S: s}))
 }
 
-// The published run that is nearest stands among the origins, with its source and how well
-// it is met, and what differs from it.
+// TestStepNearest checks that the nearest published run is among the origins, with its source, how well the
+// prediction meets it, and how it differs from the step.
 func TestStepNearest(t *testing.T) {
 	p := told(t, proto.Stepped{Allocated: 1,
 		Nearest: &proto.StepMeasured{Model: "llama3-8b", Args: engine.Args{"gpus": "8", "ckpt": "sac_op"},
@@ -372,8 +376,8 @@ func TestStepNearest(t *testing.T) {
 	}
 }
 
-// What trains, and what is stored otherwise or moved, stands in the sentence where it is not as
-// usual; states are not asked for beside adapters.
+// TestSentenceOfAdapters checks that the sentence names what is trained, and what is stored in another form or
+// moved, if that is not as usual. It has no control of optimizer states beside adapters.
 func TestSentenceOfAdapters(t *testing.T) {
 	names := func(args engine.Args) (out []string) {
 		s := state.New()

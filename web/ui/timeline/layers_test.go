@@ -12,8 +12,8 @@ import (
 	"memtide/web/ui/pagetest"
 )
 
-// Only rows on screen are in the table; what stands for the others has their
-// height.
+// TestLayerRows checks that only the rows on screen are in the table, and that empty rows have the height of the
+// others.
 func TestLayerRows(t *testing.T) {
 	s := pagetest.First(t)
 	s.Update(state.ToggleLayers)

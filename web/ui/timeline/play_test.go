@@ -11,7 +11,7 @@ import (
 	"memtide/web/ui/pagetest"
 )
 
-// The button plays the step, and stops it while it is played.
+// TestPlayButton checks that the button plays the step, and stops it while it is played.
 func TestPlayButton(t *testing.T) {
 	s := pagetest.First(t)
 	page := &Pictures{S: s}
@@ -25,7 +25,7 @@ func TestPlayButton(t *testing.T) {
 	}
 }
 
-// Space plays the step.
+// TestSpacePlays checks that Space plays the step while the pictures have the focus.
 func TestSpacePlays(t *testing.T) {
 	a, ok := input.KeyOf(input.Key{Code: "Space", Key: " "})
 	if !ok || !a.Plays() || !a.Walks() {

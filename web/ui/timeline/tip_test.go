@@ -13,7 +13,7 @@ import (
 	"memtide/web/ui/pagetest"
 )
 
-// The tooltip names the buffer, or says how the memory is used at that moment.
+// TestAddressTip checks that the tooltip names the buffer, or says how the memory is used at that moment.
 func TestAddressTip(t *testing.T) {
 	s := pagetest.First(t)
 	pagetest.Do(t, s, state.TogglePlaces{}, state.SetAllocator{Name: "optimal"})

@@ -27,7 +27,7 @@ const (
 
 // The network and the device of Example.
 const (
-	ExamplePreset = "llama3-8b-step-6144tok-program.torchtune-lora.16-on-rtx-4090-b1"
+	ExamplePreset = "llama3-8b-step-program.torchtune-lora.16-on-rtx-4090-b1"
 	ExampleDevice = "rtx-4090"
 )
 

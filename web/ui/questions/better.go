@@ -55,7 +55,7 @@ func (c *Better) Caption() string {
 	case a == nil && c.S.Compare != nil:
 		return ""
 	case a == nil:
-		return "Looked for once the plan is there."
+		return "Looked for when plan and curve are there."
 	case c.unfit():
 		return "Memory at the peak, and the line of " + format.Bytes(c.room())
 	case c.fits():

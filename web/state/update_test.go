@@ -270,8 +270,7 @@ func TestOverBudget(t *testing.T) {
 	wantStep(t, p, 30, "the smallest budget fits")
 }
 
-// TestOfferSuffices checks that the rounded budget that the page offers is at least the smallest one that fits,
-// and not much more.
+// TestOfferSuffices checks that the rounded budget that the page offers is hardly above the smallest that fits.
 func TestOfferSuffices(t *testing.T) {
 	for _, smallest := range []engine.Bytes{0, 1, 1023, engine.GiB + 1, 3*engine.GiB + 123456789, 777 * engine.MiB} {
 		if got := offer(smallest); got < smallest || got > smallest+smallest/50+1 {
@@ -412,8 +411,7 @@ func TestSelectionFollowsTheSchedule(t *testing.T) {
 	}
 }
 
-// TestBadLinkIsNotForgotten checks that the alert about a link that was cut stays while the example is opened,
-// until the next decision.
+// TestBadLinkIsNotForgotten checks that the alert about a link that was cut stays until the next decision.
 func TestBadLinkIsNotForgotten(t *testing.T) {
 	p := &player{State: New()}
 	p.play(Start{Choice: chosen("net-b8")})

@@ -105,8 +105,8 @@ func TestRefusedWorkers(t *testing.T) {
 	p.Wait(untilReady + ` && byID("peak").textContent.includes("GiB") && document.querySelector(".notice").hidden`)
 	// The curve is computed, and meanwhile the page still responds: another strategy is answered.
 	p.Wait(`document.querySelector("[data-testid=sweep]").textContent.startsWith("Point at the curve")`)
-	Eval[bool](p, `control("strategy", "sequential"), true`)
-	p.Wait(untilReady + ` && location.hash.includes("s=sequential")`)
+	Eval[bool](p, `control("strategy", "window"), true`)
+	p.Wait(untilReady + ` && location.hash.includes("s=window")`)
 }
 
 // TestBlockedStorage checks that the page works without storage. It only forgets the theme.

@@ -159,9 +159,9 @@ func TestFingers(t *testing.T) {
 		touch(input.DispatchTouchEventTypeTouchMove, 0.5-by, 0.6+by)
 	}
 	touch(input.DispatchTouchEventTypeTouchEnd)
-	pinched := visibleRange(p)
-	if pinched[1] == 0 || pinched[1]-pinched[0] > 600 {
-		t.Fatalf("after spreading two fingers %v ms are visible; want less than half of the step", pinched)
+	pinched, step := visibleRange(p), 1000*Eval[float64](p, `parseFloat(result("step-time"))`)
+	if pinched[1] == 0 || pinched[1]-pinched[0] > step/2 {
+		t.Fatalf("after spreading two fingers %v ms are visible; want less than half of the step of %v ms", pinched, step)
 	}
 	touch(input.DispatchTouchEventTypeTouchStart, 0.7)
 	for _, x := range []float64{0.6, 0.5, 0.4} {

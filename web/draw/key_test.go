@@ -7,6 +7,7 @@ import (
 
 	"memtide/engine"
 	"memtide/engine/sim"
+	"memtide/web/display"
 	"memtide/web/lookup"
 	"memtide/web/lookup/tracetest"
 )
@@ -81,6 +82,43 @@ func TestWaitIsNamed(t *testing.T) {
 	m.Draw(&s, Timeline, View{Width: 640, Selected: lookup.Target{Kind: lookup.OnGap, Index: 0}})
 	if got, want := strings.Join(s.words(), "|"), "waits 15 ms for conv1 to arrive"; !strings.Contains(got, want) {
 		t.Errorf("the timeline says %q; want %q in it", got, want)
+	}
+}
+
+// TestTitleRowApart checks that no two texts overlap in the row of the timeline's title. It has the names of the
+// phases and, on narrow screens, the label of the selected wait.
+func TestTitleRowApart(t *testing.T) {
+	m, waits := smallModel(), 0
+	for width := 240.0; width <= 640; width += 10 {
+		var s Scene
+		m.Draw(&s, Timeline, View{Width: width, Selected: lookup.Target{Kind: lookup.OnGap, Index: 0}})
+		var row []box
+		for _, g := range s.Groups {
+			for i := g.First; g.Op == display.OpTexts && i < g.Last; i++ {
+				at := g.From + 2*(i-g.First)
+				text, x, y := &s.Texts[i], float64(s.Nums[at]), s.Nums[at+1]
+				if text.Anchor == display.End {
+					x -= text.Width()
+				}
+				if y != 13 {
+					continue
+				}
+				b := box{x, 0, x + text.Width(), 1}
+				if strings.HasPrefix(text.S, "waits") {
+					waits++
+				}
+				for _, other := range row {
+					if b.meets(&other) {
+						t.Errorf("%g pixels wide: %q, from %g to %g, covers a text from %g to %g", width, text.S, b.x0, b.x1, other.x0,
+							other.x1)
+					}
+				}
+				row = append(row, b)
+			}
+		}
+	}
+	if waits == 0 {
+		t.Error("the wait is named in the row at no width: this tests nothing")
 	}
 }
 

@@ -71,7 +71,6 @@ func (m *Index) nameWait(s *Scene, f *frame) {
 		return
 	}
 	words := display.Text{S: m.WaitWords(t.Index), Bold: true, Large: true}
-	s.placed = s.placed[:0]
 	var spots []spot
 	row := func(l int) {
 		if l == int(sim.Compute) || !m.runs(f, l) {
@@ -132,24 +131,26 @@ func (m *Index) outlineSpans(s *Scene, f *frame, ids []sim.SpanID, width float32
 	}
 }
 
-// drawPhases shades every second phase between top and bottom, and writes the names of the phases
-// at y if it is not 0.
-func (m *Index) drawPhases(s *Scene, f *frame, top, bottom, y float64) {
+// drawPhases shades every second phase between top and bottom.
+func (m *Index) drawPhases(s *Scene, f *frame, top, bottom float64) {
 	for i, p := range m.Phases {
 		x0, x1 := f.clip(f.x(int64(p.From))), f.clip(f.x(int64(p.To)))
 		if i%2 == 1 && x1 > x0 {
 			s.Rect(display.FillOf(display.Phase), x0, top, x1-x0, bottom-top)
 		}
 	}
-	if y == 0 {
-		return
-	}
+}
+
+// namePhases writes the names of the phases at y, except for those that would cover the title or what was placed.
+func (m *Index) namePhases(s *Scene, f *frame, y float64) {
 	title := f.title(Timeline)
 	end := max(f.left, title.Width()+6)
 	for _, p := range m.Phases {
 		x0, x1 := f.clip(f.x(int64(p.From))), f.clip(f.x(int64(p.To)))
 		x := max(x0+2, end)
-		if w := display.TextWidth(p.Name); x1 > x0 && x+w <= f.right && x+w/2 <= x1 {
+		name := display.Text{S: p.Name}
+		b := boxOf(&name, f, &spot{x, y, display.Start})
+		if w := name.Width(); x1 > x0 && x+w <= f.right && x+w/2 <= x1 && s.free(&b) {
 			s.Text(display.Muted, x, y, display.Start, p.Name)
 			end = x + w + 6
 		}

@@ -30,7 +30,7 @@ func (m *Index) drawMemory(s *Scene, f *frame) {
 	s.Title = "Device memory over one training step"
 	s.Desc = m.MemoryDesc(f.Budget)
 	sc := m.memoryScale(f)
-	m.drawPhases(s, f, 0, sc.bottom, 0)
+	m.drawPhases(s, f, 0, sc.bottom)
 	title := f.title(Memory)
 	s.AddText(display.Ink, 0, 13, title)
 	m.drawMemoryAxis(s, f, &sc)

@@ -42,8 +42,9 @@ func (m *Index) drawTimeline(s *Scene, f *frame) {
 	s.Title = "Timeline of one training step"
 	s.Desc = m.TimelineDesc()
 	bottom, _ := m.laneBox(f, int(sim.NumLanes))
-	m.drawPhases(s, f, 0, bottom, 13)
-	s.AddText(display.Ink, 0, 13, f.title(Timeline))
+	m.drawPhases(s, f, 0, bottom)
+	title := f.title(Timeline)
+	s.AddText(display.Ink, 0, 13, title)
 	for l := range m.Lanes {
 		if m.runs(f, l) {
 			y, h := m.laneBox(f, l)
@@ -72,7 +73,9 @@ func (m *Index) drawTimeline(s *Scene, f *frame) {
 	if f.Chain {
 		m.drawChain(s, f)
 	}
+	s.placed = append(s.placed[:0], box{0, 2, title.Width() + 4, 17})
 	m.drawSelected(s, f)
+	m.namePhases(s, f, 13)
 }
 
 // label is a text on a slice, collected to be drawn after all slices.

@@ -211,6 +211,9 @@ func TestCurveClickAdopts(t *testing.T) {
 	t.Parallel()
 	p := settledPage(t, resnet)
 	curveBegun(p)
+	// Of a curve that has only some of its points, the one that is clicked may be on the line of the budget, where
+	// pressing begins a drag.
+	p.Wait(`document.querySelector("[data-testid=sweep]").textContent.startsWith("Point at the curve")`)
 	choice := Eval[string](p, "location.hash")
 	type place struct{ X, Y float64 }
 	at := Eval[place](p, `(() => {

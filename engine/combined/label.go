@@ -228,7 +228,7 @@ func (s *sweep) note(i int, l *label) {
 // tick.
 func (s *sweep) undominated(ls []label) []label {
 	ls = slices.DeleteFunc(ls, func(l label) bool { return l.least >= s.best })
-	ls = s.shared.sorted(ls)
+	s.shared.sort(ls)
 	kept := ls[:0]
 	f := &s.shared.filter
 	f.reset(ls)
@@ -245,6 +245,75 @@ func (s *sweep) undominated(ls []label) []label {
 	}
 	s.effort.spend(int64(f.work))
 	return kept
+}
+
+// key is the place of a label in a list, with the cost, which usually decides about its order.
+type key struct {
+	cost int64
+	at   int
+}
+
+// longest is the length of the longest list that is sorted by keys, which then take 1 MB.
+const longest = 1 << 16
+
+// sort sorts labels by cost, and then by all their other numbers, which makes the order unique. It
+// sorts keys, which are shorter than labels, and then moves every label once. Longer lists are sorted directly.
+func (s *shared) sort(ls []label) {
+	if len(ls) > longest {
+		slices.SortFunc(ls, func(a, b label) int { return cmp.Or(cmp.Compare(a.cost, b.cost), a.compare(&b)) })
+		return
+	}
+	keys := s.keys[:0]
+	for x := range ls {
+		keys = append(keys, key{ls[x].cost, x})
+	}
+	s.keys = keys
+	slices.SortFunc(keys, func(k, o key) int {
+		if k.cost != o.cost {
+			return cmp.Compare(k.cost, o.cost)
+		}
+		return ls[k.at].compare(&ls[o.at])
+	})
+	for x := range ls { // x is the first place of a cycle of moves, or its label was moved before
+		first, at := ls[x], x
+		for keys[at].at > x {
+			next := keys[at].at
+			ls[at], keys[at].at = ls[next], at
+			at = next
+		}
+		ls[at], keys[at].at = first, at
+	}
+}
+
+// compare compares labels of the same cost.
+func (l *label) compare(o *label) int {
+	if l.held != o.held {
+		return cmp.Compare(l.held, o.held)
+	}
+	return cmp.Or(cmp.Compare(l.out, o.out), cmp.Compare(l.in, o.in), cmp.Compare(l.from, o.from),
+		cmp.Compare(l.segment, o.segment))
+}
+
+// longList is the capacity from which on lists are not kept for further use. Up to two lists per
+// stage are in use at a time, and with this capacity all of them take less than 50 MB.
+const longList = 512
+
+// list returns an empty list, if there is one to be used again.
+func (s *shared) list() []label {
+	n := len(s.lists)
+	if n == 0 {
+		return nil
+	}
+	list := s.lists[n-1]
+	s.lists = s.lists[:n-1]
+	return list
+}
+
+// giveBack keeps a list that is no longer in use.
+func (s *shared) giveBack(list []label) {
+	if c := cap(list); c > 0 && c <= longList {
+		s.lists = append(s.lists, list[:0])
+	}
 }
 
 // filter finds labels that others dominate. It keeps labels in shelves by held bytes, and in

@@ -1,10 +1,8 @@
 package combined
 
 import (
-	"cmp"
 	"fmt"
 	"math"
-	"slices"
 	"time"
 
 	"memtide/engine"
@@ -139,59 +137,6 @@ type shared struct {
 	filter filter
 	lists  [][]label // empty lists
 	keys   []key
-	copied []label
-}
-
-// key is the place of a label in a list, with the numbers that usually decide about its order.
-type key struct {
-	cost, held int64
-	at         int
-}
-
-// sorted sorts labels by cost, and then by all their other numbers, which makes the order unique.
-// It sorts keys, which are shorter than labels.
-func (s *shared) sorted(ls []label) []label {
-	s.keys, s.copied = s.keys[:0], append(s.copied[:0], ls...)
-	for x := range ls {
-		s.keys = append(s.keys, key{ls[x].cost, ls[x].held, x})
-	}
-	slices.SortFunc(s.keys, func(k, o key) int {
-		if k.cost != o.cost {
-			return cmp.Compare(k.cost, o.cost)
-		}
-		if k.held != o.held {
-			return cmp.Compare(k.held, o.held)
-		}
-		a, b := &s.copied[k.at], &s.copied[o.at]
-		return cmp.Or(cmp.Compare(a.out, b.out), cmp.Compare(a.in, b.in), cmp.Compare(a.from, b.from),
-			cmp.Compare(a.segment, b.segment))
-	})
-	for x, k := range s.keys {
-		ls[x] = s.copied[k.at]
-	}
-	return ls
-}
-
-// longList is the capacity from which on lists are not kept for further use. Up to two lists per
-// stage are in use at a time, and with this capacity all of them take less than 50 MB.
-const longList = 512
-
-// list returns an empty list, if there is one to be used again.
-func (s *shared) list() []label {
-	n := len(s.lists)
-	if n == 0 {
-		return nil
-	}
-	list := s.lists[n-1]
-	s.lists = s.lists[:n-1]
-	return list
-}
-
-// giveBack keeps a list that is no longer in use.
-func (s *shared) giveBack(list []label) {
-	if c := cap(list); c > 0 && c <= longList {
-		s.lists = append(s.lists, list[:0])
-	}
 }
 
 // frontsOf returns fronts for plans that take at most slack ticks more than the sum of all times.

@@ -103,6 +103,9 @@ func (s *Setup) beside() string {
 	if s.gathers() && s.Shard > 1 {
 		text = fmt.Sprintf("Taken as operations it has the network's: weights are gathered for each block and pass, one block ahead, and gradients reduced, at %.0f %% of the link between the cards. ", 100*linkShare)
 	}
+	if s.gathers() && s.Shard > 1 {
+		text += "The chain has no network: where collectives take longer than the blocks, the blocks wait for them. "
+	}
 	if s.HostStep {
 		return text + fmt.Sprintf("Taken as operations it has the optimizer's step on the host, of each block as soon as its gradient is there, at %s of host memory for a card.", engine.Rate(hostMemory).Text())
 	}
@@ -117,6 +120,11 @@ func (o *outline) chain(c *Card) *engine.Chain {
 	optimizer := engine.Stage{Name: "optimizer", Kind: engine.OptimizerKind, Back: seconds(o.stepSeconds(c))}
 	chain := &engine.Chain{Name: s.Model.Name, Batch: int(s.Batch),
 		Stages: append([]engine.Stage{optimizer}, o.stages(c)...)}
+	wait := seconds(o.gatherWaits(c) / float64(2*len(o.units)))
+	for i := range o.units { // after the optimizer and the embedding
+		st := &chain.Stages[2+i]
+		st.Forward, st.Back = st.Forward+wait, st.Back+wait
+	}
 	r := &chain.Resident
 	for w := range o.weights() {
 		r.Weights += s.weightBytes(w)
@@ -199,6 +207,17 @@ func (o *outline) stages(c *Card) []engine.Stage {
 		out[i].Saved = max(0, out[i].Saved)
 	}
 	return out
+}
+
+// gatherWaits returns the seconds that FSDP's collectives of a micro batch take beyond the arithmetic. A chain has no
+// network beside the blocks, so that these wait for it, also where a plan computes more.
+func (o *outline) gatherWaits(c *Card) float64 {
+	forward, back := o.headSeconds(c)
+	for _, u := range o.units {
+		there, again, _ := o.unitSeconds(u, c)
+		forward, back = forward+there, back+again
+	}
+	return max(0, o.gatherSeconds(c)-forward-back)
 }
 
 // casted returns the bytes of autocast's copies of weights, which a unit holds through the step.

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"memtide/engine"
 	_ "memtide/engine/all"
@@ -96,4 +97,38 @@ func phaseOf(name string) Phase {
 		return Backward
 	}
 	return Forward
+}
+
+// TestChainTime checks that the blocks of a chain take as long as the answer's step, also where collectives decide
+// how long that is. Answers leave out the embedding.
+func TestChainTime(t *testing.T) {
+	for _, args := range []engine.Args{
+		{"seq": "2048"},
+		{"seq": "2048", "gpus": "8"},
+		{"seq": "512", "gpus": "64", "device": "a100-sxm-80gb"}, // decided by the network
+		{"seq": "8192", "gpus": "2", "cp": "2", "device": "rtx-4090"},
+		{"seq": "2048", "gpus": "8", "tp": "2"},
+	} {
+		a, err := New(Lookup("llama3-8b"), args)
+		if err != nil {
+			t.Fatalf("%v: %v", args, err)
+		}
+		said, err := a.answer(probed)
+		if err != nil {
+			t.Fatalf("%v: %v", args, err)
+		}
+		p, err := a.Profile()
+		if err != nil {
+			t.Fatalf("%v: %v", args, err)
+		}
+		var got time.Duration
+		for _, st := range p.Chain.Stages {
+			if st.Kind != "embed" {
+				got += st.Forward + st.Back
+			}
+		}
+		if d := got - said.Time; d.Abs() > time.Microsecond { // every stage rounds up
+			t.Errorf("%v: the chain takes %v, the answer %v", args, got, said.Time)
+		}
+	}
 }

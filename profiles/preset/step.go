@@ -3,7 +3,9 @@ package preset
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"memtide/engine"
@@ -130,6 +132,47 @@ func StepText(args engine.Args) (string, error) {
 		}
 	}
 	return b.String(), nil
+}
+
+// Unplanned returns a copy of args without the options that strategies choose.
+func Unplanned(args engine.Args) engine.Args {
+	out := maps.Clone(args)
+	maps.DeleteFunc(out, func(name, _ string) bool { return slices.Contains(methods, name) })
+	return out
+}
+
+// StepRef returns the reference to the step of a model with options of package ask. ok is false if no strategy can
+// plan that step, because its options choose what is kept, distribute it over a pipeline, or have no preset.
+func StepRef(model string, args engine.Args) (ref string, ok bool) {
+	p := Lookup(model + stepSuffix)
+	if args = maps.Clone(ask.Plain(args)); p == nil {
+		return "", false
+	}
+	for _, name := range []string{"pp", "swap-blocks", "host-part", ask.Context} {
+		if _, is := args[name]; is {
+			return "", false
+		}
+	}
+	o := p.Options()
+	for name, to := range map[string]*int{"batch": &o.Batch, "seq": &o.Tokens} {
+		n, err := strconv.Atoi(ask.Value(args, name))
+		if err != nil {
+			return "", false
+		}
+		*to = n
+		delete(args, name)
+	}
+	o.Device = ask.Value(args, "device")
+	delete(args, "device")
+	text, err := StepText(args)
+	if o.Step = text; err != nil {
+		return "", false
+	}
+	v, err := p.With(o)
+	if err != nil || o.Batch > v.Largest() {
+		return "", false
+	}
+	return Ref(v.ID, o.Batch), true
 }
 
 // trained returns in words what trains, and with which optimizer.

@@ -40,7 +40,8 @@ func TestFades(t *testing.T) {
 const shifts = `window.jumps = []; new PerformanceObserver((list) => { for (const e of list.getEntries()) jumps.push(...e.sources.map((s) => e.value.toFixed(4) + " " + (s.node?.className || s.node?.nodeName))); window.jumped = (window.jumped || 0) + list.getEntries().reduce((sum, e) => sum + e.value, 0) }).observe({type: "layout-shift", buffered: true});`
 
 // TestNothingJumps checks that nothing on the page jumps while it starts and while it finds out what would help,
-// nor when a link asks for a training step on several cards.
+// nor when a link asks for a training step under a policy or
+// on a pipeline.
 func TestNothingJumps(t *testing.T) {
 	t.Parallel()
 	helped := func(p *Page) {
@@ -53,7 +54,7 @@ func TestNothingJumps(t *testing.T) {
 			t.Errorf("hidden when the answer is there: %s", hidden)
 		}
 	}
-	for link, wait := range map[string]func(*Page){"": helped, "#v=1&step=llama3-8b&step.gpus=8": known,
+	for link, wait := range map[string]func(*Page){"": helped, "#v=1&step=llama3-8b&step.ckpt=full&step.gpus=8": known,
 		"#v=1&step=llama3.2-1b&step.gpus=4&step.pp=4&step.accumulate=8&step.ckpt=none&step.seq=2048": known} {
 		for _, width := range []int64{1440, 390} {
 			p := New(t)

@@ -7,8 +7,9 @@ import (
 	"testing"
 )
 
-// smallStep is a training step whose weights, gradients and optimizer state need more memory than its card has.
-const smallStep = "#v=1&step=llama3.2-1b&step.device=v100-pcie-16gb&step.seq=1024"
+// smallStep is a training step whose weights, gradients and optimizer state need more memory than its card has. Its
+// policy is none of a strategy.
+const smallStep = "#v=1&step=llama3.2-1b&step.ckpt=full&step.device=v100-pcie-16gb&step.seq=1024"
 
 // whole waits for the complete answer about a step whose verdict contains the given text. If a slow machine has
 // stopped at the time limit of what a link asks for, it clicks the button to go on.
@@ -46,6 +47,37 @@ func TestStep(t *testing.T) {
 	p.Wait(`!document.querySelector(".whole") && byID("preset").textContent.includes("Llama 3.2 1B") && byID("device").value === "v100-pcie-16gb" && byID("peak").textContent.includes("iB") && ` + untilReady)
 	Eval[bool](p, `history.back(), true`)
 	whole(p, "Fits: ")
+	p.Quiet()
+}
+
+// TestCardsInSentence checks that the sentence of a language model chooses the number of cards, whose plan has the same
+// pictures as that of one card, and a pipeline, which opens the step by itself. Back undoes both. A link to a step
+// without a policy opens the same page, with everything kept.
+func TestCardsInSentence(t *testing.T) {
+	t.Parallel()
+	p := Open(t, "#v=1&step=llama3.2-1b&step.seq=1024&step.gpus=2")
+	Eval[bool](p, hands)
+	ready := func(cards, say string) {
+		p.Wait(untilReady + ` && byID("option-gpus")?.selectedOptions[0].text === "` + cards +
+			`" && byID("answer-say").textContent.includes("` + say + `")`)
+	}
+	ready("2 ×", "no slower")
+	if plan := Eval[string](p, `byID("strategy")?.value || "nothing"`); plan != "nothing" && plan != "keepall" {
+		t.Errorf("the plan is %s; want that everything is kept", plan)
+	}
+	Eval[bool](p, `control("option-gpus", "4"), true`)
+	ready("4 ×", "no slower")
+	p.Click(`[data-testid="more"]`)
+	p.Wait(`byID("option-pp")`)
+	Eval[bool](p, `control("option-pp", "2"), true`)
+	whole(p, "on rank ")
+	if n := Eval[int](p, `document.querySelectorAll('[data-testid="step-ranks"] > li').length`); n != 2 {
+		t.Errorf("the step shows %d ranks; want 2", n)
+	}
+	Eval[bool](p, `history.back(), true`)
+	ready("4 ×", "no slower")
+	Eval[bool](p, `history.back(), true`)
+	ready("2 ×", "no slower")
 	p.Quiet()
 }
 

@@ -9,11 +9,13 @@ import (
 	"hash/maphash"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"memtide/engine"
 	"memtide/profiles"
 	"memtide/profiles/card"
+	"memtide/profiles/llm/ask"
 	"memtide/profiles/preset"
 )
 
@@ -208,6 +210,45 @@ func (c Choice) Moved(to Source) Choice {
 	c.Source, c.Graph, c.Step, c.StepArgs = to, false, "", nil
 	c.Budget = c.Room()
 	return c.Suggested()
+}
+
+// Planned returns the choice of the same step as a network on the same card, for which a strategy makes the plan. ok
+// is false if c is no step, or if no strategy can plan it.
+func (c Choice) Planned(strategy string) (out Choice, ok bool) {
+	ref, ok := preset.StepRef(c.Step, c.StepArgs)
+	if !ok {
+		return c, false
+	}
+	out = c.Moved(Source{Preset: ref}).Timed()
+	out.Strategy, out.Args, out.Unplanned = strategy, nil, strategy == ""
+	if out.Unplanned {
+		out.Strategy = DefaultStrategy
+	}
+	return out, true
+}
+
+// Spread returns the number of cards that a step runs on, and how many of them compute on data of their own. Both are
+// 1 for networks that are no step of a language model.
+func (c Choice) Spread() (cards, copies int) {
+	base, o := c.Source.Variant()
+	if base == nil || base.Model() == nil {
+		return 1, 1
+	}
+	args := preset.StepArgs(o.Step)
+	number := func(name string) int {
+		n, _ := strconv.Atoi(ask.Value(args, name))
+		return max(n, 1)
+	}
+	cards = number("gpus")
+	return cards, max(cards/(number("tp")*number("cp")), 1)
+}
+
+// Card names the card d that the numbers of c are about: "one H100", or "each H100" of several.
+func (c Choice) Card(d *card.Card) string {
+	if cards, _ := c.Spread(); cards > 1 {
+		return "each " + d.Short()
+	}
+	return "one " + d.Short()
 }
 
 // Equal reports whether two choices ask for the same schedule or step. The allocator does not matter.

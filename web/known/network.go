@@ -117,7 +117,8 @@ func (n *Network) PictureKeys(c choice.Choice) func(strategy string, args engine
 func Trained(c choice.Choice, n *Network) (unit string, count int) {
 	count = n.Totals.Batch
 	if base, o := c.Source.Variant(); base != nil && base.Sequences() {
-		return "tokens", count * o.Tokens
+		_, copies := c.Spread()
+		return "tokens", count * o.Tokens * copies
 	}
 	return "samples", count
 }

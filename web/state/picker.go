@@ -78,6 +78,11 @@ func (m SetOption) apply(s *State) []Effect {
 		o.Optimizer = m.Value
 		return s.openVariant(base, o)
 	}
+	if model, args, ok := s.stepOf(); ok && m.Name == "pp" { // no strategy plans a pipeline
+		c := s.Choice
+		c.Step, c.StepArgs = model, ask.With(args, m.Name, m.Value)
+		return s.openStep(c, Push)
+	}
 	text, err := preset.StepText(ask.With(preset.StepArgs(o.Step), m.Name, m.Value))
 	if err != nil {
 		return s.alert(&Alert{Text: err.Error()})

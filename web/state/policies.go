@@ -15,34 +15,36 @@ import (
 // policiesLimit is how long the policies of a step may take.
 const policiesLimit = 30 * time.Second
 
-// policiesQuestion returns the request for the policies of the open network, on the card that its times are for. ok is
-// false if the network is not the step of a language model, or if no options of package ask describe its times or
-// precision.
-func (s *State) policiesQuestion() (q proto.Step, ok bool) {
-	if s.Network == nil || s.Memory != nil || s.View.Frame.Embed { // a view tries no other plans
-		return q, false
+// stepOf returns the open network as a training step on the card that its times are for. ok is false if the network is
+// not the step of a language model, or if no options of package ask describe its times or precision.
+func (s *State) stepOf() (model string, args engine.Args, ok bool) {
+	if s.Network == nil || s.Memory != nil {
+		return "", nil, false
 	}
-	q = proto.Step{Policies: true, Limit: policiesLimit}
 	if text := s.Config(); text != "" {
 		d := card.Find(s.Network.Profile.Source.Device)
 		if d == nil || s.Network.Step == nil {
-			return q, false
+			return "", nil, false
 		}
-		q.Model, q.Args = text, ask.With(s.Network.Step, "device", d.ID)
-		return q, true
+		return text, ask.With(s.Network.Step, "device", d.ID), true
 	}
 	base, o := s.Choice.Source.Variant()
 	if base == nil || base.Model() == nil || card.Lookup(o.Device) == nil || o.Efficiency > 0 ||
 		o.Precision != base.Options().Precision {
+		return "", nil, false
+	}
+	args = preset.StepArgs(o.Step)
+	args["batch"], args["seq"], args["device"] = strconv.Itoa(o.Batch), strconv.Itoa(o.Tokens), o.Device
+	return base.Model().ID, ask.Plain(args), true
+}
+
+// policiesQuestion returns the request for the policies of the open network. ok is false if it is no step.
+func (s *State) policiesQuestion() (q proto.Step, ok bool) {
+	model, args, ok := s.stepOf()
+	if s.View.Frame.Embed { // a view tries no other plans
 		return q, false
 	}
-	q.Model, q.Args = base.Model().ID, preset.StepArgs(o.Step)
-	for name, value := range map[string]string{"batch": strconv.Itoa(o.Batch), "seq": strconv.Itoa(o.Tokens),
-		"device": o.Device} {
-		q.Args[name] = value
-	}
-	q.Args = ask.Plain(q.Args)
-	return q, true
+	return proto.Step{Policies: true, Limit: policiesLimit, Model: model, Args: args}, ok
 }
 
 // otherCard reports whether the result of a policy depends on another card than the chosen one: the policy moves
@@ -132,6 +134,9 @@ func (s *State) Policies() (out []Policy) {
 	}
 	return out
 }
+
+// Experts reports whether the open network is known to be a step of a model with experts.
+func (s *State) Experts() bool { return s.policies != nil && s.policies.Experts }
 
 // KeepingAll returns the most memory of the card that keeping everything needs, as it was played with the policies, or
 // 0 if that is not known.

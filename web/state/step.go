@@ -4,8 +4,10 @@ import (
 	"strconv"
 	"time"
 
+	"memtide/engine"
 	"memtide/profiles/card"
 	"memtide/profiles/llm/ask"
+	"memtide/profiles/preset"
 	"memtide/wasm/proto"
 	"memtide/web/lookup"
 	"memtide/web/view"
@@ -23,8 +25,12 @@ func (s *State) Config() string {
 	return s.Network.Config
 }
 
-// openStep makes c the choice and opens its training step instead of what is open.
+// openStep makes c the choice and opens its training step instead of what is open: as a network with everything kept
+// if a strategy can plan it, and otherwise by itself.
 func (s *State) openStep(c Choice, h History) (out []Effect) {
+	if as, ok := c.Planned(engine.KeepAll); ok {
+		return s.open(as, nil, h)
+	}
 	if s.Step == nil {
 		out = append(append(s.closeOther(), s.cancel()...), s.closeNetwork()...)
 		s.Memory = nil
@@ -126,6 +132,9 @@ func (m PickStep) apply(s *State) []Effect {
 		tokens, _ := strconv.Atoi(ask.Value(c.StepArgs, "seq"))
 		c.StepArgs = ask.With(c.StepArgs, "seq", strconv.Itoa(min(tokens, known.Positions())))
 	}
+	if as, ok := c.Planned(""); ok {
+		return s.open(as, nil, Push)
+	}
 	return s.openStep(c, Push)
 }
 
@@ -192,12 +201,17 @@ const (
 	OrderChanges
 )
 
-// ExploreStep opens the step as a chain, for strategies.
+// ExploreStep opens the step as a network, for strategies that choose what is kept.
 type ExploreStep struct{}
 
 func (ExploreStep) apply(s *State) []Effect {
 	if s.Step == nil || s.Step.Shown == nil || s.Step.chain != 0 || s.Late() {
 		return nil
+	}
+	c := s.Choice
+	c.StepArgs = preset.Unplanned(c.StepArgs)
+	if as, ok := c.Planned(""); ok {
+		return s.open(as, nil, Push)
 	}
 	s.Step.chain = s.newID()
 	s.DOM++

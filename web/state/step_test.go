@@ -18,20 +18,23 @@ func stepOf(model string, args engine.Args) Choice {
 	return c
 }
 
+// alone is an option of a step that no strategy can plan, so that the step is not opened as a network.
+var alone = engine.Args{"context": "2048"}
+
 // stepped returns a page that shows the complete answer about a step.
 func stepped(t *testing.T) *player {
 	t.Helper()
 	p := &player{State: New()}
-	p.play(Start{Choice: stepOf("llama3-8b", nil)})
+	p.play(Start{Choice: stepOf("llama3-8b", alone)})
 	id := last[AskStep](t, p).ID
 	p.play(StepAnswered{ID: id, Stepped: &proto.Stepped{High: 1}})
 	if p.Step == nil || p.Step.Shown == nil || p.Phase() != "solving" {
 		t.Fatalf("after a part of the answer: %+v, phase %s; want it shown, solving", p.Step, p.Phase())
 	}
 	p.play(StepAnswered{ID: id, Whole: true, Stepped: &proto.Stepped{High: 2,
-		Changes:  []proto.StepChange{{Args: engine.Args{"loss": "chunked"}}},
+		Changes:  []proto.StepChange{{Args: engine.Args{"context": "2048", "loss": "chunked"}}},
 		Policies: []proto.StepChange{{Names: []string{"full"}, Args: engine.Args{"ckpt": "full"}}},
-		Fixes:    []proto.StepChange{{Args: engine.Args{"gpus": "8"}}}}})
+		Fixes:    []proto.StepChange{{Args: engine.Args{"context": "2048", "gpus": "8"}}}}})
 	if p.Step.Shown.High != 2 || p.Phase() != "ready" || p.Late() {
 		t.Fatalf("after the whole answer: %+v, phase %s, late %v; want it shown, ready", p.Step.Shown, p.Phase(),
 			p.Late())
@@ -58,7 +61,7 @@ func TestChangeStep(t *testing.T) {
 	if p.Step.Shown.High != 2 {
 		t.Errorf("the late answer is shown: %+v", p.Step.Shown)
 	}
-	if got, want := names(p.play(Navigate{Choice: stepOf("llama3-8b", nil)})), "Cancel"; got != want || p.Late() ||
+	if got, want := names(p.play(Navigate{Choice: stepOf("llama3-8b", alone)})), "Cancel"; got != want || p.Late() ||
 		p.Phase() != "ready" {
 		t.Errorf("back: effects %s, late %v, %s; want %s and the answer that was there", got, p.Late(), p.Phase(), want)
 	}
@@ -72,8 +75,9 @@ func TestUseChange(t *testing.T) {
 	for _, c := range []struct {
 		m    UseChange
 		want string
-	}{{UseChange{0, SingleChanges}, "llama3-8b,loss=chunked"}, {UseChange{0, FixingChanges}, "llama3-8b,gpus=8"},
-		{UseChange{0, PolicyChanges}, "llama3-8b,ckpt=full"}, {UseChange{3, FixingChanges}, "llama3-8b"}} {
+	}{{UseChange{0, SingleChanges}, "llama3-8b,context=2048,loss=chunked"},
+		{UseChange{0, FixingChanges}, "llama3-8b,context=2048,gpus=8"},
+		{UseChange{0, PolicyChanges}, "llama3-8b,ckpt=full"}, {UseChange{3, FixingChanges}, "llama3-8b,context=2048"}} {
 		p := stepped(t)
 		p.play(c.m)
 		if got := p.Choice.StepKey(); got != c.want {
@@ -97,12 +101,10 @@ func TestStepRefused(t *testing.T) {
 	}
 }
 
-// TestStepOfPictures checks that PickStep gives a diffusion model the side of its pictures, and a language model
-// at most as many tokens as it has positions.
+// TestStepOfPictures checks that PickStep gives a diffusion model the side of its pictures.
 func TestStepOfPictures(t *testing.T) {
 	p := shown(t)
-	for _, c := range []struct{ model, height, seq string }{{"wan2.1-14b", "512", ""}, {"flux1-dev", "512", ""},
-		{"gpt2", "", "1024"}} {
+	for _, c := range []struct{ model, height, seq string }{{"wan2.1-14b", "512", ""}, {"flux1-dev", "512", ""}} {
 		if p.play(PickStep{c.model}); p.Choice.Step != c.model || p.Choice.StepArgs["height"] != c.height ||
 			p.Choice.StepArgs["width"] != c.height || p.Choice.StepArgs["seq"] != c.seq {
 			t.Errorf("%q with %v; want %s with sides of %q and %q tokens", p.Choice.Step, p.Choice.StepArgs, c.model,
@@ -115,7 +117,7 @@ func TestStepOfPictures(t *testing.T) {
 func TestStepInstead(t *testing.T) {
 	p := shown(t)
 	p.Choice.Device = "a100-sxm-80gb"
-	p.play(PickStep{"gpt2"})
+	p.play(PickStep{"flux1-dev"})
 	if p.Network != nil || p.Shown != nil || p.Step == nil || p.Choice.StepArgs["device"] != "a100-sxm-80gb" {
 		t.Errorf("a step: network %v, step %+v, %v; want the step alone, on the device", p.Network, p.Step,
 			p.Choice.StepArgs)
@@ -129,6 +131,49 @@ func TestStepInstead(t *testing.T) {
 		!strings.HasPrefix(got, "Cancel, ") {
 		t.Errorf("the network: step %+v, %q, effects %s; want none, and what was under way given up", p.Step,
 			p.Choice.Step, got)
+	}
+}
+
+// TestPlannedStep checks that a step of a known model opens as a network, for a strategy to plan it: in a link and by
+// a control with everything kept, from the list of models with the plan that fits best. A policy, a pipeline and the
+// models of pictures stay by themselves.
+func TestPlannedStep(t *testing.T) {
+	link := func(args engine.Args) Message { return Start{Choice: stepOf("llama3-8b", args)} }
+	for _, c := range []struct {
+		what   string
+		m      Message
+		preset string // "" if the step stays by itself
+		plan   string
+	}{
+		{"a link", link(nil), "llama3-8b-step-b1", engine.KeepAll},
+		{"on eight cards", link(engine.Args{"gpus": "8", "seq": "4096", "device": "a100-sxm-80gb"}),
+			"llama3-8b-step-4096tok-gpus.8-on-a100-sxm-80gb-b1", engine.KeepAll},
+		{"a policy", link(engine.Args{"ckpt": "full"}), "", ""},
+		{"a pipeline", link(engine.Args{"gpus": "8", "pp": "8"}), "", ""},
+		{"swapped blocks", link(engine.Args{"lora": "16", "swap-blocks": "8"}), "", ""},
+		{"more tokens than positions", Start{Choice: stepOf("gpt2", engine.Args{"seq": "2048"})}, "", ""},
+		{"the list", PickStep{"gpt2"}, "gpt2-step-b1", choice.DefaultStrategy},
+		{"the list, pictures", PickStep{"flux1-dev"}, "", ""},
+	} {
+		p := &player{State: New()}
+		p.play(c.m)
+		if c.preset == "" {
+			if p.Step == nil || p.Opening != nil {
+				t.Errorf("%s: step %+v, opening %+v; want the step by itself", c.what, p.Step, p.Opening)
+			}
+			continue
+		}
+		o := p.Opening
+		if p.Step != nil || o == nil || o.Choice.Source.Preset != c.preset || o.Choice.Strategy != c.plan ||
+			!o.Choice.Roomy() {
+			t.Errorf("%s: step %+v, opening %+v; want %s by %s in the room of the card", c.what, p.Step, o, c.preset,
+				c.plan)
+		}
+	}
+	p := stepped(t) // "no checkpointing" instead of what no strategy plans
+	p.play(SetStep{"context", "1024"})
+	if o := p.Opening; o == nil || o.Choice.Source.Preset != "llama3-8b-step-b1" || p.Step == nil {
+		t.Errorf("a control: opening %+v, step %+v; want the network, and the step until it is read", o, p.Step)
 	}
 }
 
@@ -180,12 +225,12 @@ func TestStepLimits(t *testing.T) {
 	}{
 		{"a link", false, nil, pageLimit, 0},
 		{"a link in a view", true, nil, viewLimit, 3},
-		{"another link", false, []Message{Navigate{Choice: stepOf("gpt2", nil)}}, pageLimit, 0},
+		{"another link", false, []Message{Navigate{Choice: stepOf("gpt2", alone)}}, pageLimit, 0},
 		{"a control", false, []Message{SetStep{"gpus", "8"}}, 0, 0},
-		{"the list of models", false, []Message{PickStep{"gpt2"}}, 0, 0},
+		{"the list of models", false, []Message{PickStep{"flux1-dev"}}, 0, 0},
 	} {
 		p := &player{State: New()}
-		p.play(Start{Choice: stepOf("llama3-8b", nil), Look: link.Look{Frame: link.Frame{Embed: c.embed}}})
+		p.play(Start{Choice: stepOf("llama3-8b", alone), Look: link.Look{Frame: link.Frame{Embed: c.embed}}})
 		for _, m := range c.then {
 			if got := names(p.play(GoOn{})); got != "" {
 				t.Errorf("%s, going on before the end: effects %s; want none", c.what, got)
@@ -215,7 +260,7 @@ func TestEndStep(t *testing.T) {
 		{"a person, before anything", false, true, "Cancel", ByPerson, "error"},
 	} {
 		p := &player{State: New()}
-		p.play(Start{Choice: stepOf("llama3-8b", nil)})
+		p.play(Start{Choice: stepOf("llama3-8b", alone)})
 		id := last[AskStep](t, p).ID
 		if c.known {
 			p.play(StepAnswered{ID: id, Stepped: &proto.Stepped{High: 1, Done: 1, Total: 7}})
@@ -244,7 +289,7 @@ func TestEndStep(t *testing.T) {
 // TestStopChain checks that the request for a chain can be stopped. The request ends the answer under way.
 func TestStopChain(t *testing.T) {
 	p := &player{State: New()}
-	p.play(Start{Choice: stepOf("llama3-8b", nil)})
+	p.play(Start{Choice: stepOf("llama3-8b", alone)})
 	p.play(StepAnswered{ID: last[AskStep](t, p).ID, Stepped: &proto.Stepped{High: 1, Done: 1, Total: 7}})
 	if got := names(p.play(ExploreStep{})); got != "Cancel, AskStep" || p.Step.Ended != ByPerson || !p.Step.Chaining() {
 		t.Errorf("effects %s, ended %v, chaining %v; want that the answer ends and the chain begins", got,

@@ -46,7 +46,7 @@ func TestStepPage(t *testing.T) {
 // of that kind take longer than rates alone predict.
 func TestStepRange(t *testing.T) {
 	for model, want := range map[string]bool{"gpt2": true, "llama3-8b": false} {
-		s := pagetest.Step(t, model, engine.Args{"device": "h200", "seq": "1024"})
+		s := pagetest.Step(t, model, engine.Args{"device": "h200", "seq": "1024", "context": "2048"})
 		n := (&Results{S: s}).Numbers()
 		for i, sign := range []string{"> ", "< "} {
 			if got := strings.HasPrefix(n[i+1].Value, sign); got != want {

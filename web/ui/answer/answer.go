@@ -221,8 +221,8 @@ func (n *need) near() bool {
 }
 
 // whole returns the bytes of the whole width of the bar: the memory of the card, or a little more if something exceeds
-// it. The bar does not grow as much as what exceeds the card, and does not change while the budget is dragged within
-// budgets.
+// it. The bar does not grow as much as what exceeds the card. It does not change while the budget is dragged within
+// budgets, nor when a policy is known before what it saves.
 func (n *need) whole(budgets ...engine.Bytes) engine.Bytes {
 	most := max(n.low, 1)
 	for _, b := range budgets {
@@ -231,7 +231,7 @@ func (n *need) whole(budgets ...engine.Bytes) engine.Bytes {
 	switch {
 	case !n.near():
 		return max(most, n.all)
-	case max(choice.Reserved(n.all)-choice.Context, n.high)+n.context > n.memory:
+	case n.policy, max(choice.Reserved(n.all)-choice.Context, n.high)+n.context > n.memory:
 		return max(most, state.BarEnd(n.memory))
 	}
 	return max(most, n.memory)

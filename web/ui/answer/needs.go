@@ -42,6 +42,7 @@ type need struct {
 	low, high engine.Bytes // the range of that with the allocator
 	context   engine.Bytes // memory of CUDA in addition
 	all       engine.Bytes // memory of the program if everything is kept; 0 if it is not known
+	policy    bool         // something is computed again or moved, so that all is likely to exceed the card
 	memory    engine.Bytes // of the card; 0 if it is not known
 	states    engine.Bytes // weights, gradients and optimizer
 	cards     string       // "one H100", "each H100"
@@ -189,7 +190,7 @@ func ofPlan(p *known.Picture) *need {
 		return n
 	}
 	n.context, n.high = choice.Context, choice.Reserved(t.Peak)-choice.Context
-	n.memory, n.states, n.cards = d.Memory, p.Network.Totals.Resident, "one "+d.Short()
+	n.memory, n.states, n.cards = d.Memory, p.Network.Totals.Resident, p.Choice.Card(d)
 	switch p.Network.Profile.Source.Sizes {
 	case profiles.Exact, profiles.Measured:
 	case profiles.Unknown:
@@ -236,7 +237,7 @@ func tooSmall(c state.Choice, m *state.OverBudget) string {
 	}
 	text := fmt.Sprintf("%s needs %s at least", name, format.BytesUp(m.Smallest))
 	if d := state.DeviceOf(c); d != nil && m.Smallest > d.Memory {
-		text += "; " + fmt.Sprintf(wordsHas, "one "+d.Short(), format.Bytes(d.Memory))
+		text += "; " + fmt.Sprintf(wordsHas, c.Card(d), format.Bytes(d.Memory))
 	}
 	return text + "."
 }
@@ -343,6 +344,7 @@ func ofStep(s *state.State, r *proto.Stepped) *need {
 		n.all, n.price = r.Allocated, wordsNoSlower
 		return n
 	}
+	n.policy = true
 	for i := range r.Policies {
 		if x := &r.Policies[i]; !x.Chain && keeps(x.Args) && maps.Equal(rest(x.Args), rest(args)) {
 			n.all = x.Low

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"memtide/engine"
+	"memtide/profiles/llm/ask"
 	"memtide/wasm/proto"
 	"memtide/web/state"
 	"memtide/web/ui/pagetest"
@@ -16,7 +17,7 @@ import (
 // told returns the answer about a step whose reply is r.
 func told(t *testing.T, r proto.Stepped, args engine.Args) *Answer {
 	t.Helper()
-	s, e := pagetest.AskStep(t, "llama3-8b", args)
+	s, e := pagetest.AskStep(t, "llama3-8b", ask.With(args, ask.Context, "2048")) // no strategy plans it
 	if r.Phases == nil {
 		r.Phases = []proto.StepPhase{{Name: "forward", Bytes: r.Allocated,
 			Parts: []proto.StepPart{{Name: "weights", Kind: proto.PartStates, Bytes: r.Allocated}}}}
@@ -45,7 +46,7 @@ func TestStepVerdicts(t *testing.T) {
 		{proto.Stepped{Low: 70 * g, High: 78 * g, Context: g, Memory: 80 * g, GPUs: 1}, full, Should,
 			"Should fit: 71 to 79 of 80 GiB. Unsure: PyTorch’s allocator."},
 		{proto.Stepped{Low: 76 * g, High: 84 * g, Context: g, Memory: 80 * g, GPUs: 1, Time: 130,
-			Policies: []proto.StepChange{{Low: 99 * g, Time: 100}}}, full, MayNot,
+			Policies: []proto.StepChange{{Args: ask.With(nil, ask.Context, "2048"), Low: 99 * g, Time: 100}}}, full, MayNot,
 			"May not fit: 77 to 85 of 80 GiB, 30 % slower than if everything fitted. Unsure: PyTorch’s allocator."},
 		{proto.Stepped{Low: 90 * g, High: 99 * g, Context: g, Memory: 80 * g, GPUs: 1}, full, DoesNot,
 			"Does not fit: 91 to 100 GiB needed, one H100 has 80 GiB."},

@@ -250,8 +250,7 @@ type Word struct {
 }
 
 // offered are the options of a language model's step that can be combined with a plan, in the order of the sentence,
-// with Word.Before and Word.Note. The other options distribute the step over cards, or choose what is kept, which the
-// plan does.
+// with Word.Before and Word.Note. The other options choose what is kept, which the plan does, or are in spread.
 var offered = []struct{ name, before, does string }{
 	{"lora", "train", "LoRA: states of the adapters alone"}, {"optimizer", "with", "fewer bytes of states"},
 	{"states", "on", "half the bytes of states"},
@@ -267,9 +266,18 @@ var offered = []struct{ name, before, does string }{
 	{"kernel", "optimizer’s kernel", "fused: faster"}, {"kernels", "kernels for linear attention", "keep less, faster"},
 }
 
+// spread are the options that distribute a step over several cards, like offered.
+var spread = []struct{ name, before, does string }{
+	{"shard", "with", "which states are shared"}, {"tp", "with", "ranks that share each product"},
+	{"cp", "with", "ranks that share each sequence"}, {"ep", "with", "ranks that share the experts"},
+	{"pp", "as", "each rank has some of the blocks"},
+}
+
 // amounts are the usual values of options that are numbers.
 var amounts = map[string][]int{"batch": {1, 2, 4, 8, 16, 32}, "seq": {1024, 2048, 4096, 8192, 32768, 131072},
-	"lora": {0, 8, 16, 32, 64, 128}, "accumulate": {1, 2, 4, 8, 16, 32}}
+	"lora": {0, 8, 16, 32, 64, 128}, "accumulate": {1, 2, 4, 8, 16, 32},
+	"gpus": {1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024}, "tp": {1, 2, 4, 8}, "cp": {1, 2, 4, 8},
+	"ep": {1, 2, 4, 8, 16, 32}, "pp": {1, 2, 4, 8, 16}}
 
 // options returns the options of the open network: those in the sentence, or with said false the others.
 func options(s *state.State, said bool) (out []Word) {
@@ -309,6 +317,49 @@ func options(s *state.State, said bool) (out []Word) {
 	return out
 }
 
+// trains returns the options of the step of a language model that is open, or nil if the network is something else.
+func trains(s *state.State) engine.Args {
+	base, o := source(s).Variant()
+	switch {
+	case s.Step != nil:
+		return nil
+	case base != nil && base.Model() != nil:
+		return preset.StepArgs(o.Step)
+	case s.Config() != "":
+		return s.Network.Step
+	}
+	return nil
+}
+
+// cards returns the word with the number of cards, or nil if the network runs on one.
+func cards(s *state.State) []Word {
+	args := trains(s)
+	if args == nil {
+		return nil
+	}
+	return []Word{stepWord(args, "gpus", "on")}
+}
+
+// shares returns the options that distribute the step over its cards: those in the sentence, or with said false the
+// others. It is nil for one card.
+func shares(s *state.State, said bool) (out []Word) {
+	args := trains(s)
+	if args == nil || ask.Value(args, "gpus") == "1" {
+		return nil
+	}
+	for _, x := range spread {
+		w := stepWord(args, x.name, x.before)
+		if w.said != said || x.name == "ep" && !said && !s.Experts() {
+			continue
+		}
+		if w.Note = x.does; said {
+			w.Note = ""
+		}
+		out = append(out, w)
+	}
+	return out
+}
+
 // gain returns the effect of a change of an option, as it was found for the question what would help. It is empty if no
 // change of the option was tried, or if it gains nothing.
 func gain(s *state.State, option string) string {
@@ -342,11 +393,14 @@ func joined(before string, first bool) string {
 	return word + " " + before
 }
 
+// sharing are the units of options that distribute a step, with value 1 for none.
+var sharing = map[string]string{"tp": "tensor rank", "cp": "sequence rank", "ep": "expert rank", "pp": "pipeline rank"}
+
 // stepWord returns the word of an option of a language model's step.
 func stepWord(args map[string]string, name, before string) Word {
 	o, now := ask.Option(name), ask.Value(args, name)
 	w := Word{Name: name, Label: format.Capital(o.Title), Before: before, said: now != o.Default || name == "batch" ||
-		name == "seq" || name == "optimizer" && ask.Value(args, "lora") == "0"}
+		name == "seq" || name == "shard" || name == "optimizer" && ask.Value(args, "lora") == "0"}
 	values := slices.Clone(o.Choices)
 	if list, ok := amounts[name]; ok {
 		n, _ := strconv.Atoi(now)
@@ -368,6 +422,14 @@ func stepWord(args map[string]string, name, before string) Word {
 		case name == "seq":
 			n, _ := strconv.Atoi(v)
 			title = format.Count(n) + " tokens"
+		case name == "gpus" && v == "1":
+			title = "one"
+		case name == "gpus":
+			title = v + " ×"
+		case sharing[name] != "" && v == "1":
+			title = "no " + sharing[name]
+		case sharing[name] != "":
+			title = v + " " + sharing[name] + "s"
 		case name == "accumulate" && v == "1":
 			title = "one micro batch"
 		case name == "accumulate":

@@ -211,3 +211,46 @@ func TestPlanAndLimitAreWords(t *testing.T) {
 		}
 	}
 }
+
+// TestCards checks that the sentence about a language model names the number of cards. With several it names how they
+// share the states, and the page offers other ways to share. A pipeline opens the step by itself.
+func TestCards(t *testing.T) {
+	s := pagetest.First(t)
+	if got := cards(s); got != nil {
+		t.Errorf("a convolutional network: %+v; want no number of cards", got)
+	}
+	pagetest.Do(t, s, state.PickPreset{ID: "gpt2-step-b1"})
+	list := func(words []Word) (out []string) {
+		for _, w := range words {
+			for _, o := range w.Options {
+				if o.Selected {
+					out = append(out, w.Before+" "+o.Title)
+				}
+			}
+		}
+		return out
+	}
+	want := func(what string, got []string, want ...string) {
+		t.Helper()
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: %q; want %q", what, got, want)
+		}
+	}
+	want("one card", list(append(cards(s), shares(s, true)...)), "on one")
+	want("one card, more", list(shares(s, false)))
+	pagetest.Do(t, s, state.SetOption{Name: "gpus", Value: "8"})
+	want("eight", list(append(cards(s), shares(s, true)...)), "on 8 ×", "with FSDP (ZeRO-3), as usual")
+	want("eight, more", list(shares(s, false)), "with no tensor rank", "with no sequence rank", "as no pipeline rank")
+	if unit, n := known.Trained(s.Shown.Choice, s.Shown.Network); unit != "tokens" || n != 8*1024 {
+		t.Errorf("a step of eight cards trains with %d %s; want 8192 tokens", n, unit)
+	}
+	if d := s.Choice.GPU(); s.Choice.Card(d) != "each "+d.Short() {
+		t.Errorf("a card is called %q; want each %s", s.Choice.Card(d), d.Short())
+	}
+	for _, e := range s.Update(state.SetOption{Name: "pp", Value: "2"}) {
+		if e, ok := e.(state.AskStep); ok && e.Request.Args["pp"] == "2" && e.Request.Args["gpus"] == "8" {
+			return
+		}
+	}
+	t.Error("two pipeline ranks: the step is not asked for; want it on eight cards")
+}

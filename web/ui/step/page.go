@@ -9,6 +9,7 @@ import (
 
 	"github.com/vugu/vjson"
 	"github.com/vugu/vugu"
+	"memtide/profiles/llm/ask"
 	"memtide/wasm/proto"
 	"memtide/web/format"
 	"memtide/web/state"
@@ -63,13 +64,16 @@ func (c *View) Answers() []Number {
 		}
 		return a
 	}
-	return []Number{
+	out := []Number{
 		number("longest", "seq", "Longest sequence that fits", " tokens", r.Longest, 4),
 		number("most", "batch", "Most sequences at once", "", r.Batch, 5),
 		number("fewest", "gpus", "Fewest cards", "", r.Fewest, 5),
-		{ID: "chain", Do: "step-chain", question: wordsExplore, answer: "Explore its schedule",
-			Off: c.reply() == nil || c.S.Late()},
 	}
+	if ask.Value(c.S.Choice.StepArgs, "pp") == "1" { // no strategy plans a pipeline
+		out = append(out, Number{ID: "chain", Do: "step-chain", question: wordsExplore, answer: "Explore its schedule",
+			Off: c.reply() == nil || c.S.Late()})
+	}
+	return out
 }
 
 // changed returns how much longer the time then is than now.

@@ -26,7 +26,7 @@ import (
 // told returns a page that shows the answer r.
 func told(t *testing.T, r proto.Stepped) *View {
 	t.Helper()
-	s, e := pagetest.AskStep(t, "llama3-8b", nil)
+	s, e := pagetest.AskStep(t, "llama3-8b", engine.Args{"context": "2048"})
 	if r.Phases == nil {
 		r.Phases = []proto.StepPhase{{Name: "forward", Bytes: r.Allocated,
 			Parts: []proto.StepPart{{Name: "weights", Kind: proto.PartStates, Bytes: r.Allocated}}}}
@@ -102,7 +102,7 @@ func TestStepControls(t *testing.T) {
 // TestStepCommands checks that a control changes the link. A value that it cannot take gives an alert and changes
 // nothing.
 func TestStepCommands(t *testing.T) {
-	s := pagetest.Step(t, "gpt2", engine.Args{"seq": "1024"})
+	s := pagetest.Step(t, "gpt2", engine.Args{"seq": "1024", "context": "2048"})
 	do := func(c input.Command) {
 		if m := c.Message(s); m != nil {
 			s.Update(m)
@@ -119,7 +119,7 @@ func TestStepCommands(t *testing.T) {
 		t.Errorf("no tokens: %+v; want what is possible", s.Alert)
 	}
 	l := permalink.Of(s, link.Link{})
-	if got, want := l.String(), "v=1&step=gpt2&step.gpus=8&step.seq=1024"; got != want {
+	if got, want := l.String(), "v=1&step=gpt2&step.context=2048&step.gpus=8&step.seq=1024"; got != want {
 		t.Errorf("the link is %s; want %s", got, want)
 	}
 	_, m, notes := permalink.Read(l.String())
@@ -337,7 +337,7 @@ func TestStepRankChosen(t *testing.T) {
 // TestStepPolicies checks that the policies of frameworks are listed in a part of their own, each with the names
 // that frameworks give it, and that a click asks for one.
 func TestStepPolicies(t *testing.T) {
-	s := pagetest.Step(t, "gpt2", engine.Args{"gpus": "2", "seq": "1024"})
+	s := pagetest.Step(t, "gpt2", engine.Args{"gpus": "2", "seq": "1024", "context": "2048"})
 	c := &View{S: s}
 	rows := c.Policies()
 	if len(rows) < 13 {

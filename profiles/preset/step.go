@@ -141,17 +141,28 @@ func Unplanned(args engine.Args) engine.Args {
 	return out
 }
 
+// unplanned are the other options of a step whose values but the default no strategy can plan.
+var unplanned = []string{"pp", "swap-blocks", "host-part", ask.Context}
+
+// Plans reports whether strategies can plan a step with options of package ask.
+func Plans(args engine.Args) bool {
+	for name := range ask.Plain(args) {
+		if slices.Contains(methods, name) || slices.Contains(unplanned, name) {
+			return false
+		}
+	}
+	return true
+}
+
 // StepRef returns the reference to the step of a model with options of package ask. ok is false if no strategy can
-// plan that step, because its options choose what is kept, distribute it over a pipeline, or have no preset.
+// plan that step, or if it has no preset.
 func StepRef(model string, args engine.Args) (ref string, ok bool) {
 	p := Lookup(model + stepSuffix)
-	if args = maps.Clone(ask.Plain(args)); p == nil {
+	if p == nil || !Plans(args) {
 		return "", false
 	}
-	for _, name := range []string{"pp", "swap-blocks", "host-part", ask.Context} {
-		if _, is := args[name]; is {
-			return "", false
-		}
+	if args = maps.Clone(ask.Plain(args)); args == nil {
+		args = engine.Args{}
 	}
 	o := p.Options()
 	for name, to := range map[string]*int{"batch": &o.Batch, "seq": &o.Tokens} {

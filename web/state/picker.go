@@ -62,16 +62,14 @@ func (m SetVariant) apply(s *State) []Effect {
 }
 
 // SetOption chooses an option of the open preset: for a language model an option of package ask, for another
-// network the optimizer. For a config.json it opens the whole step with that option.
+// network the optimizer.
 type SetOption struct{ Name, Value string }
 
 func (m SetOption) apply(s *State) []Effect {
 	base, o := s.Choice.Source.Variant()
 	switch {
 	case base == nil && s.Config() != "":
-		c := s.configStep()
-		c.StepArgs = ask.With(c.StepArgs, m.Name, m.Value)
-		return s.openStep(c, Push)
+		return s.setConfig(m.Name, m.Value)
 	case base == nil:
 		return nil
 	case base.Model() == nil:
@@ -129,6 +127,9 @@ func (m SetGPU) apply(s *State) []Effect {
 	d := card.Lookup(m.ID)
 	if d == nil {
 		return nil
+	}
+	if s.Config() != "" && s.Network.Step != nil && s.Compare == nil && d.Timed() {
+		return s.setConfig("device", d.ID)
 	}
 	base, o := s.Choice.Source.Variant()
 	if base == nil || !base.Operators() || !d.Timed() { // keep the times

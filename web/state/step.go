@@ -1,6 +1,7 @@
 package state
 
 import (
+	"encoding/json"
 	"strconv"
 	"time"
 
@@ -106,6 +107,47 @@ func (s *State) configStep() Choice {
 		c.StepArgs = ask.With(c.StepArgs, "device", d.ID)
 	}
 	return c
+}
+
+// setConfig opens the config.json that is open with an option of package ask: as a network on the same card if a
+// strategy can plan that, and otherwise as a step by itself.
+func (s *State) setConfig(name, value string) []Effect {
+	c := s.configStep()
+	c.StepArgs = ask.With(c.StepArgs, name, value)
+	text, err := configWith(c.Step, c.StepArgs)
+	if !preset.Plans(c.StepArgs) || err != nil {
+		return s.openStep(c, Push)
+	}
+	budget := s.Choice.Budget
+	chosen := !s.Choice.Roomy()
+	out := PickFile{Name: s.Network.Source.File, Bytes: text}.apply(s)
+	o := s.Opening
+	if d := card.Lookup(ask.Value(c.StepArgs, "device")); d != nil {
+		o.Choice = o.Choice.On(d)
+	}
+	if o.linked, o.fit = true, !chosen; chosen {
+		o.Choice.Budget = budget
+	}
+	return out
+}
+
+// configWith returns the text of a config.json in which "memtide" chooses the options of a step.
+func configWith(text string, args engine.Args) ([]byte, error) {
+	var file, own map[string]json.RawMessage
+	if err := json.Unmarshal([]byte(text), &file); err != nil {
+		return nil, err
+	}
+	if err := json.Unmarshal(file["memtide"], &own); err != nil || own == nil { // it may be missing
+		own = map[string]json.RawMessage{}
+	}
+	var err error
+	if own["step"], err = json.Marshal(args); err != nil {
+		return nil, err
+	}
+	if file["memtide"], err = json.Marshal(own); err != nil {
+		return nil, err
+	}
+	return json.Marshal(file)
 }
 
 // PickStep opens the training step of a model, given by its ID or by the text of its config.json. The options that

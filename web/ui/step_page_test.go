@@ -57,7 +57,7 @@ func TestStepRange(t *testing.T) {
 }
 
 // TestStepOfFile checks that a config.json offers its whole step and has the same options as a language model of
-// the list. Choosing an option opens the step that has it.
+// the list. Choosing an option or a card reads it again with that, and a pipeline opens the step by itself.
 func TestStepOfFile(t *testing.T) {
 	s := pagetest.First(t)
 	if page := pageOf(t, s); strings.Contains(page, `class="findings-body"`) {
@@ -78,9 +78,28 @@ func TestStepOfFile(t *testing.T) {
 		}
 	}
 	pagetest.Do(t, s, state.SetOption{Name: "optimizer", Value: "adamw-8bit"})
-	if got, want := fmt.Sprint(s.Choice.StepArgs),
-		"map[device:"+ask.Value(s.Choice.StepArgs, "device")+" optimizer:adamw-8bit seq:4096]"; got != want ||
-		s.Step == nil || !ask.IsConfig(s.Choice.Step) {
-		t.Errorf("8-bit AdamW opens %s; want %s of the file", got, want)
+	card := s.Choice.Device
+	want := "map[device:" + card + " optimizer:adamw-8bit seq:4096]"
+	if card == ask.Option("device").Default {
+		want = "map[optimizer:adamw-8bit seq:4096]"
+	}
+	if s.Step != nil || s.Config() == "" || fmt.Sprint(s.Network.Step) != want || !s.Choice.Roomy() {
+		t.Errorf("8-bit AdamW: step %v, options %v in %v; want %s of the file in the room of the card", s.Step,
+			s.Network.Step, s.Choice.Budget, want)
+	}
+	pagetest.Do(t, s, state.SetGPU{ID: "rtx-4090"})
+	if got := s.Network.Profile.Source.Device; s.Choice.Device != "rtx-4090" || got != "RTX 4090" ||
+		ask.Value(s.Network.Step, "optimizer") != "adamw-8bit" {
+		t.Errorf("on an RTX 4090: %q with times of %q, %v; want the same step with its times", s.Choice.Device, got,
+			s.Network.Step)
+	}
+	pagetest.Do(t, s, state.SetBudget{Bytes: 12 * engine.GiB, Settled: true})
+	pagetest.Do(t, s, state.SetOption{Name: "gpus", Value: "8"})
+	if s.Choice.Budget.Bytes != 12*engine.GiB || ask.Value(s.Network.Step, "gpus") != "8" {
+		t.Errorf("eight cards: %v, %v; want the chosen budget to stay", s.Choice.Budget, s.Network.Step)
+	}
+	s.Update(state.SetOption{Name: "pp", Value: "2"})
+	if s.Step == nil || ask.Value(s.Choice.StepArgs, "pp") != "2" || ask.Value(s.Choice.StepArgs, "gpus") != "8" {
+		t.Errorf("a pipeline: step %v, %v; want the step by itself", s.Step, s.Choice.StepArgs)
 	}
 }

@@ -135,6 +135,17 @@ func (s *State) Policies() (out []Policy) {
 	return out
 }
 
+// TimeRange returns the range in which nine of ten published runs of the kind of the open step lie, for a plan that
+// takes t by the estimate. It returns 0 and 0 if that is not known.
+func (s *State) TimeRange(t time.Duration) (low, high time.Duration) {
+	r := s.policies
+	if r == nil || r.Time <= 0 || r.TimeHigh <= 0 {
+		return 0, 0
+	}
+	share := float64(t) / float64(r.Time)
+	return time.Duration(share * float64(r.TimeLow)), time.Duration(share * float64(r.TimeHigh))
+}
+
 // Experts reports whether the open network is known to be a step of a model with experts.
 func (s *State) Experts() bool { return s.policies != nil && s.policies.Experts }
 

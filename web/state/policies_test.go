@@ -62,13 +62,16 @@ func TestPoliciesAreAskedOnce(t *testing.T) {
 	high := func(n engine.Bytes) proto.StepChange {
 		return proto.StepChange{Names: []string{"x"}, Args: engine.Args{"ckpt": "full"}, High: n, Time: time.Second}
 	}
-	p.play(Policed{ID: e.ID, Stepped: &proto.Stepped{Context: engine.GiB,
+	p.play(Policed{ID: e.ID, Stepped: &proto.Stepped{Context: engine.GiB, Time: 100, TimeLow: 150, TimeHigh: 300,
 		Policies: []proto.StepChange{high(40 * engine.GiB), high(20 * engine.GiB), high(20 * engine.GiB),
 			high(30 * engine.GiB)}}})
 	list := p.Policies()
 	if len(list) != 2 || list[0].Lacks != 0 || list[0].Index != 1 ||
 		list[1].Lacks != 31*engine.GiB-card.Lookup("rtx-4090").Memory || p.KeepingAll() != 41*engine.GiB {
 		t.Errorf("policies %+v, keeping everything %d; want two, of which the second lacks what 31 GiB are above the card, and 41 GiB", list, p.KeepingAll())
+	}
+	if low, high := p.TimeRange(200); low != 300 || high != 600 {
+		t.Errorf("a plan of 200 ns is measured from %d to %d; want 300 to 600, as the step", low, high)
 	}
 	if p.play(SetBudget{Bytes: 10 * engine.GiB, Settled: true}); asks(p) {
 		t.Error("another budget asks again; want what is known")

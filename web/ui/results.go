@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"html"
 	"strings"
+	"time"
 
 	"github.com/vugu/vugu"
 	"memtide/engine/sim"
@@ -52,12 +53,16 @@ func (c *Results) Numbers() []panel.Number {
 	if b, ok := bestBound(s); ok {
 		out[1].Title += fmt.Sprintf(" No schedule that does the same kinds of things is faster than %s (%s): this is %s.", format.Duration(b.StepTime), b.Name, format.Percent(format.Longer(t.Makespan, b.StepTime)))
 	}
+	low, high := time.Duration(0), time.Duration(0)
+	if p == c.S.Shown {
+		low, high = c.S.TimeRange(t.Makespan)
+	}
 	unit, n := known.Trained(p.Choice, p.Network)
 	if n == 0 {
-		return out[:2]
+		return measured(out[:2], t.Makespan, low, high)
 	}
 	out[2].Value, out[2].Label = format.PerSecond(n, t.Makespan), unit+" per second"
-	return out
+	return measured(out, t.Makespan, low, high)
 }
 
 // ofStep returns the numbers of a training step.
@@ -70,14 +75,24 @@ func ofStep(out []panel.Number, s *state.State) []panel.Number {
 		"The most that is allocated at any moment, in the "+r.Phases[r.Phase].Name+"."
 	out[1].Value, out[1].Title = format.Duration(r.Time), "From rates and shares of the card's peak."
 	out[2].Value, out[2].Label = format.Count(int(r.Rate*float64(r.GPUs))), "tokens per second"
-	if r.TimeHigh > 0 {
-		out[1].Title += fmt.Sprintf(" Nine of ten measured runs of its kind would take %s to %s.", format.Duration(r.TimeLow),
-			format.Duration(r.TimeHigh))
+	return measured(out, r.Time, r.TimeLow, r.TimeHigh)
+}
+
+// measured adds to numbers, whose second is a step time and whose third a rate, the range from low to high in which
+// nine of ten measured runs of the kind lie. A high of 0 is unknown.
+func measured(numbers []panel.Number, t, low, high time.Duration) []panel.Number {
+	if high <= 0 {
+		return numbers
 	}
-	if r.TimeLow > r.Time+r.Time/50 { // measured steps of this kind take longer than the estimate
-		out[1].Value, out[2].Value = "> "+out[1].Value, "< "+out[2].Value
+	numbers[1].Title += fmt.Sprintf(" Nine of ten measured runs of its kind would take %s to %s.", format.Duration(low),
+		format.Duration(high))
+	if low > t+t/50 { // measured steps of this kind take longer than the estimate
+		numbers[1].Value = "> " + numbers[1].Value
+		for i := range numbers[2:] {
+			numbers[2+i].Value = "< " + numbers[2+i].Value
+		}
 	}
-	return out
+	return numbers
 }
 
 // peakPhase returns what runs at the peak.

@@ -17,6 +17,7 @@ import (
 	"memtide/web/ui/address"
 	"memtide/web/ui/answer"
 	"memtide/web/ui/pagetest"
+	"memtide/web/ui/panel"
 )
 
 // TestAddressFailure checks that the default example fits in total but not at addresses, and that the sentence
@@ -143,6 +144,22 @@ func TestWorking(t *testing.T) {
 		s.Update(c.m)
 		if got := answer.Work(s); got != c.want {
 			t.Errorf("after %+v work is %q; want %q", c.m, got, c.want)
+		}
+	}
+}
+
+// TestMeasuredRange checks that the step time is marked as a lower bound, and the rate as an upper one, if measured
+// steps of the kind take longer. Their range is in the title.
+func TestMeasuredRange(t *testing.T) {
+	for _, c := range []struct {
+		low, high  time.Duration
+		time, rate string
+	}{{0, 0, "1 s", "5"}, {800 * time.Millisecond, 2 * time.Second, "1 s", "5"},
+		{1500 * time.Millisecond, 3 * time.Second, "> 1 s", "< 5"}} {
+		n := measured([]panel.Number{{}, {Value: "1 s"}, {Value: "5"}}, time.Second, c.low, c.high)
+		if n[1].Value != c.time || n[2].Value != c.rate || strings.Contains(n[1].Title, "ine of ten") != (c.high > 0) {
+			t.Errorf("from %v to %v: %q, %q, %q; want %q and %q", c.low, c.high, n[1].Value, n[2].Value, n[1].Title,
+				c.time, c.rate)
 		}
 	}
 }

@@ -81,7 +81,6 @@ type Stepped struct {
 	Fixes   []StepChange `json:"fixes,omitempty"`   // that make it fit
 
 	Policies []StepChange  `json:"policies,omitempty"` // of frameworks, after what strategies find on the chain
-	Curve    string        `json:"curve,omitempty"`    // SVG: those strategies over memory, with the policies as dots
 	Nearest  *StepMeasured `json:"nearest,omitempty"`  // the published run that is most similar
 
 	Orders  []StepChange `json:"orders,omitempty"`  // schedules of the pipeline, those that fit first; Words say more

@@ -3,6 +3,7 @@ package state
 import (
 	"time"
 
+	"memtide/engine"
 	"memtide/profiles/card"
 	"memtide/profiles/preset"
 	"memtide/wasm/proto"
@@ -12,9 +13,13 @@ import (
 )
 
 // open asks for the profile of file, or if file is nil for that of c.Source. c becomes the choice when the profile has
-// been read; until then the page shows what it showed. If c is a training step, open opens that at once.
+// been read; until then the page shows what it showed. A training step that a strategy can plan is opened as a network
+// with everything kept; another one is opened by itself, at once.
 func (s *State) open(c Choice, file *File, h History) []Effect {
 	s.DOM++
+	if as, ok := c.Planned(engine.KeepAll); ok {
+		c = as
+	}
 	if c.Step != "" {
 		return s.openStep(c, h)
 	}

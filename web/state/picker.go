@@ -79,7 +79,7 @@ func (m SetOption) apply(s *State) []Effect {
 	if model, args, ok := s.stepOf(); ok && m.Name == "pp" { // no strategy plans a pipeline
 		c := s.Choice
 		c.Step, c.StepArgs = model, ask.With(args, m.Name, m.Value)
-		return s.openStep(c, Push)
+		return s.open(c, nil, Push)
 	}
 	text, err := preset.StepText(ask.With(preset.StepArgs(o.Step), m.Name, m.Value))
 	if err != nil {

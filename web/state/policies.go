@@ -180,5 +180,5 @@ func (m OpenPolicy) apply(s *State) []Effect {
 	if d := DeviceOf(c); d != nil {
 		c.StepArgs = ask.With(c.StepArgs, "device", d.ID)
 	}
-	return s.openStep(c, Push)
+	return s.open(c, nil, Push)
 }

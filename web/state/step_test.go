@@ -200,7 +200,7 @@ func TestConfigInStep(t *testing.T) {
 	}
 }
 
-// TestOfferedConfig checks that the page can ask about a short config.json as a step, but not about other files.
+// TestOfferedConfig checks that the page keeps the text of a short config.json for its step, but not of other files.
 func TestOfferedConfig(t *testing.T) {
 	for format, want := range map[string]string{"hfconfig": "{...}", "csv": ""} {
 		p := shown(t)

@@ -335,11 +335,6 @@ func (c *Findings) list() (out []Finding) {
 			out = append(out, f)
 		}
 	}
-	if c.S.Config() != "" {
-		f := newFinding("assumed", wordsOneCard)
-		f.Action, f.Do = wordsAskStep, "step-config"
-		out = append(out, f)
-	}
 	for _, line := range notes {
 		out = append(out, newFinding("assumed", line))
 	}

@@ -14,9 +14,6 @@ const (
 	wordsVersion = "memtide " + engine.Version
 	wordsDetails = "Model details"
 
-	wordsOneCard = "One card. The whole training step also asks about several, and about frameworks' policies."
-	wordsAskStep = "Ask about its whole training step"
-
 	wordsWhere = "Where the %s come from"
 )
 

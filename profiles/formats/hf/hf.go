@@ -196,7 +196,8 @@ func readChoices(top *jsonfile.Object, m *family.Reading) (*choices, []string) {
 
 // readStep reads the options in the object "step", and returns warnings about unknown ones.
 func (c *choices) readStep(o *jsonfile.Object) []string {
-	c.precision, c.step = "bf16", engine.Args{"batch": strconv.FormatInt(c.batch, 10), "seq": strconv.FormatInt(c.seq, 10)}
+	c.precision = "bf16"
+	c.step = engine.Args{"batch": strconv.FormatInt(c.batch, 10), "seq": strconv.FormatInt(c.seq, 10)}
 	for _, option := range ask.Options {
 		if o.Value(option.Name) != nil {
 			c.step[option.Name] = o.Text(option.Name)

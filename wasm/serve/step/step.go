@@ -50,7 +50,7 @@ func answer(_ *serve.Server, ctx context.Context, q *proto.Step, tell func(*prot
 		}
 		return ended(out, err, poll)
 	}
-	a.Parts = q.Parts
+	a.Parts, a.NoCurve = q.Parts, true
 	_, err = a.Plan(poll, func(p *llm.Answer) {
 		fill(out, p)
 		if p.Done < cmp.Or(q.Parts, llm.PlanStages) {
@@ -128,7 +128,7 @@ func fill(out *proto.Stepped, p *llm.Answer) {
 	ranks(out, a.Ranks)
 	orders(out, p)
 	out.Changes, out.Fixes = changes(p.Changes), changes(p.Fixes)
-	out.Policies, out.Curve = changes(p.Policies), curve(p)
+	out.Policies = changes(p.Policies)
 	if n := p.Nearest; n != nil {
 		out.Nearest = &proto.StepMeasured{Model: n.Model, Args: n.Published.Args, Where: n.Where, URL: n.URL,
 			Bytes: n.Bytes, Low: n.Estimate.Low, High: n.Estimate.High, Percent: n.Percent, Differs: n.Differs}

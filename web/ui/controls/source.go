@@ -47,7 +47,7 @@ const (
 	wordsBudget  = "Plan may use"
 	wordsAtMost  = "using at most"
 	wordsMore    = "+ more"
-	wordsSteps   = "Language and diffusion models, whole training step"
+	wordsSteps   = "Language and diffusion models"
 	wordsStepDoc = "Weights, gradients, optimizer, sharding over cards, loss, and the memory that PyTorch reserves: does it train on these cards?"
 
 	wordsMoreTitle = "What else this sentence can say"

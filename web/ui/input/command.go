@@ -137,7 +137,6 @@ var commands = map[string]meaning{
 	// Training steps.
 	"step-chain":  does(state.ExploreStep{}),
 	"step-on":     does(state.GoOn{}),
-	"step-config": stepConfig,
 	"pass-follow": does(state.FollowPass{}),
 	"pass-whole":  does(state.SetRange{}),
 	"passes-svg":  browser,

@@ -103,14 +103,6 @@ func parsed(c Command, parse func(engine.Args) (engine.Parsed, error), m state.M
 	return m
 }
 
-// stepConfig opens the training step of the open config.json.
-func stepConfig(_ Command, s *state.State) state.Message {
-	if s.Config() == "" {
-		return nil
-	}
-	return state.PickStep{Model: s.Config()}
-}
-
 func stepOption(c Command, _ *state.State) state.Message {
 	o := ask.Option(c.Arg)
 	if o == nil {

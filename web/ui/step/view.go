@@ -104,12 +104,7 @@ func turns(list []Row) (out []*vugu.VGNode) {
 
 // policiesView returns the folded section with the policies of frameworks.
 func (c *View) policiesView() *vugu.VGNode {
-	curve := "" // the picture of the policies, from the second program
-	if r := c.reply(); r != nil {
-		curve = r.Curve
-	}
 	n := element("details", attr("class", "fold about policies"), fold("Policies of frameworks", wordsPoliciesHint),
-		element("div", attr("class", "tried"), vugu.HTML(curve)),
 		element("p", attr("class", "note"), wordsTurned),
 		element("div", attr("data-testid", "step-policies"), turns(c.Policies())))
 	return hidden(n, c.S.Step.Failed != "" || len(c.Policies()) == 0)

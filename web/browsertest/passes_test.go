@@ -53,8 +53,8 @@ func TestPipelineEmbedded(t *testing.T) {
 	p := Open(t, strings.Replace(pipelined, "#v=1&", "#v=1&embed=1&", 1))
 	p.Wait(`document.querySelector("#passes canvas")?.width > 0 && document.querySelector('[data-testid="passes"]').clientHeight > 200`)
 	shown := Eval[string](p,
-		`[...document.querySelectorAll(".whole > *, .ranks > *, .passes-why > *")].filter((e) => e.checkVisibility()).map((e) => e.className || e.dataset.testid).join(" ")`)
-	if want := "ranks passes passes-why pass-why"; shown != want {
+		`[...document.querySelectorAll(".whole > *, .lead > *, .side > *, .passes-why > *")].filter((e) => e.checkVisibility()).map((e) => e.className || e.id || e.dataset.testid).join(" ")`)
+	if want := "duo look passes panel passes-why why-title pass-why"; shown != want {
 		t.Errorf("the view shows %q; want %q", shown, want)
 	}
 	p.Quiet()

@@ -151,6 +151,7 @@ func button(attrs []string, off bool, in vugu.HTML) *vugu.VGNode {
 // The texts about training steps.
 const (
 	wordsExplore       = "What to keep, compute again or move"
+	wordsAsks          = "How far it goes"
 	wordsNone          = "none fits"
 	wordsNoneSure      = "none for sure"
 	wordsTurned        = "Reserved with CUDA, against what a card has, and the time of the step. Click to take it."

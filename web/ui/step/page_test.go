@@ -288,7 +288,7 @@ func TestStepRefused(t *testing.T) {
 		return out
 	}
 	if got, want := shown(),
-		[]string{"asks", "halves", "fold about policies", "fold details", "fold about"}; !slices.Equal(got, want) {
+		[]string{"duo look", "fold about policies", "fold details", "fold about"}; !slices.Equal(got, want) {
 		t.Errorf("an answer shows %q; want %q", got, want)
 	}
 	for _, e := range s.Update(state.SetStep{Name: "tp", Value: "7"}) {

@@ -130,15 +130,15 @@ func (c *View) Orders() (out []Row) {
 	return c.scaled(out)
 }
 
-func (c *View) ranksView() *vugu.VGNode {
-	n := element("section", attr("class", "ranks", "aria-labelledby", "ranks-title"), c.passesView(),
+// ranksView returns the list of ranks, whose rows are given.
+func (c *View) ranksView(rows vugu.HTML) *vugu.VGNode {
+	return element("section", attr("class", "ranks", "aria-labelledby", "ranks-title"),
 		element("h2", attr("id", "ranks-title"), wordsRanks), element("p", attr("class", "note"), c.RanksNote()),
-		element("ol", attr("data-testid", "step-ranks"), c.Ranks()))
-	return hidden(n, c.Ranks() == "" || c.S.Step.Failed != "")
+		element("ol", attr("data-testid", "step-ranks"), rows))
 }
 
-// passesView returns the picture of the passes of a pipeline, with a sentence about the selection and a table.
-func (c *View) passesView() []*vugu.VGNode {
+// passesView returns the picture of the passes of a pipeline with a table.
+func (c *View) passesView() *vugu.VGNode {
 	x, label, made, height := c.S.Passes(), wordsPasses, "", 0.0
 	if x != nil {
 		made, height = x.Made, x.Height()
@@ -146,18 +146,30 @@ func (c *View) passesView() []*vugu.VGNode {
 	}
 	host := element("div", attr("class", "host", "data-testid", "passes", "style", fmt.Sprintf("height:%gpx", height)))
 	host.JSCreateHandler = vugu.JSValueFunc(func(value js.Value) { c.Hosts.Give("passes", value) })
-	picture := element("div", attr("class", "passes", "id", "passes", "tabindex", "0", "role", "application",
-		"aria-roledescription", wordsPasses, "aria-describedby", "passes-help", "aria-label", label), host)
-	why := element("div", attr("class", "passes-why"),
+	return element("section", attr("class", "lead"),
+		element("div", attr("class", "passes", "id", "passes", "tabindex", "0", "role", "application",
+			"aria-roledescription", wordsPasses, "aria-describedby", "passes-help", "aria-label", label), host),
+		element("p", attr("class", "sr", "id", "passes-help"), wordsPassesHelp),
+		element("p", attr("class", "note"), made),
+		element("div", attr("class", "row"),
+			button(attr("class", "button small", "data-do", "pass-whole"), c.S.View.To == 0, "Whole step"),
+			button(attr("class", "button small", "data-do", "passes-svg", "title", wordsPassesSave), x == nil, "SVG")),
+		element("details", attr("class", "passes-table"), element("summary", nil, "As a table"),
+			element("div", attr("data-testid", "passes-table"), vugu.HTML(c.passesTable()))))
+}
+
+// whyView returns what is said about the selected pass or idle time.
+func (c *View) whyView() *vugu.VGNode {
+	title := "Why ranks wait"
+	if x, t := c.S.Passes(), c.S.View.Selected; x != nil && t.Kind == lookup.OnIdle {
+		from, to, rank := x.Interval(t)
+		title = fmt.Sprintf("Why rank %d waits %s", rank, format.Duration(to-from))
+	}
+	return element("section", attr("class", "panel passes-why", "aria-labelledby", "why-title"),
+		element("h2", attr("id", "why-title"), title),
 		element("p", attr("data-testid", "pass-why"),
 			vugu.HTML(html.EscapeString(cmp.Or(PassSentence(c.S), wordsPassesAsk)))),
-		button(attr("class", "button small", "data-do", "pass-follow"), !c.follows(), "Follow the cause"),
-		button(attr("class", "button small", "data-do", "pass-whole"), c.S.View.To == 0, "Whole step"),
-		button(attr("class", "button small", "data-do", "passes-svg", "title", wordsPassesSave), x == nil, "SVG"))
-	return []*vugu.VGNode{picture, element("p", attr("class", "sr", "id", "passes-help"), wordsPassesHelp),
-		element("p", attr("class", "note"), made), why,
-		element("details", attr("class", "passes-table"), element("summary", nil, "As a table"),
-			element("div", attr("data-testid", "passes-table"), vugu.HTML(c.passesTable())))}
+		button(attr("class", "button small", "data-do", "pass-follow"), !c.follows(), "Follow the cause"))
 }
 
 // PassSentence describes the selection in the picture of a pipeline, with its cause.

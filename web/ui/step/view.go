@@ -62,31 +62,43 @@ func (c *Case) Build(*vugu.BuildIn) *vugu.BuildOut {
 
 // Build returns the whole view.
 func (c *View) Build(*vugu.BuildIn) *vugu.BuildOut {
+	main, below := c.phasesView(), (*vugu.VGNode)(nil)
+	side := []*vugu.VGNode{c.asksView(), c.changesView()}
+	if ranks := c.Ranks(); ranks != "" {
+		main, below, side = c.passesView(), c.ranksView(ranks), append([]*vugu.VGNode{c.whyView()}, side...)
+	}
 	root := element("section", attr("class", "whole", "role", "main", "aria-label", "Training step", "data-testid",
 		"step"),
-		c.unless(element("div", attr("class", "asks"), c.answersView())),
-		c.ranksView(), c.unless(element("div", attr("class", "halves"), c.changesView(), c.phasesView())),
-		c.ordersView(), c.policiesView(), c.assumedView(),
+		c.unless(element("div", attr("class", "duo look"), main,
+			element("aside", attr("class", "side", "aria-label", "Explanation"), side))))
+	if below != nil {
+		root.AppendChild(c.unless(element("div", attr("class", "halves"), below, c.phasesView())))
+	}
+	for _, n := range []*vugu.VGNode{c.ordersView(), c.policiesView(), c.assumedView(),
 		c.unless(element("details", attr("class", "fold about"), fold(names.Origins, c.OriginLine()),
-			element("div", attr("class", "answers", "data-testid", "step-origins"), c.Origins()))))
+			element("div", attr("class", "answers", "data-testid", "step-origins"), c.Origins())))} {
+		root.AppendChild(n)
+	}
 	return &vugu.BuildOut{Out: []*vugu.VGNode{root}}
 }
 
 // unless hides n if the step was refused. n stays in the page, so that a control in it keeps the focus.
 func (c *View) unless(n *vugu.VGNode) *vugu.VGNode { return hidden(n, c.S.Step.Failed != "") }
 
-func (c *View) answersView() (out []*vugu.VGNode) {
+func (c *View) asksView() *vugu.VGNode {
+	var list []*vugu.VGNode
 	for _, a := range c.Answers() {
-		out = append(out, button(attr("class", "ask", "data-do", a.Do, "data-arg", a.Arg, "value", a.Value,
+		list = append(list, button(attr("class", "ask", "data-do", a.Do, "data-arg", a.Arg, "value", a.Value,
 			"data-testid", "step-"+a.ID), a.Off, a.HTML()))
 	}
-	return out
+	return element("section", attr("class", "panel", "aria-labelledby", "asks-title"),
+		element("h2", attr("id", "asks-title"), wordsAsks), element("div", attr("class", "asks"), list))
 }
 
 // changesView returns the changes as buttons.
 func (c *View) changesView() *vugu.VGNode {
 	rows := turns(c.Rows())
-	return element("section", attr("aria-labelledby", "turns-title"),
+	return element("section", attr("class", "panel", "aria-labelledby", "turns-title"),
 		element("h2", attr("id", "turns-title"), c.Title()), element("p", attr("class", "note"), wordsTurned),
 		element("div", attr("class", "turns", "data-testid", "step-changes", "aria-busy",
 			strconv.FormatBool(c.Note() == "…")), rows),
@@ -140,7 +152,7 @@ func (c *View) phasesView() *vugu.VGNode {
 		out += fmt.Sprintf(`<li class="col-mark" aria-hidden="true" style="--share:%.4g">%s</li>`,
 			float64(room)/float64(c.tallest()), span("", "", "", fmt.Sprintf(wordsForProgram, format.Bytes(room))))
 	}
-	return element("section", attr("aria-labelledby", "phases-title"),
+	return element("section", attr("class", "lead", "aria-labelledby", "phases-title"),
 		element("h2", attr("id", "phases-title"), "What fills the card, phase by phase"),
 		element("p", attr("class", "note"), answer.OfRank(c.S)+wordsPhaseNote),
 		element("ol", attr("class", "cols", "data-testid", "step-phases"), vugu.HTML(out)))

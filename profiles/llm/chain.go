@@ -101,10 +101,7 @@ func (s Setup) keeping() Setup {
 func (s *Setup) beside() string {
 	text := ""
 	if s.gathers() && s.Shard > 1 {
-		text = fmt.Sprintf("Taken as operations it has the network's: weights are gathered for each block and pass, one block ahead, and gradients reduced, at %.0f %% of the link between the cards. ", 100*linkShare)
-	}
-	if s.gathers() && s.Shard > 1 {
-		text += "The chain has no network: where collectives take longer than the blocks, the blocks wait for them. "
+		text = fmt.Sprintf("Taken as operations it has the network's: weights are gathered for each block and pass, one block ahead, and gradients reduced, at %.0f %% of the link between the cards. The chain has no network: where collectives take longer than the blocks, the blocks wait for them. ", 100*linkShare)
 	}
 	if s.HostStep {
 		return text + fmt.Sprintf("Taken as operations it has the optimizer's step on the host, of each block as soon as its gradient is there, at %s of host memory for a card.", engine.Rate(hostMemory).Text())

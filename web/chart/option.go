@@ -295,7 +295,7 @@ func New(s *state.State, width, height float64) *Plot {
 	}
 	p.Unit, p.Batch = known.Trained(s.Choice, s.Network)
 	if d := state.DeviceOf(s.Choice); d != nil {
-		p.Card, p.Device, p.Name = true, unreserved(d.Memory), s.Choice.Card(d)
+		p.Card, p.Device, p.Name = true, unreserved(d.Memory), known.Card(s.Choice, s.Network, d)
 	}
 	for _, x := range s.Policies() {
 		p.Spots = append(p.Spots, Spot{Index: x.Index, Name: format.Capital(x.Names[0]), Words: x.Words,

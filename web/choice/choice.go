@@ -9,13 +9,11 @@ import (
 	"hash/maphash"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"memtide/engine"
 	"memtide/profiles"
 	"memtide/profiles/card"
-	"memtide/profiles/llm/ask"
 	"memtide/profiles/preset"
 )
 
@@ -225,30 +223,6 @@ func (c Choice) Planned(strategy string) (out Choice, ok bool) {
 		out.Strategy = DefaultStrategy
 	}
 	return out, true
-}
-
-// Spread returns the number of cards that a step runs on, and how many of them compute on data of their own. Both are
-// 1 for networks that are no step of a language model.
-func (c Choice) Spread() (cards, copies int) {
-	base, o := c.Source.Variant()
-	if base == nil || base.Model() == nil {
-		return 1, 1
-	}
-	args := preset.StepArgs(o.Step)
-	number := func(name string) int {
-		n, _ := strconv.Atoi(ask.Value(args, name))
-		return max(n, 1)
-	}
-	cards = number("gpus")
-	return cards, max(cards/(number("tp")*number("cp")), 1)
-}
-
-// Card names the card d that the numbers of c are about: "one H100", or "each H100" of several.
-func (c Choice) Card(d *card.Card) string {
-	if cards, _ := c.Spread(); cards > 1 {
-		return "each " + d.Short()
-	}
-	return "one " + d.Short()
 }
 
 // Equal reports whether two choices ask for the same schedule or step. The allocator does not matter.

@@ -9,6 +9,9 @@ import (
 
 	"memtide/engine"
 	"memtide/profiles"
+	"memtide/profiles/card"
+	"memtide/profiles/llm/ask"
+	"memtide/profiles/preset"
 	"memtide/wasm/proto"
 	"memtide/web/choice"
 	"memtide/web/link"
@@ -112,15 +115,45 @@ func (n *Network) PictureKeys(c choice.Choice) func(strategy string, args engine
 	}
 }
 
-// Trained returns the unit and the number of what one step of a choice trains with: tokens for
+// StepArgs returns the options of package ask of the training step that n with the choice c is, or nil if it is none.
+func StepArgs(c choice.Choice, n *Network) engine.Args {
+	base, o := c.Source.Variant()
+	switch {
+	case base != nil && base.Model() != nil:
+		args := preset.StepArgs(o.Step)
+		args["seq"] = strconv.Itoa(o.Tokens)
+		return args
+	case base == nil && n != nil && n.Config != "":
+		return n.Step
+	}
+	return nil
+}
+
+// number returns the value of an option that is a number, at least 1.
+func number(args engine.Args, name string) int {
+	n, _ := strconv.Atoi(ask.Value(args, name))
+	return max(n, 1)
+}
+
+// Trained returns the unit and the number of what one step of a choice trains with on all its cards: tokens for
 // networks on sequences, samples for all others. count is 0 if it is not known.
 func Trained(c choice.Choice, n *Network) (unit string, count int) {
-	count = n.Totals.Batch
-	if base, o := c.Source.Variant(); base != nil && base.Sequences() {
-		_, copies := c.Spread()
-		return "tokens", count * o.Tokens * copies
+	if args := StepArgs(c, n); args != nil {
+		copies := number(args, "gpus") / (number(args, "tp") * number(args, "cp"))
+		return "tokens", n.Totals.Batch * number(args, "seq") * max(copies, 1)
 	}
-	return "samples", count
+	if base, o := c.Source.Variant(); base != nil && base.Sequences() {
+		return "tokens", n.Totals.Batch * o.Tokens
+	}
+	return "samples", n.Totals.Batch
+}
+
+// Card names the card d that the numbers of n with the choice c are about: "one H100", or "each H100" of several.
+func Card(c choice.Choice, n *Network, d *card.Card) string {
+	if number(StepArgs(c, n), "gpus") > 1 {
+		return "each " + d.Short()
+	}
+	return "one " + d.Short()
 }
 
 // Request returns the request for the schedule of a choice.

@@ -147,7 +147,7 @@ func (m Opened) apply(s *State) []Effect {
 		c.Strategy, c.Args = choice.GraphStrategy, nil
 	}
 	if own {
-		return s.opened(o, c, m.Reply)
+		return append(s.opened(o, c, m.Reply), s.timeConfig(o)...)
 	}
 	s.touch()
 	side.setChoice(c)

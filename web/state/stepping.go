@@ -20,6 +20,9 @@ func (s *State) setConfig(name, value string) []Effect {
 	if !ok {
 		return nil
 	}
+	if d := c.GPU(); d != nil && d.Timed() { // the card of the sentence, whatever the times were for
+		args = ask.With(args, "device", d.ID)
+	}
 	c.Step, c.StepArgs = model, ask.With(args, name, value)
 	text, err := configWith(model, c.StepArgs)
 	if !preset.Plans(c.StepArgs) || err != nil {
@@ -33,6 +36,19 @@ func (s *State) setConfig(name, value string) []Effect {
 	if o.linked, o.fit = true, !chosen; chosen {
 		o.Choice.Budget = budget
 	}
+	return out
+}
+
+// timeConfig reads a config.json that a person has opened again, for the times of the chosen card, if the file does not
+// choose its times itself. o is how it was opened.
+func (s *State) timeConfig(o *Opening) []Effect {
+	d := s.Choice.GPU()
+	if o.History != Push || o.linked || s.Compare != nil || s.Config() == "" || s.Network.Step == nil || d == nil ||
+		!d.Timed() || card.Find(s.Network.Profile.Source.Device) == d {
+		return nil
+	}
+	out := s.setConfig("device", d.ID)
+	s.Opening.History = Replace
 	return out
 }
 

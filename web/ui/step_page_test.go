@@ -62,8 +62,12 @@ func TestStepOfFile(t *testing.T) {
 	if page := pageOf(t, s); strings.Contains(page, `class="findings-body"`) {
 		t.Error("a network of the list has findings; want none")
 	}
+	pagetest.Do(t, s, state.SetGPU{ID: "l40s"})
 	pagetest.Do(t, s, state.PickFile{Name: "config.json",
 		Bytes: []byte(`{"model_type":"llama","hidden_size":2048,"intermediate_size":8192,"num_attention_heads":32,"num_hidden_layers":16,"num_key_value_heads":8,"vocab_size":128256,"tie_word_embeddings":true,"max_position_embeddings":4096}`)})
+	if got := s.Network.Profile.Source.Device; got != "L40S" || s.Choice.Device != "l40s" {
+		t.Errorf("opened on %q with times of %q; want the L40S for both", s.Choice.Device, got)
+	}
 	s.Update(state.ToggleMore{})
 	page := pageOf(t, s)
 	for _, want := range []string{`data-testid="option-batch"`, `data-testid="option-seq"`,
@@ -73,11 +77,7 @@ func TestStepOfFile(t *testing.T) {
 		}
 	}
 	pagetest.Do(t, s, state.SetOption{Name: "optimizer", Value: "adamw-8bit"})
-	card := s.Choice.Device
-	want := "map[device:" + card + " optimizer:adamw-8bit seq:4096]"
-	if card == ask.Option("device").Default {
-		want = "map[optimizer:adamw-8bit seq:4096]"
-	}
+	const want = "map[device:l40s optimizer:adamw-8bit seq:4096]"
 	if s.Step != nil || s.Config() == "" || fmt.Sprint(s.Network.Step) != want || !s.Choice.Roomy() {
 		t.Errorf("8-bit AdamW: step %v, options %v in %v; want %s of the file in the room of the card", s.Step,
 			s.Network.Step, s.Choice.Budget, want)

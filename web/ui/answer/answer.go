@@ -79,7 +79,7 @@ func (c *Answer) answer() (kind, sentence, unsure string) {
 		if p := s.Visible(); p != nil && s.Step == nil {
 			unsure = ofPlan(p).whose()
 		}
-		return DoesNot, tooSmall(s.Choice, m), unsure
+		return DoesNot, tooSmall(s), unsure
 	}
 	n := needed(s)
 	if n == nil {
@@ -151,7 +151,7 @@ func Title(s *state.State) string {
 func Problem(s *state.State) string {
 	switch {
 	case s.OverBudget != nil:
-		return fmt.Sprintf(wordsTooSmall, format.Bytes(s.OverBudget.Budget)) + tooSmall(s.Choice, s.OverBudget)
+		return fmt.Sprintf(wordsTooSmall, format.Bytes(s.OverBudget.Budget)) + tooSmall(s)
 	case s.Alert != nil:
 		return s.Alert.Text
 	case s.Step != nil && s.Step.Failed != "":

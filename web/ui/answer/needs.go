@@ -190,7 +190,7 @@ func ofPlan(p *known.Picture) *need {
 		return n
 	}
 	n.context, n.high = choice.Context, choice.Reserved(t.Peak)-choice.Context
-	n.memory, n.states, n.cards = d.Memory, p.Network.Totals.Resident, p.Choice.Card(d)
+	n.memory, n.states, n.cards = d.Memory, p.Network.Totals.Resident, known.Card(p.Choice, p.Network, d)
 	switch p.Network.Profile.Source.Sizes {
 	case profiles.Exact, profiles.Measured:
 	case profiles.Unknown:
@@ -230,14 +230,15 @@ var barKinds = [sim.NumCategories]struct{ class, name string }{
 }
 
 // tooSmall returns a sentence about a budget that is too small, with the smallest one that is large enough if known.
-func tooSmall(c state.Choice, m *state.OverBudget) string {
+func tooSmall(s *state.State) string {
+	c, m := s.Choice, s.OverBudget
 	name := choice.PlanName(c.Strategy)
 	if m.Smallest == 0 {
 		return name + " finds nothing."
 	}
 	text := fmt.Sprintf("%s needs %s at least", name, format.BytesUp(m.Smallest))
 	if d := state.DeviceOf(c); d != nil && m.Smallest > d.Memory {
-		text += "; " + fmt.Sprintf(wordsHas, c.Card(d), format.Bytes(d.Memory))
+		text += "; " + fmt.Sprintf(wordsHas, known.Card(c, s.Network, d), format.Bytes(d.Memory))
 	}
 	return text + "."
 }

@@ -16,6 +16,7 @@ import (
 	"memtide/profiles/preset"
 	"memtide/web/choice"
 	"memtide/web/format"
+	"memtide/web/known"
 	"memtide/web/state"
 	"memtide/web/ui/panel"
 )
@@ -319,16 +320,10 @@ func options(s *state.State, said bool) (out []Word) {
 
 // trains returns the options of the step of a language model that is open, or nil if the network is something else.
 func trains(s *state.State) engine.Args {
-	base, o := source(s).Variant()
-	switch {
-	case s.Step != nil:
+	if s.Step != nil {
 		return nil
-	case base != nil && base.Model() != nil:
-		return preset.StepArgs(o.Step)
-	case s.Config() != "":
-		return s.Network.Step
 	}
-	return nil
+	return known.StepArgs(choice.Choice{Source: source(s)}, s.Network)
 }
 
 // cards returns the word with the number of cards, or nil if the network runs on one.

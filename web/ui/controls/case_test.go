@@ -244,8 +244,8 @@ func TestCards(t *testing.T) {
 	if unit, n := known.Trained(s.Shown.Choice, s.Shown.Network); unit != "tokens" || n != 8*1024 {
 		t.Errorf("a step of eight cards trains with %d %s; want 8192 tokens", n, unit)
 	}
-	if d := s.Choice.GPU(); s.Choice.Card(d) != "each "+d.Short() {
-		t.Errorf("a card is called %q; want each %s", s.Choice.Card(d), d.Short())
+	if d := s.Choice.GPU(); known.Card(s.Choice, s.Network, d) != "each "+d.Short() {
+		t.Errorf("a card is called %q; want each %s", known.Card(s.Choice, s.Network, d), d.Short())
 	}
 	for _, e := range s.Update(state.SetOption{Name: "pp", Value: "2"}) {
 		if e, ok := e.(state.AskStep); ok && e.Request.Args["pp"] == "2" && e.Request.Args["gpus"] == "8" {

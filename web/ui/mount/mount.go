@@ -104,7 +104,7 @@ func (m Mount) Around(s *state.State, v *draw.View) {
 	}
 	v.Ghost, v.Drag = p.Solved.Ghost, !s.View.Frame.Embed
 	if d := state.DeviceOf(p.Choice); d != nil {
-		v.Capacity, v.Device = d.Memory, p.Choice.Card(d)
+		v.Capacity, v.Device = d.Memory, known.Card(p.Choice, p.Network, d)
 	}
 }
 

@@ -94,7 +94,7 @@ func ParseBudget(value string) (Budget, error) {
 // between "fits" and "may not fit" and which budget is proposed, and nothing else.
 const (
 	Context       = engine.GiB // for CUDA and its libraries
-	allocatorPart = 6          // per cent that a caching allocator reserves beyond the peak
+	allocatorPart = 6          // per cent that a caching allocator needs beyond the peak, see llm.TestExpandableRoom
 )
 
 // Reserved returns the memory that a device probably needs for a schedule's peak, rounded up.

@@ -149,13 +149,23 @@ func (s *State) TimeRange(t time.Duration) (low, high time.Duration) {
 // Experts reports whether the open network is known to be a step of a model with experts.
 func (s *State) Experts() bool { return s.policies != nil && s.policies.Experts }
 
+// Kept returns the range of memory that PyTorch reserves when everything is kept, as it was played with the policies,
+// or 0 and 0 if that is not known.
+func (s *State) Kept() (low, high engine.Bytes) {
+	if s.policies == nil || len(s.policies.Policies) == 0 {
+		return 0, 0
+	}
+	return s.policies.Policies[0].Low, s.policies.Policies[0].High
+}
+
 // KeepingAll returns the most memory of the card that keeping everything needs, as it was played with the policies, or
 // 0 if that is not known.
 func (s *State) KeepingAll() engine.Bytes {
-	if s.policies == nil || len(s.policies.Policies) == 0 {
+	_, high := s.Kept()
+	if high == 0 {
 		return 0
 	}
-	return s.policies.Policies[0].High + s.policies.Context
+	return high + s.policies.Context
 }
 
 // Limit returns the memory of the card that a step may take, including allocator and CUDA: all of it, or the part that

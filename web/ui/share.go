@@ -8,6 +8,7 @@ import (
 
 	"memtide/engine"
 	"memtide/engine/play"
+	"memtide/web/known"
 	"memtide/web/link"
 	"memtide/web/permalink"
 	"memtide/web/state"
@@ -160,13 +161,14 @@ const RunCode = "run-code"
 
 // The texts of the panel.
 const (
-	wordsRun    = "Run this"
-	wordsHowRun = "How it runs"
-	wordsNoGPU  = " Losses and gradients equal those of the model without it, bit by bit, on the CPU with PyTorch 1.13 and 2.6, and on an H200 with 2.11 where the model itself gives the same twice."
-	wordsRunOn  = "six lines of Python on your model as it is"
-	wordsClass  = "A plan of class %s: %s. memtide torch looks for the fastest one in the %s that weights, gradients and optimizer leave of the budget; its times and sizes are those of your model, not of this page."
-	wordsHere   = " The open file holds your model's operators: the plan can be found here."
-	wordsSave   = "Save plan.json"
+	wordsRun     = "Run this"
+	wordsHowRun  = "How it runs"
+	wordsNoGPU   = " Losses and gradients equal those of the model without it, bit by bit, on the CPU with PyTorch 1.13 and 2.6, and on an H200 with 2.11 where the model itself gives the same twice."
+	wordsRunOn   = "six lines of Python on your model as it is"
+	wordsClass   = "A plan of class %s: %s. memtide torch looks for the fastest one in the %s that weights, gradients and optimizer leave of the budget; its times and sizes are those of your model, not of this page."
+	wordsStartIt = " Start it with PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True, for which the budget is meant."
+	wordsHere    = " The open file holds your model's operators: the plan can be found here."
+	wordsSave    = "Save plan.json"
 
 	// FindingPlan is the note while a plan is being found.
 	FindingPlan = "Looking for a plan…"
@@ -210,6 +212,9 @@ func (c *Run) Does() string {
 		strings.Replace(strings.Replace(room, "G", " G", 1), "M", " M", 1))
 	if c.S.HasOperators() {
 		text += wordsHere
+	}
+	if c.S.Network != nil && known.StepArgs(c.S.Choice, c.S.Network) != nil {
+		text += wordsStartIt
 	}
 	return text + wordsNoGPU
 }

@@ -67,6 +67,14 @@ func (c *Answer) Unsure() string {
 	return unsure
 }
 
+// Why returns the tooltip of Unsure about expandable segments, or "".
+func (c *Answer) Why() string {
+	if n := needed(c.S); n != nil && n.segments && strings.Contains(n.unsure(), "segments") {
+		return wordsSegments
+	}
+	return ""
+}
+
 // Say returns Sentence as HTML, with a mark on the words that the style sheet hides on a phone.
 func (c *Answer) Say() vugu.HTML {
 	text := html.EscapeString(c.Sentence())
@@ -77,7 +85,7 @@ func (c *Answer) answer() (kind, sentence, unsure string) {
 	s := c.S
 	if m := c.over(); m != nil {
 		if p := s.Visible(); p != nil && s.Step == nil {
-			unsure = ofPlan(p).whose()
+			unsure = ofShown(s, p).whose()
 		}
 		return DoesNot, tooSmall(s), unsure
 	}
@@ -98,7 +106,7 @@ func needed(s *state.State) *need {
 	case s.Step != nil || p == nil || s.Stale() && s.Preview == nil:
 		return nil
 	}
-	return ofPlan(p)
+	return ofShown(s, p)
 }
 
 // nothing returns why there is no verdict.
@@ -130,7 +138,7 @@ func (c *Answer) Sub() string {
 	case c.S.Stale() && c.S.Preview == nil:
 		return "The pictures show " + shown(c.S) + "."
 	}
-	if n := ofPlan(p); n.statesOver() {
+	if n := ofShown(c.S, p); n.statesOver() {
 		return fmt.Sprintf(wordsNoPlan, n.span())
 	}
 	return fmt.Sprintf(wordsKeepAll, format.Bytes(p.Solved.KeepAll.Peak)) + " " + deeds(p) + room(p)
@@ -239,7 +247,7 @@ func (n *need) whole(budgets ...engine.Bytes) engine.Bytes {
 
 // Scale returns the bytes of the whole width of the bar of a schedule.
 func Scale(s *state.State, p *known.Picture) engine.Bytes {
-	return ofPlan(p).whole(s.Budget(), s.KnobRange().To)
+	return ofShown(s, p).whole(s.Budget(), s.KnobRange().To)
 }
 
 // bar returns what the bar shows and the bytes of its whole width, or nil if there is nothing to draw.
@@ -249,7 +257,7 @@ func (c *Answer) bar() (*need, engine.Bytes) {
 		n := ofStep(c.S, Pictured(c.S))
 		return n, n.whole()
 	case c.S.Step == nil && p != nil && c.S.Memory == nil:
-		return ofPlan(p), Scale(c.S, p)
+		return ofShown(c.S, p), Scale(c.S, p)
 	}
 	return nil, 0
 }

@@ -45,6 +45,7 @@ func (c *Answer) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			vgparent.AppendChild(vgn)
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "small", Attr: []vugu.VGAttribute{{Namespace: "", Key: "data-testid", Val: "answer-unsure"}}}
 			vgparent.AppendChild(vgn)
+			vgn.AddAttrInterface("title", c.Why())
 			vgn.SetInnerHTML(c.Unsure())
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: " "}
 			vgparent.AppendChild(vgn)

@@ -51,6 +51,7 @@ type need struct {
 	failed    string       // why the check failed
 	doubt     string       // what is uncertain about the sizes
 	times     string       // what is uncertain about the times
+	segments  bool         // the range of the allocator is that of expandable segments
 }
 
 // part is one use of memory.
@@ -134,10 +135,14 @@ func (n *need) unsure() string {
 	case n.doubt == unsureExperts:
 		worst = n.doubt
 	case kind == MayNot || n.tight():
-		worst = "PyTorch’s allocator"
-		if n.times != "" {
-			worst += "; " + n.times
+		text := "Unsure: PyTorch’s allocator"
+		if n.segments {
+			text = "Unsure without expandable segments"
 		}
+		if n.times != "" {
+			text += "; " + n.times
+		}
+		return text + "."
 	case worst == "":
 		worst = n.doubt
 	}
@@ -190,6 +195,7 @@ func ofPlan(p *known.Picture) *need {
 		return n
 	}
 	n.context, n.high = choice.Context, choice.Reserved(t.Peak)-choice.Context
+	n.segments = known.StepArgs(p.Choice, p.Network) != nil
 	n.memory, n.states, n.cards = d.Memory, p.Network.Totals.Resident, known.Card(p.Choice, p.Network, d)
 	switch p.Network.Profile.Source.Sizes {
 	case profiles.Exact, profiles.Measured:
@@ -201,6 +207,16 @@ func ofPlan(p *known.Picture) *need {
 	if of := p.Network.Profile.Source.Device; of != "" &&
 		!strings.Contains(strings.ToLower(of), strings.ToLower(d.Short())) {
 		n.times = fmt.Sprintf("times are those of the %s", of)
+	}
+	return n
+}
+
+// ofShown returns the need of a schedule that the page shows. If that keeps everything, and its step was played with
+// the policies, the range of the allocator is the one that was found there.
+func ofShown(s *state.State, p *known.Picture) *need {
+	n := ofPlan(p)
+	if low, high := s.Kept(); p.Choice.Strategy == engine.KeepAll && p.Network == s.Network && n.memory > 0 && high > 0 {
+		n.low, n.high, n.segments = max(low, n.low), max(high, n.low), false
 	}
 	return n
 }
@@ -437,6 +453,8 @@ const (
 	wordsMoreWork = "Looking for more…"
 	wordsLimit    = "Stopped after a few seconds, because a link asked for it: more can be known."
 	wordsStopped  = "Stopped: more can be known."
+
+	wordsSegments = "Plans were replayed through PyTorch's allocator on a card of just that memory. With PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True they need at most 6 % more than their peak, by default some need a third more."
 
 	wordsTooMuch  = "%s too much"
 	wordsGoesOn   = "everything: %s →"

@@ -115,7 +115,8 @@ func (n *Network) PictureKeys(c choice.Choice) func(strategy string, args engine
 	}
 }
 
-// StepArgs returns the options of package ask of the training step that n with the choice c is, or nil if it is none.
+// StepArgs returns the options of package ask of the training step that n with the choice c is, or nil for
+// another network.
 func StepArgs(c choice.Choice, n *Network) engine.Args {
 	base, o := c.Source.Variant()
 	switch {

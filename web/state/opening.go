@@ -1,12 +1,14 @@
 package state
 
 import (
+	"encoding/json"
 	"fmt"
 
 	"memtide/engine"
 	"memtide/profiles"
 	"memtide/profiles/card"
 	"memtide/profiles/llm/ask"
+	"memtide/profiles/preset"
 	"memtide/wasm/proto"
 	"memtide/web/choice"
 	"memtide/web/known"
@@ -252,6 +254,65 @@ func (m StepChained) apply(s *State) []Effect {
 		s.Opening.linked, s.Opening.fit = true, true
 	}
 	return out
+}
+
+// setConfig opens the config.json that is open with an option of package ask: as a network on the same card if a
+// strategy can plan that, and otherwise as a step by itself.
+func (s *State) setConfig(name, value string) []Effect {
+	c, budget, chosen := s.Choice, s.Choice.Budget, !s.Choice.Roomy()
+	model, args, ok := s.stepOf()
+	if !ok {
+		return nil
+	}
+	if d := c.GPU(); d != nil && d.Timed() { // the card of the sentence, whatever the times were for
+		args = ask.With(args, "device", d.ID)
+	}
+	c.Step, c.StepArgs = model, ask.With(args, name, value)
+	text, err := configWith(model, c.StepArgs)
+	if !preset.Plans(c.StepArgs) || err != nil {
+		return s.open(c, nil, Push)
+	}
+	out := PickFile{Name: s.Network.Source.File, Bytes: text}.apply(s)
+	o := s.Opening
+	if d := card.Lookup(ask.Value(c.StepArgs, "device")); d != nil {
+		o.Choice = o.Choice.On(d)
+	}
+	if o.linked, o.fit = true, !chosen; chosen {
+		o.Choice.Budget = budget
+	}
+	return out
+}
+
+// timeConfig reads a config.json that a person has opened again, for the times of the chosen card, if the file does not
+// choose its times itself. o is how it was opened.
+func (s *State) timeConfig(o *Opening) []Effect {
+	d := s.Choice.GPU()
+	if o.History != Push || o.linked || s.Compare != nil || s.Config() == "" || s.Network.Step == nil || d == nil ||
+		!d.Timed() || card.Find(s.Network.Profile.Source.Device) == d {
+		return nil
+	}
+	out := s.setConfig("device", d.ID)
+	s.Opening.History = Replace
+	return out
+}
+
+// configWith returns the text of a config.json in which "memtide" chooses the options of a step.
+func configWith(text string, args engine.Args) ([]byte, error) {
+	var file, own map[string]json.RawMessage
+	if err := json.Unmarshal([]byte(text), &file); err != nil {
+		return nil, err
+	}
+	if err := json.Unmarshal(file["memtide"], &own); err != nil || own == nil { // it may be missing
+		own = map[string]json.RawMessage{}
+	}
+	var err error
+	if own["step"], err = json.Marshal(args); err != nil {
+		return nil, err
+	}
+	if file["memtide"], err = json.Marshal(own); err != nil {
+		return nil, err
+	}
+	return json.Marshal(file)
 }
 
 // OpenFailed says why a profile could not be read.

@@ -67,7 +67,7 @@ func (c *Answer) Unsure() string {
 	return unsure
 }
 
-// Why returns the tooltip of Unsure about expandable segments, or "".
+// Why returns the tooltip of Unsure where that names expandable segments, or "".
 func (c *Answer) Why() string {
 	if n := needed(c.S); n != nil && n.segments && strings.Contains(n.unsure(), "segments") {
 		return wordsSegments

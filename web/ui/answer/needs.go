@@ -137,7 +137,7 @@ func (n *need) unsure() string {
 	case kind == MayNot || n.tight():
 		text := "Unsure: PyTorch’s allocator"
 		if n.segments {
-			text = "Unsure without expandable segments"
+			text = "With expandable segments"
 		}
 		if n.times != "" {
 			text += "; " + n.times
@@ -215,7 +215,8 @@ func ofPlan(p *known.Picture) *need {
 // the policies, the range of the allocator is the one that was found there.
 func ofShown(s *state.State, p *known.Picture) *need {
 	n := ofPlan(p)
-	if low, high := s.Kept(); p.Choice.Strategy == engine.KeepAll && p.Network == s.Network && n.memory > 0 && high > 0 {
+	low, high := s.Kept()
+	if p.Choice.Strategy == engine.KeepAll && p.Network == s.Network && n.memory > 0 && high > 0 {
 		n.low, n.high, n.segments = max(low, n.low), max(high, n.low), false
 	}
 	return n

@@ -291,6 +291,9 @@ func (c *Plans) Caption() string {
 	if c.S.View.LineList {
 		text += "; the samples draw lines of the curve and take them away"
 	}
+	if len(c.S.Policies()) > 0 {
+		return text + ". GiB: with CUDA and the allocator, plans with expandable segments, policies at worst."
+	}
 	return text + ". GiB: with the allocator at worst and CUDA."
 }
 

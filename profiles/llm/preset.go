@@ -9,9 +9,25 @@ import (
 
 func init() { preset.PlaySteps(playPreset) }
 
-// playPreset plays the step of a preset, as a question of memtide plan.
+// readConfig reads the text of a config.json. Package family sets it.
+var readConfig func(text string) (*Model, error)
+
+// ReadConfigs registers the reader of a config.json for package preset.
+func ReadConfigs(read func(text string) (*Model, error)) { readConfig = read }
+
+// playPreset plays the step of a preset or of a config.json, as a question of memtide plan.
 func playPreset(p preset.StepInput) (*profiles.Profile, error) {
-	a, err := New(Lookup(p.Model), p.Args)
+	m := Lookup(p.Model)
+	if m == nil && readConfig != nil {
+		var err error
+		if m, err = readConfig(p.Model); err != nil {
+			return nil, err
+		}
+	}
+	if m == nil {
+		return nil, fmt.Errorf("there is no model %q", p.Model)
+	}
+	a, err := New(m, p.Args)
 	if err != nil {
 		return nil, err
 	}
@@ -24,8 +40,11 @@ func playPreset(p preset.StepInput) (*profiles.Profile, error) {
 		a.Card = &c
 	}
 	kind := asChain
-	if p.Graph {
+	if p.Graph || p.Both {
 		kind = asGraph
+	}
+	if p.Both {
+		kind |= asChain
 	}
 	out, err := a.profile(kind)
 	if err != nil {

@@ -30,6 +30,7 @@ type StepInput struct {
 	Precision string      // type of the activations
 	Share     int         // share of the peak that products reach, in per cent; 0: the card's
 	Graph     bool        // return the operations instead of the chain
+	Both      bool        // return both
 }
 
 // ErrElsewhere is the error of building a step in a program without its player.
@@ -39,6 +40,14 @@ var play func(StepInput) (*profiles.Profile, error)
 
 // PlaySteps registers the player of steps.
 func PlaySteps(player func(StepInput) (*profiles.Profile, error)) { play = player }
+
+// Play plays a step that is not of a preset, as a chain and as operations. model may be the text of a config.json.
+func Play(model string, args engine.Args) (*profiles.Profile, error) {
+	if play == nil {
+		return nil, ErrElsewhere
+	}
+	return play(StepInput{Model: model, Args: args, Precision: string(bf16), Both: true})
+}
 
 // stepPresets returns the steps of the known language models.
 func stepPresets() (out []*Preset) {
@@ -134,25 +143,20 @@ func StepText(args engine.Args) (string, error) {
 	return b.String(), nil
 }
 
-// Unplanned returns a copy of args without the options that strategies choose.
-func Unplanned(args engine.Args) engine.Args {
-	out := maps.Clone(args)
-	maps.DeleteFunc(out, func(name, _ string) bool { return slices.Contains(methods, name) })
-	return out
-}
-
 // unplanned are the other options of a step whose values but the default no strategy can plan.
 var unplanned = []string{"pp", "swap-blocks", "host-part", ask.Context}
 
-// Plans reports whether strategies can plan a step with options of package ask.
-func Plans(args engine.Args) bool {
-	for name := range ask.Plain(args) {
-		if slices.Contains(methods, name) || slices.Contains(unplanned, name) {
-			return false
-		}
-	}
-	return true
+// Unplanned returns a copy of args without the options with which no strategy can plan a step.
+func Unplanned(args engine.Args) engine.Args {
+	out := ask.Plain(args)
+	maps.DeleteFunc(out, func(name, _ string) bool {
+		return slices.Contains(methods, name) || slices.Contains(unplanned, name)
+	})
+	return out
 }
+
+// Plans reports whether strategies can plan a step with options of package ask.
+func Plans(args engine.Args) bool { return len(Unplanned(args)) == len(ask.Plain(args)) }
 
 // StepRef returns the reference to the step of a model with options of package ask. ok is false if no strategy can
 // plan that step, or if it has no preset.

@@ -9,13 +9,16 @@ import (
 	"memtide/profiles/doctor"
 )
 
-// Open asks to read a file, or a preset if Preset is set.
+// Open asks to read a file, or a preset if Preset is set, or a training step if Model is set.
 type Open struct {
 	brings[*Opened, *Progress]
 
 	File   string `json:"file,omitempty"` // name of the file, used in messages only
 	Preset string `json:"preset,omitempty"`
-	Bytes  []byte `json:"-"` // content of the file
+	// Model is a known model or the text of a config.json whose training step is opened, with Options of package ask.
+	Model   string      `json:"model,omitempty"`
+	Options engine.Args `json:"options,omitempty"`
+	Bytes   []byte      `json:"-"` // content of the file
 	// Decoded is the content of Bytes if the caller has decoded it already. It is not sent to a
 	// worker. Bytes are then native JSON.
 	Decoded *profiles.Profile `json:"-"`

@@ -161,16 +161,20 @@ type Question struct {
 	Budget  choice.Budget `json:"budget"`
 	Methods []Method      `json:"others,omitempty"` // that are solved besides
 	Limit   time.Duration `json:"limit,omitempty"`  // per schedule; 0: no limit
+	// of the step of a config.json: the text of that, and its options of package ask
+	Model   string      `json:"model,omitempty"`
+	Options engine.Args `json:"options,omitempty"`
 }
 
 // Suggestion is one answer to a Question. It names only what the question varies; the rest is as in the
 // Question. A schedule was computed for it.
 type Suggestion struct {
-	Name     string         `json:"name,omitempty"`   // for people
-	Strategy string         `json:"strategy"`         // the method
-	Budget   engine.Bytes   `json:"budget"`           // for which the schedule was solved
-	Preset   string         `json:"preset,omitempty"` // the network, if the question changes it
-	Device   *engine.Device `json:"device,omitempty"` // the link, if the question changes it
+	Name     string         `json:"name,omitempty"`    // for people
+	Strategy string         `json:"strategy"`          // the method
+	Budget   engine.Bytes   `json:"budget"`            // for which the schedule was solved
+	Preset   string         `json:"preset,omitempty"`  // the network, if the question changes it
+	Options  engine.Args    `json:"options,omitempty"` // of Question.Model, if the question changes them
+	Device   *engine.Device `json:"device,omitempty"`  // the link, if the question changes it
 	// batch size of Preset, if its step does more work than that of the Question
 	Batch    int           `json:"batch,omitempty"`
 	StepTime time.Duration `json:"step_time,omitempty"` // measured; 0 if there is no schedule

@@ -1,7 +1,6 @@
 package proto
 
 import (
-	"encoding/json"
 	"time"
 
 	"memtide/engine"
@@ -13,7 +12,6 @@ type Step struct {
 	brings[*Stepped, *Stepped]
 	Model string      `json:"model"`           // a known one, or the text of its config.json
 	Args  engine.Args `json:"args,omitempty"`  // see package ask
-	Chain bool        `json:"chain,omitempty"` // asks for Stepped.Profile alone
 	Parts int         `json:"parts,omitempty"` // stages of the answer that are wanted, see Stepped.Done; 0: all
 	// Policies asks for the step as it is and for Stepped.Policies of frameworks, without what
 	// strategies find.
@@ -33,11 +31,9 @@ const (
 	Unsure  Fit = "unsure"
 )
 
-// Stepped is the memory of a card in a training step, and the changes that would help. Every field but
-// Profile is about one card.
+// Stepped is the memory of a card in a training step, and the changes that would help. Every field is
+// about one card.
 type Stepped struct {
-	Profile json.RawMessage `json:"-"` // with Step.Chain: the step as a chain in native JSON; then nothing else is set
-
 	Config  string `json:"config,omitempty"` // what was understood of a config.json
 	Name    string `json:"name"`             // of the model
 	Params  int64  `json:"params"`
@@ -97,7 +93,6 @@ type Stepped struct {
 }
 
 func (s *Stepped) columns(c *codec) {
-	c.raw((*[]byte)(&s.Profile))
 	rows(c, &s.Passes)
 }
 

@@ -56,6 +56,9 @@ func decode(q *proto.Open, poll *engine.Poll) (*profiles.Profile, *proto.Failure
 		}
 		return p, nil
 	}
+	if q.Model != "" {
+		return trained(q)
+	}
 	if q.Preset == "" {
 		content := q.Content
 		if content == nil {
@@ -82,6 +85,20 @@ func decode(q *proto.Open, poll *engine.Poll) (*profiles.Profile, *proto.Failure
 	case err != nil:
 		return nil, proto.Fail(proto.BadRequest, "%v", err)
 	}
+	return p, nil
+}
+
+// trained returns the training step of q.Model as a network.
+func trained(q *proto.Open) (*profiles.Profile, *proto.Failure) {
+	p, err := preset.Play(q.Model, q.Options)
+	switch {
+	case errors.Is(err, preset.ErrElsewhere):
+		return nil, proto.Fail(proto.Elsewhere, "%v", err)
+	case err != nil:
+		return nil, proto.Fail(proto.BadRequest, "%v", err)
+	}
+	p.Name, p.Format, p.Step, p.Device = strings.TrimSuffix(q.File, ".json"), "hfconfig", q.Options, nil
+	p.Chain.Name = p.Name
 	return p, nil
 }
 

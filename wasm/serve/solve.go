@@ -292,7 +292,7 @@ func (s *Server) question(ctx context.Context, q *proto.Question, tell func(*pro
 		return nil, fail
 	}
 	w := &question.Work{Problem: t.problem, Method: whatif.Method{Strategy: t.strategy, Args: t.args},
-		Preset: s.last.preset, Limit: q.Limit,
+		Preset: s.last.preset, Model: q.Model, Options: q.Options, Limit: q.Limit,
 		Emit: func(a *proto.Suggestion, err error) {
 			if err != nil {
 				a.Failure = failure(err, engine.Lookup(a.Strategy), a.Budget)

@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"memtide/engine"
-	"memtide/profiles"
 	"memtide/profiles/llm"
 	"memtide/profiles/llm/ask"
 	"memtide/wasm/proto"
@@ -81,13 +80,17 @@ func TestStepOfConfig(t *testing.T) {
 	if fail != nil || got.High != want.High || got.Config == "" || strings.Contains(got.Config, "torch_dtype") {
 		t.Errorf("%+v (%v); want %d bytes as of the known model, and what was understood", got, fail, want.High)
 	}
-	chain, _, fail := stepped(t, &proto.Step{Model: got.Config, Args: args, Chain: true})
-	if fail != nil {
-		t.Fatal(fail)
-	}
-	p, err := profiles.Decode("", profiles.Bytes(chain.Profile), (*engine.Poll)(nil))
-	if err != nil || p.Chain == nil || len(p.Chain.Stages) < 16 || p.Device == nil {
-		t.Errorf("the chain is %+v (%v); want one of 16 blocks and more, with its device", p, err)
+	for model, least := range map[string]int{got.Config: 16, "llama3.2-1b": 16, "flux1-dev": 50} {
+		opened, err := proto.Do(t.Context(), new(serve.Local).Do,
+			&proto.Open{File: "config.json", Model: model, Options: engine.Args{"device": "rtx-4090"}}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p := opened.Decoded; p.Chain == nil || len(p.Chain.Stages) < least || p.Name != "config" ||
+			p.Source.Device != "RTX 4090" || opened.Format != "hfconfig" || opened.Step["device"] != "rtx-4090" {
+			t.Errorf("%s opens as %+v with %v; want a chain of %d blocks and more with times of the card", model, p,
+				opened.Step, least)
+		}
 	}
 }
 
@@ -108,15 +111,12 @@ func TestOneStep(t *testing.T) {
 			if want := llm.Lookup(m.ID).Params(); said.Params != want {
 				t.Errorf("%s: %d parameters; want %d", m.ID, said.Params, want)
 			}
-			chain, _, fail := stepped(t, &proto.Step{Model: m.ID, Args: args, Chain: true})
-			if fail != nil {
-				t.Fatalf("%s %v: %v", m.ID, args, fail)
-			}
-			p, err := profiles.Decode("", profiles.Bytes(chain.Profile), nil)
+			opened, err := proto.Do(t.Context(), new(serve.Local).Do, &proto.Open{Model: m.ID, Options: args}, nil)
 			if err != nil {
 				t.Fatalf("%s %v: %v", m.ID, args, err)
 			}
-			sol, err := engine.Lookup(engine.KeepAll).Solve(&engine.Problem{Graph: p.Graph, Device: *p.Device,
+			p, link := opened.Decoded, engine.Device{ToHost: engine.MaxRate, ToDev: engine.MaxRate}
+			sol, err := engine.Lookup(engine.KeepAll).Solve(&engine.Problem{Graph: p.Graph, Device: link,
 				Budget: engine.NoLimit}, nil, nil)
 			if err != nil || sol.Peak != said.Allocated {
 				t.Errorf("%s %v: operations that keep everything take %d bytes (%v); %d are said to be allocated",

@@ -103,12 +103,10 @@ func Step(ctx context.Context, pool proto.Pool, e state.AskStep, tell func(state
 		return state.Policed{ID: e.ID}
 	case e.Request.Policies:
 		return state.Policed{ID: e.ID, Stepped: r}
-	case failed && f.Kind == proto.Deadline && !e.Request.Chain:
+	case failed && f.Kind == proto.Deadline:
 		return state.StepFailed{ID: e.ID}
 	case err != nil:
 		return state.StepFailed{ID: e.ID, Text: err.Error()}
-	case e.Request.Chain:
-		return state.StepChained{ID: e.ID, Profile: r.Profile}
 	}
 	return state.StepAnswered{ID: e.ID, Stepped: r, Whole: true}
 }

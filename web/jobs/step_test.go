@@ -13,12 +13,11 @@ import (
 	"memtide/web/state"
 )
 
-// TestStep checks that a step is answered in parts and then as a whole, that its chain is a profile, and that a
-// step that cannot be answered fails with a text.
+// TestStep checks that a step is answered in parts and then as a whole, and that a step that cannot be answered fails with a text.
 func TestStep(t *testing.T) {
 	small := proto.Step{Model: "gpt2", Args: engine.Args{"seq": "1024"}}
-	chain, policies := small, small
-	chain.Chain, policies.Policies = true, true
+	policies := small
+	policies.Policies = true
 	config := proto.Step{Model: `{"model_type":"gpt2","n_embd":768,"n_head":12,"n_layer":2,"vocab_size":50257,"n_positions":1024}`, Policies: true}
 	policed := func(m state.Message) bool {
 		a, ok := m.(state.Policed)
@@ -39,10 +38,6 @@ func TestStep(t *testing.T) {
 			a, ok := m.(state.StepAnswered)
 			return ok && a.Whole && a.Stepped.Done == a.Stepped.Total
 		}, llm.PlanStages - 1},
-		{"its chain", chain, func(m state.Message) bool {
-			a, ok := m.(state.StepChained)
-			return ok && len(a.Profile) > 0
-		}, 0},
 		{"its policies", policies, policed, 0},
 		{"those of a config.json", config, policed, 0},
 		{"an unknown model", proto.Step{Model: "gpt9"}, func(m state.Message) bool {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 
@@ -65,9 +66,10 @@ type change struct {
 	whatif.Change
 
 	// For another step of a language model that does the same work:
-	preset string                          // reference of the changed preset
-	lever  ask.Lever                       // the option that changes; may be empty
-	build  func() (*engine.Problem, error) // builds Change.Problem
+	preset  string                          // reference of the changed preset, or
+	options engine.Args                     // the changed options of the question's config.json
+	lever   ask.Lever                       // the option that changes; may be empty
+	build   func() (*engine.Problem, error) // builds Change.Problem
 }
 
 // try measures changes and emits an answer for each. It skips changes that cannot be built or that make no
@@ -75,7 +77,7 @@ type change struct {
 func (w *Work) try(ctx context.Context, changes []change) (fits bool, err error) {
 	for i := range changes {
 		c := &changes[i]
-		a := proto.Suggestion{Name: c.Name, Preset: c.preset}
+		a := proto.Suggestion{Name: c.Name, Preset: c.preset, Options: c.options}
 		if c.build != nil {
 			p, err := c.build()
 			if err != nil || unchanged(p, w.Problem) {
@@ -99,26 +101,44 @@ func (w *Work) try(ctx context.Context, changes []change) (fits bool, err error)
 // largerBatch emits an answer about the largest batch for which everything can be kept, if that is larger than the
 // present batch and everything can be kept now.
 func (w *Work) largerBatch(ctx context.Context) error {
+	a, keep := proto.Suggestion{}, engine.Lookup(engine.KeepAll)
+	var build func(int) (*engine.Problem, error)
 	p, batch, err := preset.Parse(w.Preset)
-	keep := engine.Lookup(engine.KeepAll)
-	if err != nil || keep == nil {
+	most := preset.MaxBatch
+	switch {
+	case w.Model != "":
+		batch, _ = strconv.Atoi(ask.Value(w.Options, "batch"))
+		build = func(n int) (*engine.Problem, error) { return w.played(with(w.Options, "batch", n)) }
+	case err == nil:
+		most, build = p.Largest(), p.Problem
+	}
+	if build == nil || keep == nil {
 		return nil // the batch of a file cannot be changed
 	}
 	if _, err := whatif.Measure(w.Problem, whatif.Method{Strategy: keep}, nil); err != nil {
 		return nil
 	}
 	found, err := whatif.LargestBatch(ctx,
-		&whatif.BatchQuestion{Build: p.Problem, Strategy: keep, Device: w.Problem.Device,
-			Transfers: w.Problem.Transfers,
-			Budget:    w.Problem.Budget, Most: p.Largest(), Limit: w.Limit}, nil)
+		&whatif.BatchQuestion{Build: build, Strategy: keep, Device: w.Problem.Device, Transfers: w.Problem.Transfers,
+			Budget: w.Problem.Budget, Most: most, Limit: w.Limit}, nil)
 	if err != nil || found.Batch <= batch {
 		return nil
 	}
+	if w.Model != "" {
+		a.Options = with(w.Options, "batch", found.Batch)
+	} else {
+		a.Preset = preset.Ref(p.ID, found.Batch)
+	}
+	a.Name, a.Strategy, a.Budget = fmt.Sprintf("batch of %d", found.Batch), keep.Name, w.Problem.Budget
+	a.Batch, a.StepTime, a.Peak = found.Batch, found.StepTime, found.Peak
 	w.Total++
-	w.emit(ctx, proto.Suggestion{Name: fmt.Sprintf("batch of %d", found.Batch), Strategy: keep.Name,
-		Budget: w.Problem.Budget,
-		Preset: preset.Ref(p.ID, found.Batch), Batch: found.Batch, StepTime: found.StepTime, Peak: found.Peak}, nil)
+	w.emit(ctx, a, nil)
 	return nil
+}
+
+// with returns args with a number.
+func with(args engine.Args, name string, n int) engine.Args {
+	return ask.With(args, name, strconv.Itoa(n))
 }
 
 // unchanged reports whether p and q are chains with the same stages, input and resident memory.
@@ -130,32 +150,89 @@ func unchanged(p, q *engine.Problem) bool {
 	return slices.Equal(a.Stages, b.Stages) && a.Resident == b.Resident && a.Input == b.Input
 }
 
-// step returns the preset and the batch if the question is about the step of a language model; otherwise p is nil.
-func (w *Work) step() (p *preset.Preset, batch int, err error) {
-	p, batch, err = preset.Parse(w.Preset)
-	if err != nil || p.Model() == nil {
-		return nil, 0, nil
+// step is the step of a language model that a question is about.
+type step struct {
+	args    engine.Args // its options of package ask
+	largest int         // batch
+	// changed returns the change to other options. ok is false if there is no such step, or if it is the same.
+	changed func(args engine.Args) (c change, ok bool)
+}
+
+// number returns the value of an option that is a number.
+func (st *step) number(name string) int {
+	n, _ := strconv.Atoi(ask.Value(st.args, name))
+	return n
+}
+
+// step returns the step of the question, or nil if it is about something else.
+func (w *Work) step() (*step, error) {
+	if w.Model != "" && w.Problem.Chain != nil {
+		return &step{w.Options, preset.MaxBatch, func(args engine.Args) (change, bool) {
+			return change{options: args, build: func() (*engine.Problem, error) { return w.played(args) }},
+				!maps.Equal(ask.Plain(args), ask.Plain(w.Options))
+		}}, nil
 	}
-	return p, batch, p.Builds()
+	p, batch, err := preset.Parse(w.Preset)
+	if err != nil || p.Model() == nil {
+		return nil, nil
+	}
+	o := p.Options()
+	st := &step{args: preset.StepArgs(o.Step), largest: p.Largest()}
+	st.args["batch"], st.args["seq"] = strconv.Itoa(batch), strconv.Itoa(o.Tokens)
+	st.changed = func(args engine.Args) (change, bool) {
+		o, now := p.Options(), &step{args: maps.Clone(args)}
+		o.Batch, o.Tokens = now.number("batch"), now.number("seq")
+		delete(now.args, "batch")
+		delete(now.args, "seq")
+		text, err := preset.StepText(now.args)
+		if err != nil { // the option is one that strategies choose
+			return change{}, false
+		}
+		o.Step = text
+		v, err := p.Base().With(o)
+		if err != nil || v == p && o.Batch == batch {
+			return change{}, false
+		}
+		return change{preset: preset.Ref(v.ID, o.Batch), build: func() (*engine.Problem, error) {
+			q, err := v.Problem(o.Batch)
+			return w.here(q), err
+		}}, true
+	}
+	return st, p.Builds()
+}
+
+// played returns the problem of the question's config.json with other options.
+func (w *Work) played(args engine.Args) (*engine.Problem, error) {
+	p, err := preset.Play(w.Model, args)
+	if err != nil {
+		return nil, err
+	}
+	return w.here(engine.NewChainProblem(p.Chain, engine.Device{}, engine.Whole, engine.NoLimit)), nil
+}
+
+// here gives q, which may be nil, the device and the budget of the question.
+func (w *Work) here(q *engine.Problem) *engine.Problem {
+	if q != nil {
+		q.Device, q.Transfers, q.Budget = w.Problem.Device, w.Problem.Transfers, w.Problem.Budget
+	}
+	return q
 }
 
 // levers returns changes of the step of a language model that do the same work: the options of ask.Levers, and twice
 // as many sequences of half the length.
 func (w *Work) levers() (out []change, err error) {
-	p, batch, err := w.step()
-	if p == nil || err != nil {
+	st, err := w.step()
+	if st == nil || err != nil {
 		return nil, err
 	}
-	args := preset.StepArgs(p.Options().Step)
 	for _, l := range ask.Levers {
-		if !l.Trains(args) {
-			out = w.lever(out, p, batch, args, l)
+		if !l.Trains(st.args) {
+			out = w.lever(out, st, ask.With(st.args, l.Option, l.Value), l)
 		}
 	}
-	if o := p.Options(); o.Tokens >= 2*shortest && 2*batch <= p.Largest() {
-		o.Tokens, o.Batch = o.Tokens/2, 2*batch
-		out = w.variant(out, p, batch, ask.Lever{Name: fmt.Sprintf("%d sequences of %s tokens", o.Batch,
-			format.Count(o.Tokens))}, o)
+	if tokens, batch := st.number("seq"), st.number("batch"); tokens >= 2*shortest && 2*batch <= st.largest {
+		out = w.lever(out, st, with(with(st.args, "seq", tokens/2), "batch", 2*batch),
+			ask.Lever{Name: fmt.Sprintf("%d sequences of %s tokens", 2*batch, format.Count(tokens/2))})
 	}
 	return out, nil
 }
@@ -163,26 +240,22 @@ func (w *Work) levers() (out []change, err error) {
 // lastLevers returns the changes that are tried only if no other has a schedule: more cards, and training adapters,
 // which is not the same training.
 func (w *Work) lastLevers() (out []change, err error) {
-	p, batch, err := w.step()
-	if p == nil || err != nil {
+	st, err := w.step()
+	if st == nil || err != nil {
 		return nil, err
 	}
-	args := preset.StepArgs(p.Options().Step)
-	cards, err := strconv.Atoi(ask.Value(args, "gpus"))
-	if err != nil {
-		return nil, err
-	}
+	cards := st.number("gpus")
 	for _, times := range []int{2, 4, 8} {
 		more := strconv.Itoa(cards * times)
-		out = w.lever(out, p, batch, args,
+		out = w.lever(out, st, ask.With(st.args, "gpus", more),
 			ask.Lever{Name: fmt.Sprintf("%s cards instead of %d", more, cards), Option: "gpus", Value: more})
 	}
 	for _, l := range ask.Levers {
-		if l.Trains(args) {
+		if l.Trains(st.args) {
 			if l.Option != "lora" {
 				l.Name = ask.LeverOf("lora", "16").Name + ", " + l.Name
 			}
-			out = w.lever(out, p, batch, args, l)
+			out = w.lever(out, st, ask.With(st.args, l.Option, l.Value), l)
 		}
 	}
 	return out, nil
@@ -195,8 +268,8 @@ const MostPairs = 24
 // needs is below the budget and below that of each change alone. Building a pair is expensive, so pairs builds one only
 // if the product of the two reductions would suffice. Early changes are paired first.
 func (w *Work) pairs(tried []change) (out []change) {
-	p, batch, err := w.step()
-	if p == nil || err != nil {
+	st, err := w.step()
+	if st == nil || err != nil {
 		return nil
 	}
 	least := func(q *engine.Problem) float64 {
@@ -206,7 +279,7 @@ func (w *Work) pairs(tried []change) (out []change) {
 		return float64(q.Chain.Chain.Resident.Total())
 	}
 	tried = slices.DeleteFunc(tried, func(c change) bool { return c.lever.Option == "" || c.Problem == nil })
-	now, room, args, built := least(w.Problem), float64(w.Problem.Budget), preset.StepArgs(p.Options().Step), 0
+	now, room, built := least(w.Problem), float64(w.Problem.Budget), 0
 	for sum := 1; sum < 2*len(tried); sum++ {
 		for i := max(0, sum-len(tried)+1); 2*i < sum && built < MostPairs; i++ {
 			a, b := &tried[i], &tried[sum-i]
@@ -214,7 +287,8 @@ func (w *Work) pairs(tried []change) (out []change) {
 				continue
 			}
 			l := ask.Lever{Name: a.Name + " + " + b.Name, Option: b.lever.Option, Value: b.lever.Value}
-			for _, c := range w.lever(nil, p, batch, ask.With(args, a.lever.Option, a.lever.Value), l) {
+			both := ask.With(ask.With(st.args, a.lever.Option, a.lever.Value), l.Option, l.Value)
+			for _, c := range w.lever(nil, st, both, l) {
 				built++
 				if c.Problem, err = c.build(); err == nil &&
 					least(c.Problem) < min(room, least(a.Problem), least(b.Problem)) {
@@ -227,33 +301,14 @@ func (w *Work) pairs(tried []change) (out []change) {
 	return out
 }
 
-// lever adds to list the change of one option of the step, unless the step stays the same.
-func (w *Work) lever(list []change, p *preset.Preset, batch int, args engine.Args, l ask.Lever) []change {
-	o := p.Options()
-	o.Batch = batch
-	text, err := preset.StepText(ask.With(args, l.Option, l.Value))
-	if err != nil { // the option is one that strategies choose
+// lever adds to list the change to the options args by a lever, unless the step stays the same.
+func (w *Work) lever(list []change, st *step, args engine.Args, l ask.Lever) []change {
+	c, ok := st.changed(args)
+	if !ok {
 		return list
 	}
-	o.Step = text
-	return w.variant(list, p, batch, l, o)
-}
-
-// variant adds to list the change to the options o, unless the step stays the same.
-func (w *Work) variant(list []change, p *preset.Preset, batch int, l ask.Lever, o preset.Options) []change {
-	v, err := p.Base().With(o)
-	if err != nil || v == p && o.Batch == batch {
-		return list
-	}
-	return append(list, change{whatif.Change{Name: l.Name, Method: w.Method}, preset.Ref(v.ID, o.Batch), l,
-		func() (*engine.Problem, error) {
-			q, err := v.Problem(o.Batch)
-			if err != nil {
-				return nil, err
-			}
-			q.Device, q.Transfers, q.Budget = w.Problem.Device, w.Problem.Transfers, w.Problem.Budget
-			return q, nil
-		}})
+	c.Name, c.Method, c.lever = l.Name, w.Method, l
+	return append(list, c)
 }
 
 const (
@@ -298,8 +353,11 @@ func (a *Answers) Helps(unfit bool, room engine.Bytes) (best, none []int) {
 
 // adapters returns 1 if answer i trains adapters beside frozen weights, and 0 otherwise. It is a sort key.
 func (a *Answers) adapters(i int) int {
-	p, _, err := preset.Parse(a.List[i].Preset)
-	if err != nil || p.Model() == nil || ask.Value(preset.StepArgs(p.Options().Step), "lora") == "0" {
+	args := a.List[i].Options
+	if p, _, err := preset.Parse(a.List[i].Preset); err == nil && p.Model() != nil {
+		args = preset.StepArgs(p.Options().Step)
+	}
+	if ask.Value(args, "lora") == "0" {
 		return 0
 	}
 	return 1

@@ -13,6 +13,7 @@ import (
 	"memtide/web/question"
 
 	_ "memtide/profiles/llm"
+	_ "memtide/profiles/llm/family"
 )
 
 // tried returns the answers about the preset ref, the step of a small language model, which keeps everything, in
@@ -37,6 +38,38 @@ func tried(t *testing.T, ref string, budget engine.Bytes) (out []proto.Suggestio
 		t.Errorf("%s: the last of %d answers is %d of %d", ref, len(out), last.Done, last.Total)
 	}
 	return out
+}
+
+// TestLeversOfConfig checks that the step of a config.json gets the answers that the same step of the list gets, with
+// the options to choose instead of a preset, and the largest batch.
+func TestLeversOfConfig(t *testing.T) {
+	const config = `{"model_type":"llama","hidden_size":2048,"intermediate_size":8192,"num_attention_heads":32,"num_hidden_layers":16,"num_key_value_heads":8,"vocab_size":128256,"tie_word_embeddings":true}`
+	options := engine.Args{"seq": "512"}
+	p, err := preset.Play(config, options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	problem := engine.NewChainProblem(p.Chain, engine.Device{}, engine.Whole, engine.NoLimit)
+	for _, budget := range []engine.Bytes{30 * engine.GiB, 2304 * engine.MiB} {
+		var got []proto.Suggestion
+		w := &question.Work{Problem: problem.WithBudget(budget),
+			Method: whatif.Method{Strategy: engine.Lookup("keepall")}, Model: config, Options: options,
+			Emit: func(a *proto.Suggestion, _ error) { got = append(got, *a) }}
+		if err := w.Answer(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		want := tried(t, "llama3.2-1b-step-512tok-b1", budget)
+		if len(got) != len(want) {
+			t.Fatalf("%d answers in %d bytes; want %d", len(got), budget, len(want))
+		}
+		for i, a := range got {
+			b := want[i]
+			if a.Name != b.Name || a.Peak != b.Peak || a.StepTime != b.StepTime || a.Batch != b.Batch ||
+				(a.Options != nil) != (b.Preset != "") {
+				t.Errorf("answer %d is %+v; want %+v", i, a, b)
+			}
+		}
+	}
 }
 
 // TestLastLevers checks that adapters and more cards are tried only if nothing else has a schedule, because they

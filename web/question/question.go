@@ -32,6 +32,8 @@ type Work struct {
 	Methods []whatif.Method // other methods to try, see Methods
 	Preset  string          // reference of the preset that the network is built from; empty for a file
 	Limit   time.Duration   // of each schedule; 0 means no limit
+	Model   string          // text of the config.json that the network is read from; empty for others
+	Options engine.Args     // of its step, see package ask
 
 	// Emit is called with each answer. err says why the answer has no schedule, or only the best so far.
 	Emit func(a *proto.Suggestion, err error)

@@ -33,7 +33,7 @@ func (s *State) read(o *Side, c Choice, file *File, h History) []Effect {
 	name, req := c.Source.File, proto.Open{File: c.Source.File}
 	switch {
 	case file != nil:
-		req.Bytes, req.Handle = file.Bytes, file.Handle
+		req.Bytes, req.Handle, req.Model, req.Options = file.Bytes, file.Handle, file.Model, file.Options
 	case c.Source.Preset != "":
 		name = c.Source.Preset
 		req = proto.Open{Preset: name}

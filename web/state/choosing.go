@@ -16,36 +16,6 @@ func (m Adopt) apply(s *State) []Effect {
 	return s.choose(m.Point.Choice(s.Choice), Push, false)
 }
 
-// UseAnswer chooses the network, budget, link and strategy that an answer was solved for.
-type UseAnswer struct {
-	Index int // into Answers.List
-}
-
-func (m UseAnswer) apply(s *State) []Effect {
-	a := s.Answers()
-	if a == nil || m.Index < 0 || m.Index >= len(a.List) || a.List[m.Index].StepTime <= 0 {
-		return nil
-	}
-	x, c := a.List[m.Index], s.Choice
-	if x.Strategy != c.Strategy {
-		c.Strategy, c.Args = x.Strategy, nil
-	}
-	if x.Preset != "" || x.Budget != s.Budget() { // in bytes, since a share depends on the network
-		c.Budget = choice.Budget{Bytes: x.Budget}
-	}
-	if d := x.Device; d != nil {
-		if d.ToHost != c.ToHost || d.ToDev != c.ToDev {
-			c.Device = ""
-		}
-		c.ToHost, c.ToDev, c.Duplex = d.ToHost, d.ToDev, d.Duplex
-	}
-	if x.Preset == "" || c.Source.Same(Source{Preset: x.Preset}) {
-		return s.choose(c, Push, false)
-	}
-	c.Source = Source{Preset: x.Preset}
-	return s.open(c, nil, Push)
-}
-
 // SetBudget sets the budget: Share, or Bytes if Share is 0.
 type SetBudget struct {
 	Bytes   engine.Bytes

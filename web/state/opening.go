@@ -1,7 +1,6 @@
 package state
 
 import (
-	"encoding/json"
 	"fmt"
 
 	"memtide/engine"
@@ -137,7 +136,11 @@ func (m Opened) apply(s *State) []Effect {
 		return []Effect{WriteURL{Replace}}
 	}
 	c := m.chosen(o)
-	side.Network = known.NewNetwork(c.Source, m.Profile, m.Reply, o.file.Bytes).As(c)
+	text := o.file.Bytes
+	if o.file.Model != "" {
+		text = []byte(o.file.Model)
+	}
+	side.Network = known.NewNetwork(c.Source, m.Profile, m.Reply, text).As(c)
 	if o.fit && s.Compare == nil {
 		c.Budget = c.Room()
 	}
@@ -236,45 +239,33 @@ func (s *State) openedMemory(o *Opening, r *proto.Opened) []Effect {
 	return append(out, WriteURL{o.History})
 }
 
-// StepChained is the open step as a chain: a profile in native JSON.
-type StepChained struct {
-	ID      int
-	Profile []byte
-}
-
-func (m StepChained) apply(s *State) []Effect {
-	if s.Step == nil || s.Step.chain == 0 || s.Step.chain != m.ID {
-		return nil
-	}
-	s.Step.chain = 0
-	device, title := ask.Value(s.Choice.StepArgs, "device"), ask.Title(s.Choice.Step)
-	out := PickFile{Name: title + ", one step", Bytes: m.Profile}.apply(s)
-	if d := card.Lookup(device); d != nil { // the profile does not hold the ID of the card
-		s.Opening.Choice = s.Opening.Choice.On(d)
-		s.Opening.linked, s.Opening.fit = true, true
-	}
-	return out
-}
-
 // setConfig opens the config.json that is open with an option of package ask: as a network on the same card if a
 // strategy can plan that, and otherwise as a step by itself.
 func (s *State) setConfig(name, value string) []Effect {
-	c, budget, chosen := s.Choice, s.Choice.Budget, !s.Choice.Roomy()
 	model, args, ok := s.stepOf()
 	if !ok {
 		return nil
 	}
-	if d := c.GPU(); d != nil && d.Timed() { // the card of the sentence, whatever the times were for
+	if d := s.Choice.GPU(); d != nil && d.Timed() { // the card of the sentence, whatever the times were for
 		args = ask.With(args, "device", d.ID)
 	}
-	c.Step, c.StepArgs = model, ask.With(args, name, value)
-	text, err := configWith(model, c.StepArgs)
-	if !preset.Plans(c.StepArgs) || err != nil {
+	return s.readConfig(model, ask.With(args, name, value))
+}
+
+// readConfig opens a training step that is not of a preset, such as that of a config.json, as setConfig does. A budget
+// that was chosen for a network stays.
+func (s *State) readConfig(model string, args engine.Args) []Effect {
+	c := s.Choice
+	if c.Step, c.StepArgs = model, args; !preset.Plans(args) {
 		return s.open(c, nil, Push)
 	}
-	out := PickFile{Name: s.Network.Source.File, Bytes: text}.apply(s)
+	name, budget, chosen := ask.Title(model), c.Budget, s.Network != nil && !s.Choice.Roomy()
+	if s.Network != nil {
+		name = s.Network.Source.File
+	}
+	out := PickFile{Name: name, Model: model, Options: args}.apply(s)
 	o := s.Opening
-	if d := card.Lookup(ask.Value(c.StepArgs, "device")); d != nil {
+	if d := card.Lookup(ask.Value(args, "device")); d != nil {
 		o.Choice = o.Choice.On(d)
 	}
 	if o.linked, o.fit = true, !chosen; chosen {
@@ -294,25 +285,6 @@ func (s *State) timeConfig(o *Opening) []Effect {
 	out := s.setConfig("device", d.ID)
 	s.Opening.History = Replace
 	return out
-}
-
-// configWith returns the text of a config.json in which "memtide" chooses the options of a step.
-func configWith(text string, args engine.Args) ([]byte, error) {
-	var file, own map[string]json.RawMessage
-	if err := json.Unmarshal([]byte(text), &file); err != nil {
-		return nil, err
-	}
-	if err := json.Unmarshal(file["memtide"], &own); err != nil || own == nil { // it may be missing
-		own = map[string]json.RawMessage{}
-	}
-	var err error
-	if own["step"], err = json.Marshal(args); err != nil {
-		return nil, err
-	}
-	if file["memtide"], err = json.Marshal(own); err != nil {
-		return nil, err
-	}
-	return json.Marshal(file)
 }
 
 // OpenFailed says why a profile could not be read.

@@ -1,42 +1,17 @@
 package state
 
 import (
-	"strconv"
 	"time"
 
 	"memtide/engine"
 	"memtide/profiles/card"
 	"memtide/profiles/llm/ask"
-	"memtide/profiles/preset"
 	"memtide/wasm/proto"
 	"memtide/web/choice"
 )
 
 // policiesLimit is how long the policies of a step may take.
 const policiesLimit = 30 * time.Second
-
-// stepOf returns the open network as a training step on the card that its times are for. ok is false if the network is
-// not the step of a language model, or if no options of package ask describe its times or precision.
-func (s *State) stepOf() (model string, args engine.Args, ok bool) {
-	if s.Network == nil || s.Memory != nil {
-		return "", nil, false
-	}
-	if text := s.Config(); text != "" {
-		d := card.Find(s.Network.Profile.Source.Device)
-		if d == nil || s.Network.Step == nil {
-			return "", nil, false
-		}
-		return text, ask.With(s.Network.Step, "device", d.ID), true
-	}
-	base, o := s.Choice.Source.Variant()
-	if base == nil || base.Model() == nil || card.Lookup(o.Device) == nil || o.Efficiency > 0 ||
-		o.Precision != base.Options().Precision {
-		return "", nil, false
-	}
-	args = preset.StepArgs(o.Step)
-	args["batch"], args["seq"], args["device"] = strconv.Itoa(o.Batch), strconv.Itoa(o.Tokens), o.Device
-	return base.Model().ID, ask.Plain(args), true
-}
 
 // policiesQuestion returns the request for the policies of the open network. ok is false if it is no step.
 func (s *State) policiesQuestion() (q proto.Step, ok bool) {

@@ -114,6 +114,9 @@ func (s *State) ask(idle bool) (out []Effect) {
 	graph := s.Network.Chain == nil
 	req := proto.Question{Setting: s.Network.Setting(s.Choice), Budget: choice.Budget{Bytes: max(s.Budget(), 1)},
 		Limit: question.Limit, Method: proto.Method{Strategy: s.Choice.Strategy, Args: s.Choice.Args}}
+	if s.Config() != "" && !graph {
+		req.Model, req.Options, _ = s.stepOf()
+	}
 	if !s.View.Frame.Embed { // a view tries no other plans
 		req.Methods = question.Methods(s.Choice.Strategy, s.CurveStrategies(), graph)
 	}

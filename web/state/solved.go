@@ -247,8 +247,6 @@ func (Stop) apply(s *State) []Effect {
 		return s.cancelOpening()
 	case s.Step.Busy():
 		return s.endStep(ByPerson)
-	case s.Step.Chaining():
-		return cancel(&s.Step.chain)
 	case s.Compare == nil:
 		return nil
 	}

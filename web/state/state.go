@@ -144,6 +144,10 @@ type File struct {
 	Title  string // shown instead of the network's own name; empty: the own name
 	Bytes  []byte
 	Handle any // instead of Bytes: a large file, which the worker reads itself (see proto.Open)
+
+	// instead of Bytes: a training step, see proto.Open
+	Model   string
+	Options engine.Args
 }
 
 // byBudget is the part of the state about step time against budget.
@@ -228,9 +232,8 @@ type OpenStep struct {
 	passes *draw.Passes // the passes of drawn, see State.Passes
 	drawn  *proto.Stepped
 
-	id    int    // ID of the request under way; 0 if there is no request
-	chain int    // likewise for the request for the chain
-	of    string // StepKey of the choice that Shown answers
+	id int    // ID of the request under way; 0 if there is no request
+	of string // StepKey of the choice that Shown answers
 }
 
 // Ended says what ended an answer before it was complete.
@@ -246,9 +249,6 @@ const (
 
 // Busy reports whether an answer, or more of it, is on its way.
 func (t *OpenStep) Busy() bool { return t != nil && t.id != 0 }
-
-// Chaining reports whether the step is being converted to a chain.
-func (t *OpenStep) Chaining() bool { return t != nil && t.chain != 0 }
 
 // Passes returns the passes of the pipeline of the open step, or nil if there is no pipeline.
 func (s *State) Passes() *draw.Passes {
@@ -273,7 +273,7 @@ func (t *OpenStep) Rank() int {
 	return t.rank - 1
 }
 
-func (t *OpenStep) cancel() []Effect { return append(cancel(&t.id), cancel(&t.chain)...) }
+func (t *OpenStep) cancel() []Effect { return cancel(&t.id) }
 
 // frameworks is the part of the state about the policies of frameworks on the training step of the
 // open language model.

@@ -177,15 +177,22 @@ func TestPlannedStep(t *testing.T) {
 	}
 }
 
-// TestExploreStep checks that ExploreStep opens the step as a chain on its device.
+// TestExploreStep checks that ExploreStep opens the step as a network on its card, without what no strategy plans: a
+// known model by its preset, another one by itself.
 func TestExploreStep(t *testing.T) {
 	p := stepped(t)
-	if got, want := names(p.play(ExploreStep{})), "AskStep"; got != want || !last[AskStep](t, p).Request.Chain {
-		t.Errorf("effects %s; want %s, for the chain", got, want)
+	p.play(ExploreStep{})
+	if e := last[Open](t, p); e.Request.Preset != "llama3-8b-step-b1" || p.Opening.Choice.Device != "h100" {
+		t.Errorf("opens %+v on %q; want the preset on its card", e.Request, p.Opening.Choice.Device)
 	}
-	p.play(StepChained{ID: last[AskStep](t, p).ID, Profile: []byte("{}")})
-	if e := last[Open](t, p); string(e.Request.Bytes) != "{}" || p.Opening.Choice.Device != "h100" {
-		t.Errorf("opens %+v on %q; want the profile on its card", e.Request, p.Opening.Choice.Device)
+	p = &player{State: New()}
+	p.play(Start{Choice: stepOf("flux1-dev", engine.Args{"height": "512", "width": "512", "device": "l40s",
+		"lora": "16", "swap-blocks": "8"})})
+	p.play(StepAnswered{ID: last[AskStep](t, p).ID, Stepped: &proto.Stepped{High: 1}, Whole: true})
+	p.play(ExploreStep{})
+	if e := last[Open](t, p).Request; e.Model != "flux1-dev" || e.Options["swap-blocks"] != "" ||
+		e.Options["height"] != "512" || e.File != "Flux.1 dev" || p.Opening.Choice.Device != "l40s" {
+		t.Errorf("opens %+v on %q; want the model without its swap, on its card", e, p.Opening.Choice.Device)
 	}
 }
 
@@ -283,19 +290,5 @@ func TestEndStep(t *testing.T) {
 		if !p.Step.Busy() {
 			t.Errorf("%s: the end of the first request ends the second one", c.what)
 		}
-	}
-}
-
-// TestStopChain checks that the request for a chain can be stopped. The request ends the answer under way.
-func TestStopChain(t *testing.T) {
-	p := &player{State: New()}
-	p.play(Start{Choice: stepOf("llama3-8b", alone)})
-	p.play(StepAnswered{ID: last[AskStep](t, p).ID, Stepped: &proto.Stepped{High: 1, Done: 1, Total: 7}})
-	if got := names(p.play(ExploreStep{})); got != "Cancel, AskStep" || p.Step.Ended != ByPerson || !p.Step.Chaining() {
-		t.Errorf("effects %s, ended %v, chaining %v; want that the answer ends and the chain begins", got,
-			p.Step.Ended, p.Step.Chaining())
-	}
-	if got := names(p.play(Stop{})); got != "Cancel" || p.Step.Chaining() {
-		t.Errorf("effects %s, chaining %v; want that the chain ends", got, p.Step.Chaining())
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"memtide/profiles/llm/ask"
 	"memtide/profiles/preset"
 	"memtide/wasm/proto"
+	"memtide/web/choice"
 	"memtide/web/view"
 )
 
@@ -95,7 +96,7 @@ const (
 type ExploreStep struct{}
 
 func (ExploreStep) apply(s *State) []Effect {
-	if s.Step == nil || s.Step.Shown == nil || s.Step.chain != 0 || s.Late() {
+	if s.Step == nil || s.Step.Shown == nil || s.Late() {
 		return nil
 	}
 	c := s.Choice
@@ -103,11 +104,38 @@ func (ExploreStep) apply(s *State) []Effect {
 	if as, ok := c.Planned(""); ok {
 		return s.open(as, nil, Push)
 	}
-	s.Step.chain = s.newID()
-	s.DOM++
-	var out []Effect
-	if s.Step.Busy() { // the second program has one request at a time
-		out = s.endStep(ByPerson)
+	return s.readConfig(c.Step, c.StepArgs)
+}
+
+// UseAnswer chooses the network, budget, link and strategy that an answer was solved for.
+type UseAnswer struct {
+	Index int // into Answers.List
+}
+
+func (m UseAnswer) apply(s *State) []Effect {
+	a := s.Answers()
+	if a == nil || m.Index < 0 || m.Index >= len(a.List) || a.List[m.Index].StepTime <= 0 {
+		return nil
 	}
-	return append(out, AskStep{s.Step.chain, proto.Step{Model: s.Choice.Step, Args: s.Choice.StepArgs, Chain: true}})
+	x, c := a.List[m.Index], s.Choice
+	if x.Options != nil {
+		return s.readConfig(s.Config(), x.Options)
+	}
+	if x.Strategy != c.Strategy {
+		c.Strategy, c.Args = x.Strategy, nil
+	}
+	if x.Preset != "" || x.Budget != s.Budget() { // in bytes, since a share depends on the network
+		c.Budget = choice.Budget{Bytes: x.Budget}
+	}
+	if d := x.Device; d != nil {
+		if d.ToHost != c.ToHost || d.ToDev != c.ToDev {
+			c.Device = ""
+		}
+		c.ToHost, c.ToDev, c.Duplex = d.ToHost, d.ToDev, d.Duplex
+	}
+	if x.Preset == "" || c.Source.Same(Source{Preset: x.Preset}) {
+		return s.choose(c, Push, false)
+	}
+	c.Source = Source{Preset: x.Preset}
+	return s.open(c, nil, Push)
 }

@@ -15,7 +15,6 @@ import (
 	"memtide/profiles/formats/native"
 	"memtide/profiles/jsonfile"
 	"memtide/profiles/llm"
-	"memtide/profiles/llm/ask"
 	"memtide/profiles/llm/family"
 	"memtide/profiles/parse"
 )
@@ -38,8 +37,7 @@ has, at most 8192), precision bf16, f16 or f32 (bf16), flash whether attention i
 fused (true), tp over how many devices each layer is split (1), mfu the percent of
 the card's peak that products reach (52), tflops that peak (an H100's).
 bytes_per_sbh replaces what a layer keeps by so many bytes for each of its
-seq x batch x hidden numbers. The defaults are in brackets. An object "step" chooses
-options of memtide plan instead, such as {"gpus":"8", "lora":"16", "device":"l40s"}.`,
+seq x batch x hidden numbers. The defaults are in brackets.`,
 		Extensions: []string{".json"},
 		MaxSize:    maxConfig,
 		Match:      matchHFConfig,
@@ -99,9 +97,8 @@ type choices struct {
 	batch, seq, tp int64
 	precision      string
 	flash          bool
-	mfu, tflops    int64       // thousandths
-	perSBH         int64       // thousandths of a byte; 0 if sizes follow from the operators
-	step           engine.Args // options of package ask, instead of the rest but batch and seq; nil if there are none
+	mfu, tflops    int64 // thousandths
+	perSBH         int64 // thousandths of a byte; 0 if sizes follow from the operators
 }
 
 func decodeHFConfig(name string, data []byte, poll *engine.Poll) *profiles.Profile {
@@ -116,11 +113,12 @@ func decodeHFConfig(name string, data []byte, poll *engine.Poll) *profiles.Profi
 	if text := top.Text("_name_or_path"); text != "" && !strings.Contains(text, "..") {
 		name = profiles.Clip(strings.TrimSuffix(text[strings.LastIndex(text, "/")+1:], "/"))
 	}
-	p, card, err := c.play(m.Model)
+	s, card := c.setup(m.Model)
+	p, err := llm.Profile(s, card)
 	if err != nil {
 		errs.Fail(&profiles.FormatError{Found: "This step is not played: " + err.Error(),
 			Expected: "A step that memtide plan plays is expected.",
-			Remedy:   `Change the sizes, or the choices in "memtide".`})
+			Remedy:   `Change the sizes, or batch and seq of "memtide".`})
 	}
 	p.Name, p.Chain.Name, p.DType, p.Warnings = name, name, c.precision, append(warnings, m.Notes...)
 	p.Step = c.options()
@@ -142,9 +140,6 @@ func decodeHFConfig(name string, data []byte, poll *engine.Poll) *profiles.Profi
 // options returns the options of package ask with which memtide plan plays the step, or nil if
 // the file makes a choice for which there is no option.
 func (c *choices) options() engine.Args {
-	if c.step != nil {
-		return c.step
-	}
 	if c.tp > 1 || c.precision != "bf16" || c.mfu > 0 || c.tflops > 0 || c.perSBH > 0 {
 		return nil
 	}
@@ -186,49 +181,8 @@ func readChoices(top *jsonfile.Object, m *family.Reading) (*choices, []string) {
 	if o.Value("flash") != nil {
 		c.flash = o.Flag("flash")
 	}
-	var warnings []string
-	if o.Value("step") != nil {
-		warnings = c.readStep(o.Object("step"))
-	}
 	o.NoteOthers()
-	return c, append(o.Known.Warning("in memtide"), warnings...)
-}
-
-// readStep reads the options in the object "step", and returns warnings about unknown ones.
-func (c *choices) readStep(o *jsonfile.Object) []string {
-	c.precision = "bf16"
-	c.step = engine.Args{"batch": strconv.FormatInt(c.batch, 10), "seq": strconv.FormatInt(c.seq, 10)}
-	for _, option := range ask.Options {
-		if o.Value(option.Name) != nil {
-			c.step[option.Name] = o.Text(option.Name)
-		}
-	}
-	c.step = ask.Plain(c.step)
-	for name, n := range map[string]*int64{"batch": &c.batch, "seq": &c.seq} {
-		if v, err := strconv.ParseInt(ask.Value(c.step, name), 10, 64); err == nil {
-			*n = v
-		}
-	}
-	o.NoteOthers()
-	return o.Known.Warning("in memtide.step")
-}
-
-// play returns the chosen step as a profile, and the card of its times.
-func (c *choices) play(m *llm.Model) (*profiles.Profile, *llm.Card, error) {
-	if c.step == nil {
-		s, card := c.setup(m)
-		p, err := llm.Profile(s, card)
-		return p, card, err
-	}
-	a, err := llm.New(m, c.step)
-	if err != nil {
-		return nil, nil, err
-	}
-	p, err := a.Profile()
-	if err == nil {
-		p.Device = nil // the page chooses it
-	}
-	return p, a.Card, err
+	return c, o.Known.Warning("in memtide")
 }
 
 // check adds errors about impossible choices.
@@ -301,14 +255,8 @@ func (c *choices) override(p *profiles.Profile, width int64) {
 	p.Graph = nil
 }
 
-const layerNote = "Sizes: from the operators of a layer, with what autograd keeps of each, as memtide plan plays them."
-
 // notes returns the choices, how to change them, and the origin of the numbers.
 func (c *choices) notes(m *llm.Model, card *llm.Card) []string {
-	if c.step != nil {
-		return []string{layerNote, fmt.Sprintf("Times: products at %.0f %% of the peak of %g TFLOP/s of %s, an estimate.",
-			100*card.Share, card.Peak/1e12, card.Name), fmt.Sprintf("%d parameters in all.", m.Params())}
-	}
 	attention, state := "not fused",
 		"32-bit weights, gradients and two moments of AdamW, 16 bytes a parameter; products read copies of the weights in 16 bits"
 	percent := math.Round(card.Share*1e5) / 1e3
@@ -318,7 +266,7 @@ func (c *choices) notes(m *llm.Model, card *llm.Card) []string {
 	if c.precision == "f32" {
 		state = "32-bit weights, gradients and two moments of AdamW, 16 bytes a parameter"
 	}
-	layer := layerNote
+	layer := "Sizes: from the operators of a layer, with what autograd keeps of each, as memtide plan plays them."
 	if c.perSBH > 0 {
 		layer = fmt.Sprintf("Sizes: a layer keeps %g bytes for each of its seq x batch x hidden numbers, as the file says. There are no operations then.", float64(c.perSBH)/1000)
 	}

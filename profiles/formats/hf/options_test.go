@@ -12,10 +12,9 @@ import (
 func TestOptions(t *testing.T) {
 	for added, want := range map[string]string{
 		``: "map[batch:1 seq:1024]",
-		`"memtide":{"batch":4,"seq":512,"flash":false},`:                             "map[attention:eager batch:4 seq:512]",
-		`"memtide":{"mfu":40},`:                                                      "map[]",
-		`"memtide":{"precision":"f32"},`:                                             "map[]",
-		`"memtide":{"batch":4,"step":{"gpus":"8","lora":"16","optimizer":"adamw"}},`: "map[batch:4 gpus:8 lora:16 seq:1024]",
+		`"memtide":{"batch":4,"seq":512,"flash":false},`: "map[attention:eager batch:4 seq:512]",
+		`"memtide":{"mfu":40},`:                          "map[]",
+		`"memtide":{"precision":"f32"},`:                 "map[]",
 	} {
 		p, err := profiles.Decode("config.json",
 			profiles.Bytes([]byte("{"+added+`"model_type":"gpt2","n_embd":768,"n_head":12,"n_layer":2,"vocab_size":50257,"n_positions":1024}`)), nil)

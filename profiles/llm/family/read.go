@@ -35,6 +35,19 @@ const known = "A family that is known is expected; memtide help models lists the
 // notOfType is the expectation for a file with a model_type that does not describe it.
 const notOfType = "The blocks of its model_type are expected."
 
+func init() {
+	llm.ReadConfigs(func(text string) (*llm.Model, error) {
+		if m := Diffuser(text); m != nil {
+			return m, nil
+		}
+		r, err := Read([]byte(text))
+		if err != nil {
+			return nil, err
+		}
+		return r.Model, nil
+	})
+}
+
 // Names returns the known families, sorted.
 func Names() []string {
 	return slices.Sorted(maps.Keys(families))

@@ -2,7 +2,6 @@
 package step
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -13,7 +12,6 @@ import (
 	"memtide/engine"
 	"memtide/engine/pipeline"
 	"memtide/profiles"
-	"memtide/profiles/formats/native"
 	"memtide/profiles/llm"
 	"memtide/profiles/llm/ask"
 	"memtide/profiles/llm/family"
@@ -37,10 +35,7 @@ func answer(_ *serve.Server, ctx context.Context, q *proto.Step, tell func(*prot
 	ctx, cancel := proto.Within(ctx, q.Limit)
 	defer cancel()
 	poll, out := engine.NewPoll(ctx, nil), &proto.Stepped{Config: config}
-	switch a = a.Until(poll); {
-	case q.Chain:
-		return chain(a)
-	case q.Policies:
+	if a = a.Until(poll); q.Policies {
 		p := &llm.Answer{Ask: a}
 		if p.Estimate, err = a.Estimate(); err == nil {
 			p.Policies, err = a.Policies()
@@ -90,19 +85,6 @@ func model(name string) (*llm.Model, string, error) {
 		return nil, "", err
 	}
 	return m.Model, m.Config, nil
-}
-
-// chain returns the step as a chain, a profile in native JSON.
-func chain(a llm.Ask) (*proto.Stepped, *proto.Failure) {
-	p, err := a.Profile()
-	if err != nil {
-		return nil, proto.Fail(proto.Unsupported, "%v", err)
-	}
-	var text bytes.Buffer
-	if err := native.Encode(&text, p); err != nil {
-		return nil, proto.Fail(proto.Unsupported, "%v", err)
-	}
-	return &proto.Stepped{Profile: text.Bytes()}, nil
 }
 
 var fits = map[llm.Verdict]proto.Fit{llm.Fits: proto.Fits, llm.FitsNot: proto.FitsNot, llm.Uncertain: proto.Unsure}

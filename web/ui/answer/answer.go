@@ -186,7 +186,7 @@ func Work(s *state.State) string {
 	if o := s.Opening; o != nil {
 		return "Reading " + o.Name + "…" + Done(o.Progress)
 	}
-	if t := s.Step; t.Busy() || t.Chaining() {
+	if t := s.Step; t.Busy() {
 		return wordsMoreWork
 	}
 	w := s.Solving

@@ -194,7 +194,7 @@ func (c *Better) Note() string {
 	switch list := strings.Join(names, ", "); {
 	case c.unfit() && len(best) == 0:
 		of := "Nothing that was tried makes it fit"
-		if slices.ContainsFunc(a.List, func(x proto.Suggestion) bool { return x.Preset != "" }) {
+		if slices.ContainsFunc(a.List, func(x proto.Suggestion) bool { return x.Preset != "" || x.Options != nil }) {
 			of = fmt.Sprintf("No change makes it fit, nor does a pair of them, of which at most %d are tried",
 				question.MostPairs)
 		}

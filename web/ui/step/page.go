@@ -3,13 +3,13 @@
 package step
 
 import (
+	"fmt"
 	"html"
-	"strconv"
+	"strings"
 	"time"
 
 	"github.com/vugu/vjson"
 	"github.com/vugu/vugu"
-	"memtide/profiles/llm/ask"
 	"memtide/wasm/proto"
 	"memtide/web/format"
 	"memtide/web/state"
@@ -25,55 +25,23 @@ type View struct {
 // reply returns the answer about the step so far, or nil.
 func (c *View) reply() *proto.Stepped { return c.S.Step.Shown }
 
-// Number is a button with a question and its answer, a number, that sets an option to the number.
-type Number struct {
-	ID, Do, Arg, Value string
-	question, answer   string
-	Off                bool // the button is disabled
-
-	_ [0]func() // never compared, see choice.Field
-}
-
-// HTML returns the content of the button.
-func (a Number) HTML() vugu.HTML {
-	return vugu.HTML("<span>" + html.EscapeString(a.question) + "</span><b>" + html.EscapeString(a.answer) + "</b>")
-}
-
-// Answers returns the buttons with the longest sequence, the most sequences and the fewest cards that fit, and the
-// button that opens the step as a chain.
-func (c *View) Answers() []Number {
-	var r proto.Stepped
-	if c.reply() != nil {
-		r = *c.reply()
+// Reach says how long a sequence, how many sequences and how few cards fit, as far as that is known.
+func (c *View) Reach() string {
+	r := c.reply()
+	if r == nil {
+		return ""
 	}
-	number := func(id, arg, question, unit string, n int64, done int) Number {
-		a := Number{ID: id, Do: "step-set", Arg: arg, question: question, Value: strconv.FormatInt(n, 10)}
-		switch {
-		case c.S.Step.Failed != "":
-			a.answer, a.Off = "–", true
-		case r.Done < done && c.S.Step.Ended != state.NotEnded:
-			a.answer, a.Off = "–", true
-		case r.Done < done:
-			a.answer, a.Off = "…", true
-		case n == 0 && r.Fit == proto.Unsure:
-			a.answer, a.Off = wordsNoneSure, true
-		case n == 0:
-			a.answer, a.Off = wordsNone, true
-		default:
-			a.answer = format.Count(int(n)) + unit
-		}
-		return a
+	var out []string
+	if r.Longest > 0 {
+		out = append(out, fmt.Sprintf("Sequences of up to %s tokens fit.", format.Count(int(r.Longest))))
 	}
-	out := []Number{
-		number("longest", "seq", "Longest sequence that fits", " tokens", r.Longest, 4),
-		number("most", "batch", "Most sequences at once", "", r.Batch, 5),
-		number("fewest", "gpus", "Fewest cards", "", r.Fewest, 5),
+	if r.Batch > 1 {
+		out = append(out, fmt.Sprintf("Up to %s sequences at once fit.", format.Count(int(r.Batch))))
 	}
-	if ask.Value(c.S.Choice.StepArgs, "pp") == "1" { // no strategy plans a pipeline
-		out = append(out, Number{ID: "chain", Do: "step-chain", question: wordsExplore, answer: "Explore its schedule",
-			Off: c.reply() == nil || c.S.Late()})
+	if r.Fewest > 0 {
+		out = append(out, fmt.Sprintf("The fewest cards on which it fits: %s.", format.Count(int(r.Fewest))))
 	}
-	return out
+	return strings.Join(out, " ")
 }
 
 // changed returns how much longer the time then is than now.
@@ -150,10 +118,7 @@ func button(attrs []string, off bool, in vugu.HTML) *vugu.VGNode {
 
 // The texts about training steps.
 const (
-	wordsExplore       = "What to keep, compute again or move"
-	wordsAsks          = "How far it goes"
-	wordsNone          = "none fits"
-	wordsNoneSure      = "none for sure"
+	wordsExplore       = "Let memtide plan it instead"
 	wordsTurned        = "Reserved with CUDA, against what a card has, and the time of the step. Click to take it."
 	wordsPoliciesHint  = "what their switches keep, compute again or move, each played, beside the optimum of whole blocks"
 	wordsNearestPlayed = "the same run, played here"

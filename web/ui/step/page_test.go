@@ -264,12 +264,19 @@ func TestStepEqualWork(t *testing.T) {
 	}
 }
 
-// TestStepNoneForSure checks that the page does not say that no sequence fits if the step itself may fit. It says
-// then that none fits for sure.
-func TestStepNoneForSure(t *testing.T) {
-	for fit, want := range map[proto.Fit]string{proto.Unsure: wordsNoneSure, proto.FitsNot: wordsNone} {
-		if got := told(t, proto.Stepped{Fit: fit, Allocated: 1}).Answers()[0].answer; got != want {
-			t.Errorf("%s: the longest sequence is %q, want %q", fit, got, want)
+// TestStepReach checks that the page says what fits at most as far as it is known, and nothing of what does not fit.
+func TestStepReach(t *testing.T) {
+	for _, c := range []struct {
+		longest, batch, fewest int64
+		want                   string
+	}{
+		{0, 0, 0, ""}, {0, 0, 4, "The fewest cards on which it fits: 4."},
+		{27648, 1, 4, "Sequences of up to 27\u202f648 tokens fit. The fewest cards on which it fits: 4."},
+		{8192, 3, 0, "Sequences of up to 8\u202f192 tokens fit. Up to 3 sequences at once fit."},
+	} {
+		got := told(t, proto.Stepped{Allocated: 1, Longest: c.longest, Batch: c.batch, Fewest: c.fewest}).Reach()
+		if got != c.want {
+			t.Errorf("%+v: %q", c, got)
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/vugu/vugu"
 
+	"memtide/profiles/llm/ask"
 	"memtide/web/format"
 	"memtide/web/ui/answer"
 	"memtide/web/ui/names"
@@ -63,7 +64,7 @@ func (c *Case) Build(*vugu.BuildIn) *vugu.BuildOut {
 // Build returns the whole view.
 func (c *View) Build(*vugu.BuildIn) *vugu.BuildOut {
 	main, below := c.phasesView(), (*vugu.VGNode)(nil)
-	side := []*vugu.VGNode{c.asksView(), c.changesView()}
+	side := []*vugu.VGNode{c.changesView()}
 	if ranks := c.Ranks(); ranks != "" {
 		main, below, side = c.passesView(), c.ranksView(ranks), append([]*vugu.VGNode{c.whyView()}, side...)
 	}
@@ -85,16 +86,6 @@ func (c *View) Build(*vugu.BuildIn) *vugu.BuildOut {
 // unless hides n if the step was refused. n stays in the page, so that a control in it keeps the focus.
 func (c *View) unless(n *vugu.VGNode) *vugu.VGNode { return hidden(n, c.S.Step.Failed != "") }
 
-func (c *View) asksView() *vugu.VGNode {
-	var list []*vugu.VGNode
-	for _, a := range c.Answers() {
-		list = append(list, button(attr("class", "ask", "data-do", a.Do, "data-arg", a.Arg, "value", a.Value,
-			"data-testid", "step-"+a.ID), a.Off, a.HTML()))
-	}
-	return element("section", attr("class", "panel", "aria-labelledby", "asks-title"),
-		element("h2", attr("id", "asks-title"), wordsAsks), element("div", attr("class", "asks"), list))
-}
-
 // changesView returns the changes as buttons.
 func (c *View) changesView() *vugu.VGNode {
 	rows := turns(c.Rows())
@@ -102,7 +93,11 @@ func (c *View) changesView() *vugu.VGNode {
 		element("h2", attr("id", "turns-title"), c.Title()), element("p", attr("class", "note"), wordsTurned),
 		element("div", attr("class", "turns", "data-testid", "step-changes", "aria-busy",
 			strconv.FormatBool(c.Note() == "…")), rows),
-		element("p", attr("class", "note"), c.Note()))
+		element("p", attr("class", "note"), c.Note()),
+		element("p", attr("class", "note", "data-testid", "step-reach"), c.Reach()),
+		hidden(button(attr("class", "button", "data-do", "step-chain", "data-testid", "step-chain"),
+			c.reply() == nil || c.S.Late(), wordsExplore),
+			ask.Value(c.S.Choice.StepArgs, "pp") != "1")) // no strategy plans a pipeline
 }
 
 // turns returns rows as buttons.

@@ -169,7 +169,7 @@ func (w *Work) step() (*step, error) {
 	if w.Model != "" && w.Problem.Chain != nil {
 		return &step{w.Options, preset.MaxBatch, func(args engine.Args) (change, bool) {
 			return change{options: args, build: func() (*engine.Problem, error) { return w.played(args) }},
-				!maps.Equal(ask.Plain(args), ask.Plain(w.Options))
+				preset.Plans(args) && !maps.Equal(ask.Plain(args), ask.Plain(w.Options))
 		}}, nil
 	}
 	p, batch, err := preset.Parse(w.Preset)

@@ -90,6 +90,23 @@ func TestPoliciesAreAskedOnce(t *testing.T) {
 	}
 }
 
+// TestPickedOptions checks that a model of the list keeps the options of the one before and its card, but of the example
+// only the card, and so does a model that only its own code runs.
+func TestPickedOptions(t *testing.T) {
+	const trained = "llama3.2-1b-step-2048tok-lora.8-on-rtx-4090-b2"
+	for _, c := range []struct{ from, model, want string }{
+		{trained, "gpt2", "gpt2-step-lora.8-on-rtx-4090-b2"},
+		{trained, "qwen3-0.6b", "qwen3-0.6b-step-2048tok-lora.8-on-rtx-4090-b2"},
+		{choice.ExamplePreset, "gpt2", "gpt2-step-on-rtx-4090-b1"},
+		{trained, "bert-base", "bert-base-step-on-rtx-4090-b1"},
+	} {
+		p := policed(t, c.from, "rtx-4090")
+		if p.play(PickStep{c.model}); p.Opening == nil || p.Opening.Choice.Source.Preset != c.want {
+			t.Errorf("%s after %s opens %+v; want %s", c.model, c.from, p.Opening, c.want)
+		}
+	}
+}
+
 // TestPoliciesOfAnotherCard checks that, if the times are those of another card than the chosen one, policies
 // that use its link or fill its memory are left out. A policy opens the step on the chosen card.
 func TestPoliciesOfAnotherCard(t *testing.T) {

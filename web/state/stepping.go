@@ -12,15 +12,17 @@ import (
 )
 
 // PickStep opens the training step of a model of the list, by its ID. The options that were chosen for another step
-// and the chosen card stay.
+// and the chosen card stay; of the example only the card.
 type PickStep struct{ Model string }
 
 func (m PickStep) apply(s *State) []Effect {
 	s.View.Picker = view.Picker{}
 	c := s.Choice
-	if _, args, ok := s.stepOf(); ok {
+	_, args, ok := s.stepOf()
+	switch {
+	case ok && c.Source.Preset != choice.ExamplePreset && ask.Programs(m.Model):
 		c.StepArgs = args
-	} else if c.Step == "" && c.Device != card.DefaultID && card.Lookup(c.Device) != nil {
+	case c.Step == "" && c.Device != card.DefaultID && card.Lookup(c.Device) != nil:
 		c.StepArgs = ask.With(nil, "device", c.Device)
 	}
 	c.Step = m.Model

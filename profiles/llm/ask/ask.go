@@ -53,6 +53,9 @@ func Pictures(model string) bool {
 	return in(Diffusers, model) != nil || strings.Contains(model, "_class_name")
 }
 
+// Programs reports whether programs other than Transformers run a known model.
+func Programs(id string) bool { return !Pictures(id) && !strings.HasPrefix(id, "bert") }
+
 // Pictured reports whether an option describes the frames that tokens are made of, which replaces the option seq.
 func Pictured(name string) bool { return name == "frames" || name == "height" || name == "width" }
 

@@ -264,3 +264,20 @@ func TestLate(t *testing.T) {
 		}
 	}
 }
+
+// TestStepFits checks that the plan of a language model's step surely fits where much of the card stays free, since its
+// sizes are read in code, and that near the card the verdict names the setting of the allocator that it is meant for.
+func TestStepFits(t *testing.T) {
+	s := pagetest.Preset(t, "gpt2-step-on-rtx-4090-b1")
+	pagetest.Do(t, s, state.SetGPU{ID: "rtx-4090"})
+	a := &Answer{S: s}
+	if a.Kind() != Fits || !strings.HasSuffix(a.Unsure(), " stay free.") || a.Why() != "" {
+		t.Errorf("GPT-2: %s, %q, %q; want that it fits, and what stays free", a.Kind(), a.Unsure(), a.Why())
+	}
+	s = pagetest.Preset(t, "llama3-8b-step-program.torchtune-lora.16-on-rtx-4090-b1")
+	pagetest.Do(t, s, state.SetGPU{ID: "rtx-4090"})
+	if a = (&Answer{S: s}); a.Kind() != Should || a.Unsure() != "With expandable segments." ||
+		!strings.Contains(a.Why(), "expandable_segments:True") {
+		t.Errorf("the example: %s, %q, %q; want that it should, with the setting", a.Kind(), a.Unsure(), a.Why())
+	}
+}

@@ -197,9 +197,10 @@ func ofPlan(p *known.Picture) *need {
 	n.context, n.high = choice.Context, choice.Reserved(t.Peak)-choice.Context
 	n.segments = known.StepArgs(p.Choice, p.Network) != nil
 	n.memory, n.states, n.cards = d.Memory, p.Network.Totals.Resident, known.Card(p.Choice, p.Network, d)
-	switch p.Network.Profile.Source.Sizes {
-	case profiles.Exact, profiles.Measured:
-	case profiles.Unknown:
+	switch sizes := p.Network.Profile.Source.Sizes; {
+	case sizes == profiles.Exact, sizes == profiles.Measured:
+	case n.segments: // the step of a language model, whose sizes are read in code
+	case sizes == profiles.Unknown:
 		n.doubt = "where the file’s sizes come from"
 	default:
 		n.doubt = "sizes are by formula"
@@ -215,6 +216,9 @@ func ofPlan(p *known.Picture) *need {
 // the policies, the range of the allocator is the one that was found there.
 func ofShown(s *state.State, p *known.Picture) *need {
 	n := ofPlan(p)
+	if n.segments && s.Experts() && p.Network == s.Network {
+		n.doubt = unsureExperts
+	}
 	low, high := s.Kept()
 	if p.Choice.Strategy == engine.KeepAll && p.Network == s.Network && n.memory > 0 && high > 0 {
 		n.low, n.high, n.segments = max(low, n.low), max(high, n.low), false

@@ -134,9 +134,9 @@ func (c *Answer) Sub() string {
 	case c.S.Step != nil:
 		return stepSub(c.S)
 	case p == nil:
-		return ""
+		return strings.TrimSpace(beyond(c.S))
 	case c.S.Stale() && c.S.Preview == nil:
-		return "The pictures show " + shown(c.S) + "."
+		return "The pictures show " + shown(c.S) + "." + beyond(c.S)
 	}
 	if n := ofShown(c.S, p); n.statesOver() {
 		return fmt.Sprintf(wordsNoPlan, n.span())
@@ -159,7 +159,7 @@ func Title(s *state.State) string {
 func Problem(s *state.State) string {
 	switch {
 	case s.OverBudget != nil:
-		return fmt.Sprintf(wordsTooSmall, format.Bytes(s.OverBudget.Budget)) + tooSmall(s)
+		return fmt.Sprintf(wordsTooSmall, format.Bytes(s.OverBudget.Budget)) + tooSmall(s) + beyond(s)
 	case s.Alert != nil:
 		return s.Alert.Text
 	case s.Step != nil && s.Step.Failed != "":

@@ -281,3 +281,16 @@ func TestStepFits(t *testing.T) {
 		t.Errorf("the example: %s, %q, %q; want that it should, with the setting", a.Kind(), a.Unsure(), a.Why())
 	}
 }
+
+// TestBeyondCard checks that the second line says what the card has if no plan fits it, so that the first one is short.
+func TestBeyondCard(t *testing.T) {
+	s := pagetest.Preset(t, "llama3-8b-step-2048tok-on-rtx-4090-b1")
+	pagetest.Do(t, s, state.SetGPU{ID: "rtx-4090"})
+	a := &Answer{S: s}
+	if got := a.Sentence(); s.OverBudget == nil || !strings.HasSuffix(got, " GiB at least.") {
+		t.Errorf("the first line is %q; want the smallest budget alone", got)
+	}
+	if got := a.Sub(); !strings.HasSuffix(got, "One RTX 4090 has 24 GiB.") {
+		t.Errorf("the second line is %q; want what the card has", got)
+	}
+}

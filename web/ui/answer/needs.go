@@ -252,16 +252,20 @@ var barKinds = [sim.NumCategories]struct{ class, name string }{
 
 // tooSmall returns a sentence about a budget that is too small, with the smallest one that is large enough if known.
 func tooSmall(s *state.State) string {
-	c, m := s.Choice, s.OverBudget
-	name := choice.PlanName(c.Strategy)
-	if m.Smallest == 0 {
+	name := choice.PlanName(s.Choice.Strategy)
+	if s.OverBudget.Smallest == 0 {
 		return name + " finds nothing."
 	}
-	text := fmt.Sprintf("%s needs %s at least", name, format.BytesUp(m.Smallest))
-	if d := state.DeviceOf(c); d != nil && m.Smallest > d.Memory {
-		text += "; " + fmt.Sprintf(wordsHas, known.Card(c, s.Network, d), format.Bytes(d.Memory))
+	return fmt.Sprintf("%s needs %s at least.", name, format.BytesUp(s.OverBudget.Smallest))
+}
+
+// beyond says what the card has if the smallest budget that is large enough exceeds it, or returns "".
+func beyond(s *state.State) string {
+	d := state.DeviceOf(s.Choice)
+	if d == nil || s.OverBudget == nil || s.OverBudget.Smallest <= d.Memory {
+		return ""
 	}
-	return text + "."
+	return " " + format.Capital(fmt.Sprintf(wordsHas, known.Card(s.Choice, s.Network, d), format.Bytes(d.Memory))) + "."
 }
 
 // priceWords says how much longer a step takes: part is 0.1 for 10 %.

@@ -39,9 +39,8 @@ func TestFades(t *testing.T) {
 // shifts sums up the layout shifts that the browser reports from the start on, and lists the elements that moved.
 const shifts = `window.jumps = []; new PerformanceObserver((list) => { for (const e of list.getEntries()) jumps.push(...e.sources.map((s) => e.value.toFixed(4) + " " + (s.node?.className || s.node?.nodeName))); window.jumped = (window.jumped || 0) + list.getEntries().reduce((sum, e) => sum + e.value, 0) }).observe({type: "layout-shift", buffered: true});`
 
-// TestNothingJumps checks that nothing on the page jumps while it starts and while it finds out what would help,
-// nor when a link asks for a training step under a policy or
-// on a pipeline.
+// TestNothingJumps checks that nothing on the page jumps while it starts and while it finds out what would help, nor
+// when a link asks for a training step under a policy or on a pipeline.
 func TestNothingJumps(t *testing.T) {
 	t.Parallel()
 	helped := func(p *Page) {

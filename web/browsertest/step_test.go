@@ -8,7 +8,7 @@ import (
 )
 
 // smallStep is a training step whose weights, gradients and optimizer state need more memory than its card has. Its
-// policy is none of a strategy.
+// policy makes the page open it by itself.
 const smallStep = "#v=1&step=llama3.2-1b&step.ckpt=full&step.device=v100-pcie-16gb&step.seq=1024"
 
 // whole waits for the complete answer about a step whose verdict contains the given text. If a slow machine has

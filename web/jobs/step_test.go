@@ -13,7 +13,8 @@ import (
 	"memtide/web/state"
 )
 
-// TestStep checks that a step is answered in parts and then as a whole, and that a step that cannot be answered fails with a text.
+// TestStep checks that a step is answered in parts and then as a whole, and that a step that cannot be answered fails
+// with a text.
 func TestStep(t *testing.T) {
 	small := proto.Step{Model: "gpt2", Args: engine.Args{"seq": "1024"}}
 	policies := small

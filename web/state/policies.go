@@ -127,10 +127,10 @@ func (s *State) Experts() bool { return s.policies != nil && s.policies.Experts 
 // Kept returns the range of memory that PyTorch reserves when everything is kept, as it was played with the policies,
 // or 0 and 0 if that is not known.
 func (s *State) Kept() (low, high engine.Bytes) {
-	if s.policies == nil || len(s.policies.Policies) == 0 {
+	if s.policies == nil {
 		return 0, 0
 	}
-	return s.policies.Policies[0].Low, s.policies.Policies[0].High
+	return s.policies.Low, s.policies.High // of the step as it is; the first policy is that without torch.compile
 }
 
 // KeepingAll returns the most memory of the card that keeping everything needs, as it was played with the policies, or

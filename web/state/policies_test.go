@@ -63,12 +63,13 @@ func TestPoliciesAreAskedOnce(t *testing.T) {
 		return proto.StepChange{Names: []string{"x"}, Args: engine.Args{"ckpt": "full"}, High: n, Time: time.Second}
 	}
 	p.play(Policed{ID: e.ID, Stepped: &proto.Stepped{Context: engine.GiB, Time: 100, TimeLow: 150, TimeHigh: 300,
+		Low: 38 * engine.GiB, High: 39 * engine.GiB,
 		Policies: []proto.StepChange{high(40 * engine.GiB), high(20 * engine.GiB), high(20 * engine.GiB),
 			high(30 * engine.GiB)}}})
 	list := p.Policies()
 	if len(list) != 2 || list[0].Lacks != 0 || list[0].Index != 1 ||
-		list[1].Lacks != 31*engine.GiB-card.Lookup("rtx-4090").Memory || p.KeepingAll() != 41*engine.GiB {
-		t.Errorf("policies %+v, keeping everything %d; want two, of which the second lacks what 31 GiB are above the card, and 41 GiB", list, p.KeepingAll())
+		list[1].Lacks != 31*engine.GiB-card.Lookup("rtx-4090").Memory || p.KeepingAll() != 40*engine.GiB {
+		t.Errorf("policies %+v, keeping everything %d; want two, of which the second lacks what 31 GiB are above the card, and 40 GiB, those of the step itself", list, p.KeepingAll())
 	}
 	if low, high := p.TimeRange(200); low != 300 || high != 600 {
 		t.Errorf("a plan of 200 ns is measured from %d to %d; want 300 to 600, as the step", low, high)

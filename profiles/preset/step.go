@@ -43,8 +43,8 @@ func PlaySteps(player func(StepInput) (*profiles.Profile, error)) { play = playe
 
 // Play plays a step that is not of a preset, as a chain and as operations. model may be the text of a config.json.
 func Play(model string, args engine.Args) (*profiles.Profile, error) {
-	if play == nil {
-		return nil, ErrElsewhere
+	if err := Plays(); err != nil {
+		return nil, err
 	}
 	return play(StepInput{Model: model, Args: args, Precision: string(bf16), Both: true})
 }
@@ -73,7 +73,15 @@ func (p *Preset) Model() *ask.Known { return p.model }
 
 // Builds returns ErrElsewhere if this program cannot build the preset, else nil.
 func (p *Preset) Builds() error {
-	if p.model != nil && play == nil {
+	if p.model == nil {
+		return nil
+	}
+	return Plays()
+}
+
+// Plays returns ErrElsewhere if this program cannot play steps, else nil.
+func Plays() error {
+	if play == nil {
 		return ErrElsewhere
 	}
 	return nil

@@ -170,7 +170,7 @@ func (w *Work) step() (*step, error) {
 		return &step{w.Options, preset.MaxBatch, func(args engine.Args) (change, bool) {
 			return change{options: args, build: func() (*engine.Problem, error) { return w.played(args) }},
 				preset.Plans(args) && !maps.Equal(ask.Plain(args), ask.Plain(w.Options))
-		}}, nil
+		}}, preset.Plays()
 	}
 	p, batch, err := preset.Parse(w.Preset)
 	if err != nil || p.Model() == nil {

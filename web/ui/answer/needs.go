@@ -373,7 +373,7 @@ func ofStep(s *state.State, r *proto.Stepped) *need {
 	n.policy = true
 	for i := range r.Policies {
 		if x := &r.Policies[i]; !x.Chain && keeps(x.Args) && maps.Equal(rest(x.Args), rest(args)) {
-			n.all = x.Low
+			n.all = x.Allocated
 			if x.Time > 0 && r.Time > 0 {
 				n.price = priceWords(format.Longer(r.Time, x.Time))
 			}

@@ -46,7 +46,7 @@ func TestStepVerdicts(t *testing.T) {
 		{proto.Stepped{Low: 70 * g, High: 78 * g, Context: g, Memory: 80 * g, GPUs: 1}, full, Should,
 			"Should fit: 71 to 79 of 80 GiB. Unsure: PyTorch’s allocator."},
 		{proto.Stepped{Low: 76 * g, High: 84 * g, Context: g, Memory: 80 * g, GPUs: 1, Time: 130,
-			Policies: []proto.StepChange{{Args: ask.With(nil, ask.Context, "2048"), Low: 99 * g, Time: 100}}}, full, MayNot,
+			Policies: []proto.StepChange{{Args: ask.With(nil, ask.Context, "2048"), Allocated: 99 * g, Time: 100}}}, full, MayNot,
 			"May not fit: 77 to 85 of 80 GiB, 30 % slower than if everything fitted. Unsure: PyTorch’s allocator."},
 		{proto.Stepped{Low: 90 * g, High: 99 * g, Context: g, Memory: 80 * g, GPUs: 1}, full, DoesNot,
 			"Does not fit: 91 to 100 GiB needed, one H100 has 80 GiB."},

@@ -161,7 +161,7 @@ type Question struct {
 	Budget  choice.Budget `json:"budget"`
 	Methods []Method      `json:"others,omitempty"` // that are solved besides
 	Limit   time.Duration `json:"limit,omitempty"`  // per schedule; 0: no limit
-	// of the step of a config.json: the text of that, and its options of package ask
+	// if the network is the step of a config.json: the text of that, and its options of package ask
 	Model   string      `json:"model,omitempty"`
 	Options engine.Args `json:"options,omitempty"`
 }

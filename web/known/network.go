@@ -140,8 +140,11 @@ func number(args engine.Args, name string) int {
 // networks on sequences, samples for all others. count is 0 if it is not known.
 func Trained(c choice.Choice, n *Network) (unit string, count int) {
 	if args := StepArgs(c, n); args != nil {
-		copies := number(args, "gpus") / (number(args, "tp") * number(args, "cp"))
-		return "tokens", n.Totals.Batch * number(args, "seq") * max(copies, 1)
+		count := n.Totals.Batch * max(number(args, "gpus")/(number(args, "tp")*number(args, "cp")), 1)
+		if args["height"] != "" { // of pictures the tokens follow from the sides
+			return "samples", count
+		}
+		return "tokens", count * number(args, "seq")
 	}
 	if base, o := c.Source.Variant(); base != nil && base.Sequences() {
 		return "tokens", n.Totals.Batch * o.Tokens

@@ -136,7 +136,7 @@ func (w *Work) largerBatch(ctx context.Context) error {
 	return nil
 }
 
-// with returns args with a number.
+// with returns a copy of args in which the option name has the value n.
 func with(args engine.Args, name string, n int) engine.Args {
 	return ask.With(args, name, strconv.Itoa(n))
 }
@@ -230,7 +230,8 @@ func (w *Work) levers() (out []change, err error) {
 			out = w.lever(out, st, ask.With(st.args, l.Option, l.Value), l)
 		}
 	}
-	if tokens, batch := st.number("seq"), st.number("batch"); tokens >= 2*shortest && 2*batch <= st.largest {
+	if tokens, batch := st.number("seq"), st.number("batch"); tokens >= 2*shortest && 2*batch <= st.largest &&
+		st.args["height"] == "" { // of pictures the tokens follow from the sides
 		out = w.lever(out, st, with(with(st.args, "seq", tokens/2), "batch", 2*batch),
 			ask.Lever{Name: fmt.Sprintf("%d sequences of %s tokens", 2*batch, format.Count(tokens/2))})
 	}

@@ -249,12 +249,12 @@ func (s *State) setConfig(name, value string) []Effect {
 	if d := s.Choice.GPU(); d != nil && d.Timed() { // the card of the sentence, whatever the times were for
 		args = ask.With(args, "device", d.ID)
 	}
-	return s.readConfig(model, ask.With(args, name, value))
+	return s.openModel(model, ask.With(args, name, value))
 }
 
-// readConfig opens a training step that is not of a preset, such as that of a config.json, as setConfig does. A budget
+// openModel opens the training step of a model that has no preset, such as a config.json, as setConfig does. A budget
 // that was chosen for a network stays.
-func (s *State) readConfig(model string, args engine.Args) []Effect {
+func (s *State) openModel(model string, args engine.Args) []Effect {
 	c := s.Choice
 	if c.Step, c.StepArgs = model, args; !preset.Plans(args) {
 		return s.open(c, nil, Push)

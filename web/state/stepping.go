@@ -106,7 +106,7 @@ func (ExploreStep) apply(s *State) []Effect {
 	if as, ok := c.Planned(""); ok {
 		return s.open(as, nil, Push)
 	}
-	return s.readConfig(c.Step, c.StepArgs)
+	return s.openModel(c.Step, c.StepArgs)
 }
 
 // UseAnswer chooses the network, budget, link and strategy that an answer was solved for.
@@ -121,7 +121,7 @@ func (m UseAnswer) apply(s *State) []Effect {
 	}
 	x, c := a.List[m.Index], s.Choice
 	if x.Options != nil {
-		return s.readConfig(s.Config(), x.Options)
+		return s.openModel(s.Config(), x.Options)
 	}
 	if x.Strategy != c.Strategy {
 		c.Strategy, c.Args = x.Strategy, nil

@@ -292,7 +292,10 @@ func options(s *state.State, said bool) (out []Word) {
 		args := preset.StepArgs(o.Step)
 		if config {
 			args = s.Network.Step
-			all = []Word{stepWord(args, "batch", "at"), stepWord(args, "seq", "of")}
+			all = []Word{stepWord(args, "batch", "at")}
+			if args["height"] == "" { // of pictures the tokens follow from the sides
+				all = append(all, stepWord(args, "seq", "of"))
+			}
 		}
 		for _, x := range offered {
 			w := stepWord(args, x.name, x.before)
@@ -396,7 +399,10 @@ func stepWord(args map[string]string, name, before string) Word {
 	o, now := ask.Option(name), ask.Value(args, name)
 	w := Word{Name: name, Label: format.Capital(o.Title), Before: before, said: now != o.Default || name == "batch" ||
 		name == "seq" || name == "shard" || name == "optimizer" && ask.Value(args, "lora") == "0"}
-	values := slices.Clone(o.Choices)
+	values, unit := slices.Clone(o.Choices), "sequence"
+	if args["height"] != "" {
+		unit = "picture"
+	}
 	if list, ok := amounts[name]; ok {
 		n, _ := strconv.Atoi(now)
 		for _, n := range slices.Compact(slices.Sorted(slices.Values(append(slices.Clone(list), n)))) {
@@ -411,9 +417,9 @@ func stepWord(args map[string]string, name, before string) Word {
 		case name == "lora":
 			title = "LoRA, rank " + v
 		case name == "batch" && v == "1":
-			title = "1 sequence"
+			title = "1 " + unit
 		case name == "batch":
-			title = v + " sequences"
+			title = v + " " + unit + "s"
 		case name == "seq":
 			n, _ := strconv.Atoi(v)
 			title = format.Count(n) + " tokens"

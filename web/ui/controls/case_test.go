@@ -247,6 +247,16 @@ func TestCards(t *testing.T) {
 	if d := s.Choice.GPU(); known.Card(s.Choice, s.Network, d) != "each "+d.Short() {
 		t.Errorf("a card is called %q; want each %s", known.Card(s.Choice, s.Network, d), d.Short())
 	}
+	flux := pagetest.Step(t, "flux1-dev", engine.Args{"height": "512", "width": "512", "lora": "16", "device": "h100"})
+	pagetest.Do(t, flux, state.ExploreStep{})
+	for _, w := range options(flux, true) {
+		if w.Name == "seq" {
+			t.Errorf("the sentence about pictures has %+v; want no number of tokens", w)
+		}
+	}
+	if unit, n := known.Trained(flux.Choice, flux.Network); flux.Step != nil || unit != "samples" || n != 1 {
+		t.Errorf("a step of Flux trains with %d %s; want 1 sample, as a network", n, unit)
+	}
 	for _, e := range s.Update(state.SetOption{Name: "pp", Value: "2"}) {
 		if e, ok := e.(state.AskStep); ok && e.Request.Args["pp"] == "2" && e.Request.Args["gpus"] == "8" {
 			return

@@ -314,7 +314,7 @@ func options(s *state.State, said bool) (out []Word) {
 		}
 		if said {
 			w.Note = ""
-			w.Before = joined(w.Before, len(out) == 0 || config && w.Name == "optimizer")
+			w.Before = joined(w.Before, len(out) == 0 || amount[out[len(out)-1].Name])
 		}
 		out = append(out, w)
 	}
@@ -390,6 +390,9 @@ func joined(before string, first bool) string {
 	}
 	return word + " " + before
 }
+
+// amount are the options that say how much a step trains with.
+var amount = map[string]bool{"batch": true, "seq": true}
 
 // sharing are the units of options that distribute a step, with value 1 for none.
 var sharing = map[string]string{"tp": "tensor rank", "cp": "sequence rank", "ep": "expert rank", "pp": "pipeline rank"}

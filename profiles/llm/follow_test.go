@@ -38,12 +38,12 @@ func TestFollow(t *testing.T) {
 			strategy string
 			percent  engine.Bytes // of the peak when everything is kept
 			more     float64      // per cent
-		}{{"keepall", 100, 0}, {"rotor", 90, 0.1}, {"revolve", 100, 0.2}, {"pofo", 90, 3}} {
+		}{{"keepall", 100, 0}, {"rotor", 90, 0.1}, {"revolve", 100, 0.2}, {"pofo", 90, 0.1}, {"offloadsearch", 90, 0.1}} {
 			sol, err := engine.Lookup(way.strategy).Solve(problem.WithBudget(profile.Chain.KeepAllPeak()*way.percent/100), nil, nil)
 			if sol == nil {
 				t.Fatalf("%s %v: %v", c.model, c.args, err)
 			}
-			trace, err := sim.Play(problem, sol.Schedule)
+			trace, err := sim.Play(problem.WithBudget(sol.Peak), sol.Schedule)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -79,7 +79,7 @@ func TestFollowedStepsEndWhereTheyBegan(t *testing.T) {
 		if sol == nil {
 			continue
 		}
-		trace, err := sim.Play(problem, sol.Schedule)
+		trace, err := sim.Play(problem.WithBudget(sol.Peak), sol.Schedule)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -175,7 +175,7 @@ func (m *onChain) curve(strategy *engine.Strategy, least engine.Bytes, policies 
 // answer plays a schedule of the chain on the program. It replays the allocator if the schedule needs no more
 // than limit.
 func (m *onChain) answer(sol *engine.Solution, limit engine.Bytes) *Estimate {
-	t, err := sim.Play(m.problem, sol.Schedule)
+	t, err := sim.Play(m.problem.WithBudget(sol.Peak), sol.Schedule) // copies wait for room, as in the plan
 	profiles.End(err)
 	p := newProgram(m.s, m.s.end(true, true))
 	return m.a.reserves(p.result(p.follow(m.problem.Chain, t).step, limit), m.time(sol.Makespan))

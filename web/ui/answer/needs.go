@@ -463,7 +463,7 @@ const (
 	wordsLimit    = "Stopped after a few seconds, because a link asked for it: more can be known."
 	wordsStopped  = "Stopped: more can be known."
 
-	wordsSegments = "Plans were replayed through PyTorch's allocator on a card of just that memory. With PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True they need at most 6 % more than their peak, by default some need a third more."
+	wordsSegments = "Plans were replayed through PyTorch's allocator on a card of just that memory. With PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True they need at most 6 % more than their peak, and 7 % if they only offload; by default some need 30 % more."
 
 	wordsTooMuch  = "%s too much"
 	wordsGoesOn   = "everything: %s →"

@@ -104,8 +104,9 @@ type Profile struct {
 
 	// Step holds the options of package ask with which memtide plan plays the step of a
 	// config.json on one card. It is nil for other files, and for a config.json that chooses
-	// something for which there is no option.
-	Step map[string]string
+	// something for which there is no option. Model is then the part of the file that was read.
+	Step  map[string]string
+	Model string
 
 	// Warnings are findings that do not prevent use. They are shown beside the profile.
 	Warnings []string

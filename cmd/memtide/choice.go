@@ -11,6 +11,7 @@ import (
 
 	"memtide/cmd/cli"
 	"memtide/profiles/card"
+	"memtide/profiles/preset"
 	"memtide/web/choice"
 	"memtide/web/format"
 	"memtide/web/link"
@@ -129,7 +130,13 @@ func parseLink(e *env, s string) link.Link {
 	}
 	l, notes := link.Parse(fragment)
 	if l.Step != "" {
-		fail("-from: the link is about a whole training step; memtide plan answers about those")
+		c, _ := l.Resolve(l.Base())
+		if c.Source.Model == "" {
+			fail("-from: the link is about a whole training step; memtide plan answers about those")
+		}
+		l.Profile = valid(preset.Play(c.Source.Model, c.Source.Options))
+		l.Profile.Format, l.Profile.Device, l.Strategy, l.Device = "config.json", nil, c.Strategy, c.Device
+		l.Step, l.StepArgs = "", nil
 	}
 	if !l.Named() {
 		fail("-from: %s", strings.Join(append(notes, "No network is left to work on."), " "))

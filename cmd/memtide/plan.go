@@ -261,7 +261,6 @@ func (p *planFlags) answer(ctx context.Context, e *env, a llm.Ask) (r *planRepor
 	}
 	defer cancel()
 	r = &planReport{}
-	a.NoCurve = !p.asJSON // the text has none
 	plan, err := a.Plan(engine.NewPoll(within, nil), func(plan *llm.Answer) {
 		if plan.Done == 1 && !p.asJSON {
 			cli.Must(fmt.Fprint(e.stdout, (&planReport{plan}).sentence()))

@@ -38,7 +38,6 @@ type planJSON struct {
 	Changes   []planChange `json:"changes"`
 	Fixes     []planChange `json:"fixes"`
 	Policies  []planPolicy `json:"policies"`
-	Curves    []planCurve  `json:"curves"`
 	Nearest   planNearest  `json:"nearest_published"`
 	Saved     *planSaved   `json:"saved,omitempty"`
 	Notes     []string     `json:"notes"`
@@ -123,16 +122,6 @@ type planPolicy struct {
 	Args      engine.Args  `json:"flags"`
 }
 
-type planCurve struct {
-	Method string     `json:"strategy"`
-	Spots  []planSpot `json:"spots"`
-}
-
-type planSpot struct {
-	Reserved engine.Bytes `json:"reserved_bytes"`
-	StepTime int64        `json:"step_time_ns"`
-}
-
 // json returns the report for programs.
 func (r *planReport) json() planJSON {
 	a := r.Estimate
@@ -166,14 +155,6 @@ func (r *planReport) json() planJSON {
 		p := r.Policies[i]
 		out.Policies = append(out.Policies,
 			planPolicy{c, p.Words, p.Estimate.Order(), p.Method, p.Estimate.Allocated, p.Args})
-	}
-	out.Curves = []planCurve{}
-	for _, c := range r.Curves {
-		spots := []planSpot{}
-		for _, s := range c.Spots {
-			spots = append(spots, planSpot{s.Reserved, s.Time.Nanoseconds()})
-		}
-		out.Curves = append(out.Curves, planCurve{c.Method, spots})
 	}
 	if n := r.Nearest; n != nil {
 		out.Nearest = planNearest{n.Model, n.Published.Args, n.Where, n.URL, n.Bytes, n.Estimate.Low, n.Estimate.High,

@@ -15,7 +15,6 @@ type Ask struct {
 	GPUs    int64
 	Context engine.Bytes // memory of CUDA and the collectives, beside what PyTorch reserves
 	Args    engine.Args  // the options from which it was made
-	NoCurve bool         // Plan leaves out the curves
 	Parts   int          // how many of the PlanStages stages Plan runs; 0: all
 
 	altered bool                 // Card differs from the card in Args

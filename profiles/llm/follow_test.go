@@ -111,7 +111,7 @@ func TestFollowShortStays(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(p.Curves) == 0 {
+	if p.Policies[0].Method == "" {
 		t.Error("no plans of methods; want theirs")
 	}
 }

@@ -1,30 +1,14 @@
 package llm
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"memtide/engine"
 	"memtide/engine/sim"
 	"memtide/profiles"
 )
-
-// Curve is what a strategy for chains finds for a step, by the memory of a card.
-type Curve struct {
-	Method string // name of the strategy
-	Class  engine.Class
-	Title  string // what the strategy chooses
-	Spots  []Spot // ordered by memory
-}
-
-// Spot is a plan: the memory that it reserves, and the time of a step.
-type Spot struct {
-	Reserved engine.Bytes
-	Time     time.Duration
-}
 
 // optima are the classes whose first strategy (engine.Best) is compared with the policies of frameworks. The
 // strategy chooses for each block what to keep, to compute again and to move.
@@ -36,25 +20,19 @@ var optima = []struct {
 	{engine.MayRecompute | engine.MayOffload, "recomputing and moving whole blocks together"},
 }
 
-// spots is the number of budgets of a curve, besides those of the policies.
-const spots = 12
+// callsOfRow is the number of calls of its poll after which a strategy is stopped, which is the same place on every
+// machine. What it has found before counts.
+const callsOfRow = 1_500_000
 
-// A strategy is stopped after a number of calls of its poll, which is the same place on every machine.
-// What it has found before counts.
-const (
-	callsOfRow  = 1_500_000
-	callsOfSpot = 50_000
-)
-
-// optima solves the chain of the step (see Profile) for the card's memory, and for a curve. Each solution is
-// played as the step is (follower), with the optimizer. Collectives take the same time as in policies. optima
-// returns nil for a pipeline, which has no chain, and for more than mostChain blocks.
-func (a Ask) optima(own *Estimate, policies []Change) (rows []Change, curves []Curve) {
+// optima solves the chain of the step (see Profile) for the card's memory. Each solution is played as the step is
+// (follower), with the optimizer. Collectives take the same time as in policies. optima returns nil for a
+// pipeline, which has no chain, and for more than mostChain blocks.
+func (a Ask) optima(own *Estimate) (rows []Change) {
 	a.goOn()
 	profile, err := a.Profile()
 	if err != nil || a.Setup.Model.Layers > mostChain {
 		a.goOn()
-		return nil, nil
+		return nil
 	}
 	s := a.Setup.keeping().normal() // the setup of the profile
 	s.Workspace = a.Card.Workspace
@@ -81,12 +59,8 @@ func (a Ask) optima(own *Estimate, policies []Change) (rows []Change, curves []C
 				Words:  fmt.Sprintf("%s (%s), on the chain of the step", strategy.Title, strategy.Name),
 				Method: strategy.Name, Estimate: answer, GPUs: a.GPUs})
 		}
-		if !a.NoCurve && (small != nil || answer != nil) {
-			curves = append(curves, Curve{strategy.Name, o.class, o.title, m.curve(strategy, least, policies)})
-			a.goOn()
-		}
 	}
-	return rows, curves
+	return rows
 }
 
 // better reports whether a plan is preferred to another one: a plan that fits to one that does not, then the
@@ -140,36 +114,6 @@ func (m *onChain) fitting(strategy *engine.Strategy, least engine.Bytes) (last *
 		}
 	}
 	return last
-}
-
-// curve solves the chain for budgets from least to what keeping everything takes, and for what each policy takes.
-func (m *onChain) curve(strategy *engine.Strategy, least engine.Bytes, policies []Change) (out []Spot) {
-	most := m.problem.Chain.Chain.KeepAllPeak()
-	var budgets []engine.Bytes
-	for i := range engine.Bytes(spots) {
-		budgets = append(budgets, least+(most-least)*i/(spots-1))
-	}
-	for _, c := range policies {
-		if b := m.budget(c.Estimate.High); least < b && b < most {
-			budgets = append(budgets, b)
-		}
-	}
-	slices.Sort(budgets)
-	budgets = slices.Compact(budgets)
-	for _, b := range budgets {
-		sol, _ := strategy.Solve(m.problem.WithBudget(b), nil, m.s.poll.Limited(callsOfSpot))
-		if m.a.goOn(); sol != nil {
-			a := m.answer(sol, probed)
-			out = append(out, Spot{a.Allocated + m.own.High - m.own.Allocated, a.Time})
-		}
-	}
-	slices.SortFunc(out, func(x, y Spot) int {
-		return cmp.Or(cmp.Compare(x.Reserved, y.Reserved), cmp.Compare(x.Time, y.Time))
-	})
-	for i := 1; i < len(out); i++ { // a plan for less room fits into more
-		out[i].Time = min(out[i].Time, out[i-1].Time)
-	}
-	return out
 }
 
 // answer plays a schedule of the chain on the program. It replays the allocator if the schedule needs no more

@@ -21,7 +21,6 @@ type Answer struct {
 	Fewest  int64 // smallest number of cards, see Ask.fewestCards
 
 	Policies []Change  // what strategies find, and then the policies of Ask.policed
-	Curves   []Curve   // curves of these strategies
 	Nearest  *Compared // the published run that differs least
 
 	Done int
@@ -69,11 +68,7 @@ func (a Ask) Plan(poll *engine.Poll, tell func(*Answer)) (*Answer, error) {
 			}
 			p.Policies = a.policed()
 		},
-		func() {
-			var found []Change
-			found, p.Curves = a.optima(p.Estimate, p.Policies)
-			p.Policies = append(found, p.Policies...)
-		},
+		func() { p.Policies = append(a.optima(p.Estimate), p.Policies...) },
 	}
 	for _, stage := range stages[:cmp.Or(a.Parts, PlanStages)] {
 		_, err := profiles.Try(func() *Answer {

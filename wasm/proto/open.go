@@ -49,6 +49,7 @@ type Opened struct {
 	NoChain     string      `json:"no_chain,omitempty"` // why the profile is not a chain; empty if it is one
 	Packed      string      `json:"packed,omitempty"`   // see profiles.Profile.Packed
 	Step        engine.Args `json:"step,omitempty"`     // see profiles.Profile.Step
+	Model       string      `json:"model,omitempty"`    // see profiles.Profile.Step
 	// of a file about addresses; then only Format and Lint are set too
 	Memory *Memory `json:"memory,omitempty"`
 }

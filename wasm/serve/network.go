@@ -97,7 +97,8 @@ func trained(q *proto.Open) (*profiles.Profile, *proto.Failure) {
 	case err != nil:
 		return nil, proto.Fail(proto.BadRequest, "%v", err)
 	}
-	p.Name, p.Format, p.Step, p.Device = strings.TrimSuffix(q.File, ".json"), "hfconfig", q.Options, nil
+	p.Name, p.Format, p.Device = strings.TrimSuffix(q.File, ".json"), "hfconfig", nil
+	p.Step, p.Model = q.Options, q.Model
 	p.Chain.Name = p.Name
 	return p, nil
 }

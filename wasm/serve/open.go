@@ -56,6 +56,7 @@ func (s *Server) open(ctx context.Context, q *proto.Open, tell func(*proto.Progr
 		NoChain: noChain(p),
 		Packed:  p.Packed,
 		Step:    p.Step,
+		Model:   p.Model,
 	}
 	if p.Chain != nil {
 		out.Totals = totals(p)

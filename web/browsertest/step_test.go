@@ -82,14 +82,25 @@ func TestCardsInSentence(t *testing.T) {
 }
 
 // TestConfigHelped checks that options of the step are tried for a config.json that does not fit, and that a click on one
-// plays the step again with it, on the same page.
+// plays the step again with it, on the same page. Reloading and Back show the same sentence.
 func TestConfigHelped(t *testing.T) {
 	t.Parallel()
 	p := settledPage(t, "#v=1&p=resnet50-b8&dev=rtx-4090")
 	Eval[bool](p, "drop('config.json', '"+`{"model_type":"llama","hidden_size":2048,"intermediate_size":8192,"num_attention_heads":32,"num_hidden_layers":16,"num_key_value_heads":8,"vocab_size":128256,"tie_word_embeddings":true,"max_position_embeddings":131072}`+"'); true")
 	p.Wait(`byID("answer-say").textContent.includes("Does not fit") && [...document.querySelectorAll(".gain")].some((e) => e.textContent.includes("8-bit moments"))`)
 	Eval[bool](p, `[...document.querySelectorAll(".gain")].find((e) => e.textContent.includes("8-bit moments")).click(), true`)
-	p.Wait(untilReady + ` && byID("option-optimizer")?.value === "adamw-8bit" && byID("answer-say").textContent.includes("fit: ")`)
+	const helped = untilReady + ` && byID("option-optimizer")?.value === "adamw-8bit" && byID("answer-say").textContent.includes("fit: ")`
+	p.Wait(helped)
+	const words = `[byID("preset").textContent, ...[...document.querySelectorAll(".case select, .case input")].map((e) => e.value)].join(" ")`
+	said := Eval[string](p, words)
+	p.Reload()
+	Eval[bool](p, hands)
+	p.Wait(helped)
+	if got := Eval[string](p, words); got != said {
+		t.Errorf("after reloading: %q; want %q", got, said)
+	}
+	Eval[bool](p, `history.back(), true`)
+	p.Wait(`byID("answer-say").textContent.includes("Does not fit") && byID("option-optimizer")?.value === "adamw"`)
 	p.Quiet()
 }
 

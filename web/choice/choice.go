@@ -42,6 +42,10 @@ type Source struct {
 	Ops     string          // operators that Profile is derived from, as profiles.Profile.Packed; empty if none
 	// Decoded is the decoded Profile if it comes from a link, so that it is not decoded again.
 	Decoded *profiles.Profile
+	// Model is the text of the config.json whose training step with Options of package ask the profile is; empty
+	// for other files.
+	Model   string
+	Options engine.Args
 
 	key string // fingerprint of Profile, which may be megabytes; empty if not computed yet
 }
@@ -62,6 +66,9 @@ var seed = maphash.MakeSeed()
 
 // Same reports whether two sources hold the same profile. The names of files do not matter.
 func (s Source) Same(t Source) bool {
+	if s.Model != "" || t.Model != "" {
+		return MethodKey(s.Model, s.Options) == MethodKey(t.Model, t.Options)
+	}
 	return s.Preset == t.Preset && string(s.Profile) == string(t.Profile)
 }
 

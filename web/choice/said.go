@@ -49,12 +49,15 @@ type Problem struct {
 }
 
 // Base returns the choice that holds where s says nothing: the defaults, the suggestions of its
-// preset, and the card that the preset's times are for.
+// preset, and the card that the times of the preset or of the config.json are for.
 func (s *Said) Base() Choice {
 	c := Default()
 	if s.Profile == nil && s.Preset != "" {
 		c.Source.Preset = s.Preset
 		c = c.Timed().Suggested()
+	}
+	if d := card.Lookup(ask.Value(s.StepArgs, "device")); d != nil && ask.IsConfig(s.Step) {
+		c = c.On(d)
 	}
 	return c
 }
@@ -184,7 +187,8 @@ func (s *Said) takeAllocator(c *Choice) *Problem {
 	return nil
 }
 
-// takeStep sets the training step and its options. An unknown model changes nothing.
+// takeStep sets the training step and its options. An unknown model changes nothing. The step of a model without
+// a preset is a network if a strategy can plan it: of a config.json always, of others if a strategy is said.
 func (s *Said) takeStep(c *Choice) *Problem {
 	if s.Step == "" {
 		return nil
@@ -197,6 +201,14 @@ func (s *Said) takeStep(c *Choice) *Problem {
 		return &Problem{Key: "step.", Err: err}
 	}
 	c.StepArgs = stepArgs(s.StepArgs)
+	_, listed := c.Planned("")
+	if listed || !preset.Plans(c.StepArgs) || !ask.IsConfig(s.Step) && s.Strategy == "" {
+		return nil
+	}
+	c.Source = Source{File: ask.Title(s.Step), Model: s.Step, Options: c.StepArgs}
+	if c.Step, c.StepArgs = "", nil; s.Strategy == "" {
+		c.Strategy, c.Args, c.Unplanned = engine.KeepAll, nil, false
+	}
 	return nil
 }
 
@@ -221,14 +233,17 @@ func stepArgs(said engine.Args) engine.Args {
 }
 
 // Diff returns what has to be said so that Resolve makes c of base. If all is true, it also says
-// the budget, the device and the strategy if they equal those of base. It says nothing about a source
-// that is a file, and nothing but the step and its arguments about a training step.
+// the budget, the device and the strategy if they equal those of base. Of a source that is a file it says
+// only what is read of a config.json, and nothing but the step and its arguments about a training step.
 func (c Choice) Diff(base Choice, all bool) (s Said) {
 	if c.Step != "" {
 		return Said{Step: c.Step, StepArgs: c.StepArgs}
 	}
 	if c.Source.Preset != base.Source.Preset {
 		s.Preset = c.Source.Preset
+	}
+	if !c.Source.Same(base.Source) {
+		s.Step, s.StepArgs = c.Source.Model, c.Source.Options
 	}
 	if c.Graph != base.Graph {
 		s.Kind = "chain"

@@ -28,25 +28,14 @@ type Network struct {
 	Lint    []string
 	Totals  proto.Totals
 	Budgets tradeoff.Range // the budgets of the slider
-	Config  string         // text of the config.json that was read; empty if too long or another format
-	Step    engine.Args    // with Config: see profiles.Profile.Step
 
 	linked *profiles.Profile // cached by Linked
 	other  *Network          // the other network of the same profile; nil if there is only one
 }
 
-const (
-	configFormat  = "hfconfig" // the format of a config.json
-	longestConfig = 64 << 10   // the longest text in bytes that Config keeps
-)
-
-// NewNetwork returns the network of a profile with a chain or operations. text is the file
-// that it was read from, or nil.
-func NewNetwork(source choice.Source, p *profiles.Profile, r *proto.Opened, text []byte) *Network {
+// NewNetwork returns the network of a profile with a chain or operations.
+func NewNetwork(source choice.Source, p *profiles.Profile, r *proto.Opened) *Network {
 	n := &Network{Source: source, Profile: p, Lint: r.Lint, Totals: r.Totals}
-	if r.Format == configFormat && len(text) <= longestConfig {
-		n.Config, n.Step = string(text), r.Step
-	}
 	if p.Chain == nil {
 		n.Graph = p.Graph
 		n.Budgets = tradeoff.RangeOf(n.Graph, n.Totals.KeepAllPeak)
@@ -77,7 +66,9 @@ func (n *Network) TwoWays() bool { return n.other != nil }
 
 // InLink reports whether a link can hold the network: a preset, a chain, or a graph
 // that is not too long.
-func (n *Network) InLink() bool { return n.Source.Preset != "" || link.InLink(n.Linked()) }
+func (n *Network) InLink() bool {
+	return n.Source.Preset != "" || n.Source.Model != "" || link.InLink(n.Linked())
+}
 
 // Linked returns the profile for a link. If the profile has both a chain and a graph, the result
 // has only the one that this network schedules.
@@ -124,8 +115,8 @@ func StepArgs(c choice.Choice, n *Network) engine.Args {
 		args := preset.StepArgs(o.Step)
 		args["seq"] = strconv.Itoa(o.Tokens)
 		return args
-	case base == nil && n != nil && n.Config != "":
-		return n.Step
+	case base == nil && n != nil && n.Source.Model != "":
+		return n.Source.Options
 	}
 	return nil
 }

@@ -148,7 +148,8 @@ var leftOut = map[string]string{
 	"Profile.Memory":  "the page and the commands say that no link holds files about addresses",
 	"Profile.History": "it belongs to Memory",
 	"Profile.Packed":  "the key ops holds it, which no blob needs",
-	"Profile.Step":    "it is told where a config.json is read, and a link that has the schedule does not offer the step",
+	"Profile.Step":    "links to the step of a config.json have the key step instead of a blob",
+	"Profile.Model":   "as Profile.Step",
 	"Chain.Batch":     "it is that of the profile",
 	"Chain.Name":      "compared below",
 }

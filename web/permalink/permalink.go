@@ -22,8 +22,8 @@ import (
 func Of(s *state.State, keep link.Link) link.Link {
 	a, _ := s.AB()
 	c, network := a.Choice, a.Network
-	// A preset's suggestion replaces the defaults, so that the link has to say them.
-	all := c.Source.Suggestion() != nil && c.Step == ""
+	// What a preset suggests, or a config.json without a plan, replaces the defaults: the link has to say them.
+	all := (c.Source.Suggestion() != nil || c.Source.Model != "") && c.Step == ""
 	l := link.Link{Said: c.Diff(choice.Default(), all), Look: s.View.Linked(s.Shown), Unknown: keep.Unknown}
 	if c.Source.File != "" && c.Source.Decoded == nil {
 		l.Unknown = nil
@@ -34,7 +34,7 @@ func Of(s *state.State, keep link.Link) link.Link {
 	if c.Step == "" {
 		l.Preset = c.Source.Preset
 	}
-	if l.Preset == "" && network != nil {
+	if l.Preset == "" && l.Step == "" && network != nil {
 		l.Profile, l.Ops = network.Linked(), opsOf(network)
 	}
 	// A link may not hold a graph: then its kind says why.
@@ -140,7 +140,8 @@ func inserted(fragment string, params map[string]string) string {
 		_, data := params["d"]
 		_, allocator := params["alloc"]
 		return same || strategy && strings.HasPrefix(key, "s.") || allocator && strings.HasPrefix(key, "alloc.") ||
-			(preset || data) && (key == "p" || key == "d" || key == "ops" || link.About(key) == choice.Network)
+			(preset || data) && (key == "p" || key == "d" || key == "ops" || key == "step" ||
+				strings.HasPrefix(key, "step.") || link.About(key) == choice.Network)
 	}
 	var out []string
 	for pair := range strings.SplitSeq(fragment, "&") {

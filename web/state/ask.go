@@ -33,10 +33,12 @@ func (s *State) read(o *Side, c Choice, file *File, h History) []Effect {
 	name, req := c.Source.File, proto.Open{File: c.Source.File}
 	switch {
 	case file != nil:
-		req.Bytes, req.Handle, req.Model, req.Options = file.Bytes, file.Handle, file.Model, file.Options
+		req.Bytes, req.Handle = file.Bytes, file.Handle
 	case c.Source.Preset != "":
 		name = c.Source.Preset
 		req = proto.Open{Preset: name}
+	case c.Source.Model != "":
+		req.Model, req.Options = c.Source.Model, c.Source.Options
 	default:
 		req.Bytes, req.Decoded = c.Source.Profile, c.Source.Decoded
 	}

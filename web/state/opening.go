@@ -136,11 +136,7 @@ func (m Opened) apply(s *State) []Effect {
 		return []Effect{WriteURL{Replace}}
 	}
 	c := m.chosen(o)
-	text := o.file.Bytes
-	if o.file.Model != "" {
-		text = []byte(o.file.Model)
-	}
-	side.Network = known.NewNetwork(c.Source, m.Profile, m.Reply, text).As(c)
+	side.Network = known.NewNetwork(c.Source, m.Profile, m.Reply).As(c)
 	if o.fit && s.Compare == nil {
 		c.Budget = c.Room()
 	}
@@ -171,6 +167,9 @@ func (m Opened) chosen(o *Opening) Choice {
 	}
 	if c.Source.File == "" {
 		c.Source.File = m.Profile.Name
+	}
+	if d := card.Find(m.Profile.Source.Device); d != nil && m.Reply.Model != "" {
+		c.Source.Model, c.Source.Options = m.Reply.Model, ask.Plain(ask.With(m.Reply.Step, "device", d.ID))
 	}
 	if d := m.Profile.Device; o.History == Push && !o.linked && d != nil && d.ToHost > 0 {
 		c.Device, c.ToHost, c.ToDev, c.Duplex = "", d.ToHost, d.ToDev, d.Duplex
@@ -263,7 +262,7 @@ func (s *State) openModel(model string, args engine.Args) []Effect {
 	if s.Network != nil {
 		name = s.Network.Source.File
 	}
-	out := PickFile{Name: name, Model: model, Options: args}.apply(s)
+	out := s.open(c.Moved(Source{File: name, Model: model, Options: args}), nil, Push)
 	o := s.Opening
 	if d := card.Lookup(ask.Value(args, "device")); d != nil {
 		o.Choice = o.Choice.On(d)
@@ -278,8 +277,8 @@ func (s *State) openModel(model string, args engine.Args) []Effect {
 // choose its times itself. o is how it was opened.
 func (s *State) timeConfig(o *Opening) []Effect {
 	d := s.Choice.GPU()
-	if o.History != Push || o.linked || s.Compare != nil || s.Config() == "" || s.Network.Step == nil || d == nil ||
-		!d.Timed() || card.Find(s.Network.Profile.Source.Device) == d {
+	if o.History != Push || o.linked || s.Compare != nil || s.Config() == "" || d == nil || !d.Timed() ||
+		card.Find(s.Network.Profile.Source.Device) == d {
 		return nil
 	}
 	out := s.setConfig("device", d.ID)

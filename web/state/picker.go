@@ -128,7 +128,7 @@ func (m SetGPU) apply(s *State) []Effect {
 	if d == nil {
 		return nil
 	}
-	if s.Config() != "" && s.Network.Step != nil && s.Compare == nil && d.Timed() {
+	if s.Config() != "" && s.Compare == nil && d.Timed() {
 		return s.setConfig("device", d.ID)
 	}
 	base, o := s.Choice.Source.Variant()

@@ -144,10 +144,6 @@ type File struct {
 	Title  string // shown instead of the network's own name; empty: the own name
 	Bytes  []byte
 	Handle any // instead of Bytes: a large file, which the worker reads itself (see proto.Open)
-
-	// instead of Bytes: a training step, see proto.Open
-	Model   string
-	Options engine.Args
 }
 
 // byBudget is the part of the state about step time against budget.

@@ -15,13 +15,12 @@ import (
 // Late reports whether the shown answer is that of another choice.
 func (s *State) Late() bool { return s.Step != nil && s.Step.of != s.Choice.StepKey() }
 
-// Config returns the text of the config.json that the open network was read from, or "" if the network comes from
-// something else.
+// Config returns what was read of the config.json whose step is open as a network, or "" for another network.
 func (s *State) Config() string {
 	if s.Network == nil || s.Step != nil {
 		return ""
 	}
-	return s.Network.Config
+	return s.Network.Source.Model
 }
 
 // stepOf returns the open network as a training step on the card that its times are for. ok is false if the network is
@@ -31,11 +30,7 @@ func (s *State) stepOf() (model string, args engine.Args, ok bool) {
 		return "", nil, false
 	}
 	if text := s.Config(); text != "" {
-		d := card.Find(s.Network.Profile.Source.Device)
-		if d == nil || s.Network.Step == nil {
-			return "", nil, false
-		}
-		return text, ask.With(s.Network.Step, "device", d.ID), true
+		return text, s.Network.Source.Options, true
 	}
 	base, o := s.Choice.Source.Variant()
 	if base == nil || base.Model() == nil || card.Lookup(o.Device) == nil || o.Efficiency > 0 ||

@@ -207,19 +207,6 @@ func TestConfigInStep(t *testing.T) {
 	}
 }
 
-// TestOfferedConfig checks that the page keeps the text of a short config.json for its step, but not of other files.
-func TestOfferedConfig(t *testing.T) {
-	for format, want := range map[string]string{"hfconfig": "{...}", "csv": ""} {
-		p := shown(t)
-		p.play(PickFile{Name: "config.json", Bytes: []byte("{...}")})
-		m := opened(last[Open](t, p).ID, chain("net"))
-		m.Reply.Format = format
-		if p.play(m); p.Config() != want {
-			t.Errorf("%s: %q; want %q", format, p.Config(), want)
-		}
-	}
-}
-
 // TestStepLimits checks that an answer for an address has a time limit and, in a view, only the first three
 // stages. An answer that the user asks for has no limit.
 func TestStepLimits(t *testing.T) {

@@ -9,6 +9,8 @@ import (
 
 	"memtide/engine"
 	"memtide/profiles/llm/ask"
+	"memtide/web/link"
+	"memtide/web/permalink"
 	"memtide/web/state"
 	"memtide/web/ui/answer"
 	"memtide/web/ui/pagetest"
@@ -56,7 +58,8 @@ func TestStepRange(t *testing.T) {
 }
 
 // TestStepOfFile checks that a config.json has the same options as a language model of
-// the list. Choosing an option or a card reads it again with that, and a pipeline opens the step by itself.
+// the list. Choosing an option or a card reads it again with that, a link holds both, and a pipeline opens the step by
+// itself.
 func TestStepOfFile(t *testing.T) {
 	s := pagetest.First(t)
 	if page := pageOf(t, s); strings.Contains(page, `class="findings-body"`) {
@@ -78,20 +81,29 @@ func TestStepOfFile(t *testing.T) {
 	}
 	pagetest.Do(t, s, state.SetOption{Name: "optimizer", Value: "adamw-8bit"})
 	const want = "map[device:l40s optimizer:adamw-8bit seq:4096]"
-	if s.Step != nil || s.Config() == "" || fmt.Sprint(s.Network.Step) != want || !s.Choice.Roomy() {
+	if s.Step != nil || s.Config() == "" || fmt.Sprint(s.Network.Source.Options) != want || !s.Choice.Roomy() {
 		t.Errorf("8-bit AdamW: step %v, options %v in %v; want %s of the file in the room of the card", s.Step,
-			s.Network.Step, s.Choice.Budget, want)
+			s.Network.Source.Options, s.Choice.Budget, want)
 	}
 	pagetest.Do(t, s, state.SetGPU{ID: "rtx-4090"})
 	if got := s.Network.Profile.Source.Device; s.Choice.Device != "rtx-4090" || got != "RTX 4090" ||
-		ask.Value(s.Network.Step, "optimizer") != "adamw-8bit" {
+		ask.Value(s.Network.Source.Options, "optimizer") != "adamw-8bit" {
 		t.Errorf("on an RTX 4090: %q with times of %q, %v; want the same step with its times", s.Choice.Device, got,
-			s.Network.Step)
+			s.Network.Source.Options)
 	}
 	pagetest.Do(t, s, state.SetBudget{Bytes: 12 * engine.GiB, Settled: true})
 	pagetest.Do(t, s, state.SetOption{Name: "gpus", Value: "8"})
-	if s.Choice.Budget.Bytes != 12*engine.GiB || ask.Value(s.Network.Step, "gpus") != "8" {
-		t.Errorf("eight cards: %v, %v; want the chosen budget to stay", s.Choice.Budget, s.Network.Step)
+	if s.Choice.Budget.Bytes != 12*engine.GiB || ask.Value(s.Network.Source.Options, "gpus") != "8" {
+		t.Errorf("eight cards: %v, %v; want the chosen budget to stay", s.Choice.Budget, s.Network.Source.Options)
+	}
+	pagetest.Do(t, s, state.SetStrategy{Name: "pofo"})
+	l := permalink.Of(s, link.Link{})
+	_, start, notes := permalink.Read(l.String())
+	again := state.New()
+	pagetest.Do(t, again, start)
+	if !again.Choice.Equal(s.Choice) || !again.Network.Source.Same(s.Network.Source) || len(notes) > 0 {
+		t.Errorf("the link opens %+v with %v (%q); want %+v", again.Choice, again.Network.Source.Options, notes,
+			s.Choice)
 	}
 	s.Update(state.SetOption{Name: "pp", Value: "2"})
 	if s.Step == nil || ask.Value(s.Choice.StepArgs, "pp") != "2" || ask.Value(s.Choice.StepArgs, "gpus") != "8" {

@@ -121,7 +121,9 @@ func decodeHFConfig(name string, data []byte, poll *engine.Poll) *profiles.Profi
 			Remedy:   `Change the sizes, or batch and seq of "memtide".`})
 	}
 	p.Name, p.Chain.Name, p.DType, p.Warnings = name, name, c.precision, append(warnings, m.Notes...)
-	p.Step = c.options()
+	if p.Step = c.options(); p.Step != nil {
+		p.Model = m.Config
+	}
 	if c.perSBH > 0 {
 		c.override(p, m.Hidden)
 	}

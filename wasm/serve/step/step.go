@@ -45,7 +45,7 @@ func answer(_ *serve.Server, ctx context.Context, q *proto.Step, tell func(*prot
 		}
 		return ended(out, err, poll)
 	}
-	a.Parts, a.NoCurve = q.Parts, true
+	a.Parts = q.Parts
 	_, err = a.Plan(poll, func(p *llm.Answer) {
 		fill(out, p)
 		if p.Done < cmp.Or(q.Parts, llm.PlanStages) {

@@ -283,7 +283,7 @@ var amounts = map[string][]int{"batch": {1, 2, 4, 8, 16, 32}, "seq": {1024, 2048
 // options returns the options of the open network: those in the sentence, or with said false the others.
 func options(s *state.State, said bool) (out []Word) {
 	base, o := source(s).Variant()
-	config := s.Config() != "" && s.Network.Step != nil
+	config := s.Config() != ""
 	if base == nil && !config {
 		return nil
 	}
@@ -291,7 +291,7 @@ func options(s *state.State, said bool) (out []Word) {
 	if config || base.Model() != nil {
 		args := preset.StepArgs(o.Step)
 		if config {
-			args = s.Network.Step
+			args = s.Network.Source.Options
 			all = []Word{stepWord(args, "batch", "at")}
 			if args["height"] == "" { // of pictures the tokens follow from the sides
 				all = append(all, stepWord(args, "seq", "of"))

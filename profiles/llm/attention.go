@@ -158,7 +158,7 @@ func (b *builder) attention(n valueID) valueID {
 	if k.VNorm && !k.SameKV {
 		v = b.normAs(b.bareForm(), v, "vn", b.inner*keys/k.Head, k.Head, 0)
 	}
-	if b.m.Positions == 0 && !k.NoRope {
+	if b.m.Positions == 0 && !k.NoRope && !b.s.BatchFirst { // which rotates in place
 		q = b.rotate(q, "q.rope", wide)
 		if !k.SameKV {
 			key = b.rotate(key, "k.rope", keys)
@@ -176,6 +176,9 @@ func (b *builder) attention(n valueID) valueID {
 	if gate != noValue {
 		sig := b.keep(b.point("gate.sigmoid", b.act(wide), []valueID{gate}))
 		a = b.point("gate.out", b.act(wide), []valueID{a, sig}, a, sig)
+	}
+	if b.s.BatchFirst && b.s.Batch > 1 { // the product's input has the sequence first
+		a = b.add(op{in: []valueID{a}}, "attention.copy", b.act(wide))
 	}
 	return b.scatter(b.linear(a, "o", wide, b.m.Hidden, given(k.Bias || k.OutBias, b.m.Hidden)))
 }
@@ -202,6 +205,9 @@ func (b *builder) queries(n valueID, wide, keys int64) (q, k, v, gate valueID) {
 		if b.s.LoRA.has("q") || b.s.LoRA.has("v") {
 			qkv = b.adaptQKV(n, qkv, wide, keys)
 		}
+		if b.s.BatchFirst {
+			return b.batchFirst(qkv, wide, keys)
+		}
 		parts := b.split(qkv, []string{"q", "k", "v"}, []engine.Bytes{b.act(wide), b.act(keys), b.act(keys)})
 		return parts[0], parts[1], parts[2], gate
 	}
@@ -225,6 +231,19 @@ func (b *builder) queries(n valueID, wide, keys int64) (q, k, v, gate valueID) {
 		k, v = b.linear(n, "k", h, keys, given(!b.k.BareKeys, bias(keys))), b.linear(n, "v", h, keys, bias(keys))
 	}
 	return q, k, v, gate
+}
+
+// batchFirst copies the parts of a joint product. With as many keys as queries the copy is one, which the queries
+// keep whole; keys and values are copied again, together, and rotated in place.
+func (b *builder) batchFirst(qkv valueID, wide, keys int64) (q, k, v, gate valueID) {
+	own := wide
+	if keys == wide {
+		own += 2 * keys
+	}
+	q = b.add(op{in: []valueID{qkv}}, "q.copy", b.act(own))
+	kv := b.add(op{in: []valueID{qkv}}, "kv.copy", b.act(2*keys))
+	parts := b.split(kv, []string{"k", "v"}, []engine.Bytes{b.act(keys), b.act(keys)})
+	return q, parts[0], parts[1], noValue
 }
 
 // bareForm returns the form of the block's norms without weights.

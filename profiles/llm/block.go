@@ -204,7 +204,7 @@ func (b *builder) collect(x valueID) valueID {
 // core/tensor_parallel/layers.py].
 func (b *builder) share(x valueID) valueID {
 	for i := range b.ops {
-		if o := &b.ops[i]; b.s.Static && o.kind == opCollect && o.out[0] == x {
+		if o := &b.ops[i]; b.s.Static && !b.s.Gathered && o.kind == opCollect && o.out[0] == x {
 			return o.in[0]
 		}
 	}

@@ -16,7 +16,11 @@ const (
 	asGraph
 )
 
-// Profile returns the step as a chain on one of the cards, with the memory of the card that a program can use.
+// Profile returns a step of one micro batch as a chain of blocks and as operations on one of the cards, for strategies
+// that choose what is kept, computed again or moved, with the memory of the card that a program can use. Both are made
+// from the step as it is played (Run), so that keeping everything has its peak. States stay on the device, and
+// gradients appear as the backward makes them, unless they are accumulated. What a block of the chain gathers, reduces
+// and needs as scratch is its temporary. The setup's checkpointing and offloading are ignored.
 func (a Ask) Profile() (*profiles.Profile, error) { return a.profile(asChain | asGraph) }
 
 // profile is Profile in some forms.
@@ -29,15 +33,6 @@ func (a Ask) profile(as form) (*profiles.Profile, error) {
 	p.Device = &engine.Device{Name: a.Card.Name, Memory: a.Card.Memory - a.Context,
 		ToHost: engine.Rate(engine.Int64(a.Card.Link)), ToDev: engine.Rate(engine.Int64(a.Card.Back))}
 	return p, nil
-}
-
-// Profile returns a step of one micro batch as a chain of blocks and as operations, for strategies that choose
-// what is kept, computed again or moved. Both are made from the step as it is played (Run), so that keeping
-// everything has its peak. States stay on the device, and gradients appear as the backward makes them, unless
-// they are accumulated. What a block of the chain gathers, reduces and needs as scratch is its temporary. Profile
-// ignores the setup's checkpointing and offloading, which are left to strategies.
-func Profile(s Setup, c *Card) (*profiles.Profile, error) {
-	return profiles.Try(func() *profiles.Profile { return s.profile(c, asChain|asGraph) })
 }
 
 // profile is Profile in some forms. It ends if there is an error.

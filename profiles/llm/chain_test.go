@@ -32,7 +32,7 @@ func TestChainIsTheStep(t *testing.T) {
 			Precision: Precision{Weight: 4, Grad: 4, Moments: 8, Reduce: 4},
 			Stepping:  Stepping{Optimizer: "fused"}, Layout: Layout{Shard: 8, EndsApart: true}}},
 	} {
-		p, err := Profile(c.s, card)
+		p, err := profileOf(c.s, card)
 		if err != nil {
 			t.Errorf("%s: %v", c.name, err)
 			continue
@@ -55,7 +55,7 @@ func TestChainIsTheStep(t *testing.T) {
 			t.Errorf("%s: rotor takes %d bytes of %d", c.name, sol.Peak, budget)
 		}
 	}
-	if _, err := Profile(Setup{Model: Lookup("gpt2"), Work: Work{Seq: 8}, Layout: Layout{Stages: 2}},
+	if _, err := profileOf(Setup{Model: Lookup("gpt2"), Work: Work{Seq: 8}, Layout: Layout{Stages: 2}},
 		card); err == nil {
 		t.Error("a pipeline became a chain; want a refusal")
 	}

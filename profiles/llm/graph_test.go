@@ -14,10 +14,15 @@ import (
 	"memtide/profiles/formats/native"
 )
 
+// profileOf returns a step as a chain and as operations.
+func profileOf(s Setup, c *Card) (*profiles.Profile, error) {
+	return profiles.Try(func() *profiles.Profile { return s.profile(c, asChain|asGraph) })
+}
+
 // stepGraph returns the problem of a step's operations on a card with its link.
 func stepGraph(t *testing.T, s Setup) *engine.Problem {
 	t.Helper()
-	p, err := Profile(s, CardOf("H100"))
+	p, err := profileOf(s, CardOf("H100"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -180,7 +185,7 @@ func TestProfileHasBothWays(t *testing.T) {
 // TestGraphIsWritten checks that a step with its operations survives being written and read.
 func TestGraphIsWritten(t *testing.T) {
 	for _, host := range []bool{false, true} {
-		p, err := Profile(Setup{Model: Lookup("gpt2"), Work: Work{Seq: 1024},
+		p, err := profileOf(Setup{Model: Lookup("gpt2"), Work: Work{Seq: 1024},
 			Precision: Precision{Weight: 4, Moments: 8},
 			Stepping:  Stepping{HostStep: host}, Layout: Layout{Shard: 8}}, CardOf("H100"))
 		if err != nil {
@@ -208,12 +213,12 @@ func TestGraphIsWritten(t *testing.T) {
 func TestGraphOfPolicies(t *testing.T) {
 	s := Setup{Model: Lookup("gpt2"), Work: Work{Seq: 1024}, Precision: Precision{Weight: 4, Moments: 8},
 		Layout: Layout{Shard: 8}}
-	plain, err := Profile(s, CardOf("H100"))
+	plain, err := profileOf(s, CardOf("H100"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	s.Checkpoint, s.Group = "full", 4
-	if p, err := Profile(s, CardOf("H100")); err != nil || len(p.Graph.Ops) != len(plain.Graph.Ops) {
+	if p, err := profileOf(s, CardOf("H100")); err != nil || len(p.Graph.Ops) != len(plain.Graph.Ops) {
 		t.Errorf("four blocks in one checkpoint: %v; want the step without", err)
 	}
 }

@@ -43,7 +43,7 @@ func (p *program) lossForward(w *pass, x handle) {
 	var all handle
 	if inner != outer { // the head reads the tokens of the whole group
 		all = p.take(size(inner*h, p.s.Compute), Working)
-		if !p.s.Static { // otherwise the share is kept, see builder.share
+		if !p.s.Static || p.s.Gathered { // otherwise the share is kept, see builder.share
 			p.give(w.loss.hidden)
 			w.loss.hidden, all = all, 0
 		}
@@ -107,6 +107,12 @@ func (p *program) lossKept(l *lossState) {
 			p.give(wide)
 		}
 		p.holdOr(l, logits, e)
+	case LossSharded: // widened, then a softmax of a copy in place [nanotron: tensor_parallel/functional.py]
+		logits := p.logit(n, e)
+		wide := p.logit(n, 4)
+		p.give(logits)
+		l.saved = append(l.saved, p.logit(n, 4))
+		p.give(wide)
 	case LossCompiled, LossCompiledChunks, LossInPlace:
 		l.saved = append(l.saved, p.logit(n, e))
 	case LossChunkedCE: // the head whole, log_softmax in chunks, the logits deleted
@@ -151,7 +157,7 @@ func (p *program) lossBackward(w *pass) handle {
 	}
 	l := &w.loss
 	var all handle // the input of the head, gathered again
-	if inner != outer && p.s.Static {
+	if inner != outer && p.s.Static && !p.s.Gathered {
 		all = p.take(size(inner*h, p.s.Compute), Backwards)
 	}
 	g := p.lossGradient(l)
@@ -195,6 +201,8 @@ func (p *program) lossGradient(l *lossState) handle {
 		g = p.softmaxBackward(l, n)
 	case LossInPlace:
 		g = p.share(l.saved[0])
+	case LossSharded: // the gradient takes the softmax's place, and is narrowed
+		g = p.logit(n, e)
 	case LossCompiled, LossCompiledChunks: // one kernel: nothing in 4 bytes
 		g = p.logit(n, e)
 	case LossChunkedCE:

@@ -63,6 +63,8 @@ type Code struct {
 	Kernels    bool          // linear attention and state spaces run as kernels of fla and mamba_ssm
 	PlainDQ    bool          // attention's backward sums the gradients of queries without an fp32 buffer
 	Compiled   bool          `json:"compile"` // blocks go through torch.compile
+	// queries, keys and values are copied to have the sequence behind the batch [nanotron: models/llama.py]
+	BatchFirst bool `json:"batch_first"`
 }
 
 // NormKind is how a norm is written.
@@ -154,6 +156,7 @@ const (
 	LossChunked        LossKind = "chunked"
 	LossVocabChunked   LossKind = "vocab_chunked"
 	LossInPlace        LossKind = "inplace"
+	LossSharded        LossKind = "sharded"
 	LossFused          LossKind = "fused"
 )
 
@@ -174,6 +177,7 @@ type Layout struct {
 	EndsApart   bool
 	ReduceAside bool  // the input of FSDP's reductions is in the reductions' stream: PyTorch before June 2024
 	Static      bool  `json:"grads_static"` // gradients have a buffer that is never freed
+	Gathered    bool  `json:"gathered"`     // with Static: products keep what was gathered for them, see builder.share
 	Tensor      int64 `json:"tp"`           // tensor parallel degree [1]
 	NoSP        bool  // tensor parallel ranks do not split norms and the residual stream
 	Context     int64 `json:"cp"`           // context parallel degree [1]
@@ -186,6 +190,9 @@ type Layout struct {
 	Schedule string  `json:"schedule"`
 	Chunks   int64   `json:"vpp"` // stages per rank, for schedules that let it be chosen [2]
 	Split    []int64 // layers of each stage [even; the first stages have one more]
+	// without Split: a layer goes to the first stage whose layers do not exceed its part of the cost of all products
+	// yet, the head's included [nanotron: models/base.py, build_model]
+	ByCost bool `json:"by_cost"`
 	// without Split: how many layers fewer the last stage has, since it has the head; the others have them [0]
 	Lighter   int64
 	Workspace engine.Bytes // workspace of cuBLAS, for each thread
@@ -290,7 +297,7 @@ var (
 		CheckpointModules, CheckpointBudget}
 	stepKinds = []StepKind{StepForeach, StepFused, StepForLoop, StepMuon, StepAdafactor, StepGaLore, StepNone}
 	lossKinds = []LossKind{LossBF16, LossFP32, LossCompiled, LossChunkedCE, LossCompiledChunks, LossChunked,
-		LossVocabChunked, LossInPlace, LossFused}
+		LossVocabChunked, LossInPlace, LossSharded, LossFused}
 )
 
 // mode sets *v to usual if it is empty, and ends with an error if it is not in known.

@@ -42,6 +42,17 @@ var Programs = []Program{
 		s.Weight, s.Grad, s.Master, s.Moments, s.Reduce, s.Static, s.Optimizer = 2, 4, 4, 8, 4, true, StepFused
 		s.Zero = 1
 	}},
+	{"nanotron", "nanotron: models/llama.py, optim/gradient_accumulator.py, parallel/tensor_parallel", nanotron},
+	{"nanotron-2024", "nanotron until July 2024, without tp_recompute_allgather", func(s *Setup) {
+		nanotron(s)
+		s.Gathered = true
+	}},
+}
+
+func nanotron(s *Setup) {
+	s.Norm, s.FusedQKV, s.BatchFirst, s.Loss, s.ByCost = NormFused, true, true, LossSharded, true
+	s.Weight, s.Grad, s.Master, s.Moments, s.Reduce, s.Static, s.Optimizer = 2, 4, 4, 8, 4, true, StepFused
+	s.Zero = 1
 }
 
 func torchtitan(s *Setup) {

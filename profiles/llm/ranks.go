@@ -294,9 +294,27 @@ func (b *block) operands() (n engine.Bytes) {
 	return n
 }
 
+// byCost returns how many layers each stage has by ByCost.
+func (s *Setup) byCost(stages int64) []int64 {
+	m, counts := s.Model, make([]int64, stages)
+	layer := m.Hidden * (4*m.Heads*m.Head + 3*m.Wide)
+	all := m.Layers*layer + m.Words*m.Hidden
+	stage, cost := int64(0), int64(0)
+	for range m.Layers {
+		counts[stage]++
+		if cost += layer; cost*stages > all*(stage+1) {
+			stage++
+		}
+	}
+	return counts
+}
+
 // cut returns the layers of each stage of the network.
 func (s *Setup) cut(stages int64) (out [][]int64) {
 	counts, all := s.Split, int64(0)
+	if counts == nil && s.ByCost {
+		counts = s.byCost(stages)
+	}
 	if counts == nil {
 		if s.Model.Layers < stages {
 			refuse("a pipeline of %d stages needs as many layers at least; %s has %d", stages, s.Model.Name,

@@ -141,6 +141,11 @@ func (s *Setup) checkFamily() {
 			}
 		}
 	}
+	if s.BatchFirst && (s.LoRA != nil || s.Model.has(func(k *Block) bool {
+		return k.MoE != nil || !k.attends() || k.MLA != nil || !k.Gated || k.QGate
+	})) {
+		refuse("%s: nanotron is known of dense decoders with a gate, all of whose weights train", s.Model.Name)
+	}
 	if s.Model.At(0).Unet != nil && (s.Stages > 1 || s.Group > 1 || s.Swap > 0) {
 		refuse("%s: skips join its two halves, so stages of a pipeline, checkpoints of several blocks and swapped blocks are not known; want -pp 1, -group 1 and -swap-blocks 0", s.Model.Name)
 	}

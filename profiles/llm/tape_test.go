@@ -1,6 +1,7 @@
 package llm
 
 import (
+	"fmt"
 	"testing"
 
 	"memtide/engine"
@@ -142,5 +143,40 @@ func TestMegatronKeepsShares(t *testing.T) {
 	s.Static = false // like torchtitan, which keeps what was gathered
 	if got, whole := keeps(), want+2*2*(8-1)*want/32; got < whole || got > whole+whole/500 {
 		t.Errorf("with all that was gathered a block keeps %d bytes, want %d and statistics", got, whole)
+	}
+}
+
+// TestNanotron checks what nanotron's blocks keep on two tensor parallel ranks, in widths of the stream for each
+// token, and that a stage has the layers of nanotron's build_model.
+func TestNanotron(t *testing.T) {
+	m := *Lookup("llama3.2-1b")
+	m.Layers, m.Hidden, m.Heads, m.Head, m.Wide, m.Words = 24, 2048, 32, 64, 4096, 50257
+	for _, c := range []struct {
+		program     string
+		batch, keys int64
+		widths      float64
+	}{
+		// the block's input, the middle, two shares of norms; queries in a copy of all three; keys and values;
+		// attention and its copy; gate, up, activation, product
+		{"nanotron", 4, 32, 0.5*4 + 1.5 + 1 + 0.5*2 + 4},
+		{"nanotron", 1, 32, 0.5*4 + 1.5 + 1 + 0.5 + 4},            // a batch of one is not copied
+		{"nanotron", 4, 8, 0.5*4 + 0.5 + 0.25 + 0.5*2 + 4},        // queries in a copy of their own
+		{"nanotron-2024", 4, 32, 0.5*2 + 2 + 1.5 + 1 + 0.5*2 + 4}, // what was gathered, instead of the shares
+	} {
+		m.Keys = c.keys
+		s := Setup{Model: &m, Work: Work{Seq: 4096, Batch: c.batch}, Layout: Layout{Tensor: 2}}
+		FindProgram(c.program).Apply(&s)
+		s = normal(t, s)
+		got := newPlayed(newBlock(&s, 1, true, nil), &s, CheckpointNone, false).keeps()
+		want := engine.Bytes(c.widths * float64(4096*c.batch*2048*2))
+		if got < want || got > want+want/100 {
+			t.Errorf("%s, %d sequences, %d keys: a block keeps %d bytes, want %d and statistics", c.program, c.batch,
+				c.keys, got, want)
+		}
+		for stages, want := range map[int64]string{2: "[14 10]", 4: "[7 7 6 4]"} {
+			if got := fmt.Sprint(s.byCost(stages)); got != want {
+				t.Errorf("%d stages have %s layers; want %s", stages, got, want)
+			}
+		}
 	}
 }

@@ -29,9 +29,9 @@ const hfHead = `{"model_type":"gpt2","n_embd":768,"n_head":12,"vocab_size":50257
 func mutateHf(sample []byte, s *script) []byte {
 	keys := []string{"hidden_size", "n_embd", "d_model", "num_hidden_layers", "n_layer", "num_layers", "n_layers", "num_attention_heads", "n_head", "intermediate_size", "n_inner", "n_positions", "num_local_experts",
 		"model_type", "vocab_size", "head_dim", "num_key_value_heads", "text_config", "memtide", "batch", "seq",
-		"precision", "flash", "tp", "mfu", "tflops", "bytes_per_sbh", "hidden_act", "rms_norm_eps", "attn_pdrop",
+		"states", "attention", "tp", "gpus", "device", "hidden_act", "rms_norm_eps", "attn_pdrop",
 		"type_vocab_size", "tie_word_embeddings", "is_encoder_decoder", "_name_or_path"}
-	texts := []string{"gpt2", "llama", "qwen3", "bert", "roberta", "f32", "f16", "bf16", "silu", "other", "../x"}
+	texts := []string{"gpt2", "llama", "qwen3", "bert", "roberta", "fp32", "eager", "bf16", "silu", "other", "../x"}
 
 	return mutateJSON(sample, s, keys, texts)
 }

@@ -33,9 +33,9 @@ func read(t *testing.T, file string) *profiles.Profile {
 // the same sizes and times.
 func TestConfigsArePresets(t *testing.T) {
 	for _, c := range []struct{ ref, config string }{
-		{"gpt2-xl-step-f16-b2", `{"architectures": ["GPT2LMHeadModel"], "model_type": "gpt2", "n_embd": 1600, "n_layer": 48, "n_head": 25, "n_positions": 1024, "n_inner": null, "vocab_size": 50257, "embd_pdrop": 0.1, "attn_pdrop": 0.1, "resid_pdrop": 0.1, "memtide": {"batch": 2, "precision": "f16"}}`},
-		{"bert-large-step-f16-b8",
-			`{"model_type": "bert", "hidden_size": 1024, "num_hidden_layers": 24, "num_attention_heads": 16, "intermediate_size": 4096, "hidden_dropout_prob": 0.1, "attention_probs_dropout_prob": 0.1, "max_position_embeddings": 512, "type_vocab_size": 2, "vocab_size": 30522, "memtide": {"batch": 8, "precision": "f16"}}`},
+		{"gpt2-xl-step-b2", `{"architectures": ["GPT2LMHeadModel"], "model_type": "gpt2", "n_embd": 1600, "n_layer": 48, "n_head": 25, "n_positions": 1024, "n_inner": null, "vocab_size": 50257, "embd_pdrop": 0.1, "attn_pdrop": 0.1, "resid_pdrop": 0.1, "memtide": {"batch": 2}}`},
+		{"bert-large-step-b8",
+			`{"model_type": "bert", "hidden_size": 1024, "num_hidden_layers": 24, "num_attention_heads": 16, "intermediate_size": 4096, "hidden_dropout_prob": 0.1, "attention_probs_dropout_prob": 0.1, "max_position_embeddings": 512, "type_vocab_size": 2, "vocab_size": 30522, "memtide": {"batch": 8}}`},
 		{"llama3-8b-step-b1", `{"model_type": "llama", "hidden_act": "silu", "hidden_size": 4096, "intermediate_size": 14336, "num_hidden_layers": 32, "num_attention_heads": 32, "num_key_value_heads": 8, "max_position_embeddings": 8192, "rms_norm_eps": 1e-05, "tie_word_embeddings": false, "torch_dtype": "bfloat16", "vocab_size": 128256}`},
 	} {
 		got, err := profiles.Decode("config.json", profiles.Bytes(c.config), nil)

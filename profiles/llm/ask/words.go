@@ -10,9 +10,9 @@ import (
 // words are the names of option values for people. A key is an option and its value.
 var words = map[string]string{
 	"program hf": "Transformers", "program torchtitan": "torchtitan", "program torchtune": "torchtune",
-	"program torchtitan-2026": "torchtitan of 2026",
-	"program megatron":        "Megatron",
-	"attention flash":         "flash attention", "attention sdpa": "scaled_dot_product_attention",
+	"program torchtitan-2026": "torchtitan of 2026", "program nanotron-2024": "nanotron until July 2024",
+	"program megatron": "Megatron",
+	"attention flash":  "flash attention", "attention sdpa": "scaled_dot_product_attention",
 	"attention eager": "attention operator by operator",
 	"optimizer adamw": "AdamW", "optimizer adamw-8bit": "8-bit AdamW", "optimizer sgd": "SGD",
 	"optimizer sgd-momentum": "SGD with momentum", "optimizer muon": "Muon", "optimizer adafactor": "Adafactor",
@@ -36,7 +36,7 @@ var words = map[string]string{
 	"shard fsdp1-grad-op": "FSDP1, SHARD_GRAD_OP",
 	"loss bf16":           "bf16 logits", "loss fp32": "fp32 logits", "loss compiled": "compiled",
 	"loss chunked_ce": "logits in chunks", "loss compiled_chunks": "compiled, logits in chunks",
-	"loss chunked": "chunks of tokens", "loss vocab_chunked": "chunks of words", "loss inplace": "in place",
+	"loss chunked": "chunks of tokens", "loss vocab_chunked": "chunks of words", "loss inplace": "in place", "loss sharded": "in fp32, in place",
 	"loss fused":     "one fused kernel",
 	"logits deleted": "deleted before it", "logits kept": "kept through it", "autocast yes": "with bf16 weights, too",
 	"norm eager": "operator by operator", "norm fused": "one fused kernel", "norm plain": "without widening",
@@ -70,8 +70,9 @@ func Words(name, value string) string {
 var usual = map[string]string{
 	"states hf": "fp32 states", "states torchtitan": "fp32 states", "states torchtitan-2026": "fp32 states",
 	"states torchtune": "bf16 states",
-	"states megatron":  "bf16 states, fp32 copy",
-	"shard hf":         "FSDP (ZeRO-3)", "shard torchtitan": "FSDP (ZeRO-3)",
+	"states megatron":  "bf16 states, fp32 copy", "states nanotron": "bf16 states, fp32 copy",
+	"states nanotron-2024": "bf16 states, fp32 copy", "shard nanotron": "ZeRO-1", "shard nanotron-2024": "ZeRO-1",
+	"shard hf": "FSDP (ZeRO-3)", "shard torchtitan": "FSDP (ZeRO-3)",
 	"shard torchtitan-2026": "FSDP (ZeRO-3)", "shard torchtune": "FSDP (ZeRO-3)",
 	"shard megatron": "ZeRO-1",
 }

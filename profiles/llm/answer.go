@@ -153,7 +153,9 @@ func (a Ask) onRanks(ranks *Ranks) *Estimate {
 func (p *program) states() (n engine.Bytes) {
 	s := p.s
 	for w := range p.weights() {
-		n += s.weightBytes(w)
+		if !s.HostWeights {
+			n += s.weightBytes(w)
+		}
 		if w.trained {
 			n += s.stays(s.stateBytes(w))
 		}
@@ -166,7 +168,7 @@ func (p *program) states() (n engine.Bytes) {
 
 func (p *program) gradients() (n engine.Bytes) {
 	for w := range p.weights() {
-		if w.trained {
+		if w.trained && !p.s.HostWeights {
 			n += p.s.at(w, 2, p.s.storedBytes(w, p.s.Grad))
 		}
 	}

@@ -50,7 +50,10 @@ func (s Setup) profile(c *Card, as form) *profiles.Profile {
 	if as&asChain != 0 {
 		out.Chain = o.chain(c)
 	}
-	if as&asGraph != 0 {
+	if as&asGraph != 0 && s.HostWeights && as&asChain == 0 {
+		refuse("weights in host memory are not known as operations, only as a chain")
+	}
+	if as&asGraph != 0 && !s.HostWeights {
 		out.Graph = o.graph(c)
 	}
 	return out
@@ -119,7 +122,9 @@ func (o *outline) chain(c *Card) *engine.Chain {
 	}
 	r := &chain.Resident
 	for w := range o.weights() {
-		r.Weights += s.weightBytes(w)
+		if !s.HostWeights {
+			r.Weights += s.weightBytes(w)
+		}
 		if w.trained && o.accumulated() {
 			r.Grads += s.at(w, 2, s.storedBytes(w, s.Grad))
 		}

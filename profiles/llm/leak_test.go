@@ -36,6 +36,7 @@ func TestStepsEndWhereTheyBegan(t *testing.T) {
 			}
 		},
 		func(s *Setup) { s.Weight, s.HostStep, s.Buckets = 4, true, true },
+		func(s *Setup) { s.Shard, s.HostStep, s.HostWeights = 2, true, true },
 		func(s *Setup) { s.Compiled, s.Optimizer = true, "for-loop" },
 		func(s *Setup) {
 			s.LoRA, s.Base, s.Shard = &LoRA{Rank: 4, On: []string{"q"}}, "nf4", 2

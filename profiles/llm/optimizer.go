@@ -34,6 +34,49 @@ func (s *Setup) stays(n engine.Bytes) engine.Bytes {
 	return n - n*engine.Bytes(s.HostPart)/100
 }
 
+// hostBytes returns what the host has of a weight: what it steps on, moments and gradients, and weights that wait there
+// beside a master copy or without training.
+func (s *Setup) hostBytes(w weight) (n engine.Bytes) {
+	if s.NVMe > 0 {
+		return 0
+	}
+	if w.trained && s.HostStep {
+		stored := s.storedBytes(w, max(s.Master, s.Weight))
+		n = s.at(w, 1, stored+s.momentBytes(w)+s.storedBytes(w, s.Grad))
+		n -= s.stays(n)
+	}
+	if s.HostWeights && (!w.trained || s.Master > 0) {
+		n += s.weightBytes(w)
+	}
+	return n
+}
+
+// DeepSpeed's buffers in host memory beside drives, in numbers, by its defaults [zero/offload_config.py].
+const (
+	driveWeights  = 5*100_000_000 + 1_000_000_000 // buffers, and weights that stay
+	driveStates   = 4                             // buffers of the largest group, for a weight and its states
+	driveSubGroup = 1_000_000_000                 // numbers of a group at most
+)
+
+// driveBuffers returns the bytes of host memory through which drives are read and written.
+func (p *program) driveBuffers() (n engine.Bytes) {
+	if p.s.NVMe == 0 {
+		return 0
+	}
+	var trained, all int64
+	for w := range p.weights() {
+		own := int64(p.s.at(w, 1, 1))
+		if all += own; w.trained {
+			trained += own
+		}
+	}
+	n = size(driveStates*min(trained, driveSubGroup), 4)
+	if p.s.HostWeights {
+		n += size(min(all, driveWeights), p.s.Compute)
+	}
+	return n
+}
+
 // stateBytes returns a rank's share of a weight's master copy and moments.
 func (s *Setup) stateBytes(w weight) engine.Bytes {
 	m := s.moments(w)

@@ -105,3 +105,42 @@ func TestPartOnHost(t *testing.T) {
 		}
 	}
 }
+
+// TestWeightsOnHost checks that weights in host memory leave neither them nor their reduced gradients on the card, that
+// fetching them takes time, and that beside drives the host has DeepSpeed's buffers alone. The chain of the step has
+// the same peak.
+func TestWeightsOnHost(t *testing.T) {
+	ask := asked(engine.Args{"gpus": "8", "seq": "1024", "host": "yes", "host-weights": "yes"})
+	here, there := answer(t, asked(engine.Args{"gpus": "8", "seq": "1024", "host": "yes"})), answer(t, ask)
+	n := ask.Setup.Model.Params() / 8
+	if got := partOf(there.Result, Backward, Weights); got != 0 {
+		t.Errorf("%d bytes of weights on the card, want none", got)
+	}
+	got, all := partOf(there.Result, Reduction, Gradients), partOf(here.Result, Reduction, Gradients)
+	if got > all-size(n, 4)/2 { // the last ones are still on their way
+		t.Errorf("%d bytes of gradients on the card, want half of %d less than %d", got, size(n, 4), all)
+	}
+	if got, least := here.Phases[Forward]-there.Phases[Forward], size(n, 4); got < least || there.Host != here.Host {
+		t.Errorf("%d bytes less in the forward, want %d; the host has %d, want %d", got, least, there.Host, here.Host)
+	}
+	if there.States != 0 || there.Time <= 0 {
+		t.Errorf("states of %d bytes, a step of %v; want none and a time", there.States, there.Time)
+	}
+	p, err := ask.Profile()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := p.Chain.KeepAllPeak(); got != there.Allocated || p.Graph != nil {
+		t.Errorf("the chain takes %d bytes, want %d and no operations", got, there.Allocated)
+	}
+	ask.Setup.NVMe = 3
+	drives := answer(t, ask)
+	if want := size(n, 2+4*4); drives.Host < want || drives.Host > want+64 || drives.Time <= 2*there.Time {
+		t.Errorf("beside drives the host has %d bytes in %v, want %d and more than twice %v", drives.Host, drives.Time,
+			want, there.Time)
+	}
+	ask.Setup.Zero = 2
+	if _, err := Run(ask.Setup); err == nil || !strings.Contains(err.Error(), "-shard zero3") {
+		t.Errorf("error %v, want one with -shard zero3", err)
+	}
+}

@@ -113,10 +113,14 @@ const (
 
 // Stepping says how and where the optimizer steps.
 type Stepping struct {
-	Optimizer  StepKind `json:"opt_impl"`    // [StepForeach]
-	HostStep   bool     `json:"opt_on_host"` // the host has moments and masters, and runs the optimizer's step
-	HostPart   int64    // with HostStep: per cent of each weight on the host [100]
-	StepInBack bool     `json:"opt_in_bwd"` // the optimizer steps on each gradient as it appears
+	Optimizer StepKind `json:"opt_impl"`    // [StepForeach]
+	HostStep  bool     `json:"opt_on_host"` // the host has moments and masters, and runs the optimizer's step
+	HostPart  int64    // with HostStep: per cent of each weight on the host [100]
+	// the host has a rank's share of the weights, too, and gets gradients as they are reduced [torch: FSDP2's
+	// CPUOffloadPolicy; DeepSpeed: offload_param]
+	HostWeights bool  `json:"weights_on_host"`
+	NVMe        int64 `json:"nvme"`       // GB/s at which a card's share of drives, not the host, has all this [none]
+	StepInBack  bool  `json:"opt_in_bwd"` // the optimizer steps on each gradient as it appears
 }
 
 // StepKind is how an optimizer's step is written.
@@ -223,7 +227,7 @@ func (s *Setup) bounds() []bound {
 		{"bytes of a weight that is gathered", s.Gather, mostBytes},
 		{"bytes of a logit that is held", s.LogitsHeld, mostBytes},
 		{"tokens or words of a chunk of the loss", s.LossChunk, mostSeq},
-		{"per cent of the optimizer in host memory", s.HostPart, 100},
+		{"per cent of the optimizer in host memory", s.HostPart, 100}, {"GB/s of drives", s.NVMe, 1 << 10},
 		{"bytes of scratch for positions", s.RotateTemp, mostBytes},
 		{"micro batches in flight", s.InFlight, 1 << 10},
 		{"ranks that share states", s.Shard, mostRanks}, {"tensor parallel ranks", s.Tensor, mostRanks},

@@ -106,6 +106,7 @@ var knobs = []knob{
 	turns("states", "bf16", func(s *Setup) bool { return s.LoRA == nil && s.Weight+s.Grad+s.Moments+s.Master > 8 }),
 	turns("optimizer", "adamw-8bit", func(s *Setup) bool { return s.Moments > 2 }),
 	turns("host", "yes", func(s *Setup) bool { return !s.HostStep && s.Moments > 0 }),
+	turns("host-weights", "yes", func(s *Setup) bool { return s.gathers() && s.HostStep && !s.HostWeights }),
 	turns("kernel", "fused", func(s *Setup) bool { return s.Optimizer == "" || s.Optimizer == StepForeach }),
 	turns("lora", "16", func(s *Setup) bool { return s.LoRA == nil }),
 	turns("base", "nf4", func(s *Setup) bool {

@@ -100,6 +100,10 @@ func (s *Setup) checkParts() {
 		refuse("blocks that are gathered, shared, in a pipeline or beside adapters are not compiled as one graph here")
 	case s.HostStep && (o == StepMuon || o == StepAdafactor || o == StepGaLore):
 		refuse("a step of %s on the host is not known", o)
+	case s.HostWeights && (!s.HostStep || s.HostPart < 100 || !s.gathers()):
+		refuse("weights wait in host memory where ranks share them and the host steps on all of them: want -host, -host-part 100 and -shard zero3")
+	case s.NVMe > 0 && !s.HostStep:
+		refuse("drives have what else the host has: want -host")
 	case (o == StepAdafactor || o == StepGaLore) && (s.Zero > 0 || s.Tensor > 1):
 		refuse("%s works on rows and columns of whole matrices: with shared states or tensor parallel ranks it is not known; want -shard none on several cards", o)
 	case o == StepGaLore && s.LoRA != nil:

@@ -181,6 +181,7 @@ func (p *program) loads() {
 	for _, u := range p.all() {
 		p.load(u)
 	}
+	p.toHost(p.driveBuffers())
 	p.loadSwapped()
 }
 

@@ -198,8 +198,14 @@ func (p *program) stepSeconds(c *Card) float64 {
 	if p.s.HostStep {
 		there := float64(p.s.HostPart) / 100 * trained
 		trained -= there
-		return trained*stepTraffic/c.Bandwidth +
-			there*(stepTraffic/hostMemory+float64(p.s.Grad)/c.Link+float64(p.s.Compute)/c.Back)
+		each := stepTraffic/hostMemory + float64(p.s.Grad)/c.Link
+		if !p.s.HostWeights {
+			each += float64(p.s.Compute) / c.Back
+		}
+		if p.s.NVMe > 0 { // weight, moments and gradient, both ways
+			each += 2 * float64(max(p.s.Master, p.s.Weight)+p.s.Moments+p.s.Grad) / (float64(p.s.NVMe) * 1e9)
+		}
+		return trained*stepTraffic/c.Bandwidth + there*each
 	}
 	return trained*stepTraffic/c.Bandwidth + matrices/(c.Peak*c.Share)
 }
@@ -215,19 +221,30 @@ func (p *program) unitSeconds(u *unit, c *Card) (forward, back, late float64) {
 
 // gatherSeconds returns the seconds of FSDP's collectives of a micro batch, which run beside the arithmetic:
 // weights are gathered for the forward and, if they were freed, for the backward, and gradients are reduced once.
+// Weights in host memory are copied to the card before.
 func (p *program) gatherSeconds(c *Card) float64 {
-	if !p.s.gathers() || p.s.Shard < 2 {
+	if !p.s.gathers() {
 		return 0
 	}
 	times := 2.0
 	if p.s.NoReshard {
 		times = 1
 	}
-	var params float64
+	var params, own float64
 	for w := range p.weights() {
 		params += float64(w.n)
+		own += float64(p.s.weightBytes(w))
 	}
-	return params * (times*float64(p.s.Compute) + float64(p.s.Reduce)) / p.collectiveRate(c)
+	var copies float64
+	if p.s.HostWeights {
+		if copies = times * own / c.Back; p.s.NVMe > 0 {
+			copies += times * own / (float64(p.s.NVMe) * 1e9)
+		}
+	}
+	if p.s.Shard < 2 {
+		return copies
+	}
+	return params*(times*float64(p.s.Compute)+float64(p.s.Reduce))/p.collectiveRate(c) + copies
 }
 
 // collectiveRate returns the bytes per second at which states are gathered or reduced.

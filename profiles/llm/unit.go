@@ -37,14 +37,10 @@ func (p *program) load(u *unit) {
 		if w.trained && p.s.Buckets {
 			p.take(size(w.n, p.s.storedBytes(w, p.s.Grad)), Buffers)
 		}
-		if !p.s.moves(w) {
+		if !p.s.moves(w) && !p.s.HostWeights {
 			p.take(p.s.weightBytes(w), Weights)
 		}
-		if w.trained && p.s.HostStep { // weights to step on, moments and gradients
-			stored := p.s.storedBytes(w, max(p.s.Master, p.s.Weight))
-			n := p.s.at(w, 1, stored+p.s.momentBytes(w)+p.s.storedBytes(w, p.s.Grad))
-			p.toHost(n - p.s.stays(n))
-		}
+		p.toHost(p.s.hostBytes(w))
 		if w.trained {
 			p.take(p.s.stays(p.s.at(w, 1, p.s.Master)), Masters)
 		}
@@ -241,10 +237,10 @@ func (p *program) reduceUnit(u *unit) {
 	p.keepShare(u, share)
 }
 
-// keepShare holds the reduced gradients of a unit, unless the optimizer steps on them at once or they are added to
-// earlier ones.
+// keepShare holds the reduced gradients of a unit, unless the optimizer steps on them at once, they go to the host, or
+// they are added to earlier ones.
 func (p *program) keepShare(u *unit, share handle) {
-	if p.s.StepInBack || u.reduced != 0 {
+	if p.s.StepInBack || p.s.HostWeights || u.reduced != 0 {
 		p.give(share)
 		return
 	}

@@ -111,6 +111,8 @@ var Options = []engine.Param{
 	{Name: "swap-blocks", Title: "blocks swapped with the host", Default: "0", Max: 1 << 10},
 	{Name: "host", Title: "optimizer in host memory", Default: "no", Choices: []string{"no", "yes"}},
 	{Name: "host-part", Title: "per cent of the optimizer there", Default: "100", Min: 1, Max: 100},
+	{Name: "host-weights", Title: "weights in host memory", Default: "no", Choices: []string{"no", "yes"}},
+	{Name: "nvme", Title: "GB/s of drives instead of host memory", Default: "0", Max: 1 << 10},
 	{Name: "tp", Title: "tensor parallel", Default: "1", Min: 1, Max: 1 << 10},
 	{Name: "cp", Title: "context parallel", Default: "1", Min: 1, Max: 1 << 10},
 	{Name: "ep", Title: "expert parallel", Default: "1", Min: 1, Max: 1 << 10},
@@ -221,7 +223,7 @@ func Matters(args engine.Args, name string) bool {
 		return ckpt != "none" && Value(args, "pp") != "1"
 	case "kbit":
 		return quantised(args)
-	case "host-part":
+	case "host-part", "host-weights", "nvme":
 		return Value(args, "host") == "yes"
 	case "swap-blocks", "dora", "adapters":
 		return Value(args, "lora") != "0"

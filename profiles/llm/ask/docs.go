@@ -43,6 +43,8 @@ offload block inputs wait in host memory; needs -ckpt full
 swap-blocks the frozen weights of <N> blocks wait in host memory (block swap); needs -lora; auto: of as few as fit
 host moments and the optimizer's step are the host's
 host-part <PERCENT> of the optimizer are the host's, with -host (Megatron's optimizer-offload-fraction, DeepSpeed's ratio)
+host-weights a card's share of the weights waits in host memory, too; needs -host and -shard zero3 (FSDP2's CPUOffloadPolicy, DeepSpeed's offload_param)
+nvme <GB/S> of drives for each card, which have what the host would have, beside DeepSpeed's buffers; 0: none
 tp <N> ranks that share each product
 cp <N> ranks that share each sequence
 ep <N> ranks that share the experts of a block

@@ -19,6 +19,7 @@ var Levers = []Lever{
 	{"bf16 weights, gradients and moments", "states", "bf16"},
 	{"8-bit moments", "optimizer", "adamw-8bit"},
 	{"optimizer in host memory", "host", "yes"},
+	{"weights in host memory", "host-weights", "yes"},
 	{"fused optimizer", "kernel", "fused"},
 	{"LoRA, rank 16", "lora", "16"},
 	{"frozen products in 4 bits", "base", "nf4"},

@@ -264,6 +264,7 @@ var offered = []struct{ name, before, does string }{
 	{"attention", "with", "without a kernel scores are kept"},
 	{"compile", "torch.compile of the blocks", "keeps less, faster"},
 	{"host", "optimizer in host memory", "no states on the card, slower"},
+	{"host-weights", "weights in host memory", "no weights on the card, slower"},
 	{"kernel", "optimizer’s kernel", "fused: faster"}, {"kernels", "kernels for linear attention", "keep less, faster"},
 }
 

@@ -36,16 +36,12 @@ type grapher struct {
 	grads     []engine.ValueID   // the gradient so far, by variable
 	users     []int              // by gradient, the number of its variables whose backward has not run
 	data      engine.ValueID     // the network's input
-	dataGrad  bool               // the input needs a gradient
 }
 
 // graph returns the network as operators.
 func (n *network) graph() *engine.Graph {
 	r := n.resident
-	b := &grapher{
-		g:        &engine.Graph{Done: engine.NoValue, Fixed: r.Grads + r.Optimizer + r.Pinned},
-		dataGrad: n.inputGrad > 0,
-	}
+	b := &grapher{g: &engine.Graph{Done: engine.NoValue, Fixed: r.Grads + r.Optimizer + r.Pinned}}
 	last := b.value(engine.Value{Name: "input", Size: n.input, Initial: engine.OnDevice})
 	b.data = last
 	for i := range n.stages {
@@ -171,7 +167,7 @@ func (b *grapher) backward(f *function) {
 		}
 		for _, v := range op.in {
 			id := at[t.values[v].root]
-			if id == f.out || id == b.data && !b.dataGrad {
+			if id == f.out || id == b.data {
 				continue
 			}
 			if op.byRef && own && b.grads[id] == engine.NoValue {
@@ -227,5 +223,5 @@ var opNames = [...]string{
 	opAdd:     "add",
 	opReshape: "view", opDropout: "dropout", opMatmul: "matmul", opSoftmax: "softmax", opCast: "cast",
 	opEmbed:   "embedding",
-	opEntropy: "entropy", opConcat: "concat", opRotate: "rotate", opGate: "gate",
+	opEntropy: "entropy", opConcat: "concat",
 }

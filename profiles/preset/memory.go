@@ -1,8 +1,6 @@
 package preset
 
 import (
-	"slices"
-
 	"memtide/engine"
 )
 
@@ -45,13 +43,6 @@ func (t *tape) kept(output valueID) []bool {
 	}
 	kept[stageInput] = false
 	return kept
-}
-
-// reads reports whether a backward of the stage reads the storage of v.
-func (t *tape) reads(v valueID) bool {
-	return slices.ContainsFunc(t.ops, func(o op) bool {
-		return slices.ContainsFunc(o.keeps, func(k valueID) bool { return t.values[k].root == t.values[v].root })
-	})
 }
 
 // savedBytes returns the size of the saved set.

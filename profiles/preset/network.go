@@ -10,12 +10,9 @@ import (
 
 // network is a network at one batch size: its stages, and the memory that stays on the device.
 type network struct {
-	input engine.Bytes
-	// inputGrad is the size of the gradient of the input. Images and tokens need none.
-	inputGrad engine.Bytes
-	stages    []stage // the loss is the last one, if it has a cost and a size
-	resident  engine.Resident
-	frees     bool // outputs that no backward reads are not saved (engine.Stage.Unsaved)
+	input    engine.Bytes // images or tokens, which need no gradient
+	stages   []stage      // the loss is the last one, if it has a cost and a size
+	resident engine.Resident
 }
 
 // blocks returns the stages without the loss.
@@ -28,14 +25,9 @@ func (n *network) blocks() []stage {
 
 // chain returns the network as a chain, with the sizes and times of each stage.
 func (n *network) chain(name string, batch int) *engine.Chain {
-	c := &engine.Chain{Name: name, Batch: batch, Input: n.input, InputGrad: n.inputGrad, Resident: n.resident}
+	c := &engine.Chain{Name: name, Batch: batch, Input: n.input, Resident: n.resident}
 	for i := range n.stages {
-		st := n.stages[i].measure()
-		if n.frees && i+1 < len(n.stages) && !n.stages[i].tape.reads(n.stages[i].output) &&
-			!n.stages[i+1].tape.reads(stageInput) {
-			st.Saved, st.Unsaved = st.Saved-st.Out, true
-		}
-		c.Stages = append(c.Stages, st)
+		c.Stages = append(c.Stages, n.stages[i].measure())
 	}
 	if len(n.blocks()) == len(n.stages) {
 		c.Stages = append(c.Stages, engine.Stage{Name: "loss", Kind: "loss"})
@@ -79,7 +71,7 @@ func newWriter(s setting, in value) *writer {
 // stage appends a stage. Stages of transformers that are matrix products take their share of the device's peak.
 func (b *writer) stage(name, kind string, ops ops) {
 	s := stage{name: name, kind: kind, tape: newTape(b.s.batch, b.s.precision.bytes(), b.next), time: b.s.model().time,
-		fromData: len(b.net.stages) == 0 && b.net.inputGrad == 0}
+		fromData: len(b.net.stages) == 0}
 	if kind == "block" || kind == "loss" {
 		s.time = b.s.utilised
 	}

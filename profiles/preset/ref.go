@@ -79,8 +79,20 @@ func cut(ref string) (p *Preset, rest string) {
 			p, rest = known, after
 		}
 	}
-	return p, rest
+	if p != nil {
+		return p, rest
+	}
+	for _, old := range renamed {
+		if after, ok := strings.CutPrefix(ref, old[0]); ok && (after == "" || after[0] == '-') {
+			return cut(old[1] + after)
+		}
+	}
+	return nil, ""
 }
+
+// renamed are what older links call the steps of models.
+var renamed = [][2]string{{"llama3-8b-hf", "llama3-8b-step-optimizer.adamw_8bit-states.bf16"},
+	{"llama3-8b", "llama3-8b-step"}}
 
 // knownIDs returns the ids of the listed presets for a message. One entry stands for all language models, since
 // they are many.

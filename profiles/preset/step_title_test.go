@@ -19,3 +19,16 @@ func TestStepTitle(t *testing.T) {
 		}
 	}
 }
+
+// TestRenamed checks that references of older links to networks that are steps now are those of the steps.
+func TestRenamed(t *testing.T) {
+	for old, want := range map[string]string{
+		"llama3-8b-on-a100-sxm-80gb-4096tok-b2": "llama3-8b-step-4096tok-on-a100-sxm-80gb-b2",
+		"llama3-8b-hf-b1":                       "llama3-8b-step-optimizer.adamw_8bit-states.bf16-b1",
+	} {
+		p, batch, err := Parse(old)
+		if err != nil || Ref(p.ID, batch) != want {
+			t.Errorf("%s: %v, %v; want %s", old, p, err, want)
+		}
+	}
+}

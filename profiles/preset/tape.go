@@ -24,8 +24,6 @@ const (
 	opEmbed
 	opEntropy
 	opConcat
-	opRotate // positions turned into queries and keys
-	opGate   // the activation of a gated feed-forward net
 )
 
 // valueID numbers the values of a tape. Value 0 is the stage's input.
@@ -182,13 +180,6 @@ func (t *tape) layerNorm(x valueID) valueID {
 	in := t.values[x]
 	return t.add(op{kind: opNorm, in: []valueID{x}, keeps: []valueID{x}, aux: engine.Bytes(2*t.batch*in.h) * 4,
 		params: 2 * in.c}, in)
-}
-
-// rmsNorm keeps its input, and the inverse root mean square of each token in 32 bits.
-func (t *tape) rmsNorm(x valueID) valueID {
-	in := t.values[x]
-	return t.add(op{kind: opNorm, in: []valueID{x}, keeps: []valueID{x}, aux: engine.Bytes(t.batch*in.h) * 4,
-		params: in.c}, in)
 }
 
 // relu works in place and keeps its result, whose sign the backward reads.

@@ -11,8 +11,8 @@ import (
 	"memtide/profiles/card"
 )
 
-// The language models of links and tables that are older than the steps of package llm: GPT-2,
-// BERT-large and Llama 3, by published formulas.
+// The language models of links and tables that are older than the steps of package llm: GPT-2 and
+// BERT-large, by published formulas.
 
 const fp16Bytes engine.Bytes = 2
 
@@ -22,31 +22,22 @@ const utilisation = 0.40
 
 const languageGroup = "Language models"
 
-const (
-	korthikanti = "https://arxiv.org/abs/2205.05198" // Korthikanti et al.: what a layer keeps
-	llama3      = "https://arxiv.org/abs/2407.21783" // Llama team: The Llama 3 herd of models, table 3
-)
+const korthikanti = "https://arxiv.org/abs/2205.05198" // Korthikanti et al.: what a layer keeps
 
 // transformer is the shape of a transformer, with the letters of Korthikanti et al. in brackets. The sequence
-// length [s] is part of the setting. Gated transformers, the Llamas, have no biases, no dropout, FlashAttention,
-// and heads that share keys and values.
+// length [s] is part of the setting.
 type transformer struct {
 	layers    int64 // [L]
 	hidden    int64 // [h]
 	heads     int64 // [a]
 	words     int64 // [v] size of the vocabulary
 	positions int64 // learned positions, the length of the longest sequence
-	keyHeads  int64 // heads of keys and of values, for gated ones
-	wide      int64 // [f] width of the feed-forward net, for gated ones
 }
 
 var (
 	// GPT-2 medium (Radford et al. 2019, table 2) and BERT-large (Devlin et al. 2019, section 3).
 	gpt2M = transformer{layers: 24, hidden: 1024, heads: 16, words: 50257, positions: 1024}
 	bertL = transformer{layers: 24, hidden: 1024, heads: 16, words: 30522, positions: 512}
-
-	llama8B  = transformer{layers: 32, hidden: 4096, heads: 32, keyHeads: 8, wide: 14336, words: 128256}
-	llama70B = transformer{layers: 80, hidden: 8192, heads: 64, keyHeads: 8, wide: 28672, words: 128256}
 )
 
 func tokenPresets() []*Preset {
@@ -54,12 +45,6 @@ func tokenPresets() []*Preset {
 		return unfused(id, title, batch, doc, g, g.gpt, "embedding and final normalisation", "", "the logits",
 			"Causal masks and the allocator's rounding are")
 	}
-	hf := gated("llama3-8b-hf", "Llama 3 8B, Hugging Face",
-		"32 gated layers of width 4096 on 8192 tokens, and the norms, logits and bf16 weights of Hugging Face Transformers, with 8-bit AdamW.",
-		"by the operators that Hugging Face Transformers runs with FlashAttention: beside what the products, the attention and the gated net keep, each norm keeps its input in 32 bits and its result before the weights, and the loss keeps its probabilities in 32 bits beside the logits.",
-		llama8B, llama8B.huggingFace, "The optimizer's step")
-	hf.Optimizer = "8-bit AdamW"
-	const ofLayer = "from the operators of a layer, in 16 bits 2sbh for each of the inputs of two normalisations, of the products and of the attention's output, 2sbh(1 + 2k/a) for queries, keys and values with k heads of keys, 8sbf for the gated net of width f, and 4abs for the statistics of FlashAttention: the rules of Korthikanti et al. (arXiv:2205.05198) for these operators. A real layer may keep up to twice that."
 	return []*Preset{
 		gpt("gpt2-medium", "GPT-2 medium", 4,
 			"24 equal transformer layers of width 1024 on 1024 tokens, 16-bit: a uniform chain with a heavy end.",
@@ -75,13 +60,6 @@ func tokenPresets() []*Preset {
 			"24 layers of width 1024 on 512 tokens, normalised behind the shortcuts, trained on masked words.",
 			bertL, bertL.bert, "the embedding", "; the classifier of sentences is not included",
 			"the logits of all tokens", "The allocator's rounding is"),
-		gated("llama3-8b", "Llama 3 8B",
-			"32 gated layers of width 4096 on 8192 tokens with FlashAttention: no square of the length, and logits of 128,256 words.",
-			ofLayer, llama8B, llama8B.llama, "Position tables"),
-		hf,
-		gated("llama3-70b-layer", "Llama 3 70B, one layer",
-			"One of the 80 layers of width 8192, its attention and its feed-forward net: what a device of a pipeline repeats.",
-			ofLayer, llama70B, llama70B.layer, "Position tables"),
 	}
 }
 
@@ -111,21 +89,6 @@ func unfused(id, title string, batch int, doc string, g transformer, build func(
 	p := tokenPreset(id, title, batch, f16, g.positions, doc, korthikanti, build, notes)
 	p.maxTokens = int(g.positions)
 	return p
-}
-
-func gated(id, title, doc, sizes string, g transformer, build func(setting) network, less string) *Preset {
-	return tokenPreset(id, title, 1, bf16, 8192, doc, llama3, build, func(s setting, params string) []string {
-		stays := adamNote(s, params+" parameters")
-		if id == "llama3-8b-hf" {
-			stays = fmt.Sprintf("Resident: %d-bit weights and gradients, and the two moments of AdamW in 8 bits (arXiv:2110.02861). %s parameters.", 8*s.precision.bytes(), params)
-		}
-		return []string{
-			"Sizes: " + sizes,
-			tokenTimes(s, "; half of the attention's products, as it is causal; embedding and final normalisation by memory traffic"),
-			stays,
-			fmt.Sprintf("Sequence length %d, %d heads, %d of keys and values. %s and the allocator's rounding are not included.", s.tokens, g.heads, g.keyHeads, less),
-		}
-	})
 }
 
 // share returns the share of the peak that the products of a transformer reach.
@@ -212,44 +175,6 @@ func (g transformer) bert(s setting) network {
 	return b.trained(adamBytes)
 }
 
-// llama returns embedding | layers | final normalisation | logits and loss. The output layer has weights of its
-// own.
-func (g transformer) llama(s setting) network {
-	b := g.stack(s, func(t *tape, ids valueID) valueID { return g.lookUp(t, ids, g.words) },
-		func(t *tape, x valueID) valueID { return g.gatedNet(t, g.fused(t, x, t.rmsNorm), t.rmsNorm) })
-	b.stage("norm", "norm", func(t *tape, x valueID) valueID { return t.rmsNorm(x) })
-	b.stage("logits+loss", "loss", func(t *tape, x valueID) valueID { return t.entropy(t.project(x, g.words, 0)) })
-	return b.trained(adamBytes)
-}
-
-// layer returns one layer in two stages, which end at its two sums. It passes a gradient on to the layer before.
-func (g transformer) layer(s setting) network {
-	in := value{bytes: engine.Bytes(s.batch*s.tokens*g.hidden) * s.precision.bytes(), c: g.hidden, h: s.tokens, w: 1}
-	b := newWriter(s, in)
-	b.net.inputGrad = in.bytes
-	b.stage("attention", "block", func(t *tape, x valueID) valueID { return g.fused(t, x, t.rmsNorm) })
-	b.stage("feed-forward", "block", func(t *tape, x valueID) valueID { return g.gatedNet(t, x, t.rmsNorm) })
-	return b.trained(adamBytes)
-}
-
-// huggingFace returns embedding | layers | norm, logits and loss: Llama 3 8B as Hugging Face Transformers trains
-// it, which keeps more than the operators need. The norm widens its input to 32 bits and keeps the wide input and
-// the result before the weights, so that no backward reads a layer's output. The loss widens the logits, and the
-// narrow ones stay in a variable of the program. It trains in bf16 only, with the moments of AdamW in 8 bits.
-// Package llm follows the same rules, read in the code of Transformers: its steps have the same sizes to the
-// byte, except for temporaries of a block's backward, where package llm adds new gradients of weights.
-func (g transformer) huggingFace(s setting) network {
-	b := g.stack(s, func(t *tape, ids valueID) valueID { return g.lookUp(t, ids, g.words) },
-		func(t *tape, x valueID) valueID { return g.gatedNet(t, g.fused(t, x, t.wideNorm), t.wideNorm) })
-	b.net.frees = true
-	b.stage("logits+loss", "loss", func(t *tape, x valueID) valueID {
-		return t.wideEntropy(t.project(t.wideNorm(x), g.words, 0))
-	})
-	n := b.trained(0)
-	n.resident.Optimizer = 2 * n.resident.Weights / s.precision.bytes()
-	return n
-}
-
 // lookUp reads a row of a table for every token.
 func (g transformer) lookUp(t *tape, ids valueID, rows int64) valueID {
 	tokens := t.values[ids].h
@@ -287,70 +212,6 @@ func (g transformer) logits(t *tape, x valueID, biases int64) valueID {
 		kind: opMatmul, in: []valueID{x}, keeps: []valueID{x}, params: biases,
 		macs: t.batch * g.words * tokens * g.hidden,
 	}, t.shaped(g.words, tokens, 1))
-}
-
-// fused is FlashAttention after a norm, which never stores the weights of the pairs.
-func (g transformer) fused(t *tape, x valueID, norm func(valueID) valueID) valueID {
-	normed, shared := norm(x), g.hidden/g.heads*g.keyHeads
-	query := t.rotate(t.project(normed, g.hidden, 0))
-	key := t.rotate(t.project(normed, shared, 0))
-	val := t.project(normed, shared, 0)
-	return t.sum(x, t.project(t.flash(query, key, val, g.heads), g.hidden, 0))
-}
-
-// gatedNet is a gated feed-forward net (SwiGLU) after a norm.
-func (g transformer) gatedNet(t *tape, x valueID, norm func(valueID) valueID) valueID {
-	normed := norm(x)
-	gate, up := t.project(normed, g.wide, 0), t.project(normed, g.wide, 0)
-	open := t.add(op{kind: opGate, in: []valueID{gate}, keeps: []valueID{gate}}, t.values[gate])
-	product := t.add(op{kind: opGate, in: []valueID{open, up}, keeps: []valueID{open, up}}, t.values[up])
-	return t.sum(x, t.project(product, g.hidden, 0))
-}
-
-// rotate rotates queries or keys by their positions. Its backward rotates back and keeps nothing.
-func (t *tape) rotate(x valueID) valueID {
-	return t.add(op{kind: opRotate, in: []valueID{x}}, t.values[x])
-}
-
-// flash is causal attention that keeps its operands, its result and one 32-bit number for each head and token.
-// Pairs that the mask hides are not computed.
-func (t *tape) flash(query, key, val valueID, heads int64) valueID {
-	q := t.values[query]
-	out := valueID(len(t.values))
-	return t.add(op{
-		kind: opMatmul, in: []valueID{query, key, val}, keeps: []valueID{query, key, val, out},
-		aux: engine.Bytes(4 * heads * t.batch * q.h), macs: t.batch * q.h * q.h * q.c,
-	}, q)
-}
-
-// wideNorm is rmsNorm in 32 bits. It keeps its widened input, the inverse root mean square of each token, and the
-// result before it is scaled.
-func (t *tape) wideNorm(x valueID) valueID {
-	wide, in := t.widened(x), t.values[x]
-	narrow := t.add(op{kind: opNorm, in: []valueID{wide}, keeps: []valueID{wide},
-		aux: engine.Bytes(t.batch*in.h) * 4}, in)
-	return t.add(op{kind: opNorm, in: []valueID{narrow}, keeps: []valueID{narrow}, params: in.c}, in)
-}
-
-// widened returns x in 32 bits, or x itself if it has 32 bits.
-func (t *tape) widened(x valueID) valueID {
-	wide := t.values[x]
-	if t.elem == fp32Bytes {
-		return x
-	}
-	wide.bytes = wide.bytes / t.elem * fp32Bytes
-	return t.add(op{kind: opCast, in: []valueID{x}}, wide)
-}
-
-// wideEntropy is the cross entropy of logits in 32 bits, which keeps their logarithms. The logits themselves stay
-// in a variable until the end of the backward.
-func (t *tape) wideEntropy(logits valueID) valueID {
-	product := &t.ops[len(t.ops)-1]
-	product.keeps = append(product.keeps, logits)
-	wide := t.widened(logits)
-	log := valueID(len(t.values))
-	t.add(op{kind: opSoftmax, in: []valueID{wide}, keeps: []valueID{log}}, t.values[wide])
-	return t.add(op{kind: opEntropy, in: []valueID{log}, keeps: []valueID{log}}, value{bytes: 4, c: 1, h: 1, w: 1})
 }
 
 // entropy widens logits to 32 bits and returns the cross entropy, which turns the wide logits into probabilities

@@ -45,33 +45,6 @@ func TestTransformerFormula(t *testing.T) {
 	}
 }
 
-// TestGatedFormula compares a gated layer with the same rules: two sums and four inputs of products at 2sbh,
-// without the layer's own input, queries, keys and values at 2sbh(1+2k/a), the gated net at 8sbf,
-// FlashAttention's statistics at 4abs, and 4 bytes for each token and normalisation.
-func TestGatedFormula(t *testing.T) {
-	for _, g := range []transformer{llama8B, llama70B} {
-		const b, s = 2, 4096
-		h, a, k, f := g.hidden, g.heads, g.keyHeads, g.wide
-		want := engine.Bytes(10*s*b*h + 2*s*b*h*(a+2*k)/a + 8*s*b*f + 4*a*b*s + 8*s*b)
-		net := g.llama(on(b, s, bf16))
-		if got := net.stages[1].measure().Saved; got != want {
-			t.Errorf("%+v: a layer saves %d bytes; want %d", g, got, want)
-		}
-		layer := g.layer(on(b, s, bf16))
-		c := layer.chain("layer", b)
-		if got := c.Stages[0].Saved + c.Stages[1].Saved; got != want || c.InputGrad != c.Input ||
-			c.Input != engine.Bytes(2*s*b*h) {
-			t.Errorf("%+v: its halves save %d bytes, input %d with gradient %d; want %d, and %d", g, got, c.Input,
-				c.InputGrad, want, 2*s*b*h)
-		}
-		// The 24bsh² + 4bs²h of a plain layer become these products. The last one is halved, since it is causal.
-		flops := 2*b*s*(2*h*h+2*h*h*k/a+3*h*f) + 2*b*s*s*h
-		if got := 2 * macs(&net.stages[1]); got != flops {
-			t.Errorf("%+v: %d operations in a forward; want %d", g, got, flops)
-		}
-	}
-}
-
 // macs counts the multiply-adds of a stage's forward.
 func macs(s *stage) (n int64) {
 	for i := range s.tape.ops {

@@ -3,7 +3,7 @@ package browsertest
 import "testing"
 
 // tight is the address of a network that does not fit if it keeps everything.
-const tight = "#v=1&p=llama3-8b-hf-on-h100-sxm-80gb-b1&dev=h100-sxm-80gb&m=73GiB&s=pofo&c=none"
+const tight = "#v=1&p=llama3-8b-step-optimizer.adamw_8bit-states.bf16-on-h100-sxm-80gb-b2&dev=h100-sxm-80gb&m=73GiB&s=pofo&c=none"
 
 // TestFades checks that a picture fades from its old content to the new one when the selection changes, except
 // for readers who ask for less motion.

@@ -197,7 +197,7 @@ func repeated(n int) *profiles.Profile {
 // TestGraphSizes logs the lengths of links of real graphs, which are the figures in docs/links.md, and checks
 // that none exceeds LongestGraph.
 func TestGraphSizes(t *testing.T) {
-	for _, ref := range strings.Fields("vgg16-graph-b64 resnet50-graph-b64 resnet101-graph-b32 densenet121-graph-b32 inception-v3-graph-b32 gpt2-medium-graph-b4 llama3-8b-graph-b1") {
+	for _, ref := range strings.Fields("vgg16-graph-b64 resnet50-graph-b64 resnet101-graph-b32 densenet121-graph-b32 inception-v3-graph-b32 gpt2-medium-graph-b4") {
 		if p, _, err := preset.Parse(ref); err != nil || p == nil {
 			t.Logf("%s: %v", ref, err)
 			continue

@@ -58,7 +58,7 @@ var FieldWords = map[string]Words{
 		Help:  "`NAME` allocator (memtide help allocators; default " + DefaultAllocator + ")",
 		Doc:   "allocator of the address view, which is open",
 		Links: []string{"v=1&p=vgg16-b64&m=80%25&alloc=best-fit"}},
-	"step": {Doc: "a language model whose [training step](language-models.md) is asked about, or the text of its `config.json`; one that strategies can plan opens as `p` does, with everything kept",
+	"step": {Doc: "a language model whose [training step](language-models.md) is asked about, or the text of its `config.json`; one that strategies can plan opens as `p` does, with everything kept, or a `config.json` by the strategy `s`",
 		Links: []string{"v=1&step=llama3-8b"}},
 	"step.": {Doc: "what is chosen about that step: the flags of `memtide plan`, `yes` for a switch, `context` in MiB, `height` and `width` for `-side`",
 		Links: []string{"v=1&step=llama3-8b&step.gpus=8&step.seq=4096"}},

@@ -163,7 +163,7 @@ func (p *program) states() (n engine.Bytes) {
 	for _, r := range p.swaps {
 		n -= engine.Bytes(r.n) * p.swapBytes(p.units[r.first])
 	}
-	return n + p.gradients()
+	return n + p.gradients() + p.referenceBytes()
 }
 
 func (p *program) gradients() (n engine.Bytes) {

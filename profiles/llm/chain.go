@@ -181,6 +181,11 @@ func (o *outline) stages(c *Card) []engine.Stage {
 			Forward: seconds(w.seconds(c) + wait), Back: seconds(w.back(c) + wait)})
 	}
 	forward, back := o.headSeconds(c)
+	if beside := o.referenceSeconds(c); o.s.Objective == ObjectiveDPO {
+		forward += beside
+	} else {
+		out[0].Forward += seconds(beside)
+	}
 	out = append(out, engine.Stage{Name: "head and loss", Kind: "loss", Forward: seconds(forward), Back: seconds(back)})
 	for i := range out {
 		st := &out[i]

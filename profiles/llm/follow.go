@@ -74,6 +74,9 @@ func (f *follower) pass() {
 	f.ran, f.held = make([]bool, len(f.trace.Spans)), make([]*holding, len(f.trace.Lives))
 	f.here, f.away = make([]*holding, len(f.g.Values)), make([]*holding, len(f.g.Values))
 	f.w, f.grad, f.next, f.phase = &pass{}, 0, n, Forward
+	if f.s.Objective == ObjectiveGRPO {
+		f.reference()
+	}
 	f.ready(f.root, true)
 	begun := make([]bool, len(f.trace.Lives))
 	for at, e := range f.events {

@@ -50,6 +50,9 @@ func (p *program) lossForward(w *pass, x handle) {
 	}
 	p.lossKept(&w.loss)
 	p.give(all)
+	if p.s.Objective == ObjectiveDPO {
+		p.reference()
+	}
 	p.uncast()
 }
 

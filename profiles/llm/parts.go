@@ -15,6 +15,9 @@ type Work struct {
 	Seq        int64 `json:"seq"`         // tokens of a sequence
 	Accumulate int64 `json:"grad_accum"`  // micro batches of a step [1]
 
+	Objective string `json:"objective"` // ObjectiveDPO or ObjectiveGRPO [the next token]
+	Rollout   int64  `json:"rollout"`   // GiB of a card that an engine for rollouts has beside the step
+
 	// frames and sides in pixels of the video or picture that Seq counts the tokens of; Height 0: Seq was chosen
 	Frames, Height, Width int64
 }

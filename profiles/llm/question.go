@@ -22,7 +22,7 @@ func New(m *Model, args engine.Args) (Ask, error) {
 		return Ask{}, err
 	}
 	n := func(name string) int64 { return int64(p.Int(name)) }
-	a := Ask{GPUs: n("gpus"), Context: engine.Bytes(n(ask.Context)) * engine.MiB,
+	a := Ask{GPUs: n("gpus"), Context: engine.Bytes(n(ask.Context))*engine.MiB + engine.Bytes(n("rollout"))*engine.GiB,
 		Card: cardOf(card.Lookup(ask.Value(args, "device"))),
 		Setup: Setup{Model: m, Work: Work{Seq: n("seq"), Batch: n("batch"), Accumulate: n("accumulate"),
 			Frames: n("frames"), Height: n("height"), Width: n("width")},
@@ -117,6 +117,7 @@ func (s *Setup) choose(p engine.Parsed) {
 	s.Recompute, s.Stash = []string{p.Word("recompute")}, p.Is("stash", "yes")
 	s.Checkpoint, s.OffloadX, s.Compiled, s.HostStep = CheckpointKind(p.Word("ckpt")), p.Is("offload", "yes"),
 		p.Is("compile", "yes"), p.Is("host", "yes")
+	s.Objective, s.Rollout = p.Word("objective"), int64(p.Int("rollout"))
 	s.HostPart, s.HostWeights, s.NVMe = int64(p.Int("host-part")), p.Is("host-weights", "yes"), int64(p.Int("nvme"))
 	s.adapt(p)
 }

@@ -110,6 +110,12 @@ func (s *Setup) Said() (notes []string) {
 	if text := s.swapSaid(); text != "" {
 		notes = []string{text}
 	}
+	if s.Rollout > 0 {
+		notes = append(notes, fmt.Sprintf("%d GiB of each card are an engine's for rollouts, as was said; they are counted with what CUDA takes.", s.Rollout))
+	}
+	if s.refers() {
+		notes = append(notes, "A reference runs the forward of each micro batch, too; logits are those of all tokens, prompts included.")
+	}
 	if s.Attention != AttentionSDPA {
 		return notes
 	}

@@ -126,6 +126,7 @@ func (s *Setup) checkParts() {
 	}
 	s.Layout.check(s.Model)
 	s.checkSwap()
+	s.checkReference()
 }
 
 // checkFamily ends with an error for options that are not known for the model's blocks. Most families are known

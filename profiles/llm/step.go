@@ -182,6 +182,7 @@ func (p *program) loads() {
 		p.load(u)
 	}
 	p.toHost(p.driveBuffers())
+	p.take(p.referenceBytes(), Weights)
 	p.loadSwapped()
 }
 
@@ -232,6 +233,9 @@ func (p *program) step() {
 // forwardPass runs a micro batch up to its loss.
 func (p *program) forwardPass() *pass {
 	p.phase = Forward
+	if p.s.Objective == ObjectiveGRPO {
+		p.reference()
+	}
 	w := &pass{beside: make([]handle, len(p.units))}
 	p.ready(p.root, true)
 	x := p.take(p.units[0].front().values[blockInput].bytes, Saved)

@@ -150,6 +150,7 @@ func (p *program) passSeconds(c *Card) (forward, back, late float64) {
 			late += p.headProduct(c)
 		}
 	}
+	forward += p.referenceSeconds(c)
 	pass := max(forward+back, p.gatherSeconds(c)) + p.tensorSeconds(c)
 	if rate := pass / (forward + back); forward+back > 0 {
 		forward, back = forward*rate, back*rate
@@ -229,6 +230,9 @@ func (p *program) gatherSeconds(c *Card) float64 {
 	times := 2.0
 	if p.s.NoReshard {
 		times = 1
+	}
+	if p.s.refers() {
+		times++
 	}
 	var params, own float64
 	for w := range p.weights() {
@@ -310,7 +314,7 @@ func (s *Setup) alone() bool { return s.written() && s.Shard <= 1 && s.Tensor <=
 // TimeRange returns the range in which nine of ten published steps of the same class of card, precision and size
 // lie, for a step that takes t by the estimate. It returns 0 and 0 if too few are known.
 func (c *Card) TimeRange(s Setup, t time.Duration) (low, high time.Duration) {
-	if c.Table == nil || c.Lent != "" || s.Stages > 1 || s.HostStep || s.Swap > 0 || s.Model.Latents != nil {
+	if c.Table == nil || c.Lent != "" || s.Stages > 1 || s.HostStep || s.Swap > 0 || s.refers() || s.Model.Latents != nil {
 		return 0, 0
 	}
 	s.Layout.defaults()

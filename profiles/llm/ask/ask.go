@@ -70,6 +70,8 @@ var Options = []engine.Param{
 	{Name: "height", Title: "height in pixels", Default: "0", Max: 1 << 16},
 	{Name: "width", Title: "width in pixels", Default: "0", Max: 1 << 16},
 	{Name: "accumulate", Title: "micro batches of a step", Default: "1", Min: 1, Max: 1 << 16},
+	{Name: "objective", Title: "objective", Default: "sft", Choices: []string{"sft", "dpo", "grpo"}},
+	{Name: "rollout", Title: "GiB of an engine for rollouts", Default: "0", Max: 1 << 10},
 	{Name: "program", Title: "program", Default: "hf",
 		Choices: []string{"hf", "torchtitan", "torchtitan-2026", "torchtune", "megatron", "nanotron",
 			"nanotron-2024"}},
@@ -221,6 +223,8 @@ func Matters(args engine.Args, name string) bool {
 		return ckpt != "none" && Value(args, "group") == "1"
 	case "ranks":
 		return ckpt != "none" && Value(args, "pp") != "1"
+	case "rollout":
+		return Value(args, "objective") == "grpo"
 	case "kbit":
 		return quantised(args)
 	case "host-part", "host-weights", "nvme":

@@ -11,6 +11,8 @@ frames <N> frames of a video, or 1 of a picture, beside -side
 height <N> pixels of a frame, in place of -seq
 width <N> pixels of a frame; 0: as high
 accumulate <N> micro batches of a step
+objective <NAME> of TRL's trainer: for dpo, whose pairs are two sequences each, and grpo a frozen copy of the model runs the forward, too, unless there are adapters to switch off; without one (precomputed, or a weight of 0) it is sft
+rollout <GIB> of each card that an engine for rollouts keeps beside the step, with -objective grpo
 program <NAME> of what runs the step
 attention <NAME> of attention's kernel (sdpa: what PyTorch chooses, eager: operator by operator)
 kernels linear attention and state spaces run as the kernels of fla, causal_conv1d and mamba_ssm, not as Transformers' own torch code

@@ -11,8 +11,8 @@ import (
 var words = map[string]string{
 	"program hf": "Transformers", "program torchtitan": "torchtitan", "program torchtune": "torchtune",
 	"program torchtitan-2026": "torchtitan of 2026", "program nanotron-2024": "nanotron until July 2024",
-	"program megatron": "Megatron",
-	"attention flash":  "flash attention", "attention sdpa": "scaled_dot_product_attention",
+	"program megatron": "Megatron", "objective sft": "the next token", "objective dpo": "DPO", "objective grpo": "GRPO",
+	"attention flash": "flash attention", "attention sdpa": "scaled_dot_product_attention",
 	"attention eager": "attention operator by operator",
 	"optimizer adamw": "AdamW", "optimizer adamw-8bit": "8-bit AdamW", "optimizer sgd": "SGD",
 	"optimizer sgd-momentum": "SGD with momentum", "optimizer muon": "Muon", "optimizer adafactor": "Adafactor",

@@ -257,6 +257,7 @@ var offered = []struct{ name, before, does string }{
 	{"states", "on", "half the bytes of states"},
 	{"base", "frozen products", "fewer bytes of weights"}, {"kbit", "the rest in fp32", "more bytes of weights"},
 	{"dora", "DoRA", "scaled adapters: keep more, slower"},
+	{"objective", "for", "a frozen copy of the model beside it"},
 	{"program", "in", "what it does by itself"}, {"accumulate", "in", "less at a time, as much work"},
 	{"loss", "loss", "in chunks or fused: fewer logits"},
 	{"logits", "logits in the backward", "deleted: fewer logits"}, {"norm", "norm", "fused: keeps less, faster"},

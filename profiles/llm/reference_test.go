@@ -1,0 +1,55 @@
+package llm
+
+import (
+	"strings"
+	"testing"
+
+	"memtide/engine"
+)
+
+// TestReference checks steps with a reference. It adds its weights, except beside adapters, and the time of a forward,
+// and frees all else. DPO's runs beside what the forward has kept. Chain and operations of the step have its peak.
+func TestReference(t *testing.T) {
+	for _, more := range []engine.Args{{}, {"lora": "8"}, {"gpus": "8"}, {"states": "bf16"}} {
+		args := func(objective string) engine.Args {
+			out := engine.Args{"objective": objective, "batch": "2", "seq": "1024"}
+			for name, value := range more {
+				out[name] = value
+			}
+			return out
+		}
+		alone := answer(t, asked(args("sft")))
+		weights := partOf(alone.Result, Backward, Weights)
+		if more["lora"] != "" {
+			weights = 0
+		}
+		for _, objective := range []string{"dpo", "grpo"} {
+			a := asked(args(objective))
+			got := answer(t, a)
+			if n := partOf(got.Result, Backward, Weights) - partOf(alone.Result, Backward, Weights); n != weights {
+				t.Errorf("%s %v: %d bytes of weights more, want %d", objective, more, n, weights)
+			}
+			if got.Phases[Backward] != alone.Phases[Backward]+weights {
+				t.Errorf("%s %v: %d bytes in the backward, want %d beside %d of weights", objective, more,
+					got.Phases[Backward], alone.Phases[Backward], weights)
+			}
+			if got.Time <= alone.Time || got.Time >= 2*alone.Time {
+				t.Errorf("%s %v: %v a step, want more than %v but not twice that", objective, more, got.Time, alone.Time)
+			}
+			if least := alone.Phases[LossForward] + weights; objective == "dpo" && got.Phases[LossForward] <= least {
+				t.Errorf("%v: %d bytes in the loss, want the reference's beside %d", more, got.Phases[LossForward], least)
+			}
+			p, err := a.Profile()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if peak := p.Chain.KeepAllPeak(); peak != got.Allocated {
+				t.Errorf("%s %v: the chain takes %d bytes, want %d", objective, more, peak, got.Allocated)
+			}
+		}
+	}
+	_, err := asked(engine.Args{"objective": "dpo", "pp": "2", "gpus": "2", "accumulate": "2"}).Estimate()
+	if err == nil || !strings.Contains(err.Error(), "-pp 1") {
+		t.Errorf("a pipeline: error %v, want one with -pp 1", err)
+	}
+}

@@ -114,17 +114,24 @@ func (a Ask) played(limit engine.Bytes) *Estimate {
 		return a.ordered(limit)
 	}
 	r := runUpTo(a.Setup, limit)
-	return a.reserves(r, r.program.stepTime(a.Card))
+	out := a.reserves(r, r.program.stepTime(a.Card))
+	if a.Setup.Imbalance > 0 {
+		even := a.Setup
+		even.Imbalance = 0
+		r = runUpTo(even, limit)
+		out.Low = min(out.Low, r.Reserved, r.Expandable)
+	}
+	return out
 }
 
 // reserves returns the answer for a result and a step time: the range of reserved memory, and whether it fits
-// beside the context.
+// beside the context. Experts whose balance was not told make the range wider.
 func (a Ask) reserves(r *Result, t time.Duration) *Estimate {
 	r.program = nil
 	out := &Estimate{Result: r, States: r.states,
 		Low: min(r.Reserved, r.Expandable), High: max(r.Reserved, r.Expandable),
 		Capacity: a.Card.Memory - a.Context, Time: t}
-	if a.Setup.Model.MoE != nil {
+	if a.Setup.Model.MoE != nil && a.Setup.Imbalance == 0 {
 		out.Low = engine.Bytes(engine.Int64(float64(out.Low) * (1 - moeAbove)))
 		out.High = engine.Bytes(engine.Int64(float64(out.High) / (1 - moeBelow)))
 	}

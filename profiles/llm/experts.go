@@ -3,7 +3,7 @@ package llm
 import "memtide/engine"
 
 // experts is a mixture: a router, the rows of the chosen experts, gathered and sent to their ranks, the nets of
-// experts, and the way back. Rows are balanced among experts.
+// experts, and the way back. Rows are balanced among the experts of a rank.
 func (b *builder) experts(n valueID) valueID {
 	if b.k.MoE.All {
 		return b.allExperts(n)
@@ -25,6 +25,9 @@ func (b *builder) besides(x, n valueID) valueID {
 func (b *builder) chosen(n valueID, route func(valueID) valueID) valueID {
 	moe, h := b.k.MoE, b.m.Hidden
 	rows := b.outer * moe.TopK
+	if b.s.Expert > 1 {
+		rows += ceil(rows*b.s.Imbalance, 100)
+	}
 	b.scope = "experts."
 	defer func() { b.scope = "" }()
 	wide := moe.Wide

@@ -189,6 +189,7 @@ type Layout struct {
 	NoSP        bool  // tensor parallel ranks do not split norms and the residual stream
 	Context     int64 `json:"cp"`           // context parallel degree [1]
 	Expert      int64 `json:"ep"`           // expert parallel degree [1]
+	Imbalance   int64 `json:"imbalance"`    // per cent of rows that the busiest of them gets beyond its share
 	ExpertShard int64 `json:"expert_shard"` // ranks that share an expert's states [Shard/Expert]
 	Stages      int64 `json:"pp"`           // pipeline stages, or with Schedule ranks of the pipeline [1]
 	// micro batches that the fullest stage holds at once [1]; with Schedule it follows from the order
@@ -235,7 +236,8 @@ func (s *Setup) bounds() []bound {
 		{"micro batches in flight", s.InFlight, 1 << 10},
 		{"ranks that share states", s.Shard, mostRanks}, {"tensor parallel ranks", s.Tensor, mostRanks},
 		{"context parallel ranks", s.Context, mostRanks},
-		{"expert parallel ranks", s.Expert, mostRanks}, {"ranks that share an expert", s.ExpertShard, mostRanks},
+		{"expert parallel ranks", s.Expert, mostRanks}, {"per cent of rows beyond a share", s.Imbalance, 1000},
+		{"ranks that share an expert", s.ExpertShard, mostRanks},
 		{"pipeline stages", s.Stages, mostRanks},
 		{"layers that the last stage has fewer", s.Lighter, mostRanks},
 		{"ranks that checkpoint", s.OnRanks, mostRanks}, {"n of every n-th block", s.Every, mostRanks},

@@ -26,7 +26,7 @@ func New(m *Model, args engine.Args) (Ask, error) {
 		Card: cardOf(card.Lookup(ask.Value(args, "device"))),
 		Setup: Setup{Model: m, Work: Work{Seq: n("seq"), Batch: n("batch"), Accumulate: n("accumulate"),
 			Frames: n("frames"), Height: n("height"), Width: n("width")},
-			Layout: Layout{Tensor: n("tp"), Context: n("cp"), Expert: n("ep")}}}
+			Layout: Layout{Tensor: n("tp"), Context: n("cp"), Expert: n("ep"), Imbalance: n("imbalance")}}}
 	a.Args = ask.Plain(args)
 	if err := a.Setup.pictured(a.Args["seq"] != ""); err != nil {
 		return a, err

@@ -53,3 +53,28 @@ func TestReference(t *testing.T) {
 		t.Errorf("a pipeline: error %v, want one with -pp 1", err)
 	}
 }
+
+// TestImbalance checks that rows beyond the share of the busiest rank of experts are kept there, and that reserved memory
+// is then between that of equal shares and that of those rows.
+func TestImbalance(t *testing.T) {
+	of := func(percent string) *Estimate {
+		a, err := New(Lookup("qwen3-30b-a3b"), engine.Args{"gpus": "8", "ep": "8", "seq": "2048", "imbalance": percent})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return answer(t, a)
+	}
+	unknown, some, twice := of("0"), of("10"), of("100")
+	more := func(e *Estimate) engine.Bytes {
+		return partOf(e.Result, LossForward, Saved) - partOf(unknown.Result, LossForward, Saved)
+	}
+	if more(some) <= 0 || more(twice) < 10*more(some)-16*engine.MiB || more(twice) > 10*more(some)+16*engine.MiB {
+		t.Errorf("%d bytes kept for 10 per cent of rows, %d for as many again; want ten times as much", more(some),
+			more(twice))
+	}
+	least, most := min(unknown.Reserved, unknown.Expandable), max(twice.Reserved, twice.Expandable)
+	if twice.Low != least || twice.High != most || unknown.Low >= least || twice.Time <= unknown.Time {
+		t.Errorf("%d to %d bytes reserved in %v, want %d to %d in more than %v", twice.Low, twice.High, twice.Time, least,
+			most, unknown.Time)
+	}
+}

@@ -314,7 +314,8 @@ func (s *Setup) alone() bool { return s.written() && s.Shard <= 1 && s.Tensor <=
 // TimeRange returns the range in which nine of ten published steps of the same class of card, precision and size
 // lie, for a step that takes t by the estimate. It returns 0 and 0 if too few are known.
 func (c *Card) TimeRange(s Setup, t time.Duration) (low, high time.Duration) {
-	if c.Table == nil || c.Lent != "" || s.Stages > 1 || s.HostStep || s.Swap > 0 || s.refers() || s.Model.Latents != nil {
+	if c.Table == nil || c.Lent != "" || s.Stages > 1 || s.HostStep || s.Swap > 0 || s.refers() ||
+		s.Model.Latents != nil {
 		return 0, 0
 	}
 	s.Layout.defaults()

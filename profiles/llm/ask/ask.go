@@ -118,6 +118,7 @@ var Options = []engine.Param{
 	{Name: "tp", Title: "tensor parallel", Default: "1", Min: 1, Max: 1 << 10},
 	{Name: "cp", Title: "context parallel", Default: "1", Min: 1, Max: 1 << 10},
 	{Name: "ep", Title: "expert parallel", Default: "1", Min: 1, Max: 1 << 10},
+	{Name: "imbalance", Title: "per cent of rows on the busiest rank of experts beyond its share", Default: "0", Max: 1000},
 	{Name: "pp", Title: "pipeline parallel", Default: "1", Min: 1, Max: 1 << 8},
 	{Name: "schedule", Title: "pipeline's order", Default: Auto,
 		Choices: []string{Auto, "gpipe", "1f1b", "interleaved", "interleaved-torch", "interleaved-even", "looped-bfs",
@@ -223,6 +224,8 @@ func Matters(args engine.Args, name string) bool {
 		return ckpt != "none" && Value(args, "group") == "1"
 	case "ranks":
 		return ckpt != "none" && Value(args, "pp") != "1"
+	case "imbalance":
+		return Value(args, "ep") != "1"
 	case "rollout":
 		return Value(args, "objective") == "grpo"
 	case "kbit":

@@ -50,6 +50,7 @@ nvme <GB/S> of drives for each card, which have what the host would have, beside
 tp <N> ranks that share each product
 cp <N> ranks that share each sequence
 ep <N> ranks that share the experts of a block
+imbalance <PERCENT> of rows that the busiest rank of experts gets beyond its share, which then bounds reserved memory; 0: not known
 pp <N> ranks of a pipeline, each with some of the layers; -accumulate are its micro batches
 schedule <NAME> of the order in which the ranks of a pipeline run their passes (auto: the fastest by a rule that fits)
 stages <N> stages of a rank of a pipeline, where its order leaves that open

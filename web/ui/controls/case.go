@@ -273,6 +273,7 @@ var offered = []struct{ name, before, does string }{
 var spread = []struct{ name, before, does string }{
 	{"shard", "with", "which states are shared"}, {"tp", "with", "ranks that share each product"},
 	{"cp", "with", "ranks that share each sequence"}, {"ep", "with", "ranks that share the experts"},
+	{"imbalance", "per cent beyond a rank’s share of rows", "bounds what the busiest rank holds"},
 	{"pp", "as", "each rank has some of the blocks"},
 }
 
@@ -280,7 +281,7 @@ var spread = []struct{ name, before, does string }{
 var amounts = map[string][]int{"batch": {1, 2, 4, 8, 16, 32}, "seq": {1024, 2048, 4096, 8192, 32768, 131072},
 	"lora": {0, 8, 16, 32, 64, 128}, "accumulate": {1, 2, 4, 8, 16, 32},
 	"gpus": {1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024}, "tp": {1, 2, 4, 8}, "cp": {1, 2, 4, 8},
-	"ep": {1, 2, 4, 8, 16, 32}, "pp": {1, 2, 4, 8, 16}}
+	"ep": {1, 2, 4, 8, 16, 32}, "imbalance": {0, 10, 25, 50, 100}, "pp": {1, 2, 4, 8, 16}}
 
 // options returns the options of the open network: those in the sentence, or with said false the others.
 func options(s *state.State, said bool) (out []Word) {
@@ -349,7 +350,7 @@ func shares(s *state.State, said bool) (out []Word) {
 	}
 	for _, x := range spread {
 		w := stepWord(args, x.name, x.before)
-		if w.said != said || x.name == "ep" && !said && !s.Experts() {
+		if w.said != said || !ask.Matters(args, x.name) || x.name == "ep" && !said && !s.Experts() {
 			continue
 		}
 		if w.Note = x.does; said {

@@ -164,7 +164,7 @@ func (b *builder) behind(x valueID, name string) valueID {
 		x = b.point(name+".scaled", b.values[x].bytes, []valueID{x}, x)
 		b.extra(name+".scales", b.m.Hidden)
 	}
-	if b.k.Dropout && b.s.written() && !(b.k.NetDrops && name == "n1.out") {
+	if b.k.Dropout && b.s.written() && !(b.k.NetDrops && name == "n1.out") || b.s.Dropout {
 		x = b.add(op{in: []valueID{x}}, name+".dropped", b.values[x].bytes)
 		b.aside(name+".mask", size(b.outer*b.m.Hidden, 1))
 	}

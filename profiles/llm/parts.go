@@ -68,6 +68,7 @@ type Code struct {
 	Compiled   bool          `json:"compile"` // blocks go through torch.compile
 	// queries, keys and values are copied to have the sequence behind the batch [nanotron: models/llama.py]
 	BatchFirst bool `json:"batch_first"`
+	Dropout    bool `json:"dropout"` // what is added to the stream has a dropout, in every program
 }
 
 // NormKind is how a norm is written.

@@ -149,8 +149,7 @@ func margins(s *Setup, complete bool) (below, above float64) {
 }
 
 func scoreStep(row *Row, out *Scored, read ReadModel) {
-	var c rowConfig
-	strict(row.Config, &c)
+	c := row.config()
 	s := c.setup(read)
 	card := CardOf(c.HW)
 	r, err := c.play(s, card)
@@ -191,8 +190,7 @@ func scoreStep(row *Row, out *Scored, read ReadModel) {
 }
 
 func scoreTime(row *Row, out *Scored, read ReadModel) {
-	var c rowConfig
-	strict(row.Config, &c)
+	c := row.config()
 	s := c.setup(read)
 	card := CardOf(c.HW)
 	if card == nil {

@@ -2,6 +2,7 @@ package llm
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"math"
 	"slices"
@@ -16,9 +17,37 @@ import (
 type Row struct {
 	ID       string          `json:"id"`
 	Kind     string          `json:"kind"`
+	Group    string          `json:"group"`
 	Config   json.RawMessage `json:"config"`
 	Measured Measured        `json:"measured"`
 	Complete bool            `json:"complete"`
+
+	// what some rows say beside their configuration: sizes of the model, as fields of Model, instead of its name; the
+	// order of a pipeline and its stages per rank; whether the peak is that of its last rank; an optimizer on the host
+	Arch   json.RawMessage `json:"arch"`
+	Sched  string          `json:"sched"`
+	Chunks int64           `json:"chunks"`
+	Last   bool            `json:"last"`
+	Host   bool            `json:"host"`
+}
+
+// config returns the configuration of a step.
+func (r *Row) config() (c rowConfig) {
+	strict(r.Config, &c)
+	if r.Arch != nil {
+		c.sizes = &Model{Name: c.Model}
+		strict(r.Arch, c.sizes)
+		profiles.End(c.sizes.Check())
+	}
+	c.Schedule, c.Layout.Chunks = cmp.Or(c.Schedule, r.Sched), cmp.Or(c.Layout.Chunks, r.Chunks)
+	if last := c.Stages - 1; r.Last && last > 0 {
+		c.Rank = &last
+	}
+	c.HostStep = c.HostStep || r.Host
+	if strings.HasPrefix(r.Group, "nanotron") { // whose code is not said otherwise; published runs are of early 2024
+		c.BatchFirst, c.Gathered, c.ByCost, c.Loss = true, true, true, LossSharded
+	}
+	return c
 }
 
 // Measured is what was measured for a row.
@@ -36,6 +65,8 @@ type rowConfig struct {
 	Compute string `json:"compute"`
 
 	JSON json.RawMessage `json:"config_json"` // name or contents of a config.json, instead of Model
+
+	sizes *Model // from Row.Arch
 
 	Work
 	Precision
@@ -87,6 +118,8 @@ const heldPred = "pred is fp32 and still referenced in the backward"
 
 func (c *rowConfig) model(read ReadModel) *Model {
 	switch m := Lookup(c.Model); {
+	case c.sizes != nil:
+		return c.sizes
 	case c.JSON == nil && m == nil:
 		refuse("model %q is not known", c.Model)
 	case c.JSON == nil:
@@ -199,8 +232,8 @@ func (c *rowConfig) narrow(s *Setup) {
 }
 
 // ranks checks the number of cards, and sets the micro batches in flight of a pipeline whose row names only an
-// order, as its first rank holds them [zero-bubble#36]. If the row names a rank, or an order other than GPipe and
-// 1F1B, all ranks are played.
+// order, as its first rank holds them [zero-bubble#36]. If the row names a rank, layers by cost, or an order other
+// than GPipe and 1F1B, all ranks are played.
 func (c *rowConfig) ranks(s *Setup) {
 	if c.GPUs < 0 {
 		refuse("gpus is %d; want at least 1", c.GPUs)
@@ -209,7 +242,7 @@ func (c *rowConfig) ranks(s *Setup) {
 		return
 	}
 	name := strings.ToLower(c.Schedule)
-	if c.Rank != nil || name != "gpipe" && name != "1f1b" && slices.Contains(pipeline.Names(), name) {
+	if c.Rank != nil || c.ByCost || name != "gpipe" && name != "1f1b" && slices.Contains(pipeline.Names(), name) {
 		s.Schedule, s.Chunks = name, c.Chunks
 		return
 	}

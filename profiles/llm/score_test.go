@@ -152,7 +152,8 @@ func TestScoreRefusesByName(t *testing.T) {
 }
 
 // TestRowsSayMore checks that a row can give the order of a pipeline and one of its ranks, an optimizer on the
-// host, and its model by a config.json. The prediction is that of the same step.
+// host, and its model by a config.json or by sizes, some of it beside its configuration. The prediction is that of the
+// same step.
 func TestRowsSayMore(t *testing.T) {
 	read := func(config json.RawMessage) (*Model, error) {
 		if string(config) != `"config.json"` {
@@ -161,26 +162,35 @@ func TestRowsSayMore(t *testing.T) {
 		return Lookup("qwen3-4b"), nil
 	}
 	for _, c := range []struct {
-		config string
-		setup  func() *Result
+		config, beside string
+		setup          func() *Result
 	}{
-		{`"config_json": "config.json", "opt_bytes": 8`, func() *Result {
+		{`"config_json": "config.json", "opt_bytes": 8`, ``, func() *Result {
 			return run(t, Setup{Model: Lookup("qwen3-4b"), Work: Work{Seq: 1024},
 				Precision: Precision{Weight: 2, Moments: 8}})
 		}},
-		{`"model": "llama3-8b", "opt_bytes": 8, "opt_on_host": true`, func() *Result {
+		{`"model": "llama3-8b", "opt_bytes": 8, "opt_on_host": true`, ``, func() *Result {
 			return run(t, Setup{Model: Lookup("llama3-8b"), Work: Work{Seq: 1024},
 				Precision: Precision{Weight: 2, Moments: 8}, Stepping: Stepping{HostStep: true}})
 		}},
-		{`"model": "llama3-8b", "opt_bytes": 8, "pp": 4, "schedule": "Interleaved", "vpp": 2, "grad_accum": 8, "rank": 2`, func() *Result {
+		{`"model": "llama3-8b", "opt_bytes": 8, "pp": 4, "schedule": "Interleaved", "vpp": 2, "grad_accum": 8, "rank": 2`, ``, func() *Result {
 			s := Setup{Model: Lookup("llama3-8b"), Work: Work{Seq: 1024, Accumulate: 8},
 				Precision: Precision{Weight: 2, Moments: 8},
 				Layout:    Layout{Stages: 4, Schedule: "interleaved", Chunks: 2}}
 			return playRanks(t, s).List[2].Result
 		}},
+		{`"model": "own", "opt_bytes": 8, "pp": 2, "grad_accum": 4`, `"arch": {"Layers": 4, "Hidden": 256, "Heads": 4, "Keys": 2, "Head": 64, "Wide": 512, "Words": 1000, "Gated": true}, "sched": "1f1b", "last": true, "host": true`, func() *Result {
+			m := &Model{Layers: 4, Hidden: 256, Words: 1000, Block: Block{Heads: 4, Keys: 2, Head: 64, Wide: 512, Gated: true}}
+			s := Setup{Model: m, Work: Work{Seq: 1024, Accumulate: 4}, Precision: Precision{Weight: 2, Moments: 8},
+				Stepping: Stepping{HostStep: true}, Layout: Layout{Stages: 2, Schedule: "1f1b"}}
+			return playRanks(t, s).List[1].Result
+		}},
 	} {
 		row := Row{ID: "it", Kind: "step", Complete: true, Measured: Measured{Metric: "allocated", Peak: 1},
 			Config: json.RawMessage(`{"param_bytes": 2, "seq": 1024, ` + c.config + `}`)}
+		if err := json.Unmarshal([]byte("{"+c.beside+"}"), &row); err != nil {
+			t.Fatal(err)
+		}
 		got, err := Score([]Row{row}, read, nil)
 		if err != nil || got.Rows[0].Refused != "" {
 			t.Fatalf("%s: %v, refused as %q", c.config, err, got.Rows[0].Refused)

@@ -75,6 +75,7 @@ var Options = []engine.Param{
 	{Name: "program", Title: "program", Default: "hf",
 		Choices: []string{"hf", "torchtitan", "torchtitan-2026", "torchtune", "megatron", "nanotron",
 			"nanotron-2024"}},
+	{Name: "dropout", Title: "dropout of the stream", Default: "no", Choices: []string{"no", "yes"}},
 	{Name: "attention", Title: "attention", Default: "flash", Choices: []string{"flash", "sdpa", "eager"}},
 	{Name: "kernels", Title: "kernels for linear attention", Default: "no", Choices: []string{"no", "yes"}},
 	{Name: "optimizer", Title: "optimizer", Default: "adamw", Choices: []string{"adamw", "adamw-8bit", "sgd",
@@ -224,6 +225,8 @@ func Matters(args engine.Args, name string) bool {
 		return ckpt != "none" && Value(args, "group") == "1"
 	case "ranks":
 		return ckpt != "none" && Value(args, "pp") != "1"
+	case "dropout": // Transformers' families say it themselves
+		return Value(args, "program") != "hf"
 	case "imbalance":
 		return Value(args, "ep") != "1"
 	case "rollout":

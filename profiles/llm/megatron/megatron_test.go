@@ -32,7 +32,7 @@ func TestRead(t *testing.T) {
 		{"--micro-batch-size 1 --recompute-granularity full --recompute-method block --recompute-num-layers 5", 0,
 			engine.Args{"program": "megatron", "shard": "none", "gpus": "1", "batch": "1", "accumulate": "1",
 				"ckpt": "full", "first": "5"}, ""},
-		{"--micro-batch-size 1 --recompute-activations --recompute-modules moe_act", 0,
+		{"--micro-batch-size 1 --hidden-dropout 0.0 --recompute-activations --recompute-modules moe_act", 0,
 			engine.Args{"program": "megatron", "shard": "none", "gpus": "1", "batch": "1", "accumulate": "1",
 				"ckpt": "modules", "recompute": "moe_act"}, ""},
 	} {
@@ -69,7 +69,7 @@ func TestRoundTrip(t *testing.T) {
 		{"program": "megatron", "gpus": "64", "pp": "8", "tp": "4", "batch": "2", "accumulate": "24", "seq": "4096",
 			"schedule": "1f1b", "shard": "zero1"},
 		{"program": "megatron", "gpus": "8", "pp": "4", "accumulate": "8", "schedule": "interleaved", "stages": "4",
-			"shard": "none", "ckpt": "full", "group": "2"},
+			"shard": "none", "ckpt": "full", "group": "2", "dropout": "yes"},
 		{"program": "megatron", "gpus": "8", "pp": "4", "accumulate": "8", "schedule": "1f1b", "shard": "none",
 			"ckpt": "full", "first": "3", "lighter": "3"},
 	} {

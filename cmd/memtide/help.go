@@ -126,9 +126,9 @@ func (c *command) usage() string {
 var presetParts = [][3]string{
 	{"-b64", "samples per step", "resnet101-b64"},
 	{"-500px", "side of the images", "vgg16-500px-b64"},
-	{"-512tok", "length of the sequences", "gpt2-xl-512tok-b8"},
+	{"-512tok", "length of the sequences", "gpt2-medium-512tok-b8"},
 	{"-f32 -f16 -bf16", "precision of the activations", "resnet50-f16-b32"},
-	{"-60pct", "efficiency: share of the device's peak", "gpt2-xl-60pct-b8"},
+	{"-60pct", "efficiency: share of the device's peak", "gpt2-medium-60pct-b8"},
 	{"-sgd -adamw", "the states and the step of an optimizer, by a rule", "resnet50-adamw-b32"},
 	{"-mp", "a second, performance-optimal algorithm for convolutions (AlexNet and VGG)", "vgg16-mp-b64"},
 	{"-graph", "the operations instead of the chain", "resnet50-graph-b32"},

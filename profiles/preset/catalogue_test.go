@@ -50,8 +50,7 @@ func TestParameters(t *testing.T) {
 		"vgg19": 143_667_240, "alexnet": 61_100_840,
 		"densenet121": 7_978_856, "densenet161": 28_681_000, "densenet169": 14_149_480, "densenet201": 20_013_928,
 		"inception-v3": 23_834_568, // without the auxiliary classifier of 3,326,696
-		"gpt2":         124_439_808, "gpt2-large": 774_030_080, "gpt2-xl": 1_557_611_200,
-		"bert-large": 335_174_458,
+		"gpt2-medium":  354_823_168,
 	} {
 		p := Lookup(id)
 		if got := int64(built(t, id, 1).Chain.Resident.Weights / precision(p.DType).bytes()); got != want {
@@ -188,9 +187,9 @@ func TestVariants(t *testing.T) {
 		{"resnet101-1000px-f16-graph-on-a100-sxm-40gb-b2", "resnet101-1000px-f16-graph-on-a100-sxm-40gb-b2",
 			Options{Batch: 2, Image: 1000, Precision: "f16", Graph: true, Device: "a100-sxm-40gb"}},
 		{"on-is-no-preset", "", Options{}},
-		{"gpt2-xl-on-h100-sxm-80gb-512tok", "gpt2-xl-512tok-on-h100-sxm-80gb-b2",
+		{"gpt2-medium-on-h100-sxm-80gb-512tok", "gpt2-medium-512tok-on-h100-sxm-80gb-b4",
 			Options{Tokens: 512, Device: "h100-sxm-80gb"}},
-		{"gpt2-b4-bf16", "gpt2-bf16-b4", Options{Batch: 4, Precision: "bf16"}},
+		{"gpt2-medium-b2-bf16", "gpt2-medium-bf16-b2", Options{Batch: 2, Precision: "bf16"}},
 		{"lemma3-mirror", "lemma3-mirror-b1", Options{}},
 	} {
 		p, batch, err := Parse(test.ref)
@@ -242,9 +241,9 @@ func TestRefusedVariants(t *testing.T) {
 		{"vgg16-0px", "image side 0; 1 to 2048 are possible, for example vgg16-224px-b32"},
 		{"vgg16-31px", "image side of 31 pixels; 32 to 2048 are possible, for example vgg16-224px-b32"},
 		{"inception-v3-74px", "75 to 2048 are possible, for example inception-v3-299px-b32"},
-		{"gpt2-224px", "this preset has none"},
+		{"gpt2-medium-224px", "this preset has none"},
 		{"vgg16-512tok", "this preset has none"},
-		{"gpt2-1025tok", "sequence length of 1025 tokens; 1 to 1024 are possible, for example gpt2-1024tok-b8"},
+		{"gpt2-medium-1025tok", "sequence length of 1025 tokens; 1 to 1024 are possible, for example gpt2-medium-1024tok-b4"},
 		{"vgg16-b2-b3", "the batch size appears twice"},
 		{"vgg16-f8", `vgg16 is followed by "f8", which is not understood; write vgg16-b32`},
 		{"vgg16-on-abacus", `"on" is followed by "abacus", which is not a known device; known are gtx-970,`},

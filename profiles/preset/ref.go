@@ -21,7 +21,7 @@ func Ref(id string, batch int) string { return id + "-b" + strconv.Itoa(batch) }
 //	ref   = id { "-" part }
 //	part  = "b" number        batch size                    resnet101-b32
 //	      | number "px"       side of the images            vgg16-500px-b64
-//	      | number "tok"      length of the sequences       gpt2-xl-512tok-b8
+//	      | number "tok"      length of the sequences       gpt2-medium-512tok-b8
 //	      | "f32" | "f16" | "bf16"   precision              resnet50-f16-b32
 //	      | number "pct"      efficiency                    resnet50-60pct-b32
 //	      | "mp"              two algorithms for convolutions  vgg16-mp-b64
@@ -92,7 +92,8 @@ func cut(ref string) (p *Preset, rest string) {
 
 // renamed are what older links call the steps of models.
 var renamed = [][2]string{{"llama3-8b-hf", "llama3-8b-step-optimizer.adamw_8bit-states.bf16"},
-	{"llama3-8b", "llama3-8b-step"}}
+	{"llama3-8b", "llama3-8b-step"}, {"gpt2-large", "gpt2-large-step"}, {"gpt2-xl", "gpt2-xl-step"},
+	{"gpt2", "gpt2-step"}, {"bert-large", "bert-large-step"}}
 
 // knownIDs returns the ids of the listed presets for a message. One entry stands for all language models, since
 // they are many.

@@ -11,8 +11,8 @@ import (
 	"memtide/profiles/card"
 )
 
-// The language models of links and tables that are older than the steps of package llm: GPT-2 and
-// BERT-large, by published formulas.
+// GPT-2 medium by published formulas, which tables of papers have, and links that are older than the steps of package
+// llm.
 
 const fp16Bytes engine.Bytes = 2
 
@@ -34,61 +34,26 @@ type transformer struct {
 	positions int64 // learned positions, the length of the longest sequence
 }
 
-var (
-	// GPT-2 medium (Radford et al. 2019, table 2) and BERT-large (Devlin et al. 2019, section 3).
-	gpt2M = transformer{layers: 24, hidden: 1024, heads: 16, words: 50257, positions: 1024}
-	bertL = transformer{layers: 24, hidden: 1024, heads: 16, words: 30522, positions: 512}
-)
+// gpt2M is GPT-2 medium (Radford et al. 2019, table 2).
+var gpt2M = transformer{layers: 24, hidden: 1024, heads: 16, words: 50257, positions: 1024}
 
 func tokenPresets() []*Preset {
-	gpt := func(id, title string, batch int, doc string, g transformer) *Preset {
-		return unfused(id, title, batch, doc, g, g.gpt, "embedding and final normalisation", "", "the logits",
-			"Causal masks and the allocator's rounding are")
-	}
-	return []*Preset{
-		gpt("gpt2-medium", "GPT-2 medium", 4,
-			"24 equal transformer layers of width 1024 on 1024 tokens, 16-bit: a uniform chain with a heavy end.",
-			gpt2M),
-		gpt("gpt2", "GPT-2 small", 8,
-			"12 layers of width 768 on 1024 tokens: the logits are larger than what two layers keep.",
-			transformer{layers: 12, hidden: 768, heads: 12, words: 50257, positions: 1024}),
-		gpt("gpt2-large", "GPT-2 large", 4, "36 layers of width 1280 on 1024 tokens.",
-			transformer{layers: 36, hidden: 1280, heads: 20, words: 50257, positions: 1024}),
-		gpt("gpt2-xl", "GPT-2 XL", 2, "48 layers of width 1600 on 1024 tokens: 1.6 billion parameters.",
-			transformer{layers: 48, hidden: 1600, heads: 25, words: 50257, positions: 1024}),
-		unfused("bert-large", "BERT-large", 8,
-			"24 layers of width 1024 on 512 tokens, normalised behind the shortcuts, trained on masked words.",
-			bertL, bertL.bert, "the embedding", "; the classifier of sentences is not included",
-			"the logits of all tokens", "The allocator's rounding is"),
-	}
-}
-
-// tokenPreset returns a transformer with a default precision and sequence length, on a V100.
-func tokenPreset(id, title string, batch int, p precision, tokens int64, doc, url string, build func(setting) network,
-	notes func(s setting, params string) []string) *Preset {
-	return &Preset{
-		ID: id, Title: title, Group: languageGroup, DefaultBatch: batch, DType: string(p), Doc: doc, URL: url,
-		Optimizer: "Adam",
-		own:       Options{Tokens: int(tokens), Precision: string(p), Device: card.DefaultID},
-		sizes:     profiles.Analytic, tokenNet: true, build: build, notes: notes,
-	}
-}
-
-// unfused returns a transformer without FlashAttention, whose output layer shares the weights of the embedding.
-func unfused(id, title string, batch int, doc string, g transformer, build func(setting) network, traffic, more, loss,
-	less string) *Preset {
-	notes := func(s setting, params string) []string {
-		return []string{
-			"Sizes: from the operators of a layer, which in 16 bits gives sbh(34 + 5as/h) bytes a layer as in Korthikanti et al. (arXiv:2205.05198), plus the statistics of two layer normalisations; attention is not fused (no FlashAttention).",
-			tokenTimes(s, "; "+traffic+" by memory traffic"),
-			adamNote(s, params+" parameters; the output layer shares the embedding's"+more),
-			"The last stage computes " + loss + " and the loss; its copy of the logits is 32-bit.",
-			fmt.Sprintf("Sequence length %d. %s not included.", s.tokens, less),
-		}
-	}
-	p := tokenPreset(id, title, batch, f16, g.positions, doc, korthikanti, build, notes)
-	p.maxTokens = int(g.positions)
-	return p
+	return []*Preset{{
+		ID: "gpt2-medium", Title: "GPT-2 medium", Group: languageGroup, DefaultBatch: 4, DType: string(f16),
+		Doc: "24 equal transformer layers of width 1024 on 1024 tokens, 16-bit: a uniform chain with a heavy end.",
+		URL: korthikanti, Optimizer: "Adam",
+		own:       Options{Tokens: int(gpt2M.positions), Precision: string(f16), Device: card.DefaultID},
+		maxTokens: int(gpt2M.positions), sizes: profiles.Analytic, tokenNet: true, build: gpt2M.gpt,
+		notes: func(s setting, params string) []string {
+			return []string{
+				"Sizes: from the operators of a layer, which in 16 bits gives sbh(34 + 5as/h) bytes a layer as in Korthikanti et al. (arXiv:2205.05198), plus the statistics of two layer normalisations; attention is not fused (no FlashAttention).",
+				tokenTimes(s),
+				adamNote(s, params+" parameters; the output layer shares the embedding's"),
+				"The last stage computes the logits and the loss; its copy of the logits is 32-bit.",
+				fmt.Sprintf("Sequence length %d. Causal masks and the allocator's rounding are not included.", s.tokens),
+			}
+		},
+	}}
 }
 
 // share returns the share of the peak that the products of a transformer reach.
@@ -105,9 +70,9 @@ func (s setting) utilised(_ *tape, o *op) opTime {
 }
 
 // tokenTimes returns where the times of a transformer come from.
-func tokenTimes(s setting, rest string) string {
-	return fmt.Sprintf("Times: matrix products at %.0f %% of the %s peak of %g TFLOP/s of %s, an assumption (10-45 %% were measured on A100s)%s.",
-		100*s.share(), s.precision.bits(), float64(s.device.Peak(string(s.precision)))/1e12, s.device.Name, rest)
+func tokenTimes(s setting) string {
+	return fmt.Sprintf("Times: matrix products at %.0f %% of the %s peak of %g TFLOP/s of %s, an assumption (10-45 %% were measured on A100s); embedding and final normalisation by memory traffic.",
+		100*s.share(), s.precision.bits(), float64(s.device.Peak(string(s.precision)))/1e12, s.device.Name)
 }
 
 // adamNote returns what stays on the device, and the number of parameters.
@@ -153,25 +118,7 @@ func (g transformer) gpt(s setting) network {
 		return t.sum(x, g.feedForward(t, t.layerNorm(x)))
 	})
 	b.stage("ln_f", "norm", func(t *tape, x valueID) valueID { return t.layerNorm(x) })
-	b.stage("logits+loss", "loss", func(t *tape, x valueID) valueID { return t.entropy(g.logits(t, x, 0)) })
-	return b.trained(adamBytes)
-}
-
-// bert returns embedding | layers, which normalise their sums | transformation | logits and loss. The prediction
-// of the next sentence is left out. segments is the number of kinds of sentences.
-func (g transformer) bert(s setting) network {
-	const segments = 2
-	b := g.stack(s, func(t *tape, ids valueID) valueID {
-		sum := t.sum(t.sum(g.lookUp(t, ids, g.words), g.lookUp(t, ids, segments)), g.position(t, ids))
-		return t.dropout(t.layerNorm(sum))
-	}, func(t *tape, x valueID) valueID {
-		x = t.layerNorm(t.sum(x, g.attention(t, x)))
-		return t.layerNorm(t.sum(x, g.feedForward(t, x)))
-	})
-	b.stage("transform", "block", func(t *tape, x valueID) valueID {
-		return t.layerNorm(t.gelu(t.linear(x, g.hidden)))
-	})
-	b.stage("logits+loss", "loss", func(t *tape, x valueID) valueID { return t.entropy(g.logits(t, x, g.words)) })
+	b.stage("logits+loss", "loss", func(t *tape, x valueID) valueID { return t.entropy(g.logits(t, x)) })
 	return b.trained(adamBytes)
 }
 
@@ -205,11 +152,11 @@ func (g transformer) feedForward(t *tape, x valueID) valueID {
 	return t.dropout(t.linear(t.gelu(t.linear(x, 4*g.hidden)), g.hidden))
 }
 
-// logits is the product with the weights of the embedding, with biases of its own.
-func (g transformer) logits(t *tape, x valueID, biases int64) valueID {
+// logits is the product with the weights of the embedding.
+func (g transformer) logits(t *tape, x valueID) valueID {
 	tokens := t.values[x].h
 	return t.add(op{
-		kind: opMatmul, in: []valueID{x}, keeps: []valueID{x}, params: biases,
+		kind: opMatmul, in: []valueID{x}, keeps: []valueID{x},
 		macs: t.batch * g.words * tokens * g.hidden,
 	}, t.shaped(g.words, tokens, 1))
 }

@@ -195,7 +195,7 @@ func TestBestSoFar(t *testing.T) {
 // TestUnseen checks that progress contains a best solution so far only after Server.Unseen. A network of longSolves
 // operations or more has one at once, because solving it takes longer anyway.
 func TestUnseen(t *testing.T) {
-	for preset, want := range map[string][]bool{"resnet50-b8": {false, true}, "gpt2-xl-graph-b2": {true}} {
+	for preset, want := range map[string][]bool{"resnet50-b8": {false, true}, "densenet201-graph-b2": {true}} {
 		synctest.Test(t, func(t *testing.T) {
 			req := solveWith("testslow", choice.Budget{Share: 100 * choice.Percent})
 			req.Network.Preset = preset

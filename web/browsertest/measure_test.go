@@ -72,7 +72,7 @@ func TestMeasureGraphStart(t *testing.T) {
 func TestMeasureGraphFirst(t *testing.T) {
 	measuring(t)
 	for _, strategy := range []string{"graphsearch", "blocks"} {
-		p := Open(t, "#v=1&p=gpt2-xl-graph-b2&s=dtr&m=80%25")
+		p := Open(t, "#v=1&p=gpt2-medium-graph-b2&s=dtr&m=80%25")
 		p.Wait(untilReady)
 		Eval[bool](p, hands)
 		Eval[bool](p, `document.querySelector('[data-do="stop-sweep"]')?.click(); true`)

@@ -1,6 +1,7 @@
 package state
 
 import (
+	"strconv"
 	"time"
 
 	"memtide/engine"
@@ -84,6 +85,27 @@ type Policy struct {
 	Index int          // see OpenPolicy
 	Needs engine.Bytes // the most that it needs on the card, with CUDA
 	Lacks engine.Bytes // Needs beyond State.Limit; 0 if it fits
+
+	// Layers are the arguments of the strategy layerwise that makes this schedule of the open network, if it fits; nil
+	// for other policies, which open the step by itself.
+	Layers engine.Args
+	Chosen bool // with Layers: it is the choice
+}
+
+// layerwise is the strategy that checkpoints every n-th layer, or the first n.
+const layerwise = "layerwise"
+
+// checkpoints returns the arguments of layerwise for a policy of a language model, or nil if it does more than compute
+// whole blocks again. Optimizer and embedding are the layers before the blocks.
+func checkpoints(args engine.Args) engine.Args {
+	first, _ := strconv.Atoi(ask.Value(args, "first"))
+	switch {
+	case ask.Value(args, "ckpt") != "full" || ask.Value(args, "group") != "1" || ask.Value(args, "offload") == "yes":
+		return nil
+	case first > 0:
+		return engine.Args{"which": "first", "n": strconv.Itoa(first + 2)}
+	}
+	return engine.Args{"n": ask.Value(args, "every")}
 }
 
 // Policies returns the policies of the present case except keeping everything, in the order of frameworks. Of
@@ -105,7 +127,12 @@ func (s *State) Policies() (out []Policy) {
 		}
 		seen[r] = true
 		needs := x.High + s.policies.Context
-		out = append(out, Policy{x, i, needs, max(0, needs-s.Limit())})
+		p := Policy{StepChange: x, Index: i, Needs: needs, Lacks: max(0, needs-s.Limit())}
+		if p.Lacks == 0 && x.Allocated <= s.Budget() && s.Network.Chain != nil {
+			p.Layers = checkpoints(x.Args)
+		}
+		p.Chosen = p.Layers != nil && s.Choice.MethodKey() == choice.MethodKey(layerwise, p.Layers)
+		out = append(out, p)
 	}
 	return out
 }
@@ -152,10 +179,16 @@ func (s *State) Limit() engine.Bytes {
 	return choice.Reserved(s.Budget())
 }
 
-// OpenPolicy opens the whole step under a policy.
+// OpenPolicy chooses the schedule that is a policy, or opens the step by itself under the policy.
 type OpenPolicy struct{ Index int }
 
 func (m OpenPolicy) apply(s *State) []Effect {
+	for _, p := range s.Policies() {
+		if c := s.Choice; p.Index == m.Index && p.Layers != nil {
+			c.Strategy, c.Args, c.Unplanned = layerwise, p.Layers, false
+			return s.choose(c, Push, false)
+		}
+	}
 	q, ok := s.policiesQuestion()
 	if !ok || s.policies == nil || m.Index < 0 || m.Index >= len(s.policies.Policies) {
 		return nil

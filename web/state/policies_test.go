@@ -6,6 +6,7 @@ import (
 
 	"memtide/engine"
 	"memtide/profiles/card"
+	"memtide/profiles/llm/ask"
 	"memtide/wasm/proto"
 	"memtide/web/choice"
 	"memtide/web/link"
@@ -114,7 +115,7 @@ func TestPoliciesOfAnotherCard(t *testing.T) {
 	p := policed(t, "llama3.2-1b-step-4096tok-on-rtx-4090-b1", "h200-sxm-141gb")
 	e := last[AskStep](t, p)
 	var list []proto.StepChange
-	for i, args := range []engine.Args{{}, {"ckpt": "full"}, {"ckpt": "full", "offload": "yes"}, {"stash": "yes"},
+	for i, args := range []engine.Args{{}, {"ckpt": "sac_op"}, {"ckpt": "full", "offload": "yes"}, {"stash": "yes"},
 		{"ckpt": "full", "first": "3"}} {
 		args["device"] = "rtx-4090"
 		list = append(list, proto.StepChange{Names: []string{"x"}, Args: args, High: engine.GiB,
@@ -142,5 +143,36 @@ func TestPoliciesGiveWay(t *testing.T) {
 	}
 	if p.play(Policed{ID: last[AskStep](t, p).ID}); asks(p) || len(p.Policies()) > 0 {
 		t.Error("without an answer they are asked for again")
+	}
+}
+
+// TestPolicyAsPlan checks that a policy that computes whole blocks again is the schedule of a strategy, on the same page,
+// if it fits, and that another one is not.
+func TestPolicyAsPlan(t *testing.T) {
+	p := policed(t, "llama3.2-1b-step-4096tok-on-rtx-4090-b1", "rtx-4090")
+	e := last[AskStep](t, p)
+	cases := []struct {
+		args engine.Args
+		want string // MethodKey of the choice; "" for the step by itself
+	}{
+		{engine.Args{"ckpt": "full"}, "layerwise,n=1"}, {engine.Args{"ckpt": "full", "every": "2"}, "layerwise,n=2"},
+		{engine.Args{"ckpt": "full", "first": "3"}, "layerwise,n=5,which=first"}, {engine.Args{"ckpt": "sac_op"}, ""},
+		{engine.Args{"ckpt": "full", "offload": "yes"}, ""}, {engine.Args{"ckpt": "full", "group": "2"}, ""},
+	}
+	list := []proto.StepChange{{Names: []string{"nothing"}}}
+	for i, c := range cases {
+		list = append(list, proto.StepChange{Names: []string{"x"}, Args: ask.With(c.args, "device", "rtx-4090"),
+			High: engine.GiB, Allocated: engine.GiB / 2, Time: time.Duration(i + 1)})
+	}
+	p.play(Policed{ID: e.ID, Stepped: &proto.Stepped{Policies: list}})
+	for i, c := range cases {
+		s := *p.State
+		OpenPolicy{i + 1}.apply(&s)
+		switch got := s.Choice.MethodKey(); {
+		case c.want == "" && s.Choice.Step == "":
+			t.Errorf("%v opens %s; want the step by itself", c.args, got)
+		case c.want != "" && (got != c.want || s.Choice.Step != "" || !s.Policies()[i].Chosen):
+			t.Errorf("%v opens %s of %q; want the plan %s, chosen", c.args, got, s.Choice.Step, c.want)
+		}
 	}
 }

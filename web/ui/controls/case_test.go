@@ -46,9 +46,9 @@ func TestOneGPU(t *testing.T) {
 	if unit != "samples" || n != 2048 {
 		t.Errorf("a step trains with %d %s; want 2048 samples", n, unit)
 	}
-	pagetest.Do(t, s, state.PickNetwork{ID: "gpt2"})
-	if unit, n = known.Trained(s.Shown.Choice, s.Shown.Network); unit != "tokens" || n != 8*1024 {
-		t.Errorf("a step of GPT-2 trains with %d %s; want 8192 tokens", n, unit)
+	pagetest.Do(t, s, state.PickNetwork{ID: "gpt2-medium"})
+	if unit, n = known.Trained(s.Shown.Choice, s.Shown.Network); unit != "tokens" || n != 4*1024 {
+		t.Errorf("a step of GPT-2 trains with %d %s; want 4096 tokens", n, unit)
 	}
 }
 
@@ -139,7 +139,7 @@ func TestGainOfOption(t *testing.T) {
 // TestOptimizerOfName checks that presets that have an optimizer only in their name show it as text.
 func TestOptimizerOfName(t *testing.T) {
 	s := state.New()
-	s.Choice.Source.Preset = "gpt2-b8"
+	s.Choice.Source.Preset = "gpt2-medium-b8"
 	if got := (&Case{S: s}).Optimizer(); !strings.HasPrefix(got, "with ") || len(options(s, true)) > 0 {
 		t.Errorf("%q, %d words; want the optimizer as text", got, len(options(s, true)))
 	}

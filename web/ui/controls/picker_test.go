@@ -231,7 +231,7 @@ func TestGPUs(t *testing.T) {
 
 // TestVariantLinks checks that the options beside the name are in the link and can be read from it again.
 func TestVariantLinks(t *testing.T) {
-	for _, ref := range []string{"resnet50-500px-f16-on-a100-sxm-40gb-b64", "gpt2-xl-512tok-b2", "resnet50-graph-b32",
+	for _, ref := range []string{"resnet50-500px-f16-on-a100-sxm-40gb-b64", "gpt2-medium-512tok-b2", "resnet50-graph-b32",
 		"vgg16-mp-b64", "resnet50-graph-separate-b32", "fragmented-b1"} {
 		c := choice.Default()
 		c.Source.Preset = ref

@@ -79,11 +79,15 @@ func (c *Plans) groups(plans []state.PlanGroup) (out []PlanRows) {
 	if c.S.Network != nil {
 		fit.Title = "Fits " + format.Bytes(c.S.Limit())
 	}
+	policies := c.S.Policies()
 	for _, g := range plans {
 		if g.Literature && !c.S.View.LineList {
 			continue
 		}
 		for _, p := range g.Plans {
+			if p.Chosen && slices.ContainsFunc(policies, func(x state.Policy) bool { return x.Chosen }) {
+				continue // the row of the policy has it
+			}
 			switch o := c.row(p); {
 			case g.Literature:
 				rest.Title = g.Title
@@ -95,7 +99,7 @@ func (c *Plans) groups(plans []state.PlanGroup) (out []PlanRows) {
 			}
 		}
 	}
-	for _, x := range c.S.Policies() {
+	for _, x := range policies {
 		if o := c.policy(x); o.unfit {
 			not.Rows = append(not.Rows, o)
 		} else {
@@ -206,8 +210,11 @@ func (c *Plans) lacks(needs engine.Bytes) string {
 
 // policy returns the row of a policy.
 func (c *Plans) policy(x state.Policy) *PlanRow {
-	o := &PlanRow{Policy: true, Index: x.Index, Known: "yes", Tab: "0",
-		Doc: x.Words + ". Opens the whole step with it.", step: x.Time, unfit: x.Lacks > 0}
+	o := &PlanRow{Policy: true, Index: x.Index, Known: "yes", Tab: "0", Pressed: strconv.FormatBool(x.Chosen),
+		Doc: x.Words + ".", step: x.Time, unfit: x.Lacks > 0, pinned: x.Chosen}
+	if x.Layers == nil {
+		o.Doc, o.Pressed = x.Words+". Opens the whole step with it.", ""
+	}
 	more, needs, circle := "", gib(x.Needs), "fits"
 	if all := c.S.KeepAll().StepTime; all > 0 {
 		more = format.Percent(float64(x.Time)/float64(all) - 1)

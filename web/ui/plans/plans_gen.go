@@ -149,6 +149,7 @@ func (c *Plans) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 							if o.Policy {
 								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "plan-pick policy"}, vugu.VGAttribute{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "data-do", Val: "policy"}}}
 								vgparent.AppendChild(vgn)
+								vgn.AddAttrInterface("aria-pressed", o.Pressed)
 								vgn.AddAttrInterface("data-index", o.Index)
 								vgn.AddAttrInterface("data-known", o.Known)
 								vgn.AddAttrInterface("title", o.Doc)

@@ -61,6 +61,7 @@ type Passes struct {
 	stages []PassStage
 	room   engine.Bytes // memory of a card for the program
 	full   int          // the fullest rank
+	picked int          // the chosen rank, whose memory has a line of its own
 	end    time.Duration
 
 	first []int          // by rank, and one more: the number of its first pass
@@ -76,10 +77,13 @@ type level struct {
 	bytes engine.Bytes
 }
 
+// Pick chooses a rank of the picture of memory.
+func (x *Passes) Pick(rank int) { x.picked = rank }
+
 // NewPasses arranges the passes of ranks for drawing. room is the memory of a card for the program, full
 // the fullest rank.
 func NewPasses(ranks []PassRank, stages []PassStage, room engine.Bytes, full int) *Passes {
-	x := &Passes{Title: PassLanes.Title(), ranks: ranks, stages: stages, room: room, full: full, first: []int{0},
+	x := &Passes{Title: PassLanes.Title(), ranks: ranks, stages: stages, room: room, full: full, picked: full, first: []int{0},
 		there: make([][]int32, len(stages)), back: make([][]int32, len(stages))}
 	x.drawn = drawn[*Passes]{x, x.frame, passLayouts[:], PassLanes}
 	put := func(list *[]int32, micro, n int) {

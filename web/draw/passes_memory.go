@@ -20,7 +20,7 @@ func lastAt(list []level, at time.Duration) int {
 	return max(0, sort.Search(len(list), func(i int) bool { return list[i].at > at })-1)
 }
 
-// drawMemory draws the memory of every rank over time, with a thick, labelled line for the fullest
+// drawMemory draws the memory of every rank over time, with thick, labelled lines for the fullest one and the chosen
 // one, and the line of a card's memory.
 func (x *Passes) drawMemory(s *Scene, f *frame) {
 	top, bottom := x.bottom()+passesSpace, f.Height-8
@@ -51,6 +51,11 @@ func (x *Passes) drawMemory(s *Scene, f *frame) {
 		s.Line(budgetLine, f.left, limit, f.right, limit)
 	}
 	s.placed = s.placed[:0]
+	if x.picked != x.full {
+		most, at := x.drawLine(s, f, x.picked, display.StrokeOf(display.Forward, 2.5), y)
+		s.place(f, display.Forward, display.Text{S: fmt.Sprintf("rank %d: %s", x.picked, format.Bytes(most)), Bold: true},
+			true, spot{at, y(most) - 5, display.Middle}, spot{at, y(most) + 15, display.Middle})
+	}
 	room := f.right - f.left - 8
 	card := display.Text{S: "a card has " + format.Bytes(x.room) + " for the program", Bold: true}
 	if card.Width() > room/2 {

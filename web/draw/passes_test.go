@@ -243,6 +243,21 @@ func TestPassesSVG(t *testing.T) {
 	}
 }
 
+// TestPickedRank checks that the memory of a chosen rank has a label of its own, beside the fullest one's.
+func TestPickedRank(t *testing.T) {
+	x := oneOne(4, 8, false)
+	for rank, want := range map[int]bool{0: false, 2: true} {
+		x.Pick(rank)
+		var s Scene
+		x.Draw(&s, PassLanes, View{Width: 900, Height: 400, Cursor: NoCursor})
+		var b strings.Builder
+		if err := s.WriteSVG(&b, display.SVGOptions{}); err != nil || strings.Contains(b.String(), "rank 2: 12 GiB") != want ||
+			!strings.Contains(b.String(), "rank 0, the fullest: 14 GiB") {
+			t.Errorf("rank %d: %v; want the fullest one, and a label for rank 2: %t", rank, err, want)
+		}
+	}
+}
+
 // TestPassesPath checks that the critical path is drawn along the lower edges of its visible passes, from lane to
 // lane, and that the lower bound is a line, with its time if there is room.
 func TestPassesPath(t *testing.T) {

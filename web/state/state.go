@@ -253,7 +253,9 @@ func (s *State) Passes() *draw.Passes {
 		return nil
 	}
 	if t.drawn != t.Shown {
-		t.drawn, t.passes = t.Shown, known.PassesOf(t.Shown)
+		if t.drawn, t.passes = t.Shown, known.PassesOf(t.Shown); t.passes != nil {
+			t.passes.Pick(t.Rank())
+		}
 	}
 	return t.passes
 }

@@ -115,11 +115,14 @@ func (GoOn) apply(s *State) []Effect {
 type PickRank struct{ Rank int }
 
 func (m PickRank) apply(s *State) []Effect {
-	if s.Step != nil {
-		s.Step.rank = m.Rank + 1
-		s.DOM++
+	if s.Step == nil {
+		return nil
 	}
-	return nil
+	s.Step.rank = m.Rank + 1
+	if x := s.Passes(); x != nil {
+		x.Pick(s.Step.Rank())
+	}
+	return s.touch()
 }
 
 // StepAnswered is the answer to AskStep, or with Whole false the part of it that is known.

@@ -15,7 +15,6 @@ import (
 	"memtide/web/known"
 	"memtide/web/state"
 	"memtide/web/ui/address"
-	"memtide/web/ui/answer"
 	"memtide/web/ui/panel"
 )
 
@@ -67,7 +66,7 @@ func (c *Results) Numbers() []panel.Number {
 
 // ofStep returns the numbers of a training step.
 func ofStep(out []panel.Number, s *state.State) []panel.Number {
-	r := answer.Pictured(s)
+	r := s.Step.Shown
 	if r == nil || s.Step.Failed != "" {
 		return out
 	}

@@ -254,7 +254,7 @@ func Scale(s *state.State, p *known.Picture) engine.Bytes {
 func (c *Answer) bar() (*need, engine.Bytes) {
 	switch p := c.S.Visible(); {
 	case c.S.Step != nil && c.S.Step.Shown != nil && c.S.Step.Failed == "":
-		n := ofStep(c.S, Pictured(c.S))
+		n := ofStep(c.S, c.S.Step.Shown)
 		return n, n.whole()
 	case c.S.Step == nil && p != nil && c.S.Memory == nil:
 		return ofShown(c.S, p), Scale(c.S, p)
@@ -427,13 +427,5 @@ func (c *Answer) BarLabel() string {
 			words = append(words, p.Label)
 		}
 	}
-	return OfRank(c.S) + "Memory at the peak of the step: " + strings.Join(words, ", ")
-}
-
-// OfRank returns the beginning of a text about the rank that the pictures show, or "" if there are no ranks.
-func OfRank(s *state.State) string {
-	if s.Step == nil || s.Step.Rank() < 0 {
-		return ""
-	}
-	return fmt.Sprintf("Rank %d. ", s.Step.Rank())
+	return "Memory at the peak of the step: " + strings.Join(words, ", ")
 }

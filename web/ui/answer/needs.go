@@ -340,20 +340,7 @@ func shown(s *state.State) string {
 	return what
 }
 
-// Pictured returns the answer about the open training step, with the memory of the rank that the pictures show. It is
-// nil if there is no answer.
-func Pictured(s *state.State) *proto.Stepped {
-	r := s.Step.Shown
-	at := s.Step.Rank()
-	if at < 0 || at == r.Full {
-		return r
-	}
-	of, rank := *r, r.Ranks[at]
-	of.Low, of.High, of.Allocated, of.Phase, of.Phases = rank.Low, rank.High, rank.Allocated, rank.Phase, rank.Phases
-	return &of
-}
-
-// ofStep returns the need of a training step. r is the answer or Pictured.
+// ofStep returns the need of a training step.
 func ofStep(s *state.State, r *proto.Stepped) *need {
 	n := &need{low: r.Low, high: r.High, context: r.Context, memory: r.Memory, states: r.States, cards: Cards(s)}
 	for _, p := range r.Phases[r.Phase].Parts {

@@ -317,12 +317,12 @@ func TestStepRankChosen(t *testing.T) {
 	r := c.reply()
 	other := (r.Full + 1) % len(r.Ranks)
 	a := &answer.Answer{S: s}
-	peak, say := answer.Pictured(s).Allocated, a.Sentence()
+	peak, say := c.pictured().Allocated, a.Sentence()
 	if want := r.Ranks[r.Full].Allocated; peak != want {
 		t.Errorf("the peak is %d; want that of the fullest rank, %d", peak, want)
 	}
 	s.Update(input.Command{Do: "step-rank", Index: other}.Message(s))
-	if got, want := answer.Pictured(s).Allocated, r.Ranks[other].Allocated; got != want || got == peak {
+	if got, want := c.pictured().Allocated, r.Ranks[other].Allocated; got != want || got == peak {
 		t.Errorf("the peak of rank %d is told as %d; want %d", other, got, want)
 	}
 	if got := c.Phases()[r.Ranks[other].Phase].Class; got != "most" {

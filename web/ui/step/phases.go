@@ -11,7 +11,6 @@ import (
 	"memtide/profiles/llm/ask"
 	"memtide/wasm/proto"
 	"memtide/web/format"
-	"memtide/web/ui/answer"
 	"memtide/web/ui/panel"
 )
 
@@ -27,9 +26,20 @@ func (c *View) tallest() engine.Bytes {
 	return max(c.reply().Allocated, c.reply().Memory-c.reply().Context, 1)
 }
 
+// pictured returns the answer with the memory of the chosen rank, or nil if there is no answer.
+func (c *View) pictured() *proto.Stepped {
+	r := c.reply()
+	if at := c.S.Step.Rank(); r != nil && at >= 0 && at != r.Full {
+		of, rank := *r, r.Ranks[at]
+		of.Allocated, of.Phase, of.Phases = rank.Allocated, rank.Phase, rank.Phases
+		return &of
+	}
+	return r
+}
+
 // Phases returns the columns, in the order of the step.
 func (c *View) Phases() (out []Column) {
-	r := answer.Pictured(c.S)
+	r := c.pictured()
 	if r == nil {
 		return nil
 	}
@@ -90,7 +100,7 @@ func (c *View) OriginLine() string {
 		return ""
 	}
 	sums := map[proto.Origin]engine.Bytes{}
-	r := answer.Pictured(c.S)
+	r := c.pictured()
 	for _, p := range r.Phases[r.Phase].Parts {
 		sums[p.Origin] += p.Bytes
 	}
@@ -130,7 +140,7 @@ func nearestWords(n *proto.StepMeasured) string {
 
 // Origins returns a table of the parts at the peak and of the other numbers, with the origin of each.
 func (c *View) Origins() vugu.HTML {
-	r := answer.Pictured(c.S)
+	r := c.pictured()
 	if r == nil {
 		return ""
 	}

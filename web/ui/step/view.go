@@ -9,7 +9,6 @@ import (
 
 	"memtide/profiles/llm/ask"
 	"memtide/web/format"
-	"memtide/web/ui/answer"
 	"memtide/web/ui/names"
 	"memtide/web/ui/panel"
 )
@@ -149,7 +148,7 @@ func (c *View) phasesView() *vugu.VGNode {
 	}
 	return element("section", attr("class", "lead", "aria-labelledby", "phases-title"),
 		element("h2", attr("id", "phases-title"), "What fills the card, phase by phase"),
-		element("p", attr("class", "note"), answer.OfRank(c.S)+wordsPhaseNote),
+		element("p", attr("class", "note"), c.ofRank()+wordsPhaseNote),
 		element("ol", attr("class", "cols", "data-testid", "step-phases"), vugu.HTML(out)))
 }
 

@@ -83,8 +83,8 @@ func (x *Passes) Pick(rank int) { x.picked = rank }
 // NewPasses arranges the passes of ranks for drawing. room is the memory of a card for the program, full
 // the fullest rank.
 func NewPasses(ranks []PassRank, stages []PassStage, room engine.Bytes, full int) *Passes {
-	x := &Passes{Title: PassLanes.Title(), ranks: ranks, stages: stages, room: room, full: full, picked: full, first: []int{0},
-		there: make([][]int32, len(stages)), back: make([][]int32, len(stages))}
+	x := &Passes{Title: PassLanes.Title(), ranks: ranks, stages: stages, room: room, full: full, picked: full,
+		first: []int{0}, there: make([][]int32, len(stages)), back: make([][]int32, len(stages))}
 	x.drawn = drawn[*Passes]{x, x.frame, passLayouts[:], PassLanes}
 	put := func(list *[]int32, micro, n int) {
 		for len(*list) <= micro {

@@ -96,12 +96,13 @@ var methods = []string{"ckpt", "every", "first", "group", "recompute", "budget",
 // stepPart reads a part that chooses an option of a step, such as "optimizer.adamw_8bit", into o. It returns the
 // name of the option.
 func (p *Preset) stepPart(ref, part string, o *Options) (name string, err error) {
-	name, value, _ := strings.Cut(part, ".")
 	args := StepArgs(o.Step)
-	if _, twice := args[name]; twice {
-		return name, fmt.Errorf("preset %q: %s appears twice; name it once", ref, name)
+	for option, value := range StepArgs(part) {
+		if name = option; args[name] != "" {
+			return name, fmt.Errorf("preset %q: %s appears twice; name it once", ref, name)
+		}
+		args[name] = value
 	}
-	args[name] = stepValue(name, value)
 	if o.Step, err = StepText(args); err != nil {
 		return name, fmt.Errorf("preset %q: %w", ref, err)
 	}
@@ -113,13 +114,14 @@ func StepArgs(text string) engine.Args {
 	args := engine.Args{}
 	for part := range strings.SplitSeq(text, "-") {
 		if name, value, ok := strings.Cut(part, "."); ok {
+			name = strings.ReplaceAll(name, "_", "-")
 			args[name] = stepValue(name, value)
 		}
 	}
 	return args
 }
 
-// stepValue returns the value of an option as package ask spells it. Names of presets write _ for -, which
+// stepValue returns the value of an option as package ask spells it. References write _ for -, which
 // separates parts; a few values contain _ themselves.
 func stepValue(name, text string) string {
 	if o := ask.Option(name); o != nil && slices.Contains(o.Choices, text) {
@@ -145,7 +147,7 @@ func StepText(args engine.Args) (string, error) {
 	args = ask.Plain(args)
 	for _, o := range ask.Options {
 		if v, ok := args[o.Name]; ok {
-			b.WriteString("-" + o.Name + "." + strings.ReplaceAll(v, "-", "_"))
+			b.WriteString("-" + strings.ReplaceAll(o.Name+"."+v, "-", "_"))
 		}
 	}
 	return b.String(), nil

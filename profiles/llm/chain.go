@@ -181,12 +181,16 @@ func (o *outline) stages(c *Card) []engine.Stage {
 			Forward: seconds(w.seconds(c) + wait), Back: seconds(w.back(c) + wait)})
 	}
 	forward, back := o.headSeconds(c)
-	if beside := o.referenceSeconds(c); o.s.Objective == ObjectiveDPO {
+	head := "head and loss"
+	switch beside := o.referenceSeconds(c); o.s.Objective {
+	case ObjectiveDPO:
 		forward += beside
-	} else {
+		head = "head, reference, loss"
+	case ObjectiveGRPO:
 		out[0].Forward += seconds(beside)
+		out[0].Name = "reference, embedding"
 	}
-	out = append(out, engine.Stage{Name: "head and loss", Kind: "loss", Forward: seconds(forward), Back: seconds(back)})
+	out = append(out, engine.Stage{Name: head, Kind: "loss", Forward: seconds(forward), Back: seconds(back)})
 	for i := range out {
 		st := &out[i]
 		st.Saved = o.forward(i+1).acts - o.record[i].acts

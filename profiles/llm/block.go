@@ -17,13 +17,15 @@ type builder struct {
 	outer    int64           // tokens of the residual stream
 	keys     int64           // tokens that a query can see
 	crossing bool            // attention reads an encoder's output
+	eight    valueID         // the last value of which a product keeps a copy in 8 bits
 	seen     map[string]bool // names of values that earlier blocks share with this one; nil: no shared values
 }
 
 // newBuilder returns a builder that writes the block k onto t.
 func newBuilder(t *tape, s *Setup, k *Block) *builder {
 	inner, outer := s.tokens()
-	return &builder{tape: t, s: s, m: s.Model, k: k, e: s.Compute, inner: inner, outer: outer, keys: s.Seq}
+	return &builder{tape: t, s: s, m: s.Model, k: k, e: s.Compute, inner: inner, outer: outer, keys: s.Seq,
+		eight: noValue}
 }
 
 // newBlock returns the tape of a layer, counted from 0. needsGrad says whether the block's input needs a
@@ -243,8 +245,15 @@ func (b *builder) linear(x valueID, name string, in, out, bias int64) valueID {
 		o.temp, o.back = max(o.temp, bytes), o.back+bytes
 		bytes = size(b.inner*out, 4)
 	}
+	own := len(o.keeps) > 0 && b.s.cachesFloat8() && name != "o"
+	if own { // Transformer Engine: module/linear.py; what attention returns is kept wide by attention
+		o.keeps = nil
+	}
 	y := b.add(o, name, bytes)
-	b.values[y].wide = wide
+	if b.values[y].wide = wide; own && b.eight != x {
+		b.eight = x
+		b.aside(name+".narrow", b.values[b.share(x)].bytes/engine.Bytes(b.e))
+	}
 	if part := name[strings.LastIndex(name, ".")+1:]; b.s.LoRA.has(name) || (b.k.Dit != nil || b.k.Unet != nil) &&
 		b.s.LoRA.has(part) {
 		y = b.adapt(x, y, name, in, out)

@@ -223,6 +223,10 @@ func (s *Setup) wideStream() bool {
 	return s.autocast() && s.Weight > s.Compute || s.LoRA != nil && s.LoRA.Dora && s.bitsandbytes()
 }
 
+// cachesFloat8 reports whether products in 8 bits are Transformer Engine's, as Megatron calls them: a product keeps its
+// input in 8 bits, and two narrow copies of its weights stay through the step, one of them transposed.
+func (s *Setup) cachesFloat8() bool { return s.Float8 && s.Static }
+
 // gathers reports whether weights are gathered for each block, as in ZeRO-3 and FSDP.
 func (s *Setup) gathers() bool { return s.Zero == 3 }
 

@@ -180,3 +180,26 @@ func TestNanotron(t *testing.T) {
 		}
 	}
 }
+
+// TestTransformerEngine checks that Megatron's products in 8 bits keep their input in 8 bits, once for those that read the
+// same, except what attention keeps itself, and that two narrow copies of their weights stay.
+func TestTransformerEngine(t *testing.T) {
+	s := Setup{Model: Lookup("llama3-8b"), Work: Work{Seq: 1024}}
+	FindProgram("megatron").Apply(&s)
+	keeps := func(s Setup) engine.Bytes {
+		s = normal(t, s)
+		return newPlayed(newBlock(&s, 1, true, nil), &s, CheckpointNone, false).keeps()
+	}
+	wide, whole := keeps(s), run(t, s)
+	s.Float8 = true
+	if got, want := wide-keeps(s), engine.Bytes(1024*(2*4096+14336)); got != want {
+		t.Errorf("a block keeps %d bytes less, want %d: a byte of two norms' results and one of the gated net's", got, want)
+	}
+	var weights int64
+	for _, run := range s.Model.BlockParams() {
+		weights += run[0] * (run[1] - 2*4096) // without its norms
+	}
+	if got := run(t, s).Phases[Load] - whole.Phases[Load]; got != size(weights, 2) {
+		t.Errorf("%d bytes of weights more, want %d", got, size(weights, 2))
+	}
+}

@@ -41,6 +41,9 @@ func (p *program) load(u *unit) {
 			p.take(p.s.weightBytes(w), Weights)
 		}
 		p.toHost(p.s.hostBytes(w))
+		if p.s.cachesFloat8() && w.rows > 0 && u != p.root && u != p.head {
+			p.take(size(w.n, 2), Gathered)
+		}
 		if w.trained {
 			p.take(p.s.stays(p.s.at(w, 1, p.s.Master)), Masters)
 		}

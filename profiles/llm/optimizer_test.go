@@ -144,3 +144,21 @@ func TestWeightsOnHost(t *testing.T) {
 		t.Errorf("error %v, want one with -shard zero3", err)
 	}
 }
+
+// TestTowersTrain checks that towers have their weights alone, or if they train the states of training, too.
+func TestTowersTrain(t *testing.T) {
+	s := one()
+	s.Moments, s.Grad = 8, 4
+	m := *s.Model
+	m.Beside = []Tower{{Blocks: 2, Params: 1 << 20, Beside: 1 << 20}}
+	plain := run(t, s).Phases[Load]
+	s.Model = &m
+	const n = 3 << 20
+	if got := run(t, s).Phases[Load] - plain; got != size(n, s.Weight) {
+		t.Errorf("frozen towers take %d bytes, want %d", got, size(n, s.Weight))
+	}
+	s.Towers = true
+	if got := run(t, s).Phases[Load] - plain; got != size(n, s.Weight+4+8) {
+		t.Errorf("trained towers take %d bytes, want %d", got, size(n, s.Weight+4+8))
+	}
+}

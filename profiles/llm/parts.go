@@ -68,6 +68,7 @@ type Code struct {
 	Compiled   bool          `json:"compile"` // blocks go through torch.compile
 	// queries, keys and values are copied to have the sequence behind the batch [nanotron: models/llama.py]
 	BatchFirst bool `json:"batch_first"`
+	Towers     bool `json:"towers"`  // towers beside the language part train, too: they have states
 	Dropout    bool `json:"dropout"` // what is added to the stream has a dropout, in every program
 }
 

@@ -11,7 +11,6 @@ const (
 	ObjectiveGRPO = "grpo"
 )
 
-// refers reports whether there is a reference.
 func (s *Setup) refers() bool { return s.Objective == ObjectiveDPO || s.Objective == ObjectiveGRPO }
 
 // checkReference ends with an error for models and layouts whose reference is not known.

@@ -172,11 +172,15 @@ func (p *program) all() []*unit {
 func (p *program) loads() {
 	p.phase = Load
 	if p.first {
-		n := p.s.Model.towers() // a step on text neither gathers nor trains them
+		n := p.s.Model.towers() // a step on text neither gathers nor runs them
 		if p.s.gathers() {
 			n = ceil(n, p.s.Shard)
 		}
 		p.take(size(n, p.s.Weight), Weights)
+		if p.s.Towers {
+			p.take(size(n, p.s.Grad), Gradients)
+			p.take(p.s.stays(size(n, p.s.Master+p.s.Moments)), Moments)
+		}
 	}
 	for _, u := range p.all() {
 		p.load(u)

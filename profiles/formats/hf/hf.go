@@ -87,7 +87,6 @@ func decodeHFConfig(name string, data []byte, poll *engine.Poll) *profiles.Profi
 	errs := parse.NewErrors(len(data))
 	top := jsonfile.Open(family.Plain(data), errs)
 	args, warnings := options(top, m)
-	errs.End()
 	if text := top.Text("_name_or_path"); text != "" && !strings.Contains(text, "..") {
 		name = profiles.Clip(strings.TrimSuffix(text[strings.LastIndex(text, "/")+1:], "/"))
 	}

@@ -75,6 +75,7 @@ var Options = []engine.Param{
 	{Name: "program", Title: "program", Default: "hf",
 		Choices: []string{"hf", "torchtitan", "torchtitan-2026", "torchtune", "megatron", "nanotron",
 			"nanotron-2024"}},
+	{Name: "towers", Title: "towers that train", Default: "no", Choices: []string{"no", "yes"}},
 	{Name: "dropout", Title: "dropout of the stream", Default: "no", Choices: []string{"no", "yes"}},
 	{Name: "attention", Title: "attention", Default: "flash", Choices: []string{"flash", "sdpa", "eager"}},
 	{Name: "kernels", Title: "kernels for linear attention", Default: "no", Choices: []string{"no", "yes"}},
@@ -231,6 +232,8 @@ func Matters(args engine.Args, name string) bool {
 		return Value(args, "ep") != "1"
 	case "rollout":
 		return Value(args, "objective") == "grpo"
+	case "towers":
+		return Value(args, "lora") == "0"
 	case "kbit":
 		return quantised(args)
 	case "host-part", "host-weights", "nvme":

@@ -14,6 +14,7 @@ accumulate <N> micro batches of a step
 objective <NAME> of TRL's trainer: for dpo, whose pairs are two sequences each, and grpo a frozen copy of the model runs the forward, too, unless there are adapters to switch off; without one (precomputed, or a weight of 0) it is sft
 rollout <GIB> of each card that an engine for rollouts keeps beside the step, with -objective grpo
 program <NAME> of what runs the step
+towers of pictures or sounds train, too, and have gradients and moments; what they keep of a picture is not counted
 dropout what blocks add to the stream has a dropout (Megatron's --hidden-dropout, 0.1 by its default); not for hf, where a config.json says it
 attention <NAME> of attention's kernel (sdpa: what PyTorch chooses, eager: operator by operator)
 kernels linear attention and state spaces run as the kernels of fla, causal_conv1d and mamba_ssm, not as Transformers' own torch code

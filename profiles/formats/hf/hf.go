@@ -77,9 +77,6 @@ func matchHFConfig(head []byte) bool {
 	return has("model_type") || denoiser && has("_class_name") || has(hidden...) && has(layers...)
 }
 
-// mostLayers is more than any model has; each takes about 60 KiB.
-const mostLayers = 300
-
 func decodeHFConfig(name string, data []byte, poll *engine.Poll) *profiles.Profile {
 	profiles.End(poll.Err())
 	m, err := family.Read(data)
@@ -130,10 +127,6 @@ func options(top *jsonfile.Object, m *family.Reading) (engine.Args, []string) {
 	if _, err := ask.Parse(args); err != nil {
 		add(err.Error(), "Options of memtide plan are expected.", `Correct "memtide" in the file.`)
 	}
-	if m.Layers > mostLayers {
-		add(fmt.Sprintf("There are %d layers", m.Layers), fmt.Sprintf("At most %d are read.", mostLayers),
-			"Check the number of layers.")
-	}
 	seq, _ := strconv.ParseInt(ask.Value(args, "seq"), 10, 64)
 	switch {
 	case m.Longest == 0 || m.Longest >= seq:
@@ -144,5 +137,10 @@ func options(top *jsonfile.Object, m *family.Reading) (engine.Args, []string) {
 			fmt.Sprintf("This network learns %d positions.", m.Longest),
 			`Set "seq" in "memtide" to no more than that.`)
 	}
-	return ask.Plain(args), o.Known.Warning("in memtide")
+	warnings := o.Known.Warning("in memtide")
+	if !preset.Plans(args) { // strategies choose what is kept, and there is no chain of a pipeline
+		args = preset.Unplanned(args)
+		warnings = append(warnings, "Options in memtide that leave nothing to plan were skipped; memtide plan has them.")
+	}
+	return ask.Plain(args), warnings
 }

@@ -115,13 +115,31 @@ func roomier(p, q *engine.Problem, args engine.Parsed, sol *engine.Solution, tri
 // parted returns a solution for the other chain as a solution for p, with outputs apart from saved
 // sets.
 func parted(p *engine.Problem, sol *engine.Solution) (*engine.Solution, error) {
-	own, err := sim.Solution(p, rewritten(p.Chain, sol.Schedule))
+	steps := rewritten(p.Chain, sol.Schedule)
+	own, err := sim.Solution(p, steps)
+	for percent := engine.Bytes(1); err != nil && percent < 5; percent++ {
+		if trace, stuck := sim.Play(p.WithBudget(p.Budget-p.Budget/100*percent), steps); stuck == nil {
+			own, err = sim.Solution(p, pinned(steps, trace))
+		}
+	}
 	if err != nil {
 		return nil, fmt.Errorf("combined: a plan of another chain cannot be played: %w", err)
 	}
 	own.Notes = []string{fmt.Sprintf("No backward reads the outputs of %d stages: the plan takes them as saved, and lets go of them once nothing reads them.",
 		p.Chain.Chain.CountUnsaved())}
 	return own, nil
+}
+
+// pinned returns a schedule whose fetches begin no earlier than in its trace within a smaller budget. Where there
+// is more room, a fetch that begins as soon as it can may leave none for an operation that has to run before.
+func pinned(steps engine.Schedule, t *sim.Trace) engine.Schedule {
+	out := slices.Clone(steps)
+	for i := range t.Spans {
+		if sp := &t.Spans[i]; sp.Kind == sim.SpanFetch {
+			out[sp.Step].NotBefore = max(out[sp.Step].NotBefore, sp.Start)
+		}
+	}
+	return out
 }
 
 // claimed sets the claims that hold for any schedule. sol may be nil.

@@ -22,8 +22,6 @@ const utilisation = 0.40
 
 const languageGroup = "Language models"
 
-const korthikanti = "https://arxiv.org/abs/2205.05198" // Korthikanti et al.: what a layer keeps
-
 // transformer is the shape of a transformer, with the letters of Korthikanti et al. in brackets. The sequence
 // length [s] is part of the setting.
 type transformer struct {
@@ -41,14 +39,15 @@ func tokenPresets() []*Preset {
 	return []*Preset{{
 		ID: "gpt2-medium", Title: "GPT-2 medium", Group: languageGroup, DefaultBatch: 4, DType: string(f16),
 		Doc: "24 equal transformer layers of width 1024 on 1024 tokens, 16-bit: a uniform chain with a heavy end.",
-		URL: korthikanti, Optimizer: "Adam",
+		URL: "https://arxiv.org/abs/2205.05198", Optimizer: "Adam",
 		own:       Options{Tokens: int(gpt2M.positions), Precision: string(f16), Device: card.DefaultID},
 		maxTokens: int(gpt2M.positions), sizes: profiles.Analytic, tokenNet: true, build: gpt2M.gpt,
 		notes: func(s setting, params string) []string {
 			return []string{
 				"Sizes: from the operators of a layer, which in 16 bits gives sbh(34 + 5as/h) bytes a layer as in Korthikanti et al. (arXiv:2205.05198), plus the statistics of two layer normalisations; attention is not fused (no FlashAttention).",
-				tokenTimes(s),
-				adamNote(s, params+" parameters; the output layer shares the embedding's"),
+				fmt.Sprintf("Times: matrix products at %.0f %% of the %s peak of %g TFLOP/s of %s, an assumption (10-45 %% were measured on A100s); embedding and final normalisation by memory traffic.",
+					100*s.share(), s.precision.bits(), float64(s.device.Peak(string(s.precision)))/1e12, s.device.Name),
+				"Resident: " + adam[s.precision.half()] + " " + params + " parameters; the output layer shares the embedding's.",
 				"The last stage computes the logits and the loss; its copy of the logits is 32-bit.",
 				fmt.Sprintf("Sequence length %d. Causal masks and the allocator's rounding are not included.", s.tokens),
 			}
@@ -69,19 +68,10 @@ func (s setting) utilised(_ *tape, o *op) opTime {
 	return analytic.Utilised(float64(s.device.Peak(string(s.precision))), s.share(), float64(o.macs))
 }
 
-// tokenTimes returns where the times of a transformer come from.
-func tokenTimes(s setting) string {
-	return fmt.Sprintf("Times: matrix products at %.0f %% of the %s peak of %g TFLOP/s of %s, an assumption (10-45 %% were measured on A100s); embedding and final normalisation by memory traffic.",
-		100*s.share(), s.precision.bits(), float64(s.device.Peak(string(s.precision)))/1e12, s.device.Name)
-}
-
-// adamNote returns what stays on the device, and the number of parameters.
-func adamNote(s setting, parameters string) string {
-	text := "16-bit weights and gradients, and for Adam 12 bytes a parameter: a 32-bit copy and two moments, as in ZeRO (arXiv:1910.02054)."
-	if !s.precision.half() {
-		text = "32-bit weights and gradients, and for Adam two moments of 4 bytes."
-	}
-	return "Resident: " + text + " " + parameters + "."
+// adam says what stays on the device in 16 bits, or else in 32.
+var adam = map[bool]string{
+	true:  "16-bit weights and gradients, and for Adam 12 bytes a parameter: a 32-bit copy and two moments, as in ZeRO (arXiv:1910.02054).",
+	false: "32-bit weights and gradients, and for Adam two moments of 4 bytes.",
 }
 
 func thousands(n int64) string {
@@ -99,24 +89,18 @@ func thousands(n int64) string {
 // adamBytes is the size of Adam's two moments of a parameter.
 const adamBytes = 8
 
-// stack writes an embedding and equal layers.
-func (g transformer) stack(s setting, embedding, layer ops) *writer {
-	b := newWriter(s, value{bytes: engine.Bytes(8 * s.batch * s.tokens), c: 1, h: s.tokens, w: 1}) // numbers of tokens
-	b.stage("embedding", "embedding", embedding)
-	for i := range g.layers {
-		b.stage(fmt.Sprintf("block%d", i), "block", layer)
-	}
-	return b
-}
-
 // gpt returns embedding | layers | final normalisation | logits and loss.
 func (g transformer) gpt(s setting) network {
-	b := g.stack(s, func(t *tape, ids valueID) valueID {
+	b := newWriter(s, value{bytes: engine.Bytes(8 * s.batch * s.tokens), c: 1, h: s.tokens, w: 1}) // numbers of tokens
+	b.stage("embedding", "embedding", func(t *tape, ids valueID) valueID {
 		return t.dropout(t.sum(g.lookUp(t, ids, g.words), g.position(t, ids)))
-	}, func(t *tape, x valueID) valueID {
-		x = t.sum(x, g.attention(t, t.layerNorm(x)))
-		return t.sum(x, g.feedForward(t, t.layerNorm(x)))
 	})
+	for i := range g.layers {
+		b.stage(fmt.Sprintf("block%d", i), "block", func(t *tape, x valueID) valueID {
+			x = t.sum(x, g.attention(t, t.layerNorm(x)))
+			return t.sum(x, g.feedForward(t, t.layerNorm(x)))
+		})
+	}
 	b.stage("ln_f", "norm", func(t *tape, x valueID) valueID { return t.layerNorm(x) })
 	b.stage("logits+loss", "loss", func(t *tape, x valueID) valueID { return t.entropy(g.logits(t, x)) })
 	return b.trained(adamBytes)

@@ -102,9 +102,8 @@ type Profile struct {
 	// empty for other files, and if it would be too large.
 	Packed string
 
-	// Step holds the options of package ask with which memtide plan plays the step of a
-	// config.json on one card. It is nil for other files, and for a config.json that chooses
-	// something for which there is no option. Model is then the part of the file that was read.
+	// Step holds the options of package ask with which the step of a config.json was played, and
+	// Model the part of the file that was read. They are empty for other files.
 	Step  map[string]string
 	Model string
 

@@ -7,6 +7,20 @@ import (
 	"memtide/engine/sim"
 )
 
+// problemOf returns the question about a model, and its step as a chain on its card, without a limit.
+func problemOf(t *testing.T, model string, args engine.Args) (Ask, *engine.Problem) {
+	t.Helper()
+	a, err := New(Lookup(model), args)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := a.Profile()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a, engine.NewChainProblem(p.Chain, *p.Device, engine.Whole, engine.NoLimit)
+}
+
 // TestFollow checks steps that follow a schedule. If the schedule keeps everything, it is the step itself: it has
 // the same bytes in every phase, and the allocator reserves the same. With another schedule it allocates what its
 // chain needs, and slightly more only where copies and an operation run at the same time.
@@ -22,24 +36,17 @@ func TestFollow(t *testing.T) {
 		{"qwen3-30b-a3b", engine.Args{"gpus": "8", "program": "torchtitan", "lora": "8"}},
 		{"llama3-8b", engine.Args{"gpus": "8", "program": "torchtitan-2026", "accumulate": "2"}},
 	} {
-		a, err := New(Lookup(c.model), c.args)
-		if err != nil {
-			t.Fatal(err)
-		}
-		profile, err := a.Profile()
-		if err != nil {
-			t.Fatal(err)
-		}
+		a, problem := problemOf(t, c.model, c.args)
 		own := answer(t, a)
 		s := a.Setup.keeping().normal()
 		s.Workspace = a.Card.Workspace
-		problem := engine.NewChainProblem(profile.Chain, *profile.Device, engine.Whole, engine.NoLimit)
 		for _, way := range []struct {
 			strategy string
 			percent  engine.Bytes // of the peak when everything is kept
 			more     float64      // per cent
 		}{{"keepall", 100, 0}, {"rotor", 90, 0.1}, {"revolve", 100, 0.2}, {"pofo", 90, 0.1}, {"offloadsearch", 90, 0.1}} {
-			sol, err := engine.Lookup(way.strategy).Solve(problem.WithBudget(profile.Chain.KeepAllPeak()*way.percent/100), nil, nil)
+			budget := problem.Chain.Chain.KeepAllPeak() * way.percent / 100
+			sol, err := engine.Lookup(way.strategy).Solve(problem.WithBudget(budget), nil, nil)
 			if sol == nil {
 				t.Fatalf("%s %v: %v", c.model, c.args, err)
 			}
@@ -64,18 +71,10 @@ func TestFollow(t *testing.T) {
 
 // TestFollowedStepsEndWhereTheyBegan checks that a step that follows a schedule leaves the memory as it was.
 func TestFollowedStepsEndWhereTheyBegan(t *testing.T) {
-	a, err := New(Lookup("gpt2"), engine.Args{"seq": "512", "gpus": "2"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	profile, err := a.Profile()
-	if err != nil {
-		t.Fatal(err)
-	}
-	problem := engine.NewChainProblem(profile.Chain, *profile.Device, engine.Whole, engine.NoLimit)
+	a, problem := problemOf(t, "gpt2", engine.Args{"seq": "512", "gpus": "2"})
 	s := a.Setup.keeping().normal()
 	for _, name := range []string{"keepall", "rotor", "pofo", "revolve", "chen", "vdnn"} {
-		sol, _ := engine.Lookup(name).Solve(problem.WithBudget(profile.Chain.KeepAllPeak()*85/100), nil, nil)
+		sol, _ := engine.Lookup(name).Solve(problem.WithBudget(problem.Chain.Chain.KeepAllPeak()*85/100), nil, nil)
 		if sol == nil {
 			continue
 		}
@@ -116,18 +115,10 @@ func TestFollowShortStays(t *testing.T) {
 	}
 }
 
-// TestMoreRoom checks that recompute + offload is not slower where there is more room, but for one per cent. In 20.4 GiB
-// copies that begin as early as there is room once left none for a block, so that the plan was given up.
+// TestMoreRoom checks that recompute + offload is not slower where there is more room, but for one per cent. In 20.4
+// GiB copies that begin as early as there is room once left none for a block, so that the plan was given up.
 func TestMoreRoom(t *testing.T) {
-	a, err := New(Lookup("llama3-8b"), engine.Args{"program": "torchtune", "lora": "16", "device": "rtx-4090"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	profile, err := a.Profile()
-	if err != nil {
-		t.Fatal(err)
-	}
-	problem := engine.NewChainProblem(profile.Chain, *profile.Device, engine.Whole, engine.NoLimit)
+	_, problem := problemOf(t, "llama3-8b", engine.Args{"program": "torchtune", "lora": "16", "device": "rtx-4090"})
 	least := 1e9
 	for _, tenths := range []engine.Bytes{202, 203, 204, 205, 206, 210, 214} {
 		sol, err := engine.Lookup("pofo").Solve(problem.WithBudget(tenths*engine.GiB/10), nil, nil)

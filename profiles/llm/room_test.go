@@ -26,22 +26,14 @@ func TestExpandableRoom(t *testing.T) {
 		{"qwen3-8b", engine.Args{"lora": "16", "base": "nf4", "device": "rtx-4090", "seq": "4096"}},
 		{"llama3-70b", engine.Args{"gpus": "32", "program": "torchtitan"}},
 	} {
-		a, err := New(Lookup(c.model), c.args)
-		if err != nil {
-			t.Fatal(err)
-		}
-		p, err := a.Profile()
-		if err != nil {
-			t.Fatal(err)
-		}
+		a, problem := problemOf(t, c.model, c.args)
 		s := a.Setup.keeping().normal()
 		s.Workspace = a.Card.Workspace
-		problem := engine.NewChainProblem(p.Chain, *p.Device, engine.Whole, engine.NoLimit)
 		for _, name := range []string{engine.KeepAll, "rotor", "pofo", "offloadsearch"} {
 			for _, share := range []engine.Bytes{35, 45, 60, 80, 100} {
-				budget := p.Chain.KeepAllPeak() / 100 * share
+				budget := problem.Chain.Chain.KeepAllPeak() / 100 * share
 				if share == 100 {
-					budget = p.Chain.KeepAllPeak()
+					budget = problem.Chain.Chain.KeepAllPeak()
 				}
 				sol, _ := engine.Lookup(name).Solve(problem.WithBudget(budget), nil, nil)
 				if sol == nil {

@@ -111,17 +111,17 @@ func (x *Passes) drawLane(f *frame, r int, out *passMarks) {
 		}
 		band.flush()
 		top, high := y, h
-		if i > 0 && list[i-1].Start == p.Start && list[i-1].End == p.End { // the second of two that run as one
+		with := func(q *Pass) bool { return q.Start == p.Start && q.End == p.End } // the two run as one
+		if i > 0 && with(&list[i-1]) {
 			top, high = y+h/2, h/2
+		} else if i+1 < len(list) && with(&list[i+1]) {
+			high = h / 2
 		}
 		x1 -= math.Min(1, x1-x0)
 		out.all[p.Kind].add(x0, top, x1-x0, high)
-		if x1-x0 < 14 || high < 11 {
-			continue
-		}
 		text := fmt.Sprint(p.Micro)
 		w, middle, base := display.TextWidth(text), (x0+x1)/2, top+high/2+4
-		if w > x1-x0-2 {
+		if x1-x0 < max(14, w+2) || high < 11 {
 			continue
 		}
 		out.labels = append(out.labels, label{middle, base, passStyles[p.Kind].Fill.On(), text})

@@ -54,8 +54,8 @@ func (x *Passes) drawMemory(s *Scene, f *frame) {
 	if x.picked != x.full {
 		most, at := x.drawLine(s, f, x.picked, display.StrokeOf(display.Forward, 2.5), y)
 		name := display.Text{S: fmt.Sprintf("rank %d: %s", x.picked, format.Bytes(most)), Bold: true}
-		s.place(f, display.Forward, name, true, spot{at, y(most) - 5, display.Middle},
-			spot{at, y(most) + 15, display.Middle})
+		defer s.place(f, display.Forward, name, true, spot{at, y(most) + 16, display.Middle},
+			spot{at, y(most) - 5, display.Middle}) // behind the other labels
 	}
 	room := f.right - f.left - 8
 	card := display.Text{S: "a card has " + format.Bytes(x.room) + " for the program", Bold: true}

@@ -205,6 +205,19 @@ func TestPassesLevelOfDetail(t *testing.T) {
 	}
 }
 
+// TestPassesTogether checks that of two passes that run as one each has half of the lane, and its number there.
+func TestPassesTogether(t *testing.T) {
+	list := []PassRank{{Passes: []Pass{{PassForward, 4, 0, 0, 2 * ms}, {PassBackward, 0, 0, 0, 2 * ms}}}}
+	x := NewPasses(list, []PassStage{{First: true, Last: true}}, engine.GiB, 0)
+	f := x.frame(PassLanes, View{Width: 400})
+	var marks passMarks
+	x.drawLane(&f, 0, &marks)
+	_, h := x.lane(0)
+	if len(marks.labels) != 2 || marks.labels[1].y-marks.labels[0].y != h/2 || marks.all[PassForward][3] != h/2 {
+		t.Errorf("numbers %v, forwards %v; want two numbers %g pixels apart", marks.labels, marks.all[PassForward], h/2)
+	}
+}
+
 // TestNarrowPassesJoin checks that narrow passes are joined to a band of their total width. If they have two
 // kinds, the height of each kind is its share of the time.
 func TestNarrowPassesJoin(t *testing.T) {

@@ -28,6 +28,13 @@ type Stage struct {
 	// [oB] used only while the backward runs, besides what it reads and the gradient that it writes
 	BwdTemp Bytes
 
+	// What a framework does within the stage, so that no strategy chooses it. It is told for pictures, and the times
+	// above contain it: the part of Back in which results of the forward are computed again, the bytes that go to the
+	// host in the forward and come back in the backward, and what runs beside the forward and beside the backward.
+	Again  time.Duration
+	Away   Bytes
+	Asides [2]Aside
+
 	// Unsaved says that no backward reads Out, neither the stage's own nor the next one's. Autograd does not save
 	// such an output, and plain training frees it once the next forward has read it. It is stored beside Saved, not
 	// as a part of it. The papers have no such outputs. The last stage cannot be Unsaved: its output is the result
@@ -39,6 +46,13 @@ type Stage struct {
 	// between the two for every run. All others use the algorithm in the fields above, and their optimality claims
 	// say so (Graph.FirstWays).
 	Fast *Algorithm
+}
+
+// Aside says how long other lanes than compute are busy beside a pass of a stage, and for how much of the pass the
+// stage waits for them.
+type Aside struct {
+	ToHost, ToDev, Network, CPU time.Duration
+	Stall                       time.Duration
 }
 
 // Algorithm is a way to compute a stage. Paper 003 (Shriram, Garg and Kulkarni, doi 10.1109/IPDPS.2019.00030,

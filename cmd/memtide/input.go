@@ -279,6 +279,10 @@ func (in *input) resolve() {
 			refuse(p)
 		}
 	}
+	if in.choice.Policy != nil {
+		fail("the link chooses %s, which is a policy of a framework and not a strategy's schedule; memtide plan plays it",
+			in.choice.PlanName())
+	}
 	if said.Budget == (choice.Budget{}) && own != nil && own.Memory > 0 && choice.Usable(own.Memory) > 0 {
 		in.choice.Budget = choice.Budget{Bytes: choice.Usable(own.Memory)}
 	}

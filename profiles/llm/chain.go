@@ -21,9 +21,13 @@ const (
 // from the step as it is played (Run), so that keeping everything has its peak. States stay on the device, and
 // gradients appear as the backward makes them, unless they are accumulated. What a block of the chain gathers, reduces
 // and needs as scratch is its temporary. The setup's checkpointing and offloading are ignored.
-func (a Ask) Profile() (*profiles.Profile, error) { return a.profile(asChain | asGraph) }
+func (a Ask) Profile() (*profiles.Profile, error) {
+	a.Setup = a.Setup.keeping()
+	return a.profile(asChain | asGraph)
+}
 
-// profile is Profile in some forms.
+// profile is Profile in some forms. A policy of checkpointing stays: each block of the chain then keeps what that
+// leaves, and computes the rest again in its backward.
 func (a Ask) profile(as form) (*profiles.Profile, error) {
 	a.Setup.Workspace = a.Card.Workspace
 	p, err := profiles.Try(func() *profiles.Profile { return a.Setup.profile(a.Card, as) })
@@ -37,9 +41,14 @@ func (a Ask) profile(as form) (*profiles.Profile, error) {
 
 // profile is Profile in some forms. It ends if there is an error.
 func (s Setup) profile(c *Card, as form) *profiles.Profile {
-	s = s.keeping().normal()
-	if s.Stages > 1 {
+	s = s.normal()
+	switch {
+	case s.Stages > 1:
 		refuse("the stages of a pipeline are no chain on one card")
+	case s.OneGraph || s.Swap > 0:
+		refuse("one graph of all blocks, and blocks whose weights move, are no chain of blocks that stay")
+	case s.Checkpoint != CheckpointNone && as&asGraph != 0:
+		refuse("checkpointing within blocks is known of a chain of blocks, not of their operations")
 	}
 	m := s.Model
 	o := newOutline(&s)
@@ -99,7 +108,7 @@ func (s Setup) keeping() Setup {
 func (s *Setup) beside() string {
 	text := ""
 	if s.gathers() && s.Shard > 1 {
-		text = fmt.Sprintf("Taken as operations it has the network's: weights are gathered for each block and pass, one block ahead, and gradients reduced, at %.0f %% of the link between the cards. The chain has no network: where collectives take longer than the blocks, the blocks wait for them. ", 100*linkShare)
+		text = fmt.Sprintf("Weights are gathered for each block and pass, and gradients reduced, at %.0f %% of the link between the cards. Where that takes longer than the blocks, they wait for it. Taken as operations, gathers run one block ahead, as early as a plan lets them. ", 100*linkShare)
 	}
 	if s.HostStep {
 		return text + fmt.Sprintf("Taken as operations it has the optimizer's step on the host, of each block as soon as its gradient is there, at %s of host memory for a card.", engine.Rate(hostMemory).Text())
@@ -115,11 +124,7 @@ func (o *outline) chain(c *Card) *engine.Chain {
 	optimizer := engine.Stage{Name: "optimizer", Kind: engine.OptimizerKind, Back: seconds(o.stepSeconds(c))}
 	chain := &engine.Chain{Name: s.Model.Name, Batch: int(s.Batch),
 		Stages: append([]engine.Stage{optimizer}, o.stages(c)...)}
-	wait := seconds(o.gatherWaits(c) / float64(2*len(o.units)))
-	for i := range o.units { // after the optimizer and the embedding
-		st := &chain.Stages[2+i]
-		st.Forward, st.Back = st.Forward+wait, st.Back+wait
-	}
+	o.besides(c, chain.Stages)
 	r := &chain.Resident
 	for w := range o.weights() {
 		if !s.HostWeights {
@@ -174,11 +179,9 @@ func (o *outline) stages(c *Card) []engine.Stage {
 	out := []engine.Stage{{Name: "embedding", Kind: "embed", Out: x, Grad: x, Forward: moved, Back: moved}}
 	wait := o.tensorSeconds(c) / float64(2*len(o.units)) // half on the way there, half back
 	for i, u := range o.units {
-		var w work
-		w.add(u.block.tape, nil)
+		there, back, again, _ := o.unitSeconds(u, c)
 		out = append(out, engine.Stage{Name: fmt.Sprintf("block %d", i+1), Kind: "block", Out: written(i + 1),
-			Grad:    written(i + 1),
-			Forward: seconds(w.seconds(c) + wait), Back: seconds(w.back(c) + wait)})
+			Grad: written(i + 1), Forward: seconds(there + wait), Back: seconds(back + wait), Again: seconds(again)})
 	}
 	forward, back := o.headSeconds(c)
 	head := "head and loss"
@@ -204,7 +207,7 @@ func (o *outline) stages(c *Card) []engine.Stage {
 		if i < len(o.units) {
 			next = o.units[i].block
 		}
-		if next.keepers[0] == 0 { // no backward reads this output
+		if !next.input { // no backward reads this output
 			st.Unsaved = true
 			st.Saved -= st.Out
 		}
@@ -215,15 +218,85 @@ func (o *outline) stages(c *Card) []engine.Stage {
 	return out
 }
 
+// besides adds to the stages what runs beside them: copies of a policy or of weights in host memory, collectives, and
+// the host's part of the optimizer. All blocks wait equally for what takes longer than their arithmetic.
+func (o *outline) besides(c *Card, stages []engine.Stage) {
+	blocks, n := stages[2:2+len(o.units)], time.Duration(len(o.units))
+	wait := seconds(o.gatherWaits(c) / float64(2*n))
+	tensor := seconds(o.tensorSeconds(c) / float64(2*n))
+	var links [2]time.Duration // by which copies of all blocks exceed their arithmetic
+	if moved := float64(o.moved()); moved > 0 {
+		links = [2]time.Duration{seconds(moved / c.Link), seconds(moved / c.Back)}
+		for i := range blocks {
+			links[0], links[1] = links[0]-blocks[i].Forward, links[1]-blocks[i].Back
+		}
+	}
+	for i := range blocks {
+		st := &blocks[i]
+		for pass, t := range []*time.Duration{&st.Forward, &st.Back} {
+			longer := max(0, links[pass])/n + wait
+			*t += longer
+			st.Asides[pass] = o.collectives(o.units[i], pass, c)
+			st.Asides[pass].Network += tensor
+			st.Asides[pass].Stall = longer + tensor
+		}
+		if st.Away = o.movedOf(i); st.Away > 0 {
+			st.Asides[0].ToHost += seconds(float64(st.Away) / c.Link)
+			st.Asides[1].ToDev += seconds(float64(st.Away) / c.Back)
+		}
+	}
+	for pass := range 2 {
+		stages[1].Asides[pass] = o.collectives(o.root, pass, c)
+		if o.apart() {
+			stages[len(stages)-1].Asides[pass] = o.collectives(o.head, pass, c)
+		}
+	}
+	if o.s.HostStep {
+		stages[0].Asides[1] = o.hostStep(c)
+	}
+}
+
+// collectives returns what FSDP does beside a pass of a unit: its weights are gathered for both passes, unless they
+// stay, after they were copied from the host if they wait there, and gradients are reduced.
+func (o *outline) collectives(u *unit, pass int, c *Card) (a engine.Aside) {
+	s := o.s
+	if !s.gathers() {
+		return a
+	}
+	var params, own, bytes float64
+	for _, w := range u.weights {
+		params += float64(w.n)
+		own += float64(s.weightBytes(w))
+	}
+	gathers := pass == 0 || !s.NoReshard
+	if gathers {
+		bytes = params * float64(s.Compute)
+	}
+	if pass == 1 {
+		bytes += params * float64(s.Reduce)
+	}
+	if s.Shard > 1 {
+		a.Network = seconds(bytes / o.collectiveRate(c))
+	}
+	if s.HostWeights && gathers {
+		a.ToDev = seconds(own / c.Back)
+	}
+	return a
+}
+
 // gatherWaits returns the seconds that FSDP's collectives of a micro batch take beyond the arithmetic. A chain has no
 // network beside the blocks, so that these wait for it, also where a plan computes more.
 func (o *outline) gatherWaits(c *Card) float64 {
-	forward, back := o.headSeconds(c)
+	var forward, back float64
 	for _, u := range o.units {
-		there, again, _ := o.unitSeconds(u, c)
+		there, again, _, _ := o.unitSeconds(u, c)
 		forward, back = forward+there, back+again
 	}
-	return max(0, o.gatherSeconds(c)-forward-back)
+	if moved := float64(o.moved()); moved > 0 { // blocks wait for copies, too
+		forward, back = max(forward, moved/c.Link), max(back, moved/c.Back)
+	}
+	there, again := o.headSeconds(c)
+	return max(0, o.gatherSeconds(c)-forward-back-there-again)
 }
 
 // casted returns the bytes of autocast's copies of weights, which a unit holds through the step.

@@ -16,7 +16,7 @@ import (
 
 // profileOf returns a step as a chain and as operations.
 func profileOf(s Setup, c *Card) (*profiles.Profile, error) {
-	return profiles.Try(func() *profiles.Profile { return s.profile(c, asChain|asGraph) })
+	return profiles.Try(func() *profiles.Profile { return s.keeping().profile(c, asChain|asGraph) })
 }
 
 // stepGraph returns the problem of a step's operations on a card with its link.

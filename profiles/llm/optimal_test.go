@@ -27,7 +27,7 @@ func TestOptima(t *testing.T) {
 		}
 		return &p.Policies[i]
 	}
-	best, both, few, all := p.Policies[0], p.Policies[1], row("full checkpointing of as few blocks as fit"),
+	best, both, few, all := p.Policies[0], p.Policies[1], row("full checkpointing of the first"),
 		row("nothing is computed again")
 	if best.Method != "rotor" || both.Method != "pofo" {
 		t.Fatalf("%q and %q come first; want rotor and pofo", best.Method, both.Method)

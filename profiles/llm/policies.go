@@ -10,7 +10,6 @@ import (
 
 // policy is a framework's way to keep less, as options instead of the question's own about checkpointing.
 type policy struct {
-	title string
 	words string // the names that frameworks have for it
 	args  engine.Args
 	has   func(*Model) bool // whether the policy applies to a model; nil: it applies to all
@@ -21,36 +20,34 @@ type policy struct {
 // recompute-*; torch._functorch.config; jax.checkpoint_policies; unsloth, axolotl and torchtune: offloading of
 // activations; DeepSpeed: activation_checkpointing].
 var policies = []policy{
-	{"nothing is computed again", "JAX everything_saveable", nil, nil},
-	{"full checkpointing", "Transformers gradient_checkpointing · torchtitan full · Megatron full, uniform 1 · JAX nothing_saveable", engine.Args{"ckpt": "full"}, nil},
-	{"full checkpointing of every second block", "Transformers every_n_layers 2 · torchtitan selective 2",
+	{"JAX everything_saveable", nil, nil},
+	{"Transformers gradient_checkpointing · torchtitan full · Megatron full, uniform 1 · JAX nothing_saveable", engine.Args{"ckpt": "full"}, nil},
+	{"Transformers every_n_layers 2 · torchtitan selective 2",
 		engine.Args{"ckpt": "full", "every": "2"}, nil},
-	{"four blocks in one checkpoint", "Megatron full, uniform 4", engine.Args{"ckpt": "full", "group": "4"}, nil},
-	{"every second product kept", "torchtitan selective op", engine.Args{"ckpt": "sac_op"}, nil},
-	{"all products and attention kept", "torchtitan graph trainer", engine.Args{"ckpt": "sac_op_all"}, nil},
-	{"all products kept", "JAX dots_with_no_batch_dims_saveable", engine.Args{"ckpt": "dots"}, nil},
-	{"attention computed again", "Megatron selective core_attn",
+	{"Megatron full, uniform 4", engine.Args{"ckpt": "full", "group": "4"}, nil},
+	{"torchtitan selective op", engine.Args{"ckpt": "sac_op"}, nil},
+	{"torchtitan graph trainer", engine.Args{"ckpt": "sac_op_all"}, nil},
+	{"JAX dots_with_no_batch_dims_saveable", engine.Args{"ckpt": "dots"}, nil},
+	{"Megatron selective core_attn",
 		engine.Args{"ckpt": "modules", "recompute": "core_attn"}, nil},
-	{"norms computed again", "Megatron selective layernorm",
+	{"Megatron selective layernorm",
 		engine.Args{"ckpt": "modules", "recompute": "layernorm"}, nil},
-	{"feed-forward net computed again", "Megatron selective mlp", engine.Args{"ckpt": "modules", "recompute": "mlp"},
+	{"Megatron selective mlp", engine.Args{"ckpt": "modules", "recompute": "mlp"},
 		func(m *Model) bool { return m.MoE == nil || m.MoE.Dense > 0 }},
-	{"experts' activation computed again", "Megatron selective moe_act",
+	{"Megatron selective moe_act",
 		engine.Args{"ckpt": "modules", "recompute": "moe_act"}, func(m *Model) bool { return m.MoE != nil }},
-	{"experts computed again", "Megatron selective moe", engine.Args{"ckpt": "modules", "recompute": "moe"},
+	{"Megatron selective moe", engine.Args{"ckpt": "modules", "recompute": "moe"},
 		func(m *Model) bool { return m.MoE != nil }},
-	{"projections of MLA computed again", "Megatron selective mla_up_proj",
+	{"Megatron selective mla_up_proj",
 		engine.Args{"ckpt": "modules", "recompute": "mla_up_proj"}, func(m *Model) bool { return m.MLA != nil }},
-	{"what the compiler keeps", "torch.compile", engine.Args{"compile": "yes"}, nil},
-	{"half of what the compiler keeps", "torch.compile, activation_memory_budget 0.5",
+	{"torch.compile", engine.Args{"compile": "yes"}, nil},
+	{"torch.compile, activation_memory_budget 0.5",
 		engine.Args{"ckpt": "budget", "budget": "50"}, nil},
-	{"half of what the compiler keeps, the model as one graph",
-		"torch.compile of the model, activation_memory_budget 0.5",
+	{"torch.compile of the model, activation_memory_budget 0.5",
 		engine.Args{"ckpt": "budget", "budget": "50", "graph": "model"}, nil},
-	{"full checkpointing, block inputs in host memory",
-		"unsloth · axolotl gradient_checkpointing offload · DeepSpeed cpu_checkpointing",
+	{"unsloth · axolotl gradient_checkpointing offload · DeepSpeed cpu_checkpointing",
 		engine.Args{"ckpt": "full", "offload": "yes"}, nil},
-	{"all that blocks keep in host memory", "TRL and torchtune activation_offloading",
+	{"TRL and torchtune activation_offloading",
 		engine.Args{"stash": "yes"}, nil},
 }
 
@@ -74,29 +71,28 @@ func (a Ask) Policies() ([]Change, error) { return profiles.Try(a.policed) }
 
 // policed is Policies. It ends if there is an error.
 func (a Ask) policed() (out []Change) {
-	add := func(title, words string, args engine.Args) {
+	add := func(words string, args engine.Args) {
 		a.goOn()
 		b, err := a.under(args)
 		if err != nil {
 			return // the policy does not apply to the setup
 		}
 		if answer, err := b.Estimate(); err == nil {
-			out = append(out, Change{Names: []string{title}, Words: words, Args: b.Args, Estimate: answer, GPUs: b.GPUs,
-				turned: b})
+			out = append(out, Change{Names: []string{ask.Policy(args)}, Words: words, Args: b.Args, Estimate: answer,
+				GPUs: b.GPUs, turned: b})
 		}
 	}
 	for _, p := range policies {
 		if p.has == nil || p.has(a.Setup.Model) {
-			add(p.title, p.words, p.args)
+			add(p.words, p.args)
 		}
 	}
 	if n := a.fewestBlocks("full"); n > 0 {
-		add(fmt.Sprintf("full checkpointing of as few blocks as fit, %d", n), fmt.Sprintf("Megatron full, block %d", n),
+		add(fmt.Sprintf("Megatron full, block %d, the fewest that fit", n),
 			engine.Args{"ckpt": "full", "first": number(n)})
 	}
 	if n := a.fewestBlocks("sac_op"); n > 0 {
-		add(fmt.Sprintf("every second product kept in as few blocks as fit, %d", n),
-			"torchtitan selective op, in the first blocks alone", engine.Args{"ckpt": "sac_op", "first": number(n)})
+		add("torchtitan selective op, in the fewest blocks with which it fits", engine.Args{"ckpt": "sac_op", "first": number(n)})
 	}
 	a.goOn()
 	return out

@@ -80,3 +80,42 @@ func TestFewestBlocks(t *testing.T) {
 		}
 	}
 }
+
+// TestPoliciesAsChains checks that the blocks under a policy of checkpointing are a chain whose step, with everything
+// kept that the policy leaves, has the peak and the time of the step that was played under the policy. Only steps of
+// several micro batches take longer than the chain's one.
+func TestPoliciesAsChains(t *testing.T) {
+	for _, c := range []struct {
+		model string
+		args  engine.Args
+	}{
+		{"llama3-8b", engine.Args{"program": "torchtune", "lora": "16", "device": "rtx-4090"}},
+		{"llama3-8b", engine.Args{"gpus": "8", "program": "torchtitan"}},
+		{"qwen3-30b-a3b", engine.Args{"gpus": "8", "lora": "8", "seq": "2048"}},
+		{"gpt2", engine.Args{"program": "megatron", "seq": "1024"}},
+	} {
+		a, err := New(Lookup(c.model), c.args)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range a.policed() {
+			if p.turned.Setup.OneGraph {
+				continue // no chain of blocks
+			}
+			out, err := p.turned.profile(asChain)
+			if err != nil {
+				t.Errorf("%s %v: %v", c.model, p.Args, err)
+				continue
+			}
+			problem := engine.NewChainProblem(out.Chain, *out.Device, engine.Whole, engine.NoLimit)
+			got, err := engine.Lookup(engine.KeepAll).Solve(problem, nil, nil)
+			if err != nil {
+				t.Fatalf("%s %v: %v", c.model, p.Args, err)
+			}
+			if want := p.Estimate; got.Peak != want.Allocated || (got.Makespan-want.Time).Abs() > want.Time/1000 {
+				t.Errorf("%s %v: %d bytes in %v as a chain, %d in %v as it is played (%+.2f %%)", c.model, p.Args, got.Peak,
+					got.Makespan, want.Allocated, want.Time, 100*(float64(got.Peak)/float64(want.Allocated)-1))
+			}
+		}
+	}
+}

@@ -43,7 +43,10 @@ func playPreset(p preset.StepInput) (*profiles.Profile, error) {
 	if p.Graph || p.Both {
 		kind = asGraph
 	}
-	if p.Both {
+	switch {
+	case a.Setup.Checkpoint != CheckpointNone:
+		kind = asChain
+	case p.Both:
 		kind |= asChain
 	}
 	out, err := a.profile(kind)

@@ -82,7 +82,7 @@ func (p *program) referenceSeconds(c *Card) float64 {
 	}
 	sum, _ := p.headSeconds(c)
 	for _, u := range p.units {
-		forward, _, _ := p.unitSeconds(u, c)
+		forward, _, _, _ := p.unitSeconds(u, c)
 		sum += forward
 	}
 	return sum

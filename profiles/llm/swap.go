@@ -180,11 +180,11 @@ func (p *program) swapWaits(c *Card) (forward, back float64) {
 	for range steps {
 		forward, back = 0, 0
 		for i, u := range p.units {
-			takes, _, _ := p.unitSeconds(u, c)
+			takes, _, _, _ := p.unitSeconds(u, c)
 			forward += pass(i, takes, true)
 		}
 		for i := len(p.units) - 1; i >= 0; i-- {
-			_, takes, _ := p.unitSeconds(p.units[i], c)
+			_, takes, _, _ := p.unitSeconds(p.units[i], c)
 			back += pass(i, takes, false)
 		}
 	}

@@ -133,7 +133,7 @@ func (p *program) stepTime(c *Card) time.Duration {
 func (p *program) passSeconds(c *Card) (forward, back, late float64) {
 	s := p.s
 	for _, u := range p.units {
-		there, again, weights := p.unitSeconds(u, c)
+		there, again, _, weights := p.unitSeconds(u, c)
 		forward, back, late = forward+there, back+again, late+weights
 	}
 	waits, again := p.swapWaits(c)
@@ -169,17 +169,23 @@ func (p *program) headSeconds(c *Card) (forward, back float64) {
 	return head + loss/3, 2*head + loss*2/3
 }
 
-// moved returns the bytes that go to the host in a forward, and come back in the backward.
+// moved returns the bytes of all blocks that go to the host in a forward, and come back in the backward.
 func (p *program) moved() (n engine.Bytes) {
-	for i, u := range p.units {
-		b := u.front()
-		if p.offloads(b) && int64(i)%p.s.Group == 0 {
-			n += b.values[0].bytes
-		}
-		for root, keepers := range b.keepers {
-			if p.s.Stash && keepers > 0 && root != 0 {
-				n += b.values[root].bytes
-			}
+	for i := range p.units {
+		n += p.movedOf(i)
+	}
+	return n
+}
+
+// movedOf returns the bytes of moved that are those of block i.
+func (p *program) movedOf(i int) (n engine.Bytes) {
+	b := p.units[i].front()
+	if p.offloads(b) && int64(i)%p.s.Group == 0 {
+		n += b.values[0].bytes
+	}
+	for root, keepers := range b.keepers {
+		if p.s.Stash && keepers > 0 && root != 0 {
+			n += b.values[root].bytes
 		}
 	}
 	return n
@@ -197,27 +203,41 @@ func (p *program) stepSeconds(c *Card) float64 {
 		}
 	}
 	if p.s.HostStep {
-		there := float64(p.s.HostPart) / 100 * trained
-		trained -= there
-		each := stepTraffic/hostMemory + float64(p.s.Grad)/c.Link
-		if !p.s.HostWeights {
-			each += float64(p.s.Compute) / c.Back
-		}
-		if p.s.NVMe > 0 { // weight, moments and gradient, both ways
-			each += 2 * float64(max(p.s.Master, p.s.Weight)+p.s.Moments+p.s.Grad) / (float64(p.s.NVMe) * 1e9)
-		}
-		return trained*stepTraffic/c.Bandwidth + there*each
+		trained -= float64(p.s.HostPart) / 100 * trained
+		return trained*stepTraffic/c.Bandwidth + p.hostStep(c).Stall.Seconds()
 	}
 	return trained*stepTraffic/c.Bandwidth + matrices/(c.Peak*c.Share)
 }
 
-// unitSeconds returns the seconds of a block, forward and backward, where the backward includes what is computed
-// again. late is the part of the backward that makes the gradients of weights.
-func (p *program) unitSeconds(u *unit, c *Card) (forward, back, late float64) {
+// hostStep returns what the host's part of the optimizer takes: gradients go there, the processor steps, and weights
+// come back unless they stay, one after the other.
+func (p *program) hostStep(c *Card) (a engine.Aside) {
+	var there float64
+	for w := range p.weights() {
+		if w.trained {
+			there += float64(p.s.at(w, 1, 1)) * float64(p.s.HostPart) / 100
+		}
+	}
+	a.ToHost, a.CPU = seconds(there*float64(p.s.Grad)/c.Link), seconds(there*stepTraffic/hostMemory)
+	if !p.s.HostWeights {
+		a.ToDev = seconds(there * float64(p.s.Compute) / c.Back)
+	}
+	if p.s.NVMe > 0 { // weight, moments and gradient, both ways
+		each := 2 * float64(max(p.s.Master, p.s.Weight)+p.s.Moments+p.s.Grad)
+		a.CPU += seconds(there * each / (float64(p.s.NVMe) * 1e9))
+	}
+	a.Stall = a.ToHost + a.CPU + a.ToDev
+	return a
+}
+
+// unitSeconds returns the seconds of a block, forward and backward, where the backward includes again, what is
+// computed again. late is the part of the backward that makes the gradients of weights.
+func (p *program) unitSeconds(u *unit, c *Card) (forward, back, again, late float64) {
 	var w, more work
 	w.add(u.block.tape, nil)
 	more.again(u.front())
-	return w.seconds(c), w.back(c) + more.seconds(c), c.products(w.products) - c.products(w.frozen)
+	again = more.seconds(c)
+	return w.seconds(c), w.back(c) + again, again, c.products(w.products) - c.products(w.frozen)
 }
 
 // gatherSeconds returns the seconds of FSDP's collectives of a micro batch, which run beside the arithmetic:

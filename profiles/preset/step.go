@@ -165,17 +165,25 @@ func Unplanned(args engine.Args) engine.Args {
 	return out
 }
 
-// Plans reports whether strategies can plan a step with options of package ask.
-func Plans(args engine.Args) bool { return len(Unplanned(args)) == len(ask.Plain(args)) }
+// Split returns the options of a step that a strategy can plan, and the policy: those that say what its blocks keep,
+// or nil if they keep everything. ok is false if there are others, or if all blocks are compiled as one graph, which is
+// no chain of blocks.
+func Split(args engine.Args) (rest, policy engine.Args, ok bool) {
+	rest, policy = Unplanned(args), ask.Plain(args)
+	maps.DeleteFunc(policy, func(name, _ string) bool { return !slices.Contains(methods, name) })
+	ok = len(rest)+len(policy) == len(ask.Plain(args)) && ask.Value(args, "graph") != "model"
+	return rest, ask.Plain(policy), ok
+}
 
-// StepRef returns the reference to the step of a model with options of package ask. ok is false if no strategy can
-// plan that step, or if it has no preset.
-func StepRef(model string, args engine.Args) (ref string, ok bool) {
+// StepRef returns the reference to the step of a model with options of package ask, of which Split returned rest. ok
+// is false if the step has no preset.
+func StepRef(model string, rest engine.Args) (ref string, ok bool) {
 	p := Lookup(model + stepSuffix)
-	if p == nil || !Plans(args) {
+	if p == nil {
 		return "", false
 	}
-	if args = maps.Clone(ask.Plain(args)); args == nil {
+	args := maps.Clone(rest)
+	if args == nil {
 		args = engine.Args{}
 	}
 	o := p.Options()

@@ -45,6 +45,7 @@ type Opened struct {
 	GraphTotals Totals      `json:"graph_totals,omitzero"`
 	Format      string      `json:"format"`             // what it was read from
 	Lint        []string    `json:"lint,omitempty"`     // findings, for people
+	Asides      []Asides    `json:"asides,omitempty"`   // of the stages of a chain; files have none
 	Totals      Totals      `json:"totals"`             // of the chain; of the operations where the file has no chain
 	NoChain     string      `json:"no_chain,omitempty"` // why the profile is not a chain; empty if it is one
 	Packed      string      `json:"packed,omitempty"`   // see profiles.Profile.Packed
@@ -60,6 +61,9 @@ func (o *Opened) columns(c *codec) {
 		o.Memory.columns(c)
 	}
 }
+
+// Asides is engine.Stage.Asides.
+type Asides [2]engine.Aside
 
 // Totals are sums over a chain or a graph. They show a wrong unit at a glance.
 type Totals struct {

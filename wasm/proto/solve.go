@@ -16,6 +16,12 @@ type Network struct {
 	Preset  string          `json:"preset,omitempty"` // "resnet101-b32"
 	Profile json.RawMessage `json:"-"`
 	Graph   bool            `json:"graph,omitempty"` // the operations, of a profile that has a chain too
+
+	// Model and Options are set for the step of a language model under a policy that says what its blocks keep: the
+	// model, or the text of its config.json, with all options of package ask. What a schedule is compared with stays
+	// the network above.
+	Model   string      `json:"model,omitempty"`
+	Options engine.Args `json:"options,omitempty"`
 }
 
 // Setting is all of a problem except for its budget.
@@ -65,7 +71,8 @@ type Solved struct {
 	Claim    Claim           `json:"claim"`
 	Verdict  Check           `json:"verdict"`
 	Bounds   []Bound         `json:"bounds,omitempty"`
-	KeepAll  Reference       `json:"keep_all"` // keeping everything, without any limit
+	KeepAll  Reference       `json:"keep_all"`        // keeping everything, without any limit
+	Chain    *engine.Chain   `json:"chain,omitempty"` // with Network.Model: the blocks as they are under the policy
 	Schedule engine.Schedule `json:"-"`
 	Trace    *sim.Trace      `json:"-"` // nil if sim refused the schedule; then Verdict says why
 	// Ghost is the device memory in use over time when everything is kept, without a limit. It is

@@ -21,6 +21,9 @@ func (s *Server) network(n *proto.Network) (*network, *proto.Failure) {
 		return nil, proto.Fail(proto.BadRequest,
 			"the request names no network; expected a preset or a profile, and not both")
 	}
+	if n.Model != "" {
+		return s.under(n)
+	}
 	if l := &s.last; l.profile != nil && l.preset == n.Preset && l.graph == n.Graph &&
 		bytes.Equal(l.source, n.Profile) {
 		return l, nil
@@ -36,6 +39,27 @@ func (s *Server) network(n *proto.Network) (*network, *proto.Failure) {
 	nw.preset, nw.source, nw.graph = n.Preset, bytes.Clone(n.Profile), n.Graph
 	s.last = *nw
 	return &s.last, nil
+}
+
+// under returns the network that n names as its blocks are under a policy. What it is compared with, keeping
+// everything, is that of the network without the policy.
+func (s *Server) under(n *proto.Network) (*network, *proto.Failure) {
+	p, fail := played(n.Model, n.Options)
+	if fail != nil {
+		return nil, fail
+	}
+	nw, fail := build(p, false)
+	if fail != nil {
+		return nil, fail
+	}
+	without := *n
+	without.Model, without.Options = "", nil
+	all, fail := s.network(&without)
+	if fail != nil {
+		return nil, fail
+	}
+	nw.policy, nw.keepAll, nw.ghost = true, all.keepAll, all.ghost
+	return nw, nil
 }
 
 // Problem returns the name of the profile that n names, and its problem without device and budget.
@@ -88,14 +112,23 @@ func decode(q *proto.Open, poll *engine.Poll) (*profiles.Profile, *proto.Failure
 	return p, nil
 }
 
-// trained returns the training step of q.Model as a network.
-func trained(q *proto.Open) (*profiles.Profile, *proto.Failure) {
-	p, err := preset.Play(q.Model, q.Options)
+// played returns the training step of a model with options of package ask.
+func played(model string, options engine.Args) (*profiles.Profile, *proto.Failure) {
+	p, err := preset.Play(model, options)
 	switch {
 	case errors.Is(err, preset.ErrElsewhere):
 		return nil, proto.Fail(proto.Elsewhere, "%v", err)
 	case err != nil:
 		return nil, proto.Fail(proto.BadRequest, "%v", err)
+	}
+	return p, nil
+}
+
+// trained returns the training step of q.Model as a network.
+func trained(q *proto.Open) (*profiles.Profile, *proto.Failure) {
+	p, fail := played(q.Model, q.Options)
+	if fail != nil {
+		return nil, fail
 	}
 	p.Name, p.Format, p.Device = strings.TrimSuffix(q.File, ".json"), "hfconfig", nil
 	p.Step, p.Model = q.Options, q.Model

@@ -59,7 +59,7 @@ func (s *Server) open(ctx context.Context, q *proto.Open, tell func(*proto.Progr
 		Model:   p.Model,
 	}
 	if p.Chain != nil {
-		out.Totals = totals(p)
+		out.Totals, out.Asides = totals(p), asides(p.Chain)
 	}
 	if p.Graph == nil {
 		return out, nil
@@ -77,6 +77,19 @@ func (s *Server) open(ctx context.Context, q *proto.Open, tell func(*proto.Progr
 	}
 	out.GraphTotals = sums
 	return out, nil
+}
+
+// asides returns what runs beside the stages of a chain, or nil if nothing does.
+func asides(c *engine.Chain) []proto.Asides {
+	out, some := make([]proto.Asides, len(c.Stages)), false
+	for i := range c.Stages {
+		out[i] = c.Stages[i].Asides
+		some = some || out[i] != proto.Asides{}
+	}
+	if !some {
+		return nil
+	}
+	return out
 }
 
 func totals(p *profiles.Profile) proto.Totals {

@@ -106,6 +106,7 @@ type network struct {
 	preset  string // the name of the preset, or
 	source  []byte // the profile in native JSON
 	graph   bool   // the operations, of a profile that has a chain too
+	policy  bool   // see proto.Network.Model
 	profile *profiles.Profile
 	problem engine.Problem // without device and budget
 	keepAll proto.Reference

@@ -24,6 +24,7 @@ type task struct {
 	problem  *engine.Problem
 	strategy *engine.Strategy
 	args     engine.Args
+	policy   bool // see proto.Network.Model
 	keepAll  proto.Reference
 	ghost    []sim.Point
 }
@@ -46,7 +47,8 @@ func (s *Server) task(set *proto.Setting, m *proto.Method, b choice.Budget) (*ta
 	if err := p.Validate(); err != nil {
 		return nil, proto.Fail(proto.BadRequest, "%v", err)
 	}
-	return &task{problem: &p, strategy: strategy, args: m.Args, keepAll: nw.keepAll, ghost: nw.ghost}, nil
+	return &task{problem: &p, strategy: strategy, args: m.Args, policy: nw.policy, keepAll: nw.keepAll,
+		ghost: nw.ghost}, nil
 }
 
 // longSolves is the number of operations from which on solve does not wait for Unseen: such a solve
@@ -130,6 +132,9 @@ func (t *task) measure(sol *engine.Solution) *proto.Solved {
 		KeepAll:  t.keepAll,
 		Ghost:    t.ghost,
 		Schedule: sol.Schedule,
+	}
+	if t.policy {
+		out.Chain = t.problem.Chain.Chain
 	}
 	trace, err := sim.Play(t.problem, sol.Schedule)
 	if err != nil {
@@ -292,7 +297,7 @@ func (s *Server) question(ctx context.Context, q *proto.Question, tell func(*pro
 		return nil, fail
 	}
 	w := &question.Work{Problem: t.problem, Method: whatif.Method{Strategy: t.strategy, Args: t.args},
-		Preset: s.last.preset, Model: q.Model, Options: q.Options, Limit: q.Limit,
+		Preset: q.Network.Preset, Model: q.Model, Options: q.Options, Limit: q.Limit,
 		Emit: func(a *proto.Suggestion, err error) {
 			if err != nil {
 				a.Failure = failure(err, engine.Lookup(a.Strategy), a.Budget)

@@ -9,7 +9,7 @@ import (
 
 // smallStep is a training step whose weights, gradients and optimizer state need more memory than its card has. Its
 // policy makes the page open it by itself.
-const smallStep = "#v=1&step=llama3.2-1b&step.ckpt=full&step.device=v100-pcie-16gb&step.seq=1024"
+const smallStep = "#v=1&step=llama3.2-1b&step.ckpt=full&step.context=2048&step.device=v100-pcie-16gb&step.seq=1024"
 
 // whole waits for the complete answer about a step whose verdict contains the given text. If a slow machine has
 // stopped at the time limit of what a link asks for, it clicks the button to go on.
@@ -78,6 +78,25 @@ func TestCardsInSentence(t *testing.T) {
 	ready("4 ×", "no slower")
 	Eval[bool](p, `history.back(), true`)
 	ready("2 ×", "no slower")
+	p.Quiet()
+}
+
+// TestPolicyChosen checks that a policy that is chosen among the plans is shown on the same page: in the sentence, in the
+// verdict, and with its blocks, timeline and memory. Reloading keeps it, and Back undoes it.
+func TestPolicyChosen(t *testing.T) {
+	t.Parallel()
+	p := Open(t, "#v=1&p=llama3.2-1b-step-1024tok-b1&dev=h100")
+	Eval[bool](p, hands)
+	p.Wait(untilReady + ` && document.querySelector('[data-do="policy"]')`)
+	p.Click(`[data-do="lines-list"]`)
+	Eval[bool](p, `[...document.querySelectorAll('[data-do="policy"]')].find((e) => e.textContent.includes("Every second product kept")).click(), true`)
+	const chosen = untilReady + ` && byID("strategy")?.selectedOptions[0].text === "Every second product kept" && byID("answer-sub").textContent.includes("every second product kept") && byID("verdict").textContent.includes("checked") && document.querySelector('[data-do="policy"][aria-pressed="true"]') && document.querySelector(".legend").textContent.includes("computed again")`
+	p.Wait(chosen)
+	p.Reload()
+	Eval[bool](p, hands)
+	p.Wait(chosen)
+	Eval[bool](p, `history.back(), true`)
+	p.Wait(untilReady + ` && byID("answer-sub").textContent.includes("Nothing is computed again")`)
 	p.Quiet()
 }
 

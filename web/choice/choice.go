@@ -9,11 +9,13 @@ import (
 	"hash/maphash"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"memtide/engine"
 	"memtide/profiles"
 	"memtide/profiles/card"
+	"memtide/profiles/llm/ask"
 	"memtide/profiles/preset"
 )
 
@@ -93,6 +95,22 @@ func (s Source) Variant() (*preset.Preset, preset.Options) {
 	return p.Base(), o
 }
 
+// Step returns the training step of a language model that the source is, with its options of package ask. ok is false
+// for other sources, and if no options describe the times or the precision.
+func (s Source) Step() (model string, args engine.Args, ok bool) {
+	if s.Model != "" {
+		return s.Model, s.Options, true
+	}
+	base, o := s.Variant()
+	if base == nil || base.Model() == nil || card.Lookup(o.Device) == nil || o.Efficiency > 0 ||
+		o.Precision != base.Options().Precision {
+		return "", nil, false
+	}
+	args = preset.StepArgs(o.Step)
+	args["batch"], args["seq"], args["device"] = strconv.Itoa(o.Batch), strconv.Itoa(o.Tokens), o.Device
+	return base.Model().ID, ask.Plain(args), true
+}
+
 // OfKind returns the variant of a preset with operators that is a graph of operations or, if graph
 // is false, a chain of layers. ok is false for all other sources.
 func (s Source) OfKind(graph bool) (as Source, ok bool) {
@@ -122,6 +140,7 @@ type Choice struct {
 	Strategy  string
 	Args      engine.Args // without default values
 	Unplanned bool        // no person chose the strategy, so that Fitted may replace it
+	Policy    engine.Args // of a language model's step: see preset.Split; without default values
 	Alloc     string      // allocator of the address view; empty if it is closed or shows the placement of a file
 	AllocArgs engine.Args // without default values
 
@@ -212,16 +231,17 @@ func (c Choice) Moved(to Source) Choice {
 			c = c.On(card.Default())
 		}
 	}
-	c.Source, c.Graph, c.Step, c.StepArgs = to, false, "", nil
+	c.Source, c.Graph, c.Step, c.StepArgs, c.Policy = to, false, "", nil, nil
 	c.Budget = c.Room()
 	return c.Suggested()
 }
 
-// Planned returns the choice of the same step as a network on the same card, for which a strategy makes the plan. ok
-// is false if c is no step, or if no strategy can plan it.
+// Planned returns the choice of the same step as a network on the same card, for which a strategy makes the plan,
+// unless a policy is chosen. ok is false if c is no step, or if no strategy can plan it.
 func (c Choice) Planned(strategy string) (out Choice, ok bool) {
-	ref, ok := preset.StepRef(c.Step, c.StepArgs)
-	if !ok {
+	rest, policy, ok := preset.Split(c.StepArgs)
+	ref, listed := preset.StepRef(c.Step, rest)
+	if !ok || !listed {
 		return c, false
 	}
 	out = c.Moved(Source{Preset: ref}).Timed()
@@ -229,8 +249,25 @@ func (c Choice) Planned(strategy string) (out Choice, ok bool) {
 	if out.Unplanned {
 		out.Strategy = DefaultStrategy
 	}
-	return out, true
+	return out.Under(policy), true
 }
+
+// Under returns c under a policy, which keeps everything that the policy leaves, or c itself if policy is nil.
+func (c Choice) Under(policy engine.Args) Choice {
+	if policy != nil {
+		c.Strategy, c.Args, c.Unplanned, c.Policy = engine.KeepAll, nil, false, policy
+	}
+	return c
+}
+
+// By returns c with another strategy and its arguments, and without a policy.
+func (c Choice) By(strategy string, args engine.Args) Choice {
+	c.Strategy, c.Args, c.Unplanned, c.Policy = strategy, args, false, nil
+	return c
+}
+
+// KeepsAll reports whether the choice keeps everything.
+func (c Choice) KeepsAll() bool { return c.Strategy == engine.KeepAll && c.Policy == nil }
 
 // Equal reports whether two choices ask for the same schedule or step. The allocator does not matter.
 func (c Choice) Equal(d Choice) bool {
@@ -254,8 +291,8 @@ func (c Choice) SettingKey() string {
 	return fmt.Sprintf("%s|%t|%d|%d|%s|%s", source, c.Graph, c.ToHost, c.ToDev, c.Duplex, c.Transfers)
 }
 
-// MethodKey identifies the strategy and its arguments.
-func (c Choice) MethodKey() string { return MethodKey(c.Strategy, c.Args) }
+// MethodKey identifies the strategy and its arguments, and the policy.
+func (c Choice) MethodKey() string { return MethodKey(MethodKey(c.Strategy, c.Args), c.Policy) }
 
 func (c Choice) key() string {
 	return fmt.Sprintf("%s|%s|%d|%d|%s", c.SettingKey(), c.MethodKey(), c.Budget.Bytes, c.Budget.Share, c.StepKey())
@@ -327,7 +364,7 @@ func (c Choice) best(stages int) string {
 // Otherwise returns c with the strategy of a program without a plan, for a comparison: keeping everything, which takes
 // all bytes, if that fits, or else a fixed rule for recomputation. It is always another strategy than that of c.
 func (c Choice) Otherwise(all engine.Bytes, graph bool) Choice {
-	c.Unplanned, c.Args = false, nil
+	c.Unplanned, c.Args, c.Policy = false, nil, nil
 	fixed, other := "layerwise", DefaultStrategy
 	if graph {
 		fixed, other = "dtr", GraphStrategy

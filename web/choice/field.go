@@ -54,6 +54,7 @@ var Fields = func(s *Said) Table {
 		{Key: "m", Value: &s.Budget},
 		{Key: "s", Value: Name(&s.Strategy)},
 		{Key: "s.", Args: &s.Args},
+		{Key: "policy.", Args: &s.Policy},
 		{Key: "bw", Value: (*rate)(&s.ToDev)},
 		{Key: "bwd", Value: (*rate)(&s.ToHost), Silent: s.ToHost == s.ToDev},
 		{Key: "duplex", Value: Word(&s.Duplex, "", "half", "full")},
@@ -89,7 +90,7 @@ func (t Table) Set(key, value string) (known bool, err error) {
 	case *f.Args == nil:
 		*f.Args = engine.Args{}
 	}
-	(*f.Args)[key[len(f.Key):]] = value
+	(*f.Args)[key[len(f.Key):]] = strings.ToLower(value)
 	return true, nil
 }
 
@@ -215,6 +216,7 @@ type Said struct {
 	Budget    Budget
 	Strategy  string
 	Args      engine.Args
+	Policy    engine.Args // see Choice.Policy
 	ToDev     engine.Rate // 0: the device's
 	ToHost    engine.Rate // 0: the same as ToDev, or the device's
 	Duplex    string      // "half", "full" or ""

@@ -2,6 +2,7 @@ package choice
 
 import (
 	"bytes"
+	"errors"
 	"maps"
 
 	"memtide/engine"
@@ -10,6 +11,7 @@ import (
 	"memtide/profiles/formats/native"
 	"memtide/profiles/llm/ask"
 	"memtide/profiles/preset"
+	"memtide/web/format"
 )
 
 // Named reports whether s names a network or a model.
@@ -27,10 +29,13 @@ func (s *Said) Take(o *Said) {
 	if o.Strategy != "" && o.Strategy != s.Strategy {
 		s.Args = nil
 	}
+	if o.Strategy != "" {
+		s.Policy = nil
+	}
 	if o.Alloc != "" && o.Alloc != s.Alloc {
 		s.AllocArgs = nil
 	}
-	s.Args, s.AllocArgs = maps.Clone(s.Args), maps.Clone(s.AllocArgs)
+	s.Args, s.Policy, s.AllocArgs = maps.Clone(s.Args), maps.Clone(s.Policy), maps.Clone(s.AllocArgs)
 	to := FieldsOf(s, false)
 	FieldsOf(o, false).Write(func(key, value string) {
 		if key != "p" {
@@ -146,7 +151,7 @@ func (s *Said) takeDevice(c *Choice) (p *Problem) {
 // arguments, even if it is the base's.
 func (s *Said) takeMethod(c *Choice) *Problem {
 	if s.Strategy != "" {
-		c.Args = nil
+		c.Args, c.Policy = nil, nil
 		if engine.Lookup(s.Strategy) == nil {
 			return &Problem{Key: "s", Name: s.Strategy}
 		}
@@ -162,6 +167,28 @@ func (s *Said) takeMethod(c *Choice) *Problem {
 	for name, value := range s.Args {
 		c.Args = WithArg(st.Params, c.Args, name, value)
 	}
+	return s.takePolicy(c)
+}
+
+// takePolicy sets the policy of the step of a language model.
+func (s *Said) takePolicy(c *Choice) *Problem {
+	if s.Policy == nil {
+		return nil
+	}
+	_, err := ask.Parse(s.Policy)
+	rest, policy, ok := preset.Split(s.Policy)
+	_, _, step := c.Source.Step()
+	switch {
+	case err != nil:
+	case !ok || len(rest) > 0:
+		err = errors.New("a policy says what blocks keep: ckpt, every, first, group, recompute, budget, stash or offload")
+	case !step && !ask.IsConfig(s.Step):
+		err = errors.New("a policy is for the step of a language model")
+	}
+	if err != nil {
+		return &Problem{Key: "policy.", Err: err}
+	}
+	*c = c.Under(policy)
 	return nil
 }
 
@@ -202,13 +229,15 @@ func (s *Said) takeStep(c *Choice) *Problem {
 	}
 	c.StepArgs = stepArgs(s.StepArgs)
 	_, listed := c.Planned("")
-	if listed || !preset.Plans(c.StepArgs) || !ask.IsConfig(s.Step) && s.Strategy == "" {
+	rest, policy, ok := preset.Split(c.StepArgs)
+	if listed || !ok || !ask.IsConfig(s.Step) && s.Strategy == "" {
 		return nil
 	}
-	c.Source = Source{File: ask.Title(s.Step), Model: s.Step, Options: c.StepArgs}
-	if c.Step, c.StepArgs = "", nil; s.Strategy == "" {
-		c.Strategy, c.Args, c.Unplanned = engine.KeepAll, nil, false
+	c.Source = Source{File: ask.Title(s.Step), Model: s.Step, Options: rest}
+	if c.Step, c.StepArgs = "", nil; s.Strategy == "" && c.Policy == nil {
+		*c = c.By(engine.KeepAll, nil)
 	}
+	*c = c.Under(policy)
 	return nil
 }
 
@@ -254,8 +283,8 @@ func (c Choice) Diff(base Choice, all bool) (s Said) {
 	if c.Budget != new(Said).budget(base, c) || all {
 		s.Budget = c.Budget
 	}
-	if c.Strategy != base.Strategy || !maps.Equal(c.Args, base.Args) || base.Unplanned && !c.Unplanned || all {
-		s.Strategy, s.Args = c.Strategy, c.Args
+	if c.MethodKey() != base.MethodKey() || base.Unplanned && !c.Unplanned || all {
+		s.Strategy, s.Args, s.Policy = c.Strategy, c.Args, c.Policy
 	}
 	duplex := base.Duplex // unless a device is said, which sets its own
 	if c.Device != base.Device || c.ToDev != base.ToDev || c.ToHost != base.ToHost || all || s.Preset != "" &&
@@ -285,6 +314,14 @@ func PlanName(strategy string) string {
 		return st.Label()
 	}
 	return strategy
+}
+
+// PlanName returns the label of the chosen strategy, or says what the policy keeps.
+func (c Choice) PlanName() string {
+	if c.Policy != nil {
+		return format.Capital(ask.Policy(c.Policy))
+	}
+	return PlanName(c.Strategy)
 }
 
 // PlanClass returns the class of plans that executes the chosen strategy on an unmodified model, or

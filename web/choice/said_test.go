@@ -34,6 +34,12 @@ func randomChoice(r *rand.Rand) Choice {
 			c.Args = WithArg(st.Params, c.Args, p.Name, p.Choices[r.IntN(len(p.Choices))])
 		}
 	}
+	if r.IntN(4) == 0 {
+		c.Source.Preset, c.Graph = "gpt2-step-b1", false
+		if r.IntN(2) == 0 {
+			c = c.Under([]engine.Args{{"ckpt": "full"}, {"ckpt": "modules", "recompute": "mlp"}}[r.IntN(2)])
+		}
+	}
 	return c
 }
 
@@ -87,6 +93,11 @@ func TestProblems(t *testing.T) {
 			func(c *Choice) { c.Transfers = engine.Streamed }},
 		{Said{Strategy: "sequential", Args: engine.Args{"nope": "1"}}, "s.",
 			func(c *Choice) { c.Strategy = "sequential" }},
+		{Said{Policy: engine.Args{"ckpt": "full"}}, "policy.", func(*Choice) {}}, // of a network that is no step
+		{Said{Preset: "gpt2-step-b1", Policy: engine.Args{"ckpt": "budget", "graph": "model"}}, "policy.",
+			func(c *Choice) { c.Source.Preset = "gpt2-step-b1" }},
+		{Said{Preset: "gpt2-step-b1", Policy: engine.Args{"ckpt": "half"}}, "policy.",
+			func(c *Choice) { c.Source.Preset = "gpt2-step-b1" }},
 		{Said{Alloc: "nope"}, "alloc", func(c *Choice) { c.Alloc = DefaultAllocator }},
 		{Said{Alloc: "va", AllocArgs: engine.Args{"nope": "1"}}, "alloc.", func(c *Choice) { c.Alloc = "va" }},
 		{Said{Alloc: Recorded, Budget: Budget{Bytes: 5}}, "", func(c *Choice) { c.Budget = Budget{Bytes: 5} }},

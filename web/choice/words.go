@@ -40,6 +40,8 @@ var FieldWords = map[string]Words{
 		Help:  "`NAME=VALUE` parameter of the strategy; may be repeated",
 		Doc:   "a parameter of the strategy",
 		Links: []string{"v=1&p=resnet101-b32&s=sequential&s.segments=4"}},
+	"policy.": {Doc: "of the step of a language model: what its blocks keep, instead of a strategy, in the flags of `memtide plan` about checkpointing",
+		Links: []string{"v=1&p=llama3-8b-step-b1&policy.ckpt=sac_op"}},
 	"bw": {Flag: "bw", Zero: "a bandwidth above 0, for example 12 GB/s",
 		Help:  "`RATE` bandwidth of the host link, both directions, such as 12.5GB/s (default the device's)",
 		Doc:   "bandwidth to the device and to the host, if that differs",

@@ -27,6 +27,12 @@ func Key(models ...*Index) (out []KeyEntry) {
 		for c, some := range m.Memory.Held {
 			held[c] = held[c] || some
 		}
+		for i := range m.Trace.Spans {
+			again, beside := m.Own(&m.Trace.Spans[i])
+			ran[sim.SpanRecompute] = ran[sim.SpanRecompute] || again > 0
+			ran[sim.SpanOffload] = ran[sim.SpanOffload] || beside.ToHost+beside.ToDev+beside.Network > 0
+			ran[lookup.KindWaiting] = ran[lookup.KindWaiting] || beside.Stall > 0
+		}
 		over = over || m.Trace.Peak > m.Problem.Budget
 	}
 	for _, e := range []struct {

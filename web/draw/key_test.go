@@ -53,7 +53,7 @@ func TestLanesThatRun(t *testing.T) {
 	if !strings.Contains(words, "to host") || strings.Contains(words, "to device") {
 		t.Errorf("the lanes are in %q; want the one to the host and not the one to the device", words)
 	}
-	if got := lookup.CopyLanes(tr); got != 1 {
+	if got := m.CopyLanes(); got != 1 {
 		t.Errorf("%d lanes of copies; want 1", got)
 	}
 }

@@ -23,10 +23,10 @@ var (
 		sim.Network: "net", sim.CPU: "CPU"}
 )
 
-// runs reports whether a lane is drawn: the compute lane, and lanes with spans on this or the
+// runs reports whether a lane is drawn: the compute lane, and lanes that are busy on this or the
 // other side of a comparison.
 func (m *Index) runs(f *frame, l int) bool {
-	return l == int(sim.Compute) || len(m.Lanes[l].Ref) > 0 || f.Beside != nil && len(f.Beside.Model.Lanes[l].Ref) > 0
+	return l == int(sim.Compute) || m.Busy(sim.Lane(l)) || f.Beside != nil && f.Beside.Model.Busy(sim.Lane(l))
 }
 
 // laneBox returns the upper edge and the height of a lane; for sim.NumLanes, y is where the lanes

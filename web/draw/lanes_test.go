@@ -8,6 +8,7 @@ import (
 	"memtide/engine"
 	_ "memtide/engine/all" // registers how operations of other lanes are played
 	"memtide/engine/sim"
+	"memtide/web/display"
 	"memtide/web/lookup"
 )
 
@@ -51,7 +52,7 @@ func TestRowsOfOtherLanes(t *testing.T) {
 	if strings.Contains(words, "to host") || strings.Contains(words, "to device") {
 		t.Errorf("the timeline says %q; want no row of the link", words)
 	}
-	if got := lookup.CopyLanes(m.Trace); got != 2 {
+	if got := m.CopyLanes(); got != 2 {
 		t.Errorf("%d lanes beside compute; want 2", got)
 	}
 	for i, want := range []string{
@@ -75,5 +76,65 @@ func TestRowsOfOtherLanes(t *testing.T) {
 	}
 	if got := m.Name(m.OtherLane(lookup.Target{Kind: lookup.OnSpan, Index: 0}, 1)); got != "gather" {
 		t.Errorf("the lane below the compute lane begins at %q; want gather", got)
+	}
+}
+
+// TestOwnOfStages checks that a timeline shows what a framework does within and beside a stage: results that are computed
+// again at the start of its backward, copies and collectives in lanes of their own, and at the end the wait for them.
+func TestOwnOfStages(t *testing.T) {
+	const ms = time.Millisecond
+	block := engine.Stage{Name: "block", Forward: 40 * ms, Back: 100 * ms, Out: engine.MiB, Grad: engine.MiB,
+		Again: 30 * ms, Away: engine.GiB}
+	block.Asides = [2]engine.Aside{{ToHost: 40 * ms, Network: 20 * ms}, {ToDev: 100 * ms, Stall: 20 * ms}}
+	step := engine.Stage{Name: "optimizer", Back: 100 * ms}
+	step.Asides[1] = engine.Aside{ToHost: 20 * ms, CPU: 50 * ms, ToDev: 30 * ms, Stall: 100 * ms}
+	c := &engine.Chain{Stages: []engine.Stage{step, block, {Name: "loss", Forward: 10 * ms, Back: 10 * ms}}}
+	p := engine.NewChainProblem(c, engine.Device{}, engine.Whole, engine.NoLimit)
+	sol, err := engine.Lookup(engine.KeepAll).Solve(p, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tr, err := sim.Play(p, sol.Schedule)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := NewIndex(p, tr)
+	var s Scene
+	m.Draw(&s, Timeline, View{Width: 640})
+	words := strings.Join(s.words(), "|")
+	for _, want := range []string{"to host", "to device", "network", "CPU"} {
+		if !strings.Contains(words, want) {
+			t.Errorf("the timeline says %q; want %q in it", words, want)
+		}
+	}
+	if got := m.CopyLanes(); got != 4 || m.Decision(2) != sim.Offload {
+		t.Errorf("%d lanes beside compute, and the block is %v; want 4, moved", got, m.Decision(2))
+	}
+	var keys []string
+	for _, k := range Key(m) {
+		keys = append(keys, k.Words)
+	}
+	if got := strings.Join(keys, ", "); !strings.Contains(got, "computed again, backward, copied") ||
+		!strings.Contains(got, "waiting") {
+		t.Errorf("the legend is %s; want what is computed again, copied and waited for", got)
+	}
+	// Of the 260 ms of the step the backward of the block begins at 60: again to 90, waiting from 140 to 160. The
+	// optimizer waits from there to the end for gradients that go, for the host, and for weights that come.
+	px := func(style display.Style) (total float64) {
+		for _, g := range s.Groups {
+			if g.Style == style && g.Op == display.OpRects {
+				for i := g.From; i < g.To; i += 4 {
+					total += float64(s.Nums[i+2])
+				}
+			}
+		}
+		return total
+	}
+	f := newFrame(Timeline, View{Width: 640}, tr.Makespan)
+	for style, want := range map[display.Style]time.Duration{recomputeStyle: 30 * ms, waitingStyle: 120 * ms,
+		transferStyle: (40 + 20 + 20 + 100 + 30) * ms, kindStyles[sim.SpanCPU]: 50 * ms} {
+		if got := px(style) / f.scale; got < 0.97*float64(want) || got > 1.03*float64(want) {
+			t.Errorf("slices of the style %+v are %v long; want %v", style, time.Duration(got), want)
+		}
 	}
 }

@@ -34,6 +34,8 @@ func (m *Index) drawMemory(s *Scene, f *frame) {
 	title := f.title(Memory)
 	s.AddText(display.Ink, 0, 13, title)
 	m.drawMemoryAxis(s, f, &sc)
+	outline := m.ghostOutline(f, &sc)
+	drawBeyond(s, f, &sc, outline)
 	s.bands = m.bandPoints(f, s.bands[:0])
 	sunk := m.sunkPieces(f, &sc)
 	if len(sunk) > 0 {
@@ -43,9 +45,13 @@ func (m *Index) drawMemory(s *Scene, f *frame) {
 	m.drawSeams(s, f, &sc, sunk)
 	sc.drawBreak(s, f, m.stripes())
 	if sc.showBudget {
-		drawOver(s, &sc, f.Budget)
+		limit := f.Budget
+		if m.Problem.Budget == engine.NoLimit { // a policy, which takes what the device has
+			limit = max(limit, f.Capacity)
+		}
+		drawOver(s, &sc, limit)
 	}
-	m.drawGhost(s, f, &sc)
+	drawGhost(s, f, outline)
 	outlineSunk(s, &sc)
 	s.placed = append(s.placed[:0], boxOf(&title, f, &spot{0, 13, display.Start}))
 	if sc.fixed > 0 { // the caption below the band
@@ -157,28 +163,31 @@ func (m *Index) hitMemory(f *frame, x, y float64) lookup.Target {
 
 var ghostLine = display.DashedOf(display.Muted, 1.3, display.DashGhost)
 
-// drawGhost draws the ghost, which is the use of memory over time if everything is kept, and
-// hatches the part of it above the memory of the device. A ghost that is higher than the
-// axis is cut off; nameCut says so.
-func (m *Index) drawGhost(s *Scene, f *frame, sc *memoryScale) {
+// ghostOutline returns the outline of the ghost, which is the use of memory over time if everything is kept, or nil if
+// there is none. A ghost that is higher than the axis is cut off; nameCut says so.
+func (m *Index) ghostOutline(f *frame, sc *memoryScale) (xy []float64) {
 	if len(f.Ghost) == 0 || f.Beside != nil {
-		return
+		return nil
 	}
 	top := sc.most + engine.Bytes(6/sc.perByte) // a little above the axis, so that the line leaves the picture
 	first := sc.foot(int64(m.Memory.Fixed))
-	var xy []float64
 	if f.From == 0 {
 		xy = append(xy, f.left, first)
 	}
 	end := min(f.Ghost[len(f.Ghost)-1].At, f.To)
-	xy = steps(f, xy, end, first, f.Ghost, func(p *sim.Point) time.Duration { return p.At },
+	return steps(f, xy, end, first, f.Ghost, func(p *sim.Point) time.Duration { return p.At },
 		func(p *sim.Point) float64 { return sc.foot(int64(max(min(p.Used, top), m.Memory.Fixed))) })
-	drawBeyond(s, f, sc, xy)
+}
+
+// drawGhost draws the outline of the ghost.
+func drawGhost(s *Scene, f *frame, outline []float64) {
 	line := ghostLine
 	if f.Capacity > 0 && ghostPeak(f.Ghost) > f.Capacity {
 		line.Stroke = display.Over
 	}
-	s.Path(display.OpLine, line, xy)
+	if outline != nil {
+		s.Path(display.OpLine, line, outline)
+	}
 }
 
 // drawBeyond hatches the area between the device's line and an outline above it. It hatches

@@ -31,7 +31,7 @@ func init() {
 		hit: (*Index).hitTimeline,
 		height: func(m *Index, width float64) float64 {
 			if m.OtherLanes() {
-				return max(Timeline.HeightAt(width), TimelineHeight(lookup.CopyLanes(m.Trace)))
+				return max(Timeline.HeightAt(width), TimelineHeight(m.CopyLanes()))
 			}
 			return Timeline.HeightAt(width)
 		},
@@ -122,6 +122,10 @@ func (m *Index) drawLane(s *Scene, f *frame, l int, y, h float64) {
 		if k.kind == lookup.KindWaiting && k.slice >= 0 {
 			boxes.add(x0+0.5, y+0.5, x1-x0-1, h-1)
 		} else {
+			x0, x1 := x0, x1
+			if k.slice >= 0 && ln.Ref[k.slice] >= 0 {
+				x0, x1 = m.drawOwn(s, f, &m.Trace.Spans[ln.Ref[k.slice]], x0, x1, y, h)
+			}
 			s.slices[k.kind].add(x0, y, x1-x0, h)
 		}
 		if k.slice >= 0 && x1-x0 >= labelRoom {
@@ -131,6 +135,9 @@ func (m *Index) drawLane(s *Scene, f *frame, l int, y, h float64) {
 			}
 		}
 	})
+	if l != int(sim.Compute) {
+		m.drawAsides(s, f, sim.Lane(l), y, h)
+	}
 	s.flushSlices()
 	s.Rects(waitingBox, boxes)
 	for _, lb := range labels {
@@ -140,6 +147,58 @@ func (m *Index) drawLane(s *Scene, f *frame, l int, y, h float64) {
 		}
 	}
 	s.drawLabels(labels)
+}
+
+// drawOwn draws the parts of a slice between x0 and x1 in which a stage computes results of its own again, at first,
+// and in which it waits for other lanes, at last. It returns where the rest begins and ends.
+func (m *Index) drawOwn(s *Scene, f *frame, sp *sim.Span, x0, x1, y, h float64) (from, to float64) {
+	again, beside := m.Own(sp)
+	if from, to = x0, x1; again > 0 {
+		from = min(max(f.x(int64(sp.Start+again)), x0), x1)
+		s.slices[sim.SpanRecompute].add(x0, y, from-x0, h)
+	}
+	if beside.Stall > 0 {
+		to = max(min(f.x(int64(sp.End-beside.Stall)), x1), from)
+		kind := lookup.KindWaiting
+		if x1-to < crispWidth {
+			kind = kindSliver
+		}
+		s.slices[kind].add(to, y, x1-to, h)
+	}
+	return from, to
+}
+
+// drawAsides draws what stages do in a lane beside their passes. Bars that share a pixel are drawn as one.
+func (m *Index) drawAsides(s *Scene, f *frame, l sim.Lane, y, h float64) {
+	kind := sim.SpanOffload
+	if l == sim.CPU {
+		kind = sim.SpanCPU
+	}
+	compute := &m.Lanes[sim.Compute]
+	var x0, x1 float64
+	flush := func() {
+		if x1 > x0 {
+			s.slices[kind].add(x0, y, x1-x0, h)
+		}
+	}
+	for i := compute.FirstEnding(int64(f.From)); i < len(compute.Ref) && compute.From[i] < int64(f.To); i++ {
+		if compute.Ref[i] < 0 {
+			continue
+		}
+		sp := &m.Trace.Spans[compute.Ref[i]]
+		_, beside := m.Own(sp)
+		from, took := lookup.AsideIn(beside, l)
+		if took == 0 {
+			continue
+		}
+		a, b := max(f.clip(f.x(int64(sp.Start+from))), x1), f.clip(f.x(int64(sp.Start+from+took)))
+		if a >= x1+1 {
+			flush()
+			x0 = a
+		}
+		x1 = max(x1, b)
+	}
+	flush()
 }
 
 // minLetters is the least length of a shortened name in bytes: a shortened "B18" would be misleading.

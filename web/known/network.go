@@ -5,6 +5,7 @@
 package known
 
 import (
+	"maps"
 	"strconv"
 
 	"memtide/engine"
@@ -40,6 +41,9 @@ func NewNetwork(source choice.Source, p *profiles.Profile, r *proto.Opened) *Net
 		n.Graph = p.Graph
 		n.Budgets = tradeoff.RangeOf(n.Graph, n.Totals.KeepAllPeak)
 		return n
+	}
+	for i := range r.Asides {
+		p.Chain.Stages[i].Asides = r.Asides[i]
 	}
 	n.Chain = engine.ExpandChain(p.Chain)
 	n.Graph = &n.Chain.Graph
@@ -96,7 +100,7 @@ func (n *Network) Stages() int {
 func (n *Network) Applies(s *engine.Strategy) bool { return n.Chain != nil || s.Graphs }
 
 // PictureKey identifies the schedule of a choice. Budgets in per cent count as bytes.
-func (n *Network) PictureKey(c choice.Choice) string { return n.PictureKeys(c)(c.Strategy, c.Args) }
+func (n *Network) PictureKey(c choice.Choice) string { return n.PictureKeys(c)(c.MethodKey(), nil) }
 
 // PictureKeys returns a function that returns PictureKey of c with another strategy and its arguments.
 func (n *Network) PictureKeys(c choice.Choice) func(strategy string, args engine.Args) string {
@@ -151,13 +155,18 @@ func Card(c choice.Choice, n *Network, d *card.Card) string {
 	return "one " + d.Short()
 }
 
-// Request returns the request for the schedule of a choice.
+// Request returns the request for the schedule of a choice. A policy asks for no budget: it has one only if a person
+// chose it.
 func (n *Network) Request(c choice.Choice) proto.Solve {
-	return proto.Solve{
+	q := proto.Solve{
 		Setting: n.Setting(c),
 		Method:  proto.Method{Strategy: c.Strategy, Args: c.Args},
 		Budget:  c.Budget,
 	}
+	if c.Policy != nil && c.Roomy() {
+		q.Budget = choice.Budget{Bytes: engine.NoLimit}
+	}
+	return q
 }
 
 // Setting returns the network that c selects, the device, and how it copies, for requests.
@@ -167,6 +176,10 @@ func (n *Network) Setting(c choice.Choice) proto.Setting {
 		Network: proto.Network{Preset: as.Source.Preset, Graph: as.Chain == nil && as.other != nil}}
 	if set.Network.Preset == "" {
 		set.Network.Profile = as.Source.Profile
+	}
+	if model, args, ok := as.Source.Step(); ok && c.Policy != nil {
+		set.Network.Model, set.Network.Options = model, maps.Clone(args)
+		maps.Copy(set.Network.Options, c.Policy)
 	}
 	set.Device.Name = c.Device
 	set.Device.ToHost, set.Device.ToDev, set.Device.Duplex = c.ToHost, c.ToDev, c.Duplex

@@ -25,12 +25,17 @@ type Picture struct {
 // Problem returns the problem that the picture's schedule solves.
 func (p *Picture) Problem() *engine.Problem {
 	c := p.Choice
-	return &engine.Problem{
+	q := &engine.Problem{
 		Graph: p.Network.Graph, Chain: p.Network.Chain,
 		Device:    engine.Device{Name: c.Device, ToHost: c.ToHost, ToDev: c.ToDev, Duplex: c.Duplex},
 		Transfers: c.Transfers,
 		Budget:    p.Solved.Budget,
 	}
+	if under := p.Solved.Chain; under != nil {
+		q.Chain = engine.ExpandChain(under)
+		q.Graph = &q.Chain.Graph
+	}
+	return q
 }
 
 // Index returns the picture's trace, arranged for drawing.

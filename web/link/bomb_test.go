@@ -150,6 +150,9 @@ var leftOut = map[string]string{
 	"Profile.Packed":  "the key ops holds it, which no blob needs",
 	"Profile.Step":    "links to the step of a config.json have the key step instead of a blob",
 	"Profile.Model":   "as Profile.Step",
+	"Stage.Again":     "no profile that is opened has it: it is a policy's, which has the key policy",
+	"Stage.Away":      "as Stage.Again",
+	"Stage.Asides":    "as Stage.Again",
 	"Chain.Batch":     "it is that of the profile",
 	"Chain.Name":      "compared below",
 }

@@ -23,6 +23,7 @@ type Index struct {
 	Trace   *sim.Trace
 	layers
 	Lanes   [sim.NumLanes]Lane
+	busy    [sim.NumLanes]bool // see Busy
 	Memory  Memory
 	ByStage [][]sim.SpanID // [k-1]: the spans of stage k
 	Rows    []int32        // all spans and gaps by start, as in Lane.Ref
@@ -76,13 +77,36 @@ func (m *Index) Span(id sim.SpanID) *sim.Span {
 	return &m.Trace.Spans[id]
 }
 
-// CopyLanes returns how many lanes other than compute have spans.
-func CopyLanes(t *sim.Trace) int {
-	var used [sim.NumLanes]int
-	for i := range t.Spans {
-		used[t.Spans[i].Lane] = 1
+// Busy reports whether anything runs in a lane: spans of the trace, or what stages do beside their passes.
+func (m *Index) Busy(l sim.Lane) bool { return m.busy[l] }
+
+// CopyLanes returns how many lanes other than compute are busy.
+func (m *Index) CopyLanes() (n int) {
+	for l := range m.busy {
+		if l != int(sim.Compute) && m.busy[l] {
+			n++
+		}
 	}
-	return used[sim.ToHost] + used[sim.ToDev] + used[sim.Network] + used[sim.CPU]
+	return n
+}
+
+// AsideIn returns the part of a that is in a lane, and when it begins after its pass: the host steps on gradients that
+// have come and sends weights after that.
+func AsideIn(a engine.Aside, l sim.Lane) (from, took time.Duration) {
+	switch l {
+	case sim.ToHost:
+		return 0, a.ToHost
+	case sim.CPU:
+		return a.ToHost, a.CPU
+	case sim.Network:
+		return 0, a.Network
+	case sim.ToDev:
+		if a.CPU > 0 {
+			return a.ToHost + a.CPU, a.ToDev
+		}
+		return 0, a.ToDev
+	}
+	return 0, 0
 }
 
 // layers are the layers of the strip, numbered from 1: the stages of a chain or of a graph

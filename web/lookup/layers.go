@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"memtide/engine"
 	"memtide/engine/sim"
@@ -33,6 +34,9 @@ func layersOf(p *engine.Problem) layers {
 		if v, k := &g.Values[i], l.ofValue[i]; k > 0 && v.Kind == engine.KindActivation && v.PartOf == engine.NoValue {
 			l.Sizes[k-1] += v.Size
 		}
+	}
+	for k := range l.Sizes {
+		l.Sizes[k] = max(l.Sizes[k], away(p, k+1))
 	}
 	return l
 }
@@ -139,10 +143,16 @@ func mostShared(op *engine.Op, readers [][]int32) (best int32) {
 // decide returns what happens to the activations of each layer: the decisions of the trace if
 // they are about the same layers, or else decisions derived from its spans.
 func (m *Index) decide() []sim.Decision {
-	if len(m.Trace.Decisions) == len(m.Sizes) {
-		return m.Trace.Decisions
-	}
 	out := make([]sim.Decision, len(m.Sizes))
+	if len(m.Trace.Decisions) == len(m.Sizes) {
+		copy(out, m.Trace.Decisions)
+		for k := range out {
+			if away(m.Problem, k+1) > 0 {
+				out[k] |= sim.Offload
+			}
+		}
+		return out
+	}
 	for k, spans := range m.ByStage {
 		for _, id := range spans {
 			switch s := m.Trace.Spans[id]; {
@@ -171,6 +181,27 @@ func (m *Index) StageOfSpan(s *sim.Span) int {
 		return int(m.OfOp[s.Op])
 	}
 	return m.stageOfValue(s.Value)
+}
+
+// Own returns what a framework does within and beside a run of a stage, see engine.Stage. again is 0 for forwards.
+func (m *Index) Own(s *sim.Span) (again time.Duration, beside engine.Aside) {
+	c, k := m.Problem.Chain, m.StageOfSpan(s)
+	if c == nil || k < 1 || s.Lane != sim.Compute {
+		return 0, engine.Aside{}
+	}
+	st := &c.Chain.Stages[k-1]
+	if s.Kind == sim.SpanBackward {
+		return st.Again, st.Asides[1]
+	}
+	return 0, st.Asides[0]
+}
+
+// away returns the bytes of stage k of p that a framework moves to the host by itself.
+func away(p *engine.Problem, k int) engine.Bytes {
+	if c := p.Chain; c != nil && k <= len(c.Chain.Stages) {
+		return c.Chain.Stages[k-1].Away
+	}
+	return 0
 }
 
 func (m *Index) stageOfValue(v engine.ValueID) int {

@@ -23,6 +23,16 @@ func New(p *engine.Problem, t *sim.Trace) *Index {
 		}
 	}
 	m.decisions = m.decide()
+	for l := range m.busy {
+		m.busy[l] = len(m.Lanes[l].Ref) > 0
+	}
+	for i := range t.Spans {
+		_, beside := m.Own(&t.Spans[i])
+		for l := range m.busy {
+			_, took := AsideIn(beside, sim.Lane(l))
+			m.busy[l] = m.busy[l] || took > 0
+		}
+	}
 	m.Phases = m.findPhases()
 	m.Rows = make([]int32, 0, len(t.Spans)+len(t.Gaps))
 	for i, j := 0, 0; i < len(t.Spans) || j < len(t.Gaps); {

@@ -90,8 +90,9 @@ func TestPiecesOfPlayed(t *testing.T) {
 		if tr, err = sim.Play(p, s.Schedule); err != nil {
 			t.Fatal(err)
 		}
-		copied += CopyLanes(tr)
-		checkPieces(t, round, New(p, tr))
+		m := New(p, tr)
+		copied += m.CopyLanes()
+		checkPieces(t, round, m)
 	}
 	if copied < 20 {
 		t.Errorf("%d lanes of copies in all schedules; want 20 at least", copied)

@@ -168,8 +168,10 @@ func (st *step) number(name string) int {
 func (w *Work) step() (*step, error) {
 	if w.Model != "" && w.Problem.Chain != nil {
 		return &step{w.Options, preset.MaxBatch, func(args engine.Args) (change, bool) {
+			_, now, _ := preset.Split(w.Options)
+			_, policy, ok := preset.Split(args)
 			return change{options: args, build: func() (*engine.Problem, error) { return w.played(args) }},
-				preset.Plans(args) && !maps.Equal(ask.Plain(args), ask.Plain(w.Options))
+				ok && (now != nil || policy == nil) && !maps.Equal(ask.Plain(args), ask.Plain(w.Options))
 		}}, preset.Plays()
 	}
 	p, batch, err := preset.Parse(w.Preset)

@@ -9,7 +9,6 @@ import (
 	"memtide/wasm/proto"
 	"memtide/web/choice"
 	"memtide/web/known"
-	"memtide/web/lookup"
 )
 
 // open asks for the profile of file, or if file is nil for that of c.Source. c becomes the choice when the profile has
@@ -116,7 +115,7 @@ func (s *State) show(o *Side, p *known.Picture) {
 	s.touch()
 	if o == &s.Side {
 		if !s.dragging {
-			s.copies = lookup.CopyLanes(p.Solved.Trace)
+			s.copies = p.Index().CopyLanes()
 		}
 		s.View.Carry(p, old)
 		s.View.Fit(s.End())

@@ -105,9 +105,8 @@ func (m SetGraph) apply(s *State) []Effect {
 type SetStrategy struct{ Name string }
 
 func (m SetStrategy) apply(s *State) (out []Effect) {
-	if c := s.Choice; m.Name != c.Strategy {
-		c.Strategy, c.Args, c.Unplanned = m.Name, nil, false
-		out = s.choose(c, Push, false)
+	if c := s.Choice; m.Name != c.Strategy || c.Policy != nil {
+		out = s.choose(c.By(m.Name, nil), Push, false)
 	}
 	s.carryMethod()
 	return out
@@ -140,7 +139,7 @@ func (s *State) decide(soon bool, set func(*Choice)) []Effect {
 // carryMethod copies the strategy to the choice of the profile that is being read.
 func (s *State) carryMethod() {
 	if o := s.Opening; o != nil {
-		o.Choice.Strategy, o.Choice.Args = s.Choice.Strategy, s.Choice.Args
+		o.Choice.Strategy, o.Choice.Args, o.Choice.Policy = s.Choice.Strategy, s.Choice.Args, s.Choice.Policy
 	}
 }
 

@@ -62,15 +62,20 @@ func (s *State) grow(c *tradeoff.Curve) bool {
 	return c.Grow(s.methods(), s.curves.byKey[tradeoff.CurveKey(plain)])
 }
 
+// planned returns the network for plans, which a policy does not change.
+func (s *State) planned() proto.Setting {
+	return s.Network.Setting(s.Choice.By(s.Choice.Strategy, s.Choice.Args))
+}
+
 // sweep asks for the points that c lacks.
 func (s *State) sweep(c *tradeoff.Curve, soon bool) []Effect {
 	c.ID = s.newID()
-	return []Effect{Sweep{ID: c.ID, Request: c.Missing(s.Network.Setting(s.Choice), s.Choice.Strategy), Soon: soon}}
+	return []Effect{Sweep{ID: c.ID, Request: c.Missing(s.planned(), s.Choice.Strategy), Soon: soon}}
 }
 
 // improve asks again, with more time, for points whose solver reached its limit.
 func (s *State) improve(c *tradeoff.Curve) []Effect {
-	req, ok := c.Unfinished(s.Network.Setting(s.Choice))
+	req, ok := c.Unfinished(s.planned())
 	if !ok {
 		return nil
 	}

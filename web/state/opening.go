@@ -251,18 +251,30 @@ func (s *State) setConfig(name, value string) []Effect {
 	return s.openModel(model, ask.With(args, name, value))
 }
 
-// openModel opens the training step of a model that has no preset, such as a config.json, as setConfig does. A budget
-// that was chosen for a network stays.
+// openModel opens the training step of a model, such as a config.json, as setConfig does. If only the policy differs
+// from what is open, it chooses that. A budget that was chosen for a network stays.
 func (s *State) openModel(model string, args engine.Args) []Effect {
 	c := s.Choice
-	if c.Step, c.StepArgs = model, args; !preset.Plans(args) {
-		return s.open(c, nil, Push)
-	}
+	c.Step, c.StepArgs = model, args
+	rest, policy, ok := preset.Split(args)
+	as, listed := c.Planned(engine.KeepAll)
 	name, budget, chosen := ask.Title(model), c.Budget, s.Network != nil && !s.Choice.Roomy()
 	if s.Network != nil {
 		name = s.Network.Source.File
 	}
-	out := s.open(c.Moved(Source{File: name, Model: model, Options: args}), nil, Push)
+	switch {
+	case !ok:
+		return s.open(c, nil, Push)
+	case !listed:
+		as = c.Moved(Source{File: name, Model: model, Options: rest}).Under(policy)
+	}
+	if s.Network != nil && as.Source.Same(s.Network.Source) {
+		return s.choose(s.Choice.By(engine.KeepAll, nil).Under(policy), Push, false)
+	}
+	if listed {
+		return s.open(s.keepBudget(as), nil, Push)
+	}
+	out := s.open(as, nil, Push)
 	o := s.Opening
 	if d := card.Lookup(ask.Value(args, "device")); d != nil {
 		o.Choice = o.Choice.On(d)

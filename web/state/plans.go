@@ -52,7 +52,7 @@ func (s *State) Plans() []PlanGroup {
 	for _, g := range planGroups {
 		group := PlanGroup{Title: g.title}
 		for _, st := range strategies {
-			chosen := st.Name == s.Choice.Strategy
+			chosen := st.Name == s.Choice.Strategy && s.Choice.Policy == nil
 			if st.Class == g.class && (chosen || st.Name == engine.KeepAll || slices.Contains(usable, st)) {
 				p := s.plan(st, lines, found)
 				if chosen || p.Drawn || st.Rank.Of(graph) > 0 {
@@ -89,7 +89,7 @@ func (s *State) Menu() []PlanGroup {
 
 // plan returns the row of a strategy. lines are the strategies that the curve draws, found is s.finder().
 func (s *State) plan(st *engine.Strategy, lines []string, found func(string) (proto.Suggestion, bool)) PlanRow {
-	chosen := st.Name == s.Choice.Strategy
+	chosen := st.Name == s.Choice.Strategy && s.Choice.Policy == nil
 	p := PlanRow{Strategy: st, Name: choice.PlanName(st.Name), Chosen: chosen,
 		Drawn: st.Class != 0 && s.drawn(lines, st.Name)}
 	switch all := s.KeepAll(); {

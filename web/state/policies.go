@@ -1,12 +1,13 @@
 package state
 
 import (
-	"strconv"
+	"maps"
 	"time"
 
 	"memtide/engine"
 	"memtide/profiles/card"
 	"memtide/profiles/llm/ask"
+	"memtide/profiles/preset"
 	"memtide/wasm/proto"
 	"memtide/web/choice"
 )
@@ -86,26 +87,8 @@ type Policy struct {
 	Needs engine.Bytes // the most that it needs on the card, with CUDA
 	Lacks engine.Bytes // Needs beyond State.Limit; 0 if it fits
 
-	// Layers are the arguments of the strategy layerwise that makes this schedule of the open network, if it fits; nil
-	// for other policies, which open the step by itself.
-	Layers engine.Args
-	Chosen bool // with Layers: it is the choice
-}
-
-// layerwise is the strategy that checkpoints every n-th layer, or the first n.
-const layerwise = "layerwise"
-
-// checkpoints returns the arguments of layerwise for a policy of a language model, or nil if it does more than compute
-// whole blocks again. Optimizer and embedding are the layers before the blocks.
-func checkpoints(args engine.Args) engine.Args {
-	first, _ := strconv.Atoi(ask.Value(args, "first"))
-	switch {
-	case ask.Value(args, "ckpt") != "full" || ask.Value(args, "group") != "1" || ask.Value(args, "offload") == "yes":
-		return nil
-	case first > 0:
-		return engine.Args{"which": "first", "n": strconv.Itoa(first + 2)}
-	}
-	return engine.Args{"n": ask.Value(args, "every")}
+	Chosen bool
+	Apart  bool // choosing it opens the step by itself, because its blocks are no chain
 }
 
 // Policies returns the policies of the present case except keeping everything, in the order of frameworks. Of
@@ -127,12 +110,9 @@ func (s *State) Policies() (out []Policy) {
 		}
 		seen[r] = true
 		needs := x.High + s.policies.Context
-		p := Policy{StepChange: x, Index: i, Needs: needs, Lacks: max(0, needs-s.Limit())}
-		if p.Lacks == 0 && x.Allocated <= s.Budget() && s.Network.Chain != nil {
-			p.Layers = checkpoints(x.Args)
-		}
-		p.Chosen = p.Layers != nil && s.Choice.MethodKey() == choice.MethodKey(layerwise, p.Layers)
-		out = append(out, p)
+		_, policy, ok := preset.Split(x.Args)
+		out = append(out, Policy{StepChange: x, Index: i, Needs: needs, Lacks: max(0, needs-s.Limit()), Apart: !ok,
+			Chosen: ok && policy != nil && maps.Equal(policy, s.Choice.Policy)})
 	}
 	return out
 }
@@ -151,19 +131,28 @@ func (s *State) TimeRange(t time.Duration) (low, high time.Duration) {
 // Experts reports whether the open network is known to be a step of a model with experts.
 func (s *State) Experts() bool { return s.policies != nil && s.policies.Experts }
 
-// Kept returns the range of memory that PyTorch reserves when everything is kept, as it was played with the policies,
-// or 0 and 0 if that is not known.
-func (s *State) Kept() (low, high engine.Bytes) {
-	if s.policies == nil {
-		return 0, 0
+// Kept returns the range of memory that PyTorch reserves if c keeps everything or is a policy, as these were played, or
+// 0 and 0 if that is not known.
+func (s *State) Kept(c Choice) (low, high engine.Bytes) {
+	switch {
+	case s.policies == nil:
+	case c.KeepsAll():
+		return s.policies.Low, s.policies.High // of the step as it is; the first policy is that without torch.compile
+	case c.Policy != nil:
+		for i := range s.policies.Policies {
+			x := &s.policies.Policies[i]
+			if _, policy, _ := preset.Split(x.Args); maps.Equal(policy, c.Policy) {
+				return x.Low, x.High
+			}
+		}
 	}
-	return s.policies.Low, s.policies.High // of the step as it is; the first policy is that without torch.compile
+	return 0, 0
 }
 
 // KeepingAll returns the most memory of the card that keeping everything needs, as it was played with the policies, or
 // 0 if that is not known.
 func (s *State) KeepingAll() engine.Bytes {
-	_, high := s.Kept()
+	_, high := s.Kept(Choice{Strategy: engine.KeepAll})
 	if high == 0 {
 		return 0
 	}
@@ -179,24 +168,17 @@ func (s *State) Limit() engine.Bytes {
 	return choice.Reserved(s.Budget())
 }
 
-// OpenPolicy chooses the schedule that is a policy, or opens the step by itself under the policy.
+// OpenPolicy chooses a policy, or opens the step by itself under it.
 type OpenPolicy struct{ Index int }
 
 func (m OpenPolicy) apply(s *State) []Effect {
-	for _, p := range s.Policies() {
-		if c := s.Choice; p.Index == m.Index && p.Layers != nil {
-			c.Strategy, c.Args, c.Unplanned = layerwise, p.Layers, false
-			return s.choose(c, Push, false)
-		}
-	}
 	q, ok := s.policiesQuestion()
 	if !ok || s.policies == nil || m.Index < 0 || m.Index >= len(s.policies.Policies) {
 		return nil
 	}
-	c := s.Choice
-	c.Step, c.StepArgs = q.Model, s.policies.Policies[m.Index].Args
-	if d := DeviceOf(c); d != nil {
-		c.StepArgs = ask.With(c.StepArgs, "device", d.ID)
+	args := s.policies.Policies[m.Index].Args
+	if d := DeviceOf(s.Choice); d != nil {
+		args = ask.With(args, "device", d.ID)
 	}
-	return s.open(c, nil, Push)
+	return s.openModel(q.Model, args)
 }

@@ -1,6 +1,8 @@
 package state
 
 import (
+	"maps"
+	"strings"
 	"testing"
 	"time"
 
@@ -9,6 +11,7 @@ import (
 	"memtide/profiles/llm/ask"
 	"memtide/wasm/proto"
 	"memtide/web/choice"
+	"memtide/web/format"
 	"memtide/web/link"
 	"memtide/web/tradeoff"
 )
@@ -61,7 +64,7 @@ func TestPoliciesAreAskedOnce(t *testing.T) {
 		t.Errorf("asks %+v; want llama3.2-1b with %v, and a limit", got, want)
 	}
 	high := func(n engine.Bytes) proto.StepChange {
-		return proto.StepChange{Names: []string{"x"}, Args: engine.Args{"ckpt": "full"}, High: n, Time: time.Second}
+		return proto.StepChange{Names: []string{"x"}, Args: under(e, engine.Args{"ckpt": "full"}), High: n, Time: time.Second}
 	}
 	p.play(Policed{ID: e.ID, Stepped: &proto.Stepped{Context: engine.GiB, Time: 100, TimeLow: 150, TimeHigh: 300,
 		Low: 38 * engine.GiB, High: 39 * engine.GiB,
@@ -81,8 +84,8 @@ func TestPoliciesAreAskedOnce(t *testing.T) {
 	if got := p.Policies(); len(got) != 2 || got[0].Lacks <= 0 {
 		t.Errorf("in 10 GiB the policies are %+v; want that neither fits", got)
 	}
-	if p.play(OpenPolicy{1}); p.Choice.Step != "llama3.2-1b" || p.Choice.StepArgs["ckpt"] != "full" {
-		t.Errorf("opened: %q with %v; want the step with full checkpointing", p.Choice.Step, p.Choice.StepArgs)
+	if p.play(OpenPolicy{1}); p.Choice.Policy["ckpt"] != "full" || p.Choice.Step != "" {
+		t.Errorf("chosen: %v of %q; want full checkpointing of what is open", p.Choice.Policy, p.Choice.Step)
 	}
 	for _, ref := range []string{"resnet50-b32", "llama3.2-1b-step-f32-on-rtx-4090-b1",
 		"llama3.2-1b-step-40pct-on-rtx-4090-b1"} {
@@ -110,7 +113,7 @@ func TestPickedOptions(t *testing.T) {
 }
 
 // TestPoliciesOfAnotherCard checks that, if the times are those of another card than the chosen one, policies
-// that use its link or fill its memory are left out. A policy opens the step on the chosen card.
+// that use its link or fill its memory are left out. A policy opens the step on the chosen card, with its times.
 func TestPoliciesOfAnotherCard(t *testing.T) {
 	p := policed(t, "llama3.2-1b-step-4096tok-on-rtx-4090-b1", "h200-sxm-141gb")
 	e := last[AskStep](t, p)
@@ -125,8 +128,9 @@ func TestPoliciesOfAnotherCard(t *testing.T) {
 	if got := p.Policies(); e.Request.Args["device"] != "rtx-4090" || len(got) != 1 || got[0].Index != 1 {
 		t.Errorf("asked for %v, policies %+v; want those of the card of the times, and only what neither moves nor fills", e.Request.Args, got)
 	}
-	if p.play(OpenPolicy{1}); p.Choice.StepArgs["device"] != "h200-sxm-141gb" {
-		t.Errorf("opened with %v; want the card that is chosen", p.Choice.StepArgs)
+	if p.play(OpenPolicy{1}); p.Opening == nil || p.Opening.Choice.Policy["ckpt"] != "sac_op" ||
+		!strings.Contains(p.Opening.Choice.Source.Preset, "-on-h200-sxm-141gb-") {
+		t.Errorf("opens %+v; want the policy on the card that is chosen", p.Opening)
 	}
 }
 
@@ -146,33 +150,53 @@ func TestPoliciesGiveWay(t *testing.T) {
 	}
 }
 
-// TestPolicyAsPlan checks that a policy that computes whole blocks again is the schedule of a strategy, on the same page,
-// if it fits, and that another one is not.
+// under returns the options of the step that e asks about, under a policy.
+func under(e AskStep, policy engine.Args) engine.Args {
+	out := maps.Clone(e.Request.Args)
+	maps.Copy(out, policy)
+	return out
+}
+
+// TestPolicyAsPlan checks that a policy that says what blocks keep is chosen on the same page, without a budget, and
+// undone by a plan; and that one of a model that is compiled as one graph opens the step by itself.
 func TestPolicyAsPlan(t *testing.T) {
 	p := policed(t, "llama3.2-1b-step-4096tok-on-rtx-4090-b1", "rtx-4090")
 	e := last[AskStep](t, p)
 	cases := []struct {
-		args engine.Args
-		want string // MethodKey of the choice; "" for the step by itself
+		args  engine.Args
+		apart bool
 	}{
-		{engine.Args{"ckpt": "full"}, "layerwise,n=1"}, {engine.Args{"ckpt": "full", "every": "2"}, "layerwise,n=2"},
-		{engine.Args{"ckpt": "full", "first": "3"}, "layerwise,n=5,which=first"}, {engine.Args{"ckpt": "sac_op"}, ""},
-		{engine.Args{"ckpt": "full", "offload": "yes"}, ""}, {engine.Args{"ckpt": "full", "group": "2"}, ""},
+		{engine.Args{"ckpt": "full"}, false}, {engine.Args{"ckpt": "full", "every": "2"}, false},
+		{engine.Args{"ckpt": "sac_op", "first": "3"}, false}, {engine.Args{"ckpt": "full", "offload": "yes"}, false},
+		{engine.Args{"stash": "yes"}, false}, {engine.Args{"ckpt": "full", "group": "2"}, false},
+		{engine.Args{"ckpt": "budget", "graph": "model", "compile": "yes"}, true},
 	}
 	list := []proto.StepChange{{Names: []string{"nothing"}}}
 	for i, c := range cases {
-		list = append(list, proto.StepChange{Names: []string{"x"}, Args: ask.With(c.args, "device", "rtx-4090"),
-			High: engine.GiB, Allocated: engine.GiB / 2, Time: time.Duration(i + 1)})
+		list = append(list, proto.StepChange{Names: []string{"x"}, Args: under(e, c.args),
+			High: 100 * engine.GiB, Time: time.Duration(i + 1)})
 	}
 	p.play(Policed{ID: e.ID, Stepped: &proto.Stepped{Policies: list}})
 	for i, c := range cases {
-		s := *p.State
-		OpenPolicy{i + 1}.apply(&s)
-		switch got := s.Choice.MethodKey(); {
-		case c.want == "" && s.Choice.Step == "":
-			t.Errorf("%v opens %s; want the step by itself", c.args, got)
-		case c.want != "" && (got != c.want || s.Choice.Step != "" || !s.Policies()[i].Chosen):
-			t.Errorf("%v opens %s of %q; want the plan %s, chosen", c.args, got, s.Choice.Step, c.want)
+		row := p.Policies()[i]
+		if c.apart {
+			alone := *p.State
+			if (OpenPolicy{i + 1}).apply(&alone); alone.Choice.Step == "" || !row.Apart {
+				t.Errorf("%v opens %+v, row %+v; want the step by itself", c.args, alone.Choice, row)
+			}
+			continue
+		}
+		p.play(OpenPolicy{i + 1})
+		if p.Choice.PlanName() != format.Capital(ask.Policy(c.args)) || !p.Policies()[i].Chosen || row.Chosen || row.Apart {
+			t.Errorf("%v chooses %q, row %+v; want it, chosen", c.args, p.Choice.PlanName(), row)
+		}
+		q := last[Solve](t, p).Request
+		if q.Network.Model != "llama3.2-1b" || q.Network.Options["ckpt"] != c.args["ckpt"] ||
+			q.Network.Options["seq"] != "4096" || q.Budget.Bytes != engine.NoLimit {
+			t.Errorf("%v asks for %+v in %v; want the step under it, without a budget", c.args, q.Network, q.Budget)
+		}
+		if p.play(SetStrategy{engine.KeepAll}); p.Choice.Policy != nil || !p.Choice.KeepsAll() {
+			t.Errorf("keeping everything after %v: %+v; want no policy", c.args, p.Choice.Policy)
 		}
 	}
 }

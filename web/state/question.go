@@ -88,11 +88,12 @@ func (s *State) followIdle() []Effect {
 	return s.ask(true)
 }
 
-// Exceeds returns the chosen device if the peak of the choice's schedule exceeds its memory. It returns nil if the
-// peak fits, or if memory or schedule are not known.
+// Exceeds returns the chosen device if the peak of the choice's schedule exceeds its memory beside CUDA. It returns nil
+// if the peak fits, or if memory or schedule are not known.
 func (s *State) Exceeds() *card.Card {
 	d := DeviceOf(s.Choice)
-	if d == nil || s.Shown == nil || !s.Shown.Choice.Equal(s.Choice) || s.Shown.Solved.Trace.Peak <= d.Memory {
+	if d == nil || s.Shown == nil || !s.Shown.Choice.Equal(s.Choice) ||
+		s.Shown.Solved.Trace.Peak <= d.Memory-choice.Context {
 		return nil
 	}
 	return d
@@ -117,7 +118,9 @@ func (s *State) ask(idle bool) (out []Effect) {
 	if s.Config() != "" && !graph {
 		req.Model, req.Options, _ = s.stepOf()
 	}
-	if !s.View.Frame.Embed { // a view tries no other plans
+	if s.Choice.Policy != nil { // of what it leaves to keep there are no other plans
+		a.found, req.Model, req.Options = "", req.Network.Model, req.Network.Options
+	} else if !s.View.Frame.Embed { // a view tries no other plans
 		req.Methods = question.Methods(s.Choice.Strategy, s.CurveStrategies(), graph)
 	}
 	if idle && !graph && !inSecond(req.Method) { // do not load the second program for this

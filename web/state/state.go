@@ -3,7 +3,6 @@ package state
 import (
 	"slices"
 
-	"memtide/engine"
 	"memtide/wasm/proto"
 	"memtide/web/draw"
 	"memtide/web/known"
@@ -53,7 +52,7 @@ func (s *State) Sentence() Sentence {
 	if s.dragging {
 		return s.before
 	}
-	return Sentence{s.Choice.Strategy != engine.KeepAll || s.OverBudget != nil, !s.Choice.Roomy()}
+	return Sentence{!s.Choice.KeepsAll() || s.OverBudget != nil, !s.Choice.Roomy()}
 }
 
 // New returns the state of a page on which nothing has been opened.

@@ -1,13 +1,9 @@
 package state
 
 import (
-	"strconv"
 	"time"
 
 	"memtide/engine"
-	"memtide/profiles/card"
-	"memtide/profiles/llm/ask"
-	"memtide/profiles/preset"
 	"memtide/wasm/proto"
 	"memtide/web/lookup"
 )
@@ -29,17 +25,7 @@ func (s *State) stepOf() (model string, args engine.Args, ok bool) {
 	if s.Network == nil || s.Memory != nil {
 		return "", nil, false
 	}
-	if text := s.Config(); text != "" {
-		return text, s.Network.Source.Options, true
-	}
-	base, o := s.Choice.Source.Variant()
-	if base == nil || base.Model() == nil || card.Lookup(o.Device) == nil || o.Efficiency > 0 ||
-		o.Precision != base.Options().Precision {
-		return "", nil, false
-	}
-	args = preset.StepArgs(o.Step)
-	args["batch"], args["seq"], args["device"] = strconv.Itoa(o.Batch), strconv.Itoa(o.Tokens), o.Device
-	return base.Model().ID, ask.Plain(args), true
+	return s.Network.Source.Step()
 }
 
 // openStep makes c the choice and opens its training step by itself, instead of what is open.

@@ -33,7 +33,7 @@ func stepped(t *testing.T) *player {
 	}
 	p.play(StepAnswered{ID: id, Whole: true, Stepped: &proto.Stepped{High: 2,
 		Changes:  []proto.StepChange{{Args: engine.Args{"context": "2048", "loss": "chunked"}}},
-		Policies: []proto.StepChange{{Names: []string{"full"}, Args: engine.Args{"ckpt": "full"}}},
+		Policies: []proto.StepChange{{Names: []string{"full"}, Args: engine.Args{"context": "2048", "ckpt": "full"}}},
 		Fixes:    []proto.StepChange{{Args: engine.Args{"context": "2048", "gpus": "8"}}}}})
 	if p.Step.Shown.High != 2 || p.Phase() != "ready" || p.Late() {
 		t.Fatalf("after the whole answer: %+v, phase %s, late %v; want it shown, ready", p.Step.Shown, p.Phase(),
@@ -77,7 +77,7 @@ func TestUseChange(t *testing.T) {
 		want string
 	}{{UseChange{0, SingleChanges}, "llama3-8b,context=2048,loss=chunked"},
 		{UseChange{0, FixingChanges}, "llama3-8b,context=2048,gpus=8"},
-		{UseChange{0, PolicyChanges}, "llama3-8b,ckpt=full"}, {UseChange{3, FixingChanges}, "llama3-8b,context=2048"}} {
+		{UseChange{0, PolicyChanges}, "llama3-8b,ckpt=full,context=2048"}, {UseChange{3, FixingChanges}, "llama3-8b,context=2048"}} {
 		p := stepped(t)
 		p.play(c.m)
 		if got := p.Choice.StepKey(); got != c.want {
@@ -148,7 +148,8 @@ func TestPlannedStep(t *testing.T) {
 		{"a link", link(nil), "llama3-8b-step-b1", engine.KeepAll},
 		{"on eight cards", link(engine.Args{"gpus": "8", "seq": "4096", "device": "a100-sxm-80gb"}),
 			"llama3-8b-step-4096tok-gpus.8-on-a100-sxm-80gb-b1", engine.KeepAll},
-		{"a policy", link(engine.Args{"ckpt": "full"}), "", ""},
+		{"a policy", link(engine.Args{"ckpt": "full"}), "llama3-8b-step-b1", engine.KeepAll},
+		{"one graph", link(engine.Args{"ckpt": "budget", "graph": "model", "compile": "yes"}), "", ""},
 		{"a pipeline", link(engine.Args{"gpus": "8", "pp": "8"}), "", ""},
 		{"swapped blocks", link(engine.Args{"lora": "16", "swap-blocks": "8"}), "", ""},
 		{"more tokens than positions", Start{Choice: stepOf("gpt2", engine.Args{"seq": "2048"})}, "", ""},

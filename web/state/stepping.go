@@ -121,7 +121,8 @@ func (m UseAnswer) apply(s *State) []Effect {
 	}
 	x, c := a.List[m.Index], s.Choice
 	if x.Options != nil {
-		return s.openModel(s.Config(), x.Options)
+		model, _, _ := s.stepOf()
+		return s.openModel(model, x.Options)
 	}
 	if x.Strategy != c.Strategy {
 		c.Strategy, c.Args = x.Strategy, nil

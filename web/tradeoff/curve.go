@@ -214,7 +214,9 @@ type Point struct {
 
 // Choice returns c with the strategy, arguments and budget of the point.
 func (p Point) Choice(c choice.Choice) choice.Choice {
-	c.Strategy, c.Args, c.Budget = p.Strategy, p.Args, choice.Budget{Bytes: p.Budget}
+	unplanned := c.Unplanned
+	c = c.By(p.Strategy, p.Args)
+	c.Budget, c.Unplanned = choice.Budget{Bytes: p.Budget}, unplanned
 	return c
 }
 

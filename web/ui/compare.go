@@ -8,7 +8,6 @@ import (
 
 	"github.com/vugu/vugu"
 	"memtide/engine"
-	"memtide/web/choice"
 	"memtide/web/draw"
 	"memtide/web/format"
 	"memtide/web/known"
@@ -122,7 +121,7 @@ func (c *Compare) Table() vugu.HTML {
 	x, y := c.S.AB()
 	ca, na, cb, nb := x.Choice, x.Network, y.Choice, y.Network
 	row("network", names.Network(ca, na), names.Network(cb, nb), "")
-	row("plan", choice.PlanName(ca.Strategy), choice.PlanName(cb.Strategy), "")
+	row("plan", ca.PlanName(), cb.PlanName(), "")
 	row("host link", names.Link(ca), names.Link(cb), "")
 	row("plan may use", names.Budget(ca, na), names.Budget(cb, nb), "")
 	if d, ok := c.S.Delta(); ok {

@@ -165,7 +165,7 @@ func (c *Results) Verdict() panel.Badge {
 	}
 	switch {
 	case c.S.Preview != nil:
-		v.Text = "preview: " + choice.PlanName(p.Choice.Strategy)
+		v.Text = "preview: " + p.Choice.PlanName()
 	case p.Partial && c.S.Solving != nil:
 		v.Text = "best so far"
 	case p.Partial:

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/vugu/vugu"
-	"memtide/web/choice"
 	"memtide/web/format"
 	"memtide/web/link"
 	"memtide/web/lookup"
@@ -154,7 +153,7 @@ func (c *Embed) Line() string {
 	}
 	line := a.Word() + a.Sentence()
 	if p != nil && c.S.Step == nil {
-		line += " " + choice.PlanName(p.Choice.Strategy) + " in " + format.Bytes(p.Solved.Budget) + ": " +
+		line += " " + p.Choice.PlanName() + " in " + format.Bytes(p.Solved.Budget) + ": " +
 			format.Duration(p.Solved.Trace.Makespan) + " per step."
 	}
 	if from := c.S.View.Frame.Opener; from != "" {

@@ -19,7 +19,7 @@ import (
 // TestStepPage checks that the page of a real answer has every part once, in well-formed HTML, and that all of
 // its controls have names.
 func TestStepPage(t *testing.T) {
-	s := pagetest.Step(t, "llama3-8b", engine.Args{"gpus": "8", "ckpt": "full"})
+	s := pagetest.Step(t, "llama3-8b", engine.Args{"gpus": "8", "context": "2048", "ckpt": "full"})
 	page := pageOf(t, s)
 	for _, id := range []string{"step", "answer-say", "answer-sub", "bar", "peak", "step-time", "rate",
 		"step-changes", "step-phases", "step-origins",

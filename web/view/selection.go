@@ -107,7 +107,7 @@ func (v *View) Carry(p, old *known.Picture) {
 	v.Trail = nil
 	switch {
 	case v.selectWanted(p):
-	case old == nil || old.Network != p.Network || old.Choice.Strategy != p.Choice.Strategy:
+	case old == nil || old.Network != p.Network || old.Choice.MethodKey() != p.Choice.MethodKey():
 		v.Selected, v.Picked = foremost(p), false
 	case v.Selected.Kind == lookup.OnGap && v.Selected.Index < len(old.Gaps()):
 		was := old.Gaps()[v.Selected.Index].Start

@@ -138,7 +138,8 @@ func options(top *jsonfile.Object, m *family.Reading) (engine.Args, []string) {
 			`Set "seq" in "memtide" to no more than that.`)
 	}
 	warnings := o.Known.Warning("in memtide")
-	if !preset.Plans(args) { // strategies choose what is kept, and there is no chain of a pipeline
+	// Strategies choose what is kept, and there is no chain of a pipeline.
+	if len(preset.Unplanned(args)) < len(ask.Plain(args)) {
 		args = preset.Unplanned(args)
 		warnings = append(warnings, "Options in memtide that leave nothing to plan were skipped; memtide plan has them.")
 	}

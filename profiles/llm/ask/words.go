@@ -26,6 +26,9 @@ var words = map[string]string{
 	"ckpt full": "full checkpointing",
 	"ckpt dots": "products alone kept", "ckpt modules": "a module computed again",
 	"ckpt budget": "the compiler's memory budget",
+	"policy none": "nothing is computed again", "policy full": "full checkpointing",
+	"policy sac_op": "every second product kept", "policy sac_op_all": "all products and attention kept",
+	"policy dots": "all products kept", "every 2": "every second block",
 	"graph block": "each block", "graph model": "the model",
 	"recompute core_attn": "attention (core_attn)", "recompute layernorm": "norms (layernorm)",
 	"recompute mlp": "feed-forward net (mlp)", "recompute moe_act": "experts' activation (moe_act)",
@@ -65,6 +68,48 @@ func Words(name, value string) string {
 		return "as the program does"
 	}
 	return value
+}
+
+// Policy says what the blocks of a step keep, compute again or move: "norms computed again".
+func Policy(args engine.Args) string {
+	is := func(name, value string) bool { return Value(args, name) == value }
+	text, of := Words("policy", Value(args, "ckpt")), " of "
+	switch every, first, swap := Value(args, "every"), Value(args, "first"), Value(args, "swap-blocks"); {
+	case is("stash", "yes"):
+		text = Option("stash").Title
+	case is("ckpt", "none") && is("compile", "yes"):
+		text = "what the compiler keeps"
+	case is("ckpt", "budget") && is("budget", "50"):
+		text = "half of what the compiler keeps"
+	case is("ckpt", "budget"):
+		text = Value(args, "budget") + " % of what the compiler keeps"
+	case is("ckpt", "modules"):
+		module, _, _ := strings.Cut(Words("recompute", Value(args, "recompute")), " (")
+		text = module + " computed again"
+	case !is("group", "1"):
+		text = Value(args, "group") + " blocks in one checkpoint"
+	case is("ckpt", "none") && swap != "0":
+		text = "block swap of " + swap
+	default:
+		if !is("ckpt", "full") {
+			of = " in "
+		}
+		if first != "0" {
+			text += of + "the first " + first + " blocks"
+		}
+		if w, known := words["every "+every]; known {
+			text += of + w
+		} else if every != "1" {
+			text += of + "every " + every + "th block"
+		}
+	}
+	if is("offload", "yes") {
+		text += ", " + Option("offload").Title
+	}
+	if is("graph", "model") {
+		text += ", the model as one graph"
+	}
+	return text
 }
 
 // usual are the values that programs choose for options that are left to them, if they differ between programs.

@@ -14,7 +14,6 @@ import (
 
 	"memtide/engine/alloc"
 	"memtide/wasm/proto"
-	"memtide/web/choice"
 	"memtide/web/draw"
 	"memtide/web/format"
 	"memtide/web/known"
@@ -263,7 +262,7 @@ func (c *Map) Verdict() panel.Badge {
 		return panel.Badge{Class: "muted"}
 	}
 	if at := c.behind(); at != nil {
-		return panel.Badge{Class: "muted", Text: "of " + choice.PlanName(at.Choice.Strategy) + " in " +
+		return panel.Badge{Class: "muted", Text: "of " + at.Choice.PlanName() + " in " +
 			format.Bytes(at.Solved.Budget) + ", not of the preview",
 			Title: "A click on the curve chooses the schedule that is previewed; its addresses are found then."}
 	}

@@ -212,15 +212,15 @@ func ofPlan(p *known.Picture) *need {
 	return n
 }
 
-// ofShown returns the need of a schedule that the page shows. If that keeps everything, and its step was played with
-// the policies, the range of the allocator is the one that was found there.
+// ofShown returns the need of a schedule that the page shows. If that keeps everything or is a policy, the range of the
+// allocator is the one that was found when policies were played.
 func ofShown(s *state.State, p *known.Picture) *need {
 	n := ofPlan(p)
 	if n.segments && s.Experts() && p.Network == s.Network {
 		n.doubt = unsureExperts
 	}
-	low, high := s.Kept()
-	if p.Choice.Strategy == engine.KeepAll && p.Network == s.Network && n.memory > 0 && high > 0 {
+	low, high := s.Kept(p.Choice)
+	if p.Network == s.Network && n.memory > 0 && high > 0 {
 		n.low, n.high, n.segments = max(low, n.low), max(high, n.low), false
 	}
 	return n
@@ -229,8 +229,8 @@ func ofShown(s *state.State, p *known.Picture) *need {
 // heldAt returns the memory in use at the peak of a schedule.
 func heldAt(p *known.Picture) (out []part) {
 	for kind, used := range p.Index().HeldAt(p.Solved.Trace.PeakAt, 0).Used {
-		k := barKinds[kind]
-		if c := p.Network.Chain; sim.Category(kind) == sim.Fixed && c != nil && c.Chain.Resident.Total() <= used {
+		k, c := barKinds[kind], p.Index().Problem.Chain
+		if sim.Category(kind) == sim.Fixed && c != nil && c.Chain.Resident.Total() <= used {
 			r := c.Chain.Resident
 			out = append(out, part{k.class, "weights", r.Weights}, part{k.class, "gradients", r.Grads},
 				part{k.class, "optimizer", r.Optimizer},
@@ -252,7 +252,7 @@ var barKinds = [sim.NumCategories]struct{ class, name string }{
 
 // tooSmall returns a sentence about a budget that is too small, with the smallest one that is large enough if known.
 func tooSmall(s *state.State) string {
-	name := choice.PlanName(s.Choice.Strategy)
+	name := s.Choice.PlanName()
 	if s.OverBudget.Smallest == 0 {
 		return name + " finds nothing."
 	}
@@ -287,6 +287,9 @@ func Verdict(p *known.Picture) (kind, sentence string) {
 // deeds says what the plan does with how many blocks. The counts add up to all blocks.
 func deeds(p *known.Picture) string {
 	blocks, by := p.Index().Tally()
+	if p.Choice.Policy != nil {
+		return fmt.Sprintf(wordsPolicy, ask.Policy(p.Choice.Policy))
+	}
 	var out []string
 	add := func(n int, words string) {
 		if n == 0 {
@@ -316,7 +319,7 @@ func deeds(p *known.Picture) string {
 // the resident bytes grows at most in proportion to the batch.
 func room(p *known.Picture) string {
 	all, resident, batch := p.Solved.KeepAll.Peak, p.Network.Totals.Resident, p.Network.Totals.Batch
-	if p.Choice.Strategy != engine.KeepAll || batch <= 0 || all <= resident || p.Solved.Budget == engine.NoLimit {
+	if !p.Choice.KeepsAll() || batch <= 0 || all <= resident || p.Solved.Budget == engine.NoLimit {
 		return ""
 	}
 	fits := int(float64(p.Solved.Budget-resident) / float64(all-resident) * float64(batch))
@@ -331,8 +334,8 @@ func room(p *known.Picture) string {
 func shown(s *state.State) string {
 	p := s.Shown
 	what := format.Bytes(p.Solved.Budget)
-	if p.Choice.Strategy != s.Choice.Strategy {
-		what = choice.PlanName(p.Choice.Strategy) + " in " + what
+	if p.Choice.MethodKey() != s.Choice.MethodKey() {
+		what = p.Choice.PlanName() + " in " + what
 	}
 	if p.Network != s.Network {
 		what += " for " + p.Network.Profile.Name
@@ -386,20 +389,6 @@ func rest(args engine.Args) engine.Args {
 	return out
 }
 
-// policy returns the names of the chosen policies.
-func policy(args engine.Args) string {
-	out := []string{ask.WordsIn(args, "ckpt", ask.Value(args, "ckpt"))}
-	for _, name := range []string{"stash", "offload"} {
-		if ask.Value(args, name) == "yes" {
-			out = append(out, ask.Option(name).Title)
-		}
-	}
-	if n := ask.Value(args, "swap-blocks"); n != "0" {
-		out = append(out, "block swap of "+n)
-	}
-	return strings.Join(out, ", ")
-}
-
 // Cards returns the card that the numbers are about, as "one H100", or as "each H100" of several.
 func Cards(s *state.State) string {
 	name := s.Step.Shown.Card
@@ -429,7 +418,7 @@ func stepSub(s *state.State) string {
 		if n.all > 0 {
 			text = fmt.Sprintf(wordsKeepAll, format.Bytes(n.all)) + " "
 		}
-		text += fmt.Sprintf("This policy: %s.", policy(args))
+		text += fmt.Sprintf(wordsPolicy, ask.Policy(args))
 	}
 	return strings.TrimSpace(text + " " + strings.Join(r.Notes, " "))
 }
@@ -437,6 +426,7 @@ func stepSub(s *state.State) string {
 // The texts of the verdict and of its bar.
 const (
 	wordsStates   = "weights, gradients and optimizer alone need %s; %s has %s." // states, cards, memory
+	wordsPolicy   = "This policy: %s."
 	wordsNothing  = "Nothing is computed again or moved."
 	wordsSlower   = "%s slower" + wordsThan
 	wordsNoSlower = "no slower"

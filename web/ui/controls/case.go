@@ -18,6 +18,7 @@ import (
 	"memtide/web/format"
 	"memtide/web/known"
 	"memtide/web/state"
+	"memtide/web/ui/input"
 	"memtide/web/ui/panel"
 )
 
@@ -167,6 +168,24 @@ func (c *Case) Limited() bool { return c.Planned() && c.S.Sentence().Budget }
 
 // PlanWord is the word that names the plan.
 type PlanWord Case
+
+// Policies lists the policies of frameworks, and the chosen one if it is another. Their IDs are those of the
+// command strategy.
+func (c *PlanWord) Policies() []panel.Group {
+	g, chosen := panel.Group{Title: "Policies of frameworks"}, c.S.Choice.Policy == nil
+	for _, p := range c.S.Policies() {
+		g.Options = append(g.Options, panel.Option{ID: input.PolicyID + strconv.Itoa(p.Index),
+			Title: format.Capital(p.Names[0]), Selected: p.Chosen})
+		chosen = chosen || p.Chosen
+	}
+	if !chosen {
+		g.Options = append(g.Options, panel.Option{ID: input.PolicyID, Title: c.S.Choice.PlanName(), Selected: true})
+	}
+	if len(g.Options) == 0 {
+		return nil
+	}
+	return []panel.Group{g}
+}
 
 // planDoc returns the first paragraph about the chosen strategy.
 func planDoc(s *state.State) string {

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"memtide/engine"
-	"memtide/web/choice"
 	"memtide/web/format"
 	"memtide/web/state"
 	"memtide/web/ui/answer"
@@ -76,7 +75,7 @@ func two(second bool, id, title, id2, title2 string) []panel.Option {
 
 // StrategyLine returns the name and the first sentence of the strategy.
 func (c *Details) StrategyLine() string {
-	return choice.PlanName(c.S.Choice.Strategy) + ": " + planDoc(c.S)
+	return c.S.Choice.PlanName() + ": " + planDoc(c.S)
 }
 
 // Params returns the parameters of the strategy.
@@ -205,7 +204,7 @@ func (c *About) Schedule() []string {
 		return nil
 	}
 	notes := inWords(p.Solved.Claim.Notes[:min(len(p.Solved.Claim.Notes), 6)])
-	notes[0] = choice.PlanName(p.Choice.Strategy) + ": " + notes[0]
+	notes[0] = p.Choice.PlanName() + ": " + notes[0]
 	return notes
 }
 

@@ -3,7 +3,6 @@ package export
 import (
 	"strings"
 
-	"memtide/web/choice"
 	"memtide/web/draw"
 	"memtide/web/format"
 	"memtide/web/known"
@@ -37,7 +36,7 @@ func headingOf(s *state.State, sides []Side) (h draw.Heading) {
 	p := sides[0].Picture
 	h.Title = headOf(s, p)
 	if len(sides) == 1 {
-		line := choice.PlanName(p.Choice.Strategy) + names.Args(p.Choice.Args, nil) + " · plan may use " +
+		line := p.Choice.PlanName() + names.Args(p.Choice.Args, nil) + " · plan may use " +
 			format.Bytes(p.Solved.Budget) + measuresOf(p)
 		if name := p.Network.Profile.Name; name != "" && name != h.Title {
 			line = name + " · " + line

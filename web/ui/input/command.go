@@ -15,6 +15,9 @@ import (
 // meaning returns the message of a command, or nil if there is nothing to do.
 type meaning func(c Command, s *state.State) state.Message
 
+// PolicyID is the prefix of values of the command strategy that choose a policy, by its index.
+const PolicyID = "policy "
+
 // commands are the meanings of all values of data-do. Package app carries out those that need the browser.
 var commands = map[string]meaning{
 	// The choice.
@@ -27,6 +30,10 @@ var commands = map[string]meaning{
 	"plan":           func(c Command, _ *state.State) state.Message { return state.SetStrategy{Name: c.Arg} },
 	"policy":         func(c Command, _ *state.State) state.Message { return state.OpenPolicy{Index: c.Index} },
 	"strategy": settled(func(c Command, _ *state.State) state.Message {
+		if of, ok := strings.CutPrefix(c.Value, PolicyID); ok {
+			index, _ := strconv.Atoi(of)
+			return state.OpenPolicy{Index: index}
+		}
 		return state.SetStrategy{Name: c.Value}
 	}),
 	"budget-off": func(_ Command, s *state.State) state.Message {

@@ -12,7 +12,6 @@ import (
 	"memtide/engine"
 	"memtide/profiles/card"
 	"memtide/profiles/llm/ask"
-	"memtide/web/choice"
 	"memtide/web/format"
 	"memtide/web/known"
 	"memtide/web/state"
@@ -45,7 +44,7 @@ func Side(mine, other state.Choice, network, otherNetwork *known.Network, budget
 	if network != otherNetwork {
 		parts = append(parts, Network(mine, network))
 	}
-	method := choice.PlanName(mine.Strategy)
+	method := mine.PlanName()
 	if mine.Strategy == other.Strategy {
 		method += Args(mine.Args, other.Args)
 	}

@@ -212,7 +212,7 @@ func (c *Plans) lacks(needs engine.Bytes) string {
 func (c *Plans) policy(x state.Policy) *PlanRow {
 	o := &PlanRow{Policy: true, Index: x.Index, Known: "yes", Tab: "0", Pressed: strconv.FormatBool(x.Chosen),
 		Doc: x.Words + ".", step: x.Time, unfit: x.Lacks > 0, pinned: x.Chosen}
-	if x.Layers == nil {
+	if x.Apart {
 		o.Doc, o.Pressed = x.Words+". Opens the whole step with it.", ""
 	}
 	more, needs, circle := "", gib(x.Needs), "fits"

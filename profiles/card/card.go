@@ -96,10 +96,9 @@ func Default() *Card { return Lookup(DefaultID) }
 func All() []Card { return append([]Card(nil), cards...) }
 
 // IDs returns the ids of all cards, in the order of All.
-func IDs() []string {
-	ids := make([]string, len(cards))
+func IDs() (ids []string) {
 	for i := range cards {
-		ids[i] = cards[i].ID
+		ids = append(ids, cards[i].ID)
 	}
 	return ids
 }

@@ -302,15 +302,14 @@ func (c *config) partial(head int64, otherwise float64) int64 {
 }
 
 // layerTypes returns the kind of every layer: as the file says, or the usual kinds.
-func (c *config) layerTypes(layers int64, usual func(layer int64) string) []string {
+func (c *config) layerTypes(layers int64, usual func(layer int64) string) (out []string) {
 	for _, key := range []string{"layer_types", "layers_block_type"} {
 		if given := c.words(key, layers); given != nil {
 			return given
 		}
 	}
-	out := make([]string, layers)
-	for i := range out {
-		out[i] = usual(int64(i))
+	for l := range layers {
+		out = append(out, usual(l))
 	}
 	return out
 }

@@ -8,11 +8,10 @@ import (
 
 // megatron returns a step as Megatron-LM's functional tests run it, on ranks that share their states in twos.
 func megatron(m *Model, batch, tensor int64) Setup {
-	return Setup{Model: m, Work: Work{Batch: batch, Seq: 8192, Accumulate: 2},
-		Precision: Precision{Weight: 2, Grad: 4, Master: 4, Moments: 8, Reduce: 4},
-		Code:      Code{Norm: NormFused, FusedGate: true, FusedQKV: true},
-		Stepping:  Stepping{Optimizer: StepFused}, HeadLoss: HeadLoss{Loss: LossSharded},
-		Layout: Layout{Zero: 1, Shard: 2, Static: true, Tensor: tensor}}
+	s := Setup{Model: m, Work: Work{Batch: batch, Seq: 8192, Accumulate: 2}, Code: Code{FusedQKV: true},
+		Layout: Layout{Shard: 2, Tensor: tensor}}
+	FindProgram("megatron").Apply(&s)
+	return s
 }
 
 // TestMegatronGolden compares with golden values of Megatron-LM's functional tests, the most bytes that the last

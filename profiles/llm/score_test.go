@@ -187,12 +187,17 @@ func TestRowsSayMore(t *testing.T) {
 				Stepping: Stepping{HostStep: true}, Layout: Layout{Stages: 2, Schedule: "1f1b"}}
 			return playRanks(t, s).List[1].Result
 		}},
-		{`"model": "llama3-8b", "loss": "inplace"`, `"group": "megatron-golden", "missing": ["dropout 0.1 (default) is not in the model"]`, func() *Result {
-			return run(t, Setup{Model: Lookup("llama3-8b"), Work: Work{Seq: 1024}, Precision: Precision{Weight: 2},
+		{`"model": "llama3-8b", "loss": "inplace", "seq": 16384`, `"group": "megatron-golden", "missing": ["dropout 0.1 (default) is not in the model"]`, func() *Result {
+			return run(t, Setup{Model: Lookup("llama3-8b"), Work: Work{Seq: 16384}, Precision: Precision{Weight: 2},
 				Code: Code{Dropout: true}, HeadLoss: HeadLoss{Loss: LossSharded}})
 		}},
-		{`"model": "llama3-8b", "loss": "inplace"`, `"group": "megatron-bridge"`, func() *Result {
-			return run(t, Setup{Model: Lookup("llama3-8b"), Work: Work{Seq: 1024}, Precision: Precision{Weight: 2},
+		{`"model": "llama3-8b", "loss": "inplace", "seq": 16384, "ckpt": "full"`, `"group": "ms-swift"`, func() *Result {
+			return run(t, Setup{Model: Lookup("llama3-8b"), Work: Work{Seq: 16384}, Precision: Precision{Weight: 2},
+				Checkpointing: Checkpointing{Checkpoint: CheckpointFull},
+				HeadLoss:      HeadLoss{Loss: LossSharded, LossCopied: true}})
+		}},
+		{`"model": "llama3-8b", "loss": "inplace", "seq": 16384`, `"group": "megatron-bridge"`, func() *Result {
+			return run(t, Setup{Model: Lookup("llama3-8b"), Work: Work{Seq: 16384}, Precision: Precision{Weight: 2},
 				HeadLoss: HeadLoss{Loss: LossInPlace}})
 		}},
 		{`"model": "llama3-8b", "lora": {"r": 8, "on": {"q": true}}, "lora_pe": 2`, `"group": "fms-acceleration"`, func() *Result {

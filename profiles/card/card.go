@@ -96,10 +96,9 @@ func Default() *Card { return Lookup(DefaultID) }
 func All() []Card { return append([]Card(nil), cards...) }
 
 // IDs returns the ids of all cards, in the order of All.
-func IDs() []string {
-	ids := make([]string, len(cards))
+func IDs() (ids []string) {
 	for i := range cards {
-		ids[i] = cards[i].ID
+		ids = append(ids, cards[i].ID)
 	}
 	return ids
 }
@@ -143,14 +142,8 @@ var spoken = map[string]string{
 // Find returns the card that a report of a run names, for example "8xH100-80G". Of several names in the text the
 // longest one counts. Find returns nil if the text names no card.
 func Find(text string) *Card {
-	squeeze := func(s string) string {
-		return strings.Map(func(r rune) rune {
-			if r >= '0' && r <= '9' || r >= 'a' && r <= 'z' {
-				return r
-			}
-			return -1
-		}, strings.ToLower(s))
-	}
+	other := func(r rune) bool { return (r < '0' || r > '9') && (r < 'a' || r > 'z') }
+	squeeze := func(s string) string { return strings.Join(strings.FieldsFunc(strings.ToLower(s), other), "") }
 	text, found, most := squeeze(text), "", 0
 	look := func(name, id string) {
 		if len(name) > most && strings.Contains(text, name) {

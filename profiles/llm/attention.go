@@ -2,6 +2,7 @@ package llm
 
 import (
 	"cmp"
+	"slices"
 
 	"memtide/engine"
 )
@@ -25,10 +26,8 @@ const flashHead = 256
 // mask, for heads of two widths, or for heads that are too wide for flash attention [torch:
 // aten/src/ATen/native/transformers/cuda/sdp_utils.cpp].
 func (s *Setup) efficient(k *Block) bool {
-	if s.Attention != AttentionSDPA || !k.attends() {
-		return false
-	}
-	return s.masked(k) || k.Buckets > 0 || k.MLA != nil && k.MLA.Value != k.MLA.Nope+k.MLA.Rope || k.Head > flashHead
+	return s.Attention == AttentionSDPA && k.attends() && (s.masked(k) || k.Buckets > 0 || k.Head > flashHead ||
+		k.MLA != nil && k.MLA.Value != k.MLA.Nope+k.MLA.Rope)
 }
 
 // masked reports whether a token of a block does not see all tokens before it.
@@ -162,6 +161,12 @@ func (b *builder) attention(n valueID) valueID {
 		q = b.rotate(q, "q.rope", wide)
 		if !k.SameKV {
 			key = b.rotate(key, "k.rope", keys)
+		}
+		// Transformer Engine copies values that do not lie as queries and keys do [TE: dot_product_attention/utils.py,
+		// get_qkv_layout]. A checkpoint of attention keeps them where they were.
+		if b.s.FusedQKV && b.s.Static &&
+			(b.s.Checkpoint != CheckpointModules || !slices.Contains(b.s.Recompute, "core_attn")) {
+			v = b.repeat(v, "v.copy", keys)
 		}
 	}
 	if k.HeadLast {
@@ -342,7 +347,9 @@ func (b *builder) attend(q, k, v valueID, wide, keys, values int64) valueID {
 	if efficient && b.s.masked(b.k) {
 		b.aside("mask", size(b.s.Batch*b.s.Seq*upTo(b.s.Seq, efficientMask), b.e))
 	}
-	if pad || !efficient && b.s.written() && b.concatenated() {
+	// before Hopper Transformer Engine takes FlashAttention and turns its result [TE: attention, backends.py]
+	turned := b.s.Static && !b.s.BatchFirst && b.s.Batch > 1 && b.s.Workspace == workspaceAmpere
+	if pad || turned || !efficient && b.s.written() && b.concatenated() {
 		return b.add(op{in: []valueID{a}}, "attention.rows", b.act(rows))
 	}
 	return a

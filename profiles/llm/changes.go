@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 
 	"memtide/engine"
 	"memtide/profiles"
@@ -206,10 +207,5 @@ func alike(names, others []string) bool {
 
 // numberless returns a name without its digits.
 func numberless(name string) string {
-	return strings.Map(func(r rune) rune {
-		if '0' <= r && r <= '9' {
-			return -1
-		}
-		return r
-	}, name)
+	return strings.Join(strings.FieldsFunc(name, unicode.IsDigit), "")
 }

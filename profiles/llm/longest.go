@@ -18,11 +18,10 @@ const (
 // that the answer is a length that fits where the next step does not.
 func (a Ask) longest() int64 {
 	limit := int64(mostTokens)
-	if m := a.Setup.Model; m.Positions > 0 {
-		limit = min(limit, m.Positions)
-	}
-	if w := a.Setup.Model.Window; w > 0 {
-		limit = min(limit, w)
+	for _, n := range []int64{a.Setup.Model.Positions, a.Setup.Model.Window} {
+		if n > 0 {
+			limit = min(limit, n)
+		}
 	}
 	return seqStep * a.most("seq", seqStep, limit)
 }

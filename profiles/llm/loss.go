@@ -110,12 +110,16 @@ func (p *program) lossKept(l *lossState) {
 			p.give(wide)
 		}
 		p.holdOr(l, logits, e)
-	case LossSharded: // widened, then a softmax of a copy in place [nanotron: tensor_parallel/functional.py]
+	case LossSharded: // widened, then a softmax in place [Megatron-LM: core/tensor_parallel/cross_entropy.py]
 		logits := p.logit(n, e)
 		wide := p.logit(n, 4)
 		p.give(logits)
-		l.saved = append(l.saved, p.logit(n, 4))
-		p.give(wide)
+		if p.s.BatchFirst { // of a copy [nanotron: tensor_parallel/functional.py]
+			soft := p.logit(n, 4)
+			p.give(wide)
+			wide = soft
+		}
+		l.saved = append(l.saved, wide)
 	case LossCompiled, LossCompiledChunks, LossInPlace:
 		l.saved = append(l.saved, p.logit(n, e))
 	case LossChunkedCE: // the head whole, log_softmax in chunks, the logits deleted
@@ -185,9 +189,9 @@ func (p *program) lossBackward(w *pass) handle {
 }
 
 // giveAll releases handles.
-func (p *program) giveAll(hs []handle) {
+func (l *ledger) giveAll(hs []handle) {
 	for i := range hs {
-		p.release(&hs[i])
+		l.release(&hs[i])
 	}
 }
 
@@ -204,10 +208,12 @@ func (p *program) lossGradient(l *lossState) handle {
 		g = p.softmaxBackward(l, n)
 	case LossInPlace:
 		g = p.share(l.saved[0])
-	case LossSharded: // the gradient takes the softmax's place, and is narrowed
-		g = p.logit(n, e)
 	case LossCompiled, LossCompiledChunks: // one kernel: nothing in 4 bytes
 		g = p.logit(n, e)
+	case LossSharded: // the gradient takes the softmax's place, and is narrowed
+		softmax := p.logit(given(p.s.LossCopied, n), 4)
+		g = p.logit(n, e)
+		p.give(softmax)
 	case LossChunkedCE:
 		g = p.chunksBackward(l, n)
 	case LossVocabChunked:

@@ -28,10 +28,7 @@ func (s *Setup) moments(w weight) [2]engine.Bytes {
 
 // stays returns the part of n bytes of an optimizer that is not in host memory.
 func (s *Setup) stays(n engine.Bytes) engine.Bytes {
-	if !s.HostStep {
-		return n
-	}
-	return n - n*engine.Bytes(s.HostPart)/100
+	return n - n*engine.Bytes(given(s.HostStep, s.HostPart))/100
 }
 
 // hostBytes returns what the host has of a weight: what it steps on, moments and gradients, and weights that wait there

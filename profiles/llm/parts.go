@@ -150,6 +150,9 @@ type HeadLoss struct {
 	Loss       LossKind `json:"loss"`        // [LossFP32]
 	LossChunk  int64    `json:"loss_chunk"`  // tokens or words of a chunk [the program's default]
 	LogitsHeld int64    `json:"logits_held"` // bytes of a logit that a reference keeps through the backward
+	// with LossSharded: the backward is compiled, which changes a copy of the softmax, since a graph's inputs stay
+	// [Megatron-LM: core/fusions/fused_cross_entropy.py; torch: _inductor/fx_passes/reinplace.py, lowering.py]
+	LossCopied bool `json:"loss_copied"`
 }
 
 // LossKind is an implementation of the loss. See lossKept for what each does.

@@ -245,11 +245,7 @@ func (b *block) backward(l *ledger, x, g handle, k *kept, grad func(weight)) han
 	for i := len(b.ops) - 1; i >= 0; i-- {
 		b.undo(l, k, i, grads, grad)
 	}
-	for root, h := range k.storage { // values of recomputation that no operator keeps
-		if root != 0 {
-			l.give(h)
-		}
-	}
+	l.giveAll(k.storage[1:]) // values of recomputation that no operator keeps
 	return grads[0]
 }
 

@@ -276,20 +276,17 @@ func (p *program) holds() (h pipeline.Holds) {
 // operands returns the bytes that the backward of the weights reads: the inputs of products whose weights train,
 // and the gradients of their results. They can be more than what the forward keeps.
 func (b *block) operands() (n engine.Bytes) {
-	seen := map[valueID]bool{}
+	var in []valueID
 	for _, o := range b.ops {
-		if o.kind != opProduct || !o.trains() {
-			continue
-		}
-		for _, v := range o.in {
-			if root := b.values[v].root; !seen[root] {
-				seen[root] = true
-				n += b.values[root].bytes
+		if o.kind == opProduct && o.trains() {
+			in = append(in, o.in...)
+			for _, v := range o.out {
+				n += b.values[v].grad
 			}
 		}
-		for _, v := range o.out {
-			n += b.values[v].grad
-		}
+	}
+	for _, root := range b.roots(in) {
+		n += b.values[root].bytes
 	}
 	return n
 }

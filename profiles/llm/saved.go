@@ -116,9 +116,6 @@ func (s *Setup) Said() (notes []string) {
 	if s.refers() {
 		notes = append(notes, "A reference runs the forward of each micro batch, too; logits are those of all tokens, prompts included.")
 	}
-	if s.Attention != AttentionSDPA {
-		return notes
-	}
 	blocks, own := 0, false
 	for l := range s.Model.Layers {
 		if k := s.Model.At(l); s.of(k).efficient(k) {

@@ -162,7 +162,7 @@ func scoreStep(row *Row, out *Scored, read ReadModel) {
 	switch metric := row.Measured.Metric; {
 	case strings.Contains(metric, "allocated") || metric == "active":
 	case strings.Contains(metric, "reserved"):
-		low, high = min(r.Reserved, r.Expandable), max(r.Reserved, r.Expandable)
+		low, high = c.reserved(r)
 		set = "reserved_eager"
 		if c.Compiled {
 			set = "reserved_compiled"
@@ -171,7 +171,8 @@ func scoreStep(row *Row, out *Scored, read ReadModel) {
 		mib, err := strconv.Atoi(ask.Value(nil, ask.Context))
 		profiles.End(err)
 		beside := engine.Bytes(mib) * engine.MiB
-		low, high = beside+min(r.Reserved, r.Expandable), beside+max(r.Reserved, r.Expandable)
+		low, high = c.reserved(r)
+		low, high = beside+low, beside+high
 	case row.Complete:
 		refuse("a peak by %q is neither allocated nor reserved", metric)
 	case !c.Delta:

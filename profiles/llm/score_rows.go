@@ -21,6 +21,7 @@ type Row struct {
 	Config   json.RawMessage `json:"config"`
 	Measured Measured        `json:"measured"`
 	Complete bool            `json:"complete"`
+	Missing  []string        `json:"missing"` // what the row does not tell, or no model had when it was written
 
 	// what some rows say beside their configuration: sizes of the model, as fields of Model, instead of its name; the
 	// order of a pipeline and its stages per rank; whether the peak is that of its last rank; an optimizer on the host
@@ -44,10 +45,41 @@ func (r *Row) config() (c rowConfig) {
 		c.Rank = &last
 	}
 	c.HostStep = c.HostStep || r.Host
-	if strings.HasPrefix(r.Group, "nanotron") { // whose code is not said otherwise; published runs are of early 2024
-		c.BatchFirst, c.Gathered, c.ByCost, c.Loss = true, true, true, LossSharded
-	}
+	c.Dropout = c.Dropout || slices.Contains(r.Missing, "dropout 0.1 (default) is not in the model") // it is now
+	c.program(r.Group)
 	return c
+}
+
+// program sets what the code of a group's runs is known to do and rows do not say.
+func (c *rowConfig) program(group string) {
+	switch {
+	case strings.HasPrefix(group, "nanotron"): // of early 2024
+		c.BatchFirst, c.Gathered, c.ByCost, c.Loss = true, true, true, LossSharded
+	case c.Loss == LossInPlace && (group == "megatron-golden" || group == "ms-swift"): // not Transformer Engine's
+		c.Loss, c.LossCopied = LossSharded, group == "ms-swift" // which fuses it [megatron/arguments/megatron_args.py]
+	case group == "fms-acceleration" && c.LoRA != nil: // PEFT has adapters in fp32 [0.13: autocast_adapter_dtype]
+		if c.ParamBytes < 1 { // with scales that are quantised, too [framework_plugin_bnb.py: BitsAndBytesConfig]
+			c.ParamBytes = 0.516
+			if c.LoRAStored == 4 { // prepared by TRL 0.13, which leaves norms in fp32, not by the plugin
+				c.Weight, c.Autocast, c.Written = 4, true, true
+			}
+		}
+		c.LoRAStored = 4
+	}
+	// their scripts say expandable_segments [ms-swift: examples/megatron; torchtitan: run_train.sh]
+	c.segments = group == "ms-swift" || group == "torchao"
+}
+
+// reserved returns what a row's allocator reserves: by its default and with expandable segments, if it is not known
+// which. ROCm had none before 2026 [pytorch#177974].
+func (c *rowConfig) reserved(r *Result) (low, high engine.Bytes) {
+	switch {
+	case c.segments && strings.HasPrefix(c.HW, "MI"):
+		return r.Reserved, r.Reserved
+	case c.segments:
+		return r.Expandable, r.Expandable
+	}
+	return min(r.Reserved, r.Expandable), max(r.Reserved, r.Expandable)
 }
 
 // Measured is what was measured for a row.
@@ -66,7 +98,8 @@ type rowConfig struct {
 
 	JSON json.RawMessage `json:"config_json"` // name or contents of a config.json, instead of Model
 
-	sizes *Model // from Row.Arch
+	sizes    *Model // from Row.Arch
+	segments bool   // the allocator was told to have expandable segments
 
 	Work
 	Precision
@@ -167,7 +200,7 @@ func (c *rowConfig) setup(read ReadModel) Setup {
 	s := Setup{Model: m, Work: c.Work, Precision: c.Precision, Code: c.Code, Checkpointing: c.Checkpointing,
 		Stepping: c.Stepping, HeadLoss: c.HeadLoss, Layout: c.Layout}
 	told := func(is *bool) bool { return is != nil && !*is }
-	s.Attention, s.Written, s.PlainDQ = "", m.Written, told(c.DQ)
+	s.Attention, s.Written, s.PlainDQ = "", m.Written || c.Written, told(c.DQ)
 	s.NoReshard, s.NoSP, s.ReduceAside = told(c.Reshard), told(c.SP), c.LossImpl == heldPred
 	s.Schedule, s.Chunks = "", 0 // see ranks
 	s.EndsApart = c.late()
@@ -220,7 +253,7 @@ func isPlus(r rune) bool { return r == '+' || r == ',' }
 func (c *rowConfig) narrow(s *Setup) {
 	switch n := c.ParamBytes; {
 	case n >= 0.5 && n < 0.6 && c.LoRA != nil: // frozen products with their scales
-		s.Weight, s.Base = 2, BaseNF4
+		s.Weight, s.Base = cmp.Or(c.Weight, 2), BaseNF4
 		if n < 0.55 {
 			s.Base = BaseNF4Double
 		}
@@ -263,11 +296,8 @@ func (c *rowConfig) ranks(s *Setup) {
 // PyTorch, Transformer Engine or FlashAttention. The empty name counts as such.
 func flash(attention string) bool {
 	words := strings.FieldsFunc(strings.ToLower(attention), func(r rune) bool { return r == ' ' || r == '_' })
-	known := attention == ""
-	for _, w := range words {
-		known = known || slices.Contains([]string{"flash", "sdpa", "flex", "cudnn", "fused", "te", "xformers",
-			"ring"}, w)
-	}
+	kernels := []string{"flash", "sdpa", "flex", "cudnn", "fused", "te", "xformers", "ring"}
+	known := attention == "" || slices.ContainsFunc(words, func(w string) bool { return slices.Contains(kernels, w) })
 	return known && !slices.Contains(words, "math") && !slices.Contains(words, "eager")
 }
 

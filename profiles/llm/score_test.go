@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"memtide/engine"
 )
 
 func scoreFile(t *testing.T, name string) *ScoreReport {
@@ -185,6 +187,32 @@ func TestRowsSayMore(t *testing.T) {
 				Stepping: Stepping{HostStep: true}, Layout: Layout{Stages: 2, Schedule: "1f1b"}}
 			return playRanks(t, s).List[1].Result
 		}},
+		{`"model": "llama3-8b", "loss": "inplace", "seq": 16384`, `"group": "megatron-golden", "missing": ["dropout 0.1 (default) is not in the model"]`, func() *Result {
+			return run(t, Setup{Model: Lookup("llama3-8b"), Work: Work{Seq: 16384}, Precision: Precision{Weight: 2},
+				Code: Code{Dropout: true}, HeadLoss: HeadLoss{Loss: LossSharded}})
+		}},
+		{`"model": "llama3-8b", "loss": "inplace", "seq": 16384, "ckpt": "full"`, `"group": "ms-swift"`, func() *Result {
+			return run(t, Setup{Model: Lookup("llama3-8b"), Work: Work{Seq: 16384}, Precision: Precision{Weight: 2},
+				Checkpointing: Checkpointing{Checkpoint: CheckpointFull},
+				HeadLoss:      HeadLoss{Loss: LossSharded, LossCopied: true}})
+		}},
+		{`"model": "llama3-8b", "loss": "inplace", "seq": 16384`, `"group": "megatron-bridge"`, func() *Result {
+			return run(t, Setup{Model: Lookup("llama3-8b"), Work: Work{Seq: 16384}, Precision: Precision{Weight: 2},
+				HeadLoss: HeadLoss{Loss: LossInPlace}})
+		}},
+		{`"model": "llama3-8b", "lora": {"r": 8, "on": {"q": true}}, "lora_pe": 2`, `"group": "fms-acceleration"`, func() *Result {
+			return run(t, Setup{Model: Lookup("llama3-8b"), Work: Work{Seq: 1024}, Precision: Precision{Weight: 2},
+				LoRA: &LoRA{Rank: 8, On: []string{"q"}, Stored: 4}})
+		}},
+		{`"model": "llama3-8b", "lora": {"r": 8, "on": {"q": true}}, "param_bytes": 0.5625, "lora_pe": 2`, `"group": "fms-acceleration"`, func() *Result {
+			return run(t, Setup{Model: Lookup("llama3-8b"), Work: Work{Seq: 1024},
+				Precision: Precision{Weight: 2, Base: BaseNF4Double}, LoRA: &LoRA{Rank: 8, On: []string{"q"}, Stored: 4}})
+		}},
+		{`"model": "llama3-8b", "lora": {"r": 8, "on": {"q": true}}, "param_bytes": 0.5625, "lora_pe": 4`, `"group": "fms-acceleration"`, func() *Result {
+			return run(t, Setup{Model: Lookup("llama3-8b"), Work: Work{Seq: 1024}, Code: Code{Written: true},
+				Precision: Precision{Weight: 4, Base: BaseNF4Double, Autocast: true},
+				LoRA:      &LoRA{Rank: 8, On: []string{"q"}, Stored: 4}})
+		}},
 	} {
 		row := Row{ID: "it", Kind: "step", Complete: true, Measured: Measured{Metric: "allocated", Peak: 1},
 			Config: json.RawMessage(`{"param_bytes": 2, "seq": 1024, ` + c.config + `}`)}
@@ -214,5 +242,35 @@ func TestDriversMetric(t *testing.T) {
 	}
 	if got, want := predicted("nvidia-smi")-predicted("reserved"), float64(1<<30); got != want {
 		t.Errorf("nvidia-smi shows %.0f bytes more than are reserved; want %.0f", got, want)
+	}
+}
+
+// TestSegments checks that what is reserved is told by expandable segments where a group's scripts set them and the
+// card has them, by the allocator's default where the card has none, and else by the middle of both.
+func TestSegments(t *testing.T) {
+	for _, c := range []struct {
+		group, hw string
+		want      func(r *Result) engine.Bytes
+	}{
+		{"torchao", "B200", func(r *Result) engine.Bytes { return r.Expandable }},
+		{"ms-swift", "A100-80G", func(r *Result) engine.Bytes { return r.Expandable }},
+		{"torchao", "MI300X", func(r *Result) engine.Bytes { return r.Reserved }},
+		{"peft", "B200", func(r *Result) engine.Bytes { return (r.Reserved + r.Expandable) / 2 }},
+	} {
+		s := Setup{Model: Lookup("llama3-8b"), Work: Work{Seq: 1024}, Precision: Precision{Weight: 2}}
+		s.Workspace = CardOf(c.hw).Workspace
+		r := run(t, s)
+		if r.Reserved == r.Expandable {
+			t.Fatal("both ways of the allocator reserve the same")
+		}
+		row := Row{ID: "it", Kind: "step", Group: c.group, Measured: Measured{Metric: "reserved", Peak: 1},
+			Config: json.RawMessage(`{"model": "llama3-8b", "param_bytes": 2, "seq": 1024, "hw": "` + c.hw + `"}`)}
+		got, err := Score([]Row{row}, nil, nil)
+		if err != nil || got.Rows[0].Refused != "" {
+			t.Fatalf("%s: %v, refused as %q", c.group, err, got.Rows[0].Refused)
+		}
+		if want := float64(c.want(r)); got.Rows[0].Predicted != want {
+			t.Errorf("%s on %s: %.0f bytes, want %.0f", c.group, c.hw, got.Rows[0].Predicted, want)
+		}
 	}
 }

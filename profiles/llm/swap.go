@@ -2,6 +2,7 @@ package llm
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"memtide/engine"
@@ -49,22 +50,16 @@ func (s *Setup) swaps() []swapRow {
 
 // MostSwapped returns the largest number of blocks that can be swapped. One block of each row must stay.
 func (s Setup) MostSwapped() int64 {
-	for s.Swap = s.Model.Layers; s.Swap > 0; s.Swap-- {
-		if s.swapped() == nil {
-			break
-		}
+	s.Swap = s.Model.Layers
+	for s.noneLeft() {
+		s.Swap--
 	}
 	return s.Swap
 }
 
-// swapped returns a row that would have no block left on the card, or nil.
-func (s *Setup) swapped() *swapRow {
-	for _, r := range s.swaps() {
-		if r.n >= r.blocks {
-			return &r
-		}
-	}
-	return nil
+// noneLeft reports whether a row would have no block left on the card.
+func (s *Setup) noneLeft() bool {
+	return slices.ContainsFunc(s.swaps(), func(r swapRow) bool { return r.n >= r.blocks })
 }
 
 // checkSwap ends with an error for blocks that cannot be swapped.
@@ -75,7 +70,7 @@ func (s *Setup) checkSwap() {
 		refuse("blocks are swapped where their weights are frozen, beside adapters: want -lora. Of weights that train sd-scripts swaps blocks with an optimizer that steps in the backward, which is not known here")
 	case s.gathers() || s.Stages > 1 || s.Group > 1 || s.OneGraph:
 		refuse("blocks are swapped on cards that have the whole model, and run one by one: want -shard none, -pp 1 and -group 1")
-	case s.swapped() != nil:
+	case s.noneLeft():
 		refuse("%d blocks are swapped; of %s at most %d can be, since one stays of each kind: want -swap-blocks %d",
 			s.Swap, s.Model.Name, s.MostSwapped(), s.MostSwapped())
 	}

@@ -47,11 +47,9 @@ type work struct {
 
 // again adds what a block computes again.
 func (w *work) again(b *block) {
-	switch b.mode {
-	case CheckpointNone:
-	case CheckpointFull:
+	if b.mode == CheckpointFull {
 		w.add(b.tape, nil)
-	default:
+	} else if b.mode != CheckpointNone {
 		w.add(b.tape, b.rerun)
 	}
 }

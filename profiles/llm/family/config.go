@@ -112,12 +112,10 @@ func Plain(data []byte) []byte {
 	out := make([]byte, 0, len(data))
 	inside := false
 	for i := 0; i < len(data); i++ {
-		if !inside {
-			if n := strange(data[i:]); n > 0 {
-				out = append(out, "null"...)
-				i += n - 1
-				continue
-			}
+		if n := strange(data[i:]); !inside && n > 0 {
+			out = append(out, "null"...)
+			i += n - 1
+			continue
 		}
 		out = append(out, data[i])
 		switch {
@@ -158,33 +156,24 @@ func (c *config) size(keys ...string) int64 {
 	for _, key := range keys {
 		c.read[key] = true
 	}
-	for _, key := range keys {
-		if v := c.value(key); v != nil {
-			n, ok := whole(v)
-			if !ok {
-				c.fail(key, key+" is "+told(v), "A whole number is expected.", correct)
-				return 0
-			}
-			if err := ask.CheckSize(keys[0], n, 0); err != nil {
-				found, _, _ := strings.Cut(err.Error(), ":")
-				found, want, _ := strings.Cut(strings.Replace(found, keys[0], key, 1), "; want ")
-				c.fail(key, found, "A number of "+want+" is expected.", correct)
-				return 0
-			}
-			return n
-		}
+	key := c.named(keys...)
+	v := c.value(key)
+	n, ok := whole(v)
+	if !ok && v != nil {
+		c.fail(key, key+" is "+told(v), "A whole number is expected.", correct)
 	}
-	return 0
+	if err := ask.CheckSize(keys[0], n, 0); err != nil {
+		found, _, _ := strings.Cut(err.Error(), ":")
+		found, want, _ := strings.Cut(strings.Replace(found, keys[0], key, 1), "; want ")
+		c.fail(key, found, "A number of "+want+" is expected.", correct)
+		return 0
+	}
+	return n
 }
 
 // named returns the first key that has a value, or the first key.
 func (c *config) named(keys ...string) string {
-	for _, key := range keys {
-		if c.value(key) != nil {
-			return key
-		}
-	}
-	return keys[0]
+	return keys[max(0, slices.IndexFunc(keys, func(key string) bool { return c.value(key) != nil }))]
 }
 
 // side returns a number of pixels, or the first number of a list of two.
@@ -229,10 +218,7 @@ func meant(key string) string {
 }
 
 func whole(v any) (int64, bool) {
-	n, ok := v.(json.Number)
-	if !ok {
-		return 0, false
-	}
+	n, _ := v.(json.Number)
 	i, err := n.Int64()
 	return i, err == nil
 }
@@ -270,11 +256,9 @@ func scalar[T any](c *config, key string, otherwise T, expected string) T {
 
 // number returns a number, or otherwise if the key has none.
 func (c *config) number(key string, otherwise float64) float64 {
-	if n, ok := c.value(key).(json.Number); ok {
-		f, err := n.Float64()
-		if err == nil {
-			return f
-		}
+	n, _ := c.value(key).(json.Number)
+	if f, err := n.Float64(); err == nil {
+		return f
 	}
 	return otherwise
 }
@@ -299,11 +283,10 @@ func (c *config) list(key string, layers int64) []any {
 // rope returns a number of the rotation from rope_parameters, rope_scaling or the file itself.
 func (c *config) rope(key string, otherwise float64) float64 {
 	for _, of := range []string{"rope_parameters", "rope_scaling"} {
-		if in, ok := c.value(of).(map[string]any); ok {
-			if n, ok := in[key].(json.Number); ok {
-				f, _ := n.Float64()
-				return f
-			}
+		in, _ := c.value(of).(map[string]any)
+		if n, ok := in[key].(json.Number); ok {
+			f, _ := n.Float64()
+			return f
 		}
 	}
 	return c.number(key, otherwise)
@@ -319,15 +302,14 @@ func (c *config) partial(head int64, otherwise float64) int64 {
 }
 
 // layerTypes returns the kind of every layer: as the file says, or the usual kinds.
-func (c *config) layerTypes(layers int64, usual func(layer int64) string) []string {
+func (c *config) layerTypes(layers int64, usual func(layer int64) string) (out []string) {
 	for _, key := range []string{"layer_types", "layers_block_type"} {
 		if given := c.words(key, layers); given != nil {
 			return given
 		}
 	}
-	out := make([]string, layers)
-	for i := range out {
-		out[i] = usual(int64(i))
+	for l := range layers {
+		out = append(out, usual(l))
 	}
 	return out
 }

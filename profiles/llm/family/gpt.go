@@ -34,10 +34,7 @@ func (c *config) gelu(key, usual string) llm.Act {
 // otherActs refuses activations that are not one kernel if the family reads none.
 func (c *config) otherActs() {
 	for _, key := range []string{"hidden_act", "hidden_activation", "activation_function"} {
-		if c.read[key] || c.all[key] == nil {
-			continue
-		}
-		if act, known := acts[c.text(key, "")]; !known || act != llm.ActKernel {
+		if !c.read[key] && c.all[key] != nil && c.gelu(key, "") != llm.ActKernel {
 			c.unknown(key, "nets whose activation is not understood")
 		}
 	}

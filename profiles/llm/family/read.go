@@ -195,10 +195,9 @@ var changing = map[string][]string{
 
 // dropped gives the scores of attention a dropout if the file has a rate that the family does not read.
 func (c *config) dropped(m *llm.Model) {
-	if c.read["attention_dropout"] || !c.above(0, "attention_dropout") {
-		return
+	if !c.read["attention_dropout"] && c.above(0, "attention_dropout") {
+		pattern(m, func(_ int64, b *llm.Block) { b.DropAttn = true })
 	}
-	pattern(m, func(_ int64, b *llm.Block) { b.DropAttn = true })
 }
 
 // unlike refuses keys that change blocks and that the family did not read, and notes layers for more tokens that

@@ -31,7 +31,7 @@ var together = []string{"--global-batch-size", "--num-layers-per-virtual-pipelin
 	"--num-virtual-stages-per-pipeline-rank",
 	"--decoder-last-pipeline-num-layers", "--recompute-granularity", "--recompute-method", "--recompute-num-layers",
 	"--recompute-modules",
-	"--nproc-per-node", "--nnodes", "--hidden-dropout"}
+	"--nproc-per-node", "--nnodes", "--hidden-dropout", "--cross-entropy-fusion-impl"}
 
 // switches are the flags without a value that are read.
 var switches = []string{"--recompute-activations", "--use-distributed-optimizer"}
@@ -47,7 +47,7 @@ var silent = []string{"--bf16", "--sequence-parallel", "--num-layers", "--hidden
 	"--use-flash-attn", "--transformer-impl", "--no-load", "--no-save", "--exit-", "--timing", "--overlap-",
 	"--group-query-attention", "--num-query-groups",
 	"--swiglu", "--normalization", "--position-embedding-type", "--rotary-", "--disable-bias-linear", "--untie-",
-	"--attention-dropout"}
+	"--attention-dropout", "--cross-entropy-loss-fusion"}
 
 // Read reads a command line of Megatron-LM, or a script that contains one, for a model with the given number of
 // layers. The order of passes is 1F1B, or the interleaved one if ranks have virtual stages. gpus is the number of
@@ -140,6 +140,9 @@ func (n *counts) read(args engine.Args, gpus int) {
 	if text, ok := n.value["--hidden-dropout"]; ok && strings.Trim(text, "0.") != "" {
 		args["dropout"] = "yes"
 	}
+	if n.value["--cross-entropy-fusion-impl"] == "te" { // Transformer Engine's, which leaves the gradient in the logits
+		args["loss"] = "inplace"
+	}
 	n.pipeline(args, pp)
 	n.recompute(args)
 }
@@ -230,6 +233,9 @@ func Flags(args engine.Args, schedule string, layers int) (string, error) {
 	}
 	if ask.Value(args, "dropout") == "yes" {
 		out = append(out, "--hidden-dropout 0.1")
+	}
+	if ask.Value(args, "loss") == "inplace" {
+		out = append(out, "--cross-entropy-loss-fusion --cross-entropy-fusion-impl te")
 	}
 	if shard := ask.Value(args, "shard"); shard != "none" {
 		out = append(out, "--use-distributed-optimizer")

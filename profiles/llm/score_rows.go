@@ -45,7 +45,8 @@ func (r *Row) config() (c rowConfig) {
 		c.Rank = &last
 	}
 	c.HostStep = c.HostStep || r.Host
-	c.Dropout = c.Dropout || slices.Contains(r.Missing, "dropout 0.1 (default) is not in the model") // it is now
+	missed := func(what string) bool { return strings.HasPrefix(what, "dropout ") }
+	c.Dropout = c.Dropout || slices.ContainsFunc(r.Missing, missed) // the run had it, which no model had then
 	c.program(r.Group)
 	return c
 }

@@ -6,6 +6,7 @@ import (
 	"runtime/metrics"
 	"testing"
 
+	"memtide/engine"
 	"memtide/profiles"
 	"memtide/profiles/formats/formattest"
 	"memtide/profiles/formats/native"
@@ -56,6 +57,11 @@ func checkRoundTrip(t *testing.T, p *profiles.Profile) {
 	q, err := profiles.Decode("unknown", profiles.Bytes(first.Bytes()), nil)
 	if err != nil {
 		t.Fatalf("reading back %s: %v\n%s", p.Name, err, first.Bytes())
+	}
+	if p.Chain != nil {
+		for i := range p.Chain.Stages { // what runs beside a stage stands in no file
+			p.Chain.Stages[i].Asides = [2]engine.Aside{}
+		}
 	}
 	if !reflect.DeepEqual(p.Chain, q.Chain) || !reflect.DeepEqual(p.Graph, q.Graph) ||
 		!reflect.DeepEqual(p.Memory, q.Memory) {

@@ -45,8 +45,8 @@ func (s Setup) profile(c *Card, as form) *profiles.Profile {
 	switch {
 	case s.Stages > 1:
 		refuse("the stages of a pipeline are no chain on one card")
-	case s.OneGraph || s.Swap > 0:
-		refuse("one graph of all blocks, and blocks whose weights move, are no chain of blocks that stay")
+	case s.OneGraph:
+		refuse("one graph of all blocks is no chain of blocks")
 	case s.Checkpoint != CheckpointNone && as&asGraph != 0:
 		refuse("checkpointing within blocks is known of a chain of blocks, not of their operations")
 	}
@@ -137,6 +137,9 @@ func (o *outline) chain(c *Card) *engine.Chain {
 			r.Optimizer += s.stays(s.stateBytes(w))
 		}
 	}
+	for _, row := range o.swaps {
+		r.Weights -= engine.Bytes(row.n) * o.swapBytes(o.units[row.first])
+	}
 	for _, u := range o.all() {
 		r.Pinned += o.casted(u) + o.pinned(u)
 	}
@@ -224,21 +227,28 @@ func (o *outline) besides(c *Card, stages []engine.Stage) {
 	blocks, n := stages[2:2+len(o.units)], time.Duration(len(o.units))
 	wait := seconds(o.gatherWaits(c) / float64(2*n))
 	tensor := seconds(o.tensorSeconds(c) / float64(2*n))
-	var links [2]time.Duration // by which copies of all blocks exceed their arithmetic
+	there, back := o.swapWaits(c)
+	waits := [2]time.Duration{seconds(there), seconds(back)} // of all blocks for copies
 	if moved := float64(o.moved()); moved > 0 {
-		links = [2]time.Duration{seconds(moved / c.Link), seconds(moved / c.Back)}
+		there, back = o.swapLink(c)
+		links := [2]time.Duration{seconds(moved/c.Link + there), seconds(moved/c.Back + back)}
 		for i := range blocks {
 			links[0], links[1] = links[0]-blocks[i].Forward, links[1]-blocks[i].Back
 		}
+		waits[0], waits[1] = max(waits[0], links[0]), max(waits[1], links[1])
 	}
 	for i := range blocks {
 		st := &blocks[i]
 		for pass, t := range []*time.Duration{&st.Forward, &st.Back} {
-			longer := max(0, links[pass])/n + wait
+			longer := waits[pass]/n + wait
 			*t += longer
 			st.Asides[pass] = o.collectives(o.units[i], pass, c)
 			st.Asides[pass].Network += tensor
 			st.Asides[pass].Stall = longer + tensor
+			o.swapAfter(i, pass == 0, func(out, in int) {
+				st.Asides[pass].ToHost = seconds(float64(o.swapBytes(o.units[out])) / c.Link)
+				st.Asides[pass].ToDev = seconds(float64(o.swapBytes(o.units[in])) / c.Back)
+			})
 		}
 		if st.Away = o.movedOf(i); st.Away > 0 {
 			st.Asides[0].ToHost += seconds(float64(st.Away) / c.Link)

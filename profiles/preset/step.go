@@ -91,7 +91,8 @@ func Plays() error {
 func (p *Preset) hand() bool { return p.build == nil && p.model == nil }
 
 // methods are the options of a step that a preset must not choose, since memtide's strategies choose them.
-var methods = []string{"ckpt", "every", "first", "group", "recompute", "budget", "graph", "stash", "offload"}
+var methods = []string{"ckpt", "every", "first", "group", "recompute", "budget", "graph", "stash", "offload",
+	"swap-blocks"}
 
 // stepPart reads a part that chooses an option of a step, such as "optimizer.adamw_8bit", into o. It returns the
 // name of the option.
@@ -154,7 +155,7 @@ func StepText(args engine.Args) (string, error) {
 }
 
 // unplanned are the other options of a step whose values but the default no strategy can plan.
-var unplanned = []string{"pp", "swap-blocks", "host-part", "rollout", ask.Context}
+var unplanned = []string{"pp", "host-part", "rollout", ask.Context}
 
 // Unplanned returns a copy of args without the options with which no strategy can plan a step.
 func Unplanned(args engine.Args) engine.Args {

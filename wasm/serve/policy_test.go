@@ -41,8 +41,8 @@ func TestPolicy(t *testing.T) {
 	if _, fail := solve(under, got.Claim.Peak-1); fail == nil || fail.Kind != proto.Infeasible {
 		t.Errorf("one byte less than the peak: %v; want that it does not fit", fail)
 	}
-	if _, fail := solve(engine.Args{"swap-blocks": "2", "lora": "8"}, engine.NoLimit); fail == nil ||
+	if _, fail := solve(engine.Args{"ckpt": "budget", "graph": "model"}, engine.NoLimit); fail == nil ||
 		fail.Kind != proto.BadRequest {
-		t.Errorf("swapped blocks: %v; want that they are no chain of blocks that stay", fail)
+		t.Errorf("one graph of all blocks: %v; want that it is no chain of blocks", fail)
 	}
 }

@@ -215,7 +215,7 @@ func (s *Said) takeAllocator(c *Choice) *Problem {
 }
 
 // takeStep sets the training step and its options. An unknown model changes nothing. The step of a model without
-// a preset is a network if a strategy can plan it: of a config.json always, of others if a strategy is said.
+// a preset is a network if a strategy can plan it: of a config.json and of a diffusion model always, of others if a strategy is said.
 func (s *Said) takeStep(c *Choice) *Problem {
 	if s.Step == "" {
 		return nil
@@ -230,7 +230,7 @@ func (s *Said) takeStep(c *Choice) *Problem {
 	c.StepArgs = stepArgs(s.StepArgs)
 	_, listed := c.Planned("")
 	rest, policy, ok := preset.Split(c.StepArgs)
-	if listed || !ok || !ask.IsConfig(s.Step) && s.Strategy == "" {
+	if listed || !ok || !ask.IsConfig(s.Step) && !ask.Pictures(s.Step) && s.Strategy == "" {
 		return nil
 	}
 	c.Source = Source{File: ask.Title(s.Step), Model: s.Step, Options: rest}

@@ -198,7 +198,7 @@ func TestStepSaid(t *testing.T) {
 		// Blocks are swapped only with adapters. The step without them is refused when it is computed, not here.
 	} {
 		for range 40 { // the order of a map varies
-			got, p := (&Said{Step: "wan2.1-14b", StepArgs: c.said}).Resolve(Default())
+			got, p := (&Said{Step: "llama3-8b", StepArgs: c.said}).Resolve(Default())
 			if p != nil || !maps.Equal(got.StepArgs, c.want) {
 				t.Fatalf("%v: %v, problem %v; want %v", c.said, got.StepArgs, p, c.want)
 			}

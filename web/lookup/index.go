@@ -91,7 +91,7 @@ func (m *Index) CopyLanes() (n int) {
 }
 
 // AsideIn returns the part of a that is in a lane, and when it begins after its pass: the host steps on gradients that
-// have come and sends weights after that.
+// have come, and what comes back waits for what goes.
 func AsideIn(a engine.Aside, l sim.Lane) (from, took time.Duration) {
 	switch l {
 	case sim.ToHost:
@@ -101,10 +101,7 @@ func AsideIn(a engine.Aside, l sim.Lane) (from, took time.Duration) {
 	case sim.Network:
 		return 0, a.Network
 	case sim.ToDev:
-		if a.CPU > 0 {
-			return a.ToHost + a.CPU, a.ToDev
-		}
-		return 0, a.ToDev
+		return a.ToHost + a.CPU, a.ToDev
 	}
 	return 0, 0
 }

@@ -104,11 +104,12 @@ func TestStepRefused(t *testing.T) {
 // TestStepOfPictures checks that PickStep gives a diffusion model the side of its pictures.
 func TestStepOfPictures(t *testing.T) {
 	p := shown(t)
-	for _, c := range []struct{ model, height, seq string }{{"wan2.1-14b", "512", ""}, {"flux1-dev", "512", ""}} {
-		if p.play(PickStep{c.model}); p.Choice.Step != c.model || p.Choice.StepArgs["height"] != c.height ||
-			p.Choice.StepArgs["width"] != c.height || p.Choice.StepArgs["seq"] != c.seq {
-			t.Errorf("%q with %v; want %s with sides of %q and %q tokens", p.Choice.Step, p.Choice.StepArgs, c.model,
-				c.height, c.seq)
+	for _, model := range []string{"wan2.1-14b", "flux1-dev"} {
+		p.play(PickStep{model})
+		o := p.Opening
+		if o == nil || o.Choice.Source.Model != model || o.Choice.Source.Options["height"] != "512" ||
+			o.Choice.Source.Options["width"] != "512" || o.Choice.Source.Options["seq"] != "" {
+			t.Errorf("%s opens %+v; want it with sides of 512 and no number of tokens", model, o)
 		}
 	}
 }
@@ -116,11 +117,9 @@ func TestStepOfPictures(t *testing.T) {
 // TestStepInstead checks that opening a step closes the network, and vice versa, and that the device stays.
 func TestStepInstead(t *testing.T) {
 	p := shown(t)
-	p.Choice.Device = "a100-sxm-80gb"
-	p.play(PickStep{"flux1-dev"})
-	if p.Network != nil || p.Shown != nil || p.Step == nil || p.Choice.StepArgs["device"] != "a100-sxm-80gb" {
-		t.Errorf("a step: network %v, step %+v, %v; want the step alone, on the device", p.Network, p.Step,
-			p.Choice.StepArgs)
+	p.play(Navigate{Choice: stepOf("llama3-8b", engine.Args{"gpus": "8", "pp": "8"})})
+	if p.Network != nil || p.Shown != nil || p.Step == nil {
+		t.Errorf("a step: network %v, step %+v; want the step alone", p.Network, p.Step)
 	}
 	p.play(StepAnswered{ID: last[AskStep](t, p).ID, Stepped: &proto.Stepped{}})
 	p.play(Navigate{Choice: chosen("net-b8")})
@@ -135,8 +134,7 @@ func TestStepInstead(t *testing.T) {
 }
 
 // TestPlannedStep checks that a step of a known model opens as a network, for a strategy to plan it: in a link and by
-// a control with everything kept, from the list of models with the plan that fits best. A policy, a pipeline and the
-// models of pictures stay by themselves.
+// a control with everything kept, from the list of models with the plan that fits best. A pipeline stays by itself.
 func TestPlannedStep(t *testing.T) {
 	link := func(args engine.Args) Message { return Start{Choice: stepOf("llama3-8b", args)} }
 	for _, c := range []struct {
@@ -151,10 +149,9 @@ func TestPlannedStep(t *testing.T) {
 		{"a policy", link(engine.Args{"ckpt": "full"}), "llama3-8b-step-b1", engine.KeepAll},
 		{"one graph", link(engine.Args{"ckpt": "budget", "graph": "model", "compile": "yes"}), "", ""},
 		{"a pipeline", link(engine.Args{"gpus": "8", "pp": "8"}), "", ""},
-		{"swapped blocks", link(engine.Args{"lora": "16", "swap-blocks": "8"}), "", ""},
+		{"swapped blocks", link(engine.Args{"lora": "16", "swap-blocks": "8"}), "llama3-8b-step-lora.16-b1", engine.KeepAll},
 		{"more tokens than positions", Start{Choice: stepOf("gpt2", engine.Args{"seq": "2048"})}, "", ""},
 		{"the list", PickStep{"gpt2"}, "gpt2-step-b1", choice.DefaultStrategy},
-		{"the list, pictures", PickStep{"flux1-dev"}, "", ""},
 	} {
 		p := &player{State: New()}
 		p.play(c.m)

@@ -74,7 +74,7 @@ func Words(name, value string) string {
 func Policy(args engine.Args) string {
 	is := func(name, value string) bool { return Value(args, name) == value }
 	text, of := Words("policy", Value(args, "ckpt")), " of "
-	switch every, first, swap := Value(args, "every"), Value(args, "first"), Value(args, "swap-blocks"); {
+	switch every, first := Value(args, "every"), Value(args, "first"); {
 	case is("stash", "yes"):
 		text = Option("stash").Title
 	case is("ckpt", "none") && is("compile", "yes"):
@@ -88,8 +88,6 @@ func Policy(args engine.Args) string {
 		text = module + " computed again"
 	case !is("group", "1"):
 		text = Value(args, "group") + " blocks in one checkpoint"
-	case is("ckpt", "none") && swap != "0":
-		text = "block swap of " + swap
 	default:
 		if !is("ckpt", "full") {
 			of = " in "
@@ -105,6 +103,11 @@ func Policy(args engine.Args) string {
 	}
 	if is("offload", "yes") {
 		text += ", " + Option("offload").Title
+	}
+	if swap := Value(args, "swap-blocks"); swap != "0" && is("ckpt", "none") {
+		text = "block swap of " + swap
+	} else if swap != "0" {
+		text += ", block swap of " + swap
 	}
 	if is("graph", "model") {
 		text += ", the model as one graph"

@@ -298,7 +298,8 @@ var spread = []struct{ name, before, does string }{
 
 // amounts are the usual values of options that are numbers.
 var amounts = map[string][]int{"batch": {1, 2, 4, 8, 16, 32}, "seq": {1024, 2048, 4096, 8192, 32768, 131072},
-	"lora": {0, 8, 16, 32, 64, 128}, "accumulate": {1, 2, 4, 8, 16, 32},
+	"frames": {1, 17, 33, 49, 81, 121}, "height": {256, 480, 512, 720, 768, 1024, 1280},
+	"width": {256, 480, 512, 720, 768, 832, 1024, 1280}, "lora": {0, 8, 16, 32, 64, 128}, "accumulate": {1, 2, 4, 8, 16, 32},
 	"gpus": {1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024}, "tp": {1, 2, 4, 8}, "cp": {1, 2, 4, 8},
 	"ep": {1, 2, 4, 8, 16, 32}, "imbalance": {0, 10, 25, 50, 100}, "pp": {1, 2, 4, 8, 16}}
 
@@ -315,8 +316,10 @@ func options(s *state.State, said bool) (out []Word) {
 		if config {
 			args = s.Network.Source.Options
 			all = []Word{stepWord(args, "batch", "at")}
-			if args["height"] == "" { // of pictures the tokens follow from the sides
+			if args["height"] == "" {
 				all = append(all, stepWord(args, "seq", "of"))
+			} else { // the tokens follow from the sides
+				all = append(all, stepWord(args, "frames", "of"), stepWord(args, "height", "of"), stepWord(args, "width", "×"))
 			}
 		}
 		for _, x := range offered {
@@ -407,14 +410,14 @@ func joined(before string, first bool) string {
 	switch before {
 	case "train", "with", "on":
 		return word
-	case "in", "at", "of":
+	case "in", "at", "of", "×":
 		return before
 	}
 	return word + " " + before
 }
 
 // amount are the options that say how much a step trains with.
-var amount = map[string]bool{"batch": true, "seq": true}
+var amount = map[string]bool{"batch": true, "seq": true, "frames": true, "height": true, "width": true}
 
 // sharing are the units of options that distribute a step, with value 1 for none.
 var sharing = map[string]string{"tp": "tensor rank", "cp": "sequence rank", "ep": "expert rank", "pp": "pipeline rank"}
@@ -423,7 +426,7 @@ var sharing = map[string]string{"tp": "tensor rank", "cp": "sequence rank", "ep"
 func stepWord(args map[string]string, name, before string) Word {
 	o, now := ask.Option(name), ask.Value(args, name)
 	w := Word{Name: name, Label: format.Capital(o.Title), Before: before, said: now != o.Default || name == "batch" ||
-		name == "seq" || name == "shard" || name == "optimizer" && ask.Value(args, "lora") == "0"}
+		name == "seq" || name == "height" || name == "width" || name == "shard" || name == "optimizer" && ask.Value(args, "lora") == "0"}
 	values, unit := slices.Clone(o.Choices), "sequence"
 	if args["height"] != "" {
 		unit = "picture"
@@ -448,6 +451,10 @@ func stepWord(args map[string]string, name, before string) Word {
 		case name == "seq":
 			n, _ := strconv.Atoi(v)
 			title = format.Count(n) + " tokens"
+		case name == "height" || name == "width":
+			title = v + " px"
+		case name == "frames":
+			title = v + " frames"
 		case name == "gpus" && v == "1":
 			title = "one"
 		case name == "gpus":

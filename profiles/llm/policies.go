@@ -6,6 +6,7 @@ import (
 	"memtide/engine"
 	"memtide/profiles"
 	"memtide/profiles/llm/ask"
+	"memtide/profiles/preset"
 )
 
 // policy is a framework's way to keep less, as options instead of the question's own about checkpointing.
@@ -53,7 +54,13 @@ var policies = []policy{
 
 // aboutPolicy are the options that a policy chooses.
 var aboutPolicy = []string{"ckpt", "every", "first", "ranks", "group", "recompute", "budget", "graph", "stash",
-	"offload", "compile"}
+	"offload", "compile", "swap-blocks"}
+
+// policy returns the options of the question about what is kept, without torch.compile.
+func (a Ask) policy() engine.Args {
+	_, policy, _ := preset.Split(a.Args)
+	return policy
+}
 
 // under returns the question with a policy instead of its own.
 func (a Ask) under(args engine.Args) (Ask, error) {
@@ -93,6 +100,13 @@ func (a Ask) policed() (out []Change) {
 	}
 	if n := a.fewestBlocks("sac_op"); n > 0 {
 		add("torchtitan selective op, in the fewest blocks with which it fits", engine.Args{"ckpt": "sac_op", "first": number(n)})
+	}
+	for _, ckpt := range []string{"none", "full"} {
+		b, err := a.under(engine.Args{"ckpt": ckpt})
+		if n := b.fewestSwapped(); err == nil && n > 0 {
+			add("musubi-tuner, sd-scripts and diffusion-pipe block swap, the fewest with which it fits",
+				engine.Args{"ckpt": ckpt, "swap-blocks": number(n)})
+		}
 	}
 	a.goOn()
 	return out

@@ -3,6 +3,7 @@ package llm
 import (
 	"fmt"
 
+	"memtide/engine"
 	"memtide/profiles"
 	"memtide/profiles/preset"
 )
@@ -52,6 +53,13 @@ func playPreset(p preset.StepInput) (*profiles.Profile, error) {
 	out, err := a.profile(kind)
 	if err != nil {
 		return nil, err
+	}
+	if len(a.policy()) > 0 {
+		answer, err := a.Estimate()
+		if err != nil {
+			return nil, err
+		}
+		out.Reserved = [2]engine.Bytes{answer.Low, answer.High}
 	}
 	s := &a.Setup
 	out.Source = profiles.Source{Tool: "preset", Times: profiles.Estimated, Sizes: profiles.Analytic,

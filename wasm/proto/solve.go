@@ -66,13 +66,15 @@ func (s *Solving) columns(c *codec) {
 
 // Solved is a schedule with what its strategy claims and what was measured.
 type Solved struct {
-	Strategy string          `json:"strategy"`
-	Budget   engine.Bytes    `json:"budget"` // in bytes
-	Claim    Claim           `json:"claim"`
-	Verdict  Check           `json:"verdict"`
-	Bounds   []Bound         `json:"bounds,omitempty"`
-	KeepAll  Reference       `json:"keep_all"`        // keeping everything, without any limit
-	Chain    *engine.Chain   `json:"chain,omitempty"` // with Network.Model: the blocks as they are under the policy
+	Strategy string        `json:"strategy"`
+	Budget   engine.Bytes  `json:"budget"` // in bytes
+	Claim    Claim         `json:"claim"`
+	Verdict  Check         `json:"verdict"`
+	Bounds   []Bound       `json:"bounds,omitempty"`
+	KeepAll  Reference     `json:"keep_all"`        // keeping everything, without any limit
+	Chain    *engine.Chain `json:"chain,omitempty"` // with Network.Model: the blocks as they are under the policy
+	// with Chain: the range of what PyTorch's allocator reserves for the step
+	Reserved [2]engine.Bytes `json:"reserved,omitzero"`
 	Schedule engine.Schedule `json:"-"`
 	Trace    *sim.Trace      `json:"-"` // nil if sim refused the schedule; then Verdict says why
 	// Ghost is the device memory in use over time when everything is kept, without a limit. It is

@@ -24,7 +24,8 @@ type task struct {
 	problem  *engine.Problem
 	strategy *engine.Strategy
 	args     engine.Args
-	policy   bool // see proto.Network.Model
+	policy   bool            // see proto.Network.Model
+	reserved [2]engine.Bytes // see proto.Solved.Reserved
 	keepAll  proto.Reference
 	ghost    []sim.Point
 }
@@ -47,8 +48,8 @@ func (s *Server) task(set *proto.Setting, m *proto.Method, b choice.Budget) (*ta
 	if err := p.Validate(); err != nil {
 		return nil, proto.Fail(proto.BadRequest, "%v", err)
 	}
-	return &task{problem: &p, strategy: strategy, args: m.Args, policy: nw.policy, keepAll: nw.keepAll,
-		ghost: nw.ghost}, nil
+	return &task{problem: &p, strategy: strategy, args: m.Args, policy: nw.policy,
+		reserved: nw.profile.Reserved, keepAll: nw.keepAll, ghost: nw.ghost}, nil
 }
 
 // longSolves is the number of operations from which on solve does not wait for Unseen: such a solve
@@ -134,7 +135,7 @@ func (t *task) measure(sol *engine.Solution) *proto.Solved {
 		Schedule: sol.Schedule,
 	}
 	if t.policy {
-		out.Chain = t.problem.Chain.Chain
+		out.Chain, out.Reserved = t.problem.Chain.Chain, t.reserved
 	}
 	trace, err := sim.Play(t.problem, sol.Schedule)
 	if err != nil {

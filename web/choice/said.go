@@ -61,7 +61,7 @@ func (s *Said) Base() Choice {
 		c.Source.Preset = s.Preset
 		c = c.Timed().Suggested()
 	}
-	if d := card.Lookup(ask.Value(s.StepArgs, "device")); d != nil && ask.IsConfig(s.Step) {
+	if d := card.Lookup(ask.Value(s.StepArgs, "device")); d != nil && (ask.IsConfig(s.Step) || ask.Pictures(s.Step)) {
 		c = c.On(d)
 	}
 	return c

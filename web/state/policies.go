@@ -101,7 +101,7 @@ func (s *State) Policies() (out []Policy) {
 		high engine.Bytes
 		time time.Duration
 	}
-	seen := map[result]bool{}
+	seen, chosen := map[result]bool{}, s.Choice.Policy == nil
 	for i := range s.policies.Policies {
 		x := &s.policies.Policies[i]
 		r := result{x.High, x.Time}
@@ -111,8 +111,16 @@ func (s *State) Policies() (out []Policy) {
 		seen[r] = true
 		needs := x.High + s.policies.Context
 		_, policy, ok := preset.Split(x.Args)
-		out = append(out, Policy{StepChange: x, Index: i, Needs: needs, Lacks: max(0, needs-s.Limit()), Apart: !ok,
-			Chosen: ok && policy != nil && maps.Equal(policy, s.Choice.Policy)})
+		p := Policy{StepChange: x, Index: i, Needs: needs, Lacks: max(0, needs-s.Limit()), Apart: !ok,
+			Chosen: ok && policy != nil && maps.Equal(policy, s.Choice.Policy)}
+		chosen = chosen || p.Chosen
+		out = append(out, p)
+	}
+	if p := s.current(); !chosen && p != nil && p.Choice.Equal(s.Choice) { // one that is not listed
+		x := &proto.StepChange{Names: []string{ask.Policy(s.Choice.Policy)}, Words: "as it was chosen",
+			Time: p.Solved.Trace.Makespan, Allocated: p.Solved.Trace.Peak}
+		needs := p.Solved.Reserved[1] + s.policies.Context
+		out = append(out, Policy{StepChange: x, Index: -1, Needs: needs, Lacks: max(0, needs-s.Limit()), Chosen: true})
 	}
 	return out
 }
@@ -131,28 +139,19 @@ func (s *State) TimeRange(t time.Duration) (low, high time.Duration) {
 // Experts reports whether the open network is known to be a step of a model with experts.
 func (s *State) Experts() bool { return s.policies != nil && s.policies.Experts }
 
-// Kept returns the range of memory that PyTorch reserves if c keeps everything or is a policy, as these were played, or
-// 0 and 0 if that is not known.
-func (s *State) Kept(c Choice) (low, high engine.Bytes) {
-	switch {
-	case s.policies == nil:
-	case c.KeepsAll():
-		return s.policies.Low, s.policies.High // of the step as it is; the first policy is that without torch.compile
-	case c.Policy != nil:
-		for i := range s.policies.Policies {
-			x := &s.policies.Policies[i]
-			if _, policy, _ := preset.Split(x.Args); maps.Equal(policy, c.Policy) {
-				return x.Low, x.High
-			}
-		}
+// Kept returns the range of memory that PyTorch reserves when everything is kept, as it was played with the policies,
+// or 0 and 0 if that is not known.
+func (s *State) Kept() (low, high engine.Bytes) {
+	if s.policies == nil {
+		return 0, 0
 	}
-	return 0, 0
+	return s.policies.Low, s.policies.High // of the step as it is; the first policy is that without torch.compile
 }
 
 // KeepingAll returns the most memory of the card that keeping everything needs, as it was played with the policies, or
 // 0 if that is not known.
 func (s *State) KeepingAll() engine.Bytes {
-	_, high := s.Kept(Choice{Strategy: engine.KeepAll})
+	_, high := s.Kept()
 	if high == 0 {
 		return 0
 	}

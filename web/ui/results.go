@@ -9,6 +9,7 @@ import (
 	"github.com/vugu/vugu"
 	"memtide/engine/sim"
 	"memtide/profiles"
+	"memtide/profiles/llm/ask"
 	"memtide/wasm/proto"
 	"memtide/web/choice"
 	"memtide/web/format"
@@ -296,6 +297,9 @@ func (c *Findings) file() string {
 	case c.S.Memory != nil:
 		return c.S.Memory.File
 	case c.S.Network != nil:
+		if ask.Lookup(c.S.Config()) != nil { // a model of the list
+			return ""
+		}
 		return c.S.Network.Source.File
 	}
 	return ""

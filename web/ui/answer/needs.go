@@ -219,8 +219,11 @@ func ofShown(s *state.State, p *known.Picture) *need {
 	if n.segments && s.Experts() && p.Network == s.Network {
 		n.doubt = unsureExperts
 	}
-	low, high := s.Kept(p.Choice)
-	if p.Network == s.Network && n.memory > 0 && high > 0 {
+	low, high := p.Solved.Reserved[0], p.Solved.Reserved[1]
+	if p.Choice.KeepsAll() && p.Network == s.Network {
+		low, high = s.Kept()
+	}
+	if n.memory > 0 && high > 0 {
 		n.low, n.high, n.segments = max(low, n.low), max(high, n.low), false
 	}
 	return n

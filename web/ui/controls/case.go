@@ -428,7 +428,9 @@ func stepWord(args map[string]string, name, before string) Word {
 	w := Word{Name: name, Label: format.Capital(o.Title), Before: before, said: now != o.Default || name == "batch" ||
 		name == "seq" || name == "height" || name == "width" || name == "shard" || name == "optimizer" && ask.Value(args, "lora") == "0"}
 	values, unit := slices.Clone(o.Choices), "sequence"
-	if args["height"] != "" {
+	if frames := ask.Value(args, "frames"); args["height"] != "" && frames != "1" {
+		unit = "video"
+	} else if args["height"] != "" {
 		unit = "picture"
 	}
 	if list, ok := amounts[name]; ok {

@@ -105,10 +105,7 @@ func (s *states) layer(g int) *layer {
 		l.weight[k] = size
 		size *= radix(s.c, g, k)
 	}
-	l.cost, l.by = make([]int64, size), make([]move, size)
-	for i := range l.cost {
-		l.cost[i] = unreached
-	}
+	l.cost, l.by = slices.Repeat([]int64{unreached}, int(size)), make([]move, size)
 	return l
 }
 

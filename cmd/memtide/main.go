@@ -158,8 +158,7 @@ func lookup(name string) *command {
 	return nil
 }
 
-func commandNames() []string {
-	var names []string
+func commandNames() (names []string) {
 	for _, c := range commands {
 		names = append(names, c.name)
 	}

@@ -292,8 +292,7 @@ func (s *states) reach(l *layer, by move, code uint32, cost int64, need engine.B
 }
 
 // path returns the moves that lead to a state of the last layer.
-func (s *states) path(code uint32) []move {
-	var back []move
+func (s *states) path(code uint32) (back []move) {
 	for g := 0; ; {
 		l := &s.layers[g]
 		by := l.by[code]

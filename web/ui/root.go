@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/vugu/vugu"
+	"memtide/engine"
 	"memtide/web/choice"
 	"memtide/web/format"
 	"memtide/web/link"
@@ -18,6 +19,9 @@ import (
 	"memtide/web/ui/questions"
 	"memtide/web/ui/step"
 )
+
+// version is written at the foot of the page.
+const version = "memtide " + engine.Version
 
 // Root is the whole page below the body.
 type Root struct {

@@ -13,7 +13,6 @@ import (
 	"memtide/web/link"
 	"memtide/web/state"
 	"memtide/web/ui/export"
-	"memtide/web/ui/snapshot"
 )
 
 // files opens files and text that are dropped, pasted or chosen.
@@ -222,7 +221,7 @@ func (a *saver) schedule(j *jobs.Runner, e state.Export) {
 // copyLine copies a line for a shell to the clipboard.
 func (a *saver) copyLine(line string) {
 	tell := func(note string) func() { return func() { a.Later(func() { a.tell(note) }) } }
-	clip(line, tell(snapshot.LineCopied(line)), tell(snapshot.LineToType(line)))
+	clip(line, tell("Copied: "+line), tell("This browser copies nothing for a page; type "+line))
 }
 
 // shown saves what is shown as a picture that contains the link.

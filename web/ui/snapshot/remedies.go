@@ -180,14 +180,6 @@ func (x *Tried) html(b *strings.Builder) {
 		x.Line, off, x.title, class, x.words, width, width*x.before, bar, math.Max(width*x.reserved, 2))
 }
 
-// LineCopied says that a line was copied.
-func LineCopied(line string) string { return fmt.Sprintf("Copied: %s", line) }
-
-// LineToType says that the browser does not let the page copy.
-func LineToType(line string) string {
-	return fmt.Sprintf("This browser copies nothing for a page; type %s", line)
-}
-
 // Growth returns what grows from step to step, escaped.
 func (c *Remedies) Growth() vugu.HTML {
 	if c.Hidden() {

@@ -48,10 +48,7 @@ func KnowsLanes() bool { return validLanes != nil }
 // checkLanes reports the first operation whose lane or order is invalid. A value that another lane reads or writes
 // must not be a part of another value, so that one copy serves it, and a value must be made by one lane only.
 func (g *Graph) checkLanes() error {
-	whole := make([]bool, len(g.Values)) // whether the value has no parts
-	for i := range whole {
-		whole[i] = true
-	}
+	whole := slices.Repeat([]bool{true}, len(g.Values)) // whether the value has no parts
 	for i := range g.Values {
 		if in := g.Values[i].PartOf; in != NoValue {
 			whole[in] = false

@@ -69,8 +69,7 @@ func Ranked(graph bool) []*Strategy {
 
 // Best returns the strategy of class c with the first rank, for chains or graphs, or nil if no strategy of the
 // class has a rank.
-func Best(c Class, graph bool) *Strategy {
-	var best *Strategy
+func Best(c Class, graph bool) (best *Strategy) {
 	for _, s := range Strategies() {
 		if s.Class == c && s.Rank.Of(graph) > 0 && (best == nil || s.Rank.Of(graph) < best.Rank.Of(graph)) {
 			best = s

@@ -178,13 +178,12 @@ type Totals struct {
 }
 
 // Totals returns the sums of the chain, or of the graph if there is no chain.
-func (p *Profile) Totals() Totals {
-	var t Totals
+func (p *Profile) Totals() (t Totals) {
 	if p.Graph != nil {
 		t.Ops = len(p.Graph.Ops)
 	}
 	if c := p.Chain; c != nil {
-		t.Stages = layers(c)
+		t.Stages = c.Layers()
 		t.Forward, t.Back = c.ForwardTime(), c.BackTime()
 		t.Input, t.Resident = c.Input, c.Resident
 		for i := range c.Stages {
@@ -238,20 +237,11 @@ func replacements(g *engine.Graph) []bool {
 	return out
 }
 
-// layers returns the number of stages without the loss [L]. A chain that does not allocate the
-// gradient of its loss has the loss as its last stage (see engine.Chain).
-func layers(c *engine.Chain) int {
-	if c.LossGradAllocated {
-		return c.Len()
-	}
-	return c.Len() - 1
-}
-
 // NotLinear explains why the chain is useless for planning: one stage holds most of the memory,
 // so nearly every choice is hidden inside it. It returns "" if the chain is useful, and if the
 // profile has no chain.
 func (p *Profile) NotLinear() string {
-	if p.Chain == nil || layers(p.Chain) < 4 {
+	if p.Chain == nil || p.Chain.Layers() < 4 {
 		return ""
 	}
 	// Floating-point numbers are exact enough for a share and cannot overflow.

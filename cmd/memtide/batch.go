@@ -1,5 +1,3 @@
-//go:build !js
-
 package main
 
 import (
@@ -169,8 +167,8 @@ func (g *grown) run(ctx context.Context, e *env, o batchOptions) error {
 		q := &whatif.BatchQuestion{Build: g.build, Strategy: s, Args: m.Args, Device: g.in.device,
 			Transfers: g.in.choice.Transfers, Budget: g.budget, Most: g.most, Limit: o.limit}
 		b.Set(i, len(g.methods), s.Name)
-		row, err := g.row(ctx, q, func(p whatif.BatchProgress) {
-			b.Set(i, len(g.methods), fmt.Sprintf("%s: batch %d trains", s.Name, p.Trains))
+		row, err := g.row(ctx, q, func(trains int) {
+			b.Set(i, len(g.methods), fmt.Sprintf("%s: batch %d trains", s.Name, trains))
 		})
 		if errors.Is(err, context.Canceled) {
 			g.complete = false
@@ -184,8 +182,7 @@ func (g *grown) run(ctx context.Context, e *env, o batchOptions) error {
 	return nil
 }
 
-func (g *grown) row(ctx context.Context, q *whatif.BatchQuestion, report func(whatif.BatchProgress)) (row batchRow,
-	err error) {
+func (g *grown) row(ctx context.Context, q *whatif.BatchQuestion, report func(trains int)) (row batchRow, err error) {
 	if row.largest, err = whatif.LargestBatch(ctx, q, report); err == nil {
 		err = whatif.BatchCurve(ctx, q, g.batches, func(p whatif.BatchPoint) { row.points = append(row.points, p) })
 	}

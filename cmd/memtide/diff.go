@@ -1,5 +1,3 @@
-//go:build !js
-
 package main
 
 import (
@@ -77,8 +75,7 @@ func (o *diffOptions) run(ctx context.Context, e *env, args []string) {
 	held := map[string]*diffModule{}
 	poll := engine.NewPoll(ctx, nil)
 	for i, file := range args {
-		data := contents(ctx, e, file)
-		_, trace := operatorsOf(file, data, poll)
+		_, trace := operatorsOf(file, contents(ctx, e, file), poll)
 		player := play.NewPlayer(trace)
 		whole := player.Play(nil)
 		r.Peaks[i], r.TimesNS[i] = whole.Peak, int64(whole.Time)
@@ -88,8 +85,7 @@ func (o *diffOptions) run(ctx context.Context, e *env, args []string) {
 			held[name].Bytes[i] += h.Bytes
 		}
 		if o.card != "" {
-			r.Estimate[i] = newEstimate(newSteps(trace, roles(file, data, poll), o.optimizer, nil),
-				cardOf(o.card), poll)
+			r.Estimate[i] = newEstimate(newSteps(file, trace, o.optimizer, nil), cardOf(o.card), poll)
 		}
 	}
 	for _, m := range held {

@@ -1,22 +1,17 @@
-//go:build !js
-
 package main
 
 import (
 	"context"
-	"encoding/json"
 	"flag"
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"memtide/cmd/cli"
 	"memtide/engine"
 	"memtide/engine/caching"
 	"memtide/engine/play"
-	"memtide/profiles"
 	"memtide/profiles/card"
 	"memtide/web/format"
 )
@@ -81,15 +76,14 @@ func (o *estimateOptions) run(ctx context.Context, e *env, args []string) {
 	}
 	c := cardOf(o.card)
 	poll := engine.NewPoll(ctx, nil)
-	data := contents(ctx, e, args[0])
-	_, trace := operatorsOf(args[0], data, poll)
+	_, trace := operatorsOf(args[0], contents(ctx, e, args[0]), poll)
 	var segments []*play.Segment
 	if o.plan != "" {
 		plan := valid(play.ReadPlan(contents(ctx, e, o.plan)))
 		failAt(o.plan, trace.Validate(plan.Segments))
 		segments = plan.Segments
 	}
-	est := newEstimate(newSteps(trace, roles(args[0], data, poll), o.optimizer, segments), c, poll)
+	est := newEstimate(newSteps(args[0], trace, o.optimizer, segments), c, poll)
 	e.tell(o.asJSON, func() any { return est }, func() string { return est.text(c) })
 }
 
@@ -131,29 +125,10 @@ func (est *estimate) text(c *card.Card) string {
 		format.Bytes(est.Reserved), format.Bytes(est.Expandable))
 }
 
-// roles returns the roles of the storages that exist before the step: weight, buffer, grad or
-// input.
-func roles(name string, data []byte, poll *engine.Poll) map[int]string {
-	data, err := profiles.Unpack(data, poll)
-	failAt(name, err)
-	var file struct{ Roles map[string]string }
-	if json.Unmarshal(data, &file) != nil || file.Roles == nil {
-		fail("%s does not say what is there before the step; collect it again", sourceOf(name))
-	}
-	out := map[int]string{}
-	for key, role := range file.Roles {
-		if n, err := strconv.Atoi(key); err == nil {
-			out[n] = role
-		}
-	}
-	return out
-}
-
 // steps is two training steps of a PyTorch program, as requests to its allocator.
 type steps struct {
 	trace   *play.Trace
 	log     []play.Entry
-	roles   map[int]string
 	moments int // moments of the optimizer for each trained weight
 	states  engine.Bytes
 
@@ -165,10 +140,13 @@ type steps struct {
 	part, at  string // the current part of the step, and the part at the peak
 }
 
-func newSteps(t *play.Trace, roles map[int]string, optimizer string, segments []*play.Segment) *steps {
+func newSteps(file string, t *play.Trace, optimizer string, segments []*play.Segment) *steps {
+	if len(t.Roles) == 0 {
+		fail("%s does not say what is there before the step; collect it again", sourceOf(file))
+	}
 	_, log := play.NewPlayer(t).Log(segments)
-	s := &steps{trace: t, log: log, roles: roles, moments: map[string]int{"adamw": 2, "momentum": 1}[optimizer]}
-	for n, role := range roles {
+	s := &steps{trace: t, log: log, moments: map[string]int{"adamw": 2, "momentum": 1}[optimizer]}
+	for n, role := range t.Roles {
 		switch role {
 		case "weight", "buffer":
 			s.states += t.Storages[n]
@@ -213,7 +191,7 @@ func (s *steps) step() {
 				s.part = "backward"
 			}
 			for _, n := range op.Write {
-				if _, ok := s.there[[2]int{n, 0}]; !ok && s.roles[n] == "grad" {
+				if _, ok := s.there[[2]int{n, 0}]; !ok && s.trace.Roles[n] == "grad" {
 					s.take([2]int{n, 0})
 				}
 			}
@@ -224,7 +202,7 @@ func (s *steps) step() {
 	}
 	for _, key := range slices.SortedFunc(maps.Keys(s.there),
 		func(a, b [2]int) int { return slices.Compare(a[:], b[:]) }) {
-		if s.roles[key[0]] == "" { // the next step frees what this one left in attributes of modules
+		if s.trace.Roles[key[0]] == "" { // the next step frees what this one left in attributes of modules
 			s.give(key)
 		}
 	}
@@ -254,7 +232,7 @@ func (s *steps) optimizer(first bool) {
 // each calls do for the storages of a role, in order.
 func (s *steps) each(role string, do func(key [2]int)) {
 	for n := range s.trace.Storages {
-		if s.roles[n] == role {
+		if s.trace.Roles[n] == role {
 			do([2]int{n, 0})
 		}
 	}

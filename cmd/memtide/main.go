@@ -1,5 +1,3 @@
-//go:build !js
-
 // Command memtide answers on the command line the questions that the page answers in the
 // browser, with the same code: how a training step fits into a memory budget, and what that
 // costs.
@@ -160,8 +158,7 @@ func lookup(name string) *command {
 	return nil
 }
 
-func commandNames() []string {
-	var names []string
+func commandNames() (names []string) {
 	for _, c := range commands {
 		names = append(names, c.name)
 	}

@@ -1,5 +1,3 @@
-//go:build !js
-
 package main
 
 import (
@@ -225,8 +223,7 @@ func failureOf(f *proto.Failure) *errorReport {
 }
 
 // sortedArgs returns "name=value" for each argument, sorted by name.
-func sortedArgs(args engine.Args) []string {
-	var out []string
+func sortedArgs(args engine.Args) (out []string) {
 	for _, name := range slices.Sorted(maps.Keys(args)) {
 		out = append(out, name+"="+args[name])
 	}

@@ -37,7 +37,6 @@ type Entry struct {
 	Free  bool
 	Bytes engine.Bytes
 	High  bool
-	Kind  sim.Category
 }
 
 // FromEvents reads a list of requests and releases in order. A buffer that is never released lives to the end. A
@@ -61,7 +60,7 @@ func FromEvents(list []Entry) (*Requests, error) {
 			at = len(r.Buffers)
 			live[e.Name] = at
 			r.Buffers = append(r.Buffers,
-				Buffer{Name: e.Name, Bytes: e.Bytes, Start: i, End: len(list), High: e.High, Kind: e.Kind})
+				Buffer{Name: e.Name, Bytes: e.Bytes, Start: i, End: len(list), High: e.High})
 		}
 		r.Events = append(r.Events, Event{at, e.Free})
 	}

@@ -96,9 +96,8 @@ const several = engine.NoOp - 1
 // makersOf returns for every value the only operation that can make it, or make a value that contains it. It is
 // NoOp if no operation can, and several if more than one can or the value exists when the step begins.
 func makersOf(g *engine.Graph) []engine.OpID {
-	makers := make([]engine.OpID, len(g.Values))
+	makers := slices.Repeat([]engine.OpID{engine.NoOp}, len(g.Values))
 	for v := range g.Values {
-		makers[v] = engine.NoOp
 		if g.Values[v].Initial != 0 {
 			makers[v] = several
 		}

@@ -229,10 +229,7 @@ func (c *cover) collect(poll *engine.Poll) bool {
 func (c *cover) value(v int32, touches []int32) {
 	g, m := c.p.Graph, c.maker[v]
 	chain := c.chain(v)
-	gaps := make([]int32, len(chain)+1)
-	for k := range gaps {
-		gaps[k] = -1
-	}
+	gaps := slices.Repeat([]int32{-1}, len(chain)+1)
 	fixed := m < 0 || g.Ops[m].Once || g.Ops[m].Pass == engine.Backward
 	stays := fixed && g.Values[v].Kind == engine.KindWeight // needed to the end of the step
 	for _, x := range c.ops {

@@ -2,6 +2,7 @@ package check
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"memtide/engine"
@@ -10,10 +11,7 @@ import (
 
 // checkSpans finds the span of every step and compares the two.
 func (c *checker) checkSpans() *Refutation {
-	c.spanOf = make([]sim.SpanID, len(c.s))
-	for i := range c.spanOf {
-		c.spanOf[i] = sim.NoSpan
-	}
+	c.spanOf = slices.Repeat([]sim.SpanID{sim.NoSpan}, len(c.s))
 	for i := range c.t.Spans {
 		sp, id := &c.t.Spans[i], sim.SpanID(i)
 		if sp.Step < 0 || sp.Step >= len(c.s) || !hasSpan(c.s[sp.Step].Kind) {

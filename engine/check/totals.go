@@ -13,11 +13,8 @@ import (
 // checkCauses proves that the cause of every span held it back until it started.
 func (c *checker) checkCauses() *Refutation {
 	lastRun := sim.NoSpan
-	var holds []sim.SpanID                // what held the counter last
-	var lastMove [sim.NumLanes]sim.SpanID // by queue
-	for q := range lastMove {
-		lastMove[q] = sim.NoSpan
-	}
+	var holds []sim.SpanID                                                 // what held the counter last
+	lastMove := slices.Repeat([]sim.SpanID{sim.NoSpan}, int(sim.NumLanes)) // by queue
 	for i := range c.s {
 		kind := c.s[i].Kind
 		if kind == engine.DoWait || kind == engine.DoFetch {

@@ -290,10 +290,7 @@ func (w *walker) fetch(i int) *Refutation {
 func (c *checker) checkTimes() *Refutation {
 	c.reach = make([]time.Duration, len(c.s)+1)
 	var now time.Duration
-	var lastOf [sim.NumLanes]sim.SpanID
-	for l := range lastOf {
-		lastOf[l] = sim.NoSpan
-	}
+	lastOf := slices.Repeat([]sim.SpanID{sim.NoSpan}, int(sim.NumLanes))
 	for i := range c.s {
 		kind := c.s[i].Kind
 		c.reach[i] = now
@@ -305,7 +302,7 @@ func (c *checker) checkTimes() *Refutation {
 		if !hasSpan(kind) {
 			continue
 		}
-		if r := c.checkStart(i, lastOf[:]); r != nil {
+		if r := c.checkStart(i, lastOf); r != nil {
 			return r
 		}
 		sp := c.at(i)

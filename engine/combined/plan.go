@@ -91,8 +91,7 @@ func (f *fronts) unfold(seq []engine.ChainOp, i, j int, c triple) []engine.Chain
 }
 
 // sequence returns the operations of a plan, in order.
-func sequence(segs []segment) []engine.ChainOp {
-	var seq []engine.ChainOp
+func sequence(segs []segment) (seq []engine.ChainOp) {
 	for x := range segs {
 		seq = append(seq, segs[x].forward()...)
 	}

@@ -142,7 +142,9 @@ func better(p *engine.Problem, sol *engine.Solution, err error, poll *engine.Pol
 			err = other
 		case alone != nil && (sol == nil || alone.Makespan < sol.Makespan):
 			taken := *alone // with its own claims, which are about offloading alone
-			taken.Notes = append([]string{onlyOffloads}, alone.Notes...)
+			taken.Notes = append([]string{
+				"Nothing is computed again: the set of activations to offload that was found by itself is faster than every plan.",
+			}, alone.Notes...)
 			sol = &taken
 		}
 	}
@@ -154,9 +156,6 @@ func better(p *engine.Problem, sol *engine.Solution, err error, poll *engine.Pol
 	}
 	return sol, poll.Err()
 }
-
-// onlyOffloads is the note of a schedule that comes from offloading alone.
-const onlyOffloads = "Nothing is computed again: the set of activations to offload that was found by itself is faster than every plan."
 
 // applies returns an error if the strategy cannot solve p for any budget.
 func applies(p *engine.Problem) error {

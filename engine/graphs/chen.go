@@ -56,10 +56,7 @@ func (m *model) crossing(forward []int32, n int) func(v int32) bool {
 	for _, i := range forward {
 		total += m.kinds[i].bytes
 	}
-	segment := make([]int, m.ops+2)
-	for i := range segment {
-		segment[i] = n // after the forward pass
-	}
+	segment := slices.Repeat([]int{n}, m.ops+2) // n is after the forward pass
 	share, last := total/engine.Bytes(n)+1, 0
 	for _, i := range forward {
 		last = int(sum / share)

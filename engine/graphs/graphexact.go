@@ -42,13 +42,10 @@ var orderParam = engine.Param{
 	Doc: "Kept: the first runs come in the order in which they stand, so the plan fits a program that cannot be reordered. Any: only data decides; what is put off until it is read takes no memory before, so less memory will do, or less time.",
 }
 
-// withinKept is the set that optima and bounds range over with the order kept. Otherwise it is bound.AnyOrder.
-const withinKept = "schedules that recompute with the order kept and do not offload"
-
 // within returns the set that optima and bounds range over.
 func within(args engine.Parsed) string {
 	if args.Is("order", "kept") {
-		return withinKept
+		return "schedules that recompute with the order kept and do not offload"
 	}
 	return bound.AnyOrder
 }

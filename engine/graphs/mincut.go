@@ -120,10 +120,7 @@ func newPartition(m *model, poll *engine.Poll) *partition {
 		total += size
 	}
 	unit := uint(max(bits.Len64(uint64(total))-38, 0))
-	distance := make([]int, len(m.size)) // by value: to the backward pass
-	for v := range distance {
-		distance[v] = 100
-	}
+	distance := slices.Repeat([]int{100}, len(m.size)) // by value: to the backward pass
 	for _, i := range slices.Backward(m.order) {
 		for _, v := range m.in[i] {
 			d := 0

@@ -142,8 +142,7 @@ func (m *model) firstForward() []int32 {
 // the graph. Of what they make, only the values of saved are kept for the other operations. The rest is made again
 // before its first reader among those, and stays to its last use, so nothing runs more than twice. Values that must
 // not be made again are saved.
-func (m *model) saving(forward []int32, saved func(v int32) bool) []kindID {
-	var seq []kindID
+func (m *model) saving(forward []int32, saved func(v int32) bool) (seq []kindID) {
 	first := make([]bool, m.ops)
 	for _, i := range forward {
 		first[i] = true

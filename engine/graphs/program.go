@@ -13,8 +13,7 @@ import (
 // serial returns the sequence that has only what an operation needs on the device: after each operation everything
 // leaves, and before each one the values that it reads come back. No schedule of runs and transfers needs less
 // memory. If there are output-only runs, a value that only a full run makes is made right before it is first read.
-func (m *model) serial() []kindID {
-	var seq []kindID
+func (m *model) serial() (seq []kindID) {
 	out := make([]bool, len(m.size)) // by value: it has left
 	leave := func(k *kind) {
 		for _, v := range k.writes {

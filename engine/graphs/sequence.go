@@ -18,10 +18,7 @@ type life struct {
 // reads a value that is not in memory, if an operation that has to run does not, or if one runs again that must
 // not.
 func (m *model) lives(seq []kindID) (list []life, ok bool) {
-	at := make([]int32, len(m.size)) // by value: the copy that serves its readers
-	for v := range at {
-		at[v] = none
-	}
+	at := slices.Repeat([]int32{none}, len(m.size)) // by value: the copy that serves its readers
 	write := func(k *kind, place int) {
 		first := int32(len(list))
 		for _, v := range k.writes {

@@ -60,7 +60,7 @@ type partial struct {
 type rival struct {
 	joined                   int64 // in ticks
 	ends, link, endsB, linkB int64
-	row, k                   int // index of its first time, and its own index
+	row                      int // index of its first time
 }
 
 // maxMoments is the largest number of times kept after a stage.
@@ -240,7 +240,7 @@ func (f *frontier) undominated(i int) {
 			table = table[:p.row]
 			continue
 		}
-		f.kept = append(f.kept, rival{p.joined * f.ideal.tick, p.ends, p.link, p.endsB, p.linkB, p.row, len(out)})
+		f.kept = append(f.kept, rival{p.joined * f.ideal.tick, p.ends, p.link, p.endsB, p.linkB, p.row})
 		out = append(out, p)
 	}
 	f.now, f.next = out, before

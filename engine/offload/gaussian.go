@@ -1,6 +1,7 @@
 package offload
 
 import (
+	"cmp"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -88,10 +89,7 @@ func (g *gaussian) fit() {
 	for _, v := range g.value {
 		squares += (v - g.mean) * (v - g.mean)
 	}
-	g.scale = math.Sqrt(squares / n)
-	if g.scale == 0 {
-		g.scale = 1
-	}
+	g.scale = cmp.Or(math.Sqrt(squares/n), 1)
 	g.solve = g.solve[:0]
 	for k, v := range g.value {
 		v = (v - g.mean) / g.scale

@@ -36,9 +36,6 @@ type Schedule struct {
 // Stages returns the number of stages that the network is cut into.
 func (s *Schedule) Stages() int { return s.stages }
 
-// Layers returns the stage of the network that a stage of the schedule runs. In DualPipe two stages run the same one.
-func (s *Schedule) Layers(stage int) int { return stage % s.stages }
-
 // Play plays the order.
 func (s *Schedule) Play() (*Trace, error) { return s.Problem.Play(s.Order) }
 

@@ -28,6 +28,7 @@ type Trace struct {
 
 	Storages []engine.Bytes // their sizes
 	Resident []bool         // by storage: it exists before the step, and counts in no peak
+	Roles    map[int]string // what storages are that exist before the step: weight, buffer, grad or input
 	Ops      []Op
 	Forward  int // the number of operators of the forward, which come first
 	Calls    []Call

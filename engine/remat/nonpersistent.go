@@ -84,18 +84,12 @@ func solveNonpersistent(p *engine.Problem, args engine.Parsed, poll *engine.Poll
 	return sol, err
 }
 
-// The names of the sequences that are searched, without drops and with drops.
-const (
-	withinTable1 = "sequences of Table 1 that run no stage forward while its saved set is there"
-	withinDrops  = "all sequences of Table 1 with drops at any time"
-)
-
 // within names the sequences that are searched.
 func (s *states) within() string {
 	if s.drops {
-		return withinDrops
+		return "all sequences of Table 1 with drops at any time"
 	}
-	return withinTable1
+	return "sequences of Table 1 that run no stage forward while its saved set is there"
 }
 
 // solution searches for a schedule that is faster than the best persistent one, which may be nil.

@@ -32,11 +32,8 @@ has kept something, it stays where it is until the backward that needs it.`,
 	Solver: inBytes(outputOnlyTerms, finishRevolve),
 }
 
-// withinOutputs names the sequences that revolve chooses from.
-const withinOutputs = "persistent recomputation that keeps outputs only"
-
 func finishRevolve(p *engine.Problem, sol *engine.Solution, err error) {
-	sol.OptimalAmong = p.Graph.FirstWays(withinOutputs)
+	sol.OptimalAmong = p.Graph.FirstWays("persistent recomputation that keeps outputs only")
 	if err == nil && sol.Optimal {
 		sol.Notes = []string{"Every stage but the last runs at least twice: only outputs are kept."}
 	}

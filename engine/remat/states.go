@@ -105,10 +105,7 @@ func (s *states) layer(g int) *layer {
 		l.weight[k] = size
 		size *= radix(s.c, g, k)
 	}
-	l.cost, l.by = make([]int64, size), make([]move, size)
-	for i := range l.cost {
-		l.cost[i] = unreached
-	}
+	l.cost, l.by = slices.Repeat([]int64{unreached}, int(size)), make([]move, size)
 	return l
 }
 
@@ -295,8 +292,7 @@ func (s *states) reach(l *layer, by move, code uint32, cost int64, need engine.B
 }
 
 // path returns the moves that lead to a state of the last layer.
-func (s *states) path(code uint32) []move {
-	var back []move
+func (s *states) path(code uint32) (back []move) {
 	for g := 0; ; {
 		l := &s.layers[g]
 		by := l.by[code]

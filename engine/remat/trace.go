@@ -15,8 +15,7 @@ type visit struct {
 // A state may be visited with more memory than its row covers, because rows end where nothing more
 // is of interest. Its value is then one that less memory attains, and its branches may turn out
 // better, never worse.
-func (x *table) trace() []engine.ChainOp {
-	var seq []engine.ChainOp
+func (x *table) trace() (seq []engine.ChainOp) {
 	emit := func(kind engine.ChainOpKind, k int) { seq = append(seq, engine.ChainOp{Kind: kind, Stage: k}) }
 	stack := []visit{{1, x.n, x.room}}
 	for len(stack) > 0 {

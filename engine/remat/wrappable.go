@@ -32,9 +32,6 @@ strategy without this restriction is rotor, which may drop things again within a
 	})
 }
 
-// withinWrappable names the schedules that wrappable is optimal among.
-const withinWrappable = "runs that are computed again as a whole"
-
 // mostArrivals bounds the number of ways to one border. If there are more, every second one is
 // dropped, and the result is not proven optimal.
 const mostArrivals = 100_000
@@ -67,7 +64,7 @@ func solveWrappable(p *engine.Problem, _ engine.Parsed, poll *engine.Poll) (*eng
 		return nil, w.infeasible(p, poll)
 	}
 	sol := solution(p, w.sequence())
-	sol.OptimalAmong = p.Graph.FirstWays(withinWrappable)
+	sol.OptimalAmong = p.Graph.FirstWays("runs that are computed again as a whole")
 	sol.Optimal, sol.Stopped = !w.thinned, w.thinned
 	if w.thinned {
 		sol.Notes = []string{"There were more ways than are held at a time; some were forgotten, so a faster schedule may exist."}

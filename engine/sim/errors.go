@@ -3,7 +3,6 @@ package sim
 import (
 	"fmt"
 	"strings"
-	"time"
 
 	"memtide/engine"
 )
@@ -19,9 +18,8 @@ func (e *StepError) Error() string { return fmt.Sprintf("step %d (%s): %s", e.St
 
 // StuckError reports that a schedule does not fit into the budget, or that its steps wait for each other.
 type StuckError struct {
-	Step       int    // the step that holds the counter
-	What       string // the step in words
-	At         time.Duration
+	Step       int          // the step that holds the counter
+	What       string       // the step in words
 	Reason     Reason       // why the step waits
 	Need, Free engine.Bytes // if Reason is NeedsRoom: the room that the step needs, and the room that is free
 	Heads      []string     // the transfers at the heads of the lanes, with the reason why each waits

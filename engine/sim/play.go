@@ -466,7 +466,7 @@ func (pl *player) stuck() error {
 		return &StepError{Step: step, What: pl.s[step].Describe(pl.g),
 			Why: "it would end more than 292 years after the step began, which is beyond what can be counted"}
 	}
-	e := &StuckError{Step: pl.pc, What: "end of the schedule", At: pl.now, Reason: pl.hold.reason, Need: pl.hold.need,
+	e := &StuckError{Step: pl.pc, What: "end of the schedule", Reason: pl.hold.reason, Need: pl.hold.need,
 		Free: pl.room()}
 	if pl.pc < len(pl.s) {
 		e.What = pl.s[pl.pc].Describe(pl.g)

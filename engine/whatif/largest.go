@@ -15,20 +15,12 @@ type LargestAnswer struct {
 	// if they did not train.
 	Undecided []int
 	Gaps      bool // a smaller batch does not train although this one does
-	Tried     int  // the number of batches tested
-}
-
-// BatchProgress is the progress of LargestBatch.
-type BatchProgress struct {
-	Trains int // the largest batch that trains so far
-	Fails  int // the smallest above it that does not; 0 if none is known
-	Tried  int
 }
 
 // LargestBatch finds the largest batch that trains within the budget; the package comment says how far that is
-// certain. report may be nil. The error is that of AtBatch, or ctx's. In the latter case the answer is the largest
-// batch found so far, without step time.
-func LargestBatch(ctx context.Context, q *BatchQuestion, report func(BatchProgress)) (*LargestAnswer, error) {
+// certain. report gets the largest batch that trains so far, and may be nil. The error is that of AtBatch, or ctx's.
+// In the latter case the answer is the largest batch found so far, without step time.
+func LargestBatch(ctx context.Context, q *BatchQuestion, report func(trains int)) (*LargestAnswer, error) {
 	s := &search{ctx: ctx, q: q, report: report, known: map[int]bool{}}
 	for start := 1; start > 0; {
 		s.gallop(start)
@@ -36,7 +28,7 @@ func LargestBatch(ctx context.Context, q *BatchQuestion, report func(BatchProgre
 		start = s.beyond()
 		s.a.Gaps = s.a.Gaps || start > 0
 	}
-	s.a.Fails, s.a.Tried, s.a.Batch = s.fails, len(s.known), s.trains
+	s.a.Fails, s.a.Batch = s.fails, s.trains
 	if s.err != nil {
 		return &s.a, s.err
 	}
@@ -52,7 +44,7 @@ func LargestBatch(ctx context.Context, q *BatchQuestion, report func(BatchProgre
 type search struct {
 	ctx    context.Context
 	q      *BatchQuestion
-	report func(BatchProgress)
+	report func(trains int)
 	known  map[int]bool
 	a      LargestAnswer
 	err    error
@@ -99,7 +91,7 @@ func (s *search) try(b int) bool {
 		s.fails = b
 	}
 	if s.report != nil {
-		s.report(BatchProgress{Trains: s.trains, Fails: s.fails, Tried: len(s.known)})
+		s.report(s.trains)
 	}
 	return ok
 }

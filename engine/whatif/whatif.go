@@ -44,8 +44,7 @@ type Change struct {
 
 // Changes returns changes of p and m that might help: more memory, a faster link, a link that works in both
 // directions at once, and every method of others. It changes the link only for methods that use it.
-func Changes(p *engine.Problem, m Method, others []Method) []Change {
-	var out []Change
+func Changes(p *engine.Problem, m Method, others []Method) (out []Change) {
 	add := func(name string, change func(q *engine.Problem)) {
 		q := *p
 		change(&q)

@@ -163,8 +163,7 @@ func sortOperators(ops []Operator, poll *engine.Poll) []Operator {
 }
 
 // renumber maps preds to their places, and drops those with a negative place.
-func renumber(preds, place []int) []int {
-	var mapped []int
+func renumber(preds, place []int) (mapped []int) {
 	for _, p := range preds {
 		if place[p] >= 0 {
 			mapped = append(mapped, place[p])

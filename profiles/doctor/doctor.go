@@ -129,10 +129,7 @@ func (r *Recording) placed(buffer int) bool { return r.Recorded.Addr[buffer] != 
 
 // site returns the name of the place in the program that requested a buffer.
 func (r *Recording) site(buffer int) string {
-	if name := r.Requests.Buffers[buffer].Name; name != "" {
-		return name
-	}
-	return "no stack recorded"
+	return cmp.Or(r.Requests.Buffers[buffer].Name, "no stack recorded")
 }
 
 // peak returns the most bytes in use, and the first event after which they are in use.

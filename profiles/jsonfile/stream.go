@@ -2,6 +2,7 @@ package jsonfile
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"io"
 	"math"
@@ -105,12 +106,7 @@ func (s *Stream) Value() ([]byte, error) {
 }
 
 // Ended returns the error for content that ends too early.
-func (s *Stream) Ended() error {
-	if s.Failed != nil {
-		return s.Failed
-	}
-	return ErrEndsEarly
-}
+func (s *Stream) Ended() error { return cmp.Or(s.Failed, ErrEndsEarly) }
 
 // ValueEnd returns the length of the value at the start of b, or -1 if b does not hold all of
 // it.

@@ -73,7 +73,9 @@ func playPreset(p preset.StepInput) (*profiles.Profile, error) {
 		out.Source.Notes = append(out.Source.Notes,
 			fmt.Sprintf("The numbers are those of one of %d cards that share the states.", a.GPUs))
 	}
-	out.Source.Notes = append(out.Source.Notes, a.Card.Says(s)...)
+	for _, notes := range [][]string{a.Card.Says(s), s.Model.Notes, s.Said()} {
+		out.Source.Notes = append(out.Source.Notes, notes...)
+	}
 	return out, nil
 }
 

@@ -1,6 +1,7 @@
 package pool
 
 import (
+	"cmp"
 	"strings"
 	"time"
 
@@ -114,12 +115,7 @@ func firstLine(detail string) string {
 		if strings.HasPrefix(line, "panic: ") || strings.HasPrefix(line, "fatal error: ") {
 			return line
 		}
-		if first == "" {
-			first = line
-		}
+		first = cmp.Or(first, line)
 	}
-	if first == "" {
-		return "it gave no reason"
-	}
-	return first
+	return cmp.Or(first, "it gave no reason")
 }

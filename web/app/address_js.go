@@ -9,7 +9,6 @@ import (
 	"memtide/web/link"
 	"memtide/web/permalink"
 	"memtide/web/state"
-	"memtide/web/ui"
 )
 
 // address keeps the address bar equal to the permalink.
@@ -62,7 +61,7 @@ func (d *address) follow() {
 	}
 	if len(notes) > 0 && l.Preset == "" && l.Profile == nil &&
 		!permalink.Empty(d.s) { // the link is cut or damaged, so that no key of it is used
-		d.Do(state.Refuse{Text: ui.Refused(permalink.Refusal(notes))})
+		d.Do(state.Refuse{Text: permalink.Refusal(notes) + " What was shown stays."})
 		return
 	}
 	d.page.Keep = l
@@ -173,5 +172,7 @@ func (d *address) copy() {
 		d.flush()
 	}
 	clip(text(global("location"), "href"), func() { d.Post(state.Copied{}) },
-		func() { d.Post(state.Copied{Say: ui.CopyFromAddress}) })
+		func() {
+			d.Post(state.Copied{Say: "The browser does not let the page copy. The address bar holds the link."})
+		})
 }

@@ -126,8 +126,7 @@ type renderer struct {
 	script safejs.Value // memtideDOM
 }
 
-func (r *renderer) init() error {
-	var err error
+func (r *renderer) init() (err error) {
 	r.env, err = vugu.NewBuildEnv()
 	r.script = global("memtideDOM")
 	return err

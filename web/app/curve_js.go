@@ -7,7 +7,6 @@ import (
 	"memtide/web/chart"
 	"memtide/web/display"
 	"memtide/web/state"
-	"memtide/web/ui"
 	"memtide/web/ui/plans"
 )
 
@@ -58,7 +57,7 @@ func (c *curve) host(name string, element safejs.Value) {
 		c.status = element
 		c.bar = create(element, "progress", "")
 		c.line = create(element, "span", "")
-		call(c.bar, "setAttribute", "aria-label", ui.CurveLabel)
+		call(c.bar, "setAttribute", "aria-label", "Curve")
 	}
 }
 
@@ -257,7 +256,7 @@ func (c *curve) load() {
 		c.Later(func() {
 			c.loading = false
 			if c.line.Type() == safejs.TypeObject {
-				c.caption(ui.NoChart(why))
+				c.caption("The chart cannot be drawn: " + why)
 			}
 		})
 	})

@@ -3,7 +3,6 @@ package app
 import (
 	"github.com/hack-pad/safejs"
 	"memtide/web/state"
-	"memtide/web/ui"
 	"memtide/web/ui/input"
 	"memtide/web/ui/names"
 )
@@ -124,12 +123,12 @@ func (a *sharer) listen() {
 // copyText copies a field of the dialog. If the browser refuses, it selects the text, so that a person can copy it.
 func (a *sharer) copyText(field string) {
 	element := call(global("document"), "getElementById", "share-"+field)
-	done := func() { a.Post(state.ShareNote{Text: ui.Copied}) }
+	done := func() { a.Post(state.ShareNote{Text: "Copied."}) }
 	clip(text(element, "value"), done, func() {
 		a.Later(func() {
 			call(element, "focus")
 			call(element, "select")
-			a.Do(state.ShareNote{Text: ui.CopyFromField})
+			a.Do(state.ShareNote{Text: "The browser does not let the page copy. The text is selected: press Ctrl+C."})
 		})
 	})
 }
@@ -138,10 +137,10 @@ func (a *sharer) copyText(field string) {
 func (a *sharer) send() {
 	address := a.page.Address(a.s, a.s.Sharing == nil || a.s.Sharing.Exact)
 	then(call(global("navigator"), "share", map[string]any{"title": names.Of(a.s) + " – memtide", "url": address}),
-		func(safejs.Value) { a.Post(state.ShareNote{Text: ui.PassedOn}) },
+		func(safejs.Value) { a.Post(state.ShareNote{Text: "Shared."}) },
 		func(reason safejs.Value) {
 			if text(reason, "name") != "AbortError" {
-				a.Post(state.ShareNote{Text: ui.NotPassedOn})
+				a.Post(state.ShareNote{Text: "This device cannot share the link. Copy it instead."})
 			}
 		})
 }

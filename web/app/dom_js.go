@@ -91,8 +91,7 @@ func function(f func(safejs.Value)) safejs.Func {
 }
 
 // once returns a JavaScript function that is released when it is called.
-func once(f func()) safejs.Func {
-	var fn safejs.Func
+func once(f func()) (fn safejs.Func) {
 	fn = function(func(safejs.Value) {
 		fn.Release()
 		f()

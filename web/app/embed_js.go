@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 
@@ -226,11 +227,7 @@ func (e *embed) open(m safejs.Value, origin string) {
 			content = bytesOf(b)
 		}
 		if len(content) > 0 {
-			name := title
-			if name == "" {
-				name = "profile." + kind
-			}
-			e.Do(state.PickFile{Name: name, Title: title, Bytes: content})
+			e.Do(state.PickFile{Name: cmp.Or(title, "profile."+kind), Title: title, Bytes: content})
 			e.Do(state.SetOpener{Origin: origin})
 			return
 		}

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 
@@ -11,9 +12,7 @@ import (
 	"memtide/web/jobs"
 	"memtide/web/link"
 	"memtide/web/state"
-	"memtide/web/ui"
 	"memtide/web/ui/export"
-	"memtide/web/ui/snapshot"
 )
 
 // files opens files and text that are dropped, pasted or chosen.
@@ -71,7 +70,7 @@ func (a *files) listen() {
 		}
 		s, err := call(data, "getData", "text").String()
 		if err == nil && s != "" {
-			a.Later(func() { a.open(ui.PastedText, []byte(s)) })
+			a.Later(func() { a.open("pasted text", []byte(s)) })
 		}
 	})
 }
@@ -105,7 +104,8 @@ func (a *files) readTwo(first, second safejs.Value, files int) {
 		a.content(second, func(two state.PickFile) {
 			a.Post(state.PickFiles{A: one, B: two})
 			if files > 2 {
-				a.Post(state.Refuse{Text: ui.TwoOf(one.Name, two.Name, files)})
+				a.Post(state.Refuse{Text: fmt.Sprintf("Two files are compared: %s and %s. The other %d are left out.",
+					one.Name, two.Name, files-2)})
 			}
 		})
 	})
@@ -121,7 +121,7 @@ func (a *files) content(file safejs.Value, done func(state.PickFile)) {
 	then(call(file, "arrayBuffer"), func(buffer safejs.Value) {
 		done(state.PickFile{Name: name, Bytes: bytesOf(buffer)})
 	}, func(reason safejs.Value) {
-		a.Post(state.Refuse{Text: ui.Unreadable(name, text(reason, "message"))})
+		a.Post(state.Refuse{Text: name + " cannot be read: " + text(reason, "message")})
 	})
 }
 
@@ -194,7 +194,7 @@ func (a *saver) file(f export.File) {
 	set(anchor, "download", f.Name)
 	call(anchor, "click")
 	after(10_000, func() { call(global("URL"), "revokeObjectURL", url) })
-	a.Post(state.ShareNote{Text: ui.Saved(f.Name)}) // has no effect while the dialog is closed
+	a.Post(state.ShareNote{Text: "Saved " + f.Name + "."}) // has no effect while the dialog is closed
 }
 
 // schedule saves the schedule or plan that e asks for.
@@ -205,7 +205,7 @@ func (a *saver) schedule(j *jobs.Runner, e state.Export) {
 		if a.s.Sharing == nil {
 			say = a.tell
 		}
-		say(ui.FindingPlan)
+		say("Looking for a plan…")
 	}
 	j.Export(e, a.address(), func(text []byte, err error) {
 		if err != nil {
@@ -214,25 +214,25 @@ func (a *saver) schedule(j *jobs.Runner, e state.Export) {
 		}
 		f.Bytes = text
 		a.file(f)
-		say(ui.Saved(f.Name))
+		say("Saved " + f.Name + ".")
 	})
 }
 
 // copyLine copies a line for a shell to the clipboard.
 func (a *saver) copyLine(line string) {
 	tell := func(note string) func() { return func() { a.Later(func() { a.tell(note) }) } }
-	clip(line, tell(snapshot.LineCopied(line)), tell(snapshot.LineToType(line)))
+	clip(line, tell("Copied: "+line), tell("This browser copies nothing for a page; type "+line))
 }
 
 // shown saves what is shown as a picture that contains the link.
 func (a *saver) shown() {
 	f, ok := export.Of(a.s, "svg", a.page.Address(a.s, true))
 	if !ok {
-		a.tell(ui.NothingToSave)
+		a.tell("There is no schedule to save yet.")
 		return
 	}
 	a.file(f)
-	a.tell(ui.SavedPicture(f.Name))
+	a.tell("Saved " + f.Name + ". Other formats: Share.")
 }
 
 // tell shows a note for a while.
@@ -298,7 +298,7 @@ const singleFile = "memtide.html"
 func (a *saver) html(address string) {
 	_, fragment, _ := strings.Cut(address, "#")
 	failed := func(safejs.Value) {
-		a.Post(state.ShareNote{Text: ui.NoSinglePage})
+		a.Post(state.ShareNote{Text: "The page in one file cannot be fetched. If this is that file already, send it with the link."})
 	}
 	name := export.Name(a.s, "html")
 	then(call(safejs.Global(), "fetch", a.page.Folder()+singleFile), func(response safejs.Value) {
@@ -315,5 +315,5 @@ func (a *saver) html(address string) {
 			a.Later(func() { a.file(export.File{Name: name, Type: "text/html", Bytes: page}) })
 		}, failed)
 	}, failed)
-	a.Do(state.ShareNote{Text: ui.FetchingPage})
+	a.Do(state.ShareNote{Text: "Fetching the page…"})
 }

@@ -241,7 +241,7 @@ func (a *controls) command(c input.Command, element safejs.Value) {
 		a.Later(func() { a.saver.offer(export.Layers(a.s, a.page.Address(a.s, true))) })
 	case "copy-code":
 		code := call(global("document"), "getElementById", ui.RunCode)
-		clip(text(code, "textContent"), func() { a.Post(state.Copied{Say: ui.CodeCopied}) },
+		clip(text(code, "textContent"), func() { a.Post(state.Copied{Say: "Code copied."}) },
 			func() { call(code, "focus") })
 	case "flame-svg":
 		a.Later(func() { a.saver.offer(snapshot.FlameFile(a.s)) })

@@ -99,7 +99,7 @@ func newApp() *app {
 	c.followed = a.followed
 	a.root = &ui.Root{S: c.s, Hosts: a.host, Page: &c.page}
 	j := &a.jobs
-	j.Page, j.Second.Fetch, j.NoSecond, j.Sentence = c, a.fetchSecond, ui.NoSecond, format.Sentence
+	j.Page, j.Second.Fetch, j.NoSecond, j.Sentence = c, a.fetchSecond, noSecond, format.Sentence
 	j.Crashed = func() { call(global("memtide"), "suspect") } // the program may have been damaged in transfer
 	for _, part := range []**core{&a.pictures.core, &a.curve.core, &a.layers.core, &a.address.core, &a.files.core,
 		&a.saver.core,
@@ -338,6 +338,11 @@ func (a *app) host(name string, element js.Value) {
 	default:
 		a.pictures.host(name, v)
 	}
+}
+
+// noSecond is jobs.Runner.NoSecond.
+func noSecond(err error) string {
+	return "The part of memtide that this needs cannot be loaded: " + err.Error() + "."
 }
 
 // fetchSecond is jobs.Second.Fetch.

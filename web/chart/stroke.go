@@ -18,8 +18,7 @@ type stroke struct {
 const noLine = -1
 
 // strokes returns the straight pieces of all lines, and of the uprights.
-func (p *Plot) strokes() []stroke {
-	var out []stroke
+func (p *Plot) strokes() (out []stroke) {
 	for _, b := range p.uprights() {
 		out = append(out, stroke{rect{p.X(b), top, p.X(b), p.Height - bottom}, noLine})
 	}

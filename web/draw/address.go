@@ -326,8 +326,7 @@ const (
 )
 
 // AliveAt returns a row for each buffer that exists at a moment, in the order by.
-func (x *Places) AliveAt(at time.Duration, by AliveBy) []AliveRow {
-	var out []AliveRow
+func (x *Places) AliveAt(at time.Duration, by AliveBy) (out []AliveRow) {
 	seen := map[int]bool{}
 	x.alive(at, func(b *Block) {
 		if !seen[b.Buffer] && b.Asked > 0 {

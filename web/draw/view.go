@@ -217,9 +217,7 @@ func newFrame(pic Picture, v View, end time.Duration) frame {
 }
 
 func (m *Index) frame(pic Picture, v View) frame {
-	if v.Budget == 0 {
-		v.Budget = m.Problem.Budget
-	}
+	v.Budget = cmp.Or(v.Budget, m.Problem.Budget)
 	if v.Height <= 0 && v.Beside == nil {
 		v.Height = m.heightAt(pic, v.Width)
 	}

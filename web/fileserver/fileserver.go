@@ -1,5 +1,3 @@
-//go:build !js
-
 // Package fileserver serves the built site over HTTP with the right content types, compressed
 // files where there are any, and caches that have to revalidate. Any other static host works as
 // well; this one is for local use and for the browser tests.

@@ -100,13 +100,6 @@ func magnitude(n int64) uint64 {
 	return uint64(n)
 }
 
-// mulDiv returns a*b/c, rounded down, with a product of 128 bits. The quotient has to fit into 64.
-func mulDiv(a, b, c uint64) uint64 {
-	hi, lo := bits.Mul64(a, b)
-	q, _ := bits.Div64(hi, lo, c)
-	return q
-}
-
 const minus = "\u2212"
 
 var byteUnits = []unit{{"B", 1}, {"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"TiB", 1 << 40},

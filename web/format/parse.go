@@ -113,8 +113,8 @@ func exact(number string, size uint64) (int64, bool) {
 	if err != nil || hi > 0 || total > math.MaxInt64 {
 		return 0, false
 	}
-	f, _ := strconv.ParseUint("0"+frac, 10, 64) // at most 18 digits: it fits
-	total += mulDiv(f, size, pow10[len(frac)])  // less than size
+	f, _ := strconv.ParseUint("0"+frac, 10, 64)                                    // at most 18 digits: it fits
+	total += uint64(engine.MulDiv(int64(f), int64(size), int64(pow10[len(frac)]))) // less than size
 	if total >= math.MaxInt64 {
 		return 0, false
 	}

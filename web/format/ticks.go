@@ -74,7 +74,7 @@ func ByteTicks(to engine.Bytes, n int) []ByteTick {
 		tenths = 1
 	}
 	step := roundStep(max(int64(to)/part/int64(n), 1), []int64{1, 2, 4, 5, 10})
-	at := func(i int64) engine.Bytes { return engine.Bytes(mulDiv(uint64(i*step), u.size, uint64(tenths))) }
+	at := func(i int64) engine.Bytes { return engine.Bytes(engine.MulDiv(i*step, int64(u.size), tenths)) }
 	for int64(to)/max(int64(at(1)), 1)+1 > int64(n) {
 		step = roundStep(step+1, []int64{1, 2, 4, 5, 10})
 	}

@@ -15,8 +15,7 @@ type Lane struct {
 }
 
 // newLane returns the slices of a lane of t.
-func newLane(t *sim.Trace, which sim.Lane) Lane {
-	var l Lane
+func newLane(t *sim.Trace, which sim.Lane) (l Lane) {
 	j := 0
 	// A gap goes after a run without duration that starts with it, so that ends are sorted too.
 	gapsBefore := func(at time.Duration) {

@@ -40,25 +40,25 @@ func (w *Work) Answer(ctx context.Context) error {
 		changes = append(changes, change{Change: c})
 	}
 	w.Total = len(changes)
-	fits, err := w.try(ctx, changes)
-	switch {
-	case err != nil || ctx.Err() != nil:
-		return err
+	switch fits := w.try(ctx, changes); {
+	case ctx.Err() != nil:
+		return nil
 	case fits:
-		return w.largerBatch(ctx)
+		w.largerBatch(ctx)
+		return nil
 	}
 	last, err := w.lastLevers()
 	if err != nil {
 		return err
 	}
 	w.Total += len(last)
-	if fits, err = w.try(ctx, last); fits || err != nil || ctx.Err() != nil {
-		return err
+	if w.try(ctx, last) || ctx.Err() != nil {
+		return nil
 	}
 	pairs := w.pairs(append(changes, last...))
 	w.Total += len(pairs)
-	_, err = w.try(ctx, pairs)
-	return err
+	w.try(ctx, pairs)
+	return nil
 }
 
 // change is something that might help.
@@ -74,7 +74,7 @@ type change struct {
 
 // try measures changes and emits an answer for each. It skips changes that cannot be built or that make no
 // difference. fits reports whether one of them has a schedule.
-func (w *Work) try(ctx context.Context, changes []change) (fits bool, err error) {
+func (w *Work) try(ctx context.Context, changes []change) (fits bool) {
 	for i := range changes {
 		c := &changes[i]
 		a := proto.Suggestion{Name: c.Name, Preset: c.preset, Options: c.options}
@@ -92,15 +92,15 @@ func (w *Work) try(ctx context.Context, changes []change) (fits bool, err error)
 		err := w.measure(ctx, &a, c.Problem, c.Method)
 		fits = fits || a.StepTime > 0
 		if !w.emit(ctx, a, err) {
-			return fits, nil
+			return fits
 		}
 	}
-	return fits, nil
+	return fits
 }
 
 // largerBatch emits an answer about the largest batch for which everything can be kept, if that is larger than the
 // present batch and everything can be kept now.
-func (w *Work) largerBatch(ctx context.Context) error {
+func (w *Work) largerBatch(ctx context.Context) {
 	a, keep := proto.Suggestion{}, engine.Lookup(engine.KeepAll)
 	var build func(int) (*engine.Problem, error)
 	p, batch, err := preset.Parse(w.Preset)
@@ -113,16 +113,16 @@ func (w *Work) largerBatch(ctx context.Context) error {
 		most, build = p.Largest(), p.Problem
 	}
 	if build == nil || keep == nil {
-		return nil // the batch of a file cannot be changed
+		return // the batch of a file cannot be changed
 	}
 	if _, err := whatif.Measure(w.Problem, whatif.Method{Strategy: keep}, nil); err != nil {
-		return nil
+		return
 	}
 	found, err := whatif.LargestBatch(ctx,
 		&whatif.BatchQuestion{Build: build, Strategy: keep, Device: w.Problem.Device, Transfers: w.Problem.Transfers,
 			Budget: w.Problem.Budget, Most: most, Limit: w.Limit}, nil)
 	if err != nil || found.Batch <= batch {
-		return nil
+		return
 	}
 	if w.Model != "" {
 		a.Options = with(w.Options, "batch", found.Batch)
@@ -133,7 +133,6 @@ func (w *Work) largerBatch(ctx context.Context) error {
 	a.Batch, a.StepTime, a.Peak = found.Batch, found.StepTime, found.Peak
 	w.Total++
 	w.emit(ctx, a, nil)
-	return nil
 }
 
 // with returns a copy of args in which the option name has the value n.

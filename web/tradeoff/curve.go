@@ -242,8 +242,7 @@ const AllLines = "all"
 // DefaultLines returns the names of the strategies that the curve of a chain, or of a graph,
 // draws by default: those whose rank is at most engine.DrawnRanks. Keeping everything, which
 // is a point, and the chosen strategy are always drawn.
-func DefaultLines(graph bool) []string {
-	var lines []string
+func DefaultLines(graph bool) (lines []string) {
 	for _, st := range engine.Strategies() {
 		if rank := st.Rank.Of(graph); st.Class != 0 && rank > 0 && rank <= engine.DrawnRanks {
 			lines = append(lines, st.Name)
@@ -288,8 +287,7 @@ type LinePoint struct {
 // Lines returns a line for each strategy, with its known and feasible points in the order of
 // budgets. A schedule that fits into a budget fits into every larger one, so a point that is
 // slower than one before it is left out. Strategies without points are left out.
-func (c *Curve) Lines() []Line {
-	var out []Line
+func (c *Curve) Lines() (out []Line) {
 	for i, m := range c.Methods {
 		l := Line{Method: m, Title: choice.PlanName(m.Strategy)}
 		for k, p := range c.Points[i] {

@@ -288,7 +288,7 @@ func (c *Compare) Delta() vugu.HTML {
 		return ""
 	}
 	row("delta-step", "step", 0, step, html.EscapeString(c.Say()))
-	return vugu.HTML("<p>" + fmt.Sprintf(wordsWhere, u.Plain(step)+" "+u.Name) + "</p><ul>" + b.String() + "</ul>")
+	return vugu.HTML("<p>Where the " + u.Plain(step) + " " + u.Name + " come from</p><ul>" + b.String() + "</ul>")
 }
 
 // Sentence returns the delta in words, for screen readers.

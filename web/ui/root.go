@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/vugu/vugu"
+	"memtide/engine"
 	"memtide/web/format"
 	"memtide/web/link"
 	"memtide/web/lookup"
@@ -17,6 +18,9 @@ import (
 	"memtide/web/ui/questions"
 	"memtide/web/ui/step"
 )
+
+// version is written at the foot of the page.
+const version = "memtide " + engine.Version
 
 // Root is the whole page below the body.
 type Root struct {

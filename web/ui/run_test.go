@@ -51,12 +51,12 @@ func TestRunThis(t *testing.T) {
 		}
 	}
 	s := pagetest.First(t)
-	if r := (Run{S: s}); strings.Contains(r.Does(), wordsHere) ||
+	if r := (Run{S: s}); strings.Contains(r.Does(), "The open file holds your model's operators") ||
 		strings.Contains((&Share{S: s}).Verdict(), "operators") {
 		t.Errorf("a preset has no operators: %s", r.Does())
 	}
-	if s.Update(state.Copied{Say: CodeCopied}); s.View.Note != CodeCopied {
-		t.Errorf("the note is %q; want %q", s.View.Note, CodeCopied)
+	if s.Update(state.Copied{Say: "Code copied."}); s.View.Note != "Code copied." {
+		t.Errorf("the note is %q; want %q", s.View.Note, "Code copied.")
 	}
 }
 
@@ -83,7 +83,7 @@ func TestRunFromOperators(t *testing.T) {
 	}
 	id := s.Update(state.PickFile{Name: "mlp.json", Bytes: data})[0].(state.Open).ID
 	s.Update(state.Opened{ID: id, Reply: opened, Profile: profile})
-	if r := (Run{S: s}); !strings.Contains(r.Does(), wordsHere) {
+	if r := (Run{S: s}); !strings.Contains(r.Does(), "The open file holds your model's operators") {
 		t.Errorf("the text does not say that a plan can be found: %s", r.Does())
 	}
 	if v := (&Share{S: s}).Verdict(); strings.Contains(v, "send the file too") {

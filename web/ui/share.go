@@ -159,24 +159,6 @@ type Run struct {
 // RunCode is the ID of the element with the code.
 const RunCode = "run-code"
 
-// The texts of the panel.
-const (
-	wordsRun     = "Run this"
-	wordsHowRun  = "How it runs"
-	wordsNoGPU   = " Losses and gradients equal those of the model without it, bit by bit, on the CPU with PyTorch 1.13 and 2.6, and on an H200 with 2.11 where the model itself gives the same twice."
-	wordsRunOn   = "six lines of Python on your model as it is"
-	wordsClass   = "A plan of class %s: %s. memtide torch looks for the fastest one in the %s that weights, gradients and optimizer leave of the budget; its times and sizes are those of your model, not of this page."
-	wordsStartIt = " Start it with PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True, for which the budget is meant."
-	wordsHere    = " The open file holds your model's operators: the plan can be found here."
-	wordsSave    = "Save plan.json"
-
-	// FindingPlan is the note while a plan is being found.
-	FindingPlan = "Looking for a plan…"
-
-	// CodeCopied is the note when the code has been copied.
-	CodeCopied = "Code copied."
-)
-
 // room returns the part of the budget that is left for a step, and as the code writes it, rounded down.
 func (c *Run) room() (b engine.Bytes, text string) {
 	n := c.S.Network
@@ -208,15 +190,15 @@ var deedsOf = map[play.Class]string{
 func (c *Run) Does() string {
 	class := play.Class(c.S.Choice.PlanClass())
 	_, room := c.room()
-	text := fmt.Sprintf(wordsClass, class, deedsOf[class],
-		strings.Replace(strings.Replace(room, "G", " G", 1), "M", " M", 1))
+	text := fmt.Sprintf("A plan of class %s: %s. memtide torch looks for the fastest one in the %s that weights, gradients and optimizer leave of the budget; its times and sizes are those of your model, not of this page.",
+		class, deedsOf[class], strings.Replace(strings.Replace(room, "G", " G", 1), "M", " M", 1))
 	if c.S.HasOperators() {
-		text += wordsHere
+		text += " The open file holds your model's operators: the plan can be found here."
 	}
 	if c.S.Network != nil && known.StepArgs(c.S.Choice, c.S.Network) != nil {
-		text += wordsStartIt
+		text += " Start it with PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True, for which the budget is meant."
 	}
-	return text + wordsNoGPU
+	return text + " Losses and gradients equal those of the model without it, bit by bit, on the CPU with PyTorch 1.13 and 2.6, and on an H200 with 2.11 where the model itself gives the same twice."
 }
 
 // Code returns the code: Python, with one line for a shell.

@@ -45,8 +45,8 @@ func TestFirstView(t *testing.T) {
 			t.Errorf("data-testid %q stands %d times in the page; want once", id, n)
 		}
 	}
-	for _, want := range []string{`id="app"`, `role="alert"`, "<dl", "it stays in this browser", ">checked<", Tagline,
-		`<fieldset class="controls" disabled`, "starting…"} {
+	for _, want := range []string{`id="app"`, `role="alert"`, "<dl", "it stays in this browser", ">checked<",
+		"Does it train in this much GPU memory, and how much slower?", `<fieldset class="controls" disabled`, "starting…"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page does not contain %q", want)
 		}

@@ -52,7 +52,7 @@ func Trace(p *pipeline.Problem, order [][]pipeline.Pass, t *pipeline.Trace) erro
 		return err
 	}
 	for r := range order {
-		if err := cmp.Or(c.early(r, order[r]), c.lanes(r, order[r])); err != nil {
+		if err := cmp.Or(c.early(r), c.lanes(r, order[r])); err != nil {
 			return err
 		}
 	}

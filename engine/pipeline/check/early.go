@@ -38,7 +38,7 @@ func (c *proof) follows(order [][]pipeline.Pass) error {
 func lane(k pipeline.Kind) int { return max(0, int(k)-int(pipeline.Out)+1) }
 
 // early proves that no pass of a rank started later than it could.
-func (c *proof) early(r int, list []pipeline.Pass) error {
+func (c *proof) early(r int) error {
 	var free time.Duration
 	spans := c.t.Ranks[r]
 	for i := 0; i < len(spans); i++ {

@@ -156,8 +156,7 @@ type stackFrame struct {
 }
 
 // frames splits a call stack, the outermost frame first.
-func frames(stack string) []stackFrame {
-	var list []stackFrame
+func frames(stack string) (list []stackFrame) {
 	for text := range strings.SplitSeq(stack, ";") {
 		f := stackFrame{text: text}
 		path, rest, _ := strings.Cut(text, "(")

@@ -32,8 +32,7 @@ type stage struct {
 }
 
 // cut makes stages from nodes. A stage lasts until the next node starts.
-func (s *ktStep) cut(nodes []*node) []stage {
-	var list []stage
+func (s *ktStep) cut(nodes []*node) (list []stage) {
 	end := s.starts[len(s.starts)-1]
 	if top := s.topAt(s.forward, end); top >= 0 {
 		end = s.ops[top].end

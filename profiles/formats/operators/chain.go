@@ -13,7 +13,7 @@ import (
 // only one storage crosses. The saved memory is what autograd keeps.
 func (r *reader) chain(p *profiles.Profile) *engine.Chain {
 	c := &engine.Chain{Name: p.Name, Batch: p.Batch, LossGradAllocated: true}
-	for n, role := range r.roles {
+	for n, role := range r.t.Roles {
 		if n >= len(r.t.Storages) {
 			continue
 		}

@@ -20,7 +20,6 @@ var words = [...]string{play.EventOp: "op", play.EventEnter: "enter", play.Event
 // number is stored as its difference from base, which both sides know.
 type columns struct {
 	t       *play.Trace
-	roles   map[int]string
 	names   []string // of operators, classes and roles
 	reading bool
 	bad     bool // when reading: a list was too short, or a number invalid
@@ -117,9 +116,9 @@ func (c *columns) storages(places map[string]int) {
 			there = 1
 		}
 		t.Resident[i] = c.number(2, there, 0) == 1
-		role := c.roles[i]
+		role := t.Roles[i]
 		if c.name(3, &role, places); role != "" {
-			c.roles[i] = role
+			t.Roles[i] = role
 		}
 	}
 }

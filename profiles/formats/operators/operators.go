@@ -87,7 +87,7 @@ func read(name string, data []byte, poll *engine.Poll) *reader {
 	errs := parse.NewErrors(len(data))
 	top, p := jsonfile.Open(data, errs), &profiles.Profile{Name: name}
 	native.ReadFrame(top, p)
-	r := &reader{data: data, top: top, poll: poll, p: p, t: &play.Trace{}, roles: map[int]string{}}
+	r := &reader{data: data, top: top, poll: poll, p: p, t: &play.Trace{Roles: map[int]string{}}}
 	for _, part := range []func(){r.frame, r.storages, r.operators, r.calls, r.keeps, r.units, r.events, r.frees} {
 		part()
 		errs.End()
@@ -121,12 +121,11 @@ func sha(t *play.Trace) string {
 
 // reader builds a trace from the outer object.
 type reader struct {
-	data  []byte // the file, unpacked
-	top   *jsonfile.Object
-	poll  *engine.Poll
-	p     *profiles.Profile
-	t     *play.Trace
-	roles map[int]string // roles of resident storages
+	data []byte // the file, unpacked
+	top  *jsonfile.Object
+	poll *engine.Poll
+	p    *profiles.Profile
+	t    *play.Trace
 }
 
 // wrong adds an error about a part of another type or form.
@@ -219,7 +218,7 @@ func (r *reader) storages() {
 	roles, _ := r.top.Value("roles").(map[string]any)
 	for _, key := range slices.Sorted(maps.Keys(roles)) {
 		if n, err := strconv.Atoi(key); err == nil {
-			r.roles[n], _ = roles[key].(string)
+			r.t.Roles[n], _ = roles[key].(string)
 		}
 	}
 }

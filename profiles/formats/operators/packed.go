@@ -63,7 +63,7 @@ func (r *reader) pack() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	names, paths := namesOf(r.t, r.roles)
+	names, paths := namesOf(r.t)
 	for _, name := range append(names, paths...) {
 		if len(name) > longestName {
 			return "", errLarge
@@ -72,7 +72,7 @@ func (r *reader) pack() (string, error) {
 	var body []byte
 	body = appendTexts(body, append([]string{string(frame)}, names...))
 	body = appendTexts(body, paths)
-	c := &columns{t: r.t, roles: r.roles, names: names}
+	c := &columns{t: r.t, names: names}
 	c.walk()
 	for _, list := range c.lists {
 		body = binary.AppendUvarint(body, uint64(len(list)))
@@ -102,7 +102,7 @@ var base64url = base64.RawURLEncoding.Strict()
 
 // namesOf returns the distinct names of operators, classes and roles, in order of appearance,
 // and the difference of each call's path from the path before.
-func namesOf(t *play.Trace, roles map[int]string) (names, paths []string) {
+func namesOf(t *play.Trace) (names, paths []string) {
 	seen := map[string]bool{}
 	add := func(name string) {
 		if !seen[name] {
@@ -122,7 +122,7 @@ func namesOf(t *play.Trace, roles map[int]string) (names, paths []string) {
 		paths, last = append(paths, string(rune(n))+path[n:]), path
 	}
 	for n := range t.Storages {
-		add(roles[n])
+		add(t.Roles[n])
 	}
 	return names, paths
 }
@@ -161,8 +161,8 @@ func plain(packed []byte) ([]byte, error) {
 	if b.bad || len(texts) == 0 {
 		return nil, errPacked
 	}
-	t := &play.Trace{}
-	c := &columns{t: t, roles: map[int]string{}, names: texts[1:], reading: true}
+	t := &play.Trace{Roles: map[int]string{}}
+	c := &columns{t: t, names: texts[1:], reading: true}
 	for _, s := range append(texts[1:], paths...) {
 		if len(s) > longestName {
 			return nil, errPacked
@@ -187,7 +187,7 @@ func plain(packed []byte) ([]byte, error) {
 	if c.walk(); c.bad {
 		return nil, errPacked
 	}
-	return text(texts[0], t, c.roles)
+	return text(texts[0], t)
 }
 
 // unpacker reads texts and columns from b.
@@ -228,7 +228,7 @@ func (u *unpacker) column() (out []int64) {
 }
 
 // text returns the file of a trace. frame is an object with the other keys.
-func text(frame string, t *play.Trace, roles map[int]string) ([]byte, error) {
+func text(frame string, t *play.Trace) ([]byte, error) {
 	var head map[string]json.RawMessage
 	if err := json.Unmarshal([]byte(frame), &head); err != nil {
 		return nil, errPacked
@@ -239,8 +239,8 @@ func text(frame string, t *play.Trace, roles map[int]string) ([]byte, error) {
 		if there {
 			resident = append(resident, n)
 		}
-		if roles[n] != "" {
-			named[strconv.Itoa(n)] = roles[n]
+		if t.Roles[n] != "" {
+			named[strconv.Itoa(n)] = t.Roles[n]
 		}
 	}
 	ops, calls := make([]map[string]any, len(t.Ops)), make([]map[string]any, len(t.Calls))

@@ -253,8 +253,6 @@ func buffers(p *proto.Placed) (n int) {
 	return n
 }
 
-const layoutChecked = "An independent validator has compared every block that is shown with every other: none overlap, all lie in the pool."
-
 // Verdict says whether the shown layout has been checked.
 func (c *Map) Verdict() panel.Badge {
 	p := c.placed()
@@ -266,7 +264,8 @@ func (c *Map) Verdict() panel.Badge {
 			format.Bytes(at.Solved.Budget) + ", not of the preview",
 			Title: "A click on the curve chooses the schedule that is previewed; its addresses are found then."}
 	}
-	v := panel.Badge{Class: "muted", Title: layoutChecked}
+	v := panel.Badge{Class: "muted",
+		Title: "An independent validator has compared every block that is shown with every other: none overlap, all lie in the pool."}
 	if p.Optimal {
 		v.Title += " That none needs less is the search's own proof, which is not checked here."
 	}

@@ -43,8 +43,9 @@ func (c *Answer) Word() string {
 	if r := report(c.S); r != nil && r.Recorded == 0 {
 		return "No events: "
 	}
-	return map[string]string{answer.Failed: wordsUnexamined, answer.Working: "Examining the snapshot…",
-		answer.DoesNot: "Ran out of memory: ", answer.Unknown: wordsNoFailure}[c.Kind()]
+	return map[string]string{answer.Failed: "The snapshot cannot be examined: ",
+		answer.Working: "Examining the snapshot…", answer.DoesNot: "Ran out of memory: ",
+		answer.Unknown: "No request failed: "}[c.Kind()]
 }
 
 // Sentence returns the sentence after the words of the verdict.
@@ -69,8 +70,8 @@ func (c *Answer) Sentence() string {
 	if len(f.Holes) == 0 {
 		return text + "nothing was free in the segments that it could use."
 	}
-	return text + fmt.Sprintf(wordsFreeIn, format.Bytes(f.Free), profiles.Count(f.HoleCount, "hole"),
-		format.Bytes(f.Holes[0].Bytes))
+	return text + fmt.Sprintf("%s was free in %s, the largest %s.", format.Bytes(f.Free),
+		profiles.Count(f.HoleCount, "hole"), format.Bytes(f.Holes[0].Bytes))
 }
 
 // Sub returns the second line: which code made the request, and the advice once it is known.
@@ -252,7 +253,7 @@ func decisive(r *doctor.Report) string {
 
 // momentOf returns what is in use in a. words is a format for its event.
 func momentOf(words string, a *doctor.Alive) string {
-	return fmt.Sprintf(wordsHeld, format.Bytes(a.Bytes), profiles.Count(a.Count, "buffer")) + " " + fmt.Sprintf(words,
+	return fmt.Sprintf("%s in %s", format.Bytes(a.Bytes), profiles.Count(a.Count, "buffer")) + " " + fmt.Sprintf(words,
 		format.Count(a.At))
 }
 
@@ -295,55 +296,36 @@ func advice(s *state.State) string {
 		if d.Report.Failure != nil {
 			return "A replay with this finds room for all requests. Set it before the program starts:"
 		}
-		return fmt.Sprintf(wordsRemedyLess, format.Bytes(a.Saves))
+		return fmt.Sprintf("A replay with this reserves %s less than one with the settings of the run. Set it before the program starts:",
+			format.Bytes(a.Saves))
 	case doctor.TooMuch:
-		return fmt.Sprintf(wordsTooMany, format.BytesUp(a.Lacks))
+		return fmt.Sprintf("No setting helps: %s too much is in use at once. Use a smaller batch, or recompute.",
+			format.BytesUp(a.Lacks))
 	case doctor.Fragments:
 		if v := d.Replays[0]; v.Fits != nil && *v.Fits {
-			return wordsEmptyCache
+			return "The free memory is in pieces. From an empty cache the same requests find room: call torch.cuda.empty_cache() before the step."
 		}
 		return "The free memory is in pieces, and no setting that was replayed mends it. Use less."
 	case doctor.Unrecorded:
-		return wordsUnrecorded
+		return "Whether a request failed is not recorded, nor can be known what settings would change and what grows. Call torch.cuda.memory._record_memory_history() before the step."
 	case doctor.Inexact:
 		r := d.Report
 		if a.Replayed == 0 {
-			return fmt.Sprintf(wordsOtherRules, r.Settings)
+			return fmt.Sprintf("No setting is advised: those of the run, %s, are not among what can be replayed.", r.Settings)
 		}
 		if r.PeakReserved < r.Peak {
-			return fmt.Sprintf(wordsNoSegments, format.Bytes(r.PeakReserved), format.Bytes(r.Peak))
+			return fmt.Sprintf("No setting is advised: %s is recorded as reserved and %s as in use, so segments are missing from the recording.",
+				format.Bytes(r.PeakReserved), format.Bytes(r.Peak))
 		}
-		return fmt.Sprintf(wordsInexact, format.Bytes(a.Replayed), format.Bytes(r.PeakReserved),
-			format.Percent(a.Off(r.PeakReserved)))
+		return fmt.Sprintf("No setting is advised: a replay of the settings of the run reserves %s, and %s was reserved (%s). Record from the start of the program.",
+			format.Bytes(a.Replayed), format.Bytes(r.PeakReserved), format.Percent(a.Off(r.PeakReserved)))
 	}
 	return "No setting of the allocator would reserve much less."
 }
 
-// The texts about a memory snapshot.
 const (
-	wordsUnexamined = "The snapshot cannot be examined: "
-	wordsNoFailure  = "No request failed: "
-	wordsFreeIn     = "%s was free in %s, the largest %s."
-
 	wordsAtEvent = "at event %s"
-	wordsHeld    = "%s in %s"
-
-	wordsFlame     = "What is held, by call stack"
-	wordsFlameHelp = "A click or Enter makes a call as wide as the picture; Escape goes back. Arrow keys go from call to call."
-
-	wordsReplayed = "The same requests from an empty cache, under other settings of the allocator: what they reserve at most, and above it the %s of the run. A click copies a setting."
-	wordsDefault  = "PyTorch's default"
-
-	wordsRemedyLess = "A replay with this reserves %s less than one with the settings of the run. Set it before the program starts:"
-	wordsTooMany    = "No setting helps: %s too much is in use at once. Use a smaller batch, or recompute."
-	wordsEmptyCache = "The free memory is in pieces. From an empty cache the same requests find room: call torch.cuda.empty_cache() before the step."
-	wordsUnrecorded = "Whether a request failed is not recorded, nor can be known what settings would change and what grows. Call torch.cuda.memory._record_memory_history() before the step."
-	wordsInexact    = "No setting is advised: a replay of the settings of the run reserves %s, and %s was reserved (%s). Record from the start of the program."
-	wordsNoSegments = "No setting is advised: %s is recorded as reserved and %s as in use, so segments are missing from the recording."
-	wordsOtherRules = "No setting is advised: those of the run, %s, are not among what can be replayed."
-
-	wordsNoTurns   = "No stack is of a backward or of an optimizer, so steps cannot be told."
-	wordsNoHistory = "Nothing tells without events."
+	wordsFlame   = "What is held, by call stack"
 )
 
 // useNames are the names of uses of memory, in the order of draw.Use, with the CSS classes of their colours in bars and

@@ -37,7 +37,8 @@ func (c *Remedies) Head() vugu.HTML {
 		return `<p class="sr" id="flame-help"></p>`
 	}
 	return vugu.HTML(fmt.Sprintf(`<div class="panel-head"><h2>%s</h2><span class="push"></span><button class="button small" type="button" data-do="flame-out">%s</button><button class="button small" type="button" data-do="flame-svg" title="%s">SVG</button></div><p class="note" data-testid="flame-moment">%s</p><p class="sr" id="flame-help">%s</p>`,
-		wordsFlame, "Back out", "Save it as a picture", moment(c.S), wordsFlameHelp))
+		wordsFlame, "Back out", "Save it as a picture", moment(c.S),
+		"A click or Enter makes a call as wide as the picture; Escape goes back. Arrow keys go from call to call."))
 }
 
 // FlameHeight returns the style of the graph's element.
@@ -75,7 +76,7 @@ func (c *Remedies) tried() (out []Tried) {
 		advised = d.Advice.Line
 	}
 	for _, v := range d.Replays {
-		x := Tried{title: wordsDefault, words: format.Bytes(v.Reserved), before: share(r.PeakReserved, most),
+		x := Tried{title: "PyTorch's default", words: format.Bytes(v.Reserved), before: share(r.PeakReserved, most),
 			reserved: share(v.Reserved, most)}
 		if v.Setting != "" {
 			x.title, x.Line = v.Setting, doctor.Line(v.Setting)
@@ -122,7 +123,7 @@ func (c *Remedies) Help() vugu.HTML {
 	if report(c.S).Recorded == 0 {
 		return vugu.HTML(b.String())
 	}
-	fmt.Fprintf(&b, `<p class="note">`+wordsReplayed+`</p><div class="betters" data-testid="replays">`,
+	fmt.Fprintf(&b, `<p class="note">The same requests from an empty cache, under other settings of the allocator: what they reserve at most, and above it the %s of the run. A click copies a setting.</p><div class="betters" data-testid="replays">`,
 		format.Bytes(report(c.S).PeakReserved))
 	all := c.tried()
 	for i := range all {
@@ -179,14 +180,6 @@ func (x *Tried) html(b *strings.Builder) {
 		x.Line, off, x.title, class, x.words, width, width*x.before, bar, math.Max(width*x.reserved, 2))
 }
 
-// LineCopied says that a line was copied.
-func LineCopied(line string) string { return fmt.Sprintf("Copied: %s", line) }
-
-// LineToType says that the browser does not let the page copy.
-func LineToType(line string) string {
-	return fmt.Sprintf("This browser copies nothing for a page; type %s", line)
-}
-
 // Growth returns what grows from step to step, escaped.
 func (c *Remedies) Growth() vugu.HTML {
 	if c.Hidden() {
@@ -196,9 +189,9 @@ func (c *Remedies) Growth() vugu.HTML {
 	g := r.Growth
 	switch {
 	case r.Recorded == 0:
-		text = wordsNoHistory
+		text = "Nothing tells without events."
 	case !r.Trains:
-		text = wordsNoTurns
+		text = "No stack is of a backward or of an optimizer, so steps cannot be told."
 	case g != nil:
 		text = fmt.Sprintf("Nothing grows over %s.", profiles.Count(g.Steps, "step"))
 	}

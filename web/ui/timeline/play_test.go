@@ -15,12 +15,12 @@ import (
 func TestPlayButton(t *testing.T) {
 	s := pagetest.First(t)
 	page := &Pictures{S: s}
-	if got := string(page.PlayButton()); page.NoPlay() || !strings.Contains(got, wordsPlay) ||
+	if got := string(page.PlayButton()); page.NoPlay() || !strings.Contains(got, "Play the step") ||
 		page.Playing() != "false" {
 		t.Errorf("absent %t, button %q, pressed %s; want one that plays", page.NoPlay(), got, page.Playing())
 	}
 	s.Update(state.PlayStep{Now: 1})
-	if got := string(page.PlayButton()); !strings.Contains(got, wordsStop) || page.Playing() != "true" {
+	if got := string(page.PlayButton()); !strings.Contains(got, "Stop") || page.Playing() != "true" {
 		t.Errorf("while it plays the button is %q, pressed %s; want one that stops", got, page.Playing())
 	}
 }

@@ -229,11 +229,6 @@ func (c *Pictures) Absent(second bool) bool {
 	return s.Compare.Other.Failed != "" && !mount.Mount{Second: second}.Controlled(s)
 }
 
-const (
-	wordsPlay = "Play the step"
-	wordsStop = "Stop"
-)
-
 // NoPlay reports whether the step cannot be played.
 func (c *Pictures) NoPlay() bool { return c.S.Memory != nil || c.S.View.Frame.Embed }
 
@@ -247,9 +242,9 @@ func (c *Pictures) PlayTitle() string {
 
 // PlayButton returns the content of that button.
 func (c *Pictures) PlayButton() vugu.HTML {
-	words, sign := wordsPlay, "M9 7v12l10-6z"
+	words, sign := "Play the step", "M9 7v12l10-6z"
 	if c.S.View.Play.On {
-		words, sign = wordsStop, "M8 8h3v10h-3zM15 8h3v10h-3z"
+		words, sign = "Stop", "M8 8h3v10h-3zM15 8h3v10h-3z"
 	}
 	return vugu.HTML(`<svg viewBox="0 0 26 26" width="26" height="26" aria-hidden="true"><circle cx="13" cy="13" r="12"></circle><path d="` + sign + `"></path></svg><span>` + words + `</span>`)
 }

@@ -19,16 +19,13 @@ NODE_EXEC = $(shell $(GO) env GOROOT)/lib/wasm/go_js_wasm_exec
 export MEMTIDE_DIST = $(abspath $(DIST))
 
 .DEFAULT_GOAL := help
-.PHONY: help serve watch build generate test test-native test-wasm test-browser in-node in-browsers test-torch race pinned check check-long bench measure fuzz release dist address clean tools chromium firefox webkit torch
+.PHONY: help serve build generate test test-native test-wasm test-browser in-node in-browsers test-torch race pinned check check-long bench measure fuzz release dist address clean tools chromium firefox webkit torch
 
 help: ## print this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 24
 
 serve: build ## build the site and serve it on http://localhost:8080 (PORT=...)
 	$(GO) run ./cmd/memtide serve -dir $(DIST) -addr localhost:$(PORT)
-
-watch: tools ## serve the page on http://localhost:8080 and bring changes of its sources into the open pages
-	$(GO) run ./cmd/build -watch localhost:$(PORT)
 
 build: tools ## build the site into dist/
 	$(GO) run ./cmd/build -out $(DIST) -site "$(SITE)"

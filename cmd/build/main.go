@@ -4,20 +4,11 @@
 // names that change with the content.
 //
 //	go run ./cmd/build [-out dist] [-release] [-site URL] [-packages packages]
-//	go run ./cmd/build -watch localhost:8080
 //
 // It regenerates the Vugu components, compiles the program to WebAssembly, bundles the chart
 // library with esbuild, solves the first picture with the code that the page runs, and fills in
 // index.html. The repository contains no third-party code: the scripts of Go and Vugu come from
 // their installations, the chart library from npm as package-lock.json names it.
-//
-// # Watching
-//
-// With -watch (make watch), the command serves the page from a temporary directory, with the
-// program as the compiler leaves it. When a component, a Go file, a script or a style sheet
-// changes, the command rebuilds it, and open pages reload (watch.go). Data compiled into this
-// command itself do not change until it is restarted: the picture shown before scripts run, the
-// colours, and the lists of strategies and formats.
 //
 // # Size
 //
@@ -70,13 +61,11 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"flag"
 	"fmt"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"strings"
 	"time"
@@ -89,8 +78,6 @@ func main() {
 	release := flag.Bool("release", false, "also write .gz and .br files beside the large ones")
 	check := flag.Bool("check", false, "only say whether the generated components and memtide_torch.py are up to date")
 	generate := flag.Bool("generate", false, "only bring the generated components and memtide_torch.py up to date")
-	watched := flag.String("watch", "",
-		"serve the page on `HOST:PORT` and bring changes of its sources into the open pages")
 	address := flag.String("site", "", "`URL` where the site will be, for the documents and packages")
 	packages := flag.String("packages", "",
 		"`DIR` also write what people install: command, Python wheels, npm package, the site as an archive")
@@ -103,12 +90,6 @@ func main() {
 		}
 		if *address != "" {
 			s.address = strings.TrimSuffix(*address, "/") + "/"
-		}
-		if *watched != "" {
-			ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-			defer stop()
-			watch(ctx, s.root, *watched)
-			return
 		}
 		stale, stalePython := s.generate(), s.singlePython()
 		switch {

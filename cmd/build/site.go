@@ -39,12 +39,9 @@ type site struct {
 	Script, Worker, Style, DocsStyle, Charts, Wasm, Second string
 	Puzzle, PuzzleScript                                   string
 	WasmSize                                               int
-	Start                                                  string // text of the script that is in the page itself
-	First                                                  string // #app, the output of cmd/build/first
-
-	extra [][]byte // additional scripts for watch
-
-	complaints io.Writer // for say; nil means os.Stderr
+	Start                                                  string    // text of the script that is in the page itself
+	First                                                  string    // #app, the output of cmd/build/first
+	complaints                                             io.Writer // for say; nil means os.Stderr
 }
 
 type asset struct {
@@ -335,7 +332,7 @@ func (s *site) scripts() {
 	if err != nil {
 		cli.Fail("the script of the Go installation is not where it is expected: %w", err)
 	}
-	page := slices.Concat([][]byte{wasmExec}, s.static(pageScripts...), s.extra)
+	page := append([][]byte{wasmExec}, s.static(pageScripts...)...)
 	s.Script = s.putHashed("page", ".js", small("page.js", joinScripts(page)))
 	s.PuzzleScript = s.putHashed("puzzle", ".js",
 		small("puzzle.js", joinScripts([][]byte{wasmExec, s.static("puzzle.js")[0]})))

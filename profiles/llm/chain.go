@@ -46,7 +46,7 @@ func (s Setup) profile(c *Card, as form) *profiles.Profile {
 	case s.Stages > 1:
 		refuse("the stages of a pipeline are no chain on one card")
 	case s.OneGraph:
-		refuse("one graph of all blocks is no chain of blocks")
+		refuse("one graph of all blocks cannot be told as a chain of blocks")
 	case s.Checkpoint != CheckpointNone && as&asGraph != 0:
 		refuse("checkpointing within blocks is known of a chain of blocks, not of their operations")
 	}

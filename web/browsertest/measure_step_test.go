@@ -5,7 +5,7 @@ package browsertest
 import "testing"
 
 // TestMeasureStep measures how long after its navigation the first visit to a training step paints, shows the
-// verdict with the pictures of the memory, shows ways to make the step fit, and is complete.
+// verdict with the bar of the memory, shows ways to make the step fit, and is complete.
 func TestMeasureStep(t *testing.T) {
 	measuring(t)
 	for name, hash := range map[string]string{"one card": "#v=1&step=llama3-8b&step.ckpt=full&step.context=2048",
@@ -13,8 +13,7 @@ func TestMeasureStep(t *testing.T) {
 		stages := map[string][]float64{}
 		say := func(p *Page) {
 			for _, s := range []struct{ what, is string }{
-				{"verdict and pictures",
-					`byID("step-phases") !== null && byID("step-phases").querySelectorAll(".col").length > 1`},
+				{"verdict and bar", `document.querySelectorAll(".gauge .part").length > 1`},
 				{"ways", `byID("step-changes").querySelectorAll("button").length > 3`},
 				{"whole", `byID("step-policies").querySelectorAll("button").length > 10`},
 			} {

@@ -215,7 +215,8 @@ func (s *Said) takeAllocator(c *Choice) *Problem {
 }
 
 // takeStep sets the training step and its options. An unknown model changes nothing. The step of a model without
-// a preset is a network if a strategy can plan it: of a config.json and of a diffusion model always, of others if a strategy is said.
+// a preset is a network if a strategy can plan it: of a config.json and of a diffusion model always, of others if a
+// strategy is said.
 func (s *Said) takeStep(c *Choice) *Problem {
 	if s.Step == "" {
 		return nil

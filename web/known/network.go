@@ -178,7 +178,8 @@ func (n *Network) Setting(c choice.Choice) proto.Setting {
 		set.Network.Profile = as.Source.Profile
 	}
 	if model, args, ok := as.Source.Step(); ok && c.Policy != nil {
-		set.Network.Model, set.Network.Options = model, maps.Clone(args)
+		set.Network.Model, set.Network.Options = model, engine.Args{} // args is nil where all is by default
+		maps.Copy(set.Network.Options, args)
 		maps.Copy(set.Network.Options, c.Policy)
 	}
 	set.Device.Name = c.Device

@@ -22,7 +22,7 @@ func TestStepPage(t *testing.T) {
 	s := pagetest.Step(t, "llama3-8b", engine.Args{"gpus": "8", "context": "2048", "ckpt": "full"})
 	page := pageOf(t, s)
 	for _, id := range []string{"step", "answer-say", "answer-sub", "bar", "peak", "step-time", "rate",
-		"step-changes", "step-phases", "step-origins",
+		"step-changes", "step-origins",
 		"step-reach", "step-chain", "step-gpus", "step-device", "step-shard"} {
 		if n := strings.Count(page, `data-testid="`+id+`"`); n != 1 {
 			t.Errorf("data-testid %q stands %d times in the page; want once", id, n)

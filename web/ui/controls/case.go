@@ -299,8 +299,9 @@ var spread = []struct{ name, before, does string }{
 // amounts are the usual values of options that are numbers.
 var amounts = map[string][]int{"batch": {1, 2, 4, 8, 16, 32}, "seq": {1024, 2048, 4096, 8192, 32768, 131072},
 	"frames": {1, 17, 33, 49, 81, 121}, "height": {256, 480, 512, 720, 768, 1024, 1280},
-	"width": {256, 480, 512, 720, 768, 832, 1024, 1280}, "lora": {0, 8, 16, 32, 64, 128}, "accumulate": {1, 2, 4, 8, 16, 32},
-	"gpus": {1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024}, "tp": {1, 2, 4, 8}, "cp": {1, 2, 4, 8},
+	"width": {256, 480, 512, 720, 768, 832, 1024, 1280}, "lora": {0, 8, 16, 32, 64, 128},
+	"accumulate": {1, 2, 4, 8, 16, 32},
+	"gpus":       {1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024}, "tp": {1, 2, 4, 8}, "cp": {1, 2, 4, 8},
 	"ep": {1, 2, 4, 8, 16, 32}, "imbalance": {0, 10, 25, 50, 100}, "pp": {1, 2, 4, 8, 16}}
 
 // options returns the options of the open network: those in the sentence, or with said false the others.
@@ -319,7 +320,8 @@ func options(s *state.State, said bool) (out []Word) {
 			if args["height"] == "" {
 				all = append(all, stepWord(args, "seq", "of"))
 			} else { // the tokens follow from the sides
-				all = append(all, stepWord(args, "frames", "of"), stepWord(args, "height", "of"), stepWord(args, "width", "×"))
+				all = append(all, stepWord(args, "frames", "of"), stepWord(args, "height", "of"),
+					stepWord(args, "width", "×"))
 			}
 		}
 		for _, x := range offered {
@@ -425,8 +427,8 @@ var sharing = map[string]string{"tp": "tensor rank", "cp": "sequence rank", "ep"
 // stepWord returns the word of an option of a language model's step.
 func stepWord(args map[string]string, name, before string) Word {
 	o, now := ask.Option(name), ask.Value(args, name)
-	w := Word{Name: name, Label: format.Capital(o.Title), Before: before, said: now != o.Default || name == "batch" ||
-		name == "seq" || name == "height" || name == "width" || name == "shard" || name == "optimizer" && ask.Value(args, "lora") == "0"}
+	w := Word{Name: name, Label: format.Capital(o.Title), Before: before, said: now != o.Default || name == "shard" ||
+		amount[name] && name != "frames" || name == "optimizer" && ask.Value(args, "lora") == "0"}
 	values, unit := slices.Clone(o.Choices), "sequence"
 	if frames := ask.Value(args, "frames"); args["height"] != "" && frames != "1" {
 		unit = "video"

@@ -1,4 +1,4 @@
-// Package step shows a whole training step of a language model: its controls, its phases and ranks, and the
+// Package step shows a whole training step of a language model: its controls, its ranks, and the
 // changes that would help.
 package step
 
@@ -122,8 +122,6 @@ const (
 	wordsTurned        = "Reserved with CUDA, against what a card has, and the time of the step. Click to take it."
 	wordsPoliciesHint  = "what their switches keep, compute again or move, each played, beside the optimum of whole blocks"
 	wordsNearestPlayed = "the same run, played here"
-	wordsPhaseNote     = "The most that is allocated in each phase."
-	wordsForProgram    = "for the program: %s" // memory of a card without CUDA's
 
 	wordsRanks       = "Every rank at its peak"
 	wordsRanksWait   = "On average a rank waits %s of the passes' time. A click on a rank shows its pictures."

@@ -95,14 +95,6 @@ func (c *View) rankRow(i int, whole engine.Bytes) string {
 	return b.String()
 }
 
-// ofRank returns the beginning of a text about the chosen rank, or "" if there are no ranks.
-func (c *View) ofRank() string {
-	if at := c.S.Step.Rank(); at >= 0 {
-		return fmt.Sprintf("Rank %d. ", at)
-	}
-	return ""
-}
-
 // rankWords returns the layers of a rank and its micro batches in flight.
 func rankWords(r *proto.StepRank) string {
 	layers := strings.ReplaceAll(r.Layers, "-", "–")

@@ -1,14 +1,12 @@
 package step
 
 import (
-	"fmt"
 	"html"
 	"strconv"
 
 	"github.com/vugu/vugu"
 
 	"memtide/profiles/llm/ask"
-	"memtide/web/format"
 	"memtide/web/ui/names"
 	"memtide/web/ui/panel"
 )
@@ -62,17 +60,16 @@ func (c *Case) Build(*vugu.BuildIn) *vugu.BuildOut {
 
 // Build returns the whole view.
 func (c *View) Build(*vugu.BuildIn) *vugu.BuildOut {
-	main, below := c.phasesView(), (*vugu.VGNode)(nil)
-	side := []*vugu.VGNode{c.changesView()}
-	if ranks := c.Ranks(); ranks != "" {
-		main, below, side = c.passesView(), c.ranksView(ranks), append([]*vugu.VGNode{c.whyView()}, side...)
+	look := []*vugu.VGNode{c.changesView()}
+	ranks := c.Ranks()
+	if ranks != "" {
+		look = []*vugu.VGNode{c.passesView(), element("aside", attr("class", "side", "aria-label", "Explanation"),
+			append([]*vugu.VGNode{c.whyView()}, look...))}
 	}
 	root := element("section", attr("class", "whole", "role", "main", "aria-label", "Training step", "data-testid",
-		"step"),
-		c.unless(element("div", attr("class", "duo look"), main,
-			element("aside", attr("class", "side", "aria-label", "Explanation"), side))))
-	if below != nil {
-		root.AppendChild(c.unless(element("div", attr("class", "halves"), below, c.phasesView())))
+		"step"), c.unless(element("div", attr("class", "duo look"), look)))
+	if ranks != "" {
+		root.AppendChild(c.unless(c.ranksView(ranks)))
 	}
 	for _, n := range []*vugu.VGNode{c.ordersView(), c.policiesView(), c.assumedView(),
 		c.unless(element("details", attr("class", "fold about"), fold(names.Origins, c.OriginLine()),
@@ -129,27 +126,6 @@ func (c *View) ordersView() *vugu.VGNode {
 		element("div", attr("data-testid", "step-orders"), turns(rows)),
 		element("ul", attr("class", "note"), vugu.HTML(refused)))
 	return hidden(n, len(rows) == 0 || c.S.Step.Failed != "")
-}
-
-// phasesView returns the phases as columns.
-func (c *View) phasesView() *vugu.VGNode {
-	out := ""
-	for _, p := range c.Phases() {
-		out += `<li class="` + p.Class + `"><div class="col" aria-hidden="true">`
-		for _, b := range p.Parts {
-			out += span("part "+b.Class, b.Style, b.Title, "")
-		}
-		out += "</div><b>" + p.Label + "</b> " + span("", "", "", p.Name) + " <small>" + p.About + "</small></li>"
-	}
-	if r := c.reply(); r != nil {
-		room := r.Memory - r.Context
-		out += fmt.Sprintf(`<li class="col-mark" aria-hidden="true" style="--share:%.4g">%s</li>`,
-			float64(room)/float64(c.tallest()), span("", "", "", fmt.Sprintf(wordsForProgram, format.Bytes(room))))
-	}
-	return element("section", attr("class", "lead", "aria-labelledby", "phases-title"),
-		element("h2", attr("id", "phases-title"), "What fills the card, phase by phase"),
-		element("p", attr("class", "note"), c.ofRank()+wordsPhaseNote),
-		element("ol", attr("class", "cols", "data-testid", "step-phases"), vugu.HTML(out)))
 }
 
 // assumedView returns the folded section with the controls that are not in the sentence.

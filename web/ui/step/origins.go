@@ -11,20 +11,7 @@ import (
 	"memtide/profiles/llm/ask"
 	"memtide/wasm/proto"
 	"memtide/web/format"
-	"memtide/web/ui/panel"
 )
-
-// Column is a bar of the memory at the peak of a phase. The style sheet makes it horizontal on narrow screens.
-type Column struct {
-	Name, Label, About string
-	Class              string // "most" for the phase of the peak
-	Parts              []panel.Piece
-}
-
-// tallest returns the bytes of the height of the columns.
-func (c *View) tallest() engine.Bytes {
-	return max(c.reply().Allocated, c.reply().Memory-c.reply().Context, 1)
-}
 
 // pictured returns the answer with the memory of the chosen rank, or nil if there is no answer.
 func (c *View) pictured() *proto.Stepped {
@@ -35,48 +22,6 @@ func (c *View) pictured() *proto.Stepped {
 		return &of
 	}
 	return r
-}
-
-// Phases returns the columns, in the order of the step.
-func (c *View) Phases() (out []Column) {
-	r := c.pictured()
-	if r == nil {
-		return nil
-	}
-	for i, p := range r.Phases {
-		col := Column{Name: p.Name, Label: format.Bytes(p.Bytes), About: largest(p.Parts)}
-		if i == r.Phase {
-			col.Class = "most"
-		}
-		at := engine.Bytes(0)
-		for _, part := range p.Parts {
-			col.Parts = append(col.Parts,
-				panel.Piece{Class: string(part.Kind), Title: part.Name + " " + format.Bytes(part.Bytes),
-					Style: fmt.Sprintf("--from:%s;--size:%s", panel.Percent(at, c.tallest()),
-						panel.Percent(part.Bytes, c.tallest()))})
-			at += part.Bytes
-		}
-		out = append(out, col)
-	}
-	return out
-}
-
-// largest returns the two largest uses of memory in a phase.
-func largest(parts []proto.StepPart) string {
-	var first, second proto.StepPart
-	for _, p := range parts {
-		switch {
-		case p.Bytes > first.Bytes:
-			first, second = p, first
-		case p.Bytes > second.Bytes:
-			second = p
-		}
-	}
-	text := first.Name + " " + format.Bytes(first.Bytes)
-	if second.Bytes > 0 {
-		text += ", " + second.Name + " " + format.Bytes(second.Bytes)
-	}
-	return text
 }
 
 // AssumedLine returns the assumptions that a person has changed.

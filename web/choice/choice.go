@@ -212,8 +212,8 @@ func (c Choice) Suggested() Choice {
 	if s == nil {
 		return c
 	}
-	c.Strategy, c.Args, c.Budget, c.Transfers, c.Unplanned = s.Strategy, nil, Budget{Bytes: s.Budget},
-		engine.Whole, false
+	c = c.By(s.Strategy, nil)
+	c.Budget, c.Transfers = Budget{Bytes: s.Budget}, engine.Whole
 	if s.Link > 0 {
 		c.Device, c.ToHost, c.ToDev, c.Duplex = "", s.Link, s.Link, engine.HalfDuplex
 	}
@@ -231,7 +231,10 @@ func (c Choice) Moved(to Source) Choice {
 			c = c.On(card.Default())
 		}
 	}
-	c.Source, c.Graph, c.Step, c.StepArgs, c.Policy = to, false, "", nil, nil
+	c.Source, c.Graph, c.Step, c.StepArgs = to, false, "", nil
+	if _, _, ok := to.Step(); !ok {
+		c.Policy = nil
+	}
 	c.Budget = c.Room()
 	return c.Suggested()
 }
@@ -245,9 +248,8 @@ func (c Choice) Planned(strategy string) (out Choice, ok bool) {
 		return c, false
 	}
 	out = c.Moved(Source{Preset: ref}).Timed()
-	out.Strategy, out.Args, out.Unplanned = strategy, nil, strategy == ""
-	if out.Unplanned {
-		out.Strategy = DefaultStrategy
+	if out = out.By(strategy, nil); strategy == "" {
+		out.Strategy, out.Unplanned = DefaultStrategy, true
 	}
 	return out.Under(policy), true
 }
@@ -364,13 +366,14 @@ func (c Choice) best(stages int) string {
 // Otherwise returns c with the strategy of a program without a plan, for a comparison: keeping everything, which takes
 // all bytes, if that fits, or else a fixed rule for recomputation. It is always another strategy than that of c.
 func (c Choice) Otherwise(all engine.Bytes, graph bool) Choice {
-	c.Unplanned, c.Args, c.Policy = false, nil, nil
+	keeps := c.KeepsAll()
+	c = c.By(c.Strategy, nil)
 	fixed, other := "layerwise", DefaultStrategy
 	if graph {
 		fixed, other = "dtr", GraphStrategy
 	}
 	switch {
-	case c.Strategy != engine.KeepAll && all <= c.Budget.Of(all):
+	case !keeps && all <= c.Budget.Of(all):
 		c.Strategy = engine.KeepAll
 	case c.Strategy != fixed:
 		c.Strategy = fixed

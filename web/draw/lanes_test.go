@@ -118,6 +118,17 @@ func TestOwnOfStages(t *testing.T) {
 		!strings.Contains(got, "waiting") {
 		t.Errorf("the legend is %s; want what is computed again, copied and waited for", got)
 	}
+	var told []string
+	for i := range tr.Spans {
+		for _, said := range m.Explain(lookup.Target{Kind: lookup.OnSpan, Index: i}) {
+			told = append(told, said.Before)
+		}
+	}
+	for _, want := range []string{"30 ms of it are for results", "20 ms of it are a wait", "100 ms of it are a wait"} {
+		if !strings.Contains(strings.Join(told, "|"), want) {
+			t.Errorf("of the runs it is told %q; want %q in it", told, want)
+		}
+	}
 	// Of the 260 ms of the step the backward of the block begins at 60: again to 90, waiting from 140 to 160. The
 	// optimizer waits from there to the end for gradients that go, for the host, and for weights that come.
 	px := func(style display.Style) (total float64) {

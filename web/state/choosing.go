@@ -71,7 +71,11 @@ func (s *State) chooseLink(soon bool, set func(*Choice)) []Effect {
 	if s.Opening != nil {
 		s.Opening.linked = true
 	}
-	return s.decide(soon, set)
+	return s.decide(soon, func(c *Choice) {
+		if set(c); c.Policy != nil && moves(c.Policy) { // over the link of the card that its times are for
+			*c = c.By(engine.KeepAll, nil)
+		}
+	})
 }
 
 // SetTransfers sets whole or streamed transfers.

@@ -31,9 +31,14 @@ func (s *State) otherCard(x *proto.StepChange) bool {
 	if d == nil {
 		return true
 	}
-	moves := ask.Value(x.Args, "stash") == "yes" || ask.Value(x.Args, "offload") == "yes"
 	fills := ask.Value(x.Args, "first") != "0"
-	return moves && (c.ToHost != d.ToHost || c.ToDev != d.ToDev || c.Duplex != d.Duplex) || fills && c.Device != d.ID
+	return moves(x.Args) && (c.ToHost != d.ToHost || c.ToDev != d.ToDev || c.Duplex != d.Duplex) || fills && c.Device != d.ID
+}
+
+// moves reports whether a policy moves something over the link.
+func moves(args engine.Args) bool {
+	return ask.Value(args, "stash") == "yes" || ask.Value(args, "offload") == "yes" ||
+		ask.Value(args, "swap-blocks") != "0"
 }
 
 // policiesKey identifies a question about policies.
@@ -179,5 +184,6 @@ func (m OpenPolicy) apply(s *State) []Effect {
 	if d := DeviceOf(s.Choice); d != nil {
 		args = ask.With(args, "device", d.ID)
 	}
+	s.Choice.Policy = nil // the row of torch.compile is another step without one
 	return s.openModel(q.Model, args)
 }

@@ -195,7 +195,10 @@ func TestPolicyAsPlan(t *testing.T) {
 			q.Network.Options["seq"] != "4096" || q.Budget.Bytes != engine.NoLimit {
 			t.Errorf("%v asks for %+v in %v; want the step under it, without a budget", c.args, q.Network, q.Budget)
 		}
-		if p.play(SetStrategy{engine.KeepAll}); p.Choice.Policy != nil || !p.Choice.KeepsAll() {
+		if p.play(SetOption{"loss", "chunked"}); p.Opening == nil || !maps.Equal(p.Opening.Choice.Policy, p.Choice.Policy) {
+			t.Errorf("another loss under %v opens %+v; want the same policy", c.args, p.Opening)
+		}
+		if p.play(Stop{}, SetStrategy{engine.KeepAll}); p.Choice.Policy != nil || !p.Choice.KeepsAll() {
 			t.Errorf("keeping everything after %v: %+v; want no policy", c.args, p.Choice.Policy)
 		}
 	}

@@ -74,13 +74,26 @@ func (m *Index) Explain(t lookup.Target) []Said {
 		if s.OutputOnly {
 			after = strings.TrimSuffix(after, ".") + ", keeps only its output."
 		}
-		return append([]Said{{kindRoles[s.Kind], "", capital(m.what(s)), after}}, m.waited(s)...)
+		return append(append([]Said{{kindRoles[s.Kind], "", capital(m.what(s)), after}}, m.own(s)...), m.waited(s)...)
 	case lookup.OnStage:
 		return []Said{{DecisionRole(m.Decision(t.Index)), m.stageSentence(t.Index), "", ""}}
 	case lookup.OnValue:
 		return m.explainValue(engine.ValueID(t.Index))
 	}
 	return m.explainPeak()
+}
+
+// own returns for how much of a run its stage computes results of its own again, and waits for other lanes.
+func (m *Index) own(s *sim.Span) (out []Said) {
+	again, beside := m.Own(s)
+	if again > 0 {
+		out = append(out, Said{kindRoles[sim.SpanRecompute],
+			format.Duration(again) + " of it are for results that are computed again.", "", ""})
+	}
+	if beside.Stall > 0 {
+		out = append(out, Said{display.Waiting, format.Duration(beside.Stall) + " of it are a wait for other lanes.", "", ""})
+	}
+	return out
 }
 
 // waited returns for how long and for what a run waited, or why a copy did not happen earlier.

@@ -62,6 +62,18 @@ globalThis.memtideDOM = (() => {
     return element;
   };
 
+  // fit makes the lists of the sentence as wide as what is chosen in them, in browsers that do not do that themselves.
+  const pen = CSS.supports("field-sizing", "content") ? null : document.createElement("canvas").getContext("2d");
+  const fit = () => {
+    for (const list of document.querySelectorAll(".case select")) {
+      const text = list.selectedOptions[0]?.text ?? "";
+      if (list.fitted === text && list.style.width) continue;
+      list.fitted = text;
+      pen.font = getComputedStyle(list).font;
+      list.style.width = Math.ceil(pen.measureText(text).width) + 18 + "px";
+    }
+  };
+
   const hold = (id, name, value) => {
     if (!held.has(id)) held.set(id, {});
     held.get(id)[name] = value;
@@ -104,6 +116,7 @@ globalThis.memtideDOM = (() => {
         if (element === typing) continue;
         for (const name in properties) if (element[name] !== properties[name]) element[name] = properties[name];
       }
+      if (pen) fit();
     },
     node: (id) => nodes.get(id),
   };

@@ -46,7 +46,7 @@ func loading(p *Page) {
 			p.t.Errorf("the picture %s has %d colours; want one that is painted", id, colours)
 		}
 	}
-	if wide := Get[string](p, `[...document.querySelectorAll(".case select")].filter((e) => e.offsetWidth > 11 * e.selectedOptions[0].text.length + 30).map((e) => e.dataset.testid + " " + e.offsetWidth).join(", ")`); wide != "" {
+	if wide := Get[string](p, `[...document.querySelectorAll(".case select")].filter((e) => e.selectedOptions[0] && e.offsetWidth > 11 * e.selectedOptions[0].text.length + 30).map((e) => e.dataset.testid + " " + e.offsetWidth).join(", ")`); wide != "" {
 		p.t.Errorf("lists of the sentence are wider than what is chosen in them: %s", wide)
 	}
 	p.Wait(`echarts.getInstanceByDom(document.querySelector('[data-testid="tradeoff"] .chart'))?.getOption()?.series?.some((s) => s.data?.length > 5)`)

@@ -210,13 +210,16 @@ func (o *outline) stages(c *Card) []engine.Stage {
 		if i < len(o.units) {
 			next = o.units[i].block
 		}
-		if !next.input { // no backward reads this output
+		within := i < len(o.units) && int64(i)%o.s.Group != 0 // a checkpoint
+		if !next.input || within || o.offloads(next) {        // no backward reads this output where it lies
 			st.Unsaved = true
 			st.Saved -= st.Out
 		}
 	}
 	for i := range out { // a stage may free a skip that is larger than what it keeps
-		out[i].Saved = max(0, out[i].Saved)
+		if out[i].Saved = max(0, out[i].Saved); !out[i].Unsaved {
+			out[i].Saved = max(out[i].Saved, out[i].Out)
+		}
 	}
 	return out
 }

@@ -109,6 +109,9 @@ func TestPoliciesAsChains(t *testing.T) {
 				continue
 			}
 			problem := engine.NewChainProblem(out.Chain, *out.Device, engine.Whole, engine.NoLimit)
+			if err := problem.Validate(); err != nil {
+				t.Errorf("%s %v: %v", c.model, p.Args, err)
+			}
 			got, err := engine.Lookup(engine.KeepAll).Solve(problem, nil, nil)
 			if err != nil {
 				t.Fatalf("%s %v: %v", c.model, p.Args, err)

@@ -23,7 +23,7 @@ func TestDiffusionAsChain(t *testing.T) {
 		{"flux1-dev", engine.Args{"lora": "16", "height": "1024", "device": "rtx-4090", "swap-blocks": "20", "ckpt": "full"}, 0},
 		{"wan2.1-14b", engine.Args{"lora": "32", "height": "480", "width": "832", "frames": "33", "swap-blocks": "30",
 			"device": "rtx-4090", "base": "fp8", "ckpt": "full", "offload": "yes"}, 0},
-		{"sdxl-base-1.0", engine.Args{"lora": "16", "height": "1024", "ckpt": "full"}, 0.5},
+		{"sdxl-base-1.0", engine.Args{"lora": "16", "height": "1024", "ckpt": "full"}, 1},
 		{"sd-1.5", engine.Args{"height": "512"}, 0},
 	} {
 		a, err := llm.New(family.Diffuser(c.model), c.args)
@@ -40,6 +40,9 @@ func TestDiffusionAsChain(t *testing.T) {
 			continue
 		}
 		problem := engine.NewChainProblem(p.Chain, *p.Device, engine.Whole, engine.NoLimit)
+		if err := problem.Validate(); err != nil {
+			t.Errorf("%s %v: %v", c.model, c.args, err)
+		}
 		got, err := engine.Lookup(engine.KeepAll).Solve(problem, nil, nil)
 		if err != nil {
 			t.Fatal(err)

@@ -69,8 +69,9 @@ globalThis.memtideDOM = (() => {
       const text = list.selectedOptions[0]?.text ?? "";
       if (list.fitted === text && list.style.width) continue;
       list.fitted = text;
-      pen.font = getComputedStyle(list).font;
-      list.style.width = Math.ceil(pen.measureText(text).width) + 18 + "px";
+      const { fontWeight, fontSize, fontFamily } = getComputedStyle(list);
+      pen.font = `${fontWeight} ${fontSize} ${fontFamily}`;
+      list.style.width = Math.ceil(pen.measureText(text).width) + 20 + "px";
     }
   };
 

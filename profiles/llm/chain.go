@@ -47,6 +47,8 @@ func (s Setup) profile(c *Card, as form) *profiles.Profile {
 		refuse("the stages of a pipeline are no chain on one card")
 	case s.OneGraph:
 		refuse("one graph of all blocks cannot be told as a chain of blocks")
+	case s.Stash && s.Model.At(0).Unet != nil:
+		refuse("the skips of a U-Net whose activations move cannot be told as a chain of blocks")
 	case s.Checkpoint != CheckpointNone && as&asGraph != 0:
 		refuse("checkpointing within blocks is known of a chain of blocks, not of their operations")
 	}

@@ -48,8 +48,8 @@ var policies = []policy{
 		engine.Args{"ckpt": "budget", "budget": "50", "graph": "model"}, nil},
 	{"unsloth · axolotl gradient_checkpointing offload · DeepSpeed cpu_checkpointing",
 		engine.Args{"ckpt": "full", "offload": "yes"}, nil},
-	{"TRL and torchtune activation_offloading",
-		engine.Args{"stash": "yes"}, nil},
+	{"TRL and torchtune activation_offloading", engine.Args{"stash": "yes"},
+		func(m *Model) bool { return m.At(0).Unet == nil }},
 }
 
 // aboutPolicy are the options that a policy chooses.
@@ -102,6 +102,9 @@ func (a Ask) policed() (out []Change) {
 		add("torchtitan selective op, in the fewest blocks with which it fits", engine.Args{"ckpt": "sac_op", "first": number(n)})
 	}
 	for _, ckpt := range []string{"none", "full"} {
+		if a.Setup.Model.Latents == nil { // the programs train diffusion models
+			break
+		}
 		b, err := a.under(engine.Args{"ckpt": ckpt})
 		if n := b.fewestSwapped(); err == nil && n > 0 {
 			add("musubi-tuner, sd-scripts and diffusion-pipe block swap, the fewest with which it fits",

@@ -48,7 +48,7 @@ func TestPoliciesOfModels(t *testing.T) {
 		m := Lookup(model)
 		var got []string
 		for _, p := range policies {
-			if module := p.args["recompute"]; p.has != nil && p.has(m) && module != "moe" {
+			if module := p.args["recompute"]; p.has != nil && p.has(m) && module != "moe" && module != "" {
 				got = append(got, module)
 			}
 		}

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"memtide/engine"
+	"memtide/profiles/llm/ask"
 	"memtide/web/choice"
 	"memtide/web/tradeoff"
 )
@@ -76,6 +77,12 @@ func (s *State) chooseLink(soon bool, set func(*Choice)) []Effect {
 			*c = c.By(engine.KeepAll, nil)
 		}
 	})
+}
+
+// moves reports whether a policy moves something over the link.
+func moves(args engine.Args) bool {
+	return ask.Value(args, "stash") == "yes" || ask.Value(args, "offload") == "yes" ||
+		ask.Value(args, "swap-blocks") != "0"
 }
 
 // SetTransfers sets whole or streamed transfers.

@@ -32,13 +32,8 @@ func (s *State) otherCard(x *proto.StepChange) bool {
 		return true
 	}
 	fills := ask.Value(x.Args, "first") != "0"
-	return moves(x.Args) && (c.ToHost != d.ToHost || c.ToDev != d.ToDev || c.Duplex != d.Duplex) || fills && c.Device != d.ID
-}
-
-// moves reports whether a policy moves something over the link.
-func moves(args engine.Args) bool {
-	return ask.Value(args, "stash") == "yes" || ask.Value(args, "offload") == "yes" ||
-		ask.Value(args, "swap-blocks") != "0"
+	return moves(x.Args) && (c.ToHost != d.ToHost || c.ToDev != d.ToDev || c.Duplex != d.Duplex) ||
+		fills && c.Device != d.ID
 }
 
 // policiesKey identifies a question about policies.

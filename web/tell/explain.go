@@ -91,7 +91,8 @@ func (m *Index) own(s *sim.Span) (out []Said) {
 			format.Duration(again) + " of it are for results that are computed again.", "", ""})
 	}
 	if beside.Stall > 0 {
-		out = append(out, Said{display.Waiting, format.Duration(beside.Stall) + " of it are a wait for other lanes.", "", ""})
+		out = append(out, Said{display.Waiting, format.Duration(beside.Stall) + " of it are a wait for other lanes.",
+			"", ""})
 	}
 	return out
 }

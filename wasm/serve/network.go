@@ -52,13 +52,11 @@ func (s *Server) under(n *proto.Network) (*network, *proto.Failure) {
 	if fail != nil {
 		return nil, fail
 	}
-	without := *n
-	without.Model, without.Options = "", nil
-	all, fail := s.network(&without)
+	all, fail := s.network(&proto.Network{Preset: n.Preset, Profile: n.Profile, Graph: n.Graph})
 	if fail != nil {
 		return nil, fail
 	}
-	nw.policy, nw.keepAll, nw.ghost = true, all.keepAll, all.ghost
+	nw.under, nw.keepAll, nw.ghost = p.Chain, all.keepAll, all.ghost
 	return nw, nil
 }
 

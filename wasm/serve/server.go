@@ -103,10 +103,10 @@ type Examiner func(q *proto.Doctor, poll *engine.Poll) (*proto.Examined, error)
 
 // network is a profile, ready to be solved. preset, source and graph are as in the request.
 type network struct {
-	preset  string // the name of the preset, or
-	source  []byte // the profile in native JSON
-	graph   bool   // the operations, of a profile that has a chain too
-	policy  bool   // see proto.Network.Model
+	preset  string        // the name of the preset, or
+	source  []byte        // the profile in native JSON
+	graph   bool          // the operations, of a profile that has a chain too
+	under   *engine.Chain // see proto.Solved.Chain
 	profile *profiles.Profile
 	problem engine.Problem // without device and budget
 	keepAll proto.Reference

@@ -24,7 +24,7 @@ type task struct {
 	problem  *engine.Problem
 	strategy *engine.Strategy
 	args     engine.Args
-	policy   bool            // see proto.Network.Model
+	under    *engine.Chain   // see proto.Solved.Chain
 	reserved [2]engine.Bytes // see proto.Solved.Reserved
 	keepAll  proto.Reference
 	ghost    []sim.Point
@@ -48,7 +48,7 @@ func (s *Server) task(set *proto.Setting, m *proto.Method, b choice.Budget) (*ta
 	if err := p.Validate(); err != nil {
 		return nil, proto.Fail(proto.BadRequest, "%v", err)
 	}
-	return &task{problem: &p, strategy: strategy, args: m.Args, policy: nw.policy,
+	return &task{problem: &p, strategy: strategy, args: m.Args, under: nw.under,
 		reserved: nw.profile.Reserved, keepAll: nw.keepAll, ghost: nw.ghost}, nil
 }
 
@@ -132,10 +132,9 @@ func (t *task) measure(sol *engine.Solution) *proto.Solved {
 		Bounds:   t.bounds(sol),
 		KeepAll:  t.keepAll,
 		Ghost:    t.ghost,
+		Chain:    t.under,
+		Reserved: t.reserved,
 		Schedule: sol.Schedule,
-	}
-	if t.policy {
-		out.Chain, out.Reserved = t.problem.Chain.Chain, t.reserved
 	}
 	trace, err := sim.Play(t.problem, sol.Schedule)
 	if err != nil {

@@ -364,9 +364,10 @@ func (c Choice) best(stages int) string {
 }
 
 // Otherwise returns c with the strategy of a program without a plan, for a comparison: keeping everything, which takes
-// all bytes, if that fits, or else a fixed rule for recomputation. It is always another strategy than that of c.
+// all bytes, if that fits, or else a fixed rule for recomputation, beside a policy the best strategy. It is always
+// another one than that of c.
 func (c Choice) Otherwise(all engine.Bytes, graph bool) Choice {
-	keeps := c.KeepsAll()
+	keeps, policy := c.KeepsAll(), c.Policy != nil
 	c = c.By(c.Strategy, nil)
 	fixed, other := "layerwise", DefaultStrategy
 	if graph {
@@ -375,6 +376,8 @@ func (c Choice) Otherwise(all engine.Bytes, graph bool) Choice {
 	switch {
 	case !keeps && all <= c.Budget.Of(all):
 		c.Strategy = engine.KeepAll
+	case policy: // which is such a rule
+		c.Strategy = c.best(1)
 	case c.Strategy != fixed:
 		c.Strategy = fixed
 	default:

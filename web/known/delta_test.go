@@ -8,6 +8,8 @@ import (
 	"memtide/engine"
 	"memtide/engine/enginetest"
 	"memtide/engine/sim"
+	"memtide/wasm/proto"
+	"memtide/web/draw"
 )
 
 // TestDeltaAddsUp checks that the parts of a delta add up to the change of the step time, and the rounded parts
@@ -22,7 +24,7 @@ func TestDeltaAddsUp(t *testing.T) {
 		for _, p := range d.Parts {
 			sum += p.Change()
 		}
-		if sum != d.Step || d.Step != b.Makespan-a.Makespan {
+		if sum != d.Step || d.Step != b.Solved.Trace.Makespan-a.Solved.Trace.Makespan {
 			t.Fatalf("pair %d: parts %+v add up to %v, the step changes by %v; want the same", i, d.Parts, sum, d.Step)
 		}
 		step, parts := d.Rounded()
@@ -44,9 +46,30 @@ func TestDeltaAddsUp(t *testing.T) {
 	}
 }
 
+// TestDeltaOfPolicy checks that what a policy computes again within its backwards is no part of what is computed.
+func TestDeltaOfPolicy(t *testing.T) {
+	of := func(again time.Duration) *Picture {
+		c := &engine.Chain{Stages: []engine.Stage{{Forward: 10, Back: 20 + again, Again: again}, {Forward: 5}}}
+		p := engine.NewChainProblem(c, engine.Device{}, engine.Whole, engine.NoLimit)
+		tr, err := sim.Play(p, engine.Schedule{engine.Run(p.Chain.Fwd(1)), engine.Run(p.Chain.Fwd(2)),
+			engine.Run(p.Chain.Bwd(2)), engine.Run(p.Chain.Bwd(1))})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return &Picture{Solved: &proto.Solved{Trace: tr, Chain: c}, model: draw.NewIndex(p, tr)}
+	}
+	d := DeltaOf(of(0), of(7))
+	if d.Step != 7 || d.Parts[0].Change() != 0 || d.Parts[1].Change() != 7 {
+		t.Errorf("%+v; want 7 ns longer, all of it computed again", d)
+	}
+	if again, _ := of(7).Tally(); again != 1 {
+		t.Errorf("%d layers are computed again; want 1", again)
+	}
+}
+
 // randomTraces returns n traces of random chains that keep, recompute or offload random stages, with whole and
 // streamed transfers, both duplexes and various budgets.
-func randomTraces(t *testing.T, r *rand.Rand, n int) (out []*sim.Trace) {
+func randomTraces(t *testing.T, r *rand.Rand, n int) (out []*Picture) {
 	t.Helper()
 	reasons := map[sim.Reason]bool{}
 	for try := 0; len(out) < n; try++ {
@@ -69,7 +92,7 @@ func randomTraces(t *testing.T, r *rand.Rand, n int) (out []*sim.Trace) {
 		if err != nil {
 			continue
 		}
-		out = append(out, tr)
+		out = append(out, &Picture{Solved: &proto.Solved{Trace: tr}, model: draw.NewIndex(p, tr)})
 		for reason, d := range tr.Waiting {
 			if d > 0 {
 				reasons[sim.Reason(reason)] = true

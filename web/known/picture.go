@@ -49,11 +49,28 @@ func (p *Picture) Index() *draw.Index {
 // Gaps returns the picture's waits.
 func (p *Picture) Gaps() []sim.Gap { return p.Solved.Trace.Gaps }
 
-// Tally returns how many layers, without a loss, are computed again and how many are copied
+// Tally returns how many layers, without a loss, are computed again, at least in part, and how many are copied
 // to the host.
 func (p *Picture) Tally() (again, out int) {
 	_, by := p.Index().Tally()
-	return by[sim.Recompute] + by[sim.Recompute|sim.Offload], by[sim.Offload] + by[sim.Recompute|sim.Offload]
+	if c := p.Solved.Chain; c != nil {
+		for i := range c.Stages {
+			if c.Stages[i].Again > 0 {
+				again++
+			}
+		}
+	}
+	return again + by[sim.Recompute] + by[sim.Recompute|sim.Offload], by[sim.Offload] + by[sim.Recompute|sim.Offload]
+}
+
+// again returns for how long results are computed again, also within the backwards of blocks under a policy.
+func (p *Picture) again() time.Duration {
+	d := p.Solved.Trace.RecomputeTime
+	for i := range p.Solved.Trace.Spans {
+		within, _ := p.Index().Own(&p.Solved.Trace.Spans[i])
+		d += within
+	}
+	return d
 }
 
 // Delta is the difference of schedule B from schedule A. The changes of the parts add up exactly to
@@ -81,11 +98,12 @@ var waits = []struct {
 	{sim.Drain, "waiting at the end"}, {sim.Window, "waiting for the window"}, {sim.Dependency, "waiting in order"},
 	{sim.None, "waiting"}}
 
-// DeltaOf returns the difference of trace b from trace a.
-func DeltaOf(a, b *sim.Trace) Delta {
+// DeltaOf returns the difference of schedule q from schedule p.
+func DeltaOf(p, q *Picture) Delta {
+	a, b, again := p.Solved.Trace, q.Solved.Trace, [2]time.Duration{p.again(), q.again()}
 	d := Delta{Step: b.Makespan - a.Makespan, Peak: b.Peak - a.Peak}
-	d.Parts = append(d.Parts, DeltaPart{"compute", a.ComputeTime, b.ComputeTime},
-		DeltaPart{"recompute", a.RecomputeTime, b.RecomputeTime})
+	d.Parts = append(d.Parts, DeltaPart{"compute", a.ComputeTime + a.RecomputeTime - again[0],
+		b.ComputeTime + b.RecomputeTime - again[1]}, DeltaPart{"recompute", again[0], again[1]})
 	for _, w := range waits {
 		if a.Waiting[w.reason] != 0 || b.Waiting[w.reason] != 0 {
 			d.Parts = append(d.Parts, DeltaPart{w.name, a.Waiting[w.reason], b.Waiting[w.reason]})

@@ -174,7 +174,7 @@ func (s *State) Delta() (d known.Delta, ok bool) {
 	if !ok || a == nil || b == nil || s.Preview == nil && s.Stale() {
 		return known.Delta{}, false
 	}
-	return known.DeltaOf(a.Solved.Trace, b.Solved.Trace), true
+	return known.DeltaOf(a, b), true
 }
 
 // end returns the end of the longer of the two steps.

@@ -10,6 +10,7 @@ import (
 	"memtide/profiles"
 	"memtide/profiles/card"
 	"memtide/profiles/llm/ask"
+	"memtide/profiles/preset"
 	"memtide/wasm/proto"
 	"memtide/web/choice"
 	"memtide/web/format"
@@ -375,20 +376,17 @@ func ofStep(s *state.State, r *proto.Stepped) *need {
 	return n
 }
 
-// policies are the options that decide what is kept.
-var policies = []string{"ckpt", "stash", "offload", "every", "first", "group", "recompute", "budget", "graph"}
-
 // keeps reports whether a step keeps everything that the backward needs.
 func keeps(args engine.Args) bool {
-	return ask.Value(args, "ckpt") == "none" && ask.Value(args, "stash") == "no"
+	_, policy, _ := preset.Split(args)
+	return policy == nil
 }
 
 // rest returns args without policies.
 func rest(args engine.Args) engine.Args {
+	_, policy, _ := preset.Split(args)
 	out := maps.Clone(args)
-	for _, name := range policies {
-		delete(out, name)
-	}
+	maps.DeleteFunc(out, func(name, _ string) bool { return policy[name] != "" })
 	return out
 }
 

@@ -217,7 +217,7 @@ func documentOf(s *state.State, address string) *document {
 	}
 	b := exportScheduleOf(s, sides[1])
 	e.B = &b
-	d := known.DeltaOf(sides[0].Picture.Solved.Trace, sides[1].Picture.Solved.Trace)
+	d := known.DeltaOf(sides[0].Picture, sides[1].Picture)
 	e.Delta = &delta{StepNs: int64(d.Step), PeakBytes: int64(d.Peak)}
 	for _, p := range d.Parts {
 		e.Delta.Parts = append(e.Delta.Parts, part{p.Name, int64(p.A), int64(p.B), int64(p.Change())})

@@ -54,7 +54,7 @@ func headingOf(s *state.State, sides []Side) (h draw.Heading) {
 		return side.Letter + ": " + names.Side(p.Choice, other.Choice, p.Network, other.Network,
 			"plan may use "+format.Bytes(p.Solved.Budget)) + measuresOf(p)
 	}
-	d := known.DeltaOf(p.Solved.Trace, q.Solved.Trace)
+	d := known.DeltaOf(p, q)
 	h.Lines = append(h.Lines, name(sides[0], q), name(sides[1], p), deltaLine(&d))
 	return h
 }

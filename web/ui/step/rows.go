@@ -200,24 +200,22 @@ type Word struct {
 // said are the options in the sentence of the case, with the words before and after them; one is the word after the
 // value 1. The other options are assumptions.
 var said = []struct{ name, before, after, one string }{
-	{"batch", "at", "sequences", "sequence"}, {"seq", "of", "tokens", "token"}, {"frames", "of", "frames", "frame"},
-	{"height", "of", "", ""}, {"width", "×", "", ""}, {"optimizer", "in bf16 with", "", ""},
+	{"batch", "at", "sequences", "sequence"}, {"seq", "of", "tokens", "token"}, {"optimizer", "in bf16 with", "", ""},
 	{"lora", "for adapters of rank", "", ""}, {"base", "beside products", "", ""}, {"states", "on", "", ""},
-	{"ckpt", "and", "", ""},
-	{"swap-blocks", "with", "swapped blocks", "swapped block"},
-	{"program", "in", "", ""}, {"gpus", "on", "×", "×"}, {"device", "", "", ""}, {"shard", "with", "", ""},
+	{"ckpt", "and", "", ""}, {"program", "in", "", ""}, {"gpus", "on", "×", "×"}, {"device", "", "", ""},
+	{"shard", "with", "", ""},
 	{"pp", "as", "pipeline ranks", ""}, {"schedule", "by", "", ""},
 	{"accumulate", "with", "micro batches", "micro batch"},
 }
 
 // sentenceIf are options that are in the sentence only if another option does not have its default.
 var sentenceIf = map[string]string{"shard": "gpus", "pp": "pp", "schedule": "pp", "accumulate": "pp",
-	"lora": "lora", "base": "base", "swap-blocks": "swap-blocks"}
+	"lora": "lora", "base": "base"}
 
 // inSentence reports whether an option is in the sentence.
 func inSentence(args engine.Args, name string) bool {
-	if name == "seq" || ask.Pictured(name) { // the number of tokens follows from seq, or from frames and their sides
-		return (name == "seq") == (args["height"] == "")
+	if name == "seq" && args["height"] != "" { // of pictures the tokens follow from the sides
+		return false
 	}
 	for _, w := range said {
 		if w.name == name {

@@ -124,7 +124,9 @@ func (e *embed) tell() {
 	}
 	fields := map[string]any{"link": e.link}
 	if p := e.s.Shown; p != nil {
-		fields["budgetBytes"] = float64(p.Solved.Budget)
+		if p.Within("") != "" {
+			fields["budgetBytes"] = float64(p.Solved.Budget)
+		}
 		fields["peakBytes"] = float64(p.Solved.Trace.Peak)
 		fields["stepMs"] = p.Solved.Trace.Makespan.Seconds() * 1e3
 	}

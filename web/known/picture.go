@@ -8,6 +8,7 @@ import (
 	"memtide/wasm/proto"
 	"memtide/web/choice"
 	"memtide/web/draw"
+	"memtide/web/format"
 )
 
 // Picture is a schedule that was found, with the choice that it was requested for.
@@ -44,6 +45,14 @@ func (p *Picture) Index() *draw.Index {
 		p.model = draw.NewIndex(p.Problem(), p.Solved.Trace)
 	}
 	return p.model
+}
+
+// Within returns before and the budget of the picture's schedule, or "" if it has none, as that of a policy.
+func (p *Picture) Within(before string) string {
+	if p.Solved.Budget == engine.NoLimit {
+		return ""
+	}
+	return before + format.Bytes(p.Solved.Budget)
 }
 
 // Gaps returns the picture's waits.

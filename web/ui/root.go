@@ -157,7 +157,7 @@ func (c *Embed) Line() string {
 	}
 	line := a.Word() + a.Sentence()
 	if p != nil && c.S.Step == nil {
-		line += " " + p.Choice.PlanName() + " in " + format.Bytes(p.Solved.Budget) + ": " +
+		line += " " + p.Choice.PlanName() + p.Within(" in ") + ": " +
 			format.Duration(p.Solved.Trace.Makespan) + " per step."
 	}
 	if from := c.S.View.Frame.Opener; from != "" {

@@ -260,8 +260,8 @@ func (c *Map) Verdict() panel.Badge {
 		return panel.Badge{Class: "muted"}
 	}
 	if at := c.behind(); at != nil {
-		return panel.Badge{Class: "muted", Text: "of " + at.Choice.PlanName() + " in " +
-			format.Bytes(at.Solved.Budget) + ", not of the preview",
+		return panel.Badge{Class: "muted", Text: "of " + at.Choice.PlanName() +
+			at.Within(" in ") + ", not of the preview",
 			Title: "A click on the curve chooses the schedule that is previewed; its addresses are found then."}
 	}
 	v := panel.Badge{Class: "muted",

@@ -13,6 +13,7 @@ import (
 	"memtide/engine"
 	"memtide/engine/sim"
 	"memtide/profiles"
+	"memtide/profiles/card"
 	"memtide/profiles/preset"
 	"memtide/web/choice"
 	"memtide/web/known"
@@ -292,5 +293,36 @@ func TestBeyondCard(t *testing.T) {
 	}
 	if got := a.Sub(); !strings.HasSuffix(got, "One RTX 4090 has 24 GiB.") {
 		t.Errorf("the second line is %q; want what the card has", got)
+	}
+}
+
+// TestPolicyAnswered checks that the answer about a policy has the range that was replayed for it, its words and no
+// budget, and that blocks that wait in host memory are no reason why no plan could help.
+func TestPolicyAnswered(t *testing.T) {
+	s := pagetest.Preset(t, "llama3.2-1b-step-256tok-lora.8-b1")
+	for _, c := range []struct {
+		card   string
+		policy engine.Args
+		kind   string
+		words  string
+	}{
+		{"16gib", engine.Args{"ckpt": "full"}, Fits, "This policy: full checkpointing."},
+		{"3gib", engine.Args{"ckpt": "full"}, DoesNot, "No plan makes these smaller"},
+		{"3gib", engine.Args{"ckpt": "full", "swap-blocks": "15"}, Should, "full checkpointing, block swap of 15."},
+	} {
+		want := s.Choice.On(card.Lookup(c.card)).Under(c.policy)
+		want.Budget = want.Room()
+		pagetest.Do(t, s, state.Navigate{Choice: want})
+		a := &Answer{S: s}
+		r := s.Shown.Solved.Reserved
+		if got := a.Kind(); got != c.kind && !(c.kind == Should && got == Fits) || !strings.Contains(a.Sub(), c.words) {
+			t.Errorf("%v on %s: %s, %q, %q; want %s, %q", c.policy, c.card, got, a.Sentence(), a.Sub(), c.kind, c.words)
+		}
+		if n := needed(s); n.low != r[0] || n.high != r[1] || r[0] <= 0 || r[1] < r[0] {
+			t.Errorf("%v on %s: %d to %d bytes; want what was replayed, %d", c.policy, c.card, n.low, n.high, r)
+		}
+		if got := s.Shown.Within(" in "); got != "" {
+			t.Errorf("%v on %s: it is told to be%s; want no budget", c.policy, c.card, got)
+		}
 	}
 }

@@ -210,6 +210,9 @@ func ofPlan(p *known.Picture) *need {
 		!strings.Contains(strings.ToLower(of), strings.ToLower(d.Short())) {
 		n.times = fmt.Sprintf("times are those of the %s", of)
 	}
+	if c, r := p.Solved.Chain, p.Solved.Reserved; c != nil { // as it was replayed, with what stays on the card
+		n.low, n.high, n.segments, n.states = max(r[0], t.Peak), max(r[1], t.Peak), false, c.Resident.Total()
+	}
 	return n
 }
 
@@ -220,11 +223,8 @@ func ofShown(s *state.State, p *known.Picture) *need {
 	if n.segments && s.Experts() && p.Network == s.Network {
 		n.doubt = unsureExperts
 	}
-	low, high := p.Solved.Reserved[0], p.Solved.Reserved[1]
-	if p.Choice.KeepsAll() && p.Network == s.Network {
-		low, high = s.Kept()
-	}
-	if n.memory > 0 && high > 0 {
+	low, high := s.Kept()
+	if p.Choice.KeepsAll() && p.Network == s.Network && n.memory > 0 && high > 0 {
 		n.low, n.high, n.segments = max(low, n.low), max(high, n.low), false
 	}
 	return n
@@ -337,9 +337,9 @@ func room(p *known.Picture) string {
 // shown describes the schedule that the pictures still show: its budget, and the differences from the choice.
 func shown(s *state.State) string {
 	p := s.Shown
-	what := format.Bytes(p.Solved.Budget)
+	what := p.Within("")
 	if p.Choice.MethodKey() != s.Choice.MethodKey() {
-		what = p.Choice.PlanName() + " in " + what
+		what = p.Choice.PlanName() + p.Within(" in ")
 	}
 	if p.Network != s.Network {
 		what += " for " + p.Network.Profile.Name

@@ -36,8 +36,7 @@ func headingOf(s *state.State, sides []Side) (h draw.Heading) {
 	p := sides[0].Picture
 	h.Title = headOf(s, p)
 	if len(sides) == 1 {
-		line := p.Choice.PlanName() + names.Args(p.Choice.Args, nil) + " · plan may use " +
-			format.Bytes(p.Solved.Budget) + measuresOf(p)
+		line := p.Choice.PlanName() + names.Args(p.Choice.Args, nil) + p.Within(" · plan may use ") + measuresOf(p)
 		if name := p.Network.Profile.Name; name != "" && name != h.Title {
 			line = name + " · " + line
 		}
@@ -52,7 +51,7 @@ func headingOf(s *state.State, sides []Side) (h draw.Heading) {
 	name := func(side Side, other *known.Picture) string {
 		p := side.Picture
 		return side.Letter + ": " + names.Side(p.Choice, other.Choice, p.Network, other.Network,
-			"plan may use "+format.Bytes(p.Solved.Budget)) + measuresOf(p)
+			p.Within("plan may use ")) + measuresOf(p)
 	}
 	d := known.DeltaOf(p, q)
 	h.Lines = append(h.Lines, name(sides[0], q), name(sides[1], p), deltaLine(&d))
@@ -130,7 +129,7 @@ func Name(s *state.State, kind string) string {
 		other = append(other, b.Choice.Strategy)
 	}
 	if a.Solved.Budget != b.Solved.Budget {
-		other = append(other, format.Bytes(b.Solved.Budget))
+		other = append(other, b.Within(""))
 	}
 	if other == nil {
 		other = []string{"B"}
@@ -153,7 +152,10 @@ func NameFor(about, kind string) string { return plainName(about, maxFileName) +
 
 // titleOf returns the network or the title, the strategy and the budget of a schedule.
 func titleOf(s *state.State, p *known.Picture) string {
-	return headOf(s, p) + " " + p.Choice.Strategy + " " + format.Bytes(p.Solved.Budget)
+	if p.Choice.Policy != nil {
+		return headOf(s, p) + " " + p.Choice.PlanName() + p.Within(" ")
+	}
+	return headOf(s, p) + " " + p.Choice.Strategy + p.Within(" ")
 }
 
 // headOf returns the title that a person chose, or the name of the network of p.

@@ -48,7 +48,9 @@ func Side(mine, other state.Choice, network, otherNetwork *known.Network, budget
 	if mine.Strategy == other.Strategy {
 		method += Args(mine.Args, other.Args)
 	}
-	parts = append(parts, method, budget)
+	if parts = append(parts, method); budget != "" {
+		parts = append(parts, budget)
+	}
 	if mine.Device != other.Device || mine.ToDev != other.ToDev || mine.ToHost != other.ToHost {
 		link := Link(mine)
 		if card.Lookup(mine.Device) != nil { // the name of a card alone does not say that it is about the link

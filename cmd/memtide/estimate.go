@@ -160,7 +160,7 @@ func newSteps(file string, t *play.Trace, optimizer string, segments []*play.Seg
 // run plays two steps: the second has the moments of the first. It returns the most bytes
 // allocated, the most bytes reserved, and the part of the step with the most bytes allocated.
 func (s *steps) run(rules caching.Rules, poll *engine.Poll) (allocated, reserved engine.Bytes, at string) {
-	s.cache, s.rules, s.poll = caching.NewWith(engine.NoLimit, rules), &rules, poll
+	s.cache, s.rules, s.poll = caching.New(engine.NoLimit, rules), &rules, poll
 	s.there, s.now, s.peak = map[[2]int]engine.Bytes{}, 0, 0
 	s.each("weight", s.take)
 	s.each("buffer", s.take)

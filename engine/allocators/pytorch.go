@@ -24,7 +24,7 @@ New segments lie behind all others here; on a GPU the driver chooses their addre
 func placePyTorch(r *alloc.Requests, pool engine.Bytes, _ engine.Parsed, poll *engine.Poll) (*alloc.Layout, error) {
 	l := alloc.NewLayout(r)
 	l.Took = make([]engine.Bytes, len(r.Buffers))
-	c := caching.New(pool)
+	c := caching.New(pool, caching.Rules{})
 	for i, e := range r.Events {
 		if err := poll.Err(); err != nil {
 			return l, err

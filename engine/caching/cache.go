@@ -93,11 +93,9 @@ const none = -1
 // Block is a block in use that Take returned, for Give.
 type Block int32
 
-// New returns an empty cache that may reserve up to limit bytes of the device. It is not safe for concurrent use.
-func New(limit engine.Bytes) *Cache { return NewWith(limit, Rules{}) }
-
-// NewWith is New with rules.
-func NewWith(limit engine.Bytes, rules Rules) *Cache {
+// New returns an empty cache that may reserve up to limit bytes of the device by rules. It is not safe for concurrent
+// use.
+func New(limit engine.Bytes, rules Rules) *Cache {
 	return &Cache{rules: rules, limit: limit, pools: map[poolKey]int{}, used: map[engine.Bytes]int32{}}
 }
 

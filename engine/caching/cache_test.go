@@ -46,44 +46,44 @@ func TestCacheRules(t *testing.T) {
 			{"a", 0, true, 80 * mib}, {"c", 0, true, 80 * mib}, {"d", 0, true, 80 * mib}, {"x", 60 * mib, last, held}}
 	}
 	// Whole segments are returned, and a new one is reserved.
-	play(t, "default", caching.New(100*mib), fragments(true, 80*mib))
-	play(t, "default, less", caching.New(90*mib),
+	play(t, "default", caching.New(100*mib, caching.Rules{}), fragments(true, 80*mib))
+	play(t, "default, less", caching.New(90*mib, caching.Rules{}),
 		[]request{{"a", 40 * mib, true, 40 * mib}, {"a", 0, true, 40 * mib}, {"b", 12 * mib, true, 40 * mib},
 			{"c", 60 * mib, false, 40 * mib}}) // the 28 MiB behind b cannot be returned
-	play(t, "expandable", caching.NewWith(90*mib, caching.Rules{Expandable: true}),
+	play(t, "expandable", caching.New(90*mib, caching.Rules{Expandable: true}),
 		[]request{{"a", 40 * mib, true, 40 * mib}, {"a", 0, true, 40 * mib},
 			{"b", 12 * mib, true, 40 * mib},
 			{"c", 60 * mib, true, 80 * mib}}) // grows by two pages of 20 MiB: 28 MiB are free behind b
-	play(t, "expandable, pages given back", caching.NewWith(100*mib, caching.Rules{Expandable: true}),
+	play(t, "expandable, pages given back", caching.New(100*mib, caching.Rules{Expandable: true}),
 		[]request{{"a", 40 * mib, true, 40 * mib},
 			{"b", 20 * mib, true, 60 * mib}, {"a", 0, true, 60 * mib}, {"c", 70 * mib, true, 100 * mib},
 			{"c", 0, true, 100 * mib}, {"d", 41 * mib, true, 100 * mib}})
 	// A block of 64 MiB or more is not split: the small request gets a separate segment.
-	play(t, "max split", caching.NewWith(engine.NoLimit, caching.Rules{MaxSplit: 64 * mib}),
+	play(t, "max split", caching.New(engine.NoLimit, caching.Rules{MaxSplit: 64 * mib}),
 		[]request{{"a", 80 * mib, true, 80 * mib}, {"a", 0, true, 80 * mib},
 			{"b", 12 * mib, true, 92 * mib}, {"c", 70 * mib, true, 92 * mib}})
-	play(t, "max split, too large a block", caching.NewWith(engine.NoLimit, caching.Rules{MaxSplit: 64 * mib}),
+	play(t, "max split, too large a block", caching.New(engine.NoLimit, caching.Rules{MaxSplit: 64 * mib}),
 		[]request{{"a", 100 * mib, true, 100 * mib}, {"a", 0, true, 100 * mib},
 			{"b", 70 * mib, true, 170 * mib}})
-	play(t, "max split under pressure", caching.NewWith(110*mib, caching.Rules{MaxSplit: 64 * mib}),
+	play(t, "max split under pressure", caching.New(110*mib, caching.Rules{MaxSplit: 64 * mib}),
 		[]request{{"a", 100 * mib, true, 100 * mib}, {"a", 0, true, 100 * mib},
 			{"s", mib, true, 102 * mib}, {"s", 0, true, 102 * mib}, {"b", 70 * mib, true, 72 * mib}})
 	// When more than 50 of 100 MiB are reserved, the segments that have been free for longest are returned before
 	// more is reserved.
-	play(t, "collect", caching.NewWith(100*mib, caching.Rules{Collect: 50}),
+	play(t, "collect", caching.New(100*mib, caching.Rules{Collect: 50}),
 		[]request{{"a", 30 * mib, true, 30 * mib}, {"b", 30 * mib, true, 60 * mib}, {"a", 0, true, 60 * mib},
 			{"c", 32 * mib, true, 62 * mib}})
-	play(t, "nothing collected", caching.NewWith(100*mib, caching.Rules{Collect: 80}),
+	play(t, "nothing collected", caching.New(100*mib, caching.Rules{Collect: 80}),
 		[]request{{"a", 30 * mib, true, 30 * mib}, {"b", 30 * mib, true, 60 * mib}, {"a", 0, true, 60 * mib},
 			{"c", 32 * mib, true, 92 * mib}})
 	// 1025 MiB and 1100 MiB are rounded up to 1152 MiB, so that b fits into the block of a.
-	play(t, "divisions", caching.NewWith(engine.NoLimit, caching.Rules{Divisions: 8}),
+	play(t, "divisions", caching.New(engine.NoLimit, caching.Rules{Divisions: 8}),
 		[]request{{"a", 1025 * mib, true, 1152 * mib}, {"a", 0, true, 1152 * mib}, {"b", 1100 * mib, true, 1152 * mib}})
 }
 
 // TestCacheStreams checks that a stream does not use memory that another stream has freed.
 func TestCacheStreams(t *testing.T) {
-	c := caching.New(engine.NoLimit)
+	c := caching.New(engine.NoLimit, caching.Rules{})
 	a, _, _ := c.AllocOn(0, 30*mib)
 	if err := c.Free(a); err != nil {
 		t.Fatal(err)
@@ -105,7 +105,7 @@ func TestCacheRandom(t *testing.T) {
 		rng := rand.New(rand.NewPCG(seed, 1))
 		rules := caching.Rules{Expandable: seed%2 == 0, MaxSplit: engine.Bytes(seed%3) * 30 * mib,
 			Collect: int(seed%5) * 20, Divisions: int(seed%3) * 4}
-		c := caching.NewWith(limit, rules)
+		c := caching.New(limit, rules)
 		type piece struct{ at, took engine.Bytes }
 		var live []piece
 		var inUse engine.Bytes

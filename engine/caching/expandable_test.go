@@ -34,8 +34,8 @@ func TestExpandableGrowsAtItsEnd(t *testing.T) {
 		cache *caching.Cache
 		want  engine.Bytes
 	}{
-		{"own segments", caching.New(engine.NoLimit), (40 + 60 + 100 + 80 + 2) * mib},
-		{"expandable", caching.NewWith(engine.NoLimit, caching.Rules{Expandable: true}), (40 + 100 + 80 + 2) * mib},
+		{"own segments", caching.New(engine.NoLimit, caching.Rules{}), (40 + 60 + 100 + 80 + 2) * mib},
+		{"expandable", caching.New(engine.NoLimit, caching.Rules{Expandable: true}), (40 + 100 + 80 + 2) * mib},
 	} {
 		if got := reserved(c.cache); got != c.want {
 			t.Errorf("%s: %d MiB are reserved, want %d", c.name, got/mib, c.want/mib)
@@ -45,7 +45,7 @@ func TestExpandableGrowsAtItsEnd(t *testing.T) {
 
 // The limit holds for both pools together, and a request that fails takes nothing.
 func TestExpandableLimit(t *testing.T) {
-	c := caching.NewWith(30*engine.MiB, caching.Rules{Expandable: true})
+	c := caching.New(30*engine.MiB, caching.Rules{Expandable: true})
 	for _, r := range []struct {
 		n    engine.Bytes
 		want bool

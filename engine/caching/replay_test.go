@@ -23,7 +23,7 @@ func TestReplay(t *testing.T) {
 	}
 	events, segments := table(t, filepath.Join(dir, "magma.events.csv.gz")),
 		table(t, filepath.Join(dir, "magma.segments.csv.gz"))
-	c := caching.New(engine.NoLimit)
+	c := caching.New(engine.NoLimit, caching.Rules{})
 	reserved := map[string]bool{}
 	for _, row := range segments {
 		if !reserved[row[0]] {

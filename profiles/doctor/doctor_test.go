@@ -29,7 +29,7 @@ func newTape(t *testing.T, limit engine.Bytes) *tape {
 	m := &profiles.Memory{Requests: &alloc.Requests{}, Recorded: &alloc.Layout{}}
 	h := &profiles.History{Stacks: profiles.Stacks{Frames: make([]profiles.Frame, 1),
 		Calls: make([]profiles.Call, 1)}, Devices: []profiles.DeviceMemory{{Events: 1}}}
-	return &tape{t: t, p: &profiles.Profile{Memory: m, History: h}, cache: caching.New(limit), live: map[string]int{},
+	return &tape{t: t, p: &profiles.Profile{Memory: m, History: h}, cache: caching.New(limit, caching.Rules{}), live: map[string]int{},
 		calls: map[string]int32{}}
 }
 

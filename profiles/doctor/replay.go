@@ -159,7 +159,7 @@ func parseSettings(text string) (rules caching.Rules, ok bool) {
 // that fail are left out; fits reports whether none failed.
 func (r *Recording) replay(limit engine.Bytes, rules caching.Rules, poll *engine.Poll) (peak engine.Bytes, fits bool,
 	err error) {
-	c := caching.NewWith(limit, rules)
+	c := caching.New(limit, rules)
 	const refused = -1
 	got := make([]caching.Block, len(r.Requests.Buffers))
 	fits = true

@@ -221,7 +221,7 @@ func (l *ledger) turn(h handle, c Class) {
 func (l *ledger) replay(rules caching.Rules, poll *engine.Poll) (peak engine.Bytes) {
 	var caches [numPools]*caching.Cache
 	for i := range caches {
-		caches[i] = caching.NewWith(engine.NoLimit, rules)
+		caches[i] = caching.New(engine.NoLimit, rules)
 	}
 	blocks := make([]caching.Block, len(l.storages))
 	for _, e := range l.events {

@@ -6,7 +6,6 @@ import (
 	"memtide/engine"
 	"memtide/profiles"
 	"memtide/profiles/llm/ask"
-	"memtide/profiles/preset"
 )
 
 // policy is a framework's way to keep less, as options instead of the question's own about checkpointing.
@@ -23,16 +22,13 @@ type policy struct {
 var policies = []policy{
 	{"JAX everything_saveable", nil, nil},
 	{"Transformers gradient_checkpointing · torchtitan full · Megatron full, uniform 1 · JAX nothing_saveable", engine.Args{"ckpt": "full"}, nil},
-	{"Transformers every_n_layers 2 · torchtitan selective 2",
-		engine.Args{"ckpt": "full", "every": "2"}, nil},
+	{"Transformers every_n_layers 2 · torchtitan selective 2", engine.Args{"ckpt": "full", "every": "2"}, nil},
 	{"Megatron full, uniform 4", engine.Args{"ckpt": "full", "group": "4"}, nil},
 	{"torchtitan selective op", engine.Args{"ckpt": "sac_op"}, nil},
 	{"torchtitan graph trainer", engine.Args{"ckpt": "sac_op_all"}, nil},
 	{"JAX dots_with_no_batch_dims_saveable", engine.Args{"ckpt": "dots"}, nil},
-	{"Megatron selective core_attn",
-		engine.Args{"ckpt": "modules", "recompute": "core_attn"}, nil},
-	{"Megatron selective layernorm",
-		engine.Args{"ckpt": "modules", "recompute": "layernorm"}, nil},
+	{"Megatron selective core_attn", engine.Args{"ckpt": "modules", "recompute": "core_attn"}, nil},
+	{"Megatron selective layernorm", engine.Args{"ckpt": "modules", "recompute": "layernorm"}, nil},
 	{"Megatron selective mlp", engine.Args{"ckpt": "modules", "recompute": "mlp"},
 		func(m *Model) bool { return m.MoE == nil || m.MoE.Dense > 0 }},
 	{"Megatron selective moe_act",
@@ -42,8 +38,7 @@ var policies = []policy{
 	{"Megatron selective mla_up_proj",
 		engine.Args{"ckpt": "modules", "recompute": "mla_up_proj"}, func(m *Model) bool { return m.MLA != nil }},
 	{"torch.compile", engine.Args{"compile": "yes"}, nil},
-	{"torch.compile, activation_memory_budget 0.5",
-		engine.Args{"ckpt": "budget", "budget": "50"}, nil},
+	{"torch.compile, activation_memory_budget 0.5", engine.Args{"ckpt": "budget", "budget": "50"}, nil},
 	{"torch.compile of the model, activation_memory_budget 0.5",
 		engine.Args{"ckpt": "budget", "budget": "50", "graph": "model"}, nil},
 	{"unsloth · axolotl gradient_checkpointing offload · DeepSpeed cpu_checkpointing",
@@ -55,12 +50,6 @@ var policies = []policy{
 // aboutPolicy are the options that a policy chooses.
 var aboutPolicy = []string{"ckpt", "every", "first", "ranks", "group", "recompute", "budget", "graph", "stash",
 	"offload", "compile", "swap-blocks"}
-
-// policy returns the options of the question about what is kept, without torch.compile.
-func (a Ask) policy() engine.Args {
-	_, policy, _ := preset.Split(a.Args)
-	return policy
-}
 
 // under returns the question with a policy instead of its own.
 func (a Ask) under(args engine.Args) (Ask, error) {

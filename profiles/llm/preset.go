@@ -54,7 +54,7 @@ func playPreset(p preset.StepInput) (*profiles.Profile, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(a.policy()) > 0 {
+	if _, policy, _ := preset.Split(a.Args); policy != nil {
 		answer, err := a.Estimate()
 		if err != nil {
 			return nil, err

@@ -76,7 +76,7 @@ func runsIn(t *testing.T, s *Setup, problem *engine.Problem, sol *engine.Solutio
 		for range steps + settling {
 			step()
 		}
-		cache := caching.NewWith(room, rules)
+		cache := caching.New(room, rules)
 		blocks := make([]caching.Block, len(p.storages))
 		for _, e := range p.events {
 			if e < 0 {

@@ -39,10 +39,7 @@ func (m PickStep) apply(s *State) []Effect {
 	if as, ok := c.Planned(""); ok {
 		return s.open(as, nil, Push)
 	}
-	if ask.Pictures(m.Model) {
-		return s.openModel(m.Model, c.StepArgs)
-	}
-	return s.open(c, nil, Push)
+	return s.openModel(m.Model, c.StepArgs)
 }
 
 // SetStep sets an option of the step.

@@ -416,7 +416,7 @@ func TestSnapshotReplay(t *testing.T) {
 		events = append(events, pyDict{"action", row[1], "addr", n[0], "size", n[1], "stream", 0, "frames", list()})
 	}
 	p := readSnapshot(t, list(segments...), list(events...))
-	m, c := p.Memory, caching.New(engine.NoLimit)
+	m, c := p.Memory, caching.New(engine.NoLimit, caching.Rules{})
 	for _, s := range m.Segments {
 		if err := c.AddSegment(s.Addr, s.Size); err != nil {
 			t.Fatal(err)

@@ -42,15 +42,15 @@ type Opened struct {
 	Decoded *profiles.Profile `json:"-"` // the same, if it was opened without a worker
 	// GraphTotals are the sums over the operations of a profile that has both a chain and
 	// operations. Network.Graph chooses the operations.
-	GraphTotals Totals      `json:"graph_totals,omitzero"`
-	Format      string      `json:"format"`             // what it was read from
-	Lint        []string    `json:"lint,omitempty"`     // findings, for people
-	Asides      []Asides    `json:"asides,omitempty"`   // of the stages of a chain; files have none
-	Totals      Totals      `json:"totals"`             // of the chain; of the operations where the file has no chain
-	NoChain     string      `json:"no_chain,omitempty"` // why the profile is not a chain; empty if it is one
-	Packed      string      `json:"packed,omitempty"`   // see profiles.Profile.Packed
-	Step        engine.Args `json:"step,omitempty"`     // see profiles.Profile.Step
-	Model       string      `json:"model,omitempty"`    // see profiles.Profile.Step
+	GraphTotals Totals            `json:"graph_totals,omitzero"`
+	Format      string            `json:"format"`             // what it was read from
+	Lint        []string          `json:"lint,omitempty"`     // findings, for people
+	Asides      [][2]engine.Aside `json:"asides,omitempty"`   // of the stages of a chain; files have none
+	Totals      Totals            `json:"totals"`             // of the chain; of the operations if there is none
+	NoChain     string            `json:"no_chain,omitempty"` // why the profile is not a chain; empty if it is one
+	Packed      string            `json:"packed,omitempty"`   // see profiles.Profile.Packed
+	Step        engine.Args       `json:"step,omitempty"`     // see profiles.Profile.Step
+	Model       string            `json:"model,omitempty"`    // see profiles.Profile.Step
 	// of a file about addresses; then only Format and Lint are set too
 	Memory *Memory `json:"memory,omitempty"`
 }
@@ -61,9 +61,6 @@ func (o *Opened) columns(c *codec) {
 		o.Memory.columns(c)
 	}
 }
-
-// Asides is engine.Stage.Asides.
-type Asides [2]engine.Aside
 
 // Totals are sums over a chain or a graph. They show a wrong unit at a glance.
 type Totals struct {

@@ -80,11 +80,11 @@ func (s *Server) open(ctx context.Context, q *proto.Open, tell func(*proto.Progr
 }
 
 // asides returns what runs beside the stages of a chain, or nil if nothing does.
-func asides(c *engine.Chain) []proto.Asides {
-	out, some := make([]proto.Asides, len(c.Stages)), false
+func asides(c *engine.Chain) [][2]engine.Aside {
+	out, some := make([][2]engine.Aside, len(c.Stages)), false
 	for i := range c.Stages {
 		out[i] = c.Stages[i].Asides
-		some = some || out[i] != proto.Asides{}
+		some = some || out[i] != [2]engine.Aside{}
 	}
 	if !some {
 		return nil

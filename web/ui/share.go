@@ -175,7 +175,7 @@ func (c *Run) room() (b engine.Bytes, text string) {
 // Absent reports whether there is nothing to run: no network is open, or there is no room for a step.
 func (c *Run) Absent() bool {
 	b, _ := c.room()
-	return c.S.Memory != nil || b < engine.MiB
+	return c.S.Memory != nil || b < engine.MiB || c.S.Choice.Policy != nil
 }
 
 // deedsOf describes the plans of a class.

@@ -190,8 +190,11 @@ func (c *PlanWord) Policies() []panel.Group {
 // planDoc returns the first paragraph about the chosen strategy.
 func planDoc(s *state.State) string {
 	st := engine.Lookup(s.Choice.Strategy)
-	if st == nil {
+	switch {
+	case st == nil:
 		return ""
+	case s.Choice.Policy != nil:
+		return "A framework’s setting, which says what blocks keep, compute again and move."
 	}
 	doc, _, _ := strings.Cut(st.Doc, "\n\n")
 	return strings.Join(strings.Fields(doc), " ")

@@ -200,7 +200,7 @@ func (c *About) Notes() []string {
 // Schedule returns at most six notes of the strategy about the shown schedule. The first begins with its name.
 func (c *About) Schedule() []string {
 	p := c.S.Visible()
-	if p == nil || len(p.Solved.Claim.Notes) == 0 {
+	if p == nil || len(p.Solved.Claim.Notes) == 0 || p.Choice.Policy != nil {
 		return nil
 	}
 	notes := inWords(p.Solved.Claim.Notes[:min(len(p.Solved.Claim.Notes), 6)])
@@ -281,6 +281,8 @@ func (c *About) Assumed() string {
 	chosen := o.Efficiency > 0
 	o.Efficiency = 0
 	switch share := base.Efficiency(o); {
+	case base.Model() != nil: // of the card
+		return "% of the peak; empty: as noted below"
 	case share == 0 && chosen:
 		return "% of the peak; empty: as fitted to a trace"
 	case share == 0:

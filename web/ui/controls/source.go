@@ -85,7 +85,7 @@ func origins(s *state.State) (out []Origin) {
 	if d, o := timedDevice(s); d != nil {
 		text := fmt.Sprintf("%.4g TFLOP/s in %s, %s", float64(d.Peak(o.Precision))/1e12, o.Precision,
 			format.Rate(d.MemoryRate))
-		if base, _ := source(s).Variant(); base.Efficiency(o) == 0 {
+		if base, _ := source(s).Variant(); base.Efficiency(o) == 0 && base.Model() == nil {
 			text = "one model, fitted, for every V100"
 		}
 		out = append(out, Origin{"device", text, format.Sentence(d.Source)})

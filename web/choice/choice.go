@@ -257,7 +257,10 @@ func (c Choice) Planned(strategy string) (out Choice, ok bool) {
 // Under returns c under a policy, which keeps everything that the policy leaves, or c itself if policy is nil.
 func (c Choice) Under(policy engine.Args) Choice {
 	if policy != nil {
-		c.Strategy, c.Args, c.Unplanned, c.Policy = engine.KeepAll, nil, false, policy
+		c.Strategy, c.Args, c.Unplanned, c.Policy, c.Graph = engine.KeepAll, nil, false, policy, false
+		if as, ok := c.Source.OfKind(false); ok { // blocks are a chain
+			c.Source = as
+		}
 	}
 	return c
 }

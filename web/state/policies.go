@@ -97,14 +97,10 @@ func (s *State) Policies() (out []Policy) {
 	if s.policies == nil {
 		return nil
 	}
-	type result struct {
-		high engine.Bytes
-		time time.Duration
-	}
-	seen, chosen := map[result]bool{}, s.Choice.Policy == nil
+	seen, chosen := map[[2]int64]bool{}, s.Choice.Policy == nil // seen results: bytes and nanoseconds
 	for i := range s.policies.Policies {
 		x := &s.policies.Policies[i]
-		r := result{x.High, x.Time}
+		r := [2]int64{int64(x.High), int64(x.Time)}
 		if i == 0 || seen[r] || s.otherCard(x) { // the first keeps everything
 			continue
 		}

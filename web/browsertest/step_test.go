@@ -89,7 +89,9 @@ func TestPolicyChosen(t *testing.T) {
 	Eval[bool](p, hands)
 	p.Wait(untilReady + ` && document.querySelector('[data-do="policy"]')`)
 	p.Click(`[data-do="lines-list"]`)
-	Eval[bool](p, `[...document.querySelectorAll('[data-do="policy"]')].find((e) => e.textContent.includes("Every second product kept")).click(), true`)
+	const row = `[...document.querySelectorAll('[data-do="policy"]')].find((e) => e.textContent.includes("Every second product kept"))`
+	p.Wait(row)
+	Eval[bool](p, row+`.click(), true`)
 	const chosen = untilReady + ` && byID("strategy")?.selectedOptions[0].text === "Every second product kept" && byID("answer-sub").textContent.includes("every second product kept") && byID("verdict").textContent.includes("checked") && document.querySelector('[data-do="policy"][aria-pressed="true"]') && document.querySelector(".legend").textContent.includes("computed again")`
 	p.Wait(chosen)
 	p.Reload()

@@ -28,12 +28,10 @@ type Stage struct {
 	// [oB] used only while the backward runs, besides what it reads and the gradient that it writes
 	BwdTemp Bytes
 
-	// What a framework does within the stage, so that no strategy chooses it. It is told for pictures, and the times
-	// above contain it: the part of Back in which results of the forward are computed again, the bytes that go to the
-	// host in the forward and come back in the backward, and what runs beside the forward and beside the backward.
-	Again  time.Duration
-	Away   Bytes
-	Asides [2]Aside
+	// What a framework does within the stage, which no strategy chooses. Forward and Back include it; pictures show it.
+	Again  time.Duration // part of Back in which results of the forward are computed again
+	Away   Bytes         // moved to the host in the forward, and back in the backward
+	Asides [2]Aside      // beside the forward and beside the backward
 
 	// Unsaved says that no backward reads Out, neither the stage's own nor the next one's. Autograd does not save
 	// such an output, and plain training frees it once the next forward has read it. It is stored beside Saved, not
@@ -48,11 +46,10 @@ type Stage struct {
 	Fast *Algorithm
 }
 
-// Aside says how long other lanes than compute are busy beside a pass of a stage, and for how much of the pass the
-// stage waits for them.
+// Aside says for how long each lane other than compute is busy during a pass of a stage.
 type Aside struct {
 	ToHost, ToDev, Network, CPU time.Duration
-	Stall                       time.Duration
+	Stall                       time.Duration // part of the pass in which the stage waits for these lanes
 }
 
 // Algorithm is a way to compute a stage. Paper 003 (Shriram, Garg and Kulkarni, doi 10.1109/IPDPS.2019.00030,

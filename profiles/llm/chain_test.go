@@ -1,6 +1,7 @@
 package llm
 
 import (
+	"math"
 	"testing"
 
 	"memtide/engine"
@@ -58,5 +59,39 @@ func TestChainIsTheStep(t *testing.T) {
 	if _, err := profileOf(Setup{Model: Lookup("gpt2"), Work: Work{Seq: 8}, Layout: Layout{Stages: 2}},
 		card); err == nil {
 		t.Error("a pipeline became a chain; want a refusal")
+	}
+}
+
+// TestBesideStages checks that what is told to run beside the stages of a chain takes as long as the step is told to
+// take for it: gathers and reductions of FSDP, weights that come from the host, and the optimizer there.
+func TestBesideStages(t *testing.T) {
+	for _, args := range []engine.Args{
+		{"gpus": "8", "seq": "512"}, {"gpus": "8", "seq": "2048", "shard": "grad-op", "program": "torchtitan"},
+		{"gpus": "4", "seq": "512", "shard": "zero3", "host": "yes", "host-weights": "yes"},
+	} {
+		a, err := New(Lookup("llama3.2-1b"), args)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := a.profile(asChain)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := a.Setup.normal()
+		program := newProgram(&s, s.end(true, true))
+		var sum engine.Aside
+		for _, st := range p.Chain.Stages[1:] { // without the optimizer
+			for _, beside := range st.Asides {
+				sum.Network += beside.Network
+				sum.ToDev += beside.ToDev
+			}
+		}
+		got, want := (sum.Network + sum.ToDev).Seconds(), program.gatherSeconds(a.Card)
+		if sum.Network <= 0 || math.Abs(got-want) > want/1000 || (sum.ToDev > 0) != s.HostWeights {
+			t.Errorf("%v: %v of the network, %v from the host; want %g s together", args, sum.Network, sum.ToDev, want)
+		}
+		if beside := p.Chain.Stages[0].Asides[1]; (beside.CPU > 0) != s.HostStep || beside.Stall > p.Chain.Stages[0].Back {
+			t.Errorf("%v: beside the optimizer %+v of %v", args, beside, p.Chain.Stages[0].Back)
+		}
 	}
 }

@@ -46,7 +46,7 @@ type Opened struct {
 	Format      string            `json:"format"`             // what it was read from
 	Lint        []string          `json:"lint,omitempty"`     // findings, for people
 	Asides      [][2]engine.Aside `json:"asides,omitempty"`   // of the stages of a chain; files have none
-	Totals      Totals            `json:"totals"`             // of the chain; of the operations if there is none
+	Totals      Totals            `json:"totals"`             // sums over the chain, or without one over the operations
 	NoChain     string            `json:"no_chain,omitempty"` // why the profile is not a chain; empty if it is one
 	Packed      string            `json:"packed,omitempty"`   // see profiles.Profile.Packed
 	Step        engine.Args       `json:"step,omitempty"`     // see profiles.Profile.Step

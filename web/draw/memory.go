@@ -163,8 +163,8 @@ func (m *Index) hitMemory(f *frame, x, y float64) lookup.Target {
 
 var ghostLine = display.DashedOf(display.Muted, 1.3, display.DashGhost)
 
-// ghostOutline returns the outline of the ghost, which is the use of memory over time if everything is kept, or nil if
-// there is none. A ghost that is higher than the axis is cut off; nameCut says so.
+// ghostOutline returns the points of the ghost's outline, or nil without a ghost. The ghost is the use of memory over
+// time if everything is kept. Where it is higher than the axis, it is cut off, and nameCut says so.
 func (m *Index) ghostOutline(f *frame, sc *memoryScale) (xy []float64) {
 	if len(f.Ghost) == 0 || f.Beside != nil {
 		return nil

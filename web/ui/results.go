@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"cmp"
 	"fmt"
 	"html"
 	"strings"
@@ -11,7 +12,6 @@ import (
 	"memtide/profiles"
 	"memtide/profiles/llm/ask"
 	"memtide/wasm/proto"
-	"memtide/web/choice"
 	"memtide/web/format"
 	"memtide/web/known"
 	"memtide/web/state"
@@ -153,7 +153,7 @@ func (c *Results) Verdict() panel.Badge {
 	s, t := p.Solved, p.Solved.Trace
 	v := panel.Badge{Class: "muted"}
 	v.Title = fmt.Sprintf("%s claims %s and a peak of %s; the simulator measured %s and %s.",
-		choice.PlanName(s.Strategy), format.Duration(s.Claim.StepTime), format.Bytes(s.Claim.Peak),
+		p.Choice.PlanName(), format.Duration(s.Claim.StepTime), format.Bytes(s.Claim.Peak),
 		format.Duration(t.Makespan), format.Bytes(t.Peak))
 	if s.Verdict.Verified {
 		v.Title += " An independent checker agrees on both."
@@ -172,7 +172,7 @@ func (c *Results) Verdict() panel.Badge {
 	case p.Partial:
 		v.Text = "for " + format.Bytes(s.Budget) + ", stopped early"
 	case c.S.Stale():
-		v.Text = "plan for " + format.Bytes(s.Budget)
+		v.Text = cmp.Or(p.Within("plan for "), "not for this budget")
 	case !s.Verdict.Verified && s.Claim.Peak != t.Peak:
 		v.Text, v.Class = fmt.Sprintf("claims %s, needs %s", format.Bytes(s.Claim.Peak), format.Bytes(t.Peak)), "bad"
 	case !s.Verdict.Verified && s.Claim.StepTime != t.Makespan:
@@ -202,18 +202,18 @@ func (c *Results) unplaced() bool {
 func (c *Results) ClaimTitle() string {
 	p := c.S.Visible()
 	switch {
-	case p == nil || p.Partial:
+	case p == nil || p.Partial || p.Choice.Policy != nil:
 		return ""
 	case p.Solved.Claim.Optimal:
 		return fmt.Sprintf("%s claims that nothing is faster within its class, %s; that is its own proof, which is not checked here.",
-			choice.PlanName(p.Solved.Strategy), p.Solved.Claim.Within)
+			p.Choice.PlanName(), p.Solved.Claim.Within)
 	}
 	if s, c := p.Solved, p.Solved.Claim; c.Within != "" && s.Trace.Makespan > c.Bound && c.Bound > 0 {
 		return fmt.Sprintf("%s claims that nothing among %s takes less than %s: this is %s more. That is its own proof, which is not checked here.",
-			choice.PlanName(s.Strategy), c.Within, format.Duration(c.Bound),
+			p.Choice.PlanName(), c.Within, format.Duration(c.Bound),
 			format.Percent(format.Longer(s.Trace.Makespan, c.Bound)))
 	}
-	return choice.PlanName(p.Solved.Strategy) + " does not claim that nothing is faster."
+	return p.Choice.PlanName() + " does not claim that nothing is faster."
 }
 
 // StopText returns the text of the button that stops the work.

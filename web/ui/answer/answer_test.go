@@ -321,6 +321,12 @@ func TestPolicyAnswered(t *testing.T) {
 		if n := needed(s); n.low != r[0] || n.high != r[1] || r[0] <= 0 || r[1] < r[0] {
 			t.Errorf("%v on %s: %d to %d bytes; want what was replayed, %d", c.policy, c.card, n.low, n.high, r)
 		}
+		low := want
+		low.Budget = choice.Budget{Bytes: s.Shown.Solved.Trace.Peak - 1}
+		pagetest.Do(t, s, state.Navigate{Choice: low})
+		if got := a.Sub(); !strings.HasPrefix(got, "The pictures show Full checkpointing") {
+			t.Errorf("%v in one byte less than it needs: %q; want what the pictures show", c.policy, got)
+		}
 		if got := s.Shown.Within(" in "); got != "" {
 			t.Errorf("%v on %s: it is told to be%s; want no budget", c.policy, c.card, got)
 		}

@@ -216,8 +216,8 @@ func ofPlan(p *known.Picture) *need {
 	return n
 }
 
-// ofShown returns the need of a schedule that the page shows. If that keeps everything or is a policy, the range of the
-// allocator is the one that was found when policies were played.
+// ofShown returns the need of a schedule that the page shows. If that keeps everything, the range of the allocator is
+// the one that was found when policies were played.
 func ofShown(s *state.State, p *known.Picture) *need {
 	n := ofPlan(p)
 	if n.segments && s.Experts() && p.Network == s.Network {
@@ -338,7 +338,7 @@ func room(p *known.Picture) string {
 func shown(s *state.State) string {
 	p := s.Shown
 	what := p.Within("")
-	if p.Choice.MethodKey() != s.Choice.MethodKey() {
+	if what == "" || p.Choice.MethodKey() != s.Choice.MethodKey() {
 		what = p.Choice.PlanName() + p.Within(" in ")
 	}
 	if p.Network != s.Network {

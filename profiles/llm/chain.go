@@ -61,10 +61,10 @@ func (s Setup) profile(c *Card, as form) *profiles.Profile {
 	if as&asChain != 0 {
 		out.Chain = o.chain(c)
 	}
-	if as&asGraph != 0 && s.HostWeights && as&asChain == 0 {
-		refuse("weights in host memory are not known as operations, only as a chain")
+	if as&asGraph != 0 && s.chained() && as&asChain == 0 {
+		refuse("weights or a part of the optimizer in host memory are not known as operations, only as a chain")
 	}
-	if as&asGraph != 0 && !s.HostWeights {
+	if as&asGraph != 0 && !s.chained() {
 		out.Graph = o.graph(c)
 	}
 	return out
@@ -79,9 +79,6 @@ type outline struct {
 
 // newOutline plays a step that keeps everything.
 func newOutline(s *Setup) *outline {
-	if s.HostStep && s.HostPart < 100 {
-		refuse("a part of the optimizer in host memory is not known as a schedule; want all of it or none")
-	}
 	o := &outline{program: newProgram(s, s.end(true, true)), n: int(s.Model.Layers) + 2}
 	l := ledgers.Get().(*ledger)
 	o.ledger, l.record = l, []moment{}
@@ -106,16 +103,23 @@ func (s Setup) keeping() Setup {
 	return s
 }
 
+// chained reports whether the step is not known as operations, only as a chain.
+func (s *Setup) chained() bool { return s.HostWeights || s.HostStep && s.HostPart < 100 }
+
 // beside returns a note on what the operations have that the chain does not, and where their times come from.
 func (s *Setup) beside() string {
 	text := ""
 	if s.gathers() && s.Shard > 1 {
 		text = fmt.Sprintf("Weights are gathered for each block and pass, and gradients reduced, at %.0f %% of the link between the cards. Where that takes longer than the blocks, they wait for it. Taken as operations, gathers run one block ahead, as early as a plan lets them. ", 100*linkShare)
 	}
-	if s.HostStep {
+	const first = "The first stage of the chain is the optimizer, whose step is the last backward."
+	switch {
+	case s.chained():
+		return text + first
+	case s.HostStep:
 		return text + fmt.Sprintf("Taken as operations it has the optimizer's step on the host, of each block as soon as its gradient is there, at %s of host memory for a card.", engine.Rate(hostMemory).Text())
 	}
-	return text + "The first stage of the chain is the optimizer, whose step is the last backward. Taken as operations it is one of each block, with states that can move."
+	return text + first + " Taken as operations it is one of each block, with states that can move."
 }
 
 // chain returns the step as a chain of blocks. Its first stage is the optimizer, whose forward does nothing and

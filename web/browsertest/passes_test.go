@@ -41,7 +41,7 @@ func TestPipelineWaits(t *testing.T) {
 	p.Wait(`!document.querySelector('[data-do="pass-whole"]').disabled`)
 	p.Click(`[data-do="pass-whole"]`)
 	p.Wait(`document.querySelector('[data-do="pass-whole"]').disabled`)
-	Eval[bool](p, `control("step-accumulate", "16"); true`)
+	Eval[bool](p, `control("option-accumulate", "16"); true`)
 	p.Wait(`byID("pass-why").textContent.startsWith("A click on idle time")`)
 	p.Quiet()
 }

@@ -37,10 +37,10 @@ func TestStep(t *testing.T) {
 	}
 	Eval[bool](p, `history.back(), true`)
 	whole(p, "Does not fit: ")
-	Eval[bool](p, `(() => { const e = byID("step-gpus"); e.focus(); control("step-gpus", "8"); return true })()`)
+	Eval[bool](p, `(() => { const e = byID("option-gpus"); e.focus(); control("option-gpus", "8"); return true })()`)
 	whole(p, "Fits: ")
 	if got := Eval[string](p,
-		`document.activeElement.dataset.testid + " " + document.activeElement.value`); got != "step-gpus 8" {
+		`document.activeElement.dataset.testid + " " + document.activeElement.value`); got != "option-gpus 8" {
 		t.Errorf("after the change the focus and its value are %q; want the field with what was typed", got)
 	}
 	p.Click(`[data-testid="step-chain"]`)

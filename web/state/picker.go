@@ -1,8 +1,10 @@
 package state
 
 import (
+	"maps"
 	"strings"
 
+	"memtide/engine"
 	"memtide/profiles/card"
 	"memtide/profiles/llm/ask"
 	"memtide/profiles/preset"
@@ -61,12 +63,16 @@ func (m SetVariant) apply(s *State) []Effect {
 	return s.openVariant(base, m.Options)
 }
 
-// SetOption chooses an option of the open preset: for a language model an option of package ask, for another
-// network the optimizer.
+// SetOption chooses an option of what is open: for the step of a language model an option of package ask, for another
+// network the optimizer. A step that no strategy can plan is opened by itself.
 type SetOption struct{ Name, Value string }
 
 func (m SetOption) apply(s *State) []Effect {
+	s.View.Typed = ""
 	base, o := s.Choice.Source.Variant()
+	if out, ok := s.stepAlone(m); ok {
+		return out
+	}
 	switch {
 	case base == nil && s.Config() != "":
 		return s.setConfig(m.Name, m.Value)
@@ -76,17 +82,50 @@ func (m SetOption) apply(s *State) []Effect {
 		o.Optimizer = m.Value
 		return s.openVariant(base, o)
 	}
-	if model, args, ok := s.stepOf(); ok && m.Name == "pp" { // no strategy plans a pipeline
-		c := s.Choice
-		c.Step, c.StepArgs = model, ask.With(args, m.Name, m.Value)
-		return s.open(c, nil, Push)
-	}
 	text, err := preset.StepText(ask.With(preset.StepArgs(o.Step), m.Name, m.Value))
 	if err != nil {
 		return s.alert(&Alert{Text: err.Error()})
 	}
 	o.Step = text
 	return s.openVariant(base, o)
+}
+
+// stepAlone carries out m for a step that is open by itself, or that no strategy can plan with the option. ok is false
+// for others.
+func (s *State) stepAlone(m SetOption) (out []Effect, ok bool) {
+	c := s.Choice
+	if s.Step == nil {
+		if c.Step, c.StepArgs, ok = s.stepOf(); !ok {
+			return nil, false
+		}
+		args := maps.Clone(c.Policy)
+		if args == nil {
+			args = engine.Args{}
+		}
+		maps.Copy(args, c.StepArgs)
+		c.StepArgs, c.Policy = args, nil
+	}
+	if ask.Option(m.Name) == nil {
+		return nil, s.Step != nil
+	}
+	c.StepArgs = ask.With(c.StepArgs, m.Name, m.Value)
+	_, _, planned := preset.Split(c.StepArgs)
+	switch {
+	case s.Step == nil && planned:
+		return nil, false
+	case s.Step != nil && c.StepKey() == s.Choice.StepKey():
+		s.Draft = Draft{}
+		return s.touchDOM(), true
+	}
+	return s.open(c, nil, Push), true
+}
+
+// TypeOption shows a field for a number that the list of an option does not have.
+type TypeOption struct{ Name string }
+
+func (m TypeOption) apply(s *State) []Effect {
+	s.View.Typed = m.Name
+	return s.touchDOM()
 }
 
 // ToggleMore shows or hides the words that can be added to the sentence of the case.
@@ -128,7 +167,10 @@ func (m SetGPU) apply(s *State) []Effect {
 	if d == nil {
 		return nil
 	}
-	if s.Config() != "" && s.Compare == nil && d.Timed() {
+	switch {
+	case s.Step != nil:
+		return SetOption{"device", d.ID}.apply(s)
+	case s.Config() != "" && s.Compare == nil && d.Timed():
 		return s.setConfig("device", d.ID)
 	}
 	base, o := s.Choice.Source.Variant()

@@ -46,7 +46,7 @@ func stepped(t *testing.T) *player {
 // ask again about a choice whose answer is known, and ignores answers about other choices.
 func TestChangeStep(t *testing.T) {
 	p := stepped(t)
-	if got, want := names(p.play(SetStep{"gpus", "8"})), "WriteURL push, AskStep"; got != want {
+	if got, want := names(p.play(SetOption{"gpus", "8"})), "WriteURL push, AskStep"; got != want {
 		t.Errorf("eight cards: effects %s; want %s", got, want)
 	}
 	ask := last[AskStep](t, p)
@@ -54,7 +54,7 @@ func TestChangeStep(t *testing.T) {
 		t.Errorf("asked for %v, late %v, shown %+v; want eight cards, and the answer before stays", ask.Request.Args,
 			p.Late(), p.Step.Shown)
 	}
-	if got, want := names(p.play(SetStep{"gpus", "4"})), "WriteURL push, Cancel, AskStep"; got != want {
+	if got, want := names(p.play(SetOption{"gpus", "4"})), "WriteURL push, Cancel, AskStep"; got != want {
 		t.Errorf("four instead: effects %s; want %s", got, want)
 	}
 	p.play(StepAnswered{ID: ask.ID, Stepped: &proto.Stepped{High: 8}, Whole: true})
@@ -65,7 +65,7 @@ func TestChangeStep(t *testing.T) {
 		p.Phase() != "ready" {
 		t.Errorf("back: effects %s, late %v, %s; want %s and the answer that was there", got, p.Late(), p.Phase(), want)
 	}
-	if got := names(p.play(SetStep{"colour", "red"})); got != "" {
+	if got := names(p.play(SetOption{"colour", "red"})); got != "" {
 		t.Errorf("something that no step has: effects %s; want none", got)
 	}
 }
@@ -89,13 +89,13 @@ func TestUseChange(t *testing.T) {
 // TestStepRefused checks that a refusal replaces the verdict and does not change the controls.
 func TestStepRefused(t *testing.T) {
 	p := stepped(t)
-	p.play(SetStep{"tp", "3"})
+	p.play(SetOption{"tp", "3"})
 	p.play(StepFailed{ID: last[AskStep](t, p).ID, Text: "1 cards do not divide among 3 ranks"})
 	if !strings.Contains(p.Step.Failed, "3 ranks") || p.Phase() != "error" || p.Choice.StepArgs["tp"] != "3" {
 		t.Errorf("failed %q, phase %s, args %v; want what is wrong, and what was chosen", p.Step.Failed, p.Phase(),
 			p.Choice.StepArgs)
 	}
-	p.play(SetStep{"tp", "1"})
+	p.play(SetOption{"tp", "1"})
 	if p.Step.Failed != "" || p.Phase() != "ready" {
 		t.Errorf("undone: %q, %s; want the answer again", p.Step.Failed, p.Phase())
 	}
@@ -169,7 +169,7 @@ func TestPlannedStep(t *testing.T) {
 		}
 	}
 	p := stepped(t) // "no checkpointing" instead of what no strategy plans
-	p.play(SetStep{"context", "1024"})
+	p.play(SetOption{"context", "1024"})
 	if o := p.Opening; o == nil || o.Choice.Source.Preset != "llama3-8b-step-b1" || p.Step == nil {
 		t.Errorf("a control: opening %+v, step %+v; want the network, and the step until it is read", o, p.Step)
 	}
@@ -218,7 +218,7 @@ func TestStepLimits(t *testing.T) {
 		{"a link", false, nil, pageLimit, 0},
 		{"a link in a view", true, nil, viewLimit, 3},
 		{"another link", false, []Message{Navigate{Choice: stepOf("gpt2", alone)}}, pageLimit, 0},
-		{"a control", false, []Message{SetStep{"gpus", "8"}}, 0, 0},
+		{"a control", false, []Message{SetOption{"gpus", "8"}}, 0, 0},
 		{"the list of models", false, []Message{PickStep{"flux1-dev"}}, 0, 0},
 	} {
 		p := &player{State: New()}

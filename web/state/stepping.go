@@ -42,21 +42,6 @@ func (m PickStep) apply(s *State) []Effect {
 	return s.openModel(m.Model, c.StepArgs)
 }
 
-// SetStep sets an option of the step.
-type SetStep struct{ Name, Value string }
-
-func (m SetStep) apply(s *State) []Effect {
-	if s.Step == nil || ask.Option(m.Name) == nil {
-		return nil
-	}
-	c := s.Choice
-	if c.StepArgs = ask.With(c.StepArgs, m.Name, m.Value); c.StepKey() == s.Choice.StepKey() {
-		s.Draft = Draft{}
-		return s.touchDOM()
-	}
-	return s.open(c, nil, Push)
-}
-
 // UseChange opens the step with one of the changes that an answer lists.
 type UseChange struct {
 	Index int

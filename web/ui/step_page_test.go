@@ -23,7 +23,7 @@ func TestStepPage(t *testing.T) {
 	page := pageOf(t, s)
 	for _, id := range []string{"step", "answer-say", "answer-sub", "bar", "peak", "step-time", "rate",
 		"step-changes", "step-origins",
-		"step-reach", "step-chain", "step-gpus", "step-device", "step-shard"} {
+		"step-reach", "step-chain", "option-gpus", "device", "option-shard"} {
 		if n := strings.Count(page, `data-testid="`+id+`"`); n != 1 {
 			t.Errorf("data-testid %q stands %d times in the page; want once", id, n)
 		}

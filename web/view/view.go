@@ -29,6 +29,7 @@ type View struct {
 	Layers   LayerTable
 	Help     bool   // the help is open
 	More     bool   // further options of the case are open
+	Typed    string // the option whose number is typed, not chosen in its list
 	Picker   Picker // the list of networks
 	Theme    string // "light", "dark" or empty: as the system has it
 	Note     string // one line that says what a shortcut or a button did

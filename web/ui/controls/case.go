@@ -3,7 +3,6 @@
 package controls
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -16,7 +15,6 @@ import (
 	"memtide/profiles/preset"
 	"memtide/web/choice"
 	"memtide/web/format"
-	"memtide/web/known"
 	"memtide/web/state"
 	"memtide/web/ui/input"
 	"memtide/web/ui/panel"
@@ -67,15 +65,23 @@ func (c *Case) Unit() string {
 // of the options in the sentence.
 func (c *Case) Optimizer() string {
 	p, _, err := preset.Parse(source(c.S).Preset)
-	if err != nil || p.Optimizer == "" || len(options(c.S, true)) > 0 {
+	if err != nil || p.Optimizer == "" || len(words(c.S, trained, true)) > 0 {
 		return ""
 	}
 	return "with " + p.Optimizer
 }
 
+// card returns the chosen card, or nil if only a link is chosen.
+func (c *Case) card() *card.Card {
+	if c.S.Step != nil {
+		return card.Lookup(ask.Value(c.S.Choice.StepArgs, "device"))
+	}
+	return c.S.Choice.GPU()
+}
+
 // GPUs lists the cards. If no card is chosen, the first entry is a GPU with the chosen link.
 func (c *Case) GPUs() (out []panel.Group) {
-	chosen := c.S.Choice.GPU()
+	chosen := c.card()
 	if chosen == nil {
 		return append([]panel.Group{{Title: "by its link",
 			Options: []panel.Option{{ID: "", Title: "GPU of your own", Selected: true}}}}, panel.Cards("")...)
@@ -85,24 +91,20 @@ func (c *Case) GPUs() (out []panel.Group) {
 
 // Own returns the figures of the card, or the draft of them, or "" if the card is in the list.
 func (c *Case) Own() string {
-	id := ask.Value(c.S.Choice.StepArgs, "device")
-	if c.S.Step == nil {
-		d := c.S.Choice.GPU()
-		if d == nil || c.S.Memory != nil {
-			return ""
-		}
-		id = d.ID
+	d := c.card()
+	switch draft := c.S.Draft; {
+	case d == nil || c.S.Memory != nil:
+		return ""
+	case draft.Field == "own-card":
+		return draft.Text
 	}
-	if d := c.S.Draft; d.Field == "own-card" {
-		return d.Text
-	}
-	return choice.OwnText(id)
+	return choice.OwnText(d.ID)
 }
 
 // GPUTitle returns the tooltip of the list of cards.
 func (c *Case) GPUTitle() string {
 	text := "Sets the memory, the link to the host and, where they are computed, the times."
-	if d := c.S.Choice.GPU(); d != nil {
+	if d := c.card(); d != nil {
 		text += " " + d.Link + "; " + d.Source + "."
 	}
 	return text
@@ -255,243 +257,4 @@ func (c *More) DeviceNote() string {
 		return "Times are for " + timed.Name + "; the link to the host is that of " + link.Name + "."
 	}
 	return ""
-}
-
-// Words are options of the network as words of a sentence.
-type Words struct {
-	List     []Word
-	Starting bool
-}
-
-// Word is an option of the network as a drop-down list.
-type Word struct {
-	Name, Label string
-	Before      string // word before the list
-	Note        string // what it changes; only in More
-	Options     []panel.Option
-	said        bool // the word is in the sentence: it is not the default, or always there
-}
-
-// offered are the options of a language model's step that can be combined with a plan, in the order of the sentence,
-// with Word.Before and Word.Note. The other options choose what is kept, which the plan does, or are in spread.
-var offered = []struct{ name, before, does string }{
-	{"lora", "train", "LoRA: states of the adapters alone"}, {"optimizer", "with", "fewer bytes of states"},
-	{"states", "on", "half the bytes of states"},
-	{"base", "frozen products", "fewer bytes of weights"}, {"kbit", "the rest in fp32", "more bytes of weights"},
-	{"dora", "DoRA", "scaled adapters: keep more, slower"},
-	{"objective", "for", "a frozen copy of the model beside it"},
-	{"program", "in", "what it does by itself"}, {"accumulate", "in", "less at a time, as much work"},
-	{"loss", "loss", "in chunks or fused: fewer logits"},
-	{"logits", "logits in the backward", "deleted: fewer logits"}, {"norm", "norm", "fused: keeps less, faster"},
-	{"autocast", "autocast", "fp32 weights beside bf16 products"},
-	{"attention", "with", "without a kernel scores are kept"},
-	{"compile", "torch.compile of the blocks", "keeps less, faster"},
-	{"host", "optimizer in host memory", "no states on the card, slower"},
-	{"host-weights", "weights in host memory", "no weights on the card, slower"},
-	{"kernel", "optimizer’s kernel", "fused: faster"}, {"kernels", "kernels for linear attention", "keep less, faster"},
-}
-
-// spread are the options that distribute a step over several cards, like offered.
-var spread = []struct{ name, before, does string }{
-	{"shard", "with", "which states are shared"}, {"tp", "with", "ranks that share each product"},
-	{"cp", "with", "ranks that share each sequence"}, {"ep", "with", "ranks that share the experts"},
-	{"imbalance", "per cent beyond a rank’s share of rows", "bounds what the busiest rank holds"},
-	{"pp", "as", "each rank has some of the blocks"},
-}
-
-// amounts are the usual values of options that are numbers.
-var amounts = map[string][]int{"batch": {1, 2, 4, 8, 16, 32}, "seq": {1024, 2048, 4096, 8192, 32768, 131072},
-	"frames": {1, 17, 33, 49, 81, 121}, "height": {256, 480, 512, 720, 768, 1024, 1280},
-	"width": {256, 480, 512, 720, 768, 832, 1024, 1280}, "lora": {0, 8, 16, 32, 64, 128},
-	"accumulate": {1, 2, 4, 8, 16, 32},
-	"gpus":       {1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024}, "tp": {1, 2, 4, 8}, "cp": {1, 2, 4, 8},
-	"ep": {1, 2, 4, 8, 16, 32}, "imbalance": {0, 10, 25, 50, 100}, "pp": {1, 2, 4, 8, 16}}
-
-// options returns the options of the open network: those in the sentence, or with said false the others.
-func options(s *state.State, said bool) (out []Word) {
-	base, o := source(s).Variant()
-	config := s.Config() != ""
-	if base == nil && !config {
-		return nil
-	}
-	var all []Word
-	if config || base.Model() != nil {
-		args := preset.StepArgs(o.Step)
-		if config {
-			args = s.Network.Source.Options
-			all = []Word{stepWord(args, "batch", "at")}
-			if args["height"] == "" {
-				all = append(all, stepWord(args, "seq", "of"))
-			} else { // the tokens follow from the sides
-				all = append(all, stepWord(args, "frames", "of"), stepWord(args, "height", "of"),
-					stepWord(args, "width", "×"))
-			}
-		}
-		for _, x := range offered {
-			w := stepWord(args, x.name, x.before)
-			w.Note = cmp.Or(gain(s, x.name), x.does)
-			if w.said || x.name != "kernels" && (x.name != "base" || ask.Value(args, "lora") != "0") &&
-				ask.Matters(args, x.name) { // few models have linear attention
-				all = append(all, w)
-			}
-		}
-	} else if w, ok := optimizerWord(base, o); ok {
-		all = append(all, w)
-	}
-	for _, w := range all {
-		if w.said != said {
-			continue
-		}
-		if said {
-			w.Note = ""
-			w.Before = joined(w.Before, len(out) == 0 || amount[out[len(out)-1].Name])
-		}
-		out = append(out, w)
-	}
-	return out
-}
-
-// trains returns the options of the step of a language model that is open, or nil if the network is something else.
-func trains(s *state.State) engine.Args {
-	if s.Step != nil {
-		return nil
-	}
-	return known.StepArgs(choice.Choice{Source: source(s)}, s.Network)
-}
-
-// cards returns the word with the number of cards, or nil if the network runs on one.
-func cards(s *state.State) []Word {
-	args := trains(s)
-	if args == nil {
-		return nil
-	}
-	return []Word{stepWord(args, "gpus", "on")}
-}
-
-// shares returns the options that distribute the step over its cards: those in the sentence, or with said false the
-// others. It is nil for one card.
-func shares(s *state.State, said bool) (out []Word) {
-	args := trains(s)
-	if args == nil || ask.Value(args, "gpus") == "1" {
-		return nil
-	}
-	for _, x := range spread {
-		w := stepWord(args, x.name, x.before)
-		if w.said != said || !ask.Matters(args, x.name) || x.name == "ep" && !said && !s.Experts() {
-			continue
-		}
-		if w.Note = x.does; said {
-			w.Note = ""
-		}
-		out = append(out, w)
-	}
-	return out
-}
-
-// gain returns the effect of a change of an option, as it was found for the question what would help. It is empty if no
-// change of the option was tried, or if it gains nothing.
-func gain(s *state.State, option string) string {
-	a := s.Answers()
-	for _, l := range ask.Levers {
-		for i := 0; a != nil && i < len(a.List); i++ {
-			switch x := &a.List[i]; {
-			case l.Option != option || x.Name != l.Name || x.StepTime <= 0:
-			case a.Base <= 0:
-				return l.Name + ": fits"
-			case a.Gain(i) >= 0.005:
-				return l.Name + ": " + strings.TrimPrefix(format.Percent(a.Gain(i)), "+") + " faster"
-			}
-		}
-	}
-	return ""
-}
-
-// joined returns before as it continues the sentence. first says that it is the first option.
-func joined(before string, first bool) string {
-	word := "and"
-	if first {
-		word = "with"
-	}
-	switch before {
-	case "train", "with", "on":
-		return word
-	case "in", "at", "of", "×":
-		return before
-	}
-	return word + " " + before
-}
-
-// amount are the options that say how much a step trains with.
-var amount = map[string]bool{"batch": true, "seq": true, "frames": true, "height": true, "width": true}
-
-// sharing are the units of options that distribute a step, with value 1 for none.
-var sharing = map[string]string{"tp": "tensor rank", "cp": "sequence rank", "ep": "expert rank", "pp": "pipeline rank"}
-
-// stepWord returns the word of an option of a language model's step.
-func stepWord(args map[string]string, name, before string) Word {
-	o, now := ask.Option(name), ask.Value(args, name)
-	w := Word{Name: name, Label: format.Capital(o.Title), Before: before, said: now != o.Default || name == "shard" ||
-		amount[name] && name != "frames" || name == "optimizer" && ask.Value(args, "lora") == "0"}
-	values, unit := slices.Clone(o.Choices), "sequence"
-	if frames := ask.Value(args, "frames"); args["height"] != "" && frames != "1" {
-		unit = "video"
-	} else if args["height"] != "" {
-		unit = "picture"
-	}
-	if list, ok := amounts[name]; ok {
-		n, _ := strconv.Atoi(now)
-		for _, n := range slices.Compact(slices.Sorted(slices.Values(append(slices.Clone(list), n)))) {
-			values = append(values, strconv.Itoa(n))
-		}
-	}
-	for _, v := range values {
-		title := ask.WordsIn(args, name, v)
-		switch {
-		case name == "lora" && v == "0":
-			title = "all weights"
-		case name == "lora":
-			title = "LoRA, rank " + v
-		case name == "batch" && v == "1":
-			title = "1 " + unit
-		case name == "batch":
-			title = v + " " + unit + "s"
-		case name == "seq":
-			n, _ := strconv.Atoi(v)
-			title = format.Count(n) + " tokens"
-		case name == "height" || name == "width":
-			title = v + " px"
-		case name == "frames":
-			title = v + " frames"
-		case name == "gpus" && v == "1":
-			title = "one"
-		case name == "gpus":
-			title = v + " ×"
-		case sharing[name] != "" && v == "1":
-			title = "no " + sharing[name]
-		case sharing[name] != "":
-			title = v + " " + sharing[name] + "s"
-		case name == "accumulate" && v == "1":
-			title = "one micro batch"
-		case name == "accumulate":
-			title = v + " micro batches"
-		}
-		w.Options = append(w.Options, panel.Option{ID: v, Title: title, Selected: v == now})
-	}
-	return w
-}
-
-// optimizerWord returns the word of the optimizer of a network. ok is false if the preset has no such option.
-func optimizerWord(base *preset.Preset, o preset.Options) (w Word, ok bool) {
-	with := o
-	with.Optimizer = profiles.Optimizers[0].Name
-	if _, err := base.With(with); err != nil {
-		return w, false
-	}
-	w = Word{Name: "optimizer", Label: "Optimizer", Before: "with", said: o.Optimizer != "",
-		Note: "its states and its step"}
-	w.Options = []panel.Option{{ID: "", Title: "no optimizer", Selected: o.Optimizer == ""}}
-	for _, x := range profiles.Optimizers {
-		w.Options = append(w.Options, panel.Option{ID: x.Name, Title: x.Title, Selected: x.Name == o.Optimizer})
-	}
-	return w, true
 }

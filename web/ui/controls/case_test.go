@@ -92,7 +92,7 @@ func TestOptionsOfVariant(t *testing.T) {
 	} {
 		s := state.New()
 		s.Choice.Source.Preset = c.ref
-		said, offered := options(s, true), options(s, false)
+		said, offered := words(s, trained, true), words(s, trained, false)
 		var got []string
 		for _, w := range said {
 			got = append(got, w.Before+" "+panel.Selected(w.Options))
@@ -140,8 +140,8 @@ func TestGainOfOption(t *testing.T) {
 func TestOptimizerOfName(t *testing.T) {
 	s := state.New()
 	s.Choice.Source.Preset = "gpt2-medium-b8"
-	if got := (&Case{S: s}).Optimizer(); !strings.HasPrefix(got, "with ") || len(options(s, true)) > 0 {
-		t.Errorf("%q, %d words; want the optimizer as text", got, len(options(s, true)))
+	if got := (&Case{S: s}).Optimizer(); !strings.HasPrefix(got, "with ") || len(words(s, trained, true)) > 0 {
+		t.Errorf("%q, %d words; want the optimizer as text", got, len(words(s, trained, true)))
 	}
 }
 
@@ -236,11 +236,11 @@ func TestCards(t *testing.T) {
 			t.Errorf("%s: %q; want %q", what, got, want)
 		}
 	}
-	want("one card", list(append(cards(s), shares(s, true)...)), "on one")
-	want("one card, more", list(shares(s, false)))
+	want("one card", list(append(cards(s), words(s, spread, true)...)), "on one")
+	want("one card, more", list(words(s, spread, false)))
 	pagetest.Do(t, s, state.SetOption{Name: "gpus", Value: "8"})
-	want("eight", list(append(cards(s), shares(s, true)...)), "on 8 ×", "with FSDP (ZeRO-3), as usual")
-	want("eight, more", list(shares(s, false)), "with no tensor rank", "with no sequence rank", "as no pipeline rank")
+	want("eight", list(append(cards(s), words(s, spread, true)...)), "on 8 ×", "with FSDP (ZeRO-3), as usual")
+	want("eight, more", list(words(s, spread, false)), "with no tensor rank", "with no sequence rank", "as no pipeline rank")
 	if unit, n := known.Trained(s.Shown.Choice, s.Shown.Network); unit != "tokens" || n != 8*1024 {
 		t.Errorf("a step of eight cards trains with %d %s; want 8192 tokens", n, unit)
 	}
@@ -249,7 +249,7 @@ func TestCards(t *testing.T) {
 	}
 	flux := pagetest.Step(t, "flux1-dev", engine.Args{"height": "512", "width": "512", "lora": "16", "device": "h100"})
 	pagetest.Do(t, flux, state.ExploreStep{})
-	for _, w := range options(flux, true) {
+	for _, w := range words(flux, trained, true) {
 		if w.Name == "seq" {
 			t.Errorf("the sentence about pictures has %+v; want no number of tokens", w)
 		}

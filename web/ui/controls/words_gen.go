@@ -71,6 +71,21 @@ func (c *Words) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 					vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
 					vgparent.AppendChild(vgn)
 				}
+				if w.Typed {
+					vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "input", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "number"}, vugu.VGAttribute{Namespace: "", Key: "data-do", Val: "option-number"}}}
+					vgparent.AppendChild(vgn)
+					vgn.AddAttrInterface("aria-label", w.Label)
+					vgn.AddAttrInterface("data-arg", w.Name)
+					vgn.AddAttrInterface("data-testid", "number-"+w.Name)
+					vgn.AddAttrInterface("value", w.Number)
+					{
+						b, err := vjson.Marshal(w.Number)
+						if err != nil {
+							panic(err)
+						}
+						vgn.Prop = append(vgn.Prop, vugu.VGProperty{Key: "value", JSONVal: vjson.RawMessage(b)})
+					}
+				}
 				if w.Note != "" {
 					vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "small", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "note"}}}
 					vgparent.AppendChild(vgn)

@@ -40,11 +40,15 @@ var commands = map[string]meaning{
 		return state.SetBudget{Bytes: s.Choice.Room().Bytes, Settled: true}
 	},
 	"option": settled(func(c Command, _ *state.State) state.Message {
+		if c.Value == OtherNumber {
+			return state.TypeOption{Name: c.Arg}
+		}
 		return state.SetOption{Name: c.Arg, Value: c.Value}
 	}),
-	"more":     does(state.ToggleMore{}),
-	"own-card": typed(ownCard),
-	"gpu":      settled(func(c Command, _ *state.State) state.Message { return state.SetGPU{ID: c.Value} }),
+	NumberField: typed(stepOption),
+	"more":      does(state.ToggleMore{}),
+	"own-card":  typed(ownCard),
+	"gpu":       settled(func(c Command, _ *state.State) state.Message { return state.SetGPU{ID: c.Value} }),
 	"kind": settled(func(c Command, _ *state.State) state.Message {
 		return state.SetGraph{Graph: c.Value == "graph"}
 	}),
@@ -151,7 +155,6 @@ var commands = map[string]meaning{
 	"step-change": func(c Command, _ *state.State) state.Message {
 		return state.UseChange{Index: c.Index, Of: rowLists[c.Arg]}
 	},
-	"step-set": typed(stepOption),
 
 	// Giving away, and the page itself.
 	"share": func(_ Command, s *state.State) state.Message {

@@ -58,13 +58,10 @@ func bandwidth(c Command, _ *state.State) state.Message {
 }
 
 // ownCard chooses a card that is not in the list, by its figures.
-func ownCard(c Command, s *state.State) state.Message {
+func ownCard(c Command, _ *state.State) state.Message {
 	id, err := choice.OwnCard(c.Value)
-	switch {
-	case err != nil:
+	if err != nil {
 		return refuse("Card: " + err.Error())
-	case s.Step != nil:
-		return state.SetStep{Name: "device", Value: id}
 	}
 	return state.SetGPU{ID: id}
 }
@@ -112,7 +109,7 @@ func stepOption(c Command, _ *state.State) state.Message {
 		return refuse(fmt.Sprintf("%s: %q; %s to %s are possible.", format.Capital(o.Title), c.Value,
 			strconv.Itoa(o.Min), strconv.Itoa(o.Max)))
 	}
-	return state.SetStep{Name: c.Arg, Value: c.Value}
+	return state.SetOption{Name: c.Arg, Value: c.Value}
 }
 
 // The lists of changes of a training step, as data-arg names them.
@@ -222,8 +219,6 @@ func (k Key) Typed() bool { return utf8.RuneCountInString(k.Key) == 1 }
 // field returns the name of a text field in state.Draft.
 func (c Command) field() string {
 	switch c.Do {
-	case "step-set":
-		return StepField(c.Arg)
 	case "arg", "alloc-arg":
 		return c.Do + ":" + c.Arg
 	}
@@ -232,5 +227,9 @@ func (c Command) field() string {
 
 func refuse(text string) state.Message { return state.Refuse{Text: text} }
 
-// StepField returns the name in state.Draft of the field of an option.
-func StepField(name string) string { return "step:" + name }
+// NumberField is the name in state.Draft of the field for a number that the list of an option does not have. The entry
+// of the list that shows the field is OtherNumber.
+const (
+	NumberField = "option-number"
+	OtherNumber = "other"
+)

@@ -24,20 +24,6 @@ func (c *View) pictured() *proto.Stepped {
 	return r
 }
 
-// AssumedLine returns the assumptions that a person has changed.
-func (c *View) AssumedLine() string {
-	var out []string
-	for _, w := range c.Assumed() {
-		if v, chosen := c.S.Choice.StepArgs[w.Name]; chosen {
-			out = append(out, w.Label+": "+ask.WordsIn(c.S.Choice.StepArgs, w.Name, v))
-		}
-	}
-	if len(out) == 0 {
-		return "as the program does"
-	}
-	return strings.Join(out, " · ")
-}
-
 // OriginLine returns the bytes that are exact and those that were read in code, and the error of the nearest published
 // run.
 func (c *View) OriginLine() string {

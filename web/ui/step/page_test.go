@@ -12,11 +12,8 @@ import (
 
 	"memtide/engine"
 	"memtide/engine/pipeline"
-	"memtide/profiles/llm/ask"
 	"memtide/wasm/proto"
-	"memtide/web/link"
 	"memtide/web/lookup"
-	"memtide/web/permalink"
 	"memtide/web/state"
 	"memtide/web/ui/answer"
 	"memtide/web/ui/input"
@@ -66,68 +63,6 @@ func TestStepRows(t *testing.T) {
 	}
 }
 
-// TestStepControls checks that every option of a step has one control, in the sentence or among the assumptions.
-// The controls of sides are there only for models of pictures, and then in place of tokens.
-func TestStepControls(t *testing.T) {
-	const diffuser = `{"_class_name": "FluxTransformer2DModel"}`
-	for _, c := range []struct {
-		model string
-		args  engine.Args
-		not   []string
-	}{
-		{"gpt2", engine.Args{"gpus": "2", "seq": "1024"}, []string{"frames", "height", "width"}},
-		{diffuser, nil, nil},
-		{diffuser, engine.Args{"height": "512"}, []string{"seq"}},
-	} {
-		s := pagetest.Step(t, "gpt2", engine.Args{"gpus": "2"})
-		s.Choice.Step, s.Choice.StepArgs = c.model, c.args
-		var got, want []string
-		for _, w := range append((&Case{S: s}).Words(), (&View{S: s}).Assumed()...) {
-			got = append(got, w.Name)
-		}
-		for _, o := range ask.Options {
-			if ask.Matters(s.Choice.StepArgs, o.Name) && !slices.Contains(c.not, o.Name) &&
-				(o.Name != "shard" || c.args["gpus"] != "") {
-				want = append(want, o.Name)
-			}
-		}
-		slices.Sort(got)
-		slices.Sort(want)
-		if !slices.Equal(got, want) {
-			t.Errorf("%s, %v: controls of %q; want %q", c.model, c.args, got, want)
-		}
-	}
-}
-
-// TestStepCommands checks that a control changes the link. A value that it cannot take gives an alert and changes
-// nothing.
-func TestStepCommands(t *testing.T) {
-	s := pagetest.Step(t, "gpt2", engine.Args{"seq": "1024", "context": "2048"})
-	do := func(c input.Command) {
-		if m := c.Message(s); m != nil {
-			s.Update(m)
-		}
-	}
-	do(input.Command{Do: "step-set", Arg: "gpus", Value: "8"})
-	if s.Choice.StepArgs["gpus"] != "" || (&Case{S: s}).Words()[6].Value != "8" {
-		t.Errorf("while it is typed: %v, and %q in the field; want it in the field alone", s.Choice.StepArgs,
-			(&Case{S: s}).Words()[6].Value)
-	}
-	do(input.Command{Do: "step-set", Arg: "gpus", Value: "8", Settled: true})
-	do(input.Command{Do: "step-set", Arg: "seq", Value: "0", Settled: true})
-	if s.Alert == nil || !strings.Contains(s.Alert.Text, "1 to 16777216") {
-		t.Errorf("no tokens: %+v; want what is possible", s.Alert)
-	}
-	l := permalink.Of(s, link.Link{})
-	if got, want := l.String(), "v=1&step=gpt2&step.context=2048&step.gpus=8&step.seq=1024"; got != want {
-		t.Errorf("the link is %s; want %s", got, want)
-	}
-	_, m, notes := permalink.Read(l.String())
-	if !m.Choice.Equal(s.Choice) || len(notes) > 0 {
-		t.Errorf("the link reads as %+v, %q; want what was chosen", m.Choice, notes)
-	}
-}
-
 // TestStepStarts checks that the page is complete while nothing is known yet, and says that it is busy.
 func TestStepStarts(t *testing.T) {
 	s, _ := pagetest.AskStep(t, "gpt2", nil)
@@ -138,8 +73,7 @@ func TestStepStarts(t *testing.T) {
 	pagetest.WellFormed(t, page)
 }
 
-// TestStepRanks checks that a pipeline shows every rank, with the fullest one marked, and that the sentence
-// contains its order of passes.
+// TestStepRanks checks that a pipeline shows every rank, with the fullest one marked.
 func TestStepRanks(t *testing.T) {
 	s := pagetest.Step(t, "llama3-8b", engine.Args{"gpus": "4", "pp": "4", "accumulate": "8", "ckpt": "full",
 		"schedule": "1f1b"})
@@ -156,12 +90,6 @@ func TestStepRanks(t *testing.T) {
 		!strings.Contains(a, fmt.Sprintf("on rank %d, the fullest", r.Full)) {
 		t.Errorf("the ranks say\n%s\nand the answer %q", got, a)
 	}
-	for _, w := range (&Case{S: s}).Words() {
-		if w.Name == "schedule" && w.Value == "1f1b" {
-			return
-		}
-	}
-	t.Error("the sentence has no order of passes")
 }
 
 // TestStepManyRanks checks that the middle ones of many ranks are folded, except the chosen one.
@@ -218,7 +146,7 @@ func TestStepPasses(t *testing.T) {
 		t.Errorf("the file %q has %d bytes; want a picture that says what is selected", f.Name, len(f.Bytes))
 	}
 	s.Update(state.SetRange{From: x.End() / 4, To: x.End() / 2})
-	s.Update(state.SetStep{Name: "accumulate", Value: "16"})
+	s.Update(state.SetOption{Name: "accumulate", Value: "16"})
 	if s.View.To != 0 || s.View.Selected.Kind != lookup.Nothing {
 		t.Errorf("another step begins with %+v selected, until %v; want all of it, and nothing", s.View.Selected,
 			s.View.To)
@@ -281,7 +209,7 @@ func TestStepReach(t *testing.T) {
 	}
 }
 
-// TestStepRefused checks that a refused step shows its sentence and its controls. All other parts stay in place,
+// TestStepRefused checks that of a refused step the sentence and the verdict are shown alone. All other parts stay in place,
 // but hidden.
 func TestStepRefused(t *testing.T) {
 	s := pagetest.Step(t, "gpt2", engine.Args{"gpus": "2"})
@@ -295,16 +223,16 @@ func TestStepRefused(t *testing.T) {
 		return out
 	}
 	if got, want := shown(),
-		[]string{"duo look", "fold about policies", "fold details", "fold about"}; !slices.Equal(got, want) {
+		[]string{"duo look", "fold about policies", "fold about"}; !slices.Equal(got, want) {
 		t.Errorf("an answer shows %q; want %q", got, want)
 	}
-	for _, e := range s.Update(state.SetStep{Name: "tp", Value: "7"}) {
+	for _, e := range s.Update(state.SetOption{Name: "tp", Value: "7"}) {
 		if e, ok := e.(state.AskStep); ok {
 			s.Update(state.StepFailed{ID: e.ID, Text: "12 heads do not divide among 7 ranks"})
 		}
 	}
-	if got, want := shown(), []string{"fold details"}; !slices.Equal(got, want) {
-		t.Errorf("a refusal shows %q; want %q", got, want)
+	if got := shown(); len(got) > 0 {
+		t.Errorf("a refusal shows %q; want nothing below the sentence and the verdict", got)
 	}
 }
 
@@ -377,30 +305,5 @@ func TestStepNearest(t *testing.T) {
 	}
 	if line := p.OriginLine(); !strings.Contains(line, "met to −1.2 %") {
 		t.Errorf("the line of the fold is %q; want how well the run is met", line)
-	}
-}
-
-// TestSentenceOfAdapters checks that the sentence names what is trained, and what is stored in another form or
-// moved, if that is not as usual. It has no control of optimizer states beside adapters.
-func TestSentenceOfAdapters(t *testing.T) {
-	names := func(args engine.Args) (out []string) {
-		s := state.New()
-		s.Choice.Step, s.Choice.StepArgs = "wan2.1-14b", args
-		for _, w := range (&Case{S: s}).Words() {
-			out = append(out, w.Name)
-		}
-		return out
-	}
-	for _, c := range []struct {
-		args engine.Args
-		want string
-	}{
-		{nil, "batch seq optimizer states ckpt program gpus device"},
-		{engine.Args{"lora": "32", "base": "fp8", "swap-blocks": "30", "height": "480", "width": "832", "frames": "81"},
-			"batch optimizer lora base ckpt program gpus device"},
-	} {
-		if got := strings.Join(names(c.args), " "); got != c.want {
-			t.Errorf("%v: the sentence has %s; want %s", c.args, got, c.want)
-		}
 	}
 }

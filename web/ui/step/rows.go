@@ -15,7 +15,6 @@ import (
 	"memtide/web/format"
 	"memtide/web/state"
 	"memtide/web/ui/input"
-	"memtide/web/ui/panel"
 )
 
 // Row is a change of a training step: a button that applies it.
@@ -185,98 +184,4 @@ func (o Row) bar() string {
 	const width = 200.0
 	return fmt.Sprintf(`<svg viewBox="0 0 200 16" preserveAspectRatio="none" aria-hidden="true"><rect class="%s" y="4" width="%.1f" height="8"/><path class="bar-mark" d="M%.1f 0V16"/></svg>`,
 		class, max(width*o.after, 2), min(width*o.mark, width-1))
-}
-
-// Word is the control of an option of a training step, with the words around it in the sentence.
-type Word struct {
-	Name, Label   string
-	Before, After string
-	Value         string
-	Min, Max      int
-	Options       []panel.Option // nil for a number or a card
-	Groups        []panel.Group  // for a card
-}
-
-// said are the options in the sentence of the case, with the words before and after them; one is the word after the
-// value 1. The other options are assumptions.
-var said = []struct{ name, before, after, one string }{
-	{"batch", "at", "sequences", "sequence"}, {"seq", "of", "tokens", "token"}, {"optimizer", "in bf16 with", "", ""},
-	{"lora", "for adapters of rank", "", ""}, {"base", "beside products", "", ""}, {"states", "on", "", ""},
-	{"ckpt", "and", "", ""}, {"program", "in", "", ""}, {"gpus", "on", "×", "×"}, {"device", "", "", ""},
-	{"shard", "with", "", ""},
-	{"pp", "as", "pipeline ranks", ""}, {"schedule", "by", "", ""},
-	{"accumulate", "with", "micro batches", "micro batch"},
-}
-
-// sentenceIf are options that are in the sentence only if another option does not have its default.
-var sentenceIf = map[string]string{"shard": "gpus", "pp": "pp", "schedule": "pp", "accumulate": "pp",
-	"lora": "lora", "base": "base"}
-
-// inSentence reports whether an option is in the sentence.
-func inSentence(args engine.Args, name string) bool {
-	if name == "seq" && args["height"] != "" { // of pictures the tokens follow from the sides
-		return false
-	}
-	for _, w := range said {
-		if w.name == name {
-			if other := sentenceIf[name]; other != "" && ask.Value(args, other) == ask.Option(other).Default {
-				return false
-			}
-			switch name {
-			case "shard": // needs several cards for each pipeline rank
-				return ask.Value(args, "gpus") != ask.Value(args, "pp")
-			case "states": // has no effect on adapters
-				return ask.Value(args, "lora") == "0"
-			}
-			return true
-		}
-	}
-	return false
-}
-
-// Case is the part of the case's sentence about a training step.
-type Case struct{ S *state.State }
-
-// Words returns its controls.
-func (c *Case) Words() (out []Word) {
-	for _, w := range said {
-		s := stepWord(c.S, w.name)
-		if s.Before, s.After = w.before, w.after; s.Value == "1" {
-			s.After = w.one
-		}
-		if inSentence(c.S.Choice.StepArgs, w.name) {
-			out = append(out, s)
-		}
-	}
-	return out
-}
-
-// stepWord returns the control of an option.
-func stepWord(s *state.State, name string) Word {
-	o, args := ask.Option(name), s.Choice.StepArgs
-	w := Word{Name: name, Label: format.Capital(o.Title), Value: ask.Value(args, name), Min: o.Min, Max: o.Max}
-	if name == "device" {
-		w.Groups = panel.Cards(w.Value)
-		return w
-	}
-	for _, v := range o.Choices {
-		w.Options = append(w.Options, panel.Option{ID: v, Title: ask.WordsIn(args, name, v), Selected: v == w.Value})
-	}
-	if d := s.Draft; d.Field == input.StepField(name) {
-		w.Value = d.Text
-	}
-	return w
-}
-
-// Assumed returns the controls that are not in the sentence.
-func (c *View) Assumed() (out []Word) {
-	for i := range ask.Options {
-		switch name := ask.Options[i].Name; {
-		case name == "seq", name == "states" && ask.Value(c.S.Choice.StepArgs, "lora") != "0", ask.Pictured(name) &&
-			!ask.Pictures(c.S.Choice.Step): // seq and states are not shown, nor sides of pictures for other models
-		case !inSentence(c.S.Choice.StepArgs, name) && name != "shard" && ask.Matters(c.S.Choice.StepArgs, name):
-			out = append(out, stepWord(c.S, name))
-		}
-	}
-	return out
 }

@@ -8,55 +8,10 @@ import (
 
 	"memtide/profiles/llm/ask"
 	"memtide/web/ui/names"
-	"memtide/web/ui/panel"
 )
 
 // The view of a training step is not generated from a .vugu file: nearly all of it is text
 // that changes as a whole, and generated code takes half a kilobyte for each attribute.
-
-// control returns the control of an option. It has the attribute id, which is "id" or "data-testid", with the given
-// value.
-func (w Word) control(id, value string) *vugu.VGNode {
-	attrs := attr(id, value, "data-do", "step-set", "data-arg", w.Name, "aria-label", w.Label)
-	if w.Groups != nil {
-		var groups []*vugu.VGNode
-		for _, g := range w.Groups {
-			groups = append(groups, element("optgroup", attr("label", g.Title), entries(g.Options)))
-		}
-		return element("select", attrs, groups)
-	}
-	if w.Options == nil {
-		n := element("input", append(attrs, "type", "number", "inputmode", "numeric", "min", strconv.Itoa(w.Min),
-			"max", strconv.Itoa(w.Max), "value", w.Value))
-		property(n, "value", strconv.Quote(w.Value))
-		return n
-	}
-	return element("select", attrs, entries(w.Options))
-}
-
-// entries returns the entries of a drop-down list.
-func entries(list []panel.Option) (out []*vugu.VGNode) {
-	for _, o := range list {
-		a := attr("value", o.ID)
-		if o.Selected {
-			a = append(a, "selected", "selected")
-		}
-		n := element("option", a, o.Title)
-		property(n, "selected", strconv.FormatBool(o.Selected))
-		out = append(out, n)
-	}
-	return out
-}
-
-// Build returns the part of the case's sentence that is about a training step.
-func (c *Case) Build(*vugu.BuildIn) *vugu.BuildOut {
-	var words []*vugu.VGNode
-	for _, w := range c.Words() {
-		words = append(words, element("label", attr("class", "word"), element("span", nil, w.Before),
-			w.control("data-testid", "step-"+w.Name), element("span", nil, w.After)))
-	}
-	return &vugu.BuildOut{Out: []*vugu.VGNode{element("span", attr("class", "words"), words)}}
-}
 
 // Build returns the whole view.
 func (c *View) Build(*vugu.BuildIn) *vugu.BuildOut {
@@ -71,7 +26,7 @@ func (c *View) Build(*vugu.BuildIn) *vugu.BuildOut {
 	if ranks != "" {
 		root.AppendChild(c.unless(c.ranksView(ranks)))
 	}
-	for _, n := range []*vugu.VGNode{c.ordersView(), c.policiesView(), c.assumedView(),
+	for _, n := range []*vugu.VGNode{c.ordersView(), c.policiesView(),
 		c.unless(element("details", attr("class", "fold about"), fold(names.Origins, c.OriginLine()),
 			element("div", attr("class", "answers", "data-testid", "step-origins"), c.Origins())))} {
 		root.AppendChild(n)
@@ -126,16 +81,4 @@ func (c *View) ordersView() *vugu.VGNode {
 		element("div", attr("data-testid", "step-orders"), turns(rows)),
 		element("ul", attr("class", "note"), vugu.HTML(refused)))
 	return hidden(n, len(rows) == 0 || c.S.Step.Failed != "")
-}
-
-// assumedView returns the folded section with the controls that are not in the sentence.
-func (c *View) assumedView() *vugu.VGNode {
-	var fields []*vugu.VGNode
-	for _, w := range c.Assumed() {
-		id := "step-" + w.Name
-		fields = append(fields, element("div", attr("class", "control param"),
-			element("label", attr("class", "control-label", "for", id), w.Label), w.control("id", id)))
-	}
-	return element("details", attr("class", "fold details"), fold("Everything that is assumed", c.AssumedLine()),
-		element("div", attr("class", "controls"), fields))
 }

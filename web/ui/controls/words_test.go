@@ -1,0 +1,118 @@
+//go:build !js
+
+package controls
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"memtide/engine"
+	"memtide/profiles/llm/ask"
+	"memtide/web/link"
+	"memtide/web/permalink"
+	"memtide/web/state"
+	"memtide/web/ui/input"
+	"memtide/web/ui/pagetest"
+	"memtide/web/ui/panel"
+)
+
+// said returns the names of the options that are in the sentence, or with is false of those that it can still have.
+func said(s *state.State, is bool) (out []string) {
+	for _, list := range [][]Word{words(s, trained, is), words(s, spread, is), words(s, policy, is)} {
+		for _, w := range list {
+			out = append(out, w.Name)
+		}
+	}
+	return out
+}
+
+// TestStepControls checks that every option of a step that is open by itself has one control, in the sentence or in
+// what it can still say. Those about sides are there only for models of pictures, and in place of tokens once they are
+// chosen. Those about several cards are there only for several.
+func TestStepControls(t *testing.T) {
+	const diffuser, config = `{"_class_name": "FluxTransformer2DModel"}`, `{"model_type": "llama"}`
+	sides := []string{"frames", "height", "width"}
+	for _, c := range []struct {
+		model string
+		args  engine.Args
+		not   []string
+	}{
+		{config, engine.Args{"gpus": "2", "seq": "1024"}, sides},
+		{config, engine.Args{"gpus": "2", "pp": "2", "ckpt": "full"}, append(sides, "shard")},
+		{config, engine.Args{"lora": "8", "host": "yes"}, append(sides, "states", "shard", "tp", "cp", "ep", "pp", "schedule")},
+		{diffuser, engine.Args{"gpus": "2"}, nil},
+		{diffuser, engine.Args{"gpus": "2", "height": "512"}, []string{"seq"}},
+		{"gpt2", engine.Args{"gpus": "2"}, append(sides, "towers", "kernels")},
+	} {
+		s := state.New()
+		s.Step = &state.OpenStep{}
+		s.Choice.Step, s.Choice.StepArgs = c.model, c.args
+		var want []string
+		for _, o := range ask.Options {
+			pipeline := o.Name != "schedule" || c.args["pp"] != ""
+			if ask.Matters(c.args, o.Name) && !slices.Contains(c.not, o.Name) && pipeline && o.Name != "base" &&
+				o.Name != "gpus" && o.Name != "device" {
+				want = append(want, o.Name)
+			}
+		}
+		if c.args["lora"] != "" {
+			want = append(want, "base")
+		}
+		got := slices.Sorted(slices.Values(append(said(s, true), said(s, false)...)))
+		if slices.Sort(want); !slices.Equal(got, want) {
+			t.Errorf("%s, %v: controls of %q; want %q", c.model, c.args, got, want)
+		}
+	}
+}
+
+// TestStepCommands checks that a control changes the link. A value that it cannot take gives an alert and changes
+// nothing.
+func TestStepCommands(t *testing.T) {
+	s := pagetest.Step(t, "gpt2", engine.Args{"seq": "1024", "context": "2048"})
+	do := func(c input.Command) {
+		if m := c.Message(s); m != nil {
+			s.Update(m)
+		}
+	}
+	do(input.Command{Do: "option", Arg: "gpus", Value: input.OtherNumber, Settled: true})
+	do(input.Command{Do: "option-number", Arg: "gpus", Value: "12"})
+	if w := cards(s)[0]; s.Choice.StepArgs["gpus"] != "" || !w.Typed || w.Number != "12" {
+		t.Errorf("while it is typed: %v, %+v; want it in the field alone", s.Choice.StepArgs, w)
+	}
+	do(input.Command{Do: "option-number", Arg: "gpus", Value: "12", Settled: true})
+	if w := cards(s)[0]; w.Typed || panel.Selected(w.Options) != "12 ×" {
+		t.Errorf("twelve cards: %+v; want them in the list", w)
+	}
+	do(input.Command{Do: "option-number", Arg: "seq", Value: "0", Settled: true})
+	if s.Alert == nil || !strings.Contains(s.Alert.Text, "1 to 16777216") {
+		t.Errorf("no tokens: %+v; want what is possible", s.Alert)
+	}
+	l := permalink.Of(s, link.Link{})
+	if got, want := l.String(), "v=1&step=gpt2&step.context=2048&step.gpus=12&step.seq=1024"; got != want {
+		t.Errorf("the link is %s; want %s", got, want)
+	}
+	_, m, notes := permalink.Read(l.String())
+	if !m.Choice.Equal(s.Choice) || len(notes) > 0 {
+		t.Errorf("the link reads as %+v, %q; want what was chosen", m.Choice, notes)
+	}
+}
+
+// TestSentenceOfAdapters checks that the sentence names what is trained, and what is stored in another form or
+// moved, if that is not as usual. It has no control of optimizer states beside adapters.
+func TestSentenceOfAdapters(t *testing.T) {
+	for _, c := range []struct {
+		args engine.Args
+		want string
+	}{
+		{nil, "batch seq optimizer ckpt"},
+		{engine.Args{"lora": "32", "base": "fp8", "swap-blocks": "30", "height": "480", "width": "832", "frames": "81"},
+			"batch frames height width lora base ckpt swap-blocks"},
+	} {
+		s := state.New()
+		s.Choice.Step, s.Choice.StepArgs, s.Step = "wan2.1-14b", c.args, &state.OpenStep{}
+		if got := strings.Join(said(s, true), " "); got != c.want {
+			t.Errorf("%v: the sentence has %s; want %s", c.args, got, c.want)
+		}
+	}
+}

@@ -155,7 +155,7 @@ func StepText(args engine.Args) (string, error) {
 }
 
 // unplanned are the other options of a step whose values but the default no strategy can plan.
-var unplanned = []string{"pp", "rollout", ask.Context}
+var unplanned = []string{"pp"}
 
 // Unplanned returns a copy of args without the options with which no strategy can plan a step.
 func Unplanned(args engine.Args) engine.Args {

@@ -8,8 +8,8 @@ import "testing"
 // verdict with the bar of the memory, shows ways to make the step fit, and is complete.
 func TestMeasureStep(t *testing.T) {
 	measuring(t)
-	for name, hash := range map[string]string{"one card": "#v=1&step=llama3-8b&step.ckpt=full&step.context=2048",
-		"8 cards": "#v=1&step=llama3-8b&step.ckpt=full&step.context=2048&step.gpus=8"} {
+	for name, hash := range map[string]string{"one card": "#v=1&step=llama3-8b&step.ckpt=budget&step.compile=yes&step.graph=model",
+		"8 cards": "#v=1&step=llama3-8b&step.ckpt=budget&step.compile=yes&step.graph=model&step.gpus=8"} {
 		stages := map[string][]float64{}
 		say := func(p *Page) {
 			for _, s := range []struct{ what, is string }{

@@ -9,7 +9,7 @@ import (
 
 // smallStep is a training step whose weights, gradients and optimizer state need more memory than its card has. Its
 // policy makes the page open it by itself.
-const smallStep = "#v=1&step=llama3.2-1b&step.ckpt=full&step.context=2048&step.device=v100-pcie-16gb&step.seq=1024"
+const smallStep = "#v=1&step=llama3.2-1b&step.ckpt=budget&step.compile=yes&step.graph=model&step.device=v100-pcie-16gb&step.seq=1024"
 
 // whole waits for the complete answer about a step whose verdict contains the given text. If a slow machine has
 // stopped at the time limit of what a link asks for, it clicks the button to go on.
@@ -37,14 +37,14 @@ func TestStep(t *testing.T) {
 	}
 	Eval[bool](p, `history.back(), true`)
 	whole(p, "Does not fit: ")
-	Eval[bool](p, `(() => { const e = byID("option-gpus"); e.focus(); control("option-gpus", "8"); return true })()`)
+	Eval[bool](p, `(() => { const e = byID("device"); e.focus(); control("device", "h100"); return true })()`)
 	whole(p, "Fits: ")
 	if got := Eval[string](p,
-		`document.activeElement.dataset.testid + " " + document.activeElement.value`); got != "option-gpus 8" {
-		t.Errorf("after the change the focus and its value are %q; want the field with what was typed", got)
+		`document.activeElement.dataset.testid + " " + document.activeElement.value`); got != "device h100" {
+		t.Errorf("after the change the focus and its value are %q; want the list with what was chosen", got)
 	}
 	p.Click(`[data-testid="step-chain"]`)
-	p.Wait(`!document.querySelector(".whole") && byID("preset").textContent.includes("Llama 3.2 1B") && byID("device").value === "v100-pcie-16gb" && byID("peak").textContent.includes("iB") && ` + untilReady)
+	p.Wait(`!document.querySelector(".whole") && byID("preset").textContent.includes("Llama 3.2 1B") && byID("device").value === "h100" && byID("peak").textContent.includes("iB") && ` + untilReady)
 	Eval[bool](p, `history.back(), true`)
 	whole(p, "Fits: ")
 	p.Quiet()

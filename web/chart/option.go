@@ -283,7 +283,8 @@ func New(s *state.State, width, height float64) *Plot {
 	}
 	lines := s.Lines()
 	p := &Plot{Width: width, Height: height, Axis: s.View.Axis, KeepAll: keepAll(s),
-		Chosen: s.Choice.Strategy, Budget: s.Budget(), Lines: lines}
+		Chosen: s.Choice.Strategy, Budget: s.Budget(), Lines: lines,
+		Context: s.Choice.Context()}
 	if v := s.Visible(); v != nil && v.Network == s.Network {
 		p.Now = tradeoff.LinePoint{Budget: v.Solved.Budget, StepTime: v.Solved.Trace.Makespan}
 	}
@@ -295,12 +296,12 @@ func New(s *state.State, width, height float64) *Plot {
 	}
 	p.Unit, p.Batch = known.Trained(s.Choice, s.Network)
 	if d := state.DeviceOf(s.Choice); d != nil {
-		p.Card, p.Device, p.Name = true, unreserved(d.Memory), known.Card(s.Choice, s.Network, d)
+		p.Card, p.Device, p.Name = true, p.unreserved(d.Memory), known.Card(s.Choice, s.Network, d)
 	}
 	for _, x := range s.Policies() {
 		p.Spots = append(p.Spots, Spot{Index: x.Index, Name: format.Capital(x.Names[0]), Words: x.Words,
 			Fits: x.Lacks == 0, Needs: x.Needs,
-			At: tradeoff.LinePoint{Budget: unreserved(x.Needs), StepTime: x.Time}})
+			At: tradeoff.LinePoint{Budget: p.unreserved(x.Needs), StepTime: x.Time}})
 	}
 	if c.Complete() {
 		p.Fits = c.Smallest()

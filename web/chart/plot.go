@@ -34,6 +34,7 @@ type Plot struct {
 	Another bool               // Other is of another network
 	Letters [2]string          // of Now and Other; empty without a comparison
 	Card    bool               // the horizontal axis shows the memory that a card needs for a budget
+	Context engine.Bytes       // of that memory what CUDA takes, see Choice.Context
 	Device  engine.Bytes       // the largest budget for which the device's memory suffices; 0 if not known
 	Name    string             // label of the device's line
 

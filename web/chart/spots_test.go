@@ -120,11 +120,12 @@ func TestSpotAt(t *testing.T) {
 // unreserved is the inverse of choice.Reserved.
 func TestAxisOfTheCard(t *testing.T) {
 	for _, b := range []engine.Bytes{engine.GiB, 22 * engine.GiB, 74 * engine.GiB} {
-		if got := unreserved(choice.Reserved(b)); got-b > 64 || b-got > 64 {
+		if got := (&Plot{Context: choice.Context}).unreserved(choice.Reserved(b)); got-b > 64 || b-got > 64 {
 			t.Errorf("a card of %d bytes has just enough for %d; want %d", choice.Reserved(b), got, b)
 		}
 	}
 	p := policed(760)
+	p.Context = choice.Context
 	if got, want := p.axis(2*engine.GiB), float64(choice.Reserved(2*engine.GiB)); got != want {
 		t.Errorf("2 GiB lie at %v; want %v", got, want)
 	}

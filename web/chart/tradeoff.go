@@ -253,16 +253,16 @@ func (p *Plot) value(pt tradeoff.LinePoint, unit float64) [2]float64 {
 	return [2]float64{p.axis(pt.Budget) / unit, p.onAxis(p.slowdown(pt.StepTime))}
 }
 
-// unreserved returns the budget for which a card needs the given memory, the inverse of choice.Reserved.
-func unreserved(card engine.Bytes) engine.Bytes {
+// unreserved returns the budget for which a card needs the given memory, the inverse of Choice.Reserved.
+func (p *Plot) unreserved(card engine.Bytes) engine.Bytes {
 	whole := choice.Reserved(100*engine.GiB) - choice.Context
-	return engine.Bytes(float64(max(card-choice.Context, 0)) / float64(whole) * float64(100*engine.GiB))
+	return engine.Bytes(float64(max(card-p.Context, 0)) / float64(whole) * float64(100*engine.GiB))
 }
 
 // axis returns the value of the horizontal axis at a budget.
 func (p *Plot) axis(b engine.Bytes) float64 {
 	if p.Card {
-		return float64(choice.Reserved(b))
+		return float64(choice.Reserved(b) - choice.Context + p.Context)
 	}
 	return float64(b)
 }

@@ -185,10 +185,31 @@ func (c Choice) Timed() Choice {
 // c has none.
 func (c Choice) Room() Budget {
 	d := c.GPU()
-	if d == nil || Usable(d.Memory) == 0 {
+	if d == nil || c.Usable(d.Memory) == 0 {
 		d = card.Default()
 	}
-	return Budget{Bytes: Usable(d.Memory)}
+	return Budget{Bytes: c.Usable(d.Memory)}
+}
+
+// Context returns what c says that CUDA, collectives and an engine for rollouts take of each card, by default Context.
+func (c Choice) Context() engine.Bytes {
+	_, args, ok := c.Source.Step()
+	if !ok {
+		return Context
+	}
+	stated, _ := strconv.Atoi(ask.Value(args, ask.Context))
+	rollout, _ := strconv.Atoi(ask.Value(args, "rollout"))
+	return engine.Bytes(stated)*engine.MiB + engine.Bytes(rollout)*engine.GiB
+}
+
+// Reserved is like the function Reserved with what c says about Context.
+func (c Choice) Reserved(peak engine.Bytes) engine.Bytes {
+	return Reserved(peak) - Context + c.Context()
+}
+
+// Usable is like the function Usable with what c says about Context.
+func (c Choice) Usable(memory engine.Bytes) engine.Bytes {
+	return Usable(memory + Context - c.Context())
 }
 
 // Roomy reports whether the budget is Room, which means that it was not chosen.

@@ -13,7 +13,6 @@ import (
 // TestFitted checks that the default budget is the usable memory of the device, and that the default strategy is
 // keeping everything if this fits into it.
 func TestFitted(t *testing.T) {
-	const gib = engine.GiB
 	for _, c := range []struct {
 		device, budget string
 		strategy       string
@@ -22,16 +21,16 @@ func TestFitted(t *testing.T) {
 		want           string
 		room           string
 	}{
-		{"h100-sxm-80gb", "", DefaultStrategy, 93 * gib, 34, "pofo", "73.3 GiB"},
-		{"h100-sxm-80gb", "", DefaultStrategy, 93 * gib, 339, DefaultStrategy, "73.3 GiB"}, // too long for pofo
-		{"h100-sxm-80gb", "", DefaultStrategy, 73 * gib, 34, engine.KeepAll, "73.3 GiB"},
-		{"h100-sxm-80gb", "", "pofo", 40 * gib, 34, "pofo", "73.3 GiB"}, // the user chose it
-		{"h100", "", GraphStrategy, 40 * gib, 0, engine.KeepAll, "74.1 GiB"},
-		{"h100", "", engine.KeepAll, 80 * gib, 0, "blocks", "74.1 GiB"},
-		{"rtx-4090", "", engine.KeepAll, 22 * gib, 34, "pofo", "21.6 GiB"},
-		{"24gib", "", DefaultStrategy, 21 * gib, 34, engine.KeepAll, "21.6 GiB"},
-		{"rtx-4090", "21GiB", DefaultStrategy, 20 * gib, 34, DefaultStrategy, "21 GiB"},
-		{"v100-pcie-16gb", "60%", DefaultStrategy, 10 * gib, 34, DefaultStrategy, "6 GiB"},
+		{"h100-sxm-80gb", "", DefaultStrategy, 93 * engine.GiB, 34, "pofo", "73.3 GiB"},
+		{"h100-sxm-80gb", "", DefaultStrategy, 93 * engine.GiB, 339, DefaultStrategy, "73.3 GiB"}, // too long for pofo
+		{"h100-sxm-80gb", "", DefaultStrategy, 73 * engine.GiB, 34, engine.KeepAll, "73.3 GiB"},
+		{"h100-sxm-80gb", "", "pofo", 40 * engine.GiB, 34, "pofo", "73.3 GiB"}, // the user chose it
+		{"h100", "", GraphStrategy, 40 * engine.GiB, 0, engine.KeepAll, "74.1 GiB"},
+		{"h100", "", engine.KeepAll, 80 * engine.GiB, 0, "blocks", "74.1 GiB"},
+		{"rtx-4090", "", engine.KeepAll, 22 * engine.GiB, 34, "pofo", "21.6 GiB"},
+		{"24gib", "", DefaultStrategy, 21 * engine.GiB, 34, engine.KeepAll, "21.6 GiB"},
+		{"rtx-4090", "21GiB", DefaultStrategy, 20 * engine.GiB, 34, DefaultStrategy, "21 GiB"},
+		{"v100-pcie-16gb", "60%", DefaultStrategy, 10 * engine.GiB, 34, DefaultStrategy, "6 GiB"},
 	} {
 		said := Said{Device: c.device}
 		said.Budget, _ = ParseBudget(c.budget)
@@ -44,9 +43,30 @@ func TestFitted(t *testing.T) {
 		}
 	}
 	for _, d := range card.All() {
-		if b := Usable(d.Memory); Reserved(b) > d.Memory || Reserved(b+gib/4) <= d.Memory {
+		if b := Usable(d.Memory); Reserved(b) > d.Memory || Reserved(b+engine.GiB/4) <= d.Memory {
 			t.Errorf("%s of %d bytes is said to serve %d, which takes %d; want tenths of a GiB, as many as go", d.ID,
 				d.Memory, b, Reserved(b))
+		}
+	}
+}
+
+// TestContext checks that what a step says about CUDA and an engine for rollouts is taken from the room of its card.
+func TestContext(t *testing.T) {
+	for _, c := range []struct {
+		of   Source
+		want engine.Bytes // beside Context
+	}{
+		{Source{Preset: "resnet50-b8"}, 0},
+		{Source{Preset: "llama3-8b-step-b1"}, 0},
+		{Source{Preset: "llama3-8b-step-context.3072-b1"}, 2 * engine.GiB},
+		{Source{Model: "{}", Options: engine.Args{"objective": "grpo", "rollout": "24"}}, 24 * engine.GiB},
+	} {
+		d := card.Lookup("h100")
+		out := Default().Moved(c.of).On(d)
+		if got, want := out.Room().Bytes, Usable(d.Memory-c.want); got != want || out.Context() != Context+c.want ||
+			out.Reserved(engine.GiB) != Reserved(engine.GiB)+c.want {
+			t.Errorf("%+v: room for %d, %d beside it, %d for a GiB; want %d bytes less than by default", c.of, got,
+				out.Context(), out.Reserved(engine.GiB), c.want)
 		}
 	}
 }

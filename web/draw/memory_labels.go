@@ -119,12 +119,9 @@ func nameGhost(s *Scene, f *frame, sc *memoryScale) {
 		}
 	}
 	t := display.Text{S: "keep everything: " + format.Bytes(peak), Large: true}
-	role, more := display.Muted, ""
+	role := display.Muted
 	if f.Capacity > 0 && peak > f.Capacity {
 		role = display.Budget
-		if f.right-f.left > 400 {
-			more = format.Bytes(peak-f.Capacity) + " more than there is"
-		}
 	}
 	if peak > sc.most {
 		nameCut(s, f, sc, role, peak)
@@ -133,10 +130,7 @@ func nameGhost(s *Scene, f *frame, sc *memoryScale) {
 	y := math.Max(sc.y(int64(min(peak, sc.most)))+12, 28)
 	spots := []spot{{from - 30, y, display.End}, {to + 30, y, display.Start}, {to + 70, y, display.Start},
 		{from - 12, y + 30, display.End}, {to + 20, y + 30, display.Start}, {(from + to) / 2, y - 16, display.Middle}}
-	i := s.place(f, role, t, false, spots...)
-	if i >= 0 && i < len(spots)-1 && more != "" {
-		s.place(f, role, display.Text{S: more, Large: true}, false, spot{spots[i].x, spots[i].y + 17, spots[i].anchor})
-	}
+	s.place(f, role, t, false, spots...)
 }
 
 // nameCut labels a ghost that is higher than the axis, on a plate in its visible part.

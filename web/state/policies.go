@@ -160,7 +160,7 @@ func (s *State) Limit() engine.Bytes {
 	if d := DeviceOf(s.Choice); d != nil && s.Choice.Roomy() {
 		return d.Memory
 	}
-	return choice.Reserved(s.Budget())
+	return s.Choice.Reserved(s.Budget())
 }
 
 // OpenPolicy chooses a policy, or opens the step by itself under it.

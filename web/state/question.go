@@ -93,7 +93,7 @@ func (s *State) followIdle() []Effect {
 func (s *State) Exceeds() *card.Card {
 	d := DeviceOf(s.Choice)
 	if d == nil || s.Shown == nil || !s.Shown.Choice.Equal(s.Choice) ||
-		s.Shown.Solved.Trace.Peak <= d.Memory-choice.Context {
+		s.Shown.Solved.Trace.Peak <= d.Memory-s.Choice.Context() {
 		return nil
 	}
 	return d
@@ -128,7 +128,7 @@ func (s *State) ask(idle bool) (out []Effect) {
 	}
 	if d := s.Exceeds(); d != nil { // any plan that is likely to fit the device would help
 		a.found, a.Base = "", 0
-		req.Budget = choice.Budget{Bytes: max(choice.Usable(d.Memory), 1)}
+		req.Budget = choice.Budget{Bytes: max(s.Choice.Usable(d.Memory), 1)}
 		if req.Method.Strategy != engine.KeepAll {
 			req.Methods = append([]proto.Method{req.Method}, req.Methods...)
 			req.Method = proto.Method{Strategy: engine.KeepAll}

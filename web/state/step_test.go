@@ -19,7 +19,7 @@ func stepOf(model string, args engine.Args) Choice {
 }
 
 // alone is an option of a step that no strategy can plan, so that the step is not opened as a network.
-var alone = engine.Args{"context": "2048"}
+var alone = engine.Args{"gpus": "2", "pp": "2"}
 
 // stepped returns a page that shows the complete answer about a step.
 func stepped(t *testing.T) *player {
@@ -32,9 +32,9 @@ func stepped(t *testing.T) *player {
 		t.Fatalf("after a part of the answer: %+v, phase %s; want it shown, solving", p.Step, p.Phase())
 	}
 	p.play(StepAnswered{ID: id, Whole: true, Stepped: &proto.Stepped{High: 2,
-		Changes:  []proto.StepChange{{Args: engine.Args{"context": "2048", "loss": "chunked"}}},
-		Policies: []proto.StepChange{{Names: []string{"full"}, Args: engine.Args{"context": "2048", "ckpt": "full"}}},
-		Fixes:    []proto.StepChange{{Args: engine.Args{"context": "2048", "gpus": "8"}}}}})
+		Changes:  []proto.StepChange{{Args: engine.Args{"gpus": "2", "pp": "2", "loss": "chunked"}}},
+		Policies: []proto.StepChange{{Names: []string{"full"}, Args: engine.Args{"gpus": "2", "pp": "2", "ckpt": "full"}}},
+		Fixes:    []proto.StepChange{{Args: engine.Args{"gpus": "8", "pp": "2"}}}}})
 	if p.Step.Shown.High != 2 || p.Phase() != "ready" || p.Late() {
 		t.Fatalf("after the whole answer: %+v, phase %s, late %v; want it shown, ready", p.Step.Shown, p.Phase(),
 			p.Late())
@@ -75,9 +75,9 @@ func TestUseChange(t *testing.T) {
 	for _, c := range []struct {
 		m    UseChange
 		want string
-	}{{UseChange{0, SingleChanges}, "llama3-8b,context=2048,loss=chunked"},
-		{UseChange{0, FixingChanges}, "llama3-8b,context=2048,gpus=8"},
-		{UseChange{0, PolicyChanges}, "llama3-8b,ckpt=full,context=2048"}, {UseChange{3, FixingChanges}, "llama3-8b,context=2048"}} {
+	}{{UseChange{0, SingleChanges}, "llama3-8b,gpus=2,loss=chunked,pp=2"},
+		{UseChange{0, FixingChanges}, "llama3-8b,gpus=8,pp=2"},
+		{UseChange{0, PolicyChanges}, "llama3-8b,ckpt=full,gpus=2,pp=2"}, {UseChange{3, FixingChanges}, "llama3-8b,gpus=2,pp=2"}} {
 		p := stepped(t)
 		p.play(c.m)
 		if got := p.Choice.StepKey(); got != c.want {
@@ -149,6 +149,8 @@ func TestPlannedStep(t *testing.T) {
 		{"a policy", link(engine.Args{"ckpt": "full"}), "llama3-8b-step-b1", engine.KeepAll},
 		{"one graph", link(engine.Args{"ckpt": "budget", "graph": "model", "compile": "yes"}), "", ""},
 		{"a pipeline", link(engine.Args{"gpus": "8", "pp": "8"}), "", ""},
+		{"an engine for rollouts", link(engine.Args{"objective": "grpo", "rollout": "24"}),
+			"llama3-8b-step-objective.grpo-rollout.24-b1", engine.KeepAll},
 		{"swapped blocks", link(engine.Args{"lora": "16", "swap-blocks": "8"}), "llama3-8b-step-lora.16-b1", engine.KeepAll},
 		{"more tokens than positions", Start{Choice: stepOf("gpt2", engine.Args{"seq": "2048"})}, "", ""},
 		{"the list", PickStep{"gpt2"}, "gpt2-step-b1", choice.DefaultStrategy},
@@ -169,8 +171,8 @@ func TestPlannedStep(t *testing.T) {
 		}
 	}
 	p := stepped(t) // "no checkpointing" instead of what no strategy plans
-	p.play(SetOption{"context", "1024"})
-	if o := p.Opening; o == nil || o.Choice.Source.Preset != "llama3-8b-step-b1" || p.Step == nil {
+	p.play(SetOption{"pp", "1"})
+	if o := p.Opening; o == nil || o.Choice.Source.Preset != "llama3-8b-step-gpus.2-b1" || p.Step == nil {
 		t.Errorf("a control: opening %+v, step %+v; want the network, and the step until it is read", o, p.Step)
 	}
 }
@@ -180,7 +182,7 @@ func TestPlannedStep(t *testing.T) {
 func TestExploreStep(t *testing.T) {
 	p := stepped(t)
 	p.play(ExploreStep{})
-	if e := last[Open](t, p); e.Request.Preset != "llama3-8b-step-b1" || p.Opening.Choice.Device != "h100" {
+	if e := last[Open](t, p); e.Request.Preset != "llama3-8b-step-gpus.2-b1" || p.Opening.Choice.Device != "h100" {
 		t.Errorf("opens %+v on %q; want the preset on its card", e.Request, p.Opening.Choice.Device)
 	}
 	p = &player{State: New()}

@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"memtide/engine"
 	"memtide/profiles/llm/ask"
+	"memtide/wasm/proto"
 	"memtide/web/link"
 	"memtide/web/permalink"
 	"memtide/web/state"
@@ -19,7 +21,7 @@ import (
 // TestStepPage checks that the page of a real answer has every part once, in well-formed HTML, and that all of
 // its controls have names.
 func TestStepPage(t *testing.T) {
-	s := pagetest.Step(t, "llama3-8b", engine.Args{"gpus": "8", "context": "2048", "ckpt": "full"})
+	s := pagetest.Step(t, "llama3-8b", engine.Args{"gpus": "8", "pp": "2", "ckpt": "full"})
 	page := pageOf(t, s)
 	for _, id := range []string{"step", "answer-say", "answer-sub", "bar", "peak", "step-time", "rate",
 		"step-changes", "step-origins",
@@ -46,12 +48,14 @@ func TestStepPage(t *testing.T) {
 // TestStepRange checks that the page marks the step time as a lower bound, and the rate as an upper one, if steps
 // of that kind take longer than rates alone predict.
 func TestStepRange(t *testing.T) {
-	for model, want := range map[string]bool{"gpt2": true, "llama3-8b": false} {
-		s := pagetest.Step(t, model, engine.Args{"device": "h200", "seq": "1024", "context": "2048"})
+	for low, want := range map[time.Duration]bool{1500: true, 1000: false} {
+		s, e := pagetest.AskStep(t, "llama3-8b", engine.Args{"gpus": "2", "pp": "2"})
+		s.Update(state.StepAnswered{ID: e.ID, Whole: true, Stepped: &proto.Stepped{Time: 1000, TimeLow: low,
+			TimeHigh: 2000, Phases: []proto.StepPhase{{}}}})
 		n := (&Results{S: s}).Numbers()
 		for i, sign := range []string{"> ", "< "} {
 			if got := strings.HasPrefix(n[i+1].Value, sign); got != want {
-				t.Errorf("%s: %q; want %q before it: %t", model, n[i+1].Value, sign, want)
+				t.Errorf("from %v: %q; want %q before it: %t", low, n[i+1].Value, sign, want)
 			}
 		}
 	}

@@ -195,7 +195,7 @@ func ofPlan(p *known.Picture) *need {
 	if d == nil {
 		return n
 	}
-	n.context, n.high = choice.Context, choice.Reserved(t.Peak)-choice.Context
+	n.context, n.high = p.Choice.Context(), choice.Reserved(t.Peak)-choice.Context
 	n.segments = known.StepArgs(p.Choice, p.Network) != nil
 	n.memory, n.states, n.cards = d.Memory, p.Network.Totals.Resident, known.Card(p.Choice, p.Network, d)
 	switch sizes := p.Network.Profile.Source.Sizes; {

@@ -17,7 +17,7 @@ import (
 // told returns the answer about a step whose reply is r.
 func told(t *testing.T, r proto.Stepped, args engine.Args) *Answer {
 	t.Helper()
-	s, e := pagetest.AskStep(t, "llama3-8b", ask.With(args, ask.Context, "2048")) // no strategy plans it
+	s, e := pagetest.AskStep(t, "llama3-8b", pipelined(args))
 	if r.Phases == nil {
 		r.Phases = []proto.StepPhase{{Name: "forward", Bytes: r.Allocated,
 			Parts: []proto.StepPart{{Name: "weights", Kind: proto.PartStates, Bytes: r.Allocated}}}}
@@ -25,6 +25,11 @@ func told(t *testing.T, r proto.Stepped, args engine.Args) *Answer {
 	r.Done, r.Total = 5, 5
 	s.Update(state.StepAnswered{ID: e.ID, Stepped: &r, Whole: true})
 	return &Answer{S: s}
+}
+
+// pipelined returns args with two pipeline ranks, which no strategy plans.
+func pipelined(args engine.Args) engine.Args {
+	return ask.With(ask.With(args, "gpus", "2"), "pp", "2")
 }
 
 // TestStepVerdicts checks the kind and the sentence of the answer about a step. Only a step that surely fits is
@@ -46,7 +51,7 @@ func TestStepVerdicts(t *testing.T) {
 		{proto.Stepped{Low: 70 * g, High: 78 * g, Context: g, Memory: 80 * g, GPUs: 1}, full, Should,
 			"Should fit: 71 to 79 of 80 GiB. Unsure: PyTorch’s allocator."},
 		{proto.Stepped{Low: 76 * g, High: 84 * g, Context: g, Memory: 80 * g, GPUs: 1, Time: 130,
-			Policies: []proto.StepChange{{Args: ask.With(nil, ask.Context, "2048"), Allocated: 99 * g, Time: 100}}}, full, MayNot,
+			Policies: []proto.StepChange{{Args: pipelined(nil), Allocated: 99 * g, Time: 100}}}, full, MayNot,
 			"May not fit: 77 to 85 of 80 GiB, 30 % slower than if everything fitted. Unsure: PyTorch’s allocator."},
 		{proto.Stepped{Low: 90 * g, High: 99 * g, Context: g, Memory: 80 * g, GPUs: 1}, full, DoesNot,
 			"Does not fit: 91 to 100 GiB needed, one H100 has 80 GiB."},

@@ -69,7 +69,7 @@ func TestStepControls(t *testing.T) {
 // TestStepCommands checks that a control changes the link. A value that it cannot take gives an alert and changes
 // nothing.
 func TestStepCommands(t *testing.T) {
-	s := pagetest.Step(t, "gpt2", engine.Args{"seq": "1024", "context": "2048"})
+	s := pagetest.Step(t, "gpt2", engine.Args{"seq": "1024", "ckpt": "budget", "compile": "yes", "graph": "model"})
 	do := func(c input.Command) {
 		if m := c.Message(s); m != nil {
 			s.Update(m)
@@ -89,7 +89,7 @@ func TestStepCommands(t *testing.T) {
 		t.Errorf("no tokens: %+v; want what is possible", s.Alert)
 	}
 	l := permalink.Of(s, link.Link{})
-	if got, want := l.String(), "v=1&step=gpt2&step.context=2048&step.gpus=12&step.seq=1024"; got != want {
+	if got, want := l.String(), "v=1&step=gpt2&step.ckpt=budget&step.compile=yes&step.gpus=12&step.graph=model&step.seq=1024"; got != want {
 		t.Errorf("the link is %s; want %s", got, want)
 	}
 	_, m, notes := permalink.Read(l.String())

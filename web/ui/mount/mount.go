@@ -6,6 +6,7 @@ import (
 	"github.com/vugu/vugu/js"
 
 	"memtide/engine"
+	"memtide/web/choice"
 	"memtide/web/draw"
 	"memtide/web/known"
 	"memtide/web/lookup"
@@ -105,6 +106,9 @@ func (m Mount) Around(s *state.State, v *draw.View) {
 	v.Ghost, v.Drag = p.Solved.Ghost, !s.View.Frame.Embed
 	if d := state.DeviceOf(p.Choice); d != nil {
 		v.Capacity, v.Device = d.Memory, known.Card(p.Choice, p.Network, d)
+		if c := p.Choice.Context(); c > choice.Context { // a person says that more is in use
+			v.Capacity, v.Device = d.Memory-c, v.Device+" beside CUDA"
+		}
 	}
 }
 

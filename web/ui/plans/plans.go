@@ -14,7 +14,6 @@ import (
 	"memtide/engine"
 	"memtide/wasm/proto"
 	"memtide/web/chart"
-	"memtide/web/choice"
 	"memtide/web/display"
 	"memtide/web/format"
 	"memtide/web/known"
@@ -167,7 +166,7 @@ func (c *Plans) row(p state.PlanRow) *PlanRow {
 	step, more := Result(c.S, &p)
 	needs := ""
 	if p.Peak > 0 {
-		needs = gib(choice.Reserved(p.Peak))
+		needs = gib(c.S.Choice.Reserved(p.Peak))
 	}
 	switch f := p.Failure; {
 	case f != nil:
@@ -176,7 +175,7 @@ func (c *Plans) row(p state.PlanRow) *PlanRow {
 			o.Doc += " " + f.Text
 		}
 		if f.Kind == proto.Infeasible {
-			o.unfit, step, more, needs = true, "", "", c.lacks(choice.Reserved(f.Smallest))
+			o.unfit, step, more, needs = true, "", "", c.lacks(c.S.Choice.Reserved(f.Smallest))
 		}
 		if all := c.S.KeepAll().StepTime; o.unfit && p.Strategy.Class == 0 && all > 0 {
 			o.step, step = all, format.Duration(all)
@@ -202,7 +201,7 @@ func (c *Plans) row(p state.PlanRow) *PlanRow {
 
 // lacks returns the memory that a plan which needs the given bytes on the card lacks, or "" if that is not known.
 func (c *Plans) lacks(needs engine.Bytes) string {
-	if over := needs - c.S.Limit(); needs > choice.Context && over > 0 {
+	if over := needs - c.S.Limit(); needs > c.S.Choice.Context() && over > 0 {
 		return gib(over)
 	}
 	return ""

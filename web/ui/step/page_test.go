@@ -23,7 +23,7 @@ import (
 // told returns a page that shows the answer r.
 func told(t *testing.T, r proto.Stepped) *View {
 	t.Helper()
-	s, e := pagetest.AskStep(t, "llama3-8b", engine.Args{"context": "2048"})
+	s, e := pagetest.AskStep(t, "llama3-8b", engine.Args{"ckpt": "budget", "compile": "yes", "graph": "model"})
 	if r.Phases == nil {
 		r.Phases = []proto.StepPhase{{Name: "forward", Bytes: r.Allocated,
 			Parts: []proto.StepPart{{Name: "weights", Kind: proto.PartStates, Bytes: r.Allocated}}}}
@@ -269,7 +269,7 @@ func TestStepRankChosen(t *testing.T) {
 // TestStepPolicies checks that the policies of frameworks are listed in a part of their own, each with the names
 // that frameworks give it, and that a click asks for one.
 func TestStepPolicies(t *testing.T) {
-	s := pagetest.Step(t, "gpt2", engine.Args{"gpus": "2", "seq": "1024", "context": "2048"})
+	s := pagetest.Step(t, "gpt2", engine.Args{"gpus": "2", "pp": "2", "seq": "1024"})
 	c := &View{S: s}
 	rows := c.Policies()
 	if len(rows) < 13 {

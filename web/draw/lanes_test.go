@@ -124,10 +124,15 @@ func TestOwnOfStages(t *testing.T) {
 			told = append(told, said.Before)
 		}
 	}
-	for _, want := range []string{"30 ms of it are for results", "20 ms of it are a wait", "100 ms of it are a wait"} {
+	for _, want := range []string{"30 ms of it are for results", "20 ms of it are a wait", "100 ms of it are a wait",
+		"Beside it: 20 ms of copies to the host, 50 ms of the host’s CPU, 30 ms of copies to the device.",
+		"Beside it: 40 ms of copies to the host, 20 ms on the network."} {
 		if !strings.Contains(strings.Join(told, "|"), want) {
 			t.Errorf("of the runs it is told %q; want %q in it", told, want)
 		}
+	}
+	if why := m.Row(m.NumRows() - 1).Why; !strings.Contains(why, "50 ms of the host’s CPU") {
+		t.Errorf("the table says of the last run %q; want what runs beside it", why)
 	}
 	// Of the 260 ms of the step the backward of the block begins at 60: again to 90, waiting from 140 to 160. The
 	// optimizer waits from there to the end for gradients that go, for the host, and for weights that come.
@@ -146,6 +151,14 @@ func TestOwnOfStages(t *testing.T) {
 		transferStyle: (40 + 20 + 20 + 100 + 30) * ms, kindStyles[sim.SpanCPU]: 50 * ms} {
 		if got := px(style) / f.scale; got < 0.97*float64(want) || got > 1.03*float64(want) {
 			t.Errorf("slices of the style %+v are %v long; want %v", style, time.Duration(got), want)
+		}
+	}
+	top, h := m.laneBox(&f, int(sim.CPU))
+	last := len(tr.Spans) - 1
+	for at, want := range map[time.Duration]lookup.Target{tr.Spans[last].Start + 45*ms: lookup.TargetOf(int32(last)),
+		tr.Spans[last].Start + 85*ms: {}, 20 * ms: {}} {
+		if got := m.hitTimeline(&f, f.x(int64(at)), top+h/2); got != want {
+			t.Errorf("on the lane of the CPU at %v lies %+v; want %+v", at, got, want)
 		}
 	}
 }

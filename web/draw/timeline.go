@@ -317,6 +317,21 @@ func (m *Index) hitTimeline(f *frame, x, y float64) lookup.Target {
 			if i := nearest(&m.Lanes[l], f, x); i >= 0 {
 				return lookup.TargetOf(m.Lanes[l].Ref[i])
 			}
+			return m.hitAside(f, sim.Lane(l), x)
+		}
+	}
+	return lookup.Target{}
+}
+
+// hitAside returns the run beside which a stage does what is drawn at x in a lane.
+func (m *Index) hitAside(f *frame, l sim.Lane, x float64) lookup.Target {
+	compute := &m.Lanes[sim.Compute]
+	at := f.time(x)
+	if i := compute.At(int64(at)); i >= 0 && compute.Ref[i] >= 0 {
+		sp := &m.Trace.Spans[compute.Ref[i]]
+		_, beside := m.Own(sp)
+		if from, took := lookup.AsideIn(beside, l); at >= sp.Start+from && at < sp.Start+from+took {
+			return lookup.TargetOf(compute.Ref[i])
 		}
 	}
 	return lookup.Target{}

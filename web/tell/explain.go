@@ -83,12 +83,22 @@ func (m *Index) Explain(t lookup.Target) []Said {
 	return m.explainPeak()
 }
 
-// own returns for how much of a run its stage computes results of its own again, and waits for other lanes.
+// own returns for how much of a run its stage computes results of its own again, what runs beside it in other lanes, and
+// how long it waits for them.
 func (m *Index) own(s *sim.Span) (out []Said) {
 	again, beside := m.Own(s)
 	if again > 0 {
 		out = append(out, Said{kindRoles[sim.SpanRecompute],
 			format.Duration(again) + " of it are for results that are computed again.", "", ""})
+	}
+	var lanes []string
+	for _, l := range [...]sim.Lane{sim.ToHost, sim.CPU, sim.ToDev, sim.Network} {
+		if _, took := lookup.AsideIn(beside, l); took > 0 {
+			lanes = append(lanes, format.Duration(took)+" "+asideWords[l])
+		}
+	}
+	if lanes != nil {
+		out = append(out, Said{kindRoles[sim.SpanOffload], "Beside it: " + strings.Join(lanes, ", ") + ".", "", ""})
 	}
 	if beside.Stall > 0 {
 		out = append(out, Said{display.Waiting, format.Duration(beside.Stall) + " of it are a wait for other lanes.",

@@ -16,12 +16,16 @@ type Row struct {
 	What       string // B18, s17, or "waiting"
 	Kind       string // backward, copy to the host, or the reason of a wait
 	Stage      string // name of the stage; empty if it belongs to none
-	Why        string // what it waited for, in words; empty if it did not wait
+	Why        string // what runs beside it and what it waited for, in words
 	Target     lookup.Target
 }
 
 var laneWords = [sim.NumLanes]string{sim.Compute: "compute", sim.ToHost: "to host", sim.ToDev: "to device",
 	sim.Network: "network", sim.CPU: "CPU"}
+
+// asideWords say where what runs beside a run is.
+var asideWords = [sim.NumLanes]string{sim.ToHost: "of copies to the host", sim.ToDev: "of copies to the device",
+	sim.Network: "on the network", sim.CPU: "of the host’s CPU"}
 
 // NumRows returns the number of rows of the table: one for each span and each gap.
 func (m *Index) NumRows() int { return len(m.Rows) }
@@ -34,7 +38,8 @@ func (m *Index) Row(i int) Row {
 			Sentences(m.explainGap(int(^ref))), lookup.TargetOf(ref)}
 	}
 	s := &m.Trace.Spans[m.Rows[i]]
-	r := Row{s.Start, s.End, laneWords[s.Lane], m.SpanName(s), kindWords[s.Kind], "", Sentences(m.waited(s)),
+	r := Row{s.Start, s.End, laneWords[s.Lane], m.SpanName(s), kindWords[s.Kind], "",
+		Sentences(append(m.own(s), m.waited(s)...)),
 		lookup.TargetOf(m.Rows[i])}
 	if k := m.StageOfSpan(s); k > 0 {
 		r.Stage = m.StageName(k)

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sort"
 
+	"memtide/engine"
 	"memtide/web/display"
 	"memtide/web/tradeoff"
 )
@@ -217,10 +218,15 @@ func (p *Plot) marked(labels []label) (out []rect) {
 			out = append(out, p.spotRect(x))
 		}
 	}
+	region := func(from, to engine.Bytes, width float64) {
+		x, y := (p.X(from)+p.X(to))/2, p.Height-bottom
+		out = append(out, rect{x - width/2, y - 2*labelHeight, x + width/2, y})
+	}
 	if p.unfit() {
-		x := (p.X(p.From) + p.X(p.Fits)) / 2
-		out = append(out, rect{x - unfitWidth/2, p.Height - bottom - 2*labelHeight, x + unfitWidth/2,
-			p.Height - bottom})
+		region(p.From, p.Fits, unfitWidth)
+	}
+	if p.beyond() {
+		region(p.Device, p.To, beyondWidth)
 	}
 	return append(out, p.letterRects()...)
 }

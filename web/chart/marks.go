@@ -50,7 +50,7 @@ func (p *Plot) marks(s node, look Look, unit float64) node {
 		line["data"] = append(line["data"].([]any), node{"xAxis": p.axis(p.Device) / unit, "label": label,
 			"lineStyle": node{"color": look.Colours[display.Ink], "width": 2, "type": "solid"}})
 		beyond := "" // unless the region is wide enough and has no other name
-		if p.X(p.To)-p.X(p.Device) >= 1.6*markWidth && (p.Fits <= p.Device || !p.unfit()) {
+		if p.beyond() {
 			beyond = "more than the card has"
 		}
 		areas = append(areas, []any{
@@ -71,10 +71,17 @@ const (
 	apart      = 3.0  // distance of names from their uprights if these are near to each other
 	markWidth  = 96.0 // width of the budget's name
 	unfitWidth = 70.0 // width of the name of the region in which nothing fits
+
+	beyondWidth = 154.0 // width of the name of the region beyond the card
 )
 
 // unfit reports whether the region in which nothing fits is wide enough for its name.
 func (p *Plot) unfit() bool { return p.Fits > p.From && p.X(p.Fits)-p.X(p.From) > unfitWidth }
+
+// beyond reports whether the region beyond the device's memory is wide enough for its name, and has no other.
+func (p *Plot) beyond() bool {
+	return p.showsDevice() && p.X(p.To)-p.X(p.Device) >= beyondWidth && (p.Fits <= p.Device || !p.unfit())
+}
 
 // arrows sets arrows at the edge where lines leave the plot. It returns nil if none does.
 func (p *Plot) arrows(s node, look Look, unit float64) node {
@@ -124,10 +131,10 @@ func (p *Plot) shownLabel(look Look) node {
 	return n
 }
 
-// shownAway returns how far below the dot its label is, in CSS pixels. It is above the dot
-// if the axis points up to fast rates, because the line then falls to the left.
+// shownAway returns how far below the dot its label is, in CSS pixels. It is on the side from which the line goes away:
+// above a label on the left if the axis points up to fast rates, because the line then falls to the left.
 func (p *Plot) shownAway() int {
-	if p.Axis == tradeoff.Throughput {
+	if (p.Axis == tradeoff.Throughput) != p.shownRight() {
 		return -12
 	}
 	return 12

@@ -3,6 +3,7 @@ package chart
 import (
 	"encoding/json"
 	"math"
+	"slices"
 	"testing"
 	"time"
 
@@ -176,5 +177,26 @@ func TestDeviceInTheCurve(t *testing.T) {
 		if got := [2]string{m.Label.Align, m.Data[c.lines-1].Label.Align}; c.lines == 2 && got != c.sides {
 			t.Errorf("%s: the names are aligned %q; want %q", c.name, got, c.sides)
 		}
+	}
+}
+
+// TestShownBesideItsLine checks that the label of what is shown lies above a line that falls to its left, and below one
+// that rises to its right, and that no name of a line covers the name of the region beyond the card.
+func TestShownBesideItsLine(t *testing.T) {
+	p := policed(760)
+	p.Now, p.Device = p.Spots[2].At, 2*engine.GiB
+	for _, right := range []bool{false, true} {
+		if right {
+			p.Now.Budget = p.From
+		}
+		r, ok := p.shownRect()
+		if y := p.Y(p.Now.StepTime); !ok || p.shownRight() != right || (r.y0 > y-8) != right {
+			t.Errorf("on the right %t: the label is at %v, the dot at %v; want it below only on the right", right, r, y)
+		}
+	}
+	x := (p.X(p.Device) + p.X(p.To)) / 2
+	name := rect{x - beyondWidth/2, p.Height - bottom - labelHeight, x + beyondWidth/2, p.Height - bottom}
+	if !p.beyond() || !slices.ContainsFunc(p.marked(nil), name.meets) {
+		t.Errorf("the region beyond the card has no place for its name; want %v", name)
 	}
 }

@@ -117,7 +117,7 @@ func StepArgs(c choice.Choice, n *Network) engine.Args {
 	switch {
 	case base != nil && base.Model() != nil:
 		args := preset.StepArgs(o.Step)
-		args["seq"] = strconv.Itoa(o.Tokens)
+		args["batch"], args["seq"] = strconv.Itoa(o.Batch), strconv.Itoa(o.Tokens)
 		return args
 	case base == nil && n != nil && n.Source.Model != "":
 		return n.Source.Options

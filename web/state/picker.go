@@ -2,6 +2,7 @@ package state
 
 import (
 	"maps"
+	"strconv"
 	"strings"
 
 	"memtide/engine"
@@ -64,7 +65,7 @@ func (m SetVariant) apply(s *State) []Effect {
 }
 
 // SetOption chooses an option of what is open: for the step of a language model an option of package ask, for another
-// network the optimizer. A step that no strategy can plan is opened by itself.
+// network the optimizer or the batch size. A step that no strategy can plan is opened by itself.
 type SetOption struct{ Name, Value string }
 
 func (m SetOption) apply(s *State) []Effect {
@@ -78,6 +79,10 @@ func (m SetOption) apply(s *State) []Effect {
 		return s.setConfig(m.Name, m.Value)
 	case base == nil:
 		return nil
+	case m.Name == "batch" || m.Name == "seq":
+		size := map[string]*int{"batch": &o.Batch, "seq": &o.Tokens}[m.Name]
+		*size, _ = strconv.Atoi(m.Value)
+		return s.openVariant(base, o)
 	case base.Model() == nil:
 		o.Optimizer = m.Value
 		return s.openVariant(base, o)

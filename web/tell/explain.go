@@ -83,8 +83,8 @@ func (m *Index) Explain(t lookup.Target) []Said {
 	return m.explainPeak()
 }
 
-// own returns for how much of a run its stage computes results of its own again, what runs beside it in other lanes, and
-// how long it waits for them.
+// own returns for how much of a run its stage computes results of its own again, what runs beside it in other lanes,
+// and how long it waits for them.
 func (m *Index) own(s *sim.Span) (out []Said) {
 	again, beside := m.Own(s)
 	if again > 0 {

@@ -23,10 +23,6 @@ type Row struct {
 var laneWords = [sim.NumLanes]string{sim.Compute: "compute", sim.ToHost: "to host", sim.ToDev: "to device",
 	sim.Network: "network", sim.CPU: "CPU"}
 
-// asideWords say where what runs beside a run is.
-var asideWords = [sim.NumLanes]string{sim.ToHost: "of copies to the host", sim.ToDev: "of copies to the device",
-	sim.Network: "on the network", sim.CPU: "of the host’s CPU"}
-
 // NumRows returns the number of rows of the table: one for each span and each gap.
 func (m *Index) NumRows() int { return len(m.Rows) }
 

@@ -212,3 +212,7 @@ func capital(str string) string {
 	}
 	return str
 }
+
+// asideWords say where what runs beside a run is.
+var asideWords = [sim.NumLanes]string{sim.ToHost: "of copies to the host", sim.ToDev: "of copies to the device",
+	sim.Network: "on the network", sim.CPU: "of the host’s CPU"}

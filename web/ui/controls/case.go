@@ -26,40 +26,8 @@ type Case struct {
 	Starting bool // the program is not running yet: the controls are disabled
 }
 
-// MaxBatch returns the largest batch size of the preset.
-func (c *Case) MaxBatch() int {
-	if p, _, err := preset.Parse(source(c.S).Preset); err == nil {
-		return p.Largest()
-	}
-	return preset.MaxBatch
-}
-
-// Batch returns the batch size of the preset, or "" if it cannot be chosen.
-func (c *Case) Batch() string {
-	src := source(c.S).Preset
-	if d := c.S.Draft; d.Field == "batch" {
-		return d.Text
-	}
-	if p, batch, err := preset.Parse(src); err == nil && p.Largest() > 1 {
-		return strconv.Itoa(batch)
-	}
-	return ""
-}
-
 // Accept lists the usual extensions of files that can be read.
 func (c *Case) Accept() string { return strings.Join(profiles.Extensions(), ",") }
-
-// Unit returns the unit of the batch, such as "images".
-func (c *Case) Unit() string {
-	word := "sample"
-	if base, _ := source(c.S).Variant(); base != nil {
-		word = base.Unit()
-	}
-	if c.Batch() == "1" {
-		return word
-	}
-	return word + "s"
-}
 
 // Optimizer returns words about the optimizer of the preset. It is empty if the optimizer is not known, or if it is one
 // of the options in the sentence.
@@ -110,6 +78,24 @@ func (c *Case) GPUTitle() string {
 	return text
 }
 
+// Measures returns the words that say how much is trained with, and how precisely.
+func (c *Case) Measures() []Word {
+	out := words(c.S, measured, true)
+	base, o := source(c.S).Variant()
+	if base != nil && base.Model() == nil && base.Largest() > 1 {
+		out = append(out, stepWord(c.S, engine.Args{"batch": strconv.Itoa(o.Batch)}, "batch", "at"))
+	}
+	variant := func(name, label, before string, options []panel.Option) {
+		if options != nil {
+			out = append(out, Word{Do: "variant", Name: name, ID: name, Label: label, Before: before, Options: options})
+		}
+	}
+	variant("image", "Side of the images", "of", c.Images())
+	variant("tokens", "Length of the sequences", "of", c.Tokens())
+	variant("precision", "Precision of the activations", "in", c.Precisions())
+	return out
+}
+
 // Images lists the sides of images: common ones, the preset's own, and the present one. It is nil for other networks.
 func (c *Case) Images() []panel.Option {
 	base, o := source(c.S).Variant()
@@ -119,10 +105,10 @@ func (c *Case) Images() []panel.Option {
 	return sizes(base, &o, &o.Image, []int{base.Options().Image, 224, 500, 1000}, "px")
 }
 
-// Tokens lists lengths of sequences, as Images does.
+// Tokens lists lengths of sequences, as Images does. It is nil for language models, whose words say it.
 func (c *Case) Tokens() []panel.Option {
 	base, o := source(c.S).Variant()
-	if base == nil || !base.Sequences() {
+	if base == nil || !base.Sequences() || base.Model() != nil {
 		return nil
 	}
 	return sizes(base, &o, &o.Tokens,
@@ -234,6 +220,12 @@ func (c *Limit) Note() string {
 
 // More has the words that can be added to the sentence of Case.
 type More Case
+
+// Words returns the options of a step that are not in the sentence.
+func (c *More) Words() []Word {
+	return slices.Concat(words(c.S, spread, false), words(c.S, measured, false), words(c.S, trained, false),
+		words(c.S, policy, false))
+}
 
 // BandwidthText returns the bandwidth of the link to the host, or the draft of it.
 func (c *More) BandwidthText() string {

@@ -25,23 +25,28 @@ type Words struct {
 	Starting bool
 }
 
-// Word is an option of the network as a drop-down list.
+// Word is an option of the network as a drop-down list, with a field for a number that the list does not have.
 type Word struct {
-	Name, Label string
-	Before      string // word before the list
-	Note        string // what it changes; only in More
-	Options     []panel.Option
-	Number      string // the number that is typed beside the list
-	Typed       bool   // another number than those of the list is being chosen
-	said        bool   // the word is in the sentence: it is not the default, or always there
+	Do, Name  string // the command of the list, and its argument
+	ID, Label string
+	Before    string // word before the list
+	Note      string // what it changes; only in More
+	Options   []panel.Option
+	Number    string // the number that is typed beside the list
+	Typed     bool   // another number than those of the list is being chosen
+	said      bool   // the word is in the sentence: it is not the default, or always there
 }
 
 // offer is an option of a language model's step in the sentence, with Word.Before and Word.Note.
 type offer struct{ name, before, does string }
 
-// trained are the options about what trains and how, in the order of the sentence. The others are in spread and policy.
+// measured are the options that say how much a step trains with.
+var measured = []offer{
+	{"batch", "at", ""}, {"seq", "of", ""}, {"frames", "of", "a video"}, {"height", "of", ""}, {"width", "×", ""},
+}
+
+// trained are the options about what trains and how, in the order of the sentence.
 var trained = []offer{
-	{"batch", "at", ""}, {"seq", "of", ""}, {"frames", "of", ""}, {"height", "of", ""}, {"width", "×", ""},
 	{"lora", "train", "LoRA: states of the adapters alone"}, {"optimizer", "with", "fewer bytes of states"},
 	{"states", "on", "half the bytes of states"},
 	{"base", "frozen products", "fewer bytes of weights"}, {"kbit", "the rest in fp32", "more bytes of weights"},
@@ -85,7 +90,7 @@ var policy = []offer{
 }
 
 // amounts are usual values of options that are numbers.
-var amounts = map[string][]int{"batch": {1, 2, 4, 8, 16, 32}, "seq": {1024, 2048, 4096, 8192, 32768, 131072},
+var amounts = map[string][]int{"batch": {1, 2, 4, 8, 16, 32, 64, 128}, "seq": {1024, 2048, 4096, 8192, 32768, 131072},
 	"frames": {1, 17, 33, 49, 81, 121}, "height": {256, 480, 512, 720, 768, 1024, 1280},
 	"width": {256, 480, 512, 720, 768, 832, 1024, 1280}, "lora": {0, 8, 16, 32, 64, 128},
 	"accumulate": {1, 2, 4, 8, 16, 32}, "rollout": {0, 8, 16, 32, 64}, "host-part": {25, 50, 75, 100},
@@ -131,7 +136,7 @@ func words(s *state.State, list []offer, said bool) (out []Word) {
 		}
 		if said {
 			w.Note = ""
-			w.Before = joined(w.Before, len(out) == 0 || amount[out[len(out)-1].Name])
+			w.Before = joined(w.Before, len(out) == 0)
 		}
 		out = append(out, w)
 	}
@@ -140,14 +145,10 @@ func words(s *state.State, list []offer, said bool) (out []Word) {
 
 // offers reports whether the sentence about the step with args can have an option.
 func offers(s *state.State, args engine.Args, name string) bool {
-	base, _ := source(s).Variant()
-	model, alone := s.Config(), s.Step != nil
-	if alone {
-		model = s.Choice.Step
-	}
+	model, alone := modelOf(s), s.Step != nil
 	is := func(name, value string) bool { return ask.Value(args, name) == value }
 	switch {
-	case !ask.Matters(args, name), amount[name] && base != nil: // presets have controls of their own for amounts
+	case !ask.Matters(args, name):
 		return false
 	case ask.Pictured(name):
 		return args["height"] != "" || ask.Pictures(model)
@@ -169,6 +170,18 @@ func offers(s *state.State, args engine.Args, name string) bool {
 		return alone
 	}
 	return true
+}
+
+// modelOf returns the id or the config.json of the model whose step is open, or "" if something else is.
+func modelOf(s *state.State) string {
+	base, _ := source(s).Variant()
+	switch {
+	case s.Step != nil:
+		return s.Choice.Step
+	case base != nil && base.Model() != nil:
+		return base.Model().ID
+	}
+	return s.Config()
 }
 
 // trains returns the options of the step of a language model that is open, or nil if something else is.
@@ -224,9 +237,6 @@ func joined(before string, first bool) string {
 	return word + " " + before
 }
 
-// amount are the options that say how much a step trains with.
-var amount = map[string]bool{"batch": true, "seq": true, "frames": true, "height": true, "width": true}
-
 // inSentence reports whether an option is in the sentence.
 func inSentence(args engine.Args, name string) bool {
 	switch is := func(name, value string) bool { return ask.Value(args, name) == value }; name {
@@ -243,20 +253,29 @@ func inSentence(args engine.Args, name string) bool {
 // stepWord returns the word of an option of a language model's step.
 func stepWord(s *state.State, args engine.Args, name, before string) Word {
 	o, now := ask.Option(name), ask.Value(args, name)
-	w := Word{Name: name, Label: format.Capital(o.Title), Before: before, said: inSentence(args, name),
-		Typed: s.View.Typed == name}
+	w := Word{Do: "option", Name: name, ID: "option-" + name, Label: format.Capital(o.Title), Before: before,
+		Typed: s.View.Typed == name, said: inSentence(args, name)}
 	values := o.Choices
 	if values == nil {
 		n, _ := strconv.Atoi(now)
-		for _, n := range slices.Compact(slices.Sorted(slices.Values(append(slices.Clone(amounts[name]), n)))) {
-			values = append(values, strconv.Itoa(n))
+		most := o.Max
+		if base, _ := source(s).Variant(); base != nil && name == "batch" {
+			most = base.Largest()
+		}
+		if m := ask.Lookup(modelOf(s)); m != nil && m.Positions() > 0 && name == "seq" {
+			most = m.Positions()
+		}
+		for _, v := range slices.Compact(slices.Sorted(slices.Values(append(slices.Clone(amounts[name]), n)))) {
+			if v <= most || v == n {
+				values = append(values, strconv.Itoa(v))
+			}
 		}
 		if w.Number = now; s.Draft.Field == input.NumberField {
 			w.Number = s.Draft.Text
 		}
 	}
 	for _, v := range values {
-		o := panel.Option{ID: v, Title: valueWords(args, name, v), Selected: v == now && !w.Typed}
+		o := panel.Option{ID: v, Title: valueWords(s, args, name, v), Selected: v == now && !w.Typed}
 		w.Options = append(w.Options, o)
 	}
 	if o.Choices == nil {
@@ -266,25 +285,27 @@ func stepWord(s *state.State, args engine.Args, name, before string) Word {
 }
 
 // valueWords returns the words for a value of an option.
-func valueWords(args engine.Args, name, value string) string {
+func valueWords(s *state.State, args engine.Args, name, value string) string {
 	n, err := strconv.Atoi(value)
-	words, counted := numbers[name]
+	words, known := numbers[name]
 	switch {
 	case err != nil:
 		return ask.WordsIn(args, name, value)
-	case counted && words.none != "" && value == ask.Option(name).Default:
+	case known && words.none != "" && value == ask.Option(name).Default:
 		return words.none
-	case counted:
+	case known:
 		return fmt.Sprintf(words.other, format.Count(n))
 	case name != "batch":
 		return format.Count(n)
 	}
 	unit := "sequence"
-	if args["height"] != "" {
-		unit = "picture"
-	}
-	if args["height"] != "" && ask.Value(args, "frames") != "1" {
+	switch base, _ := source(s).Variant(); {
+	case base != nil && base.Model() == nil:
+		unit = base.Unit()
+	case args["height"] != "" && ask.Value(args, "frames") != "1":
 		unit = "video"
+	case args["height"] != "":
+		unit = "picture"
 	}
 	if n != 1 {
 		unit += "s"
@@ -299,8 +320,8 @@ func optimizerWord(base *preset.Preset, o preset.Options) (w Word, ok bool) {
 	if _, err := base.With(with); err != nil {
 		return w, false
 	}
-	w = Word{Name: "optimizer", Label: "Optimizer", Before: "with", said: o.Optimizer != "",
-		Note: "its states and its step"}
+	w = Word{Do: "option", Name: "optimizer", ID: "option-optimizer", Label: "Optimizer", Before: "with",
+		said: o.Optimizer != "", Note: "its states and its step"}
 	w.Options = []panel.Option{{ID: "", Title: "no optimizer", Selected: o.Optimizer == ""}}
 	for _, x := range profiles.Optimizers {
 		w.Options = append(w.Options, panel.Option{ID: x.Name, Title: x.Title, Selected: x.Name == o.Optimizer})

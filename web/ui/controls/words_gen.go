@@ -39,11 +39,12 @@ func (c *Words) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 				vgn.SetInnerHTML(w.Before)
 				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
 				vgparent.AppendChild(vgn)
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "select", Attr: []vugu.VGAttribute{{Namespace: "", Key: "data-do", Val: "option"}}}
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "select", Attr: []vugu.VGAttribute(nil)}
 				vgparent.AppendChild(vgn)
 				vgn.AddAttrInterface("aria-label", w.Label)
 				vgn.AddAttrInterface("data-arg", w.Name)
-				vgn.AddAttrInterface("data-testid", "option-"+w.Name)
+				vgn.AddAttrInterface("data-do", w.Do)
+				vgn.AddAttrInterface("data-testid", w.ID)
 				vgn.AddAttrInterface("disabled", c.Starting)
 				{
 					vgparent := vgn

@@ -19,7 +19,7 @@ import (
 
 // said returns the names of the options that are in the sentence, or with is false of those that it can still have.
 func said(s *state.State, is bool) (out []string) {
-	for _, list := range [][]Word{words(s, trained, is), words(s, spread, is), words(s, policy, is)} {
+	for _, list := range [][]Word{words(s, measured, is), words(s, trained, is), words(s, spread, is), words(s, policy, is)} {
 		for _, w := range list {
 			out = append(out, w.Name)
 		}

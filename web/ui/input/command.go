@@ -25,7 +25,6 @@ var commands = map[string]meaning{
 	"bandwidth":      bandwidthSlider,
 	"budget-text":    typed(budget),
 	"bandwidth-text": typed(bandwidth),
-	"batch":          typed(batch),
 	"arg":            typed(argument),
 	"plan":           func(c Command, _ *state.State) state.Message { return state.SetStrategy{Name: c.Arg} },
 	"policy":         func(c Command, _ *state.State) state.Message { return state.OpenPolicy{Index: c.Index} },

@@ -73,7 +73,7 @@ func TestCommands(t *testing.T) {
 		{Command{Do: "variant", Arg: "functions", Value: "separate", Settled: true}, varied(func(o *preset.Options) { o.Separate = true })},
 		{Command{Do: "variant", Arg: "functions", Value: "joined", Settled: true}, varied(func(o *preset.Options) { o.Separate = false })},
 		{Command{Do: "variant", Arg: "image", Value: "many", Settled: true}, nil},
-		{Command{Do: "batch", Value: "64", Settled: true}, state.PickPreset{ID: "resnet101-b64"}},
+		{Command{Do: "option-number", Arg: "batch", Value: "64", Settled: true}, state.SetOption{Name: "batch", Value: "64"}},
 		{Command{Do: "gpu", Value: device.ID, Settled: true}, state.SetGPU{ID: device.ID}},
 		{Command{Do: "duplex", Value: "full", Settled: true}, state.SetDuplex{Duplex: engine.FullDuplex}},
 		{Command{Do: "transfers", Value: "streamed", Settled: true}, state.SetTransfers{Transfers: engine.Streamed}},
@@ -99,8 +99,8 @@ func TestCommandsRefuse(t *testing.T) {
 		{Command{Do: "budget-text", Value: "0%", Settled: true}, "above 0"},
 		{Command{Do: "budget-text", Value: "-1", Settled: true}, "negative"},
 		{Command{Do: "bandwidth-text", Value: "-3", Settled: true}, "-3"},
-		{Command{Do: "batch", Value: "0", Settled: true}, `"0"`},
-		{Command{Do: "batch", Value: "many", Settled: true}, "many"},
+		{Command{Do: "option-number", Arg: "batch", Value: "0", Settled: true}, `"0"`},
+		{Command{Do: "option-number", Arg: "batch", Value: "many", Settled: true}, "many"},
 	} {
 		m, ok := c.in.Message(s).(state.Refuse)
 		if !ok || !strings.Contains(m.Text, c.want) {

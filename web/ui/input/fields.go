@@ -12,7 +12,6 @@ import (
 	"memtide/engine"
 	"memtide/engine/alloc"
 	"memtide/profiles/llm/ask"
-	"memtide/profiles/preset"
 	"memtide/web/choice"
 	"memtide/web/format"
 	"memtide/web/state"
@@ -66,18 +65,6 @@ func ownCard(c Command, _ *state.State) state.Message {
 	return state.SetGPU{ID: id}
 }
 
-func batch(c Command, s *state.State) state.Message {
-	p, _, err := preset.Parse(s.Choice.Source.Preset)
-	if err != nil {
-		return nil
-	}
-	ref := p.ID + "-b" + c.Value
-	if _, _, err := preset.Parse(ref); err != nil {
-		return refuse(fmt.Sprintf("The batch size is %q; 1 to %d are possible.", c.Value, p.Largest()))
-	}
-	return state.PickPreset{ID: ref}
-}
-
 func argument(c Command, s *state.State) state.Message {
 	if st := engine.Lookup(s.Choice.Strategy); st != nil {
 		return parsed(c, st.Parse, state.SetArg{Name: c.Arg, Value: c.Value})
@@ -106,8 +93,7 @@ func stepOption(c Command, _ *state.State) state.Message {
 		return nil
 	}
 	if _, err := engine.ParseArgs("", ask.Options, engine.Args{c.Arg: c.Value}); err != nil {
-		return refuse(fmt.Sprintf("%s: %q; %s to %s are possible.", format.Capital(o.Title), c.Value,
-			strconv.Itoa(o.Min), strconv.Itoa(o.Max)))
+		return refuse(fmt.Sprintf("%q is not possible; %d to %d are.", c.Value, o.Min, o.Max))
 	}
 	return state.SetOption{Name: c.Arg, Value: c.Value}
 }

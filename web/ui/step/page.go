@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/vugu/vjson"
 	"github.com/vugu/vugu"
 	"memtide/wasm/proto"
 	"memtide/web/format"
@@ -77,11 +76,6 @@ func element(tag string, attrs []string, in ...any) *vugu.VGNode {
 }
 
 func attr(pairs ...string) []string { return pairs }
-
-// property sets a property of an element, which an attribute does not do once a person has changed the value.
-func property(n *vugu.VGNode, name, value string) {
-	n.Prop = append(n.Prop, vugu.VGProperty{Key: name, JSONVal: vjson.RawMessage(value)})
-}
 
 func span(class, style, title, text string) string {
 	out := `<span class="` + class + `"`

@@ -1,73 +1,28 @@
 package ask
 
-// Diffusers are the known transformers of diffusion models. Package family knows their blocks.
-var Diffusers = []Known{
-	{"flux1-dev", "Flux.1 dev", true},
-	{"hunyuanvideo", "HunyuanVideo", false},
-	{"qwen-image", "Qwen-Image", false},
-	{"sd-1.5", "Stable Diffusion 1.5", false},
-	{"sdxl-base-1.0", "SDXL base 1.0", true},
-	{"wan2.1-1.3b", "Wan 2.1 1.3B", false},
-	{"wan2.1-14b", "Wan 2.1 14B", true},
-}
+import (
+	_ "embed" // models.txt
+	"strings"
+)
 
-// Models are the known language models, ordered by family.
-var Models = []Known{
-	{"llama2-7b", "Llama 2 7B", false},
-	{"llama2-13b", "Llama 2 13B", false},
-	{"llama2-70b", "Llama 2 70B", false},
-	{"llama3-8b", "Llama 3 8B", true},
-	{"llama3-70b", "Llama 3 70B", true},
-	{"llama3.1-405b", "Llama 3.1 405B", true},
-	{"llama3.2-1b", "Llama 3.2 1B", true},
-	{"llama3.2-3b", "Llama 3.2 3B", false},
-	{"codellama-34b", "Code Llama 34B", false},
-	{"tinyllama", "TinyLlama 1.1B", false},
-	{"mistral-7b", "Mistral 7B", true},
-	{"smollm2-1.7b", "SmolLM2 1.7B", false},
-	{"qwen2.5-0.5b", "Qwen2.5 0.5B", false},
-	{"qwen2.5-1.5b", "Qwen2.5 1.5B", false},
-	{"qwen2.5-3b", "Qwen2.5 3B", false},
-	{"qwen2.5-7b", "Qwen2.5 7B", true},
-	{"qwen2.5-14b", "Qwen2.5 14B", false},
-	{"qwen2.5-32b", "Qwen2.5 32B", false},
-	{"qwen2.5-72b", "Qwen2.5 72B", false},
-	{"qwen3-0.6b", "Qwen3 0.6B", false},
-	{"qwen3-1.7b", "Qwen3 1.7B", false},
-	{"qwen3-4b", "Qwen3 4B", true},
-	{"qwen3-8b", "Qwen3 8B", false},
-	{"qwen3-14b", "Qwen3 14B", false},
-	{"qwen3-32b", "Qwen3 32B", true},
-	{"qwen3-30b-a3b", "Qwen3 30B A3B", true},
-	{"qwen3-235b-a22b", "Qwen3 235B A22B", false},
-	{"mixtral-8x7b", "Mixtral 8x7B", true},
-	{"mixtral-8x22b", "Mixtral 8x22B", false},
-	{"gemma-2b", "Gemma 2B", false},
-	{"gemma-7b", "Gemma 7B", true},
-	{"gpt2", "GPT-2 124M", false},
-	{"gpt2-medium", "GPT-2 medium", false},
-	{"gpt2-large", "GPT-2 large", false},
-	{"gpt2-xl", "GPT-2 XL", false},
-	{"bert-base", "BERT-base", false},
-	{"bert-large", "BERT-large", false},
-	{"phi-1.5", "Phi 1.5", false},
-	{"phi-2", "Phi 2", false},
-	{"stablelm-3b", "StableLM alpha 3B", false},
-	{"stablelm-7b", "StableLM alpha 7B", false},
-	{"pythia-1b", "Pythia 1B", false},
-	{"pythia-6.9b", "Pythia 6.9B", false},
-	{"falcon-7b", "Falcon 7B", false},
-	{"falcon-40b", "Falcon 40B", false},
-	{"mpt-125m", "MPT 125M", false},
-	{"mpt-350m", "MPT 350M", false},
-	{"mpt-760m", "MPT 760M", false},
-	{"mpt-1b", "MPT 1B", false},
-	{"mpt-3b", "MPT 3B", false},
-	{"mpt-7b", "MPT 7B", false},
-	{"mpt-13b", "MPT 13B", false},
-	{"mpt-30b", "MPT 30B", false},
-	{"mpt-70b", "MPT 70B", false},
-	{"deepseek-v3-16b", "DeepSeek-V3 design, 16B", false},
-	{"moonlight-16b", "Moonlight 16B", false},
-	{"deepseek-v3-671b", "DeepSeek-V3 671B", true},
+// listed are the known models: the transformers of diffusion models, then, below an empty line, the language models,
+// ordered by family. A line has the id, whether the model is Usual, and the title.
+//
+//go:embed models.txt
+var listed string
+
+// Models are the known language models, Diffusers the transformers of diffusion models, whose blocks package family
+// knows.
+var Diffusers, Models = known()
+
+func known() (diffusers, models []Known) {
+	first, second, _ := strings.Cut(listed, "\n\n")
+	read := func(text string) (out []Known) {
+		for line := range strings.Lines(text) {
+			f := strings.SplitN(strings.TrimSpace(line), " ", 3)
+			out = append(out, Known{f[0], f[2], f[1] == "usual"})
+		}
+		return out
+	}
+	return read(first), read(second)
 }

@@ -40,7 +40,7 @@ func TestAdaptersKeep(t *testing.T) {
 		Block: Block{Heads: file.Heads, Keys: file.Keys, Head: file.Head, Wide: file.Wide, Gated: true}}
 	for _, r := range file.Rows {
 		s := Setup{Model: m, Work: Work{Batch: file.Batch, Seq: file.Seq},
-			LoRA: &LoRA{Rank: file.Rank, On: everyProduct, Dora: r.Dora}}
+			LoRA: &LoRA{Rank: file.Rank, On: products["all"], Dora: r.Dora}}
 		FindProgram("hf").Apply(&s)
 		s.Weight, s.Moments = 2, 0
 		s.Base = map[int]BaseKind{16: BaseSame, 8: BaseInt8, 4: BaseNF4}[r.Bits]

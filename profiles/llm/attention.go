@@ -207,7 +207,7 @@ func (b *builder) queries(n valueID, wide, keys int64) (q, k, v, gate valueID) {
 	h := b.m.Hidden
 	if b.s.FusedQKV || b.k.Joined && b.s.written() {
 		qkv := b.linear(n, "qkv", h, wide+2*keys, bias(wide+2*keys))
-		if b.s.LoRA.has("q") || b.s.LoRA.has("v") {
+		if b.s.FusedQKV && (b.s.LoRA.has("q") || b.s.LoRA.has("v")) {
 			qkv = b.adaptQKV(n, qkv, wide, keys)
 		}
 		if b.s.BatchFirst {

@@ -245,7 +245,7 @@ func (b *builder) linear(x valueID, name string, in, out, bias int64) valueID {
 		o.temp, o.back = max(o.temp, bytes), o.back+bytes
 		bytes = size(b.inner*out, 4)
 	}
-	own := len(o.keeps) > 0 && b.s.cachesFloat8() && name != "o"
+	own := len(o.keeps) > 0 && b.s.keepsFloat8() && name != "o"
 	if own { // Transformer Engine: module/linear.py; what attention returns is kept wide by attention
 		o.keeps = nil
 	}
@@ -253,6 +253,9 @@ func (b *builder) linear(x valueID, name string, in, out, bias int64) valueID {
 	if b.values[y].wide = wide; own && b.eight != x {
 		b.eight = x
 		b.aside(name+".narrow", b.values[b.share(x)].bytes/engine.Bytes(b.e))
+	}
+	if name == "qkv" && b.k.Joined && !b.s.FusedQKV && b.s.LoRA.has("q") { // PEFT's on the joint product
+		return b.adapt(x, y, name, in, out)
 	}
 	if part := name[strings.LastIndex(name, ".")+1:]; b.s.LoRA.has(name) || (b.k.Dit != nil || b.k.Unet != nil) &&
 		b.s.LoRA.has(part) {

@@ -400,8 +400,12 @@ func (b *builder) jointDit(x valueID) valueID {
 		for i, name := range []string{"q", "k", "v"} {
 			qkv[i] = b.linear(n, name, h, h, b.biased(h))
 			if i < 2 {
-				qkv[i] = b.add(op{in: []valueID{qkv[i]}, keeps: []valueID{qkv[i]},
-					weights: []weight{b.normWeight(name+".norm", 2*d)}}, name+".normed", bytes)
+				o := op{in: []valueID{qkv[i]}, keeps: []valueID{qkv[i]},
+					weights: []weight{b.normWeight(name+".norm", 2*d)}}
+				if b.k.Dit.Table > 0 { // rotated in place, through copies [diffusers: embeddings.py, apply_rotary_emb]
+					o.temp, o.back = size((tokens-b.s.Batch*b.k.Dit.Text)*h, 3*4+b.e), size(tokens*h, 3*4)
+				}
+				qkv[i] = b.add(o, name+".normed", bytes)
 				b.aside(name+".stat", size(tokens*b.k.Heads, 8))
 			}
 		}

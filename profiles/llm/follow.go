@@ -266,6 +266,7 @@ func (f *follower) backward(k int) {
 		}
 	case 2:
 		f.reduceEnds(f.grad)
+		f.release(&f.w.loss.held)
 		f.grad = 0
 	case n:
 		f.grad = f.lossBackward(f.w)

@@ -85,7 +85,7 @@ func TestGraphIsTheStep(t *testing.T) {
 			Precision: Precision{Weight: 4, Grad: 4, Moments: 8, Reduce: 4},
 			Stepping:  Stepping{HostStep: true}, Layout: Layout{Shard: 8}}},
 		{"adapters", Setup{Model: Lookup("llama3-8b"), Work: Work{Seq: 8192}, Precision: Precision{Weight: 2},
-			LoRA: &LoRA{Rank: 16, On: everyProduct}, Layout: Layout{Shard: 4}}},
+			LoRA: &LoRA{Rank: 16, On: products["all"]}, Layout: Layout{Shard: 4}}},
 		{"Megatron", Setup{Model: Lookup("llama3.2-1b"), Work: Work{Seq: 8192},
 			Precision: Precision{Weight: 2, Grad: 4, Master: 4, Moments: 8}, Code: Code{Norm: "fused"},
 			Stepping: Stepping{Optimizer: "fused"}, HeadLoss: HeadLoss{Loss: "inplace"},

@@ -183,7 +183,9 @@ func (p *program) lossBackward(w *pass) handle {
 		p.reduceUnit(p.head)
 	}
 	p.give(l.input)
-	p.give(l.held)
+	if !p.s.LogitsStay {
+		p.release(&l.held)
+	}
 	p.give(l.capped)
 	return g
 }

@@ -149,7 +149,8 @@ const (
 type HeadLoss struct {
 	Loss       LossKind `json:"loss"`        // [LossFP32]
 	LossChunk  int64    `json:"loss_chunk"`  // tokens or words of a chunk [the program's default]
-	LogitsHeld int64    `json:"logits_held"` // bytes of a logit that a reference keeps through the backward
+	LogitsHeld int64    `json:"logits_held"` // bytes of a logit that a reference keeps through the loss's backward
+	LogitsStay bool     // and through that of the blocks, too
 	// with LossSharded: the backward is compiled, which changes a copy of the softmax, since a graph's inputs stay
 	// [Megatron-LM: core/fusions/fused_cross_entropy.py; torch: _inductor/fx_passes/reinplace.py, lowering.py]
 	LossCopied bool `json:"loss_copied"`

@@ -93,6 +93,9 @@ func TestPoliciesAsChains(t *testing.T) {
 		{"llama3-8b", engine.Args{"gpus": "8", "program": "torchtitan"}},
 		{"qwen3-30b-a3b", engine.Args{"gpus": "8", "lora": "8", "seq": "2048"}},
 		{"gpt2", engine.Args{"program": "megatron", "seq": "1024"}},
+		{"gpt2", engine.Args{"step-in-backward": "yes", "states": "bf16", "seq": "1024"}},
+		{"gpt2", engine.Args{"no-autocast": "yes", "logits": "kept", "seq": "1024"}},
+		{"llama3.2-1b", engine.Args{"lora": "16", "targets": "qv", "adapter-dropout": "yes", "no-autocast": "yes", "logits": "kept", "seq": "2048"}},
 		{"gpt2", engine.Args{"host": "yes", "host-part": "40", "seq": "1024"}},
 		{"llama3-8b", engine.Args{"lora": "16", "swap-blocks": "20", "seq": "2048", "device": "rtx-4090"}},
 	} {

@@ -30,7 +30,12 @@ var Programs = []Program{
 	{"torchtitan", "torchtitan: models/llama3/model.py, parallelize.py, components/optimizer.py", torchtitan},
 	{"torchtitan-2026", "torchtitan: distributed/fsdp.py, components/loss.py", func(s *Setup) {
 		torchtitan(s)
-		s.EndsApart, s.Loss = true, LossChunked
+		s.EndsApart, s.Loss, s.FusedQKV = true, LossChunked, true // fused since June 2026 [torchtitan#3714]
+	}},
+	{"litgpt", "litgpt: model.py, rmsnorm.py, finetune/full.py, by Lightning in bf16-true", func(s *Setup) {
+		s.Norm, s.Loss, s.RotateTemp, s.FusedQKV = NormPlain, LossBF16, 4, true
+		s.LogitsHeld, s.LogitsStay = 2, true
+		s.Weight, s.Grad, s.Moments, s.Reduce, s.Optimizer = 2, 2, 4, 2, StepForeach
 	}},
 	{"torchtune", "torchtune: recipes/full_finetune_single_device.py, modules/rms_norm.py, modules/loss",
 		func(s *Setup) {

@@ -11,8 +11,9 @@ import (
 	"memtide/profiles/llm/ask"
 )
 
-// everyProduct are the products of a block that can have adapters.
-var everyProduct = []string{"q", "k", "v", "o", "gate", "up", "down"}
+// products are the products of a block that have adapters, by the option targets.
+var products = map[string][]string{"all": {"q", "k", "v", "o", "gate", "up", "down"},
+	"attention": {"q", "k", "v", "o"}, "qv": {"q", "v"}, "mlp": {"gate", "up", "down"}}
 
 // New returns the question that options ask about a model. The setup is what the program does by default, changed
 // by the chosen options. New does not keep args.
@@ -90,9 +91,9 @@ func (s *Setup) choose(p engine.Parsed) {
 	s.CastsAll = p.Is("autocast", "yes")
 	switch p.Word("logits") {
 	case "deleted":
-		s.LogitsHeld = 0
+		s.LogitsHeld, s.LogitsStay = 0, false
 	case "kept":
-		s.LogitsHeld = 2
+		s.LogitsHeld, s.LogitsStay = 2, true
 	}
 	if norm := p.Word("norm"); norm != ask.Auto {
 		s.Norm = NormKind(norm)
@@ -120,7 +121,22 @@ func (s *Setup) choose(p engine.Parsed) {
 	s.Dropout, s.Towers = p.Is("dropout", "yes"), p.Is("towers", "yes")
 	s.Objective, s.Rollout = p.Word("objective"), int64(p.Int("rollout"))
 	s.HostPart, s.HostWeights, s.NVMe = int64(p.Int("host-part")), p.Is("host-weights", "yes"), int64(p.Int("nvme"))
+	s.StepInBack = p.Is("step-in-backward", "yes")
 	s.adapt(p)
+	if s.Autocast && p.Is("no-autocast", "yes") {
+		s.uncast()
+	}
+}
+
+// uncast leaves autocast out. Then fp32 weights compute in 4 bytes, and so do fp32 adapters beside narrow weights.
+func (s *Setup) uncast() {
+	s.Autocast = false
+	switch {
+	case s.LoRA == nil && s.Weight == 4:
+		s.Widen()
+	case s.LoRA != nil && s.LoRA.Stored == 0:
+		s.LoRA.Bytes, s.LoRA.Scale = 4, true
+	}
 }
 
 // adapt adds the chosen adapters to the setup.
@@ -130,12 +146,13 @@ func (s *Setup) adapt(p engine.Parsed) {
 		return
 	}
 	moments := map[string]int64{"adamw-8bit": 2, "sgd": -1, "adafactor": -1, "sgd-momentum": 4}[p.Word("optimizer")]
-	s.LoRA = &LoRA{Rank: int64(rank), On: everyProduct, Moments: moments, Dora: p.Is("dora", "yes")}
+	s.LoRA = &LoRA{Rank: int64(rank), On: products[p.Word("targets")], Moments: moments,
+		Dora: p.Is("dora", "yes"), Dropout: p.Is("adapter-dropout", "yes")}
 	if p.Is("adapters", "bf16") {
 		s.LoRA.Stored, s.LoRA.Moments = 2, min(moments, 2)
 	}
-	if s.Model.At(0).Unet != nil { // as in diffusers' trainer
-		s.LoRA.On = everyProduct[:4]
+	if s.Model.At(0).Unet != nil && p.Is("targets", "all") { // as in diffusers' trainer
+		s.LoRA.On = products["attention"]
 	}
 	s.Weight, s.Master, s.Moments = 2, 0, 0
 	if p.Is("kbit", "yes") {

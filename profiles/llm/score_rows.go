@@ -232,8 +232,8 @@ func (c *rowConfig) setup(read ReadModel) Setup {
 		l := &LoRA{Rank: c.LoRA.R, Bytes: c.LoRA.E, Dropout: c.LoRA.Dropout, Scale: c.LoRA.Scale,
 			Params: c.LoRAParams, Stored: c.LoRAStored}
 		for name, on := range c.LoRA.On {
-			if on && !slices.Contains(everyProduct, name) {
-				refuse("product %q of an adapter is not known; want some of %q", name, everyProduct)
+			if on && !slices.Contains(products["all"], name) {
+				refuse("product %q of an adapter is not known; want some of %q", name, products["all"])
 			}
 			if on {
 				l.On = append(l.On, name)

@@ -102,6 +102,8 @@ func (s *Setup) checkParts() {
 		refuse("a step of %s on the host is not known", o)
 	case s.HostWeights && (!s.HostStep || s.HostPart < 100 || !s.gathers()):
 		refuse("weights wait in host memory where ranks share them and the host steps on all of them: want -host, -host-part 100 and -shard zero3")
+	case s.StepInBack && (s.Accumulate > 1 || s.Stages > 1):
+		refuse("the optimizer steps on each gradient as it is made; with several micro batches they are added up: leave -step-in-backward out, or take one micro batch and no pipeline")
 	case s.NVMe > 0 && !s.HostStep:
 		refuse("drives have what else the host has: want -host")
 	case (o == StepAdafactor || o == StepGaLore) && (s.Zero > 0 || s.Tensor > 1):
@@ -179,13 +181,13 @@ func (s *Setup) written() bool { return s.Written && !s.Compiled }
 
 // autocast reports whether Transformers' modules run under autocast. Products are then in the compute type, each
 // with its own narrow copy of a wide input, and LayerNorms and powers are in 4 bytes. Sharded states are stored
-// in the compute type. Models in 16 bits are taken to run without autocast unless CastsAll is set, and trainers
-// of diffusion transformers have other kinds of autocast.
+// in the compute type. Models in 16 bits and diffusion models are taken to run without autocast unless CastsAll is
+// set.
 func (s *Setup) autocast() bool {
-	if !s.Autocast || !s.written() || s.Zero > 0 || s.Compute == 4 || s.Model.Latents != nil {
+	if !s.Autocast || !s.written() || s.Zero > 0 || s.Compute == 4 {
 		return false
 	}
-	return s.CastsAll || s.Weight > s.Compute || s.LoRA != nil
+	return s.CastsAll || s.Model.Latents == nil && (s.Weight > s.Compute || s.LoRA != nil)
 }
 
 // bitsandbytes reports whether the frozen products are those of bitsandbytes under autocast, which return the
@@ -226,6 +228,12 @@ func (s *Setup) wideStream() bool {
 // cachesFloat8 reports whether products in 8 bits are Transformer Engine's, as Megatron calls them: a product keeps its
 // input in 8 bits, and two narrow copies of its weights stay through the step, one of them transposed.
 func (s *Setup) cachesFloat8() bool { return s.Float8 && s.Static }
+
+// keepsFloat8 reports whether products in 8 bits keep their input in 8 bits: Transformer Engine's do, and those of a
+// block that is compiled, where the partitioner of the joint graph takes the narrow copy.
+func (s *Setup) keepsFloat8() bool {
+	return s.cachesFloat8() || s.Float8 && s.Compiled && s.keepsAll()
+}
 
 // gathers reports whether weights are gathered for each block, as in ZeRO-3 and FSDP.
 func (s *Setup) gathers() bool { return s.Zero == 3 }

@@ -373,6 +373,7 @@ func (p *program) backwardPass(w *pass) {
 	}
 	p.give(w.front)
 	p.reduceEnds(g)
+	p.release(&w.loss.held)
 }
 
 // unshardBefore gathers what the backward needs after that of block i: the block before it, or an embedding that

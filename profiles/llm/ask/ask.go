@@ -73,8 +73,8 @@ var Options = []engine.Param{
 	{Name: "objective", Title: "objective", Default: "sft", Choices: []string{"sft", "dpo", "grpo"}},
 	{Name: "rollout", Title: "GiB of an engine for rollouts", Default: "0", Max: 1 << 10},
 	{Name: "program", Title: "program", Default: "hf",
-		Choices: []string{"hf", "torchtitan", "torchtitan-2026", "torchtune", "megatron", "nanotron",
-			"nanotron-2024"}},
+		Choices: []string{"hf", "torchtitan", "torchtitan-2026", "torchtune", "litgpt", "megatron",
+			"nanotron", "nanotron-2024"}},
 	{Name: "towers", Title: "towers that train", Default: "no", Choices: []string{"no", "yes"}},
 	{Name: "dropout", Title: "dropout of the stream", Default: "no", Choices: []string{"no", "yes"}},
 	{Name: "attention", Title: "attention", Default: "flash", Choices: []string{"flash", "sdpa", "eager"}},
@@ -83,6 +83,7 @@ var Options = []engine.Param{
 		"sgd-momentum", "muon", "adafactor", "galore"}},
 	{Name: "states", Title: "states", Default: Auto, Choices: []string{Auto, "fp32", "bf16"}},
 	{Name: "autocast", Title: "autocast", Default: Auto, Choices: []string{Auto, "yes"}},
+	{Name: "no-autocast", Title: "no autocast", Default: "no", Choices: []string{"no", "yes"}},
 	{Name: "ckpt", Title: "checkpointing", Default: "none", Choices: []string{"none", "sac_op", "sac_op_all", "dots",
 		"modules", "budget", "full"}},
 	{Name: "gpus", Title: "cards", Default: "1", Min: 1, Max: 1 << 16},
@@ -97,11 +98,15 @@ var Options = []engine.Param{
 		Choices: []string{Auto, "foreach", "fused", "for-loop"}},
 	{Name: "lora", Title: "rank of adapters", Default: "0", Min: 0, Max: 1 << 12},
 	{Name: "adapters", Title: "adapters", Default: "fp32", Choices: []string{"fp32", "bf16"}},
+	{Name: "targets", Title: "products with adapters", Default: "all",
+		Choices: []string{"all", "attention", "qv", "mlp"}},
+	{Name: "adapter-dropout", Title: "dropout of adapters", Default: "no", Choices: []string{"no", "yes"}},
 	{Name: "dora", Title: "DoRA", Default: "no", Choices: []string{"no", "yes"}},
 	{Name: "base", Title: "frozen products", Default: "same",
 		Choices: []string{"same", "fp8", "int8", "nf4", "nf4-double"}},
 	{Name: "kbit", Title: "the rest in fp32 (k-bit training)", Default: "no", Choices: []string{"no", "yes"}},
 	{Name: "fp8", Title: "products in 8 bits", Default: "none", Choices: []string{"none", "products", "gathered"}},
+	{Name: "step-in-backward", Title: "optimizer steps in the backward", Default: "no", Choices: []string{"no", "yes"}},
 	{Name: "compile", Title: "torch.compile of the blocks", Default: "no", Choices: []string{"no", "yes"}},
 	{Name: "every", Title: "checkpoint every n-th block", Default: "1", Min: 1, Max: 1 << 10},
 	{Name: "first", Title: "checkpoint the first n blocks", Default: "0", Min: 0, Max: 1 << 10},
@@ -228,6 +233,8 @@ func Matters(args engine.Args, name string) bool {
 		return ckpt != "none" && Value(args, "pp") != "1"
 	case "dropout": // Transformers' families say it themselves
 		return Value(args, "program") != "hf"
+	case "autocast":
+		return Value(args, "no-autocast") == "no"
 	case "imbalance":
 		return Value(args, "ep") != "1"
 	case "rollout":
@@ -238,7 +245,7 @@ func Matters(args engine.Args, name string) bool {
 		return quantised(args)
 	case "host-part", "host-weights", "nvme":
 		return Value(args, "host") == "yes"
-	case "swap-blocks", "dora", "adapters":
+	case "swap-blocks", "dora", "adapters", "targets", "adapter-dropout":
 		return Value(args, "lora") != "0"
 	case "lighter", "stages":
 		return Value(args, "pp") != "1"

@@ -10,6 +10,7 @@ import (
 // words are the names of option values for people. A key is an option and its value.
 var words = map[string]string{
 	"program hf": "Transformers", "program torchtitan": "torchtitan", "program torchtune": "torchtune",
+	"program litgpt":          "litgpt",
 	"program torchtitan-2026": "torchtitan of 2026", "program nanotron-2024": "nanotron until July 2024",
 	"program megatron": "Megatron", "objective sft": "the next token", "objective dpo": "DPO", "objective grpo": "GRPO",
 	"attention flash": "flash attention", "attention sdpa": "scaled_dot_product_attention",
@@ -43,6 +44,8 @@ var words = map[string]string{
 	"loss sharded":   "in fp32, in place",
 	"loss fused":     "one fused kernel",
 	"logits deleted": "deleted before it", "logits kept": "kept through it", "autocast yes": "with bf16 weights, too",
+	"targets all": "all products", "targets attention": "attention alone",
+	"targets qv": "queries and values", "targets mlp": "the feed-forward net",
 	"norm eager": "operator by operator", "norm fused": "one fused kernel", "norm plain": "without widening",
 	"schedule auto": "the fastest order that fits", "schedule gpipe": "GPipe", "schedule 1f1b": "1F1B",
 	"schedule interleaved": "interleaved 1F1B", "schedule zb-h1": "ZB-H1", "schedule zb-h2": "ZB-H2",
@@ -118,8 +121,8 @@ func Policy(args engine.Args) string {
 // usual are the values that programs choose for options that are left to them, if they differ between programs.
 var usual = map[string]string{
 	"states hf": "fp32 states", "states torchtitan": "fp32 states", "states torchtitan-2026": "fp32 states",
-	"states torchtune": "bf16 states",
-	"states megatron":  "bf16 states, fp32 copy", "states nanotron": "bf16 states, fp32 copy",
+	"states torchtune": "bf16 states", "states litgpt": "bf16 states", "shard litgpt": "FSDP (ZeRO-3)",
+	"states megatron": "bf16 states, fp32 copy", "states nanotron": "bf16 states, fp32 copy",
 	"states nanotron-2024": "bf16 states, fp32 copy", "shard nanotron": "ZeRO-1", "shard nanotron-2024": "ZeRO-1",
 	"shard hf": "FSDP (ZeRO-3)", "shard torchtitan": "FSDP (ZeRO-3)",
 	"shard torchtitan-2026": "FSDP (ZeRO-3)", "shard torchtune": "FSDP (ZeRO-3)",

@@ -281,7 +281,7 @@ func ltx(c *config, m *llm.Model) {
 func cogvideo(c *config, m *llm.Model) {
 	text := c.or(226, "max_text_seq_length")
 	b, h := c.denoiser(m, ofVideos, text)
-	c.flags(false, unclear, "use_rotary_positional_embeddings", "use_learned_positional_embeddings")
+	c.flags(false, unclear, "use_learned_positional_embeddings")
 	if c.has("patch_size_t", "ofs_embed_dim") || !c.flag("norm_elementwise_affine", true) || c.above(0, "dropout") {
 		c.unknown("patch_size_t", unclear)
 	}
@@ -295,6 +295,9 @@ func cogvideo(c *config, m *llm.Model) {
 	}
 	e.Each, e.Latent = 4*h+6*time, 2*(2*h+8)+4*h+8*out
 	b.Dit = &llm.Dit{Text: text, Time: time, Copied: true, Plain: !c.flag("attention_bias", false)}
+	if c.flag("use_rotary_positional_embeddings", false) { // in place, by tables of the latents in 4 bytes
+		b.Dit.Table, b.Dit.LatentTab = 8*b.Head, true
+	}
 	c.layers(m, b, b, c.need("num_layers"), 0)
 }
 

@@ -1,0 +1,86 @@
+package family_test
+
+import (
+	"maps"
+	"testing"
+
+	"memtide/engine"
+	"memtide/profiles/llm"
+	"memtide/profiles/llm/family"
+)
+
+// TestFigures compares peaks that programs' authors published with those of the same options. The first are of the
+// options targets, adapter-dropout, no-autocast and autocast, the others of litgpt, of products in 8 bits that are
+// compiled, and of rotated video blocks. Nothing is fitted to them; the tolerance is how far off each was when its
+// program's code had been read, rounded up.
+func TestFigures(t *testing.T) {
+	const (
+		video5 = `{"_class_name":"CogVideoXTransformer3DModel","attention_bias":true,"attention_head_dim":64,"in_channels":16,"max_text_seq_length":226,"num_attention_heads":48,"num_layers":42,"out_channels":16,"patch_size":2,"text_embed_dim":4096,"time_embed_dim":512,"use_rotary_positional_embeddings":true}`
+		video2 = `{"_class_name":"CogVideoXTransformer3DModel","attention_bias":true,"attention_head_dim":64,"in_channels":16,"max_text_seq_length":226,"num_attention_heads":30,"num_layers":30,"out_channels":16,"patch_size":2,"text_embed_dim":4096,"time_embed_dim":512,"use_rotary_positional_embeddings":false}`
+	)
+	adapted := engine.Args{"no-autocast": "yes", "batch": "4", "seq": "769", "logits": "kept", "kernel": "foreach",
+		"attention": "sdpa", "device": "l40s"}
+	lit := engine.Args{"program": "litgpt", "attention": "sdpa"}
+	compiled := engine.Args{"program": "litgpt", "compile": "yes", "gpus": "8", "shard": "fsdp1", "device": "h100",
+		"ckpt": "full"}
+	eight := engine.Args{"states": "bf16", "compile": "yes", "loss": "bf16", "gpus": "8", "shard": "grad-op",
+		"fp8": "gathered", "logits": "kept", "device": "h100"}
+	video := engine.Args{"frames": "49", "height": "480", "width": "720", "lora": "64", "targets": "attention",
+		"autocast": "yes", "attention": "sdpa", "kernel": "foreach", "device": "a100-80gb"}
+	for _, c := range []struct {
+		source, model string
+		of, more      engine.Args
+		reserved      bool
+		want          float64 // bytes
+		within        float64 // per cent
+	}{
+		// huggingface/peft, method_comparison/MetaMathQA/results
+		{"lora--llama-3.2-3B-rank32", "llama3.2-3b", adapted, engine.Args{"lora": "32", "targets": "qv"}, true,
+			22_292_725_760, 5},
+		{"lora--llama-3.2-3B-rank10-target-mlp", "llama3.2-3b", adapted, engine.Args{"lora": "10", "targets": "mlp"},
+			true, 24_698_159_104, 5},
+		// a-r-r-o-w/cogvideox-factory, README.md
+		{"CogVideoX-2b", video2, video, nil, true, 44.314 * (1 << 30), 3},
+		{"CogVideoX-2b, checkpointed", video2, video, engine.Args{"batch": "4", "ckpt": "full"}, true,
+			22.254 * (1 << 30), 8},
+		{"CogVideoX-5b, checkpointed", video5, video, engine.Args{"batch": "4", "ckpt": "full"}, true,
+			47.805 * (1 << 30), 8},
+		// Lightning-AI/litgpt, config_hub/finetune/README.md
+		{"tiny-llama/full", "tinyllama", lit, engine.Args{"batch": "4", "seq": "512", "accumulate": "8"}, false, 14.10e9, 8},
+		{"tiny-llama/lora", "tinyllama", lit, engine.Args{"batch": "8", "seq": "512", "lora": "32", "adapters": "bf16",
+			"adapter-dropout": "yes"}, false, 13.50e9, 8},
+		{"phi-2/lora", "phi-2", lit, engine.Args{"batch": "4", "seq": "512", "accumulate": "2", "lora": "8",
+			"adapters": "bf16", "adapter-dropout": "yes"}, false, 13.98e9, 8},
+		// Lightning-AI/lightning-thunder, issue 1261
+		{"vicuna-7b-16k", "llama2-7b", compiled, engine.Args{"batch": "5", "seq": "16384"}, false, 51e9, 4},
+		{"CodeLlama-34b", "codellama-34b", compiled, engine.Args{"seq": "16384"}, false, 50.8e9, 4},
+		// issue 1528, torch.compile and torchao
+		{"Llama-2-7b", "llama2-7b", eight, engine.Args{"seq": "4096"}, false, 27.69e9, 3},
+		{"Llama-3-8B", "llama3-8b", eight, engine.Args{"seq": "8192"}, false, 51.67e9, 7},
+	} {
+		m := llm.Lookup(c.model)
+		if m == nil {
+			read, err := family.Read([]byte(c.model))
+			if err != nil {
+				t.Fatalf("%s: %v", c.source, err)
+			}
+			m = read.Model
+		}
+		args := engine.Args{}
+		for _, part := range []engine.Args{c.of, c.more} {
+			maps.Copy(args, part)
+		}
+		a, err := llm.New(m, args)
+		if err != nil {
+			t.Fatalf("%s: %v", c.source, err)
+		}
+		e := answer(t, a)
+		got := float64(e.Allocated)
+		if c.reserved {
+			got = float64(e.Reserved+e.Expandable) / 2
+		}
+		if off := 100 * (got/c.want - 1); off < -c.within || off > c.within {
+			t.Errorf("%s: %.4g bytes, published %.4g: %+.1f %%; want %g %% at most", c.source, got, c.want, off, c.within)
+		}
+	}
+}

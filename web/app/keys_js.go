@@ -189,12 +189,22 @@ func (a *controls) listen() {
 // the sentence, and removing it moves the control back.
 func (a *controls) sync() {
 	old, now := a.word, get(global("document"), "activeElement")
+	if field := call(global("document"), "querySelector", "[data-do="+input.NumberField+"]"); exists(old) &&
+		exists(field) && text(old, "dataset", "do") == "option" { // another number is to be typed
+		a.word = safejs.Value{}
+		call(field, "select")
+		return
+	}
 	if !exists(old) || truth(old, "isConnected") && now.Equal(old) {
 		return
 	}
 	a.word = safejs.Value{}
 	if !truth(old, "isConnected") && text(now, "tagName") == "BODY" {
-		selector := "[data-do=" + text(old, "dataset", "do") + "]"
+		do := text(old, "dataset", "do")
+		if do == input.NumberField { // the list has the number now
+			do = "option"
+		}
+		selector := "[data-do=" + do + "]"
 		if arg := text(old, "dataset", "arg"); arg != "" {
 			selector += "[data-arg=" + arg + "]"
 		}

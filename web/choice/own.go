@@ -29,6 +29,9 @@ func OwnCard(text string) (id string, err error) {
 		case strings.Contains(lower, "/"):
 			o.Own, err = format.ParseRate(part)
 		default:
+			if _, bare := strconv.ParseFloat(part, 64); bare == nil {
+				part += "GiB"
+			}
 			o.Memory, err = format.ParseBytes(part)
 		}
 		if err != nil {

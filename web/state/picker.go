@@ -122,6 +122,9 @@ func (s *State) stepAlone(m SetOption) (out []Effect, ok bool) {
 		s.Draft = Draft{}
 		return s.touchDOM(), true
 	}
+	if as, listed := c.Planned(""); listed && c.StepArgs["ckpt"] == "" { // with the plan that fits best
+		c = as
+	}
 	return s.open(c, nil, Push), true
 }
 

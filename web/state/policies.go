@@ -18,10 +18,11 @@ const policiesLimit = 30 * time.Second
 // policiesQuestion returns the request for the policies of the open network. ok is false if it is no step.
 func (s *State) policiesQuestion() (q proto.Step, ok bool) {
 	model, args, ok := s.stepOf()
-	if s.View.Frame.Embed { // a view tries no other plans
-		return q, false
+	q = proto.Step{Policies: true, Limit: policiesLimit, Model: model, Args: args}
+	if s.View.Frame.Embed { // a view tries no other plans, and needs the range of the step alone
+		q.Policies, q.Parts = false, 1
 	}
-	return proto.Step{Policies: true, Limit: policiesLimit, Model: model, Args: args}, ok
+	return q, ok
 }
 
 // otherCard reports whether the result of a policy depends on another card than the chosen one: the policy moves

@@ -29,6 +29,9 @@ func (p Picker) Steps() []*ask.Known {
 		kind := " llm language"
 		if ask.Pictures(m.ID) {
 			kind = " diffusion picture video"
+			if strings.HasPrefix(m.ID, "sd") { // Stable Diffusion 1.5 and XL
+				kind += " unet u-net"
+			}
 		}
 		in := strings.ToLower(m.Title + " " + m.ID + kind + " transformer whole training step")
 		switch {

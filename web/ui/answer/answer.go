@@ -49,10 +49,11 @@ func (c *Answer) over() *state.OverBudget {
 
 // Smallest returns the text of the button that sets a budget that is large enough, or "" if none is known or needed.
 func (c *Answer) Smallest() string {
-	if m := c.over(); m != nil && m.Smallest > 0 {
-		return "Set " + format.BytesUp(m.Smallest)
+	m, d := c.over(), state.DeviceOf(c.S.Choice)
+	if m == nil || m.Smallest == 0 || d != nil && c.S.Choice.Reserved(m.Smallest) > d.Memory && c.S.Choice.Roomy() {
+		return ""
 	}
-	return ""
+	return "Set " + format.BytesUp(m.Smallest)
 }
 
 // Sentence returns the sentence after the words of the verdict.
@@ -149,7 +150,12 @@ func (c *Answer) Sub() string {
 func Title(s *state.State) string {
 	name := names.Of(s)
 	n := needed(s)
-	if s.View.Frame.Title != "" || s.Memory != nil || s.Compare != nil || n == nil || s.OverBudget != nil {
+	switch {
+	case s.View.Frame.Title != "" || s.Memory != nil || s.Compare != nil:
+		return name
+	case s.OverBudget != nil:
+		return name + ": does not fit in " + format.Bytes(s.OverBudget.Budget)
+	case n == nil:
 		return name
 	}
 	return name + ": " + n.short()

@@ -284,15 +284,23 @@ func TestStepFits(t *testing.T) {
 }
 
 // TestBeyondCard checks that the second line says what the card has if no plan fits it, so that the first one is short.
+// If weights, gradients and optimizer alone are too much, the first line says so. Neither offers a budget that the
+// card does not have.
 func TestBeyondCard(t *testing.T) {
-	s := pagetest.Preset(t, "llama3-8b-step-2048tok-on-rtx-4090-b1")
-	pagetest.Do(t, s, state.SetGPU{ID: "rtx-4090"})
-	a := &Answer{S: s}
-	if got := a.Sentence(); s.OverBudget == nil || !strings.HasSuffix(got, " GiB at least.") {
-		t.Errorf("the first line is %q; want the smallest budget alone", got)
-	}
-	if got := a.Sub(); !strings.HasSuffix(got, "One RTX 4090 has 24 GiB.") {
-		t.Errorf("the second line is %q; want what the card has", got)
+	for ref, want := range map[string][2]string{
+		"llama3-8b-step-2048tok-on-rtx-4090-b1": {"weights, gradients and optimizer alone need 104 GiB; one RTX 4090 has 24 GiB.",
+			"GiB."},
+		"llama3-8b-step-lora.16-65536tok-on-rtx-4090-b1": {" GiB at least.", "One RTX 4090 has 24 GiB."},
+	} {
+		s := pagetest.Preset(t, ref)
+		pagetest.Do(t, s, state.SetGPU{ID: "rtx-4090"})
+		a := &Answer{S: s}
+		if got := a.Sentence(); s.OverBudget == nil || !strings.HasSuffix(got, want[0]) {
+			t.Errorf("%s: the first line is %q; want %q", ref, got, want[0])
+		}
+		if got := a.Sub(); !strings.HasSuffix(got, want[1]) || a.Smallest() != "" {
+			t.Errorf("%s: the second line is %q, the button %q; want %q and none", ref, got, a.Smallest(), want[1])
+		}
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"strings"
+	"time"
 
 	"memtide/engine"
 	"memtide/engine/sim"
@@ -120,7 +121,7 @@ func (n *need) sentence() string {
 		if n.statesOver() {
 			return fmt.Sprintf(wordsStates, format.Bytes(n.states), n.cards, format.Bytes(n.memory))
 		}
-		return fmt.Sprintf("%s needed, %s %s", n.span()+n.where, n.cards+" has", format.Bytes(n.memory)) + "."
+		return fmt.Sprintf("%s needed%s, %s has %s.", n.span(), n.where, n.cards, format.Bytes(n.memory))
 	}
 	return n.outOf() + price + "."
 }
@@ -206,8 +207,8 @@ func ofPlan(p *known.Picture) *need {
 	default:
 		n.doubt = "sizes are by formula"
 	}
-	if of := p.Network.Profile.Source.Device; of != "" &&
-		!strings.Contains(strings.ToLower(of), strings.ToLower(d.Short())) {
+	if of := p.Network.Profile.Source.Device; of != "" && of != d.Name && (d.Kind == card.OfTheirOwner ||
+		!strings.Contains(strings.ToLower(of), strings.ToLower(d.Short()))) {
 		n.times = fmt.Sprintf("times are those of the %s", of)
 	}
 	if c, r := p.Solved.Chain, p.Solved.Reserved; c != nil { // as it was replayed, with what stays on the card
@@ -220,12 +221,18 @@ func ofPlan(p *known.Picture) *need {
 // the one that was found when policies were played.
 func ofShown(s *state.State, p *known.Picture) *need {
 	n := ofPlan(p)
-	if n.segments && s.Experts() && p.Network == s.Network {
-		n.doubt = unsureExperts
+	if s.Network == nil || !p.Network.Source.Same(s.Network.Source) || n.memory == 0 {
+		return n
 	}
-	low, high := s.Kept()
-	if p.Choice.KeepsAll() && p.Network == s.Network && n.memory > 0 && high > 0 {
+	busy := s.Experts() && ask.Value(known.StepArgs(p.Choice, p.Network), "imbalance") == "0"
+	switch low, high := s.Kept(); {
+	case p.Choice.KeepsAll() && high > 0:
 		n.low, n.high, n.segments = max(low, n.low), max(high, n.low), false
+	case n.segments && busy: // as far as the range of a step that was played, see package llm
+		n.low, n.high = n.low*4/5, n.high*100/79
+	}
+	if busy {
+		n.doubt = unsureExperts
 	}
 	return n
 }
@@ -257,16 +264,29 @@ var barKinds = [sim.NumCategories]struct{ class, name string }{
 // tooSmall returns a sentence about a budget that is too small, with the smallest one that is large enough if known.
 func tooSmall(s *state.State) string {
 	name := s.Choice.PlanName()
+	if d := exceeded(s); d != nil {
+		return fmt.Sprintf(wordsStates, format.Bytes(s.Network.Totals.Resident), known.Card(s.Choice, s.Network, d),
+			format.Bytes(d.Memory))
+	}
 	if s.OverBudget.Smallest == 0 {
 		return name + " finds nothing."
 	}
 	return fmt.Sprintf("%s needs %s at least.", name, format.BytesUp(s.OverBudget.Smallest))
 }
 
+// exceeded returns the chosen card if weights, gradients and optimizer alone need more than it has, or nil.
+func exceeded(s *state.State) *card.Card {
+	d := state.DeviceOf(s.Choice)
+	if d == nil || s.Network == nil || s.Network.Totals.Resident+s.Choice.Context() <= d.Memory {
+		return nil
+	}
+	return d
+}
+
 // beyond says what the card has if the smallest budget that is large enough exceeds it, or returns "".
 func beyond(s *state.State) string {
 	d := state.DeviceOf(s.Choice)
-	if d == nil || s.OverBudget == nil || s.OverBudget.Smallest <= d.Memory {
+	if d == nil || s.OverBudget == nil || s.OverBudget.Smallest <= d.Memory || exceeded(s) != nil {
 		return ""
 	}
 	return " " + format.Capital(fmt.Sprintf(wordsHas, known.Card(s.Choice, s.Network, d), format.Bytes(d.Memory))) + "."
@@ -360,11 +380,17 @@ func ofStep(s *state.State, r *proto.Stepped) *need {
 		n.doubt = unsureExperts
 	}
 	args := s.Choice.StepArgs
-	if keeps(args) {
+	n.policy = !keeps(args)
+	switch fastest := fastestOrder(r); {
+	case !n.policy && len(r.Ranks) == 0:
 		n.all, n.price = r.Allocated, wordsNoSlower
 		return n
+	case !n.policy && fastest > 0:
+		n.price = priceWords(format.Longer(r.Time, fastest))
+		return n
+	case len(r.Ranks) > 0: // keeping everything has an order of its own
+		return n
 	}
-	n.policy = true
 	for i := range r.Policies {
 		if x := &r.Policies[i]; !x.Chain && keeps(x.Args) && maps.Equal(rest(x.Args), rest(args)) {
 			n.all = x.Allocated
@@ -374,6 +400,16 @@ func ofStep(s *state.State, r *proto.Stepped) *need {
 		}
 	}
 	return n
+}
+
+// fastestOrder returns the least time of the pipeline's orders, whether they fit or not, or 0 if they are not known.
+func fastestOrder(r *proto.Stepped) (least time.Duration) {
+	for i := range r.Orders {
+		if t := r.Orders[i].Time; t > 0 && (least == 0 || t < least) {
+			least = t
+		}
+	}
+	return least
 }
 
 // keeps reports whether a step keeps everything that the backward needs.

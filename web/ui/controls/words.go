@@ -33,6 +33,7 @@ type Word struct {
 	Note      string // what it changes; only in More
 	Options   []panel.Option
 	Number    string // the number that is typed beside the list
+	Unit      string // of that number
 	Typed     bool   // another number than those of the list is being chosen
 	said      bool   // the word is in the sentence: it is not the default, or always there
 }
@@ -79,13 +80,13 @@ var spread = []offer{
 	{"cp", "with", "ranks that share each sequence"}, {"ep", "with", "ranks that share the experts"},
 	{"imbalance", "per cent beyond a rank’s share of rows", "bounds what the busiest rank holds"},
 	{"pp", "as", "each rank has some of the blocks"}, {"schedule", "in", "the order of its passes"},
-	{"stages", "with", "parts of the blocks that a rank has"},
-	{"lighter", "the last stage with", "it has the head, too"},
+	{"stages", "stages on a rank:", "parts of the blocks that a rank has"},
+	{"lighter", "layers fewer on the last stage:", "it has the head, too"},
 }
 
 // policy are the options that say what blocks keep. A plan says that in their place.
 var policy = []offer{
-	{"ckpt", "by", ""}, {"recompute", "of", ""}, {"budget", "of", ""}, {"graph", "compiled as one graph:", ""},
+	{"ckpt", "with", ""}, {"recompute", "of", ""}, {"budget", "of", ""}, {"graph", "compiled as one graph:", ""},
 	{"ranks", "on", ""}, {"every", "in", ""}, {"first", "of", ""}, {"group", "with", ""},
 	{"offload", "block inputs in host memory", "nothing of a block stays"},
 	{"stash", "all that blocks keep in host memory", "slower, where the link is"},
@@ -110,8 +111,7 @@ var numbers = map[string]struct{ none, other string }{"seq": {"", "%s tokens"}, 
 	"host-part": {"all", "%s %%"}, "nvme": {"the host", "drives of %s GB/s"}, "context": {"", "%s MiB"},
 	"gpus": {"one", "%s ×"}, "tp": {"no tensor rank", "%s tensor ranks"},
 	"cp": {"no sequence rank", "%s sequence ranks"}, "ep": {"no expert rank", "%s expert ranks"},
-	"pp":     {"no pipeline rank", "%s pipeline ranks"},
-	"stages": {"", "%s stages a rank"}, "lighter": {"as many layers", "%s fewer layers"},
+	"pp":    {"no pipeline rank", "%s pipeline ranks"},
 	"ranks": {"all ranks", "the first ranks: %s"}, "every": {"every block", "one block in %s"},
 	"first": {"all blocks", "the first %s blocks"}, "group": {"one block a checkpoint", "%s blocks a checkpoint"},
 	"budget": {"", "%s %%"}, "swap-blocks": {"no block", "%s blocks"}}
@@ -166,7 +166,10 @@ func offers(s *state.State, args engine.Args, name string) bool {
 	case name == "shard": // each pipeline rank is one card: nothing is shared
 		return ask.Value(args, "gpus") != ask.Value(args, "pp")
 	case name == "ep":
-		return (alone || s.Experts() || !is(name, "1")) && !is("gpus", "1")
+		experts := s.Experts() || alone && s.Step.Shown != nil && s.Step.Shown.Experts
+		return (experts || !is(name, "1")) && !is("gpus", "1")
+	case name == "objective", name == "logits", name == "program":
+		return !ask.Pictures(model)
 	case slices.ContainsFunc(spread, func(x offer) bool { return x.name == name }):
 		return !is("gpus", "1") && (name != "schedule" || !is("pp", "1"))
 	case slices.ContainsFunc(policy, func(x offer) bool { return x.name == name }):
@@ -273,6 +276,7 @@ func stepWord(s *state.State, args engine.Args, name, before string) Word {
 				values = append(values, strconv.Itoa(v))
 			}
 		}
+		w.Unit = strings.TrimSpace(strings.NewReplacer("%s", "", "%%", "%").Replace(numbers[name].other))
 		if w.Number = now; s.Draft.Field == input.NumberField {
 			w.Number = s.Draft.Text
 		}

@@ -129,15 +129,19 @@ func (c *View) row(x *proto.StepChange, list string, i int) Row {
 	return o
 }
 
-// tokens returns the tokens of a step on one copy of the model, or 0 if they are not known.
+// tokens returns the tokens of a step on all its copies of the model, or 0 if they are not known.
 func tokens(args engine.Args) float64 {
 	all := 1.0
-	for _, name := range []string{"batch", "seq", "accumulate"} {
+	for _, name := range []string{"batch", "seq", "accumulate", "gpus", "tp", "cp", "pp"} {
 		n, err := strconv.Atoi(ask.Value(args, name))
-		if err != nil {
+		switch {
+		case err != nil:
 			return 0
+		case name == "tp" || name == "cp" || name == "pp":
+			all /= float64(n)
+		default:
+			all *= float64(n)
 		}
-		all *= float64(n)
 	}
 	return all
 }

@@ -86,10 +86,11 @@ func (m *onChain) room() engine.Bytes {
 	return engine.Bytes(engine.Int64(float64(m.own.Capacity) / (1 + uncertain)))
 }
 
-// budget returns the part of reserved memory that is left for the chain if the allocator adds the same overhead
-// as to the step that keeps everything.
+// budget returns the part of reserved memory that is left for the chain if the allocator adds as much as to the step as
+// it is, or the same share, whichever is less.
 func (m *onChain) budget(reserved engine.Bytes) engine.Bytes {
-	return reserved - (m.own.High - m.own.Allocated)
+	share := float64(m.own.Allocated) / float64(m.own.High)
+	return max(reserved-(m.own.High-m.own.Allocated), engine.Bytes(engine.Int64(float64(reserved)*share)))
 }
 
 // tries is how often a strategy is asked again, with less memory, because its plan did not fit with the

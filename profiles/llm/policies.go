@@ -51,12 +51,14 @@ var policies = []policy{
 var aboutPolicy = []string{"ckpt", "every", "first", "ranks", "group", "recompute", "budget", "graph", "stash",
 	"offload", "compile", "swap-blocks"}
 
-// under returns the question with a policy instead of its own.
+// under returns the question with a policy instead of its own. Blocks that are compiled stay so.
 func (a Ask) under(args engine.Args) (Ask, error) {
 	b := a
 	b.Args = ask.Plain(a.Args)
 	for _, name := range aboutPolicy {
-		delete(b.Args, name)
+		if name != "compile" || b.Args["ckpt"] == "budget" { // whose blocks are compiled in any case
+			delete(b.Args, name)
+		}
 	}
 	return b.with(args)
 }

@@ -39,8 +39,8 @@ func New(m *Model, args engine.Args) (Ask, error) {
 		each *= pp
 	}
 	if a.GPUs%(each*a.Setup.Context) != 0 {
-		return a, fmt.Errorf("%d ranks of a product, %d of a sequence and %d of a pipeline do not divide the cards: %d",
-			a.Setup.Tensor, a.Setup.Context, each/a.Setup.Tensor, a.GPUs)
+		return a, fmt.Errorf("%d cards do not divide among %d ranks of a product, %d of a sequence and %d of a pipeline",
+			a.GPUs, a.Setup.Tensor, a.Setup.Context, each/a.Setup.Tensor)
 	}
 	if a.GPUs > each {
 		a.Setup.Zero, a.Setup.Shard = 3, a.GPUs/each

@@ -14,7 +14,7 @@ type Step struct {
 	Args  engine.Args `json:"args,omitempty"`  // see package ask
 	Parts int         `json:"parts,omitempty"` // stages of the answer that are wanted, see Stepped.Done; 0: all
 	// Policies asks for the step as it is and for Stepped.Policies of frameworks, without what
-	// strategies find.
+	// strategies find. With Parts 1 it asks for the step alone.
 	Policies bool `json:"policies,omitempty"`
 	// Limit is how long the answer may take; 0 is as long as it needs. After it there is a
 	// failure of kind Deadline; what was known came as progress.

@@ -20,7 +20,7 @@ func (s *State) policiesQuestion() (q proto.Step, ok bool) {
 	model, args, ok := s.stepOf()
 	q = proto.Step{Policies: true, Limit: policiesLimit, Model: model, Args: args}
 	if s.View.Frame.Embed { // a view tries no other plans, and needs the range of the step alone
-		q.Policies, q.Parts = false, 1
+		q.Parts = 1
 	}
 	return q, ok
 }
@@ -56,7 +56,8 @@ func (s *State) followPolicies() (out []Effect) {
 		s.policies, _ = s.policed.get(key)
 		s.touch()
 	}
-	if !ok || s.policies != nil || s.asking != 0 || !s.idle() {
+	view := s.View.Frame.Embed && !s.busy() && s.Shown != nil && s.Shown.Choice.Equal(s.Choice)
+	if !ok || s.policies != nil || s.asking != 0 || !view && !s.idle() {
 		return out
 	}
 	s.asking = s.newID()
@@ -102,10 +103,12 @@ func (s *State) Policies() (out []Policy) {
 	for i := range s.policies.Policies {
 		x := &s.policies.Policies[i]
 		r := [2]int64{int64(x.High), int64(x.Time)}
-		if i == 0 || seen[r] || s.otherCard(x) { // the first keeps everything
+		if seen[r] || s.otherCard(x) {
 			continue
 		}
-		seen[r] = true
+		if seen[r] = true; i == 0 { // it keeps everything
+			continue
+		}
 		needs := x.High + s.policies.Context
 		_, policy, ok := preset.Split(x.Args)
 		p := Policy{StepChange: x, Index: i, Needs: needs, Lacks: max(0, needs-s.Limit()), Apart: !ok,

@@ -55,7 +55,7 @@ func TestPoliciesAreAskedOnce(t *testing.T) {
 	}
 	view := policed(t, "llama3.2-1b-step-4096tok-lora.8-on-rtx-4090-b2", "rtx-4090")
 	view.View.Frame.Embed = true
-	if q, ok := view.policiesQuestion(); !ok || q.Policies || q.Parts != 1 {
+	if q, ok := view.policiesQuestion(); !ok || !q.Policies || q.Parts != 1 {
 		t.Errorf("a view asks for %+v; want the range of the step alone", q)
 	}
 	e := last[AskStep](t, p)

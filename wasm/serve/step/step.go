@@ -37,7 +37,7 @@ func answer(_ *serve.Server, ctx context.Context, q *proto.Step, tell func(*prot
 	poll, out := engine.NewPoll(ctx, nil), &proto.Stepped{Config: config}
 	if a = a.Until(poll); q.Policies {
 		p := &llm.Answer{Ask: a}
-		if p.Estimate, err = a.Estimate(); err == nil {
+		if p.Estimate, err = a.Estimate(); err == nil && q.Parts != 1 {
 			p.Policies, err = a.Policies()
 		}
 		if err == nil {

@@ -306,7 +306,7 @@ func (c *Answer) Parts() (out []panel.Piece) {
 		return append(out, covered...)
 	}
 	if over := n.all + n.context - n.memory; n.all > 0 && over > 0 {
-		at = n.memory
+		at, over = n.memory, max(over, c.S.KeepingAll()-n.memory) // as the table has it
 		add("ghost beyond", fmt.Sprintf(wordsTooMuch, format.Bytes(over)), n.all+n.context)
 	}
 	return out

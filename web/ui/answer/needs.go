@@ -119,7 +119,7 @@ func (n *need) sentence() string {
 		return format.Bytes(n.low) + price + "."
 	case DoesNot:
 		if n.statesOver() {
-			return fmt.Sprintf(wordsStates, format.Bytes(n.states), n.cards, format.Bytes(n.memory))
+			return statesAlone(n.states, n.context, n.memory, n.cards)
 		}
 		return fmt.Sprintf("%s needed%s, %s has %s.", n.span(), n.where, n.cards, format.Bytes(n.memory))
 	}
@@ -265,13 +265,21 @@ var barKinds = [sim.NumCategories]struct{ class, name string }{
 func tooSmall(s *state.State) string {
 	name := s.Choice.PlanName()
 	if d := exceeded(s); d != nil {
-		return fmt.Sprintf(wordsStates, format.Bytes(s.Network.Totals.Resident), known.Card(s.Choice, s.Network, d),
-			format.Bytes(d.Memory))
+		return statesAlone(s.Network.Totals.Resident, s.Choice.Context(), d.Memory, known.Card(s.Choice, s.Network, d))
 	}
 	if s.OverBudget.Smallest == 0 {
 		return name + " finds nothing."
 	}
 	return fmt.Sprintf("%s needs %s at least.", name, format.BytesUp(s.OverBudget.Smallest))
+}
+
+// statesAlone says that the states of a step are too much for the memory of a card, of which CUDA takes some.
+func statesAlone(states, context, memory engine.Bytes, card string) string {
+	text := fmt.Sprintf(wordsStates, format.Bytes(states), card, format.Bytes(memory))
+	if states > memory {
+		return text + "."
+	}
+	return text + ", " + format.Bytes(context) + " of it for CUDA."
 }
 
 // exceeded returns the chosen card if weights, gradients and optimizer alone need more than it has, or nil.
@@ -462,7 +470,7 @@ func stepSub(s *state.State) string {
 
 // The texts of the verdict and of its bar.
 const (
-	wordsStates   = "weights, gradients and optimizer alone need %s; %s has %s." // states, cards, memory
+	wordsStates   = "weights, gradients and optimizer alone need %s; %s has %s" // states, cards, memory
 	wordsPolicy   = "This policy: %s."
 	wordsNothing  = "Nothing is computed again or moved."
 	wordsSlower   = "%s slower" + wordsThan

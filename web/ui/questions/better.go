@@ -2,6 +2,7 @@
 package questions
 
 import (
+	"cmp"
 	"fmt"
 	"html"
 	"slices"
@@ -68,7 +69,8 @@ func (c *Better) Caption() string {
 
 // Gain is the row of an answer.
 type Gain struct {
-	Answer       int // index into Answers.List
+	Do           string // the command of the row, about Answer: an index into Answers.List, or of a policy
+	Answer       int
 	title, about string
 	words        string  // the result
 	better       bool    // the result is green
@@ -84,6 +86,8 @@ func (c *Better) Rows() (out []Gain) {
 		return c.more(a)
 	case a == nil || a.Base <= 0 && !c.unfit():
 		return nil
+	case c.unfit():
+		out = c.policies()
 	}
 	best, _ := a.Helps(c.unfit(), c.fitsIn())
 	most := c.room()
@@ -100,11 +104,26 @@ func (c *Better) Rows() (out []Gain) {
 	return out
 }
 
+// policies returns the fastest policies of frameworks that fit.
+func (c *Better) policies() (out []Gain) {
+	list := slices.DeleteFunc(c.S.Policies(), func(x state.Policy) bool { return x.Lacks > 0 || x.Chosen || x.Apart })
+	slices.SortFunc(list, func(x, y state.Policy) int { return cmp.Compare(x.Time, y.Time) })
+	for _, x := range list[:min(mostPolicies, len(list))] {
+		out = append(out, Gain{Do: "policy", Answer: x.Index, title: x.Names[0], about: "a framework’s policy",
+			words: format.Bytes(x.Allocated) + ", " + format.Duration(x.Time),
+			after: float64(x.Allocated) / float64(c.room()), mark: 1})
+	}
+	return out
+}
+
+// mostPolicies is the largest number of policies among the rows.
+const mostPolicies = 2
+
 // Line returns the rows as a sentence, or "" if there are no rows.
 func (c *Better) Line() string {
 	var list []string
 	for _, o := range c.Rows() {
-		list = append(list, question.ChangeName(&c.S.Answers().List[o.Answer])+" ("+o.words+")")
+		list = append(list, o.title+" ("+o.words+")")
 	}
 	return after(strings.TrimSuffix(c.Title(), "?")+": ", strings.Join(list, ", "))
 }
@@ -117,7 +136,8 @@ func (c *Better) more(a *state.Answers) []Gain {
 	}
 	x := &a.List[at]
 	each := float64(x.StepTime) * float64(now) / (float64(a.Base) * float64(x.Batch))
-	o := Gain{Answer: at, title: fmt.Sprintf("Room for a batch of %d", x.Batch), about: fmt.Sprintf("now %d", now),
+	o := Gain{Do: "use-answer", Answer: at, title: fmt.Sprintf("room for a batch of %d", x.Batch),
+		about: fmt.Sprintf("now %d", now),
 		words: "no faster", now: 1, after: min(each, 1)}
 	if gain := 1/each - 1; gain > 0 {
 		o.words, o.better = strings.TrimPrefix(format.Percent(gain), "+")+" faster", true
@@ -135,7 +155,8 @@ func (c *Better) fitsIn() engine.Bytes {
 
 func (c *Better) gain(a *state.Answers, i int) Gain {
 	x := &a.List[i]
-	o := Gain{Answer: i, title: format.Capital(question.ChangeName(x)), about: format.Duration(x.StepTime) + " a step"}
+	o := Gain{Do: "use-answer", Answer: i, title: question.ChangeName(x),
+		about: format.Duration(x.StepTime) + " a step"}
 	st := engine.Lookup(x.Strategy)
 	switch {
 	case st != nil && st.Title == x.Name:
@@ -167,7 +188,8 @@ func (o Gain) HTML() vugu.HTML {
 		class += " good"
 	}
 	return vugu.HTML(fmt.Sprintf(`<span><b>%s</b><small>%s</small></span><span>%s<small class="%s">%s</small></span>`,
-		html.EscapeString(o.title), html.EscapeString(o.about), o.bars(), class, html.EscapeString(o.words)))
+		html.EscapeString(format.Capital(o.title)), html.EscapeString(o.about), o.bars(), class,
+		html.EscapeString(o.words)))
 }
 
 // Note returns the progress of the answers, or what was tried and does not help.
@@ -192,7 +214,7 @@ func (c *Better) Note() string {
 		}
 	}
 	switch list := strings.Join(names, ", "); {
-	case c.unfit() && len(best) == 0:
+	case c.unfit() && len(best) == 0 && len(c.policies()) == 0:
 		of := "Nothing that was tried makes it fit"
 		if slices.ContainsFunc(a.List, func(x proto.Suggestion) bool { return x.Preset != "" || x.Options != nil }) {
 			of = fmt.Sprintf("No change makes it fit, nor does a pair of them, of which at most %d are tried",

@@ -64,7 +64,7 @@ func TestTriedWithoutGain(t *testing.T) {
 		{Name: "loss in chunks of tokens", Strategy: a.Strategy, StepTime: a.Base / 2},
 		{Name: "8-bit moments", Strategy: a.Strategy, StepTime: a.Base}}
 	rows := c.Rows()
-	if len(rows) != 1 || rows[0].title != "Loss in chunks of tokens" || rows[0].words != "100 % faster" {
+	if len(rows) != 1 || rows[0].title != "loss in chunks of tokens" || rows[0].words != "100 % faster" {
 		t.Errorf("the rows are %+v; want one, 100 %% faster", rows)
 	}
 	if got, want := c.Line(), "What would help: loss in chunks of tokens (100 % faster)"; got != want {

@@ -7,9 +7,9 @@ func init() {
 	register(
 		maker{name: "zb-v", title: "zero bubble, two stages a rank in the form of a V, with the memory of 1F1B",
 			paper: paper, shape: Vee, split: true, make: zeroBubbleV},
-		maker{name: "v-half", title: "the same with half of that memory (V-Half)", paper: paper, shape: Vee,
+		maker{name: "v-half", title: "the form of a V with half of the memory of 1F1B (V-Half)", paper: paper, shape: Vee,
 			split: true, make: vHalf},
-		maker{name: "v-min", title: "the same with a third of that memory (V-Min)", paper: paper, shape: Vee,
+		maker{name: "v-min", title: "the form of a V with a third of the memory of 1F1B (V-Min)", paper: paper, shape: Vee,
 			split: true, make: vMin},
 	)
 }

@@ -39,7 +39,7 @@ func New(m *Model, args engine.Args) (Ask, error) {
 		each *= pp
 	}
 	if a.GPUs%(each*a.Setup.Context) != 0 {
-		return a, fmt.Errorf("%d cards do not divide among %d ranks of a product, %d of a sequence and %d of a pipeline",
+		return a, fmt.Errorf("the number of cards, %d, does not divide among %d ranks of a product, %d of a sequence and %d of a pipeline",
 			a.GPUs, a.Setup.Tensor, a.Setup.Context, each/a.Setup.Tensor)
 	}
 	if a.GPUs > each {

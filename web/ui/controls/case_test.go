@@ -131,6 +131,7 @@ func TestGainOfOption(t *testing.T) {
 			t.Errorf("%s: %q; want %q", option, got, want)
 		}
 	}
+	s.OverBudget = &state.OverBudget{}
 	if a.Base = 0; gain(s, "norm") != "fused norm: fits" {
 		t.Errorf("where nothing fitted: %q; want that it fits", gain(s, "norm"))
 	}

@@ -218,6 +218,7 @@ func gain(s *state.State, option string) string {
 		for i := 0; a != nil && i < len(a.List); i++ {
 			switch x := &a.List[i]; {
 			case l.Option != option || x.Name != l.Name || x.StepTime <= 0:
+			case a.Base <= 0 && s.OverBudget == nil && s.Exceeds() == nil:
 			case a.Base <= 0:
 				return l.Name + ": fits"
 			case a.Gain(i) >= 0.005:

@@ -168,6 +168,9 @@ func (c *Plans) row(p state.PlanRow) *PlanRow {
 	if p.Peak > 0 {
 		needs = gib(c.S.Choice.Reserved(p.Peak))
 	}
+	if all := c.S.KeepingAll(); p.Strategy.Class == 0 && needs != "" && all > 0 { // as it was played
+		needs = gib(all)
+	}
 	switch f := p.Failure; {
 	case f != nil:
 		o.Known = "no"

@@ -29,8 +29,7 @@ func (c *View) Ranks() vugu.HTML {
 	if r == nil || len(r.Ranks) == 0 {
 		return ""
 	}
-	room := r.Memory - r.Context
-	whole := max(room, r.Ranks[r.Full].High)
+	whole := max(r.Memory, r.Ranks[r.Full].High+r.Context)
 	var b strings.Builder
 	for i := 0; i < len(r.Ranks); i++ {
 		end := i
@@ -65,7 +64,8 @@ func (c *View) foldedRanks(i, end int, whole engine.Bytes) string {
 	least, most := engine.NoLimit, engine.Bytes(0)
 	var rows strings.Builder
 	for n := i; n < end; n++ {
-		least, most = min(least, c.reply().Ranks[n].High), max(most, c.reply().Ranks[n].High)
+		needs := c.reply().Ranks[n].High + c.reply().Context
+		least, most = min(least, needs), max(most, needs)
 		rows.WriteString(c.rankRow(n, whole))
 	}
 	return fmt.Sprintf("<li><details><summary>"+wordsFoldedRanks+"</summary><ol>%s</ol></details></li>", i, end-1,
@@ -76,6 +76,7 @@ func (c *View) foldedRanks(i, end int, whole engine.Bytes) string {
 func (c *View) rankRow(i int, whole engine.Bytes) string {
 	r := c.reply()
 	rank, class := &r.Ranks[i], ""
+	needs := rank.High + r.Context // with CUDA, as in the verdict
 	if i == r.Full {
 		class = "most"
 	}
@@ -88,10 +89,10 @@ func (c *View) rankRow(i int, whole engine.Bytes) string {
 			html.EscapeString(p.Name)+" "+format.Bytes(p.Bytes), ""))
 		at += p.Bytes
 	}
-	b.WriteString(span("part alloc", panel.Stretch(at, max(rank.High, at), whole),
-		"allocator "+format.Bytes(max(rank.High-at, 0)), "") + span("rank-mark",
-		panel.Place(r.Memory-r.Context, whole), "", ""))
-	fmt.Fprintf(&b, `</span><span class="rank-bytes">%s</span></li>`, format.Bytes(rank.High))
+	b.WriteString(span("part alloc", panel.Stretch(at, max(needs, at), whole),
+		"allocator and CUDA "+format.Bytes(max(needs-at, 0)), "") + span("rank-mark",
+		panel.Place(r.Memory, whole), "", ""))
+	fmt.Fprintf(&b, `</span><span class="rank-bytes">%s</span></li>`, format.Bytes(needs))
 	return b.String()
 }
 

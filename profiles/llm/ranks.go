@@ -28,6 +28,7 @@ type Ranks struct {
 	List     []Rank
 	Full     int           // the rank that reserves most
 	Time     time.Duration // of the step, an estimate; 0 without a card
+	Fastest  time.Duration // with ScheduleAuto that of the fastest order, whether it fits or not
 	lay      *lay
 }
 

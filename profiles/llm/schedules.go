@@ -44,6 +44,7 @@ func (a Ask) ordered(limit engine.Bytes) *Estimate {
 			refused = err
 			return false
 		}
+		got.Ranks.Fastest = played[0].Time
 		if least == nil || got.Verdict == Fits || got.High < least.High {
 			least = got
 		}

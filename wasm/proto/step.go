@@ -52,6 +52,8 @@ type Stepped struct {
 	Allocated engine.Bytes  `json:"allocated"`
 	States    engine.Bytes  `json:"states"` // weights, gradients, optimizer alone
 	Time      time.Duration `json:"time"`   // an estimate; 0 if unknown
+	// of the fastest order of a pipeline's passes by a rule, if the order is chosen, whether it fits or not
+	Fastest time.Duration `json:"fastest,omitempty"`
 	// with TimeHigh: where nine of ten published runs of its kind lie; 0: too few are known
 	TimeLow  time.Duration `json:"time_low,omitempty"`
 	TimeHigh time.Duration `json:"time_high,omitempty"`

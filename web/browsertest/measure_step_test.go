@@ -9,7 +9,7 @@ import "testing"
 func TestMeasureStep(t *testing.T) {
 	measuring(t)
 	for name, hash := range map[string]string{"one card": "#v=1&step=llama3-8b&step.ckpt=budget&step.compile=yes&step.graph=model",
-		"8 cards": "#v=1&step=llama3-8b&step.ckpt=budget&step.compile=yes&step.graph=model&step.gpus=8"} {
+		"8 cards": "#v=1&step=llama3-8b&step.ckpt=full&step.gpus=8&step.pp=2"} {
 		stages := map[string][]float64{}
 		say := func(p *Page) {
 			for _, s := range []struct{ what, is string }{

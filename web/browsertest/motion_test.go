@@ -53,7 +53,7 @@ func TestNothingJumps(t *testing.T) {
 			t.Errorf("hidden when the answer is there: %s", hidden)
 		}
 	}
-	for link, wait := range map[string]func(*Page){"": helped, "#v=1&step=llama3-8b&step.ckpt=budget&step.compile=yes&step.graph=model&step.gpus=8": known,
+	for link, wait := range map[string]func(*Page){"": helped, "#v=1&step=llama3-8b&step.ckpt=budget&step.compile=yes&step.graph=model": known,
 		"#v=1&step=llama3.2-1b&step.gpus=4&step.pp=4&step.accumulate=8&step.ckpt=none&step.seq=2048": known} {
 		for _, width := range []int64{1440, 390} {
 			p := New(t)

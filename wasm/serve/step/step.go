@@ -166,7 +166,7 @@ func ranks(out *proto.Stepped, r *llm.Ranks) {
 	if r == nil {
 		return
 	}
-	out.Full, out.Idle, out.Order = r.Full, r.Trace.Idle(), pipeline.Title(r.Schedule.Name)
+	out.Full, out.Idle, out.Order, out.Fastest = r.Full, r.Trace.Idle(), pipeline.Title(r.Schedule.Name), r.Fastest
 	var first []int // index of the first pass of each rank in out.Passes
 	for i, rank := range r.List {
 		list, peak := phases(rank.Result)

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"strings"
-	"time"
 
 	"memtide/engine"
 	"memtide/engine/sim"
@@ -389,12 +388,12 @@ func ofStep(s *state.State, r *proto.Stepped) *need {
 	}
 	args := s.Choice.StepArgs
 	n.policy = !keeps(args)
-	switch fastest := fastestOrder(r); {
+	switch {
 	case !n.policy && len(r.Ranks) == 0:
 		n.all, n.price = r.Allocated, wordsNoSlower
 		return n
-	case !n.policy && fastest > 0:
-		n.price = priceWords(format.Longer(r.Time, fastest))
+	case !n.policy && r.Fastest > 0:
+		n.price = priceWords(format.Longer(r.Time, r.Fastest))
 		return n
 	case len(r.Ranks) > 0: // keeping everything has an order of its own
 		return n
@@ -408,16 +407,6 @@ func ofStep(s *state.State, r *proto.Stepped) *need {
 		}
 	}
 	return n
-}
-
-// fastestOrder returns the least time of the pipeline's orders, whether they fit or not, or 0 if they are not known.
-func fastestOrder(r *proto.Stepped) (least time.Duration) {
-	for i := range r.Orders {
-		if t := r.Orders[i].Time; t > 0 && (least == 0 || t < least) {
-			least = t
-		}
-	}
-	return least
 }
 
 // keeps reports whether a step keeps everything that the backward needs.

@@ -212,10 +212,10 @@ func (s *Setup) checkWidened() {
 		return
 	}
 	if !s.bitsandbytes() && !dora || s.Model.Ends != nil || s.Model.has(func(k *Block) bool {
-		return k.MoE != nil || k.MLA != nil || !k.attends() || k.Joined || k.GateUp || k.QGate || k.Hyper != nil ||
+		return k.MoE != nil || k.MLA != nil || !k.attends() || k.GateUp || k.QGate || k.Hyper != nil ||
 			k.AltUp != nil || k.PerLayer != nil
 	}) {
-		refuse("%s: training in k bits (beside products in INT8 or 4 bits) and DoRA are known of dense decoders as Transformers writes them, with a product for each of queries, keys, values, gate and up: leave -kbit and -dora out", s.Model.Name)
+		refuse("%s: training in k bits (beside products in INT8 or 4 bits) and DoRA are known of dense decoders as Transformers writes them, with a product for gate and one for up: leave -kbit and -dora out", s.Model.Name)
 	}
 }
 

@@ -168,6 +168,8 @@ func offers(s *state.State, args engine.Args, name string) bool {
 	case name == "ep":
 		experts := s.Experts() || alone && s.Step.Shown != nil && s.Step.Shown.Experts
 		return (experts || !is(name, "1")) && !is("gpus", "1")
+	case name == "autocast", name == "no-autocast": // of Transformers' modules
+		return is("program", "hf") || !is(name, ask.Option(name).Default)
 	case name == "objective", name == "logits", name == "program":
 		return !ask.Pictures(model)
 	case slices.ContainsFunc(spread, func(x offer) bool { return x.name == name }):

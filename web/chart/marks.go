@@ -41,7 +41,7 @@ func (p *Plot) marks(s node, look Look, unit float64) node {
 			set(s, []float64{math.Round(min(x+away-p.X(p.Budget), 0)) - apart, 0}, "markLine", "label", "offset")
 			label["offset"] = []float64{away, 0}
 			if p.X(p.Budget) < 1.4*markWidth {
-				set(s, format.Bytes(p.Budget), "markLine", "label", "formatter")
+				set(s, "plan: "+format.Bytes(p.Budget), "markLine", "label", "formatter")
 			}
 		case p.Width-x < width:
 			label["align"] = "right"

@@ -222,4 +222,16 @@ func TestRefusals(t *testing.T) {
 	if _, err := Run(good); err != nil {
 		t.Errorf("without a fault: %v", err)
 	}
+	for _, ranks := range []string{"tp", "cp", "pp"} {
+		_, err := New(good.Model, engine.Args{"gpus": "12", ranks: "8"})
+		if err == nil || !strings.Contains(err.Error(), "the number of cards, 12,") {
+			t.Errorf("12 cards, %s of 8: %v; want that they do not divide", ranks, err)
+		}
+	}
+	steps := engine.Args{"step-in-backward": "yes", "accumulate": "2"}
+	if a, err := New(good.Model, steps); err == nil {
+		if _, err := a.Estimate(); err == nil {
+			t.Error("steps in the backward of two micro batches: it ran; want a refusal")
+		}
+	}
 }

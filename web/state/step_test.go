@@ -172,7 +172,8 @@ func TestPlannedStep(t *testing.T) {
 	}
 	p := stepped(t) // "no checkpointing" instead of what no strategy plans
 	p.play(SetOption{"pp", "1"})
-	if o := p.Opening; o == nil || o.Choice.Source.Preset != "llama3-8b-step-gpus.2-b1" || p.Step == nil {
+	if o := p.Opening; o == nil || o.Choice.Source.Preset != "llama3-8b-step-gpus.2-b1" ||
+		o.Choice.Strategy != choice.DefaultStrategy || p.Step == nil {
 		t.Errorf("a control: opening %+v, step %+v; want the network, and the step until it is read", o, p.Step)
 	}
 }

@@ -340,3 +340,25 @@ func TestPolicyAnswered(t *testing.T) {
 		}
 	}
 }
+
+// TestPlanOfExperts checks that a plan of a mixture of experts has the range of a step whose experts are not equally
+// busy, which is not known, and that a stated imbalance takes its place.
+func TestPlanOfExperts(t *testing.T) {
+	for ref, wide := range map[string]bool{"qwen3-30b-a3b-step-256tok-lora.8-base.nf4-b1": true,
+		"qwen3-30b-a3b-step-256tok-lora.8-gpus.2-ep.2-imbalance.10-b1": false} {
+		s := pagetest.Preset(t, ref)
+		s.View.Frame.Embed = true // which asks for the range of the step before the curve is complete
+		pagetest.Do(t, s, state.SetStrategy{Name: "layerwise"})
+		if !s.Experts() {
+			t.Fatalf("%s: the page does not know its experts", ref)
+		}
+		peak := s.Shown.Solved.Trace.Peak
+		low, high := peak, choice.Reserved(peak)-choice.Context
+		if wide {
+			low, high = low*4/5, high*100/79
+		}
+		if n := needed(s); n.low != low || n.high != high || (n.doubt == unsureExperts) != wide {
+			t.Errorf("%s: %d to %d bytes, unsure of %q; want %d to %d", ref, n.low, n.high, n.doubt, low, high)
+		}
+	}
+}

@@ -170,7 +170,7 @@ func (r *planReport) time() string {
 	if m := s.Model; m.Positions > 0 && s.Seq > m.Positions {
 		fmt.Fprintf(&b, " The model has learned %d positions: sequences of %d tokens need more.", m.Positions, s.Seq)
 	}
-	if s.Model.MoE != nil {
+	if s.Model.MoE != nil && s.Imbalance == 0 {
 		b.WriteString(" How busy the experts are is not known: the range holds what was measured, up to 21 % above the figure for equal shares.")
 	}
 	for _, note := range append(s.Model.Notes, s.Said()...) {

@@ -15,7 +15,9 @@ import (
 	"memtide/profiles"
 	"memtide/profiles/card"
 	"memtide/profiles/preset"
+	"memtide/wasm/serve"
 	"memtide/web/choice"
+	"memtide/web/jobs"
 	"memtide/web/known"
 	"memtide/web/state"
 	"memtide/web/ui/pagetest"
@@ -348,10 +350,12 @@ func TestPlanOfExperts(t *testing.T) {
 		"qwen3-30b-a3b-step-256tok-lora.8-gpus.2-ep.2-imbalance.10-b1": false} {
 		s := pagetest.Preset(t, ref)
 		s.View.Frame.Embed = true // which asks for the range of the step before the curve is complete
-		pagetest.Do(t, s, state.SetStrategy{Name: "layerwise"})
-		if !s.Experts() {
-			t.Fatalf("%s: the page does not know its experts", ref)
+		for _, e := range s.Update(state.ToggleMore{}) {
+			if e, ok := e.(state.AskStep); ok {
+				s.Update(jobs.Step(t.Context(), new(serve.Local), e, func(state.Message) {}))
+			}
 		}
+		pagetest.Do(t, s, state.SetStrategy{Name: "layerwise"})
 		peak := s.Shown.Solved.Trace.Peak
 		low, high := peak, choice.Reserved(peak)-choice.Context
 		if wide {

@@ -383,7 +383,7 @@ func ofStep(s *state.State, r *proto.Stepped) *need {
 	if len(r.Ranks) > 0 {
 		n.where = fmt.Sprintf(" on rank %d, the fullest", r.Full)
 	}
-	if r.Experts {
+	if r.Experts && ask.Value(s.Choice.StepArgs, "imbalance") == "0" {
 		n.doubt = unsureExperts
 	}
 	args := s.Choice.StepArgs

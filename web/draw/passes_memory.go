@@ -44,7 +44,7 @@ func (x *Passes) drawMemory(s *Scene, f *frame) {
 	if max(x.most[x.full], reserved) > x.room {
 		line = display.StrokeOf(display.Over, 2.5)
 	}
-	highest, at := x.drawLine(s, f, x.full, line, y)
+	highest, _ := x.drawLine(s, f, x.full, line, y)
 	limit := top + 9
 	if shown {
 		limit = y(x.room)
@@ -69,18 +69,11 @@ func (x *Passes) drawMemory(s *Scene, f *frame) {
 		at := y(reserved)
 		s.Line(display.DashedOf(line.Stroke, 1, display.DashGhost), f.left, at, f.right, at)
 		if more := fmt.Sprintf("%s, with the allocator up to %s", words,
-			format.Bytes(reserved)); display.TextWidth(more) < room {
+			format.Bytes(reserved)); title.Width()+display.TextWidth(more) < room {
 			words = more
 		}
-		highest = reserved
 	}
-	name := display.Text{S: words, Bold: true}
-	if name.Width() > room/2 { // it would cover half of the line
-		s.AddText(line.Stroke, title.Width()+12, top-6, name)
-		return
-	}
-	s.place(f, line.Stroke, name, true, spot{at, y(highest) - 5, display.Middle},
-		spot{at, y(highest) + 15, display.Middle}, spot{f.left + 4, y(highest) + 15, display.Start})
+	s.AddText(line.Stroke, title.Width()+12, top-6, display.Text{S: words, Bold: true})
 }
 
 // drawOthers draws the memory of all ranks but the fullest one: as lines or, if there are many, as a band from the

@@ -3,6 +3,7 @@
 package names
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -29,7 +30,11 @@ func Of(s *state.State) string {
 	case s.View.Frame.Title != "":
 		return s.View.Frame.Title
 	case s.Step != nil:
-		return ask.Title(s.Choice.Step)
+		name, d := ask.Title(s.Choice.Step), card.Lookup(ask.Value(s.Choice.StepArgs, "device"))
+		if gpus := ask.Value(s.Choice.StepArgs, "gpus"); gpus != "1" && d != nil {
+			name += fmt.Sprintf(" on %s × %s", gpus, d.Short())
+		}
+		return name
 	case s.Memory != nil:
 		return s.Memory.File
 	case s.Network != nil && s.Network.Profile.Name != "":

@@ -19,13 +19,10 @@ func (c *View) Build(*vugu.BuildIn) *vugu.BuildOut {
 	ranks := c.Ranks()
 	if ranks != "" {
 		look = []*vugu.VGNode{c.passesView(), element("aside", attr("class", "side", "aria-label", "Explanation"),
-			append([]*vugu.VGNode{c.whyView()}, look...))}
+			append([]*vugu.VGNode{c.whyView()}, look...)), c.ranksView(ranks)}
 	}
 	root := element("section", attr("class", "whole", "role", "main", "aria-label", "Training step", "data-testid",
 		"step"), c.unless(element("div", attr("class", "duo look"), look)))
-	if ranks != "" {
-		root.AppendChild(c.unless(c.ranksView(ranks)))
-	}
 	for _, n := range []*vugu.VGNode{c.ordersView(), c.policiesView(),
 		c.unless(element("details", attr("class", "fold about"), fold(names.Origins, c.OriginLine()),
 			element("div", attr("class", "answers", "data-testid", "step-origins"), c.Origins())))} {

@@ -40,7 +40,7 @@ func TestStepPage(t *testing.T) {
 		t.Errorf("%d changes; want five and more", n)
 	}
 	pagetest.WellFormed(t, page)
-	if got, want := answer.Title(s), "Llama 3 8B: "; !strings.HasPrefix(got, want) || !strings.Contains(got, " of ") {
+	if got, want := answer.Title(s), "Llama 3 8B on 8 × H100: "; !strings.HasPrefix(got, want) || !strings.Contains(got, " of ") {
 		t.Errorf("the title is %q; want the model and its verdict", got)
 	}
 }

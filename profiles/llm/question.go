@@ -89,11 +89,8 @@ func (s *Setup) choose(p engine.Parsed) {
 		s.Loss, s.LogitsHeld = LossKind(loss), 0
 	}
 	s.CastsAll = p.Is("autocast", "yes")
-	switch p.Word("logits") {
-	case "deleted":
-		s.LogitsHeld, s.LogitsStay = 0, false
-	case "kept":
-		s.LogitsHeld, s.LogitsStay = 2, true
+	if held, chosen := map[string]int64{"deleted": 0, "kept": 2, "kept-fp32": 4}[p.Word("logits")]; chosen {
+		s.LogitsHeld, s.LogitsStay = held, held == 2
 	}
 	if norm := p.Word("norm"); norm != ask.Auto {
 		s.Norm = NormKind(norm)
@@ -109,7 +106,7 @@ func (s *Setup) choose(p engine.Parsed) {
 	if s.Float8 = !p.Is("fp8", "none"); p.Is("fp8", "gathered") {
 		s.Gather = 1
 	}
-	s.Kernels = p.Is("kernels", "yes")
+	s.Kernels, s.FusedGate = p.Is("kernels", "yes"), s.FusedGate || p.Is("fused-gate", "yes")
 	s.Attention = AttentionKind(p.Word("attention"))
 	s.Base = BaseKind(p.Word("base"))
 	s.Every, s.First, s.Group, s.Budget = int64(p.Int("every")), int64(p.Int("first")), int64(p.Int("group")),
@@ -155,7 +152,7 @@ func (s *Setup) adapt(p engine.Parsed) {
 		s.LoRA.On = products["attention"]
 	}
 	s.Weight, s.Master, s.Moments = 2, 0, 0
-	if p.Is("kbit", "yes") {
+	if p.Is("kbit", "yes") || p.Is("states", "fp32") && s.Base == BaseSame {
 		s.Weight = 4
 	}
 }

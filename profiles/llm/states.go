@@ -45,27 +45,33 @@ func (s *Setup) quantised(w weight) bool {
 
 // packed returns the bytes of n numbers of a weight in 8 or 4 bits, with their scales.
 func (s *Setup) packed(w weight, n int64) engine.Bytes {
+	scales := ceil(n, scaled)
 	switch s.Base {
 	case BaseFP8:
-		return size(n, 1)
+		return s.numbers(n)
 	case BaseInt8:
-		return size(n+4*ceil(n, w.rows), 1)
+		return s.numbers(n) + size(ceil(n, w.rows), 4)
+	case BaseNF4Double:
+		return s.numbers(n) + size(scales+4*ceil(scales, nested), 1)
 	}
-	scales := ceil(n, scaled)
-	if s.Base == BaseNF4Double {
-		return size(ceil(n, 2)+scales+4*ceil(scales, nested), 1)
-	}
-	return size(ceil(n, 2)+4*scales, 1)
+	return s.numbers(n) + size(scales, 4)
 }
 
-// weightBytes returns the bytes of a weight as a rank stores it.
+// numbers returns the bytes of n numbers of a weight in 8 or 4 bits without their scales.
+func (s *Setup) numbers(n int64) engine.Bytes {
+	eight := s.Base == BaseFP8 || s.Base == BaseInt8
+	return size(ceil(n, 2-given(eight, 1)), 1)
+}
+
+// weightBytes returns the bytes of a weight as a rank stores it. Scales are no parameters, so that each rank has all of
+// them [bitsandbytes: functional.py, QuantState; fsdp_qlora: train.py, load_and_quantize].
 func (s *Setup) weightBytes(w weight) engine.Bytes {
 	if s.quantised(w) {
-		n := w.n
+		bytes := s.packed(w, w.n)
 		if s.Zero >= 3 {
-			n = ceil(n, s.split(w))
+			bytes += s.numbers(ceil(w.n, s.split(w))) - s.numbers(w.n)
 		}
-		return s.packed(w, n)
+		return bytes
 	}
 	return s.at(w, 3, s.storedBytes(w, s.Weight))
 }
@@ -74,7 +80,7 @@ func (s *Setup) weightBytes(w weight) engine.Bytes {
 func (s *Setup) gathered(w weight, n int64) engine.Bytes {
 	switch {
 	case s.quantised(w):
-		return s.packed(w, n)
+		return s.numbers(n)
 	case w.rows > 0 && s.Float8:
 		return size(n, s.Gather)
 	}

@@ -27,6 +27,8 @@ func TestFigures(t *testing.T) {
 		"fp8": "gathered", "logits": "kept", "device": "h100"}
 	video := engine.Args{"frames": "49", "height": "480", "width": "720", "lora": "64", "targets": "attention",
 		"autocast": "yes", "attention": "sdpa", "kernel": "foreach", "device": "a100-80gb"}
+	soup := engine.Args{"lora": "16", "targets": "qv", "adapter-dropout": "yes", "states": "fp32", "batch": "4",
+		"seq": "1024", "attention": "sdpa", "kernel": "foreach"}
 	for _, c := range []struct {
 		source, model string
 		of, more      engine.Args
@@ -45,6 +47,15 @@ func TestFigures(t *testing.T) {
 			22.254 * (1 << 30), 8},
 		{"CogVideoX-5b, checkpointed", video5, video, engine.Args{"batch": "4", "ckpt": "full"}, true,
 			47.805 * (1 << 30), 8},
+		// MakazhanAlpamys/Soup, gate-h100-validation.md, step 17: by nvidia-smi, less 1 GiB of context
+		{"LoRA on a base in fp32", "llama3-8b", soup, nil, true, 69.99 * (1 << 30), 3},
+		{"LoRA on a base in fp32, Liger", "llama3-8b", soup, engine.Args{"loss": "fused", "norm": "fused",
+			"fused-gate": "yes"}, true, 60.81 * (1 << 30), 3},
+		// AnswerDotAI/fsdp_qlora, benchmarks_03_2024.md
+		{"QLoRA of Llama 2 7B, 4 x 2,048", "llama2-7b", engine.Args{"lora": "64", "adapters": "bf16", "no-autocast": "yes",
+			"adapter-dropout": "yes", "gpus": "2", "shard": "fsdp1", "ckpt": "full", "attention": "sdpa",
+			"kernel": "foreach", "device": "rtx-3090", "base": "nf4-double", "batch": "4", "seq": "2048",
+			"logits": "kept-fp32"}, nil, true, 11.22 * (1 << 30), 4},
 		// Lightning-AI/litgpt, config_hub/finetune/README.md
 		{"tiny-llama/full", "tinyllama", lit, engine.Args{"batch": "4", "seq": "512", "accumulate": "8"}, false, 14.10e9, 8},
 		{"tiny-llama/lora", "tinyllama", lit, engine.Args{"batch": "8", "seq": "512", "lora": "32", "adapters": "bf16",

@@ -59,6 +59,7 @@ var trained = []offer{
 	{"program", "in", "what it does by itself"}, {"accumulate", "in", "less at a time, as much work"},
 	{"loss", "loss", "in chunks or fused: fewer logits"},
 	{"logits", "logits in the backward", "deleted: fewer logits"}, {"norm", "norm", "fused: keeps less, faster"},
+	{"fused-gate", "fused gate", "keeps less, faster"},
 	{"dropout", "dropout of the stream", "keeps its masks"},
 	{"autocast", "autocast", "fp32 weights beside bf16 products"},
 	{"no-autocast", "no autocast", "fp32 weights compute in fp32"},
@@ -160,7 +161,7 @@ func offers(s *state.State, args engine.Args, name string) bool {
 	case name == "base":
 		return !is("lora", "0")
 	case name == "states":
-		return is("lora", "0")
+		return is("lora", "0") || !is(name, ask.Auto)
 	case name == "towers", name == "kernels": // few models have any
 		return ask.IsConfig(model) || !is(name, "no")
 	case name == "shard": // each pipeline rank is one card: nothing is shared

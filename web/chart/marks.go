@@ -134,7 +134,8 @@ func (p *Plot) shownLabel(look Look) node {
 // shownAway returns how far below the dot its label is, in CSS pixels. It is on the side from which the line goes away:
 // above a label on the left if the axis points up to fast rates, because the line then falls to the left.
 func (p *Plot) shownAway() int {
-	if (p.Axis == tradeoff.Throughput) != p.shownRight() {
+	low := p.Y(p.Now.StepTime)+20 > p.Height-bottom // no room below
+	if low || (p.Axis == tradeoff.Throughput) != p.shownRight() {
 		return -12
 	}
 	return 12

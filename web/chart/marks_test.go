@@ -194,6 +194,10 @@ func TestShownBesideItsLine(t *testing.T) {
 			t.Errorf("on the right %t: the label is at %v, the dot at %v; want it below only on the right", right, r, y)
 		}
 	}
+	p.Now.StepTime = time.Duration(float64(p.KeepAll.StepTime) * p.Most) // at the foot of the plot
+	if r, _ := p.shownRect(); r.y1 > p.Height-bottom {
+		t.Errorf("at the foot of the plot the label is at %v; want it above %v", r, p.Height-bottom)
+	}
 	x := (p.X(p.Device) + p.X(p.To)) / 2
 	name := rect{x - beyondWidth/2, p.Height - bottom - labelHeight, x + beyondWidth/2, p.Height - bottom}
 	if !p.beyond() || !slices.ContainsFunc(p.marked(nil), name.meets) {

@@ -138,7 +138,7 @@ func TestLeversOfAdapters(t *testing.T) {
 
 // TestPairs checks that pairs of changes are tried only if no single change has a schedule.
 func TestPairs(t *testing.T) {
-	for budget, want := range map[engine.Bytes]string{2304 * engine.MiB: "8 cards instead of 1 + LoRA, rank 16, frozen products in 4 bits", 3 * engine.GiB: ""} {
+	for budget, want := range map[engine.Bytes]string{2336 * engine.MiB: "8 cards instead of 1 + LoRA, rank 16, frozen products in 4 bits", 3 * engine.GiB: ""} {
 		var got []string
 		for _, a := range tried(t, "llama3.2-1b-step-512tok-b1", budget) {
 			if !strings.Contains(a.Name, " + ") {

@@ -81,3 +81,26 @@ func TestProductsInINT8(t *testing.T) {
 		}
 	}
 }
+
+// TestAdapterOfJointProduct checks that PEFT's adapter of a joint product of queries, keys and values is one pair of
+// matrices for it, and that targets choose which products have adapters.
+func TestAdapterOfJointProduct(t *testing.T) {
+	const r, h = 8, 768
+	for targets, want := range map[string]int64{"all": r * (h + 3*h + 2*h + 2*(h+4*h)), "attention": r * (h + 3*h + 2*h),
+		"qv": r * (h + 3*h), "mlp": r * 2 * (h + 4*h)} {
+		a, err := New(Lookup("gpt2"), engine.Args{"lora": "8", "seq": "64", "targets": targets})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := normal(t, a.Setup)
+		var got int64
+		for _, w := range newProgram(&s, s.end(true, true)).units[0].weights {
+			if w.adapter {
+				got += w.n
+			}
+		}
+		if got != want {
+			t.Errorf("%s: %d numbers in the adapters of a block; want %d", targets, got, want)
+		}
+	}
+}

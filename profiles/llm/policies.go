@@ -47,18 +47,16 @@ var policies = []policy{
 		func(m *Model) bool { return m.At(0).Unet == nil }},
 }
 
-// aboutPolicy are the options that a policy chooses.
+// aboutPolicy are the options that a policy chooses. A policy may also have blocks compiled.
 var aboutPolicy = []string{"ckpt", "every", "first", "ranks", "group", "recompute", "budget", "graph", "stash",
-	"offload", "compile", "swap-blocks"}
+	"offload", "swap-blocks"}
 
 // under returns the question with a policy instead of its own. Blocks that are compiled stay so.
 func (a Ask) under(args engine.Args) (Ask, error) {
 	b := a
 	b.Args = ask.Plain(a.Args)
 	for _, name := range aboutPolicy {
-		if name != "compile" || b.Args["ckpt"] == "budget" { // whose blocks are compiled in any case
-			delete(b.Args, name)
-		}
+		delete(b.Args, name)
 	}
 	return b.with(args)
 }

@@ -41,6 +41,21 @@ func TestPolicies(t *testing.T) {
 	}
 }
 
+// TestPoliciesOfCompiledBlocks checks that policies of a step whose blocks are compiled are compiled, too, whatever
+// its own policy is, and that others are not.
+func TestPoliciesOfCompiledBlocks(t *testing.T) {
+	for _, c := range []struct {
+		args engine.Args
+		want string
+	}{{engine.Args{"compile": "yes", "seq": "1024"}, "yes"},
+		{engine.Args{"compile": "yes", "ckpt": "budget", "seq": "1024"}, "yes"}, {engine.Args{"seq": "1024"}, "no"}} {
+		b, err := asked(c.args).under(engine.Args{"ckpt": "full"})
+		if got := ask.Value(b.Args, "compile"); err != nil || got != c.want {
+			t.Errorf("%v under full checkpointing: compile %s, %v; want %s", c.args, got, err, c.want)
+		}
+	}
+}
+
 // Policies about experts and about MLA appear only for models that have them.
 func TestPoliciesOfModels(t *testing.T) {
 	for model, want := range map[string]string{"moonlight-16b": "moe_act mla_up_proj mlp", "qwen3-30b-a3b": "moe_act",

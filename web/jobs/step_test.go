@@ -19,6 +19,8 @@ func TestStep(t *testing.T) {
 	small := proto.Step{Model: "gpt2", Args: engine.Args{"seq": "1024"}}
 	policies := small
 	policies.Policies = true
+	alone := policies
+	alone.Parts = 1
 	config := proto.Step{Model: `{"model_type":"gpt2","n_embd":768,"n_head":12,"n_layer":2,"vocab_size":50257,"n_positions":1024}`, Policies: true}
 	policed := func(m state.Message) bool {
 		a, ok := m.(state.Policed)
@@ -41,6 +43,10 @@ func TestStep(t *testing.T) {
 		}, llm.PlanStages - 1},
 		{"its policies", policies, policed, 0},
 		{"those of a config.json", config, policed, 0},
+		{"the range of the step alone", alone, func(m state.Message) bool {
+			a, ok := m.(state.Policed)
+			return ok && a.Stepped != nil && a.Stepped.High > 0 && len(a.Stepped.Policies) == 0
+		}, 0},
 		{"an unknown model", proto.Step{Model: "gpt9"}, func(m state.Message) bool {
 			f, ok := m.(state.StepFailed)
 			return ok && f.Text == `there is no model "gpt9"`

@@ -91,6 +91,9 @@ func Policy(args engine.Args) string {
 // WordsIn is like Words for an option of a step with args. For an option that is left to the program, WordsIn
 // returns what that program chooses.
 func WordsIn(args engine.Args, name, value string) string {
+	if name == "states" && value == "fp32" && Value(args, "lora") != "0" {
+		return "frozen weights in fp32"
+	}
 	if w := usual[name+" "+Value(args, "program")]; value == Auto && w != "" {
 		return w + ", as usual"
 	}

@@ -86,6 +86,7 @@ func TestOptionsOfVariant(t *testing.T) {
 		{"llama3-8b-step-accumulate.4-loss.chunked_ce-compile.yes-b1",
 			"with AdamW in 4 micro batches and loss logits in chunks and torch.compile of the blocks yes"},
 		{"llama3-8b-step-lora.12-b1", "with LoRA, rank 12"},
+		{"llama3-8b-step-lora.12-states.fp32-b1", "with LoRA, rank 12 and frozen weights in fp32"},
 		{"resnet50-b32", ""},
 		{"resnet50-adamw-b32", "with AdamW"},
 		{"lemma3", ""},

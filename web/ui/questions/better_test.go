@@ -149,3 +149,28 @@ func TestBetterForTheDevice(t *testing.T) {
 		t.Errorf("%q, kept to %d; want what would make it fit, and the device", c.Title(), c.room())
 	}
 }
+
+// TestPoliciesThatFit checks that of the policies of frameworks that fit the fastest two are the first of what would
+// make a step fit, and that a click chooses one.
+func TestPoliciesThatFit(t *testing.T) {
+	s := pagetest.Preset(t, "llama3.2-1b-step-256tok-lora.8-b1")
+	s.View.Frame.Embed = true // which asks before the curve is complete
+	for _, e := range s.Update(state.ToggleMore{}) {
+		if e, ok := e.(state.AskStep); ok {
+			change := func(name string, high engine.Bytes, step time.Duration) proto.StepChange {
+				return proto.StepChange{Names: []string{name}, Args: engine.Args{"ckpt": "full", "every": name}, High: high,
+					Allocated: high, Time: step}
+			}
+			s.Update(state.Policed{ID: e.ID, Stepped: &proto.Stepped{Policies: []proto.StepChange{
+				change("1", 9*engine.GiB, 1), change("2", engine.MiB, 40), change("3", 9*engine.GiB, 2),
+				change("4", 2*engine.MiB, 30), change("5", 3*engine.MiB, 20)}}})
+		}
+	}
+	pagetest.Do(t, s, state.SetBudget{Bytes: engine.GiB, Settled: true})
+	c, _ := helped(t, s)
+	rows := c.Rows()
+	if s.OverBudget == nil || len(rows) < 2 || rows[0].title != "5" || rows[1].title != "4" || rows[0].Do != "policy" ||
+		rows[0].Answer != 4 {
+		t.Errorf("over budget %v, rows %+v; want the policies 5 and 4 first", s.OverBudget, rows)
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"memtide/profiles/llm/ask"
 	"memtide/web/format"
 )
 
@@ -28,7 +29,7 @@ func (s *State) alert(a *Alert) []Effect {
 // textAlert returns an alert whose headline is the first line of text, with at most five more lines. The
 // headline is capitalized, unless its first word is a name such as forward_s.
 func textAlert(text string) *Alert {
-	lines := strings.Split(format.Durations(strings.TrimSpace(text)), "\n")
+	lines := strings.Split(format.Durations(ask.InWords(strings.TrimSpace(text))), "\n")
 	a := &Alert{Text: lines[0]}
 	if word, _, _ := strings.Cut(a.Text, " "); strings.Trim(word, "abcdefghijklmnopqrstuvwxyz") == "" && word != "" {
 		a.Text = strings.ToUpper(word[:1]) + a.Text[1:]

@@ -82,3 +82,18 @@ func TestLevers(t *testing.T) {
 		}
 	}
 }
+
+// TestInWords checks that a refusal names no option of the command line on the page.
+func TestInWords(t *testing.T) {
+	for text, want := range map[string]string{
+		"blocks are swapped beside adapters: want -lora.": "blocks are swapped beside adapters: want “rank of adapters”.",
+		"want -shard none, -pp 1 and no -host (-base nf4)": "want “sharing of states” " + Words("shard", "none") +
+			", “pipeline parallel” 1 and no “optimizer in host memory” (“frozen products” " + Words("base", "nf4") + ")",
+		"-12 % of -none is a - b": "-12 % of -none is a - b",
+		"1f1b":                    "1f1b",
+	} {
+		if got := InWords(text); got != want {
+			t.Errorf("%q is %q in words; want %q", text, got, want)
+		}
+	}
+}

@@ -2,6 +2,7 @@ package ask
 
 import (
 	_ "embed" // words.txt
+	"slices"
 	"strings"
 
 	"memtide/engine"
@@ -98,6 +99,28 @@ func WordsIn(args engine.Args, name, value string) string {
 		return w + ", as usual"
 	}
 	return Words(name, value)
+}
+
+// InWords returns a sentence in which options of the command line are called as on the page: “pipeline parallel” 1, not
+// -pp 1.
+func InWords(text string) string {
+	words := strings.Split(text, " ")
+	var last *engine.Param
+	for i, w := range words {
+		core := strings.Trim(w, "(.,;:)")
+		name, flag := strings.CutPrefix(core, "-")
+		to := core
+		switch o := Option(name); {
+		case flag && o != nil:
+			last, to = o, "“"+o.Title+"”"
+		case last != nil && slices.Contains(last.Choices, core):
+			last, to = nil, Words(last.Name, core)
+		default:
+			last = nil
+		}
+		words[i] = strings.Replace(w, core, to, 1)
+	}
+	return strings.Join(words, " ")
 }
 
 // Title returns the title of a model, or "config.json" if model is the text of one.

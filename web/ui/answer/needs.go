@@ -454,7 +454,7 @@ func stepSub(s *state.State) string {
 		}
 		text += fmt.Sprintf(wordsPolicy, ask.Policy(args))
 	}
-	return strings.TrimSpace(text + " " + strings.Join(r.Notes, " "))
+	return strings.TrimSpace(text + " " + ask.InWords(strings.Join(r.Notes, " ")))
 }
 
 // The texts of the verdict and of its bar.

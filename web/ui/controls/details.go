@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"memtide/engine"
+	"memtide/profiles/llm/ask"
 	"memtide/web/format"
 	"memtide/web/state"
 	"memtide/web/ui/answer"
@@ -220,10 +221,10 @@ func (c *About) Lint() []string {
 	return inWords(lint)
 }
 
-// inWords returns sentences with times as the page writes them.
+// inWords returns sentences with times and options as the page writes them.
 func inWords(sentences []string) (out []string) {
 	for _, s := range sentences {
-		out = append(out, format.Durations(s))
+		out = append(out, format.Durations(ask.InWords(s)))
 	}
 	return out
 }

@@ -70,7 +70,7 @@ func (c *View) ordersView() *vugu.VGNode {
 	rows, refused := c.Orders(), ""
 	if len(rows) > 0 {
 		for _, why := range c.reply().Refused {
-			refused += "<li>" + html.EscapeString(why) + "</li>"
+			refused += "<li>" + html.EscapeString(ask.InWords(why)) + "</li>"
 		}
 	}
 	n := element("details", attr("class", "fold about policies"), fold(wordsOrders, wordsOrdersHint), element("p",

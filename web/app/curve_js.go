@@ -154,7 +154,7 @@ func (c *curve) listen() {
 // grips reports whether x is on the budget line, so that pressing there drags it.
 func (c *curve) grips(x float64) bool {
 	const grip = 6.0 // largest distance in CSS pixels
-	return c.plot != nil && math.Abs(x-c.plot.X(c.s.Budget())) < grip && !c.fixed()
+	return c.plot != nil && c.plot.Budget > 0 && math.Abs(x-c.plot.X(c.s.Budget())) < grip && !c.fixed()
 }
 
 func (c *curve) press(x float64) {
@@ -219,7 +219,7 @@ func (c *curve) release(x, y float64) {
 		return
 	}
 	if spot := c.plot.SpotAt(x, y); spot != nil && !c.view {
-		c.Do(state.OpenPolicy{Index: spot.Index})
+		c.Do(spot.Do)
 		return
 	}
 	if pt, ok := c.plot.Nearest(x, y); ok && !c.view {

@@ -59,3 +59,27 @@ func TestPipelineEmbedded(t *testing.T) {
 	}
 	p.Quiet()
 }
+
+// TestPipelineChart checks that a click on the circle of a policy in the chart of a pipeline opens the step with it, and
+// that the chart is the only thing that is shown of the page's plans.
+func TestPipelineChart(t *testing.T) {
+	t.Parallel()
+	p := Open(t, pipelined)
+	const chart = `echarts.getInstanceByDom(byID("tradeoff").querySelector(".chart"))`
+	Eval[bool](p, hands)
+	p.Wait(`byID("tradeoff").checkVisibility() && ` + chart + `?.getOption()?.series?.some((s) => s.name === "policies")`)
+	if shown := Eval[string](p, `[...document.querySelectorAll(".main > *, .weigh > *")].filter((e) => e.checkVisibility()).map((e) => e.className).join()`); shown != "duo weigh,panel tradeoff" {
+		t.Errorf("of the plans the page shows %q; want the chart alone", shown)
+	}
+	at := Eval[[]float64](p, `(() => {
+		byID("tradeoff").scrollIntoView({block: "center"});
+		const b = byID("tradeoff").querySelector(".chart").getBoundingClientRect(), chart = `+chart+`;
+		const i = chart.getOption().series.findIndex((s) => s.name === "policies");
+		const data = chart.getOption().series[i].data.filter((d) => d.symbol === "circle");
+		const [x, y] = chart.convertToPixel({seriesIndex: i}, data[0].value);
+		return [b.left + x, b.top + y];
+	})()`)
+	p.act("a click on a circle", chromedp.MouseClickXY(at[0], at[1]))
+	p.Wait(`!location.hash.includes("step.ckpt=full&") && location.hash.includes("step.pp=4")`)
+	p.Quiet()
+}

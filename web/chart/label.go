@@ -218,6 +218,9 @@ func (p *Plot) marked(labels []label) (out []rect) {
 			out = append(out, p.spotRect(x))
 		}
 	}
+	if y := p.Y(p.Bound); p.Bound > 0 {
+		out = append(out, rect{p.left(), y - labelHeight - 4, p.left() + nameWidth(boundName), y})
+	}
 	region := func(from, to engine.Bytes, width float64) {
 		x, y := (p.X(from)+p.X(to))/2, p.Height-bottom
 		out = append(out, rect{x - width/2, y - 2*labelHeight, x + width/2, y})

@@ -58,6 +58,16 @@ func (p *Plot) marks(s node, look Look, unit float64) node {
 				"itemStyle": node{"color": look.Colours[display.Grid], "opacity": 0.3}},
 			node{"xAxis": p.axis(p.To) / unit}})
 	}
+	line := s["markLine"].(node)
+	if p.Bound > 0 {
+		quiet := look.Colours[display.Muted]
+		line["data"] = append(line["data"].([]any), node{"yAxis": p.onAxis(p.slowdown(p.Bound)),
+			"label":     node{"formatter": boundName, "position": "insideStartTop", "color": quiet},
+			"lineStyle": node{"color": quiet, "width": 1, "type": "dotted"}})
+	}
+	if p.Budget == 0 {
+		line["data"] = line["data"].([]any)[1:]
+	}
 	if len(areas) == 0 {
 		delete(s, "markArea")
 		return s
@@ -65,6 +75,9 @@ func (p *Plot) marks(s node, look Look, unit float64) node {
 	s["markArea"].(node)["data"] = areas
 	return s
 }
+
+// boundName is the label of Plot.Bound.
+const boundName = "no order of these passes is faster"
 
 // Sizes in CSS pixels.
 const (
@@ -134,7 +147,11 @@ func (p *Plot) shownLabel(look Look) node {
 // shownAway returns how far below the dot its label is, in CSS pixels. It is on the side from which the line goes away:
 // above a label on the left if the axis points up to fast rates, because the line then falls to the left.
 func (p *Plot) shownAway() int {
-	low := p.Y(p.Now.StepTime)+20 > p.Height-bottom // no room below
+	y := p.Y(p.Now.StepTime)
+	low, struck := y+20 > p.Height-bottom, p.Bound > 0 && math.Abs(p.Y(p.Bound)-y+12) < 9 // no room below, above
+	if !low && struck {
+		return 12
+	}
 	if low || (p.Axis == tradeoff.Throughput) != p.shownRight() {
 		return -12
 	}

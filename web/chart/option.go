@@ -192,12 +192,13 @@ func (p *Plot) SpotAt(x, y float64) *Spot {
 
 // Say returns the name of a policy, what frameworks call it, and its costs.
 func (x *Spot) Say() string {
-	return fmt.Sprintf("%s\n%s\n%s per step on %s; click to open the step with it.", x.Name, x.Words,
+	return fmt.Sprintf("%s\n%s\n%s per step on %s; click to open the step with it.", x.Name, format.Capital(x.Words),
 		format.Duration(x.At.StepTime), format.BytesUp(x.Needs))
 }
 
 const (
-	mostNamed   = 4  // the largest number of circles with a label
+	mostNamed   = 4  // the largest number of circles with a label beside lines
+	mostAlone   = 12 // and without lines
 	longestName = 36 // the longest label in bytes
 )
 
@@ -208,11 +209,14 @@ func (p *Plot) spotLabels(names []label) []label {
 	if p.Width < roomForLabels {
 		return out
 	}
-	lines, taken := p.strokes(), p.marked(names)
+	lines, taken, most := p.strokes(), p.marked(names), mostNamed
+	if len(p.Lines) == 0 {
+		most = mostAlone
+	}
 	for _, fits := range [2]bool{true, false} {
 		for i := range p.Spots {
 			x := &p.Spots[i]
-			if x.Fits != fits || named == mostNamed || len(x.Name) > longestName || !p.drawn(x) {
+			if x.Fits != fits || named == most || len(x.Name) > longestName || !p.drawn(x) {
 				continue
 			}
 			if l := p.spotLabel(x, lines, taken); l.shown {
@@ -255,7 +259,11 @@ func (p *Plot) spots(s node, labels []label, look Look, unit float64) node {
 		if x.Fits {
 			fill = look.Colours[display.Ink]
 		}
-		d := node{"symbol": "circle", "symbolSize": spotSize, "value": p.value(x.At, unit),
+		symbol := "circle"
+		if x.Order {
+			symbol = "diamond"
+		}
+		d := node{"symbol": symbol, "symbolSize": spotSize, "value": p.value(x.At, unit),
 			"itemStyle": node{"color": fill, "borderColor": look.Colours[display.Ink], "borderWidth": 1.5}}
 		if l := labels[i]; l.shown {
 			position := "right"
@@ -278,7 +286,9 @@ func (p *Plot) spots(s node, labels []label, look Look, unit float64) node {
 // New lays out the curve of a state. It returns nil if there is none yet.
 func New(s *state.State, width, height float64) *Plot {
 	c := s.Curve
-	if c == nil || s.Network == nil {
+	if s.Step != nil {
+		return ofStep(s, width, height)
+	} else if c == nil || s.Network == nil {
 		return nil
 	}
 	lines := s.Lines()
@@ -299,8 +309,8 @@ func New(s *state.State, width, height float64) *Plot {
 		p.Card, p.Device, p.Name = true, p.unreserved(d.Memory), known.Card(s.Choice, s.Network, d)
 	}
 	for _, x := range s.Policies() {
-		p.Spots = append(p.Spots, Spot{Index: x.Index, Name: format.Capital(x.Names[0]), Words: x.Words,
-			Fits: x.Lacks == 0, Needs: x.Needs,
+		p.Spots = append(p.Spots, Spot{Do: state.OpenPolicy{Index: x.Index}, Name: format.Capital(x.Names[0]),
+			Words: x.Words, Fits: x.Lacks == 0, Needs: x.Needs,
 			At: tradeoff.LinePoint{Budget: p.unreserved(x.Needs), StepTime: x.Time}})
 	}
 	if c.Complete() {

@@ -9,9 +9,11 @@ package chart
 
 import (
 	"strconv"
+	"time"
 
 	"memtide/engine"
 	"memtide/web/display"
+	"memtide/web/state"
 	"memtide/web/tradeoff"
 )
 
@@ -25,10 +27,11 @@ type Plot struct {
 	Unit          string // samples or tokens
 
 	Lines   []tradeoff.Line
-	Spots   []Spot             // policies of frameworks
+	Spots   []Spot             // policies of frameworks, and orders of a pipeline's passes
 	KeepAll tradeoff.LinePoint // zero if not known
 	Chosen  string             // name of the chosen strategy
-	Budget  engine.Bytes
+	Budget  engine.Bytes  // 0 for a step that opens by itself
+	Bound   time.Duration // no order of a pipeline's passes is faster; 0 if not known
 	Now     tradeoff.LinePoint // the schedule that is shown; zero if there is none
 	Other   tradeoff.LinePoint // the other side of a comparison, as Beside.At; zero if it has no place
 	Another bool               // Other is of another network
@@ -46,14 +49,16 @@ type Plot struct {
 	wide float64 // width of the labels of the vertical axis
 }
 
-// Spot is a policy of a framework on the curve: a circle, full if it fits.
+// Spot is a policy of a framework on the curve: a circle, full if it fits. The order of a pipeline's passes is a
+// diamond.
 type Spot struct {
-	Index int    // see state.OpenPolicy
-	Name  string // of the policy
-	Words string // what frameworks call it
+	Do    state.Message // opens the step with the policy or the order
+	Name  string        // of the policy or the order
+	Words string        // what frameworks call the policy, or what is said of the order
 	At    tradeoff.LinePoint
 	Needs engine.Bytes // memory of the card
 	Fits  bool
+	Order bool // it is an order of passes
 }
 
 // Beside is the other side of a comparison.

@@ -15,7 +15,7 @@ import (
 func policed(width float64) *Plot {
 	p := example()
 	p.Width, p.Axis, p.Batch, p.Card = width, tradeoff.Throughput, 32, true
-	for i, x := range []struct {
+	for _, x := range []struct {
 		name string
 		at   tradeoff.LinePoint
 		fits bool
@@ -27,7 +27,7 @@ func policed(width float64) *Plot {
 		{"Every second product kept", at(3400, 118), false},
 		{"Nothing", at(9000, 100), false}, {"Slow", at(2000, 500), true},
 	} {
-		p.Spots = append(p.Spots, Spot{Index: i, Name: x.name, At: x.at, Fits: x.fits,
+		p.Spots = append(p.Spots, Spot{Name: x.name, At: x.at, Fits: x.fits,
 			Needs: choice.Reserved(x.at.Budget)})
 	}
 	p.layAxis()

@@ -12,15 +12,19 @@ type rect struct{ x0, y0, x1, y1 float64 }
 // stroke is a straight piece of a line.
 type stroke struct {
 	rect
-	of int // index of the line in Plot.Lines, or noLine for an upright
+	of int // index of the line in Plot.Lines, or noLine
 }
 
 const noLine = -1
 
-// strokes returns the straight pieces of all lines, and of the uprights.
+// strokes returns the straight pieces of all lines, of the uprights and of the bound.
 func (p *Plot) strokes() (out []stroke) {
 	for _, b := range p.uprights() {
 		out = append(out, stroke{rect{p.X(b), top, p.X(b), p.Height - bottom}, noLine})
+	}
+	if p.Bound > 0 {
+		y := p.Y(p.Bound)
+		out = append(out, stroke{rect{p.left(), y, p.Width - right, y}, noLine})
 	}
 	for i := range p.Lines {
 		pts := p.inside(&p.Lines[i])

@@ -63,6 +63,9 @@ func (p *Plot) layAxis() {
 		p.Axis = tradeoff.Slowdown
 	}
 	low, high, limit := 1.0, 1.1, max(slowest, 1.02*p.slowdown(p.Now.StepTime))
+	if p.Bound > 0 {
+		low = min(low, p.slowdown(p.Bound))
+	}
 	for i := range p.Spots {
 		x := &p.Spots[i]
 		if at := p.slowdown(x.At.StepTime); p.within(x) && at <= limit {

@@ -346,6 +346,9 @@ type Tradeoff struct {
 	Hosts mount.Hosts
 }
 
+// Missing reports whether the open step has too few orders and policies for a chart.
+func (c *Tradeoff) Missing() bool { return c.S.Step != nil && chart.New(c.S, 1, 1) == nil }
+
 // Running reports whether points are still being computed.
 func (c *Tradeoff) Running() bool { return c.S.Curve != nil && c.S.Curve.ID != 0 }
 
@@ -364,10 +367,16 @@ func (c *Tradeoff) StartText() string {
 
 // Label describes the curve in words, for screen readers.
 func (c *Tradeoff) Label() string {
+	var parts []string
+	if p := chart.New(c.S, 1, 1); c.S.Step != nil && p != nil {
+		for _, x := range p.Spots {
+			parts = append(parts, x.Name+" "+format.Duration(x.At.StepTime)+" at "+format.BytesUp(x.Needs))
+		}
+		return "Orders and policies: " + strings.Join(parts, "; ")
+	}
 	if c.S.Curve == nil {
 		return "Trade-off curve, not computed yet"
 	}
-	var parts []string
 	for _, l := range c.S.Lines() {
 		first, last := l.Points[0], l.Points[len(l.Points)-1]
 		parts = append(parts, fmt.Sprintf("%s from %s at %s to %s at %s", l.Title,
@@ -406,6 +415,8 @@ func SweepStatus(s *state.State) string {
 func sweepProgress(s *state.State) string {
 	c := s.Curve
 	switch {
+	case s.Step != nil:
+		return "Point at a circle or a diamond to see what it is, click to use it."
 	case c == nil:
 		return ""
 	case c.Improving > 0:
@@ -434,10 +445,14 @@ func (c *Tradeoff) Better() string {
 	if c.S.View.Axis == tradeoff.Throughput {
 		text = "up is better"
 	}
-	if state.DeviceOf(c.S.Choice) != nil {
+	x := c.S.Step
+	if x != nil || state.DeviceOf(c.S.Choice) != nil {
 		text += "; memory of the card"
 	}
-	if len(c.S.Policies()) > 0 {
+	if x != nil && x.Shown != nil && len(x.Shown.Orders) > 0 {
+		text += "; diamonds are orders of passes"
+	}
+	if x != nil || len(c.S.Policies()) > 0 {
 		text += "; circles are frameworks’ policies"
 	}
 	return text
@@ -445,7 +460,7 @@ func (c *Tradeoff) Better() string {
 
 // Axes lists the vertical axes.
 func (c *Tradeoff) Axes() []panel.Option {
-	rate := "samples per second"
+	rate := "tokens per second"
 	if n := c.S.Network; n != nil {
 		unit, count := known.Trained(c.S.Choice, n)
 		if rate = unit + " per second"; count == 0 {

@@ -103,3 +103,24 @@ func TestSweepStatus(t *testing.T) {
 		}
 	}
 }
+
+// TestCurveOfAStep checks that of a pipeline the curve's panel tells orders and policies, with the rate in tokens, and
+// that it is missing while nothing is known.
+func TestCurveOfAStep(t *testing.T) {
+	args := engine.Args{"gpus": "2", "pp": "2", "accumulate": "4", "seq": "2048"}
+	s := pagetest.Step(t, "llama3.2-1b", args)
+	c := &Tradeoff{S: s}
+	if got := c.Label(); c.Missing() || !strings.Contains(got, "GPipe ") || !strings.Contains(got, "; Full checkpointing ") {
+		t.Errorf("missing: %v, label %q; want orders and policies", c.Missing(), got)
+	}
+	if got := c.Better(); !strings.Contains(got, "diamonds are orders") || !strings.Contains(got, "circles are") {
+		t.Errorf("the panel says %q; want what diamonds and circles are", got)
+	}
+	if got := c.Axes()[0].Title; got != "tokens per second" {
+		t.Errorf("the axis is %q; want tokens", got)
+	}
+	asked, _ := pagetest.AskStep(t, "llama3.2-1b", args)
+	if !(&Tradeoff{S: asked}).Missing() {
+		t.Error("the panel is there before anything is known")
+	}
+}

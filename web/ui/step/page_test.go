@@ -33,6 +33,12 @@ func told(t *testing.T, r proto.Stepped) *View {
 	return &View{S: s}
 }
 
+// whole returns all that the page shows of a step below its answer, except the curve.
+func whole(t *testing.T, s *state.State) string {
+	t.Helper()
+	return pagetest.HTML(t, &View{S: s}) + pagetest.HTML(t, &Folds{S: s})
+}
+
 // TestStepRows checks that changes that make the step fit come before those that are not enough by themselves,
 // that no change is listed twice, and that only changes that surely fit are marked as fitting.
 func TestStepRows(t *testing.T) {
@@ -66,7 +72,7 @@ func TestStepRows(t *testing.T) {
 // TestStepStarts checks that the page is complete while nothing is known yet, and says that it is busy.
 func TestStepStarts(t *testing.T) {
 	s, _ := pagetest.AskStep(t, "gpt2", nil)
-	page := pagetest.HTML(t, &View{S: s})
+	page := whole(t, s)
 	if !strings.Contains(page, `aria-busy="true"`) {
 		t.Error("the page does not say that it is busy")
 	}
@@ -117,7 +123,7 @@ func TestStepPasses(t *testing.T) {
 	if x == nil || x.Count() != 3*4*8 || x.Ranks() != 4 {
 		t.Fatalf("the picture has %+v; want 4 ranks with 96 passes", x)
 	}
-	html := func() string { return pagetest.HTML(t, &View{S: s}) }
+	html := func() string { return whole(t, s) }
 	if page := html(); !strings.Contains(page, wordsPassesAsk) || !strings.Contains(page, "Passes of rank 3") ||
 		strings.Count(page, "backward of the weights</td>") != 8 ||
 		!strings.Contains(page, "decides how long the step takes: 99.9 % passes, most of them on rank 3") ||
@@ -163,7 +169,7 @@ func TestStepOrders(t *testing.T) {
 	if len(rows)+len(r.Refused) != len(pipeline.Names()) || len(r.Refused) == 0 {
 		t.Fatalf("%d rows and %q; want every schedule once, and DualPipe refused 6 micro batches", len(rows), r.Refused)
 	}
-	if page := pagetest.HTML(t, c); !strings.Contains(page, "DualPipe: ") ||
+	if page := whole(t, c.S); !strings.Contains(page, "DualPipe: ") ||
 		strings.Count(page, `data-arg="order"`) != len(rows)-1 || strings.Count(page, `class="lanes"`) != len(rows) ||
 		!strings.Contains(page, wordsOrders) {
 		t.Errorf("the page has not %d schedules to take:\n%s", len(rows)-1, page)
@@ -214,10 +220,11 @@ func TestStepReach(t *testing.T) {
 func TestStepRefused(t *testing.T) {
 	s := pagetest.Step(t, "gpt2", engine.Args{"gpus": "2"})
 	shown := func() (out []string) {
-		root := (&View{S: s}).Build(nil).Out[0]
-		for n := root.FirstChild; n != nil; n = n.NextSibling {
-			if !slices.ContainsFunc(n.Attr, func(a vugu.VGAttribute) bool { return a.Key == "hidden" }) {
-				out = append(out, n.Attr[0].Val)
+		for _, part := range []vugu.Builder{&View{S: s}, &Folds{S: s}} {
+			for n := part.Build(nil).Out[0].FirstChild; n != nil; n = n.NextSibling {
+				if !slices.ContainsFunc(n.Attr, func(a vugu.VGAttribute) bool { return a.Key == "hidden" }) {
+					out = append(out, n.Attr[0].Val)
+				}
 			}
 		}
 		return out
@@ -256,7 +263,7 @@ func TestStepRankChosen(t *testing.T) {
 	if got := a.Sentence(); got != say {
 		t.Errorf("the answer is now %q; want %q as before", got, say)
 	}
-	if page := pagetest.HTML(t, &View{S: s}); !strings.Contains(page,
+	if page := whole(t, s); !strings.Contains(page,
 		fmt.Sprintf(`data-index="%d" aria-pressed="true"`, other)) {
 		t.Errorf("the page does not say that rank %d is chosen", other)
 	}
@@ -285,7 +292,7 @@ func TestStepPolicies(t *testing.T) {
 	if got := s.Choice.StepArgs; got["ckpt"] != "full" || got["gpus"] != "2" {
 		t.Errorf("taken over: %v; want full checkpointing of the same step", got)
 	}
-	pagetest.WellFormed(t, pagetest.HTML(t, &View{S: s}))
+	pagetest.WellFormed(t, whole(t, s))
 }
 
 // TestStepNearest checks that the nearest published run is among the origins, with its source, how well the

@@ -7,6 +7,7 @@ import (
 	"github.com/vugu/vugu"
 
 	"memtide/profiles/llm/ask"
+	"memtide/web/chart"
 	"memtide/web/ui/names"
 )
 
@@ -21,13 +22,24 @@ func (c *View) Build(*vugu.BuildIn) *vugu.BuildOut {
 		look = []*vugu.VGNode{c.passesView(), element("aside", attr("class", "side", "aria-label", "Explanation"),
 			append([]*vugu.VGNode{c.whyView()}, look...)), c.ranksView(ranks)}
 	}
-	root := element("section", attr("class", "whole", "role", "main", "aria-label", "Training step", "data-testid",
-		"step"), c.unless(element("div", attr("class", "duo look"), look)))
-	for _, n := range []*vugu.VGNode{c.ordersView(), c.policiesView(),
-		c.unless(element("details", attr("class", "fold about"), fold(names.Origins, c.OriginLine()),
-			element("div", attr("class", "answers", "data-testid", "step-origins"), c.Origins())))} {
-		root.AppendChild(n)
+	role := "region"
+	if chart.New(c.S, 1, 1) == nil { // the chart is in the main part of the page
+		role = "main"
 	}
+	root := element("section", attr("class", "whole", "role", role, "aria-label", "Training step", "data-testid",
+		"step"), c.unless(element("div", attr("class", "duo look"), look)))
+	return &vugu.BuildOut{Out: []*vugu.VGNode{root}}
+}
+
+// Folds are the folded sections about a training step, below its curve.
+type Folds View
+
+// Build returns the sections.
+func (f *Folds) Build(*vugu.BuildIn) *vugu.BuildOut {
+	c := (*View)(f)
+	root := element("section", attr("class", "whole", "aria-label", "Tables"), c.ordersView(), c.policiesView(),
+		c.unless(element("details", attr("class", "fold about"), fold(names.Origins, c.OriginLine()),
+			element("div", attr("class", "answers", "data-testid", "step-origins"), c.Origins()))))
 	return &vugu.BuildOut{Out: []*vugu.VGNode{root}}
 }
 

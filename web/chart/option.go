@@ -193,7 +193,7 @@ func (p *Plot) SpotAt(x, y float64) *Spot {
 // Say returns the name of a policy, what frameworks call it, and its costs.
 func (x *Spot) Say() string {
 	return fmt.Sprintf("%s\n%s\n%s per step on %s; click to open the step with it.", x.Name, format.Capital(x.Words),
-		format.Duration(x.At.StepTime), format.BytesUp(x.Needs))
+		format.Duration(x.At.StepTime), format.Bytes(x.Needs))
 }
 
 const (

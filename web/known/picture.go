@@ -47,12 +47,17 @@ func (p *Picture) Index() *draw.Index {
 	return p.model
 }
 
-// Within returns before and the budget of the picture's schedule, or "" if it has none, as that of a policy.
+// Within returns before and the budget of the picture's schedule, or "" if it has none, as that of a policy. Of keeping
+// everything it is the peak, since a budget for it may be rounded up.
 func (p *Picture) Within(before string) string {
-	if p.Solved.Budget == engine.NoLimit {
+	budget := p.Solved.Budget
+	if budget == engine.NoLimit {
 		return ""
 	}
-	return before + format.Bytes(p.Solved.Budget)
+	if p.Choice.KeepsAll() {
+		budget = min(budget, p.Solved.KeepAll.Peak)
+	}
+	return before + format.Bytes(budget)
 }
 
 // Gaps returns the picture's waits.

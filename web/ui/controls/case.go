@@ -74,6 +74,9 @@ func (c *Case) GPUTitle() string {
 	text := "Sets the memory, the link to the host and, where they are computed, the times."
 	if d := c.card(); d != nil {
 		text += " " + d.Link + "; " + d.Source + "."
+		if !d.BF16() {
+			text += " It has no bf16; fp16 needs loss scaling."
+		}
 	}
 	return text
 }
@@ -137,8 +140,14 @@ func (c *Case) Precisions() (out []panel.Option) {
 	if base == nil || !base.Operators() {
 		return nil
 	}
-	for _, x := range []panel.Option{{ID: "f32", Title: "fp32"}, {ID: "f16", Title: "fp16"},
-		{ID: "bf16", Title: "bf16"}} {
+	bits := []panel.Option{{ID: "f32", Title: "fp32"}, {ID: "f16", Title: "fp16"}, {ID: "bf16", Title: "bf16"}}
+	if d := c.card(); d != nil && !d.BF16() { // it computes in fp16 then
+		bits = bits[:2]
+		if o.Precision == "bf16" {
+			bits[1].ID = o.Precision
+		}
+	}
+	for _, x := range bits {
 		x.Selected = x.ID == o.Precision
 		out = append(out, x)
 	}

@@ -256,8 +256,8 @@ func TestCards(t *testing.T) {
 			t.Errorf("the sentence about pictures has %+v; want no number of tokens", w)
 		}
 	}
-	if unit, n := known.Trained(flux.Choice, flux.Network); flux.Step != nil || unit != "samples" || n != 1 {
-		t.Errorf("a step of Flux trains with %d %s; want 1 sample, as a network", n, unit)
+	if unit, n := known.Trained(flux.Choice, flux.Network); flux.Step != nil || unit != "pictures" || n != 1 {
+		t.Errorf("a step of Flux trains with %d %s; want 1 picture, as a network", n, unit)
 	}
 	for _, e := range s.Update(state.SetOption{Name: "pp", Value: "2"}) {
 		if e, ok := e.(state.AskStep); ok && e.Request.Args["pp"] == "2" && e.Request.Args["gpus"] == "8" {

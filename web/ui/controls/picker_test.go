@@ -140,7 +140,7 @@ func titles(list []panel.Option) string {
 // TestVariants checks that the options beside the name are those that the preset is built for, and always include
 // the one that a link names.
 func TestVariants(t *testing.T) {
-	for _, c := range []struct{ ref, images, tokens, precisions string }{
+	for _, c := range []struct{ ref, images, tokens, precisions string }{ // on a card with bf16
 		{"resnet101-b32", "[224 px] 500 px 1 000 px", "", "[fp32] fp16 bf16"},
 		{"inception-v3-b32", "224 px [299 px] 500 px 1 000 px", "", "[fp32] fp16 bf16"},
 		{"vgg16-300px-b8", "224 px [300 px] 500 px 1 000 px", "", "[fp32] fp16 bf16"},
@@ -149,7 +149,7 @@ func TestVariants(t *testing.T) {
 		{"", "", "", ""},
 	} {
 		s := state.New()
-		s.Choice.Source = state.Source{Preset: c.ref, File: "mine.csv"}
+		s.Choice.Source, s.Choice.Device = state.Source{Preset: c.ref, File: "mine.csv"}, "a100-80gb"
 		h := Case{S: s}
 		if got := titles(h.Images()); got != c.images {
 			t.Errorf("%q: image sides %q; want %q", c.ref, got, c.images)
@@ -159,6 +159,22 @@ func TestVariants(t *testing.T) {
 		}
 		if got := titles(h.Precisions()); got != c.precisions {
 			t.Errorf("%q: precisions %q; want %q", c.ref, got, c.precisions)
+		}
+	}
+}
+
+// TestNoBF16 checks that a network in bf16 on a card without it is in fp16, and that bf16 cannot be chosen there.
+func TestNoBF16(t *testing.T) {
+	for ref, want := range map[string]string{"llama2-7b-step": "fp32 [fp16]", "resnet101-b32": "[fp32] fp16",
+		"resnet101-f16-b32": "fp32 [fp16]"} {
+		s := state.New()
+		s.Choice.Source, s.Choice.Device = state.Source{Preset: ref}, "t4"
+		h := Case{S: s}
+		if got := titles(h.Precisions()); got != want {
+			t.Errorf("%s on a T4: precisions %q; want %q", ref, got, want)
+		}
+		if !strings.Contains(h.GPUTitle(), "no bf16") {
+			t.Errorf("the card's tooltip is %q; want that it has no bf16", h.GPUTitle())
 		}
 	}
 }

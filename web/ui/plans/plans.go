@@ -239,7 +239,7 @@ func cells(sample, name, words, step, more, needs string) vugu.HTML {
 }
 
 // gib returns n for a column with the head "GiB": without the unit if that is GiB.
-func gib(n engine.Bytes) string { return strings.TrimSuffix(format.BytesUp(n), " GiB") }
+func gib(n engine.Bytes) string { return strings.TrimSuffix(format.Bytes(n), " GiB") }
 
 // Result returns the result of a plan in the present budget for two columns: the step time, and how much slower than
 // keeping everything that is. If there is no schedule, they say why.
@@ -370,7 +370,7 @@ func (c *Tradeoff) Label() string {
 	var parts []string
 	if p := chart.New(c.S, 1, 1); c.S.Step != nil && p != nil {
 		for _, x := range p.Spots {
-			parts = append(parts, x.Name+" "+format.Duration(x.At.StepTime)+" at "+format.BytesUp(x.Needs))
+			parts = append(parts, x.Name+" "+format.Duration(x.At.StepTime)+" at "+format.Bytes(x.Needs))
 		}
 		return "Orders and policies: " + strings.Join(parts, "; ")
 	}

@@ -88,7 +88,7 @@ func (p *program) lossKept(l *lossState) {
 	}
 	switch p.s.Loss {
 	case LossBF16: // log_softmax in the compute type; autocast widens it and also keeps its input
-		logits := p.logit(n, e)
+		logits := p.scaledLogits(p.logit(n, e))
 		if p.s.autocast() {
 			l.saved = append(l.saved, p.share(logits), p.logit(n, 4))
 		} else {
@@ -96,7 +96,7 @@ func (p *program) lossKept(l *lossState) {
 		}
 		p.holdOr(l, logits, e)
 	case LossFP32: // widened, then log_softmax
-		logits := p.logit(n, e)
+		logits := p.scaledLogits(p.logit(n, e))
 		wide := p.logit(n, 4)
 		if p.s.Tensor > 1 || p.s.LogitsHeld == 4 {
 			p.release(&logits)
@@ -139,6 +139,16 @@ func (p *program) lossKept(l *lossState) {
 	case LossFused:
 		p.fusedChunks(l)
 	}
+}
+
+// scaledLogits returns the product of logits, or of their gradient, and a number, where the model has it. It takes over
+// logits.
+func (p *program) scaledLogits(logits handle) handle {
+	if !p.s.Model.LogitMul || !p.s.written() {
+		return logits
+	}
+	defer p.give(logits)
+	return p.logit(p.s.logits(), p.s.Compute)
 }
 
 // holdOr keeps the logits if the program keeps the output of the forward with e bytes per number; else it frees
@@ -227,6 +237,7 @@ func (p *program) lossGradient(l *lossState) handle {
 		return l.early
 	}
 	p.giveAll(l.saved)
+	g = p.scaledLogits(g)
 	x := p.headGradients()
 	p.give(g)
 	return x

@@ -12,6 +12,7 @@ type Model struct {
 	HeadBias  bool  // the head has a bias
 	Positions int64 // learned positions; 0: positions are rotated, or there are none
 	LogitCap  bool  // a tanh caps the logits
+	LogitMul  bool  // the logits are multiplied by a number
 	Types     int64 // types of sentences, each with an embedding
 	OwnIDs    bool  // position ids are computed for each input
 	FirstNorm bool  // the embedding is normalised

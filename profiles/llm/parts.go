@@ -91,13 +91,15 @@ type Checkpointing struct {
 	First      int64          // only the first n blocks of a rank are checkpointed [all]
 	OnRanks    int64          // only the first n ranks of a pipeline checkpoint [all]
 	Group      int64          // number of blocks in one checkpoint [1]
-	Budget     int64          // for CheckpointBudget: per cent of what a compiled block keeps
-	OneGraph   bool           // for CheckpointBudget: the compiler sees all blocks as one graph
-	Keep       []string       // names of values that a full checkpoint keeps nevertheless
-	Recompute  []string       // for CheckpointModules: the modules that are computed again
-	OffloadX   bool           `json:"offload_x"` // block inputs wait in host memory
-	Stash      bool           // everything that blocks keep waits in host memory
-	Swap       int64          // blocks whose frozen weights wait in host memory, see swaps
+	// full checkpoints are not reentrant, see program.hooked
+	NonReentrant bool
+	Budget       int64    // for CheckpointBudget: per cent of what a compiled block keeps
+	OneGraph     bool     // for CheckpointBudget: the compiler sees all blocks as one graph
+	Keep         []string // names of values that a full checkpoint keeps nevertheless
+	Recompute    []string // for CheckpointModules: the modules that are computed again
+	OffloadX     bool     `json:"offload_x"` // block inputs wait in host memory
+	Stash        bool     // everything that blocks keep waits in host memory
+	Swap         int64    // blocks whose frozen weights wait in host memory, see swaps
 }
 
 // CheckpointKind is a policy of checkpointing.

@@ -66,6 +66,7 @@ func (c *rowConfig) program(group string) {
 			}
 		}
 		c.LoRAStored = 4
+		c.Flat = c.Zero == 3 // accelerate's FSDP1
 	}
 	// their scripts say expandable_segments [ms-swift: examples/megatron; torchtitan: run_train.sh]
 	c.segments = group == "ms-swift" || group == "torchao"

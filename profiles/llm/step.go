@@ -204,6 +204,7 @@ type pass struct {
 	kept   []*kept
 	again  handle // output of the blocks of one checkpoint that ran again, until their backward ends
 	loss   lossState
+	held   []handle // what FSDP1's hooks hold until the backward ends, see hooked
 	front  handle   // values kept before the first block
 	beside []handle // by block of a UNet: its input for a later block, then the gradient of that use
 	out    handle   // output of the last block, while the loss waits
@@ -363,7 +364,14 @@ func (p *program) backwardPass(w *pass) {
 		p.part(w, i, g)
 		g = p.unitBackward(u, w.inputs[i], g, w.kept[i])
 		p.give(w.beside[i])
-		p.give(w.inputs[i])
+		if p.hooked(u) {
+			if i+1 < len(p.units) { // of this input the gradient is still in use
+				w.held = append(w.held, p.take(p.units[i+1].front().values[blockInput].bytes, Backwards))
+			}
+			w.held = append(w.held, w.inputs[i])
+		} else {
+			p.give(w.inputs[i])
+		}
 		if i%int(p.s.Group) == 0 {
 			p.release(&w.again)
 		}
@@ -374,6 +382,16 @@ func (p *program) backwardPass(w *pass) {
 	p.give(w.front)
 	p.reduceEnds(g)
 	p.release(&w.loss.held)
+	p.giveAll(w.held)
+}
+
+// hooked reports whether FSDP1 has a hook on the input of a checkpointed block, as it has where the flat parameter of a
+// unit is frozen. Of a reentrant checkpoint the input is a leaf, which the hook refers to: it and its gradient stay until
+// the hooks are removed, when the backward ends [torch: distributed/fsdp/_runtime_utils.py,
+// _register_post_backward_reshard_only_hook; autograd/graph.py, register_multi_grad_hook].
+func (p *program) hooked(u *unit) bool {
+	return p.s.Flat && !p.s.NonReentrant && !p.s.trains() && u.front().mode == CheckpointFull && p.s.Group == 1 &&
+		!p.offloads(u.front())
 }
 
 // unshardBefore gathers what the backward needs after that of block i: the block before it, or an embedding that

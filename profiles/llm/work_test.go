@@ -11,7 +11,10 @@ import (
 )
 
 // decoder returns a small model with the given number of layers.
-func decoder(layers int64) *Model { return llama("small", layers, 64, 4, 2, 128, 512, false) }
+func decoder(layers int64) *Model {
+	return &Model{Name: "small", Layers: layers, Hidden: 64, Words: 512,
+		Block: Block{Heads: 4, Keys: 2, Head: 16, Wide: 128, Gated: true}}
+}
 
 // An answer that would take too much work or memory is refused before anything is played,
 // with the number to lower.

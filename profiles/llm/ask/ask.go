@@ -110,6 +110,7 @@ var Options = []engine.Param{
 	{Name: "fp8", Title: "products in 8 bits", Default: "none", Choices: []string{"none", "products", "gathered"}},
 	{Name: "step-in-backward", Title: "optimizer steps in the backward", Default: "no", Choices: []string{"no", "yes"}},
 	{Name: "compile", Title: "torch.compile of the blocks", Default: "no", Choices: []string{"no", "yes"}},
+	{Name: "non-reentrant", Title: "checkpoints are not reentrant", Default: "no", Choices: []string{"no", "yes"}},
 	{Name: "every", Title: "checkpoint every n-th block", Default: "1", Min: 1, Max: 1 << 10},
 	{Name: "first", Title: "checkpoint the first n blocks", Default: "0", Min: 0, Max: 1 << 10},
 	{Name: "group", Title: "blocks in one checkpoint", Default: "1", Min: 1, Max: 1 << 10},
@@ -239,6 +240,8 @@ func Matters(args engine.Args, name string) bool {
 		return Value(args, "no-autocast") == "no"
 	case "imbalance":
 		return Value(args, "ep") != "1"
+	case "non-reentrant":
+		return strings.HasPrefix(Value(args, "shard"), "fsdp1") && Value(args, "lora") != "0" && Value(args, "program") == "hf"
 	case "rollout":
 		return Value(args, "objective") == "grpo"
 	case "towers":

@@ -191,7 +191,7 @@ func ernieMoE(c *config, m *llm.Model) {
 
 // graniteMoE chooses experts before it scores them.
 func graniteMoE(c *config, m *llm.Model) {
-	llama(c, m)
+	granite(c, m)
 	c.mixture(m).Router.First = true
 	m.MoE.Shared = c.size("shared_intermediate_size")
 }

@@ -49,6 +49,7 @@ func gemma3(c *config, m *llm.Model) {
 // cohere has one LayerNorm for both parts of a block, in 4 bytes and without a bias.
 func cohere(c *config, m *llm.Model) {
 	m.Gated, m.Layer, m.NoBias, m.Form, m.Parallel, m.OneNorm = true, true, true, llm.FormLayerWide, true, true
+	m.LogitMul = true
 	c.attentionBias(m, false)
 }
 

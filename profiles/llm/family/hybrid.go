@@ -136,7 +136,7 @@ func bamba(c *config, m *llm.Model) {
 
 // graniteHybrid has experts and a net beside them after Mamba 2 or attention.
 func graniteHybrid(c *config, m *llm.Model) {
-	llama(c, m)
+	granite(c, m)
 	s := c.mamba2Beside()
 	m.NoRope = c.text("position_embedding_type", "nope") != "rope"
 	m.NoTables, m.NoIDs = m.NoRope, m.NoRope
@@ -184,7 +184,7 @@ func lfm2MoE(c *config, m *llm.Model) {
 
 // falconH1 has Mamba 2 beside attention in each block.
 func falconH1(c *config, m *llm.Model) {
-	llama(c, m)
+	granite(c, m)
 	c.flag("projectors_bias", false)
 	m.SSM, m.Twin = c.mamba2Beside(), true
 	m.SSM.NoNorm = !c.flag("mamba_rms_norm", false)

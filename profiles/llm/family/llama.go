@@ -12,7 +12,7 @@ func init() {
 		"phi3": phi3, "smollm3": smollm3} {
 		families[name], classic[name] = b, true
 	}
-	maps.Copy(families, map[string]builder{"ministral": mistral, "ministral3": ministral3, "granite": llama,
+	maps.Copy(families, map[string]builder{"ministral": mistral, "ministral3": ministral3, "granite": granite,
 		"arcee": arcee, "apertus": apertus, "seed_oss": seedOSS, "ernie4_5": ernie, "hunyuan_v1_dense": hunyuan,
 		"exaone4": exaone4, "olmo": olmo, "olmo2": olmo2, "olmo3": olmo3, "glm": glm, "glm4": glm4, "glm4v_text": glm4V,
 		"nanochat": nanochat, "qwen3_vl_text": qwen3VL, "qwen2_vl_text": qwen2VL, "qwen2_5_vl_text": qwen2VL,
@@ -42,6 +42,12 @@ func (c *config) attentionBias(m *llm.Model, usual bool) {
 func llama(c *config, m *llm.Model) {
 	m.Gated = true
 	c.biases(m)
+}
+
+// granite divides its logits.
+func granite(c *config, m *llm.Model) {
+	llama(c, m)
+	m.LogitMul = true
 }
 
 // mistral has a window in every layer.

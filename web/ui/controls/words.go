@@ -77,7 +77,9 @@ var trained = []offer{
 
 // spread are the options that distribute a step over several cards.
 var spread = []offer{
-	{"shard", "with", "which states are shared"}, {"tp", "with", "ranks that share each product"},
+	{"shard", "with", "which states are shared"},
+	{"non-reentrant", "checkpoints that are not reentrant", "FSDP1 holds less of frozen blocks"},
+	{"tp", "with", "ranks that share each product"},
 	{"cp", "with", "ranks that share each sequence"}, {"ep", "with", "ranks that share the experts"},
 	{"imbalance", "per cent beyond a rank’s share of rows", "bounds what the busiest rank holds"},
 	{"pp", "as", "each rank has some of the blocks"}, {"schedule", "in", "the order of its passes"},

@@ -31,8 +31,8 @@ var models = func() (out []*Model) {
 
 // built are the families of known models: what a family has beside its sizes.
 var built = map[string]func(*Model){"llama": gated, "qwen2": qwen2, "qwen3": qwen3, "qwen3moe": qwen3moe,
-	"mixtral": mixtral, "gemma": gemma, "gpt2": gpt2, "bert": bert, "phi": phi, "neox": neox, "falcon": falcon, "mpt": mpt,
-	"small16": small16, "deepseekV3": deepseekV3}
+	"mixtral": mixtral, "gemma": gemma, "gpt2": gpt2, "bert": bert, "phi": phi, "neox": neox, "falcon": falcon,
+	"mpt": mpt, "small16": small16, "deepseekV3": deepseekV3}
 
 func gated(m *Model) { m.Gated = true }
 

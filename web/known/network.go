@@ -132,7 +132,8 @@ func number(args engine.Args, name string) int {
 }
 
 // Trained returns the unit and the number of what one step of a choice trains with on all its cards: tokens for
-// networks on sequences, pictures or videos for diffusion models, samples for all others. count is 0 if it is not known.
+// networks on sequences, pictures or videos for diffusion models, samples for all others. count is 0 if it is not
+// known.
 func Trained(c choice.Choice, n *Network) (unit string, count int) {
 	if args := StepArgs(c, n); args != nil {
 		count := n.Totals.Batch * max(number(args, "gpus")/(number(args, "tp")*number(args, "cp")), 1)

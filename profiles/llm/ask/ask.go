@@ -241,7 +241,8 @@ func Matters(args engine.Args, name string) bool {
 	case "imbalance":
 		return Value(args, "ep") != "1"
 	case "non-reentrant":
-		return strings.HasPrefix(Value(args, "shard"), "fsdp1") && Value(args, "lora") != "0" && Value(args, "program") == "hf"
+		return strings.HasPrefix(Value(args, "shard"), "fsdp1") && Value(args, "lora") != "0" &&
+			Value(args, "program") == "hf"
 	case "rollout":
 		return Value(args, "objective") == "grpo"
 	case "towers":

@@ -213,6 +213,7 @@ type Layout struct {
 	Lighter   int64
 	Workspace engine.Bytes // workspace of cuBLAS, for each thread
 	Buckets   bool         `json:"ddp_buckets"` // gradients are copied into the buckets of DDP
+	DeepSpeed bool         // states and gradients are those of its engine, see deepspeed
 }
 
 // The largest numbers of a setup.

@@ -20,13 +20,8 @@ type Program struct {
 var Programs = []Program{
 	{"hf",
 		"transformers: models/llama/modeling_llama.py, loss_utils.py; flash attention, fp32 weights under FSDP2",
-		func(s *Setup) {
-			s.Norm, s.Loss, s.RotateTemp, s.Written, s.Autocast = NormEager, LossFP32, 4, true, true
-			if s.Model != nil && (s.Model.Masked && !s.Model.Fp32Loss || s.Model.NarrowLoss) {
-				s.Loss = LossBF16
-			}
-			s.Weight, s.Grad, s.Moments, s.Reduce, s.Optimizer = 4, 4, 8, 4, StepFused
-		}},
+		transformers},
+	{"deepspeed", "deepspeed: runtime/engine.py, runtime/zero; Transformers' modules in bf16, states in fp32", deepspeed},
 	{"torchtitan", "torchtitan: models/llama3/model.py, parallelize.py, components/optimizer.py", torchtitan},
 	{"torchtitan-2026", "torchtitan: distributed/fsdp.py, components/loss.py", func(s *Setup) {
 		torchtitan(s)
@@ -52,6 +47,14 @@ var Programs = []Program{
 		nanotron(s)
 		s.Gathered = true
 	}},
+}
+
+func transformers(s *Setup) {
+	s.Norm, s.Loss, s.RotateTemp, s.Written, s.Autocast = NormEager, LossFP32, 4, true, true
+	if s.Model != nil && (s.Model.Masked && !s.Model.Fp32Loss || s.Model.NarrowLoss) {
+		s.Loss = LossBF16
+	}
+	s.Weight, s.Grad, s.Moments, s.Reduce, s.Optimizer = 4, 4, 8, 4, StepFused
 }
 
 func nanotron(s *Setup) {

@@ -2,8 +2,11 @@ package llm
 
 import (
 	"cmp"
+	_ "embed" // published.txt
 	"math"
 	"slices"
+	"strconv"
+	"strings"
 
 	"memtide/engine"
 	"memtide/profiles/llm/ask"
@@ -20,38 +23,30 @@ type Published struct {
 	URL   string
 }
 
-const (
-	titanTables = "https://github.com/pytorch/torchtitan/blob/main/benchmarks/llama3_h100_202412_torchtitan.md"
-	titanCommit = "https://github.com/pytorch/torchtitan/pull/"
-)
+// publications has the published runs. It says itself what its columns are.
+//
+//go:embed published.txt
+var publications string
 
-func gib(n float64) engine.Bytes { return engine.Bytes(engine.Int64(n * float64(engine.GiB))) }
-
-// published are the published runs. Memory is the peak of reserved memory that torchtitan logs, and PEFT's
-// cuda_memory_max. Cards have 96 GB, or 48 GB for PEFT; reserved memory below that does not depend on the card.
-var published = []Published{
-	{"llama3-8b", engine.Args{"program": "torchtitan", "gpus": "8", "batch": "2", "ckpt": "sac_op", "norm": "eager"},
-		gib(82.4), 5762, "torchtitan's benchmarks of December 2024, table 1", titanTables},
-	{"llama3-8b", engine.Args{"program": "torchtitan", "gpus": "8", "batch": "2", "ckpt": "sac_op", "norm": "eager",
-		"compile": "yes"}, gib(77.0), 6667, "torchtitan's benchmarks of December 2024, table 1", titanTables},
-	{"llama3-8b", engine.Args{"program": "torchtitan", "gpus": "128", "batch": "2", "ckpt": "sac_op",
-		"norm": "eager"}, gib(67.0), 5605, "torchtitan's benchmarks of December 2024, table 3", titanTables},
-	{"llama3-8b", engine.Args{"program": "torchtitan", "gpus": "128", "batch": "2", "ckpt": "sac_op", "norm": "eager",
-		"compile": "yes"}, gib(62.0), 6514, "torchtitan's benchmarks of December 2024, table 3", titanTables},
-	{"llama3-8b", engine.Args{"program": "torchtitan", "gpus": "8", "ckpt": "sac_op", "norm": "eager"}, gib(49.59),
-		5605, "torchtitan#822, default", titanCommit + "822"},
-	{"llama3-8b", engine.Args{"program": "torchtitan", "gpus": "8", "ckpt": "sac_op", "loss": "chunked_ce"},
-		gib(42.26), 5948, "torchtitan#996, with the change", titanCommit + "996"},
-	{"qwen3-32b", engine.Args{"program": "torchtitan", "gpus": "32", "tp": "8", "batch": "16", "seq": "4096",
-		"ckpt": "full"}, gib(43.45), 876, "torchtitan#1690, FSDP 4 and TP 8", titanCommit + "1690"},
-	{"qwen3-32b", engine.Args{"program": "torchtitan", "gpus": "64", "tp": "8", "batch": "32", "seq": "4096",
-		"ckpt": "full"}, gib(63.27), 873, "torchtitan#1690, FSDP 8 and TP 8", titanCommit + "1690"},
-	{"qwen3-32b", engine.Args{"program": "torchtitan", "gpus": "32", "tp": "4", "batch": "16", "seq": "4096",
-		"ckpt": "full"}, gib(70.20), 1139, "torchtitan#1690, FSDP 8 and TP 4", titanCommit + "1690"},
-	{"llama3.2-3b", engine.Args{"program": "hf", "states": "bf16", "batch": "4", "seq": "769", "logits": "kept",
-		"kernel": "foreach"}, 37241225216, 0, "PEFT's comparison of methods on MetaMathQA, full fine-tuning, June 2025",
-		"https://github.com/huggingface/peft/blob/main/method_comparison/MetaMathQA/results/full-finetuning--llama-3.2-3B-lr_0.00001.json"},
-}
+var published = func() (out []Published) {
+	for line := range strings.Lines(publications) {
+		if line[0] == '#' {
+			continue
+		}
+		f := strings.Split(strings.TrimSpace(line), " | ")
+		options := strings.Fields(f[0])
+		p := Published{Model: options[0], Args: engine.Args{}, Where: f[3], URL: f[4]}
+		for _, o := range options[1:] {
+			name, value, _ := strings.Cut(o, "=")
+			p.Args[name] = value
+		}
+		bytes, _ := strconv.ParseInt(f[1], 10, 64)
+		p.Bytes = engine.Bytes(bytes)
+		p.Rate, _ = strconv.ParseFloat(f[2], 64)
+		out = append(out, p)
+	}
+	return out
+}()
 
 // Compared is a published run with the model's answer about it.
 type Compared struct {

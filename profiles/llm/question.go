@@ -1,6 +1,7 @@
 package llm
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -152,7 +153,12 @@ func (s *Setup) adapt(p engine.Parsed) {
 	if s.Model.At(0).Unet != nil && p.Is("targets", "all") { // as in diffusers' trainer
 		s.LoRA.On = products["attention"]
 	}
-	s.Weight, s.Master, s.Moments = 2, 0, 0
+	if s.DeepSpeed { // the engine narrows adapters, too, and has fp32 copies
+		s.LoRA.Stored, s.LoRA.Moments = 2, cmp.Or(moments, 8)
+	} else {
+		s.Master = 0
+	}
+	s.Weight, s.Moments = 2, 0
 	if p.Is("kbit", "yes") || p.Is("states", "fp32") && s.Base == BaseSame {
 		s.Weight = 4
 	}

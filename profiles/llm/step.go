@@ -185,6 +185,7 @@ func (p *program) loads() {
 	for _, u := range p.all() {
 		p.load(u)
 	}
+	p.loadBuckets()
 	p.toHost(p.driveBuffers())
 	p.take(p.referenceBytes(), Weights)
 	p.loadSwapped()
@@ -385,15 +386,6 @@ func (p *program) backwardPass(w *pass) {
 	p.giveAll(w.held)
 }
 
-// hooked reports whether FSDP1 has a hook on the input of a checkpointed block, as it has where the flat parameter of
-// a unit is frozen. Of a reentrant checkpoint the input is a leaf, which the hook refers to: it and its gradient stay
-// until the hooks are removed, when the backward ends [torch: distributed/fsdp/_runtime_utils.py,
-// _register_post_backward_reshard_only_hook; autograd/graph.py, register_multi_grad_hook].
-func (p *program) hooked(u *unit) bool {
-	return p.s.Flat && !p.s.NonReentrant && !p.s.trains() && u.front().mode == CheckpointFull && p.s.Group == 1 &&
-		!p.offloads(u.front())
-}
-
 // unshardBefore gathers what the backward needs after that of block i: the block before it, or an embedding that
 // is a unit of its own.
 func (p *program) unshardBefore(i int) {
@@ -461,7 +453,9 @@ func (p *program) optimize() {
 		}
 	}
 	if !s.StepInBack {
+		wide := p.widenGradients()
 		p.stepTemps()
+		p.give(wide)
 	}
 	p.drop()
 }

@@ -176,6 +176,8 @@ func (p *program) newGradient(u *unit, i int) {
 	}
 	h := p.take(size(w.n, bytes), Gradients)
 	switch {
+	case p.s.gathers() && p.s.DeepSpeed: // reduced at once, into the rank's share
+		p.give(h)
 	case p.s.gathers():
 		u.fresh[i] = h
 	case p.s.StepInBack, u.grads[i] != 0: // stepped on, or added to the stored gradient
@@ -283,4 +285,13 @@ func (p *program) accumulate(u *unit, all engine.Bytes) {
 		u.summed = p.take(all, Gradients)
 	}
 	p.giveAll(u.fresh)
+}
+
+// hooked reports whether FSDP1 has a hook on the input of a checkpointed block, as it has where the flat parameter of
+// a unit is frozen. Of a reentrant checkpoint the input is a leaf, which the hook refers to: it and its gradient stay
+// until the hooks are removed, when the backward ends [torch: distributed/fsdp/_runtime_utils.py,
+// _register_post_backward_reshard_only_hook; autograd/graph.py, register_multi_grad_hook].
+func (p *program) hooked(u *unit) bool {
+	return p.s.Flat && !p.s.NonReentrant && !p.s.trains() && u.front().mode == CheckpointFull && p.s.Group == 1 &&
+		!p.offloads(u.front())
 }

@@ -5,8 +5,10 @@ package ask
 
 import (
 	"cmp"
+	_ "embed" // options.txt
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"memtide/engine"
@@ -62,82 +64,33 @@ func Pictured(name string) bool { return name == "frames" || name == "height" ||
 // Auto is the value that leaves an option to the program that runs the step.
 const Auto = "auto"
 
+// table has the options of a step. It says itself what its columns are.
+//
+//go:embed options.txt
+var table string
+
 // Options are all options of a step, in the order of the sentence that describes it.
-var Options = []engine.Param{
-	{Name: "batch", Title: "sequences at once", Default: "1", Min: 1, Max: 1 << 16},
-	{Name: "seq", Title: "tokens", Default: "8192", Min: 1, Max: 1 << 24},
-	{Name: "frames", Title: "frames", Default: "1", Min: 1, Max: 1 << 16},
-	{Name: "height", Title: "height in pixels", Default: "0", Max: 1 << 16},
-	{Name: "width", Title: "width in pixels", Default: "0", Max: 1 << 16},
-	{Name: "accumulate", Title: "micro batches of a step", Default: "1", Min: 1, Max: 1 << 16},
-	{Name: "objective", Title: "objective", Default: "sft", Choices: []string{"sft", "dpo", "grpo"}},
-	{Name: "rollout", Title: "GiB of an engine for rollouts", Default: "0", Max: 1 << 10},
-	{Name: "program", Title: "program", Default: "hf",
-		Choices: []string{"hf", "torchtitan", "torchtitan-2026", "torchtune", "litgpt", "megatron",
-			"nanotron", "nanotron-2024"}},
-	{Name: "towers", Title: "towers that train", Default: "no", Choices: []string{"no", "yes"}},
-	{Name: "dropout", Title: "dropout of the stream", Default: "no", Choices: []string{"no", "yes"}},
-	{Name: "attention", Title: "attention", Default: "flash", Choices: []string{"flash", "sdpa", "eager"}},
-	{Name: "kernels", Title: "kernels for linear attention", Default: "no", Choices: []string{"no", "yes"}},
-	{Name: "optimizer", Title: "optimizer", Default: "adamw", Choices: []string{"adamw", "adamw-8bit", "sgd",
-		"sgd-momentum", "muon", "adafactor", "galore"}},
-	{Name: "states", Title: "states", Default: Auto, Choices: []string{Auto, "fp32", "bf16"}},
-	{Name: "autocast", Title: "autocast", Default: Auto, Choices: []string{Auto, "yes"}},
-	{Name: "no-autocast", Title: "no autocast", Default: "no", Choices: []string{"no", "yes"}},
-	{Name: "ckpt", Title: "checkpointing", Default: "none", Choices: []string{"none", "sac_op", "sac_op_all", "dots",
-		"modules", "budget", "full"}},
-	{Name: "gpus", Title: "cards", Default: "1", Min: 1, Max: 1 << 16},
-	{Name: "device", Title: "card", Default: "h100", Choices: card.IDs()},
-	{Name: "shard", Title: "sharing of states", Default: Auto,
-		Choices: []string{Auto, "none", "zero1", "zero2", "zero3", "grad-op", "fsdp1", "fsdp1-grad-op"}},
-	{Name: "loss", Title: "loss", Default: Auto, Choices: []string{Auto, "bf16", "fp32", "compiled", "chunked_ce",
-		"compiled_chunks", "chunked", "vocab_chunked", "inplace", "sharded", "fused"}},
-	{Name: "logits", Title: "logits in the backward", Default: Auto,
-		Choices: []string{Auto, "deleted", "kept", "kept-fp32"}},
-	{Name: "norm", Title: "norm", Default: Auto, Choices: []string{Auto, "eager", "fused", "plain"}},
-	{Name: "fused-gate", Title: "fused gate", Default: "no", Choices: []string{"no", "yes"}},
-	{Name: "kernel", Title: "optimizer's kernel", Default: Auto,
-		Choices: []string{Auto, "foreach", "fused", "for-loop"}},
-	{Name: "lora", Title: "rank of adapters", Default: "0", Min: 0, Max: 1 << 12},
-	{Name: "adapters", Title: "adapters", Default: "fp32", Choices: []string{"fp32", "bf16"}},
-	{Name: "targets", Title: "products with adapters", Default: "all",
-		Choices: []string{"all", "attention", "qv", "mlp"}},
-	{Name: "adapter-dropout", Title: "dropout of adapters", Default: "no", Choices: []string{"no", "yes"}},
-	{Name: "dora", Title: "DoRA", Default: "no", Choices: []string{"no", "yes"}},
-	{Name: "base", Title: "frozen products", Default: "same",
-		Choices: []string{"same", "fp8", "int8", "nf4", "nf4-double"}},
-	{Name: "kbit", Title: "the rest in fp32 (k-bit training)", Default: "no", Choices: []string{"no", "yes"}},
-	{Name: "fp8", Title: "products in 8 bits", Default: "none", Choices: []string{"none", "products", "gathered"}},
-	{Name: "step-in-backward", Title: "optimizer steps in the backward", Default: "no", Choices: []string{"no", "yes"}},
-	{Name: "compile", Title: "torch.compile of the blocks", Default: "no", Choices: []string{"no", "yes"}},
-	{Name: "non-reentrant", Title: "checkpoints are not reentrant", Default: "no", Choices: []string{"no", "yes"}},
-	{Name: "every", Title: "checkpoint every n-th block", Default: "1", Min: 1, Max: 1 << 10},
-	{Name: "first", Title: "checkpoint the first n blocks", Default: "0", Min: 0, Max: 1 << 10},
-	{Name: "group", Title: "blocks in one checkpoint", Default: "1", Min: 1, Max: 1 << 10},
-	{Name: "recompute", Title: "module that is computed again", Default: "core_attn", Choices: []string{"core_attn",
-		"layernorm", "mlp", "moe_act", "shared_experts", "mla_up_proj", "moe"}},
-	{Name: "budget", Title: "memory budget in per cent", Default: "50", Min: 0, Max: 100},
-	{Name: "graph", Title: "compiled as one graph", Default: "block", Choices: []string{"block", "model"}},
-	{Name: "stash", Title: "all that blocks keep in host memory", Default: "no", Choices: []string{"no", "yes"}},
-	{Name: "offload", Title: "block inputs in host memory", Default: "no", Choices: []string{"no", "yes"}},
-	{Name: "swap-blocks", Title: "blocks swapped with the host", Default: "0", Max: 1 << 10},
-	{Name: "host", Title: "optimizer in host memory", Default: "no", Choices: []string{"no", "yes"}},
-	{Name: "host-part", Title: "per cent of the optimizer there", Default: "100", Min: 1, Max: 100},
-	{Name: "host-weights", Title: "weights in host memory", Default: "no", Choices: []string{"no", "yes"}},
-	{Name: "nvme", Title: "GB/s of drives instead of host memory", Default: "0", Max: 1 << 10},
-	{Name: "tp", Title: "tensor parallel", Default: "1", Min: 1, Max: 1 << 10},
-	{Name: "cp", Title: "context parallel", Default: "1", Min: 1, Max: 1 << 10},
-	{Name: "ep", Title: "expert parallel", Default: "1", Min: 1, Max: 1 << 10},
-	{Name: "imbalance", Title: "per cent of rows on the busiest rank of experts beyond its share", Default: "0", Max: 1000},
-	{Name: "pp", Title: "pipeline parallel", Default: "1", Min: 1, Max: 1 << 8},
-	{Name: "schedule", Title: "pipeline's order", Default: Auto,
-		Choices: []string{Auto, "gpipe", "1f1b", "interleaved", "interleaved-torch", "interleaved-even", "looped-bfs",
-			"zb-h1", "zb-h2", "zb-1p", "zb-2p", "bf-pp", "zb-v", "v-half", "v-min", "dualpipe", "dualpipev"}},
-	{Name: "stages", Title: "stages of a rank", Default: "2", Min: 1, Max: 1 << 6},
-	{Name: "lighter", Title: "layers fewer on the last stage", Default: "0", Max: 1 << 8},
-	{Name: "ranks", Title: "checkpoint on the first n ranks", Default: "0", Max: 1 << 8},
-	{Name: Context, Title: "MiB for CUDA and collectives", Default: "1024", Max: 1 << 16},
-}
+var Options = func() (out []engine.Param) {
+	for line := range strings.Lines(table) {
+		if line[0] == '#' {
+			continue
+		}
+		f := strings.Split(strings.TrimSpace(line), " | ")
+		o := engine.Param{Name: f[0], Title: f[1], Default: f[2]}
+		least, most, number := strings.Cut(f[3], "..")
+		switch {
+		case number:
+			o.Min, _ = strconv.Atoi(least)
+			o.Max, _ = strconv.Atoi(most)
+		case f[3] == "cards":
+			o.Choices = card.IDs()
+		default:
+			o.Choices = strings.Fields(f[3])
+		}
+		out = append(out, o)
+	}
+	return out
+}()
 
 // Context is the name of the option whose number is in MiB.
 const Context = "context"
@@ -223,6 +176,12 @@ func Plain(args engine.Args) engine.Args {
 	return out
 }
 
+// Transformers reports whether the modules of a step are those of Transformers.
+func Transformers(args engine.Args) bool {
+	program := Value(args, "program")
+	return program == "hf" || program == "deepspeed"
+}
+
 // policies maps options about checkpointing to the value of ckpt that they need.
 var policies = map[string]string{"offload": "full", "group": "full", "every": "full", "first": "full",
 	"ranks": "full", "recompute": "modules", "budget": "budget", "graph": "budget", "stash": "none"}
@@ -235,7 +194,9 @@ func Matters(args engine.Args, name string) bool {
 	case "ranks":
 		return ckpt != "none" && Value(args, "pp") != "1"
 	case "dropout": // Transformers' families say it themselves
-		return Value(args, "program") != "hf"
+		return !Transformers(args)
+	case "states":
+		return Value(args, "program") != "deepspeed"
 	case "autocast":
 		return Value(args, "no-autocast") == "no"
 	case "imbalance":

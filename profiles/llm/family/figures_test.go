@@ -85,6 +85,10 @@ func TestFigures(t *testing.T) {
 			allocated, 57_380_385_280, 2},
 		{"QLoRA, Liger, FSDP", "llama3-8b", hooked, engine.Args{"gpus": "4", "batch": "16", "loss": "fused",
 			"norm": "fused", "base": "nf4"}, allocated, 54_109_353_472, 1},
+		// modelscope/ms-swift, examples/train/long_text/liger_kernel.sh: by nvidia-smi, less 1 GiB of context
+		{"Qwen2.5-7B, ZeRO-3, Liger", "qwen2.5-7b", engine.Args{"program": "deepspeed", "gpus": "4", "seq": "16384",
+			"accumulate": "2", "loss": "fused", "norm": "fused", "fused-gate": "yes", "ckpt": "full",
+			"device": "a100-80gb"}, nil, reserved, 41 * (1 << 30), 2},
 		// issue 1528, torch.compile and torchao
 		{"Llama-2-7b", "llama2-7b", eight, engine.Args{"seq": "4096"}, allocated, 27.69e9, 3},
 		{"Llama-3-8B", "llama3-8b", eight, engine.Args{"seq": "8192"}, allocated, 51.67e9, 7},

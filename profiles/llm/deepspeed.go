@@ -1,0 +1,55 @@
+package llm
+
+import "memtide/engine"
+
+// DeepSpeed's engine runs Transformers' modules in bf16. Ranks share fp32 copies of the weights and moments, gradients
+// go through a bucket of a fixed size, and the step widens a rank's share of the gradients [deepspeed:
+// runtime/engine.py, _configure_distributed_model; runtime/zero/stage_1_and_2.py; runtime/zero/stage3.py].
+func deepspeed(s *Setup) {
+	transformers(s)
+	s.Autocast, s.DeepSpeed = false, true
+	s.Weight, s.Grad, s.Master, s.Moments, s.Reduce = 2, 2, 4, 8, 2
+}
+
+// Sizes of DeepSpeed's buffers, in numbers.
+const (
+	// gradients of the bucket of ZeRO-1 and ZeRO-2 [runtime/zero/config.py: reduce_bucket_size]
+	reduceBucket = 500_000_000
+	// gradients that a step of ZeRO-3 widens at once [sub_group_size]
+	subGroup = 1_000_000_000
+)
+
+// loadBuckets allocates DeepSpeed's buffers of gradients, which stay from the first backward on: its buckets, of ZeRO-3
+// of the size that Transformers fills in for "auto", and with ZeRO-3 a rank's share of all gradients.
+func (p *program) loadBuckets() {
+	switch s := p.s; {
+	case !s.DeepSpeed:
+	case s.Zero == 3:
+		p.take(size(s.Model.Hidden*s.Model.Hidden, s.Grad), Buffers)
+		p.take(s.stays(p.trainedShare(s.Grad)), Gradients)
+	case s.Zero > 0:
+		p.take(size(reduceBucket, s.Grad), Buffers)
+	}
+}
+
+// trainedShare returns the size of n bytes per number for a rank's share of all weights that train.
+func (p *program) trainedShare(n int64) (sum engine.Bytes) {
+	for w := range p.weights() {
+		if w.trained {
+			sum += p.s.at(w, 1, n)
+		}
+	}
+	return sum
+}
+
+// widenGradients allocates the fp32 gradients of DeepSpeed's step.
+func (p *program) widenGradients() handle {
+	if !p.s.DeepSpeed || p.s.HostStep {
+		return 0
+	}
+	wide := p.trainedShare(4)
+	if p.s.Zero == 3 {
+		wide = min(wide, size(subGroup, 4))
+	}
+	return p.take(wide, StepTemps)
+}

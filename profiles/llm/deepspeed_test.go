@@ -1,0 +1,50 @@
+package llm
+
+import (
+	"testing"
+
+	"memtide/engine"
+)
+
+// TestDeepSpeed checks what a rank holds under DeepSpeed before and between steps, counted by hand: of n weights, shared
+// from a stage on, 2 bytes each, 12 for their fp32 copy and the moments, and with ZeRO-3 2 for gradients and a bucket of
+// the squared hidden size; ZeRO-2 has a bucket of 5e8 gradients. Adapters are narrowed as the model is. What the engine
+// cannot do is refused.
+func TestDeepSpeed(t *testing.T) {
+	m := Lookup("llama2-7b")
+	n, h := m.Params(), m.Hidden
+	for _, c := range []struct {
+		more engine.Args
+		want int64
+	}{
+		{engine.Args{"gpus": "1"}, 14 * n},
+		{engine.Args{"gpus": "8", "shard": "zero1"}, 2*n + 12*n/8 + 2*reduceBucket},
+		{engine.Args{"gpus": "8", "shard": "zero2"}, 2*n + 12*n/8 + 2*reduceBucket},
+		{engine.Args{"gpus": "8"}, 2*n/8 + 12*n/8 + 2*n/8 + 2*h*h},
+		{engine.Args{"gpus": "8", "host": "yes"}, 2*n/8 + 2*h*h},
+		{engine.Args{"gpus": "1", "lora": "8", "targets": "qv"}, 2*n + 14*32*2*2*8*h},
+	} {
+		c.more["program"] = "deepspeed"
+		a, err := New(m, c.more)
+		if err != nil {
+			t.Fatalf("%v: %v", c.more, err)
+		}
+		a.Setup.defaults()
+		p := newProgram(&a.Setup, a.Setup.end(true, true))
+		p.ledger = new(ledger)
+		p.play(1)
+		if off := float64(p.live)/float64(c.want) - 1; off < -0.001 || off > 0.001 {
+			t.Errorf("%v: %d bytes between steps; want %d", c.more, p.live, c.want)
+		}
+	}
+	for _, args := range []engine.Args{{"gpus": "8", "shard": "fsdp1"}, {"gpus": "8", "pp": "2"}, {"states": "bf16"}} {
+		args["program"] = "deepspeed"
+		a, err := New(m, args)
+		if err == nil {
+			_, err = a.Estimate()
+		}
+		if err == nil {
+			t.Errorf("%v is answered; want a refusal", args)
+		}
+	}
+}

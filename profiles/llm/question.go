@@ -46,7 +46,7 @@ func New(m *Model, args engine.Args) (Ask, error) {
 	if a.GPUs > each {
 		a.Setup.Zero, a.Setup.Shard = 3, a.GPUs/each
 	}
-	FindProgram(p.Word("program")).Apply(&a.Setup)
+	FindProgram(ask.Program(args)).Apply(&a.Setup)
 	for _, o := range ask.Options {
 		if v, chosen := a.Args[o.Name]; chosen && !ask.Matters(a.Args, o.Name) &&
 			o.Name != "swap-blocks" { // checkSwap has a better message

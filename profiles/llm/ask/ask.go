@@ -176,10 +176,14 @@ func Plain(args engine.Args) engine.Args {
 	return out
 }
 
-// Transformers reports whether the modules of a step are those of Transformers.
-func Transformers(args engine.Args) bool {
-	program := Value(args, "program")
-	return program == "hf" || program == "deepspeed"
+// Program returns the program that runs a step: DeepSpeed's engine, too, where Transformers shares states by ZeRO-1 or
+// ZeRO-2, which it does by no other.
+func Program(args engine.Args) string {
+	program, shard := Value(args, "program"), Value(args, "shard")
+	if program == "hf" && (shard == "zero1" || shard == "zero2") && args["states"] == "" {
+		return "deepspeed"
+	}
+	return program
 }
 
 // policies maps options about checkpointing to the value of ckpt that they need.
@@ -194,7 +198,7 @@ func Matters(args engine.Args, name string) bool {
 	case "ranks":
 		return ckpt != "none" && Value(args, "pp") != "1"
 	case "dropout": // Transformers' families say it themselves
-		return !Transformers(args)
+		return Program(args) != "hf" && Program(args) != "deepspeed"
 	case "states":
 		return Value(args, "program") != "deepspeed"
 	case "autocast":

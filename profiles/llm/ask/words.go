@@ -95,7 +95,7 @@ func WordsIn(args engine.Args, name, value string) string {
 	if name == "states" && value == "fp32" && Value(args, "lora") != "0" {
 		return "frozen weights in fp32"
 	}
-	if w := usual[name+" "+Value(args, "program")]; value == Auto && w != "" {
+	if w := usual[name+" "+Program(args)]; value == Auto && w != "" {
 		return w + ", as usual"
 	}
 	return Words(name, value)

@@ -19,7 +19,8 @@ func (c *Tradeoff) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 	var vgn *vugu.VGNode
 	vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "section", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "panel tradeoff"}, vugu.VGAttribute{Namespace: "", Key: "aria-labelledby", Val: "tradeoff-title"}}}
 	vgout.Out = append(vgout.Out, vgn)	// root for output
-	vgn.AddAttrInterface("hidden", c.Missing())
+	vgn.AddAttrInterface("data-missing", fmt.Sprint(c.Missing()))
+	vgn.AddAttrInterface("hidden", c.S.Step != nil && c.S.Step.Failed != "")
 	{
 		vgparent := vgn
 		_ = vgparent

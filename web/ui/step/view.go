@@ -7,7 +7,6 @@ import (
 	"github.com/vugu/vugu"
 
 	"memtide/profiles/llm/ask"
-	"memtide/web/chart"
 	"memtide/web/ui/names"
 )
 
@@ -22,12 +21,8 @@ func (c *View) Build(*vugu.BuildIn) *vugu.BuildOut {
 		look = []*vugu.VGNode{c.passesView(), element("aside", attr("class", "side", "aria-label", "Explanation"),
 			append([]*vugu.VGNode{c.whyView()}, look...)), c.ranksView(ranks)}
 	}
-	role := "region"
-	if chart.New(c.S, 1, 1) == nil { // the chart is in the main part of the page
-		role = "main"
-	}
-	root := element("section", attr("class", "whole", "role", role, "aria-label", "Training step", "data-testid",
-		"step"), c.unless(element("div", attr("class", "duo look"), look)))
+	class := map[bool]string{true: "duo look ranked", false: "duo look"}[ask.Value(c.S.Choice.StepArgs, "pp") != "1"]
+	root := element("section", attr("class", "whole", "aria-label", "Training step", "data-testid", "step"), c.unless(element("div", attr("class", class), look)))
 	return &vugu.BuildOut{Out: []*vugu.VGNode{root}}
 }
 

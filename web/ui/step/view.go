@@ -22,7 +22,8 @@ func (c *View) Build(*vugu.BuildIn) *vugu.BuildOut {
 			append([]*vugu.VGNode{c.whyView()}, look...)), c.ranksView(ranks)}
 	}
 	class := map[bool]string{true: "duo look ranked", false: "duo look"}[ask.Value(c.S.Choice.StepArgs, "pp") != "1"]
-	root := element("section", attr("class", "whole", "aria-label", "Training step", "data-testid", "step"), c.unless(element("div", attr("class", class), look)))
+	root := element("section", attr("class", "whole", "aria-label", "Training step", "data-testid", "step"),
+		c.unless(element("div", attr("class", class), look)))
 	return &vugu.BuildOut{Out: []*vugu.VGNode{root}}
 }
 

@@ -112,6 +112,9 @@ func TestPoliciesAsChains(t *testing.T) {
 		{"gpt2", engine.Args{"no-autocast": "yes", "logits": "kept", "seq": "1024"}},
 		{"llama3.2-1b", engine.Args{"lora": "16", "targets": "qv", "adapter-dropout": "yes", "no-autocast": "yes", "logits": "kept", "seq": "2048"}},
 		{"gpt2", engine.Args{"host": "yes", "host-part": "40", "seq": "1024"}},
+		{"llama3-8b", engine.Args{"gpus": "4", "lora": "16", "shard": "fsdp1", "loss": "fused"}},
+		{"qwen2.5-7b", engine.Args{"gpus": "8", "program": "deepspeed"}},
+		{"qwen2.5-7b", engine.Args{"gpus": "8", "shard": "zero2"}},
 		{"llama3-8b", engine.Args{"lora": "16", "swap-blocks": "20", "seq": "2048", "device": "rtx-4090"}},
 	} {
 		a, err := New(Lookup(c.model), c.args)

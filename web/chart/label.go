@@ -21,10 +21,6 @@ type label struct {
 	lines float64 // pixels of lines behind the text
 }
 
-// roomForLabels is the least width in CSS pixels at which lines have labels. On a
-// telephone the table of plans is the key.
-const roomForLabels = 420.0
-
 // place is a point of the plot in CSS pixels.
 type place struct{ x, y float64 }
 

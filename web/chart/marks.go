@@ -62,7 +62,8 @@ func (p *Plot) marks(s node, look Look, unit float64) node {
 	if p.Bound > 0 {
 		quiet := look.Colours[display.Muted]
 		line["data"] = append(line["data"].([]any), node{"yAxis": p.onAxis(p.slowdown(p.Bound)),
-			"label":     node{"formatter": boundName, "position": "insideStartTop", "color": quiet},
+			"label": node{"formatter": boundName, "position": "insideStartTop", "color": quiet,
+				"show": p.Width >= roomForLabels},
 			"lineStyle": node{"color": quiet, "width": 1, "type": "dotted"}})
 	}
 	if p.Budget == 0 {

@@ -30,8 +30,8 @@ type Plot struct {
 	Spots   []Spot             // policies of frameworks, and orders of a pipeline's passes
 	KeepAll tradeoff.LinePoint // zero if not known
 	Chosen  string             // name of the chosen strategy
-	Budget  engine.Bytes  // 0 for a step that opens by itself
-	Bound   time.Duration // no order of a pipeline's passes is faster; 0 if not known
+	Budget  engine.Bytes       // 0 for a step that opens by itself
+	Bound   time.Duration      // no order of a pipeline's passes is faster; 0 if not known
 	Now     tradeoff.LinePoint // the schedule that is shown; zero if there is none
 	Other   tradeoff.LinePoint // the other side of a comparison, as Beside.At; zero if it has no place
 	Another bool               // Other is of another network
@@ -84,6 +84,10 @@ func nameWidth(name string) float64 { return 8 + 6.3*float64(len(name)) }
 
 // labelHeight is the least distance between two labels in CSS pixels.
 const labelHeight = 13.0
+
+// roomForLabels is the least width in CSS pixels at which lines have labels. On a
+// telephone the table of plans is the key.
+const roomForLabels = 420.0
 
 // The names of single dots: keeping everything, what is shown, and the other side of a comparison.
 const (

@@ -366,10 +366,7 @@ func (p *program) backwardPass(w *pass) {
 		g = p.unitBackward(u, w.inputs[i], g, w.kept[i])
 		p.give(w.beside[i])
 		if p.hooked(u) {
-			if i+1 < len(p.units) { // of this input the gradient is still in use
-				w.held = append(w.held, p.take(p.units[i+1].front().values[blockInput].bytes, Backwards))
-			}
-			w.held = append(w.held, w.inputs[i])
+			w.held = append(w.held, w.inputs[i], p.share(g))
 		} else {
 			p.give(w.inputs[i])
 		}

@@ -95,7 +95,7 @@ func (s *Setup) checkParts() {
 	case s.Base != BaseSame && s.LoRA == nil:
 		refuse("weights in 8 or 4 bits are for frozen ones with adapters beside them; there are no adapters")
 	case s.DeepSpeed && (s.Flat || s.NoReshard || s.Stages > 1):
-		refuse("DeepSpeed shares states by ZeRO, and its pipelines are not known: want -shard zero1, zero2 or zero3, and -pp 1")
+		refuse("DeepSpeed shares states by ZeRO, and its pipelines are not known: want -shard zero3 and -pp 1")
 	case budget && !s.Compiled:
 		refuse("a memory budget is the compiler's; the blocks are not compiled")
 	case s.OneGraph && budget && (s.gathers() || s.Tensor > 1 || s.Stages > 1 || s.LoRA != nil):

@@ -35,6 +35,9 @@ func TestCards(t *testing.T) {
 		if alike := d.ToDev == d.ToHost; alike == apart[d.ID] || d.Duplex != engine.HalfDuplex {
 			t.Errorf("device %q: %d to the host, %d to the device, %v duplex; want them apart only where they were measured, and half", d.ID, d.ToHost, d.ToDev, d.Duplex)
 		}
+		if (d.Unsourced != "") != strings.Contains(d.Source, "no source at hand confirms its "+d.Unsourced) {
+			t.Errorf("device %q: no source for %q, but the sources are %q", d.ID, d.Unsourced, d.Source)
+		}
 		if d.Instead != "" && (Lookup(d.Instead) == nil || Lookup(d.Instead).Instead != "") {
 			t.Errorf("device %q is replaced by %q, which is not in the list or replaced itself", d.ID, d.Instead)
 		}

@@ -8,21 +8,22 @@ import (
 
 // TestDeepSpeed checks what a rank holds under DeepSpeed before and between steps, counted by hand: of n weights, shared
 // from a stage on, 2 bytes each, 12 for their fp32 copy and the moments, and with ZeRO-3 2 for gradients and a bucket of
-// the squared hidden size; ZeRO-2 has a bucket of 5e8 gradients. Adapters are narrowed as the model is. What the engine
-// cannot do is refused.
+// the squared hidden size; ZeRO-2 has a bucket of 5e8 gradients. Its step widens a rank's gradients, of ZeRO-3 at most
+// 1e9 of them. Adapters are narrowed as the model is. What the engine cannot do is refused.
 func TestDeepSpeed(t *testing.T) {
 	m := Lookup("llama2-7b")
 	n, h := m.Params(), m.Hidden
 	for _, c := range []struct {
-		more engine.Args
-		want int64
+		more       engine.Args
+		want, step int64
 	}{
-		{engine.Args{"gpus": "1"}, 14 * n},
-		{engine.Args{"gpus": "8", "shard": "zero1"}, 2*n + 12*n/8 + 2*reduceBucket},
-		{engine.Args{"gpus": "8", "shard": "zero2"}, 2*n + 12*n/8 + 2*reduceBucket},
-		{engine.Args{"gpus": "8"}, 2*n/8 + 12*n/8 + 2*n/8 + 2*h*h},
-		{engine.Args{"gpus": "8", "host": "yes"}, 2*n/8 + 2*h*h},
-		{engine.Args{"gpus": "1", "lora": "8", "targets": "qv"}, 2*n + 14*32*2*2*8*h},
+		{engine.Args{"gpus": "1"}, 14 * n, 4 * n},
+		{engine.Args{"gpus": "2"}, 16*n/2 + 2*h*h, 4 * subGroup},
+		{engine.Args{"gpus": "8", "shard": "zero1"}, 2*n + 12*n/8 + 2*reduceBucket, 4 * n / 8},
+		{engine.Args{"gpus": "8", "shard": "zero2"}, 2*n + 12*n/8 + 2*reduceBucket, 4 * n / 8},
+		{engine.Args{"gpus": "8"}, 2*n/8 + 12*n/8 + 2*n/8 + 2*h*h, 4 * n / 8},
+		{engine.Args{"gpus": "8", "host": "yes"}, 2*n/8 + 2*h*h, 0},
+		{engine.Args{"gpus": "1", "lora": "8", "targets": "qv"}, 2*n + 14*32*2*2*8*h, 4 * 32 * 2 * 2 * 8 * h},
 	} {
 		c.more["program"] = "deepspeed"
 		a, err := New(m, c.more)
@@ -35,6 +36,9 @@ func TestDeepSpeed(t *testing.T) {
 		p.play(1)
 		if off := float64(p.live)/float64(c.want) - 1; off < -0.001 || off > 0.001 {
 			t.Errorf("%v: %d bytes between steps; want %d", c.more, p.live, c.want)
+		}
+		if wide := p.phaseParts[Step][StepTemps]; wide < engine.Bytes(c.step) || wide > engine.Bytes(c.step)+1<<20 {
+			t.Errorf("%v: %d bytes of temporaries in the step; want %d", c.more, wide, c.step)
 		}
 	}
 	for _, args := range []engine.Args{{"gpus": "8", "shard": "fsdp1"}, {"gpus": "8", "pp": "2"}, {"states": "bf16"}} {

@@ -204,6 +204,12 @@ func TestRowsSayMore(t *testing.T) {
 			return run(t, Setup{Model: Lookup("llama3-8b"), Work: Work{Seq: 1024}, Precision: Precision{Weight: 2},
 				LoRA: &LoRA{Rank: 8, On: []string{"q"}, Stored: 4}})
 		}},
+		{`"model": "llama3-8b", "lora": {"r": 8, "on": {"q": true}}, "lora_pe": 2, "zero": 3, "shard": 2, "ckpt": "full"`, `"group": "fms-acceleration"`, func() *Result {
+			return run(t, Setup{Model: Lookup("llama3-8b"), Work: Work{Seq: 1024}, Precision: Precision{Weight: 2},
+				Checkpointing: Checkpointing{Checkpoint: CheckpointFull},
+				Layout:        Layout{Zero: 3, Shard: 2, Flat: true},
+				LoRA:          &LoRA{Rank: 8, On: []string{"q"}, Stored: 4}})
+		}},
 		{`"model": "llama3-8b", "lora": {"r": 8, "on": {"q": true}}, "param_bytes": 0.5625, "lora_pe": 2`, `"group": "fms-acceleration"`, func() *Result {
 			return run(t, Setup{Model: Lookup("llama3-8b"), Work: Work{Seq: 1024},
 				Precision: Precision{Weight: 2, Base: BaseNF4Double}, LoRA: &LoRA{Rank: 8, On: []string{"q"}, Stored: 4}})

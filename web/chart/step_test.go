@@ -55,6 +55,9 @@ func TestStepChart(t *testing.T) {
 		t.Errorf("everything in %v, the step in %v with %d tokens; want 100ms, 120ms and 240", p.KeepAll.StepTime,
 			p.Now.StepTime, p.Batch)
 	}
+	if !slices.ContainsFunc(p.strokes(), func(s stroke) bool { return s.y0 == s.y1 && s.y0 == p.Y(p.Bound) }) {
+		t.Errorf("names may cover the line of the bound: %+v", p.strokes())
+	}
 	raw, err := p.Option(Look{Colours: display.Palette(display.Light)})
 	var o struct {
 		Series []struct {

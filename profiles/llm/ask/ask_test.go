@@ -97,3 +97,17 @@ func TestInWords(t *testing.T) {
 		}
 	}
 }
+
+// TestProgram checks that ZeRO-1 and ZeRO-2 of Transformers are DeepSpeed's, unless the states are chosen.
+func TestProgram(t *testing.T) {
+	for _, c := range []struct {
+		args engine.Args
+		want string
+	}{{nil, "hf"}, {engine.Args{"shard": "zero3"}, "hf"}, {engine.Args{"shard": "zero1"}, "deepspeed"},
+		{engine.Args{"shard": "zero2"}, "deepspeed"}, {engine.Args{"shard": "zero2", "states": "bf16"}, "hf"},
+		{engine.Args{"shard": "zero1", "program": "megatron"}, "megatron"}} {
+		if got := Program(c.args); got != c.want {
+			t.Errorf("%v is run by %q; want %q", c.args, got, c.want)
+		}
+	}
+}

@@ -40,7 +40,7 @@ func TestAlertBeginsAsASentence(t *testing.T) {
 		"there is no preset":    "There is no preset",
 		"forward_s is negative": "forward_s is negative",
 		"net.csv: odd":          "net.csv: odd",
-		"odd: want -pp 1":       "Odd: want “pipeline parallel” 1",
+		"want -pp 1":            "Want “pipeline parallel” 1",
 		"Line 14: odd":          "Line 14: odd",
 		"":                      "",
 	} {

@@ -2,6 +2,7 @@ package controls
 
 import (
 	"cmp"
+	_ "embed" // words.txt
 	"fmt"
 	"slices"
 	"strconv"
@@ -39,85 +40,47 @@ type Word struct {
 }
 
 // offer is an option of a language model's step in the sentence, with Word.Before and Word.Note.
-type offer struct{ name, before, does string }
-
-// measured are the options that say how much a step trains with.
-var measured = []offer{
-	{"batch", "at", ""}, {"seq", "of", ""}, {"frames", "of", "a video"}, {"height", "of", ""}, {"width", "×", ""},
+type offer struct {
+	name, before, does string
+	usual              []int  // values of a number
+	none, other        string // the word for the default of a number, unless it is empty, and the words for others
 }
 
-// trained are the options about what trains and how, in the order of the sentence.
-var trained = []offer{
-	{"lora", "train", "LoRA: states of the adapters alone"}, {"optimizer", "with", "fewer bytes of states"},
-	{"states", "on", "half the bytes of states"},
-	{"base", "frozen products", "fewer bytes of weights"}, {"kbit", "the rest in fp32", "more bytes of weights"},
-	{"targets", "adapters on", "fewer: keep less"}, {"adapters", "adapters in", "their states, too"},
-	{"adapter-dropout", "dropout of adapters", "keeps masks"},
-	{"dora", "DoRA", "scaled adapters: keep more, slower"}, {"towers", "towers that train", "their states, too"},
-	{"objective", "for", "a frozen copy of the model beside it"},
-	{"rollout", "an engine for rollouts of", "what it keeps on each card"},
-	{"program", "in", "what it does by itself"}, {"accumulate", "in", "less at a time, as much work"},
-	{"loss", "loss", "in chunks or fused: fewer logits"},
-	{"logits", "logits in the backward", "deleted: fewer logits"}, {"norm", "norm", "fused: keeps less, faster"},
-	{"fused-gate", "fused gate", "keeps less, faster"},
-	{"dropout", "dropout of the stream", "keeps its masks"},
-	{"autocast", "autocast", "fp32 weights beside bf16 products"},
-	{"no-autocast", "no autocast", "fp32 weights compute in fp32"},
-	{"fp8", "products in 8 bits:", "faster; weights in 16 bits stay"},
-	{"attention", "with", "without a kernel scores are kept"},
-	{"compile", "torch.compile of the blocks", "keeps less, faster"},
-	{"host", "optimizer in host memory", "no states on the card, slower"},
-	{"host-part", "of it", "the rest stays on the card"},
-	{"host-weights", "weights in host memory", "no weights on the card, slower"},
-	{"nvme", "there on", "less host memory, slower"},
-	{"step-in-backward", "optimizer steps in the backward", "gradients one by one"},
-	{"kernel", "optimizer’s kernel", "fused: faster"}, {"kernels", "kernels for linear attention", "keep less, faster"},
-	{ask.Context, "for CUDA and collectives", "an assumption about each card"},
+// table has the offers. It says itself what its columns are.
+//
+//go:embed words.txt
+var table string
+
+// The offers in the order of the sentence: how much a step trains with, what trains and how, how several cards share
+// it, what blocks keep, which a plan says in its place, and the cards.
+var measured, trained, spread, policy, several = read(0), read(1), read(2), read(3), read(4)
+
+// read returns the offers of a part of the table.
+func read(part int) (out []offer) {
+	for line := range strings.Lines(strings.Split(table, "\n\n")[part]) {
+		if line[0] == '#' {
+			continue
+		}
+		f := append(strings.Split(strings.TrimSpace(line), " | "), make([]string, 6)...)
+		o := offer{name: f[0], before: f[1], does: f[2], none: f[4], other: f[5]}
+		for _, n := range strings.Fields(f[3]) {
+			value, _ := strconv.Atoi(n)
+			o.usual = append(o.usual, value)
+		}
+		out = append(out, o)
+	}
+	return out
 }
 
-// spread are the options that distribute a step over several cards.
-var spread = []offer{
-	{"shard", "with", "which states are shared"},
-	{"non-reentrant", "checkpoints that are not reentrant", "FSDP1 holds less of frozen blocks"},
-	{"tp", "with", "ranks that share each product"},
-	{"cp", "with", "ranks that share each sequence"}, {"ep", "with", "ranks that share the experts"},
-	{"imbalance", "per cent beyond a rank’s share of rows", "bounds what the busiest rank holds"},
-	{"pp", "as", "each rank has some of the blocks"}, {"schedule", "in", "the order of its passes"},
-	{"stages", "stages on a rank:", "parts of the blocks that a rank has"},
-	{"lighter", "layers fewer on the last stage:", "it has the head, too"},
+// offered returns the offer of an option.
+func offered(name string) offer {
+	for _, list := range [][]offer{measured, trained, spread, policy, several} {
+		if i := slices.IndexFunc(list, func(x offer) bool { return x.name == name }); i >= 0 {
+			return list[i]
+		}
+	}
+	return offer{}
 }
-
-// policy are the options that say what blocks keep. A plan says that in their place.
-var policy = []offer{
-	{"ckpt", "with", ""}, {"recompute", "of", ""}, {"budget", "of", ""}, {"graph", "compiled as one graph:", ""},
-	{"ranks", "on", ""}, {"every", "in", ""}, {"first", "of", ""}, {"group", "with", ""},
-	{"offload", "block inputs in host memory", "nothing of a block stays"},
-	{"stash", "all that blocks keep in host memory", "slower, where the link is"},
-	{"swap-blocks", "block swap of", "weights wait in host memory"},
-}
-
-// amounts are usual values of options that are numbers.
-var amounts = map[string][]int{"batch": {1, 2, 4, 8, 16, 32, 64, 128}, "seq": {1024, 2048, 4096, 8192, 32768, 131072},
-	"frames": {1, 17, 33, 49, 81, 121}, "height": {256, 480, 512, 720, 768, 1024, 1280},
-	"width": {256, 480, 512, 720, 768, 832, 1024, 1280}, "lora": {0, 8, 16, 32, 64, 128},
-	"accumulate": {1, 2, 4, 8, 16, 32}, "rollout": {0, 8, 16, 32, 64}, "host-part": {25, 50, 75, 100},
-	"nvme": {0, 3, 7}, "context": {512, 1024, 2048, 4096},
-	"gpus": {1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024}, "tp": {1, 2, 4, 8}, "cp": {1, 2, 4, 8},
-	"ep": {1, 2, 4, 8, 16, 32}, "imbalance": {0, 10, 25, 50, 100}, "pp": {1, 2, 4, 8, 16}, "stages": {1, 2, 3, 4},
-	"lighter": {0, 1, 2}, "ranks": {0, 1, 2, 4}, "every": {1, 2, 3, 4}, "first": {0, 8, 16, 24}, "group": {1, 2, 4, 8},
-	"budget": {0, 25, 50, 75, 100}, "swap-blocks": {0, 10, 20, 30}}
-
-// numbers say the values of options that are numbers; none is the word for the default.
-var numbers = map[string]struct{ none, other string }{"seq": {"", "%s tokens"}, "frames": {"1 frame", "%s frames"},
-	"height": {"", "%s px"}, "width": {"", "%s px"}, "lora": {"all weights", "LoRA, rank %s"},
-	"accumulate": {"one micro batch", "%s micro batches"}, "rollout": {"nothing", "%s GiB"},
-	"host-part": {"all", "%s %%"}, "nvme": {"the host", "drives of %s GB/s"}, "context": {"", "%s MiB"},
-	"gpus": {"one", "%s ×"}, "tp": {"no tensor rank", "%s tensor ranks"},
-	"cp": {"no sequence rank", "%s sequence ranks"}, "ep": {"no expert rank", "%s expert ranks"},
-	"pp":    {"no pipeline rank", "%s pipeline ranks"},
-	"ranks": {"all ranks", "the first ranks: %s"}, "every": {"every block", "one block in %s"},
-	"first": {"all blocks", "the first %s blocks"}, "group": {"one block a checkpoint", "%s blocks a checkpoint"},
-	"budget": {"", "%s %%"}, "swap-blocks": {"no block", "%s blocks"}}
 
 // words returns options of the open network, or of the open step: those in the sentence, or with said false the others.
 func words(s *state.State, list []offer, said bool) (out []Word) {
@@ -277,12 +240,12 @@ func stepWord(s *state.State, args engine.Args, name, before string) Word {
 		if m := ask.Lookup(modelOf(s)); m != nil && m.Positions() > 0 && name == "seq" {
 			most = m.Positions()
 		}
-		for _, v := range slices.Compact(slices.Sorted(slices.Values(append(slices.Clone(amounts[name]), n)))) {
+		for _, v := range slices.Compact(slices.Sorted(slices.Values(append(slices.Clone(offered(name).usual), n)))) {
 			if v <= most || v == n {
 				values = append(values, strconv.Itoa(v))
 			}
 		}
-		w.Unit = strings.TrimSpace(strings.NewReplacer("%s", "", "%%", "%").Replace(numbers[name].other))
+		w.Unit = strings.TrimSpace(strings.NewReplacer("%s", "", "%%", "%").Replace(offered(name).other))
 		if w.Number = now; s.Draft.Field == input.NumberField {
 			w.Number = s.Draft.Text
 		}
@@ -300,13 +263,13 @@ func stepWord(s *state.State, args engine.Args, name, before string) Word {
 // valueWords returns the words for a value of an option.
 func valueWords(s *state.State, args engine.Args, name, value string) string {
 	n, err := strconv.Atoi(value)
-	words, known := numbers[name]
+	words := offered(name)
 	switch {
 	case err != nil:
 		return ask.WordsIn(args, name, value)
-	case known && words.none != "" && value == ask.Option(name).Default:
+	case words.none != "" && value == ask.Option(name).Default:
 		return words.none
-	case known:
+	case words.other != "":
 		return fmt.Sprintf(words.other, format.Count(n))
 	case name != "batch":
 		return format.Count(n)

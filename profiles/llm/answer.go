@@ -173,9 +173,10 @@ func (p *program) states() (n engine.Bytes) {
 	return n + p.gradients() + p.referenceBytes()
 }
 
+// gradients returns the bytes of the gradients that are on the card at once, as far as the optimizer waits for them.
 func (p *program) gradients() (n engine.Bytes) {
 	for w := range p.weights() {
-		if w.trained && !p.s.HostWeights {
+		if w.trained && !p.s.HostWeights && !p.s.StepInBack {
 			n += p.s.at(w, 2, p.s.storedBytes(w, p.s.Grad))
 		}
 	}

@@ -15,6 +15,8 @@ func (s *Setup) momentBytes(w weight) int64 {
 func (s *Setup) moments(w weight) [2]engine.Bytes {
 	n := s.momentBytes(w)
 	switch {
+	case s.Paged: // no allocator of the card counts them
+		return [2]engine.Bytes{}
 	case s.orthogonal(w):
 		return [2]engine.Bytes{s.at(w, 1, n/2), 0}
 	case s.Optimizer == StepAdafactor:
@@ -36,6 +38,9 @@ func (s *Setup) stays(n engine.Bytes) engine.Bytes {
 func (s *Setup) hostBytes(w weight) (n engine.Bytes) {
 	if s.NVMe > 0 {
 		return 0
+	}
+	if w.trained && s.Paged {
+		n = s.at(w, 1, s.momentBytes(w))
 	}
 	if w.trained && s.HostStep {
 		stored := s.storedBytes(w, max(s.Master, s.Weight))

@@ -120,7 +120,8 @@ const (
 
 // Stepping says how and where the optimizer steps.
 type Stepping struct {
-	Optimizer StepKind `json:"opt_impl"`    // [StepForeach]
+	Optimizer StepKind `json:"opt_impl"` // [StepForeach]
+	Paged     bool     // the driver moves moments between card and host [bitsandbytes: optim/optimizer.py, get_paged]
 	HostStep  bool     `json:"opt_on_host"` // the host has moments and masters, and runs the optimizer's step
 	HostPart  int64    // with HostStep: per cent of each weight on the host [100]
 	// the host has a rank's share of the weights, too, and gets gradients as they are reduced [torch: FSDP2's

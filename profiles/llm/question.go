@@ -78,7 +78,9 @@ func (s *Setup) choose(p engine.Parsed) {
 	if s.Flat && p.Is("program", "hf") { // accelerate: utils/dataclasses.py, set_mixed_precision
 		s.Reduce = 2
 	}
-	switch p.Word("optimizer") {
+	optimizer, paged := strings.CutPrefix(p.Word("optimizer"), "paged-")
+	s.Paged = paged
+	switch optimizer {
 	case "adamw-8bit":
 		s.Moments = 2
 	case "sgd", "adafactor":
@@ -99,7 +101,7 @@ func (s *Setup) choose(p engine.Parsed) {
 	if kernel := p.Word("kernel"); kernel != ask.Auto {
 		s.Optimizer = StepKind(kernel)
 	}
-	if optimizer := p.Word("optimizer"); strings.HasPrefix(optimizer, "sgd") {
+	if strings.HasPrefix(optimizer, "sgd") {
 		s.Optimizer = StepFused // it has no temporaries in any kernel [torch/optim/sgd.py]
 	} else if slices.Contains(stepKinds, StepKind(optimizer)) {
 		s.Optimizer = StepKind(optimizer)
@@ -144,7 +146,7 @@ func (s *Setup) adapt(p engine.Parsed) {
 	if rank == 0 {
 		return
 	}
-	moments := map[string]int64{"adamw-8bit": 2, "sgd": -1, "adafactor": -1, "sgd-momentum": 4}[p.Word("optimizer")]
+	moments := map[string]int64{"adamw-8bit": 2, "sgd": -1, "adafactor": -1, "sgd-momentum": 4}[strings.TrimPrefix(p.Word("optimizer"), "paged-")]
 	s.LoRA = &LoRA{Rank: int64(rank), On: products[p.Word("targets")], Moments: moments,
 		Dora: p.Is("dora", "yes"), Dropout: p.Is("adapter-dropout", "yes")}
 	if p.Is("adapters", "bf16") {

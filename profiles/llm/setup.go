@@ -96,6 +96,8 @@ func (s *Setup) checkParts() {
 		refuse("weights in 8 or 4 bits are for frozen ones with adapters beside them; there are no adapters")
 	case s.DeepSpeed && (s.Flat || s.NoReshard || s.Stages > 1):
 		refuse("DeepSpeed shares states by ZeRO, and its pipelines are not known: want -shard zero3 and -pp 1")
+	case s.Paged && s.HostStep:
+		refuse("a paged optimizer steps on the card: leave -host out, or take another optimizer")
 	case budget && !s.Compiled:
 		refuse("a memory budget is the compiler's; the blocks are not compiled")
 	case s.OneGraph && budget && (s.gathers() || s.Tensor > 1 || s.Stages > 1 || s.LoRA != nil):

@@ -146,7 +146,8 @@ func (s *Setup) adapt(p engine.Parsed) {
 	if rank == 0 {
 		return
 	}
-	moments := map[string]int64{"adamw-8bit": 2, "sgd": -1, "adafactor": -1, "sgd-momentum": 4}[strings.TrimPrefix(p.Word("optimizer"), "paged-")]
+	optimizer := strings.TrimPrefix(p.Word("optimizer"), "paged-")
+	moments := map[string]int64{"adamw-8bit": 2, "sgd": -1, "adafactor": -1, "sgd-momentum": 4}[optimizer]
 	s.LoRA = &LoRA{Rank: int64(rank), On: products[p.Word("targets")], Moments: moments,
 		Dora: p.Is("dora", "yes"), Dropout: p.Is("adapter-dropout", "yes")}
 	if p.Is("adapters", "bf16") {

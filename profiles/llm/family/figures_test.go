@@ -85,6 +85,10 @@ func TestFigures(t *testing.T) {
 			allocated, 57_380_385_280, 2},
 		{"QLoRA, Liger, FSDP", "llama3-8b", hooked, engine.Args{"gpus": "4", "batch": "16", "loss": "fused",
 			"norm": "fused", "base": "nf4"}, allocated, 54_109_353_472, 1},
+		// meta-pytorch/torchtune, pull request 961, whose recipe widened logits and kept a copy of them
+		{"Llama 2 7B, low memory", "llama2-7b", engine.Args{"program": "torchtune", "optimizer": "paged-adamw",
+			"step-in-backward": "yes", "batch": "4", "seq": "2048", "ckpt": "full", "attention": "sdpa", "loss": "fp32",
+			"logits": "kept-fp32", "device": "rtx-4090"}, nil, allocated, 20.2e9, 2},
 		// modelscope/ms-swift, examples/train/long_text/liger_kernel.sh: by nvidia-smi, less 1 GiB of context
 		{"Qwen2.5-7B, ZeRO-3, Liger", "qwen2.5-7b", engine.Args{"program": "deepspeed", "gpus": "4", "seq": "16384",
 			"accumulate": "2", "loss": "fused", "norm": "fused", "fused-gate": "yes", "ckpt": "full",

@@ -288,8 +288,8 @@ func (p *program) accumulate(u *unit, all engine.Bytes) {
 }
 
 // hooked reports whether FSDP1 has a hook on the input of a checkpointed block, as it has where the flat parameter of
-// a unit is frozen. Of a reentrant checkpoint the input is a leaf, which the hook refers to: it and its gradient stay
-// until the hooks are removed, when the backward ends [torch: distributed/fsdp/_runtime_utils.py,
+// a unit is frozen. Within a reentrant checkpoint the input of the unit is a leaf, which the hook refers to: it and its
+// gradient stay until the hooks are removed, when the backward ends [torch: distributed/fsdp/_runtime_utils.py,
 // _register_post_backward_reshard_only_hook; autograd/graph.py, register_multi_grad_hook].
 func (p *program) hooked(u *unit) bool {
 	return p.s.Flat && !p.s.NonReentrant && !p.s.trains() && u.front().mode == CheckpointFull && p.s.Group == 1 &&

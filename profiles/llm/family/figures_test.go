@@ -63,7 +63,7 @@ func TestFigures(t *testing.T) {
 		// AnswerDotAI/fsdp_qlora, benchmarks_03_2024.md
 		{"QLoRA of Llama 2 7B, 4 x 2,048", "llama2-7b", engine.Args{"lora": "64", "adapters": "bf16", "no-autocast": "yes",
 			"adapter-dropout": "yes", "gpus": "2", "shard": "fsdp1", "ckpt": "full", "attention": "sdpa",
-			"kernel": "foreach", "device": "rtx-3090", "base": "nf4-double", "batch": "4", "seq": "2048",
+			"kernel": "foreach", "device": "rtx-3090", "non-reentrant": "yes", "base": "nf4-double", "batch": "4", "seq": "2048",
 			"logits": "kept-fp32"}, nil, reserved, 11.22 * (1 << 30), 4},
 		// Lightning-AI/litgpt, config_hub/finetune/README.md
 		{"tiny-llama/full", "tinyllama", lit, engine.Args{"batch": "4", "seq": "512", "accumulate": "8"}, allocated, 14.10e9, 8},

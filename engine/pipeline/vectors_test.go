@@ -26,7 +26,7 @@ func TestExamples(t *testing.T) {
 			count++
 			passes, copies := v.Spans(e.Example)
 			trace := p.TraceOf(passes, copies)
-			if err := check.Valid(p, trace); err != nil {
+			if err := check.Trace(p, nil, trace); err != nil {
 				t.Errorf("%s, %s: %v", v.ID, freedom, err)
 			}
 			if int64(trace.Makespan) != *e.Time {
@@ -79,7 +79,7 @@ func TestExact(t *testing.T) {
 			if f == nil {
 				continue
 			}
-			if err := check.Valid(p, f.Trace); err != nil {
+			if err := check.Trace(p, nil, f.Trace); err != nil {
 				t.Errorf("%s, %s: %v", v.ID, freedom, err)
 			}
 			if bound := p.Bound(allowed); bound > f.Trace.Makespan {

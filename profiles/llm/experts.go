@@ -30,17 +30,20 @@ func (b *builder) chosen(n valueID, route func(valueID) valueID) valueID {
 	}
 	b.scope = "experts."
 	defer func() { b.scope = "" }()
-	wide := moe.Wide
+	wide := ceil(moe.Wide, b.s.ExpertTensor)
 	top := route(n)
 	if b.values[n].wide { // grouped products have no autocast
 		b.e = 4
 	}
 	r := size(rows*h, b.e)
 	sent := b.add(op{in: []valueID{n}}, "rows", r)
-	if b.s.Expert > 1 {
-		sent = b.add(op{kind: opScatter, in: []valueID{sent}}, "dispatched", r)
-		sent = b.add(op{in: []valueID{sent}}, "permuted", r)
+	sent = b.moved(b.s.Expert, opScatter, sent, "dispatched", r)
+	if !b.s.NoSP { // tensor parallel ranks have different tokens
+		rows *= b.s.ExpertTensor
 	}
+	all := size(rows*h, b.e)
+	sent = b.moved(b.s.ExpertTensor, opCollect, sent, "collected", all)
+	sent = b.moved(b.s.Expert, opPoint, sent, "permuted", all)
 	if b.s.written() { // three index vectors, one more for biases, and which rows count [integrations/moe.py]
 		b.aside("index", size(rows, 3*8+1+given(moe.Biases, 8)))
 	}
@@ -65,10 +68,9 @@ func (b *builder) chosen(n valueID, route func(valueID) valueID) valueID {
 		y = b.activation(grouped(sent, "up", h, wide), "gelu", bytes)
 	}
 	y = grouped(y, "down", wide, h)
-	if b.s.Expert > 1 {
-		y = b.add(op{in: []valueID{y}}, "unpermuted", r)
-		y = b.add(op{kind: opScatter, in: []valueID{y}}, "combined", r)
-	}
+	y = b.moved(b.s.Expert, opPoint, y, "unpermuted", all)
+	y = b.moved(b.s.ExpertTensor, opScatter, y, "scattered", r)
+	y = b.moved(b.s.Expert, opScatter, y, "combined", r)
 	weighted := b.add(op{in: []valueID{y, top}, keeps: []valueID{y, top}}, "weighted", r)
 	out := b.add(op{in: []valueID{weighted}}, "mixed", size(b.outer*h, b.e))
 	b.values[out].wide = b.values[n].wide
@@ -78,6 +80,14 @@ func (b *builder) chosen(n valueID, route func(valueID) valueID) valueID {
 		out = b.sum(out, b.gatedShared(n, b.scatter(b.net(b.collect(n), ceil(moe.Shared, b.s.Tensor)))))
 	}
 	return out
+}
+
+// moved returns rows as several ranks move them, or x itself for one.
+func (b *builder) moved(ranks int64, kind opKind, x valueID, name string, bytes engine.Bytes) valueID {
+	if ranks <= 1 {
+		return x
+	}
+	return b.add(op{kind: kind, in: []valueID{x}}, name, bytes)
 }
 
 // allExperts is Llama 4's mixture: every expert computes every token, weighted before.

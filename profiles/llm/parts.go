@@ -190,17 +190,19 @@ type Layout struct {
 	// FSDP1, whose units have one flat parameter each [torch: distributed/fsdp/_flat_param.py]
 	Flat bool
 	// embedding and head are separate units of FSDP unless they are tied [torchtitan#1094, July 2025]
-	EndsApart   bool
-	ReduceAside bool  // the input of FSDP's reductions is in the reductions' stream: PyTorch before June 2024
-	Static      bool  `json:"grads_static"` // gradients have a buffer that is never freed
-	Gathered    bool  `json:"gathered"`     // with Static: products keep what was gathered for them, see builder.share
-	Tensor      int64 `json:"tp"`           // tensor parallel degree [1]
-	NoSP        bool  // tensor parallel ranks do not split norms and the residual stream
-	Context     int64 `json:"cp"`           // context parallel degree [1]
-	Expert      int64 `json:"ep"`           // expert parallel degree [1]
-	Imbalance   int64 `json:"imbalance"`    // per cent of rows that the busiest of them gets beyond its share
-	ExpertShard int64 `json:"expert_shard"` // ranks that share an expert's states [Shard/Expert]
-	Stages      int64 `json:"pp"`           // pipeline stages, or with Schedule ranks of the pipeline [1]
+	EndsApart    bool
+	ReduceAside  bool  // the input of FSDP's reductions is in the reductions' stream: PyTorch before June 2024
+	Static       bool  `json:"grads_static"` // gradients have a buffer that is never freed
+	Gathered     bool  `json:"gathered"`     // with Static: products keep what was gathered for them, see builder.share
+	Tensor       int64 `json:"tp"`           // tensor parallel degree [1]
+	NoSP         bool  // tensor parallel ranks do not split norms and the residual stream
+	Context      int64 `json:"cp"`        // context parallel degree [1]
+	Expert       int64 `json:"ep"`        // expert parallel degree [1]
+	Imbalance    int64 `json:"imbalance"` // per cent of rows that the busiest of them gets beyond its share
+	ExpertTensor int64 `json:"etp"`       // tensor parallel ranks that share an expert's products [1]
+	// ranks that share an expert's states [Shard*Tensor/Expert/ExpertTensor]
+	ExpertShard int64 `json:"expert_shard"`
+	Stages      int64 `json:"pp"` // pipeline stages, or with Schedule ranks of the pipeline [1]
 	// micro batches that the fullest stage holds at once [1]; with Schedule it follows from the order
 	InFlight int64 `json:"in_flight"`
 	// order of the passes on the ranks, a name of engine/pipeline; if empty, only the two ends are played
@@ -247,6 +249,7 @@ func (s *Setup) bounds() []bound {
 		{"ranks that share states", s.Shard, mostRanks}, {"tensor parallel ranks", s.Tensor, mostRanks},
 		{"context parallel ranks", s.Context, mostRanks},
 		{"expert parallel ranks", s.Expert, mostRanks}, {"per cent of rows beyond a share", s.Imbalance, 1000},
+		{"ranks of an expert's products", s.ExpertTensor, mostRanks},
 		{"ranks that share an expert", s.ExpertShard, mostRanks},
 		{"pipeline stages", s.Stages, mostRanks},
 		{"layers that the last stage has fewer", s.Lighter, mostRanks},
@@ -284,11 +287,11 @@ func (s *Setup) defaults() {
 }
 
 func (y *Layout) defaults() {
-	atLeastOne(&y.Shard, &y.Tensor, &y.Context, &y.Expert, &y.Stages, &y.InFlight)
+	atLeastOne(&y.Shard, &y.Tensor, &y.Context, &y.Expert, &y.ExpertTensor, &y.Stages, &y.InFlight)
 	if y.Zero == 0 && (y.Shard > 1 || y.FSDPOne) {
 		y.Zero = 3
 	}
-	y.ExpertShard = cmp.Or(y.ExpertShard, orOne(y.Shard/y.Expert))
+	y.ExpertShard = cmp.Or(y.ExpertShard, orOne(y.Shard*y.Tensor/(y.Expert*y.ExpertTensor)))
 }
 
 // check ends with an error for work that does not divide among ranks, and for unknown schedules.
@@ -298,6 +301,9 @@ func (y *Layout) check(m *Model) {
 		refuse("ZeRO-%d is not known; want 1, 2 or 3", y.Zero)
 	case y.Expert > 1 && (m.MoE == nil || m.MoE.Experts%y.Expert != 0):
 		refuse("the experts of %s do not divide among %d ranks", m.Name, y.Expert)
+	case y.Tensor%y.ExpertTensor != 0:
+		refuse("the experts' products are shared by %d of %d tensor parallel ranks; want a divisor", y.ExpertTensor,
+			y.Tensor)
 	case y.Schedule == "" && y.Stages > m.Layers:
 		refuse("a pipeline of %d stages needs as many layers at least; %s has %d", y.Stages, m.Name, m.Layers)
 	case y.Schedule != "" && y.Schedule != ScheduleAuto && pipeline.Stages(y.Schedule, 1, 1) == 0:

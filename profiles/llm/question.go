@@ -39,9 +39,14 @@ func New(m *Model, args engine.Args) (Ask, error) {
 		a.Setup.Chunks = n("stages")
 		each *= pp
 	}
-	if a.GPUs%(each*a.Setup.Context) != 0 {
-		return a, fmt.Errorf("the number of cards, %d, does not divide among %d ranks of a product, %d of a sequence and %d of a pipeline",
-			a.GPUs, a.Setup.Tensor, a.Setup.Context, each/a.Setup.Tensor)
+	a.Setup.ExpertTensor = orOne(n("etp"))
+	if n("etp") == 0 && (p.Is("program", "megatron") || a.Setup.Expert == 1) {
+		a.Setup.ExpertTensor = a.Setup.Tensor
+	}
+	pipeline := each / a.Setup.Tensor
+	if a.GPUs%(each*a.Setup.Context) != 0 || a.GPUs%(pipeline*a.Setup.Expert*a.Setup.ExpertTensor) != 0 {
+		return a, fmt.Errorf("the number of cards, %d, does not divide among %d ranks of a product, %d of a sequence and %d of a pipeline, or among %d of experts and %d of each product of one",
+			a.GPUs, a.Setup.Tensor, a.Setup.Context, pipeline, a.Setup.Expert, a.Setup.ExpertTensor)
 	}
 	if a.GPUs > each {
 		a.Setup.Zero, a.Setup.Shard = 3, a.GPUs/each
@@ -133,7 +138,7 @@ func (s *Setup) choose(p engine.Parsed) {
 func (s *Setup) uncast() {
 	s.Autocast = false
 	switch {
-	case s.LoRA == nil && s.Weight == 4:
+	case s.Weight == 4 && s.Base == BaseSame:
 		s.Widen()
 	case s.LoRA != nil && s.LoRA.Stored == 0:
 		s.LoRA.Bytes, s.LoRA.Scale = 4, true

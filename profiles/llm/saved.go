@@ -46,7 +46,9 @@ func (p *program) saved() (out Kept) {
 		out.Blocks = appendRun(out.Blocks, int64(n))
 	}
 	none := newUnit(nil, nil)
-	q, w := &program{ledger: &ledger{}, s: p.s, root: none, head: none}, &pass{}
+	alone := *p.s // a reference keeps nothing
+	alone.Objective = ""
+	q, w := &program{ledger: &ledger{}, s: &alone, root: none, head: none}, &pass{}
 	last := p.s.tail()
 	_, outer := last.tokens()
 	x := q.take(last.stream(outer, &last.Model.Block, last.Model.WideSum), Saved)

@@ -8,7 +8,7 @@ import (
 
 // split returns the number of ranks that share the states of a weight.
 func (s *Setup) split(w weight) int64 {
-	if w.expert && s.Expert > 1 {
+	if w.expert && s.Expert*s.Tensor > 1 {
 		return s.ExpertShard
 	}
 	return s.Shard

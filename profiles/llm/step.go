@@ -125,7 +125,11 @@ func (p *program) ends() (front, behind *unit) {
 		for _, o := range b.ops {
 			head = append(head, o.weights...)
 		}
-		if n := m.head() - m.finalParams(); n > 0 {
+		n := m.head() - m.finalParams()
+		if m.Tied && !p.first && m.Words > 1 { // a copy of the embedding's [Megatron-LM: models/gpt/gpt_model.py]
+			n += m.Words * m.Hidden
+		}
+		if n > 0 {
 			head = append(head, weight{name: "head", n: ceil(n, s.Tensor), trained: trained, row: m.Hidden})
 		}
 	}

@@ -203,6 +203,8 @@ func Matters(args engine.Args, name string) bool {
 		return Value(args, "program") != "deepspeed"
 	case "autocast":
 		return Value(args, "no-autocast") == "no"
+	case "etp":
+		return Value(args, "tp") != "1"
 	case "imbalance":
 		return Value(args, "ep") != "1"
 	case "non-reentrant":

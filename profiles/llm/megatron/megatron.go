@@ -23,7 +23,8 @@ type Layout struct {
 // numbers maps flags to the options that have the same value.
 var numbers = map[string]string{
 	"--pipeline-model-parallel-size": "pp", "--tensor-model-parallel-size": "tp", "--context-parallel-size": "cp",
-	"--expert-model-parallel-size": "ep", "--micro-batch-size": "batch", "--seq-length": "seq",
+	"--expert-model-parallel-size": "ep", "--expert-tensor-parallel-size": "etp",
+	"--micro-batch-size": "batch", "--seq-length": "seq",
 }
 
 // together are the other flags with a value that are read. An option follows from several of them.
@@ -209,6 +210,9 @@ func Flags(args engine.Args, schedule string, layers int) (string, error) {
 	put("--tensor-model-parallel-size", tp)
 	put("--context-parallel-size", cp)
 	put("--expert-model-parallel-size", number("ep"))
+	if etp := number("etp"); etp > 0 {
+		put("--expert-tensor-parallel-size", etp)
+	}
 	put("--micro-batch-size", number("batch"))
 	put("--global-batch-size", number("batch")*number("accumulate")*max(1, data))
 	put("--seq-length", number("seq"))

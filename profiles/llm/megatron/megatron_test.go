@@ -71,8 +71,8 @@ func TestReadRefuses(t *testing.T) {
 // TestRoundTrip checks that flags that are written are read as the same options.
 func TestRoundTrip(t *testing.T) {
 	for _, args := range []engine.Args{
-		{"program": "megatron", "gpus": "64", "pp": "8", "tp": "4", "batch": "2", "accumulate": "24", "seq": "4096",
-			"schedule": "1f1b", "shard": "zero1"},
+		{"program": "megatron", "gpus": "64", "pp": "8", "tp": "4", "ep": "4", "etp": "1", "batch": "2", "accumulate": "24",
+			"seq": "4096", "schedule": "1f1b", "shard": "zero1"},
 		{"program": "megatron", "gpus": "8", "pp": "4", "accumulate": "8", "schedule": "interleaved", "stages": "4",
 			"shard": "none", "ckpt": "full", "group": "2", "dropout": "yes"},
 		{"program": "megatron", "gpus": "8", "pp": "4", "accumulate": "8", "schedule": "1f1b", "shard": "none",

@@ -82,7 +82,7 @@ func (b *builder) chosen(n valueID, route func(valueID) valueID) valueID {
 	return out
 }
 
-// moved returns rows as several ranks move them, or x itself for one.
+// moved returns x after an operator that moves it among ranks, or x itself if there is one rank.
 func (b *builder) moved(ranks int64, kind opKind, x valueID, name string, bytes engine.Bytes) valueID {
 	if ranks <= 1 {
 		return x

@@ -33,23 +33,25 @@ func New(m *Model, args engine.Args) (Ask, error) {
 	if err := a.Setup.pictured(a.Args["seq"] != ""); err != nil {
 		return a, err
 	}
-	each := a.Setup.Tensor // cards among which no states are shared
+	y := &a.Setup.Layout
+	each := y.Tensor // cards among which no states are shared
 	if pp := n("pp"); pp > 1 {
-		a.Setup.Stages, a.Setup.Schedule, a.Setup.Lighter = pp, p.Word("schedule"), n("lighter")
-		a.Setup.Chunks = n("stages")
+		y.Stages, y.Schedule, y.Lighter, y.Chunks = pp, p.Word("schedule"), n("lighter"), n("stages")
 		each *= pp
 	}
-	a.Setup.ExpertTensor = orOne(n("etp"))
-	if n("etp") == 0 && (p.Is("program", "megatron") || a.Setup.Expert == 1) {
-		a.Setup.ExpertTensor = a.Setup.Tensor
+	if y.ExpertTensor = orOne(n("etp")); n("etp") == 0 && (p.Is("program", "megatron") || y.Expert == 1) {
+		y.ExpertTensor = y.Tensor
 	}
-	pipeline := each / a.Setup.Tensor
-	if a.GPUs%(each*a.Setup.Context) != 0 || a.GPUs%(pipeline*a.Setup.Expert*a.Setup.ExpertTensor) != 0 {
-		return a, fmt.Errorf("the number of cards, %d, does not divide among %d ranks of a product, %d of a sequence and %d of a pipeline, or among %d of experts and %d of each product of one",
-			a.GPUs, a.Setup.Tensor, a.Setup.Context, pipeline, a.Setup.Expert, a.Setup.ExpertTensor)
+	if ranks := each * y.Context; a.GPUs%ranks != 0 {
+		return a, fmt.Errorf("%d cards do not divide among %d tensor, %d context and %d pipeline ranks: want a multiple of %d",
+			a.GPUs, y.Tensor, y.Context, each/y.Tensor, ranks)
+	}
+	if ranks := each / y.Tensor * y.Expert * y.ExpertTensor; a.GPUs%ranks != 0 {
+		return a, fmt.Errorf("%d cards do not divide among %d pipeline and %d expert ranks, each with %d tensor ranks: want a multiple of %d",
+			a.GPUs, each/y.Tensor, y.Expert, y.ExpertTensor, ranks)
 	}
 	if a.GPUs > each {
-		a.Setup.Zero, a.Setup.Shard = 3, a.GPUs/each
+		y.Zero, y.Shard = 3, a.GPUs/each
 	}
 	FindProgram(ask.Program(args)).Apply(&a.Setup)
 	for _, o := range ask.Options {

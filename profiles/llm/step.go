@@ -126,7 +126,7 @@ func (p *program) ends() (front, behind *unit) {
 			head = append(head, o.weights...)
 		}
 		n := m.head() - m.finalParams()
-		if m.Tied && !p.first && m.Words > 1 { // a copy of the embedding's [Megatron-LM: models/gpt/gpt_model.py]
+		if m.Tied && !p.first && m.Words > 1 { // the last stage has a copy [Megatron-LM: gpt_model.py]
 			n += m.Words * m.Hidden
 		}
 		if n > 0 {

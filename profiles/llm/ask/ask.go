@@ -190,6 +190,11 @@ func Program(args engine.Args) string {
 var policies = map[string]string{"offload": "full", "group": "full", "every": "full", "first": "full",
 	"ranks": "full", "recompute": "modules", "budget": "budget", "graph": "budget", "stash": "none"}
 
+// needs maps options to the option beside them that has to differ from its default.
+var needs = map[string]string{"etp": "tp", "imbalance": "ep", "lighter": "pp", "stages": "pp", "swap-blocks": "lora",
+	"dora": "lora", "adapters": "lora", "targets": "lora", "adapter-dropout": "lora", "host-part": "host",
+	"host-weights": "host", "nvme": "host"}
+
 // Matters reports whether an option has a meaning with the other options in args.
 func Matters(args engine.Args, name string) bool {
 	switch ckpt := Value(args, "ckpt"); name {
@@ -203,10 +208,6 @@ func Matters(args engine.Args, name string) bool {
 		return Value(args, "program") != "deepspeed"
 	case "autocast":
 		return Value(args, "no-autocast") == "no"
-	case "etp":
-		return Value(args, "tp") != "1"
-	case "imbalance":
-		return Value(args, "ep") != "1"
 	case "non-reentrant":
 		return strings.HasPrefix(Value(args, "shard"), "fsdp1") && Value(args, "lora") != "0" &&
 			Value(args, "program") == "hf"
@@ -216,16 +217,11 @@ func Matters(args engine.Args, name string) bool {
 		return Value(args, "lora") == "0"
 	case "kbit":
 		return quantised(args)
-	case "host-part", "host-weights", "nvme":
-		return Value(args, "host") == "yes"
-	case "swap-blocks", "dora", "adapters", "targets", "adapter-dropout":
-		return Value(args, "lora") != "0"
-	case "lighter", "stages":
-		return Value(args, "pp") != "1"
 	case "offload", "group", "recompute", "budget", "graph", "stash":
 		return ckpt == policies[name]
 	}
-	return true
+	other := needs[name]
+	return other == "" || Value(args, other) != Option(other).Default
 }
 
 // quantised reports whether the frozen products are stored as by bitsandbytes.

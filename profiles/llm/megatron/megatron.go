@@ -210,8 +210,8 @@ func Flags(args engine.Args, schedule string, layers int) (string, error) {
 	put("--tensor-model-parallel-size", tp)
 	put("--context-parallel-size", cp)
 	put("--expert-model-parallel-size", number("ep"))
-	if etp := number("etp"); etp > 0 {
-		put("--expert-tensor-parallel-size", etp)
+	if etp := number("etp"); etp > 0 || number("ep") > 1 && ask.Value(args, "program") != "megatron" {
+		put("--expert-tensor-parallel-size", max(etp, 1))
 	}
 	put("--micro-batch-size", number("batch"))
 	put("--global-batch-size", number("batch")*number("accumulate")*max(1, data))

@@ -96,3 +96,14 @@ func TestRoundTrip(t *testing.T) {
 		}
 	}
 }
+
+// TestExpertTensor checks that the flags say what Megatron-LM would do otherwise: by default it shares each expert among
+// tensor parallel ranks, other programs do not with expert parallel ranks.
+func TestExpertTensor(t *testing.T) {
+	for program, want := range map[string]bool{"torchtitan": true, "megatron": false} {
+		text, err := Flags(engine.Args{"program": program, "gpus": "8", "tp": "2", "ep": "4"}, "", 32)
+		if got := strings.Contains(text, "--expert-tensor-parallel-size 1"); err != nil || got != want {
+			t.Errorf("%s: %q (%v); with --expert-tensor-parallel-size 1: want %v", program, text, err, want)
+		}
+	}
+}

@@ -33,6 +33,13 @@ func New(m *Model, args engine.Args) (Ask, error) {
 	if err := a.Setup.pictured(a.Args["seq"] != ""); err != nil {
 		return a, err
 	}
+	for _, o := range ask.Options {
+		if v, chosen := a.Args[o.Name]; chosen && !ask.Matters(a.Args, o.Name) &&
+			o.Name != "swap-blocks" { // checkSwap has a better message
+			return a, fmt.Errorf("%s is %s, which means nothing beside the others: checkpointing is %s, frozen products %s, ranks of the pipeline %s, tensor ranks %s",
+				o.Name, v, p.Word("ckpt"), p.Word("base"), ask.Value(a.Args, "pp"), ask.Value(a.Args, "tp"))
+		}
+	}
 	y := &a.Setup.Layout
 	each := y.Tensor // cards among which no states are shared
 	if pp := n("pp"); pp > 1 {
@@ -43,23 +50,17 @@ func New(m *Model, args engine.Args) (Ask, error) {
 		y.ExpertTensor = y.Tensor
 	}
 	if ranks := each * y.Context; a.GPUs%ranks != 0 {
-		return a, fmt.Errorf("%d cards do not divide among %d tensor, %d context and %d pipeline ranks: want a multiple of %d",
+		return a, fmt.Errorf("the number of cards is %d, which does not divide among %d tensor, %d context and %d pipeline ranks: want a multiple of %d",
 			a.GPUs, y.Tensor, y.Context, each/y.Tensor, ranks)
 	}
 	if ranks := each / y.Tensor * y.Expert * y.ExpertTensor; a.GPUs%ranks != 0 {
-		return a, fmt.Errorf("%d cards do not divide among %d pipeline and %d expert ranks, each with %d tensor ranks: want a multiple of %d",
+		return a, fmt.Errorf("the number of cards is %d, which does not divide among %d pipeline and %d expert ranks, each with %d tensor ranks: want a multiple of %d",
 			a.GPUs, each/y.Tensor, y.Expert, y.ExpertTensor, ranks)
 	}
 	if a.GPUs > each {
 		y.Zero, y.Shard = 3, a.GPUs/each
 	}
 	FindProgram(ask.Program(args)).Apply(&a.Setup)
-	for _, o := range ask.Options {
-		if v, chosen := a.Args[o.Name]; chosen && !ask.Matters(a.Args, o.Name) &&
-			o.Name != "swap-blocks" { // checkSwap has a better message
-			return a, fmt.Errorf("%s is %s, which means nothing beside the others: checkpointing is %s, frozen products %s, ranks of the pipeline %s", o.Name, v, p.Word("ckpt"), p.Word("base"), ask.Value(a.Args, "pp"))
-		}
-	}
 	a.Setup.choose(p)
 	return a, nil
 }

@@ -224,7 +224,7 @@ func TestRefusals(t *testing.T) {
 	}
 	for _, ranks := range []string{"tp", "cp", "pp"} {
 		_, err := New(good.Model, engine.Args{"gpus": "12", ranks: "8"})
-		if err == nil || !strings.Contains(err.Error(), "12 cards do not divide") {
+		if err == nil || !strings.Contains(err.Error(), "is 12, which does not divide") {
 			t.Errorf("12 cards, %s of 8: %v; want that they do not divide", ranks, err)
 		}
 	}

@@ -54,7 +54,7 @@ func TestPipelineEmbedded(t *testing.T) {
 	p.Wait(`document.querySelector("#passes canvas")?.width > 0 && document.querySelector('[data-testid="passes"]').clientHeight > 200`)
 	shown := Eval[string](p,
 		`[...document.querySelectorAll(".whole > *, .lead > *, .side > *, .passes-why > *")].filter((e) => e.checkVisibility()).map((e) => e.className || e.id || e.dataset.testid).join(" ")`)
-	if want := "duo look ranked passes panel passes-why why-title pass-why"; shown != want {
+	if want := "duo look passes panel passes-why why-title pass-why"; shown != want {
 		t.Errorf("the view shows %q; want %q", shown, want)
 	}
 	p.Quiet()

@@ -150,10 +150,7 @@ func (p *Plot) shownLabel(look Look) node {
 func (p *Plot) shownAway() int {
 	y := p.Y(p.Now.StepTime)
 	low, struck := y+20 > p.Height-bottom, p.Bound > 0 && math.Abs(p.Y(p.Bound)-y+12) < 9 // no room below, above
-	if !low && struck {
-		return 12
-	}
-	if low || (p.Axis == tradeoff.Throughput) != p.shownRight() {
+	if low || !struck && (p.Axis == tradeoff.Throughput) != p.shownRight() {
 		return -12
 	}
 	return 12

@@ -31,7 +31,7 @@ type Plot struct {
 	KeepAll tradeoff.LinePoint // zero if not known
 	Chosen  string             // name of the chosen strategy
 	Budget  engine.Bytes       // 0 for a step that opens by itself
-	Bound   time.Duration      // no order of a pipeline's passes is faster; 0 if not known
+	Bound   time.Duration      // no order of a pipeline's passes is faster; 0 if something else is, or it is not known
 	Now     tradeoff.LinePoint // the schedule that is shown; zero if there is none
 	Other   tradeoff.LinePoint // the other side of a comparison, as Beside.At; zero if it has no place
 	Another bool               // Other is of another network

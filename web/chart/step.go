@@ -57,11 +57,16 @@ func ofStep(s *state.State, width, height float64) *Plot {
 		return n
 	}
 	slices.SortStableFunc(p.Spots, func(x, y Spot) int { return beaten(&x) - beaten(&y) })
+	fastest, limit := p.KeepAll.StepTime, max(p.Now.Budget, p.KeepAll.Budget, p.Device)/2*3
 	p.From, p.To = p.Now.Budget, max(p.Now.Budget, p.KeepAll.Budget)
 	for i := range p.Spots { // those that need much more than the card are left out
-		if x := &p.Spots[i]; x.At.Budget <= max(p.To, p.Device)/2*3 {
+		if x := &p.Spots[i]; x.At.Budget <= limit {
 			p.From, p.To = min(p.From, x.At.Budget), max(p.To, x.At.Budget)
+			fastest = min(fastest, x.At.StepTime)
 		}
+	}
+	if fastest < p.Bound { // with other stages or passes
+		p.Bound = 0
 	}
 	room := max(p.To-p.From, engine.MiB) / 12
 	p.From, p.To = max(p.From-room, 0), p.To+room

@@ -23,7 +23,7 @@ func TestStepChart(t *testing.T) {
 	}
 	ckpt := engine.Args{"ckpt": "full"}
 	s, reply := state.New(), proto.Stepped{Fit: proto.Fits, Memory: 80 * engine.GiB, Context: engine.GiB, GPUs: 2,
-		High: 40 * engine.GiB, Time: 120 * ms, Bound: 110 * ms, Rate: 1000, Taken: 1, Done: 7, Total: 7,
+		High: 40 * engine.GiB, Time: 120 * ms, Bound: 90 * ms, Rate: 1000, Taken: 1, Done: 7, Total: 7,
 		Phases: []proto.StepPhase{{Name: "forward"}},
 		Orders: []proto.StepChange{change("GPipe", proto.FitsNot, 90, 125*ms, ckpt),
 			change("1F1B", proto.Fits, 40, 120*ms, ckpt)},
@@ -80,6 +80,10 @@ func TestStepChart(t *testing.T) {
 		if x.Name == "policies" && (x.Data[0].Symbol != "circle" || x.Data[2].Symbol != "diamond") {
 			t.Errorf("the symbols are %v; want a circle first and a diamond last", x.Data)
 		}
+	}
+	reply.Bound = 98 * ms
+	if got := New(s, 900, 400).Bound; got != 0 {
+		t.Errorf("a policy takes 95ms, and the line says that no order is faster than %v; want no line", got)
 	}
 	reply.Orders, reply.Policies = nil, reply.Policies[:1]
 	if New(s, 900, 400) != nil {

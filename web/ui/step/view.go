@@ -21,9 +21,8 @@ func (c *View) Build(*vugu.BuildIn) *vugu.BuildOut {
 		look = []*vugu.VGNode{c.passesView(), element("aside", attr("class", "side", "aria-label", "Explanation"),
 			append([]*vugu.VGNode{c.whyView()}, look...)), c.ranksView(ranks)}
 	}
-	class := map[bool]string{true: "duo look ranked", false: "duo look"}[ask.Value(c.S.Choice.StepArgs, "pp") != "1"]
 	root := element("section", attr("class", "whole", "aria-label", "Training step", "data-testid", "step"),
-		c.unless(element("div", attr("class", class), look)))
+		c.unless(element("div", attr("class", "duo look", "data-pp", ask.Value(c.S.Choice.StepArgs, "pp")), look)))
 	return &vugu.BuildOut{Out: []*vugu.VGNode{root}}
 }
 

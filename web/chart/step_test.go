@@ -81,6 +81,12 @@ func TestStepChart(t *testing.T) {
 			t.Errorf("the symbols are %v; want a circle first and a diamond last", x.Data)
 		}
 	}
+	to := p.To
+	reply.Orders = append(reply.Orders, change("far", proto.FitsNot, 130, 125*ms, ckpt), change("farther", proto.FitsNot,
+		150, 125*ms, ckpt))
+	if got := New(s, 900, 400).To; got != to {
+		t.Errorf("with orders that need much more than the card has, the chart goes to %d bytes; want %d, as without", got, to)
+	}
 	reply.Bound = 98 * ms
 	if got := New(s, 900, 400).Bound; got != 0 {
 		t.Errorf("a policy takes 95ms, and the line says that no order is faster than %v; want no line", got)

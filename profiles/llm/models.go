@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"memtide/profiles/llm/ask"
 )
 
 // sizes are a line of models.txt, which says itself what its columns are.
@@ -13,11 +15,8 @@ import (
 var sizes string
 
 var models = func() (out []*Model) {
-	for line := range strings.Lines(sizes) {
-		f := strings.Fields(line)
-		if f[0] == "#" {
-			continue
-		}
+	for _, row := range ask.Rows(sizes) {
+		f := strings.Fields(row[0])
 		m := &Model{Name: f[0], Tied: len(f) > 8}
 		for i, n := range []*int64{&m.Layers, &m.Hidden, &m.Heads, &m.Keys, &m.Wide, &m.Words} {
 			*n, _ = strconv.ParseInt(f[2+i], 10, 64)

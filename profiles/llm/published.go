@@ -29,11 +29,7 @@ type Published struct {
 var publications string
 
 var published = func() (out []Published) {
-	for line := range strings.Lines(publications) {
-		if line[0] == '#' {
-			continue
-		}
-		f := strings.Split(strings.TrimSpace(line), " | ")
+	for _, f := range ask.Rows(publications) {
 		options := strings.Fields(f[0])
 		p := Published{Model: options[0], Args: engine.Args{}, Where: f[3], URL: f[4]}
 		for _, o := range options[1:] {

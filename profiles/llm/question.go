@@ -36,8 +36,7 @@ func New(m *Model, args engine.Args) (Ask, error) {
 	for _, o := range ask.Options {
 		if v, chosen := a.Args[o.Name]; chosen && !ask.Matters(a.Args, o.Name) &&
 			o.Name != "swap-blocks" { // checkSwap has a better message
-			return a, fmt.Errorf("%s is %s, which means nothing beside the others: checkpointing is %s, frozen products %s, ranks of the pipeline %s, tensor ranks %s",
-				o.Name, v, p.Word("ckpt"), p.Word("base"), ask.Value(a.Args, "pp"), ask.Value(a.Args, "tp"))
+			return a, fmt.Errorf("%s is %s, which means nothing beside the others: checkpointing is %s, frozen products %s, ranks of the pipeline %s, tensor ranks %s", o.Name, v, p.Word("ckpt"), p.Word("base"), ask.Value(a.Args, "pp"), ask.Value(a.Args, "tp"))
 		}
 	}
 	y := &a.Setup.Layout

@@ -71,11 +71,7 @@ var table string
 
 // Options are all options of a step, in the order of the sentence that describes it.
 var Options = func() (out []engine.Param) {
-	for line := range strings.Lines(table) {
-		if line[0] == '#' {
-			continue
-		}
-		f := strings.Split(strings.TrimSpace(line), " | ")
+	for _, f := range Rows(table) {
 		o := engine.Param{Name: f[0], Title: f[1], Default: f[2]}
 		least, most, number := strings.Cut(f[3], "..")
 		switch {
@@ -91,6 +87,16 @@ var Options = func() (out []engine.Param) {
 	}
 	return out
 }()
+
+// Rows returns the rows of a table, whose columns are divided by bars. Lines that begin with # are comments.
+func Rows(table string) (out [][]string) {
+	for line := range strings.Lines(table) {
+		if line[0] != '#' {
+			out = append(out, strings.Split(strings.TrimSpace(line), " | "))
+		}
+	}
+	return out
+}
 
 // Context is the name of the option whose number is in MiB.
 const Context = "context"

@@ -57,11 +57,8 @@ var measured, trained, spread, policy, several = read(0), read(1), read(2), read
 
 // read returns the offers of a part of the table.
 func read(part int) (out []offer) {
-	for line := range strings.Lines(strings.Split(table, "\n\n")[part]) {
-		if line[0] == '#' {
-			continue
-		}
-		f := append(strings.Split(strings.TrimSpace(line), " | "), make([]string, 6)...)
+	for _, f := range ask.Rows(strings.Split(table, "\n\n")[part]) {
+		f = append(f, make([]string, 6)...)
 		o := offer{name: f[0], before: f[1], does: f[2], none: f[4], other: f[5]}
 		for _, n := range strings.Fields(f[3]) {
 			value, _ := strconv.Atoi(n)

@@ -346,7 +346,7 @@ type Tradeoff struct {
 	Hosts mount.Hosts
 }
 
-// Missing reports whether the open step has too few orders and policies for a chart.
+// Missing reports whether the open step has too few orders and policies for a chart. More come while it is busy.
 func (c *Tradeoff) Missing() bool { return c.S.Step != nil && chart.New(c.S, 1, 1) == nil }
 
 // Running reports whether points are still being computed.
@@ -445,14 +445,13 @@ func (c *Tradeoff) Better() string {
 	if c.S.View.Axis == tradeoff.Throughput {
 		text = "up is better"
 	}
-	x := c.S.Step
-	if x != nil || state.DeviceOf(c.S.Choice) != nil {
+	if c.S.Step != nil || state.DeviceOf(c.S.Choice) != nil {
 		text += "; memory of the card"
 	}
-	if x != nil && x.Shown != nil && len(x.Shown.Orders) > 0 {
+	if c.S.Step != nil && c.S.Step.Shown != nil && len(c.S.Step.Shown.Orders) > 0 {
 		text += "; diamonds are orders of passes"
 	}
-	if x != nil || len(c.S.Policies()) > 0 {
+	if c.S.Step != nil || len(c.S.Policies()) > 0 {
 		text += "; circles are frameworks’ policies"
 	}
 	return text

@@ -123,4 +123,15 @@ func TestCurveOfAStep(t *testing.T) {
 	if !(&Tradeoff{S: asked}).Missing() {
 		t.Error("the panel is there before anything is known")
 	}
+	hidden := func() bool {
+		head, _, _ := strings.Cut(pagetest.HTML(t, &Tradeoff{S: asked}), ">")
+		return strings.Contains(head, " hidden")
+	}
+	if hidden() {
+		t.Error("the panel has no place while it is asked for")
+	}
+	asked.Update(state.Stop{})
+	if !hidden() {
+		t.Error("an answer that was stopped without orders has an empty place for its chart")
+	}
 }

@@ -137,7 +137,7 @@ func TestStepRefused(t *testing.T) {
 	}{
 		{proto.Step{Model: "gpt9"}, "gpt9"},
 		{proto.Step{Model: "gpt2", Args: engine.Args{"loss": "magic"}}, "magic"},
-		{proto.Step{Model: "gpt2", Args: engine.Args{"gpus": "3", "tp": "2"}}, "cards, 3,"},
+		{proto.Step{Model: "gpt2", Args: engine.Args{"gpus": "3", "tp": "2"}}, "cards is 3,"},
 		{proto.Step{Model: `{"model_type": "bart"}`}, "bart"},
 		{proto.Step{Model: `{"model_type"`}, "config"},
 		{proto.Step{Model: `{"model_type":"llama","hidden_size":4096,"num_hidden_layers":100000,"num_attention_heads":32,"vocab_size":128256}`}, "num_hidden_layers is 100000"},

@@ -156,8 +156,9 @@ func (r *planReport) time() string {
 	if low, _ := r.TimeRange(); low > r.Estimate.Time+r.Estimate.Time/50 { // such steps take longer than the estimate
 		more, fewer = "more than", "fewer than "
 	}
-	fmt.Fprintf(&b, "A step takes %s %s (an estimate%s), %s%.0f tokens/s on each card.", more,
-		format.Duration(r.Estimate.Time), r.between(), fewer, r.Rate())
+	unit, count := r.Trained()
+	fmt.Fprintf(&b, "A step takes %s %s (an estimate%s), %s%s on each card.", more, format.Duration(r.Estimate.Time),
+		r.between(), fewer, format.Throughput(int(count), unit, r.Estimate.Time*time.Duration(r.Ask.GPUs)))
 	for _, m := range []struct {
 		words string
 		n     int64

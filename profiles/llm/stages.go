@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"memtide/engine"
 	"memtide/profiles"
+	"memtide/profiles/llm/ask"
 )
 
 // Answer is the answer to a question, with what would change it. Done is the number of its stages that are
@@ -85,12 +86,12 @@ func (a Ask) Plan(poll *engine.Poll, tell func(*Answer)) (*Answer, error) {
 	return p, nil
 }
 
-// Rate returns the tokens per second of a card, or 0 if no time is known.
-func (p *Answer) Rate() float64 {
+// Trained returns the unit and the number of what a step trains with on all cards.
+func (p *Answer) Trained() (unit string, count int64) {
 	s := p.Ask.Setup
-	if p.Estimate.Time <= 0 {
-		return 0
+	count = s.Batch * orOne(s.Accumulate) * p.Ask.GPUs / (orOne(s.Tensor) * orOne(s.Context) * orOne(s.Stages))
+	if unit = ask.Unit(p.Ask.Args); unit == "tokens" {
+		count *= s.Seq
 	}
-	ranks := float64(orOne(s.Tensor) * orOne(s.Context) * orOne(s.Stages))
-	return float64(s.Batch*s.Seq*orOne(s.Accumulate)) / ranks / p.Estimate.Time.Seconds()
+	return unit, count
 }

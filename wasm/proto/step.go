@@ -57,8 +57,9 @@ type Stepped struct {
 	// with TimeHigh: where nine of ten published runs of its kind lie; 0: too few are known
 	TimeLow  time.Duration `json:"time_low,omitempty"`
 	TimeHigh time.Duration `json:"time_high,omitempty"`
-	Rate     float64       `json:"rate"`  // tokens per second
-	Phase    int           `json:"phase"` // of the peak: index into Phases
+	Unit     string        `json:"unit"`    // of what a step trains with: "tokens", "pictures" or "videos"
+	Trained  int64         `json:"trained"` // how many on all cards
+	Phase    int           `json:"phase"`   // of the peak: index into Phases
 	Phases   []StepPhase   `json:"phases"`
 
 	Ranks []StepRank `json:"ranks,omitempty"` // of a pipeline; the rest of the answer is about the fullest

@@ -20,7 +20,7 @@ func ofStep(s *state.State, width, height float64) *Plot {
 		return nil
 	}
 	p := &Plot{Width: width, Height: height, Axis: s.View.Axis, Card: true, Context: r.Context, Bound: r.Bound,
-		Unit: "tokens", Batch: int(r.Rate*float64(r.GPUs)*r.Time.Seconds() + 0.5)}
+		Unit: r.Unit, Batch: int(r.Trained)}
 	p.Name = "each has " + format.Bytes(r.Memory)
 	p.Device = p.unreserved(r.Memory)
 	at := func(x *proto.StepChange) tradeoff.LinePoint {

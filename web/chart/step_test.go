@@ -22,8 +22,8 @@ func TestStepChart(t *testing.T) {
 		return proto.StepChange{Names: []string{name}, Fit: fit, High: gib * engine.GiB, Time: step, Args: args}
 	}
 	ckpt := engine.Args{"ckpt": "full"}
-	s, reply := state.New(), proto.Stepped{Fit: proto.Fits, Memory: 80 * engine.GiB, Context: engine.GiB, GPUs: 2,
-		High: 40 * engine.GiB, Time: 120 * ms, Bound: 90 * ms, Rate: 1000, Taken: 1, Done: 7, Total: 7,
+	s, reply := state.New(), proto.Stepped{Fit: proto.Fits, Memory: 80 * engine.GiB, Context: engine.GiB, GPUs: 2, Unit: "pictures",
+		High: 40 * engine.GiB, Time: 120 * ms, Bound: 90 * ms, Trained: 240, Taken: 1, Done: 7, Total: 7,
 		Phases: []proto.StepPhase{{Name: "forward"}},
 		Orders: []proto.StepChange{change("GPipe", proto.FitsNot, 90, 125*ms, ckpt),
 			change("1F1B", proto.Fits, 40, 120*ms, ckpt)},
@@ -51,9 +51,9 @@ func TestStepChart(t *testing.T) {
 	if !slices.Equal(spots, want) {
 		t.Errorf("the chart has %q; want %q", spots, want)
 	}
-	if p.KeepAll.StepTime != 100*ms || p.Now.StepTime != 120*ms || p.Batch != 240 {
-		t.Errorf("everything in %v, the step in %v with %d tokens; want 100ms, 120ms and 240", p.KeepAll.StepTime,
-			p.Now.StepTime, p.Batch)
+	if p.KeepAll.StepTime != 100*ms || p.Now.StepTime != 120*ms || p.Batch != 240 || p.Unit != "pictures" {
+		t.Errorf("everything in %v, the step in %v with %d %s; want 100ms, 120ms and 240 pictures", p.KeepAll.StepTime,
+			p.Now.StepTime, p.Batch, p.Unit)
 	}
 	if !slices.ContainsFunc(p.strokes(), func(s stroke) bool { return s.y0 == s.y1 && s.y0 == p.Y(p.Bound) }) {
 		t.Errorf("names may cover the line of the bound: %+v", p.strokes())

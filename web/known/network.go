@@ -137,13 +137,10 @@ func number(args engine.Args, name string) int {
 func Trained(c choice.Choice, n *Network) (unit string, count int) {
 	if args := StepArgs(c, n); args != nil {
 		count := n.Totals.Batch * max(number(args, "gpus")/(number(args, "tp")*number(args, "cp")), 1)
-		switch frames := ask.Value(args, "frames"); {
-		case args["height"] != "" && frames == "1": // of pictures the tokens follow from the sides
-			return "pictures", count
-		case args["height"] != "":
-			return "videos", count
+		if unit = ask.Unit(args); unit == "tokens" {
+			count *= number(args, "seq")
 		}
-		return "tokens", count * number(args, "seq")
+		return unit, count
 	}
 	if base, o := c.Source.Variant(); base != nil && base.Sequences() {
 		return "tokens", n.Totals.Batch * o.Tokens

@@ -73,8 +73,11 @@ func ofStep(out []panel.Number, s *state.State) []panel.Number {
 	}
 	out[0].Value, out[0].Title = format.Bytes(r.Allocated),
 		"The most that is allocated at any moment, in the "+r.Phases[r.Phase].Name+"."
+	if r.Time == 0 { // of a card whose rate is not known
+		return out
+	}
 	out[1].Value, out[1].Title = format.Duration(r.Time), "From rates and shares of the card's peak."
-	out[2].Value, out[2].Label = format.Count(int(r.Rate*float64(r.GPUs)+0.5)), "tokens per second"
+	out[2].Value, out[2].Label = format.PerSecond(int(r.Trained), r.Time), r.Unit+" per second"
 	return measured(out, r.Time, r.TimeLow, r.TimeHigh)
 }
 

@@ -126,6 +126,17 @@ func Value(args engine.Args, name string) string {
 	return Option(name).Default
 }
 
+// Unit returns what a step trains with: "pictures" or "videos" if their sides are chosen, or "tokens".
+func Unit(args engine.Args) string {
+	switch {
+	case args["height"] == "": // of pictures the tokens follow from the sides
+		return "tokens"
+	case Value(args, "frames") == "1":
+		return "pictures"
+	}
+	return "videos"
+}
+
 // With returns a copy of args in which the option name has the value. Defaults are left out, so that equal steps
 // have equal links. If the option needs a policy of checkpointing, With sets that policy too. It deletes options
 // that have no meaning with the others, and weights in 4 bits get adapters.

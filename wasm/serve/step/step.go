@@ -104,7 +104,8 @@ func fill(out *proto.Stepped, p *llm.Answer) {
 	out.Fit, out.Card, out.GPUs, out.Memory, out.Context = fits[a.Verdict], p.Ask.Card.Name, p.Ask.GPUs,
 		p.Ask.Card.Memory, p.Ask.Context
 	out.Low, out.High, out.Allocated, out.States = a.Low, a.High, a.Allocated, a.States
-	out.Time, out.Rate = a.Time, p.Rate()
+	out.Time = a.Time
+	out.Unit, out.Trained = p.Trained()
 	out.TimeLow, out.TimeHigh = p.TimeRange()
 	out.Phases, out.Phase = phases(a.Result)
 	ranks(out, a.Ranks)

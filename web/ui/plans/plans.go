@@ -460,7 +460,9 @@ func (c *Tradeoff) Better() string {
 // Axes lists the vertical axes.
 func (c *Tradeoff) Axes() []panel.Option {
 	rate := "tokens per second"
-	if n := c.S.Network; n != nil {
+	if c.S.Step != nil && c.S.Step.Shown != nil {
+		rate = c.S.Step.Shown.Unit + " per second"
+	} else if n := c.S.Network; n != nil {
 		unit, count := known.Trained(c.S.Choice, n)
 		if rate = unit + " per second"; count == 0 {
 			rate = "steps per second"

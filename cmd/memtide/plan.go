@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -183,7 +182,7 @@ func (p *planFlags) network(ctx context.Context, e *env, args []string) *llm.Mod
 	case p.model != "" && len(args) > 0:
 		fail("-model and %s are two networks; want one", cli.Quoted(args))
 	case p.model != "":
-		if m := cmp.Or(llm.Lookup(p.model), family.Diffuser(p.model)); m != nil {
+		if m := family.Lookup(p.model); m != nil {
 			return m
 		}
 		fail("there is no model %q; memtide help models lists them, and a config.json is given without -model", p.model)

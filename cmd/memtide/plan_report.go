@@ -295,12 +295,12 @@ func bar(n, of engine.Bytes) string {
 func modelsHelp() string {
 	return cli.Table(func(w *tabwriter.Writer) {
 		fmt.Fprint(w, "Language models, with their parameters\n\n")
-		for _, m := range ask.Models {
-			fmt.Fprintf(w, "  %s\t%d\n", m.ID, llm.Lookup(m.ID).Params())
+		for _, m := range slices.Concat(ask.Models, ask.Others) {
+			fmt.Fprintf(w, "  %s\t%d\n", m.ID, family.Lookup(m.ID).Params())
 		}
 		fmt.Fprint(w, "\nTransformers of diffusion models\n\n")
 		for _, m := range ask.Diffusers {
-			fmt.Fprintf(w, "  %s\t%d\n", m.ID, family.Diffuser(m.ID).Params())
+			fmt.Fprintf(w, "  %s\t%d\n", m.ID, family.Lookup(m.ID).Params())
 		}
 		fmt.Fprint(w, "\nFamilies that are read from a config.json, by model_type or, of diffusers, _class_name\n\n")
 		for names := range slices.Chunk(family.Names(), 6) {

@@ -23,6 +23,7 @@ type Dit struct {
 	Norms     NormForm // form of the norms of queries and keys by head
 	Bare      bool     // queries and keys have no norms
 	TextOut   bool     // the block is the last one that reads the text
+	Dual      bool     // latents attend to themselves alone, too (Stable Diffusion 3.5 Medium)
 	Copied    bool     // attention's result is copied for the products after it
 	Twice     bool     // with Single: attention reads a copy of its input
 	Masked    bool     // the text has a mask
@@ -109,10 +110,19 @@ func (b *builder) scales(name string, vectors int64) (y valueID) {
 
 // scaledNorm is a norm without weights, scaled and shifted.
 func (b *builder) scaledNorm(x valueID, name string, tokens int64) valueID {
-	wide := size(tokens*b.m.Hidden, b.e)
-	n := b.add(op{in: []valueID{x}, keeps: []valueID{x}}, name, wide)
+	return b.shifted(b.bareNorm(x, name, tokens), name, tokens)
+}
+
+// bareNorm is a norm without weights.
+func (b *builder) bareNorm(x valueID, name string, tokens int64) valueID {
+	n := b.add(op{in: []valueID{x}, keeps: []valueID{x}}, name, size(tokens*b.m.Hidden, b.e))
 	b.aside(name+".stat", size(tokens, 8))
-	y := b.add(op{in: []valueID{n}, keeps: []valueID{n}}, name+".scaled", wide)
+	return n
+}
+
+// shifted scales and shifts the result of a norm.
+func (b *builder) shifted(n valueID, name string, tokens int64) valueID {
+	y := b.add(op{in: []valueID{n}, keeps: []valueID{n}}, name+".scaled", size(tokens*b.m.Hidden, b.e))
 	b.aside(name+".scale", size(b.s.Batch*b.m.Hidden, b.e))
 	return y
 }
@@ -141,17 +151,23 @@ func (b *builder) ditAttend(in [3][]valueID, tokens int64) valueID {
 			all[i] = b.add(op{in: parts}, []string{"q", "k", "v"}[i]+".all", size(tokens*h, b.e))
 		}
 	}
+	return b.sdpa(all, "", tokens)
+}
+
+// sdpa is PyTorch's attention of all tokens to all tokens, by queries, keys and values.
+func (b *builder) sdpa(all [3]valueID, name string, tokens int64) valueID {
+	h := b.m.Hidden
 	o := op{kind: opAttention, in: all[:], keeps: all[:], back: size(tokens*h, 4),
 		flops: 4 * float64(tokens) * float64(tokens/b.s.Batch) * float64(h)}
-	a := b.keep(b.add(o, "attention", size(tokens*h, b.e)))
+	a := b.keep(b.add(o, name+"attention", size(tokens*h, b.e)))
 	each, batch := tokens/b.s.Batch, b.s.Batch
 	if b.k.Dit.Masked {
 		b.aside("mask", size(batch*upTo(each, efficientMask), b.e))
 		each = upTo(each, efficientRows)
 	}
-	b.aside("statistics", size(batch*each*b.k.Heads, 4))
+	b.aside(name+"statistics", size(batch*each*b.k.Heads, 4))
 	if b.k.Dit.Copied {
-		a = b.add(op{in: []valueID{a}}, "attention.rows", size(tokens*h, b.e))
+		a = b.add(op{in: []valueID{a}}, name+"attention.rows", size(tokens*h, b.e))
 	}
 	return a
 }
@@ -169,6 +185,7 @@ func (b *builder) doubleDit(x valueID) valueID {
 	names := [2]string{"img.", "txt."}
 	parts := b.split(x, []string{"img", "txt"}, bytes[:])
 	var gates [2]valueID
+	var alone valueID            // what latents attend to by themselves
 	if d.Shared || d.Given > 0 { // given scales are concatenated
 		all := b.add(op{in: []valueID{x}}, "scales", size(given(!d.Shared, b.s.Batch*12*h), b.e))
 		gates = [2]valueID{all, all}
@@ -179,10 +196,16 @@ func (b *builder) doubleDit(x valueID) valueID {
 			vectors := int64(6)
 			if i == 1 && d.TextOut {
 				vectors = 2
+			} else if i == 0 && d.Dual {
+				vectors = 9
 			}
 			gates[i] = b.scales(names[i]+"mod", vectors)
 		}
-		qkv := b.qkv(b.scaledNorm(parts[i], names[i]+"n1", tokens[i]), names[i], tokens[i])
+		n := b.bareNorm(parts[i], names[i]+"n1", tokens[i])
+		qkv := b.qkv(b.shifted(n, names[i]+"n1", tokens[i]), names[i], tokens[i])
+		if i == 0 && d.Dual {
+			alone = b.shifted(n, "alone.n1", tokens[0])
+		}
 		for j := range in {
 			in[j] = append(in[j], qkv[j])
 		}
@@ -195,6 +218,10 @@ func (b *builder) doubleDit(x valueID) valueID {
 		b.over(tokens[i], func() {
 			y := b.gatedSum(parts[i], b.linear(a[i], names[i]+"o", h, h, b.biased(h)), gates[i], names[i]+"gate",
 				bytes[i])
+			if i == 0 && d.Dual {
+				out := b.linear(b.sdpa(b.qkv(alone, "alone.", tokens[0]), "alone.", tokens[0]), "alone.o", h, h, h)
+				y = b.gatedSum(y, out, gates[0], "alone.gate", bytes[0])
+			}
 			n := b.scaledNorm(y, names[i]+"n2", tokens[i])
 			act := b.ditNet(n, names[i])
 			parts[i] = b.gatedSum(y, b.linear(act, names[i]+"down", b.k.Wide, h, b.biased(h)), gates[i],

@@ -23,7 +23,7 @@ const StepEntry = "step/"
 func (p Picker) Steps() []*ask.Known {
 	var usual, other []*ask.Known
 	words := strings.Fields(strings.ToLower(p.Query))
-	list := slices.Concat(ask.Models, ask.Diffusers)
+	list := slices.Concat(ask.Models, ask.Others, ask.Diffusers)
 	for i := range list {
 		m := &list[i]
 		kind := " llm language"

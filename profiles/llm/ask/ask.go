@@ -36,7 +36,7 @@ func (m *Known) Positions() int {
 
 // Lookup returns the model with the id, or nil if it is not known.
 func Lookup(id string) *Known {
-	return cmp.Or(in(Models, id), in(Diffusers, id))
+	return cmp.Or(in(Models, id), in(Diffusers, id), in(Others, id))
 }
 
 func in(list []Known, id string) *Known {

@@ -5,18 +5,17 @@ import (
 	"strings"
 )
 
-// listed are the known models: the transformers of diffusion models, then, below an empty line, the language models,
+// listed are the known models: the transformers of diffusion models, then, below empty lines, the language models,
 // ordered by family. A line has the id, whether the model is Usual, and the title.
 //
 //go:embed models.txt
 var listed string
 
-// Models are the known language models, Diffusers the transformers of diffusion models, whose blocks package family
-// knows.
-var Diffusers, Models = known()
+// Models are language models whose step is a preset, too, Diffusers the transformers of diffusion models, and Others
+// language models whose blocks, like those of Diffusers, package family knows.
+var Diffusers, Models, Others = known()
 
-func known() (diffusers, models []Known) {
-	first, second, _ := strings.Cut(listed, "\n\n")
+func known() (diffusers, models, others []Known) {
 	read := func(text string) (out []Known) {
 		for line := range strings.Lines(text) {
 			f := strings.SplitN(strings.TrimSpace(line), " ", 3)
@@ -24,5 +23,6 @@ func known() (diffusers, models []Known) {
 		}
 		return out
 	}
-	return read(first), read(second)
+	groups := strings.Split(listed, "\n\n")
+	return read(groups[0]), read(groups[1]), read(groups[2])
 }

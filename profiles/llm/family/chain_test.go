@@ -26,7 +26,7 @@ func TestDiffusionAsChain(t *testing.T) {
 		{"sdxl-base-1.0", engine.Args{"lora": "16", "height": "1024", "ckpt": "full"}, 1},
 		{"sd-1.5", engine.Args{"height": "512"}, 0},
 	} {
-		a, err := llm.New(family.Diffuser(c.model), c.args)
+		a, err := llm.New(family.Lookup(c.model), c.args)
 		if err != nil {
 			t.Fatal(err)
 		}

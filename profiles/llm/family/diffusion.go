@@ -117,9 +117,6 @@ func sd3(c *config, m *llm.Model) {
 	if n := c.or(h, "caption_projection_dim"); n != h {
 		c.unknown("caption_projection_dim", unclear)
 	}
-	if dual, ok := c.value("dual_attention_layers").([]any); ok && len(dual) > 0 {
-		c.unknown("dual_attention_layers", unclear)
-	}
 	d := llm.Dit{Text: 333, Copied: true, Bare: true, Norms: llm.FormInput}
 	switch c.text("qk_norm", "") {
 	case "":
@@ -134,11 +131,24 @@ func sd3(c *config, m *llm.Model) {
 	e.Params, e.Each = timed(h, out, 256, c.need("pooled_projection_dim"))
 	e.Params += product(c.need("joint_attention_dim"), h) + product(in*side*side, h)
 	e.Latent = 8 + 6*h + 8*out
-	last := d
-	last.TextOut = true
-	first, rest := b, b
-	first.Dit, rest.Dit = &d, &last
-	c.layers(m, first, rest, c.need("num_layers")-1, 1)
+	n := c.need("num_layers")
+	listed, _ := c.value("dual_attention_layers").([]any)
+	twice := map[int64]bool{}
+	for _, v := range listed {
+		l, _ := whole(v)
+		twice[l] = true
+	}
+	kinds := map[llm.Dit]*llm.Dit{}
+	if !c.tooMany("num_layers", n) {
+		row(m, n, b, func(layer int64, b *llm.Block) {
+			d := d
+			d.Dual, d.TextOut = twice[layer], layer == n-1
+			if kinds[d] == nil {
+				kinds[d] = &d
+			}
+			b.Dit = kinds[d]
+		})
+	}
 }
 
 // qwenImage has two rows throughout, and rotates positions as complex numbers.
@@ -356,35 +366,4 @@ func sana(c *config, m *llm.Model) {
 	m.Ends.Text += 8*h + 4
 	b.Dit = &llm.Dit{Text: text, Cross: true, Narrow: true, Bare: true, Plain: true, Linear: true, Heads: cross}
 	c.layers(m, b, b, c.need("num_layers"), 0)
-}
-
-// diffusers are the models of ask.Diffusers, as the part of their config.json that describes the blocks.
-var diffusers = map[string]string{
-	"flux1-dev": `{"_class_name": "FluxTransformer2DModel", "num_layers": 19, "num_single_layers": 38, "num_attention_heads": 24, "attention_head_dim": 128,
-		"in_channels": 64, "joint_attention_dim": 4096, "pooled_projection_dim": 768, "guidance_embeds": true}`,
-	"hunyuanvideo": `{"_class_name": "HunyuanVideoTransformer3DModel", "num_layers": 20, "num_single_layers": 40, "num_attention_heads": 24, "attention_head_dim": 128,
-		"in_channels": 16, "text_embed_dim": 4096, "pooled_projection_dim": 768, "guidance_embeds": true}`,
-	"qwen-image": `{"_class_name": "QwenImageTransformer2DModel", "num_layers": 60, "num_attention_heads": 24, "attention_head_dim": 128,
-		"in_channels": 64, "out_channels": 16, "joint_attention_dim": 3584}`,
-	"sd-1.5": `{"_class_name": "UNet2DConditionModel", "in_channels": 4, "out_channels": 4, "block_out_channels": [320, 640, 1280, 1280], "layers_per_block": 2,
-		"down_block_types": ["CrossAttnDownBlock2D", "CrossAttnDownBlock2D", "CrossAttnDownBlock2D", "DownBlock2D"],
-		"up_block_types": ["UpBlock2D", "CrossAttnUpBlock2D", "CrossAttnUpBlock2D", "CrossAttnUpBlock2D"], "attention_head_dim": 8, "cross_attention_dim": 768}`,
-	"sdxl-base-1.0": `{"_class_name": "UNet2DConditionModel", "in_channels": 4, "out_channels": 4, "block_out_channels": [320, 640, 1280], "layers_per_block": 2,
-		"down_block_types": ["DownBlock2D", "CrossAttnDownBlock2D", "CrossAttnDownBlock2D"], "up_block_types": ["CrossAttnUpBlock2D", "CrossAttnUpBlock2D", "UpBlock2D"],
-		"attention_head_dim": [5, 10, 20], "transformer_layers_per_block": [1, 2, 10], "use_linear_projection": true, "cross_attention_dim": 2048,
-		"addition_embed_type": "text_time", "projection_class_embeddings_input_dim": 2816}`,
-	"wan2.1-1.3b": `{"_class_name": "WanTransformer3DModel", "num_layers": 30, "num_attention_heads": 12, "attention_head_dim": 128, "ffn_dim": 8960,
-		"in_channels": 16, "text_dim": 4096, "patch_size": [1, 2, 2]}`,
-	"wan2.1-14b": `{"_class_name": "WanTransformer3DModel", "num_layers": 40, "num_attention_heads": 40, "attention_head_dim": 128, "ffn_dim": 13824,
-		"in_channels": 16, "text_dim": 4096, "patch_size": [1, 2, 2]}`,
-}
-
-// Diffuser returns the diffusion model with the name, or nil if it is not known.
-func Diffuser(name string) *llm.Model {
-	m, err := Read([]byte(diffusers[name]))
-	if err != nil {
-		return nil
-	}
-	m.Name = name
-	return m.Model
 }

@@ -1,28 +1,71 @@
 package family_test
 
 import (
+	"slices"
 	"testing"
 
+	"memtide/engine"
+	"memtide/profiles/llm"
 	"memtide/profiles/llm/ask"
 	"memtide/profiles/llm/family"
 )
 
-// TestDiffusers checks that the known diffusion transformers have the parameters of the published ones, according
-// to their model cards and the sizes of their files.
-func TestDiffusers(t *testing.T) {
-	want := map[string]int64{"flux1-dev": 11_901_408_320, "hunyuanvideo": 12_821_012_544,
-		"qwen-image": 20_430_401_088, "sd-1.5": 859_520_964, "sdxl-base-1.0": 2_567_463_684,
-		"wan2.1-1.3b": 1_418_996_800, "wan2.1-14b": 14_288_491_584}
-	for _, known := range ask.Diffusers {
+// TestLookup checks that known models have the parameters of the published ones, according to their model cards and
+// the sizes of their files, without buffers and without the parts for several tokens at once.
+func TestLookup(t *testing.T) {
+	want := map[string]int64{
+		"cogvideox-2b": 1_693_611_072, "cogvideox-5b": 5_569_896_000, "flux1-dev": 11_901_408_320,
+		"flux1-schnell": 11_891_178_560, "flux2-dev": 32_223_281_152, "hunyuanvideo": 12_821_012_544,
+		"ltx-video-2b": 1_923_385_472, "pixart-sigma": 610_856_096, "qwen-image": 20_430_401_088,
+		"sana-1.6b": 1_604_462_752, "sd-1.5": 859_520_964, "sd-3.5-large": 8_056_627_520,
+		"sd-3.5-medium": 2_243_171_520, "sdxl-base-1.0": 2_567_463_684, "wan2.1-1.3b": 1_418_996_800,
+		"wan2.1-14b": 14_288_491_584, "wan2.2-5b": 4_999_787_712, "z-image": 6_154_908_736,
+		"deepseek-v2-lite": 15_706_484_224, "gemma2-2b": 2_614_341_888, "gemma2-9b": 9_241_705_984,
+		"gemma2-27b": 27_227_128_320, "gemma3-270m": 268_098_176, "gemma3-1b": 999_885_952,
+		"gemma3-4b": 4_300_079_472, "gemma3-12b": 12_187_325_040, "gemma3-27b": 27_432_406_640,
+		"glm4-9b": 9_400_279_040, "glm4.5-air": 106_852_245_504, "gpt-oss-20b": 20_914_757_184,
+		"gpt-oss-120b": 116_829_156_672, "granite3.1-8b": 8_170_848_256, "kimi-k2": 1_026_408_209_408,
+		"llama4-scout": 108_641_793_536, "mistral-nemo-12b": 12_247_782_400, "mistral-small-24b": 23_572_403_200,
+		"nemotron3-nano-30b-a3b": 31_577_937_344, "olmo2-7b": 7_298_617_344, "olmo2-13b": 13_716_198_400,
+		"phi-3-mini": 3_821_079_552, "phi-4-mini": 3_836_021_760, "phi-4": 14_659_507_200,
+		"qwen2.5-vl-3b": 3_754_622_976, "qwen2.5-vl-7b": 8_292_166_656, "qwen3-vl-4b": 4_437_815_808,
+		"qwen3-vl-8b": 8_767_123_696, "qwen3-next-80b-a3b": 79_674_391_296, "qwen3.5-35b-a3b": 35_107_181_936,
+		"smollm3-3b": 3_075_098_624,
+	}
+	for _, known := range slices.Concat(ask.Diffusers, ask.Others) {
 		name := known.ID
-		if m := family.Diffuser(name); m == nil || m.Params() != want[name] || m.Latents == nil {
-			t.Errorf("%s is %v; want %d parameters and latents", name, m, want[name])
+		m := family.Lookup(name)
+		if m == nil || m.Params() != want[name] || m.Name != name || (m.Latents != nil) != ask.Pictures(name) {
+			t.Errorf("%s is %v; want %d parameters, and latents only of a model of pictures", name, m, want[name])
+		}
+		delete(want, name)
+	}
+	if len(want) > 0 {
+		t.Errorf("no model of the lists is %v", want)
+	}
+	for _, name := range []string{"wan9", "#"} {
+		if m := family.Lookup(name); m != nil {
+			t.Errorf("%s is %v; want none", name, m)
 		}
 	}
-	if len(ask.Diffusers) != len(want) {
-		t.Errorf("known are %v; want %d of them", ask.Diffusers, len(want))
+	if m := family.Lookup("GPT-OSS-20B"); m == nil || m != nil && m.Name != "gpt-oss-20b" {
+		t.Errorf("GPT-OSS-20B is %v; want gpt-oss-20b", m)
 	}
-	if m := family.Diffuser("wan9"); m != nil {
-		t.Errorf("wan9 is %v; want none", m)
+}
+
+// TestDual checks what the second attention of a block of Stable Diffusion 3.5 Medium keeps, of n latents of width h in
+// heads of width d: the scaled norm, values, queries and keys with what their norms keep, attention's result and
+// statistics, its copy, the product's result, and three more vectors of scales.
+func TestDual(t *testing.T) {
+	const n, h, d = 1024, 1536, 64
+	a, err := llm.New(family.Lookup("sd-3.5-medium"), engine.Args{"height": "512"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept, err := a.Setup.Kept()
+	norm := 4*n*h + 4*n*h/d + 2*n*h + 2*n*h // widened, its statistics, its input and its result before the weight
+	want := int64(7*2*n*h + 2*norm + 4*n*h/d + 2*h + 3*2*h)
+	if err != nil || len(kept.Blocks) != 4 || kept.Blocks[1][1]-kept.Blocks[2][1] != want {
+		t.Errorf("blocks keep %v (%v); want those that attend twice to keep %d more", kept.Blocks, err, want)
 	}
 }

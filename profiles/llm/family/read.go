@@ -37,7 +37,7 @@ const notOfType = "The blocks of its model_type are expected."
 
 func init() {
 	llm.ReadConfigs(func(text string) (*llm.Model, error) {
-		if m := Diffuser(text); m != nil {
+		if m := configured(text); m != nil {
 			return m, nil
 		}
 		r, err := Read([]byte(text))

@@ -116,7 +116,7 @@ func TestUnetOptions(t *testing.T) {
 		{engine.Args{"height": "512", "pp": "2", "gpus": "2"}, "skips"},
 		{engine.Args{"height": "512", "lora": "4", "swap-blocks": "2"}, "skips"},
 	} {
-		a, err := llm.New(family.Diffuser("sdxl-base-1.0"), c.args)
+		a, err := llm.New(family.Lookup("sdxl-base-1.0"), c.args)
 		if err == nil {
 			_, err = llm.Run(a.Setup)
 		}

@@ -90,7 +90,7 @@ func TestVariantsRefused(t *testing.T) {
 		"layer_types":                 smallConfig("deepseek_v4").with(object{"layer_types": []string{"full_attention", "full_attention"}}),
 		"add_bias_linear":             smallConfig("zamba2").with(object{"add_bias_linear": true}),
 		"use_mambapy":                 smallConfig("mamba").with(object{"use_mambapy": true}),
-		"dual_attention_layers":       smallConfig("SD3Transformer2DModel").with(object{"dual_attention_layers": []int{0}}),
+		"caption_projection_dim":      smallConfig("SD3Transformer2DModel").with(object{"caption_projection_dim": 8}),
 		"is_causal":                   smallConfig("qwen2").with(object{"is_causal": false}),
 		"num_kv_shared_layers": smallConfig("gemma3n_text").with(object{"num_kv_shared_layers": 1,
 			"layer_types": []string{"sliding_attention", "full_attention"}}),

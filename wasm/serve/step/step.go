@@ -71,7 +71,7 @@ func ended(out *proto.Stepped, err error, poll *engine.Poll) (*proto.Stepped, *p
 // was read.
 func model(name string) (*llm.Model, string, error) {
 	if !ask.IsConfig(name) {
-		m := cmp.Or(llm.Lookup(name), family.Diffuser(name))
+		m := family.Lookup(name)
 		if m == nil {
 			return nil, "", fmt.Errorf("there is no model %q", name)
 		}

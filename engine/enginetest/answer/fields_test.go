@@ -1,11 +1,8 @@
-// Command answer reads a file of test vectors and writes the results of the program for each of them: one JSON
-// object per vector and line, {"id": ..., "answer": {...}}. The vectors need not have expected values.
-//
-//	go run ./engine/enginetest/answer < FILE
+// Package answer compares the results of the program for all test vectors, field by field, with the expected values.
 //
 // The field algorithm of a vector selects the results. The fields of an answer have the names that they have in the
 // files. A field is null if nothing fits, and absent if the program has no result.
-package main
+package answer
 
 import (
 	"bufio"
@@ -13,19 +10,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 
 	"memtide/engine"
 	"memtide/engine/enginetest"
 	"memtide/engine/sim"
 )
-
-func main() {
-	if err := answer(os.Stdin, os.Stdout); err != nil {
-		fmt.Fprintln(os.Stderr, "answer:", err)
-		os.Exit(1)
-	}
-}
 
 // fields are the values of an answer by name.
 type fields map[string]any

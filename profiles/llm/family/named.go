@@ -1,0 +1,35 @@
+package family
+
+import (
+	"cmp"
+	_ "embed" // models.txt
+	"strings"
+
+	"memtide/profiles/llm"
+)
+
+// configs has a line for each model of ask.Diffusers and ask.Others.
+//
+//go:embed models.txt
+var configs string
+
+// Lookup returns the model with the name, in any case, or nil if it is not known. The model may be shared and must
+// not be changed.
+func Lookup(name string) *llm.Model { return cmp.Or(llm.Lookup(name), configured(name)) }
+
+func configured(name string) *llm.Model {
+	name = strings.ToLower(name)
+	for line := range strings.Lines(configs) {
+		id, config, _ := strings.Cut(line, " ")
+		if id != name {
+			continue
+		}
+		m, err := Read([]byte(config))
+		if err != nil {
+			return nil // as for the # of comments
+		}
+		m.Name = name
+		return m.Model
+	}
+	return nil
+}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -138,9 +139,9 @@ func (p *planFlags) ask(ctx context.Context, e *env, args []string) llm.Ask {
 		p.args["device"] = id
 	}
 	m := p.network(ctx, e, args)
-	if usual, _ := strconv.ParseInt(ask.Value(p.args, "seq"), 10, 64); m.Positions > 0 && m.Positions < usual &&
-		p.args["seq"] == "" {
-		p.args["seq"] = strconv.FormatInt(m.Positions, 10)
+	usual, _ := strconv.ParseInt(ask.Value(p.args, "seq"), 10, 64)
+	if most := cmp.Or(m.Patches, m.Positions); most > 0 && most < usual && p.args["seq"] == "" {
+		p.args["seq"] = strconv.FormatInt(most, 10)
 	}
 	if p.megatron != "" {
 		p.layout(ctx, e, int(m.Layers))

@@ -32,9 +32,7 @@ func (m *Model) Check() error {
 	if l := m.MLA; l != nil && err == nil {
 		err = cmp.Or(ask.CheckSize("q_lora_rank", l.QRank, 0), ask.CheckSize("kv_lora_rank", l.KVRank, 1),
 			ask.CheckSize("qk_nope_head_dim", l.Nope, 0), ask.CheckSize("qk_rope_head_dim", l.Rope, 0),
-			ask.CheckSize("v_head_dim", l.Value, 1),
-			above("q_lora_rank", l.QRank, "hidden_size", m.Hidden),
-			above("kv_lora_rank", l.KVRank, "hidden_size", m.Hidden))
+			ask.CheckSize("v_head_dim", l.Value, 1))
 	}
 	if err = cmp.Or(err, m.checkPattern()); err == nil {
 		err = m.checkTogether()

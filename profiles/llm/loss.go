@@ -110,7 +110,7 @@ func (p *program) lossKept(l *lossState) {
 			p.give(wide)
 		}
 		p.holdOr(l, logits, e)
-	case LossSharded: // widened, then a softmax in place [Megatron-LM: core/tensor_parallel/cross_entropy.py]
+	case LossSharded, LossShardedCompiled: // widened, then a softmax in place [Megatron-LM: core/tensor_parallel/cross_entropy.py]
 		logits := p.logit(n, e)
 		wide := p.logit(n, 4)
 		p.give(logits)
@@ -222,8 +222,8 @@ func (p *program) lossGradient(l *lossState) handle {
 		g = p.share(l.saved[0])
 	case LossCompiled, LossCompiledChunks: // one kernel: nothing in 4 bytes
 		g = p.logit(n, e)
-	case LossSharded: // the gradient takes the softmax's place, and is narrowed
-		softmax := p.logit(given(p.s.LossCopied, n), 4)
+	case LossSharded, LossShardedCompiled: // the gradient takes the softmax's place, and is narrowed
+		softmax := p.logit(given(p.s.Loss == LossShardedCompiled, n), 4)
 		g = p.logit(n, e)
 		p.give(softmax)
 	case LossChunkedCE:

@@ -11,6 +11,7 @@ type Model struct {
 
 	HeadBias  bool  // the head has a bias
 	Positions int64 // learned positions; 0: positions are rotated, or there are none
+	Patches   int64 // of a picture of the usual size; 0: the model reads texts
 	LogitCap  bool  // a tanh caps the logits
 	LogitMul  bool  // the logits are multiplied by a number
 	Types     int64 // types of sentences, each with an embedding

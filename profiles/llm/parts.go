@@ -64,8 +64,10 @@ type Code struct {
 	Attention  AttentionKind // [AttentionFlash]
 	Written    bool          // blocks are the modules of Transformers as they are written
 	Kernels    bool          // linear attention and state spaces run as kernels of fla and mamba_ssm
-	PlainDQ    bool          // attention's backward sums the gradients of queries without an fp32 buffer
-	Compiled   bool          `json:"compile"` // blocks go through torch.compile
+	// the softmax of eager attention keeps its result alone [Megatron-LM: core/fusions/fused_softmax.py]
+	SoftmaxFused bool
+	PlainDQ      bool // attention's backward sums the gradients of queries without an fp32 buffer
+	Compiled     bool `json:"compile"` // blocks go through torch.compile
 	// queries, keys and values are copied to have the sequence behind the batch [nanotron: models/llama.py]
 	BatchFirst bool `json:"batch_first"`
 	Towers     bool `json:"towers"`  // towers beside the language part train, too: they have states
@@ -154,9 +156,6 @@ type HeadLoss struct {
 	LossChunk  int64    `json:"loss_chunk"`  // tokens or words of a chunk [the program's default]
 	LogitsHeld int64    `json:"logits_held"` // bytes of a logit that a reference keeps through the loss's backward
 	LogitsStay bool     // and through that of the blocks, too
-	// with LossSharded: the backward is compiled, which changes a copy of the softmax, since a graph's inputs stay
-	// [Megatron-LM: core/fusions/fused_cross_entropy.py; torch: _inductor/fx_passes/reinplace.py, lowering.py]
-	LossCopied bool `json:"loss_copied"`
 }
 
 // LossKind is an implementation of the loss. See lossKept for what each does.
@@ -173,7 +172,10 @@ const (
 	LossVocabChunked   LossKind = "vocab_chunked"
 	LossInPlace        LossKind = "inplace"
 	LossSharded        LossKind = "sharded"
-	LossFused          LossKind = "fused"
+	// the backward is compiled, which changes a copy of the softmax, since a graph's inputs stay
+	// [Megatron-LM: core/fusions/fused_cross_entropy.py; torch: _inductor/fx_passes/reinplace.py, lowering.py]
+	LossShardedCompiled LossKind = "sharded_compiled"
+	LossFused           LossKind = "fused"
 )
 
 // whole reports whether a loss has all logits at once, and their gradient in its backward.
@@ -322,7 +324,7 @@ var (
 		CheckpointModules, CheckpointBudget}
 	stepKinds = []StepKind{StepForeach, StepFused, StepForLoop, StepMuon, StepAdafactor, StepGaLore, StepNone}
 	lossKinds = []LossKind{LossBF16, LossFP32, LossCompiled, LossChunkedCE, LossCompiledChunks, LossChunked,
-		LossVocabChunked, LossInPlace, LossSharded, LossFused}
+		LossVocabChunked, LossInPlace, LossSharded, LossShardedCompiled, LossFused}
 )
 
 // mode sets *v to usual if it is empty, and ends with an error if it is not in known.

@@ -38,7 +38,7 @@ var Programs = []Program{
 			s.Weight, s.Grad, s.Moments, s.Reduce, s.Optimizer = 2, 2, 4, 2, StepFused
 		}},
 	{"megatron", "Megatron-LM: core/distributed, core/optimizer, core/fusions", func(s *Setup) {
-		s.Norm, s.FusedGate, s.Loss = NormFused, true, LossSharded
+		s.Norm, s.FusedGate, s.SoftmaxFused, s.Loss = NormFused, true, true, LossSharded
 		s.Weight, s.Grad, s.Master, s.Moments, s.Reduce, s.Static, s.Optimizer = 2, 4, 4, 8, 4, true, StepFused
 		s.Zero = 1
 	}},

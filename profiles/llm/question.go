@@ -128,7 +128,7 @@ func (s *Setup) choose(p engine.Parsed) {
 	s.Dropout, s.Towers = p.Is("dropout", "yes"), p.Is("towers", "yes")
 	s.Objective, s.Rollout = p.Word("objective"), int64(p.Int("rollout"))
 	s.HostPart, s.HostWeights, s.NVMe = int64(p.Int("host-part")), p.Is("host-weights", "yes"), int64(p.Int("nvme"))
-	s.StepInBack = p.Is("step-in-backward", "yes")
+	s.StepInBack, s.NoSP = p.Is("step-in-backward", "yes"), p.Is("no-sp", "yes")
 	s.NonReentrant = !p.Is("program", "hf") || p.Is("non-reentrant", "yes")
 	s.adapt(p)
 	if s.Autocast && p.Is("no-autocast", "yes") {

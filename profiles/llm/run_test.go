@@ -91,17 +91,16 @@ func TestLossPeaks(t *testing.T) {
 		{"bf16", 0, 1, 6}, {"bf16", 2, 1, 8},
 		{"fp32", 0, 1, 12}, {"fp32", 2, 1, 14}, {"fp32", 4, 1, 16}, {"fp32", 0, 2, 16},
 		{"compiled", 0, 1, 4}, {"compiled_chunks", 0, 1, 4}, {"inplace", 0, 1, 2},
-		{"sharded", 0, 1, 2 + 4}, {"sharded, copied", 0, 1, 4 + 4 + 2},
+		{"sharded", 0, 1, 2 + 4}, {"sharded_compiled", 0, 1, 4 + 4 + 2},
 		{"chunked_ce", 0, 1, 2 + 4 + 0.5},  // the forward of the last of eight chunks
 		{"chunked", 0, 1, (2 + 4*3) / 4.0}, // 1,024 tokens at a time
 		{"vocab_chunked", 0, 1, 22.0 / 32}, // 2,048 words at a time
 	} {
 		mm := *m
-		loss, copied := strings.CutSuffix(string(c.loss), ", copied")
 		mm.Heads, mm.Keys, mm.Head = c.tensor, c.tensor, 16/c.tensor
 		r := run(t, Setup{Model: &mm, Work: Work{Batch: 1, Seq: tokens},
 			Checkpointing: Checkpointing{Checkpoint: "full"},
-			Stepping:      Stepping{Optimizer: "none"}, HeadLoss: HeadLoss{Loss: LossKind(loss), LogitsHeld: c.held, LossCopied: copied},
+			Stepping:      Stepping{Optimizer: "none"}, HeadLoss: HeadLoss{Loss: c.loss, LogitsHeld: c.held},
 			Layout: Layout{Tensor: c.tensor}})
 		got := 0.0
 		for _, p := range r.Parts {

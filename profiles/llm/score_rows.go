@@ -56,8 +56,10 @@ func (c *rowConfig) program(group string) {
 	switch {
 	case strings.HasPrefix(group, "nanotron"): // of early 2024
 		c.BatchFirst, c.Gathered, c.ByCost, c.Loss = true, true, true, LossSharded
-	case c.Loss == LossInPlace && (group == "megatron-golden" || group == "ms-swift"): // not Transformer Engine's
-		c.Loss, c.LossCopied = LossSharded, group == "ms-swift" // which fuses it [megatron/arguments/megatron_args.py]
+	case c.Loss == LossInPlace && group == "megatron-golden": // not Transformer Engine's
+		c.Loss = LossSharded
+	case c.Loss == LossInPlace && group == "ms-swift": // which fuses it [megatron/arguments/megatron_args.py]
+		c.Loss = LossShardedCompiled
 	case group == "fms-acceleration" && c.LoRA != nil: // PEFT has adapters in fp32 [0.13: autocast_adapter_dtype]
 		if c.ParamBytes < 1 { // with scales that are quantised, too [framework_plugin_bnb.py: BitsAndBytesConfig]
 			c.ParamBytes = 0.516

@@ -194,7 +194,7 @@ func TestRowsSayMore(t *testing.T) {
 		{`"model": "llama3-8b", "loss": "inplace", "seq": 16384, "ckpt": "full"`, `"group": "ms-swift"`, func() *Result {
 			return run(t, Setup{Model: Lookup("llama3-8b"), Work: Work{Seq: 16384}, Precision: Precision{Weight: 2},
 				Checkpointing: Checkpointing{Checkpoint: CheckpointFull},
-				HeadLoss:      HeadLoss{Loss: LossSharded, LossCopied: true}})
+				HeadLoss:      HeadLoss{Loss: LossShardedCompiled}})
 		}},
 		{`"model": "llama3-8b", "loss": "inplace", "seq": 16384`, `"group": "megatron-bridge"`, func() *Result {
 			return run(t, Setup{Model: Lookup("llama3-8b"), Work: Work{Seq: 16384}, Precision: Precision{Weight: 2},

@@ -33,7 +33,7 @@ func (b *builder) scores(q, k, v valueID, wide, keys, values int64) valueID {
 	if b.k.OwnMask {
 		b.aside("scores.mask", size(b.s.Batch*b.s.Seq*b.s.Seq, 1))
 	}
-	if b.k.Narrow && !b.s.autocast() {
+	if b.k.Narrow && !b.s.autocast() || b.s.SoftmaxFused {
 		p = b.keep(b.point("softmax", narrow, []valueID{s}))
 	} else {
 		wide := b.keep(b.add(op{in: []valueID{s}, back: size(n, 4)}, "softmax.f32", size(n, 4)))

@@ -61,7 +61,7 @@ func (s *Said) Base() Choice {
 		c.Source.Preset = s.Preset
 		c = c.Timed().Suggested()
 	}
-	if d := card.Lookup(ask.Value(s.StepArgs, "device")); d != nil && (ask.IsConfig(s.Step) || ask.Pictures(s.Step)) {
+	if d := card.Lookup(ask.Value(s.StepArgs, "device")); d != nil && ask.Configured(s.Step) {
 		c = c.On(d)
 	}
 	return c
@@ -182,7 +182,7 @@ func (s *Said) takePolicy(c *Choice) *Problem {
 	case err != nil:
 	case !ok || len(rest) > 0:
 		err = errors.New("a policy says what blocks keep: ckpt, every, first, group, recompute, budget, stash or offload")
-	case !step && !ask.IsConfig(s.Step):
+	case !step && !ask.Configured(s.Step):
 		err = errors.New("a policy is for the step of a language model")
 	}
 	if err != nil {
@@ -215,8 +215,8 @@ func (s *Said) takeAllocator(c *Choice) *Problem {
 }
 
 // takeStep sets the training step and its options. An unknown model changes nothing. The step of a model without
-// a preset is a network if a strategy can plan it: of a config.json and of a diffusion model always, of others if a
-// strategy is said.
+// a preset is a network if a strategy can plan it: of a model that package family reads always, of others if a strategy
+// is said.
 func (s *Said) takeStep(c *Choice) *Problem {
 	if s.Step == "" {
 		return nil
@@ -231,7 +231,7 @@ func (s *Said) takeStep(c *Choice) *Problem {
 	c.StepArgs = stepArgs(s.StepArgs)
 	_, listed := c.Planned("")
 	rest, policy, ok := preset.Split(c.StepArgs)
-	if listed || !ok || !ask.IsConfig(s.Step) && !ask.Pictures(s.Step) && s.Strategy == "" {
+	if listed || !ok || !ask.Configured(s.Step) && s.Strategy == "" {
 		return nil
 	}
 	c.Source = Source{File: ask.Title(s.Step), Model: s.Step, Options: rest}

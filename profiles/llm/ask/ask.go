@@ -49,6 +49,11 @@ func in(list []Known, id string) *Known {
 // IsConfig reports whether model is the text of a config.json instead of the id of a known model.
 func IsConfig(model string) bool { return strings.HasPrefix(strings.TrimSpace(model), "{") }
 
+// Configured reports whether a model, given by its id or its config.json, is one whose blocks package family knows.
+func Configured(model string) bool {
+	return IsConfig(model) || in(Others, model) != nil || in(Diffusers, model) != nil
+}
+
 // Pictures reports whether a model, given by its id or its config.json, makes pictures or videos: whether it is a
 // model of diffusers.
 func Pictures(model string) bool {
@@ -208,7 +213,7 @@ var policies = map[string]string{"offload": "full", "group": "full", "every": "f
 	"ranks": "full", "recompute": "modules", "budget": "budget", "graph": "budget", "stash": "none"}
 
 // needs maps options to the option beside them that has to differ from its default.
-var needs = map[string]string{"etp": "tp", "imbalance": "ep", "lighter": "pp", "stages": "pp", "swap-blocks": "lora",
+var needs = map[string]string{"etp": "tp", "no-sp": "tp", "imbalance": "ep", "lighter": "pp", "stages": "pp", "swap-blocks": "lora",
 	"dora": "lora", "adapters": "lora", "targets": "lora", "adapter-dropout": "lora", "host-part": "host",
 	"host-weights": "host", "nvme": "host"}
 

@@ -138,8 +138,13 @@ func (c *config) seer(m *llm.Model) llm.Block {
 // patches returns the weights of an embedding of pictures, with a position for each patch and more positions.
 func (c *config) patches(h, more, bias int64) int64 {
 	side := c.side("patch_size", 16)
-	n := c.side("image_size", 224) / side
-	return c.or(3, "num_channels")*side*side*h + bias*h + (n*n+more)*h
+	return c.or(3, "num_channels")*side*side*h + bias*h + (c.ofPicture()+more)*h
+}
+
+// ofPicture returns the patches of a picture of the size that the model is made for.
+func (c *config) ofPicture() int64 {
+	n := c.side("image_size", 224) / c.side("patch_size", 16)
+	return n * n
 }
 
 // labels reads the number of labels of a classifier.
@@ -148,8 +153,8 @@ func (c *config) labels(m *llm.Model) {
 	if of, ok := c.value("id2label").(map[string]any); ok && len(of) > 0 {
 		m.Words = int64(len(of))
 	}
-	m.HeadBias, m.NarrowLoss = true, true
-	c.note("-seq says the patches of a picture; the step is one of a classifier.")
+	m.HeadBias, m.NarrowLoss, m.Patches = true, true, c.ofPicture()
+	c.note("-seq says the patches of a picture, %d of its usual size; the step is one of a classifier.", m.Patches)
 }
 
 // vit classifies pictures by a token of its own.
@@ -212,6 +217,7 @@ func clip(c *config, m *llm.Model) {
 	words := text.need("vocab_size")
 	seen, p, more := c.tower(m, "vision_config")
 	v := m.Hidden
+	m.Patches = seen.ofPicture()
 	width := c.or(512, "projection_dim")
 	b.Act, p.Act = text.gelu("hidden_act", "quick_gelu"), seen.gelu("hidden_act", "quick_gelu")
 	m.Ends = &llm.Ends{Kind: llm.EndCLIP, Width: width,
@@ -228,6 +234,7 @@ func siglip(c *config, m *llm.Model) {
 	words := text.need("vocab_size")
 	seen, p, more := c.tower(m, "vision_config")
 	v := m.Hidden
+	m.Patches = seen.ofPicture()
 	width := text.or(th, "projection_size")
 	if width != v && c.err == nil {
 		c.fail("projection_size", fmt.Sprintf("projection_size is %d, and pictures are %d wide", width, v),

@@ -89,6 +89,9 @@ func Read(data []byte) (*Reading, error) {
 		c.dropped(m)
 	}
 	longest := c.size("max_position_embeddings", "n_positions", "n_ctx", "max_seq_len")
+	if m.Patches > 0 {
+		longest = m.Patches
+	}
 	if m.OwnIDs && m.Types > 0 { // the first positions are for padding
 		longest -= 2
 	}

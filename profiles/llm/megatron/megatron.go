@@ -32,23 +32,29 @@ var together = []string{"--global-batch-size", "--num-layers-per-virtual-pipelin
 	"--num-virtual-stages-per-pipeline-rank",
 	"--decoder-last-pipeline-num-layers", "--recompute-granularity", "--recompute-method", "--recompute-num-layers",
 	"--recompute-modules",
-	"--nproc-per-node", "--nnodes", "--hidden-dropout", "--cross-entropy-fusion-impl"}
+	"--nproc-per-node", "--nnodes", "--hidden-dropout", "--cross-entropy-fusion-impl", "--attention-backend",
+	"--num-layers"}
 
 // switches are the flags without a value that are read.
-var switches = []string{"--recompute-activations", "--use-distributed-optimizer"}
+var switches = []string{"--recompute-activations", "--use-distributed-optimizer", "--sequence-parallel",
+	"--cross-entropy-loss-fusion"}
 
 // silent are flags that do not change what is played, or that describe the model. A name that ends in a hyphen is
 // a prefix, for flags about data, logs and checkpoints.
-var silent = []string{"--bf16", "--sequence-parallel", "--num-layers", "--hidden-size", "--num-attention-heads",
-	"--ffn-hidden-size", "--max-position-embeddings",
-	"--lr", "--min-lr", "--weight-decay", "--clip-grad", "--train-", "--data-", "--save", "--load", "--log-",
-	"--eval-", "--tokenizer-", "--vocab-", "--merge-",
-	"--tensorboard-", "--wandb-", "--seed", "--init-method", "--adam-", "--split", "--distributed-", "--master",
-	"--node-rank", "--use-mcore-models",
-	"--use-flash-attn", "--transformer-impl", "--no-load", "--no-save", "--exit-", "--timing", "--overlap-",
-	"--group-query-attention", "--num-query-groups",
+var silent = []string{"--bf16", "--hidden-size", "--num-attention-heads", "--kv-channels",
+	"--ffn-hidden-size", "--max-position-embeddings", "--add-qkv-bias", "--apply-layernorm-1p", "--squared-relu",
+	"--qk-", "--multi-latent-attention", "--q-lora-rank", "--kv-lora-rank", "--v-head-dim", "--mscale",
+	"--num-experts", "--moe-ffn-hidden-size", "--moe-shared-expert-intermediate-size", "--moe-layer-freq",
+	"--moe-router-", "--moe-aux-", "--moe-z-", "--moe-grouped-gemm", "--norm-epsilon", "--make-vocab-",
+	"--lr", "--min-lr", "--lr-", "--weight-decay", "--clip-grad", "--train-", "--data-", "--save", "--save-",
+	"--load", "--log-", "--logging-", "--eval-", "--tokenizer-", "--vocab-", "--merge-", "--mock-data", "--num-workers",
+	"--tensorboard-", "--wandb-", "--seed", "--init-method", "--init-", "--adam-", "--split", "--distributed-",
+	"--master", "--node-rank", "--use-mcore-models", "--ckpt-", "--async-save", "--use-persistent-ckpt-worker",
+	"--dist-ckpt-", "--deterministic-mode", "--manual-", "--check-", "--no-check-", "--no-mmap-bin-files",
+	"--use-flash-attn", "--transformer-impl", "--no-load", "--no-load-", "--no-save",
+	"--no-save-", "--exit-", "--timing-", "--overlap-", "--group-query-attention", "--num-query-groups",
 	"--swiglu", "--normalization", "--position-embedding-type", "--rotary-", "--disable-bias-linear", "--untie-",
-	"--attention-dropout", "--cross-entropy-loss-fusion"}
+	"--attention-dropout", "--enable-experimental"}
 
 // Read reads a command line of Megatron-LM, or a script that contains one, for a model with the given number of
 // layers. The order of passes is 1F1B, or the interleaved one if ranks have virtual stages. gpus is the number of
@@ -138,11 +144,22 @@ func (n *counts) read(args engine.Args, gpus int) {
 	if n.value["--use-distributed-optimizer"] != "" && data*cp > 1 {
 		args["shard"] = "zero1"
 	}
-	if text, ok := n.value["--hidden-dropout"]; ok && strings.Trim(text, "0.") != "" {
+	// a whole command line, which says the layers, has Megatron-LM's defaults where it says nothing
+	text, whole := n.value["--hidden-dropout"], n.value["--num-layers"] != ""
+	if whole && text == "" || strings.Trim(text, "0.") != "" {
 		args["dropout"] = "yes"
 	}
-	if n.value["--cross-entropy-fusion-impl"] == "te" { // Transformer Engine's, which leaves the gradient in the logits
+	if backend := n.value["--attention-backend"]; backend == "unfused" || backend == "local" {
+		args["attention"] = "eager"
+	}
+	switch fused := n.value["--cross-entropy-loss-fusion"] != ""; {
+	case n.value["--cross-entropy-fusion-impl"] == "te": // Transformer Engine's, which leaves the gradient in the logits
 		args["loss"] = "inplace"
+	case fused:
+		args["loss"] = "sharded_compiled"
+	}
+	if tp > 1 && n.value["--sequence-parallel"] == "" {
+		args["no-sp"] = "yes"
 	}
 	n.pipeline(args, pp)
 	n.recompute(args)
@@ -232,14 +249,17 @@ func Flags(args engine.Args, schedule string, layers int) (string, error) {
 		}
 		put("--decoder-last-pipeline-num-layers", last)
 	}
-	if tp > 1 {
+	if tp > 1 && ask.Value(args, "no-sp") == "no" {
 		out = append(out, "--sequence-parallel")
 	}
 	if ask.Value(args, "dropout") == "yes" {
 		out = append(out, "--hidden-dropout 0.1")
 	}
-	if ask.Value(args, "loss") == "inplace" {
+	switch ask.Value(args, "loss") {
+	case "inplace":
 		out = append(out, "--cross-entropy-loss-fusion --cross-entropy-fusion-impl te")
+	case "sharded_compiled":
+		out = append(out, "--cross-entropy-loss-fusion")
 	}
 	if shard := ask.Value(args, "shard"); shard != "none" {
 		out = append(out, "--use-distributed-optimizer")

@@ -39,7 +39,12 @@ func TestRead(t *testing.T) {
 			engine.Args{"program": "megatron", "shard": "none", "gpus": "1", "batch": "1", "accumulate": "1",
 				"loss": "inplace"}, ""},
 		{"--micro-batch-size 1 --cross-entropy-loss-fusion --cross-entropy-fusion-impl native", 0,
-			engine.Args{"program": "megatron", "shard": "none", "gpus": "1", "batch": "1", "accumulate": "1"}, ""},
+			engine.Args{"program": "megatron", "shard": "none", "gpus": "1", "batch": "1", "accumulate": "1",
+				"loss": "sharded_compiled"}, ""},
+		{"--micro-batch-size 1 --num-layers 32 --attention-backend unfused", 0, engine.Args{"program": "megatron",
+			"shard": "none", "gpus": "1", "batch": "1", "accumulate": "1", "dropout": "yes", "attention": "eager"}, ""},
+		{"--micro-batch-size 1 --tensor-model-parallel-size 2", 0, engine.Args{"program": "megatron", "shard": "none",
+			"gpus": "2", "tp": "2", "no-sp": "yes", "batch": "1", "accumulate": "1"}, ""},
 	} {
 		got, err := Read(c.text, 32, c.gpus)
 		if err != nil || !maps.Equal(got.Args, c.want) || strings.Join(got.Left, " ") != c.left {

@@ -125,7 +125,7 @@ func offers(s *state.State, args engine.Args, name string) bool {
 	case name == "states":
 		return is("lora", "0") || !is(name, ask.Auto)
 	case name == "towers", name == "kernels": // few models have any
-		return ask.IsConfig(model) || !is(name, "no")
+		return ask.Configured(model) || !is(name, "no")
 	case name == "shard": // each pipeline rank is one card: nothing is shared
 		return ask.Value(args, "gpus") != ask.Value(args, "pp")
 	case name == "ep", name == "etp":

@@ -119,7 +119,7 @@ func (t *tape) split(of valueID, names []string, parts []engine.Bytes) []valueID
 		t.values = append(t.values, value{name: names[i], grad: n, root: v.root, needs: v.needs})
 	}
 	t.ops = append(t.ops, o)
-	return o.out
+	return slices.Clone(o.out)
 }
 
 // aside adds a second result to the newest operator, which the operator keeps for its backward: statistics.

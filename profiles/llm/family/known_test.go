@@ -69,3 +69,29 @@ func TestDual(t *testing.T) {
 		t.Errorf("blocks keep %v (%v); want those that attend twice to keep %d more", kept.Blocks, err, want)
 	}
 }
+
+// TestNothingStays checks that at the optimizer's step nothing of a batch is left: with adapters on checkpointed blocks
+// twice the sequences allocate the same there.
+func TestNothingStays(t *testing.T) {
+	for _, known := range slices.Concat(ask.Diffusers, ask.Others) {
+		var left []engine.Bytes
+		for _, batch := range []string{"1", "2"} {
+			args := engine.Args{"batch": batch, "lora": "8", "ckpt": "full", "seq": "256"}
+			if ask.Pictures(known.ID) {
+				args = engine.Args{"batch": batch, "lora": "8", "ckpt": "full", "height": "512"}
+			}
+			a, err := llm.New(family.Lookup(known.ID), args)
+			if err != nil {
+				t.Fatalf("%s: %v", known.ID, err)
+			}
+			r, err := a.Estimate()
+			if err != nil {
+				t.Fatalf("%s: %v", known.ID, err)
+			}
+			left = append(left, r.Result.Phases[llm.Step])
+		}
+		if left[0] != left[1] {
+			t.Errorf("%s: the optimizer's step has %d bytes after one sequence, %d after two", known.ID, left[0], left[1])
+		}
+	}
+}

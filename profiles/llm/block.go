@@ -254,8 +254,8 @@ func (b *builder) linear(x valueID, name string, in, out, bias int64) valueID {
 		b.eight = x
 		b.aside(name+".narrow", b.values[b.share(x)].bytes/engine.Bytes(b.e))
 	}
-	joint := b.k.Joined && !b.s.FusedQKV && b.s.LoRA.has("q") || b.k.Dit != nil && b.s.LoRA.has("q") && b.s.LoRA.has("up")
-	if name == "qkv" && joint { // PEFT's on the joint product, of Flux.2 with the net's
+	joint := b.k.Joined && !b.s.FusedQKV || b.k.Dit != nil && b.s.LoRA.has("up") // of Flux.2 with the net's
+	if name == "qkv" && joint && b.s.LoRA.has("q") {                             // PEFT's on the joint product
 		return b.adapt(x, y, name, in, out)
 	}
 	if part := name[strings.LastIndex(name, ".")+1:]; b.s.LoRA.has(name) || (b.k.Dit != nil || b.k.Unet != nil) &&

@@ -1,6 +1,10 @@
 package llm
 
-import "memtide/engine"
+import (
+	"cmp"
+
+	"memtide/engine"
+)
 
 // EndKind is the kind of what comes before and after the blocks of a network that is not a plain language model.
 type EndKind uint8
@@ -76,10 +80,10 @@ func (s *Setup) logits() int64 {
 	switch e := s.Model.Ends; {
 	case e.contrasts():
 		return 0
-	case e.pictures():
+	case e.pictures(), s.Model.Labels > 0 && s.Model.Masked:
 		inner = s.Batch
 	}
-	return inner * ceil(s.Model.Words, s.Tensor)
+	return inner * ceil(cmp.Or(s.Model.Labels, s.Model.Words), s.Tensor)
 }
 
 // frontKept returns the bytes that are kept before and beside the blocks of a network with Ends.

@@ -110,7 +110,8 @@ func (p *program) lossKept(l *lossState) {
 			p.give(wide)
 		}
 		p.holdOr(l, logits, e)
-	case LossSharded, LossShardedCompiled: // widened, then a softmax in place [Megatron-LM: core/tensor_parallel/cross_entropy.py]
+	// widened, then a softmax in place [Megatron-LM: core/tensor_parallel/cross_entropy.py]
+	case LossSharded, LossShardedCompiled:
 		logits := p.logit(n, e)
 		wide := p.logit(n, 4)
 		p.give(logits)

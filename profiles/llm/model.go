@@ -1,5 +1,7 @@
 package llm
 
+import "cmp"
+
 // Model is the architecture of a network of blocks in a row, usually the decoder of a language model.
 type Model struct {
 	Name   string
@@ -7,6 +9,7 @@ type Model struct {
 	Layers int64
 	Hidden int64 // h
 	Words  int64 // V, including the program's padding
+	Labels int64 // that a head of a text's classifier or a reward model tells instead of words, or 0
 	Tied   bool  // the head shares the weights of the embedding
 
 	HeadBias  bool  // the head has a bias
@@ -260,7 +263,7 @@ func (m *Model) finalParams() int64 {
 	if m.Ends.contrasts() {
 		return 0
 	}
-	n := m.normParams(m.Hidden)
+	n := given(!m.pools(), m.normParams(m.Hidden))
 	if m.Masked {
 		n += m.Hidden*m.Hidden + given(m.Bias, m.Hidden)
 	}
@@ -276,12 +279,16 @@ func (m *Model) finalParams() int64 {
 	return n
 }
 
+// pools reports whether a product of the first token takes the place of BERT's head.
+func (m *Model) pools() bool { return m.Labels > 0 && m.Masked && !m.LastNorm }
+
 // head returns the number of weights after the last block, without weights tied to the embedding.
 func (m *Model) head() int64 {
 	if m.Ends.contrasts() {
 		return 0
 	}
-	return m.finalParams() + given(!m.Tied, m.Words*m.Hidden) + given(m.HeadBias, m.Words)
+	told := cmp.Or(m.Labels, m.Words)
+	return m.finalParams() + given(!m.Tied, told*m.Hidden) + given(m.HeadBias, told)
 }
 
 // Params returns the number of parameters, towers included.

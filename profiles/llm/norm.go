@@ -168,6 +168,13 @@ func (b *builder) final() {
 	if b.m.LastNorm {
 		x = b.norm(x, "last", b.outer, b.m.Hidden)
 	}
+	if b.m.pools() { // a product and a tanh
+		h := b.m.Hidden
+		b.over(b.s.Batch, func() {
+			b.output = b.keep(b.point("tanh", b.act(h), []valueID{b.linear(x, "transform", h, h, h)}))
+		})
+		return
+	}
 	if b.m.Masked {
 		x = b.activation(b.linear(x, "transform", b.m.Hidden, b.m.Hidden, given(b.k.Bias, b.m.Hidden)), "gelu",
 			b.act(b.m.Hidden))

@@ -212,9 +212,11 @@ func Program(args engine.Args) string {
 var policies = map[string]string{"offload": "full", "group": "full", "every": "full", "first": "full",
 	"ranks": "full", "recompute": "modules", "budget": "budget", "graph": "budget", "stash": "none"}
 
-// needs maps options to the option beside them that has to differ from its default.
-var needs = map[string]string{"etp": "tp", "no-sp": "tp", "imbalance": "ep", "lighter": "pp", "stages": "pp", "swap-blocks": "lora",
-	"dora": "lora", "adapters": "lora", "targets": "lora", "adapter-dropout": "lora", "host-part": "host",
+// Needs returns the option beside an option that has to differ from its default, or "" if any value does.
+func Needs(name string) string { return needs[name] }
+
+var needs = map[string]string{"etp": "tp", "no-sp": "tp", "imbalance": "ep", "lighter": "pp", "stages": "pp",
+	"swap-blocks": "lora", "dora": "lora", "adapters": "lora", "targets": "lora", "adapter-dropout": "lora", "host-part": "host",
 	"host-weights": "host", "nvme": "host"}
 
 // Matters reports whether an option has a meaning with the other options in args.
@@ -242,7 +244,7 @@ func Matters(args engine.Args, name string) bool {
 	case "offload", "group", "recompute", "budget", "graph", "stash":
 		return ckpt == policies[name]
 	}
-	other := needs[name]
+	other := Needs(name)
 	return other == "" || Value(args, other) != Option(other).Default
 }
 

@@ -147,12 +147,17 @@ func (c *config) ofPicture() int64 {
 	return n * n
 }
 
-// labels reads the number of labels of a classifier.
-func (c *config) labels(m *llm.Model) {
-	m.Words = c.or(2, "num_labels")
+// labels returns the number of labels of a classifier.
+func (c *config) labels() int64 {
 	if of, ok := c.value("id2label").(map[string]any); ok && len(of) > 0 {
-		m.Words = int64(len(of))
+		return int64(len(of))
 	}
+	return c.or(2, "num_labels")
+}
+
+// sees says that a model classifies pictures.
+func (c *config) sees(m *llm.Model) {
+	m.Words = c.labels()
 	m.HeadBias, m.NarrowLoss, m.Patches = true, true, c.ofPicture()
 	c.note("-seq says the patches of a picture, %d of its usual size; the step is one of a classifier.", m.Patches)
 }
@@ -161,7 +166,7 @@ func (c *config) labels(m *llm.Model) {
 func vit(c *config, m *llm.Model) {
 	b := c.seer(m)
 	b.Own.More = 1
-	c.labels(m)
+	c.sees(m)
 	m.Tied = false
 	m.Ends = &llm.Ends{Kind: llm.EndClass, Params: c.patches(m.Hidden, 1, 1) + m.Hidden}
 	layers := c.need("num_hidden_layers")
@@ -187,7 +192,7 @@ func dinov2(c *config, m *llm.Model) {
 	if b.Dropout {
 		c.unknown("hidden_dropout_prob", "ends that are not understood")
 	}
-	c.labels(m)
+	c.sees(m)
 	m.Tied = false
 	m.Ends = &llm.Ends{Kind: llm.EndClassMean, Params: c.patches(m.Hidden, 1, 1) + m.Hidden + m.Words*m.Hidden}
 	if c.flag("use_mask_token", true) {

@@ -89,6 +89,7 @@ func Read(data []byte) (*Reading, error) {
 		c.dropped(m)
 	}
 	longest := c.size("max_position_embeddings", "n_positions", "n_ctx", "max_seq_len")
+	c.classifies(m)
 	if m.Patches > 0 {
 		longest = m.Patches
 	}
@@ -104,6 +105,20 @@ func Read(data []byte) (*Reading, error) {
 	}
 	m.Notes = c.notes
 	return &Reading{Model: m, Longest: longest, Config: c.understood()}, nil
+}
+
+// classifies gives a model whose architecture is for sequence classification a head of labels. Reward models have one
+// label.
+func (c *config) classifies(m *llm.Model) {
+	named, _ := c.all["architectures"].([]any)
+	if m.Ends != nil || !slices.ContainsFunc(named, func(a any) bool {
+		return strings.HasSuffix(fmt.Sprint(a), "ForSequenceClassification")
+	}) {
+		return
+	}
+	c.value("architectures") // which links then contain
+	m.Labels, m.Tied, m.HeadBias, m.LogitCap, m.LogitMul = c.labels(), false, m.Masked, false, false
+	c.note("The architecture is for sequence classification: a head of as many outputs as labels, %d, takes the place of that of words.", m.Labels)
 }
 
 // heads refuses files that describe a draft head or a network of encoder and decoder instead of a language model.

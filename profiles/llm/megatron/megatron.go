@@ -153,7 +153,7 @@ func (n *counts) read(args engine.Args, gpus int) {
 		args["attention"] = "eager"
 	}
 	switch fused := n.value["--cross-entropy-loss-fusion"] != ""; {
-	case n.value["--cross-entropy-fusion-impl"] == "te": // Transformer Engine's, which leaves the gradient in the logits
+	case n.value["--cross-entropy-fusion-impl"] == "te": // which leaves the gradient in the logits
 		args["loss"] = "inplace"
 	case fused:
 		args["loss"] = "sharded_compiled"

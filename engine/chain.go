@@ -92,6 +92,16 @@ func (r Resident) Total() Bytes { return r.Weights + r.Grads + r.Optimizer + r.P
 // Len returns the number of stages, the loss included [n = L+1].
 func (c *Chain) Len() int { return len(c.Stages) }
 
+// States returns the memory that no schedule does without: what stays for the whole step and, if the first stage is the
+// optimizer, what is there beside that while it runs, gradients above all.
+func (c *Chain) States() Bytes {
+	states := c.Resident.Total()
+	if len(c.Stages) > 0 && c.Stages[0].Kind == OptimizerKind {
+		states += c.Stages[0].BwdTemp
+	}
+	return states
+}
+
 // Layers returns the number of stages without the loss [L]. A chain with LossGradAllocated has no loss stage.
 func (c *Chain) Layers() int {
 	if c.LossGradAllocated {

@@ -70,6 +70,7 @@ type Totals struct {
 	Back        time.Duration `json:"back"`
 	Saved       engine.Bytes  `json:"saved"` // sum of abar
 	Resident    engine.Bytes  `json:"resident"`
+	States      engine.Bytes  `json:"states"`        // Resident, with the gradients that the optimizer reads
 	KeepAllPeak engine.Bytes  `json:"keep_all_peak"` // the peak of keeping everything: 100 % of a budget in per cent
 	Batch       int           `json:"batch,omitempty"`
 }

@@ -94,9 +94,13 @@ func asides(c *engine.Chain) [][2]engine.Aside {
 
 func totals(p *profiles.Profile) proto.Totals {
 	t := p.Totals()
+	states := t.Resident.Total()
+	if p.Chain != nil {
+		states = p.Chain.States()
+	}
 	return proto.Totals{
-		Stages: t.Stages, Forward: t.Forward, Back: t.Back, Saved: t.Saved,
-		Resident: t.Resident.Total(), KeepAllPeak: t.KeepAllPeak, Batch: p.Batch,
+		Stages: t.Stages, Forward: t.Forward, Back: t.Back, Saved: t.Saved, Resident: t.Resident.Total(),
+		States: states, KeepAllPeak: t.KeepAllPeak, Batch: p.Batch,
 	}
 }
 

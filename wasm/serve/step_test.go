@@ -115,6 +115,11 @@ func TestOneStep(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s %v: %v", m.ID, args, err)
 			}
+			pinned := opened.Decoded.Chain.Resident.Pinned
+			if got := opened.Totals.States; got < said.States || got > said.States+pinned {
+				t.Errorf("%s %v: the chain's states take %d bytes; %d are said, and %d more are pinned", m.ID, args, got,
+					said.States, pinned)
+			}
 			p, link := opened.Decoded, engine.Device{ToHost: engine.MaxRate, ToDev: engine.MaxRate}
 			sol, err := engine.Lookup(engine.KeepAll).Solve(&engine.Problem{Graph: p.Graph, Device: link,
 				Budget: engine.NoLimit}, nil, nil)

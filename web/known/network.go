@@ -120,6 +120,9 @@ func StepArgs(c choice.Choice, n *Network) engine.Args {
 		args["batch"], args["seq"] = strconv.Itoa(o.Batch), strconv.Itoa(o.Tokens)
 		return args
 	case base == nil && n != nil && n.Source.Model != "":
+		if n.Source.Options == nil { // all is as it is by default
+			return engine.Args{}
+		}
 		return n.Source.Options
 	}
 	return nil

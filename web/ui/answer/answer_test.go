@@ -66,7 +66,7 @@ func TestAnswer(t *testing.T) {
 		}, "not",
 			"Does not fit: 5.88 to 6.18 GiB needed, one GTX 970 has 3.94 GiB. Times are those of the Tesla V100, 32-bit."},
 		"no plan can help": {func(s *state.State, p *known.Picture) {
-			p.Choice.Device, p.Solved.Trace.Peak, p.Network.Totals.Resident = "gtx-970", 5000*mib, 4500*mib
+			p.Choice.Device, p.Solved.Trace.Peak, p.Network.Totals.States = "gtx-970", 5000*mib, 4500*mib
 		}, "not", "Does not fit: weights, gradients and optimizer alone need 4.39 GiB; one GTX 970 has 3.94 GiB. Times are those of the Tesla V100, 32-bit."},
 		"nobody knows the device": {func(s *state.State, p *known.Picture) {
 			p.Choice.Device, p.Choice.Source = "", state.Source{File: "mine.csv"}
@@ -290,7 +290,7 @@ func TestStepFits(t *testing.T) {
 // card does not have.
 func TestBeyondCard(t *testing.T) {
 	for ref, want := range map[string][2]string{
-		"llama3-8b-step-2048tok-on-rtx-4090-b1": {"weights, gradients and optimizer alone need 104 GiB; one RTX 4090 has 24 GiB.",
+		"llama3-8b-step-2048tok-on-rtx-4090-b1": {"weights, gradients and optimizer alone need 120 GiB; one RTX 4090 has 24 GiB.",
 			"GiB."},
 		"llama3-8b-step-lora.16-65536tok-on-rtx-4090-b1": {" GiB at least.", "One RTX 4090 has 24 GiB."},
 	} {

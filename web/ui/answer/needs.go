@@ -197,7 +197,7 @@ func ofPlan(p *known.Picture) *need {
 	}
 	n.context, n.high = p.Choice.Context(), choice.Reserved(t.Peak)-choice.Context
 	n.segments = known.StepArgs(p.Choice, p.Network) != nil
-	n.memory, n.states, n.cards = d.Memory, p.Network.Totals.Resident, known.Card(p.Choice, p.Network, d)
+	n.memory, n.states, n.cards = d.Memory, p.Network.Totals.States, known.Card(p.Choice, p.Network, d)
 	switch sizes := p.Network.Profile.Source.Sizes; {
 	case sizes == profiles.Exact, sizes == profiles.Measured:
 	case n.segments: // the step of a language model, whose sizes are read in code
@@ -211,7 +211,7 @@ func ofPlan(p *known.Picture) *need {
 		n.times = fmt.Sprintf("times are those of the %s", of)
 	}
 	if c, r := p.Solved.Chain, p.Solved.Reserved; c != nil { // as it was replayed, with what stays on the card
-		n.low, n.high, n.segments, n.states = max(r[0], t.Peak), max(r[1], t.Peak), false, c.Resident.Total()
+		n.low, n.high, n.segments, n.states = max(r[0], t.Peak), max(r[1], t.Peak), false, c.States()
 	}
 	return n
 }
@@ -264,7 +264,7 @@ var barKinds = [sim.NumCategories]struct{ class, name string }{
 func tooSmall(s *state.State) string {
 	name := s.Choice.PlanName()
 	if d := exceeded(s); d != nil {
-		return statesAlone(s.Network.Totals.Resident, s.Choice.Context(), d.Memory, known.Card(s.Choice, s.Network, d))
+		return statesAlone(s.Network.Totals.States, s.Choice.Context(), d.Memory, known.Card(s.Choice, s.Network, d))
 	}
 	if s.OverBudget.Smallest == 0 {
 		return name + " finds nothing."
@@ -284,7 +284,7 @@ func statesAlone(states, context, memory engine.Bytes, card string) string {
 // exceeded returns the chosen card if weights, gradients and optimizer alone need more than it has, or nil.
 func exceeded(s *state.State) *card.Card {
 	d := state.DeviceOf(s.Choice)
-	if d == nil || s.Network == nil || s.Network.Totals.Resident+s.Choice.Context() <= d.Memory {
+	if d == nil || s.Network == nil || s.Network.Totals.States+s.Choice.Context() <= d.Memory {
 		return nil
 	}
 	return d

@@ -29,8 +29,9 @@ func OwnCard(text string) (id string, err error) {
 		case strings.Contains(lower, "/"):
 			o.Own, err = format.ParseRate(part)
 		default:
-			if _, bare := strconv.ParseFloat(part, 64); bare == nil {
-				part += "GiB"
+			// the GB of a card's name are GiB
+			if n := strings.TrimSpace(strings.TrimSuffix(lower, "gb")); isNumber(n) {
+				part = n + "GiB"
 			}
 			o.Memory, err = format.ParseBytes(part)
 		}
@@ -42,6 +43,11 @@ func OwnCard(text string) (id string, err error) {
 		return "", Sentence("%v", err)
 	}
 	return o.ID(), nil
+}
+
+func isNumber(text string) bool {
+	_, err := strconv.ParseFloat(text, 64)
+	return err == nil
 }
 
 // OwnText formats the figures of a card that is not in the list for OwnCard. It is empty for a card of the list.

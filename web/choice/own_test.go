@@ -9,7 +9,7 @@ import (
 // of OwnText.
 func TestOwnCard(t *testing.T) {
 	for in, want := range map[string]string{
-		"24 GiB": "24gib", "24GiB, 25GB/s, 165TFLOP/s": OwnExample,
+		"24 GiB": "24gib", "24 GB": "24gib", "24GiB, 25GB/s, 165TFLOP/s": OwnExample,
 		"24564 MiB, 12.5 GB/s, 1008 GB/s, 165.2 TFLOPS": "24564mib-link12500mbps-rate165200gflops-own1008gbps",
 		"165 TFLOP/s, 24 GiB":                           "24gib-rate165tflops",
 	} {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"maps"
+	"slices"
 
 	"memtide/engine"
 	"memtide/engine/alloc"
@@ -224,22 +225,26 @@ func (s *Said) takeStep(c *Choice) *Problem {
 	if ask.Lookup(s.Step) == nil && !ask.IsConfig(s.Step) {
 		return &Problem{Key: "step", Name: s.Step}
 	}
-	c.Step, c.StepArgs = s.Step, nil
-	if _, err := ask.Parse(s.StepArgs); err != nil {
-		return &Problem{Key: "step.", Err: err}
+	args := maps.Clone(s.StepArgs) // without those that make no sense
+	var problem *Problem
+	for _, name := range slices.Sorted(maps.Keys(args)) {
+		if _, err := ask.Parse(engine.Args{name: args[name]}); err != nil {
+			problem = &Problem{Key: "step.", Err: err}
+			delete(args, name)
+		}
 	}
-	c.StepArgs = stepArgs(s.StepArgs)
+	c.Step, c.StepArgs = s.Step, stepArgs(args)
 	_, listed := c.Planned("")
 	rest, policy, ok := preset.Split(c.StepArgs)
 	if listed || !ok || !ask.Configured(s.Step) && s.Strategy == "" {
-		return nil
+		return problem
 	}
 	c.Source = Source{File: ask.Title(s.Step), Model: s.Step, Options: rest}
 	if c.Step, c.StepArgs = "", nil; s.Strategy == "" && c.Policy == nil {
 		*c = c.By(engine.KeepAll, nil)
 	}
 	*c = c.Under(policy)
-	return nil
+	return problem
 }
 
 // stepArgs returns the arguments of a step together with the values that these imply for other options. ask.With

@@ -105,7 +105,7 @@ func (m *Index) drawLetters(s *Scene, bars []bar, bottom float64) {
 		if b.first != b.last {
 			return
 		}
-		widest = math.Max(widest, display.TextWidth(letters(m.Decision(b.at))))
+		widest = math.Max(widest, display.TextWidth(letters(m.Deed(b.at))))
 	}
 	for len(bars) > 0 && widest > float64(stride)*(bars[0].w+2) {
 		if stride++; stride > 3 {
@@ -114,7 +114,7 @@ func (m *Index) drawLetters(s *Scene, bars []bar, bottom float64) {
 	}
 	for i, b := range bars {
 		if i%stride == 0 && !b.muted && (b.at <= m.Count || m.Sizes[b.at-1] > 0) {
-			s.Text(display.Ink, b.x+b.w/2, bottom+12, display.Middle, letters(m.Decision(b.at)))
+			s.Text(display.Ink, b.x+b.w/2, bottom+12, display.Middle, letters(m.Deed(b.at)))
 		}
 	}
 }
@@ -135,7 +135,7 @@ func (m *Index) drawGroups(s *Scene, f *frame, bars []bar) {
 	}
 	for i := 0; i < len(bars); {
 		j, n := i, 0
-		for ; j < len(bars) && m.Decision(bars[j].at) == m.Decision(bars[i].at) && bars[j].last <= m.Count; j++ {
+		for ; j < len(bars) && m.Deed(bars[j].at) == m.Deed(bars[i].at) && bars[j].last <= m.Count; j++ {
 			for k := bars[j].first; k <= bars[j].last; k++ {
 				if m.IsBlock(k) {
 					n++
@@ -143,7 +143,7 @@ func (m *Index) drawGroups(s *Scene, f *frame, bars []bar) {
 			}
 		}
 		if n > 0 { // not only an embedding, a norm, or the loss
-			m.drawGroup(s, f, m.Decision(bars[i].at), n, bars[i].x, bars[j-1].x+bars[j-1].w)
+			m.drawGroup(s, f, m.Deed(bars[i].at), n, bars[i].x, bars[j-1].x+bars[j-1].w)
 		}
 		i = max(j, i+1)
 	}

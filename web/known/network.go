@@ -128,6 +128,18 @@ func StepArgs(c choice.Choice, n *Network) engine.Args {
 	return nil
 }
 
+// Model returns the id or the config.json of the model whose training step n with the choice c is, or "" for another
+// network.
+func Model(c choice.Choice, n *Network) string {
+	if base, _ := c.Source.Variant(); base != nil {
+		if m := base.Model(); m != nil {
+			return m.ID
+		}
+		return ""
+	}
+	return n.Source.Model
+}
+
 // number returns the value of an option that is a number, at least 1.
 func number(args engine.Args, name string) int {
 	n, _ := strconv.Atoi(ask.Value(args, name))

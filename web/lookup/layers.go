@@ -211,6 +211,21 @@ func (m *Index) stageOfValue(v engine.ValueID) int {
 	return int(m.ofValue[v])
 }
 
+// Deed returns Decision together with what a framework does within stage k under a policy.
+func (m *Index) Deed(k int) sim.Decision {
+	d := m.Decision(k)
+	if c := m.Problem.Chain; c != nil && k >= 1 && k <= len(c.Chain.Stages) {
+		s := &c.Chain.Stages[k-1]
+		if s.Again > 0 {
+			d |= sim.Recompute
+		}
+		if s.Away > 0 {
+			d |= sim.Offload
+		}
+	}
+	return d
+}
+
 // Decision returns what happens to the activations of stage k, by default sim.Keep.
 func (m *Index) Decision(k int) sim.Decision {
 	if k >= 1 && k <= len(m.decisions) {

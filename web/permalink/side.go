@@ -88,6 +88,9 @@ func notesOf(side string, problems []choice.Problem) (notes []string) {
 		text := fmt.Sprintf("The link names the %s %s, which is not known here.", spoken[p.Key], p.Name)
 		if p.Name == "" {
 			text = fmt.Sprintf("The link's arguments are not used: %v.", p.Err)
+			if p.Key == "step." { // the others are
+				text = fmt.Sprintf("An option of the link's step is not used: %v.", p.Err)
+			}
 		}
 		notes = append(notes, side+text)
 	}

@@ -245,6 +245,9 @@ func (s *State) setConfig(name, value string) []Effect {
 	if !ok {
 		return nil
 	}
+	if as := s.coming(); as.Model != "" {
+		args = as.Options
+	}
 	if d := s.Choice.GPU(); d != nil && d.Timed() { // the card of the sentence, whatever the times were for
 		args = ask.With(args, "device", d.ID)
 	}

@@ -81,3 +81,18 @@ func TestAddressWhileOpening(t *testing.T) {
 		t.Errorf("a link was followed and nothing set: %s; want the address left alone", names(p.effects))
 	}
 }
+
+// TestQuickWords checks that words that are chosen before the step of the first one is there add up, and that a card
+// that is chosen while a file is being read is the file's, where another word changes nothing.
+func TestQuickWords(t *testing.T) {
+	p := policed(t, "llama3.2-1b-step-4096tok-on-rtx-4090-b1", "rtx-4090")
+	p.play(SetOption{"batch", "4"}, SetOption{"loss", "chunked"}, SetOption{"seq", "1024"})
+	_, args, _ := p.Opening.Choice.Source.Step()
+	if args["batch"] != "4" || args["loss"] != "chunked" || args["seq"] != "1024" {
+		t.Errorf("three words open a step with %v; want all three", args)
+	}
+	p.play(PickFile{Name: "net.json"}, SetGPU{"h100"}, SetOption{"batch", "8"})
+	if o := p.Opening; o == nil || o.Choice.Source.File != "net.json" || o.Choice.Device != "h100" {
+		t.Errorf("beside a file and a card: %+v; want the file on the card", o)
+	}
+}

@@ -70,7 +70,10 @@ type SetOption struct{ Name, Value string }
 
 func (m SetOption) apply(s *State) []Effect {
 	s.View.Typed = ""
-	base, o := s.Choice.Source.Variant()
+	if s.readsFile() {
+		return s.touchDOM()
+	}
+	base, o := s.coming().Variant()
 	if out, ok := s.stepAlone(m); ok {
 		return out
 	}
@@ -166,6 +169,21 @@ func (m PickNetwork) apply(s *State) []Effect {
 	return s.openVariant(p, o)
 }
 
+// readsFile reports whether a file is being read. What is chosen for the network before it would drop the file.
+func (s *State) readsFile() bool {
+	return s.Opening != nil && s.Opening.Choice.Source.File != "" && s.Opening.Choice.Source.Model == "" &&
+		s.Compare == nil
+}
+
+// coming returns the source of what is open, or of the variant or step that is being opened instead, so that words that
+// are chosen quickly add up.
+func (s *State) coming() Source {
+	if o := s.Opening; o != nil && s.Compare == nil && (o.Choice.Source.Preset != "" || o.Choice.Source.Model != "") {
+		return o.Choice.Source
+	}
+	return s.Choice.Source
+}
+
 // SetGPU chooses the device: its memory, its link to the host and, if the preset has computed times, its times.
 // It also sets the budget to the memory of the device, except in a comparison.
 type SetGPU struct{ ID string }
@@ -176,12 +194,15 @@ func (m SetGPU) apply(s *State) []Effect {
 		return nil
 	}
 	switch {
+	case s.readsFile(): // it is about that
+		s.Opening.Choice = s.Opening.Choice.On(d)
+		return s.touchDOM()
 	case s.Step != nil:
 		return SetOption{"device", d.ID}.apply(s)
 	case s.Config() != "" && s.Compare == nil && d.Timed():
 		return s.setConfig("device", d.ID)
 	}
-	base, o := s.Choice.Source.Variant()
+	base, o := s.coming().Variant()
 	if base == nil || !base.Operators() || !d.Timed() { // keep the times
 		return s.chooseLink(false, func(c *Choice) {
 			if *c = c.On(d); s.Network != nil && s.Compare == nil {

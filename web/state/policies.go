@@ -136,9 +136,6 @@ func (s *State) TimeRange(t time.Duration) (low, high time.Duration) {
 	return time.Duration(share * float64(r.TimeLow)), time.Duration(share * float64(r.TimeHigh))
 }
 
-// Experts reports whether the open network is known to be a step of a model with experts.
-func (s *State) Experts() bool { return s.policies != nil && s.policies.Experts }
-
 // Kept returns the range of memory that PyTorch reserves when everything is kept, as it was played with the policies,
 // or 0 and 0 if that is not known.
 func (s *State) Kept() (low, high engine.Bytes) {

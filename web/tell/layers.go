@@ -116,7 +116,7 @@ func (m *Index) waitsByStage() []time.Duration {
 }
 
 func (m *Index) layerRow(k int, waiting time.Duration) LayerRow {
-	r := LayerRow{Stage: k, Name: m.StageName(k), Decision: m.Decision(k), Size: m.Sizes[k-1], Waiting: waiting}
+	r := LayerRow{Stage: k, Name: m.StageName(k), Decision: m.Deed(k), Size: m.Sizes[k-1], Waiting: waiting}
 	first, back := time.Duration(-1), time.Duration(-1)
 	for _, id := range m.ByStage[k-1] {
 		s := &m.Trace.Spans[id]
@@ -139,7 +139,12 @@ func (m *Index) layerRow(k int, waiting time.Duration) LayerRow {
 	if first >= 0 && back > first {
 		r.Slack = back - first
 	}
-	r.Why = m.why(&r)
+	if r.Why = m.why(&r); r.Decision != m.Decision(k) {
+		r.Why = "kept by the policy: " + format.Bytes(r.Size) + "; the rest is " + DecisionName(r.Decision)
+		if again := m.Problem.Chain.Chain.Stages[k-1].Again; again > 0 {
+			r.Recompute, r.Backward = again, max(0, r.Backward-again)
+		}
+	}
 	return r
 }
 

@@ -38,14 +38,16 @@ func (m *Index) what(s *sim.Span) string {
 }
 
 func (m *Index) stageSentence(k int) string {
-	d := m.Decision(k)
+	d := m.Deed(k)
 	str := m.StageName(k)
 	if blocks := m.blocks(); slices.Contains(blocks, k) {
 		str += fmt.Sprintf(", block %d of %d", slices.Index(blocks, k)+1, len(blocks))
 	} else if k > m.Count && str != "loss" {
 		str += ", the loss"
 	}
-	if m.Sizes[k-1] > 0 || d != sim.Keep {
+	if d != m.Decision(k) { // of a policy, which keeps as many bytes and does the rest
+		str += fmt.Sprintf(": %s are kept, the rest is %s", format.Bytes(m.Sizes[k-1]), DecisionName(d))
+	} else if m.Sizes[k-1] > 0 || d != sim.Keep {
 		str += fmt.Sprintf(": %s are %s", format.Bytes(m.Sizes[k-1]), DecisionName(d))
 	} else {
 		str += ": saves nothing"
@@ -124,7 +126,7 @@ func named(stage string) bool {
 func (m *Index) Tally() (blocks int, by [8]int) {
 	all := m.blocks()
 	for _, k := range all {
-		by[m.Decision(k)&7]++
+		by[m.Deed(k)&7]++
 	}
 	return len(all), by
 }

@@ -17,9 +17,10 @@ import (
 
 // Known is a model that memtide knows by name.
 type Known struct {
-	ID    string // in links and on the command line
-	Title string
-	Usual bool // listed before a search text is entered
+	ID      string // in links and on the command line
+	Title   string
+	Usual   bool // listed before a search text is entered
+	Experts bool
 }
 
 // Positions returns how many positions the model has learned, which is the longest sequence that it can read. It
@@ -58,6 +59,12 @@ func Configured(model string) bool {
 // model of diffusers.
 func Pictures(model string) bool {
 	return in(Diffusers, model) != nil || strings.Contains(model, "_class_name")
+}
+
+// Experts reports whether a model, given by its id or its config.json, has experts.
+func Experts(model string) bool {
+	m := Lookup(model)
+	return m != nil && m.Experts || IsConfig(model) && strings.Contains(model, "experts")
 }
 
 // Programs reports whether programs other than Transformers run a known model.

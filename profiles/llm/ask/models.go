@@ -6,7 +6,7 @@ import (
 )
 
 // listed are the known models: the transformers of diffusion models, then, below empty lines, the language models,
-// ordered by family. A line has the id, whether the model is Usual, and the title.
+// ordered by family. A line has the id, whether the model is Usual and has Experts, and the title.
 //
 //go:embed models.txt
 var listed string
@@ -19,7 +19,7 @@ func known() (diffusers, models, others []Known) {
 	read := func(text string) (out []Known) {
 		for line := range strings.Lines(text) {
 			f := strings.SplitN(strings.TrimSpace(line), " ", 3)
-			out = append(out, Known{f[0], f[2], f[1] == "usual"})
+			out = append(out, Known{f[0], f[2], strings.Contains(f[1], "usual"), strings.Contains(f[1], "experts")})
 		}
 		return out
 	}

@@ -140,7 +140,7 @@ func (c *Answer) Sub() string {
 		return "The pictures show " + shown(c.S) + "." + beyond(c.S)
 	}
 	if n := ofShown(c.S, p); n.statesOver() {
-		return fmt.Sprintf(wordsNoPlan, n.span())
+		return fmt.Sprintf(noPlan(known.StepArgs(p.Choice, p.Network)), n.span())
 	}
 	return fmt.Sprintf(wordsKeepAll, format.Bytes(p.Solved.KeepAll.Peak)) + " " + deeds(p) + room(p)
 }

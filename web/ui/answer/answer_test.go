@@ -18,6 +18,7 @@ import (
 	"memtide/wasm/serve"
 	"memtide/web/choice"
 	"memtide/web/jobs"
+	"memtide/web/format"
 	"memtide/web/known"
 	"memtide/web/state"
 	"memtide/web/ui/pagetest"
@@ -199,8 +200,9 @@ func TestDeedsAddUp(t *testing.T) {
 	s := pagetest.First(t)
 	pagetest.Do(t, s, state.SetStrategy{Name: "pofo"})
 	layers, by := s.Shown.Index().Tally()
-	want := fmt.Sprintf("This plan sends %d of the %d blocks to the host and back, computes %d again, does both with %d, keeps %d.",
-		by[sim.Offload], layers, by[sim.Recompute], by[sim.Offload|sim.Recompute], by[sim.Keep])
+	want := fmt.Sprintf("This plan sends %d of the %d blocks to the host and back, computes %d again, does both with %d, keeps %d. Up to %s wait in host memory.",
+		by[sim.Offload], layers, by[sim.Recompute], by[sim.Offload|sim.Recompute], by[sim.Keep],
+		format.Bytes(s.Shown.Solved.Trace.HostPeak))
 	if got := deeds(s.Shown); got != want ||
 		by[sim.Offload]+by[sim.Recompute]+by[sim.Offload|sim.Recompute]+by[sim.Keep] != layers {
 		t.Errorf("%v of %d:\ngot  %s\nwant %s", by, layers, got, want)
@@ -317,7 +319,7 @@ func TestPolicyAnswered(t *testing.T) {
 		words  string
 	}{
 		{"16gib", engine.Args{"ckpt": "full"}, Fits, "This policy: full checkpointing."},
-		{"3gib", engine.Args{"ckpt": "full"}, DoesNot, "No plan makes these smaller"},
+		{"3gib", engine.Args{"ckpt": "full"}, DoesNot, "block swap makes the frozen weights smaller"},
 		{"3gib", engine.Args{"ckpt": "full", "swap-blocks": "15"}, Should, "full checkpointing, block swap of 15."},
 	} {
 		want := s.Choice.On(card.Lookup(c.card)).Under(c.policy)
@@ -327,6 +329,9 @@ func TestPolicyAnswered(t *testing.T) {
 		r := s.Shown.Solved.Reserved
 		if got := a.Kind(); got != c.kind && !(c.kind == Should && got == Fits) || !strings.Contains(a.Sub(), c.words) {
 			t.Errorf("%v on %s: %s, %q, %q; want %s, %q", c.policy, c.card, got, a.Sentence(), a.Sub(), c.kind, c.words)
+		}
+		if blocks, by := s.Shown.Index().Tally(); by[sim.Recompute] != blocks {
+			t.Errorf("%v on %s: of %d blocks %v by decision; want all told as computed again", c.policy, c.card, blocks, by)
 		}
 		if n := needed(s); n.low != r[0] || n.high != r[1] || r[0] <= 0 || r[1] < r[0] {
 			t.Errorf("%v on %s: %d to %d bytes; want what was replayed, %d", c.policy, c.card, n.low, n.high, r)

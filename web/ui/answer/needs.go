@@ -223,7 +223,7 @@ func ofShown(s *state.State, p *known.Picture) *need {
 	if s.Network == nil || !p.Network.Source.Same(s.Network.Source) || n.memory == 0 {
 		return n
 	}
-	busy := s.Experts() && ask.Value(known.StepArgs(p.Choice, p.Network), "imbalance") == "0"
+	busy := ask.Experts(known.Model(p.Choice, p.Network)) && ask.Value(known.StepArgs(p.Choice, p.Network), "imbalance") == "0"
 	switch low, high := s.Kept(); {
 	case p.Choice.KeepsAll() && high > 0:
 		n.low, n.high, n.segments = max(low, n.low), max(high, n.low), false
@@ -299,6 +299,14 @@ func beyond(s *state.State) string {
 	return " " + format.Capital(fmt.Sprintf(wordsHas, known.Card(s.Choice, s.Network, d), format.Bytes(d.Memory))) + "."
 }
 
+// noPlan says why no plan helps a step with args if its states alone are too much.
+func noPlan(args engine.Args) string {
+	if args != nil && ask.Value(args, "lora") != "0" {
+		return wordsNoSwap
+	}
+	return wordsNoPlan
+}
+
 // priceWords says how much longer a step takes: part is 0.1 for 10 %.
 func priceWords(part float64) string {
 	text := strings.TrimPrefix(format.Percent(part), "+")
@@ -343,7 +351,11 @@ func deeds(p *known.Picture) string {
 	if len(out) == 2 {
 		text = strings.Join(out, " and ")
 	}
-	return "This plan " + text + "."
+	text = "This plan " + text + "."
+	if host := p.Solved.Trace.HostPeak; host > 0 {
+		text += fmt.Sprintf(" Up to %s wait in host memory.", format.Bytes(host))
+	}
+	return text
 }
 
 // room says how many samples fit at once if the plan keeps everything. The number is a lower bound: the memory beside
@@ -445,7 +457,7 @@ func stepSub(s *state.State) string {
 	text := ""
 	switch args := s.Choice.StepArgs; {
 	case n.statesOver():
-		text = fmt.Sprintf(wordsNoPlan, n.span())
+		text = fmt.Sprintf(noPlan(args), n.span())
 	case keeps(args):
 		text = wordsNothing
 	default:
@@ -468,6 +480,7 @@ const (
 	wordsTooSmall = "Does not fit in %s: "       // budget
 	wordsHas      = "%s has %s"                  // cards, memory
 	wordsKeepAll  = "Everything needs %s."
+	wordsNoSwap   = "Plans move and recompute activations; block swap makes the frozen weights smaller. With all of them the step needs %s."
 	wordsNoPlan   = "No plan makes these smaller: they move and recompute activations. With them the step needs %s."
 	wordsBusy     = "Playing the step…"
 	wordsMoreWork = "Looking for more…"

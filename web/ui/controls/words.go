@@ -129,8 +129,7 @@ func offers(s *state.State, args engine.Args, name string) bool {
 	case name == "shard": // each pipeline rank is one card: nothing is shared
 		return ask.Value(args, "gpus") != ask.Value(args, "pp")
 	case name == "ep", name == "etp":
-		experts := s.Experts() || alone && s.Step.Shown != nil && s.Step.Shown.Experts
-		return (experts || !is(name, ask.Option(name).Default)) && !is("gpus", "1")
+		return (ask.Experts(model) || !is(name, ask.Option(name).Default)) && !is("gpus", "1")
 	case name == "autocast", name == "no-autocast": // of Transformers' modules
 		return is("program", "hf") || !is(name, ask.Option(name).Default)
 	case name == "objective", name == "logits", name == "program":

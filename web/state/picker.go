@@ -169,21 +169,6 @@ func (m PickNetwork) apply(s *State) []Effect {
 	return s.openVariant(p, o)
 }
 
-// readsFile reports whether a file is being read. What is chosen for the network before it would drop the file.
-func (s *State) readsFile() bool {
-	return s.Opening != nil && s.Opening.Choice.Source.File != "" && s.Opening.Choice.Source.Model == "" &&
-		s.Compare == nil
-}
-
-// coming returns the source of what is open, or of the variant or step that is being opened instead, so that words that
-// are chosen quickly add up.
-func (s *State) coming() Source {
-	if o := s.Opening; o != nil && s.Compare == nil && (o.Choice.Source.Preset != "" || o.Choice.Source.Model != "") {
-		return o.Choice.Source
-	}
-	return s.Choice.Source
-}
-
 // SetGPU chooses the device: its memory, its link to the host and, if the preset has computed times, its times.
 // It also sets the budget to the memory of the device, except in a comparison.
 type SetGPU struct{ ID string }

@@ -19,6 +19,21 @@ func (s *State) Config() string {
 	return s.Network.Source.Model
 }
 
+// readsFile reports whether a file is being read. What is chosen for the network before it would drop the file.
+func (s *State) readsFile() bool {
+	return s.Opening != nil && s.Opening.Choice.Source.File != "" && s.Opening.Choice.Source.Model == "" &&
+		s.Compare == nil
+}
+
+// coming returns the source of what is open, or of the variant or step that is being opened instead, so that words that
+// are chosen quickly add up.
+func (s *State) coming() Source {
+	if o := s.Opening; o != nil && s.Compare == nil && (o.Choice.Source.Preset != "" || o.Choice.Source.Model != "") {
+		return o.Choice.Source
+	}
+	return s.Choice.Source
+}
+
 // stepOf returns the open network as a training step on the card that its times are for. ok is false if the network is
 // not the step of a language model, or if no options of package ask describe its times or precision.
 func (s *State) stepOf() (model string, args engine.Args, ok bool) {

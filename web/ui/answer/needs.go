@@ -220,10 +220,15 @@ func ofPlan(p *known.Picture) *need {
 // the one that was found when policies were played.
 func ofShown(s *state.State, p *known.Picture) *need {
 	n := ofPlan(p)
+	d := state.DeviceOf(s.Choice)
+	if s.OverBudget != nil && s.Network != nil && d != nil && n.memory > 0 { // the picture is an earlier one
+		n.memory, n.cards = d.Memory, known.Card(s.Choice, s.Network, d)
+	}
 	if s.Network == nil || !p.Network.Source.Same(s.Network.Source) || n.memory == 0 {
 		return n
 	}
-	busy := ask.Experts(known.Model(p.Choice, p.Network)) && ask.Value(known.StepArgs(p.Choice, p.Network), "imbalance") == "0"
+	busy := ask.Experts(known.Model(p.Choice, p.Network)) &&
+		ask.Value(known.StepArgs(p.Choice, p.Network), "imbalance") == "0"
 	switch low, high := s.Kept(); {
 	case p.Choice.KeepsAll() && high > 0:
 		n.low, n.high, n.segments = max(low, n.low), max(high, n.low), false

@@ -104,9 +104,13 @@ func (m Mount) Around(s *state.State, v *draw.View) {
 		return
 	}
 	v.Ghost, v.Drag = p.Solved.Ghost, !s.View.Frame.Embed
-	if d := state.DeviceOf(p.Choice); d != nil {
-		v.Capacity, v.Device = d.Memory, known.Card(p.Choice, p.Network, d)
-		if c := p.Choice.Context(); c > choice.Context { // a person says that more is in use
+	chosen, network := p.Choice, p.Network
+	if s.OverBudget != nil && s.Network != nil { // the picture is an earlier one
+		chosen, network = s.Choice, s.Network
+	}
+	if d := state.DeviceOf(chosen); d != nil {
+		v.Capacity, v.Device = d.Memory, known.Card(chosen, network, d)
+		if c := chosen.Context(); c > choice.Context { // a person says that more is in use
 			v.Capacity, v.Device = d.Memory-c, v.Device+" beside CUDA"
 		}
 	}

@@ -37,7 +37,8 @@ func New(m *Model, args engine.Args) (Ask, error) {
 		if v, chosen := a.Args[o.Name]; chosen && !ask.Matters(a.Args, o.Name) &&
 			o.Name != "swap-blocks" && o.Name != "non-reentrant" { // checkSwap has a better message
 			if other := ask.Needs(o.Name); other != "" {
-				return a, fmt.Errorf("%s is %s, which means nothing while %s is %s", o.Name, v, other, ask.Value(a.Args, other))
+				return a, fmt.Errorf("%s is %s, which means nothing while %s is %s", o.Name, v, other,
+					ask.Value(a.Args, other))
 			}
 			return a, fmt.Errorf("%s is %s, which means nothing beside the others: checkpointing is %s, frozen products %s, ranks of the pipeline %s, tensor ranks %s", o.Name, v, p.Word("ckpt"), p.Word("base"), ask.Value(a.Args, "pp"), ask.Value(a.Args, "tp"))
 		}

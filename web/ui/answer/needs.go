@@ -429,17 +429,13 @@ func stepSub(s *state.State) string {
 
 // The texts of the verdict and of its bar.
 const (
-	wordsStates   = "weights, gradients and optimizer alone need %s; %s has %s" // states, cards, memory
 	wordsPolicy   = "This policy: %s."
 	wordsNothing  = "Nothing is computed again or moved."
 	wordsSlower   = "%s slower" + wordsThan
 	wordsNoSlower = "no slower"
 	wordsThan     = " than if everything fitted" // only where there is room
 	wordsTooSmall = "Does not fit in %s: "       // budget
-	wordsHas      = "%s has %s"                  // cards, memory
 	wordsKeepAll  = "Everything needs %s."
-	wordsNoSwap   = "Plans move and recompute activations; block swap makes the frozen weights smaller. With all of them the step needs %s."
-	wordsNoPlan   = "No plan makes these smaller: they move and recompute activations. With them the step needs %s."
 	wordsBusy     = "Playing the step…"
 	wordsMoreWork = "Looking for more…"
 	wordsLimit    = "Stopped after a few seconds, because a link asked for it: more can be known."

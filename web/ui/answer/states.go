@@ -11,6 +11,14 @@ import (
 	"memtide/web/state"
 )
 
+// The texts of what no plan can help.
+const (
+	wordsStates = "weights, gradients and optimizer alone need %s; %s has %s" // states, cards, memory
+	wordsHas    = "%s has %s"                                                 // cards, memory
+	wordsNoSwap = "Plans move and recompute activations; block swap makes the frozen weights smaller. With all of them the step needs %s."
+	wordsNoPlan = "No plan makes these smaller: they move and recompute activations. With them the step needs %s."
+)
+
 // tooSmall returns a sentence about a budget that is too small, with the smallest one that is large enough if known.
 func tooSmall(s *state.State) string {
 	name := s.Choice.PlanName()

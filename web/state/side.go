@@ -21,7 +21,8 @@ type Side struct {
 	OverBudget *OverBudget    // not nil: the budget is too small, and Shown is an older picture or nil
 	Failed     string         // why Compare.Other has no schedule, for people; State.Side has an Alert instead
 
-	fallback int // ID of the solve for a picture to show instead, see fallBack; 0 if there is no such request
+	kept     bool // the latest fallback keeps everything
+	fallback int  // ID of the solve for a picture to show instead, see fallBack; 0 if there is no such request
 }
 
 // Opening is a profile that is being read. Choice becomes the choice of the side when it has been read.

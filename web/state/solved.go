@@ -124,7 +124,10 @@ func (m SolveFailed) apply(s *State) []Effect {
 	switch {
 	case side == nil && m.ID == s.fallback:
 		s.fallback = 0
-		return s.touch()
+		if s.touch(); s.kept || s.Network == nil {
+			return nil
+		}
+		return s.fallBackToKeeping()
 	case side == nil:
 		return nil
 	}
@@ -227,7 +230,7 @@ func (s *State) fallBackToKeeping() []Effect {
 
 // fallBack asks for the schedule of c, to be shown instead of that of the choice.
 func (s *State) fallBack(c Choice) []Effect {
-	s.fallback = s.newID()
+	s.fallback, s.kept = s.newID(), c.Strategy == engine.KeepAll
 	return []Effect{Solve{ID: s.fallback, Choice: c, Request: within(s.Network.Request(c), s.limit(Leave)),
 		Slot: ForPage}}
 }

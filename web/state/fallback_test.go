@@ -1,0 +1,27 @@
+package state
+
+import (
+	"testing"
+
+	"memtide/engine"
+	"memtide/wasm/proto"
+)
+
+// TestLastResort checks that a page without a picture shows that of keeping everything if the smallest budget of a plan
+// that does not fit is not answered either, and then asks no more.
+func TestLastResort(t *testing.T) {
+	p := &player{State: New()}
+	p.play(Start{Choice: chosen("net-b8")})
+	p.play(opened(last[Open](t, p).ID, chain("net")))
+	p.play(SolveFailed{ID: last[Solve](t, p).ID,
+		Failure: &proto.Failure{Kind: proto.Infeasible, Budget: engine.GiB, Smallest: 2 * engine.GiB}})
+	late := &proto.Failure{Kind: proto.Deadline, Text: "too late"}
+	p.play(SolveFailed{ID: last[Solve](t, p).ID, Failure: late})
+	e := last[Solve](t, p)
+	if e.Choice.Strategy != engine.KeepAll {
+		t.Errorf("after the smallest budget the page asks for %s; want keeping everything", e.Choice.Strategy)
+	}
+	if p.play(SolveFailed{ID: e.ID, Failure: late}); len(p.effects) > 0 {
+		t.Errorf("without that it has the effects %s; want none", names(p.effects))
+	}
+}

@@ -136,7 +136,9 @@ func Cut(text string) (id, rest string) {
 var spoken = map[string]string{
 	"v100": DefaultID, "a100": "a100-80gb", "a10040g": "a100-40gb", "a10080g": "a100-80gb", "h10096g": "h100-96gb",
 	"gh200": "gh200-96gb-single", "a6000": "rtx-a6000", "3090": "rtx-3090", "4090": "rtx-4090", "5090": "rtx-5090",
-	"6000ada": "rtx-6000-ada", "p100": "p100-pcie-16gb",
+	"6000ada": "rtx-6000-ada", "a4000": "rtx-a4000", "3060": "rtx-3060", "4060ti": "rtx-4060-ti-16gb",
+	"4070tisuper": "rtx-4070-ti-super", "4080": "rtx-4080", "5070ti": "rtx-5070-ti", "5080": "rtx-5080",
+	"p100": "p100-pcie-16gb",
 }
 
 // Find returns the card that a report of a run names, for example "8xH100-80G". Of several names in the text the

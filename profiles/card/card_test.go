@@ -184,7 +184,8 @@ func TestPrecisions(t *testing.T) {
 		{"t4", false, false, 15_360}, {"v100-pcie-16gb", false, false, 16_128}, {"k40", false, false, 11_441},
 		{"a100-80gb", true, false, 81_920},
 		{"rtx-3090", true, false, 24_576}, {"rtx-4090", true, true, 24_564}, {"l4", true, true, 23_034},
-		{"h100", true, true, 81_559}, {"mi300x", true, true, 196_592},
+		{"h100", true, true, 81_559}, {"rtx-3060", true, false, 12_288}, {"rtx-5080", true, true, 16_303},
+		{"mi300x", true, true, 196_592},
 	} {
 		d := Lookup(c.id)
 		if d == nil || d.BF16() != c.bf16 || (d.FP8 > 0) != c.fp8 || d.Memory != c.mib*engine.MiB {
@@ -199,7 +200,7 @@ func TestFind(t *testing.T) {
 		"A100-40G": "a100-40gb", "A100-80G": "a100-80gb", "8xA100": "a100-80gb", "H100": "h100",
 		"NVIDIA H100 PCIe": "h100-pcie", "H100-96G": "h100-96gb",
 		"GH200": "gh200-96gb-single", "H200": "h200", "GB200": "gb200", "B200": "b200", "GB300": "gb300",
-		"L40S": "l40s", "L4": "l4", "RTX 4090": "rtx-4090",
+		"L40S": "l40s", "L4": "l4", "GeForce RTX 4060 Ti 16GB": "rtx-4060-ti-16gb", "5080": "rtx-5080", "RTX 4090": "rtx-4090",
 		"4090": "rtx-4090", "RTX 6000 Ada": "rtx-6000-ada", "A6000": "rtx-a6000", "V100": DefaultID,
 		"MI300X": "mi300x", "T4": "t4", "abacus": "", "": "",
 	} {

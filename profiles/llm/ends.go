@@ -83,6 +83,9 @@ func (s *Setup) logits() int64 {
 	case e.pictures(), s.Model.Labels > 0 && s.Model.Masked:
 		inner = s.Batch
 	}
+	if s.Prompt > 0 {
+		inner -= ceil(s.Batch*s.Prompt, s.Context)
+	}
 	return inner * ceil(cmp.Or(s.Model.Labels, s.Model.Words), s.Tensor)
 }
 

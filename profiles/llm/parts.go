@@ -16,6 +16,7 @@ type Work struct {
 	Accumulate int64 `json:"grad_accum"`  // micro batches of a step [1]
 
 	Objective string `json:"objective"` // ObjectiveDPO or ObjectiveGRPO [the next token]
+	Prompt    int64  `json:"prompt"`    // tokens of a sequence without logits
 	Rollout   int64  `json:"rollout"`   // GiB of a card that an engine for rollouts has beside the step
 
 	// frames and sides in pixels of the video or picture that Seq counts the tokens of; Height 0: Seq was chosen

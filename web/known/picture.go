@@ -67,14 +67,7 @@ func (p *Picture) Gaps() []sim.Gap { return p.Solved.Trace.Gaps }
 // to the host.
 func (p *Picture) Tally() (again, out int) {
 	_, by := p.Index().Tally()
-	if c := p.Solved.Chain; c != nil {
-		for i := range c.Stages {
-			if c.Stages[i].Again > 0 {
-				again++
-			}
-		}
-	}
-	return again + by[sim.Recompute] + by[sim.Recompute|sim.Offload], by[sim.Offload] + by[sim.Recompute|sim.Offload]
+	return by[sim.Recompute] + by[sim.Recompute|sim.Offload], by[sim.Offload] + by[sim.Recompute|sim.Offload]
 }
 
 // again returns for how long results are computed again, also within the backwards of blocks under a policy.

@@ -95,3 +95,23 @@ func TestNothingStays(t *testing.T) {
 		}
 	}
 }
+
+// TestPrompt checks a published run of TRL's GRPO: the tokens of the prompt have no logits. QLoRA of rank 8 with eight
+// completions of 96 tokens [jsboige/CoursIA: pull request 15643].
+func TestPrompt(t *testing.T) {
+	args := engine.Args{"batch": "8", "accumulate": "4", "seq": "107", "prompt": "11", "lora": "8", "adapters": "bf16",
+		"adapter-dropout": "yes", "base": "nf4-double", "ckpt": "full", "autocast": "yes", "attention": "sdpa"}
+	for model, want := range map[string]float64{"qwen3-8b": 7.406, "qwen3-4b": 4.096, "qwen3-1.7b": 2.744} {
+		a, err := llm.New(family.Lookup(model), args)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := a.Estimate()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := float64(r.Allocated) / float64(engine.GiB); got < want*0.98 || got > want*1.02 {
+			t.Errorf("%s: %.3f GiB allocated; published %.3f", model, got, want)
+		}
+	}
+}

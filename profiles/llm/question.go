@@ -27,7 +27,7 @@ func New(m *Model, args engine.Args) (Ask, error) {
 	a := Ask{GPUs: n("gpus"), Context: engine.Bytes(n(ask.Context))*engine.MiB + engine.Bytes(n("rollout"))*engine.GiB,
 		Card: cardOf(card.Lookup(ask.Value(args, "device"))),
 		Setup: Setup{Model: m, Work: Work{Seq: n("seq"), Batch: n("batch"), Accumulate: n("accumulate"),
-			Frames: n("frames"), Height: n("height"), Width: n("width")},
+			Prompt: min(n("prompt"), n("seq")-1), Frames: n("frames"), Height: n("height"), Width: n("width")},
 			Layout: Layout{Tensor: n("tp"), Context: n("cp"), Expert: n("ep"), Imbalance: n("imbalance")}}}
 	a.Args = ask.Plain(args)
 	if err := a.Setup.pictured(a.Args["seq"] != ""); err != nil {
@@ -130,7 +130,7 @@ func (s *Setup) choose(p engine.Parsed) {
 	s.Checkpoint, s.OffloadX, s.Compiled, s.HostStep = CheckpointKind(p.Word("ckpt")), p.Is("offload", "yes"),
 		p.Is("compile", "yes"), p.Is("host", "yes")
 	s.Dropout, s.Towers = p.Is("dropout", "yes"), p.Is("towers", "yes")
-	s.Objective, s.Rollout, s.Prompt = p.Word("objective"), int64(p.Int("rollout")), min(int64(p.Int("prompt")), s.Seq-1)
+	s.Objective, s.Rollout = p.Word("objective"), int64(p.Int("rollout"))
 	s.HostPart, s.HostWeights, s.NVMe = int64(p.Int("host-part")), p.Is("host-weights", "yes"), int64(p.Int("nvme"))
 	s.StepInBack, s.NoSP = p.Is("step-in-backward", "yes"), p.Is("no-sp", "yes")
 	s.NonReentrant = !p.Is("program", "hf") || p.Is("non-reentrant", "yes")

@@ -34,6 +34,11 @@ func TestFigures(t *testing.T) {
 		reserved  // the middle of what the allocator's default and expandable segments reserve
 		byDefault
 	)
+	const (
+		small = `{"model_type":"gpt2","activation_function":"gelu_new","attn_pdrop":0.1,"embd_pdrop":0.1,"resid_pdrop":0.1,"n_embd":512,"n_head":8,"n_layer":12,"n_positions":1024,"vocab_size":50688}`
+		giant = `{"model_type":"dinov2","hidden_size":1536,"num_hidden_layers":40,"num_attention_heads":24,"mlp_ratio":4,"use_swiglu_ffn":true,"image_size":224,"patch_size":14,"num_labels":1000}`
+	)
+	pictures := engine.Args{"seq": "256", "batch": "32", "ckpt": "full", "states": "bf16", "attention": "sdpa"}
 	const power = `{"model_type":"granite","hidden_size":2304,"num_hidden_layers":40,"num_attention_heads":36,"num_key_value_heads":36,"intermediate_size":9216,"vocab_size":49152,"tie_word_embeddings":true,"max_position_embeddings":4096}`
 	packed := engine.Args{"ckpt": "full", "seq": "4096", "kernel": "foreach", "device": "a100-80gb"}
 	hooked := engine.Args{"ckpt": "full", "seq": "4096", "kernel": "foreach", "device": "a100-80gb", "lora": "16",
@@ -96,8 +101,20 @@ func TestFigures(t *testing.T) {
 		// issue 1528, torch.compile and torchao
 		{"Llama-2-7b", "llama2-7b", eight, engine.Args{"seq": "4096"}, allocated, 27.69e9, 3},
 		{"Llama-3-8B", "llama3-8b", eight, engine.Args{"seq": "8192"}, allocated, 51.67e9, 7},
+		// NVIDIA/Megatron-LM, gpt3_mcore_te_tp4_pp1_dist_optimizer_overlap_grad_reduce_param_gather, golden values
+		{"GPT, tp 4 without sequence parallelism", small, engine.Args{"program": "megatron", "gpus": "8", "tp": "4",
+			"no-sp": "yes", "dropout": "yes", "attention": "eager", "batch": "4", "accumulate": "4", "seq": "1024",
+			"shard": "zero1"}, nil, allocated, 1.437 * (1 << 30), 4},
+		// pytorch/ao, torchao/optim/README.md: DINOv2-g, and its optimizer on the CPU
+		{"DINOv2-g", giant, pictures, nil, allocated, 9.146 * (1 << 30), 1},
+		{"DINOv2-g, offloaded", giant, pictures, engine.Args{"host": "yes"}, allocated, 4.88 * (1 << 30), 1},
+		// bghira/SimpleTuner, SEGMENTED_CHECKPOINTING.md
+		{"Qwen-Image, checkpointed", "qwen-image", engine.Args{"height": "1024", "lora": "8", "ckpt": "full",
+			"autocast": "yes", "adapters": "bf16", "targets": "attention", "attention": "sdpa",
+			"optimizer": "sgd-momentum"}, nil,
+			allocated, 41.04 * (1 << 30), 2},
 	} {
-		m := llm.Lookup(c.model)
+		m := family.Lookup(c.model)
 		if m == nil {
 			read, err := family.Read([]byte(c.model))
 			if err != nil {

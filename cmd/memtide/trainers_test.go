@@ -1,6 +1,8 @@
 package main
 
 import (
+	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -39,5 +41,20 @@ func TestTrainersQuestions(t *testing.T) {
 	}
 	if rows < 16 {
 		t.Errorf("%d commands in the table; want 16 at least", rows)
+	}
+}
+
+// TestPictureOfItsSize checks that a model of pictures is asked about one of its size, and about another if that is said.
+func TestPictureOfItsSize(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "config.json")
+	config := `{"model_type":"vit","hidden_size":192,"num_attention_heads":3,"num_hidden_layers":2,"image_size":224,"patch_size":14}`
+	if err := os.WriteFile(file, []byte(config), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for flags, want := range map[string]string{"": "1 x 256 tokens", "-seq 1024": "1 x 1024 tokens"} {
+		args := append(append([]string{"plan"}, strings.Fields(flags)...), file)
+		if got := memtide(t, t.Context(), args...); !strings.Contains(got.stdout, want) {
+			t.Errorf("plan %s of a picture of 224 x 224 in patches of 14: %.120s%s; want %q", flags, got.stdout, got.stderr, want)
+		}
 	}
 }

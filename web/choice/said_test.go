@@ -205,3 +205,11 @@ func TestStepSaid(t *testing.T) {
 		}
 	}
 }
+
+// TestBadStepOption checks that an option of a step that makes no sense leaves the others.
+func TestBadStepOption(t *testing.T) {
+	got, p := (&Said{Step: "llama3-8b", StepArgs: engine.Args{"gpus": "8", "seq": "banana"}}).Resolve(Default())
+	if len(p) != 1 || p[0].Key != "step." || !maps.Equal(got.StepArgs, engine.Args{"gpus": "8"}) {
+		t.Errorf("eight cards and a bad length: %v with %v; want eight cards and one problem", got.StepArgs, p)
+	}
+}

@@ -24,3 +24,15 @@ func TestWithin(t *testing.T) {
 		}
 	}
 }
+
+// TestStepArgs checks that the step of a config.json whose options are those by default is a step, too.
+func TestStepArgs(t *testing.T) {
+	src := choice.Source{File: "config.json", Model: `{"model_type":"llama"}`}
+	if args := StepArgs(choice.Choice{Source: src}, &Network{Source: src}); args == nil || len(args) > 0 {
+		t.Errorf("the options are %v; want none, of a step", args)
+	}
+	src.Model = ""
+	if args := StepArgs(choice.Choice{Source: src}, &Network{Source: src}); args != nil {
+		t.Errorf("the options of a table are %v; want nil", args)
+	}
+}

@@ -115,3 +115,26 @@ func TestPrompt(t *testing.T) {
 		}
 	}
 }
+
+// TestFusedSoftmax checks that Megatron's attention without a kernel keeps 2 bytes of each score, its softmax, where
+// Transformers' keeps 6.
+func TestFusedSoftmax(t *testing.T) {
+	for program, want := range map[string]float64{"megatron": 2, "hf": 6} {
+		var kept [2]int64
+		for i, attention := range []string{"eager", "flash"} {
+			a, err := llm.New(family.Lookup("llama3.2-1b"), engine.Args{"program": program, "attention": attention})
+			if err != nil {
+				t.Fatal(err)
+			}
+			k, err := a.Setup.Kept()
+			if err != nil {
+				t.Fatal(err)
+			}
+			kept[i] = k.Blocks[len(k.Blocks)-1][1]
+		}
+		scores := 32. * 8192 * 8192
+		if got := float64(kept[0]-kept[1]) / scores; got < want*0.98 || got > want*1.02 {
+			t.Errorf("%s: %.2f bytes of a score; want %g", program, got, want)
+		}
+	}
+}

@@ -308,6 +308,18 @@ func TestBeyondCard(t *testing.T) {
 	}
 }
 
+// TestBarOfTheCase checks that the bar has the card of the case while it shows a plan for an earlier one.
+func TestBarOfTheCase(t *testing.T) {
+	s := pagetest.Preset(t, "llama3.2-1b-step-2048tok-on-rtx-4090-b1")
+	pagetest.Do(t, s, state.SetGPU{ID: "rtx-4090"}, state.SetGPU{ID: "8gib"})
+	if s.OverBudget == nil || s.Shown == nil {
+		t.Fatalf("on a card of 8 GiB: %v, shown %v; want an earlier plan, which does not fit", s.OverBudget, s.Shown)
+	}
+	if got := ofShown(s, s.Shown).memory; got != 8*engine.GiB {
+		t.Errorf("on a card of 8 GiB the bar has one of %d bytes", got)
+	}
+}
+
 // TestPolicyAnswered checks that the answer about a policy has the range that was replayed for it, its words and no
 // budget, and that blocks that wait in host memory are no reason why no plan could help.
 func TestPolicyAnswered(t *testing.T) {

@@ -172,6 +172,7 @@ func (p *pictures) view(c *canvas) draw.View {
 	}
 	v.Top, v.Height = p.gesture.top, c.height
 	c.Around(s, &v)
+	v.Drag = c.Picture == draw.Memory && s.Compare == nil && !s.View.Frame.Embed && !p.paper
 	if s.Compare == nil || !c.Timed() {
 		return v
 	}

@@ -46,7 +46,8 @@ func TestPrintOfDarkPage(t *testing.T) {
 		p.Done()
 		return Eval[look](p, `brightness()`)
 	}
-	want := looks("&theme=light")
+	looks("&theme=light")
+	want := Eval[look](p, `dispatchEvent(new Event("beforeprint")), brightness()`)
 	for _, c := range []struct{ name, theme string }{{"chosen", "&theme=dark"}, {"of the system", ""}} {
 		t.Run(c.name, func(t *testing.T) {
 			p.For(t)
@@ -75,7 +76,7 @@ func TestPrintOfDarkPage(t *testing.T) {
 				t.Errorf("after printing the page is %+v; want %+v as before", after, before)
 			}
 			if on.Timeline != want.Timeline || on.Memory != want.Memory {
-				t.Errorf("on paper the pictures have the brightness %+v; want that of the light page, %+v", on, want)
+				t.Errorf("on paper the pictures have the brightness %+v; want that of the light page on paper, %+v", on, want)
 			}
 		})
 	}

@@ -62,11 +62,13 @@ func ChoiceOf(l link.Link) (state.Choice, []string) {
 }
 
 // Follow returns the message for the fragment that the page is opened with. The notes, for
-// people, say what is wrong with the link and, if it names no network, what is shown instead.
+// people, say what is wrong with the link and, if it names nothing that is known, that the example is shown instead.
 func Follow(fragment string) (l link.Link, m state.Start, notes []string) {
 	l, m, notes = Read(fragment)
-	if !l.Named() && len(notes) > 0 {
-		notes[0] += " ResNet-101 is shown instead."
+	unknown := l.Step != "" && m.Choice.Step == "" && m.Choice.Source.Model == ""
+	if (unknown || !l.Named()) && len(notes) > 0 {
+		notes[0] += " The example is shown instead."
+		m.Choice, m.B = choice.Example(), nil
 	}
 	return l, m, notes
 }
@@ -84,7 +86,7 @@ func Read(fragment string) (l link.Link, m state.Start, notes []string) {
 	l.Lines = slices.DeleteFunc(l.Lines, func(name string) bool {
 		return name != tradeoff.AllLines && engine.Lookup(name) == nil
 	})
-	return l, state.Start{Choice: c, B: b, Look: l.Look}, notes
+	return l, state.Start{Choice: c, B: b, Look: l.Look, Amended: l.Named() && len(notes) > 0}, notes
 }
 
 // Origin is the address of the page and the link that it was opened with.

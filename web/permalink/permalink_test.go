@@ -77,11 +77,12 @@ func TestNoViewByFile(t *testing.T) {
 	}
 }
 
-// TestBareAddress checks that only the address without a fragment opens the example.
+// TestBareAddress checks that addresses that name nothing, or nothing that is known, open the example.
 func TestBareAddress(t *testing.T) {
 	for fragment, want := range map[string]state.Choice{
 		"": choice.Example(), "#": choice.Example(),
-		"#v=1": choice.Default(), "#v=1&p=resnet101-b32": choice.Default(), "#embed=1": choice.Default(),
+		"#v=1": choice.Example(), "#v=1&step=nosuch": choice.Example(), "#v=1&step=nosuch&step.gpus=8": choice.Example(),
+		"#v=1&p=resnet101-b32": choice.Default(),
 	} {
 		if _, m, _ := Follow(fragment); !m.Choice.Equal(want) {
 			t.Errorf("%q opens %+v; want %+v", fragment, m.Choice, want)

@@ -23,10 +23,11 @@ type Start struct {
 	Choice Choice
 	B      *Choice // side B of a comparison; nil without a comparison
 	link.Look
+	Amended bool // a value of the link is not used: when its profile has been read, the address is written without it
 }
 
 func (m Start) apply(s *State) []Effect {
-	s.unwritten = false
+	s.unwritten = m.Amended
 	s.View.Follow(m.Look)
 	s.Choice = m.Choice
 	out := s.open(m.Choice, nil, Leave)
@@ -40,7 +41,7 @@ func (m Start) apply(s *State) []Effect {
 type Navigate Start
 
 func (m Navigate) apply(s *State) []Effect {
-	s.unwritten = false
+	s.unwritten = m.Amended
 	s.View.Follow(m.Look)
 	return s.navigateBoth(m.Choice, m.B)
 }

@@ -80,6 +80,11 @@ func TestAddressWhileOpening(t *testing.T) {
 	if p.play(opened(last[Open](t, p).ID, chain("other"))); count[WriteURL](p) != 0 {
 		t.Errorf("a link was followed and nothing set: %s; want the address left alone", names(p.effects))
 	}
+	p = shown(t)
+	p.play(Navigate(Start{Choice: chosen("other-b8"), Amended: true}))
+	if p.play(opened(last[Open](t, p).ID, chain("other"))); count[WriteURL](p) != 1 {
+		t.Errorf("a link with a value that is not used was followed: %s; want the address written", names(p.effects))
+	}
 }
 
 // TestQuickWords checks that words that are chosen before the step of the first one is there add up, and that a card

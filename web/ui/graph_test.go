@@ -92,20 +92,23 @@ func TestGraphInLink(t *testing.T) {
 	}
 	_, m, notes := permalink.Follow(l.String())
 	if len(notes) != 1 || !strings.Contains(notes[0], "too long for a link") ||
-		!strings.HasSuffix(notes[0], "ResNet-101 is shown instead.") {
+		!strings.HasSuffix(notes[0], "The example is shown instead.") {
 		t.Errorf("notes %q; want that the graph is too long, and what is shown", notes)
 	}
-	if want, _ := (choice.Source{Preset: choice.DefaultPreset}).OfKind(true); m.Choice.Source.Preset != want.Preset {
-		t.Errorf("the link shows %+v; want the operations of ResNet-101", m.Choice.Source)
+	if !m.Choice.Equal(choice.Example()) {
+		t.Errorf("the link shows %+v; want the example", m.Choice)
 	}
 }
 
 // TestCutLinkSaysWhatIsShown checks that the page says if a link was cut, and what it shows instead.
 func TestCutLinkSaysWhatIsShown(t *testing.T) {
 	for _, text := range []string{"v=1&d=1.bQHcBT6njdWMks9rK1UUgM8", "v=1&m=60%25", "v=99&p=vgg16-b64"} {
-		if _, _, notes := permalink.Follow(text); len(notes) == 0 ||
-			!strings.HasSuffix(notes[0], "ResNet-101 is shown instead.") {
+		_, m, notes := permalink.Follow(text)
+		if len(notes) == 0 || !strings.HasSuffix(notes[0], "The example is shown instead.") {
 			t.Errorf("%s: notes %q; want what is shown instead", text, notes)
+		}
+		if !m.Choice.Equal(choice.Example()) {
+			t.Errorf("%s: shows %+v; want the example", text, m.Choice)
 		}
 	}
 	if _, _, notes := permalink.Follow("v=1&p=vgg16-b64&bw=x"); len(notes) != 1 ||

@@ -285,7 +285,8 @@ func valueWords(s *state.State, args engine.Args, name, value string) string {
 	return format.Count(n) + " " + unit
 }
 
-// optimizerWord returns the word of the optimizer of a network. ok is false if the preset has no such option.
+// optimizerWord returns the word of the optimizer of a network. ok is false if the preset has no such option. If
+// none is chosen, the states by the preset's own rule are there and nothing steps them.
 func optimizerWord(base *preset.Preset, o preset.Options) (w Word, ok bool) {
 	with := o
 	with.Optimizer = profiles.Optimizers[0].Name
@@ -294,7 +295,8 @@ func optimizerWord(base *preset.Preset, o preset.Options) (w Word, ok bool) {
 	}
 	w = Word{Do: "option", Name: "optimizer", ID: "option-optimizer", Label: "Optimizer", Before: "with",
 		said: o.Optimizer != "", Note: "its states and its step"}
-	w.Options = []panel.Option{{ID: "", Title: "no optimizer", Selected: o.Optimizer == ""}}
+	states := cmp.Or(base.Optimizer, "SGD")
+	w.Options = []panel.Option{{ID: "", Title: states + ", step not timed", Selected: o.Optimizer == ""}}
 	for _, x := range profiles.Optimizers {
 		w.Options = append(w.Options, panel.Option{ID: x.Name, Title: x.Title, Selected: x.Name == o.Optimizer})
 	}

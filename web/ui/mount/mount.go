@@ -103,7 +103,7 @@ func (m Mount) Around(s *state.State, v *draw.View) {
 	if p == nil || m.Picture != draw.Memory || s.Compare != nil {
 		return
 	}
-	v.Ghost, v.Drag = p.Solved.Ghost, !s.View.Frame.Embed
+	v.Ghost = p.Solved.Ghost
 	chosen, network := p.Choice, p.Network
 	if s.OverBudget != nil && s.Network != nil { // the picture is an earlier one
 		chosen, network = s.Choice, s.Network

@@ -40,8 +40,10 @@ func (p *Plot) marks(s node, look Look, unit float64) node {
 			away := math.Round(min(apart, p.Width-x-width)) // negative at the edge of the picture
 			set(s, []float64{math.Round(min(x+away-p.X(p.Budget), 0)) - apart, 0}, "markLine", "label", "offset")
 			label["offset"] = []float64{away, 0}
-			if p.X(p.Budget) < 1.4*markWidth {
-				set(s, "plan: "+format.Bytes(p.Budget), "markLine", "label", "formatter")
+			if name := "plan: " + format.Bytes(p.Budget); p.X(p.Budget) < nameWidth(name) {
+				set(s, "", "markLine", "label", "formatter") // it would be cut
+			} else if p.X(p.Budget) < 1.4*markWidth {
+				set(s, name, "markLine", "label", "formatter")
 			}
 		case p.Width-x < width:
 			label["align"] = "right"

@@ -17,8 +17,11 @@ type KeyEntry struct {
 func Key(models ...*Index) (out []KeyEntry) {
 	var ran [lookup.NumKinds]bool
 	var held [sim.NumCategories]bool
-	over := false
+	over, scratch := false, ""
 	for _, m := range models {
+		if words := m.Scratch(); len(words) > len(scratch) {
+			scratch = words
+		}
 		for l := range m.Lanes {
 			for k, d := range m.Lanes[l].BusyIn(0, len(m.Lanes[l].From)) {
 				ran[k] = ran[k] || d > 0
@@ -44,7 +47,7 @@ func Key(models ...*Index) (out []KeyEntry) {
 		{ran[sim.SpanBackward] || held[sim.Gradient], KeyEntry{"bwd", "backward", backwardStyle}},
 		{ran[sim.SpanOffload] || ran[sim.SpanFetch], KeyEntry{"xfer", "copied", transferStyle}},
 		{held[sim.InTransfer], KeyEntry{"xfer dots", "leaving or arriving", inFlightStyle}},
-		{held[sim.Workspace], KeyEntry{"scratch", "scratch", scratchStyle}},
+		{held[sim.Workspace], KeyEntry{"scratch", scratch, scratchStyle}},
 		{ran[lookup.KindWaiting], KeyEntry{"wait", "waiting", waitingBox}},
 		{over, KeyEntry{"over", "too much", overStyle}},
 	} {

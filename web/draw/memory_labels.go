@@ -208,13 +208,17 @@ func (m *Index) nameBands(s *Scene, f *frame, sc *memoryScale) {
 			nameBand(s, f, sc, columns[turn:], turn, b, "arriving")
 			continue
 		}
-		nameBand(s, f, sc, columns, 0, b, bandNames[c])
+		name := bandNames[c]
+		if c == sim.Workspace {
+			name = m.Scratch()
+		}
+		nameBand(s, f, sc, columns, 0, b, name)
 	}
 }
 
 // bandNames are the labels of the bands.
 var bandNames = [sim.NumCategories]string{sim.Activation: "kept", sim.Recomputed: "computed again",
-	sim.Gradient: "gradients", sim.Workspace: "scratch"}
+	sim.Gradient: "gradients"}
 
 // bandInk are the roles of labels above the bands.
 var bandInk = [sim.NumCategories]display.Role{sim.Activation: display.Ink, sim.Recomputed: display.InkRecompute,

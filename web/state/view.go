@@ -21,11 +21,12 @@ const (
 	ToggleLayers                 // the table of layers
 	ToggleChain                  // the critical chain
 	ToggleLineList               // the list of all lines of the curve
+	ToggleAnyway                 // the pictures, curve and table of a step that no plan makes fit
 )
 
 func (m Toggle) apply(s *State) []Effect {
 	v := &s.View
-	shown := []*bool{&v.Table, &v.Sides, &v.LayerList, &v.Chain, &v.LineList}[m]
+	shown := []*bool{&v.Table, &v.Sides, &v.LayerList, &v.Chain, &v.LineList, &v.Anyway}[m]
 	*shown = !*shown
 	return s.viewChanged()
 }

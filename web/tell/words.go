@@ -72,6 +72,22 @@ var categoryWords = [sim.NumCategories]string{sim.Fixed: "always there", sim.Gra
 	sim.Activation: "kept",
 	sim.Recomputed: "computed again", sim.InTransfer: "leaving or arriving", sim.Workspace: "scratch"}
 
+// Scratch returns the name of what operations use while they run. In a step whose gradients of weights appear one
+// after another, these are part of it, and are named if they are most of it.
+func (m *Index) Scratch() string {
+	if m.Problem.Chain == nil {
+		return categoryWords[sim.Workspace]
+	}
+	c, most := m.Problem.Chain.Chain, engine.Bytes(0)
+	for i := range c.Stages {
+		most = max(most, c.Stages[i].BwdTemp)
+	}
+	if 2*(c.States()-c.Resident.Total()) > most {
+		return "gradients of weights, scratch"
+	}
+	return categoryWords[sim.Workspace]
+}
+
 func (m *Index) bandSentence(c sim.Category) string {
 	var most engine.Bytes
 	var at time.Duration
@@ -80,7 +96,11 @@ func (m *Index) bandSentence(c sim.Category) string {
 			most, at = s.Used[c], s.At
 		}
 	}
-	return fmt.Sprintf("%s: at most %s, at %s.", capital(categoryWords[c]), format.Bytes(most),
+	words := categoryWords[c]
+	if c == sim.Workspace {
+		words = m.Scratch()
+	}
+	return fmt.Sprintf("%s: at most %s, at %s.", capital(words), format.Bytes(most),
 		format.Moment(at, m.Trace.Makespan))
 }
 

@@ -57,6 +57,12 @@ func (c *Root) Kind() string {
 	return "network"
 }
 
+// Hopeless reports whether no plan makes the step fit, and none is shown anyway. Then there are the verdict and what
+// would make it fit.
+func (c *Root) Hopeless() bool {
+	return answer.Hopeless(c.S) && !c.S.View.Anyway && !c.S.View.Frame.Embed
+}
+
 // Refused reports whether the last file was not opened. Then the findings are above the answer, otherwise below it.
 func (c *Root) Refused() bool { return (&Findings{S: c.S}).Refused() }
 

@@ -116,6 +116,20 @@ func cardElements() (n int) {
 	return n
 }
 
+// TestShowAnyway checks that the page of a step that no plan makes fit is marked, and has its pictures when asked.
+func TestShowAnyway(t *testing.T) {
+	s := pagetest.Preset(t, "llama3.2-1b-step-2048tok-on-rtx-4090-b1")
+	pagetest.Do(t, s, state.SetGPU{ID: "8gib"})
+	const marked, button = `data-hopeless="true"`, "Show them anyway"
+	if page := pageOf(t, s); !strings.Contains(page, marked) || !strings.Contains(page, button) {
+		t.Errorf("a card of 8 GiB for 18 GiB of states: the page lacks %q or %q", marked, button)
+	}
+	pagetest.Do(t, s, state.ToggleAnyway)
+	if page := pageOf(t, s); strings.Contains(page, marked) || strings.Contains(page, button) {
+		t.Errorf("shown anyway, the page still has %q or %q", marked, button)
+	}
+}
+
 func TestNotices(t *testing.T) {
 	s := pagetest.First(t)
 	s.OverBudget = &state.OverBudget{Budget: 3 << 30, Smallest: 3<<30 + 400<<20}

@@ -27,6 +27,7 @@ type View struct {
 	Play     Playing
 	AliveBy  draw.AliveBy // the order of the table of blocks at the peak
 	Layers   LayerTable
+	Anyway   bool   // pictures, curve and table are shown although no plan makes the step fit
 	Help     bool   // the help is open
 	More     bool   // further options of the case are open
 	Typed    string // the option whose number is typed, not chosen in its list

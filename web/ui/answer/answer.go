@@ -33,8 +33,8 @@ func (c *Answer) Kind() string {
 
 // Word returns the words of the verdict.
 func (c *Answer) Word() string {
-	if m := c.over(); m != nil {
-		return fmt.Sprintf(wordsTooSmall, format.Bytes(m.Budget))
+	if c.over() != nil {
+		return refusal(c.S)
 	}
 	return Words[c.Kind()]
 }
@@ -136,6 +136,9 @@ func (c *Answer) Sub() string {
 		return stepSub(c.S)
 	case p == nil:
 		return strings.TrimSpace(beyond(c.S))
+	case Hopeless(c.S):
+		needs := p.Choice.Reserved(p.Solved.Trace.Peak)
+		return fmt.Sprintf(noPlan(known.StepArgs(p.Choice, p.Network)), format.Bytes(needs))
 	case c.S.Stale() && c.S.Preview == nil:
 		return "The pictures show " + shown(c.S) + "." + beyond(c.S)
 	}
@@ -153,6 +156,8 @@ func Title(s *state.State) string {
 	switch {
 	case s.View.Frame.Title != "" || s.Memory != nil || s.Compare != nil:
 		return name
+	case s.OverBudget != nil && exceeded(s) != nil:
+		return fmt.Sprintf(wordsStatesOf, name, format.Bytes(s.Network.Totals.States), format.Bytes(exceeded(s).Memory))
 	case s.OverBudget != nil:
 		return name + ": does not fit in " + format.Bytes(s.OverBudget.Budget)
 	case n == nil:
@@ -165,7 +170,7 @@ func Title(s *state.State) string {
 func Problem(s *state.State) string {
 	switch {
 	case s.OverBudget != nil:
-		return fmt.Sprintf(wordsTooSmall, format.Bytes(s.OverBudget.Budget)) + tooSmall(s) + beyond(s)
+		return refusal(s) + tooSmall(s) + beyond(s)
 	case s.Alert != nil:
 		return s.Alert.Text
 	case s.Step != nil && s.Step.Failed != "":
@@ -263,7 +268,12 @@ func (c *Answer) bar() (*need, engine.Bytes) {
 		n := ofStep(c.S, c.S.Step.Shown)
 		return n, n.whole()
 	case c.S.Step == nil && p != nil && c.S.Memory == nil:
-		return ofShown(c.S, p), Scale(c.S, p)
+		n, whole := ofShown(c.S, p), Scale(c.S, p)
+		if Hopeless(c.S) {
+			n.statesOnly(p)
+			whole = n.whole()
+		}
+		return n, whole
 	}
 	return nil, 0
 }
@@ -394,7 +404,7 @@ func (c *Answer) Marks() (out []panel.Piece) {
 		mark("keep", fmt.Sprintf(wordsKeepMark, format.Bytes(n.all)), n.all)
 	}
 	end := n.to()
-	if c.S.Step == nil {
+	if c.S.Step == nil && !Hopeless(c.S) {
 		end = c.S.Budget()
 		mark("budget", fmt.Sprintf("plan may use %s", format.Bytes(end)), end)
 	}

@@ -308,6 +308,35 @@ func TestBeyondCard(t *testing.T) {
 	}
 }
 
+// TestHopeless checks that a step whose states alone are too much for its card has a verdict without a budget and a bar
+// of states alone, and that it is no such step with a budget that a person chose, or where block swap helps.
+func TestHopeless(t *testing.T) {
+	s := pagetest.Preset(t, "llama3.2-1b-step-2048tok-on-rtx-4090-b1")
+	pagetest.Do(t, s, state.SetGPU{ID: "rtx-4090"}, state.SetGPU{ID: "8gib"})
+	a := &Answer{S: s}
+	if !Hopeless(s) || a.Word() != Words[DoesNot] || !strings.Contains(Title(s), "states alone need") {
+		t.Errorf("hopeless %t, %q, %q; want a word without a budget", Hopeless(s), a.Word(), Title(s))
+	}
+	var bar engine.Bytes
+	n, _ := a.bar()
+	for _, p := range n.parts {
+		bar += p.bytes
+		if p.class != "fix" || p.name == "gradients" && p.bytes == 0 {
+			t.Errorf("the bar has %s %d; want states alone", p.name, p.bytes)
+		}
+	}
+	if bar != s.Network.Totals.States {
+		t.Errorf("the bar has %d bytes; want %d", bar, s.Network.Totals.States)
+	}
+	if pagetest.Do(t, s, state.SetBudget{Bytes: 5 * engine.GiB, Settled: true}); Hopeless(s) {
+		t.Error("with a budget that was chosen it has no pictures")
+	}
+	s = pagetest.Preset(t, "llama3.2-1b-step-256tok-lora.8-b1")
+	if pagetest.Do(t, s, state.SetGPU{ID: "3gib"}); Hopeless(s) {
+		t.Error("where block swap helps it has no pictures")
+	}
+}
+
 // TestBarOfTheCase checks that the bar has the card of the case while it shows a plan for an earlier one.
 func TestBarOfTheCase(t *testing.T) {
 	s := pagetest.Preset(t, "llama3.2-1b-step-2048tok-on-rtx-4090-b1")

@@ -252,6 +252,9 @@ func heldAt(p *known.Picture) (out []part) {
 				part{k.class, "buffers", used - r.Weights - r.Grads - r.Optimizer})
 			continue
 		}
+		if sim.Category(kind) == sim.Workspace {
+			k.name = p.Index().Scratch()
+		}
 		out = append(out, part{k.class, k.name, used})
 	}
 	return out
@@ -262,7 +265,7 @@ var barKinds = [sim.NumCategories]struct{ class, name string }{
 	sim.Fixed: {"fix", "weights, gradients, optimizer"}, sim.Gradient: {"bwd", "gradients of activations"},
 	sim.Activation: {"fwd", "kept"},
 	sim.Recomputed: {"rec", "computed again"}, sim.InTransfer: {"xfer", "moving"},
-	sim.Workspace: {"scratch", "scratch"},
+	sim.Workspace: {class: "scratch"},
 }
 
 // priceWords says how much longer a step takes: part is 0.1 for 10 %.
@@ -449,3 +452,29 @@ const (
 
 	unsureExperts = "how busy the experts are"
 )
+
+// The texts of what no plan can help.
+const (
+	wordsStates   = "weights, gradients and optimizer alone need %s; %s has %s" // states, cards, memory
+	wordsStatesOf = "%s: does not fit, states alone need %s of %s"              // name, states, memory
+	wordsHas      = "%s has %s"                                                 // cards, memory
+	wordsNoSwap   = "Plans move and recompute activations; block swap makes the frozen weights smaller. With all of them the step needs %s."
+	wordsNoPlan   = "No plan makes these smaller: they move and recompute activations. With them the step needs %s."
+)
+
+// statesAlone says that the states of a step are too much for the memory of a card, of which CUDA takes some.
+func statesAlone(states, context, memory engine.Bytes, card string) string {
+	text := fmt.Sprintf(wordsStates, format.Bytes(states), card, format.Bytes(memory))
+	if states > memory {
+		return text + "."
+	}
+	return text + ", " + format.Bytes(context) + " of it for CUDA."
+}
+
+// noPlan says why no plan helps a step with args if its states alone are too much.
+func noPlan(args engine.Args) string {
+	if args != nil && ask.Value(args, "lora") != "0" {
+		return wordsNoSwap
+	}
+	return wordsNoPlan
+}

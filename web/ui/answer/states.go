@@ -2,22 +2,22 @@ package answer
 
 import (
 	"fmt"
+	"slices"
 
 	"memtide/engine"
 	"memtide/profiles/card"
-	"memtide/profiles/llm/ask"
 	"memtide/web/format"
 	"memtide/web/known"
 	"memtide/web/state"
 )
 
-// The texts of what no plan can help.
-const (
-	wordsStates = "weights, gradients and optimizer alone need %s; %s has %s" // states, cards, memory
-	wordsHas    = "%s has %s"                                                 // cards, memory
-	wordsNoSwap = "Plans move and recompute activations; block swap makes the frozen weights smaller. With all of them the step needs %s."
-	wordsNoPlan = "No plan makes these smaller: they move and recompute activations. With them the step needs %s."
-)
+// refusal returns the words of the verdict if the budget is too small.
+func refusal(s *state.State) string {
+	if exceeded(s) != nil {
+		return Words[DoesNot]
+	}
+	return fmt.Sprintf(wordsTooSmall, format.Bytes(s.OverBudget.Budget))
+}
 
 // tooSmall returns a sentence about a budget that is too small, with the smallest one that is large enough if known.
 func tooSmall(s *state.State) string {
@@ -31,15 +31,6 @@ func tooSmall(s *state.State) string {
 	return fmt.Sprintf("%s needs %s at least.", name, format.BytesUp(s.OverBudget.Smallest))
 }
 
-// statesAlone says that the states of a step are too much for the memory of a card, of which CUDA takes some.
-func statesAlone(states, context, memory engine.Bytes, card string) string {
-	text := fmt.Sprintf(wordsStates, format.Bytes(states), card, format.Bytes(memory))
-	if states > memory {
-		return text + "."
-	}
-	return text + ", " + format.Bytes(context) + " of it for CUDA."
-}
-
 // exceeded returns the chosen card if weights, gradients and optimizer alone need more than it has, or nil.
 func exceeded(s *state.State) *card.Card {
 	d := state.DeviceOf(s.Choice)
@@ -49,6 +40,34 @@ func exceeded(s *state.State) *card.Card {
 	return d
 }
 
+// Hopeless reports whether no plan and no policy makes the step fit, because weights, gradients and optimizer alone
+// are too much for the card. Beside adapters that is known when the policies are: block swap makes weights smaller.
+func Hopeless(s *state.State) bool {
+	if s.OverBudget == nil || s.Preview != nil || s.Compare != nil || exceeded(s) == nil || !s.Choice.Roomy() {
+		return false
+	}
+	args, policies := known.StepArgs(s.Choice, s.Network), s.Policies()
+	if policies == nil && noPlan(args) == wordsNoSwap {
+		return false
+	}
+	return !slices.ContainsFunc(policies, func(x state.Policy) bool { return x.Lacks <= 0 && !x.Apart })
+}
+
+// statesOnly makes the bar one of weights, gradients and optimizer alone, as they are while the optimizer runs.
+func (n *need) statesOnly(p *known.Picture) {
+	if p.Index().Problem.Chain == nil {
+		return
+	}
+	r := p.Index().Problem.Chain.Chain.Resident
+	gradients, buffers := n.states-r.Weights-r.Optimizer, engine.Bytes(0)
+	if n.states == r.Total() {
+		gradients, buffers = r.Grads, r.Pinned
+	}
+	n.parts = []part{{"fix", "weights", r.Weights}, {"fix", "gradients", gradients},
+		{"fix", "optimizer", r.Optimizer}, {"fix", "buffers", buffers}}
+	n.low, n.high = n.states, n.states
+}
+
 // beyond says what the card has if the smallest budget that is large enough exceeds it, or returns "".
 func beyond(s *state.State) string {
 	d := state.DeviceOf(s.Choice)
@@ -56,12 +75,4 @@ func beyond(s *state.State) string {
 		return ""
 	}
 	return " " + format.Capital(fmt.Sprintf(wordsHas, known.Card(s.Choice, s.Network, d), format.Bytes(d.Memory))) + "."
-}
-
-// noPlan says why no plan helps a step with args if its states alone are too much.
-func noPlan(args engine.Args) string {
-	if args != nil && ask.Value(args, "lora") != "0" {
-		return wordsNoSwap
-	}
-	return wordsNoPlan
 }

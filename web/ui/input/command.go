@@ -88,6 +88,7 @@ var commands = map[string]meaning{
 	"retrace":    does(state.Retrace{}),
 	"row":        selectRow,
 	"table":      does(state.ToggleTable),
+	"anyway":     does(state.ToggleAnyway),
 	"rows-first": does(state.ScrollTable{}),
 	"rows-back": func(_ Command, s *state.State) state.Message {
 		return state.ScrollTable{Top: s.View.TableTop - TableRows}

@@ -16,7 +16,7 @@ const Marks = 15
 type Strategy struct {
 	Name   string  // stable, since it is written in links; lower-case letters and digits
 	Title  string  // for people: a few words
-	Doc    string  // the part before the first blank line is a one-sentence summary
+	Doc    string  // a summary of one sentence; docs/strategies.md says more
 	Class  Class   // what its schedules may do; decides which lower bound they are compared with
 	Cites  []Cite  // where it was published, in the order of importance; at least one
 	Params []Param // in the order of the form

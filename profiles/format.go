@@ -27,7 +27,7 @@ import (
 type Format struct {
 	Name       string   // stable, lower-case letters and digits
 	Title      string   // for people: a few words
-	Doc        string   // the part before the first blank line is a one-sentence summary
+	Doc        string   // a summary of one sentence; docs/formats.md says more
 	Extensions []string // usual endings of names, for file pickers; never used to tell formats apart
 	TimeUnit   string   // of the times in its files, in the plural; empty: seconds
 	MaxSize    int      // the largest unpacked content that is read whole; 0 means usualSize

@@ -196,8 +196,7 @@ func strategiesHelp() string {
 
 // describe lists a method with its parameters, which flag sets.
 func describe(w io.Writer, name, title, doc, flag string, params []engine.Param) {
-	first, _, _ := strings.Cut(strings.TrimSpace(doc), "\n\n")
-	fmt.Fprintf(w, "\n%s\t%s\n\t%s\n", name, title, strings.Join(strings.Fields(first), " "))
+	fmt.Fprintf(w, "\n%s\t%s\n\t%s\n", name, title, doc)
 	for _, p := range params {
 		legal := strings.Join(p.Choices, ", ")
 		if p.Choices == nil {

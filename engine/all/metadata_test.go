@@ -22,11 +22,9 @@ func TestMetadata(t *testing.T) {
 		t.Errorf("only %d strategies are registered", len(engine.Strategies()))
 	}
 	for _, s := range engine.Strategies() {
-		summary, _, _ := strings.Cut(s.Doc, "\n\n")
-		summary = strings.TrimSpace(summary)
-		if !strings.HasSuffix(summary, ".") || strings.Contains(summary, "\n") ||
-			strings.Contains(strings.TrimSuffix(summary, "."), ". ") {
-			t.Errorf("%s: the summary is %q, want one sentence on one line", s.Name, summary)
+		if !strings.HasSuffix(s.Doc, ".") || strings.Contains(s.Doc, "\n") ||
+			strings.Contains(strings.TrimSuffix(s.Doc, "."), ". ") {
+			t.Errorf("%s: the summary is %q, want one sentence on one line", s.Name, s.Doc)
 		}
 		if s.Title == "" || s.Solver == nil || len(s.Cites) == 0 {
 			t.Errorf("%s: title %q, %d sources, Solver is nil: %v; all of them are needed", s.Name, s.Title,

@@ -19,7 +19,7 @@ import (
 type Allocator struct {
 	Name   string // stable, since it is written in links; lower-case letters, digits and hyphens
 	Title  string // for people: a few words
-	Doc    string // the part before the first blank line is a one-sentence summary
+	Doc    string // a summary of one sentence; docs/strategies.md says more
 	Cites  []engine.Cite
 	Params []engine.Param
 

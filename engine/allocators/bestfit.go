@@ -7,13 +7,9 @@ import (
 
 func init() {
 	alloc.Register(&alloc.Allocator{
-		Name:  "best-fit",
-		Title: "Best fit",
-		Doc: `Each request goes into the smallest hole that has room, at its low end.
-
-The lowest of equal holes is taken, and what is released joins the holes beside it, as in NVIDIA's CNMeM. Without
-a pool size, the search of paper 003 finds one: it starts with the largest total alive at one moment, adds what
-is missing in the largest hole whenever a request fails, and starts again. The size found need not be the smallest.`,
+		Name:   "best-fit",
+		Title:  "Best fit",
+		Doc:    "Each request goes into the smallest hole that has room, at its low end.",
 		Cites:  []engine.Cite{vDNNpp},
 		Params: []engine.Param{alloc.ParamOrder},
 		Placer: func(r *alloc.Requests, pool engine.Bytes, _ engine.Parsed, poll *engine.Poll) (*alloc.Layout, error) {

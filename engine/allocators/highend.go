@@ -7,12 +7,9 @@ import (
 
 func init() {
 	alloc.Register(&alloc.Allocator{
-		Name:  "high-end",
-		Title: "High end for offloaded buffers",
-		Doc: `Buffers that will be offloaded go to the top of the memory, all others are placed by best fit.
-
-A flagged request takes the top of the highest hole that has room: what will soon leave for the host does not lie
-between what stays. Flagged is the forward phase of offloaded values. The pool is searched as for best fit.`,
+		Name:   "high-end",
+		Title:  "High end for offloaded buffers",
+		Doc:    "Buffers that will be offloaded go to the top of the memory, all others are placed by best fit.",
 		Cites:  []engine.Cite{vDNNpp},
 		Params: []engine.Param{alloc.ParamOrder},
 		Placer: func(r *alloc.Requests, pool engine.Bytes, _ engine.Parsed, poll *engine.Poll) (*alloc.Layout, error) {

@@ -17,14 +17,9 @@ const (
 
 func init() {
 	alloc.Register(&alloc.Allocator{
-		Name:  "optimal",
-		Title: "Optimal placement",
-		Doc: `The smallest pool that holds all buffers, all lives being known from the start.
-
-Greedy orders give a first placement, which mostly needs no more than the largest total alive at one moment. If it
-does, an exact search over canonical placements looks for smaller ones, until one is proven smallest or the time is up;
-then the best so far stands. With a pool size, the search stops at the first placement within it. Where more than 4,000
-buffers depend on each other, there is no exact search.`,
+		Name:   "optimal",
+		Title:  "Optimal placement",
+		Doc:    "The smallest pool that holds all buffers, all lives being known from the start.",
 		Cites:  []engine.Cite{miniMal},
 		Placer: placeOptimal,
 	})

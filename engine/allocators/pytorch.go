@@ -8,14 +8,9 @@ import (
 
 func init() {
 	alloc.Register(&alloc.Allocator{
-		Name:  "pytorch",
-		Title: "PyTorch's caching allocator",
-		Doc: `The rules by which PyTorch keeps and splits segments of CUDA memory.
-
-alloc.Requests round up to 512 B. Up to 1 MiB they come from segments of 2 MiB; below 10 MiB from segments of 20 MiB; larger
-ones get a segment of their own, rounded up to 2 MiB. Within segments that is best fit; what is released joins its
-neighbours and is kept. Where the pool is limited, segments that are wholly free are given back before a request fails.
-New segments lie behind all others here; on a GPU the driver chooses their addresses.`,
+		Name:   "pytorch",
+		Title:  "PyTorch's caching allocator",
+		Doc:    "The rules by which PyTorch keeps and splits segments of CUDA memory.",
 		Cites:  []engine.Cite{{Text: "PyTorch, c10/cuda/CUDACachingAllocator.cpp", Section: "DeviceCachingAllocator"}},
 		Placer: placePyTorch,
 	})

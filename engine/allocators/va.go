@@ -12,12 +12,7 @@ func init() {
 	alloc.Register(&alloc.Allocator{
 		Name:  "va",
 		Title: "Virtual addresses",
-		Doc: `A buffer is mapped onto chunks of physical memory that need not lie side by side.
-
-Holes between buffers no longer matter; what is lost is the end of the last chunk of each buffer. The chunk [m_c]
-is 40 MiB as in paper 004; the hardware maps no less than 2 MiB at a time. The paper's formula gives small buffers a
-whole chunk, too; a revision of its authors' framework has a size of chunks for them (sony/nnabla,
-virtual_caching_allocator.hpp), which is a choice here: 2 MiB. Memory changes between the two as it is needed.`,
+		Doc:   "A buffer is mapped onto chunks of physical memory that need not lie side by side.",
 		Cites: []engine.Cite{{Text: "Hayakawa, Narihira: Out-of-core training for extremely large-scale neural networks with adaptive window-based scheduling", ID: "arXiv:2010.14109", Section: "4"}},
 		Params: []engine.Param{{
 			Name: "chunk", Title: "Chunk", Doc: "Size of a chunk of physical memory in MiB.",

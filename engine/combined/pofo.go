@@ -28,27 +28,7 @@ func init() { engine.Register(Pofo) }
 var Pofo = &engine.Strategy{
 	Name:  "pofo",
 	Title: "Recompute and offload",
-	Doc: `Finds the fastest way to recompute some activations and to offload others.
-
-The first forward pass is cut into segments: stages that keep what their backward
-needs, and groups of stages that keep only their input and are computed again
-later. The input of every segment stays, or is offloaded and comes back. All
-choices are made together, and the plan is the best one of the paper's model:
-sizes are exact bytes, values are sent byte by byte, kept values stay where they
-are, and the transfers of one pass do not run into the other.
-
-The method is POFO: Beaumont, Eyraud-Dubois and Shilova, "Efficient Combination of
-Rematerialization and Offloading for Training DNNs", NeurIPS 2021, section 4.
-
-The model knows no outputs that no backward reads. Plans take them as saved, their
-schedules let go of them once nothing reads them, and nothing is proven about the
-result. Such plans need less memory than they are made for, so some are made for more
-than the budget.
-
-Whole transfers, as programs make them, follow the same plan and wait until whole
-values have left. That can be slower than the model says. Where a set of activations
-that is offloaded, without any recomputation, is faster (offloadsearch), the schedule
-is that of the set.`,
+	Doc:   "Finds the fastest way to recompute some activations and to offload others.",
 	Class: engine.MayRecompute | engine.MayOffload,
 	Short: "Recompute + offload",
 	Rank:  engine.Rank{Chain: 1},

@@ -13,22 +13,7 @@ var blocks = &engine.Strategy{
 	Name:  "blocks",
 	Title: "Blocks, operation by operation",
 	Mark:  13,
-	Doc: `Cuts the graph into a chain of blocks, finds many ways to carry out each, and chooses among them for all blocks at once.
-
-A cut is a value through which everything passes, such as the stream between the
-layers of a transformer. Long parts without one, as in U-Nets and dense networks, are halved again and
-again where the fewest bytes pass; all of these are the cut then. Where cuts are close together, parts between
-them become blocks of several operations; in small graphs single ones are tried too. For each block all sets of what it may save for its backward
-part are tried, with what each needs and takes; equal blocks are analysed once. The recursion of
-rotor over the chain, with several ways for each block, then gives the best plans: a
-block is carried out, or blocks are passed over and computed again later. Sizes are
-exact bytes.
-
-The idea is Rockmate's, which solves integer programs for the ways of a block and
-counts memory in slots. Blocks with many values to save are tried along one greedy
-order only, and of the trade-offs between memory and time of a part of the chain at most
-2000 are kept, in chains of many different blocks fewer, so plans need not be the best there are.
-In a step of several backward passes the forward pass is what stands before the first; all behind it runs once.`,
+	Doc:   "Cuts the graph into a chain of blocks, finds many ways to carry out each, and chooses among them for all blocks at once.",
 	Class: engine.MayRecompute, Graphs: true,
 	Rank: engine.Rank{Graph: 1},
 	Cost: engine.CostTable,

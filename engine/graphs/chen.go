@@ -13,17 +13,7 @@ var chen = &engine.Strategy{
 	Name:  "chen",
 	Title: "Segments of equal size (Chen et al.)",
 	Mark:  10,
-	Doc: `Cuts the forward pass into segments of about equal size and keeps only what passes from one to the next.
-
-What a segment makes for itself is made again when the backward pass first reads it.
-The last segment keeps everything. With about the square root of the number of
-operations as the number of segments, memory grows with that square root. Segments
-are cut by the bytes that they make, as in the paper's algorithm for general graphs;
-the paper searches for the best size of a segment by trying several, and so does
-this: every number of segments up to 64.
-
-In a graph that does not name its passes, the forward pass is what stands before the
-most crowded operation.`,
+	Doc:   "Cuts the forward pass into segments of about equal size and keeps only what passes from one to the next.",
 	Class: engine.MayRecompute, Graphs: true,
 	Plans: "wrappable",
 	Cites: []engine.Cite{{Text: "Chen, Xu, Zhang and Guestrin: Training Deep Nets with Sublinear Memory Cost",

@@ -15,19 +15,7 @@ var dtr = &engine.Strategy{
 	Name:  "dtr",
 	Title: "Dynamic tensor rematerialization",
 	Mark:  11,
-	Doc: `Runs the operations as they come, and when memory is short lets go of the value that is cheapest to make again for its size and age.
-
-No plan is made before: an operation that finds an input missing has it made again,
-with what that reads. Of the values that are not in use at that moment the one with
-the least cost / (size * time since its last use) goes. The cost is that of its own
-operation (local); that and what is missing around it (neighbourhood: all that is missing
-that it would need, or that would need it); or that and the costs of the missing
-classes beside it, kept by union-find (classes). Values that the program does not read
-again go at once, and can be made again.
-
-The paper's runs begin with a budget. Here budgets between what the largest operation
-needs and what keeping everything takes are tried, and the fastest run whose peak is
-within the budget is taken, so that more memory is never slower.`,
+	Doc:   "Runs the operations as they come, and when memory is short lets go of the value that is cheapest to make again for its size and age.",
 	Class: engine.MayRecompute, Graphs: true,
 	Rank:  engine.Rank{Graph: 2},
 	Cites: []engine.Cite{{Text: "Kirisame, Lyubomirsky, Haan, Brennan, He, Roesch, Chen and Tatlock: Dynamic Tensor Rematerialization. ICLR 2021", ID: "arXiv:2006.09616", Section: "3 and appendix C (heuristics)"}},

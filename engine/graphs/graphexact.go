@@ -14,17 +14,7 @@ var graphExact = &engine.Strategy{
 	Name:  "graphexact",
 	Title: "Best recomputation of a small graph",
 	Mark:  8,
-	Doc: `Finds the fastest way to recompute on a small graph, by trying everything that could be faster.
-
-A best-first search (A*) over what is on the device and what has run: the time of
-the operations that have not run yet bounds what is left. Values leave only when a
-run needs room, and then in every set of which no member could stay. Both kinds of
-runs are tried, full and output-only ones. The smallest budget is found by the same
-search, to the byte.
-
-It is there to hold other methods against, and takes graphs of up to 64 operations
-and 64 values; about 24 operations take a second or two. Checkmate (Jain et al.) finds
-the same optimum by integer linear programming.`,
+	Doc:   "Finds the fastest way to recompute on a small graph, by trying everything that could be faster.",
 	Class: engine.MayRecompute, Graphs: true,
 	Cost:   engine.CostExact,
 	Cites:  []engine.Cite{checkmate, moccasin},

@@ -17,20 +17,7 @@ var graphPofo = &engine.Strategy{
 	Name:  "graphpofo",
 	Title: "Recompute, reorder and offload (search)",
 	Mark:  2,
-	Doc: `Searches for the fastest way to recompute, reorder and offload together, on any graph.
-
-It begins with the best of what others find: graphsearch and blocks, which recompute
-and reorder; window and lms, which offload; pofo, which knows what offloading alone does, where
-the network is a chain; and a plan that moves everything out and in around every operation. So it
-is never slower than any of them. Then it anneals, as graphsearch does, over sequences that have
-transfers in them. The offload, the wait and the fetch of a value that lies long over
-a crowded moment come and go together; what is fetched can be made again instead. Every
-better plan is played as it is, and without its waits.
-
-Where bytes stream, the plans are those for whole transfers. The lower bound takes the
-operation beside which most is above the budget: that can be made again, which costs its
-time, or leave before it and come back after it. The combination of recomputation and
-offloading is that of POFO, on chains; no method for graphs is published.`,
+	Doc:   "Searches for the fastest way to recompute, reorder and offload together, on any graph.",
 	Class: engine.MayRecompute | engine.MayOffload, Graphs: true,
 	Cost: engine.CostSearch,
 	Cites: []engine.Cite{

@@ -12,18 +12,7 @@ var graphSearch = &engine.Strategy{
 	Name:  "graphsearch",
 	Title: "Recompute and reorder (search)",
 	Mark:  9,
-	Doc: `Searches for the fastest way to recompute, and to reorder, on any graph.
-
-Simulated annealing over sequences of runs: a run moves, an operation runs again
-before a reader, a repetition goes. What is above the budget counts as time, little
-at first and more later; only sequences within the budget are answers. An evaluation
-looks at what the move changes, so that about a million are made in a second. The
-number of proposals is fixed by the effort, and the seed decides them, so the same
-question has the same answer everywhere; what is found is shown as the search goes.
-
-The search begins with the fastest that fits of what blocks and dtr find; a chain's with the schedule of rotor too. Graphs of up to 16 operations are solved exactly (see graphexact). The lower bound
-counts what has to be made again beside the most crowded operations. The problem,
-with the order kept, is that of Moccasin, which solves it by constraint programming.`,
+	Doc:   "Searches for the fastest way to recompute, and to reorder, on any graph.",
 	Class: engine.MayRecompute, Graphs: true,
 	Rank:   engine.Rank{Graph: 5},
 	Cost:   engine.CostSearch,

@@ -14,20 +14,7 @@ var kusumoto = &engine.Strategy{
 	Name:  "kusumoto",
 	Title: "Lower sets (Kusumoto et al.)",
 	Mark:  12,
-	Doc: `Grows the forward pass from lower set to lower set and keeps only what the rest of it reads.
-
-A lower set holds all that its operations need. What one step of a chain of lower
-sets makes and no later step reads is let go, and made again when the backward pass
-reads it. Of the chains through a family of lower sets, dynamic programming finds
-those with the least to make again for what is kept. The family is the paper's
-approximate one, all that one operation needs, and the beginnings of the given order;
-it is thinned out beyond 200 sets, and so are the trade-offs of a set beyond 48.
-
-The paper's formula for memory is made for one gradient of each value and counts a
-step twice. On graphs that hold their gradients it is too high, so chains are found
-under 20 limits for what is kept, played, and chosen by what they take. What a step
-lost is made again one by one, not all at once, which never needs more. In a step of several
-backward passes the forward pass is what stands before the first; all behind it runs once.`,
+	Doc:   "Grows the forward pass from lower set to lower set and keeps only what the rest of it reads.",
 	Class: engine.MayRecompute, Graphs: true,
 	Cost:   engine.CostTable,
 	Cites:  []engine.Cite{{Text: "Kusumoto, Inoue, Watanabe, Akiba and Koyama: A Graph Theoretic Framework of Recomputation Algorithms for Memory-Efficient Backpropagation. NeurIPS 2019", ID: "arXiv:1905.11722", Section: "3 (canonical strategies) and 4 (dynamic programming)"}},

@@ -10,15 +10,10 @@ import (
 func init() { engine.Register(lpmf) }
 
 var lpmf = &engine.Strategy{
-	Name:  "lpmf",
-	Title: "Least memory first (LPMF)",
-	Mark:  1,
-	Doc: `Keeps everything, and runs next whichever operation leaves the least memory in use.
-
-The order that PyTorch's compiler tries (Inductor, reorder_for_peak_memory): of all
-operations whose inputs are there, the one after which the least is in use; of equal
-ones, that which needs the least while it runs, and then that which stands first. If
-the given order needs less, it is that one.`,
+	Name:   "lpmf",
+	Title:  "Least memory first (LPMF)",
+	Mark:   1,
+	Doc:    "Keeps everything, and runs next whichever operation leaves the least memory in use.",
 	Graphs: true,
 	Cites:  []engine.Cite{{Text: "Ansel et al.: PyTorch 2: Faster Machine Learning Through Dynamic Python Bytecode Transformation and Graph Compilation. ASPLOS 2024; torch/_inductor/memory.py, topological_sort_lpmf", ID: "10.1145/3620665.3640366", Section: "4 (TorchInductor)"}},
 	Solver: maker(lpmfPlans).solve, Sweeper: maker(lpmfPlans).sweep,

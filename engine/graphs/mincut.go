@@ -17,23 +17,7 @@ var minCut = &engine.Strategy{
 	Name:  "mincut",
 	Title: "Min-cut partitioner (PyTorch)",
 	Mark:  14,
-	Doc: `Decides by a minimum cut which forward values are saved, and computes the rest again in the backward pass, once.
-
-This is torch.compile's partitioner with its memory budget, a share of what its
-default cut saves. Expensive and random operations, and those that make little of much, are
-not to run again. If what is saved then is below the share, that is the answer;
-otherwise a knapsack chooses which of them are saved after all, by their time for
-their bytes, and the cut is made again with the others allowed to run again.
-
-The share bounds what passes from the forward to the backward pass, not the peak: what
-is computed again lives beside the gradients, and the cut weighs values by their distance
-to the backward pass. So a smaller share can have a larger peak. Without a share,
-21 of them are played and the fastest within the memory is taken.
-
-PyTorch knows operations by type. Here they are expensive if their names say so
-(conv, mm, matmul, linear, attention and the like); where no name does, if they take more time
-for their bytes than the average. Rules about the fusion of kernels are left out, and
-with them the level between the default and the expensive operations.`,
+	Doc:   "Decides by a minimum cut which forward values are saved, and computes the rest again in the backward pass, once.",
 	Class: engine.MayRecompute, Graphs: true,
 	Cost:  engine.CostTable,
 	Cites: []engine.Cite{{Text: "Ansel et al.: PyTorch 2: Faster Machine Learning Through Dynamic Python Bytecode Transformation and Graph Compilation. ASPLOS 2024; torch/_functorch/partitioners.py, min_cut_rematerialization_partition", ID: "10.1145/3620665.3640366", Section: "AOTAutograd"}},

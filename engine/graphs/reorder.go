@@ -10,19 +10,11 @@ import (
 func init() { engine.Register(reorder) }
 
 var reorder = &engine.Strategy{
-	Name:  "reorder",
-	Title: "Reorder only (search)",
-	Cost:  engine.CostSearch,
-	Mark:  2,
-	Doc: `Searches for an order of the operations that needs less memory; nothing runs again.
-
-The search is that of graphsearch without repetitions: a run moves, and what is above
-a budget gets less. It goes down from the peak of the better one of the given order
-and that of lpmf, towards what the largest operation needs by itself, in steps that
-get smaller where nothing is found. Of up to 16 operations, all orders are tried where
-the search finds none within the budget. Reordering costs no time, so within its budget it
-is as fast as keeping everything. The time of an order is the same on every device
-that runs one operation after the other.`,
+	Name:   "reorder",
+	Title:  "Reorder only (search)",
+	Cost:   engine.CostSearch,
+	Mark:   2,
+	Doc:    "Searches for an order of the operations that needs less memory; nothing runs again.",
 	Graphs: true,
 	Cites: []engine.Cite{moccasin,
 		{Text: "Steiner, Elhoushi, Kahn and Hegarty: OLLA: Optimizing the Lifetime and Location of Arrays to Reduce the Memory Usage of Neural Networks", ID: "arXiv:2210.12924", Section: "3 (lifetimes)"}},

@@ -14,16 +14,7 @@ func init() { engine.Register(autoSwap) }
 var autoSwap = &engine.Strategy{
 	Name:  "autoswap",
 	Title: "Offload by priority scores (AutoSwap)",
-	Doc: `Picks activations by a weighted sum of four scores until the memory curve stays within the budget.
-
-The scores of AutoSwap rank an activation by how long it is not used, less its
-transfers; by that time and its size; by how much memory is missing while it is
-not used; and by the same after every pick. Bayesian optimisation looks for the
-four weights: a Gaussian process over the step times of the weights tried so far
-says which ones to try next. The outcome depends on the seed, as paper 000
-remarks; try a few. The picked set is played as paper 000 plays sets. Ranks of
-equal scores are equal, and of equal priorities the earlier activation goes
-first.`,
+	Doc:   "Picks activations by a weighted sum of four scores until the memory curve stays within the budget.",
 	Class: engine.MayOffload,
 	Cost:  engine.CostSearch,
 	Cites: []engine.Cite{

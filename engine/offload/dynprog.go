@@ -21,24 +21,10 @@ func Paper000(section string) engine.Cite {
 }
 
 var dynprog = &engine.Strategy{
-	Name:  "dynprog",
-	Title: "Optimal set for streamed transfers",
-	Mark:  1,
-	Doc: `Offloads the set of activations that would be the best one if transfers were streamed.
-
-Transfers that give and take room byte by byte ("fractional communications")
-make the choice of the set a dynamic program over the stages: Algorithm 1 of the
-paper, corrected in six places. The set that it finds is then played with the
-transfers that the device has, so with whole ones another set can be faster:
-that is what offloadsearch looks for. Of several equally good sets it takes the
-one with the fewest bytes, and of those one of early activations. If the greedy
-set turns out faster when played, that is taken instead.
-
-The program is solved by label setting. Where a local search reaches the bound
-of Theorem 2 there is nothing left to prove. The result is the best of the
-schedules that offload in the order of the layers and fetch in reverse after the
-last offload; Lemma 3 of the paper, which says that no schedule at all is faster,
-is false.`,
+	Name:   "dynprog",
+	Title:  "Optimal set for streamed transfers",
+	Mark:   1,
+	Doc:    "Offloads the set of activations that would be the best one if transfers were streamed.",
 	Class:  engine.MayOffload,
 	Short:  "Offload",
 	Rank:   engine.Rank{Chain: 4},

@@ -5,17 +5,10 @@ import "memtide/engine"
 func init() { engine.Register(greedy) }
 
 var greedy = &engine.Strategy{
-	Name:  "greedy",
-	Title: "Greedy offload",
-	Mark:  2,
-	Doc: `Offloads the activations of the first stages, just enough of them to bring the peak within the budget.
-
-The first k values x_0..x_k leave during the forward pass, in that order and as
-early as possible, where k is the smallest number for which they are at least
-as large as what is missing at the peak. They come back during the backward pass
-in the opposite order, as late as possible. Were parts of a value allowed to
-move, moving just what is missing this way would be optimal (Theorem 2); rounding
-up to whole values can cost time.`,
+	Name:   "greedy",
+	Title:  "Greedy offload",
+	Mark:   2,
+	Doc:    "Offloads the activations of the first stages, just enough of them to bring the peak within the budget.",
 	Class:  engine.MayOffload,
 	Cites:  []engine.Cite{Paper000("4 (GREEDY)")},
 	Solver: solveGreedy,

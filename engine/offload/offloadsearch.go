@@ -15,17 +15,7 @@ var Search = &engine.Strategy{
 	Name:  "offloadsearch",
 	Title: "Best set for real transfers",
 	Mark:  5,
-	Doc: `Looks for the set of activations whose schedule is the fastest one with the transfers that the device has.
-
-Paper 000 chooses the set with transfers in mind that give and take room byte by
-byte. Frameworks copy whole tensors. This method evaluates the schedules that
-follow, with offloads in the order of the layers and then fetches in reverse: from
-the greedy set it changes one activation, or exchanges two, as long
-as that helps, then starts again from a disturbed best set. A search through all
-sets, stage by stage, leaves out what cannot be the best. Where it can keep the
-rest it proves the result; where that is too much it follows the most promising
-few. Then the set is the best one found, and the bound says how much faster
-another one could be. It is ours; no paper has it.`,
+	Doc:   "Looks for the set of activations whose schedule is the fastest one with the transfers that the device has.",
 	Class: engine.MayOffload,
 	Short: "Best set found",
 	Rank:  engine.Rank{Chain: 7},

@@ -16,14 +16,7 @@ var tflms = &engine.Strategy{
 	Name:  "tflms",
 	Title: "Offload ahead of time (TFLMS)",
 	Mark:  6,
-	Doc: `Offloads the first activations and fetches each one a fixed number of operations before it is needed.
-
-TFLMS rewrites the graph with two numbers: how many tensors leave, and how many
-operations before its use a tensor is fetched. Nothing ever waits for memory,
-neither a computation nor a transfer, so many pairs of numbers do not fit into a
-budget at all; of those that fit the fastest one is taken, and of equals the one
-with fewer tensors, then the later fetch. That is why it needs more memory than
-the other methods.`,
+	Doc:   "Offloads the first activations and fetches each one a fixed number of operations before it is needed.",
 	Class: engine.MayOffload,
 	Cites: []engine.Cite{
 		{Text: "Le, Imai, Negishi and Kawachiya: TFLMS: Large Model Support in TensorFlow by Graph Rewriting",

@@ -45,24 +45,10 @@ var paramAhead = engine.Param{
 }
 
 var vdnn = &engine.Strategy{
-	Name:  "vdnn",
-	Title: "vDNN",
-	Mark:  7,
-	Doc: `Offloads the inputs of layers, each while its layer computes, and waits for the copy before the next layer starts.
-
-In the backward pass each layer brings back the nearest earlier value that is
-still away, and the next layer waits for that copy too; what is missing when it
-is needed is fetched at once, with nothing beside it. All copies are thus over
-at the end of their layer, and memory does not depend on the bandwidth. Shriram et
-al. do not say how far ahead a value is looked for; Rhu et al., who offload all
-convolutions or none, stop at the next one. Stopping at the next one that is
-offloaded meets the published peaks and is a parameter here.
-
-Where the profile gives a second, faster algorithm with more workspace (the
-papers' performance-optimal convolutions, p, beside the memory-optimal ones, m),
-it chooses between them too. Dynamic tries what to offload with p everywhere,
-with p for each operation for which there is room, and with m everywhere, and
-keeps the fastest that fits.`,
+	Name:   "vdnn",
+	Title:  "vDNN",
+	Mark:   7,
+	Doc:    "Offloads the inputs of layers, each while its layer computes, and waits for the copy before the next layer starts.",
 	Class:  engine.MayOffload,
 	Short:  "vDNN",
 	Rank:   engine.Rank{Chain: 8},
@@ -74,17 +60,10 @@ keeps the fastest that fits.`,
 }
 
 var vdnnpp = &engine.Strategy{
-	Name:  "vdnnpp",
-	Title: "vDNN++",
-	Mark:  8,
-	Doc: `Offloads and fetches what vDNN does, but computes on while copies are under way.
-
-A forward layer waits only if there is no room for it; before the backward pass
-all copies to the host have to be over. In the backward pass each layer queues
-the copy of the nearest earlier value that is still away, whose room is taken at
-once, and waits for nothing but its own values. It fits wherever vDNN with the
-same set fits, and is never slower. It chooses between two algorithms of a stage
-as vDNN does.`,
+	Name:   "vdnnpp",
+	Title:  "vDNN++",
+	Mark:   8,
+	Doc:    "Offloads and fetches what vDNN does, but computes on while copies are under way.",
 	Class:  engine.MayOffload,
 	Short:  "vDNN++",
 	Cites:  []engine.Cite{citeVDNNPP, citeVDNN},

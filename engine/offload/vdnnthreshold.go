@@ -14,15 +14,7 @@ var vdnnThreshold = &engine.Strategy{
 	Name:  "vdnnthreshold",
 	Title: "Offload long layers (vDNN)",
 	Mark:  9,
-	Doc: `Offloads the inputs of layers that compute for long in relation to what they would move.
-
-vDNN offloads what goes into convolutions, because they take long enough to hide
-the transfer. Paper 000 compares with a general form: values whose forward
-operation takes at least a threshold per byte, all of them or every second one.
-Here every threshold is tried that makes a difference, from the highest down,
-and no offloading; the fastest schedule wins, the first one of equals. Which
-every second one is meant is not said in the paper: here the first, the third
-and so on of those above the threshold.`,
+	Doc:   "Offloads the inputs of layers that compute for long in relation to what they would move.",
 	Class: engine.MayOffload,
 	Cites: []engine.Cite{
 		{Text: "Rhu, Gimelshein, Clemons, Zulfiqar and Keckler: vDNN: Virtualized Deep Neural Networks for Scalable, Memory-Efficient Neural Network Design", ID: "arXiv:1602.08124", Section: "III"},

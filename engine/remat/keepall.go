@@ -8,16 +8,10 @@ import (
 
 func init() {
 	engine.Register(&engine.Strategy{
-		Name:  engine.KeepAll,
-		Title: "Keep everything",
-		Rank:  engine.Rank{Chain: 6, Graph: 6},
-		Doc: `Keeps every activation from its forward to its backward.
-
-This is what a training step does when nothing is done about memory: the fastest
-step there is, and the largest peak. Every other strategy is compared with it. An
-output that no backward reads goes once the next forward has read it, as in plain
-training. On a graph every value stays to its last use, and weights to the end. Operations of
-the network and of the host are queued as they stand, with the copies that they need.`,
+		Name:   engine.KeepAll,
+		Title:  "Keep everything",
+		Rank:   engine.Rank{Chain: 6, Graph: 6},
+		Doc:    "Keeps every activation from its forward to its backward.",
 		Cites:  []engine.Cite{Paper002("3.1, every stage with F_all")},
 		Graphs: true, Lanes: true,
 		Solver: solveKeepAll,

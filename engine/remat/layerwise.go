@@ -12,16 +12,7 @@ func init() {
 		Title: "Every n-th layer, or the first n",
 		Short: "Checkpointed layers",
 		Mark:  4,
-		Doc: `Computes every n-th layer again from its own input, or the first n layers.
-
-These are the switches of frameworks. With every, n = 1 is Hugging Face's
-gradient_checkpointing and torchtitan's full mode, n its every_n_layers and torchtitan's
-selective layers; with first it is Megatron's recompute-method block with
-recompute-num-layers. The other layers keep everything, and so does the last stage, the
-loss. They look at neither sizes nor times.
-
-With n = 0, all numbers from 1 to the number of layers are tried and the fastest that
-fits is taken; among equally fast ones, the lowest number.`,
+		Doc:   "Computes every n-th layer again from its own input, or the first n layers.",
 		Class: engine.MayRecompute,
 		Plans: "unit",
 		Cites: []engine.Cite{

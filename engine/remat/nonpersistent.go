@@ -22,28 +22,7 @@ func init() { engine.Register(nonpersistent) }
 var nonpersistent = &engine.Strategy{
 	Name:  "nonpersistent",
 	Title: "Optimal recomputation, exhaustive",
-	Doc: `Finds the fastest recomputation of a short chain by trying everything.
-
-Rotor looks at persistent schedules only: what has been kept stays until the
-backward that needs it. Dropping something and recomputing it once more can be
-better when sizes differ. This strategy searches the sequences of the four
-operations, persistent or not, and so says what persistency costs. The smallest
-example has four stages: 12 against 15 units of time.
-
-It leaves out sequences that run a stage forward while its saved set is there, which
-serves only to forget the stage's input. In 4 of 10,000 random chains such a sequence is
-faster; to search them too would take up to 250 times as long.
-
-The paper shows the effect in its Figure 2, with numbers that do not follow
-from what it states. Its text has all sizes 1 except a^2 and a^L; with those
-nothing has to be computed again. The labels of the figure, 0, 1, 2, 3, ..., 3,
-4, are the ones that fit the story. It says that persistent schedules need 3n+1
-steps and others 2n+2. With the operations of Table 1 the persistent optimum is
-11, 14 and 17 for n = 4, 5 and 6, and the other 11, 14 and 16; if anything may
-be dropped at any time, which Table 1 does not offer, it is 10, 12 and 14, as
-printed. The printed pairs come out exactly if every backward needs a buffer of
-3 and the loss one of 1, which the paper does not mention. That persistency is
-not optimal stands.`,
+	Doc:   "Finds the fastest recomputation of a short chain by trying everything.",
 	Class: engine.MayRecompute,
 	Cost:  engine.CostTable,
 	Cites: []engine.Cite{Paper002("4.1 and Figure 2, with the operations of Table 1")},

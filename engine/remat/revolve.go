@@ -8,17 +8,7 @@ var revolve = &engine.Strategy{
 	Name:  "revolve",
 	Title: "Optimal checkpoints of outputs only",
 	Mark:  1,
-	Doc: `Finds the fastest way to keep some outputs and compute everything else again.
-
-This is the optimum of automatic differentiation: between operations only
-outputs are kept, and the saved set of a stage is built right before its
-backward. So every stage but the last runs at least twice, however much memory
-there is. Revolve has a closed form for chains whose stages are all the same;
-here sizes and times differ, and the optimum comes from Theorem 1 of the second
-paper without the branch that keeps saved sets. Sizes are exact bytes.
-
-No persistent schedule of this kind is faster: once such a schedule
-has kept something, it stays where it is until the backward that needs it.`,
+	Doc:   "Finds the fastest way to keep some outputs and compute everything else again.",
 	Class: engine.MayRecompute,
 	Cost:  engine.CostTable,
 	Cites: []engine.Cite{

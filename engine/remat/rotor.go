@@ -18,24 +18,7 @@ var Rotor = &engine.Strategy{
 	Name:  "rotor",
 	Title: "Optimal recomputation",
 	Mark:  2,
-	Doc: `Finds the fastest way to drop activations and compute them again.
-
-It decides for every stage whether to keep all that its backward needs, only its
-input, or nothing, and what to compute again from where. No persistent schedule
-is faster: once such a schedule has kept something, it stays where it is until the
-backward that needs it. Sizes are counted in exact bytes; the paper rounds them up to
-1/500 of the memory, which costs a few percent of the step on long chains; with
-500 slots the notes say what it costs here.
-
-The feasibility rule is the paper's Theorem 1 with the gradient that a backward
-writes counted while it runs. As printed, the theorem leaves it out and accepts
-schedules that do not fit: of one stage whose sizes are all 1 it says that 3 are
-enough, and 4 are needed.
-
-The paper knows no outputs that no backward reads. Where a chain has them, F_all
-lets go of such an input, a checkpoint of one is still a checkpoint, and the
-optimum ranges over sequences that run no stage while the saved set of a later one
-is there.`,
+	Doc:   "Finds the fastest way to drop activations and compute them again.",
 	Class: engine.MayRecompute,
 	Short: "Recompute",
 	Rank:  engine.Rank{Chain: 2},

@@ -13,15 +13,7 @@ func init() {
 		Name:  "sequential",
 		Title: "Equal segments",
 		Mark:  3,
-		Doc: `Cuts the chain into segments of equal length and keeps only their inputs.
-
-This is PyTorch's checkpoint_sequential: of L layers and k segments, the first
-k-1 segments have L/k layers, rounded down, and the last one has the rest. The
-last segment keeps everything; every other one is computed again just before its
-backward. It looks at neither sizes nor times.
-
-With 0 segments, all numbers from 1 to L are tried and the fastest that fits is
-taken; among equally fast ones, the one with the fewest segments.`,
+		Doc:   "Cuts the chain into segments of equal length and keeps only their inputs.",
 		Class: engine.MayRecompute,
 		Short: "Equal segments",
 		Rank:  engine.Rank{Chain: 3},

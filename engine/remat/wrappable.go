@@ -10,20 +10,10 @@ import (
 
 func init() {
 	engine.Register(&engine.Strategy{
-		Name:  "wrappable",
-		Title: "Optimal unequal segments",
-		Mark:  7,
-		Doc: `Finds the fastest schedule of those that a checkpoint around runs of layers executes.
-
-Every stage is kept, or belongs to a run of consecutive stages that keeps its input
-alone and is computed again as a whole when its backward comes: what PyTorch's
-checkpoint does around a run of modules, and JAX's remat around a function. Runs may
-have any lengths, so that no stage runs more than twice. The last stage is kept: to run
-it again at once would only take longer.
-
-It is a dynamic program over the memory that is held at every border, in exact bytes:
-of two ways to a border one is forgotten if it is slower and holds more. The optimal
-strategy without this restriction is rotor, which may drop things again within a run.`,
+		Name:   "wrappable",
+		Title:  "Optimal unequal segments",
+		Mark:   7,
+		Doc:    "Finds the fastest schedule of those that a checkpoint around runs of layers executes.",
 		Class:  engine.MayRecompute,
 		Cost:   engine.CostTable,
 		Plans:  "wrappable",

@@ -15,13 +15,7 @@ var LMS = &engine.Strategy{
 	Name:  "lms",
 	Title: "Large model support (LMS)",
 	Mark:  3,
-	Doc: `Offloads a value whose next use is many operations away, and fetches it a fixed number of operations before that use.
-
-Two numbers, counted in operations, are the same for all values, whatever their
-size: from which distance on a value is offloaded, and how far ahead it is fetched.
-Larger numbers move less and fetch earlier, and need more memory. The paper
-prints the first condition the other way round, which contradicts this. Numbers
-that are not given are searched for: up to 24 distances and 18 leads.`,
+	Doc:   "Offloads a value whose next use is many operations away, and fetches it a fixed number of operations before that use.",
 	Class: engine.MayOffload, Graphs: true,
 	Rank: engine.Rank{Graph: 4},
 	Cites: []engine.Cite{

@@ -14,15 +14,7 @@ var Window = &engine.Strategy{
 	Name:  "window",
 	Title: "Adaptive window",
 	Mark:  10,
-	Doc: `Fetches what the next operations use, as far as it fits into a window of bytes, and offloads everything beyond it.
-
-Before an operation the window is the longest stretch of what it and the ones
-after it use whose bytes fit: large values make it short, small ones long. What
-comes into it is fetched; after an operation, what it used and is not used again
-within the window is queued to leave, and leaves when room is needed, the oldest
-first. A larger window fetches earlier and moves less, but needs more memory.
-The window is searched for unless its size is given: up to 65 sizes between none
-and the largest that fits, and then closer to the fastest of them.`,
+	Doc:   "Fetches what the next operations use, as far as it fits into a window of bytes, and offloads everything beyond it.",
 	Class: engine.MayOffload, Graphs: true,
 	Short: "Adaptive window",
 	Rank:  engine.Rank{Chain: 5, Graph: 3},

@@ -81,10 +81,9 @@ func TestFormats(t *testing.T) {
 		}
 	}
 	for _, f := range profiles.Formats() {
-		summary, _, _ := strings.Cut(f.Doc, "\n\n")
-		if f.Title == "" || !strings.HasSuffix(summary, ".") || len(f.Extensions) == 0 {
-			t.Errorf("format %s: title %q, summary %q, extensions %q; want all of them", f.Name, f.Title, summary,
-				f.Extensions)
+		if f.Title == "" || !strings.HasSuffix(f.Doc, ".") || strings.Contains(f.Doc, "\n") || len(f.Extensions) == 0 {
+			t.Errorf("format %s: title %q, summary %q, extensions %q; want all of them, and a summary on one line",
+				f.Name, f.Title, f.Doc, f.Extensions)
 		}
 		if samples[f.Name] == 0 {
 			t.Errorf("format %s has no sample in testdata", f.Name)

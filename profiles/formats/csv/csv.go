@@ -15,21 +15,9 @@ import (
 
 func init() {
 	profiles.Register(&profiles.Format{
-		Name:  "csv",
-		Title: "CSV with forward_s, backward_s, output_bytes",
-		Doc: `A table of stages with a header line.
-
-The columns are those of the native format: name, kind, forward_s, backward_s,
-output_bytes, saved_bytes, grad_bytes, forward_temp_bytes, backward_temp_bytes;
-the first three numbers are required. Commas, semicolons or tabs separate them;
-decimals have a point. A last row named loss is the loss.
-
-What concerns the whole network stands in comment lines before the header:
-
-	# input_bytes: 19267584
-
-The keys are name, batch, dtype, tool, device, input_bytes, input_grad_bytes,
-weights, grads, optimizer and pinned. Other comment lines are skipped.`,
+		Name:       "csv",
+		Title:      "CSV with forward_s, backward_s, output_bytes",
+		Doc:        "A table of stages with a header line.",
 		Extensions: []string{".csv", ".tsv", ".csv.gz"},
 		Match:      Claims,
 		Decode:     decode,

@@ -16,21 +16,9 @@ import (
 
 func init() {
 	profiles.Register(&profiles.Format{
-		Name:  "dtr",
-		Title: "DTR log (simrd)",
-		Doc: `The functions of one training step in their order, as the logger of DTR writes them: a graph, and a chain if they form one.
-
-One JSON object per line, of Kirisame et al., "Dynamic tensor rematerialization"
-(arXiv:2006.09616):
-
-	{"INSTRUCTION":"CONSTANT", "NAME":"x1"}
-	{"INSTRUCTION":"MEMORY", "NAME":"x1", "MEMORY":"4096"}
-	{"INSTRUCTION":"CALL", "NAME":"relu", "ARGS":["x1"], "RESULT":["x2"], "TIME":"31000"}
-	{"INSTRUCTION":"MEMORY", ...} and {"INSTRUCTION":"ALIAS", "NAME":"x2", "ALIAS":"-1"} for every result
-
-and MUTATE, COPY, COPY_FROM, RELEASE and ANNOTATE (START, BACKWARD). Times are
-nanoseconds, sizes bytes. Names that share memory are one value. Functions in
-place work on their value without making one; their result has its size.`,
+		Name:       "dtr",
+		Title:      "DTR log (simrd)",
+		Doc:        "The functions of one training step in their order, as the logger of DTR writes them: a graph, and a chain if they form one.",
 		TimeUnit:   "nanoseconds",
 		Extensions: []string{".log"},
 		Match:      looksDTR,

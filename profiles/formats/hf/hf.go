@@ -21,17 +21,9 @@ import (
 
 func init() {
 	profiles.Register(&profiles.Format{
-		Name:  family.FormatName,
-		Title: "Hugging Face config.json",
-		Doc: `A transformer from its config.json: the step that memtide plan plays.
-
-Families are known by their model_type; others are refused by name. What a config
-does not say can be added to it:
-
-	"memtide": {"batch":4, "seq":1024, "device":"rtx-4090", "lora":16}
-
-The keys and their values are the options of memtide plan. Without seq a sequence has
-as many tokens as the network has positions, at most 8192.`,
+		Name:       family.FormatName,
+		Title:      "Hugging Face config.json",
+		Doc:        "A transformer from its config.json: the step that memtide plan plays.",
 		Extensions: []string{".json"},
 		MaxSize:    maxConfig,
 		Match:      matchHFConfig,

@@ -17,26 +17,9 @@ import (
 
 func init() {
 	profiles.Register(&profiles.Format{
-		Name:  "kineto",
-		Title: "torch.profiler trace (Kineto, Chrome trace)",
-		Doc: `One training step as torch.profiler recorded it: a chain with measured times and sizes.
-
-Record a few steps with
-
-	with torch.profiler.profile(profile_memory=True, record_shapes=True, with_stack=True,
-	        with_modules=True, schedule=torch.profiler.schedule(wait=1, warmup=1, active=3),
-	        on_trace_ready=lambda p: p.export_chrome_trace("trace.json.gz")) as p:
-	    for batch in batches:
-	        step(batch)
-	        p.step()
-
-The step of median work is read; steps without marks end where a forward follows
-a backward. Kernels belong to the operator that launched
-them, operators of the backward to those of the forward with the same sequence
-number. Collectives, and forwards that the backward runs again, are left out and
-told. Stages are calls of modules; without them call stacks, named ranges that
-follow each other like layers, or single operators. What a stage saves is what memory grew by during its forward.
-Traces of all versions since PyTorch 1.8.1 are read, packed or not.`,
+		Name:       "kineto",
+		Title:      "torch.profiler trace (Kineto, Chrome trace)",
+		Doc:        "One training step as torch.profiler recorded it: a chain with measured times and sizes.",
 		TimeUnit:   "microseconds",
 		Extensions: []string{".json", ".json.gz"},
 		MaxSize:    profiles.MaxSize,

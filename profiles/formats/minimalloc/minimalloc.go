@@ -17,15 +17,9 @@ import (
 
 func init() {
 	profiles.Register(&profiles.Format{
-		Name:  "minimalloc",
-		Title: "MiniMalloc CSV (id, lower, upper, size)",
-		Doc: `Buffers that have to be placed in a pool: one row each, with a life and a size.
-
-The header names the columns id, lower, upper and size, in any order: a buffer
-lives from lower to before upper, on any clock of whole numbers. A column offset
-says where the buffers lie. A number before the ending of the file's name is the
-size of the pool: A.1048576.csv. The format is that of google/minimalloc
-(Moffitt, doi:10.1145/3623278.3624752).`,
+		Name:       "minimalloc",
+		Title:      "MiniMalloc CSV (id, lower, upper, size)",
+		Doc:        "Buffers that have to be placed in a pool: one row each, with a life and a size.",
 		Extensions: []string{".csv"},
 		Match:      func(head []byte) bool { return miniColumns(head) != nil },
 		Decode:     decode,

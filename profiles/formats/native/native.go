@@ -22,63 +22,9 @@ const Version = "memtide/1"
 func init() { profiles.Register(format) }
 
 var format = &profiles.Format{
-	Name:  "memtide",
-	Title: "memtide/1 JSON",
-	Doc: `The native format: one JSON object with "format": "memtide/1".
-
-Times are seconds and sizes are bytes, always. A file of kind chain:
-
-	{"format":"memtide/1", "kind":"chain", "name":"...", "batch":32, "dtype":"f32",
-	 "source":{"tool":"...", "times":"measured", "sizes":"exact", "device":"...", "notes":["..."], "url":"..."},
-	 "device":{"name":"...", "memory_bytes":0, "h2d_bytes_per_s":0, "d2h_bytes_per_s":0, "duplex":false},
-	 "input_bytes":0, "input_grad_bytes":0,
-	 "resident":{"weights":0, "grads":0, "optimizer":0, "pinned":0},
-	 "stages":[{"name":"...", "kind":"conv", "forward_s":0, "backward_s":0, "output_bytes":0, "saved_bytes":0,
-	            "output_unsaved":false, "grad_bytes":0, "forward_temp_bytes":0, "backward_temp_bytes":0,
-	            "fast":{"forward_s":0, "backward_s":0, "forward_temp_bytes":0, "backward_temp_bytes":0}}],
-	 "loss":{...}, "warnings":["..."]}
-
-Only the stages and their forward_s, backward_s and output_bytes are required.
-saved_bytes contains the output, not the stage's input; it defaults to the
-output, with a warning. "output_unsaved": true says that no backward reads the
-output, neither the stage's own nor the next one's: saved_bytes then does not contain
-it and defaults to 0, and it goes once the next forward has read it. The last stage
-has none. grad_bytes defaults to the output, everything else to 0.
-fast is a second algorithm of a stage, with the same output and saved set: the
-performance-optimal convolution beside the memory-optimal one. Its times are
-required, and its temporaries default to 0.
-"measured": true in the source stands for times and sizes that are measured. The
-loss becomes the last stage of the chain. With "seed_born": true there is no
-loss: the last backward allocates the gradient of the last output.
-
-A file of kind graph has values and operations instead of stages:
-
-	 "values":[{"id":0, "name":"...", "bytes":0, "role":"activation", "at":"device", "within":1, "stage":1}],
-	 "ops":[{"name":"...", "pass":"forward", "time_s":0, "temp_bytes":0, "in":[0], "out":[1], "lean":[0], "once":false,
-	         "alt":{"time_s":0, "temp_bytes":0}, "lane":"network", "after":[0], "stage":1}], "done":1
-
-The roles are input, activation, gradient and weight; weights are also their
-gradients and the state of the optimizer. Operations stand in an order in which
-they can run; what they read before any of them writes it is on the device when
-the step begins, unless "at" says host, both or nowhere. The step is complete
-when "done" is made; without it, when every operation has run. A run that keeps the
-output alone writes what "lean" lists instead of what "out" does; without the list there
-is none. An operation with "once": true must not run again. An operation runs on the
-device unless its lane is network, which moves what is there beside the device's work,
-or cpu, which works on the host's copies; "after" numbers operations before it, from 0
-on, that must have ended when it starts. A file of kind chain may hold the operators,
-too, in an object "graph".
-
-A file of kind buffers has rows that live from lower to before upper, on a clock
-of whole numbers; without upper they live to the end:
-
-	 "capacity":0, "buffers":[{"id":0, "name":"...", "lower":0, "upper":3, "size":4096, "addr":0, "took":4096, "role":"activation"}]
-
-Where they lie, addr and what they take up there, is optional. So are, of
-recordings, "before" (events that bring back what was there), "pool", "reserved"
-[{"event", "bytes"}], "segments" [{"addr", "size", "from", "to"}] and "failed"
-{"event", "bytes", "largest", "free", "unreserved"}; events are the requests and
-releases in order.`,
+	Name:       "memtide",
+	Title:      "memtide/1 JSON",
+	Doc:        `The native format: one JSON object with "format": "memtide/1".`,
 	Extensions: []string{".json", ".json.gz"},
 	Match:      Claims,
 	Decode:     decode,

@@ -16,21 +16,9 @@ import (
 
 func init() {
 	profiles.Register(&profiles.Format{
-		Name:  "onnx",
-		Title: "ONNX model",
-		Doc: `A network as operators: exact sizes from its shapes, times from a model.
-
-Weights may be in the file, beside it, or missing: only their shapes are read. The
-shapes of everything between follow from those of the inputs; dimensions that the
-file leaves open are taken as one sample, images of 224 px, 128 tokens, and a
-warning says so. What the backward keeps is what PyTorch keeps for the same
-operators; activations, sums and constant factors work in place where a program
-may. Times are those of a V100. The graph has every operator, forward and backward,
-with weights and their gradients as values.
-
-Export for training, so that batch normalisation and dropout are still there:
-torch.onnx.export(..., training=torch.onnx.TrainingMode.TRAINING,
-do_constant_folding=False).`,
+		Name:       "onnx",
+		Title:      "ONNX model",
+		Doc:        "A network as operators: exact sizes from its shapes, times from a model.",
 		Extensions: []string{".onnx", ".onnx.gz"},
 		MaxSize:    profiles.MaxSize,
 		MaxStream:  profiles.MaxStream,

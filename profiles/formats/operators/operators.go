@@ -27,34 +27,9 @@ const most = 1 << 20
 
 func init() {
 	profiles.Register(&profiles.Format{
-		Name:  "operators",
-		Title: "operators of a PyTorch step",
-		Doc: `The operators of one training step, with the calls of modules: memtide/1 of kind operators.
-
-memtide_torch.py writes it. Storages, operators, calls and keeps are numbered by their
-places in their lists; sizes are bytes and times seconds:
-
-	{"format":"memtide/1", "kind":"operators", "name":"gpt", "batch":4, "dtype":"bf16", "source":{...},
-	 "inputs":[["input_ids",[4,64],"int64"]], "autocast":"bfloat16",
-	 "modules_sha":"43723475e52ca04e", "warnings":["What the step does may depend on random numbers (net.py:30): ..."],
-	 "storages":[1048576], "resident":[0], "roles":{"0":"weight"},
-	 "ops":[{"name":"aten.addmm.default", "pass":"forward", "call":7, "in":[3,51], "new":[52], "view":[], "write":[],
-	         "time_s":2.1e-5, "temp_bytes":0}], "forward_ops":412,
-	 "calls":[{"path":"h.0", "class":"Block", "parent":0, "op":4, "end":57, "args":[[47,[[5,0]]]], "outs":[61]}],
-	 "keeps":[[51,9]], "units":[3,9,31], "tied":[1],
-	 "events":[["enter",0],["op",0],["pack",0],["free",12],["leave",3],["backward",0],["unpack",0],["release",0]],
-	 "python_frees":[[52,61]]}
-
-modules_sha is a hash of the modules and of the shapes of their parameters; a plan is refused by
-a model of another. warnings, which may be missing, say why another step may take more. Of the
-lists, args are storages with the calls and outputs that they are; keeps are what autograd
-keeps, without weights and inputs: a storage and its call; units are the calls that a
-plan chooses from, and tied their places that go with the one before because of work in
-place; events are all that happened, in order, and python_frees the storages that Python
-lets go of before an operator if nobody keeps them.
-
-A chain is derived: it is cut where one storage alone crosses between two units. Plans
-for the model itself are made from the trace: memtide torch.`,
+		Name:       "operators",
+		Title:      "operators of a PyTorch step",
+		Doc:        "The operators of one training step, with the calls of modules: memtide/1 of kind operators.",
 		Extensions: []string{".json", ".json.gz"},
 		Match: func(head []byte) bool {
 			return isPacked(head) || bytes.Contains(head, []byte("operators")) &&

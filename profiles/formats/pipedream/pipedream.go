@@ -15,26 +15,9 @@ import (
 
 func init() {
 	profiles.Register(&profiles.Format{
-		Name:  "pipedream",
-		Title: "PipeDream or DAPPLE graph.txt",
-		Doc: `The operator graph that PipeDream's profiler writes, and a chain made of it.
-
-Lines describe an operator or an edge, in any order:
-
-	node2 -- Conv2d(3, 64, ...) -- forward_compute_time=1.2, backward_compute_time=2.4, activation_size=1024.0, parameter_size=64.0
-		node1 -- node2
-
-Times are milliseconds, sizes bytes; several outputs are a list [1024.0; 64.0].
-The profiler waits for the device after every operator, which adds about 0.25 ms
-to each forward: it is taken off. The time of an input is data loading: it is
-dropped. What the backward needs is derived from the kinds of operators. The
-graph has their forward and backward with all connections, weights and their
-gradients as values, and an update of the weights of no duration at the end.
-
-DAPPLE's files (Fan et al., arXiv:2007.01045) are read alike: their edges are
-indented by spaces. Where no operator has arguments in brackets, the profiler
-was not PipeDream's and whole blocks are operators: nothing is taken off their
-times, and what they save inside is not known.`,
+		Name:       "pipedream",
+		Title:      "PipeDream or DAPPLE graph.txt",
+		Doc:        "The operator graph that PipeDream's profiler writes, and a chain made of it.",
 		TimeUnit:   "milliseconds",
 		Extensions: []string{".txt", ".graph.txt"},
 		Match:      matchPipeDream,

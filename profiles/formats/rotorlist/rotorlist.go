@@ -13,17 +13,9 @@ import (
 
 func init() {
 	profiles.Register(&profiles.Format{
-		Name:  "rotor",
-		Title: "rotor's list of tuples",
-		Doc: `The list (uF, uB, x, xbar, tmpF, tmpB) that the tool rotor prints for a chain.
-
-Entry i stands for layer i, counted from 0; x is the size of its input, so that
-its output is x of the next entry, and xbar of the next entry is its saved set.
-The last entry is the loss: (None, uB, x, xbar, None, tmpB). Square brackets and
-null are read like parentheses and None.
-
-The list carries no units. It is read as milliseconds and bytes, which is how
-rotor measures. Gradients are as large as what they belong to, as rotor assumes.`,
+		Name:       "rotor",
+		Title:      "rotor's list of tuples",
+		Doc:        "The list (uF, uB, x, xbar, tmpF, tmpB) that the tool rotor prints for a chain.",
 		TimeUnit:   "milliseconds",
 		Extensions: []string{".txt", ".py", ".json"},
 		Match:      matchRotor,

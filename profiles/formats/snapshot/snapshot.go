@@ -12,24 +12,9 @@ import (
 
 func init() {
 	profiles.Register(&profiles.Format{
-		Name:  "snapshot",
-		Title: "PyTorch memory snapshot (pickle)",
-		Doc: `The memory that PyTorch's allocator gave out, as torch.cuda.memory._dump_snapshot writes it.
-
-Where every buffer lay, when it was asked for and given back, and what was
-reserved of the device; no network and no times. Record with
-
-	torch.cuda.memory._record_memory_history()
-	...one or two training steps...
-	torch.cuda.memory._dump_snapshot("snapshot.pickle")
-
-A pickle can run code when Python opens it. It cannot here: only dictionaries,
-lists, texts and numbers are read, and whatever could name or call a function is
-refused by name. Without recorded history, only what is in use is shown. Of
-several devices, the one on which a request found no room is taken, or else the one
-with the most memory. Buffers are named after
-the innermost line of code outside PyTorch that was running, and after the
-module of PyTorch that it called.`,
+		Name:       "snapshot",
+		Title:      "PyTorch memory snapshot (pickle)",
+		Doc:        "The memory that PyTorch's allocator gave out, as torch.cuda.memory._dump_snapshot writes it.",
 		Extensions: []string{".pickle", ".pkl"},
 		MaxSize:    profiles.MaxSize,
 		MaxStream:  profiles.MaxStream,

@@ -24,18 +24,9 @@ const (
 
 func init() {
 	profiles.Register(&profiles.Format{
-		Name:  "torchexport",
-		Title: "torch.export program",
-		Doc: `A network as the ATen operators that torch.export traced: exact sizes, times from a model.
-
-torch.export.save writes it, a .pt2 archive, of which the program (models/model.json, before
-PyTorch 2.8 serialized_exported_program.json) is read and nothing else: no weights, and no pickle.
-That JSON file is read by itself, too. What the backward keeps, times, chain and graph follow as
-for an ONNX model, with every shape as the file states it. Sizes have to be numbers: export without
-dynamic_shapes, with the batch of a training step, and in training mode:
-
-	program = torch.export.export(model.train(), (example,))
-	torch.export.save(program, "model.pt2")`,
+		Name:       "torchexport",
+		Title:      "torch.export program",
+		Doc:        "A network as the ATen operators that torch.export traced: exact sizes, times from a model.",
 		Extensions: []string{".pt2", ".json", ".pt2.gz"},
 		MaxSize:    profiles.MaxSize,
 		Match:      match,

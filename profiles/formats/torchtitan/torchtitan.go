@@ -17,17 +17,9 @@ import (
 
 func init() {
 	profiles.Register(&profiles.Format{
-		Name:  "torchtitan",
-		Title: "torchtitan's list of saved activations",
-		Doc: `What the forward of each layer saves for the backward, as torchtitan's graph trainer lists it.
-
-Its pass log_activation_memory_policy writes the list at the level of debug, and as the artifact
-activation_memory_policy of TORCH_TRACE: cut the list out of a log. Layers with one pattern stand
-there once. Every listed activation is counted, whatever the run's own policy does with it, and
-its size follows from shape and type; storages that views share are counted as often as the list
-has them. A layer's output is its last activation. The list has neither times nor weights: each
-activation is assumed to take as long as reading and writing it takes an H100, so that shares of
-time are no more than a guess, and weights are left out.`,
+		Name:       "torchtitan",
+		Title:      "torchtitan's list of saved activations",
+		Doc:        "What the forward of each layer saves for the backward, as torchtitan's graph trainer lists it.",
 		Extensions: []string{".txt", ".log"},
 		Match:      func(head []byte) bool { return bytes.Contains(head, []byte(columns)) },
 		Decode:     decode,

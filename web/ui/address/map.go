@@ -64,7 +64,7 @@ func (c *Map) Allocators() (out []panel.Option) {
 	return out
 }
 
-// Doc returns the first paragraph about the allocator.
+// Doc returns the summary of the allocator.
 func (c *Map) Doc() string {
 	a := alloc.Lookup(c.S.Allocator())
 	if a == nil {
@@ -73,8 +73,7 @@ func (c *Map) Doc() string {
 		}
 		return ""
 	}
-	doc, _, _ := strings.Cut(a.Doc, "\n\n")
-	return strings.Join(strings.Fields(doc), " ")
+	return a.Doc
 }
 
 // Params returns the parameters of the allocator.

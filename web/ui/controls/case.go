@@ -184,7 +184,7 @@ func (c *PlanWord) Policies() []panel.Group {
 	return []panel.Group{g}
 }
 
-// planDoc returns the first paragraph about the chosen strategy.
+// planDoc returns the summary of the chosen strategy.
 func planDoc(s *state.State) string {
 	st := engine.Lookup(s.Choice.Strategy)
 	switch {
@@ -193,8 +193,7 @@ func planDoc(s *state.State) string {
 	case s.Choice.Policy != nil:
 		return "A framework’s setting, which says what blocks keep, compute again and move."
 	}
-	doc, _, _ := strings.Cut(st.Doc, "\n\n")
-	return strings.Join(strings.Fields(doc), " ")
+	return st.Doc
 }
 
 // Limit is the word that names the budget.

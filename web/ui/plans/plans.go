@@ -156,9 +156,8 @@ func (c *Plans) Folded(g PlanRows) (out []*PlanRow) {
 }
 
 func (c *Plans) row(p state.PlanRow) *PlanRow {
-	summary, _, _ := strings.Cut(p.Strategy.Doc, "\n\n")
 	o := &PlanRow{Plan: p, Toggle: c.S.View.LineList && p.Strategy.Class != 0, Pressed: strconv.FormatBool(p.Drawn),
-		Checked: strconv.FormatBool(p.Chosen), Tab: "-1", Doc: summary, step: p.StepTime, pinned: p.Chosen ||
+		Checked: strconv.FormatBool(p.Chosen), Tab: "-1", Doc: p.Strategy.Doc, step: p.StepTime, pinned: p.Chosen ||
 			p.Drawn || p.Strategy.Class == 0}
 	if p.Chosen {
 		o.Tab = "0"

@@ -20,23 +20,7 @@ import (
 )
 
 var batchCommand = &command{
-	name:    "batch",
-	args:    "[flags] FILE | -preset NAME | -from LINK",
-	summary: "find the largest batch that trains, by strategy",
-	doc: `Finds the largest batch that each strategy trains within a budget, and how many
-samples it trains per second; with -batches also at other batches. Presets are
-built at every batch that is looked at. A profile has to state its batch, and is
-scaled: activations are proportional to the batch, what stays does not change, a
-time is 5 us for the start and the rest proportional.
-
-Every schedule is played and checked. That a larger batch needs more memory is
-known of most strategies and assumed of all; batches above the one that does not
-train are sampled, and what contradicts the assumption is told.`,
-	examples: []string{
-		"memtide batch -preset resnet50 -device v100-sxm2-16gb-nvlink2",
-		"memtide batch -preset vgg16 -budget 11GiB -strategy keepall,vdnnpp -batches 32,64,128",
-		"memtide batch -preset resnet50-b32 -budget 16GB -strategy keepall,greedy -json",
-	},
+	name: "batch",
 	flags: func(fs *flag.FlagSet) action {
 		var c asked
 		var o batchOptions

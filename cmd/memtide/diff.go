@@ -21,18 +21,7 @@ import (
 )
 
 var diffCommand = &command{
-	name:    "diff",
-	args:    "[flags] BEFORE AFTER",
-	summary: "say how a change of a PyTorch model changes the memory of its step, and where",
-	doc: `Both files hold the operators of a training step, which python -m memtide
-my.module:factory writes before and after the change. The peaks are those of keeping
-everything, above weights, gradients and optimizer; what differs at them is told by the
-module whose operators have made it. With -card the whole step is told, as memtide
-estimate does. The exit status is 1 where the peak has grown by more than -most.`,
-	examples: []string{
-		"memtide diff before.json after.json",
-		"memtide diff -card h100 -most 1GiB before.json after.json",
-	},
+	name: "diff",
 	flags: func(fs *flag.FlagSet) action {
 		o := diffOptions{optimizer: "adamw", most: engine.NoLimit}
 		fs.StringVar(&o.card, "card", "", "`NAME` of a card: also say what a whole step takes on it")
@@ -128,21 +117,7 @@ func (r *diffReport) text(on string) string {
 }
 
 var scoreCommand = &command{
-	name:    "score",
-	args:    "[flags] FILE",
-	summary: "compare the model of language-model steps with published figures",
-	doc: `Reads rows of published figures with their configurations (memtide-llm-rows/1),
-predicts each from its configuration alone, and tells how far off that is. What
-a row has that is not understood, a field, a model, a kind, is a refusal with
-its reason. Allocated peaks are compared with allocated ones, reserved with
-reserved. How a run's allocator was set up is not in the rows: both its default
-and expandable segments are replayed; low and high are the two with a margin with
-which nine of ten published figures lie between them, and the point is the middle.
-Rows with guessed inputs count only as inside low to high or not. A row names its
-model, or a config.json as config_json: its name, beside the rows, or what stands
-in it. With schedule, vpp, grad_accum and rank a pipeline is played and that rank
-told; opt_on_host is an optimizer in host memory.`,
-	examples: []string{"memtide score rows.json", "memtide score -json rows.json"},
+	name: "score",
 	flags: func(fs *flag.FlagSet) action {
 		asJSON := fs.Bool("json", false, "write the report as JSON")
 		return func(ctx context.Context, e *env, args []string) {

@@ -16,20 +16,7 @@ import (
 )
 
 var doctorCommand = &command{
-	name:    "doctor",
-	args:    "[flags] SNAPSHOT [SECOND]",
-	summary: "say what is in a memory snapshot, and why it ran out",
-	doc: `Examines a memory snapshot of PyTorch: what was in use when a request found no
-room, or at the peak, by category and by place in the program; the holes that were
-nearly large enough and what stands beside them; what the allocator would have
-reserved under other settings; what grows from step to step. With a second
-snapshot it says what differs. The pickle is read, never executed. No link can
-carry a recording: send the file.`,
-	examples: []string{
-		"memtide doctor snapshot.pickle",
-		"memtide doctor -json -gpu 1 snapshot.pickle",
-		"memtide doctor first.pickle snapshot.pickle",
-	},
+	name: "doctor",
 	flags: func(fs *flag.FlagSet) action {
 		json := fs.Bool("json", false, "write JSON instead of a table")
 		device := fs.Int("gpu", profiles.AnyDevice,

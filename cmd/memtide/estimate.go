@@ -23,20 +23,7 @@ type estimateOptions struct {
 }
 
 var estimateCommand = &command{
-	name:    "estimate",
-	args:    "[flags] FILE",
-	summary: "say what a step of a PyTorch model takes on a card: allocated, reserved, does it fit",
-	doc: `FILE holds the operators of a training step, which python -m memtide my.module:factory
-writes (python -m memtide estimate my.module:factory does both). Two steps are played
-through PyTorch's caching allocator: weights, what autograd keeps, gradients as the
-backward makes them, and the optimizer with its temporaries (foreach). What is reserved
-is a range, from expandable segments to the allocator's default and 6 % for what another
-card's kernels need beside their results; the driver shows CUDA's context, taken as 1 GiB,
-on top of it.`,
-	examples: []string{
-		"memtide estimate -card rtx-4090 operators.json",
-		"memtide estimate -card a100-sxm-40gb -optimizer sgd -plan plan.json operators.json",
-	},
+	name: "estimate",
 	flags: func(fs *flag.FlagSet) action {
 		o := estimateOptions{card: card.DefaultID, optimizer: "adamw"}
 		fs.StringVar(&o.card, "card", o.card, "`NAME` of the card; memtide help devices lists them")

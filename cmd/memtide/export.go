@@ -20,17 +20,7 @@ import (
 )
 
 var exportCommand = &command{
-	name:    "export",
-	args:    "[flags] FILE | -preset NAME | -from LINK",
-	summary: "write a schedule as JSON, or as a trace for Perfetto",
-	doc: `Solves as solve does and writes the schedule down, as a documented list of steps
-(docs/run-a-schedule.md). Only verified schedules are written. What PyTorch runs on
-a model is a plan: see memtide help torch.`,
-	examples: []string{
-		"memtide export -preset vgg16-b32 -budget 90%",
-		"memtide export -budget 900MiB -strategy rotor -o schedule.json net.csv",
-		"memtide export -format trace -preset resnet101-b32 -budget 60% -o trace.json",
-	},
+	name: "export",
 	flags: about(asked{}, func(fs *flag.FlagSet, _ *asked) doing {
 		var file string
 		kind := "json"
@@ -65,21 +55,7 @@ func exportPlan(ctx context.Context, e *env, in *input, kind, file string) {
 }
 
 var svgCommand = &command{
-	name:    "svg",
-	args:    "[flags] FILE | -preset NAME | -from LINK",
-	summary: "draw the page's pictures of one schedule as SVG",
-	doc: `Solves as solve does and draws what the page draws: layers, timeline and device
-memory. Without -theme the picture follows the reader's light or dark setting. A
-link's time range and theme are kept.
-
-The file carries the link to what it shows: dropped on the page it opens that.
-With -base the picture is also a link to the page for whoever clicks it where the
-file itself is shown; in a document, put the link around the image.`,
-	examples: []string{
-		"memtide svg -preset vgg16-b32 -budget 90% -theme dark -o vgg16.svg",
-		"memtide svg -budget 900MiB -width 800 net.csv",
-		"memtide svg -base https://example.org/memtide/ -budget 900MiB -strategy greedy net.csv",
-	},
+	name: "svg",
 	flags: about(asked{}, func(fs *flag.FlagSet, _ *asked) doing {
 		var o svgOptions
 		fs.Func("theme", "`light|dark` colours, whatever the reader has set", oneOf(&o.theme, "light", "dark"))
@@ -167,19 +143,7 @@ func (in *input) address(e *env, base string) string {
 }
 
 var linkCommand = &command{
-	name:    "link",
-	args:    "[flags] FILE | -preset NAME | -from LINK",
-	summary: "print the permalink: an address that shows all this on the page",
-	doc: `Prints the address under which the page shows the network and the settings. A
-profile from a file is in the address itself, exactly; nothing of it is ever
-sent to a server. Operators of a step are beside their chain, for plans of the
-model there. How long it is, and where that is too long, is told on the
-standard error.`,
-	examples: []string{
-		"memtide link -preset resnet50-b64 -budget 4GiB -strategy rotor",
-		"memtide link -budget 900MiB -strategy greedy net.csv",
-		"memtide link -from 'v=1&p=vgg16-b32&m=60%25' -device a100-sxm-40gb",
-	},
+	name: "link",
 	flags: func(fs *flag.FlagSet) action {
 		c := asked{both: true}
 		c.define(fs)

@@ -17,6 +17,24 @@ import (
 	"memtide/web/format"
 )
 
+// commandTexts has a part for each command: a heading with its name and its arguments, the summary, the help
+// besides the flags, and the examples, which are indented.
+//
+//go:embed commands.txt
+var commandTexts string
+
+func init() {
+	for part := range strings.SplitSeq(strings.TrimPrefix(commandTexts, "# "), "\n# ") {
+		heading, text, _ := strings.Cut(part, "\n")
+		name, args, _ := strings.Cut(heading, " ")
+		c := lookup(name)
+		c.args = args
+		c.summary, text, _ = strings.Cut(text, "\n\n")
+		doc, examples, _ := strings.Cut(text, "\n\n    ")
+		c.doc, c.examples = doc, strings.Split(strings.TrimSpace(examples), "\n    ")
+	}
+}
+
 // topics are the topics of help besides the commands.
 var topics = []struct {
 	name, summary string

@@ -95,14 +95,16 @@ type action func(ctx context.Context, e *env, args []string)
 
 // command is one of the subcommands.
 type command struct {
-	name     string
+	name string
+	// flags defines the command's flags and returns the action that runs after parsing, with the
+	// remaining arguments.
+	flags func(fs *flag.FlagSet) action
+
+	// The fields below are set from commands.txt.
 	args     string // of the usage line
 	summary  string // one line
 	doc      string // help besides the flags
 	examples []string
-	// flags defines the command's flags and returns the action that runs after parsing, with the
-	// remaining arguments.
-	flags func(fs *flag.FlagSet) action
 }
 
 // commands lists the commands in the order of the help text.
@@ -184,10 +186,7 @@ func valid[T any](given T, err error) T {
 }
 
 var versionCommand = &command{
-	name:     "version",
-	summary:  "print the release of memtide",
-	doc:      `Prints the release, as the page's footer and memtide.__version__ say it.`,
-	examples: []string{"memtide version"},
+	name: "version",
 	flags: func(*flag.FlagSet) action {
 		return func(_ context.Context, e *env, args []string) {
 			if len(args) > 0 {

@@ -19,33 +19,7 @@ import (
 )
 
 var pipelineCommand = &command{
-	name:    "pipeline",
-	args:    "[flags] [FILE]",
-	summary: "play a pipeline's schedule, or search for a faster one within a limit of memory",
-	doc: `Plays one order of the forwards and backwards of micro batches on the ranks of a
-pipeline: how long a step takes, how long ranks wait, and what each holds. The order
-is a published one by its rule, one of torch's CSV (FILE, compute_only), or with
--schedule search the fastest that is found within -limit, with what is computed again
-and what moves to the host where that is allowed; exact goes on until no order is
-faster, for at most 24 micro batches at stages. Beside the step time it tells a bound
-below which no order is, "proven" where both are equal; the time of the longest rank
-from its own start, which the zero-bubble papers report; and peaks in bytes and in
-passes. Times and sizes are those of a stage and a micro batch. Without -act every pass
-counts one byte from its forward to its last backward, so that -limit counts passes.
-The critical path is a chain of passes and messages that is as long as the step.
-
-With -measured it shows a step that ran beside the one it plays: a table with the columns
-rank, pass (as in torch's CSV), start and end, or traces in Chrome's format with events
-of those names, such as -trace writes and PyTorch's profiler does ("PP:0F3", a file of
-each rank). Ranks and micro batches are those of the trace; times that no flag gives are
-the medians of each stage and kind in it; and without -schedule its own order is played.`,
-	examples: []string{
-		"memtide pipeline -ranks 4 -micro 8 -schedule zb-h1",
-		"memtide pipeline -ranks 4 -micro 8 -shape v -schedule search -limit 6B -time 20s",
-		"memtide pipeline -ranks 3 -micro 4 -schedule exact -limit 2B -recompute",
-		"memtide pipeline -schedule zb-v -csv -o zbv.csv",
-		"memtide pipeline -measured measured.csv -svg -o beside.svg",
-	},
+	name: "pipeline",
 	flags: func(fs *flag.FlagSet) action {
 		f := pipelineFlags{schedule: "1f1b", shape: "straight", messages: "latency", limit: engine.NoLimit,
 			given: map[string]bool{}}

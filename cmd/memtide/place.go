@@ -18,24 +18,7 @@ import (
 )
 
 var placeCommand = &command{
-	name:    "place",
-	args:    "[flags] FILE | -preset NAME | -from LINK",
-	summary: "find one schedule and addresses for its buffers",
-	doc: `Finds a schedule as solve does and places its buffers in what the budget leaves
-beside what is resident. A schedule that fits in total need not fit at
-addresses: free memory in several holes does not serve one large request. The
-exit status is 1 if a request finds no room. memtide help allocators lists the
-ways to place.
-
-A FILE about addresses, a memory snapshot or MiniMalloc's buffers, has no
-schedule: its buffers are placed in -budget, or in the pool that it names, by
--alloc optimal unless another one is named. What no search has proven is said.`,
-	examples: []string{
-		"memtide place -preset resnet101-b32 -budget 60% -alloc optimal",
-		"memtide place -preset alexnet-b128 -budget 1200MiB -strategy greedy -alloc high-end -alloc-arg order=prefetch-first",
-		"memtide place -budget 600MiB -alloc optimal net.csv",
-		"memtide place -limit 30s buffers.8192.csv",
-	},
+	name: "place",
 	flags: about(asked{addresses: true}, func(fs *flag.FlagSet, c *asked) doing {
 		limit := fs.Duration("limit", 0,
 			"`TIME` most that the solve and the placement may take each, such as 30s; 0 is as long as they need")

@@ -28,23 +28,7 @@ import (
 )
 
 var planCommand = &command{
-	name:    "plan",
-	args:    "[flags] config.json | -model NAME",
-	summary: "say whether a language model trains on these cards, and what would change it",
-	doc: `Plays a training step of a language model operator by operator: parameters by
-model_type, states by precision and optimizer, sharding, what autograd keeps,
-the loss, and the memory that PyTorch's allocator reserves. Tells whether it
-fits, what lies at the peak and in which phase, what each single change would
-free and cost, and which changes make it fit. Reserved memory is a range: from
-expandable segments to the allocator's default, and wider for experts, whose
-load is not known. Within 5 % of the capacity an answer is uncertain. Step
-times are estimates. Models whose blocks are not known are refused by name. The
-exit status is 1 if it does not fit.`,
-	examples: []string{
-		"memtide plan -model llama3-8b -device h100-sxm-80gb -gpus 8 -shard zero3 -seq 8192 -ckpt full",
-		"memtide plan -model llama3-8b -gpus 8 -megatron --pipeline-model-parallel-size=8",
-		"memtide plan config.json -device a100-sxm-80gb -gpus 4 -ckpt full -loss chunked",
-	},
+	name: "plan",
 	flags: func(fs *flag.FlagSet) action {
 		var p planFlags
 		p.define(fs)

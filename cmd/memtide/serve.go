@@ -19,15 +19,7 @@ import (
 const defaultAddr = "127.0.0.1:8080"
 
 var serveCommand = &command{
-	name:    "serve",
-	args:    "[flags]",
-	summary: "serve the built page",
-	doc: `Serves the page that go run ./cmd/build has made, until Ctrl-C. Any static file
-server will do; this one is for trying it on your own machine.`,
-	examples: []string{
-		"memtide serve",
-		"memtide serve -dir dist -addr 127.0.0.1:8080",
-	},
+	name: "serve",
 	flags: func(fs *flag.FlagSet) action {
 		dir := fs.String("dir", "dist", "`DIRECTORY` the built page")
 		addr := fs.String("addr", defaultAddr, "`HOST:PORT` where to listen; port 0 is any that is free")

@@ -20,17 +20,7 @@ import (
 )
 
 var solveCommand = &command{
-	name:    "solve",
-	args:    "[flags] FILE | -preset NAME | -from LINK",
-	summary: "find one schedule and say whether it fits and what it costs",
-	doc: `Finds a schedule for one budget. The table puts what the strategy claims beside
-what the simulator measures; it says "checked" only if an independent checker
-agrees on both. Whether something faster exists, only the strategy says.`,
-	examples: []string{
-		"memtide solve -preset resnet101-b32 -budget 60%",
-		"memtide solve -budget 900MiB -strategy greedy -bw 6GB/s net.csv",
-		"memtide solve -json - < net.csv",
-	},
+	name: "solve",
 	flags: about(asked{}, func(fs *flag.FlagSet, _ *asked) doing {
 		var o solveOptions
 		o.define(fs, 0)

@@ -19,17 +19,7 @@ import (
 )
 
 var sweepCommand = &command{
-	name:    "sweep",
-	args:    "[flags] FILE | -preset NAME | -from LINK",
-	summary: "compare strategies over a range of budgets",
-	doc: `Solves every combination of strategies and budgets, in parallel. Parameters
-given by -arg are used by those of the strategies that have them. A point that
-takes longer than -limit has the best schedule found until then, if any.`,
-	examples: []string{
-		"memtide sweep -preset resnet50-b32 -strategy rotor,greedy -budget 30%..90% -points 4",
-		"memtide sweep -limit 2s -budget 700MiB,900MiB,1GiB net.csv",
-		"memtide sweep -json -strategy sequential -arg segments=4 net.csv",
-	},
+	name: "sweep",
 	flags: func(fs *flag.FlagSet) action {
 		var c asked
 		var o sweepOptions

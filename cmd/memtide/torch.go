@@ -25,21 +25,7 @@ type torchOptions struct {
 }
 
 var torchCommand = &command{
-	name:    "torch",
-	args:    "[flags] FILE... | -from LINK",
-	summary: "find a plan that PyTorch runs on the unmodified model",
-	doc: `FILE holds the operators of a training step, which memtide_torch.py has collected
-(memtide/1 of kind operators). The plan says which module calls run again; it is run by
-memtide_torch.apply(model, plan) on the model as it is (docs/run-a-schedule.md). Of
-several files, steps of one model with other batches or lengths, it holds a plan each.
-The budget is what a step takes above weights, gradients and optimizer; in per cent it
-is of keeping everything. Plans are found by search: what is said of one is played
-operator by operator, and that nothing faster exists is not claimed. With -strategy the
-schedule that it finds for the chain of the file is written as a plan instead.`,
-	examples: []string{
-		"memtide torch -class nested -budget 10GiB -o plan.json operators.json",
-		"memtide torch -strategy rotor -budget 95% operators.json",
-	},
+	name: "torch",
 	flags: func(fs *flag.FlagSet) action {
 		o := torchOptions{class: string(play.ClassWrappable), budget: "60%", link: 12e9}
 		var names []string

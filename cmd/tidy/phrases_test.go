@@ -39,7 +39,7 @@ var oddPhrases = map[string]string{
 }
 
 // TestPhrases checks that texts for people have no odd phrases. It reads the strings of programs, scripts,
-// components and documents, but not the comments in Go.
+// components, help texts and documents, but not the comments in Go.
 func TestPhrases(t *testing.T) {
 	read := 0
 	tell := func(at, text string) {
@@ -63,6 +63,7 @@ func TestPhrases(t *testing.T) {
 	walk(t, func(p string, src []byte) {
 		readable := slices.Contains([]string{".vugu", ".html", ".py"}, path.Ext(p)) || path.Ext(p) == ".js" &&
 			strings.HasPrefix(p, "web/static/") ||
+			path.Ext(p) == ".txt" && strings.HasPrefix(p, "cmd/memtide/") ||
 			path.Ext(p) == ".md" && (strings.HasPrefix(p, "docs/") || p == "README.md")
 		if readable && !strings.Contains(p, "/testdata/") {
 			tell(p, string(src))

@@ -20,7 +20,6 @@ type Allocator struct {
 	Name   string // stable, since it is written in links; lower-case letters, digits and hyphens
 	Title  string // for people: a few words
 	Doc    string // a summary of one sentence; docs/strategies.md says more
-	Cites  []engine.Cite
 	Params []engine.Param
 
 	// Placer finds addresses in a pool of the given size; with engine.NoLimit the allocator chooses the size. A

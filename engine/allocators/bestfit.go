@@ -10,7 +10,6 @@ func init() {
 		Name:   "best-fit",
 		Title:  "Best fit",
 		Doc:    "Each request goes into the smallest hole that has room, at its low end.",
-		Cites:  []engine.Cite{vDNNpp},
 		Params: []engine.Param{alloc.ParamOrder},
 		Placer: func(r *alloc.Requests, pool engine.Bytes, _ engine.Parsed, poll *engine.Poll) (*alloc.Layout, error) {
 			return inPool(r, pool, poll, lowest)

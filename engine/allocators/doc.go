@@ -4,10 +4,3 @@
 // (arXiv:2010.14109). The rules of the exact search are those of Moffitt's MiniMalloc
 // (doi:10.1145/3623278.3624752).
 package allocators
-
-import "memtide/engine"
-
-var (
-	vDNNpp  = engine.Cite{Text: "Shriram, Garg, Kulkarni: Dynamic Memory Management for GPU-based Training of Deep Neural Networks", ID: "doi:10.1109/IPDPS.2019.00030", Section: "IV-B"}
-	miniMal = engine.Cite{Text: "Moffitt: MiniMalloc: A Lightweight Memory Allocator for Hardware-Accelerated Machine Learning", ID: "doi:10.1145/3623278.3624752"}
-)

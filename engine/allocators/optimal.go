@@ -20,7 +20,6 @@ func init() {
 		Name:   "optimal",
 		Title:  "Optimal placement",
 		Doc:    "The smallest pool that holds all buffers, all lives being known from the start.",
-		Cites:  []engine.Cite{miniMal},
 		Placer: placeOptimal,
 	})
 }

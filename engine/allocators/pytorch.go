@@ -11,7 +11,6 @@ func init() {
 		Name:   "pytorch",
 		Title:  "PyTorch's caching allocator",
 		Doc:    "The rules by which PyTorch keeps and splits segments of CUDA memory.",
-		Cites:  []engine.Cite{{Text: "PyTorch, c10/cuda/CUDACachingAllocator.cpp", Section: "DeviceCachingAllocator"}},
 		Placer: placePyTorch,
 	})
 }

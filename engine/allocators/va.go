@@ -13,7 +13,6 @@ func init() {
 		Name:  "va",
 		Title: "Virtual addresses",
 		Doc:   "A buffer is mapped onto chunks of physical memory that need not lie side by side.",
-		Cites: []engine.Cite{{Text: "Hayakawa, Narihira: Out-of-core training for extremely large-scale neural networks with adaptive window-based scheduling", ID: "arXiv:2010.14109", Section: "4"}},
 		Params: []engine.Param{{
 			Name: "chunk", Title: "Chunk", Doc: "Size of a chunk of physical memory in MiB.",
 			Default: "40", Min: 2, Max: 4096,

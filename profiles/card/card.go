@@ -70,8 +70,6 @@ func (c *Card) BF16() bool { return c.Kind != Older && c.Kind != Volta }
 // Flops is a rate of arithmetic in floating-point operations per second.
 type Flops int64
 
-const teraflops = 1e12
-
 // Peak returns the card's rate of arithmetic at a precision, "f32", "f16" or "bf16". A card without fast 16-bit
 // arithmetic computes in 16 bits at its 32-bit rate. If the 32-bit rate is not known, Peak returns the 16-bit
 // rate for it, since XLA multiplies in 16 bits by default. Peak is 0 if no rate is known.

@@ -146,7 +146,7 @@ func TestOwn(t *testing.T) {
 	}{
 		{Own{Memory: 24 * engine.GiB}, "24gib"},
 		{Own{Memory: 24564 * engine.MiB, Link: 12_500_000_000}, "24564mib-link12500mbps"},
-		{Own{Memory: 24 * engine.GiB, Link: 25 * gb, Rate: 165 * teraflops}, "24gib-link25gbps-rate165tflops"},
+		{Own{Memory: 24 * engine.GiB, Link: 25 * gb, Rate: 165e12}, "24gib-link25gbps-rate165tflops"},
 		{Own{Memory: 16 << 10 * engine.GiB, Link: mostRate, Rate: mostFlops, Own: mostRate},
 			"16384gib-link100000gbps-rate1000000tflops-own100000gbps"},
 		{Own{Memory: 80 * engine.GiB, Rate: 1_307_500_000_000_000, Own: 5300 * gb},

@@ -16,7 +16,7 @@ const docsFile = "../../docs/links.md"
 
 // row writes the row of a key in the documentation to out. A key without a text of its own joins the row before
 // it.
-func row(out *strings.Builder, key string, w choice.Words) {
+func row(out *strings.Builder, key string, w Words) {
 	name := key
 	if strings.HasSuffix(key, ".") {
 		name += map[bool]string{true: "KEY", false: "NAME"}[key == "b."]
@@ -53,7 +53,7 @@ func tables() (what, how string) {
 		if f.For == choice.OnlyB {
 			key = "b." + key
 		}
-		row(&out, key, choice.FieldWords[f.Key])
+		row(&out, key, FieldWords[f.Key])
 		if key == "p" {
 			own("d")
 		}
@@ -100,10 +100,10 @@ func TestWords(t *testing.T) {
 		return out
 	}
 	for _, c := range []struct {
-		words map[string]choice.Words
+		words map[string]Words
 		keys  []string
 	}{
-		{choice.FieldWords, keys(func(add func(string)) {
+		{FieldWords, keys(func(add func(string)) {
 			for _, f := range choice.Fields(new(choice.Said)) {
 				add(f.Key)
 			}
@@ -116,6 +116,11 @@ func TestWords(t *testing.T) {
 	} {
 		if got := slices.Sorted(maps.Keys(c.words)); !slices.Equal(got, c.keys) {
 			t.Errorf("there are words about %q; want them about %q", got, c.keys)
+		}
+	}
+	for key := range choice.FieldWords {
+		if _, ok := FieldWords[key]; !ok {
+			t.Errorf("%q has a flag and is not a key", key)
 		}
 	}
 }
@@ -137,14 +142,14 @@ type iterable func(add func(string))
 // TestNewField checks that a field that is added to the table is parsed and written for A and for B, allowed in
 // queries, and documented, without any other change.
 func TestNewField(t *testing.T) {
-	old, words := choice.Fields, choice.FieldWords
-	t.Cleanup(func() { choice.Fields, choice.FieldWords = old, words })
+	old, words := choice.Fields, FieldWords
+	t.Cleanup(func() { choice.Fields, FieldWords = old, words })
 	choice.Fields = func(s *choice.Said) choice.Table {
 		t := slices.DeleteFunc(old(s), func(f choice.Field) bool { return f.Key == "alloc" })
 		return append(t, choice.Field{Key: "zz", Value: choice.Name(&s.Alloc)})
 	}
-	choice.FieldWords = maps.Clone(words)
-	choice.FieldWords["zz"] = choice.Words{Doc: "what a test adds", Links: []string{"v=1&p=vgg16-b64&zz=q"}}
+	FieldWords = maps.Clone(words)
+	FieldWords["zz"] = Words{Doc: "what a test adds", Links: []string{"v=1&p=vgg16-b64&zz=q"}}
 	const text = "v=1&p=vgg16-b64&zz=q&b.zz=r"
 	l, notes := Parse("p=vgg16-b64&B.ZZ=r&ZZ=Q")
 	if l.Alloc != "q" || l.B == nil || l.B.Alloc != "r" || len(notes)+len(l.Unknown) > 0 {

@@ -2,11 +2,15 @@ package all
 
 import (
 	"bytes"
+	"cmp"
+	_ "embed" // kinds.txt
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"memtide/profiles"
@@ -30,59 +34,37 @@ func diagnose(head []byte) *profiles.FormatError {
 // kind is a kind of file. mark is its first bytes, a part of its head, or keys in its head.
 type kind struct{ mark, what, remedy string }
 
-const (
-	recordHint  = "Record a profile of a training step: weights tell neither times nor activations."
-	collectHint = "Save the profile as a memtide/1 file, for example with the collector."
-	unpackHint  = "Unpack it, and open the profile that is in it."
-	traceHint   = "Export the trace of torch.profiler instead: export_chrome_trace."
-	memoryHint  = "Record a memory snapshot: torch.cuda.memory._record_memory_history(), and after the step torch.cuda.memory._dump_snapshot(\"snapshot.pickle\")."
-	againHint   = "Save it again as UTF-8 text."
-	oldPickle   = "a pickle of protocol 0 or 1, which is not read"
-	pickleHint  = "Write it again with protocol 2 or higher; torch.cuda.memory._dump_snapshot does."
-)
+// kindTable lists what to do, by name, and below empty lines common files that are not profiles, a file on each line:
+// its mark, what it is, and what to do, by name or in full. The first part has binary files and programs by their
+// first bytes, the second JSON by keys in its head, and the third text by a part of its head. In each the first one
+// that matches counts.
+//
+//go:embed kinds.txt
+var kindTable string
 
-// signatures lists common files that are not profiles, by their first bytes.
-var signatures = []kind{
-	{"\x89PNG\r\n", "a PNG image", collectHint},
-	{"\xff\xd8\xff", "a JPEG image", collectHint},
-	{"GIF8", "a GIF image", collectHint},
-	{"RIFF", "a WebP image or another RIFF file", collectHint},
-	{"BM", "a BMP image", collectHint},
-	{"<svg", "an SVG image", collectHint},
-	{"%PDF-", "a PDF document", collectHint},
-	{"PK\x03\x04", "a zip archive (a PyTorch checkpoint, .npz or a spreadsheet)",
-		"If a profile is in it, unpack it and open that. Of a spreadsheet, save the table as CSV."},
-	{"7z\xbc\xaf", "a 7-Zip archive", unpackHint},
-	{"version https://git-lfs", "a Git LFS pointer: the file itself is elsewhere",
-		"Fetch the file with git lfs pull, or download it from the page of the repository."},
-	{"\x89HDF\r\n", "an HDF5 file", recordHint},
-	{"GGUF", "a GGUF file: weights", recordHint},
-	{"\x93NUMPY", "a NumPy array",
-		"Write the numbers as JSON or CSV, one row per layer with forward_s, backward_s and output_bytes."},
-	{"SQLite format 3\x00", "an SQLite database (an Nsight Systems export?)",
-		"Record the step with torch.profiler, and export_chrome_trace."},
-	{"\x7fELF", "a program", collectHint},
-	{"\x00asm", "a WebAssembly module", collectHint},
-	{"\x1f\x8b", "gzip data inside gzip data", unpackHint},
-	{"\x28\xb5\x2f\xfd", "zstd data", unpackHint},
-	{"\xfd7zXZ", "xz data", unpackHint},
-	{"BZh", "bzip2 data", unpackHint},
-	{"\xff\xfe", "UTF-16 text", againHint},
-	{"\xfe\xff", "UTF-16 text", againHint},
-	{"<!doctype html", "a web page", "Download the file itself: a page came in its place."},
-	{"<html", "a web page", "Download the file itself: a page came in its place."},
-	{"digraph", "a Graphviz graph", collectHint},
-	{"import ", "a Python program", collectHint},
-	{"from ", "a Python program", collectHint},
-	{"(dp0\n", oldPickle, pickleHint}, // pickles of protocols 0 and 1 begin with their content
-	{"(lp0\n", oldPickle, pickleHint},
-	{"(dp1\n", oldPickle, pickleHint},
-	{"(lp1\n", oldPickle, pickleHint},
-	{"}q\x00", oldPickle, pickleHint},
-	{"]q\x00", oldPickle, pickleHint},
-	{"ccopy_reg\n", oldPickle, pickleHint},
-	{"c__builtin__\n", oldPickle, pickleHint},
-}
+var kinds = sync.OnceValue(func() (k struct {
+	hints                  map[string]string
+	signatures, json, text []kind
+}) {
+	parts := strings.Split(strings.TrimSpace(kindTable), "\n\n")
+	k.hints = map[string]string{}
+	for line := range strings.SplitSeq(parts[0], "\n") {
+		name, text, _ := strings.Cut(line, " | ")
+		k.hints[name] = text
+	}
+	read := func(part string) (out []kind) {
+		for line := range strings.SplitSeq(part, "\n") {
+			cells := strings.Split(line, " | ")
+			if mark, err := strconv.Unquote(cells[0]); err == nil {
+				cells[0] = mark
+			}
+			out = append(out, kind{cells[0], cells[1], cmp.Or(k.hints[cells[2]], cells[2])})
+		}
+		return out
+	}
+	k.signatures, k.json, k.text = read(parts[1]), read(parts[2]), read(parts[3])
+	return k
+})
 
 // looksLike returns what a file with this head is, and what to do with it.
 func looksLike(head []byte) (what, remedy string) {
@@ -91,11 +73,11 @@ func looksLike(head []byte) (what, remedy string) {
 	if text == "" {
 		return "The content is empty", "Choose a file that has content; the download may have failed."
 	}
-	for _, s := range signatures {
+	for _, s := range kinds().signatures {
 		isText := s.mark[0] < 0x7f // then case and leading space do not matter
 		if bytes.HasPrefix(head, []byte(s.mark)) || isText && strings.HasPrefix(text, strings.ToLower(s.mark)) {
 			if strings.HasPrefix(s.what, "a zip") && bytes.Contains(head, []byte("data.pkl")) {
-				return "This looks like a checkpoint of weights (torch.save)", recordHint
+				return "This looks like a checkpoint of weights (torch.save)", hint("record")
 			}
 			return "This looks like " + s.what, s.remedy
 		}
@@ -135,7 +117,7 @@ func looksLikeBinary(head []byte) (what, remedy string) {
 	case head[0] == 0x08 && has("onnx", 0, 256):
 		return "This looks like an ONNX model without its graph", "Copy, download or export the model again."
 	case len(head) > 9 && head[8] == '{' && has(`"data_offsets"`, 0, 4096):
-		return "This looks like a safetensors file: weights", recordHint
+		return "This looks like a safetensors file: weights", hint("record")
 	case has("brain.Event:", 12, 64):
 		return "This looks like an event file of TensorBoard",
 			"Open the trace that its profiler wrote beside it (.pt.trace.json), or record one."
@@ -143,15 +125,15 @@ func looksLikeBinary(head []byte) (what, remedy string) {
 		return "This looks like a TensorFlow Lite model",
 			"Export the model as ONNX, or record a profile of a training step."
 	case has("ustar", 257, 263):
-		return "This looks like a tar archive", unpackHint
+		return "This looks like a tar archive", hint("unpack")
 	case isWide(head):
-		return "This looks like UTF-16 text", againHint
+		return "This looks like UTF-16 text", hint("again")
 	case bytes.HasPrefix(head, []byte("\x0a\x04\x08")) && head[min(len(head)-1, 4)] == 0x10:
-		return "This looks like a pprof profile", traceHint
+		return "This looks like a pprof profile", hint("trace")
 	case isPackets(head):
 		return "This looks like a Perfetto trace", "Export the trace of torch.profiler as JSON: export_chrome_trace."
 	}
-	return "This is binary data of an unknown kind", collectHint
+	return "This is binary data of an unknown kind", hint("collect")
 }
 
 // isWide reports whether head is Latin letters in UTF-16: every second byte is 0, and the others
@@ -191,45 +173,8 @@ func isPackets(head []byte) bool {
 	return n >= 3
 }
 
-const modelHint = "Open the model's config.json, or record a profile of a training step."
-
-// jsonKinds lists common kinds of JSON, each by the keys that its head has. The first kind that
-// matches counts.
-var jsonKinds = []kind{
-	{"schema nodes",
-		"This is an execution trace of PyTorch: its operators have neither times nor sizes of memory", traceHint},
-	{"nodes callFrame", "This looks like a CPU profile of V8 (Chrome, Node.js)", traceHint},
-	{"device_traces", "This looks like a memory snapshot written as JSON",
-		"Write it with torch.cuda.memory._dump_snapshot(\"snapshot.pickle\")."},
-	{"traceEvents", "This looks like a Chrome trace (as torch.profiler writes)", collectHint},
-	{"ph ts", "This looks like a Chrome trace (as torch.profiler writes)", collectHint},
-	{"weight_map", "This looks like the index of a checkpoint: names of weights", modelHint},
-	{"peft_type", "This looks like the config of an adapter (PEFT): it names only what it adds to a model",
-		"Open the config.json of the model that it adapts, or record a profile of a training step."},
-	{"_diffusers_version", "This looks like the config of a Diffusers model, which is no transformer alone",
-		"Measure the network with the collector."},
-	{"zero_optimization", "This looks like settings of DeepSpeed", modelHint},
-	{"log_history", "This looks like the log of a Hugging Face Trainer", modelHint},
-	{"hidden_size", "This looks like a Hugging Face config.json", configHint},
-	{"num_hidden_layers", "This looks like a Hugging Face config.json", configHint},
-	{"n_embd", "This looks like a Hugging Face config.json", configHint},
-	{"added_tokens", "This looks like a tokenizer", modelHint},
-	{"tokenizer_class", "This looks like settings of a tokenizer", modelHint},
-	{"image_mean", "This looks like settings of a preprocessor of images", modelHint},
-	{"feature_extractor_type", "This looks like settings of a preprocessor", modelHint},
-	{"eos_token_id bos_token_id", "This looks like settings of text generation (generation_config.json)",
-		modelHint},
-	{"keras_version", "This looks like a Keras model",
-		"Export the model as ONNX, or record a profile of a training step."},
-	{"stages", `This looks like a profile without "format": "memtide/1"`, formatHint},
-	{"forward_s", `This looks like a profile without "format": "memtide/1"`, formatHint},
-	{"cells nbformat", "This looks like a Jupyter notebook", collectHint},
-}
-
-const (
-	configHint = "Add its model_type and the number of its layers, or choose the preset of a transformer."
-	formatHint = `Add "format": "memtide/1" to the outer object.`
-)
+// hint returns what to do by its name in kindTable.
+func hint(name string) string { return kinds().hints[name] }
 
 func looksLikeJSON(head []byte) (what, remedy string) {
 	trimmed := bytes.TrimSpace(head)
@@ -238,32 +183,20 @@ func looksLikeJSON(head []byte) (what, remedy string) {
 			"Export the trace of torch.profiler instead: export_chrome_trace, with profile_memory=True."
 	}
 	lacks := func(key string) bool { return !bytes.Contains(head, []byte(`"`+key+`"`)) }
-	for _, k := range jsonKinds {
+	for _, k := range kinds().json {
 		if !slices.ContainsFunc(strings.Fields(k.mark), lacks) {
 			return k.what, k.remedy
 		}
 	}
 	if first, rest, ok := bytes.Cut(trimmed, []byte("\n")); ok && json.Valid(first) && len(rest) > 0 && rest[0] == '{' {
-		return "This is JSON line by line (a log?)", collectHint
+		return "This is JSON line by line (a log?)", hint("collect")
 	}
 	return `This is JSON without "format": "memtide/1"`,
 		`If it is a profile, add "format": "memtide/1" to the outer object.`
 }
 
-const fullHint = "It tells how full the memory was, not what filled it. " + memoryHint
-
-// textKinds lists common kinds of text, each by a part of its head.
-var textKinds = []kind{
-	{"NVIDIA-SMI", "This looks like what nvidia-smi prints", fullHint},
-	{"memory.used", "This looks like a log of nvidia-smi", fullHint},
-	{"utilization.gpu", "This looks like a log of nvidia-smi", fullHint},
-	{"PyTorch CUDA memory summary", "This looks like what torch.cuda.memory_summary prints", fullHint},
-	{"CUDA out of memory", "This looks like the message of a run that ran out of memory", memoryHint},
-	{"Self CPU %", "This looks like the table of torch.profiler (key_averages)", traceHint},
-}
-
 func looksLikeText(head []byte) (what, remedy string) {
-	for _, k := range textKinds {
+	for _, k := range kinds().text {
 		if bytes.Contains(head, []byte(k.mark)) {
 			return k.what, k.remedy
 		}
@@ -275,14 +208,14 @@ func looksLikeText(head []byte) (what, remedy string) {
 		return fmt.Sprintf("This looks like a table whose first line is %q", profiles.Clip(first)),
 			"Separate its columns by commas, semicolons or tabs."
 	case strings.Count(first, ";") > 1 && parse.AllDigits(first[strings.LastIndexByte(first, ' ')+1:]):
-		return "This looks like stacks with their times (export_stacks)", traceHint
+		return "This looks like stacks with their times (export_stacks)", hint("trace")
 	case len(strings.Split(first, ",")) > 2:
 		return fmt.Sprintf("This looks like a table whose first line is %q", profiles.Clip(first)),
 			"Give it a header line with at least forward_s, backward_s and output_bytes, or with id, lower, upper and size."
 	case isYAML(string(head)):
-		return "This looks like YAML: settings of a run", "Settings tell neither times nor sizes. " + collectHint
+		return "This looks like YAML: settings of a run", "Settings tell neither times nor sizes. " + hint("collect")
 	}
-	return fmt.Sprintf("This is text that begins with %q", profiles.Clip(first)), collectHint
+	return fmt.Sprintf("This is text that begins with %q", profiles.Clip(first)), hint("collect")
 }
 
 // isYAML reports whether the first lines of a text, at most three, are keys with values.

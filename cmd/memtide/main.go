@@ -1,53 +1,6 @@
-// Command memtide answers on the command line the questions that the page answers in the
-// browser, with the same code: how a training step fits into a memory budget, and what that
-// costs.
-//
-//	memtide solve -preset resnet101-b32 -budget 60%
-//	memtide solve -budget 900MiB -strategy greedy -bw 6GB/s net.csv
-//	memtide solve -json - < net.csv
-//	memtide sweep -preset resnet50-b32 -strategy rotor,greedy -budget 30%..90% -points 4
-//	memtide batch -preset resnet50 -device v100-sxm2-16gb-nvlink2 -strategy keepall,vdnnpp
-//	memtide place -preset resnet101-b32 -budget 60% -alloc optimal
-//	memtide doctor snapshot.pickle
-//	memtide link -budget 900MiB -strategy rotor net.csv
-//	memtide svg -preset vgg16-b32 -budget 90% -theme dark -o vgg16.svg
-//	memtide export -budget 900MiB -strategy rotor -o schedule.json net.csv
-//	memtide torch -class nested -budget 10GiB -o plan.json operators.json
-//	memtide estimate -card rtx-4090 operators.json
-//	memtide diff before.json after.json
-//	memtide plan -model llama3-8b -gpus 8 -ckpt full
-//	memtide pipeline -ranks 4 -micro 8 -schedule zb-h1
-//	memtide score rows.json
-//	memtide serve -dir dist -addr 127.0.0.1:8080
-//	memtide help strategies
-//
-// # Input
-//
-// solve, sweep, batch, place, link, svg and export take a network: a FILE of any format that the
-// page reads (- is the standard input), -preset, or -from with a permalink, whose other settings
-// can be overridden one by one. doctor takes memory snapshots; torch, estimate and diff take
-// files of operators; the help of plan, pipeline, score and serve describes their input. Flags
-// may come before and after the file.
-//
-// # Output
-//
-// Results go to the standard output, everything else to the standard error, so that either can
-// be piped. solve and sweep write tables for people, or JSON with -json. Fields of the JSON end
-// in their unit (_ns, _bytes, _bytes_per_s). Fields may be added but are never renamed: "schema"
-// would change if that promise were broken. A step time and a peak are called checked (in JSON,
-// verified) only if an independent checker agreed with the simulator about the schedule, and
-// both with the strategy's claim. Only the strategy claims that no schedule is faster.
-//
-// # Exit status
-//
-//	0  done
-//	1  it cannot be done, was stopped early, or is refuted: a budget that is too
-//	   small (the message has the smallest that would do), a strategy that does
-//	   not apply, Ctrl-C, a claim that the checker does not confirm
-//	2  the command line or the input is wrong
-//
-// Ctrl-C and SIGTERM stop every command within a second, even while it reads. solve and sweep
-// then write what they have found.
+// Command memtide answers on the command line the questions that the page answers in the browser, with the same
+// code: how a training step fits into a memory budget, and what that costs. memtide help says what it can do, and
+// docs/command-line.md how it reads, writes and exits.
 package main
 
 import (

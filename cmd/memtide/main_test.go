@@ -247,23 +247,10 @@ func TestGoldenFiles(t *testing.T) {
 	}
 }
 
-// TestExamples runs every example of the package comment and of the help texts. They have to work in a folder
-// that has net.csv and a built page.
+// TestExamples runs every example of the help texts. They have to work in a folder that has net.csv and a built
+// page.
 func TestExamples(t *testing.T) {
 	lines := map[string]string{}
-	source, err := os.ReadFile("main.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	head, _, _ := strings.Cut(string(source), "\npackage main")
-	for line := range strings.SplitSeq(head, "\n") {
-		if x, ok := strings.CutPrefix(line, "//\tmemtide "); ok {
-			lines[x] = "the package comment"
-		}
-	}
-	if len(lines) < len(commands) {
-		t.Errorf("the package comment has %d examples; want at least one per command", len(lines))
-	}
 	for _, c := range commands {
 		if len(c.examples) == 0 {
 			t.Errorf("memtide %s has no example", c.name)

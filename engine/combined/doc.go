@@ -10,10 +10,8 @@
 // after it: in the paper, transfers of one pass do not run into the other.
 //
 // The recursions of the paper are hard to read in the copy that was available. The recursions
-// solved here were derived anew, and agree with exhaustive search over the schedules of the model.
-// Three details of the paper are easy to misread: Delta_1 lacks the bandwidth (it is
-// max{Delta - beta(u_B+eps), 0}); D_B of a segment that keeps nothing reads C with A_i+Z_i; and
-// eps of C^ck is the eps after both parts, with Delta_3.
+// solved here were derived anew, and agree with exhaustive search over the schedules of the model;
+// docs/paper-001.md lists where they differ from the paper.
 //
 // # How it is solved
 //

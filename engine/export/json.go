@@ -14,7 +14,7 @@ import (
 // Schema is the value of the field "schema" in every file.
 const Schema = "memtide-schedule/1"
 
-// The types of the file. The package comment says what the fields mean.
+// The types of the file; docs/run-a-schedule.md says what the fields mean.
 type (
 	fileHead struct {
 		Schema     string       `json:"schema"`

@@ -122,6 +122,8 @@ func TestWays(t *testing.T) {
 	Eval[bool](p, `control("algorithms", "mp"); true`)
 	p.Wait(`location.hash.includes("p=vgg16-mp-b64") && result("step-time") !== "` + first +
 		`" && result("variant-note").startsWith("Convolutions: m needs") && ` + untilReady)
+	Eval[bool](p, `byID("more").click(), true`)
+	p.Wait(`byID("kind")`)
 	Eval[bool](p, `control("kind", "graph"); true`)
 	p.Wait(`location.hash.includes("p=vgg16-graph-b64") && byID("algorithms").closest(".control").hidden && ` +
 		untilReady)

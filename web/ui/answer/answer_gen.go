@@ -18,7 +18,7 @@ func (c *Answer) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 	_ = vgiterkey
 	var vgn *vugu.VGNode
 	vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "section", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "answer"}, vugu.VGAttribute{Namespace: "", Key: "aria-label", Val: "Answer"}, vugu.VGAttribute{Namespace: "", Key: "data-testid", Val: "answer"}}}
-	vgout.Out = append(vgout.Out, vgn) // root for output
+	vgout.Out = append(vgout.Out, vgn)	// root for output
 	vgn.AddAttrInterface("data-kind", c.Kind())
 	vgn.AddAttrInterface("data-late", Late(c.S))
 	vgn.AddAttrInterface("hidden", c.S.Memory != nil)

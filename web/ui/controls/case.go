@@ -83,7 +83,7 @@ func (c *Case) GPUTitle() string {
 
 // Measures returns the words that say how much is trained with, and how precisely.
 func (c *Case) Measures() []Word {
-	out := words(c.S, measured, true)
+	out := append(c.forms(true), words(c.S, measured, true)...)
 	base, o := source(c.S).Variant()
 	if base != nil && base.Model() == nil && base.Largest() > 1 {
 		out = append(out, stepWord(c.S, engine.Args{"batch": strconv.Itoa(o.Batch)}, "batch", "at"))
@@ -97,6 +97,22 @@ func (c *Case) Measures() []Word {
 	variant("tokens", "Length of the sequences", "of", c.Tokens())
 	variant("precision", "Precision of the activations", "in", c.Precisions())
 	return out
+}
+
+// forms returns the word that says whether the network is taken as blocks or as operations, if it is known in both
+// ways. It is in the sentence for operations, otherwise among the others.
+func (c *Case) forms(said bool) []Word {
+	base, o := c.S.Choice.Source.Variant()
+	graph := c.S.Choice.Graph || o.Graph
+	if both := base != nil && base.Operators() || c.S.Network != nil && c.S.Network.TwoWays(); !both || graph != said {
+		return nil
+	}
+	w := Word{Do: "kind", Name: "kind", ID: "kind", Label: "Blocks or operations", Before: "as",
+		Options: two(graph, "chain", "a chain of blocks", "graph", "a graph of operations")}
+	if !said {
+		w.Note = "operations: with branches, for some plans alone"
+	}
+	return []Word{w}
 }
 
 // Images lists the sides of images: common ones, the preset's own, and the present one. It is nil for other networks.
@@ -232,7 +248,7 @@ type More Case
 // Words returns the options of a step that are not in the sentence.
 func (c *More) Words() []Word {
 	return slices.Concat(words(c.S, spread, false), words(c.S, measured, false), words(c.S, trained, false),
-		words(c.S, policy, false))
+		words(c.S, policy, false), (*Case)(c).forms(false))
 }
 
 // BandwidthText returns the bandwidth of the link to the host, or the draft of it.

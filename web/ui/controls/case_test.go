@@ -266,3 +266,17 @@ func TestCards(t *testing.T) {
 	}
 	t.Error("two pipeline ranks: the step is not asked for; want it on eight cards")
 }
+
+// TestForms checks that a network that is known as operations too has a word for that: among the others while it is a
+// chain, in the sentence when it is a graph.
+func TestForms(t *testing.T) {
+	for ref, want := range map[string][2]int{"vgg16-b32": {0, 1}, "vgg16-graph-b32": {1, 0}} {
+		c := &Case{S: pagetest.Preset(t, ref)}
+		if got := [2]int{len(c.forms(true)), len(c.forms(false))}; got != want {
+			t.Errorf("%s: %d words in the sentence, %d among the others; want %v", ref, got[0], got[1], want)
+		}
+		if w := slices.Concat(c.forms(true), c.forms(false))[0]; w.Options[1].Selected != (want[0] == 1) {
+			t.Errorf("%s: the word's options are %+v", ref, w.Options)
+		}
+	}
+}

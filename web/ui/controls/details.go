@@ -56,19 +56,6 @@ func (c *Dock) Place() string {
 // Details are the controls for the details of the model.
 type Details Case
 
-// TwoWays reports whether the network is available as a chain and as a graph.
-func (c *Details) TwoWays() bool {
-	base, _ := c.S.Choice.Source.Variant()
-	return base != nil && base.Operators() || c.S.Network != nil && c.S.Network.TwoWays()
-}
-
-// Kinds lists chain and graph.
-func (c *Details) Kinds() []panel.Option {
-	_, o := c.S.Choice.Source.Variant()
-	graph := c.S.Choice.Graph || o.Graph
-	return two(graph, "chain", "as a chain of blocks", "graph", "as a graph of operations")
-}
-
 // two returns a list of two options, each an ID and a title.
 func two(second bool, id, title, id2, title2 string) []panel.Option {
 	return []panel.Option{{ID: id, Title: title, Selected: !second}, {ID: id2, Title: title2, Selected: second}}

@@ -20,8 +20,11 @@ type planJSON struct {
 	Allocated  engine.Bytes `json:"allocated_bytes"`
 	Reserved   engine.Bytes `json:"reserved_bytes"`
 	Expandable engine.Bytes `json:"reserved_expandable_bytes"`
-	Host       engine.Bytes `json:"host_bytes"`
-	StepTime   int64        `json:"step_time_ns"`
+	// range of what is reserved; wider than the two before for experts whose load is not known
+	Low      engine.Bytes `json:"reserved_low_bytes"`
+	High     engine.Bytes `json:"reserved_high_bytes"`
+	Host     engine.Bytes `json:"host_bytes"`
+	StepTime int64        `json:"step_time_ns"`
 	// range with the next field: nine of ten published runs of its kind are within it
 	StepLow   int64        `json:"step_time_low_ns"`
 	StepHigh  int64        `json:"step_time_high_ns"` // 0 if too few runs are published
@@ -126,7 +129,7 @@ func (r *planReport) json() planJSON {
 	out := planJSON{Schema: "memtide-step/1", Model: r.Ask.Setup.Model.Name, Params: r.Ask.Setup.Model.Params(),
 		Device: r.Ask.Card.Name, GPUs: r.Ask.GPUs, Seq: r.Ask.Setup.Seq, Verdict: a.Verdict, Capacity: a.Capacity,
 		Context: r.Ask.Context, States: a.States, Allocated: a.Allocated, Reserved: a.Reserved,
-		Expandable: a.Expandable, Host: a.Host, StepTime: a.Time.Nanoseconds(), Phase: a.Phase.String(),
+		Expandable: a.Expandable, Low: a.Low, High: a.High, Host: a.Host, StepTime: a.Time.Nanoseconds(), Phase: a.Phase.String(),
 		Longest: r.Longest, Batch: r.Batch, Fewest: r.Fewest}
 	for _, p := range a.Parts {
 		out.Parts = append(out.Parts, planPart{p.Class.String(), p.Bytes})

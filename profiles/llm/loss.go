@@ -95,7 +95,7 @@ func (p *program) lossKept(l *lossState) {
 			l.saved = append(l.saved, p.logit(n, e))
 		}
 		p.holdOr(l, logits, e)
-	case LossFP32: // widened, then log_softmax
+	case LossFP32, LossShifted: // widened, then log_softmax
 		logits := p.scaledLogits(p.logit(n, e))
 		wide := p.logit(n, 4)
 		if p.s.Tensor > 1 || p.s.LogitsHeld == 4 {
@@ -105,7 +105,9 @@ func (p *program) lossKept(l *lossState) {
 			p.give(p.held)
 			p.held = wide
 		}
+		shifted := p.logit(given(p.s.Loss == LossShifted, n), 4)
 		l.saved = append(l.saved, p.logit(n, 4))
+		p.give(shifted)
 		if p.s.LogitsHeld != 4 {
 			p.give(wide)
 		}
@@ -217,7 +219,7 @@ func (p *program) lossGradient(l *lossState) handle {
 		one := p.logit(n, given(p.s.autocast(), 4-e)+e)
 		g = p.logit(n, e)
 		p.give(one)
-	case LossFP32:
+	case LossFP32, LossShifted:
 		g = p.softmaxBackward(l, n)
 	case LossInPlace:
 		g = p.share(l.saved[0])
@@ -258,6 +260,11 @@ func (p *program) softmaxBackward(l *lossState, n int64) handle {
 	two := p.logit(n, 4)
 	p.give(one)
 	p.giveAll(l.saved)
+	if p.s.Loss == LossShifted { // zeros of the last token beside it
+		whole := p.logit(n, 4)
+		p.give(two)
+		two = whole
+	}
 	g := p.logit(n, p.s.Compute)
 	p.give(two)
 	return g

@@ -164,8 +164,10 @@ type LossKind string
 
 // The kinds of Loss.
 const (
-	LossBF16           LossKind = "bf16"
-	LossFP32           LossKind = "fp32"
+	LossBF16 LossKind = "bf16"
+	LossFP32 LossKind = "fp32"
+	// of a contiguous copy without the last token [transformers 4.46 to 4.49: loss/loss_utils.py, ForCausalLMLoss]
+	LossShifted        LossKind = "shifted"
 	LossCompiled       LossKind = "compiled"
 	LossChunkedCE      LossKind = "chunked_ce"
 	LossCompiledChunks LossKind = "compiled_chunks"
@@ -324,8 +326,8 @@ var (
 	checkpointKinds = []CheckpointKind{CheckpointNone, CheckpointFull, CheckpointOp, CheckpointOpAll, CheckpointDots,
 		CheckpointModules, CheckpointBudget}
 	stepKinds = []StepKind{StepForeach, StepFused, StepForLoop, StepMuon, StepAdafactor, StepGaLore, StepNone}
-	lossKinds = []LossKind{LossBF16, LossFP32, LossCompiled, LossChunkedCE, LossCompiledChunks, LossChunked,
-		LossVocabChunked, LossInPlace, LossSharded, LossShardedCompiled, LossFused}
+	lossKinds = []LossKind{LossBF16, LossFP32, LossShifted, LossCompiled, LossChunkedCE, LossCompiledChunks,
+		LossChunked, LossVocabChunked, LossInPlace, LossSharded, LossShardedCompiled, LossFused}
 )
 
 // mode sets *v to usual if it is empty, and ends with an error if it is not in known.

@@ -21,6 +21,13 @@ var Programs = []Program{
 	{"hf",
 		"transformers: models/llama/modeling_llama.py, loss_utils.py; flash attention, fp32 weights under FSDP2",
 		transformers},
+	{"hf-2024", "transformers 4.46 to 4.49 (until March 2025), whose default AdamW has PyTorch's foreach kernel",
+		func(s *Setup) {
+			if transformers(s); s.Loss == LossFP32 {
+				s.Loss = LossShifted
+			}
+			s.Optimizer = StepForeach
+		}},
 	{"deepspeed", "deepspeed: runtime/engine.py, runtime/zero; Transformers' modules in bf16, states in fp32", deepspeed},
 	{"torchtitan", "torchtitan: models/llama3/model.py, parallelize.py, components/optimizer.py", torchtitan},
 	{"torchtitan-2026", "torchtitan: distributed/fsdp.py, components/loss.py", func(s *Setup) {

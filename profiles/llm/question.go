@@ -86,7 +86,8 @@ func (s *Setup) choose(p engine.Parsed) {
 	case "bf16":
 		s.Weight, s.Grad, s.Moments, s.Reduce, s.Master = 2, 2, 4, 2, 0
 	}
-	if s.Flat && p.Is("program", "hf") { // accelerate: utils/dataclasses.py, set_mixed_precision
+	transformers := strings.HasPrefix(p.Word("program"), "hf")
+	if s.Flat && transformers { // accelerate: utils/dataclasses.py, set_mixed_precision
 		s.Reduce = 2
 	}
 	optimizer, paged := strings.CutPrefix(p.Word("optimizer"), "paged-")
@@ -133,7 +134,7 @@ func (s *Setup) choose(p engine.Parsed) {
 	s.Objective, s.Rollout = p.Word("objective"), int64(p.Int("rollout"))
 	s.HostPart, s.HostWeights, s.NVMe = int64(p.Int("host-part")), p.Is("host-weights", "yes"), int64(p.Int("nvme"))
 	s.StepInBack, s.NoSP = p.Is("step-in-backward", "yes"), p.Is("no-sp", "yes")
-	s.NonReentrant = !p.Is("program", "hf") || p.Is("non-reentrant", "yes")
+	s.NonReentrant = !transformers || p.Is("non-reentrant", "yes")
 	s.adapt(p)
 	if s.Autocast && p.Is("no-autocast", "yes") {
 		s.uncast()

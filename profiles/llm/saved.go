@@ -107,10 +107,16 @@ func (p *program) frontBytes() (n engine.Bytes) {
 	return n
 }
 
-// Said returns notes on the kernel of attention and on swapped blocks.
+// Said returns notes on what the answer takes for granted: kernels and versions, and what it counts beside the step.
 func (s *Setup) Said() (notes []string) {
 	if text := s.swapSaid(); text != "" {
 		notes = []string{text}
+	}
+	if s.written() && !s.Kernels && (s.Model.SSM != nil || s.Model.has(func(k *Block) bool { return k.Delta != nil })) {
+		notes = append(notes, "Linear attention and state spaces run as torch code, which keeps several times more than the kernels of fla, causal_conv1d and mamba_ssm: -kernels.")
+	}
+	if s.Written && !s.DeepSpeed && s.LoRA == nil && s.Optimizer == StepFused && s.Moments > 0 {
+		notes = append(notes, "The optimizer's step is one fused kernel, Transformers' default for AdamW since PyTorch 2.8. Before it was foreach, whose step needs more: -kernel foreach, or -program hf-2024 with all that Transformers did until March 2025.")
 	}
 	if s.Rollout > 0 {
 		notes = append(notes, fmt.Sprintf("%d GiB of each card are an engine's for rollouts, as was said; they are counted with what CUDA takes.", s.Rollout))

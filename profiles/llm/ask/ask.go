@@ -205,11 +205,14 @@ func Plain(args engine.Args) engine.Args {
 	return out
 }
 
+// Transformers reports whether Transformers runs a step, of any version.
+func Transformers(args engine.Args) bool { return strings.HasPrefix(Value(args, "program"), "hf") }
+
 // Program returns the program that runs a step: DeepSpeed's engine, too, where Transformers shares states by ZeRO-1 or
 // ZeRO-2, which it does by no other.
 func Program(args engine.Args) string {
 	program, shard := Value(args, "program"), Value(args, "shard")
-	if program == "hf" && (shard == "zero1" || shard == "zero2") && args["states"] == "" {
+	if Transformers(args) && (shard == "zero1" || shard == "zero2") && args["states"] == "" {
 		return "deepspeed"
 	}
 	return program
@@ -235,14 +238,14 @@ func Matters(args engine.Args, name string) bool {
 	case "ranks":
 		return ckpt != "none" && Value(args, "pp") != "1"
 	case "dropout": // Transformers' families say it themselves
-		return Program(args) != "hf" && Program(args) != "deepspeed"
+		return !Transformers(args) && Program(args) != "deepspeed"
 	case "states":
 		return Value(args, "program") != "deepspeed"
 	case "autocast":
 		return Value(args, "no-autocast") == "no"
 	case "non-reentrant":
 		return strings.HasPrefix(Value(args, "shard"), "fsdp1") && Value(args, "lora") != "0" &&
-			Value(args, "program") == "hf"
+			Transformers(args)
 	case "rollout":
 		return Value(args, "objective") == "grpo"
 	case "towers":

@@ -43,6 +43,8 @@ func TestFigures(t *testing.T) {
 	packed := engine.Args{"ckpt": "full", "seq": "4096", "kernel": "foreach", "device": "a100-80gb"}
 	hooked := engine.Args{"ckpt": "full", "seq": "4096", "kernel": "foreach", "device": "a100-80gb", "lora": "16",
 		"targets": "attention", "adapter-dropout": "yes", "shard": "fsdp1"}
+	older := engine.Args{"program": "hf-2024", "ckpt": "full", "seq": "4096", "batch": "4", "device": "a100-80gb"}
+	lora := engine.Args{"lora": "16", "targets": "attention", "adapter-dropout": "yes", "no-autocast": "yes"}
 	for _, c := range []struct {
 		source, model string
 		of, more      engine.Args
@@ -105,6 +107,11 @@ func TestFigures(t *testing.T) {
 		{"GPT, tp 4 without sequence parallelism", small, engine.Args{"program": "megatron", "gpus": "8", "tp": "4",
 			"no-sp": "yes", "dropout": "yes", "attention": "eager", "batch": "4", "accumulate": "4", "seq": "1024",
 			"shard": "zero1"}, nil, allocated, 1.437 * (1 << 30), 4},
+		// foundation-model-stack/fms-acceleration, scripts/benchmarks/refs/a100_80gb.csv: Transformers 4.48
+		{"Mistral 7B, 4 x 4,096", "mistral-7b", older, engine.Args{"states": "bf16"}, allocated, 67.46 * (1 << 30), 1},
+		{"Mistral 7B with LoRA", "mistral-7b", older, lora, allocated, 24.87 * (1 << 30), 1},
+		{"and 8 x 4,096", "mistral-7b", older, engine.Args{"batch": "8", "lora": "16", "targets": "attention",
+			"adapter-dropout": "yes", "no-autocast": "yes"}, allocated, 36.08 * (1 << 30), 1},
 		// pytorch/ao, torchao/optim/README.md: DINOv2-g, and its optimizer on the CPU
 		{"DINOv2-g", giant, pictures, nil, allocated, 9.146 * (1 << 30), 1},
 		{"DINOv2-g, offloaded", giant, pictures, engine.Args{"host": "yes"}, allocated, 4.88 * (1 << 30), 1},

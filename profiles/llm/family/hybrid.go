@@ -13,14 +13,8 @@ func init() {
 		"granitemoehybrid": graniteHybrid, "lfm2": lfm2, "falcon_h1": falconH1})
 }
 
-// kernels notes that mixers other than attention are torch code without packages of kernels.
-func (c *config) kernels() {
-	c.note("Linear attention and state spaces run as torch code, which keeps several times more than the kernels of fla, causal_conv1d and mamba_ssm: -kernels.")
-}
-
 // delta gives layers of linear attention gated delta nets, and returns the kinds of layers.
 func (c *config) delta(m *llm.Model, every int64) []string {
-	c.kernels()
 	d := &llm.Delta{KeyHeads: c.or(16, "linear_num_key_heads"), ValueHeads: c.or(32, "linear_num_value_heads"),
 		Key:   c.or(128, "linear_key_head_dim"),
 		Value: c.or(128, "linear_value_head_dim"), Kernel: c.or(4, "linear_conv_kernel_dim")}
@@ -68,7 +62,6 @@ func olmoHybrid(c *config, m *llm.Model) {
 
 // stateSpace returns Mamba 2 by the keys of most families.
 func (c *config) stateSpace(heads, head, groups, state, kernel string) *llm.SSM {
-	c.kernels()
 	return &llm.SSM{Heads: c.need(heads), Head: c.need(head), Groups: c.or(1, groups), State: c.need(state),
 		Kernel: c.or(4, kernel), Chunk: max(1, c.or(256, "mamba_chunk_size", "chunk_size"))}
 }

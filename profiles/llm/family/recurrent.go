@@ -46,7 +46,6 @@ func mamba(c *config, m *llm.Model) {
 }
 
 func mamba2(c *config, m *llm.Model) {
-	c.kernels()
 	m.SSM = &llm.SSM{Heads: c.need("num_heads"), Head: c.need("head_dim"), Groups: c.or(8, "n_groups"),
 		State: c.or(128, "state_size"), Kernel: c.or(4, "conv_kernel"),
 		Chunk: max(1, c.or(256, "chunk_size")), Bias: c.flag("use_bias", false),
@@ -113,7 +112,6 @@ func recurrentGemma(c *config, m *llm.Model) {
 
 // zamba2 has Mamba 2, in some layers after attention and a net that these layers share.
 func zamba2(c *config, m *llm.Model) {
-	c.kernels()
 	m.Gated, m.Alone, m.Original, m.MaskAll = true, true, true, true
 	m.Act = c.gelu("hidden_act", "gelu")
 	m.NoRope = !c.flag("use_mem_rope", false)

@@ -131,7 +131,7 @@ func offers(s *state.State, args engine.Args, name string) bool {
 	case name == "ep", name == "etp":
 		return (ask.Experts(model) || !is(name, ask.Option(name).Default)) && !is("gpus", "1")
 	case name == "autocast", name == "no-autocast": // of Transformers' modules
-		return is("program", "hf") || !is(name, ask.Option(name).Default)
+		return ask.Transformers(args) || !is(name, ask.Option(name).Default)
 	case name == "objective", name == "logits", name == "program":
 		return !ask.Pictures(model)
 	case slices.ContainsFunc(spread, func(x offer) bool { return x.name == name }):

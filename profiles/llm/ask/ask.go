@@ -225,7 +225,7 @@ var policies = map[string]string{"offload": "full", "group": "full", "every": "f
 // Needs returns the option beside an option that has to differ from its default, or "" if any value does.
 func Needs(name string) string { return needs[name] }
 
-var needs = map[string]string{"etp": "tp", "no-sp": "tp", "imbalance": "ep", "lighter": "pp", "stages": "pp",
+var needs = map[string]string{"logits": "loss", "etp": "tp", "no-sp": "tp", "imbalance": "ep", "lighter": "pp", "stages": "pp",
 	"swap-blocks": "lora", "dora": "lora", "adapters": "lora", "targets": "lora", "adapter-dropout": "lora",
 	"host-part":    "host",
 	"host-weights": "host", "nvme": "host"}
@@ -248,6 +248,13 @@ func Matters(args engine.Args, name string) bool {
 			Transformers(args)
 	case "rollout":
 		return Value(args, "objective") == "grpo"
+	case "logits": // of losses that have all of them at once, not compiled
+		switch loss, program := Value(args, "loss"), Value(args, "program"); loss {
+		case Auto:
+			return Transformers(args) || program == "deepspeed" || program == "torchtitan" || program == "litgpt"
+		default:
+			return loss == "bf16" || loss == "fp32" || loss == "shifted"
+		}
 	case "towers":
 		return Value(args, "lora") == "0"
 	case "kbit":

@@ -139,3 +139,17 @@ func TestUnderstood(t *testing.T) {
 		}
 	}
 }
+
+// TestSaidNorms checks that a key for norms of queries and keys is understood where a family always has them, and
+// refused where it has none.
+func TestSaidNorms(t *testing.T) {
+	for config, ok := range map[string]bool{
+		`"model_type":"apertus","qk_norm":true`: true, `"model_type":"hunyuan_v1_dense","use_qk_norm":true`: true,
+		`"model_type":"llama","qk_norm":true`: false} {
+		_, err := family.Read([]byte(`{` + config + `,"hidden_size":64,"intermediate_size":128,"num_attention_heads":4,
+			"num_hidden_layers":2,"vocab_size":256,"head_dim":16}`))
+		if (err == nil) != ok {
+			t.Errorf("%s: %v; want it read: %t", config, err, ok)
+		}
+	}
+}

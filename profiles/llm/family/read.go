@@ -85,7 +85,7 @@ func Read(data []byte) (*Reading, error) {
 			c.towers(m)
 		}
 		c.otherActs()
-		c.unlike(kind)
+		c.unlike(kind, m)
 		c.dropped(m)
 	}
 	longest := c.size("max_position_embeddings", "n_positions", "n_ctx", "max_seq_len")
@@ -219,11 +219,14 @@ func (c *config) dropped(m *llm.Model) {
 }
 
 // unlike refuses keys that change blocks and that the family did not read, and notes layers for more tokens that
-// are not counted.
-func (c *config) unlike(kind string) {
+// are not counted. Norms of queries and keys that a family always has may be said, too.
+func (c *config) unlike(kind string, m *llm.Model) {
 	for _, key := range slices.Sorted(maps.Keys(changing)) {
 		v := c.all[key]
 		if v == nil || c.read[key] || slices.Contains(changing[key], told(v)) {
+			continue
+		}
+		if m.QKNorm && strings.Contains(key, "qk_") && told(v) == "true" {
 			continue
 		}
 		if types, ok := v.([]any); ok && key == "layer_types" &&

@@ -56,7 +56,7 @@ type planFlags struct {
 func (p *planFlags) define(fs *flag.FlagSet) {
 	p.args = engine.Args{}
 	fs.StringVar(&p.model, "model", "",
-		"`NAME` of a known model instead of a config.json; memtide help models lists them")
+		"`NAME` of a known model, also as Hugging Face has it, instead of a config.json; memtide help models lists them")
 	for _, o := range ask.Options {
 		set := func(value string) error {
 			p.args[o.Name] = value
@@ -170,7 +170,7 @@ func (p *planFlags) network(ctx context.Context, e *env, args []string) *llm.Mod
 		if m := family.Lookup(p.model); m != nil {
 			return m
 		}
-		fail("there is no model %q; memtide help models lists them, and a config.json is given without -model", p.model)
+		fail("there is no model %q; memtide help models lists them, names of Hugging Face mean them, and a config.json is given without -model", p.model)
 	case len(args) != 1:
 		fail("plan takes one config.json, or -model; got %d files", len(args))
 	}

@@ -129,7 +129,8 @@ func (r *planReport) json() planJSON {
 	out := planJSON{Schema: "memtide-step/1", Model: r.Ask.Setup.Model.Name, Params: r.Ask.Setup.Model.Params(),
 		Device: r.Ask.Card.Name, GPUs: r.Ask.GPUs, Seq: r.Ask.Setup.Seq, Verdict: a.Verdict, Capacity: a.Capacity,
 		Context: r.Ask.Context, States: a.States, Allocated: a.Allocated, Reserved: a.Reserved,
-		Expandable: a.Expandable, Low: a.Low, High: a.High, Host: a.Host, StepTime: a.Time.Nanoseconds(), Phase: a.Phase.String(),
+		Expandable: a.Expandable, Low: a.Low, High: a.High, Host: a.Host,
+		StepTime: a.Time.Nanoseconds(), Phase: a.Phase.String(),
 		Longest: r.Longest, Batch: r.Batch, Fewest: r.Fewest}
 	for _, p := range a.Parts {
 		out.Parts = append(out.Parts, planPart{p.Class.String(), p.Bytes})

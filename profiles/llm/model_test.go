@@ -30,11 +30,3 @@ func TestParams(t *testing.T) {
 		}
 	}
 }
-
-func TestAliasesLead(t *testing.T) {
-	for name, to := range aliases {
-		if m := Lookup(name); m == nil || m.Name != to {
-			t.Errorf("%s: got %v, want %s", name, m, to)
-		}
-	}
-}

@@ -84,20 +84,11 @@ func deepseekV3(m *Model) {
 	m.MoE = &MoE{Experts: 256, TopK: 8, Wide: 2048, Shared: 2048, Dense: 3}
 }
 
-// aliases are other names of models with the same architecture.
-var aliases = map[string]string{
-	"llama3.1-8b": "llama3-8b", "llama-3-8b": "llama3-8b", "llama3.1-70b": "llama3-70b", "llama3.3-70b": "llama3-70b",
-	"llama3-405b": "llama3.1-405b", "deepseek-v3": "deepseek-v3-671b", "llama2-7b-chat": "llama2-7b",
-	"qwen2-7b": "qwen2.5-7b", "llama3-1b": "llama3.2-1b", "llama3-3b": "llama3.2-3b", "tinyllama-1.1b": "tinyllama",
-	"smollm2": "smollm2-1.7b", "gpt2-small": "gpt2",
-}
-
-// Lookup returns the model with the name, in any case, or nil if it is not known. The model is shared and must
-// not be changed.
+// Lookup returns the model with a name, see ask.Named, or nil if it is not known. The model is shared and must not be
+// changed.
 func Lookup(name string) *Model {
-	name = strings.ToLower(name)
-	if to, ok := aliases[name]; ok {
-		name = to
+	if known := ask.Named(name); known != nil {
+		name = known.ID
 	}
 	if i := slices.IndexFunc(models, func(m *Model) bool { return m.Name == name }); i >= 0 {
 		return models[i]

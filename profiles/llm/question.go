@@ -86,8 +86,7 @@ func (s *Setup) choose(p engine.Parsed) {
 	case "bf16":
 		s.Weight, s.Grad, s.Moments, s.Reduce, s.Master = 2, 2, 4, 2, 0
 	}
-	transformers := strings.HasPrefix(p.Word("program"), "hf")
-	if s.Flat && transformers { // accelerate: utils/dataclasses.py, set_mixed_precision
+	if s.Flat && transformed(p) { // accelerate: utils/dataclasses.py, set_mixed_precision
 		s.Reduce = 2
 	}
 	optimizer, paged := strings.CutPrefix(p.Word("optimizer"), "paged-")
@@ -134,11 +133,16 @@ func (s *Setup) choose(p engine.Parsed) {
 	s.Objective, s.Rollout = p.Word("objective"), int64(p.Int("rollout"))
 	s.HostPart, s.HostWeights, s.NVMe = int64(p.Int("host-part")), p.Is("host-weights", "yes"), int64(p.Int("nvme"))
 	s.StepInBack, s.NoSP = p.Is("step-in-backward", "yes"), p.Is("no-sp", "yes")
-	s.NonReentrant = !transformers || p.Is("non-reentrant", "yes")
+	s.NonReentrant = !transformed(p) || p.Is("non-reentrant", "yes")
 	s.adapt(p)
 	if s.Autocast && p.Is("no-autocast", "yes") {
 		s.uncast()
 	}
+}
+
+// transformed reports whether Transformers runs the step, of any version.
+func transformed(p engine.Parsed) bool {
+	return ask.Transformers(engine.Args{"program": p.Word("program")})
 }
 
 // uncast leaves autocast out. Then fp32 weights compute in 4 bytes, and so do fp32 adapters beside narrow weights.

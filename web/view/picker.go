@@ -21,6 +21,9 @@ const StepEntry = "step/"
 // Steps returns the models that match the query, usual ones first. An empty query matches
 // only the usual ones.
 func (p Picker) Steps() []*ask.Known {
+	if k := ask.Named(p.Query); k != nil && strings.Contains(p.Query, "/") { // a repository of Hugging Face
+		return []*ask.Known{k}
+	}
 	var usual, other []*ask.Known
 	words := strings.Fields(strings.ToLower(p.Query))
 	list := slices.Concat(ask.Models, ask.Others, ask.Diffusers)

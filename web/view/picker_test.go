@@ -42,3 +42,11 @@ func TestPickerMatches(t *testing.T) {
 		}
 	}
 }
+
+// TestPickerReadsRepositories checks that the name of a repository finds its model.
+func TestPickerReadsRepositories(t *testing.T) {
+	steps := Picker{Query: "meta-llama/Llama-3.2-1B-Instruct"}.Steps()
+	if len(steps) != 1 || steps[0].ID != "llama3.2-1b" {
+		t.Errorf("the search finds %+v; want the model alone", steps)
+	}
+}

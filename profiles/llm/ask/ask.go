@@ -225,7 +225,8 @@ var policies = map[string]string{"offload": "full", "group": "full", "every": "f
 // Needs returns the option beside an option that has to differ from its default, or "" if any value does.
 func Needs(name string) string { return needs[name] }
 
-var needs = map[string]string{"logits": "loss", "etp": "tp", "no-sp": "tp", "imbalance": "ep", "lighter": "pp", "stages": "pp",
+var needs = map[string]string{"logits": "loss", "etp": "tp", "no-sp": "tp", "imbalance": "ep", "lighter": "pp",
+	"stages":      "pp",
 	"swap-blocks": "lora", "dora": "lora", "adapters": "lora", "targets": "lora", "adapter-dropout": "lora",
 	"host-part":    "host",
 	"host-weights": "host", "nvme": "host"}

@@ -111,3 +111,36 @@ func TestProgram(t *testing.T) {
 		}
 	}
 }
+
+// TestNamed checks that repositories of Hugging Face and other names mean the models that have their architecture, that
+// a name means no more than one, and that unlike names mean none.
+func TestNamed(t *testing.T) {
+	for name, want := range map[string]string{
+		"meta-llama/Llama-3.1-8B-Instruct": "llama3-8b", "meta-llama/Meta-Llama-3-8B": "llama3-8b",
+		"mistralai/Mistral-7B-v0.1": "mistral-7b", "mistralai/Mistral-7B-Instruct-v0.3": "mistral-7b-v0.3",
+		"Qwen/Qwen2.5-7B-Instruct": "qwen2.5-7b", "google/gemma-2-9b-it": "gemma2-9b", "openai/gpt-oss-20b": "gpt-oss-20b",
+		"black-forest-labs/FLUX.1-dev": "flux1-dev", "Wan-AI/Wan2.1-T2V-14B-Diffusers": "wan2.1-14b",
+		"stabilityai/stable-diffusion-xl-base-1.0": "sdxl-base-1.0", "LLAMA3-8B": "llama3-8b", "deepseek-ai/DeepSeek-V3": "deepseek-v3-671b",
+		"TinyLlama/TinyLlama-1.1B-Chat-v1.0": "tinyllama", "Qwen/Qwen3-30B-A3B-Instruct-2507": "qwen3-30b-a3b",
+		"meta-llama/Llama-9-8B": "", "": ""} {
+		got := ""
+		if k := Named(name); k != nil {
+			got = k.ID
+		}
+		if got != want {
+			t.Errorf("%q means %q; want %q", name, got, want)
+		}
+	}
+	for name, id := range aliases {
+		if got := Named(name); got == nil || got.ID != id {
+			t.Errorf("%s means %+v; want %s", name, got, id)
+		}
+	}
+	for _, list := range [][]Known{Models, Diffusers, Others} {
+		for _, k := range list {
+			if got := Named(k.ID); got == nil || got.ID != k.ID {
+				t.Errorf("the id %s means %+v", k.ID, got)
+			}
+		}
+	}
+}

@@ -2,6 +2,7 @@ package ask
 
 import (
 	_ "embed" // models.txt
+	"slices"
 	"strings"
 )
 
@@ -25,4 +26,40 @@ func known() (diffusers, models, others []Known) {
 	}
 	groups := strings.Split(listed, "\n\n")
 	return read(groups[0]), read(groups[1]), read(groups[2])
+}
+
+// aliases are other names of models with the same architecture.
+var aliases = map[string]string{
+	"llama3.1-8b": "llama3-8b", "llama-3-8b": "llama3-8b", "llama3.1-70b": "llama3-70b", "llama3.3-70b": "llama3-70b",
+	"llama3-405b": "llama3.1-405b", "deepseek-v3": "deepseek-v3-671b",
+	"qwen2-7b": "qwen2.5-7b", "llama3-1b": "llama3.2-1b", "llama3-3b": "llama3.2-3b", "tinyllama-1.1b": "tinyllama",
+	"smollm2": "smollm2-1.7b", "gpt2-small": "gpt2",
+}
+
+// untold are the parts of a repository's name that say nothing about the architecture.
+var untold = strings.Fields("meta instruct it chat base hf pt preview 2507 bnb 4bit v0.1 v0.2 v1.0 uncased diffusers t2v turbo")
+
+// Named returns the known model that a name means: an id in any case, another name of the same architecture, or a
+// repository of Hugging Face, such as "meta-llama/Llama-3.1-8B-Instruct". It returns nil if there is none.
+func Named(name string) *Known {
+	short := squeezed(name)
+	for alias, id := range aliases {
+		if squeezed(alias) == short {
+			return Lookup(id)
+		}
+	}
+	for _, list := range [][]Known{Models, Diffusers, Others} {
+		if i := slices.IndexFunc(list, func(k Known) bool { return squeezed(k.ID) == short }); i >= 0 {
+			return &list[i]
+		}
+	}
+	return nil
+}
+
+// squeezed returns a name without its owner, without what is untold, and without signs.
+func squeezed(name string) string {
+	name = strings.ToLower(name[strings.LastIndexByte(name, '/')+1:])
+	parts := slices.DeleteFunc(strings.Split(name, "-"), func(s string) bool { return slices.Contains(untold, s) })
+	text := strings.NewReplacer(".", "", "_", "", " ", "").Replace(strings.Join(parts, ""))
+	return strings.Replace(text, "stablediffusion", "sd", 1)
 }

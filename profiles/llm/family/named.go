@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"memtide/profiles/llm"
+	"memtide/profiles/llm/ask"
 )
 
 // configs has a line for each model of ask.Diffusers and ask.Others.
@@ -13,12 +14,14 @@ import (
 //go:embed models.txt
 var configs string
 
-// Lookup returns the model with the name, in any case, or nil if it is not known. The model may be shared and must
-// not be changed.
+// Lookup returns the model with a name, see ask.Named, or nil if it is not known. The model may be shared and must not
+// be changed.
 func Lookup(name string) *llm.Model { return cmp.Or(llm.Lookup(name), configured(name)) }
 
 func configured(name string) *llm.Model {
-	name = strings.ToLower(name)
+	if known := ask.Named(name); known != nil {
+		name = known.ID
+	}
 	for line := range strings.Lines(configs) {
 		id, config, _ := strings.Cut(line, " ")
 		if id != name {

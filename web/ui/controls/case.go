@@ -115,6 +115,11 @@ func (c *Case) forms(said bool) []Word {
 	return []Word{w}
 }
 
+// two returns a list of two options, each an ID and a title.
+func two(second bool, id, title, id2, title2 string) []panel.Option {
+	return []panel.Option{{ID: id, Title: title, Selected: !second}, {ID: id2, Title: title2, Selected: second}}
+}
+
 // Images lists the sides of images: common ones, the preset's own, and the present one. It is nil for other networks.
 func (c *Case) Images() []panel.Option {
 	base, o := source(c.S).Variant()

@@ -56,11 +56,6 @@ func (c *Dock) Place() string {
 // Details are the controls for the details of the model.
 type Details Case
 
-// two returns a list of two options, each an ID and a title.
-func two(second bool, id, title, id2, title2 string) []panel.Option {
-	return []panel.Option{{ID: id, Title: title, Selected: !second}, {ID: id2, Title: title2, Selected: second}}
-}
-
 // StrategyLine returns the name and the first sentence of the strategy.
 func (c *Details) StrategyLine() string {
 	return c.S.Choice.PlanName() + ": " + planDoc(c.S)

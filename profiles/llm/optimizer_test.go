@@ -162,3 +162,20 @@ func TestTowersTrain(t *testing.T) {
 		t.Errorf("trained towers take %d bytes, want %d", got, size(n, s.Weight+4+8))
 	}
 }
+
+// TestMoments checks the bytes of the moments of optimizers, and
+// that kernels of bitsandbytes have no temporaries.
+func TestMoments(t *testing.T) {
+	for name, want := range map[string]engine.Bytes{"adamw": 8, "adamw-8bit": 2, "adamw-4bit": 1, "lion": 4, "lion-8bit": 1,
+		"prodigy": 16, "sgd-momentum": 4} {
+		a := asked(engine.Args{"optimizer": name, "program": "hf-2024", "seq": "128"})
+		n := engine.Bytes(a.Setup.Model.Params())
+		r := run(t, a.Setup)
+		if got := partOf(r, Step, Moments); got < n*want || got > n*want+n/50 {
+			t.Errorf("%s: %d bytes of moments of %d numbers, want %d each", name, got, n, want)
+		}
+		if temps := partOf(r, Step, StepTemps); (strings.HasPrefix(name, "lion") || name == "adamw-8bit") && temps > 0 {
+			t.Errorf("%s: %d bytes of temporaries in the step, want none", name, temps)
+		}
+	}
+}

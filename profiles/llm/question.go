@@ -91,13 +91,14 @@ func (s *Setup) choose(p engine.Parsed) {
 	}
 	optimizer, paged := strings.CutPrefix(p.Word("optimizer"), "paged-")
 	s.Paged = paged
+	if n, is := moments[optimizer]; is {
+		s.Moments = max(n, 0)
+	}
 	switch optimizer {
-	case "adamw-8bit":
-		s.Moments = 2
-	case "sgd", "adafactor":
-		s.Moments = 0
 	case "sgd-momentum":
 		s.Moments = s.Weight
+	case "prodigy": // two moments, a sum and the first weights [prodigyopt/prodigy.py]
+		s.Moments = 4 * s.Weight
 	}
 	if loss := p.Word("loss"); loss != ask.Auto {
 		s.Loss, s.LogitsHeld = LossKind(loss), 0
@@ -112,9 +113,14 @@ func (s *Setup) choose(p engine.Parsed) {
 	if kernel := p.Word("kernel"); kernel != ask.Auto {
 		s.Optimizer = StepKind(kernel)
 	}
-	if strings.HasPrefix(optimizer, "sgd") {
-		s.Optimizer = StepFused // it has no temporaries in any kernel [torch/optim/sgd.py]
-	} else if slices.Contains(stepKinds, StepKind(optimizer)) {
+	switch {
+	case strings.HasPrefix(optimizer, "sgd"): // it has no temporaries in any kernel [torch/optim/sgd.py]
+		s.Optimizer = StepFused
+	case slices.Contains([]string{"adamw-8bit", "lion", "lion-8bit"}, optimizer): // kernels of bitsandbytes
+		s.Optimizer = StepFused
+	case optimizer == "prodigy", optimizer == "adamw-4bit": // weight by weight
+		s.Optimizer = StepForLoop
+	case slices.Contains(stepKinds, StepKind(optimizer)):
 		s.Optimizer = StepKind(optimizer)
 	}
 	if s.Float8 = !p.Is("fp8", "none"); p.Is("fp8", "gathered") {
@@ -156,6 +162,11 @@ func (s *Setup) uncast() {
 	}
 }
 
+// moments are the bytes of an optimizer's moments of a number, -1 for none [bitsandbytes/optim/lion.py;
+// torchao/optim/adam.py]. Of those of adapters, SGD's momentum and Prodigy's states have 4 bytes each.
+var moments = map[string]int64{"adamw-8bit": 2, "adamw-4bit": 1, "lion": 4, "lion-8bit": 1, "sgd": -1,
+	"adafactor": -1, "sgd-momentum": 4, "prodigy": 16}
+
 // adapt adds the chosen adapters to the setup.
 func (s *Setup) adapt(p engine.Parsed) {
 	rank := p.Int("lora")
@@ -163,7 +174,7 @@ func (s *Setup) adapt(p engine.Parsed) {
 		return
 	}
 	optimizer := strings.TrimPrefix(p.Word("optimizer"), "paged-")
-	moments := map[string]int64{"adamw-8bit": 2, "sgd": -1, "adafactor": -1, "sgd-momentum": 4}[optimizer]
+	moments := moments[optimizer]
 	s.LoRA = &LoRA{Rank: int64(rank), On: products[p.Word("targets")], Moments: moments,
 		Dora: p.Is("dora", "yes"), Dropout: p.Is("adapter-dropout", "yes")}
 	if p.Is("adapters", "bf16") {

@@ -421,22 +421,35 @@ func (b *builder) latent(n valueID) valueID {
 	l, tp, h := b.k.MLA, b.s.Tensor, b.m.Hidden
 	heads := b.k.Heads / tp
 	q, in := n, h
+	narrow, whole := b.inner, func(x valueID) valueID { return x }
+	if b.s.TE { // ranks gather compressed rows [Megatron-LM: core/transformer/multi_latent_attention.py]
+		narrow, whole = b.outer, b.collect
+	}
 	if l.QRank > 0 {
-		q = b.norm(b.linear(n, "q.down", h, l.QRank, 0), "qn", b.inner, l.QRank)
+		b.over(narrow, func() { q = b.norm(b.linear(n, "q.down", h, l.QRank, 0), "qn", b.inner, l.QRank) })
 		in = l.QRank
 	}
 	width := l.Nope + l.Rope
-	q = b.linear(q, "q", in, heads*width, 0)
-	kv := b.linear(n, "kv.down", h, l.KVRank+l.Rope, 0)
-	parts := b.split(kv, []string{"kv.part", "k.pe"}, []engine.Bytes{b.act(l.KVRank), b.act(l.Rope)})
-	c := b.norm(parts[0], "kvn", b.inner, l.KVRank)
+	q = b.linear(whole(q), "q", in, heads*width, 0)
+	var parts []valueID
+	var c valueID
+	b.over(narrow, func() {
+		kv := b.linear(n, "kv.down", h, l.KVRank+l.Rope, 0)
+		parts = b.split(kv, []string{"kv.part", "k.pe"}, []engine.Bytes{b.act(l.KVRank), b.act(l.Rope)})
+		c = b.norm(parts[0], "kvn", b.inner, l.KVRank)
+	})
 	b.index()
+	c = whole(c)
 	up := b.linear(c, "kv.up", l.KVRank, heads*(l.Nope+l.Value), 0)
 	kv2 := b.split(up, []string{"k.nope", "v"}, []engine.Bytes{b.act(heads * l.Nope), b.act(heads * l.Value)})
 	q = b.rotate(q, "q.rope", heads*width)
 	q = b.scaled(q, b.act(heads*width))
 	k := b.add(op{in: []valueID{parts[1], kv2[0]}, temp: size(b.inner*l.Rope, b.s.RotateTemp)}, "k.cat",
 		b.act(heads*width))
-	a := b.attend(q, k, kv2[1], heads*width, heads*width, heads*l.Value)
+	v := kv2[1]
+	if b.s.TE {
+		v = b.repeat(v, "v.copy", heads*l.Value)
+	}
+	a := b.attend(q, k, v, heads*width, heads*width, heads*l.Value)
 	return b.scatter(b.linear(a, "o", heads*l.Value, h, 0))
 }

@@ -115,10 +115,10 @@ func (t *tape) block(s *Setup, layer int64, x valueID, seen map[string]bool) {
 		b.output = b.sum(x, b.feedForward(n))
 		return
 	case b.k.Alone:
-		b.output = b.sum(x, b.mixer(b.collect(n)))
+		b.output = b.sum(x, b.mixer(n))
 		return
 	}
-	a := b.behind(b.mixer(b.collect(n)), "n1.out")
+	a := b.behind(b.mixer(n), "n1.out")
 	if b.k.Parallel {
 		if !b.k.OneNorm {
 			n = b.norm(x, "n2", b.outer, b.m.Hidden)
@@ -198,7 +198,8 @@ func (b *builder) collect(x valueID) valueID {
 	if b.inner == b.outer {
 		return x
 	}
-	return b.add(op{kind: opCollect, in: []valueID{x}}, "gathered", size(b.inner*b.m.Hidden, b.e))
+	return b.add(op{kind: opCollect, in: []valueID{x}}, "gathered",
+		b.values[x].bytes/engine.Bytes(b.outer)*engine.Bytes(b.inner))
 }
 
 // share returns what a product keeps of its input. Megatron and Transformer Engine keep only the rank's share of

@@ -67,12 +67,19 @@ func (b *builder) chosen(n valueID, route func(valueID) valueID) valueID {
 	} else {
 		y = b.activation(grouped(sent, "up", h, wide), "gelu", bytes)
 	}
+	if b.s.TE { // the activation weights rows [Megatron-LM: core/transformer/moe/experts.py, weighted_bias_swiglu_impl]
+		o := &b.ops[len(b.ops)-1]
+		o.in = append(o.in, top)
+		b.aside("top.rows", size(rows, 4))
+	}
 	y = grouped(y, "down", wide, h)
 	y = b.moved(b.s.Expert, opPoint, y, "unpermuted", all)
 	y = b.moved(b.s.ExpertTensor, opScatter, y, "scattered", r)
 	y = b.moved(b.s.Expert, opScatter, y, "combined", r)
-	weighted := b.add(op{in: []valueID{y, top}, keeps: []valueID{y, top}}, "weighted", r)
-	out := b.add(op{in: []valueID{weighted}}, "mixed", size(b.outer*h, b.e))
+	if !b.s.TE {
+		y = b.add(op{in: []valueID{y, top}, keeps: []valueID{y, top}}, "weighted", r)
+	}
+	out := b.add(op{in: []valueID{y}}, "mixed", size(b.outer*h, b.e))
 	b.values[out].wide = b.values[n].wide
 	b.e = b.s.Compute
 	if moe.Shared > 0 {

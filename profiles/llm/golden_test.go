@@ -23,14 +23,14 @@ func TestMegatronGolden(t *testing.T) {
 	large := Model{Layers: 32, Hidden: 6144, Words: 256000, Block: Block{Heads: 48, Keys: 8, Head: 128, Wide: 24576,
 		Layer: true}}
 	products := megatron(&small, 2, 4)
-	products.Dropout, products.NoSP = true, true
+	products.Dropout, products.NoSP, products.GradApart = true, true, true
 	piped := small
 	piped.Words = 131200
 	stages := megatron(&piped, 1, 1)
-	stages.Accumulate, stages.Dropout = 4, true
+	stages.Accumulate, stages.Dropout, stages.GradApart = 4, true, true
 	stages.Stages, stages.Schedule, stages.Chunks = 4, "interleaved", 8
 	wide := megatron(&large, 4, 8)
-	wide.Seq, wide.Shard = 4096, 16
+	wide.Seq, wide.Shard = 4096, 32 // by mem-allocated-bytes, which are exact with them
 	for _, c := range []struct {
 		name, card string
 		s          Setup

@@ -32,7 +32,6 @@ func (p *program) lossForward(w *pass, x handle) {
 	p.phase = LossForward
 	p.cast(p.head)
 	p.ready(p.head, true)
-	inner, outer, h := p.behind()
 	w.loss.norm = p.finalNorm()
 	w.loss.hidden, w.loss.kept = w.loss.norm.forward(p.ledger, x)
 	if w.loss.norm.keepers[0] > 0 {
@@ -40,13 +39,11 @@ func (p *program) lossForward(w *pass, x handle) {
 	} else {
 		p.give(x)
 	}
-	var all handle
-	if inner != outer { // the head reads the tokens of the whole group
-		all = p.take(size(inner*h, p.s.Compute), Working)
-		if !p.s.Static || p.s.Gathered { // otherwise the share is kept, see builder.share
-			p.give(w.loss.hidden)
-			w.loss.hidden, all = all, 0
-		}
+	p.nextForward(w)
+	all := p.gatheredForHead()
+	if all != 0 && (!p.s.Static || p.s.Gathered) { // otherwise the share is kept, see builder.share
+		p.give(w.loss.hidden)
+		w.loss.hidden, all = all, 0
 	}
 	p.lossKept(&w.loss)
 	p.give(all)
@@ -54,6 +51,12 @@ func (p *program) lossForward(w *pass, x handle) {
 		p.reference()
 	}
 	p.uncast()
+}
+
+// gatheredForHead returns the head's input with the tokens of the whole tensor-parallel group, if ranks share tokens.
+func (p *program) gatheredForHead() handle {
+	inner, outer, h := p.behind()
+	return p.take(size(given(inner != outer, inner*h), p.s.Compute), Working)
 }
 
 // behind returns the tokens of the products and of the stream after the last block, and the width of the stream.
@@ -167,7 +170,7 @@ func (p *program) holdOr(l *lossState, logits handle, e int64) {
 // lossBackward plays the backward of the loss, the head and the last norm, and returns the gradient of the last
 // block's output.
 func (p *program) lossBackward(w *pass) handle {
-	inner, outer, h := p.behind()
+	_, outer, h := p.behind()
 	if !p.last {
 		return p.take(size(outer*h, p.s.Compute), Backwards)
 	}
@@ -176,20 +179,9 @@ func (p *program) lossBackward(w *pass) handle {
 		p.unshard(p.units[len(p.units)-1])
 	}
 	l := &w.loss
-	var all handle // the input of the head, gathered again
-	if inner != outer && p.s.Static && !p.s.Gathered {
-		all = p.take(size(inner*h, p.s.Compute), Backwards)
-	}
-	g := p.lossGradient(l)
-	p.give(all)
-	p.give(l.hidden)
+	g := p.nextBackward(w, p.headBackward(l))
 	if !p.s.gathers() {
 		p.reshard(p.head)
-	}
-	if inner != outer {
-		part := p.take(size(outer*h, p.s.Compute), Backwards)
-		p.give(g)
-		g = part
 	}
 	g = l.norm.backward(p.ledger, l.input, g, l.kept, func(w weight) { p.gradient(p.head, w) })
 	if p.apart() {
@@ -200,6 +192,24 @@ func (p *program) lossBackward(w *pass) handle {
 		p.release(&l.held)
 	}
 	p.give(l.capped)
+	return g
+}
+
+// headBackward plays the backward of a loss and of the head, and returns the gradient of what the head has read.
+func (p *program) headBackward(l *lossState) handle {
+	inner, outer, h := p.behind()
+	var all handle // the input of the head, gathered again
+	if p.s.Static && !p.s.Gathered {
+		all = p.gatheredForHead()
+	}
+	g := p.lossGradient(l)
+	p.give(all)
+	p.give(l.hidden)
+	if inner != outer {
+		part := p.take(size(outer*h, p.s.Compute), Backwards)
+		p.give(g)
+		g = part
+	}
 	return g
 }
 
@@ -305,7 +315,7 @@ func (p *program) headGradient() {
 	if p.s.Model.Tied && p.first {
 		i = 0
 	}
-	if i < 0 || u.weights[i].name == lastNorm { // the head has no weights
+	if i < 0 || u.weights[i].name == lastNorm || p.s.adds() { // the head has no weights, or adds to the gradient
 		return
 	}
 	if i == 0 && p.s.StepInBack && u.fresh[0] == 0 { // the step waits for the embedding's part

@@ -37,6 +37,9 @@ type ShortConv struct {
 
 // mixer is what mixes tokens: attention, or the part instead of it.
 func (b *builder) mixer(n valueID) valueID {
+	if b.k.MLA == nil || !b.s.TE {
+		n = b.collect(n)
+	}
 	switch {
 	case b.k.Twin:
 		scaled := b.point("n1.scaled", b.values[n].bytes, []valueID{n}) // each part has its own multiplier

@@ -157,6 +157,7 @@ type HeadLoss struct {
 	LossChunk  int64    `json:"loss_chunk"`  // tokens or words of a chunk [the program's default]
 	LogitsHeld int64    `json:"logits_held"` // bytes of a logit that a reference keeps through the loss's backward
 	LogitsStay bool     // and through that of the blocks, too
+	Nexts      int64    // layers that predict later tokens, each with the head and a loss of its own
 }
 
 // LossKind is an implementation of the loss. See lossKept for what each does.
@@ -198,8 +199,10 @@ type Layout struct {
 	EndsApart    bool
 	ReduceAside  bool  // the input of FSDP's reductions is in the reductions' stream: PyTorch before June 2024
 	Static       bool  `json:"grads_static"` // gradients have a buffer that is never freed
-	Gathered     bool  `json:"gathered"`     // with Static: products keep what was gathered for them, see builder.share
-	Tensor       int64 `json:"tp"`           // tensor parallel degree [1]
+	TE           bool  // products are Transformer Engine's
+	GradApart    bool  // with TE: gradients of weights are made, and then added to the stored ones
+	Gathered     bool  `json:"gathered"` // with Static: products keep what was gathered for them, see builder.share
+	Tensor       int64 `json:"tp"`       // tensor parallel degree [1]
 	NoSP         bool  // tensor parallel ranks do not split norms and the residual stream
 	Context      int64 `json:"cp"`        // context parallel degree [1]
 	Expert       int64 `json:"ep"`        // expert parallel degree [1]

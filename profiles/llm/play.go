@@ -134,7 +134,7 @@ func selected(o op, mode CheckpointKind, products *int) bool {
 var modules = map[string][]string{
 	"core_attn":      {"statistics"},
 	"layernorm":      {"n1", "n2"},
-	"mla_up_proj":    {"q", "q.rope", "kv.up", "k.cat"},
+	"mla_up_proj":    {"q", "q.rope", "kv.up", "k.cat", "v.copy"},
 	"mlp":            {"gate", "up", "silu", "gelu", "gated"},
 	"moe_act":        {"experts.silu", "experts.gated"},
 	"shared_experts": {"shared.gate", "shared.up", "shared.silu", "shared.gated"},

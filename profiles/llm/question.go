@@ -28,7 +28,8 @@ func New(m *Model, args engine.Args) (Ask, error) {
 		Card: cardOf(card.Lookup(ask.Value(args, "device"))),
 		Setup: Setup{Model: m, Work: Work{Seq: n("seq"), Batch: n("batch"), Accumulate: n("accumulate"),
 			Prompt: min(n("prompt"), n("seq")-1), Frames: n("frames"), Height: n("height"), Width: n("width")},
-			Layout: Layout{Tensor: n("tp"), Context: n("cp"), Expert: n("ep"), Imbalance: n("imbalance")}}}
+			HeadLoss: HeadLoss{Nexts: n("mtp")},
+			Layout:   Layout{Tensor: n("tp"), Context: n("cp"), Expert: n("ep"), Imbalance: n("imbalance")}}}
 	a.Args = ask.Plain(args)
 	if err := a.Setup.pictured(a.Args["seq"] != ""); err != nil {
 		return a, err
@@ -135,7 +136,7 @@ func (s *Setup) choose(p engine.Parsed) {
 	s.Recompute, s.Stash = []string{p.Word("recompute")}, p.Is("stash", "yes")
 	s.Checkpoint, s.OffloadX, s.Compiled, s.HostStep = CheckpointKind(p.Word("ckpt")), p.Is("offload", "yes"),
 		p.Is("compile", "yes"), p.Is("host", "yes")
-	s.Dropout, s.Towers = p.Is("dropout", "yes"), p.Is("towers", "yes")
+	s.Dropout, s.Towers, s.GradApart = p.Is("dropout", "yes"), p.Is("towers", "yes"), p.Is("no-grad-fusion", "yes")
 	s.Objective, s.Rollout = p.Word("objective"), int64(p.Int("rollout"))
 	s.HostPart, s.HostWeights, s.NVMe = int64(p.Int("host-part")), p.Is("host-weights", "yes"), int64(p.Int("nvme"))
 	s.StepInBack, s.NoSP = p.Is("step-in-backward", "yes"), p.Is("no-sp", "yes")

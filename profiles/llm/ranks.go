@@ -143,7 +143,7 @@ type lay struct {
 	chunks []int            // stages of each rank
 	unit   []engine.Bytes   // bytes that one micro batch holds at all stages of a rank; 0 if passes are counted
 	shares []share          // of each rank
-	always []engine.Bytes   // states of each rank without gradients
+	always []engine.Bytes   // states of each rank without gradients, and what Transformer Engine keeps
 	step   float64          // seconds of the optimizer on the slowest rank
 }
 
@@ -237,7 +237,7 @@ func (k *ranker) lay(layout []int, stages int) *lay {
 	}
 	for r, of := range l.shares {
 		p := newProgram(s.checkpointing(r), of)
-		l.always = append(l.always, p.states()-p.gradients())
+		l.always = append(l.always, p.states()-p.gradients()+p.engineBytes())
 		if k.c != nil {
 			l.step = max(l.step, p.stepSeconds(k.c))
 		}

@@ -60,7 +60,7 @@ func (a Ask) ordered(limit engine.Bytes) *Estimate {
 	}
 	slices.SortStableFunc(large, func(x, y *Ranks) int { return cmp.Compare(x.bound(), y.bound()) })
 	for _, ranks := range large {
-		if least != nil {
+		if least != nil && ranks.bound() >= least.High {
 			break
 		}
 		try(ranks)

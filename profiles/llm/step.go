@@ -18,6 +18,7 @@ type program struct {
 	root  *unit // the embedding, with last norm and head unless they are a unit of their own
 	head  *unit // last norm and head; equal to root if they are one unit with the embedding
 	units []*unit
+	nexts []*unit // layers that predict later tokens
 	swaps []swapRow
 	first bool // has the embedding
 	last  bool // has the head
@@ -104,6 +105,7 @@ func newProgram(s *Setup, of share) *program {
 		}
 		p.units = append(p.units, u)
 	}
+	p.addNexts()
 	for i, u := range p.units {
 		u.stays = s.NoReshard || i == len(p.units)-1 && !p.apart() && !s.Flat
 	}
@@ -115,9 +117,10 @@ func newProgram(s *Setup, of share) *program {
 func (p *program) ends() (front, behind *unit) {
 	s, m, trained := p.s, p.s.Model, p.s.trains()
 	var root, head []weight
-	if p.first {
-		root = append(root, weight{name: "embedding", n: ceil(m.embedding(), s.Tensor), trained: trained,
-			row: m.Hidden})
+	if p.first { // positions and types are whole on all tensor parallel ranks
+		words := m.Words * m.Hidden * given(!m.Ends.pictures(), 1)
+		root = append(root, weight{name: "embedding", n: m.embedding() - words + ceil(words, s.Tensor),
+			trained: trained, row: m.Hidden})
 	}
 	if p.last {
 		b := newBuilder(newTape(0, trained), s.tail(), &m.Block)
@@ -165,7 +168,7 @@ func (p *program) blockWeights(b *block) (out []weight) {
 
 // all returns the units in the order of the forward.
 func (p *program) all() []*unit {
-	all := append([]*unit{p.root}, p.units...)
+	all := append(append([]*unit{p.root}, p.units...), p.nexts...)
 	if p.apart() {
 		all = append(all, p.head)
 	}
@@ -190,6 +193,7 @@ func (p *program) loads() {
 		p.load(u)
 	}
 	p.loadBuckets()
+	p.take(p.engineBytes(), Working)
 	p.toHost(p.driveBuffers())
 	p.take(p.referenceBytes(), Weights)
 	p.loadSwapped()
@@ -213,6 +217,7 @@ type pass struct {
 	front  handle   // values kept before the first block
 	beside []handle // by block of a UNet: its input for a later block, then the gradient of that use
 	out    handle   // output of the last block, while the loss waits
+	next   []next   // by layer that predicts a later token
 }
 
 // step runs all micro batches and the optimizer.
@@ -332,9 +337,9 @@ func (p *program) offloads(b *block) bool {
 	return b.input && (p.s.OffloadX && b.mode != CheckpointNone || p.s.Stash)
 }
 
-// workspace allocates the workspace of a thread at its first product.
+// workspace allocates the workspace of a thread at its first product that is not Transformer Engine's.
 func (p *program) workspace(thread int) {
-	if p.blas[thread] == 0 {
+	if p.blas[thread] == 0 && (!p.s.TE || p.last || p.s.Attention == AttentionEager) {
 		p.blas[thread] = p.take(p.s.Workspace, Working)
 	}
 }

@@ -240,6 +240,8 @@ func Matters(args engine.Args, name string) bool {
 		return ckpt != "none" && Value(args, "pp") != "1"
 	case "dropout": // Transformers' families say it themselves
 		return !Transformers(args) && Program(args) != "deepspeed"
+	case "no-grad-fusion", "mtp":
+		return Program(args) == "megatron"
 	case "states":
 		return Value(args, "program") != "deepspeed"
 	case "autocast":

@@ -24,7 +24,7 @@ type Layout struct {
 var numbers = map[string]string{
 	"--pipeline-model-parallel-size": "pp", "--tensor-model-parallel-size": "tp", "--context-parallel-size": "cp",
 	"--expert-model-parallel-size": "ep", "--expert-tensor-parallel-size": "etp",
-	"--micro-batch-size": "batch", "--seq-length": "seq",
+	"--micro-batch-size": "batch", "--seq-length": "seq", "--mtp-num-layers": "mtp",
 }
 
 // together are the other flags with a value that are read. An option follows from several of them.
@@ -37,7 +37,7 @@ var together = []string{"--global-batch-size", "--num-layers-per-virtual-pipelin
 
 // switches are the flags without a value that are read.
 var switches = []string{"--recompute-activations", "--use-distributed-optimizer", "--sequence-parallel",
-	"--cross-entropy-loss-fusion"}
+	"--cross-entropy-loss-fusion", "--no-gradient-accumulation-fusion"}
 
 // silent are flags that do not change what is played, or that describe the model. A name that ends in a hyphen is
 // a prefix, for flags about data, logs and checkpoints.
@@ -161,6 +161,9 @@ func (n *counts) read(args engine.Args, gpus int) {
 	if tp > 1 && n.value["--sequence-parallel"] == "" {
 		args["no-sp"] = "yes"
 	}
+	if n.value["--no-gradient-accumulation-fusion"] != "" {
+		args["no-grad-fusion"] = "yes"
+	}
 	n.pipeline(args, pp)
 	n.recompute(args)
 }
@@ -233,6 +236,9 @@ func Flags(args engine.Args, schedule string, layers int) (string, error) {
 	put("--micro-batch-size", number("batch"))
 	put("--global-batch-size", number("batch")*number("accumulate")*max(1, data))
 	put("--seq-length", number("seq"))
+	if n := number("mtp"); n > 0 {
+		put("--mtp-num-layers", n)
+	}
 	switch {
 	case pp == 1, schedule == "1f1b":
 	case schedule == "interleaved":
@@ -251,6 +257,9 @@ func Flags(args engine.Args, schedule string, layers int) (string, error) {
 	}
 	if tp > 1 && ask.Value(args, "no-sp") == "no" {
 		out = append(out, "--sequence-parallel")
+	}
+	if ask.Value(args, "no-grad-fusion") == "yes" {
+		out = append(out, "--no-gradient-accumulation-fusion")
 	}
 	if ask.Value(args, "dropout") == "yes" {
 		out = append(out, "--hidden-dropout 0.1")

@@ -35,6 +35,9 @@ func TestRead(t *testing.T) {
 		{"--micro-batch-size 1 --hidden-dropout 0.0 --recompute-activations --recompute-modules moe_act", 0,
 			engine.Args{"program": "megatron", "shard": "none", "gpus": "1", "batch": "1", "accumulate": "1",
 				"ckpt": "modules", "recompute": "moe_act"}, ""},
+		{"--micro-batch-size 1 --mtp-num-layers 2 --no-gradient-accumulation-fusion", 0,
+			engine.Args{"program": "megatron", "shard": "none", "gpus": "1", "batch": "1", "accumulate": "1",
+				"mtp": "2", "no-grad-fusion": "yes"}, ""},
 		{"--micro-batch-size 1 --cross-entropy-loss-fusion --cross-entropy-fusion-impl te", 0,
 			engine.Args{"program": "megatron", "shard": "none", "gpus": "1", "batch": "1", "accumulate": "1",
 				"loss": "inplace"}, ""},
@@ -81,7 +84,7 @@ func TestRoundTrip(t *testing.T) {
 		{"program": "megatron", "gpus": "8", "pp": "4", "accumulate": "8", "schedule": "interleaved", "stages": "4",
 			"shard": "none", "ckpt": "full", "group": "2", "dropout": "yes"},
 		{"program": "megatron", "gpus": "8", "pp": "4", "accumulate": "8", "schedule": "1f1b", "shard": "none",
-			"ckpt": "full", "first": "3", "lighter": "3", "loss": "inplace"},
+			"ckpt": "full", "first": "3", "lighter": "3", "loss": "inplace", "mtp": "1", "no-grad-fusion": "yes"},
 	} {
 		text, err := Flags(args, args["schedule"], 32)
 		if err != nil {

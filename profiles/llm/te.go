@@ -1,0 +1,48 @@
+package llm
+
+import "memtide/engine"
+
+// Workspaces of Transformer Engine's products, before Hopper and from it on: one for products, and one for each stream
+// of the products of experts [TE: pytorch/cpp_extensions/gemm.py, get_cublas_workspace; common/util/multi_stream.cpp].
+const (
+	engineAmpere  = 4 * engine.MiB
+	engineHopper  = 32*engine.MiB + engine.KiB
+	engineStreams = 4
+)
+
+// adds reports whether products add gradients of weights to the stored ones, without a tensor of their own.
+func (s *Setup) adds() bool { return s.TE && !s.GradApart }
+
+// engineBytes returns what Transformer Engine allocates once and keeps: its workspaces, and a tensor for each shape of
+// weights whose gradients are added to the stored ones, which autograd gets in place of these gradients [TE:
+// pytorch/module/base.py, get_dummy_wgrad; Megatron-LM: core/tensor_parallel/layers.py].
+func (p *program) engineBytes() (n engine.Bytes) {
+	streams, shapes := engine.Bytes(1), map[[2]int64]bool{}
+	for _, u := range p.all() {
+		for i, w := range u.weights {
+			shape := [2]int64{w.rows, w.cols}
+			switch {
+			case w.name == "head", w.name == "embedding" && p.s.Model.Tied && p.last:
+				shape = [2]int64{w.row, ceil(p.s.Model.Words, p.s.Tensor)}
+			case w.name == "gate": // of one weight with up
+				shape[1] *= 2
+			case w.name == "up" && i > 0 && u.weights[i-1].name == "gate":
+				shape[0] = 0
+			}
+			if p.s.adds() && w.trained && shape[0] > 0 && !shapes[shape] {
+				shapes[shape] = true
+				n += size(shape[0]*shape[1], p.s.Compute)
+			}
+			if w.expert {
+				streams = 1 + engineStreams
+			}
+		}
+	}
+	switch {
+	case p.s.TE && p.s.Workspace == workspaceAmpere:
+		n += streams * engineAmpere
+	case p.s.TE && p.s.Workspace > 0: // of a card
+		n += streams * engineHopper
+	}
+	return n
+}

@@ -112,13 +112,14 @@ func (t *tape) block(s *Setup, layer int64, x valueID, seen map[string]bool) {
 	}
 	switch {
 	case b.k.NoMixer:
-		b.output = b.sum(x, b.feedForward(n))
-		return
-	case b.k.Alone:
-		b.output = b.sum(x, b.mixer(n))
+		b.output = b.sum(x, b.behind(b.feedForward(n), "n1.out"))
 		return
 	}
 	a := b.behind(b.mixer(n), "n1.out")
+	if b.k.Alone {
+		b.output = b.sum(x, a)
+		return
+	}
 	if b.k.Parallel {
 		if !b.k.OneNorm {
 			n = b.norm(x, "n2", b.outer, b.m.Hidden)

@@ -23,11 +23,11 @@ func TestMegatronGolden(t *testing.T) {
 	large := Model{Layers: 32, Hidden: 6144, Words: 256000, Block: Block{Heads: 48, Keys: 8, Head: 128, Wide: 24576,
 		Layer: true}}
 	products := megatron(&small, 2, 4)
-	products.Dropout, products.NoSP, products.GradApart = true, true, true
+	products.Dropout, products.NoSP, products.Adds = true, true, false
 	piped := small
 	piped.Words = 131200
 	stages := megatron(&piped, 1, 1)
-	stages.Accumulate, stages.Dropout, stages.GradApart = 4, true, true
+	stages.Accumulate, stages.Dropout, stages.Adds = 4, true, false
 	stages.Stages, stages.Schedule, stages.Chunks = 4, "interleaved", 8
 	wide := megatron(&large, 4, 8)
 	wide.Seq, wide.Shard = 4096, 32 // by mem-allocated-bytes, which are exact with them

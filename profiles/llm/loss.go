@@ -315,7 +315,7 @@ func (p *program) headGradient() {
 	if p.s.Model.Tied && p.first {
 		i = 0
 	}
-	if i < 0 || u.weights[i].name == lastNorm || p.s.adds() { // the head has no weights, or adds to the gradient
+	if i < 0 || u.weights[i].name == lastNorm || p.s.Adds { // the head has no weights, or adds to the gradient
 		return
 	}
 	if i == 0 && p.s.StepInBack && u.fresh[0] == 0 { // the step waits for the embedding's part

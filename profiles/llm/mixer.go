@@ -157,20 +157,26 @@ func (b *builder) gatedNorm(x, gate valueID, rows, n int64) valueID {
 // product before it, the scan's result, and the inverse root mean square of each group. Convolution, steps,
 // states and the input of the last product are computed again.
 func (b *builder) stateSpace(n valueID) valueID {
-	s, h, t := b.k.SSM, b.m.Hidden, b.inner
-	inner, conv := s.widths()
+	s, h, t, tp := b.k.SSM, b.m.Hidden, b.inner, b.s.Tensor
 	if b.s.written() && !b.s.Kernels {
 		return b.torchState(n)
 	}
-	in := b.linear(n, "ssm.in", h, inner+conv+s.Heads, given(s.Bias, inner+conv+s.Heads))
+	inner, conv := s.widths()
+	inner, conv, heads := inner/tp, conv/tp, s.Heads/tp
+	in := b.linear(n, "ssm.in", h, inner+conv+heads, given(s.Bias, inner+conv+heads))
 	scan := b.add(op{kind: opAttention, in: []valueID{in}, keeps: []valueID{in}, back: b.act(inner + conv),
 		flops: 6 * float64(t) * float64(inner) * float64(s.State)}, "ssm.scan", b.act(inner))
 	b.keep(scan)
-	b.extra("ssm", 3*s.Heads+conv*s.Kernel)
+	b.extra("ssm", 3*heads+conv*s.Kernel)
 	if s.ConvBias {
 		b.extra("ssm.conv.bias", conv)
 	}
-	b.aside("ssm.A", size(2*s.Heads, 4))
+	b.aside("ssm.A", size(2*heads, 4))
+	if b.s.TE { // gated rows and their norm are tensors of their own [Megatron-LM: core/ssm/mamba_mixer.py]
+		y := b.repeat(scan, "ssm.y", inner)
+		y = b.normAs(FormUsual, y, "ssm.norm", t*s.Groups/tp, inner*tp/s.Groups, inner)
+		return b.scatter(b.linear(y, "ssm.o", inner, h, 0))
+	}
 	y := b.add(op{in: []valueID{scan}}, "ssm.normed", b.act(inner))
 	if !s.NoNorm {
 		b.extra("ssm.norm", inner)

@@ -17,12 +17,9 @@ func (p *program) addNexts() {
 	for i := range given(p.last, s.Nexts) {
 		t := newTape(s.stream(outer, k, false), true)
 		b := newBuilder(t, s, k)
-		o := op{weights: []weight{{name: "embedding", trained: s.trains(), row: h,
-			n: given(i == 0 && !p.first, ceil(m.Words*h, s.Tensor))}}}
-		if b.inner != b.outer { // of all tokens by the rank's words, then reduced and scattered
-			o.temp = b.act(h)
-		}
-		e := b.add(o, "embedded", size(outer*h, b.e))
+		words := weight{name: "embedding", n: given(i == 0 && !p.first, ceil(m.Words*h, s.Tensor)), trained: s.trains(),
+			row: h}
+		e := b.add(op{weights: []weight{words}, temp: b.act(h) - size(outer*h, b.e)}, "embedded", size(outer*h, b.e))
 		t.values[e].held = true
 		e = b.norm(e, "enorm", outer, h)
 		x := b.add(op{in: []valueID{e, b.norm(blockInput, "hnorm", outer, h)}}, "both", size(2*outer*h, b.e))

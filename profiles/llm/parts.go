@@ -200,7 +200,7 @@ type Layout struct {
 	ReduceAside  bool  // the input of FSDP's reductions is in the reductions' stream: PyTorch before June 2024
 	Static       bool  `json:"grads_static"` // gradients have a buffer that is never freed
 	TE           bool  // products are Transformer Engine's
-	GradApart    bool  // with TE: gradients of weights are made, and then added to the stored ones
+	Adds         bool  // products add gradients of weights to the stored ones, without tensors of their own
 	Gathered     bool  `json:"gathered"` // with Static: products keep what was gathered for them, see builder.share
 	Tensor       int64 `json:"tp"`       // tensor parallel degree [1]
 	NoSP         bool  // tensor parallel ranks do not split norms and the residual stream
@@ -316,6 +316,8 @@ func (y *Layout) check(m *Model) {
 		refuse("a pipeline of %d stages needs as many layers at least; %s has %d", y.Stages, m.Name, m.Layers)
 	case y.Schedule != "" && y.Schedule != ScheduleAuto && pipeline.Stages(y.Schedule, 1, 1) == 0:
 		refuse("schedule %q is not known; want one of %q", y.Schedule, pipeline.Names())
+	case y.Tensor > 1 && m.has(func(k *Block) bool { return k.SSM != nil && k.SSM.Groups%y.Tensor != 0 }):
+		refuse("groups of a state space of %s do not divide among %d ranks", m.Name, y.Tensor)
 	case y.Tensor > 1 && m.Heads%y.Tensor != 0:
 		refuse("%d heads do not divide among %d ranks", m.Heads, y.Tensor)
 	}

@@ -47,7 +47,7 @@ var Programs = []Program{
 	{"megatron", "Megatron-LM: core/distributed, core/optimizer, core/fusions", func(s *Setup) {
 		s.Norm, s.FusedGate, s.SoftmaxFused, s.FusedQKV, s.Loss = NormFused, true, true, true, LossSharded
 		s.Weight, s.Grad, s.Master, s.Moments, s.Reduce, s.Static, s.Optimizer = 2, 4, 4, 8, 4, true, StepFused
-		s.Zero, s.TE = 1, true
+		s.Zero, s.TE, s.Adds = 1, true, true
 	}},
 	{"nanotron", "nanotron: models/llama.py, optim/gradient_accumulator.py, parallel/tensor_parallel", nanotron},
 	{"nanotron-2024", "nanotron until July 2024, without tp_recompute_allgather", func(s *Setup) {

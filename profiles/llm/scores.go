@@ -39,7 +39,7 @@ func (b *builder) scores(q, k, v valueID, wide, keys, values int64) valueID {
 		wide := b.keep(b.add(op{in: []valueID{s}, back: size(n, 4)}, "softmax.f32", size(n, 4)))
 		p = b.point("softmax", narrow, []valueID{wide})
 	}
-	if b.k.DropAttn {
+	if b.k.DropAttn || b.s.TE && b.s.Dropout { // Megatron's --attention-dropout is that of the stream by default
 		p = b.point("softmax.dropped", narrow, []valueID{p})
 		b.aside("softmax.mask", size(n, 1))
 	}

@@ -139,13 +139,14 @@ func (s *Setup) checkParts() {
 // only as Transformers' own code has them.
 func (s *Setup) checkFamily() {
 	if m := s.Model; m.Written {
+		own := !m.Megatron || !s.TE
 		for _, v := range []struct {
 			is   bool
 			what string
-		}{{!s.Written, "another program than Transformers (hf)"}, {s.Compiled, "torch.compile"},
+		}{{!s.Written && own, "another program than Transformers (hf)"}, {s.Compiled, "torch.compile"},
 			{s.Float8, "products in 8 bits"},
-			{s.Tensor > 1, "tensor parallel ranks"}, {s.Context > 1, "context parallel ranks"},
-			{s.Expert > 1, "expert parallel ranks"}} {
+			{s.Tensor > 1 && own, "tensor parallel ranks"}, {s.Context > 1, "context parallel ranks"},
+			{s.Expert > 1 && own, "expert parallel ranks"}} {
 			if v.is {
 				refuse("%s: the blocks of %s are known as Transformers writes them, not with %s", m.Name, m.Family,
 					v.what)

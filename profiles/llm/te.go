@@ -10,13 +10,13 @@ const (
 	engineStreams = 4
 )
 
-// adds reports whether products add gradients of weights to the stored ones, without a tensor of their own.
-func (s *Setup) adds() bool { return s.TE && !s.GradApart }
-
 // engineBytes returns what Transformer Engine allocates once and keeps: its workspaces, and a tensor for each shape of
 // weights whose gradients are added to the stored ones, which autograd gets in place of these gradients [TE:
 // pytorch/module/base.py, get_dummy_wgrad; Megatron-LM: core/tensor_parallel/layers.py].
 func (p *program) engineBytes() (n engine.Bytes) {
+	if !p.s.TE {
+		return 0
+	}
 	streams, shapes := engine.Bytes(1), map[[2]int64]bool{}
 	for _, u := range p.all() {
 		for i, w := range u.weights {
@@ -29,7 +29,7 @@ func (p *program) engineBytes() (n engine.Bytes) {
 			case w.name == "up" && i > 0 && u.weights[i-1].name == "gate":
 				shape[0] = 0
 			}
-			if p.s.adds() && w.trained && shape[0] > 0 && !shapes[shape] {
+			if p.s.Adds && w.trained && shape[0] > 0 && !shapes[shape] {
 				shapes[shape] = true
 				n += size(shape[0]*shape[1], p.s.Compute)
 			}
@@ -38,11 +38,11 @@ func (p *program) engineBytes() (n engine.Bytes) {
 			}
 		}
 	}
-	switch {
-	case p.s.TE && p.s.Workspace == workspaceAmpere:
-		n += streams * engineAmpere
-	case p.s.TE && p.s.Workspace > 0: // of a card
-		n += streams * engineHopper
+	switch p.s.Workspace {
+	case workspaceAmpere:
+		return n + streams*engineAmpere
+	case workspaceHopper:
+		return n + streams*engineHopper
 	}
 	return n
 }

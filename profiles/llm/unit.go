@@ -170,7 +170,7 @@ func (p *program) gradient(u *unit, w weight) {
 
 func (p *program) newGradient(u *unit, i int) {
 	w := u.weights[i]
-	if p.s.adds() && w.rows > 0 && w.trained {
+	if p.s.Adds && w.rows > 0 && w.trained {
 		return
 	}
 	bytes := p.s.storedBytes(w, p.s.Compute)

@@ -44,6 +44,11 @@ func TestFigures(t *testing.T) {
 		mla   = `{"model_type":"deepseek_v3","hidden_size":1024,"num_hidden_layers":16,"num_attention_heads":32,"intermediate_size":4096,"vocab_size":51712,"q_lora_rank":1536,"kv_lora_rank":512,"qk_nope_head_dim":128,"qk_rope_head_dim":64,"v_head_dim":128,"n_routed_experts":32,"num_experts_per_tok":4,"moe_intermediate_size":1024,"n_shared_experts":1,"first_k_dense_replace":1,"n_group":4,"topk_group":2}`
 		one   = `{"model_type":"gpt2","activation_function":"gelu_new","attn_pdrop":0.1,"embd_pdrop":0.1,"resid_pdrop":0.1,"n_embd":512,"n_head":8,"n_layer":12,"n_positions":1024,"vocab_size":50304}`
 	)
+	mamba := func(words string) string {
+		return `{"model_type":"nemotron_h","hidden_size":1024,"num_hidden_layers":44,"num_attention_heads":16,"num_key_value_heads":8,"head_dim":64,"intermediate_size":4096,"hybrid_override_pattern":"M-M-M-M*-M-M-M-M*-M-M-M-M*-M-M-M-M*-M-M-M-M-","mamba_num_heads":32,"mamba_head_dim":64,"n_groups":8,"ssm_state_size":128,"conv_kernel":4,"attention_bias":true,"mlp_bias":true,"tie_word_embeddings":true,"mlp_hidden_act":"gelu","vocab_size":` + words + `}`
+	}
+	spaces := engine.Args{"program": "megatron", "no-grad-fusion": "yes", "gpus": "8", "dropout": "yes", "batch": "4",
+		"seq": "1024", "shard": "zero1", "attention": "eager"}
 	hopper := engine.Args{"program": "megatron", "gpus": "64", "tp": "2", "pp": "4", "ep": "16", "etp": "1", "batch": "1",
 		"seq": "4096", "accumulate": "64", "shard": "zero1", "schedule": "interleaved", "stages": "2", "mtp": "1"}
 	blackwell := engine.Args{"program": "megatron", "gpus": "32", "tp": "2", "pp": "2", "ep": "8", "etp": "1",
@@ -130,6 +135,12 @@ func TestFigures(t *testing.T) {
 		{"MLA in eight stages", mla, engine.Args{"program": "megatron", "gpus": "8", "tp": "2", "pp": "2", "ep": "4",
 			"etp": "1", "batch": "4", "seq": "4096", "accumulate": "4", "shard": "zero1", "schedule": "interleaved",
 			"stages": "4", "attention": "eager", "loss": "sharded_compiled", "mtp": "1"}, nil, lastRank, 57_920_471_040, 3},
+		// hybrid_mr_mcore_te, H100
+		{"Mamba 2 and attention", mamba("50304"), spaces, nil, allocated, 10_145_497_088, 1},
+		{"over 2 ranks", mamba("50432"), spaces, engine.Args{"tp": "2", "no-sp": "yes", "accumulate": "2"}, allocated,
+			5_907_976_192, 1},
+		{"in 4 stages", mamba("50304"), spaces, engine.Args{"pp": "4", "schedule": "1f1b", "accumulate": "4"}, lastRank,
+			4_483_712_000, 1},
 		// foundation-model-stack/fms-acceleration, scripts/benchmarks/refs/a100_80gb.csv: Transformers 4.48
 		{"Mistral 7B, 4 x 4,096", "mistral-7b", older, engine.Args{"states": "bf16"}, allocated, 67.46 * (1 << 30), 1},
 		{"Mistral 7B with LoRA", "mistral-7b", older, lora, allocated, 24.87 * (1 << 30), 1},

@@ -77,7 +77,7 @@ func (c *config) mamba2Beside() *llm.SSM {
 func nemotronH(c *config, m *llm.Model) {
 	s := c.stateSpace("mamba_num_heads", "mamba_head_dim", "n_groups", "ssm_state_size", "conv_kernel")
 	s.Bias, s.ConvBias = c.flag("mamba_proj_bias", false), c.flag("use_conv_bias", true)
-	m.NoRope, m.NoTables = true, true
+	m.NoRope, m.NoTables, m.Megatron = true, true, true
 	c.biases(m)
 	m.Act = c.gelu("mlp_hidden_act", "relu2")
 	types := c.words("layers_block_type", m.Layers)

@@ -77,3 +77,21 @@ func TestMegatronValues(t *testing.T) {
 		}
 	}
 }
+
+// TestNextsTakeTime checks that layers that predict later tokens take time, and memory on the last stage alone.
+func TestNextsTakeTime(t *testing.T) {
+	args := engine.Args{"program": "megatron", "gpus": "4", "pp": "4", "accumulate": "8", "seq": "2048",
+		"schedule": "1f1b"}
+	plain := pipedAsk(t, args)
+	args["mtp"] = "2"
+	more := pipedAsk(t, args)
+	a, b := answer(t, plain).Ranks, answer(t, more).Ranks
+	if b.Time <= a.Time {
+		t.Errorf("with two layers for later tokens a step takes %v, without %v", b.Time, a.Time)
+	}
+	for i := range a.List {
+		if x, y := a.List[i].Allocated, b.List[i].Allocated; x < y != (i == 3) {
+			t.Errorf("rank %d: %d bytes, with two layers for later tokens %d", i, x, y)
+		}
+	}
+}

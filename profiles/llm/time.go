@@ -130,7 +130,7 @@ func (p *program) stepTime(c *Card) time.Duration {
 // backward that makes the gradients of weights.
 func (p *program) passSeconds(c *Card) (forward, back, late float64) {
 	s := p.s
-	for _, u := range p.units {
+	for _, u := range slices.Concat(p.units, p.nexts) {
 		there, again, _, weights := p.unitSeconds(u, c)
 		forward, back, late = forward+there, back+again, late+weights
 	}
@@ -161,10 +161,11 @@ func (p *program) headProduct(c *Card) float64 {
 	return 2 * float64(p.s.logits()) * float64(p.s.tail().Model.Hidden) / (c.Peak * c.Share)
 }
 
-// headSeconds returns the seconds of the head and the loss, forward and backward.
+// headSeconds returns the seconds of the head and the loss, and of those of later tokens, forward and backward.
 func (p *program) headSeconds(c *Card) (forward, back float64) {
 	head, loss := p.headProduct(c), lossTraffic*float64(p.s.logits())/(c.Bandwidth*trafficShare)
-	return head + loss/3, 2*head + loss*2/3
+	n := float64(1 + p.s.Nexts)
+	return n * (head + loss/3), n * (2*head + loss*2/3)
 }
 
 // moved returns the bytes of all blocks that go to the host in a forward, and come back in the backward.

@@ -46,6 +46,10 @@ func (l *LoRA) has(name string) bool { return l != nil && slices.Contains(l.On, 
 // known.
 func (s Setup) normal() Setup {
 	s.checkNumbers()
+	if m := *s.Model; s.TE && m.Megatron && m.Around == AroundSum { // BERT [Megatron-LM: core/models/bert]
+		m.Around, m.FirstNorm, m.LastNorm = AroundBefore, false, true
+		s.Model = &m
+	}
 	s.defaults()
 	s.checkParts()
 	return s

@@ -14,9 +14,6 @@ const (
 // weights whose gradients are added to the stored ones, which autograd gets in place of these gradients [TE:
 // pytorch/module/base.py, get_dummy_wgrad; Megatron-LM: core/tensor_parallel/layers.py].
 func (p *program) engineBytes() (n engine.Bytes) {
-	if !p.s.TE {
-		return 0
-	}
 	streams, shapes := engine.Bytes(1), map[[2]int64]bool{}
 	for _, u := range p.all() {
 		for i, w := range u.weights {
@@ -38,10 +35,10 @@ func (p *program) engineBytes() (n engine.Bytes) {
 			}
 		}
 	}
-	switch p.s.Workspace {
-	case workspaceAmpere:
+	switch w := p.s.Workspace; {
+	case p.s.TE && w == workspaceAmpere:
 		return n + streams*engineAmpere
-	case workspaceHopper:
+	case p.s.TE && w == workspaceHopper:
 		return n + streams*engineHopper
 	}
 	return n

@@ -18,6 +18,7 @@ func bert(c *config, m *llm.Model) {
 	m.Dropout, m.DropAttn = c.above(0.1, "hidden_dropout_prob"), c.above(0.1, "attention_probs_dropout_prob")
 	m.Dropped, m.FirstNorm, m.Masked, m.HeadBias = m.Dropout, true, true, true
 	m.Positions, m.Types = c.or(512, "max_position_embeddings"), c.or(2, "type_vocab_size")
+	m.Megatron = m.Family == "bert"
 	c.flags(false, "a bert whose blocks are not understood", "is_decoder", "add_cross_attention")
 }
 

@@ -141,6 +141,11 @@ func TestFigures(t *testing.T) {
 			5_907_976_192, 1},
 		{"in 4 stages", mamba("50304"), spaces, engine.Args{"pp": "4", "schedule": "1f1b", "accumulate": "4"}, lastRank,
 			4_483_712_000, 1},
+		// bert_mcore_tp1_pp2, H100, with Google's vocabulary of 30,522 words and without the head for pairs of sentences
+		{"BERT", `{"model_type":"bert","hidden_size":1024,"num_hidden_layers":24,"num_attention_heads":16,"intermediate_size":4096,"max_position_embeddings":512,"type_vocab_size":2,"vocab_size":30592}`,
+			engine.Args{"program": "megatron", "no-grad-fusion": "yes", "gpus": "8", "pp": "2", "schedule": "1f1b",
+				"dropout": "yes", "batch": "4", "seq": "512", "accumulate": "8", "shard": "none", "attention": "eager"},
+			nil, lastRank, 5_707_393_024, 1},
 		// foundation-model-stack/fms-acceleration, scripts/benchmarks/refs/a100_80gb.csv: Transformers 4.48
 		{"Mistral 7B, 4 x 4,096", "mistral-7b", older, engine.Args{"states": "bf16"}, allocated, 67.46 * (1 << 30), 1},
 		{"Mistral 7B with LoRA", "mistral-7b", older, lora, allocated, 24.87 * (1 << 30), 1},

@@ -40,7 +40,7 @@ func (p *program) lossForward(w *pass, x handle) {
 		p.give(x)
 	}
 	p.nextForward(w)
-	all := p.gatheredForHead()
+	all := p.gathered(true)
 	if all != 0 && (!p.s.Static || p.s.Gathered) { // otherwise the share is kept, see builder.share
 		p.give(w.loss.hidden)
 		w.loss.hidden, all = all, 0
@@ -53,10 +53,11 @@ func (p *program) lossForward(w *pass, x handle) {
 	p.uncast()
 }
 
-// gatheredForHead returns the head's input with the tokens of the whole tensor-parallel group, if ranks share tokens.
-func (p *program) gatheredForHead() handle {
+// gathered returns the head's input with the tokens of the whole tensor-parallel group, if it is wanted and ranks share
+// tokens.
+func (p *program) gathered(wanted bool) handle {
 	inner, outer, h := p.behind()
-	return p.take(size(given(inner != outer, inner*h), p.s.Compute), Working)
+	return p.take(size(given(wanted && inner != outer, inner*h), p.s.Compute), Working)
 }
 
 // behind returns the tokens of the products and of the stream after the last block, and the width of the stream.
@@ -198,10 +199,7 @@ func (p *program) lossBackward(w *pass) handle {
 // headBackward plays the backward of a loss and of the head, and returns the gradient of what the head has read.
 func (p *program) headBackward(l *lossState) handle {
 	inner, outer, h := p.behind()
-	var all handle // the input of the head, gathered again
-	if p.s.Static && !p.s.Gathered {
-		all = p.gatheredForHead()
-	}
+	all := p.gathered(p.s.Static && !p.s.Gathered) // again
 	g := p.lossGradient(l)
 	p.give(all)
 	p.give(l.hidden)

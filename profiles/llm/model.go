@@ -41,9 +41,8 @@ type Model struct {
 	// OnlyEager means that only attention by products and a softmax is known.
 	OnlyEager bool
 	// Written means that the blocks are known only as Transformers' own code has them.
-	Written bool
-	// Megatron means that they are known as Megatron-LM has them, too.
-	Megatron bool
+	Written  bool
+	Megatron bool // they are known as Megatron-LM has them, too
 }
 
 // Tower is a part of a model beside its blocks, with blocks of its own. A step on text alone, which is what is

@@ -52,7 +52,7 @@ func (p *program) nextForward(w *pass) {
 	}
 	for i := range w.next {
 		w.next[i].loss.hidden = p.share(w.loss.hidden)
-		whole := p.gatheredForHead()
+		whole := p.gathered(true)
 		p.lossKept(&w.next[i].loss)
 		p.give(whole)
 	}

@@ -155,9 +155,9 @@ func (p *program) reshard(u *unit) {
 	p.giveAll(u.whole)
 }
 
-// gradient allocates the gradient of a weight as the backward makes it.
+// gradient allocates the gradient of a weight as the backward makes it, unless a product adds it to the stored one.
 func (p *program) gradient(u *unit, w weight) {
-	if w.adapter && p.s.LoRA.Params > 0 && w.name != allAdapters {
+	if p.s.Adds && w.rows > 0 && !w.adapter || w.adapter && p.s.LoRA.Params > 0 && w.name != allAdapters {
 		return
 	}
 	for i := range u.weights {
@@ -170,9 +170,6 @@ func (p *program) gradient(u *unit, w weight) {
 
 func (p *program) newGradient(u *unit, i int) {
 	w := u.weights[i]
-	if p.s.Adds && w.rows > 0 && w.trained {
-		return
-	}
 	bytes := p.s.storedBytes(w, p.s.Compute)
 	if p.s.gathers() {
 		bytes = p.s.Compute

@@ -67,9 +67,12 @@ func (b *builder) chosen(n valueID, route func(valueID) valueID) valueID {
 	} else {
 		y = b.activation(grouped(sent, "up", h, wide), "gelu", bytes)
 	}
-	if b.s.TE { // the activation weights rows [Megatron-LM: core/transformer/moe/experts.py, weighted_bias_swiglu_impl]
-		o := &b.ops[len(b.ops)-1]
-		o.in = append(o.in, top)
+	if b.s.TE { // weights rows in the gate, else after it [Megatron-LM: core/transformer/moe/experts.py]
+		if o := &b.ops[len(b.ops)-1]; b.k.Gated {
+			o.in = append(o.in, top)
+		} else {
+			y = b.point("act.weighted", bytes, []valueID{y, top}, y)
+		}
 		b.aside("top.rows", size(rows, 4))
 	}
 	y = grouped(y, "down", wide, h)

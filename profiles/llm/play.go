@@ -136,7 +136,7 @@ var modules = map[string][]string{
 	"layernorm":      {"n1", "n2"},
 	"mla_up_proj":    {"q", "q.rope", "kv.up", "k.cat", "v.copy"},
 	"mlp":            {"gate", "up", "silu", "gelu", "gated"},
-	"moe_act":        {"experts.silu", "experts.gated"},
+	"moe_act":        {"experts.silu", "experts.gated", "experts.gelu", "experts.act.weighted"},
 	"shared_experts": {"shared.gate", "shared.up", "shared.silu", "shared.gated"},
 	"moe":            {"experts.", "shared."},
 }

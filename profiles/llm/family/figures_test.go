@@ -2,6 +2,7 @@ package family_test
 
 import (
 	"maps"
+	"strings"
 	"testing"
 
 	"memtide/engine"
@@ -46,6 +47,9 @@ func TestFigures(t *testing.T) {
 	)
 	mamba := func(words string) string {
 		return `{"model_type":"nemotron_h","hidden_size":1024,"num_hidden_layers":44,"num_attention_heads":16,"num_key_value_heads":8,"head_dim":64,"intermediate_size":4096,"hybrid_override_pattern":"M-M-M-M*-M-M-M-M*-M-M-M-M*-M-M-M-M*-M-M-M-M-","mamba_num_heads":32,"mamba_head_dim":64,"n_groups":8,"ssm_state_size":128,"conv_kernel":4,"attention_bias":true,"mlp_bias":true,"tie_word_embeddings":true,"mlp_hidden_act":"gelu","vocab_size":` + words + `}`
+	}
+	mixed := func(words, wide string) string {
+		return `{"model_type":"nemotron_h","hidden_size":512,"num_hidden_layers":24,"num_attention_heads":8,"num_key_value_heads":8,"head_dim":64,"intermediate_size":2048,"hybrid_override_pattern":"` + strings.Repeat("*E", 12) + `","mamba_num_heads":8,"mamba_head_dim":64,"n_groups":8,"ssm_state_size":128,"conv_kernel":4,"tie_word_embeddings":true,"mlp_hidden_act":"gelu","n_routed_experts":8,"num_experts_per_tok":2,"n_shared_experts":0,"moe_shared_expert_intermediate_size":0,"vocab_size":` + words + `,"moe_intermediate_size":` + wide + `}`
 	}
 	spaces := engine.Args{"program": "megatron", "no-grad-fusion": "yes", "gpus": "8", "dropout": "yes", "batch": "4",
 		"seq": "1024", "shard": "zero1", "attention": "eager"}
@@ -141,6 +145,12 @@ func TestFigures(t *testing.T) {
 			5_907_976_192, 1},
 		{"in 4 stages", mamba("50304"), spaces, engine.Args{"pp": "4", "schedule": "1f1b", "accumulate": "4"}, lastRank,
 			4_483_712_000, 1},
+		// gpt3_mcore_te_tp2_pp1_te_8experts_etp1_ep4 and gpt3_moe_mcore_te_ep8_resume_torch_dist_dist_optimizer, H100, whose
+		// blocks are those of a hybrid with a part each
+		{"experts over 4 ranks", mixed("50432", "2048"), spaces, engine.Args{"tp": "2", "ep": "4", "etp": "1",
+			"accumulate": "2", "shard": "none"}, allocated, 4_013_319_680, 1},
+		{"experts over 8 ranks", mixed("50304", "1024"), spaces, engine.Args{"ep": "8", "attention": "flash"}, allocated,
+			3_206_905_856, 2},
 		// bert_mcore_tp1_pp2, H100, with Google's vocabulary of 30,522 words and without the head for pairs of sentences
 		{"BERT", `{"model_type":"bert","hidden_size":1024,"num_hidden_layers":24,"num_attention_heads":16,"intermediate_size":4096,"max_position_embeddings":512,"type_vocab_size":2,"vocab_size":30592}`,
 			engine.Args{"program": "megatron", "no-grad-fusion": "yes", "gpus": "8", "pp": "2", "schedule": "1f1b",

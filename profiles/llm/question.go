@@ -90,17 +90,7 @@ func (s *Setup) choose(p engine.Parsed) {
 	if s.Flat && transformed(p) { // accelerate: utils/dataclasses.py, set_mixed_precision
 		s.Reduce = 2
 	}
-	optimizer, paged := strings.CutPrefix(p.Word("optimizer"), "paged-")
-	s.Paged = paged
-	if n, is := moments[optimizer]; is {
-		s.Moments = max(n, 0)
-	}
-	switch optimizer {
-	case "sgd-momentum":
-		s.Moments = s.Weight
-	case "prodigy": // two moments, a sum and the first weights [prodigyopt/prodigy.py]
-		s.Moments = 4 * s.Weight
-	}
+	s.stepBy(p)
 	if loss := p.Word("loss"); loss != ask.Auto {
 		s.Loss, s.LogitsHeld = LossKind(loss), 0
 	}
@@ -110,19 +100,6 @@ func (s *Setup) choose(p engine.Parsed) {
 	}
 	if norm := p.Word("norm"); norm != ask.Auto {
 		s.Norm = NormKind(norm)
-	}
-	if kernel := p.Word("kernel"); kernel != ask.Auto {
-		s.Optimizer = StepKind(kernel)
-	}
-	switch {
-	case strings.HasPrefix(optimizer, "sgd"): // it has no temporaries in any kernel [torch/optim/sgd.py]
-		s.Optimizer = StepFused
-	case slices.Contains([]string{"adamw-8bit", "lion", "lion-8bit"}, optimizer): // kernels of bitsandbytes
-		s.Optimizer = StepFused
-	case optimizer == "prodigy", optimizer == "adamw-4bit": // weight by weight
-		s.Optimizer = StepForLoop
-	case slices.Contains(stepKinds, StepKind(optimizer)):
-		s.Optimizer = StepKind(optimizer)
 	}
 	if s.Float8 = !p.Is("fp8", "none"); p.Is("fp8", "gathered") {
 		s.Gather = 1
@@ -144,6 +121,34 @@ func (s *Setup) choose(p engine.Parsed) {
 	s.adapt(p)
 	if s.Autocast && p.Is("no-autocast", "yes") {
 		s.uncast()
+	}
+}
+
+// stepBy sets the chosen optimizer and its kernel.
+func (s *Setup) stepBy(p engine.Parsed) {
+	optimizer, paged := strings.CutPrefix(p.Word("optimizer"), "paged-")
+	s.Paged = paged
+	if n, is := moments[optimizer]; is {
+		s.Moments = max(n, 0)
+	}
+	switch optimizer {
+	case "sgd-momentum":
+		s.Moments = s.Weight
+	case "prodigy": // two moments, a sum and the first weights [prodigyopt/prodigy.py]
+		s.Moments = 4 * s.Weight
+	}
+	if kernel := p.Word("kernel"); kernel != ask.Auto {
+		s.Optimizer = StepKind(kernel)
+	}
+	switch {
+	case strings.HasPrefix(optimizer, "sgd"): // it has no temporaries in any kernel [torch/optim/sgd.py]
+		s.Optimizer = StepFused
+	case slices.Contains([]string{"adamw-8bit", "lion", "lion-8bit"}, optimizer): // kernels of bitsandbytes
+		s.Optimizer = StepFused
+	case optimizer == "prodigy", optimizer == "adamw-4bit": // weight by weight
+		s.Optimizer = StepForLoop
+	case slices.Contains(stepKinds, StepKind(optimizer)):
+		s.Optimizer = StepKind(optimizer)
 	}
 }
 

@@ -26,8 +26,9 @@ func (b *builder) adapt(x, y valueID, name string, in, out int64) valueID {
 		y = b.add(op{in: []valueID{y}, byRef: true}, name+".clone", b.values[y].bytes)
 		b.values[y].wide = wide
 	case l.Bytes != b.e:
-		x = b.add(op{in: []valueID{x}}, name+".x", at(in))
-	case b.s.autocast() && l.Stored > b.e: // widened to the adapter's type, then narrowed by autocast
+		x = b.retyped(x, name+".x", at(in))
+	// widened to the adapter's type, then narrowed by autocast; a compiler leaves both out
+	case b.s.autocast() && l.Stored > b.e && !b.s.Compiled:
 		x = b.add(op{in: []valueID{x}, temp: size(b.inner*in, l.Stored)}, name+".x", at(in))
 	}
 	if l.Dropout {

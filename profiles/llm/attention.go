@@ -194,7 +194,7 @@ func (b *builder) scaled(q valueID, bytes engine.Bytes) valueID {
 		return q
 	}
 	q = b.point("q.scaled", bytes, []valueID{q})
-	b.aside("q.scale", size(b.s.Seq, b.k.Scale))
+	b.copied("q.scale", size(b.s.Seq, b.k.Scale))
 	return q
 }
 
@@ -276,7 +276,7 @@ func (b *builder) headNorm(x valueID, name string, wide, heads int64) valueID {
 // makes itself.
 func (b *builder) rotate(x valueID, name string, n int64) valueID {
 	temp := size(b.inner*n, b.s.RotateTemp)
-	if b.s.Compiled {
+	if b.s.Compiled && !b.s.partitioned() {
 		temp = 0
 	}
 	bytes := b.act(n)
@@ -286,7 +286,7 @@ func (b *builder) rotate(x valueID, name string, n int64) valueID {
 	y := b.add(op{in: []valueID{x}, temp: temp, back: temp}, name, bytes)
 	b.values[y].wide = b.s.wideStream()
 	if b.k.RopeOwn && b.s.written() && (name == "q.rope" || b.k.RopeEach) {
-		b.aside("tables", b.tableBytes()/engine.Bytes(max(b.k.Axes, 1))) // merged to one axis
+		b.copied("tables", b.tableBytes()/engine.Bytes(max(b.k.Axes, 1))) // merged to one axis
 	}
 	return y
 }

@@ -45,6 +45,9 @@ func newBlock(s *Setup, layer int64, needsGrad bool, seen map[string]bool) *tape
 	t := newTape(s.stream(outer, k, k.WideIn), needsGrad)
 	t.values[blockInput].wide = s.wideStream()
 	t.block(s, layer, blockInput, seen)
+	if s.partitioned() {
+		t.fuse()
+	}
 	if k.Own.Last { // the input of the next part
 		next := all.Model.At(layer + 1)
 		s = all.of(next)
@@ -317,7 +320,7 @@ func (b *builder) droppedNet(x valueID) valueID {
 
 // gated is the activation of the gate times the other product.
 func (b *builder) gated(gate, up valueID, bytes engine.Bytes) valueID {
-	if b.s.FusedGate || b.s.Compiled {
+	if b.s.FusedGate || b.s.Compiled && !b.s.partitioned() {
 		return b.add(op{in: []valueID{gate, up}, keeps: []valueID{gate, up}}, "gated", bytes)
 	}
 	if e := b.k.MoE; e != nil && e.Clamped && b.s.written() {
@@ -411,7 +414,7 @@ func (b *builder) xielu(x valueID, name string, bytes engine.Bytes) valueID {
 	less := b.keep(b.point(name+".less", bytes, []valueID{low, x}))
 	y := b.point(name, bytes, []valueID{square, less})
 	b.values[y].wide = b.s.autocast()
-	b.aside(name+".positive", count)
+	b.copied(name+".positive", count)
 	return y
 }
 
@@ -433,7 +436,7 @@ func (b *builder) widen(x valueID, name string, bytes engine.Bytes) valueID {
 	if b.values[x].wide {
 		return x
 	}
-	y := b.add(op{in: []valueID{x}}, name+".f32", bytes)
+	y := b.retyped(x, name+".f32", bytes)
 	b.values[y].wide = b.s.autocast()
 	return y
 }
@@ -444,5 +447,17 @@ func (b *builder) cast(x valueID) valueID {
 	if !b.values[x].wide {
 		return x
 	}
-	return b.add(op{in: []valueID{x}}, "cast", b.values[x].bytes*engine.Bytes(b.e)/4)
+	return b.retyped(x, "cast", b.values[x].bytes*engine.Bytes(b.e)/4)
+}
+
+// retyped returns x in another type. A compiler has one copy for all that read it.
+func (b *builder) retyped(x valueID, name string, bytes engine.Bytes) valueID {
+	for _, o := range b.ops {
+		if y := o.out[0]; b.s.partitioned() && b.values[y].cast && o.in[0] == x && b.values[y].bytes == bytes {
+			return y
+		}
+	}
+	y := b.add(op{in: []valueID{x}}, name, bytes)
+	b.values[y].cast = true
+	return y
 }

@@ -402,7 +402,7 @@ func (b *builder) convolved(n valueID) valueID {
 	h, wide := b.m.Hidden, b.k.Wide
 	both := b.act(2 * wide)
 	up := b.activation(b.linear(n, "up", h, 2*wide, 2*wide), "up.act", both)
-	deep := b.point("depth", both, []valueID{up}, up)
+	deep := b.add(op{kind: opConv, in: []valueID{up}, keeps: []valueID{up}}, "depth", both)
 	b.extra("depth", 20*wide)
 	halves := b.split(deep, []string{"value", "gate"}, []engine.Bytes{b.act(wide), b.act(wide)})
 	return b.linear(b.gated(halves[1], halves[0], b.act(wide)), "down", wide, h, 0)

@@ -89,7 +89,7 @@ func (b *builder) delta(n valueID) valueID {
 	b.extra("delta.A", 2*d.ValueHeads)
 	b.aside("delta.A.f32", size(2*d.ValueHeads, 4))
 	g = b.keep(b.point("delta.softplus", rows, []valueID{g}))
-	mixed := b.point("delta.conv", b.act(wide), []valueID{qkv}, qkv)
+	mixed := b.add(op{kind: opConv, in: []valueID{qkv}, keeps: []valueID{qkv}}, "delta.conv", b.act(wide))
 	if torch {
 		b.aside("delta.conv.out", b.padded(wide, d.Kernel))
 	}
@@ -236,7 +236,7 @@ func (b *builder) shortConv(n valueID) valueID {
 	all := b.linear(n, "conv.in", h, 3*h, given(c.Bias, 3*h))
 	parts := b.split(all, []string{"conv.b", "conv.c", "conv.x"}, []engine.Bytes{b.act(h), b.act(h), b.act(h)})
 	bx := b.point("conv.bx", b.act(h), []valueID{parts[0], parts[2]}, parts[0], parts[2])
-	y := b.point("conv", b.act(h), []valueID{bx}, bx)
+	y := b.add(op{kind: opConv, in: []valueID{bx}, keeps: []valueID{bx}}, "conv", b.act(h))
 	b.extra("conv", h*c.Kernel+given(c.Bias, h))
 	out := b.point("conv.out", b.act(h), []valueID{parts[1], y}, parts[1], y)
 	return b.linear(out, "conv.o", h, h, given(c.Bias, h))

@@ -35,7 +35,7 @@ func (b *builder) norm(x valueID, name string, rows, n int64) valueID {
 // one kernel for it.
 func (b *builder) normAs(form NormForm, x valueID, name string, rows, n, weights int64) valueID {
 	kind := b.s.Norm
-	if b.s.Compiled && kind != NormLayer {
+	if b.s.Compiled && kind != NormLayer && !b.s.partitioned() {
 		kind = NormFused
 	}
 	w := b.normWeight(name, weights)
@@ -107,10 +107,10 @@ func (b *builder) oneKernel(form NormForm, x valueID, name string, rows, n int64
 		return b.add(op{in: []valueID{y}}, name+".narrow", size(rows*n, b.e))
 	}
 	if e > b.e && b.s.Weight < e {
-		b.aside(name+".f32.weights", size(w.n, 4))
+		b.copied(name+".f32.weights", size(w.n, 4))
 	}
 	if narrow {
-		b.aside(name+".weight", size(n, b.e))
+		b.copied(name+".weight", size(n, b.e))
 	}
 	return y
 }
@@ -138,7 +138,7 @@ func (b *builder) writtenNorm(form NormForm, x valueID, name string, rows, n int
 	if w.n > 0 {
 		y = b.weighted(y, name+".weighted", w, wide)
 		if form != FormWide && w.trained {
-			b.aside(name+".weight", size(n, 4))
+			b.copied(name+".weight", size(n, 4))
 		}
 	}
 	if b.values[x].wide {

@@ -3,6 +3,7 @@ package llm
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"memtide/engine"
 )
@@ -39,11 +40,9 @@ func (b *block) toCome() *rerunning {
 }
 
 // roots returns the storages of values, each once.
-func (b *block) roots(list []valueID) (out []valueID) {
-	seen := map[valueID]bool{}
+func (t *tape) roots(list []valueID) (out []valueID) {
 	for _, v := range list {
-		if root := b.values[v].root; !seen[root] {
-			seen[root] = true
+		if root := t.values[v].root; !slices.Contains(out, root) {
 			out = append(out, root)
 		}
 	}
@@ -89,6 +88,9 @@ func newWhole(s *Setup, layers []int64) *block {
 				o.weights[j].name += fmt.Sprintf("@%d", layer)
 			}
 		}
+	}
+	if s.partitioned() {
+		t.fuse()
 	}
 	return newPlayed(t, s, CheckpointBudget, true)
 }

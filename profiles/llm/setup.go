@@ -147,7 +147,8 @@ func (s *Setup) checkFamily() {
 		for _, v := range []struct {
 			is   bool
 			what string
-		}{{!s.Written && own, "another program than Transformers (hf)"}, {s.Compiled, "torch.compile"},
+		}{{!s.Written && own, "another program than Transformers, by itself (hf) or under DeepSpeed (deepspeed)"},
+			{!s.Written && s.Compiled, "torch.compile"},
 			{s.Float8, "products in 8 bits"},
 			{s.Tensor > 1 && own, "tensor parallel ranks"}, {s.Context > 1, "context parallel ranks"},
 			{s.Expert > 1 && own, "expert parallel ranks"}} {
@@ -167,6 +168,12 @@ func (s *Setup) checkFamily() {
 	}
 	if s.Nexts > 0 && (!s.Model.At(s.Model.Layers-1).attends() || s.LoRA != nil || s.gathers() || !s.Loss.whole()) {
 		refuse("%s: layers that predict later tokens are known of decoders whose last block has attention, with whole logits, no adapters and no FSDP; want -mtp 0", s.Model.Name)
+	}
+	if s.partitioned() && s.Model.has(func(k *Block) bool {
+		return k.Scan != nil || k.LRU != nil || k.Hyper != nil || k.Unet != nil ||
+			(k.Delta != nil || k.SSM != nil) && !s.Kernels
+	}) {
+		refuse("%s: what torch.compile keeps of loops over tokens or steps, and of UNets, is not known: leave -compile out, or of gated delta nets and Mamba 2 add -kernels", s.Model.Name)
 	}
 	if s.Kernels && s.Model.has(func(k *Block) bool { return k.Scan != nil }) {
 		refuse("%s: what the kernels of Mamba 1 keep is not known; leave -kernels out", s.Model.Name)
@@ -189,7 +196,7 @@ func (s *Setup) tokens() (inner, outer int64) {
 }
 
 // written reports whether blocks run as Transformers' modules are written. A compiler changes them.
-func (s *Setup) written() bool { return s.Written && !s.Compiled }
+func (s *Setup) written() bool { return s.Written && (!s.Compiled || s.partitioned()) }
 
 // autocast reports whether Transformers' modules run under autocast. Products are then in the compute type, each
 // with its own narrow copy of a wide input, and LayerNorms and powers are in 4 bytes. Sharded states are stored
@@ -205,7 +212,7 @@ func (s *Setup) autocast() bool {
 // bitsandbytes reports whether the frozen products are those of bitsandbytes under autocast, which return the
 // type of their input [bitsandbytes: nn/modules.py, Linear4bit].
 func (s *Setup) bitsandbytes() bool {
-	return s.autocast() && (s.Base == BaseInt8 || s.Base == BaseNF4 || s.Base == BaseNF4Double)
+	return s.autocast() && !s.Compiled && (s.Base == BaseInt8 || s.Base == BaseNF4 || s.Base == BaseNF4Double)
 }
 
 // widened reports whether frozen weights outside of products are stored in a wider type than the compute type.
@@ -214,7 +221,7 @@ func (s *Setup) widened() bool { return s.LoRA != nil && s.Base != BaseSame && s
 // checkWidened ends with an error for k-bit training and DoRA with blocks for which they are not known.
 func (s *Setup) checkWidened() {
 	dora := s.LoRA != nil && s.LoRA.Dora
-	if dora && (!s.autocast() || s.LoRA.Stored < 4) {
+	if dora && (!s.autocast() || s.Compiled || s.LoRA.Stored < 4) {
 		refuse("%s: adapters of DoRA are known as PEFT computes them beside Transformers' language models: want -program hf, adapters in fp32, no shared states and no -compile", s.Model.Name)
 	}
 	if s.Base == BaseInt8 && !s.bitsandbytes() {

@@ -20,6 +20,8 @@ type value struct {
 	root  valueID      // the value whose storage this one shares; usually itself
 	needs bool         // its gradient is needed
 	held  bool         // a checkpoint holds it beside the block's input
+	again bool         // a compiler makes it again from what is there: a copy of a weight or of tables
+	cast  bool         // it is a copy in another type
 	wide  bool         // it has 4 bytes per number although the compute type is narrower
 }
 
@@ -32,6 +34,7 @@ const (
 	opAttention               // attention, with its statistics
 	opCollect                 // an all-gather
 	opScatter                 // a reduce-scatter or all-to-all
+	opConv                    // a convolution
 	opShared                  // a value of the model that blocks share
 )
 
@@ -131,6 +134,12 @@ func (t *tape) aside(name string, bytes engine.Bytes) {
 	if t.values[o.out[0]].needs {
 		o.keeps = append(o.keeps, id)
 	}
+}
+
+// copied is aside for a copy of weights or tables.
+func (t *tape) copied(name string, bytes engine.Bytes) {
+	t.aside(name, bytes)
+	t.values[len(t.values)-1].again = true
 }
 
 // firsts returns a key of the shared values that this block is the first to have.

@@ -127,6 +127,9 @@ func (s *Setup) Said() (notes []string) {
 	if s.refers() {
 		notes = append(notes, "A reference runs the forward of each micro batch, too; logits are those of all tokens, prompts included.")
 	}
+	if s.partitioned() && s.Model.has(func(k *Block) bool { return k.MoE != nil }) {
+		notes = append(notes, "torch.compile sees experts as grouped products, as Transformers 5 has them. The loop over experts of earlier releases breaks the graph; then up to what is told without -compile is needed.")
+	}
 	blocks, own := 0, false
 	for l := range s.Model.Layers {
 		if k := s.Model.At(l); s.of(k).efficient(k) {

@@ -39,6 +39,9 @@ func (b *builder) scores(q, k, v valueID, wide, keys, values int64) valueID {
 		wide := b.keep(b.add(op{in: []valueID{s}, back: size(n, 4)}, "softmax.f32", size(n, 4)))
 		p = b.point("softmax", narrow, []valueID{wide})
 	}
+	if b.s.partitioned() {
+		b.aside("softmax.rows", size(2*n/b.keys, 4)) // maxima and sums
+	}
 	if b.k.DropAttn || b.s.TE && b.s.Dropout { // Megatron's --attention-dropout is that of the stream by default
 		p = b.point("softmax.dropped", narrow, []valueID{p})
 		b.aside("softmax.mask", size(n, 1))

@@ -328,7 +328,9 @@ var timeClasses = []runs{
 const narrowest = 1024
 
 // alone reports whether Transformers' own code runs on one card.
-func (s *Setup) alone() bool { return s.written() && s.Shard <= 1 && s.Tensor <= 1 && s.Expert <= 1 }
+func (s *Setup) alone() bool {
+	return s.written() && !s.Compiled && s.Shard <= 1 && s.Tensor <= 1 && s.Expert <= 1
+}
 
 // TimeRange returns the range in which nine of ten published steps of the same class of card, precision and size
 // lie, for a step that takes t by the estimate. It returns 0 and 0 if too few are known.

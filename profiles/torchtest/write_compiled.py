@@ -268,6 +268,14 @@ def attended(q, k, v):
     return flash(narrow(q), narrow(k), narrow(v))
 
 
+def scored(q, k, v, mask, capped):
+    """Attention by products and a softmax."""
+    k, v = [a.repeat_interleave(q.shape[1] // a.shape[1], 1) if a.shape[1] < q.shape[1] else a for a in (k, v)]
+    s = torch.matmul(q, k.transpose(2, 3)) * 0.17
+    s = torch.tanh(s / 50.0) * 50.0 if capped else s
+    return torch.matmul(torch.softmax(s + mask, -1, dtype=fp32).to(q.dtype), v)
+
+
 def root(f, eps=1e-6):
     return f * torch.rsqrt(f.pow(2).mean(-1, keepdim=True) + eps)
 
@@ -348,7 +356,7 @@ def experts(net, h, f, count, top):
     return run
 
 
-def decoder(name, c, batch, seq, rank, dtype):
+def decoder(name, c, batch, seq, rank, dtype, eager):
     h, f, d = c["hidden_size"], c["intermediate_size"], c["head_dim"]
     heads, keys = c["num_attention_heads"], c["num_key_value_heads"]
     net, form = Net(dtype, rank), FORMS.get(name, usual)
@@ -374,7 +382,7 @@ def decoder(name, c, batch, seq, rank, dtype):
         gate, up, down = net.linear(h, f, False), net.linear(h, f, False), net.linear(f, h, False)
     scale = c.get("residual_multiplier", 1.0) if name == "granite" else None
 
-    def attention(t, x, cos, sin):
+    def attention(t, x, cos, sin, mask=None):
         if joint:
             a = parts[0](t, x)
             q, k, v = a[..., :heads * d], a[..., heads * d:(heads + keys) * d], a[..., (heads + keys) * d:]
@@ -386,7 +394,8 @@ def decoder(name, c, batch, seq, rank, dtype):
         if by_head:
             q, k = qk[0](t, q), qk[1](t, k)
         whole = not joint and cos.shape[-1] == d
-        a = attended(rotated(q, cos, sin, whole), rotated(k, cos, sin, whole), v)
+        q, k = rotated(q, cos, sin, whole), rotated(k, cos, sin, whole)
+        a = attended(q, k, v) if mask is None else scored(q, k, v, mask, name == "gemma2")
         return out(t, a.transpose(1, 2).reshape(batch, seq, heads * d))
 
     def feed(t, x):
@@ -402,9 +411,9 @@ def decoder(name, c, batch, seq, rank, dtype):
         return down(t, (gelu if name.startswith("gemma") else F.silu)(gate(t, x)) * up(t, x))
 
     def block(t, given):
-        x, cos, sin = given
+        x, *tables = given
         n = n1(t, x) if before else x
-        a = attention(t, n, cos, sin)
+        a = attention(t, n, *tables)
         if parallel:
             return x + a + feed(t, n)
         a = behind[0](t, a) if behind else a
@@ -414,6 +423,7 @@ def decoder(name, c, batch, seq, rank, dtype):
         return x + (y * scale if scale else y)
     turns = d // 2 if name in ("glm4", "nemotron") else d
     tables = [torch.rand(1, 1, seq, turns).to(dtype) for _ in range(2)]
+    tables += [torch.zeros(batch, 1, seq, seq).to(dtype)] if eager else []
     return block, net.params, [torch.randn(batch, seq, h).to(dtype).requires_grad_()] + tables, 1
 
 
@@ -516,7 +526,7 @@ def main():
             made = diffusion(row["name"], 4, 32, row["seq"])
         else:
             made = decoder(row["name"], row["config"], row["batch"], row["seq"], row["lora"],
-                           fp32 if row["states"] == "fp32" else bf16)
+                           fp32 if row["states"] == "fp32" else bf16, row.get("attention") == "eager")
         row["block"] = kept(*made)
     print('{"doc": %s,\n"rows": [\n%s\n]}' % (json.dumps(all_["doc"]), ",\n".join(map(json.dumps, all_["rows"]))))
 

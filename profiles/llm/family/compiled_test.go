@@ -31,7 +31,7 @@ func TestCompiledBlocks(t *testing.T) {
 	}
 	var all struct {
 		Rows []struct {
-			Name, States                   string
+			Name, States, Attention        string
 			Config                         json.RawMessage
 			Batch, Seq, Layer, LoRA, Block int64
 		}
@@ -51,6 +51,7 @@ func TestCompiledBlocks(t *testing.T) {
 		}
 		s := llm.Setup{Model: m.Model, Work: llm.Work{Batch: r.Batch, Seq: r.Seq}}
 		llm.FindProgram("hf").Apply(&s)
+		s.Attention = llm.AttentionKind(r.Attention)
 		if s.Compiled = true; r.States == "bf16" {
 			s.Weight, s.Grad = 2, 2
 		}
@@ -62,13 +63,16 @@ func TestCompiledBlocks(t *testing.T) {
 			t.Errorf("%s: %v", r.Name, err)
 			continue
 		}
+		if said := strings.Join(s.Said(), " "); strings.Contains(said, "loop over experts") != (m.MoE != nil) {
+			t.Errorf("%s: %q; want a note on experts: %v", r.Name, said, m.MoE != nil)
+		}
 		n := blockOf(got, r.Layer)
 		if off := float64(n)/float64(r.Block) - 1; math.Abs(off) > max(far[r.Name], 0.0003) {
 			t.Errorf("%s, %s, rank %d: a compiled block keeps %d bytes, the partitioner saves %d (%+.2f %%)", r.Name,
 				r.States, r.LoRA, n, r.Block, 100*off)
 		}
 	}
-	if len(all.Rows) < 30 {
+	if len(all.Rows) < 35 {
 		t.Errorf("%d rows", len(all.Rows))
 	}
 }

@@ -336,21 +336,31 @@ FORMS = {"gemma2": one_more, "gemma3_text": one_more, "olmo2": wide, "gpt_oss": 
          "nemotron": plus_one}
 
 
-def experts(net, h, f, count, top):
-    """gpt-oss's experts by grouped products [transformers: integrations/moe.py]."""
-    w, b, up, up_bias, down, down_bias = [net.param(*s) for s in (
-        (count, h), (count,), (count, h, 2 * f), (count, 2 * f), (count, f, h), (count, h))]
+def experts(net, h, f, count, top, clamped):
+    """The experts of gpt-oss or Qwen3 by grouped products [transformers: integrations/moe.py]."""
+    w, up, down = [net.param(*s) for s in ((count, h), (count, h, 2 * f), (count, f, h))]
+    biases = [net.param(*s) for s in ((count,), (count, 2 * f), (count, h))] if clamped else None
 
     def run(t, x):
         rows = x.reshape(-1, h)
-        best, index = torch.topk(F.linear(rows, t[w], t[b]), top, dim=-1)
-        score = torch.softmax(best, 1, dtype=best.dtype)
+        score = F.linear(rows, t[w], t[biases[0]] if biases else None)
+        if clamped:
+            best, index = torch.topk(score, top, dim=-1)
+            score = torch.softmax(best, 1, dtype=best.dtype)
+        else:
+            best, index = torch.topk(torch.softmax(score, -1, dtype=fp32), top, dim=-1)
+            score = (best / best.sum(-1, keepdim=True)).to(rows.dtype)
         order = torch.argsort(index.reshape(-1))
         back, chosen = torch.argsort(order), index.reshape(-1)[order]
         sent = rows[torch.arange(len(rows)).unsqueeze(1).expand(-1, top).reshape(-1)[order]]
-        both = grouped(sent, t[up]) + t[up_bias][chosen]
-        gate, value = both[..., ::2].clamp(min=None, max=7.0), both[..., 1::2].clamp(min=-7.0, max=7.0)
-        y = grouped((value + 1) * (gate * torch.sigmoid(gate * 1.702)), t[down]) + t[down_bias][chosen]
+        both = grouped(sent, t[up])
+        if clamped:
+            both = both + t[biases[1]][chosen]
+            gate, value = both[..., ::2].clamp(min=None, max=7.0), both[..., 1::2].clamp(min=-7.0, max=7.0)
+            y = grouped((value + 1) * (gate * torch.sigmoid(gate * 1.702)), t[down]) + t[biases[2]][chosen]
+        else:
+            gate, value = both.chunk(2, -1)
+            y = grouped(F.silu(gate) * value, t[down])
         y = (y * score.reshape(-1)[order].unsqueeze(-1))[back]
         return y.view(len(rows), top, h).sum(1).view(x.shape)
     return run
@@ -366,7 +376,7 @@ def decoder(name, c, batch, seq, rank, dtype, eager):
     parts = [net.linear(h, (heads + 2 * keys) * d, False)] if joint else [
         net.linear(h, n * d, bias) for n in (heads, keys, keys)]
     out = net.linear(heads * d, h, name == "gpt_oss")
-    by_head = name in ("gemma3_text", "apertus", "qwen3")
+    by_head = name in ("gemma3_text", "apertus", "qwen3", "qwen3_moe")
     qk = [norm(d), norm(d)] if by_head else [norm(heads * d), norm(keys * d)] if name == "olmo2" else None
     n1 = norm(h) if before else None
     n2 = norm(h) if before and not parallel else None
@@ -374,8 +384,9 @@ def decoder(name, c, batch, seq, rank, dtype, eager):
     if name in ("apertus", "nemotron"):
         up, down = net.linear(h, f, False), net.linear(f, h, False)
         signs = [net.param(1), net.param(1)] if name == "apertus" else None
-    elif name == "gpt_oss":
-        net.mixture = experts(net, h, f, c["num_local_experts"], c["num_experts_per_tok"])
+    elif name in ("gpt_oss", "qwen3_moe"):
+        count, each = c.get("num_local_experts") or c["num_experts"], c.get("moe_intermediate_size", f)
+        net.mixture = experts(net, h, each, count, c["num_experts_per_tok"], name == "gpt_oss")
     elif name in ("phi3", "glm4"):
         up, down = net.linear(h, 2 * f, False), net.linear(f, h, False)
     else:
@@ -399,7 +410,7 @@ def decoder(name, c, batch, seq, rank, dtype, eager):
         return out(t, a.transpose(1, 2).reshape(batch, seq, heads * d))
 
     def feed(t, x):
-        if name == "gpt_oss":
+        if name in ("gpt_oss", "qwen3_moe"):
             return net.mixture(t, x)
         if name == "apertus":
             return down(t, xielu(up(t, x), *[t[i] for i in signs]))

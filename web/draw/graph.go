@@ -120,8 +120,11 @@ func (m *Index) drawGraph(s *Scene, f *frame) {
 	}
 	m.drawMarks(s, f, &geo)
 	m.markSelected(s, f, &geo)
-	s.Text(display.Muted, f.right, 12, display.End,
-		display.Fit(tell.ArcWords(len(st.Arcs), more, folded, len(st.Blocks)), f.right-f.left))
+	role, words := display.Muted, tell.ArcWords(len(st.Arcs), more, folded, len(st.Blocks))
+	if a := st.ArcOf(selected); a != nil {
+		role, words = display.Ink, m.ArcSentence(a)
+	}
+	s.Text(role, f.right, 12, display.End, display.Fit(words, f.right-f.left))
 }
 
 // drawBlocks draws a bracket over each folded block that is wide enough.
@@ -186,15 +189,6 @@ func (m *Index) markSelected(s *Scene, f *frame, g *arcGeometry) {
 			s.Text(display.Ink, math.Min(math.Max(x, f.left+half), f.right-half), below, display.Middle, word.s)
 		}
 	}
-	top := g.curve(a)[arcSteps+1] // y of the middle of the arc
-	words := display.Fit(m.ArcSentence(a), f.right-f.left)
-	half := display.TextWidth(words) / 2
-	x := math.Min(math.Max((g.x(a.From)+g.x(a.To))/2, f.left+half), f.right-half)
-	y := top - 6 // above the arc, or within it if there is no room above
-	if y < 36 {
-		y = math.Min(math.Max(top+20, 44), g.base-6)
-	}
-	halo(s, display.Ink, x, y, display.Middle, words)
 }
 
 // outlinePlaces outlines the marks of the operations of a run or a layer.

@@ -131,7 +131,7 @@ func TestFileOfTwoWays(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s.Network.Chain != nil || !(&controls.Details{S: s}).TwoWays() || !s.Shown.Solved.Verdict.Verified ||
+	if s.Network.Chain != nil || (&controls.Case{S: s}).Measures()[0].Name != "kind" || !s.Shown.Solved.Verdict.Verified ||
 		s.Shown.Problem().Graph != s.Network.Profile.Graph {
 		t.Errorf("chain %v, verified %v; want the operations, verified", s.Network.Chain != nil,
 			s.Shown.Solved.Verdict.Verified)

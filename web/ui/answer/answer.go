@@ -316,7 +316,13 @@ func (c *Answer) Parts() (out []panel.Piece) {
 		return append(out, covered...)
 	}
 	if over := n.all + n.context - n.memory; n.all > 0 && over > 0 {
-		at, over = n.memory, max(over, c.S.KeepingAll()-n.memory) // as the table has it
+		switch all := c.S.KeepingAll(); { // as the table has it
+		case all > 0:
+			over = max(over, all-n.memory)
+		case c.S.Step == nil:
+			over = max(over, c.S.Choice.Reserved(n.all)-n.memory)
+		}
+		at = n.memory
 		add("ghost beyond", fmt.Sprintf(wordsTooMuch, format.Bytes(over)), n.all+n.context)
 	}
 	return out

@@ -151,7 +151,7 @@ func TestBarAndDevice(t *testing.T) {
 	}{
 		{"v100-pcie-16gb", "cuda CUDA 1 GiB", "one V100 has 15.8 GiB; plan may use 2.58 GiB"},
 		{"h200-sxm-141gb", "fwd kept 2.06 GiB", "keep everything: 4.3 GiB; plan may use 2.58 GiB"},
-		{"gtx-970", "ghost beyond 1.37 GiB too much",
+		{"gtx-970", "ghost beyond 1.62 GiB too much",
 			"one GTX 970 has 3.94 GiB; keep everything: 4.3 GiB; plan may use 2.58 GiB; allocator up to 159 MiB, CUDA 1 GiB"},
 	} {
 		s, p := alone(t)

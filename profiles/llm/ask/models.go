@@ -34,6 +34,7 @@ var aliases = map[string]string{
 	"llama3-405b": "llama3.1-405b", "deepseek-v3": "deepseek-v3-671b",
 	"qwen2-7b": "qwen2.5-7b", "llama3-1b": "llama3.2-1b", "llama3-3b": "llama3.2-3b", "tinyllama-1.1b": "tinyllama",
 	"smollm2": "smollm2-1.7b", "gpt2-small": "gpt2",
+	"wan2.2-14b": "wan2.1-14b", "wan2.2-a14b": "wan2.1-14b", // either of its two experts
 }
 
 // untold are the parts of a repository's name that say nothing about the architecture.

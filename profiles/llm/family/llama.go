@@ -19,7 +19,7 @@ func init() {
 		"qwen2_vl": qwen2VL, "qwen2_5_vl": qwen2VL, "qwen2_5_omni_text": qwen2VL, "cwm": mistral, "helium": helium,
 		"hyperclovax": hyperCLOVA, "eurobert": euroBERT, "jais2": jais2, "minicpm3": latent, "youtu": latent})
 	for name, b := range map[string]builder{"exaone": llama, "internlm2": internLM2, "baichuan": baichuan,
-		"chatglm": chatGLM, "qwen": qwen, "minicpm": llama, "deepseek": deepseek} {
+		"chatglm": chatGLM, "qwen": qwen, "minicpm": llama, "deepseek": deepseek, "mimo": mimo} {
 		families[name] = func(c *config, m *llm.Model) {
 			b(c, m)
 			c.note("The code of this family comes with the model: what its blocks keep is what such blocks of Transformers do.")
@@ -96,6 +96,12 @@ func ministral3(c *config, m *llm.Model) {
 func qwen2(c *config, m *llm.Model) {
 	m.Gated, m.QKVBias = true, true
 	c.usedWindow(m)
+}
+
+// mimo is Qwen2, whose biases it says. Its layer for a later token is not part of training with Transformers.
+func mimo(c *config, m *llm.Model) {
+	qwen2(c, m)
+	c.flags(true, unclear, "attention_bias")
 }
 
 // qwen2VL makes new tables for its three axes in each layer.

@@ -125,14 +125,15 @@ func (a Ask) played(limit engine.Bytes) *Estimate {
 }
 
 // reserves returns the answer for a result and a step time: the range of reserved memory, and whether it fits
-// beside the context. Experts whose balance was not told make the range wider.
+// beside the context. Experts whose balance was not told make the range wider, but not below what an even load
+// allocates.
 func (a Ask) reserves(r *Result, t time.Duration) *Estimate {
 	r.program = nil
 	out := &Estimate{Result: r, States: r.states,
 		Low: min(r.Reserved, r.Expandable), High: max(r.Reserved, r.Expandable),
 		Capacity: a.Card.Memory - a.Context, Time: t}
 	if a.Setup.Model.MoE != nil && a.Setup.Imbalance == 0 {
-		out.Low = engine.Bytes(engine.Int64(float64(out.Low) * (1 - moeAbove)))
+		out.Low = max(r.Allocated, engine.Bytes(engine.Int64(float64(out.Low)*(1-moeAbove))))
 		out.High = engine.Bytes(engine.Int64(float64(out.High) / (1 - moeBelow)))
 	}
 	out.Verdict = Uncertain

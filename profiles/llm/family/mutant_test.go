@@ -114,7 +114,7 @@ var smallConfigs = map[string]object{
 	"deberta-v2":  {"type_vocab_size": 0},
 	"gpt_bigcode": {"multi_query": true}, "gptj": {"rotary_dim": 4}, "codegen": {"rotary_dim": 4}, "gpt_neo": {},
 	"opt": {"do_layer_norm_before": true}, "bloom": {"n_head": 4}, "olmo": {}, "exaone": {}, "internlm2": {"bias": false},
-	"mimo": {"attention_bias": true},
+	"mimo":     {"attention_bias": true},
 	"baichuan": {}, "chatglm": {"multi_query_attention": true, "multi_query_group_num": 2, "padded_vocab_size": 64},
 	"qwen": {"no_bias": true}, "minicpm": {}, "qwen2_5_omni_text": {}, "deepseek": {"n_routed_experts": 4, "num_experts_per_tok": 2, "moe_intermediate_size": 16, "n_shared_experts": 1},
 	"qwen3_omni_moe_text": mixed, "umt5": smallT5,

@@ -405,7 +405,7 @@ func TestPlanOfExperts(t *testing.T) {
 		peak := s.Shown.Solved.Trace.Peak
 		low, high := peak, choice.Reserved(peak)-choice.Context
 		if wide {
-			low, high = low*4/5, high*100/79
+			high = high * 100 / 79
 		}
 		if n := needed(s); n.low != low || n.high != high || (n.doubt == unsureExperts) != wide {
 			t.Errorf("%s: %d to %d bytes, unsure of %q; want %d to %d", ref, n.low, n.high, n.doubt, low, high)

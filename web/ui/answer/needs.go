@@ -233,7 +233,7 @@ func ofShown(s *state.State, p *known.Picture) *need {
 	case p.Choice.KeepsAll() && high > 0:
 		n.low, n.high, n.segments = max(low, n.low), max(high, n.low), false
 	case n.segments && busy: // as far as the range of a step that was played, see package llm
-		n.low, n.high = n.low*4/5, n.high*100/79
+		n.high = n.high * 100 / 79
 	}
 	if busy {
 		n.doubt = unsureExperts

@@ -26,8 +26,10 @@ const callsOfRow = 1_500_000
 
 // optima solves the chain of the step (see Profile) for the card's memory. Each solution is played as the step is
 // (follower), with the optimizer. Collectives take the same time as in policies. optima returns nil for a
-// pipeline, which has no chain, and for more than mostChain blocks.
+// pipeline, which has no chain, and for more than mostChain blocks. The first rows are of plans that fit with
+// PyTorch's default allocator, the others of faster ones that rely on expandable segments, as the page's plans do.
 func (a Ask) optima(own *Estimate) (rows []Change) {
+	var segmented []Change
 	a.goOn()
 	profile, err := a.Profile()
 	if err != nil || a.Setup.Model.Layers > mostChain {
@@ -50,17 +52,22 @@ func (a Ask) optima(own *Estimate) (rows []Change) {
 			least = small.Smallest
 		}
 		answer := m.fitting(strategy, least)
+		row := func(title string, e *Estimate) Change {
+			return Change{Names: []string{title}, Method: strategy.Name, Estimate: e, GPUs: a.GPUs,
+				Words: fmt.Sprintf("%s (%s), on the chain of the step", strategy.Title, strategy.Name)}
+		}
+		if loose := m.loose(strategy); loose != nil && (answer == nil || loose.Time < answer.Time) {
+			segmented = append(segmented, row(o.title+", expandable segments", loose))
+		}
 		if n := len(rows); n > 0 &&
 			(answer == nil || !answer.better(rows[n-1].Estimate)) { // the plan before also counts for this class
 			answer = rows[n-1].Estimate
 		}
 		if answer != nil {
-			rows = append(rows, Change{Names: []string{o.title},
-				Words:  fmt.Sprintf("%s (%s), on the chain of the step", strategy.Title, strategy.Name),
-				Method: strategy.Name, Estimate: answer, GPUs: a.GPUs})
+			rows = append(rows, row(o.title, answer))
 		}
 	}
-	return rows
+	return append(rows, segmented...)
 }
 
 // better reports whether a plan is preferred to another one: a plan that fits to one that does not, then the
@@ -117,13 +124,43 @@ func (m *onChain) fitting(strategy *engine.Strategy, least engine.Bytes) (last *
 	return last
 }
 
-// answer plays a schedule of the chain on the program. It replays the allocator if the schedule needs no more
-// than limit.
+// expandablePart is how much expandable segments reserve beyond a plan's peak at most, in per cent.
+const expandablePart = 6
+
+// Usable returns how much of the memory that CUDA leaves a plan may use with expandable segments, rounded down to
+// tenths of a GiB. The page's plans have this budget.
+func Usable(capacity engine.Bytes) engine.Bytes {
+	const tenths, megas = 10, 1024
+	return capacity * 100 / (100 + expandablePart) * tenths / engine.GiB * megas / tenths * engine.MiB
+}
+
+// loose returns the answer for the plan that has all of Usable, or nil if there is none or the card has not enough for
+// it.
+func (m *onChain) loose(strategy *engine.Strategy) *Estimate {
+	sol, _ := strategy.Solve(m.problem.WithBudget(Usable(m.own.Capacity)), nil, m.s.poll.Limited(callsOfRow))
+	if m.a.goOn(); sol == nil {
+		return nil
+	}
+	r := m.played(sol, engine.NoLimit)
+	r.bound(m.own.Capacity)
+	if r.Expandable > m.own.Capacity {
+		return nil
+	}
+	return m.a.reserves(r, m.time(sol.Makespan))
+}
+
+// answer returns the answer for a schedule of the chain. It replays the allocator if the schedule needs no more than
+// limit.
 func (m *onChain) answer(sol *engine.Solution, limit engine.Bytes) *Estimate {
+	return m.a.reserves(m.played(sol, limit), m.time(sol.Makespan))
+}
+
+// played plays a schedule of the chain on the program.
+func (m *onChain) played(sol *engine.Solution, limit engine.Bytes) *Result {
 	t, err := sim.Play(m.problem.WithBudget(sol.Peak), sol.Schedule) // copies wait for room, as in the plan
 	profiles.End(err)
 	p := newProgram(m.s, m.s.end(true, true))
-	return m.a.reserves(p.result(p.follow(m.problem.Chain, t).step, limit), m.time(sol.Makespan))
+	return p.result(p.follow(m.problem.Chain, t).step, limit)
 }
 
 // time returns the time of a step whose chain takes the given time.

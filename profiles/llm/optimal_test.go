@@ -44,6 +44,27 @@ func TestOptima(t *testing.T) {
 	}
 }
 
+// TestLooseOptima checks that a plan that relies on expandable segments is listed beside one that fits in any case,
+// has no more than Usable, and is faster.
+func TestLooseOptima(t *testing.T) {
+	a, err := New(Lookup("llama3-8b"), engine.Args{"program": "torchtune", "lora": "16", "device": "rtx-4090"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := a.Plan(nil, func(*Answer) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sure, loose := p.Policies[1].Estimate, p.Policies[3].Estimate
+	if sure.Verdict != Fits || loose.Verdict != Uncertain || p.Policies[3].Method != "pofo" {
+		t.Errorf("%s, and by %s %s; want one that fits and one of pofo that is not sure", sure.Verdict,
+			p.Policies[3].Method, loose.Verdict)
+	}
+	if most := Usable(loose.Capacity); loose.Time >= sure.Time || loose.Allocated > most {
+		t.Errorf("%v with %d bytes; want less than %v with %d at most", loose.Time, loose.Allocated, sure.Time, most)
+	}
+}
+
 // TestOptimaOfPipeline checks that a plan of a pipeline, which has no chain, has no methods.
 func TestOptimaOfPipeline(t *testing.T) {
 	p, err := asked(engine.Args{"gpus": "2", "pp": "2", "accumulate": "2", "seq": "1024"}).Plan(nil, func(*Answer) {})

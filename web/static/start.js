@@ -14,8 +14,16 @@
 //
 // data-other on the root element says that the address asks for something else than
 // what was prepared at build, which the style sheet then hides until the program draws.
+// --asked is what the address names, as far as its text says it: a title, or a network and its card.
 (() => {
-  if (location.hash.length > 1 || /[?&][pd]=/.test(location.search)) document.documentElement.dataset.other = "";
+  if (location.hash.length > 1 || /[?&][pd]=/.test(location.search)) {
+    const root = document.documentElement;
+    root.dataset.other = "";
+    const keys = new URLSearchParams((location.hash.length > 1 ? location.hash : location.search).slice(1));
+    const network = keys.get("p") ?? keys.get("step") ?? "", card = keys.get("dev");
+    const words = keys.get("title") || (/^[\w.-]+$/.test(network) ? network.replace(/-(step.*|b\d+)$/, "") + (card ? " on " + card : "") : "");
+    if (words) root.style.setProperty("--asked", JSON.stringify(words.slice(0, 60)));
+  }
   const own = document.currentScript.dataset;
   const address = (file) => JSON.stringify(new URL(file, document.baseURI).href);
   const first = { heard: [], loaded: 0 };

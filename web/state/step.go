@@ -146,8 +146,7 @@ func (m StepAnswered) apply(s *State) (out []Effect) {
 		s.Step.id = 0
 		s.steps.put(s.Step.of, m.Stepped)
 	}
-	s.DOM++
-	return out
+	return append(out, s.touch()...)
 }
 
 // StepFailed says why there is no answer to AskStep.

@@ -31,6 +31,12 @@ func stepped(t *testing.T) *player {
 	if p.Step == nil || p.Step.Shown == nil || p.Phase() != "solving" {
 		t.Fatalf("after a part of the answer: %+v, phase %s; want it shown, solving", p.Step, p.Phase())
 	}
+	painted := p.Paint
+	defer func() {
+		if p.Paint == painted {
+			t.Error("the whole answer does not have the picture of the ranks painted again")
+		}
+	}()
 	p.play(StepAnswered{ID: id, Whole: true, Stepped: &proto.Stepped{High: 2,
 		Changes:  []proto.StepChange{{Args: engine.Args{"gpus": "2", "pp": "2", "loss": "chunked"}}},
 		Policies: []proto.StepChange{{Names: []string{"full"}, Args: engine.Args{"gpus": "2", "pp": "2", "ckpt": "full"}}},

@@ -7,11 +7,13 @@ import (
 	"memtide/web/ui/names"
 )
 
-// picker moves the focus: to the search field when the list of networks is opened, and to its button when it is closed.
+// picker moves the focus: to the search field when the list of networks is opened, to its button when it is closed, and
+// to the field that a choice in a list has opened, such as that of another card.
 type picker struct {
 	*core
 	open   bool
 	active string // ID of the entry that was scrolled into view last
+	field  bool   // a list has a field for what it does not have
 }
 
 // sync is called when the components have been drawn.
@@ -24,6 +26,12 @@ func (p *picker) sync() {
 	case !v.Open && p.open && text(document, "activeElement", "tagName") == "BODY":
 		call(call(document, "querySelector", "[data-do=picker]"), "focus", map[string]any{"preventScroll": true})
 	}
+	field := call(document, "querySelector", `.word:not([hidden]) > [data-do="own-card"], [data-do="option-number"]`)
+	if exists(field) && !p.field && text(document, "activeElement", "tagName") == "SELECT" {
+		call(field, "focus", map[string]any{"preventScroll": true})
+		call(field, "select")
+	}
+	p.field = exists(field)
 	if p.open = v.Open; !v.Open {
 		v.Active = ""
 	}

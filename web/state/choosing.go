@@ -167,6 +167,7 @@ func (s *State) chooseWithin(c Choice, h History, soon bool, limit time.Duration
 	s.dragging = s.dragging && soon
 	if s.Shown != nil && !c.Equal(s.Choice) {
 		s.unpreview()
+		s.View.Anyway = false
 	}
 	s.setChoice(c)
 	s.Draft = Draft{}

@@ -3,6 +3,8 @@ package state
 import (
 	"reflect"
 	"testing"
+
+	"memtide/web/lookup"
 )
 
 func TestKeyboard(t *testing.T) {
@@ -31,5 +33,19 @@ func TestKeyboard(t *testing.T) {
 		if s.DOM == drawn {
 			t.Errorf("%#v has the page not drawn again", c.in)
 		}
+	}
+}
+
+// TestEscape checks that Escape closes the further words, then the selection, and that the address no longer has that.
+func TestEscape(t *testing.T) {
+	p := shown(t)
+	p.play(ToggleMore{})
+	p.View.Select(lookup.Target{Kind: lookup.OnStage, Index: 1})
+	if p.play(Dismiss{}); p.View.More || p.View.Selected.Kind != lookup.OnStage {
+		t.Errorf("Escape leaves the words open %t and selects %+v; want them closed and the selection kept", p.View.More,
+			p.View.Selected)
+	}
+	if p.play(Dismiss{}); p.View.Selected.Kind != lookup.Nothing || count[WriteURL](p) != 1 {
+		t.Errorf("Escape again: %+v selected, %s; want nothing, and the address written", p.View.Selected, names(p.effects))
 	}
 }

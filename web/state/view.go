@@ -48,8 +48,8 @@ func (m SetTheme) apply(s *State) []Effect {
 	return []Effect{Remember{"theme", m.Theme}}
 }
 
-// Dismiss closes what is on top: the dialog, the list of networks, a draft, help, the alert, a preview, the
-// selection. With Notice it closes the alert and the draft that caused it.
+// Dismiss closes what is on top: the dialog, the list of networks, a draft, help, the alert, a preview, the further
+// words, the selection. With Notice it closes the alert and the draft that caused it.
 type Dismiss struct{ Notice bool }
 
 func (m Dismiss) apply(s *State) []Effect {
@@ -71,8 +71,11 @@ func (m Dismiss) apply(s *State) []Effect {
 	case s.hover != "":
 		return s.unpreview()
 	case s.Flame().Out():
+	case v.More:
+		v.More = false
 	case v.Selected.Kind != lookup.Nothing:
 		v.Select(lookup.Target{})
+		return s.viewChanged()
 	}
 	return s.touch()
 }

@@ -151,7 +151,8 @@ func Unit(args engine.Args) string {
 
 // With returns a copy of args in which the option name has the value. Defaults are left out, so that equal steps
 // have equal links. If the option needs a policy of checkpointing, With sets that policy too. It deletes options
-// that have no meaning with the others, and weights in 4 bits get adapters.
+// that have no meaning with the others, and ranks that a number of cards does not divide among; weights in 4 bits get
+// adapters.
 func With(args engine.Args, name, value string) engine.Args {
 	out := maps.Clone(args)
 	if out == nil {
@@ -168,6 +169,16 @@ func With(args engine.Args, name, value string) engine.Args {
 		}
 		if name == "every" || name == "first" {
 			delete(out, "group")
+		}
+	}
+	if n, _ := strconv.Atoi(value); name == "gpus" {
+		for _, ranks := range []string{"tp", "cp", "pp", "ep"} {
+			if each, _ := strconv.Atoi(Value(out, ranks)); each > 1 && n%each > 0 {
+				delete(out, ranks)
+			}
+		}
+		if Value(out, "pp") == "1" {
+			delete(out, "schedule")
 		}
 	}
 	maps.DeleteFunc(out, func(other, _ string) bool { return other != name && !Matters(out, other) })

@@ -144,3 +144,15 @@ func TestNamed(t *testing.T) {
 		}
 	}
 }
+
+// TestFewerCards checks that ranks which a smaller number of cards does not divide among are gone with what belongs to
+// them, and that others stay.
+func TestFewerCards(t *testing.T) {
+	args := engine.Args{"gpus": "8", "pp": "4", "schedule": "1f1b", "tp": "2", "seq": "4096"}
+	if got := With(args, "gpus", "1"); !maps.Equal(got, engine.Args{"seq": "4096"}) {
+		t.Errorf("one card: %v; want the length alone", got)
+	}
+	if got := With(args, "gpus", "2"); got["tp"] != "2" || got["pp"] != "" {
+		t.Errorf("two cards: %v; want two tensor ranks and no pipeline", got)
+	}
+}

@@ -30,11 +30,9 @@ func (c *Dock) Value() string {
 
 // BudgetValueText returns the value of the slider for screen readers.
 func (c *Dock) BudgetValueText() string {
-	fits := "fits"
-	if c.S.OverBudget != nil {
-		fits = "does not fit"
-	} else if c.S.Solving != nil {
-		fits = "solving"
+	fits := "solving"
+	if c.S.OverBudget != nil || c.S.Solving == nil {
+		fits = strings.ToLower(strings.TrimSuffix(answer.Words[(&answer.Answer{S: c.S}).Kind()], ": "))
 	}
 	return format.Bytes(c.S.Budget()) + ", " + fits
 }

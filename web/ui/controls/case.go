@@ -104,7 +104,8 @@ func (c *Case) Measures() []Word {
 func (c *Case) forms(said bool) []Word {
 	base, o := c.S.Choice.Source.Variant()
 	graph := c.S.Choice.Graph || o.Graph
-	if both := base != nil && base.Operators() || c.S.Network != nil && c.S.Network.TwoWays(); !both || graph != said {
+	both := base != nil && base.Operators() || c.S.Network != nil && c.S.Network.TwoWays()
+	if c.S.Step != nil || !both || graph != said {
 		return nil
 	}
 	w := Word{Do: "kind", Name: "kind", ID: "kind", Label: "Blocks or operations", Before: "as",

@@ -280,3 +280,11 @@ func TestForms(t *testing.T) {
 		}
 	}
 }
+
+// TestNoFormOfStep checks that a step that is played alone is not offered as blocks or operations.
+func TestNoFormOfStep(t *testing.T) {
+	c := &Case{S: pagetest.Preset(t, "vgg16-b32")}
+	if c.S.Step = new(state.OpenStep); len(c.forms(true))+len(c.forms(false)) > 0 {
+		t.Error("a step alone has a word for blocks or operations")
+	}
+}

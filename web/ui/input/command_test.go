@@ -196,3 +196,20 @@ func TestEveryDoHasAMeaning(t *testing.T) {
 		}
 	}
 }
+
+// TestMemoryAlone checks that a memory alone in the field of another card keeps the card's other figures.
+func TestMemoryAlone(t *testing.T) {
+	s := pagetest.First(t)
+	own, err := choice.OwnCard("24GiB, 25GB/s, 165TFLOP/s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := choice.OwnCard("16GiB, 25GB/s, 165TFLOP/s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Choice.Device = own
+	if got := (Command{Do: "own-card", Value: "16", Settled: true}).Message(s); got != (state.SetGPU{ID: want}) {
+		t.Errorf("16 in the field of %s chooses %+v; want %s", own, got, want)
+	}
+}

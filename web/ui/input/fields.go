@@ -56,8 +56,12 @@ func bandwidth(c Command, _ *state.State) state.Message {
 	return state.SetBandwidth{Rate: r, Settled: true}
 }
 
-// ownCard chooses a card that is not in the list, by its figures.
-func ownCard(c Command, _ *state.State) state.Message {
+// ownCard chooses a card that is not in the list, by its figures. A memory alone keeps the other figures of the card
+// that the field had.
+func ownCard(c Command, s *state.State) state.Message {
+	if _, others, some := strings.Cut(choice.OwnText(s.Choice.Device), ","); some && !strings.Contains(c.Value, ",") {
+		c.Value += "," + others
+	}
 	id, err := choice.OwnCard(c.Value)
 	if err != nil {
 		return refuse("Card: " + err.Error())

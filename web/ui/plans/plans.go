@@ -218,7 +218,7 @@ func (c *Plans) policy(x state.Policy) *PlanRow {
 	}
 	more, needs, circle := "", gib(x.Needs), "fits"
 	if all := c.S.KeepAll().StepTime; all > 0 {
-		more = format.Percent(float64(x.Time)/float64(all) - 1)
+		more = format.Percent(format.Longer(x.Time, all))
 	}
 	if o.unfit {
 		o.Known, more, needs, circle = "no", "", gib(x.Lacks), "fits-not"

@@ -1,6 +1,7 @@
 package llm
 
 import (
+	"slices"
 	"sync"
 
 	"memtide/engine"
@@ -82,6 +83,7 @@ type storage struct {
 	bytes engine.Bytes
 	class Class
 	pool  pool
+	late  bool // another stream uses it, see ledger.waiting
 	refs  int32
 }
 
@@ -92,6 +94,7 @@ type handle int32
 type ledger struct {
 	storages []storage
 	events   []handle // allocated, or freed if negative
+	waiting  []handle // freed storages that another stream may still use; 0: an event of that stream
 	phase    Phase
 
 	live    engine.Bytes
@@ -133,7 +136,7 @@ var ledgers = sync.Pool{New: func() any { return &ledger{} }}
 
 // reuse makes the ledger available to the next play.
 func (l *ledger) reuse() {
-	*l = ledger{storages: l.storages[:0], events: l.events[:0]}
+	*l = ledger{storages: l.storages[:0], events: l.events[:0], waiting: l.waiting[:0]}
 	ledgers.Put(l)
 }
 
@@ -147,7 +150,7 @@ func (l *ledger) takeIn(p pool, n engine.Bytes, c Class) handle {
 	if n > mostLive-l.live {
 		refuse("the step holds more than 2^53 bytes in its %s: lower batch or seq, or the sizes of the model", l.phase)
 	}
-	l.storages = append(l.storages, storage{n, c, p, 1})
+	l.storages = append(l.storages, storage{bytes: n, class: c, pool: p, refs: 1})
 	h := handle(len(l.storages))
 	l.events = append(l.events, h)
 	l.live += n
@@ -176,10 +179,56 @@ func (l *ledger) give(h handle) {
 	if s.refs < 0 {
 		panic("llm: a storage is given back twice")
 	}
-	l.events = append(l.events, -h)
+	if s.late {
+		l.waiting = append(l.waiting, -h)
+	} else {
+		l.events = append(l.events, -h)
+	}
 	l.live -= s.bytes
 	l.classes[s.class] -= s.bytes
 	l.pools[s.pool] -= s.bytes
+}
+
+// takeLate is takeIn for a storage that another stream uses, too (record_stream). It counts as free at once, but the
+// allocator serves no request with it before that stream has passed an event behind its last use [torch:
+// c10/cuda/CUDACachingAllocator.cpp, free and process_events].
+func (l *ledger) takeLate(p pool, n engine.Bytes, c Class) handle {
+	h := l.takeIn(p, n, c)
+	if h != 0 {
+		l.storages[h-1].late = true
+	}
+	return h
+}
+
+// inFlight is how many events FSDP1 has queued when it waits for the oldest one before it gathers again. The program is
+// taken to be ahead of the card, so that an event has passed when the program has waited for it [torch:
+// distributed/fsdp/_limiter_utils.py, _FreeEventQueue].
+const inFlight = 2
+
+// mark queues an event behind all uses of what was freed until now.
+func (l *ledger) mark() { l.waiting = append(l.waiting, 0) }
+
+// limit waits for the oldest event in the queue if there are too many.
+func (l *ledger) limit() {
+	events := 0
+	for _, h := range l.waiting {
+		events += int(given(h == 0, 1))
+	}
+	if events >= inFlight {
+		i := slices.Index(l.waiting, 0)
+		l.events = append(l.events, l.waiting[:i]...)
+		l.waiting = slices.Delete(l.waiting, 0, i+1)
+	}
+}
+
+// wait waits for all streams.
+func (l *ledger) wait() {
+	for _, h := range l.waiting {
+		if h != 0 {
+			l.events = append(l.events, h)
+		}
+	}
+	l.waiting = l.waiting[:0]
 }
 
 // release gives *h and sets it to 0.

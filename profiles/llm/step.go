@@ -241,6 +241,7 @@ func (p *program) step() {
 		}
 	}
 	p.phase = Step
+	p.wait()
 	p.optimize()
 	p.cut()
 }

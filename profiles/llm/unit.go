@@ -62,6 +62,9 @@ func (p *program) unshard(u *unit) {
 	if u != p.root && u != p.head {
 		p.cast(u)
 	}
+	if p.s.Flat && p.s.gathers() { // also if they are there [torch: distributed/fsdp/_runtime_utils.py, _unshard]
+		p.limit()
+	}
 	if !p.s.gathers() || u.whole[0] != 0 || u.incoming != 0 {
 		return
 	}
@@ -75,7 +78,7 @@ func (p *program) unshard(u *unit) {
 			own = 0
 		}
 		share := p.takeIn(narrow, own, Buffers)
-		u.whole[0] = p.takeIn(gather, all, Gathered)
+		u.whole[0] = p.takeLate(gather, all, Gathered)
 		p.give(share)
 		return
 	}
@@ -150,8 +153,12 @@ func (p *program) receive(u *unit, forward bool) {
 	u.incoming = 0
 }
 
-// reshard frees the gathered weights of a unit.
+// reshard frees the gathered weights of a unit. FSDP1 queues an event behind their use [torch:
+// distributed/fsdp/_runtime_utils.py, _reshard].
 func (p *program) reshard(u *unit) {
+	if p.s.Flat && p.s.gathers() && len(u.whole) > 0 && u.whole[0] != 0 {
+		defer p.mark()
+	}
 	p.giveAll(u.whole)
 }
 
@@ -260,7 +267,7 @@ func (p *program) reduceFlat(u *unit, flat, all, out, stored engine.Bytes) {
 	if p.s.Model.Tied && u == p.root && u == p.head {
 		sum = p.takeIn(gather, size(u.weights[0].n, p.s.Compute), Buffers)
 	}
-	whole := p.takeIn(gather, flat, Buffers)
+	whole := p.takeLate(gather, flat, Buffers)
 	p.give(sum)
 	p.giveAll(u.fresh)
 	if !p.s.NoReshard || p.final {

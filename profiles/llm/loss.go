@@ -176,8 +176,8 @@ func (p *program) lossBackward(w *pass) handle {
 		return p.take(size(outer*h, p.s.Compute), Backwards)
 	}
 	p.phase = LossBackward
-	if p.s.Flat { // FSDP1 gathers the last block as soon as the backward begins
-		p.unshard(p.units[len(p.units)-1])
+	if last := p.units[len(p.units)-1]; p.s.Flat && !last.block.whole { // FSDP1 gathers the last block at once
+		p.unshard(last)
 	}
 	l := &w.loss
 	g := p.nextBackward(w, p.headBackward(l))

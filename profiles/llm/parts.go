@@ -96,13 +96,15 @@ type Checkpointing struct {
 	Group      int64          // number of blocks in one checkpoint [1]
 	// full checkpoints are not reentrant, see program.hooked
 	NonReentrant bool
-	Budget       int64    // for CheckpointBudget: per cent of what a compiled block keeps
-	OneGraph     bool     // for CheckpointBudget: the compiler sees all blocks as one graph
-	Keep         []string // names of values that a full checkpoint keeps nevertheless
-	Recompute    []string // for CheckpointModules: the modules that are computed again
-	OffloadX     bool     `json:"offload_x"` // block inputs wait in host memory
-	Stash        bool     // everything that blocks keep waits in host memory
-	Swap         int64    // blocks whose frozen weights wait in host memory, see swaps
+	// full checkpoints run whole blocks again and hold their output [torch.utils.checkpoint, CheckpointFunction]
+	Reentrant bool
+	Budget    int64    // for CheckpointBudget: per cent of what a compiled block keeps
+	OneGraph  bool     // for CheckpointBudget: the compiler sees all blocks as one graph
+	Keep      []string // names of values that a full checkpoint keeps nevertheless
+	Recompute []string // for CheckpointModules: the modules that are computed again
+	OffloadX  bool     `json:"offload_x"` // block inputs wait in host memory
+	Stash     bool     // everything that blocks keep waits in host memory
+	Swap      int64    // blocks whose frozen weights wait in host memory, see swaps
 }
 
 // CheckpointKind is a policy of checkpointing.

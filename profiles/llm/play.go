@@ -19,6 +19,7 @@ type block struct {
 	mode    CheckpointKind // of checkpointing
 	adapts  bool           // it has adapters
 	late    bool           // recomputation runs each operator once, when the backward first needs it
+	whole   bool           // recomputation runs to the end, and its output is held until the backward ends
 }
 
 // newPlayed prepares a tape under a policy of checkpointing. late says that the whole graph is partitioned at
@@ -26,6 +27,7 @@ type block struct {
 func newPlayed(t *tape, s *Setup, mode CheckpointKind, late bool) *block {
 	b := &block{tape: t, late: late, last: make([]int, len(t.values)), keepers: make([]int, len(t.values)),
 		cached: make([]bool, len(t.values)), mode: mode}
+	b.whole = s.Reentrant && mode == CheckpointFull
 	products := 0
 	for i, o := range t.ops {
 		for _, v := range append(o.in[:len(o.in):len(o.in)], o.out...) {
@@ -48,6 +50,9 @@ func newPlayed(t *tape, s *Setup, mode CheckpointKind, late bool) *block {
 				b.cached[t.values[v].root] = true
 			}
 		}
+	}
+	if b.whole {
+		b.stop = len(t.ops)
 	}
 	for id, v := range t.values {
 		switch {
@@ -159,6 +164,7 @@ type kept struct {
 	left    []int          // by root: how many keepers have still to run their backward
 	away    []engine.Bytes // by root: bytes in host memory; nil if nothing is there
 	again   *rerunning     // for a block with late; else nil
+	ran     func()         // called when recomputation has ended, or nil
 }
 
 // forward runs the block on x, which stays the caller's. It returns the output and what is held, without the
@@ -240,6 +246,9 @@ func (b *block) backward(l *ledger, x, g handle, k *kept, grad func(weight)) han
 	case b.mode != CheckpointNone:
 		b.recompute(l, k)
 	}
+	if k.ran != nil {
+		k.ran()
+	}
 	grads := make([]handle, len(b.values))
 	grads[b.output] = g
 	for i := len(b.ops) - 1; i >= 0; i-- {
@@ -253,7 +262,7 @@ func (b *block) backward(l *ledger, x, g handle, k *kept, grad func(weight)) han
 func (b *block) recompute(l *ledger, k *kept) {
 	b.run(l, k, b.stop, b.rerun, func(root valueID) bool { return b.keepers[root] > 0 })
 	for root, h := range k.storage {
-		if root != 0 && h != 0 && b.keepers[root] == 0 {
+		if root != 0 && h != 0 && b.keepers[root] == 0 && !(b.whole && valueID(root) == b.values[b.output].root) {
 			l.give(h)
 			k.storage[root] = 0
 		}

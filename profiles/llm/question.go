@@ -118,6 +118,7 @@ func (s *Setup) choose(p engine.Parsed) {
 	s.HostPart, s.HostWeights, s.NVMe = int64(p.Int("host-part")), p.Is("host-weights", "yes"), int64(p.Int("nvme"))
 	s.StepInBack, s.NoSP = p.Is("step-in-backward", "yes"), p.Is("no-sp", "yes")
 	s.NonReentrant = !transformed(p) || p.Is("non-reentrant", "yes")
+	s.Reentrant = !s.NonReentrant && p.Is("program", "hf-2024") && s.Checkpoint == CheckpointFull && s.Group == 1
 	s.adapt(p)
 	if s.Autocast && p.Is("no-autocast", "yes") {
 		s.uncast()

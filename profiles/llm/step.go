@@ -393,19 +393,15 @@ func (p *program) backwardPass(w *pass) {
 	p.giveAll(w.held)
 }
 
-// unshardBefore gathers what the backward needs after that of block i: the block before it, or an embedding that
-// is a unit of its own.
-func (p *program) unshardBefore(i int) {
-	if i > 0 {
-		p.unshard(p.units[i-1])
-	} else if p.apart() {
-		p.unshard(p.root)
-	}
-}
-
 // unitBackward runs the backward of a block from the gradient of its output, and makes the gradients of its
 // weights.
 func (p *program) unitBackward(u *unit, x, g handle, k *kept) handle {
+	if p.s.Flat && u.block.whole && !u.stays { // the forward that runs again is a forward to FSDP1, too
+		k.ran = func() {
+			p.reshard(u)
+			p.ready(u, false)
+		}
+	}
 	g = u.block.backward(p.ledger, x, g, k, func(w weight) { p.gradient(u, w) })
 	if u.block.adapts && p.s.LoRA.Params > 0 {
 		p.gradient(u, u.weights[len(u.weights)-1])

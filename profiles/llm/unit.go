@@ -87,6 +87,18 @@ func (p *program) unshard(u *unit) {
 	p.give(share)
 }
 
+// unshardBefore gathers what the backward needs after that of block i: the block before it, or an embedding that
+// is a unit of its own. FSDP1 does not gather a unit early if its forward had no gradients, as within a reentrant
+// checkpoint [torch: distributed/fsdp/_runtime_utils.py, _get_handle_to_prefetch and _register_pre_backward_hooks].
+func (p *program) unshardBefore(i int) {
+	switch {
+	case i > 0 && !(p.s.Flat && p.units[i-1].block.whole):
+		p.unshard(p.units[i-1])
+	case i == 0 && p.apart():
+		p.unshard(p.root)
+	}
+}
+
 // ready gathers the weights of a unit if needed, and waits for them.
 func (p *program) ready(u *unit, forward bool) {
 	p.unshard(u)

@@ -258,8 +258,8 @@ func Matters(args engine.Args, name string) bool {
 	case "autocast":
 		return Value(args, "no-autocast") == "no"
 	case "non-reentrant":
-		return strings.HasPrefix(Value(args, "shard"), "fsdp1") && Value(args, "lora") != "0" &&
-			Transformers(args)
+		return strings.HasPrefix(Value(args, "shard"), "fsdp1") && Value(args, "lora") != "0" && Transformers(args) ||
+			Program(args) == "hf-2024" && Value(args, "ckpt") == "full" && Value(args, "group") == "1"
 	case "rollout":
 		return Value(args, "objective") == "grpo"
 	case "logits": // of losses that have all of them at once, not compiled

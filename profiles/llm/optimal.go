@@ -134,8 +134,8 @@ func Usable(capacity engine.Bytes) engine.Bytes {
 	return capacity * 100 / (100 + expandablePart) * tenths / engine.GiB * megas / tenths * engine.MiB
 }
 
-// loose returns the answer for the plan that has all of Usable, or nil if there is none or the card has not enough for
-// it.
+// loose returns the answer for the plan that strategy finds with Usable as its budget. It returns nil if strategy finds
+// none, or if the plan does not run on the card even with expandable segments.
 func (m *onChain) loose(strategy *engine.Strategy) *Estimate {
 	sol, _ := strategy.Solve(m.problem.WithBudget(Usable(m.own.Capacity)), nil, m.s.poll.Limited(callsOfRow))
 	if m.a.goOn(); sol == nil {

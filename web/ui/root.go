@@ -57,10 +57,24 @@ func (c *Root) Kind() string {
 	return "network"
 }
 
-// Hopeless reports whether no plan makes the step fit, and none is shown anyway. Then there are the verdict and what
-// would make it fit.
-func (c *Root) Hopeless() bool {
-	return answer.Hopeless(c.S) && !c.S.View.Anyway && !c.S.View.Frame.Embed
+// Hopeless reports whether no plan makes the step fit. Then there are only the verdict and what would make it fit,
+// unless a person asks for the rest.
+func (c *Root) Hopeless() bool { return answer.Hopeless(c.S) && !c.S.View.Frame.Embed }
+
+// Sentence says of a step that no plan makes fit what becomes of its pictures and its table.
+func (c *Root) Sentence() string {
+	if c.S.View.Anyway {
+		return "No plan fits; the pictures show one that needs more than there is."
+	}
+	return "No plan fits, so there are no pictures and no table."
+}
+
+// Button returns the text of the button that shows or hides them.
+func (c *Root) Button() string {
+	if c.S.View.Anyway {
+		return "Hide them"
+	}
+	return "Show them anyway"
 }
 
 // Refused reports whether the last file was not opened. Then the findings are above the answer, otherwise below it.

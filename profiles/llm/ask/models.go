@@ -40,8 +40,9 @@ var aliases = map[string]string{
 // untold are the parts of a repository's name that say nothing about the architecture.
 var untold = strings.Fields("meta instruct it chat base hf pt preview 2507 bnb 4bit v0.1 v0.2 v1.0 uncased diffusers t2v turbo")
 
-// Named returns the known model that a name means: an id in any case, another name of the same architecture, or a
-// repository of Hugging Face, such as "meta-llama/Llama-3.1-8B-Instruct". It returns nil if there is none.
+// Named returns the known model with the given name, or nil if there is none. The name may be an id in any case,
+// another name of the same architecture, or that of a repository on Hugging Face, such as
+// "meta-llama/Llama-3.1-8B-Instruct".
 func Named(name string) *Known {
 	short := squeezed(name)
 	for alias, id := range aliases {

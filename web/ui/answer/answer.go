@@ -137,8 +137,8 @@ func (c *Answer) Sub() string {
 	case p == nil:
 		return strings.TrimSpace(beyond(c.S))
 	case Hopeless(c.S):
-		needs := p.Choice.Reserved(p.Solved.Trace.Peak)
-		return fmt.Sprintf(noPlan(known.StepArgs(p.Choice, p.Network)), format.Bytes(needs))
+		needs := format.Bytes(p.Solved.KeepAll.Peak)
+		return fmt.Sprintf(noPlan(known.StepArgs(p.Choice, p.Network)), needs)
 	case c.S.Stale() && c.S.Preview == nil:
 		return "The pictures show " + shown(c.S) + "." + beyond(c.S)
 	}

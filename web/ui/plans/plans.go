@@ -345,8 +345,12 @@ type Tradeoff struct {
 	Hosts mount.Hosts
 }
 
-// Missing reports whether the open step has too few orders and policies for a chart. More come while it is busy.
+// Missing reports whether the open step has too few orders and policies for a chart.
 func (c *Tradeoff) Missing() bool { return c.S.Step != nil && chart.New(c.S, 1, 1) == nil }
+
+// Coming reports whether more orders and policies may come, for which the chart keeps its place: while the step is
+// busy, and when a link's time limit ended it, so that nothing moves then.
+func (c *Tradeoff) Coming() bool { return c.S.Step.Busy() || c.S.Step != nil && c.S.Step.Ended == state.ByLimit }
 
 // Running reports whether points are still being computed.
 func (c *Tradeoff) Running() bool { return c.S.Curve != nil && c.S.Curve.ID != 0 }

@@ -20,7 +20,7 @@ func (c *Tradeoff) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 	vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "section", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "panel tradeoff"}, vugu.VGAttribute{Namespace: "", Key: "aria-labelledby", Val: "tradeoff-title"}}}
 	vgout.Out = append(vgout.Out, vgn)	// root for output
 	vgn.AddAttrInterface("data-missing", fmt.Sprint(c.Missing()))
-	vgn.AddAttrInterface("hidden", c.Missing() && !c.S.Step.Busy())
+	vgn.AddAttrInterface("hidden", c.Missing() && !c.Coming())
 	{
 		vgparent := vgn
 		_ = vgparent

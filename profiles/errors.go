@@ -13,15 +13,25 @@ type FormatError struct {
 	Path  string // place in JSON, such as stages[2].forward_s; may be empty
 	Stage int    // 1-based stage; 0 if the error is not about one
 	Name  string // name of the stage, if it has one
+	Again int    // number of later places with the same error
 
 	Found    string // what is wrong, without a full stop: "forward_s is -3"
 	Expected string // the rule it breaks, a sentence: "Times cannot be negative."
 	Remedy   string // what to do about it, a sentence; never empty
 }
 
-// Where returns the place in words: "Line 14", "Stage 3 (layer1.0)". It is empty if the error
+// Where returns the place in words: "Line 14", "Stage 3 (layer1.0) and 7 more". It is empty if the error
 // concerns the whole file.
 func (e *FormatError) Where() string {
+	place := e.first()
+	if e.Again > 0 && place != "" {
+		place += fmt.Sprintf(" and %d more", e.Again)
+	}
+	return place
+}
+
+// first returns the first place with the error.
+func (e *FormatError) first() string {
 	switch {
 	case e.Line > 0:
 		return fmt.Sprintf("Line %d", e.Line)

@@ -10,7 +10,8 @@ import "memtide/profiles"
 // Errors collects the errors of one file, and holds the budget that is left for reading it.
 type Errors struct {
 	list   []*profiles.FormatError
-	more   int
+	more   int // errors that are not in list
+	again  int // errors that are counted in those of list
 	Budget *profiles.Budget
 	Over   bool // a limit is reached: the rest of the file is not read
 }
@@ -22,7 +23,7 @@ func NewErrors(size int) *Errors {
 
 // Enough reports whether reading may end because a limit is reached or there are over 1,000
 // errors.
-func (l *Errors) Enough() bool { return l.Over || l.more > 1000 }
+func (l *Errors) Enough() bool { return l.Over || l.more+l.again > 1000 }
 
 // Stop adds an error after which nothing is read.
 func (l *Errors) Stop(e *profiles.FormatError) {
@@ -33,8 +34,16 @@ func (l *Errors) Stop(e *profiles.FormatError) {
 	}
 }
 
-// Add collects an error. Errors after the first profiles.MaxErrors are only counted.
+// Add collects an error. One that was found before is counted there, and errors after the first profiles.MaxErrors
+// are only counted.
 func (l *Errors) Add(e *profiles.FormatError) {
+	for _, was := range l.list {
+		if was.Found == e.Found && was.Expected == e.Expected && was.Remedy == e.Remedy && was.Where() != "" {
+			was.Again++
+			l.again++
+			return
+		}
+	}
 	if len(l.list) == profiles.MaxErrors {
 		l.more++
 		return

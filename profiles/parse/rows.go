@@ -1,8 +1,10 @@
 package parse
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"iter"
 	"strings"
 
 	"memtide/engine"
@@ -55,9 +57,10 @@ func (r *StageReader) FailAt(at StagePlace, column, name string, e *profiles.For
 const UnsavedColumn = "output_unsaved"
 
 // Read completes stage s, whose name and Unsaved are set, with its numbers. get returns the text
-// of a number, and whether the file has it. The numbers of a loss may all be missing.
+// of a number, and whether the file has it. names are those of what the file has. The numbers of a loss may all be
+// missing.
 func (r *StageReader) Read(at StagePlace, s engine.Stage, isLoss bool,
-	get func(column string) (string, bool)) engine.Stage {
+	get func(column string) (string, bool), names iter.Seq[string]) engine.Stage {
 	var v [7]int64
 	var have [7]bool
 	ok := true
@@ -68,7 +71,7 @@ func (r *StageReader) Read(at StagePlace, s engine.Stage, isLoss bool,
 				ok = false
 				r.FailAt(at, c.Name, s.Name, &profiles.FormatError{Found: c.Name + " is missing",
 					Expected: "Every stage needs forward_s, backward_s and output_bytes.",
-					Remedy:   "Add the number, in " + c.quantity.Unit + "; 0 is allowed."})
+					Remedy:   cmp.Or(Meant(c.Name, names), "Add the number, in "+c.quantity.Unit+"; 0 is allowed.")})
 			}
 			continue
 		}
@@ -98,6 +101,26 @@ func (r *StageReader) Read(at StagePlace, s engine.Stage, isLoss bool,
 		r.Raised++
 	}
 	return s
+}
+
+// Meant asks whether one of names, which begins as column does but is no column itself, is meant by it. It returns ""
+// if there is none.
+func Meant(column string, names iter.Seq[string]) string {
+	like := ""
+	for name := range names {
+		known := name == UnsavedColumn
+		for _, c := range StageColumns {
+			known = known || name == c.Name
+		}
+		if !known && strings.HasPrefix(strings.ToLower(name), column[:3]) && (like == "" || name < like) {
+			like = name
+		}
+	}
+	if like == "" {
+		return ""
+	}
+	unit := map[bool]string{true: "bytes", false: "seconds"}[strings.HasSuffix(column, "_bytes")]
+	return fmt.Sprintf("Did you mean %q? If it holds %s, rename it to %s.", profiles.Clip(like), unit, column)
 }
 
 // Warnings returns the assumptions that Read made, for people.

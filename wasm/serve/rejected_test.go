@@ -16,8 +16,8 @@ func TestRejected(t *testing.T) {
 		{head + "a,-1,1,1\nb,1,1,\n",
 			"Line 2: forward_s is -1. Times cannot be negative. Correct the number, or measure again; 0 is allowed.\n" +
 				"Line 3: output_bytes is empty. A number of bytes is expected. Fill in the number; 0 is allowed."},
-		{"a,forward_ms,b\n1,2,3\n", "This looks like a table whose first line is \"a,forward_ms,b\". " +
-			"Give it a header line with at least forward_s, backward_s and output_bytes, or with id, lower, upper and size. Read are: "},
+		{"a,time_ms,b\n1,2,3\n", "This looks like a table whose first line is \"a,time_ms,b\". " +
+			"Give it a header line with at least forward_s, backward_s and output_bytes, or with id, lower, upper and size. Text that is read: "},
 	} {
 		_, err := profiles.Decode("net.csv", profiles.Bytes(c.file), nil)
 		if got := rejected(err); got != c.want && !(strings.HasSuffix(c.want, ": ") && strings.HasPrefix(got, c.want)) {

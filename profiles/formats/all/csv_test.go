@@ -49,10 +49,12 @@ func init() {
 				want: "There are no stages. At least one stage besides the loss is needed."},
 			{name: "a bad note", input: "# batch: many\n" + csvHead + "a,1,2,3\n",
 				want: `Line 1: batch is "many". A number of samples is expected.`},
-			{name: "the first five of seven", input: csvHead + strings.Repeat("a,-1,2,3\n", 7),
-				want: "Line 2: forward_s is -1. Times cannot be negative.\nLine 3: forward_s is -1. Times cannot be negative.\n" +
-					"Line 4: forward_s is -1. Times cannot be negative.\nLine 5: forward_s is -1. Times cannot be negative.\n" +
-					"Line 6: forward_s is -1. Times cannot be negative.\nAnd 2 more errors."},
+			{name: "the first five of seven", input: csvHead + "a,-1,2,3\na,-2,2,3\na,-3,2,3\na,-4,2,3\na,-5,2,3\na,-6,2,3\na,-7,2,3\n",
+				want: "Line 2: forward_s is -1. Times cannot be negative.\nLine 3: forward_s is -2. Times cannot be negative.\n" +
+					"Line 4: forward_s is -3. Times cannot be negative.\nLine 5: forward_s is -4. Times cannot be negative.\n" +
+					"Line 6: forward_s is -5. Times cannot be negative.\nAnd 2 more errors."},
+			{name: "seven times the same", input: csvHead + strings.Repeat("a,-1,2,3\n", 7),
+				want: "Line 2 and 6 more: forward_s is -1. Times cannot be negative."},
 			{name: "too long in sum", input: csvHead + strings.Repeat("a,9007199,0,1\n", 600),
 				want: "The profile cannot be used: the times add up to 171 years, the longest is the forward of stage 1 (a) with 104 days; at most 104 days are supported. The sizes and times of one training step are expected."},
 		},

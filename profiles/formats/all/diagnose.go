@@ -20,15 +20,29 @@ import (
 func init() { profiles.RegisterDiagnosis(diagnose) }
 
 // diagnose returns the error for content that no format claims: what the content looks like, and
-// the formats that are read.
+// the formats that are read of JSON, of text or of binary data, whichever it is.
 func diagnose(head []byte) *profiles.FormatError {
 	found, remedy := looksLike(head)
+	sort, ends := "Text", []string{".csv", ".txt", ".log"}
+	switch text := bytes.TrimSpace(head); {
+	case isBinaryHead(head):
+		sort, ends = "Binary data", []string{".onnx", ".pickle", ".pt2"}
+	case len(text) > 0 && (text[0] == '{' || text[0] == '['):
+		sort, ends = "JSON", []string{".json"}
+	}
 	var titles []string
 	for _, f := range profiles.Formats() {
-		titles = append(titles, f.Title)
+		if slices.ContainsFunc(ends, func(end string) bool { return slices.Contains(f.Extensions, end) }) {
+			titles = append(titles, f.Title)
+		}
 	}
-	return &profiles.FormatError{Found: found, Expected: "Read are: " + strings.Join(titles, "; ") + ".",
-		Remedy: remedy}
+	return &profiles.FormatError{Found: found, Remedy: remedy,
+		Expected: sort + " that is read: " + strings.Join(titles, "; ") + "."}
+}
+
+// isBinaryHead reports whether a head is no text.
+func isBinaryHead(head []byte) bool {
+	return !utf8.Valid(head[:validEnd(head)]) || bytes.IndexFunc(head, isBinary) >= 0
 }
 
 // kind is a kind of file. mark is its first bytes, a part of its head, or keys in its head.
@@ -83,7 +97,7 @@ func looksLike(head []byte) (what, remedy string) {
 		}
 	}
 	switch {
-	case !utf8.Valid(head[:validEnd(head)]) || bytes.IndexFunc(head, isBinary) >= 0:
+	case isBinaryHead(head):
 		return looksLikeBinary(head)
 	case text[0] == '{' || text[0] == '[':
 		return looksLikeJSON(head)
@@ -209,7 +223,7 @@ func looksLikeText(head []byte) (what, remedy string) {
 			"Separate its columns by commas, semicolons or tabs."
 	case strings.Count(first, ";") > 1 && parse.AllDigits(first[strings.LastIndexByte(first, ' ')+1:]):
 		return "This looks like stacks with their times (export_stacks)", hint("trace")
-	case len(strings.Split(first, ",")) > 2:
+	case max(strings.Count(first, ","), strings.Count(first, ";"), strings.Count(first, "\t")) > 1:
 		return fmt.Sprintf("This looks like a table whose first line is %q", profiles.Clip(first)),
 			"Give it a header line with at least forward_s, backward_s and output_bytes, or with id, lower, upper and size."
 	case isYAML(string(head)):

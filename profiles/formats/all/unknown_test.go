@@ -2,6 +2,7 @@ package all
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -89,12 +90,35 @@ func TestUnknownContent(t *testing.T) {
 			t.Errorf("Decode(%q) = %v, want %q", c.input, err, c.want)
 			continue
 		}
+		sort, _, _ := strings.Cut(list[0].Expected, " that is read: ")
 		for _, f := range profiles.Formats() {
-			if !strings.Contains(list[0].Expected, f.Title) {
-				t.Errorf("Decode(%q) does not say that %q is read: %s", c.input, f.Title, list[0].Expected)
+			of := map[string]string{"JSON": ".json", "Text": ".csv .txt .log", "Binary data": ".onnx .pickle .pt2"}[sort]
+			want := slices.ContainsFunc(strings.Fields(of), func(end string) bool { return slices.Contains(f.Extensions, end) })
+			if strings.Contains(list[0].Expected, f.Title) != want {
+				t.Errorf("Decode(%q) says that %q is read: %v; want %v: %s", c.input, f.Title, !want, want, list[0].Expected)
 			}
 		}
 		formattest.CheckProblems(t, err)
+	}
+}
+
+// TestMeant checks that an error about a missing number asks whether a name was meant that begins alike, in tables and
+// in JSON, and says it once for all stages.
+func TestMeant(t *testing.T) {
+	for content, want := range map[string]string{
+		"name,fwd,forward,backward_s,output_bytes\na,1,2,3,4\n": `Line 1: The column forward_s is missing; found are name, fwd, forward, backward_s, output_bytes. ` +
+			`The columns forward_s, backward_s and output_bytes are required. Did you mean "forward"? If it holds seconds, rename it to forward_s.`,
+		`{"format":"memtide/1","stages":[{"forward_s":1,"backward_s":2,"out":3},{"forward_s":1,"backward_s":2,"out":3}]}`: `Stage 1 and 1 more: output_bytes is missing. ` +
+			`Every stage needs forward_s, backward_s and output_bytes. Did you mean "out"? If it holds bytes, rename it to output_bytes.`,
+		"a,forward_ms,output_bytes\n1,2,3\n": `Line 1: The column forward_s is missing; found are a, forward_ms, output_bytes. ` +
+			`The columns forward_s, backward_s and output_bytes are required. Did you mean "forward_ms"? If it holds seconds, rename it to forward_s.`,
+		"name,forward_s,backward_s,output_unsaved\na,1,2,true\n": `Line 1: The column output_bytes is missing; found are name, forward_s, backward_s, output_unsaved. ` +
+			`The columns forward_s, backward_s and output_bytes are required. Add the column, or rename the one that holds these numbers.`,
+	} {
+		_, err := profiles.Decode("x", profiles.Bytes(content), nil)
+		if p := profiles.Problems(err); len(p) == 0 || p[0].Error()+" "+p[0].Remedy != want {
+			t.Errorf("%q is refused with %v; want %q first, with its remedy", content, err, want)
+		}
 	}
 }
 
@@ -109,7 +133,7 @@ func TestProblemParts(t *testing.T) {
 	if got != want {
 		t.Errorf("got  %+v\nwant %+v", got, want)
 	}
-	_, err = profiles.Decode("x", profiles.Bytes("name,forward_s,backward_s,output_bytes\na,1,-2,3\na,1,-2,3\n"), nil)
+	_, err = profiles.Decode("x", profiles.Bytes("name,forward_s,backward_s,output_bytes\na,1,-2,3\na,1,-3,3\n"), nil)
 	if first, ok := errors.AsType[*profiles.FormatError](err); !ok || first.Line != 2 ||
 		len(profiles.Problems(err)) != 2 {
 		t.Errorf("errors.AsType finds %+v in %v, want the first of two problems", first, err)

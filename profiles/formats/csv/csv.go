@@ -3,6 +3,7 @@ package csv
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -43,7 +44,7 @@ type note struct {
 }
 
 // header reads the lines up to the header line. It returns nil if the content is not a table of
-// stages. One known name in the header line is enough, so that decode can name a missing column.
+// stages. One name like those of stages in the header line is enough, so that decode can name a missing column.
 func header(data []byte) *stageTable {
 	t := &stageTable{line: 1}
 	for t.rest < len(data) {
@@ -86,7 +87,7 @@ func (t *stageTable) readColumns(line string) *stageTable {
 	for cell := range strings.SplitSeq(line, string(t.comma)) {
 		cell = strings.ToLower(strings.Trim(strings.TrimSpace(cell), `"`))
 		t.columns = append(t.columns, cell)
-		known = known || cell == "forward_s" || cell == "backward_s" || cell == "output_bytes"
+		known = known || strings.HasPrefix(cell, "forward") || strings.HasPrefix(cell, "backward") || cell == "output_bytes"
 	}
 	if !known {
 		return nil
@@ -129,7 +130,8 @@ func (t *stageTable) checkColumns(errs *parse.Errors, p *profiles.Profile) {
 				Found: fmt.Sprintf("The column %s is missing; found are %s", c.Name,
 					profiles.Clip(strings.Join(t.columns, ", "))),
 				Expected: "The columns forward_s, backward_s and output_bytes are required.",
-				Remedy:   "Add the column, or rename the one that holds these numbers."})
+				Remedy: cmp.Or(parse.Meant(c.Name, slices.Values(t.columns)),
+					"Add the column, or rename the one that holds these numbers.")})
 		}
 	}
 	p.Warnings = Columns(t.columns, known, t.line-1, errs)
@@ -219,5 +221,5 @@ func (t *stageTable) readRow(row []string, stages *parse.StageReader, at parse.S
 		text, ok := cell(column)
 		required := column == "forward_s" || column == "backward_s" || column == "output_bytes"
 		return text, ok && (text != "" || required)
-	})
+	}, slices.Values[[]string](nil))
 }

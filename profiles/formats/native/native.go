@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -166,7 +167,7 @@ func readChain(o *jsonfile.Object, p *profiles.Profile, poll *engine.Poll) {
 			s.Name = loss.Text("name")
 		}
 		s.Unsaved = loss.Flag(parse.UnsavedColumn)
-		s = stages.Read(at, s, true, loss.Number)
+		s = stages.Read(at, s, true, loss.Number, maps.Keys(loss.Fields))
 		s.Fast = readFast(stages, at, loss)
 		c.Stages = append(c.Stages, s)
 		loss.NoteOthers()
@@ -203,7 +204,7 @@ func readStages(o *jsonfile.Object, c *engine.Chain, stages *parse.StageReader, 
 		}
 		if ok {
 			s.Unsaved = one.Flag(parse.UnsavedColumn)
-			s = stages.Read(at, s, false, one.Number)
+			s = stages.Read(at, s, false, one.Number, maps.Keys(fields))
 			s.Fast = readFast(stages, at, one)
 			one.NoteOthers()
 		}

@@ -125,7 +125,7 @@ func (c *Curve) Unfinished(set proto.Setting) (req proto.Sweep, ok bool) {
 	for ; c.improved < len(c.Methods); c.improved++ {
 		req = proto.Sweep{Setting: set, Methods: c.Methods[c.improved : c.improved+1], Limit: improveLimit}
 		for b, p := range c.Points[c.improved] {
-			if p != nil && p.Failure != nil && p.Failure.Kind == proto.Deadline {
+			if p != nil && open(p) {
 				c.at = append(c.at, b)
 				req.Budgets = append(req.Budgets, choice.Budget{Bytes: c.Budgets[b]})
 			}
@@ -187,7 +187,8 @@ func (c *Curve) Found(strategy string, budget engine.Bytes) (f Found) {
 		return f
 	}
 	infeasible := func() bool { return f.Failure != nil && f.Failure.Kind == proto.Infeasible }
-	for i, p := range c.Points[row] {
+	for i := range c.Points[row] {
+		p := c.point(row, i)
 		switch {
 		case c.Budgets[i] > budget && p != nil && p.StepTime > 0 && infeasible() && f.Failure.Smallest == 0:
 			f.Failure = &proto.Failure{Kind: proto.Infeasible, Smallest: p.Budget}
@@ -290,11 +291,11 @@ type LinePoint struct {
 func (c *Curve) Lines() (out []Line) {
 	for i, m := range c.Methods {
 		l := Line{Method: m, Title: choice.PlanName(m.Strategy)}
-		for k, p := range c.Points[i] {
+		for k := range c.Points[i] {
 			if l.Open == 0 && !c.final(i, k) {
 				l.Open = c.Budgets[k]
 			}
-			if p != nil && p.StepTime > 0 {
+			if p := c.point(i, k); p != nil && p.StepTime > 0 {
 				at := LinePoint{Budget: p.Budget, StepTime: p.StepTime}
 				if p.Partial() {
 					at.Partial = max(p.Took, time.Millisecond)
@@ -309,11 +310,50 @@ func (c *Curve) Lines() (out []Line) {
 	return out
 }
 
+// parts returns the indices of the best methods that only recompute or only offload, if method is the best that does
+// both: it is never slower than they are, given the time.
+func (c *Curve) parts(method int) (rows []int) {
+	best, m := engine.Best(engine.MayRecompute|engine.MayOffload, false), c.Methods[method]
+	if best == nil || m.Strategy != best.Name || len(m.Args) > 0 {
+		return nil
+	}
+	for _, class := range []engine.Class{engine.MayRecompute, engine.MayOffload} {
+		if part := engine.Best(class, false); part != nil {
+			if row := c.row(proto.Method{Strategy: part.Name}); row >= 0 {
+				rows = append(rows, row)
+			}
+		}
+	}
+	return rows
+}
+
+// open reports whether p, the point of a method at a budget, is not known yet or was not finished.
+func open(p *proto.Point) bool { return p == nil || p.Failure != nil && p.Failure.Kind == proto.Deadline }
+
+// point returns what is known of a method at a budget, or nil. While it is searched for, that includes what is known
+// of its parts.
+func (c *Curve) point(method, budget int) *proto.Point {
+	p := c.Points[method][budget]
+	if !open(p) {
+		return p
+	}
+	for _, row := range c.parts(method) {
+		q := c.Points[row][budget]
+		if q != nil && q.StepTime > 0 && (p == nil || p.StepTime <= 0 || q.StepTime < p.StepTime) {
+			taken := *q
+			taken.Strategy, taken.Failure = c.Methods[method].Strategy, &proto.Failure{Kind: proto.Deadline}
+			p = &taken
+		}
+	}
+	return p
+}
+
 // final reports whether the point of a method at a budget is known and cannot improve: it will not be given
 // more time, and no other budget of the method is under way whose result may improve it.
 func (c *Curve) final(method, budget int) bool {
 	p := c.Points[method][budget]
-	if p == nil || p.Failure != nil && p.Failure.Kind == proto.Deadline && method >= c.improved {
+	if p == nil || open(p) && (method >= c.improved ||
+		slices.ContainsFunc(c.parts(method), func(row int) bool { return !c.final(row, budget) })) {
 		return false
 	}
 	st := engine.Lookup(c.Methods[method].Strategy)

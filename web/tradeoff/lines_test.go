@@ -49,6 +49,39 @@ func TestLinesFall(t *testing.T) {
 	}
 }
 
+// TestCombinedLine checks that the line of the best combined plan is never below those of its parts while it is
+// searched for, and not final before theirs are.
+func TestCombinedLine(t *testing.T) {
+	for name, class := range map[string]engine.Class{"testboth": engine.MayRecompute | engine.MayOffload,
+		"testonly": engine.MayRecompute} {
+		engine.Register(&engine.Strategy{Name: name, Title: name, Class: class, Mark: 2, Rank: engine.Rank{Chain: 1}})
+	}
+	late := &proto.Failure{Kind: proto.Deadline}
+	both := []*proto.Point{{Budget: 1, StepTime: 40}, {Budget: 2, StepTime: 35, Failure: late}, nil, {Budget: 4, Failure: late}}
+	only := []*proto.Point{{Budget: 1, StepTime: 39}, {Budget: 2, StepTime: 30}, {Budget: 3, StepTime: 25},
+		{Budget: 4, StepTime: 20, Failure: late}}
+	c := &Curve{Methods: []proto.Method{{Strategy: "testboth"}, {Strategy: "testonly"}}, Budgets: []engine.Bytes{1, 2, 3, 4},
+		Points: [][]*proto.Point{both, only}}
+	var got []time.Duration
+	for _, p := range c.Lines()[0].Points {
+		got = append(got, p.StepTime)
+	}
+	if want := []time.Duration{40, 30, 25, 20}; !slices.Equal(got, want) || c.Lines()[0].Open != 2 {
+		t.Errorf("the combined line is %v, open from %d; want %v from 2: a finished point is its own", got, c.Lines()[0].Open, want)
+	}
+	if f := c.Found("testboth", 3); f.StepTime != 25 || !f.AtMost {
+		t.Errorf("found %+v in 3; want at most 25", f)
+	}
+	both[2], c.improved = &proto.Point{Budget: 3, StepTime: 24}, 1
+	if got := c.Lines()[0].Open; got != 4 {
+		t.Errorf("open from %d; want from 4, whose part may become faster", got)
+	}
+	c.improved = 2
+	if got := c.Lines()[0].Open; got != 0 {
+		t.Errorf("open from %d; want none", got)
+	}
+}
+
 // TestLinesNeverMoveDown checks that no line gets slower at any budget, and that its final part does not change,
 // whatever the order in which the points of a sweep arrive.
 func TestLinesNeverMoveDown(t *testing.T) {

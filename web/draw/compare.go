@@ -50,6 +50,17 @@ func (m *Index) drawBeside(s *Scene, f *frame, sc *memoryScale) {
 	}
 }
 
+// drawFixedBeyond continues the fixed memory, which both sides hold, to the end of the longer step.
+func (m *Index) drawFixedBeyond(s *Scene, f *frame, sc *memoryScale) {
+	if f.Beside == nil || !f.Beside.Over || sc.fixed == 0 {
+		return
+	}
+	from, to := f.clip(f.x(int64(m.Trace.Makespan))), f.clip(f.x(int64(f.Beside.Model.Trace.Makespan)))
+	if to > from {
+		s.Rect(display.FillOf(display.Fixed), from, sc.bottom-sc.band, to-from, sc.band)
+	}
+}
+
 // nameOther labels the peak of the other side and the ends of both steps, in a picture of both
 // sides. The label of the peak is below it, because the budget's line is above.
 func (m *Index) nameOther(s *Scene, f *frame, sc *memoryScale) {

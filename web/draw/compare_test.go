@@ -203,3 +203,27 @@ func TestCompareHasOneScale(t *testing.T) {
 		}
 	}
 }
+
+// TestCompareLonger draws a shorter step with the line of a longer one: the fixed memory goes on to the end of the
+// longer one, and the card that both are on has its line.
+func TestCompareLonger(t *testing.T) {
+	a, b := smallModel(), otherModel()
+	const more = 200 * engine.MiB
+	for _, m := range []*Index{a, b} {
+		for i := range m.Trace.Memory {
+			m.Trace.Memory[i].Used[sim.Fixed] += more
+		}
+		m.Trace.Peak += more
+		*m = *NewIndex(m.Problem, m.Trace)
+	}
+	var s Scene
+	var out bytes.Buffer
+	v := View{Width: 640, Height: 300, Capacity: b.Trace.Peak * 11 / 10, Device: "one card",
+		Beside: &Beside{Model: a, Letter: "A", Other: "B", Over: true}}
+	b.Draw(&s, Memory, v)
+	light := display.Light
+	if err := s.WriteSVG(&out, display.SVGOptions{Standalone: true, Theme: &light, Surface: true}); err != nil {
+		t.Fatal(err)
+	}
+	golden.File(t, "testdata/compare-longer.svg", out.Bytes())
+}

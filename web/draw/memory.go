@@ -43,6 +43,7 @@ func (m *Index) drawMemory(s *Scene, f *frame) {
 	}
 	m.drawBands(s, f, &sc, sunk)
 	m.drawSeams(s, f, &sc, sunk)
+	m.drawFixedBeyond(s, f, &sc)
 	sc.drawBreak(s, f, m.stripes())
 	if sc.showBudget {
 		limit := f.Budget

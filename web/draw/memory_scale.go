@@ -56,8 +56,9 @@ func (m *Index) memoryScale(f *frame) memoryScale {
 	}
 	if f.Beside != nil { // room for the other side's line, which is in its own picture
 		show(cmp.Or(f.Beside.Budget, f.Beside.Model.Problem.Budget))
-	} else {
-		sc.showDevice = show(f.Capacity)
+	}
+	sc.showDevice = show(f.Capacity)
+	if f.Beside == nil {
 		sc.most = max(sc.most, m.ghostShown(f, sc.most))
 	}
 	if f.Top > 0 {

@@ -90,7 +90,7 @@ func (m Mount) Budget(s *state.State) engine.Bytes {
 }
 
 // Around adds to v what the picture is compared with: the memory of keeping everything, and that of the device. A
-// comparison has Beside instead. For a flame graph it adds the call that is zoomed to and the one that the keyboard
+// comparison has Beside instead of the first, and the device if both sides have the same. For a flame graph it adds the call that is zoomed to and the one that the keyboard
 // has marked.
 func (m Mount) Around(s *state.State, v *draw.View) {
 	if m.Picture == draw.Flames {
@@ -100,10 +100,14 @@ func (m Mount) Around(s *state.State, v *draw.View) {
 		return
 	}
 	p := m.Shown(s)
-	if p == nil || m.Picture != draw.Memory || s.Compare != nil {
+	if p == nil || m.Picture != draw.Memory {
 		return
 	}
-	v.Ghost = p.Solved.Ghost
+	if s.Compare == nil {
+		v.Ghost = p.Solved.Ghost
+	} else if other := m.Other().Shown(s); other == nil || other.Choice.Device != p.Choice.Device {
+		return
+	}
 	chosen, network := p.Choice, p.Network
 	if s.OverBudget != nil && s.Network != nil { // the picture is an earlier one
 		chosen, network = s.Choice, s.Network

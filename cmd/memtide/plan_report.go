@@ -141,11 +141,17 @@ func (r *planReport) sentence() string {
 	for _, note := range r.Ask.Card.Says(&s) {
 		b.WriteString(" " + note)
 	}
+	if !s.Varied && s.Written && s.Loss.Whole() && s.Height == 0 {
+		return b.String() + "\n" + errs + ofOneLength
+	}
 	return b.String() + "\n" + errs
 }
 
 // errs says how far off the range of the sentence may be, see llm.Score.
 const errs = "That is what replays reserve, of expandable segments and of the allocator's default. Nine of ten published runs lie within 5 % of such a range if all of their settings are known, within 15 % if some are guessed.\n"
+
+// ofOneLength says what programs that hold all logits do with batches of text that are not packed.
+const ofOneLength = "That is for batches of one length. If each is padded to its own longest sequence, the default reserves more: -lengths varied.\n"
 
 // time returns a line on how long a step takes, and how much more would fit.
 func (r *planReport) time() string {

@@ -14,6 +14,7 @@ type Work struct {
 	Batch      int64 `json:"micro_batch"` // sequences of a micro batch [1]
 	Seq        int64 `json:"seq"`         // tokens of a sequence
 	Accumulate int64 `json:"grad_accum"`  // micro batches of a step [1]
+	Varied     bool  `json:"varied"`      // batches are as long as their own longest sequence, Seq at most
 
 	Objective string `json:"objective"` // ObjectiveDPO or ObjectiveGRPO [the next token]
 	Prompt    int64  `json:"prompt"`    // tokens of a sequence without logits
@@ -184,8 +185,8 @@ const (
 	LossFused           LossKind = "fused"
 )
 
-// whole reports whether a loss has all logits at once, and their gradient in its backward.
-func (k LossKind) whole() bool {
+// Whole reports whether a loss has all logits at once, and their gradient in its backward.
+func (k LossKind) Whole() bool {
 	return !slices.Contains([]LossKind{LossChunkedCE, LossCompiledChunks, LossChunked, LossVocabChunked, LossFused}, k)
 }
 

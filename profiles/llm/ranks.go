@@ -268,7 +268,7 @@ func (p *program) holds() (h pipeline.Holds) {
 	}
 	_, outer, wide := p.behind()
 	h.Act += size(outer*wide, p.s.Compute) // the output of the last block, which waits for the loss
-	if p.s.trains() && p.s.Loss.whole() {
+	if p.s.trains() && p.s.Loss.Whole() {
 		h.Rest += size(outer*wide+p.s.logits(), p.s.Compute)
 	}
 	return h

@@ -90,7 +90,11 @@ func runUpTo(s Setup, limit engine.Bytes) *Result {
 func runStage(s *Setup, of share, limit engine.Bytes) *Result {
 	s.checkHeld([]int64{s.InFlight * int64(len(of.layers))})
 	p := newProgram(s, of)
-	return p.result(p.step, limit)
+	r := p.result(p.step, limit)
+	if s.Varied && r.replayed {
+		r.vary(s, of)
+	}
+	return r
 }
 
 // result loads the states and runs some steps of a program.

@@ -112,6 +112,8 @@ func (s *Setup) checkParts() {
 		refuse("weights wait in host memory where ranks share them and the host steps on all of them: want -host, -host-part 100 and -shard zero3")
 	case s.StepInBack && (s.Accumulate > 1 || s.Stages > 1):
 		refuse("the optimizer steps on each gradient as it is made; with several micro batches they are added up: leave -step-in-backward out, or take one micro batch and no pipeline")
+	case s.Varied && (s.Stages > 1 || s.Height > 0):
+		refuse("batches of varied lengths are known of text on one stage of a pipeline; want -lengths equal")
 	case s.NVMe > 0 && !s.HostStep:
 		refuse("drives have what else the host has: want -host")
 	case (o == StepAdafactor || o == StepGaLore) && (s.Zero > 0 || s.Tensor > 1):
@@ -166,7 +168,7 @@ func (s *Setup) checkFamily() {
 	if s.Model.At(0).Unet != nil && (s.Stages > 1 || s.Group > 1 || s.Swap > 0) {
 		refuse("%s: skips join its two halves, so stages of a pipeline, checkpoints of several blocks and swapped blocks are not known; want -pp 1, -group 1 and -swap-blocks 0", s.Model.Name)
 	}
-	if s.Nexts > 0 && (!s.Model.At(s.Model.Layers-1).attends() || s.LoRA != nil || s.gathers() || !s.Loss.whole()) {
+	if s.Nexts > 0 && (!s.Model.At(s.Model.Layers-1).attends() || s.LoRA != nil || s.gathers() || !s.Loss.Whole()) {
 		refuse("%s: layers that predict later tokens are known of decoders whose last block has attention, with whole logits, no adapters and no FSDP; want -mtp 0", s.Model.Name)
 	}
 	if s.partitioned() && s.Model.has(func(k *Block) bool {

@@ -87,7 +87,8 @@ func (t *stageTable) readColumns(line string) *stageTable {
 	for cell := range strings.SplitSeq(line, string(t.comma)) {
 		cell = strings.ToLower(strings.Trim(strings.TrimSpace(cell), `"`))
 		t.columns = append(t.columns, cell)
-		known = known || strings.HasPrefix(cell, "forward") || strings.HasPrefix(cell, "backward") || cell == "output_bytes"
+		known = known || cell == "output_bytes" || strings.HasPrefix(cell, "forward") ||
+			strings.HasPrefix(cell, "backward")
 	}
 	if !known {
 		return nil

@@ -262,6 +262,8 @@ func Matters(args engine.Args, name string) bool {
 			Program(args) == "hf-2024" && Value(args, "ckpt") == "full" && Value(args, "group") == "1"
 	case "rollout":
 		return Value(args, "objective") == "grpo"
+	case "lengths":
+		return Value(args, "pp") == "1" && Value(args, "height") == "0"
 	case "logits": // of losses that have all of them at once, not compiled
 		switch loss, program := Value(args, "loss"), Value(args, "program"); loss {
 		case Auto:

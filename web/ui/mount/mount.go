@@ -90,8 +90,8 @@ func (m Mount) Budget(s *state.State) engine.Bytes {
 }
 
 // Around adds to v what the picture is compared with: the memory of keeping everything, and that of the device. A
-// comparison has Beside instead of the first, and the device if both sides have the same. For a flame graph it adds the call that is zoomed to and the one that the keyboard
-// has marked.
+// comparison has Beside instead of the first, and the device if both sides have the same. For a flame graph it adds
+// the call that is zoomed to and the one that the keyboard has marked.
 func (m Mount) Around(s *state.State, v *draw.View) {
 	if m.Picture == draw.Flames {
 		if v.Selected = s.Flame().Zoomed(); v.Hover.Kind != lookup.OnCall && s.Flame().Marked() != v.Selected {

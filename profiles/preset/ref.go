@@ -57,7 +57,7 @@ func parse(ref string) (*Preset, int, error) {
 	base, rest := cut(ref)
 	if base == nil {
 		id, _, _ := strings.Cut(ref, "-b")
-		return nil, 0, fmt.Errorf("there is no preset %q; known are %s", id, knownIDs())
+		return nil, 0, fmt.Errorf("there is no preset %q; known are %s", id, strings.Join(knownIDs(), ", "))
 	}
 	o, err := base.readParts(ref, rest)
 	if err != nil {
@@ -95,16 +95,15 @@ var renamed = [][2]string{{"llama3-8b-hf", "llama3-8b-step-optimizer.adamw_8bit-
 	{"llama3-8b", "llama3-8b-step"}, {"gpt2-large", "gpt2-large-step"}, {"gpt2-xl", "gpt2-xl-step"},
 	{"gpt2", "gpt2-step"}, {"bert-large", "bert-large-step"}}
 
-// knownIDs names some of the presets for a message, and says how many others there are.
-func knownIDs() string {
-	others := 0
-	for _, p := range presets[3:] {
+// knownIDs returns the ids of the listed presets for a message. One entry stands for all language models, since
+// they are many.
+func knownIDs() (ids []string) {
+	for _, p := range presets {
 		if p.model == nil {
-			others++
+			ids = append(ids, p.ID)
 		}
 	}
-	return fmt.Sprintf("%s, %s, %s, %d other networks, and the steps of language models, such as %s",
-		presets[0].ID, presets[1].ID, presets[2].ID, others, stepPresets()[0].ID)
+	return append(ids, stepPresets()[0].ID+" and the steps of other language models")
 }
 
 // readParts reads the parts behind the id of ref.
@@ -151,7 +150,7 @@ func (p *Preset) readParts(ref, rest string) (o Options, err error) {
 				Ref(p.ID+"-1024tok", p.DefaultBatch))
 		default:
 			return o, fmt.Errorf("there is no preset %q: %s is followed by %q, which is not understood; write %s, or one of %s",
-				ref, p.ID, part, Ref(p.ID, p.DefaultBatch), knownIDs())
+				ref, p.ID, part, Ref(p.ID, p.DefaultBatch), strings.Join(knownIDs(), ", "))
 		}
 		if err == nil && seen[kind] {
 			err = fmt.Errorf("preset %q: the %s appears twice; name it once", ref, kind)

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 
 	"memtide/engine"
 	"memtide/engine/whatif"
@@ -29,8 +30,8 @@ func Methods(chosen string, usable []*engine.Strategy, graph bool) (out []proto.
 }
 
 // Answer tries what could help and emits an answer for each change. It first tries single changes; if none has a
-// schedule, it tries larger ones and then pairs. It returns an error if the question is wrong, and nil soon after ctx
-// was cancelled.
+// schedule, it tries larger ones and then pairs, and with these, in place of keeping everything, the best of the other
+// methods. It returns an error if the question is wrong, and nil soon after ctx was cancelled.
 func (w *Work) Answer(ctx context.Context) error {
 	changes, err := w.levers()
 	if err != nil {
@@ -46,6 +47,10 @@ func (w *Work) Answer(ctx context.Context) error {
 	case fits:
 		w.largerBatch(ctx)
 		return nil
+	}
+	if w.Method.Strategy.Name == engine.KeepAll && len(w.Methods) > 0 { // a plan is free
+		label := w.Methods[0].Strategy.Label()
+		w.Method, w.by = w.Methods[0], ", by "+strings.ToLower(label[:1])+label[1:]
 	}
 	last, err := w.lastLevers()
 	if err != nil {
@@ -288,7 +293,7 @@ func (w *Work) pairs(tried []change) (out []change) {
 			if a.lever.Option == b.lever.Option || least(a.Problem)*least(b.Problem) > now*room {
 				continue
 			}
-			l := ask.Lever{Name: a.Name + " + " + b.Name, Option: b.lever.Option, Value: b.lever.Value}
+			l := ask.Lever{Name: strings.TrimSuffix(a.Name, w.by) + " + " + strings.TrimSuffix(b.Name, w.by), Option: b.lever.Option, Value: b.lever.Value}
 			both := ask.With(ask.With(st.args, a.lever.Option, a.lever.Value), l.Option, l.Value)
 			for _, c := range w.lever(nil, st, both, l) {
 				built++
@@ -309,7 +314,7 @@ func (w *Work) lever(list []change, st *step, args engine.Args, l ask.Lever) []c
 	if !ok {
 		return list
 	}
-	c.Name, c.Method, c.lever = l.Name, w.Method, l
+	c.Name, c.Method, c.lever = l.Name+w.by, w.Method, l
 	return append(list, c)
 }
 

@@ -12,13 +12,14 @@ import (
 	"memtide/wasm/proto"
 	"memtide/web/question"
 
+	_ "memtide/engine/remat"
 	_ "memtide/profiles/llm"
 	_ "memtide/profiles/llm/family"
 )
 
 // tried returns the answers about the preset ref, the step of a small language model, which keeps everything, in
-// the given budget.
-func tried(t *testing.T, ref string, budget engine.Bytes) (out []proto.Suggestion) {
+// the given budget. others are the other methods that are tried.
+func tried(t *testing.T, ref string, budget engine.Bytes, others ...whatif.Method) (out []proto.Suggestion) {
 	t.Helper()
 	p, batch, err := preset.Parse(ref)
 	if err != nil {
@@ -29,7 +30,7 @@ func tried(t *testing.T, ref string, budget engine.Bytes) (out []proto.Suggestio
 		t.Fatal(err)
 	}
 	w := &question.Work{Problem: problem.WithBudget(budget),
-		Method: whatif.Method{Strategy: engine.Lookup("keepall")}, Preset: ref,
+		Method: whatif.Method{Strategy: engine.Lookup("keepall")}, Methods: others, Preset: ref,
 		Emit: func(a *proto.Suggestion, _ error) { out = append(out, *a) }}
 	if err := w.Answer(t.Context()); err != nil {
 		t.Fatal(err)
@@ -102,6 +103,27 @@ func TestLastLevers(t *testing.T) {
 		if lora != c.lora || cards != c.cards {
 			t.Errorf("in %d bytes %d trainings of adapters and %d of more cards were tried; want %d and %d", c.budget,
 				lora, cards, c.lora, c.cards)
+		}
+	}
+}
+
+// TestLastLeversArePlanned checks that the last changes are tried with the best other method in place of keeping
+// everything, and say so: adapters fit into 6.3 GiB if blocks are computed again, and not if all is kept.
+func TestLastLeversArePlanned(t *testing.T) {
+	const ref, name = "llama3.2-1b-step-512tok-b4", "LoRA, rank 16"
+	rotor := whatif.Method{Strategy: engine.Lookup("rotor")}
+	for _, others := range [][]whatif.Method{nil, {rotor}} {
+		found := 0
+		for _, a := range tried(t, ref, 6500*engine.MiB, others...) {
+			if a.Name != name && a.Name != name+", by recompute" {
+				continue
+			}
+			if found++; (a.StepTime > 0) != (others != nil) || (a.Strategy == "rotor") != (others != nil) {
+				t.Errorf("with %v: %+v; want a schedule if it can be planned, and by whom", others, a)
+			}
+		}
+		if found != 1 {
+			t.Errorf("with %v adapters were tried %d times; want once", others, found)
 		}
 	}
 }

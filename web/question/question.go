@@ -39,6 +39,8 @@ type Work struct {
 	Emit func(a *proto.Suggestion, err error)
 
 	Given, Total int // answers so far, and the number of all answers
+
+	by string // what names of changes end with, if they are by another method than the chosen one
 }
 
 // measure solves p with m within the time limit and writes the result into a.

@@ -107,7 +107,11 @@ func (m UseAnswer) apply(s *State) []Effect {
 	x, c := a.List[m.Index], s.Choice
 	if x.Options != nil {
 		model, _, _ := s.stepOf()
-		return s.openModel(model, x.Options)
+		out := s.openModel(model, x.Options)
+		if s.Opening != nil && x.Strategy != c.Strategy {
+			s.Opening.Choice = s.Opening.Choice.By(x.Strategy, nil)
+		}
+		return out
 	}
 	if x.Strategy != c.Strategy {
 		c.Strategy, c.Args = x.Strategy, nil

@@ -292,13 +292,8 @@ func (c *Answer) Parts() (out []panel.Piece) {
 			at = to
 		}
 	}
-	var covered []panel.Piece // labels of pieces that what exceeds the card covers
 	for _, p := range n.parts {
-		label, from := p.name+" "+format.Bytes(p.bytes), at
-		if add(p.class, label, at+p.bytes); p.class == "fix" && at > from && from > n.memory {
-			covered = append(covered,
-				panel.Piece{Class: overLabel, Label: label, Style: panel.Stretch(from, at, whole)})
-		}
+		add(p.class, p.name+" "+format.Bytes(p.bytes), at+p.bytes)
 	}
 	if !n.near() {
 		return out
@@ -308,12 +303,12 @@ func (c *Answer) Parts() (out []panel.Piece) {
 	add("cuda", "CUDA "+format.Bytes(n.context), n.to())
 	if end := at; end > n.memory {
 		at = n.memory
-		class, label := "ghost beyond past", fmt.Sprintf(wordsTooMuch, format.Bytes(n.to()-n.memory))
-		if room := barWidth * float64(whole-end) / float64(whole); room > letter*float64(len(label)) {
+		class, past := "ghost beyond past", fmt.Sprintf(wordsTooMuch, format.Bytes(n.to()-n.memory))
+		if across(whole-end, whole) > letter*float64(len(past)) {
 			class += " spills" // the label may extend into the empty part of the bar
 		}
-		add(class, label, end)
-		return append(out, covered...)
+		add(class, past, end)
+		return append(out, n.covered(past, whole)...)
 	}
 	if over := n.all + n.context - n.memory; n.all > 0 && over > 0 {
 		switch all := c.S.KeepingAll(); { // as the table has it
@@ -324,6 +319,20 @@ func (c *Answer) Parts() (out []panel.Piece) {
 		}
 		at = n.memory
 		add("ghost beyond", fmt.Sprintf(wordsTooMuch, format.Bytes(over)), n.all+n.context)
+	}
+	return out
+}
+
+// covered returns the labels of the resident pieces that what exceeds the card covers, behind its own label past.
+func (n *need) covered(past string, whole engine.Bytes) (out []panel.Piece) {
+	free := n.memory + engine.Bytes(engine.Int64(float64(whole)*letter*float64(len(past)+3)/barWidth))
+	at := engine.Bytes(0)
+	for _, p := range n.parts {
+		from, to := at, min(at+p.bytes, whole)
+		if at += p.bytes; p.class == "fix" && from > n.memory && to > max(from, free) {
+			out = append(out, panel.Piece{Class: overLabel, Label: p.name + " " + format.Bytes(p.bytes),
+				Style: panel.Stretch(max(from, free), to, whole)})
+		}
 	}
 	return out
 }

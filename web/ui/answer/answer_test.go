@@ -183,15 +183,17 @@ func TestBarAndDevice(t *testing.T) {
 	if got := marks[1]; got.Label != "everything: 30 GiB →" || got.Style != "left:100%" {
 		t.Errorf("what is longer than the bar is marked %+v; want that it goes on", got)
 	}
-	p.Choice.Device = "64mib" // less than the weights, so that the other resident pieces begin beyond it
-	var labels []string
-	for _, piece := range a.Parts() {
-		if piece.Class == overLabel {
+	n := &need{memory: engine.GiB, parts: []part{{"fix", "weights", 2 * engine.GiB}, {"fix", "gradients", engine.GiB},
+		{"fix", "optimizer", 2 * engine.GiB}, {"fwd", "kept", 2 * engine.GiB}}}
+	for past, want := range map[string][]string{"3 GiB too much": {"gradients 1 GiB", "optimizer 2 GiB"},
+		"a label that is so long that it covers gradients": {"optimizer 2 GiB"}} {
+		var labels []string
+		for _, piece := range n.covered(past, 8*engine.GiB) {
 			labels = append(labels, piece.Label)
 		}
-	}
-	if want := []string{"gradients 170 MiB", "optimizer 170 MiB", "buffers 412 KiB"}; !slices.Equal(labels, want) {
-		t.Errorf("over what exceeds the card are the labels %q; want %q", labels, want)
+		if !slices.Equal(labels, want) {
+			t.Errorf("behind %q are the labels %q; want %q", past, labels, want)
+		}
 	}
 }
 

@@ -65,11 +65,14 @@ func (p *planFlags) define(fs *flag.FlagSet) {
 		doc := ask.Doc(o.Name)
 		help := doc + fmt.Sprintf(" (default %s)", o.Default)
 		switch {
-		case o.Name == ask.Context:
-			fs.Func(o.Name, doc+" (default 1GiB)", func(value string) error {
+		case o.Name == ask.Context, o.Name == ask.Beside:
+			if o.Name == ask.Context {
+				doc += " (default 1GiB)"
+			}
+			fs.Func(o.Name, doc, func(value string) error {
 				n, err := format.ParseBytes(value)
 				if err == nil {
-					p.args[ask.Context] = strconv.FormatInt(int64((n+engine.MiB-1)/engine.MiB), 10)
+					p.args[o.Name] = strconv.FormatInt(int64((n+engine.MiB-1)/engine.MiB), 10)
 				}
 				return err
 			})

@@ -2,6 +2,7 @@ package llm
 
 import (
 	"encoding/json"
+	"maps"
 	"os"
 	"strings"
 	"testing"
@@ -78,6 +79,31 @@ func TestProductsInINT8(t *testing.T) {
 		{"lora": "8", "base": "int8", "gpus": "8"}} {
 		if _, err := Run(asked(args).Setup); err == nil || !strings.Contains(err.Error(), "INT8") {
 			t.Errorf("%v: error %v, want one about INT8", args, err)
+		}
+	}
+}
+
+// TestFrozenExperts checks that experts beside products in 4 bits stay in 16, except where they are linear layers. Those
+// of Qwen3 30B A3B are 48 layers of 128 with three matrices of 2,048 x 768 numbers, which have 2 bytes each, or half a
+// byte and 4 bytes for 64 of them.
+func TestFrozenExperts(t *testing.T) {
+	const n = 48 * 128 * 3 * 2048 * 768
+	weights := func(more engine.Args) engine.Bytes {
+		args := engine.Args{"lora": "8", "base": "nf4", "seq": "128", "targets": "attention"}
+		maps.Copy(args, more)
+		a, err := New(Lookup("qwen3-30b-a3b"), args)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if said := strings.Join(a.Setup.Said(), " "); strings.Contains(said, "-base-experts") != (more == nil) {
+			t.Errorf("%v: notes %q", more, said)
+		}
+		return partOf(run(t, a.Setup), Load, Weights)
+	}
+	wide := weights(nil)
+	for _, more := range []engine.Args{{"base-experts": "yes"}, {"program": "hf-2024"}} {
+		if got, want := wide-weights(more), engine.Bytes(2*n-n/2-n/64*4); got != want {
+			t.Errorf("%v: experts in 16 bits take %d bytes more, want %d", more, got, want)
 		}
 	}
 }

@@ -171,7 +171,7 @@ func (p *program) states() (n engine.Bytes) {
 	for _, r := range p.swaps {
 		n -= engine.Bytes(r.n) * p.swapBytes(p.units[r.first])
 	}
-	return n + p.gradients() + p.referenceBytes()
+	return n + p.gradients() + p.besideBytes()
 }
 
 // gradients returns the bytes of the gradients that are on the card at once, as far as the optimizer waits for them.

@@ -255,6 +255,9 @@ func (b *builder) linear(x valueID, name string, in, out, bias int64) valueID {
 		o.keeps = nil
 	}
 	y := b.add(o, name, bytes)
+	if b.s.quantised(w) && b.s.Base == BaseFP8 { // an operator like any other reads the wide copy, and keeps it
+		b.copied(name+".weight", size(in*out, b.e))
+	}
 	if b.values[y].wide = wide; own && b.eight != x {
 		b.eight = x
 		b.aside(name+".narrow", b.values[b.share(x)].bytes/engine.Bytes(b.e))

@@ -102,7 +102,7 @@ func (b *builder) scales(name string, vectors int64) (y valueID) {
 		from = b.k.Dit.Time
 	}
 	b.over(b.s.Batch, func() {
-		silu := b.add(op{in: []valueID{blockInput}}, name+".silu", b.act(from))
+		silu := b.add(op{in: trainedKeep(b.s, blockInput)}, name+".silu", b.act(from))
 		y = b.linear(silu, name, from, vectors*h, vectors*h)
 	})
 	return y
@@ -113,17 +113,25 @@ func (b *builder) scaledNorm(x valueID, name string, tokens int64) valueID {
 	return b.shifted(b.bareNorm(x, name, tokens), name, tokens)
 }
 
-// bareNorm is a norm without weights.
+// bareNorm is a norm without weights, which autocast computes in 4 bytes.
 func (b *builder) bareNorm(x valueID, name string, tokens int64) valueID {
-	n := b.add(op{in: []valueID{x}, keeps: []valueID{x}}, name, size(tokens*b.m.Hidden, b.e))
+	bytes := size(tokens*b.m.Hidden, b.e)
+	if b.s.autocast() {
+		bytes = size(tokens*b.m.Hidden, 4)
+		x = b.widen(x, name, bytes)
+	}
+	n := b.add(op{in: []valueID{x}, keeps: []valueID{x}}, name, bytes)
+	b.values[n].wide = b.s.autocast()
 	b.aside(name+".stat", size(tokens, 8))
 	return n
 }
 
-// shifted scales and shifts the result of a norm.
+// shifted scales and shifts the result of a norm, which is kept only for gradients of the scales: if they are made by
+// weights that train.
 func (b *builder) shifted(n valueID, name string, tokens int64) valueID {
-	y := b.add(op{in: []valueID{n}, keeps: []valueID{n}}, name+".scaled", size(tokens*b.m.Hidden, b.e))
-	b.aside(name+".scale", size(b.s.Batch*b.m.Hidden, b.e))
+	y := b.add(op{in: []valueID{n}, keeps: trainedKeep(b.s, n)}, name+".scaled", b.values[n].bytes)
+	b.values[y].wide = b.values[n].wide
+	b.aside(name+".scale", b.values[n].bytes/engine.Bytes(max(1, tokens/b.s.Batch)))
 	return y
 }
 
@@ -174,7 +182,7 @@ func (b *builder) sdpa(all [3]valueID, name string, tokens int64) valueID {
 
 // gatedSum adds a part's result times a gate to the stream.
 func (b *builder) gatedSum(x, y, gates valueID, name string, bytes engine.Bytes) valueID {
-	return b.sum(x, b.point(name, bytes, []valueID{y, gates}, y, gates))
+	return b.sum(x, b.point(name, bytes, []valueID{y, gates}, append(trainedKeep(b.s, y), gates)...))
 }
 
 // doubleDit has separate weights for latents and text.
@@ -187,7 +195,7 @@ func (b *builder) doubleDit(x valueID) valueID {
 	var gates [2]valueID
 	var alone valueID            // what latents attend to by themselves
 	if d.Shared || d.Given > 0 { // given scales are concatenated
-		all := b.add(op{in: []valueID{x}}, "scales", size(given(!d.Shared, b.s.Batch*12*h), b.e))
+		all := b.add(op{in: trainedKeep(b.s, x)}, "scales", size(given(!d.Shared, b.s.Batch*12*h), b.e))
 		gates = [2]valueID{all, all}
 	}
 	var in [3][]valueID
@@ -266,7 +274,7 @@ func (b *builder) singleDit(x valueID) valueID {
 	if d.Given == 0 && !d.Shared {
 		gates = b.scales("mod", 3)
 	} else { // a view of the given scales
-		gates = b.add(op{in: []valueID{x}}, "scales", 0)
+		gates = b.add(op{in: trainedKeep(b.s, x)}, "scales", 0)
 	}
 	n := b.scaledNorm(x, "n1", tokens)
 	var y valueID
@@ -297,7 +305,7 @@ func (b *builder) wideScaled(x valueID, name string) valueID {
 	}
 	if b.k.Dit.Narrow {
 		n := b.normAs(FormInput, x, name, t, h, 0)
-		y := b.add(op{in: []valueID{n}, keeps: []valueID{n}}, name+".scaled", size(t*h, b.e))
+		y := b.add(op{in: []valueID{n}, keeps: trainedKeep(b.s, n)}, name+".scaled", size(t*h, b.e))
 		b.aside(name+".scale", size(b.s.Batch*h, b.e))
 		return y
 	}
@@ -305,7 +313,7 @@ func (b *builder) wideScaled(x valueID, name string) valueID {
 	f := b.add(op{in: []valueID{x}}, name+".f32", wide)
 	n := b.add(op{in: []valueID{f}, keeps: []valueID{f}}, name, wide)
 	b.aside(name+".stat", size(t, 8))
-	y := b.add(op{in: []valueID{n}, keeps: []valueID{n}}, name+".scaled", wide)
+	y := b.add(op{in: []valueID{n}, keeps: trainedKeep(b.s, n)}, name+".scaled", wide)
 	b.aside(name+".scale", size(b.s.Batch*h, 4))
 	return b.add(op{in: []valueID{y}}, name+".narrow", size(t*h, b.e))
 }
@@ -320,7 +328,7 @@ func (b *builder) crossDit(x valueID) valueID {
 	if d.Narrow {
 		e = b.e
 	}
-	gates := b.add(op{in: []valueID{x}}, "scales", size(batch*6*h, e))
+	gates := b.add(op{in: trainedKeep(b.s, x)}, "scales", size(batch*6*h, e))
 	b.extra("scales", 6*h)
 	whole := func(v valueID, name string, rows int64) valueID {
 		if d.Bare {
@@ -427,8 +435,12 @@ func (b *builder) jointDit(x valueID) valueID {
 		for i, name := range []string{"q", "k", "v"} {
 			qkv[i] = b.linear(n, name, h, h, b.biased(h))
 			if i < 2 {
-				o := op{in: []valueID{qkv[i]}, keeps: []valueID{qkv[i]},
-					weights: []weight{b.normWeight(name+".norm", 2*d)}}
+				x, bytes := qkv[i], bytes
+				if b.s.autocast() { // as all LayerNorms; attention narrows the result
+					bytes = size(tokens*h, 4)
+					x = b.widen(x, name, bytes)
+				}
+				o := op{in: []valueID{x}, keeps: []valueID{x}, weights: []weight{b.normWeight(name+".norm", 2*d)}}
 				if b.k.Dit.Table > 0 { // rotated in place, through copies [diffusers: embeddings.py, apply_rotary_emb]
 					o.temp, o.back = size((tokens-b.s.Batch*b.k.Dit.Text)*h, 3*4+b.e), size(tokens*h, 3*4)
 				}
@@ -455,7 +467,7 @@ func (b *builder) aroundDit(x valueID) valueID {
 	bytes := size(t*h, b.e)
 	if d.Scaled {
 		b.over(b.s.Batch, func() {
-			time := b.add(op{in: []valueID{blockInput}}, "time", 0) // counted in the first block that reads it
+			time := b.add(op{in: trainedKeep(b.s, blockInput)}, "time", 0) // counted in the first block that reads it
 			b.linear(time, "mod", timeWidth, 4*h, 4*h)
 			b.aside("gates", 2*b.act(h))
 		})
@@ -463,7 +475,7 @@ func (b *builder) aroundDit(x valueID) valueID {
 	norm := func(v valueID, name, by string) valueID {
 		v = b.normAs(FormInput, v, name, t, h, h)
 		if d.Scaled {
-			v = b.add(op{in: []valueID{v}, keeps: []valueID{v}}, name+by, bytes)
+			v = b.add(op{in: []valueID{v}, keeps: trainedKeep(b.s, v)}, name+by, bytes)
 		}
 		return v
 	}

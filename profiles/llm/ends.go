@@ -25,6 +25,7 @@ const (
 type Ends struct {
 	Kind   EndKind
 	Params int64 // parameters outside the blocks, the last norm and the head
+	Fixed  int64 // numbers that are stored as weights are, and are no parameters
 	Width  int64 // width of the vectors by which texts and pictures are compared
 	Heads  int64 // heads of SigLIP's pooling attention
 	Wide   int64 // width of the net after the pooling attention

@@ -18,6 +18,7 @@ type Work struct {
 
 	Objective string `json:"objective"` // ObjectiveDPO or ObjectiveGRPO [the next token]
 	Prompt    int64  `json:"prompt"`    // tokens of a sequence without logits
+	Beside    int64  `json:"beside"`    // MiB of a card that frozen models have beside the trained one
 	Rollout   int64  `json:"rollout"`   // GiB of a card that an engine for rollouts has beside the step
 
 	// frames and sides in pixels of the video or picture that Seq counts the tokens of; Height 0: Seq was chosen
@@ -72,6 +73,7 @@ type Code struct {
 	Compiled     bool `json:"compile"` // blocks go through torch.compile
 	// queries, keys and values are copied to have the sequence behind the batch [nanotron: models/llama.py]
 	BatchFirst bool `json:"batch_first"`
+	Linears    bool `json:"linears"` // experts are linear layers, or stored as these are
 	Towers     bool `json:"towers"`  // towers beside the language part train, too: they have states
 	Dropout    bool `json:"dropout"` // what is added to the stream has a dropout, in every program
 }
@@ -266,7 +268,8 @@ func (s *Setup) bounds() []bound {
 		{"layers that the last stage has fewer", s.Lighter, mostRanks},
 		{"ranks that checkpoint", s.OnRanks, mostRanks}, {"n of every n-th block", s.Every, mostRanks},
 		{"checkpointed blocks", s.First, mostRanks}, {"blocks of a checkpoint", s.Group, mostRanks},
-		{"blocks that are swapped", s.Swap, mostRanks}}
+		{"blocks that are swapped", s.Swap, mostRanks},
+		{"MiB of frozen models beside", s.Beside, 1 << 20}}
 }
 
 // defaults fills in what is not chosen. A LayerNorm is one kernel in every program.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"memtide/engine"
 	"memtide/profiles/llm/ask"
@@ -27,6 +28,7 @@ var Programs = []Program{
 				s.Loss = LossShifted
 			}
 			s.Optimizer = StepForeach
+			s.Linears = s.Model == nil || !strings.HasPrefix(s.Model.Family, "granitemoe")
 		}},
 	{"deepspeed", "deepspeed: runtime/engine.py, runtime/zero; Transformers' modules in bf16, states in fp32", deepspeed},
 	{"torchtitan", "torchtitan: models/llama3/model.py, parallelize.py, components/optimizer.py", torchtitan},

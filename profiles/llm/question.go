@@ -106,7 +106,7 @@ func (s *Setup) choose(p engine.Parsed) {
 	}
 	s.Kernels, s.FusedGate = p.Is("kernels", "yes"), s.FusedGate || p.Is("fused-gate", "yes")
 	s.Attention = AttentionKind(p.Word("attention"))
-	s.Base = BaseKind(p.Word("base"))
+	s.Base, s.Linears = BaseKind(p.Word("base")), s.Linears || p.Is("base-experts", "yes")
 	s.Every, s.First, s.Group, s.Budget = int64(p.Int("every")), int64(p.Int("first")), int64(p.Int("group")),
 		int64(p.Int("budget"))
 	s.OneGraph, s.OnRanks, s.Swap = p.Is("graph", "model"), int64(p.Int("ranks")), int64(p.Int("swap-blocks"))
@@ -114,8 +114,12 @@ func (s *Setup) choose(p engine.Parsed) {
 	s.Checkpoint, s.OffloadX, s.Compiled, s.HostStep = CheckpointKind(p.Word("ckpt")), p.Is("offload", "yes"),
 		p.Is("compile", "yes"), p.Is("host", "yes")
 	s.Dropout, s.Towers, s.Adds = p.Is("dropout", "yes"), p.Is("towers", "yes"), s.Adds && p.Is("no-grad-fusion", "no")
+<<<<<<< HEAD
 	s.Varied = p.Is("lengths", "varied")
 	s.Objective, s.Rollout = p.Word("objective"), int64(p.Int("rollout"))
+=======
+	s.Objective, s.Beside, s.Rollout = p.Word("objective"), int64(p.Int("beside")), int64(p.Int("rollout"))
+>>>>>>> b97b9cb3 (what is on the card beside a diffusion model can be said; frozen scales, autocast, products in FP8 and experts beside k-bit products as their code has them)
 	s.HostPart, s.HostWeights, s.NVMe = int64(p.Int("host-part")), p.Is("host-weights", "yes"), int64(p.Int("nvme"))
 	s.StepInBack, s.NoSP = p.Is("step-in-backward", "yes"), p.Is("no-sp", "yes")
 	s.NonReentrant = !transformed(p) || p.Is("non-reentrant", "yes")

@@ -21,10 +21,15 @@ func (s *Setup) checkReference() {
 	}
 }
 
-// referenceBytes returns a rank's share of the reference's weights.
-func (p *program) referenceBytes() (n engine.Bytes) {
+// besideBytes returns the frozen numbers on a rank beside the model's weights: of what was said to be there, tables of
+// the model, and the rank's share of the reference's weights.
+func (p *program) besideBytes() engine.Bytes {
+	n := engine.Bytes(p.s.Beside) * engine.MiB
+	if e := p.s.Model.Ends; e != nil && p.first {
+		n += size(e.Fixed, p.s.Weight)
+	}
 	if !p.s.refers() || p.s.LoRA != nil {
-		return 0
+		return n
 	}
 	for w := range p.weights() {
 		n += p.s.weightBytes(w)

@@ -54,6 +54,30 @@ func TestReference(t *testing.T) {
 	}
 }
 
+// TestBeside checks that frozen models beside the trained one are on every card throughout, also where ranks share
+// states: 3 GiB of weights, and of the states, in the step and its chain, and none of them in host memory.
+func TestBeside(t *testing.T) {
+	const n = 3 * engine.GiB
+	for _, args := range []engine.Args{{"seq": "512"}, {"seq": "512", "gpus": "8", "lora": "8"}} {
+		alone := answer(t, asked(args))
+		args["beside"] = "3072"
+		a := asked(args)
+		got := answer(t, a)
+		p, err := a.Profile()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got.Allocated-alone.Allocated != n || got.States-alone.States != n || p.Chain.KeepAllPeak() != got.Allocated ||
+			partOf(got.Result, Backward, Weights)-partOf(alone.Result, Backward, Weights) != n || got.Host != alone.Host {
+			t.Errorf("%v: %d bytes allocated, %d of states, %d by the chain; alone %d and %d, want %d more", args,
+				got.Allocated, got.States, p.Chain.KeepAllPeak(), alone.Allocated, alone.States, n)
+		}
+		if !strings.Contains(strings.Join(a.Setup.Said(), " "), "3072 MiB of frozen models") {
+			t.Errorf("%v: notes %q", args, a.Setup.Said())
+		}
+	}
+}
+
 // TestImbalance checks that rows beyond the share of the busiest rank of experts are kept there, and that reserved memory
 // is then between that of equal shares and that of those rows.
 func TestImbalance(t *testing.T) {

@@ -121,6 +121,12 @@ func (s *Setup) Said() (notes []string) {
 	if s.Written && !s.DeepSpeed && s.LoRA == nil && s.Optimizer == StepFused && s.Moments > 0 {
 		notes = append(notes, "The optimizer's step is one fused kernel, Transformers' default for AdamW since PyTorch 2.8. Before it was foreach, whose step needs more: -kernel foreach, or -program hf-2024 with all that Transformers did until March 2025.")
 	}
+	if s.wideExperts() {
+		notes = append(notes, "bitsandbytes stores linear layers in 8 or 4 bits. Experts of Transformers 5 are none, and stay in 16 bits; where a program stores them so, as Transformers 4 (-program hf-2024) and axolotl's quantize_moe_experts do: -base-experts.")
+	}
+	if s.Beside > 0 {
+		notes = append(notes, fmt.Sprintf("%d MiB of frozen models are on each card beside the trained one, as was said; what their runs need is not counted.", s.Beside))
+	}
 	if s.Rollout > 0 {
 		notes = append(notes, fmt.Sprintf("%d GiB of each card are an engine's for rollouts, as was said; they are counted with what CUDA takes.", s.Rollout))
 	}

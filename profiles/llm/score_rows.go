@@ -206,8 +206,8 @@ func (c *rowConfig) setup(read ReadModel) Setup {
 	told := func(is *bool) bool { return is != nil && !*is }
 	s.Attention, s.Written, s.PlainDQ = "", m.Written || c.Written, told(c.DQ)
 	s.NoReshard, s.NoSP, s.ReduceAside = told(c.Reshard), told(c.SP), c.LossImpl == heldPred
-	s.Schedule, s.Chunks = "", 0 // see ranks
-	s.EndsApart = c.late()
+	s.Schedule, s.Chunks = "", 0            // see ranks
+	s.EndsApart, s.Linears = c.late(), true // rows are older than Transformers 5
 	if card := CardOf(c.HW); card != nil {
 		s.Workspace = card.Workspace
 	}

@@ -38,9 +38,16 @@ const (
 	nested = 256 // scales per scale of scales
 )
 
-// quantised reports whether a weight is stored in 8 or 4 bits.
+// quantised reports whether a weight is stored in 8 or 4 bits. bitsandbytes does so with linear layers alone, which
+// experts of Transformers 5 are not: theirs are tensors of three dimensions [bitsandbytes#1849].
 func (s *Setup) quantised(w weight) bool {
-	return s.Base != BaseSame && w.rows > 0 && !w.trained
+	return s.Base != BaseSame && w.rows > 0 && !w.trained && !(w.expert && s.wideExperts())
+}
+
+// wideExperts reports whether frozen experts stay in 16 bits beside products in 8 or 4 bits.
+func (s *Setup) wideExperts() bool {
+	packed := s.Base == BaseInt8 || s.Base == BaseNF4 || s.Base == BaseNF4Double
+	return packed && s.Written && !s.Linears && s.Model.has(func(k *Block) bool { return k.MoE != nil })
 }
 
 // packed returns the bytes of n numbers of a weight in 8 or 4 bits, with their scales.
@@ -96,6 +103,8 @@ func (b *builder) narrowed(w weight, tokens int64) (forward, back engine.Bytes) 
 	// the input in fp16 and INT8; in the backward the weight [bitsandbytes: MatMul8bitLt]
 	case s.quantised(w) && s.Base == BaseInt8:
 		return size(tokens*w.rows, 3), size(w.n, b.e)
+	case s.quantised(w) && s.Base == BaseFP8: // without its scales
+		return size(w.n, b.e), 0
 	case s.quantised(w):
 		return size(w.n, b.e), size(w.n, b.e)
 	case s.Float8:

@@ -195,7 +195,7 @@ func (p *program) loads() {
 	p.loadBuckets()
 	p.take(p.engineBytes(), Working)
 	p.toHost(p.driveBuffers())
-	p.take(p.referenceBytes(), Weights)
+	p.take(p.besideBytes(), Weights)
 	p.loadSwapped()
 }
 

@@ -108,7 +108,7 @@ func (p *program) ready(u *unit, forward bool) {
 // cast makes the copies in the compute type of weights that autocast narrows, those of products. They live until
 // the unit's backward. An embedding is read without a copy unless it is the head, too.
 func (p *program) cast(u *unit) {
-	if p.s.gathers() || p.s.Weight <= p.s.Compute {
+	if p.s.gathers() {
 		return
 	}
 	for i, w := range u.weights {
@@ -122,7 +122,9 @@ func (p *program) cast(u *unit) {
 // no autocast.
 func (p *program) casts(w weight) bool {
 	switch {
-	case w.adapter, p.s.quantised(w):
+	case w.adapter: // also beside narrow weights
+		return p.s.autocast() && p.s.LoRA.Stored > p.s.Compute && w.row > 0
+	case p.s.quantised(w), p.s.Weight <= p.s.Compute:
 		return false
 	case w.name == "embedding":
 		return p.s.autocast() && p.s.Model.Tied && p.last

@@ -38,7 +38,7 @@ var (
 			Links: []string{"v=1&p=vgg16-b64&m=80%25&alloc=best-fit"}},
 		"step": {Doc: "a language model whose [training step](language-models.md) is asked about, or the text of its `config.json`; one that strategies can plan opens as `p` does, with everything kept, or a `config.json` by the strategy `s`",
 			Links: []string{"v=1&step=llama3-8b"}},
-		"step.": {Doc: "what is chosen about that step: the flags of `memtide plan`, `yes` for a switch, `context` in MiB, `height` and `width` for `-side`",
+		"step.": {Doc: "what is chosen about that step: the flags of `memtide plan`, `yes` for a switch, `context` and `beside` in MiB, `height` and `width` for `-side`",
 			Links: []string{"v=1&step=llama3-8b&step.gpus=8&step.seq=4096"}},
 		"ops":    {Doc: "beside `d`, the operators of the step that its chain is derived from, for plans of the model: `1.` and base64url of what package operators describes"},
 		"alloc.": {},

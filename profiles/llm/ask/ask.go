@@ -110,8 +110,11 @@ func Rows(table string) (out [][]string) {
 	return out
 }
 
-// Context is the name of the option whose number is in MiB.
-const Context = "context"
+// Context and Beside are the names of the options whose numbers are in MiB.
+const (
+	Context = "context"
+	Beside  = "beside"
+)
 
 // Option returns the option with the name, or nil if there is none.
 func Option(name string) *engine.Param {
@@ -273,7 +276,7 @@ func Matters(args engine.Args, name string) bool {
 		}
 	case "towers":
 		return Value(args, "lora") == "0"
-	case "kbit":
+	case "kbit", "base-experts":
 		return quantised(args)
 	case "offload", "group", "recompute", "budget", "graph", "stash":
 		return ckpt == policies[name]

@@ -131,6 +131,8 @@ func sd3(c *config, m *llm.Model) {
 	e.Params, e.Each = timed(h, out, 256, c.need("pooled_projection_dim"))
 	e.Params += product(c.need("joint_attention_dim"), h) + product(in*side*side, h)
 	e.Latent = 8 + 6*h + 8*out
+	table := c.or(96, "pos_embed_max_size") // of positions [diffusers: models/embeddings.py, PatchEmbed]
+	e.Fixed = table * table * h
 	n := c.need("num_layers")
 	listed, _ := c.value("dual_attention_layers").([]any)
 	twice := map[int64]bool{}

@@ -124,10 +124,14 @@ func offers(s *state.State, args engine.Args, name string) bool {
 		return !is("lora", "0")
 	case name == "states":
 		return is("lora", "0") || !is(name, ask.Auto)
+	case name == ask.Beside: // encoders and an autoencoder
+		return ask.Pictures(model) || !is(name, "0")
 	case name == "towers", name == "kernels": // few models have any
 		return ask.Configured(model) || !is(name, "no")
 	case name == "shard": // each pipeline rank is one card: nothing is shared
 		return ask.Value(args, "gpus") != ask.Value(args, "pp")
+	case name == "base-experts":
+		return ask.Experts(model) || !is(name, "no")
 	case name == "ep", name == "etp":
 		return (ask.Experts(model) || !is(name, ask.Option(name).Default)) && !is("gpus", "1")
 	case name == "autocast", name == "no-autocast": // of Transformers' modules

@@ -38,12 +38,12 @@ func TestStepControls(t *testing.T) {
 		args  engine.Args
 		not   []string
 	}{
-		{config, engine.Args{"gpus": "2", "seq": "1024", "ep": "2"}, sides},
-		{config, engine.Args{"gpus": "2", "pp": "2", "ckpt": "full"}, append(sides, "shard", "ep")},
-		{config, engine.Args{"lora": "8", "host": "yes"}, append(sides, "states", "shard", "tp", "cp", "ep", "pp", "schedule")},
+		{config, engine.Args{"gpus": "2", "seq": "1024", "ep": "2"}, append(sides, "beside")},
+		{config, engine.Args{"gpus": "2", "pp": "2", "ckpt": "full"}, append(sides, "beside", "shard", "ep")},
+		{config, engine.Args{"lora": "8", "host": "yes"}, append(sides, "beside", "states", "shard", "tp", "cp", "ep", "pp", "schedule")},
 		{diffuser, engine.Args{"gpus": "2"}, []string{"ep", "objective", "logits", "program"}},
 		{diffuser, engine.Args{"gpus": "2", "height": "512"}, []string{"seq", "ep", "objective", "logits", "program"}},
-		{"gpt2", engine.Args{"gpus": "2"}, append(sides, "towers", "kernels", "ep")},
+		{"gpt2", engine.Args{"gpus": "2"}, append(sides, "beside", "towers", "kernels", "ep")},
 	} {
 		s := state.New()
 		s.Step = &state.OpenStep{}

@@ -110,7 +110,7 @@ func (b *builder) scales(name string, vectors int64) (y valueID) {
 
 // scaledNorm is a norm without weights, scaled and shifted.
 func (b *builder) scaledNorm(x valueID, name string, tokens int64) valueID {
-	return b.shifted(b.bareNorm(x, name, tokens), name, tokens)
+	return b.shifted(b.bareNorm(x, name, tokens), name)
 }
 
 // bareNorm is a norm without weights, which autocast computes in 4 bytes.
@@ -128,10 +128,10 @@ func (b *builder) bareNorm(x valueID, name string, tokens int64) valueID {
 
 // shifted scales and shifts the result of a norm, which is kept only for gradients of the scales: if they are made by
 // weights that train.
-func (b *builder) shifted(n valueID, name string, tokens int64) valueID {
+func (b *builder) shifted(n valueID, name string) valueID {
 	y := b.add(op{in: []valueID{n}, keeps: trainedKeep(b.s, n)}, name+".scaled", b.values[n].bytes)
 	b.values[y].wide = b.values[n].wide
-	b.aside(name+".scale", b.values[n].bytes/engine.Bytes(max(1, tokens/b.s.Batch)))
+	b.aside(name+".scale", size(b.s.Batch*b.m.Hidden, b.e))
 	return y
 }
 
@@ -174,7 +174,7 @@ func (b *builder) sdpa(all [3]valueID, name string, tokens int64) valueID {
 		each = upTo(each, efficientRows)
 	}
 	b.aside(name+"statistics", size(batch*each*b.k.Heads, 4))
-	if b.k.Dit.Copied {
+	if b.k.Dit.Copied && name == "" { // whose queries are put together; other results lie as products read them
 		a = b.add(op{in: []valueID{a}}, name+"attention.rows", size(tokens*h, b.e))
 	}
 	return a
@@ -210,9 +210,9 @@ func (b *builder) doubleDit(x valueID) valueID {
 			gates[i] = b.scales(names[i]+"mod", vectors)
 		}
 		n := b.bareNorm(parts[i], names[i]+"n1", tokens[i])
-		qkv := b.qkv(b.shifted(n, names[i]+"n1", tokens[i]), names[i], tokens[i])
+		qkv := b.qkv(b.shifted(n, names[i]+"n1"), names[i], tokens[i])
 		if i == 0 && d.Dual {
-			alone = b.shifted(n, "alone.n1", tokens[0])
+			alone = b.shifted(n, "alone.n1")
 		}
 		for j := range in {
 			in[j] = append(in[j], qkv[j])

@@ -114,12 +114,8 @@ func (s *Setup) choose(p engine.Parsed) {
 	s.Checkpoint, s.OffloadX, s.Compiled, s.HostStep = CheckpointKind(p.Word("ckpt")), p.Is("offload", "yes"),
 		p.Is("compile", "yes"), p.Is("host", "yes")
 	s.Dropout, s.Towers, s.Adds = p.Is("dropout", "yes"), p.Is("towers", "yes"), s.Adds && p.Is("no-grad-fusion", "no")
-<<<<<<< HEAD
 	s.Varied = p.Is("lengths", "varied")
-	s.Objective, s.Rollout = p.Word("objective"), int64(p.Int("rollout"))
-=======
 	s.Objective, s.Beside, s.Rollout = p.Word("objective"), int64(p.Int("beside")), int64(p.Int("rollout"))
->>>>>>> b97b9cb3 (what is on the card beside a diffusion model can be said; frozen scales, autocast, products in FP8 and experts beside k-bit products as their code has them)
 	s.HostPart, s.HostWeights, s.NVMe = int64(p.Int("host-part")), p.Is("host-weights", "yes"), int64(p.Int("nvme"))
 	s.StepInBack, s.NoSP = p.Is("step-in-backward", "yes"), p.Is("no-sp", "yes")
 	s.NonReentrant = !transformed(p) || p.Is("non-reentrant", "yes")

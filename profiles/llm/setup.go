@@ -224,12 +224,12 @@ func (s *Setup) widened() bool { return s.LoRA != nil && s.Base != BaseSame && s
 func (s *Setup) checkWidened() {
 	dora := s.LoRA != nil && s.LoRA.Dora
 	if dora && (!s.autocast() || s.Compiled || s.LoRA.Stored < 4) {
-		refuse("%s: adapters of DoRA are known as PEFT computes them beside Transformers' language models: want -program hf, adapters in fp32, no shared states and no -compile", s.Model.Name)
+		refuse("%s: adapters of DoRA are known as PEFT computes them under autocast: want -program hf, adapters in fp32, no shared states and no -compile, and for a diffusion model -autocast", s.Model.Name)
 	}
 	if s.Base == BaseInt8 && !s.bitsandbytes() {
 		refuse("%s: products in INT8 are known beside Transformers' language models: want -program hf, no shared states and no -compile", s.Model.Name)
 	}
-	if !s.widened() && !dora {
+	if !s.widened() && !dora || dora && s.Model.Latents != nil && s.Base == BaseSame {
 		return
 	}
 	if !s.bitsandbytes() && !dora || s.Model.Ends != nil || s.Model.has(func(k *Block) bool {

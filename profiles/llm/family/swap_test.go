@@ -7,6 +7,7 @@ import (
 
 	"memtide/engine"
 	"memtide/profiles/llm"
+	"memtide/profiles/llm/family"
 )
 
 // short returns the question about a network whose rows have the given numbers of blocks.
@@ -153,6 +154,32 @@ func TestSwapRefused(t *testing.T) {
 		_, err := short(t, "wan-14b", c.args, 8).Estimate()
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v: error %v, want one with %q", c.args, err, c.want)
+		}
+	}
+}
+
+// TestDoraOfPictures checks what DoRA adds to a block of Flux with adapters on attention: of each adapted product its
+// result and the adapters' for each token and output in 2 bytes, and a magnitude, its gradient's factor and a norm for
+// each output in 4.
+func TestDoraOfPictures(t *testing.T) {
+	const h, latents, text = 3072, 1024, 512
+	blocks := func(dora string) [][2]int64 {
+		a, err := llm.New(family.Lookup("flux1-dev"), engine.Args{"lora": "16", "targets": "attention", "height": "512",
+			"autocast": "yes", "dora": dora})
+		if err != nil {
+			t.Fatal(err)
+		}
+		kept, err := a.Setup.Kept()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return kept.Blocks
+	}
+	plain, dora := blocks("no"), blocks("yes")
+	want := []int64{2*4*(latents+text)*h*2 + 8*12*h, 2*4*(latents+text)*h*2 + 4*12*h}
+	for i, last := range []int{1, len(plain) - 1} {
+		if got := dora[last][1] - plain[last][1]; got != want[i] {
+			t.Errorf("block %d keeps %d bytes more with DoRA, want %d", last, got, want[i])
 		}
 	}
 }

@@ -125,3 +125,42 @@ func TestUnetOptions(t *testing.T) {
 		}
 	}
 }
+
+// TestDitKeeps checks that blocks of Stable Diffusion 3.5 with adapters keep what PyTorch keeps of the same code, in 16
+// bits or under autocast: norms of what frozen scales and gates multiply, and nothing for the gradients of these.
+func TestDitKeeps(t *testing.T) {
+	text, err := os.ReadFile("testdata/dit.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file struct {
+		Rows []struct {
+			Dual, Autocast, Dropout bool
+			Stored, Kept            int64
+		}
+	}
+	if err := json.Unmarshal(text, &file); err != nil {
+		t.Fatal(err)
+	}
+	m, err := family.Read([]byte(`{"_class_name":"SD3Transformer2DModel","num_layers":4,"num_attention_heads":4,"attention_head_dim":32,"caption_projection_dim":128,"dual_attention_layers":[0,1],"in_channels":16,"joint_attention_dim":256,"pooled_projection_dim":64,"qk_norm":"rms_norm"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range file.Rows {
+		s := llm.Setup{Model: m.Model, Work: llm.Work{Batch: 2, Seq: 256}}
+		llm.FindProgram("hf").Apply(&s)
+		s.Weight, s.Grad, s.CastsAll = 2, 2, r.Autocast
+		s.LoRA = &llm.LoRA{Rank: 8, On: []string{"q", "k", "v", "o"}, Stored: r.Stored, Dropout: r.Dropout}
+		kept, err := s.Kept()
+		layer := int64(2)
+		if r.Dual {
+			layer = 1
+		}
+		if got := blockOf(kept, layer); err != nil || got != r.Kept {
+			t.Errorf("%+v: a block keeps %d bytes (%v)", r, got, err)
+		}
+	}
+	if len(file.Rows) != 12 {
+		t.Errorf("%d rows", len(file.Rows))
+	}
+}

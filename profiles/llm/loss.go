@@ -116,6 +116,10 @@ func (p *program) lossKept(l *lossState) {
 			p.give(wide)
 		}
 		p.holdOr(l, logits, e)
+	case LossDivided: // widened, and divided in place
+		logits := p.scaledLogits(p.logit(n, e))
+		l.saved = append(l.saved, p.logit(n, 4))
+		p.give(logits)
 	// widened, then a softmax in place [Megatron-LM: core/tensor_parallel/cross_entropy.py]
 	case LossSharded, LossShardedCompiled:
 		logits := p.logit(n, e)
@@ -227,7 +231,7 @@ func (p *program) lossGradient(l *lossState) handle {
 		one := p.logit(n, given(p.s.autocast(), 4-e)+e)
 		g = p.logit(n, e)
 		p.give(one)
-	case LossFP32, LossShifted:
+	case LossFP32, LossShifted, LossDivided:
 		g = p.softmaxBackward(l, n)
 	case LossInPlace:
 		g = p.share(l.saved[0])
@@ -272,6 +276,11 @@ func (p *program) softmaxBackward(l *lossState, n int64) handle {
 		whole := p.logit(n, 4)
 		p.give(two)
 		two = whole
+	}
+	if p.s.Loss == LossDivided { // beside the gradient its copy, a clone of the slice, and the quotient
+		result, clone, quotient := p.logit(n, 4), p.logit(n, 4), p.logit(n, 4)
+		p.giveAll([]handle{two, clone, quotient})
+		two = result
 	}
 	g := p.logit(n, p.s.Compute)
 	p.give(two)

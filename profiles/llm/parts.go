@@ -173,7 +173,10 @@ const (
 	LossBF16 LossKind = "bf16"
 	LossFP32 LossKind = "fp32"
 	// of a contiguous copy without the last token [transformers 4.46 to 4.49: loss/loss_utils.py, ForCausalLMLoss]
-	LossShifted        LossKind = "shifted"
+	LossShifted LossKind = "shifted"
+	// a slice of the logits is divided in place, whose gradient is copied [trl 1.0 to 1.9: trainer/grpo_trainer.py,
+	// trl#5254 and trl#6554; torch: csrc/autograd/functions/tensor.cpp, CopySlices]
+	LossDivided        LossKind = "divided"
 	LossCompiled       LossKind = "compiled"
 	LossChunkedCE      LossKind = "chunked_ce"
 	LossCompiledChunks LossKind = "compiled_chunks"
@@ -337,8 +340,8 @@ var (
 	checkpointKinds = []CheckpointKind{CheckpointNone, CheckpointFull, CheckpointOp, CheckpointOpAll, CheckpointDots,
 		CheckpointModules, CheckpointBudget}
 	stepKinds = []StepKind{StepForeach, StepFused, StepForLoop, StepMuon, StepAdafactor, StepGaLore, StepNone}
-	lossKinds = []LossKind{LossBF16, LossFP32, LossShifted, LossCompiled, LossChunkedCE, LossCompiledChunks,
-		LossChunked, LossVocabChunked, LossInPlace, LossSharded, LossShardedCompiled, LossFused}
+	lossKinds = []LossKind{LossBF16, LossFP32, LossShifted, LossDivided, LossCompiled, LossChunkedCE,
+		LossCompiledChunks, LossChunked, LossVocabChunked, LossInPlace, LossSharded, LossShardedCompiled, LossFused}
 )
 
 // mode sets *v to usual if it is empty, and ends with an error if it is not in known.

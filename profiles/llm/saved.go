@@ -131,7 +131,7 @@ func (s *Setup) Said() (notes []string) {
 		notes = append(notes, fmt.Sprintf("%d GiB of each card are an engine's for rollouts, as was said; they are counted with what CUDA takes.", s.Rollout))
 	}
 	if s.refers() {
-		notes = append(notes, "A reference runs the forward of each micro batch, too; logits are those of all tokens, prompts included.")
+		notes = append(notes, "A reference runs the forward of each micro batch, too, and its logits are those of as many tokens: all of them, prompts included, unless -prompt says how many have none.")
 	}
 	if s.partitioned() && s.Model.has(func(k *Block) bool { return k.MoE != nil }) {
 		notes = append(notes, "torch.compile sees experts as grouped products, as Transformers 5 has them. The loop over experts of earlier releases breaks the graph; then up to what is told without -compile is needed.")

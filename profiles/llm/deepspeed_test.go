@@ -9,7 +9,7 @@ import (
 // TestDeepSpeed checks what a rank holds under DeepSpeed before and between steps, counted by hand: of n weights, shared
 // from a stage on, 2 bytes each, 12 for their fp32 copy and the moments, and with ZeRO-3 2 for gradients and a bucket of
 // the squared hidden size; ZeRO-2 has a bucket of 5e8 gradients. Its step widens a rank's gradients, of ZeRO-3 at most
-// 1e9 of them. Adapters are narrowed as the model is. What the engine cannot do is refused.
+// 1e9 of them. In fp32 ZeRO has copies, too. Adapters have the type of the model. What the engine cannot do is refused.
 func TestDeepSpeed(t *testing.T) {
 	m := Lookup("llama2-7b")
 	n, h := m.Params(), m.Hidden
@@ -23,12 +23,20 @@ func TestDeepSpeed(t *testing.T) {
 		{engine.Args{"gpus": "8", "shard": "zero2"}, 2*n + 12*n/8 + 2*reduceBucket, 4 * n / 8},
 		{engine.Args{"gpus": "8"}, 2*n/8 + 12*n/8 + 2*n/8 + 2*h*h, 4 * n / 8},
 		{engine.Args{"gpus": "8", "host": "yes"}, 2*n/8 + 2*h*h, 0},
+		{engine.Args{"gpus": "1", "states": "fp32"}, 12 * n, 0},
+		{engine.Args{"gpus": "8", "shard": "zero2", "states": "fp32"}, 4*n + 12*n/8 + 4*reduceBucket, 4 * n / 8},
+		{engine.Args{"gpus": "8", "states": "fp32"}, 4*n/8 + 12*n/8 + 4*n/8 + 4*h*h, 4 * n / 8},
+		{engine.Args{"gpus": "8", "states": "fp32", "lora": "256", "targets": "qv"},
+			4*n/8 + (4+4+8+4)*32*2*2*256*h/8 + 4*h*h, 4 * 32 * 2 * 2 * 256 * h / 8},
 		{engine.Args{"gpus": "1", "lora": "8", "targets": "qv"}, 2*n + 14*32*2*2*8*h, 4 * 32 * 2 * 2 * 8 * h},
 	} {
 		c.more["program"] = "deepspeed"
 		a, err := New(m, c.more)
 		if err != nil {
 			t.Fatalf("%v: %v", c.more, err)
+		}
+		if wide := a.Setup.Compute == 4; wide != (c.more["states"] == "fp32") {
+			t.Errorf("%v: %d bytes of an activation", c.more, a.Setup.Compute)
 		}
 		a.Setup.defaults()
 		p := newProgram(&a.Setup, a.Setup.end(true, true))
@@ -49,6 +57,26 @@ func TestDeepSpeed(t *testing.T) {
 		}
 		if err == nil {
 			t.Errorf("%v is answered; want a refusal", args)
+		}
+	}
+}
+
+// TestBarring checks that an option that means nothing is refused with those options alone that stand in its way.
+func TestBarring(t *testing.T) {
+	for _, c := range []struct {
+		args engine.Args
+		want string
+	}{
+		{engine.Args{"states": "bf16", "program": "deepspeed"}, "states is bf16, which means nothing while program is deepspeed"},
+		{engine.Args{"states": "fp32", "program": "deepspeed", "base": "nf4", "lora": "8"},
+			"states is fp32, which means nothing while program is deepspeed and base is nf4"},
+		{engine.Args{"group": "2"}, "group is 2, which means nothing while ckpt is none"},
+		{engine.Args{"towers": "yes", "lora": "8"}, "towers is yes, which means nothing while lora is 8"},
+		{engine.Args{"logits": "kept", "loss": "fused"}, "logits is kept, which means nothing while loss is fused"},
+		{engine.Args{"ranks": "2"}, "ranks is 2, which means nothing beside the others"},
+	} {
+		if _, err := New(Lookup("llama2-7b"), c.args); err == nil || err.Error() != c.want {
+			t.Errorf("%v: error %v; want %q", c.args, err, c.want)
 		}
 	}
 }

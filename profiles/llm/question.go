@@ -37,11 +37,7 @@ func New(m *Model, args engine.Args) (Ask, error) {
 	for _, o := range ask.Options {
 		if v, chosen := a.Args[o.Name]; chosen && !ask.Matters(a.Args, o.Name) &&
 			o.Name != "swap-blocks" && o.Name != "non-reentrant" { // checkSwap has a better message
-			if other := ask.Needs(o.Name); other != "" {
-				return a, fmt.Errorf("%s is %s, which means nothing while %s is %s", o.Name, v, other,
-					ask.Value(a.Args, other))
-			}
-			return a, fmt.Errorf("%s is %s, which means nothing beside the others: checkpointing is %s, frozen products %s, ranks of the pipeline %s, tensor ranks %s", o.Name, v, p.Word("ckpt"), p.Word("base"), ask.Value(a.Args, "pp"), ask.Value(a.Args, "tp"))
+			return a, fmt.Errorf("%s is %s, which means nothing %s", o.Name, v, barring(a.Args, o.Name))
 		}
 	}
 	y := &a.Setup.Layout
@@ -69,6 +65,25 @@ func New(m *Model, args engine.Args) (Ask, error) {
 	return a, nil
 }
 
+// barring names the options beside which another means nothing: those of which one alone, with another value, would
+// give it a meaning.
+func barring(args engine.Args, name string) string {
+	var out []string
+	for _, o := range ask.Options {
+		b := maps.Clone(args)
+		if o.Name != name && slices.ContainsFunc(append([]string{"0", "1", "2"}, o.Choices...), func(v string) bool {
+			b[o.Name] = v
+			return ask.Matters(b, name)
+		}) {
+			out = append(out, o.Name+" is "+ask.Value(args, o.Name))
+		}
+	}
+	if len(out) == 0 {
+		return "beside the others"
+	}
+	return "while " + strings.Join(out, " and ")
+}
+
 // choose overrides the program's defaults with the chosen options.
 func (s *Setup) choose(p engine.Parsed) {
 	if level := slices.Index([]string{"none", "zero1", "zero2", "zero3"}, p.Word("shard")); level >= 0 {
@@ -84,6 +99,10 @@ func (s *Setup) choose(p engine.Parsed) {
 	switch p.Word("states") {
 	case "fp32":
 		s.Weight, s.Grad, s.Moments, s.Reduce, s.Master = 4, 4, 8, 4, 0
+		if s.DeepSpeed { // ZeRO copies fp32 weights, too
+			s.Widen()
+			s.Master = given(s.Zero > 0, 4)
+		}
 	case "bf16":
 		s.Weight, s.Grad, s.Moments, s.Reduce, s.Master = 2, 2, 4, 2, 0
 	}
@@ -192,7 +211,7 @@ func (s *Setup) adapt(p engine.Parsed) {
 		s.LoRA.On = products["attention"]
 	}
 	if s.DeepSpeed { // the engine narrows adapters, too, and has fp32 copies
-		s.LoRA.Stored, s.LoRA.Moments = 2, cmp.Or(moments, 8)
+		s.LoRA.Stored, s.LoRA.Moments = s.Weight, cmp.Or(moments, 8)
 	} else {
 		s.Master = 0
 	}

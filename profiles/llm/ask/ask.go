@@ -257,7 +257,7 @@ func Matters(args engine.Args, name string) bool {
 	case "no-grad-fusion", "mtp":
 		return Program(args) == "megatron"
 	case "states":
-		return Value(args, "program") != "deepspeed"
+		return Value(args, "program") != "deepspeed" || args["states"] == "fp32" && Value(args, "base") == "same"
 	case "autocast":
 		return Value(args, "no-autocast") == "no"
 	case "non-reentrant":

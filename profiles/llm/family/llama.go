@@ -22,7 +22,7 @@ func init() {
 		"chatglm": chatGLM, "qwen": qwen, "minicpm": llama, "deepseek": deepseek, "mimo": mimo} {
 		families[name] = func(c *config, m *llm.Model) {
 			b(c, m)
-			c.note("The code of this family comes with the model: what its blocks keep is what such blocks of Transformers do.")
+			c.note("The code of this family comes with the model: what its blocks keep is what such blocks of Transformers do. Its loss may read logits of 16 bits, which -program deepspeed leaves so: -loss bf16.")
 		}
 	}
 }

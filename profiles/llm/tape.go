@@ -45,6 +45,7 @@ type weight struct {
 	trained bool
 	expert  bool
 	adapter bool
+	conv    bool
 
 	row        int64 // row length of a matrix that is not a block's product; 0 for other weights
 	rows, cols int64 // of the matrix, or of each matrix, of a block's product; 0 for other weights

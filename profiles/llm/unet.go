@@ -76,24 +76,24 @@ func (b *builder) unet(x valueID) valueID {
 	return b.resNet(x)
 }
 
-// groupNorm keeps its input, and a mean and a deviation of each group. Autocast computes it in 4 bytes.
+// groupNorm keeps its input, and a mean and a deviation of each group. Under autocast it reads a copy in 4 bytes, and
+// so does what is computed of its result but for products [torch: aten/src/ATen/autocast_mode.h, AT_FORALL_FP32].
 func (b *builder) groupNorm(x valueID, name string, h int64) valueID {
 	e := b.e
 	if b.s.autocast() {
-		e = 4
-		x = b.widen(x, name, size(b.outer*h, e))
+		x, e = b.widen(x, name, size(b.outer*h, 4)), 4
 	}
 	y := b.add(op{in: []valueID{x}, keeps: []valueID{x}, weights: []weight{b.normWeight(name, 2*h)}}, name,
 		size(b.outer*h, e))
-	b.values[y].wide = b.s.autocast()
+	b.values[y].wide = b.values[x].wide
 	b.aside(name+".stat", size(2*b.s.Batch*b.k.Unet.Groups, e))
 	return y
 }
 
 // convolution keeps its input even if its weights are frozen [torch: derivatives.yaml, convolution].
 func (b *builder) convolution(x valueID, name string, in, out, area, tokens int64) valueID {
-	w := weight{name: name, n: in*out*area + out, trained: b.s.trains()}
 	x = b.cast(x)
+	w := weight{name: name, n: in*out*area + out, trained: b.s.trains(), conv: true}
 	o := op{kind: opProduct, in: []valueID{x}, keeps: []valueID{x}, weights: []weight{w},
 		flops: 2 * float64(tokens) * float64(in*area) * float64(out)}
 	return b.add(o, name, size(tokens*out, b.e))
@@ -102,9 +102,9 @@ func (b *builder) convolution(x valueID, name string, in, out, area, tokens int6
 // activated is a convolution after a norm and SiLU.
 func (b *builder) activated(x valueID, name string, in, out int64) valueID {
 	n := b.groupNorm(x, name+".norm", in)
-	silu := b.point(name+".silu", b.values[n].bytes, []valueID{n}, n)
-	b.values[silu].wide = b.values[n].wide
-	return b.convolution(silu, name, in, out, 9, b.outer)
+	y := b.point(name+".silu", b.values[n].bytes, []valueID{n}, n)
+	b.values[y].wide = b.values[n].wide
+	return b.convolution(y, name, in, out, 9, b.outer)
 }
 
 // resNet has two convolutions, and a third one if its widths differ [diffusers: models/resnet.py].

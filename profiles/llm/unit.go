@@ -131,7 +131,7 @@ func (p *program) casts(w weight) bool {
 	case !p.s.autocast():
 		return true
 	}
-	return w.rows > 0 && !w.expert || w.name == "head" || w.name == "router"
+	return w.rows > 0 && !w.expert || w.conv || w.name == "head" || w.name == "router"
 }
 
 // uncast frees the copies of the weights of checkpointed blocks, which autocast holds until the end of the

@@ -99,7 +99,7 @@ func (s *Setup) stepTemps(w weight) (temps []engine.Bytes, together bool) {
 		return s.galoreTemps(w), false
 	case s.Optimizer == StepForeach, s.Optimizer == StepMuon:
 		return []engine.Bytes{n}, true
-	case s.Optimizer == StepForLoop, s.Optimizer == StepGaLore:
+	case s.Optimizer == StepForLoop, s.Optimizer == StepGaLore && s.Moments > 2:
 		return []engine.Bytes{n, n}, false
 	}
 	return nil, false
@@ -127,9 +127,6 @@ func (s *Setup) adafactorTemps(w weight) (temps []engine.Bytes) {
 	return append(temps, wide, wide)
 }
 
-// galoreRank is the rank of GaLore's projections [transformers: trainer_optimizer.py, the default].
-const galoreRank = 128
-
 // projected reports whether GaLore projects the gradient of a weight.
 func (s *Setup) projected(w weight) bool {
 	return s.Optimizer == StepGaLore && w.rows > 0 && w.trained && !w.expert
@@ -137,15 +134,15 @@ func (s *Setup) projected(w weight) bool {
 
 // galoreStates returns the projection of a weight's gradient, and both moments of the projected gradient. For
 // gradients in fp32 the projection is a view of a square matrix, which stays whole [galore_torch:
-// galore_projector.py, get_orthogonal_matrix].
+// galore_projector.py, get_orthogonal_matrix]. Moments have the type of the gradient, or 8 bits [adamw8bit.py].
 func (s *Setup) galoreStates(w weight) [2]engine.Bytes {
 	short, long := min(w.rows, w.cols), max(w.rows, w.cols)
-	rank := min(galoreRank, short)
+	rank := min(s.GaLoreRank, short)
 	projection := size(short*rank, s.Grad)
 	if s.Grad == 4 {
 		projection = size(short*short, 4)
 	}
-	return [2]engine.Bytes{projection, size(2*rank*long, s.Grad)}
+	return [2]engine.Bytes{projection, size(rank*long, min(2*s.Grad, s.Moments))}
 }
 
 // galoreTemps returns GaLore's temporaries for one weight when it decomposes the gradient, in the first step and

@@ -69,6 +69,24 @@ func TestGaLore(t *testing.T) {
 	}
 }
 
+// TestGaLoreOptions checks the states of GaLore's README, of rank 1024 with moments in 8 bits: of each of 32 blocks of
+// Llama 7B four projections with moments of 4,096 columns and three of 11,008, and both moments of what else trains. Its
+// run took 22.8 GB.
+func TestGaLoreOptions(t *testing.T) {
+	r := asks(t, Lookup("llama2-7b"), engine.Args{"optimizer": "galore-8bit", "galore-rank": "1024", "states": "bf16", "seq": "256",
+		"batch": "16", "ckpt": "full", "step-in-backward": "yes", "device": "rtx-4090"})
+	const attention, mlp = 1024 * (2*4096 + 2*4096), 1024 * (2*4096 + 2*11008)
+	want := engine.Bytes(2*6_738_415_616 + 32*(4*attention+3*mlp) + 2*(2*32000+65)*4096)
+	if r.States != want {
+		t.Errorf("%d bytes of states, want %d", r.States, want)
+	}
+	within(t, "with a GiB of CUDA", (r.Low+r.High)/2+engine.GiB, 22.8, 5)
+	_, err := New(Lookup("llama2-7b"), engine.Args{"galore-rank": "64"})
+	if err == nil || !strings.Contains(err.Error(), "while optimizer is adamw") {
+		t.Errorf("a rank without GaLore: error %v", err)
+	}
+}
+
 // TestOptimizersRefuse checks that optimizers that work on whole matrices are refused if ranks share states, with
 // adapters, and on the host.
 func TestOptimizersRefuse(t *testing.T) {

@@ -137,6 +137,7 @@ type Stepping struct {
 	HostWeights bool  `json:"weights_on_host"`
 	NVMe        int64 `json:"nvme"`       // GB/s at which a card's share of drives, not the host, has all this [none]
 	StepInBack  bool  `json:"opt_in_bwd"` // the optimizer steps on each gradient as it appears
+	GaLoreRank  int64 // of GaLore's projections [128, as transformers has it: trainer_optimizer.py]
 }
 
 // StepKind is how an optimizer's step is written.
@@ -271,7 +272,7 @@ func (s *Setup) bounds() []bound {
 		{"layers that the last stage has fewer", s.Lighter, mostRanks},
 		{"ranks that checkpoint", s.OnRanks, mostRanks}, {"n of every n-th block", s.Every, mostRanks},
 		{"checkpointed blocks", s.First, mostRanks}, {"blocks of a checkpoint", s.Group, mostRanks},
-		{"blocks that are swapped", s.Swap, mostRanks},
+		{"blocks that are swapped", s.Swap, mostRanks}, {"rank of GaLore", s.GaLoreRank, mostRanks},
 		{"MiB of frozen models beside", s.Beside, 1 << 20}}
 }
 
@@ -289,7 +290,7 @@ func (s *Setup) defaults() {
 	mode(&s.Checkpoint, checkpointKinds, CheckpointNone)
 	mode(&s.Loss, lossKinds, LossFP32)
 	mode(&s.Optimizer, stepKinds, StepForeach)
-	s.HostPart = cmp.Or(s.HostPart, 100)
+	s.HostPart, s.GaLoreRank = cmp.Or(s.HostPart, 100), cmp.Or(s.GaLoreRank, 128)
 	mode(&s.Base, baseKinds, BaseSame)
 	s.Weight, s.Compute = cmp.Or(s.Weight, 2), cmp.Or(s.Compute, 2)
 	s.Gather, s.Grad = cmp.Or(s.Gather, s.Compute), cmp.Or(s.Grad, s.Weight)

@@ -148,7 +148,7 @@ func (s *Setup) choose(p engine.Parsed) {
 // stepBy sets the chosen optimizer and its kernel.
 func (s *Setup) stepBy(p engine.Parsed) {
 	optimizer, paged := strings.CutPrefix(p.Word("optimizer"), "paged-")
-	s.Paged = paged
+	s.Paged, s.GaLoreRank = paged, int64(p.Int("galore-rank"))
 	if n, is := moments[optimizer]; is {
 		s.Moments = max(n, 0)
 	}
@@ -168,8 +168,8 @@ func (s *Setup) stepBy(p engine.Parsed) {
 		s.Optimizer = StepFused
 	case optimizer == "prodigy", optimizer == "adamw-4bit": // weight by weight
 		s.Optimizer = StepForLoop
-	case slices.Contains(stepKinds, StepKind(optimizer)):
-		s.Optimizer = StepKind(optimizer)
+	case slices.Contains(stepKinds, StepKind(strings.TrimSuffix(optimizer, "-8bit"))):
+		s.Optimizer = StepKind(strings.TrimSuffix(optimizer, "-8bit"))
 	}
 }
 
@@ -192,7 +192,7 @@ func (s *Setup) uncast() {
 // moments are the bytes of an optimizer's moments of a number, -1 for none [bitsandbytes/optim/lion.py;
 // torchao/optim/adam.py]. Of those of adapters, SGD's momentum and Prodigy's states have 4 bytes each.
 var moments = map[string]int64{"adamw-8bit": 2, "adamw-4bit": 1, "lion": 4, "lion-8bit": 1, "sgd": -1,
-	"adafactor": -1, "sgd-momentum": 4, "prodigy": 16}
+	"adafactor": -1, "galore-8bit": 2, "sgd-momentum": 4, "prodigy": 16}
 
 // adapt adds the chosen adapters to the setup.
 func (s *Setup) adapt(p engine.Parsed) {

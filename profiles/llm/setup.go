@@ -243,7 +243,8 @@ func (s *Setup) checkWidened() {
 // wideStream reports whether the residual stream is in 4 bytes: under autocast, if weights are, or with DoRA on
 // products in 4 bits, whose sums are not narrowed [PEFT: lora/bnb.py]. A U-Net's is made of what convolutions return.
 func (s *Setup) wideStream() bool {
-	return s.autocast() && s.Weight > s.Compute && s.Model.At(0).Unet == nil || s.LoRA != nil && s.LoRA.Dora && s.bitsandbytes()
+	return s.autocast() && s.Weight > s.Compute && s.Model.At(0).Unet == nil ||
+		s.LoRA != nil && s.LoRA.Dora && s.bitsandbytes()
 }
 
 // cachesFloat8 reports whether products in 8 bits are Transformer Engine's, as Megatron calls them: a product keeps its

@@ -263,6 +263,8 @@ func Matters(args engine.Args, name string) bool {
 	case "non-reentrant":
 		return strings.HasPrefix(Value(args, "shard"), "fsdp1") && Value(args, "lora") != "0" && Transformers(args) ||
 			Program(args) == "hf-2024" && Value(args, "ckpt") == "full" && Value(args, "group") == "1"
+	case "galore-rank":
+		return strings.HasPrefix(Value(args, "optimizer"), "galore")
 	case "rollout":
 		return Value(args, "objective") == "grpo"
 	case "lengths":

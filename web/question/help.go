@@ -293,7 +293,8 @@ func (w *Work) pairs(tried []change) (out []change) {
 			if a.lever.Option == b.lever.Option || least(a.Problem)*least(b.Problem) > now*room {
 				continue
 			}
-			l := ask.Lever{Name: strings.TrimSuffix(a.Name, w.by) + " + " + strings.TrimSuffix(b.Name, w.by), Option: b.lever.Option, Value: b.lever.Value}
+			l := ask.Lever{Name: strings.TrimSuffix(a.Name, w.by) + " + " + strings.TrimSuffix(b.Name, w.by),
+				Option: b.lever.Option, Value: b.lever.Value}
 			both := ask.With(ask.With(st.args, a.lever.Option, a.lever.Value), l.Option, l.Value)
 			for _, c := range w.lever(nil, st, both, l) {
 				built++

@@ -43,8 +43,9 @@ func (r *Result) vary(s *Setup, of share) {
 			p.loads()
 		}
 		p.s = q.s
+		units := q.all()
 		for i, u := range p.all() { // states stay, blocks are of the new length
-			u.block, u.light = q.all()[i].block, q.all()[i].light
+			u.block, u.light = units[i].block, units[i].light
 		}
 		p.step()
 	}

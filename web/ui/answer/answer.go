@@ -293,7 +293,11 @@ func (c *Answer) Parts() (out []panel.Piece) {
 		}
 	}
 	for _, p := range n.parts {
-		add(p.class, p.name+" "+format.Bytes(p.bytes), at+p.bytes)
+		class := p.class
+		if class == "fix" && at > n.memory && n.near() {
+			class += " under" // its label is one of covered
+		}
+		add(class, p.name+" "+format.Bytes(p.bytes), at+p.bytes)
 	}
 	if !n.near() {
 		return out

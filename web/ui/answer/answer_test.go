@@ -183,6 +183,11 @@ func TestBarAndDevice(t *testing.T) {
 	if got := marks[1]; got.Label != "everything: 30 GiB →" || got.Style != "left:100%" {
 		t.Errorf("what is longer than the bar is marked %+v; want that it goes on", got)
 	}
+	p.Choice.Device = "64mib" // less than the weights
+	if parts := a.Parts(); parts[0].Class != "fix" || parts[1].Class != "fix under" {
+		t.Errorf("weights and gradients are %q and %q; want a label of the weights alone, what is too much covers others",
+			parts[0].Class, parts[1].Class)
+	}
 	n := &need{memory: engine.GiB, parts: []part{{"fix", "weights", 2 * engine.GiB}, {"fix", "gradients", engine.GiB},
 		{"fix", "optimizer", 2 * engine.GiB}, {"fwd", "kept", 2 * engine.GiB}}}
 	for past, want := range map[string][]string{"3 GiB too much": {"gradients 1 GiB", "optimizer 2 GiB"},

@@ -295,7 +295,7 @@ func (c *Answer) Parts() (out []panel.Piece) {
 	for _, p := range n.parts {
 		class := p.class
 		if class == "fix" && at > n.memory && n.near() {
-			class += " under" // its label is one of covered
+			class += " unnamed" // its label is one of covered
 		}
 		add(class, p.name+" "+format.Bytes(p.bytes), at+p.bytes)
 	}

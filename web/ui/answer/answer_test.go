@@ -184,7 +184,7 @@ func TestBarAndDevice(t *testing.T) {
 		t.Errorf("what is longer than the bar is marked %+v; want that it goes on", got)
 	}
 	p.Choice.Device = "64mib" // less than the weights
-	if parts := a.Parts(); parts[0].Class != "fix" || parts[1].Class != "fix under" {
+	if parts := a.Parts(); parts[0].Class != "fix" || parts[1].Class != "fix unnamed" {
 		t.Errorf("weights and gradients are %q and %q; want a label of the weights alone, what is too much covers others",
 			parts[0].Class, parts[1].Class)
 	}

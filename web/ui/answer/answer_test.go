@@ -190,11 +190,13 @@ func TestBarAndDevice(t *testing.T) {
 	}
 	n := &need{memory: engine.GiB, parts: []part{{"fix", "weights", 2 * engine.GiB}, {"fix", "gradients", engine.GiB},
 		{"fix", "optimizer", 2 * engine.GiB}, {"fwd", "kept", 2 * engine.GiB}}}
-	for past, want := range map[string][]string{"3 GiB too much": {"gradients 1 GiB", "optimizer 2 GiB"},
-		"a label that is so long that it covers gradients": {"optimizer 2 GiB"}} {
+	for past, want := range map[string][]string{
+		"3 GiB too much": {"gradients 1 GiB left:25%", "optimizer 2 GiB left:37.5%"},
+		"a label that is so long that it covers gradients": {"optimizer 2 GiB left:44.8654%"}} {
 		var labels []string
 		for _, piece := range n.covered(past, 8*engine.GiB) {
-			labels = append(labels, piece.Label)
+			left, _, _ := strings.Cut(piece.Style, ";")
+			labels = append(labels, piece.Label+" "+left)
 		}
 		if !slices.Equal(labels, want) {
 			t.Errorf("behind %q are the labels %q; want %q", past, labels, want)

@@ -53,11 +53,19 @@ func Parse(ref string) (*Preset, int, error) {
 	return p, batch, err
 }
 
+// UnknownError is the ID that no preset has.
+type UnknownError string
+
+// Error lists the IDs that are known.
+func (e UnknownError) Error() string {
+	return fmt.Sprintf("there is no preset %q; known are %s", string(e), strings.Join(knownIDs(), ", "))
+}
+
 func parse(ref string) (*Preset, int, error) {
 	base, rest := cut(ref)
 	if base == nil {
 		id, _, _ := strings.Cut(ref, "-b")
-		return nil, 0, fmt.Errorf("there is no preset %q; known are %s", id, strings.Join(knownIDs(), ", "))
+		return nil, 0, UnknownError(id)
 	}
 	o, err := base.readParts(ref, rest)
 	if err != nil {

@@ -97,7 +97,10 @@ func decode(q *proto.Open, poll *engine.Poll) (*profiles.Profile, *proto.Failure
 		return p, nil
 	}
 	known, batch, err := preset.Parse(q.Preset)
-	if err != nil {
+	if unknown, ok := errors.AsType[preset.UnknownError](err); ok {
+		const text = "there is no network %q; click the name of the one that is shown to search for others"
+		return nil, proto.Fail(proto.BadRequest, text, string(unknown))
+	} else if err != nil {
 		return nil, proto.Fail(proto.BadRequest, "%v", err)
 	}
 	p, err := known.Profile(batch)

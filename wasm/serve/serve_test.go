@@ -135,7 +135,7 @@ func TestFailures(t *testing.T) {
 			`"nobody"`},
 		{"unknown argument", badArgs, proto.BadRequest, "nonsense"},
 		{"no network", noNetwork, proto.BadRequest, "no network"},
-		{"unknown preset", noPreset, proto.BadRequest, "resnet51"},
+		{"unknown preset", noPreset, proto.BadRequest, `no network "resnet51"; click the name of the one`},
 		{"negative budget", solveWith("rotor", choice.Budget{Bytes: -1}), proto.BadRequest, "budget"},
 		{"nothing asked", new(proto.Solve), proto.BadRequest, "no network"},
 		{"what nobody answers", new(proto.Break), proto.Elsewhere, `does not answer the request "break"`},

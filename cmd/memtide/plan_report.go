@@ -150,8 +150,8 @@ func (r *planReport) sentence() string {
 // errs says how far off the range of the sentence may be, see llm.Score.
 const errs = "That is what replays reserve, of expandable segments and of the allocator's default. Nine of ten published runs lie within 5 % of such a range if all of their settings are known, within 15 % if some are guessed.\n"
 
-// ofOneLength says what programs that hold all logits do with batches of text that are not packed.
-const ofOneLength = "That is for batches of one length. If each is padded to its own longest sequence, the default reserves more: -lengths varied.\n"
+// ofOneLength is added for programs that hold all logits at once, whose batches often differ in length.
+const ofOneLength = "That is for batches of one length. If each is padded to its own longest sequence, the allocator's default reserves more; -lengths varied tells how much.\n"
 
 // time returns a line on how long a step takes, and how much more would fit.
 func (r *planReport) time() string {

@@ -65,8 +65,8 @@ func New(m *Model, args engine.Args) (Ask, error) {
 	return a, nil
 }
 
-// barring names the options beside which another means nothing: those of which one alone, with another value, would
-// give it a meaning.
+// barring says which of args make the option name meaningless: each that would give it a meaning if it alone had
+// another value.
 func barring(args engine.Args, name string) string {
 	var out []string
 	for _, o := range ask.Options {

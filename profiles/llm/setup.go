@@ -113,7 +113,7 @@ func (s *Setup) checkParts() {
 	case s.StepInBack && (s.Accumulate > 1 || s.Stages > 1):
 		refuse("the optimizer steps on each gradient as it is made; with several micro batches they are added up: leave -step-in-backward out, or take one micro batch and no pipeline")
 	case s.Varied && (s.Stages > 1 || s.Height > 0):
-		refuse("batches of varied lengths are known of text on one stage of a pipeline; want -lengths equal")
+		refuse("batches of varied lengths are played only for text, and without a pipeline; want -lengths equal")
 	case s.NVMe > 0 && !s.HostStep:
 		refuse("drives have what else the host has: want -host")
 	case (o == StepAdafactor || o == StepGaLore) && (s.Zero > 0 || s.Tensor > 1):
@@ -241,7 +241,8 @@ func (s *Setup) checkWidened() {
 }
 
 // wideStream reports whether the residual stream is in 4 bytes: under autocast, if weights are, or with DoRA on
-// products in 4 bits, whose sums are not narrowed [PEFT: lora/bnb.py]. A U-Net's is made of what convolutions return.
+// products in 4 bits, whose sums are not narrowed [PEFT: lora/bnb.py]. A U-Net's stream is narrow, as its convolutions
+// return it.
 func (s *Setup) wideStream() bool {
 	return s.autocast() && s.Weight > s.Compute && s.Model.At(0).Unet == nil ||
 		s.LoRA != nil && s.LoRA.Dora && s.bitsandbytes()

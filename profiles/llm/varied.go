@@ -5,15 +5,15 @@ import (
 	"memtide/engine/caching"
 )
 
-// Batches that are padded to their own longest sequence have another length in every step, and so other sizes of
-// requests, of which the allocator's free blocks fit few: what it reserves grows over the steps.
+// Where each batch is padded to its own longest sequence, every step requests memory in other sizes. Few of the
+// allocator's free blocks then fit, so that what it reserves grows from step to step.
 const (
 	variedSteps = 32 // that are replayed
 	variedLeast = 16 // the shortest batch has this part of the longest
 )
 
-// variedLengths returns the lengths of such batches, the longest s.Seq, spread evenly in an order that repeats
-// nothing: multiples of the golden ratio, modulo 1.
+// variedLengths returns the lengths of such batches, of at most s.Seq tokens. They are spread evenly and mixed well:
+// multiples of the golden ratio, modulo 1.
 func (s *Setup) variedLengths() []int64 {
 	const golden = 0.6180339887498949
 	least := ceil(s.Seq, variedLeast)
@@ -24,29 +24,25 @@ func (s *Setup) variedLengths() []int64 {
 		}
 		out[i] = least + engine.Int64(float64(s.Seq-least)*at)
 	}
-	out[len(out)-1] = s.Seq // the longest, once all others have left their blocks
+	out[len(out)-1] = s.Seq // the longest last, when the others have split the free blocks
 	return out
 }
 
 // vary replays steps of varied lengths through the allocator, which then may reserve more than for equal ones.
-// Expandable segments have no free blocks of other sizes: they reserve what the longest needs.
+// Expandable segments do not: they reserve what the longest batch needs.
 func (r *Result) vary(s *Setup, of share) {
-	var p *program
+	p := newProgram(s, of)
+	p.ledger = ledgers.Get().(*ledger)
+	defer p.reuse()
+	p.loads()
 	for _, n := range s.variedLengths() {
 		one := *s
 		one.Seq = n
-		q := newProgram(&one, of)
-		if p == nil {
-			p = q
-			p.ledger = ledgers.Get().(*ledger)
-			defer p.reuse()
-			p.loads()
-		}
-		p.s = q.s
-		units := q.all()
-		for i, u := range p.all() { // states stay, blocks are of the new length
+		units := newProgram(&one, of).all()
+		for i, u := range p.all() { // the states stay, the blocks have the new length
 			u.block, u.light = units[i].block, units[i].light
 		}
+		p.s = &one
 		p.step()
 	}
 	r.Reserved = max(r.Reserved, p.replay(caching.Rules{}, s.poll))

@@ -57,8 +57,8 @@ func (r *StageReader) FailAt(at StagePlace, column, name string, e *profiles.For
 const UnsavedColumn = "output_unsaved"
 
 // Read completes stage s, whose name and Unsaved are set, with its numbers. get returns the text
-// of a number, and whether the file has it. names are those of what the file has. The numbers of a loss may all be
-// missing.
+// of a number, and whether the file has it. names are the names that the stage has in the file. The numbers of a loss
+// may all be missing.
 func (r *StageReader) Read(at StagePlace, s engine.Stage, isLoss bool,
 	get func(column string) (string, bool), names iter.Seq[string]) engine.Stage {
 	var v [7]int64
@@ -103,8 +103,9 @@ func (r *StageReader) Read(at StagePlace, s engine.Stage, isLoss bool,
 	return s
 }
 
-// Meant asks whether one of names, which begins as column does but is no column itself, is meant by it. It returns ""
-// if there is none.
+// Meant returns a question for people, whether one of names was meant to be column, for use as a remedy. It asks about
+// the first name in alphabetical order that begins with the same three letters and is not a column itself. It returns
+// "" if there is no such name.
 func Meant(column string, names iter.Seq[string]) string {
 	like := ""
 	for name := range names {

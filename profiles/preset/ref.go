@@ -53,7 +53,7 @@ func Parse(ref string) (*Preset, int, error) {
 	return p, batch, err
 }
 
-// UnknownError is the ID that no preset has.
+// UnknownError is the error for an ID that no preset has.
 type UnknownError string
 
 // Error lists the IDs that are known.

@@ -48,7 +48,7 @@ func (w *Work) Answer(ctx context.Context) error {
 		w.largerBatch(ctx)
 		return nil
 	}
-	if w.Method.Strategy.Name == engine.KeepAll && len(w.Methods) > 0 { // a plan is free
+	if w.Method.Strategy.Name == engine.KeepAll && len(w.Methods) > 0 { // these may be planned
 		label := w.Methods[0].Strategy.Label()
 		w.Method, w.by = w.Methods[0], ", by "+strings.ToLower(label[:1])+label[1:]
 	}

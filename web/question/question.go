@@ -40,7 +40,7 @@ type Work struct {
 
 	Given, Total int // answers so far, and the number of all answers
 
-	by string // what names of changes end with, if they are by another method than the chosen one
+	by string // the end of the names of changes that are tried with another method than the chosen one
 }
 
 // measure solves p with m within the time limit and writes the result into a.

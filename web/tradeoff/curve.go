@@ -327,8 +327,10 @@ func (c *Curve) parts(method int) (rows []int) {
 	return rows
 }
 
-// open reports whether p, the point of a method at a budget, is not known yet or was not finished.
-func open(p *proto.Point) bool { return p == nil || p.Failure != nil && p.Failure.Kind == proto.Deadline }
+// open reports whether p is unknown yet or the best so far of a solver that reached its limit.
+func open(p *proto.Point) bool {
+	return p == nil || p.Failure != nil && p.Failure.Kind == proto.Deadline
+}
 
 // point returns what is known of a method at a budget, or nil. While it is searched for, that includes what is known
 // of its parts.

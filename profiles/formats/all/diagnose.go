@@ -26,7 +26,7 @@ func diagnose(head []byte) *profiles.FormatError {
 	sort, ends := "Text", []string{".csv", ".txt", ".log"}
 	switch text := bytes.TrimSpace(head); {
 	case isBinaryHead(head):
-		sort, ends = "Binary data", []string{".onnx", ".pickle", ".pt2"}
+		sort, ends = "Binary", []string{".onnx", ".pickle", ".pt2"}
 	case len(text) > 0 && (text[0] == '{' || text[0] == '['):
 		sort, ends = "JSON", []string{".json"}
 	}
@@ -37,10 +37,10 @@ func diagnose(head []byte) *profiles.FormatError {
 		}
 	}
 	return &profiles.FormatError{Found: found, Remedy: remedy,
-		Expected: sort + " that is read: " + strings.Join(titles, "; ") + "."}
+		Expected: sort + " formats that can be read: " + strings.Join(titles, "; ") + "."}
 }
 
-// isBinaryHead reports whether a head is no text.
+// isBinaryHead reports whether head is binary data.
 func isBinaryHead(head []byte) bool {
 	return !utf8.Valid(head[:validEnd(head)]) || bytes.IndexFunc(head, isBinary) >= 0
 }

@@ -90,9 +90,9 @@ func TestUnknownContent(t *testing.T) {
 			t.Errorf("Decode(%q) = %v, want %q", c.input, err, c.want)
 			continue
 		}
-		sort, _, _ := strings.Cut(list[0].Expected, " that is read: ")
+		sort, _, _ := strings.Cut(list[0].Expected, " formats that can be read: ")
 		for _, f := range profiles.Formats() {
-			of := map[string]string{"JSON": ".json", "Text": ".csv .txt .log", "Binary data": ".onnx .pickle .pt2"}[sort]
+			of := map[string]string{"JSON": ".json", "Text": ".csv .txt .log", "Binary": ".onnx .pickle .pt2"}[sort]
 			want := slices.ContainsFunc(strings.Fields(of), func(end string) bool { return slices.Contains(f.Extensions, end) })
 			if strings.Contains(list[0].Expected, f.Title) != want {
 				t.Errorf("Decode(%q) says that %q is read: %v; want %v: %s", c.input, f.Title, !want, want, list[0].Expected)

@@ -40,7 +40,7 @@ var aliases = map[string]string{
 // untold are the parts of a repository's name that say nothing about the architecture.
 var untold = strings.Fields("meta instruct it chat base hf pt preview 2507 bnb 4bit v0.1 v0.2 v1.0 uncased diffusers t2v turbo")
 
-// Named returns the known model with the given name, or nil if there is none. The name may be an id in any case,
+// Named returns the known model that name stands for, or nil if there is none. name may be an ID in any case,
 // another name of the same architecture, or that of a repository on Hugging Face, such as
 // "meta-llama/Llama-3.1-8B-Instruct".
 func Named(name string) *Known {

@@ -192,6 +192,15 @@ func Late(s *state.State) string {
 	return strconv.FormatBool(s.Solving != nil && s.Preview == nil && s.Shown != nil && !s.Shown.Choice.Equal(s.Choice))
 }
 
+// Late returns data-late of the verdict and the bar: that of the page, but "false" for a step that nothing makes fit,
+// whose bar is about the present choice too.
+func (c *Answer) Late() string {
+	if Hopeless(c.S) {
+		return "false"
+	}
+	return Late(c.S)
+}
+
 // Work says what the page is waiting for, or returns "" if it is not waiting.
 func Work(s *state.State) string {
 	if o := s.Opening; o != nil {

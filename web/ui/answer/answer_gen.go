@@ -20,7 +20,7 @@ func (c *Answer) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 	vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "section", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "answer"}, vugu.VGAttribute{Namespace: "", Key: "aria-label", Val: "Answer"}, vugu.VGAttribute{Namespace: "", Key: "data-testid", Val: "answer"}}}
 	vgout.Out = append(vgout.Out, vgn)	// root for output
 	vgn.AddAttrInterface("data-kind", c.Kind())
-	vgn.AddAttrInterface("data-late", Late(c.S))
+	vgn.AddAttrInterface("data-late", c.Late())
 	vgn.AddAttrInterface("hidden", c.S.Memory != nil)
 	{
 		vgparent := vgn

@@ -326,6 +326,9 @@ func TestHopeless(t *testing.T) {
 	if !Hopeless(s) || a.Word() != Words[DoesNot] || !strings.Contains(Title(s), "states alone need") {
 		t.Errorf("hopeless %t, %q, %q; want a word without a budget", Hopeless(s), a.Word(), Title(s))
 	}
+	if got, page := a.Late(), Late(s); got != "false" || page != "rest" {
+		t.Errorf("the bar is late: %q, the numbers %q; want false, since it is about the states, and rest", got, page)
+	}
 	var bar engine.Bytes
 	n, _ := a.bar()
 	for _, p := range n.parts {

@@ -107,15 +107,21 @@ func TestStepRefused(t *testing.T) {
 	}
 }
 
-// TestStepOfPictures checks that PickStep gives a diffusion model the side of its pictures.
+// TestStepOfPictures checks that PickStep gives a diffusion model a usual size of what it makes.
 func TestStepOfPictures(t *testing.T) {
 	p := shown(t)
-	for _, model := range []string{"wan2.1-14b", "flux1-dev"} {
-		p.play(PickStep{model})
+	for _, c := range []struct{ model, frames, height, width string }{
+		{"wan2.1-14b", "81", "480", "832"},
+		{"flux1-dev", "", "512", "512"},
+		{"hunyuanvideo", "81", "480", "832"},
+	} {
+		p.play(PickStep{c.model})
 		o := p.Opening
-		if o == nil || o.Choice.Source.Model != model || o.Choice.Source.Options["height"] != "512" ||
-			o.Choice.Source.Options["width"] != "512" || o.Choice.Source.Options["seq"] != "" {
-			t.Errorf("%s opens %+v; want it with sides of 512 and no number of tokens", model, o)
+		if o == nil || o.Choice.Source.Model != c.model || o.Choice.Source.Options["seq"] != "" ||
+			o.Choice.Source.Options["frames"] != c.frames || o.Choice.Source.Options["height"] != c.height ||
+			o.Choice.Source.Options["width"] != c.width {
+			t.Errorf("%s opens %+v; want %q frames of %s x %s and no number of tokens", c.model, o, c.frames, c.height,
+				c.width)
 		}
 	}
 }

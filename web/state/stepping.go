@@ -26,11 +26,10 @@ func (m PickStep) apply(s *State) []Effect {
 		c.StepArgs = ask.With(nil, "device", c.Device)
 	}
 	c.Step = m.Model
-	switch pictures := ask.Pictures(m.Model); {
-	case !pictures: // With drops the sides of another model's pictures when seq is set
+	if ask.Pictures(m.Model) {
+		c.StepArgs = ask.Sized(c.StepArgs, m.Model)
+	} else { // With drops the sides of another model's pictures when seq is set
 		c.StepArgs = ask.With(c.StepArgs, "seq", ask.Value(c.StepArgs, "seq"))
-	case c.StepArgs["height"] == "":
-		c.StepArgs = ask.With(ask.With(c.StepArgs, "height", "512"), "width", "512")
 	}
 	if known := ask.Lookup(m.Model); known != nil && known.Positions() > 0 {
 		tokens, _ := strconv.Atoi(ask.Value(c.StepArgs, "seq"))

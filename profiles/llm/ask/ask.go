@@ -21,6 +21,7 @@ type Known struct {
 	Title   string
 	Usual   bool // listed before a search text is entered
 	Experts bool
+	Videos  bool // it makes videos, not only pictures
 }
 
 // Positions returns how many positions the model has learned, which is the longest sequence that it can read. It
@@ -139,6 +140,19 @@ func Value(args engine.Args, name string) string {
 		return v
 	}
 	return Option(name).Default
+}
+
+// Sized returns args with a usual size of what the diffusion model makes, if args say none of its kind: of pictures, or
+// of videos.
+func Sized(args engine.Args, model string) engine.Args {
+	frames, height, width, unit := "1", "512", "512", "pictures"
+	if m := Lookup(model); m != nil && m.Videos {
+		frames, height, width, unit = "81", "480", "832", "videos"
+	}
+	if Unit(args) == unit {
+		return args
+	}
+	return With(With(With(args, "frames", frames), "height", height), "width", width)
 }
 
 // Unit returns what a step trains with: "pictures" or "videos" if their sides are chosen, or "tokens".

@@ -20,7 +20,8 @@ func known() (diffusers, models, others []Known) {
 	read := func(text string) (out []Known) {
 		for line := range strings.Lines(text) {
 			f := strings.SplitN(strings.TrimSpace(line), " ", 3)
-			out = append(out, Known{f[0], f[2], strings.Contains(f[1], "usual"), strings.Contains(f[1], "experts")})
+			is := func(word string) bool { return strings.Contains(f[1], word) }
+			out = append(out, Known{f[0], f[2], is("usual"), is("experts"), is("videos")})
 		}
 		return out
 	}

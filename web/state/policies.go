@@ -145,14 +145,17 @@ func (s *State) Kept() (low, high engine.Bytes) {
 	return s.policies.Low, s.policies.High // of the step as it is; the first policy is that without torch.compile
 }
 
-// KeepingAll returns the most memory of the card that keeping everything needs, as it was played with the policies, or
-// 0 if that is not known.
+// KeepingAll returns the most memory of the card that keeping everything needs: as it was played with the policies, or
+// what Reserved returns of the network's peak if there are none. It returns 0 until the policies are known.
 func (s *State) KeepingAll() engine.Bytes {
 	_, high := s.Kept()
-	if high == 0 {
+	switch _, ok := s.policiesQuestion(); {
+	case high > 0:
+		return high + s.policies.Context
+	case ok && s.policies == nil, s.Network == nil:
 		return 0
 	}
-	return high + s.policies.Context
+	return s.Choice.Reserved(s.Network.Totals.KeepAllPeak)
 }
 
 // Limit returns the memory of the card that a step may take, including allocator and CUDA: all of it, or the part that

@@ -53,6 +53,9 @@ func TestPoliciesAreAskedOnce(t *testing.T) {
 	if !asks(p) {
 		t.Fatalf("effects %s; want that policies are asked for", names(p.effects))
 	}
+	if got := p.KeepingAll(); got != 0 {
+		t.Errorf("before that keeping everything needs %d; want 0, it is not known", got)
+	}
 	view := policed(t, "llama3.2-1b-step-4096tok-lora.8-on-rtx-4090-b2", "rtx-4090")
 	view.View.Frame.Embed = true
 	if q, ok := view.policiesQuestion(); !ok || !q.Policies || q.Parts != 1 {
@@ -90,8 +93,12 @@ func TestPoliciesAreAskedOnce(t *testing.T) {
 	}
 	for _, ref := range []string{"resnet50-b32", "llama3.2-1b-step-f32-on-rtx-4090-b1",
 		"llama3.2-1b-step-40pct-on-rtx-4090-b1"} {
-		if asks(policed(t, ref, "rtx-4090")) {
+		p := policed(t, ref, "rtx-4090")
+		if asks(p) {
 			t.Errorf("%s: policies are asked for", ref)
+		}
+		if got, want := p.KeepingAll(), p.Choice.Reserved(p.Network.Totals.KeepAllPeak); got != want {
+			t.Errorf("%s: keeping everything needs %d; want %d, by the peak", ref, got, want)
 		}
 	}
 }

@@ -324,14 +324,12 @@ func (c *Answer) Parts() (out []panel.Piece) {
 		return append(out, n.covered(past, whole)...)
 	}
 	if over := n.all + n.context - n.memory; n.all > 0 && over > 0 {
-		switch all := c.S.KeepingAll(); { // as the table has it
-		case all > 0:
-			over = max(over, all-n.memory)
-		case c.S.Step == nil:
-			over = max(over, c.S.Choice.Reserved(n.all)-n.memory)
+		label := wordsMuch
+		if all := c.S.KeepingAll(); all > 0 { // as the table has it
+			label = fmt.Sprintf(wordsTooMuch, format.Bytes(max(over, all-n.memory)))
 		}
 		at = n.memory
-		add("ghost beyond", fmt.Sprintf(wordsTooMuch, format.Bytes(over)), n.all+n.context)
+		add("ghost beyond", label, n.all+n.context)
 	}
 	return out
 }

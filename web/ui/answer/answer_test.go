@@ -15,6 +15,7 @@ import (
 	"memtide/profiles"
 	"memtide/profiles/card"
 	"memtide/profiles/preset"
+	"memtide/wasm/proto"
 	"memtide/wasm/serve"
 	"memtide/web/choice"
 	"memtide/web/format"
@@ -314,6 +315,29 @@ func TestBeyondCard(t *testing.T) {
 		if got := a.Sub(); !strings.HasSuffix(got, want[1]) || a.Smallest() != "" {
 			t.Errorf("%s: the second line is %q, the button %q; want %q and none", ref, got, a.Smallest(), want[1])
 		}
+	}
+}
+
+// TestTooMuch checks that the bar says how much is too much to keep everything when it was played with the policies, and
+// nothing that changes before.
+func TestTooMuch(t *testing.T) {
+	s := pagetest.Preset(t, "llama3.2-1b-step-4096tok-lora.8-on-rtx-4090-b2")
+	pagetest.Do(t, s, state.SetGPU{ID: "rtx-4090"}, state.SetStrategy{Name: "rotor"})
+	s.View.Frame.Embed = true // which asks before the curve is complete
+	var labels []string
+	last := func() {
+		parts := (&Answer{S: s}).Parts()
+		labels = append(labels, parts[len(parts)-1].Label)
+	}
+	for _, e := range s.Update(state.ToggleMore{}) {
+		if e, ok := e.(state.AskStep); ok {
+			last()
+			s.Update(state.Policed{ID: e.ID, Stepped: &proto.Stepped{Context: engine.GiB, High: 423 * engine.GiB}})
+			last()
+		}
+	}
+	if got := strings.Join(labels, ", "); got != "too much, 400 GiB too much" {
+		t.Errorf("the bar says %q; want too much, and then by how much", got)
 	}
 }
 

@@ -446,7 +446,8 @@ const (
 
 	wordsSegments = "Plans were replayed through PyTorch's allocator on a card of just that memory. With PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True they need at most 6 % more than their peak, and 7 % if they only offload; by default some need 30 % more."
 
-	wordsTooMuch  = "%s too much"
+	wordsMuch     = "too much" // how much is not known yet
+	wordsTooMuch  = "%s " + wordsMuch
 	wordsGoesOn   = "everything: %s →"
 	wordsKeepMark = "keep everything: %s"
 

@@ -158,12 +158,12 @@ func (c *Plans) row(p state.PlanRow) *PlanRow {
 		o.Tab = "0"
 	}
 	step, more := Result(c.S, &p)
-	needs := ""
-	if p.Peak > 0 {
+	needs, all := "", c.S.KeepingAll()
+	switch {
+	case p.Peak > 0 && p.Strategy.Class == 0:
+		needs = awaited(all, gib)
+	case p.Peak > 0:
 		needs = gib(c.S.Choice.Reserved(p.Peak))
-	}
-	if all := c.S.KeepingAll(); p.Strategy.Class == 0 && needs != "" && all > 0 { // as it was played
-		needs = gib(all)
 	}
 	switch f := p.Failure; {
 	case f != nil:
@@ -174,11 +174,8 @@ func (c *Plans) row(p state.PlanRow) *PlanRow {
 		if f.Kind == proto.Infeasible {
 			o.unfit, step, more, needs = true, "", "", c.lacks(c.S.Choice.Reserved(f.Smallest))
 		}
-		if all := c.S.KeepAll().StepTime; o.unfit && p.Strategy.Class == 0 && all > 0 {
-			o.step, step = all, format.Duration(all)
-			if played := c.S.KeepingAll(); played > 0 {
-				needs = c.lacks(played)
-			}
+		if t := c.S.KeepAll().StepTime; o.unfit && p.Strategy.Class == 0 && t > 0 {
+			o.step, step, needs = t, format.Duration(t), awaited(all, c.lacks)
 		}
 	case p.StepTime > 0:
 		o.Known = "yes"
@@ -194,6 +191,14 @@ func (c *Plans) row(p state.PlanRow) *PlanRow {
 	graph := c.S.Network != nil && c.S.Network.Chain == nil
 	o.HTML = cells(line, p.Whose(graph), "", step, more, needs)
 	return o
+}
+
+// awaited returns words for what keeping everything needs, or an ellipsis until that is known.
+func awaited(all engine.Bytes, words func(engine.Bytes) string) string {
+	if all == 0 {
+		return "…"
+	}
+	return words(all)
 }
 
 // lacks returns the memory that a plan which needs the given bytes on the card lacks, or "" if that is not known.

@@ -144,7 +144,22 @@ func beside(t *testing.T, s *state.State) {
 func TestPoliciesAmongPlans(t *testing.T) {
 	s := pagetest.Preset(t, "llama3.2-1b-step-8192tok-lora.16-on-rtx-4090-b4")
 	pagetest.Do(t, s, state.SetGPU{ID: "rtx-4090"})
+	keepall := func() string {
+		for _, g := range s.Plans() {
+			for _, p := range g.Plans {
+				if p.Strategy.Class == 0 {
+					return string((&Plans{S: s}).row(p).HTML)
+				}
+			}
+		}
+		return "missing"
+	}
+	awaited := keepall()
 	beside(t, s)
+	if known := keepall(); !strings.Contains(awaited, "…") || strings.Contains(known, "…") {
+		t.Errorf("keeping everything is %s and, with the policies, %s; want what it needs only when it was played",
+			awaited, known)
+	}
 	c := &Plans{S: s}
 	c.Compute()
 	groups := c.Parts

@@ -314,7 +314,7 @@ func New(s *state.State, width, height float64) *Plot {
 			At: tradeoff.LinePoint{Budget: p.unreserved(x.Needs), StepTime: x.Time}})
 	}
 	if c.Complete() {
-		p.Fits = c.Smallest()
+		p.Fits = p.least(c.Smallest())
 	}
 	p.layBudgets(s.BudgetRange())
 	p.compare(s)

@@ -44,7 +44,7 @@ type Plot struct {
 	From, To    engine.Bytes // ends of the horizontal axis
 	Low, Top    float64      // ends of the vertical axis, in its unit
 	Least, Most float64      // the slowdowns at the ends of the vertical axis
-	Fits        engine.Bytes // the smallest budget for which a schedule is known; 0 if unknown
+	Fits        engine.Bytes // the smallest budget for which a schedule or a policy is known; 0 if unknown
 
 	wide float64 // width of the labels of the vertical axis
 }

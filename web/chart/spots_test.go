@@ -34,6 +34,16 @@ func policed(width float64) *Plot {
 	return p
 }
 
+// TestLeast checks that the region in which nothing fits ends where the first plan or policy is.
+func TestLeast(t *testing.T) {
+	const m = engine.MiB
+	for plan, want := range map[engine.Bytes]engine.Bytes{1220 * m: 1200 * m, 1100 * m: 1100 * m, 0: 0} {
+		if got := policed(760).least(plan); got != want {
+			t.Errorf("with plans from %d on and a policy at %d: %d; want %d", plan, 1200*m, got, want)
+		}
+	}
+}
+
 // TestSpots checks that each policy in the plot is a circle, filled if the policy fits. At most four circles have
 // a name, which lies in the plot and covers no line and no other name. A policy that is faster than keeping
 // everything is in the plot, too.

@@ -51,6 +51,15 @@ func (p *Plot) layBudgets(r tradeoff.Range) {
 	p.From = max(p.From, 0)
 }
 
+// least returns the smallest budget for which a plan or a policy is known, of the smallest of a plan. Some policies make
+// weights smaller, as no plan does.
+func (p *Plot) least(plan engine.Bytes) engine.Bytes {
+	for _, x := range p.Spots {
+		plan = min(plan, x.At.Budget)
+	}
+	return plan
+}
+
 // keepAll returns the point of keeping everything, or zero if it is not known.
 func keepAll(s *state.State) tradeoff.LinePoint {
 	all := s.KeepAll()

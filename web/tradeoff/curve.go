@@ -180,27 +180,34 @@ type Found struct {
 }
 
 // Found returns the best result of a strategy with its default arguments in the budget or a
-// smaller one, as far as the curve knows.
+// smaller one, as far as the curve knows. Budgets below the first of the curve are infeasible, see RangeOf.
 func (c *Curve) Found(strategy string, budget engine.Bytes) (f Found) {
+	if len(c.Budgets) > 0 && budget < c.Budgets[0] {
+		f.Failure = &proto.Failure{Kind: proto.Infeasible}
+	}
 	row := c.row(proto.Method{Strategy: strategy})
 	if row < 0 {
 		return f
 	}
-	infeasible := func() bool { return f.Failure != nil && f.Failure.Kind == proto.Infeasible }
+	infeasible := func(f *proto.Failure) bool { return f != nil && f.Kind == proto.Infeasible }
+points:
 	for i := range c.Points[row] {
 		p := c.point(row, i)
-		switch {
-		case c.Budgets[i] > budget && p != nil && p.StepTime > 0 && infeasible() && f.Failure.Smallest == 0:
+		switch beyond := c.Budgets[i] > budget; {
+		case beyond && (p == nil || !infeasible(f.Failure) || f.Failure.Smallest > 0):
+			break points
+		case beyond && p.StepTime > 0:
 			f.Failure = &proto.Failure{Kind: proto.Infeasible, Smallest: p.Budget}
-			return f
-		case c.Budgets[i] > budget || p == nil:
+		case beyond && infeasible(p.Failure):
+			f.Failure = p.Failure
+		case beyond || p == nil:
 		case p.StepTime > 0 && (f.StepTime == 0 || p.StepTime <= f.StepTime):
 			f = Found{StepTime: p.StepTime, Peak: p.Peak, AtMost: p.Budget < budget || p.Partial()}
 		case f.StepTime == 0 && p.Failure != nil:
 			f.Failure = p.Failure
 		}
 	}
-	if infeasible() && f.Failure.Smallest > 0 && f.Failure.Smallest <= budget {
+	if infeasible(f.Failure) && f.Failure.Smallest > 0 && f.Failure.Smallest <= budget {
 		f.Failure = nil // only smaller budgets were tried, and this one may suffice
 	}
 	return f

@@ -3,6 +3,7 @@ package tradeoff
 import (
 	"fmt"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -79,6 +80,38 @@ func TestCombinedLine(t *testing.T) {
 	c.improved = 2
 	if got := c.Lines()[0].Open; got != 0 {
 		t.Errorf("open from %d; want none", got)
+	}
+}
+
+// TestFound checks what is known of a strategy in a budget from the points at others: a schedule of a smaller one, and
+// that what a larger one is too small for does not fit. Nothing fits below the first budget.
+func TestFound(t *testing.T) {
+	unfit := func(smallest engine.Bytes) *proto.Failure {
+		return &proto.Failure{Kind: proto.Infeasible, Smallest: smallest}
+	}
+	c := &Curve{Methods: []proto.Method{{Strategy: "testoffload"}}, Budgets: []engine.Bytes{10, 20, 30, 40}}
+	none, four := &proto.Point{Budget: 10, Failure: unfit(0)}, &proto.Point{Budget: 40, StepTime: 9}
+	for _, x := range []struct {
+		points []*proto.Point
+		budget engine.Bytes
+		want   Found
+	}{
+		{[]*proto.Point{none, nil, nil, four}, 15, Found{Failure: unfit(0)}},
+		{[]*proto.Point{none, {Budget: 20, Failure: unfit(25)}, nil, four}, 15, Found{Failure: unfit(25)}},
+		{[]*proto.Point{none, {Budget: 20, Failure: unfit(25)}, nil, four}, 28, Found{}},
+		{[]*proto.Point{none, {Budget: 20, StepTime: 12, Peak: 18}, nil, four}, 15, Found{Failure: unfit(20)}},
+		{[]*proto.Point{none, {Budget: 20, StepTime: 12, Peak: 18}, nil, four}, 35, Found{StepTime: 12, Peak: 18, AtMost: true}},
+		{[]*proto.Point{nil, nil, nil, four}, 5, Found{Failure: unfit(0)}},
+		{[]*proto.Point{{Budget: 10, StepTime: 12}, nil, nil, four}, 5, Found{Failure: unfit(10)}},
+		{[]*proto.Point{nil, nil, nil, four}, 15, Found{}},
+	} {
+		c.Points = [][]*proto.Point{x.points}
+		if got := c.Found("testoffload", x.budget); !reflect.DeepEqual(got, x.want) {
+			t.Errorf("in %d of %v: %+v, %+v; want %+v, %+v", x.budget, x.points, got, got.Failure, x.want, x.want.Failure)
+		}
+	}
+	if got := c.Found("testtogether", 5); !reflect.DeepEqual(got, Found{Failure: unfit(0)}) {
+		t.Errorf("a strategy that the curve does not draw, below the first budget: %+v; want that it does not fit", got)
 	}
 }
 

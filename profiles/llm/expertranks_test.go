@@ -92,3 +92,17 @@ func TestKeptOfDPO(t *testing.T) {
 		t.Errorf("%d bytes outside the blocks, want %d", got, want)
 	}
 }
+
+// TestExpertsOfTransformers checks that a step with experts over ranks says how rows reach them where Transformers' own
+// code, which the step is of, would do otherwise.
+func TestExpertsOfTransformers(t *testing.T) {
+	for program, want := range map[string]bool{"hf": true, "torchtitan": false} {
+		a, err := New(Lookup("qwen3-30b-a3b"), engine.Args{"program": program, "gpus": "8", "ep": "8"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if said := strings.Join(a.Setup.Said(), " "); strings.Contains(said, "one batch on all ranks") != want {
+			t.Errorf("%s says %q; want one batch on all ranks in it: %t", program, said, want)
+		}
+	}
+}

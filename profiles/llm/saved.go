@@ -121,6 +121,9 @@ func (s *Setup) Said() (notes []string) {
 	if s.Written && !s.DeepSpeed && s.LoRA == nil && s.Optimizer == StepFused && s.Moments > 0 {
 		notes = append(notes, "The optimizer's step is one fused kernel, Transformers' default for AdamW since PyTorch 2.8. Before it was foreach, whose step needs more: -kernel foreach, or -program hf-2024 with all that Transformers did until March 2025.")
 	}
+	if s.Written && s.Expert > 1 {
+		notes = append(notes, "Each rank is taken to have samples of its own, whose rows go to the ranks of their experts, as with torchtitan. Transformers' own expert parallelism runs one batch on all ranks, which is not known.")
+	}
 	if s.wideExperts() {
 		notes = append(notes, "bitsandbytes stores linear layers in 8 or 4 bits. Experts of Transformers 5 are none, and stay in 16 bits; where a program stores them so, as Transformers 4 (-program hf-2024) and axolotl's quantize_moe_experts do: -base-experts.")
 	}

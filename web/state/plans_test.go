@@ -55,6 +55,17 @@ func TestPlansFollowTheCurve(t *testing.T) {
 		t.Errorf("the chosen plan: %+v; want the 12 ms of the picture", own)
 	}
 	idle := last[Question](t, p)
+	for what, change := range map[string]func(*proto.Suggestion){
+		"another network": func(x *proto.Suggestion) { x.Preset = "net-b1" },
+		"two cards":       func(x *proto.Suggestion) { x.Options = engine.Args{"gpus": "2"} },
+		"a faster link":   func(x *proto.Suggestion) { x.Device = &engine.Device{} },
+	} {
+		a := variant(idle, other, 16, p.Budget())
+		change(&a.Answer)
+		if p.play(a); planOf(t, p, other).StepTime == 16*time.Millisecond {
+			t.Errorf("an answer about %s is %s's result here", what, other)
+		}
+	}
 	p.play(variant(idle, other, 17, p.Budget()))
 	if got := planOf(t, p, other); got.StepTime != 17*time.Millisecond || got.AtMost {
 		t.Errorf("%s after an answer about this budget: %+v; want its 17 ms", other, got)

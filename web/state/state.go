@@ -334,7 +334,7 @@ func (p *questions) drop() (out []Effect) {
 
 // note keeps the answer x in results if it varies the strategy and nothing else.
 func (p *questions) note(a *Answers, x proto.Suggestion) {
-	if a.found == "" || x.Device != nil || x.Strategy == a.Strategy {
+	if a.found == "" || x.Preset != "" || x.Options != nil || x.Device != nil || x.Strategy == a.Strategy {
 		return
 	}
 	all, _ := p.results.get(a.found)

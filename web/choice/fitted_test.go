@@ -42,6 +42,14 @@ func TestFitted(t *testing.T) {
 				got.Strategy, text, c.want, c.room)
 		}
 	}
+	for all, want := range map[engine.Bytes]string{21 * engine.GiB: "pofo", 40 * engine.GiB: engine.KeepAll} {
+		small, large := Default().On(card.Lookup("rtx-3060")), Default().On(card.Lookup("rtx-4090")).By(engine.KeepAll, nil)
+		large = large.Fitted(all, 34)
+		if small.Strategy, small.Unplanned = large.Strategy, large.Unplanned; small.Fitted(all, 34).Strategy != want {
+			t.Errorf("%d bytes all kept on a card of 24 GiB: %s on one of 12; want %s, for only what does not fit was chosen",
+				all, small.Fitted(all, 34).Strategy, want)
+		}
+	}
 	for _, d := range card.All() {
 		if b := Usable(d.Memory); Reserved(b) > d.Memory || Reserved(b+engine.GiB/4) <= d.Memory {
 			t.Errorf("%s of %d bytes is said to serve %d, which takes %d; want tenths of a GiB, as many as go", d.ID,

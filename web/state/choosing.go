@@ -117,7 +117,10 @@ type SetStrategy struct{ Name string }
 
 func (m SetStrategy) apply(s *State) (out []Effect) {
 	if c := s.Choice; m.Name != c.Strategy || c.Policy != nil {
-		out = s.choose(c.By(m.Name, nil), Push, false)
+		if c = c.By(m.Name, nil); s.Network != nil {
+			c = c.Fitted(s.Network.Totals.KeepAllPeak, s.Network.Stages())
+		}
+		out = s.choose(c, Push, false)
 	}
 	s.carryMethod()
 	return out

@@ -25,7 +25,7 @@ func First(ctx context.Context, pool proto.Pool, c state.Choice) (*state.State, 
 }
 
 // Settle carries out the effects in queue, and those that follow from their answers, one after the other. It leaves
-// out curves, questions, training steps and effects that need a browser.
+// out curves, questions, all of a training step but its range, and effects that need a browser.
 func Settle(ctx context.Context, pool proto.Pool, s *state.State, queue []state.Effect) {
 	for ; len(queue) > 0; queue = queue[1:] {
 		var m state.Message
@@ -39,6 +39,12 @@ func Settle(ctx context.Context, pool proto.Pool, s *state.State, queue []state.
 			m = Place(ctx, pool, e, ignored)
 		case state.Examine:
 			m = Examine(ctx, pool, e)
+		case state.AskStep:
+			if e.Request.Parts != 1 {
+				continue
+			}
+			e.Request.Limit = 0
+			m = Step(ctx, pool, e, ignored)
 		default:
 			continue
 		}

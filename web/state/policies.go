@@ -1,6 +1,7 @@
 package state
 
 import (
+	"cmp"
 	"maps"
 	"time"
 
@@ -19,11 +20,18 @@ const policiesLimit = 30 * time.Second
 func (s *State) policiesQuestion() (q proto.Step, ok bool) {
 	model, args, ok := s.stepOf()
 	q = proto.Step{Policies: true, Limit: policiesLimit, Model: model, Args: args}
-	if s.View.Frame.Embed { // a view tries no other plans, and needs the range of the step alone
+	if s.View.Frame.Embed || s.first() { // a view tries no other plans, and needs the range of the step alone
 		q.Parts = 1
 	}
 	return q, ok
 }
+
+// first reports whether the range of the step alone comes before the policies: what is shown keeps everything, so that
+// its verdict is that range.
+func (s *State) first() bool { return s.Choice.KeepsAll() && s.alone == nil && s.policies == nil }
+
+// Awaited reports whether the verdict on what is shown changes when the range of the step is known.
+func (s *State) Awaited() bool { return s.asking != 0 && s.first() }
 
 // otherCard reports whether the result of a policy depends on another card than the chosen one: the policy moves
 // activations over another link, or fills another memory.
@@ -54,13 +62,14 @@ func (s *State) followPolicies() (out []Effect) {
 	if key != s.about {
 		s.about = key
 		s.policies, _ = s.policed.get(key)
+		s.alone = nil
 		s.touch()
 	}
-	view := s.View.Frame.Embed && !s.busy() && s.Shown != nil && s.Shown.Choice.Equal(s.Choice)
+	view := (s.View.Frame.Embed || s.first()) && !s.busy() && s.Shown != nil && s.Shown.Choice.Equal(s.Choice)
 	if !ok || s.policies != nil || s.asking != 0 || !view && !s.idle() {
 		return out
 	}
-	s.asking = s.newID()
+	s.asking, s.asksAlone = s.newID(), s.first() && !s.View.Frame.Embed
 	return append(out, AskStep{s.asking, q})
 }
 
@@ -75,9 +84,14 @@ func (m Policed) apply(s *State) []Effect {
 		return nil
 	}
 	s.asking = 0
-	if s.policies = m.Stepped; m.Stepped == nil {
-		s.policies = &proto.Stepped{}
+	if m.Stepped == nil {
+		m.Stepped = &proto.Stepped{}
 	}
+	if s.asksAlone {
+		s.alone = m.Stepped
+		return s.touch()
+	}
+	s.policies = m.Stepped
 	s.policed.put(s.about, s.policies)
 	return s.touch()
 }
@@ -136,22 +150,22 @@ func (s *State) TimeRange(t time.Duration) (low, high time.Duration) {
 	return time.Duration(share * float64(r.TimeLow)), time.Duration(share * float64(r.TimeHigh))
 }
 
-// Kept returns the range of memory that PyTorch reserves when everything is kept, as it was played with the policies,
-// or 0 and 0 if that is not known.
-func (s *State) Kept() (low, high engine.Bytes) {
-	if s.policies == nil {
-		return 0, 0
+// Kept returns the range of memory that PyTorch reserves when everything is kept, as it was played, and what CUDA takes
+// beside it. The range is 0 if it is not known.
+func (s *State) Kept() (low, high, context engine.Bytes) {
+	if x := cmp.Or(s.policies, s.alone); x != nil {
+		return x.Low, x.High, x.Context // of the step as it is; the first policy is that without torch.compile
 	}
-	return s.policies.Low, s.policies.High // of the step as it is; the first policy is that without torch.compile
+	return 0, 0, 0
 }
 
-// KeepingAll returns the most memory of the card that keeping everything needs: as it was played with the policies, or
-// what Reserved returns of the network's peak if there are none. It returns 0 until the policies are known.
+// KeepingAll returns the most memory of the card that keeping everything needs: as it was played, or what Reserved
+// returns of the network's peak if it is not played. It returns 0 until it is known.
 func (s *State) KeepingAll() engine.Bytes {
-	_, high := s.Kept()
+	_, high, context := s.Kept()
 	switch _, ok := s.policiesQuestion(); {
 	case high > 0:
-		return high + s.policies.Context
+		return high + context
 	case ok && s.policies == nil, s.Network == nil:
 		return 0
 	}

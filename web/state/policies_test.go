@@ -26,6 +26,9 @@ func policed(t *testing.T, ref, device string) *player {
 	p.play(opened(last[Open](t, p).ID, chain("net")))
 	p.play(answer(last[Solve](t, p), 12))
 	e := last[Sweep](t, p)
+	if p.Awaited() { // everything fits
+		p.play(Policed{ID: last[AskStep](t, p).ID, Stepped: &proto.Stepped{}})
+	}
 	for m := range e.Request.Methods {
 		for i := range e.Request.Budgets {
 			p.play(point(e, m, i, 20))
@@ -100,6 +103,30 @@ func TestPoliciesAreAskedOnce(t *testing.T) {
 		if got, want := p.KeepingAll(), p.Choice.Reserved(p.Network.Totals.KeepAllPeak); got != want {
 			t.Errorf("%s: keeping everything needs %d; want %d, by the peak", ref, got, want)
 		}
+	}
+}
+
+// TestRangeComesFirst checks that of a step that keeps everything the range is asked for as soon as it is shown, before
+// its curve, since the verdict is that range, and the policies when nothing else is under way.
+func TestRangeComesFirst(t *testing.T) {
+	c := choice.Default().On(card.Lookup("rtx-4090"))
+	c.Source.Preset = "llama3.2-1b-step-4096tok-lora.8-on-rtx-4090-b2"
+	p := &player{State: New()}
+	p.play(Start{Choice: c})
+	p.play(opened(last[Open](t, p).ID, chain("net")))
+	p.play(answer(last[Solve](t, p), 12))
+	e := last[AskStep](t, p)
+	if !p.Awaited() || e.Request.Parts != 1 || p.KeepingAll() != 0 {
+		t.Fatalf("asks %+v, awaited %t, %d; want the range of the step", e.Request, p.Awaited(), p.KeepingAll())
+	}
+	p.play(Policed{ID: e.ID, Stepped: &proto.Stepped{Low: 8 * engine.GiB, High: 9 * engine.GiB, Context: engine.GiB}})
+	if low, high, _ := p.Kept(); p.Awaited() || low != 8*engine.GiB || high != 9*engine.GiB ||
+		p.KeepingAll() != 10*engine.GiB || p.Policies() != nil {
+		t.Errorf("awaited %t, from %d to %d, %d, policies %v; want 8 to 9 GiB, and 10 with CUDA", p.Awaited(), low, high,
+			p.KeepingAll(), p.Policies())
+	}
+	if q, _ := p.policiesQuestion(); q.Parts != 0 {
+		t.Errorf("then %d parts are asked for; want all", q.Parts)
 	}
 }
 

@@ -179,8 +179,8 @@ func Problem(s *state.State) string {
 	return ""
 }
 
-// Late returns data-late: "true" if what is shown answers another choice while the present one is being solved. The
-// style sheet then fades it after a while. It is "rest" if the budget is too small, so that only the verdict is about
+// Late returns data-late: "true" if what is shown answers another choice while the present one is being solved, or if
+// its range is being played. The style sheet then fades it after a while. It is "rest" if the budget is too small, so that only the verdict is about
 // the present choice.
 func Late(s *state.State) string {
 	if s.Step != nil {
@@ -189,7 +189,8 @@ func Late(s *state.State) string {
 	if s.Preview == nil && s.Solving == nil && s.OverBudget != nil {
 		return "rest"
 	}
-	return strconv.FormatBool(s.Solving != nil && s.Preview == nil && s.Shown != nil && !s.Shown.Choice.Equal(s.Choice))
+	return strconv.FormatBool(s.Preview == nil && s.Shown != nil &&
+		(s.Solving != nil && !s.Shown.Choice.Equal(s.Choice) || s.Awaited()))
 }
 
 // Late returns data-late of the verdict and the bar: that of the page, but "false" for a step that nothing makes fit,

@@ -321,8 +321,8 @@ func TestBeyondCard(t *testing.T) {
 // TestTooMuch checks that the bar says how much is too much to keep everything when it was played with the policies, and
 // nothing that changes before.
 func TestTooMuch(t *testing.T) {
-	s := pagetest.Preset(t, "llama3.2-1b-step-4096tok-lora.8-on-rtx-4090-b2")
-	pagetest.Do(t, s, state.SetGPU{ID: "rtx-4090"}, state.SetStrategy{Name: "rotor"})
+	s := pagetest.Preset(t, "llama3.2-1b-step-4096tok-lora.8-on-h100-b2")
+	pagetest.Do(t, s, state.SetStrategy{Name: "rotor"}, state.SetGPU{ID: "rtx-4090"})
 	s.View.Frame.Embed = true // which asks before the curve is complete
 	var labels []string
 	last := func() {

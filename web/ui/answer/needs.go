@@ -229,7 +229,7 @@ func ofShown(s *state.State, p *known.Picture) *need {
 	}
 	busy := ask.Experts(known.Model(p.Choice, p.Network)) &&
 		ask.Value(known.StepArgs(p.Choice, p.Network), "imbalance") == "0"
-	switch low, high := s.Kept(); {
+	switch low, high, _ := s.Kept(); {
 	case p.Choice.KeepsAll() && high > 0:
 		n.low, n.high, n.segments = max(low, n.low), max(high, n.low), false
 	case n.segments && busy: // as far as the range of a step that was played, see package llm

@@ -142,8 +142,8 @@ func beside(t *testing.T, s *state.State) {
 // below them. Each has the names that frameworks give it, and opens the whole step. A part of the folded table
 // has seven rows, among them the best plan of each kind, and the table says how many more rows there are.
 func TestPoliciesAmongPlans(t *testing.T) {
-	s := pagetest.Preset(t, "llama3.2-1b-step-4096tok-lora.16-on-rtx-4090-b2")
-	pagetest.Do(t, s, state.SetGPU{ID: "rtx-4090"})
+	s := pagetest.Preset(t, "llama3.2-1b-step-4096tok-lora.16-on-h100-b2")
+	pagetest.Do(t, s, state.SetStrategy{Name: "rotor"}, state.SetGPU{ID: "rtx-4090"})
 	keepall := func() string {
 		for _, g := range s.Plans() {
 			for _, p := range g.Plans {

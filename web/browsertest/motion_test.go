@@ -1,6 +1,9 @@
 package browsertest
 
-import "testing"
+import (
+	"fmt"
+	"testing"
+)
 
 // tight is the address of a network that does not fit if it keeps everything.
 const tight = "#v=1&p=llama3-8b-step-optimizer.adamw_8bit-states.bf16-on-h100-sxm-80gb-b2&dev=h100-sxm-80gb&m=73GiB&s=pofo&c=none"
@@ -70,5 +73,26 @@ func TestNothingJumps(t *testing.T) {
 					Eval[[]string](p, `jumps`))
 			}
 		}
+	}
+}
+
+// TestKnobStays checks that the bar and the pictures stay where they are when a moved budget makes the sentence above
+// them longer.
+func TestKnobStays(t *testing.T) {
+	t.Parallel()
+	p := New(t)
+	p.Viewport(1440, 900)
+	p.Navigate("")
+	p.Done()
+	const places = `JSON.stringify([byID("budget"), document.getElementById("stage")].map((e) => Math.round(e.getBoundingClientRect().top)))`
+	before, tall := Eval[string](p, hands+";"+places), Eval[float64](p, `document.querySelector(".case").offsetHeight`)
+	Eval[bool](p, `byID("budget").focus(), true`)
+	for range 4 {
+		stroke(p, "ArrowLeft", "ArrowLeft", 0)
+	}
+	p.Wait(`document.querySelector(".case").offsetHeight > ` + fmt.Sprint(tall))
+	p.Done()
+	if after := Eval[string](p, places); after != before {
+		t.Errorf("knob and pictures are at %s, and with a longer sentence at %s; want the same", before, after)
 	}
 }

@@ -80,12 +80,21 @@ globalThis.memtideDOM = (() => {
     held.get(id)[name] = value;
   };
 
+  // still keeps what a person moves in its place when the sentence above gets another line: the page scrolls by as much.
+  let tall = 0;
+  const still = new ResizeObserver(([{ contentRect: { height } }]) => {
+    if (tall && document.activeElement?.closest("#budget, #stage")) scrollBy({ top: height - tall, behavior: "instant" });
+    tall = height;
+  });
+
   const does = {
     adopt(node) {
       nodes.clear();
       held.clear();
       const root = document.getElementById("app"), made = make(node, root);
       if (made !== root) root.replaceWith(made);
+      const sentence = document.querySelector(".case");
+      if (sentence) still.observe(sentence);
     },
     insert(parent, before, node) {
       const at = nodes.get(before), p = nodes.get(parent);

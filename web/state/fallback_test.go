@@ -25,3 +25,19 @@ func TestLastResort(t *testing.T) {
 		t.Errorf("without that it has the effects %s; want none", names(p.effects))
 	}
 }
+
+// TestOutOfTime checks that a page without a picture shows that of keeping everything if the strategy finds nothing in its
+// time.
+func TestOutOfTime(t *testing.T) {
+	p := &player{State: New()}
+	p.play(Start{Choice: chosen("net-b8")})
+	p.play(opened(last[Open](t, p).ID, chain("net")))
+	p.play(SolveFailed{ID: last[Solve](t, p).ID, Failure: &proto.Failure{Kind: proto.Deadline, Text: "too late"}})
+	e := last[Solve](t, p)
+	if e.Choice.Strategy != engine.KeepAll || p.Alert == nil || p.Alert.Action != "Go on" {
+		t.Fatalf("the page asks for %s, with the alert %+v; want keeping everything, and to go on", e.Choice.Strategy, p.Alert)
+	}
+	if p.play(answer(e, 12)); p.Shown == nil || !p.Stale() {
+		t.Errorf("shown %v, stale %t; want the picture, and that it is not the answer", p.Shown, p.Stale())
+	}
+}

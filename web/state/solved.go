@@ -160,8 +160,9 @@ func (s *State) unsolved(m SolveFailed, c Choice) []Effect {
 		}
 		s.Alert = textAlert(f.Text)
 		s.Alert.Lines = append(s.Alert.Lines,
-			"It began by itself, so it had a few seconds. The best that was found is shown, if there is one.")
+			"It began by itself, so it had a few seconds. The pictures show the best that was found, or else keeping everything.")
 		s.Alert.Action, s.Alert.Do, s.Alert.Limit = "Go on", StartAgain{}, true
+		return s.fallBackToKeeping()
 	case proto.Crash:
 		s.Alert = textAlert(f.Text)
 		s.Alert.Action, s.Alert.Do = "Try again", StartAgain{}
@@ -217,7 +218,7 @@ func (s *State) fallBackToSmallest(f *proto.Failure) []Effect {
 }
 
 // fallBackToKeeping asks for the schedule that keeps everything if there is no picture of this network. It is used
-// when the strategy does not apply.
+// when the strategy does not apply, or has found nothing in its time.
 func (s *State) fallBackToKeeping() []Effect {
 	if s.current() != nil {
 		return nil

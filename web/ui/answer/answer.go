@@ -180,8 +180,8 @@ func Problem(s *state.State) string {
 }
 
 // Late returns data-late: "true" if what is shown answers another choice while the present one is being solved, or if
-// its range is being played. The style sheet then fades it after a while. It is "rest" if the budget is too small, so that only the verdict is about
-// the present choice.
+// its range is being played. The style sheet then fades it after a while. It is "rest" if the budget is too small, so
+// that only the verdict is about the present choice.
 func Late(s *state.State) string {
 	if s.Step != nil {
 		return strconv.FormatBool(s.Step.Shown != nil && s.Late())

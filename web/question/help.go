@@ -251,11 +251,16 @@ func (w *Work) lastLevers() (out []change, err error) {
 	if st == nil || err != nil {
 		return nil, err
 	}
-	cards := st.number("gpus")
-	for _, times := range []int{2, 4, 8} {
+	now := st.number("gpus")
+	cards := 2 * now
+	for states := w.Problem.Chain.Chain.Resident.Total(); cards < mostCards/4 &&
+		states > w.Problem.Budget*engine.Bytes(cards/now); {
+		cards *= 2 // fewer do not share the states into what there is
+	}
+	for _, times := range []int{1, 2, 4} {
 		more := strconv.Itoa(cards * times)
 		out = w.lever(out, st, ask.With(st.args, "gpus", more),
-			ask.Lever{Name: fmt.Sprintf("%s cards instead of %d", more, cards), Option: "gpus", Value: more})
+			ask.Lever{Name: fmt.Sprintf("%s cards instead of %d", more, now), Option: "gpus", Value: more})
 	}
 	for _, l := range ask.Levers {
 		if l.Trains(st.args) {
@@ -320,6 +325,7 @@ func (w *Work) lever(list []change, st *step, args engine.Args, l ask.Lever) []c
 }
 
 const (
+	mostCards = 1024 // no more cards are tried
 	shortest  = 512  // sequences are not made shorter than this many tokens
 	leastGain = 0.02 // the least gain of an answer that helps
 	mostHelps = 6    // the largest number of answers that help
@@ -334,10 +340,10 @@ func (a *Answers) Gain(i int) float64 {
 	return float64(a.Base)/float64(a.List[i].StepTime) - 1
 }
 
-// Helps returns the indices of the answers that help, best first, and of those about the chosen strategy that do not,
-// in their order. If the choice fits, an answer helps if its gain is leastGain or more; of other strategies only the
-// fastest counts. If the choice does not fit, every answer whose peak is at most room helps, and adapters come last
-// because they are not the same training.
+// Helps returns the indices of the answers that help, best first, and of those about the chosen strategy or another
+// step that do not, in their order. If the choice fits, an answer helps if its gain is leastGain or more; of other
+// strategies only the fastest counts. If the choice does not fit, every answer whose peak is at most room helps, and
+// adapters come last because they are not the same training.
 func (a *Answers) Helps(unfit bool, room engine.Bytes) (best, none []int) {
 	plan := false
 	for _, i := range a.ByGain() {
@@ -348,7 +354,7 @@ func (a *Answers) Helps(unfit bool, room engine.Bytes) (best, none []int) {
 		case unfit && x.StepTime > 0 && x.Peak <= room, !unfit && a.Gain(i) >= leastGain && !(another && plan):
 			best = append(best, i)
 			plan = plan || another
-		case x.Strategy == a.Strategy:
+		case x.Strategy == a.Strategy, unfit && (x.Options != nil || x.Preset != ""):
 			none = append(none, i)
 		}
 	}

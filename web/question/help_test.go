@@ -160,7 +160,9 @@ func TestLeversOfAdapters(t *testing.T) {
 
 // TestPairs checks that pairs of changes are tried only if no single change has a schedule.
 func TestPairs(t *testing.T) {
-	for budget, want := range map[engine.Bytes]string{2336 * engine.MiB: "8 cards instead of 1 + LoRA, rank 16, frozen products in 4 bits", 3 * engine.GiB: ""} {
+	const in4 = " cards instead of 1 + LoRA, rank 16, frozen products in 4 bits"
+	for budget, want := range map[engine.Bytes]string{2336 * engine.MiB: "8" + in4 + "; 16" + in4 +
+		"; 32 cards instead of 1 + LoRA, rank 16; 32" + in4, 3 * engine.GiB: ""} {
 		var got []string
 		for _, a := range tried(t, "llama3.2-1b-step-512tok-b1", budget) {
 			if !strings.Contains(a.Name, " + ") {

@@ -307,7 +307,7 @@ func (c *Answer) Parts() (out []panel.Piece) {
 		if class == "fix" && at > n.memory && n.near() {
 			class += " unnamed" // its label is one of covered
 		}
-		add(class, p.name+" "+format.Bytes(p.bytes), at+p.bytes)
+		add(class, p.label(), at+p.bytes)
 	}
 	if !n.near() {
 		return out
@@ -341,12 +341,18 @@ func (n *need) covered(past string, whole engine.Bytes) (out []panel.Piece) {
 	at := engine.Bytes(0)
 	for _, p := range n.parts {
 		from, to := at, min(at+p.bytes, whole)
-		if at += p.bytes; p.class == "fix" && from > n.memory && to > max(from, free) {
-			out = append(out, panel.Piece{Class: overLabel, Label: p.name + " " + format.Bytes(p.bytes),
+		if at += p.bytes; n.hides(p, from, whole) && to > max(from, free) {
+			out = append(out, panel.Piece{Class: overLabel, Label: p.label(),
 				Style: panel.Stretch(max(from, free), to, whole)})
 		}
 	}
 	return out
+}
+
+// hides reports whether what exceeds the card leaves no room for the label of a resident piece that begins at from.
+func (n *need) hides(p part, from, whole engine.Bytes) bool {
+	return p.class == "fix" && from+p.bytes > n.memory &&
+		across(n.memory-from, whole) < letter*float64(len(p.label())+1)
 }
 
 // Key returns the legend of the bar, for screens on which the pieces are too narrow for labels.
@@ -377,7 +383,7 @@ func (c *Answer) Tops() (out []panel.Piece) {
 	for _, p := range n.parts {
 		middle := barWidth * (float64(at) + float64(p.bytes)/2) / float64(whole)
 		at += p.bytes
-		label := p.name + " " + format.Bytes(p.bytes)
+		label := p.label()
 		half := letter * float64(len(label)) / 2
 		if p.class == "fix" || 40*p.bytes < whole || middle-half < free || middle+half > n.topsTo(whole) {
 			continue

@@ -189,7 +189,13 @@ func TestBarAndDevice(t *testing.T) {
 		t.Errorf("weights and gradients are %q and %q; want a label of the weights alone, what is too much covers others",
 			parts[0].Class, parts[1].Class)
 	}
-	n := &need{memory: engine.GiB, parts: []part{{"fix", "weights", 2 * engine.GiB}, {"fix", "gradients", engine.GiB},
+	n := &need{memory: engine.GiB, parts: []part{{"fix", "weights", 20 * engine.GiB}}}
+	for whole, want := range map[engine.Bytes]int{8 * engine.GiB: 0, 80 * engine.GiB: 1} { // 130 and 13 px of it are free
+		if got := len(n.covered("x", whole)); got != want {
+			t.Errorf("of %d bytes, weights that begin in 1 GiB have %d labels behind it; want %d", whole, got, want)
+		}
+	}
+	n = &need{memory: engine.GiB, parts: []part{{"fix", "weights", 2 * engine.GiB}, {"fix", "gradients", engine.GiB},
 		{"fix", "optimizer", 2 * engine.GiB}, {"fwd", "kept", 2 * engine.GiB}}}
 	for past, want := range map[string][]string{
 		"3 GiB too much": {"gradients 1 GiB left:25%", "optimizer 2 GiB left:37.5%"},

@@ -61,6 +61,8 @@ type part struct {
 	bytes       engine.Bytes
 }
 
+func (p *part) label() string { return p.name + " " + format.Bytes(p.bytes) }
+
 // from and to are the ends of the range of memory that is needed on a card.
 func (n *need) from() engine.Bytes { return n.low + n.context }
 func (n *need) to() engine.Bytes   { return n.high + n.context }

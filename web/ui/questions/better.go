@@ -209,7 +209,8 @@ func (c *Better) Note() string {
 	best, none := a.Helps(c.unfit(), c.fitsIn())
 	var names []string
 	for _, i := range none {
-		if name := question.ChangeName(&a.List[i]); !strings.Contains(name, " + ") {
+		name, _, _ := strings.Cut(question.ChangeName(&a.List[i]), ", by ")
+		if !strings.Contains(name, " + ") {
 			names = append(names, name)
 		}
 	}

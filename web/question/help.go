@@ -342,8 +342,8 @@ func (a *Answers) Gain(i int) float64 {
 
 // Helps returns the indices of the answers that help, best first, and of those about the chosen strategy or another
 // step that do not, in their order. If the choice fits, an answer helps if its gain is leastGain or more; of other
-// strategies only the fastest counts. If the choice does not fit, every answer whose peak is at most room helps, and
-// adapters come last because they are not the same training.
+// strategies only the fastest counts. If the choice does not fit, every answer whose peak is at most room helps, in the
+// order of cost.
 func (a *Answers) Helps(unfit bool, room engine.Bytes) (best, none []int) {
 	plan := false
 	for _, i := range a.ByGain() {
@@ -359,22 +359,29 @@ func (a *Answers) Helps(unfit bool, room engine.Bytes) (best, none []int) {
 		}
 	}
 	if unfit {
-		slices.SortStableFunc(best, func(i, j int) int { return cmp.Compare(a.adapters(i), a.adapters(j)) })
+		slices.SortStableFunc(best, a.cost)
 	}
 	slices.Sort(none)
 	return best[:min(len(best), mostHelps)], none
 }
 
-// adapters returns 1 if answer i trains adapters beside frozen weights, and 0 otherwise. It is a sort key.
-func (a *Answers) adapters(i int) int {
-	args := a.List[i].Options
-	if p, _, err := preset.Parse(a.List[i].Preset); err == nil && p.Model() != nil {
-		args = preset.StepArgs(p.Options().Step)
+// cost compares two answers by what they ask beyond another setting: adapters, which are not the same training, and more
+// cards.
+func (a *Answers) cost(i, j int) int {
+	of := func(i int) (adapters, cards int) {
+		args := a.List[i].Options
+		if p, _, err := preset.Parse(a.List[i].Preset); err == nil && p.Model() != nil {
+			args = preset.StepArgs(p.Options().Step)
+		}
+		if ask.Value(args, "lora") != "0" {
+			adapters = 1
+		}
+		cards, _ = strconv.Atoi(ask.Value(args, "gpus"))
+		return adapters, cards
 	}
-	if ask.Value(args, "lora") == "0" {
-		return 0
-	}
-	return 1
+	adapters, cards := of(i)
+	more, rather := of(j)
+	return cmp.Or(cmp.Compare(adapters, more), cmp.Compare(cards, rather))
 }
 
 // ByGain returns the indices of the answers ordered by step time, with those that have no schedule last.

@@ -35,7 +35,9 @@ func TestHelps(t *testing.T) {
 		}
 	}
 	a.List = a.List[6:9]
-	if best, _ := a.Helps(true, 9); !slices.Equal(best, []int{0, 1, 2}) {
-		t.Errorf("where nothing fits the order is %v; want adapters last", best)
+	a.List = append(a.List, proto.Suggestion{Strategy: "pofo", StepTime: 40, Options: engine.Args{"gpus": "4"}},
+		proto.Suggestion{Strategy: "pofo", StepTime: 45, Options: engine.Args{"gpus": "2"}})
+	if best, _ := a.Helps(true, 9); !slices.Equal(best, []int{0, 1, 4, 3, 2}) {
+		t.Errorf("where nothing fits the order is %v; want few cards first and adapters last", best)
 	}
 }

@@ -103,6 +103,7 @@ type Policy struct {
 	Needs engine.Bytes // the most that it needs on the card, with CUDA
 	Lacks engine.Bytes // Needs beyond State.Limit; 0 if it fits
 
+	Unsure bool // it lacks memory at the upper end of its range alone
 	Chosen bool
 	Apart  bool // choosing it opens the step by itself, because its blocks are no chain
 }
@@ -126,6 +127,7 @@ func (s *State) Policies() (out []Policy) {
 		needs := x.High + s.policies.Context
 		_, policy, ok := preset.Split(x.Args)
 		p := Policy{StepChange: x, Index: i, Needs: needs, Lacks: max(0, needs-s.Limit()), Apart: !ok,
+			Unsure: needs > s.Limit() && x.Low+s.policies.Context <= s.Limit(),
 			Chosen: ok && policy != nil && maps.Equal(policy, s.Choice.Policy)}
 		chosen = chosen || p.Chosen
 		out = append(out, p)
@@ -134,7 +136,8 @@ func (s *State) Policies() (out []Policy) {
 		x := &proto.StepChange{Names: []string{ask.Policy(s.Choice.Policy)}, Words: "as it was chosen",
 			Time: p.Solved.Trace.Makespan, Allocated: p.Solved.Trace.Peak}
 		needs := p.Solved.Reserved[1] + s.policies.Context
-		out = append(out, Policy{StepChange: x, Index: -1, Needs: needs, Lacks: max(0, needs-s.Limit()), Chosen: true})
+		out = append(out, Policy{StepChange: x, Index: -1, Needs: needs, Lacks: max(0, needs-s.Limit()), Chosen: true,
+			Unsure: needs > s.Limit() && p.Solved.Reserved[0]+s.policies.Context <= s.Limit()})
 	}
 	return out
 }

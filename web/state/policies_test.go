@@ -71,16 +71,21 @@ func TestPoliciesAreAskedOnce(t *testing.T) {
 		t.Errorf("asks %+v; want llama3.2-1b with %v, and a limit", got, want)
 	}
 	high := func(n engine.Bytes) proto.StepChange {
-		return proto.StepChange{Names: []string{"x"}, Args: under(e, engine.Args{"ckpt": "full"}), High: n, Time: time.Second}
+		return proto.StepChange{Names: []string{"x"}, Args: under(e, engine.Args{"ckpt": "full"}), Low: n, High: n, Time: time.Second}
 	}
+	unsure := high(30 * engine.GiB)
+	unsure.Low, unsure.Time = 20*engine.GiB, time.Minute
 	p.play(Policed{ID: e.ID, Stepped: &proto.Stepped{Context: engine.GiB, Time: 100, TimeLow: 150, TimeHigh: 300,
 		Low: 38 * engine.GiB, High: 39 * engine.GiB,
 		Policies: []proto.StepChange{high(40 * engine.GiB), high(20 * engine.GiB), high(20 * engine.GiB),
-			high(30 * engine.GiB)}}})
+			high(30 * engine.GiB), unsure}}})
 	list := p.Policies()
-	if len(list) != 2 || list[0].Lacks != 0 || list[0].Index != 1 ||
+	if len(list) == 3 && (list[0].Unsure || list[1].Unsure || !list[2].Unsure) {
+		t.Errorf("policies %+v; want that the third alone fits or not", list)
+	}
+	if len(list) != 3 || list[0].Lacks != 0 || list[0].Index != 1 ||
 		list[1].Lacks != 31*engine.GiB-card.Lookup("rtx-4090").Memory || p.KeepingAll() != 40*engine.GiB {
-		t.Errorf("policies %+v, keeping everything %d; want two, of which the second lacks what 31 GiB are above the card, and 40 GiB, those of the step itself", list, p.KeepingAll())
+		t.Errorf("policies %+v, keeping everything %d; want three, of which the second lacks what 31 GiB are above the card, and 40 GiB, those of the step itself", list, p.KeepingAll())
 	}
 	if low, high := p.TimeRange(200); low != 300 || high != 600 {
 		t.Errorf("a plan of 200 ns is measured from %d to %d; want 300 to 600, as the step", low, high)
@@ -88,8 +93,8 @@ func TestPoliciesAreAskedOnce(t *testing.T) {
 	if p.play(SetBudget{Bytes: 10 * engine.GiB, Settled: true}); asks(p) {
 		t.Error("another budget asks again; want what is known")
 	}
-	if got := p.Policies(); len(got) != 2 || got[0].Lacks <= 0 {
-		t.Errorf("in 10 GiB the policies are %+v; want that neither fits", got)
+	if got := p.Policies(); len(got) != 3 || got[0].Lacks <= 0 || got[2].Unsure {
+		t.Errorf("in 10 GiB the policies are %+v; want that none fits", got)
 	}
 	if p.play(OpenPolicy{1}); p.Choice.Policy["ckpt"] != "full" || p.Choice.Step != "" {
 		t.Errorf("chosen: %v of %q; want full checkpointing of what is open", p.Choice.Policy, p.Choice.Step)

@@ -69,6 +69,7 @@ type PlanRow struct {
 // groups returns Parts, each ordered by step time.
 func (c *Plans) groups(plans []state.PlanGroup) (out []PlanRows) {
 	fit := PlanRows{Title: "Fits", Step: "step", Slower: "slower", Bytes: "GiB"}
+	may := PlanRows{Title: "May not fit", Step: "step", Slower: "slower", Bytes: "GiB"}
 	not, rest := PlanRows{Title: "Does not fit", Step: "step", Bytes: "lacks"}, PlanRows{}
 	if c.S.Network != nil {
 		fit.Title = "Fits " + format.Bytes(c.S.Limit())
@@ -94,13 +95,16 @@ func (c *Plans) groups(plans []state.PlanGroup) (out []PlanRows) {
 		}
 	}
 	for _, x := range policies {
-		if o := c.policy(x); o.unfit {
+		switch o := c.policy(x); {
+		case x.Unsure:
+			may.Rows = append(may.Rows, o)
+		case o.unfit:
 			not.Rows = append(not.Rows, o)
-		} else {
+		default:
 			fit.Rows = append(fit.Rows, o)
 		}
 	}
-	for _, g := range []PlanRows{fit, not, rest} {
+	for _, g := range []PlanRows{fit, may, not, rest} {
 		if len(g.Rows) == 0 {
 			continue
 		}
@@ -212,7 +216,7 @@ func (c *Plans) lacks(needs engine.Bytes) string {
 // policy returns the row of a policy.
 func (c *Plans) policy(x state.Policy) *PlanRow {
 	o := &PlanRow{Policy: true, Index: x.Index, Known: "yes", Tab: "0", Pressed: strconv.FormatBool(x.Chosen),
-		Doc: x.Words + ".", step: x.Time, unfit: x.Lacks > 0, pinned: x.Chosen}
+		Doc: x.Words + ".", step: x.Time, unfit: x.Lacks > 0 && !x.Unsure, pinned: x.Chosen}
 	if x.Apart {
 		o.Doc, o.Pressed = x.Words+". Opens the whole step with it.", ""
 	}
@@ -220,8 +224,11 @@ func (c *Plans) policy(x state.Policy) *PlanRow {
 	if all := c.S.KeepAll().StepTime; all > 0 {
 		more = format.Percent(format.Longer(x.Time, all))
 	}
-	if o.unfit {
+	switch {
+	case o.unfit:
 		o.Known, more, needs, circle = "no", "", gib(x.Lacks), "fits-not"
+	case x.Unsure:
+		circle = "fits-not"
 	}
 	o.HTML = cells(fmt.Sprintf(`<svg width="26" height="10" aria-hidden="true"><circle class="%s" cx="13" cy="5" r="3.5"/></svg>`, circle),
 		format.Capital(x.Names[0]), x.Words, format.Duration(x.Time), more, needs)

@@ -365,8 +365,8 @@ func (a *Answers) Helps(unfit bool, room engine.Bytes) (best, none []int) {
 	return best[:min(len(best), mostHelps)], none
 }
 
-// cost compares two answers by what they ask beyond another setting: adapters, which are not the same training, and more
-// cards.
+// cost compares two answers by what they ask beyond another setting: adapters, which are not the same training, and
+// more cards.
 func (a *Answers) cost(i, j int) int {
 	of := func(i int) (adapters, cards int) {
 		args := a.List[i].Options

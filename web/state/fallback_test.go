@@ -41,3 +41,29 @@ func TestOutOfTime(t *testing.T) {
 		t.Errorf("shown %v, stale %t; want the picture, and that it is not the answer", p.Shown, p.Stale())
 	}
 }
+
+// TestEarlierPictureStays checks that the picture of an earlier network stays, as an earlier one, until there is one of the
+// network that does not fit.
+func TestEarlierPictureStays(t *testing.T) {
+	p := shown(t)
+	if p.Earlier() {
+		t.Fatal("the answer is said to be an earlier one; want that it is not")
+	}
+	p.play(PickPreset{ID: "resnet50-b64"})
+	wait := func(what string) {
+		t.Helper()
+		if p.Shown == nil || !p.Earlier() {
+			t.Errorf("%s: shown %v, an earlier one %t; want what was shown, and that it is an earlier one", what, p.Shown,
+				p.Earlier())
+		}
+	}
+	wait("while another network is read")
+	p.play(opened(last[Open](t, p).ID, chain("other")))
+	wait("while it is solved")
+	p.play(SolveFailed{ID: last[Solve](t, p).ID,
+		Failure: &proto.Failure{Kind: proto.Infeasible, Budget: engine.GiB, Smallest: 2 * engine.GiB}})
+	wait("while the smallest budget is solved")
+	if p.play(answer(last[Solve](t, p), 40)); p.Earlier() || p.OverBudget == nil {
+		t.Errorf("at the end: an earlier one %t; want the picture of the smallest budget", p.Earlier())
+	}
+}

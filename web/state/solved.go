@@ -124,10 +124,11 @@ func (m SolveFailed) apply(s *State) []Effect {
 	switch {
 	case side == nil && m.ID == s.fallback:
 		s.fallback = 0
-		if s.touch(); s.kept || s.Network == nil {
-			return nil
+		if s.touch(); !s.kept && s.Network != nil {
+			return s.fallBackToKeeping()
 		}
-		return s.fallBackToKeeping()
+		s.Shown = s.current()
+		return nil
 	case side == nil:
 		return nil
 	}
@@ -203,11 +204,13 @@ func (a *Alert) offerStrategy(n *known.Network, failed string) {
 // is always that of the smallest budget.
 func (s *State) fallBackToSmallest(f *proto.Failure) []Effect {
 	own := s.Compare == nil && s.current() != nil
-	if own && s.Shown.Choice.MethodKey() == s.Choice.MethodKey() {
+	switch {
+	case own && s.Shown.Choice.MethodKey() == s.Choice.MethodKey():
 		return nil
-	}
-	if !own {
+	case s.Compare != nil:
 		s.Shown = nil
+	case f.Smallest <= 0:
+		s.Shown = s.current()
 	}
 	if f.Smallest <= 0 {
 		return nil
@@ -223,7 +226,6 @@ func (s *State) fallBackToKeeping() []Effect {
 	if s.current() != nil {
 		return nil
 	}
-	s.Shown = nil
 	c := s.Choice
 	c.Strategy, c.Args, c.Budget = engine.KeepAll, nil, choice.Budget{Bytes: max(s.Network.Totals.KeepAllPeak, 1)}
 	return s.fallBack(c)

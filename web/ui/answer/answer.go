@@ -179,18 +179,22 @@ func Problem(s *state.State) string {
 	return ""
 }
 
-// Late returns data-late: "true" if what is shown answers another choice while the present one is being solved, or if
-// its range is being played. The style sheet then fades it after a while. It is "rest" if the budget is too small, so
-// that only the verdict is about the present choice.
+// Late returns data-late: "true" if what is shown answers another choice until the present one is answered. The style
+// sheet then fades it after a while. It is "rest" if the budget is too small, so that only the verdict is about the
+// present choice.
 func Late(s *state.State) string {
 	if s.Step != nil {
 		return strconv.FormatBool(s.Step.Shown != nil && s.Late())
 	}
-	if s.Preview == nil && s.Solving == nil && s.OverBudget != nil {
+	switch {
+	case s.Preview != nil:
+		return "false"
+	case s.Earlier():
+		return "true"
+	case s.OverBudget != nil:
 		return "rest"
 	}
-	return strconv.FormatBool(s.Preview == nil && s.Shown != nil &&
-		(s.Solving != nil && !s.Shown.Choice.Equal(s.Choice) || s.Awaited()))
+	return "false"
 }
 
 // Late returns data-late of the verdict and the bar: that of the page, but "false" for a step that nothing makes fit,

@@ -43,7 +43,8 @@ func exceeded(s *state.State) *card.Card {
 // Hopeless reports whether no plan and no policy makes the step fit, because weights, gradients and optimizer alone
 // are too much for the card. Beside adapters that is known when the policies are: block swap makes weights smaller.
 func Hopeless(s *state.State) bool {
-	if s.OverBudget == nil || s.Preview != nil || s.Compare != nil || exceeded(s) == nil || !s.Choice.Roomy() {
+	if s.OverBudget == nil || s.Preview != nil || s.Compare != nil || exceeded(s) == nil || !s.Choice.Roomy() ||
+		s.Earlier() {
 		return false
 	}
 	args, policies := known.StepArgs(s.Choice, s.Network), s.Policies()

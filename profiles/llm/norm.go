@@ -51,7 +51,7 @@ func (b *builder) normAs(form NormForm, x valueID, name string, rows, n, weights
 	// Eager: widened to 4 bytes, normalised, narrowed, weighted. The gradient of the
 	// mean is as large as its input [torch: mean_backward expands, then divides].
 	out := size(rows*n, b.e)
-	wide := b.values[x].wide || weights > 0 && b.s.wideStream() // the type of the weights
+	wide := b.values[x].wide || weights > 0 && (b.s.wideStream() || b.s.wideWeights()) // the type of the weights
 	if wide {
 		out = size(rows*n, 4)
 	}

@@ -240,12 +240,17 @@ func (s *Setup) checkWidened() {
 	}
 }
 
-// wideStream reports whether the residual stream is in 4 bytes: under autocast, if weights are, or with DoRA on
-// products in 4 bits, whose sums are not narrowed [PEFT: lora/bnb.py]. A U-Net's stream is narrow, as its convolutions
-// return it.
+// wideWeights reports whether norms and tables have weights in 4 bytes beside products in the compute type.
+func (s *Setup) wideWeights() bool {
+	return s.autocast() && s.Weight > s.Compute && s.Model.At(0).Unet == nil
+}
+
+// wideStream reports whether the residual stream is in 4 bytes: if weights are, or with DoRA on products in 4 bits,
+// whose sums are not narrowed [PEFT: lora/bnb.py]. In a diffusion transformer it is narrow, as products return it and
+// what scales it, unless tables of scales or norms after its parts are added.
 func (s *Setup) wideStream() bool {
-	return s.autocast() && s.Weight > s.Compute && s.Model.At(0).Unet == nil ||
-		s.LoRA != nil && s.LoRA.Dora && s.bitsandbytes()
+	d := s.Model.At(0).Dit
+	return s.wideWeights() && (d == nil || d.Narrow || d.Around) || s.LoRA != nil && s.LoRA.Dora && s.bitsandbytes()
 }
 
 // cachesFloat8 reports whether products in 8 bits are Transformer Engine's, as Megatron calls them: a product keeps its

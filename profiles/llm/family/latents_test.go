@@ -99,3 +99,34 @@ func TestWithin(t *testing.T) {
 		}
 	}
 }
+
+// TestStreamsUnderAutocast checks how wide the stream of a diffusion network is that trains with weights in fp32
+// under autocast. Products return 16 bits, and so are sums of their results. Tables of scales and norms after a part
+// are in 32 bits, and so are sums with these, but for Wan's, which its code narrows.
+func TestStreamsUnderAutocast(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		want int64 // times the bytes of a stream in 16 bits
+	}{
+		{"flux1-dev-3layers", 1}, {"flux2-3layers", 1}, {"chroma-3layers", 1}, {"qwen-image-3layers", 1},
+		{"sd3-defaults", 1}, {"hunyuan-video-3layers", 1}, {"cogvideox-2b-3layers", 1}, {"wan-1.3b-3layers", 1},
+		{"ltx-video-3layers", 2}, {"pixart-sigma-3layers", 2}, {"sana-1.6b-3layers", 2}, {"z-image-3layers", 2},
+	} {
+		last := func(states string) int64 {
+			a, err := llm.New(config(t, c.name), engine.Args{"height": "512", "ckpt": "full", "attention": "sdpa",
+				"autocast": "yes", "states": states})
+			if err != nil {
+				t.Fatalf("%s in %s: %v", c.name, states, err)
+			}
+			kept, err := a.Setup.Kept()
+			if err != nil {
+				t.Fatalf("%s in %s: %v", c.name, states, err)
+			}
+			return kept.Blocks[len(kept.Blocks)-1][1]
+		}
+		if got, narrow := last("fp32"), last("bf16"); got != c.want*narrow {
+			t.Errorf("%s: a checkpointed block keeps %d bytes with weights in fp32 and %d in bf16, want %d times as many",
+				c.name, got, narrow, c.want)
+		}
+	}
+}

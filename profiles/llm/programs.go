@@ -40,6 +40,11 @@ var Programs = []Program{
 		s.Norm, s.Loss, s.RotateTemp, s.FusedQKV = NormPlain, LossBF16, 4, true
 		s.LogitsHeld, s.LogitsStay = 2, true
 		s.Weight, s.Grad, s.Moments, s.Reduce, s.Optimizer = 2, 2, 4, 2, StepForeach
+		if s.Model != nil && s.Model.Tied && s.Model.Words > 1 { // its head is a copy [convert_hf_checkpoint.py]
+			m := *s.Model
+			m.Tied = false
+			s.Model = &m
+		}
 	}},
 	{"torchtune", "torchtune: recipes/full_finetune_single_device.py, modules/rms_norm.py, modules/loss",
 		func(s *Setup) {

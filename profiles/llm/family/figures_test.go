@@ -100,11 +100,19 @@ func TestFigures(t *testing.T) {
 		{"tiny-llama/full", "tinyllama", lit, engine.Args{"batch": "4", "seq": "512", "accumulate": "8"}, allocated, 14.10e9, 8},
 		{"tiny-llama/lora", "tinyllama", lit, engine.Args{"batch": "8", "seq": "512", "lora": "32", "adapters": "bf16",
 			"adapter-dropout": "yes"}, allocated, 13.50e9, 8},
+		{"falcon-7b/lora, whose head is a copy of the embedding", "falcon-7b", lit, engine.Args{"batch": "1", "seq": "512",
+			"accumulate": "8", "lora": "32", "targets": "qv", "adapters": "bf16", "adapter-dropout": "yes"}, allocated,
+			16.69e9, 2},
 		{"phi-2/lora", "phi-2", lit, engine.Args{"batch": "4", "seq": "512", "accumulate": "2", "lora": "8",
 			"adapters": "bf16", "adapter-dropout": "yes"}, allocated, 13.98e9, 8},
 		// Lightning-AI/lightning-thunder, issue 1261
 		{"vicuna-7b-16k", "llama2-7b", compiled, engine.Args{"batch": "5", "seq": "16384"}, allocated, 51e9, 4},
 		{"CodeLlama-34b", "codellama-34b", compiled, engine.Args{"seq": "16384"}, allocated, 50.8e9, 4},
+		// axolotl-ai-cloud/axolotl, pull request 3800: 32,768 and 65,536 tokens, with gradients in place as in unsloth
+		{"Llama 3.2 1B, fused adapters", "llama3.2-1b", fused, nil, allocated, 6.90 * (1 << 30), 1},
+		{"Qwen3 1.7B, fused adapters", "qwen3-1.7b", fused, engine.Args{"seq": "65536"}, allocated, 15.09 * (1 << 30), 1},
+		{"Qwen3 4B, fused adapters", "qwen3-4b", fused, nil, allocated, 17.04 * (1 << 30), 1},
+		{"Gemma 3 4B, fused adapters", "gemma3-4b", fused, nil, allocated, 17.43 * (1 << 30), 2},
 		// foundation-model-stack/fms-acceleration, scripts/benchmarks/refs/a100_80gb_granite.csv and a100_80gb_liger.csv
 		{"PowerLM-3b, 8 x 4,096", power, packed, engine.Args{"states": "bf16", "batch": "8"}, allocated, 47_059_390_976, 1},
 		{"PowerLM-3b, reserved by default", power, packed, engine.Args{"states": "bf16", "batch": "4"}, byDefault,

@@ -114,3 +114,28 @@ func (b *builder) adaptQKV(x, qkv valueID, wide, keys int64) valueID {
 	scaled := b.add(op{in: []valueID{padded}}, "qkv.scaled", all)
 	return b.add(op{in: []valueID{qkv, scaled}, byRef: true}, "qkv.sum", all)
 }
+
+// fuses reports whether a product and its adapter are one operator [unsloth: kernels/fast_lora.py; axolotl:
+// kernels/lora.py].
+func (b *builder) fuses(name string) bool { return b.s.LoRA.has(name) && b.s.LoRA.Fused }
+
+// fuse adds an adapter to a product. It keeps the input as it is, and adds in place to the result and to gradients.
+func (b *builder) fuse(o op, name string, in, out int64) op {
+	rank := b.s.LoRA.Rank
+	if name != "down" { // whose input is made again over its gradient
+		o.keeps = []valueID{b.share(o.in[0])}
+	}
+	o.weights = append(o.weights, adapter(name+".A", in*rank, in), adapter(name+".B", out*rank, rank))
+	o.flops += 2 * float64(b.inner) * float64(rank) * float64(in+out)
+	return o
+}
+
+// fusedGate is a net's gate and its other product, with adapters, and the activation of both. The gradients of gate
+// and up are written over these, while there is that of the input, too.
+func (b *builder) fusedGate(n valueID, wide, bias int64) valueID {
+	gate := b.keep(b.linear(n, "gate", b.m.Hidden, wide, bias))
+	up := b.keep(b.linear(n, "up", b.m.Hidden, wide, bias))
+	b.values[gate].grad, b.values[up].grad = 0, 0
+	both := []valueID{gate, up}
+	return b.add(op{in: both, keeps: both, back: b.act(b.m.Hidden)}, "gated", b.act(wide))
+}

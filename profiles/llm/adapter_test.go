@@ -67,6 +67,32 @@ func TestAdaptersKeep(t *testing.T) {
 	}
 }
 
+// TestFusedAdapters checks what a block keeps whose adapters are one operator with their products: what three products
+// read, of which that of attention's kernel is kept by the kernel, queries, keys and values, and gate and up alone.
+// What a norm makes is kept once. Programs and options for which this is not known are refused.
+func TestFusedAdapters(t *testing.T) {
+	m := &Model{Name: "small", Layers: 2, Hidden: 64, Words: 256,
+		Block: Block{Heads: 4, Keys: 2, Head: 16, Wide: 160, Gated: true}}
+	a, err := New(m, engine.Args{"seq": "128", "lora": "8", "fused-adapters": "yes", "norm": "fused"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := normal(t, a.Setup)
+	b := newPlayed(newBlock(&s, 1, true, nil), &s, CheckpointNone, false)
+	// the stream twice, two norms, queries, keys and values, the kernel's result; statistics of norms and of 4 heads
+	got, want := b.keeps(), engine.Bytes(128*(2*(2*64+2*64+64+32+32+64+2*160)+4*(2+4)))
+	if got != want {
+		t.Errorf("of %v, %d bytes are kept, want %d", a.Args, got, want)
+	}
+	for _, args := range []engine.Args{{"adapter-dropout": "yes"}, {"dora": "yes"}, {"compile": "yes"},
+		{"program": "torchtune"}, {"base": "int8"}, {"base": "nf4", "kbit": "yes"}} {
+		args["lora"], args["fused-adapters"] = "8", "yes"
+		if _, err := Run(asked(args).Setup); err == nil || !strings.Contains(err.Error(), "-fused-adapters") {
+			t.Errorf("%v: got the error %v, want one that says -fused-adapters", args, err)
+		}
+	}
+}
+
 // TestProductsInINT8 checks that a product in INT8 has a byte for each number and 4 for each output. INT8 is
 // supported for Transformers only.
 func TestProductsInINT8(t *testing.T) {

@@ -243,6 +243,9 @@ func (b *builder) linear(x valueID, name string, in, out, bias int64) valueID {
 			o.back += b.values[x].bytes
 		}
 	}
+	if b.fuses(name) {
+		return b.add(b.fuse(o, name, in, out), name, bytes)
+	}
 	if b.s.bitsandbytes() && b.s.Base == BaseInt8 { // the product keeps its input without a cast
 		o.in, o.keeps = []valueID{whole}, []valueID{whole}
 	}
@@ -299,6 +302,9 @@ func (b *builder) net(n valueID, wide int64) valueID {
 	}
 	if b.k.GateUp {
 		n = b.cast(n)
+	}
+	if b.fuses("gate") && b.fuses("up") && !b.k.Sparse {
+		return b.linear(b.fusedGate(n, wide, bias(wide)), "down", wide, h, bias(h))
 	}
 	gate := b.linear(n, "gate", h, wide, bias(wide))
 	if b.k.Sparse { // the threshold is made of a mean and a deviation of each token

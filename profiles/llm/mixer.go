@@ -167,10 +167,7 @@ func (b *builder) stateSpace(n valueID) valueID {
 	scan := b.add(op{kind: opAttention, in: []valueID{in}, keeps: []valueID{in}, back: b.act(inner + conv),
 		flops: 6 * float64(t) * float64(inner) * float64(s.State)}, "ssm.scan", b.act(inner))
 	b.keep(scan)
-	b.extra("ssm", 3*heads+conv*s.Kernel)
-	if s.ConvBias {
-		b.extra("ssm.conv.bias", conv)
-	}
+	b.extra("ssm", 3*heads+conv*s.Kernel+given(s.ConvBias, conv))
 	b.aside("ssm.A", size(2*heads, 4))
 	if b.s.TE { // gated rows and their norm are tensors of their own [Megatron-LM: core/ssm/mamba_mixer.py]
 		y := b.repeat(scan, "ssm.y", inner)
@@ -199,10 +196,7 @@ func (b *builder) torchState(n valueID) valueID {
 	pairs := size(b.s.Batch*s.Heads*ceil(b.s.Seq, s.Chunk)*s.Chunk*s.Chunk*s.State, 4)
 	scan := b.add(op{kind: opAttention, in: []valueID{mixed}, temp: pairs, back: 2 * pairs, moved: 4 * pairs,
 		flops: 6 * float64(t) * float64(inner) * float64(s.State)}, "ssm.scan", size(t*inner, 4))
-	b.extra("ssm", 3*s.Heads+conv*s.Kernel)
-	if s.ConvBias {
-		b.extra("ssm.conv.bias", conv)
-	}
+	b.extra("ssm", 3*s.Heads+conv*s.Kernel+given(s.ConvBias, conv))
 	b.aside("ssm.steps", b.stateSteps())
 	if s.NoNorm {
 		return b.linear(scan, "ssm.o", inner, h, given(s.Bias, h))
@@ -260,10 +254,7 @@ func (b *builder) scan(n valueID) valueID {
 	m, h, t := b.k.Scan, b.m.Hidden, b.inner
 	in := b.linear(n, "scan.in", h, 2*m.Inner, given(m.Bias, 2*m.Inner))
 	conv := b.point("scan.conv", b.padded(m.Inner, m.Kernel), []valueID{in}, in)
-	b.extra("scan.conv", m.Inner*m.Kernel)
-	if m.ConvBias {
-		b.extra("scan.conv.bias", m.Inner)
-	}
+	b.extra("scan.conv", m.Inner*m.Kernel+given(m.ConvBias, m.Inner))
 	u := b.keep(b.point("scan.u", b.act(m.Inner), []valueID{conv}, conv))
 	x := b.linear(u, "scan.x", m.Inner, m.Rank+2*m.State, 0)
 	names, sizes := []string{"scan.step", "scan.B", "scan.C"},

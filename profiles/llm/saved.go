@@ -87,18 +87,8 @@ func (p *program) frontBytes() (n engine.Bytes) {
 	}
 	inner, _ := p.s.tokens()
 	n += m.embeddedBytes(inner, p.s.Compute)
-	if m.Positions > 0 && m.OwnIDs {
-		n += size(p.s.Seq, 8)
-	}
-	if m.Types > 0 {
-		n += size(p.s.Seq, 8)
-	}
-	if m.EmbedMask {
-		n += size(inner, p.s.Compute)
-	}
-	if m.Dropped {
-		n += size(inner*m.Hidden, 1)
-	}
+	n += size(given(m.Positions > 0 && m.OwnIDs, p.s.Seq)+given(m.Types > 0, p.s.Seq), 8)
+	n += size(given(m.EmbedMask, inner), p.s.Compute) + size(given(m.Dropped, inner*m.Hidden), 1)
 	switch {
 	case m.FirstNorm && m.Layer && p.s.autocast():
 		n += size(inner*(m.Hidden+2), 4)

@@ -34,6 +34,7 @@ type LoRA struct {
 	On      []string // products with adapters: q, k, v, o, gate, up, down; if empty, only norms train
 	Dropout bool     // the input of adapters has a dropout
 	Dora    bool     // the adapters are DoRA's, as PEFT computes them
+	Fused   bool     // products and their adapters are operators of unsloth or axolotl
 	Scale   bool     // an operator of its own scales the output of adapters
 	Params  int64    // parameters of all adapters; 0: by the shapes
 	Stored  int64    // bytes of a stored number [4]
@@ -118,6 +119,9 @@ func (s *Setup) checkParts() {
 		refuse("drives have what else the host has: want -host")
 	case (o == StepAdafactor || o == StepGaLore) && (s.Zero > 0 || s.Tensor > 1):
 		refuse("%s works on rows and columns of whole matrices: with shared states or tensor parallel ranks it is not known; want -shard none on several cards", o)
+	case s.LoRA != nil && s.LoRA.Fused && (!s.Written || s.Compiled || s.LoRA.Dropout || s.LoRA.Dora || s.widened() ||
+		s.Base == BaseInt8 || s.Model.Ends != nil):
+		refuse("%s: adapters that are one operator with their products are known of Transformers' language models: want -program hf or deepspeed, and no -adapter-dropout, -dora, -kbit, -compile or -base int8, or leave -fused-adapters out", s.Model.Name)
 	case o == StepGaLore && s.LoRA != nil:
 		refuse("GaLore projects gradients of the model's own weights; there are adapters: leave -lora out, or take another optimizer")
 	case s.Base != BaseSame && s.Float8:

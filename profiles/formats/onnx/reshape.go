@@ -189,15 +189,13 @@ func sliceSpan(start, end, step, size int64) (first, n int64) {
 
 // gatherShape replaces a dimension by the shape of the indices.
 func gatherShape(c *call, x *onnxValue) {
-	index := c.need(1)
-	at := c.axis("axis", 0, len(x.dims))
-	c.set(0, x.dtype, slices.Concat(x.dims[:at], index.dims, x.dims[at+1:]))
+	indices, at := c.need(1), c.axis("axis", 0, len(x.dims))
+	c.set(0, x.dtype, slices.Concat(x.dims[:at], indices.dims, x.dims[at+1:]))
 }
 
 // secondShape is the shape of the second input, with the type of the first.
 func secondShape(c *call, x *onnxValue) {
-	index := c.need(1)
-	c.set(0, x.dtype, index.dims)
+	c.set(0, x.dtype, c.need(1).dims)
 }
 
 func padShape(c *call, x *onnxValue) {

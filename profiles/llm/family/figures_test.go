@@ -24,6 +24,8 @@ func TestFigures(t *testing.T) {
 	lit := engine.Args{"program": "litgpt", "attention": "sdpa"}
 	compiled := engine.Args{"program": "litgpt", "compile": "yes", "gpus": "8", "shard": "fsdp1", "device": "h100",
 		"ckpt": "full"}
+	fused := engine.Args{"seq": "32768", "lora": "16", "fused-adapters": "yes", "ckpt": "full", "loss": "fused",
+		"norm": "fused", "fused-gate": "yes"}
 	eight := engine.Args{"states": "bf16", "compile": "yes", "loss": "bf16", "gpus": "8", "shard": "grad-op",
 		"fp8": "gathered", "logits": "kept", "device": "h100"}
 	video := engine.Args{"frames": "49", "height": "480", "width": "720", "lora": "64", "targets": "attention",

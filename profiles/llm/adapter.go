@@ -90,9 +90,8 @@ func (b *builder) dora(y, high valueID, name string, in, out int64) valueID {
 	return b.cast(sum)
 }
 
-// adaptQKV is litgpt's adapter of the fused product. It copies the adapted parts into zeros as wide as all three
-// parts. The copy keeps its source [torch: index_copy's derivative reads the source's shape from the tensor
-// itself].
+// adaptQKV is litgpt's adapter of the fused product. It copies the adapted parts into zeros as wide as all parts. The
+// copy keeps its source [torch: index_copy's derivative reads the source's shape from the tensor itself].
 func (b *builder) adaptQKV(x, qkv valueID, wide, keys int64) valueID {
 	l := b.s.LoRA
 	parts, out := int64(0), int64(0)

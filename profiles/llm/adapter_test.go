@@ -93,6 +93,38 @@ func TestFusedAdapters(t *testing.T) {
 	}
 }
 
+// TestAdaptersOfExperts checks that Megatron's experts have adapters of their own, and Transformers' none, which are no
+// linear layers there.
+func TestAdaptersOfExperts(t *testing.T) {
+	m := &Model{Name: "small", Layers: 2, Hidden: 64, Words: 256, Block: Block{Heads: 4, Keys: 2, Head: 16, Wide: 160,
+		Gated: true, MoE: &MoE{Experts: 8, TopK: 2, Wide: 32}}}
+	for _, c := range []struct {
+		args engine.Args
+		want int64 // of a block: 4 experts a rank, a matrix before gate and up, and one after each
+	}{
+		{engine.Args{"program": "megatron", "gpus": "2", "ep": "2", "lora": "4"}, 4 * 4 * (64 + 32 + 32 + 32 + 64)},
+		{engine.Args{"program": "megatron", "gpus": "2", "ep": "2", "lora": "4", "targets": "attention"}, 0},
+		{engine.Args{"lora": "4"}, 0},
+	} {
+		c.args["seq"] = "128"
+		a, err := New(m, c.args)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, got := normal(t, a.Setup), int64(0)
+		for _, o := range newBlock(&s, 1, true, nil).ops {
+			for _, w := range o.weights {
+				if w.adapter && w.expert {
+					got += w.n
+				}
+			}
+		}
+		if got != c.want {
+			t.Errorf("%v: adapters of a block's experts have %d numbers, want %d", c.args, got, c.want)
+		}
+	}
+}
+
 // TestProductsInINT8 checks that a product in INT8 has a byte for each number and 4 for each output. INT8 is
 // supported for Transformers only.
 func TestProductsInINT8(t *testing.T) {

@@ -47,25 +47,13 @@ func (b *builder) chosen(n valueID, route func(valueID) valueID) valueID {
 	if b.s.written() { // three index vectors, one more for biases, and which rows count [integrations/moe.py]
 		b.aside("index", size(rows, 3*8+1+given(moe.Biases, 8)))
 	}
-	own := moe.Experts / b.s.Expert
-	grouped := func(x valueID, name string, in, out int64) valueID {
-		w := weight{name: name, n: own*in*out + given(moe.Biases, own*out), trained: b.s.trains(), expert: true,
-			rows: in, cols: out}
-		o := op{kind: opProduct, in: []valueID{x}, keeps: trainedKeep(b.s, x), weights: []weight{w},
-			flops: 2 * float64(rows) * float64(in) * float64(out)}
-		if b.s.quantised(w) {
-			o.temp = size(w.n, b.e)
-			o.back = o.temp
-		}
-		return b.add(o, name, size(rows*out, b.e))
-	}
 	bytes := size(rows*wide, b.e)
 	var y valueID
 	if b.k.Gated {
-		gate := grouped(sent, "gate", h, wide)
-		y = b.gated(gate, grouped(sent, "up", h, wide), bytes)
+		gate := b.grouped(sent, "gate", rows, h, wide)
+		y = b.gated(gate, b.grouped(sent, "up", rows, h, wide), bytes)
 	} else {
-		y = b.activation(grouped(sent, "up", h, wide), "gelu", bytes)
+		y = b.activation(b.grouped(sent, "up", rows, h, wide), "gelu", bytes)
 	}
 	if b.s.TE { // weights rows in the gate, else after it [Megatron-LM: core/transformer/moe/experts.py]
 		if o := &b.ops[len(b.ops)-1]; b.k.Gated {
@@ -75,7 +63,7 @@ func (b *builder) chosen(n valueID, route func(valueID) valueID) valueID {
 		}
 		b.aside("top.rows", size(rows, 4))
 	}
-	y = grouped(y, "down", wide, h)
+	y = b.grouped(y, "down", rows, wide, h)
 	y = b.moved(b.s.Expert, opPoint, y, "unpermuted", all)
 	y = b.moved(b.s.ExpertTensor, opScatter, y, "scattered", r)
 	y = b.moved(b.s.Expert, opScatter, y, "combined", r)
@@ -92,6 +80,27 @@ func (b *builder) chosen(n valueID, route func(valueID) valueID) valueID {
 	return out
 }
 
+// grouped is a product of rows with a matrix of each of a rank's experts. Under Megatron each has an adapter, one for
+// gate and up [mcore-bridge: tuners/lora.py].
+func (b *builder) grouped(x valueID, name string, rows, in, out int64) valueID {
+	moe, own := b.k.MoE, b.k.MoE.Experts/b.s.Expert
+	w := weight{name: name, n: own*in*out + given(moe.Biases, own*out), trained: b.s.trains(), expert: true, rows: in,
+		cols: out}
+	o := op{kind: opProduct, in: []valueID{x}, keeps: trainedKeep(b.s, x), weights: []weight{w},
+		flops: 2 * float64(rows) * float64(in) * float64(out)}
+	if b.s.quantised(w) {
+		o.temp = size(w.n, b.e)
+		o.back = o.temp
+	}
+	if l := b.s.LoRA; b.s.TE && l.has(name) {
+		n := own * l.Rank * (given(name != "up" || !b.k.Gated, in) + out)
+		o.keeps = []valueID{x}
+		o.weights = append(o.weights, weight{name: name + ".adapter", n: n, trained: true, adapter: true, expert: true,
+			row: in})
+	}
+	return b.add(o, name, size(rows*out, b.e))
+}
+
 // moved returns x after an operator that moves it among ranks, or x itself if there is one rank.
 func (b *builder) moved(ranks int64, kind opKind, x valueID, name string, bytes engine.Bytes) valueID {
 	if ranks <= 1 {
@@ -105,15 +114,11 @@ func (b *builder) allExperts(n valueID) valueID {
 	moe, h := b.k.MoE, b.m.Hidden
 	b.scope = "experts."
 	defer func() { b.scope = "" }()
-	trained := b.s.trains()
-	product := func(x valueID, name string, rows, in, out, matrices int64) valueID {
-		w := weight{name: name, n: matrices * in * out, trained: trained, expert: matrices > 1, rows: in, cols: out}
-		return b.add(op{kind: opProduct, in: []valueID{x}, keeps: trainedKeep(b.s, x), weights: []weight{w},
-			flops: 2 * float64(rows) * float64(in) * float64(out)},
-			name, size(rows*out, b.e))
-	}
 	rows := b.outer * moe.Experts
-	scores := product(b.cast(n), "router", b.outer, h, moe.Experts, 1)
+	w := weight{name: "router", n: h * moe.Experts, trained: b.s.trains(), rows: h, cols: moe.Experts}
+	narrow := b.cast(n)
+	scores := b.add(op{kind: opProduct, in: []valueID{narrow}, keeps: trainedKeep(b.s, narrow), weights: []weight{w},
+		flops: 2 * float64(b.outer) * float64(w.n)}, "router", b.act(moe.Experts))
 	b.aside("chosen", size(b.outer*moe.TopK, 8))
 	probs := b.keep(b.add(op{in: []valueID{scores}}, "probs", size(rows, 4)))
 	top := b.add(op{in: []valueID{probs}}, "top", size(rows, b.e))
@@ -122,8 +127,8 @@ func (b *builder) allExperts(n valueID) valueID {
 	x := b.point("weighted", b.values[all].bytes, []valueID{all, top}, all, top)
 	b.values[x].wide = b.values[n].wide
 	x = b.cast(x)
-	gate, up := product(x, "gate", rows, h, moe.Wide, moe.Experts), product(x, "up", rows, h, moe.Wide, moe.Experts)
-	y := product(b.gated(gate, up, size(rows*moe.Wide, b.e)), "down", rows, moe.Wide, h, moe.Experts)
+	gate, up := b.grouped(x, "gate", rows, h, moe.Wide), b.grouped(x, "up", rows, h, moe.Wide)
+	y := b.grouped(b.gated(gate, up, size(rows*moe.Wide, b.e)), "down", rows, moe.Wide, h)
 	out := b.add(op{in: []valueID{y}}, "mixed", size(b.outer*h, b.e))
 	b.scope = "shared."
 	return b.sum(out, b.net(n, moe.Shared))

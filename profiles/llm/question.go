@@ -203,8 +203,7 @@ func (s *Setup) adapt(p engine.Parsed) {
 	optimizer := strings.TrimPrefix(p.Word("optimizer"), "paged-")
 	moments := moments[optimizer]
 	s.LoRA = &LoRA{Rank: int64(rank), On: products[p.Word("targets")], Moments: moments,
-		Dora: p.Is("dora", "yes"), Dropout: p.Is("adapter-dropout", "yes"),
-		Fused: p.Is("fused-adapters", "yes")}
+		Dora: p.Is("dora", "yes"), Dropout: p.Is("adapter-dropout", "yes"), Fused: p.Is("fused-adapters", "yes")}
 	if p.Is("adapters", "bf16") {
 		s.LoRA.Stored, s.LoRA.Moments = 2, min(moments, 2)
 	}

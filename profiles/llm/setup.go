@@ -43,8 +43,7 @@ type LoRA struct {
 
 func (l *LoRA) has(name string) bool { return l != nil && slices.Contains(l.On, name) }
 
-// normal returns the setup with defaults filled in. It ends by profiles.End if the setup is impossible or not
-// known.
+// normal returns the setup with defaults filled in. It ends by profiles.End if the setup is impossible or not known.
 func (s Setup) normal() Setup {
 	s.checkNumbers()
 	if m := *s.Model; s.TE && m.Megatron && m.Around == AroundSum { // BERT [Megatron-LM: core/models/bert]

@@ -265,7 +265,7 @@ func (b *builder) fusedDit(n valueID, tokens int64) (act valueID, qkv [3]valueID
 	return b.gated(parts[3], parts[4], b.act(wide)), [3]valueID(parts[:3])
 }
 
-// singleDit has one row of all tokens, and its net beside attention.
+// singleDit has one row of all tokens, and its net beside attention; their last product counts as the net's.
 func (b *builder) singleDit(x valueID) valueID {
 	d, h, wide := b.k.Dit, b.m.Hidden, b.k.Wide
 	tokens := b.outer + b.s.Batch*d.Text
@@ -292,7 +292,7 @@ func (b *builder) singleDit(x valueID) valueID {
 		}
 		a := b.ditAttend([3][]valueID{{qkv[0]}, {qkv[1]}, {qkv[2]}}, tokens)
 		both := b.add(op{in: []valueID{a, act}}, "both", b.act(h+wide))
-		y = b.linear(both, "o", h+wide, h, b.biased(h))
+		y = b.linear(both, "net.down", h+wide, h, b.biased(h))
 	})
 	return b.gatedSum(x, y, gates, "gate", bytes)
 }

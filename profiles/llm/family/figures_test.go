@@ -67,6 +67,7 @@ func TestFigures(t *testing.T) {
 		"targets": "attention", "adapter-dropout": "yes", "shard": "fsdp1"}
 	older := engine.Args{"program": "hf-2024", "ckpt": "full", "seq": "4096", "batch": "4", "device": "a100-80gb"}
 	lora := engine.Args{"lora": "16", "targets": "attention", "adapter-dropout": "yes", "no-autocast": "yes"}
+	const chroma = `{"_class_name":"ChromaTransformer2DModel","patch_size":1,"in_channels":64,"num_layers":19,"num_single_layers":38,"attention_head_dim":128,"num_attention_heads":24,"joint_attention_dim":4096,"approximator_num_channels":64,"approximator_hidden_dim":5120,"approximator_layers":5}`
 	tuned := engine.Args{"autocast": "yes", "adapters": "bf16", "adapter-dropout": "yes", "targets": "attention",
 		"attention": "sdpa"} // of SimpleTuner, whose adapters have a dropout of 0.1 by default
 	medium := maps.Clone(tuned)
@@ -185,6 +186,9 @@ func TestFigures(t *testing.T) {
 			allocated, 41.04 * (1 << 30), 2},
 		{"Stable Diffusion 3.5 Medium", "sd-3.5-medium", medium, nil, allocated, 34.59 * (1 << 30), 2},
 		{"and checkpointed", "sd-3.5-medium", medium, engine.Args{"ckpt": "full"}, allocated, 7.67 * (1 << 30), 1},
+		{"Chroma", chroma, tuned, engine.Args{"height": "512", "lora": "16"}, allocated, 26.18 * (1 << 30), 3},
+		{"and checkpointed", chroma, tuned, engine.Args{"height": "512", "lora": "16", "ckpt": "full"}, allocated,
+			17.67 * (1 << 30), 1},
 		{"two blocks a checkpoint", "sd-3.5-medium", medium, engine.Args{"ckpt": "full", "group": "2"}, allocated,
 			8.93 * (1 << 30), 1},
 		{"in 8 bits", "sd-3.5-medium", medium, engine.Args{"base": "fp8"}, allocated, 35.21 * (1 << 30), 2},

@@ -33,6 +33,13 @@ func (s *State) first() bool { return s.Choice.KeepsAll() && s.alone == nil && s
 // Awaited reports whether the verdict on what is shown changes when the range of the step is known.
 func (s *State) Awaited() bool { return s.asking != 0 && s.first() }
 
+// Earlier reports whether what is shown answers an earlier choice and the answer to the present one is on its way, or
+// that the range which the verdict says is still being played.
+func (s *State) Earlier() bool {
+	return s.Shown != nil && (s.Opening != nil || s.Solving != nil && !s.Shown.Choice.Equal(s.Choice) ||
+		s.fallback != 0 && s.current() == nil || s.Awaited())
+}
+
 // otherCard reports whether the result of a policy depends on another card than the chosen one: the policy moves
 // activations over another link, or fills another memory.
 func (s *State) otherCard(x *proto.StepChange) bool {

@@ -72,13 +72,6 @@ func (s *State) Stale() bool {
 	return s.OverBudget != nil || s.Alert != nil && s.Shown != nil && !s.Shown.Choice.Equal(s.Choice)
 }
 
-// Earlier reports whether what is shown answers an earlier choice and the answer to the present one is on its way, or
-// that the range which the verdict says is still being played.
-func (s *State) Earlier() bool {
-	return s.Shown != nil && (s.Opening != nil || s.Solving != nil && !s.Shown.Choice.Equal(s.Choice) ||
-		s.fallback != 0 && s.current() == nil || s.Awaited())
-}
-
 // CopyLanes returns the number of lanes of copies for which the timeline has room: that of the shown schedule. It
 // does not change while the budget is dragged.
 func (s *State) CopyLanes() int { return s.copies }

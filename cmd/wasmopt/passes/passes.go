@@ -1,10 +1,3 @@
-// Package passes rewrites linked Go programs for WebAssembly so that they do the same, are
-// smaller after compression, and run faster. See cmd/wasmopt for what each pass does, relies on
-// and refuses.
-//
-// Run reads a module and the tables of its runtime (tables.go), verifies every byte of the
-// tables (verify.go), and then runs the passes on the module's code and initial memory. A pass
-// works on a copy, which is used only if the pass succeeds.
 package passes
 
 import (
@@ -18,10 +11,9 @@ import (
 	"memtide/cmd/wasmopt/module"
 )
 
-// Pass is a way to rewrite a program.
+// Pass is a way to rewrite a program; the package says what each does.
 type Pass struct {
-	Name string // also the name of its flag
-	Doc  string // what it does, in a line
+	Name string
 	// tables reports that the pass relies on the runtime's tables, and on other properties that
 	// were verified for a version of Go. Other passes rely only on the WebAssembly
 	// specification, and run for any version of Go and any compiler.
@@ -32,14 +24,12 @@ type Pass struct {
 // Passes returns all passes in their order.
 func Passes() []Pass {
 	return []Pass{
-		{"jumps", "jump directly in functions, without their tables", true, (*program).jumps},
-		{"inlined", "clear lists of inlined calls and of arguments, which tracebacks print", true,
-			(*program).dropInlined},
-		{"names", "give functions of libraries one name for each package", true, (*program).shareNames},
-		{"search", "begin the search for a function at each 64th", true, (*program).coarsenSearch},
-		{"lines", "clear names of files, lines, and tables that only tracebacks and signals read", true,
-			(*program).dropLines},
-		{"segments", "write the initial memory in few segments", false, (*program).joinSegments},
+		{"jumps", true, (*program).jumps},
+		{"inlined", true, (*program).dropInlined},
+		{"names", true, (*program).shareNames},
+		{"search", true, (*program).coarsenSearch},
+		{"lines", true, (*program).dropLines},
+		{"segments", false, (*program).joinSegments},
 	}
 }
 

@@ -57,6 +57,10 @@ func (m *Memory) LevelAt(event int) (last proto.Moment) {
 	if m == nil || m.Data.Recorded == nil {
 		return last
 	}
+	if d := m.Doctor; d != nil && d.Report != nil && d.Report.Failure != nil && d.Report.Failure.At == event {
+		f := d.Report.Failure // the moments end before it, and segments may have been given back for it
+		return proto.Moment{At: m.Data.Buffers.At(event), Used: f.InUse, Reserved: f.Reserved}
+	}
 	at := m.Data.Buffers.At(event)
 	for _, x := range m.Data.Recorded.Moments {
 		if x.At > at {

@@ -224,10 +224,10 @@ func (c *Map) Outcome() string {
 	return fmt.Sprintf("All %s buffers find room in %s.", format.Count(buffers(p)), format.BytesUp(p.Pool))
 }
 
-func (c *Map) failedText(p *proto.Placed) string {
-	text := "Does not fit: "
+// failedText says which request found no hole. It is no verdict: the page has one, about the step.
+func (c *Map) failedText(p *proto.Placed) (text string) {
 	if m := c.S.PlacesModel(); m != nil {
-		text += m.FailureSentence() + "."
+		text = format.Sentence(m.FailureSentence())
 	}
 	if p.Failed.Unreserved > 0 {
 		text += fmt.Sprintf(" The device has %s more, too little for a segment.", format.Bytes(p.Failed.Unreserved))
@@ -283,9 +283,9 @@ func (c *Map) Verdict() panel.Badge {
 	return v
 }
 
-// OutcomeClass returns the CSS class of Outcome.
+// OutcomeClass returns the CSS class of Outcome: that there is none is a fault, that a request finds no hole is not.
 func (c *Map) OutcomeClass() string {
-	if p := c.placed(); p != nil && (p.Failed != nil || p.NoneFits) || p == nil && c.S.Places != nil {
+	if c.placed() == nil && c.S.Places != nil {
 		return "bad"
 	}
 	return ""
@@ -327,7 +327,7 @@ func (c *Map) HTML() vugu.HTML {
 	}
 	rows := m.AliveAt(m.Moment(), c.S.View.AliveBy)
 	var b strings.Builder
-	b.WriteString(`<table><thead><tr><th scope="col">Buffer</th><th scope="col">Kind</th><th scope="col">Size</th><th scope="col">Address</th><th scope="col">Since</th><th scope="col">Until</th><th scope="col">Layer</th></tr></thead><tbody>`)
+	b.WriteString(`<table><thead><tr><th scope="col">Buffer</th><th scope="col">Kind</th><th scope="col">Size</th><th scope="col">Address</th><th scope="col">Since</th><th scope="col">Until</th><th scope="col">Block</th></tr></thead><tbody>`)
 	for _, r := range rows[:min(len(rows), aliveRows)] {
 		b.WriteString("<tr>")
 		for _, cell := range []string{r.Name, r.Kind, format.Bytes(r.Bytes), format.Bytes(r.Addr), r.Since, r.Until,
@@ -349,7 +349,7 @@ func Numbers(s *state.State) []panel.Number {
 	peak := d.Peak
 	out := []panel.Number{
 		{ID: "peak", Label: "peak in use", Value: format.Bytes(peak), Title: "The largest total alive at one moment"},
-		{ID: "reserved", Label: "reserved", Value: "–"},
+		{ID: "reserved", Label: "most reserved", Value: "–"},
 		{ID: "over-peak", Label: "over the peak", Value: "–"},
 		{ID: "fragmentation", Label: "fragmentation", Value: "–"},
 		{ID: "buffers", Label: "buffers", Value: format.Count(d.Count)},

@@ -82,7 +82,8 @@ func (c *Answer) Sub() string {
 	}
 	text := ""
 	if f := r.Failure; f != nil {
-		text = fmt.Sprintf("It was for %s. %s more could be reserved. ", f.Site, format.Bytes(f.DeviceFree))
+		text = fmt.Sprintf("It was for %s. Then %s was reserved, and %s more could be. ", f.Site,
+			format.Bytes(f.Reserved), format.Bytes(f.DeviceFree))
 		if f.Unmapped > 0 {
 			text += fmt.Sprintf("Address space that is not mapped, %s, is neither free nor a hole. ", format.Bytes(f.Unmapped))
 		}
@@ -123,13 +124,13 @@ func (c *Answer) between(b *strings.Builder) {
 			b.WriteString("the end of its segment")
 			continue
 		}
-		text := fmt.Sprintf("%s of %s, %s", format.Bytes(n.Bytes), n.Site, n.Category)
+		text := fmt.Sprintf("%s of %s (%s", format.Bytes(n.Bytes), useNames[known.UseOf(n.Category)].name, n.Site)
 		if n.Stays {
-			text += ", kept to the end"
+			text += "; kept to the end"
 		}
-		fmt.Fprintf(b, `<button class="unfold" type="button" data-do="show-buffer" data-index="%d" title="Show it in the addresses, or let go of it">%s</button>`, n.Buffer, html.EscapeString(text))
+		fmt.Fprintf(b, `<button class="unfold" type="button" data-do="show-buffer" data-index="%d" title="Show it in the addresses, or let go of it">%s</button>`, n.Buffer, html.EscapeString(text+")"))
 	}
-	b.WriteString("</p>")
+	b.WriteString(".</p>")
 }
 
 // usage is a bar of the memory in use at one time.
@@ -190,7 +191,7 @@ func (c *Answer) usage(id, words string, a *doctor.Alive) usage {
 	if guessed > 0 {
 		u.note = fmt.Sprintf("%s of it by how long it lives: no stack tells.", format.Bytes(guessed))
 	}
-	end, text := r.Capacity, "%s could be reserved"
+	end, text := r.Capacity, "%s in all could be reserved"
 	if end == 0 {
 		end, text = r.PeakReserved, "%s reserved at most"
 	}
@@ -333,5 +334,5 @@ const (
 var useNames = [...]struct{ class, by, name string }{
 	{"fix", "fixed", "weights"}, {"bwd", "backward", "gradients"}, {"opt", "fixed", "optimizer"},
 	{"fwd", "forward", "activations"},
-	{"scratch", "muted", "temporaries"}, {"unknown", "muted", "unknown"},
+	{"scratch", "muted", "temporaries"}, {"unknown", "muted", "unknown use"},
 }

@@ -62,13 +62,14 @@ type Tried struct {
 	Line             string // environment variable and value; empty for the defaults
 	title, words     string
 	good, bad        bool    // the setting is advised; with it a request finds no room
+	same             bool    // it changes nothing: the replay is that of PyTorch's default
 	before, reserved float64 // the most reserved bytes of the run and of the replay, as shares of the longest bar
 }
 
 // tried returns the settings that have been replayed. When all are known, they are ordered by Tried.precedes.
 func (c *Remedies) tried() (out []Tried) {
 	r, d := report(c.S), c.S.Doctor()
-	most, advised := r.PeakReserved, ""
+	most, advised, first := r.PeakReserved, "", Tried{}
 	for _, v := range d.Replays {
 		most = max(most, v.Reserved)
 	}
@@ -86,8 +87,12 @@ func (c *Remedies) tried() (out []Tried) {
 			x.bad = !*v.Fits
 		}
 		x.good = advised != "" && x.Line == advised
+		x.same = len(out) > 0 && !x.good && v.Reserved == d.Replays[0].Reserved && x.bad == first.bad
+		if len(out) == 0 {
+			first = x
+		}
 		out = append(out, x)
-		for at := len(out) - 1; d.Advice != nil && at > 0 && x.precedes(&out[at-1]); at-- {
+		for at := len(out) - 1; at > 0 && (d.Advice != nil || out[at-1].same) && x.precedes(&out[at-1]); at-- {
 			out[at], out[at-1] = out[at-1], out[at]
 		}
 	}
@@ -95,11 +100,13 @@ func (c *Remedies) tried() (out []Tried) {
 }
 
 // precedes reports whether x comes before y: first the advised setting, then those that find room for all requests,
-// then those that reserve less.
+// then those that reserve less, and last those that change nothing.
 func (x *Tried) precedes(y *Tried) bool {
 	switch {
 	case x.good != y.good:
 		return x.good
+	case x.same != y.same:
+		return y.same
 	case x.bad != y.bad:
 		return y.bad
 	}
@@ -125,14 +132,18 @@ func (c *Remedies) Help() vugu.HTML {
 	}
 	fmt.Fprintf(&b, `<p class="note">The same requests from an empty cache, under other settings of the allocator: what they reserve at most, and above it the %s of the run. A click copies a setting.</p><div class="betters" data-testid="replays">`,
 		format.Bytes(report(c.S).PeakReserved))
-	all := c.tried()
+	all, folded := c.tried(), false
 	for i := range all {
-		if i == mostTried {
-			fmt.Fprintf(&b, `<details><summary class="unfold">%s</summary>`, profiles.Count(len(all)-i, "more setting"))
+		if !folded && (all[i].same || i == mostTried) {
+			words := profiles.Count(len(all)-i, "more setting")
+			if folded = true; all[i].same {
+				words += " without effect"
+			}
+			fmt.Fprintf(&b, `<details><summary class="unfold">%s</summary>`, words)
 		}
 		all[i].html(&b)
 	}
-	if len(all) > mostTried {
+	if folded {
 		b.WriteString("</details>")
 	}
 	if n := len(all); c.S.Examining() == proto.PartReplay {

@@ -38,12 +38,12 @@ func TestDoctorPage(t *testing.T) {
 	pagetest.WellFormed(t, page)
 	contains(t, "a failure", page,
 		"<b>Ran out of memory: </b>30 MiB was asked for, and 54 MiB was free in 3 holes, the largest 24 MiB.",
-		"It was for scaled_dot_product_attention, net.py:41 forward. 2 MiB more could be reserved. PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True would have helped.",
+		"It was for scaled_dot_product_attention, net.py:41 forward. Then 100 MiB was reserved, and 2 MiB more could be. PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True would have helped.",
 		"The largest hole, 6 MiB too small, lies between <button",
-		">8 MiB of adamw, train.py:12 main, optimizer, kept to the end</button> and <button",
-		">2 MiB of log.py:4 keep_loss, unknown, kept to the end</button>",
+		">8 MiB of optimizer (adamw, train.py:12 main; kept to the end)</button> and <button",
+		">2 MiB of unknown use (log.py:4 keep_loss; kept to the end)</button>.",
 		"46 MiB in 7 buffers when the request failed, event 35", "weights 10 MiB", "optimizer 8 MiB",
-		"activations 20 MiB", "unknown 8 MiB", "reserved, not used 54 MiB", "102 MiB could be reserved",
+		"activations 20 MiB", "unknown use 8 MiB", "reserved, not used 54 MiB", "102 MiB in all could be reserved",
 		`<code data-testid="remedy-line">PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True</code>`,
 		"100 MiB, all find room", "6 more settings",
 		"2 MiB more with each of 5 steps.", "log.py:4 keep_loss", "8 MiB in 4 buffers so far")
@@ -56,6 +56,21 @@ func TestDoctorPage(t *testing.T) {
 	}
 	if got := strings.Join(numbers, ", "); got != "100 MiB, 100 MiB, 0 %, 56 %, 22" {
 		t.Errorf("the numbers are %s; want the peak without the request that found no room", got)
+	}
+}
+
+// TestDoctorGivenBack checks the page of a run that gave a segment back before the request failed: the bar ends at what
+// was reserved then, within what could be, and the settings that change nothing are one line.
+func TestDoctorGivenBack(t *testing.T) {
+	s := pagetest.Snapshot(t, "../../../profiles/formats/snapshot/testdata/snapshot.pickle")
+	page := shown(t, s)
+	pagetest.WellFormed(t, page)
+	contains(t, "a segment given back", page, "Then 22 MiB was reserved, and 1 MiB more could be.",
+		"reserved, not used 12 MiB", "23 MiB in all could be reserved", ">10 more settings without effect</summary>",
+		">6 MiB of gradients (no stack recorded; kept to the end)</button> and the end of its segment.</p>")
+	folded := page[strings.Index(page, "<details>"):]
+	if n := strings.Count(page, `class="gain"`) - strings.Count(folded, `class="gain"`); n != 1 {
+		t.Errorf("%d settings stand open; want PyTorch's default", n)
 	}
 }
 

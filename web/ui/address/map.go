@@ -227,7 +227,7 @@ func (c *Map) Outcome() string {
 // failedText says which request found no hole. It is no verdict: the page has one, about the step.
 func (c *Map) failedText(p *proto.Placed) (text string) {
 	if m := c.S.PlacesModel(); m != nil {
-		text = format.Sentence(m.FailureSentence())
+		text = m.FailureSentence() + "."
 	}
 	if p.Failed.Unreserved > 0 {
 		text += fmt.Sprintf(" The device has %s more, too little for a segment.", format.Bytes(p.Failed.Unreserved))

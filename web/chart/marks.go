@@ -13,14 +13,14 @@ import (
 // marks sets the lines of the budget and of the device's memory, and the regions in which
 // nothing fits and beyond the device's memory.
 func (p *Plot) marks(s node, look Look, unit float64) node {
-	set(s, p.axis(p.Budget)/unit, "markLine", "data", "0", "xAxis")
+	set(s, float64(p.Memory(p.Budget))/unit, "markLine", "data", "0", "xAxis")
 	set(s, 12, "markLine", "precision") // otherwise the library rounds to two decimals
 	set(s, "plan may use "+format.Bytes(p.Budget), "markLine", "label", "formatter")
 	set(s, look.Font, "markLine", "label", "fontFamily")
 	var areas []any
 	if p.Fits > p.From {
-		set(s, p.axis(p.From)/unit, "markArea", "data", "0", "0", "xAxis")
-		set(s, p.axis(p.Fits)/unit, "markArea", "data", "0", "1", "xAxis")
+		set(s, float64(p.Memory(p.From))/unit, "markArea", "data", "0", "0", "xAxis")
+		set(s, float64(p.Memory(p.Fits))/unit, "markArea", "data", "0", "1", "xAxis")
 		set(s, p.unfit(), "markArea", "label", "show")
 		areas = s["markArea"].(node)["data"].([]any)
 	}
@@ -49,16 +49,16 @@ func (p *Plot) marks(s node, look Look, unit float64) node {
 			label["align"] = "right"
 		}
 		line := s["markLine"].(node)
-		line["data"] = append(line["data"].([]any), node{"xAxis": p.axis(p.Device) / unit, "label": label,
+		line["data"] = append(line["data"].([]any), node{"xAxis": float64(p.Memory(p.Device)) / unit, "label": label,
 			"lineStyle": node{"color": look.Colours[display.Ink], "width": 2, "type": "solid"}})
 		beyond := "" // unless the region is wide enough and has no other name
 		if p.beyond() {
 			beyond = "more than the card has"
 		}
 		areas = append(areas, []any{
-			node{"name": beyond, "xAxis": p.axis(p.Device) / unit,
+			node{"name": beyond, "xAxis": float64(p.Memory(p.Device)) / unit,
 				"itemStyle": node{"color": look.Colours[display.Grid], "opacity": 0.3}},
-			node{"xAxis": p.axis(p.To) / unit}})
+			node{"xAxis": float64(p.Memory(p.To)) / unit}})
 	}
 	line := s["markLine"].(node)
 	if p.Bound > 0 {

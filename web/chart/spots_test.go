@@ -136,7 +136,7 @@ func TestAxisOfTheCard(t *testing.T) {
 	}
 	p := policed(760)
 	p.Context = choice.Context
-	if got, want := p.axis(2*engine.GiB), float64(choice.Reserved(2*engine.GiB)); got != want {
+	if got, want := p.Memory(2*engine.GiB), choice.Reserved(2*engine.GiB); got != want {
 		t.Errorf("2 GiB lie at %v; want %v", got, want)
 	}
 }

@@ -262,7 +262,7 @@ func (p *Plot) showsDevice() bool { return p.Device > p.From && p.Device < p.To 
 
 // value returns the coordinates of a point on both axes.
 func (p *Plot) value(pt tradeoff.LinePoint, unit float64) [2]float64 {
-	return [2]float64{p.axis(pt.Budget) / unit, p.onAxis(p.slowdown(pt.StepTime))}
+	return [2]float64{float64(p.Memory(pt.Budget)) / unit, p.onAxis(p.slowdown(pt.StepTime))}
 }
 
 // unreserved returns the budget for which a card needs the given memory, the inverse of Choice.Reserved.
@@ -271,12 +271,12 @@ func (p *Plot) unreserved(card engine.Bytes) engine.Bytes {
 	return engine.Bytes(float64(max(card-p.Context, 0)) / float64(whole) * float64(100*engine.GiB))
 }
 
-// axis returns the value of the horizontal axis at a budget.
-func (p *Plot) axis(b engine.Bytes) float64 {
+// Memory returns the value of the horizontal axis at a budget: the memory that a card needs for it, if there is a card.
+func (p *Plot) Memory(b engine.Bytes) engine.Bytes {
 	if p.Card {
-		return float64(choice.Reserved(b) - choice.Context + p.Context)
+		return choice.Reserved(b) - choice.Context + p.Context
 	}
-	return float64(b)
+	return b
 }
 
 // within reports whether the budget of a policy is on the horizontal axis.

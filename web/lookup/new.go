@@ -37,7 +37,9 @@ func New(p *engine.Problem, t *sim.Trace) *Index {
 	m.Rows = make([]int32, 0, len(t.Spans)+len(t.Gaps))
 	for i, j := 0, 0; i < len(t.Spans) || j < len(t.Gaps); {
 		if j == len(t.Gaps) || i < len(t.Spans) && t.Spans[i].Start <= t.Gaps[j].Start {
-			m.Rows = append(m.Rows, int32(i))
+			if s := &t.Spans[i]; !m.steps() || m.StageOfSpan(s) != 1 || s.Kind != sim.SpanForward {
+				m.Rows = append(m.Rows, int32(i))
+			}
 			i++
 		} else {
 			m.Rows = append(m.Rows, ^int32(j))
@@ -89,6 +91,12 @@ func (m *Index) findPhases() []Phase {
 	return append([]Phase{{"forward", 0, turn}, {"backward", turn, stepFrom}}, last...)
 }
 
+// steps reports whether the first stage of a chain is the optimizer.
+func (m *Index) steps() bool {
+	c := m.Problem.Chain
+	return c != nil && len(c.Chain.Stages) > 0 && c.Chain.Stages[0].Kind == engine.OptimizerKind
+}
+
 // optimizes reports whether a span belongs to the optimizer. In a chain that is the backward of
 // the optimizer's stage. In a graph it is a backward operation without outputs that reads weights
 // or optimizer states, which it updates in place.
@@ -97,7 +105,7 @@ func (m *Index) optimizes(s *sim.Span) bool {
 		return false
 	}
 	if c := m.Problem.Chain; c != nil {
-		return c.Chain.Stages[0].Kind == engine.OptimizerKind && s.Op == c.Bwd(1)
+		return m.steps() && s.Op == c.Bwd(1)
 	}
 	op := &m.Problem.Graph.Ops[s.Op]
 	return len(op.Out) == 0 && slices.ContainsFunc(op.In, func(v engine.ValueID) bool {

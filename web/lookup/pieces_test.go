@@ -3,6 +3,7 @@ package lookup
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
@@ -57,6 +58,9 @@ func TestPhases(t *testing.T) {
 	if got, want := fmt.Sprint(New(p, tr).Phases),
 		"[{forward 0s 45ms} {loss 45ms 60ms} {backward 60ms 155ms} {optimizer 155ms 195ms}]"; got != want {
 		t.Errorf("a first stage for the optimizer: %s; want %s", got, want)
+	}
+	if rows := New(p, tr).Rows; slices.Contains(rows, 0) || len(rows) != len(tr.Spans)+len(tr.Gaps)-1 {
+		t.Errorf("rows %v; want all but the optimizer's forward, which is nothing", rows)
 	}
 	if got := New(tracetest.Empty()).Phases; got != nil {
 		t.Errorf("nothing runs: %v; want no phases", got)

@@ -50,26 +50,30 @@ func (c *Tradeoff) StartText() string {
 // Label describes the curve in words, for screen readers.
 func (c *Tradeoff) Label() string {
 	var parts []string
-	if p := chart.New(c.S, 1, 1); c.S.Step != nil && p != nil {
+	p := chart.New(c.S, 1, 1)
+	if c.S.Step != nil && p != nil {
 		for _, x := range p.Spots {
 			parts = append(parts, x.Name+" "+format.Duration(x.At.StepTime)+" at "+format.Bytes(x.Needs))
 		}
 		return "Orders and policies: " + strings.Join(parts, "; ")
 	}
-	if c.S.Curve == nil {
+	if p == nil {
 		return "Trade-off curve, not computed yet"
 	}
 	for _, l := range c.S.Lines() {
 		first, last := l.Points[0], l.Points[len(l.Points)-1]
 		parts = append(parts, fmt.Sprintf("%s from %s at %s to %s at %s", l.Title,
-			format.Duration(first.StepTime), format.Bytes(first.Budget), format.Duration(last.StepTime),
-			format.Bytes(last.Budget)))
+			format.Duration(first.StepTime), format.Bytes(p.Memory(first.Budget)), format.Duration(last.StepTime),
+			format.Bytes(p.Memory(last.Budget))))
 	}
 	if b := chart.OtherSide(c.S); b != nil {
 		parts = append(parts, BesideWords(c.S, b, ": "))
 		if b.Note != "" {
 			parts = append(parts, strings.TrimSuffix(b.Note, "."))
 		}
+	}
+	if p.Card {
+		return "Speed against memory of the card: " + strings.Join(parts, "; ")
 	}
 	return "Speed against memory: " + strings.Join(parts, "; ")
 }

@@ -11,6 +11,8 @@ import (
 	"memtide/engine/sim"
 	"memtide/profiles"
 	"memtide/wasm/proto"
+	"memtide/web/chart"
+	"memtide/web/format"
 	"memtide/web/known"
 	"memtide/web/state"
 	"memtide/web/tradeoff"
@@ -78,6 +80,20 @@ func TestCurveOfAnotherNetwork(t *testing.T) {
 	}
 	if label = (&Tradeoff{S: s}).Label(); !strings.Contains(label, "; B: 330 ms per step in 5 GiB") {
 		t.Errorf("of one network the curve is described by %q; want B in it", label)
+	}
+}
+
+// TestLabelOfTheCard checks that the curve is described with the memory of the card, which is its axis, and not with what
+// plans may use of it.
+func TestLabelOfTheCard(t *testing.T) {
+	s := pagetest.First(t)
+	s.Choice.Device = "gtx-970"
+	swept(s, 480)
+	p := chart.New(s, 1, 1)
+	from, to := format.Bytes(p.Memory(engine.GiB)), format.Bytes(p.Memory(4*engine.GiB))
+	want := "memory of the card: Recompute from 220 ms at " + from + " to 164 ms at " + to
+	if got := (&Tradeoff{S: s}).Label(); !p.Card || from == "1 GiB" || !strings.Contains(got, want) {
+		t.Errorf("the curve is described by %q; want %q in it", got, want)
 	}
 }
 

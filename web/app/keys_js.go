@@ -247,6 +247,8 @@ func (a *controls) command(c input.Command, element safejs.Value) {
 		call(call(global("document"), "getElementById", "stage"), "focus")
 	case "play":
 		a.Later(func() { a.Do(a.playStep()) })
+	case "focus":
+		call(call(global("document"), "querySelector", "[data-testid="+c.Arg+"]"), "focus")
 	case "layers-csv":
 		a.Later(func() { a.saver.offer(export.Layers(a.s, a.page.Address(a.s, true))) })
 	case "copy-code":

@@ -336,8 +336,8 @@ func (m OpenFailed) apply(s *State) []Effect {
 		if !s.Choice.Roomy() {
 			about = "The example is shown, in its own budget: the one asked for was meant for another network."
 		}
-		a.Lines = append(a.Lines, about)
-		out = s.open(choice.Example(), nil, Leave)
+		a.Lines, a.Linked = append(a.Lines, about), true
+		out = s.open(choice.Example(), nil, Replace) // and the address must not go on naming what is not
 	}
 	s.Alert = a
 	return out

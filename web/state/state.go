@@ -107,6 +107,7 @@ type Alert struct {
 	Lines  []string // details, at most five
 	Action string   // text of the button; empty if there is no button
 	Do     Message  // what the button does
+	Linked bool     // a link could not be followed, and Lines say what is shown instead
 	Limit  bool     // the solver reached the time limit for choices that come from a link
 }
 

@@ -31,6 +31,10 @@ func TestRefusedFile(t *testing.T) {
 			t.Errorf("the rows are %s; want %q", got, want)
 		}
 	}
+	s.Alert.Linked = true
+	if got := c.About(); got != "" {
+		t.Errorf("of a link the panel says %q; want nothing of what was shown, for nothing was", got)
+	}
 	if got := (&Notice{S: s}).alert().Text; got != "" {
 		t.Errorf("the notice tells it again: %q", got)
 	}
@@ -48,6 +52,27 @@ func TestRefusedFile(t *testing.T) {
 	}
 	if got, want := (&Notice{S: s}).alert().Text, "The budget is not read."; got != want || c.Head() != "" {
 		t.Errorf("what is about no file: the notice says %q, the panel %q; want %q and nothing", got, c.Head(), want)
+	}
+}
+
+// TestActions checks that the assumptions about a config.json have an action each, and name no flag of the command line.
+func TestActions(t *testing.T) {
+	s := pagetest.First(t)
+	pagetest.Do(t, s, state.PickFile{Name: "gpt2.json", Bytes: []byte(`{"model_type": "gpt2", "n_layer": 2, "n_embd": 64,
+		"n_head": 2, "vocab_size": 100, "n_positions": 128}`)})
+	c := Findings{S: s}
+	list := c.list()
+	for _, f := range list {
+		if f.Action == "" || strings.Contains(f.What+f.Better, " -") || strings.Contains(f.What, "memtide plan") {
+			t.Errorf("%+v; want an action, and words of the page", f)
+		}
+	}
+	html := string(c.First() + c.Rest())
+	for _, want := range []string{`data-arg="kernel" value="foreach" data-do="option">Use foreach</button>`,
+		`data-arg="device" value="" data-do="focus">`, `data-do="layers"`, `data-do="more"`} {
+		if !strings.Contains(html, want) {
+			t.Errorf("the panel is %s; want %s", html, want)
+		}
 	}
 }
 

@@ -238,6 +238,7 @@ const firstFindings = 5
 type Finding struct {
 	Kind, Place, What, Better string
 	Action, Do                string // text and data-do of a button; empty if there is no button
+	Arg, Value                string // data-arg and value of the button
 }
 
 // Refused reports whether the last file was not opened.
@@ -268,10 +269,10 @@ func (c *Findings) Head() string {
 // About returns a sentence behind the heading.
 func (c *Findings) About() string {
 	switch n := len(c.list()); {
-	case c.Refused() && (c.S.Network != nil || c.S.Memory != nil || c.S.Step != nil):
-		return "What was shown before stays."
-	case c.Refused():
+	case c.Refused() && (c.S.Network == nil && c.S.Memory == nil && c.S.Step == nil || c.S.Alert.Linked):
 		return ""
+	case c.Refused():
+		return "What was shown before stays."
 	case n == 1:
 		return "We assumed one thing."
 	default:
@@ -342,15 +343,36 @@ func (c *Findings) list() (out []Finding) {
 		}
 	}
 	for _, line := range notes {
-		out = append(out, newFinding("assumed", line))
+		f := newFinding("assumed", line)
+		c.act(&f, line)
+		out = append(out, f)
 	}
 	return out
+}
+
+// act gives an assumption its action: the option that it names, or what changes or shows what it is about.
+func (c *Findings) act(f *Finding, note string) {
+	name, value := ask.Setting(note)
+	switch config := c.S.Config() != ""; {
+	case strings.HasPrefix(note, "Sizes: ") && !c.S.View.LayerList && c.S.Memory == nil:
+		f.Action, f.Do = "Show the blocks", "layers"
+	case !config:
+	case name != "" && value == "yes":
+		f.Action, f.Do, f.Arg, f.Value = "Use "+ask.Option(name).Title, "option", name, value
+	case name != "":
+		f.Action, f.Do, f.Arg, f.Value = "Use "+ask.Words(name, value), "option", name, value
+	case strings.Contains(note, c.S.Network.Profile.Source.Device):
+		f.Action, f.Arg = "Change the card", "device"
+		f.Do = "focus"
+	default:
+		f.Action, f.Do = "Choose words", "more"
+	}
 }
 
 // newFinding splits the text of a format reader into the place ("Line 3"), the first sentence, and the rest, which says
 // what would be better.
 func newFinding(kind, text string) Finding {
-	f := Finding{Kind: kind, What: format.Durations(text)}
+	f := Finding{Kind: kind, What: format.Durations(ask.InWords(text))}
 	if place, rest, ok := strings.Cut(f.What, ": "); ok && strings.HasPrefix(place, "Line ") {
 		f.Place, f.What = place, rest
 	}
@@ -385,8 +407,8 @@ func items(list []Finding) vugu.HTML {
 		}
 		act := ""
 		if f.Action != "" {
-			act = fmt.Sprintf(`<button class="button small" type="button" data-do="%s">%s</button>`, f.Do,
-				html.EscapeString(f.Action))
+			act = fmt.Sprintf(`<button class="button small" type="button" data-arg="%s" value="%s" data-do="%s">%s</button>`,
+				f.Arg, f.Value, f.Do, html.EscapeString(f.Action))
 		}
 		fmt.Fprintf(&b, `<li><i class="%s">%s</i><span>%s%s <small>%s</small></span>%s</li>`,
 			strings.ReplaceAll(f.Kind, " ", "-"), f.Kind, place, html.EscapeString(f.What),

@@ -91,9 +91,24 @@ func TestInWords(t *testing.T) {
 			", “pipeline parallel” 1 and no “optimizer in host memory” (“frozen products” " + Words("base", "nf4") + ")",
 		"-12 % of -none is a - b": "-12 % of -none is a - b",
 		"1f1b":                    "1f1b",
+		"A family is expected; memtide help models lists them.": "A family is expected; the first word of the sentence has a list.",
+		"want all sides, for example -side 480x832":             "want all sides, for example a height of 480 and a width of 832",
 	} {
 		if got := InWords(text); got != want {
 			t.Errorf("%q is %q in words; want %q", text, got, want)
+		}
+	}
+}
+
+// TestSetting checks which option a note names, with which value.
+func TestSetting(t *testing.T) {
+	for text, want := range map[string]string{
+		"Before it was foreach: -kernel foreach, or -program hf-2024 with all else.": "kernel foreach",
+		"keeps more than the kernels of fla: -kernels.":                              "kernels yes",
+		"-attention changes nothing; -seq says the tokens - -none":                   " ",
+	} {
+		if name, value := Setting(text); name+" "+value != want {
+			t.Errorf("%q names %q with %q; want %q", text, name, value, want)
 		}
 	}
 }

@@ -101,13 +101,39 @@ func WordsIn(args engine.Args, name, value string) string {
 	return Words(name, value)
 }
 
+// Setting returns the first option that a sentence names with a value, or as one to be switched on, and that value.
+func Setting(text string) (name, value string) {
+	words := strings.Fields(text)
+	for i, w := range words {
+		name, flag := strings.CutPrefix(strings.Trim(w, marks), "-")
+		o := Option(name)
+		switch {
+		case !flag || o == nil:
+		case i+1 < len(words) && slices.Contains(o.Choices, strings.Trim(words[i+1], marks)):
+			return name, strings.Trim(words[i+1], marks)
+		case slices.Contains(o.Choices, "yes"):
+			return name, "yes"
+		}
+	}
+	return "", ""
+}
+
+// marks are what may stand around an option in a sentence.
+const marks = "(.,;:)"
+
+// onPage replaces what only the command line has.
+var onPage = strings.NewReplacer("memtide help models lists them", "the first word of the sentence has a list",
+	"for example -side 480x832", "for example a height of 480 and a width of 832",
+	"Options of memtide plan choose otherwise, in", "The words of the sentence choose otherwise, or",
+	"memtide plan plays", "memtide plays")
+
 // InWords returns a sentence in which options of the command line are called as on the page: “pipeline parallel” 1, not
 // -pp 1.
 func InWords(text string) string {
-	words := strings.Split(text, " ")
+	words := strings.Split(onPage.Replace(text), " ")
 	var last *engine.Param
 	for i, w := range words {
-		core := strings.Trim(w, "(.,;:)")
+		core := strings.Trim(w, marks)
 		name, flag := strings.CutPrefix(core, "-")
 		to := core
 		switch o := Option(name); {

@@ -104,6 +104,7 @@ var commands = map[string]meaning{
 		})
 	},
 	"layers-csv": browser,
+	"focus":      browser,
 
 	// Questions.
 	"ask":   does(state.StartQuestion{}),

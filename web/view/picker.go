@@ -32,7 +32,7 @@ func (p Picker) Steps() []*ask.Known {
 		kind := " llm language"
 		if ask.Pictures(m.ID) {
 			kind = " diffusion picture video"
-			if strings.HasPrefix(m.ID, "sd") { // Stable Diffusion 1.5 and XL
+			if m.ID == "sd-1.5" || strings.HasPrefix(m.ID, "sdxl") { // later ones are transformers
 				kind += " unet u-net"
 			}
 		}

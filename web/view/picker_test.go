@@ -18,6 +18,7 @@ func TestPickerMatches(t *testing.T) {
 		{"phi", []string{"step/phi-2", "step/phi-1.5"}, []string{"step/llama3-8b", "gpt2"}, "step/phi-1.5"},
 		{"whole step", []string{"step/gpt2-xl"}, []string{"gpt2-xl"}, "step/llama3-8b"},
 		{"video", []string{"step/wan2.1-14b", "step/hunyuanvideo"}, []string{"step/llama3-8b"}, "step/flux1-dev"},
+		{"unet", []string{"step/sd-1.5", "step/sdxl-base-1.0"}, []string{"step/sd-3.5-large", "step/sd-3.5-medium"}, "step/sdxl-base-1.0"},
 		{"dense", []string{"densenet121", "densenet201"}, []string{"resnet50"}, "densenet121"},
 		{"DENSE 201", []string{"densenet201"}, []string{"densenet121"}, "densenet201"},
 		{"resnet 1001", []string{"resnet1001"}, []string{"resnet101"}, "resnet1001"},

@@ -112,7 +112,7 @@ func (o *Side) KnobRange() tradeoff.Range {
 	r := o.BudgetRange()
 	if d := DeviceOf(o.Choice); d != nil && r.Step > 0 {
 		if end := BarEnd(d.Memory); end < r.To && end-r.From >= 8*r.Step {
-			r.To = r.From + (end-r.From)/r.Step*r.Step
+			r = r.Until(end)
 		}
 	}
 	return r

@@ -46,6 +46,15 @@ func floorOf(g *engine.Graph) (most engine.Bytes) {
 	return most + g.Fixed
 }
 
+// Until returns the part of the range up to end, in finer steps if there would be few.
+func (r Range) Until(end engine.Bytes) Range {
+	for r.Step > 1 && (end-r.From)/r.Step < sliderSteps {
+		r.Step /= 2
+	}
+	r.To = r.From + (end-r.From)/r.Step*r.Step
+	return r
+}
+
 // Steps returns the number of steps of the slider.
 func (r Range) Steps() int {
 	if r.Step <= 0 {

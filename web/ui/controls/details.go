@@ -37,17 +37,21 @@ func (c *Dock) BudgetValueText() string {
 	return format.Bytes(c.S.Budget()) + ", " + fits
 }
 
-// Place returns a style that puts the slider over the bar of the answer, with its knob where the bar shows the budget.
+// Place returns a style that puts the slider over the bar of the answer, with its knob where the bar shows the budget,
+// which may lie between two steps.
 func (c *Dock) Place() string {
 	p := c.S.Visible()
 	if p == nil {
 		return ""
 	}
 	whole, r := answer.Scale(c.S, p), c.S.KnobRange()
+	steps, at := engine.Bytes(max(r.Steps(), 1)), engine.Bytes(r.Position(c.S.Budget()))
 	r.From, r.To = min(r.From, c.S.Budget()), max(r.To, c.S.Budget()) // a budget out of range is at an end
 	if whole == 0 {
 		return ""
 	}
+	past := r.From + (r.To-r.From)*at/steps - c.S.Budget()
+	r.From, r.To = r.From-past, r.To-past
 	return fmt.Sprintf("--from:%s;--span:%s", panel.Percent(r.From, whole), panel.Percent(r.To-r.From, whole))
 }
 

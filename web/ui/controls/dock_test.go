@@ -3,10 +3,13 @@
 package controls
 
 import (
+	"fmt"
+	"math"
 	"testing"
 
 	"memtide/engine"
 	"memtide/web/state"
+	"memtide/web/ui/answer"
 	"memtide/web/ui/pagetest"
 )
 
@@ -25,6 +28,30 @@ func TestBudgetWords(t *testing.T) {
 	}
 	if got, want := d.BudgetValueText(), "8 GiB, solving"; got != want {
 		t.Errorf("value text is %q; want %q", got, want)
+	}
+}
+
+// TestKnobOnItsLine checks that the knob stands exactly where the bar shows the budget, also between two steps of the
+// slider, and that the slider has fine steps where a card has a small part of what everything needs.
+func TestKnobOnItsLine(t *testing.T) {
+	s := pagetest.First(t)
+	for _, b := range []engine.Bytes{2 * engine.GiB, 2*engine.GiB + 11*engine.MiB, 3*engine.GiB + 1} {
+		pagetest.Do(t, s, state.SetBudget{Bytes: b, Settled: true})
+		var from, span float64
+		if _, err := fmt.Sscanf((&Dock{S: s}).Place(), "--from:%f%%;--span:%f%%", &from, &span); err != nil {
+			t.Fatal(err)
+		}
+		r := s.KnobRange()
+		knob := from + span*float64(r.Position(b))/float64(r.Steps())
+		want := 100 * float64(b) / float64(answer.Scale(s, s.Visible()))
+		if math.Abs(knob-want) > 1e-3 {
+			t.Errorf("at %d bytes the knob is at %.4f %%; want %.4f, as the line", b, knob, want)
+		}
+	}
+	s = pagetest.Preset(t, "resnet1001-on-rtx-4090-b8")
+	pagetest.Do(t, s, state.SetGPU{ID: "rtx-4090"})
+	if r := s.KnobRange(); r.Steps() < 96 || r.To > 32*engine.GiB || r.To < 30*engine.GiB {
+		t.Errorf("the range is %+v with %d steps; want at least 96 up to the end of the bar", r, r.Steps())
 	}
 }
 

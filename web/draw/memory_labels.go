@@ -144,9 +144,7 @@ func nameCut(s *Scene, f *frame, sc *memoryScale, role display.Role, peak engine
 	t := display.Text{S: "keep everything: to " + format.Bytes(peak) + " ↑", Large: true}
 	y := sc.y(int64(sc.most)) + 14
 	for _, at := range []spot{{from + 14, y, display.Start}, {f.left + 14, y, display.Start}} {
-		if b := boxOf(&t, f, &at); s.free(&b) {
-			s.Rect(display.FillOf(display.Surface), b.x0-4, b.y0-1, b.x1-b.x0+8, b.y1-b.y0+2)
-			s.write(role, t, &b, &at)
+		if s.plate(f, role, t, at) {
 			return
 		}
 	}
@@ -171,7 +169,9 @@ func (m *Index) nameSunk(s *Scene, f *frame, sc *memoryScale, pieces []int32) {
 	if x0, x1 := f.clip(f.x(from)), f.clip(f.x(to)); x1-x0 > t.Width()+8 {
 		at = spot{(x0 + x1) / 2, sc.floor - 6, display.Middle}
 	}
-	s.place(f, display.Ink, t, false, at)
+	if fits(&t, f, &at) {
+		s.plate(f, display.Ink, t, at)
+	}
 }
 
 // The least area that is labelled, in pixels.

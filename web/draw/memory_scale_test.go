@@ -8,6 +8,7 @@ import (
 	"memtide/engine"
 	"memtide/engine/sim"
 	"memtide/web/display"
+	"memtide/web/lookup"
 	"memtide/web/lookup/tracetest"
 )
 
@@ -102,6 +103,35 @@ func TestGhostLeavesThePicture(t *testing.T) {
 			top > 4*v.Capacity {
 			t.Errorf("an outline of %d bytes over a card of %d: the axis ends at %d, and it is called %q; want it cut off: %t", ghostPeak(ghost), v.Capacity, top, name, c.cut)
 		}
+	}
+}
+
+// TestAbsenceOnAPlate checks that for how long a block is not on the card stands on a plate, and not in a halo, over
+// what is drawn below it.
+func TestAbsenceOnAPlate(t *testing.T) {
+	m := smallModel()
+	var s Scene
+	m.Draw(&s, Memory, View{Width: 1600, Selected: lookup.Target{Kind: lookup.OnStage, Index: 1}})
+	found, plates := false, [][4]float32{}
+	for _, g := range s.Groups {
+		for i := g.From; g.Op == display.OpRects && g.Style.Fill == display.Surface && i < g.To; i += 4 {
+			plates = append(plates, [4]float32(s.Nums[i:i+4]))
+		}
+		for i := g.From; g.Op == display.OpTexts && i < g.To; i += 2 {
+			if !strings.Contains(s.Texts[g.First+(i-g.From)/2].S, "not on the card") {
+				continue
+			}
+			found = true
+			x, y := s.Nums[i], s.Nums[i+1]
+			if !slices.ContainsFunc(plates, func(p [4]float32) bool {
+				return p[0] < x && x < p[0]+p[2] && p[1] < y && y < p[1]+p[3]
+			}) {
+				t.Errorf("the words at %v, %v are on none of the plates %v", x, y, plates)
+			}
+		}
+	}
+	if !found {
+		t.Error("nothing says that the block is not on the card")
 	}
 }
 

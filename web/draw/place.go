@@ -46,6 +46,17 @@ func (s *Scene) place(f *frame, r display.Role, t display.Text, must bool, spots
 	return 0
 }
 
+// plate writes a text on a plate of the background's colour, unless it covers something that was placed before.
+func (s *Scene) plate(f *frame, r display.Role, t display.Text, at spot) bool {
+	b := boxOf(&t, f, &at)
+	if !s.free(&b) {
+		return false
+	}
+	s.Rect(display.FillOf(display.Surface), b.x0-4, b.y0-1, b.x1-b.x0+8, b.y1-b.y0+2)
+	s.write(r, t, &b, &at)
+	return true
+}
+
 // free reports whether a box covers nothing that was placed before.
 func (s *Scene) free(b *box) bool {
 	return !slices.ContainsFunc(s.placed, func(o box) bool { return b.meets(&o) })

@@ -93,7 +93,8 @@ func TestFrameFitsAndWheelPasses(t *testing.T) {
 	site := p.URL
 	for _, width := range []int{720, 390} {
 		for _, link := range []string{"v=1&p=resnet101-b32&m=60%25", "v=1&p=vgg16-b64&m=80%25&s=greedy",
-			"v=1&p=gpt2-medium-b4&m=70%25&s=greedy", "controls=budget&v=1&p=vgg16-b64&m=80%25&s=greedy"} {
+			"v=1&p=gpt2-medium-b4&m=70%25&s=greedy",
+			"v=1&p=llama3-8b-step-program.torchtune-lora.16-on-rtx-4090-b1&dev=rtx-4090&s=pofo", "controls=budget&v=1&p=vgg16-b64&m=80%25&s=greedy"} {
 			least := least
 			if strings.HasPrefix(link, "controls=budget") { // docs/embedding.md says so
 				least += 40

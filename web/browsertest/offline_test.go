@@ -84,6 +84,22 @@ func TestOffline(t *testing.T) {
 	p.Wait(untilReady)
 }
 
+// TestOfflineLine checks that without a network one line in the footer's place says that all works, and that the footer
+// comes back with the network.
+func TestOfflineLine(t *testing.T) {
+	t.Parallel()
+	p := Open(t, "")
+	p.Wait(untilReady)
+	for _, c := range []struct{ online, event, want string }{{"false", "offline", "Offline. All works"}, {"true", "online", "Docs"}} {
+		got := Eval[string](p, `Object.defineProperty(navigator, "onLine", {value: `+c.online+`, configurable: true}),
+			dispatchEvent(new Event("`+c.event+`")),
+			[...document.querySelectorAll(".foot > *")].filter((e) => e.checkVisibility()).map((e) => e.textContent).join("|")`)
+		if !strings.HasPrefix(got, c.want) || c.event == "offline" && strings.Contains(got, "|") {
+			t.Errorf("%s: the footer says %q; want %q", c.event, got, c.want)
+		}
+	}
+}
+
 // A statusWriter records the status of the response that is written through it.
 type statusWriter struct {
 	http.ResponseWriter

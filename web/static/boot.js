@@ -218,6 +218,11 @@
     page.charts.then(keep, () => {}); // who waits for the charts is told
   };
 
+  // The style sheet has a line for it.
+  const noteOffline = () => document.documentElement.toggleAttribute("data-offline", navigator.onLine === false);
+  for (const event of ["online", "offline"]) addEventListener(event, noteOffline);
+  noteOffline();
+
   // Kept for the next visit, also without a network. Frames keep nothing, and
   // where storage is blocked there is nothing to keep it in.
   const keep = () => {

@@ -160,9 +160,6 @@ func (c *Results) Verdict() panel.Badge {
 		format.Duration(t.Makespan), format.Bytes(t.Peak))
 	if s.Verdict.Verified {
 		v.Title += " An independent checker agrees on both."
-		if c.unplaced() {
-			v.Title += " The peak is a sum of bytes; for their addresses: " + (&address.Map{S: c.S}).Outcome()
-		}
 		v.Title += " " + c.ClaimTitle()
 	} else {
 		v.Title += " " + format.Durations(s.Verdict.Problem)
@@ -183,22 +180,10 @@ func (c *Results) Verdict() panel.Badge {
 			format.Duration(t.Makespan)), "bad"
 	case !s.Verdict.Verified:
 		v.Text, v.Class = "check failed", "bad"
-	case c.unplaced():
-		v.Text, v.Class = "addresses do not fit", "bad"
 	default:
 		v.Text, v.Class = "checked", "good"
 	}
 	return v
-}
-
-// unplaced reports whether the open address view shows that the addresses do not fit into the budget, although the sum
-// of the bytes does.
-func (c *Results) unplaced() bool {
-	if c.S.Memory != nil || c.S.Allocator() == "" || c.S.Preview != nil || c.S.Placing != nil || c.S.Places == nil {
-		return false
-	}
-	p := c.S.Places.Placed
-	return p != nil && (p.Failed != nil || p.NoneFits)
 }
 
 // ClaimTitle returns a sentence about whether the strategy claims that nothing is faster.

@@ -138,7 +138,6 @@ func (c *Map) Facts() []panel.Fact {
 		{Label: "in use at the peak", Value: format.Bytes(p.Peak),
 			Title: "The largest total alive at one moment, without resident memory: no pool can be smaller"},
 		needed(p),
-		{Label: "over the peak", Value: extra(p), Title: "What the placement needs beyond that total"},
 	}
 	if p.Chunk > 0 || p.Reserved != p.Pool || c.S.Memory != nil {
 		out = append(out, panel.Fact{Label: "reserved", Value: format.Bytes(p.Reserved),
@@ -174,18 +173,6 @@ func needed(p *proto.Placed) panel.Fact {
 			Title: "The pool that this allocator finds by itself"}
 	}
 	return panel.Fact{Label: "would be needed", Value: "–", Title: "Not known"}
-}
-
-// extra returns how much of the needed pool is beyond the peak.
-func extra(p *proto.Placed) string {
-	top := p.Top
-	if p.Failed != nil {
-		top = p.Needs
-	}
-	if top <= 0 || p.Peak <= 0 {
-		return "–"
-	}
-	return format.Percent(float64(max(top, p.Peak))/float64(p.Peak) - 1)
 }
 
 // Outcome returns a sentence about whether the buffers have found room.

@@ -47,8 +47,8 @@ func TestAddressView(t *testing.T) {
 			!strings.Contains(got, ", largest hole ") || strings.Contains(got, "fit:") || c.OutcomeClass() != "" {
 			t.Errorf("%s: outcome %q of class %q; want no verdict", a.Name, got, c.OutcomeClass())
 		}
-		if len(c.Facts()) != 7 || len(c.Params()) != len(a.Params) {
-			t.Errorf("%s: %d facts, %d parameters; want 7 and %d", a.Name, len(c.Facts()), len(c.Params()),
+		if len(c.Facts()) != 6 || len(c.Params()) != len(a.Params) {
+			t.Errorf("%s: %d facts, %d parameters; want 6 and %d", a.Name, len(c.Facts()), len(c.Params()),
 				len(a.Params))
 		}
 		for _, want := range []string{`aria-controls="places-body" aria-expanded="true"`,

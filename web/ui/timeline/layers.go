@@ -3,7 +3,6 @@ package timeline
 import (
 	"fmt"
 	"html"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -189,12 +188,8 @@ func (c *Table) HTML() vugu.HTML {
 		return ""
 	}
 	var b strings.Builder
-	b.WriteString(`<table><thead><tr><th scope="col">Start</th><th scope="col">End</th><th scope="col">Lane</th><th scope="col">What</th>`)
-	graph := c.S.Visible().Index().IsGraph() // in a chain a block and what is done with it are all there is to say
-	if graph {
-		b.WriteString(`<th scope="col">Operation</th>`)
-	}
-	b.WriteString(`<th scope="col">Block</th><th scope="col">Why it waited</th></tr></thead><tbody>`)
+	b.WriteString(`<table><thead><tr><th scope="col">Start</th><th scope="col">End</th><th scope="col">Lane</th><th scope="col">What</th><th scope="col">Block</th><th scope="col">Why it waited</th></tr></thead><tbody>`)
+	graph := c.S.Visible().Index().IsGraph()
 	makespan := c.S.Visible().Solved.Trace.Makespan
 	for _, r := range rows {
 		class := ""
@@ -204,14 +199,10 @@ func (c *Table) HTML() vugu.HTML {
 		fmt.Fprintf(&b, `<tr%s data-do="row" data-kind="%d" data-index="%d"><td>%s</td><td>%s</td>`, class,
 			r.Target.Kind, r.Target.Index,
 			format.Moment(r.Start, makespan), format.Moment(r.End, makespan))
-		if r.Target.Kind == lookup.OnGap {
-			r.What, r.Kind = "", r.What+", "+r.Kind
+		if graph || r.Target.Kind == lookup.OnGap { // in a chain the block says what runs
+			r.Kind = r.What + ", " + r.Kind
 		}
-		cells := []string{r.Lane, r.Kind, r.What, r.Stage, r.Why}
-		if !graph {
-			cells = slices.Delete(cells, 2, 3)
-		}
-		for _, cell := range cells {
+		for _, cell := range []string{r.Lane, r.Kind, r.Stage, r.Why} {
 			b.WriteString("<td>" + html.EscapeString(cell) + "</td>")
 		}
 		b.WriteString("</tr>")

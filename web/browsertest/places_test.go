@@ -23,7 +23,7 @@ func TestAddresses(t *testing.T) {
 	}
 	above := Eval[float64](p, `byID("memory").getBoundingClientRect().top + scrollY`)
 	p.Click(`[data-testid="places"]`)
-	p.Wait(`byID("outcome") && result("outcome").startsWith("Does not fit")`)
+	p.Wait(`byID("outcome") && result("outcome").includes("largest hole")`)
 	for _, want := range []string{" needs ", "largest hole ", "free ", "would do"} {
 		if got := result(p, "outcome"); !strings.Contains(got, want) {
 			t.Errorf("the outcome is %q; want %q in it", got, want)

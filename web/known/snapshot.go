@@ -4,7 +4,6 @@ import (
 	"slices"
 	"time"
 
-	"memtide/engine"
 	"memtide/profiles/doctor"
 	"memtide/wasm/proto"
 	"memtide/web/draw"
@@ -69,12 +68,6 @@ func (m *Memory) LevelAt(event int) (last proto.Moment) {
 		last = x
 	}
 	return last
-}
-
-// Unused returns how much reserved memory is not in use after an event.
-func (m *Memory) Unused(event int) engine.Bytes {
-	l := m.LevelAt(event)
-	return max(l.Reserved-l.Used, 0)
 }
 
 // Doctor is the report about a recording. It arrives in parts: Next returns the next request,

@@ -85,7 +85,7 @@ func TestDoctorAsks(t *testing.T) {
 		t.Errorf("at the decisive moment: asked for %+v, told is event %d; want what the report says", examines(p),
 			p.Alive().At)
 	}
-	if l := p.Memory.LevelAt(4); l.Used != 6 || p.Memory.Unused(4) != 2 || p.Memory.LevelAt(0).Used != 4 {
+	if l := p.Memory.LevelAt(4); l.Used != 6 || l.Reserved != 8 || p.Memory.LevelAt(0).Used != 4 {
 		t.Errorf("after event 4 %+v is used; want 6 of 8", l)
 	}
 }

@@ -58,7 +58,7 @@ func (c *Answer) Sentence() string {
 		return ""
 	case r.Failure == nil:
 		l := c.S.Memory.LevelAt(r.PeakAt)
-		unused := format.Bytes(c.S.Memory.Unused(r.PeakAt))
+		unused := format.Bytes(max(l.Reserved-l.Used, 0))
 		words := "%s was held at the peak, and %s of the %s reserved then was not used."
 		if r.Recorded == 0 {
 			words = "%s was held, and %s of the %s reserved was not used."

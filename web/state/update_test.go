@@ -434,8 +434,7 @@ func TestUnknownPreset(t *testing.T) {
 	p.play(Start{Choice: chosen("nonsense")})
 	p.play(OpenFailed{last[Open](t, p).ID, "there is no preset nonsense"})
 	if o := last[Open](t, p); o.Request.Preset != choice.ExamplePreset || p.Opening.History != Replace {
-		t.Errorf("opens %q instead, history %v; want %q, which the address names then", o.Request.Preset,
-			p.Opening.History, choice.ExamplePreset)
+		t.Errorf("opens %q, history %v; want %q in the address", o.Request.Preset, p.Opening.History, choice.ExamplePreset)
 	}
 	p.play(opened(last[Open](t, p).ID, chain("net")))
 	if p.Alert == nil || !strings.Contains(p.Alert.Text, "nonsense") {

@@ -206,7 +206,9 @@ func (p *pictures) frame() {
 		p.forget()
 	}
 	for i := range p.canvas {
-		if c := &p.canvas[i]; c.width > 0 {
+		if c := &p.canvas[i]; c.width > 0 && p.paper {
+			p.print(c)
+		} else if c.width > 0 {
 			p.repaint(c)
 		}
 	}
@@ -264,6 +266,32 @@ func (p *pictures) repaint(c *canvas) {
 	}
 	m.Overlay(&p.scene, c.Picture, v)
 	p.put(&c.above)
+}
+
+// Sizes of pictures on paper in CSS pixels: the width of an A4 sheet, and a height at which those of a step are on one.
+const (
+	paperWidth = 720
+	paperMost  = 320
+)
+
+// print has the picture c printed as SVG, which a sheet scales: before printing nothing knows its width, and what is
+// painted on a canvas then is not always printed.
+func (p *pictures) print(c *canvas) {
+	p.removePoster(c)
+	m := p.subject(c)
+	if m == nil {
+		return
+	}
+	v := p.view(c)
+	v.Width, v.Height = paperWidth, min(c.height, paperMost)
+	m.Draw(&p.scene, c.Picture, v)
+	var svg strings.Builder
+	if err := p.scene.WriteSVG(&svg, display.SVGOptions{ID: text(c.host, "dataset", "testid") + "-print"}); err != nil {
+		complain("print", err)
+		return
+	}
+	set(create(c.host, "div", "poster"), "innerHTML", svg.String())
+	c.bare = false
 }
 
 // subject returns what the canvas c shows, or nil if it is empty.

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -136,18 +137,10 @@ func (c *Chain) Saved(k int) Bytes { return c.Stages[k-1].Saved }
 // Unsaved reports whether no backward needs a^k, for k = 0..n (see Stage.Unsaved).
 func (c *Chain) Unsaved(k int) bool { return k > 0 && c.Stages[k-1].Unsaved }
 
-// CountUnsaved returns the number of stages whose output is Unsaved.
-func (c *Chain) CountUnsaved() (n int) {
-	for i := range c.Stages {
-		if c.Stages[i].Unsaved {
-			n++
-		}
-	}
-	return n
-}
-
 // HasUnsaved reports whether the output of any stage is Unsaved.
-func (c *Chain) HasUnsaved() bool { return c.CountUnsaved() > 0 }
+func (c *Chain) HasUnsaved() bool {
+	return slices.ContainsFunc(c.Stages, func(st Stage) bool { return st.Unsaved })
+}
 
 // Beside returns the bytes that a^k takes in addition to abar^k, for k = 0..n: its whole size if it is unsaved, 0
 // otherwise.

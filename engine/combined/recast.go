@@ -125,8 +125,7 @@ func parted(p *engine.Problem, sol *engine.Solution) (*engine.Solution, error) {
 	if err != nil {
 		return nil, fmt.Errorf("combined: a plan of another chain cannot be played: %w", err)
 	}
-	own.Notes = []string{fmt.Sprintf("No backward reads the outputs of %d stages: the plan takes them as saved, and lets go of them once nothing reads them.",
-		p.Chain.Chain.CountUnsaved())}
+	own.Notes = []string{"Some outputs are read by no backward: the plan takes them as saved, and lets go of them once nothing reads them."}
 	return own, nil
 }
 

@@ -1,8 +1,6 @@
 package remat
 
 import (
-	"fmt"
-
 	"memtide/engine"
 )
 
@@ -31,10 +29,9 @@ func solveKeepAll(p *engine.Problem, _ engine.Parsed, poll *engine.Poll) (*engin
 	sol.Optimal = true
 	sol.OptimalAmong = p.Graph.FirstWays(withinKept)
 	sol.Bound = sol.Makespan
-	sol.Notes = []string{fmt.Sprintf("%d activations stay from their forward to their backward.", c.Len())}
-	if n := c.CountUnsaved(); n > 0 {
-		sol.Notes = append(sol.Notes,
-			fmt.Sprintf("Without the outputs of %d stages, which no backward reads: plain training lets go of them, too.", n))
+	sol.Notes = []string{"All activations stay from their forward to their backward."}
+	if c.HasUnsaved() {
+		sol.Notes = append(sol.Notes, "Without outputs that no backward reads: plain training lets go of them, too.")
 	}
 	return sol, nil
 }

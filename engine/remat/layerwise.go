@@ -10,7 +10,7 @@ func init() {
 	engine.Register(&engine.Strategy{
 		Name:  "layerwise",
 		Title: "Every n-th layer, or the first n",
-		Short: "Checkpointed layers",
+		Short: "Checkpointed blocks",
 		Mark:  4,
 		Doc:   "Computes every n-th layer again from its own input, or the first n layers.",
 		Class: engine.MayRecompute,

@@ -3,6 +3,7 @@
 package browsertest
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -61,7 +62,7 @@ func TestPipelineEmbedded(t *testing.T) {
 }
 
 // TestPipelineChart checks that a click on the circle of a policy in the chart of a pipeline opens the step with it, and
-// that the chart is the only thing that is shown of the page's plans.
+// that the chart is the only thing that is shown of the page's plans. The bars of what would help have one scale.
 func TestPipelineChart(t *testing.T) {
 	t.Parallel()
 	p := Open(t, pipelined)
@@ -72,6 +73,10 @@ func TestPipelineChart(t *testing.T) {
 		`?.getOption()?.series?.some((s) => s.name === "policies" && s.data.some((d) => d.symbol === "circle"))`)
 	if shown := Eval[string](p, `[...document.querySelectorAll(".main > *, .weigh > *")].filter((e) => e.checkVisibility()).map((e) => e.className).join()`); shown != "duo weigh,panel tradeoff" {
 		t.Errorf("of the plans the page shows %q; want the chart alone", shown)
+	}
+	marks := Eval[[]int](p, `[...document.querySelectorAll(".turns .bar-mark")].map((e) => Math.round(e.getBoundingClientRect().x))`)
+	if slices.Sort(marks); len(marks) < 3 || marks[len(marks)-1]-marks[0] > 1 {
+		t.Errorf("the card's mark in the rows of what would help is at %v; want one place", marks)
 	}
 	at := Eval[[]float64](p, `(() => {
 		byID("tradeoff").scrollIntoView({block: "center"});

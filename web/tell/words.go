@@ -1,6 +1,7 @@
 package tell
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -133,6 +134,16 @@ func (m *Index) blocks() (out []int) {
 		}
 	}
 	return out
+}
+
+// CountBlocks returns the number of the blocks of a chain, or all if no stage has the name of a block.
+func CountBlocks(c *engine.Chain, all int) (n int) {
+	for i := range c.Stages {
+		if named(c.Stages[i].Name) {
+			n++
+		}
+	}
+	return cmp.Or(n, all)
 }
 
 // named reports whether a stage has the name of a block: "block 3", "block3".

@@ -58,7 +58,7 @@ func (c *Help) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 				vgparent.AppendChild(vgn)
 				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "p", Attr: []vugu.VGAttribute(nil)}
 				vgparent.AppendChild(vgn)
-				vgn.SetInnerHTML(vugu.HTML("memtide shows how one training step fits into a memory budget: what is kept, recomputed or moved to the host, how much slower that is, and why the device waits."))
+				vgn.SetInnerHTML(vugu.HTML("memtide shows how one training step fits into the memory that a plan may use: what is kept, computed again or moved to the host, how much slower that is, and why the card waits."))
 				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
 				vgparent.AppendChild(vgn)
 				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "p", Attr: []vugu.VGAttribute(nil)}

@@ -16,6 +16,7 @@ import (
 	"memtide/web/known"
 	"memtide/web/state"
 	"memtide/web/ui/address"
+	"memtide/web/ui/names"
 	"memtide/web/ui/panel"
 )
 
@@ -123,18 +124,10 @@ func (c *Results) From() string {
 	case sizes == profiles.Unknown || times == profiles.Unknown:
 		return "from the file's sizes and times"
 	case sizes == times:
-		return "sizes and times " + originWord(sizes)
+		return "sizes and times " + names.Origin(sizes)
 	default:
-		return "sizes " + originWord(sizes) + ", times " + originWord(times)
+		return "sizes " + names.Origin(sizes) + ", times " + names.Origin(times)
 	}
-}
-
-// originWord returns the word for an origin: "computed" for profiles.Analytic.
-func originWord(p profiles.Origin) string {
-	if p == profiles.Analytic {
-		return "computed"
-	}
-	return string(p)
 }
 
 // bestBound returns the largest lower bound of the step time; ok is false if there is no bound.

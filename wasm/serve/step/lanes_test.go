@@ -61,3 +61,20 @@ func TestLanesAreBounded(t *testing.T) {
 		}
 	}
 }
+
+// TestMade checks that a rank is said to have most of the passes of the critical path only if it has more than half.
+func TestMade(t *testing.T) {
+	for micro, want := range map[int]string{1: ", at most 12 % of them on one rank, ", 40: ", most of them on rank "} {
+		s, err := pipeline.New("1f1b", pipeline.Request{Ranks: 8, Micro: micro, Cost: cost})
+		if err != nil {
+			t.Fatal(err)
+		}
+		trace, err := s.Play()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := made(trace, s.Problem.Critical(trace), trace.Makespan); !strings.Contains(got, want) {
+			t.Errorf("of %d micro batches it says %q; want %q", micro, got, want)
+		}
+	}
+}

@@ -15,6 +15,7 @@ import (
 	"memtide/profiles/llm"
 	"memtide/profiles/llm/ask"
 	"memtide/profiles/llm/family"
+	"memtide/profiles/preset"
 	"memtide/wasm/proto"
 	"memtide/wasm/serve"
 	"memtide/web/format"
@@ -107,8 +108,12 @@ func fill(out *proto.Stepped, p *llm.Answer) {
 	out.Time = a.Time
 	out.Unit, out.Trained = p.Trained()
 	out.TimeLow, out.TimeHigh = p.TimeRange()
-	out.Phases, out.Phase = phases(a.Result)
-	ranks(out, a.Ranks)
+	working := proto.PartScratch
+	if _, policy, _ := preset.Split(p.Ask.Args); policy != nil { // some of it is computed again
+		working = proto.PartWorking
+	}
+	out.Phases, out.Phase = phases(a.Result, working)
+	ranks(out, a.Ranks, working)
 	orders(out, p)
 	out.Changes, out.Fixes = changes(p.Changes), changes(p.Fixes)
 	out.Policies = changes(p.Policies)
@@ -120,8 +125,9 @@ func fill(out *proto.Stepped, p *llm.Answer) {
 	out.Done, out.Total = p.Done, llm.PlanStages
 }
 
-// phases returns the phases in which memory is allocated, and the index of the phase of the peak.
-func phases(r *llm.Result) (out []proto.StepPhase, peak int) {
+// phases returns the phases in which memory is allocated, and the index of the phase of the peak. working is the kind
+// of working values.
+func phases(r *llm.Result, working proto.PartKind) (out []proto.StepPhase, peak int) {
 	for phase := llm.Forward; phase <= llm.Step; phase++ {
 		if r.Phases[phase] == 0 {
 			continue
@@ -129,24 +135,26 @@ func phases(r *llm.Result) (out []proto.StepPhase, peak int) {
 		if phase == r.Phase {
 			peak = len(out)
 		}
-		out = append(out, proto.StepPhase{Name: phase.String(), Bytes: r.Phases[phase], Parts: parts(r.PartsOf(phase))})
+		out = append(out, proto.StepPhase{Name: phase.String(), Bytes: r.Phases[phase], Parts: parts(r.PartsOf(phase), working)})
 	}
 	return out, peak
 }
 
-// kinds maps classes of memory to their kinds in pictures.
+// names are the page's words for classes of memory where the command line has others.
+var names = map[llm.Class]string{llm.Moments: "optimizer", llm.Saved: "kept"}
+
+// kinds maps classes of memory, except Working, to their kinds in pictures.
 var kinds = map[llm.Class]proto.PartKind{
 	llm.Weights: proto.PartStates, llm.Masters: proto.PartStates, llm.Gradients: proto.PartStates,
 	llm.Moments:  proto.PartStates,
 	llm.Gathered: proto.PartMoved, llm.Saved: proto.PartKept, llm.Logits: proto.PartScratch,
-	llm.Working:   proto.PartWorking,
 	llm.Backwards: proto.PartBack, llm.Buffers: proto.PartMoved, llm.StepTemps: proto.PartScratch,
 }
 
-func parts(list []llm.Part) (out []proto.StepPart) {
+func parts(list []llm.Part, working proto.PartKind) (out []proto.StepPart) {
 	for _, p := range list {
 		origin, why := p.Class.Origin()
-		out = append(out, proto.StepPart{Name: p.Class.String(), Kind: kinds[p.Class], Bytes: p.Bytes,
+		out = append(out, proto.StepPart{Name: cmp.Or(names[p.Class], p.Class.String()), Kind: cmp.Or(kinds[p.Class], working), Bytes: p.Bytes,
 			Origin: proto.Origin(origin), Why: why})
 	}
 	return out
@@ -162,7 +170,7 @@ func changes(list []llm.Change) (out []proto.StepChange) {
 }
 
 // ranks writes the memory and the passes of the ranks of a pipeline into out. r is nil without a pipeline.
-func ranks(out *proto.Stepped, r *llm.Ranks) {
+func ranks(out *proto.Stepped, r *llm.Ranks, working proto.PartKind) {
 	out.Ranks, out.Stages, out.Passes, out.Path = nil, nil, nil, nil
 	if r == nil {
 		return
@@ -170,7 +178,7 @@ func ranks(out *proto.Stepped, r *llm.Ranks) {
 	out.Full, out.Idle, out.Order, out.Fastest = r.Full, r.Trace.Idle(), pipeline.Title(r.Schedule.Name), r.Fastest
 	var first []int // index of the first pass of each rank in out.Passes
 	for i, rank := range r.List {
-		list, peak := phases(rank.Result)
+		list, peak := phases(rank.Result, working)
 		out.Ranks = append(out.Ranks, proto.StepRank{Layers: ranges(rank.Layers), InFlight: rank.InFlight,
 			Allocated: rank.Allocated,
 			Low:       min(rank.Reserved, rank.Expandable), High: max(rank.Reserved, rank.Expandable), Phase: peak,
@@ -205,8 +213,12 @@ func made(t *pipeline.Trace, path []pipeline.Link, bound time.Duration) string {
 		}
 	}
 	share := func(d, of time.Duration) string { return format.Share(float64(d) / float64(max(of, 1))) }
-	words := fmt.Sprintf("The line is the critical path, which decides how long the step takes: %s passes, most of them on rank %d (%s), %s messages",
-		share(s.Compute(), t.Makespan), most, share(s.Rank[most], s.Compute()), share(s.Message, t.Makespan))
+	of := fmt.Sprintf("most of them on rank %d (%s)", most, share(s.Rank[most], s.Compute()))
+	if 2*s.Rank[most] <= s.Compute() {
+		of = fmt.Sprintf("at most %s of them on one rank", share(s.Rank[most], s.Compute()))
+	}
+	words := fmt.Sprintf("The line is the critical path, which decides how long the step takes: %s passes, %s, %s messages",
+		share(s.Compute(), t.Makespan), of, share(s.Message, t.Makespan))
 	if s.Idle > 0 {
 		words += fmt.Sprintf(", %s waits for room", share(s.Idle, t.Makespan))
 	}

@@ -49,6 +49,7 @@ type need struct {
 	cards     string       // "one H100", "each H100"
 	where     string       // the rank
 	price     string       // how much slower than keeping everything
+	wait      string       // how long ranks wait
 	failed    string       // why the check failed
 	doubt     string       // what is uncertain about the sizes
 	times     string       // what is uncertain about the times
@@ -124,7 +125,7 @@ func (n *need) sentence() string {
 		}
 		return fmt.Sprintf("%s needed%s, %s has %s.", n.span(), n.where, n.cards, format.Bytes(n.memory))
 	}
-	return n.outOf() + price + "."
+	return n.outOf() + price + n.wait + "."
 }
 
 // unsure returns a sentence about the largest uncertainty, or about the memory that stays free.
@@ -358,6 +359,9 @@ func ofStep(s *state.State, r *proto.Stepped) *need {
 	if len(r.Ranks) > 0 {
 		n.where = fmt.Sprintf(" on rank %d, the fullest", r.Full)
 	}
+	if r.Idle > 0 {
+		n.wait = fmt.Sprintf(wordsWait, format.Share(r.Idle))
+	}
 	if r.Experts && ask.Value(s.Choice.StepArgs, "imbalance") == "0" {
 		n.doubt = unsureExperts
 	}
@@ -443,8 +447,9 @@ const (
 	wordsKeepAll  = "Everything needs %s."
 	wordsBusy     = "Playing the step…"
 	wordsMoreWork = "Looking for more…"
-	wordsLimit    = "Stopped after a few seconds, because a link asked for it: more can be known."
-	wordsStopped  = "Stopped: more can be known."
+	wordsLimit    = "Stopped after a few seconds: not all changes and plans were tried. Go on tries the rest."
+	wordsStopped  = "Stopped: not all changes and plans were tried. Go on tries the rest."
+	wordsWait     = "; ranks wait %s of the time"
 
 	wordsSegments = "Plans were replayed through PyTorch's allocator on a card of just that memory. With PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True they need at most 6 % more than their peak, and 7 % if they only offload; by default some need 30 % more."
 

@@ -20,7 +20,7 @@ func TestOrigins(t *testing.T) {
 		assumed     string
 	}{
 		{"resnet50-b8", "v100-pcie-16gb",
-			map[string]string{"times": "analytic, for Tesla V100", "sizes": "exact", "device": "one model, fitted",
+			map[string]string{"times": "computed, for Tesla V100", "sizes": "exact", "device": "one model, fitted",
 				"host link": "measured, PCIe 3 x16 of V100", "results": "simulated"},
 			"", "fitted to a trace; or % of the peak"},
 		{"resnet50-30pct-b8", "v100-pcie-16gb",
@@ -33,9 +33,9 @@ func TestOrigins(t *testing.T) {
 				"results": "simulated"},
 			"45", "% of the peak, assumed"},
 		{"gpt2-step-512tok-on-rtx-4090-b1", "rtx-4090", map[string]string{"times": "estimated, for RTX 4090",
-			"sizes": "analytic", "device": "165.2 TFLOP/s in bf16", "host link": "estimated, PCIe 4", "results": "simulated"},
+			"sizes": "computed", "device": "165.2 TFLOP/s in bf16", "host link": "estimated, PCIe 4", "results": "simulated"},
 			"", "% of the peak; empty: as noted below"},
-		{"gpt2-medium-20pct-b1", "", map[string]string{"times": "estimated", "sizes": "analytic",
+		{"gpt2-medium-20pct-b1", "", map[string]string{"times": "estimated", "sizes": "computed",
 			"device": "112 TFLOP/s in f16", "host link": "your own, 12.5 GB/s", "results": "simulated"},
 			"20", "% of the peak; empty: 40 %, assumed"},
 	} {

@@ -9,6 +9,7 @@ import (
 	"memtide/profiles/llm/ask"
 	"memtide/web/format"
 	"memtide/web/state"
+	"memtide/web/tell"
 	"memtide/web/ui/answer"
 	"memtide/web/ui/input"
 	"memtide/web/ui/panel"
@@ -150,9 +151,10 @@ func (c *About) Facts() []panel.Fact {
 		return nil
 	}
 	t := c.S.Network.Totals
-	parts := panel.Fact{Label: "blocks", Value: format.Count(t.Stages),
-		Title: "Parts of the chain, the loss not included"}
-	if c.S.Network.Chain == nil {
+	parts := panel.Fact{Label: "blocks", Title: "Repeated parts of the network, or all if none is repeated"}
+	if chain := c.S.Network.Profile.Chain; c.S.Network.Chain != nil {
+		parts.Value = format.Count(tell.CountBlocks(chain, t.Stages))
+	} else {
 		parts = panel.Fact{Label: "operations", Value: format.Count(t.Ops),
 			Title: "Operations of the graph, forward and backward"}
 	}

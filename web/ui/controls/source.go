@@ -11,6 +11,7 @@ import (
 	"memtide/profiles/preset"
 	"memtide/web/format"
 	"memtide/web/state"
+	"memtide/web/tell"
 	"memtide/web/ui/input"
 	"memtide/web/ui/names"
 	"memtide/web/view"
@@ -61,7 +62,7 @@ type Origin struct{ What, How, Title string }
 var originWords = map[profiles.Origin]string{
 	profiles.Measured:    "Measured: by running it",
 	profiles.Exact:       "Exact: from shapes, equal to what a run would allocate",
-	profiles.Analytic:    "Analytic: by a stated model",
+	profiles.Analytic:    "Computed: by a stated model",
 	profiles.Estimated:   "Estimated: a rule of thumb, see the notes",
 	card.TheoreticalPeak: "Theoretical peak: what the link to the host could carry at best",
 }
@@ -73,14 +74,14 @@ func origins(s *state.State) (out []Origin) {
 	}
 	src := s.Network.Profile.Source
 	if src.Times != profiles.Unknown {
-		how := string(src.Times)
+		how := names.Origin(src.Times)
 		if src.Device != "" {
 			how += ", for " + src.Device
 		}
 		out = append(out, Origin{"times", how, originWords[src.Times]})
 	}
 	if src.Sizes != profiles.Unknown {
-		out = append(out, Origin{"sizes", string(src.Sizes), originWords[src.Sizes]})
+		out = append(out, Origin{"sizes", names.Origin(src.Sizes), originWords[src.Sizes]})
 	}
 	if d, o := timedDevice(s); d != nil {
 		text := fmt.Sprintf("%.4g TFLOP/s in %s, %s", float64(d.Peak(o.Precision))/1e12, o.Precision,
@@ -231,7 +232,7 @@ func (c *Picker) Needs() string {
 		return fmt.Sprintf("%d buffers, for the address view.", len(profile.Memory.Requests.Buffers))
 	case profile.Chain != nil:
 		t := profile.Totals()
-		return fmt.Sprintf("%d blocks; everything needs %s at batch %d.", t.Stages, format.Bytes(t.KeepAllPeak),
+		return fmt.Sprintf("%d blocks; everything needs %s at batch %d.", tell.CountBlocks(profile.Chain, t.Stages), format.Bytes(t.KeepAllPeak),
 			profile.Batch)
 	}
 	return ""

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"memtide/engine"
+	"memtide/profiles"
 	"memtide/profiles/card"
 	"memtide/profiles/llm/ask"
 	"memtide/web/format"
@@ -22,7 +23,15 @@ import (
 const Origins = "Where the numbers come from"
 
 // Whole follows the name of a model in the list of networks if the entry is its training step.
-const Whole = "whole step"
+const Whole = "step"
+
+// Origin returns the page's word for where numbers come from.
+func Origin(p profiles.Origin) string {
+	if p == profiles.Analytic {
+		return "computed"
+	}
+	return string(p)
+}
 
 // Of returns the title that a person chose, or the name of the open network, step or file.
 func Of(s *state.State) string {

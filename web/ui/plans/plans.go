@@ -218,7 +218,7 @@ func (c *Plans) policy(x state.Policy) *PlanRow {
 	o := &PlanRow{Policy: true, Index: x.Index, Known: "yes", Tab: "0", Pressed: strconv.FormatBool(x.Chosen),
 		Doc: x.Words + ".", step: x.Time, unfit: x.Lacks > 0 && !x.Unsure, pinned: x.Chosen}
 	if x.Apart {
-		o.Doc, o.Pressed = x.Words+". Opens the whole step with it.", ""
+		o.Doc, o.Pressed = x.Words+". Opens the step with it.", ""
 	}
 	more, needs, circle := "", gib(x.Needs), "fits"
 	if all := c.S.KeepAll().StepTime; all > 0 {

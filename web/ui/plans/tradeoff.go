@@ -31,6 +31,13 @@ func (c *Tradeoff) Coming() bool {
 	return c.S.Step.Busy() || c.S.Step != nil && c.S.Step.Ended == state.ByLimit
 }
 
+// Gone reports whether the chart of a pipeline has no place, because what would be in it was not tried. It lies below
+// all ranks, so that nothing that is seen moves.
+func (c *Tradeoff) Gone() bool {
+	r := c.S.Step
+	return c.Missing() && !r.Busy() && r.Shown != nil && len(r.Shown.Ranks) > 0
+}
+
 // Running reports whether points are still being computed.
 func (c *Tradeoff) Running() bool { return c.S.Curve != nil && c.S.Curve.ID != 0 }
 
@@ -101,6 +108,8 @@ func SweepStatus(s *state.State) string {
 func sweepProgress(s *state.State) string {
 	c := s.Curve
 	switch {
+	case (&Tradeoff{S: s}).Missing():
+		return ""
 	case s.Step != nil:
 		return "Point at a circle or a diamond to see what it is, click to use it."
 	case c == nil:
@@ -125,8 +134,11 @@ func (c *Tradeoff) Title() string {
 	return "Step time against memory"
 }
 
-// Better explains how to read the curve.
+// Better explains how to read the curve, or why there is none.
 func (c *Tradeoff) Better() string {
+	if c.Missing() {
+		return "Drawn when orders and policies have been tried. Go on tries them."
+	}
 	text := "down is better"
 	if c.S.View.Axis == tradeoff.Throughput {
 		text = "up is better"

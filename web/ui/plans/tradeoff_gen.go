@@ -19,7 +19,7 @@ func (c *Tradeoff) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 	var vgn *vugu.VGNode
 	vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "section", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "panel tradeoff"}, vugu.VGAttribute{Namespace: "", Key: "aria-labelledby", Val: "tradeoff-title"}}}
 	vgout.Out = append(vgout.Out, vgn)	// root for output
-	vgn.AddAttrInterface("data-missing", fmt.Sprint(c.Missing()))
+	vgn.AddAttrInterface("data-missing", fmt.Sprint(c.Missing() && c.S.Step.Busy()))
 	vgn.AddAttrInterface("hidden", c.Missing() && !c.Coming())
 	{
 		vgparent := vgn
@@ -69,6 +69,7 @@ func (c *Tradeoff) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "select", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "axis"}, vugu.VGAttribute{Namespace: "", Key: "data-do", Val: "axis"}, vugu.VGAttribute{Namespace: "", Key: "data-testid", Val: "axis"}}}
 			vgparent.AppendChild(vgn)
 			vgn.AddAttrInterface("aria-label", "Vertical axis")
+			vgn.AddAttrInterface("hidden", c.Missing())
 			{
 				vgparent := vgn
 				_ = vgparent
@@ -103,6 +104,7 @@ func (c *Tradeoff) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 		vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "host curve"}, vugu.VGAttribute{Namespace: "", Key: "data-testid", Val: "tradeoff"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "img"}}}
 		vgparent.AppendChild(vgn)
 		vgn.AddAttrInterface("aria-label", c.Label())
+		vgn.AddAttrInterface("hidden", c.Gone())
 		vgn.JSCreateHandler = vugu.JSValueFunc(func(value js.Value) { c.Hosts.Give("tradeoff", value) })
 		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
 		vgparent.AppendChild(vgn)

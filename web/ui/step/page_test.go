@@ -13,6 +13,7 @@ import (
 	"memtide/engine"
 	"memtide/engine/pipeline"
 	"memtide/wasm/proto"
+	"memtide/web/format"
 	"memtide/web/lookup"
 	"memtide/web/state"
 	"memtide/web/ui/answer"
@@ -93,7 +94,8 @@ func TestStepRanks(t *testing.T) {
 		t.Errorf("want 4 rows, one of them marked; got\n%s", got)
 	}
 	if a := (&answer.Answer{S: s}).Sentence(); !strings.Contains(got, "layers 0–7, 4 in flight") ||
-		!strings.Contains(a, fmt.Sprintf("on rank %d, the fullest", r.Full)) {
+		!strings.Contains(a, fmt.Sprintf("on rank %d, the fullest", r.Full)) ||
+		!strings.HasSuffix(a, "; ranks wait "+format.Share(r.Idle)+" of the time.") {
 		t.Errorf("the ranks say\n%s\nand the answer %q", got, a)
 	}
 }
@@ -112,6 +114,29 @@ func TestStepManyRanks(t *testing.T) {
 	if inside, _, _ := strings.Cut(got[strings.Index(got, "<details>"):], "</details>"); strings.Contains(inside,
 		"Rank 9<") || strings.Count(inside, "<button") != 5 {
 		t.Errorf("the first fold has\n%s\nwant ranks 4 to 8", inside)
+	}
+}
+
+// TestStepParts checks that what a block's forward leaves and the optimizer's states have the page's words, and that
+// working values have the colour of what is computed again only if something is.
+func TestStepParts(t *testing.T) {
+	for policy, again := range map[string]bool{"none": false, "full": true} {
+		s := pagetest.Step(t, "llama3.2-1b", engine.Args{"gpus": "2", "pp": "2", "accumulate": "4", "seq": "2048",
+			"ckpt": policy, "schedule": "1f1b"})
+		names, kinds := map[string]bool{}, map[proto.PartKind]bool{}
+		for _, rank := range (&View{S: s}).reply().Ranks {
+			for _, phase := range rank.Phases {
+				for _, p := range phase.Parts {
+					names[p.Name], kinds[p.Kind] = true, true
+				}
+			}
+		}
+		if !names["kept"] || !names["optimizer"] || names["moments"] || names["saved activations"] {
+			t.Errorf("%s: the parts are %v; want kept and optimizer", policy, names)
+		}
+		if kinds[proto.PartWorking] != again {
+			t.Errorf("%s: a part has the colour of what is computed again: %v; want %v", policy, !again, again)
+		}
 	}
 }
 

@@ -22,12 +22,7 @@ var LaneNames = [...]string{"compute", "network", "cpu"}
 
 // HasLanes reports whether any operation runs on another lane than compute, or is ordered by Op.After.
 func (g *Graph) HasLanes() bool {
-	for i := range g.Ops {
-		if g.Ops[i].Lane != LaneCompute || g.Ops[i].After != nil {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(g.Ops, func(op Op) bool { return op.Lane != LaneCompute || op.After != nil })
 }
 
 // validLanes is the part of Validate for graphs with other lanes. It is nil in programs that do not call LinkLanes.

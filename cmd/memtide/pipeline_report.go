@@ -137,12 +137,7 @@ func passOrEnd(x *pipeline.Pass) string {
 // pathWords describes the parts of a critical path.
 func pathWords(t *pipeline.Trace, path []pipeline.Link) string {
 	s := t.Shares(path)
-	most := 0
-	for rank, d := range s.Rank {
-		if d > s.Rank[most] {
-			most = rank
-		}
-	}
+	most := slices.Index(s.Rank, slices.Max(s.Rank))
 	share := func(d time.Duration) string { return format.Share(float64(d) / float64(max(t.Makespan, 1))) }
 	return fmt.Sprintf("%s passes, %s of them on rank %d; %s messages, %s idle", share(s.Compute()),
 		format.Share(float64(s.Rank[most])/float64(max(s.Compute(), 1))), most, share(s.Message), share(s.Idle))

@@ -62,18 +62,20 @@ func TestThresholdVectors(t *testing.T) {
 				}
 				continue
 			}
-			early, ok := ThresholdEarly(p)
-			if err != nil || !ok || early != time.Duration(*want.Time) || sol.Makespan < early {
-				t.Errorf("%s: got %d (%v) and %v, %v; want %d and no less", v.ID, early, ok, sol, err, *want.Time)
+			// The published times are those of fetches that may begin at the end of the last offload, even while the
+			// forward still uses the value. No schedule does that: the value would be on the device twice.
+			s := newStep(p)
+			m := newModel(s, whole)
+			m.early = true
+			set, _ := thresholdSet(s, m, nil)
+			early := time.Duration(m.time(set))
+			if err != nil || early != time.Duration(*want.Time) || sol.Makespan < early {
+				t.Errorf("%s: got %d and %v, %v; want %d and no less", v.ID, early, sol, err, *want.Time)
 				continue
 			}
 			if sol.Makespan == early {
 				same++
 			}
-			s := newStep(p)
-			m := newModel(s, whole)
-			m.early = true
-			set, _ := thresholdSet(s, m, nil)
 			if want.Set != nil && !slices.Equal(set, subset(len(set), want.Set)) {
 				t.Errorf("%s: set %v, want %v", v.ID, set, want.Set)
 			}

@@ -3,7 +3,6 @@ package offload
 import (
 	"fmt"
 	"slices"
-	"time"
 
 	"memtide/engine"
 )
@@ -37,22 +36,6 @@ func solveVDNNThreshold(p *engine.Problem, _ engine.Parsed, poll *engine.Poll) (
 		sol.Notes = append(sol.Notes, note)
 	}
 	return sol.Solution, poll.Err()
-}
-
-// ThresholdEarly returns the step time of the best set of vdnnthreshold if a fetch may begin at the
-// end of the last offload, even while the forward operation of that value still uses it on the
-// device. The published test values are computed like that, but no schedule does it, because the
-// value would be on the device twice. For most instances the time is the same. ok is false if
-// nothing fits.
-func ThresholdEarly(p *engine.Problem) (d time.Duration, ok bool) {
-	s, err := begin(p)
-	if err != nil {
-		return 0, false
-	}
-	m := newModel(s, whole)
-	m.early = true
-	set, _ := thresholdSet(s, m, nil)
-	return time.Duration(m.time(set)), true
 }
 
 // thresholdSet returns the best set that a threshold selects, and a note about it. The set is nil

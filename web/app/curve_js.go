@@ -227,19 +227,12 @@ func (c *curve) release(x, y float64) {
 	}
 }
 
-// flush draws the chart immediately, of a size for paper while it is printed.
+// flush draws the chart immediately.
 func (c *curve) flush() {
-	if !c.ready || c.width <= 0 {
-		return
+	if c.ready {
+		c.draw()
+		call(call(c.chart, "getZr"), "flush")
 	}
-	w, h := c.width, c.height
-	if c.paper {
-		c.width, c.height = paperWidth, paperMost
-	}
-	call(c.chart, "resize", map[string]any{"width": c.width, "height": c.height})
-	c.draw()
-	call(call(c.chart, "getZr"), "flush")
-	c.width, c.height = w, h
 }
 
 // load waits for the library, which arrives after the first picture.

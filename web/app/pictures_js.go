@@ -268,12 +268,6 @@ func (p *pictures) repaint(c *canvas) {
 	p.put(&c.above)
 }
 
-// Sizes of pictures on paper in CSS pixels: the width of an A4 sheet, and a height at which those of a step are on one.
-const (
-	paperWidth = 720
-	paperMost  = 320
-)
-
 // print has the picture c printed as SVG, which a sheet scales: before printing nothing knows its width, and what is
 // painted on a canvas then is not always printed.
 func (p *pictures) print(c *canvas) {
@@ -283,12 +277,11 @@ func (p *pictures) print(c *canvas) {
 		return
 	}
 	v := p.view(c)
-	v.Width, v.Height = paperWidth, min(c.height, paperMost)
+	v.Width, v.Height = 720, min(c.height, 320) // the width of an A4 sheet; a step's pictures are on one
 	m.Draw(&p.scene, c.Picture, v)
 	var svg strings.Builder
 	if err := p.scene.WriteSVG(&svg, display.SVGOptions{ID: text(c.host, "dataset", "testid") + "-print"}); err != nil {
 		complain("print", err)
-		return
 	}
 	set(create(c.host, "div", "poster"), "innerHTML", svg.String())
 	c.bare = false

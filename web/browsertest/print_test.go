@@ -95,7 +95,7 @@ func TestPrintedPictures(t *testing.T) {
 		const bad = [], pictures = [...document.querySelectorAll(".host")].filter((e) => e.checkVisibility());
 		for (const host of pictures) {
 			const curve = host.matches(".curve"), e = host.querySelector(curve ? "canvas" : ".poster svg"), name = host.dataset.testid;
-			if (!e) { bad.push(name + " has no picture"); continue; }
+			if (!e) { if (!curve || PICTURES > 1) bad.push(name + " has no picture"); continue; }
 			const r = e.getBoundingClientRect(), [w, h] = curve ? [e.width, e.height] : [e.viewBox.baseVal.width, e.viewBox.baseVal.height];
 			if (Math.abs(r.width * h / (r.height * w) - 1) > 0.02) bad.push(name + " of " + w + " x " + h + " is printed as " + r.width + " x " + r.height);
 			if (r.width < 0.9 * wide || r.bottom > host.getBoundingClientRect().bottom + 1) bad.push(name + " does not fit " + wide + ": " + JSON.stringify([r, host.getBoundingClientRect()]));

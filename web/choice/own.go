@@ -30,7 +30,8 @@ func OwnCard(text string) (id string, err error) {
 			o.Own, err = format.ParseRate(part)
 		default:
 			// the GB of a card's name are GiB
-			if n := strings.TrimSpace(strings.TrimSuffix(lower, "gb")); isNumber(n) {
+			n := strings.TrimSpace(strings.TrimSuffix(lower, "gb"))
+			if _, bad := strconv.ParseFloat(n, 64); bad == nil {
 				part = n + "GiB"
 			}
 			o.Memory, err = format.ParseBytes(part)
@@ -43,11 +44,6 @@ func OwnCard(text string) (id string, err error) {
 		return "", Sentence("%v", err)
 	}
 	return o.ID(), nil
-}
-
-func isNumber(text string) bool {
-	_, err := strconv.ParseFloat(text, 64)
-	return err == nil
 }
 
 // OwnText formats the figures of a card that is not in the list for OwnCard. It is empty for a card of the list.

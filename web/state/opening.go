@@ -1,6 +1,7 @@
 package state
 
 import (
+	"cmp"
 	"fmt"
 
 	"memtide/engine"
@@ -166,9 +167,7 @@ func (m Opened) chosen(o *Opening) Choice {
 	if m.Reply.Packed != "" { // otherwise Ops are those of the link, if any
 		c.Source.Ops = m.Reply.Packed
 	}
-	if c.Source.File == "" {
-		c.Source.File = m.Profile.Name
-	}
+	c.Source.File = cmp.Or(c.Source.File, m.Profile.Name)
 	if d := card.Find(m.Profile.Source.Device); d != nil && m.Reply.Model != "" {
 		c.Source.Model, c.Source.Options = m.Reply.Model, ask.Plain(ask.With(m.Reply.Step, "device", d.ID))
 	}
@@ -220,10 +219,7 @@ func (s *State) noChain(name, why string) *Alert {
 // openedMemory shows a file about addresses instead of a network or a step.
 func (s *State) openedMemory(o *Opening, r *proto.Opened) []Effect {
 	out := append(s.closeStep(), s.closeNetwork()...)
-	file := o.Choice.Source.File
-	if file == "" {
-		file = r.Memory.Name
-	}
+	file := cmp.Or(o.Choice.Source.File, r.Memory.Name)
 	s.Memory = known.NewMemory(file, r, &o.file)
 	s.View.Select(lookup.Target{})
 	if o.History != Leave {

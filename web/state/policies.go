@@ -52,16 +52,13 @@ func (s *State) otherCard(x *proto.StepChange) bool {
 		fills && c.Device != d.ID
 }
 
-// policiesKey identifies a question about policies.
-func policiesKey(q proto.Step) string { return choice.MethodKey(q.Model, q.Args) }
-
 // followPolicies asks for the policies of the present case when nothing else is under way. It cancels the request
 // when the case changes and while a schedule is being solved.
 func (s *State) followPolicies() (out []Effect) {
 	q, ok := s.policiesQuestion()
 	key := ""
 	if ok {
-		key = policiesKey(q)
+		key = choice.MethodKey(q.Model, q.Args)
 	}
 	if key != s.about || s.Solving != nil {
 		out = cancel(&s.asking)

@@ -277,12 +277,12 @@ func (t *OpenStep) cancel() []Effect { return cancel(&t.id) }
 // open language model.
 type frameworks struct {
 	policies *proto.Stepped         // of the present case; nil if they are not known
-	policed  recent[*proto.Stepped] // by policiesKey; a value without policies if the request failed
+	policed  recent[*proto.Stepped] // by choice.MethodKey; a value without policies if the request failed
 	asking   int                    // ID of the request under way; 0 if there is no request
 
 	alone     *proto.Stepped // the range of the step without policies, if it was asked first; nil if it is not known
 	asksAlone bool           // the request under way is for that
-	about     string         // policiesKey of the request, or of policies
+	about     string         // choice.MethodKey of the request, or of policies
 }
 
 // Answers are the answers to the question what would help. A person asks it, or the page itself when

@@ -108,9 +108,7 @@ func (m *Index) bandSentence(c sim.Category) string {
 // Summary returns the peak and the step time of the trace in two sentences. A budget of 0 means
 // the problem's.
 func (m *Index) Summary(budget engine.Bytes) string {
-	if budget == 0 {
-		budget = m.Problem.Budget
-	}
+	budget = cmp.Or(budget, m.Problem.Budget)
 	of := ""
 	if budget != engine.NoLimit {
 		of = " of " + format.Bytes(budget)

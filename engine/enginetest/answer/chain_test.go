@@ -124,7 +124,7 @@ func offloadAll(v *enginetest.Vector) fields {
 	best, err := offload.BestFluid(p, nil)
 	if _, refused := errors.AsType[*engine.InfeasibleError](err); refused {
 		for _, field := range []string{"relax_scaled", "fraccomm_opt_scaled", "dynprog_int_scaled",
-			"int_true_opt_scaled", "greedy", "vdnn", "tflms"} {
+			"int_true_opt_scaled", "greedy", "tflms"} {
 			f[field] = nil
 		}
 		f["feasible"] = false
@@ -139,9 +139,6 @@ func offloadAll(v *enginetest.Vector) fields {
 		if plan, ok := offload.NewOrdered(p, best.Set); ok {
 			f["dynprog_int_scaled"] = int64(plan.Makespan)
 		}
-	}
-	if early, ok := offload.ThresholdEarly(p); ok {
-		f["vdnn"] = fields{"int_scaled": int64(early)}
 	}
 	f["greedy"] = fields{"int_scaled": stepTime(solve(p, "greedy", nil))}
 	f["tflms"] = fields{"scaled": stepTime(solve(p, "tflms", nil))}

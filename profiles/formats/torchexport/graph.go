@@ -1,6 +1,7 @@
 package torchexport
 
 import (
+	"cmp"
 	_ "embed" // operators.txt
 	"encoding/json"
 	"fmt"
@@ -197,9 +198,7 @@ func (r *reader) node(path string, n *node, s scope) {
 	if len(o.Out) == 0 {
 		return
 	}
-	if o.Name == "" {
-		o.Name = o.Out[0]
-	}
+	o.Name = cmp.Or(o.Name, o.Out[0])
 	number := false
 	for i := range n.Inputs {
 		in := &n.Inputs[i]

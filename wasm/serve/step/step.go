@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -206,12 +207,7 @@ func ranks(out *proto.Stepped, r *llm.Ranks, working proto.PartKind) {
 // made returns a sentence about the shares of the critical path, and about how far the step is from its bound.
 func made(t *pipeline.Trace, path []pipeline.Link, bound time.Duration) string {
 	s := t.Shares(path)
-	most := 0
-	for rank, d := range s.Rank {
-		if d > s.Rank[most] {
-			most = rank
-		}
-	}
+	most := slices.Index(s.Rank, slices.Max(s.Rank))
 	share := func(d, of time.Duration) string { return format.Share(float64(d) / float64(max(of, 1))) }
 	of := fmt.Sprintf("most of them on rank %d (%s)", most, share(s.Rank[most], s.Compute()))
 	if 2*s.Rank[most] <= s.Compute() {

@@ -358,8 +358,6 @@ func ofStep(s *state.State, r *proto.Stepped) *need {
 	}
 	if len(r.Ranks) > 0 {
 		n.where = fmt.Sprintf(" on rank %d, the fullest", r.Full)
-	}
-	if r.Idle > 0 {
 		n.wait = fmt.Sprintf(wordsWait, format.Share(r.Idle))
 	}
 	if r.Experts && ask.Value(s.Choice.StepArgs, "imbalance") == "0" {

@@ -27,10 +27,7 @@ const Whole = "step"
 
 // Origin returns the page's word for where numbers come from.
 func Origin(p profiles.Origin) string {
-	if p == profiles.Analytic {
-		return "computed"
-	}
-	return string(p)
+	return strings.Replace(string(p), string(profiles.Analytic), "computed", 1)
 }
 
 // Of returns the title that a person chose, or the name of the open network, step or file.

@@ -33,10 +33,7 @@ func (c *Tradeoff) Coming() bool {
 
 // Gone reports whether the chart of a pipeline has no place, because what would be in it was not tried. It lies below
 // all ranks, so that nothing that is seen moves.
-func (c *Tradeoff) Gone() bool {
-	r := c.S.Step
-	return c.Missing() && !r.Busy() && r.Shown != nil && len(r.Shown.Ranks) > 0
-}
+func (c *Tradeoff) Gone() bool { return c.Missing() && !c.S.Step.Busy() && c.S.Passes() != nil }
 
 // Running reports whether points are still being computed.
 func (c *Tradeoff) Running() bool { return c.S.Curve != nil && c.S.Curve.ID != 0 }

@@ -136,7 +136,8 @@ func phases(r *llm.Result, working proto.PartKind) (out []proto.StepPhase, peak 
 		if phase == r.Phase {
 			peak = len(out)
 		}
-		out = append(out, proto.StepPhase{Name: phase.String(), Bytes: r.Phases[phase], Parts: parts(r.PartsOf(phase), working)})
+		out = append(out, proto.StepPhase{Name: phase.String(), Bytes: r.Phases[phase],
+			Parts: parts(r.PartsOf(phase), working)})
 	}
 	return out, peak
 }
@@ -155,8 +156,8 @@ var kinds = map[llm.Class]proto.PartKind{
 func parts(list []llm.Part, working proto.PartKind) (out []proto.StepPart) {
 	for _, p := range list {
 		origin, why := p.Class.Origin()
-		out = append(out, proto.StepPart{Name: cmp.Or(names[p.Class], p.Class.String()), Kind: cmp.Or(kinds[p.Class], working), Bytes: p.Bytes,
-			Origin: proto.Origin(origin), Why: why})
+		out = append(out, proto.StepPart{Name: cmp.Or(names[p.Class], p.Class.String()),
+			Kind: cmp.Or(kinds[p.Class], working), Bytes: p.Bytes, Origin: proto.Origin(origin), Why: why})
 	}
 	return out
 }

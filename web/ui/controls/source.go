@@ -232,8 +232,8 @@ func (c *Picker) Needs() string {
 		return fmt.Sprintf("%d buffers, for the address view.", len(profile.Memory.Requests.Buffers))
 	case profile.Chain != nil:
 		t := profile.Totals()
-		return fmt.Sprintf("%d blocks; everything needs %s at batch %d.", tell.CountBlocks(profile.Chain, t.Stages), format.Bytes(t.KeepAllPeak),
-			profile.Batch)
+		return fmt.Sprintf("%d blocks; everything needs %s at batch %d.", tell.CountBlocks(profile.Chain, t.Stages),
+			format.Bytes(t.KeepAllPeak), profile.Batch)
 	}
 	return ""
 }

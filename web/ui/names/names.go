@@ -26,7 +26,9 @@ const Origins = "Where the numbers come from"
 const Whole = "step"
 
 // Origin returns the page's word for where numbers come from.
-func Origin(p profiles.Origin) string { return strings.Replace(string(p), string(profiles.Analytic), "computed", 1) }
+func Origin(p profiles.Origin) string {
+	return strings.Replace(string(p), string(profiles.Analytic), "computed", 1)
+}
 
 // Of returns the title that a person chose, or the name of the open network, step or file.
 func Of(s *state.State) string {

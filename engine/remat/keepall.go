@@ -1,8 +1,6 @@
 package remat
 
-import (
-	"memtide/engine"
-)
+import "memtide/engine"
 
 func init() {
 	engine.Register(&engine.Strategy{

@@ -5,6 +5,7 @@ import (
 
 	"memtide/engine/sim"
 	"memtide/web/display"
+	"memtide/web/format"
 	"memtide/web/lookup"
 )
 
@@ -141,21 +142,28 @@ func (m *Index) drawPhases(s *Scene, f *frame, top, bottom float64) {
 	}
 }
 
-// namePhases writes the names of the phases at y, except for those that would cover the title or what was placed.
+// namePhases writes the names of the phases at y, except for those that would cover the title or what was placed. What
+// is too narrow to be seen has its name and time at its end.
 func (m *Index) namePhases(s *Scene, f *frame, y float64) {
 	title := f.title(Timeline)
 	end := max(f.left, title.Width()+6)
 	for _, p := range m.Phases {
 		x0, x1 := f.clip(f.x(int64(p.From))), f.clip(f.x(int64(p.To)))
-		x := max(x0+2, end)
-		name := display.Text{S: p.Name}
-		b := boxOf(&name, f, &spot{x, y, display.Start})
-		if w := name.Width(); x1 > x0 && x+w <= f.right && x+w/2 <= x1 && s.free(&b) {
-			s.Text(display.Muted, x, y, display.Start, p.Name)
+		name, x, narrow := display.Text{S: p.Name}, max(x0+2, end), x1-x0 < narrowPhase
+		if narrow {
+			name.S += ": " + format.Duration(p.To-p.From)
+			x = x1 - name.Width()
+		}
+		w, b := name.Width(), boxOf(&name, f, &spot{x, y, display.Start})
+		if x1 > x0 && x >= end && x+w <= f.right && (narrow || x+w/2 <= x1) && s.free(&b) {
+			s.Text(display.Muted, x, y, display.Start, name.S)
 			end = x + w + 6
 		}
 	}
 }
+
+// narrowPhase is the width below which a phase cannot be seen, in CSS pixels.
+const narrowPhase = 6.0
 
 // chainWidth is the width of the line of the critical chain, in CSS pixels.
 const chainWidth = 3.0

@@ -1,6 +1,7 @@
 package draw
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -159,6 +160,23 @@ func TestOwnOfStages(t *testing.T) {
 		tr.Spans[last].Start + 85*ms: {}, 20 * ms: {}} {
 		if got := m.hitTimeline(&f, f.x(int64(at)), top+h/2); got != want {
 			t.Errorf("on the lane of the CPU at %v lies %+v; want %+v", at, got, want)
+		}
+	}
+}
+
+// TestNarrowPhaseIsNamed checks that a phase that is too narrow to be seen is named at its end, with its time.
+func TestNarrowPhaseIsNamed(t *testing.T) {
+	for _, c := range []struct {
+		last time.Duration
+		want string
+	}{{100 * time.Microsecond, "optimizer: 100 µs"}, {60 * time.Millisecond, "optimizer"}} {
+		m := smallModel()
+		end := m.Makespan()
+		m.Phases = []lookup.Phase{{Name: "forward", To: end - c.last}, {Name: "optimizer", From: end - c.last, To: end}}
+		var s Scene
+		m.Draw(&s, Timeline, View{Width: 640})
+		if got := s.words(); !slices.Contains(got, c.want) || !slices.Contains(got, "forward") {
+			t.Errorf("a phase of %v: the timeline says %q; want %q, and forward", c.last, got, c.want)
 		}
 	}
 }

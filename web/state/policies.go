@@ -88,9 +88,7 @@ func (m Policed) apply(s *State) []Effect {
 		return nil
 	}
 	s.asking = 0
-	if m.Stepped == nil {
-		m.Stepped = &proto.Stepped{}
-	}
+	m.Stepped = cmp.Or(m.Stepped, &proto.Stepped{})
 	if s.asksAlone {
 		s.alone = m.Stepped
 		return s.touch()

@@ -128,10 +128,13 @@ func pinFastest(rows []*PlanRow) {
 }
 
 // Folded returns the rows of a part that the table shows, in their order. The folded table has the pinned ones, and if
-// there is room policies and then other plans.
+// there is room policies and then other plans; if everything fits, it has the row of that alone.
 func (c *Plans) Folded(g PlanRows) (out []*PlanRow) {
 	if c.S.View.LineList {
 		return g.Rows
+	}
+	if !c.S.Sentence().Plan { // everything fits, which no other plan makes better
+		return slices.DeleteFunc(slices.Clone(g.Rows), func(o *PlanRow) bool { return o.Checked != "true" })
 	}
 	shown, free := make([]bool, len(g.Rows)), mostRows
 	for _, first := range []func(o *PlanRow) bool{

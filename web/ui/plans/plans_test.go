@@ -210,6 +210,20 @@ func TestPoliciesAmongPlans(t *testing.T) {
 	}
 }
 
+// TestFoldedWhenAllFits checks that the folded table has one row if everything fits, and says how many more there are.
+func TestFoldedWhenAllFits(t *testing.T) {
+	c := &Plans{S: pagetest.Preset(t, "resnet50-b32")}
+	page := pagetest.HTML(t, c)
+	if got := strings.Count(page, `role="radio"`); got != 1 || strings.Count(page, `class="plan-group"`) != 1 ||
+		!strings.Contains(page, `data-arg="keepall"`) || !strings.Contains(c.More, " more and ") {
+		t.Errorf("%d rows and %q; want that of keeping everything, and how many more there are", got, c.More)
+	}
+	c.S.Update(state.ToggleLineList)
+	if got := strings.Count(pagetest.HTML(t, c), `role="radio"`); got < 10 {
+		t.Errorf("unfolded it has %d rows; want all plans", got)
+	}
+}
+
 // TestFoldedRows checks that the folded table keeps the fastest plan of each kind and the plans that are drawn,
 // and if there is room policies and then other plans, in the order of their step times.
 func TestFoldedRows(t *testing.T) {

@@ -87,7 +87,7 @@ func TestPolicyChosen(t *testing.T) {
 	t.Parallel()
 	p := Open(t, "#v=1&p=llama3.2-1b-step-1024tok-b1&dev=h100")
 	Eval[bool](p, hands)
-	p.Wait(untilReady + ` && document.querySelector('[data-do="policy"]')`)
+	p.Wait(untilReady + ` && document.querySelector("#plans-title").textContent === "Plans and policies"`)
 	p.Click(`[data-do="lines-list"]`)
 	const row = `[...document.querySelectorAll('[data-do="policy"]')].find((e) => e.textContent.includes("Every second product kept"))`
 	p.Wait(row)

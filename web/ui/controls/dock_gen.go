@@ -17,8 +17,9 @@ func (c *Dock) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 	var vgiterkey interface{}
 	_ = vgiterkey
 	var vgn *vugu.VGNode
-	vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "section", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "dock"}, vugu.VGAttribute{Namespace: "", Key: "aria-label", Val: "Memory budget"}}}
+	vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "section", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "dock"}, vugu.VGAttribute{Namespace: "", Key: "aria-label", Val: "What the plan may use"}}}
 	vgout.Out = append(vgout.Out, vgn)	// root for output
+	vgn.AddAttrInterface("data-plan", c.S.Choice.PlanName())
 	{
 		vgparent := vgn
 		_ = vgparent

@@ -5,6 +5,7 @@ package controls
 import (
 	"fmt"
 	"math"
+	"strings"
 	"testing"
 
 	"memtide/engine"
@@ -16,6 +17,9 @@ import (
 func TestBudgetWords(t *testing.T) {
 	s := pagetest.First(t)
 	c, d := Limit{S: s}, Dock{S: s}
+	if page := pagetest.HTML(t, &d); !strings.Contains(page, `data-plan="Recompute"`) {
+		t.Errorf("the bar of phones is %s; want the name of the plan in it", page)
+	}
 	if got, want := c.Note(), "60 % of the 4.3 GiB that keep everything"; got != want {
 		t.Errorf("note is %q; want %q", got, want)
 	}

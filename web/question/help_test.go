@@ -158,6 +158,19 @@ func TestLeversOfAdapters(t *testing.T) {
 	}
 }
 
+// TestCardsByStates checks that no fewer cards are tried than the states need: those of 19.8 GB in 5 GiB need four.
+func TestCardsByStates(t *testing.T) {
+	var got []string
+	for _, a := range tried(t, "llama3.2-1b-step-512tok-b1", 5*engine.GiB) {
+		if strings.HasSuffix(a.Name, " cards instead of 1") {
+			got = append(got, a.Name)
+		}
+	}
+	if want := "4 cards instead of 1; 8 cards instead of 1; 16 cards instead of 1"; strings.Join(got, "; ") != want {
+		t.Errorf("tried are %q; want %q", got, want)
+	}
+}
+
 // TestPairs checks that pairs of changes are tried only if no single change has a schedule.
 func TestPairs(t *testing.T) {
 	const in4 = " cards instead of 1 + LoRA, rank 16, frozen products in 4 bits"

@@ -308,7 +308,7 @@ func (c *Answer) Parts() (out []panel.Piece) {
 	}
 	for _, p := range n.parts {
 		class := p.class
-		if class == "fix" && at > n.memory && n.near() {
+		if n.near() && n.hides(p, at, whole) {
 			class += " unnamed" // its label is one of covered
 		}
 		add(class, p.label(), at+p.bytes)

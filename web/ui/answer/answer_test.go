@@ -184,9 +184,9 @@ func TestBarAndDevice(t *testing.T) {
 	if got := marks[1]; got.Label != "everything: 30 GiB →" || got.Style != "left:100%" {
 		t.Errorf("what is longer than the bar is marked %+v; want that it goes on", got)
 	}
-	p.Choice.Device = "64mib" // less than the weights
-	if parts := a.Parts(); parts[0].Class != "fix" || parts[1].Class != "fix unnamed" {
-		t.Errorf("weights and gradients are %q and %q; want a label of the weights alone, what is too much covers others",
+	p.Choice.Device = "64mib" // less than the weights, and a small part of the bar
+	if parts := a.Parts(); parts[0].Class != "fix unnamed" || parts[1].Class != "fix unnamed" {
+		t.Errorf("weights and gradients are %q and %q; want no labels there, what is too much covers them",
 			parts[0].Class, parts[1].Class)
 	}
 	n := &need{memory: engine.GiB, parts: []part{{"fix", "weights", 20 * engine.GiB}}}

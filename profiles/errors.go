@@ -30,7 +30,7 @@ func (e *FormatError) Where() string {
 	return place
 }
 
-// first returns the first place with the error, in words.
+// first returns words for the first place that has the error.
 func (e *FormatError) first() string {
 	switch {
 	case e.Line > 0:

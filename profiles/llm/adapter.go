@@ -118,7 +118,8 @@ func (b *builder) adaptQKV(x, qkv valueID, wide, keys int64) valueID {
 // kernels/lora.py].
 func (b *builder) fuses(name string) bool { return b.s.LoRA.has(name) && b.s.LoRA.Fused }
 
-// fuse adds an adapter to a product. It keeps the input as it is, and adds in place to the result and to gradients.
+// fuse returns the product o, of in x out numbers, with its adapter as one operator. The operator keeps its input
+// without a copy, and adds to the result and to gradients in place.
 func (b *builder) fuse(o op, name string, in, out int64) op {
 	rank := b.s.LoRA.Rank
 	if name != "down" { // whose input is made again over its gradient
@@ -129,8 +130,8 @@ func (b *builder) fuse(o op, name string, in, out int64) op {
 	return o
 }
 
-// fusedGate is a net's gate and its other product, with adapters, and the activation of both. The gradients of gate
-// and up are written over these, while there is that of the input, too.
+// fusedGate adds the products gate and up of a net, with their adapters, and their activation as one operator, and
+// returns its result. The backward writes the gradients of gate and up into their own memory.
 func (b *builder) fusedGate(n valueID, wide, bias int64) valueID {
 	gate := b.keep(b.linear(n, "gate", b.m.Hidden, wide, bias))
 	up := b.keep(b.linear(n, "up", b.m.Hidden, wide, bias))

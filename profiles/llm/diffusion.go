@@ -265,7 +265,8 @@ func (b *builder) fusedDit(n valueID, tokens int64) (act valueID, qkv [3]valueID
 	return b.gated(parts[3], parts[4], b.act(wide)), [3]valueID(parts[:3])
 }
 
-// singleDit has one row of all tokens, and its net beside attention; their last product counts as the net's.
+// singleDit adds a block with a single row of tokens, in which attention and the net run side by side. Their joint
+// last product is named as the net's, because lists of attention's products leave it out.
 func (b *builder) singleDit(x valueID) valueID {
 	d, h, wide := b.k.Dit, b.m.Hidden, b.k.Wide
 	tokens := b.outer + b.s.Batch*d.Text

@@ -80,8 +80,8 @@ func (b *builder) chosen(n valueID, route func(valueID) valueID) valueID {
 	return out
 }
 
-// grouped is a product of rows with a matrix of each of a rank's experts. Under Megatron each has an adapter, one for
-// gate and up [mcore-bridge: tuners/lora.py].
+// grouped adds a product of rows with the rank's experts, of in x out numbers each, and returns its result. Under
+// Megatron each expert has an adapter of its own, which gate and up share [mcore-bridge: tuners/lora.py].
 func (b *builder) grouped(x valueID, name string, rows, in, out int64) valueID {
 	moe, own := b.k.MoE, b.k.MoE.Experts/b.s.Expert
 	w := weight{name: name, n: own*in*out + given(moe.Biases, own*out), trained: b.s.trains(), expert: true, rows: in,

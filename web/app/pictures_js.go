@@ -268,8 +268,8 @@ func (p *pictures) repaint(c *canvas) {
 	p.put(&c.above)
 }
 
-// print has the picture c printed as SVG, which a sheet scales: before printing nothing knows its width, and what is
-// painted on a canvas then is not always printed.
+// print puts the picture c into the page as SVG, for printing. The browser scales SVG to the sheet, whose width is not
+// known before, and it does not always print what was just painted on a canvas.
 func (p *pictures) print(c *canvas) {
 	p.removePoster(c)
 	m := p.subject(c)

@@ -51,8 +51,8 @@ func (p *Plot) layBudgets(r tradeoff.Range) {
 	p.From = max(p.From, 0)
 }
 
-// least returns the smallest budget for which a plan or a policy is known, where plan is that of a plan. Some
-// policies make weights smaller, as no plan does.
+// least returns the smallest budget for which a plan or a policy is known. The parameter plan is the smallest budget of
+// a plan; a policy with block swap can need less.
 func (p *Plot) least(plan engine.Bytes) engine.Bytes {
 	for _, x := range p.Spots {
 		plan = min(plan, x.At.Budget)

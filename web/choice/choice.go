@@ -359,8 +359,8 @@ func WithArg(params []engine.Param, args engine.Args, name, value string) engine
 // Fitted returns c with the strategy for a network of the given number of stages, 0 for a graph, that needs all
 // bytes to keep everything. If no person chose the strategy, it becomes keeping everything if that fits, and otherwise
 // the best strategy that is fast enough. With a budget that a person chose the strategy stays, unless it is keeping
-// everything and that does not fit. Keeping everything that fits is no strategy that a person chose, whatever the link
-// says, since the sentence names none.
+// everything and that does not fit. Keeping everything does not count as a choice while it fits, even if a link names
+// it, because the sentence on the page names no strategy then.
 func (c Choice) Fitted(all engine.Bytes, stages int) Choice {
 	fits := all <= c.Budget.Of(all)
 	if c.Unplanned = c.Unplanned || fits && c.KeepsAll(); !c.Unplanned {

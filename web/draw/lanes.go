@@ -142,8 +142,8 @@ func (m *Index) drawPhases(s *Scene, f *frame, top, bottom float64) {
 	}
 }
 
-// namePhases writes the names of the phases at y, except for those that would cover the title or what was placed. What
-// is too narrow to be seen has its name and time at its end.
+// namePhases writes the names of the phases at y, except for those that would cover the title or what was placed. A
+// phase that is too narrow to be seen has its name and its time left of its end.
 func (m *Index) namePhases(s *Scene, f *frame, y float64) {
 	title := f.title(Timeline)
 	end := max(f.left, title.Width()+6)

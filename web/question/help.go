@@ -255,7 +255,7 @@ func (w *Work) lastLevers() (out []change, err error) {
 	cards := 2 * now
 	for states := w.Problem.Chain.Chain.Resident.Total(); cards < mostCards/4 &&
 		states > w.Problem.Budget*engine.Bytes(cards/now); {
-		cards *= 2 // fewer do not share the states into what there is
+		cards *= 2 // with fewer, a card's share of the states exceeds the budget
 	}
 	for _, times := range []int{1, 2, 4} {
 		more := strconv.Itoa(cards * times)
@@ -365,23 +365,21 @@ func (a *Answers) Helps(unfit bool, room engine.Bytes) (best, none []int) {
 	return best[:min(len(best), mostHelps)], none
 }
 
-// cost compares two answers by what they ask beyond another setting: adapters, which are not the same training, and
-// more cards.
+// cost compares the answers i and j by their cost to the user. Answers that train adapters instead of all weights come
+// last; among the others, those with fewer cards come first.
 func (a *Answers) cost(i, j int) int {
-	of := func(i int) (adapters, cards int) {
+	of := func(i int) []int { // adapters, then cards
 		args := a.List[i].Options
 		if p, _, err := preset.Parse(a.List[i].Preset); err == nil && p.Model() != nil {
 			args = preset.StepArgs(p.Options().Step)
 		}
-		if ask.Value(args, "lora") != "0" {
-			adapters = 1
+		cards, _ := strconv.Atoi(ask.Value(args, "gpus"))
+		if ask.Value(args, "lora") == "0" {
+			return []int{0, cards}
 		}
-		cards, _ = strconv.Atoi(ask.Value(args, "gpus"))
-		return adapters, cards
+		return []int{1, cards}
 	}
-	adapters, cards := of(i)
-	more, rather := of(j)
-	return cmp.Or(cmp.Compare(adapters, more), cmp.Compare(cards, rather))
+	return slices.Compare(of(i), of(j))
 }
 
 // ByGain returns the indices of the answers ordered by step time, with those that have no schedule last.

@@ -26,15 +26,15 @@ func (s *State) policiesQuestion() (q proto.Step, ok bool) {
 	return q, ok
 }
 
-// first reports whether the range of the step alone comes before the policies: what is shown keeps everything, so that
-// its verdict is that range.
+// first reports whether the range of the step has to be asked for before the policies. It is needed at once if the
+// choice keeps everything, because the verdict states that range.
 func (s *State) first() bool { return s.Choice.KeepsAll() && s.alone == nil && s.policies == nil }
 
-// Awaited reports whether the verdict on what is shown changes when the range of the step is known.
+// Awaited reports whether a request for the range of the step is under way that will change the verdict.
 func (s *State) Awaited() bool { return s.asking != 0 && s.first() }
 
-// Earlier reports whether what is shown answers an earlier choice and the answer to the present one is on its way, or
-// that the range which the verdict says is still being played.
+// Earlier reports whether the page shows the answer to an earlier choice while the present one is being answered. It
+// is also true while the range in the verdict is provisional, see Awaited.
 func (s *State) Earlier() bool {
 	return s.Shown != nil && (s.Opening != nil || s.Solving != nil && !s.Shown.Choice.Equal(s.Choice) ||
 		s.fallback != 0 && s.current() == nil || s.Awaited())

@@ -280,7 +280,7 @@ type frameworks struct {
 	policed  recent[*proto.Stepped] // by choice.MethodKey; a value without policies if the request failed
 	asking   int                    // ID of the request under way; 0 if there is no request
 
-	alone     *proto.Stepped // the range of the step without policies, if it was asked first; nil if it is not known
+	alone     *proto.Stepped // the range of the step, if it was asked for before the policies; nil if not known
 	asksAlone bool           // the request under way is for that
 	about     string         // choice.MethodKey of the request, or of policies
 }

@@ -305,10 +305,9 @@ func (c *Findings) list() (out []Finding) {
 		return out
 	}
 	var odd, notes []string
-	switch {
-	case c.S.Memory != nil:
-		odd = c.S.Memory.Lint
-	default:
+	if m := c.S.Memory; m != nil {
+		odd = m.Lint
+	} else {
 		odd, notes = c.S.Network.Lint, c.S.Network.Profile.Source.Notes
 	}
 	for _, line := range odd {
@@ -328,7 +327,7 @@ func (c *Findings) list() (out []Finding) {
 	return out
 }
 
-// act gives an assumption its action: the option that it names, or what changes or shows what it is about.
+// act sets the action of f, an assumption: to choose the option that note names, or to show or change its subject.
 func (c *Findings) act(f *Finding, note string) {
 	name, value := ask.Setting(note)
 	switch config := c.S.Config() != ""; {
@@ -340,8 +339,7 @@ func (c *Findings) act(f *Finding, note string) {
 	case name != "":
 		f.Action, f.Do, f.Arg, f.Value = "Use "+ask.Words(name, value), "option", name, value
 	case strings.Contains(note, c.S.Network.Profile.Source.Device):
-		f.Action, f.Arg = "Change the card", "device"
-		f.Do = "focus"
+		f.Action, f.Do, f.Arg = "Change the card", "focus", "device"
 	default:
 		f.Action, f.Do = "Choose words", "more"
 	}

@@ -11,7 +11,7 @@ import (
 	"memtide/cmd/wasmopt/module"
 )
 
-// Pass is a way to rewrite a program; the package says what each does.
+// Pass is one rewriting of a program. The documentation of the package describes each.
 type Pass struct {
 	Name string
 	// tables reports that the pass relies on the runtime's tables, and on other properties that

@@ -41,9 +41,8 @@ var aliases = map[string]string{
 // untold are the parts of a repository's name that say nothing about the architecture.
 var untold = strings.Fields("meta instruct it chat base hf pt preview 2507 bnb 4bit v0.1 v0.2 v1.0 uncased diffusers t2v turbo")
 
-// Named returns the known model that name stands for, or nil if there is none. name may be an ID in any case,
-// another name of the same architecture, or that of a repository on Hugging Face, such as
-// "meta-llama/Llama-3.1-8B-Instruct".
+// Named returns the known model called name, or nil if no model has that name. The name is an ID in upper or lower
+// case, an alias of one, or a repository on Hugging Face such as "meta-llama/Llama-3.1-8B-Instruct".
 func Named(name string) *Known {
 	short := squeezed(name)
 	for alias, id := range aliases {

@@ -101,7 +101,8 @@ func WordsIn(args engine.Args, name, value string) string {
 	return Words(name, value)
 }
 
-// Setting returns the first option that a sentence names with a value, or as one to be switched on, and that value.
+// Setting returns the name and the value of the first option in a sentence about the command line, such as "-kernel
+// foreach". The value of an option that is only switched on is "yes". Both are "" if the sentence names no option.
 func Setting(text string) (name, value string) {
 	words := strings.Fields(text)
 	for i, w := range words {
@@ -118,10 +119,10 @@ func Setting(text string) (name, value string) {
 	return "", ""
 }
 
-// marks are what may stand around an option in a sentence.
+// marks are the punctuation marks around an option in a sentence.
 const marks = "(.,;:)"
 
-// onPage replaces what only the command line has.
+// onPage replaces advice that applies only to the command line by advice for the page.
 var onPage = strings.NewReplacer("memtide help models lists them", "the first word of the sentence has a list",
 	"for example -side 480x832", "for example a height of 480 and a width of 832",
 	"Options of memtide plan choose otherwise, in", "The words of the sentence choose otherwise, or",

@@ -211,7 +211,7 @@ func (c *Map) Outcome() string {
 	return fmt.Sprintf("All %s buffers find room in %s.", format.Count(buffers(p)), format.BytesUp(p.Pool))
 }
 
-// failedText says which request found no hole. It is no verdict: the page has one, about the step.
+// failedText returns a sentence about the request that found no hole. The verdict on the step is elsewhere.
 func (c *Map) failedText(p *proto.Placed) (text string) {
 	if m := c.S.PlacesModel(); m != nil {
 		text = m.FailureSentence() + "."
@@ -270,7 +270,7 @@ func (c *Map) Verdict() panel.Badge {
 	return v
 }
 
-// OutcomeClass returns the CSS class of Outcome: that there is none is a fault, that a request finds no hole is not.
+// OutcomeClass returns the CSS class of Outcome: "bad" if the allocator gave no result, otherwise "".
 func (c *Map) OutcomeClass() string {
 	if c.placed() == nil && c.S.Places != nil {
 		return "bad"

@@ -179,9 +179,9 @@ func Problem(s *state.State) string {
 	return ""
 }
 
-// Late returns data-late: "true" if what is shown answers another choice until the present one is answered. The style
-// sheet then fades it after a while. It is "rest" if the budget is too small, so that only the verdict is about the
-// present choice.
+// Late returns the value of data-late: "true" while the page shows the answer to an earlier choice (the style sheet
+// fades it after a while), "rest" if the budget is too small, so that only the verdict is about the present choice,
+// otherwise "false".
 func Late(s *state.State) string {
 	if s.Step != nil {
 		return strconv.FormatBool(s.Step.Shown != nil && s.Late())
@@ -353,7 +353,8 @@ func (n *need) covered(past string, whole engine.Bytes) (out []panel.Piece) {
 	return out
 }
 
-// hides reports whether what exceeds the card leaves no room for the label of a resident piece that begins at from.
+// hides reports whether the resident piece p, which begins at from, extends beyond the memory of the card and has no
+// room for its label before it. whole is the width of the bar in bytes.
 func (n *need) hides(p part, from, whole engine.Bytes) bool {
 	return p.class == "fix" && from+p.bytes > n.memory &&
 		across(n.memory-from, whole) < letter*float64(len(p.label())+1)

@@ -31,8 +31,8 @@ func (c *Tradeoff) Coming() bool {
 	return c.S.Step.Busy() || c.S.Step != nil && c.S.Step.Ended == state.ByLimit
 }
 
-// Gone reports whether the chart of a pipeline has no place, because what would be in it was not tried. It lies below
-// all ranks, so that nothing that is seen moves.
+// Gone reports whether the chart of a pipeline is left out because its points were not computed. The chart is below
+// the ranks, so leaving it out moves nothing in view.
 func (c *Tradeoff) Gone() bool { return c.Missing() && !c.S.Step.Busy() && c.S.Passes() != nil }
 
 // Running reports whether points are still being computed.
@@ -131,7 +131,8 @@ func (c *Tradeoff) Title() string {
 	return "Step time against memory"
 }
 
-// Better explains how to read the curve, or why there is none.
+// Better returns the note beside the title: which direction is better and what the axis measures. If there is no
+// chart, it returns the reason.
 func (c *Tradeoff) Better() string {
 	if c.Missing() {
 		return "Drawn when orders and policies have been tried. Go on tries them."

@@ -58,9 +58,9 @@ func (x *Passes) drawMemory(s *Scene, f *frame) {
 			spot{at, y(most) - 5, display.Middle}) // behind the other labels
 	}
 	room := f.right - f.left - 8
-	card := display.Text{S: format.Bytes(x.room) + " of a card beside CUDA", Bold: true}
+	card := display.Text{S: format.Bytes(x.room) + " of a card, without CUDA", Bold: true}
 	if card.Width() > room/2 {
-		card.S = format.Bytes(x.room) + " beside CUDA"
+		card.S = format.Bytes(x.room) + " without CUDA"
 	}
 	s.place(f, display.Budget, card, true, spot{f.right - 4, limit - 4, display.End},
 		spot{f.right - 4, limit + 13, display.End})

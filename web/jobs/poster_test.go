@@ -16,7 +16,7 @@ func TestPosterOfStep(t *testing.T) {
 		want     []string
 	}{
 		{"v=1&step=llama3-8b&step.ckpt=full&step.gpus=8&step.seq=4096",
-			[]string{"Llama 3 8B on 8 × H100", "It fits: ", "kept ", "beside CUDA"}},
+			[]string{"Llama 3 8B on 8 × H100", "It fits: ", "kept ", "without CUDA"}},
 		{"v=1&step=llama3-8b&step.seq=4096", []string{"Llama 3 8B on H100", "It does not fit: ", "optimizer "}},
 		{"v=1&step=llama3-8b&step.accumulate=8&step.gpus=4&step.pp=4&step.program=megatron&step.seq=4096",
 			[]string{"Llama 3 8B on 4 × H100", "rank 3"}},

@@ -93,7 +93,7 @@ func drawPhases(l *display.List, s *proto.Stepped, width float64, room engine.By
 	if at(room) < width/2 {
 		anchor, edge = display.Start, at(room)-4
 	}
-	l.Text(display.Ink, edge, stepHead-12, anchor, format.Bytes(room)+" of a card beside CUDA")
+	l.Text(display.Ink, edge, stepHead-12, anchor, format.Bytes(room)+" of a card, without CUDA")
 }
 
 // drawKey draws the key, with the sizes of the parts at the peak, and sets the picture's height.

@@ -339,7 +339,8 @@ func (c *Findings) act(f *Finding, note string) {
 	case name != "":
 		f.Action, f.Do, f.Arg, f.Value = "Use "+ask.Words(name, value), "option", name, value
 	case strings.Contains(note, c.S.Network.Profile.Source.Device):
-		f.Action, f.Do, f.Arg = "Change the card", "focus", "device"
+		f.Action, f.Arg = "Change the card", "device"
+		f.Do = "focus"
 	default:
 		f.Action, f.Do = "Choose words", "more"
 	}

@@ -445,8 +445,8 @@ const (
 	wordsKeepAll  = "Everything needs %s."
 	wordsBusy     = "Playing the step…"
 	wordsMoreWork = "Looking for more…"
-	wordsLimit    = "Stopped after a few seconds: not all changes and plans were tried. Go on tries the rest."
-	wordsStopped  = "Stopped: not all changes and plans were tried. Go on tries the rest."
+	wordsLimit    = "Stopped after a few seconds: not all changes and plans were tried."
+	wordsStopped  = "Stopped: not all changes and plans were tried."
 	wordsWait     = "; ranks wait %s of the time"
 
 	wordsSegments = "Plans were replayed through PyTorch's allocator on a card of just that memory. With PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True they need at most 6 % more than their peak, and 7 % if they only offload; by default some need 30 % more."

@@ -115,7 +115,7 @@ func (m Mount) Around(s *state.State, v *draw.View) {
 	if d := state.DeviceOf(chosen); d != nil {
 		v.Capacity, v.Device = d.Memory, known.Card(chosen, network, d)
 		if c := chosen.Context(); c > choice.Context { // a person says that more is in use
-			v.Capacity, v.Device = d.Memory-c, v.Device+" beside CUDA"
+			v.Capacity, v.Device = d.Memory-c, v.Device+" without CUDA"
 		}
 	}
 }

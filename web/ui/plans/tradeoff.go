@@ -135,7 +135,7 @@ func (c *Tradeoff) Title() string {
 // chart, it returns the reason.
 func (c *Tradeoff) Better() string {
 	if c.Missing() {
-		return "Drawn when orders and policies have been tried. Go on tries them."
+		return "Drawn when orders and policies have been tried: press “Go on”."
 	}
 	text := "down is better"
 	if c.S.View.Axis == tradeoff.Throughput {

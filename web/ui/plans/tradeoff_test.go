@@ -155,7 +155,7 @@ func TestCurveOfAStep(t *testing.T) {
 		t.Error("a time limit took the place of the chart, which moves what is below")
 	}
 	if page := pagetest.HTML(t, &Tradeoff{S: asked}); strings.Contains(page, `data-missing="true"`) ||
-		!strings.Contains(page, "Go on tries them") || SweepStatus(asked) != "" {
+		!strings.Contains(page, "press “Go on”") || SweepStatus(asked) != "" {
 		t.Errorf("the place of the chart does not say why it is empty:\n%s", page)
 	}
 }

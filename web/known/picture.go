@@ -54,10 +54,16 @@ func (p *Picture) Within(before string) string {
 	if budget == engine.NoLimit {
 		return ""
 	}
-	if p.Choice.KeepsAll() {
+	if p.KeepsAll() {
 		budget = min(budget, p.Solved.KeepAll.Peak)
 	}
 	return before + format.Bytes(budget)
+}
+
+// KeepsAll reports whether the picture's schedule keeps everything, as a plan does for which everything fits.
+func (p *Picture) KeepsAll() bool {
+	t := p.Solved.Trace
+	return p.Choice.Policy == nil && t.RecomputeTime == 0 && t.HostPeak == 0
 }
 
 // Gaps returns the picture's waits.

@@ -27,8 +27,11 @@ func (s *State) policiesQuestion() (q proto.Step, ok bool) {
 }
 
 // first reports whether the range of the step has to be asked for before the policies. It is needed at once if the
-// choice keeps everything, because the verdict states that range.
-func (s *State) first() bool { return s.Choice.KeepsAll() && s.alone == nil && s.policies == nil }
+// choice or the plan that was found for it keeps everything, because the verdict states that range.
+func (s *State) first() bool {
+	p := s.current()
+	return s.alone == nil && s.policies == nil && (s.Choice.KeepsAll() || p != nil && p.KeepsAll())
+}
 
 // Awaited reports whether a request for the range of the step is under way that will change the verdict.
 func (s *State) Awaited() bool { return s.asking != 0 && s.first() }

@@ -111,27 +111,31 @@ func TestPoliciesAreAskedOnce(t *testing.T) {
 	}
 }
 
-// TestRangeComesFirst checks that of a step that keeps everything the range is asked for as soon as it is shown, before
-// its curve, since the verdict is that range, and the policies when nothing else is under way.
+// TestRangeComesFirst checks that of a step that keeps everything, chosen or as a plan for which everything fits, the
+// range is asked for as soon as it is shown, before its curve, since the verdict is that range, and the policies when
+// nothing else is under way.
 func TestRangeComesFirst(t *testing.T) {
-	c := choice.Default().On(card.Lookup("rtx-4090"))
-	c.Source.Preset = "llama3.2-1b-step-4096tok-lora.8-on-rtx-4090-b2"
-	p := &player{State: New()}
-	p.play(Start{Choice: c})
-	p.play(opened(last[Open](t, p).ID, chain("net")))
-	p.play(answer(last[Solve](t, p), 12))
-	e := last[AskStep](t, p)
-	if !p.Awaited() || e.Request.Parts != 1 || p.KeepingAll() != 0 {
-		t.Fatalf("asks %+v, awaited %t, %d; want the range of the step", e.Request, p.Awaited(), p.KeepingAll())
-	}
-	p.play(Policed{ID: e.ID, Stepped: &proto.Stepped{Low: 8 * engine.GiB, High: 9 * engine.GiB, Context: engine.GiB}})
-	if low, high, _ := p.Kept(); p.Awaited() || low != 8*engine.GiB || high != 9*engine.GiB ||
-		p.KeepingAll() != 10*engine.GiB || p.Policies() != nil {
-		t.Errorf("awaited %t, from %d to %d, %d, policies %v; want 8 to 9 GiB, and 10 with CUDA", p.Awaited(), low, high,
-			p.KeepingAll(), p.Policies())
-	}
-	if q, _ := p.policiesQuestion(); q.Parts != 0 {
-		t.Errorf("then %d parts are asked for; want all", q.Parts)
+	for _, method := range []string{engine.KeepAll, "pofo"} {
+		c := choice.Default().On(card.Lookup("rtx-4090"))
+		c.Source.Preset = "llama3.2-1b-step-4096tok-lora.8-on-rtx-4090-b2"
+		p := &player{State: New()}
+		p.play(Start{Choice: c.By(method, nil)})
+		p.play(opened(last[Open](t, p).ID, chain("net")))
+		p.play(answer(last[Solve](t, p), 12))
+		e := last[AskStep](t, p)
+		if !p.Awaited() || e.Request.Parts != 1 || p.KeepingAll() != 0 {
+			t.Fatalf("%s: asks %+v, awaited %t, %d; want the range of the step", method, e.Request, p.Awaited(),
+				p.KeepingAll())
+		}
+		p.play(Policed{ID: e.ID, Stepped: &proto.Stepped{Low: 8 * engine.GiB, High: 9 * engine.GiB, Context: engine.GiB}})
+		if low, high, _ := p.Kept(); p.Awaited() || low != 8*engine.GiB || high != 9*engine.GiB ||
+			p.KeepingAll() != 10*engine.GiB || p.Policies() != nil {
+			t.Errorf("%s: awaited %t, from %d to %d, %d, policies %v; want 8 to 9 GiB, and 10 with CUDA", method,
+				p.Awaited(), low, high, p.KeepingAll(), p.Policies())
+		}
+		if q, _ := p.policiesQuestion(); q.Parts != 0 {
+			t.Errorf("%s: then %d parts are asked for; want all", method, q.Parts)
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"cmp"
 	"fmt"
 	"html"
 	"strings"
@@ -169,20 +170,12 @@ func compareLayers(a, b *draw.Index, al draw.Alignment, row func(cells ...string
 
 // Say returns the difference in one sentence, instead of the verdict.
 func (c *Compare) Say() string {
-	d, ok := c.S.Delta()
-	if !ok {
+	if _, ok := c.S.Delta(); !ok {
 		return c.missing()
 	}
 	a, b, _ := c.S.Sides()
 	at, bt := format.Duration(a.Solved.Trace.Makespan), format.Duration(b.Solved.Trace.Makespan)
-	step, _ := d.Rounded()
-	switch {
-	case step == 0:
-		return fmt.Sprintf("B takes as long as A: %s.", bt)
-	case step > 0:
-		return fmt.Sprintf("B is %s slower (%s, not %s).", format.Duration(step), bt, at)
-	}
-	return fmt.Sprintf("B is %s faster (%s, not %s).", format.Duration(-step), bt, at)
+	return cmp.Or(answer.Pace(c.S, "B is %s ("+bt+", not "+at+")."), "B takes as long as A: "+bt+".")
 }
 
 // Sub says what B does differently, and whether both fit.

@@ -11,10 +11,12 @@ import (
 	"memtide/engine"
 	"memtide/profiles/card"
 	"memtide/web/choice"
+	"memtide/web/format"
 	"memtide/web/link"
 	"memtide/web/lookup"
 	"memtide/web/permalink"
 	"memtide/web/state"
+	"memtide/web/ui/answer"
 	"memtide/web/ui/mount"
 	"memtide/web/ui/names"
 	"memtide/web/ui/pagetest"
@@ -80,6 +82,21 @@ func TestCompareTable(t *testing.T) {
 	}
 	if len(table) > 15<<10 {
 		t.Errorf("the table is %d bytes long; want at most 15 KiB", len(table))
+	}
+}
+
+// TestCompareTitle checks that the title of a comparison says which side is faster.
+func TestCompareTitle(t *testing.T) {
+	s := pagetest.First(t)
+	pagetest.Do(t, s, state.ToggleCompare{})
+	a, b, _ := s.Sides()
+	by := format.Duration(b.Solved.Trace.Makespan - a.Solved.Trace.Makespan)
+	if got, want := answer.Title(s), s.Network.Profile.Name+": B is "+by+" slower than A"; got != want {
+		t.Errorf("the title is %q; want %q", got, want)
+	}
+	s.Compare.Other.Shown = s.Shown
+	if got, want := answer.Title(s), s.Network.Profile.Name; got != want {
+		t.Errorf("the title of two equal schedules is %q; want %q", got, want)
 	}
 }
 

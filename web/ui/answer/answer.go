@@ -137,15 +137,15 @@ func (c *Answer) Sub() string {
 	case p == nil:
 		return strings.TrimSpace(beyond(c.S))
 	case Hopeless(c.S):
-		needs := format.Bytes(p.Solved.KeepAll.Peak)
-		return fmt.Sprintf(noPlan(known.StepArgs(p.Choice, p.Network)), needs)
+		return fmt.Sprintf(noPlan(known.StepArgs(p.Choice, p.Network)), ofShown(c.S, p).everything())
 	case c.S.Stale() && c.S.Preview == nil:
 		return "The pictures show " + shown(c.S) + "." + beyond(c.S)
 	}
-	if n := ofShown(c.S, p); n.statesOver() {
+	n := ofShown(c.S, p)
+	if n.statesOver() {
 		return fmt.Sprintf(noPlan(known.StepArgs(p.Choice, p.Network)), n.span())
 	}
-	return fmt.Sprintf(wordsKeepAll, format.Bytes(p.Solved.KeepAll.Peak)) + " " + deeds(p) + room(p)
+	return fmt.Sprintf(wordsKeepAll, n.everything()) + " " + deeds(p) + room(p)
 }
 
 // Title returns the title of the page, its links and saved files: the title that a person chose, or the name of what is
@@ -154,8 +154,10 @@ func Title(s *state.State) string {
 	name := names.Of(s)
 	n := needed(s)
 	switch {
-	case s.View.Frame.Title != "" || s.Memory != nil || s.Compare != nil:
+	case s.View.Frame.Title != "" || s.Memory != nil:
 		return name
+	case s.Compare != nil:
+		return name + Pace(s, ": B is %s than A")
 	case s.OverBudget != nil && exceeded(s) != nil:
 		return fmt.Sprintf(wordsStatesOf, name, format.Bytes(s.Network.Totals.States), format.Bytes(exceeded(s).Memory))
 	case s.OverBudget != nil:
@@ -164,6 +166,22 @@ func Title(s *state.State) string {
 		return name
 	}
 	return name + ": " + n.short()
+}
+
+// Pace returns a sentence about how much slower or faster side B of a comparison is, made by words, which has one %s
+// for it. It returns "" if a side has no schedule, or if both take as long.
+func Pace(s *state.State, words string) string {
+	d, ok := s.Delta()
+	if !ok {
+		return ""
+	}
+	switch step, _ := d.Rounded(); {
+	case step > 0:
+		return fmt.Sprintf(words, format.Duration(step)+" slower")
+	case step < 0:
+		return fmt.Sprintf(words, format.Duration(-step)+" faster")
+	}
+	return ""
 }
 
 // Problem returns a sentence or two about why the page cannot show the choice, or "" if it can.
@@ -244,14 +262,8 @@ func Ended(s *state.State) string {
 	return [...]string{state.NotEnded: "", state.ByPerson: wordsStopped, state.ByLimit: wordsLimit}[s.Step.Ended]
 }
 
-// mostEmpty limits the empty part of the bar: if the memory of the card is more than this many times what is needed,
-// the bar ends at what is needed.
-const mostEmpty = 12
-
 // near reports whether the bar shows the memory of the card, with the allocator and CUDA.
-func (n *need) near() bool {
-	return n.memory > 0 && n.memory < mostEmpty*max(n.all, n.high)
-}
+func (n *need) near() bool { return n.memory > 0 }
 
 // whole returns the bytes of the whole width of the bar: the memory of the card, or a little more if something exceeds
 // it. The bar does not grow as much as what exceeds the card. It does not change while the budget is dragged within
@@ -263,8 +275,8 @@ func (n *need) whole(budgets ...engine.Bytes) engine.Bytes {
 	}
 	switch {
 	case !n.near():
-		return max(most, n.all)
-	case n.policy, max(choice.Reserved(n.all)-choice.Context, n.high)+n.context > n.memory:
+		return max(most, n.kept)
+	case n.policy, max(choice.Reserved(n.kept)-choice.Context, n.high)+n.context > n.memory:
 		return max(most, state.BarEnd(n.memory))
 	}
 	return max(most, n.memory)
@@ -328,13 +340,13 @@ func (c *Answer) Parts() (out []panel.Piece) {
 		add(class, past, end)
 		return append(out, n.covered(past, whole)...)
 	}
-	if over := n.all + n.context - n.memory; n.all > 0 && over > 0 {
+	if n.all > n.memory {
 		label := wordsMuch
-		if all := c.S.KeepingAll(); all > 0 { // as the table has it
-			label = fmt.Sprintf(wordsTooMuch, format.Bytes(max(over, all-n.memory)))
+		if n.played { // as the table has it
+			label = fmt.Sprintf(wordsTooMuch, format.Bytes(n.all-n.memory))
 		}
 		at = n.memory
-		add("ghost beyond", label, n.all+n.context)
+		add("ghost beyond", label, n.all)
 	}
 	return out
 }
@@ -427,9 +439,9 @@ func (c *Answer) Marks() (out []panel.Piece) {
 	}
 	switch beyond := n.all > n.memory && n.all > n.to(); {
 	case beyond && n.all > whole:
-		mark("keep beyond", fmt.Sprintf(wordsGoesOn, format.Bytes(n.all)), whole)
+		mark("keep beyond", fmt.Sprintf(wordsGoesOn, n.everything()), whole)
 	case beyond && n.near():
-		words := fmt.Sprintf(wordsKeepMark, format.Bytes(n.all))
+		words := fmt.Sprintf(wordsKeepMark, n.everything())
 		switch long := letter * float64(len(words)); { // clear of the card's line
 		case long <= across(n.all-n.memory, whole):
 			mark("keep beyond", words, n.all)
@@ -438,8 +450,8 @@ func (c *Answer) Marks() (out []panel.Piece) {
 		default:
 			mark("keep beyond", words, n.memory)
 		}
-	case !n.near() && n.all > 0:
-		mark("keep", fmt.Sprintf(wordsKeepMark, format.Bytes(n.all)), n.all)
+	case !n.near() && n.kept > 0:
+		mark("keep", fmt.Sprintf(wordsKeepMark, format.Bytes(n.kept)), n.kept)
 	}
 	end := n.to()
 	if c.S.Step == nil && !Hopeless(c.S) {

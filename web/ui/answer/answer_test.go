@@ -142,8 +142,7 @@ func TestBar(t *testing.T) {
 }
 
 // TestBarAndDevice checks that the bar ends at the memory of the card, or a little beyond it if something is
-// longer. A peak that exceeds the card is marked from there on. The mark of a card that is much larger than the
-// rest is left out.
+// longer. A peak that exceeds the card is marked from there on. Without a card it ends at keeping everything.
 func TestBarAndDevice(t *testing.T) {
 	for _, c := range []struct {
 		device string
@@ -151,9 +150,11 @@ func TestBarAndDevice(t *testing.T) {
 		marks  string
 	}{
 		{"v100-pcie-16gb", "cuda CUDA 1 GiB", "one V100 has 15.8 GiB; plan may use 2.58 GiB"},
-		{"h200-sxm-141gb", "fwd kept 2.06 GiB", "keep everything: 4.3 GiB; plan may use 2.58 GiB"},
+		{"h200-sxm-141gb", "cuda CUDA 1 GiB", "one H200 has 139 GiB; plan may use 2.58 GiB"},
+		{"", "fwd kept 2.06 GiB", "keep everything: 4.3 GiB; plan may use 2.58 GiB"},
 		{"gtx-970", "ghost beyond 1.62 GiB too much",
-			"one GTX 970 has 3.94 GiB; keep everything: 4.3 GiB; plan may use 2.58 GiB; allocator up to 159 MiB, CUDA 1 GiB"},
+			"one GTX 970 has 3.94 GiB; everything: 5.56 GiB →; plan may use 2.58 GiB; allocator up to 159 MiB, CUDA 1 GiB"},
+		{"5gib", "ghost beyond 574 MiB too much", "one card has 5 GiB; keep everything: 5.56 GiB; plan may use 2.58 GiB"},
 	} {
 		s, p := alone(t)
 		p.Choice.Device, s.Choice.Device = c.device, c.device
@@ -168,20 +169,20 @@ func TestBarAndDevice(t *testing.T) {
 			t.Errorf("%s: the bar ends with %q and has the marks %q; want %q and %q", c.device, got,
 				strings.Join(marks, "; "), c.last, c.marks)
 		}
-		if m := a.Marks(); c.device == "gtx-970" && (m[1].Class != "keep beyond" || m[1].Style != m[0].Style) {
+		if m := a.Marks(); c.device == "5gib" && (m[1].Class != "keep beyond" || m[1].Style != m[0].Style) {
 			t.Errorf("%q is %q at %q; want it to begin at the card's line, %q", m[1].Label, m[1].Class, m[1].Style,
 				m[0].Style)
 		}
 	}
 	s, p := alone(t)
 	p.Choice.Device, s.Choice.Device, p.Solved.Trace.Peak = "gtx-970", "gtx-970", 4*engine.GiB
-	p.Solved.KeepAll.Peak = 30 * engine.GiB
+	p.Solved.KeepAll.Peak, s.Network.Totals.KeepAllPeak = 30*engine.GiB, 30*engine.GiB
 	a := &Answer{S: s}
 	parts, marks := a.Parts(), a.Marks()
-	if last := parts[len(parts)-1]; last.Class != "ghost beyond past" || last.Label != "1.3 GiB too much" {
+	if last := parts[len(parts)-1]; last.Class != "ghost beyond past spills" || last.Label != "1.3 GiB too much" {
 		t.Errorf("a peak beyond the card is marked by %q as %q; want what is too much", last.Class, last.Label)
 	}
-	if got := marks[1]; got.Label != "everything: 30 GiB →" || got.Style != "left:100%" {
+	if got := marks[1]; got.Label != "everything: 32.8 GiB →" || got.Style != "left:100%" {
 		t.Errorf("what is longer than the bar is marked %+v; want that it goes on", got)
 	}
 	p.Choice.Device = "64mib" // less than the weights, and a small part of the bar
@@ -324,16 +325,18 @@ func TestBeyondCard(t *testing.T) {
 	}
 }
 
-// TestTooMuch checks that the bar says how much is too much to keep everything when it was played with the policies, and
-// nothing that changes before.
+// TestTooMuch checks that the bar and the sentence say how much keeping everything needs, with allocator and CUDA, when
+// it was played with the policies, and before that only what it exceeds.
 func TestTooMuch(t *testing.T) {
 	s := pagetest.Preset(t, "llama3.2-1b-step-4096tok-lora.8-on-h100-b2")
 	pagetest.Do(t, s, state.SetStrategy{Name: "rotor"}, state.SetGPU{ID: "rtx-4090"})
 	s.View.Frame.Embed = true // which asks before the curve is complete
 	var labels []string
 	last := func() {
-		parts := (&Answer{S: s}).Parts()
-		labels = append(labels, parts[len(parts)-1].Label)
+		a := &Answer{S: s}
+		parts, mark := a.Parts(), a.Marks()[1]
+		all, _, _ := strings.Cut(a.Sub(), ". ")
+		labels = append(labels, parts[len(parts)-1].Label, mark.Label, all)
 	}
 	for _, e := range s.Update(state.ToggleMore{}) {
 		if e, ok := e.(state.AskStep); ok {
@@ -342,8 +345,10 @@ func TestTooMuch(t *testing.T) {
 			last()
 		}
 	}
-	if got := strings.Join(labels, ", "); got != "too much, 400 GiB too much" {
-		t.Errorf("the bar says %q; want too much, and then by how much", got)
+	want := []string{"too much", "keep everything: over 29.4 GiB", "Everything needs over 29.4 GiB",
+		"400 GiB too much", "everything: 424 GiB →", "Everything needs 424 GiB"}
+	if !slices.Equal(labels, want) {
+		t.Errorf("bar and sentence say %q; want %q", labels, want)
 	}
 }
 

@@ -42,7 +42,9 @@ type need struct {
 	parts     []part       // memory of the program at the peak, from the left of the bar
 	low, high engine.Bytes // the range of that with the allocator
 	context   engine.Bytes // memory of CUDA in addition
-	all       engine.Bytes // memory of the program if everything is kept; 0 if it is not known
+	kept      engine.Bytes // memory of the program if everything is kept; 0 if it is not known
+	all       engine.Bytes // memory of the card if everything is kept, with allocator and CUDA
+	played    bool         // all is what the allocator was seen to reserve or follows from a rule, not a lower bound
 	policy    bool         // something is computed again or moved, so that all is likely to exceed the card
 	memory    engine.Bytes // of the card; 0 if it is not known
 	states    engine.Bytes // weights, gradients and optimizer
@@ -67,6 +69,14 @@ func (p *part) label() string { return p.name + " " + format.Bytes(p.bytes) }
 // from and to are the ends of the range of memory that is needed on a card.
 func (n *need) from() engine.Bytes { return n.low + n.context }
 func (n *need) to() engine.Bytes   { return n.high + n.context }
+
+// everything says how much memory of the card is needed if everything is kept.
+func (n *need) everything() string {
+	if !n.played {
+		return "over " + format.Bytes(n.all)
+	}
+	return format.Bytes(n.all)
+}
 
 // tight reports whether the upper end is above 95 per cent of the card.
 func (n *need) tight() bool { return 20*n.to() > 19*n.memory }
@@ -188,7 +198,8 @@ func (n *need) short() string {
 // ofPlan returns the need of a schedule.
 func ofPlan(p *known.Picture) *need {
 	t, d := p.Solved.Trace, state.DeviceOf(p.Choice)
-	n := &need{low: t.Peak, high: t.Peak, all: p.Solved.KeepAll.Peak, parts: heldAt(p)}
+	all := p.Solved.KeepAll.Peak
+	n := &need{low: t.Peak, high: t.Peak, kept: all, all: all, played: true, parts: heldAt(p)}
 	if all := p.Solved.KeepAll.StepTime; all > 0 {
 		n.price = priceWords(format.Longer(t.Makespan, all))
 	}
@@ -199,6 +210,7 @@ func ofPlan(p *known.Picture) *need {
 		return n
 	}
 	n.context, n.high = p.Choice.Context(), choice.Reserved(t.Peak)-choice.Context
+	n.all = p.Choice.Reserved(n.kept)
 	n.segments = known.StepArgs(p.Choice, p.Network) != nil
 	n.memory, n.states, n.cards = d.Memory, p.Network.Totals.States, known.Card(p.Choice, p.Network, d)
 	switch sizes := p.Network.Profile.Source.Sizes; {
@@ -232,8 +244,11 @@ func ofShown(s *state.State, p *known.Picture) *need {
 	}
 	busy := ask.Experts(known.Model(p.Choice, p.Network)) &&
 		ask.Value(known.StepArgs(p.Choice, p.Network), "imbalance") == "0"
+	if n.all, n.played = s.KeepingAll(), true; n.all == 0 {
+		n.all, n.played = n.kept+n.context, false
+	}
 	switch low, high, _ := s.Kept(); {
-	case p.Choice.KeepsAll() && high > 0:
+	case p.KeepsAll() && high > 0:
 		n.low, n.high, n.segments = max(low, n.low), max(high, n.low), false
 	case n.segments && busy: // as far as the range of a step that was played, see package llm
 		n.high = n.high * 100 / 79
@@ -367,7 +382,7 @@ func ofStep(s *state.State, r *proto.Stepped) *need {
 	n.policy = !keeps(args)
 	switch {
 	case !n.policy && len(r.Ranks) == 0:
-		n.all, n.price = r.Allocated, wordsNoSlower
+		n.kept, n.all, n.played, n.price = r.Allocated, n.to(), true, wordsNoSlower
 		return n
 	case !n.policy && r.Fastest > 0:
 		n.price = priceWords(format.Longer(r.Time, r.Fastest))
@@ -377,7 +392,7 @@ func ofStep(s *state.State, r *proto.Stepped) *need {
 	}
 	for i := range r.Policies {
 		if x := &r.Policies[i]; !x.Chain && keeps(x.Args) && maps.Equal(rest(x.Args), rest(args)) {
-			n.all = x.Allocated
+			n.kept, n.all, n.played = x.Allocated, x.High+n.context, true
 			if x.Time > 0 && r.Time > 0 {
 				n.price = priceWords(format.Longer(r.Time, x.Time))
 			}
@@ -427,7 +442,7 @@ func stepSub(s *state.State) string {
 		text = wordsNothing
 	default:
 		if n.all > 0 {
-			text = fmt.Sprintf(wordsKeepAll, format.Bytes(n.all)) + " "
+			text = fmt.Sprintf(wordsKeepAll, n.everything()) + " "
 		}
 		text += fmt.Sprintf(wordsPolicy, ask.Policy(args))
 	}

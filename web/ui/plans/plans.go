@@ -165,9 +165,9 @@ func (c *Plans) row(p state.PlanRow) *PlanRow {
 		o.Tab = "0"
 	}
 	step, more := Result(c.S, &p)
-	needs, all := "", c.S.KeepingAll()
+	needs, all, kept := "", c.S.KeepingAll(), c.S.KeepAll()
 	switch {
-	case p.Peak > 0 && p.Strategy.Class == 0:
+	case p.Peak > 0 && p.Peak == kept.Peak && p.StepTime == kept.StepTime:
 		needs = awaited(all, gib)
 	case p.Peak > 0:
 		needs = gib(c.S.Choice.Reserved(p.Peak))

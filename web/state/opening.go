@@ -259,7 +259,7 @@ func (s *State) openModel(model string, args engine.Args) []Effect {
 	rest, policy, ok := preset.Split(args)
 	as, listed := c.Planned(engine.KeepAll)
 	name, budget, chosen := ask.Title(model), c.Budget, s.Network != nil && !s.Choice.Roomy()
-	if model == s.Config() && model != "" {
+	if model == s.Config() && model != "" && s.Network.Source.File != "config.json" {
 		name = s.Network.Source.File
 	}
 	switch {

@@ -171,3 +171,18 @@ func TestFewerCards(t *testing.T) {
 		t.Errorf("two cards: %v; want two tensor ranks and no pipeline", got)
 	}
 }
+
+// TestTitle checks the names of models, and of a config.json without one that of its family.
+func TestTitle(t *testing.T) {
+	for model, want := range map[string]string{
+		"llama3-8b": "Llama 3 8B",
+		` {"hidden_size": 1, "model_type" : "qwen2"}`: "qwen2.config.json",
+		`{"_class_name":"FluxTransformer2DModel"}`:    "FluxTransformer2DModel.config.json",
+		`{"model_type": 3, "hidden_act": "silu"}`:     "config.json",
+		" no such ": "no such",
+	} {
+		if got := Title(model); got != want {
+			t.Errorf("Title(%q) is %q; want %q", model, got, want)
+		}
+	}
+}

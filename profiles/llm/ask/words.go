@@ -150,13 +150,21 @@ func InWords(text string) string {
 	return strings.Join(words, " ")
 }
 
-// Title returns the title of a model, or "config.json" if model is the text of one.
+// Title returns the title of a model. If model is the text of a config.json, that is a name for the file, after the
+// family, such as "llama.config.json".
 func Title(model string) string {
 	if m := Lookup(model); m != nil {
 		return m.Title
 	}
 	if IsConfig(model) {
-		return "config.json"
+		name := "config.json"
+		for _, key := range []string{`"model_type"`, `"_class_name"`} {
+			_, rest, _ := strings.Cut(model, key)
+			if parts := strings.SplitN(rest, `"`, 3); len(parts) == 3 && strings.TrimSpace(parts[0]) == ":" {
+				return parts[1] + "." + name
+			}
+		}
+		return name
 	}
 	return strings.TrimSpace(model)
 }

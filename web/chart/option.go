@@ -311,7 +311,8 @@ func New(s *state.State, width, height float64) *Plot {
 	for _, x := range s.Policies() {
 		p.Spots = append(p.Spots, Spot{Do: state.OpenPolicy{Index: x.Index}, Name: format.Capital(x.Names[0]),
 			Words: x.Words, Fits: x.Lacks == 0, Needs: x.Needs,
-			At: tradeoff.LinePoint{Budget: p.unreserved(x.Needs), StepTime: x.Time}})
+			At: tradeoff.LinePoint{StepTime: x.Time,
+				Budget: p.unreserved(known.Evenly(s.Choice, s.Network, x.Needs))}}) // as the curve
 	}
 	if c.Complete() {
 		p.Fits = p.least(c.Smallest())

@@ -140,6 +140,33 @@ func Model(c choice.Choice, n *Network) string {
 	return n.Source.Model
 }
 
+// Uneven reports whether n with the choice c is a training step with experts of which it is not stated how much busier
+// than the others some are.
+func Uneven(c choice.Choice, n *Network) bool {
+	args := StepArgs(c, n)
+	return args != nil && ask.Experts(Model(c, n)) && ask.Value(args, "imbalance") == "0"
+}
+
+// evenShare is how many per cent evenly busy experts may take of what uneven ones do, as package llm assumes.
+const evenShare = 79
+
+// AtWorst returns the most memory of the card that a schedule with the given peak needs: what Choice.Reserved returns,
+// and more if experts may be busy unevenly.
+func AtWorst(c choice.Choice, n *Network, peak engine.Bytes) engine.Bytes {
+	if Uneven(c, n) {
+		return (c.Reserved(peak)-c.Context())*100/evenShare + c.Context()
+	}
+	return c.Reserved(peak)
+}
+
+// Evenly returns what AtWorst would be in place of needs if experts were busy evenly.
+func Evenly(c choice.Choice, n *Network, needs engine.Bytes) engine.Bytes {
+	if Uneven(c, n) {
+		return (needs-c.Context())*evenShare/100 + c.Context()
+	}
+	return needs
+}
+
 // number returns the value of an option that is a number, at least 1.
 func number(args engine.Args, name string) int {
 	n, _ := strconv.Atoi(ask.Value(args, name))

@@ -12,7 +12,6 @@ import (
 	"memtide/profiles/llm/ask"
 	"memtide/profiles/preset"
 	"memtide/wasm/proto"
-	"memtide/web/choice"
 	"memtide/web/format"
 	"memtide/web/known"
 	"memtide/web/state"
@@ -209,7 +208,8 @@ func ofPlan(p *known.Picture) *need {
 	if d == nil {
 		return n
 	}
-	n.context, n.high = p.Choice.Context(), choice.Reserved(t.Peak)-choice.Context
+	n.context = p.Choice.Context()
+	n.high = known.AtWorst(p.Choice, p.Network, t.Peak) - n.context
 	n.all = p.Choice.Reserved(n.kept)
 	n.segments = known.StepArgs(p.Choice, p.Network) != nil
 	n.memory, n.states, n.cards = d.Memory, p.Network.Totals.States, known.Card(p.Choice, p.Network, d)
@@ -242,18 +242,13 @@ func ofShown(s *state.State, p *known.Picture) *need {
 	if s.Network == nil || !p.Network.Source.Same(s.Network.Source) || n.memory == 0 {
 		return n
 	}
-	busy := ask.Experts(known.Model(p.Choice, p.Network)) &&
-		ask.Value(known.StepArgs(p.Choice, p.Network), "imbalance") == "0"
 	if n.all, n.played = s.KeepingAll(), true; n.all == 0 {
 		n.all, n.played = n.kept+n.context, false
 	}
-	switch low, high, _ := s.Kept(); {
-	case p.KeepsAll() && high > 0:
+	if low, high, _ := s.Kept(); p.KeepsAll() && high > 0 {
 		n.low, n.high, n.segments = max(low, n.low), max(high, n.low), false
-	case n.segments && busy: // as far as the range of a step that was played, see package llm
-		n.high = n.high * 100 / 79
 	}
-	if busy {
+	if known.Uneven(p.Choice, p.Network) {
 		n.doubt = unsureExperts
 	}
 	return n

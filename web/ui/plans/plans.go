@@ -16,6 +16,7 @@ import (
 	"memtide/web/chart"
 	"memtide/web/display"
 	"memtide/web/format"
+	"memtide/web/known"
 	"memtide/web/state"
 )
 
@@ -63,6 +64,7 @@ type PlanRow struct {
 
 	step   time.Duration // 0 if it is not known
 	unfit  bool
+	unsure bool // it may not fit
 	pinned bool // the folded table has the row in any case
 }
 
@@ -74,6 +76,7 @@ func (c *Plans) groups(plans []state.PlanGroup) (out []PlanRows) {
 	if c.S.Network != nil {
 		fit.Title = "Fits " + format.Bytes(c.S.Limit())
 	}
+	var rows []*PlanRow
 	policies := c.S.Policies()
 	for _, g := range plans {
 		if g.Literature && !c.S.View.LineList {
@@ -87,22 +90,23 @@ func (c *Plans) groups(plans []state.PlanGroup) (out []PlanRows) {
 			case g.Literature:
 				rest.Title = g.Title
 				rest.Rows = append(rest.Rows, o)
-			case o.unfit:
-				not.Rows = append(not.Rows, o)
 			default:
-				fit.Rows = append(fit.Rows, o)
+				rows = append(rows, o)
 			}
 		}
 	}
 	for _, x := range policies {
-		switch o := c.policy(x); {
-		case x.Unsure:
-			may.Rows = append(may.Rows, o)
+		rows = append(rows, c.policy(x))
+	}
+	for _, o := range rows {
+		group := &fit
+		switch {
 		case o.unfit:
-			not.Rows = append(not.Rows, o)
-		default:
-			fit.Rows = append(fit.Rows, o)
+			group = &not
+		case o.unsure:
+			group = &may
 		}
+		group.Rows = append(group.Rows, o)
 	}
 	for _, g := range []PlanRows{fit, may, not, rest} {
 		if len(g.Rows) == 0 {
@@ -168,9 +172,10 @@ func (c *Plans) row(p state.PlanRow) *PlanRow {
 	needs, all, kept := "", c.S.KeepingAll(), c.S.KeepAll()
 	switch {
 	case p.Peak > 0 && p.Peak == kept.Peak && p.StepTime == kept.StepTime:
-		needs = awaited(all, gib)
+		needs, o.unsure = awaited(all, gib), all > c.S.Limit()
 	case p.Peak > 0:
-		needs = gib(c.S.Choice.Reserved(p.Peak))
+		most := known.AtWorst(c.S.Choice, c.S.Network, p.Peak)
+		needs, o.unsure = gib(most), most > c.S.Limit()
 	}
 	switch f := p.Failure; {
 	case f != nil:
@@ -179,7 +184,7 @@ func (c *Plans) row(p state.PlanRow) *PlanRow {
 			o.Doc += " " + f.Text
 		}
 		if f.Kind == proto.Infeasible {
-			o.unfit, step, more, needs = true, "", "", c.lacks(c.S.Choice.Reserved(f.Smallest))
+			o.unfit, step, more, needs = true, "", "", c.lacks(known.AtWorst(c.S.Choice, c.S.Network, f.Smallest))
 		}
 		if t := c.S.KeepAll().StepTime; o.unfit && p.Strategy.Class == 0 && t > 0 {
 			o.step, step, needs = t, format.Duration(t), awaited(all, c.lacks)
@@ -219,7 +224,8 @@ func (c *Plans) lacks(needs engine.Bytes) string {
 // policy returns the row of a policy.
 func (c *Plans) policy(x state.Policy) *PlanRow {
 	o := &PlanRow{Policy: true, Index: x.Index, Known: "yes", Tab: "0", Pressed: strconv.FormatBool(x.Chosen),
-		Doc: x.Words + ".", step: x.Time, unfit: x.Lacks > 0 && !x.Unsure, pinned: x.Chosen}
+		Doc: x.Words + ".", step: x.Time, unfit: x.Lacks > 0 && !x.Unsure, unsure: x.Unsure,
+		pinned: x.Chosen}
 	if x.Apart {
 		o.Doc, o.Pressed = x.Words+". Opens the step with it.", ""
 	}

@@ -210,6 +210,35 @@ func TestPoliciesAmongPlans(t *testing.T) {
 	}
 }
 
+// TestPlanOfExpertsMayNotFit checks that the row of a plan has what it needs if experts are busy unevenly, as its verdict
+// has, and that it may not fit where that is more than the card has.
+func TestPlanOfExpertsMayNotFit(t *testing.T) {
+	for ref, want := range map[string]string{"qwen3-30b-a3b-step-256tok-lora.8-base.nf4-b1": "May not fit",
+		"qwen3-30b-a3b-step-256tok-lora.8-gpus.2-ep.2-imbalance.10-b1": "Fits"} {
+		s := pagetest.Preset(t, ref)
+		pagetest.Do(t, s, state.SetStrategy{Name: "layerwise"})
+		peak := s.Shown.Solved.Trace.Peak
+		pagetest.Do(t, s, state.SetGPU{ID: fmt.Sprintf("%dmib", s.Choice.Reserved(peak)/engine.MiB+100)})
+		most := s.Choice.Reserved(s.Shown.Solved.Trace.Peak)
+		if want != "Fits" {
+			most = (most-s.Choice.Context())*100/79 + s.Choice.Context()
+		}
+		c := &Plans{S: s}
+		c.Compute()
+		title, text := "", ""
+		for _, g := range c.Parts {
+			for _, o := range g.Rows {
+				if o.Checked == "true" {
+					title, text = g.Title, string(o.HTML)
+				}
+			}
+		}
+		if !strings.HasPrefix(title, want) || !strings.Contains(text, gib(most)) {
+			t.Errorf("%s: the row is below %q: %s; want %q and %s", ref, title, text, want, gib(most))
+		}
+	}
+}
+
 // TestFoldedWhenAllFits checks that the folded table has one row if everything fits, and says how many more there are.
 func TestFoldedWhenAllFits(t *testing.T) {
 	c := &Plans{S: pagetest.Preset(t, "resnet50-b32")}

@@ -211,7 +211,7 @@ func TestPoliciesAmongPlans(t *testing.T) {
 }
 
 // TestPlanOfExpertsMayNotFit checks that the row of a plan has what it needs if experts are busy unevenly, as its verdict
-// has, and that it may not fit where that is more than the card has.
+// has, that it may not fit where that is more than the card has, and that the curve says that it is about the other case.
 func TestPlanOfExpertsMayNotFit(t *testing.T) {
 	for ref, want := range map[string]string{"qwen3-30b-a3b-step-256tok-lora.8-base.nf4-b1": "May not fit",
 		"qwen3-30b-a3b-step-256tok-lora.8-gpus.2-ep.2-imbalance.10-b1": "Fits"} {
@@ -222,6 +222,9 @@ func TestPlanOfExpertsMayNotFit(t *testing.T) {
 		most := s.Choice.Reserved(s.Shown.Solved.Trace.Peak)
 		if want != "Fits" {
 			most = (most-s.Choice.Context())*100/79 + s.Choice.Context()
+		}
+		if got := (&Tradeoff{S: s}).Better(); strings.Contains(got, "evenly busy") == (want == "Fits") {
+			t.Errorf("%s: the curve is of %q; want it to say whether experts are evenly busy there", ref, got)
 		}
 		c := &Plans{S: s}
 		c.Compute()

@@ -143,6 +143,9 @@ func (c *Tradeoff) Better() string {
 	}
 	if c.S.Step != nil || state.DeviceOf(c.S.Choice) != nil {
 		text += "; memory of the card"
+		if c.S.Step == nil && known.Uneven(c.S.Choice, c.S.Network) {
+			text += " with evenly busy experts"
+		}
 	}
 	if c.S.Step != nil && c.S.Step.Shown != nil && len(c.S.Step.Shown.Orders) > 0 {
 		text += "; diamonds are orders of passes"

@@ -138,6 +138,9 @@ func (c *Answer) Sub() string {
 		return strings.TrimSpace(beyond(c.S))
 	case Hopeless(c.S):
 		return fmt.Sprintf(noPlan(known.StepArgs(p.Choice, p.Network)), ofShown(c.S, p).everything())
+	case lacking(c.S) != nil && c.S.Preview == nil && p.Network == c.S.Network &&
+		p.Choice.MethodKey() == c.S.Choice.MethodKey():
+		return deeds(p)
 	case c.S.Stale() && c.S.Preview == nil:
 		return "The pictures show " + shown(c.S) + "." + beyond(c.S)
 	}
@@ -160,6 +163,8 @@ func Title(s *state.State) string {
 		return name + Pace(s, ": B is %s than A")
 	case s.OverBudget != nil && exceeded(s) != nil:
 		return fmt.Sprintf(wordsStatesOf, name, format.Bytes(s.Network.Totals.States), format.Bytes(exceeded(s).Memory))
+	case lacking(s) != nil:
+		return name + ": does not fit in " + format.Bytes(lacking(s).Memory)
 	case s.OverBudget != nil:
 		return name + ": does not fit in " + format.Bytes(s.OverBudget.Budget)
 	case n == nil:
@@ -390,19 +395,21 @@ const (
 	letter   = 6.6  // average width of a letter
 )
 
-// Tops returns the labels above the pieces of the bar. It leaves out those that would overlap.
+// Tops returns the labels above the pieces of the bar. It leaves out those that would overlap, or lie across the card's
+// line.
 func (c *Answer) Tops() (out []panel.Piece) {
 	n, whole := c.bar()
 	if n == nil {
 		return nil
 	}
-	at, free := engine.Bytes(0), 0.0
+	at, free, line := engine.Bytes(0), 0.0, across(n.memory, whole)
 	for _, p := range n.parts {
 		middle := barWidth * (float64(at) + float64(p.bytes)/2) / float64(whole)
 		at += p.bytes
 		label := p.label()
 		half := letter * float64(len(label)) / 2
-		if p.class == "fix" || 40*p.bytes < whole || middle-half < free || middle+half > n.topsTo(whole) {
+		if p.class == "fix" || 40*p.bytes < whole || middle-half < free || middle+half > n.topsTo(whole) ||
+			n.near() && middle-half < line && line < middle+half {
 			continue
 		}
 		out = append(out, panel.Piece{Class: p.class, Label: label, Style: panel.Place(at-p.bytes/2, whole)})

@@ -4,6 +4,7 @@ package answer
 
 import (
 	"fmt"
+	"math"
 	"regexp"
 	"slices"
 	"strconv"
@@ -304,23 +305,30 @@ func TestStepFits(t *testing.T) {
 	}
 }
 
-// TestBeyondCard checks that the second line says what the card has if no plan fits it, so that the first one is short.
-// If weights, gradients and optimizer alone are too much, the first line says so. Neither offers a budget that the
-// card does not have.
+// TestBeyondCard checks that the verdict says what is needed and what the card has if no plan fits it, and that if
+// weights, gradients and optimizer alone are too much, it says so. Neither offers a budget that the card does not have.
 func TestBeyondCard(t *testing.T) {
 	for ref, want := range map[string][2]string{
 		"llama3-8b-step-2048tok-on-rtx-4090-b1": {"weights, gradients and optimizer alone need 120 GiB; one RTX 4090 has 24 GiB.",
 			"GiB."},
-		"llama3-8b-step-lora.16-65536tok-on-rtx-4090-b1": {" GiB at least.", "One RTX 4090 has 24 GiB."},
+		"llama3-8b-step-lora.16-65536tok-on-rtx-4090-b1": {" GiB at least, one RTX 4090 has 24 GiB.", "blocks again."},
 	} {
 		s := pagetest.Preset(t, ref)
 		pagetest.Do(t, s, state.SetGPU{ID: "rtx-4090"})
 		a := &Answer{S: s}
-		if got := a.Sentence(); s.OverBudget == nil || !strings.HasSuffix(got, want[0]) {
+		if got := a.Sentence(); s.OverBudget == nil || a.Word() != Words[DoesNot] || !strings.HasSuffix(got, want[0]) {
 			t.Errorf("%s: the first line is %q; want %q", ref, got, want[0])
 		}
 		if got := a.Sub(); !strings.HasSuffix(got, want[1]) || a.Smallest() != "" {
 			t.Errorf("%s: the second line is %q, the button %q; want %q and none", ref, got, a.Smallest(), want[1])
+		}
+		line := across(card.Lookup("rtx-4090").Memory, Scale(s, s.Shown))
+		for _, top := range a.Tops() {
+			var at float64 // in per cent
+			fmt.Sscanf(top.Style, "left:%f%%", &at)
+			if half := letter * float64(len(top.Label)) / 2; math.Abs(at*barWidth/100-line) < half {
+				t.Errorf("%s: %q lies across the card's line at %.0f px: %s", ref, top.Label, line, top.Style)
+			}
 		}
 	}
 }

@@ -13,7 +13,7 @@ import (
 
 // refusal returns the words of the verdict if the budget is too small.
 func refusal(s *state.State) string {
-	if exceeded(s) != nil {
+	if exceeded(s) != nil || lacking(s) != nil {
 		return Words[DoesNot]
 	}
 	return fmt.Sprintf(wordsTooSmall, format.Bytes(s.OverBudget.Budget))
@@ -22,13 +22,38 @@ func refusal(s *state.State) string {
 // tooSmall returns a sentence about a budget that is too small, with the smallest one that is large enough if known.
 func tooSmall(s *state.State) string {
 	name := s.Choice.PlanName()
+	if s.Choice.KeepsAll() {
+		name = "Keeping everything"
+	}
 	if d := exceeded(s); d != nil {
 		return statesAlone(s.Network.Totals.States, s.Choice.Context(), d.Memory, known.Card(s.Choice, s.Network, d))
 	}
 	if s.OverBudget.Smallest == 0 {
 		return name + " finds nothing."
 	}
+	if d := lacking(s); d != nil {
+		needs := format.BytesUp(s.OverBudget.Smallest+s.Choice.Context()) + " at least"
+		if low, high, context := s.Kept(); s.Choice.KeepsAll() && high > 0 {
+			needs = format.Range(low+context, high+context)
+		}
+		return fmt.Sprintf("%s needs %s, %s.", name, needs, has(s, d))
+	}
 	return fmt.Sprintf("%s needs %s at least.", name, format.BytesUp(s.OverBudget.Smallest))
+}
+
+// lacking returns the chosen card if the choice needs more memory than it has, whatever the allocator holds, or nil.
+// It returns nil if a person chose the budget, which the verdict is about then.
+func lacking(s *state.State) *card.Card {
+	d, m := state.DeviceOf(s.Choice), s.OverBudget
+	if d == nil || m == nil || m.Smallest == 0 || !s.Choice.Roomy() || m.Smallest+s.Choice.Context() <= d.Memory {
+		return nil
+	}
+	return d
+}
+
+// has says how much memory a card has, as "one RTX 4090 has 24 GiB".
+func has(s *state.State, d *card.Card) string {
+	return fmt.Sprintf(wordsHas, known.Card(s.Choice, s.Network, d), format.Bytes(d.Memory))
 }
 
 // exceeded returns the chosen card if weights, gradients and optimizer alone need more than it has, or nil.
@@ -69,11 +94,12 @@ func (n *need) statesOnly(p *known.Picture) {
 	n.low, n.high = n.states, n.states
 }
 
-// beyond says what the card has if the smallest budget that is large enough exceeds it, or returns "".
+// beyond says what the card has if the smallest budget that is large enough exceeds it and the verdict does not say it,
+// or returns "".
 func beyond(s *state.State) string {
 	d := state.DeviceOf(s.Choice)
-	if d == nil || s.OverBudget == nil || s.OverBudget.Smallest <= d.Memory || exceeded(s) != nil {
+	if d == nil || s.OverBudget == nil || s.OverBudget.Smallest <= d.Memory || exceeded(s) != nil || lacking(s) != nil {
 		return ""
 	}
-	return " " + format.Capital(fmt.Sprintf(wordsHas, known.Card(s.Choice, s.Network, d), format.Bytes(d.Memory))) + "."
+	return " " + format.Capital(has(s, d)) + "."
 }

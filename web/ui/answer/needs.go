@@ -173,27 +173,6 @@ func (n *need) whose() string {
 	return format.Capital(n.times) + "."
 }
 
-// short returns the verdict for a title.
-func (n *need) short() string {
-	text := n.span()
-	if n.memory > 0 {
-		text = n.outOf()
-	}
-	switch n.kind() {
-	case DoesNot:
-		return "does not fit, " + text
-	case Failed:
-		return "check failed"
-	}
-	switch {
-	case n.price == wordsNoSlower:
-		text += ", " + n.price
-	case n.price != "":
-		text += ", +" + strings.TrimSuffix(n.price, " slower"+wordsThan)
-	}
-	return text
-}
-
 // ofPlan returns the need of a schedule.
 func ofPlan(p *known.Picture) *need {
 	t, d := p.Solved.Trace, state.DeviceOf(p.Choice)

@@ -166,10 +166,13 @@ func (w *word) Set(value string) error {
 	return nil
 }
 
-// stepName returns the name of a model in lower case, or the text of a config.json unchanged.
+// stepName returns the id of the model called value, see ask.Named, or the text of a config.json unchanged.
 func stepName(value string) string {
 	if ask.IsConfig(value) {
 		return value
+	}
+	if m := ask.Named(value); m != nil {
+		return m.ID
 	}
 	return strings.ToLower(value)
 }

@@ -18,11 +18,12 @@ type Picker struct {
 // StepEntry is the prefix of the ids of entries that are the whole training step of a model.
 const StepEntry = "step/"
 
-// Steps returns the models that match the query, usual ones first. An empty query matches
-// only the usual ones.
+// Steps returns the models that match the query, by their own titles or by those of others of the same architecture,
+// usual ones first. An empty query matches only the usual ones.
 func (p Picker) Steps() []*ask.Known {
-	if k := ask.Named(p.Query); k != nil && strings.Contains(p.Query, "/") { // a repository of Hugging Face
-		return []*ask.Known{k}
+	named := ask.Named(p.Query)
+	if named != nil && strings.Contains(p.Query, "/") { // a repository of Hugging Face
+		return []*ask.Known{named}
 	}
 	var usual, other []*ask.Known
 	words := strings.Fields(strings.ToLower(p.Query))
@@ -36,7 +37,7 @@ func (p Picker) Steps() []*ask.Known {
 				kind += " unet u-net"
 			}
 		}
-		in := strings.ToLower(m.Title + " " + m.ID + kind + " transformer whole training step")
+		in := m.ID + " " + written(m.Title, m.Also...) + kind + " transformer whole training step"
 		switch {
 		case !holdsAll(in, words):
 		case m.Usual:
@@ -45,7 +46,30 @@ func (p Picker) Steps() []*ask.Known {
 			other = append(other, m)
 		}
 	}
+	if len(usual)+len(other) == 0 && named != nil {
+		usual = append(usual, named)
+	}
 	return append(usual, other...)
+}
+
+// written returns titles in lower case as people write them: as they are, without spaces, and with dashes.
+func written(title string, more ...string) string {
+	text := strings.ToLower(strings.Join(append([]string{title}, more...), "\n"))
+	return text + "\n" + strings.ReplaceAll(text, " ", "") + "\n" + strings.ReplaceAll(text, " ", "-")
+}
+
+// Called returns the title of another model of the same architecture as m by which the query finds m, or "" if it finds m
+// by its own title.
+func (p Picker) Called(m *ask.Known) string {
+	words := strings.Fields(strings.ToLower(p.Query))
+	if holdsAll(m.ID+" "+written(m.Title), words) {
+		return ""
+	}
+	i := slices.IndexFunc(m.Also, func(title string) bool { return holdsAll(written(title), words) })
+	if i < 0 {
+		return ""
+	}
+	return m.Also[i]
 }
 
 // Entries returns the ids of all entries that match the query, in the order of the list: whole

@@ -3,6 +3,8 @@ package view
 import (
 	"slices"
 	"testing"
+
+	"memtide/profiles/llm/ask"
 )
 
 func TestPickerMatches(t *testing.T) {
@@ -19,6 +21,9 @@ func TestPickerMatches(t *testing.T) {
 		{"whole step", []string{"step/gpt2-xl"}, []string{"gpt2-xl"}, "step/llama3-8b"},
 		{"video", []string{"step/wan2.1-14b", "step/hunyuanvideo"}, []string{"step/llama3-8b"}, "step/flux1-dev"},
 		{"unet", []string{"step/sd-1.5", "step/sdxl-base-1.0"}, []string{"step/sd-3.5-large", "step/sd-3.5-medium"}, "step/sdxl-base-1.0"},
+		{"llama 3.1", []string{"step/llama3-8b", "step/llama3-70b"}, []string{"step/llama2-7b"}, "step/llama3.1-405b"},
+		{"llama3.1-8b", []string{"step/llama3-8b"}, []string{"step/llama3-70b"}, "step/llama3-8b"},
+		{"deepseek r1", []string{"step/qwen2.5-7b", "step/deepseek-v3-671b"}, []string{"step/gpt2"}, "step/llama3-8b"},
 		{"dense", []string{"densenet121", "densenet201"}, []string{"resnet50"}, "densenet121"},
 		{"DENSE 201", []string{"densenet201"}, []string{"densenet121"}, "densenet201"},
 		{"resnet 1001", []string{"resnet1001"}, []string{"resnet101"}, "resnet1001"},
@@ -49,5 +54,11 @@ func TestPickerReadsRepositories(t *testing.T) {
 	steps := Picker{Query: "meta-llama/Llama-3.2-1B-Instruct"}.Steps()
 	if len(steps) != 1 || steps[0].ID != "llama3.2-1b" {
 		t.Errorf("the search finds %+v; want the model alone", steps)
+	}
+	for query, want := range map[string]string{"llama": "", "Llama 3.1": "Llama 3.1 8B", "distill llama": "DeepSeek R1 Distill Llama 8B"} {
+		p := Picker{Query: query}
+		if got := p.Called(ask.Lookup("llama3-8b")); got != want || !slices.Contains(p.Entries(), "step/llama3-8b") {
+			t.Errorf("%q finds Llama 3 8B as %q; want %q", query, got, want)
+		}
 	}
 }

@@ -19,7 +19,8 @@ import (
 type Known struct {
 	ID      string // in links and on the command line
 	Title   string
-	Usual   bool // listed before a search text is entered
+	Also    []string // titles of other models of the same architecture
+	Usual   bool     // listed before a search text is entered
 	Experts bool
 	Videos  bool // it makes videos, not only pictures
 }

@@ -137,6 +137,8 @@ func TestNamed(t *testing.T) {
 		"black-forest-labs/FLUX.1-dev": "flux1-dev", "Wan-AI/Wan2.1-T2V-14B-Diffusers": "wan2.1-14b",
 		"stabilityai/stable-diffusion-xl-base-1.0": "sdxl-base-1.0", "LLAMA3-8B": "llama3-8b", "deepseek-ai/DeepSeek-V3": "deepseek-v3-671b",
 		"TinyLlama/TinyLlama-1.1B-Chat-v1.0": "tinyllama", "Qwen/Qwen3-30B-A3B-Instruct-2507": "qwen3-30b-a3b",
+		"deepseek-ai/DeepSeek-R1-Distill-Qwen-7B": "qwen2.5-7b", "Qwen/Qwen3-4B-Thinking-2507": "qwen3-4b",
+		"mistralai/Mistral-Nemo-Instruct-2407": "mistral-nemo-12b", "llama 3.1 8b": "llama3-8b",
 		"meta-llama/Llama-9-8B": "", "": ""} {
 		got := ""
 		if k := Named(name); k != nil {
@@ -146,15 +148,12 @@ func TestNamed(t *testing.T) {
 			t.Errorf("%q means %q; want %q", name, got, want)
 		}
 	}
-	for name, id := range aliases {
-		if got := Named(name); got == nil || got.ID != id {
-			t.Errorf("%s means %+v; want %s", name, got, id)
-		}
-	}
 	for _, list := range [][]Known{Models, Diffusers, Others} {
 		for _, k := range list {
-			if got := Named(k.ID); got == nil || got.ID != k.ID {
-				t.Errorf("the id %s means %+v", k.ID, got)
+			for _, name := range append([]string{k.ID, k.Title}, k.Also...) {
+				if got := Named(name); got == nil || got.ID != k.ID {
+					t.Errorf("%q means %+v; want %s", name, got, k.ID)
+				}
 			}
 		}
 	}

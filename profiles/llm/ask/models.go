@@ -7,7 +7,8 @@ import (
 )
 
 // listed are the known models: the transformers of diffusion models, then, below empty lines, the language models,
-// ordered by family. A line has the id, whether the model is Usual and has Experts, and the title.
+// ordered by family. A line has the id, whether the model is Usual and has Experts, the title, and behind an equals
+// sign the titles of other models of that architecture.
 //
 //go:embed models.txt
 var listed string
@@ -21,7 +22,12 @@ func known() (diffusers, models, others []Known) {
 		for line := range strings.Lines(text) {
 			f := strings.SplitN(strings.TrimSpace(line), " ", 3)
 			is := func(word string) bool { return strings.Contains(f[1], word) }
-			out = append(out, Known{f[0], f[2], is("usual"), is("experts"), is("videos")})
+			title, also, found := strings.Cut(f[2], " = ")
+			k := Known{ID: f[0], Title: title, Usual: is("usual"), Experts: is("experts"), Videos: is("videos")}
+			if found {
+				k.Also = strings.Split(also, ", ")
+			}
+			out = append(out, k)
 		}
 		return out
 	}
@@ -29,29 +35,19 @@ func known() (diffusers, models, others []Known) {
 	return read(groups[0]), read(groups[1]), read(groups[2])
 }
 
-// aliases are other names of models with the same architecture.
-var aliases = map[string]string{
-	"llama3.1-8b": "llama3-8b", "llama-3-8b": "llama3-8b", "llama3.1-70b": "llama3-70b", "llama3.3-70b": "llama3-70b",
-	"llama3-405b": "llama3.1-405b", "deepseek-v3": "deepseek-v3-671b",
-	"qwen2-7b": "qwen2.5-7b", "llama3-1b": "llama3.2-1b", "llama3-3b": "llama3.2-3b", "tinyllama-1.1b": "tinyllama",
-	"smollm2": "smollm2-1.7b", "gpt2-small": "gpt2",
-	"wan2.2-14b": "wan2.1-14b", "wan2.2-a14b": "wan2.1-14b", // either of its two experts
-}
-
 // untold are the parts of a repository's name that say nothing about the architecture.
-var untold = strings.Fields("meta instruct it chat base hf pt preview 2507 bnb 4bit v0.1 v0.2 v1.0 uncased diffusers t2v turbo")
+var untold = strings.Fields("meta instruct it chat base hf pt thinking preview 2507 unsloth bnb 4bit v0.1 v0.2 v1.0 uncased diffusers t2v turbo")
 
-// Named returns the known model called name, or nil if no model has that name. The name is an ID in upper or lower
-// case, an alias of one, or a repository on Hugging Face such as "meta-llama/Llama-3.1-8B-Instruct".
+// Named returns the known model called name, or nil if no model has that name. The name is an ID or a title in upper or
+// lower case, the title of another model of that architecture, or a repository on Hugging Face such as
+// "meta-llama/Llama-3.1-8B-Instruct".
 func Named(name string) *Known {
 	short := squeezed(name)
-	for alias, id := range aliases {
-		if squeezed(alias) == short {
-			return Lookup(id)
-		}
-	}
+	means := func(other string) bool { return squeezed(other) == short }
 	for _, list := range [][]Known{Models, Diffusers, Others} {
-		if i := slices.IndexFunc(list, func(k Known) bool { return squeezed(k.ID) == short }); i >= 0 {
+		if i := slices.IndexFunc(list, func(k Known) bool {
+			return means(k.ID) || means(k.Title) || slices.ContainsFunc(k.Also, means)
+		}); i >= 0 {
 			return &list[i]
 		}
 	}

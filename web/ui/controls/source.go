@@ -1,6 +1,7 @@
 package controls
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -164,7 +165,7 @@ func (c *Picker) Groups() (out []Group) {
 			out = append(out, Group{Title: wordsSteps})
 		}
 		id := view.StepEntry + m.ID
-		text := vugu.HTML(m.Title + ` <span class="picker-own">` + names.Whole + `</span>`)
+		text := vugu.HTML(m.Title + ` <span class="picker-own">` + cmp.Or(p.Called(m), names.Whole) + `</span>`)
 		out[0].Options = append(out[0].Options, PickerOption{id, input.OptionElement(id), text, id == p.Active})
 	}
 	for _, m := range p.Matches() {

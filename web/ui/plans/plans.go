@@ -173,6 +173,9 @@ func (c *Plans) row(p state.PlanRow) *PlanRow {
 	switch {
 	case p.Peak > 0 && p.Peak == kept.Peak && p.StepTime == kept.StepTime:
 		needs, o.unsure = awaited(all, gib), all > c.S.Limit()
+		if low, _, context := c.S.Kept(); low+context > c.S.Limit() {
+			o.unfit, more, needs = true, "", c.lacks(all)
+		}
 	case p.Peak > 0:
 		most := known.AtWorst(c.S.Choice, c.S.Network, p.Peak)
 		needs, o.unsure = gib(most), most > c.S.Limit()
@@ -189,6 +192,8 @@ func (c *Plans) row(p state.PlanRow) *PlanRow {
 		if t := c.S.KeepAll().StepTime; o.unfit && p.Strategy.Class == 0 && t > 0 {
 			o.step, step, needs = t, format.Duration(t), awaited(all, c.lacks)
 		}
+	case o.unfit:
+		o.Known = "no"
 	case p.StepTime > 0:
 		o.Known = "yes"
 		o.Doc += c.boundWords(p.Strategy.Class)

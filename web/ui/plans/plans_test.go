@@ -242,6 +242,34 @@ func TestPlanOfExpertsMayNotFit(t *testing.T) {
 	}
 }
 
+// TestKeepingAllAsPlayed checks that the row of keeping everything is among those that its range puts it: the allocator
+// may hold more than the card has, though what is allocated is within the budget.
+func TestKeepingAllAsPlayed(t *testing.T) {
+	for low, want := range map[engine.Bytes]string{20: "Fits 24 GiB", 22: "May not fit", 24: "Does not fit"} {
+		s := pagetest.Preset(t, "llama3.2-1b-step-4096tok-lora.8-on-rtx-4090-b1")
+		pagetest.Do(t, s, state.SetGPU{ID: "rtx-4090"})
+		s.View.Frame.Embed = true // which asks for the range at once
+		for _, e := range s.Update(state.ToggleMore{}) {
+			if e, ok := e.(state.AskStep); ok {
+				s.Update(state.Policed{ID: e.ID, Stepped: &proto.Stepped{Low: low * engine.GiB,
+					High: (low + 2) * engine.GiB, Context: engine.GiB}})
+			}
+		}
+		c := &Plans{S: s}
+		c.Compute()
+		for _, g := range c.Parts {
+			for _, o := range g.Rows {
+				if o.Checked == "true" && (g.Title != want || (o.Known == "no") != (want == "Does not fit")) {
+					t.Errorf("from %d GiB on without CUDA: %q, known %q; want %q", low, g.Title, o.Known, want)
+				}
+			}
+		}
+		if len(c.Parts) == 0 || !s.Choice.KeepsAll() {
+			t.Fatalf("%d parts, %s; want those of keeping everything", len(c.Parts), s.Choice.Strategy)
+		}
+	}
+}
+
 // TestFoldedWhenAllFits checks that the folded table has one row if everything fits, and says how many more there are.
 func TestFoldedWhenAllFits(t *testing.T) {
 	c := &Plans{S: pagetest.Preset(t, "resnet50-b32")}

@@ -1,7 +1,6 @@
 package controls
 
 import (
-	"cmp"
 	"fmt"
 	"strings"
 
@@ -165,7 +164,11 @@ func (c *Picker) Groups() (out []Group) {
 			out = append(out, Group{Title: wordsSteps})
 		}
 		id := view.StepEntry + m.ID
-		text := vugu.HTML(m.Title + ` <span class="picker-own">` + cmp.Or(p.Called(m), names.Whole) + `</span>`)
+		beside := names.Whole
+		if other := p.Called(m); other != "" {
+			beside = "also " + other
+		}
+		text := vugu.HTML(m.Title + ` <span class="picker-own">` + beside + `</span>`)
 		out[0].Options = append(out[0].Options, PickerOption{id, input.OptionElement(id), text, id == p.Active})
 	}
 	for _, m := range p.Matches() {

@@ -98,7 +98,7 @@ func (s *State) plan(st *engine.Strategy, lines []string, found func(string) (pr
 		p.Failure = &proto.Failure{Kind: proto.Infeasible, Smallest: s.OverBudget.Smallest}
 	case chosen && s.current() != nil && s.Shown.Choice.Equal(s.Choice):
 		p.StepTime, p.Peak, p.AtMost = s.Shown.Solved.Trace.Makespan, s.Shown.Solved.Trace.Peak, s.Shown.Partial
-	case st.Name == engine.KeepAll && all.StepTime > 0 && all.Peak > s.Budget():
+	case st.Name == engine.KeepAll && all.StepTime > 0 && all.Peak > s.Budget() && !s.mayKeep():
 		p.Failure = &proto.Failure{Kind: proto.Infeasible, Smallest: all.Peak}
 	case st.Name == engine.KeepAll:
 		p.StepTime, p.Peak = all.StepTime, all.Peak

@@ -33,6 +33,12 @@ func (s *State) first() bool {
 	return s.alone == nil && s.policies == nil && (s.Choice.KeepsAll() || p != nil && p.KeepsAll())
 }
 
+// Unplayed reports whether the choice keeps everything of a step that the page will play, but has not yet.
+func (s *State) Unplayed() bool {
+	_, ok := s.policiesQuestion()
+	return ok && s.first()
+}
+
 // Awaited reports whether a request for the range of the step is under way that will change the verdict.
 func (s *State) Awaited() bool { return s.asking != 0 && s.first() }
 
@@ -72,7 +78,9 @@ func (s *State) followPolicies() (out []Effect) {
 		s.alone = nil
 		s.touch()
 	}
-	view := (s.View.Frame.Embed || s.first()) && !s.busy() && s.Shown != nil && s.Shown.Choice.Equal(s.Choice)
+	shown := s.Shown != nil && (s.Shown.Choice.Equal(s.Choice) ||
+		s.OverBudget != nil && s.current() != nil && s.Choice.KeepsAll() && s.Shown.Choice.KeepsAll())
+	view := (s.View.Frame.Embed || s.first()) && !s.busy() && shown
 	if !ok || s.policies != nil || s.asking != 0 || !view && !s.idle() {
 		return out
 	}
@@ -94,10 +102,11 @@ func (m Policed) apply(s *State) []Effect {
 	m.Stepped = cmp.Or(m.Stepped, &proto.Stepped{})
 	if s.asksAlone {
 		s.alone = m.Stepped
-		return s.touch()
+	} else {
+		s.policies = m.Stepped
+		s.policed.put(s.about, s.policies)
 	}
-	s.policies = m.Stepped
-	s.policed.put(s.about, s.policies)
+	s.accept()
 	return s.touch()
 }
 
@@ -165,6 +174,25 @@ func (s *State) Kept() (low, high, context engine.Bytes) {
 		return x.Low, x.High, x.Context // of the step as it is; the first policy is that without torch.compile
 	}
 	return 0, 0, 0
+}
+
+// mayKeep reports whether keeping everything may fit the card as it was played, also if its peak is above a budget that
+// was not chosen, which leaves room for what the allocator holds at worst.
+func (s *State) mayKeep() bool {
+	low, _, context := s.Kept()
+	d := DeviceOf(s.Choice)
+	return low > 0 && d != nil && s.Choice.Roomy() && low+context <= d.Memory
+}
+
+// accept takes the picture of keeping everything, which exceeds the budget, as that of the choice if it may fit.
+func (s *State) accept() {
+	p := s.current()
+	if s.OverBudget == nil || s.Compare != nil || p == nil || !s.Choice.KeepsAll() || !p.Choice.KeepsAll() || !s.mayKeep() {
+		return
+	}
+	own := *p
+	own.Choice = s.Choice
+	s.Shown, s.OverBudget = &own, nil
 }
 
 // KeepingAll returns the most memory of the card that keeping everything needs: as it was played, or what Reserved

@@ -247,3 +247,32 @@ func TestPolicyAsPlan(t *testing.T) {
 		}
 	}
 }
+
+// TestKeepingAllMayFit checks that keeping everything, which exceeds the budget that leaves room for what the allocator
+// holds at worst, is shown like a plan as soon as it was played and may fit the card, and refused otherwise.
+func TestKeepingAllMayFit(t *testing.T) {
+	memory := card.Lookup("rtx-4090").Memory
+	for low, want := range map[engine.Bytes]bool{memory - engine.GiB: true, memory - engine.GiB + 1: false} {
+		c := choice.Default().On(card.Lookup("rtx-4090")).By(engine.KeepAll, nil)
+		c.Source.Preset = "llama3.2-1b-step-4096tok-lora.8-on-rtx-4090-b2"
+		p := &player{State: New()}
+		p.play(Start{Choice: c})
+		p.play(opened(last[Open](t, p).ID, chain("net")))
+		ask := last[Solve](t, p)
+		p.play(SolveFailed{ID: ask.ID, Failure: &proto.Failure{Kind: proto.Infeasible, Budget: p.Budget(), Smallest: p.Budget() + 1}})
+		if p.OverBudget == nil {
+			t.Fatal("a budget that is too small is not noticed")
+		}
+		p.play(answer(last[Solve](t, p), 12))
+		e := last[AskStep](t, p)
+		if !p.Earlier() || !p.Unplayed() || e.Request.Parts != 1 {
+			t.Fatalf("earlier %t, unplayed %t, asks %+v; want that the range of the step is awaited", p.Earlier(),
+				p.Unplayed(), e.Request)
+		}
+		p.play(Policed{ID: e.ID, Stepped: &proto.Stepped{Low: low, High: memory, Context: engine.GiB}})
+		if got := p.OverBudget == nil; got != want || got != p.Shown.Choice.Equal(p.Choice) || p.Unplayed() {
+			t.Errorf("from %d bytes on without CUDA it is taken: %t, shown as chosen: %t; want %t", low, got,
+				p.Shown.Choice.Equal(p.Choice), want)
+		}
+	}
+}

@@ -102,6 +102,7 @@ func (m Solved) apply(s *State) []Effect {
 	case m.ID == side.fallback:
 		side.fallback = 0
 		s.show(side, p)
+		s.accept()
 	case job == nil:
 	case m.ID == job.ID:
 		side.Solving = nil
@@ -206,6 +207,7 @@ func (s *State) fallBackToSmallest(f *proto.Failure) []Effect {
 	own := s.Compare == nil && s.current() != nil
 	switch {
 	case own && s.Shown.Choice.MethodKey() == s.Choice.MethodKey():
+		s.accept()
 		return nil
 	case s.Compare != nil:
 		s.Shown = nil

@@ -32,7 +32,7 @@ func (c *Answer) Kind() string {
 
 // Word returns the words of the verdict.
 func (c *Answer) Word() string {
-	if c.over() != nil {
+	if c.over() != nil && !pending(c.S) {
 		return refusal(c.S)
 	}
 	return Words[c.Kind()]
@@ -49,7 +49,7 @@ func (c *Answer) over() *state.OverBudget {
 // Smallest returns the text of the button that sets a budget that is large enough, or "" if none is known or needed.
 func (c *Answer) Smallest() string {
 	m, d := c.over(), state.DeviceOf(c.S.Choice)
-	if m == nil || m.Smallest == 0 || d != nil && c.S.Choice.Reserved(m.Smallest) > d.Memory && c.S.Choice.Roomy() {
+	if m == nil || pending(c.S) || m.Smallest == 0 || d != nil && c.S.Choice.Reserved(m.Smallest) > d.Memory && c.S.Choice.Roomy() {
 		return ""
 	}
 	return "Set " + format.BytesUp(m.Smallest)
@@ -83,6 +83,9 @@ func (c *Answer) Say() vugu.HTML {
 
 func (c *Answer) answer() (kind, sentence, unsure string) {
 	s := c.S
+	if pending(s) {
+		return Working, wordsBusy, ""
+	}
 	if m := c.over(); m != nil {
 		if p := s.Visible(); p != nil && s.Step == nil {
 			unsure = ofShown(s, p).whose()

@@ -467,3 +467,17 @@ func TestPlanOfExperts(t *testing.T) {
 		}
 	}
 }
+
+// TestKeepingAllMayFit checks that keeping everything may fit a card that has more than the allocator may hold for it,
+// and less than it holds at worst, though that is less than plans need at worst.
+func TestKeepingAllMayFit(t *testing.T) {
+	s := pagetest.Preset(t, "gpt2-step-on-rtx-4090-b16")
+	pagetest.Do(t, s, state.SetGPU{ID: "25gib"}, state.SetStrategy{Name: engine.KeepAll})
+	a := &Answer{S: s}
+	if most := s.Choice.Reserved(s.Network.Totals.KeepAllPeak); most <= 25*engine.GiB {
+		t.Fatalf("a plan of that peak needs %d bytes at worst; want more than the card has", most)
+	}
+	if a.Kind() != MayNot || a.Word() != Words[MayNot] || Late(s) != "false" || !strings.Contains(Title(s), " of 25 GiB") {
+		t.Errorf("%s, %q, late %s, %q; want that it may not fit", a.Kind(), a.Word(), Late(s), Title(s))
+	}
+}

@@ -34,7 +34,7 @@ func tooSmall(s *state.State) string {
 	if d := lacking(s); d != nil {
 		needs := format.BytesUp(s.OverBudget.Smallest+s.Choice.Context()) + " at least"
 		if low, high, context := s.Kept(); s.Choice.KeepsAll() && high > 0 {
-			needs = format.Range(low+context, high+context)
+			needs = format.Range(low+context, high+context) // as it was played
 		}
 		return fmt.Sprintf("%s needs %s, %s.", name, needs, has(s, d))
 	}
@@ -49,6 +49,13 @@ func lacking(s *state.State) *card.Card {
 		return nil
 	}
 	return d
+}
+
+// pending reports whether it is not known yet if keeping everything fits: its peak is above what plans may use, but not
+// above the card, and it was not played yet.
+func pending(s *state.State) bool {
+	return s.OverBudget != nil && s.Preview == nil && s.Compare == nil && s.Choice.Roomy() && s.Unplayed() &&
+		lacking(s) == nil && exceeded(s) == nil
 }
 
 // has says how much memory a card has, as "one RTX 4090 has 24 GiB".

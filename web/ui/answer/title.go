@@ -15,7 +15,7 @@ func Title(s *state.State) string {
 	name := names.Of(s)
 	n := needed(s)
 	switch {
-	case s.View.Frame.Title != "" || s.Memory != nil:
+	case s.View.Frame.Title != "" || s.Memory != nil || pending(s):
 		return name
 	case s.Compare != nil:
 		return name + Pace(s, ": B is %s than A")

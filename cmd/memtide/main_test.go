@@ -132,6 +132,7 @@ var goldenRuns = []struct{ name, line string }{
 	{"plan-fits", "plan config.json -gpus 2 -seq 2048 -device a100-sxm-40gb -ckpt full -loss chunked"},
 	{"error-plan-not", "plan config.json -seq 32768 -device v100-pcie-16gb -program torchtune"},
 	{"plan-json", "plan -json -model gpt2 -device v100-pcie-16gb -seq 1024 -states bf16 -optimizer sgd -lora 8"},
+	{"plan-picture", "plan -model SD-1.5 -device h100-sxm-80gb -ckpt full"}, // usual sides
 	{"plan-chain", "plan -model gpt2 -device v100-pcie-16gb -seq 1024 -program torchtune -chain"},
 	{"score", "score rows.json"},
 	{"score-json", "score -json - < rows.json"},

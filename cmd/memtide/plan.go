@@ -78,7 +78,7 @@ func (p *planFlags) define(fs *flag.FlagSet) {
 			})
 		case o.Name == "height":
 			fs.Func("side",
-				"`PIXELS` of a picture or a frame, height x width, for example 480x832, or one number for both; instead of -seq",
+				"`PIXELS` of a picture or a frame, height x width, for example 480x832, or one number for both; instead of -seq (default 512, of videos 480x832 and 81 frames)",
 				func(value string) error {
 					height, width, both := strings.Cut(strings.ToLower(value), "x")
 					if !both {
@@ -126,6 +126,9 @@ func (p *planFlags) ask(ctx context.Context, e *env, args []string) llm.Ask {
 		p.args["device"] = id
 	}
 	m := p.network(ctx, e, args)
+	if m.Latents != nil && p.args["seq"] == "" && p.args["frames"] == "" && p.args["height"] == "" {
+		p.args = ask.Sized(p.args, strings.ToLower(m.Name))
+	}
 	usual, _ := strconv.ParseInt(ask.Value(p.args, "seq"), 10, 64)
 	if most := cmp.Or(m.Patches, m.Positions); most > 0 && most < usual && p.args["seq"] == "" {
 		p.args["seq"] = strconv.FormatInt(most, 10)

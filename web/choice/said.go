@@ -234,6 +234,9 @@ func (s *Said) takeStep(c *Choice) *Problem {
 		}
 	}
 	c.Step, c.StepArgs = s.Step, stepArgs(args)
+	if ask.Lookup(s.Step) != nil && ask.Pictures(s.Step) && args["seq"] == "" && args["frames"] == "" && args["height"] == "" {
+		c.StepArgs = ask.Sized(c.StepArgs, s.Step)
+	}
 	_, listed := c.Planned("")
 	rest, policy, ok := preset.Split(c.StepArgs)
 	if listed || !ok || !ask.Configured(s.Step) && s.Strategy == "" {

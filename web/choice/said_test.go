@@ -206,6 +206,30 @@ func TestStepSaid(t *testing.T) {
 	}
 }
 
+// TestPicturesSaid checks that the step of a model of pictures or videos has usual sides if the link has none, and that
+// a link with tokens or with sides of its own keeps them.
+func TestPicturesSaid(t *testing.T) {
+	for _, c := range []struct {
+		model      string
+		said, want engine.Args
+	}{
+		{"sd-1.5", engine.Args{"batch": "2"}, engine.Args{"batch": "2", "height": "512", "width": "512"}},
+		{"wan2.1-14b", nil, engine.Args{"frames": "81", "height": "480", "width": "832"}},
+		{"wan2.1-14b", engine.Args{"height": "512", "width": "512"}, engine.Args{"height": "512", "width": "512"}},
+		{"flux1-dev", engine.Args{"seq": "4096"}, engine.Args{"seq": "4096"}},
+		{"llama3-8b", nil, engine.Args{}},
+	} {
+		got, p := (&Said{Step: c.model, StepArgs: c.said}).Resolve(Default())
+		args := got.StepArgs
+		if got.Source.Model != "" {
+			args = got.Source.Options
+		}
+		if p != nil || !maps.Equal(args, c.want) {
+			t.Errorf("%s %v: %v, problem %v; want %v", c.model, c.said, args, p, c.want)
+		}
+	}
+}
+
 // TestBadStepOption checks that an option of a step that makes no sense leaves the others.
 func TestBadStepOption(t *testing.T) {
 	got, p := (&Said{Step: "llama3-8b", StepArgs: engine.Args{"gpus": "8", "seq": "banana"}}).Resolve(Default())

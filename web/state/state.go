@@ -39,7 +39,7 @@ type State struct {
 
 // Sentence says which optional words the sentence about a plan has.
 type Sentence struct {
-	Plan   bool // the plan: keeping everything does not fit, or another plan was chosen
+	Plan   bool // the plan: keeping everything may not fit, or another plan was chosen
 	Budget bool // the budget: a person chose it
 }
 
@@ -52,7 +52,8 @@ func (s *State) Sentence() Sentence {
 	if s.dragging {
 		return s.before
 	}
-	return Sentence{!s.Choice.KeepsAll() || s.OverBudget != nil, !s.Choice.Roomy()}
+	plan := !s.Choice.KeepsAll() || s.OverBudget != nil || DeviceOf(s.Choice) != nil && s.KeepingAll() > s.Limit()
+	return Sentence{plan, !s.Choice.Roomy()}
 }
 
 // New returns the state of a page on which nothing has been opened.

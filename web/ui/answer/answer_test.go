@@ -477,6 +477,9 @@ func TestKeepingAllMayFit(t *testing.T) {
 	if most := s.Choice.Reserved(s.Network.Totals.KeepAllPeak); most <= 25*engine.GiB {
 		t.Fatalf("a plan of that peak needs %d bytes at worst; want more than the card has", most)
 	}
+	if !s.Sentence().Plan {
+		t.Error("the sentence has no word for the plan; want one, since it may not fit")
+	}
 	if a.Kind() != MayNot || a.Word() != Words[MayNot] || Late(s) != "false" || !strings.Contains(Title(s), " of 25 GiB") {
 		t.Errorf("%s, %q, late %s, %q; want that it may not fit", a.Kind(), a.Word(), Late(s), Title(s))
 	}

@@ -60,7 +60,7 @@ func (s *site) docs() {
 			Page         *document
 			Pages        []*document
 			Policy, Body string
-		}{s, d, pages, docsPolicy, body.String()}))
+		}{s, d, pages, policy + "; frame-src 'self'", body.String()})) // frames for the live views
 		s.put("docs/"+htmlName(d.file), out.Bytes())
 	}
 }
@@ -72,9 +72,6 @@ var downloads = map[string]string{"../profiles/collect.py": "collect.py",
 
 // exampleAddress is the address of the site in the documents. The flag -site replaces it.
 const exampleAddress = "https://example.org/memtide/"
-
-// docsPolicy is the page's policy, with frames for the live views.
-var docsPolicy = policy + "; frame-src 'self'"
 
 // documents parses the files of docs/, in the order of the list in the index, which has to have
 // all of them.

@@ -101,7 +101,9 @@ func main() {
 		case *generate, *check:
 		default:
 			s.build(*release)
-			s.report(os.Stdout)
+			for _, a := range s.written {
+				fmt.Printf("%10d  %s\n", a.size, a.name)
+			}
 			if *packages != "" {
 				s.packages(filepath.Join(s.root, *packages))
 			}

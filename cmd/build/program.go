@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -126,7 +127,7 @@ func (s *site) program() {
 	list := described(s.root, tmp)
 	var names [len(programs)]string
 	for i, p := range programs {
-		data := s.rewrite(p.name, s.compile(p, filepath.Join(tmp, p.name+".wasm"), list))
+		data := rewrite(os.Stderr, p.name, s.compile(p, filepath.Join(tmp, p.name+".wasm"), list))
 		if i == 0 {
 			s.WasmSize = len(data)
 		}
@@ -147,30 +148,21 @@ func (s *site) compile(p program, file, overlay string) []byte {
 }
 
 // rewrite makes a linked program smaller and faster (cmd/wasmopt). Functions of this module keep
-// their names in tracebacks.
-func (s *site) rewrite(name string, data []byte) []byte {
-	data, report, err := passes.Run(data, passes.Options{Keep: []string{"memtide/"}})
+// their names in tracebacks. It writes to w what could be better.
+func rewrite(w io.Writer, name string, data []byte) []byte {
+	data, left, err := passes.Run(data, passes.Options{Keep: []string{"memtide/"}})
 	if err != nil {
 		cli.Fail("%s: %w", name, err)
 	}
 	said := ""
-	for _, step := range report.LeftOut() {
-		if step.LeftOut != said {
-			s.say("%s is larger and slower than it could be from the pass %s of cmd/wasmopt on: %s", name, step.Pass,
-				step.LeftOut)
+	for _, l := range left {
+		if l.Why != said {
+			fmt.Fprintf(w, "build: %s is larger and slower than it could be from the pass %s of cmd/wasmopt on: %s\n",
+				name, l.Pass, l.Why)
 		}
-		said = step.LeftOut
+		said = l.Why
 	}
 	return data
-}
-
-// say reports to the user what could be better.
-func (s *site) say(format string, args ...any) {
-	out := s.complaints
-	if out == nil {
-		out = os.Stderr
-	}
-	fmt.Fprintf(out, "build: "+format+"\n", args...)
 }
 
 // described writes descriptions into dir, as an additional file of the page's program, and
@@ -214,9 +206,5 @@ func descriptions(root string) string {
 
 // packageOf returns the import path of the package of a function.
 func packageOf(f any) string {
-	name := runtime.FuncForPC(reflect.ValueOf(f).Pointer()).Name()
-	slash := strings.LastIndexByte(name, '/') + 1
-	folder, inside := name[:slash], name[slash:]
-	inside, _, _ = strings.Cut(inside, ".")
-	return folder + inside
+	return passes.PackageOf(runtime.FuncForPC(reflect.ValueOf(f).Pointer()).Name())
 }

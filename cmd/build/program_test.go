@@ -43,8 +43,7 @@ func TestRewriteOfAnotherVersion(t *testing.T) {
 			string(other)},
 	} {
 		var said bytes.Buffer
-		s := &site{complaints: &said}
-		out := s.rewrite("app", bytes.ReplaceAll(program, version, c.version))
+		out := rewrite(&said, "app", bytes.ReplaceAll(program, version, c.version))
 		if got := said.String(); !strings.Contains(got, c.want) || (got == "") != (c.want == "") {
 			t.Errorf("%s: the build says %q, want %q", c.version, got, c.want)
 		}

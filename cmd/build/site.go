@@ -12,7 +12,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"html"
-	"io"
 	"os"
 	"path"
 	"path/filepath"
@@ -39,9 +38,8 @@ type site struct {
 	Script, Worker, Style, DocsStyle, Charts, Wasm, Second string
 	Puzzle, PuzzleScript                                   string
 	WasmSize                                               int
-	Start                                                  string    // text of the script that is in the page itself
-	First                                                  string    // #app, the output of cmd/build/first
-	complaints                                             io.Writer // for say; nil means os.Stderr
+	Start                                                  string // text of the script that is in the page itself
+	First                                                  string // #app, the output of cmd/build/first
 }
 
 type asset struct {
@@ -91,12 +89,6 @@ func (s *site) sweep() {
 			continue
 		}
 		cli.Check(os.Remove(filepath.Join(s.dir, name)))
-	}
-}
-
-func (s *site) report(w io.Writer) {
-	for _, a := range s.written {
-		fmt.Fprintf(w, "%10d  %s\n", a.size, a.name)
 	}
 }
 

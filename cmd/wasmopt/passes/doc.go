@@ -32,9 +32,9 @@
 // # Versions
 //
 // All passes but segments rely on facts that were verified for some versions of Go (see
-// Verified): the layout of the runtime's tables, their readers, and the points at which
+// verified): the layout of the runtime's tables, their readers, and the points at which
 // compiled functions can be entered. The version is read from the program, where linker and
-// runtime must agree, or given by Options.Go. For other versions these passes are left out. The pass
+// runtime must agree, or given by a test. For other versions these passes are left out. The pass
 // segments relies on the WebAssembly specification alone: memory is zero until the data segments
 // are laid out, before anything runs, so other segments that make the same memory are equivalent.
 // It runs for any version and for programs of other compilers. It refuses imported memories, and

@@ -11,57 +11,35 @@ import (
 	"memtide/cmd/wasmopt/module"
 )
 
-// Pass is one rewriting of a program. The documentation of the package describes each.
-type Pass struct {
-	Name string
+// pass is one rewriting of a program. The documentation of the package describes each.
+type pass struct {
+	name string
 	// tables reports that the pass relies on the runtime's tables, and on other properties that
 	// were verified for a version of Go. Other passes rely only on the WebAssembly
 	// specification, and run for any version of Go and any compiler.
 	tables bool
-	run    func(p *program) (done string, err error)
+	run    func(p *program) error
 }
 
-// Passes returns all passes in their order.
-func Passes() []Pass {
-	return []Pass{
-		{"jumps", true, (*program).jumps},
-		{"inlined", true, (*program).dropInlined},
-		{"names", true, (*program).shareNames},
-		{"search", true, (*program).coarsenSearch},
-		{"lines", true, (*program).dropLines},
-		{"segments", false, (*program).joinSegments},
-	}
+// passes are all passes in their order.
+var passes = []pass{
+	{"jumps", true, (*program).jumps},
+	{"inlined", true, (*program).dropInlined},
+	{"names", true, (*program).shareNames},
+	{"search", true, (*program).coarsenSearch},
+	{"lines", true, (*program).dropLines},
+	{"segments", false, (*program).joinSegments},
 }
 
-// Options configure Run.
+// Options configure Run. Only tests set the version of Go that made the program, and passes to skip.
 type Options struct {
-	Skip []string         // names of the passes to leave out
-	Go   string           // the version of Go that made the program; "" to find it in the program
-	Keep []string         // prefixes of functions' names to keep, besides main.
-	Size func([]byte) int // measure of a program for Outcome; nil for its bytes
+	Keep    []string // prefixes of functions' names to keep, besides main.
+	version string   // "" to find it in the program
+	skip    []string // names of passes
 }
 
-// Outcome is what a pass did.
-type Outcome struct {
-	Pass          string
-	Before, After int    // size of the program
-	Done          string // more about it in words, or ""
-	LeftOut       string // why the pass did nothing; "" if it ran
-}
-
-// Report is what Run did to a program.
-type Report struct {
-	Go    string    // the version of Go that made it; "" if unknown
-	Steps []Outcome // one for each pass
-}
-
-// LeftOut returns the steps of passes that did nothing although the options did not skip them.
-func (r *Report) LeftOut() []Outcome {
-	return slices.DeleteFunc(slices.Clone(r.Steps),
-		func(s Outcome) bool { return s.LeftOut == "" || s.LeftOut == notAsked })
-}
-
-const notAsked = "not asked for"
+// LeftOut is a pass that did nothing, and why.
+type LeftOut struct{ Pass, Why string }
 
 // program is a module while it is rewritten. A pass that returns an error has not changed it.
 type program struct {
@@ -76,53 +54,46 @@ type program struct {
 }
 
 // Run rewrites a program. It returns an error if file is not a WebAssembly module. Anything else
-// that a pass does not support leaves the pass out, with the reason in the report. If all passes
-// are left out, Run returns file itself.
-func Run(file []byte, o Options) ([]byte, *Report, error) {
-	sections, err := module.Read(file)
-	if err != nil {
+// that a pass does not support leaves the pass out. If all passes are left out, Run returns file
+// itself.
+func Run(file []byte, o Options) (out []byte, left []LeftOut, err error) {
+	p := &program{options: o, packed: true}
+	if p.sections, err = module.Read(file); err != nil {
 		return nil, nil, err
 	}
-	p := &program{options: o, sections: sections, packed: true}
-	if o.Size == nil {
-		o.Size = func(b []byte) int { return len(b) }
-	}
-	report := &Report{Go: o.Go}
-	refused := p.prepare(report)
-	out, size := file, o.Size(file)
-	for _, pass := range Passes() {
-		step := Outcome{Pass: pass.Name, Before: size, After: size}
-		switch {
-		case slices.Contains(o.Skip, pass.Name):
-			step.LeftOut = notAsked
-		case pass.tables && refused != nil:
-			step.LeftOut = refused.Error()
-		default:
-			if step.Done, err = pass.run(p); err != nil {
-				step.LeftOut = err.Error()
-				break
-			}
-			out = p.write()
-			size = o.Size(out)
-			step.After = size
+	refused := p.prepare()
+	ran := false
+	for _, pass := range passes {
+		if slices.Contains(o.skip, pass.name) {
+			continue
 		}
-		report.Steps = append(report.Steps, step)
+		err := refused
+		if !pass.tables || refused == nil {
+			err = pass.run(p)
+		}
+		if ran = ran || err == nil; err != nil {
+			left = append(left, LeftOut{pass.name, err.Error()})
+		}
 	}
-	return out, report, nil
+	if !ran {
+		return file, left, nil
+	}
+	return p.write(), left, nil
 }
 
 // prepare reads what the passes rely on. An error is why those that rely on tables cannot run.
-func (p *program) prepare(report *Report) (err error) {
+func (p *program) prepare() (err error) {
 	if p.memory, err = module.InitialMemory(p.sections); err != nil {
 		return err
 	}
-	if report.Go == "" {
-		if report.Go, err = madeBy(p.sections, p.memory); err != nil {
+	version := p.options.version
+	if version == "" {
+		if version, err = madeBy(p.sections, p.memory); err != nil {
 			return err
 		}
 	}
-	if !IsVerified(report.Go) {
-		return fmt.Errorf("the layout of %s has not been verified, only that of %q", report.Go, Verified())
+	if !slices.Contains(verified, version) {
+		return fmt.Errorf("the layout of %s has not been verified, only that of %q", version, verified)
 	}
 	if p.bodies, p.imported, err = module.Functions(p.sections); err != nil {
 		return err
@@ -166,38 +137,29 @@ func (p *program) edit(change func(t *tables)) error {
 
 // jumps gives functions direct jumps (package flow). In the tables it needs the place where a
 // function continues after a panic: at its call of runtime.deferreturn.
-func (p *program) jumps() (string, error) {
+func (p *program) jumps() error {
 	afterPanic := make([]int, len(p.bodies))
-	known := 0
 	for i := range afterPanic {
 		afterPanic[i] = p.tables.word(p.tables.function(i) + funcDeferReturn)
-		if p.parsed[i] != nil {
-			known++
-		}
 	}
-	bodies := slices.Clone(p.bodies)
-	flow.Direct(bodies, p.parsed, p.imported, afterPanic)
-	p.bodies = bodies
-	p.setSection(module.Code, module.WriteFunctions(bodies))
-	return fmt.Sprintf("%d of %d functions", known, len(bodies)), nil
+	p.bodies = slices.Clone(p.bodies)
+	flow.Direct(p.bodies, p.parsed, p.imported, afterPanic)
+	p.setSection(module.Code, module.WriteFunctions(p.bodies))
+	return nil
 }
-
-const searchEach = 64
 
 // coarsenSearch makes the search for the function of an instruction (runtime.findfunc) start a
 // little earlier, at every 64th function: from there it goes through the list, and the table of
 // starts becomes almost all zeros. The last, incomplete bucket stays.
-func (p *program) coarsenSearch() (string, error) {
-	return "", p.edit(func(t *tables) {
+func (p *program) coarsenSearch() error {
+	const searchEach = 64
+	return p.edit(func(t *tables) {
 		for i := range (t.mod(modMaxPC) - t.mod(modMinPC)) / bucketPlaces {
 			at := t.buckets.at + i*bucketSize
 			t.setWord(at, t.word(at)/searchEach*searchEach)
 		}
 	})
 }
-
-// joinWithin is the largest gap of zeros, in bytes, that joinSegments writes out.
-const joinWithin = 64
 
 // joinSegments writes the initial memory in few segments. Go's linker writes up to 100,000, one
 // for every range between some zeros. Each has an address and a length, which hardly compress,
@@ -208,16 +170,17 @@ const joinWithin = 64
 // their order, are laid out before anything runs, so any segments that make the same memory do
 // the same. module.InitialMemory refuses what would make a difference: imported memories,
 // segments that are laid out later or elsewhere, and those that do not fit.
-func (p *program) joinSegments() (string, error) {
+func (p *program) joinSegments() error {
+	const joinWithin = 64 // the largest gap of zeros, in bytes, that is written out
 	if p.memory == nil {
-		return "", errors.New("the initial memory is empty, or not known")
+		return errors.New("the initial memory is empty, or not known")
 	}
 	p.setSection(module.Data, module.WriteMemory(p.memory, joinWithin))
 	p.packed = true
-	return "", nil
+	return nil
 }
 
-// Verified returns the versions of Go for whose programs all passes may run. The layout of the
+// verified are the versions of Go for whose programs all passes may run. The layout of the
 // runtime's tables is checked in every program, word by word (verify.go). A program does not
 // show what its runtime and its compiler do with the tables. To verify a version, check with
 // that version in place (GOTOOLCHAIN=go1.27.0):
@@ -233,7 +196,7 @@ func (p *program) joinSegments() (string, error) {
 //     switch, and at its call of runtime.deferreturn.
 //
 // Then add its name. Minor releases (go1.26.9) are versions of their own.
-func Verified() []string { return []string{"go1.26.8", "go1.26.0"} }
+var verified = []string{"go1.26.8", "go1.26.0"}
 
 // madeBy returns the version of Go that made a program. The linker writes it into the section
 // producers, and the runtime has it in a text that the variable runtime.buildVersion points to,
@@ -279,6 +242,3 @@ func producer(section []byte) (version string) {
 	}
 	return version
 }
-
-// IsVerified reports whether all passes may run for programs of a version of Go.
-func IsVerified(version string) bool { return slices.Contains(Verified(), version) }

@@ -3,37 +3,37 @@ package passes
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"runtime"
 	"slices"
 	"strings"
 	"testing"
 
+	"memtide/cmd/wasmopt/flow"
 	"memtide/cmd/wasmopt/module"
 )
 
 // today is the version given to Run in tests of the passes. It lets them run, and show what fails, with a version
 // of Go that is not yet in the list.
-var today = Verified()[0]
+var today = verified[0]
 
 // rewritten returns the program file after all passes that are not in skip. It fails if a pass was left out.
 func rewritten(t *testing.T, file []byte, skip ...string) []byte {
 	t.Helper()
-	out, report, err := Run(file, Options{Go: today, Skip: skip})
+	out, left, err := Run(file, Options{version: today, skip: skip})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, s := range report.LeftOut() {
-		t.Errorf("the pass %s was left out: %s", s.Pass, s.LeftOut)
+	for _, s := range left {
+		t.Errorf("the pass %s was left out: %s", s.Pass, s.Why)
 	}
 	return out
 }
 
 // others returns the names of all passes except those in but.
 func others(but ...string) (names []string) {
-	for _, p := range Passes() {
-		if !slices.Contains(but, p.Name) {
-			names = append(names, p.Name)
+	for _, p := range passes {
+		if !slices.Contains(but, p.name) {
+			names = append(names, p.name)
 		}
 	}
 	return names
@@ -41,9 +41,9 @@ func others(but ...string) (names []string) {
 
 // TestVerified checks that the Go version that runs these tests is one of the verified ones.
 func TestVerified(t *testing.T) {
-	if !IsVerified(runtime.Version()) {
-		t.Errorf("%s has not been verified, only %q; if all other tests here pass, see Verified for what is to do",
-			runtime.Version(), Verified())
+	if !slices.Contains(verified, runtime.Version()) {
+		t.Errorf("%s has not been verified, only %q; if all other tests here pass, see verified for what is to do",
+			runtime.Version(), verified)
 	}
 }
 
@@ -63,18 +63,10 @@ func TestRun(t *testing.T) {
 // TestJumpsKnowsFunctions checks that at least 90 % of the functions have the form for which jumps are written
 // directly.
 func TestJumpsKnowsFunctions(t *testing.T) {
-	_, report, err := Run(build(t, traceback), Options{Go: today, Skip: others("jumps")})
-	if err != nil {
-		t.Fatal(err)
-	}
-	known, all := 0, 1
-	for _, s := range report.Steps {
-		if s.Pass == "jumps" {
-			fmt.Sscanf(s.Done, "%d of %d", &known, &all)
-		}
-	}
-	if known < all*9/10 {
-		t.Errorf("%d of %d functions have the form that is expected (%+v)", known, all, report.Steps)
+	l, _ := layoutOf(t)
+	known := slices.DeleteFunc(slices.Clone(l.functions), func(f *flow.Function) bool { return f == nil })
+	if all := len(l.functions); len(known) < all*9/10 {
+		t.Errorf("%d of %d functions have the form that is expected", len(known), all)
 	}
 }
 
@@ -82,15 +74,15 @@ func TestJumpsKnowsFunctions(t *testing.T) {
 // and print a traceback.
 func TestOnePass(t *testing.T) {
 	file := build(t, traceback)
-	for _, p := range Passes() {
-		out := rewritten(t, file, others(p.Name)...)
+	for _, p := range passes {
+		out := rewritten(t, file, others(p.name)...)
 		text, err := runInNode(t, out)
 		if err != nil || !strings.Contains(text, "main.deep(") || !strings.HasSuffix(text, "recovered") {
-			t.Errorf("%s: the program: %v\n%s\nwant a traceback with main.deep and then what was recovered", p.Name,
+			t.Errorf("%s: the program: %v\n%s\nwant a traceback with main.deep and then what was recovered", p.name,
 				err, text)
 		}
 		if bytes.Equal(out, file) {
-			t.Errorf("%s: the program is as it was; want it rewritten", p.Name)
+			t.Errorf("%s: the program is as it was; want it rewritten", p.name)
 		}
 	}
 }
@@ -149,14 +141,15 @@ func TestLinesLeavesNothing(t *testing.T) {
 // code and the initial memory of the program file are unchanged. It returns the program that Run wrote.
 func untouched(t *testing.T, what string, file []byte, o Options, words string) []byte {
 	t.Helper()
-	out, report, err := Run(file, o)
+	out, left, err := Run(file, o)
 	if err != nil {
 		t.Errorf("%s: %v", what, err)
 		return file
 	}
-	for i, s := range report.Steps {
-		if Passes()[i].tables && !strings.Contains(s.LeftOut, words) {
-			t.Errorf("%s: the pass %s says %q; want it left out with %q", what, s.Pass, s.LeftOut, words)
+	for _, p := range passes {
+		if p.tables && !slices.ContainsFunc(left,
+			func(l LeftOut) bool { return l.Pass == p.name && strings.Contains(l.Why, words) }) {
+			t.Errorf("%s: left out are %q; want the pass %s with %q", what, left, p.name, words)
 		}
 	}
 	code, memory := parts(t, file)
@@ -205,10 +198,13 @@ func TestUnknownVersion(t *testing.T) {
 	}
 	untouched(t, "two versions", linker, Options{}, "no runtime that says so")
 	untouched(t, "no version", unsaid, Options{}, "does not say which version of Go made it")
-	untouched(t, "another version, given", file, Options{Go: "go1.25.3"},
+	untouched(t, "another version, given", file, Options{version: "go1.25.3"},
 		"the layout of go1.25.3 has not been verified")
-	if _, report, err := Run(file, Options{Skip: others()}); err != nil || report.Go != runtime.Version() {
-		t.Errorf("the program is said to be made by %q (%v); want %s", report.Go, err, runtime.Version())
+	l, _ := layoutOf(t)
+	if sections, err := module.Read(file); err != nil {
+		t.Error(err)
+	} else if made, err := madeBy(sections, l.memory); err != nil || made != runtime.Version() {
+		t.Errorf("the program is said to be made by %q (%v); want %s", made, err, runtime.Version())
 	}
 }
 
@@ -221,15 +217,15 @@ func TestInsertedWordIsLeftAlone(t *testing.T) {
 	}
 	memory := inserted(l.memory, tb.module+8*modFuncData, tb.module+8*moduleWords, 0, 8)
 	sections[module.Find(sections, module.Data)].Body = module.WriteMemory(memory, writtenGap)
-	untouched(t, "a word before gofunc", module.Write(sections), Options{Go: today}, "of moduledata (gofunc")
+	untouched(t, "a word before gofunc", module.Write(sections), Options{version: today}, "of moduledata (gofunc")
 }
 
 // TestPlain checks that a program stays the same, byte by byte, if all passes are skipped.
 func TestPlain(t *testing.T) {
 	file := build(t, traceback)
-	out, report, err := Run(file, Options{Skip: others()})
-	if err != nil || !bytes.Equal(out, file) || len(report.LeftOut()) > 0 {
-		t.Errorf("without any pass %d bytes became %d (%v, %+v)", len(file), len(out), err, report)
+	out, left, err := Run(file, Options{skip: others()})
+	if err != nil || !bytes.Equal(out, file) || len(left) > 0 {
+		t.Errorf("without any pass %d bytes became %d (%v, %+v)", len(file), len(out), err, left)
 	}
 }
 
@@ -237,9 +233,9 @@ func TestPlain(t *testing.T) {
 // is not a module is an error.
 func TestRunOthers(t *testing.T) {
 	empty := []byte("\x00asm\x01\x00\x00\x00")
-	out, report, err := Run(empty, Options{})
-	if err != nil || !bytes.Equal(out, empty) || len(report.LeftOut()) != len(Passes()) {
-		t.Errorf("an empty module became % x (%v, %+v); want it as it is, with every pass left out", out, err, report)
+	out, left, err := Run(empty, Options{})
+	if err != nil || !bytes.Equal(out, empty) || len(left) != len(passes) {
+		t.Errorf("an empty module became % x (%v, %+v); want it as it is, with every pass left out", out, err, left)
 	}
 	if _, _, err := Run([]byte("<html>"), Options{}); !errors.Is(err, module.ErrForm) {
 		t.Errorf("a page: got %v, want %v", err, module.ErrForm)

@@ -7,8 +7,8 @@ import (
 
 // dropInlined clears the lists of inlined calls and of arguments, which only tracebacks print,
 // unless another function has other data at the same place.
-func (p *program) dropInlined() (string, error) {
-	return "", p.edit(func(t *tables) {
+func (p *program) dropInlined() error {
+	return p.edit(func(t *tables) {
 		kept, dropped := map[int]bool{}, map[int]int{} // by offset; the lengths of those to clear
 		for i := range t.funcs {
 			f := t.function(i)
@@ -59,8 +59,8 @@ func (t *tables) inlinedCalls(f int) (off, n int) {
 // dropLines clears what only tracebacks and signals read, and WebAssembly has no signals: the
 // tables from instructions to files and lines, to inlined calls, and to places where a signal
 // may interrupt, and the names of files. A traceback still has the names of functions.
-func (p *program) dropLines() (string, error) {
-	return "", p.edit(func(t *tables) {
+func (p *program) dropLines() error {
+	return p.edit(func(t *tables) {
 		kept := map[int]bool{}
 		for i := range t.funcs {
 			f := t.function(i)
@@ -100,8 +100,8 @@ func (p *program) dropLines() (string, error) {
 //
 // A name stays at its place or is cleared; no name becomes longer. Lists of inlined calls that
 // have not been cleared keep the names in them.
-func (p *program) shareNames() (string, error) {
-	return "", p.edit(func(t *tables) {
+func (p *program) shareNames() error {
+	return p.edit(func(t *tables) {
 		used := t.share(func(name string) bool {
 			return strings.HasPrefix(name, "main.") ||
 				slices.ContainsFunc(p.options.Keep, func(k string) bool { return strings.HasPrefix(name, k) }) ||
@@ -135,7 +135,7 @@ func (t *tables) share(keeps func(name string) bool) (used map[int]bool) {
 	for _, f := range others {
 		off := t.word(f + funcName)
 		name := t.name(off)
-		pkg := packageOf(name)
+		pkg := PackageOf(name)
 		at, ok := shared[pkg]
 		if !ok && !used[off] && len(pkg)+len(".?") <= len(name) {
 			at, ok = off, true
@@ -151,9 +151,9 @@ func (t *tables) share(keeps func(name string) bool) (used map[int]bool) {
 	return used
 }
 
-// packageOf returns the part of a name before the first dot after the last slash, without type
-// parameters.
-func packageOf(name string) string {
+// PackageOf returns the part of a function's name before the first dot after the last slash, without
+// type parameters: the import path of its package.
+func PackageOf(name string) string {
 	name, _, _ = strings.Cut(name, "[")
 	base := strings.LastIndexByte(name, '/') + 1
 	pkg, _, _ := strings.Cut(name[base:], ".")

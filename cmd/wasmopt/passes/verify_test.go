@@ -258,8 +258,8 @@ func TestCorruptTables(t *testing.T) {
 			continue
 		}
 		p := &program{memory: other.memory, tables: read}
-		for _, pass := range []func() (string, error){p.dropInlined, p.shareNames, p.coarsenSearch, p.dropLines} {
-			if _, err := pass(); err != nil {
+		for _, pass := range []func() error{p.dropInlined, p.shareNames, p.coarsenSearch, p.dropLines} {
+			if err := pass(); err != nil {
 				break
 			}
 		}

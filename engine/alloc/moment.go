@@ -17,9 +17,6 @@ type Moment struct {
 	Largest  engine.Bytes // the largest hole in the reserved memory
 }
 
-// Free returns how many bytes are reserved and not used.
-func (m *Moment) Free() engine.Bytes { return max(m.Reserved-m.Used, 0) }
-
 // Segment is an address range that is taken from the device before event From and given back before event To.
 type Segment struct {
 	Addr, Bytes engine.Bytes
@@ -29,7 +26,7 @@ type Segment struct {
 // Moments measures a layout after every event, up to the request that failed. It finds holes within the segments.
 // Without segments, if a layout reserves memory piece by piece, it finds them below the largest amount that was
 // reserved so far or the highest address. Then two free segments side by side look like one hole, so Largest is at
-// most Free. With virtual addressing every free chunk can serve a request, so Largest is Free. The error is that of
+// most what is reserved and not used. With virtual addressing every free chunk can serve a request, so Largest is all of that. The error is that of
 // poll.
 func (l *Layout) Moments(r *Requests, segments []Segment, poll *engine.Poll) ([]Moment, error) {
 	n := len(r.Events)
@@ -54,7 +51,7 @@ func (l *Layout) Moments(r *Requests, segments []Segment, poll *engine.Poll) ([]
 			w.reach(addr + size)
 			w.occupy(addr, size)
 		}
-		w.now.Event, w.now.Largest = i, w.now.Free()
+		w.now.Event, w.now.Largest = i, max(w.now.Reserved-w.now.Used, 0)
 		if l.Chunk == 0 {
 			w.now.Largest = min(w.largest, w.now.Largest)
 		}

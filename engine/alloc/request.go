@@ -104,17 +104,6 @@ func (r *Requests) order() {
 	}
 }
 
-// reclock sets the lives to indices into Events.
-func (r *Requests) reclock() {
-	for i, e := range r.Events {
-		if e.Free {
-			r.Buffers[e.Buffer].End = i
-		} else {
-			r.Buffers[e.Buffer].Start = i
-		}
-	}
-}
-
 // AggregatePeak returns the largest sum of the sizes of buffers that live at the same time. No pool can be smaller.
 func (r *Requests) AggregatePeak() (peak engine.Bytes) {
 	var sum engine.Bytes

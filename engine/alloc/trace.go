@@ -48,7 +48,13 @@ func FromTrace(t *sim.Trace, order Order) *Requests {
 	if order != AsPlayed {
 		r.swap(t, order)
 	}
-	r.reclock()
+	for i, e := range r.Events { // the lives become indices into Events
+		if e.Free {
+			r.Buffers[e.Buffer].End = i
+		} else {
+			r.Buffers[e.Buffer].Start = i
+		}
+	}
 	return r
 }
 

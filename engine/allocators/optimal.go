@@ -78,10 +78,16 @@ func (o *optimum) run(r *alloc.Requests, poll *engine.Poll) error {
 	if o.deepest() > maxDeep {
 		return o.tooMany(r, poll)
 	}
-	if o.fixed {
-		return o.within(o.enough, poll)
+	if !o.fixed {
+		return o.minimize(poll)
 	}
-	return o.minimize(poll)
+	switch o.search.solve(o.enough, 1<<62) {
+	case found:
+		o.keepBest()
+	case stopped:
+		return poll.Err()
+	}
+	return nil
 }
 
 // tooMany tries best fit, and returns the error for problems that are too large for the exact search unless this
@@ -227,17 +233,6 @@ func (o *optimum) stack(order []int32) {
 		high = max(high, at+o.size[b])
 	}
 	o.keep(addr, high)
-}
-
-// within searches for a placement in a pool until poll stops it.
-func (o *optimum) within(pool int64, poll *engine.Poll) error {
-	switch o.search.solve(pool, 1<<62) {
-	case found:
-		o.keepBest()
-	case stopped:
-		return poll.Err()
-	}
-	return nil
 }
 
 // keepBest makes the placement that the exact search has found the best one.

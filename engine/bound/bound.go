@@ -82,14 +82,6 @@ func leastTime(op *engine.Op) time.Duration {
 	return op.Time
 }
 
-// leastTemp returns the smallest workspace of the algorithms of an operation.
-func leastTemp(op *engine.Op) engine.Bytes {
-	if op.Alt != nil {
-		return min(op.Temp, op.Alt.Temp)
-	}
-	return op.Temp
-}
-
 // several is the id in makersOf for more than one operation.
 const several = engine.NoOp - 1
 

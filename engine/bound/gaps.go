@@ -161,7 +161,10 @@ func (c *cover) footprint() *Recomputed {
 	}
 	bad := &Recomputed{Time: compute(g), At: engine.NoOp, Need: start}
 	for _, i := range c.ops {
-		c.need[i] = g.Fixed + leastTemp(&g.Ops[i])
+		c.need[i] = g.Fixed + g.Ops[i].Temp
+		if alt := g.Ops[i].Alt; alt != nil {
+			c.need[i] = g.Fixed + min(g.Ops[i].Temp, alt.Temp)
+		}
 		for _, v := range c.in[i] {
 			c.need[i] += g.Values[v].Size
 		}

@@ -98,7 +98,9 @@ func (c *checker) walk() *Refutation {
 	c.lists.drops = make([]copyID, 0, len(c.s)+len(c.t.Spans))
 	for v := range c.g.Values {
 		w.own[v], w.lastOut[v], w.lastIn[v] = noCopy, sim.NoSpan, sim.NoSpan
-		w.contain(engine.ValueID(v))
+		for in := c.g.Values[v].PartOf; in != engine.NoValue; in = c.g.Values[in].PartOf {
+			w.contained[in] = append(w.contained[in], engine.ValueID(v))
+		}
 		if c.g.Values[v].Initial&engine.OnDevice != 0 {
 			w.add(engine.ValueID(v), w.category(engine.ValueID(v), false), sim.NoSpan)
 		}
@@ -127,13 +129,6 @@ func (c *checker) walk() *Refutation {
 		}
 	}
 	return nil
-}
-
-// contain adds v to the contained lists of all values that contain it.
-func (w *walker) contain(v engine.ValueID) {
-	for outer := w.g.Values[v].PartOf; outer != engine.NoValue; outer = w.g.Values[outer].PartOf {
-		w.contained[outer] = append(w.contained[outer], v)
-	}
 }
 
 // waitFor records the spans that must have ended before step i. It ignores NoSpan.

@@ -33,12 +33,6 @@ type fronts struct {
 	stair []triple  // scratch of pareto and thinner
 }
 
-// limit returns the longest time of a triple of (i,j) that is kept. A plan that comes to the
-// backward part of a segment has run its stages once more already.
-func (f *fronts) limit(i, j int) int64 {
-	return f.slack + f.base[j] - f.base[i-1] - (f.until[j] - f.until[i-1])
-}
-
 func (f *fronts) at(i, j int) []triple { return f.rows[i*(f.n+1)+j] }
 
 // fill computes all fronts, shorter segments first.
@@ -57,7 +51,8 @@ func (f *fronts) fill() error {
 }
 
 func (f *fronts) build(i, j int) error {
-	limit := f.limit(i, j)
+	// A plan that comes to the backward part of a segment has run its stages once more already.
+	limit := f.slack + f.base[j] - f.base[i-1] - (f.until[j] - f.until[i-1])
 	f.w = f.w[:0]
 	f.kill = [4]triple{{time: unreachable}, {time: unreachable}, {time: unreachable}, {time: unreachable}}
 	add := func(c triple) {

@@ -68,11 +68,6 @@ type state struct {
 	grad  uint8
 }
 
-// holds reports whether any a^l or abar^l with l >= k is on the device.
-func (st *state) holds(k int) bool {
-	return slices.Contains(st.saved[k:], true) || slices.Max(st.act[k:]) != absent
-}
-
 type entry struct {
 	state
 	cost time.Duration
@@ -117,7 +112,7 @@ func (s *searcher) expand(at entry, k int) {
 	if st.act[k-1] == absent && (!st.saved[k-1] || loose) {
 		return
 	}
-	if s.class == Segments && st.holds(k) {
+	if s.class == Segments && (slices.Contains(st.saved[k:], true) || slices.Max(st.act[k:]) != absent) {
 		return
 	}
 	stage := &s.c.Stages[k-1]

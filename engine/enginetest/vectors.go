@@ -207,24 +207,13 @@ func Read(r io.Reader) ([]Vector, error) {
 	return file.Vectors, nil
 }
 
-// HasLoss reports whether the last stage is an explicit loss, so that the last gradient exists when the step begins
-// (papers 001 and 002). Papers 000 and 003 have no such stage.
-func (v *Vector) HasLoss() bool {
-	switch v.Algorithm {
-	case "offload-all", "offload-set", "offload-gadget", "vdnn":
-		return false
-	}
-	return true
-}
-
 // Chain returns the vector's chain in the engine's units. A time u becomes u*Bandwidth nanoseconds, so that a
 // transfer of s bytes lasts s nanoseconds on Device and the files' scaled values are nanoseconds.
 func (v *Vector) Chain() *engine.Chain {
-	c := &engine.Chain{
-		Name:              v.ID,
-		Input:             engine.Bytes(v.A0),
-		InputGrad:         engine.Bytes(v.Delta0),
-		LossGradAllocated: !v.HasLoss(),
+	c := &engine.Chain{Name: v.ID, Input: engine.Bytes(v.A0), InputGrad: engine.Bytes(v.Delta0)}
+	switch v.Algorithm {
+	case "offload-all", "offload-set", "offload-gadget", "vdnn": // papers 000 and 003 have no loss stage
+		c.LossGradAllocated = true
 	}
 	for i, s := range v.Stages {
 		st := engine.Stage{

@@ -131,7 +131,12 @@ func (p *File) JSON() ([]byte, error) {
 		Budget: p.Problem.Budget, StepTimeNS: int64(tr.Makespan), Peak: tr.Peak, HostPeak: tr.HostPeak}
 	chain, g := p.Problem.Chain, p.Problem.Graph
 	if chain != nil {
-		head.Chain = chainOf(chain.Chain, p.Name)
+		c := chain.Chain
+		head.Chain = &fileChain{Batch: c.Batch, Input: c.Input, InputGrad: c.InputGrad,
+			LossGradAllocated: c.LossGradAllocated, Resident: fileResident(c.Resident)}
+		if c.Name != p.Name {
+			head.Chain.Name = c.Name
+		}
 	} else {
 		head.Graph = &fileGraph{Fixed: g.Fixed, Stages: g.Stages, Done: p.valueName(g.Done)}
 	}
@@ -171,15 +176,6 @@ func list[T, F any](w *writer, name string, items []T, of func(*T) F) {
 		w.value(of(&items[i]))
 	}
 	w.buf.WriteByte(']')
-}
-
-func chainOf(c *engine.Chain, name string) *fileChain {
-	f := &fileChain{Batch: c.Batch, Input: c.Input, InputGrad: c.InputGrad, LossGradAllocated: c.LossGradAllocated,
-		Resident: fileResident(c.Resident)}
-	if c.Name != name {
-		f.Name = c.Name
-	}
-	return f
 }
 
 func stageOf(s *engine.Stage) fileStage {

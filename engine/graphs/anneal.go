@@ -76,8 +76,12 @@ func (a *annealer) anneal(c course, proposals int, weight float64, enough time.D
 		}
 		a.proposals++
 		a.begin()
-		limit, rate := float64(temperature*a.r.exponential()), heavy/a.scale
-		a.most = a.longest(limit + float64(rate*float64(a.excess)))
+		limit, rate := float64(temperature*exponentials[a.r.next()>>54]), heavy/a.scale
+		a.most = math.MaxInt64
+		if a.clock == nil { // with transfers, times are not known before evaluate
+			longest := limit + float64(rate*float64(a.excess))
+			a.most = a.took + time.Duration(engine.Int64(float64(longest*float64(max(a.m.base, 1)))))
+		}
 		if !a.propose() {
 			a.undo()
 			continue
@@ -99,15 +103,6 @@ func (a *annealer) anneal(c course, proposals int, weight float64, enough time.D
 // share returns how much longer a time is than that of the sequence, as a share of the step.
 func (a *annealer) share(took time.Duration) float64 {
 	return float64(took-a.took) / float64(max(a.m.base, 1))
-}
-
-// longest returns the time with the given share. With transfers it is unlimited, because times are not known before
-// evaluate.
-func (a *annealer) longest(share float64) time.Duration {
-	if a.clock != nil {
-		return math.MaxInt64
-	}
-	return a.took + time.Duration(engine.Int64(float64(share*float64(max(a.m.base, 1)))))
 }
 
 // note keeps the sequence if it is within the budget and the fastest so far.
@@ -189,10 +184,7 @@ func (r *random) near(n int32, power int) int32 {
 	return int32(x * uint64(n) / full)
 }
 
-// exponential returns one of 1024 numbers with the exponential distribution.
-func (r *random) exponential() float64 { return exponentials[r.next()>>54] }
-
-// exponentials are rounded, so that they are the same on machines whose logarithms differ in the last bit.
+// exponentials are numbers with the exponential distribution. They are rounded, so that they are the same on machines whose logarithms differ in the last bit.
 var exponentials = func() (list [1024]float64) {
 	const grains = 1 << 40
 	for i := range list {

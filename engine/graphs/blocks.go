@@ -237,7 +237,8 @@ func (c *chainOf) front(s, t int) []point {
 	if c.fronts[part] != nil {
 		return c.fronts[part]
 	}
-	f, most := &c.grows, c.most()
+	f := &c.grows
+	most := min(maxPoints, max(mostWork/(len(c.fronts)*min(len(c.blocks), maxSplits)), leastPoints))
 	f.all = f.all[:0]
 	in := c.info[s]
 	for k, o := range in.options {
@@ -339,11 +340,6 @@ func (c *chainOf) both(list []point, a, b []point, cut engine.Bytes, p point) []
 		}
 	}
 	return list
-}
-
-// most returns the number of points that a front keeps.
-func (c *chainOf) most() int {
-	return min(maxPoints, max(mostWork/(len(c.fronts)*min(len(c.blocks), maxSplits)), leastPoints))
 }
 
 // evenly returns at most most items of list at even distances, with the first and the last. It overwrites list.

@@ -156,7 +156,8 @@ func (r *online) own(v int32) time.Duration { return r.m.kinds[r.m.maker[v]].tim
 // leave frees a value, unless it will be read and cannot or must not be made again.
 func (r *online) leave(v int32) {
 	given := r.m.maker[v] == r.m.source()
-	if (given || r.m.once[r.m.maker[v]]) && r.remakes(v) {
+	mayRead := func(u int32) bool { return u == r.m.sink() || !r.m.once[u] }
+	if (given || r.m.once[r.m.maker[v]]) && (r.uses[v] > 0 || slices.ContainsFunc(r.m.users[v], mayRead)) {
 		return
 	}
 	r.there[v], r.missing[v] = false, !given
@@ -170,12 +171,6 @@ func (r *online) leave(v int32) {
 			}
 		})
 	}
-}
-
-// remakes reports whether a value may still be read.
-func (r *online) remakes(v int32) bool {
-	return r.uses[v] > 0 ||
-		slices.ContainsFunc(r.m.users[v], func(u int32) bool { return u == r.m.sink() || !r.m.once[u] })
 }
 
 // evict frees the value that is cheapest for its size and age. It returns false if no value can be evicted.

@@ -206,12 +206,6 @@ func (s *state) list(op int32) {
 	}
 }
 
-// present reports whether a run is in the sequence.
-func (s *state) present(x int32) bool {
-	p := s.place[x]
-	return int(p) < len(s.order) && s.order[p] == x
-}
-
 // evaluate computes newExcess and newTook. It stops, with an excess above limit, once the excess is known to be
 // above it.
 func (s *state) evaluate(limit int64) {
@@ -264,8 +258,8 @@ func (s *state) settle(c, now int32) {
 	s.last[c] = now
 	s.room[was].net += s.size[c]
 	s.room[now].net -= s.size[c]
-	if s.present(was) {
-		s.widen(s.place[was])
+	if p := s.place[was]; int(p) < len(s.order) && s.order[p] == was {
+		s.widen(p)
 	}
 	s.widen(s.place[now])
 }

@@ -39,7 +39,10 @@ func (s *state) gapOver(j, v int32) (g gap, ok bool) {
 		return g, false
 	}
 	x := s.makerBefore(v, j+1)
-	if x == none || s.place[x] >= j || !s.owns(x, v) {
+	if x == none || s.place[x] >= j {
+		return g, false
+	}
+	if k := &s.m.kinds[s.kind[x]]; k.writes[k.write(v)] != v { // it makes a value that contains v
 		return g, false
 	}
 	g = gap{value: v, made: s.place[x], last: s.place[x], next: nowhere}
@@ -176,12 +179,6 @@ func (s *state) proposeStay(r *random, again bool) bool {
 		s.remake(r, v, p, 0)
 	}
 	return true
-}
-
-// owns reports whether a run makes a copy of the value itself, not of one that it is within.
-func (s *state) owns(x, v int32) bool {
-	k := &s.m.kinds[s.kind[x]]
-	return k.writes[k.write(v)] == v
 }
 
 // proposeTransfer makes the edits of a move of transfers. It returns false if there is no move.

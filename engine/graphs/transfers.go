@@ -79,8 +79,6 @@ func (m *model) moved(k *kind) int32 {
 // half-duplex link both lanes are the same.
 type moment struct{ now, out, in int64 }
 
-func (t moment) end() int64 { return max(t.now, t.out, t.in) }
-
 // idle reports whether no transfer is under way.
 func (t moment) idle() bool { return t.out <= t.now && t.in <= t.now }
 
@@ -175,7 +173,7 @@ func (s *state) tick() (took time.Duration) {
 	}
 	c.fresh = append(c.fresh, t)
 	c.last = n + 1
-	return time.Duration(t.end())
+	return time.Duration(max(t.now, t.out, t.in))
 }
 
 // advance returns the moment after place p, given the moment t before it.

@@ -42,7 +42,9 @@ func solveTFLMS(p *engine.Problem, _ engine.Parsed, poll *engine.Poll) (*engine.
 	case found.tensors >= 0:
 		a := newAhead(s)
 		plan := a.plan(found.tensors, found.ahead)
-		played, err := sim.Solution(p, a.schedule())
+		played, err := sim.Solution(p, a.p.write(func(k int, t *ordered.Transfer) bool { // as the method queues fetches
+			return t.Item >= 2*s.n-1-k-a.ahead && k >= s.n
+		}))
 		if err != nil {
 			return nil, fmt.Errorf("offload: a plan of TFLMS cannot be played: %w", err)
 		}
@@ -205,9 +207,4 @@ func (a *ahead) room() engine.Bytes {
 		room = max(room, s.needB[i]-p.Before(min(left, back)))
 	}
 	return room
-}
-
-// schedule returns the schedule of the plan, with fetches queued where the method queues them.
-func (a *ahead) schedule() engine.Schedule {
-	return a.p.write(func(k int, t *ordered.Transfer) bool { return t.Item >= 2*a.s.n-1-k-a.ahead && k >= a.s.n })
 }

@@ -145,7 +145,7 @@ func (x *table) value(s, t int, m int64) (int64, bool) {
 // the optimum.
 func (x *table) fill(limit int64) (found bool, err error) {
 	x.limit = limit
-	x.store.reset()
+	x.store.used, x.store.fill, x.store.steps = 0, 0, 0
 	clear(x.rows)
 	clear(x.cols)
 	if err := x.front.build(x); err != nil {
@@ -217,8 +217,6 @@ const (
 	firstSegment     = 1 << 8
 	segmentDoublings = 8
 )
-
-func (a *arena) reset() { a.used, a.fill, a.steps = 0, 0, 0 }
 
 // full reports whether the rows take more than they may.
 func (a *arena) full() bool { return a.steps*int(unsafe.Sizeof(step{})) > a.most }

@@ -110,25 +110,20 @@ func (p *Preset) stepPart(ref, part string, o *Options) (name string, err error)
 	return name, nil
 }
 
-// StepArgs returns the options of package ask that a value of Options.Step chooses.
+// StepArgs returns the options of package ask that a value of Options.Step chooses. It has _ for -, which separates
+// parts.
 func StepArgs(text string) engine.Args {
 	args := engine.Args{}
 	for part := range strings.SplitSeq(text, "-") {
 		if name, value, ok := strings.Cut(part, "."); ok {
 			name = strings.ReplaceAll(name, "_", "-")
-			args[name] = stepValue(name, value)
+			if o := ask.Option(name); o == nil || !slices.Contains(o.Choices, value) { // a few values contain _ themselves
+				value = strings.ReplaceAll(value, "_", "-")
+			}
+			args[name] = value
 		}
 	}
 	return args
-}
-
-// stepValue returns the value of an option as package ask spells it. References write _ for -, which
-// separates parts; a few values contain _ themselves.
-func stepValue(name, text string) string {
-	if o := ask.Option(name); o != nil && slices.Contains(o.Choices, text) {
-		return text
-	}
-	return strings.ReplaceAll(text, "_", "-")
 }
 
 // StepText returns the value of Options.Step that chooses options of package ask. Equal options have equal texts.

@@ -78,7 +78,10 @@ func Run(file []byte, o Options) (out []byte, left []LeftOut, err error) {
 	if !ran {
 		return file, left, nil
 	}
-	return p.write(), left, nil
+	if !p.packed { // split the memory as the linker does
+		p.setSection(module.Data, module.WriteMemory(p.memory, writtenGap))
+	}
+	return module.Write(p.sections), left, nil
 }
 
 // prepare reads what the passes rely on. An error is why those that rely on tables cannot run.
@@ -108,16 +111,6 @@ func (p *program) prepare() (err error) {
 
 // writtenGap is the largest gap of zeros that Go's linker writes out.
 const writtenGap = 7
-
-// write returns the current program. If a pass has changed the memory, write splits it as the
-// linker does; joinSegments replaces that later.
-func (p *program) write() []byte {
-	if !p.packed {
-		p.setSection(module.Data, module.WriteMemory(p.memory, writtenGap))
-		p.packed = true
-	}
-	return module.Write(p.sections)
-}
 
 func (p *program) setSection(id byte, body []byte) {
 	p.sections[module.Find(p.sections, id)].Body = body

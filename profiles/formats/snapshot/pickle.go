@@ -63,7 +63,10 @@ type mark struct{ stack, dicts, lists int }
 // events of each trace, at most events.
 func newUnpickler(r io.Reader, total, events int, poll *engine.Poll) *unpickler {
 	u := &unpickler{input: input{r: r, total: total}, events: events, poll: poll}
-	u.values.init()
+	u.texts.known = map[string]pval{}
+	u.stacks = stacks{known: map[uint64]int32{}, calls: map[profiles.Call]int32{}, frames: map[profiles.Frame]int32{},
+		places: map[framePlace]int32{}, names: map[int32]string{}}
+	u.stacks.Frames, u.stacks.Calls = make([]profiles.Frame, 1), make([]profiles.Call, 1)
 	return u
 }
 

@@ -170,13 +170,6 @@ type framePlace struct {
 	line       int64
 }
 
-func (s *stacks) init() {
-	s.known, s.calls, s.frames, s.places = map[uint64]int32{}, map[profiles.Call]int32{}, map[profiles.Frame]int32{},
-		map[framePlace]int32{}
-	s.names = map[int32]string{}
-	s.Frames, s.Calls = make([]profiles.Frame, 1), make([]profiles.Call, 1)
-}
-
 // frameRoom, placeRoom and callRoom are the approximate memory of a frame, of another framePlace
 // for a frame, and of a call. briefText is how many bytes of a text are kept in a frame: a long
 // text may be in many frames. mostDeep is a little more than the depth of Python's stacks.

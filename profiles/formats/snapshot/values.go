@@ -96,11 +96,6 @@ type values struct {
 	conf      pval // text of the allocator's settings
 }
 
-func (x *values) init() {
-	x.texts.known = map[string]pval{}
-	x.stacks.init()
-}
-
 // openDict is a dictionary that is being filled.
 type openDict struct {
 	record

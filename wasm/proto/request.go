@@ -124,8 +124,11 @@ func Fail(kind FailureKind, format string, args ...any) *Failure {
 	return &Failure{Kind: kind, Text: fmt.Sprintf(format, args...)}
 }
 
-// FailureOf returns err as a failure. An error that does not hold a *Failure becomes a Crash.
+// FailureOf returns err as a failure, or nil for nil. An error that does not hold a *Failure becomes a Crash.
 func FailureOf(err error) *Failure {
+	if err == nil {
+		return nil
+	}
 	if f, ok := errors.AsType[*Failure](err); ok {
 		return f
 	}

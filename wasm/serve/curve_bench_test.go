@@ -16,10 +16,7 @@ import (
 func curveRequest(b *testing.B, preset, strategy string) *proto.Sweep {
 	b.Helper()
 	q := &proto.Sweep{Setting: setting(preset), Methods: []proto.Method{{Strategy: strategy}}}
-	nw, fail := new(Server).network(&q.Setting.Network)
-	if fail != nil {
-		b.Fatal(fail)
-	}
+	nw := new(Server).network(&q.Setting.Network)
 	low := engine.Bytes(0)
 	for i := range nw.problem.Graph.Ops {
 		op := &nw.problem.Graph.Ops[i]

@@ -9,6 +9,9 @@
 //			tell func(*proto.Stepped)) (*proto.Stepped, *proto.Failure) { ... })
 //	}
 //
+// Functions from which an answer needs something end it by Check, Valid or profiles.End if that fails, so that only
+// the outermost returns a failure.
+//
 // The compiler infers the type of the request, of its result and of its progress from that
 // function. A program answers what the packages that it links have registered. The page's program
 // links this package alone. The second program links the packages below it as well; the page asks

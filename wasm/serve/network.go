@@ -16,70 +16,50 @@ import (
 )
 
 // network returns the network that n names. It builds it unless it is the last one.
-func (s *Server) network(n *proto.Network) (*network, *proto.Failure) {
+func (s *Server) network(n *proto.Network) *network {
 	if (n.Preset == "") == (n.Profile == nil) {
-		return nil, proto.Fail(proto.BadRequest,
-			"the request names no network; expected a preset or a profile, and not both")
+		profiles.End(proto.Fail(proto.BadRequest,
+			"the request names no network; expected a preset or a profile, and not both"))
 	}
 	if n.Model != "" {
 		return s.under(n)
 	}
 	if l := &s.last; l.profile != nil && l.preset == n.Preset && l.graph == n.Graph &&
 		bytes.Equal(l.source, n.Profile) {
-		return l, nil
+		return l
 	}
-	p, fail := decode(&proto.Open{Preset: n.Preset, Bytes: n.Profile}, nil)
-	if fail != nil {
-		return nil, fail
-	}
-	nw, fail := build(p, n.Graph)
-	if fail != nil {
-		return nil, fail
-	}
+	nw := build(decode(&proto.Open{Preset: n.Preset, Bytes: n.Profile}, nil), n.Graph)
 	nw.preset, nw.source, nw.graph = n.Preset, bytes.Clone(n.Profile), n.Graph
 	s.last = *nw
-	return &s.last, nil
+	return &s.last
 }
 
 // under returns the network that n names as its blocks are under a policy. What it is compared with, keeping
 // everything, is that of the network without the policy.
-func (s *Server) under(n *proto.Network) (*network, *proto.Failure) {
-	p, fail := played(n.Model, n.Options)
-	if fail != nil {
-		return nil, fail
-	}
-	nw, fail := build(p, false)
-	if fail != nil {
-		return nil, fail
-	}
-	all, fail := s.network(&proto.Network{Preset: n.Preset, Profile: n.Profile, Graph: n.Graph})
-	if fail != nil {
-		return nil, fail
-	}
-	nw.under, nw.keepAll, nw.ghost = p.Chain, all.keepAll, all.ghost
-	return nw, nil
+func (s *Server) under(n *proto.Network) *network {
+	nw := build(played(n.Model, n.Options), false)
+	all := s.network(&proto.Network{Preset: n.Preset, Profile: n.Profile, Graph: n.Graph})
+	nw.under, nw.keepAll, nw.ghost = nw.profile.Chain, all.keepAll, all.ghost
+	return nw
 }
 
 // Problem returns the name of the profile that n names, and its problem without device and budget.
-func (s *Server) Problem(n *proto.Network) (string, engine.Problem, *proto.Failure) {
-	nw, fail := s.network(n)
-	if fail != nil {
-		return "", engine.Problem{}, fail
-	}
-	return nw.profile.Name, nw.problem, nil
+func (s *Server) Problem(n *proto.Network) (string, engine.Problem) {
+	nw := s.network(n)
+	return nw.profile.Name, nw.problem
 }
 
 // decode returns q.Decoded if that is set, else the preset if one is named, else reads the file.
-func decode(q *proto.Open, poll *engine.Poll) (*profiles.Profile, *proto.Failure) {
+func decode(q *proto.Open, poll *engine.Poll) *profiles.Profile {
 	if q.Decoded != nil {
-		p, err := native.Complete(q.Decoded)
-		if err != nil {
-			return nil, proto.Fail(proto.BadRequest, "%s", rejected(err))
-		}
-		return p, nil
+		return accepted(native.Complete(q.Decoded))
 	}
 	if q.Model != "" {
-		return trained(q)
+		p := played(q.Model, q.Options)
+		p.Name, p.Format, p.Device = strings.TrimSuffix(q.File, ".json"), "hfconfig", nil
+		p.Step, p.Model = q.Options, q.Model
+		p.Chain.Name = p.Name
+		return p
 	}
 	if q.Preset == "" {
 		content := q.Content
@@ -90,83 +70,70 @@ func decode(q *proto.Open, poll *engine.Poll) (*profiles.Profile, *proto.Failure
 		if q.Device != nil {
 			device = *q.Device
 		}
-		p, err := profiles.DecodeDevice(q.File, content, device, poll)
-		if err != nil {
-			return nil, proto.Fail(proto.BadRequest, "%s", rejected(err))
-		}
-		return p, nil
+		return accepted(profiles.DecodeDevice(q.File, content, device, poll))
 	}
 	known, batch, err := preset.Parse(q.Preset)
 	if unknown, ok := errors.AsType[preset.UnknownError](err); ok {
 		const text = "there is no network %q; click the name of the one that is shown to search for others"
-		return nil, proto.Fail(proto.BadRequest, text, string(unknown))
-	} else if err != nil {
-		return nil, proto.Fail(proto.BadRequest, "%v", err)
+		profiles.End(proto.Fail(proto.BadRequest, text, string(unknown)))
 	}
+	Check(err)
 	p, err := known.Profile(batch)
-	switch {
-	case errors.Is(err, preset.ErrElsewhere):
+	if errors.Is(err, preset.ErrElsewhere) {
 		return recorded(q.Preset)
-	case err != nil:
-		return nil, proto.Fail(proto.BadRequest, "%v", err)
 	}
-	return p, nil
+	return Valid(p, err)
+}
+
+// accepted returns a profile. If err is not nil, it ends the answer with why the profile is not read.
+func accepted(p *profiles.Profile, err error) *profiles.Profile {
+	if err != nil {
+		profiles.End(proto.Fail(proto.BadRequest, "%s", rejected(err)))
+	}
+	return p
 }
 
 // played returns the training step of a model with options of package ask.
-func played(model string, options engine.Args) (*profiles.Profile, *proto.Failure) {
+func played(model string, options engine.Args) *profiles.Profile {
 	p, err := preset.Play(model, options)
-	switch {
-	case errors.Is(err, preset.ErrElsewhere):
-		return nil, proto.Fail(proto.Elsewhere, "%v", err)
-	case err != nil:
-		return nil, proto.Fail(proto.BadRequest, "%v", err)
+	if errors.Is(err, preset.ErrElsewhere) {
+		profiles.End(proto.Fail(proto.Elsewhere, "%v", err))
 	}
-	return p, nil
-}
-
-// trained returns the training step of q.Model as a network.
-func trained(q *proto.Open) (*profiles.Profile, *proto.Failure) {
-	p, fail := played(q.Model, q.Options)
-	if fail != nil {
-		return nil, fail
-	}
-	p.Name, p.Format, p.Device = strings.TrimSuffix(q.File, ".json"), "hfconfig", nil
-	p.Step, p.Model = q.Options, q.Model
-	p.Chain.Name = p.Name
-	return p, nil
+	return Valid(p, err)
 }
 
 // build expands the profile and plays keeping everything. If the profile has both a chain and
 // operations, graph chooses the operations.
-func build(p *profiles.Profile, graph bool) (*network, *proto.Failure) {
+func build(p *profiles.Profile, graph bool) *network {
 	nw := &network{profile: p}
+	var fail *proto.Failure
 	switch {
 	case graph && p.Graph == nil:
-		return nil, proto.Fail(proto.BadRequest, "the profile lists no operations; it can only be taken as a chain")
+		fail = proto.Fail(proto.BadRequest, "the profile lists no operations; it can only be taken as a chain")
 	case p.Chain != nil && !graph:
 		nw.problem = *engine.NewChainProblem(p.Chain, engine.Device{}, engine.Whole, engine.NoLimit)
 	case p.Graph != nil:
 		nw.problem = engine.Problem{Graph: p.Graph, Budget: engine.NoLimit}
 	case p.Memory != nil:
-		return nil, proto.Fail(proto.BadRequest,
+		fail = proto.Fail(proto.BadRequest,
 			"%s is a list of buffers; nothing can be scheduled, but the page shows their addresses", p.Name)
 	default:
-		return nil, proto.Fail(proto.BadRequest,
+		fail = proto.Fail(proto.BadRequest,
 			"the profile holds neither a chain nor operations; nothing can be scheduled")
 	}
-	if nw.problem.Graph.HasLanes() && !engine.KnowsLanes() {
-		return nil, proto.Fail(proto.Elsewhere, "this program does not play operations of the network and the host")
+	if fail == nil && nw.problem.Graph.HasLanes() && !engine.KnowsLanes() {
+		fail = proto.Fail(proto.Elsewhere, "this program does not play operations of the network and the host")
 	}
-	if err := nw.problem.Validate(); err != nil {
-		return nil, proto.Fail(proto.BadRequest, "%v", err)
+	if fail != nil {
+		profiles.End(fail)
 	}
+	Check(nw.problem.Validate())
 	trace, err := keepEverything(&nw.problem)
 	if err != nil {
-		return nil, proto.Fail(proto.BadRequest, "keeping everything cannot be played: %v", err)
+		profiles.End(proto.Fail(proto.BadRequest, "keeping everything cannot be played: %v", err))
 	}
 	nw.keepAll, nw.ghost = proto.Reference{StepTime: trace.Makespan, Peak: trace.Peak}, ghost(trace)
-	return nw, nil
+	return nw
 }
 
 // keepEverything returns the trace of the strategy keepall, without a limit. Slowdowns and budgets
@@ -217,17 +184,14 @@ func ghost(t *sim.Trace) (out []sim.Point) {
 var records embed.FS
 
 // recorded returns the profile of a step that this program cannot play itself.
-func recorded(ref string) (*profiles.Profile, *proto.Failure) {
+func recorded(ref string) *profiles.Profile {
 	text, err := records.ReadFile("recorded/" + ref + ".json")
 	if err != nil {
-		return nil, proto.Fail(proto.Elsewhere, "%v", preset.ErrElsewhere)
+		profiles.End(proto.Fail(proto.Elsewhere, "%v", preset.ErrElsewhere))
 	}
-	p, err := profiles.Decode(ref, profiles.Bytes(text), nil)
-	if err != nil {
-		return nil, proto.Fail(proto.BadRequest, "%s", rejected(err))
-	}
+	p := accepted(profiles.Decode(ref, profiles.Bytes(text), nil))
 	p.Format = "preset"
-	return p, nil
+	return p
 }
 
 // rejected returns why a file is not read: its problems, one per line, each with its remedy. For a problem

@@ -15,20 +15,17 @@ import (
 func init() { Register((*Server).open) }
 
 // openMemory opens a file about addresses. It is nil in a program without package serve/addresses.
-var openMemory func(p *profiles.Profile, poll *engine.Poll) (*proto.Opened, *proto.Failure)
+var openMemory func(p *profiles.Profile, poll *engine.Poll) *proto.Opened
 
 // RegisterMemory makes this program open files about addresses, with the function open.
-func RegisterMemory(open func(p *profiles.Profile, poll *engine.Poll) (*proto.Opened, *proto.Failure)) {
+func RegisterMemory(open func(p *profiles.Profile, poll *engine.Poll) *proto.Opened) {
 	openMemory = open
 }
 
 func (s *Server) open(ctx context.Context, q *proto.Open, tell func(*proto.Progress)) (*proto.Opened, *proto.Failure) {
 	poll := engine.NewPoll(ctx, func(pr engine.Progress) { tell(&proto.Progress{Done: pr.Done, Total: pr.Total}) })
 	s.kept = kept{} // free the old recording before the new one is read
-	p, fail := decode(q, poll)
-	if fail != nil {
-		return nil, fail
-	}
+	p := decode(q, poll)
 	if p.Memory != nil {
 		if q.Keep > 0 && newExaminer != nil { // the recording is kept for later requests under this number
 			if of, err := newExaminer(p); err == nil {
@@ -38,7 +35,7 @@ func (s *Server) open(ctx context.Context, q *proto.Open, tell func(*proto.Progr
 		if openMemory == nil {
 			return nil, proto.Fail(proto.Elsewhere, "this program cannot open files about addresses")
 		}
-		return openMemory(p, poll)
+		return openMemory(p, poll), nil
 	}
 	file := q.Bytes
 	if q.Decoded == nil {
@@ -64,18 +61,19 @@ func (s *Server) open(ctx context.Context, q *proto.Open, tell func(*proto.Progr
 	if p.Graph == nil {
 		return out, nil
 	}
-	sums, fail := graphTotals(p)
+	sums, err := profiles.Try(func() proto.Totals { return graphTotals(p) })
+	fail := proto.FailureOf(err)
 	switch {
 	case p.Chain == nil:
 		out.Totals = sums
 		return out, fail
-	case fail != nil && fail.Kind == proto.Elsewhere:
-		return nil, fail
-	case fail != nil: // the chain can still be solved
-		out.Lint = append(slices.Clone(out.Lint), "The operations cannot be used, only the chain: "+fail.Text)
+	case fail == nil:
+		out.GraphTotals = sums
 		return out, nil
+	case fail.Kind == proto.Elsewhere:
+		return nil, fail
 	}
-	out.GraphTotals = sums
+	out.Lint = append(slices.Clone(out.Lint), "The operations cannot be used, only the chain: "+fail.Text)
 	return out, nil
 }
 
@@ -106,16 +104,13 @@ func totals(p *profiles.Profile) proto.Totals {
 
 // graphTotals returns the sums over the operations of a profile. Saved is all activations, Resident
 // is all weights and what stays with them.
-func graphTotals(p *profiles.Profile) (proto.Totals, *proto.Failure) {
-	nw, fail := build(p, true)
-	if fail != nil {
-		return proto.Totals{}, fail
-	}
+func graphTotals(p *profiles.Profile) proto.Totals {
+	nw := build(p, true)
 	operations := *p
 	operations.Chain = nil
 	t := totals(&operations)
 	t.Ops, t.KeepAllPeak = len(p.Graph.Ops), nw.keepAll.Peak
-	return t, nil
+	return t
 }
 
 // noChain says why strategies for chains cannot be used; it returns "" if they can.
@@ -142,22 +137,11 @@ func (s *Server) examine(ctx context.Context, q *proto.Doctor, _ func(*proto.Not
 	poll := engine.NewPoll(ctx, nil)
 	if q.File.Keep == 0 || s.kept.number != q.File.Keep {
 		s.kept = kept{}
-		p, fail := decode(&q.File, poll)
-		if fail != nil {
-			return nil, fail
-		}
-		of, err := newExaminer(p)
-		if err != nil {
-			return nil, proto.Fail(proto.BadRequest, "%v", err)
-		}
-		s.kept = kept{q.File.Keep, of}
+		s.kept = kept{q.File.Keep, Valid(newExaminer(decode(&q.File, poll)))}
 	}
 	out, err := s.kept.examine(q, poll)
-	if err != nil {
-		if ctx.Err() != nil || poll.Err() != nil {
-			return nil, proto.Fail(proto.Deadline, "it was stopped before it was done")
-		}
-		return nil, proto.Fail(proto.BadRequest, "%v", err)
+	if err != nil && (ctx.Err() != nil || poll.Err() != nil) {
+		return nil, proto.Fail(proto.Deadline, "it was stopped before it was done")
 	}
-	return out, nil
+	return Valid(out, err), nil
 }

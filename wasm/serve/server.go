@@ -40,18 +40,38 @@ func Register[Q proto.Asks[R, P], R, P any](f func(s *Server, ctx context.Contex
 	if handlers[proto.Op(q)] != nil {
 		panic("serve: two packages answer the request " + proto.Op(q))
 	}
-	handlers[proto.Op(q)] = func(s *Server, ctx context.Context, req proto.Request, tell func(any)) (any,
-		*proto.Failure) {
-		r, fail := f(s, ctx, req.(Q), func(p P) {
-			if tell != nil {
-				tell(p)
-			}
+	handlers[proto.Op(q)] = func(s *Server, ctx context.Context, req proto.Request, tell func(any)) (result any,
+		fail *proto.Failure) {
+		r, err := profiles.Try(func() (r R) {
+			r, fail = f(s, ctx, req.(Q), func(p P) {
+				if tell != nil {
+					tell(p)
+				}
+			})
+			return r
 		})
+		if err != nil {
+			return nil, proto.FailureOf(err)
+		}
 		if none := *new(R); any(r) == any(none) { // a nil R in an interface would not equal nil
 			return nil, fail
 		}
 		return r, fail
 	}
+}
+
+// Check ends the answer to a request with a failure of kind BadRequest, if err is not nil. To end it with another
+// failure, call profiles.End with that.
+func Check(err error) {
+	if err != nil {
+		profiles.End(proto.Fail(proto.BadRequest, "%v", err))
+	}
+}
+
+// Valid returns result. If err is not nil, it ends the answer like Check.
+func Valid[T any](result T, err error) T {
+	Check(err)
+	return result
 }
 
 // Answers reports whether this program answers requests of the type of req.

@@ -12,6 +12,7 @@ import (
 	"memtide/engine/check"
 	"memtide/engine/sim"
 	"memtide/engine/whatif"
+	"memtide/profiles"
 	"memtide/profiles/preset"
 	"memtide/wasm/proto"
 	"memtide/web/choice"
@@ -31,25 +32,18 @@ type task struct {
 }
 
 // task resolves a request. Budgets in per cent become bytes here.
-func (s *Server) task(set *proto.Setting, m *proto.Method, b choice.Budget) (*task, *proto.Failure) {
-	nw, fail := s.network(&set.Network)
-	if fail != nil {
-		return nil, fail
-	}
+func (s *Server) task(set *proto.Setting, m *proto.Method, b choice.Budget) *task {
+	nw := s.network(&set.Network)
 	strategy := engine.Lookup(m.Strategy)
 	if strategy == nil {
-		return nil, proto.Fail(proto.BadRequest, "there is no strategy %q", m.Strategy)
+		profiles.End(proto.Fail(proto.BadRequest, "there is no strategy %q", m.Strategy))
 	}
-	if _, err := strategy.Parse(m.Args); err != nil {
-		return nil, proto.Fail(proto.BadRequest, "%v", err)
-	}
+	Valid(strategy.Parse(m.Args))
 	p := nw.problem
 	p.Device, p.Transfers, p.Budget = set.Device, set.Transfers, b.Of(nw.keepAll.Peak)
-	if err := p.Validate(); err != nil {
-		return nil, proto.Fail(proto.BadRequest, "%v", err)
-	}
+	Check(p.Validate())
 	return &task{problem: &p, strategy: strategy, args: m.Args, under: nw.under,
-		reserved: nw.profile.Reserved, keepAll: nw.keepAll, ghost: nw.ghost}, nil
+		reserved: nw.profile.Reserved, keepAll: nw.keepAll, ghost: nw.ghost}
 }
 
 // longSolves is the number of operations from which on solve does not wait for Unseen: such a solve
@@ -59,10 +53,7 @@ const longSolves = 1000
 func init() { Register((*Server).solve) }
 
 func (s *Server) solve(ctx context.Context, q *proto.Solve, tell func(*proto.Solving)) (*proto.Solved, *proto.Failure) {
-	t, fail := s.task(&q.Setting, &q.Method, q.Budget)
-	if fail != nil {
-		return nil, fail
-	}
+	t := s.task(&q.Setting, &q.Method, q.Budget)
 	quiet := time.Now() // until then no best so far is played
 	if len(t.problem.Graph.Ops) < longSolves {
 		quiet = quiet.Add(s.Unseen)
@@ -176,10 +167,7 @@ func init() { Register((*Server).sweep) }
 // chooses; a point that turns out better later is told again. A point that fails does not end the
 // sweep. A bad network or setting fails the sweep as a whole.
 func (s *Server) sweep(ctx context.Context, q *proto.Sweep, tell func(*proto.Point)) (*proto.Swept, *proto.Failure) {
-	nw, fail := s.network(&q.Setting.Network)
-	if fail != nil {
-		return nil, fail
-	}
+	nw := s.network(&q.Setting.Network)
 	total := len(q.Methods) * len(q.Budgets)
 	done, told := 0, make([]bool, total)
 	for m := range q.Methods {
@@ -206,9 +194,8 @@ func (s *Server) sweepMethod(ctx context.Context, q *proto.Sweep, m int, emit fu
 	var points []*proto.Point
 	for b := range q.Budgets {
 		p := &proto.Point{Method: m, Index: b, Strategy: q.Methods[m].Strategy, Budget: q.Budgets[b].Bytes}
-		t, fail := s.task(&q.Setting, &q.Methods[m], q.Budgets[b])
-		if fail != nil {
-			p.Failure = fail
+		t, err := profiles.Try(func() *task { return s.task(&q.Setting, &q.Methods[m], q.Budgets[b]) })
+		if p.Failure = proto.FailureOf(err); err != nil {
 			emit(p)
 			continue
 		}
@@ -292,10 +279,7 @@ func init() { Register((*Server).question) }
 // a Failure; a bad request fails the whole question.
 func (s *Server) question(ctx context.Context, q *proto.Question, tell func(*proto.Suggestion)) (*proto.Answered,
 	*proto.Failure) {
-	t, fail := s.task(&q.Setting, &q.Method, q.Budget)
-	if fail != nil {
-		return nil, fail
-	}
+	t := s.task(&q.Setting, &q.Method, q.Budget)
 	w := &question.Work{Problem: t.problem, Method: whatif.Method{Strategy: t.strategy, Args: t.args},
 		Preset: q.Network.Preset, Model: q.Model, Options: q.Options, Limit: q.Limit,
 		Emit: func(a *proto.Suggestion, err error) {
@@ -306,18 +290,14 @@ func (s *Server) question(ctx context.Context, q *proto.Question, tell func(*pro
 		},
 	}
 	for i := range q.Methods {
-		m, fail := s.task(&q.Setting, &q.Methods[i], q.Budget)
-		if fail != nil {
-			return nil, fail
-		}
+		m := s.task(&q.Setting, &q.Methods[i], q.Budget)
 		w.Methods = append(w.Methods, whatif.Method{Strategy: m.strategy, Args: m.args})
 	}
-	switch err := w.Answer(ctx); {
-	case errors.Is(err, preset.ErrElsewhere):
+	err := w.Answer(ctx)
+	if errors.Is(err, preset.ErrElsewhere) {
 		return nil, proto.Fail(proto.Elsewhere, "%v", err)
-	case err != nil:
-		return nil, proto.Fail(proto.BadRequest, "%v", err)
 	}
+	Check(err)
 	if ctx.Err() != nil && w.Given < w.Total {
 		return nil, proto.Fail(proto.Deadline, "the question was stopped after %d of %d answers", w.Given, w.Total)
 	}

@@ -49,33 +49,20 @@ func place(s *serve.Server, ctx context.Context, q *proto.Place, tell func(*prot
 	if p.allocator == nil {
 		return nil, proto.Fail(proto.BadRequest, "there is no allocator %q", q.Allocator)
 	}
-	_, err := p.allocator.Parse(q.Args)
-	if err != nil {
-		return nil, proto.Fail(proto.BadRequest, "%v", err)
-	}
-	if q.Buffers != nil {
-		err = p.takeBuffers(q)
-	} else if fail := p.takeSchedule(s, q); fail != nil {
-		return nil, fail
-	}
-	if err != nil {
-		return nil, proto.Fail(proto.BadRequest, "%v", err)
+	serve.Valid(p.allocator.Parse(q.Args))
+	if q.Buffers == nil {
+		p.takeSchedule(s, q)
+	} else {
+		p.requests = serve.Valid(alloc.FromLives(q.Buffers.List))
+		if q.Pool > 0 {
+			p.pool = q.Pool
+		}
+		p.at = clockOf(p.requests, q.Buffers)
 	}
 	ctx, cancel := proto.Within(ctx, q.Limit)
 	defer cancel()
 	return p.run(ctx, engine.NewPoll(ctx,
 		func(pr engine.Progress) { tell(&proto.Progress{Done: pr.Done, Total: pr.Total}) }))
-}
-
-func (p *placement) takeBuffers(q *proto.Place) (err error) {
-	if p.requests, err = alloc.FromLives(q.Buffers.List); err != nil {
-		return err
-	}
-	if q.Pool > 0 {
-		p.pool = q.Pool
-	}
-	p.at = clockOf(p.requests, q.Buffers)
-	return nil
 }
 
 // clockOf returns the function placement.at for buffers with a clock of their own.
@@ -90,18 +77,13 @@ func clockOf(r *alloc.Requests, b *proto.Buffers) func(event int) time.Duration 
 }
 
 // takeSchedule plays the schedule and takes the lives of its trace as buffers.
-func (p *placement) takeSchedule(s *serve.Server, q *proto.Place) *proto.Failure {
-	_, problem, fail := s.Problem(&q.Network)
-	if fail != nil {
-		return fail
-	}
+func (p *placement) takeSchedule(s *serve.Server, q *proto.Place) {
+	_, problem := s.Problem(&q.Network)
 	problem.Device, problem.Transfers, problem.Budget = q.Device, q.Transfers, q.Budget
-	if err := problem.Validate(); err != nil {
-		return proto.Fail(proto.BadRequest, "%v", err)
-	}
+	serve.Check(problem.Validate())
 	trace, err := sim.Play(&problem, q.Schedule)
 	if err != nil {
-		return proto.Fail(proto.BadRequest, "the schedule cannot be played: %v", err)
+		profiles.End(proto.Fail(proto.BadRequest, "the schedule cannot be played: %v", err))
 	}
 	p.requests = alloc.FromTrace(trace, p.allocator.Order(p.args))
 	p.resident = problem.Graph.Fixed
@@ -115,7 +97,6 @@ func (p *placement) takeSchedule(s *serve.Server, q *proto.Place) *proto.Failure
 		}
 		return trace.Lives[e.Buffer].Start
 	}
-	return nil
 }
 
 // run places the buffers and measures the result. With a failure of kind Deadline, or of kind Unsupported because
@@ -304,20 +285,17 @@ func (p *placement) largestHole(l *alloc.Layout, all []proto.Piece) proto.Hole {
 const longClock = 1_000_000_000_000
 
 // open opens a file about addresses.
-func open(p *profiles.Profile, poll *engine.Poll) (*proto.Opened, *proto.Failure) {
-	m, err := memory(p.Memory, poll)
-	if err != nil {
-		return nil, proto.Fail(proto.BadRequest, "%v", err)
-	}
+func open(p *profiles.Profile, poll *engine.Poll) *proto.Opened {
+	m := memory(p.Memory, poll)
 	m.Name, m.Told = p.Name, p.History != nil && p.Memory.Recorded != nil
 	if m.Count > maxNeeds { // encoding m next would grow the memory, which WebAssembly never shrinks
 		runtime.GC()
 	}
-	return &proto.Opened{Format: p.Format, Lint: p.Warnings, Memory: m}, nil
+	return &proto.Opened{Format: p.Format, Lint: p.Warnings, Memory: m}
 }
 
 // memory returns the contents of a file about addresses for the page.
-func memory(m *profiles.Memory, poll *engine.Poll) (*proto.Memory, error) {
+func memory(m *profiles.Memory, poll *engine.Poll) *proto.Memory {
 	b := &proto.Buffers{List: m.Requests.Buffers, Tick: time.Microsecond}
 	first, last := math.MaxInt, math.MinInt
 	for i := range b.List {
@@ -331,17 +309,14 @@ func memory(m *profiles.Memory, poll *engine.Poll) (*proto.Memory, error) {
 	}
 	out := &proto.Memory{Buffers: b, Capacity: m.Capacity, Peak: m.Requests.AggregatePeak(), Count: len(b.List)}
 	if m.Recorded == nil {
-		return out, nil
+		return out
 	}
 	p := &placement{requests: m.Requests, at: clockOf(m.Requests, b), pool: engine.NoLimit}
 	for _, s := range m.Segments {
 		p.segments = append(p.segments, alloc.Segment{Addr: s.Addr, Bytes: s.Size, From: s.From, To: s.To})
 	}
-	placed, err := p.measure(m.Recorded, poll)
-	if err != nil {
-		return nil, err
-	}
+	placed := serve.Valid(p.measure(m.Recorded, poll))
 	placed.Allocator = proto.Recorded
 	out.Recorded, out.Peak = placed, placed.Peak
-	return out, nil
+	return out
 }

@@ -21,10 +21,7 @@ func TestMemoryForPage(t *testing.T) {
 	}
 	m := &profiles.Memory{Requests: r, Recorded: &alloc.Layout{Addr: []engine.Bytes{0, 4, 0}, Pool: 8,
 		Reserved: []alloc.Level{{Event: 0, Bytes: 8}}}, Capacity: 8}
-	got, err := memory(m, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := memory(m, nil)
 	if got.Count != 3 || got.Peak != 6 || got.Capacity != 8 || got.Buffers.At(2) != 2*time.Microsecond {
 		t.Errorf("got %+v, want 3 buffers with a peak of 6", got)
 	}
@@ -44,10 +41,7 @@ func TestRefusedIsNotInUse(t *testing.T) {
 		{Bytes: 100, Start: 1, End: 3}}, Events: []alloc.Event{{}, {Buffer: 1}, {Free: true}}},
 		Recorded: &alloc.Layout{Addr: []engine.Bytes{0, alloc.NoAddr}, Pool: 8, Reserved: []alloc.Level{{Bytes: 8}},
 			Failed: &alloc.Failure{Event: 1, Buffer: 1, Bytes: 100}}}
-	got, err := memory(m, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := memory(m, nil)
 	p := &profiles.Profile{Memory: m, History: &profiles.History{Stack: make([]int32, 2), Streams: make([]int16, 2),
 		Stacks: profiles.Stacks{Frames: make([]profiles.Frame, 1), Calls: make([]profiles.Call, 1)}}}
 	want, err := doctor.Read(p)

@@ -29,15 +29,14 @@ func write(s *serve.Server, _ context.Context, q *proto.Export, _ func(*proto.No
 	default:
 		return nil, proto.Fail(proto.BadRequest, "a schedule cannot be written as %q; expected json or plan", q.Form)
 	}
-	name, p, fail := s.Problem(&q.Network)
-	if fail != nil {
-		return nil, fail
-	}
+	name, p := s.Problem(&q.Network)
 	p.Device, p.Transfers, p.Budget = q.Device, q.Transfers, q.Budget
-	if err := p.Validate(); err != nil {
-		return nil, proto.Fail(proto.BadRequest, "%v", err)
+	serve.Check(p.Validate())
+	trace, err := sim.Play(&p, q.Schedule)
+	if err == nil {
+		err = check.Trace(&p, q.Schedule, trace)
 	}
-	if err := verify(&p, q.Schedule); err != nil {
+	if err != nil {
 		return nil, proto.Fail(proto.BadRequest, "the schedule is not verified, so it is not written: %v", err)
 	}
 	plan := &export.File{Name: name, Strategy: q.Strategy, Args: q.Args, Problem: &p, Schedule: q.Schedule}
@@ -48,26 +47,11 @@ func write(s *serve.Server, _ context.Context, q *proto.Export, _ func(*proto.No
 	return &proto.Exported{Text: text}, nil
 }
 
-// verify returns an error if s cannot be played or if package check does not confirm its trace.
-func verify(p *engine.Problem, s engine.Schedule) error {
-	trace, err := sim.Play(p, s)
-	if err != nil {
-		return err
-	}
-	return check.Trace(p, s, trace)
-}
-
 // plan finds a plan for the step whose operators a file holds. The step gets the budget without the input and the
 // resident memory.
 func plan(q *proto.Export) (*proto.Exported, *proto.Failure) {
-	data, err := profiles.Unpack(q.Network.Profile, nil)
-	if err != nil {
-		return nil, proto.Fail(proto.BadRequest, "%v", err)
-	}
-	p, trace, err := operators.Read("", data, nil)
-	if err != nil {
-		return nil, proto.Fail(proto.BadRequest, "%v", err)
-	}
+	p, trace, err := operators.Read("", serve.Valid(profiles.Unpack(q.Network.Profile, nil)), nil)
+	serve.Check(err)
 	player, c := play.NewPlayer(trace), p.Chain
 	limit := q.Budget - c.Input - c.Resident.Total()
 	found, err := play.Find(c, trace, player,
@@ -77,9 +61,7 @@ func plan(q *proto.Export) (*proto.Exported, *proto.Failure) {
 			"no plan of class %s was found for a step in %s; the smallest peak met is %s, and nothing proves that it is the smallest",
 			q.Class, format.Bytes(max(0, limit)), format.Bytes(short.Smallest))
 	}
-	if err != nil {
-		return nil, proto.Fail(proto.BadRequest, "%v", err)
-	}
+	serve.Check(err)
 	text, err := player.Plan(found.Segments, string(found.Class), "memtide, search", limit).JSON()
 	if err != nil {
 		return nil, proto.Fail(proto.Unsupported, "%v", err)

@@ -26,17 +26,12 @@ func init() { serve.Register(answer) }
 
 func answer(_ *serve.Server, ctx context.Context, q *proto.Step, tell func(*proto.Stepped)) (*proto.Stepped,
 	*proto.Failure) {
-	m, config, err := model(q.Model)
-	if err != nil {
-		return nil, proto.Fail(proto.BadRequest, "%v", err)
-	}
-	a, err := llm.New(m, q.Args)
-	if err != nil {
-		return nil, proto.Fail(proto.BadRequest, "%v", err)
-	}
+	m, config := model(q.Model)
+	a := serve.Valid(llm.New(m, q.Args))
 	ctx, cancel := proto.Within(ctx, q.Limit)
 	defer cancel()
 	poll, out := engine.NewPoll(ctx, nil), &proto.Stepped{Config: config}
+	var err error
 	if a = a.Until(poll); q.Policies {
 		p := &llm.Answer{Ask: a}
 		if p.Estimate, err = a.Estimate(); err == nil && q.Parts != 1 {
@@ -71,22 +66,19 @@ func ended(out *proto.Stepped, err error, poll *engine.Poll) (*proto.Stepped, *p
 
 // model returns the model with this name. If name is the text of a config.json, model also returns the part of it that
 // was read.
-func model(name string) (*llm.Model, string, error) {
+func model(name string) (m *llm.Model, config string) {
 	if !ask.IsConfig(name) {
-		m := family.Lookup(name)
-		if m == nil {
-			return nil, "", fmt.Errorf("there is no model %q", name)
+		if m = family.Lookup(name); m == nil {
+			profiles.End(proto.Fail(proto.BadRequest, "there is no model %q", name))
 		}
-		return m, "", nil
+		return m, ""
 	}
-	m, err := family.Read([]byte(name))
+	read, err := family.Read([]byte(name))
 	if e, ok := errors.AsType[*profiles.FormatError](err); ok {
-		return nil, "", fmt.Errorf("%w %s", err, e.Remedy)
+		err = fmt.Errorf("%w %s", err, e.Remedy)
 	}
-	if err != nil {
-		return nil, "", err
-	}
-	return m.Model, m.Config, nil
+	serve.Check(err)
+	return read.Model, read.Config
 }
 
 var fits = map[llm.Verdict]proto.Fit{llm.Fits: proto.Fits, llm.FitsNot: proto.FitsNot, llm.Uncertain: proto.Unsure}

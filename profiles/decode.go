@@ -59,25 +59,33 @@ const AnyDevice = -1
 // DecodeDevice is Decode for files that cover several devices: it reads device, a number from
 // History.Devices. Other files are read as Decode reads them.
 func DecodeDevice(name string, c Content, device int, poll *engine.Poll) (*Profile, error) {
-	if err := poll.Err(); err != nil {
-		return nil, err
-	}
-	q := &reading{plainName(name), device, poll}
+	return Try(func() *Profile {
+		End(poll.Err())
+		return (&reading{plainName(name), device, poll}).decode(c)
+	})
+}
+
+// reading holds the arguments of one call of DecodeDevice. Its methods end at their first error.
+type reading struct {
+	name   string
+	device int
+	poll   *engine.Poll
+}
+
+// decode decodes c.
+func (q *reading) decode(c Content) *Profile {
 	head := make([]byte, min(c.Size(), HeadSize))
-	if err := readAt(c, head, 0); err != nil {
-		return nil, err
-	}
+	readAt(c, head, 0)
 	if isGzip(head) {
 		return q.packed(c)
 	}
-	data, inMemory := c.(Bytes)
-	if inMemory {
+	if data, inMemory := c.(Bytes); inMemory {
 		return q.held(data)
 	}
 	all := io.NewSectionReader(c, 0, c.Size())
 	if f := streamer(head); f != nil {
 		if c.Size() > int64(f.mostStreamed()) {
-			return nil, tooLarge(f.mostStreamed())
+			End(tooLarge(f.mostStreamed()))
 		}
 		if bytes.HasPrefix(head, byteOrderMark) {
 			_, _ = io.CopyN(io.Discard, all, int64(len(byteOrderMark))) // skipped: head shows that it is there
@@ -85,88 +93,65 @@ func DecodeDevice(name string, c Content, device int, poll *engine.Poll) (*Profi
 		return q.stream(f, all, int(c.Size()))
 	}
 	if most := limit(bytes.TrimPrefix(head, byteOrderMark)); c.Size() > int64(most) {
-		return nil, tooLarge(most)
+		End(tooLarge(most))
 	}
-	data = make([]byte, c.Size())
+	data := make([]byte, c.Size())
 	for at := 0; at < len(data); at += ReadAhead { // in parts: a reader may copy what is requested
-		if err := readAt(c, data[at:min(at+ReadAhead, len(data))], int64(at)); err != nil {
-			return nil, err
-		}
+		readAt(c, data[at:min(at+ReadAhead, len(data))], int64(at))
 	}
 	return q.held(data)
 }
 
 // readAt fills p from c, or as much of it as there is.
-func readAt(c Content, p []byte, off int64) error {
-	if _, err := c.ReadAt(p, off); err != nil && err != io.EOF {
-		return err
+func readAt(c Content, p []byte, off int64) {
+	if _, err := c.ReadAt(p, off); err != io.EOF {
+		End(err)
 	}
-	return nil
-}
-
-// reading holds the arguments of one call of DecodeDevice.
-type reading struct {
-	name   string
-	device int
-	poll   *engine.Poll
 }
 
 // stream decodes r with the Stream function of f.
-func (q *reading) stream(f *Format, r io.Reader, total int) (*Profile, error) {
-	return f.finished(func() *Profile { return f.Stream(q.name, r, total, q.device, q.poll) })
+func (q *reading) stream(f *Format, r io.Reader, total int) *Profile {
+	return f.finish(f.Stream(q.name, r, total, q.device, q.poll))
 }
 
 // packed decodes gzip data: while it is unpacked, if its format supports that.
-func (q *reading) packed(c Content) (*Profile, error) {
-	u, err := unzip(c)
-	if err != nil {
-		return nil, err
-	}
+func (q *reading) packed(c Content) *Profile {
+	u := unzip(c)
 	if f := streamer(u.head); f != nil {
 		u.limit(f.mostStreamed())
 		return q.stream(f, io.MultiReader(bytes.NewReader(bytes.TrimPrefix(u.head, byteOrderMark)), u), u.said)
 	}
-	data, err := u.whole(u.usual(), q.poll)
-	if err != nil {
-		return nil, err
-	}
-	return q.held(data)
+	return q.held(u.whole(u.usual(), q.poll))
 }
 
 // held decodes content that is in memory and not packed.
-func (q *reading) held(data []byte) (*Profile, error) {
-	data, err := unmarked(data)
-	if err != nil {
-		return nil, err
-	}
+func (q *reading) held(data []byte) *Profile {
+	data = unmarked(data)
 	claims := claimants(data)
 	switch {
 	case len(claims) == 0 && diagnose == nil: // the program links only the native format
-		return nil, &FormatError{Found: "The content is not in memtide's own format",
-			Expected: "Only that is read here."}
+		End(&FormatError{Found: "The content is not in memtide's own format", Expected: "Only that is read here."})
 	case len(claims) == 0:
-		return nil, diagnose(data[:min(len(data), HeadSize)])
+		End(diagnose(data[:min(len(data), HeadSize)]))
 	case len(claims) > 1:
-		return nil, &FormatError{
+		End(&FormatError{
 			Found:    fmt.Sprintf("The content reads as %s and as %s", claims[0].Title, claims[1].Title),
 			Expected: "It must be one of them.",
 			Remedy:   "Save it as a memtide/1 file.",
-		}
+		})
 	}
 	f := claims[0]
 	if f.Decode == nil {
 		return q.stream(f, bytes.NewReader(data), len(data))
 	}
-	return f.finished(func() *Profile { return f.Decode(q.name, data, q.poll) })
+	return f.finish(f.Decode(q.name, data, q.poll))
 }
 
-// finished runs read and completes the profile that it returns.
-func (f *Format) finished(read func() *Profile) (*Profile, error) {
-	p, err := Try(read)
-	if err != nil {
-		return nil, err
-	}
-	return f.Complete(p)
+// finish completes a profile that f has read.
+func (f *Format) finish(p *Profile) *Profile {
+	p, err := f.Complete(p)
+	End(err)
+	return p
 }
 
 // Complete finishes a profile as if f had just read it: it checks it with Admit, sets its
@@ -267,25 +252,22 @@ var diagnose func(head []byte) *FormatError
 
 // Unpack unzips data if it is gzipped, and removes a byte order mark, as Decode does.
 func Unpack(data []byte, poll *engine.Poll) ([]byte, error) {
-	if isGzip(data) {
-		u, err := unzip(Bytes(data))
-		if err != nil {
-			return nil, err
+	return Try(func() []byte {
+		if isGzip(data) {
+			u := unzip(Bytes(data))
+			data = u.whole(u.usual(), poll)
 		}
-		if data, err = u.whole(u.usual(), poll); err != nil {
-			return nil, err
-		}
-	}
-	return unmarked(data)
+		return unmarked(data)
+	})
 }
 
 // unmarked removes a byte order mark, and refuses content that is larger than its format reads.
-func unmarked(data []byte) ([]byte, error) {
+func unmarked(data []byte) []byte {
 	data = bytes.TrimPrefix(data, byteOrderMark)
 	if most := limit(data); len(data) > most {
-		return nil, tooLarge(most)
+		End(tooLarge(most))
 	}
-	return data, nil
+	return data
 }
 
 // isGzip reports whether data is gzipped.
@@ -301,14 +283,12 @@ type unzipped struct {
 }
 
 // unzip begins to unpack c.
-func unzip(c Content) (*unzipped, error) {
+func unzip(c Content) *unzipped {
 	tail := make([]byte, min(c.Size(), 4))
-	if err := readAt(c, tail, c.Size()-int64(len(tail))); err != nil {
-		return nil, err
-	}
+	readAt(c, tail, c.Size()-int64(len(tail)))
 	zr, err := gzip.NewReader(bufio.NewReaderSize(io.NewSectionReader(c, 0, c.Size()), int(min(c.Size(), ReadAhead))))
 	if err != nil {
-		return nil, badGzip(err)
+		End(badGzip(err))
 	}
 	head := make([]byte, HeadSize)
 	n, _ := io.ReadFull(zr, head) // an error comes again when the rest is read
@@ -318,7 +298,7 @@ func unzip(c Content) (*unzipped, error) {
 			u.said = int(said)
 		}
 	}
-	return u, nil
+	return u
 }
 
 // limit sets the most that may be unpacked.
@@ -341,23 +321,21 @@ func (u *unzipped) Read(p []byte) (int, error) {
 func (u *unzipped) usual() int { return limit(bytes.TrimPrefix(u.head, byteOrderMark)) }
 
 // whole returns all of the unpacked content, which is at most most bytes.
-func (u *unzipped) whole(most int, poll *engine.Poll) ([]byte, error) {
+func (u *unzipped) whole(most int, poll *engine.Poll) []byte {
 	u.limit(most)
 	if packed := mostUnpacked(u.size); u.said > min(u.most, packed) {
-		return nil, tooLargeUnpacked(u.most, packed, int(u.size))
+		End(tooLargeUnpacked(u.most, packed, int(u.size)))
 	}
 	var all bytes.Buffer // the size in the trailer is wrong for concatenated gzip files: then it grows
 	all.Grow(max(u.said, len(u.head)) + bytes.MinRead)
 	all.Write(u.head)
 	for {
-		if err := poll.Err(); err != nil {
-			return nil, err
+		End(poll.Err())
+		_, err := io.CopyN(&all, u, ReadAhead)
+		if err == io.EOF {
+			return all.Bytes()
 		}
-		if _, err := io.CopyN(&all, u, ReadAhead); err == io.EOF {
-			return all.Bytes(), nil
-		} else if err != nil {
-			return nil, err
-		}
+		End(err)
 	}
 }
 

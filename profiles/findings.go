@@ -167,12 +167,14 @@ type Totals struct {
 	Ops     int           // in the graph; 0 without a graph
 	Forward time.Duration // sum of the forward times
 	Back    time.Duration // sum of the backward times
+	Input   engine.Bytes  // [a^0]
 	Out     engine.Bytes  // sum of a, without the input
 	Saved   engine.Bytes  // sum of abar; in a graph, sum of all activations
 
 	Resident engine.Resident // what stays for the whole step
 	// peak of the schedule that keeps everything, resident memory included; 0 without a chain
-	KeepAllPeak engine.Bytes
+	KeepAllPeak   engine.Bytes
+	SamplesPerSec float64 // batch over forward and backward time; 0 if either is unknown
 }
 
 // Totals returns the sums of the chain, or of the graph if there is no chain.
@@ -183,7 +185,7 @@ func (p *Profile) Totals() (t Totals) {
 	if c := p.Chain; c != nil {
 		t.Stages = c.Layers()
 		t.Forward, t.Back = c.ForwardTime(), c.BackTime()
-		t.Resident = c.Resident
+		t.Input, t.Resident = c.Input, c.Resident
 		for i := range c.Stages {
 			t.Out += c.Stages[i].Out
 			t.Saved += c.Stages[i].Saved
@@ -210,6 +212,9 @@ func (p *Profile) Totals() (t Totals) {
 				t.Saved += v.Size
 			}
 		}
+	}
+	if step := t.Forward + t.Back; p.Batch > 0 && step > 0 {
+		t.SamplesPerSec = float64(p.Batch) / step.Seconds()
 	}
 	return t
 }

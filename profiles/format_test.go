@@ -50,11 +50,7 @@ func TestStreamer(t *testing.T) {
 		"toyusual": ""} {
 		packed := gzipped(t, []byte(content))
 		got := ""
-		u, err := unzip(Bytes(packed))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if f := streamer(u.head); f != nil {
+		if f := streamer(unzip(Bytes(packed)).head); f != nil {
 			got = f.Name
 		}
 		if got != want {

@@ -442,8 +442,8 @@ func TestOnnxWithoutWeights(t *testing.T) {
 	f.output("z")
 	p := formattest.MustDecode(t, "x", f.bytes(13))
 	got := p.Totals()
-	if want := engine.Bytes(4 * (4*27 + 4)); got.Resident.Weights != want || p.Chain.Input != 4*2*3*64 {
-		t.Errorf("weights %d and input %d, want %d and %d", got.Resident.Weights, p.Chain.Input, want, 4*2*3*64)
+	if want := engine.Bytes(4 * (4*27 + 4)); got.Resident.Weights != want || got.Input != 4*2*3*64 {
+		t.Errorf("weights %d and input %d, want %d and %d", got.Resident.Weights, got.Input, want, 4*2*3*64)
 	}
 	if want := engine.Bytes(4 * (2*4*36 + 2*4*36)); got.Saved != want || p.Chain.Len() != 3 {
 		t.Errorf("%d bytes kept in %d stages, want %d in 2 and the loss", got.Saved, p.Chain.Len(), want)

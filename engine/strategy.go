@@ -93,6 +93,11 @@ type Solution struct {
 	Notes        []string      // whole sentences for people: which rule a number follows, what was approximated
 }
 
+// Note adds a note.
+func (s *Solution) Note(format string, args ...any) {
+	s.Notes = append(s.Notes, fmt.Sprintf(format, args...))
+}
+
 // ErrUnsupported is wrapped by errors that say why a strategy does not work on a problem, whatever the budget.
 var ErrUnsupported = errors.New("this strategy does not apply")
 

@@ -15,6 +15,7 @@
 package profiles
 
 import (
+	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -113,6 +114,16 @@ type Profile struct {
 
 	// Warnings are findings that do not prevent use. They are shown beside the profile.
 	Warnings []string
+}
+
+// Note adds a note on the source of the numbers.
+func (p *Profile) Note(format string, args ...any) {
+	p.Source.Notes = append(p.Source.Notes, fmt.Sprintf(format, args...))
+}
+
+// Warn adds a warning.
+func (p *Profile) Warn(format string, args ...any) {
+	p.Warnings = append(p.Warnings, fmt.Sprintf(format, args...))
 }
 
 // PackedMagic is the beginning of a file of packed operators (see package operators).

@@ -192,7 +192,7 @@ func solveFrom(p *engine.Problem, args engine.Parsed, rotor *engine.Solution, er
 		return nil, problem
 	}
 	if err != nil && sol != nil {
-		sol.Notes = append(sol.Notes, "Out of time: the search was not finished.")
+		sol.Note("Out of time: the search was not finished.")
 	}
 	return sol, err
 }
@@ -285,17 +285,13 @@ func (t *terms) claim(p *engine.Problem, sol *engine.Solution, o *optimum, overl
 	}
 	switch {
 	case overlap:
-		sol.Notes = append(sol.Notes, fmt.Sprintf("The paper's model, which keeps the two passes apart, takes %s%v.",
-			atLeast, model))
+		sol.Note("The paper's model, which keeps the two passes apart, takes %s%v.", atLeast, model)
 	case p.Transfers == engine.Whole && sol.Makespan > model:
-		sol.Notes = append(sol.Notes,
-			fmt.Sprintf("The paper's model sends byte by byte and takes %s%v; whole transfers take the rest.",
-				atLeast, model))
+		sol.Note("The paper's model sends byte by byte and takes %s%v; whole transfers take the rest.", atLeast, model)
 	case sol.Makespan == sol.Bound:
-		sol.Notes = append(sol.Notes, "No plan of the paper's model is faster.")
+		sol.Note("No plan of the paper's model is faster.")
 	default:
-		sol.Notes = append(sol.Notes, fmt.Sprintf("Proven to be within %v of the best of its kind.",
-			sol.Makespan-sol.Bound))
+		sol.Note("Proven to be within %v of the best of its kind.", sol.Makespan-sol.Bound)
 	}
 }
 

@@ -62,9 +62,9 @@ func solveReorder(p *engine.Problem, args engine.Parsed, poll *engine.Poll) (*en
 	sol.Bound, sol.Notes = 0, []string{fmt.Sprintf("The given order needs %s.", given.Text())}
 	switch {
 	case sol.Peak == floor:
-		sol.Notes = append(sol.Notes, "No order needs less: it is what the largest operation needs by itself.")
+		sol.Note("No order needs less: it is what the largest operation needs by itself.")
 	case all:
-		sol.Notes = append(sol.Notes, "No order needs less: all were tried.")
+		sol.Note("No order needs less: all were tried.")
 	}
 	return sol, nil
 }

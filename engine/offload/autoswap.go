@@ -2,7 +2,6 @@ package offload
 
 import (
 	"cmp"
-	"fmt"
 	"math/rand/v2"
 	"slices"
 
@@ -45,9 +44,8 @@ func solveAutoSwap(p *engine.Problem, args engine.Parsed, poll *engine.Poll) (*e
 		return nil, poll.Err()
 	}
 	sol := s.mustPlan(set).solution()
-	sol.Notes = append(sol.Notes,
-		fmt.Sprintf("Seed %d, up to %d weights tried; best: %.2f absence, %.2f area, %.2f excess, %.2f excess after each pick.",
-			args.Int("seed"), args.Int("evaluations"), weights[0], weights[1], weights[2], weights[3]))
+	sol.Note("Seed %d, up to %d weights tried; best: %.2f absence, %.2f area, %.2f excess, %.2f excess after each pick.",
+		args.Int("seed"), args.Int("evaluations"), weights[0], weights[1], weights[2], weights[3])
 	return sol.Solution, poll.Err()
 }
 

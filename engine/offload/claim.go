@@ -110,7 +110,7 @@ func (p *Ordered) solution() claim {
 		Bound:        lower,
 	}
 	if len(p.Transfers) == 0 {
-		sol.Notes = append(sol.Notes, "Everything fits: nothing is offloaded.")
+		sol.Note("Everything fits: nothing is offloaded.")
 		return claim{sol, p.step}
 	}
 	sol.Notes = append(sol.Notes,
@@ -127,8 +127,7 @@ func (c claim) ordered(least time.Duration) {
 	}
 	c.OptimalAmong, c.Bound = c.step.among(withinOrdered), least
 	c.Optimal = c.Makespan <= least
-	c.Notes = append(c.Notes,
-		"The bound holds for schedules that offload in the order of the layers and fetch in reverse after the last offload: another order can be faster (Lemma 3 of Beaumont et al. 2020 is false).")
+	c.Note("The bound holds for schedules that offload in the order of the layers and fetch in reverse after the last offload: another order can be faster (Lemma 3 of Beaumont et al. 2020 is false).")
 }
 
 // short rounds a duration to four digits, for people.

@@ -49,7 +49,7 @@ func SolveExact(p *engine.Problem, _ engine.Parsed, poll *engine.Poll) (*engine.
 			sol.Notes = append(sol.Notes, ordered)
 		}
 	} else if e.least >= e.limit {
-		sol.Notes = append(sol.Notes, "No other order of transfers is faster.")
+		sol.Note("No other order of transfers is faster.")
 	}
 	sol.claimAll(e)
 	return sol.Solution, poll.Err()
@@ -87,7 +87,7 @@ func (c claim) claimAll(e *exact) {
 	c.Optimal = c.Makespan <= c.Bound
 	if !c.Optimal && e.poll.Err() == nil {
 		c.Stopped = true
-		c.Notes = append(c.Notes, fmt.Sprintf("The search was stopped after %d states.", maxExactStates))
+		c.Note("The search was stopped after %d states.", maxExactStates)
 	}
 }
 

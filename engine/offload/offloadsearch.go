@@ -1,7 +1,6 @@
 package offload
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"time"
 
@@ -51,9 +50,8 @@ func solveOffloadSearch(p *engine.Problem, args engine.Parsed, poll *engine.Poll
 	sol := s.mustPlan(found.set).solution()
 	sol.ordered(found.least)
 	if !found.proven {
-		sol.Notes = append(sol.Notes,
-			fmt.Sprintf("Best found: %d evaluations from seed %d. It is not proven that no other set is faster.",
-				found.evaluations, args.Int("seed")))
+		sol.Note("Best found: %d evaluations from seed %d. It is not proven that no other set is faster.",
+			found.evaluations, args.Int("seed"))
 	}
 	return sol.Solution, poll.Err()
 }

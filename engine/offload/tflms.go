@@ -51,9 +51,7 @@ func solveTFLMS(p *engine.Problem, _ engine.Parsed, poll *engine.Poll) (*engine.
 		sol := plan.solution()
 		sol.Schedule, sol.Peak = played.Schedule, played.Peak
 		if found.tensors > 0 {
-			sol.Notes = append(sol.Notes,
-				fmt.Sprintf("Offloads the first %d values and fetches each %d operations before it is used.",
-					found.tensors, found.ahead))
+			sol.Note("Offloads the first %d values and fetches each %d operations before it is used.", found.tensors, found.ahead)
 		}
 		return sol.Solution, poll.Err()
 	case poll.Err() != nil:

@@ -90,7 +90,7 @@ func solveVDNN(async bool, p *engine.Problem, args engine.Parsed, poll *engine.P
 	}
 	sol, err := fastest(p, candidates)
 	if err == nil && strings.HasSuffix(args.Word("set"), "conv") && !slices.Contains(s.layers("conv"), true) {
-		sol.Notes = append(sol.Notes, "The profile names no stage as a convolution (kind \"conv\").")
+		sol.Note("The profile names no stage as a convolution (kind \"conv\").")
 	}
 	if err != nil {
 		return nil, err
@@ -167,7 +167,7 @@ func (l *layered) claim(sol *engine.Solution) {
 	}
 	count := len(l.offloaded())
 	if count == 0 {
-		sol.Notes = append(sol.Notes, "Nothing is offloaded.")
+		sol.Note("Nothing is offloaded.")
 		return
 	}
 	sol.Notes = append(sol.Notes, fmt.Sprintf("Offloads %d of %d activations: %s.", count, l.n, l.what),

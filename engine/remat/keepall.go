@@ -29,7 +29,7 @@ func solveKeepAll(p *engine.Problem, _ engine.Parsed, poll *engine.Poll) (*engin
 	sol.Bound = sol.Makespan
 	sol.Notes = []string{"All activations stay from their forward to their backward."}
 	if c.HasUnsaved() {
-		sol.Notes = append(sol.Notes, "Without outputs that no backward reads: plain training lets go of them, too.")
+		sol.Note("Without outputs that no backward reads: plain training lets go of them, too.")
 	}
 	return sol, nil
 }

@@ -73,7 +73,7 @@ func solveSlots(p *engine.Problem, slots int, poll *engine.Poll) (*engine.Soluti
 		return sol, err
 	}
 	if !exact.Optimal {
-		sol.Notes = append(sol.Notes, "What the slots cost would need too much memory to find.")
+		sol.Note("What the slots cost would need too much memory to find.")
 		return sol, nil
 	}
 	sol.Bound, sol.Optimal = exact.Makespan, exact.Makespan == sol.Makespan
@@ -81,8 +81,7 @@ func solveSlots(p *engine.Problem, slots int, poll *engine.Poll) (*engine.Soluti
 	if exact.Makespan > 0 {
 		cost = 100 * float64(sol.Makespan-exact.Makespan) / float64(exact.Makespan)
 	}
-	sol.Notes = append(sol.Notes, fmt.Sprintf("The slots cost %.1f %% of the step: in exact bytes it takes %v.", cost,
-		exact.Makespan))
+	sol.Note("The slots cost %.1f %% of the step: in exact bytes it takes %v.", cost, exact.Makespan)
 	return sol, nil
 }
 

@@ -61,7 +61,7 @@ func (b *best) solution(n *network, least walk) (*engine.Solution, error) {
 	sol := &engine.Solution{Schedule: b.steps, Makespan: b.time, Peak: b.peak, Optimal: b.time <= lower,
 		OptimalAmong: within, Bound: lower}
 	if !b.travels() {
-		sol.Notes = append(sol.Notes, "Nothing is moved.")
+		sol.Note("Nothing is moved.")
 		return sol, nil
 	}
 	sol.Notes = append(sol.Notes, b.note, fmt.Sprintf("Lower bound: %s.", name))

@@ -22,28 +22,21 @@ func (d *dtrLog) profile(name string, poll *engine.Poll) *profiles.Profile {
 			"The file does not tell the batch size.",
 		}}}
 	if d.views > 0 {
-		p.Source.Notes = append(p.Source.Notes,
-			fmt.Sprintf("%s make nothing (views): their time is part of the next function.",
-				profiles.Count(d.views, "function")))
+		p.Note("%s make nothing (views): their time is part of the next function.", profiles.Count(d.views, "function"))
 	}
 	if d.again > 0 {
-		p.Source.Notes = append(p.Source.Notes,
-			fmt.Sprintf("%s behind the first backward repeat what the forward before it did, and count as forward.",
-				profiles.Count(d.again, "function")))
-		p.Warnings = append(p.Warnings,
-			"The functions form no chain: the step has several backward passes, and forward ones between them.")
+		p.Note("%s behind the first backward repeat what the forward before it did, and count as forward.", profiles.Count(d.again, "function"))
+		p.Warn("The functions form no chain: the step has several backward passes, and forward ones between them.")
 		return p
 	}
 	if c == nil {
-		p.Warnings = append(p.Warnings,
-			"The functions form no chain: nowhere is a single value all that the rest of the forward reads.")
+		p.Warn("The functions form no chain: nowhere is a single value all that the rest of the forward reads.")
 		return p
 	}
 	c.Name = name
 	(&parse.StageReader{Errs: d.errs}).Finish(c, c.Stages[len(c.Stages)-1].Name == parse.LossName)
 	p.Chain = c
-	p.Source.Notes = append(p.Source.Notes,
-		"A stage ends where a single value is all that the rest of the forward reads; it saves what the backward reads of it.")
+	p.Note("A stage ends where a single value is all that the rest of the forward reads; it saves what the backward reads of it.")
 	return p
 }
 

@@ -98,15 +98,24 @@ const module = "nn.Module: "
 
 // readJoin reads the numbers that join a kernel to an operator; missing ones keep their value.
 func (t *trace) readJoin(args []byte, external, correlation *int64) {
-	t.stream.EachField(args, func(key, value []byte) {
-		switch string(key) {
-		case "External id", "external id":
-			if v, ok := jsonfile.Integer(value); ok {
-				*external = v
-			}
-		case "correlation":
-			if v, ok := jsonfile.Integer(value); ok {
-				*correlation = v
+	t.integers(args, integer{"External id", external}, integer{"external id", external},
+		integer{"correlation", correlation})
+}
+
+// integer is a field of an object that is a whole number.
+type integer struct {
+	key string
+	to  *int64
+}
+
+// integers reads fields of an object. One that is missing, or no whole number, keeps its value.
+func (t *trace) integers(object []byte, fields ...integer) {
+	t.stream.EachField(object, func(key, value []byte) {
+		for _, f := range fields {
+			if string(key) == f.key {
+				if v, ok := jsonfile.Integer(value); ok {
+					*f.to = v
+				}
 			}
 		}
 	})
@@ -220,22 +229,8 @@ func tensorBytes(dims []byte, kind dType) (size int64, batch int32) {
 func (t *trace) readMemory(e *event) {
 	m := memory{at: e.start, total: -1}
 	kind, number := int64(0), int64(0)
-	t.stream.EachField(e.args, func(key, value []byte) {
-		v, ok := jsonfile.Integer(value)
-		if !ok {
-			return
-		}
-		switch string(key) {
-		case "Bytes":
-			m.bytes = v
-		case "Device Type":
-			kind = v
-		case "Device Id":
-			number = v
-		case "Total Allocated":
-			m.total = v
-		}
-	})
+	t.integers(e.args, integer{"Bytes", &m.bytes}, integer{"Device Type", &kind}, integer{"Device Id", &number},
+		integer{"Total Allocated", &m.total})
 	if m.bytes < -parse.MaxNumber || m.bytes > parse.MaxNumber || kind < 0 || kind > 255 || number < -1 ||
 		number > 255 {
 		return

@@ -256,15 +256,7 @@ func (t *trace) charge() {
 // readRank sets the note on which rank wrote the trace.
 func (t *trace) readRank(v []byte) {
 	var rank, of int64
-	t.stream.EachField(v, func(key, value []byte) {
-		switch n, ok := jsonfile.Integer(value); {
-		case !ok:
-		case string(key) == "rank":
-			rank = n
-		case string(key) == "world_size":
-			of = n
-		}
-	})
+	t.integers(v, integer{"rank", &rank}, integer{"world_size", &of})
 	if of > 1 {
 		t.rank = fmt.Sprintf("This is rank %d of %d (counted from 0).", rank, of)
 	}

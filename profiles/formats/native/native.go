@@ -131,9 +131,7 @@ func origin(o *jsonfile.Object, key string, p *profiles.Profile) profiles.Origin
 	v := profiles.Origin(o.Text(key))
 	if !slices.Contains([]profiles.Origin{profiles.Measured, profiles.Exact, profiles.Analytic, profiles.Estimated,
 		profiles.Unknown}, v) {
-		p.Warnings = append(p.Warnings,
-			fmt.Sprintf("%s is %q, not one of measured, exact, analytic, estimated: skipped.",
-				o.At(key), profiles.Clip(string(v))))
+		p.Warn("%s is %q, not one of measured, exact, analytic, estimated: skipped.", o.At(key), profiles.Clip(string(v)))
 		return profiles.Unknown
 	}
 	return v

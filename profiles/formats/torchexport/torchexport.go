@@ -90,8 +90,7 @@ func decode(name string, data []byte, poll *engine.Poll) *profiles.Profile {
 	r.graph(module.Raw("graph"), module.Raw("signature"))
 	p := r.t.Profile(name, len(data), poll)
 	if r.evaluation {
-		p.Warnings = append(p.Warnings,
-			"The program was exported in evaluation mode: training keeps more. Export model.train().")
+		p.Warn("The program was exported in evaluation mode: training keeps more. Export model.train().")
 	}
 	return p
 }

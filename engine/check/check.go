@@ -12,16 +12,23 @@ import (
 // Trace proves that t is a legal and complete execution of s within the budget of p, and that the totals of t are
 // true. The package comment says what exactly is proven. Trace returns nil, or a *Refutation that names the first
 // difference. It does not change its arguments.
-func Trace(p *engine.Problem, s engine.Schedule, t *sim.Trace) error {
+func Trace(p *engine.Problem, s engine.Schedule, t *sim.Trace) (err error) {
+	defer func() {
+		switch r := recover().(type) {
+		case nil:
+		case *Refutation:
+			err = r
+		default:
+			panic(r)
+		}
+	}()
 	c := &checker{p: p, g: p.Graph, s: s, t: t}
-	for _, part := range []func() *Refutation{
+	for _, part := range []func(){
 		c.checkProblem, c.checkSpans, c.walk, c.checkComplete, c.checkTimes, c.checkMakespan,
 		c.replay, c.checkMemory, c.checkPeak, c.checkHost, c.checkLives,
 		c.checkGaps, c.checkCauses, c.checkTotals, c.checkDecisions,
 	} {
-		if r := part(); r != nil {
-			return r
-		}
+		part()
 	}
 	return nil
 }
@@ -46,17 +53,23 @@ type checker struct {
 
 func (c *checker) streamed() bool { return c.p.Transfers == engine.Streamed }
 
-func (c *checker) refute(r Reason, step int, span sim.SpanID, at time.Duration, found, want string) *Refutation {
-	return &Refutation{Reason: r, Step: step, Span: span, At: at, Found: found, Want: want}
+// refute ends the proof with a refutation. It does not return.
+func (c *checker) refute(r Reason, step int, span sim.SpanID, at time.Duration, found, want string) {
+	panic(&Refutation{Reason: r, Step: step, Span: span, At: at, Found: found, Want: want})
 }
 
-// atStep returns a refutation about a step and its span, if the step has one.
-func (c *checker) atStep(r Reason, step int, at time.Duration, found, want string) *Refutation {
+// atTime ends the proof with a refutation that is about no particular step or span.
+func (c *checker) atTime(r Reason, at time.Duration, found, want string) {
+	c.refute(r, -1, sim.NoSpan, at, found, want)
+}
+
+// atStep ends the proof with a refutation about a step, and about its span if it has one.
+func (c *checker) atStep(r Reason, step int, at time.Duration, found, want string) {
 	span := sim.NoSpan
 	if step < len(c.spanOf) {
 		span = c.spanOf[step]
 	}
-	return c.refute(r, step, span, at, found, want)
+	c.refute(r, step, span, at, found, want)
 }
 
 func (c *checker) name(step int) string {
@@ -76,12 +89,12 @@ func hasSpan(k engine.InstructionKind) bool {
 }
 
 // checkProblem proves that the problem is valid and that all ids in the schedule exist.
-func (c *checker) checkProblem() *Refutation {
+func (c *checker) checkProblem() {
 	if err := c.p.Validate(); err != nil {
-		return c.refute(BadProblem, -1, sim.NoSpan, 0, err.Error(), "a valid problem")
+		c.atTime(BadProblem, 0, err.Error(), "a valid problem")
 	}
 	if d := c.g.Done; d < engine.NoValue || int(d) >= len(c.g.Values) || c.g.Stages < 0 {
-		return c.refute(BadProblem, -1, sim.NoSpan, 0,
+		c.atTime(BadProblem, 0,
 			fmt.Sprintf("%d stages, complete with value %d", c.g.Stages, d), "stages and a value that exist")
 	}
 	for i := range c.s {
@@ -99,10 +112,9 @@ func (c *checker) checkProblem() *Refutation {
 			what = fmt.Sprintf("value %d", st.Value)
 		}
 		if what != "" {
-			return c.refute(BadProblem, i, sim.NoSpan, 0, what, "a step that exists")
+			c.refute(BadProblem, i, sim.NoSpan, 0, what, "a step that exists")
 		}
 	}
-	return nil
 }
 
 // hostUse returns the pinned host memory that the schedule needs over time. A value takes its room on the host when
@@ -153,7 +165,7 @@ func (c *checker) hostUse() (points []sim.Point) {
 }
 
 // checkHost compares host memory with what the transfers need.
-func (c *checker) checkHost() *Refutation {
+func (c *checker) checkHost() {
 	got, want := steps(c.t.Host), steps(c.hostUse())
 	for k := range max(len(got), len(want)) {
 		if k < len(got) && k < len(want) && got[k] == want[k] {
@@ -166,22 +178,20 @@ func (c *checker) checkHost() *Refutation {
 		if k < len(got) {
 			at, f = got[k].At, fmt.Sprintf("%s from %v on", count(got[k].Used), got[k].At)
 		}
-		return c.refute(WrongHost, -1, sim.NoSpan, at, f, w)
+		c.atTime(WrongHost, at, f, w)
 	}
 	var most engine.Bytes
 	for _, p := range want {
 		most = max(most, p.Used)
 	}
 	if most != c.t.HostPeak {
-		return c.refute(WrongHostPeak, -1, sim.NoSpan, 0, count(c.t.HostPeak), count(most))
+		c.atTime(WrongHostPeak, 0, count(c.t.HostPeak), count(most))
 	}
 	for _, p := range c.t.Host {
 		if p.Used < 0 || p.Used > c.t.HostPeak {
-			return c.refute(WrongHostPeak, -1, sim.NoSpan, p.At, count(p.Used),
-				"at most the peak, "+count(c.t.HostPeak))
+			c.atTime(WrongHostPeak, p.At, count(p.Used), "at most the peak, "+count(c.t.HostPeak))
 		}
 	}
-	return nil
 }
 
 // steps returns the shortest list of points with the same amounts at all times.

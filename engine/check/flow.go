@@ -103,10 +103,10 @@ func (r *replayer) leave(cp *devCopy) {
 }
 
 // advance moves the time on to at, and the bytes of streamed transfers with it.
-func (r *replayer) advance(at time.Duration) *Refutation {
+func (r *replayer) advance(at time.Duration) {
 	r.now = at
 	if !r.streamed() {
-		return nil
+		return
 	}
 	for q, steps := range r.queues {
 		if !r.moving[q] {
@@ -119,13 +119,12 @@ func (r *replayer) advance(at time.Duration) *Refutation {
 		}
 	}
 	if r.arrive.active {
-		return r.flow()
+		r.flow()
 	}
-	return nil
 }
 
 // flow moves the bytes of the fetch under way at full speed, or as far as there is room.
-func (r *replayer) flow() *Refutation {
+func (r *replayer) flow() {
 	a := &r.arrive
 	cp, sp, rate := &r.copies[a.id], r.span(a.span), r.p.Device.ToDev
 	tick := rate.Moved(2) + 2
@@ -146,15 +145,14 @@ func (r *replayer) flow() *Refutation {
 	}
 	switch {
 	case !a.held && ends && late:
-		return r.atStep(WrongDuration, sp.Step, sp.Start, fmt.Sprintf("%v for %s", sp.End-sp.Start, r.name(sp.Step)),
+		r.atStep(WrongDuration, sp.Step, sp.Start, fmt.Sprintf("%v for %s", sp.End-sp.Start, r.name(sp.Step)),
 			fmt.Sprintf("%v: there was room all the time", work))
 	case ends && got+a.slack < cp.size:
-		return r.atStep(WrongDuration, sp.Step, sp.Start, fmt.Sprintf("an end at %v", sp.End),
+		r.atStep(WrongDuration, sp.Step, sp.Start, fmt.Sprintf("an end at %v", sp.End),
 			fmt.Sprintf("a later end: at most %d of %s had arrived", got+a.slack, count(cp.size)))
 	case got > cp.size+a.slack+tick:
-		return r.atStep(WrongDuration, sp.Step, sp.Start, fmt.Sprintf("an end at %v", sp.End),
+		r.atStep(WrongDuration, sp.Step, sp.Start, fmt.Sprintf("an end at %v", sp.End),
 			fmt.Sprintf("an earlier end: all bytes had arrived before %v", r.now))
 	}
 	r.set(a.id, min(got, cp.size))
-	return nil
 }

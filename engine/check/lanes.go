@@ -15,12 +15,12 @@ import (
 // lanes holds the functions of this file that the rest of the package calls. They are nil in programs that do not
 // call LinkLanes, so that the linker drops them.
 var lanes struct {
-	run      func(w *walker, i int) *Refutation
+	run      func(w *walker, i int)
 	needs    func(c *checker, i int, id sim.SpanID) bool
 	endsUse  func(c *checker, sp *sim.Span) bool
-	start    func(r *replayer, q, i int) *Refutation
+	start    func(r *replayer, q, i int)
 	end      func(r *replayer, i int)
-	orderGap func(c *checker, g *sim.Gap, wrong func(Reason, string, string) *Refutation) *Refutation
+	orderGap func(c *checker, g *sim.Gap)
 }
 
 // LinkLanes adds other lanes to the program. Package engine/lanes calls it.
@@ -38,12 +38,12 @@ func (c *checker) computes(i int) bool {
 func copies(lane sim.Lane) bool { return lane == sim.ToHost || lane == sim.ToDev }
 
 // runIn is walker.run for graphs with other lanes. It also checks Op.After.
-func (w *walker) runIn(i int) *Refutation {
+func (w *walker) runIn(i int) {
 	id, op := w.spanOf[i], &w.g.Ops[w.s[i].Op]
 	var after []sim.SpanID
 	for _, a := range op.After {
 		if w.lastRun[a] == sim.NoSpan {
-			return w.atStep(NotAfter, i, w.span(id).Start, w.name(i)+" without "+w.g.Ops[a].Name,
+			w.atStep(NotAfter, i, w.span(id).Start, w.name(i)+" without "+w.g.Ops[a].Name,
 				"a run of that before")
 		}
 		after = append(after, w.lastRun[a])
@@ -51,15 +51,14 @@ func (w *walker) runIn(i int) *Refutation {
 	w.lastRun[w.s[i].Op] = id
 	if op.Lane == engine.LaneCompute {
 		w.waitFor(i, after...)
-		return w.run(i)
+		w.run(i)
+		return
 	}
-	if r := w.absent(i, op); r != nil {
-		return r
-	}
+	w.absent(i, op)
 	if op.Lane == engine.LaneCPU {
 		for _, v := range op.In {
 			if w.lastOut[v] == sim.NoSpan && w.g.Values[v].Initial&engine.OnHost == 0 {
-				return w.atStep(NoHostCopy, i, w.span(id).Start, w.name(i)+" reads "+w.g.Values[v].Name,
+				w.atStep(NoHostCopy, i, w.span(id).Start, w.name(i)+" reads "+w.g.Values[v].Name,
 					"a value that the host has")
 			}
 			after = append(after, w.lastOut[v])
@@ -68,31 +67,27 @@ func (w *walker) runIn(i int) *Refutation {
 			w.lastOut[v] = id
 		}
 		w.waitFor(i, after...)
-		return nil
+		return
 	}
 	w.waitFor(i, after...)
-	if r := w.run(i); r != nil {
-		return r
-	}
+	w.run(i)
 	for _, cp := range w.lists.readsOf(&w.plan[i]) {
 		w.copies[cp].readers = append(w.copies[cp].readers, id)
 	}
 	for _, v := range op.Out {
 		w.lastIn[v] = id
 	}
-	return nil
 }
 
 // absent proves that no output of an operation of another lane exists yet.
-func (w *walker) absent(i int, op *engine.Op) *Refutation {
+func (w *walker) absent(i int, op *engine.Op) {
 	for _, v := range op.Out {
 		onHost := w.lastOut[v] != sim.NoSpan || w.g.Values[v].Initial&engine.OnHost != 0
 		if w.own[v] != noCopy || op.Lane == engine.LaneCPU && onHost {
-			return w.atStep(OutputThere, i, w.at(i).Start, w.g.Values[v].Name+" there before "+w.name(i),
+			w.atStep(OutputThere, i, w.at(i).Start, w.g.Values[v].Name+" there before "+w.name(i),
 				"a value that is not there")
 		}
 	}
-	return nil
 }
 
 // needs reports whether the operation of step i has to wait for span id, because of an input or of Op.After.
@@ -129,13 +124,13 @@ func (r *replayer) nextHead(last int) int {
 }
 
 // startQueued starts the operation of step i at the head of lane q, or proves that it could not start.
-func (r *replayer) startQueued(q, i int) *Refutation {
+func (r *replayer) startQueued(q, i int) {
 	plan := &r.plan[i]
 	if !r.inputsWhole(i) || r.missing(plan.need) > 0 {
-		return nil
+		return
 	}
 	if sp := r.at(i); sp.Start > r.now {
-		return r.atStep(TransferLate, i, r.now, fmt.Sprintf("%s at %v", r.name(i), sp.Start),
+		r.atStep(TransferLate, i, r.now, fmt.Sprintf("%s at %v", r.name(i), sp.Start),
 			fmt.Sprintf("a start at %v: lane, data and room are there", r.now))
 	}
 	for id := copyID(plan.makes.from); id < copyID(plan.makes.to); id++ {
@@ -143,7 +138,6 @@ func (r *replayer) startQueued(q, i int) *Refutation {
 	}
 	r.begin(i)
 	r.moving[q] = true
-	return nil
 }
 
 // endQueued ends an operation of another lane. Its outputs can be read, and inputs that were freed meanwhile leave.
@@ -163,10 +157,10 @@ func (r *replayer) endQueued(i int) {
 }
 
 // checkOrderGap checks the gap of a run that has its data and waits for an operation of Op.After.
-func (c *checker) checkOrderGap(g *sim.Gap, wrong func(Reason, string, string) *Refutation) *Refutation {
+func (c *checker) checkOrderGap(g *sim.Gap) {
 	for k, ids := range c.lists.inputsOf(&c.plan[g.Step]) {
 		if ready := c.readyAt(ids); ready > g.Start {
-			return wrong(GapReason, "waiting for no value",
+			c.badGap(g, GapReason, "waiting for no value",
 				fmt.Sprintf("missing %s, which comes at %v", c.g.Values[c.g.Ops[c.s[g.Step].Op].In[k]].Name, ready))
 		}
 	}
@@ -175,8 +169,7 @@ func (c *checker) checkOrderGap(g *sim.Gap, wrong func(Reason, string, string) *
 		last = max(last, c.span(id).End)
 	}
 	if last != g.End || c.span(g.Cause).End != last || !slices.Contains(c.lists.afterOf(&c.plan[g.Step]), g.Cause) {
-		return wrong(GapCause, fmt.Sprintf("span %d", g.Cause),
+		c.badGap(g, GapCause, fmt.Sprintf("span %d", g.Cause),
 			fmt.Sprintf("the last that %s comes after, which ends at %v", c.name(g.Step), last))
 	}
-	return nil
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // checkLives compares the lives with the copies of the replay. Lives of no bytes may be left out.
-func (c *checker) checkLives() *Refutation {
+func (c *checker) checkLives() {
 	want, got := c.expectedLives(), make([]*sim.Life, 0, len(c.t.Lives))
 	for i := range c.t.Lives {
 		if l := &c.t.Lives[i]; l.Bytes != 0 {
@@ -22,18 +22,18 @@ func (c *checker) checkLives() *Refutation {
 	inOrder(got)
 	for k := range max(len(want), len(got)) {
 		if k >= len(want) {
-			return c.life(got[k], c.showLife(got[k]), "no such life")
+			c.life(got[k], c.showLife(got[k]), "no such life")
 		}
 		if k >= len(got) {
-			return c.life(want[k], "no such life", c.showLife(want[k]))
+			c.life(want[k], "no such life", c.showLife(want[k]))
 		}
 		w, g := want[k], got[k]
 		w.StartSeq, w.EndSeq = g.StartSeq, g.EndSeq // checkSequence checks these
 		if *g != *w {
-			return c.life(g, c.showLife(g), c.showLife(w))
+			c.life(g, c.showLife(g), c.showLife(w))
 		}
 	}
-	return c.checkSequence(got)
+	c.checkSequence(got)
 }
 
 // expectedLives returns the lives of the copies that have bytes.
@@ -65,8 +65,8 @@ func inOrder(lives []*sim.Life) {
 	})
 }
 
-func (c *checker) life(l *sim.Life, found, want string) *Refutation {
-	return c.refute(WrongLives, -1, l.From, l.Start, found, want)
+func (c *checker) life(l *sim.Life, found, want string) {
+	c.refute(WrongLives, -1, l.From, l.Start, found, want)
 }
 
 func (c *checker) showLife(l *sim.Life) string {
@@ -84,10 +84,10 @@ func (c *checker) showLife(l *sim.Life) string {
 // checkSequence adds the lives up in the order of their sequence numbers. The times must ascend in this order, and
 // the largest sum must be the peak of the trace. For streamed transfers the sum is not compared, because lives fill
 // gradually.
-func (c *checker) checkSequence(lives []*sim.Life) *Refutation {
+func (c *checker) checkSequence(lives []*sim.Life) {
 	for _, l := range lives {
 		if l.EndSeq <= l.StartSeq {
-			return c.life(l, fmt.Sprintf("events %d to %d", l.StartSeq, l.EndSeq), "an end after its start")
+			c.life(l, fmt.Sprintf("events %d to %d", l.StartSeq, l.EndSeq), "an end after its start")
 		}
 	}
 	var last time.Duration
@@ -98,7 +98,7 @@ func (c *checker) checkSequence(lives []*sim.Life) *Refutation {
 			at = e.life.End
 		}
 		if at < last {
-			return c.life(e.life, fmt.Sprintf("event %d at %v after one at %v", e.seq, at, last),
+			c.life(e.life, fmt.Sprintf("event %d at %v after one at %v", e.seq, at, last),
 				"events in the order of time")
 		}
 		last = at
@@ -106,10 +106,8 @@ func (c *checker) checkSequence(lives []*sim.Life) *Refutation {
 		most = max(most, sum)
 	}
 	if !c.streamed() && most != c.t.Peak {
-		return c.refute(WrongLives, -1, sim.NoSpan, c.t.PeakAt, "lives of at most "+count(most)+" at once",
-			count(c.t.Peak))
+		c.atTime(WrongLives, c.t.PeakAt, "lives of at most "+count(most)+" at once", count(c.t.Peak))
 	}
-	return nil
 }
 
 // event is the start or the end of a life.

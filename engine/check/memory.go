@@ -33,31 +33,27 @@ func differs(got, want *level, slack engine.Bytes) (total, band bool) {
 // off reports whether two amounts are further apart than slack.
 func off(a, b, slack engine.Bytes) bool { return a > b+slack || b > a+slack }
 
-func (c *checker) compare(at time.Duration, got, want *level, slack engine.Bytes) *Refutation {
+func (c *checker) compare(at time.Duration, got, want *level, slack engine.Bytes) {
 	if *got == *want {
-		return nil
+		return
 	}
-	total, band := differs(got, want, slack)
-	switch {
-	case total:
-		return c.refute(WrongMemory, -1, sim.NoSpan, at, show(got), show(want))
-	case band:
-		return c.refute(WrongCategory, -1, sim.NoSpan, at, show(got), show(want))
+	if total, band := differs(got, want, slack); total {
+		c.atTime(WrongMemory, at, show(got), show(want))
+	} else if band {
+		c.atTime(WrongCategory, at, show(got), show(want))
 	}
-	return nil
 }
 
 // checkMemory compares the samples with the memory in use before and after every instant, at every event within it,
 // and between instants.
-func (c *checker) checkMemory() *Refutation {
+func (c *checker) checkMemory() {
 	m := c.t.Memory
 	if len(m) == 0 || m[0].At != 0 {
-		return c.refute(WrongMemory, -1, sim.NoSpan, 0, fmt.Sprintf("%d samples, none at the start", len(m)),
-			"samples from 0 on")
+		c.atTime(WrongMemory, 0, fmt.Sprintf("%d samples, none at the start", len(m)), "samples from 0 on")
 	}
 	for i := range m {
 		if total := m[i].Total(); total > c.p.Budget {
-			return c.refute(OverBudget, -1, sim.NoSpan, m[i].At, count(total), "at most "+count(c.p.Budget))
+			c.atTime(OverBudget, m[i].At, count(total), "at most "+count(c.p.Budget))
 		}
 	}
 	next := 0
@@ -65,45 +61,36 @@ func (c *checker) checkMemory() *Refutation {
 		in := &c.instants[k]
 		for ; next < len(m) && m[next].At < in.at; next++ {
 			if next > 0 && m[next].At < m[next-1].At || k == 0 {
-				return c.refute(WrongMemory, -1, sim.NoSpan, m[next].At, "a sample before the one before it",
+				c.atTime(WrongMemory, m[next].At, "a sample before the one before it",
 					"samples in the order of time")
 			}
 			before := level(c.levels[c.instants[k-1].hi-1])
 			got := level(m[next].Used) // with whole transfers nothing changes between two instants
-			if r := c.compare(m[next].At, &got, &before, in.slack); r != nil {
-				return r
-			}
+			c.compare(m[next].At, &got, &before, in.slack)
 		}
 		end := next
 		for end < len(m) && m[end].At == in.at {
 			end++
 		}
-		var r *Refutation
 		if end > next {
-			r = c.checkInstant(in, m[next:end])
+			c.checkInstant(in, m[next:end])
 		} else {
-			r = c.checkBetween(in, next)
-		}
-		if r != nil {
-			return r
+			c.checkBetween(in, next)
 		}
 		next = end
 	}
 	if next < len(m) {
-		return c.refute(WrongMemory, -1, sim.NoSpan, m[next].At, "a sample after the end or out of order",
+		c.atTime(WrongMemory, m[next].At, "a sample after the end or out of order",
 			"samples until the step ends")
 	}
-	return nil
 }
 
 // checkInstant compares the samples m of one instant with the events of the instant.
-func (c *checker) checkInstant(in *instant, m []sim.Sample) *Refutation {
+func (c *checker) checkInstant(in *instant, m []sim.Sample) {
 	levels := c.levels[in.lo:in.hi]
 	if in.at > 0 {
 		if first := level(m[0].Used); len(m) > 1 || len(levels) == 1 {
-			if r := c.compare(in.at, &first, &levels[0], in.slack); r != nil {
-				return r
-			}
+			c.compare(in.at, &first, &levels[0], in.slack)
 		}
 	}
 	var most, want engine.Bytes
@@ -118,36 +105,36 @@ func (c *checker) checkInstant(in *instant, m []sim.Sample) *Refutation {
 			}
 		}
 		if pos == len(levels) {
-			return c.closest(in, &got, levels[from:])
+			c.closest(in, &got, levels[from:])
 		}
 	}
 	for i := range levels {
 		want = max(want, levels[i].total())
 	}
 	if most+in.slack < want {
-		return c.refute(WrongMemory, -1, sim.NoSpan, in.at, "at most "+count(most), count(want)+" for a moment")
+		c.atTime(WrongMemory, in.at, "at most "+count(most), count(want)+" for a moment")
 	}
 	last := level(m[len(m)-1].Used)
-	return c.compare(in.at, &last, &levels[len(levels)-1], in.slack)
+	c.compare(in.at, &last, &levels[len(levels)-1], in.slack)
 }
 
-// closest returns the refutation of a sample that equals no level. If its total is right, the refutation is about
-// the category.
-func (c *checker) closest(in *instant, got *level, levels []level) *Refutation {
+// closest ends the proof with a refutation of a sample that equals no level. If its total is right, the refutation
+// is about the category.
+func (c *checker) closest(in *instant, got *level, levels []level) {
 	want := &levels[len(levels)-1]
 	for i := range levels {
 		if total, _ := differs(got, &levels[i], in.slack); !total {
-			return c.refute(WrongCategory, -1, sim.NoSpan, in.at, show(got), show(&levels[i]))
+			c.atTime(WrongCategory, in.at, show(got), show(&levels[i]))
 		}
 	}
-	return c.refute(WrongMemory, -1, sim.NoSpan, in.at, show(got), show(want))
+	c.atTime(WrongMemory, in.at, show(got), show(want))
 }
 
 // checkBetween compares an instant that has no sample with the line between the samples before and after it.
-func (c *checker) checkBetween(in *instant, next int) *Refutation {
+func (c *checker) checkBetween(in *instant, next int) {
 	m := c.t.Memory
 	if next == 0 {
-		return nil // there is a sample at 0, so checkMemory has refuted the order
+		return // there is a sample at 0, so checkMemory has refuted the order
 	}
 	line := level(m[next-1].Used)
 	slack := in.slack
@@ -161,11 +148,8 @@ func (c *checker) checkBetween(in *instant, next int) *Refutation {
 		}
 	}
 	for i := in.lo; i < in.hi; i++ {
-		if r := c.compare(in.at, &line, &c.levels[i], slack); r != nil {
-			return r
-		}
+		c.compare(in.at, &line, &c.levels[i], slack)
 	}
-	return nil
 }
 
 // between returns a + (b-a)*part/whole, rounded towards a.
@@ -175,7 +159,7 @@ func between(a, b engine.Bytes, part, whole time.Duration) engine.Bytes {
 }
 
 // checkPeak compares the peak with the memory in use.
-func (c *checker) checkPeak() *Refutation {
+func (c *checker) checkPeak() {
 	for k := range c.instants {
 		in := &c.instants[k]
 		most := engine.Bytes(0)
@@ -183,22 +167,20 @@ func (c *checker) checkPeak() *Refutation {
 			most = max(most, c.levels[i].total())
 		}
 		if most > c.t.Peak+in.slack {
-			return c.refute(WrongPeak, -1, sim.NoSpan, in.at, "a peak of "+count(c.t.Peak), count(most)+" in use")
+			c.atTime(WrongPeak, in.at, "a peak of "+count(c.t.Peak), count(most)+" in use")
 		}
 	}
 	for i := range c.t.Memory {
 		if total := c.t.Memory[i].Total(); total > c.t.Peak {
-			return c.refute(WrongPeak, -1, sim.NoSpan, c.t.Memory[i].At, "a peak of "+count(c.t.Peak),
-				count(total)+" in a sample")
+			c.atTime(WrongPeak, c.t.Memory[i].At, "a peak of "+count(c.t.Peak), count(total)+" in a sample")
 		}
 	}
 	i, _ := slices.BinarySearchFunc(c.t.Memory, c.t.PeakAt,
 		func(s sim.Sample, at time.Duration) int { return cmp.Compare(s.At, at) })
 	for ; i < len(c.t.Memory) && c.t.Memory[i].At == c.t.PeakAt; i++ {
 		if c.t.Memory[i].Total() == c.t.Peak {
-			return nil
+			return
 		}
 	}
-	return c.refute(WrongPeak, -1, sim.NoSpan, c.t.PeakAt, "a peak of "+count(c.t.Peak),
-		"a sample of that size at that moment")
+	c.atTime(WrongPeak, c.t.PeakAt, "a peak of "+count(c.t.Peak), "a sample of that size at that moment")
 }

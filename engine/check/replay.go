@@ -55,30 +55,23 @@ type replayer struct {
 }
 
 // replay proves that everything starts when the rules say, and records the memory in use.
-func (c *checker) replay() *Refutation {
+func (c *checker) replay() {
 	r := &replayer{checker: c, begun: make([]bool, len(c.t.Spans)), over: make([]bool, len(c.t.Spans))}
 	r.start()
 	moments := r.moments()
 	c.instants = make([]instant, 0, len(moments))
 	c.levels = make([]level, 0, len(moments)+len(c.s)+len(c.t.Spans))
 	for _, at := range moments {
-		if ref := r.advance(at); ref != nil {
-			return ref
-		}
+		r.advance(at)
 		lo, slack := len(c.levels), r.arrive.slack
 		c.levels = append(c.levels, r.used)
-		if ref := r.replayInstant(); ref != nil {
-			return ref
-		}
+		r.replayInstant()
 		c.instants = append(c.instants, instant{at, lo, len(c.levels), slack})
-		if ref := r.closeInstant(); ref != nil {
-			return ref
-		}
+		r.closeInstant()
 	}
 	if r.pc < len(c.s) {
-		return c.atStep(MissingStep, r.pc, r.now, "the end of the trace before "+c.name(r.pc), "all steps")
+		c.atStep(MissingStep, r.pc, r.now, "the end of the trace before "+c.name(r.pc), "all steps")
 	}
-	return nil
 }
 
 // start sets up the queues, and the memory in use when the step begins.
@@ -150,25 +143,19 @@ func (r *replayer) moments() []time.Duration {
 }
 
 // replayInstant replays one instant: ends, then the counter, then the lanes, until nothing changes.
-func (r *replayer) replayInstant() *Refutation {
+func (r *replayer) replayInstant() {
 	for {
 		before := r.seq
 		pc := r.pc
-		if ref := r.ends(); ref != nil {
-			return ref
-		}
-		if ref := r.count(); ref != nil {
-			return ref
-		}
+		r.ends()
+		r.count()
 		for q := r.nextHead(-1); q >= 0; {
 			step := r.queues[q][r.head[q]]
-			if ref := r.startHead(q); ref != nil {
-				return ref
-			}
+			r.startHead(q)
 			q = r.nextHead(step)
 		}
 		if r.seq == before && r.pc == pc {
-			return nil
+			return
 		}
 	}
 }
@@ -179,7 +166,7 @@ func (r *replayer) event() {
 	r.levels = append(r.levels, r.used)
 }
 
-func (r *replayer) ends() *Refutation {
+func (r *replayer) ends() {
 	if r.run && r.at(r.pc).End == r.now {
 		r.run, r.over[r.spanOf[r.pc]] = false, true
 		plan := &r.plan[r.pc]
@@ -191,7 +178,7 @@ func (r *replayer) ends() *Refutation {
 				r.endMoves() // an older copy may arrive at the time at which it leaves
 			}
 			if cp := &r.copies[id]; !cp.whole {
-				return r.atStep(FreeAbsent, r.pc, r.now,
+				r.atStep(FreeAbsent, r.pc, r.now,
 					"a new "+r.g.Values[cp.value].Name+" while an older copy is still arriving",
 					"copies that have arrived")
 			}
@@ -201,7 +188,6 @@ func (r *replayer) ends() *Refutation {
 		r.goOn()
 	}
 	r.endMoves()
-	return nil
 }
 
 // endMoves ends the transfers that end now.
@@ -225,7 +211,7 @@ func (r *replayer) endMoves() {
 }
 
 // count moves the counter as far as it can go.
-func (r *replayer) count() *Refutation {
+func (r *replayer) count() {
 	for r.pc < len(r.s) && !r.run {
 		i := r.pc
 		plan := &r.plan[i]
@@ -234,19 +220,18 @@ func (r *replayer) count() *Refutation {
 			if !r.computes(i) {
 				break // it is queued
 			}
-			went, ref := r.tryRun(i)
-			if ref != nil || !went {
-				return ref
+			if !r.tryRun(i) {
+				return
 			}
 			continue
 		case engine.DoWait:
 			if r.pending(r.lists.afterOf(plan)) {
-				return nil
+				return
 			}
 		case engine.DoFree:
 			id := r.lists.dropsOf(plan)[0]
 			if !r.copies[id].whole {
-				return r.atStep(FreeAbsent, i, r.now, r.name(i)+" while it is still arriving",
+				r.atStep(FreeAbsent, i, r.now, r.name(i)+" while it is still arriving",
 					"a value that is on the device")
 			}
 			r.giveUp(id)
@@ -257,20 +242,19 @@ func (r *replayer) count() *Refutation {
 				size := r.g.Values[r.s[i].Value].Size
 				missing := r.missing(size)
 				if missing > r.arrive.slack || r.tooClose(missing, r.taken[r.spanOf[i]]) {
-					return nil
+					return
 				}
 				r.appear(copyID(plan.makes.from), size)
 				r.event()
 			}
 		case engine.DoOffload:
 			if !r.copies[plan.source].whole {
-				return r.atStep(OffloadAbsent, i, r.now, r.name(i)+" while it is still arriving",
+				r.atStep(OffloadAbsent, i, r.now, r.name(i)+" while it is still arriving",
 					"a value that is on the device")
 			}
 		}
 		r.goOn()
 	}
-	return nil
 }
 
 // goOn moves the counter to the next step, and records when. checkTimes could not know how long fetches with
@@ -312,19 +296,20 @@ func (r *replayer) pending(ids []sim.SpanID) bool {
 // missing returns how many bytes are missing for need more bytes. It is not positive if there is room.
 func (r *replayer) missing(need engine.Bytes) engine.Bytes { return r.used.total() + need - r.p.Budget }
 
-func (r *replayer) tryRun(i int) (bool, *Refutation) {
+// tryRun starts the run of step i and returns true, or returns false if the run cannot start yet.
+func (r *replayer) tryRun(i int) bool {
 	if !r.inputsWhole(i) {
-		return false, nil
+		return false
 	}
 	sp, missing := r.at(i), r.missing(r.plan[i].need)
 	if missing > r.arrive.slack {
-		return false, nil
+		return false
 	}
 	if sp.Start > r.now {
 		if r.tooClose(missing, sp.Start) {
-			return false, nil
+			return false
 		}
-		return false, r.atStep(RunLate, i, r.now, fmt.Sprintf("%s at %v", r.name(i), sp.Start),
+		r.atStep(RunLate, i, r.now, fmt.Sprintf("%s at %v", r.name(i), sp.Start),
 			fmt.Sprintf("a start at %v: data and room are there", r.now))
 	}
 	for id, end := copyID(r.plan[i].makes.from), copyID(r.plan[i].makes.to); id < end; id++ {
@@ -332,7 +317,7 @@ func (r *replayer) tryRun(i int) (bool, *Refutation) {
 	}
 	r.begin(i)
 	r.run = true
-	return true, nil
+	return true
 }
 
 // tooClose reports whether rounding may hide that there is no room yet for a step that the trace starts later,
@@ -351,31 +336,32 @@ func (r *replayer) nearly() engine.Bytes {
 	return r.arrive.slack
 }
 
-func (r *replayer) startHead(q int) *Refutation {
+func (r *replayer) startHead(q int) {
 	if r.moving[q] || r.head[q] >= len(r.queues[q]) {
-		return nil
+		return
 	}
 	i := r.queues[q][r.head[q]]
 	if i >= r.pc || r.s[i].NotBefore > r.now {
-		return nil
+		return
 	}
 	if r.s[i].Kind == engine.DoRun {
-		return lanes.start(r, q, i)
+		lanes.start(r, q, i)
+		return
 	}
 	if r.pending(r.lists.afterOf(&r.plan[i])) {
-		return nil
+		return
 	}
 	sp := r.at(i)
 	size := r.g.Values[r.s[i].Value].Size
 	needsRoom := r.s[i].Kind == engine.DoFetch && !r.s[i].Reserve
 	if needsRoom && !r.streamed() && r.missing(size) > 0 {
-		return nil
+		return
 	}
 	if sp.Start > r.now {
 		if needsRoom && r.streamed() && r.missing(min(size, 1)) > 0 {
-			return nil // a fetch that stands still at its start is like one that has not started
+			return // a fetch that stands still at its start is like one that has not started
 		}
-		return r.atStep(TransferLate, i, r.now, fmt.Sprintf("%s at %v", r.name(i), sp.Start),
+		r.atStep(TransferLate, i, r.now, fmt.Sprintf("%s at %v", r.name(i), sp.Start),
 			fmt.Sprintf("a start at %v: lane, data and room are there", r.now))
 	}
 	if needsRoom {
@@ -383,7 +369,6 @@ func (r *replayer) startHead(q int) *Refutation {
 	}
 	r.begin(i)
 	r.moving[q] = true
-	return nil
 }
 
 func (r *replayer) begin(i int) {
@@ -393,7 +378,7 @@ func (r *replayer) begin(i int) {
 }
 
 // closeInstant proves that all spans that start now in the trace have started in the replay.
-func (r *replayer) closeInstant() *Refutation {
+func (r *replayer) closeInstant() {
 	due := r.nBegun
 	for due < len(r.t.Spans) && r.t.Spans[due].Start <= r.now {
 		due++
@@ -408,13 +393,12 @@ func (r *replayer) closeInstant() *Refutation {
 			need = r.g.Values[r.s[i].Value].Size
 		}
 		if missing := r.missing(need); missing > 0 && i <= r.pc {
-			return r.atStep(OverBudget, i, r.now, fmt.Sprintf("%s with %s too few", r.name(i), count(missing)),
+			r.atStep(OverBudget, i, r.now, fmt.Sprintf("%s with %s too few", r.name(i), count(missing)),
 				fmt.Sprintf("room for %s", count(need)))
 		}
-		return r.atStep(StepOrder, i, r.now, r.name(i), "a start after "+r.name(r.pc))
+		r.atStep(StepOrder, i, r.now, r.name(i), "a start after "+r.name(r.pc))
 	}
 	if need, waits := r.lacks(); waits {
 		r.waits = append(r.waits, waited{r.now, r.pc, r.missing(need), r.arrive.slack})
 	}
-	return nil
 }

@@ -10,25 +10,25 @@ import (
 )
 
 // checkSpans finds the span of every step and compares the two.
-func (c *checker) checkSpans() *Refutation {
+func (c *checker) checkSpans() {
 	c.spanOf = slices.Repeat([]sim.SpanID{sim.NoSpan}, len(c.s))
 	for i := range c.t.Spans {
 		sp, id := &c.t.Spans[i], sim.SpanID(i)
 		if sp.Step < 0 || sp.Step >= len(c.s) || !hasSpan(c.s[sp.Step].Kind) {
-			return c.refute(BadSpan, -1, id, sp.Start, fmt.Sprintf("a span of step %d", sp.Step),
+			c.refute(BadSpan, -1, id, sp.Start, fmt.Sprintf("a span of step %d", sp.Step),
 				"a run, an offload or a fetch of the schedule")
 		}
 		if other := c.spanOf[sp.Step]; other != sim.NoSpan {
-			return c.refute(RepeatedStep, sp.Step, id, sp.Start,
+			c.refute(RepeatedStep, sp.Step, id, sp.Start,
 				fmt.Sprintf("spans %d and %d for %s", other, i, c.name(sp.Step)), "one span")
 		}
 		c.spanOf[sp.Step] = id
 		if sp.Start < 0 || sp.End < sp.Start {
-			return c.refute(BadSpan, sp.Step, id, sp.Start, fmt.Sprintf("a span from %v to %v", sp.Start, sp.End),
+			c.refute(BadSpan, sp.Step, id, sp.Start, fmt.Sprintf("a span from %v to %v", sp.Start, sp.End),
 				"a start from 0 on and an end after it")
 		}
 		if i > 0 && c.t.Spans[i-1].Start > sp.Start {
-			return c.refute(SpanOrder, sp.Step, id, sp.Start,
+			c.refute(SpanOrder, sp.Step, id, sp.Start,
 				fmt.Sprintf("a start after that of the span before it, at %v", c.t.Spans[i-1].Start),
 				"spans in the order of their start")
 		}
@@ -39,21 +39,16 @@ func (c *checker) checkSpans() *Refutation {
 			continue
 		}
 		if c.spanOf[i] == sim.NoSpan {
-			return c.refute(MissingStep, i, sim.NoSpan, 0, "no span for "+c.name(i), "one span")
+			c.refute(MissingStep, i, sim.NoSpan, 0, "no span for "+c.name(i), "one span")
 		}
-		if r := c.checkIdentity(i, ran); r != nil {
-			return r
-		}
-		if r := c.checkDuration(i); r != nil {
-			return r
-		}
+		c.checkIdentity(i, ran)
+		c.checkDuration(i)
 	}
-	return nil
 }
 
 // checkIdentity compares the lane, the kind and the operation or value of a span with its step. ran says which
 // operations ran before, and is updated.
-func (c *checker) checkIdentity(i int, ran []bool) *Refutation {
+func (c *checker) checkIdentity(i int, ran []bool) {
 	st, sp := &c.s[i], c.at(i)
 	want := identity{op: engine.NoOp, value: st.Value}
 	switch st.Kind {
@@ -76,9 +71,8 @@ func (c *checker) checkIdentity(i int, ran []bool) *Refutation {
 		ran[st.Op] = true
 	}
 	if got := (identity{sp.Lane, sp.Kind, sp.OutputOnly, sp.Alt, sp.Op, sp.Value}); got != want {
-		return c.atStep(BadSpan, i, sp.Start, got.String(), want.String()+" for "+c.name(i))
+		c.atStep(BadSpan, i, sp.Start, got.String(), want.String()+" for "+c.name(i))
 	}
-	return nil
 }
 
 // identity is the part of a span that its step determines.
@@ -114,17 +108,17 @@ func (c *checker) workOf(i int) time.Duration {
 
 // checkDuration compares a span's length with its work. Only a streamed fetch without Reserve may be longer; the
 // replay proves whether it had to be.
-func (c *checker) checkDuration(i int) *Refutation {
+func (c *checker) checkDuration(i int) {
 	sp, work := c.at(i), c.workOf(i)
 	if st := &c.s[i]; st.Kind != engine.DoRun && c.g.Values[st.Value].Size > 0 && c.rateOf(i) <= 0 {
-		return c.atStep(NoLink, i, sp.Start, c.name(i),
+		c.atStep(NoLink, i, sp.Start, c.name(i),
 			"no transfer: the device has no link to the host in that direction")
 	}
 	long := sp.End - sp.Start
 	if long == work || long > work && c.streamed() && c.s[i].Kind == engine.DoFetch && !c.s[i].Reserve && work > 0 {
-		return nil
+		return
 	}
-	return c.atStep(WrongDuration, i, sp.Start, fmt.Sprintf("%v for %s", long, c.name(i)), fmt.Sprint(work))
+	c.atStep(WrongDuration, i, sp.Start, fmt.Sprintf("%v for %s", long, c.name(i)), fmt.Sprint(work))
 }
 
 func (c *checker) rateOf(i int) engine.Rate {
@@ -135,7 +129,7 @@ func (c *checker) rateOf(i int) engine.Rate {
 }
 
 // checkComplete proves that the schedule is a whole training step.
-func (c *checker) checkComplete() *Refutation {
+func (c *checker) checkComplete() {
 	runs := make([]int, len(c.g.Ops))
 	done := c.g.Done == engine.NoValue
 	for i := range c.s {
@@ -146,25 +140,24 @@ func (c *checker) checkComplete() *Refutation {
 		op := &c.g.Ops[st.Op]
 		runs[st.Op]++
 		if op.Pass == engine.Backward && runs[st.Op] > 1 {
-			return c.atStep(BackwardTwice, i, c.at(i).Start, op.Name+" again", "every backward operation once")
+			c.atStep(BackwardTwice, i, c.at(i).Start, op.Name+" again", "every backward operation once")
 		}
 		if op.Once && runs[st.Op] > 1 {
-			return c.atStep(OnceTwice, i, c.at(i).Start, op.Name+" again", "an operation that must not run again once")
+			c.atStep(OnceTwice, i, c.at(i).Start, op.Name+" again", "an operation that must not run again once")
 		}
 		for _, v := range written(op, st.OutputOnly) {
 			done = done || v == c.g.Done
 		}
 	}
 	if !done {
-		return c.refute(Incomplete, len(c.s), sim.NoSpan, 0, "no run that writes "+c.g.Values[c.g.Done].Name,
+		c.refute(Incomplete, len(c.s), sim.NoSpan, 0, "no run that writes "+c.g.Values[c.g.Done].Name,
 			"a complete step")
 	}
 	for i, n := range runs {
 		if op := &c.g.Ops[i]; n == 0 && c.g.Done == engine.NoValue {
-			return c.refute(Incomplete, len(c.s), sim.NoSpan, 0, "no run of "+op.Name, "a complete step")
+			c.refute(Incomplete, len(c.s), sim.NoSpan, 0, "no run of "+op.Name, "a complete step")
 		}
 	}
-	return nil
 }
 
 func written(op *engine.Op, outputOnly bool) []engine.ValueID {
@@ -175,13 +168,12 @@ func written(op *engine.Op, outputOnly bool) []engine.ValueID {
 }
 
 // checkMakespan compares the step time with the last end.
-func (c *checker) checkMakespan() *Refutation {
+func (c *checker) checkMakespan() {
 	var last time.Duration
 	for i := range c.t.Spans {
 		last = max(last, c.t.Spans[i].End)
 	}
 	if c.t.Makespan != last {
-		return c.refute(WrongMakespan, -1, sim.NoSpan, c.t.Makespan, fmt.Sprint(c.t.Makespan), fmt.Sprint(last))
+		c.atTime(WrongMakespan, c.t.Makespan, fmt.Sprint(c.t.Makespan), fmt.Sprint(last))
 	}
-	return nil
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // checkCauses proves that the cause of every span held it back until it started.
-func (c *checker) checkCauses() *Refutation {
+func (c *checker) checkCauses() {
 	lastRun := sim.NoSpan
 	var holds []sim.SpanID                                                 // what held the counter last
 	lastMove := slices.Repeat([]sim.SpanID{sim.NoSpan}, int(sim.NumLanes)) // by queue
@@ -25,7 +25,7 @@ func (c *checker) checkCauses() *Refutation {
 		}
 		sp := c.at(i)
 		if sp.Cause != sim.NoSpan && (sp.Cause < 0 || int(sp.Cause) >= len(c.t.Spans)) || sp.Why >= sim.NumReasons {
-			return c.atStep(WrongCause, i, sp.Start, fmt.Sprintf("%d, span %d", sp.Why, sp.Cause),
+			c.atStep(WrongCause, i, sp.Start, fmt.Sprintf("%d, span %d", sp.Why, sp.Cause),
 				"a reason and a span that exist")
 		}
 		queue := sp.Lane
@@ -42,11 +42,10 @@ func (c *checker) checkCauses() *Refutation {
 			lastMove[queue] = c.spanOf[i]
 		}
 		if !good {
-			return c.atStep(WrongCause, i, sp.Start, fmt.Sprintf("%v, span %d", sp.Why, sp.Cause),
+			c.atStep(WrongCause, i, sp.Start, fmt.Sprintf("%v, span %d", sp.Why, sp.Cause),
 				"what ended when it started")
 		}
 	}
-	return nil
 }
 
 // heldBy returns the spans that may have let the counter go at step i, a wait or a fetch with Reserve. If the step
@@ -116,7 +115,7 @@ func (c *checker) moveCause(i int, sp *sim.Span, before []sim.SpanID) bool {
 }
 
 // checkTotals compares the totals of the trace with the sums over its spans and gaps.
-func (c *checker) checkTotals() *Refutation {
+func (c *checker) checkTotals() {
 	var first, again time.Duration
 	var waiting [sim.NumReasons]time.Duration
 	for i := range c.t.Spans {
@@ -134,16 +133,15 @@ func (c *checker) checkTotals() *Refutation {
 	}
 	t := c.t
 	if t.ComputeTime != first || t.RecomputeTime != again || t.Waiting != waiting {
-		return c.refute(WrongTotals, -1, sim.NoSpan, 0,
+		c.atTime(WrongTotals, 0,
 			fmt.Sprintf("compute %v, recompute %v, waiting %v", t.ComputeTime, t.RecomputeTime, t.Waiting),
 			fmt.Sprintf("compute %v, recompute %v, waiting %v", first, again, waiting))
 	}
-	return nil
 }
 
 // checkDecisions compares the decisions with the spans. A stage is recomputed if its forward runs again, and
 // offloaded if its output or its saved activations are.
-func (c *checker) checkDecisions() *Refutation {
+func (c *checker) checkDecisions() {
 	want := make([]sim.Decision, c.g.Stages)
 	set := func(stage int, d sim.Decision) {
 		if stage >= 1 && stage <= len(want) {
@@ -161,14 +159,11 @@ func (c *checker) checkDecisions() *Refutation {
 		}
 	}
 	if len(c.t.Decisions) != len(want) {
-		return c.refute(WrongDecisions, -1, sim.NoSpan, 0, fmt.Sprintf("%d decisions", len(c.t.Decisions)),
-			fmt.Sprint(len(want)))
+		c.atTime(WrongDecisions, 0, fmt.Sprintf("%d decisions", len(c.t.Decisions)), fmt.Sprint(len(want)))
 	}
 	for k, d := range c.t.Decisions {
 		if d != want[k] {
-			return c.refute(WrongDecisions, -1, sim.NoSpan, 0, fmt.Sprintf("decision %d for stage %d", d, k+1),
-				fmt.Sprint(want[k]))
+			c.atTime(WrongDecisions, 0, fmt.Sprintf("decision %d for stage %d", d, k+1), fmt.Sprint(want[k]))
 		}
 	}
-	return nil
 }

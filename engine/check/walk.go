@@ -86,7 +86,7 @@ type walker struct {
 
 // walk follows the schedule in its order. It finds the copies that serve every reader, and proves that every step
 // can be carried out.
-func (c *checker) walk() *Refutation {
+func (c *checker) walk() {
 	n := len(c.g.Values)
 	w := &walker{checker: c, own: make([]copyID, n), was: make([]bool, n),
 		lastOut: make([]sim.SpanID, n), lastIn: make([]sim.SpanID, n),
@@ -106,29 +106,24 @@ func (c *checker) walk() *Refutation {
 		}
 	}
 	for i := range c.s {
-		var r *Refutation
 		switch c.s[i].Kind {
 		case engine.DoRun:
 			if lanes.run != nil {
-				r = lanes.run(w, i)
+				lanes.run(w, i)
 			} else {
-				r = w.run(i)
+				w.run(i)
 			}
 		case engine.DoFree:
-			r = w.free(i)
+			w.free(i)
 		case engine.DoOffload:
-			r = w.offload(i)
+			w.offload(i)
 		case engine.DoFetch:
-			r = w.fetch(i)
+			w.fetch(i)
 		default:
 			v := c.s[i].Value
 			w.waitFor(i, w.lastOut[v], w.lastIn[v])
 		}
-		if r != nil {
-			return r
-		}
 	}
-	return nil
 }
 
 // waitFor records the spans that must have ended before step i. It ignores NoSpan.
@@ -184,7 +179,7 @@ func (w *walker) input(v engine.ValueID) part {
 	return part{int32(from), int32(len(l.serve))}
 }
 
-func (w *walker) run(i int) *Refutation {
+func (w *walker) run(i int) {
 	op, plan, id, l := &w.g.Ops[w.s[i].Op], &w.plan[i], w.spanOf[i], &w.lists
 	plan.inputs.from = int32(len(l.inputs))
 	for _, v := range op.In {
@@ -196,7 +191,7 @@ func (w *walker) run(i int) *Refutation {
 					reason, found = ReadAfterFree, w.g.Values[v].Name+" freed before"
 				}
 			}
-			return w.atStep(reason, i, w.span(id).Start, found, "every input of "+w.name(i)+" on the device")
+			w.atStep(reason, i, w.span(id).Start, found, "every input of "+w.name(i)+" on the device")
 		}
 		l.inputs = append(l.inputs, ids)
 	}
@@ -228,7 +223,6 @@ func (w *walker) run(i int) *Refutation {
 		plan.need += w.g.Values[v].Size
 	}
 	plan.makes.to = int32(len(w.copies))
-	return nil
 }
 
 // arriving reports whether a copy is still being fetched at a time, so that it cannot be freed.
@@ -237,52 +231,49 @@ func (w *walker) arriving(id copyID, at time.Duration) bool {
 	return cp.fetched && w.span(cp.from).End > at
 }
 
-func (w *walker) free(i int) *Refutation {
+func (w *walker) free(i int) {
 	v := w.s[i].Value
 	if w.own[v] == noCopy {
-		return w.atStep(FreeAbsent, i, 0, w.name(i), "a value that is on the device")
+		w.atStep(FreeAbsent, i, 0, w.name(i), "a value that is on the device")
 	}
 	n := int32(len(w.lists.drops))
 	w.plan[i].drops = part{n, n + 1}
 	w.drop(v, i)
-	return nil
 }
 
-func (w *walker) offload(i int) *Refutation {
+func (w *walker) offload(i int) {
 	v, id := w.s[i].Value, w.spanOf[i]
 	if w.own[v] == noCopy {
 		reason := OffloadAbsent
 		if w.was[v] {
 			reason = ReadAfterFree
 		}
-		return w.atStep(reason, i, w.span(id).Start, w.name(i), "a value that is on the device")
+		w.atStep(reason, i, w.span(id).Start, w.name(i), "a value that is on the device")
 	}
 	w.plan[i].source = w.own[v]
 	w.copies[w.own[v]].offload = id
 	w.lastOut[v] = id
-	return nil
 }
 
-func (w *walker) fetch(i int) *Refutation {
+func (w *walker) fetch(i int) {
 	v, id := w.s[i].Value, w.spanOf[i]
 	at := w.span(id).Start
 	if w.own[v] != noCopy {
-		return w.atStep(FetchResident, i, at, w.name(i), "a value that is not on the device")
+		w.atStep(FetchResident, i, at, w.name(i), "a value that is not on the device")
 	}
 	if w.lastOut[v] != sim.NoSpan {
 		w.waitFor(i, w.lastOut[v])
 	} else if w.g.Values[v].Initial&engine.OnHost == 0 {
-		return w.atStep(NoHostCopy, i, at, w.name(i), "a value that the host has")
+		w.atStep(NoHostCopy, i, at, w.name(i), "a value that the host has")
 	}
 	cp := w.add(v, w.category(v, false), id) // a fetched value counts as an activation even if it was recomputed
 	w.copies[cp].fetched = true
 	w.plan[i].makes = part{int32(cp), int32(cp) + 1}
 	w.lastIn[v] = id
-	return nil
 }
 
 // checkTimes proves that no span starts before the counter, the lane, the data and the earliest start allow it.
-func (c *checker) checkTimes() *Refutation {
+func (c *checker) checkTimes() {
 	c.reach = make([]time.Duration, len(c.s)+1)
 	var now time.Duration
 	lastOf := slices.Repeat([]sim.SpanID{sim.NoSpan}, int(sim.NumLanes))
@@ -297,9 +288,7 @@ func (c *checker) checkTimes() *Refutation {
 		if !hasSpan(kind) {
 			continue
 		}
-		if r := c.checkStart(i, lastOf); r != nil {
-			return r
-		}
+		c.checkStart(i, lastOf)
 		sp := c.at(i)
 		lastOf[sp.Lane] = c.spanOf[i]
 		if c.computes(i) {
@@ -307,46 +296,44 @@ func (c *checker) checkTimes() *Refutation {
 		}
 	}
 	c.reach[len(c.s)] = now
-	return nil
 }
 
 // checkStart compares one start with the counter, the lane, the data and the window.
-func (c *checker) checkStart(i int, lastOf []sim.SpanID) *Refutation {
+func (c *checker) checkStart(i int, lastOf []sim.SpanID) {
 	sp, st := c.at(i), &c.s[i]
-	late := func(r Reason, until time.Duration, why string) *Refutation {
-		return c.atStep(r, i, sp.Start, fmt.Sprintf("%s at %v", c.name(i), sp.Start),
+	late := func(r Reason, until time.Duration, why string) {
+		c.atStep(r, i, sp.Start, fmt.Sprintf("%s at %v", c.name(i), sp.Start),
 			fmt.Sprintf("no start before %v, %s", until, why))
 	}
 	if sp.Start < c.reach[i] {
-		return late(StepOrder, c.reach[i], "when the schedule gets there")
+		late(StepOrder, c.reach[i], "when the schedule gets there")
 	}
 	if last := lastOf[sp.Lane]; last != sim.NoSpan && sp.Start < c.span(last).End {
-		return late(LaneOverlap, c.span(last).End, "when the lane is free")
+		late(LaneOverlap, c.span(last).End, "when the lane is free")
 	}
 	if st.Kind == engine.DoRun {
 		for k, ids := range c.lists.inputsOf(&c.plan[i]) {
 			if ready := c.readyAt(ids); sp.Start < ready {
-				return late(InputNotReady, ready, "when "+c.g.Values[c.g.Ops[st.Op].In[k]].Name+" is there")
+				late(InputNotReady, ready, "when "+c.g.Values[c.g.Ops[st.Op].In[k]].Name+" is there")
 			}
 		}
 	} else if c.p.Device.Duplex == engine.HalfDuplex {
 		other := lastOf[sim.ToHost+sim.ToDev-sp.Lane]
 		if other != sim.NoSpan && sp.Start < c.span(other).End {
-			return late(HalfDuplexBroken, c.span(other).End, "when the other direction is over")
+			late(HalfDuplexBroken, c.span(other).End, "when the other direction is over")
 		}
 	}
 	for _, id := range c.lists.afterOf(&c.plan[i]) {
 		if before := c.span(id); sp.Start < before.End {
 			if st.Kind == engine.DoRun && slices.Contains(c.g.Ops[st.Op].After, before.Op) {
-				return late(NotAfter, before.End, "when "+c.name(before.Step)+" is over")
+				late(NotAfter, before.End, "when "+c.name(before.Step)+" is over")
 			}
-			return late(HostCopyNotReady, before.End, "when the copy to the host is over")
+			late(HostCopyNotReady, before.End, "when the copy to the host is over")
 		}
 	}
 	if sp.Start < st.NotBefore {
-		return late(BeforeWindow, st.NotBefore, "its earliest start")
+		late(BeforeWindow, st.NotBefore, "its earliest start")
 	}
-	return nil
 }
 
 // readyAt returns when the first of the copies is whole, or 0 for no copies.

@@ -8,7 +8,8 @@
 // instant before its start it was not its turn, its data had not arrived, or its bytes did not fit. It also proves
 // the step time, the peaks and the busy times.
 //
-// Valid proves less: that a trace breaks no rule. It is for traces that may start passes later than they could.
+// Without an order it proves less: that a trace breaks no rule. That is for traces that may start passes later than
+// they could.
 package check
 
 import (

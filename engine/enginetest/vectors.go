@@ -8,7 +8,6 @@ import (
 	"io"
 	"path"
 	"slices"
-	"strings"
 	"time"
 
 	"memtide/engine"
@@ -358,34 +357,4 @@ func (v *Vector) ExpectPipeline(freedom string) *PipelineExpect {
 		panic(fmt.Sprintf("enginetest: %s: expect.%s: %v", v.ID, freedom, err))
 	}
 	return e
-}
-
-// Spans returns the passes and the copies of an example of a vector, by rank, in order of time.
-func (v *Vector) Spans(example [][]string) (passes, copies [][]pipeline.Span) {
-	p := v.Pipeline()
-	passes, copies = make([][]pipeline.Span, v.Ranks), make([][]pipeline.Span, v.Ranks)
-	kinds := []pipeline.Kind{pipeline.Forward, pipeline.Backward, pipeline.Weights, pipeline.Dropped, pipeline.Again,
-		pipeline.Out, pipeline.In}
-	for r, list := range example {
-		for _, text := range list {
-			var letter rune
-			var x pipeline.Pass
-			var at int64
-			if _, err := fmt.Sscanf(text, "%c%d.%d@%d", &letter, &x.Stage, &x.Micro, &at); err != nil {
-				panic(fmt.Sprintf("enginetest: %s: %s: %v", v.ID, text, err))
-			}
-			x.Kind = kinds[strings.IndexRune("FBWDROI", letter)]
-			if x.Kind == pipeline.Backward && !v.Fused {
-				x.Kind = pipeline.Inputs
-			}
-			span := pipeline.Span{Pass: x, Start: time.Duration(at), End: time.Duration(at) + p.Time(x)}
-			if x.Kind == pipeline.Out || x.Kind == pipeline.In {
-				copies[r] = append(copies[r], span)
-			} else {
-				passes[r] = append(passes[r], span)
-			}
-		}
-		slices.SortStableFunc(passes[r], func(a, b pipeline.Span) int { return int(a.Start - b.Start) })
-	}
-	return passes, copies
 }

@@ -2,6 +2,9 @@ package pipeline_test
 
 import (
 	"errors"
+	"fmt"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -24,7 +27,7 @@ func TestExamples(t *testing.T) {
 				continue
 			}
 			count++
-			passes, copies := v.Spans(e.Example)
+			passes, copies := spans(&v, e.Example)
 			trace := p.TraceOf(passes, copies)
 			if err := check.Trace(p, nil, trace); err != nil {
 				t.Errorf("%s, %s: %v", v.ID, freedom, err)
@@ -95,4 +98,34 @@ func TestExact(t *testing.T) {
 	if same < 80 {
 		t.Errorf("compared %d optima; want dozens", same)
 	}
+}
+
+// spans returns the passes and the copies of an example of a vector, by rank, in order of time.
+func spans(v *enginetest.Vector, example [][]string) (passes, copies [][]pipeline.Span) {
+	p := v.Pipeline()
+	passes, copies = make([][]pipeline.Span, v.Ranks), make([][]pipeline.Span, v.Ranks)
+	kinds := []pipeline.Kind{pipeline.Forward, pipeline.Backward, pipeline.Weights, pipeline.Dropped, pipeline.Again,
+		pipeline.Out, pipeline.In}
+	for r, list := range example {
+		for _, text := range list {
+			var letter rune
+			var x pipeline.Pass
+			var at int64
+			if _, err := fmt.Sscanf(text, "%c%d.%d@%d", &letter, &x.Stage, &x.Micro, &at); err != nil {
+				panic(fmt.Sprintf("%s: %s: %v", v.ID, text, err))
+			}
+			x.Kind = kinds[strings.IndexRune("FBWDROI", letter)]
+			if x.Kind == pipeline.Backward && !v.Fused {
+				x.Kind = pipeline.Inputs
+			}
+			span := pipeline.Span{Pass: x, Start: time.Duration(at), End: time.Duration(at) + p.Time(x)}
+			if x.Kind == pipeline.Out || x.Kind == pipeline.In {
+				copies[r] = append(copies[r], span)
+			} else {
+				passes[r] = append(passes[r], span)
+			}
+		}
+		slices.SortStableFunc(passes[r], func(a, b pipeline.Span) int { return int(a.Start - b.Start) })
+	}
+	return passes, copies
 }

@@ -2,6 +2,7 @@ package chainify
 
 import (
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 
@@ -287,53 +288,8 @@ func (m *stageMemory) forwardPeak() engine.Bytes {
 	return peak
 }
 
-// gradBuffer is memory that holds the gradient of refs nodes.
-type gradBuffer struct {
-	size engine.Bytes
-	refs int
-}
-
-// gradMemory follows the backward of a stage. It counts the references to buffers of gradients,
-// as PyTorch's autograd does.
-type gradMemory struct {
-	live, peak engine.Bytes
-	of         map[int]*gradBuffer // gradient of a node's output
-}
-
 // outside is the key of the gradient that leaves the stage.
 const outside = -1
-
-func (g *gradMemory) alloc(size engine.Bytes) *gradBuffer {
-	g.live += size
-	g.peak = max(g.peak, g.live)
-	return &gradBuffer{size: size, refs: 1}
-}
-
-func (g *gradMemory) release(b *gradBuffer) {
-	if b.refs--; b.refs == 0 {
-		g.live -= b.size
-	}
-}
-
-// give adds a buffer, and one reference to it, to the gradient of a node. size is the size of
-// that gradient: buffers of other sizes cannot be added in place.
-func (g *gradMemory) give(node int, b *gradBuffer, size engine.Bytes) {
-	old := g.of[node]
-	switch {
-	case old == nil:
-		g.of[node] = b
-	case old.refs == 1 && old.size == size:
-		g.release(b)
-	case b.refs == 1 && b.size == size:
-		g.release(old)
-		g.of[node] = b
-	default:
-		sum := g.alloc(size)
-		g.release(old)
-		g.release(b)
-		g.of[node] = sum
-	}
-}
 
 // backwardPeak returns the most memory that is allocated at one time in the backward: saved
 // storages, gradients, and the gradient of the stage's output. A saved storage is freed after
@@ -342,38 +298,32 @@ func (g *gradMemory) give(node int, b *gradBuffer, size engine.Bytes) {
 func (m *stageMemory) backwardPeak() engine.Bytes {
 	l := m.l
 	free := m.freedAfter()
-	g := &gradMemory{live: m.saved, of: map[int]*gradBuffer{}}
-	g.of[m.end] = g.alloc(l.size[l.root[m.end]])
+	g := profiles.NewGradients(m.saved, m.end, l.size[l.root[m.end]])
 	for at := len(m.members) - 1; at >= 0; at-- {
-		i := m.members[at]
-		if b := g.of[i]; b != nil {
-			delete(g.of, i)
-			m.stepBack(g, &l.ops[i], b)
-		}
-		g.live -= free[at] + l.ops[i].Aux
+		o := &l.ops[m.members[at]]
+		g.Step(m.members[at], o.Is(PassesGrad), m.gradients(o))
+		g.Live -= free[at] + o.Aux
 	}
-	return g.peak
+	return g.Peak
 }
 
-// stepBack runs the backward of operator o, the gradient of whose output is b.
-func (m *stageMemory) stepBack(g *gradMemory, o *Operator, b *gradBuffer) {
-	for _, p := range o.Preds {
-		from := &m.l.ops[p]
-		if from.Is(IsShape) || m.l.role[p] == dataIn || m.l.role[p] == constant || from.Out == 0 {
-			continue
-		}
-		to := p
-		if _, inside := m.index[p]; !inside {
-			to = outside
-		}
-		if o.Is(PassesGrad) {
-			b.refs++
-			g.give(to, b, from.Out)
-		} else {
-			g.give(to, g.alloc(from.Out), from.Out)
+// gradients returns the inputs of operator o that have a gradient, and its size.
+func (m *stageMemory) gradients(o *Operator) iter.Seq2[int, engine.Bytes] {
+	return func(yield func(int, engine.Bytes) bool) {
+		for _, p := range o.Preds {
+			from := &m.l.ops[p]
+			if from.Is(IsShape) || m.l.role[p] == dataIn || m.l.role[p] == constant || from.Out == 0 {
+				continue
+			}
+			to := p
+			if _, inside := m.index[p]; !inside {
+				to = outside
+			}
+			if !yield(to, from.Out) {
+				return
+			}
 		}
 	}
-	g.release(b)
 }
 
 // freedAfter returns the bytes of saved storages that are freed after the backward of each

@@ -2,6 +2,7 @@ package preset
 
 import (
 	"memtide/engine"
+	"memtide/profiles"
 )
 
 // How the sizes of a stage follow from its operators.
@@ -103,19 +104,6 @@ func (s *stage) leanShortfall() engine.Bytes {
 	return max(0, t.forwardPeak(s.output, false)-t.values[s.output].bytes-temp)
 }
 
-// buffer is the memory of a gradient, which several values may share.
-type buffer struct {
-	bytes engine.Bytes
-	held  int // values that share it
-}
-
-// backwardWalk is the state of a walk through the backward of a stage.
-type backwardWalk struct {
-	tape       *tape
-	grads      []*buffer // by value: what has arrived of its gradient
-	live, peak engine.Bytes
-}
-
 // backwardPeak returns the largest size of the saved set and the gradients during the stage's backward.
 func (t *tape) backwardPeak(output valueID, fromData bool) engine.Bytes {
 	readers := make([]int, len(t.values)) // by root: backwards that have still to read it
@@ -124,71 +112,27 @@ func (t *tape) backwardPeak(output valueID, fromData bool) engine.Bytes {
 			readers[t.values[v].root]++
 		}
 	}
-	w := &backwardWalk{tape: t, grads: make([]*buffer, len(t.values))}
-	w.live = t.savedBytes(output)
+	live := t.savedBytes(output)
 	if root := t.values[output].root; readers[root] == 0 {
-		w.live -= t.values[root].bytes // its readers were in the next stage
+		live -= t.values[root].bytes // its readers were in the next stage
 	}
-	w.grads[output] = w.allocate(t.values[output].bytes)
+	g := profiles.NewGradients(live, int(output), t.values[output].bytes)
 	for i := len(t.ops) - 1; i >= 0; i-- {
 		o := &t.ops[i]
-		w.step(o, fromData)
-		w.live -= o.aux
+		g.Step(int(o.out), o.byRef, func(yield func(int, engine.Bytes) bool) {
+			for _, v := range o.in {
+				if (v != stageInput || !fromData) && !yield(int(v), t.values[v].bytes) {
+					return
+				}
+			}
+		})
+		g.Live -= o.aux
 		for _, v := range o.keeps {
 			root := t.values[v].root
 			if readers[root]--; readers[root] == 0 && root != stageInput {
-				w.live -= t.values[root].bytes
+				g.Live -= t.values[root].bytes
 			}
 		}
 	}
-	return w.peak
-}
-
-// step runs the backward of one operator: each input gets its gradient, then the gradient of the output is freed.
-func (w *backwardWalk) step(o *op, fromData bool) {
-	grad := w.grads[o.out]
-	w.grads[o.out] = nil
-	for _, v := range o.in {
-		if v == stageInput && fromData {
-			continue
-		}
-		part := grad
-		if o.byRef {
-			part.held++
-		} else {
-			part = w.allocate(w.tape.values[v].bytes)
-		}
-		w.give(v, part)
-	}
-	w.release(grad)
-}
-
-// give adds part to the gradient of a value, in place in the buffer that no other value holds, if there is one.
-func (w *backwardWalk) give(v valueID, part *buffer) {
-	old := w.grads[v]
-	switch {
-	case old == nil:
-		w.grads[v] = part
-	case old.held == 1:
-		w.release(part)
-	case part.held == 1:
-		w.grads[v] = part
-		w.release(old)
-	default:
-		w.grads[v] = w.allocate(w.tape.values[v].bytes)
-		w.release(old)
-		w.release(part)
-	}
-}
-
-func (w *backwardWalk) allocate(bytes engine.Bytes) *buffer {
-	w.live += bytes
-	w.peak = max(w.peak, w.live)
-	return &buffer{bytes: bytes, held: 1}
-}
-
-func (w *backwardWalk) release(b *buffer) {
-	if b.held--; b.held == 0 {
-		w.live -= b.bytes
-	}
+	return g.Peak
 }

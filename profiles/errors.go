@@ -20,6 +20,14 @@ type FormatError struct {
 	Remedy   string // what to do about it, a sentence; never empty
 }
 
+// At sets the place in JSON and returns e, which may be nil.
+func (e *FormatError) At(path string) *FormatError {
+	if e != nil {
+		e.Path = path
+	}
+	return e
+}
+
 // Where returns the place in words: "Line 14", "Stage 3 (layer1.0) and 7 more". It is empty if the error
 // concerns the whole file.
 func (e *FormatError) Where() string {

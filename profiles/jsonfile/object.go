@@ -45,20 +45,18 @@ func (o *Object) Knows(key string) {
 	}
 }
 
-// Value returns a field. It returns nil if the field is missing, null or too large to be
-// decoded.
+// Value returns a field. It returns nil if the field is missing or null. A field that is too
+// large to be decoded ends reading.
 func (o *Object) Value(key string) any {
 	o.Knows(key)
 	raw, ok := o.Fields[key].(json.RawMessage)
 	if !ok {
 		return o.Fields[key]
 	}
-	var v any
 	if len(raw) > mostPart {
-		o.Errs.Stop(tooLargePart(o.At(key), len(raw)))
-	} else {
-		v = (&Stream{Eof: true}).decode(raw) // Open has checked the syntax
+		o.Errs.Fail(tooLargePart(o.At(key), len(raw)))
 	}
+	v := (&Stream{Eof: true}).decode(raw) // Open has checked the syntax
 	o.Fields[key] = v
 	return v
 }
@@ -72,10 +70,7 @@ func (o *Object) Raw(key string) *Object {
 	}
 	o.Knows(key)
 	fields, e := split(raw)
-	if e != nil {
-		e.Path = o.At(key)
-		o.Errs.Stop(e)
-	}
+	o.Errs.Fail(e.At(o.At(key)))
 	return &Object{Path: o.At(key), Fields: fields, Errs: o.Errs, Known: &Keys{}}
 }
 
@@ -117,14 +112,10 @@ func (o *Object) Text(key string) string {
 	return o.charged(key, v, o.Errs.Budget.Name(key, len(v)))
 }
 
-// charged returns text without control characters. If e, the result of charging the budget, is
-// not nil, charged adds e and returns "".
+// charged returns text without control characters. It ends reading if e, the result of charging
+// the budget, is not nil.
 func (o *Object) charged(key, text string, e *profiles.FormatError) string {
-	if e != nil {
-		e.Path = o.At(key)
-		o.Errs.Stop(e)
-		return ""
-	}
+	o.Errs.Fail(e.At(o.At(key)))
 	return profiles.CleanText(text)
 }
 
@@ -157,8 +148,7 @@ func (o *Object) Count(key string, q parse.Quantity) int64 {
 	}
 	v, e := q.Read(key, text)
 	if e != nil {
-		e.Path = o.At(key)
-		o.Errs.Add(e)
+		o.Errs.Add(e.At(o.At(key)))
 	}
 	return v
 }
@@ -209,8 +199,7 @@ func (o *Object) List(key string) []any { return as[[]any](o, key, "A list [ ] i
 func (o *Object) Texts(key string) (list []string) {
 	items := o.List(key)
 	if len(items) > profiles.MaxNotes {
-		o.Errs.Stop(profiles.TooManyNotes(o.At(key), len(items)))
-		return nil
+		o.Errs.Fail(profiles.TooManyNotes(o.At(key), len(items)))
 	}
 	for i, v := range items {
 		at := fmt.Sprintf("%s[%d]", key, i)

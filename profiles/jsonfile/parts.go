@@ -34,17 +34,13 @@ func Open(data []byte, errs *parse.Errors) *Object {
 		errs.Fail(&profiles.FormatError{Found: fmt.Sprintf("The profile is larger than %d MiB", maxJSON>>20),
 			Expected: fmt.Sprintf("At most %d MiB are read.", maxJSON>>20), Remedy: "Keep only the stages."})
 	}
-	if e := scan(data); e != nil {
-		errs.Fail(e)
-	}
+	errs.Fail(scan(data))
 	// json.Valid is faster than json.Unmarshal, which returns the reason.
 	if !json.Valid(data) || bytes.TrimLeft(data, " \t\r\n")[0] != '{' {
 		errs.Fail(syntaxError(data, json.Unmarshal(data, &struct{}{})))
 	}
 	fields, e := split(data)
-	if e != nil {
-		errs.Fail(e)
-	}
+	errs.Fail(e)
 	return &Object{Fields: fields, Errs: errs, Known: &Keys{}}
 }
 

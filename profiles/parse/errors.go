@@ -13,7 +13,6 @@ type Errors struct {
 	more   int // errors that are not in list
 	again  int // errors that are counted in those of list
 	Budget *profiles.Budget
-	Over   bool // a limit is reached: the rest of the file is not read
 }
 
 // NewErrors returns an empty list of errors for a file that has size bytes when it is unpacked.
@@ -21,18 +20,8 @@ func NewErrors(size int) *Errors {
 	return &Errors{Budget: profiles.FileBudget(size)}
 }
 
-// Enough reports whether reading may end because a limit is reached or there are over 1,000
-// errors.
-func (l *Errors) Enough() bool { return l.Over || l.more+l.again > 1000 }
-
-// Stop adds an error after which nothing is read.
-func (l *Errors) Stop(e *profiles.FormatError) {
-	if !l.Over {
-		l.Over = true
-		l.list = l.list[:min(len(l.list), profiles.MaxErrors-1)] // e is always reported
-		l.Add(e)
-	}
-}
+// Enough reports whether reading may end because there are over 1,000 errors.
+func (l *Errors) Enough() bool { return l.more+l.again > 1000 }
 
 // Add collects an error. One that was found before is counted there, and errors after the first profiles.MaxErrors
 // are only counted.
@@ -65,26 +54,25 @@ func (l *Errors) Err() error {
 // End ends reading if an error was added.
 func (l *Errors) End() { profiles.End(l.Err()) }
 
-// Fail ends reading with one more error.
+// Fail ends reading with one more error, which is always among those that are reported. It does nothing if e is nil.
 func (l *Errors) Fail(e *profiles.FormatError) {
-	l.Add(e)
-	l.End()
+	if e != nil {
+		l.list = l.list[:min(len(l.list), profiles.MaxErrors-1)]
+		l.Add(e)
+		l.End()
+	}
 }
 
-// FailAt is Fail with an error at a line; it does nothing if e is nil.
+// FailAt is Fail with an error at a line.
 func (l *Errors) FailAt(line int, e *profiles.FormatError) {
 	if e != nil {
 		e.Line = line
-		l.Fail(e)
 	}
+	l.Fail(e)
 }
 
 // ReadName charges the budget for a name and returns the name without control characters.
 func (l *Errors) ReadName(line int, name string) string {
-	if e := l.Budget.Name("a name", len(name)); e != nil {
-		e.Line = line
-		l.Stop(e)
-		return ""
-	}
+	l.FailAt(line, l.Budget.Name("a name", len(name)))
 	return profiles.CleanText(name)
 }

@@ -235,10 +235,7 @@ const BufferRoom = 150
 
 // Add adds a row.
 func (r *BufferReader) Add(b alloc.Buffer, forever bool, addr, took engine.Bytes) {
-	if e := r.Errs.Budget.Memory(profiles.Count(len(r.Buffers)+1, "buffer"), BufferRoom); e != nil {
-		r.Errs.Stop(e)
-		return
-	}
+	r.Errs.Fail(r.Errs.Budget.Memory(profiles.Count(len(r.Buffers)+1, "buffer"), BufferRoom))
 	r.last = max(r.last, b.Start, b.End)
 	r.total += float64(max(b.Bytes, took))
 	r.Buffers, r.forever = append(r.Buffers, b), append(r.forever, forever)

@@ -140,10 +140,7 @@ func readFailure(o *jsonfile.Object, q *alloc.Requests) *alloc.Failure {
 func eachObject(o *jsonfile.Object, list string, poll *engine.Poll, visit func(v *jsonfile.Object)) {
 	each(o, list, parse.MaxBuffers, poll, func(i int, item any) {
 		v := o.Item(list, i, item, &jsonfile.Keys{}, jsonfile.AnObject)
-		if e := o.Errs.Budget.Memory(v.Path, parse.BufferRoom); e != nil {
-			o.Errs.Stop(e)
-			return
-		}
+		o.Errs.Fail(o.Errs.Budget.Memory(v.Path, parse.BufferRoom))
 		visit(v)
 	})
 }

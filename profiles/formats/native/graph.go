@@ -186,10 +186,7 @@ func (r *graphReader) readLane(o *jsonfile.Object, op *engine.Op, i int) {
 		}
 	}
 	items := o.List("after")
-	if e := r.errs.Budget.Memory(o.At("after"), refRoom*len(items)); e != nil {
-		r.errs.Stop(e)
-		return
-	}
+	r.errs.Fail(r.errs.Budget.Memory(o.At("after"), refRoom*len(items)))
 	for _, item := range items {
 		n, err := strconv.Atoi(jsonfile.Text(item))
 		if err != nil || n < 0 || n >= i {
@@ -258,10 +255,7 @@ func (r *graphReader) stage(o *jsonfile.Object) int {
 
 func (r *graphReader) refs(o *jsonfile.Object, key string) (ids []engine.ValueID) {
 	items := o.List(key)
-	if e := r.errs.Budget.Memory(o.At(key), refRoom*len(items)); e != nil {
-		r.errs.Stop(e)
-		return nil
-	}
+	r.errs.Fail(r.errs.Budget.Memory(o.At(key), refRoom*len(items)))
 	for i, item := range items {
 		if id := r.ref(o, fmt.Sprintf("%s[%d]", key, i), item); id != engine.NoValue {
 			ids = append(ids, id)

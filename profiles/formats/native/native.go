@@ -151,10 +151,7 @@ func readChain(o *jsonfile.Object, p *profiles.Profile, poll *engine.Poll) {
 	stages := &parse.StageReader{Errs: o.Errs}
 	readStages(o, c, stages, keys, poll)
 	if len(c.Stages) == 0 {
-		e := parse.EmptyChain()
-		e.Path = "stages"
-		o.Errs.Add(e)
-		o.Errs.End()
+		o.Errs.Fail(parse.EmptyChain().At("stages"))
 	}
 	given := len(c.Stages)
 	if loss := o.Object("loss"); !c.LossGradAllocated {
@@ -186,9 +183,7 @@ func readStages(o *jsonfile.Object, c *engine.Chain, stages *parse.StageReader, 
 	poll *engine.Poll) {
 	found := o.EachIn("stages", parse.MaxStageRows+1, poll, func(i int, v any) {
 		if i == parse.MaxStageRows {
-			e := parse.TooManyStages()
-			e.Path = "stages"
-			o.Errs.Fail(e)
+			o.Errs.Fail(parse.TooManyStages().At("stages"))
 		}
 		at := parse.StagePlace{Path: fmt.Sprintf("stages[%d]", i), Number: i + 1}
 		fields, ok := v.(map[string]any)

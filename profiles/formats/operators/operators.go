@@ -109,11 +109,21 @@ func (r *reader) wrong(path, expected string) {
 		Remedy: "Collect the model again."})
 }
 
-// each calls visit with the items of a list, which has to exist.
-func (r *reader) each(key string, visit func(i int, v any)) {
-	if !r.top.EachIn(key, most, r.poll, visit) {
+// each calls visit with the items of a list, which has to exist, and with their paths.
+func (r *reader) each(key string, visit func(i int, path string, v any)) {
+	if !r.top.EachIn(key, most, r.poll, func(i int, v any) { visit(i, fmt.Sprintf("%s[%d]", key, i), v) }) {
 		r.wrong(key, "A list is expected.")
 	}
+}
+
+// row returns a list of n items. For any other value it adds an error and returns nil.
+func (r *reader) row(v any, n int, path, expected string) []any {
+	row, _ := v.([]any)
+	if len(row) != n {
+		r.wrong(path, expected)
+		return nil
+	}
+	return row
 }
 
 // number reads v as an index of a list of n items. If v is not an index, it adds an error and
@@ -149,21 +159,16 @@ func (r *reader) name(v any, path string) string {
 		r.wrong(path, "A text in quotes is expected.")
 		return ""
 	}
-	if e := r.top.Errs.Budget.Name(path, len(s)); e != nil {
-		e.Path = path
-		r.top.Errs.Stop(e)
-		return ""
-	}
+	r.top.Errs.Fail(r.top.Errs.Budget.Name(path, len(s)).At(path))
 	return profiles.CleanText(s)
 }
 
 func (r *reader) frame() {
 	r.t.Autocast, r.t.Modules, r.t.Warnings = r.top.Text("autocast"), r.top.Text("modules_sha"), r.top.Texts("warnings")
 	for i, v := range r.top.List("inputs") {
-		row, _ := v.([]any)
 		path := fmt.Sprintf("inputs[%d]", i)
-		if len(row) != 3 {
-			r.wrong(path, "A name, a shape and a type are expected.")
+		row := r.row(v, 3, path, "A name, a shape and a type are expected.")
+		if row == nil {
 			continue
 		}
 		in := play.Input{Name: r.name(row[0], path), DType: r.name(row[2], path)}
@@ -175,18 +180,16 @@ func (r *reader) frame() {
 }
 
 func (r *reader) storages() {
-	r.each("storages", func(i int, v any) {
-		path := fmt.Sprintf("storages[%d]", i)
+	r.each("storages", func(_ int, path string, v any) {
 		n, e := parse.ByteCount.Read("a storage", jsonfile.Text(v))
 		if e != nil {
-			e.Path = path
-			r.top.Errs.Add(e)
+			r.top.Errs.Add(e.At(path))
 		}
 		r.t.Storages = append(r.t.Storages, engine.Bytes(n))
 	})
 	r.t.Resident = make([]bool, len(r.t.Storages))
-	r.each("resident", func(i int, v any) {
-		if n := r.number(v, len(r.t.Storages), fmt.Sprintf("resident[%d]", i)); n >= 0 {
+	r.each("resident", func(_ int, path string, v any) {
+		if n := r.number(v, len(r.t.Storages), path); n >= 0 {
 			r.t.Resident[n] = true
 		}
 	})
@@ -200,8 +203,7 @@ func (r *reader) storages() {
 
 func (r *reader) operators() {
 	n := len(r.t.Storages)
-	r.each("ops", func(i int, v any) {
-		path := fmt.Sprintf("ops[%d]", i)
+	r.each("ops", func(_ int, path string, v any) {
 		fields, _ := v.(map[string]any)
 		o := &jsonfile.Object{Path: path, Fields: fields, Errs: r.top.Errs, Known: &jsonfile.Keys{}}
 		r.t.Ops = append(r.t.Ops, play.Op{Name: r.name(o.Value("name"), path+".name"),
@@ -214,8 +216,7 @@ func (r *reader) operators() {
 
 func (r *reader) calls() {
 	n, ops, last := len(r.t.Storages), len(r.t.Ops), 0
-	r.each("calls", func(i int, v any) {
-		path := fmt.Sprintf("calls[%d]", i)
+	r.each("calls", func(i int, path string, v any) {
 		fields, _ := v.(map[string]any)
 		c := play.Call{Path: r.name(fields["path"], path+".path"), Class: r.name(fields["class"], path+".class"),
 			Op: r.number(fields["op"], ops+1, path+".op"), End: r.number(fields["end"], ops+1, path+".end")}
@@ -225,9 +226,8 @@ func (r *reader) calls() {
 		last = c.Op
 		args, _ := fields["args"].([]any)
 		for _, a := range args {
-			row, _ := a.([]any)
-			if len(row) != 2 {
-				r.wrong(path+".args", "A storage and a list are expected.")
+			row := r.row(a, 2, path+".args", "A storage and a list are expected.")
+			if row == nil {
 				continue
 			}
 			arg := play.Arg{Storage: max(0, r.number(row[0], n, path+".args"))}
@@ -244,11 +244,9 @@ func (r *reader) calls() {
 }
 
 func (r *reader) keeps() {
-	r.each("keeps", func(i int, v any) {
-		path := fmt.Sprintf("keeps[%d]", i)
-		row, _ := v.([]any)
-		if len(row) != 2 {
-			r.wrong(path, "A storage and a call are expected.")
+	r.each("keeps", func(_ int, path string, v any) {
+		row := r.row(v, 2, path, "A storage and a call are expected.")
+		if row == nil {
 			return
 		}
 		k := play.Keep{Storage: max(0, r.number(row[0], len(r.t.Storages), path)), Call: -1}
@@ -284,11 +282,9 @@ func (r *reader) kind(word string) (kind play.EventKind, n int) {
 func (r *reader) events() {
 	backward := 0
 	entered, left := make([]int, len(r.t.Calls)), make([]int, len(r.t.Calls))
-	r.each("events", func(i int, v any) {
-		path := fmt.Sprintf("events[%d]", i)
-		row, _ := v.([]any)
-		if len(row) != 2 {
-			r.wrong(path, "A word and a number are expected.")
+	r.each("events", func(_ int, path string, v any) {
+		row := r.row(v, 2, path, "A word and a number are expected.")
+		if row == nil {
 			return
 		}
 		word, _ := row[0].(string)
@@ -321,8 +317,7 @@ func (r *reader) events() {
 }
 
 func (r *reader) frees() {
-	r.each("python_frees", func(i int, v any) {
-		path := fmt.Sprintf("python_frees[%d]", i)
+	r.each("python_frees", func(_ int, path string, v any) {
 		row := r.numbers(v, max(len(r.t.Storages), len(r.t.Ops)+1), path)
 		if len(row) != 2 || row[0] >= len(r.t.Storages) {
 			r.wrong(path, "A storage and an operator are expected.")

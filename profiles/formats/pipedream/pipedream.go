@@ -102,9 +102,6 @@ func (g *graph) readLines(text string, poll *engine.Poll) {
 		if s = strings.TrimSpace(s); s == "" {
 			continue
 		}
-		if g.errs.Over {
-			g.errs.End()
-		}
 		if len(s) > pdLine {
 			g.errs.Fail(&profiles.FormatError{Line: line, Found: fmt.Sprintf("the line is %d bytes long", len(s)),
 				Expected: fmt.Sprintf("Lines of at most %d bytes are read.", pdLine),

@@ -152,10 +152,7 @@ func (r *reader) room(path string, bytes int) {
 			Expected: "Larger programs are not read.",
 			Remedy:   "Measure the network with the collector."}
 	}
-	if e != nil {
-		e.Path = path
-		r.errs.Fail(e)
-	}
+	r.errs.Fail(e.At(path))
 }
 
 // tensor adds the shape of a tensor. Its sizes have to be numbers.

@@ -158,9 +158,7 @@ func (r *reader) row(line string) {
 			a.module, _, _ = strings.Cut(rest, " ")
 		}
 	}
-	if e := r.errs.Budget.Memory("the list", 100+len(a.module)); e != nil {
-		r.errs.FailAt(r.line, e)
-	}
+	r.errs.FailAt(r.line, r.errs.Budget.Memory("the list", 100+len(a.module)))
 	g.rows = append(g.rows, a)
 }
 

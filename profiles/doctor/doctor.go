@@ -106,13 +106,9 @@ func (r *Recording) replays(poll *engine.Poll) (list []Replay, a Advice) {
 		return nil, r.facts.Advice
 	}
 	for i := range Settings {
-		v, err := r.Replay(i, poll)
-		profiles.End(err)
-		list = append(list, v)
+		list = append(list, r.listed(i, poll))
 	}
-	base, err := r.ownSettings(poll)
-	profiles.End(err)
-	return list, r.advise(list, base)
+	return list, r.advise(list, r.ownSettings(poll))
 }
 
 // Advise returns the advice, after replaying the settings that were not replayed yet. The errors

@@ -7,6 +7,7 @@ import (
 
 	"memtide/engine"
 	"memtide/engine/caching"
+	"memtide/profiles"
 )
 
 // Replay is the result of replaying the recorded requests with other settings of the allocator.
@@ -55,39 +56,37 @@ func Line(setting string) string { return "PYTORCH_CUDA_ALLOC_CONF=" + setting }
 // limit: the capacity or, if that is unknown, the larger of the recorded peak and the peak of
 // the default. Results are cached. The errors are the poll's.
 func (r *Recording) Replay(i int, poll *engine.Poll) (Replay, error) {
-	if r.replayed[i] != nil {
-		return *r.replayed[i], nil
-	}
-	v, err := r.tryOut(settings[i], poll)
-	if err == nil {
+	return profiles.Try(func() Replay { return r.listed(i, poll) })
+}
+
+// listed is Replay; it ends if the poll says so.
+func (r *Recording) listed(i int, poll *engine.Poll) Replay {
+	if r.replayed[i] == nil {
+		v := r.tryOut(settings[i], poll)
 		r.replayed[i] = &v
 	}
-	return v, err
+	return *r.replayed[i]
 }
 
 // tryOut replays the requests with a setting.
-func (r *Recording) tryOut(s setting, poll *engine.Poll) (Replay, error) {
+func (r *Recording) tryOut(s setting, poll *engine.Poll) Replay {
 	v, capacity, limit := Replay{Setting: s.name}, r.capacity(), engine.NoLimit
 	if s.rules.Collect > 0 {
 		limit = capacity
 		if limit == 0 {
-			byDefault, err := r.Replay(0, poll)
-			if err != nil {
-				return v, err
-			}
-			limit = max(r.Recorded.PeakReserved(), byDefault.Reserved)
+			limit = max(r.Recorded.PeakReserved(), r.listed(0, poll).Reserved)
 		}
 	}
-	peak, fits, err := r.replay(limit, s.rules, poll)
+	peak, fits := r.replay(limit, s.rules, poll)
 	// Within a limit, the cache releases free segments.
-	if err == nil && capacity > 0 && limit == engine.NoLimit && peak > capacity {
-		peak, fits, err = r.replay(capacity, s.rules, poll)
+	if capacity > 0 && limit == engine.NoLimit && peak > capacity {
+		peak, fits = r.replay(capacity, s.rules, poll)
 	}
 	v.Reserved = peak
 	if capacity > 0 || !fits {
 		v.Fits = &fits
 	}
-	return v, err
+	return v
 }
 
 // capacity returns the bytes that could be reserved: what was available when a request failed
@@ -101,23 +100,20 @@ func (r *Recording) capacity() engine.Bytes {
 }
 
 // ownSettings returns the replay with the settings of the run, or nil if a setting is unknown.
-func (r *Recording) ownSettings(poll *engine.Poll) (*Replay, error) {
+func (r *Recording) ownSettings(poll *engine.Poll) *Replay {
 	rules, ok := parseSettings(r.history.Settings)
 	rules.Expandable = rules.Expandable || r.history.Expandable
 	if !ok || r.own != nil {
-		return r.own, nil
+		return r.own
 	}
-	v, err := Replay{}, error(nil)
+	var v Replay
 	if i := slices.IndexFunc(settings[:], func(s setting) bool { return s.rules == rules }); i >= 0 {
-		v, err = r.Replay(i, poll)
+		v = r.listed(i, poll)
 	} else {
-		v, err = r.tryOut(setting{r.history.Settings, rules}, poll)
-	}
-	if err != nil {
-		return nil, err
+		v = r.tryOut(setting{r.history.Settings, rules}, poll)
 	}
 	r.own = &v
-	return r.own, nil
+	return r.own
 }
 
 // parseSettings parses a value of PYTORCH_CUDA_ALLOC_CONF. ok is false if a setting that package
@@ -157,17 +153,14 @@ func parseSettings(text string) (rules caching.Rules, ok bool) {
 
 // replay replays all events with a new cache, and empties it where the program did. Requests
 // that fail are left out; fits reports whether none failed.
-func (r *Recording) replay(limit engine.Bytes, rules caching.Rules, poll *engine.Poll) (peak engine.Bytes, fits bool,
-	err error) {
+func (r *Recording) replay(limit engine.Bytes, rules caching.Rules, poll *engine.Poll) (peak engine.Bytes, fits bool) {
 	c := caching.New(limit, rules)
 	const refused = -1
 	got := make([]caching.Block, len(r.Requests.Buffers))
 	fits = true
 	emptied := r.history.Emptied
 	for i, e := range r.Requests.Events {
-		if err := poll.Err(); err != nil {
-			return 0, false, err
-		}
+		profiles.End(poll.Err())
 		for ; len(emptied) > 0 && emptied[0] <= i; emptied = emptied[1:] {
 			c.Empty()
 		}
@@ -187,7 +180,7 @@ func (r *Recording) replay(limit engine.Bytes, rules caching.Rules, poll *engine
 		}
 		peak = max(peak, c.Reserved())
 	}
-	return peak, fits, nil
+	return peak, fits
 }
 
 // Kind is the verdict of an Advice.

@@ -56,12 +56,12 @@ func batch(ctx context.Context, e *env, c *asked, o batchOptions, args []string)
 		})
 		methods = append([]proto.Method{{Strategy: engine.KeepAll}}, methods...)
 	}
-	g := &grown{in: in, complete: true, budget: in.batchBudget(asked), methods: methods}
+	g := &grown{in: in, budget: in.batchBudget(asked), methods: methods}
 	g.build, g.most, g.model = in.builder(o.most)
 	g.batches = batchList(o.batches, g.most)
-	cli.Check(g.run(ctx, e, o))
+	g.complete = g.run(ctx, e, o)
 	e.tell(o.json, func() any { return g.json() }, g.table)
-	cli.Check(g.outcome())
+	g.finish()
 }
 
 // batchBudget returns the budget in bytes. Shares are of keeping everything at the batch of the
@@ -138,32 +138,24 @@ type batchRow struct {
 	err     error               // set if the strategy does not apply
 }
 
-// run answers the question for every strategy. If ctx is cancelled, run returns nil and the
-// answer is not complete.
-func (g *grown) run(ctx context.Context, e *env, o batchOptions) error {
+// run answers the question for every strategy. It returns false if ctx is cancelled before.
+func (g *grown) run(ctx context.Context, e *env, o batchOptions) (complete bool) {
 	b := cli.NewBar(e.stderr)
 	defer b.Clear()
 	for i, m := range g.methods {
 		s := engine.Lookup(m.Strategy)
-		if _, err := s.Parse(m.Args); err != nil {
-			return cli.Bad("%v", err)
-		}
 		q := &whatif.BatchQuestion{Build: g.build, Strategy: s, Args: m.Args, Device: g.in.device,
 			Transfers: g.in.choice.Transfers, Budget: g.budget, Most: g.most, Limit: o.limit}
 		b.Set(i, len(g.methods), s.Name)
 		row, err := g.row(ctx, q, func(trains int) {
 			b.Set(i, len(g.methods), fmt.Sprintf("%s: batch %d trains", s.Name, trains))
 		})
-		if errors.Is(err, context.Canceled) {
-			g.complete = false
-			return nil
-		}
-		if err != nil {
-			return err
+		if cancelled(err) {
+			return false
 		}
 		g.rows = append(g.rows, row)
 	}
-	return nil
+	return true
 }
 
 func (g *grown) row(ctx context.Context, q *whatif.BatchQuestion, report func(trains int)) (row batchRow, err error) {
@@ -176,17 +168,17 @@ func (g *grown) row(ctx context.Context, q *whatif.BatchQuestion, report func(tr
 	return row, err
 }
 
-// outcome returns the error with which the command ends, or nil.
-func (g *grown) outcome() error {
+// finish ends the command with an error if it was stopped, or nothing trains.
+func (g *grown) finish() {
 	if !g.complete {
-		return fmt.Errorf("stopped after %d of %d strategies", len(g.rows), len(g.methods))
+		cli.Fail("stopped after %d of %d strategies", len(g.rows), len(g.methods))
 	}
 	for _, r := range g.rows {
 		if r.err == nil && r.largest.Batch > 0 {
-			return nil
+			return
 		}
 	}
-	return fmt.Errorf("not even one sample trains in %s", format.Bytes(g.budget))
+	cli.Fail("not even one sample trains in %s", format.Bytes(g.budget))
 }
 
 // table returns the answer for people.

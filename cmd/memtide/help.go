@@ -38,7 +38,7 @@ func init() {
 // topics are the topics of help besides the commands.
 var topics = []struct {
 	name, summary string
-	text          func() string
+	write         func(w *tabwriter.Writer)
 }{
 	{"presets", "networks that need no file", presetsHelp},
 	{"models", "language models for plan -model", modelsHelp},
@@ -46,7 +46,7 @@ var topics = []struct {
 	{"strategies", "strategies and their parameters", strategiesHelp},
 	{"allocators", "ways to place buffers, and their parameters", allocatorsHelp},
 	{"formats", "files that are read", formatsHelp},
-	{"json", "what -json writes", func() string { return jsonHelp }},
+	{"json", "what -json writes", func(w *tabwriter.Writer) { fmt.Fprint(w, jsonHelp) }},
 }
 
 // help writes the overview, or the help about one command or topic.
@@ -68,7 +68,7 @@ func help(e *env, args []string) error {
 	var names []string
 	for _, t := range topics {
 		if t.name == args[0] {
-			fmt.Fprint(e.stdout, t.text())
+			fmt.Fprint(e.stdout, cli.Table(t.write))
 			return nil
 		}
 		names = append(names, t.name)
@@ -165,51 +165,45 @@ func ownOptions(p *preset.Preset) string {
 	return "made by hand"
 }
 
-func presetsHelp() string {
-	return cli.Table(func(w *tabwriter.Writer) {
-		fmt.Fprint(w, "Presets, with their usual batch size. Networks can be varied by parts after the name, in any order:\n\n")
-		for _, part := range presetParts {
-			fmt.Fprintf(w, "  %s\t%s\t%s\n", part[0], part[1], part[2])
+func presetsHelp(w *tabwriter.Writer) {
+	fmt.Fprint(w, "Presets, with their usual batch size. Networks can be varied by parts after the name, in any order:\n\n")
+	for _, part := range presetParts {
+		fmt.Fprintf(w, "  %s\t%s\t%s\n", part[0], part[1], part[2])
+	}
+	group := ""
+	for _, p := range preset.Presets() {
+		if p.Group != group {
+			group = p.Group
+			fmt.Fprintf(w, "\n%s\n", group)
 		}
-		group := ""
-		for _, p := range preset.Presets() {
-			if p.Group != group {
-				group = p.Group
-				fmt.Fprintf(w, "\n%s\n", group)
-			}
-			fmt.Fprintf(w, "  %s\t%s\t%s\n", preset.Ref(p.ID, p.DefaultBatch), p.Title, ownOptions(p))
-		}
-	})
+		fmt.Fprintf(w, "  %s\t%s\t%s\n", preset.Ref(p.ID, p.DefaultBatch), p.Title, ownOptions(p))
+	}
 }
 
-func devicesHelp() string {
-	return cli.Table(func(w *tabwriter.Writer) {
-		fmt.Fprint(w, "Devices: memory, link to the host in each direction, and what times are estimated from: peaks in 32 and\n16 bits, rate of the device's own memory. Name them with -device for the link and in a preset for the times.\n\n")
-		for _, d := range card.All() {
-			mark := ""
-			if d.ID == card.DefaultID {
-				mark = "default"
-			} else if d.Instead != "" {
-				mark = "of old links; now " + d.Instead
-			}
-			rates := format.Rate(d.ToDev)
-			if d.ToHost != d.ToDev {
-				rates += ", to host " + format.Rate(d.ToHost)
-			}
-			peaks := fmt.Sprintf("%.4g and %.4g TFLOP/s", float64(d.Peak("f32"))/1e12, float64(d.Peak("f16"))/1e12)
-			fmt.Fprintf(w, "  %s\t%s\t%s\t%s\t%s duplex\t%s\t%s\t%s\n", d.ID, d.Name, format.Bytes(d.Memory), rates,
-				d.Duplex, peaks, format.Rate(d.MemoryRate), mark)
+func devicesHelp(w *tabwriter.Writer) {
+	fmt.Fprint(w, "Devices: memory, link to the host in each direction, and what times are estimated from: peaks in 32 and\n16 bits, rate of the device's own memory. Name them with -device for the link and in a preset for the times.\n\n")
+	for _, d := range card.All() {
+		mark := ""
+		if d.ID == card.DefaultID {
+			mark = "default"
+		} else if d.Instead != "" {
+			mark = "of old links; now " + d.Instead
 		}
-	})
+		rates := format.Rate(d.ToDev)
+		if d.ToHost != d.ToDev {
+			rates += ", to host " + format.Rate(d.ToHost)
+		}
+		peaks := fmt.Sprintf("%.4g and %.4g TFLOP/s", float64(d.Peak("f32"))/1e12, float64(d.Peak("f16"))/1e12)
+		fmt.Fprintf(w, "  %s\t%s\t%s\t%s\t%s duplex\t%s\t%s\t%s\n", d.ID, d.Name, format.Bytes(d.Memory), rates,
+			d.Duplex, peaks, format.Rate(d.MemoryRate), mark)
+	}
 }
 
-func strategiesHelp() string {
-	return cli.Table(func(w *tabwriter.Writer) {
-		fmt.Fprint(w, "Strategies, for -strategy; parameters, for -arg NAME=VALUE.\n")
-		for _, s := range engine.Strategies() {
-			describe(w, s.Name, s.Title, s.Doc, "-arg", s.Params)
-		}
-	})
+func strategiesHelp(w *tabwriter.Writer) {
+	fmt.Fprint(w, "Strategies, for -strategy; parameters, for -arg NAME=VALUE.\n")
+	for _, s := range engine.Strategies() {
+		describe(w, s.Name, s.Title, s.Doc, "-arg", s.Params)
+	}
 }
 
 // describe lists a method with its parameters, which flag sets.
@@ -224,13 +218,11 @@ func describe(w io.Writer, name, title, doc, flag string, params []engine.Param)
 	}
 }
 
-func formatsHelp() string {
-	return cli.Table(func(w *tabwriter.Writer) {
-		fmt.Fprint(w, "Formats; files are told apart by their content and may be gzipped.\n")
-		for _, f := range profiles.Formats() {
-			describe(w, f.Name, f.Title, f.Doc, "", nil)
-		}
-	})
+func formatsHelp(w *tabwriter.Writer) {
+	fmt.Fprint(w, "Formats; files are told apart by their content and may be gzipped.\n")
+	for _, f := range profiles.Formats() {
+		describe(w, f.Name, f.Title, f.Doc, "", nil)
+	}
 }
 
 // jsonHelp explains every field that -json writes, a part for each command; a test compares it with the types of the

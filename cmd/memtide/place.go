@@ -177,13 +177,11 @@ func (r *placement) verdict() string {
 	return "layout checked"
 }
 
-func allocatorsHelp() string {
-	return cli.Table(func(w *tabwriter.Writer) {
-		fmt.Fprint(w, "Allocators, for -alloc; parameters, for -alloc-arg NAME=VALUE.\n")
-		for _, a := range alloc.Allocators() {
-			describe(w, a.Name, a.Title, a.Doc, "-alloc-arg", a.Params)
-		}
-	})
+func allocatorsHelp(w *tabwriter.Writer) {
+	fmt.Fprint(w, "Allocators, for -alloc; parameters, for -alloc-arg NAME=VALUE.\n")
+	for _, a := range alloc.Allocators() {
+		describe(w, a.Name, a.Title, a.Doc, "-alloc-arg", a.Params)
+	}
 }
 
 // placeFile places the buffers of a file about addresses.

@@ -301,19 +301,17 @@ func bar(n, of engine.Bytes) string {
 }
 
 // modelsHelp lists the models that need no config.json, and the families that are read from one.
-func modelsHelp() string {
-	return cli.Table(func(w *tabwriter.Writer) {
-		fmt.Fprint(w, "Language models, with their parameters\n\n")
-		for _, m := range slices.Concat(ask.Models, ask.Others) {
-			fmt.Fprintf(w, "  %s\t%d\n", m.ID, family.Lookup(m.ID).Params())
-		}
-		fmt.Fprint(w, "\nTransformers of diffusion models\n\n")
-		for _, m := range ask.Diffusers {
-			fmt.Fprintf(w, "  %s\t%d\n", m.ID, family.Lookup(m.ID).Params())
-		}
-		fmt.Fprint(w, "\nFamilies that are read from a config.json, by model_type or, of diffusers, _class_name\n\n")
-		for names := range slices.Chunk(family.Names(), 6) {
-			fmt.Fprintf(w, "  %s\n", strings.Join(names, ", "))
-		}
-	})
+func modelsHelp(w *tabwriter.Writer) {
+	fmt.Fprint(w, "Language models, with their parameters\n\n")
+	for _, m := range slices.Concat(ask.Models, ask.Others) {
+		fmt.Fprintf(w, "  %s\t%d\n", m.ID, family.Lookup(m.ID).Params())
+	}
+	fmt.Fprint(w, "\nTransformers of diffusion models\n\n")
+	for _, m := range ask.Diffusers {
+		fmt.Fprintf(w, "  %s\t%d\n", m.ID, family.Lookup(m.ID).Params())
+	}
+	fmt.Fprint(w, "\nFamilies that are read from a config.json, by model_type or, of diffusers, _class_name\n\n")
+	for names := range slices.Chunk(family.Names(), 6) {
+		fmt.Fprintf(w, "  %s\n", strings.Join(names, ", "))
+	}
 }

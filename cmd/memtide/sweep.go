@@ -53,11 +53,10 @@ func sweep(ctx context.Context, e *env, c *asked, o sweepOptions, args []string)
 	given := c.flags.Args
 	c.flags.Args = nil // the strategy of the link need not have them
 	in := c.read(ctx, e, args)
-	s := &swept{in: in, methods: in.methods(o.strategies, given), budgets: in.budgets(o.budgets, o.points),
-		complete: true}
-	cli.Check(s.run(ctx, e, o.limit))
+	s := &swept{in: in, methods: in.methods(o.strategies, given), budgets: in.budgets(o.budgets, o.points)}
+	s.complete = s.run(ctx, e, o.limit)
 	e.tell(o.json, func() any { return s.json() }, s.table)
-	cli.Check(s.outcome())
+	s.finish()
 }
 
 // methods returns the strategies of a sweep with their parameters: the named ones, or all that
@@ -154,8 +153,8 @@ type swept struct {
 	complete bool
 }
 
-// run solves all points. If ctx is cancelled, run returns nil and the sweep is not complete.
-func (s *swept) run(ctx context.Context, e *env, limit time.Duration) error {
+// run solves all points. It returns false if ctx is cancelled before.
+func (s *swept) run(ctx context.Context, e *env, limit time.Duration) (complete bool) {
 	s.points = make([]*proto.Point, len(s.methods)*len(s.budgets))
 	pool := new(serve.Local)
 	// The reference first: a sweep that is stopped would not have it.
@@ -163,12 +162,8 @@ func (s *swept) run(ctx context.Context, e *env, limit time.Duration) error {
 		Setting: s.in.setting(), Method: proto.Method{Strategy: engine.KeepAll},
 		Budget: choice.Budget{Bytes: engine.NoLimit},
 	}, nil)
-	if errors.Is(err, context.Canceled) {
-		s.complete = false
-		return nil
-	}
-	if err != nil {
-		return err
+	if cancelled(err) {
+		return false
 	}
 	s.keepAll = all.KeepAll
 	b := cli.NewBar(e.stderr)
@@ -179,15 +174,20 @@ func (s *swept) run(ctx context.Context, e *env, limit time.Duration) error {
 		s.points[p.Method*len(s.budgets)+p.Index] = p
 		b.Set(p.Done, p.Total, p.Strategy+" in "+format.Bytes(p.Budget))
 	})
-	if errors.Is(err, context.Canceled) {
-		s.complete = false
-		return nil
-	}
-	return err
+	return !cancelled(err)
 }
 
-// outcome returns the error of the whole sweep.
-func (s *swept) outcome() error {
+// cancelled reports whether work was cancelled. It ends the command with any other error.
+func cancelled(err error) bool {
+	if errors.Is(err, context.Canceled) {
+		return true
+	}
+	cli.Check(err)
+	return false
+}
+
+// finish ends the command with an error if the sweep was stopped, or a point is wrong, or none has a schedule.
+func (s *swept) finish() {
 	solved, reached := 0, 0
 	for _, p := range s.points {
 		if p == nil {
@@ -197,16 +197,15 @@ func (s *swept) outcome() error {
 			continue
 		}
 		if solved++; !p.Verdict.Verified {
-			return fmt.Errorf("%s in %s is not verified: %s", p.Strategy, format.Bytes(p.Budget), p.Verdict.Problem)
+			cli.Fail("%s in %s is not verified: %s", p.Strategy, format.Bytes(p.Budget), p.Verdict.Problem)
 		}
 	}
 	if !s.complete {
-		return fmt.Errorf("stopped after %d of %d points", reached, len(s.points))
+		cli.Fail("stopped after %d of %d points", reached, len(s.points))
 	}
 	if solved == 0 {
-		return errors.New("none of the points has a schedule")
+		cli.Fail("none of the points has a schedule")
 	}
-	return nil
 }
 
 // table returns the sweep for people.

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"memtide/engine"
 	"memtide/profiles"
@@ -155,6 +156,9 @@ func (o *Object) Count(key string, q parse.Quantity) int64 {
 
 // Size reads a number of bytes; it returns 0 if the number is missing.
 func (o *Object) Size(key string) engine.Bytes { return engine.Bytes(o.Count(key, parse.ByteCount)) }
+
+// Time reads a number of seconds as a duration; it returns 0 if the number is missing.
+func (o *Object) Time(key string) time.Duration { return time.Duration(o.Count(key, parse.Seconds)) }
 
 // Rate reads a bandwidth, rounded down.
 func (o *Object) Rate(key string) engine.Rate {

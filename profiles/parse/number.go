@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"time"
 
 	"memtide/profiles"
 )
@@ -137,9 +136,6 @@ func ScaleDecimal(mantissa string, exponent int) (v int64, fraction, fits bool) 
 	}
 	return v, fraction, v <= MaxNumber
 }
-
-// Nanoseconds returns the duration of a number that seconds or milliseconds read.
-func Nanoseconds(v int64) time.Duration { return time.Duration(v) }
 
 // Elements returns the number of elements of a tensor with this shape. ok is false if a
 // dimension is negative or the number is above MaxNumber.

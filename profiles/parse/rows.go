@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"strings"
+	"time"
 
 	"memtide/engine"
 	"memtide/engine/alloc"
@@ -82,7 +83,7 @@ func (r *StageReader) Read(at StagePlace, s engine.Stage, isLoss bool,
 		}
 		v[i], have[i] = n, true
 	}
-	s.Forward, s.Back = Nanoseconds(v[0]), Nanoseconds(v[1])
+	s.Forward, s.Back = time.Duration(v[0]), time.Duration(v[1])
 	s.Out, s.Saved, s.Grad = engine.Bytes(v[2]), engine.Bytes(v[3]), engine.Bytes(v[4])
 	s.FwdTemp, s.BwdTemp = engine.Bytes(v[5]), engine.Bytes(v[6])
 	if !have[4] {

@@ -247,7 +247,7 @@ func (d *dtrLog) start(l dtrLine) *dtrCall {
 	// Functions with backward in their name may run in the forward (DTR's max_pool2d_backward
 	// does), so names count only in logs without an annotation.
 	d.back = d.back || !d.marked && strings.Contains(l.text["NAME"], "backward")
-	c := &dtrCall{name: strings.ToValidUTF8(l.text["NAME"], "?"), took: parse.Nanoseconds(v), back: d.back}
+	c := &dtrCall{name: strings.ToValidUTF8(l.text["NAME"], "?"), took: time.Duration(v), back: d.back}
 	d.errs.FailAt(d.lines, d.errs.Budget.Name("the name of the function", len(l.text["NAME"])))
 	n := len(l.list["ARGS"]) + len(l.list["RESULT"]) + len(l.list["MUTATE"])
 	d.errs.FailAt(d.lines, d.errs.Budget.Memory("this function", 200+24*n))

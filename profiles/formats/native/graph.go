@@ -133,7 +133,7 @@ func (r *graphReader) readValue(o *jsonfile.Object) {
 func (r *graphReader) readOps(keys *jsonfile.Keys) {
 	each(r.o, "ops", parse.MaxGraph, r.poll, func(i int, item any) {
 		o := r.item("ops", i, item, keys)
-		op := engine.Op{Name: o.Text("name"), Time: parse.Nanoseconds(o.Count("time_s", parse.Seconds)),
+		op := engine.Op{Name: o.Text("name"), Time: o.Time("time_s"),
 			Temp: o.Size("temp_bytes"), Stage: r.stage(o)}
 		switch pass := o.Text("pass"); pass {
 		case "forward", "":
@@ -150,7 +150,7 @@ func (r *graphReader) readOps(keys *jsonfile.Keys) {
 		op.Once = o.Flag("once")
 		if o.Value("alt") != nil {
 			alt := o.Object("alt")
-			op.Alt = &engine.Alt{Time: parse.Nanoseconds(alt.Count("time_s", parse.Seconds)),
+			op.Alt = &engine.Alt{Time: alt.Time("time_s"),
 				Temp: alt.Size("temp_bytes")}
 		}
 		for _, id := range op.Out {

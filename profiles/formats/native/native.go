@@ -226,8 +226,8 @@ func readFast(r *parse.StageReader, at parse.StagePlace, stage *jsonfile.Object)
 				Remedy:   "Add the number, in seconds, or leave out fast."})
 		}
 	}
-	f := &engine.Algorithm{Forward: parse.Nanoseconds(o.Count("forward_s", parse.Seconds)),
-		Back:    parse.Nanoseconds(o.Count("backward_s", parse.Seconds)),
+	f := &engine.Algorithm{Forward: o.Time("forward_s"),
+		Back:    o.Time("backward_s"),
 		FwdTemp: o.Size("forward_temp_bytes"), BwdTemp: o.Size("backward_temp_bytes")}
 	o.NoteOthers()
 	return f

@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"memtide/engine"
 	"memtide/engine/play"
@@ -209,7 +208,7 @@ func (r *reader) operators() {
 		r.t.Ops = append(r.t.Ops, play.Op{Name: r.name(o.Value("name"), path+".name"),
 			New: r.numbers(o.Value("new"), n, path+".new"),
 			In:  r.numbers(o.Value("in"), n, path+".in"), Write: r.numbers(o.Value("write"), n, path+".write"),
-			Time: time.Duration(o.Count("time_s", parse.Seconds)), Temp: o.Size("temp_bytes")})
+			Time: o.Time("time_s"), Temp: o.Size("temp_bytes")})
 	})
 	r.t.Forward = r.number(r.top.Value("forward_ops"), len(r.t.Ops)+1, "forward_ops")
 }

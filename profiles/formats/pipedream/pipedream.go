@@ -159,7 +159,7 @@ func (g *graph) readOperator(line int, s string) {
 	} {
 		*field.into = g.readField(line, values, field.key, field.quantity)
 	}
-	o.Forward, o.Back = parse.Nanoseconds(forward), parse.Nanoseconds(back)
+	o.Forward, o.Back = time.Duration(forward), time.Duration(back)
 	describeOperator(&o, description)
 	g.torch = g.torch || strings.Contains(description, "(")
 	g.byID[id] = len(g.ops)

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"fmt"
 	"strings"
+	"time"
 
 	"memtide/engine"
 	"memtide/profiles"
@@ -76,8 +77,8 @@ func chain(v [][6]int64, stages *parse.StageReader) *engine.Chain {
 	last := len(v) - 1
 	c := &engine.Chain{Input: engine.Bytes(v[0][2]), InputGrad: engine.Bytes(v[0][2])}
 	for i := range last {
-		s := engine.Stage{Name: profiles.StageName("", i+1), Forward: parse.Nanoseconds(v[i][0]),
-			Back: parse.Nanoseconds(v[i][1]),
+		s := engine.Stage{Name: profiles.StageName("", i+1), Forward: time.Duration(v[i][0]),
+			Back: time.Duration(v[i][1]),
 			Out:  engine.Bytes(v[i+1][2]), Saved: engine.Bytes(v[i+1][3]), Grad: engine.Bytes(v[i+1][2]),
 			FwdTemp: engine.Bytes(v[i][4]), BwdTemp: engine.Bytes(v[i][5])}
 		if s.Saved < s.Out {
@@ -87,7 +88,7 @@ func chain(v [][6]int64, stages *parse.StageReader) *engine.Chain {
 		c.Stages = append(c.Stages, s)
 	}
 	// rotor's loss has neither a forward nor an output of its own.
-	c.Stages = append(c.Stages, engine.Stage{Name: parse.LossName, Back: parse.Nanoseconds(v[last][1]),
+	c.Stages = append(c.Stages, engine.Stage{Name: parse.LossName, Back: time.Duration(v[last][1]),
 		BwdTemp: engine.Bytes(v[last][5])})
 	return c
 }

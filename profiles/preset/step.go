@@ -117,7 +117,8 @@ func StepArgs(text string) engine.Args {
 	for part := range strings.SplitSeq(text, "-") {
 		if name, value, ok := strings.Cut(part, "."); ok {
 			name = strings.ReplaceAll(name, "_", "-")
-			if o := ask.Option(name); o == nil || !slices.Contains(o.Choices, value) { // a few values contain _ themselves
+			// A few values contain _ themselves.
+			if o := ask.Option(name); o == nil || !slices.Contains(o.Choices, value) {
 				value = strings.ReplaceAll(value, "_", "-")
 			}
 			args[name] = value

@@ -184,7 +184,8 @@ func (r *random) near(n int32, power int) int32 {
 	return int32(x * uint64(n) / full)
 }
 
-// exponentials are numbers with the exponential distribution. They are rounded, so that they are the same on machines whose logarithms differ in the last bit.
+// exponentials are numbers with the exponential distribution. They are rounded, so that they are the same on machines
+// whose logarithms differ in the last bit.
 var exponentials = func() (list [1024]float64) {
 	const grains = 1 << 40
 	for i := range list {

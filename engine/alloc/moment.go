@@ -26,8 +26,8 @@ type Segment struct {
 // Moments measures a layout after every event, up to the request that failed. It finds holes within the segments.
 // Without segments, if a layout reserves memory piece by piece, it finds them below the largest amount that was
 // reserved so far or the highest address. Then two free segments side by side look like one hole, so Largest is at
-// most what is reserved and not used. With virtual addressing every free chunk can serve a request, so Largest is all of that. The error is that of
-// poll.
+// most what is reserved and not used. With virtual addressing every free chunk can serve a request, so Largest is all
+// of that. The error is that of poll.
 func (l *Layout) Moments(r *Requests, segments []Segment, poll *engine.Poll) ([]Moment, error) {
 	n := len(r.Events)
 	if l.Failed != nil {

@@ -234,7 +234,8 @@ func (s *Said) takeStep(c *Choice) *Problem {
 		}
 	}
 	c.Step, c.StepArgs = s.Step, stepArgs(args)
-	if ask.Lookup(s.Step) != nil && ask.Pictures(s.Step) && args["seq"] == "" && args["frames"] == "" && args["height"] == "" {
+	sized := args["seq"] != "" || args["frames"] != "" || args["height"] != ""
+	if !sized && ask.Lookup(s.Step) != nil && ask.Pictures(s.Step) {
 		c.StepArgs = ask.Sized(c.StepArgs, s.Step)
 	}
 	_, listed := c.Planned("")

@@ -167,27 +167,13 @@ func (s *State) TimeRange(t time.Duration) (low, high time.Duration) {
 	return time.Duration(share * float64(r.TimeLow)), time.Duration(share * float64(r.TimeHigh))
 }
 
-// Kept returns the range of memory that PyTorch reserves when everything is kept, as it was played, and what CUDA takes
-// beside it. The range is 0 if it is not known.
-func (s *State) Kept() (low, high, context engine.Bytes) {
-	if x := cmp.Or(s.policies, s.alone); x != nil {
-		return x.Low, x.High, x.Context // of the step as it is; the first policy is that without torch.compile
-	}
-	return 0, 0, 0
-}
-
-// mayKeep reports whether keeping everything may fit the card as it was played, also if its peak is above a budget that
-// was not chosen, which leaves room for what the allocator holds at worst.
-func (s *State) mayKeep() bool {
-	low, _, context := s.Kept()
-	d := DeviceOf(s.Choice)
-	return low > 0 && d != nil && s.Choice.Roomy() && low+context <= d.Memory
-}
-
 // accept takes the picture of keeping everything, which exceeds the budget, as that of the choice if it may fit.
 func (s *State) accept() {
 	p := s.current()
-	if s.OverBudget == nil || s.Compare != nil || p == nil || !s.Choice.KeepsAll() || !p.Choice.KeepsAll() || !s.mayKeep() {
+	if s.OverBudget == nil || s.Compare != nil || p == nil || !s.mayKeep() {
+		return
+	}
+	if !s.Choice.KeepsAll() || !p.Choice.KeepsAll() {
 		return
 	}
 	own := *p
@@ -206,15 +192,6 @@ func (s *State) KeepingAll() engine.Bytes {
 		return 0
 	}
 	return s.Choice.Reserved(s.Network.Totals.KeepAllPeak)
-}
-
-// Limit returns the memory of the card that a step may take, including allocator and CUDA: all of it, or the part that
-// corresponds to the budget if a person chose one.
-func (s *State) Limit() engine.Bytes {
-	if d := DeviceOf(s.Choice); d != nil && s.Choice.Roomy() {
-		return d.Memory
-	}
-	return s.Choice.Reserved(s.Budget())
 }
 
 // OpenPolicy chooses a policy, or opens the step by itself under it.

@@ -46,16 +46,6 @@ type Sentence struct {
 // Dragging reports whether the budget is being dragged.
 func (s *State) Dragging() bool { return s.dragging }
 
-// Sentence returns the optional words of the sentence. They do not change while the budget is dragged: another
-// word could need another line, which would move the picture under the pointer.
-func (s *State) Sentence() Sentence {
-	if s.dragging {
-		return s.before
-	}
-	plan := !s.Choice.KeepsAll() || s.OverBudget != nil || DeviceOf(s.Choice) != nil && s.KeepingAll() > s.Limit()
-	return Sentence{plan, !s.Choice.Roomy()}
-}
-
 // New returns the state of a page on which nothing has been opened.
 func New() *State {
 	return &State{

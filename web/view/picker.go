@@ -58,8 +58,8 @@ func written(title string, more ...string) string {
 	return text + "\n" + strings.ReplaceAll(text, " ", "") + "\n" + strings.ReplaceAll(text, " ", "-")
 }
 
-// Called returns the title of another model with m's architecture by which the query finds m, or "" if it finds m by its
-// own title.
+// Called returns the title of another model with m's architecture by which the query finds m, or "" if it finds m by
+// its own title.
 func (p Picker) Called(m *ask.Known) string {
 	words := strings.Fields(strings.ToLower(p.Query))
 	if holdsAll(m.ID+" "+written(m.Title), words) {

@@ -49,7 +49,8 @@ func (c *Answer) over() *state.OverBudget {
 // Smallest returns the text of the button that sets a budget that is large enough, or "" if none is known or needed.
 func (c *Answer) Smallest() string {
 	m, d := c.over(), state.DeviceOf(c.S.Choice)
-	if m == nil || pending(c.S) || m.Smallest == 0 || d != nil && c.S.Choice.Reserved(m.Smallest) > d.Memory && c.S.Choice.Roomy() {
+	if m == nil || pending(c.S) || m.Smallest == 0 ||
+		d != nil && c.S.Choice.Reserved(m.Smallest) > d.Memory && c.S.Choice.Roomy() {
 		return ""
 	}
 	return "Set " + format.BytesUp(m.Smallest)

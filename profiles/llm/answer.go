@@ -86,7 +86,7 @@ func (a Ask) answer(limit engine.Bytes) (*Estimate, error) {
 	case old == nil || !old.replayed && old.Pools <= limit:
 	case !a.altered:
 		return old, nil
-	case old.Ranks == nil:
+	case old.Ranks == nil && old.most() < min(old.Capacity, a.Card.Memory-a.Context):
 		t, err := StepTime(a.Setup, a.Card)
 		if err != nil {
 			return nil, err
@@ -104,7 +104,7 @@ func (a Ask) answer(limit engine.Bytes) (*Estimate, error) {
 // played is answer for a question that was not answered before. It plays one rank, which stands for all, or every
 // rank of a pipeline. It ends by profiles.End if there is an error.
 func (a Ask) played(limit engine.Bytes) *Estimate {
-	a.Setup.Workspace = a.Card.Workspace
+	a.Setup.Workspace, a.Setup.room = a.Card.Workspace, a.Card.Memory-a.Context
 	if need := orOne(a.Setup.Shard) * orOne(a.Setup.Tensor) * orOne(a.Setup.Stages); a.GPUs < need {
 		refuse("states over %d ranks, products over %d and a pipeline of %d need %d cards; there are %d",
 			orOne(a.Setup.Shard), orOne(a.Setup.Tensor), orOne(a.Setup.Stages), need, a.GPUs)

@@ -39,7 +39,7 @@ func TestFollow(t *testing.T) {
 		a, problem := problemOf(t, c.model, c.args)
 		own := answer(t, a)
 		s := a.Setup.keeping().normal()
-		s.Workspace = a.Card.Workspace
+		s.Workspace, s.room = a.Card.Workspace, own.Capacity
 		for _, way := range []struct {
 			strategy string
 			percent  engine.Bytes // of the peak when everything is kept

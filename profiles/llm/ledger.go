@@ -1,6 +1,7 @@
 package llm
 
 import (
+	"cmp"
 	"slices"
 	"sync"
 
@@ -265,31 +266,25 @@ func (l *ledger) turn(h handle, c Class) {
 	s.class = c
 }
 
-// replay sends the requests of the program through PyTorch's caching allocator with these rules, one cache for
-// each stream, and returns the peak of what all caches reserve together. It ends with the error of poll.
-func (l *ledger) replay(rules caching.Rules, poll *engine.Poll) (peak engine.Bytes) {
-	var caches [numPools]*caching.Cache
-	for i := range caches {
-		caches[i] = caching.New(engine.NoLimit, rules)
-	}
-	blocks := make([]caching.Block, len(l.storages))
+// replay sends the requests of the program through PyTorch's caching allocator with these rules and returns the peak
+// of what it reserves: on a card with room bytes, where it gives back what it holds before it fails, or, if some
+// request fails even so or room is 0, on one with any memory. It ends with the error of poll.
+func (l *ledger) replay(rules caching.Rules, room engine.Bytes, poll *engine.Poll) (peak engine.Bytes) {
+	cache, blocks := caching.New(cmp.Or(room, engine.NoLimit), rules), make([]caching.Block, len(l.storages))
 	for _, e := range l.events {
 		profiles.End(poll.Err())
 		if e < 0 {
-			caches[l.storages[-e-1].pool].Give(blocks[-e-1])
+			cache.Give(blocks[-e-1])
 			continue
 		}
-		s := &l.storages[e-1]
-		b, ok := caches[s.pool].Take(0, s.bytes)
-		if !ok {
+		s, ok := &l.storages[e-1], false
+		switch blocks[e-1], ok = cache.Take(int(s.pool), s.bytes); {
+		case !ok && room > 0:
+			return l.replay(rules, 0, poll)
+		case !ok:
 			return engine.NoLimit
 		}
-		blocks[e-1] = b
-		var sum engine.Bytes
-		for _, c := range caches {
-			sum += c.Reserved()
-		}
-		peak = max(peak, sum)
+		peak = max(peak, cache.Reserved())
 	}
 	return peak
 }

@@ -12,7 +12,7 @@ import (
 func TestLateStorages(t *testing.T) {
 	const block = 32 * engine.MiB
 	var l ledger
-	reserved := func() engine.Bytes { return l.replay(caching.Rules{}, nil) / block }
+	reserved := func() engine.Bytes { return l.replay(caching.Rules{}, 0, nil) / block }
 	for unit, want := range []engine.Bytes{1, 2, 2, 2} { // the third waits for the first
 		l.limit()
 		h := l.takeLate(gather, block, Gathered)

@@ -37,7 +37,7 @@ func (a Ask) optima(own *Estimate) (rows []Change) {
 		return nil
 	}
 	s := a.Setup.keeping().normal() // the setup of the profile
-	s.Workspace = a.Card.Workspace
+	s.Workspace, s.room = a.Card.Workspace, own.Capacity
 	m := &onChain{a: a, own: own, s: &s, program: newProgram(&s, s.end(true, true)),
 		problem: engine.NewChainProblem(profile.Chain, *profile.Device, engine.Whole, engine.NoLimit)}
 	for _, o := range optima {
@@ -142,7 +142,6 @@ func (m *onChain) loose(strategy *engine.Strategy) *Estimate {
 		return nil
 	}
 	r := m.played(sol, engine.NoLimit)
-	r.bound(m.own.Capacity)
 	if r.Expandable > m.own.Capacity {
 		return nil
 	}

@@ -232,6 +232,7 @@ type Layout struct {
 	// without Split: how many layers fewer the last stage has, since it has the head; the others have them [0]
 	Lighter   int64
 	Workspace engine.Bytes // workspace of cuBLAS, for each thread
+	room      engine.Bytes // of the card for the caching allocator [any]
 	Buckets   bool         `json:"ddp_buckets"` // gradients are copied into the buckets of DDP
 	DeepSpeed bool         // states and gradients are those of its engine, see deepspeed
 }

@@ -373,7 +373,7 @@ func TestPollEndsAnswer(t *testing.T) {
 	for range 10 {
 		l.give(l.take(1, Saved))
 	}
-	_, err := profiles.Try(func() engine.Bytes { return l.replay(caching.Rules{}, poll()) })
+	_, err := profiles.Try(func() engine.Bytes { return l.replay(caching.Rules{}, 0, poll()) })
 	if !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("the allocator's part of 20 events: got %v; want %v", err, context.DeadlineExceeded)
 	}

@@ -125,8 +125,8 @@ func (p *program) result(step func(), limit engine.Bytes) *Result {
 		for range settling {
 			step()
 		}
-		r.Reserved, r.Expandable = p.replay(caching.Rules{}, p.s.poll),
-			p.replay(caching.Rules{Expandable: true}, p.s.poll)
+		r.Reserved, r.Expandable = p.replay(caching.Rules{}, p.s.room, p.s.poll),
+			p.replay(caching.Rules{Expandable: true}, p.s.room, p.s.poll)
 	}
 	return r
 }

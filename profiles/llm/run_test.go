@@ -188,6 +188,37 @@ func TestBound(t *testing.T) {
 	}
 }
 
+// TestRoom checks what expandable segments reserve on a card that has less than they would take: no more than it has if
+// a step runs there, because free pages are given back, and as much as on a larger card if it does not. Qwen3 4B with
+// 65,536 tokens, whose logits a loop keeps in fp32, ran on eight B200 and reserved 171.5 GiB [prime-rl: benchmarks].
+func TestRoom(t *testing.T) {
+	on := func(memory engine.Bytes) *Estimate {
+		a, err := New(Lookup("qwen3-4b"), engine.Args{"program": "torchtitan", "gpus": "8", "seq": "65536", "loss": "fp32",
+			"logits": "kept-fp32", "ckpt": "full", "compile": "yes", "norm": "eager", "device": "b200"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		card := *a.Card
+		card.Memory, a.Card = memory*engine.GiB, &card
+		return answer(t, a)
+	}
+	free := on(300)
+	for _, c := range []struct {
+		memory    engine.Bytes // GiB
+		low, high engine.Bytes
+		verdict   Verdict
+	}{
+		{179, 163 * engine.GiB, 178 * engine.GiB, Uncertain},
+		{165, free.Expandable, free.Expandable, FitsNot},
+	} {
+		got := on(c.memory)
+		if got.Expandable < c.low || got.Expandable > c.high || got.Verdict != c.verdict {
+			t.Errorf("a card of %d GiB: %d bytes are reserved, %s; want %d to %d, %s; %d are allocated", c.memory,
+				got.Expandable, got.Verdict, c.low, c.high, c.verdict, got.Allocated)
+		}
+	}
+}
+
 // Impossible setups are refused with a reason.
 func TestRefusals(t *testing.T) {
 	good := Setup{Model: Lookup("llama3-8b"), Work: Work{Seq: 128}}

@@ -45,5 +45,5 @@ func (r *Result) vary(s *Setup, of share) {
 		p.s = &one
 		p.step()
 	}
-	r.Reserved = max(r.Reserved, p.replay(caching.Rules{}, s.poll))
+	r.Reserved = max(r.Reserved, p.replay(caching.Rules{}, s.room, s.poll))
 }

@@ -37,11 +37,11 @@ func (b *builder) adapt(x, y valueID, name string, in, out int64) valueID {
 	}
 	low := b.low(x, name+".A", in*l.Rank, in, at(l.Rank))
 	high := b.low(low, name+".B", out*l.Rank, l.Rank, at(out))
-	if l.Scale {
-		high = b.add(op{in: []valueID{high}}, name+".scaled", at(out))
-	}
 	if l.Dora {
 		return b.dora(y, high, name, in, out)
+	}
+	if l.Scale {
+		high = b.add(op{in: []valueID{high}}, name+".scaled", at(out))
 	}
 	if b.values[y].wide {
 		return b.sum(y, b.promoted(high))
@@ -74,7 +74,10 @@ func (b *builder) dora(y, high valueID, name string, in, out int64) valueID {
 		back: 2 * wide}
 	// the weights, the product of the adapters, that product scaled, and the sum
 	o.temp = max(4*matrix+eye/2, eye+eye/2+size(in*out, b.e))
-	if !b.s.bitsandbytes() {
+	switch {
+	case !b.s.autocast(): // the adapters read the unit matrix as it is
+		o.temp = 4*matrix + eye
+	case !b.s.bitsandbytes():
 		o.temp += size(b.inner*in, 4) // the input in the adapters' type
 	}
 	o.flops = 2 * float64(b.s.LoRA.Rank) * float64(in) * float64(in+out)

@@ -93,6 +93,30 @@ func TestFusedAdapters(t *testing.T) {
 	}
 }
 
+// TestDoraWithoutAutocast checks what DoRA keeps beside what adapters in fp32 keep that compute so: of queries and values
+// the product's result in 2 bytes and the adapters' in 4, and for each output its magnitude's factor and norm. A base in
+// 4 bits is refused.
+func TestDoraWithoutAutocast(t *testing.T) {
+	m := &Model{Name: "small", Layers: 2, Hidden: 64, Words: 256,
+		Block: Block{Heads: 4, Keys: 2, Head: 16, Wide: 160, Gated: true}}
+	kept := func(dora string) engine.Bytes {
+		a, err := New(m, engine.Args{"seq": "128", "lora": "8", "targets": "qv", "no-autocast": "yes", "dora": dora})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := normal(t, a.Setup)
+		return newPlayed(newBlock(&s, 1, true, nil), &s, CheckpointNone, false).keeps()
+	}
+	plain, dora := kept("no"), kept("yes")
+	if want := engine.Bytes((64 + 32) * (128*(2+4) + 12)); dora-plain != want {
+		t.Errorf("DoRA on queries and values of 64 and 32 numbers keeps %d bytes beside %d, want %d", dora-plain, plain, want)
+	}
+	_, err := Run(asked(engine.Args{"lora": "8", "dora": "yes", "no-autocast": "yes", "base": "nf4"}).Setup)
+	if err == nil || !strings.Contains(err.Error(), "DoRA") {
+		t.Errorf("DoRA on 4 bits without autocast: got the error %v, want one about DoRA", err)
+	}
+}
+
 // TestAdaptersOfExperts checks that Megatron's experts have adapters of their own, and Transformers' none, which are no
 // linear layers there.
 func TestAdaptersOfExperts(t *testing.T) {

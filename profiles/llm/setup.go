@@ -226,8 +226,9 @@ func (s *Setup) widened() bool { return s.LoRA != nil && s.Base != BaseSame && s
 // checkWidened ends with an error for k-bit training and DoRA with blocks for which they are not known.
 func (s *Setup) checkWidened() {
 	dora := s.LoRA != nil && s.LoRA.Dora
-	if dora && (!s.autocast() || s.Compiled || s.LoRA.Stored < 4) {
-		refuse("%s: adapters of DoRA are known as PEFT computes them under autocast: want -program hf, adapters in fp32, no shared states and no -compile, and for a diffusion model -autocast", s.Model.Name)
+	if dora && (s.Compiled || s.LoRA.Stored < 4 ||
+		!s.autocast() && (s.LoRA.Bytes < 4 || s.Zero > 0 || s.Base != BaseSame)) {
+		refuse("%s: adapters of DoRA are known as PEFT computes them: want -program hf, adapters in fp32, no shared states and no -compile, beside products in fewer bits no -no-autocast, and for a diffusion model -autocast or -no-autocast", s.Model.Name)
 	}
 	if s.Base == BaseInt8 && !s.bitsandbytes() {
 		refuse("%s: products in INT8 are known beside Transformers' language models: want -program hf, no shared states and no -compile", s.Model.Name)

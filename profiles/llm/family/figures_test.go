@@ -84,6 +84,8 @@ func TestFigures(t *testing.T) {
 			22_292_725_760, 5},
 		{"lora--llama-3.2-3B-rank10-target-mlp", "llama3.2-3b", adapted, engine.Args{"lora": "10", "targets": "mlp"},
 			reserved, 24_698_159_104, 5},
+		{"lora--llama-3.2-3B-rank32-dora", "llama3.2-3b", adapted, engine.Args{"lora": "32", "targets": "qv", "dora": "yes"},
+			reserved, 24_532_484_096, 5},
 		// a-r-r-o-w/cogvideox-factory, README.md
 		{"CogVideoX-2b", video2, video, nil, reserved, 44.314 * (1 << 30), 2},
 		{"CogVideoX-2b, checkpointed", video2, video, engine.Args{"batch": "4", "ckpt": "full"}, reserved,

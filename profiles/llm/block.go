@@ -376,7 +376,7 @@ func (b *builder) activation(x valueID, name string, bytes engine.Bytes) valueID
 		b.ops[len(b.ops)-1].weights = append(b.ops[len(b.ops)-1].weights,
 			weight{name: "xielu", n: 2, trained: b.s.trains()})
 	}
-	if !b.s.written() {
+	if !b.s.written() || act == ActXIELU && b.s.Kernels { // xielu's kernel keeps its input alone [xielu_impl.cu]
 		act = ActKernel
 	}
 	in := []valueID{x}

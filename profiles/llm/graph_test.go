@@ -222,3 +222,26 @@ func TestGraphOfPolicies(t *testing.T) {
 		t.Errorf("four blocks in one checkpoint: %v; want the step without", err)
 	}
 }
+
+// TestXIELUKernel checks that Apertus' activation keeps its input alone as xielu's kernel, and as torch code also a
+// square, an exponential and a difference, of 4 bytes a number under autocast, and a byte that tells its sign.
+func TestXIELUKernel(t *testing.T) {
+	m := &Model{Name: "small", Layers: 2, Hidden: 64, Words: 256,
+		Block: Block{Heads: 4, Keys: 2, Head: 16, Wide: 160, Act: ActXIELU}}
+	kept := func(args engine.Args) engine.Bytes {
+		a, err := New(m, args)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := normal(t, a.Setup)
+		return newPlayed(newBlock(&s, 1, true, nil), &s, CheckpointNone, false).keeps()
+	}
+	for autocast, each := range map[string]engine.Bytes{"no": 3*4 + 1, "yes": 3*2 + 1} {
+		args := engine.Args{"seq": "128", "lora": "8", "no-autocast": autocast}
+		torch := kept(args)
+		args["kernels"] = "yes"
+		if got, want := torch-kept(args), 128*160*each; got != want {
+			t.Errorf("-no-autocast %s: torch code keeps %d bytes more than the kernel, want %d", autocast, got, want)
+		}
+	}
+}

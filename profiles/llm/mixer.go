@@ -153,6 +153,9 @@ func (b *builder) gatedNorm(x, gate valueID, rows, n int64) valueID {
 	return b.add(op{in: []valueID{product}}, "gated.narrow", size(rows*n, b.e))
 }
 
+// hasKernels reports whether kernels of a library of their own, which keep less, can run parts of the block.
+func (k *Block) hasKernels() bool { return k.Delta != nil || k.SSM != nil || k.Act == ActXIELU }
+
 // stateSpace is Mamba 2 as one operator [mamba_ssm: ops/triton/ssd_combined.py]. It keeps the output of the
 // product before it, the scan's result, and the inverse root mean square of each group. Convolution, steps,
 // states and the input of the last product are computed again.

@@ -119,9 +119,7 @@ var knobs = []knob{
 	turns("norm", "fused", func(s *Setup) bool { return !s.Model.Layer && !s.Compiled && s.Norm != NormFused }),
 	turns("compile", "yes", func(s *Setup) bool { return !s.Compiled }),
 	turns("ckpt", "sac_op", (*Setup).keepsAll),
-	turns("kernels", "yes", func(s *Setup) bool {
-		return !s.Kernels && s.Model.has(func(k *Block) bool { return k.Delta != nil })
-	}),
+	turns("kernels", "yes", func(s *Setup) bool { return !s.Kernels && s.Model.has((*Block).hasKernels) }),
 	turns("ckpt", "full", func(s *Setup) bool { return s.Checkpoint != CheckpointFull }),
 	turns("ckpt", "sac_op_all", (*Setup).keepsAll),
 	turns("offload", "yes", func(s *Setup) bool { return !s.OffloadX }),

@@ -105,8 +105,8 @@ func (s *Setup) Said() (notes []string) {
 	if text := s.swapSaid(); text != "" {
 		notes = []string{text}
 	}
-	if s.written() && !s.Kernels && (s.Model.SSM != nil || s.Model.has(func(k *Block) bool { return k.Delta != nil })) {
-		notes = append(notes, "Linear attention and state spaces run as torch code, which keeps several times more than the kernels of fla, causal_conv1d and mamba_ssm: -kernels.")
+	if s.written() && !s.Kernels && s.Model.has((*Block).hasKernels) {
+		notes = append(notes, "Linear attention, state spaces and Apertus' activation run as torch code, which keeps several times more than the kernels of fla, causal_conv1d, mamba_ssm and xielu: -kernels.")
 	}
 	if s.Written && !s.DeepSpeed && s.LoRA == nil && s.Optimizer == StepFused && s.Moments > 0 {
 		notes = append(notes, "The optimizer's step is one fused kernel, Transformers' default for AdamW since PyTorch 2.8. Before it was foreach, whose step needs more: -kernel foreach, or -program hf-2024 with all that Transformers did until March 2025.")

@@ -38,9 +38,7 @@ func (m *Known) Positions() int {
 }
 
 // Lookup returns the model with the id, or nil if it is not known.
-func Lookup(id string) *Known {
-	return cmp.Or(in(Models, id), in(Diffusers, id), in(Others, id))
-}
+func Lookup(id string) *Known { return cmp.Or(in(Models, id), in(Diffusers, id), in(Others, id)) }
 
 func in(list []Known, id string) *Known {
 	if i := slices.IndexFunc(list, func(k Known) bool { return k.ID == id }); i >= 0 {

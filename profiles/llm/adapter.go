@@ -32,10 +32,10 @@ func (b *builder) adapt(x, y valueID, name string, in, out int64) valueID {
 		x = b.add(op{in: []valueID{x}, temp: size(b.inner*in, l.Stored)}, name+".x", at(in))
 	}
 	if l.Dropout {
-		x = b.add(op{in: []valueID{x}}, name+".dropped", at(in))
+		x = b.point(name+".dropped", max(at(in), b.values[x].bytes), []valueID{x})
 		b.aside(name+".mask", size(b.inner*in, 1))
 	}
-	low := b.low(x, name+".A", in*l.Rank, in, at(l.Rank))
+	low := b.low(b.cast(x), name+".A", in*l.Rank, in, at(l.Rank))
 	high := b.low(low, name+".B", out*l.Rank, l.Rank, at(out))
 	if l.Dora {
 		return b.dora(y, high, name, in, out)

@@ -18,6 +18,7 @@ func measuredAdapters(t *testing.T) (file struct {
 		Dora     bool
 		KBit     bool
 		Narrow   bool // adapters in bf16
+		Square   bool // the net is the square of a relu, without a gate
 		Kept     int64
 		Adapters int64
 	}
@@ -40,6 +41,9 @@ func TestAdaptersKeep(t *testing.T) {
 	m := &Model{Name: "small", Layers: 2, Hidden: file.Hidden, Words: 256,
 		Block: Block{Heads: file.Heads, Keys: file.Keys, Head: file.Head, Wide: file.Wide, Gated: true}}
 	for _, r := range file.Rows {
+		if m.Gated, m.Act = !r.Square, ActKernel; r.Square {
+			m.Act = ActSquare
+		}
 		s := Setup{Model: m, Work: Work{Batch: file.Batch, Seq: file.Seq},
 			LoRA: &LoRA{Rank: file.Rank, On: products["all"], Dora: r.Dora}}
 		FindProgram("hf").Apply(&s)
@@ -62,7 +66,7 @@ func TestAdaptersKeep(t *testing.T) {
 			}
 		}
 		if got := int64(b.keeps()); got != r.Kept || adapters != r.Adapters {
-			t.Errorf("%d bits, DoRA %t, k-bit %t, adapters in bf16 %t: %d bytes are kept beside %d numbers of adapters, measured %d and %d", r.Bits, r.Dora, r.KBit, r.Narrow, got, adapters, r.Kept, r.Adapters)
+			t.Errorf("%d bits, DoRA %t, k-bit %t, adapters in bf16 %t, squares %t: %d bytes are kept beside %d numbers of adapters, measured %d and %d", r.Bits, r.Dora, r.KBit, r.Narrow, r.Square, got, adapters, r.Kept, r.Adapters)
 		}
 	}
 }
@@ -209,6 +213,35 @@ func TestAdapterOfJointProduct(t *testing.T) {
 		}
 		if got != want {
 			t.Errorf("%s: %d numbers in the adapters of a block; want %d", targets, got, want)
+		}
+	}
+}
+
+// TestSquareBesideAdapters checks a net of squares under autocast: the square is in 4 bytes, and its backward has another
+// value of its size. On products in 4 bits, which return the type of their input, the adapter's dropout and what the
+// block returns are in 4 bytes, too, and on products in 16 bits in 2.
+func TestSquareBesideAdapters(t *testing.T) {
+	m := &Model{Name: "small", Layers: 2, Hidden: 64, Words: 256,
+		Block: Block{Heads: 4, Keys: 2, Head: 16, Wide: 160, Act: ActSquare}}
+	for base, stream := range map[string]engine.Bytes{"nf4": 4, "same": 2} {
+		a, err := New(m, engine.Args{"seq": "128", "lora": "8", "adapter-dropout": "yes", "base": base})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := normal(t, a.Setup)
+		b := newBlock(&s, 1, true, nil)
+		for _, o := range b.ops {
+			y := b.values[o.out[0]]
+			if y.name == "gelu" && (y.bytes != 128*160*4 || o.back != y.bytes) {
+				t.Errorf("-base %s: a square of %d bytes has %d in its backward, want %d of both", base, y.bytes, o.back,
+					128*160*4)
+			}
+			if want := 128 * 160 * stream; y.name == "down.dropped" && y.bytes != want {
+				t.Errorf("-base %s: the dropout of the adapter has %d bytes, want %d", base, y.bytes, want)
+			}
+		}
+		if got, want := b.values[b.output].bytes, 128*64*stream; got != want {
+			t.Errorf("-base %s: the block returns %d bytes, want %d", base, got, want)
 		}
 	}
 }

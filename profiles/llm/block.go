@@ -251,7 +251,7 @@ func (b *builder) linear(x valueID, name string, in, out, bias int64) valueID {
 	}
 	if wide {
 		o.temp, o.back = max(o.temp, bytes), o.back+bytes
-		bytes = size(b.inner*out, 4)
+		bytes, x = size(b.inner*out, 4), whole // adapters make a copy of their own
 	}
 	own := len(o.keeps) > 0 && b.s.keepsFloat8() && name != "o"
 	if own { // Transformer Engine: module/linear.py; what attention returns is kept wide by attention
@@ -392,14 +392,14 @@ func (b *builder) activation(x valueID, name string, bytes engine.Bytes) valueID
 		return b.point(name, bytes, []valueID{half, one}, half, one)
 	case ActSquare:
 		relu := b.keep(b.point(name+".relu", bytes, in))
-		if b.s.autocast() && b.e < 4 { // autocast computes powers in 4 bytes
-			wide := bytes * 4 / engine.Bytes(b.e)
-			f := b.widen(relu, name, wide)
-			y := b.point(name, wide, []valueID{f}, f)
-			b.values[y].wide = true
-			return y
+		wide := b.s.autocast() && b.e < 4 // autocast computes powers in 4 bytes
+		if wide {
+			bytes = b.inFour(x)
+			relu = b.widen(relu, name, bytes)
 		}
-		return b.point(name, bytes, []valueID{relu}, relu)
+		y := b.add(op{in: []valueID{relu}, keeps: []valueID{relu}, back: bytes}, name, bytes) // [torch: pow_backward]
+		b.values[y].wide = wide
+		return y
 	case ActRelu:
 		return b.keep(b.point(name, bytes, in))
 	case ActXIELU:
@@ -414,22 +414,22 @@ func (b *builder) activation(x valueID, name string, bytes engine.Bytes) valueID
 // xielu keeps its input, three intermediate values, and where the input is positive.
 func (b *builder) xielu(x valueID, name string, bytes engine.Bytes) valueID {
 	in := []valueID{x}
-	count := bytes / engine.Bytes(b.e)
+	wide := b.inFour(x)
 	if b.s.autocast() { // autocast computes the power and everything after it in 4 bytes
-		bytes = 4 * count
+		bytes = wide
 	}
 	square := b.keep(b.point(name+".square", bytes, in, x))
 	low := b.keep(b.point(name+".expm1", bytes, in))
 	less := b.keep(b.point(name+".less", bytes, []valueID{low, x}))
 	y := b.point(name, bytes, []valueID{square, less})
 	b.values[y].wide = b.s.autocast()
-	b.copied(name+".positive", count)
+	b.copied(name+".positive", wide/4)
 	return y
 }
 
 // wideGELU is ActNew under autocast, whose power widens its input and everything after it.
 func (b *builder) wideGELU(x valueID, name string, bytes engine.Bytes) valueID {
-	wide := bytes * 4 / engine.Bytes(b.e)
+	wide := b.inFour(x)
 	in := b.widen(x, name, wide)
 	cube := b.point(name+".inner", wide, []valueID{in, x}, in)
 	tanh := b.keep(b.point(name+".tanh", wide, []valueID{cube}))
@@ -438,6 +438,14 @@ func (b *builder) wideGELU(x valueID, name string, bytes engine.Bytes) valueID {
 	y := b.point(name, wide, []valueID{half, one}, half, one)
 	b.values[y].wide = true
 	return y
+}
+
+// inFour returns the bytes of x in 4 bytes per number.
+func (b *builder) inFour(x valueID) engine.Bytes {
+	if b.values[x].wide {
+		return b.values[x].bytes
+	}
+	return b.values[x].bytes * 4 / engine.Bytes(b.e)
 }
 
 // widen returns x in 4 bytes per number, bytes in all, or x itself if it is wide.

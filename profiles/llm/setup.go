@@ -250,11 +250,19 @@ func (s *Setup) wideWeights() bool {
 }
 
 // wideStream reports whether the residual stream is in 4 bytes: if weights are, or with DoRA on products in 4 bits,
-// whose sums are not narrowed [PEFT: lora/bnb.py]. In a diffusion transformer it is narrow, as products return it and
-// what scales it, unless tables of scales or norms after its parts are added.
+// whose sums are not narrowed [PEFT: lora/bnb.py], or if such a product reads an activation that autocast widened. In
+// a diffusion transformer it is narrow, as products return it and what scales it, unless tables of scales or norms
+// after its parts are added.
 func (s *Setup) wideStream() bool {
-	d := s.Model.At(0).Dit
-	return s.wideWeights() && (d == nil || d.Narrow || d.Around) || s.LoRA != nil && s.LoRA.Dora && s.bitsandbytes()
+	k := s.Model.At(0)
+	return s.wideWeights() && (k.Dit == nil || k.Dit.Narrow || k.Dit.Around) ||
+		s.bitsandbytes() && (s.LoRA != nil && s.LoRA.Dora || s.widensNet(k))
+}
+
+// widensNet reports whether autocast computes the activation of a block's net in 4 bytes, as it does powers.
+func (s *Setup) widensNet(k *Block) bool {
+	return k.attends() && k.MoE == nil && !k.Gated && s.Model.Ends == nil &&
+		(k.Act == ActSquare || k.Act == ActNew || k.Act == ActXIELU && !s.Kernels)
 }
 
 // cachesFloat8 reports whether products in 8 bits are Transformer Engine's, as Megatron calls them: a product keeps its
@@ -263,9 +271,7 @@ func (s *Setup) cachesFloat8() bool { return s.Float8 && s.Static }
 
 // keepsFloat8 reports whether products in 8 bits keep their input in 8 bits: Transformer Engine's do, and those of a
 // block that is compiled, where the partitioner of the joint graph takes the narrow copy.
-func (s *Setup) keepsFloat8() bool {
-	return s.cachesFloat8() || s.Float8 && s.Compiled && s.keepsAll()
-}
+func (s *Setup) keepsFloat8() bool { return s.cachesFloat8() || s.Float8 && s.Compiled && s.keepsAll() }
 
 // gathers reports whether weights are gathered for each block, as in ZeRO-3 and FSDP.
 func (s *Setup) gathers() bool { return s.Zero == 3 }

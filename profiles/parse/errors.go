@@ -16,9 +16,7 @@ type Errors struct {
 }
 
 // NewErrors returns an empty list of errors for a file that has size bytes when it is unpacked.
-func NewErrors(size int) *Errors {
-	return &Errors{Budget: profiles.FileBudget(size)}
-}
+func NewErrors(size int) *Errors { return &Errors{Budget: profiles.FileBudget(size)} }
 
 // Enough reports whether reading may end because there are over 1,000 errors.
 func (l *Errors) Enough() bool { return l.more+l.again > 1000 }

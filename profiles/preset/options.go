@@ -159,9 +159,7 @@ func (p *Preset) checkSize(what, unit, suffix string, got, least, most, own int)
 	return nil
 }
 
-func (p *Preset) largestTokens() int {
-	return cmp.Or(p.maxTokens, MaxTokens)
-}
+func (p *Preset) largestTokens() int { return cmp.Or(p.maxTokens, MaxTokens) }
 
 // Images reports whether the image side can be chosen.
 func (p *Preset) Images() bool { return p.own.Image > 0 }

@@ -76,9 +76,7 @@ func (p *Preset) Unit() string {
 }
 
 // Largest returns the largest batch size of the preset.
-func (p *Preset) Largest() int {
-	return cmp.Or(p.MaxBatch, MaxBatch)
-}
+func (p *Preset) Largest() int { return cmp.Or(p.MaxBatch, MaxBatch) }
 
 func (p *Preset) checkBatch(batch int) error {
 	if batch < 1 || batch > p.Largest() {

@@ -226,9 +226,7 @@ func (t *tape) flatten(x valueID) valueID {
 }
 
 // linear keeps its input, for the gradient of the weights. In a transformer it acts on each token.
-func (t *tape) linear(x valueID, out int64) valueID {
-	return t.project(x, out, out)
-}
+func (t *tape) linear(x valueID, out int64) valueID { return t.project(x, out, out) }
 
 // project is a linear layer with the given number of biases.
 func (t *tape) project(x valueID, out, biases int64) valueID {

@@ -94,13 +94,15 @@ class Norm(torch.nn.Module):
 
 
 class Block(torch.nn.Module):
-    def __init__(self, bits, dora, kbit, narrow):
+    def __init__(self, bits, dora, kbit, narrow, square):
         super().__init__()
+        self.square = square
         self.kind = torch.float32 if kbit else half
         self.n1, self.n2 = Norm(self.kind), Norm(self.kind)
         new = lambda a, b: Adapted(a, b, bits, dora, half if narrow else torch.float32)  # noqa: E731
         self.q, self.k, self.v, self.o = new(H, HEADS * D), new(H, KEYS * D), new(H, KEYS * D), new(HEADS * D, H)
-        self.gate, self.up, self.down = new(H, WIDE), new(H, WIDE), new(WIDE, H)
+        self.up, self.down = new(H, WIDE), new(WIDE, H)
+        self.gate = None if square else new(H, WIDE)
 
     def forward(self, x, cos, sin):
         heads = lambda t: t.view(B, S, -1, D).transpose(1, 2)  # noqa: E731
@@ -109,14 +111,16 @@ class Block(torch.nn.Module):
         q, k, v = turn(heads(self.q(n))), turn(heads(self.k(n))), heads(self.v(n))
         x = x + self.o(Flash.apply(q.to(half), k.to(half), v.to(half)).reshape(B, S, -1))
         n = self.n2(x)
+        if self.square:  # activations.py, ReLUSquaredActivation; autocast on CUDA widens what a power reads
+            return x + self.down(torch.square(F.relu(self.up(n)).float()))
         return x + self.down(F.silu(self.gate(n)) * self.up(n))
 
 
-def kept(bits, dora, kbit, narrow=False):
+def kept(bits, dora, kbit, narrow=False, square=False):
     torch.manual_seed(0)
-    block = Block(bits, dora, kbit, narrow)
+    block = Block(bits, dora, kbit, narrow, square)
     cos, sin = torch.randn(2, S, D).to(block.kind)
-    wide = kbit or bits < 16 and dora  # what leaves a block goes into the next one
+    wide = kbit or bits < 16 and (dora or square)  # what leaves a block goes into the next one
     x = torch.randn(B, S, H).to(torch.float32 if wide else half).requires_grad_()
     weights = {w.data_ptr() for w in block.parameters()} | {cos.data_ptr(), sin.data_ptr()}
     shapes = {tuple(w.shape) for w in block.parameters() if w.dim() > 1}  # copies that autocast makes of them
@@ -141,13 +145,16 @@ def kept(bits, dora, kbit, narrow=False):
         with torch.autocast("cpu", half):
             y = block(x, cos, sin)
     total = sum(n for n, _ in alive.values())
+    if (y.dtype == torch.float32) != wide:
+        sys.exit(f"a block of {bits} bits (DoRA {dora}, k-bit {kbit}, squares {square}) reads another type than it returns")
     y.float().sum().backward()
     adapters = sum(w.numel() for w in block.parameters() if w.requires_grad)
-    return {"bits": bits, "dora": dora, "kbit": kbit, "narrow": narrow, "kept": total, "adapters": adapters}
+    return {"bits": bits, "dora": dora, "kbit": kbit, "narrow": narrow, "square": square, "kept": total, "adapters": adapters}
 
 
 rows = [kept(bits, dora, kbit) for bits, kbit in ((16, False), (8, False), (8, True), (4, False), (4, True)) for dora in (False, True)]
 rows += [kept(bits, False, False, True) for bits in (16, 4)]
+rows += [kept(bits, False, False, square=True) for bits in (16, 8, 4)]
 with open(sys.argv[1], "w") as f:
     json.dump({"doc": "Measured by profiles/torchtest/write_adapters.py: what autograd keeps of a block, its input included, and the numbers of its adapters.",
                "torch": torch.__version__, "batch": B, "seq": S, "hidden": H, "heads": HEADS, "keys": KEYS, "head": D, "wide": WIDE, "rank": R, "rows": rows}, f, indent=1)

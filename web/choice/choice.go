@@ -296,9 +296,7 @@ func (c Choice) By(strategy string, args engine.Args) Choice {
 func (c Choice) KeepsAll() bool { return c.Strategy == engine.KeepAll && c.Policy == nil }
 
 // Equal reports whether two choices ask for the same schedule or step. The allocator does not matter.
-func (c Choice) Equal(d Choice) bool {
-	return c.key() == d.key() && c.Device == d.Device
-}
+func (c Choice) Equal(d Choice) bool { return c.key() == d.key() && c.Device == d.Device }
 
 // SameButBudget reports whether two choices differ at most in the budget.
 func (c Choice) SameButBudget(d Choice) bool {

@@ -49,9 +49,7 @@ func init() {
 }
 
 // Names returns the known families, sorted.
-func Names() []string {
-	return slices.Sorted(maps.Keys(families))
-}
+func Names() []string { return slices.Sorted(maps.Keys(families)) }
 
 // Read returns the model of a Hugging Face config.json. It refuses families whose blocks are not known by name,
 // and keys that make blocks unlike the family's.

@@ -244,4 +244,11 @@ func TestSquareBesideAdapters(t *testing.T) {
 			t.Errorf("-base %s: the block returns %d bytes, want %d", base, got, want)
 		}
 	}
+	a, err := New(m, engine.Args{"lora": "8", "base": "nf4", "fused-adapters": "yes"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Run(a.Setup); err == nil || !strings.Contains(err.Error(), "-base nf4 beside a net") {
+		t.Errorf("-base nf4 -fused-adapters: got the error %v, want one that says -base nf4 beside a net", err)
+	}
 }

@@ -119,8 +119,8 @@ func (s *Setup) checkParts() {
 	case (o == StepAdafactor || o == StepGaLore) && (s.Zero > 0 || s.Tensor > 1):
 		refuse("%s works on rows and columns of whole matrices: with shared states or tensor parallel ranks it is not known; want -shard none on several cards", o)
 	case s.LoRA != nil && s.LoRA.Fused && (!s.Written || s.Compiled || s.LoRA.Dropout || s.LoRA.Dora || s.widened() ||
-		s.Base == BaseInt8 || s.Model.Ends != nil):
-		refuse("%s: adapters that are one operator with their products are known of Transformers' language models: want -program hf or deepspeed, and no -adapter-dropout, -dora, -kbit, -compile or -base int8, or leave -fused-adapters out", s.Model.Name)
+		s.Base == BaseInt8 || s.Model.Ends != nil || s.bitsandbytes() && s.widensNet(s.Model.At(0))):
+		refuse("%s: adapters that are one operator with their products are known of Transformers' language models: want -program hf or deepspeed, and no -adapter-dropout, -dora, -kbit, -compile or -base int8, nor -base nf4 beside a net whose activation autocast widens, or leave -fused-adapters out", s.Model.Name)
 	case o == StepGaLore && s.LoRA != nil:
 		refuse("GaLore projects gradients of the model's own weights; there are adapters: leave -lora out, or take another optimizer")
 	case s.Base != BaseSame && s.Float8:

@@ -163,9 +163,9 @@ func TestPoliciesAmongPlans(t *testing.T) {
 	c := &Plans{S: s}
 	c.Compute()
 	groups := c.Parts
-	if c.Title() != "Plans and policies" || len(groups) != 2 || groups[0].Title != "Fits 24 GiB" ||
-		groups[1].Title != "Does not fit" {
-		t.Fatalf("%q with %+v; want plans and policies, that fit and that do not", c.Title(), groups)
+	if c.Title() != "Plans and policies" || len(groups) != 3 || groups[0].Title != "Fits 24 GiB" ||
+		groups[1].Title != "May not fit" || groups[2].Title != "Does not fit" {
+		t.Fatalf("%q with %+v; want plans and policies, that fit, may not and do not", c.Title(), groups)
 	}
 	policies, hidden := 0, 0
 	for _, g := range groups {
@@ -179,9 +179,9 @@ func TestPoliciesAmongPlans(t *testing.T) {
 			}
 			if o.Policy {
 				policies++
-				class := map[bool]string{false: `class="fits"`, true: `class="fits-not"`}[o.unfit]
+				class := map[bool]string{false: `class="fits"`, true: `class="fits-not"`}[o.unfit || o.unsure]
 				if html := string(o.HTML); !strings.Contains(html, class) || !strings.Contains(html, "<small>") ||
-					o.unfit != (g.Title != "Fits 24 GiB") {
+					o.unfit != (g.Title == "Does not fit") || o.unsure != (g.Title == "May not fit") {
 					t.Errorf("%s: the row is %s; want its circle, %s, and what frameworks call it", g.Title, html,
 						class)
 				}

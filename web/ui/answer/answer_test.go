@@ -483,4 +483,9 @@ func TestKeepingAllMayFit(t *testing.T) {
 	if a.Kind() != MayNot || a.Word() != Words[MayNot] || Late(s) != "false" || !strings.Contains(Title(s), " of 25 GiB") {
 		t.Errorf("%s, %q, late %s, %q; want that it may not fit", a.Kind(), a.Word(), Late(s), Title(s))
 	}
+	pagetest.Do(t, s, state.SetGPU{ID: "24986mib"}) // above the peak, with CUDA, and below what is reserved
+	if got := a.Sentence(); a.Word() != Words[DoesNot] || !strings.HasPrefix(got, "Keeping everything needs 24.") ||
+		!strings.HasSuffix(got, " has 24.4 GiB.") {
+		t.Errorf("in less: %q, %q; want what it needs, and what the card has", a.Word(), got)
+	}
 }

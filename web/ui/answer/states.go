@@ -45,7 +45,14 @@ func tooSmall(s *state.State) string {
 // It returns nil if a person chose the budget, which the verdict is about then.
 func lacking(s *state.State) *card.Card {
 	d, m := state.DeviceOf(s.Choice), s.OverBudget
-	if d == nil || m == nil || m.Smallest == 0 || !s.Choice.Roomy() || m.Smallest+s.Choice.Context() <= d.Memory {
+	if d == nil || m == nil || m.Smallest == 0 || !s.Choice.Roomy() {
+		return nil
+	}
+	needs := m.Smallest + s.Choice.Context()
+	if low, _, context := s.Kept(); s.Choice.KeepsAll() && low > 0 { // as it was played
+		needs = low + context
+	}
+	if needs <= d.Memory {
 		return nil
 	}
 	return d

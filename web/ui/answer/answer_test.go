@@ -353,7 +353,7 @@ func TestTooMuch(t *testing.T) {
 			last()
 		}
 	}
-	want := []string{"too much", "keep everything: over 29.4 GiB", "Everything needs over 29.4 GiB",
+	want := []string{"too much", "keep everything: 29+ GiB", "Everything needs 29+ GiB",
 		"400 GiB too much", "everything: 424 GiB →", "Everything needs 424 GiB"}
 	if !slices.Equal(labels, want) {
 		t.Errorf("bar and sentence say %q; want %q", labels, want)

@@ -69,12 +69,15 @@ func (p *part) label() string { return p.name + " " + format.Bytes(p.bytes) }
 func (n *need) from() engine.Bytes { return n.low + n.context }
 func (n *need) to() engine.Bytes   { return n.high + n.context }
 
-// everything says how much memory of the card is needed if everything is kept.
+// everything says how much memory of the card is needed if everything is kept: "71 GiB", or "68+ GiB" until it was
+// played, which is no longer, so that nothing moves when it is.
 func (n *need) everything() string {
-	if !n.played {
-		return "over " + format.Bytes(n.all)
+	text := format.Bytes(n.all)
+	if at := strings.LastIndexByte(text, ' '); !n.played && at > 0 {
+		number, _, _ := strings.Cut(text[:at], ".")
+		return number + "+" + text[at:]
 	}
-	return format.Bytes(n.all)
+	return text
 }
 
 // tight reports whether the upper end is above 95 per cent of the card.

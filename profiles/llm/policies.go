@@ -90,17 +90,30 @@ func (a Ask) policed() (out []Change) {
 	if n := a.fewestBlocks("sac_op"); n > 0 {
 		add("torchtitan selective op, in the fewest blocks with which it fits", engine.Args{"ckpt": "sac_op", "first": number(n)})
 	}
-	for _, ckpt := range []string{"none", "full"} {
-		if a.Setup.Model.Latents == nil { // the programs train diffusion models
-			break
-		}
-		b, err := a.under(engine.Args{"ckpt": ckpt})
-		if n := b.fewestSwapped(); err == nil && n > 0 {
-			add("musubi-tuner, sd-scripts and diffusion-pipe block swap, the fewest with which it fits",
-				engine.Args{"ckpt": ckpt, "swap-blocks": number(n)})
-		}
+	for _, args := range a.swapped() {
+		add("musubi-tuner, sd-scripts and diffusion-pipe block swap, the fewest with which it fits", args)
 	}
 	a.goOn()
+	return out
+}
+
+// swapped returns policies that swap the fewest blocks with which the question fits: one that keeps everything and one
+// that checkpoints all blocks or, if both need more memory with every block swapped, one that has the inputs of
+// checkpoints in host memory, too. There are none for language models, since the programs train diffusion models.
+func (a Ask) swapped() (out []engine.Args) {
+	if a.Setup.Model.Latents == nil {
+		return nil
+	}
+	for _, args := range []engine.Args{{"ckpt": "none"}, {"ckpt": "full"}, {"ckpt": "full", "offload": "yes"}} {
+		if args["offload"] != "" && len(out) > 0 {
+			break
+		}
+		b, err := a.under(args)
+		if n := b.fewestSwapped(); err == nil && n > 0 {
+			args["swap-blocks"] = number(n)
+			out = append(out, args)
+		}
+	}
 	return out
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"memtide/engine"
 	"memtide/profiles/llm"
+	"memtide/profiles/llm/ask"
 	"memtide/profiles/llm/family"
 )
 
@@ -180,6 +181,35 @@ func TestDoraOfPictures(t *testing.T) {
 	for i, last := range []int{1, len(plain) - 1} {
 		if got := dora[last][1] - plain[last][1]; got != want[i] {
 			t.Errorf("block %d keeps %d bytes more with DoRA, want %d", last, got, want[i])
+		}
+	}
+}
+
+// TestPoliciesSwap checks that block swap is among the policies of a video model where nothing else fits the card, with
+// the inputs of checkpoints in host memory if every block swapped does not suffice, and that it then fits.
+func TestPoliciesSwap(t *testing.T) {
+	for frames, want := range map[string]string{"21": "full no", "81": "full yes"} {
+		a, err := llm.New(family.Lookup("wan2.1-14b"), engine.Args{"lora": "16", "frames": frames, "height": "480",
+			"width": "832", "device": "rtx-4090"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		list, err := a.Policies()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, p := range list {
+			if ask.Value(p.Args, "swap-blocks") == "0" {
+				continue
+			}
+			got = append(got, ask.Value(p.Args, "ckpt")+" "+ask.Value(p.Args, "offload"))
+			if p.Estimate.Verdict != llm.Fits {
+				t.Errorf("%s frames: %q %s; want that it fits", frames, p.Names, p.Estimate.Verdict)
+			}
+		}
+		if strings.Join(got, ", ") != want {
+			t.Errorf("%s frames: checkpoints and inputs in host memory %q, want %q", frames, got, want)
 		}
 	}
 }

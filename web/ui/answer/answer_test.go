@@ -322,6 +322,13 @@ func TestBeyondCard(t *testing.T) {
 		if got := a.Sub(); !strings.HasSuffix(got, want[1]) || a.Smallest() != "" {
 			t.Errorf("%s: the second line is %q, the button %q; want %q and none", ref, got, a.Smallest(), want[1])
 		}
+		if needs := known.AtWorst(s.Choice, s.Network, s.OverBudget.Smallest); !Hopeless(s) {
+			past := fmt.Sprintf(wordsTooMuch, format.Bytes(needs-card.Lookup("rtx-4090").Memory))
+			if labels := fmt.Sprint(a.Parts()); !strings.Contains(labels, past) ||
+				!strings.Contains(a.Sentence(), " to "+format.Bytes(needs)) {
+				t.Errorf("%s: %q and the bar %s; want the same need of %s", ref, a.Sentence(), labels, format.Bytes(needs))
+			}
+		}
 		line := across(card.Lookup("rtx-4090").Memory, Scale(s, s.Shown))
 		for _, top := range a.Tops() {
 			var at float64 // in per cent

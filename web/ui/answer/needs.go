@@ -233,6 +233,9 @@ func ofShown(s *state.State, p *known.Picture) *need {
 	if known.Uneven(p.Choice, p.Network) {
 		n.doubt = unsureExperts
 	}
+	if m := s.OverBudget; m != nil && p.Choice.Budget.Bytes == m.Offer { // a round budget, which has a little more room
+		n.low, n.high = m.Smallest, known.AtWorst(p.Choice, p.Network, m.Smallest)-n.context
+	}
 	return n
 }
 

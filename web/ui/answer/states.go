@@ -32,7 +32,8 @@ func tooSmall(s *state.State) string {
 		return name + " finds nothing."
 	}
 	if d := lacking(s); d != nil {
-		needs := format.BytesUp(s.OverBudget.Smallest+s.Choice.Context()) + " at least"
+		least := s.OverBudget.Smallest
+		needs := format.Range(least+s.Choice.Context(), known.AtWorst(s.Choice, s.Network, least)) + " at least"
 		if low, high, context := s.Kept(); s.Choice.KeepsAll() && high > 0 {
 			needs = format.Range(low+context, high+context) // as it was played
 		}

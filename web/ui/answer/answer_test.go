@@ -312,6 +312,7 @@ func TestBeyondCard(t *testing.T) {
 		"llama3-8b-step-2048tok-on-rtx-4090-b1": {"weights, gradients and optimizer alone need 120 GiB; one RTX 4090 has 24 GiB.",
 			"GiB."},
 		"llama3-8b-step-lora.16-65536tok-on-rtx-4090-b1": {" GiB at least, one RTX 4090 has 24 GiB.", "blocks again."},
+		"qwen3-8b-step-lora.16-on-rtx-4090-b1":           {" GiB at least, one RTX 4090 has 24 GiB.", "blocks again."},
 	} {
 		s := pagetest.Preset(t, ref)
 		pagetest.Do(t, s, state.SetGPU{ID: "rtx-4090"})

@@ -366,6 +366,11 @@ func TestTooMuch(t *testing.T) {
 	if !slices.Equal(labels, want) {
 		t.Errorf("bar and sentence say %q; want %q", labels, want)
 	}
+	for all, want := range map[engine.Bytes]string{1610 * engine.GiB: "1.57+ TiB", 300 * engine.GiB: "300+ GiB"} {
+		if got := (&need{all: all}).everything(); got != want {
+			t.Errorf("keeping everything, at least %d bytes: %q, want %q", all, got, want)
+		}
+	}
 }
 
 // TestHopeless checks that a step whose states alone are too much for its card has a verdict without a budget and a bar

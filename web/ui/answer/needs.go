@@ -75,6 +75,9 @@ func (n *need) everything() string {
 	text := format.Bytes(n.all)
 	if at := strings.LastIndexByte(text, ' '); !n.played && at > 0 {
 		number, _, _ := strings.Cut(text[:at], ".")
+		if len(number) == 1 { // "1+ TiB" may be less than what is said of the states
+			number = text[:at]
+		}
 		return number + "+" + text[at:]
 	}
 	return text

@@ -226,12 +226,19 @@ func (s *Said) takeStep(c *Choice) *Problem {
 		return &Problem{Key: "step", Name: s.Step}
 	}
 	args := maps.Clone(s.StepArgs) // without those that make no sense
-	var problem *Problem
+	var wrong []error
 	for _, name := range slices.Sorted(maps.Keys(args)) {
 		if _, err := ask.Parse(engine.Args{name: args[name]}); err != nil {
-			problem = &Problem{Key: "step.", Err: err}
+			wrong = append(wrong, err)
 			delete(args, name)
 		}
+	}
+	var problem *Problem
+	if len(wrong) > 0 {
+		problem = &Problem{Key: "step.", Err: errors.Join(wrong...)}
+	}
+	if d := card.Lookup(s.Device); d != nil && args["device"] == "" && !ask.Configured(s.Step) {
+		args = ask.With(args, "device", d.ID) // that a link by hand has for any network
 	}
 	c.Step, c.StepArgs = s.Step, stepArgs(args)
 	sized := args["seq"] != "" || args["frames"] != "" || args["height"] != ""

@@ -1,12 +1,14 @@
 package permalink
 
 import (
+	"maps"
 	"strings"
 	"testing"
 
 	_ "memtide/engine/all" // registers the strategies that links name
 	"memtide/profiles"
 	_ "memtide/profiles/formats/csv"
+	"memtide/profiles/llm/ask"
 	"memtide/web/choice"
 	"memtide/web/link"
 	"memtide/web/state"
@@ -88,6 +90,32 @@ func TestBareAddress(t *testing.T) {
 			t.Errorf("%q opens %+v; want %+v", fragment, m.Choice, want)
 		}
 	}
+}
+
+// TestStepByHand checks that a link to a step that is written by hand may name its card as that of any network, and that
+// a note names all of its options that make no sense, while the others are used.
+func TestStepByHand(t *testing.T) {
+	for _, card := range []string{"rtx-4090", "24gib-link25gbps-rate165tflops"} {
+		want, _ := ChoiceOf(parsed(t, "v=1&step=llama3-8b&step.lora=16&step.device="+card))
+		got, notes := ChoiceOf(parsed(t, "v=1&step=llama3-8b&step.lora=16&dev="+card))
+		if got.Step != want.Step || !maps.Equal(got.StepArgs, want.StepArgs) || len(notes) > 0 {
+			t.Errorf("dev=%s: %s %v, %q; want %v, as step.device", card, got.Step, got.StepArgs, notes, want.StepArgs)
+		}
+	}
+	c, notes := ChoiceOf(parsed(t, "v=1&step=llama3-8b&step.seq=-1&step.gpus=0&step.lora=16"))
+	if got := strings.Join(notes, "; "); !strings.Contains(got, "seq") || !strings.Contains(got, "gpus") ||
+		ask.Value(c.StepArgs, "lora") != "16" {
+		t.Errorf("two options that make no sense: %q, %v; want both named, and the third used", got, c.StepArgs)
+	}
+}
+
+func parsed(t *testing.T, fragment string) link.Link {
+	t.Helper()
+	l, notes := link.Parse(fragment)
+	if len(notes) > 0 {
+		t.Fatalf("%s: %q", fragment, notes)
+	}
+	return l
 }
 
 // TestUnknownKeys checks that the unknown keys of a link are kept with its network and with presets, but not with

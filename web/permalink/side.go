@@ -3,6 +3,7 @@ package permalink
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"memtide/web/choice"
 	"memtide/web/known"
@@ -89,7 +90,7 @@ func notesOf(side string, problems []choice.Problem) (notes []string) {
 		if p.Name == "" {
 			text = fmt.Sprintf("The link's arguments are not used: %v.", p.Err)
 			if p.Key == "step." { // the others are
-				text = fmt.Sprintf("An option of the link's step is not used: %v.", p.Err)
+				text = "Of the link's step is not used: " + strings.ReplaceAll(p.Err.Error(), "\n", "; ") + "."
 			}
 		}
 		notes = append(notes, side+text)

@@ -198,7 +198,7 @@ func (c *Compare) Sub() string {
 		text = append(text, "It "+strings.Join(deeds, " and ")+".")
 	}
 	text = append(text, peakWords(d.Peak))
-	if x, y := fitWords(a), fitWords(b); x[0] != "" && y[0] != "" {
+	if x, y := fitWords(c.S, a), fitWords(c.S, b); x[0] != "" && y[0] != "" {
 		if x == y {
 			text = append(text, x[1]+".")
 		} else {
@@ -225,8 +225,8 @@ func fewer(n int) string {
 
 // fitWords says whether the schedule of p fits its device: in words about one schedule, and about two with the same
 // verdict. Both are empty if the memory is unknown.
-func fitWords(p *known.Picture) [2]string {
-	kind, _ := answer.Verdict(p)
+func fitWords(s *state.State, p *known.Picture) [2]string {
+	kind, _ := answer.Verdict(s, p)
 	return map[string][2]string{answer.Fits: {"fits", "Both fit"}, answer.Should: {"should fit", "Both should fit"},
 		answer.MayNot: {"may not fit", "Each may not fit"}, answer.DoesNot: {"does not fit", "Neither fits"}}[kind]
 }

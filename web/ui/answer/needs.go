@@ -278,9 +278,9 @@ func priceWords(part float64) string {
 	return fmt.Sprintf(wordsSlower, text)
 }
 
-// Verdict returns the verdict of a schedule and a sentence with its words.
-func Verdict(p *known.Picture) (kind, sentence string) {
-	n := ofPlan(p)
+// Verdict returns the verdict of a schedule that the page shows and a sentence with its words.
+func Verdict(s *state.State, p *known.Picture) (kind, sentence string) {
+	n := ofShown(s, p)
 	kind = n.kind()
 	return kind, Words[kind] + n.sentence()
 }

@@ -79,12 +79,12 @@ func TestReplacedGPU(t *testing.T) {
 // page offers those that the sentence could name in addition, and that no option is in both.
 func TestOptionsOfVariant(t *testing.T) {
 	for _, c := range []struct{ ref, want string }{
-		{"llama3-8b-step-b1", "with AdamW"},
-		{"llama3-8b-step-optimizer.adamw_8bit-states.bf16-b1", "with 8-bit AdamW and bf16 states"},
+		{"llama3-8b-step-b1", "with all weights and AdamW"},
+		{"llama3-8b-step-optimizer.adamw_8bit-states.bf16-b1", "with all weights and 8-bit AdamW and bf16 states"},
 		{"llama3-8b-step-lora.16-base.nf4-program.torchtune-b1",
 			"with LoRA, rank 16 and frozen products in 4 bits (NF4) in torchtune"},
 		{"llama3-8b-step-accumulate.4-loss.chunked_ce-compile.yes-b1",
-			"with AdamW in 4 micro batches and loss logits in chunks and torch.compile of the blocks yes"},
+			"with all weights and AdamW in 4 micro batches and loss logits in chunks and torch.compile of the blocks yes"},
 		{"llama3-8b-step-lora.12-b1", "with LoRA, rank 12"},
 		{"llama3-8b-step-lora.12-states.fp32-b1", "with LoRA, rank 12 and frozen weights in fp32"},
 		{"resnet50-b32", ""},

@@ -215,7 +215,7 @@ func joined(before string, first bool) string {
 // inSentence reports whether an option is in the sentence.
 func inSentence(args engine.Args, name string) bool {
 	switch is := func(name, value string) bool { return ask.Value(args, name) == value }; name {
-	case "batch", "seq", "shard", "ckpt":
+	case "batch", "seq", "lora", "shard", "ckpt":
 		return true
 	case "optimizer":
 		return is("lora", "0") || !is(name, "adamw")

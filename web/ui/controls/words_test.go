@@ -105,7 +105,7 @@ func TestSentenceOfAdapters(t *testing.T) {
 		args engine.Args
 		want string
 	}{
-		{nil, "batch seq optimizer ckpt"},
+		{nil, "batch seq lora optimizer ckpt"},
 		{engine.Args{"lora": "32", "base": "fp8", "swap-blocks": "30", "height": "480", "width": "832", "frames": "81"},
 			"batch frames height width lora base ckpt swap-blocks"},
 	} {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"memtide/engine"
 	"memtide/wasm/proto"
 	"memtide/web/choice"
 	"memtide/web/draw"
@@ -16,6 +17,7 @@ import (
 	"memtide/web/state"
 	"memtide/web/tell"
 	"memtide/web/tradeoff"
+	"memtide/web/ui/answer"
 	"memtide/web/ui/pagetest"
 )
 
@@ -179,6 +181,24 @@ func TestHeading(t *testing.T) {
 		!strings.Contains(h.Lines[1], " · step time ") {
 		t.Errorf("the heading is %q", h)
 	}
+	s = pagetest.Preset(t, "llama3.2-1b-step-4096tok-lora.8-on-h100-b2")
+	pagetest.Do(t, s, state.SetGPU{ID: "h100"}, state.SetStrategy{Name: "rotor"},
+		state.SetBudget{Bytes: 16 * engine.GiB, Settled: true})
+	s.View.Frame.Embed = true // which asks before the curve is complete
+	for _, e := range s.Update(state.ToggleMore{}) {
+		if e, ok := e.(state.AskStep); ok {
+			s.Update(state.Policed{ID: e.ID,
+				Stepped: &proto.Stepped{Context: engine.GiB, Low: 41 * engine.GiB, High: 42 * engine.GiB}})
+		}
+	}
+	s.View.Frame.Embed = false
+	pagetest.Do(t, s, state.SetStrategy{Name: engine.KeepAll}, state.SetBudget{Bytes: 70 * engine.GiB, Settled: true})
+	h = headingOf(s, Sides(s))
+	if got, page := h.Lines[0], (&answer.Answer{S: s}); !strings.Contains(got, "42 to 43 of 79.6 GiB") ||
+		got != page.Word()+page.Sentence() || strings.Contains(h.Lines[1], "may use") {
+		t.Errorf("keeping everything is headed %q, and the page says %q", h.Lines, page.Word()+page.Sentence())
+	}
+	s = pagetest.First(t)
 	s.View.Frame.Title = "Mine"
 	if h = headingOf(s, Sides(s)); h.Title != "Mine" ||
 		!strings.HasPrefix(h.Lines[1], "ResNet-101, batch 32 · Recompute") {

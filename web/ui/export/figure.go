@@ -36,11 +36,15 @@ func headingOf(s *state.State, sides []Side) (h draw.Heading) {
 	p := sides[0].Picture
 	h.Title = headOf(s, p)
 	if len(sides) == 1 {
-		line := p.Choice.PlanName() + names.Args(p.Choice.Args, nil) + p.Within(" · plan may use ") + measuresOf(p)
+		line := p.Choice.PlanName() + names.Args(p.Choice.Args, nil)
+		if !p.KeepsAll() { // its budget is its peak, see Within
+			line += p.Within(" · plan may use ")
+		}
+		line += measuresOf(p)
 		if name := p.Network.Profile.Name; name != "" && name != h.Title {
 			line = name + " · " + line
 		}
-		_, verdict := answer.Verdict(p)
+		_, verdict := answer.Verdict(s, p)
 		h.Lines = append(h.Lines, verdict, line)
 		return h
 	}

@@ -37,7 +37,7 @@ func (b *builder) chosen(n valueID, route func(valueID) valueID) valueID {
 	}
 	r := size(rows*h, b.e)
 	sent := b.add(op{in: []valueID{n}}, "rows", r)
-	sent = b.moved(b.s.Expert, opScatter, sent, "dispatched", r)
+	sent = b.moved(b.s.Expert, opExchange, sent, "dispatched", r)
 	if !b.s.NoSP { // tensor parallel ranks have different tokens
 		rows *= b.s.ExpertTensor
 	}
@@ -66,7 +66,7 @@ func (b *builder) chosen(n valueID, route func(valueID) valueID) valueID {
 	y = b.grouped(y, "down", rows, wide, h)
 	y = b.moved(b.s.Expert, opPoint, y, "unpermuted", all)
 	y = b.moved(b.s.ExpertTensor, opScatter, y, "scattered", r)
-	y = b.moved(b.s.Expert, opScatter, y, "combined", r)
+	y = b.moved(b.s.Expert, opExchange, y, "combined", r)
 	if !b.s.TE {
 		y = b.add(op{in: []valueID{y, top}, keeps: []valueID{y, top}}, "weighted", r)
 	}

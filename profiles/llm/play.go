@@ -45,7 +45,7 @@ func newPlayed(t *tape, s *Setup, mode CheckpointKind, late bool) *block {
 		for _, w := range o.weights {
 			b.adapts = b.adapts || w.adapter
 		}
-		if selected(o, mode, &products) {
+		if selected(o, s, mode, &products) {
 			for _, v := range o.out {
 				b.cached[t.values[v].root] = true
 			}
@@ -118,18 +118,24 @@ func (b *block) prune() {
 }
 
 // selected reports whether a selective policy keeps the output of an operator. torchtitan's policy keeps
-// attention, reduce-scatters, and every second product, or all products [activation_checkpoint.py]. JAX's policy
-// for dots keeps only products, and attention is a kernel
+// attention, reduce-scatters, and all products, or every second one, and then neither keeps nor counts those of
+// experts, which are one grouped product; what ranks of experts exchange it keeps since September 2025
+// [activation_checkpoint.py; torchtitan#1672]. JAX's policy for dots keeps only products, and attention is a kernel
 // [jax.checkpoint_policies.dots_with_no_batch_dims_saveable].
-func selected(o op, mode CheckpointKind, products *int) bool {
+func selected(o op, s *Setup, mode CheckpointKind, products *int) bool {
 	switch {
 	case mode == CheckpointDots:
 		return o.kind == opProduct
 	case mode != CheckpointOp && mode != CheckpointOpAll:
 		return false
 	case o.kind == opProduct:
+		if mode == CheckpointOp && len(o.weights) > 0 && o.weights[0].expert {
+			return false
+		}
 		*products++
 		return mode == CheckpointOpAll || *products%2 == 1
+	case o.kind == opExchange:
+		return mode == CheckpointOpAll || s.EndsApart
 	}
 	return o.kind == opAttention || o.kind == opScatter
 }

@@ -1,6 +1,7 @@
 package llm
 
 import (
+	"strings"
 	"testing"
 
 	"memtide/engine"
@@ -125,5 +126,27 @@ func TestTimesOfPolicies(t *testing.T) {
 	}
 	if got := seconds(func(s *Setup) { s.Checkpoint, s.Group = "full", 4 }); got != full {
 		t.Errorf("four blocks in one checkpoint: %g s, want %g as by one", got, full)
+	}
+}
+
+// TestSelectiveExperts checks what torchtitan's policy keeps of a block with experts: every second product of those
+// that are not grouped, attention, and since September 2025 what the ranks of experts exchange.
+func TestSelectiveExperts(t *testing.T) {
+	for late, want := range map[bool]string{false: "q kv.up attention experts.scores shared.up",
+		true: "q kv.up attention experts.scores experts.dispatched experts.combined shared.up"} {
+		s := titan()
+		s.Model, s.Checkpoint, s.EndsApart = Lookup("deepseek-v3-16b"), CheckpointOp, late
+		s.Shard, s.Expert = 8, 8
+		s = normal(t, s)
+		b := newPlayed(newBlock(&s, 1, true, nil), &s, s.Checkpoint, false)
+		var kept []string
+		for _, o := range b.ops {
+			if v := b.values[o.out[0]]; b.cached[v.root] && v.root == o.out[0] {
+				kept = append(kept, v.name)
+			}
+		}
+		if got := strings.Join(kept, " "); got != want {
+			t.Errorf("late %v: keeps %s, want %s", late, got, want)
+		}
 	}
 }

@@ -33,7 +33,8 @@ const (
 	opProduct                 // a matrix product
 	opAttention               // attention, with its statistics
 	opCollect                 // an all-gather
-	opScatter                 // a reduce-scatter or all-to-all
+	opScatter                 // a reduce-scatter
+	opExchange                // an all-to-all
 	opConv                    // a convolution
 	opShared                  // a value of the model that blocks share
 )

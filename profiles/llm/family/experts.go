@@ -76,6 +76,7 @@ func qwen3MoE(c *config, m *llm.Model) {
 
 func qwen3VLMoE(c *config, m *llm.Model) {
 	qwen3MoE(c, m)
+	m.Megatron = true
 	pattern(m, func(_ int64, b *llm.Block) { b.Each = true })
 }
 
@@ -158,7 +159,7 @@ func hyV3(c *config, m *llm.Model) {
 }
 
 func glm4MoE(c *config, m *llm.Model) {
-	m.Gated, m.QKVBias = true, c.flag("attention_bias", false)
+	m.Gated, m.QKVBias, m.Megatron = true, c.flag("attention_bias", false), true
 	m.QKNorm = c.flag("use_qk_norm", false)
 	m.Rope = c.partial(m.Head, 0.5)
 	c.groups(m)

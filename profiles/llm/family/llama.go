@@ -113,7 +113,7 @@ func qwen2VL(c *config, m *llm.Model) {
 // qwen3VL makes tables for each sequence.
 func qwen3VL(c *config, m *llm.Model) {
 	qwen3(c, m)
-	m.Each = true
+	m.Each, m.Megatron = true, true
 }
 
 func qwen3(c *config, m *llm.Model) {

@@ -4,8 +4,9 @@ import "memtide/engine"
 
 // DeepSpeed's engine runs Transformers' modules in bf16. Ranks share fp32 copies of the weights and moments, gradients
 // go through a bucket of a fixed size, and the step widens a rank's share of the gradients. If neither bf16 nor fp16 is
-// chosen, all of it is in fp32, and ZeRO copies the weights and a rank's gradients all the same [deepspeed:
-// runtime/engine.py, _configure_distributed_model; runtime/zero/stage_1_and_2.py; runtime/zero/stage3.py].
+// chosen, all of it is in fp32, and ZeRO copies the weights and a rank's gradients all the same; so it does in bf16 with
+// bf16_master_weights_and_grads and bf16_optimizer_states [deepspeed: runtime/engine.py, _configure_distributed_model;
+// runtime/zero/stage_1_and_2.py; runtime/zero/stage3.py].
 func deepspeed(s *Setup) {
 	transformers(s)
 	s.Autocast, s.DeepSpeed = false, true
@@ -43,14 +44,19 @@ func (p *program) trainedShare(n int64) (sum engine.Bytes) {
 	return sum
 }
 
-// widenGradients allocates the fp32 gradients of DeepSpeed's step, or the flat copy that ZeRO makes of them.
+// widenGradients allocates the gradients of DeepSpeed's step in the type of the copied weights, or the flat copy that
+// ZeRO makes of them.
 func (p *program) widenGradients() handle {
 	if !p.s.DeepSpeed || p.s.HostStep || p.s.Grad == 4 && p.s.Zero == 0 {
 		return 0
 	}
-	wide := p.trainedShare(4)
+	bytes := max(p.s.Master, p.s.Grad)
+	if p.s.Zero == 0 {
+		bytes = 4
+	}
+	wide := p.trainedShare(bytes)
 	if p.s.Zero == 3 {
-		wide = min(wide, size(subGroup, 4))
+		wide = min(wide, size(subGroup, bytes))
 	}
 	return p.take(wide, StepTemps)
 }

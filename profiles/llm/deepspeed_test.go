@@ -26,6 +26,7 @@ func TestDeepSpeed(t *testing.T) {
 		{engine.Args{"gpus": "1", "states": "fp32"}, 12 * n, 0},
 		{engine.Args{"gpus": "8", "shard": "zero2", "states": "fp32"}, 4*n + 12*n/8 + 4*reduceBucket, 4 * n / 8},
 		{engine.Args{"gpus": "8", "states": "fp32"}, 4*n/8 + 12*n/8 + 4*n/8 + 4*h*h, 4 * n / 8},
+		{engine.Args{"gpus": "8", "states": "bf16"}, 2*n/8 + 6*n/8 + 2*n/8 + 2*h*h, 2 * n / 8},
 		{engine.Args{"gpus": "8", "states": "fp32", "lora": "256", "targets": "qv"},
 			4*n/8 + (4+4+8+4)*32*2*2*256*h/8 + 4*h*h, 4 * 32 * 2 * 2 * 256 * h / 8},
 		{engine.Args{"gpus": "1", "lora": "8", "targets": "qv"}, 2*n + 14*32*2*2*8*h, 4 * 32 * 2 * 2 * 8 * h},
@@ -67,7 +68,8 @@ func TestBarring(t *testing.T) {
 		args engine.Args
 		want string
 	}{
-		{engine.Args{"states": "bf16", "program": "deepspeed"}, "states is bf16, which means nothing while program is deepspeed"},
+		{engine.Args{"states": "bf16", "program": "deepspeed"},
+			"states is bf16, which means nothing while program is deepspeed and gpus is 1"},
 		{engine.Args{"states": "fp32", "program": "deepspeed", "base": "nf4", "lora": "8"},
 			"states is fp32, which means nothing while program is deepspeed and base is nf4"},
 		{engine.Args{"group": "2"}, "group is 2, which means nothing while ckpt is none"},

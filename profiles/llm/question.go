@@ -104,9 +104,9 @@ func (s *Setup) choose(p engine.Parsed) {
 			s.Master = given(s.Zero > 0, 4)
 		}
 	case "bf16":
-		s.Weight, s.Grad, s.Moments, s.Reduce, s.Master = 2, 2, 4, 2, 0
+		s.Weight, s.Grad, s.Moments, s.Reduce, s.Master = 2, 2, 4, 2, given(s.DeepSpeed, 2)
 	}
-	if s.Flat && transformed(p) { // accelerate: utils/dataclasses.py, set_mixed_precision
+	if s.Zero == 3 && transformed(p) { // accelerate: utils/dataclasses.py, set_mixed_precision
 		s.Reduce = 2
 	}
 	s.stepBy(p)

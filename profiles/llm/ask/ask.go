@@ -268,7 +268,9 @@ func Matters(args engine.Args, name string) bool {
 	case "no-grad-fusion", "mtp":
 		return Program(args) == "megatron"
 	case "states":
-		return Value(args, "program") != "deepspeed" || args["states"] == "fp32" && Value(args, "base") == "same"
+		all := args["states"] == "bf16" && Value(args, "lora") == "0" && Value(args, "gpus") != "1" && // by ZeRO alone
+			Value(args, "shard") != "none"
+		return Value(args, "program") != "deepspeed" || all || args["states"] == "fp32" && Value(args, "base") == "same"
 	case "autocast":
 		return Value(args, "no-autocast") == "no"
 	case "non-reentrant":

@@ -202,6 +202,7 @@ type Layout struct {
 	Shard     int64 `json:"shard"`    // ranks that share states [1]
 	FSDPOne   bool  `json:"fsdp_one"` // a single rank has the buffers of FSDP
 	NoReshard bool  // gathered weights stay until the end of the step
+	Deferred  bool  // FSDP reduces gradients after the last micro batch alone, and until then they are whole
 	// FSDP1, whose units have one flat parameter each [torch: distributed/fsdp/_flat_param.py]
 	Flat bool
 	// embedding and head are separate units of FSDP unless they are tied [torchtitan#1094, July 2025]

@@ -69,6 +69,7 @@ func transformers(s *Setup) {
 		s.Loss = LossBF16
 	}
 	s.Weight, s.Grad, s.Moments, s.Reduce, s.Optimizer = 4, 4, 8, 4, StepFused
+	s.Deferred = true // no_sync, under FSDP2 since Accelerate 1.11 [trainer.py; accelerate: accelerator.py]
 }
 
 func nanotron(s *Setup) {
@@ -80,7 +81,6 @@ func nanotron(s *Setup) {
 func torchtitan(s *Setup) {
 	s.Norm, s.Loss, s.RepeatKeys, s.RotateTemp = NormFused, LossFP32, true, 8
 	s.Weight, s.Grad, s.Moments, s.Reduce, s.Optimizer = 4, 4, 8, 4, StepFused
-	s.NoReshard = s.Stages > 1 // parallelize.py: no gathering for each micro batch of a pipeline
 }
 
 // FindProgram returns the program with the name, or nil if it is not known.

@@ -94,8 +94,10 @@ func (s *Setup) choose(p engine.Parsed) {
 		s.Shard = 1
 	case "grad-op", "fsdp1", "fsdp1-grad-op":
 		s.Zero, s.Flat = 3, shard != "grad-op"
-		s.NoReshard = s.NoReshard || shard != "fsdp1"
+		s.NoReshard = shard != "fsdp1"
 	}
+	// a pipeline gathers weights once, not for each micro batch [torch: pipelining/stage.py, backward_maybe_with_nosync]
+	s.NoReshard = s.NoReshard || s.Stages > 1 && (s.Zero == 0 || s.Zero == 3)
 	switch p.Word("states") {
 	case "fp32":
 		s.Weight, s.Grad, s.Moments, s.Reduce, s.Master = 4, 4, 8, 4, 0

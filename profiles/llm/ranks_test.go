@@ -195,13 +195,14 @@ func TestSchedulesAreAsked(t *testing.T) {
 	}
 }
 
-// TestTorchtitanKeepsGathered checks that torchtitan keeps gathered weights through the step if there is a
-// pipeline.
-func TestTorchtitanKeepsGathered(t *testing.T) {
-	for pp, want := range map[string]bool{"1": false, "4": true} {
-		a, err := New(Lookup("llama3-8b"), engine.Args{"gpus": "16", "pp": pp, "program": "torchtitan"})
-		if err != nil || a.Setup.NoReshard != want {
-			t.Errorf("%s ranks of a pipeline: gathered weights stay %v (%v), want %v", pp, a.Setup.NoReshard, err, want)
+// TestPipelinesKeepGathered checks that FSDP keeps gathered weights through the step if there is a pipeline.
+func TestPipelinesKeepGathered(t *testing.T) {
+	for _, program := range []string{"torchtitan", "hf"} {
+		for pp, want := range map[string]bool{"1": false, "4": true} {
+			a, err := New(Lookup("llama3-8b"), engine.Args{"gpus": "16", "pp": pp, "program": program})
+			if err != nil || a.Setup.NoReshard != want {
+				t.Errorf("%s, %s ranks: gathered weights stay %v (%v), want %v", program, pp, a.Setup.NoReshard, err, want)
+			}
 		}
 	}
 }

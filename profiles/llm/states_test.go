@@ -159,3 +159,26 @@ func TestMomentsOfAdapters(t *testing.T) {
 		}
 	}
 }
+
+// TestDeferredReduction checks that the Trainer of Transformers holds whole gradients, of 1.2 billion numbers, until its
+// last micro batch under both kinds of FSDP, and that torchtitan holds the shares of a rank.
+func TestDeferredReduction(t *testing.T) {
+	for _, c := range []struct {
+		program, shard string
+		whole          bool
+	}{{"hf", "zero3", true}, {"hf", "fsdp1", true}, {"hf-2024", "fsdp1", true}, {"torchtitan", "zero3", false}} {
+		var most [2]engine.Bytes
+		for i, micro := range []string{"1", "2"} {
+			a, err := asked(engine.Args{"program": c.program, "shard": c.shard, "gpus": "8", "seq": "512", "ckpt": "full",
+				"accumulate": micro}).Estimate()
+			if err != nil {
+				t.Fatal(err)
+			}
+			most[i] = a.Phases[Backward]
+		}
+		if got := most[1] - most[0]; (got > engine.GiB) != c.whole {
+			t.Errorf("%s %s: a second micro batch takes %d bytes more; whole gradients: %v",
+				c.program, c.shard, got, c.whole)
+		}
+	}
+}

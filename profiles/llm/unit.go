@@ -238,7 +238,7 @@ func (p *program) reduceUnit(u *unit) {
 	if all == 0 {
 		return
 	}
-	if p.s.Stages > 1 && !p.final {
+	if (p.s.Stages > 1 || p.s.Deferred) && !p.final {
 		p.accumulate(u, all)
 		return
 	}
@@ -273,15 +273,23 @@ func (p *program) keepShare(u *unit, share handle) {
 	u.reduced = share
 }
 
-// reduceFlat ends a unit's backward under FSDP1, after each micro batch. The gradient of the flat parameter is
+// reduceFlat ends a unit's backward under FSDP1. The gradient of the flat parameter is
 // put together in the stream of gathers and widened in the stream of reductions, and its share stays [torch:
 // distributed/fsdp/_runtime_utils.py, _post_backward_hook].
 func (p *program) reduceFlat(u *unit, flat, all, out, stored engine.Bytes) {
+	if p.s.Deferred && !p.final {
+		p.reshard(u)
+		p.accumulate(u, flat)
+		return
+	}
 	sum := handle(0) // the sum of the two gradients of an embedding that is tied to the head
 	if p.s.Model.Tied && u == p.root && u == p.head {
 		sum = p.takeIn(gather, size(u.weights[0].n, p.s.Compute), Buffers)
 	}
-	whole := p.takeLate(gather, flat, Buffers)
+	whole := u.summed
+	if u.summed = 0; whole == 0 {
+		whole = p.takeLate(gather, flat, Buffers)
+	}
 	p.give(sum)
 	p.giveAll(u.fresh)
 	if !p.s.NoReshard || p.final {
@@ -299,8 +307,9 @@ func (p *program) reduceFlat(u *unit, flat, all, out, stored engine.Bytes) {
 	p.keepShare(u, share)
 }
 
-// accumulate adds a micro batch's gradients in the type of the reduction. A pipeline reduces after its last micro
-// batch [torch: to_accumulated_grad_if_needed].
+// accumulate adds a micro batch's gradients in the type of the reduction, FSDP1 in that of the products. A pipeline
+// reduces after its last micro batch [torch: to_accumulated_grad_if_needed; distributed/fsdp/_runtime_utils.py,
+// _post_backward_hook without _sync_gradients].
 func (p *program) accumulate(u *unit, all engine.Bytes) {
 	if u.summed == 0 {
 		u.summed = p.take(all, Gradients)

@@ -65,6 +65,8 @@ func TestFigures(t *testing.T) {
 	packed := engine.Args{"ckpt": "full", "seq": "4096", "kernel": "foreach", "device": "a100-80gb"}
 	hooked := engine.Args{"ckpt": "full", "seq": "4096", "kernel": "foreach", "device": "a100-80gb", "lora": "16",
 		"targets": "attention", "adapter-dropout": "yes", "shard": "fsdp1"}
+	hellaswag := engine.Args{"states": "bf16", "gpus": "8", "shard": "grad-op", "ep": "8", "batch": "32", "seq": "128",
+		"accumulate": "2", "kernel": "foreach", "loss": "fp32", "logits": "kept"}
 	older := engine.Args{"program": "hf-2024", "ckpt": "full", "seq": "4096", "batch": "4", "device": "a100-80gb"}
 	lora := engine.Args{"lora": "16", "targets": "attention", "adapter-dropout": "yes", "no-autocast": "yes"}
 	const chroma = `{"_class_name":"ChromaTransformer2DModel","patch_size":1,"in_channels":64,"num_layers":19,"num_single_layers":38,"attention_head_dim":128,"num_attention_heads":24,"joint_attention_dim":4096,"approximator_num_channels":64,"approximator_hidden_dim":5120,"approximator_layers":5}`
@@ -133,6 +135,16 @@ func TestFigures(t *testing.T) {
 		{"Llama 2 7B, low memory", "llama2-7b", engine.Args{"program": "torchtune", "optimizer": "paged-adamw",
 			"step-in-backward": "yes", "batch": "4", "seq": "2048", "ckpt": "full", "attention": "sdpa", "loss": "fp32",
 			"logits": "kept-fp32", "device": "rtx-4090"}, nil, allocated, 20.2e9, 2},
+		// NVIDIA-NeMo/Automodel, tests/ci_tests/golden_values/llm_finetune: gradients are reduced once a step
+		{"Qwen3-30B-A3B", "qwen3-30b-a3b", hellaswag, engine.Args{"ckpt": "full"}, allocated, 48.58 * (1 << 30), 3},
+		{"Moonlight", "moonlight-16b", hellaswag, engine.Args{"kernel": "for-loop", "norm": "fused"}, allocated,
+			51.16 * (1 << 30), 3},
+		{"Llama 3.1 8B in two stages", "llama3-8b", hellaswag, engine.Args{"ep": "1", "pp": "2", "batch": "4", "seq": "160",
+			"accumulate": "8", "schedule": "interleaved-torch"}, allocated, 26.94 * (1 << 30), 6},
+		// modelscope/ms-swift, examples/megatron/mcore_bridge/full/dense.sh: by nvidia-smi, less 1 GiB of context
+		{"Qwen3-VL 8B", "qwen3-vl-8b", engine.Args{"program": "megatron", "gpus": "2", "tp": "2", "seq": "2048",
+			"accumulate": "4", "ckpt": "full", "shard": "zero1", "loss": "sharded_compiled", "device": "a100-80gb"}, nil,
+			reserved, 75 * (1 << 30), 5},
 		// modelscope/ms-swift, examples/train/long_text/liger_kernel.sh: by nvidia-smi, less 1 GiB of context
 		{"Qwen2.5-7B, ZeRO-3, Liger", "qwen2.5-7b", engine.Args{"program": "deepspeed", "gpus": "4", "seq": "16384",
 			"accumulate": "2", "loss": "fused", "norm": "fused", "fused-gate": "yes", "ckpt": "full",
@@ -160,6 +172,8 @@ func TestFigures(t *testing.T) {
 		{"Mamba 2 and attention", mamba("50304"), spaces, nil, allocated, 10_145_497_088, 1},
 		{"over 2 ranks", mamba("50432"), spaces, engine.Args{"tp": "2", "no-sp": "yes", "accumulate": "2"}, allocated,
 			5_907_976_192, 1},
+		{"and 4 of a sequence", mamba("50432"), spaces, engine.Args{"tp": "2", "no-sp": "yes", "cp": "4", "accumulate": "8",
+			"attention": "flash"}, allocated, 2_743_789_056, 1},
 		{"in 4 stages", mamba("50304"), spaces, engine.Args{"pp": "4", "schedule": "1f1b", "accumulate": "4"}, lastRank,
 			4_483_712_000, 1},
 		// gpt3_mcore_te_tp2_pp1_te_8experts_etp1_ep4 and gpt3_moe_mcore_te_ep8_resume_torch_dist_dist_optimizer, H100, whose

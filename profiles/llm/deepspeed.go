@@ -4,9 +4,9 @@ import "memtide/engine"
 
 // DeepSpeed's engine runs Transformers' modules in bf16. Ranks share fp32 copies of the weights and moments, gradients
 // go through a bucket of a fixed size, and the step widens a rank's share of the gradients. If neither bf16 nor fp16 is
-// chosen, all of it is in fp32, and ZeRO copies the weights and a rank's gradients all the same; so it does in bf16 with
-// bf16_master_weights_and_grads and bf16_optimizer_states [deepspeed: runtime/engine.py, _configure_distributed_model;
-// runtime/zero/stage_1_and_2.py; runtime/zero/stage3.py].
+// chosen, all of it is in fp32, and ZeRO copies the weights and a rank's gradients all the same; so it does in bf16
+// with bf16_master_weights_and_grads and bf16_optimizer_states [deepspeed: runtime/engine.py,
+// _configure_distributed_model; runtime/zero/stage_1_and_2.py; runtime/zero/stage3.py].
 func deepspeed(s *Setup) {
 	transformers(s)
 	s.Autocast, s.DeepSpeed = false, true

@@ -203,6 +203,7 @@ type Layout struct {
 	FSDPOne   bool  `json:"fsdp_one"` // a single rank has the buffers of FSDP
 	NoReshard bool  // gathered weights stay until the end of the step
 	Deferred  bool  // FSDP reduces gradients after the last micro batch alone, and until then they are whole
+	Outputs   bool  // a pipeline keeps the logits of all micro batches [torch: pipelining/stage.py, output_chunks]
 	// FSDP1, whose units have one flat parameter each [torch: distributed/fsdp/_flat_param.py]
 	Flat bool
 	// embedding and head are separate units of FSDP unless they are tied [torchtitan#1094, July 2025]

@@ -35,6 +35,7 @@ var Programs = []Program{
 	{"torchtitan-2026", "torchtitan: distributed/fsdp.py, components/loss.py", func(s *Setup) {
 		torchtitan(s)
 		s.EndsApart, s.Loss, s.FusedQKV = true, LossChunked, true // fused since June 2026 [torchtitan#3714]
+		s.Outputs = false                                         // since October 2025 [torchtitan#1922]
 	}},
 	{"litgpt", "litgpt: model.py, rmsnorm.py, finetune/full.py, by Lightning in bf16-true", func(s *Setup) {
 		s.Norm, s.Loss, s.RotateTemp, s.FusedQKV = NormPlain, LossBF16, 4, true
@@ -70,6 +71,7 @@ func transformers(s *Setup) {
 	}
 	s.Weight, s.Grad, s.Moments, s.Reduce, s.Optimizer = 4, 4, 8, 4, StepFused
 	s.Deferred = true // no_sync, under FSDP2 since Accelerate 1.11 [trainer.py; accelerate: accelerator.py]
+	s.Outputs = true
 }
 
 func nanotron(s *Setup) {
@@ -79,7 +81,7 @@ func nanotron(s *Setup) {
 }
 
 func torchtitan(s *Setup) {
-	s.Norm, s.Loss, s.RepeatKeys, s.RotateTemp = NormFused, LossFP32, true, 8
+	s.Norm, s.Loss, s.RepeatKeys, s.RotateTemp, s.Outputs = NormFused, LossFP32, true, 8, true
 	s.Weight, s.Grad, s.Moments, s.Reduce, s.Optimizer = 4, 4, 8, 4, StepFused
 }
 

@@ -96,7 +96,7 @@ func (s *Setup) choose(p engine.Parsed) {
 		s.Zero, s.Flat = 3, shard != "grad-op"
 		s.NoReshard = shard != "fsdp1"
 	}
-	// a pipeline gathers weights once, not for each micro batch [torch: pipelining/stage.py, backward_maybe_with_nosync]
+	// a pipeline gathers weights once, not for each micro batch [torch: pipelining/stage.py]
 	s.NoReshard = s.NoReshard || s.Stages > 1 && (s.Zero == 0 || s.Zero == 3)
 	switch p.Word("states") {
 	case "fp32":
@@ -108,7 +108,8 @@ func (s *Setup) choose(p engine.Parsed) {
 	case "bf16":
 		s.Weight, s.Grad, s.Moments, s.Reduce, s.Master = 2, 2, 4, 2, given(s.DeepSpeed, 2)
 	}
-	if s.Zero == 3 && transformed(p) { // accelerate: utils/dataclasses.py, set_mixed_precision
+	// as the type of autocast [accelerate: utils/dataclasses.py, set_mixed_precision]
+	if s.Zero == 3 && transformed(p) && (s.Weight == 2 || !p.Is("no-autocast", "yes")) {
 		s.Reduce = 2
 	}
 	s.stepBy(p)

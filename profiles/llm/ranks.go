@@ -119,6 +119,9 @@ func (k *ranker) onRank(ranks *Ranks, r int) *Setup {
 		at.InFlight = max(1, int64(ranks.Trace.Peak[r]/unit))
 		at.more = max(0, ranks.Trace.Peak[r]-engine.Bytes(at.InFlight)*unit)
 	}
+	if k.s.Outputs && ranks.lay.shares[r].last && k.s.Loss.Whole() {
+		at.outputs = size(k.s.logits(), k.s.Compute) * engine.Bytes(k.s.Accumulate-1)
+	}
 	at.lateLoss = ranks.Schedule.Name != "gpipe" // GPipe ends all forwards, with their losses, first
 	at.Accumulate = min(2, ceil(k.s.Accumulate, at.InFlight))
 	return &at

@@ -47,7 +47,7 @@ func TestSchedulesComeInOrder(t *testing.T) {
 // with the most allocated memory: logits come and go on the last one.
 func TestFullestReserves(t *testing.T) {
 	a, err := New(Lookup("llama3-70b"), engine.Args{"gpus": "64", "pp": "8", "accumulate": "16", "ckpt": "full",
-		"program": "torchtitan"})
+		"program": "torchtitan-2026", "loss": "fp32"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -256,6 +256,30 @@ func TestPithTrainMeasured(t *testing.T) {
 			if off := got/want - 1; off < -[]float64{c.first, c.next}[i] || off > []float64{c.first, c.next}[i] {
 				t.Errorf("%d experts, rank %d: %.1f GiB; measured were %.1f", c.experts, i, got, want)
 			}
+		}
+	}
+}
+
+// TestPipelinesKeepOutputs checks that the last stage of PyTorch's pipelines keeps the logits of all micro batches, which
+// torchtitan lets go since October 2025, and Megatron always.
+func TestPipelinesKeepOutputs(t *testing.T) {
+	for program, kept := range map[string]int64{"torchtitan": 1, "hf": 1, "torchtitan-2026": 0, "megatron": 0} {
+		var most [2]engine.Bytes
+		m := Lookup("llama3-8b")
+		for i, micro := range []string{"8", "16"} {
+			a, err := New(m, engine.Args{"program": program, "gpus": "4", "pp": "4", "schedule": "1f1b", "accumulate": micro,
+				"seq": "1024"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			e, err := a.Estimate()
+			if err != nil {
+				t.Fatal(err)
+			}
+			most[i] = e.Ranks.List[3].Allocated
+		}
+		if got, want := most[1]-most[0], engine.Bytes(kept*8*1024*m.Words*2); got != want {
+			t.Errorf("%s: eight more micro batches take %d bytes more on the last rank, want %d", program, got, want)
 		}
 	}
 }

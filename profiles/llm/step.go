@@ -224,6 +224,7 @@ type pass struct {
 func (p *program) step() {
 	// From the third micro batch on nothing is new.
 	micro := min(p.s.Accumulate, 2)
+	outputs := p.take(p.s.outputs, Logits)
 	for m := range micro {
 		if p.record != nil { // of the last micro batch
 			p.record = p.record[:0]
@@ -241,6 +242,7 @@ func (p *program) step() {
 		}
 	}
 	p.phase = Step
+	p.give(outputs)
 	p.wait()
 	p.optimize()
 	p.cut()

@@ -39,7 +39,7 @@ var Programs = []Program{
 	}},
 	{"litgpt", "litgpt: model.py, rmsnorm.py, finetune/full.py, by Lightning in bf16-true", func(s *Setup) {
 		s.Norm, s.Loss, s.RotateTemp, s.FusedQKV = NormPlain, LossBF16, 4, true
-		s.LogitsHeld, s.LogitsStay = 2, true
+		s.LogitsHeld, s.LogitsStay, s.Deferred = 2, true, true // no_backward_sync
 		s.Weight, s.Grad, s.Moments, s.Reduce, s.Optimizer = 2, 2, 4, 2, StepForeach
 		if s.Model != nil && s.Model.Tied && s.Model.Words > 1 { // its head is a copy [convert_hf_checkpoint.py]
 			m := *s.Model

@@ -115,7 +115,7 @@ func (s *Setup) Said() (notes []string) {
 		notes = append(notes, "Each rank is taken to have samples of its own, whose rows go to the ranks of their experts, as with torchtitan. Transformers' own expert parallelism runs one batch on all ranks, which is not known.")
 	}
 	if s.Deferred && s.gathers() && s.Accumulate > 1 && s.Stages < 2 && s.trains() {
-		notes = append(notes, "Gradients are whole on every card until the last micro batch, as the Trainer's no_sync leaves them, under FSDP2 since Accelerate 1.11. With one micro batch a step needs the shares alone.")
+		notes = append(notes, "Gradients are whole on every card until the last micro batch, as no_sync leaves them (Transformers' Trainer, under FSDP2 since Accelerate 1.11, and litgpt). With one micro batch a step needs the shares alone.")
 	}
 	if s.wideExperts() {
 		notes = append(notes, "bitsandbytes stores linear layers in 8 or 4 bits. Experts of Transformers 5 are none, and stay in 16 bits; where a program stores them so, as Transformers 4 (-program hf-2024) and axolotl's quantize_moe_experts do: -base-experts.")

@@ -160,13 +160,14 @@ func TestMomentsOfAdapters(t *testing.T) {
 	}
 }
 
-// TestDeferredReduction checks that the Trainer of Transformers holds whole gradients, of 1.2 billion numbers, until its
-// last micro batch under both kinds of FSDP, and that torchtitan holds the shares of a rank.
+// TestDeferredReduction checks that Transformers and litgpt hold whole gradients, of 1.2 billion numbers, until their
+// last micro batch under both kinds of FSDP, and that torchtitan and torchtune hold the shares of a rank.
 func TestDeferredReduction(t *testing.T) {
 	for _, c := range []struct {
 		program, shard string
 		whole          bool
-	}{{"hf", "zero3", true}, {"hf", "fsdp1", true}, {"hf-2024", "fsdp1", true}, {"torchtitan", "zero3", false}} {
+	}{{"hf", "zero3", true}, {"hf", "fsdp1", true}, {"hf-2024", "fsdp1", true}, {"litgpt", "fsdp1", true},
+		{"torchtitan", "zero3", false}, {"torchtune", "zero3", false}} {
 		var most [2]engine.Bytes
 		for i, micro := range []string{"1", "2"} {
 			a, err := asked(engine.Args{"program": c.program, "shard": c.shard, "gpus": "8", "seq": "512", "ckpt": "full",

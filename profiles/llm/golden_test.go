@@ -95,3 +95,22 @@ func TestNextsTakeTime(t *testing.T) {
 		}
 	}
 }
+
+// TestNextsHaveAdapters checks that a layer that predicts later tokens stands beside adapters as the other layers do:
+// it takes its frozen weights, and adapters of its own.
+func TestNextsHaveAdapters(t *testing.T) {
+	m := Lookup("moonlight-16b")
+	states := func(mtp, lora string) engine.Bytes {
+		a, err := New(m, engine.Args{"program": "megatron", "lora": lora, "targets": "attention", "mtp": mtp, "seq": "512"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return answer(t, a).States
+	}
+	one, two := states("1", "8")-states("0", "8"), states("1", "16")-states("0", "16")
+	block := engine.Bytes(m.At(m.Layers-1).MoE.Experts * 3 * m.Hidden * m.At(m.Layers-1).MoE.Wide * 2)
+	if one < block || one > block*6/5 || two <= one {
+		t.Errorf("a layer for later tokens takes %d bytes at rank 8 and %d at rank 16; its experts alone have %d",
+			one, two, block)
+	}
+}

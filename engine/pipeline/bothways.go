@@ -5,7 +5,7 @@ import "fmt"
 func init() {
 	const paper = "2412.19437"
 	register(
-		maker{name: "dualpipe", title: "both directions at once, every stage twice (DeepSeek-V3, section 3.2.1)",
+		maker{name: "dualpipe", title: "DualPipe: both directions at once, every stage twice (DeepSeek-V3, section 3.2.1)",
 			paper: paper, shape: BothWays, split: true, refuse: refuseDual, make: dualPipe},
 		maker{name: "dualpipev", title: "DualPipe cut in half: two stages a rank in the form of a V", paper: paper,
 			shape: Vee, split: true, refuse: refuseDualV, make: dualPipeV},

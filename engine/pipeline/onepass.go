@@ -3,7 +3,7 @@ package pipeline
 func init() {
 	register(
 		maker{name: "gpipe", title: "GPipe: all forwards, then all backwards", paper: "1811.06965", make: gpipe},
-		maker{name: "1f1b", title: "one forward, one backward (PipeDream-Flush)", paper: "2006.09503", make: oneByOne},
+		maker{name: "1f1b", title: "1F1B: one forward, one backward (PipeDream-Flush)", paper: "2006.09503", make: oneByOne},
 	)
 }
 

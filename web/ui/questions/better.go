@@ -13,6 +13,7 @@ import (
 	"memtide/engine"
 	"memtide/wasm/proto"
 	"memtide/web/format"
+	"memtide/web/known"
 	"memtide/web/question"
 	"memtide/web/state"
 )
@@ -24,12 +25,24 @@ type Better struct{ S *state.State }
 // unfit reports whether the choice has no schedule in its budget, or one that exceeds the memory of the device.
 func (c *Better) unfit() bool { return c.S.OverBudget != nil || c.S.Exceeds() != nil }
 
-// room returns the memory that a step may need: the budget, or the device's memory if the schedule exceeds that.
+// room returns the memory that a step may need: the budget or, where a card is known, what that corresponds to of its
+// memory, and all of it if the schedule exceeds that.
 func (c *Better) room() engine.Bytes {
-	if d := c.S.Exceeds(); d != nil {
+	switch d := c.S.Exceeds(); {
+	case d != nil:
 		return d.Memory
+	case state.DeviceOf(c.S.Choice) == nil:
+		return c.S.Budget()
 	}
-	return c.S.Budget()
+	return c.S.Limit()
+}
+
+// needs returns what a schedule with the given peak needs of room, at worst.
+func (c *Better) needs(peak engine.Bytes) engine.Bytes {
+	if state.DeviceOf(c.S.Choice) == nil {
+		return peak
+	}
+	return known.AtWorst(c.S.Choice, c.S.Network, peak)
 }
 
 // fits reports whether the choice fits and is as fast as keeping everything, so that nothing has to help.
@@ -58,7 +71,11 @@ func (c *Better) Caption() string {
 	case a == nil:
 		return "Looked for when plan and curve are there."
 	case c.unfit():
-		return "Memory at the peak, and the line of " + format.Bytes(c.room())
+		what := "Memory of the card, with CUDA and the allocator"
+		if state.DeviceOf(c.S.Choice) == nil {
+			what = "Memory at the peak"
+		}
+		return what + ", and the line of " + format.Bytes(c.room())
 	case c.fits():
 		return "No time is lost to memory."
 	case a.Base <= 0:
@@ -92,12 +109,12 @@ func (c *Better) Rows() (out []Gain) {
 	best, _ := a.Helps(c.unfit(), c.fitsIn())
 	most := c.room()
 	for _, i := range best {
-		most = max(most, a.List[i].Peak)
+		most = max(most, c.needs(a.List[i].Peak))
 	}
 	for _, i := range best {
 		o := c.gain(a, i)
 		if c.unfit() {
-			o.after, o.mark = float64(a.List[i].Peak)/float64(most), float64(c.room())/float64(most)
+			o.after, o.mark = float64(c.needs(a.List[i].Peak))/float64(most), float64(c.room())/float64(most)
 		}
 		out = append(out, o)
 	}
@@ -110,8 +127,8 @@ func (c *Better) policies() (out []Gain) {
 	slices.SortFunc(list, func(x, y state.Policy) int { return cmp.Compare(x.Time, y.Time) })
 	for _, x := range list[:min(mostPolicies, len(list))] {
 		out = append(out, Gain{Do: "policy", Answer: x.Index, title: x.Names[0], about: "a framework’s policy",
-			words: format.Bytes(x.Allocated) + ", " + format.Duration(x.Time),
-			after: float64(x.Allocated) / float64(c.room()), mark: 1})
+			words: format.Bytes(x.Needs) + ", " + format.Duration(x.Time),
+			after: float64(x.Needs) / float64(c.room()), mark: 1})
 	}
 	return out
 }
@@ -147,8 +164,8 @@ func (c *Better) more(a *state.Answers) []Gain {
 
 // fitsIn returns the largest peak of an answer that fits.
 func (c *Better) fitsIn() engine.Bytes {
-	if c.S.Exceeds() != nil {
-		return c.room()
+	if uneven := known.Uneven(c.S.Choice, c.S.Network); uneven || c.S.Exceeds() != nil {
+		return c.S.Choice.Usable(known.Evenly(c.S.Choice, c.S.Network, c.room()))
 	}
 	return engine.NoLimit // the answers were solved within the budget
 }
@@ -169,7 +186,7 @@ func (c *Better) gain(a *state.Answers, i int) Gain {
 		}
 	}
 	if c.unfit() {
-		o.words = format.Bytes(x.Peak) + ", " + format.Duration(x.StepTime)
+		o.words = format.Bytes(c.needs(x.Peak)) + ", " + format.Duration(x.StepTime)
 		return o
 	}
 	o.now, o.after, o.better = 1, float64(x.StepTime)/float64(a.Base), true

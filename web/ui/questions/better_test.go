@@ -174,3 +174,25 @@ func TestPoliciesThatFit(t *testing.T) {
 		t.Errorf("over budget %v, rows %+v; want the policies 5 and 4 first", s.OverBudget, rows)
 	}
 }
+
+// TestHelpOfUnevenExperts checks that an answer about a mixture of experts counts as one that fits only if it does with
+// unevenly busy experts, as in the table beside it. Of a dense model all answers do, since they keep to the budget.
+func TestHelpOfUnevenExperts(t *testing.T) {
+	for ref, uneven := range map[string]bool{"qwen3-30b-a3b-step-256tok-lora.8-base.nf4-b1": true,
+		"llama3.2-1b-step-256tok-lora.8-b1": false} {
+		s := pagetest.Preset(t, ref)
+		pagetest.Do(t, s, state.SetGPU{ID: "rtx-4090"})
+		c := &Better{S: s}
+		most := c.fitsIn()
+		if !uneven {
+			if needs := c.needs(s.Budget()); most != engine.NoLimit || needs > c.room() {
+				t.Errorf("%s: up to %d fits, and the budget needs %d of %d; want no other limit", ref, most, needs, c.room())
+			}
+			continue
+		}
+		if fits, not := c.needs(most), c.needs(most+engine.GiB/8); fits > c.room() || not <= c.room() {
+			t.Errorf("%s: a peak of %d needs %d, one that is 128 MiB higher %d of %d; want that only the first fits", ref,
+				most, fits, not, c.room())
+		}
+	}
+}

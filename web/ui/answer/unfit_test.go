@@ -79,6 +79,11 @@ func TestTooMuch(t *testing.T) {
 	if !slices.Equal(labels, want) {
 		t.Errorf("bar and sentence say %q; want %q", labels, want)
 	}
+	s.View.Frame.Embed = false
+	pagetest.Do(t, s, state.SetStrategy{Name: engine.KeepAll})
+	if got := fmt.Sprint((&Answer{S: s}).Parts()); s.OverBudget == nil || !strings.Contains(got, "400 GiB too much") {
+		t.Errorf("the bar of keeping everything is %s; want 400 GiB too much, as it was played", got)
+	}
 	for all, want := range map[engine.Bytes]string{1610 * engine.GiB: "1.57+ TiB", 300 * engine.GiB: "300+ GiB"} {
 		if got := (&need{all: all}).everything(); got != want {
 			t.Errorf("keeping everything, at least %d bytes: %q, want %q", all, got, want)

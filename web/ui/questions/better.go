@@ -231,7 +231,7 @@ func (c *Better) Note() string {
 			names = append(names, name)
 		}
 	}
-	switch list := strings.Join(names, ", "); {
+	switch list := strings.Join(names, "; "); { // some names have a comma
 	case c.unfit() && len(best) == 0 && len(c.policies()) == 0:
 		of := "Nothing that was tried makes it fit"
 		if slices.ContainsFunc(a.List, func(x proto.Suggestion) bool { return x.Preset != "" || x.Options != nil }) {

@@ -70,7 +70,7 @@ func TestTriedWithoutGain(t *testing.T) {
 	if got, want := c.Line(), "What would help: loss in chunks of tokens (100 % faster)"; got != want {
 		t.Errorf("as a sentence it is %q; want %q", got, want)
 	}
-	if got, want := c.Note(), "Tried, no gain: fused norm, 8-bit moments."; got != want {
+	if got, want := c.Note(), "Tried, no gain: fused norm; 8-bit moments."; got != want {
 		t.Errorf("below them stands %q; want %q", got, want)
 	}
 }

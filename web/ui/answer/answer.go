@@ -141,6 +141,8 @@ func (c *Answer) Sub() string {
 		return strings.TrimSpace(beyond(c.S))
 	case Hopeless(c.S):
 		return fmt.Sprintf(noPlan(known.StepArgs(p.Choice, p.Network)), ofShown(c.S, p).everything())
+	case exceeded(c.S) != nil && c.over() != nil && way(c.S) != "":
+		return fmt.Sprintf(wordsWay, way(c.S))
 	case lacking(c.S) != nil && c.S.Preview == nil && p.Network == c.S.Network &&
 		p.Choice.MethodKey() == c.S.Choice.MethodKey():
 		return deeds(p)

@@ -463,6 +463,7 @@ const (
 	wordsStatesOf = "%s: does not fit, states alone need %s of %s"              // name, states, memory
 	wordsHas      = "%s has %s"                                                 // cards, memory
 	wordsNoSwap   = "Plans move and recompute activations; block swap makes the frozen weights smaller. With all of them the step needs %s."
+	wordsWay      = "It fits with %s."
 	wordsNoPlan   = "No plan makes these smaller: they move and recompute activations. With them the step needs %s."
 )
 

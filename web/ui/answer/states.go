@@ -1,6 +1,7 @@
 package answer
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -92,6 +93,16 @@ func Hopeless(s *state.State) bool {
 		return false
 	}
 	return !slices.ContainsFunc(policies, func(x state.Policy) bool { return x.Lacks <= 0 && !x.Apart })
+}
+
+// way returns the name of the fastest policy that fits, or "" if none is known. With block swap one may fit though the
+// states alone are too much for the card.
+func way(s *state.State) string {
+	fit := slices.DeleteFunc(s.Policies(), func(x state.Policy) bool { return x.Lacks > 0 || x.Apart })
+	if len(fit) == 0 {
+		return ""
+	}
+	return slices.MinFunc(fit, func(x, y state.Policy) int { return cmp.Compare(x.Time, y.Time) }).Names[0]
 }
 
 // statesOnly makes the bar one of weights, gradients and optimizer alone, as they are while the optimizer runs.

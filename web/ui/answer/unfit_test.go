@@ -121,4 +121,16 @@ func TestHopeless(t *testing.T) {
 	if pagetest.Do(t, s, state.SetGPU{ID: "3gib"}); Hopeless(s) {
 		t.Error("where block swap helps it has no pictures")
 	}
+	s.View.Frame.Embed = true // which asks before the curve is complete
+	for _, e := range s.Update(state.ToggleMore{}) {
+		if e, ok := e.(state.AskStep); ok {
+			s.Update(state.Policed{ID: e.ID, Stepped: &proto.Stepped{Policies: []proto.StepChange{
+				{Names: []string{"everything kept"}, High: 9 * engine.GiB, Time: 1},
+				{Names: []string{"slow swap"}, Args: engine.Args{"ckpt": "full"}, High: engine.GiB, Time: 40},
+				{Names: []string{"block swap"}, Args: engine.Args{"ckpt": "full"}, High: engine.GiB, Time: 30}}}})
+		}
+	}
+	if got := (&Answer{S: s}).Sub(); got != "It fits with block swap." {
+		t.Errorf("the second line is %q; want the fastest policy that fits", got)
+	}
 }

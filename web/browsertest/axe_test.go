@@ -4,6 +4,7 @@ package browsertest
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -80,12 +81,16 @@ func (v violation) where() (out []string) {
 	return out
 }
 
-// violations runs all rules of axe-core on the page and returns those that it breaks. It evaluates the source as
-// a debugger does, which the page's content security policy does not forbid.
-func violations(p *Page, source string) (out []violation) {
+// violations runs rules of axe-core on the page, all if none are named, and returns those that it breaks. It evaluates
+// the source as a debugger does, which the page's content security policy does not forbid.
+func violations(p *Page, source string, rules ...string) (out []violation) {
 	p.t.Helper()
-	Eval[bool](p, source+";true")
-	text := Eval[string](p, `axe.run(document).then((r) => JSON.stringify(r.violations))`)
+	Eval[bool](p, `if (!window.axe) {`+source+`} true`)
+	which := "{}"
+	if len(rules) > 0 {
+		which = fmt.Sprintf(`{runOnly: %q.split(" ")}`, strings.Join(rules, " "))
+	}
+	text := Eval[string](p, `axe.run(document, `+which+`).then((r) => JSON.stringify(r.violations))`)
 	if err := json.Unmarshal([]byte(text), &out); err != nil {
 		p.t.Fatal(err)
 	}

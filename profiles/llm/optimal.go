@@ -37,7 +37,7 @@ func (a Ask) optima(own *Estimate) (rows []Change) {
 		return nil
 	}
 	s := a.Setup.keeping().normal() // the setup of the profile
-	s.Workspace, s.room = a.Card.Workspace, own.Capacity
+	s.Workspace = a.Card.Workspace
 	m := &onChain{a: a, own: own, s: &s, program: newProgram(&s, s.end(true, true)),
 		problem: engine.NewChainProblem(profile.Chain, *profile.Device, engine.Whole, engine.NoLimit)}
 	for _, o := range optima {
@@ -135,14 +135,15 @@ func Usable(capacity engine.Bytes) engine.Bytes {
 }
 
 // loose returns the answer for the plan that strategy finds with Usable as its budget. It returns nil if strategy finds
-// none, or if the plan does not run on the card even with expandable segments.
+// none, or if the plan does not run on the card even with expandable segments. It has as much memory as the page says
+// that it needs.
 func (m *onChain) loose(strategy *engine.Strategy) *Estimate {
 	sol, _ := strategy.Solve(m.problem.WithBudget(Usable(m.own.Capacity)), nil, m.s.poll.Limited(callsOfRow))
 	if m.a.goOn(); sol == nil {
 		return nil
 	}
-	r := m.played(sol, engine.NoLimit)
-	if r.Expandable > m.own.Capacity {
+	r := m.played(sol, sol.Peak*(100+expandablePart)/100, engine.NoLimit)
+	if r.Reserved = r.Expandable; r.Reserved > m.own.Capacity {
 		return nil
 	}
 	return m.a.reserves(r, m.time(sol.Makespan))
@@ -151,13 +152,14 @@ func (m *onChain) loose(strategy *engine.Strategy) *Estimate {
 // answer returns the answer for a schedule of the chain. It replays the allocator if the schedule needs no more than
 // limit.
 func (m *onChain) answer(sol *engine.Solution, limit engine.Bytes) *Estimate {
-	return m.a.reserves(m.played(sol, limit), m.time(sol.Makespan))
+	return m.a.reserves(m.played(sol, m.own.Capacity, limit), m.time(sol.Makespan))
 }
 
-// played plays a schedule of the chain on the program.
-func (m *onChain) played(sol *engine.Solution, limit engine.Bytes) *Result {
+// played plays a schedule of the chain on the program, on a card that leaves it room bytes.
+func (m *onChain) played(sol *engine.Solution, room, limit engine.Bytes) *Result {
 	t, err := sim.Play(m.problem.WithBudget(sol.Peak), sol.Schedule) // copies wait for room, as in the plan
 	profiles.End(err)
+	m.s.room = room
 	p := newProgram(m.s, m.s.end(true, true))
 	return p.result(p.follow(m.problem.Chain, t).step, limit)
 }

@@ -60,7 +60,10 @@ func TestLooseOptima(t *testing.T) {
 		t.Errorf("%s, and by %s %s; want one that fits and one of pofo that is not sure", sure.Verdict,
 			p.Policies[3].Method, loose.Verdict)
 	}
-	if most := Usable(loose.Capacity); loose.Time >= sure.Time || loose.Allocated > most {
+	if most := Usable(loose.Capacity); loose.High != loose.Expandable || loose.High > most*(100+expandablePart)/100 {
+		t.Errorf("%d bytes reserved at worst, %d by expandable segments, for a budget of %d; want %d %% more at most",
+			loose.High, loose.Expandable, most, expandablePart)
+	} else if loose.Time >= sure.Time || loose.Allocated > most {
 		t.Errorf("%v with %d bytes; want less than %v with %d at most", loose.Time, loose.Allocated, sure.Time, most)
 	}
 }

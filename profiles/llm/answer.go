@@ -157,9 +157,26 @@ func (a Ask) onRanks(ranks *Ranks) *Estimate {
 	return out
 }
 
+// towers returns the states of the model's towers, which a step on text neither gathers nor runs.
+func (p *program) towers() (weights, grads, moments engine.Bytes) {
+	if !p.first {
+		return 0, 0, 0
+	}
+	n := p.s.Model.towers()
+	if p.s.gathers() {
+		n = ceil(n, p.s.Shard)
+	}
+	if p.s.Towers {
+		grads, moments = size(n, p.s.Grad), p.s.stays(size(n, p.s.Master+p.s.Moments))
+	}
+	return size(n, p.s.Weight), grads, moments
+}
+
 // states returns the bytes of the program's weights, masters, moments and gradients on the card.
-func (p *program) states() (n engine.Bytes) {
+func (p *program) states() engine.Bytes {
 	s := p.s
+	n, grads, moments := p.towers()
+	n += grads + moments
 	for w := range p.weights() {
 		if !s.HostWeights {
 			n += s.weightBytes(w)

@@ -132,6 +132,8 @@ func (o *outline) chain(c *Card) *engine.Chain {
 		Stages: append([]engine.Stage{optimizer}, o.stages(c)...)}
 	o.besides(c, chain.Stages)
 	r := &chain.Resident
+	r.Weights, r.Grads, r.Optimizer = o.towers()
+	r.Weights += o.besideBytes()
 	for w := range o.weights() {
 		if !s.HostWeights {
 			r.Weights += s.weightBytes(w)

@@ -163,21 +163,36 @@ func TestWeightsOnHost(t *testing.T) {
 	}
 }
 
-// TestTowersTrain checks that towers have their weights alone, or if they train the states of training, too.
+// TestTowersTrain checks that towers have their weights alone, or if they train the states of training, too, and that
+// these are states of the step and residents of its chain under their names.
 func TestTowersTrain(t *testing.T) {
 	s := one()
 	s.Moments, s.Grad = 8, 4
 	m := *s.Model
 	m.Beside = []Tower{{Blocks: 2, Params: 1 << 20, Beside: 1 << 20}}
-	plain := run(t, s).Phases[Load]
+	known := func() [5]engine.Bytes {
+		r := run(t, s)
+		p, err := profileOf(s, CardOf("H100"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := p.Chain.Resident
+		return [5]engine.Bytes{r.Phases[Load], r.states, c.Weights, c.Grads, c.Optimizer}
+	}
+	plain := known()
 	s.Model = &m
 	const n = 3 << 20
-	if got := run(t, s).Phases[Load] - plain; got != size(n, s.Weight) {
-		t.Errorf("frozen towers take %d bytes, want %d", got, size(n, s.Weight))
-	}
-	s.Towers = true
-	if got := run(t, s).Phases[Load] - plain; got != size(n, s.Weight+4+8) {
-		t.Errorf("trained towers take %d bytes, want %d", got, size(n, s.Weight+4+8))
+	weights := size(n, s.Weight)
+	for _, want := range [][5]engine.Bytes{{weights, weights, weights},
+		{weights + 12*n, weights + 12*n, weights, 4 * n, 8 * n}} {
+		got := known()
+		for i := range got {
+			got[i] -= plain[i]
+		}
+		if got != want {
+			t.Errorf("towers that train, %t: %d more bytes; want %d", s.Towers, got, want)
+		}
+		s.Towers = true
 	}
 }
 

@@ -178,17 +178,10 @@ func (p *program) all() []*unit {
 // loads allocates the states.
 func (p *program) loads() {
 	p.phase = Load
-	if p.first {
-		n := p.s.Model.towers() // a step on text neither gathers nor runs them
-		if p.s.gathers() {
-			n = ceil(n, p.s.Shard)
-		}
-		p.take(size(n, p.s.Weight), Weights)
-		if p.s.Towers {
-			p.take(size(n, p.s.Grad), Gradients)
-			p.take(p.s.stays(size(n, p.s.Master+p.s.Moments)), Moments)
-		}
-	}
+	weights, grads, moments := p.towers()
+	p.take(weights, Weights)
+	p.take(grads, Gradients)
+	p.take(moments, Moments)
 	for _, u := range p.all() {
 		p.load(u)
 	}

@@ -164,7 +164,7 @@ func (o *ownCard) define(fs *flag.FlagSet) {
 	parsed(fs, "link", "`RATE` of that card's link to the host in each direction, such as 25GB/s (default 25GB/s)",
 		&o.Link, format.ParseRate)
 	parsed(fs, "rate",
-		"`RATE` of that card's dense 16-bit products, such as 165TFLOP/s; without it there are no times of it",
+		"`RATE` of that card's dense 16-bit products, such as 165TFLOP/s; without it times are those of another card, which is named",
 		(*int64)(&o.Rate), format.ParseFlops)
 	parsed(fs, "bandwidth",
 		"`RATE` of that card's own memory, such as 1008GB/s (default in proportion to -rate, as on an A100)",

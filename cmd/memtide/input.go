@@ -105,7 +105,7 @@ func timedBy(ref, device string) string {
 		return ref
 	}
 	o := p.Options()
-	o.Batch, o.Device = batch, device
+	o.Batch, o.Device = batch, d.ID
 	return preset.Ref(valid(p.Base().With(o)).ID, batch)
 }
 
@@ -302,8 +302,7 @@ func (in *input) resolve() {
 func refuse(p choice.Problem) {
 	switch p.Key {
 	case "dev":
-		fail("there is no device %q; known are %s, and others by -memory, -link and -rate", p.Name,
-			strings.Join(card.IDs(), ", "))
+		fail("there is no device %q (others are told by -memory, -link and -rate); %s", p.Name, card.Like(p.Name))
 	case "s":
 		strategy(p.Name)
 	case "s.":

@@ -101,9 +101,9 @@ func IDs() (ids []string) {
 	return ids
 }
 
-// Lookup returns a copy of the card with the id, which may spell the figures of a card (see Own.ID). It returns
-// nil if there is no such card.
-func Lookup(id string) *Card {
+// Lookup returns a copy of the card with the id, which may spell the figures of a card (see Own.ID), or of the only
+// card that is so called by people: "RTX 4090", "4090", "NVIDIA H100". It returns nil if there is no such card.
+func Lookup(id string) (only *Card) {
 	for _, c := range cards {
 		if c.ID == id {
 			return &c
@@ -112,7 +112,59 @@ func Lookup(id string) *Card {
 	if own, ok := OwnOf(id); ok {
 		return own.Card()
 	}
-	return nil
+	name := squeeze(id)
+	for _, vendor := range []string{"nvidia", "geforce", "amd", "instinct"} {
+		name = strings.TrimPrefix(name, vendor)
+	}
+	if name == "" {
+		return nil
+	}
+	for _, c := range cards {
+		switch known := squeeze(c.ID); {
+		case c.Instead != "" || name != known && name != bare(known) && name != squeeze(c.Name):
+		case only != nil:
+			return nil
+		default:
+			only = &c
+		}
+	}
+	return only
+}
+
+// squeeze returns a name in lower case and without signs.
+func squeeze(name string) string {
+	other := func(r rune) bool { return (r < '0' || r > '9') && (r < 'a' || r > 'z') }
+	return strings.Join(strings.FieldsFunc(strings.ToLower(name), other), "")
+}
+
+// bare returns a squeezed name without the kind of card before its number.
+func bare(name string) string { return strings.TrimPrefix(strings.TrimPrefix(name, "rtx"), "gtx") }
+
+// Like says in a refusal which cards are called nearly like name, which is none: those that begin with most of its
+// letters, or contain it. If these are many or few letters, it lists all.
+func Like(name string) string {
+	const few, least = 5, 3
+	var ids []string
+	name, most := bare(squeeze(name)), least
+	for i := range cards {
+		id, n := bare(squeeze(cards[i].ID)), 0
+		for n < min(len(name), len(id)) && name[n] == id[n] {
+			n++
+		}
+		if strings.Contains(id, name) {
+			n = len(name)
+		}
+		if n > most {
+			ids, most = nil, n
+		}
+		if n == most && cards[i].Instead == "" {
+			ids = append(ids, cards[i].ID)
+		}
+	}
+	if len(ids) == 0 || len(ids) > few {
+		return "known are " + strings.Join(IDs(), ", ")
+	}
+	return "did you mean " + strings.Join(ids, " or ") + "?"
 }
 
 // Cut finds the card with the longest id that text begins with, where the id ends at a hyphen or at the end of
@@ -142,8 +194,6 @@ var spoken = map[string]string{
 // Find returns the card that a report of a run names, for example "8xH100-80G". Of several names in the text the
 // longest one counts. Find returns nil if the text names no card.
 func Find(text string) *Card {
-	other := func(r rune) bool { return (r < '0' || r > '9') && (r < 'a' || r > 'z') }
-	squeeze := func(s string) string { return strings.Join(strings.FieldsFunc(strings.ToLower(s), other), "") }
 	text, found, most := squeeze(text), "", 0
 	look := func(name, id string) {
 		if len(name) > most && strings.Contains(text, name) {

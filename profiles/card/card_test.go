@@ -73,6 +73,30 @@ func TestCards(t *testing.T) {
 	}
 }
 
+// TestCalled checks that a card is found by what people call it if that means no other card, and that a refusal names
+// the few that may be meant.
+func TestCalled(t *testing.T) {
+	for name, want := range map[string]string{"4090": "rtx-4090", "rtx4090": "rtx-4090", "RTX 4090": "rtx-4090",
+		"NVIDIA GeForce RTX 4090": "rtx-4090", "A100 80GB": "a100-80gb", "H100 SXM": "h100", "a6000": "rtx-a6000",
+		"RTX 3060 12GB": "rtx-3060", "AMD MI300X": "mi300x", "a100-sxm-80gb": "a100-sxm-80gb", "24gib": "24gib",
+		"RTX 970": "", "a100": "", "": "", "nvidia": ""} {
+		got := ""
+		if c := Lookup(name); c != nil {
+			got = c.ID
+		}
+		if got != want {
+			t.Errorf("%q is the card %q; want %q", name, got, want)
+		}
+	}
+	for name, want := range map[string]string{"rtx-409": "did you mean rtx-4090?", "4060 ti": "did you mean rtx-4060-ti-16gb?",
+		"A100": "did you mean a100-40gb or a100-80gb or a100-80gb-pcie?", "gtx-9700": "did you mean gtx-970?",
+		"abacus": "known are gtx-970, gtx-1080-ti,", "rtx": "known are ", "": "known are "} {
+		if got := Like(name); !strings.HasPrefix(got, want) {
+			t.Errorf("%q is no card; %s; want %s", name, got, want)
+		}
+	}
+}
+
 // TestDeviceFigures compares the table with the collected figures. Both have the same devices in the same order,
 // followed by others in the table, and the same rates. Links are estimated exactly where the figures call them
 // uncertain.

@@ -262,7 +262,7 @@ func TestRefusedVariants(t *testing.T) {
 		t.Errorf("vgg16 in f64: %v; want an error that names what is possible", err)
 	}
 	if _, err := Lookup("vgg16").Build(Options{Device: "abacus"}); err == nil ||
-		!strings.Contains(err.Error(), `no device "abacus"; known are gtx-970`) {
+		!strings.Contains(err.Error(), `no device "abacus" (others are told by their figures, such as 24gib-link25gbps-rate165tflops); known are gtx-970`) {
 		t.Errorf("vgg16 on an abacus: %v; want an error that names the devices", err)
 	}
 }

@@ -135,7 +135,7 @@ func (p *Preset) check(o Options) error {
 	}
 	switch d := card.Lookup(o.Device); {
 	case d == nil:
-		return fmt.Errorf("preset %q: there is no device %q; known are %s, and others by their figures, such as 24gib-link25gbps-rate165tflops", p.ID, o.Device, strings.Join(card.IDs(), ", "))
+		return fmt.Errorf("preset %q: there is no device %q (others are told by their figures, such as 24gib-link25gbps-rate165tflops); %s", p.ID, o.Device, card.Like(o.Device))
 	case !d.Timed():
 		return fmt.Errorf("preset %q: no rate of %s is known, so it has no times there; take those of another device, or give its figures, such as 24gib-link25gbps-rate165tflops", p.ID, d.Name)
 	}

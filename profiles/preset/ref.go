@@ -138,8 +138,8 @@ func (p *Preset) readParts(ref, rest string) (o Options, err error) {
 			kind, o.Separate = "separation", true
 		case part == "on":
 			if kind = "device"; o.Device == "" {
-				err = fmt.Errorf("preset %q: \"on\" is followed by %q, which is not a known device; known are %s",
-					ref, after, strings.Join(card.IDs(), ", "))
+				err = fmt.Errorf("preset %q: \"on\" is followed by %q, which is not a known device; %s", ref, after,
+					card.Like(after))
 			}
 		case strings.HasPrefix(part, "b"):
 			kind = "batch size"

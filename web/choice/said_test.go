@@ -88,7 +88,7 @@ func TestProblems(t *testing.T) {
 		want func(*Choice)
 	}{
 		{Said{Preset: "nope"}, "p", func(*Choice) {}},
-		{Said{Device: "nope", Duplex: "full"}, "dev", func(c *Choice) { c.Duplex = engine.FullDuplex }},
+		{Said{Device: "a100", Duplex: "full"}, "dev", func(c *Choice) { c.Duplex = engine.FullDuplex }},
 		{Said{Strategy: "nope", Args: engine.Args{"x": "1"}, Transfers: "streamed"}, "s",
 			func(c *Choice) { c.Transfers = engine.Streamed }},
 		{Said{Strategy: "sequential", Args: engine.Args{"nope": "1"}}, "s.",
@@ -195,6 +195,7 @@ func TestStepSaid(t *testing.T) {
 		{engine.Args{"offload": "yes", "batch": "2"}, engine.Args{"offload": "yes", "ckpt": "full", "batch": "2"}},
 		{engine.Args{"base": "nf4", "batch": "2"}, engine.Args{"base": "nf4", "lora": "16", "batch": "2"}},
 		{engine.Args{"swap-blocks": "30"}, engine.Args{"swap-blocks": "30"}},
+		{engine.Args{"device": "RTX 4090", "batch": "2"}, engine.Args{"device": "rtx-4090", "batch": "2"}},
 		// Blocks are swapped only with adapters. The step without them is refused when it is computed, not here.
 	} {
 		for range 40 { // the order of a map varies

@@ -6,6 +6,7 @@ package ask
 import (
 	"cmp"
 	_ "embed" // options.txt
+	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -126,7 +127,11 @@ func Option(name string) *engine.Param {
 
 // Parse checks args and fills in the defaults.
 func Parse(args engine.Args) (engine.Parsed, error) {
-	if c := card.Lookup(args["device"]); c != nil && c.Kind == card.OfTheirOwner { // not one of the choices
+	switch name := args["device"]; {
+	case name == "":
+	case card.Lookup(name) == nil:
+		return engine.Parsed{}, fmt.Errorf("there is no device %q; %s", name, card.Like(name))
+	default: // it may be none of the choices
 		args = maps.Clone(args)
 		delete(args, "device")
 	}
@@ -219,9 +224,13 @@ func With(args engine.Args, name, value string) engine.Args {
 	return Plain(out)
 }
 
-// Plain returns a copy of args without options that have their default value, or nil if all have.
+// Plain returns a copy of args with the id of the card, whatever it is called, and without options that have their
+// default value, or nil if all have.
 func Plain(args engine.Args) engine.Args {
 	out := maps.Clone(args)
+	if name := out["device"]; name != "" && card.Lookup(name) != nil {
+		out["device"] = card.Lookup(name).ID
+	}
 	maps.DeleteFunc(out, func(name, value string) bool {
 		o := Option(name)
 		return o != nil && o.Default == value

@@ -52,6 +52,8 @@ func TestWith(t *testing.T) {
 			engine.Args{"seq": "1024", "lora": "8"}},
 		{engine.Args{"seq": "1024"}, "height", "512", engine.Args{"height": "512"}},
 		{engine.Args{"zz": "1"}, "seq", "8192", engine.Args{"zz": "1"}},
+		{engine.Args{"device": "RTX 4090"}, "gpus", "2", engine.Args{"device": "rtx-4090", "gpus": "2"}},
+		{nil, "device", "H100 SXM", nil},
 	} {
 		before := maps.Clone(c.args)
 		if got := With(c.args, c.name, c.value); !maps.Equal(got, c.want) || (got == nil) != (c.want == nil) ||
@@ -64,7 +66,7 @@ func TestWith(t *testing.T) {
 // TestRefused checks that the error for an invalid value or an unknown option names the option.
 func TestRefused(t *testing.T) {
 	for _, args := range []engine.Args{{"gpus": "0"}, {"loss": "magic"}, {"cards": "2"}, {"device": "gtx-9700"},
-		{"device": "1mib"}, {"seq": "many"}} {
+		{"device": "1mib"}, {"device": "a100"}, {"seq": "many"}} {
 		for name := range args {
 			if _, err := Parse(args); err == nil || !strings.Contains(err.Error(), name) {
 				t.Errorf("%v: error %v, want one that names %s", args, err, name)

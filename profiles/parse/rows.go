@@ -104,9 +104,9 @@ func (r *StageReader) Read(at StagePlace, s engine.Stage, isLoss bool,
 	return s
 }
 
-// Meant returns a question for people, whether one of names was meant to be column, for use as a remedy. It asks about
-// the first name in alphabetical order that begins with the same three letters and is not a column itself. It returns
-// "" if there is no such name.
+// Meant returns a remedy for want of column: to rename one of names, and where that ends in another unit to convert its
+// numbers. It is the first name in alphabetical order that begins with the same three letters and is not a column
+// itself. Meant returns "" if there is no such name.
 func Meant(column string, names iter.Seq[string]) string {
 	like := ""
 	for name := range names {
@@ -122,8 +122,18 @@ func Meant(column string, names iter.Seq[string]) string {
 		return ""
 	}
 	unit := map[bool]string{true: "bytes", false: "seconds"}[strings.HasSuffix(column, "_bytes")]
+	ending := unit + " " + strings.ToLower(like[strings.LastIndexByte(like, '_')+1:])
+	if convert := conversions[ending]; convert != "" {
+		return fmt.Sprintf(convert+" and name it %s.", profiles.Clip(like), column)
+	}
 	return fmt.Sprintf("Did you mean %q? If it holds %s, rename it to %s.", profiles.Clip(like), unit, column)
 }
+
+// conversions says how a number becomes one of seconds or bytes, by that and the ending of its name.
+var conversions = map[string]string{"seconds ms": "Divide %q by 1,000", "seconds us": "Divide %q by 1,000,000",
+	"seconds ns": "Divide %q by 1,000,000,000", "bytes kb": "Multiply %q by 1,000", "bytes kib": "Multiply %q by 1,024",
+	"bytes mb": "Multiply %q by 1,000,000", "bytes mib": "Multiply %q by 1,048,576", "bytes gb": "Multiply %q by 1,000,000,000",
+	"bytes gib": "Multiply %q by 1,073,741,824"}
 
 // Warnings returns the assumptions that Read made, for people.
 func (r *StageReader) Warnings(stages int) (list []string) {

@@ -30,7 +30,7 @@ func init() {
 			{name: "decimal commas", input: strings.ReplaceAll(csvHead, ",", ";") + "a;0,5;1;3\n",
 				want: `Line 2: forward_s is "0,5". A number of seconds is expected.`},
 			{name: "a missing column", input: "name,forward_s,output_bytes\na,1,2\n",
-				want: "Line 1: The column backward_s is missing; found are name, forward_s, output_bytes. The columns forward_s, backward_s and output_bytes are required."},
+				want: "Line 1: The header lacks backward_s; it has name, forward_s, output_bytes. Columns forward_s and backward_s, in seconds, and output_bytes are required."},
 			{name: "a column twice", input: "forward_s,backward_s,output_bytes,forward_s\n1,2,3,4\n",
 				want: "Line 1: The column forward_s appears twice. Every column has its own name."},
 			{name: "a short row", input: "# note\n" + csvHead + "\na,1,2\n",

@@ -106,17 +106,18 @@ func TestUnknownContent(t *testing.T) {
 // in JSON, and says it once for all stages.
 func TestMeant(t *testing.T) {
 	for content, want := range map[string]string{
-		"name,fwd,forward,backward_s,output_bytes\na,1,2,3,4\n": `Line 1: The column forward_s is missing; found are name, fwd, forward, backward_s, output_bytes. ` +
-			`The columns forward_s, backward_s and output_bytes are required. Did you mean "forward"? If it holds seconds, rename it to forward_s.`,
+		"name,fwd,forward,backward_s,output_bytes\na,1,2,3,4\n": `Line 1: The header lacks forward_s; it has name, fwd, forward, backward_s, output_bytes. ` +
+			`Columns forward_s and backward_s, in seconds, and output_bytes are required. Did you mean "forward"? If it holds seconds, rename it to forward_s.`,
 		`{"format":"memtide/1","stages":[{"forward_s":1,"backward_s":2,"out":3},{"forward_s":1,"backward_s":2,"out":3}]}`: `Stage 1 and 1 more: output_bytes is missing. ` +
 			`Every stage needs forward_s, backward_s and output_bytes. Did you mean "out"? If it holds bytes, rename it to output_bytes.`,
-		"a,forward_ms,output_bytes\n1,2,3\n": `Line 1: The column forward_s is missing; found are a, forward_ms, output_bytes. ` +
-			`The columns forward_s, backward_s and output_bytes are required. Did you mean "forward_ms"? If it holds seconds, rename it to forward_s.`,
-		"name,forward_s,backward_s,output_unsaved\na,1,2,true\n": `Line 1: The column output_bytes is missing; found are name, forward_s, backward_s, output_unsaved. ` +
-			`The columns forward_s, backward_s and output_bytes are required. Add the column, or rename the one that holds these numbers.`,
+		"name,forward_ms,backward_us,activation_mb,out_MiB\na,1,2,3,4\n": `Line 1: The header lacks forward_s, backward_s, output_bytes; it has name, forward_ms, backward_us, activation_mb, out_mib. ` +
+			`Columns forward_s and backward_s, in seconds, and output_bytes are required. ` +
+			`Divide "forward_ms" by 1,000 and name it forward_s. Divide "backward_us" by 1,000,000 and name it backward_s. Multiply "out_mib" by 1,048,576 and name it output_bytes.`,
+		"name,forward_s,backward_s,output_unsaved\na,1,2,true\n": `Line 1: The header lacks output_bytes; it has name, forward_s, backward_s, output_unsaved. ` +
+			`Columns forward_s and backward_s, in seconds, and output_bytes are required. Add output_bytes, or rename the column that holds these numbers.`,
 	} {
 		_, err := profiles.Decode("x", profiles.Bytes(content), nil)
-		if p := profiles.Problems(err); len(p) == 0 || p[0].Error()+" "+p[0].Remedy != want {
+		if p := profiles.Problems(err); len(p) != 1 || p[0].Error()+" "+p[0].Remedy != want {
 			t.Errorf("%q is refused with %v; want %q first, with its remedy", content, err, want)
 		}
 	}

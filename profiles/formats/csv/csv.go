@@ -123,17 +123,21 @@ func decode(name string, data []byte, poll *engine.Poll) *profiles.Profile {
 
 // checkColumns refuses a header line without the required columns, or with a repeated column.
 func (t *stageTable) checkColumns(errs *parse.Errors, p *profiles.Profile) {
-	known := []string{"name", "kind", parse.UnsavedColumn}
+	known, missing, remedies := []string{"name", "kind", parse.UnsavedColumn}, []string(nil), []string(nil)
 	for _, c := range parse.StageColumns {
 		known = append(known, c.Name)
 		if c.Required && !slices.Contains(t.columns, c.Name) {
-			errs.Add(&profiles.FormatError{Line: t.line - 1,
-				Found: fmt.Sprintf("The column %s is missing; found are %s", c.Name,
-					profiles.Clip(strings.Join(t.columns, ", "))),
-				Expected: "The columns forward_s, backward_s and output_bytes are required.",
-				Remedy: cmp.Or(parse.Meant(c.Name, slices.Values(t.columns)),
-					"Add the column, or rename the one that holds these numbers.")})
+			missing = append(missing, c.Name)
+			remedies = append(remedies, cmp.Or(parse.Meant(c.Name, slices.Values(t.columns)),
+				"Add "+c.Name+", or rename the column that holds these numbers."))
 		}
+	}
+	if missing != nil {
+		errs.Add(&profiles.FormatError{Line: t.line - 1,
+			Found: fmt.Sprintf("The header lacks %s; it has %s", strings.Join(missing, ", "),
+				profiles.Clip(strings.Join(t.columns, ", "))),
+			Expected: "Columns forward_s and backward_s, in seconds, and output_bytes are required.",
+			Remedy:   strings.Join(remedies, " ")})
 	}
 	p.Warnings = Columns(t.columns, known, t.line-1, errs)
 }

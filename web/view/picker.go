@@ -2,6 +2,7 @@ package view
 
 import (
 	"slices"
+	"sort"
 	"strings"
 
 	"memtide/profiles/llm/ask"
@@ -19,14 +20,15 @@ type Picker struct {
 const StepEntry = "step/"
 
 // Steps returns the models that match the query, by their own titles or by those of others of the same architecture,
-// usual ones first. An empty query matches only the usual ones.
+// first those that have its words side by side, then usual ones. Words that say nothing about the architecture, such as
+// "instruct", need not match. An empty query matches only the usual ones.
 func (p Picker) Steps() []*ask.Known {
 	named := ask.Named(p.Query)
 	if named != nil && strings.Contains(p.Query, "/") { // a repository of Hugging Face
 		return []*ask.Known{named}
 	}
 	var usual, other []*ask.Known
-	words := strings.Fields(strings.ToLower(p.Query))
+	words := ask.Told(strings.Fields(strings.ToLower(p.Query)))
 	list := slices.Concat(ask.Models, ask.Others, ask.Diffusers)
 	for i := range list {
 		m := &list[i]
@@ -49,7 +51,24 @@ func (p Picker) Steps() []*ask.Known {
 	if len(usual)+len(other) == 0 && named != nil {
 		usual = append(usual, named)
 	}
-	return append(usual, other...)
+	all := append(usual, other...)
+	if len(words) > 1 {
+		sort.SliceStable(all, func(i, k int) bool { return beside(all[i], words) > beside(all[k], words) })
+	}
+	return all
+}
+
+// beside returns 2 if a title of the model has the words side by side, 1 if the last one only begins a word there, and 0
+// if it has them elsewhere.
+func beside(m *ask.Known, words []string) int {
+	titles, phrase := strings.ToLower(strings.Join(append([]string{m.Title}, m.Also...), " \n "))+" ", strings.Join(words, " ")
+	switch {
+	case strings.Contains(titles, phrase+" "):
+		return 2
+	case strings.Contains(titles, phrase):
+		return 1
+	}
+	return 0
 }
 
 // written returns titles in lower case as people write them: as they are, without spaces, and with dashes.
@@ -61,7 +80,7 @@ func written(title string, more ...string) string {
 // Called returns the title of another model with m's architecture by which the query finds m, or "" if it finds m by
 // its own title.
 func (p Picker) Called(m *ask.Known) string {
-	words := strings.Fields(strings.ToLower(p.Query))
+	words := ask.Told(strings.Fields(strings.ToLower(p.Query)))
 	if holdsAll(m.ID+" "+written(m.Title), words) {
 		return ""
 	}

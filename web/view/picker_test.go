@@ -24,6 +24,10 @@ func TestPickerMatches(t *testing.T) {
 		{"llama 3.1", []string{"step/llama3-8b", "step/llama3-70b"}, []string{"step/llama2-7b"}, "step/llama3.1-405b"},
 		{"llama3.1-8b", []string{"step/llama3-8b"}, []string{"step/llama3-70b"}, "step/llama3-8b"},
 		{"deepseek r1", []string{"step/qwen2.5-7b", "step/deepseek-v3-671b"}, []string{"step/gpt2"}, "step/llama3-8b"},
+		{"mistral 7b instruct", []string{"step/mistral-7b"}, []string{"step/gemma-7b"}, "step/mistral-7b"},
+		{"llama3.1 8b instruct", []string{"step/llama3-8b"}, []string{"step/llama3-70b"}, "step/llama3-8b"},
+		{"bert base", []string{"step/bert-base"}, []string{"step/gpt2"}, "step/bert-base"},
+		{"instruct", nil, []string{"step/llama3-8b"}, ""},
 		{"dense", []string{"densenet121", "densenet201"}, []string{"resnet50"}, "densenet121"},
 		{"DENSE 201", []string{"densenet201"}, []string{"densenet121"}, "densenet201"},
 		{"resnet 1001", []string{"resnet1001"}, []string{"resnet101"}, "resnet1001"},
@@ -45,6 +49,16 @@ func TestPickerMatches(t *testing.T) {
 		}
 		if best := p.Best(); best != c.best {
 			t.Errorf("%q: %q is active; want %q", c.query, best, c.best)
+		}
+	}
+}
+
+// TestPickerBeside checks that models whose titles have the words of a search side by side come first.
+func TestPickerBeside(t *testing.T) {
+	for query, want := range map[string]string{"llama 4": "llama4-scout", "gemma 2": "gemma2-2b", "llama 8b": "llama3-8b",
+		"qwen3 coder": "qwen3-30b-a3b"} {
+		if got := (Picker{Query: query}).Steps(); len(got) == 0 || got[0].ID != want {
+			t.Errorf("%q finds %v first; want %s", query, got, want)
 		}
 	}
 }

@@ -38,6 +38,16 @@ func known() (diffusers, models, others []Known) {
 // untold are the parts of a repository's name that say nothing about the architecture.
 var untold = strings.Fields("meta instruct it chat base hf pt thinking preview 2507 unsloth bnb 4bit v0.1 v0.2 v1.0 uncased diffusers t2v turbo")
 
+// Told returns the words of a name that say something about the architecture, or all of them if none does. They are in
+// lower case.
+func Told(words []string) []string {
+	out := slices.DeleteFunc(slices.Clone(words), func(s string) bool { return slices.Contains(untold, s) })
+	if len(out) == 0 {
+		return words
+	}
+	return out
+}
+
 // Named returns the known model called name, or nil if no model has that name. The name is an ID or a title in upper or
 // lower case, the title of another model of that architecture, or a repository on Hugging Face such as
 // "meta-llama/Llama-3.1-8B-Instruct".
@@ -57,7 +67,7 @@ func Named(name string) *Known {
 // squeezed returns a name without its owner, without what is untold, and without signs.
 func squeezed(name string) string {
 	name = strings.ToLower(name[strings.LastIndexByte(name, '/')+1:])
-	parts := slices.DeleteFunc(strings.Split(name, "-"), func(s string) bool { return slices.Contains(untold, s) })
-	text := strings.NewReplacer(".", "", "_", "", " ", "").Replace(strings.Join(parts, ""))
+	parts := strings.Join(Told(strings.Split(name, "-")), "")
+	text := strings.NewReplacer(".", "", "_", "", " ", "").Replace(parts)
 	return strings.Replace(text, "stablediffusion", "sd", 1)
 }

@@ -93,7 +93,7 @@ func (r *planReport) orders() string {
 
 // said returns whether a schedule fits, how much it lacks, and remarks.
 func (r *planReport) said(o *llm.Order) string {
-	text := string(o.Estimate.Verdict)
+	text := o.Estimate.Word()
 	if o.Estimate.Verdict == llm.FitsNot {
 		text += fmt.Sprintf(", lacks %s", format.Bytes(-o.Estimate.Margin()))
 	}
@@ -119,17 +119,17 @@ func (r *planReport) sentence() string {
 	if low := format.Bytes(a.Low); low != reserved {
 		reserved = low + " to " + reserved
 	}
+	reserved += fmt.Sprintf(" of %s (%s less %s for CUDA)", format.Bytes(a.Capacity), format.Bytes(r.Ask.Card.Memory),
+		format.Bytes(r.Ask.Context))
 	switch {
 	case a.Verdict == llm.FitsNot && a.States > a.Capacity:
 		fmt.Fprintf(&b, "does not fit. The states alone, weights, gradients and optimizer, need %s on a card that has %s.", format.Bytes(a.States), format.Bytes(a.Capacity))
 	case a.Verdict == llm.FitsNot:
-		fmt.Fprintf(&b, "does not fit. PyTorch would reserve %s of %s.", reserved, format.Bytes(a.Capacity))
+		fmt.Fprintf(&b, "does not fit. PyTorch would reserve %s.", reserved)
 	case a.Verdict == llm.Uncertain:
-		fmt.Fprintf(&b, "uncertain. PyTorch reserves %s of %s, nearer than the model errs.", reserved,
-			format.Bytes(a.Capacity))
+		fmt.Fprintf(&b, "%s. PyTorch reserves %s, nearer than the model errs.", a.Word(), reserved)
 	default:
-		fmt.Fprintf(&b, "fits. PyTorch reserves %s of %s, %s (%.0f %%) stay free.", reserved,
-			format.Bytes(a.Capacity), format.Bytes(a.Margin()), 100*float64(a.Margin())/float64(a.Capacity))
+		fmt.Fprintf(&b, "fits. PyTorch reserves %s, %s (%.0f %%) stay free.", reserved, format.Bytes(a.Margin()), 100*float64(a.Margin())/float64(a.Capacity))
 	}
 	if a.Host > 0 {
 		fmt.Fprintf(&b, " Up to %s wait in host memory", format.Bytes(a.Host))
@@ -224,7 +224,7 @@ func (r *planReport) changes() string {
 		for _, c := range r.Changes {
 			e := c.Estimate
 			fmt.Fprintf(w, "  %s\t%s\t%s\t%s\t%s\t%s\n", c.Names[0], format.Bytes(e.High),
-				format.Bytes(r.Estimate.High-e.High), longer(e.Time-r.Estimate.Time), e.Verdict, bar(e.High, of))
+				format.Bytes(r.Estimate.High-e.High), longer(e.Time-r.Estimate.Time), e.Word(), bar(e.High, of))
 		}
 	})
 }
@@ -256,7 +256,7 @@ func (r *planReport) policies() string {
 				words = order + ", " + words
 			}
 			fmt.Fprintf(w, "  %s\t%s\t%s\t%s\t%s\t%s\n", c.Names[0], format.Bytes(c.Estimate.Allocated),
-				format.Bytes(c.Estimate.High), format.Duration(c.Estimate.Time), c.Estimate.Verdict, words)
+				format.Bytes(c.Estimate.High), format.Duration(c.Estimate.Time), c.Estimate.Word(), words)
 		}
 	})
 }

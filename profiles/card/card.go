@@ -83,6 +83,10 @@ func (c *Card) Peak(precision string) Flops {
 // Timed reports whether times can be estimated for the card.
 func (c *Card) Timed() bool { return c.Peak("f16") > 0 && c.MemoryRate > 0 }
 
+// Sure returns the most that a step may need of a card's memory, with CUDA, to fit for certain: predictions err by a
+// twentieth.
+func Sure(memory engine.Bytes) engine.Bytes { return memory * 19 / 20 }
+
 // DefaultID is the id of the card with which networks are first shown. Beaumont et al. (2019 and 2020) measured
 // theirs on it.
 const DefaultID = "v100-pcie-16gb"
@@ -140,8 +144,8 @@ func squeeze(name string) string {
 // bare returns a squeezed name without the kind of card before its number.
 func bare(name string) string { return strings.TrimPrefix(strings.TrimPrefix(name, "rtx"), "gtx") }
 
-// Like says in a refusal which cards are called nearly like name, which is none: those that begin with most of its
-// letters, or contain it. If these are many or few letters, it lists all.
+// Like says in a refusal of name which cards are called nearly so: those that begin with most of its letters, or contain
+// it. If these are many cards or few letters, it lists all cards.
 func Like(name string) string {
 	const few, least = 5, 3
 	var ids []string

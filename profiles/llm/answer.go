@@ -6,6 +6,7 @@ import (
 
 	"memtide/engine"
 	"memtide/profiles"
+	"memtide/profiles/card"
 )
 
 // Ask is the question whether a setup trains on a number of cards. New makes it from options.
@@ -26,15 +27,12 @@ type Ask struct {
 // Verdict says whether a setup fits on a card.
 type Verdict string
 
-// The verdicts. An answer is uncertain if it is closer to the capacity than the error of the model.
+// The verdicts. An answer is uncertain from 95 % of the card on, unless its whole range exceeds the card.
 const (
 	Fits      Verdict = "fits"
 	FitsNot   Verdict = "does not fit"
 	Uncertain Verdict = "uncertain"
 )
-
-// uncertain is the share by which an answer may be wrong: one measured error.
-const uncertain = 0.05
 
 // Estimate is what one card holds, and how long a step takes.
 type Estimate struct {
@@ -49,6 +47,18 @@ type Estimate struct {
 
 // Margin returns the free memory of the card in the worse case. It is negative if memory is lacking.
 func (a *Estimate) Margin() engine.Bytes { return a.Capacity - a.High }
+
+// Word returns the verdict as the page has it, which tells uncertain ones apart: a step should fit if the card has
+// enough for its whole range.
+func (a *Estimate) Word() string {
+	switch {
+	case a.Verdict != Uncertain:
+		return string(a.Verdict)
+	case a.High <= a.Capacity:
+		return "should fit"
+	}
+	return "may not fit"
+}
 
 // Order returns the name of the order of passes of a pipeline, or "" without a pipeline.
 func (a *Estimate) Order() string {
@@ -71,10 +81,10 @@ func (a Ask) Estimate() (*Estimate, error) { return a.answer(engine.NoLimit) }
 // for every allocator, so that a verdict that it does not fit is certain.
 const probed engine.Bytes = 0
 
-// enough returns the limit above which nothing fits, whatever the allocator does.
-func (a Ask) enough() engine.Bytes {
-	return engine.Bytes(engine.Int64(float64(a.Card.Memory-a.Context) / (1 - uncertain)))
-}
+// enough returns the limit above which nothing fits, whatever the allocator does, and sure the one up to which
+// everything fits.
+func (a Ask) enough() engine.Bytes { return a.Card.Memory - a.Context }
+func (a Ask) sure() engine.Bytes   { return card.Sure(a.Card.Memory) - a.Context }
 
 // answer plays the setup, and skips the replay through the allocator if the setup needs more than limit. It
 // returns an earlier answer if that was replayed, or needs more than limit too. With another card, only the
@@ -137,10 +147,10 @@ func (a Ask) reserves(r *Result, t time.Duration) *Estimate {
 		out.High = engine.Bytes(engine.Int64(float64(out.High) / (1 - moeBelow)))
 	}
 	out.Verdict = Uncertain
-	switch room := float64(out.Capacity); {
-	case float64(out.High)*(1+uncertain) <= room:
+	switch {
+	case out.High <= a.sure():
 		out.Verdict = Fits
-	case float64(out.Low)*(1-uncertain) > room:
+	case out.Low > out.Capacity:
 		out.Verdict = FitsNot
 	}
 	return out

@@ -45,7 +45,7 @@ func (a Ask) optima(own *Estimate) (rows []Change) {
 		if strategy == nil {
 			continue
 		}
-		least := m.budget(m.room())
+		least := m.budget(m.a.sure())
 		var small *engine.InfeasibleError
 		_, err := strategy.Solve(m.problem.WithBudget(0), nil, s.poll)
 		if errors.As(err, &small) && small.Smallest > 0 {
@@ -88,11 +88,6 @@ type onChain struct {
 	problem *engine.Problem
 }
 
-// room returns how much memory a plan that fits can reserve.
-func (m *onChain) room() engine.Bytes {
-	return engine.Bytes(engine.Int64(float64(m.own.Capacity) / (1 + uncertain)))
-}
-
 // budget returns the part of reserved memory that is left for the chain if the allocator adds as much as to the step as
 // it is, or the same share, whichever is less.
 func (m *onChain) budget(reserved engine.Bytes) engine.Bytes {
@@ -108,7 +103,7 @@ const tries = 6
 // its tries fits, it returns the answer for the last one, or nil without a plan. least is the least memory for
 // which the strategy has a plan.
 func (m *onChain) fitting(strategy *engine.Strategy, least engine.Bytes) (last *Estimate) {
-	most := m.budget(m.room())
+	most := m.budget(m.a.sure())
 	if most < least {
 		return nil
 	}

@@ -46,7 +46,7 @@ func TestVerdicts(t *testing.T) {
 	for _, c := range []struct {
 		room float64 // as a multiple of the reserved memory
 		want Verdict
-	}{{1.06, Fits}, {1.04, Uncertain}, {0.97, Uncertain}, {0.90, FitsNot}} {
+	}{{1.06, Fits}, {1.04, Uncertain}, {0.999, Uncertain}, {0.96, FitsNot}} {
 		q := small()
 		card := *q.Card
 		card.Memory = q.Context + engine.Bytes(float64(a.High)*c.room)

@@ -52,7 +52,7 @@ func (a Ask) ordered(limit engine.Bytes) *Estimate {
 	}
 	var large []*Ranks // orders whose lower bounds do not fit
 	for _, ranks := range played {
-		if float64(ranks.bound())*(1-uncertain) > float64(a.Card.Memory-a.Context) {
+		if ranks.bound() > a.enough() {
 			large = append(large, ranks)
 		} else if try(ranks) {
 			return least
@@ -162,7 +162,7 @@ func (a *Ask) lacking() (n int64) {
 		return 0
 	}
 	for r, rank := range answer.Ranks.List {
-		if float64(rank.most())*(1+uncertain) > float64(answer.Capacity) {
+		if rank.most() > b.sure() {
 			n = int64(r) + 1
 		}
 	}

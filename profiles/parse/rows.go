@@ -132,8 +132,7 @@ func Meant(column string, names iter.Seq[string]) string {
 // conversions says how a number becomes one of seconds or bytes, by that and the ending of its name.
 var conversions = map[string]string{"seconds ms": "Divide %q by 1,000", "seconds us": "Divide %q by 1,000,000",
 	"seconds ns": "Divide %q by 1,000,000,000", "bytes kb": "Multiply %q by 1,000", "bytes kib": "Multiply %q by 1,024",
-	"bytes mb": "Multiply %q by 1,000,000", "bytes mib": "Multiply %q by 1,048,576", "bytes gb": "Multiply %q by 1,000,000,000",
-	"bytes gib": "Multiply %q by 1,073,741,824"}
+	"bytes mb": "Multiply %q by 1,000,000", "bytes mib": "Multiply %q by 1,048,576"}
 
 // Warnings returns the assumptions that Read made, for people.
 func (r *StageReader) Warnings(stages int) (list []string) {

@@ -2,7 +2,6 @@ package view
 
 import (
 	"slices"
-	"sort"
 	"strings"
 
 	"memtide/profiles/llm/ask"
@@ -27,7 +26,7 @@ func (p Picker) Steps() []*ask.Known {
 	if named != nil && strings.Contains(p.Query, "/") { // a repository of Hugging Face
 		return []*ask.Known{named}
 	}
-	var usual, other []*ask.Known
+	var beside, usual, other []*ask.Known
 	words := ask.Told(strings.Fields(strings.ToLower(p.Query)))
 	list := slices.Concat(ask.Models, ask.Others, ask.Diffusers)
 	for i := range list {
@@ -39,9 +38,12 @@ func (p Picker) Steps() []*ask.Known {
 				kind += " unet u-net"
 			}
 		}
-		in := m.ID + " " + written(m.Title, m.Also...) + kind + " transformer whole training step"
+		titles := written(m.Title, m.Also...)
+		in := m.ID + " " + titles + kind + " transformer whole training step"
 		switch {
 		case !holdsAll(in, words):
+		case len(words) > 1 && strings.Contains(strings.ReplaceAll(titles, "\n", " "), strings.Join(words, " ")+" "):
+			beside = append(beside, m)
 		case m.Usual:
 			usual = append(usual, m)
 		case len(words) > 0:
@@ -51,24 +53,7 @@ func (p Picker) Steps() []*ask.Known {
 	if len(usual)+len(other) == 0 && named != nil {
 		usual = append(usual, named)
 	}
-	all := append(usual, other...)
-	if len(words) > 1 {
-		sort.SliceStable(all, func(i, k int) bool { return beside(all[i], words) > beside(all[k], words) })
-	}
-	return all
-}
-
-// beside returns 2 if a title of the model has the words side by side, 1 if the last one only begins a word there, and 0
-// if it has them elsewhere.
-func beside(m *ask.Known, words []string) int {
-	titles, phrase := strings.ToLower(strings.Join(append([]string{m.Title}, m.Also...), " \n "))+" ", strings.Join(words, " ")
-	switch {
-	case strings.Contains(titles, phrase+" "):
-		return 2
-	case strings.Contains(titles, phrase):
-		return 1
-	}
-	return 0
+	return slices.Concat(beside, usual, other)
 }
 
 // written returns titles in lower case as people write them: as they are, without spaces, and with dashes.
@@ -93,14 +78,20 @@ func (p Picker) Called(m *ask.Known) string {
 
 // Entries returns the ids of all entries that match the query, in the order of the list: whole
 // steps, then presets.
-func (p Picker) Entries() (out []string) {
+func (p Picker) Entries() []string {
+	ids, _ := p.entries()
+	return ids
+}
+
+// entries returns the ids and the titles of the entries.
+func (p Picker) entries() (ids, titles []string) {
 	for _, m := range p.Steps() {
-		out = append(out, StepEntry+m.ID)
+		ids, titles = append(ids, StepEntry+m.ID), append(titles, m.Title)
 	}
 	for _, m := range p.Matches() {
-		out = append(out, m.ID)
+		ids, titles = append(ids, m.ID), append(titles, m.Title)
 	}
-	return out
+	return ids, titles
 }
 
 // holdsAll reports whether text contains every word.
@@ -145,20 +136,13 @@ func found(words []string, text func(*preset.Preset) string) []*preset.Preset {
 // begins with the query, or else the first match. It is empty if nothing matches.
 func (p Picker) Best() string {
 	query := strings.ToLower(strings.TrimSpace(p.Query))
-	for _, m := range p.Steps() {
-		if strings.HasPrefix(strings.ToLower(m.Title), query) || strings.HasPrefix(m.ID, query) {
-			return StepEntry + m.ID
+	ids, titles := p.entries()
+	for i, id := range ids {
+		if strings.HasPrefix(strings.ToLower(titles[i]), query) || strings.HasPrefix(strings.TrimPrefix(id, StepEntry), query) {
+			return id
 		}
 	}
-	for _, m := range p.Matches() {
-		if strings.HasPrefix(strings.ToLower(m.Title), query) || strings.HasPrefix(m.ID, query) {
-			return m.ID
-		}
-	}
-	if all := p.Entries(); len(all) > 0 {
-		return all[0]
-	}
-	return ""
+	return append(ids, "")[0]
 }
 
 // Step returns the id of the entry by rows after the active one, or of the first or last entry

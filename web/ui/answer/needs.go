@@ -83,8 +83,8 @@ func (n *need) everything() string {
 	return text
 }
 
-// tight reports whether the upper end is above 95 per cent of the card.
-func (n *need) tight() bool { return 20*n.to() > 19*n.memory }
+// tight reports whether the upper end is nearer to the memory of the card than predictions err.
+func (n *need) tight() bool { return n.to() > card.Sure(n.memory) }
 
 // statesOver reports whether no plan can help, because plans reduce only activations.
 func (n *need) statesOver() bool { return n.memory > 0 && n.states+n.context > n.memory }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/vugu/vugu"
 	"memtide/engine"
+	"memtide/profiles/card"
 	"memtide/wasm/proto"
 	"memtide/web/chart"
 	"memtide/web/display"
@@ -64,6 +65,7 @@ type PlanRow struct {
 
 	step   time.Duration // 0 if it is not known
 	unfit  bool
+	tight  bool // it fits, with less to spare than predictions err
 	unsure bool // it may not fit
 	pinned bool // the folded table has the row in any case
 }
@@ -105,6 +107,8 @@ func (c *Plans) groups(plans []state.PlanGroup) (out []PlanRows) {
 			group = &not
 		case o.unsure:
 			group = &may
+		case o.tight && c.S.Network != nil:
+			fit.Title = "Fits or should fit " + format.Bytes(c.S.Limit())
 		}
 		group.Rows = append(group.Rows, o)
 	}
@@ -172,13 +176,13 @@ func (c *Plans) row(p state.PlanRow) *PlanRow {
 	needs, all, kept := "", c.S.KeepingAll(), c.S.KeepAll()
 	switch {
 	case p.Peak > 0 && p.Peak == kept.Peak && p.StepTime == kept.StepTime:
-		needs, o.unsure = awaited(all, gib), all > c.S.Limit()
+		needs, o.unsure, o.tight = awaited(all, gib), all > c.S.Limit(), all > card.Sure(c.S.Limit())
 		if low, _, context := c.S.Kept(); low+context > c.S.Limit() {
 			o.unfit, more, needs = true, "", c.lacks(all)
 		}
 	case p.Peak > 0:
 		most := known.AtWorst(c.S.Choice, c.S.Network, p.Peak)
-		needs, o.unsure = gib(most), most > c.S.Limit()
+		needs, o.unsure, o.tight = gib(most), most > c.S.Limit(), most > card.Sure(c.S.Limit())
 	}
 	switch f := p.Failure; {
 	case f != nil:
@@ -230,7 +234,7 @@ func (c *Plans) lacks(needs engine.Bytes) string {
 func (c *Plans) policy(x state.Policy) *PlanRow {
 	o := &PlanRow{Policy: true, Index: x.Index, Known: "yes", Tab: "0", Pressed: strconv.FormatBool(x.Chosen),
 		Doc: x.Words + ".", step: x.Time, unfit: x.Lacks > 0 && !x.Unsure, unsure: x.Unsure,
-		pinned: x.Chosen}
+		tight: x.Needs > card.Sure(c.S.Limit()), pinned: x.Chosen}
 	if x.Apart {
 		o.Doc, o.Pressed = x.Words+". Opens the step with it.", ""
 	}

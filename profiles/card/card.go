@@ -87,6 +87,20 @@ func (c *Card) Timed() bool { return c.Peak("f16") > 0 && c.MemoryRate > 0 }
 // twentieth.
 func Sure(memory engine.Bytes) engine.Bytes { return memory * 19 / 20 }
 
+// allocatorPart is how much PyTorch's allocator needs beyond the peak of a plan at most, in per cent, with expandable
+// segments. See llm.TestExpandableRoom.
+const allocatorPart = 6
+
+// Reserved returns the memory that the allocator probably needs for a plan's peak, rounded up.
+func Reserved(peak engine.Bytes) engine.Bytes { return peak + (peak*allocatorPart+99)/100 }
+
+// Usable returns how much of the memory that CUDA leaves a plan may use, rounded down to tenths of a GiB. It is the
+// inverse of Reserved.
+func Usable(capacity engine.Bytes) engine.Bytes {
+	const tenths, megas = 10, 1024
+	return capacity * 100 / (100 + allocatorPart) * tenths / engine.GiB * megas / tenths * engine.MiB
+}
+
 // DefaultID is the id of the card with which networks are first shown. Beaumont et al. (2019 and 2020) measured
 // theirs on it.
 const DefaultID = "v100-pcie-16gb"
@@ -144,8 +158,8 @@ func squeeze(name string) string {
 // bare returns a squeezed name without the kind of card before its number.
 func bare(name string) string { return strings.TrimPrefix(strings.TrimPrefix(name, "rtx"), "gtx") }
 
-// Like says in a refusal of name which cards are called nearly so: those that begin with most of its letters, or contain
-// it. If these are many cards or few letters, it lists all cards.
+// Like says in a refusal of name which cards are called nearly so: those that begin with most of its letters, or
+// contain it. If these are many cards or few letters, it lists all cards.
 func Like(name string) string {
 	const few, least = 5, 3
 	var ids []string
@@ -189,10 +203,7 @@ func Cut(text string) (id, rest string) {
 // spoken maps further names of cards in reports of runs to ids, both without punctuation.
 var spoken = map[string]string{
 	"v100": DefaultID, "a100": "a100-80gb", "a10040g": "a100-40gb", "a10080g": "a100-80gb", "h10096g": "h100-96gb",
-	"gh200": "gh200-96gb-single", "a6000": "rtx-a6000", "3090": "rtx-3090", "4090": "rtx-4090", "5090": "rtx-5090",
-	"6000ada": "rtx-6000-ada", "a4000": "rtx-a4000", "3060": "rtx-3060", "4060ti": "rtx-4060-ti-16gb",
-	"4070tisuper": "rtx-4070-ti-super", "4080": "rtx-4080", "5070ti": "rtx-5070-ti", "5080": "rtx-5080",
-	"p100": "p100-pcie-16gb",
+	"gh200": "gh200-96gb-single", "4060ti": "rtx-4060-ti-16gb", "p100": "p100-pcie-16gb",
 }
 
 // Find returns the card that a report of a run names, for example "8xH100-80G". Of several names in the text the
@@ -210,6 +221,7 @@ func Find(text string) *Card {
 	for i := range cards {
 		if c := &cards[i]; c.Instead == "" {
 			look(squeeze(c.ID), c.ID)
+			look(strings.TrimPrefix(squeeze(c.ID), "rtx"), c.ID)
 		}
 	}
 	return Lookup(found)

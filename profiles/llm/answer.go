@@ -168,38 +168,40 @@ func (a Ask) onRanks(ranks *Ranks) *Estimate {
 }
 
 // towers returns the states of the model's towers, which a step on text neither gathers nor runs.
-func (p *program) towers() (weights, grads, moments engine.Bytes) {
+func (p *program) towers() (r engine.Resident) {
 	if !p.first {
-		return 0, 0, 0
+		return r
 	}
 	n := p.s.Model.towers()
 	if p.s.gathers() {
 		n = ceil(n, p.s.Shard)
 	}
-	if p.s.Towers {
-		grads, moments = size(n, p.s.Grad), p.s.stays(size(n, p.s.Master+p.s.Moments))
+	if r.Weights = size(n, p.s.Weight); p.s.Towers {
+		r.Grads, r.Optimizer = size(n, p.s.Grad), p.s.stays(size(n, p.s.Master+p.s.Moments))
 	}
-	return size(n, p.s.Weight), grads, moments
+	return r
+}
+
+// resident returns the program's weights, masters and moments on the card, with gradients of towers alone.
+func (p *program) resident() engine.Resident {
+	r := p.towers()
+	r.Weights += p.besideBytes()
+	for w := range p.weights() {
+		if !p.s.HostWeights {
+			r.Weights += p.s.weightBytes(w)
+		}
+		if w.trained {
+			r.Optimizer += p.s.stays(p.s.stateBytes(w))
+		}
+	}
+	for _, row := range p.swaps {
+		r.Weights -= engine.Bytes(row.n) * p.swapBytes(p.units[row.first])
+	}
+	return r
 }
 
 // states returns the bytes of the program's weights, masters, moments and gradients on the card.
-func (p *program) states() engine.Bytes {
-	s := p.s
-	n, grads, moments := p.towers()
-	n += grads + moments
-	for w := range p.weights() {
-		if !s.HostWeights {
-			n += s.weightBytes(w)
-		}
-		if w.trained {
-			n += s.stays(s.stateBytes(w))
-		}
-	}
-	for _, r := range p.swaps {
-		n -= engine.Bytes(r.n) * p.swapBytes(p.units[r.first])
-	}
-	return n + p.gradients() + p.besideBytes()
-}
+func (p *program) states() engine.Bytes { return p.resident().Total() + p.gradients() }
 
 // gradients returns the bytes of the gradients that are on the card at once, as far as the optimizer waits for them.
 func (p *program) gradients() (n engine.Bytes) {

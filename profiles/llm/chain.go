@@ -131,22 +131,12 @@ func (o *outline) chain(c *Card) *engine.Chain {
 	chain := &engine.Chain{Name: s.Model.Name, Batch: int(s.Batch),
 		Stages: append([]engine.Stage{optimizer}, o.stages(c)...)}
 	o.besides(c, chain.Stages)
+	chain.Resident = o.resident()
 	r := &chain.Resident
-	r.Weights, r.Grads, r.Optimizer = o.towers()
-	r.Weights += o.besideBytes()
 	for w := range o.weights() {
-		if !s.HostWeights {
-			r.Weights += s.weightBytes(w)
-		}
 		if w.trained && o.accumulated() {
 			r.Grads += s.at(w, 2, s.storedBytes(w, s.Grad))
 		}
-		if w.trained {
-			r.Optimizer += s.stays(s.stateBytes(w))
-		}
-	}
-	for _, row := range o.swaps {
-		r.Weights -= engine.Bytes(row.n) * o.swapBytes(o.units[row.first])
 	}
 	for _, u := range o.all() {
 		r.Pinned += o.casted(u) + o.pinned(u)

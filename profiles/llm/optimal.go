@@ -8,6 +8,7 @@ import (
 	"memtide/engine"
 	"memtide/engine/sim"
 	"memtide/profiles"
+	"memtide/profiles/card"
 )
 
 // optima are the classes whose first strategy (engine.Best) is compared with the policies of frameworks. The
@@ -112,45 +113,31 @@ func (m *onChain) fitting(strategy *engine.Strategy, least engine.Bytes) (last *
 		if m.a.goOn(); sol == nil {
 			break
 		}
-		if last = m.answer(sol, m.a.enough()); last.Verdict == Fits || most == least {
+		last = m.a.reserves(m.played(sol, m.own.Capacity, m.a.enough()), m.time(sol.Makespan))
+		if last.Verdict == Fits || most == least {
 			break
 		}
 	}
 	return last
 }
 
-// expandablePart is how much expandable segments reserve beyond a plan's peak at most, in per cent.
-const expandablePart = 6
-
-// Usable returns how much of the memory that CUDA leaves a plan may use with expandable segments, rounded down to
-// tenths of a GiB. The page's plans have this budget.
-func Usable(capacity engine.Bytes) engine.Bytes {
-	const tenths, megas = 10, 1024
-	return capacity * 100 / (100 + expandablePart) * tenths / engine.GiB * megas / tenths * engine.MiB
-}
-
-// loose returns the answer for the plan that strategy finds with Usable as its budget. It returns nil if strategy finds
-// none, or if the plan does not run on the card even with expandable segments. It has as much memory as the page says
-// that it needs.
+// loose returns the answer for the plan that strategy finds with card.Usable as its budget, which is replayed with as
+// much memory as the page says that it needs. It returns nil if strategy finds none, or if the plan does not run on the
+// card even with expandable segments.
 func (m *onChain) loose(strategy *engine.Strategy) *Estimate {
-	sol, _ := strategy.Solve(m.problem.WithBudget(Usable(m.own.Capacity)), nil, m.s.poll.Limited(callsOfRow))
+	sol, _ := strategy.Solve(m.problem.WithBudget(card.Usable(m.own.Capacity)), nil, m.s.poll.Limited(callsOfRow))
 	if m.a.goOn(); sol == nil {
 		return nil
 	}
-	r := m.played(sol, sol.Peak*(100+expandablePart)/100, engine.NoLimit)
+	r := m.played(sol, card.Reserved(sol.Peak), engine.NoLimit)
 	if r.Reserved = r.Expandable; r.Reserved > m.own.Capacity {
 		return nil
 	}
 	return m.a.reserves(r, m.time(sol.Makespan))
 }
 
-// answer returns the answer for a schedule of the chain. It replays the allocator if the schedule needs no more than
-// limit.
-func (m *onChain) answer(sol *engine.Solution, limit engine.Bytes) *Estimate {
-	return m.a.reserves(m.played(sol, m.own.Capacity, limit), m.time(sol.Makespan))
-}
-
-// played plays a schedule of the chain on the program, on a card that leaves it room bytes.
+// played plays a schedule of the chain on the program, on a card that leaves it room bytes. It replays
+// the allocator if the schedule needs no more than limit.
 func (m *onChain) played(sol *engine.Solution, room, limit engine.Bytes) *Result {
 	t, err := sim.Play(m.problem.WithBudget(sol.Peak), sol.Schedule) // copies wait for room, as in the plan
 	profiles.End(err)

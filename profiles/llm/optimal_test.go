@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"memtide/engine"
+	"memtide/profiles/card"
 )
 
 // TestOptima checks the schedules that strategies find for the chain, which are listed with the policies. The
@@ -45,7 +46,7 @@ func TestOptima(t *testing.T) {
 }
 
 // TestLooseOptima checks that a plan that relies on expandable segments is listed beside one that fits in any case,
-// has no more than Usable, and is faster.
+// has no more than card.Usable, and is faster.
 func TestLooseOptima(t *testing.T) {
 	a, err := New(Lookup("llama3-8b"), engine.Args{"program": "torchtune", "lora": "16", "device": "rtx-4090"})
 	if err != nil {
@@ -60,9 +61,9 @@ func TestLooseOptima(t *testing.T) {
 		t.Errorf("%s, and by %s %s; want one that fits and one of pofo that is not sure", sure.Verdict,
 			p.Policies[3].Method, loose.Verdict)
 	}
-	if most := Usable(loose.Capacity); loose.High != loose.Expandable || loose.High > most*(100+expandablePart)/100 {
-		t.Errorf("%d bytes reserved at worst, %d by expandable segments, for a budget of %d; want %d %% more at most",
-			loose.High, loose.Expandable, most, expandablePart)
+	if most := card.Usable(loose.Capacity); loose.High != loose.Expandable || loose.High > card.Reserved(most) {
+		t.Errorf("%d bytes reserved at worst, %d by expandable segments, for a budget of %d; want %d at most",
+			loose.High, loose.Expandable, most, card.Reserved(most))
 	} else if loose.Time >= sure.Time || loose.Allocated > most {
 		t.Errorf("%v with %d bytes; want less than %v with %d at most", loose.Time, loose.Allocated, sure.Time, most)
 	}

@@ -178,10 +178,10 @@ func (p *program) all() []*unit {
 // loads allocates the states.
 func (p *program) loads() {
 	p.phase = Load
-	weights, grads, moments := p.towers()
-	p.take(weights, Weights)
-	p.take(grads, Gradients)
-	p.take(moments, Moments)
+	r := p.towers()
+	p.take(r.Weights, Weights)
+	p.take(r.Grads, Gradients)
+	p.take(r.Optimizer, Moments)
 	for _, u := range p.all() {
 		p.load(u)
 	}

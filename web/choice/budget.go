@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"memtide/engine"
+	"memtide/profiles/card"
 	"memtide/web/format"
 )
 
@@ -90,25 +91,16 @@ func ParseBudget(value string) (Budget, error) {
 	return Budget{Bytes: b}, nil
 }
 
-// Estimates of the memory that a program takes in addition to a schedule's peak. They decide
+// Context is how much memory a program takes for CUDA and its libraries, an estimate. With card.Reserved it decides
 // between "fits" and "may not fit" and which budget is proposed, and nothing else.
-const (
-	Context       = engine.GiB // for CUDA and its libraries
-	allocatorPart = 6          // per cent that a caching allocator needs beyond the peak, see llm.TestExpandableRoom
-)
+const Context = engine.GiB
 
-// Reserved returns the memory that a device probably needs for a schedule's peak, rounded up.
-func Reserved(peak engine.Bytes) engine.Bytes {
-	return peak + (peak*allocatorPart+99)/100 + Context
-}
+// Reserved returns the memory that a device probably needs for a schedule's peak, with CUDA.
+func Reserved(peak engine.Bytes) engine.Bytes { return card.Reserved(peak) + Context }
 
-// Usable returns how much of a device's memory a plan may use, rounded down to tenths of a GiB: without the share of
-// CUDA and of a caching allocator. It is the inverse of Reserved.
-func Usable(memory engine.Bytes) engine.Bytes {
-	const tenths, megas = 10, 1024
-	n := max(memory-Context, 0) * 100 / (100 + allocatorPart) * tenths / engine.GiB
-	return n * megas / tenths * engine.MiB
-}
+// Usable returns how much of a device's memory a plan may use: without the share of CUDA and of a caching allocator. It
+// is the inverse of Reserved.
+func Usable(memory engine.Bytes) engine.Bytes { return card.Usable(max(memory-Context, 0)) }
 
 // parseShare parses a number of per cent, which may have an exponent ("5e-3"), and rounds it
 // down. It returns 0 if the text is not such a number or is 0, and more than maxShare if the

@@ -105,10 +105,7 @@ func holdsAll(text string, words []string) bool {
 func (p Picker) Matches() []*preset.Preset {
 	words := strings.Fields(strings.ToLower(p.Query))
 	named := found(words, func(q *preset.Preset) string {
-		if q.Sequences() {
-			return q.Title + " " + q.ID + " " + q.Group + " LLM transformer"
-		}
-		return q.Title + " " + q.ID + " " + q.Group
+		return q.Title + " " + q.ID + " " + q.Group + map[bool]string{true: " LLM transformer"}[q.Sequences()]
 	})
 	if len(named) > 0 {
 		return named
@@ -137,8 +134,9 @@ func found(words []string, text func(*preset.Preset) string) []*preset.Preset {
 func (p Picker) Best() string {
 	query := strings.ToLower(strings.TrimSpace(p.Query))
 	ids, titles := p.entries()
+	begins := func(name string) bool { return strings.HasPrefix(strings.ToLower(name), query) }
 	for i, id := range ids {
-		if strings.HasPrefix(strings.ToLower(titles[i]), query) || strings.HasPrefix(strings.TrimPrefix(id, StepEntry), query) {
+		if begins(titles[i]) || begins(strings.TrimPrefix(id, StepEntry)) {
 			return id
 		}
 	}

@@ -127,11 +127,10 @@ func Option(name string) *engine.Param {
 
 // Parse checks args and fills in the defaults.
 func Parse(args engine.Args) (engine.Parsed, error) {
-	switch name := args["device"]; {
-	case name == "":
-	case card.Lookup(name) == nil:
-		return engine.Parsed{}, fmt.Errorf("there is no device %q; %s", name, card.Like(name))
-	default: // it may be none of the choices
+	if name := args["device"]; name != "" { // it need not be one of the choices
+		if card.Lookup(name) == nil {
+			return engine.Parsed{}, fmt.Errorf("there is no device %q; %s", name, card.Like(name))
+		}
 		args = maps.Clone(args)
 		delete(args, "device")
 	}

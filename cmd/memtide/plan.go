@@ -255,7 +255,7 @@ func (p *planFlags) answer(ctx context.Context, e *env, a llm.Ask) (r *planRepor
 		}
 	})
 	r.Answer = plan
-	switch limited := ctx.Err() == nil && within.Err() != nil; {
+	switch limited := errors.Is(err, context.DeadlineExceeded); { // a poll may see the deadline before its context
 	case ctx.Err() != nil:
 		cli.Check(err)
 	case !limited:

@@ -129,7 +129,8 @@ func (r *planReport) sentence() string {
 	case a.Verdict == llm.Uncertain:
 		fmt.Fprintf(&b, "%s. PyTorch reserves %s, nearer than the model errs.", a.Word(), reserved)
 	default:
-		fmt.Fprintf(&b, "fits. PyTorch reserves %s, %s (%.0f %%) stay free.", reserved, format.Bytes(a.Margin()), 100*float64(a.Margin())/float64(a.Capacity))
+		fmt.Fprintf(&b, "fits. PyTorch reserves %s, %s (%.0f %%) stay free.", reserved, format.Bytes(a.Margin()),
+			100*float64(a.Margin())/float64(a.Capacity))
 	}
 	if a.Host > 0 {
 		fmt.Fprintf(&b, " Up to %s wait in host memory", format.Bytes(a.Host))

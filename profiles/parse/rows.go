@@ -105,8 +105,8 @@ func (r *StageReader) Read(at StagePlace, s engine.Stage, isLoss bool,
 }
 
 // Meant returns a remedy for want of column: to rename one of names, and where that ends in another unit to convert its
-// numbers. It is the first name in alphabetical order that begins with the same three letters and is not a column
-// itself. Meant returns "" if there is no such name.
+// numbers. Of the names that begin with the same three letters and are no columns themselves it takes the first in
+// alphabetical order. It returns "" if there is no such name.
 func Meant(column string, names iter.Seq[string]) string {
 	like := ""
 	for name := range names {

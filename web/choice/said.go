@@ -238,7 +238,7 @@ func (s *Said) takeStep(c *Choice) *Problem {
 		problem = &Problem{Key: "step.", Err: errors.Join(wrong...)}
 	}
 	if d := card.Lookup(s.Device); d != nil && args["device"] == "" && !ask.Configured(s.Step) {
-		args = ask.With(args, "device", d.ID) // that a link by hand has for any network
+		args = ask.With(args, "device", d.ID) // as links to networks name their card
 	}
 	c.Step, c.StepArgs = s.Step, stepArgs(args)
 	sized := args["seq"] != "" || args["frames"] != "" || args["height"] != ""

@@ -90,7 +90,8 @@ func notesOf(side string, problems []choice.Problem) (notes []string) {
 		if p.Name == "" {
 			text = fmt.Sprintf("The link's arguments are not used: %v.", p.Err)
 			if p.Key == "step." { // the others are
-				text = "Of the link's step is not used: " + strings.ReplaceAll(p.Err.Error(), "\n", "; ") + "."
+				text = fmt.Sprintf("Options of the link's step that are not used: %s.",
+					strings.ReplaceAll(p.Err.Error(), "\n", "; "))
 			}
 		}
 		notes = append(notes, side+text)

@@ -105,7 +105,11 @@ func holdsAll(text string, words []string) bool {
 func (p Picker) Matches() []*preset.Preset {
 	words := strings.Fields(strings.ToLower(p.Query))
 	named := found(words, func(q *preset.Preset) string {
-		return q.Title + " " + q.ID + " " + q.Group + map[bool]string{true: " LLM transformer"}[q.Sequences()]
+		text := q.Title + " " + q.ID + " " + q.Group
+		if q.Sequences() {
+			text += " LLM transformer"
+		}
+		return text
 	})
 	if len(named) > 0 {
 		return named
@@ -140,7 +144,10 @@ func (p Picker) Best() string {
 			return id
 		}
 	}
-	return append(ids, "")[0]
+	if len(ids) == 0 {
+		return ""
+	}
+	return ids[0]
 }
 
 // Step returns the id of the entry by rows after the active one, or of the first or last entry

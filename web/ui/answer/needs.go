@@ -230,7 +230,8 @@ func ofShown(s *state.State, p *known.Picture) *need {
 	if n.all, n.played = s.KeepingAll(), true; n.all == 0 {
 		n.all, n.played = n.kept+n.context, false
 	}
-	if m := s.OverBudget; m != nil && p.Choice.Budget.Bytes == m.Offer { // a round budget, which has a little more room
+	if m := s.OverBudget; m != nil && p.Choice.MethodKey() == s.Choice.MethodKey() &&
+		p.Choice.Budget.Bytes == m.Offer { // a round budget, which has a little more room
 		n.low, n.high = m.Smallest, known.AtWorst(p.Choice, p.Network, m.Smallest)-n.context
 	}
 	if low, high, _ := s.Kept(); p.KeepsAll() && high > 0 {

@@ -164,7 +164,7 @@ func (c *Better) more(a *state.Answers) []Gain {
 
 // fitsIn returns the largest peak of an answer that fits.
 func (c *Better) fitsIn() engine.Bytes {
-	if uneven := known.Uneven(c.S.Choice, c.S.Network); uneven || c.S.Exceeds() != nil {
+	if c.S.Exceeds() != nil || known.Uneven(c.S.Choice, c.S.Network) {
 		return c.S.Choice.Usable(known.Evenly(c.S.Choice, c.S.Network, c.room()))
 	}
 	return engine.NoLimit // the answers were solved within the budget

@@ -44,11 +44,13 @@ func TestSolveLimits(t *testing.T) {
 			t.Errorf("%+v, a strategy that is chosen: a limit of %v; want none", c, e.Request.Limit)
 		}
 	}
-	example := &player{State: New()}
-	example.play(Start{Choice: choice.Example()})
-	example.play(opened(last[Open](t, example).ID, chain("net")))
-	if e := last[Solve](t, example); e.Request.Limit != 0 {
-		t.Errorf("the example of a page without a link: a limit of %v; want none", e.Request.Limit)
+	for _, embed := range []bool{false, true} {
+		example := &player{State: New()}
+		example.play(Start{Choice: choice.Example(), Look: link.Look{Frame: link.Frame{Embed: embed}}})
+		example.play(opened(last[Open](t, example).ID, chain("net")))
+		if e := last[Solve](t, example); e.Request.Limit != 0 {
+			t.Errorf("the example, in a view %t: a limit of %v; want none", embed, e.Request.Limit)
+		}
 	}
 	p := shown(t)
 	b := chosen("net-b8")

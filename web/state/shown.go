@@ -32,16 +32,16 @@ const (
 	viewLimit = 2 * time.Second
 )
 
-// limit returns how long the answer to a choice may take. It is 0, without limit, unless the choice came from a link
-// in the address bar.
+// limit returns how long the answer to a choice may take. It is 0, without limit, for the example, and unless the choice
+// came from a link in the address bar.
 func (s *State) limit(h History) time.Duration {
 	switch {
 	case h != Leave:
 		return 0
+	case s.example(): // whose cost is known
+		return 0
 	case s.View.Frame.Embed:
 		return viewLimit
-	case s.example():
-		return 0
 	}
 	return pageLimit
 }

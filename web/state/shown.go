@@ -32,8 +32,8 @@ const (
 	viewLimit = 2 * time.Second
 )
 
-// limit returns how long the answer to a choice may take. It is 0, without limit, for the example, and unless the choice
-// came from a link in the address bar.
+// limit returns how long the answer to a choice may take. It is 0, without limit, for the example, and unless the
+// choice came from a link in the address bar.
 func (s *State) limit(h History) time.Duration {
 	switch {
 	case h != Leave:

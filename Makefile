@@ -47,7 +47,7 @@ test-native:
 # The engine is the same code in WebAssembly; what can differ are numbers, stopping without
 # threads, and memory. So Node runs the tests against recorded answers and the contract of all
 # methods, those that stop, and what the page's programs answer.
-IN_NODE = Vectors|Golden|Contract|Extreme|SameEverywhere|Int64|Large|Stop|Soon|Deadline|Yield|Endless|Play
+IN_NODE = Vectors|Golden|Contract|Extreme|SameEverywhere|Int64|LargeNumbers|Stop|Soon|Deadline|Yield|Endless|TestPlay$$
 test-wasm: tools in-node
 in-node:
 	GOOS=js GOARCH=wasm $(GO) vet ./wasm/... ./web/app ./web/ui/...
@@ -88,8 +88,11 @@ check: tools pinned ## format, vet, staticcheck, pinned modules and packages, ge
 	$(GO) run ./cmd/build -check
 	MEMTIDE_LONG=1 $(GO) test ./cmd/build ./cmd/wasmopt/...
 
-check-long: ## run the native tests with the long proofs and all of REPRODUCTIONS.md
+# What make test leaves out: proofs that take minutes, all of REPRODUCTIONS.md, and the page in every state, width and
+# theme that it is checked in.
+check-long: chromium firefox webkit build ## run all native tests and those of the page with the long proofs
 	MEMTIDE_LONG=1 $(GO) test -timeout 60m $$($(GO) list ./... | grep -v /web/browsertest)
+	MEMTIDE_LONG=1 $(MAKE) --no-print-directory in-browsers
 
 bench: ## run the benchmarks, three times each
 	$(GO) test -run '^$$' -bench . -benchmem -count 3 ./engine/... ./web/draw ./wasm/serve

@@ -68,14 +68,14 @@ func instances(count int, shape enginetest.Shape) []instance {
 	return all
 }
 
-// fewer returns the divisor of the number of random cases. All cases run with MEMTIDE_LONG=1, a third in an ordinary
-// run, and an eighth with -short, which the run in WebAssembly uses.
+// fewer returns the divisor of the number of random cases. All cases run with MEMTIDE_LONG=1, a fifth in an ordinary
+// run, and a sixteenth with -short, which the run in WebAssembly uses.
 func fewer() int {
 	switch {
 	case testing.Short():
-		return 8
+		return 16
 	case os.Getenv("MEMTIDE_LONG") == "":
-		return 3
+		return 5
 	}
 	return 1
 }

@@ -81,6 +81,9 @@ func TestExportRefuses(t *testing.T) {
 // TestExportPlan checks that a plan is computed from a file of operators, packed or not, within what the budget
 // leaves for the step. If there is no plan, the error says so.
 func TestExportPlan(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short is for WebAssembly, after this ran natively")
+	}
 	packed, err := os.ReadFile("../../profiles/formats/operators/testdata/traces/gpt.json.gz")
 	if err != nil {
 		t.Fatal(err)

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -23,11 +24,13 @@ func axe(t *testing.T) string {
 	return string(b)
 }
 
-// TestAccessible checks that the page keeps axe-core's rules in many of its states.
+// TestAccessible checks that the page keeps axe-core's rules in many of its states, some of them in make check-long.
 func TestAccessible(t *testing.T) {
 	t.Parallel()
 	source := axe(t)
 	p := New(t)
+	rest := []string{"phone", "table", "share on a phone", "dark view with the curve", "wait", "memory snapshot",
+		"documents"}
 	for _, c := range []struct {
 		name, address string
 		width         int64
@@ -53,6 +56,9 @@ func TestAccessible(t *testing.T) {
 		{"document", "docs/paper-000.html", 390, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			if slices.Contains(rest, c.name) {
+				long(t)
+			}
 			p.For(t)
 			p.Viewport(c.width, 900)
 			p.Fresh(c.address)

@@ -52,6 +52,9 @@ func TestNarrow(t *testing.T) {
 	p := openedPage(t, offload, 320, 800)
 	for _, width := range []int64{320, 350, 390, 768, 1000} {
 		t.Run(fmt.Sprint("page ", width), func(t *testing.T) {
+			if width == 350 || width == 768 {
+				long(t)
+			}
 			p.For(t)
 			p.Viewport(width, 800)
 			p.Drawn()
@@ -179,6 +182,9 @@ func TestTargets(t *testing.T) {
 		{"tablet", 1180, 820, true, 44},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			if c.name == "tablet" {
+				long(t)
+			}
 			p := New(t)
 			p.Viewport(c.width, c.height)
 			if c.touch {

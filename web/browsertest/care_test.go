@@ -13,8 +13,8 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// offload is the address of a schedule with waits, copies and recomputation.
-const offload = "#v=1&p=resnet101-b32&s=greedy&m=70%25"
+// offload is the address of a schedule with waits, copies and recomputation, and a curve of its strategy alone.
+const offload = "#v=1&p=resnet101-b32&s=greedy&m=70%25&c=greedy"
 
 // openAll opens every section of the page that can be folded.
 const openAll = `(async () => {

@@ -166,6 +166,9 @@ func TestCompareAccessible(t *testing.T) {
 		{"dark", "#v=1&p=resnet101-b32&m=70%25&b.m=100MiB&theme=dark", 1400, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			if c.name != "wide" {
+				long(t)
+			}
 			p.For(t)
 			p.Viewport(c.width, 900)
 			p.Fresh(c.address)

@@ -40,6 +40,9 @@ func TestCrashOnPage(t *testing.T) {
 			"oom":      "more memory than the browser allows",
 		} {
 			t.Run(program+"/"+how, func(t *testing.T) {
+				if how != "panic" {
+					long(t)
+				}
 				p.For(t)
 				moveBudget(p, how)
 				p.Wait(alertShown)
@@ -65,6 +68,9 @@ func TestEndlessOnPage(t *testing.T) {
 	t.Parallel()
 	for program, address := range bothPrograms {
 		t.Run(program, func(t *testing.T) {
+			if program != "page" {
+				long(t)
+			}
 			p := settledPage(t, address)
 			moveBudget(p, "loop")
 			const stop = `[...document.querySelectorAll('[data-do="stop"]')].find((b) => b.offsetParent !== null)`

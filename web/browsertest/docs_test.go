@@ -47,6 +47,7 @@ func enter(p *Page) {
 // TestAccessibleDocuments checks that every page of the documentation keeps axe-core's rules, in dark those about
 // colours and on a phone those about sizes.
 func TestAccessibleDocuments(t *testing.T) {
+	long(t)
 	t.Parallel()
 	source := axe(t)
 	p := New(t)

@@ -58,6 +58,9 @@ func TestEmbedUnderPolicy(t *testing.T) {
 		{"element, strictest", strictest, element},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			if !strings.HasSuffix(c.name, "strictest") {
+				long(t)
+			}
 			p.For(t)
 			guarded(p, site, c.policy, c.body)
 			p.Wait(`last("ready") && last("state")?.stepMs > 1`)

@@ -50,7 +50,7 @@ func skips() string {
 // shown again after going back and forth in the history.
 func TestDropGraph(t *testing.T) {
 	t.Parallel()
-	p := settledPage(t, resnet)
+	p := settledPage(t, swept)
 	Eval[bool](p, fmt.Sprintf(`drop("skips.json", %q); true`, skips()))
 	p.Wait(`byID("strategy").value === "keepall" && ` + untilReady)
 	Eval[bool](p, `(() => {
@@ -83,7 +83,7 @@ func TestDropGraph(t *testing.T) {
 // is computed when it is chosen.
 func TestLines(t *testing.T) {
 	t.Parallel()
-	p := settledPage(t, resnet)
+	p := settledPage(t, swept)
 	p.Wait(`byID("sweep").textContent.includes("click")`)
 	p.Click(`[data-testid="lines-list"]`)
 	p.Wait(`document.querySelector('.line-of[data-arg="greedy"]')`)
@@ -194,7 +194,7 @@ func TestGraphMethods(t *testing.T) {
 		t.Errorf("the page has loaded %q beside its own program; want second, once", got)
 	}
 	p.Quiet()
-	chain := settledPage(t, "#v=1&p=resnet18-b32&m=80%25")
+	chain := settledPage(t, "#v=1&p=resnet18-b32&m=80%25&c=rotor")
 	chain.Done()
 	if got := programs(chain); len(got) > 0 {
 		t.Errorf("for a chain the page has loaded %q; want nothing beside its own program", got)

@@ -2,6 +2,18 @@
 
 package browsertest
 
-import "testing"
+import (
+	"os"
+	"testing"
+)
 
 func TestMain(m *testing.M) { Main(m) }
+
+// long skips a test unless MEMTIDE_LONG is set, which make check-long does. Call it where a test or a subtest repeats
+// in another state, width or theme what others check in one.
+func long(t *testing.T) {
+	t.Helper()
+	if os.Getenv("MEMTIDE_LONG") == "" {
+		t.Skip("MEMTIDE_LONG is not set")
+	}
+}

@@ -47,7 +47,8 @@ const shifts = `window.jumps = []; window.jumped = 0; let first = -1e9, last = -
 	last = e.startTime; sum += e.value; jumped = Math.max(jumped, sum) } }).observe({type: "layout-shift", buffered: true});`
 
 // TestNothingJumps checks that nothing on the page jumps while it starts and while it finds out what would help, nor
-// when a link asks for a training step under a policy or on a pipeline.
+// when a link asks for a training step under a policy or on a pipeline. On a computer and on a phone each link is
+// opened in make check-long.
 func TestNothingJumps(t *testing.T) {
 	t.Parallel()
 	helped := func(p *Page) {
@@ -60,19 +61,32 @@ func TestNothingJumps(t *testing.T) {
 			t.Errorf("hidden when the answer is there: %s", hidden)
 		}
 	}
-	for link, wait := range map[string]func(*Page){"": helped, "#v=1&step=llama3-8b&step.ckpt=budget&step.compile=yes&step.graph=model": known,
-		"#v=1&step=llama3.2-1b&step.gpus=4&step.pp=4&step.accumulate=8&step.ckpt=none&step.seq=2048": known} {
-		for _, width := range []int64{1440, 390} {
+	const policy = "#v=1&step=llama3-8b&step.ckpt=budget&step.compile=yes&step.graph=model"
+	const ranks = "#v=1&step=llama3.2-1b&step.gpus=4&step.pp=4&step.accumulate=8&step.ckpt=none&step.seq=2048"
+	for _, c := range []struct {
+		name, link  string
+		width       int64
+		wait        func(*Page)
+		checkedLong bool
+	}{
+		{"page", "", 1440, helped, false}, {"page on a phone", "", 390, helped, true},
+		{"policy", policy, 1440, known, true}, {"policy on a phone", policy, 390, known, false},
+		{"ranks", ranks, 1440, known, true}, {"ranks on a phone", ranks, 390, known, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if c.checkedLong {
+				long(t)
+			}
 			p := New(t)
-			p.Viewport(width, 900)
+			p.Viewport(c.width, 900)
 			p.Before(shifts + hands)
-			p.Navigate(link)
-			wait(p)
+			p.Navigate(c.link)
+			c.wait(p)
 			if got := Eval[float64](p, `window.jumped || 0`); got > 0.02 {
-				t.Errorf("%q, %d wide: a layout shift of %.4f; want 0.02 at most: %q", link, width, got,
+				t.Errorf("%q, %d wide: a layout shift of %.4f; want 0.02 at most: %q", c.link, c.width, got,
 					Eval[[]string](p, `jumps`))
 			}
-		}
+		})
 	}
 }
 

@@ -127,6 +127,7 @@ func TestOriginsApart(t *testing.T) {
 		}
 	})
 	t.Run("opener of a view", func(t *testing.T) {
+		long(t)
 		p := stranger(t, strings.Replace(button, "SITE/", "SITE/#embed=1&v=1&p=vgg16-b32", 1))
 		p.Click("button")
 		m := p.memtide()
@@ -144,6 +145,7 @@ func TestOriginsApart(t *testing.T) {
 		nothingHeard(p, "the page that frames memtide")
 	})
 	t.Run("parent, a view by a later link", func(t *testing.T) {
+		long(t)
 		p := stranger(t, frame)
 		m := p.memtide()
 		m.Wait(`document.body?.dataset.state === "ready"`, 60*time.Second)

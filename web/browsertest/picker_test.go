@@ -168,6 +168,9 @@ func TestPickerAccessible(t *testing.T) {
 		{"none", "", "zebra", 1400},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			if c.name != "phone" {
+				long(t)
+			}
 			p.For(t)
 			p.Viewport(c.width, 900)
 			p.Fresh(c.address)

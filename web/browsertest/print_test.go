@@ -41,7 +41,7 @@ func TestPrintOfDarkPage(t *testing.T) {
 	}
 	p := New(t)
 	looks := func(theme string) look { // stops the curve wherever it is
-		p.Fresh(offload + "&c=keepall" + theme)
+		p.Fresh(offload + theme)
 		p.Wait(untilReady)
 		Eval[bool](p, hands+";"+brightness)
 		p.Wait(`document.querySelector('[data-testid="tradeoff"] canvas')`)
@@ -53,6 +53,9 @@ func TestPrintOfDarkPage(t *testing.T) {
 	want := Eval[look](p, `dispatchEvent(new Event("beforeprint")), brightness()`)
 	for _, c := range []struct{ name, theme string }{{"chosen", "&theme=dark"}, {"of the system", ""}} {
 		t.Run(c.name, func(t *testing.T) {
+			if c.theme == "" {
+				long(t)
+			}
 			p.For(t)
 			p.Dark(c.theme == "")
 			before := looks(c.theme)

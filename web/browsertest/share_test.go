@@ -405,18 +405,18 @@ func TestSend(t *testing.T) {
 	if Eval[bool](p, `!!document.querySelector("[data-testid=share-send]")`) {
 		t.Error("there is a button to pass the link on, although the browser cannot")
 	}
+	p = New(t)
+	p.Before(`Object.defineProperty(navigator, "share", {value: (what) => { given = what; return answer() }})`)
+	p.Navigate("#v=1&p=vgg16-b32&m=90%25&s=greedy&title=Mine")
+	shown(p)
+	openShare(p)
 	for _, c := range []struct{ result, note string }{
-		{`Promise.resolve()`, "Shared."},
 		{`Promise.reject(new DOMException("no", "AbortError"))`, ""},
+		{`Promise.resolve()`, "Shared."},
 		{`Promise.reject(new DOMException("no", "NotAllowedError"))`,
 			"This device cannot share the link. Copy it instead."},
 	} {
-		p := New(t)
-		p.Before(`Object.defineProperty(navigator, "share", {value: (what) => { globalThis.given = what; return ` +
-			c.result + ` }})`)
-		p.Navigate("#v=1&p=vgg16-b32&m=90%25&s=greedy&title=Mine")
-		shown(p)
-		openShare(p)
+		Eval[bool](p, `globalThis.given = null, globalThis.answer = () => `+c.result+`, true`)
 		p.Click(`[data-testid="share-send"]`)
 		p.Wait(`globalThis.given`)
 		if got := Eval[bool](p, `given.title === "Mine – memtide" && given.url`+unsealed+` === location.href`+unsealed); !got {

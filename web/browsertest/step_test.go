@@ -148,7 +148,11 @@ func everybody(t *testing.T, address, verdict string) {
 	for _, width := range []int64{1400, 768, 390, 320} {
 		p.Viewport(width, 900)
 		p.Drawn()
-		for _, v := range violations(p, source) {
+		rules := []string{"target-size", "scrollable-region-focusable"} // the others do not depend on the width
+		if width == 1400 {
+			rules = nil
+		}
+		for _, v := range violations(p, source, rules...) {
 			t.Errorf("%d px: breaks the rule %s (%s): %s\n  %s", width, v.ID, v.Impact, v.Help,
 				strings.Join(v.where(), "\n  "))
 		}
@@ -158,7 +162,7 @@ func everybody(t *testing.T, address, verdict string) {
 	}
 	p.Dark(true)
 	p.Drawn()
-	for _, v := range violations(p, source) {
+	for _, v := range violations(p, source, "color-contrast", "link-in-text-block") {
 		t.Errorf("dark: breaks the rule %s (%s): %s\n  %s", v.ID, v.Impact, v.Help, strings.Join(v.where(), "\n  "))
 	}
 }

@@ -17,11 +17,15 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// TestPage runs every test in every browser. The browsers run at the same time. The tests of one browser run one
-// after the other, because only one tab can have the focus.
+// TestPage runs every test in every browser, in Chromium only with MEMTIDE_LONG=1, because package browsertest tests
+// much more in it. The browsers run at the same time. The tests of one browser run one after the other, because only
+// one tab can have the focus.
 func TestPage(t *testing.T) {
 	for _, kind := range kinds {
 		t.Run(kind.name, func(t *testing.T) {
+			if kind.name == "chromium" && os.Getenv("MEMTIDE_LONG") == "" {
+				t.Skip("MEMTIDE_LONG is not set")
+			}
 			t.Parallel()
 			b := started(t, kind.start)
 			for _, c := range []struct {

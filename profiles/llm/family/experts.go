@@ -82,7 +82,7 @@ func qwen3VLMoE(c *config, m *llm.Model) {
 
 // qwen2MoE has a gate for its shared experts.
 func qwen2MoE(c *config, m *llm.Model) {
-	m.Gated, m.QKVBias = true, c.flag("qkv_bias", true)
+	m.Gated, m.QKVBias, m.Megatron = true, c.flag("qkv_bias", true), true
 	c.usedWindow(m)
 	c.gatedMixture(m)
 	c.sparse(m)
@@ -121,7 +121,7 @@ func (c *config) groups(m *llm.Model) *llm.MoE {
 
 func dots1(c *config, m *llm.Model) {
 	llama(c, m)
-	m.QKNorm = true
+	m.QKNorm, m.Megatron = true, true
 	e := c.groups(m)
 	e.Router.Norm = c.flag("norm_topk_prob", false)
 	c.usedWindow(m)
@@ -176,6 +176,7 @@ func minimaxM2(c *config, m *llm.Model) {
 // ernieMoE has experts from a certain layer on.
 func ernieMoE(c *config, m *llm.Model) {
 	ernie(c, m)
+	m.Megatron = true
 	e := &llm.MoE{Experts: c.need("moe_num_experts", "num_experts"), TopK: c.need("moe_k", "num_experts_per_tok"),
 		Wide: c.need("moe_intermediate_size")}
 	e.Shared = c.size("moe_num_shared_experts") * e.Wide
@@ -212,7 +213,7 @@ func (c *config) latent(m *llm.Model) {
 }
 
 func deepseekV3(c *config, m *llm.Model) {
-	m.Gated = true
+	m.Gated, m.Megatron = true, m.Family == "glm4_moe_lite"
 	c.latent(m)
 	if c.has("n_routed_experts", "num_experts", "num_local_experts", "num_routed_experts") {
 		c.groups(m)

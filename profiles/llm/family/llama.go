@@ -107,7 +107,7 @@ func mimo(c *config, m *llm.Model) {
 // qwen2VL makes new tables for its three axes in each layer.
 func qwen2VL(c *config, m *llm.Model) {
 	qwen2(c, m)
-	m.RopeOwn, m.NoIDs, m.Axes, m.Each = true, true, 3, true
+	m.RopeOwn, m.NoIDs, m.Axes, m.Each, m.Megatron = true, true, 3, true, true
 }
 
 // qwen3VL makes tables for each sequence.

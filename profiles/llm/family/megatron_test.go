@@ -1,0 +1,66 @@
+package family_test
+
+import (
+	"fmt"
+	"testing"
+
+	"memtide/engine"
+	"memtide/profiles/llm"
+	"memtide/profiles/llm/family"
+)
+
+// keptByBlock returns what the last block of a model keeps under Megatron.
+func keptByBlock(t *testing.T, kind, keys string, args engine.Args) int64 {
+	t.Helper()
+	r, err := family.Read([]byte(fmt.Sprintf(`{"model_type":%q,"hidden_size":1024,"num_hidden_layers":4,`+
+		`"num_attention_heads":16,"num_key_value_heads":4,"intermediate_size":2048,"vocab_size":32000,%s}`, kind, keys)))
+	if err != nil {
+		t.Fatalf("%s: %v", kind, err)
+	}
+	all := engine.Args{"program": "megatron", "seq": "1024", "gpus": "8"}
+	for k, v := range args {
+		all[k] = v
+	}
+	a, err := llm.New(r.Model, all)
+	if err != nil {
+		t.Fatalf("%s: %v", kind, err)
+	}
+	k, err := a.Setup.Kept()
+	if err != nil {
+		t.Fatalf("%s: %v", kind, err)
+	}
+	return k.Blocks[len(k.Blocks)-1][1]
+}
+
+// TestUnderMegatron checks families whose blocks are Megatron-LM's own, as mcore-bridge maps them: each keeps what a
+// family with the same parts keeps, and a gate of shared experts its input, which others keep too, its result and a
+// number of each token [mcore-bridge: model/gpts/llm.py, mm_gpts/qwen.py; Megatron-LM: moe/shared_experts.py].
+func TestUnderMegatron(t *testing.T) {
+	const (
+		experts = `"n_routed_experts":16,"num_experts":16,"num_experts_per_tok":4,"moe_intermediate_size":512,`
+		plain   = experts + `"n_shared_experts":1,"first_k_dense_replace":1,"head_dim":64,"partial_rotary_factor":1`
+		latent  = experts + `"n_shared_experts":1,"first_k_dense_replace":1,"q_lora_rank":256,"kv_lora_rank":128,` +
+			`"qk_nope_head_dim":64,"qk_rope_head_dim":32,"v_head_dim":64`
+		shared = `"shared_expert_intermediate_size":512`
+		ernie  = `"moe_num_experts":16,"moe_k":4,"moe_num_shared_experts":1,"moe_intermediate_size":512`
+	)
+	ranks := engine.Args{"tp": "2", "ep": "4", "etp": "1"}
+	for _, c := range []struct {
+		kind, keys, like, same string
+		args                   engine.Args
+		more                   int64
+	}{
+		{"qwen2_vl_text", `"head_dim":64`, "qwen2", `"head_dim":64`, engine.Args{"tp": "2"}, 0},
+		{"qwen2_5_vl_text", `"head_dim":64`, "qwen2", `"head_dim":64`, nil, 0},
+		{"dots1", plain, "glm4_moe", plain + `,"use_qk_norm":true`, ranks, 0},
+		{"glm4_moe_lite", latent, "deepseek_v3", latent, ranks, 0},
+		{"ernie4_5_moe", ernie, "glm4_moe", plain, ranks, 0},
+		{"qwen2_moe", experts + shared, "glm4_moe", plain + `,"attention_bias":true`, engine.Args{"ep": "4"},
+			1024 * (2*1024 + 2)},
+	} {
+		got, want := keptByBlock(t, c.kind, c.keys, c.args), keptByBlock(t, c.like, c.same, c.args)+c.more
+		if got != want {
+			t.Errorf("%s: a block keeps %d bytes, want %d as %s", c.kind, got, want, c.like)
+		}
+	}
+}

@@ -329,15 +329,16 @@ func (b *builder) droppedNet(x valueID) valueID {
 
 // gated is the activation of the gate times the other product.
 func (b *builder) gated(gate, up valueID, bytes engine.Bytes) valueID {
+	// Megatron's kernel reads clamped copies [Megatron-LM: core/fusions/fused_bias_geglu.py]
+	if e := b.k.MoE; e != nil && (e.Clamped && b.s.TE || e.Clipped && b.s.written() && !b.s.FusedGate) {
+		gate, up = b.point("gate.clipped", bytes, []valueID{gate}, gate),
+			b.point("up.clipped", bytes, []valueID{up}, up)
+	}
 	if b.s.FusedGate || b.s.Compiled && !b.s.partitioned() {
 		return b.add(op{in: []valueID{gate, up}, keeps: []valueID{gate, up}}, "gated", bytes)
 	}
 	if e := b.k.MoE; e != nil && e.Clamped && b.s.written() {
 		return b.clamped(gate, up, bytes)
-	}
-	if e := b.k.MoE; e != nil && e.Clipped && b.s.written() {
-		gate, up = b.point("gate.clipped", bytes, []valueID{gate}, gate),
-			b.point("up.clipped", bytes, []valueID{up}, up)
 	}
 	silu := b.activation(gate, "silu", bytes)
 	return b.point("gated", bytes, []valueID{silu, up}, silu, up)

@@ -72,15 +72,18 @@ func (b *builder) mathScores(q, k, v valueID, wide, values int64) valueID {
 }
 
 // sunk is the rest of attention with a learned number of each head beside its scores: the softmax of all scores
-// in the compute type, the positions of the maxima, and the weighted values.
+// in the compute type, the positions of the maxima, and the weighted values. Transformer Engine has no kernel for a
+// softmax with that column, and none of its operators finds maxima [TE: attention, backends.py; softmax.py].
 func (b *builder) sunk(s, v valueID, values int64) valueID {
 	heads, e := b.k.Heads/b.s.Tensor, b.e
-	if b.s.wideStream() { // the type of the sinks
+	if b.s.wideStream() || b.s.TE { // the type of the sinks, or of a softmax without a kernel
 		e = 4
 	}
 	p := b.keep(b.add(op{in: []valueID{s}}, "softmax", size(b.inner*heads*(b.s.Seq+1), e)))
 	b.extra("sinks", heads)
-	b.aside("softmax.max", size(b.inner*heads, 8))
+	if !b.s.TE {
+		b.aside("softmax.max", size(b.inner*heads, 8))
+	}
 	if e > b.e { // drops the column of the sinks
 		p = b.add(op{in: []valueID{p}}, "softmax.narrow", size(b.inner*heads*b.s.Seq, b.e))
 	}

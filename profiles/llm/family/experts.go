@@ -270,7 +270,7 @@ func mistral4(c *config, m *llm.Model) {
 
 // gptOSS has sinks, windows in every other layer, and experts with biases.
 func gptOSS(c *config, m *llm.Model) {
-	m.Gated, m.Form, m.Sinks, m.RopeHalf = true, llm.FormWide, true, true
+	m.Gated, m.Form, m.Sinks, m.RopeHalf, m.Megatron = true, llm.FormWide, true, true, true
 	c.attentionBias(m, true)
 	m.Head = c.or(64, "head_dim")
 	e := c.mixture(m)

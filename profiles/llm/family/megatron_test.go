@@ -64,3 +64,19 @@ func TestUnderMegatron(t *testing.T) {
 		}
 	}
 }
+
+// TestSinksUnderMegatron checks gpt-oss: its experts keep a clamped copy of what they keep, and attention without a
+// kernel a softmax in 4 bytes, a column longer, beside that in 2 [TE: attention, softmax.py, is_kernel_available].
+func TestSinksUnderMegatron(t *testing.T) {
+	const (
+		experts = `"num_local_experts":16,"n_routed_experts":16,"num_experts_per_tok":4,"head_dim":64`
+		plain   = `,"moe_intermediate_size":2048,"n_shared_experts":0,"first_k_dense_replace":0,"partial_rotary_factor":1`
+	)
+	for attention, of := range map[string]int64{"flash": 0, "eager": 16 * 1025 * 4} {
+		args := engine.Args{"ep": "4", "attention": attention}
+		want := keptByBlock(t, "glm4_moe", experts+plain+`,"attention_bias":true`, args) + 1024*(4*2*2048*2+of)
+		if got := keptByBlock(t, "gpt_oss", experts, args); got != want {
+			t.Errorf("%s: a block keeps %d bytes, want %d", attention, got, want)
+		}
+	}
+}

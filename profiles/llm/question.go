@@ -30,7 +30,7 @@ func New(m *Model, args engine.Args) (Ask, error) {
 			Prompt: min(n("prompt"), n("seq")-1), Frames: n("frames"), Height: n("height"), Width: n("width")},
 			HeadLoss: HeadLoss{Nexts: n("mtp")},
 			Layout:   Layout{Tensor: n("tp"), Context: n("cp"), Expert: n("ep"), Imbalance: n("imbalance")}}}
-	a.Args = ask.Plain(args)
+	a.Args, a.Setup.Recompute = ask.Plain(args), ask.Modules(args)
 	if err := a.Setup.pictured(a.Args["seq"] != ""); err != nil {
 		return a, err
 	}
@@ -132,7 +132,7 @@ func (s *Setup) choose(p engine.Parsed) {
 	s.Every, s.First, s.Group, s.Budget = int64(p.Int("every")), int64(p.Int("first")), int64(p.Int("group")),
 		int64(p.Int("budget"))
 	s.OneGraph, s.OnRanks, s.Swap = p.Is("graph", "model"), int64(p.Int("ranks")), int64(p.Int("swap-blocks"))
-	s.Recompute, s.Stash = []string{p.Word("recompute")}, p.Is("stash", "yes")
+	s.Stash = p.Is("stash", "yes")
 	s.Checkpoint, s.OffloadX, s.Compiled, s.HostStep = CheckpointKind(p.Word("ckpt")), p.Is("offload", "yes"),
 		p.Is("compile", "yes"), p.Is("host", "yes")
 	s.Dropout, s.Towers, s.Adds = p.Is("dropout", "yes"), p.Is("towers", "yes"), s.Adds && p.Is("no-grad-fusion", "no")

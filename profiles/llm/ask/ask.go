@@ -134,8 +134,19 @@ func Parse(args engine.Args) (engine.Parsed, error) {
 		args = maps.Clone(args)
 		delete(args, "device")
 	}
+	if modules := Modules(args); len(modules) > 1 { // each is a choice
+		args = maps.Clone(args)
+		for _, args["recompute"] = range modules {
+			if _, err := engine.ParseArgs("a training step", Options, args); err != nil {
+				return engine.Parsed{}, err
+			}
+		}
+	}
 	return engine.ParseArgs("a training step", Options, args)
 }
+
+// Modules returns the modules that -ckpt modules computes again, which + joins.
+func Modules(args engine.Args) []string { return strings.Split(Value(args, "recompute"), "+") }
 
 // Value returns the value of an option in args, or its default.
 func Value(args engine.Args, name string) string {

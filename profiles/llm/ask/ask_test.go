@@ -66,7 +66,7 @@ func TestWith(t *testing.T) {
 // TestRefused checks that the error for an invalid value or an unknown option names the option.
 func TestRefused(t *testing.T) {
 	for _, args := range []engine.Args{{"gpus": "0"}, {"loss": "magic"}, {"cards": "2"}, {"device": "gtx-9700"},
-		{"device": "1mib"}, {"device": "a100"}, {"seq": "many"}} {
+		{"device": "1mib"}, {"device": "a100"}, {"seq": "many"}, {"recompute": "mlp+all"}} {
 		for name := range args {
 			if _, err := Parse(args); err == nil || !strings.Contains(err.Error(), name) {
 				t.Errorf("%v: error %v, want one that names %s", args, err, name)

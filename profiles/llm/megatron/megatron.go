@@ -76,6 +76,12 @@ func Read(text string, layers, gpus int) (Layout, error) {
 				return m, fmt.Errorf("%s has no value", flag)
 			}
 			value[flag] = words[i+1]
+			for _, w := range words[i+2:] { // modules are a list
+				if flag != "--recompute-modules" || strings.HasPrefix(w, "--") {
+					break
+				}
+				value[flag] += "+" + w
+			}
 			if number {
 				m.Args[option] = words[i+1]
 			}
@@ -277,7 +283,8 @@ func Flags(args engine.Args, schedule string, layers int) (string, error) {
 	case number("ranks") > 0 || number("every") > 1 || !slices.Contains([]string{"none", "full", "modules"}, ckpt):
 		return "", fmt.Errorf("Megatron-LM has no flags for checkpointing of some ranks or every n-th block, nor for %s", ckpt)
 	case ckpt == "modules":
-		out = append(out, "--recompute-granularity selective --recompute-modules "+ask.Value(args, "recompute"))
+		out = append(out, "--recompute-granularity selective --recompute-modules "+
+			strings.Join(ask.Modules(args), " "))
 	case ckpt == "full" && number("first") > 0:
 		out = append(out, "--recompute-granularity full --recompute-method block --recompute-num-layers "+ask.Value(args, "first"))
 	case ckpt == "full":

@@ -35,6 +35,9 @@ func TestRead(t *testing.T) {
 		{"--micro-batch-size 1 --hidden-dropout 0.0 --recompute-activations --recompute-modules moe_act", 0,
 			engine.Args{"program": "megatron", "shard": "none", "gpus": "1", "batch": "1", "accumulate": "1",
 				"ckpt": "modules", "recompute": "moe_act"}, ""},
+		{"--micro-batch-size 1 --recompute-granularity selective --recompute-modules mlp moe_act --seq-length 64", 0,
+			engine.Args{"program": "megatron", "shard": "none", "gpus": "1", "batch": "1", "accumulate": "1",
+				"seq": "64", "ckpt": "modules", "recompute": "mlp+moe_act"}, ""},
 		{"--micro-batch-size 1 --mtp-num-layers 2 --no-gradient-accumulation-fusion", 0,
 			engine.Args{"program": "megatron", "shard": "none", "gpus": "1", "batch": "1", "accumulate": "1",
 				"mtp": "2", "no-grad-fusion": "yes"}, ""},
@@ -85,6 +88,7 @@ func TestRoundTrip(t *testing.T) {
 			"shard": "none", "ckpt": "full", "group": "2", "dropout": "yes"},
 		{"program": "megatron", "gpus": "8", "pp": "4", "accumulate": "8", "schedule": "1f1b", "shard": "none",
 			"ckpt": "full", "first": "3", "lighter": "3", "loss": "inplace", "mtp": "1", "no-grad-fusion": "yes"},
+		{"program": "megatron", "gpus": "8", "shard": "none", "ckpt": "modules", "recompute": "layernorm+moe_act"},
 	} {
 		text, err := Flags(args, args["schedule"], 32)
 		if err != nil {

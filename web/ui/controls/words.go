@@ -250,6 +250,9 @@ func stepWord(s *state.State, args engine.Args, name, before string) Word {
 			w.Number = s.Draft.Text
 		}
 	}
+	if name == "recompute" && !slices.Contains(values, now) { // several modules
+		values = append(slices.Clone(values), now)
+	}
 	for _, v := range values {
 		o := panel.Option{ID: v, Title: valueWords(s, args, name, v), Selected: v == now && !w.Typed}
 		w.Options = append(w.Options, o)

@@ -116,3 +116,17 @@ func TestSentenceOfAdapters(t *testing.T) {
 		}
 	}
 }
+
+// TestModules checks that several modules that are computed again are an option of their list, which is chosen.
+func TestModules(t *testing.T) {
+	for modules, want := range map[string]int{"mlp": 7, "mlp+layernorm": 8} {
+		s := state.New()
+		s.Step = &state.OpenStep{}
+		s.Choice.Step, s.Choice.StepArgs = "llama3-8b", engine.Args{"ckpt": "modules", "recompute": modules}
+		list := stepWord(s, s.Choice.StepArgs, "recompute", "").Options
+		i := slices.IndexFunc(list, func(o panel.Option) bool { return o.Selected })
+		if len(list) != want || i < 0 || list[i].ID != modules {
+			t.Errorf("%s: option %d of %v is chosen; want it of %d", modules, i, list, want)
+		}
+	}
+}

@@ -145,6 +145,12 @@ func (b *builder) deltaSteps() engine.Bytes {
 
 // gatedNorm is a norm of rows times the SiLU of a gate, in 4 bytes except for the weight.
 func (b *builder) gatedNorm(x, gate valueID, rows, n int64) valueID {
+	if !b.s.written() || b.s.Kernels { // fla's kernel, wherever its delta rule runs [fla: modules/fused_norm_gate.py]
+		y := b.point("gated", size(rows*n, b.e), []valueID{x, gate}, x, gate)
+		b.ops[len(b.ops)-1].weights = []weight{b.normWeight("gated", n)}
+		b.aside("gated.rows", size(rows, 4))
+		return y
+	}
 	y := b.normAs(FormUsual, x, "gated", rows, n, n)
 	wide := size(rows*n, 4)
 	g := b.keep(b.add(op{in: []valueID{gate}}, "gated.gate", wide))

@@ -178,7 +178,9 @@ func (b *builder) attention(n valueID) valueID {
 		keys = wide
 	}
 	a := b.attend(q, key, v, wide, keys, wide)
-	if gate != noValue {
+	if gate != noValue && b.s.TE { // one kernel [Megatron-LM: core/transformer/attention.py, _apply_output_gate]
+		a = b.point("gate.out", b.act(wide), []valueID{a, gate}, a, gate)
+	} else if gate != noValue {
 		sig := b.keep(b.point("gate.sigmoid", b.act(wide), []valueID{gate}))
 		a = b.point("gate.out", b.act(wide), []valueID{a, sig}, a, sig)
 	}
@@ -206,15 +208,17 @@ func (b *builder) queries(n valueID, wide, keys int64) (q, k, v, gate valueID) {
 	bias := func(n int64) int64 { return given(b.k.QKVBias || b.k.Bias, n) }
 	h := b.m.Hidden
 	if b.s.FusedQKV || b.k.Joined && b.s.written() {
-		qkv := b.linear(n, "qkv", h, wide+2*keys, bias(wide+2*keys))
+		both := wide + given(b.k.QGate, wide)
+		qkv := b.linear(n, "qkv", h, both+2*keys, bias(both+2*keys))
 		if b.s.FusedQKV && (b.s.LoRA.has("q") || b.s.LoRA.has("v")) {
-			qkv = b.adaptQKV(n, qkv, wide, keys)
+			qkv = b.adaptQKV(n, qkv, both, keys)
 		}
 		if b.s.BatchFirst {
 			return b.batchFirst(qkv, wide, keys)
 		}
-		parts := b.split(qkv, []string{"q", "k", "v"}, []engine.Bytes{b.act(wide), b.act(keys), b.act(keys)})
-		return parts[0], parts[1], parts[2], gate
+		count, widths := 3+given(b.k.QGate, 1), []engine.Bytes{b.act(wide), b.act(keys), b.act(keys), b.act(wide)}
+		parts := append(b.split(qkv, []string{"q", "k", "v", "gate"}[:count], widths[:count]), noValue)
+		return parts[0], parts[1], parts[2], parts[3]
 	}
 	if b.k.OneQKV {
 		n = b.cast(n)

@@ -27,7 +27,7 @@ func (c *config) delta(m *llm.Model, every int64) []string {
 // gatedAttention describes layers whose queries come with a gate, and whose norms multiply by 1 + w.
 func (c *config) gatedAttention(m *llm.Model) {
 	llama(c, m)
-	m.QKNorm, m.QGate, m.Form = true, true, llm.FormPlus
+	m.QKNorm, m.QGate, m.Form, m.Megatron = true, true, llm.FormPlus, true
 	m.Head = c.or(256, "head_dim")
 	m.Rope = c.partial(m.Head, 0.25)
 	c.read["attn_output_gate"] = true

@@ -143,9 +143,11 @@ func (b *builder) deltaSteps() engine.Bytes {
 	return size(n, 4) + size(c*c, 1)
 }
 
-// gatedNorm is a norm of rows times the SiLU of a gate, in 4 bytes except for the weight.
+// gatedNorm is a norm of rows times the SiLU of a gate, in 4 bytes except for the weight. Beside a fused norm the
+// kernels are all of fla's, its gated norm included; without one they are as the recorded blocks were measured, whose
+// norm is torch's code.
 func (b *builder) gatedNorm(x, gate valueID, rows, n int64) valueID {
-	if !b.s.written() || b.s.Kernels { // fla's kernel, wherever its delta rule runs [fla: modules/fused_norm_gate.py]
+	if !b.s.written() || b.s.Kernels && b.s.Norm == NormFused { // [fla: modules/fused_norm_gate.py]
 		y := b.point("gated", size(rows*n, b.e), []valueID{x, gate}, x, gate)
 		b.ops[len(b.ops)-1].weights = []weight{b.normWeight("gated", n)}
 		b.aside("gated.rows", size(rows, 4))

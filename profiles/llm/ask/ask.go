@@ -136,7 +136,8 @@ func Parse(args engine.Args) (engine.Parsed, error) {
 	}
 	if modules := Modules(args); len(modules) > 1 { // each is a choice
 		args = maps.Clone(args)
-		for _, args["recompute"] = range modules {
+		for _, m := range modules {
+			args["recompute"] = m
 			if _, err := engine.ParseArgs("a training step", Options, args); err != nil {
 				return engine.Parsed{}, err
 			}

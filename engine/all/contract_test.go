@@ -279,7 +279,7 @@ func TestOptimal(t *testing.T) {
 						continue
 					}
 					proven[s.Name]++
-					if best, ok := exhaustive(p, s, sol); ok && sol.Makespan > best {
+					if best, ok := exhaustive(p, s); ok && sol.Makespan > best {
 						t.Errorf("%s%s: claims that %d is optimal, %d is possible", input, s.Name, sol.Makespan, best)
 					}
 					key := s.Name + " " + sol.OptimalAmong
@@ -301,40 +301,21 @@ func TestOptimal(t *testing.T) {
 	}
 }
 
-// sequences maps the names of sets, among which strategies that recompute claim to be optimal, to the sequences of
-// Table 1 that are searched exhaustively: all or some of those in the set.
-var sequences = map[string]enginetest.Class{
-	"all schedules": enginetest.Persistent,
-	"sequences of Table 1 that run no stage forward while its saved set is there": enginetest.AllSequences,
-	"persistent recomputation":                         enginetest.Persistent,
-	"persistent recomputation that keeps outputs only": enginetest.OutputsOnly,
-	"persistent recomputation, segment by segment":     enginetest.Segments,
-}
-
-// exhaustive returns the best step time that exhaustive search finds for a class: over persistent sequences, or over
-// all sets to offload in order. For offloading this is not the optimum, because other orders can be faster, but
-// solutions that claim to be optimal must not be slower. Strategies that do both are compared with sequences here,
-// and with all their plans in their own tests.
-func exhaustive(p *engine.Problem, s *engine.Strategy, sol *engine.Solution) (best time.Duration, ok bool) {
-	switch s.Class {
-	case engine.MayRecompute:
-		class, known := sequences[sol.OptimalAmong]
-		if !known {
-			return 0, false
+// exhaustive returns the best step time over all sets to offload in order. This is not the optimum, because other
+// orders can be faster, but solutions that claim to be optimal must not be slower. What recomputes is compared with
+// all sequences in the tests of package remat.
+func exhaustive(p *engine.Problem, s *engine.Strategy) (best time.Duration, ok bool) {
+	if s.Class != engine.MayOffload {
+		return 0, false
+	}
+	n := p.Chain.Chain.Len()
+	set := make([]bool, n)
+	for bits := range 1 << n {
+		for i := range set {
+			set[i] = bits>>i&1 == 1
 		}
-		return enginetest.Best(p.Chain.Chain, p.Budget, class)
-	case engine.MayRecompute | engine.MayOffload:
-		return enginetest.Best(p.Chain.Chain, p.Budget, enginetest.Persistent)
-	case engine.MayOffload:
-		n := p.Chain.Chain.Len()
-		set := make([]bool, n)
-		for bits := range 1 << n {
-			for i := range set {
-				set[i] = bits>>i&1 == 1
-			}
-			if plan, fits := offload.NewOrdered(p, set); fits && (!ok || plan.Makespan < best) {
-				best, ok = plan.Makespan, true
-			}
+		if plan, fits := offload.NewOrdered(p, set); fits && (!ok || plan.Makespan < best) {
+			best, ok = plan.Makespan, true
 		}
 	}
 	return best, ok

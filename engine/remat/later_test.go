@@ -40,15 +40,15 @@ func TestPersistentSet(t *testing.T) {
 		if err == nil && sol.OptimalAmong != persistentSet(c) {
 			t.Fatalf("seed %d: rotor is optimal within %q; want %q", seed, sol.OptimalAmong, persistentSet(c))
 		}
-		same := func(class enginetest.Class) bool {
-			want, fits := enginetest.Best(c, budget, class)
+		same := func(class Class) bool {
+			want, fits := Best(c, budget, class)
 			return fits == (err == nil) && (err != nil || sol.Makespan == want)
 		}
-		if !same(enginetest.Segments) {
+		if !same(Segments) {
 			t.Fatalf("seed %d budget %d\n%srotor: %+v, %v; another one that goes segment by segment is better", seed,
 				budget, enginetest.Dump(c), sol, err)
 		}
-		better := !same(enginetest.Persistent)
+		better := !same(Persistent)
 		switch {
 		case persistentSet(c) != withinPersistent:
 			if fewer++; better {
@@ -73,7 +73,7 @@ func TestPersistentSet(t *testing.T) {
 func TestPersistentEarly(t *testing.T) {
 	c := &engine.Chain{LossGradAllocated: true, Stages: []engine.Stage{
 		{Out: 1, Saved: 1, Grad: 1, FwdTemp: 2}, {Back: 1, Grad: 1}, {Back: 1, Grad: 1}, {Grad: 1, FwdTemp: 3}}}
-	if best, ok := enginetest.Best(c, 3, enginetest.Persistent); !ok || best != 2 {
+	if best, ok := Best(c, 3, Persistent); !ok || best != 2 {
 		t.Errorf("all persistent sequences: got %d, %v; want 2", best, ok)
 	}
 	p := engine.NewChainProblem(c, engine.Device{}, engine.Whole, 4)

@@ -86,18 +86,18 @@ func TestNonpersistentAgainstBrute(t *testing.T) {
 		}
 		input := fmt.Sprintf("seed 14 chain %d budget %d\n%s", i, budget, enginetest.Dump(c))
 		p := engine.NewChainProblem(c, engine.Device{}, engine.Whole, budget)
-		want, fits := enginetest.Best(c, budget, enginetest.AllSequences)
+		want, fits := Best(c, budget, AllSequences)
 		sol, err := nonpersistent.Solve(p, nil, nil)
 		var infeasible *engine.InfeasibleError
 		if fits != (err == nil) || err != nil && !errors.As(err, &infeasible) {
 			t.Fatalf("%sgot %v, brute force says that it fits: %v", input, err, fits)
 		}
 		if !fits {
-			if _, less := enginetest.Best(c, infeasible.Smallest-1, enginetest.AllSequences); less {
+			if _, less := Best(c, infeasible.Smallest-1, AllSequences); less {
 				t.Fatalf("%sgot that %d is the smallest budget; brute force fits into one byte less", input,
 					infeasible.Smallest)
 			}
-			if _, does := enginetest.Best(c, infeasible.Smallest, enginetest.AllSequences); !does {
+			if _, does := Best(c, infeasible.Smallest, AllSequences); !does {
 				t.Fatalf("%sgot that %d is the smallest budget; brute force does not fit into it", input,
 					infeasible.Smallest)
 			}
@@ -107,7 +107,7 @@ func TestNonpersistentAgainstBrute(t *testing.T) {
 		if sol.Makespan != want || !sol.Optimal {
 			t.Fatalf("%sgot %v, optimal %v; want %v", input, sol.Makespan, sol.Optimal, want)
 		}
-		if best, ok := enginetest.Best(c, budget, enginetest.Persistent); !ok || best > want {
+		if best, ok := Best(c, budget, Persistent); !ok || best > want {
 			faster++
 		}
 	}

@@ -218,15 +218,15 @@ func TestLimitIsTight(t *testing.T) {
 
 // TestRotorAgainstBrute checks the recursion itself on small chains: no persistent sequence of Table 1 is faster.
 func TestRotorAgainstBrute(t *testing.T) {
-	againstBrute(t, 2, enginetest.Persistent, Rotor.Solve, newTerms)
+	againstBrute(t, 2, Persistent, Rotor.Solve, newTerms)
 }
 
 // TestRevolveAgainstBrute does the same for the sequences without saved activations.
 func TestRevolveAgainstBrute(t *testing.T) {
-	againstBrute(t, 12, enginetest.OutputsOnly, revolve.Solve, outputOnlyTerms)
+	againstBrute(t, 12, OutputsOnly, revolve.Solve, outputOnlyTerms)
 }
 
-func againstBrute(t *testing.T, seed uint64, class enginetest.Class,
+func againstBrute(t *testing.T, seed uint64, class Class,
 	solve func(*engine.Problem, engine.Args, *engine.Poll) (*engine.Solution, error),
 	terms func(*engine.Chain, engine.Bytes) *terms,
 ) {
@@ -252,7 +252,7 @@ func againstBrute(t *testing.T, seed uint64, class enginetest.Class,
 		if budget < 0 {
 			continue
 		}
-		want, fits := enginetest.Best(c, budget, class)
+		want, fits := Best(c, budget, class)
 		p := engine.NewChainProblem(c, enginetest.Device(engine.HalfDuplex), engine.Whole, budget)
 		sol, err := solve(p, nil, nil)
 		if fits != (err == nil) {

@@ -27,22 +27,22 @@ func TestUnsavedAgainstBrute(t *testing.T) {
 		enginetest.GiveUnsaved(r, c)
 		budget := enginetest.RandomBudget(r, c) * 4 / 5
 		p := engine.NewChainProblem(c, engine.Device{}, engine.Whole, budget)
-		for name, class := range map[string]enginetest.Class{"rotor": enginetest.Segments,
-			"revolve":       enginetest.OutputsOnly,
-			"nonpersistent": enginetest.AllSequences} {
+		for name, class := range map[string]Class{"rotor": Segments,
+			"revolve":       OutputsOnly,
+			"nonpersistent": AllSequences} {
 			input := fmt.Sprintf("%s, seed 41 chain %d budget %d\n%s", name, i, budget, enginetest.Dump(c))
-			want, fits := enginetest.Best(c, budget, class)
+			want, fits := Best(c, budget, class)
 			sol, err := engine.Lookup(name).Solve(p, nil, nil)
 			var infeasible *engine.InfeasibleError
 			if fits != (err == nil) || err != nil && !errors.As(err, &infeasible) {
 				t.Fatalf("%sgot %v, brute force says that it fits: %v", input, err, fits)
 			}
 			if !fits {
-				if _, less := enginetest.Best(c, infeasible.Smallest-1, class); less {
+				if _, less := Best(c, infeasible.Smallest-1, class); less {
 					t.Fatalf("%sgot that %d is the smallest budget; brute force fits into one byte less", input,
 						infeasible.Smallest)
 				}
-				if _, does := enginetest.Best(c, infeasible.Smallest, class); !does {
+				if _, does := Best(c, infeasible.Smallest, class); !does {
 					t.Fatalf("%sgot that %d is the smallest budget; brute force does not fit into it", input,
 						infeasible.Smallest)
 				}

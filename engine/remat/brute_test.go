@@ -1,10 +1,12 @@
-package enginetest
+package remat
 
 import (
 	"slices"
+	"testing"
 	"time"
 
 	"memtide/engine"
+	"memtide/engine/enginetest"
 )
 
 // Class is a set of sequences of Table 1 of Beaumont et al. (arXiv:1911.13214).
@@ -175,5 +177,33 @@ func (s *searcher) back(at entry, k int, mem engine.Bytes) {
 		next.act[k-1], next.saved[k] = absent, false
 		next.grad = uint8(k - 1)
 		s.push(next, at.cost+stage.Back)
+	}
+}
+
+// TestBestAgainstVectors compares the exhaustive search with the proven optima
+// of the vectors: of persistent sequences, and of all sequences of Table 1.
+func TestBestAgainstVectors(t *testing.T) {
+	count := 0
+	for _, v := range append(enginetest.Load("rotor_small"), enginetest.Load("paper_examples")...) {
+		if v.Algorithm != "rotor" || len(v.Stages) >= maxStages {
+			continue
+		}
+		for field, class := range map[string]Class{"makespan": Persistent,
+			"makespan_nonpersistent_table1": AllSequences} {
+			raw, has := v.Expect[field]
+			feasible, _ := v.ExpectBool("feasible")
+			if !has || feasible && string(raw) == "null" { // not computed
+				continue
+			}
+			count++
+			want, fits := v.ExpectInt(field)
+			got, ok := Best(v.Chain(), v.BudgetBytes(), class)
+			if ok != fits || ok && v.Units(got) != want {
+				t.Errorf("%s: %s: got %d, %v; want %d, %v", v.ID, field, got, ok, want, fits)
+			}
+		}
+	}
+	if count < 200 {
+		t.Errorf("only %d values were compared", count)
 	}
 }

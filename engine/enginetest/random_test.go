@@ -6,34 +6,6 @@ import (
 	"memtide/engine"
 )
 
-// TestBestAgainstVectors compares the exhaustive search with the proven optima
-// of the vectors: of persistent sequences, and of all sequences of Table 1.
-func TestBestAgainstVectors(t *testing.T) {
-	count := 0
-	for _, v := range append(Load("rotor_small"), Load("paper_examples")...) {
-		if v.Algorithm != "rotor" || len(v.Stages) >= maxStages {
-			continue
-		}
-		for field, class := range map[string]Class{"makespan": Persistent,
-			"makespan_nonpersistent_table1": AllSequences} {
-			raw, has := v.Expect[field]
-			feasible, _ := v.ExpectBool("feasible")
-			if !has || feasible && string(raw) == "null" { // not computed
-				continue
-			}
-			count++
-			want, fits := v.ExpectInt(field)
-			got, ok := Best(v.Chain(), v.BudgetBytes(), class)
-			if ok != fits || ok && v.Units(got) != want {
-				t.Errorf("%s: %s: got %d, %v; want %d, %v", v.ID, field, got, ok, want, fits)
-			}
-		}
-	}
-	if count < 200 {
-		t.Errorf("only %d values were compared", count)
-	}
-}
-
 // TestRandomChainsAreValid also checks that the generator covers the cases that it promises.
 func TestRandomChainsAreValid(t *testing.T) {
 	r := Rand(7)

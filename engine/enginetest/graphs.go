@@ -8,47 +8,6 @@ import (
 	"memtide/engine"
 )
 
-// GraphValue and GraphOp are the parts of a graph of a vector.
-type (
-	GraphValue struct {
-		Size     int64 `json:"size"`
-		OnDevice bool  `json:"on_device"`
-	}
-	GraphOp struct {
-		Time int64            `json:"time"`
-		Temp int64            `json:"temp"`
-		In   []engine.ValueID `json:"in"`
-		Out  []engine.ValueID `json:"out"`
-	}
-)
-
-// GraphProblem returns the problem of a vector of a general graph. A unit of time is a nanosecond.
-func (v *Vector) GraphProblem() *engine.Problem {
-	g := &engine.Graph{Done: engine.NoValue}
-	for _, b := range v.Fixed {
-		g.Fixed += engine.Bytes(b)
-	}
-	if v.Done != nil {
-		g.Done = engine.ValueID(*v.Done)
-	}
-	for i, x := range v.Values {
-		val := engine.Value{Name: fmt.Sprintf("v%d", i), Size: engine.Bytes(x.Size), PartOf: engine.NoValue}
-		if x.OnDevice {
-			val.Initial = engine.OnDevice
-		}
-		g.Values = append(g.Values, val)
-	}
-	for i, o := range v.GraphOps {
-		g.Ops = append(g.Ops, engine.Op{Name: fmt.Sprintf("op%d", i), Time: time.Duration(o.Time),
-			Temp: engine.Bytes(o.Temp), In: o.In, Out: o.Out})
-	}
-	duplex := engine.HalfDuplex
-	if v.Duplex == "full" {
-		duplex = engine.FullDuplex
-	}
-	return &engine.Problem{Graph: g, Device: Device(duplex), Budget: v.BudgetBytes()}
-}
-
 // RandomGraph draws a graph of at most most operations, in which every value is made once. Some graphs have skip
 // connections, several outputs, sizes and times of zero, or a value that completes the step.
 func RandomGraph(r *rand.Rand, most int) *engine.Graph {

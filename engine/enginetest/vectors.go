@@ -5,13 +5,11 @@ import (
 	"embed"
 	"encoding/json"
 	"fmt"
-	"io"
 	"path"
 	"slices"
 	"time"
 
 	"memtide/engine"
-	"memtide/engine/pipeline"
 )
 
 //go:embed testdata/vectors/*.json
@@ -47,19 +45,6 @@ type Vector struct {
 	Trace   []AllocEvent `json:"trace"`
 	VAChunk int64        `json:"va_chunk"` // size of a chunk of virtual addressing
 
-	// graph, graph-joint: any graph
-	Values   []GraphValue `json:"values"`
-	GraphOps []GraphOp    `json:"ops"`
-	Fixed    Amounts      `json:"fixed"` // one for the device; pipeline: one for each rank
-	Done     *int         `json:"done"`  // nil: the step is complete when every operation has run
-	Duplex   string       `json:"duplex"`
-
-	// pipeline
-	Ranks int      `json:"ranks"`
-	Micro []int    `json:"micro"` // micro batches of each path
-	Fused bool     `json:"fused"` // backwards are whole
-	Limit []*int64 `json:"limit"` // of each rank; nil: no limit
-
 	// Expect holds the expected values by name. Values that were not computed are absent.
 	Expect map[string]json.RawMessage `json:"expect"`
 }
@@ -73,39 +58,6 @@ type Stage struct {
 	Delta int64 `json:"delta"`
 	OF    int64 `json:"oF"`
 	OB    int64 `json:"oB"`
-
-	PipelineStage
-}
-
-// PipelineStage is a stage of a pipeline, in the terms of package pipeline.
-type PipelineStage struct {
-	Rank        int   `json:"rank"`
-	Path        int   `json:"path"`
-	Forward     int64 `json:"f"`
-	Inputs      int64 `json:"b"`
-	Weights     int64 `json:"w"`
-	Comm        int64 `json:"comm"`
-	Act         int64 `json:"act"`
-	Rest        int64 `json:"rest"`
-	Input       int64 `json:"input"`
-	FwdTemp     int64 `json:"temp_f"`
-	InputsTemp  int64 `json:"temp_b"`
-	WeightsTemp int64 `json:"temp_w"`
-	Off         int64 `json:"off"`
-	Out         int64 `json:"out"`
-	In          int64 `json:"in"`
-}
-
-// Amounts is a list of amounts. In files a single amount may be written without a list.
-type Amounts []int64
-
-// UnmarshalJSON reads a number or a list.
-func (a *Amounts) UnmarshalJSON(data []byte) error {
-	if len(data) > 0 && data[0] == '[' {
-		return json.Unmarshal(data, (*[]int64)(a))
-	}
-	*a = Amounts{0}
-	return json.Unmarshal(data, &(*a)[0])
 }
 
 // LMS are the parameters of paper 004's baseline.
@@ -169,16 +121,24 @@ func (o *SequenceOp) UnmarshalJSON(data []byte) error {
 // Load reads a vector file of this package, such as "rotor_small". It panics if there is no such file or it cannot
 // be read.
 func Load(name string) []Vector {
-	f, err := vectorFiles.Open(path.Join("testdata/vectors", name+".json"))
-	if err != nil {
-		panic("enginetest: " + err.Error())
+	list := LoadAs[Vector](name)
+	for i := range list {
+		list[i].Bandwidth = cmp.Or(list[i].Bandwidth, 1)
 	}
-	defer f.Close()
-	vs, err := Read(f)
+	return list
+}
+
+// LoadAs is Load for vectors with fields that only the tests of one package read.
+func LoadAs[T any](name string) []T {
+	var file struct{ Vectors []T }
+	data, err := vectorFiles.ReadFile(path.Join("testdata/vectors", name+".json"))
+	if err == nil {
+		err = json.Unmarshal(data, &file)
+	}
 	if err != nil {
 		panic("enginetest: " + name + ": " + err.Error())
 	}
-	return vs
+	return file.Vectors
 }
 
 // Files returns the names of all vector files for Load, sorted.
@@ -192,18 +152,6 @@ func Files() []string {
 		names = append(names, e.Name()[:len(e.Name())-len(".json")])
 	}
 	return names
-}
-
-// Read reads a vector file.
-func Read(r io.Reader) ([]Vector, error) {
-	var file struct{ Vectors []Vector }
-	if err := json.NewDecoder(r).Decode(&file); err != nil {
-		return nil, fmt.Errorf("cannot read the vectors: %w", err)
-	}
-	for i := range file.Vectors {
-		file.Vectors[i].Bandwidth = cmp.Or(file.Vectors[i].Bandwidth, 1)
-	}
-	return file.Vectors, nil
 }
 
 // Chain returns the vector's chain in the engine's units. A time u becomes u*Bandwidth nanoseconds, so that a
@@ -317,44 +265,4 @@ func (v *Vector) Graph() *engine.Graph {
 		g.Ops = append(g.Ops, op)
 	}
 	return g
-}
-
-// Pipeline returns the vector's pipeline; a unit of time is a nanosecond.
-func (v *Vector) Pipeline() *pipeline.Problem {
-	p := &pipeline.Problem{Ranks: v.Ranks, Micro: v.Micro, Fused: v.Fused}
-	for _, s := range v.Stages {
-		p.Stages = append(p.Stages, pipeline.Stage{Rank: s.Rank, Path: s.Path,
-			Forward: time.Duration(s.Forward), Inputs: time.Duration(s.Inputs), Weights: time.Duration(s.Weights),
-			Comm: time.Duration(s.Comm),
-			Holds: pipeline.Holds{Act: engine.Bytes(s.Act), Rest: engine.Bytes(s.Rest), Input: engine.Bytes(s.Input),
-				FwdTemp:    engine.Bytes(s.FwdTemp),
-				InputsTemp: engine.Bytes(s.InputsTemp), WeightsTemp: engine.Bytes(s.WeightsTemp),
-				Off: engine.Bytes(s.Off), Out: time.Duration(s.Out), In: time.Duration(s.In)}})
-	}
-	for r := range v.Ranks {
-		p.Fixed = append(p.Fixed, engine.Bytes(v.Fixed[r]))
-		limit := engine.NoLimit
-		if v.Limit[r] != nil {
-			limit = engine.Bytes(*v.Limit[r])
-		}
-		p.Limit = append(p.Limit, limit)
-	}
-	return p
-}
-
-// PipelineExpect is the expected optimum of a pipeline with a freedom.
-type PipelineExpect struct {
-	Feasible bool       `json:"feasible"`
-	Time     *int64     `json:"time"`
-	Example  [][]string `json:"example"` // by rank, in order of time
-}
-
-// ExpectPipeline returns the expected optimum with a freedom: keep, recompute, offload or both. It is nil if the
-// field is null.
-func (v *Vector) ExpectPipeline(freedom string) *PipelineExpect {
-	var e *PipelineExpect
-	if err := json.Unmarshal(v.Expect[freedom], &e); err != nil {
-		panic(fmt.Sprintf("enginetest: %s: expect.%s: %v", v.ID, freedom, err))
-	}
-	return e
 }

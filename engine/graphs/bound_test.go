@@ -7,13 +7,14 @@ import (
 	"memtide/engine"
 	"memtide/engine/bound"
 	"memtide/engine/enginetest"
+	"memtide/engine/graphs"
 )
 
 // TestRecomputeIsTrue checks on the vectors and on random graphs, with the order kept and with any order, that
 // the bound is never above the optimum, and that nothing fits into a budget that the bound refuses.
 func TestRecomputeIsTrue(t *testing.T) {
 	var problems []*engine.Problem
-	for _, v := range enginetest.Load("graph_small") {
+	for _, v := range graphs.Vectors("graph_small") {
 		problems = append(problems, v.GraphProblem())
 	}
 	r := enginetest.Rand(31)

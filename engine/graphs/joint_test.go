@@ -110,7 +110,7 @@ func TestClock(t *testing.T) {
 // schedule.
 func TestJointVectors(t *testing.T) {
 	equal, all := 0, 0
-	for _, v := range enginetest.Load("graph_joint_tiny") {
+	for _, v := range Vectors("graph_joint_tiny") {
 		p := v.GraphProblem()
 		want, feasible := v.ExpectInt("time")
 		sol, err := graphPofo.Solve(p, nil, nil)
@@ -129,10 +129,21 @@ func TestJointVectors(t *testing.T) {
 	}
 }
 
+// TestJointEffort checks that more effort finds the optima of all vectors.
+func TestJointEffort(t *testing.T) {
+	for _, v := range Vectors("graph_joint_tiny") {
+		want, feasible := v.ExpectInt("time")
+		sol, err := graphPofo.Solve(v.GraphProblem(), engine.Args{"effort": "3"}, nil)
+		if (err == nil) != feasible || feasible && sol.Makespan != time.Duration(want) {
+			t.Errorf("%s: %+v, %v; want %d, feasible %v", v.ID, sol, err, want, feasible)
+		}
+	}
+}
+
 // TestJointAnneals checks that the annealing finds optima that no other method finds.
 func TestJointAnneals(t *testing.T) {
 	equal, faster := 0, 0
-	for _, v := range enginetest.Load("graph_joint_tiny") {
+	for _, v := range Vectors("graph_joint_tiny") {
 		p := v.GraphProblem()
 		want, _ := v.ExpectInt("time")
 		args, _ := graphPofo.Parse(nil)

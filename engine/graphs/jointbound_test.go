@@ -7,6 +7,7 @@ import (
 	"memtide/engine"
 	"memtide/engine/bound"
 	"memtide/engine/enginetest"
+	"memtide/engine/graphs"
 )
 
 // TestJointBoundIsTrue checks that the bound is never above the optimum with recomputation and transfers, which
@@ -31,7 +32,7 @@ func TestJointBoundIsTrue(t *testing.T) {
 			tight++
 		}
 	}
-	for _, v := range enginetest.Load("graph_joint_tiny") {
+	for _, v := range graphs.Vectors("graph_joint_tiny") {
 		if want, ok := v.ExpectInt("time"); ok {
 			hold(v.ID, v.GraphProblem(), time.Duration(want))
 		}

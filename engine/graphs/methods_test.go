@@ -6,6 +6,7 @@ import (
 
 	"memtide/engine"
 	"memtide/engine/enginetest"
+	"memtide/engine/graphs"
 )
 
 // TestMethods runs every strategy of this package on the vectors and on random graphs. Every solution is played
@@ -13,7 +14,7 @@ import (
 // smallest budget that a refusal names is enough.
 func TestMethods(t *testing.T) {
 	var problems []*engine.Problem
-	for i, v := range enginetest.Load("graph_small") {
+	for i, v := range graphs.Vectors("graph_small") {
 		if i%4 == 0 {
 			problems = append(problems, v.GraphProblem())
 		}

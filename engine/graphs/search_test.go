@@ -33,7 +33,7 @@ func annealed(t *testing.T, p *engine.Problem, order string, seed uint64) (found
 // never a faster schedule.
 func TestAnnealingFindsOptima(t *testing.T) {
 	feasible, equal := 0, 0
-	vectors := enginetest.Load("graph_small")
+	vectors := Vectors("graph_small")
 	if testing.Short() {
 		vectors = vectors[:60]
 	}

@@ -6,10 +6,9 @@ import (
 	"testing"
 
 	"memtide/engine"
-	_ "memtide/engine/graphs"
-
 	"memtide/engine/check"
 	"memtide/engine/enginetest"
+	"memtide/engine/graphs"
 	"memtide/engine/sim"
 )
 
@@ -22,7 +21,7 @@ type freedom struct {
 
 var freedoms = map[string]string{"order_kept": "kept", "any_order": "any"}
 
-func expected(t *testing.T, v *enginetest.Vector, field string) (f freedom) {
+func expected(t *testing.T, v *graphs.Vector, field string) (f freedom) {
 	t.Helper()
 	if err := json.Unmarshal(v.Expect[field], &f); err != nil {
 		t.Fatal(err)
@@ -35,11 +34,15 @@ func expected(t *testing.T, v *enginetest.Vector, field string) (f freedom) {
 func TestVectors(t *testing.T) {
 	exact := engine.Lookup("graphexact")
 	compared := 0
-	for _, v := range enginetest.Load("graph_small") {
+	for _, v := range graphs.Vectors("graph_small") {
 		for field, order := range freedoms {
 			want, p, args := expected(t, &v, field), v.GraphProblem(), engine.Args{"order": order}
-			sol, err := exact.Solve(p, args, nil)
 			var infeasible *engine.InfeasibleError
+			if _, err := exact.Solve(p.WithBudget(0), args, nil); err != nil &&
+				(!errors.As(err, &infeasible) || infeasible.Smallest != want.Min) {
+				t.Errorf("%s %s: without memory: %v; want %d as the smallest", v.ID, field, err, want.Min)
+			}
+			sol, err := exact.Solve(p, args, nil)
 			compared++
 			switch {
 			case errors.As(err, &infeasible):

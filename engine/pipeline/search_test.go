@@ -17,13 +17,13 @@ import (
 // never a faster order. It tries every eighth of them, all with MEMTIDE_LONG=1, and every eightieth with -short.
 func TestSearchVectors(t *testing.T) {
 	tried, missed := 0, 0
-	for i, v := range enginetest.Load("pipeline_small") {
+	for i, v := range vectors() {
 		if !long && i%8 != 0 || testing.Short() && i%80 != 0 {
 			continue
 		}
-		p := v.Pipeline()
+		p := v.problem()
 		for freedom, allowed := range freedoms {
-			e := v.ExpectPipeline(freedom)
+			e := v.expect(freedom)
 			if e == nil {
 				continue
 			}

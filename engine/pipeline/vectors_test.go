@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"memtide/engine"
 	"memtide/engine/enginetest"
 	"memtide/engine/pipeline"
 	"memtide/engine/pipeline/check"
@@ -16,13 +17,72 @@ import (
 var freedoms = map[string]pipeline.Allowed{"keep": {}, "recompute": {Recompute: true}, "offload": {Offload: true},
 	"both": {Recompute: true, Offload: true}}
 
+// vector is a vector of a pipeline.
+type vector struct {
+	ID     string
+	Stages []struct {
+		Rank, Path       int
+		F, B, W, Comm    time.Duration
+		Act, Rest, Input engine.Bytes
+		TempF            engine.Bytes `json:"temp_f"`
+		TempB            engine.Bytes `json:"temp_b"`
+		TempW            engine.Bytes `json:"temp_w"`
+		Off              engine.Bytes
+		Out, In          time.Duration
+	}
+	Ranks  int
+	Micro  []int // micro batches of each path
+	Fused  bool  // backwards are whole
+	Fixed  []engine.Bytes
+	Limit  []*engine.Bytes // of each rank; nil: no limit
+	Expect struct {
+		optima
+		NoLimitTime *int64 `json:"no_limit_time"`
+	}
+}
+
+// optima are the optima by freedom; nil for those that were not computed.
+type optima struct{ Keep, Recompute, Offload, Both *optimum }
+
+type optimum struct {
+	Feasible bool
+	Time     *int64
+	Example  [][]string // by rank, in order of time
+}
+
+// vectors returns the vectors of pipelines.
+func vectors() []vector { return enginetest.LoadAs[vector]("pipeline_small") }
+
+// problem returns the vector's pipeline; a unit of time is a nanosecond.
+func (v *vector) problem() *pipeline.Problem {
+	p := &pipeline.Problem{Ranks: v.Ranks, Micro: v.Micro, Fused: v.Fused, Fixed: v.Fixed}
+	for _, s := range v.Stages {
+		p.Stages = append(p.Stages, pipeline.Stage{Rank: s.Rank, Path: s.Path, Forward: s.F, Inputs: s.B, Weights: s.W,
+			Comm: s.Comm, Holds: pipeline.Holds{Act: s.Act, Rest: s.Rest, Input: s.Input, FwdTemp: s.TempF,
+				InputsTemp: s.TempB, WeightsTemp: s.TempW, Off: s.Off, Out: s.Out, In: s.In}})
+	}
+	for _, limit := range v.Limit {
+		if limit == nil {
+			limit = new(engine.NoLimit)
+		}
+		p.Limit = append(p.Limit, *limit)
+	}
+	return p
+}
+
+// expect returns the optimum with a freedom: keep, recompute, offload or both. It is nil if it was not computed.
+func (v *vector) expect(freedom string) *optimum {
+	return map[string]*optimum{"keep": v.Expect.Keep, "recompute": v.Expect.Recompute, "offload": v.Expect.Offload,
+		"both": v.Expect.Both}[freedom]
+}
+
 // The checker accepts every example of the vectors, which were made by another program.
 func TestExamples(t *testing.T) {
 	count, slower := 0, 0
-	for _, v := range enginetest.Load("pipeline_small") {
-		p := v.Pipeline()
+	for _, v := range vectors() {
+		p := v.problem()
 		for freedom := range freedoms {
-			e := v.ExpectPipeline(freedom)
+			e := v.expect(freedom)
 			if e == nil || !e.Feasible {
 				continue
 			}
@@ -54,13 +114,13 @@ func TestExamples(t *testing.T) {
 // The exact search finds the optima of the vectors.
 func TestExact(t *testing.T) {
 	same := 0
-	for i, v := range enginetest.Load("pipeline_small") {
+	for i, v := range vectors() {
 		if !long && i%4 != 0 {
 			continue
 		}
-		p := v.Pipeline()
+		p := v.problem()
 		for freedom, allowed := range freedoms {
-			e := v.ExpectPipeline(freedom)
+			e := v.expect(freedom)
 			f, err := pipeline.Exact(p, allowed, 0, 400000, nil)
 			if errors.Is(err, pipeline.ErrTooLarge) {
 				if e != nil {
@@ -100,9 +160,63 @@ func TestExact(t *testing.T) {
 	}
 }
 
+// TestLeastTimes checks that the search, and the exact one where that proves nothing, find the optima of the vectors
+// with each freedom and without limits, and that the bound is not above them.
+func TestLeastTimes(t *testing.T) {
+	compared := 0
+	for _, v := range vectors() {
+		p := v.problem()
+		for freedom, allowed := range freedoms {
+			e := v.expect(freedom)
+			if e == nil {
+				continue
+			}
+			found, proven := fastest(t, p, allowed)
+			if compared++; !e.Feasible && found > 0 || e.Feasible && found != time.Duration(*e.Time) {
+				t.Errorf("%s, %s: %d, proven %v; want %v", v.ID, freedom, found, proven, *e)
+			}
+			if freedom == "keep" && e.Feasible && p.Bound(allowed) > time.Duration(*e.Time) {
+				t.Errorf("%s: the bound %d is above the optimum %d", v.ID, p.Bound(allowed), *e.Time)
+			}
+		}
+		p.Limit = nil
+		if found, proven := fastest(t, p, pipeline.Allowed{}); v.Expect.NoLimitTime != nil &&
+			(!proven || found != time.Duration(*v.Expect.NoLimitTime)) {
+			t.Errorf("%s, without limits: %d, proven %v; want %d", v.ID, found, proven, *v.Expect.NoLimitTime)
+		}
+	}
+	if compared < 300 {
+		t.Errorf("compared %d optima; want hundreds", compared)
+	}
+}
+
+// fastest returns the least step time that it finds, or 0 if nothing fits, and whether the result is proven.
+func fastest(t *testing.T, p *pipeline.Problem, allowed pipeline.Allowed) (least time.Duration, proven bool) {
+	t.Helper()
+	found, err := pipeline.Search(p, pipeline.Options{Allowed: allowed, Effort: 200_000}, nil)
+	if _, refused := errors.AsType[*pipeline.InfeasibleError](err); !refused {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if least = found.Trace.Makespan; found.Proven() {
+			return least, true
+		}
+	}
+	exact, err := pipeline.Exact(p, allowed, least, 400_000, nil)
+	switch {
+	case errors.Is(err, pipeline.ErrTooLarge) || errors.Is(err, engine.ErrUnsupported):
+		return least, false
+	case err != nil:
+		t.Fatal(err)
+	case exact != nil:
+		return exact.Trace.Makespan, true
+	}
+	return least, true
+}
+
 // spans returns the passes and the copies of an example of a vector, by rank, in order of time.
-func spans(v *enginetest.Vector, example [][]string) (passes, copies [][]pipeline.Span) {
-	p := v.Pipeline()
+func spans(v *vector, example [][]string) (passes, copies [][]pipeline.Span) {
+	p := v.problem()
 	passes, copies = make([][]pipeline.Span, v.Ranks), make([][]pipeline.Span, v.Ranks)
 	kinds := []pipeline.Kind{pipeline.Forward, pipeline.Backward, pipeline.Weights, pipeline.Dropped, pipeline.Again,
 		pipeline.Out, pipeline.In}

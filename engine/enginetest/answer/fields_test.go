@@ -1,4 +1,5 @@
-// Package answer compares the results of the program for all test vectors, field by field, with the expected values.
+// Package answer compares the results of the program for the test vectors, field by field, with the expected values.
+// Those of graphs and of pipelines are compared in the tests of their packages.
 //
 // The field algorithm of a vector selects the results. The fields of an answer have the names that they have in the
 // files. A field is null if nothing fits, and absent if the program has no result.
@@ -23,14 +24,12 @@ type fields map[string]any
 var algorithms = map[string]func(v *enginetest.Vector) fields{
 	"simulate": simulate, "rotor": rotor, "revolve": revolve, "sequential": sequential,
 	"offload-set": offloadSet, "offload-all": offloadAll, "offload-gadget": offloadAll, "pofo": pofo, "vdnn": vdnn,
-	"window": windows, "allocator": allocator, "graph": graph, "graph-joint": graphJoint, "pipeline": pipelined,
+	"window": windows, "allocator": allocator,
 }
 
-func answer(in io.Reader, out io.Writer) error {
-	vectors, err := enginetest.Read(in)
-	if err != nil {
-		return err
-	}
+// answer writes a line for each vector of a file.
+func answer(file string, out io.Writer) error {
+	vectors := enginetest.Load(file)
 	w := bufio.NewWriter(out)
 	enc := json.NewEncoder(w)
 	for i := range vectors {
@@ -89,12 +88,4 @@ func play(p *engine.Problem, sol *engine.Solution, err error) *sim.Trace {
 		return nil
 	}
 	return must(sim.Play(p, must(sol, err).Schedule))
-}
-
-// leastBudget returns the smallest budget in an engine.InfeasibleError, or 0 if err is nil.
-func leastBudget(err error) engine.Bytes {
-	if small, refused := errors.AsType[*engine.InfeasibleError](err); refused {
-		return small.Smallest
-	}
-	return must(engine.Bytes(0), err)
 }

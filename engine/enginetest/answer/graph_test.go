@@ -3,38 +3,13 @@ package answer
 import (
 	"context"
 	"errors"
-	"time"
 
 	"memtide/engine"
 	"memtide/engine/alloc"
 	"memtide/engine/allocators"
 	"memtide/engine/enginetest"
-	_ "memtide/engine/graphs"
-	"memtide/engine/pipeline"
 	"memtide/engine/window"
 )
-
-// graph answers the optimum with the order of operations kept and with any order, as played.
-func graph(v *enginetest.Vector) fields {
-	f, p := fields{}, v.GraphProblem()
-	for field, order := range map[string]string{"order_kept": "kept", "any_order": "any"} {
-		args := engine.Args{"order": order}
-		_, err := engine.Lookup("graphexact").Solve(p.WithBudget(0), args, nil)
-		trace := solve(p, "graphexact", args)
-		f[field] = fields{"feasible": trace != nil, "time": stepTime(trace), "min_budget": leastBudget(err)}
-	}
-	return f
-}
-
-// graphJoint answers the step time of schedules that recompute, reorder and move values, as played.
-func graphJoint(v *enginetest.Vector) fields {
-	trace := solve(v.GraphProblem(), "graphpofo", engine.Args{"effort": "3"})
-	f := fields{"feasible": trace != nil, "time": nil}
-	if trace != nil {
-		f["time"] = v.Units(trace.Makespan)
-	}
-	return f
-}
 
 // windows schedules the functions of a vector of paper 004 with its window and with the parameters of its baseline,
 // and plays the schedules on full-duplex and half-duplex links. A nanosecond is one unit of time.
@@ -92,52 +67,4 @@ func allocator(v *enginetest.Vector) fields {
 		f["optimal"] = fields{"pool": l.Pool}
 	}
 	return f
-}
-
-// The limits of work on a pipeline: passes of the search, and states of the exact search after it.
-const (
-	pipelinePasses = 200_000
-	pipelineStates = 400_000
-)
-
-// pipelined answers the least step time with each freedom, the least step time without limits, and a bound on
-// schedules that keep everything. A freedom is absent if nothing was found and the exact search did not finish.
-func pipelined(v *enginetest.Vector) fields {
-	p := v.Pipeline()
-	f := fields{"bound": int64(p.Bound(pipeline.Allowed{}))}
-	for field, allowed := range map[string]pipeline.Allowed{"keep": {}, "recompute": {Recompute: true},
-		"offload": {Offload: true}, "both": {Recompute: true, Offload: true}} {
-		found, proven := fastest(p, allowed)
-		if answer := (fields{"feasible": found > 0, "time": nil}); found > 0 || proven {
-			if found > 0 {
-				answer["time"] = int64(found)
-			}
-			f[field] = answer
-		}
-	}
-	free := *p
-	free.Limit = nil
-	if found, proven := fastest(&free, pipeline.Allowed{}); proven {
-		f["no_limit_time"] = int64(found)
-	}
-	return f
-}
-
-// fastest returns the least step time that it finds, or 0 if nothing fits, and whether the result is proven.
-func fastest(p *pipeline.Problem, allowed pipeline.Allowed) (time.Duration, bool) {
-	var least time.Duration
-	found, err := pipeline.Search(p, pipeline.Options{Allowed: allowed, Effort: pipelinePasses}, nil)
-	if _, refused := errors.AsType[*pipeline.InfeasibleError](err); !refused {
-		if least = must(found, err).Trace.Makespan; found.Proven() {
-			return least, true
-		}
-	}
-	exact, err := pipeline.Exact(p, allowed, least, pipelineStates, nil)
-	switch {
-	case errors.Is(err, pipeline.ErrTooLarge) || errors.Is(err, engine.ErrUnsupported):
-		return least, false
-	case must(exact, err) != nil:
-		return exact.Trace.Makespan, true
-	}
-	return least, true
 }

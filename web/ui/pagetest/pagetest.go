@@ -6,9 +6,9 @@ package pagetest
 
 import (
 	"context"
+	_ "embed"
 	"encoding/xml"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -170,50 +170,17 @@ func Number(t *testing.T, text string) float64 {
 	return n
 }
 
-// skipFile returns a file with a graph of n operations with weights, and their backwards.
-// Every other operation also reads the value that was made two operations before.
-func skipFile(n int) []byte {
-	var values, ops []string
-	value := func(name, role string, mib int) int {
-		values = append(values, fmt.Sprintf(`{"id":%d,"name":"%s","bytes":%d,"role":"%s"}`, len(values), name,
-			mib<<20, role))
-		return len(values) - 1
-	}
-	op := func(name, pass string, in, out []int) {
-		list := func(ids []int) string { return strings.Join(strings.Fields(fmt.Sprint(ids)), ",") }
-		ops = append(ops, fmt.Sprintf(`{"name":"%s","pass":"%s","time_s":0.01,"in":%s,"out":%s}`, name, pass,
-			list(in), list(out)))
-	}
-	made := []int{value("x0", "input", 64)}
-	var weights []int
-	reads := func(k int) []int {
-		in := []int{made[k-1], weights[k-1]}
-		if k > 2 && k%2 == 0 {
-			in = append(in, made[k-3])
-		}
-		return in
-	}
-	for k := 1; k <= n; k++ {
-		weights = append(weights, value(fmt.Sprint("w", k), "weight", 16))
-		in := reads(k)
-		made = append(made, value(fmt.Sprint("x", k), "activation", 64))
-		op(fmt.Sprint("conv", k), "forward", in, made[k:])
-	}
-	last := made[n]
-	for k := n; k >= 1; k-- {
-		grad := value(fmt.Sprint("g", k), "gradient", 64)
-		op(fmt.Sprint("conv", k, ".back"), "backward", append(reads(k), last), []int{grad})
-		last = grad
-	}
-	return []byte(`{"format":"memtide/1","kind":"graph","name":"skips","batch":8,"values":[` + strings.Join(values,
-		",") + `],"ops":[` + strings.Join(ops, ",") + `]}`)
-}
+// skips is a file with a graph of twelve operations with weights, and their backwards. Every other operation also
+// reads the value that was made two operations before.
+//
+//go:embed skips.json
+var skips []byte
 
 // Graph returns a page that shows a graph of operations from a file.
 func Graph(t *testing.T, change func(*state.Choice)) *state.State {
 	t.Helper()
 	c := choice.Default()
-	c.Source, c.Budget = state.Source{File: "skips.json", Profile: skipFile(12)}, share
+	c.Source, c.Budget = state.Source{File: "skips.json", Profile: skips}, share
 	if change != nil {
 		change(&c)
 	}

@@ -1,9 +1,14 @@
 package combined
 
 import (
+	"cmp"
+	"fmt"
+	"math"
 	"slices"
+	"time"
 
 	"memtide/engine"
+	"memtide/engine/ordered"
 	"memtide/engine/remat"
 )
 
@@ -107,4 +112,209 @@ func (s *segment) forward() []engine.ChainOp {
 		return []engine.ChainOp{{Kind: engine.FAll, Stage: s.first}}
 	}
 	return remat.KeepInput(nil, s.first, s.last)
+}
+
+// timeline holds the times of all operations and transfers of a plan. Its items are the inputs of
+// segments.
+type timeline struct {
+	*ordered.Timeline
+	p    *engine.Problem
+	segs []segment
+}
+
+// newTimeline computes the times of a plan, which equal those of the simulator. With overlap,
+// transfers may run into the other pass.
+func newTimeline(p *engine.Problem, segs []segment, overlap bool) (*timeline, error) {
+	t := &timeline{p: p, segs: segs}
+	runs, turn := t.list()
+	t.Timeline = ordered.New(p, runs, turn, func(x int) bool { return segs[x].offload })
+	if !t.Play(overlap, math.MaxInt64) {
+		return nil, fmt.Errorf("combined: a plan does not fit into %d bytes", p.Budget)
+	}
+	t.Measure()
+	return t, nil
+}
+
+// list returns the operations with their needs, and the index of the first one of the backward
+// pass.
+func (t *timeline) list() (runs []ordered.Run, turn int) {
+	c := t.p.Chain.Chain
+	m := remat.NewMemory(c)
+	add := func(op engine.ChainOp, segment int, entry bool) {
+		st := &c.Stages[op.Stage-1]
+		r := ordered.Run{Lasts: st.Forward, Need: m.Run(op), Item: segment}
+		if op.Kind == engine.BStep {
+			r.Lasts = st.Back
+		}
+		if entry {
+			r.Moves = t.p.Graph.Values[t.segs[segment].input(t.p.Chain)].Size
+		}
+		runs = append(runs, r)
+	}
+	for x := range t.segs {
+		for y, op := range t.segs[x].forward() {
+			add(op, x, y == 0)
+		}
+	}
+	turn = len(runs)
+	for x := len(t.segs) - 1; x >= 0; x-- {
+		for y, op := range t.segs[x].backward {
+			add(op, x, y == 0)
+		}
+	}
+	return runs, turn
+}
+
+// schedule returns the timeline as a schedule. The counter reaches an offload when its segment
+// begins, and a fetch while an operation is still running at the fetch's planned start.
+func (t *timeline) schedule() (engine.Schedule, error) {
+	g := t.p.Chain
+	steps, owner, err := g.CompileSequence(sequence(t.segs))
+	if err != nil {
+		return nil, fmt.Errorf("combined: the plan is not valid: %w", err)
+	}
+	sched := make(engine.Schedule, 0, len(steps)+3*len(t.Transfers))
+	fetch := len(t.Transfers) - 1
+	for x := range steps {
+		r := &t.Runs[owner[x]]
+		if steps[x].Kind != engine.DoRun {
+			sched = append(sched, steps[x])
+			continue
+		}
+		for ; fetch >= 0 && t.Transfers[fetch].FetchAt < r.End; fetch-- {
+			m := &t.Transfers[fetch]
+			sched = append(sched, engine.Fetch(t.segs[m.Item].input(g), m.FetchAt))
+		}
+		if !t.Sends(r) || owner[x] >= t.Turn {
+			sched = append(sched, steps[x])
+			continue
+		}
+		z := t.segs[r.Item].input(g)
+		sched = append(sched, engine.Offload(z), steps[x], engine.Free(z))
+	}
+	return sched, nil
+}
+
+// In the model bytes leave one by one; a whole transfer frees its memory only at its end, later
+// than planned. So the best plan of the model need not be the fastest schedule. The candidates are
+// the plans for less and less room, which have slack for the later times. For each of them, inputs
+// of segments are switched between offloaded and kept, one or two at a time, as long as that makes
+// the schedule faster. The result is a good schedule, without a proof.
+
+// shares are the parts of the room, in percent, for which plans are made.
+var shares = []int64{99, 98, 97, 96, 95, 94, 92, 90, 88, 86, 83, 80, 76, 72, 68}
+
+// wholeWidths are the widths of the searches for those plans.
+var wholeWidths = []int{12, 30, 120}
+
+// tries is the number of plans that are improved for each part of the room.
+const tries = 8
+
+// wholePlans replaces the plans of o by better ones for whole transfers, and adds plans for less
+// room. Whole transfers are never faster than the model, so plans for less room are of use only if
+// the model's time beats the best schedule so far.
+func wholePlans(p *engine.Problem, t *terms, o *optimum, overlap bool, poll *engine.Poll) error {
+	limit := o.ceiling
+	plans, err := wholeBest(p, t, o.plans, &limit, overlap, poll)
+	o.plans = plans
+	if err != nil {
+		return err
+	}
+	for _, share := range shares {
+		if t.effort.left < 0 {
+			break
+		}
+		less := *t
+		less.found = nil
+		less.room = t.room / 100 * share
+		more, err := solve(&less, limit, wholeWidths, poll)
+		if err != nil {
+			return err
+		}
+		if len(more.plans) == 0 && more.bound >= limit {
+			break // no plan for less room is faster
+		}
+		plans, err := wholeBest(p, t, more.plans, &limit, overlap, poll)
+		o.plans = append(o.plans, plans...)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// wholeBest improves the fastest tries of some plans, without repetitions, and lowers limit to the
+// ticks of the fastest one.
+func wholeBest(p *engine.Problem, t *terms, plans [][]segment, limit *int64, overlap bool,
+	poll *engine.Poll) ([][]segment, error) {
+	var lines []*timeline
+	for _, segs := range plans {
+		line, err := newTimeline(p, segs, overlap)
+		if err != nil {
+			return plans, err
+		}
+		lines = append(lines, line)
+	}
+	slices.SortStableFunc(lines, func(a, b *timeline) int { return cmp.Compare(a.Makespan, b.Makespan) })
+	same := func(a, b *timeline) bool { return a.Makespan == b.Makespan && a.Peak == b.Peak }
+	lines = slices.CompactFunc(lines, same)
+	var better [][]segment
+	for _, line := range lines[:min(len(lines), tries)] {
+		better = append(better, line.segs)
+		makespan, err := line.improve(overlap, t.effort, poll)
+		*limit = min(*limit, int64(makespan)*t.q)
+		if err != nil {
+			return better, err
+		}
+	}
+	return better, nil
+}
+
+// improve changes the set of offloaded inputs as long as that helps, and returns the best step
+// time.
+func (t *timeline) improve(overlap bool, e *effort, poll *engine.Poll) (best time.Duration, err error) {
+	best, peak := t.Makespan, t.Peak
+	// better reports whether a change makes the step faster, or as fast with a lower peak.
+	better := func() bool {
+		if !t.Play(overlap, best) || t.Makespan > best {
+			return false
+		}
+		t.Measure()
+		if t.Makespan == best && t.Peak >= peak {
+			return false
+		}
+		best, peak = t.Makespan, t.Peak
+		return true
+	}
+	flip := func(x, y int) { // the inputs of segments x and y, which may be the same
+		t.segs[x].offload = !t.segs[x].offload
+		if y > x {
+			t.segs[y].offload = !t.segs[y].offload
+		}
+	}
+	last := len(t.segs) - 1 // the loss needs its input at once
+	near := 2000/len(t.segs) + 2
+	for improved := true; improved; {
+		improved = false
+		for x := range last {
+			for y := x; y < min(last, x+near); y++ {
+				if err := poll.Err(); err != nil {
+					return best, err
+				}
+				if y > x && t.segs[x].offload == t.segs[y].offload {
+					continue // two inputs only change places
+				}
+				if !e.spend(int64(perRun * len(t.Runs))) {
+					return best, nil
+				}
+				flip(x, y)
+				if better() {
+					improved = true
+				} else {
+					flip(x, y)
+				}
+			}
+		}
+	}
+	return best, nil
 }

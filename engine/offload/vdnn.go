@@ -183,3 +183,225 @@ func (l *layered) offloaded() (list []int) {
 	}
 	return list
 }
+
+// layered is a schedule of vDNN or vDNN++: a value leaves during its layer, and values come back
+// one per layer.
+//
+// A fetch allocates its destination when it is issued. So memory in the backward pass follows from
+// the program alone, and a fetch without room can never start, because all copies to the host have
+// ended by then.
+type layered struct {
+	*step
+	what  string // the set, for people
+	set   []bool // by i: x_i is offloaded, even if it has no bytes
+	fast  ways   // the operations that run by their second algorithm
+	near  bool   // a fetch takes no value before the nearest earlier convolution that is offloaded
+	async bool   // vDNN++: operations do not wait for copies
+}
+
+// back calls visit for every stage of the backward pass, from the last one, with the items to
+// fetch: own is x_i itself if it is still away, and next is the nearest earlier one that is away.
+// They are -1 if there is no such item.
+func (l *layered) back(visit func(i, own, next int)) {
+	sent := lastOf(l.n, func(i int) bool { return l.set[i] })
+	end := lastOf(l.n, func(i int) bool { return l.near && l.set[i] && l.conv(i) })
+	away := l.n // the values of the set among x_0..x_{away-1} are away
+	for i := l.n - 1; i >= 0; i-- {
+		own, next := -1, -1
+		if away > i {
+			away = i
+			if l.set[i] {
+				own = i
+			}
+		}
+		if i > 0 && away > 0 && sent[away-1] >= end[i-1] {
+			next = sent[away-1]
+		}
+		if next >= 0 {
+			away = next
+		}
+		visit(i, own, next)
+	}
+}
+
+// lastOf returns, for every i, the last index up to i for which meant is true, or -1.
+func lastOf(n int, meant func(i int) bool) []int {
+	list := make([]int, n)
+	last := -1
+	for i := range list {
+		if meant(i) {
+			last = i
+		}
+		list[i] = last
+	}
+	return list
+}
+
+// needs calls visit for every operation, in order, with the memory while it runs. The values that
+// have left before a forward operation are away, and in the backward pass those that have not been
+// fetched. The needs do not depend on async.
+func (l *layered) needs(visit func(op engine.OpID, need engine.Bytes)) {
+	var away engine.Bytes
+	for i := range l.n {
+		visit(l.p.Chain.Fwd(i+1), l.needF[i]-away)
+		if l.set[i] {
+			away += l.size[i]
+		}
+	}
+	l.back(func(i, own, next int) {
+		for _, x := range [2]int{own, next} {
+			if x >= 0 {
+				away -= l.size[x]
+			}
+		}
+		visit(l.p.Chain.Bwd(i+1), l.needB[i]-away)
+	})
+}
+
+// need returns the smallest budget, and the operation that needs it.
+func (l *layered) need() (need engine.Bytes, op engine.OpID) {
+	l.needs(func(id engine.OpID, m engine.Bytes) {
+		if m > need {
+			need, op = m, id
+		}
+	})
+	return need, op
+}
+
+// schedule returns the instructions of the schedule.
+func (l *layered) schedule() (sched engine.Schedule) {
+	g := l.p.Chain
+	fetch := func(x int) {
+		sched = append(sched,
+			engine.Instruction{Kind: engine.DoFetch, Op: engine.NoOp, Value: item(g, x), Reserve: true})
+	}
+	run := func(op engine.OpID) {
+		st := engine.Run(op)
+		st.Alt = l.fast.of(op)
+		sched = append(sched, st)
+	}
+	for i, in := range l.set {
+		if in {
+			sched = append(sched, engine.Offload(item(g, i)))
+		}
+		run(g.Fwd(i + 1))
+		if in && !l.async {
+			sched = append(sched, engine.Wait(item(g, i)))
+		}
+		if in {
+			sched = append(sched, engine.Free(item(g, i)))
+		}
+		sched = freeUnsaved(sched, g, i)
+	}
+	for i, in := range l.set {
+		if in && l.async { // all copies end before the backward pass
+			sched = append(sched, engine.Wait(item(g, i)))
+		}
+	}
+	l.back(func(i, own, next int) {
+		if own >= 0 {
+			fetch(own)
+			if !l.async {
+				sched = append(sched, engine.Wait(item(g, own)))
+			}
+		}
+		if next >= 0 {
+			fetch(next)
+		}
+		if l.set[i] {
+			sched = waitUnsaved(sched, g, i)
+		}
+		run(g.Bwd(i + 1))
+		if next >= 0 && !l.async {
+			sched = append(sched, engine.Wait(item(g, next)))
+		}
+		sched = append(sched, engine.Free(g.Grad(i+1)), engine.Free(g.Saved(i+1)))
+	})
+	return append(sched, engine.Free(g.Act(0)))
+}
+
+// vdnnAlgos are the choices of the algorithm of stages that have two. dynamic tries the others, and
+// mixed.
+var vdnnAlgos = []string{"dynamic", "m", "p"}
+
+// mixed means, for each operation, the faster algorithm that there is room for.
+const mixed = "mixed"
+
+// ways says which operations run by their second algorithm.
+type ways struct {
+	alt  []bool // by operation; nil: no operation does
+	what string // note for people; empty if there is nothing to choose
+}
+
+func (w *ways) of(op engine.OpID) bool { return w.alt != nil && w.alt[op] }
+
+// algos returns the algorithms to try, in the order of Rhu et al., section III-C, and paper 003,
+// section II-B: performance-optimal algorithms first, then the other one where they do not fit,
+// then memory-optimal algorithms only. For a chain whose stages have one algorithm it returns one
+// empty name.
+func (s *step) algos(choice string) []string {
+	switch {
+	case !slices.ContainsFunc(s.p.Chain.Chain.Stages, func(st engine.Stage) bool { return st.Fast != nil }):
+		return []string{""}
+	case choice == "dynamic":
+		return []string{"p", mixed, "m"}
+	}
+	return []string{choice}
+}
+
+// by returns the schedule whose operations run by the named algorithm.
+//
+// Mixed is greedy: an operation runs by the faster algorithm for which there is room within the
+// budget, regardless of the other operations. The papers choose for each layer. Here its forward
+// and its backward are separate choices, as in the convolution library, which has an algorithm for
+// each.
+func (l *layered) by(algo string) *layered {
+	if algo == "" {
+		return l
+	}
+	alt := make([]bool, len(l.p.Graph.Ops))
+	count, of := 0, 0
+	l.needs(func(op engine.OpID, need engine.Bytes) {
+		o := &l.p.Graph.Ops[op]
+		if o.Alt == nil {
+			return
+		}
+		of++
+		fits, altFits := need <= l.p.Budget, need-o.Temp+o.Alt.Temp <= l.p.Budget
+		switch {
+		case algo != mixed:
+			alt[op] = algo == "p"
+		case fits != altFits:
+			alt[op] = altFits
+		case fits:
+			alt[op] = o.Alt.Time < o.Time
+		default: // neither fits: the one that needs less
+			alt[op] = o.Alt.Temp < o.Temp
+		}
+		if alt[op] {
+			count++
+		}
+	})
+	m := *l
+	m.step = l.step.sped(alt)
+	m.fast = ways{alt, fmt.Sprintf("%d of %d operations with two algorithms run by the performance-optimal one.",
+		count, of)}
+	return &m
+}
+
+// sped returns the step with the second algorithm of the operations in alt.
+func (s *step) sped(alt []bool) *step {
+	q := *s
+	q.needF, q.needB = slices.Clone(s.needF), slices.Clone(s.needB)
+	q.timeF, q.timeB = slices.Clone(s.timeF), slices.Clone(s.timeB)
+	for i := range s.n {
+		f, b := s.p.Chain.Fwd(i+1), s.p.Chain.Bwd(i+1)
+		if op := &s.p.Graph.Ops[f]; alt[f] {
+			q.timeF[i], q.needF[i] = op.Alt.Time, s.needF[i]-op.Temp+op.Alt.Temp
+		}
+		if op := &s.p.Graph.Ops[b]; alt[b] {
+			q.timeB[i], q.needB[i] = op.Alt.Time, s.needB[i]-op.Temp+op.Alt.Temp
+		}
+	}
+	return &q
+}

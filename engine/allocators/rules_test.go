@@ -5,13 +5,12 @@ import (
 
 	"memtide/engine"
 	"memtide/engine/alloc"
-	"memtide/engine/enginetest"
 )
 
 // TestUnavoidableHoles checks that the exact search finds a placement for the sequence of a_ij and d_j of paper
 // 003 (docs/paper-003.md) in 13 thirds of its unit, and none in 12.
 func TestUnavoidableHoles(t *testing.T) {
-	vectors := enginetest.Load("alloc")
+	vectors := Vectors()
 	var list []alloc.Entry
 	for _, e := range vectors[0].Trace {
 		list = append(list, alloc.Entry{Name: e.ID, Free: e.Free, Bytes: engine.Bytes(e.Size)})

@@ -82,7 +82,7 @@ func TestGeometryByDefinition(t *testing.T) {
 // (docs/paper-003.md), repeated times times. The sequence has a peak of 12 and needs a pool of 13.
 func unavoidable(t *testing.T, times int, more ...alloc.Entry) *alloc.Requests {
 	t.Helper()
-	list, sequence := more, enginetest.Load("alloc")[0].Trace
+	list, sequence := more, Vectors()[0].Trace
 	for i := range times {
 		live := map[string]bool{}
 		for _, e := range sequence {

@@ -9,7 +9,6 @@ import (
 	"memtide/engine"
 	"memtide/engine/alloc"
 	"memtide/engine/allocators"
-	"memtide/engine/enginetest"
 )
 
 // pooled is the expected result of a vector for an allocator that works in one pool.
@@ -20,7 +19,7 @@ type pooled struct {
 	At         map[string][2]*json.RawMessage `json:"at"`
 }
 
-func requests(t *testing.T, v *enginetest.Vector) *alloc.Requests {
+func requests(t *testing.T, v *allocators.Vector) *alloc.Requests {
 	t.Helper()
 	var list []alloc.Entry
 	for _, e := range v.Trace {
@@ -53,7 +52,7 @@ func sound(t *testing.T, name string, r *alloc.Requests, l *alloc.Layout) {
 }
 
 func TestVectors(t *testing.T) {
-	vectors := enginetest.Load("alloc")
+	vectors := allocators.Vectors()
 	for i := range vectors {
 		v := &vectors[i]
 		r := requests(t, v)
@@ -115,7 +114,7 @@ func comparePooled(t *testing.T, id, name string, r *alloc.Requests, want *poole
 	}
 }
 
-func compareVirtual(t *testing.T, v *enginetest.Vector, r *alloc.Requests) {
+func compareVirtual(t *testing.T, v *allocators.Vector, r *alloc.Requests) {
 	t.Helper()
 	var want struct {
 		PeakChunks int          `json:"peak_chunks"`
@@ -125,7 +124,7 @@ func compareVirtual(t *testing.T, v *enginetest.Vector, r *alloc.Requests) {
 	if err := json.Unmarshal(v.Expect["va"], &want); err != nil {
 		t.Fatalf("%s: va: %v", v.ID, err)
 	}
-	l, err := allocators.Virtual(r, engine.NoLimit, engine.Bytes(v.VAChunk), nil)
+	l, err := allocators.Virtual(r, engine.NoLimit, v.VAChunk, nil)
 	if err != nil {
 		t.Fatalf("%s: va: %v", v.ID, err)
 	}
@@ -146,8 +145,8 @@ func compareVirtual(t *testing.T, v *enginetest.Vector, r *alloc.Requests) {
 // TestUnavoidableHoles checks the sequence of a_ij and d_j of paper 003 (docs/paper-003.md), in thirds of its
 // unit. No placement fits into its aggregate peak, and one third more is enough.
 func TestUnavoidableHoles(t *testing.T) {
-	vectors := enginetest.Load("alloc")
-	at := slices.IndexFunc(vectors, func(v enginetest.Vector) bool { return v.ID == "alloc-000" })
+	vectors := allocators.Vectors()
+	at := slices.IndexFunc(vectors, func(v allocators.Vector) bool { return v.ID == "alloc-000" })
 	r := requests(t, &vectors[at])
 	if l := place(t, "optimal", r, engine.NoLimit); l.Bound != 12 || l.Pool != 13 || !l.Optimal {
 		t.Errorf("got a pool of %d for %d bytes, optimal %v; want 13 for 12, true", l.Pool, l.Bound, l.Optimal)

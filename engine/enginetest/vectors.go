@@ -41,10 +41,6 @@ type Vector struct {
 	Window    int64            `json:"window"`
 	LMS       *LMS             `json:"lms"`
 
-	// allocator
-	Trace   []AllocEvent `json:"trace"`
-	VAChunk int64        `json:"va_chunk"` // size of a chunk of virtual addressing
-
 	// Expect holds the expected values by name. Values that were not computed are absent.
 	Expect map[string]json.RawMessage `json:"expect"`
 }
@@ -64,39 +60,6 @@ type Stage struct {
 type LMS struct {
 	SwapoutThreshold int `json:"swapout_threshold"`
 	SwapinAhead      int `json:"swapin_ahead"`
-}
-
-// AllocEvent is a request ["a", id, size, high] or a release ["f", id]. Ids are strings or numbers in the files.
-type AllocEvent struct {
-	ID   string
-	Free bool
-	Size int64
-	High bool // see alloc.Buffer.High
-}
-
-// UnmarshalJSON reads a list of 2 or 4 parts.
-func (e *AllocEvent) UnmarshalJSON(data []byte) error {
-	var what string
-	parts := []any{&what, (*anyID)(&e.ID), &e.Size, &e.High}
-	if err := json.Unmarshal(data, &parts); err != nil {
-		return fmt.Errorf("event %s: %w", data, err)
-	}
-	e.Free = what == "f"
-	if !(what == "a" && len(parts) == 4) && !(what == "f" && len(parts) == 2) {
-		return fmt.Errorf("event %s; expected [\"a\", id, size, high] or [\"f\", id]", data)
-	}
-	return nil
-}
-
-// anyID is a string or a number.
-type anyID string
-
-func (id *anyID) UnmarshalJSON(data []byte) error {
-	if len(data) > 0 && data[0] == '"' {
-		return json.Unmarshal(data, (*string)(id))
-	}
-	*id = anyID(data)
-	return nil
 }
 
 // SequenceOp is an operation of Table 1 of paper 002; in the files it is a pair such as ["Fall", 3].

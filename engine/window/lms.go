@@ -61,16 +61,6 @@ func solveLMS(p *engine.Problem, args engine.Parsed, poll *engine.Poll) (*engine
 	return b.found(n, n.lms(thresholds[0], max(args.Int("ahead"), 1)))
 }
 
-// ByLMS returns the schedule for a threshold and a number of operations ahead. With ahead 0 it fetches just before
-// the use, which the strategy does not try. The error is as for ByWindow.
-func ByLMS(p *engine.Problem, threshold, ahead int) (*engine.Solution, error) {
-	n, err := newNetwork(p, nil)
-	if err != nil {
-		return nil, err
-	}
-	return n.given(n.lms(max(threshold, 1), ahead), lmsNote(threshold, ahead))
-}
-
 func lmsNote(threshold, ahead int) string {
 	return fmt.Sprintf("Offloads values whose next use is %d or more operations away, and fetches them %d operations before it.", threshold, ahead)
 }

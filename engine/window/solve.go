@@ -83,7 +83,7 @@ func (n *network) refusal(least walk) error {
 		Why: fmt.Sprintf("%s needs it, with what is kept beside it", n.p.Graph.Ops[r.needs].Name)}
 }
 
-// StopError is the error of ByWindow and ByLMS for a schedule that does not fit into the budget.
+// StopError is the error of a window or a threshold whose schedule does not fit into the budget.
 type StopError struct {
 	At  engine.OpID // the operation that does not fit
 	Err error       // the error that the strategy would return

@@ -40,16 +40,6 @@ func solveWindow(p *engine.Problem, args engine.Parsed, poll *engine.Poll) (*eng
 	return b.found(n, n.windowed(0))
 }
 
-// ByWindow returns the schedule for a window of a size in bytes, while the strategy takes MiB. A window of 0 covers
-// the variables of the present operation only. The error is an error of a strategy, or a *StopError that wraps one.
-func ByWindow(p *engine.Problem, bytes engine.Bytes) (*engine.Solution, error) {
-	n, err := newNetwork(p, nil)
-	if err != nil {
-		return nil, err
-	}
-	return n.given(n.windowOf(bytes))
-}
-
 // windowOf returns the walk with a window of a size in bytes, and its note for people.
 func (n *network) windowOf(bytes engine.Bytes) (walk, string) {
 	return n.windowed(bytes), fmt.Sprintf("The window is %s.", bytes.Text())

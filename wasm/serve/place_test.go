@@ -207,13 +207,16 @@ func TestPlaceDeadline(t *testing.T) {
 // at a peak of 12, and one buffer that lives throughout and so connects them.
 func TestPlaceTooMany(t *testing.T) {
 	list := []alloc.Entry{{Name: "throughout", Bytes: 1}}
-	sequence := enginetest.Load("alloc")[0].Trace
+	sequence := enginetest.LoadAs[struct{ Trace [][]any }]("alloc")[0].Trace
 	for i := range 600 {
 		live := map[string]bool{}
-		for _, e := range sequence {
-			name := fmt.Sprint(i, " ", e.ID)
-			list = append(list, alloc.Entry{Name: name, Free: e.Free, Bytes: engine.Bytes(e.Size)})
-			live[name] = !e.Free
+		for _, e := range sequence { // "a", name, size, at the high end; or "f", name
+			entry := alloc.Entry{Name: fmt.Sprint(i, " ", e[1]), Free: e[0] == "f"}
+			if !entry.Free {
+				entry.Bytes = engine.Bytes(e[2].(float64))
+			}
+			list = append(list, entry)
+			live[entry.Name] = !entry.Free
 		}
 		for _, name := range slices.Sorted(maps.Keys(live)) {
 			if live[name] {

@@ -19,9 +19,7 @@ var answered = map[string][]string{
 	"offload-set": {"feasible", "int_scaled", "frac_scaled", "int_peak"},
 	"offload-all": {"feasible", "mpeak", "min_budget", "lb_scaled", "relax_scaled", "fraccomm_opt_scaled",
 		"greedy", "tflms", "int_true_opt_scaled"},
-	"allocator": {"aggregate_peak", "best-fit", "high-end", "va"},
-	"pofo":      {"feasible", "makespan_scaled", "rotor_makespan_scaled"},
-	"window":    {"window", "lms"},
+	"pofo": {"feasible", "makespan_scaled", "rotor_makespan_scaled"},
 }
 
 // TestAnswers runs the command over all vector files and compares every field

@@ -104,19 +104,6 @@ func LoadAs[T any](name string) []T {
 	return file.Vectors
 }
 
-// Files returns the names of all vector files for Load, sorted.
-func Files() []string {
-	entries, err := vectorFiles.ReadDir("testdata/vectors")
-	if err != nil {
-		panic("enginetest: " + err.Error())
-	}
-	var names []string
-	for _, e := range entries {
-		names = append(names, e.Name()[:len(e.Name())-len(".json")])
-	}
-	return names
-}
-
 // Chain returns the vector's chain in the engine's units. A time u becomes u*Bandwidth nanoseconds, so that a
 // transfer of s bytes lasts s nanoseconds on Device and the files' scaled values are nanoseconds.
 func (v *Vector) Chain() *engine.Chain {

@@ -104,7 +104,7 @@ func TestDynprogOnChains(t *testing.T) {
 			if p == nil {
 				continue
 			}
-			o, err := BestFluid(p, engine.NewPoll(engine.LimitCalls(t.Context(), 50_000), nil))
+			o, err := bestFluidOf(p, engine.NewPoll(engine.LimitCalls(t.Context(), 50_000), nil))
 			if err != nil {
 				t.Fatalf("%s at %d %%: %v", name, percent, err)
 			}

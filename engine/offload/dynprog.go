@@ -33,8 +33,8 @@ var dynprog = &engine.Strategy{
 	Solver: solveDynprog,
 }
 
-// FluidOptimum is the result of BestFluid.
-type FluidOptimum struct {
+// fluidOptimum is the fastest set with fractional communications [Algorithm 1 of paper 000].
+type fluidOptimum struct {
 	Set   []bool        // by i: x_i is offloaded
 	Time  time.Duration // step time of Set with fractional communications
 	Bound time.Duration // no ordered schedule is faster
@@ -42,18 +42,7 @@ type FluidOptimum struct {
 }
 
 // Proven reports whether it is proven that no set is faster with fractional communications.
-func (o *FluidOptimum) Proven() bool { return o.Time <= o.Bound }
-
-// BestFluid finds the fastest set with fractional communications [Algorithm 1 of paper 000]. The
-// errors are those of a strategy. If time runs out, it returns the best set so far with the
-// context's error.
-func BestFluid(p *engine.Problem, poll *engine.Poll) (*FluidOptimum, error) {
-	s, err := begin(p)
-	if err != nil {
-		return nil, err
-	}
-	return bestFluidSet(s, poll), poll.Err()
-}
+func (o *fluidOptimum) Proven() bool { return o.Time <= o.Bound }
 
 // Limits of the search: evaluations of the local search before the labels, and comparisons of
 // labels with and without ties.
@@ -67,10 +56,10 @@ const (
 // bestFluidSet works in steps, each only if the ones before have left something to prove: a descent
 // that stops at the bound of Theorem 2, labels with ties, a longer local search, and labels without
 // ties.
-func bestFluidSet(s *step, poll *engine.Poll) *FluidOptimum {
+func bestFluidSet(s *step, poll *engine.Poll) *fluidOptimum {
 	if s.peak() <= s.p.Budget {
 		d := s.p.Chain.Chain.ForwardTime() + s.p.Chain.Chain.BackTime()
-		return &FluidOptimum{Set: make([]bool, s.n), Time: d, Bound: d, Ties: true}
+		return &fluidOptimum{Set: make([]bool, s.n), Time: d, Bound: d, Ties: true}
 	}
 	m := newModel(s, fluid)
 	least := int64(m.nanoseconds(m.relax())) * m.tick // step times are whole nanoseconds
@@ -99,7 +88,7 @@ func bestFluidSet(s *step, poll *engine.Poll) *FluidOptimum {
 	for i, x := range s.size {
 		set[i] = set[i] && x > 0
 	}
-	return &FluidOptimum{Set: set, Time: m.nanoseconds(best.best), Bound: m.nanoseconds(bound), Ties: ties}
+	return &fluidOptimum{Set: set, Time: m.nanoseconds(best.best), Bound: m.nanoseconds(bound), Ties: ties}
 }
 
 func solveDynprog(p *engine.Problem, _ engine.Parsed, poll *engine.Poll) (*engine.Solution, error) {
@@ -126,7 +115,7 @@ func solveDynprog(p *engine.Problem, _ engine.Parsed, poll *engine.Poll) (*engin
 }
 
 // note returns what is proven about the set, in words.
-func (o *FluidOptimum) note() string {
+func (o *fluidOptimum) note() string {
 	ties := ""
 	if !o.Ties {
 		ties = " Of equally good sets, the one with the fewest bytes was not looked for exhaustively."

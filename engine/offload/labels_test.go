@@ -55,7 +55,7 @@ func TestFluidOutOfTime(t *testing.T) {
 		p := randomProblem(seed, enginetest.Shape{MinStages: 8, MaxStages: 9}, engine.Whole)
 		s := newStep(p)
 		poll := engine.NewPoll(ctx, nil)
-		want, err := BestFluid(p, poll)
+		want, err := bestFluidOf(p, poll)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -65,7 +65,7 @@ func TestFluidOutOfTime(t *testing.T) {
 		if _, ok := NewOrdered(p, o.Set); !ok || o.Time < want.Time || o.Bound > want.Time {
 			t.Errorf("seed %d: %+v; the best takes %d", seed, o, want.Time)
 		}
-		if _, err := BestFluid(p, engine.NewPoll(over, nil)); !errors.Is(err, context.Canceled) {
+		if _, err := bestFluidOf(p, engine.NewPoll(over, nil)); !errors.Is(err, context.Canceled) {
 			t.Errorf("seed %d: got %v, want %v", seed, err, context.Canceled)
 		}
 	}

@@ -214,7 +214,7 @@ func TestDynprogVectors(t *testing.T) {
 				continue
 			}
 			p := v.Problem(engine.Whole)
-			o, err := BestFluid(p, nil)
+			o, err := bestFluidOf(p, nil)
 			if err != nil || o.Time != time.Duration(want) || !o.Proven() {
 				t.Errorf("%s: got %+v, %v; want %d, proven", v.ID, o, err, want)
 				continue
@@ -297,4 +297,15 @@ func TestEnough(t *testing.T) {
 		t.Errorf("used %d of 2,000,000 evaluations and %d of 20,000,000; want less than all, and more of more",
 			few, many)
 	}
+}
+
+// bestFluidOf finds the fastest set with fractional communications [Algorithm 1 of paper 000]. The
+// errors are those of a strategy. If time runs out, it returns the best set so far with the
+// context's error.
+func bestFluidOf(p *engine.Problem, poll *engine.Poll) (*fluidOptimum, error) {
+	s, err := begin(p)
+	if err != nil {
+		return nil, err
+	}
+	return bestFluidSet(s, poll), poll.Err()
 }

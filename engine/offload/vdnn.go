@@ -98,12 +98,6 @@ func solveVDNN(async bool, p *engine.Problem, args engine.Parsed, poll *engine.P
 	return sol, poll.Err()
 }
 
-// ByLayers returns the schedule of vDNN or, if async, of vDNN++ for any set of the x_i, i = 0..n-1.
-// The problem must be a chain. The errors are those of a strategy.
-func ByLayers(p *engine.Problem, set []bool, async bool) (*engine.Solution, error) {
-	return fastest(p, []*layered{{step: newStep(p), what: "a given set", set: set, async: async}})
-}
-
 // fastest returns the solution of the fastest candidate that fits, the first one of equally fast
 // ones.
 func fastest(p *engine.Problem, candidates []*layered) (*engine.Solution, error) {

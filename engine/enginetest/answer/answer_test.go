@@ -4,7 +4,9 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"path/filepath"
 	"reflect"
+	"strings"
 	"testing"
 
 	"memtide/engine/enginetest"
@@ -17,7 +19,7 @@ var answered = map[string][]string{
 	"revolve":     {"feasible", "makespan"},
 	"sequential":  {"makespan", "peak"},
 	"offload-set": {"feasible", "int_scaled", "frac_scaled", "int_peak"},
-	"offload-all": {"feasible", "mpeak", "min_budget", "lb_scaled", "relax_scaled", "fraccomm_opt_scaled",
+	"offload-all": {"feasible", "mpeak", "min_budget", "lb_scaled", "relax_scaled",
 		"greedy", "tflms", "int_true_opt_scaled"},
 	"pofo": {"feasible", "makespan_scaled", "rotor_makespan_scaled"},
 }
@@ -26,7 +28,9 @@ var answered = map[string][]string{
 // of an answer with the expected value of that name.
 func TestAnswers(t *testing.T) {
 	compared := map[string]int{}
-	for _, name := range enginetest.Files() {
+	files, _ := filepath.Glob("../testdata/vectors/*.json")
+	for _, file := range files {
+		name := strings.TrimSuffix(filepath.Base(file), ".json")
 		var out bytes.Buffer
 		if err := answer(name, &out); err != nil {
 			t.Fatalf("%s: %v", name, err)

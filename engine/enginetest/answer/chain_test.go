@@ -109,36 +109,29 @@ func offloadSet(v *enginetest.Vector) fields {
 	return f
 }
 
-// offloadAll answers an instance of paper 000: its peak, the lower bounds, the optimum of fractional
-// communications, and the step times of strategies with whole transfers.
+// offloadAll answers an instance of paper 000: its peak, the lower bounds, and the step times of strategies with whole
+// transfers.
 func offloadAll(v *enginetest.Vector) fields {
 	p := v.Problem(engine.Whole)
-	f := fields{"mpeak": v.Chain().KeepAllPeak()}
+	f := fields{"mpeak": v.Chain().KeepAllPeak(), "feasible": true}
 	if lb, ok := bound.LB(p); ok {
 		f["lb_scaled"] = int64(lb)
 	}
-	_, err := offload.BestFluid(p.WithBudget(0), nil)
+	dynprog := engine.Lookup("dynprog")
+	_, err := dynprog.Solve(p.WithBudget(0), nil, nil)
 	if small, refused := errors.AsType[*engine.InfeasibleError](err); refused && small.Smallest > 0 {
 		f["min_budget"] = small.Smallest
 	}
-	best, err := offload.BestFluid(p, nil)
+	_, err = dynprog.Solve(p, nil, nil)
 	if _, refused := errors.AsType[*engine.InfeasibleError](err); refused {
-		for _, field := range []string{"relax_scaled", "fraccomm_opt_scaled", "dynprog_int_scaled",
-			"int_true_opt_scaled", "greedy", "tflms"} {
+		for _, field := range []string{"relax_scaled", "int_true_opt_scaled", "greedy", "tflms"} {
 			f[field] = nil
 		}
 		f["feasible"] = false
 		return f
 	}
-	f["feasible"] = true
 	if relax, ok := bound.Relax(p); ok {
 		f["relax_scaled"] = int64(relax)
-	}
-	if must(best, err).Proven() {
-		f["fraccomm_opt_scaled"] = int64(best.Time)
-		if plan, ok := offload.NewOrdered(p, best.Set); ok {
-			f["dynprog_int_scaled"] = int64(plan.Makespan)
-		}
 	}
 	f["greedy"] = fields{"int_scaled": stepTime(solve(p, "greedy", nil))}
 	f["tflms"] = fields{"scaled": stepTime(solve(p, "tflms", nil))}
@@ -174,20 +167,4 @@ func pofo(v *enginetest.Vector) fields {
 	trace := play(p, sol, err)
 	return fields{"feasible": trace != nil, "makespan_scaled": stepTime(trace),
 		"rotor_makespan_scaled": stepTime(solve(p, "rotor", nil))}
-}
-
-// vdnn plays the schedules of paper 003 for the set of a vector: synchronous, and asynchronous without a limit and
-// within the peak of the synchronous one. A nanosecond is one scaled unit.
-func vdnn(v *enginetest.Vector) fields {
-	f, set := fields{}, offloaded(v)
-	play := func(name string, async bool, budget engine.Bytes) (peak engine.Bytes) {
-		p := v.Problem(engine.Whole).WithBudget(budget)
-		trace := must(sim.Play(p, must(offload.ByLayers(p, set, async)).Schedule))
-		f[name+"_scaled"], f[name+"_peak"] = int64(trace.Makespan), trace.Peak
-		return trace.Peak
-	}
-	peak := play("sync", false, engine.NoLimit)
-	play("async_unlimited", true, engine.NoLimit)
-	play("async_at_sync_peak", true, peak)
-	return f
 }

@@ -1,5 +1,6 @@
 // Package answer compares the results of the program for the test vectors, field by field, with the expected values.
-// Those of graphs, functions, pipelines and allocators are compared in the tests of their packages.
+// Those of graphs, functions, pipelines, allocators, vDNN and streamed transfers are compared in the tests of their
+// packages.
 //
 // The field algorithm of a vector selects the results. The fields of an answer have the names that they have in the
 // files. A field is null if nothing fits, and absent if the program has no result.
@@ -23,7 +24,7 @@ type fields map[string]any
 // algorithms are the functions that answer vectors, by Vector.Algorithm.
 var algorithms = map[string]func(v *enginetest.Vector) fields{
 	"simulate": simulate, "rotor": rotor, "revolve": revolve, "sequential": sequential,
-	"offload-set": offloadSet, "offload-all": offloadAll, "offload-gadget": offloadAll, "pofo": pofo, "vdnn": vdnn,
+	"offload-set": offloadSet, "offload-all": offloadAll, "offload-gadget": offloadAll, "pofo": pofo,
 }
 
 // answer writes a line for each vector of a file.

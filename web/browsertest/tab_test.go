@@ -232,7 +232,7 @@ const waiting = `new Promise((done) => {
 		let found = false, why = "";
 		try { found = Boolean(%s) } catch (e) { why = String(e) }
 		if (found || performance.now() > end) done(found ? "true" : why || "false");
-		else setTimeout(look, 8);
+		else setTimeout(look, 20);
 	};
 	look();
 })`

@@ -19,7 +19,7 @@ NODE_EXEC = $(shell $(GO) env GOROOT)/lib/wasm/go_js_wasm_exec
 export MEMTIDE_DIST = $(abspath $(DIST))
 
 .DEFAULT_GOAL := help
-.PHONY: help serve build generate test test-native test-wasm test-browser in-node in-browsers test-torch race pinned check check-long bench measure fuzz release dist address clean tools chromium firefox webkit torch
+.PHONY: help serve build generate test test-native test-wasm test-browser in-node in-chromium in-engines test-torch race pinned check check-long bench measure fuzz release dist address clean tools chromium firefox webkit torch
 
 help: ## print this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 24
@@ -33,12 +33,14 @@ build: tools ## build the site into dist/
 generate: ## regenerate the components, and profiles/memtide_torch.py from profiles/python/memtide (build does it too)
 	$(GO) run ./cmd/build -generate
 
-# Two parts run at a time, because neither keeps two cores busy: a browser waits, a test
-# is compiled. The site is built before them, so that the longest part, the browsers', is
-# among the first two. What a part writes is printed when it ends; a part that fails does
-# not stop the others.
+# The tests in Chromium run alone: an open page computes curves, more of them the longer its
+# test waits for a core. Of the others two parts run at a time, because neither keeps two cores
+# busy: a browser waits, a test is compiled. What a part writes is printed when it ends; a part
+# that fails does not stop the others.
 test: tools chromium firefox webkit build ## run all tests: native, WebAssembly in Node, the page in three browsers
-	@$(MAKE) --no-print-directory -k -j2 -O in-browsers test-native in-node || { echo "make test: not all tests pass; the lines above that begin with FAIL say which" >&2; exit 1; }
+	@passed=true; $(MAKE) --no-print-directory in-chromium || passed=false; \
+	$(MAKE) --no-print-directory -k -j2 -O in-engines test-native in-node || passed=false; \
+	$$passed || { echo "make test: not all tests pass; the lines above that begin with FAIL say which" >&2; exit 1; }
 
 test-native:
 	$(GO) vet ./...
@@ -54,9 +56,10 @@ in-node:
 	GOOS=js GOARCH=wasm $(GO) test -timeout 30m -short -vet=off -exec "$(NODE_EXEC)" -run '$(IN_NODE)' ./engine/...
 	GOOS=js GOARCH=wasm $(GO) test -timeout 30m -short -vet=off -exec "$(NODE_EXEC)" ./wasm/proto ./wasm/serve
 
-test-browser: chromium firefox webkit build in-browsers
-in-browsers:
+test-browser: chromium firefox webkit build in-chromium in-engines
+in-chromium:
 	$(GO) test -vet=off -count=1 -timeout 40m ./web/browsertest
+in-engines:
 	$(GO) test -vet=off -count=1 -timeout 40m -parallel 3 -v ./web/browsertest/engines
 
 test-torch: torch ## run the tests of the collector and of plans with PyTorch (PYTHON=...)
@@ -92,7 +95,7 @@ check: tools pinned ## format, vet, staticcheck, pinned modules and packages, ge
 # theme that it is checked in.
 check-long: chromium firefox webkit build ## run all native tests and those of the page with the long proofs
 	MEMTIDE_LONG=1 $(GO) test -timeout 60m $$($(GO) list ./... | grep -v /web/browsertest)
-	MEMTIDE_LONG=1 $(MAKE) --no-print-directory in-browsers
+	MEMTIDE_LONG=1 $(MAKE) --no-print-directory in-chromium in-engines
 
 bench: ## run the benchmarks, three times each
 	$(GO) test -run '^$$' -bench . -benchmem -count 3 ./engine/... ./web/draw ./wasm/serve

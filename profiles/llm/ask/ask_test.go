@@ -141,7 +141,13 @@ func TestNamed(t *testing.T) {
 		"TinyLlama/TinyLlama-1.1B-Chat-v1.0": "tinyllama", "Qwen/Qwen3-30B-A3B-Instruct-2507": "qwen3-30b-a3b",
 		"deepseek-ai/DeepSeek-R1-Distill-Qwen-7B": "qwen2.5-7b", "Qwen/Qwen3-4B-Thinking-2507": "qwen3-4b",
 		"mistralai/Mistral-Nemo-Instruct-2407": "mistral-nemo-12b", "llama 3.1 8b": "llama3-8b",
-		"meta-llama/Llama-9-8B": "", "": ""} {
+		"Qwen/Qwen3.6-27B": "qwen3.5-27b", "Qwen/Qwen3.5-9B-Base": "qwen3.5-9b", "google/gemma-4-31B-it": "gemma4-31b",
+		"zai-org/GLM-4.6": "glm4.5", "mistralai/Mistral-Small-3.2-24B-Instruct-2506": "mistral-small-3.1-24b",
+		"mistralai/Ministral-3-8B-Instruct-2512": "ministral3-8b", "allenai/Olmo-3-1125-32B": "olmo3-32b",
+		"meta-llama/Llama-4-Maverick-17B-128E-Instruct": "llama4-maverick", "lodestones/Chroma1-Base": "chroma",
+		"black-forest-labs/FLUX.2-klein-base-4B": "flux2-klein-4b", "stabilityai/sdxl-turbo": "sdxl-base-1.0",
+		"Wan-AI/Wan2.1-I2V-14B-480P-Diffusers": "wan2.1-i2v-14b", "Qwen/Qwen3-Coder-Next": "qwen3-next-80b-a3b",
+		"google/medgemma-27b-it": "gemma3-27b", "google/medgemma-27b-text-it": "", "meta-llama/Llama-9-8B": "", "": ""} {
 		got := ""
 		if k := Named(name); k != nil {
 			got = k.ID

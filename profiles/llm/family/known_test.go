@@ -12,7 +12,10 @@ import (
 )
 
 // TestLookup checks that known models have the parameters of the published ones, according to their model cards and
-// the sizes of their files, without buffers and without the parts for several tokens at once.
+// the sizes of their files, without buffers and without the parts for several tokens at once. The hub's counts of
+// GLM-4.5 and 5 and of Qwen3.5 are these and such a part, to the digit, those of Ministral 3 8B and 14B and of
+// Devstral Small 2 these and the scales of 8 bits. Chroma, Flux.2 klein, Wan 2.1 I2V, DeepSeek-V3.2, Granite 4.0 H
+// tiny and Nemotron 3 Nano 4B are as their classes build them.
 func TestLookup(t *testing.T) {
 	want := map[string]int64{
 		"cogvideox-2b": 1_693_611_072, "cogvideox-5b": 5_569_896_000, "flux1-dev": 11_901_408_320,
@@ -32,6 +35,21 @@ func TestLookup(t *testing.T) {
 		"qwen2.5-vl-3b": 3_754_622_976, "qwen2.5-vl-7b": 8_292_166_656, "qwen3-vl-4b": 4_437_815_808,
 		"qwen3-vl-8b": 8_767_123_696, "qwen3-next-80b-a3b": 79_674_391_296, "qwen3.5-35b-a3b": 35_107_181_936,
 		"smollm3-3b": 3_075_098_624,
+		"chroma":     8_899_983_424, "flux2-klein-4b": 3_875_544_576, "flux2-klein-9b": 9_078_581_248,
+		"wan2.1-i2v-14b": 16_394_878_784, "wan2.2-i2v-a14b": 14_288_901_184, "deepseek-v3.2": 671_877_929_216,
+		"devstral-small-2-24b": 24_011_361_280, "gemma4-e2b": 5_104_297_504, "gemma4-e4b": 7_941_100_832,
+		"gemma4-26b-a4b": 25_805_933_872, "gemma4-31b": 31_273_086_512, "glm4.5": 352_797_814_784,
+		"glm4.7-flash": 29_943_390_976, "glm5": 743_911_199_232, "granite3.3-8b": 8_170_864_640,
+		"granite4-micro": 3_402_836_480, "granite4-h-tiny": 6_939_037_248, "lfm2-1.2b": 1_170_340_608,
+		"lfm2-8b-a1b": 8_339_929_856, "llama4-maverick": 401_583_781_376, "minimax-m2.5": 228_689_748_992,
+		"ministral3-3b": 3_849_090_048, "ministral3-8b": 8_918_026_240, "ministral3-14b": 13_945_031_680,
+		"mistral-small-3.1-24b": 24_011_361_280, "nemotron3-nano-4b": 3_973_556_832, "olmo3-7b": 7_298_011_136,
+		"olmo3-32b": 32_233_522_176, "qwen2-vl-7b": 8_291_375_616, "qwen2.5-vl-32b": 33_452_718_336,
+		"qwen3-coder-480b-a35b": 480_154_875_392, "qwen3-vl-2b": 2_127_532_032, "qwen3-vl-32b": 33_357_390_064,
+		"qwen3-vl-30b-a3b": 31_070_754_032, "qwen3-vl-235b-a22b": 235_670_022_896, "qwen3.5-0.8b": 852_985_920,
+		"qwen3.5-2b": 2_213_241_664, "qwen3.5-4b": 4_539_265_536, "qwen3.5-9b": 9_409_813_744,
+		"qwen3.5-27b": 27_356_728_560, "qwen3.5-122b-a10b": 122_562_817_776, "qwen3.5-397b-a17b": 396_802_360_816,
+		"seed-oss-36b": 36_151_104_512, "smolvlm2-2.2b": 2_246_784_880,
 	}
 	for _, known := range slices.Concat(ask.Diffusers, ask.Others) {
 		name := known.ID

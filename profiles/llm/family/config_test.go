@@ -141,11 +141,11 @@ func TestUnderstood(t *testing.T) {
 }
 
 // TestSaidNorms checks that a key for norms of queries and keys is understood where a family always has them, and
-// refused where it has none.
+// refused where it has none, as is one for experts on a narrower stream.
 func TestSaidNorms(t *testing.T) {
 	for config, ok := range map[string]bool{
 		`"model_type":"apertus","qk_norm":true`: true, `"model_type":"hunyuan_v1_dense","use_qk_norm":true`: true,
-		`"model_type":"llama","qk_norm":true`: false} {
+		`"model_type":"llama","qk_norm":true`: false, `"model_type":"llama","moe_latent_size":8`: false} {
 		_, err := family.Read([]byte(`{` + config + `,"hidden_size":64,"intermediate_size":128,"num_attention_heads":4,
 			"num_hidden_layers":2,"vocab_size":256,"head_dim":16}`))
 		if (err == nil) != ok {

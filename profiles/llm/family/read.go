@@ -204,7 +204,7 @@ var changing = map[string][]string{
 	"qk_norm": {"false"}, "use_parallel_residual": nil, "parallel_attn": nil, "add_cross_attention": {"false"},
 	"moe_layer_freq": {"1"}, "decoder_sparse_step": {"1"},
 	"mlp_only_layers": {"[]"}, "attn_output_gate": {"false"}, "clip_qkv": nil, "sliding_window_pattern": nil,
-	"no_rope_layers": nil, "conv_kernel": nil,
+	"no_rope_layers": nil, "conv_kernel": nil, "moe_latent_size": nil,
 	"alibi": {"false"}, "lm_head_bias": {"false"}, "layer_types": nil, "per_layer_config": nil, "is_causal": {"true"},
 	"use_bidirectional_attention": {"false"},
 }

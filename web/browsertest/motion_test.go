@@ -47,8 +47,8 @@ const shifts = `window.jumps = []; window.jumped = 0; let first = -1e9, last = -
 	last = e.startTime; sum += e.value; jumped = Math.max(jumped, sum) } }).observe({type: "layout-shift", buffered: true});`
 
 // TestNothingJumps checks that nothing on the page jumps while it starts and while it finds out what would help, nor
-// when a link asks for a training step under a policy or on a pipeline. On a computer and on a phone each link is
-// opened in make check-long.
+// when a link asks for a training step under a policy or on a pipeline. It opens each link on a computer or on a phone,
+// and on both with MEMTIDE_LONG=1.
 func TestNothingJumps(t *testing.T) {
 	t.Parallel()
 	helped := func(p *Page) {
@@ -64,17 +64,17 @@ func TestNothingJumps(t *testing.T) {
 	const policy = "#v=1&step=llama3-8b&step.ckpt=budget&step.compile=yes&step.graph=model"
 	const ranks = "#v=1&step=llama3.2-1b&step.gpus=4&step.pp=4&step.accumulate=8&step.ckpt=none&step.seq=2048"
 	for _, c := range []struct {
-		name, link  string
-		width       int64
-		wait        func(*Page)
-		checkedLong bool
+		name, link string
+		width      int64
+		wait       func(*Page)
+		rest       bool // with MEMTIDE_LONG=1 only
 	}{
 		{"page", "", 1440, helped, false}, {"page on a phone", "", 390, helped, true},
 		{"policy", policy, 1440, known, true}, {"policy on a phone", policy, 390, known, false},
 		{"ranks", ranks, 1440, known, true}, {"ranks on a phone", ranks, 390, known, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if c.checkedLong {
+			if c.rest {
 				long(t)
 			}
 			p := New(t)

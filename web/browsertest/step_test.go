@@ -148,7 +148,7 @@ func everybody(t *testing.T, address, verdict string) {
 	for _, width := range []int64{1400, 768, 390, 320} {
 		p.Viewport(width, 900)
 		p.Drawn()
-		rules := []string{"target-size", "scrollable-region-focusable"} // the others do not depend on the width
+		rules := []string{"target-size", "scrollable-region-focusable"} // what depends on the width
 		if width == 1400 {
 			rules = nil
 		}

@@ -122,9 +122,12 @@ func IDs() (ids []string) {
 // Lookup returns a copy of the card with the id, which may spell the figures of a card (see Own.ID), or of the only
 // card that is so called by people: "RTX 4090", "4090", "NVIDIA H100". It returns nil if there is no such card.
 func Lookup(id string) (only *Card) {
-	for _, c := range cards {
-		if c.ID == id {
-			return &c
+	if id == "" {
+		return nil
+	}
+	for i := range cards { // a page asks this hundreds of times for each drawing: only the card that is found is copied
+		if cards[i].ID == id {
+			return cards[i].copied()
 		}
 	}
 	if own, ok := OwnOf(id); ok {
@@ -137,17 +140,20 @@ func Lookup(id string) (only *Card) {
 	if name == "" {
 		return nil
 	}
-	for _, c := range cards {
+	for i := range cards {
+		c := &cards[i]
 		switch known := squeeze(c.ID); {
 		case c.Instead != "" || name != known && name != bare(known) && name != squeeze(c.Name):
 		case only != nil:
 			return nil
 		default:
-			only = &c
+			only = c.copied()
 		}
 	}
 	return only
 }
+
+func (c Card) copied() *Card { return &c }
 
 // squeeze returns a name in lower case and without signs.
 func squeeze(name string) string {

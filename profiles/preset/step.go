@@ -167,9 +167,13 @@ func Unplanned(args engine.Args) engine.Args {
 // no chain of blocks.
 func Split(args engine.Args) (rest, policy engine.Args, ok bool) {
 	rest, policy = Unplanned(args), ask.Plain(args)
+	all := len(policy)
 	maps.DeleteFunc(policy, func(name, _ string) bool { return !slices.Contains(methods, name) })
-	ok = len(rest)+len(policy) == len(ask.Plain(args)) && ask.Value(args, "graph") != "model"
-	return rest, ask.Plain(policy), ok
+	ok = len(rest)+len(policy) == all && ask.Value(args, "graph") != "model"
+	if len(policy) == 0 {
+		policy = nil
+	}
+	return rest, policy, ok
 }
 
 // StepRef returns the reference to the step of a model with options of package ask, of which Split returned rest. ok

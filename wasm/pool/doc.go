@@ -9,9 +9,9 @@
 // A request whose answer a person waits for goes before points of sweeps, and a file to open goes
 // before everything (order.go): no point begins while a file is read.
 //
-// A worker may be ended at any time: it holds nothing but caches. Cancelling a request ends its
-// worker, because a busy worker reads no messages. A worker that ends by itself (a panic, no memory
-// left, a stack overflow) fails its request with the last lines that it wrote, and is replaced like
-// a cancelled one. A worker that computes sends beats, so that one that vanishes without a message
-// is noticed (silence.go).
+// A worker may be ended at any time: it holds nothing but caches. A solver often lets its worker read
+// messages, so that cancelling a request costs no worker; one that does not hear of it soon is ended
+// and replaced. A worker that ends by itself (a panic, no memory left, a stack overflow) fails its
+// request with the last lines that it wrote, and is replaced likewise. A worker that computes sends
+// beats, so that one that vanishes without a message is noticed (silence.go).
 package pool

@@ -25,7 +25,7 @@ func (p *Pool) queue(j *job) {
 	}
 }
 
-// preempt ends workers that compute points of sweeps if urgent jobs have no worker that is free or
+// preempt stops workers that compute points of sweeps if urgent jobs have no worker that is free or
 // about to be. The points go back to the front of their queue and are computed again from the
 // start. The caller holds the lock.
 func (p *Pool) preempt() {
@@ -50,8 +50,8 @@ func (p *Pool) preempt() {
 		}
 		j.payload, j.heard, j.silent = payload, time.Time{}, false
 		p.patient = slices.Insert(p.patient, 0, j)
-		w.job, w.proven = nil, true // it did not fail
-		p.bury(w, "preempted")
+		w.job = &job{req: j.req, given: true} // in place of j, which another worker may answer
+		p.stop(w)
 		need--
 	}
 }

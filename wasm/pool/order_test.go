@@ -23,10 +23,13 @@ type desk struct {
 
 func newDesk() *desk {
 	d := &desk{lies: map[string]chan bool{}}
-	d.behave = func(req proto.Request, e events, end chan bool) {
+	d.behave = func(req proto.Request, e events, told orders) {
 		select {
 		case <-d.of(nameOf(req)):
-		case <-end:
+		case <-told.cancel:
+			result(e, req)
+			return
+		case <-told.end:
 			return
 		}
 		if q, ok := req.(*proto.Sweep); ok {
@@ -149,8 +152,8 @@ func TestPreempt(t *testing.T) {
 			ask(p, &done, request("long"))
 			before := d.asked()
 			ask(p, &done, wanted)
-			if d.killed != 1 {
-				t.Errorf("%s: %d workers were ended; want one of the sweep's two", op, d.killed)
+			if d.cancelled != 1 {
+				t.Errorf("%s: %d workers were stopped; want one of the sweep's two", op, d.cancelled)
 			}
 			if got, want := d.asked(), before+" "+op+"wanted"; got != want {
 				t.Errorf("%s: workers were given %q; want %q", op, got, want)
@@ -164,14 +167,14 @@ func TestPreempt(t *testing.T) {
 			if all := len(points); all != 40 || len(slices.Compact(points)) != 40 {
 				t.Errorf("%s: %d points were told, %d different ones; want 40", op, all, len(slices.Compact(points)))
 			}
-			if d.killed != 1 {
-				t.Errorf("%s: %d workers were ended; want 1", op, d.killed)
+			if d.cancelled != 1 || d.killed != 0 {
+				t.Errorf("%s: %d workers were stopped and %d ended; want 1 and 0", op, d.cancelled, d.killed)
 			}
 		})
 	}
 }
 
-// TestPreemptsNothingElse checks that no worker is ended while another one is free or about to be, and that only
+// TestPreemptsNothingElse checks that no worker is stopped while another one is free or about to be, and that only
 // points of sweeps are stopped.
 func TestPreemptsNothingElse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -184,14 +187,14 @@ func TestPreemptsNothingElse(t *testing.T) {
 		ask(p, &done, fileOf("b"))
 		d.answer("b", 1)
 		d.answer("curve", 1)
-		if d.killed != 0 {
-			t.Errorf("%d workers were ended for what a free one could do; want none", d.killed)
+		if d.cancelled != 0 {
+			t.Errorf("%d workers were stopped for what a free one could do; want none", d.cancelled)
 		}
 		ask(p, &done, &proto.Question{})
 		ask(p, &done, request("c"))
 		ask(p, &done, fileOf("d"))
-		if d.killed != 0 {
-			t.Errorf("%d workers were ended that answered a question and a solve; want none", d.killed)
+		if d.cancelled != 0 {
+			t.Errorf("%d workers were stopped that answered a question and a solve; want none", d.cancelled)
 		}
 		for _, name := range []string{"question", "c", "d"} {
 			d.answer(name, 1)

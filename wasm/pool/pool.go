@@ -15,9 +15,9 @@ const (
 	// heartbeat is how long a running request may be silent before the page is told; after twice
 	// that it fails. It is also how long a worker may take to start while a request waits for it.
 	heartbeat = 10 * time.Second
-	// cancelGrace is how long the worker of a cancelled request may go on: most solves end sooner
-	// than a worker is replaced.
-	cancelGrace = 100 * time.Millisecond
+	// cancelGrace is how long a worker may go on after it was told that its request is cancelled. A
+	// new worker takes longer to start than most solvers to hear of it.
+	cancelGrace = 300 * time.Millisecond
 	// debounce is how long after the last of several solves no new point of a sweep begins. Solves
 	// less than debounce apart count as several: a slider is being dragged, and the page and its
 	// answers then have the cores to themselves.
@@ -33,8 +33,9 @@ const (
 
 // port is the connection to a worker that was started.
 type port struct {
-	send func(message []byte, handle any) error // handle is Open.Handle of package proto
-	kill func()
+	send   func(message []byte, handle any) error // handle is Open.Handle of package proto
+	cancel func()                                 // tells the worker that its request is cancelled
+	kill   func()
 }
 
 // events are the functions that a worker's messages call. They are called one after the other, in
@@ -386,8 +387,7 @@ func (p *Pool) bury(w *worker, detail string) {
 	p.spawn(w.slot)
 }
 
-// giveUp takes a cancelled job out of the queue. If a worker runs it, the worker has cancelGrace to
-// finish before it is ended.
+// giveUp takes a cancelled job out of the queue, or stops the worker that runs it.
 func (p *Pool) giveUp(j *job) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -396,15 +396,21 @@ func (p *Pool) giveUp(j *job) {
 	p.urgent, p.patient = slices.DeleteFunc(p.urgent, given), slices.DeleteFunc(p.patient, given)
 	for _, w := range p.workers {
 		if w != nil && w.job == j {
-			time.AfterFunc(p.cancelGrace, func() { p.endIfStill(w, j) })
+			p.stop(w)
 		}
 	}
 }
 
-func (p *Pool) endIfStill(w *worker, j *job) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.workers[w.slot] == w && w.job == j {
-		p.bury(w, "cancelled")
-	}
+// stop tells a worker that its job, whose answer will be dropped, is cancelled, and ends the worker if it has not
+// answered after cancelGrace. The caller holds the lock.
+func (p *Pool) stop(w *worker) {
+	j := w.job
+	w.cancel()
+	time.AfterFunc(p.cancelGrace, func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		if p.workers[w.slot] == w && w.job == j {
+			p.bury(w, "cancelled")
+		}
+	})
 }

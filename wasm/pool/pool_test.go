@@ -16,22 +16,29 @@ import (
 
 // stage is a browser whose workers behave as a test determines.
 type stage struct {
-	mu      sync.Mutex
-	started int
-	killed  int
-	running int
-	most    int // largest number of requests that were worked on at the same time
+	mu        sync.Mutex
+	started   int
+	cancelled int // number of requests that workers were told to cancel
+	killed    int
+	running   int
+	most      int // largest number of requests that were worked on at the same time
 
-	broken   bool                                             // workers die before they are ready
-	behave   func(req proto.Request, e events, end chan bool) // what a worker does; nil means answer after 10 ms
+	broken   bool                                           // workers die before they are ready
+	behave   func(req proto.Request, e events, told orders) // what a worker does; nil means answer after 10 ms
 	requests []string
+}
+
+// orders are what the page tells a worker while it works.
+type orders struct {
+	cancel chan bool // its request is cancelled
+	end    chan bool // closed when it is ended
 }
 
 func (s *stage) start(e events) (port, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.started++
-	end := make(chan bool)
+	told := orders{make(chan bool, 1), make(chan bool)}
 	if s.broken {
 		go e.died("no such thing")
 	} else {
@@ -43,10 +50,11 @@ func (s *stage) start(e events) (port, error) {
 			if err != nil {
 				panic(err)
 			}
-			go s.work(req, e, end)
+			go s.work(req, e, told)
 			return nil
 		},
-		kill: func() { close(end); go s.count(&s.killed) },
+		cancel: func() { told.cancel <- true; go s.count(&s.cancelled) },
+		kill:   func() { close(told.end); go s.count(&s.killed) },
 	}, nil
 }
 
@@ -63,7 +71,7 @@ func (s *stage) of(n *int) int {
 	return *n
 }
 
-func (s *stage) work(req proto.Request, e events, end chan bool) {
+func (s *stage) work(req proto.Request, e events, told orders) {
 	s.mu.Lock()
 	s.running++
 	s.most = max(s.most, s.running)
@@ -71,7 +79,7 @@ func (s *stage) work(req proto.Request, e events, end chan bool) {
 	s.mu.Unlock()
 	defer func() { s.mu.Lock(); s.running--; s.mu.Unlock() }()
 	if s.behave != nil {
-		s.behave(req, e, end)
+		s.behave(req, e, told)
 		return
 	}
 	time.Sleep(10 * time.Millisecond)
@@ -153,7 +161,7 @@ func TestOthersFollowFirst(t *testing.T) {
 		{"a sweep for two workers", func(p *Pool) { go p.Do(context.Background(), sweep(10), nil) }, needs / 2, 3},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			s := &stage{behave: func(req proto.Request, e events, _ chan bool) {
+			s := &stage{behave: func(req proto.Request, e events, _ orders) {
 				time.Sleep(needs)
 				result(e, req)
 			}}
@@ -193,7 +201,7 @@ func TestSweepAfterFirstAnswer(t *testing.T) {
 // TestSolveBeforeSweep checks that sweeps leave one worker free, so that a solve never waits for them.
 func TestSolveBeforeSweep(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &stage{behave: func(req proto.Request, e events, _ chan bool) {
+		s := &stage{behave: func(req proto.Request, e events, _ orders) {
 			time.Sleep(time.Second)
 			result(e, req)
 		}}
@@ -230,7 +238,7 @@ func TestCrash(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			s := &stage{}
-			s.behave = func(req proto.Request, e events, end chan bool) {
+			s.behave = func(req proto.Request, e events, told orders) {
 				if nameOf(req) == "crash" {
 					e.died(detail)
 					e.died("twice") // the browser may report the death in two ways
@@ -260,20 +268,26 @@ func TestCrash(t *testing.T) {
 	}
 }
 
-// TestCancel checks that cancelling a request frees the caller at once, and ends the worker after cancelGrace
-// unless it has finished by then.
+// TestCancel checks that cancelling a request frees the caller at once and tells the worker, which is ended after
+// cancelGrace unless it has answered by then.
 func TestCancel(t *testing.T) {
 	for _, c := range []struct {
 		needs  time.Duration
+		hears  bool
 		killed int
-	}{{cancelGrace / 2, 0}, {time.Hour, 1}} {
+	}{{cancelGrace / 2, false, 0}, {time.Hour, true, 0}, {time.Hour, false, 1}} {
 		synctest.Test(t, func(t *testing.T) {
-			s := &stage{behave: func(req proto.Request, e events, end chan bool) {
+			s := &stage{behave: func(req proto.Request, e events, told orders) {
+				if !c.hears {
+					told.cancel = nil
+				}
 				select {
 				case <-time.After(c.needs):
-					result(e, req)
-				case <-end:
+				case <-told.cancel:
+				case <-told.end:
+					return
 				}
+				result(e, req)
 			}}
 			p := newPool(1, s.start)
 			ctx, cancel := context.WithCancel(t.Context())
@@ -286,7 +300,8 @@ func TestCancel(t *testing.T) {
 			time.Sleep(2 * cancelGrace)
 			synctest.Wait()
 			if s.of(&s.killed) != c.killed {
-				t.Errorf("a solve of %v: %d workers ended, want %d", c.needs, s.of(&s.killed), c.killed)
+				t.Errorf("a solve of %v, the worker hears %t: %d workers ended, want %d", c.needs, c.hears, s.of(&s.killed),
+					c.killed)
 			}
 		})
 	}
@@ -295,7 +310,7 @@ func TestCancel(t *testing.T) {
 // TestCancelQueued checks that a request that is cancelled in the queue is never sent.
 func TestCancelQueued(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &stage{behave: func(req proto.Request, e events, _ chan bool) {
+		s := &stage{behave: func(req proto.Request, e events, _ orders) {
 			time.Sleep(time.Second)
 			result(e, req)
 		}}

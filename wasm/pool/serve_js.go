@@ -24,14 +24,20 @@ const warmUps = 5
 func Serve() {
 	self := safejs.Global()
 	requests := make(chan asked, 1)
-	listener := must(safejs.FuncOf(func(_ safejs.Value, args []safejs.Value) any {
+	cancel := func() {} // the last request
+	profiles.End(self.Set("onmessage", must(safejs.FuncOf(func(_ safejs.Value, args []safejs.Value) any {
 		data := get(args[0], "data")
-		requests <- asked{body(data), get(data, "file")}
+		if stringField(data, "type") == "cancel" {
+			cancel()
+			return nil
+		}
+		var ctx context.Context
+		ctx, cancel = context.WithCancel(context.Background())
+		requests <- asked{ctx, body(data), get(data, "file")}
 		return nil
-	}))
-	profiles.End(self.Set("onmessage", listener))
+	}))))
 	must(self.Call("postMessage", map[string]any{"type": "ready"}))
-	w := worksite{self: self, selftest: selftestAllowed(self)}
+	w := worksite{self: self, selftest: selftestAllowed(self), turn: newTurn()}
 	w.server.Unseen = unseen
 	for cold := warmUps; ; cold-- {
 		var idle <-chan time.Time // never, once it is warm
@@ -47,9 +53,10 @@ func Serve() {
 	}
 }
 
-// asked is a message of the page with the file that came with it. file is undefined if there is
-// none.
+// asked is a request of the page with the file that came with it. file is undefined if there is
+// none. ctx ends when the page cancels the request.
 type asked struct {
+	ctx  context.Context
 	body []byte
 	file safejs.Value
 }
@@ -63,6 +70,8 @@ type worksite struct {
 	selftest bool
 	server   serve.Server
 	beaten   time.Time // when the last beat was sent
+	turn     func()    // lets the browser handle the messages that have come
+	turned   time.Time // when turn was last called
 }
 
 func (w *worksite) answer(r asked) {
@@ -80,20 +89,41 @@ func (w *worksite) answer(r asked) {
 		breakDown(b.How)
 	}
 	w.beaten = time.Now()
-	ctx := context.WithValue(context.Background(), engine.Yield{}, w.beat)
+	w.turned = w.beaten
+	ctx := context.WithValue(r.ctx, engine.Yield{}, w.breathe)
 	w.say(proto.Ended(w.server.Handle(ctx, req, func(p any) { w.say(&proto.Reply{Value: p}) })))
 }
 
-// beatEvery is the shortest time between two beats.
-const beatEvery = 2 * time.Second
+// beatEvery is the shortest time between two beats, turnEvery that between two calls of turn.
+const beatEvery, turnEvery = 2 * time.Second, 20 * time.Millisecond
 
-// beat tells the page that this worker is working, at most every beatEvery.
-func (w *worksite) beat() {
-	if time.Since(w.beaten) < beatEvery {
-		return
+// breathe hears whether the request is cancelled, at most every turnEvery, and tells the page that this worker is
+// working, at most every beatEvery.
+func (w *worksite) breathe() {
+	now := time.Now()
+	if now.Sub(w.turned) >= turnEvery {
+		w.turn()
+		w.turned = time.Now()
 	}
-	w.beaten = time.Now()
-	must(w.self.Call("postMessage", map[string]any{"type": "beat"}))
+	if now.Sub(w.beaten) >= beatEvery {
+		w.beaten = now
+		must(w.self.Call("postMessage", map[string]any{"type": "beat"}))
+	}
+}
+
+// newTurn returns a function that waits until the browser has handled the messages that came before its call. It
+// sends a message to itself, because a timer takes the browser at least a millisecond, and soon four.
+func newTurn() func() {
+	channel, back := construct("MessageChannel"), make(chan bool, 1)
+	profiles.End(get(channel, "port1").Set("onmessage", must(safejs.FuncOf(func(safejs.Value, []safejs.Value) any {
+		back <- true
+		return nil
+	}))))
+	from := get(channel, "port2")
+	return func() {
+		must(from.Call("postMessage", nil))
+		<-back
+	}
 }
 
 // say sends a reply. It panics if that fails: then nothing else can be sent either, and the page

@@ -15,7 +15,7 @@ import (
 // before each further beat. The zero value is a worker that never answers and sends no beats.
 type life struct{ takes, first, every time.Duration }
 
-func (l life) live(req proto.Request, e events, end chan bool) {
+func (l life) live(req proto.Request, e events, told orders) {
 	var done, beat <-chan time.Time // never
 	if l.takes > 0 {
 		done = time.After(l.takes)
@@ -25,7 +25,7 @@ func (l life) live(req proto.Request, e events, end chan bool) {
 	}
 	for {
 		select {
-		case <-end:
+		case <-told.end:
 			return
 		case <-beat:
 			e.beat()
@@ -59,16 +59,16 @@ func TestSilence(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			s, asked := &stage{}, 0
-			s.behave = func(req proto.Request, e events, end chan bool) {
+			s.behave = func(req proto.Request, e events, told orders) {
 				s.mu.Lock()
 				asked++
 				n := asked
 				s.mu.Unlock()
 				if n > len(c.workers) {
-					quick.live(req, e, end)
+					quick.live(req, e, told)
 					return
 				}
-				c.workers[n-1].live(req, e, end)
+				c.workers[n-1].live(req, e, told)
 			}
 			p := newPool(1, s.start)
 			p.soloStart = never
@@ -101,7 +101,7 @@ func TestSilence(t *testing.T) {
 // reason if no worker ever starts.
 func TestSilenceEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &stage{behave: func(_ proto.Request, _ events, end chan bool) { <-end }}
+		s := &stage{behave: func(_ proto.Request, _ events, told orders) { <-told.end }}
 		p := newPool(1, s.start)
 		ctx, cancel := context.WithTimeout(t.Context(), 15*time.Second)
 		defer cancel()

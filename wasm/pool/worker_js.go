@@ -150,7 +150,13 @@ func listen(w safejs.Value, q *inbox, e events) port {
 		listeners = append(listeners, f)
 		profiles.End(w.Set(name, f))
 	}
-	return port{send: func(b []byte, handle any) error { return post(w, "request", b, handle) }, kill: kill}
+	return port{
+		send: func(b []byte, handle any) error { return post(w, "request", b, handle) },
+		cancel: func() { // the worker is ended soon if this fails
+			_, _ = w.Call("postMessage", map[string]any{"type": "cancel"})
+		},
+		kill: kill,
+	}
 }
 
 // dispatch calls the function of e for a message {type, body|detail} of worker.js or of Serve.

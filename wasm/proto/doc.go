@@ -5,8 +5,8 @@
 //
 // A worker handles one request at a time. It sends any number of progress replies, at most one per
 // engine.ReportEvery for a solve and one per point for a sweep, and then exactly one final reply: a
-// result or a failure. There is no message to cancel: a busy worker would not read it, so the page
-// ends the worker.
+// result or a failure. Cancelling is a message of package pool, which ends a worker that does not
+// answer soon.
 //
 //	request   progress     result
 //	Open      Progress     Opened: canonical profile, findings, totals

@@ -24,9 +24,9 @@ type address struct {
 	at, last int          // numbers of the present and of the last entry of the history that belong to this page
 }
 
-// writeEvery is the least time between two rewrites of the address in
-// milliseconds: browsers refuse more than some hundred in half a minute.
-const writeEvery = 250
+// writeEvery is the least time between two rewrites of the address in milliseconds: browsers refuse more than some
+// hundred in half a minute, and Chromium reads the page's icon again after each.
+const writeEvery = 800
 
 func (d *address) init() {
 	d.fragment = strings.TrimPrefix(text(global("location"), "hash"), "#")

@@ -19,6 +19,7 @@ type curve struct {
 	loading  bool         // the library is being loaded
 	ready    bool         // the chart has been created
 	drawing  bool         // a drawing is scheduled
+	near     bool         // the chart is on the screen, or nearly
 	option   string       // the chart's option, as JSON
 	width    float64      // CSS pixels, from the last resize: reading the size takes long
 	height   float64
@@ -41,6 +42,7 @@ type curve struct {
 // Times in milliseconds.
 const (
 	curveEvery    = 250 // least time between two drawings of the chart
+	curveUnseen   = 800 // likewise while it is not on the screen
 	curveDelay    = 24  // least time from a change to its drawing
 	curvePatience = 200 // how long a drawing then waits until the browser is idle
 	tellEvery     = 30  // least time between two updates of the progress
@@ -52,6 +54,9 @@ func (c *curve) host(name string, element safejs.Value) {
 	case name == "tradeoff" && c.element.Type() != safejs.TypeObject:
 		c.element, c.inner = element, create(element, "div", "chart")
 		c.listen()
+		onNear(c.element, func(near bool) {
+			c.Later(func() { c.near = near }) // syncs
+		})
 		c.load()
 	case name == "sweep" && c.status.Type() != safejs.TypeObject:
 		c.status = element
@@ -75,9 +80,15 @@ func (c *curve) sync() {
 	if !c.dirty || c.drawing || c.s.Opening != nil && c.option != "" { // reading a file does not change the curve
 		return
 	}
+	every := curveEvery
+	if !c.near {
+		if every = curveUnseen; c.s.Dragging() { // the last budget is drawn when the pointer is released
+			return
+		}
+	}
 	// In a separate task, when the browser is idle: together with the components it would block input.
 	c.drawing = true
-	after(int(max(c.drawnAt+curveEvery-now(), curveDelay)), func() {
+	after(int(max(c.drawnAt+float64(every)-now(), curveDelay)), func() {
 		idly(curvePatience, func() {
 			c.Later(func() {
 				c.drawing = false

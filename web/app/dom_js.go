@@ -135,6 +135,16 @@ func onResize(element safejs.Value, f func()) {
 	}
 }
 
+// onNear calls f when an element comes to within 100 pixels of the screen or leaves them, and once at the start.
+func onNear(element safejs.Value, f func(bool)) {
+	observer, err := get(safejs.Global(), "IntersectionObserver").New(function(func(entries safejs.Value) {
+		f(truth(call(entries, "at", -1), "isIntersecting"))
+	}), map[string]any{"rootMargin": "100px"})
+	if err == nil {
+		call(observer, "observe", element)
+	}
+}
+
 // clip copies words to the clipboard and calls done, or refused if the browser does not allow it.
 func clip(words string, done, refused func()) {
 	clipboard := global("navigator", "clipboard")

@@ -193,9 +193,9 @@ func (c Choice) Room() Budget {
 
 // Context returns what c says that CUDA, collectives and an engine for rollouts take of each card, by default Context.
 func (c Choice) Context() engine.Bytes {
-	_, args, ok := c.Source.Step()
-	if !ok {
-		return Context
+	args := c.Source.Options
+	if _, o := c.Source.Variant(); o.Step != "" {
+		args = preset.StepArgs(o.Step)
 	}
 	stated, _ := strconv.Atoi(ask.Value(args, ask.Context))
 	rollout, _ := strconv.Atoi(ask.Value(args, "rollout"))

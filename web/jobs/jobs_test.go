@@ -39,26 +39,36 @@ func TestStopEndsWhatRuns(t *testing.T) {
 }
 
 // TestWhatWaits checks that a solve waits for the one under way while a slider is dragged, but only until that
-// one has run for as long as patience allows.
+// one has run for leastPatience, or for twice the time of the one before it, at most for mostPatience.
 func TestWhatWaits(t *testing.T) {
-	for since, want := range map[float64]string{patience - 1: "after", patience: "end 7, begin 8"} {
+	for _, c := range []struct {
+		before, since float64
+		want          string
+	}{
+		{0, leastPatience - 1, "after"},
+		{0, leastPatience, "end 7, begin 8"},
+		{leastPatience, 2*leastPatience - 1, "after"},
+		{leastPatience, 2 * leastPatience, "end 7, begin 8"},
+		{mostPatience, mostPatience, "end 7, begin 8"},
+	} {
 		var did []string
 		q := solves{
-			slots: [state.NumSlots]slot{{running: 7, since: 1000}},
-			now:   func() float64 { return 1000 + since },
+			slots: [state.NumSlots]slot{{running: 7, since: 1000, took: c.before}},
+			now:   func() float64 { return 1000 + c.since },
 			after: func(int, func()) { did = append(did, "after") },
 			begin: func(e state.Solve) { did = append(did, fmt.Sprint("begin ", e.ID)) },
 			end:   func(id int) { did = append(did, fmt.Sprint("end ", id)) },
 		}
 		q.ask(state.Solve{ID: 8, Soon: true})
-		if got := strings.Join(did, ", "); got != want {
-			t.Errorf("a solve is asked for %v ms after the one under way: %s; want %s", since, got, want)
+		if got := strings.Join(did, ", "); got != c.want {
+			t.Errorf("a solve is asked for %v ms after the one under way, the one before that took %v: %s; want %s",
+				c.since, c.before, got, c.want)
 		}
 	}
 }
 
-// TestNewestSolveIsNotKeptWaiting checks that the newest solve waits for the one under way no longer than
-// patience allows, even if no further solve is asked for and no answer comes.
+// TestNewestSolveIsNotKeptWaiting checks that the newest solve waits for the first no longer than
+// leastPatience, even if no further solve is asked for and no answer comes.
 func TestNewestSolveIsNotKeptWaiting(t *testing.T) {
 	type timer struct {
 		at float64
@@ -95,8 +105,8 @@ func TestNewestSolveIsNotKeptWaiting(t *testing.T) {
 			q.cancel(3)
 		}
 		for _, x := range timers {
-			if now = max(now, x.at); now > 1000+patience+1 {
-				t.Errorf("%s: after %v ms a solve still waits; want at most %v", c.what, now-1000, patience)
+			if now = max(now, x.at); now > 1000+leastPatience+1 {
+				t.Errorf("%s: after %v ms a solve still waits; want at most %v", c.what, now-1000, leastPatience)
 			}
 			x.f()
 		}

@@ -45,7 +45,7 @@ const (
 	// a slider is being dragged, and a picture before its addresses are asked for.
 	sweepDelay = 60
 	// idleDelay is how many milliseconds nothing may change before a question of the page itself is asked. It avoids
-	// questions that are cancelled soon, because cancelling one ends its worker.
+	// questions that are cancelled soon, which take time from what a person waits for.
 	idleDelay = 400
 )
 
@@ -242,12 +242,12 @@ type solves struct {
 }
 
 // ask starts e and cancels the solve under way in its slot. With e.Soon it first waits for that solve, but not
-// longer than patience allows.
+// longer than the slot's patience allows.
 func (q *solves) ask(e state.Solve) {
 	s, now := &q.slots[e.Slot], q.now()
-	if s.running != 0 && e.Soon && now-s.since < patience {
+	if s.running != 0 && e.Soon && now-s.since < s.patience() {
 		s.next = &e
-		q.after(int(s.since+patience-now)+1, func() {
+		q.after(int(s.since+s.patience()-now)+1, func() {
 			if n := s.next; n != nil && n.ID == e.ID { // e still waits
 				q.ask(e)
 			}
@@ -255,6 +255,7 @@ func (q *solves) ask(e state.Solve) {
 		return
 	}
 	if s.running != 0 {
+		s.took = now - s.since // or more
 		q.end(s.running)
 	}
 	s.next, s.running, s.since = nil, e.ID, now
@@ -267,7 +268,7 @@ func (q *solves) answered(e state.Solve) {
 	if s.running != e.ID {
 		return
 	}
-	s.running = 0
+	s.running, s.took = 0, q.now()-s.since
 	if n := s.next; n != nil {
 		q.ask(*n)
 	}
@@ -285,13 +286,18 @@ func (q *solves) cancel(id int) {
 	}
 }
 
-// patience is how many milliseconds a solve may keep the next one waiting. A slider that is dragged asks faster than
-// answers come, and ending a worker takes longer than most solves.
-const patience = 150
+// leastPatience and mostPatience limit how many milliseconds a solve may keep the next one waiting. A slider that is
+// dragged asks faster than answers come: if each question ended the one before, none would be answered.
+const leastPatience, mostPatience = 150, 600
 
 // slot is the solve under way in a state.Slot, and the one that waits for it.
 type slot struct {
 	running int          // ID of the solve under way; 0 if there is none
 	since   float64      // when it started
+	took    float64      // how many milliseconds the one before it took, or had taken when it was cancelled
 	next    *state.Solve // waits for it; may be nil
 }
+
+// patience returns how many milliseconds the solve under way may keep the next one waiting: twice what the one before
+// took, because one that is cancelled just before its answer has worked for nothing.
+func (s *slot) patience() float64 { return min(max(2*s.took, leastPatience), mostPatience) }

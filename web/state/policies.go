@@ -128,6 +128,7 @@ func (s *State) Policies() (out []Policy) {
 	if s.policies == nil {
 		return nil
 	}
+	limit := s.Limit()
 	seen, chosen := map[[2]int64]bool{}, s.Choice.Policy == nil // seen results: bytes and nanoseconds
 	for i := range s.policies.Policies {
 		x := &s.policies.Policies[i]
@@ -140,8 +141,8 @@ func (s *State) Policies() (out []Policy) {
 		}
 		needs := x.High + s.policies.Context
 		_, policy, ok := preset.Split(x.Args)
-		p := Policy{StepChange: x, Index: i, Needs: needs, Lacks: max(0, needs-s.Limit()), Apart: !ok,
-			Unsure: needs > s.Limit() && x.Low+s.policies.Context <= s.Limit(),
+		p := Policy{StepChange: x, Index: i, Needs: needs, Lacks: max(0, needs-limit), Apart: !ok,
+			Unsure: needs > limit && x.Low+s.policies.Context <= limit,
 			Chosen: ok && policy != nil && maps.Equal(policy, s.Choice.Policy)}
 		chosen = chosen || p.Chosen
 		out = append(out, p)
@@ -150,8 +151,8 @@ func (s *State) Policies() (out []Policy) {
 		x := &proto.StepChange{Names: []string{ask.Policy(s.Choice.Policy)}, Words: "as it was chosen",
 			Time: p.Solved.Trace.Makespan, Allocated: p.Solved.Trace.Peak}
 		needs := p.Solved.Reserved[1] + s.policies.Context
-		out = append(out, Policy{StepChange: x, Index: -1, Needs: needs, Lacks: max(0, needs-s.Limit()), Chosen: true,
-			Unsure: needs > s.Limit() && p.Solved.Reserved[0]+s.policies.Context <= s.Limit()})
+		out = append(out, Policy{StepChange: x, Index: -1, Needs: needs, Lacks: max(0, needs-limit), Chosen: true,
+			Unsure: needs > limit && p.Solved.Reserved[0]+s.policies.Context <= limit})
 	}
 	return out
 }

@@ -119,8 +119,10 @@ const (
 
 // Option returns the option with the name, or nil if there is none.
 func Option(name string) *engine.Param {
-	if i := slices.IndexFunc(Options, func(o engine.Param) bool { return o.Name == name }); i >= 0 {
-		return &Options[i]
+	for i := range Options { // without copies: a page asks this hundreds of times for each drawing
+		if Options[i].Name == name {
+			return &Options[i]
+		}
 	}
 	return nil
 }
@@ -239,8 +241,8 @@ func With(args engine.Args, name, value string) engine.Args {
 // default value, or nil if all have.
 func Plain(args engine.Args) engine.Args {
 	out := maps.Clone(args)
-	if name := out["device"]; name != "" && card.Lookup(name) != nil {
-		out["device"] = card.Lookup(name).ID
+	if d := card.Lookup(out["device"]); d != nil {
+		out["device"] = d.ID
 	}
 	maps.DeleteFunc(out, func(name, value string) bool {
 		o := Option(name)

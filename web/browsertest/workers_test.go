@@ -201,11 +201,25 @@ func TestNoSelfTest(t *testing.T) {
 	}
 }
 
-// TestWorkersBeat checks that a worker that solves for long sends beats, which it does when the solver polls.
+// TestWorkersBeat checks that a worker that solves for long sends beats and hears that its request is cancelled, both
+// when the solver polls. The page cannot end workers here, so that a slow machine has time to hear of it.
 func TestWorkersBeat(t *testing.T) {
 	t.Parallel()
 	p := New(t)
-	p.Before(`globalThis.beats = 0; globalThis.Worker = class extends Worker { constructor(...all) { super(...all); this.addEventListener("message", (e) => { if (e.data.type === "beat") beats++; }); } };`)
+	p.Before(`globalThis.beats = 0; globalThis.said = ""; globalThis.Worker = class extends Worker {
+		constructor(...all) {
+			super(...all);
+			this.addEventListener("message", ({data}) => {
+				if (data.type === "beat") beats++;
+				if (this.cancelled && data.type === "reply") said += new TextDecoder().decode(data.body);
+			});
+		}
+		postMessage(message, ...more) {
+			this.cancelled ||= message.type === "cancel";
+			super.postMessage(message, ...more);
+		}
+		terminate() {}
+	};`)
 	p.Navigate("?selftest")
 	p.Wait(`window.memtide && memtide.request`)
 	long := solveRequest("resnet1001-b1", "pofo", 5000)
@@ -217,5 +231,9 @@ func TestWorkersBeat(t *testing.T) {
 	}
 	Eval[bool](p, `got.long.promise.cancel(); true`)
 	settled(p, "long", 10*time.Second)
+	p.Wait(`said.includes("\"final\":true")`, 90*time.Second)
+	if got, want := Eval[string](p, `said`), "was stopped before it was done"; !strings.Contains(got, want) {
+		t.Errorf("a long solve is cancelled: its worker says %.900q; want that it %s", got, want)
+	}
 	solveNow(p)
 }

@@ -388,10 +388,11 @@ func (c Choice) best(stages int) string {
 }
 
 // Otherwise returns c with the strategy of a program without a plan, for a comparison: keeping everything, which takes
-// all bytes, if that fits, or else a fixed rule for recomputation, beside a policy the best strategy. It is always
-// another one than that of c.
+// all bytes, if that fits, or else a fixed rule for recomputation: the policy of full checkpointing for the step of a
+// language model. Beside a policy it is the best strategy. It is always another one than that of c.
 func (c Choice) Otherwise(all engine.Bytes, graph bool) Choice {
 	keeps, policy := c.KeepsAll(), c.Policy != nil
+	_, _, step := c.Source.Step()
 	c = c.By(c.Strategy, nil)
 	fixed, other := "layerwise", DefaultStrategy
 	if graph {
@@ -402,6 +403,8 @@ func (c Choice) Otherwise(all engine.Bytes, graph bool) Choice {
 		c.Strategy = engine.KeepAll
 	case policy: // which is such a rule
 		c.Strategy = c.best(1)
+	case step && !graph:
+		c = c.Under(engine.Args{"ckpt": "full"})
 	case c.Strategy != fixed:
 		c.Strategy = fixed
 	default:

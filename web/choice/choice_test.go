@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+
+	"memtide/engine"
 )
 
 // TestKeysOfFiles checks that the keys of choices differ for different profiles but do not contain them, because
@@ -26,5 +28,40 @@ func TestKeysOfFiles(t *testing.T) {
 	}
 	if a.SettingKey() == b.SettingKey() {
 		t.Errorf("two profiles have the key %q", a.SettingKey())
+	}
+}
+
+// TestOtherwise checks what a choice is compared with at first: a plan of another name in the same budget.
+func TestOtherwise(t *testing.T) {
+	of := func(preset, strategy string, policy engine.Args) Choice {
+		c := Example().By(strategy, nil).Moved(Source{Preset: preset})
+		if c.Strategy = strategy; policy != nil {
+			c = c.Under(policy)
+		}
+		c.Budget = Budget{Bytes: 8 * engine.GiB}
+		return c
+	}
+	for _, x := range []struct {
+		what  string
+		c     Choice
+		all   engine.Bytes
+		graph bool
+		want  string
+	}{
+		{"a step", of(ExamplePreset, "pofo", nil), 9 * engine.GiB, false, "keepall ckpt=full"},
+		{"a step that fits", of(ExamplePreset, "pofo", nil), 8 * engine.GiB, false, "keepall"},
+		{"a policy", of(ExamplePreset, "pofo", engine.Args{"ckpt": "full"}), 9 * engine.GiB, false, "pofo"},
+		{"a chain", of("resnet50-b32", "rotor", nil), 9 * engine.GiB, false, "layerwise"},
+		{"a chain under the rule", of("resnet50-b32", "layerwise", nil), 9 * engine.GiB, false, DefaultStrategy},
+		{"a graph", of("resnet50-graph-b32", "rotor", nil), 9 * engine.GiB, true, "dtr"},
+	} {
+		b := x.c.Otherwise(x.all, x.graph)
+		got := b.Strategy
+		if b.Policy != nil {
+			got += " ckpt=" + b.Policy["ckpt"]
+		}
+		if got != x.want || b.Budget != x.c.Budget {
+			t.Errorf("%s is compared with %s in %+v; want %s in the same budget", x.what, got, b.Budget, x.want)
+		}
 	}
 }

@@ -27,7 +27,7 @@ import (
 type Plans struct {
 	S *state.State
 
-	Parts []PlanRows // rows that fit, rows that do not, and if the table is unfolded the methods of the literature
+	Parts []PlanRows // rows that fit, may not fit, have no plan yet, do not fit, and if unfolded the literature
 	More  string     // text of the button that folds or unfolds the table, or "" if there are no more rows
 }
 
@@ -74,7 +74,8 @@ type PlanRow struct {
 func (c *Plans) groups(plans []state.PlanGroup) (out []PlanRows) {
 	fit := PlanRows{Title: "Fits", Step: "step", Slower: "slower", Bytes: "GiB"}
 	may := PlanRows{Title: "May not fit", Step: "step", Slower: "slower", Bytes: "GiB"}
-	not, rest := PlanRows{Title: "Does not fit", Step: "step", Bytes: "lacks"}, PlanRows{}
+	not, open := PlanRows{Title: "Does not fit", Step: "step", Bytes: "lacks"}, PlanRows{Title: "No plan yet"}
+	rest := PlanRows{}
 	if c.S.Network != nil {
 		fit.Title = "Fits " + format.Bytes(c.S.Limit())
 	}
@@ -107,12 +108,14 @@ func (c *Plans) groups(plans []state.PlanGroup) (out []PlanRows) {
 			group = &not
 		case o.unsure:
 			group = &may
+		case o.step == 0:
+			group = &open
 		case o.tight && c.S.Network != nil:
 			fit.Title = "Fits or should fit " + format.Bytes(c.S.Limit())
 		}
 		group.Rows = append(group.Rows, o)
 	}
-	for _, g := range []PlanRows{fit, may, not, rest} {
+	for _, g := range []PlanRows{fit, may, open, not, rest} {
 		if len(g.Rows) == 0 {
 			continue
 		}

@@ -463,9 +463,9 @@ const (
 	wordsStates   = "weights, gradients and optimizer alone need %s; %s has %s" // states, cards, memory
 	wordsStatesOf = "%s: does not fit, states alone need %s of %s"              // name, states, memory
 	wordsHas      = "%s has %s"                                                 // cards, memory
-	wordsNoSwap   = "Plans move and recompute activations; block swap makes the frozen weights smaller. With all of them the step needs %s."
+	wordsNoSwap   = "Plans move and recompute activations; block swap makes the frozen weights smaller. With all activations the step needs %s."
 	wordsWay      = "It fits with %s."
-	wordsNoPlan   = "No plan makes these smaller: they move and recompute activations. With them the step needs %s."
+	wordsNoPlan   = "No plan makes these smaller: they move and recompute activations. With all activations the step needs %s."
 )
 
 // statesAlone says that the states of a step are too much for the memory of a card, of which CUDA takes some.

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -31,9 +32,20 @@ func (f *file) js() bool {
 }
 func (f *file) dir() string { return filepath.ToSlash(filepath.Dir(f.path)) }
 
-// sources parses every Go file of the repository.
+// parsed holds the Go files of the repository, once a test has parsed them.
+var parsed struct {
+	sync.Mutex
+	files []*file
+}
+
+// sources returns every Go file of the repository, parsed. Tests must not change the trees.
 func sources(t *testing.T) []*file {
 	t.Helper()
+	parsed.Lock()
+	defer parsed.Unlock()
+	if parsed.files != nil {
+		return parsed.files
+	}
 	var out []*file
 	walk(t, func(path string, src []byte) {
 		if !strings.HasSuffix(path, ".go") {
@@ -49,6 +61,7 @@ func sources(t *testing.T) []*file {
 	if len(out) < 50 {
 		t.Fatalf("found only %d Go files below %s: the tests look in the wrong place", len(out), root)
 	}
+	parsed.files = out
 	return out
 }
 

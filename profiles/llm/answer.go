@@ -194,6 +194,12 @@ func (p *program) resident() engine.Resident {
 			r.Optimizer += p.s.stays(p.s.stateBytes(w))
 		}
 	}
+	if p.s.RamTorch {
+		for _, u := range p.units {
+			r.Weights -= p.swapBytes(u)
+		}
+		r.Weights += p.ramBytes()
+	}
 	for _, row := range p.swaps {
 		r.Weights -= engine.Bytes(row.n) * p.swapBytes(p.units[row.first])
 	}

@@ -242,6 +242,8 @@ func (b *builder) linear(x valueID, name string, in, out, bias int64) valueID {
 		if o.keeps[0] != x {
 			o.back += b.values[x].bytes
 		}
+	} else if b.s.moves(w) && b.s.RamTorch {
+		o.keeps = []valueID{whole}
 	}
 	if b.fuses(name) {
 		return b.add(b.fuse(o, name, in, out), name, bytes)

@@ -250,6 +250,7 @@ func (o *outline) besides(c *Card, stages []engine.Stage) {
 				st.Asides[pass].ToHost = seconds(float64(o.swapBytes(o.units[out])) / c.Link)
 				st.Asides[pass].ToDev = seconds(float64(o.swapBytes(o.units[in])) / c.Back)
 			})
+			st.Asides[pass].ToDev += seconds(o.ramSeconds(o.units[i], c))
 		}
 		if st.Away = o.movedOf(i); st.Away > 0 {
 			st.Asides[0].ToHost += seconds(float64(st.Away) / c.Link)

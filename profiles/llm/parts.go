@@ -108,6 +108,7 @@ type Checkpointing struct {
 	OffloadX  bool     `json:"offload_x"` // block inputs wait in host memory
 	Stash     bool     // everything that blocks keep waits in host memory
 	Swap      int64    // blocks whose frozen weights wait in host memory, see swaps
+	RamTorch  bool     // frozen products of blocks wait in host memory one by one, see ramPlaces
 }
 
 // CheckpointKind is a policy of checkpointing.

@@ -101,7 +101,7 @@ func (a Ask) policed() (out []Change) {
 // that checkpoints all blocks or, if both need more memory with every block swapped, one that has the inputs of
 // checkpoints in host memory, too. There are none for language models, since the programs train diffusion models.
 func (a Ask) swapped() (out []engine.Args) {
-	if a.Setup.Model.Latents == nil {
+	if a.Setup.Model.Latents == nil || a.Setup.RamTorch {
 		return nil
 	}
 	for _, args := range []engine.Args{{"ckpt": "none"}, {"ckpt": "full"}, {"ckpt": "full", "offload": "yes"}} {

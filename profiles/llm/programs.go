@@ -135,7 +135,7 @@ var knobs = []knob{
 		return s.LoRA != nil && (s.Base == "" || s.Base == BaseSame) && !s.Float8
 	}),
 	{name: "swap blocks", set: func(a *Ask) engine.Args {
-		if a.Setup.Model.Latents == nil || a.Setup.Swap > 0 {
+		if a.Setup.Model.Latents == nil || a.Setup.Swap > 0 || a.Setup.RamTorch {
 			return nil
 		}
 		n := a.fewestSwapped()

@@ -132,7 +132,7 @@ func (s *Setup) choose(p engine.Parsed) {
 	s.Every, s.First, s.Group, s.Budget = int64(p.Int("every")), int64(p.Int("first")), int64(p.Int("group")),
 		int64(p.Int("budget"))
 	s.OneGraph, s.OnRanks, s.Swap = p.Is("graph", "model"), int64(p.Int("ranks")), int64(p.Int("swap-blocks"))
-	s.Stash = p.Is("stash", "yes")
+	s.Stash, s.RamTorch = p.Is("stash", "yes"), p.Is("ramtorch", "yes")
 	s.Checkpoint, s.OffloadX, s.Compiled, s.HostStep = CheckpointKind(p.Word("ckpt")), p.Is("offload", "yes"),
 		p.Is("compile", "yes"), p.Is("host", "yes")
 	s.Dropout, s.Towers, s.Adds = p.Is("dropout", "yes"), p.Is("towers", "yes"), s.Adds && p.Is("no-grad-fusion", "no")

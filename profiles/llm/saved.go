@@ -102,8 +102,10 @@ func (p *program) frontBytes() (n engine.Bytes) {
 
 // Said returns notes on what the answer takes for granted: kernels and versions, and what it counts beside the step.
 func (s *Setup) Said() (notes []string) {
-	if text := s.swapSaid(); text != "" {
-		notes = []string{text}
+	for _, text := range []string{s.swapSaid(), s.ramSaid()} {
+		if text != "" {
+			notes = append(notes, text)
+		}
 	}
 	if s.written() && !s.Kernels && s.Model.has((*Block).hasKernels) {
 		notes = append(notes, "Linear attention, state spaces and Apertus' activation run as torch code, which keeps several times more than the kernels of fla, causal_conv1d, mamba_ssm and xielu: -kernels.")

@@ -142,6 +142,7 @@ func (s *Setup) checkParts() {
 	}
 	s.Layout.check(s.Model)
 	s.checkSwap()
+	s.checkRamTorch()
 	s.checkReference()
 }
 

@@ -190,6 +190,7 @@ func (p *program) loads() {
 	p.toHost(p.driveBuffers())
 	p.take(p.besideBytes(), Weights)
 	p.loadSwapped()
+	p.loadRamTorch()
 }
 
 // play loads the states and runs steps.

@@ -76,8 +76,8 @@ func (s *Setup) checkSwap() {
 	}
 }
 
-// moves reports whether block swap moves a weight of a block.
-func (s *Setup) moves(w weight) bool { return s.Swap > 0 && w.rows > 0 && !w.trained }
+// moves reports whether block swap or RamTorch moves a weight of a block.
+func (s *Setup) moves(w weight) bool { return (s.Swap > 0 || s.RamTorch) && w.rows > 0 && !w.trained }
 
 // swapBytes returns the bytes of a unit's weights that move.
 func (p *program) swapBytes(u *unit) (n engine.Bytes) {
@@ -100,6 +100,9 @@ func (p *program) enter(u *unit) {
 
 // loadSwapped allocates the weights that move, for the blocks that are on the card before a step.
 func (p *program) loadSwapped() {
+	if p.s.Swap == 0 {
+		return
+	}
 	away := map[int]bool{}
 	for _, r := range p.swaps {
 		for i := range r.n {
@@ -151,6 +154,7 @@ func (p *program) swapLink(c *Card) (forward, back float64) {
 	for i := range p.units {
 		p.swapAfter(i, true, func(out, in int) { forward += p.swapSeconds(out, in, c) })
 		p.swapAfter(i, false, func(out, in int) { back += p.swapSeconds(out, in, c) })
+		forward, back = forward+p.ramSeconds(p.units[i], c), back+p.ramSeconds(p.units[i], c)
 	}
 	return forward, back
 }
@@ -160,7 +164,11 @@ func (p *program) swapLink(c *Card) (forward, back float64) {
 // unfinished.
 func (p *program) swapWaits(c *Card) (forward, back float64) {
 	if p.swaps == nil {
-		return 0, 0
+		for _, u := range p.units {
+			there, again, _, _ := p.unitSeconds(u, c)
+			forward, back = forward+max(0, p.ramSeconds(u, c)-there), back+max(0, p.ramSeconds(u, c)-again)
+		}
+		return forward, back
 	}
 	ready, now, link := make([]float64, len(p.units)), 0.0, 0.0
 	pass := func(i int, takes float64, forward bool) (wait float64) {
@@ -208,7 +216,7 @@ func (s *Setup) swapSaid() string {
 func (a Ask) FewestSwapped() (int64, error) { return profiles.Try(a.fewestSwapped) }
 
 func (a Ask) fewestSwapped() int64 {
-	if a.Setup.LoRA == nil {
+	if a.Setup.LoRA == nil || a.Setup.RamTorch {
 		return 0
 	}
 	return a.fewest(a.Setup.MostSwapped(), func(n int64) bool { return a.fits(engine.Args{"swap-blocks": number(n)}) })

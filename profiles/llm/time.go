@@ -114,8 +114,8 @@ func (c *Card) check(s *Setup) {
 	if s.Float8 && c.Peak8 == 0 {
 		refuse("%s has no products in 8 bits that are known; want 16 bits, -fp8 none", c.Name)
 	}
-	if c.Link <= 0 && (s.HostStep || s.OffloadX || s.Stash || s.Swap > 0) {
-		refuse("no link from %s to the host is known, so nothing can wait there; want none of -offload, -stash, -host and -swap-blocks", c.Name)
+	if c.Link <= 0 && (s.HostStep || s.OffloadX || s.Stash || s.Swap > 0 || s.RamTorch) {
+		refuse("no link from %s to the host is known, so nothing can wait there; want none of -offload, -stash, -host, -ramtorch and -swap-blocks", c.Name)
 	}
 }
 
@@ -335,7 +335,7 @@ func (s *Setup) alone() bool {
 // TimeRange returns the range in which nine of ten published steps of the same class of card, precision and size
 // lie, for a step that takes t by the estimate. It returns 0 and 0 if too few are known.
 func (c *Card) TimeRange(s Setup, t time.Duration) (low, high time.Duration) {
-	if c.Table == nil || c.Lent != "" || s.Stages > 1 || s.HostStep || s.Swap > 0 || s.refers() ||
+	if c.Table == nil || c.Lent != "" || s.Stages > 1 || s.HostStep || s.Swap > 0 || s.RamTorch || s.refers() ||
 		s.Model.Latents != nil {
 		return 0, 0
 	}

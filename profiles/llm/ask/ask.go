@@ -276,7 +276,8 @@ func Needs(name string) string { return needs[name] }
 
 var needs = map[string]string{"logits": "loss", "etp": "tp", "no-sp": "tp", "imbalance": "ep", "lighter": "pp",
 	"stages": "pp", "swap-blocks": "lora", "dora": "lora", "adapters": "lora", "targets": "lora",
-	"adapter-dropout": "lora", "fused-adapters": "lora", "host-part": "host", "host-weights": "host", "nvme": "host"}
+	"adapter-dropout": "lora", "fused-adapters": "lora", "ramtorch": "lora", "host-part": "host",
+	"host-weights": "host", "nvme": "host"}
 
 // Matters reports whether an option has a meaning with the other options in args.
 func Matters(args engine.Args, name string) bool {

@@ -72,6 +72,8 @@ func TestFigures(t *testing.T) {
 	const chroma = `{"_class_name":"ChromaTransformer2DModel","patch_size":1,"in_channels":64,"num_layers":19,"num_single_layers":38,"attention_head_dim":128,"num_attention_heads":24,"joint_attention_dim":4096,"approximator_num_channels":64,"approximator_hidden_dim":5120,"approximator_layers":5}`
 	tuned := engine.Args{"autocast": "yes", "adapters": "bf16", "adapter-dropout": "yes", "targets": "attention",
 		"attention": "sdpa"} // of SimpleTuner, whose adapters have a dropout of 0.1 by default
+	streamed := maps.Clone(tuned)
+	streamed["height"], streamed["frames"], streamed["lora"], streamed["ramtorch"] = "480", "81", "16", "yes"
 	medium := maps.Clone(tuned)
 	medium["height"], medium["batch"], medium["lora"] = "1024", "3", "128"
 	for _, c := range []struct {
@@ -221,6 +223,13 @@ func TestFigures(t *testing.T) {
 		{"Stable Diffusion 1", "sd-1.5", tuned, engine.Args{"height": "512", "lora": "16"}, allocated, 2.87 * (1 << 30), 2},
 		{"and checkpointed", "sd-1.5", tuned, engine.Args{"height": "512", "lora": "16", "ckpt": "full"}, allocated,
 			1.98 * (1 << 30), 3},
+		{"Wan 2.1 1.3B, RamTorch", "wan2.1-1.3b", streamed, nil, allocated, 71.90 * (1 << 30), 5},
+		{"and checkpointed", "wan2.1-1.3b", streamed, engine.Args{"ckpt": "full"}, allocated, 4.73 * (1 << 30), 4},
+		{"and two blocks a checkpoint", "wan2.1-1.3b", streamed, engine.Args{"ckpt": "full", "group": "2"}, allocated,
+			6.32 * (1 << 30), 2},
+		{"Wan 2.1 14B, RamTorch", "wan2.1-14b", streamed, engine.Args{"ckpt": "full"}, allocated, 16.28 * (1 << 30), 4},
+		{"and two blocks a checkpoint", "wan2.1-14b", streamed, engine.Args{"ckpt": "full", "group": "2"}, allocated,
+			19.62 * (1 << 30), 2},
 	} {
 		m := family.Lookup(c.model)
 		if m == nil {

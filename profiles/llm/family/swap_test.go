@@ -213,3 +213,41 @@ func TestPoliciesSwap(t *testing.T) {
 		}
 	}
 }
+
+// RamTorch's products are in host memory, but for two of the largest in a forward and two in a backward, and each
+// keeps what it reads: of a block of Wan without checkpoints what the queries' product of both attentions and both
+// products of the net read.
+func TestRamTorch(t *testing.T) {
+	args := engine.Args{"height": "256", "lora": "8", "targets": "qv", "adapter-dropout": "yes", "ramtorch": "yes"}
+	of := func(ramtorch, ckpt string, blocks int) *llm.Estimate {
+		args["ramtorch"], args["ckpt"] = ramtorch, ckpt
+		return answer(t, short(t, "wan-14b", args, blocks))
+	}
+	const h, wide, tokens = 5120, 13824, 256
+	const block = 2 * (8*(h*h+h) + 2*h*wide + h + wide) // bytes of a block's products
+	const place = 2 * (h*wide + wide)
+	if got := of("yes", "full", 8).Host; got != 8*block {
+		t.Errorf("%d bytes of 8 blocks wait in host memory; want %d", got, 8*block)
+	}
+	none, ram := of("no", "full", 8), of("yes", "full", 8)
+	if got, want := none.States-ram.States, engine.Bytes(8*block-4*place); got != want {
+		t.Errorf("the states have %d bytes less on the card; want %d", got, want)
+	}
+	each := func(ramtorch string) engine.Bytes {
+		return of(ramtorch, "none", 9).Allocated - of(ramtorch, "none", 8).Allocated
+	}
+	if got, want := each("yes")-each("no")+block, engine.Bytes(2*tokens*(3*h+wide)); got != want {
+		t.Errorf("a block keeps %d bytes more; want %d, of three norms and of the net", got, want)
+	}
+	for option, value := range map[string]string{"swap-blocks": "2", "compile": "yes", "base": "nf4", "lora": "0"} {
+		bad := engine.Args{"height": "256", "lora": "8", "ramtorch": "yes"}
+		bad[option] = value
+		a, err := llm.New(config(t, "wan-14b"), bad)
+		if err == nil {
+			_, err = a.Estimate()
+		}
+		if err == nil || !strings.Contains(err.Error(), "amtorch") && !strings.Contains(err.Error(), "RamTorch") {
+			t.Errorf("-ramtorch with -%s %s: got the error %v, want one that says RamTorch", option, value, err)
+		}
+	}
+}

@@ -53,7 +53,7 @@ func refuseMegatron(p *Request) error {
 	if last := p.Micro % p.Group; last == 0 || last >= p.Ranks {
 		return nil
 	}
-	return fmt.Errorf("the interleaved schedule needs a multiple of %d micro batches, one for each rank; there are %d: interleaved-even takes them in rounds %s", p.Group, p.Micro, sum(evenRounds(p)))
+	return fmt.Errorf("the interleaved schedule needs a multiple of %d micro batches, one for each rank; there are %d: interleaved-even takes them in %s", p.Group, p.Micro, sum(evenRounds(p)))
 }
 
 func refuseTorch(p *Request) error {
@@ -61,12 +61,15 @@ func refuseTorch(p *Request) error {
 	if p.Micro%n == 0 {
 		return nil
 	}
-	return fmt.Errorf("torch cuts %d micro batches into %d rounds of one size; %d or %d micro batches can be, and interleaved-even takes them in rounds %s", p.Micro, n, p.Micro/n*n, (p.Micro/n+1)*n, sum(evenRounds(p)))
+	return fmt.Errorf("torch cuts %d micro batches into %d rounds of one size; %d or %d micro batches can be, and interleaved-even takes them in %s", p.Micro, n, p.Micro/n*n, (p.Micro/n+1)*n, sum(evenRounds(p)))
 }
 
-// sum returns rounds as a sum, such as 4 + 3.
+// sum returns rounds in words, such as rounds 4 + 3.
 func sum(rounds []int) string {
-	return strings.ReplaceAll(strings.Trim(fmt.Sprint(rounds), "[]"), " ", " + ")
+	if len(rounds) == 1 {
+		return fmt.Sprintf("one round of %d", rounds[0])
+	}
+	return "rounds " + strings.ReplaceAll(strings.Trim(fmt.Sprint(rounds), "[]"), " ", " + ")
 }
 
 // interleaved returns Megatron-LM's order [arXiv:2104.04473, section 2.2]: the micro batches of a round go through

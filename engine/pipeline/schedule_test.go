@@ -186,6 +186,8 @@ func TestRefuses(t *testing.T) {
 			"1048576 ranks, 1048576 micro batches and 2 stages a rank; want at least one of each and no more than 1048576 passes"},
 		{"interleaved", pipeline.Request{Ranks: 8, Micro: 20},
 			"the interleaved schedule needs a multiple of 8 micro batches, one for each rank; there are 20: interleaved-even takes them in rounds 10 + 10"},
+		{"interleaved", pipeline.Request{Ranks: 4, Micro: 5},
+			"the interleaved schedule needs a multiple of 4 micro batches, one for each rank; there are 5: interleaved-even takes them in one round of 5"},
 		{"interleaved-torch", pipeline.Request{Ranks: 4, Micro: 9},
 			"torch cuts 9 micro batches into 2 rounds of one size; 8 or 10 micro batches can be, and interleaved-even takes them in rounds 5 + 4"},
 		{"dualpipe", pipeline.Request{Ranks: 4, Micro: 9}, "9 micro batches do not divide between two directions; 10 do"},

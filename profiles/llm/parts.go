@@ -165,6 +165,9 @@ type HeadLoss struct {
 	LogitsHeld int64    `json:"logits_held"` // bytes of a logit that a reference keeps through the loss's backward
 	LogitsStay bool     // and through that of the blocks, too
 	Nexts      int64    // layers that predict later tokens, each with the head and a loss of its own
+	// losses whose gradient of logits and head's input stay until the step, when those of the head's weight are made
+	// [Megatron: core/tensor_parallel/layers.py, LinearWithGradAccumulationAndAsyncCommunication]
+	LateHead int64
 }
 
 // LossKind is an implementation of the loss. See lossKept for what each does.

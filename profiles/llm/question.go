@@ -28,7 +28,7 @@ func New(m *Model, args engine.Args) (Ask, error) {
 		Card: cardOf(card.Lookup(ask.Value(args, "device"))),
 		Setup: Setup{Model: m, Work: Work{Seq: n("seq"), Batch: n("batch"), Accumulate: n("accumulate"),
 			Prompt: min(n("prompt"), n("seq")-1), Frames: n("frames"), Height: n("height"), Width: n("width")},
-			HeadLoss: HeadLoss{Nexts: n("mtp")},
+			HeadLoss: HeadLoss{Nexts: n("mtp"), LateHead: n("defer-head")},
 			Layout:   Layout{Tensor: n("tp"), Context: n("cp"), Expert: n("ep"), Imbalance: n("imbalance")}}}
 	a.Args, a.Setup.Recompute = ask.Plain(args), ask.Modules(args)
 	if err := a.Setup.pictured(a.Args["seq"] != ""); err != nil {

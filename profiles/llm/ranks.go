@@ -122,6 +122,11 @@ func (k *ranker) onRank(ranks *Ranks, r int) *Setup {
 	if k.s.Outputs && ranks.lay.shares[r].last && k.s.Loss.Whole() {
 		at.outputs = size(k.s.logits(), k.s.Compute) * engine.Bytes(k.s.Accumulate-1)
 	}
+	if ranks.lay.shares[r].last {
+		_, outer := at.tail().tokens()
+		late := min(k.s.LateHead, k.s.Accumulate*(1+k.s.Nexts)-1)
+		at.outputs += engine.Bytes(late) * size(k.s.logits()+outer*k.s.Model.Hidden, k.s.Compute)
+	}
 	at.lateLoss = ranks.Schedule.Name != "gpipe" // GPipe ends all forwards, with their losses, first
 	at.Accumulate = min(2, ceil(k.s.Accumulate, at.InFlight))
 	return &at

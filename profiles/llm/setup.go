@@ -25,7 +25,7 @@ type Setup struct {
 	poll     *engine.Poll // stops the play, see Ask.Until
 	lateLoss bool         // the loss of a micro batch runs right before its backward
 	more     engine.Bytes // bytes that passes hold beside whole micro batches in flight
-	outputs  engine.Bytes // logits of micro batches that have ended
+	outputs  engine.Bytes // logits, or gradients of logits, of micro batches that have ended
 }
 
 // LoRA is a set of adapters beside frozen weights.

@@ -288,6 +288,8 @@ func Matters(args engine.Args, name string) bool {
 		return ckpt != "none" && Value(args, "pp") != "1"
 	case "dropout": // Transformers' families say it themselves
 		return !Transformers(args) && Program(args) != "deepspeed"
+	case "defer-head":
+		return Program(args) == "megatron" && Value(args, "pp") != "1" && Value(args, "no-grad-fusion") == "no"
 	case "no-grad-fusion", "mtp":
 		return Program(args) == "megatron"
 	case "states":

@@ -190,6 +190,10 @@ func TestFigures(t *testing.T) {
 			"accumulate": "2", "shard": "none"}, allocated, 4_013_319_680, 1},
 		{"experts over 8 ranks", mixed("50304", "1024"), spaces, engine.Args{"ep": "8", "attention": "flash"}, allocated,
 			3_206_905_856, 2},
+		// gpt3_mcore_te_tp2_pp2_resume_torch_dist_defer_embedding_wgrad_compute, H100
+		{"GPT, the head's gradients deferred", strings.Replace(one, "50304", "50432", 1), engine.Args{"program": "megatron",
+			"gpus": "8", "tp": "2", "no-sp": "yes", "pp": "2", "schedule": "1f1b", "dropout": "yes", "batch": "4",
+			"seq": "1024", "accumulate": "4", "shard": "none", "defer-head": "2"}, nil, lastRank, 1_894_918_656, 2},
 		// bert_mcore_tp1_pp2, H100, with Google's vocabulary of 30,522 words and without the head for pairs of sentences
 		{"BERT", `{"model_type":"bert","hidden_size":1024,"num_hidden_layers":24,"num_attention_heads":16,"intermediate_size":4096,"max_position_embeddings":512,"type_vocab_size":2,"vocab_size":30592}`,
 			engine.Args{"program": "megatron", "no-grad-fusion": "yes", "gpus": "8", "pp": "2", "schedule": "1f1b",

@@ -33,11 +33,11 @@ var together = []string{"--global-batch-size", "--num-layers-per-virtual-pipelin
 	"--decoder-last-pipeline-num-layers", "--recompute-granularity", "--recompute-method", "--recompute-num-layers",
 	"--recompute-modules",
 	"--nproc-per-node", "--nnodes", "--hidden-dropout", "--cross-entropy-fusion-impl", "--attention-backend",
-	"--num-layers"}
+	"--num-layers", "--wgrad-deferral-limit"}
 
 // switches are the flags without a value that are read.
 var switches = []string{"--recompute-activations", "--use-distributed-optimizer", "--sequence-parallel",
-	"--cross-entropy-loss-fusion", "--no-gradient-accumulation-fusion"}
+	"--cross-entropy-loss-fusion", "--no-gradient-accumulation-fusion", "--defer-embedding-wgrad-compute"}
 
 // silent are flags that do not change what is played, or that describe the model. A name that ends in a hyphen is
 // a prefix, for flags about data, logs and checkpoints.
@@ -180,6 +180,13 @@ func (n *counts) pipeline(args engine.Args, pp int) {
 		return
 	}
 	args["schedule"] = "1f1b"
+	switch limit := n.value["--wgrad-deferral-limit"]; {
+	case n.value["--defer-embedding-wgrad-compute"] == "":
+	case limit == "" || limit == "0":
+		args["defer-head"] = args["accumulate"]
+	default:
+		args["defer-head"] = strconv.Itoa(n.number("--wgrad-deferral-limit", 1))
+	}
 	chunks := n.number("--num-virtual-stages-per-pipeline-rank", 1)
 	if each, ok := n.value["--num-layers-per-virtual-pipeline-stage"]; ok {
 		chunks = n.divided(n.layers, pp*n.number("--num-layers-per-virtual-pipeline-stage", 1),
@@ -264,17 +271,15 @@ func Flags(args engine.Args, schedule string, layers int) (string, error) {
 	if tp > 1 && ask.Value(args, "no-sp") == "no" {
 		out = append(out, "--sequence-parallel")
 	}
-	if ask.Value(args, "no-grad-fusion") == "yes" {
-		out = append(out, "--no-gradient-accumulation-fusion")
+	if n := ask.Value(args, "defer-head"); n != "0" {
+		out = append(out, "--defer-embedding-wgrad-compute --wgrad-deferral-limit "+n)
 	}
-	if ask.Value(args, "dropout") == "yes" {
-		out = append(out, "--hidden-dropout 0.1")
-	}
-	switch ask.Value(args, "loss") {
-	case "inplace":
-		out = append(out, "--cross-entropy-loss-fusion --cross-entropy-fusion-impl te")
-	case "sharded_compiled":
-		out = append(out, "--cross-entropy-loss-fusion")
+	for _, of := range [][3]string{{"no-grad-fusion", "yes", "--no-gradient-accumulation-fusion"},
+		{"dropout", "yes", "--hidden-dropout 0.1"}, {"loss", "sharded_compiled", "--cross-entropy-loss-fusion"},
+		{"loss", "inplace", "--cross-entropy-loss-fusion --cross-entropy-fusion-impl te"}} {
+		if ask.Value(args, of[0]) == of[1] {
+			out = append(out, of[2])
+		}
 	}
 	if shard := ask.Value(args, "shard"); shard != "none" {
 		out = append(out, "--use-distributed-optimizer")

@@ -39,7 +39,7 @@ func (s *Setup) windowed(k *Block) bool { return k.Window > 0 && s.Seq >= k.Wind
 
 // tables adds the values that blocks share: positions, tables of their rotation, masks.
 func (b *builder) tables() {
-	if b.seen == nil || !b.s.written() {
+	if b.seen == nil || !b.s.written() && !(b.k.Cross && b.s.TE) {
 		return
 	}
 	// The first block that keeps a value for autograd may not be the first whose checkpoint holds it.
@@ -67,7 +67,8 @@ func (b *builder) tables() {
 		first("rotation "+k.RopeName, b.tableBytes(), !k.NoRope && k.attends() && !k.RopeOwn)
 	}
 	if k.Cross {
-		first("encoder", size(s.encoder.Batch*s.encoder.Seq*s.encoder.Model.Hidden, b.e), true)
+		_, outer := s.encoder.tokens()
+		first("encoder", size(outer*s.encoder.Model.Hidden, b.e), true)
 	}
 	if k.Buckets > 0 && !k.FirstBias { // the biases are made in another block
 		if k.Both {
@@ -94,7 +95,7 @@ func (b *builder) tables() {
 	if k.OwnMask {
 		first("mask", size(s.Batch*s.Seq*s.Seq, 4), false)
 	}
-	if k.Both && !s.masked(k) || !k.attends() && !k.MaskAll {
+	if k.Both && !s.masked(k) || !k.attends() && !k.MaskAll || !s.written() {
 		return
 	}
 	kind := "mask"

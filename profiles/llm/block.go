@@ -51,7 +51,8 @@ func newBlock(s *Setup, layer int64, needsGrad bool, seen map[string]bool) *tape
 	if k.Own.Last { // the input of the next part
 		next := all.Model.At(layer + 1)
 		s = all.of(next)
-		t.output = t.add(op{in: []valueID{t.output}}, "next", s.stream(s.Batch*s.Seq, next, next.WideIn))
+		_, outer = s.tokens()
+		t.output = t.add(op{in: []valueID{t.output}}, "next", s.stream(outer, next, next.WideIn))
 	}
 	return t
 }

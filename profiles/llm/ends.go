@@ -30,6 +30,8 @@ type Ends struct {
 	Heads  int64 // heads of SigLIP's pooling attention
 	Wide   int64 // width of the net after the pooling attention
 
+	Positions int64 // that T5 learns under Megatron-LM
+
 	// Bytes kept before and after the blocks of a diffusion transformer, for each latent token, each token of the
 	// text, and each picture; and whether the last norm reads a part of the last block's whole output.
 	Latent, Text, Each int64
@@ -98,6 +100,11 @@ func (s *Setup) frontKept() engine.Bytes {
 	out := last.Batch * last.Seq
 	switch m.Ends.Kind {
 	case EndT5: // the encoder's last norm, and words of the decoder
+		if s.TE {
+			_, n = first.tokens()
+			_, out = last.tokens()
+			return size(n, 2*h+8) + size(given(s.Dropout, (n+out)*h), 1)
+		}
 		kept := size(n, 4*h+4+4*h) + size(out, 8)
 		if m.Dropped {
 			kept += size(2*n+out, h)
@@ -154,17 +161,28 @@ func (b *builder) pooled(x valueID) valueID {
 func (b *builder) cross(n valueID) valueID {
 	k, h := b.k, b.m.Hidden
 	enc := b.s.encoder
-	wide := k.Heads * k.Head
+	wide := k.Heads / b.s.Tensor * k.Head
+	n = b.collect(n)
 	q := b.linear(n, "cross.q", h, wide, given(k.Bias, wide))
 	states := b.add(op{in: []valueID{n}}, "cross.states", 0) // counted in the first block that reads them
 	inner, keys := b.inner, b.keys
-	b.inner = enc.Batch * enc.Seq
-	key := b.linear(states, "cross.k", enc.Model.Hidden, wide, given(k.Bias && !k.BareKeys, wide))
-	v := b.linear(states, "cross.v", enc.Model.Hidden, wide, given(k.Bias, wide))
+	var outer int64
+	var key, v valueID
+	if b.inner, outer = enc.tokens(); b.inner != outer {
+		states = b.add(op{kind: opCollect, in: []valueID{states}}, "gathered", b.act(enc.Model.Hidden))
+	}
+	if b.s.FusedQKV {
+		both := b.linear(states, "cross.kv", enc.Model.Hidden, 2*wide, given(k.Bias, 2*wide))
+		parts := b.split(both, []string{"cross.k", "cross.v"}, []engine.Bytes{b.act(wide), b.act(wide)})
+		key, v = parts[0], parts[1]
+	} else {
+		key = b.linear(states, "cross.k", enc.Model.Hidden, wide, given(k.Bias && !k.BareKeys, wide))
+		v = b.linear(states, "cross.v", enc.Model.Hidden, wide, given(k.Bias, wide))
+	}
 	b.inner, b.keys, b.crossing = inner, enc.Seq, true
 	a := b.attend(q, key, v, wide, wide, wide)
 	b.keys, b.crossing = keys, false
-	return b.linear(a, "cross.o", wide, h, given(k.Bias || k.OutBias, h))
+	return b.scatter(b.linear(a, "cross.o", wide, h, given(k.Bias || k.OutBias, h)))
 }
 
 // positionBias adds what T5's biases of positions keep: the buckets, in the block that makes the biases; under

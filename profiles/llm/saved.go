@@ -76,10 +76,10 @@ func (p *program) saved() (out Kept) {
 // dropouts, and the input of a norm.
 func (p *program) frontBytes() (n engine.Bytes) {
 	m := p.s.Model
-	if _, outer := p.s.tokens(); p.first && p.s.TE { // [Megatron-LM: core/models/common/embeddings]
+	if _, outer := p.s.tokens(); p.first && p.s.TE && m.Ends == nil { // [Megatron-LM: core/models/common/embeddings]
 		return engine.Bytes(given(p.s.Dropout, outer*m.Hidden))
 	}
-	if !p.first || !p.s.written() {
+	if !p.first || !p.s.written() && !p.s.TE {
 		return 0
 	}
 	if m.Ends != nil {

@@ -4,8 +4,9 @@ import "memtide/engine"
 
 // scores is attention by products and a softmax, usually in 4 bytes [transformers: eager_attention_forward].
 func (b *builder) scores(q, k, v valueID, wide, keys, values int64) valueID {
-	matrix := func(x valueID, name string, n int64) valueID { // a view of a part of each row is copied
-		if b.values[x].root != x && b.s.Batch > 1 {
+	// A view of a part of each row is copied where it has batches and heads apart, which Transformer Engine has as one.
+	matrix := func(x valueID, name string, n int64) valueID {
+		if b.values[x].root != x && b.s.Batch > 1 && !b.s.TE {
 			return b.repeat(x, name, n)
 		}
 		return x
@@ -41,6 +42,11 @@ func (b *builder) scores(q, k, v valueID, wide, keys, values int64) valueID {
 	}
 	if b.s.partitioned() {
 		b.aside("softmax.rows", size(2*n/b.keys, 4)) // maxima and sums
+	}
+	// rows of padding become 0, by a mask that the layer makes [TE: attention, backends.py]
+	if b.s.TE && (b.k.Both || b.crossing) {
+		p = b.point("softmax.filled", narrow, []valueID{p})
+		b.aside("softmax.padding", size(b.inner*b.keys, 1))
 	}
 	if b.k.DropAttn || b.s.TE && b.s.Dropout { // Megatron's --attention-dropout is that of the stream by default
 		p = b.point("softmax.dropped", narrow, []valueID{p})

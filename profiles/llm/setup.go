@@ -47,9 +47,8 @@ func (l *LoRA) has(name string) bool { return l != nil && slices.Contains(l.On, 
 // normal returns the setup with defaults filled in. It ends by profiles.End if the setup is impossible or not known.
 func (s Setup) normal() Setup {
 	s.checkNumbers()
-	if m := *s.Model; s.TE && m.Megatron && m.Around == AroundSum { // BERT [Megatron-LM: core/models/bert]
-		m.Around, m.FirstNorm, m.LastNorm = AroundBefore, false, true
-		s.Model = &m
+	if s.TE && s.Model.Megatron {
+		s.Model = s.Model.ofMegatron()
 	}
 	s.defaults()
 	s.checkParts()
@@ -171,6 +170,9 @@ func (s *Setup) checkFamily() {
 		return k.MoE != nil || !k.attends() || k.MLA != nil || !k.Gated || k.QGate
 	})) {
 		refuse("%s: nanotron is known of dense decoders with a gate, all of whose weights train", s.Model.Name)
+	}
+	if s.TE && s.Model.Ends != nil && (s.Stages > 1 || s.Context > 1) { // [Megatron-LM: examples/t5/pretrain_t5.py]
+		refuse("%s: Megatron-LM runs T5 without pipelines; want -pp 1 and -cp 1", s.Model.Name)
 	}
 	if s.Model.At(0).Unet != nil && (s.Stages > 1 || s.Group > 1 || s.Swap > 0) {
 		refuse("%s: skips join its two halves, so stages of a pipeline, checkpoints of several blocks and swapped blocks are not known; want -pp 1, -group 1 and -swap-blocks 0", s.Model.Name)

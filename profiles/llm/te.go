@@ -10,6 +10,32 @@ const (
 	engineStreams = 4
 )
 
+// ofMegatron returns the model with the blocks and ends that Megatron-LM gives it where they are not those of its own
+// paper: BERT with norms before the parts of a block [Megatron-LM: core/models/bert], and T5 with LayerNorms, biases
+// and learned positions [core/models/T5, whose layers t5_spec.py has].
+func (m *Model) ofMegatron() *Model {
+	out := *m
+	switch {
+	case m.Around == AroundSum:
+		out.Around, out.FirstNorm, out.LastNorm = AroundBefore, false, true
+	case m.Ends != nil && m.Ends.Kind == EndT5:
+		ends, known := *m.Ends, map[*Block]*Block{}
+		ends.Params, out.Ends = 2*m.Hidden, &ends
+		out.Positions, out.HeadBias, out.Dropped, out.Pattern = ends.Positions, true, false, nil
+		for _, k := range append(m.Pattern, &m.Block) {
+			if known[k] == nil {
+				own := *k
+				own.Layer, own.Bias, own.Form, own.Buckets, own.FirstBias = true, true, FormUsual, 0, false
+				own.DropAttn = false
+				known[k] = &own
+			}
+			out.Pattern = append(out.Pattern, known[k])
+		}
+		out.Block, out.Pattern = *known[&m.Block], out.Pattern[:m.Layers]
+	}
+	return &out
+}
+
 // engineBytes returns what Transformer Engine allocates once and keeps: its workspaces, and a tensor for each shape of
 // weights whose gradients are added to the stored ones, which autograd gets in place of these gradients [TE:
 // pytorch/module/base.py, get_dummy_wgrad; Megatron-LM: core/tensor_parallel/layers.py].

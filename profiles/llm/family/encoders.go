@@ -73,8 +73,8 @@ func t5(c *config, m *llm.Model) {
 	if c.tooMany("num_layers", layers, decoders) {
 		return
 	}
-	m.Ends = &llm.Ends{Kind: llm.EndT5, Params: m.Hidden}
-	m.NarrowLoss = true
+	m.Ends = &llm.Ends{Kind: llm.EndT5, Params: m.Hidden, Positions: c.or(512, "n_positions")}
+	m.NarrowLoss, m.Megatron = true, m.Family == "t5"
 	first := func(l int64, b *llm.Block) { b.FirstBias = l == 0 || m.Family == "umt5" }
 	b.Own.Last = true
 	row(m, layers, b, first)

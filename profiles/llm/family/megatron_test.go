@@ -2,6 +2,7 @@ package family_test
 
 import (
 	"fmt"
+	"maps"
 	"strings"
 	"testing"
 
@@ -116,5 +117,76 @@ func TestDeltaUnderMegatron(t *testing.T) {
 	}
 	if err == nil || !strings.Contains(err.Error(), "share products") {
 		t.Errorf("over two tensor parallel ranks: %v", err)
+	}
+}
+
+// TestT5UnderMegatron checks Megatron-LM's own T5 against golden values of its functional tests (t5_mcore_te_* and
+// t5_11b_mcore_tp4_pp1, H100), which nothing is fitted to, and that it has no pipelines there.
+func TestT5UnderMegatron(t *testing.T) {
+	const (
+		small = `{"model_type":"t5","d_model":768,"d_ff":3072,"num_layers":12,"num_heads":12,"vocab_size":29184,"feed_forward_proj":"gelu"}`
+		large = `{"model_type":"t5","d_model":4096,"d_ff":10240,"num_layers":24,"num_heads":64,"vocab_size":29184,"feed_forward_proj":"gelu"}`
+	)
+	for _, c := range []struct {
+		model  string
+		more   engine.Args
+		golden float64 // GiB
+	}{
+		{small, engine.Args{"attention": "eager"}, 5.781},
+		{small, engine.Args{"attention": "eager", "tp": "2", "accumulate": "2"}, 3.012},
+		{small, engine.Args{"attention": "eager", "tp": "4", "no-sp": "yes", "accumulate": "4"}, 1.734},
+		{small, engine.Args{"attention": "eager", "tp": "4", "no-sp": "yes", "batch": "32"}, 6.515},
+		{large, engine.Args{"tp": "4", "no-sp": "yes"}, 41.90},
+		{small, engine.Args{"pp": "2"}, 0},
+	} {
+		r, err := family.Read([]byte(c.model))
+		if err != nil {
+			t.Fatal(err)
+		}
+		args := engine.Args{"program": "megatron", "gpus": "8", "dropout": "yes", "batch": "4", "seq": "512", "shard": "none"}
+		maps.Copy(args, c.more)
+		a, err := llm.New(r.Model, args)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e, err := a.Estimate()
+		if c.golden == 0 {
+			if err == nil || !strings.Contains(err.Error(), "without pipelines") {
+				t.Errorf("%v: %v", c.more, err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Fatalf("%v: %v", c.more, err)
+		}
+		if off := 100 * (float64(e.Allocated)/(c.golden*(1<<30)) - 1); off < -3 || off > 3 {
+			t.Errorf("%v: %d bytes, want %g GiB: %+.1f %%", c.more, e.Allocated, c.golden, off)
+		}
+	}
+}
+
+// TestPaddingUnderMegatron checks what attention without a kernel keeps of an encoder's block: scores, scores after
+// the dropout, its mask, and the mask of the padding, which the layer makes [TE: attention, backends.py]; and queries,
+// keys and values once, as parts of one product.
+func TestPaddingUnderMegatron(t *testing.T) {
+	r, err := family.Read([]byte(`{"model_type":"bert","hidden_size":1024,"num_hidden_layers":4,"num_attention_heads":16,` +
+		`"intermediate_size":4096,"vocab_size":30720}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := llm.New(r.Model, engine.Args{"program": "megatron", "dropout": "yes", "batch": "4", "seq": "512",
+		"attention": "eager"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	k, err := a.Setup.Kept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const tokens, h = 4 * 512, 1024
+	// both norms' inputs, results and statistics, the product, attention's result, the net, and masks of dropouts
+	want := int64(tokens * (2*(2*h+2*h+8) + 6*h + 2*h + 2*8*h + 2*h + 16*512*5 + 512))
+	if got := k.Blocks[len(k.Blocks)-1][1]; got != want {
+		t.Errorf("a block keeps %d bytes, want %d", got, want)
 	}
 }

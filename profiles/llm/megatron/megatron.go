@@ -24,7 +24,7 @@ type Layout struct {
 var numbers = map[string]string{
 	"--pipeline-model-parallel-size": "pp", "--tensor-model-parallel-size": "tp", "--context-parallel-size": "cp",
 	"--expert-model-parallel-size": "ep", "--expert-tensor-parallel-size": "etp",
-	"--micro-batch-size": "batch", "--seq-length": "seq", "--mtp-num-layers": "mtp",
+	"--micro-batch-size": "batch", "--seq-length": "seq", "--encoder-seq-length": "seq", "--mtp-num-layers": "mtp",
 }
 
 // together are the other flags with a value that are read. An option follows from several of them.
@@ -33,7 +33,7 @@ var together = []string{"--global-batch-size", "--num-layers-per-virtual-pipelin
 	"--decoder-last-pipeline-num-layers", "--recompute-granularity", "--recompute-method", "--recompute-num-layers",
 	"--recompute-modules",
 	"--nproc-per-node", "--nnodes", "--hidden-dropout", "--cross-entropy-fusion-impl", "--attention-backend",
-	"--num-layers", "--wgrad-deferral-limit"}
+	"--num-layers", "--wgrad-deferral-limit", "--encoder-num-layers", "--decoder-seq-length"}
 
 // switches are the flags without a value that are read.
 var switches = []string{"--recompute-activations", "--use-distributed-optimizer", "--sequence-parallel",
@@ -54,7 +54,7 @@ var silent = []string{"--bf16", "--hidden-size", "--num-attention-heads", "--kv-
 	"--use-flash-attn", "--transformer-impl", "--no-load", "--no-load-", "--no-save",
 	"--no-save-", "--exit-", "--timing-", "--overlap-", "--group-query-attention", "--num-query-groups",
 	"--swiglu", "--normalization", "--position-embedding-type", "--rotary-", "--disable-bias-linear", "--untie-",
-	"--attention-dropout", "--enable-experimental"}
+	"--attention-dropout", "--enable-experimental", "--decoder-num-layers", "--calculate-per-token-loss"}
 
 // Read reads a command line of Megatron-LM, or a script that contains one, for a model with the given number of
 // layers. The order of passes is 1F1B, or the interleaved one if ranks have virtual stages. gpus is the number of
@@ -143,6 +143,11 @@ func (n *counts) read(args engine.Args, gpus int) {
 	args["gpus"] = strconv.Itoa(gpus)
 	batch := n.number("--micro-batch-size", 1)
 	n.number("--seq-length", 1)
+	encoder := n.number("--encoder-seq-length", 1)
+	if decoder := n.number("--decoder-seq-length", encoder/4); n.err == nil && encoder > 1 && decoder != encoder/4 {
+		n.err = fmt.Errorf("--decoder-seq-length is %d; the decoder of T5 is known with a quarter of the encoder's tokens, %d",
+			decoder, encoder/4)
+	}
 	n.number("--expert-model-parallel-size", 1)
 	data := n.divided(gpus, each, "cards by ranks of pipeline, products and sequences")
 	args["accumulate"] = strconv.Itoa(n.divided(n.number("--global-batch-size", batch*data), batch*data,
@@ -151,7 +156,7 @@ func (n *counts) read(args engine.Args, gpus int) {
 		args["shard"] = "zero1"
 	}
 	// a whole command line, which says the layers, has Megatron-LM's defaults where it says nothing
-	text, whole := n.value["--hidden-dropout"], n.value["--num-layers"] != ""
+	text, whole := n.value["--hidden-dropout"], n.value["--num-layers"]+n.value["--encoder-num-layers"] != ""
 	if whole && text == "" || strings.Trim(text, "0.") != "" {
 		args["dropout"] = "yes"
 	}

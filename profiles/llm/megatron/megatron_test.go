@@ -54,6 +54,9 @@ func TestRead(t *testing.T) {
 			"shard": "none", "gpus": "1", "batch": "1", "accumulate": "1", "dropout": "yes", "attention": "eager"}, ""},
 		{"--micro-batch-size 1 --tensor-model-parallel-size 2", 0, engine.Args{"program": "megatron", "shard": "none",
 			"gpus": "2", "tp": "2", "no-sp": "yes", "batch": "1", "accumulate": "1"}, ""},
+		{"--micro-batch-size 4 --encoder-num-layers 12 --decoder-num-layers 12 --encoder-seq-length 512 --decoder-seq-length 128",
+			0, engine.Args{"program": "megatron", "shard": "none", "gpus": "1", "batch": "4", "seq": "512",
+				"accumulate": "1", "dropout": "yes"}, ""},
 	} {
 		got, err := Read(c.text, 32, c.gpus)
 		if err != nil || !maps.Equal(got.Args, c.want) || strings.Join(got.Left, " ") != c.left {
@@ -71,6 +74,7 @@ func TestReadRefuses(t *testing.T) {
 		"":                                   "no flag of Megatron-LM",
 		"--pipeline-model-parallel-size $PP": `--pipeline-model-parallel-size is "$PP"; want a whole number`,
 		"--micro-batch-size":                 "--micro-batch-size has no value",
+		"--encoder-seq-length 512 --decoder-seq-length 512":                           "--decoder-seq-length is 512; the decoder of T5",
 		"--micro-batch-size 3 --global-batch-size 64":                                 "64 does not divide by 3",
 		"--micro-batch-size 1 --recompute-granularity half":                           `--recompute-granularity is "half"`,
 		"--micro-batch-size 1 --recompute-granularity full --recompute-method random": `--recompute-method is "random"`,

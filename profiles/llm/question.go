@@ -57,8 +57,13 @@ func New(m *Model, args engine.Args) (Ask, error) {
 		return a, fmt.Errorf("the number of cards is %d, which does not divide among %d pipeline and %d expert ranks, each with %d tensor ranks: want a multiple of %d",
 			a.GPUs, each/y.Tensor, y.Expert, y.ExpertTensor, ranks)
 	}
-	if a.GPUs > each {
-		y.Zero, y.Shard = 3, a.GPUs/each
+	data, groups := a.GPUs/each, n("instances")
+	of := a.GPUs / (each / y.Tensor * y.Expert * y.ExpertTensor) // ranks that have an expert
+	if data%groups != 0 || of%groups != 0 {
+		return a, fmt.Errorf("%d data parallel ranks, and %d of each expert, do not divide among %d instances of the optimizer: want -instances to divide both", data, of, groups)
+	}
+	if data > 1 {
+		y.Zero, y.Shard = 3, data/groups
 	}
 	FindProgram(ask.Program(args)).Apply(&a.Setup)
 	a.Setup.choose(p)

@@ -206,7 +206,7 @@ func With(args engine.Args, name, value string) engine.Args {
 		}
 	}
 	if n, _ := strconv.Atoi(value); name == "gpus" {
-		for _, ranks := range []string{"tp", "cp", "pp", "ep"} {
+		for _, ranks := range []string{"tp", "cp", "pp", "ep", "instances"} {
 			if each, _ := strconv.Atoi(Value(out, ranks)); each > 1 && n%each > 0 {
 				delete(out, ranks)
 			}
@@ -290,6 +290,8 @@ func Matters(args engine.Args, name string) bool {
 		return !Transformers(args) && Program(args) != "deepspeed"
 	case "defer-head":
 		return Program(args) == "megatron" && Value(args, "pp") != "1" && Value(args, "no-grad-fusion") == "no"
+	case "instances":
+		return Program(args) == "megatron" && Value(args, "gpus") != "1" && Value(args, "shard") != "none"
 	case "no-grad-fusion", "mtp":
 		return Program(args) == "megatron"
 	case "states":

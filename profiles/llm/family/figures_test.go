@@ -122,6 +122,10 @@ func TestFigures(t *testing.T) {
 		{"Qwen3 1.7B, fused adapters", "qwen3-1.7b", fused, engine.Args{"seq": "65536"}, allocated, 15.09 * (1 << 30), 1},
 		{"Qwen3 4B, fused adapters", "qwen3-4b", fused, nil, allocated, 17.04 * (1 << 30), 1},
 		{"Gemma 3 4B, fused adapters", "gemma3-4b", fused, nil, allocated, 17.43 * (1 << 30), 2},
+		// gpt3_mcore_te_tp2_pp1_resume_torch_dist_multi_dist_optimizer_instances
+		{"Megatron, two instances of the optimizer", one, engine.Args{"program": "megatron", "no-grad-fusion": "yes",
+			"gpus": "8", "dropout": "yes", "batch": "4", "tp": "2", "no-sp": "yes", "accumulate": "2", "seq": "1024",
+			"shard": "zero1"}, engine.Args{"instances": "2"}, allocated, 1.5686 * (1 << 30), 1},
 		// foundation-model-stack/fms-acceleration, scripts/benchmarks/refs/a100_80gb_granite.csv and a100_80gb_liger.csv
 		{"PowerLM-3b, 8 x 4,096", power, packed, engine.Args{"states": "bf16", "batch": "8"}, allocated, 47_059_390_976, 1},
 		{"PowerLM-3b, reserved by default", power, packed, engine.Args{"states": "bf16", "batch": "4"}, byDefault,

@@ -25,6 +25,7 @@ var numbers = map[string]string{
 	"--pipeline-model-parallel-size": "pp", "--tensor-model-parallel-size": "tp", "--context-parallel-size": "cp",
 	"--expert-model-parallel-size": "ep", "--expert-tensor-parallel-size": "etp",
 	"--micro-batch-size": "batch", "--seq-length": "seq", "--encoder-seq-length": "seq", "--mtp-num-layers": "mtp",
+	"--num-distributed-optimizer-instances": "instances",
 }
 
 // together are the other flags with a value that are read. An option follows from several of them.
@@ -243,7 +244,6 @@ func Flags(args engine.Args, schedule string, layers int) (string, error) {
 	var out []string
 	put := func(flag string, n int) { out = append(out, flag+" "+strconv.Itoa(n)) }
 	pp, tp, cp := number("pp"), number("tp"), number("cp")
-	data := number("gpus") / max(1, pp*tp*cp)
 	put("--pipeline-model-parallel-size", pp)
 	put("--tensor-model-parallel-size", tp)
 	put("--context-parallel-size", cp)
@@ -252,10 +252,12 @@ func Flags(args engine.Args, schedule string, layers int) (string, error) {
 		put("--expert-tensor-parallel-size", max(etp, 1))
 	}
 	put("--micro-batch-size", number("batch"))
-	put("--global-batch-size", number("batch")*number("accumulate")*max(1, data))
+	put("--global-batch-size", number("batch")*number("accumulate")*max(1, number("gpus")/max(1, pp*tp*cp)))
 	put("--seq-length", number("seq"))
-	if n := number("mtp"); n > 0 {
-		put("--mtp-num-layers", n)
+	for _, o := range [][2]string{{"mtp", "--mtp-num-layers"}, {"instances", "--num-distributed-optimizer-instances"}} {
+		if v := ask.Value(args, o[0]); v != ask.Option(o[0]).Default {
+			out = append(out, o[1]+" "+v)
+		}
 	}
 	switch {
 	case pp == 1, schedule == "1f1b":

@@ -54,6 +54,9 @@ func TestRead(t *testing.T) {
 			"shard": "none", "gpus": "1", "batch": "1", "accumulate": "1", "dropout": "yes", "attention": "eager"}, ""},
 		{"--micro-batch-size 1 --tensor-model-parallel-size 2", 0, engine.Args{"program": "megatron", "shard": "none",
 			"gpus": "2", "tp": "2", "no-sp": "yes", "batch": "1", "accumulate": "1"}, ""},
+		{"--micro-batch-size 1 --use-distributed-optimizer --num-distributed-optimizer-instances 2", 4,
+			engine.Args{"program": "megatron", "shard": "zero1", "gpus": "4", "batch": "1", "accumulate": "1",
+				"instances": "2"}, ""},
 		{"--micro-batch-size 4 --encoder-num-layers 12 --decoder-num-layers 12 --encoder-seq-length 512 --decoder-seq-length 128",
 			0, engine.Args{"program": "megatron", "shard": "none", "gpus": "1", "batch": "4", "seq": "512",
 				"accumulate": "1", "dropout": "yes"}, ""},
@@ -90,7 +93,7 @@ func TestReadRefuses(t *testing.T) {
 func TestRoundTrip(t *testing.T) {
 	for _, args := range []engine.Args{
 		{"program": "megatron", "gpus": "64", "pp": "8", "tp": "4", "ep": "4", "etp": "1", "batch": "2", "accumulate": "24",
-			"seq": "4096", "schedule": "1f1b", "shard": "zero1"},
+			"seq": "4096", "schedule": "1f1b", "shard": "zero1", "instances": "2"},
 		{"program": "megatron", "gpus": "8", "pp": "4", "accumulate": "8", "schedule": "interleaved", "stages": "4",
 			"shard": "none", "ckpt": "full", "group": "2", "dropout": "yes", "defer-head": "2"},
 		{"program": "megatron", "gpus": "8", "pp": "4", "accumulate": "8", "schedule": "1f1b", "shard": "none",

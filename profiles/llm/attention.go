@@ -165,7 +165,7 @@ func (b *builder) attention(n valueID) valueID {
 		}
 		// Transformer Engine copies values that do not lie as queries and keys do [TE: dot_product_attention/utils.py,
 		// get_qkv_layout]. A checkpoint of attention keeps them where they were.
-		if b.s.FusedQKV && b.s.Static &&
+		if b.s.FusedQKV && b.s.Static && !b.s.Local &&
 			(b.s.Checkpoint != CheckpointModules || !slices.Contains(b.s.Recompute, "core_attn")) {
 			v = b.repeat(v, "v.copy", keys)
 		}

@@ -214,7 +214,8 @@ type Layout struct {
 	EndsApart    bool
 	ReduceAside  bool  // the input of FSDP's reductions is in the reductions' stream: PyTorch before June 2024
 	Static       bool  `json:"grads_static"` // gradients have a buffer that is never freed
-	TE           bool  // products are Transformer Engine's
+	TE           bool  // products are Transformer Engine's, or with Local Megatron-LM's own
+	Local        bool  // with TE: layers are Megatron-LM's own, without Transformer Engine
 	Adds         bool  // products add gradients of weights to the stored ones, without tensors of their own
 	Gathered     bool  `json:"gathered"` // with Static: products keep what was gathered for them, see builder.share
 	Tensor       int64 `json:"tp"`       // tensor parallel degree [1]
@@ -236,11 +237,12 @@ type Layout struct {
 	// yet, the head's included [nanotron: models/base.py, build_model]
 	ByCost bool `json:"by_cost"`
 	// without Split: how many layers fewer the last stage has, since it has the head; the others have them [0]
-	Lighter   int64
-	Workspace engine.Bytes // workspace of cuBLAS, for each thread
-	room      engine.Bytes // of the card for the caching allocator [any]
-	Buckets   bool         `json:"ddp_buckets"` // gradients are copied into the buckets of DDP
-	DeepSpeed bool         // states and gradients are those of its engine, see deepspeed
+	Lighter      int64
+	LighterFirst int64        // how many the first stage has fewer [0]
+	Workspace    engine.Bytes // workspace of cuBLAS, for each thread
+	room         engine.Bytes // of the card for the caching allocator [any]
+	Buckets      bool         `json:"ddp_buckets"` // gradients are copied into the buckets of DDP
+	DeepSpeed    bool         // states and gradients are those of its engine, see deepspeed
 }
 
 // The largest numbers of a setup.
@@ -277,6 +279,7 @@ func (s *Setup) bounds() []bound {
 		{"ranks that share an expert", s.ExpertShard, mostRanks},
 		{"pipeline stages", s.Stages, mostRanks},
 		{"layers that the last stage has fewer", s.Lighter, mostRanks},
+		{"layers that the first stage has fewer", s.LighterFirst, mostRanks},
 		{"ranks that checkpoint", s.OnRanks, mostRanks}, {"n of every n-th block", s.Every, mostRanks},
 		{"checkpointed blocks", s.First, mostRanks}, {"blocks of a checkpoint", s.Group, mostRanks},
 		{"blocks that are swapped", s.Swap, mostRanks}, {"rank of GaLore", s.GaLoreRank, mostRanks},

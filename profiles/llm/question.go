@@ -44,6 +44,7 @@ func New(m *Model, args engine.Args) (Ask, error) {
 	each := y.Tensor // cards among which no states are shared
 	if pp := n("pp"); pp > 1 {
 		y.Stages, y.Schedule, y.Lighter, y.Chunks = pp, p.Word("schedule"), n("lighter"), n("stages")
+		y.LighterFirst = n("lighter-first")
 		each *= pp
 	}
 	if y.ExpertTensor = orOne(n("etp")); n("etp") == 0 && (p.Is("program", "megatron") || y.Expert == 1) {
@@ -141,7 +142,7 @@ func (s *Setup) choose(p engine.Parsed) {
 	s.Checkpoint, s.OffloadX, s.Compiled, s.HostStep = CheckpointKind(p.Word("ckpt")), p.Is("offload", "yes"),
 		p.Is("compile", "yes"), p.Is("host", "yes")
 	s.Dropout, s.Towers, s.Adds = p.Is("dropout", "yes"), p.Is("towers", "yes"), s.Adds && p.Is("no-grad-fusion", "no")
-	s.Varied = p.Is("lengths", "varied")
+	s.Varied, s.Local = p.Is("lengths", "varied"), p.Is("local-layers", "yes")
 	s.Objective, s.Beside, s.Rollout = p.Word("objective"), int64(p.Int("beside")), int64(p.Int("rollout"))
 	s.HostPart, s.HostWeights, s.NVMe = int64(p.Int("host-part")), p.Is("host-weights", "yes"), int64(p.Int("nvme"))
 	s.StepInBack, s.NoSP = p.Is("step-in-backward", "yes"), p.Is("no-sp", "yes")

@@ -327,16 +327,20 @@ func (s *Setup) cut(stages int64) (out [][]int64) {
 				s.Model.Layers)
 		}
 		even, left := stages, s.Model.Layers
-		if s.Lighter > 0 && stages > 1 { // the last stage is set apart
-			even--
-			left -= left/stages - s.Lighter
+		apart := func(fewer int64) (count []int64) { // a stage with fewer layers is set apart
+			if fewer > 0 && stages > 1 {
+				count = []int64{s.Model.Layers/stages - fewer}
+				even--
+				left -= count[0]
+			}
+			return count
 		}
+		counts = apart(s.LighterFirst)
+		last := apart(s.Lighter)
 		for i := range even {
 			counts = append(counts, (left+even-1-i)/even)
 		}
-		if even < stages {
-			counts = append(counts, s.Model.Layers-left)
-		}
+		counts = append(counts, last...)
 	}
 	for _, n := range counts {
 		if n < 1 {

@@ -283,3 +283,27 @@ func TestPipelinesKeepOutputs(t *testing.T) {
 		}
 	}
 }
+
+// TestLighterEnds checks that the first and the last stage have as many layers fewer as is said, and those between have
+// them evenly, as gpt3_mcore_te_tp1_pp4_vp1_uneven_pipeline of Megatron-LM's tests lays out 12 layers.
+func TestLighterEnds(t *testing.T) {
+	s := Setup{Model: &Model{Layers: 12}, Layout: Layout{Lighter: 1, LighterFirst: 1}}
+	var counts []int
+	for _, layers := range s.cut(4) {
+		counts = append(counts, len(layers))
+	}
+	if want := []int{2, 4, 4, 2}; !slices.Equal(counts, want) {
+		t.Errorf("stages have %v layers, want %v", counts, want)
+	}
+}
+
+// TestLocalLayers checks that Megatron-LM's own layers are refused with a kernel of attention, which they have none of.
+func TestLocalLayers(t *testing.T) {
+	a, err := New(Lookup("llama3-8b"), engine.Args{"program": "megatron", "local-layers": "yes"})
+	if err == nil {
+		_, err = a.Estimate()
+	}
+	if err == nil || !strings.Contains(err.Error(), "-attention eager") {
+		t.Errorf("with flash attention: %v", err)
+	}
+}

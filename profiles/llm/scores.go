@@ -44,7 +44,7 @@ func (b *builder) scores(q, k, v valueID, wide, keys, values int64) valueID {
 		b.aside("softmax.rows", size(2*n/b.keys, 4)) // maxima and sums
 	}
 	// rows of padding become 0, by a mask that the layer makes [TE: attention, backends.py]
-	if b.s.TE && (b.k.Both || b.crossing) {
+	if b.s.TE && !b.s.Local && (b.k.Both || b.crossing) {
 		p = b.point("softmax.filled", narrow, []valueID{p})
 		b.aside("softmax.padding", size(b.inner*b.keys, 1))
 	}

@@ -171,6 +171,11 @@ func (s *Setup) checkFamily() {
 	})) {
 		refuse("%s: nanotron is known of dense decoders with a gate, all of whose weights train", s.Model.Name)
 	}
+	plain := func(k *Block) bool { return k.MLA == nil && !k.Sinks && (k.attends() || k.NoMixer) }
+	if s.Local && (s.Attention != AttentionEager || s.Float8 || s.LoRA != nil || s.Context > 1 ||
+		s.Model.has(func(k *Block) bool { return !plain(k) })) {
+		refuse("%s: Megatron-LM's own layers are known of plain attention: want -attention eager, -cp 1 and no -fp8 and -lora, or leave -local-layers out", s.Model.Name)
+	}
 	if s.TE && s.Model.Ends != nil && (s.Stages > 1 || s.Context > 1) { // [Megatron-LM: examples/t5/pretrain_t5.py]
 		refuse("%s: Megatron-LM runs T5 without pipelines; want -pp 1 and -cp 1", s.Model.Name)
 	}

@@ -38,10 +38,18 @@ func (m *Model) ofMegatron() *Model {
 
 // engineBytes returns what Transformer Engine allocates once and keeps: its workspaces, and a tensor for each shape of
 // weights whose gradients are added to the stored ones, which autograd gets in place of these gradients [TE:
-// pytorch/module/base.py, get_dummy_wgrad; Megatron-LM: core/tensor_parallel/layers.py].
+// pytorch/module/base.py, get_dummy_wgrad; Megatron-LM: core/tensor_parallel/layers.py]. Megatron-LM's own layers have
+// no such workspaces, but a buffer that is as large as the scores or what ranks gather, whichever is larger.
 func (p *program) engineBytes() (n engine.Bytes) {
-	streams, shapes := engine.Bytes(1), map[[2]int64]bool{}
+	streams, shapes, buffer := engine.Bytes(1), map[[2]int64]bool{}, engine.Bytes(0)
 	for _, u := range p.all() {
+		if u.block != nil && p.s.Local { // [Megatron-LM: core/utils.py, GlobalMemoryBuffer]
+			for _, v := range u.block.values {
+				if v.name == "scores" || v.name == "gathered" {
+					buffer = max(buffer, v.bytes)
+				}
+			}
+		}
 		for i, w := range u.weights {
 			shape := [2]int64{w.rows, w.cols}
 			switch {
@@ -62,6 +70,8 @@ func (p *program) engineBytes() (n engine.Bytes) {
 		}
 	}
 	switch w := p.s.Workspace; {
+	case p.s.Local:
+		return n + buffer
 	case p.s.TE && w == workspaceAmpere:
 		return n + streams*engineAmpere
 	case p.s.TE && w == workspaceHopper:

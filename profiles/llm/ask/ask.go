@@ -275,7 +275,7 @@ var policies = map[string]string{"offload": "full", "group": "full", "every": "f
 func Needs(name string) string { return needs[name] }
 
 var needs = map[string]string{"logits": "loss", "etp": "tp", "no-sp": "tp", "imbalance": "ep", "lighter": "pp",
-	"stages": "pp", "swap-blocks": "lora", "dora": "lora", "adapters": "lora", "targets": "lora",
+	"lighter-first": "pp", "stages": "pp", "swap-blocks": "lora", "dora": "lora", "adapters": "lora", "targets": "lora",
 	"adapter-dropout": "lora", "fused-adapters": "lora", "ramtorch": "lora", "host-part": "host",
 	"host-weights": "host", "nvme": "host"}
 
@@ -292,7 +292,7 @@ func Matters(args engine.Args, name string) bool {
 		return Program(args) == "megatron" && Value(args, "pp") != "1" && Value(args, "no-grad-fusion") == "no"
 	case "instances":
 		return Program(args) == "megatron" && Value(args, "gpus") != "1" && Value(args, "shard") != "none"
-	case "no-grad-fusion", "mtp":
+	case "no-grad-fusion", "mtp", "local-layers":
 		return Program(args) == "megatron"
 	case "states":
 		all := args["states"] == "bf16" && Value(args, "lora") == "0" && Value(args, "gpus") != "1" && // by ZeRO alone

@@ -126,6 +126,11 @@ func TestFigures(t *testing.T) {
 		{"Megatron, two instances of the optimizer", one, engine.Args{"program": "megatron", "no-grad-fusion": "yes",
 			"gpus": "8", "dropout": "yes", "batch": "4", "tp": "2", "no-sp": "yes", "accumulate": "2", "seq": "1024",
 			"shard": "zero1"}, engine.Args{"instances": "2"}, allocated, 1.5686 * (1 << 30), 1},
+		// gpt3_mcore_tp1_pp2, gpt3_mcore_tp1_pp4: without Transformer Engine
+		{"Megatron's own layers", one, spaces, engine.Args{"shard": "none", "pp": "2", "schedule": "1f1b", "accumulate": "2",
+			"local-layers": "yes"}, lastRank, 3.3837 * (1 << 30), 0.5},
+		{"and four stages", one, spaces, engine.Args{"shard": "none", "pp": "4", "schedule": "1f1b", "accumulate": "4",
+			"local-layers": "yes"}, lastRank, 2.5579 * (1 << 30), 0.7},
 		// foundation-model-stack/fms-acceleration, scripts/benchmarks/refs/a100_80gb_granite.csv and a100_80gb_liger.csv
 		{"PowerLM-3b, 8 x 4,096", power, packed, engine.Args{"states": "bf16", "batch": "8"}, allocated, 47_059_390_976, 1},
 		{"PowerLM-3b, reserved by default", power, packed, engine.Args{"states": "bf16", "batch": "4"}, byDefault,

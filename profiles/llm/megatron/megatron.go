@@ -31,10 +31,21 @@ var numbers = map[string]string{
 // together are the other flags with a value that are read. An option follows from several of them.
 var together = []string{"--global-batch-size", "--num-layers-per-virtual-pipeline-stage",
 	"--num-virtual-stages-per-pipeline-rank",
-	"--decoder-last-pipeline-num-layers", "--recompute-granularity", "--recompute-method", "--recompute-num-layers",
+	"--decoder-first-pipeline-num-layers", "--decoder-last-pipeline-num-layers", "--transformer-impl",
+	"--recompute-granularity", "--recompute-method", "--recompute-num-layers",
 	"--recompute-modules",
 	"--nproc-per-node", "--nnodes", "--hidden-dropout", "--cross-entropy-fusion-impl", "--attention-backend",
 	"--num-layers", "--wgrad-deferral-limit", "--encoder-num-layers", "--decoder-seq-length"}
+
+// ends are the flags and the options of a pipeline's first and last stages where these have fewer layers than others.
+var ends = []struct{ flag, option string }{{"--decoder-first-pipeline-num-layers", "lighter-first"},
+	{"--decoder-last-pipeline-num-layers", "lighter"}}
+
+// written are flags that Flags writes where the option differs from its default, with its value unless that is yes.
+var written = []struct{ flag, option string }{{"--mtp-num-layers", "mtp"},
+	{"--num-distributed-optimizer-instances", "instances"}, {"--no-gradient-accumulation-fusion", "no-grad-fusion"},
+	{"--hidden-dropout 0.1", "dropout"}, {"--transformer-impl local", "local-layers"},
+	{"--defer-embedding-wgrad-compute --wgrad-deferral-limit", "defer-head"}}
 
 // switches are the flags without a value that are read.
 var switches = []string{"--recompute-activations", "--use-distributed-optimizer", "--sequence-parallel",
@@ -52,7 +63,7 @@ var silent = []string{"--bf16", "--hidden-size", "--num-attention-heads", "--kv-
 	"--tensorboard-", "--wandb-", "--seed", "--init-method", "--init-", "--adam-", "--split", "--distributed-",
 	"--master", "--node-rank", "--use-mcore-models", "--ckpt-", "--async-save", "--use-persistent-ckpt-worker",
 	"--dist-ckpt-", "--deterministic-mode", "--manual-", "--check-", "--no-check-", "--no-mmap-bin-files",
-	"--use-flash-attn", "--transformer-impl", "--no-load", "--no-load-", "--no-save",
+	"--use-flash-attn", "--no-load", "--no-load-", "--no-save",
 	"--no-save-", "--exit-", "--timing-", "--overlap-", "--group-query-attention", "--num-query-groups",
 	"--swiglu", "--normalization", "--position-embedding-type", "--rotary-", "--disable-bias-linear", "--untie-",
 	"--attention-dropout", "--enable-experimental", "--decoder-num-layers", "--calculate-per-token-loss"}
@@ -161,7 +172,11 @@ func (n *counts) read(args engine.Args, gpus int) {
 	if whole && text == "" || strings.Trim(text, "0.") != "" {
 		args["dropout"] = "yes"
 	}
-	if backend := n.value["--attention-backend"]; backend == "unfused" || backend == "local" {
+	local := n.value["--transformer-impl"] == "local"
+	if local {
+		args["local-layers"] = "yes"
+	}
+	if backend := n.value["--attention-backend"]; backend == "unfused" || backend == "local" || local {
 		args["attention"] = "eager"
 	}
 	switch fused := n.value["--cross-entropy-loss-fusion"] != ""; {
@@ -201,12 +216,13 @@ func (n *counts) pipeline(args engine.Args, pp int) {
 	if chunks > 1 {
 		args["schedule"], args["stages"] = "interleaved", strconv.Itoa(chunks)
 	}
-	if _, ok := n.value["--decoder-last-pipeline-num-layers"]; ok {
-		last := n.number("--decoder-last-pipeline-num-layers", 1)
-		if lighter := n.layers/pp - last; n.err == nil && (chunks > 1 || lighter < 0) {
-			n.err = fmt.Errorf("--decoder-last-pipeline-num-layers %d is not known with virtual stages, or with more layers on the last rank than on others", last)
+	for _, end := range ends {
+		has := n.number(end.flag, n.layers/pp)
+		if lighter := n.layers/pp - has; n.err == nil && lighter != 0 && (chunks > 1 || lighter < 0) {
+			n.err = fmt.Errorf("%s %d is not known with virtual stages, or with more layers on that rank than on others",
+				end.flag, has)
 		} else if lighter > 0 {
-			args["lighter"] = strconv.Itoa(lighter)
+			args[end.option] = strconv.Itoa(lighter)
 		}
 	}
 }
@@ -254,9 +270,9 @@ func Flags(args engine.Args, schedule string, layers int) (string, error) {
 	put("--micro-batch-size", number("batch"))
 	put("--global-batch-size", number("batch")*number("accumulate")*max(1, number("gpus")/max(1, pp*tp*cp)))
 	put("--seq-length", number("seq"))
-	for _, o := range [][2]string{{"mtp", "--mtp-num-layers"}, {"instances", "--num-distributed-optimizer-instances"}} {
-		if v := ask.Value(args, o[0]); v != ask.Option(o[0]).Default {
-			out = append(out, o[1]+" "+v)
+	for _, o := range written {
+		if v := ask.Value(args, o.option); v != ask.Option(o.option).Default {
+			out = append(out, strings.TrimSuffix(o.flag+" "+v, " yes"))
 		}
 	}
 	switch {
@@ -267,26 +283,25 @@ func Flags(args engine.Args, schedule string, layers int) (string, error) {
 		return "",
 			fmt.Errorf("Megatron-LM runs pipelines by 1f1b and interleaved; %s is none of them: ask with -schedule 1f1b or -schedule interleaved", schedule)
 	}
-	if lighter := number("lighter"); lighter > 0 {
-		last := layers/pp - lighter
-		if schedule == "interleaved" || (layers-last)%(pp-1) != 0 {
-			return "",
-				fmt.Errorf("Megatron-LM lays out what the last stage has fewer evenly, and without virtual stages; %d layers less %d do not divide among %d ranks, or there are some", layers, last, pp-1)
+	left, between := layers, pp
+	for _, end := range ends {
+		if lighter := number(end.option); lighter > 0 {
+			put(end.flag, layers/pp-lighter)
+			left, between = left-layers/pp+lighter, between-1
 		}
-		put("--decoder-last-pipeline-num-layers", last)
+	}
+	if between < pp && (schedule == "interleaved" || left%max(1, between) != 0) {
+		return "",
+			fmt.Errorf("Megatron-LM lays out what the first or the last stage has fewer evenly, and without virtual stages; %d layers do not divide among %d ranks, or there are some", left, between)
 	}
 	if tp > 1 && ask.Value(args, "no-sp") == "no" {
 		out = append(out, "--sequence-parallel")
 	}
-	if n := ask.Value(args, "defer-head"); n != "0" {
-		out = append(out, "--defer-embedding-wgrad-compute --wgrad-deferral-limit "+n)
-	}
-	for _, of := range [][3]string{{"no-grad-fusion", "yes", "--no-gradient-accumulation-fusion"},
-		{"dropout", "yes", "--hidden-dropout 0.1"}, {"loss", "sharded_compiled", "--cross-entropy-loss-fusion"},
-		{"loss", "inplace", "--cross-entropy-loss-fusion --cross-entropy-fusion-impl te"}} {
-		if ask.Value(args, of[0]) == of[1] {
-			out = append(out, of[2])
-		}
+	switch ask.Value(args, "loss") {
+	case "inplace":
+		out = append(out, "--cross-entropy-loss-fusion --cross-entropy-fusion-impl te")
+	case "sharded_compiled":
+		out = append(out, "--cross-entropy-loss-fusion")
 	}
 	if shard := ask.Value(args, "shard"); shard != "none" {
 		out = append(out, "--use-distributed-optimizer")

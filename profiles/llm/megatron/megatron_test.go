@@ -57,6 +57,9 @@ func TestRead(t *testing.T) {
 		{"--micro-batch-size 1 --use-distributed-optimizer --num-distributed-optimizer-instances 2", 4,
 			engine.Args{"program": "megatron", "shard": "zero1", "gpus": "4", "batch": "1", "accumulate": "1",
 				"instances": "2"}, ""},
+		{"--pipeline-model-parallel-size 4 --decoder-first-pipeline-num-layers 7 --decoder-last-pipeline-num-layers 5 --transformer-impl local", 0,
+			engine.Args{"program": "megatron", "shard": "none", "gpus": "4", "pp": "4", "accumulate": "1",
+				"schedule": "1f1b", "lighter-first": "1", "lighter": "3", "local-layers": "yes", "attention": "eager"}, ""},
 		{"--micro-batch-size 4 --encoder-num-layers 12 --decoder-num-layers 12 --encoder-seq-length 512 --decoder-seq-length 128",
 			0, engine.Args{"program": "megatron", "shard": "none", "gpus": "1", "batch": "4", "seq": "512",
 				"accumulate": "1", "dropout": "yes"}, ""},
@@ -98,6 +101,8 @@ func TestRoundTrip(t *testing.T) {
 			"shard": "none", "ckpt": "full", "group": "2", "dropout": "yes", "defer-head": "2"},
 		{"program": "megatron", "gpus": "8", "pp": "4", "accumulate": "8", "schedule": "1f1b", "shard": "none",
 			"ckpt": "full", "first": "3", "lighter": "3", "loss": "inplace", "mtp": "1", "no-grad-fusion": "yes"},
+		{"program": "megatron", "gpus": "8", "pp": "4", "accumulate": "8", "schedule": "1f1b", "shard": "none",
+			"lighter": "1", "lighter-first": "1", "local-layers": "yes", "attention": "eager"},
 		{"program": "megatron", "gpus": "8", "shard": "none", "ckpt": "modules", "recompute": "layernorm+moe_act"},
 	} {
 		text, err := Flags(args, args["schedule"], 32)

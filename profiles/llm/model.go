@@ -23,6 +23,7 @@ type Model struct {
 	EmbedMask bool  // the embedding is multiplied by a mask of tokens
 	Dropped   bool  // a dropout follows the embedding
 	LastNorm  bool  // a norm of its own comes before BERT's head
+	Pooler    bool  // beside BERT's head is a product of the first token, with a head of two labels
 	Fp32Loss  bool  // the loss of BERT's head is in fp32
 	Masked    bool  // BERT's head: a product, an activation, a norm, the words; its loss is in the compute type
 	Shorter   bool  // the loss leaves out the last token of each sequence
@@ -271,6 +272,7 @@ func (m *Model) finalParams() int64 {
 	if m.LastNorm {
 		n += m.normParams(m.Hidden)
 	}
+	n += m.pooler()
 	if m.AltUp != nil {
 		n += (m.AltUp.Streams - 1) * m.Hidden * m.Hidden
 	}
@@ -279,6 +281,9 @@ func (m *Model) finalParams() int64 {
 	}
 	return n
 }
+
+// pooler returns the number of weights of a pooler and its head.
+func (m *Model) pooler() int64 { return given(m.Pooler, m.Hidden*m.Hidden+3*m.Hidden+2) }
 
 // pools reports whether a product of the first token takes the place of BERT's head.
 func (m *Model) pools() bool { return m.Labels > 0 && m.Masked && !m.LastNorm }

@@ -179,6 +179,10 @@ func (b *builder) final() {
 		x = b.activation(b.linear(x, "transform", b.m.Hidden, b.m.Hidden, given(b.k.Bias, b.m.Hidden)), "gelu",
 			b.act(b.m.Hidden))
 	}
+	if b.m.Pooler { // [Megatron-LM: core/models/bert/pooler.py]
+		o := &b.ops[len(b.ops)-1]
+		o.weights = append(o.weights, weight{name: "pooler", n: b.m.pooler(), trained: b.s.trains()})
+	}
 	if b.k.WideSum && b.s.written() { // narrowed after the norm
 		b.e = 4
 		x = b.norm(x, lastNorm, b.outer, b.m.Hidden)

@@ -176,8 +176,8 @@ func (s *Setup) checkFamily() {
 		s.Model.has(func(k *Block) bool { return !plain(k) })) {
 		refuse("%s: Megatron-LM's own layers are known of plain attention: want -attention eager, -cp 1 and no -fp8 and -lora, or leave -local-layers out", s.Model.Name)
 	}
-	if s.TE && s.Model.Ends != nil && (s.Stages > 1 || s.Context > 1) { // [Megatron-LM: examples/t5/pretrain_t5.py]
-		refuse("%s: Megatron-LM runs T5 without pipelines; want -pp 1 and -cp 1", s.Model.Name)
+	if s.TE && s.Model.Ends != nil && (s.Stages > 1 || s.Context > 1 || s.LoRA != nil) { // [Megatron-LM: examples/t5]
+		refuse("%s: Megatron-LM runs T5 without pipelines, context parallel ranks and adapters; want -pp 1, -cp 1 and no -lora", s.Model.Name)
 	}
 	if s.Model.At(0).Unet != nil && (s.Stages > 1 || s.Group > 1 || s.Swap > 0) {
 		refuse("%s: skips join its two halves, so stages of a pipeline, checkpoints of several blocks and swapped blocks are not known; want -pp 1, -group 1 and -swap-blocks 0", s.Model.Name)

@@ -17,7 +17,7 @@ func (m *Model) ofMegatron() *Model {
 	out := *m
 	switch {
 	case m.Around == AroundSum:
-		out.Around, out.FirstNorm, out.LastNorm = AroundBefore, false, true
+		out.Around, out.FirstNorm, out.LastNorm, out.Pooler = AroundBefore, false, true, true
 	case m.Ends != nil && m.Ends.Kind == EndT5:
 		ends, known := *m.Ends, map[*Block]*Block{}
 		ends.Params, out.Ends = 2*m.Hidden, &ends

@@ -81,7 +81,7 @@ func t5(c *config, m *llm.Model) {
 	b.Own, b.Both, b.Cross = llm.Own{Share: 4}, false, true
 	row(m, decoders, b, first)
 	c.note("The decoder reads a quarter of the encoder's tokens, which -seq says.")
-	c.note("Biases of positions are taken for a mask of attention's kernel. PyTorch 2.11 took a kernel in 4 bytes on an H200, where a step allocated up to 1.8 times as much.")
+	c.note("Transformers' biases of positions are taken for a mask of attention's kernel. PyTorch 2.11 took a kernel in 4 bytes on an H200, where a step allocated up to 1.8 times as much.")
 }
 
 // whisper has an encoder of a fixed number of frames.

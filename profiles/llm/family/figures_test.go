@@ -45,6 +45,7 @@ func TestFigures(t *testing.T) {
 	const (
 		proxy = `{"model_type":"deepseek_v3","hidden_size":7168,"num_hidden_layers":14,"num_attention_heads":128,"intermediate_size":18432,"vocab_size":258560,"q_lora_rank":1536,"kv_lora_rank":512,"qk_nope_head_dim":128,"qk_rope_head_dim":64,"v_head_dim":128,"n_routed_experts":64,"num_experts_per_tok":8,"moe_intermediate_size":2048,"n_shared_experts":1,"first_k_dense_replace":3,"n_group":8,"topk_group":4}`
 		mla   = `{"model_type":"deepseek_v3","hidden_size":1024,"num_hidden_layers":16,"num_attention_heads":32,"intermediate_size":4096,"vocab_size":51712,"q_lora_rank":1536,"kv_lora_rank":512,"qk_nope_head_dim":128,"qk_rope_head_dim":64,"v_head_dim":128,"n_routed_experts":32,"num_experts_per_tok":4,"moe_intermediate_size":1024,"n_shared_experts":1,"first_k_dense_replace":1,"n_group":4,"topk_group":2}`
+		bert  = `{"model_type":"bert","hidden_size":1024,"num_hidden_layers":24,"num_attention_heads":16,"intermediate_size":4096,"vocab_size":30720}`
 		one   = `{"model_type":"gpt2","activation_function":"gelu_new","attn_pdrop":0.1,"embd_pdrop":0.1,"resid_pdrop":0.1,"n_embd":512,"n_head":8,"n_layer":12,"n_positions":1024,"vocab_size":50304}`
 	)
 	mamba := func(words string) string {
@@ -126,6 +127,9 @@ func TestFigures(t *testing.T) {
 		{"Megatron, two instances of the optimizer", one, engine.Args{"program": "megatron", "no-grad-fusion": "yes",
 			"gpus": "8", "dropout": "yes", "batch": "4", "tp": "2", "no-sp": "yes", "accumulate": "2", "seq": "1024",
 			"shard": "zero1"}, engine.Args{"instances": "2"}, allocated, 1.5686 * (1 << 30), 1},
+		// bert_mcore_tp1_pp2: with a pooler
+		{"Megatron's BERT", bert, spaces, engine.Args{"shard": "none", "seq": "512", "pp": "2", "schedule": "1f1b",
+			"accumulate": "8"}, lastRank, 5.3154 * (1 << 30), 0.3},
 		// gpt3_mcore_tp1_pp2, gpt3_mcore_tp1_pp4: without Transformer Engine
 		{"Megatron's own layers", one, spaces, engine.Args{"shard": "none", "pp": "2", "schedule": "1f1b", "accumulate": "2",
 			"local-layers": "yes"}, lastRank, 3.3837 * (1 << 30), 0.5},

@@ -244,6 +244,9 @@ func (k *ranker) lay(layout []int, stages int) *lay {
 		}
 	}
 	for r, of := range l.shares {
+		if len(of.layers) == 0 {
+			refuse("rank %d of the pipeline has no layers; it needs one at least: want more stages on a rank", r)
+		}
 		p := newProgram(s.checkpointing(r), of)
 		l.always = append(l.always, p.states()-p.gradients()+p.engineBytes())
 		if k.c != nil {
@@ -266,7 +269,10 @@ func (k *ranker) cost(p *program, layers int) cost {
 // holds returns the bytes of a micro batch at a stage: from its forward to its backward, and from the backward of
 // the inputs to the backward of the weights.
 func (p *program) holds() (h pipeline.Holds) {
-	h.Act, h.Input = p.frontBytes(), p.units[0].front().values[blockInput].bytes
+	h.Act = p.frontBytes()
+	if len(p.units) > 0 { // the first or the last stage may have no layers
+		h.Input = p.units[0].front().values[blockInput].bytes
+	}
 	for _, u := range p.units {
 		h.Act += u.front().keeps()
 		h.Rest += u.block.operands()
@@ -322,14 +328,19 @@ func (s *Setup) cut(stages int64) (out [][]int64) {
 		counts = s.byCost(stages)
 	}
 	if counts == nil {
-		if s.Model.Layers < stages {
+		fewer := s.LighterFirst + s.Lighter
+		each := s.Model.Layers / stages
+		if each == 0 { // embedding and head count as layers [Megatron-LM: --account-for-embedding-in-pipeline-split]
+			each = (s.Model.Layers + fewer) / stages
+		}
+		if each == 0 {
 			refuse("a pipeline of %d stages needs as many layers at least; %s has %d", stages, s.Model.Name,
 				s.Model.Layers)
 		}
 		even, left := stages, s.Model.Layers
 		apart := func(fewer int64) (count []int64) { // a stage with fewer layers is set apart
 			if fewer > 0 && stages > 1 {
-				count = []int64{s.Model.Layers/stages - fewer}
+				count = []int64{each - fewer}
 				even--
 				left -= count[0]
 			}
@@ -342,8 +353,9 @@ func (s *Setup) cut(stages int64) (out [][]int64) {
 		}
 		counts = append(counts, last...)
 	}
-	for _, n := range counts {
-		if n < 1 {
+	for i, n := range counts {
+		end := i == 0 && s.LighterFirst > 0 || i == len(counts)-1 && s.Lighter > 0
+		if n < 0 || n == 0 && (!end || s.Model.Layers >= stages) {
 			refuse("a stage of the pipeline is to have %d layers; it needs one at least", n)
 		}
 		all += n

@@ -285,15 +285,18 @@ func TestPipelinesKeepOutputs(t *testing.T) {
 }
 
 // TestLighterEnds checks that the first and the last stage have as many layers fewer as is said, and those between have
-// them evenly, as gpt3_mcore_te_tp1_pp4_vp1_uneven_pipeline of Megatron-LM's tests lays out 12 layers.
+// them evenly, as gpt3_mcore_te_tp1_pp4_vp1_uneven_pipeline of Megatron-LM's tests lays out 12 layers, and
+// gpt3_mcore_te_tp1_pp4_vp2_account_for_embedding_loss_in_pipeline_split 6.
 func TestLighterEnds(t *testing.T) {
-	s := Setup{Model: &Model{Layers: 12}, Layout: Layout{Lighter: 1, LighterFirst: 1}}
-	var counts []int
-	for _, layers := range s.cut(4) {
-		counts = append(counts, len(layers))
-	}
-	if want := []int{2, 4, 4, 2}; !slices.Equal(counts, want) {
-		t.Errorf("stages have %v layers, want %v", counts, want)
+	for layers, want := range map[int64][]int{12: {2, 4, 4, 2}, 6: {0, 1, 1, 1, 1, 1, 1, 0}} {
+		s := Setup{Model: &Model{Layers: layers}, Layout: Layout{Lighter: 1, LighterFirst: 1}}
+		var counts []int
+		for _, of := range s.cut(int64(len(want))) {
+			counts = append(counts, len(of))
+		}
+		if !slices.Equal(counts, want) {
+			t.Errorf("stages have %v layers, want %v", counts, want)
+		}
 	}
 }
 

@@ -127,6 +127,10 @@ func TestFigures(t *testing.T) {
 		{"Megatron, two instances of the optimizer", one, engine.Args{"program": "megatron", "no-grad-fusion": "yes",
 			"gpus": "8", "dropout": "yes", "batch": "4", "tp": "2", "no-sp": "yes", "accumulate": "2", "seq": "1024",
 			"shard": "zero1"}, engine.Args{"instances": "2"}, allocated, 1.5686 * (1 << 30), 1},
+		// gpt3_mcore_te_tp1_pp4_vp2_account_for_embedding_loss_in_pipeline_split
+		{"stages without layers", strings.Replace(one, `"n_layer":12`, `"n_layer":6,"tie_word_embeddings":false`, 1), spaces,
+			engine.Args{"shard": "none", "pp": "4", "schedule": "interleaved", "accumulate": "4", "lighter": "1",
+				"lighter-first": "1"}, lastRank, 2.646 * (1 << 30), 1},
 		// bert_mcore_tp1_pp2: with a pooler
 		{"Megatron's BERT", bert, spaces, engine.Args{"shard": "none", "seq": "512", "pp": "2", "schedule": "1f1b",
 			"accumulate": "8"}, lastRank, 5.3154 * (1 << 30), 0.3},

@@ -113,7 +113,7 @@ func (c *contexts) build(x *table, t int) error {
 		if c.front.most[of.first+k] < 0 {
 			continue
 		}
-		if err := x.poll.Err(); err != nil {
+		if err := x.poll.Now(); err != nil {
 			return err
 		}
 		count := c.enter(x, of, t, of.first+k)

@@ -55,7 +55,7 @@ func (f *frontier) build(x *table) error {
 	fill(f.work, arrival{inf, -1})
 	f.work[f.cells+int(x.room>>f.shift)] = arrival{0, x.room}
 	for s := 1; s <= x.n; s++ {
-		if err := x.poll.Err(); err != nil {
+		if err := x.poll.Now(); err != nil {
 			return err
 		}
 		f.most[s] = x.dropDominated(f.work[s*f.cells:], f.at(s), f.cells, f.shift, s, x.n)

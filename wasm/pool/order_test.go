@@ -203,6 +203,29 @@ func TestPreemptsNothingElse(t *testing.T) {
 	})
 }
 
+// TestSolveWaitsForNoStart checks that a solve that comes while the second worker is being started stops the sweep of the
+// first, which other requests do not.
+func TestSolveWaitsForNoStart(t *testing.T) {
+	for _, c := range []struct {
+		wanted  proto.Request
+		stopped int
+	}{{request("wanted"), 1}, {fileOf("wanted"), 0}} {
+		synctest.Test(t, func(t *testing.T) {
+			d := newDesk()
+			p := newPool(1, d.start)
+			var done sync.WaitGroup
+			ask(p, &done, sweepOf("curve", 1))
+			ask(p, &done, c.wanted)
+			if d.cancelled != c.stopped {
+				t.Errorf("%s: %d sweeps were stopped; want %d", proto.Op(c.wanted), d.cancelled, c.stopped)
+			}
+			d.answer("wanted", 1)
+			d.answer("curve", 2)
+			done.Wait()
+		})
+	}
+}
+
 // TestPreemptedAndCancelled checks that a point of a sweep that was stopped is not computed again after the sweep
 // was cancelled.
 func TestPreemptedAndCancelled(t *testing.T) {

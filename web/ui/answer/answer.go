@@ -79,7 +79,10 @@ func (c *Answer) Why() string {
 // Say returns Sentence as HTML, with a mark on the words that the style sheet hides on a phone.
 func (c *Answer) Say() vugu.HTML {
 	text := html.EscapeString(c.Sentence())
-	return vugu.HTML(strings.Replace(text, wordsThan, `<span class="roomy">`+wordsThan+"</span>", 1))
+	for _, than := range []string{wordsThan, wordsOrder} {
+		text = strings.Replace(text, than, `<span class="roomy">`+than+"</span>", 1)
+	}
+	return vugu.HTML(text)
 }
 
 func (c *Answer) answer() (kind, sentence, unsure string) {

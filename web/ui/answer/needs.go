@@ -185,7 +185,7 @@ func ofPlan(p *known.Picture) *need {
 	all := p.Solved.KeepAll.Peak
 	n := &need{low: t.Peak, high: t.Peak, kept: all, all: all, played: true, parts: heldAt(p)}
 	if all := p.Solved.KeepAll.StepTime; all > 0 {
-		n.price = priceWords(format.Longer(t.Makespan, all))
+		n.price = priceWords(format.Longer(t.Makespan, all), wordsThan)
 	}
 	if !p.Solved.Verdict.Verified {
 		n.failed = format.Durations(p.Solved.Verdict.Problem)
@@ -270,13 +270,13 @@ var barKinds = [sim.NumCategories]struct{ class, name string }{
 	sim.Workspace: {class: "scratch"},
 }
 
-// priceWords says how much longer a step takes: part is 0.1 for 10 %.
-func priceWords(part float64) string {
+// priceWords says how much longer a step takes: part is 0.1 for 10 %. than says than what.
+func priceWords(part float64, than string) string {
 	text := strings.TrimPrefix(format.Percent(part), "+")
 	if part <= 0 || text == "0 %" {
 		return wordsNoSlower
 	}
-	return fmt.Sprintf(wordsSlower, text)
+	return text + wordsSlower + than
 }
 
 // Verdict returns the verdict of a schedule that the page shows and a sentence with its words.
@@ -369,7 +369,7 @@ func ofStep(s *state.State, r *proto.Stepped) *need {
 		n.kept, n.all, n.played, n.price = r.Allocated, n.to(), true, wordsNoSlower
 		return n
 	case !n.policy && r.Fastest > 0:
-		n.price = priceWords(format.Longer(r.Time, r.Fastest))
+		n.price = priceWords(format.Longer(r.Time, r.Fastest), wordsOrder)
 		return n
 	case len(r.Ranks) > 0: // keeping everything has an order of its own
 		return n
@@ -378,7 +378,7 @@ func ofStep(s *state.State, r *proto.Stepped) *need {
 		if x := &r.Policies[i]; !x.Chain && keeps(x.Args) && maps.Equal(rest(x.Args), rest(args)) {
 			n.kept, n.all, n.played = x.Allocated, x.High+n.context, true
 			if x.Time > 0 && r.Time > 0 {
-				n.price = priceWords(format.Longer(r.Time, x.Time))
+				n.price = priceWords(format.Longer(r.Time, x.Time), wordsThan)
 			}
 		}
 	}
@@ -437,9 +437,10 @@ func stepSub(s *state.State) string {
 const (
 	wordsPolicy   = "This policy: %s."
 	wordsNothing  = "Nothing is computed again or moved."
-	wordsSlower   = "%s slower" + wordsThan
+	wordsSlower   = " slower"
 	wordsNoSlower = "no slower"
-	wordsThan     = " than if everything fitted" // only where there is room
+	wordsThan     = " than if everything fitted" // only where there is room, like wordsOrder
+	wordsOrder    = " than in the fastest order" // of a pipeline, which does not surely fit
 	wordsTooSmall = "Does not fit in %s: "       // budget
 	wordsKeepAll  = "Everything needs %s."
 	wordsBusy     = "Playing the step…"

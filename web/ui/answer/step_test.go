@@ -48,7 +48,7 @@ func TestStepVerdicts(t *testing.T) {
 			"Fits: 41 of 80 GiB, no slower. 39 GiB stay free."},
 		{proto.Stepped{Low: 40 * g, High: 40 * g, Context: g, Memory: 80 * g, GPUs: 8, Time: 138, Fastest: 100,
 			Ranks: make([]proto.StepRank, 2), Idle: 0.34}, nil, Fits,
-			"Fits: 41 of 80 GiB on rank 0, the fullest, 38 % slower than if everything fitted; ranks wait 34 % of the time. 39 GiB stay free."},
+			"Fits: 41 of 80 GiB on rank 0, the fullest, 38 % slower than in the fastest order; ranks wait 34 % of the time. 39 GiB stay free."},
 		{proto.Stepped{Low: 40 * g, High: 40 * g, Context: g, Memory: 80 * g, GPUs: 8, Experts: true}, nil, Should,
 			"Should fit: 41 of 80 GiB, no slower. Unsure: how busy the experts are."},
 		{proto.Stepped{Low: 70 * g, High: 78 * g, Context: g, Memory: 80 * g, GPUs: 1}, full, Should,

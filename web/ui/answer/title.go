@@ -63,7 +63,8 @@ func (n *need) short() string {
 	case n.price == wordsNoSlower:
 		text += ", " + n.price
 	case n.price != "":
-		text += ", +" + strings.TrimSuffix(n.price, " slower"+wordsThan)
+		share, _, _ := strings.Cut(n.price, wordsSlower)
+		text += ", +" + share
 	}
 	return text
 }

@@ -55,7 +55,11 @@ func (c *curve) host(name string, element safejs.Value) {
 		c.element, c.inner = element, create(element, "div", "chart")
 		c.listen()
 		onNear(c.element, func(near bool) {
-			c.Later(func() { c.near = near }) // syncs
+			c.Later(func() {
+				if c.near = near; near && c.dirty {
+					c.draw()
+				}
+			})
 		})
 		c.load()
 	case name == "sweep" && c.status.Type() != safejs.TypeObject:

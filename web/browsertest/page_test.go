@@ -73,6 +73,15 @@ func curveBegun(p *Page) {
 	p.frames()
 }
 
+// chartSeen scrolls the chart into view and waits until it is drawn. One that is not on the screen may be older than the
+// curve.
+func chartSeen(p *Page) {
+	Eval[bool](p, `byID("tradeoff").scrollIntoView({block: "center"}); true`)
+	p.frames()
+	p.Wait(`!document.body.dataset.pending.includes("chart")`)
+	p.frames()
+}
+
 // key presses a key without moving the focus.
 func key(t *testing.T, p *Page, code, text string) {
 	t.Helper()
@@ -217,10 +226,10 @@ func TestCurveClickAdopts(t *testing.T) {
 	// Of a curve that has only some of its points, the one that is clicked may be on the line of the budget, where
 	// pressing begins a drag.
 	p.Wait(`document.querySelector("[data-testid=sweep]").textContent.startsWith("Point at the curve")`)
+	chartSeen(p)
 	choice := Eval[string](p, "location.hash")
 	type place struct{ X, Y float64 }
 	at := Eval[place](p, `(() => {
-		byID("tradeoff").scrollIntoView({block: "center"});
 		const e = byID("tradeoff").querySelector(".chart"), b = e.getBoundingClientRect(), chart = echarts.getInstanceByDom(e);
 		const series = chart.getOption().series, i = series.findIndex((s) => s.data?.length > 5), data = series[i].data;
 		const [x, y] = chart.convertToPixel({seriesIndex: i}, data[data.length >> 2].value);

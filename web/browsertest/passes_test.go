@@ -78,8 +78,8 @@ func TestPipelineChart(t *testing.T) {
 	if slices.Sort(marks); len(marks) < 3 || marks[len(marks)-1]-marks[0] > 1 {
 		t.Errorf("the card's mark in the rows of what would help is at %v; want one place", marks)
 	}
+	chartSeen(p)
 	at := Eval[[]float64](p, `(() => {
-		byID("tradeoff").scrollIntoView({block: "center"});
 		const b = byID("tradeoff").querySelector(".chart").getBoundingClientRect(), chart = `+chart+`;
 		const i = chart.getOption().series.findIndex((s) => s.name === "policies");
 		const data = chart.getOption().series[i].data.filter((d) => d.symbol === "circle");

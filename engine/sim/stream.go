@@ -6,11 +6,10 @@ import (
 	"memtide/engine"
 )
 
-// This file plays streamed transfers: a fetch that has no room stands still, or moves as fast as an offload in the
-// other direction makes room.
+// A streamed fetch that has no room stands still, or moves as fast as an offload in the other direction makes room.
 
-// draining returns the streamed offload under way whose source is freed, so that memory shrinks while it moves, or
-// nil if there is none.
+// draining returns the streamed offload under way, if its source is freed, so that memory shrinks while it moves.
+// Without such an offload it returns nil.
 func (pl *player) draining() *transfer {
 	if !pl.link.streamed {
 		return nil
@@ -22,7 +21,7 @@ func (pl *player) draining() *transfer {
 	return tr
 }
 
-// filling returns the streamed fetch under way, or nil if there is none.
+// filling returns the streamed fetch under way, whose rate depends on the free memory. Without one it returns nil.
 func (pl *player) filling() *transfer {
 	if !pl.link.streamed {
 		return nil

@@ -270,7 +270,7 @@ var barKinds = [sim.NumCategories]struct{ class, name string }{
 	sim.Workspace: {class: "scratch"},
 }
 
-// priceWords says how much longer a step takes: part is 0.1 for 10 %. than says than what.
+// priceWords says how much longer a step takes than another, which the words than name. part is 0.1 for 10 %.
 func priceWords(part float64, than string) string {
 	text := strings.TrimPrefix(format.Percent(part), "+")
 	if part <= 0 || text == "0 %" {

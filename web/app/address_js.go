@@ -20,13 +20,18 @@ type address struct {
 	altered  bool         // a person has edited the address: it gets a new checksum when it is shown
 	due      *link.Link   // the link to write into the present entry of the history; nil if it is up to date
 	timed    bool         // flush is scheduled
-	wroteAt  float64      // time of the last rewrite of an entry, see now
+	dueAt    float64      // when due was set last, see now
+	wroteAt  float64      // time of the last rewrite of an entry
 	at, last int          // numbers of the present and of the last entry of the history that belong to this page
 }
 
-// writeEvery is the least time between two rewrites of the address in milliseconds: browsers refuse more than some
-// hundred in half a minute, and Chromium reads the page's icon again after each.
-const writeEvery = 800
+// Browsers refuse more than some hundred rewrites of the address in half a minute, and Chromium reads the page's icon
+// again after each. All are milliseconds.
+const (
+	writeEvery  = 250 // the least time between two rewrites
+	writeMoving = 800 // likewise while a slider is dragged
+	writeCalm   = 100 // the link must not have changed for that long, unless the last rewrite is writeMoving ago
+)
 
 func (d *address) init() {
 	d.fragment = strings.TrimPrefix(text(global("location"), "hash"), "#")
@@ -74,7 +79,7 @@ func (d *address) follow() {
 }
 
 // write writes the link into the address bar. With state.Push it adds an entry to the history immediately. Otherwise
-// it changes the present entry, at most every writeEvery.
+// it changes the present entry soon.
 func (d *address) write(h state.History) {
 	if d.s.View.Frame.Embed {
 		return
@@ -84,12 +89,21 @@ func (d *address) write(h state.History) {
 		d.record("pushState", d.link())
 		return
 	}
-	if d.due = d.link(); d.timed {
+	if d.due, d.dueAt = d.link(), now(); d.timed {
 		return
 	}
 	d.timed = true
-	after(int(max(d.wroteAt+writeEvery-now(), 0)), func() {
+	d.flushIn(max(d.wroteAt+writeEvery-now(), 0))
+}
+
+// flushIn calls flush in ms milliseconds, or later while the link still changes.
+func (d *address) flushIn(ms float64) {
+	after(int(ms), func() {
 		d.Later(func() {
+			if now() < min(d.dueAt+writeCalm, d.wroteAt+writeMoving) {
+				d.flushIn(writeCalm)
+				return
+			}
 			d.timed = false
 			d.flush()
 		})

@@ -15,7 +15,7 @@ import (
 
 // TestRotorSchedulesOfPresets proves that the buffers of rotor's schedules fit into a pool of the size of their
 // peak, for every preset and budgets from the smallest to one that keeps nearly everything. It logs how much more
-// best fit needs. Schedules that rotor takes seconds to find run only with MEMTIDE_LONG=1.
+// best fit needs. An ordinary run has one budget of each preset, and one with MEMTIDE_LONG=1 all of them.
 func TestRotorSchedulesOfPresets(t *testing.T) {
 	if testing.Short() {
 		t.Skip("-short is for WebAssembly, after this ran natively")
@@ -36,18 +36,13 @@ func TestRotorSchedulesOfPresets(t *testing.T) {
 			least := smallestBudget(t, problem)
 			all := p.Chain.KeepAllPeak() + p.Chain.Resident.Total()
 			for tenths := engine.Bytes(0); tenths <= 9; tenths += 3 {
-				if tenths == 0 && len(p.Chain.Stages) > slowStages && os.Getenv("MEMTIDE_LONG") == "" {
-					t.Logf("the smallest budget is left out: MEMTIDE_LONG is not set")
-					continue
+				if tenths == 3 || os.Getenv("MEMTIDE_LONG") != "" {
+					placeWithoutLoss(t, problem.WithBudget(least+(all-least)*tenths/10))
 				}
-				placeWithoutLoss(t, problem.WithBudget(least+(all-least)*tenths/10))
 			}
 		})
 	}
 }
-
-// slowStages is the number of stages above which rotor takes seconds for the smallest budget.
-const slowStages = 300
 
 // smallestBudget returns the smallest budget for which rotor finds a schedule.
 func smallestBudget(t *testing.T, p *engine.Problem) engine.Bytes {

@@ -102,7 +102,7 @@ func TestLargest(t *testing.T) {
 	const seed = 61
 	r := enginetest.Rand(seed)
 	found, none, all := 0, 0, 0
-	for i := range 25 {
+	for i := range 12 {
 		c := enginetest.RandomChain(r, enginetest.Shape{MaxStages: 6, MaxSize: 20})
 		c.Batch = 1 + r.IntN(6)
 		budget := c.Resident.Total() + engine.Bytes(1+r.IntN(8))*c.KeepAllPeak()/3

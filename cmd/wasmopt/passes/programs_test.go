@@ -161,6 +161,8 @@ func deep(n int, list []int) int {
 }
 
 // step switches goroutines now and then.
+//
+//go:noinline
 func step(n int) int {
 	if n%7 == 0 {
 		runtime.Gosched()

@@ -71,6 +71,9 @@ const deltaChunk = 64
 // delta is a gated delta net: products, a convolution that keeps its input, the delta rule with the number of
 // heads of the values, and a norm with a gate in 4 bytes.
 func (b *builder) delta(n valueID) valueID {
+	if b.s.TE {
+		return b.sharedDelta(n)
+	}
 	d, h, t := b.k.Delta, b.m.Hidden, b.inner
 	torch := b.s.written() && !b.s.Kernels
 	keys, values := d.KeyHeads*d.Key, d.ValueHeads*d.Value
@@ -105,9 +108,7 @@ func (b *builder) delta(n valueID) valueID {
 	case torch:
 		keeps = []valueID{q, k}
 	}
-	o := b.add(op{kind: opAttention, in: []valueID{q, k, v, g, beta}, keeps: keeps, back: 2*wideKeys + b.act(values),
-		flops: 4 * float64(t) * float64(d.ValueHeads) * float64(deltaChunk+d.Value) * float64(d.Key)}, "delta.out",
-		b.act(values))
+	o := b.deltaRule([]valueID{q, k, v, g, beta}, keeps, d.ValueHeads)
 	if torch {
 		b.aside("delta.norms", 2*b.act(d.ValueHeads))
 		b.aside("delta.steps", b.deltaSteps())
@@ -117,6 +118,47 @@ func (b *builder) delta(n valueID) valueID {
 	}
 	y := b.gatedNorm(o, z, t*d.ValueHeads, d.Value)
 	return b.linear(y, "delta.o", values, h, 0)
+}
+
+// deltaRule is the rule itself for some heads, which reads queries, keys, values, decays and weights.
+func (b *builder) deltaRule(in, keeps []valueID, heads int64) valueID {
+	d := b.k.Delta
+	return b.add(op{kind: opAttention, in: in, keeps: keeps, back: b.act(heads * (2*d.Key + d.Value)),
+		flops: 4 * float64(b.inner) * float64(heads) * float64(deltaChunk+d.Value) * float64(d.Key)}, "delta.out",
+		b.act(heads*d.Value))
+}
+
+// sharedDelta is a gated delta net as Megatron-LM has it, which tensor parallel ranks share by heads. Context parallel
+// ranks exchange tokens for heads, as many numbers. One product makes all parts; the convolution keeps its part, and
+// with it all of them. Norms of queries and keys and the gate at the end are operators of their own [Megatron-LM:
+// core/ssm/gated_delta_net; fla: modules/conv/triton/ops.py, modules/l2norm.py].
+func (b *builder) sharedDelta(n valueID) valueID {
+	d, h, t, tp := b.k.Delta, b.m.Hidden, b.inner, b.s.Tensor
+	keyHeads, heads := d.KeyHeads/tp, d.ValueHeads/tp
+	keys, values := keyHeads*d.Key, heads*d.Value
+	wide, rows := 2*keys+values, size(t*heads, 4)
+	all := b.linear(n, "delta.in", h, wide+values+2*heads, 0)
+	all = b.moved(b.s.Context, opExchange, all, "delta.heads", b.values[all].bytes)
+	parts := b.split(all, []string{"delta.qkv", "delta.z", "delta.b", "delta.a"},
+		[]engine.Bytes{b.act(wide), b.act(values), b.act(heads), b.act(heads)})
+	mixed := b.add(op{kind: opConv, in: parts[:1], keeps: parts[:1]}, "delta.conv", b.act(wide))
+	b.extra("delta.conv", wide*d.Kernel)
+	normed := b.keep(b.point("delta.normed", b.act(2*keys), []valueID{mixed}))
+	b.aside("delta.norms", size(2*t*keyHeads, 4))
+	q := b.point("delta.q", b.act(heads*d.Key), []valueID{normed})
+	k := b.point("delta.k", b.act(heads*d.Key), []valueID{normed})
+	v := b.point("delta.v", b.act(values), []valueID{mixed})
+	z := b.point("delta.gate", b.act(values), parts[1:2])
+	beta := b.keep(b.point("delta.beta", b.act(heads), parts[2:3]))
+	g := b.point("delta.softplus", rows, parts[3:], parts[3])
+	b.extra("delta.A", 2*heads)
+	o := b.deltaRule([]valueID{q, k, v, g, beta}, []valueID{q, k, v}, heads)
+	b.aside("delta.decays", rows)
+	b.aside("delta.chunks", b.act(heads*deltaChunk))
+	y := b.normAs(FormUsual, o, "delta.norm", t*heads, d.Value, d.Value)
+	y = b.point("delta.gated", b.act(values), []valueID{y, z}, y, z)
+	y = b.moved(b.s.Context, opExchange, y, "delta.tokens", b.act(values))
+	return b.scatter(b.linear(y, "delta.o", values, h, 0))
 }
 
 // padded returns the bytes that a convolution of a kernel writes for all tokens, including its extra tokens of

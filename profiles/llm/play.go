@@ -145,6 +145,7 @@ func selected(o op, s *Setup, mode CheckpointKind, products *int) bool {
 var modules = map[string][]string{
 	"core_attn":      {"statistics"},
 	"layernorm":      {"n1", "n2"},
+	"gdn_norm_out":   {"delta.norm", "delta.norm.stat", "delta.gated", "delta.tokens"},
 	"mla_up_proj":    {"q", "q.rope", "kv.up", "k.cat", "v.copy"},
 	"mlp":            {"gate", "up", "silu", "gelu", "gated"},
 	"moe_act":        {"experts.silu", "experts.gated", "experts.gelu", "experts.act.weighted"},

@@ -156,8 +156,6 @@ func (s *Setup) checkFamily() {
 		}{{!s.Written && own, "another program than Transformers, by itself (hf) or under DeepSpeed (deepspeed)"},
 			{!s.Written && s.Compiled, "torch.compile"},
 			{s.Float8, "products in 8 bits"},
-			{(s.Tensor > 1 || s.Context > 1) && m.has(func(k *Block) bool { return k.Delta != nil }),
-				"ranks that share products or sequences"},
 			{s.Tensor > 1 && own, "tensor parallel ranks"}, {s.Context > 1 && own, "context parallel ranks"},
 			{s.Expert > 1 && own, "expert parallel ranks: Transformers' own run one batch on all of these, and rows sent to experts are known of Mixtral, Qwen3 and DeepSeek V2 and V3"}} {
 			if v.is {

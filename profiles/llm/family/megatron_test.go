@@ -87,36 +87,57 @@ func TestSinksUnderMegatron(t *testing.T) {
 	}
 }
 
-// TestDeltaUnderMegatron checks that a gated delta net keeps under Megatron what it keeps with fla's kernels, and is
-// not known over tensor parallel ranks.
+// TestDeltaUnderMegatron checks what a block with a gated delta net keeps under Megatron, which tensor and context
+// parallel ranks share by heads, and that they share its weights.
 func TestDeltaUnderMegatron(t *testing.T) {
 	r, err := family.Read([]byte(`{"model_type":"qwen3_5_text","hidden_size":1024,"num_hidden_layers":4,"vocab_size":32000,` +
 		`"num_attention_heads":16,"num_key_value_heads":4,"head_dim":64,"intermediate_size":2048}`))
 	if err != nil {
 		t.Fatal(err)
 	}
-	var kept [2]int64
-	for i, args := range []engine.Args{{"program": "megatron"}, {"kernels": "yes", "norm": "fused", "fused-gate": "yes",
-		"states": "bf16"}} {
+	const keyHeads, heads, h = 16, 32, 1024
+	const keys, values = keyHeads * 128, heads * 128
+	// of each token: norms with what they read, and the net
+	const around, net = 2 * (2*h + 2*h + 4), 3 * 2 * 2048
+	// one product; normed queries and keys; both beside values; weights, decays and chunks; the norm and the gate
+	const delta = 2*(2*keys+2*values+2*heads) + 2*2*keys + 4*2*keyHeads + 2*(2*values+values) + (2+4+2*64)*heads +
+		2*values + 4*heads + 2*values + 2*values + 2*values
+	for _, c := range []struct {
+		args           engine.Args
+		tokens, tp, sp int64
+	}{
+		{nil, 4096, 1, 1},
+		{engine.Args{"gpus": "4", "tp": "4"}, 4096, 4, 4},
+		{engine.Args{"gpus": "4", "tp": "4", "no-sp": "yes"}, 4096, 4, 1},
+		{engine.Args{"gpus": "4", "tp": "2", "cp": "2"}, 2048, 2, 2},
+		{engine.Args{"ckpt": "modules", "recompute": "gdn_norm_out"}, 4096, 1, 1},
+		{engine.Args{"gpus": "32", "tp": "16", "cp": "2"}, 0, 0, 0},
+	} {
+		args := engine.Args{"program": "megatron", "seq": "4096"}
+		maps.Copy(args, c.args)
+		var kept [][2]int64
 		a, err := llm.New(r.Model, args)
-		if err != nil {
-			t.Fatal(err)
+		if err == nil {
+			var k llm.Kept
+			k, err = a.Setup.Kept()
+			kept = k.Blocks
 		}
-		k, err := a.Setup.Kept()
-		if err != nil {
-			t.Fatal(err)
+		if c.tokens == 0 {
+			if err == nil || !strings.Contains(err.Error(), "do not divide among 16 tensor by 2 context") {
+				t.Errorf("%v: %v", args, err)
+			}
+			continue
 		}
-		kept[i] = k.Blocks[0][1]
-	}
-	if kept[0] == 0 || kept[0] != kept[1] {
-		t.Errorf("a block keeps %d bytes; with fla's kernels alone %d", kept[0], kept[1])
-	}
-	a, err := llm.New(r.Model, engine.Args{"program": "megatron", "gpus": "2", "tp": "2"})
-	if err == nil {
-		_, err = a.Setup.Kept()
-	}
-	if err == nil || !strings.Contains(err.Error(), "share products") {
-		t.Errorf("over two tensor parallel ranks: %v", err)
+		if err != nil {
+			t.Fatalf("%v: %v", args, err)
+		}
+		want := c.tokens * (around/c.sp + (delta+net)/c.tp)
+		if args["recompute"] != "" {
+			want -= c.tokens * (4*heads + 2*values + 2*values)
+		}
+		if kept[0][1] != want {
+			t.Errorf("%v: a block keeps %d bytes, want %d", args, kept[0][1], want)
+		}
 	}
 }
 

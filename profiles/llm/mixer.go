@@ -71,35 +71,34 @@ const deltaChunk = 64
 // delta is a gated delta net: products, a convolution that keeps its input, the delta rule with the number of
 // heads of the values, and a norm with a gate in 4 bytes.
 func (b *builder) delta(n valueID) valueID {
-	if b.s.TE {
-		return b.sharedDelta(n)
-	}
-	d, h, t := b.k.Delta, b.m.Hidden, b.inner
+	d, h, t, heads := b.k.Delta, b.m.Hidden, b.inner, b.k.Delta.ValueHeads/b.s.Tensor
 	torch := b.s.written() && !b.s.Kernels
-	keys, values := d.KeyHeads*d.Key, d.ValueHeads*d.Value
+	keys, values := d.KeyHeads/b.s.Tensor*d.Key, heads*d.Value
 	wide := 2*keys + values
-	qkv := b.linear(n, "delta.qkv", h, wide, 0)
-	z := b.linear(n, "delta.z", h, values, 0)
-	beta := b.keep(b.point("delta.beta", b.act(d.ValueHeads), []valueID{b.linear(n, "delta.b", h, d.ValueHeads, 0)}))
+	parts := b.deltaParts(n, []int64{wide, values, heads, heads})
+	qkv, z, a := parts[0], parts[1], parts[3]
+	beta := b.keep(b.point("delta.beta", b.act(heads), parts[2:3]))
 	if d.Twice {
-		if beta = b.point("delta.twice", b.act(d.ValueHeads), []valueID{beta}); !torch {
+		if beta = b.point("delta.twice", b.act(heads), []valueID{beta}); !torch {
 			b.keep(beta)
 		}
 	}
-	a := b.linear(n, "delta.a", h, d.ValueHeads, 0)
-	rows := size(t*d.ValueHeads, 4)
+	rows := size(t*heads, 4)
 	g := b.keep(b.point("delta.dt", rows, []valueID{a}))
-	b.extra("delta.A", 2*d.ValueHeads)
-	b.aside("delta.A.f32", size(2*d.ValueHeads, 4))
+	b.extra("delta.A", 2*heads)
+	b.aside("delta.A.f32", size(2*heads, 4))
 	g = b.keep(b.point("delta.softplus", rows, []valueID{g}))
 	mixed := b.add(op{kind: opConv, in: []valueID{qkv}, keeps: []valueID{qkv}}, "delta.conv", b.act(wide))
 	if torch {
 		b.aside("delta.conv.out", b.padded(wide, d.Kernel))
 	}
 	b.extra("delta.conv", wide*d.Kernel)
-	wideKeys := b.act(d.ValueHeads * d.Key)
-	q := b.point("delta.q", wideKeys, []valueID{mixed})
-	k := b.point("delta.k", wideKeys, []valueID{mixed})
+	normed, wideKeys := mixed, b.act(heads*d.Key)
+	if b.s.TE { // before they are repeated, not in the rule's kernel
+		normed = b.keep(b.point("delta.normed", b.act(2*keys), []valueID{mixed}))
+	}
+	q := b.point("delta.q", wideKeys, []valueID{normed})
+	k := b.point("delta.k", wideKeys, []valueID{normed})
 	v := b.point("delta.v", b.act(values), []valueID{mixed})
 	keeps := []valueID{q, k, v}
 	switch {
@@ -108,57 +107,37 @@ func (b *builder) delta(n valueID) valueID {
 	case torch:
 		keeps = []valueID{q, k}
 	}
-	o := b.deltaRule([]valueID{q, k, v, g, beta}, keeps, d.ValueHeads)
+	o := b.add(op{kind: opAttention, in: []valueID{q, k, v, g, beta}, keeps: keeps, back: 2*wideKeys + b.act(values),
+		flops: 4 * float64(t) * float64(heads) * float64(deltaChunk+d.Value) * float64(d.Key)}, "delta.out",
+		b.act(values))
 	if torch {
-		b.aside("delta.norms", 2*b.act(d.ValueHeads))
+		b.aside("delta.norms", 2*b.act(heads))
 		b.aside("delta.steps", b.deltaSteps())
 	} else {
 		b.aside("delta.norms", 3*rows)
-		b.aside("delta.chunks", b.act(d.ValueHeads*deltaChunk))
+		b.aside("delta.chunks", b.act(heads*deltaChunk))
 	}
-	y := b.gatedNorm(o, z, t*d.ValueHeads, d.Value)
-	return b.linear(y, "delta.o", values, h, 0)
-}
-
-// deltaRule is the rule itself for some heads, which reads queries, keys, values, decays and weights.
-func (b *builder) deltaRule(in, keeps []valueID, heads int64) valueID {
-	d := b.k.Delta
-	return b.add(op{kind: opAttention, in: in, keeps: keeps, back: b.act(heads * (2*d.Key + d.Value)),
-		flops: 4 * float64(b.inner) * float64(heads) * float64(deltaChunk+d.Value) * float64(d.Key)}, "delta.out",
-		b.act(heads*d.Value))
-}
-
-// sharedDelta is a gated delta net as Megatron-LM has it, which tensor parallel ranks share by heads. Context parallel
-// ranks exchange tokens for heads, as many numbers. One product makes all parts; the convolution keeps its part, and
-// with it all of them. Norms of queries and keys and the gate at the end are operators of their own [Megatron-LM:
-// core/ssm/gated_delta_net; fla: modules/conv/triton/ops.py, modules/l2norm.py].
-func (b *builder) sharedDelta(n valueID) valueID {
-	d, h, t, tp := b.k.Delta, b.m.Hidden, b.inner, b.s.Tensor
-	keyHeads, heads := d.KeyHeads/tp, d.ValueHeads/tp
-	keys, values := keyHeads*d.Key, heads*d.Value
-	wide, rows := 2*keys+values, size(t*heads, 4)
-	all := b.linear(n, "delta.in", h, wide+values+2*heads, 0)
-	all = b.moved(b.s.Context, opExchange, all, "delta.heads", b.values[all].bytes)
-	parts := b.split(all, []string{"delta.qkv", "delta.z", "delta.b", "delta.a"},
-		[]engine.Bytes{b.act(wide), b.act(values), b.act(heads), b.act(heads)})
-	mixed := b.add(op{kind: opConv, in: parts[:1], keeps: parts[:1]}, "delta.conv", b.act(wide))
-	b.extra("delta.conv", wide*d.Kernel)
-	normed := b.keep(b.point("delta.normed", b.act(2*keys), []valueID{mixed}))
-	b.aside("delta.norms", size(2*t*keyHeads, 4))
-	q := b.point("delta.q", b.act(heads*d.Key), []valueID{normed})
-	k := b.point("delta.k", b.act(heads*d.Key), []valueID{normed})
-	v := b.point("delta.v", b.act(values), []valueID{mixed})
-	z := b.point("delta.gate", b.act(values), parts[1:2])
-	beta := b.keep(b.point("delta.beta", b.act(heads), parts[2:3]))
-	g := b.point("delta.softplus", rows, parts[3:], parts[3])
-	b.extra("delta.A", 2*heads)
-	o := b.deltaRule([]valueID{q, k, v, g, beta}, []valueID{q, k, v}, heads)
-	b.aside("delta.decays", rows)
-	b.aside("delta.chunks", b.act(heads*deltaChunk))
-	y := b.normAs(FormUsual, o, "delta.norm", t*heads, d.Value, d.Value)
-	y = b.point("delta.gated", b.act(values), []valueID{y, z}, y, z)
-	y = b.moved(b.s.Context, opExchange, y, "delta.tokens", b.act(values))
+	y := b.moved(b.s.Context, opExchange, b.gatedNorm(o, z, t*heads, d.Value), "delta.tokens", b.act(values))
 	return b.scatter(b.linear(y, "delta.o", values, h, 0))
+}
+
+// deltaParts returns what products make of n: queries, keys and values; the gate; weights; and decays, of the given
+// widths. Megatron-LM has one product, all of which the convolution keeps with its part. Tensor parallel ranks share
+// heads, and context parallel ranks exchange tokens for heads, as many numbers [Megatron-LM: core/ssm/gated_delta_net].
+func (b *builder) deltaParts(n valueID, widths []int64) (parts []valueID) {
+	names := []string{"delta.qkv", "delta.z", "delta.b", "delta.a"}
+	all, grads := int64(0), []engine.Bytes{}
+	for i, wide := range widths {
+		if all, grads = all+wide, append(grads, b.act(wide)); !b.s.TE {
+			parts = append(parts, b.linear(n, names[i], b.m.Hidden, wide, 0))
+		}
+	}
+	if b.s.TE {
+		in := b.linear(n, "delta.in", b.m.Hidden, all, 0)
+		parts = b.split(b.moved(b.s.Context, opExchange, in, "delta.heads", b.act(all)), names, grads)
+		parts[1] = b.point("delta.gate", grads[1], parts[1:2])
+	}
+	return parts
 }
 
 // padded returns the bytes that a convolution of a kernel writes for all tokens, including its extra tokens of
@@ -189,6 +168,10 @@ func (b *builder) deltaSteps() engine.Bytes {
 // kernels are all of fla's, its gated norm included; without one they are as the recorded blocks were measured, whose
 // norm is torch's code.
 func (b *builder) gatedNorm(x, gate valueID, rows, n int64) valueID {
+	if b.s.TE { // Transformer Engine's norm, and one kernel
+		y := b.normAs(FormUsual, x, "delta.norm", rows, n, n)
+		return b.point("delta.gated", size(rows*n, b.e), []valueID{y, gate}, y, gate)
+	}
 	if !b.s.written() || b.s.Kernels && b.s.Norm == NormFused { // [fla: modules/fused_norm_gate.py]
 		y := b.point("gated", size(rows*n, b.e), []valueID{x, gate}, x, gate)
 		b.ops[len(b.ops)-1].weights = []weight{b.normWeight("gated", n)}

@@ -338,11 +338,8 @@ func (y *Layout) check(m *Model) {
 		refuse("schedule %q is not known; want one of %q", y.Schedule, pipeline.Names())
 	case y.Tensor > 1 && m.has(func(k *Block) bool { return k.SSM != nil && k.SSM.Groups%y.Tensor != 0 }):
 		refuse("groups of a state space of %s do not divide among %d ranks", m.Name, y.Tensor)
-	case m.has(func(k *Block) bool { // [Megatron-LM: core/transformer/transformer_config.py]
-		return k.Delta != nil && k.Delta.KeyHeads%(y.Tensor*y.Context) != 0
-	}):
-		refuse("heads of a gated delta net of %s do not divide among %d tensor by %d context parallel ranks", m.Name,
-			y.Tensor, y.Context)
+	case m.has(func(k *Block) bool { return k.Delta != nil && k.Delta.KeyHeads%(y.Tensor*y.Context) != 0 }):
+		refuse("heads of a gated delta net of %s do not divide among %d ranks", m.Name, y.Tensor*y.Context)
 	case y.Tensor > 1 && m.Heads%y.Tensor != 0:
 		refuse("%d heads do not divide among %d ranks", m.Heads, y.Tensor)
 	}

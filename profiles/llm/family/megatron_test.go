@@ -99,8 +99,8 @@ func TestDeltaUnderMegatron(t *testing.T) {
 	const keys, values = keyHeads * 128, heads * 128
 	// of each token: norms with what they read, and the net
 	const around, net = 2 * (2*h + 2*h + 4), 3 * 2 * 2048
-	// one product; normed queries and keys; both beside values; weights, decays and chunks; the norm and the gate
-	const delta = 2*(2*keys+2*values+2*heads) + 2*2*keys + 4*2*keyHeads + 2*(2*values+values) + (2+4+2*64)*heads +
+	// one product; normed queries and keys; both beside values; weights, decays, norms, chunks; the norm and the gate
+	const delta = 2*(2*keys+2*values+2*heads) + 2*2*keys + 2*(2*values+values) + (2+4+4+12+2*64)*heads +
 		2*values + 4*heads + 2*values + 2*values + 2*values
 	for _, c := range []struct {
 		args           engine.Args
@@ -123,7 +123,7 @@ func TestDeltaUnderMegatron(t *testing.T) {
 			kept = k.Blocks
 		}
 		if c.tokens == 0 {
-			if err == nil || !strings.Contains(err.Error(), "do not divide among 16 tensor by 2 context") {
+			if err == nil || !strings.Contains(err.Error(), "do not divide among 32 ranks") {
 				t.Errorf("%v: %v", args, err)
 			}
 			continue
@@ -131,7 +131,7 @@ func TestDeltaUnderMegatron(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%v: %v", args, err)
 		}
-		want := c.tokens * (around/c.sp + (delta+net)/c.tp)
+		want := c.tokens*(around/c.sp+(delta+net)/c.tp) + 4*2*heads/c.tp
 		if args["recompute"] != "" {
 			want -= c.tokens * (4*heads + 2*values + 2*values)
 		}

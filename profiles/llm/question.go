@@ -45,6 +45,7 @@ func New(m *Model, args engine.Args) (Ask, error) {
 	if pp := n("pp"); pp > 1 {
 		y.Stages, y.Schedule, y.Lighter, y.Chunks = pp, p.Word("schedule"), n("lighter"), n("stages")
 		y.LighterFirst = n("lighter-first")
+		y.Split = ask.Split(args)
 		each *= pp
 	}
 	if y.ExpertTensor = orOne(n("etp")); n("etp") == 0 && (p.Is("program", "megatron") || y.Expert == 1) {

@@ -354,8 +354,7 @@ func (s *Setup) cut(stages int64) (out [][]int64) {
 		counts = append(counts, last...)
 	}
 	for i, n := range counts {
-		end := i == 0 && s.LighterFirst > 0 || i == len(counts)-1 && s.Lighter > 0
-		if n < 0 || n == 0 && (!end || s.Model.Layers >= stages) {
+		if end := i == 0 || i == len(counts)-1; n < 0 || n == 0 && (!end || s.Split == nil && s.Model.Layers >= stages) {
 			refuse("a stage of the pipeline is to have %d layers; it needs one at least", n)
 		}
 		all += n

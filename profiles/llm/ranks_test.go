@@ -1,6 +1,7 @@
 package llm
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -8,6 +9,7 @@ import (
 
 	"memtide/engine"
 	"memtide/engine/pipeline"
+	"memtide/profiles"
 	"memtide/profiles/llm/ask"
 )
 
@@ -296,6 +298,26 @@ func TestLighterEnds(t *testing.T) {
 		}
 		if !slices.Equal(counts, want) {
 			t.Errorf("stages have %v layers, want %v", counts, want)
+		}
+	}
+}
+
+// TestSplit checks that stages have the layers that are said, of which the first and the last may have none.
+func TestSplit(t *testing.T) {
+	for split, want := range map[string]string{"3+1+1+1": "[3 1 1 1]", "0+3+3+0": "[0 3 3 0]", "3+0+2+1": "have 0 layers",
+		"3+3": "6 layers are laid out over 2 stages", "3+2+2+1": "8 layers are laid out"} {
+		a, err := New(&Model{Layers: 6}, engine.Args{"gpus": "4", "pp": "4", "split": split})
+		if err != nil {
+			t.Fatal(err)
+		}
+		counts, err := profiles.Try(func() (counts []int) {
+			for _, of := range a.Setup.cut(4) {
+				counts = append(counts, len(of))
+			}
+			return counts
+		})
+		if got := fmt.Sprint(counts, err); !strings.Contains(got, want) {
+			t.Errorf("%s: %s, want %s", split, got, want)
 		}
 	}
 }

@@ -129,15 +129,17 @@ func Option(name string) *engine.Param {
 
 // Parse checks args and fills in the defaults.
 func Parse(args engine.Args) (engine.Parsed, error) {
+	args = maps.Clone(args)
 	if name := args["device"]; name != "" { // it need not be one of the choices
 		if card.Lookup(name) == nil {
 			return engine.Parsed{}, fmt.Errorf("there is no device %q; %s", name, card.Like(name))
 		}
-		args = maps.Clone(args)
 		delete(args, "device")
 	}
+	if Split(args) != nil && strings.Trim(args["split"], "0123456789+") == "" { // nor need these numbers
+		delete(args, "split")
+	}
 	if modules := Modules(args); len(modules) > 1 { // each is a choice
-		args = maps.Clone(args)
 		for _, m := range modules {
 			args["recompute"] = m
 			if _, err := engine.ParseArgs("a training step", Options, args); err != nil {
@@ -150,6 +152,15 @@ func Parse(args engine.Args) (engine.Parsed, error) {
 
 // Modules returns the modules that -ckpt modules computes again, which + joins.
 func Modules(args engine.Args) []string { return strings.Split(Value(args, "recompute"), "+") }
+
+// Split returns how many layers each stage of a pipeline has, which + joins, or nil if they are laid out evenly.
+func Split(args engine.Args) (counts []int64) {
+	for _, count := range strings.FieldsFunc(args["split"], func(r rune) bool { return r < '0' || r > '9' }) {
+		n, _ := strconv.ParseUint(count, 10, 10) // or its largest number
+		counts = append(counts, int64(n))
+	}
+	return counts
+}
 
 // Value returns the value of an option in args, or its default.
 func Value(args engine.Args, name string) string {
@@ -275,8 +286,8 @@ var policies = map[string]string{"offload": "full", "group": "full", "every": "f
 func Needs(name string) string { return needs[name] }
 
 var needs = map[string]string{"logits": "loss", "etp": "tp", "no-sp": "tp", "imbalance": "ep", "lighter": "pp",
-	"lighter-first": "pp", "stages": "pp", "swap-blocks": "lora", "dora": "lora", "adapters": "lora", "targets": "lora",
-	"adapter-dropout": "lora", "fused-adapters": "lora", "ramtorch": "lora", "host-part": "host",
+	"lighter-first": "pp", "split": "pp", "stages": "pp", "swap-blocks": "lora", "dora": "lora", "adapters": "lora",
+	"targets": "lora", "adapter-dropout": "lora", "fused-adapters": "lora", "ramtorch": "lora", "host-part": "host",
 	"host-weights": "host", "nvme": "host"}
 
 // Matters reports whether an option has a meaning with the other options in args.

@@ -187,12 +187,12 @@ func TestFigures(t *testing.T) {
 		{"MLA in eight stages", mla, engine.Args{"program": "megatron", "gpus": "8", "tp": "2", "pp": "2", "ep": "4",
 			"etp": "1", "batch": "4", "seq": "4096", "accumulate": "4", "shard": "zero1", "schedule": "interleaved",
 			"stages": "4", "attention": "eager", "loss": "sharded_compiled", "mtp": "1"}, nil, lastRank, 57_920_471_040, 3},
-		// gpt3_mcore_te_tp2_pp2_ep4_etp1_selective_recompute_experimental, the third; its stages are not equal
+		// gpt3_mcore_te_tp2_pp2_ep4_etp1_selective_recompute_experimental, the third
 		{"and four modules computed again", strings.Replace(mla, `"first_k_dense_replace":1`, `"first_k_dense_replace":3`, 1),
 			engine.Args{"program": "megatron", "gpus": "8", "tp": "2", "pp": "2", "ep": "4", "etp": "1", "batch": "4",
 				"seq": "4096", "accumulate": "4", "shard": "zero1", "schedule": "interleaved", "stages": "4",
 				"attention": "eager", "loss": "sharded_compiled", "mtp": "1", "ckpt": "modules",
-				"recompute": "layernorm+mla_up_proj+mlp+moe_act"}, nil, lastRank, 49_175_810_048, 3},
+				"recompute": "layernorm+mla_up_proj+mlp+moe_act", "split": "3+2+2+2+2+2+2+1"}, nil, lastRank, 49_175_810_048, 3},
 		// hybrid_mr_mcore_te, H100
 		{"Mamba 2 and attention", mamba("50304"), spaces, nil, allocated, 10_145_497_088, 1},
 		{"over 2 ranks", mamba("50432"), spaces, engine.Args{"tp": "2", "no-sp": "yes", "accumulate": "2"}, allocated,

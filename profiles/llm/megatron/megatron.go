@@ -37,9 +37,11 @@ var together = []string{"--global-batch-size", "--num-layers-per-virtual-pipelin
 	"--nproc-per-node", "--nnodes", "--hidden-dropout", "--cross-entropy-fusion-impl", "--attention-backend",
 	"--num-layers", "--wgrad-deferral-limit", "--encoder-num-layers", "--decoder-seq-length"}
 
-// ends are the flags and the options of a pipeline's first and last stages where these have fewer layers than others.
-var ends = []struct{ flag, option string }{{"--decoder-first-pipeline-num-layers", "lighter-first"},
-	{"--decoder-last-pipeline-num-layers", "lighter"}}
+// ends are the flags about a pipeline's first and last ranks, those that count what else these have as a layer, and the
+// options where they have fewer layers.
+var ends = []struct{ flag, counts, option string }{
+	{"--decoder-first-pipeline-num-layers", "--account-for-embedding-in-pipeline-split", "lighter-first"},
+	{"--decoder-last-pipeline-num-layers", "--account-for-loss-in-pipeline-split", "lighter"}}
 
 // written are flags that Flags writes where the option differs from its default, with its value unless that is yes.
 var written = []struct{ flag, option string }{{"--mtp-num-layers", "mtp"},
@@ -49,7 +51,8 @@ var written = []struct{ flag, option string }{{"--mtp-num-layers", "mtp"},
 
 // switches are the flags without a value that are read.
 var switches = []string{"--recompute-activations", "--use-distributed-optimizer", "--sequence-parallel",
-	"--cross-entropy-loss-fusion", "--no-gradient-accumulation-fusion", "--defer-embedding-wgrad-compute"}
+	"--cross-entropy-loss-fusion", "--no-gradient-accumulation-fusion", "--defer-embedding-wgrad-compute",
+	ends[0].counts, ends[1].counts}
 
 // silent are flags that do not change what is played, or that describe the model. A name that ends in a hyphen is
 // a prefix, for flags about data, logs and checkpoints.
@@ -68,6 +71,10 @@ var silent = []string{"--bf16", "--hidden-size", "--num-attention-heads", "--kv-
 	"--swiglu", "--normalization", "--position-embedding-type", "--rotary-", "--disable-bias-linear", "--untie-",
 	"--attention-dropout", "--enable-experimental", "--decoder-num-layers", "--calculate-per-token-loss"}
 
+// wholeLayout is the flag that says the layers of all stages [Megatron-LM: pipeline_parallel_layer_layout.py], and
+// between what parts words, beside parentheses.
+const wholeLayout, between = "--pipeline-model-parallel-layout", " \t\r\n\\\"'="
+
 // Read reads a command line of Megatron-LM, or a script that contains one, for a model with the given number of
 // layers. The order of passes is 1F1B, or the interleaved one if ranks have virtual stages. gpus is the number of
 // cards. If gpus is 0, Read takes it from the flags of torchrun on the same line, or else assumes one card for
@@ -75,7 +82,10 @@ var silent = []string{"--bf16", "--hidden-size", "--num-attention-heads", "--kv-
 func Read(text string, layers, gpus int) (Layout, error) {
 	m := Layout{Args: engine.Args{"program": "megatron", "shard": "none"}}
 	value := map[string]string{}
-	words := strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" \t\r\n\\\"'=()", r) })
+	words := strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(between+"()", r) })
+	if _, after, ok := strings.Cut(text, wholeLayout); ok { // which has parentheses of its own
+		value[wholeLayout] = strings.FieldsFunc(after+" -", func(r rune) bool { return strings.ContainsRune(between, r) })[0]
+	}
 	for i, flag := range words {
 		if !strings.HasPrefix(flag, "--") {
 			continue
@@ -98,7 +108,8 @@ func Read(text string, layers, gpus int) (Layout, error) {
 				m.Args[option] = words[i+1]
 			}
 		case slices.Contains(switches, flag):
-			value[flag] = "yes"
+			value[flag] = "1"
+		case flag == wholeLayout && value[flag] != "":
 		case !slices.ContainsFunc(silent, func(s string) bool {
 			return flag == s || strings.HasSuffix(s, "-") &&
 				strings.HasPrefix(flag, s)
@@ -172,11 +183,10 @@ func (n *counts) read(args engine.Args, gpus int) {
 	if whole && text == "" || strings.Trim(text, "0.") != "" {
 		args["dropout"] = "yes"
 	}
-	local := n.value["--transformer-impl"] == "local"
-	if local {
-		args["local-layers"] = "yes"
-	}
-	if backend := n.value["--attention-backend"]; backend == "unfused" || backend == "local" || local {
+	switch backend := n.value["--attention-backend"]; {
+	case n.value["--transformer-impl"] == "local":
+		args["local-layers"], args["attention"] = "yes", "eager"
+	case backend == "unfused", backend == "local":
 		args["attention"] = "eager"
 	}
 	switch fused := n.value["--cross-entropy-loss-fusion"] != ""; {
@@ -210,21 +220,69 @@ func (n *counts) pipeline(args engine.Args, pp int) {
 	}
 	chunks := n.number("--num-virtual-stages-per-pipeline-rank", 1)
 	if each, ok := n.value["--num-layers-per-virtual-pipeline-stage"]; ok {
-		chunks = n.divided(n.layers, pp*n.number("--num-layers-per-virtual-pipeline-stage", 1),
+		chunks = n.divided(n.layers+n.number(ends[0].counts, 0)+n.number(ends[1].counts, 0), pp*n.number("--num-layers-per-virtual-pipeline-stage", 1),
 			"layers by ranks and --num-layers-per-virtual-pipeline-stage "+each)
+	}
+	if text := n.value[wholeLayout]; text != "" {
+		chunks = n.whole(args, pp, text)
+	} else {
+		n.ends(args, pp, chunks)
 	}
 	if chunks > 1 {
 		args["schedule"], args["stages"] = "interleaved", strconv.Itoa(chunks)
 	}
-	for _, end := range ends {
-		has := n.number(end.flag, n.layers/pp)
-		if lighter := n.layers/pp - has; n.err == nil && lighter != 0 && (chunks > 1 || lighter < 0) {
-			n.err = fmt.Errorf("%s %d is not known with virtual stages, or with more layers on that rank than on others",
-				end.flag, has)
-		} else if lighter > 0 {
-			args[end.option] = strconv.Itoa(lighter)
-		}
+}
+
+// ends sets the option of the layers of each stage by flags about the first and the last rank, and about what stands
+// at the ends [Megatron-LM: core/transformer/transformer_block.py, get_num_layers_to_build].
+func (n *counts) ends(args engine.Args, pp, chunks int) {
+	first, last := n.number(ends[0].flag, 0), n.number(ends[1].flag, 0)
+	embedding, loss := n.number(ends[0].counts, 0), n.number(ends[1].counts, 0)
+	if first+last+embedding+loss == 0 {
+		return
 	}
+	each := n.divided(n.layers+embedding+loss-first-last, max(1, pp-min(first, 1)-min(last, 1)),
+		"layers by the ranks of which no flag says them")
+	ranks := slices.Repeat([]int{each}, pp)
+	ranks[0], ranks[pp-1] = cmp.Or(first, each), cmp.Or(last, each)
+	all := slices.Repeat(ranks, chunks)
+	for i := range all {
+		all[i] = n.divided(all[i], chunks, "layers of a rank by its stages")
+	}
+	all[0] -= embedding
+	all[len(all)-1] -= loss
+	args["split"] = strings.Trim(strings.ReplaceAll(fmt.Sprint(all), " ", "+"), "[]")
+}
+
+// whole sets the option of the layers of each stage by a layout of all of them, and returns the stages of a rank.
+func (n *counts) whole(args engine.Args, pp int, layout string) (chunks int) {
+	stages := strings.Split(unroll(layout), "|")
+	for i, stage := range stages {
+		if n.err == nil && i < len(stages)-1 && strings.Contains(stage, "m") {
+			n.err = fmt.Errorf("%s %s has layers that predict later tokens before its last stage; they are known there alone",
+				wholeLayout, layout)
+		}
+		stages[i] = strconv.Itoa(strings.Count(stage, "t"))
+	}
+	args["split"] = strings.Join(stages, "+")
+	return n.divided(len(stages), pp, "stages of "+wholeLayout+" by ranks")
+}
+
+// unroll writes out the repetitions of a layout, such as Et*3|(tt|)*29L.
+func unroll(layout string) (out string) {
+	for layout != "" {
+		part, rest := layout[:1], layout[1:]
+		if end := strings.Index(layout, ")"); part == "(" && end > 0 {
+			part, rest = unroll(layout[1:end]), layout[end+1:]
+		}
+		if after, ok := strings.CutPrefix(rest, "*"); ok {
+			rest = strings.TrimLeft(after, "0123456789")
+			times, _ := strconv.Atoi(strings.TrimSuffix(after, rest))
+			part = strings.Repeat(part, min(times, 1<<10))
+		}
+		out, layout = out+part, rest
+	}
+	return out
 }
 
 // recompute sets the options of checkpointing.
@@ -277,6 +335,7 @@ func Flags(args engine.Args, schedule string, layers int) (string, error) {
 	}
 	switch {
 	case pp == 1, schedule == "1f1b":
+	case schedule == "interleaved" && ask.Value(args, "split") != "even": // whose stages are told
 	case schedule == "interleaved":
 		put("--num-virtual-stages-per-pipeline-rank", number("stages"))
 	default:
@@ -293,6 +352,13 @@ func Flags(args engine.Args, schedule string, layers int) (string, error) {
 	if between < pp && (schedule == "interleaved" || left%max(1, between) != 0) {
 		return "",
 			fmt.Errorf("Megatron-LM lays out what the first or the last stage has fewer evenly, and without virtual stages; %d layers do not divide among %d ranks, or there are some", left, between)
+	}
+	if split := ask.Split(args); split != nil {
+		text := ""
+		for _, n := range split {
+			text += "|" + strings.Repeat("t", int(n))
+		}
+		out = append(out, fmt.Sprintf("%s \"E%s%sL\"", wholeLayout, text[1:], strings.Repeat("m", number("mtp"))))
 	}
 	if tp > 1 && ask.Value(args, "no-sp") == "no" {
 		out = append(out, "--sequence-parallel")

@@ -28,7 +28,7 @@ func TestRead(t *testing.T) {
 				"schedule": "interleaved", "stages": "4"}, ""},
 		{"--pipeline-model-parallel-size 2 --decoder-last-pipeline-num-layers 15", 0,
 			engine.Args{"program": "megatron", "shard": "none", "gpus": "2", "pp": "2", "accumulate": "1",
-				"schedule": "1f1b", "lighter": "1"}, ""},
+				"schedule": "1f1b", "split": "17+15"}, ""},
 		{"--micro-batch-size 1 --recompute-granularity full --recompute-method block --recompute-num-layers 5", 0,
 			engine.Args{"program": "megatron", "shard": "none", "gpus": "1", "batch": "1", "accumulate": "1",
 				"ckpt": "full", "first": "5"}, ""},
@@ -59,7 +59,16 @@ func TestRead(t *testing.T) {
 				"instances": "2"}, ""},
 		{"--pipeline-model-parallel-size 4 --decoder-first-pipeline-num-layers 7 --decoder-last-pipeline-num-layers 5 --transformer-impl local", 0,
 			engine.Args{"program": "megatron", "shard": "none", "gpus": "4", "pp": "4", "accumulate": "1",
-				"schedule": "1f1b", "lighter-first": "1", "lighter": "3", "local-layers": "yes", "attention": "eager"}, ""},
+				"schedule": "1f1b", "split": "7+10+10+5", "local-layers": "yes", "attention": "eager"}, ""},
+		{"--pipeline-model-parallel-size 3 --decoder-first-pipeline-num-layers 12 --decoder-last-pipeline-num-layers 12 --num-virtual-stages-per-pipeline-rank 2",
+			0, engine.Args{"program": "megatron", "shard": "none", "gpus": "3", "pp": "3", "accumulate": "1",
+				"schedule": "interleaved", "stages": "2", "split": "6+4+6+6+4+6"}, ""},
+		{"--pipeline-model-parallel-size 2 --num-layers-per-virtual-pipeline-stage 17 --account-for-embedding-in-pipeline-split --account-for-loss-in-pipeline-split",
+			0, engine.Args{"program": "megatron", "shard": "none", "gpus": "2", "pp": "2", "accumulate": "1",
+				"schedule": "1f1b", "split": "16+16"}, ""},
+		{"--pipeline-model-parallel-size 4 --pipeline-model-parallel-layout \"Et*3|(tt|)*13,t*3|L\" --mtp-num-layers 1", 0,
+			engine.Args{"program": "megatron", "shard": "none", "gpus": "4", "pp": "4", "accumulate": "1", "mtp": "1",
+				"schedule": "interleaved", "stages": "4", "split": "3+2+2+2+2+2+2+2+2+2+2+2+2+2+3+0"}, ""},
 		{"--micro-batch-size 4 --encoder-num-layers 12 --decoder-num-layers 12 --encoder-seq-length 512 --decoder-seq-length 128",
 			0, engine.Args{"program": "megatron", "shard": "none", "gpus": "1", "batch": "4", "seq": "512",
 				"accumulate": "1", "dropout": "yes"}, ""},
@@ -85,6 +94,9 @@ func TestReadRefuses(t *testing.T) {
 		"--micro-batch-size 1 --recompute-granularity half":                           `--recompute-granularity is "half"`,
 		"--micro-batch-size 1 --recompute-granularity full --recompute-method random": `--recompute-method is "random"`,
 		"--pipeline-model-parallel-size 3 --num-layers-per-virtual-pipeline-stage 5":  "32 does not divide by 15",
+		"--pipeline-model-parallel-size 2 --pipeline-model-parallel-layout Et*32m|L":  "before its last stage",
+		"--pipeline-model-parallel-size 4 --pipeline-model-parallel-layout 'Et*9|L'":  "2 does not divide by 4",
+		"--pipeline-model-parallel-size 4 --decoder-first-pipeline-num-layers 7":      "25 does not divide by 3",
 	} {
 		if _, err := Read(text, 32, 0); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: error %v; want %s", text, err, want)
@@ -100,9 +112,11 @@ func TestRoundTrip(t *testing.T) {
 		{"program": "megatron", "gpus": "8", "pp": "4", "accumulate": "8", "schedule": "interleaved", "stages": "4",
 			"shard": "none", "ckpt": "full", "group": "2", "dropout": "yes", "defer-head": "2"},
 		{"program": "megatron", "gpus": "8", "pp": "4", "accumulate": "8", "schedule": "1f1b", "shard": "none",
-			"ckpt": "full", "first": "3", "lighter": "3", "loss": "inplace", "mtp": "1", "no-grad-fusion": "yes"},
+			"ckpt": "full", "first": "3", "split": "9+9+9+5", "loss": "inplace", "mtp": "1", "no-grad-fusion": "yes"},
 		{"program": "megatron", "gpus": "8", "pp": "4", "accumulate": "8", "schedule": "1f1b", "shard": "none",
-			"lighter": "1", "lighter-first": "1", "local-layers": "yes", "attention": "eager"},
+			"split": "7+9+9+7", "local-layers": "yes", "attention": "eager"},
+		{"program": "megatron", "gpus": "8", "pp": "2", "accumulate": "4", "schedule": "interleaved", "shard": "none",
+			"split": "12+10+10+0"},
 		{"program": "megatron", "gpus": "8", "shard": "none", "ckpt": "modules", "recompute": "layernorm+moe_act"},
 	} {
 		text, err := Flags(args, args["schedule"], 32)
@@ -114,6 +128,10 @@ func TestRoundTrip(t *testing.T) {
 		if a, b := ask.Plain(got.Args), ask.Plain(args); err != nil || !maps.Equal(a, b) {
 			t.Errorf("%s\nreads as %v (%v); want %v", text, a, err, b)
 		}
+	}
+	text, err := Flags(engine.Args{"gpus": "2", "pp": "2", "lighter": "1"}, "1f1b", 32)
+	if err != nil || !strings.Contains(text, "--decoder-last-pipeline-num-layers 15") {
+		t.Errorf("a lighter last stage is written as %s (%v)", text, err)
 	}
 	for _, args := range []engine.Args{{"pp": "4", "gpus": "4"}, {"ckpt": "dots"},
 		{"pp": "4", "gpus": "4", "lighter": "1"}} {

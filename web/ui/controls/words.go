@@ -250,7 +250,7 @@ func stepWord(s *state.State, args engine.Args, name, before string) Word {
 			w.Number = s.Draft.Text
 		}
 	}
-	if name == "recompute" && !slices.Contains(values, now) { // several modules
+	if o.Choices != nil && !slices.Contains(values, now) { // several modules, or layers of stages
 		values = append(slices.Clone(values), now)
 	}
 	for _, v := range values {

@@ -216,6 +216,7 @@ type Layout struct {
 	Static       bool  `json:"grads_static"` // gradients have a buffer that is never freed
 	TE           bool  // products are Transformer Engine's, or with Local Megatron-LM's own
 	Local        bool  // with TE: layers are Megatron-LM's own, without Transformer Engine
+	Sequential   bool  // with TE: experts run one after the other [Megatron-LM: core/transformer/moe/experts.py]
 	Adds         bool  // products add gradients of weights to the stored ones, without tensors of their own
 	Gathered     bool  `json:"gathered"` // with Static: products keep what was gathered for them, see builder.share
 	Tensor       int64 `json:"tp"`       // tensor parallel degree [1]
@@ -329,7 +330,7 @@ func (y *Layout) check(m *Model) {
 		refuse("ZeRO-%d is not known; want 1, 2 or 3", y.Zero)
 	case y.Expert > 1 && (m.MoE == nil || m.MoE.Experts%y.Expert != 0):
 		refuse("the experts of %s do not divide among %d ranks", m.Name, y.Expert)
-	case y.Tensor%y.ExpertTensor != 0:
+	case m.MoE != nil && y.Tensor%y.ExpertTensor != 0:
 		refuse("the experts' products are shared by %d of %d tensor parallel ranks; want a divisor", y.ExpertTensor,
 			y.Tensor)
 	case y.Schedule == "" && y.Stages > m.Layers:

@@ -64,7 +64,7 @@ func (p *program) engineBytes() (n engine.Bytes) {
 				shapes[shape] = true
 				n += size(shape[0]*shape[1], p.s.Compute)
 			}
-			if w.expert {
+			if w.expert && !p.s.Sequential {
 				streams = 1 + engineStreams
 			}
 		}

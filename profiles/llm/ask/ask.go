@@ -136,7 +136,10 @@ func Parse(args engine.Args) (engine.Parsed, error) {
 		}
 		delete(args, "device")
 	}
-	if Split(args) != nil && strings.Trim(args["split"], "0123456789+") == "" { // nor need these numbers
+	if Split(args) != nil { // nor need these numbers
+		if text := args["split"]; strings.Trim(text, "0123456789+") != "" {
+			return engine.Parsed{}, fmt.Errorf("split is %q; expected the layers of each stage, such as 3+4+4+3", text)
+		}
 		delete(args, "split")
 	}
 	if modules := Modules(args); len(modules) > 1 { // each is a choice
@@ -303,7 +306,7 @@ func Matters(args engine.Args, name string) bool {
 		return Program(args) == "megatron" && Value(args, "pp") != "1" && Value(args, "no-grad-fusion") == "no"
 	case "instances":
 		return Program(args) == "megatron" && Value(args, "gpus") != "1" && Value(args, "shard") != "none"
-	case "no-grad-fusion", "mtp", "local-layers":
+	case "no-grad-fusion", "mtp", "local-layers", "no-grouped":
 		return Program(args) == "megatron"
 	case "states":
 		all := args["states"] == "bf16" && Value(args, "lora") == "0" && Value(args, "gpus") != "1" && // by ZeRO alone

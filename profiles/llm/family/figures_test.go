@@ -207,6 +207,18 @@ func TestFigures(t *testing.T) {
 			"accumulate": "2", "shard": "none"}, allocated, 4_013_319_680, 1},
 		{"experts over 8 ranks", mixed("50304", "1024"), spaces, engine.Args{"ep": "8", "attention": "flash"}, allocated,
 			3_206_905_856, 2},
+		// gpt3_mcore_te_tp1_pp2_resume_torch_dist_reshard_2x1x4_te_8experts2parallel_dist_optimizer and
+		// gpt3_mcore_te_tp2_pp1_frozen_resume_torch_dist_te_8experts2parallel_dist_optimizer, H100
+		{"experts one after the other", strings.Replace(mixed("50304", "2048"), `"num_experts_per_tok":2`,
+			`"num_experts_per_tok":1`, 1), spaces, engine.Args{"ep": "2", "pp": "2", "accumulate": "2", "schedule": "1f1b",
+			"attention": "flash", "no-grouped": "yes"}, lastRank, 2_834_290_176, 2},
+		{"and over 2 ranks", strings.Replace(mixed("50432", "2048"), `"num_experts_per_tok":2`, `"num_experts_per_tok":1`, 1),
+			spaces, engine.Args{"ep": "2", "tp": "2", "accumulate": "2", "attention": "flash", "no-grouped": "yes"},
+			allocated, 2_111_122_432, 2},
+		// gpt3_mcore_te_tp2_pp2_cp2_etp4_dp_last, H100, which has no experts
+		{"GPT with ranks for experts", strings.Replace(one, "50304", "50432", 1), engine.Args{"program": "megatron",
+			"no-grad-fusion": "yes", "gpus": "8", "tp": "2", "no-sp": "yes", "cp": "2", "pp": "2", "etp": "4", "batch": "4",
+			"seq": "1024", "accumulate": "8", "schedule": "1f1b", "shard": "none"}, nil, lastRank, 937_350_656, 3},
 		// gpt3_mcore_te_tp2_pp2_resume_torch_dist_defer_embedding_wgrad_compute, H100
 		{"GPT, the head's gradients deferred", strings.Replace(one, "50304", "50432", 1), engine.Args{"program": "megatron",
 			"gpus": "8", "tp": "2", "no-sp": "yes", "pp": "2", "schedule": "1f1b", "dropout": "yes", "batch": "4",

@@ -35,7 +35,7 @@ var together = []string{"--global-batch-size", "--num-layers-per-virtual-pipelin
 	"--recompute-granularity", "--recompute-method", "--recompute-num-layers",
 	"--recompute-modules",
 	"--nproc-per-node", "--nnodes", "--hidden-dropout", "--cross-entropy-fusion-impl", "--attention-backend",
-	"--num-layers", "--wgrad-deferral-limit", "--encoder-num-layers", "--decoder-seq-length"}
+	"--num-layers", "--wgrad-deferral-limit", "--encoder-num-layers", "--decoder-seq-length", "--num-experts"}
 
 // ends are the flags about a pipeline's first and last ranks, those that count what else these have as a layer, and the
 // options where they have fewer layers.
@@ -52,21 +52,21 @@ var written = []struct{ flag, option string }{{"--mtp-num-layers", "mtp"},
 // switches are the flags without a value that are read.
 var switches = []string{"--recompute-activations", "--use-distributed-optimizer", "--sequence-parallel",
 	"--cross-entropy-loss-fusion", "--no-gradient-accumulation-fusion", "--defer-embedding-wgrad-compute",
-	ends[0].counts, ends[1].counts}
+	"--moe-grouped-gemm", ends[0].counts, ends[1].counts}
 
 // silent are flags that do not change what is played, or that describe the model. A name that ends in a hyphen is
 // a prefix, for flags about data, logs and checkpoints.
 var silent = []string{"--bf16", "--hidden-size", "--num-attention-heads", "--kv-channels",
 	"--ffn-hidden-size", "--max-position-embeddings", "--add-qkv-bias", "--apply-layernorm-1p", "--squared-relu",
 	"--qk-", "--multi-latent-attention", "--q-lora-rank", "--kv-lora-rank", "--v-head-dim", "--mscale",
-	"--num-experts", "--moe-ffn-hidden-size", "--moe-shared-expert-intermediate-size", "--moe-layer-freq",
-	"--moe-router-", "--moe-aux-", "--moe-z-", "--moe-grouped-gemm", "--norm-epsilon", "--make-vocab-",
+	"--moe-ffn-hidden-size", "--moe-shared-expert-intermediate-size", "--moe-layer-freq",
+	"--moe-router-", "--moe-aux-", "--moe-z-", "--norm-epsilon", "--make-vocab-",
 	"--lr", "--min-lr", "--lr-", "--weight-decay", "--clip-grad", "--train-", "--data-", "--save", "--save-",
 	"--load", "--log-", "--logging-", "--eval-", "--tokenizer-", "--vocab-", "--merge-", "--mock-data", "--num-workers",
 	"--tensorboard-", "--wandb-", "--seed", "--init-method", "--init-", "--adam-", "--split", "--distributed-",
 	"--master", "--node-rank", "--use-mcore-models", "--ckpt-", "--async-save", "--use-persistent-ckpt-worker",
 	"--dist-ckpt-", "--deterministic-mode", "--manual-", "--check-", "--no-check-", "--no-mmap-bin-files",
-	"--use-flash-attn", "--no-load", "--no-load-", "--no-save",
+	"--use-flash-attn", "--no-load", "--no-load-", "--no-save", "--attention-softmax-in-fp32", "--use-checkpoint-",
 	"--no-save-", "--exit-", "--timing-", "--overlap-", "--group-query-attention", "--num-query-groups",
 	"--swiglu", "--normalization", "--position-embedding-type", "--rotary-", "--disable-bias-linear", "--untie-",
 	"--attention-dropout", "--enable-experimental", "--decoder-num-layers", "--calculate-per-token-loss"}
@@ -197,6 +197,9 @@ func (n *counts) read(args engine.Args, gpus int) {
 	}
 	if tp > 1 && n.value["--sequence-parallel"] == "" {
 		args["no-sp"] = "yes"
+	}
+	if n.value["--num-experts"] != "" && n.value["--moe-grouped-gemm"] == "" {
+		args["no-grouped"] = "yes"
 	}
 	if n.value["--no-gradient-accumulation-fusion"] != "" {
 		args["no-grad-fusion"] = "yes"
@@ -334,10 +337,9 @@ func Flags(args engine.Args, schedule string, layers int) (string, error) {
 		}
 	}
 	switch {
-	case pp == 1, schedule == "1f1b":
-	case schedule == "interleaved" && ask.Value(args, "split") != "even": // whose stages are told
-	case schedule == "interleaved":
+	case pp > 1 && schedule == "interleaved" && ask.Split(args) == nil: // else the layout tells the stages
 		put("--num-virtual-stages-per-pipeline-rank", number("stages"))
+	case pp == 1, schedule == "1f1b", schedule == "interleaved":
 	default:
 		return "",
 			fmt.Errorf("Megatron-LM runs pipelines by 1f1b and interleaved; %s is none of them: ask with -schedule 1f1b or -schedule interleaved", schedule)

@@ -152,7 +152,7 @@ var knobs = []knob{
 		return where(a.Setup.Schedule != "", engine.Args{"accumulate": number(2 * orOne(a.Setup.Accumulate))})
 	}},
 	{set: func(a *Ask) engine.Args {
-		return where(a.Setup.Schedule != "" && a.Setup.Split == nil, engine.Args{"lighter": number(a.Setup.Lighter + 1)})
+		return where(a.Setup.Stages > 1 && a.Setup.Split == nil, engine.Args{"lighter": number(a.Setup.Lighter + 1)})
 	}, words: func(b *Ask) string {
 		if b.Setup.Lighter == 1 {
 			return "one layer fewer on the last stage, beside the head"

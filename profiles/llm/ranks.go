@@ -354,7 +354,8 @@ func (s *Setup) cut(stages int64) (out [][]int64) {
 		counts = append(counts, last...)
 	}
 	for i, n := range counts {
-		if end := i == 0 || i == len(counts)-1; n < 0 || n == 0 && (!end || s.Split == nil && s.Model.Layers >= stages) {
+		inner := i > 0 && i < len(counts)-1
+		if n < 0 || n == 0 && (inner || s.Split == nil && s.Model.Layers >= stages) {
 			refuse("a stage of the pipeline is to have %d layers; it needs one at least", n)
 		}
 		all += n

@@ -215,6 +215,10 @@ func TestFigures(t *testing.T) {
 		{"and over 2 ranks", strings.Replace(mixed("50432", "2048"), `"num_experts_per_tok":2`, `"num_experts_per_tok":1`, 1),
 			spaces, engine.Args{"ep": "2", "tp": "2", "accumulate": "2", "attention": "flash", "no-grouped": "yes"},
 			allocated, 2_111_122_432, 2},
+		// gpt3_mcore_te_tp1_pp4_vp1_tunable_overlap, H100
+		{"GPT, five micro batches on four ranks", one, engine.Args{"program": "megatron", "no-grad-fusion": "yes",
+			"gpus": "8", "pp": "4", "schedule": "interleaved-even", "stages": "3", "accumulate": "5", "batch": "4",
+			"seq": "1024", "dropout": "yes", "attention": "eager", "shard": "none"}, nil, lastRank, 4_622_615_552, 1},
 		// gpt3_mcore_te_tp2_pp2_cp2_etp4_dp_last, H100, which has no experts
 		{"GPT with ranks for experts", strings.Replace(one, "50304", "50432", 1), engine.Args{"program": "megatron",
 			"no-grad-fusion": "yes", "gpus": "8", "tp": "2", "no-sp": "yes", "cp": "2", "pp": "2", "etp": "4", "batch": "4",

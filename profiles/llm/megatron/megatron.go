@@ -30,7 +30,7 @@ var numbers = map[string]string{
 
 // together are the other flags with a value that are read. An option follows from several of them.
 var together = []string{"--global-batch-size", "--num-layers-per-virtual-pipeline-stage",
-	"--num-virtual-stages-per-pipeline-rank",
+	"--num-virtual-stages-per-pipeline-rank", "--fp8-format",
 	"--decoder-first-pipeline-num-layers", "--decoder-last-pipeline-num-layers", "--transformer-impl",
 	"--recompute-granularity", "--recompute-method", "--recompute-num-layers",
 	"--recompute-modules",
@@ -46,7 +46,7 @@ var ends = []struct{ flag, counts, option string }{
 // written are flags that Flags writes where the option differs from its default, with its value unless that is yes.
 var written = []struct{ flag, option string }{{"--mtp-num-layers", "mtp"},
 	{"--num-distributed-optimizer-instances", "instances"}, {"--no-gradient-accumulation-fusion", "no-grad-fusion"},
-	{"--hidden-dropout 0.1", "dropout"}, {"--transformer-impl local", "local-layers"},
+	{"--fp8-format hybrid", "fp8"}, {"--hidden-dropout 0.1", "dropout"}, {"--transformer-impl local", "local-layers"},
 	{"--defer-embedding-wgrad-compute --wgrad-deferral-limit", "defer-head"}}
 
 // switches are the flags without a value that are read.
@@ -84,7 +84,8 @@ func Read(text string, layers, gpus int) (Layout, error) {
 	value := map[string]string{}
 	words := strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(between+"()", r) })
 	if _, after, ok := strings.Cut(text, wholeLayout); ok { // which has parentheses of its own
-		value[wholeLayout] = strings.FieldsFunc(after+" -", func(r rune) bool { return strings.ContainsRune(between, r) })[0]
+		after = strings.TrimLeft(after, between)
+		value[wholeLayout] = after[:max(0, strings.IndexAny(after+" ", between))]
 	}
 	for i, flag := range words {
 		if !strings.HasPrefix(flag, "--") {
@@ -111,15 +112,13 @@ func Read(text string, layers, gpus int) (Layout, error) {
 			value[flag] = "1"
 		case flag == wholeLayout && value[flag] != "":
 		case !slices.ContainsFunc(silent, func(s string) bool {
-			return flag == s || strings.HasSuffix(s, "-") &&
-				strings.HasPrefix(flag, s)
+			return flag == s || strings.HasSuffix(s, "-") && strings.HasPrefix(flag, s)
 		}):
 			m.Left = append(m.Left, flag)
 		}
 	}
 	if len(value) == 0 {
-		return m,
-			fmt.Errorf("there is no flag of Megatron-LM that says how a step is laid out; expected some such as --pipeline-model-parallel-size 8 --micro-batch-size 1 --global-batch-size 64")
+		return m, fmt.Errorf("there is no flag of Megatron-LM that says how a step is laid out; expected some such as --pipeline-model-parallel-size 8 --micro-batch-size 1 --global-batch-size 64")
 	}
 	n := counts{value: value, layers: layers}
 	n.read(m.Args, gpus)
@@ -168,8 +167,7 @@ func (n *counts) read(args engine.Args, gpus int) {
 	n.number("--seq-length", 1)
 	encoder := n.number("--encoder-seq-length", 1)
 	if decoder := n.number("--decoder-seq-length", encoder/4); n.err == nil && encoder > 1 && decoder != encoder/4 {
-		n.err = fmt.Errorf("--decoder-seq-length is %d; the decoder of T5 is known with a quarter of the encoder's tokens, %d",
-			decoder, encoder/4)
+		n.err = fmt.Errorf("--decoder-seq-length is %d; the decoder of T5 is known with a quarter of the encoder's tokens, %d", decoder, encoder/4)
 	}
 	n.number("--expert-model-parallel-size", 1)
 	data := n.divided(gpus, each, "cards by ranks of pipeline, products and sequences")
@@ -198,6 +196,9 @@ func (n *counts) read(args engine.Args, gpus int) {
 	if tp > 1 && n.value["--sequence-parallel"] == "" {
 		args["no-sp"] = "yes"
 	}
+	if n.value["--fp8-format"] != "" {
+		args["fp8"] = "products"
+	}
 	if n.value["--num-experts"] != "" && n.value["--moe-grouped-gemm"] == "" {
 		args["no-grouped"] = "yes"
 	}
@@ -223,7 +224,8 @@ func (n *counts) pipeline(args engine.Args, pp int) {
 	}
 	chunks := n.number("--num-virtual-stages-per-pipeline-rank", 1)
 	if each, ok := n.value["--num-layers-per-virtual-pipeline-stage"]; ok {
-		chunks = n.divided(n.layers+n.number(ends[0].counts, 0)+n.number(ends[1].counts, 0), pp*n.number("--num-layers-per-virtual-pipeline-stage", 1),
+		chunks = n.divided(n.layers+n.number(ends[0].counts, 0)+n.number(ends[1].counts, 0),
+			pp*n.number("--num-layers-per-virtual-pipeline-stage", 1),
 			"layers by ranks and --num-layers-per-virtual-pipeline-stage "+each)
 	}
 	if text := n.value[wholeLayout]; text != "" {
@@ -233,6 +235,9 @@ func (n *counts) pipeline(args engine.Args, pp int) {
 	}
 	if chunks > 1 {
 		args["schedule"], args["stages"] = "interleaved", strconv.Itoa(chunks)
+		if micro, _ := strconv.Atoi(args["accumulate"]); micro > pp && micro%pp > 0 { // in rounds of more than pp
+			args["schedule"] = "interleaved-even"
+		}
 	}
 }
 
@@ -262,8 +267,7 @@ func (n *counts) whole(args engine.Args, pp int, layout string) (chunks int) {
 	stages := strings.Split(unroll(layout), "|")
 	for i, stage := range stages {
 		if n.err == nil && i < len(stages)-1 && strings.Contains(stage, "m") {
-			n.err = fmt.Errorf("%s %s has layers that predict later tokens before its last stage; they are known there alone",
-				wholeLayout, layout)
+			n.err = fmt.Errorf("%s %s has layers that predict later tokens before its last stage; they are known there alone", wholeLayout, layout)
 		}
 		stages[i] = strconv.Itoa(strings.Count(stage, "t"))
 	}
@@ -333,7 +337,7 @@ func Flags(args engine.Args, schedule string, layers int) (string, error) {
 	put("--seq-length", number("seq"))
 	for _, o := range written {
 		if v := ask.Value(args, o.option); v != ask.Option(o.option).Default {
-			out = append(out, strings.TrimSuffix(o.flag+" "+v, " yes"))
+			out = append(out, strings.TrimSuffix(strings.TrimSuffix(o.flag+" "+v, " yes"), " products"))
 		}
 	}
 	switch {
@@ -341,8 +345,7 @@ func Flags(args engine.Args, schedule string, layers int) (string, error) {
 		put("--num-virtual-stages-per-pipeline-rank", number("stages"))
 	case pp == 1, schedule == "1f1b", schedule == "interleaved":
 	default:
-		return "",
-			fmt.Errorf("Megatron-LM runs pipelines by 1f1b and interleaved; %s is none of them: ask with -schedule 1f1b or -schedule interleaved", schedule)
+		return "", fmt.Errorf("Megatron-LM runs pipelines by 1f1b and interleaved; %s is none of them: ask with -schedule 1f1b or -schedule interleaved", schedule)
 	}
 	left, between := layers, pp
 	for _, end := range ends {
@@ -352,15 +355,11 @@ func Flags(args engine.Args, schedule string, layers int) (string, error) {
 		}
 	}
 	if between < pp && (schedule == "interleaved" || left%max(1, between) != 0) {
-		return "",
-			fmt.Errorf("Megatron-LM lays out what the first or the last stage has fewer evenly, and without virtual stages; %d layers do not divide among %d ranks, or there are some", left, between)
+		return "", fmt.Errorf("Megatron-LM lays out what the first or the last stage has fewer evenly, and without virtual stages; %d layers do not divide among %d ranks, or there are some", left, between)
 	}
-	if split := ask.Split(args); split != nil {
-		text := ""
-		for _, n := range split {
-			text += "|" + strings.Repeat("t", int(n))
-		}
-		out = append(out, fmt.Sprintf("%s \"E%s%sL\"", wholeLayout, text[1:], strings.Repeat("m", number("mtp"))))
+	if split := args["split"]; ask.Split(args) != nil {
+		out = append(out, fmt.Sprintf("%s \"Et*%s%sL\"", wholeLayout, strings.ReplaceAll(split, "+", "|t*"),
+			strings.Repeat("m", number("mtp"))))
 	}
 	if tp > 1 && ask.Value(args, "no-sp") == "no" {
 		out = append(out, "--sequence-parallel")

@@ -22,7 +22,7 @@ func TestRead(t *testing.T) {
 				"accumulate": "32", "seq": "4096", "schedule": "1f1b"}, ""},
 		{"torchrun --nproc_per_node 8 --nnodes=2 pretrain_gpt.py \\\n --tensor-model-parallel-size 2 --pipeline-model-parallel-size 4 \\\n --num-layers-per-virtual-pipeline-stage 4 --micro-batch-size 1 --global-batch-size 32 --use-distributed-optimizer --sequence-parallel --train-iters 500 --fp8-format hybrid", 0,
 			engine.Args{"program": "megatron", "shard": "zero1", "gpus": "16", "tp": "2", "pp": "4", "batch": "1",
-				"accumulate": "16", "schedule": "interleaved", "stages": "2"}, "--fp8-format"},
+				"accumulate": "16", "schedule": "interleaved", "stages": "2", "fp8": "products"}, ""},
 		{"PARALLEL=(--pipeline-model-parallel-size 2 --num-virtual-stages-per-pipeline-rank 4)", 0,
 			engine.Args{"program": "megatron", "shard": "none", "gpus": "2", "pp": "2", "accumulate": "1",
 				"schedule": "interleaved", "stages": "4"}, ""},
@@ -60,6 +60,9 @@ func TestRead(t *testing.T) {
 		{"--pipeline-model-parallel-size 4 --decoder-first-pipeline-num-layers 7 --decoder-last-pipeline-num-layers 5 --transformer-impl local", 0,
 			engine.Args{"program": "megatron", "shard": "none", "gpus": "4", "pp": "4", "accumulate": "1",
 				"schedule": "1f1b", "split": "7+10+10+5", "local-layers": "yes", "attention": "eager"}, ""},
+		{"--pipeline-model-parallel-size 4 --num-layers-per-virtual-pipeline-stage 4 --global-batch-size 5 --microbatch-group-size-per-virtual-pipeline-stage 5",
+			0, engine.Args{"program": "megatron", "shard": "none", "gpus": "4", "pp": "4", "accumulate": "5",
+				"schedule": "interleaved-even", "stages": "2"}, "--microbatch-group-size-per-virtual-pipeline-stage"},
 		{"--pipeline-model-parallel-size 3 --decoder-first-pipeline-num-layers 12 --decoder-last-pipeline-num-layers 12 --num-virtual-stages-per-pipeline-rank 2",
 			0, engine.Args{"program": "megatron", "shard": "none", "gpus": "3", "pp": "3", "accumulate": "1",
 				"schedule": "interleaved", "stages": "2", "split": "6+4+6+6+4+6"}, ""},
@@ -121,7 +124,8 @@ func TestRoundTrip(t *testing.T) {
 			"split": "7+9+9+7", "local-layers": "yes", "attention": "eager"},
 		{"program": "megatron", "gpus": "8", "pp": "2", "accumulate": "4", "schedule": "interleaved", "shard": "none",
 			"split": "12+10+10+0"},
-		{"program": "megatron", "gpus": "8", "shard": "none", "ckpt": "modules", "recompute": "layernorm+moe_act"},
+		{"program": "megatron", "gpus": "8", "shard": "none", "ckpt": "modules", "recompute": "layernorm+moe_act",
+			"fp8": "products"},
 	} {
 		text, err := Flags(args, args["schedule"], 32)
 		if err != nil {

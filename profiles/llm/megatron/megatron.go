@@ -56,18 +56,18 @@ var switches = []string{"--recompute-activations", "--use-distributed-optimizer"
 
 // silent are flags that do not change what is played, or that describe the model. A name that ends in a hyphen is
 // a prefix, for flags about data, logs and checkpoints.
-var silent = []string{"--bf16", "--hidden-size", "--num-attention-heads", "--kv-channels",
+var silent = []string{"--bf16", "--hidden-size", "--num-attention-heads", "--kv-channels", "--mscale-all-dim",
 	"--ffn-hidden-size", "--max-position-embeddings", "--add-qkv-bias", "--apply-layernorm-1p", "--squared-relu",
-	"--qk-", "--multi-latent-attention", "--q-lora-rank", "--kv-lora-rank", "--v-head-dim", "--mscale",
-	"--moe-ffn-hidden-size", "--moe-shared-expert-intermediate-size", "--moe-layer-freq",
-	"--moe-router-", "--moe-aux-", "--moe-z-", "--norm-epsilon", "--make-vocab-",
+	"--qk-", "--multi-latent-attention", "--q-lora-rank", "--kv-lora-rank", "--v-head-dim", "--mscale", "--fp8-recipe",
+	"--moe-ffn-hidden-size", "--moe-shared-expert-intermediate-size", "--moe-layer-freq", "--decoupled-", "--ckpt-",
+	"--moe-router-", "--moe-aux-", "--moe-z-", "--norm-epsilon", "--make-vocab-", "--verify-integrity", "--fim-",
 	"--lr", "--min-lr", "--lr-", "--weight-decay", "--clip-grad", "--train-", "--data-", "--save", "--save-",
 	"--load", "--log-", "--logging-", "--eval-", "--tokenizer-", "--vocab-", "--merge-", "--mock-data", "--num-workers",
 	"--tensorboard-", "--wandb-", "--seed", "--init-method", "--init-", "--adam-", "--split", "--distributed-",
-	"--master", "--node-rank", "--use-mcore-models", "--ckpt-", "--async-save", "--use-persistent-ckpt-worker",
-	"--dist-ckpt-", "--deterministic-mode", "--manual-", "--check-", "--no-check-", "--no-mmap-bin-files",
+	"--master", "--node-rank", "--use-mcore-models", "--use-tp-pp-dp-mapping", "--use-persistent-ckpt-worker",
+	"--dist-ckpt-", "--deterministic-mode", "--manual-", "--check-", "--no-check-", "--no-mmap-bin-files", "--no-ckpt-",
 	"--use-flash-attn", "--no-load", "--no-load-", "--no-save", "--attention-softmax-in-fp32", "--use-checkpoint-",
-	"--no-save-", "--exit-", "--timing-", "--overlap-", "--group-query-attention", "--num-query-groups",
+	"--no-save-", "--exit-", "--timing-", "--overlap-", "--group-query-attention", "--num-query-groups", "--async-",
 	"--swiglu", "--normalization", "--position-embedding-type", "--rotary-", "--disable-bias-linear", "--untie-",
 	"--attention-dropout", "--enable-experimental", "--decoder-num-layers", "--calculate-per-token-loss"}
 

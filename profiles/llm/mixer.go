@@ -135,7 +135,7 @@ func (b *builder) deltaParts(n valueID, widths []int64) (parts []valueID) {
 	if b.s.TE {
 		in := b.linear(n, "delta.in", b.m.Hidden, all, 0)
 		parts = b.split(b.moved(b.s.Context, opExchange, in, "delta.heads", b.act(all)), names, grads)
-		parts[1] = b.point("delta.gate", grads[1], parts[1:2])
+		parts[1] = b.point("delta.gate", grads[1], []valueID{parts[1]})
 	}
 	return parts
 }

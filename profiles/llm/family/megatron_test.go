@@ -138,6 +138,15 @@ func TestDeltaUnderMegatron(t *testing.T) {
 		if kept[0][1] != want {
 			t.Errorf("%v: a block keeps %d bytes, want %d", args, kept[0][1], want)
 		}
+		e, err := a.Estimate()
+		if err != nil {
+			t.Fatalf("%v: %v", args, err)
+		}
+		for _, p := range e.PartsOf(llm.Forward) {
+			if p.Class == llm.Backwards {
+				t.Errorf("%v: the forward has %d bytes of gradients", args, p.Bytes)
+			}
+		}
 	}
 }
 

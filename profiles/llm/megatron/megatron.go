@@ -58,7 +58,7 @@ var switches = []string{"--recompute-activations", "--use-distributed-optimizer"
 // a prefix, for flags about data, logs and checkpoints.
 var silent = []string{"--bf16", "--hidden-size", "--num-attention-heads", "--kv-channels", "--mscale-all-dim",
 	"--ffn-hidden-size", "--max-position-embeddings", "--add-qkv-bias", "--apply-layernorm-1p", "--squared-relu",
-	"--qk-", "--multi-latent-attention", "--q-lora-rank", "--kv-lora-rank", "--v-head-dim", "--mscale", "--fp8-recipe",
+	"--qk-", "--multi-latent-attention", "--q-lora-rank", "--kv-lora-rank", "--v-head-dim", "--mscale",
 	"--moe-ffn-hidden-size", "--moe-shared-expert-intermediate-size", "--moe-layer-freq", "--decoupled-", "--ckpt-",
 	"--moe-router-", "--moe-aux-", "--moe-z-", "--norm-epsilon", "--make-vocab-", "--verify-integrity", "--fim-",
 	"--lr", "--min-lr", "--lr-", "--weight-decay", "--clip-grad", "--train-", "--data-", "--save", "--save-",

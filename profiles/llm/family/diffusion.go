@@ -168,33 +168,6 @@ func qwenImage(c *config, m *llm.Model) {
 	c.layers(m, b, b, c.need("num_layers"), 0)
 }
 
-// hunyuanVideo refines its text, which has a mask.
-func hunyuanVideo(c *config, m *llm.Model) {
-	const text = 256
-	b, h := c.denoiser(m, ofVideos, text)
-	b.Wide = engine.Int64(c.number("mlp_ratio", 4) * float64(h))
-	if c.text("qk_norm", "rms_norm") != "rms_norm" {
-		c.unknown("qk_norm", unclear)
-	}
-	in, side := c.need("in_channels"), c.or(2, "patch_size")
-	patch := side * side * c.or(1, "patch_size_t")
-	out := c.or(in, "out_channels") * patch
-	inputs := []int64{256, c.need("pooled_projection_dim")}
-	if c.flag("guidance_embeds", false) {
-		inputs = append(inputs, 256)
-	}
-	from, refiners := c.need("text_embed_dim"), c.or(2, "num_refiner_layers")
-	e := m.Ends
-	e.Params, e.Each = timed(h, out, inputs...)
-	e.Params += product(in*patch, h) + product(256, h) + product(h, h) + 2*product(from, h) + product(h, h)
-	e.Params += refiners * (4*h + 4*product(h, h) + product(h, 4*h) + product(4*h, h) + product(h, 2*h))
-	e.Each += 512 + 4*h + 2*from + 4*h + 2*h + refiners*6*h
-	e.Text = refiners * (20*h + 16*h + 16 + 4*b.Heads + 2*b.Heads*text)
-	e.Latent, e.Whole = 8+4*h+8*out, true
-	d := llm.Dit{Text: text, Norms: llm.FormInput, Table: 8 * b.Head, LatentTab: true, Masked: true, Twice: true}
-	c.streams(m, b, d)
-}
-
 // wan attends to its text, and multiplies by scales of the time in 4 bytes.
 func wan(c *config, m *llm.Model) {
 	b, h := c.denoiser(m, ofVideos, 512)

@@ -1,6 +1,7 @@
 package family_test
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 
@@ -37,6 +38,7 @@ func TestTokensOfFrames(t *testing.T) {
 		{"flux2-3layers", "", "1024", "", 4096},
 		{"cogvideox-2b-3layers", "9", "480", "720", 4050}, {"cogvideox-2b-3layers", "49", "480", "720", 17550},
 		{"hunyuan-video-3layers", "17", "512", "", 5120}, {"hunyuan-video-3layers", "33", "544", "960", 18360},
+		{"hunyuan-video-1.5-3layers", "25", "480", "832", 10920},
 		{"ltx-video-3layers", "25", "512", "704", 1408}, {"ltx-video-3layers", "121", "512", "704", 5632},
 		{"pixart-sigma-3layers", "", "1024", "", 4096}, {"qwen-image-3layers", "", "1024", "", 4096},
 		{"sana-1.6b-3layers", "", "512", "", 256},
@@ -110,7 +112,7 @@ func TestStreamsUnderAutocast(t *testing.T) {
 	}{
 		{"flux1-dev-3layers", 1}, {"flux2-3layers", 1}, {"chroma-3layers", 1}, {"qwen-image-3layers", 1},
 		{"sd3-defaults", 1}, {"hunyuan-video-3layers", 1}, {"cogvideox-2b-3layers", 1}, {"wan-1.3b-3layers", 1},
-		{"ltx-video-3layers", 2}, {"pixart-sigma-3layers", 2}, {"sana-1.6b-3layers", 2}, {"z-image-3layers", 2},
+		{"hunyuan-video-1.5-3layers", 1}, {"ltx-video-3layers", 2}, {"pixart-sigma-3layers", 2}, {"sana-1.6b-3layers", 2}, {"z-image-3layers", 2},
 	} {
 		last := func(states string) int64 {
 			a, err := llm.New(config(t, c.name), engine.Args{"height": "512", "ckpt": "full", "attention": "sdpa",
@@ -127,6 +129,42 @@ func TestStreamsUnderAutocast(t *testing.T) {
 		if got, narrow := last("fp32"), last("bf16"); got != c.want*narrow {
 			t.Errorf("%s: a checkpointed block keeps %d bytes with weights in fp32 and %d in bf16, want %d times as many",
 				c.name, got, narrow, c.want)
+		}
+	}
+}
+
+// TestPairs checks what HunyuanVideo 1.5's mask of each pair of tokens costs, which scaled_dot_product_attention gets and
+// other kernels do not: 2 bytes of each pair that a block keeps. While it is made there are 2 more, and 4 where its rows
+// have to be filled up, which is more than the rest of the last block keeps.
+func TestPairs(t *testing.T) {
+	for _, c := range []struct {
+		side   int64
+		filled bool
+	}{{976, false}, {1024, true}} {
+		var forward, kept [2]int64
+		n := (c.side/16)*(c.side/16)*7 + 1985
+		for i, attention := range []string{"sdpa", "flash"} {
+			a, err := llm.New(config(t, "hunyuan-video-1.5-3layers"), engine.Args{"frames": "25", "attention": attention,
+				"height": strconv.FormatInt(c.side, 10), "ckpt": "none"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			k, err := a.Setup.Kept()
+			if err != nil {
+				t.Fatal(err)
+			}
+			r, err := a.Estimate()
+			if err != nil {
+				t.Fatal(err)
+			}
+			kept[i], forward[i] = k.Blocks[len(k.Blocks)-1][1], int64(r.Result.Phases[llm.Forward])
+		}
+		mask, rows := 2*n*((n+15)/16*16), 4*16*((n+31)/32*32-n)
+		if got := kept[0] - kept[1]; got != mask+rows {
+			t.Errorf("%d tokens: a block keeps %d bytes more; want %d", n, got, mask+rows)
+		}
+		if more := forward[0] - forward[1] - 3*(mask+rows); more > 0 != c.filled || more > 4*n*n {
+			t.Errorf("%d tokens: the peak of the forward is %d bytes higher beside masks", n, more)
 		}
 	}
 }

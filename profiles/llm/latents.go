@@ -11,6 +11,7 @@ import (
 // Latents says what a token of a diffusion transformer is: the stride of the autoencoder times the patch.
 type Latents struct {
 	Frames int64 // frames per latent frame after the first; 0: the network makes only pictures
+	Deep   int64 // latent frames in a token, a multiple of which programs make of them; 0 means 1
 	Side   int64 // pixels on each side of a token
 	Step   int64 // tokens on a side per token of a UNet's coarsest level; 0 means 1
 }
@@ -19,10 +20,17 @@ type Latents struct {
 func (l Latents) Said() string {
 	text := fmt.Sprintf("height / %d x width / %d", l.Side, l.Side)
 	if l.Frames > 0 {
-		text = fmt.Sprintf("((frames - 1) / %d + 1) x %s", l.Frames, text)
+		frames := fmt.Sprintf("((frames - 1) / %d + 1)", l.Frames)
+		if l.Deep > 1 {
+			frames += fmt.Sprintf(" / %d, rounded up,", l.Deep)
+		}
+		text = frames + " x " + text
 	}
 	return text
 }
+
+// deep returns how many tokens the given frames of a video have one behind another.
+func (l Latents) deep(frames int64) int64 { return ceil((frames-1)/l.Frames+1, orOne(l.Deep)) }
 
 // pictured sets Seq from the frames and sides of videos or pictures, unless counted says that Seq was chosen. It
 // returns an error if the model cannot make that size.
@@ -58,7 +66,7 @@ func (s *Setup) pictured(counted bool) error {
 			s.Model.Name,
 			l.Frames, low, low+l.Frames)
 	default:
-		s.Seq *= (s.Frames-1)/l.Frames + 1
+		s.Seq *= l.deep(s.Frames)
 	}
 	return nil
 }
@@ -87,7 +95,7 @@ func (s *Setup) Within(tokens int64) string {
 		}
 		return s.sized(1, side*l.Side, side*l.Side)
 	}
-	frames := tokens / (s.Seq / ((s.Frames-1)/l.Frames + 1))
+	frames := tokens / (s.Seq / l.deep(s.Frames)) * orOne(l.Deep)
 	if frames == 0 {
 		return ""
 	}

@@ -265,21 +265,32 @@ func ltx(c *config, m *llm.Model) {
 // cogvideo has one set of weights for latents and text. Its positions are added.
 func cogvideo(c *config, m *llm.Model) {
 	text := c.or(226, "max_text_seq_length")
-	b, h := c.denoiser(m, ofVideos, text)
+	deep, later := c.or(1, "patch_size_t"), c.has("patch_size_t") // CogVideoX 1.5
+	of := ofVideos
+	of.Deep = deep
+	b, h := c.denoiser(m, of, text)
 	c.flags(false, unclear, "use_learned_positional_embeddings")
-	if c.has("patch_size_t", "ofs_embed_dim") || !c.flag("norm_elementwise_affine", true) || c.above(0, "dropout") {
-		c.unknown("patch_size_t", unclear)
+	if !c.flag("norm_elementwise_affine", true) || c.above(0, "dropout") {
+		c.unknown("norm_elementwise_affine", unclear)
 	}
 	in, side, time := c.need("in_channels"), c.or(2, "patch_size"), c.or(512, "time_embed_dim")
-	out := c.or(in, "out_channels") * side * side
+	patch := side * side * deep
+	out := c.or(in, "out_channels") * patch
 	e := m.Ends
-	e.Params = in*side*side*h + product(c.need("text_embed_dim"), h) + product(h, time) + product(time, time) + 4*h +
+	e.Params = in*patch*h + product(c.need("text_embed_dim"), h) + product(h, time) + product(time, time) + 4*h +
 		product(time, 2*h) + product(h, out)
-	if c.flag("patch_bias", true) {
+	if c.flag("patch_bias", true) || later {
 		e.Params += h
 	}
 	e.Each, e.Latent = 4*h+6*time, 2*(2*h+8)+4*h+8*out
-	b.Dit = &llm.Dit{Text: text, Time: time, Copied: true, Plain: !c.flag("attention_bias", false)}
+	if later { // patches are copies, and a product reads them
+		e.Latent += 2 * in * patch
+	}
+	if second := c.or(0, "ofs_embed_dim"); second > 0 { // another embedding beside the time's
+		e.Params += 2 * product(second, second)
+		e.Each += 6 * second
+	}
+	b.Dit = &llm.Dit{Text: text, Time: time, Copied: true, Plain: !c.flag("attention_bias", true)}
 	if c.flag("use_rotary_positional_embeddings", false) { // in place, by tables of the latents in 4 bytes
 		b.Dit.Table, b.Dit.LatentTab = 8*b.Head, true
 	}

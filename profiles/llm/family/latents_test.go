@@ -37,6 +37,8 @@ func TestTokensOfFrames(t *testing.T) {
 		{"chroma-3layers", "", "512", "", 1024}, {"flux1-dev-3layers", "", "1024", "", 4096},
 		{"flux2-3layers", "", "1024", "", 4096},
 		{"cogvideox-2b-3layers", "9", "480", "720", 4050}, {"cogvideox-2b-3layers", "49", "480", "720", 17550},
+		{"cogvideox-1.5-5b-3layers", "81", "768", "1360", 44880}, {"cogvideox-1.5-5b-3layers", "85", "480", "720", 14850},
+		{"cogvideox-1.5-5b-3layers", "", "480", "720", 1350},
 		{"hunyuan-video-3layers", "17", "512", "", 5120}, {"hunyuan-video-3layers", "33", "544", "960", 18360},
 		{"hunyuan-video-1.5-3layers", "25", "480", "832", 10920},
 		{"ltx-video-3layers", "25", "512", "704", 1408}, {"ltx-video-3layers", "121", "512", "704", 5632},
@@ -92,6 +94,8 @@ func TestWithin(t *testing.T) {
 	}{
 		{"wan-14b", engine.Args{"frames": "81", "height": "480", "width": "832"}, 48128, "117 frames of 480 x 832"},
 		{"wan-14b", engine.Args{"frames": "81", "height": "480", "width": "832"}, 1024, ""},
+		{"cogvideox-1.5-5b-3layers", engine.Args{"frames": "81", "height": "480", "width": "720"}, 12150,
+			"69 frames of 480 x 720"},
 		{"flux1-dev-3layers", engine.Args{"height": "512"}, 5000, "1120 x 1120 pixels"},
 		{"flux1-dev-3layers", nil, 5000, ""},
 	} {

@@ -69,10 +69,14 @@ func (s *Setup) stream(tokens int64, k *Block, wide bool) engine.Bytes {
 	if k.Dit != nil && !k.Dit.Cross {
 		tokens += s.Batch * k.Dit.Text
 	}
-	if wide && s.written() || s.wideStream() {
-		return size(tokens*s.Model.Hidden, 4)
+	numbers := tokens * s.Model.Hidden
+	if k.Dit != nil {
+		numbers += s.Batch * k.Dit.Sound * k.soundWidth()
 	}
-	return size(tokens*s.Model.Hidden, s.Compute)
+	if wide && s.written() || s.wideStream() {
+		return size(numbers, 4)
+	}
+	return size(numbers, s.Compute)
 }
 
 // Around says where a block has its norms.

@@ -9,10 +9,7 @@ func (b *builder) wideScaled(x valueID, name string) valueID {
 		return b.scaledNorm(x, name, t)
 	}
 	if b.k.Dit.Narrow {
-		n := b.normAs(FormInput, x, name, t, h, 0)
-		y := b.add(op{in: []valueID{n}, keeps: trainedKeep(b.s, n)}, name+".scaled", size(t*h, b.e))
-		b.aside(name+".scale", size(b.s.Batch*h, b.e))
-		return y
+		return b.shifted(b.normAs(FormInput, x, name, t, h, 0), name)
 	}
 	wide := size(t*h, 4)
 	f := b.add(op{in: []valueID{x}}, name+".f32", wide)
@@ -24,8 +21,8 @@ func (b *builder) wideScaled(x valueID, name string) valueID {
 }
 
 // crossDit has latents that attend to each other and to a text: Wan's, whose norms and vectors of the time are in
-// 4 bytes, and PixArt's and LTX's.
-func (b *builder) crossDit(x valueID) valueID {
+// 4 bytes, and PixArt's and LTX's. between, unless it is nil, adds something before the feed-forward net.
+func (b *builder) crossDit(x valueID, between func(valueID) valueID) valueID {
 	d, h, t := b.k.Dit, b.m.Hidden, b.outer
 	batch, bytes := b.s.Batch, size(t*h, b.e)
 	n := b.wideScaled(x, "n1")
@@ -50,12 +47,17 @@ func (b *builder) crossDit(x valueID) valueID {
 	} else {
 		a = b.ditAttend([3][]valueID{{q}, {k}, {v}}, t)
 	}
+	if d.Sound > 0 {
+		b.aside("sines", size(t*h, 4))
+	}
 	x = b.gatedSum(x, b.linear(a, "o", h, h, h), gates, "gate", bytes)
 	n = x
 	if !d.Narrow {
 		f := b.add(op{in: []valueID{x}}, "n2.f32", size(t*h, 4))
 		n = b.add(op{in: []valueID{f}, keeps: []valueID{f}, weights: []weight{b.normWeight("n2", 2*h)}}, "n2", bytes)
 		b.aside("n2.stat", size(t, 8)+size(2*h, 4))
+	} else if d.Sound > 0 {
+		n = b.normAs(FormInput, x, "n2", t, h, 0)
 	}
 	q = whole(b.linear(n, "cross.q", h, h, h), "cross.qn", t)
 	q = b.add(op{in: []valueID{q}}, "cross.q.heads", bytes)
@@ -64,6 +66,9 @@ func (b *builder) crossDit(x valueID) valueID {
 		y = b.add(op{in: []valueID{y, b.beside(n, q, "cross.added.", d.Seen, whole)}}, "cross.both", bytes)
 	}
 	x = b.sum(x, b.linear(y, "cross.o", h, h, h))
+	if between != nil {
+		x = between(x)
+	}
 	n = b.wideScaled(x, "n3")
 	var out valueID
 	if d.Linear {
@@ -119,4 +124,44 @@ func (b *builder) convolved(n valueID) valueID {
 	b.extra("depth", 20*wide)
 	halves := b.split(deep, []string{"value", "gate"}, []engine.Bytes{b.act(wide), b.act(wide)})
 	return b.linear(b.gated(halves[1], halves[0], b.act(wide)), "down", wide, h, 0)
+}
+
+// soundDit is LTX-2's block: latents and a sound, whose heads are narrower, attend to themselves, to the text and to
+// each other [diffusers: models/transformers/transformer_ltx2.py].
+func (b *builder) soundDit(x valueID) valueID {
+	sound, m, k, tokens := *b, *b.m, *b.k, b.s.Batch*b.k.Dit.Sound
+	m.Hidden, k.Head, k.Wide = b.k.soundWidth(), k.Dit.SoundHead, 4*b.k.soundWidth()
+	sound.m, sound.k, sound.inner, sound.outer = &m, &k, tokens, tokens
+	parts := b.split(x, []string{"img", "sound"}, []engine.Bytes{b.act(b.m.Hidden), sound.act(m.Hidden)})
+	img := b.crossDit(parts[0], func(x valueID) valueID {
+		n := b.normAs(FormInput, x, "n4", b.outer, b.m.Hidden, 0)
+		b.scope = "sound."
+		defer func() { b.scope = "" }()
+		parts[1] = sound.crossDit(parts[1], func(y valueID) valueID {
+			own := sound.normAs(FormInput, y, "n4", tokens, m.Hidden, 0)
+			x = b.hears(x, n, own, &sound)
+			return sound.hears(y, own, n, b)
+		})
+		return x
+	})
+	return b.add(op{in: []valueID{img, parts[1]}}, "both", b.values[img].bytes+b.values[parts[1]].bytes)
+}
+
+// hears adds the attention of a stream to another one, by heads as wide as the sound's, to x. Both are normalised, and
+// scaled anew. Rotations of halves of heads keep a copy of half the sines for queries and for keys.
+func (b *builder) hears(x, own, other valueID, from *builder) valueID {
+	h, t, keys, width := b.m.Hidden, b.outer, from.outer, b.k.soundWidth()
+	own, other = b.shifted(own, "hears"), from.shifted(other, "heard")
+	b.extra("scales", 5*h) // with a gate
+	q := b.normAs(FormUsual, b.linear(own, "q", h, width, width), "qn", t, width, width)
+	k := b.normAs(FormUsual, from.linear(other, "k", from.m.Hidden, width, width), "kn", keys, width, width)
+	q = b.add(op{in: []valueID{q}}, "q.all", size(t*width, b.e))
+	k = b.add(op{in: []valueID{k}}, "k.all", size(keys*width, b.e))
+	v := from.linear(other, "v", from.m.Hidden, width, width)
+	o := op{kind: opAttention, in: []valueID{q, k, v}, keeps: []valueID{q, k, v},
+		flops: 4 * float64(t) * float64(keys/b.s.Batch) * float64(width)}
+	a := b.keep(b.add(o, "attention", size(t*width, b.e)))
+	b.aside("statistics", size(t*(b.k.Heads+width/2)+keys*width/2, 4)) // and sines
+	gate := b.add(op{in: trainedKeep(b.s, x)}, "scale", size(b.s.Batch*h, b.e))
+	return b.gatedSum(x, b.linear(a, "o", width, h, h), gate, "gate", size(t*h, b.e))
 }

@@ -22,6 +22,8 @@ type Dit struct {
 	Scaled    bool     // with Around: the time scales and gates both parts
 	Norms     NormForm // form of the norms of queries and keys by head
 	Bare      bool     // queries and keys have no norms
+	Sound     int64    // with Cross: tokens of a sound, a stream of its own (LTX-2)
+	SoundHead int64    // width of a head of the sound
 	TextOut   bool     // the block is the last one that reads the text
 	Dual      bool     // latents attend to themselves alone, too (Stable Diffusion 3.5 Medium)
 	Copied    bool     // attention's result is copied for the products after it
@@ -33,11 +35,16 @@ type Dit struct {
 	LatentTab bool     // Table holds only for latents
 }
 
+// soundWidth returns the width of the stream of a sound.
+func (k *Block) soundWidth() int64 { return k.Heads * k.Dit.SoundHead }
+
 // dit is a block of latents and a text [diffusers: models/transformers].
 func (b *builder) dit(x valueID) valueID {
 	switch d := b.k.Dit; {
+	case d.Sound > 0:
+		return b.soundDit(x)
 	case d.Cross:
-		return b.crossDit(x)
+		return b.crossDit(x, nil)
 	case d.Around:
 		return b.aroundDit(x)
 	case d.Time > 0:
@@ -63,6 +70,9 @@ func (b *builder) ditTables(first func(name string, bytes engine.Bytes, kept boo
 	if !d.LatentTab && !d.Cross {
 		tokens += d.Text
 	}
+	if d.Roots { // tables of each video
+		tokens *= batch
+	}
 	if d.Table > 0 {
 		first("rotation "+b.k.RopeName, size(tokens, d.Table)+engine.Bytes(d.TextTable), true)
 	}
@@ -73,6 +83,10 @@ func (b *builder) ditTables(first func(name string, bytes engine.Bytes, kept boo
 		}
 	case d.Time > 0:
 		first("time", size(batch*d.Time, b.e), true)
+	case d.Sound > 0:
+		first("rotation of sound", size(batch*d.Sound*8*b.k.soundWidth(), 1), true)
+		first("text", size(batch*d.Text*(h+b.k.soundWidth()), b.e), true)
+		first("time", size(batch*11*(h+b.k.soundWidth()), b.e), false)
 	case d.Cross && d.Narrow:
 		first("text", size(batch*d.Text*h, b.e), true)
 		first("time", size(batch*6*h, b.e), false)

@@ -13,7 +13,8 @@ func init() {
 		"QwenImageTransformer2DModel": qwenImage, "HunyuanVideoTransformer3DModel": hunyuanVideo,
 		"WanTransformer3DModel": wan, "Flux2Transformer2DModel": flux2,
 		"CogVideoXTransformer3DModel": cogvideo, "PixArtTransformer2DModel": pixart,
-		"ZImageTransformer2DModel": zImage, "SanaTransformer2DModel": sana, "LTXVideoTransformer3DModel": ltx} {
+		"ZImageTransformer2DModel": zImage, "SanaTransformer2DModel": sana, "LTXVideoTransformer3DModel": ltx,
+		"HunyuanVideo15Transformer3DModel": hunyuanVideo15, "LTX2VideoTransformer3DModel": ltx2} {
 		families[name], ownSizes[name] = b, true
 	}
 }
@@ -114,9 +115,7 @@ func chroma(c *config, m *llm.Model) {
 // sd3 has no rotation, and a last block that does not write the text.
 func sd3(c *config, m *llm.Model) {
 	b, h := c.denoiser(m, ofPictures, 333)
-	if n := c.or(h, "caption_projection_dim"); n != h {
-		c.unknown("caption_projection_dim", unclear)
-	}
+	c.same(h, "caption_projection_dim")
 	d := llm.Dit{Text: 333, Copied: true, Bare: true, Norms: llm.FormInput}
 	switch c.text("qk_norm", "") {
 	case "":
@@ -168,11 +167,76 @@ func qwenImage(c *config, m *llm.Model) {
 	c.layers(m, b, b, c.need("num_layers"), 0)
 }
 
+// hunyuanVideo refines its text, which has a mask.
+func hunyuanVideo(c *config, m *llm.Model) {
+	const text = 256
+	b, h := c.denoiser(m, ofVideos, text)
+	b.Wide = engine.Int64(c.number("mlp_ratio", 4) * float64(h))
+	if c.text("qk_norm", "rms_norm") != "rms_norm" {
+		c.unknown("qk_norm", unclear)
+	}
+	in, side := c.need("in_channels"), c.or(2, "patch_size")
+	patch := side * side * c.or(1, "patch_size_t")
+	out := c.or(in, "out_channels") * patch
+	inputs := []int64{256, c.need("pooled_projection_dim")}
+	if c.flag("guidance_embeds", false) {
+		inputs = append(inputs, 256)
+	}
+	e := m.Ends
+	e.Params, e.Each = timed(h, out, inputs...)
+	params, kept := c.refined(h, b.Heads, text)
+	e.Params += product(in*patch, h) + params
+	e.Each += kept
+	e.Latent, e.Whole = 8+4*h+8*out, true
+	d := llm.Dit{Text: text, Norms: llm.FormInput, Table: 8 * b.Head, LatentTab: true, Masked: true, Twice: true}
+	c.streams(m, b, d)
+}
+
+// refined returns the parameters of the blocks that refine HunyuanVideo's text, with a mask of each pair of its tokens,
+// and what they and the time that they read keep.
+func (c *config) refined(h, heads, text int64) (params, kept int64) {
+	from, blocks := c.need("text_embed_dim"), c.or(2, "num_refiner_layers")
+	params = product(256, h) + product(h, h) + 2*product(from, h) + product(h, h) +
+		blocks*(4*h+4*product(h, h)+product(h, 4*h)+product(4*h, h)+product(h, 2*h))
+	rows, keys := (text+31)/32*32, (text+15)/16*16 // as the kernel pads statistics and masks
+	each := text*(36*h+16) + heads*(4*rows+2*text*keys) + 6*h
+	return params, 512 + 10*h + 2*from + blocks*each
+}
+
+// hunyuanVideo15 has two rows throughout. Its text is that of a language model, letters that are drawn, and a picture,
+// which is there without content if there is none.
+func hunyuanVideo15(c *config, m *llm.Model) {
+	const words, letters, seen = 1000, 256, 729
+	const text, mid = words + letters + seen, 2048
+	b, h := c.denoiser(m, ofVideos, text)
+	b.Wide = engine.Int64(c.number("mlp_ratio", 4) * float64(h))
+	c.flags(false, unclear, "use_meanflow")
+	c.same(1, "patch_size")
+	c.same(1, "patch_size_t")
+	if c.text("qk_norm", "rms_norm") != "rms_norm" {
+		c.unknown("qk_norm", unclear)
+	}
+	in := c.need("in_channels")
+	out := c.or(in, "out_channels")
+	drawn, picture := c.need("text_embed_2_dim"), c.need("image_embed_dim")
+	e := m.Ends
+	e.Params, e.Each = timed(h, out, 256)
+	params, kept := c.refined(h, b.Heads, words)
+	e.Params += product(in, h) + params + 3*h +
+		2*drawn + product(drawn, mid) + product(mid, mid) + product(mid, h) +
+		2*picture + product(picture, picture) + product(picture, h) + 2*h
+	e.Each += kept + letters*(8+2*drawn+8*mid) + seen*(16+6*picture+2*h) + 10*text // with indices and masks
+	e.Latent = 8 + 6*h + 8*out
+	b.Dit = &llm.Dit{Text: text, Norms: llm.FormInput, Table: 8 * b.Head, LatentTab: true, Masked: true, Pairs: true}
+	c.layers(m, b, b, c.need("num_layers"), 0)
+	c.note("-attention sdpa is diffusers' code, whose mask of each pair of tokens is as large as their number squared; trainers with a kernel for rows of several lengths, as Tencent's own, have none.")
+}
+
 // wan attends to its text, and multiplies by scales of the time in 4 bytes.
 func wan(c *config, m *llm.Model) {
 	b, h := c.denoiser(m, ofVideos, 512)
 	b.Wide = c.need("ffn_dim")
-	if !c.flag("cross_attn_norm", true) || c.text("qk_norm", "rms_norm_across_heads") != "rms_norm_across_heads" {
+	if !c.flag("cross_attn_norm", true) || c.text("qk_norm", wholeNorm) != wholeNorm {
 		c.unknown("qk_norm", unclear)
 	}
 	patch := int64(1)
@@ -197,9 +261,8 @@ func wan(c *config, m *llm.Model) {
 	if seen := c.or(0, "image_dim"); seen > 0 { // a picture of 257 tokens
 		const tokens = 257
 		d.Seen = tokens
-		if n := c.or(h, "added_kv_proj_dim"); n != h || c.or(0, "pos_embed_seq_len") > 0 {
-			c.unknown("added_kv_proj_dim", unclear)
-		}
+		c.same(h, "added_kv_proj_dim")
+		c.same(0, "pos_embed_seq_len")
 		e.Params += 2*seen + product(seen, seen) + product(seen, h) + 2*h
 		e.Each += tokens*(4*seen+8+6*seen+4*h+8) + 8*seen + 8*h
 	}
@@ -224,13 +287,16 @@ func flux2(c *config, m *llm.Model) {
 	c.streams(m, b, d)
 }
 
-// tabled sets the ends of a network whose blocks have tables of scales: a product makes six vectors from the
+// wholeNorm is the norm of queries and keys of all heads at once.
+const wholeNorm = "rms_norm_across_heads"
+
+// tabled adds the ends of a network whose blocks have tables of scales: a product makes six vectors from the
 // time, and two products embed the text.
 func (c *config) tabled(m *llm.Model, h, in, out int64) {
 	e := m.Ends
-	e.Params = 2*h + product(in, h) + product(256, h) + product(h, h) + product(h, 6*h) +
+	e.Params += 2*h + product(in, h) + product(256, h) + product(h, h) + product(h, 6*h) +
 		product(c.need("caption_channels"), h) + product(h, h) + product(h, out)
-	e.Each, e.Text, e.Latent = 512+8*h+2*h, 4*h, 8+6*h+8*out
+	e.Each, e.Text, e.Latent = e.Each+512+8*h+2*h, e.Text+4*h, 8+6*h+8*out
 }
 
 // pixart attends to its text without norms and positions.
@@ -253,7 +319,7 @@ func ltx(c *config, m *llm.Model) {
 	b, h := c.denoiser(m, llm.Latents{Frames: 8, Side: 32}, text)
 	if c.flag("norm_elementwise_affine", false) || c.or(h, "cross_attention_dim") != h ||
 		!c.flag("attention_bias", true) || !c.flag("attention_out_bias", true) ||
-		c.text("qk_norm", "rms_norm_across_heads") != "rms_norm_across_heads" {
+		c.text("qk_norm", wholeNorm) != wholeNorm {
 		c.unknown("norm_elementwise_affine", unclear)
 	}
 	in, patch := c.need("in_channels"), c.or(1, "patch_size")*c.or(1, "patch_size")*c.or(1, "patch_size_t")
@@ -262,21 +328,47 @@ func ltx(c *config, m *llm.Model) {
 	c.layers(m, b, b, c.need("num_layers"), 0)
 }
 
+// ltx2 has two streams, latents and a sound of five seconds, of 25 tokens each. LTX-2.3's blocks, with gates of
+// attention and scales of the text, are not known.
+func ltx2(c *config, m *llm.Model) {
+	const text, sound = 1024, 126
+	b, h := c.denoiser(m, llm.Latents{Frames: 8, Side: 32}, text)
+	c.flags(false, unclear, "gated_attn", "cross_attn_mod", "audio_gated_attn", "audio_cross_attn_mod",
+		"use_keyframes_abs_pos_embedding", "norm_elementwise_affine")
+	c.flags(true, unclear, "attention_bias", "attention_out_bias", "ff_bias", "audio_ff_bias", "use_prompt_embeddings")
+	head := c.need("audio_attention_head_dim")
+	width := b.Heads * head
+	if c.need("audio_num_attention_heads") != b.Heads || c.or(h, "cross_attention_dim") != h ||
+		c.or(width, "audio_cross_attention_dim") != width || c.or(1, "patch_size")*c.or(1, "patch_size_t") != 1 ||
+		c.text("rope_type", "interleaved") != "split" || c.text("qk_norm", wholeNorm) != wholeNorm {
+		c.unknown("rope_type", unclear)
+	}
+	e, in, heard := m.Ends, c.need("in_channels"), c.need("audio_in_channels")
+	c.tabled(m, width, heard, c.or(heard, "audio_out_channels"))
+	e.Each += sound * e.Latent
+	c.tabled(m, h, in, c.or(in, "out_channels"))
+	for _, h := range []int64{h, width} { // four scales and a gate of what streams hear
+		e.Params += 2*(product(256, h)+product(h, h)) + 5*product(h, h)
+		e.Each += 2 * (512 + 8*h)
+	}
+	b.Dit = &llm.Dit{Text: text, Cross: true, Narrow: true, Roots: true, Table: 4 * (h + width), Sound: sound,
+		SoundHead: head}
+	c.layers(m, b, b, c.need("num_layers"), 0)
+	c.note("A sound of %d tokens, of five seconds, is beside the latents, too.", sound)
+}
+
 // cogvideo has one set of weights for latents and text. Its positions are added.
 func cogvideo(c *config, m *llm.Model) {
 	text := c.or(226, "max_text_seq_length")
 	deep, later := c.or(1, "patch_size_t"), c.has("patch_size_t") // CogVideoX 1.5
-	of := ofVideos
-	of.Deep = deep
-	b, h := c.denoiser(m, of, text)
+	b, h := c.denoiser(m, llm.Latents{Frames: 4, Deep: deep, Side: 16}, text)
 	c.flags(false, unclear, "use_learned_positional_embeddings")
 	if !c.flag("norm_elementwise_affine", true) || c.above(0, "dropout") {
 		c.unknown("norm_elementwise_affine", unclear)
 	}
 	in, side, time := c.need("in_channels"), c.or(2, "patch_size"), c.or(512, "time_embed_dim")
-	patch := side * side * deep
+	patch, e := side*side*deep, m.Ends
 	out := c.or(in, "out_channels") * patch
-	e := m.Ends
 	e.Params = in*patch*h + product(c.need("text_embed_dim"), h) + product(h, time) + product(time, time) + 4*h +
 		product(time, 2*h) + product(h, out)
 	if c.flag("patch_bias", true) || later {

@@ -49,8 +49,10 @@ var (
 		"cap_feat_dim": 16, "all_patch_size": []int{2}, "all_f_patch_size": []int{1}}
 	smallDit = object{"num_attention_heads": 2, "attention_head_dim": 16, "in_channels": 4, "num_layers": 2,
 		"num_single_layers": 1, "joint_attention_dim": 16, "pooled_projection_dim": 8,
-		"text_embed_dim": 16, "text_embed_2_dim": 16, "image_embed_dim": 16, "approximator_hidden_dim": 16, "caption_channels": 16, "num_cross_attention_heads": 4,
-		"cross_attention_head_dim": 8}
+		"text_embed_dim": 16, "text_embed_2_dim": 16, "image_embed_dim": 16, "approximator_hidden_dim": 16,
+		"caption_channels": 16, "num_cross_attention_heads": 4,
+		"cross_attention_head_dim": 8, "audio_num_attention_heads": 2, "audio_attention_head_dim": 8,
+		"audio_in_channels": 4, "rope_type": "split"}
 	latentAlone = object{"num_key_value_heads": 4, "q_lora_rank": 16, "kv_lora_rank": 16, "qk_nope_head_dim": 8,
 		"qk_rope_head_dim": 4, "v_head_dim": 8}
 	latent = object{"n_routed_experts": 4, "num_experts_per_tok": 2, "moe_intermediate_size": 16,
@@ -137,6 +139,7 @@ var smallConfigs = map[string]object{
 	"Flux2Transformer2DModel":     smallDit, "PixArtTransformer2DModel": smallDit,
 	"CogVideoXTransformer3DModel": smallDit, "ZImageTransformer2DModel": smallZ,
 	"SanaTransformer2DModel": smallDit, "UNet2DConditionModel": smallUnet, "LTXVideoTransformer3DModel": smallDit,
+	"LTX2VideoTransformer3DModel":    smallDit,
 	"HunyuanVideoTransformer3DModel": smallDit, "HunyuanVideo15Transformer3DModel": smallDit,
 	"WanTransformer3DModel": {"num_attention_heads": 2, "attention_head_dim": 16, "in_channels": 4, "ffn_dim": 64,
 		"num_layers": 2,

@@ -134,9 +134,8 @@ func (a Ask) played(limit engine.Bytes) *Estimate {
 	return out
 }
 
-// reserves returns the answer for a result and a step time: the range of reserved memory, and whether it fits
-// beside the context. Experts whose balance was not told make the range wider, but not below what an even load
-// allocates.
+// reserves returns the answer for a result and a step time: the range of reserved memory, and whether it fits beside
+// the context. Experts whose balance was not told make the range wider, but not below what an even load allocates.
 func (a Ask) reserves(r *Result, t time.Duration) *Estimate {
 	r.program = nil
 	out := &Estimate{Result: r, States: r.states,

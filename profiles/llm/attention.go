@@ -386,8 +386,7 @@ func (b *builder) concatenated() bool {
 		k.Rope < k.Head && !k.NoRope
 }
 
-// attentionFlops returns the operations of scores and weighted values. Causal attention computes half of the
-// square.
+// attentionFlops returns the operations of scores and weighted values. Causal attention computes half of the square.
 func (b *builder) attentionFlops(widths int64) float64 {
 	seen := float64(b.s.Seq)
 	if b.k.Both {

@@ -8,8 +8,7 @@ import (
 	"memtide/profiles/card"
 )
 
-// Card is a card as the allocator and the times of a step depend on it. Rates are bytes and operations per
-// second.
+// Card is a card as the allocator and the times of a step depend on it. Rates are bytes and operations per second.
 type Card struct {
 	Name      string
 	Memory    engine.Bytes // as the driver reports it

@@ -167,8 +167,7 @@ func (a Ask) perToken(answer *Estimate) float64 {
 	return answer.Time.Seconds() * float64(a.GPUs) / (float64(orOne(s.Batch)*s.Seq*orOne(s.Accumulate)) * groups)
 }
 
-// fits appends the changes of a level that fit to found, up to mostFixes, and returns the changes that do not
-// fit.
+// fits appends the changes of a level that fit to found, up to mostFixes, and returns the changes that do not fit.
 func fits(level []Change, found *[]Change) (rest []Change) {
 	var may []*Change
 	for i := range level {

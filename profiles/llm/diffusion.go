@@ -320,8 +320,7 @@ func (b *builder) singleDit(x valueID) valueID {
 	return b.gatedSum(x, y, gates, "gate", bytes)
 }
 
-// jointDit has one set of weights for latents and text. Their norms have weights, and differ only in their
-// scales.
+// jointDit has one set of weights for latents and text. Their norms have weights, and differ only in their scales.
 func (b *builder) jointDit(x valueID) valueID {
 	h, d := b.m.Hidden, b.k.Head
 	tokens := b.outer + b.s.Batch*b.k.Dit.Text

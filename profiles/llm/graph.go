@@ -270,8 +270,7 @@ func (w *grapher) made(k int) (n engine.Bytes) {
 	return n
 }
 
-// reduce writes the reduce-scatter of a unit, and the optimizer's step on it if that does not wait for other
-// units.
+// reduce writes the reduce-scatter of a unit, and the optimizer's step on it if that does not wait for other units.
 func (w *grapher) reduce(i int) {
 	v := w.units[i]
 	if v.share != engine.NoValue {

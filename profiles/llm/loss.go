@@ -162,8 +162,7 @@ func (p *program) scaledLogits(logits handle) handle {
 	return p.logit(p.s.logits(), p.s.Compute)
 }
 
-// holdOr keeps the logits if the program keeps the output of the forward with e bytes per number; else it frees
-// them.
+// holdOr keeps the logits if the program keeps the output of the forward with e bytes per number; else it frees them.
 func (p *program) holdOr(l *lossState, logits handle, e int64) {
 	if p.s.LogitsHeld == e {
 		l.held = logits

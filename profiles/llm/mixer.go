@@ -147,9 +147,8 @@ func (b *builder) padded(width, kernel int64) engine.Bytes {
 }
 
 // deltaSteps returns what torch's own code of the gated delta rule keeps, in 4 bytes [transformers:
-// torch_chunk_gated_delta_rule]: operands of all tokens, squares of each chunk, the rows of the inverse, of which
-// each step keeps all earlier rows, and what each chunk of the loop makes of the state. The first state needs no
-// gradient.
+// torch_chunk_gated_delta_rule]: operands of all tokens, squares of each chunk, the rows of the inverse, of which each
+// step keeps all earlier rows, and what each chunk of the loop makes of the state. The first state needs no gradient.
 func (b *builder) deltaSteps() engine.Bytes {
 	d, c := b.k.Delta, int64(deltaChunk)
 	heads := d.ValueHeads * b.s.Batch

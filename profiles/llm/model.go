@@ -328,8 +328,7 @@ func (m *Model) BlockParams() (out [][2]int64) {
 	return out
 }
 
-// appendRun appends v to runs of equal values: it increments the count of the last run if that run has the value
-// v.
+// appendRun appends v to runs of equal values: it increments the count of the last run if that run has the value v.
 func appendRun(runs [][2]int64, v int64) [][2]int64 {
 	if n := len(runs); n > 0 && runs[n-1][1] == v {
 		runs[n-1][0]++

@@ -5,10 +5,9 @@ import "memtide/engine"
 // NormForm is how Transformers writes a norm.
 type NormForm uint8
 
-// The forms of a norm: Llama's, which narrows before the weight; Gemma's, which multiplies
-// by 1 + w in 4 bytes before it narrows; gpt-oss's and OLMo 2's, with the weight in 4 bytes;
-// Gemma 4's, which takes a power; without a weight; Cohere's LayerNorm in 4 bytes;
-// Nemotron's LayerNorm with 1 + w; T5's, which keeps its input beside the widened input.
+// The forms of a norm: Llama's, which narrows before the weight; Gemma's, which multiplies by 1 + w in 4 bytes before
+// it narrows; gpt-oss's and OLMo 2's, with the weight in 4 bytes; Gemma 4's, which takes a power; without a weight;
+// Cohere's LayerNorm in 4 bytes; Nemotron's LayerNorm with 1 + w; T5's, which keeps its input beside the widened input.
 const (
 	FormUsual NormForm = iota
 	FormPlus

@@ -22,8 +22,7 @@ type block struct {
 	whole   bool           // recomputation runs to the end, and its output is held until the backward ends
 }
 
-// newPlayed prepares a tape under a policy of checkpointing. late says that the whole graph is partitioned at
-// once.
+// newPlayed prepares a tape under a policy of checkpointing. late says that the whole graph is partitioned at once.
 func newPlayed(t *tape, s *Setup, mode CheckpointKind, late bool) *block {
 	b := &block{tape: t, late: late, last: make([]int, len(t.values)), keepers: make([]int, len(t.values)),
 		cached: make([]bool, len(t.values)), mode: mode}
@@ -174,8 +173,7 @@ type kept struct {
 	ran     func()         // called when recomputation has ended, or nil
 }
 
-// forward runs the block on x, which stays the caller's. It returns the output and what is held, without the
-// input.
+// forward runs the block on x, which stays the caller's. It returns the output and what is held, without the input.
 func (b *block) forward(l *ledger, x handle) (handle, *kept) {
 	k := &kept{storage: make([]handle, len(b.values))}
 	k.storage[0] = x
@@ -300,8 +298,7 @@ func (b *block) undo(l *ledger, k *kept, i int, grads []handle, grad func(weight
 	}
 }
 
-// send moves what a block keeps to host memory. It returns the newest tensors, which stay until the next block
-// has run.
+// send moves what a block keeps to host memory. It returns the newest tensors, which stay until the next block has run.
 func (b *block) send(l *ledger, k *kept) (stay []handle) {
 	k.away = make([]engine.Bytes, len(k.storage))
 	for root, h := range k.storage {

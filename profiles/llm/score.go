@@ -130,8 +130,7 @@ const (
 	contextual = 0.14 // buffers of context parallelism
 )
 
-// margins returns the factors from an answer to the ends of its range. complete says whether no inputs were
-// guessed.
+// margins returns the factors from an answer to the ends of its range. complete says whether no inputs were guessed.
 func margins(s *Setup, complete bool) (below, above float64) {
 	m := modelled
 	if !complete {

@@ -171,8 +171,7 @@ func (c *rowConfig) model(read ReadModel) *Model {
 	return m
 }
 
-// play plays the step of a row, and returns the result of its rank if the row names one, else of the fullest
-// rank.
+// play plays the step of a row, and returns the result of its rank if the row names one, else of the fullest rank.
 func (c *rowConfig) play(s Setup, card *Card) (*Result, error) {
 	if c.Rank == nil {
 		return Run(s)

@@ -14,8 +14,7 @@ func (s *Setup) split(w weight) int64 {
 	return s.Shard
 }
 
-// at returns the size of n bytes per number for a rank's part of a weight, which is shared from a level of ZeRO
-// on.
+// at returns the size of n bytes per number for a rank's part of a weight, which is shared from a level of ZeRO on.
 func (s *Setup) at(w weight, zero int, bytes int64) engine.Bytes {
 	n := w.n
 	if s.Zero >= zero {

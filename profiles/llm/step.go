@@ -389,8 +389,7 @@ func (p *program) backwardPass(w *pass) {
 	p.giveAll(w.held)
 }
 
-// unitBackward runs the backward of a block from the gradient of its output, and makes the gradients of its
-// weights.
+// unitBackward runs the backward of a block from the gradient of its output, and makes the gradients of its weights.
 func (p *program) unitBackward(u *unit, x, g handle, k *kept) handle {
 	if p.s.Flat && u.block.whole && !u.stays { // the forward that runs again is a forward to FSDP1, too
 		k.ran = func() {
@@ -420,8 +419,7 @@ func (p *program) reduceEnds(g handle) {
 	p.cut()
 }
 
-// embeddingBackward makes the gradient of the embedding. The gradient of a tied embedding is added to that of the
-// head.
+// embeddingBackward makes the gradient of the embedding. The gradient of a tied embedding is added to that of the head.
 func (p *program) embeddingBackward() {
 	u := p.root
 	if p.s.Model.Tied && p.last && u.fresh[0] != 0 {

@@ -159,9 +159,8 @@ func (p *program) swapLink(c *Card) (forward, back float64) {
 	return forward, back
 }
 
-// swapWaits returns how long the passes of a forward and of a backward wait for blocks from the host. Copies run
-// one after the other beside the passes. The second micro batch waits for copies that the first one left
-// unfinished.
+// swapWaits returns how long the passes of a forward and of a backward wait for blocks from the host. Copies run one
+// after the other beside the passes. The second micro batch waits for copies that the first one left unfinished.
 func (p *program) swapWaits(c *Card) (forward, back float64) {
 	if p.swaps == nil {
 		for _, u := range p.units {

@@ -91,9 +91,8 @@ func newTape(in engine.Bytes, needsGrad bool) *tape {
 	return &tape{values: []value{{name: "x", bytes: in, grad: in, needs: needsGrad}}}
 }
 
-// add appends an operator that writes one value with a storage of its own, and returns the value. Its gradient
-// has the same size. The value needs a gradient if an input does or a weight trains; only then does the operator
-// keep values.
+// add appends an operator that writes one value with a storage of its own, and returns the value. Its gradient has the
+// same size. The value needs a gradient if an input does or a weight trains; only then does the operator keep values.
 func (t *tape) add(o op, name string, bytes engine.Bytes) valueID {
 	needs := o.trains() || slices.ContainsFunc(o.in, func(v valueID) bool { return t.values[v].needs })
 	id := valueID(len(t.values))

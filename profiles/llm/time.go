@@ -305,11 +305,10 @@ type runs struct {
 // fullSteps is the number of tokens from which on a step keeps a card busy.
 const fullSteps = 8192
 
-// timeClasses are the classes of runs. A step belongs to the first class that holds for it. [torchtitan,
-// prime-rl, torchtune, LLM-foundry, fms-acceleration, TRL, axolotl, torchao: the tables and logs that Score
-// reads; on one card by the Trainer, experts and narrow models: docs/language-models.md]. There are too few runs
-// on cards before Ampere, on cards of other vendors than NVIDIA, and with pipelines, block swap and diffusion
-// transformers.
+// timeClasses are the classes of runs. A step belongs to the first class that holds for it. [torchtitan, prime-rl,
+// torchtune, LLM-foundry, fms-acceleration, TRL, axolotl, torchao: the tables and logs that Score reads; on one card by
+// the Trainer, experts and narrow models: docs/language-models.md]. There are too few runs on cards before Ampere, on
+// cards of other vendors than NVIDIA, and with pipelines, block swap and diffusion transformers.
 var timeClasses = []runs{
 	{[]card.Kind{card.Hopper}, func(s *Setup) bool { return s.Model.MoE != nil && s.alone() }, 1.6, 5.5, 8},
 	{[]card.Kind{card.Ampere, card.Hopper, card.Blackwell}, func(s *Setup) bool { return s.Model.MoE != nil }, 1,

@@ -19,9 +19,8 @@ const (
 	UnetLast
 )
 
-// Unet is one module of a UNet [diffusers: models/unets/unet_2d_condition.py]. Own.Hidden is the width of its
-// input, and its tokens are the latents of its level. A block of a transformer is like a block of a decoder with
-// an encoder.
+// Unet is one module of a UNet [diffusers: models/unets/unet_2d_condition.py]. Own.Hidden is the width of its input,
+// and its tokens are the latents of its level. A block of a transformer is like a block of a decoder with an encoder.
 type Unet struct {
 	Part   UnetPart
 	Out    int64 // channels of the output
@@ -37,8 +36,7 @@ type Unet struct {
 	Each   int64 // numbers per picture that are kept before the first block
 }
 
-// unetFront returns the bytes of the time's embedding and, if weights train, of everything else before the first
-// block.
+// unetFront returns the bytes of the time's embedding and, if weights train, of everything else before the first block.
 func (b *builder) unetFront() engine.Bytes {
 	u, n := b.k.Unet, b.s.Batch*b.k.Unet.Time
 	if b.s.trains() {

@@ -134,8 +134,7 @@ func (p *program) casts(w weight) bool {
 	return w.rows > 0 && !w.expert || w.conv || w.name == "head" || w.name == "router"
 }
 
-// uncast frees the copies of the weights of checkpointed blocks, which autocast holds until the end of the
-// forward.
+// uncast frees the copies of the weights of checkpointed blocks, which autocast holds until the end of the forward.
 func (p *program) uncast() {
 	if !p.s.autocast() {
 		return
@@ -212,8 +211,7 @@ func (p *program) newGradient(u *unit, i int) {
 }
 
 // reduceUnit ends a unit's backward under FSDP. It frees the weights and copies the gradients into the input of a
-// reduce-scatter, which stays until the next one. The output is the rank's share [torch:
-// FSDPParamGroup.post_backward].
+// reduce-scatter, which stays until the next one. The output is the rank's share [torch: FSDPParamGroup.post_backward].
 func (p *program) reduceUnit(u *unit) {
 	if !p.s.gathers() {
 		p.reshard(u)

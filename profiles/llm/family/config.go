@@ -16,8 +16,7 @@ import (
 	"memtide/profiles/llm/ask"
 )
 
-// config is a config.json that is being read. It records the first error, after which everything that is read is
-// 0.
+// config is a config.json that is being read. It records the first error, after which everything that is read is 0.
 type config struct {
 	all   map[string]any
 	read  map[string]bool // keys that were read

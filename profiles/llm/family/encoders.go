@@ -119,8 +119,7 @@ func whisper(c *config, m *llm.Model) {
 	c.note("The encoder reads %d frames; -seq says the tokens of the decoder.", frames)
 }
 
-// seer returns a block of a transformer that reads patches or texts, with norms before each part and biases
-// everywhere.
+// seer returns a block of a transformer that reads patches or texts, with norms before each part and biases everywhere.
 func (c *config) seer(m *llm.Model) llm.Block {
 	h, heads := c.need("hidden_size"), c.need("num_attention_heads")
 	if heads > 0 && h%heads != 0 {

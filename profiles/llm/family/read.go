@@ -146,8 +146,7 @@ func (c *config) heads() {
 // headless are families without attention and without a feed-forward net.
 var headless = map[string]bool{"mamba": true, "mamba2": true}
 
-// ownSizes are families that read all their sizes themselves: networks of two parts, and networks that read
-// pictures.
+// ownSizes are families that read all their sizes themselves: networks of two parts, and networks that read pictures.
 var ownSizes = map[string]bool{"t5": true, "mt5": true, "umt5": true, "whisper": true, "vit": true,
 	"dinov2": true, "clip": true, "siglip": true}
 

@@ -40,9 +40,8 @@ func (c *config) towers(m *llm.Model) {
 	}
 }
 
-// towerKinds are the known towers, by their model_type without _vision, or by the model_type of the whole model
-// if they have none. A width of 0 means that the tower's parameters include the part that joins it to the
-// language part.
+// towerKinds are the known towers, by their model_type without _vision, or by the model_type of the whole model if they
+// have none. A width of 0 means that the tower's parameters include the part that joins it to the language part.
 var towerKinds = map[string]func(v *config, m *llm.Model) (t llm.Tower, width int64){
 	"siglip_vision_model": siglipTower, "idefics3": siglipTower, "smolvlm": siglipTower, "pixtral": pixtralTower,
 	"clip_vision_model": clipTower, "internvl": internTower, "intern_vit_6b": internTower,

@@ -246,6 +246,9 @@ func (b *builder) doubleDit(x valueID) valueID {
 			return parts[0]
 		}
 		b.over(tokens[i], func() {
+			if b.s.Batch > 1 && !d.Copied { // the tokens of a part do not lie in one piece
+				a[i] = b.add(op{in: []valueID{a[i]}}, names[i]+"a.rows", bytes[i])
+			}
 			y := b.gatedSum(parts[i], b.linear(a[i], names[i]+"o", h, h, b.biased(h)), gates[i], names[i]+"gate",
 				bytes[i])
 			if i == 0 && d.Dual {

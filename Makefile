@@ -132,25 +132,26 @@ tools:
 	@command -v $(GO) >/dev/null || { echo "Go 1.26 or later is needed: https://go.dev/dl" >&2; exit 1; }
 	@command -v node >/dev/null && command -v npm >/dev/null || { echo "Node 20 or later with npm is needed: https://nodejs.org (or: apt-get install nodejs npm)" >&2; exit 1; }
 
-# The tests find the browser by name; CHROME names another one.
+# The tests find the browser by name; CHROME names another one. Debian's chromium-headless-shell is one without windows.
+INSTALL = apt-get install -y --no-install-recommends
 chromium:
-	@if [ -n "$$CHROME" ] || command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null || command -v google-chrome-stable >/dev/null; then exit 0; fi; \
-	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
-		apt-get update && apt-get install -y --no-install-recommends chromium; \
-	else \
-		echo "The tests of the page need a Chromium: install the package chromium, or set CHROME to the path of one." >&2; \
-	fi
+	@if [ -n "$$CHROME" ] || command -v chromium-headless-shell >/dev/null; then exit 0; fi; \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then may=true; else may=false; fi; \
+	if $$may && $(INSTALL) chromium-headless-shell 2>/dev/null; then exit 0; fi; \
+	if command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null || command -v google-chrome-stable >/dev/null; then exit 0; fi; \
+	if $$may && apt-get update && { $(INSTALL) chromium-headless-shell || $(INSTALL) chromium; }; then exit 0; fi; \
+	echo "The tests of the page need a Chromium: install the package chromium-headless-shell or chromium, or set CHROME to the path of one." >&2
 
 # FIREFOX names another one. Of WebKit it takes a browser that can be driven, its
 # driver, and a screen that nobody sees.
 firefox:
 	@if [ -n "$$FIREFOX" ] || command -v firefox-esr >/dev/null || command -v firefox >/dev/null; then exit 0; fi; \
-	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && apt-get update && apt-get install -y --no-install-recommends firefox-esr; then exit 0; fi; \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && apt-get update && $(INSTALL) firefox-esr; then exit 0; fi; \
 	echo "The page is not tested in Firefox: install the package firefox-esr, or set FIREFOX to the path of one." >&2
 
 webkit:
 	@if command -v WebKitWebDriver >/dev/null && command -v Xvfb >/dev/null; then exit 0; fi; \
-	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && apt-get update && apt-get install -y --no-install-recommends webkit2gtk-driver xvfb; then exit 0; fi; \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && apt-get update && $(INSTALL) webkit2gtk-driver xvfb; then exit 0; fi; \
 	echo "The page is not tested in WebKit: install the packages webkit2gtk-driver and xvfb." >&2
 
 # PyTorch 1.10 or later for the Python that PYTHON names. Debian's python3-torch is
@@ -158,7 +159,7 @@ webkit:
 torch:
 	@if $(PYTHON) -c 'import torch, torchvision' 2>/dev/null; then exit 0; fi; \
 	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && [ "$(PYTHON)" = /usr/bin/python3 ]; then \
-		apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends python3-torch python3-torchvision; \
+		apt-get update && DEBIAN_FRONTEND=noninteractive $(INSTALL) python3-torch python3-torchvision; \
 	else \
 		echo "These tests need PyTorch and torchvision for $(PYTHON): install the packages python3-torch and python3-torchvision, or name a Python that has them: make test-torch PYTHON=..." >&2; \
 		exit 1; \

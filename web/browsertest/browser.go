@@ -19,12 +19,14 @@ import (
 	"os/exec"
 )
 
-// Browser returns the path of a Chromium, or "" if no Chromium is found. The variable CHROME overrides the search.
+// Browser returns the path of a Chromium, or "" if no Chromium is found. One without windows is preferred, whose tabs
+// take a third less time to open. The variable CHROME overrides the search.
 func Browser() string {
 	if p := os.Getenv("CHROME"); p != "" {
 		return p
 	}
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome"} {
+	for _, name := range []string{"chromium-headless-shell", "chrome-headless-shell", "chromium", "chromium-browser",
+		"google-chrome", "google-chrome-stable", "chrome"} {
 		if p, err := exec.LookPath(name); err == nil {
 			return p
 		}

@@ -44,7 +44,7 @@ func need(t testing.TB) {
 	t.Helper()
 	bin := Browser()
 	if bin == "" {
-		const how = "no Chromium is installed: apt-get install chromium, or set CHROME to the path of one"
+		const how = "no Chromium is installed: apt-get install chromium-headless-shell, or set CHROME to the path of one"
 		if os.Getenv("CI") != "" {
 			t.Fatal(how)
 		}
@@ -128,6 +128,8 @@ func flags(bin, profile string) []chromedp.ExecAllocatorOption {
 		// Optimise only code that runs for seconds. Optimising code that runs once in each tab was a fifth of all
 		// work. The tests of package engines use the browser's default.
 		chromedp.Flag("js-flags", "--wasm-tiering-budget=200000000"),
+		// chromium-headless-shell would not give frames of other sites processes of their own, as browsers do.
+		chromedp.Flag("site-per-process", true),
 		// Without these options every window loads two pages for the list below its address bar and starts a
 		// spare process for the next page: a quarter of all work.
 		chromedp.Flag("disable-field-trial-config", true),

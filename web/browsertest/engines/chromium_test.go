@@ -33,7 +33,7 @@ type chromium struct {
 func Chromium(ctx context.Context) (Browser, error) {
 	bin := browsertest.Browser()
 	if bin == "" {
-		return nil, &Missing{"Chromium", "apt-get install chromium (make chromium), or set CHROME to the path of one"}
+		return nil, &Missing{"Chromium", "apt-get install chromium-headless-shell (make chromium), or set CHROME to the path of one"}
 	}
 	home, err := os.MkdirTemp("", "memtide-chromium-")
 	if err != nil {

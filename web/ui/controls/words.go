@@ -130,8 +130,12 @@ func offers(s *state.State, args engine.Args, name string) bool {
 		return ask.Configured(model) || !is(name, "no")
 	case name == "shard": // each pipeline rank is one card: nothing is shared
 		return ask.Value(args, "gpus") != ask.Value(args, "pp")
-	case name == "base-experts":
+	case name == "base-experts", name == "no-grouped":
 		return ask.Experts(model) || !is(name, "no")
+	case name == "split": // said by flags, in links and by Megatron's layouts
+		return !is(name, ask.Option(name).Default)
+	case strings.HasPrefix(name, "lighter") && !is("split", "even"): // in its place
+		return false
 	case name == "ep", name == "etp":
 		return (ask.Experts(model) || !is(name, ask.Option(name).Default)) && !is("gpus", "1")
 	case name == "autocast", name == "no-autocast": // of Transformers' modules

@@ -39,7 +39,7 @@ func TestStepControls(t *testing.T) {
 		not   []string
 	}{
 		{config, engine.Args{"gpus": "2", "seq": "1024", "ep": "2"}, append(sides, "beside")},
-		{config, engine.Args{"gpus": "2", "pp": "2", "ckpt": "full"}, append(sides, "beside", "shard", "ep")},
+		{config, engine.Args{"gpus": "2", "pp": "2", "ckpt": "full"}, append(sides, "beside", "shard", "ep", "split")},
 		{config, engine.Args{"lora": "8", "host": "yes"}, append(sides, "beside", "states", "shard", "tp", "cp", "ep", "pp", "schedule")},
 		{diffuser, engine.Args{"gpus": "2"}, []string{"ep", "objective", "logits", "program"}},
 		{diffuser, engine.Args{"gpus": "2", "height": "512"}, []string{"seq", "ep", "objective", "logits", "program"}},
@@ -127,6 +127,25 @@ func TestModules(t *testing.T) {
 		i := slices.IndexFunc(list, func(o panel.Option) bool { return o.Selected })
 		if len(list) != want || i < 0 || list[i].ID != modules {
 			t.Errorf("%s: option %d of %v is chosen; want it of %d", modules, i, list, want)
+		}
+	}
+}
+
+// TestLayersOfStages checks that the layers of each stage are offered only where they are said, and in place of how
+// many fewer the ends have.
+func TestLayersOfStages(t *testing.T) {
+	for split, want := range map[string]string{"": "lighter lighter-first", "15+17": "split"} {
+		s := state.New()
+		s.Step = &state.OpenStep{}
+		s.Choice.Step, s.Choice.StepArgs = "llama3-8b", engine.Args{"gpus": "2", "pp": "2", "program": "megatron"}
+		if split != "" {
+			s.Choice.StepArgs["split"] = split
+		}
+		got := slices.DeleteFunc(slices.Concat(said(s, true), said(s, false)), func(name string) bool {
+			return name != "split" && !strings.HasPrefix(name, "lighter")
+		})
+		if strings.Join(got, " ") != want {
+			t.Errorf("layers %q: the page offers %q; want %q", split, got, want)
 		}
 	}
 }

@@ -325,7 +325,7 @@ func exhaustive(p *engine.Problem, s *engine.Strategy) (best time.Duration, ok b
 func TestSolveIsPure(t *testing.T) {
 	r := rand.New(rand.NewPCG(contractSeed, 1))
 	for i := range max(8/fewer(), 2) {
-		c := enginetest.RandomChain(r, enginetest.Shape{MaxStages: 30, MaxSize: 50, MaxTime: 500})
+		c := enginetest.RandomChain(r, enginetest.Shape{MaxStages: 15, MaxSize: 50, MaxTime: 500})
 		budget := enginetest.RandomBudget(r, c)
 		for _, s := range engine.Strategies() {
 			if spared(s, i) {

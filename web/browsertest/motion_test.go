@@ -70,7 +70,7 @@ func TestNothingJumps(t *testing.T) {
 		rest       bool // with MEMTIDE_LONG=1 only
 	}{
 		{"page", "", 1440, helped, false}, {"page on a phone", "", 390, helped, true},
-		{"policy", policy, 1440, known, true}, {"policy on a phone", policy, 390, known, false},
+		{"policy", policy, 1440, known, true}, {"policy on a phone", policy, 390, known, true},
 		{"ranks", ranks, 1440, known, true}, {"ranks on a phone", ranks, 390, known, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {

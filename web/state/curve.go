@@ -38,7 +38,11 @@ func (s *State) followCurve() []Effect {
 	if s.Solving != nil {
 		return out
 	}
-	c := tradeoff.NewCurve(s.BudgetRange())
+	usual := engine.Bytes(0)
+	if d := DeviceOf(s.Choice); d != nil {
+		usual = s.Choice.Usable(d.Memory)
+	}
+	c := tradeoff.NewCurve(s.BudgetRange(), usual)
 	if len(c.Budgets) == 0 || !s.grow(c) {
 		return out
 	}

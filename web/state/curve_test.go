@@ -1,6 +1,7 @@
 package state
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -51,6 +52,24 @@ func TestSweepRequest(t *testing.T) {
 		if engine.Lookup(m.Strategy).Class == 0 {
 			t.Errorf("the curve has %s, which never moves anything", m.Strategy)
 		}
+	}
+}
+
+// TestCurveOfCard checks that the curve has a point for the memory of the card that a plan may use.
+func TestCurveOfCard(t *testing.T) {
+	c := chosen("net-b8")
+	c.Device = "gtx-970"
+	p := &player{State: New()}
+	p.play(Start{Choice: c})
+	p.play(opened(last[Open](t, p).ID, chain("net")))
+	p.play(answer(last[Solve](t, p), 12))
+	want := c.Usable(DeviceOf(c).Memory)
+	var got []engine.Bytes
+	for _, b := range last[Sweep](t, p).Request.Budgets {
+		got = append(got, b.Bytes)
+	}
+	if r := p.BudgetRange(); !slices.Contains(got, want) || want <= r.From || want >= r.To {
+		t.Errorf("budgets %d; want %d, which the card leaves, among them", got, want)
 	}
 }
 

@@ -42,8 +42,18 @@ type Curve struct {
 	at        []int // indices of the budgets of such points of the method Methods[improved]; nil before
 }
 
-// NewCurve returns a curve without strategies over the budgets of a range.
-func NewCurve(r Range) *Curve { return &Curve{Budgets: r.sample(CurveBudgets)} }
+// NewCurve returns a curve without strategies over the budgets of a range. The budget usual, if it is in the range,
+// stands in place of the nearest one between the ends, so that the curve has a plan for it.
+func NewCurve(r Range, usual engine.Bytes) *Curve {
+	budgets := r.sample(CurveBudgets)
+	for i := 1; i < len(budgets)-1; i++ {
+		if usual > budgets[0] && usual <= budgets[i]+(budgets[i+1]-budgets[i])/2 {
+			budgets[i] = usual
+			break
+		}
+	}
+	return &Curve{Budgets: budgets}
+}
 
 // CurveKey identifies the curve that shows a choice. All strategies with default arguments
 // share one curve.

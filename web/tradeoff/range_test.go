@@ -1,6 +1,7 @@
 package tradeoff
 
 import (
+	"slices"
 	"testing"
 
 	"memtide/engine"
@@ -47,5 +48,24 @@ func TestBandwidthSlider(t *testing.T) {
 	}
 	if got := BandwidthPosition(0); got != 0 {
 		t.Errorf("position of no link is %d; want 0", got)
+	}
+}
+
+// TestUsualBudget checks that a curve has a point for the usual budget, in place of the nearest one between the ends,
+// if that budget is in the range.
+func TestUsualBudget(t *testing.T) {
+	r := Range{From: 100, To: 1072, Step: 2}
+	plain := NewCurve(r, 0).Budgets
+	for _, c := range []struct {
+		usual engine.Bytes
+		at    int // of the budget that is another one; 0 if none is
+	}{{100, 0}, {101, 1}, {134, 1}, {147, 2}, {1060, 38}, {1073, 0}} {
+		want := slices.Clone(plain)
+		if c.at > 0 {
+			want[c.at] = c.usual
+		}
+		if got := NewCurve(r, c.usual).Budgets; !slices.Equal(got, want) || !slices.IsSorted(got) {
+			t.Errorf("usual %d: budgets %d; want %d", c.usual, got, want)
+		}
 	}
 }

@@ -47,8 +47,8 @@ const shifts = `window.jumps = []; window.jumped = 0; let first = -1e9, last = -
 	last = e.startTime; sum += e.value; jumped = Math.max(jumped, sum) } }).observe({type: "layout-shift", buffered: true});`
 
 // TestNothingJumps checks that nothing on the page jumps while it starts and while it finds out what would help, nor
-// when a link asks for a training step under a policy or on a pipeline. It opens each link on a computer or on a phone,
-// and on both with MEMTIDE_LONG=1.
+// when a link asks for a training step under a policy or on a pipeline. It opens two of the links once; with
+// MEMTIDE_LONG=1 it opens all of them on a computer and on a phone.
 func TestNothingJumps(t *testing.T) {
 	t.Parallel()
 	helped := func(p *Page) {

@@ -156,10 +156,10 @@ func Parse(args engine.Args) (engine.Parsed, error) {
 // Modules returns the modules that -ckpt modules computes again, which + joins.
 func Modules(args engine.Args) []string { return strings.Split(Value(args, "recompute"), "+") }
 
-// Split returns how many layers each stage of a pipeline has, which + joins, or nil if they are laid out evenly.
+// Split returns how many layers each stage of a pipeline has. It returns nil if the layers are laid out evenly.
 func Split(args engine.Args) (counts []int64) {
 	for _, count := range strings.FieldsFunc(args["split"], func(r rune) bool { return r < '0' || r > '9' }) {
-		n, _ := strconv.ParseUint(count, 10, 10) // or its largest number
+		n, _ := strconv.ParseUint(count, 10, 10) // 1023 if it is larger
 		counts = append(counts, int64(n))
 	}
 	return counts

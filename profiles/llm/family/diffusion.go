@@ -203,8 +203,8 @@ func (c *config) refined(h, heads, text int64) (params, kept int64) {
 	return params, 512 + 10*h + 2*from + blocks*each
 }
 
-// hunyuanVideo15 has two rows throughout. Its text is that of a language model, letters that are drawn, and a picture,
-// which is there without content if there is none.
+// hunyuanVideo15 has separate weights for latents and text in all blocks. Its text has tokens of a language model, of
+// drawn letters and of a picture; without a picture these are zeros.
 func hunyuanVideo15(c *config, m *llm.Model) {
 	const words, letters, seen = 1000, 256, 729
 	const text, mid = words + letters + seen, 2048

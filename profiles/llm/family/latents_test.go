@@ -117,7 +117,8 @@ func TestStreamsUnderAutocast(t *testing.T) {
 	}{
 		{"flux1-dev-3layers", 1}, {"flux2-3layers", 1}, {"chroma-3layers", 1}, {"qwen-image-3layers", 1},
 		{"sd3-defaults", 1}, {"hunyuan-video-3layers", 1}, {"cogvideox-2b-3layers", 1}, {"wan-1.3b-3layers", 1},
-		{"hunyuan-video-1.5-3layers", 1}, {"ltx-2-3layers", 2}, {"ltx-video-3layers", 2}, {"pixart-sigma-3layers", 2}, {"sana-1.6b-3layers", 2}, {"z-image-3layers", 2},
+		{"hunyuan-video-1.5-3layers", 1}, {"ltx-2-3layers", 2}, {"ltx-video-3layers", 2}, {"pixart-sigma-3layers", 2},
+		{"sana-1.6b-3layers", 2}, {"z-image-3layers", 2},
 	} {
 		last := func(states string) int64 {
 			a, err := llm.New(config(t, c.name), engine.Args{"height": "512", "ckpt": "full", "attention": "sdpa",

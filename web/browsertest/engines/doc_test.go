@@ -1,6 +1,6 @@
 //go:build !js
 
-// Package engines runs the same tests of the page in three browsers: Chromium, Firefox and WebKit. Tests use a Page
+// Package engines tests the page in three browsers, Chromium, Firefox and WebKit (see TestPage). Tests use a Page
 // and do not depend on the browser. For each browser there is a file that implements Browser and Tab with the
 // protocol of the browser: Chrome's DevTools protocol, WebDriver BiDi, or WebDriver over HTTP.
 //

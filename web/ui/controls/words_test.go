@@ -147,5 +147,10 @@ func TestLayersOfStages(t *testing.T) {
 		if strings.Join(got, " ") != want {
 			t.Errorf("layers %q: the page offers %q; want %q", split, got, want)
 		}
+		for _, w := range words(s, spread, true) {
+			if strings.Contains(w.Before, "|") {
+				t.Errorf("before %s the sentence has %q; want words", w.Name, w.Before)
+			}
+		}
 	}
 }

@@ -137,9 +137,9 @@ INSTALL = apt-get install -y --no-install-recommends
 chromium:
 	@if [ -n "$$CHROME" ] || command -v chromium-headless-shell >/dev/null; then exit 0; fi; \
 	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then may=true; else may=false; fi; \
-	if $$may && $(INSTALL) chromium-headless-shell 2>/dev/null; then exit 0; fi; \
+	if $$may && apt-get update && $(INSTALL) chromium-headless-shell; then exit 0; fi; \
 	if command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null || command -v google-chrome-stable >/dev/null; then exit 0; fi; \
-	if $$may && apt-get update && { $(INSTALL) chromium-headless-shell || $(INSTALL) chromium; }; then exit 0; fi; \
+	if $$may && $(INSTALL) chromium; then exit 0; fi; \
 	echo "The tests of the page need a Chromium: install the package chromium-headless-shell or chromium, or set CHROME to the path of one." >&2
 
 # FIREFOX names another one. Of WebKit it takes a browser that can be driven, its

@@ -61,7 +61,7 @@ func (b *builder) tables() {
 		first("time", b.unetFront(), s.trains())
 	}
 	if !k.NoIDs {
-		first("positions", size(s.Seq, 8), false)
+		first("positions", size(s.part(), 8), false)
 	}
 	if b.m.Positions == 0 && !k.NoTables && (!k.NoIDs || k.Axes > 0) { // the model passes tables to the block
 		first("rotation "+k.RopeName, b.tableBytes(), !k.NoRope && k.attends() && !k.RopeOwn)
@@ -117,7 +117,7 @@ func (k *Block) attends() bool {
 
 // tableBytes returns the bytes of the tables of rotation: cosines and sines.
 func (b *builder) tableBytes() engine.Bytes {
-	k, rows := b.k, b.s.Seq
+	k, rows := b.k, b.s.part()
 	if k.Each {
 		rows *= b.s.Batch
 	}
@@ -197,7 +197,7 @@ func (b *builder) scaled(q valueID, bytes engine.Bytes) valueID {
 		return q
 	}
 	q = b.point("q.scaled", bytes, []valueID{q})
-	b.copied("q.scale", size(b.s.Seq, b.k.Scale))
+	b.copied("q.scale", size(b.s.part(), b.k.Scale))
 	return q
 }
 

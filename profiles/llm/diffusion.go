@@ -66,7 +66,7 @@ func (b *builder) over(tokens int64, f func()) {
 // ditTables adds the values that all blocks share: the embedding of the time, tables, a text.
 func (b *builder) ditTables(first func(name string, bytes engine.Bytes, kept bool)) {
 	d, h, batch := b.k.Dit, b.m.Hidden, b.s.Batch
-	tokens := b.s.Seq
+	tokens := b.s.part()
 	if !d.LatentTab && !d.Cross {
 		tokens += d.Text
 	}
@@ -177,12 +177,17 @@ func (b *builder) ditAttend(in [3][]valueID, tokens int64) valueID {
 	return b.sdpa(all, "", tokens)
 }
 
-// sdpa is PyTorch's attention of all tokens to all tokens, by queries, keys and values.
+// sdpa is PyTorch's attention of all tokens to all tokens, by queries, keys and values. Context parallel ranks exchange
+// tokens for heads before it and after it, as many numbers, and have all tokens of a text [FastVideo:
+// fastvideo/attention/layer.py].
 func (b *builder) sdpa(all [3]valueID, name string, tokens int64) valueID {
-	h := b.m.Hidden
+	h, each, batch := b.m.Hidden, tokens/b.s.Batch, b.s.Batch
+	keys := each + b.s.Seq - b.s.part()
+	for i := range all {
+		all[i] = b.moved(b.s.Context, opExchange, all[i], name+[]string{"q", "k", "v"}[i]+".heads", size(tokens*h, b.e))
+	}
 	o := op{kind: opAttention, in: all[:], keeps: all[:], back: size(tokens*h, 4),
-		flops: 4 * float64(tokens) * float64(tokens/b.s.Batch) * float64(h)}
-	each, batch := tokens/b.s.Batch, b.s.Batch
+		flops: 4 * float64(tokens) * float64(keys) * float64(h)}
 	masked, rows := b.k.Dit.Masked, int64(1)
 	if b.k.Dit.Pairs {
 		masked, rows = b.s.Attention == AttentionSDPA, each
@@ -192,10 +197,11 @@ func (b *builder) sdpa(all [3]valueID, name string, tokens int64) valueID {
 	}
 	a := b.keep(b.add(o, name+"attention", size(tokens*h, b.e)))
 	if masked {
-		b.aside("mask", size(batch*rows*upTo(each, efficientMask), b.e))
+		b.aside("mask", size(batch*rows*upTo(keys, efficientMask), b.e))
 		each = upTo(each, efficientRows)
 	}
 	b.aside(name+"statistics", size(batch*each*b.k.Heads, 4))
+	a = b.moved(b.s.Context, opExchange, a, name+"attention.tokens", size(tokens*h, b.e))
 	if b.k.Dit.Copied && name == "" { // whose queries are put together; other results lie as products read them
 		a = b.add(op{in: []valueID{a}}, name+"attention.rows", size(tokens*h, b.e))
 	}

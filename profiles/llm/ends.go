@@ -95,7 +95,7 @@ func (s *Setup) logits() int64 {
 // frontKept returns the bytes that are kept before and beside the blocks of a network with Ends.
 func (s *Setup) frontKept() engine.Bytes {
 	m, first := s.Model, s.of(s.Model.At(0))
-	n, h, _ := first.Batch*first.Seq, first.Model.Hidden, s.Compute
+	n, h, _ := first.Batch*first.part(), first.Model.Hidden, s.Compute
 	last := s.tail()
 	out := last.Batch * last.Seq
 	switch m.Ends.Kind {

@@ -328,7 +328,9 @@ func (y *Layout) check(m *Model) {
 	switch {
 	case y.Zero < 0 || y.Zero > 3:
 		refuse("ZeRO-%d is not known; want 1, 2 or 3", y.Zero)
-	case y.Expert > 1 && (m.MoE == nil || m.MoE.Experts%y.Expert != 0):
+	case y.Expert > 1 && m.MoE == nil:
+		refuse("%s has no experts that ranks could share; want -ep 1", m.Name)
+	case y.Expert > 1 && m.MoE.Experts%y.Expert != 0:
 		refuse("the experts of %s do not divide among %d ranks", m.Name, y.Expert)
 	case m.MoE != nil && y.Tensor%y.ExpertTensor != 0:
 		refuse("the experts' products are shared by %d of %d tensor parallel ranks; want a divisor", y.ExpertTensor,

@@ -54,7 +54,7 @@ func (p *program) saved() (out Kept) {
 	x := q.take(last.stream(outer, &last.Model.Block, last.Model.WideSum), Saved)
 	q.lossForward(w, x)
 	q.give(w.loss.held)
-	labels := p.s.Batch * p.s.Seq
+	labels := p.s.Batch * p.s.part()
 	if p.s.Batch == 1 { // the shifted labels are a view of one more
 		labels++
 	}
@@ -62,7 +62,7 @@ func (p *program) saved() (out Kept) {
 		labels = 0
 	}
 	if p.s.Model.Shorter {
-		labels = p.s.Batch * (p.s.Seq - 1)
+		labels = p.s.Batch * (p.s.part() - 1)
 		if p.s.Batch == 1 { // a view of the model's input
 			labels = 0
 		}
@@ -87,7 +87,7 @@ func (p *program) frontBytes() (n engine.Bytes) {
 	}
 	inner, _ := p.s.tokens()
 	n += m.embeddedBytes(inner, p.s.Compute)
-	n += size(given(m.Positions > 0 && m.OwnIDs, p.s.Seq)+given(m.Types > 0, p.s.Seq), 8)
+	n += size(given(m.Positions > 0 && m.OwnIDs, p.s.part())+given(m.Types > 0, p.s.part()), 8)
 	n += size(given(m.EmbedMask, inner), p.s.Compute) + size(given(m.Dropped, inner*m.Hidden), 1)
 	switch {
 	case m.FirstNorm && m.Layer && p.s.autocast():

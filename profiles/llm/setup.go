@@ -146,7 +146,7 @@ func (s *Setup) checkParts() {
 }
 
 // checkFamily ends with an error for options that are not known for the model's blocks. Most families are known
-// only as Transformers' own code has them.
+// only as Transformers' or diffusers' own code has them.
 func (s *Setup) checkFamily() {
 	if m := s.Model; m.Written {
 		own := !m.Megatron || !s.TE
@@ -156,11 +156,14 @@ func (s *Setup) checkFamily() {
 		}{{!s.Written && own, "another program than Transformers, by itself (hf) or under DeepSpeed (deepspeed)"},
 			{!s.Written && s.Compiled, "torch.compile"},
 			{s.Float8, "products in 8 bits"},
-			{s.Tensor > 1 && own, "tensor parallel ranks"}, {s.Context > 1 && own, "context parallel ranks"},
+			{s.Tensor > 1 && own, "tensor parallel ranks"}, {s.Context > 1 && own && !s.splits(), "context parallel ranks, which are known where all blocks have attention, by a kernel without a mask of pairs of tokens (-attention flash)"},
 			{s.Expert > 1 && own, "expert parallel ranks: Transformers' own run one batch on all of these, and rows sent to experts are known of Mixtral, Qwen3 and DeepSeek V2 and V3"}} {
 			if v.is {
-				refuse("%s: the blocks of %s are known as Transformers writes them, not with %s", m.Name, m.Family,
-					v.what)
+				writer := "Transformers"
+				if m.Latents != nil {
+					writer = "diffusers"
+				}
+				refuse("%s: the blocks of %s are known as %s writes them, not with %s", m.Name, m.Family, writer, v.what)
 			}
 		}
 	}
@@ -200,9 +203,24 @@ func (s *Setup) checkFamily() {
 	}
 }
 
+// splits reports whether context parallel ranks can share the sequences of blocks that are as Transformers or diffusers
+// write them: of decoders and diffusion transformers in which all tokens but attention's operands are alone, and
+// attention needs no mask of pairs of tokens.
+func (s *Setup) splits() bool {
+	return s.Written && (s.Model.Ends == nil || s.Model.Latents != nil) && !s.Model.has(func(k *Block) bool {
+		d := k.Dit
+		return !k.attends() || k.Hybrid != nil || k.Twin || k.Index != nil || k.Compressed != nil || k.Unet != nil ||
+			k.OwnMask || s.Attention == AttentionSDPA && s.masked(k) ||
+			d != nil && (d.Linear || d.Sound > 0 || d.Pairs && s.Attention == AttentionSDPA)
+	})
+}
+
+// part returns the tokens of each sequence that a context parallel rank has.
+func (s *Setup) part() int64 { return ceil(s.Seq, s.Context) }
+
 // tokens returns a rank's tokens: of the products, and of the residual stream.
 func (s *Setup) tokens() (inner, outer int64) {
-	inner = ceil(s.Batch*s.Seq, s.Context)
+	inner = s.Batch * s.part()
 	if s.Tensor > 1 && !s.NoSP {
 		return inner, ceil(inner, s.Tensor)
 	}

@@ -332,7 +332,8 @@ func (s *Setup) alone() bool {
 }
 
 // TimeRange returns the range in which nine of ten published steps of the same class of card, precision and size
-// lie, for a step that takes t by the estimate. It returns 0 and 0 if too few are known.
+// lie, for a step that takes t by the estimate. The low end is rounded down, the high end up. It returns 0 and 0 if
+// too few are known.
 func (c *Card) TimeRange(s Setup, t time.Duration) (low, high time.Duration) {
 	if c.Table == nil || c.Lent != "" || s.Stages > 1 || s.HostStep || s.Swap > 0 || s.RamTorch || s.refers() ||
 		s.Model.Latents != nil {
@@ -341,7 +342,7 @@ func (c *Card) TimeRange(s Setup, t time.Duration) (low, high time.Duration) {
 	s.Layout.defaults()
 	for _, r := range timeClasses {
 		if slices.Contains(r.kinds, c.Table.Kind) && (r.is == nil || r.is(&s)) {
-			return seconds(t.Seconds() * r.low), seconds(t.Seconds() * r.high)
+			return time.Duration(engine.Int64(float64(t) * r.low)), seconds(t.Seconds() * r.high)
 		}
 	}
 	return 0, 0

@@ -89,3 +89,13 @@ func TestTimeRangeUnknown(t *testing.T) {
 		}
 	}
 }
+
+// TestTimeRangeHoldsTheEstimate checks that the low end of the range is not above the estimate where its factor is 1.
+func TestTimeRangeHoldsTheEstimate(t *testing.T) {
+	c := CardOf("h100")
+	for d := 71216150 * time.Nanosecond; d < 71216160; d++ {
+		if low, high := c.TimeRange(Setup{Model: Lookup("llama2-7b")}, d); low > d || high < d || high == 0 {
+			t.Errorf("a step of %d ns has the range %d to %d", d, low, high)
+		}
+	}
+}

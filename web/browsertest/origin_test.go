@@ -41,7 +41,7 @@ func (p *Page) memtide() *Page {
 		all, err := chromedp.Targets(p.ctx)
 		p.do(err)
 		for _, i := range all {
-			if strings.HasPrefix(i.URL, shared.url) && (i.OpenerID == own || i.ParentID == own) {
+			if strings.HasPrefix(i.URL, shared.url) && (i.OpenerID == own || string(i.ParentFrameID) == string(own)) {
 				of = i
 			}
 		}

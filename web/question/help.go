@@ -145,13 +145,18 @@ func with(args engine.Args, name string, n int) engine.Args {
 	return ask.With(args, name, strconv.Itoa(n))
 }
 
-// unchanged reports whether p and q are chains with the same stages, input and resident memory.
+// unchanged reports whether p and q are chains with the same stages, input and resident memory. What runs beside the
+// stages is only for pictures, and files do not have it.
 func unchanged(p, q *engine.Problem) bool {
 	if p.Chain == nil || q.Chain == nil {
 		return false
 	}
 	a, b := p.Chain.Chain, q.Chain.Chain
-	return slices.Equal(a.Stages, b.Stages) && a.Resident == b.Resident && a.Input == b.Input
+	return a.Resident == b.Resident && a.Input == b.Input &&
+		slices.EqualFunc(a.Stages, b.Stages, func(s, t engine.Stage) bool {
+			s.Asides, t.Asides = [2]engine.Aside{}, [2]engine.Aside{}
+			return s == t
+		})
 }
 
 // step is the step of a language model that a question is about.

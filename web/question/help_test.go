@@ -73,6 +73,34 @@ func TestLeversOfConfig(t *testing.T) {
 	}
 }
 
+// TestLeversThatChangeNothing checks that a change without an effect is not among the answers, where the step runs on
+// several cards and was read from a file, which does not have what runs beside its blocks.
+func TestLeversThatChangeNothing(t *testing.T) {
+	options := engine.Args{"frames": "9", "height": "256", "width": "256", "lora": "16", "gpus": "2"}
+	p, err := preset.Play("wan2.1-1.3b", options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	some := false
+	for i := range p.Chain.Stages {
+		some = some || p.Chain.Stages[i].Asides != [2]engine.Aside{}
+		p.Chain.Stages[i].Asides = [2]engine.Aside{}
+	}
+	if !some {
+		t.Fatal("nothing runs beside the blocks: the test would see nothing")
+	}
+	w := &question.Work{Problem: engine.NewChainProblem(p.Chain, engine.Device{}, engine.Whole, 64*engine.GiB),
+		Method: whatif.Method{Strategy: engine.Lookup("keepall")}, Model: "wan2.1-1.3b", Options: options,
+		Emit: func(a *proto.Suggestion, _ error) {
+			if strings.HasPrefix(a.Name, "kernels for linear attention") {
+				t.Errorf("%s is an answer about a model without it", a.Name)
+			}
+		}}
+	if err := w.Answer(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // TestLastLevers checks that adapters and more cards are tried only if nothing else has a schedule, because they
 // change the training or the hardware.
 func TestLastLevers(t *testing.T) {

@@ -18,8 +18,8 @@ func TestMain(m *testing.M) {
 }
 
 // TestPage runs the tests in the browsers. With MEMTIDE_LONG=1 every browser runs every test. Otherwise Chromium runs
-// none, because package browsertest tests much more in it, and some run in one of the others only. The browsers run at the same time. The tests of one browser run one after the other, because only
-// one tab can have the focus.
+// none, because package browsertest tests much more in it, and some run in one of the others only. The browsers run at
+// the same time. The tests of one browser run one after the other, because only one tab can have the focus.
 func TestPage(t *testing.T) {
 	for _, kind := range kinds {
 		t.Run(kind.name, func(t *testing.T) {

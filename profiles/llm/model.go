@@ -31,6 +31,7 @@ type Model struct {
 	Ends       *Ends    // what is before and after the blocks of a network that is not a plain decoder, else nil
 	Latents    *Latents // what a token of a diffusion model is; nil for other models
 	NarrowLoss bool     // the loss is in the compute type, and labels are not shifted
+	NextOnce   bool     // all later tokens are predicted by one layer, which runs for each
 
 	Notes  []string // notes for people on how the model was read
 	Beside []Tower  // parts that are not blocks of the model: towers for pictures and sound

@@ -7,14 +7,34 @@ type next struct {
 	loss lossState
 }
 
+// nextParts returns the layers of which one that predicts later tokens has copies: the last, or of layers that have one
+// part each the last with attention and the last with a net.
+func (m *Model) nextParts() []int64 {
+	parts := map[bool]int64{}
+	for l := range m.Layers {
+		if k := m.At(l); k.NoMixer || k.Alone && k.attends() {
+			parts[k.NoMixer] = l
+		}
+	}
+	if k := m.At(m.Layers - 1); len(parts) == 2 && (k.NoMixer || k.Alone) {
+		return []int64{parts[false], parts[true]}
+	}
+	return []int64{m.Layers - 1}
+}
+
 // addNexts adds the layers that predict later tokens. Each reads the normalised output of the layer before, joins it
 // with the embedding of later tokens by a product, and has a block like the model's last one and a norm. A last stage
 // without the embedding has a copy of it [Megatron-LM: core/transformer/multi_token_prediction.py].
 func (p *program) addNexts() {
 	s, m := p.s, p.s.Model
-	k, h := m.At(m.Layers-1), m.Hidden
+	layers := m.nextParts()
+	k, h := m.At(layers[0]), m.Hidden
 	_, outer := s.tokens()
 	for i := range given(p.last, s.Nexts) {
+		if i > 0 && m.NextOnce {
+			p.nexts = append(p.nexts, p.nexts[0])
+			continue
+		}
 		t := newTape(s.stream(outer, k, false), true)
 		b := newBuilder(t, s, k)
 		words := weight{name: "embedding", n: given(i == 0 && !p.first, ceil(m.Words*h, s.Tensor)), trained: s.trains(),
@@ -28,7 +48,10 @@ func (p *program) addNexts() {
 			x = b.add(op{in: []valueID{x}, temp: b.act(h)}, "joined.whole", b.act(h))
 			x = b.add(op{in: []valueID{x}}, "joined.part", size(outer*h, b.e))
 		}
-		t.block(s, m.Layers-1, x, nil)
+		t.output = x
+		for _, l := range layers {
+			t.block(s, l, t.output, nil)
+		}
 		t.output = b.norm(t.output, "n3", outer, h)
 		played := newPlayed(t, s, s.Checkpoint, false)
 		p.nexts = append(p.nexts, newUnit(p.blockWeights(played), played))

@@ -183,7 +183,7 @@ func (s *Setup) checkFamily() {
 	if s.Model.At(0).Unet != nil && (s.Stages > 1 || s.Group > 1 || s.Swap > 0) {
 		refuse("%s: skips join its two halves, so stages of a pipeline, checkpoints of several blocks and swapped blocks are not known; want -pp 1, -group 1 and -swap-blocks 0", s.Model.Name)
 	}
-	if s.Nexts > 0 && (!s.Model.At(s.Model.Layers-1).attends() || s.gathers() || !s.Loss.Whole()) {
+	if s.Nexts > 0 && (!s.Model.At(s.Model.nextParts()[0]).attends() || s.gathers() || !s.Loss.Whole()) {
 		refuse("%s: layers that predict later tokens are known of decoders whose last block has attention, with whole logits and no FSDP; want -mtp 0", s.Model.Name)
 	}
 	if s.partitioned() && s.Model.has(func(k *Block) bool {

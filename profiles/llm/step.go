@@ -166,9 +166,9 @@ func (p *program) blockWeights(b *block) (out []weight) {
 	return out
 }
 
-// all returns the units in the order of the forward.
+// all returns the units in the order of the forward, each once.
 func (p *program) all() []*unit {
-	all := append(append([]*unit{p.root}, p.units...), p.nexts...)
+	all := slices.Compact(slices.Concat([]*unit{p.root}, p.units, p.nexts))
 	if p.apart() {
 		all = append(all, p.head)
 	}

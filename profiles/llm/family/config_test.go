@@ -65,8 +65,8 @@ func TestReadRefuses(t *testing.T) {
 			`}`: "attention_bias",
 		`{"model_type":"llama","kv_lora_rank":512,` + sizes +
 			`}`: "kv_lora_rank",
-		`{"model_type":"gpt_neox","use_parallel_residual":false,` + sizes +
-			`}`: "use_parallel_residual",
+		`{"model_type":"gpt_neox","attention_bias":false,` + sizes +
+			`}`: "attention_bias",
 		`{"model_type":"falcon","parallel_attn":false,` + sizes +
 			`}`: "parallel_attn",
 		`{"model_type":"phi","qk_layernorm":true,` + plain +

@@ -127,12 +127,12 @@ func phi(c *config, m *llm.Model) {
 	m.Rope = c.partial(m.Head, 0.5)
 }
 
-// neox has two norms of the same input.
+// neox has two norms, by itself of the same input.
 func neox(c *config, m *llm.Model) {
-	m.Layer, m.Bias, m.Parallel, m.Joined = true, true, true, true
+	m.Layer, m.Bias, m.Parallel, m.Joined = true, true, c.flag("use_parallel_residual", true), true
 	m.Rope = engine.Int64(float64(m.Head) * c.rope("partial_rotary_factor", c.number("rotary_pct", 0.25)))
 	m.Act = c.gelu("hidden_act", "gelu")
-	c.flags(true, "a gpt_neox whose blocks are not understood", "use_parallel_residual", "attention_bias")
+	c.flags(true, "a gpt_neox whose blocks are not understood", "attention_bias")
 }
 
 // falcon shares one head of keys and one norm in its first models. Later models have groups of heads and two norms.

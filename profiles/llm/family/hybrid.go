@@ -78,6 +78,7 @@ func nemotronH(c *config, m *llm.Model) {
 	s := c.stateSpace("mamba_num_heads", "mamba_head_dim", "n_groups", "ssm_state_size", "conv_kernel")
 	s.Bias, s.ConvBias = c.flag("mamba_proj_bias", false), c.flag("use_conv_bias", true)
 	m.NoRope, m.NoTables, m.Megatron = true, true, true
+	m.NextOnce = c.flag("mtp_use_repeated_layer", true) // [Megatron-Bridge: models/nemotronh/nemotron_h_bridge.py]
 	c.biases(m)
 	m.Act = c.gelu("mlp_hidden_act", "relu2")
 	types := c.words("layers_block_type", m.Layers)

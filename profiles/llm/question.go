@@ -98,6 +98,9 @@ func (s *Setup) choose(p engine.Parsed) {
 	}
 	switch shard := p.Word("shard"); shard {
 	case "none":
+		// DDP's buckets are no views of the gradients [torch: nn/parallel/distributed.py, gradient_as_bucket_view]; since
+		// March 2026 torchtitan replicates by FSDP2 [torchtitan#2458]
+		s.Buckets = s.Shard > 1 && !s.Static && !s.DeepSpeed && !p.Is("program", "torchtitan-2026")
 		s.Shard = 1
 	case "grad-op", "fsdp1", "fsdp1-grad-op":
 		s.Zero, s.Flat = 3, shard != "grad-op"
@@ -114,6 +117,9 @@ func (s *Setup) choose(p engine.Parsed) {
 		}
 	case "bf16":
 		s.Weight, s.Grad, s.Moments, s.Reduce, s.Master = 2, 2, 4, 2, given(s.DeepSpeed, 2)
+	}
+	if p.Is("bf16-grads", "yes") {
+		s.Grad, s.Reduce = 2, 2
 	}
 	// as the type of autocast [accelerate: utils/dataclasses.py, set_mixed_precision]
 	if s.Zero == 3 && transformed(p) && (s.Weight == 2 || !p.Is("no-autocast", "yes")) {

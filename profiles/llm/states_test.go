@@ -183,3 +183,42 @@ func TestDeferredReduction(t *testing.T) {
 		}
 	}
 }
+
+// TestStatesInTheStep checks by hand what a rank of n weights holds in the optimizer's step: 16 bytes for each in fp32,
+// and DDP's buckets of gradients beside them if several ranks share none, but not where FSDP2 replicates; under
+// Megatron 2 for the weight, 2 or 4 for its gradient and 12 for a rank's share of the rest. It widens 2 bytes.
+func TestStatesInTheStep(t *testing.T) {
+	m := Lookup("llama3.2-1b")
+	n := m.Params()
+	for _, c := range []struct {
+		more       engine.Args
+		want, wide int64
+	}{
+		{engine.Args{"gpus": "1"}, 16 * n, 0},
+		{engine.Args{"gpus": "8", "shard": "none"}, 20 * n, 0},
+		{engine.Args{"gpus": "8", "shard": "none", "program": "torchtitan"}, 20 * n, 0},
+		{engine.Args{"gpus": "8", "shard": "none", "program": "torchtitan-2026"}, 16 * n, 0},
+		{engine.Args{"gpus": "8", "program": "megatron"}, 6*n + 12*n/8, 0},
+		{engine.Args{"gpus": "8", "program": "megatron", "bf16-grads": "yes"}, 4*n + 12*n/8, 4 * n / 8},
+	} {
+		c.more["kernel"] = "fused"
+		a, err := New(m, c.more)
+		if err != nil {
+			t.Fatalf("%v: %v", c.more, err)
+		}
+		a.Setup.defaults()
+		p := newProgram(&a.Setup, a.Setup.end(true, true))
+		p.ledger = new(ledger)
+		p.play(1)
+		var got engine.Bytes
+		for _, part := range []Class{Weights, Masters, Gradients, Moments, Buffers} {
+			got += p.phaseParts[Step][part]
+		}
+		if off := float64(got)/float64(c.want) - 1; off < -0.001 || off > 0.001 {
+			t.Errorf("%v: %d bytes of states; want %d", c.more, got, c.want)
+		}
+		if wide := p.phaseParts[Step][StepTemps]; wide < engine.Bytes(c.wide) || wide > engine.Bytes(c.wide)+1<<20 {
+			t.Errorf("%v: %d bytes of temporaries; want %d", c.more, wide, c.wide)
+		}
+	}
+}

@@ -306,7 +306,7 @@ func Matters(args engine.Args, name string) bool {
 		return Program(args) == "megatron" && Value(args, "pp") != "1" && Value(args, "no-grad-fusion") == "no"
 	case "instances":
 		return Program(args) == "megatron" && Value(args, "gpus") != "1" && Value(args, "shard") != "none"
-	case "no-grad-fusion", "mtp", "local-layers", "no-grouped":
+	case "no-grad-fusion", "bf16-grads", "mtp", "local-layers", "no-grouped":
 		return Program(args) == "megatron"
 	case "states":
 		all := args["states"] == "bf16" && Value(args, "lora") == "0" && Value(args, "gpus") != "1" && // by ZeRO alone

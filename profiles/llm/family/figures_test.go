@@ -61,6 +61,13 @@ func TestFigures(t *testing.T) {
 	blackwell := engine.Args{"program": "megatron", "gpus": "32", "tp": "2", "pp": "2", "ep": "8", "etp": "1",
 		"batch": "4", "seq": "4096", "accumulate": "16", "shard": "zero1", "schedule": "1f1b", "device": "gb200",
 		"mtp": "1"}
+	replicas := engine.Args{"program": "litgpt", "states": "bf16", "compile": "yes", "loss": "bf16", "logits": "kept",
+		"kernel": "fused", "attention": "sdpa", "gpus": "8", "shard": "none", "seq": "4096", "device": "h100"}
+	shallow := func(layers string) string {
+		return `{"model_type":"mistral","hidden_size":4096,"intermediate_size":14336,"num_hidden_layers":` + layers + `,"num_attention_heads":32,"num_key_value_heads":8,"vocab_size":32000,"tie_word_embeddings":false}`
+	}
+	lightning := engine.Args{"program": "megatron", "mtp": "2", "batch": "2", "shard": "zero1", "kernels": "yes",
+		"device": "gb200", "bf16-grads": "yes"}
 	pictures := engine.Args{"seq": "256", "batch": "32", "ckpt": "full", "states": "bf16", "attention": "sdpa"}
 	const power = `{"model_type":"granite","hidden_size":2304,"num_hidden_layers":40,"num_attention_heads":36,"num_key_value_heads":36,"intermediate_size":9216,"vocab_size":49152,"tie_word_embeddings":true,"max_position_embeddings":4096}`
 	packed := engine.Args{"ckpt": "full", "seq": "4096", "kernel": "foreach", "device": "a100-80gb"}
@@ -168,6 +175,20 @@ func TestFigures(t *testing.T) {
 		{"Qwen2.5-7B, ZeRO-3, Liger", "qwen2.5-7b", engine.Args{"program": "deepspeed", "gpus": "4", "seq": "16384",
 			"accumulate": "2", "loss": "fused", "norm": "fused", "fused-gate": "yes", "ckpt": "full",
 			"device": "a100-80gb"}, nil, reserved, 41 * (1 << 30), 2},
+		// Lightning-AI/lightning-thunder, issue 1426: DDP
+		{"Mistral 7B of 16 layers on eight ranks", shallow("16"), replicas, nil, allocated, 41.68e9, 2},
+		{"and of 4 layers", shallow("4"), replicas, nil, allocated, 12.88e9, 2},
+		// NVIDIA-NeMo/Megatron-Bridge, examples/model_verification_cards/nemotron-3.5-lightning/card.yaml, GB200; and
+		// NVIDIA/Megatron-LM, nemotron3_5_lightning_no_load_optim_tp1_pp1_cp1_ep4_dgx_gb200_1N4G: one layer for two tokens
+		{"Nemotron 3.5 Lightning", "nemotron3-nano-30b-a3b", lightning, engine.Args{"gpus": "8", "ep": "8", "seq": "8192",
+			"accumulate": "32", "loss": "inplace"}, allocated, 158.22 * (1 << 30), 3},
+		{"and a small one", `{"model_type":"nemotron_h","hidden_size":768,"num_hidden_layers":14,"num_attention_heads":8,"num_key_value_heads":2,"head_dim":64,"intermediate_size":512,"hybrid_override_pattern":"MEMEM*EMEMEM*E","mamba_num_heads":16,"mamba_head_dim":64,"n_groups":8,"ssm_state_size":128,"conv_kernel":4,"tie_word_embeddings":false,"mlp_hidden_act":"relu2","n_routed_experts":32,"num_experts_per_tok":4,"moe_shared_expert_intermediate_size":1024,"vocab_size":50304,"moe_intermediate_size":512}`,
+			lightning, engine.Args{"gpus": "4", "ep": "4", "seq": "2048", "accumulate": "4", "loss": "sharded_compiled"},
+			allocated, 6.4762 * (1 << 30), 1},
+		// gpt3_mcore_te_tp1_pp2_resume_torch_dist_rope_embeddings_interleaved_no_fusion, H100
+		{"GPT, rotated", `{"model_type":"gpt_neox","hidden_size":512,"intermediate_size":2048,"num_hidden_layers":12,"num_attention_heads":8,"vocab_size":50304,"rotary_pct":1.0,"use_parallel_residual":false,"tie_word_embeddings":true}`,
+			spaces, engine.Args{"attention": "flash", "shard": "none", "pp": "2", "schedule": "1f1b", "accumulate": "2"},
+			lastRank, 2.4213 * (1 << 30), 1},
 		// issue 1528, torch.compile and torchao
 		{"Llama-2-7b", "llama2-7b", eight, engine.Args{"seq": "4096"}, allocated, 27.69e9, 3},
 		{"Llama-3-8B", "llama3-8b", eight, engine.Args{"seq": "8192"}, allocated, 51.67e9, 7},

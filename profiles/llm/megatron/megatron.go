@@ -46,13 +46,14 @@ var ends = []struct{ flag, counts, option string }{
 // written are flags that Flags writes where the option differs from its default, with its value unless that is yes.
 var written = []struct{ flag, option string }{{"--mtp-num-layers", "mtp"},
 	{"--num-distributed-optimizer-instances", "instances"}, {"--no-gradient-accumulation-fusion", "no-grad-fusion"},
+	{"--grad-reduce-in-bf16", "bf16-grads"},
 	{"--fp8-format hybrid", "fp8"}, {"--hidden-dropout 0.1", "dropout"}, {"--transformer-impl local", "local-layers"},
 	{"--defer-embedding-wgrad-compute --wgrad-deferral-limit", "defer-head"}}
 
 // switches are the flags without a value that are read.
 var switches = []string{"--recompute-activations", "--use-distributed-optimizer", "--sequence-parallel",
 	"--cross-entropy-loss-fusion", "--no-gradient-accumulation-fusion", "--defer-embedding-wgrad-compute",
-	"--moe-grouped-gemm", ends[0].counts, ends[1].counts}
+	"--grad-reduce-in-bf16", "--moe-grouped-gemm", ends[0].counts, ends[1].counts}
 
 // silent are flags that do not change what is played, or that describe the model. A name that ends in a hyphen is
 // a prefix, for flags about data, logs and checkpoints.
@@ -202,8 +203,11 @@ func (n *counts) read(args engine.Args, gpus int) {
 	if n.value["--num-experts"] != "" && n.value["--moe-grouped-gemm"] == "" {
 		args["no-grouped"] = "yes"
 	}
-	if n.value["--no-gradient-accumulation-fusion"] != "" {
-		args["no-grad-fusion"] = "yes"
+	for flag, option := range map[string]string{"--no-gradient-accumulation-fusion": "no-grad-fusion",
+		"--grad-reduce-in-bf16": "bf16-grads"} {
+		if n.value[flag] != "" {
+			args[option] = "yes"
+		}
 	}
 	n.pipeline(args, pp)
 	n.recompute(args)

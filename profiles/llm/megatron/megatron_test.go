@@ -44,6 +44,8 @@ func TestRead(t *testing.T) {
 		{"--micro-batch-size 1 --mtp-num-layers 2 --no-gradient-accumulation-fusion", 0,
 			engine.Args{"program": "megatron", "shard": "none", "gpus": "1", "batch": "1", "accumulate": "1",
 				"mtp": "2", "no-grad-fusion": "yes"}, ""},
+		{"--micro-batch-size 1 --grad-reduce-in-bf16", 0, engine.Args{"program": "megatron", "shard": "none", "gpus": "1",
+			"batch": "1", "accumulate": "1", "bf16-grads": "yes"}, ""},
 		{"--micro-batch-size 1 --cross-entropy-loss-fusion --cross-entropy-fusion-impl te", 0,
 			engine.Args{"program": "megatron", "shard": "none", "gpus": "1", "batch": "1", "accumulate": "1",
 				"loss": "inplace"}, ""},

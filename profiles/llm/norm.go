@@ -44,6 +44,8 @@ func (b *builder) normAs(form NormForm, x valueID, name string, rows, n, weights
 		return b.writtenNorm(form, x, name, rows, n, w)
 	case kind == NormFused, kind == NormLayer:
 		return b.oneKernel(form, x, name, rows, n, w)
+	case kind == NormWide:
+		return b.writtenNorm(FormWide, x, name, rows, n, w)
 	case kind == NormPlain:
 		return b.plainNorm(x, name, rows, n, w)
 	}
@@ -147,7 +149,7 @@ func (b *builder) writtenNorm(form NormForm, x valueID, name string, rows, n int
 	return b.add(op{in: []valueID{y}}, name, size(rows*n, b.e))
 }
 
-// plainNorm is litgpt's norm, in the compute type throughout [rmsnorm.py].
+// plainNorm is in the compute type throughout, as litgpt's norm was until October 2023 [rmsnorm.py].
 func (b *builder) plainNorm(x valueID, name string, rows, n int64, w weight) valueID {
 	out := size(rows*n, b.e)
 	sq := b.add(op{in: []valueID{x}, keeps: []valueID{x}}, name+".square", out)

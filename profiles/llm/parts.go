@@ -82,12 +82,14 @@ type Code struct {
 type NormKind string
 
 // The kinds of Norm: an RMS norm as Transformers writes it, or as one kernel; a LayerNorm
-// as one kernel; and litgpt's RMS norm, which is in the compute type throughout.
+// as one kernel; and litgpt's RMS norm, in 4 bytes throughout, or as it was until October
+// 2023 in the compute type [litgpt: model.py, rmsnorm.py].
 const (
 	NormEager NormKind = "eager"
 	NormFused NormKind = "fused"
 	NormLayer NormKind = "layer"
 	NormPlain NormKind = "plain"
+	NormWide  NormKind = "wide"
 )
 
 // Checkpointing says what is computed again in the backward, and what waits in host memory.
@@ -352,7 +354,7 @@ func (y *Layout) check(m *Model) {
 var (
 	baseKinds       = []BaseKind{BaseSame, BaseFP8, BaseInt8, BaseNF4, BaseNF4Double}
 	attentionKinds  = []AttentionKind{AttentionFlash, AttentionSDPA, AttentionEager}
-	normKinds       = []NormKind{NormEager, NormFused, NormLayer, NormPlain}
+	normKinds       = []NormKind{NormEager, NormFused, NormLayer, NormPlain, NormWide}
 	checkpointKinds = []CheckpointKind{CheckpointNone, CheckpointFull, CheckpointOp, CheckpointOpAll, CheckpointDots,
 		CheckpointModules, CheckpointBudget}
 	stepKinds = []StepKind{StepForeach, StepFused, StepForLoop, StepMuon, StepAdafactor, StepGaLore, StepNone}

@@ -37,8 +37,8 @@ var Programs = []Program{
 		s.EndsApart, s.Loss, s.FusedQKV = true, LossChunked, true // fused since June 2026 [torchtitan#3714]
 		s.Outputs = false                                         // since October 2025 [torchtitan#1922]
 	}},
-	{"litgpt", "litgpt: model.py, rmsnorm.py, finetune/full.py, by Lightning in bf16-true", func(s *Setup) {
-		s.Norm, s.Loss, s.RotateTemp, s.FusedQKV = NormPlain, LossBF16, 4, true
+	{"litgpt", "litgpt: model.py, finetune/full.py, by Lightning in bf16-true", func(s *Setup) {
+		s.Norm, s.Loss, s.RotateTemp, s.FusedQKV = NormWide, LossBF16, 4, true
 		s.LogitsHeld, s.LogitsStay, s.Deferred = 2, true, true // no_backward_sync
 		s.Weight, s.Grad, s.Moments, s.Reduce, s.Optimizer = 2, 2, 4, 2, StepForeach
 		if s.Model != nil && s.Model.Tied && s.Model.Words > 1 { // its head is a copy [convert_hf_checkpoint.py]

@@ -98,8 +98,8 @@ func (s *Setup) choose(p engine.Parsed) {
 	}
 	switch shard := p.Word("shard"); shard {
 	case "none":
-		// DDP's buckets are no views of the gradients [torch: nn/parallel/distributed.py, gradient_as_bucket_view]; since
-		// March 2026 torchtitan replicates by FSDP2 [torchtitan#2458]
+		// DDP's buckets are no views of the gradients [torch: nn/parallel/distributed.py, gradient_as_bucket_view];
+		// torchtitan replicates by FSDP2 since March 2026 [torchtitan#2458]
 		s.Buckets = s.Shard > 1 && !s.Static && !s.DeepSpeed && !p.Is("program", "torchtitan-2026")
 		s.Shard = 1
 	case "grad-op", "fsdp1", "fsdp1-grad-op":

@@ -114,9 +114,9 @@ func TestFigures(t *testing.T) {
 			"kernel": "foreach", "device": "rtx-3090", "non-reentrant": "yes", "base": "nf4-double", "batch": "4", "seq": "2048",
 			"logits": "kept-fp32"}, nil, reserved, 11.22 * (1 << 30), 4},
 		// Lightning-AI/litgpt, config_hub/finetune/README.md
-		{"tiny-llama/full", "tinyllama", lit, engine.Args{"batch": "4", "seq": "512", "accumulate": "8"}, allocated, 14.10e9, 8},
+		{"tiny-llama/full", "tinyllama", lit, engine.Args{"batch": "4", "seq": "512", "accumulate": "8"}, allocated, 14.10e9, 2},
 		{"tiny-llama/lora", "tinyllama", lit, engine.Args{"batch": "8", "seq": "512", "lora": "32", "adapters": "bf16",
-			"adapter-dropout": "yes"}, allocated, 13.50e9, 8},
+			"adapter-dropout": "yes"}, allocated, 13.50e9, 2},
 		{"falcon-7b/lora, whose head is a copy of the embedding", "falcon-7b", lit, engine.Args{"batch": "1", "seq": "512",
 			"accumulate": "8", "lora": "32", "targets": "qv", "adapters": "bf16", "adapter-dropout": "yes"}, allocated,
 			16.69e9, 2},

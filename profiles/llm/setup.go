@@ -184,7 +184,7 @@ func (s *Setup) checkFamily() {
 		refuse("%s: skips join its two halves, so stages of a pipeline, checkpoints of several blocks and swapped blocks are not known; want -pp 1, -group 1 and -swap-blocks 0", s.Model.Name)
 	}
 	if s.Nexts > 0 && (!s.Model.At(s.Model.nextParts()[0]).attends() || s.gathers() || !s.Loss.Whole()) {
-		refuse("%s: layers that predict later tokens are known of decoders whose last block has attention, with whole logits and no FSDP; want -mtp 0", s.Model.Name)
+		refuse("%s: layers that predict later tokens are known of decoders whose last block has attention, with whole logits and no FSDP; want -shard none or zero1 and a -loss of whole logits, or -mtp 0", s.Model.Name)
 	}
 	if s.partitioned() && s.Model.has(func(k *Block) bool {
 		return k.Scan != nil || k.LRU != nil || k.Hyper != nil || k.Unet != nil ||
